@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs_client: a mounted export, whatever the NFS version. The one interface between the protocol
+ * back ends and the layers above.
+ *
+ * Everything that asks the server is a `struct nfs_op`: fill in `type` and the matching member of
+ * `u`, nfs_submit() it, and `done` is called exactly once, on a progress thread (or on the caller's,
+ * before nfs_submit() returns), with no lock held. The back end retries by itself what can be retried
+ * without the caller's knowledge (NFS4ERR_DELAY, a lost session, a changed connection).
+ *
+ * Ownership. The caller owns the op and all memory named by its inputs until done is called. Outputs
+ * live in the op. Open state (`struct nfs_open`) is made by NFS_OPEN, and NFS_CLOSE ends it.
+ *
+ * Errors. op->error is 0 or a negative errno as a system call would return it; -EREMOTEIO stands
+ * for "the server broke the protocol" (the log has the sentence).
+ */
+#ifndef RNFS_NFSPROTO_NFS_CLIENT_H
+#define RNFS_NFSPROTO_NFS_CLIENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "transport/rpc.h"
+
+#define NFS_FH_MAX   128
+#define NFS_NAME_MAX 255
+#define NFS_PATH_MAX 4096
+
+struct nfs_client;
+struct nfs_open;
+
+struct nfs_fh {
+	uint32_t len; /* 1..NFS_FH_MAX */
+	uint8_t data[NFS_FH_MAX];
+};
+
+enum nfs_type { /* as ftype3 and nfs_ftype4 number them */
+	NFS_REG = 1,
+	NFS_DIR = 2,
+	NFS_BLK = 3,
+	NFS_CHR = 4,
+	NFS_LNK = 5,
+	NFS_SOCK = 6,
+	NFS_FIFO = 7,
+};
+
+struct nfs_attr {
+	enum nfs_type type;
+	uint32_t mode; /* permission bits only, 07777 */
+	uint32_t nlink;
+	uint32_t uid, gid;
+	uint32_t rdev_major, rdev_minor;
+	uint64_t size, used; /* bytes */
+	uint64_t fsid_major, fsid_minor;
+	uint64_t fileid;
+	uint64_t change; /* v4 change attribute; v3: made from ctime */
+	struct timespec atime, mtime, ctime;
+};
+
+#define NFS_SET_MODE	   (1u << 0)
+#define NFS_SET_UID	   (1u << 1)
+#define NFS_SET_GID	   (1u << 2)
+#define NFS_SET_SIZE	   (1u << 3)
+#define NFS_SET_ATIME	   (1u << 4)
+#define NFS_SET_MTIME	   (1u << 5)
+#define NFS_SET_ATIME_NOW  (1u << 6) /* the server's clock */
+#define NFS_SET_MTIME_NOW  (1u << 7)
+
+struct nfs_sattr {
+	uint32_t mask; /* NFS_SET_* */
+	uint32_t mode, uid, gid;
+	uint64_t size;
+	struct timespec atime, mtime;
+};
+
+struct nfs_fsstat {
+	uint64_t tbytes, fbytes, abytes; /* total, free, free for ordinary users */
+	uint64_t tfiles, ffiles, afiles;
+	uint32_t name_max;
+};
+
+/* One directory entry as a readdir callback sees it; valid during the callback. */
+struct nfs_dirent {
+	const char *name; /* not terminated */
+	uint32_t namelen; /* 1..NFS_NAME_MAX, no '/', no NUL, not "." or ".." */
+	uint64_t fileid;
+	uint64_t cookie;
+	bool have_attr, have_fh;
+	struct nfs_attr attr;
+	struct nfs_fh fh;
+};
+
+/* as ACCESS3_ and ACCESS4_ number them */
+#define NFS_ACCESS_READ	   0x01u
+#define NFS_ACCESS_LOOKUP  0x02u
+#define NFS_ACCESS_MODIFY  0x04u
+#define NFS_ACCESS_EXTEND  0x08u
+#define NFS_ACCESS_DELETE  0x10u
+#define NFS_ACCESS_EXECUTE 0x20u
+
+enum nfs_stable { NFS_UNSTABLE = 0, NFS_DATA_SYNC = 1, NFS_FILE_SYNC = 2 };
+
+#define NFS_VERF_SIZE 8
+
+enum nfs_op_type {
+	NFS_LOOKUP,
+	NFS_GETATTR,
+	NFS_SETATTR,
+	NFS_ACCESS,
+	NFS_READLINK,
+	NFS_OPEN,
+	NFS_CLOSE,
+	NFS_READ,
+	NFS_WRITE,
+	NFS_COMMIT,
+	NFS_CREATE, /* anything but a regular file: mkdir, symlink, mknod */
+	NFS_REMOVE, /* unlink and rmdir */
+	NFS_RENAME,
+	NFS_LINK,
+	NFS_READDIR,
+	NFS_STATFS,
+	NFS_OP_TYPES
+};
+
+const char *nfs_op_name(enum nfs_op_type t);
+
+/* Names are not terminated strings: pointer and length, 1..NFS_NAME_MAX (longer: -ENAMETOOLONG). */
+struct nfs_name {
+	const char *s;
+	uint32_t len;
+};
+
+struct nfs_op {
+	enum nfs_op_type type;
+	struct rpc_cred cred; /* the calling user */
+	void (*done)(struct nfs_op *op);
+	void *ctx;
+	int error;
+
+	union {
+		struct {
+			struct nfs_fh dir;
+			struct nfs_name name;
+			/* out */
+			struct nfs_fh fh;
+			struct nfs_attr attr;
+		} lookup;
+		struct {
+			struct nfs_fh fh;
+			struct nfs_attr attr; /* out */
+		} getattr;
+		struct {
+			struct nfs_fh fh;
+			struct nfs_sattr set;
+			struct nfs_open *open; /* for a size change through an open file; may be NULL */
+			struct nfs_attr attr;  /* out */
+		} setattr;
+		struct {
+			struct nfs_fh fh;
+			uint32_t want; /* NFS_ACCESS_* */
+			/* out */
+			uint32_t allowed;
+			struct nfs_attr attr;
+		} access;
+		struct {
+			struct nfs_fh fh;
+			char *buf; /* room for the target and a NUL, which is added */
+			uint32_t size;
+			uint32_t len; /* out */
+		} readlink;
+		struct {
+			/* by name in fh (create or not), or with name.len 0 the file fh itself */
+			struct nfs_fh dir;
+			struct nfs_name name;
+			int flags; /* O_RDONLY|O_WRONLY|O_RDWR, O_CREAT, O_EXCL, O_TRUNC */
+			struct nfs_sattr set; /* with O_CREAT */
+			/* out */
+			struct nfs_open *open;
+			struct nfs_fh fh;
+			struct nfs_attr attr;
+		} open;
+		struct {
+			struct nfs_open *open; /* gone afterwards, whatever the error */
+		} close;
+		struct {
+			struct nfs_open *open; /* NULL: the anonymous stateid */
+			struct nfs_fh fh;
+			uint64_t offset;
+			struct rpc_sink to; /* to.place.len bytes are wanted, <= info.rsize */
+			/* out */
+			uint32_t count;
+			bool eof;
+		} read;
+		struct {
+			struct nfs_open *open;
+			struct nfs_fh fh;
+			uint64_t offset;
+			struct mem_sge from; /* pool memory, <= info.wsize */
+			enum nfs_stable stable;
+			/* out */
+			uint32_t count; /* may be short */
+			enum nfs_stable committed;
+			uint8_t verf[NFS_VERF_SIZE];
+		} write;
+		struct {
+			struct nfs_fh fh;
+			uint64_t offset;
+			uint32_t len; /* 0: to the end */
+			uint8_t verf[NFS_VERF_SIZE]; /* out */
+		} commit;
+		struct {
+			struct nfs_fh dir;
+			struct nfs_name name;
+			enum nfs_type type; /* NFS_DIR, NFS_LNK, NFS_FIFO, NFS_SOCK, NFS_BLK, NFS_CHR */
+			struct nfs_sattr set;
+			const char *target; /* NFS_LNK */
+			uint32_t target_len;
+			uint32_t rdev_major, rdev_minor;
+			/* out */
+			struct nfs_fh fh;
+			struct nfs_attr attr;
+		} create;
+		struct {
+			struct nfs_fh dir;
+			struct nfs_name name;
+			bool is_dir; /* rmdir: a non-directory is -ENOTDIR; unlink: a directory -EISDIR */
+		} remove;
+		struct {
+			struct nfs_fh from_dir, to_dir;
+			struct nfs_name from, to;
+		} rename;
+		struct {
+			struct nfs_fh fh, dir;
+			struct nfs_name name;
+			struct nfs_attr attr; /* out, of fh */
+		} link;
+		struct {
+			struct nfs_fh dir;
+			uint64_t cookie; /* 0: from the start */
+			uint8_t verf[NFS_VERF_SIZE]; /* in and out: the cookie verifier */
+			uint32_t max_bytes;	     /* about how much of a reply is wanted */
+			bool plus;		     /* attributes and handles too */
+			/* called for each entry, before done; false: stop, rest is not wanted */
+			bool (*entry)(struct nfs_op *op, const struct nfs_dirent *ent);
+			/* out */
+			bool eof; /* the server has no more (only if entry never said stop) */
+		} readdir;
+		struct {
+			struct nfs_fh fh;
+			struct nfs_fsstat st; /* out */
+		} statfs;
+	} u;
+
+	/* the back end's */
+	struct rpc_call call;
+	struct nfs_client *client;
+	void *slot;
+	unsigned tries;
+	uint64_t due_ns;
+	union {
+		uint64_t u64[4];
+		void *ptr[4];
+	} be;
+	TAILQ_ENTRY(nfs_op) link;
+};
+
+struct nfs_mount_params {
+	enum rpc_proto proto;
+	const char *host;   /* name or address, [..] around IPv6 already removed */
+	uint16_t port;	    /* 0: 20049 for iwarp and rdma, 2049 for tcp */
+	const char *export; /* absolute path; "/" is the server's pseudo-root */
+	unsigned minor_version; /* 1 or 2 (NFSv4.x) */
+	uint32_t rsize, wsize; /* 0: the largest both sides like, at most 1 MiB */
+	struct rpc_cred cred;  /* for the mount itself and for state that belongs to no user */
+	struct mem_pool *pool;
+	unsigned connect_ms, timeo_ms, retrans;
+	bool soft;
+	uint32_t inline_size, credits;
+	bool crc;
+};
+
+struct nfs_client_info {
+	struct rpc_client_info rpc;
+	unsigned vers_major, vers_minor;
+	uint32_t rsize, wsize; /* bytes, as used */
+	uint32_t dtsize;       /* preferred readdir reply */
+	uint64_t maxfilesize;
+	uint32_t lease_s;
+	uint32_t slots; /* fore channel, as negotiated */
+	char server_owner[128]; /* printable */
+};
+
+/* Connects, establishes the session and walks to the export. Blocks (bounded by the time-outs in p).
+ * Everything in p is copied but pool. NULL with *e set: kinds RESOLVE, UNREACHABLE, REFUSED,
+ * NOT_RDMA, VERSION, NO_EXPORT, ACCESS, NO_DEVICE, PROTOCOL; the sentence names server, step and
+ * remedy. */
+struct nfs_client *nfs_client_new(const struct nfs_mount_params *p, struct err *e);
+/* Root of the mount; valid as long as the client. */
+void nfs_client_root(struct nfs_client *c, struct nfs_fh *fh, struct nfs_attr *attr);
+void nfs_client_info(struct nfs_client *c, struct nfs_client_info *out);
+void nfs_client_stats(struct nfs_client *c, struct rpc_client_stats *out);
+/* Returns delegations, closes what is open, destroys session and client ID on the server (each
+ * bounded by a short time-out if the server is silent), disconnects. Ops under way end with
+ * -ENOTCONN. Not from done. Accepts NULL, returns NULL. */
+struct nfs_client *nfs_client_free(struct nfs_client *c);
+
+/* Starts op. done is called exactly once whatever happens. Any thread. */
+void nfs_submit(struct nfs_client *c, struct nfs_op *op);
+/* Asks that op end soon with -EINTR (a signal to the caller). No effect on an op that is ending. Open
+ * state and locks that the server may have granted in the meantime are given back. */
+void nfs_cancel(struct nfs_op *op);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * err: one sentence for the user beside a code for the program.
+ */
+#include "transport/err.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+int err_set(struct err *e, enum err_kind kind, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!e || e->kind != ERR_NONE)
+		return -1;
+	e->kind = kind;
+	va_start(ap, fmt);
+	vsnprintf(e->msg, sizeof(e->msg), fmt, ap);
+	va_end(ap);
+	return -1;
+}
+
+const char *err_kind_name(enum err_kind kind)
+{
+	static const char *const names[] = {
+		[ERR_NONE] = "none",
+		[ERR_INTERNAL] = "internal",
+		[ERR_USAGE] = "usage",
+		[ERR_RESOLVE] = "resolve",
+		[ERR_UNREACHABLE] = "unreachable",
+		[ERR_REFUSED] = "refused",
+		[ERR_NOT_RDMA] = "not-rdma",
+		[ERR_VERSION] = "version",
+		[ERR_NO_EXPORT] = "no-export",
+		[ERR_ACCESS] = "access",
+		[ERR_PROTOCOL] = "protocol",
+		[ERR_NO_DEVICE] = "no-device",
+	};
+
+	if ((unsigned)kind >= sizeof(names) / sizeof(names[0]) || !names[kind])
+		return "unknown";
+	return names[kind];
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * mem: the pool of registered memory. Everything that a message or its payload is made of lives
+ * here, so that nothing is copied or registered on the way to the wire.
+ *
+ * Memory comes in slabs. A slab is mapped once, given once to the attached registrar (a provider
+ * that needs local registration: verbs), and cut into blocks of one size class. A block is a
+ * `struct mem_buf`, counted by reference, 4096-byte aligned, and returns to its slab's free list at
+ * the last unref. Slabs are kept for reuse; the pool's limit bounds their sum.
+ *
+ * Registering a slab only makes it known to the local device. It never gives a peer access: that is
+ * prov_expose(), per RPC.
+ */
+#ifndef RNFS_TRANSPORT_MEM_H
+#define RNFS_TRANSPORT_MEM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct mem_pool;
+
+struct mem_slab {
+	void *base;
+	size_t len;
+	void *reg; /* the registrar's handle (struct ibv_mr *), NULL without one */
+};
+
+/* A piece of memory to send from or receive into. slab may be NULL for memory from outside the pool
+ * (static headers): the iwarp and tcp transports accept that, verbs answers -EINVAL. */
+struct mem_sge {
+	void *addr;
+	uint32_t len;
+	struct mem_slab *slab;
+};
+
+struct mem_buf {
+	uint8_t *data;
+	uint32_t size; /* usable bytes: at least what was asked for */
+	struct mem_slab *slab;
+	/* the rest is mem.c's */
+	struct mem_pool *pool;
+	struct mem_buf *next;
+	unsigned class;
+	int refs; /* atomic */
+};
+
+/* Registers memory with a device. Called with the pool's lock held: must not call back. */
+struct mem_registrar {
+	/* Returns 0 and sets slab->reg, or a negative errno (-ENOMEM: RLIMIT_MEMLOCK is too small). */
+	int (*reg)(void *ctx, struct mem_slab *slab);
+	void (*unreg)(void *ctx, struct mem_slab *slab);
+	void *ctx;
+};
+
+/* Sizes served as a class of their own; anything up to MEM_MAX_SIZE is rounded up to one. The
+ * largest holds a 1 MiB FUSE request with its headers. */
+#define MEM_MAX_SIZE ((1u << 20) + (64u << 10))
+
+/* limit: most bytes of slabs (0: no limit). NULL when out of memory. */
+struct mem_pool *mem_pool_new(size_t limit);
+/* All buffers must be back. Accepts NULL, returns NULL. */
+struct mem_pool *mem_pool_free(struct mem_pool *pool);
+
+/* Registers all slabs, present and future, with r. At most one registrar; *r is copied. Returns 0 or
+ * the registrar's error (then nothing is attached). */
+int mem_pool_attach(struct mem_pool *pool, const struct mem_registrar *r);
+/* Unregisters all slabs. The registrar's device must not be using them any more. */
+void mem_pool_detach(struct mem_pool *pool);
+
+/* A block of at least size bytes (1..MEM_MAX_SIZE) with one reference, contents undefined; NULL when
+ * the limit is reached or registration fails. Any thread. */
+struct mem_buf *mem_buf_get(struct mem_pool *pool, size_t size);
+struct mem_buf *mem_buf_ref(struct mem_buf *buf);
+/* Any thread. Accepts NULL, returns NULL. */
+struct mem_buf *mem_buf_unref(struct mem_buf *buf);
+
+static inline struct mem_sge mem_buf_sge(const struct mem_buf *buf, size_t off, uint32_t len)
+{
+	return (struct mem_sge){.addr = buf->data + off, .len = len, .slab = buf->slab};
+}
+
+struct mem_stats {
+	size_t slab_bytes; /* mapped */
+	size_t used_bytes; /* in blocks that are handed out */
+	size_t limit;
+	size_t failures; /* times mem_buf_get returned NULL */
+};
+void mem_pool_stats(struct mem_pool *pool, struct mem_stats *out);
+
+#endif

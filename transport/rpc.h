@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * rpc: ONC RPC (RFC 5531) as its users see it: calls, requests, and the two ends.
+ *
+ * One message, one buffer. A call's arguments are encoded at RPC_HEADROOM into a pool buffer; the RPC
+ * header, and before it the transport's own header, are later written backwards into the headroom,
+ * so that a message leaves as one contiguous piece of registered memory. Replies the same.
+ *
+ * Bulk data stays out of that buffer in both directions: arguments name it with xdr_put_payload(),
+ * results that are to land in the caller's memory are announced as sinks.
+ *
+ * Threads. rpc_call_submit() may be called from any thread, also from inside a done callback.
+ * Callbacks (done, service) run on a progress thread with no lock held; they must not block on
+ * another RPC.
+ */
+#ifndef RNFS_TRANSPORT_RPC_H
+#define RNFS_TRANSPORT_RPC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+#include "transport/err.h"
+#include "transport/mem.h"
+#include "transport/xdr.h"
+
+#define RPC_HEADROOM  1024 /* bytes before the XDR arguments/results in a message buffer */
+#define RPC_MAX_SINKS 2
+#define RPC_MAX_GIDS  16 /* AUTH_SYS, RFC 5531 appendix A */
+
+enum rpc_flavor {
+	RPC_AUTH_NONE = 0,
+	RPC_AUTH_SYS = 1,
+};
+
+struct rpc_cred {
+	enum rpc_flavor flavor;
+	uint32_t uid, gid;
+	uint32_t ngids; /* 0..RPC_MAX_GIDS */
+	uint32_t gids[RPC_MAX_GIDS];
+};
+
+enum rpc_proto {
+	RPC_TCP,   /* record marking over a socket */
+	RPC_IWARP, /* RPC-over-RDMA over software iWARP */
+	RPC_RDMA,  /* RPC-over-RDMA over verbs */
+};
+
+const char *rpc_proto_name(enum rpc_proto p); /* "tcp", "iwarp", "rdma" */
+
+/* --- requester -------------------------------------------------------------------------------- */
+
+struct rpc_client;
+struct rpc_xprt;
+struct rpc_call;
+struct rpc_req;
+
+/* Result memory: the next payload of the reply lands here. */
+struct rpc_sink {
+	struct mem_sge place;
+	struct mem_buf *hold; /* the buffer place lies in; the call holds a reference while it runs */
+};
+
+/* How a call ended: 0, or
+ *   -ETIMEDOUT   no answer in time (soft) - the caller may retry or report
+ *   -ECANCELED   rpc_call_cancel() - nothing may be assumed about the server
+ *   -ENOTCONN    the client is shutting down
+ *   -EPROTO      RPC-level refusal or garbage; call->rpc_stat tells (see below)
+ *   -EACCES      the server rejected the credential (AUTH_ERROR)
+ *   -EIO         the transport could not carry it (reply larger than announced, RDMA_ERROR)  */
+typedef void rpc_done_fn(struct rpc_call *call, int error, struct xdr_in *res);
+
+enum rpc_stat { /* why -EPROTO */
+	RPC_OK,
+	RPC_PROG_UNAVAIL,
+	RPC_PROG_MISMATCH, /* mismatch_low/high are set */
+	RPC_PROC_UNAVAIL,
+	RPC_GARBAGE_ARGS,
+	RPC_SYSTEM_ERR,
+	RPC_VERS_MISMATCH,
+	RPC_BAD_REPLY, /* the reply itself does not parse */
+};
+
+/* Given the first n bytes of a reply's results as they come off a byte stream: the byte offset of the
+ * first sink's data if they are complete and well-formed up to its length word, 0 if it needs more
+ * or the reply has none here. Pure; may be called with any bytes. */
+typedef size_t rpc_peek_fn(const void *res, size_t n);
+
+struct rpc_call {
+	/* set by the caller between rpc_call_init() and rpc_call_submit() */
+	uint32_t proc;
+	struct rpc_cred cred;
+	struct xdr_out args; /* ready for encoding after rpc_call_init() */
+	unsigned nsinks;
+	struct rpc_sink sink[RPC_MAX_SINKS];
+	uint32_t reply_max; /* bound of the results' XDR in bytes, without what the sinks take */
+	rpc_peek_fn *peek;  /* NULL: payload of stream transports is copied from the reply */
+	unsigned timeout_ms; /* 0: the client's default */
+	rpc_done_fn *done;
+	void *ctx;
+
+	/* may be read in done */
+	enum rpc_stat rpc_stat;
+	uint32_t mismatch_low, mismatch_high;
+	uint32_t auth_stat;
+
+	/* the transport's; nobody else touches these */
+	struct rpc_client *client;
+	struct mem_buf *msg; /* RPC_HEADROOM, then the arguments */
+	uint32_t xid;
+	int state;
+	bool cancelled;
+	unsigned resends;
+	uint64_t deadline_ns;
+	uint64_t sent_ns;
+	uint32_t slot; /* index in the client's table of calls under way */
+	void *xprt_priv; /* what the connection keeps for it (doors) */
+	TAILQ_ENTRY(rpc_call) link;
+};
+
+/* Called for calls that the peer makes: a server's service, or a client's callback program. Must end,
+ * now or later and from any thread, with rpc_req_reply() or rpc_req_drop(). */
+typedef void rpc_service_fn(void *ctx, struct rpc_req *req);
+
+struct rpc_client_params {
+	enum rpc_proto proto;
+	struct sockaddr_storage peer; /* port included */
+	socklen_t peer_len;
+	const char *peer_name; /* for messages: "server:/export"'s server; copied */
+	uint32_t prog, vers;
+	struct mem_pool *pool;
+	unsigned connect_ms; /* whole hand-shake, also of a reconnect */
+	unsigned timeo_ms;   /* a call unanswered for so long: reconnect and resend (RDMA), RFC 8166
+				never resends on a live connection */
+	unsigned retrans;    /* soft: give up (-ETIMEDOUT) after so many time-outs */
+	bool soft;
+	/* RPC-over-RDMA */
+	uint32_t inline_size; /* bytes we receive inline, 1024..65536, offered by RFC 8797; 0: 4096 */
+	uint32_t credits;     /* most calls under way, 0: 64 */
+	bool crc;	      /* iwarp */
+	/* reverse direction (RFC 8167): the callback program, or service NULL */
+	uint32_t cb_prog;
+	rpc_service_fn *cb_service;
+	void *cb_ctx;
+	/* Told on the progress thread when a lost connection is back (sessions are still valid, the
+	 * backchannel must be bound anew); may be NULL. */
+	void (*reconnected)(void *ctx);
+	void *ctx;
+};
+
+/* Connects (blocking, bounded by connect_ms) and starts the progress thread. NULL with *e set. */
+struct rpc_client *rpc_client_new(const struct rpc_client_params *p, struct err *e);
+/* Fails what is under way with -ENOTCONN, closes the connection, joins the progress thread. Not from
+ * a callback. Accepts NULL, returns NULL. */
+struct rpc_client *rpc_client_free(struct rpc_client *c);
+
+struct rpc_client_info {
+	enum rpc_proto proto;
+	const char *provider;		      /* "tcp", "iwarp", "verbs" */
+	unsigned rdma_version;		      /* 0 for tcp */
+	uint32_t inline_send, inline_recv;    /* bytes, 0 for tcp */
+	uint32_t credits;		      /* granted now */
+	bool connected;
+};
+void rpc_client_info(struct rpc_client *c, struct rpc_client_info *out);
+
+struct rpc_client_stats { /* since the start; read without lock, each is atomic */
+	uint64_t calls, replies, timeouts, reconnects, callbacks;
+	uint64_t bytes_placed; /* payload received straight into its sink */
+	uint64_t bytes_copied; /* payload that had to be copied into its sink */
+	uint64_t bytes_exposed; /* payload sent from where it was (Read chunks, writev) */
+	uint64_t bytes_pulled_up; /* payload copied into an inline message */
+};
+void rpc_client_stats(struct rpc_client *c, struct rpc_client_stats *out);
+
+/* Readies a call: a message buffer with room for args_max bytes of arguments. 0 or -ENOMEM. */
+int rpc_call_init(struct rpc_call *call, struct rpc_client *c, size_t args_max);
+/* Releases the buffer. Only when the call is not under way (never submitted, or done was called). */
+void rpc_call_finish(struct rpc_call *call);
+/* Starts it. 0: done will be called exactly once, perhaps before this returns. Negative errno: not
+ * started (-EMSGSIZE: args overflowed, -ENOTCONN: shutting down). */
+int rpc_call_submit(struct rpc_call *call);
+/* Asks that done be called soon with -ECANCELED, after the call's doors are closed, unless the reply
+ * comes first. Any thread. A call that is already done must not be named. */
+void rpc_call_cancel(struct rpc_call *call);
+
+/* In done: moves the payload of a reply into sink i if it was not placed there; checks its length.
+ * The coder of a result calls this where the payload's length word stands. 0 and *n, or -EBADMSG
+ * (longer than the sink; the cursor is then bad). */
+int rpc_call_take_sink(struct rpc_call *call, struct xdr_in *res, unsigned i, uint32_t *n);
+
+/* --- responder -------------------------------------------------------------------------------- */
+
+enum rpc_accept { /* RFC 5531 accept_stat */
+	RPC_ACCEPT_SUCCESS = 0,
+	RPC_ACCEPT_PROG_UNAVAIL = 1,
+	RPC_ACCEPT_PROG_MISMATCH = 2,
+	RPC_ACCEPT_PROC_UNAVAIL = 3,
+	RPC_ACCEPT_GARBAGE_ARGS = 4,
+	RPC_ACCEPT_SYSTEM_ERR = 5,
+};
+
+struct rpc_req {
+	/* read by the service */
+	uint32_t xid, prog, vers, proc;
+	struct rpc_cred cred;
+	struct xdr_in args; /* payloads (WRITE data) already pulled from the requester */
+	struct rpc_xprt *xprt; /* where it came from; identity for sessions and the backchannel */
+	uint32_t res_max;      /* most results bytes the requester can take, without payloads */
+	uint32_t sink_max;     /* bytes of the requester's Write chunks (0: payload goes inline) */
+
+	/* written by the service */
+	struct xdr_out res; /* ready for encoding after rpc_req_begin() */
+	unsigned nhold;	    /* buffers that result payloads lie in: referenced until sent */
+	struct mem_buf *hold[4];
+	uint32_t mismatch_low, mismatch_high; /* for PROG_MISMATCH */
+
+	/* the transport's */
+	struct mem_buf *msg;   /* the reply */
+	struct mem_buf *call_msg; /* the call, args point into it */
+	void *xprt_priv;
+	TAILQ_ENTRY(rpc_req) link;
+};
+
+/* Room for res_cap bytes of results. 0 or -ENOMEM. May be called once per request. */
+int rpc_req_begin(struct rpc_req *req, size_t res_cap);
+/* Sends the answer and ends the request (req is gone). With another stat than SUCCESS the results
+ * are ignored and rpc_req_begin() is not needed. A result that overflowed is answered SYSTEM_ERR.
+ * A connection that has gone in the meantime is no error. */
+void rpc_req_reply(struct rpc_req *req, enum rpc_accept stat);
+/* Ends the request without an answer. */
+void rpc_req_drop(struct rpc_req *req);
+
+/* Faults that a server commits on purpose, so that tests can see how requesters bear them. */
+enum rpc_fault {
+	RPC_FAULT_NONE,
+	RPC_FAULT_DROP,	     /* request: never seen; reply: never sent */
+	RPC_FAULT_CORRUPT,   /* reply: bytes of the RPC header and results are flipped */
+	RPC_FAULT_TRUNCATE,  /* reply: the message ends early */
+	RPC_FAULT_CLOSE,     /* the connection closes instead */
+	RPC_FAULT_CLOSE_MID, /* the connection closes after half of the message's bytes */
+	RPC_FAULT_WRONG_XID, /* reply: an XID that no call has */
+	RPC_FAULT_NO_CREDIT, /* reply: grants 0 credits (RDMA) */
+	RPC_FAULT_ERR_CHUNK, /* RDMA_ERROR / ERR_CHUNK instead of the reply (RDMA) */
+	RPC_FAULT_ERR_VERS,  /* RDMA_ERROR / ERR_VERS instead of the reply (RDMA) */
+	RPC_FAULT_LONG_CHUNK, /* reply: returned chunk lengths are too large by 4 (RDMA) */
+};
+
+/* Asked on the connection's thread for each request (reply false) and, from the thread that replies,
+ * for each reply (true). *delay_ms, 0 on entry, holds the message back for so long. */
+typedef enum rpc_fault rpc_fault_fn(void *ctx, const struct rpc_req *req, bool reply,
+	unsigned *delay_ms);
+
+struct rpc_server;
+
+struct rpc_server_params {
+	enum rpc_proto proto;
+	struct sockaddr_storage addr;
+	socklen_t addr_len;
+	struct mem_pool *pool;
+	uint32_t inline_size; /* as for the client */
+	uint32_t credits;     /* granted to each requester, 0: 64 */
+	bool crc;
+	unsigned max_conns;   /* 0: 256 */
+	rpc_service_fn *service;
+	/* On the connection's thread: a connection is up / is gone (after its last request ended on the
+	 * transport's side; requests still with the service stay valid until replied). May be NULL. */
+	void (*conn_up)(void *ctx, struct rpc_xprt *x);
+	void (*conn_down)(void *ctx, struct rpc_xprt *x);
+	void *ctx;
+	rpc_fault_fn *fault; /* may be NULL: no fault injection */
+};
+
+/* Binds, listens and starts the accepting thread; one thread per connection follows, and service is
+ * called on it. NULL with *e set. */
+struct rpc_server *rpc_server_new(const struct rpc_server_params *p, struct err *e);
+uint16_t rpc_server_port(const struct rpc_server *s);
+struct rpc_server *rpc_server_free(struct rpc_server *s);
+
+/* A server's calls to its client, on the connection x (RFC 8167 for RDMA; on TCP simply the other
+ * direction of the stream). Init with a message buffer as rpc_call_init(); client is NULL. The
+ * transport gives each xprt its own XID space for these. done is called on x's thread; -ENOTCONN
+ * when x goes down; -ETIMEDOUT after timeout_ms (0: 10 s). Always inline: no payloads or sinks. */
+int rpc_cb_init(struct rpc_call *call, struct rpc_xprt *x, uint32_t prog, uint32_t vers,
+	size_t args_max);
+int rpc_cb_submit(struct rpc_call *call);
+
+/* Peer's address as text, for messages and access decisions. */
+const char *rpc_xprt_peer(const struct rpc_xprt *x);
+struct rpc_xprt *rpc_xprt_ref(struct rpc_xprt *x);
+struct rpc_xprt *rpc_xprt_unref(struct rpc_xprt *x);
+
+#endif

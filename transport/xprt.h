@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * xprt: one live connection that carries RPC messages in both directions, inside the transport layer.
+ * Two implementations: rpcrdma.c (RPC-over-RDMA on a provider) and tcp.c (record marking). rpc_client
+ * and rpc_server sit on top: they own XIDs, tables of calls, time-outs and reconnection; an xprt knows
+ * bytes, chunks and credits.
+ *
+ * Threads. send_call() and send_reply() may be called from any thread. progress() and forget() belong
+ * to the progress thread. Upcalls come from inside progress(), no lock held.
+ *
+ * A call that was given to send_call() is the xprt's until it hands it back with the reply upcall, or
+ * the owner takes it back with forget(); after that no byte of its memory is touched.
+ */
+#ifndef RNFS_TRANSPORT_XPRT_H
+#define RNFS_TRANSPORT_XPRT_H
+
+#include "transport/rpc.h"
+
+/* What an xprt asks of and tells its owner. */
+struct rpc_xprt_up {
+	/* The call under way with this XID in the given direction, or NULL (a late or forged reply: it
+	 * is counted and dropped, the connection stays). reverse: a call that this side made as a
+	 * responder (rpc_cb_submit). */
+	struct rpc_call *(*find)(void *ctx, uint32_t xid, bool reverse);
+	/* call's reply is here and all its doors are closed: msg is the RPC message from the XID on,
+	 * with placed payloads in it. error: 0, or -EIO when the transport reports failure (RDMA_ERROR
+	 * etc.: msg is NULL, sentence in the log). The cursor is valid during the upcall only. */
+	void (*reply)(void *ctx, struct rpc_call *call, int error, struct xdr_in *msg);
+	/* A call from the peer: header parsed, args ready. The owner now owns req. */
+	void (*request)(void *ctx, struct rpc_req *req);
+	void *ctx;
+};
+
+struct rpc_xprt_ops {
+	/* call->msg holds the RPC message: `off` is where its XID word is in msg->data (the RPC header
+	 * was written backwards from RPC_HEADROOM), args payload positions count from RPC_HEADROOM. Queues
+	 * when out of credits. 0 or -ENOTCONN (not taken). */
+	int (*send_call)(struct rpc_xprt *x, struct rpc_call *call, uint32_t off);
+	/* As send_call for the reply in req->msg. Ends req. */
+	void (*send_reply)(struct rpc_xprt *x, struct rpc_req *req, uint32_t off);
+	/* Handles what has arrived; sleeps at most timeout_ms (-1: for ever) if nothing has, or until
+	 * rpc_xprt_kick(). 0, or -ENOTCONN once the connection is gone for good (x->down_reason). */
+	int (*progress)(struct rpc_xprt *x, int timeout_ms);
+	/* Takes call back: removed from queues, doors closed before it returns. */
+	void (*forget)(struct rpc_xprt *x, struct rpc_call *call);
+	/* Any thread: makes progress() return -ENOTCONN soon. */
+	void (*shutdown)(struct rpc_xprt *x);
+	void (*destroy)(struct rpc_xprt *x); /* at the last unref */
+};
+
+struct rpc_xprt {
+	const struct rpc_xprt_ops *ops;
+	struct rpc_xprt_up up;
+	int refs;    /* atomic */
+	int kick_fd; /* eventfd that ends a sleep in progress() */
+	void *owner; /* rpc_server's per-connection object */
+	char peer[80];
+	char down_reason[200];
+	struct rpc_client_stats *stats;
+	/* for rpc_client_info() */
+	const char *provider;
+	unsigned rdma_version;
+	uint32_t inline_send, inline_recv, credits;
+};
+
+void rpc_xprt_kick(struct rpc_xprt *x); /* any thread */
+
+/* Connects; blocks at most p->connect_ms. NULL with *e set. */
+struct rpc_xprt *tcp_connect(const struct rpc_client_params *p, const struct rpc_xprt_up *up,
+	struct err *e);
+struct rpc_xprt *rpcrdma_connect(const struct rpc_client_params *p, const struct rpc_xprt_up *up,
+	struct err *e);
+
+/* Passive side: a listener hands out connections on which establish() is still to be called, from
+ * the connection's own thread, so that a silent peer holds up nobody. */
+struct rpc_acceptor;
+struct rpc_acceptor_ops {
+	int (*accept)(struct rpc_acceptor *a, struct rpc_xprt **out, struct err *e); /* or -EAGAIN */
+	void (*free)(struct rpc_acceptor *a);
+};
+struct rpc_acceptor {
+	const struct rpc_acceptor_ops *ops;
+	int fd;
+	uint16_t port;
+};
+struct rpc_acceptor *tcp_listen(const struct rpc_server_params *p, struct err *e);
+struct rpc_acceptor *rpcrdma_listen(const struct rpc_server_params *p, struct err *e);
+/* Ends the hand-shake of an accepted xprt (tcp: nothing to do). 0 or -errno with *e set. */
+int tcp_establish(struct rpc_xprt *x, const struct rpc_xprt_up *up, struct err *e);
+int rpcrdma_establish(struct rpc_xprt *x, const struct rpc_xprt_up *up, struct err *e);
+
+#endif
