@@ -262,6 +262,11 @@ struct nfs_op {
 	union {
 		uint64_t u64[4];
 		void *ptr[4];
+		struct {
+			struct nfs_open *open; /* whose own op this is, or NULL */
+			uint32_t gen;	       /* of the open state that was sent */
+			uint8_t kind, state, flags, seen;
+		} v4;
 	} be;
 	TAILQ_ENTRY(nfs_op) link;
 };
