@@ -39,6 +39,8 @@ struct rpc_xprt_ops {
 	int (*send_call)(struct rpc_xprt *x, struct rpc_call *call, uint32_t off);
 	/* As send_call for the reply in req->msg. Ends req. */
 	void (*send_reply)(struct rpc_xprt *x, struct rpc_req *req, uint32_t off);
+	/* Ends req without an answer (rpc_req_drop). Any thread. */
+	void (*drop)(struct rpc_xprt *x, struct rpc_req *req);
 	/* Handles what has arrived; sleeps at most timeout_ms (-1: for ever) if nothing has, or until
 	 * rpc_xprt_kick(). 0, or -ENOTCONN once the connection is gone for good (x->down_reason). */
 	int (*progress)(struct rpc_xprt *x, int timeout_ms);
@@ -65,6 +67,12 @@ struct rpc_xprt {
 };
 
 void rpc_xprt_kick(struct rpc_xprt *x); /* any thread */
+
+/* Requests are made by an xprt before its request upcall: zeroed, req->xprt set and referenced. NULL when
+ * out of memory. And unmade by its send_reply() and drop(): releases msg, call_msg, hold[0..nhold) and
+ * the reference on the xprt (which may destroy it). xprt_priv must be gone by then. */
+struct rpc_req *rpc_req_new(struct rpc_xprt *x);
+void rpc_req_free(struct rpc_req *req);
 
 /* Connects; blocks at most p->connect_ms. NULL with *e set. */
 struct rpc_xprt *tcp_connect(const struct rpc_client_params *p, const struct rpc_xprt_up *up,
