@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# SPDX-FileCopyrightText: The rnfs authors
+#
+# Starts and stops the bundled server and the daemon for the end-to-end tests.
+# BUILD is the build directory; PROTO is iwarp or tcp; everything lives below $work.
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$here/../.." && pwd)
+BUILD=${BUILD:-$root/build}
+PROTO=${PROTO:-iwarp}
+RNFS=$BUILD/fs/rnfs
+SERVE=$BUILD/contrib/serve/rnfs-serve
+. "$root/tests/tap.sh"
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/rnfs-e2e.XXXXXX")
+mnt=$work/mnt
+export_dir=$work/export
+mkdir "$mnt" "$export_dir"
+server_pid=
+server_port=
+
+start_server() { # [rnfs-serve options...]; sets server_pid and server_port
+	: > "$work/server.out"
+	"$SERVE" --proto "$PROTO" --listen 127.0.0.1:0 "$@" "$export_dir" \
+		> "$work/server.out" 2> "$work/server.err" &
+	server_pid=$!
+	for _ in $(seq 300); do
+		server_port=$(sed -n 's/.* on [^ ]*:\([0-9][0-9]*\).*/\1/p' "$work/server.out" | head -1)
+		[ -z "$server_port" ] || return 0
+		kill -0 "$server_pid" 2> /dev/null || break
+		sleep 0.1
+	done
+	echo "# the server did not start:" && sed 's/^/# /' "$work/server.out" "$work/server.err"
+	return 1
+}
+
+stop_server() {
+	[ -n "$server_pid" ] || return 0
+	kill "$server_pid" 2> /dev/null
+	wait "$server_pid"
+	local status=$?
+	server_pid=
+	return $status
+}
+
+mount_rnfs() { # [mount options]
+	"$RNFS" -o "proto=$PROTO,port=$server_port${1:+,$1}" 127.0.0.1:/ "$mnt"
+}
+
+is_mounted() {
+	grep -q " $mnt fuse" /proc/self/mounts
+}
+
+daemon_pids() { # of this test's daemons
+	pgrep -f "rnfs .*$mnt" || true
+}
+
+unmount_rnfs() { # unmounts and waits until the daemon has ended
+	fusermount3 -u "$mnt" || return 1
+	for _ in $(seq 300); do
+		[ -n "$(daemon_pids)" ] || return 0
+		sleep 0.1
+	done
+	echo "the daemon is still running: $(daemon_pids)"
+	return 1
+}
+
+e2e_cleanup() {
+	fusermount3 -u -z "$mnt" 2> /dev/null
+	for p in $(daemon_pids); do kill -9 "$p" 2> /dev/null; done
+	[ -z "$server_pid" ] || kill -9 "$server_pid" 2> /dev/null
+	wait 2> /dev/null
+	rm -rf "$work"
+}
+trap e2e_cleanup EXIT
