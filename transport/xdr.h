@@ -106,6 +106,9 @@ static inline size_t xdr_in_left(const struct xdr_in *x)
 	return x->bad ? 0 : x->len - x->pos;
 }
 
+/* Nothing was wrong, no byte is left over, and every payload has been taken. */
+bool xdr_in_done(const struct xdr_in *x);
+
 /* Marks the stream as malformed (a coder found an impossible value). Returns -EBADMSG. */
 int xdr_in_fail(struct xdr_in *x);
 

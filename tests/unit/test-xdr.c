@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * Unit tests of transport/xdr.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "transport/xdr.h"
+
+static void golden_bytes(void **state)
+{
+	static const uint8_t want[] = {0, 0, 0, 7, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 1, 0, 0, 0, 5,
+		'h', 'e', 'l', 'l', 'o', 0, 0, 0, 0xaa, 0xbb, 0, 0};
+	uint8_t buf[64];
+	struct xdr_out x;
+
+	memset(buf, 0xff, sizeof(buf));
+	xdr_out_init(&x, buf, sizeof(buf));
+	xdr_put_u32(&x, 7);
+	xdr_put_u64(&x, 0x0102030405060708);
+	xdr_put_bool(&x, true);
+	xdr_put_opaque(&x, "hello", 5);
+	xdr_put_fixed(&x, "\xaa\xbb", 2);
+	assert_true(xdr_out_ok(&x));
+	assert_int_equal(x.len, sizeof(want));
+	assert_memory_equal(buf, want, sizeof(want));
+}
+
+static void round_trip(void **state)
+{
+	uint8_t buf[64], two[2];
+	struct xdr_out o;
+	struct xdr_in i;
+	const uint8_t *p;
+	size_t at;
+	uint32_t n;
+
+	xdr_out_init(&o, buf, sizeof(buf));
+	at = xdr_skip_u32(&o);
+	xdr_put_u64(&o, UINT64_MAX - 1);
+	xdr_put_opaque(&o, "abc", 3);
+	xdr_put_fixed(&o, "xy", 2);
+	xdr_put_bool(&o, false);
+	xdr_patch_u32(&o, at, 99);
+	xdr_in_init(&i, buf, o.len);
+	assert_int_equal(xdr_get_u32(&i), 99);
+	assert_true(xdr_get_u64(&i) == UINT64_MAX - 1);
+	p = xdr_get_opaque(&i, 3, &n);
+	assert_int_equal(n, 3);
+	assert_memory_equal(p, "abc", 3);
+	xdr_get_fixed(&i, two, 2);
+	assert_memory_equal(two, "xy", 2);
+	assert_false(xdr_in_done(&i));
+	assert_false(xdr_get_bool(&i));
+	assert_true(xdr_in_done(&i));
+}
+
+static void overflow_sticks(void **state)
+{
+	uint8_t buf[8];
+	struct xdr_out x;
+
+	xdr_out_init(&x, buf, sizeof(buf));
+	assert_null(xdr_reserve(&x, SIZE_MAX));
+	xdr_out_init(&x, buf, sizeof(buf));
+	assert_non_null(xdr_reserve(&x, 5));
+	assert_int_equal(x.len, 8);
+	assert_null(xdr_reserve(&x, 1));
+	xdr_put_u32(&x, 1);
+	assert_false(xdr_out_ok(&x));
+	assert_int_equal(x.len, 8);
+	xdr_out_init(&x, buf, 7);
+	assert_null(xdr_reserve(&x, 5)); /* the round-up does not fit */
+}
+
+static void short_input_is_bad(void **state)
+{
+	uint8_t buf[8] = {0, 0, 0, 5, 1, 2, 3, 4};
+	uint8_t dst[4] = {9, 9, 9, 9};
+	struct xdr_in x;
+	uint32_t n;
+
+	xdr_in_init(&x, buf, 8);
+	assert_null(xdr_get_opaque(&x, 100, &n));
+	assert_int_equal(n, 0);
+	assert_int_equal(xdr_get_u32(&x), 0);
+	xdr_get_fixed(&x, dst, 4);
+	assert_int_equal(dst[0], 0);
+	assert_int_equal(xdr_in_left(&x), 0);
+	assert_false(xdr_in_ok(&x));
+	xdr_in_init(&x, buf, 8);
+	assert_null(xdr_get_opaque(&x, 4, &n)); /* over its maximum */
+	xdr_in_init(&x, buf, 3);
+	assert_int_equal(xdr_get_u32(&x), 0);
+	assert_false(xdr_in_ok(&x));
+	xdr_in_init(&x, buf, 8);
+	assert_null(xdr_consume(&x, SIZE_MAX));
+	xdr_in_init(&x, "\0\0\0\2", 4);
+	xdr_get_bool(&x);
+	assert_false(xdr_in_ok(&x));
+}
+
+static void counts_are_capped(void **state)
+{
+	uint8_t buf[12] = {0, 0, 0, 2};
+	struct xdr_in x;
+
+	xdr_in_init(&x, buf, 12);
+	assert_int_equal(xdr_get_count(&x, 2, 4), 2);
+	xdr_in_init(&x, buf, 12);
+	assert_int_equal(xdr_get_count(&x, 1, 4), 0);
+	assert_false(xdr_in_ok(&x));
+	xdr_in_init(&x, buf, 11);
+	assert_int_equal(xdr_get_count(&x, 100, 4), 0);
+	assert_false(xdr_in_ok(&x));
+	memset(buf, 0xff, 4);
+	xdr_in_init(&x, buf, 12);
+	assert_int_equal(xdr_get_count(&x, UINT32_MAX, 4), 0);
+	assert_false(xdr_in_ok(&x));
+}
+
+static void payload_stays_outside(void **state)
+{
+	struct mem_sge data = {.addr = (void *)"payload", .len = 7};
+	struct mem_sge none = {.addr = NULL, .len = 0};
+	uint8_t buf[32];
+	struct xdr_out x;
+
+	xdr_out_init(&x, buf, sizeof(buf));
+	xdr_put_u32(&x, 1);
+	xdr_put_payload(&x, &data);
+	xdr_put_u32(&x, 2);
+	xdr_put_payload(&x, &none);
+	assert_int_equal(x.len, 16);
+	assert_int_equal(x.npayloads, 1);
+	assert_int_equal(x.payload[0].pos, 8);
+	assert_int_equal(xdr_out_total(&x), 24);
+	for (int i = 0; i < 4; i++) {
+		assert_true(xdr_out_ok(&x));
+		xdr_put_payload(&x, &data);
+	}
+	assert_false(xdr_out_ok(&x));
+}
+
+/* word 7, payload of 5 somewhere else, word 9 */
+static const uint8_t placed_stream[] = {0, 0, 0, 7, 0, 0, 0, 5, 0, 0, 0, 9};
+
+static void check_placed(uint32_t pos, uint32_t len, bool good)
+{
+	struct mem_sge data = {.addr = (void *)"abcde\0\0", .len = len};
+	struct xdr_in x;
+	const uint8_t *p;
+	uint32_t n;
+	bool placed;
+
+	xdr_in_init(&x, placed_stream, sizeof(placed_stream));
+	x.payload[x.npayloads++] = (struct xdr_payload){.pos = pos, .data = data};
+	assert_int_equal(xdr_get_u32(&x), 7);
+	p = xdr_get_payload(&x, 5, &n, &placed);
+	if (good) {
+		assert_ptr_equal(p, data.addr);
+		assert_int_equal(n, 5);
+		assert_true(placed);
+		assert_int_equal(xdr_get_u32(&x), 9);
+	}
+	assert_int_equal(xdr_in_done(&x), good);
+}
+
+static void placed_payload_is_found(void **state)
+{
+	check_placed(8, 5, true);
+	check_placed(8, 8, true); /* with its round-up */
+	check_placed(XDR_POS_NEXT, 5, true);
+	check_placed(8, 6, false);
+	check_placed(XDR_POS_NEXT, 4, false);
+	check_placed(12, 5, false); /* never taken, and the stream is short */
+}
+
+static void an_empty_payload_takes_nothing(void **state)
+{
+	static const uint8_t s[] = {0, 0, 0, 0, 0, 0, 0, 2};
+	struct mem_sge data = {.addr = (void *)"xy", .len = 2}, unused = {.len = 0};
+	struct xdr_in x;
+	uint32_t n;
+	bool placed;
+
+	xdr_in_init(&x, s, sizeof(s));
+	x.payload[x.npayloads++] = (struct xdr_payload){.pos = XDR_POS_NEXT, .data = unused};
+	x.payload[x.npayloads++] = (struct xdr_payload){.pos = XDR_POS_NEXT, .data = data};
+	assert_non_null(xdr_get_payload(&x, 9, &n, &placed));
+	assert_int_equal(n, 0);
+	assert_false(placed);
+	assert_ptr_equal(xdr_get_payload(&x, 9, &n, &placed), data.addr);
+	assert_int_equal(n, 2);
+	assert_true(placed);
+	assert_true(xdr_in_done(&x));
+}
+
+static void payload_in_the_stream(void **state)
+{
+	static const uint8_t s[] = {0, 0, 0, 3, 'a', 'b', 'c', 0, 0, 0, 0, 1};
+	struct xdr_in x;
+	uint32_t n;
+	bool placed = true;
+
+	xdr_in_init(&x, s, sizeof(s));
+	assert_ptr_equal(xdr_get_payload(&x, 3, &n, &placed), s + 4);
+	assert_int_equal(n, 3);
+	assert_false(placed);
+	assert_int_equal(xdr_get_u32(&x), 1);
+	assert_true(xdr_in_done(&x));
+	xdr_in_init(&x, s, sizeof(s));
+	assert_null(xdr_get_payload(&x, 2, &n, NULL));
+	assert_int_equal(xdr_in_fail(&x), -EBADMSG);
+}
+
+static void a_payload_never_taken_is_noticed(void **state)
+{
+	struct xdr_in x;
+
+	xdr_in_init(&x, "", 0);
+	x.payload[x.npayloads++] = (struct xdr_payload){.pos = XDR_POS_NEXT, .data = {.len = 1}};
+	assert_true(xdr_in_ok(&x));
+	assert_false(xdr_in_done(&x));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(golden_bytes),
+		cmocka_unit_test(round_trip),
+		cmocka_unit_test(overflow_sticks),
+		cmocka_unit_test(short_input_is_bad),
+		cmocka_unit_test(counts_are_capped),
+		cmocka_unit_test(payload_stays_outside),
+		cmocka_unit_test(placed_payload_is_found),
+		cmocka_unit_test(an_empty_payload_takes_nothing),
+		cmocka_unit_test(payload_in_the_stream),
+		cmocka_unit_test(a_payload_never_taken_is_noticed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * mem: the pool of registered memory.
+ *
+ * Each size class has a list of its slabs that have a free block. A slab is on that list exactly
+ * while it has one. The hot path (get and last unref) takes the class's lock only; growing, which
+ * maps and registers memory, takes the pool's. When the limit is reached, slabs of which no block
+ * is in use are given back first, whatever their class.
+ *
+ * Lock order: pool->lock, then one class->lock. pool->lock guards the list of all slabs, their
+ * registration and slab_bytes; class->lock guards the class's lists and counters and the free lists
+ * of its slabs. Reference counts are atomic.
+ */
+#include "transport/mem.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/queue.h>
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(p, n)	  ((void)(p), (void)(n))
+#define ASAN_UNPOISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
+#endif
+
+#define KIB	  1024u
+#define SLAB_MIN  (1024 * KIB)
+#define SLAB_MAX  (8192 * KIB)
+#define N_CLASSES (sizeof(class_size) / sizeof(class_size[0]))
+
+/* Powers of two, and from 64 KiB on each with room for headers beside that much payload. */
+static const uint32_t class_size[] = {4 * KIB, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB, 80 * KIB,
+	128 * KIB, 144 * KIB, 256 * KIB, 288 * KIB, 512 * KIB, 576 * KIB, 1024 * KIB, MEM_MAX_SIZE};
+
+struct slab {
+	struct mem_slab pub; /* first: mem_buf.slab points here */
+	unsigned class;
+	unsigned used, nblocks; /* class->lock */
+	struct mem_buf *free;	/* class->lock; linked by next */
+	bool listed;		/* class->lock: on class->avail */
+	TAILQ_ENTRY(slab) avail;
+	TAILQ_ENTRY(slab) all; /* pool->lock */
+	struct mem_buf buf[];
+};
+
+TAILQ_HEAD(slab_list, slab);
+
+struct class
+{
+	_Alignas(64) pthread_mutex_t lock;
+	struct slab_list avail; /* lock */
+	size_t used;		/* lock: blocks handed out */
+	size_t nblocks;		/* lock: blocks in all slabs of the class */
+};
+
+struct mem_pool {
+	pthread_mutex_t lock;
+	struct slab_list all; /* lock */
+	size_t slab_bytes;    /* lock */
+	size_t limit;	      /* constant */
+	size_t failures;      /* atomic */
+	bool attached;	      /* lock */
+	struct mem_registrar reg;
+	struct class class[N_CLASSES];
+};
+
+struct mem_pool *mem_pool_new(size_t limit)
+{
+	struct mem_pool *pool = aligned_alloc(64, (sizeof(*pool) + 63) & ~(size_t)63);
+
+	if (!pool)
+		return NULL;
+	memset(pool, 0, sizeof(*pool));
+	pthread_mutex_init(&pool->lock, NULL);
+	TAILQ_INIT(&pool->all);
+	pool->limit = limit;
+	for (unsigned i = 0; i < N_CLASSES; i++) {
+		pthread_mutex_init(&pool->class[i].lock, NULL);
+		TAILQ_INIT(&pool->class[i].avail);
+	}
+	return pool;
+}
+
+/* Unmaps a slab that is on no class list. pool->lock held. */
+static void slab_free_locked(struct mem_pool *pool, struct slab *s)
+{
+	assert(s->used == 0 && !s->listed);
+	if (s->pub.reg && pool->attached)
+		pool->reg.unreg(pool->reg.ctx, &s->pub);
+	TAILQ_REMOVE(&pool->all, s, all);
+	pool->slab_bytes -= s->pub.len;
+	ASAN_UNPOISON_MEMORY_REGION(s->pub.base, s->pub.len);
+	munmap(s->pub.base, s->pub.len);
+	free(s);
+}
+
+struct mem_pool *mem_pool_free(struct mem_pool *pool)
+{
+	struct slab *s;
+
+	if (!pool)
+		return NULL;
+	pthread_mutex_lock(&pool->lock);
+	while ((s = TAILQ_FIRST(&pool->all))) {
+		s->listed = false;
+		slab_free_locked(pool, s);
+	}
+	pthread_mutex_unlock(&pool->lock);
+	for (unsigned i = 0; i < N_CLASSES; i++)
+		pthread_mutex_destroy(&pool->class[i].lock);
+	pthread_mutex_destroy(&pool->lock);
+	free(pool);
+	return NULL;
+}
+
+int mem_pool_attach(struct mem_pool *pool, const struct mem_registrar *r)
+{
+	struct slab *s, *t;
+	int rc = 0;
+
+	pthread_mutex_lock(&pool->lock);
+	assert(!pool->attached);
+	TAILQ_FOREACH (s, &pool->all, all) {
+		rc = r->reg(r->ctx, &s->pub);
+		if (rc < 0)
+			break;
+	}
+	if (rc < 0) {
+		TAILQ_FOREACH (t, &pool->all, all) {
+			if (t == s)
+				break;
+			r->unreg(r->ctx, &t->pub);
+			t->pub.reg = NULL;
+		}
+		s->pub.reg = NULL;
+	} else {
+		pool->reg = *r;
+		pool->attached = true;
+	}
+	pthread_mutex_unlock(&pool->lock);
+	return rc;
+}
+
+void mem_pool_detach(struct mem_pool *pool)
+{
+	struct slab *s;
+
+	pthread_mutex_lock(&pool->lock);
+	if (pool->attached) {
+		TAILQ_FOREACH (s, &pool->all, all) {
+			pool->reg.unreg(pool->reg.ctx, &s->pub);
+			s->pub.reg = NULL;
+		}
+		pool->attached = false;
+	}
+	pthread_mutex_unlock(&pool->lock);
+}
+
+/* Gives back slabs without a used block until need more bytes fit. pool->lock held. */
+static void pool_reclaim_locked(struct mem_pool *pool, size_t need)
+{
+	struct slab *s, *next;
+
+	for (s = TAILQ_FIRST(&pool->all); s; s = next) {
+		struct class *c = &pool->class[s->class];
+		bool idle;
+
+		next = TAILQ_NEXT(s, all);
+		if (need <= pool->limit && pool->slab_bytes <= pool->limit - need)
+			return;
+		pthread_mutex_lock(&c->lock);
+		idle = s->used == 0;
+		if (idle) {
+			TAILQ_REMOVE(&c->avail, s, avail);
+			s->listed = false;
+			c->nblocks -= s->nblocks;
+		}
+		pthread_mutex_unlock(&c->lock);
+		if (idle)
+			slab_free_locked(pool, s);
+	}
+}
+
+/* Blocks for a new slab: a class grows by as much as it has, between SLAB_MIN and SLAB_MAX. */
+static unsigned slab_blocks(const struct mem_pool *pool, size_t have, uint32_t size)
+{
+	size_t bytes = have < SLAB_MIN ? SLAB_MIN : have > SLAB_MAX ? SLAB_MAX : have;
+	size_t room = pool->limit ? pool->limit - pool->slab_bytes : bytes;
+
+	if (bytes > room)
+		bytes = room;
+	return bytes < size ? 1 : bytes / size;
+}
+
+/* A new slab, known to the registrar, on no class list yet. pool->lock held. */
+static struct slab *slab_new_locked(struct mem_pool *pool, unsigned class, unsigned nblocks)
+{
+	uint32_t size = class_size[class];
+	struct slab *s = calloc(1, sizeof(*s) + nblocks * sizeof(s->buf[0]));
+
+	if (!s)
+		return NULL;
+	s->class = class;
+	s->nblocks = nblocks;
+	s->pub.len = (size_t)nblocks * size;
+	s->pub.base =
+		mmap(NULL, s->pub.len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (s->pub.base == MAP_FAILED) {
+		free(s);
+		return NULL;
+	}
+	if (pool->attached && pool->reg.reg(pool->reg.ctx, &s->pub) < 0) {
+		munmap(s->pub.base, s->pub.len);
+		free(s);
+		return NULL;
+	}
+	for (unsigned i = nblocks; i-- > 0;) {
+		struct mem_buf *b = &s->buf[i];
+
+		b->data = (uint8_t *)s->pub.base + (size_t)i * size;
+		b->size = size;
+		b->slab = &s->pub;
+		b->pool = pool;
+		b->class = class;
+		b->next = s->free;
+		s->free = b;
+	}
+	ASAN_POISON_MEMORY_REGION(s->pub.base, s->pub.len);
+	TAILQ_INSERT_TAIL(&pool->all, s, all);
+	pool->slab_bytes += s->pub.len;
+	return s;
+}
+
+/* A block from the class's first slab with one, or NULL. class->lock held. */
+static struct mem_buf *class_take_locked(struct class *c)
+{
+	struct slab *s = TAILQ_FIRST(&c->avail);
+	struct mem_buf *b;
+
+	if (!s)
+		return NULL;
+	b = s->free;
+	s->free = b->next;
+	s->used++;
+	c->used++;
+	if (!s->free) {
+		TAILQ_REMOVE(&c->avail, s, avail);
+		s->listed = false;
+	}
+	return b;
+}
+
+static struct mem_buf *class_grow_and_take(struct mem_pool *pool, unsigned class)
+{
+	struct class *c = &pool->class[class];
+	uint32_t size = class_size[class];
+	struct mem_buf *b;
+	struct slab *s;
+	size_t have;
+
+	pthread_mutex_lock(&pool->lock);
+	/* another thread may have grown the class while this one waited for the lock */
+	pthread_mutex_lock(&c->lock);
+	b = class_take_locked(c);
+	have = c->nblocks * size;
+	pthread_mutex_unlock(&c->lock);
+	if (b)
+		goto out;
+	if (pool->limit) {
+		pool_reclaim_locked(pool, size);
+		if (size > pool->limit || pool->slab_bytes > pool->limit - size)
+			goto out;
+	}
+	s = slab_new_locked(pool, class, slab_blocks(pool, have, size));
+	if (!s)
+		goto out;
+	pthread_mutex_lock(&c->lock);
+	TAILQ_INSERT_TAIL(&c->avail, s, avail);
+	s->listed = true;
+	c->nblocks += s->nblocks;
+	b = class_take_locked(c);
+	pthread_mutex_unlock(&c->lock);
+out:
+	pthread_mutex_unlock(&pool->lock);
+	return b;
+}
+
+struct mem_buf *mem_buf_get(struct mem_pool *pool, size_t size)
+{
+	struct mem_buf *b = NULL;
+	unsigned i = 0;
+
+	while (i < N_CLASSES && class_size[i] < size)
+		i++;
+	if (i < N_CLASSES) {
+		pthread_mutex_lock(&pool->class[i].lock);
+		b = class_take_locked(&pool->class[i]);
+		pthread_mutex_unlock(&pool->class[i].lock);
+		if (!b)
+			b = class_grow_and_take(pool, i);
+	}
+	if (!b) {
+		__atomic_fetch_add(&pool->failures, 1, __ATOMIC_RELAXED);
+		return NULL;
+	}
+	ASAN_UNPOISON_MEMORY_REGION(b->data, b->size);
+	b->next = NULL;
+	__atomic_store_n(&b->refs, 1, __ATOMIC_RELAXED);
+	return b;
+}
+
+struct mem_buf *mem_buf_ref(struct mem_buf *buf)
+{
+	__atomic_fetch_add(&buf->refs, 1, __ATOMIC_RELAXED);
+	return buf;
+}
+
+struct mem_buf *mem_buf_unref(struct mem_buf *buf)
+{
+	struct class *c;
+	struct slab *s;
+
+	/* acq_rel: what other holders did to the block happens before its reuse */
+	if (!buf || __atomic_fetch_sub(&buf->refs, 1, __ATOMIC_ACQ_REL) != 1)
+		return NULL;
+	ASAN_POISON_MEMORY_REGION(buf->data, buf->size);
+	c = &buf->pool->class[buf->class];
+	s = (struct slab *)buf->slab;
+	pthread_mutex_lock(&c->lock);
+	buf->next = s->free;
+	s->free = buf;
+	s->used--;
+	c->used--;
+	if (!s->listed) {
+		TAILQ_INSERT_HEAD(&c->avail, s, avail);
+		s->listed = true;
+	}
+	pthread_mutex_unlock(&c->lock);
+	return NULL;
+}
+
+void mem_pool_stats(struct mem_pool *pool, struct mem_stats *out)
+{
+	*out = (struct mem_stats){.limit = pool->limit};
+	pthread_mutex_lock(&pool->lock);
+	out->slab_bytes = pool->slab_bytes;
+	pthread_mutex_unlock(&pool->lock);
+	for (unsigned i = 0; i < N_CLASSES; i++) {
+		pthread_mutex_lock(&pool->class[i].lock);
+		out->used_bytes += pool->class[i].used * class_size[i];
+		pthread_mutex_unlock(&pool->class[i].lock);
+	}
+	out->failures = __atomic_load_n(&pool->failures, __ATOMIC_RELAXED);
+}
