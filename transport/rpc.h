@@ -116,9 +116,13 @@ struct rpc_call {
 	unsigned resends;
 	uint64_t deadline_ns;
 	uint64_t sent_ns;
-	uint32_t slot; /* index in the client's table of calls under way */
-	void *xprt_priv; /* what the connection keeps for it (doors) */
-	TAILQ_ENTRY(rpc_call) link;
+	uint32_t off;	 /* where the RPC header begins in msg->data */
+	uint32_t copied; /* bytes of placed payload that went through a buffer on their way */
+	struct rpc_xprt *cb_xprt;  /* a server's call: the connection, else NULL */
+	uint32_t cb_prog, cb_vers; /* likewise */
+	/* the connection's, while it has the call */
+	void *xprt_priv;	   /* doors etc.; NULL when handed over and when handed back */
+	TAILQ_ENTRY(rpc_call) link; /* its queue */
 };
 
 /* Called for calls that the peer makes: a server's service, or a client's callback program. Must end,
@@ -203,6 +207,21 @@ enum rpc_accept { /* RFC 5531 accept_stat */
 	RPC_ACCEPT_SYSTEM_ERR = 5,
 };
 
+/* Faults that a server commits on purpose, so that tests can see how requesters bear them. */
+enum rpc_fault {
+	RPC_FAULT_NONE,
+	RPC_FAULT_DROP,	     /* request: never seen; reply: never sent */
+	RPC_FAULT_CORRUPT,   /* reply: bytes of the RPC header and results are flipped */
+	RPC_FAULT_TRUNCATE,  /* reply: the message ends early */
+	RPC_FAULT_CLOSE,     /* the connection closes instead */
+	RPC_FAULT_CLOSE_MID, /* the connection closes after half of the message's bytes */
+	RPC_FAULT_WRONG_XID, /* reply: an XID that no call has */
+	RPC_FAULT_NO_CREDIT, /* reply: grants 0 credits (RDMA) */
+	RPC_FAULT_ERR_CHUNK, /* RDMA_ERROR / ERR_CHUNK instead of the reply (RDMA) */
+	RPC_FAULT_ERR_VERS,  /* RDMA_ERROR / ERR_VERS instead of the reply (RDMA) */
+	RPC_FAULT_LONG_CHUNK, /* reply: returned chunk lengths are too large by 4 (RDMA) */
+};
+
 struct rpc_req {
 	/* read by the service */
 	uint32_t xid, prog, vers, proc;
@@ -221,6 +240,10 @@ struct rpc_req {
 	/* the transport's */
 	struct mem_buf *msg;   /* the reply */
 	struct mem_buf *call_msg; /* the call, args point into it */
+	enum rpc_fault fault; /* for send_reply(): a fault that only the connection can commit */
+	unsigned denied;      /* why dispatching must refuse it (rpc_req.c) */
+	uint32_t off;	      /* where the RPC header of the reply begins in msg->data */
+	uint64_t due_ns;      /* a reply that is held back on purpose: until when */
 	void *xprt_priv;
 	TAILQ_ENTRY(rpc_req) link;
 };
@@ -234,21 +257,6 @@ void rpc_req_reply(struct rpc_req *req, enum rpc_accept stat);
 /* Ends the request without an answer. */
 void rpc_req_drop(struct rpc_req *req);
 
-/* Faults that a server commits on purpose, so that tests can see how requesters bear them. */
-enum rpc_fault {
-	RPC_FAULT_NONE,
-	RPC_FAULT_DROP,	     /* request: never seen; reply: never sent */
-	RPC_FAULT_CORRUPT,   /* reply: bytes of the RPC header and results are flipped */
-	RPC_FAULT_TRUNCATE,  /* reply: the message ends early */
-	RPC_FAULT_CLOSE,     /* the connection closes instead */
-	RPC_FAULT_CLOSE_MID, /* the connection closes after half of the message's bytes */
-	RPC_FAULT_WRONG_XID, /* reply: an XID that no call has */
-	RPC_FAULT_NO_CREDIT, /* reply: grants 0 credits (RDMA) */
-	RPC_FAULT_ERR_CHUNK, /* RDMA_ERROR / ERR_CHUNK instead of the reply (RDMA) */
-	RPC_FAULT_ERR_VERS,  /* RDMA_ERROR / ERR_VERS instead of the reply (RDMA) */
-	RPC_FAULT_LONG_CHUNK, /* reply: returned chunk lengths are too large by 4 (RDMA) */
-};
-
 /* Asked on the connection's thread for each request (reply false) and, from the thread that replies,
  * for each reply (true). *delay_ms, 0 on entry, holds the message back for so long. */
 typedef enum rpc_fault rpc_fault_fn(void *ctx, const struct rpc_req *req, bool reply,
@@ -258,7 +266,7 @@ struct rpc_server;
 
 struct rpc_server_params {
 	enum rpc_proto proto;
-	struct sockaddr_storage addr;
+	struct sockaddr_storage addr; /* port included; 0: any free one */
 	socklen_t addr_len;
 	struct mem_pool *pool;
 	uint32_t inline_size; /* as for the client */
