@@ -62,6 +62,8 @@ struct prov_conn {
 	uint8_t peer_priv[256];
 	uint16_t peer_priv_len; /* 0 if the peer sent none */
 	char down_reason[200];	/* valid once PROV_WC_DOWN was delivered: a sentence */
+	/* valid after open() or accept() */
+	struct sockaddr_storage peer;
 };
 
 struct prov_listener {
@@ -121,6 +123,7 @@ struct prov_door {
 
 struct prov_ops {
 	const char *name; /* "iwarp", "verbs" */
+	bool remote_inval; /* doors may be closed by the peer's PROV_SEND_INV */
 
 	/* Active side: resolves the route and makes local resources. Blocks at most timeout_ms.
 	 * 0, or -errno with *e set (ERR_UNREACHABLE, ERR_NO_DEVICE, ...). iwarp: the TCP connect. */
@@ -150,8 +153,10 @@ struct prov_ops {
 	 * PROV_REMOTE_WRITE. 0, -ENOMEM, -ENOTCONN. */
 	int (*expose)(struct prov_conn *c, const struct mem_sge *sge, unsigned access,
 		struct prov_door *door);
-	/* Closes n doors (progress thread). 0: closed now. -EINPROGRESS: PROV_WC_WITHDRAWN with cookie
-	 * follows (or PROV_WC_DOWN, which closes every door). */
+	/* Closes n doors (progress thread). 0: closed now; nothing reads or writes the memory any more,
+	 * answers to the peer's RDMA Reads that were queued included. -EINPROGRESS: PROV_WC_WITHDRAWN
+	 * with cookie follows (or PROV_WC_DOWN, which closes every door). Also to be called for doors
+	 * that PROV_WC_DOWN has closed, to give back `impl`: then always 0. */
 	int (*withdraw)(struct prov_conn *c, struct prov_door *doors, unsigned n, uint64_t cookie);
 
 	/* Moves data; fills up to n completions and returns how many. Never blocks. Progress thread. */
