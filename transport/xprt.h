@@ -71,6 +71,8 @@ struct rpc_xprt {
 	void (*owner_free)(void *owner); /* called after ops->destroy(); may be NULL */
 	rpc_fault_fn *fault;		 /* a server's fault injection, or NULL */
 	void *fault_ctx;
+	/* A server's: keeps req until req->due_ns (CLOCK_MONOTONIC), then goes on with it. */
+	void (*hold_back)(struct rpc_xprt *x, struct rpc_req *req);
 	char peer[80];
 	char down_reason[200];
 	struct rpc_client_stats *stats; /* never NULL; members are added to atomically */
