@@ -30,6 +30,7 @@
 #ifndef RNFS_NFSPROTO_NFS4_XDR_H
 #define RNFS_NFSPROTO_NFS4_XDR_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -108,15 +109,28 @@ struct nfs4_sessionid {
 	uint8_t id[NFS4_SESSIONID_SIZE];
 };
 
+/* What every get function returns in the end. */
+static inline int nfs4_got(const struct xdr_in *x)
+{
+	return xdr_in_ok(x) ? 0 : -EBADMSG;
+}
+
+/* A word outside min..max is malformed and reads as min. */
+uint32_t nfs4_get_enum(struct xdr_in *x, uint32_t min, uint32_t max);
+void nfs4_put_opaque(struct xdr_out *x, const struct nfs4_opaque *o);
+int nfs4_get_opaque(struct xdr_in *x, uint32_t max, struct nfs4_opaque *o);
 void nfs4_put_bitmap(struct xdr_out *x, const struct nfs4_bitmap *b);
 int nfs4_get_bitmap(struct xdr_in *x, struct nfs4_bitmap *b);
 void nfs4_put_fattr(struct xdr_out *x, const struct nfs4_fattr *f);
 int nfs4_get_fattr(struct xdr_in *x, struct nfs4_fattr *f);
 void nfs4_put_stateid(struct xdr_out *x, const struct nfs4_stateid *s);
 int nfs4_get_stateid(struct xdr_in *x, struct nfs4_stateid *s);
+void nfs4_put_sessionid(struct xdr_out *x, const struct nfs4_sessionid *s);
+int nfs4_get_sessionid(struct xdr_in *x, struct nfs4_sessionid *s);
 void nfs4_put_fh(struct xdr_out *x, const struct nfs_fh *fh);
 /* Length 1..NFS_FH_MAX. */
 int nfs4_get_fh(struct xdr_in *x, struct nfs_fh *fh);
+int nfs4_get_any_fh(struct xdr_in *x, struct nfs_fh *fh); /* 0..NFS_FH_MAX */
 void nfs4_put_name(struct xdr_out *x, const struct nfs_name *n);
 /* Length 0..NFS4_STRING_MAX, any bytes. */
 int nfs4_get_name(struct xdr_in *x, struct nfs_name *n);
@@ -271,7 +285,8 @@ struct nfs4_entries {
 	size_t start; /* of the operation's result */
 	size_t limit; /* x->len that must not be exceeded */
 	size_t mark;  /* where the current entry starts */
-	uint32_t n;
+	uint32_t n;   /* entries so far */
+	bool dead;    /* x had overflowed before the list began */
 };
 /* Puts the head (operation, NFS4_OK, verifier). maxcount is that of the arguments: bytes of
  * READDIR4resok (RFC 8881 18.23.3). reserve: bytes to leave free in x for later operations. */
