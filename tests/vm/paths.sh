@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# SPDX-FileCopyrightText: The rnfs authors
+#
+# Where things are: sourced by the host's scripts and by the cases.
+
+HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+BUILD=$(realpath -m "${BUILD:-$HERE/../../build}")
+VM=$BUILD/vm       # what prepare makes, and the running guest's state
+OUT=$VM/out        # shared with the guest, which sees it as /vm
+
+die() {
+    echo "${0##*/}: $*" >&2
+    exit 1
+}
