@@ -41,7 +41,7 @@ struct nfs4_attrs {
 	bool system, xattr_support;
 	/* decoded as raw bytes, for those who want them: the XDR of nfsace4<>, of fs_locations4 */
 	struct nfs4_opaque acl, fs_locations;
-	uint32_t nlayout_types; /* FS_LAYOUT_TYPES: count only; none can be put */
+	uint32_t nlayout_types; /* FS_LAYOUT_TYPES: get: how many; put: always none */
 };
 
 /* The set of bits given as arguments ending in -1: nfs4_bits(FATTR4_TYPE, FATTR4_SIZE, -1). */
@@ -58,6 +58,10 @@ struct nfs4_bitmap nfs4_bits_info(void);
  * can claim in SUPPORTED_ATTRS. */
 struct nfs4_bitmap nfs4_bits_encodable(void);
 struct nfs4_bitmap nfs4_bits_settable(void);
+
+/* Most bytes of XDR that the value of an attribute can have; 0 without a limit in the protocol, or
+ * if the attribute is not known here. */
+size_t nfs4_attr_max(unsigned bit);
 
 /* Puts a fattr4 with the attributes of want that are encodable and in a->mask. */
 void nfs4_put_attrs(struct xdr_out *x, const struct nfs4_bitmap *want, const struct nfs4_attrs *a);

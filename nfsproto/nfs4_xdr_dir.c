@@ -379,7 +379,7 @@ uint32_t nfs4_entries_end(struct nfs4_entries *e, bool eof)
 	if (e->dead)
 		return NFS4ERR_TOOSMALL;
 	/* limit leaves room for the tail, but a maxcount below head and tail leaves none */
-	if ((e->n == 0 && !eof) || e->x->len > e->limit) {
+	if ((e->n == 0 && !eof) || e->x->len > e->limit || !xdr_out_ok(e->x)) {
 		e->x->len = e->start;
 		e->x->overflow = false;
 		nfs4_put_op_res(e->x, OP_READDIR, NFS4ERR_TOOSMALL);

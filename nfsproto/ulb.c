@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * ulb: the upper-layer binding of NFS to RPC-over-RDMA (RFC 8267, in the terms of RFC 8166).
+ *
+ * The bounds are sums of the items of RFC 5662 at their largest, written as such. An error result
+ * is never larger than the success (LOCK and LOCKT count their denied arm, which is the larger).
+ */
+#include "nfsproto/ulb.h"
+
+#include "nfsproto/nfs4_attr.h"
+
+/* NFSv3 procedures with a DDP-eligible item (RFC 1813, RFC 8267 section 4) */
+enum { NFS3_READLINK = 5, NFS3_READ = 6, NFS3_WRITE = 7, NFS3_SYMLINK = 10 };
+
+enum {
+	W = 4,	      /* a word */
+	H = 8,	      /* a hyper */
+	HEAD = 2 * W, /* operation number and status */
+	BITMAP = W + W * NFS4_BITMAP_WIRE,
+	STATEID = W + NFS4_STATEID_OTHER,
+	OPAQUE = W + NFS4_OPAQUE_LIMIT,
+	CINFO = W + 2 * H,
+	OWNER = H + OPAQUE,
+	/* no limit in the protocol; see nfs4_attr_max() */
+	ACE = 3 * W + W + NFS4_OWNER_EXPECT,
+	IMPL_ID = W + 2 * OPAQUE + H + W,
+	CHANNEL = 6 * W + 2 * W,
+	SEC_FLAVOR = W + OPAQUE + 2 * W,
+	DENIED = 2 * H + W + OWNER,
+	/* spi_ops, four words and the handles of SP4_SSV: never asked for, so never answered */
+	PROTECT = W + 2 * BITMAP,
+};
+
+enum ulb_ddp ulb_nfs4_op(uint32_t op)
+{
+	switch (op) {
+	case OP_READ: /* READ4resok.data */
+		return ULB_DDP_RES;
+	case OP_WRITE:	/* WRITE4args.data */
+	case OP_CREATE: /* createtype4.linkdata */
+		return ULB_DDP_ARG;
+	default: /* READLINK among them: see the header */
+		return ULB_DDP_NONE;
+	}
+}
+
+enum ulb_ddp ulb_nfs3_proc(uint32_t proc)
+{
+	switch (proc) {
+	case NFS3_READLINK:
+	case NFS3_READ:
+		return ULB_DDP_RES;
+	case NFS3_WRITE:
+	case NFS3_SYMLINK:
+		return ULB_DDP_ARG;
+	default:
+		return ULB_DDP_NONE;
+	}
+}
+
+enum ulb_ddp ulb_call(uint32_t prog, uint32_t vers, uint32_t proc)
+{
+	if (prog != NFS4_PROGRAM)
+		return ULB_DDP_NONE;
+	if (vers == 3)
+		return ulb_nfs3_proc(proc);
+	if (vers == NFS4_VERSION && proc == NFS4_PROC_COMPOUND)
+		return ULB_DDP_ARG | ULB_DDP_RES;
+	return ULB_DDP_NONE;
+}
+
+size_t ulb_nfs4_begin(uint32_t taglen)
+{
+	return (size_t)W + W + taglen + xdr_pad(taglen) + W;
+}
+
+size_t ulb_nfs4_attrs_max(const struct nfs4_bitmap *want)
+{
+	/* A server answers with no more bits than were asked, so with no more words than these. */
+	size_t n = W + W * NFS4_BITMAP_WORDS + W;
+
+	for (unsigned bit = 0; bit < 32 * NFS4_BITMAP_WORDS; bit++) {
+		size_t max = nfs4_attr_max(bit);
+
+		if (nfs4_bit(want, bit))
+			n += max ? max : ULB_ATTR_UNBOUNDED;
+	}
+	return n;
+}
+
+/* Results that the protocol itself bounds, HEAD not counted; SIZE_MAX: not one of those. */
+static size_t fixed_res(uint32_t op)
+{
+	switch (op) {
+	case OP_DELEGRETURN:
+	case OP_LOOKUP:
+	case OP_LOOKUPP:
+	case OP_NVERIFY:
+	case OP_VERIFY:
+	case OP_PUTFH:
+	case OP_PUTPUBFH:
+	case OP_PUTROOTFH:
+	case OP_RESTOREFH:
+	case OP_SAVEFH:
+	case OP_BACKCHANNEL_CTL:
+	case OP_DESTROY_SESSION:
+	case OP_DESTROY_CLIENTID:
+	case OP_FREE_STATEID:
+	case OP_RECLAIM_COMPLETE:
+		return 0;
+	case OP_ACCESS:
+		return 2 * W;
+	case OP_CLOSE:
+	case OP_LOCKU:
+	case OP_OPEN_DOWNGRADE:
+		return STATEID;
+	case OP_COMMIT:
+		return NFS4_VERIFIER_SIZE;
+	case OP_WRITE:
+		return 2 * W + NFS4_VERIFIER_SIZE;
+	case OP_CREATE:
+		return CINFO + BITMAP;
+	case OP_LINK:
+	case OP_REMOVE:
+		return CINFO;
+	case OP_RENAME:
+		return 2 * CINFO;
+	case OP_GETFH:
+		return W + NFS4_FHSIZE;
+	case OP_LOCK:
+	case OP_LOCKT:
+		return DENIED;
+	case OP_OPEN: /* the largest delegation: for writing, limited by blocks */
+		return STATEID + CINFO + W + BITMAP + W + STATEID + W + 3 * W + ACE;
+	case OP_SETATTR:
+		return BITMAP;
+	case OP_SECINFO:
+	case OP_SECINFO_NO_NAME:
+		return W + NFS4_FLAVORS_MAX * SEC_FLAVOR;
+	case OP_BIND_CONN_TO_SESSION:
+		return NFS4_SESSIONID_SIZE + 2 * W;
+	case OP_EXCHANGE_ID:
+		return H + 2 * W + PROTECT + H + 2 * OPAQUE + IMPL_ID;
+	case OP_CREATE_SESSION:
+		return NFS4_SESSIONID_SIZE + 2 * W + 2 * CHANNEL;
+	case OP_SEQUENCE:
+		return NFS4_SESSIONID_SIZE + 5 * W;
+	default:
+		return SIZE_MAX;
+	}
+}
+
+size_t ulb_nfs4_res_max(uint32_t op, size_t var)
+{
+	size_t n;
+
+	switch (op) {
+	case OP_GETATTR: /* RFC 8267 6.2: attrlist4 */
+	case OP_READDIR: /* maxcount is the bound of READDIR4resok: RFC 8881 18.23.3 */
+		return HEAD + var;
+	case OP_READLINK:
+		return HEAD + W + var + xdr_pad((uint32_t)var);
+	case OP_READ: /* eof and the length word; data only if it comes inline */
+		return HEAD + 2 * W + var + xdr_pad((uint32_t)var);
+	case OP_TEST_STATEID:
+		return HEAD + W + W * var;
+	default:
+		n = fixed_res(op);
+		return n == SIZE_MAX ? SIZE_MAX / 64 : HEAD + n;
+	}
+}
