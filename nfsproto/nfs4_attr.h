@@ -60,7 +60,9 @@ struct nfs4_bitmap nfs4_bits_encodable(void);
 struct nfs4_bitmap nfs4_bits_settable(void);
 
 /* Most bytes of XDR that the value of an attribute can have; 0 without a limit in the protocol, or
- * if the attribute is not known here. */
+ * if the attribute is not known here. Owner strings have no limit either, but count as
+ * NFS4_OWNER_EXPECT bytes: enough for any "user@domain" met in the field. (Longer ones decode.) */
+#define NFS4_OWNER_EXPECT 128u
 size_t nfs4_attr_max(unsigned bit);
 
 /* Puts a fattr4 with the attributes of want that are encodable and in a->mask. */
