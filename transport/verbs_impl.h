@@ -65,7 +65,8 @@ struct verbs_wr {
 
 /* What stands behind a door: a memory window, kept for reuse, or a registration of its own. */
 struct verbs_window {
-	struct ibv_mw *mw;
+	struct ibv_mw *mw; /* mw->rkey: as last posted, which is what the next bind starts from */
+	uint32_t rkey;	   /* as last handed out */
 	struct ibv_mr *mr;
 	SLIST_ENTRY(verbs_window) free_link;
 	LIST_ENTRY(verbs_window) link;

@@ -38,18 +38,22 @@ static void sqe_release(struct verbs_sqe *e)
 static int post_chain_locked(struct verbs_conn *v)
 {
 	struct ibv_send_wr *bad;
+	unsigned n = v->nchain;
 	int ret;
 
-	if (v->nchain == 0)
+	if (n == 0)
 		return 0;
-	for (unsigned i = 0; i < v->nchain; i++) {
+	for (unsigned i = 0; i < n; i++) {
 		struct verbs_wr *w = &v->chain[i];
 
 		w->wr.sg_list = w->sge;
-		w->wr.next = i + 1 < v->nchain ? &v->chain[i + 1].wr : NULL;
+		w->wr.next = i + 1 < n ? &v->chain[i + 1].wr : NULL;
 	}
 	v->nchain = 0;
 	ret = ibv_post_send(v->id->qp, &v->chain[0].wr, &bad);
+	for (unsigned i = 0; i < n; i++)
+		if (v->chain[i].wr.opcode == IBV_WR_BIND_MW)
+			v->chain[i].wr.bind_mw.mw->rkey = v->chain[i].wr.bind_mw.rkey;
 	if (!ret)
 		return 0;
 	/* What was refused sits in the ring and is released with it when the connection ends. */

@@ -184,6 +184,7 @@ static struct verbs_window *window_get_locked(struct verbs_conn *v)
 		free(w);
 		return NULL;
 	}
+	w->rkey = w->mw->rkey;
 	LIST_INSERT_HEAD(&v->windows, w, link);
 	return w;
 }
@@ -202,16 +203,16 @@ static int expose_window(
 		pthread_mutex_unlock(&v->lock);
 		return ret;
 	}
-	w->mw->rkey = ibv_inc_rkey(w->mw->rkey);
+	w->rkey = ibv_inc_rkey(w->rkey);
 	bind.wr.opcode = IBV_WR_BIND_MW;
 	bind.wr.bind_mw.mw = w->mw;
-	bind.wr.bind_mw.rkey = w->mw->rkey;
+	bind.wr.bind_mw.rkey = w->rkey;
 	bind.wr.bind_mw.bind_info.mr = sge->slab->reg;
 	bind.wr.bind_mw.bind_info.addr = (uintptr_t)sge->addr;
 	bind.wr.bind_mw.bind_info.length = sge->len;
 	bind.wr.bind_mw.bind_info.mw_access_flags = remote_access(access);
 	ret = verbs_queue_locked(v, &bind, true);
-	door->stag = w->mw->rkey;
+	door->stag = w->rkey;
 	door->impl = w;
 	if (ret)
 		SLIST_INSERT_HEAD(&v->free_windows, w, free_link);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of the verbs provider, against itself. They need an RDMA device: its address is given in
- * RNFS_TEST_RDMA_ADDR (the virtual machine's tests do so, over soft RoCE and siw). Without it only
- * the error path is tested.
+ * Unit tests of the verbs provider, against itself. They need an RDMA device: its address is given
+ * in RNFS_TEST_RDMA_ADDR (the virtual machine's tests do so, over soft RoCE and siw). Without it
+ * only the error path is tested.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -86,8 +86,13 @@ static int setup(void **state)
 		return 0;
 	sin = address(addr);
 	t->pool = mem_pool_new(64 << 20);
-	t->p = (struct prov_params){.recv_depth = RECVS, .send_depth = 32, .ird = 4, .ord = 4,
-		.priv = "private", .priv_len = 7, .pool = t->pool};
+	t->p = (struct prov_params){.recv_depth = RECVS,
+		.send_depth = 32,
+		.ird = 4,
+		.ord = 4,
+		.priv = "private",
+		.priv_len = 7,
+		.pool = t->pool};
 	if (prov_verbs.listen((struct sockaddr *)&sin, sizeof(sin), &t->p, &t->l, &e))
 		fail_msg("listen: %s", e.msg);
 	sin.sin_port = htons(t->l->port);
@@ -283,20 +288,22 @@ static void a_closed_door_is_closed(void **state)
 static void more_sends_than_the_queue_holds(void **state)
 {
 	struct pair *t = *state;
+	struct prov_wc none;
 	char text[32];
 
 	need_device();
-	/* In turns of RECVS, since the peer has posted no more; every buffer must come back. */
 	for (int i = 0; i < 20 * RECVS; i++) {
 		snprintf(text, sizeof(text), "message %d", i);
 		send_text(t, &t->client, text, 0);
+		assert_int_equal(t->client.c->ops->poll(t->client.c, &none, 1), 0);
 		{
 			struct prov_wc wc = next(&t->server);
 			struct mem_sge s = mem_buf_sge(t->server.recv[wc.cookie], 0, 4096);
 
 			assert_int_equal(wc.op, PROV_WC_RECV);
 			assert_string_equal(t->server.recv[wc.cookie]->data, text);
-			assert_int_equal(t->server.c->ops->post_recv(t->server.c, wc.cookie, &s), 0);
+			assert_int_equal(
+				t->server.c->ops->post_recv(t->server.c, wc.cookie, &s), 0);
 		}
 	}
 }
