@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * rpcrdma_conn: one RPC-over-RDMA connection, as its own files see it. Everybody else sees
+ * transport/xprt.h.
+ *
+ * Both ends are the same object. `requester` is the side that connected; its calls go forward, the
+ * other side's go in reverse (RFC 8167). Calls that go in reverse, and their replies, are always
+ * inline. Each side makes calls in one direction and takes them in the other:
+ *
+ *   a call that we make     struct rpcrdma_posted   rpcrdma_send.c, rpcrdma_reply.c
+ *   a call that we take     struct rpcrdma_taken    rpcrdma_resp.c, rpcrdma_answer.c
+ *
+ * States of a posted call; `lock` protects them, the lists and the credits:
+ *
+ *   BACKLOG      waits for a credit, in `backlog`
+ *   MARSHAL      a thread makes its doors and its message, in `posted`; nobody else touches it
+ *   SENT         doors open, reply awaited, in `posted`
+ *   FAILED       could not be sent: in `failed`, told by progress()
+ *   CLOSING      the reply is here, its doors are being closed, in `closing`; progress thread only
+ *
+ * Invariants
+ *   - call->xprt_priv is the posted call while the connection has the call, and NULL otherwise.
+ *   - The thread that marshals touches neither the call nor the posted call once it is SENT: the reply
+ *     may be faster than its return.
+ *   - The owner sees a reply only when no door of its call is open.
+ *   - Receives posted >= credits we may use + credits we grant: no Send finds us without.
+ *
+ * Locks: `chain` (a reply's RDMA Writes and its Send are posted as one), `lock`. Never both, and no
+ * upcall or provider call with `lock` held.
+ */
+#ifndef RNFS_TRANSPORT_RPCRDMA_CONN_H
+#define RNFS_TRANSPORT_RPCRDMA_CONN_H
+
+#include <pthread.h>
+#include <stdarg.h>
+
+#include "transport/provider.h"
+#include "transport/rpcrdma_credit.h"
+#include "transport/rpcrdma_hdr.h"
+#include "transport/rpcrdma_stream.h"
+#include "transport/xprt.h"
+
+#define RPCRDMA_INLINE_DEFAULT	4096
+#define RPCRDMA_CREDITS_DEFAULT 64
+#define RPCRDMA_CREDITS_MAX	1024
+#define RPCRDMA_REVERSE_CREDITS 16 /* granted and asked for in the reverse direction */
+#define RPCRDMA_BATCH		16 /* completions handled before receives are replenished */
+#define RPCRDMA_READS_MAX	32 /* RDMA Reads of one connection under way */
+#define RPCRDMA_DOORS_MAX	(RPC_MAX_SINKS + 1 + RPCRDMA_MAX_PIECES)
+#define RPCRDMA_REPLY_HDR	24 /* an accepted RPC reply with an empty verifier, before the results */
+
+enum rpcrdma_state {
+	RPCRDMA_BACKLOG,
+	RPCRDMA_MARSHAL,
+	RPCRDMA_SENT,
+	RPCRDMA_FAILED,
+	RPCRDMA_CLOSING,
+};
+
+/* One receive buffer of the connection; the cookie of its posted receive. Progress thread only. */
+struct rpcrdma_recv {
+	struct mem_buf *buf; /* NULL: given away with a request, to be replaced */
+	STAILQ_ENTRY(rpcrdma_recv) link;
+};
+
+/* A call of ours. */
+struct rpcrdma_posted {
+	TAILQ_ENTRY(rpcrdma_posted) link;
+	struct rpc_call *call;
+	enum rpcrdma_state state;
+	uint32_t off; /* of the XID word in call->msg */
+	int error;    /* FAILED, CLOSING: what to tell the owner */
+	unsigned ndoors;
+	struct prov_door door[RPCRDMA_DOORS_MAX]; /* first those of the sinks, then the Reply chunk's */
+	unsigned nsinks;			  /* sinks given as Write chunks */
+	struct mem_buf *reply_buf;		  /* Reply chunk, or NULL */
+	/* CLOSING */
+	struct rpcrdma_recv *recv; /* where the reply came in */
+	bool closed;		   /* PROV_WC_WITHDRAWN has come */
+	bool long_reply;	   /* in the Reply chunk */
+	struct xdr_in in;
+};
+TAILQ_HEAD(rpcrdma_posted_list, rpcrdma_posted);
+
+/* A call of the peer's. */
+struct rpcrdma_taken {
+	TAILQ_ENTRY(rpcrdma_taken) link; /* in `pulls`, while it waits for RDMA Reads */
+	struct rpcrdma_hdr h;		 /* of the call; the chunks that the reply goes to */
+	struct mem_buf *msg;		 /* the RPC call, from msg_off on */
+	uint32_t msg_off, msg_len;
+	unsigned npayloads;
+	struct xdr_payload payload[XDR_MAX_PAYLOADS];
+	struct mem_buf *pbuf[XDR_MAX_PAYLOADS];
+	unsigned next_read; /* next segment of the Read list to ask for */
+	unsigned reading;   /* segments asked for and not here yet */
+	uint32_t filled[1 + XDR_MAX_PAYLOADS]; /* bytes asked for: message, payloads */
+	bool has_inv;	   /* exactly one distinct handle in the header: */
+	uint32_t inv_stag;
+};
+TAILQ_HEAD(rpcrdma_taken_list, rpcrdma_taken);
+
+struct rpcrdma_counts { /* progress thread */
+	uint64_t late;	    /* replies that belong to no call */
+	uint64_t malformed; /* messages dropped for their form */
+};
+
+struct rpcrdma_conn {
+	struct rpc_xprt x; /* first */
+	bool requester;
+	const struct prov_ops *prov;
+	struct prov_conn *pc;
+	struct mem_pool *pool;
+	struct mem_buf *zero; /* round-up bytes */
+	uint32_t recv_size;   /* of each receive buffer */
+	uint32_t inline_own;  /* what we offered, both ways */
+	uint32_t grant;	      /* credits given to the peer's calls */
+	bool remote_inv;      /* replies may invalidate: both sides said so */
+	unsigned nrecvs;
+
+	/* progress thread */
+	struct rpcrdma_recv *recvs;
+	STAILQ_HEAD(, rpcrdma_recv) to_post;
+	struct prov_wc wc[RPCRDMA_BATCH]; /* polled, wc[iwc..nwc) not yet handled */
+	int iwc, nwc;
+	struct prov_wc *later; /* polled while forget() waited; handled after wc */
+	size_t nlater, later_cap, ilater;
+	struct rpcrdma_taken_list pulls;
+	struct rpcrdma_taken *scratch; /* for the next header */
+	unsigned reads; /* under way */
+	struct rpcrdma_posted_list closing;
+	struct rpcrdma_counts count;
+	uint64_t spin_ns;
+	int spin_luck; /* how well spinning has paid lately */
+
+	pthread_mutex_t lock;
+	pthread_cond_t marshalled; /* a posted call has left MARSHAL */
+	/* under lock */
+	bool down;
+	uint32_t serving; /* calls of the peer not yet answered */
+	struct rpcrdma_credit credit;
+	struct rpcrdma_posted_list backlog, posted, failed, spare;
+	char why[200]; /* why we closed the connection ourselves, "" if not */
+
+	pthread_mutex_t chain;
+};
+
+static inline struct rpcrdma_conn *rpcrdma_conn_of(struct rpc_xprt *x)
+{
+	return (struct rpcrdma_conn *)x;
+}
+
+#define rpcrdma_stat_add(c, field, n) __atomic_fetch_add(&(c)->x.stats->field, (n), __ATOMIC_RELAXED)
+
+/* rpcrdma_conn.c */
+extern const struct rpc_xprt_ops rpcrdma_ops;
+/* As rpcrdma_connect() and rpcrdma_listen() on a provider of the caller's choice (tests). */
+struct rpc_xprt *rpcrdma_connect_on(const struct prov_ops *prov, const struct rpc_client_params *p,
+	const struct rpc_xprt_up *up, struct err *e);
+struct rpc_acceptor *rpcrdma_listen_on(
+	const struct prov_ops *prov, const struct rpc_server_params *p, struct err *e);
+/* Closes the connection for a reason of our own: one sentence, the first one stays. Any thread. */
+__attribute__((format(printf, 2, 3))) void rpcrdma_break(
+	struct rpcrdma_conn *c, const char *fmt, ...);
+/* Gives a receive back to be posted again. Progress thread. */
+void rpcrdma_recv_done(struct rpcrdma_conn *c, struct rpcrdma_recv *r);
+/* Posts what was given back. */
+void rpcrdma_recv_replenish(struct rpcrdma_conn *c);
+
+/* rpcrdma_progress.c: the progress thread's loop. */
+int rpcrdma_progress(struct rpc_xprt *x, int timeout_ms);
+/* Polls until p is closed or the connection is down; keeps other completions for later. */
+void rpcrdma_await_closed(struct rpcrdma_conn *c, struct rpcrdma_posted *p);
+
+/* rpcrdma_send.c: calls of ours, on their way out. */
+int rpcrdma_send_call(struct rpc_xprt *x, struct rpc_call *call, uint32_t off);
+/* Sends from the backlog what credits allow. Progress thread. */
+void rpcrdma_send_backlog(struct rpcrdma_conn *c);
+/* Makes wr the Send of the message s under header h: in place, if s lies in one piece in buf with
+ * headroom for h before it, else as a copy. *out is the buffer that wr's memory lies in, referenced for
+ * the caller. 0, -EMSGSIZE (more than the peer receives), -ENOMEM. */
+int rpcrdma_make_send(struct rpcrdma_conn *c, struct prov_wr *wr, const struct rpcrdma_hdr *h,
+	const struct rpcrdma_stream *s, struct mem_buf *buf, struct mem_buf **out);
+
+/* rpcrdma_reply.c: calls of ours, on their way back. */
+/* msg of len bytes came in r; h was decoded with result rc. Takes r. */
+void rpcrdma_handle_reply(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc,
+	struct rpcrdma_recv *r, const struct prov_wc *wc);
+void rpcrdma_reply_closed(struct rpcrdma_conn *c, struct rpcrdma_posted *p);
+/* Tells the owner of calls that could not be sent. */
+void rpcrdma_reply_failed(struct rpcrdma_conn *c);
+void rpcrdma_forget(struct rpc_xprt *x, struct rpc_call *call);
+/* lock held. */
+void rpcrdma_posted_free_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p);
+
+/* rpcrdma_resp.c: calls of the peer's, on their way in. */
+/* Takes r and t (t->h was decoded with result rc). */
+void rpcrdma_handle_call(struct rpcrdma_conn *c, struct rpcrdma_taken *t, int rc,
+	struct rpcrdma_recv *r, uint32_t len);
+void rpcrdma_read_done(struct rpcrdma_conn *c, struct rpcrdma_taken *t);
+struct rpcrdma_taken *rpcrdma_taken_free(struct rpcrdma_taken *t);
+
+/* rpcrdma_answer.c: calls of the peer's, on their way out. */
+void rpcrdma_send_reply(struct rpc_xprt *x, struct rpc_req *req, uint32_t off);
+void rpcrdma_drop(struct rpc_xprt *x, struct rpc_req *req);
+/* Answers with RDMA_ERROR in the version of the call (RFC 8166 section 4.5). */
+void rpcrdma_send_error(
+	struct rpcrdma_conn *c, uint32_t xid, uint32_t vers, enum rpcrdma_errcode err);
+/* One call of the peer's is no longer served. */
+void rpcrdma_serve_done(struct rpcrdma_conn *c);
+
+#endif

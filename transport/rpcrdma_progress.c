@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * rpcrdma_progress: the progress thread's loop: completions in, upcalls out, receives replenished.
+ *
+ * Completions are handled in the order in which they were polled: first what is left in wc[], then
+ * what forget() had to poll while it waited for doors to close (later[]), then the provider is asked.
+ * An upcall may call forget(), so nothing here holds on to an element across a handler.
+ *
+ * Before sleeping, the loop polls for some microseconds if that has paid lately: waking a sleeping
+ * thread costs more than a small round trip.
+ */
+#include "transport/rpcrdma_conn.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "transport/log.h"
+
+#define PER_PROGRESS (4 * RPCRDMA_BATCH) /* completions handled before progress() returns */
+#define LUCK_MAX     16
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* --- completions ------------------------------------------------------------------------------ */
+
+/* Moves data; true if there is something to handle. */
+static bool wc_fill(struct rpcrdma_conn *c)
+{
+	if (c->iwc < c->nwc || c->ilater < c->nlater)
+		return true;
+	c->iwc = 0;
+	c->nwc = c->prov->poll(c->pc, c->wc, RPCRDMA_BATCH);
+	return c->nwc > 0;
+}
+
+static bool wc_next(struct rpcrdma_conn *c, struct prov_wc *wc)
+{
+	if (!wc_fill(c))
+		return false;
+	if (c->iwc < c->nwc) {
+		*wc = c->wc[c->iwc++];
+		return true;
+	}
+	*wc = c->later[c->ilater++];
+	if (c->ilater == c->nlater)
+		c->ilater = c->nlater = 0;
+	return true;
+}
+
+static int later_add(struct rpcrdma_conn *c, const struct prov_wc *wc)
+{
+	if (c->nlater == c->later_cap) {
+		size_t cap = c->later_cap ? c->later_cap * 2 : 64;
+		struct prov_wc *more = realloc(c->later, cap * sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		c->later = more;
+		c->later_cap = cap;
+	}
+	c->later[c->nlater++] = *wc;
+	return 0;
+}
+
+/* The bytes of payload after the header begin with an RPC header in this direction. */
+static bool rpc_direction_is(const struct rpcrdma_hdr *h, const uint8_t *msg, uint32_t len,
+	uint32_t direction)
+{
+	uint32_t w[2];
+
+	if (h->proc != RDMA_MSG || !rpcrdma_hdr_chunkless(h) || len - h->len < sizeof(w))
+		return false;
+	memcpy(w, msg + h->len, sizeof(w));
+	return be32toh(w[0]) == h->xid && be32toh(w[1]) == direction;
+}
+
+/* RFC 8167: a message without chunks whose RPC header has the other direction belongs to the other
+ * table of XIDs. An RDMA_ERROR that comes to a responder can only be about a reverse call. */
+static void handle_recv(struct rpcrdma_conn *c, const struct prov_wc *wc)
+{
+	struct rpcrdma_recv *r = (struct rpcrdma_recv *)(uintptr_t)wc->cookie;
+	struct rpcrdma_taken *t = c->scratch ? c->scratch : malloc(sizeof(*t));
+	const uint8_t *msg = r->buf->data;
+	bool call;
+	int rc;
+
+	c->scratch = NULL;
+	if (!t) {
+		rpcrdma_recv_done(c, r);
+		rpcrdma_break(c, "out of memory");
+		return;
+	}
+	rc = rpcrdma_v1_decode(&t->h, msg, wc->len);
+	if (rc == -EMSGSIZE) {
+		c->count.malformed++;
+		log_data("%s: message of %u bytes dropped: no header", c->x.peer, wc->len);
+		rpcrdma_recv_done(c, r);
+		c->scratch = t;
+		return;
+	}
+	if (c->requester)
+		call = !rc && rpc_direction_is(&t->h, msg, wc->len, 0);
+	else
+		call = rc || (t->h.proc != RDMA_ERROR &&
+				     !rpc_direction_is(&t->h, msg, wc->len, 1));
+	if (call) {
+		rpcrdma_handle_call(c, t, rc, r, wc->len);
+		return;
+	}
+	rpcrdma_handle_reply(c, &t->h, rc, r, wc);
+	c->scratch = t;
+}
+
+static void handle_withdrawn(struct rpcrdma_conn *c, const struct prov_wc *wc)
+{
+	struct rpcrdma_posted *p = (struct rpcrdma_posted *)(uintptr_t)wc->cookie;
+
+	p->closed = true;
+	rpcrdma_reply_closed(c, p);
+}
+
+/* The end of the connection closes every door: replies that were complete are still told. */
+static void handle_down(struct rpcrdma_conn *c)
+{
+	struct rpcrdma_posted *p;
+	struct rpcrdma_taken *t;
+
+	pthread_mutex_lock(&c->lock);
+	c->down = true;
+	snprintf(c->x.down_reason, sizeof(c->x.down_reason), "%s",
+		c->why[0] ? c->why : c->pc->down_reason);
+	pthread_mutex_unlock(&c->lock);
+	log_ctrl("%s: connection closed: %s", c->x.peer, c->x.down_reason);
+	while ((t = TAILQ_FIRST(&c->pulls))) {
+		TAILQ_REMOVE(&c->pulls, t, link);
+		rpcrdma_taken_free(t);
+	}
+	while ((p = TAILQ_FIRST(&c->closing))) {
+		c->prov->withdraw(c->pc, p->door, p->ndoors, (uintptr_t)p);
+		p->closed = true;
+		rpcrdma_reply_closed(c, p);
+	}
+}
+
+static void handle(struct rpcrdma_conn *c, const struct prov_wc *wc)
+{
+	switch (wc->op) {
+	case PROV_WC_RECV:
+		handle_recv(c, wc);
+		break;
+	case PROV_WC_READ:
+		rpcrdma_read_done(c, (struct rpcrdma_taken *)(uintptr_t)wc->cookie);
+		break;
+	case PROV_WC_WITHDRAWN:
+		handle_withdrawn(c, wc);
+		break;
+	case PROV_WC_DOWN:
+		handle_down(c);
+		break;
+	}
+}
+
+void rpcrdma_await_closed(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
+{
+	struct prov_wc wc[RPCRDMA_BATCH];
+
+	while (!p->closed) {
+		int n = c->prov->poll(c->pc, wc, RPCRDMA_BATCH);
+
+		if (n <= 0)
+			c->prov->wait(c->pc, -1, 10);
+		for (int i = 0; i < n; i++) {
+			bool mine = wc[i].op == PROV_WC_WITHDRAWN && wc[i].cookie == (uintptr_t)p;
+
+			if (mine || wc[i].op == PROV_WC_DOWN)
+				p->closed = true;
+			if (!mine && later_add(c, &wc[i]))
+				rpcrdma_break(c, "out of memory");
+		}
+	}
+}
+
+/* --- the loop --------------------------------------------------------------------------------- */
+
+static int handle_some(struct rpcrdma_conn *c)
+{
+	struct prov_wc wc;
+	int n = 0;
+
+	while (n < PER_PROGRESS && !c->down && wc_next(c, &wc)) {
+		handle(c, &wc);
+		if (++n % RPCRDMA_BATCH == 0)
+			rpcrdma_recv_replenish(c);
+	}
+	if (n && !c->down) {
+		rpcrdma_recv_replenish(c);
+		rpcrdma_send_backlog(c);
+	}
+	return n;
+}
+
+/* Polls for a while; true if something came. How often that is tried follows how often it helps. */
+static bool spin(struct rpcrdma_conn *c)
+{
+	uint64_t end;
+
+	if (!c->spin_ns)
+		return false;
+	if (c->spin_luck <= 0 && ++c->spin_luck <= 0)
+		return false;
+	end = now_ns() + c->spin_ns;
+	do {
+		if (wc_fill(c)) {
+			if (c->spin_luck < LUCK_MAX)
+				c->spin_luck++;
+			return true;
+		}
+	} while (now_ns() < end);
+	if (--c->spin_luck <= 0)
+		c->spin_luck = -LUCK_MAX; /* leave it for that many sleeps */
+	return false;
+}
+
+int rpcrdma_progress(struct rpc_xprt *x, int timeout_ms)
+{
+	struct rpcrdma_conn *c = rpcrdma_conn_of(x);
+
+	if (c->down)
+		return -ENOTCONN;
+	rpcrdma_reply_failed(c);
+	if (!handle_some(c)) {
+		if (timeout_ms && !spin(c))
+			c->prov->wait(c->pc, x->kick_fd, timeout_ms);
+		if (!handle_some(c))
+			rpc_xprt_unkick(x);
+	}
+	return c->down ? -ENOTCONN : 0;
+}

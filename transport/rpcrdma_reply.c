@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * rpcrdma_reply: calls of ours, on their way back.
+ *
+ * A reply is matched by its header's XID, checked against what the call offered, all doors of the call
+ * are closed, and only then its owner is told. What lies in a Reply chunk is not looked at before
+ * its door is closed. A reply that breaks the protocol fails its call and nothing else; one that
+ * belongs to no call is counted and dropped.
+ */
+#include "transport/rpcrdma_conn.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <string.h>
+
+#include "transport/log.h"
+
+/* --- what the reply says ---------------------------------------------------------------------- */
+
+static int bad_reply(struct rpcrdma_conn *c, uint32_t xid, const char *what)
+{
+	log_warn("%s: reply %08x %s: protocol error by the peer", c->x.peer, xid, what);
+	return -EIO;
+}
+
+static int error_reply(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h)
+{
+	if (h->err == RDMA_ERR_VERS)
+		log_warn("%s: call %08x refused: the peer speaks RPC-over-RDMA versions %u to %u, "
+			 "not 1",
+			c->x.peer, h->xid, h->vers_low, h->vers_high);
+	else
+		log_warn("%s: call %08x failed: the peer could not use its chunks "
+			 "(RDMA_ERROR, ERR_CHUNK)",
+			c->x.peer, h->xid);
+	return -EIO;
+}
+
+/* A returned chunk against the door that was offered: as many bytes or fewer (RFC 8166 section
+ * 3.4.6). Returns the bytes written, or -1. */
+static int64_t returned_len(
+	const struct rpcrdma_hdr *h, const struct rpcrdma_chunk *chunk, const struct prov_door *door)
+{
+	if (chunk->n > 1)
+		return -1;
+	if (chunk->n == 0)
+		return 0;
+	return h->seg[chunk->first].length > door->len ? -1
+						       : (int64_t)h->seg[chunk->first].length;
+}
+
+/* Notes in p->in what was placed in the sinks. */
+static int read_writes(
+	struct rpcrdma_conn *c, struct rpcrdma_posted *p, const struct rpcrdma_hdr *h)
+{
+	if (h->nwrites > p->nsinks)
+		return bad_reply(c, h->xid, "returns Write chunks that were not offered");
+	for (unsigned i = 0; i < h->nwrites; i++) {
+		int64_t n = returned_len(h, &h->write[i], &p->door[i]);
+		struct xdr_payload *pl = &p->in.payload[p->in.npayloads];
+
+		if (n < 0)
+			return bad_reply(c, h->xid, "returns a longer Write chunk than was offered");
+		if (n == 0)
+			continue;
+		*pl = (struct xdr_payload){
+			.pos = XDR_POS_NEXT,
+			.data = p->call->sink[i].place,
+		};
+		pl->data.len = (uint32_t)n;
+		p->in.npayloads++;
+	}
+	return 0;
+}
+
+/* Sets p->in, but for what must wait until the doors are closed. 0 or the error for the owner. */
+static int read_reply(struct rpcrdma_conn *c, struct rpcrdma_posted *p, const struct rpcrdma_hdr *h,
+	const uint8_t *msg, uint32_t len)
+{
+	int64_t n = 0;
+
+	if (h->proc == RDMA_ERROR)
+		return error_reply(c, h);
+	if (h->proc != RDMA_MSG && h->proc != RDMA_NOMSG)
+		return bad_reply(c, h->xid, "is neither RDMA_MSG nor RDMA_NOMSG");
+	if (h->nreads)
+		return bad_reply(c, h->xid, "has a Read list");
+	if (h->has_reply) {
+		if (!p->reply_buf)
+			return bad_reply(c, h->xid, "returns a Reply chunk that was not offered");
+		n = returned_len(h, &h->reply, &p->door[p->nsinks]);
+		if (n < 0)
+			return bad_reply(c, h->xid, "returns a longer Reply chunk than was offered");
+	}
+	if (h->proc == RDMA_NOMSG) {
+		if (!h->has_reply)
+			return bad_reply(c, h->xid, "is RDMA_NOMSG without a Reply chunk");
+		xdr_in_init(&p->in, p->reply_buf->data, (size_t)n);
+		p->long_reply = true;
+	} else {
+		if (n)
+			return bad_reply(c, h->xid, "is RDMA_MSG with a used Reply chunk");
+		xdr_in_init(&p->in, msg + h->len, len - h->len);
+	}
+	return read_writes(c, p, h);
+}
+
+/* --- closing and telling ---------------------------------------------------------------------- */
+
+/* The RPC message must begin with the XID of its header (RFC 8166 section 4.5.2). */
+static void check_xid(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
+{
+	uint32_t xid;
+
+	if (p->in.len < sizeof(xid)) {
+		p->error = bad_reply(c, p->call->xid, "has no RPC message");
+		return;
+	}
+	memcpy(&xid, p->in.base, sizeof(xid));
+	if (be32toh(xid) != p->call->xid)
+		p->error = bad_reply(c, p->call->xid, "has another XID in its RPC message");
+}
+
+/* All doors of p are closed (p is in `closing`): tells the owner. */
+void rpcrdma_reply_closed(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
+{
+	struct rpc_call *call = p->call;
+	struct mem_buf *reply_buf = p->reply_buf;
+	struct rpcrdma_recv *recv = p->recv;
+	struct xdr_in in;
+	int error;
+
+	TAILQ_REMOVE(&c->closing, p, link);
+	if (!p->error)
+		check_xid(c, p);
+	error = p->error;
+	in = p->in;
+	if (!error)
+		for (unsigned i = 0; i < in.npayloads; i++)
+			rpcrdma_stat_add(c, bytes_placed, in.payload[i].data.len);
+	pthread_mutex_lock(&c->lock);
+	call->xprt_priv = NULL;
+	rpcrdma_posted_free_locked(c, p);
+	pthread_mutex_unlock(&c->lock);
+	c->x.up.reply(c->x.up.ctx, call, error, error ? NULL : &in);
+	mem_buf_unref(reply_buf);
+	if (recv)
+		rpcrdma_recv_done(c, recv);
+}
+
+/* Closes the doors of p; tells the owner now or when the provider says that they are closed. */
+static void close_doors(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
+{
+	int rc = 0;
+
+	TAILQ_INSERT_TAIL(&c->closing, p, link);
+	if (p->ndoors)
+		rc = c->prov->withdraw(c->pc, p->door, p->ndoors, (uintptr_t)p);
+	if (rc == -EINPROGRESS)
+		return;
+	p->closed = true;
+	rpcrdma_reply_closed(c, p);
+}
+
+/* The peer's Send has closed a door: it must be one of this call's (RFC 8797 section 4.1). */
+static bool note_invalidated(struct rpcrdma_posted *p, uint32_t stag)
+{
+	for (unsigned i = 0; p && i < p->ndoors; i++)
+		if (p->door[i].stag == stag) {
+			p->door[i].invalidated = true;
+			return true;
+		}
+	return false;
+}
+
+/* The posted call that a reply belongs to, taken off the table; NULL if there is none. */
+static struct rpcrdma_posted *take_posted(
+	struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc)
+{
+	struct rpc_call *call = c->x.up.find(c->x.up.ctx, h->xid, !c->requester);
+	struct rpcrdma_posted *p;
+
+	pthread_mutex_lock(&c->lock);
+	if (!rc)
+		rpcrdma_credit_grant(&c->credit, h->credit);
+	c->x.credits = c->credit.granted;
+	p = call ? call->xprt_priv : NULL;
+	/* A reply to a call that was never sent: the peer guesses XIDs. Waiting for the sending thread
+	 * would be harmless, but there is nothing to wait for. */
+	if (p && p->state == RPCRDMA_SENT) {
+		TAILQ_REMOVE(&c->posted, p, link);
+		p->state = RPCRDMA_CLOSING;
+		rpcrdma_credit_put(&c->credit);
+	} else {
+		p = NULL;
+		rpcrdma_credit_late(&c->credit);
+	}
+	pthread_mutex_unlock(&c->lock);
+	return p;
+}
+
+void rpcrdma_handle_reply(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc,
+	struct rpcrdma_recv *r, const struct prov_wc *wc)
+{
+	struct rpcrdma_posted *p = take_posted(c, h, rc);
+
+	if (wc->invalidated && !note_invalidated(p, wc->inv_stag))
+		rpcrdma_break(c, "reply %08x invalidates %08x, which its call did not offer", h->xid,
+			wc->inv_stag);
+	if (!p) {
+		c->count.late++;
+		log_data("%s: reply %08x belongs to no call: dropped", c->x.peer, h->xid);
+		rpcrdma_recv_done(c, r);
+		return;
+	}
+	p->recv = r;
+	p->error = rc ? bad_reply(c, h->xid, "has a malformed header")
+		      : read_reply(c, p, h, r->buf->data, wc->len);
+	close_doors(c, p);
+}
+
+void rpcrdma_reply_failed(struct rpcrdma_conn *c)
+{
+	struct rpcrdma_posted *p;
+
+	for (;;) {
+		pthread_mutex_lock(&c->lock);
+		p = TAILQ_FIRST(&c->failed);
+		if (p) {
+			TAILQ_REMOVE(&c->failed, p, link);
+			p->state = RPCRDMA_CLOSING;
+		}
+		pthread_mutex_unlock(&c->lock);
+		if (!p)
+			return;
+		close_doors(c, p);
+	}
+}
+
+/* --- taking back ------------------------------------------------------------------------------ */
+
+/* Takes p off whatever list it is on. true: its doors may be open. */
+static bool unlist_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
+{
+	switch (p->state) {
+	case RPCRDMA_BACKLOG:
+		TAILQ_REMOVE(&c->backlog, p, link);
+		return false;
+	case RPCRDMA_SENT:
+		TAILQ_REMOVE(&c->posted, p, link);
+		rpcrdma_credit_orphan(&c->credit);
+		return true;
+	case RPCRDMA_FAILED:
+		TAILQ_REMOVE(&c->failed, p, link);
+		return true;
+	case RPCRDMA_CLOSING:
+	case RPCRDMA_MARSHAL:
+		break;
+	}
+	return true;
+}
+
+void rpcrdma_forget(struct rpc_xprt *x, struct rpc_call *call)
+{
+	struct rpcrdma_conn *c = rpcrdma_conn_of(x);
+	struct rpcrdma_posted *p;
+	bool closing, open;
+
+	pthread_mutex_lock(&c->lock);
+	p = call->xprt_priv;
+	if (!p) {
+		pthread_mutex_unlock(&c->lock);
+		return;
+	}
+	while (p->state == RPCRDMA_MARSHAL)
+		pthread_cond_wait(&c->marshalled, &c->lock);
+	closing = p->state == RPCRDMA_CLOSING;
+	open = unlist_locked(c, p);
+	pthread_mutex_unlock(&c->lock);
+	if (closing)
+		TAILQ_REMOVE(&c->closing, p, link); /* withdraw() is under way already */
+	else if (open && p->ndoors)
+		p->closed = c->prov->withdraw(c->pc, p->door, p->ndoors, (uintptr_t)p) == 0;
+	else
+		p->closed = true;
+	rpcrdma_await_closed(c, p);
+	if (p->recv)
+		rpcrdma_recv_done(c, p->recv);
+	mem_buf_unref(p->reply_buf);
+	pthread_mutex_lock(&c->lock);
+	call->xprt_priv = NULL;
+	rpcrdma_posted_free_locked(c, p);
+	pthread_mutex_unlock(&c->lock);
+}
