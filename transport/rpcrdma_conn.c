@@ -3,10 +3,10 @@
  *
  * rpcrdma_conn: the life of an RPC-over-RDMA connection, and its receive buffers.
  *
- * Sizes. Each side tells the other in private data (RFC 8797) what it sends and receives inline. What
- * we send is the smaller of ours and what the peer receives. What a peer sends is bounded by the smaller
- * of its own and ours, but receive buffers are never below 4096 bytes: a server may send up to its
- * own limit whatever we said.
+ * Sizes. Each side tells the other in private data (RFC 8797) what it sends and receives inline.
+ * What we send is the smaller of ours and what the peer receives. What a peer sends is bounded by
+ * the smaller of its own and ours, but receive buffers are never below 4096 bytes: a server may
+ * send up to its own limit whatever we said.
  */
 #include "transport/rpcrdma_conn.h"
 
@@ -47,8 +47,9 @@ static void setup_init(struct setup *s, const struct prov_ops *prov, struct mem_
 	unsigned nrecvs;
 
 	*s = (struct setup){.prov = prov, .pool = pool, .crc = crc, .requester = requester};
-	s->inline_size = clamp(inline_size, RPCRDMA_INLINE_DEFAULT, RPCRDMA_INLINE_MIN,
-				 RPCRDMA_INLINE_MAX) & ~1023u;
+	s->inline_size =
+		clamp(inline_size, RPCRDMA_INLINE_DEFAULT, RPCRDMA_INLINE_MIN, RPCRDMA_INLINE_MAX) &
+		~1023u;
 	s->credits = clamp(credits, RPCRDMA_CREDITS_DEFAULT, 1, RPCRDMA_CREDITS_MAX);
 	priv.send_size = priv.recv_size = s->inline_size;
 	rpcrdma_priv_encode(&priv, s->priv);
@@ -91,7 +92,8 @@ void rpcrdma_recv_replenish(struct rpcrdma_conn *c)
 		rc = c->prov->post_recv(c->pc, (uintptr_t)r, &sge);
 		if (rc) {
 			if (rc != -ENOTCONN)
-				rpcrdma_break(c, "a receive could not be posted: %s", strerror(-rc));
+				rpcrdma_break(
+					c, "a receive could not be posted: %s", strerror(-rc));
 			return;
 		}
 		STAILQ_REMOVE_HEAD(&c->to_post, link);
@@ -176,8 +178,8 @@ static struct rpcrdma_conn *conn_new(
 	c->pc = pc;
 	c->pool = s->pool;
 	c->inline_own = s->inline_size;
-	c->recv_size = s->inline_size < RPCRDMA_INLINE_DEFAULT ? RPCRDMA_INLINE_DEFAULT
-							       : s->inline_size;
+	c->recv_size =
+		s->inline_size < RPCRDMA_INLINE_DEFAULT ? RPCRDMA_INLINE_DEFAULT : s->inline_size;
 	c->nrecvs = s->params.recv_depth;
 	c->grant = s->requester ? RPCRDMA_REVERSE_CREDITS : s->credits;
 	c->spin_ns = sysconf(_SC_NPROCESSORS_ONLN) > 1 ? SPIN_NS : 0;
@@ -263,7 +265,8 @@ static const struct prov_ops *provider_of(enum rpc_proto proto, struct err *e)
 	if (proto == RPC_RDMA)
 		err_set(e, ERR_NO_DEVICE, "proto=rdma is not available: built without rdma-core");
 	else
-		err_set(e, ERR_USAGE, "proto=%s does not carry RPC-over-RDMA", rpc_proto_name(proto));
+		err_set(e, ERR_USAGE, "proto=%s does not carry RPC-over-RDMA",
+			rpc_proto_name(proto));
 	return NULL;
 }
 
@@ -348,7 +351,8 @@ struct rpc_acceptor *rpcrdma_listen_on(
 	}
 	setup_init(&ac->s, prov, p->pool, p->inline_size, p->credits, p->crc, false);
 	ac->s.params.priv = ac->s.priv;
-	if (prov->listen((const struct sockaddr *)&p->addr, p->addr_len, &ac->s.params, &ac->l, e)) {
+	if (prov->listen(
+		    (const struct sockaddr *)&p->addr, p->addr_len, &ac->s.params, &ac->l, e)) {
 		free(ac);
 		return NULL;
 	}

@@ -21,8 +21,8 @@
  *
  * Invariants
  *   - call->xprt_priv is the posted call while the connection has the call, and NULL otherwise.
- *   - The thread that marshals touches neither the call nor the posted call once it is SENT: the reply
- *     may be faster than its return.
+ *   - The thread that marshals touches neither the call nor the posted call once it is SENT: the
+ * reply may be faster than its return.
  *   - The owner sees a reply only when no door of its call is open.
  *   - Receives posted >= credits we may use + credits we grant: no Send finds us without.
  *
@@ -48,7 +48,8 @@
 #define RPCRDMA_BATCH		16 /* completions handled before receives are replenished */
 #define RPCRDMA_READS_MAX	32 /* RDMA Reads of one connection under way */
 #define RPCRDMA_DOORS_MAX	(RPC_MAX_SINKS + 1 + RPCRDMA_MAX_PIECES)
-#define RPCRDMA_REPLY_HDR	24 /* an accepted RPC reply with an empty verifier, before the results */
+#define RPCRDMA_REPLY_HDR	24 /* an accepted RPC reply with an empty verifier, before the results \
+				    */
 
 enum rpcrdma_state {
 	RPCRDMA_BACKLOG,
@@ -72,9 +73,10 @@ struct rpcrdma_posted {
 	uint32_t off; /* of the XID word in call->msg */
 	int error;    /* FAILED, CLOSING: what to tell the owner */
 	unsigned ndoors;
-	struct prov_door door[RPCRDMA_DOORS_MAX]; /* first those of the sinks, then the Reply chunk's */
-	unsigned nsinks;			  /* sinks given as Write chunks */
-	struct mem_buf *reply_buf;		  /* Reply chunk, or NULL */
+	struct prov_door
+		door[RPCRDMA_DOORS_MAX]; /* first those of the sinks, then the Reply chunk's */
+	unsigned nsinks;		 /* sinks given as Write chunks */
+	struct mem_buf *reply_buf;	 /* Reply chunk, or NULL */
 	/* CLOSING */
 	struct rpcrdma_recv *recv; /* where the reply came in */
 	bool closed;		   /* PROV_WC_WITHDRAWN has come */
@@ -93,14 +95,15 @@ struct rpcrdma_taken {
 	struct xdr_payload payload[XDR_MAX_PAYLOADS];
 	struct mem_buf *pbuf[XDR_MAX_PAYLOADS];
 	unsigned next_read; /* next segment of the Read list to ask for */
-	unsigned reading;   /* segments asked for and not here yet */
-	uint32_t filled[1 + XDR_MAX_PAYLOADS]; /* bytes asked for: message, payloads */
-	bool has_inv;	   /* exactly one distinct handle in the header: */
+	unsigned slot;	    /* where its predecessor went: 0 the message, 1.. the payloads */
+	uint32_t filled[1 + XDR_MAX_PAYLOADS]; /* bytes asked for, by slot */
+	unsigned reading;		       /* segments asked for and not here yet */
+	bool has_inv;			       /* exactly one distinct handle in the header: */
 	uint32_t inv_stag;
 };
 TAILQ_HEAD(rpcrdma_taken_list, rpcrdma_taken);
 
-struct rpcrdma_counts { /* progress thread */
+struct rpcrdma_counts {	    /* progress thread */
 	uint64_t late;	    /* replies that belong to no call */
 	uint64_t malformed; /* messages dropped for their form */
 };
@@ -127,7 +130,7 @@ struct rpcrdma_conn {
 	size_t nlater, later_cap, ilater;
 	struct rpcrdma_taken_list pulls;
 	struct rpcrdma_taken *scratch; /* for the next header */
-	unsigned reads; /* under way */
+	unsigned reads;		       /* under way */
 	struct rpcrdma_posted_list closing;
 	struct rpcrdma_counts count;
 	uint64_t spin_ns;
@@ -150,7 +153,8 @@ static inline struct rpcrdma_conn *rpcrdma_conn_of(struct rpc_xprt *x)
 	return (struct rpcrdma_conn *)x;
 }
 
-#define rpcrdma_stat_add(c, field, n) __atomic_fetch_add(&(c)->x.stats->field, (n), __ATOMIC_RELAXED)
+#define rpcrdma_stat_add(c, field, n)                                                              \
+	__atomic_fetch_add(&(c)->x.stats->field, (n), __ATOMIC_RELAXED)
 
 /* rpcrdma_conn.c */
 extern const struct rpc_xprt_ops rpcrdma_ops;
@@ -177,8 +181,8 @@ int rpcrdma_send_call(struct rpc_xprt *x, struct rpc_call *call, uint32_t off);
 /* Sends from the backlog what credits allow. Progress thread. */
 void rpcrdma_send_backlog(struct rpcrdma_conn *c);
 /* Makes wr the Send of the message s under header h: in place, if s lies in one piece in buf with
- * headroom for h before it, else as a copy. *out is the buffer that wr's memory lies in, referenced for
- * the caller. 0, -EMSGSIZE (more than the peer receives), -ENOMEM. */
+ * headroom for h before it, else as a copy. *out is the buffer that wr's memory lies in, referenced
+ * for the caller. 0, -EMSGSIZE (more than the peer receives), -ENOMEM. */
 int rpcrdma_make_send(struct rpcrdma_conn *c, struct prov_wr *wr, const struct rpcrdma_hdr *h,
 	const struct rpcrdma_stream *s, struct mem_buf *buf, struct mem_buf **out);
 

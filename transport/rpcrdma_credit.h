@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * rpcrdma_credit: how many calls one side of a connection may have under way (RFC 8166 section 3.3.1).
+ * rpcrdma_credit: how many calls one side of a connection may have under way (RFC 8166
+ * section 3.3.1).
  *
- * A credit is a receive buffer that waits at the peer. It is taken before a call is sent and comes back
- * with the reply. A call that its owner takes back while it is under way (an orphan) keeps its credit:
- * the peer still works on it, and its answer, which belongs to nobody by then, frees it.
+ * A credit is a receive buffer that waits at the peer. It is taken before a call is sent and comes
+ * back with the reply. A call that its owner takes back while it is under way (an orphan) keeps its
+ * credit: the peer still works on it, and its answer, which belongs to nobody by then, frees it.
  *
- * Invariants: used <= max, orphans <= used, 1 <= granted <= max. used may exceed granted after the peer
- * has lowered its grant. No lock of its own: the connection's.
+ * Invariants: used <= max, orphans <= used, 1 <= granted <= max. used may exceed granted after the
+ * peer has lowered its grant. No lock of its own: the connection's.
  */
 #ifndef RNFS_TRANSPORT_RPCRDMA_CREDIT_H
 #define RNFS_TRANSPORT_RPCRDMA_CREDIT_H
@@ -59,8 +60,8 @@ static inline void rpcrdma_credit_orphan(struct rpcrdma_credit *c)
 		c->orphans++;
 }
 
-/* A reply that belongs to nobody: an orphan's, if there is one. A forged one can do no harm: the peer
- * only lets us send more to itself. */
+/* A reply that belongs to nobody: an orphan's, if there is one. A forged one can do no harm: the
+ * peer only lets us send more to itself. */
 static inline void rpcrdma_credit_late(struct rpcrdma_credit *c)
 {
 	if (c->orphans) {

@@ -4,8 +4,8 @@
  * rpcrdma_progress: the progress thread's loop: completions in, upcalls out, receives replenished.
  *
  * Completions are handled in the order in which they were polled: first what is left in wc[], then
- * what forget() had to poll while it waited for doors to close (later[]), then the provider is asked.
- * An upcall may call forget(), so nothing here holds on to an element across a handler.
+ * what forget() had to poll while it waited for doors to close (later[]), then the provider is
+ * asked. An upcall may call forget(), so nothing here holds on to an element across a handler.
  *
  * Before sleeping, the loop polls for some microseconds if that has paid lately: waking a sleeping
  * thread costs more than a small round trip.
@@ -74,8 +74,8 @@ static int later_add(struct rpcrdma_conn *c, const struct prov_wc *wc)
 }
 
 /* The bytes of payload after the header begin with an RPC header in this direction. */
-static bool rpc_direction_is(const struct rpcrdma_hdr *h, const uint8_t *msg, uint32_t len,
-	uint32_t direction)
+static bool rpc_direction_is(
+	const struct rpcrdma_hdr *h, const uint8_t *msg, uint32_t len, uint32_t direction)
 {
 	uint32_t w[2];
 
@@ -112,8 +112,7 @@ static void handle_recv(struct rpcrdma_conn *c, const struct prov_wc *wc)
 	if (c->requester)
 		call = !rc && rpc_direction_is(&t->h, msg, wc->len, 0);
 	else
-		call = rc || (t->h.proc != RDMA_ERROR &&
-				     !rpc_direction_is(&t->h, msg, wc->len, 1));
+		call = rc || (t->h.proc != RDMA_ERROR && !rpc_direction_is(&t->h, msg, wc->len, 1));
 	if (call) {
 		rpcrdma_handle_call(c, t, rc, r, wc->len);
 		return;

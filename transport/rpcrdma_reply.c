@@ -3,10 +3,10 @@
  *
  * rpcrdma_reply: calls of ours, on their way back.
  *
- * A reply is matched by its header's XID, checked against what the call offered, all doors of the call
- * are closed, and only then its owner is told. What lies in a Reply chunk is not looked at before
- * its door is closed. A reply that breaks the protocol fails its call and nothing else; one that
- * belongs to no call is counted and dropped.
+ * A reply is matched by its header's XID, checked against what the call offered, all doors of the
+ * call are closed, and only then its owner is told. What lies in a Reply chunk is not looked at
+ * before its door is closed. A reply that breaks the protocol fails its call and nothing else; one
+ * that belongs to no call is counted and dropped.
  */
 #include "transport/rpcrdma_conn.h"
 
@@ -39,15 +39,14 @@ static int error_reply(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h)
 
 /* A returned chunk against the door that was offered: as many bytes or fewer (RFC 8166 section
  * 3.4.6). Returns the bytes written, or -1. */
-static int64_t returned_len(
-	const struct rpcrdma_hdr *h, const struct rpcrdma_chunk *chunk, const struct prov_door *door)
+static int64_t returned_len(const struct rpcrdma_hdr *h, const struct rpcrdma_chunk *chunk,
+	const struct prov_door *door)
 {
 	if (chunk->n > 1)
 		return -1;
 	if (chunk->n == 0)
 		return 0;
-	return h->seg[chunk->first].length > door->len ? -1
-						       : (int64_t)h->seg[chunk->first].length;
+	return h->seg[chunk->first].length > door->len ? -1 : (int64_t)h->seg[chunk->first].length;
 }
 
 /* Notes in p->in what was placed in the sinks. */
@@ -61,7 +60,8 @@ static int read_writes(
 		struct xdr_payload *pl = &p->in.payload[p->in.npayloads];
 
 		if (n < 0)
-			return bad_reply(c, h->xid, "returns a longer Write chunk than was offered");
+			return bad_reply(
+				c, h->xid, "returns a longer Write chunk than was offered");
 		if (n == 0)
 			continue;
 		*pl = (struct xdr_payload){
@@ -91,7 +91,8 @@ static int read_reply(struct rpcrdma_conn *c, struct rpcrdma_posted *p, const st
 			return bad_reply(c, h->xid, "returns a Reply chunk that was not offered");
 		n = returned_len(h, &h->reply, &p->door[p->nsinks]);
 		if (n < 0)
-			return bad_reply(c, h->xid, "returns a longer Reply chunk than was offered");
+			return bad_reply(
+				c, h->xid, "returns a longer Reply chunk than was offered");
 	}
 	if (h->proc == RDMA_NOMSG) {
 		if (!h->has_reply)
@@ -186,8 +187,8 @@ static struct rpcrdma_posted *take_posted(
 		rpcrdma_credit_grant(&c->credit, h->credit);
 	c->x.credits = c->credit.granted;
 	p = call ? call->xprt_priv : NULL;
-	/* A reply to a call that was never sent: the peer guesses XIDs. Waiting for the sending thread
-	 * would be harmless, but there is nothing to wait for. */
+	/* A reply to a call that was never sent: the peer guesses XIDs. Waiting for the sending
+	 * thread would be harmless, but there is nothing to wait for. */
 	if (p && p->state == RPCRDMA_SENT) {
 		TAILQ_REMOVE(&c->posted, p, link);
 		p->state = RPCRDMA_CLOSING;
@@ -206,8 +207,8 @@ void rpcrdma_handle_reply(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, i
 	struct rpcrdma_posted *p = take_posted(c, h, rc);
 
 	if (wc->invalidated && !note_invalidated(p, wc->inv_stag))
-		rpcrdma_break(c, "reply %08x invalidates %08x, which its call did not offer", h->xid,
-			wc->inv_stag);
+		rpcrdma_break(c, "reply %08x invalidates %08x, which its call did not offer",
+			h->xid, wc->inv_stag);
 	if (!p) {
 		c->count.late++;
 		log_data("%s: reply %08x belongs to no call: dropped", c->x.peer, h->xid);

@@ -6,14 +6,14 @@
  * How a call travels (RFC 8166 section 3.5), the first that fits what the peer receives:
  *
  *   inline     header and whole message in the Send; payload is copied into it ("pulled up")
- *   Read chunk the largest payload is taken out, without its round-up, and read by the peer from where
- *              it lies; what follows it in the message stays in the Send
- *   long       RDMA_NOMSG; all pieces of the message are segments of a position-zero Read chunk
+ *   Read chunk the largest payload is taken out, without its round-up, and read by the peer from
+ * where it lies; what follows it in the message stays in the Send long       RDMA_NOMSG; all pieces
+ * of the message are segments of a position-zero Read chunk
  *
  * How its reply may travel: each sink is a Write chunk of one segment. If the rest of the largest
- * possible reply is longer than what we receive inline, there is a Reply chunk, and then, since some
- * servers do not cope with both, the sinks are not offered: their data comes in the Reply chunk and
- * is copied. Callers avoid that by keeping reply_max small for calls with sinks.
+ * possible reply is longer than what we receive inline, there is a Reply chunk, and then, since
+ * some servers do not cope with both, the sinks are not offered: their data comes in the Reply
+ * chunk and is copied. Callers avoid that by keeping reply_max small for calls with sinks.
  */
 #include "transport/rpcrdma_conn.h"
 
@@ -26,18 +26,15 @@
 int rpcrdma_make_send(struct rpcrdma_conn *c, struct prov_wr *wr, const struct rpcrdma_hdr *h,
 	const struct rpcrdma_stream *s, struct mem_buf *buf, struct mem_buf **out)
 {
-	size_t hlen = rpcrdma_v1_size(h), off;
-	bool in_place = s->n == 0;
+	size_t hlen = rpcrdma_v1_size(h), off = 0;
 	struct mem_buf *b;
 	int rc;
 
 	if (hlen > c->x.inline_send || s->len > c->x.inline_send - hlen)
 		return -EMSGSIZE;
-	if (s->n == 1) {
+	if (s->n == 1)
 		off = (size_t)((uint8_t *)s->piece[0].addr - buf->data);
-		in_place = hlen <= off;
-	}
-	if (in_place && s->n == 1) {
+	if (off >= hlen) {
 		b = mem_buf_ref(buf);
 		off -= hlen;
 	} else {
@@ -142,8 +139,8 @@ static uint64_t payload_bytes(const struct xdr_out *x)
 	return n;
 }
 
-static int as_read_chunk(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h,
-	unsigned which)
+static int as_read_chunk(
+	struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h, unsigned which)
 {
 	const struct xdr_payload *pl = &p->call->args.payload[which];
 	uint64_t pos = rpcrdma_stream_pos(p->off, &p->call->args, which);
@@ -156,8 +153,7 @@ static int as_read_chunk(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struc
 	if (rc)
 		return rc;
 	rpcrdma_stat_add(c, bytes_exposed, pl->data.len);
-	rpcrdma_stat_add(
-		c, bytes_pulled_up, payload_bytes(&p->call->args) - pl->data.len);
+	rpcrdma_stat_add(c, bytes_pulled_up, payload_bytes(&p->call->args) - pl->data.len);
 	return rpcrdma_hdr_add_read(h, (uint32_t)pos, &seg);
 }
 
@@ -231,7 +227,11 @@ static void post_call(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 	struct mem_buf *held = NULL;
 	struct prov_wr wr;
 	int rc = marshal(c, p, &wr, &held);
+	bool down = rc ==
+		    -ENOTCONN; /* the owner will learn it from progress(), and take the call back */
 
+	if (down)
+		rc = 0;
 	if (rc)
 		log_warn("%s: call %08x could not be sent: %s", c->x.peer, p->call->xid,
 			rc == -EMSGSIZE ? "longer than the peer receives" : strerror(-rc));
@@ -252,6 +252,8 @@ static void post_call(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 		return;
 	}
 	/* from here on p and its call may be gone */
+	if (down)
+		return;
 	rc = c->prov->post(c->pc, &wr);
 	mem_buf_unref(held);
 	if (rc && rc != -ENOTCONN)

@@ -4,9 +4,9 @@
  * rpcrdma_stream: an outgoing RPC message as the pieces of memory it lies in.
  *
  * The message proper lies in one buffer, from its XID word on; payloads lie elsewhere and belong
- * between. What is left of the stream when some payloads are taken out of it to travel by RDMA is the
- * "reduced" stream (RFC 8166 section 3.4.1); a payload leaves with its round-up (section 3.4.4.4).
- * Pieces only point: memory stays its owner's.
+ * between. What is left of the stream when some payloads are taken out of it to travel by RDMA is
+ * the "reduced" stream (RFC 8166 section 3.4.1); a payload leaves with its round-up
+ * (section 3.4.4.4). Pieces only point: memory stays its owner's.
  */
 #ifndef RNFS_TRANSPORT_RPCRDMA_STREAM_H
 #define RNFS_TRANSPORT_RPCRDMA_STREAM_H
@@ -15,7 +15,8 @@
 
 #include "transport/rpc.h"
 
-#define RPCRDMA_MAX_PIECES (1 + 3 * XDR_MAX_PAYLOADS) /* around each payload: message, data, pad */
+#define RPCRDMA_MAX_PIECES (1 + 3 * XDR_MAX_PAYLOADS) /* around each payload: message, data, pad   \
+						       */
 
 struct rpcrdma_stream {
 	unsigned n;
@@ -23,9 +24,9 @@ struct rpcrdma_stream {
 	uint64_t len; /* their sum in bytes */
 };
 
-/* The stream of the message in msg that begins (XID word) at offset off and whose body x was encoded
- * at RPC_HEADROOM. Payload i is left out if bit i of reduced is set. zero: 4 or more bytes of zero,
- * for round-up. */
+/* The stream of the message in msg that begins (XID word) at offset off and whose body x was
+ * encoded at RPC_HEADROOM. Payload i is left out if bit i of reduced is set. zero: 4 or more bytes
+ * of zero, for round-up. */
 void rpcrdma_stream_init(struct rpcrdma_stream *s, const struct mem_buf *msg, uint32_t off,
 	const struct xdr_out *x, unsigned reduced, const struct mem_buf *zero);
 /* Bytes from the XID word to the data of payload i in the unreduced stream: its Position. */

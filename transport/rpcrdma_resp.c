@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * rpcrdma_resp: calls of the peer's, on their way in.
+ *
+ * A call's message comes in the Send, and then its receive buffer is given away with it; or by RDMA
+ * Read of the position-zero chunk. Other Read chunks become payloads of the arguments. Positions on
+ * the wire count in the stream as it would be with all payloads in it, ours count what is in the
+ * buffer. RDMA Reads are asked for in the order of the calls, RPCRDMA_READS_MAX at a time; the
+ * provider keeps to what the peer can take (ORD).
+ *
+ * What cannot be parsed, or is more than we take, is answered with RDMA_ERROR (RFC 8166
+ * section 4.5). A peer that sends more calls than it has credits for loses its connection.
+ */
+#include "transport/rpcrdma_conn.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "transport/log.h"
+
+struct rpcrdma_taken *rpcrdma_taken_free(struct rpcrdma_taken *t)
+{
+	if (!t)
+		return NULL;
+	mem_buf_unref(t->msg);
+	for (unsigned i = 0; i < t->npayloads; i++)
+		mem_buf_unref(t->pbuf[i]);
+	free(t);
+	return NULL;
+}
+
+void rpcrdma_serve_done(struct rpcrdma_conn *c)
+{
+	pthread_mutex_lock(&c->lock);
+	c->serving--;
+	pthread_mutex_unlock(&c->lock);
+}
+
+static bool serve_begin(struct rpcrdma_conn *c)
+{
+	bool ok;
+
+	pthread_mutex_lock(&c->lock);
+	ok = c->serving < c->grant;
+	if (ok)
+		c->serving++;
+	pthread_mutex_unlock(&c->lock);
+	return ok;
+}
+
+/* --- the plan: what goes where ---------------------------------------------------------------- */
+
+/* Sizes the message and the payloads from the Read list. Positions must not go down; a message is
+ * either in the Send or in a position-zero chunk. 0 or -EBADMSG. */
+static int plan_reads(struct rpcrdma_taken *t)
+{
+	const struct rpcrdma_hdr *h = &t->h;
+	uint64_t total = 0, msg_len = 0;
+
+	for (unsigned i = 0; i < h->nreads; i++) {
+		const struct rpcrdma_read *r = &h->read[i];
+		uint32_t before = i ? h->read[i - 1].position : 0;
+
+		total += r->seg.length;
+		if (r->position < before || total > MEM_MAX_SIZE)
+			return -EBADMSG;
+		if (r->position == 0) {
+			msg_len += r->seg.length;
+			continue;
+		}
+		if (r->position != before) {
+			if (t->npayloads == XDR_MAX_PAYLOADS)
+				return -EBADMSG;
+			t->pbuf[t->npayloads] = NULL;
+			t->payload[t->npayloads++] = (struct xdr_payload){.pos = r->position};
+		}
+		t->payload[t->npayloads - 1].data.len += r->seg.length;
+	}
+	if ((h->proc == RDMA_NOMSG) != (h->nreads && h->read[0].position == 0))
+		return -EBADMSG;
+	if (h->proc == RDMA_NOMSG)
+		t->msg_len = (uint32_t)msg_len;
+	return 0;
+}
+
+/* Positions of the whole stream to positions in the buffer: the payloads before do not count. */
+static int plan_positions(struct rpcrdma_taken *t)
+{
+	uint64_t before = 0;
+
+	for (unsigned i = 0; i < t->npayloads; i++) {
+		struct xdr_payload *p = &t->payload[i];
+
+		if (p->pos < before || p->pos - before > t->msg_len)
+			return -EBADMSG;
+		p->pos -= (uint32_t)before;
+		before += (uint64_t)p->data.len + xdr_pad(p->data.len);
+	}
+	return t->msg_len < 8 ? -EBADMSG : 0;
+}
+
+static int get_buffers(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
+{
+	if (!t->msg)
+		t->msg = mem_buf_get(c->pool, t->msg_len);
+	if (!t->msg)
+		return -ENOMEM;
+	for (unsigned i = 0; i < t->npayloads; i++) {
+		struct xdr_payload *p = &t->payload[i];
+
+		if (!p->data.len)
+			continue;
+		t->pbuf[i] = mem_buf_get(c->pool, p->data.len);
+		if (!t->pbuf[i])
+			return -ENOMEM;
+		p->data = mem_buf_sge(t->pbuf[i], 0, p->data.len);
+	}
+	return 0;
+}
+
+/* Send with Invalidate is possible only with exactly one handle to name (RFC 8797 section 4.1 lets
+ * any of the call's be named, but the other side closes the rest by itself anyway). */
+static void find_handle(struct rpcrdma_taken *t)
+{
+	const struct rpcrdma_hdr *h = &t->h;
+	unsigned n = 0;
+
+	t->has_inv = false;
+	for (unsigned i = 0; i < h->nreads + h->nsegs; i++) {
+		uint32_t handle =
+			i < h->nreads ? h->read[i].seg.handle : h->seg[i - h->nreads].handle;
+
+		if (n++ && handle != t->inv_stag)
+			return;
+		t->inv_stag = handle;
+	}
+	t->has_inv = n > 0;
+}
+
+/* --- delivery --------------------------------------------------------------------------------- */
+
+/* A chunk may or may not include the round-up of its item (RFC 8166 section 3.4.5.2): the length
+ * word in the stream before it tells. */
+static uint32_t true_len(const struct xdr_in *in, const struct xdr_payload *p)
+{
+	uint32_t word;
+
+	if (p->pos < 4)
+		return p->data.len;
+	memcpy(&word, in->base + p->pos - 4, 4);
+	word = be32toh(word);
+	if (word < p->data.len && word + xdr_pad(word) == p->data.len)
+		return word;
+	return p->data.len;
+}
+
+/* Room for results in the reply: inline under a header that returns all chunks, or in the Reply
+ * chunk. */
+static void set_room(
+	const struct rpcrdma_conn *c, struct rpc_req *req, const struct rpcrdma_taken *t)
+{
+	struct rpcrdma_hdr h = t->h;
+	uint64_t room, reply = h.has_reply ? rpcrdma_chunk_len(&h, &h.reply) : 0, sinks = 0;
+	size_t used;
+
+	h.nreads = 0;
+	h.proc = RDMA_MSG;
+	used = rpcrdma_v1_size(&h) + RPCRDMA_REPLY_HDR;
+	room = used < c->x.inline_send ? c->x.inline_send - used : 0;
+	if (reply > room + RPCRDMA_REPLY_HDR)
+		room = reply - RPCRDMA_REPLY_HDR;
+	for (unsigned i = 0; i < h.nwrites; i++)
+		sinks += rpcrdma_chunk_len(&h, &h.write[i]);
+	req->res_max = room > MEM_MAX_SIZE ? MEM_MAX_SIZE : (uint32_t)room;
+	req->sink_max = sinks > MEM_MAX_SIZE ? MEM_MAX_SIZE : (uint32_t)sinks;
+}
+
+/* Everything of t is here. Takes t. */
+static void deliver(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
+{
+	struct rpc_req *req = rpc_req_new(&c->x);
+	struct xdr_in in;
+	uint32_t xid;
+
+	if (!req) {
+		rpcrdma_break(c, "out of memory");
+		goto out;
+	}
+	xdr_in_init(&in, t->msg->data + t->msg_off, t->msg_len);
+	for (unsigned i = 0; i < t->npayloads; i++) {
+		struct xdr_payload *p = &in.payload[in.npayloads];
+
+		if (!t->payload[i].data.len)
+			continue;
+		*p = t->payload[i];
+		p->data.len = true_len(&in, p);
+		in.npayloads++;
+	}
+	memcpy(&xid, in.base, 4);
+	if (be32toh(xid) != t->h.xid) {
+		log_data("%s: call %08x has another XID in its RPC message", c->x.peer, t->h.xid);
+		rpcrdma_send_error(c, t->h.xid, 1, RDMA_ERR_CHUNK);
+		goto out;
+	}
+	if (rpc_req_parse(req, t->msg, &in)) {
+		c->count.malformed++;
+		goto out;
+	}
+	set_room(c, req, t);
+	req->xprt_priv = t;
+	rpc_req_deliver(req);
+	return;
+out:
+	rpcrdma_serve_done(c);
+	rpcrdma_taken_free(t);
+	if (req)
+		rpc_req_free(req);
+}
+
+/* --- RDMA Reads ------------------------------------------------------------------------------- */
+
+static bool pulled(const struct rpcrdma_taken *t)
+{
+	return t->next_read == t->h.nreads && t->reading == 0;
+}
+
+/* Asks for the next segment of t. */
+static void read_next(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
+{
+	const struct rpcrdma_read *r = &t->h.read[t->next_read];
+	struct prov_wr wr = {
+		.op = PROV_READ,
+		.cookie = (uintptr_t)t,
+		.nsge = 1,
+		.remote_stag = r->seg.handle,
+		.remote_offset = r->seg.offset,
+	};
+	struct mem_buf *buf;
+	int rc;
+
+	if (r->position && (!t->next_read || t->h.read[t->next_read - 1].position != r->position))
+		t->slot++;
+	t->next_read++;
+	if (!r->seg.length)
+		return;
+	buf = t->slot ? t->pbuf[t->slot - 1] : t->msg;
+	wr.sge[0] = mem_buf_sge(buf, t->filled[t->slot], r->seg.length);
+	t->filled[t->slot] += r->seg.length;
+	t->reading++;
+	c->reads++;
+	rc = c->prov->post(c->pc, &wr);
+	if (rc && rc != -ENOTCONN)
+		rpcrdma_break(c, "an RDMA Read could not be posted: %s", strerror(-rc));
+}
+
+static void pump_reads(struct rpcrdma_conn *c)
+{
+	struct rpcrdma_taken *t;
+
+	TAILQ_FOREACH (t, &c->pulls, link) {
+		while (t->next_read < t->h.nreads) {
+			if (c->reads >= RPCRDMA_READS_MAX)
+				return;
+			read_next(c, t);
+		}
+	}
+}
+
+void rpcrdma_read_done(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
+{
+	c->reads--;
+	t->reading--;
+	if (pulled(t)) {
+		TAILQ_REMOVE(&c->pulls, t, link);
+		deliver(c, t);
+	}
+	pump_reads(c);
+}
+
+/* --- arrival ---------------------------------------------------------------------------------- */
+
+static void refuse(struct rpcrdma_conn *c, struct rpcrdma_taken *t, int rc)
+{
+	log_data("%s: call %08x refused: %s", c->x.peer, t->h.xid,
+		rc == -EPROTONOSUPPORT ? "another version" : "malformed header or chunks");
+	rpcrdma_send_error(
+		c, t->h.xid, t->h.vers, rc == -EPROTONOSUPPORT ? RDMA_ERR_VERS : RDMA_ERR_CHUNK);
+	rpcrdma_taken_free(t);
+}
+
+void rpcrdma_handle_call(struct rpcrdma_conn *c, struct rpcrdma_taken *t, int rc,
+	struct rpcrdma_recv *r, uint32_t len)
+{
+	t->msg = NULL;
+	t->npayloads = t->next_read = t->slot = t->reading = 0;
+	memset(t->filled, 0, sizeof(t->filled));
+	if (len < RPCRDMA_V1_MIN || (!rc && t->h.proc != RDMA_MSG && t->h.proc != RDMA_NOMSG)) {
+		c->count.malformed++; /* RFC 8166 section 4.5: not even an error is sent */
+		rpcrdma_recv_done(c, r);
+		rpcrdma_taken_free(t);
+		return;
+	}
+	t->msg_off = rc || t->h.proc == RDMA_NOMSG ? 0 : (uint32_t)t->h.len;
+	t->msg_len = len - t->msg_off;
+	if (!rc)
+		rc = plan_reads(t);
+	if (!rc)
+		rc = plan_positions(t);
+	if (!rc && t->h.proc == RDMA_MSG) {
+		t->msg = r->buf;
+		r->buf = NULL;
+	}
+	rpcrdma_recv_done(c, r);
+	if (rc) {
+		refuse(c, t, rc);
+		return;
+	}
+	if (!serve_begin(c)) {
+		rpcrdma_break(
+			c, "the peer sent more calls than the %u it has credits for", c->grant);
+		rpcrdma_taken_free(t);
+		return;
+	}
+	if (get_buffers(c, t)) {
+		rpcrdma_serve_done(c);
+		rpcrdma_break(c, "no memory for the arguments of a call");
+		rpcrdma_taken_free(t);
+		return;
+	}
+	find_handle(t);
+	if (!t->h.nreads) {
+		deliver(c, t);
+		return;
+	}
+	TAILQ_INSERT_TAIL(&c->pulls, t, link);
+	pump_reads(c);
+	if (pulled(t)) { /* only segments of no length */
+		TAILQ_REMOVE(&c->pulls, t, link);
+		deliver(c, t);
+	}
+}
