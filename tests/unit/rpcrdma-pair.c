@@ -1,0 +1,557 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * rpcrdma-pair: two RPC-over-RDMA connections that talk to each other inside a test.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "rpcrdma-pair.h"
+
+#define CONNECT_MS 5000
+#define WAIT_MS	   10000 /* a call that takes longer hangs */
+
+void pair_pattern(uint8_t *d, size_t n, uint32_t seed)
+{
+	for (size_t i = 0; i < n; i++)
+		d[i] = (uint8_t)(seed + i * 7 + (i >> 8));
+}
+
+uint32_t pair_sum(const uint8_t *d, size_t n)
+{
+	uint32_t s = 1;
+
+	for (size_t i = 0; i < n; i++)
+		s = s * 31 + d[i];
+	return s;
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/* --- the responder ---------------------------------------------------------------------------- */
+
+static void put_data(struct rpc_req *req, uint32_t n, uint32_t seed)
+{
+	struct mem_buf *b;
+	struct mem_sge sge;
+
+	if (!n) {
+		xdr_put_u32(&req->res, 0);
+		return;
+	}
+	b = mem_buf_get(req->call_msg->pool, n);
+	assert_non_null(b);
+	pair_pattern(b->data, n, seed);
+	req->hold[req->nhold++] = b;
+	sge = mem_buf_sge(b, 0, n);
+	xdr_put_payload(&req->res, &sge);
+}
+
+static void serve_put(struct rpc_req *req, unsigned payloads)
+{
+	uint32_t first = payloads == 1 ? xdr_get_u32(&req->args) : 0, n;
+
+	for (unsigned i = 0; i < payloads; i++) {
+		const uint8_t *d = xdr_get_payload(&req->args, 2u << 20, &n, NULL);
+
+		xdr_put_u32(&req->res, n);
+		xdr_put_u32(&req->res, d ? pair_sum(d, n) : 0);
+	}
+	if (payloads == 1) {
+		xdr_put_u32(&req->res, first);
+		xdr_put_u32(&req->res, xdr_get_u32(&req->args));
+	}
+}
+
+static void serve_get(struct rpc_req *req)
+{
+	xdr_put_u32(&req->res, 1);
+	put_data(req, xdr_get_u32(&req->args), 5);
+	xdr_put_u32(&req->res, 77);
+}
+
+static void serve_list(struct rpc_req *req)
+{
+	uint32_t n = xdr_get_u32(&req->args);
+	uint8_t *d = malloc(n ? n : 1);
+
+	pair_pattern(d, n, 9);
+	xdr_put_opaque(&req->res, d, n);
+	free(d);
+}
+
+static void serve_echo(struct rpc_req *req)
+{
+	uint32_t n;
+	const uint8_t *d = xdr_get_opaque(&req->args, 2u << 20, &n);
+
+	xdr_put_u32(&req->res, n);
+	xdr_put_u32(&req->res, d ? pair_sum(d, n) : 0);
+}
+
+static void call_back(struct pair *p)
+{
+	struct rpc_call_hdr h = {
+		.xid = 0x0badcafe,
+		.prog = PAIR_CB_PROG,
+		.vers = 1,
+		.proc = 0,
+	};
+	uint32_t off;
+
+	p->cb = (struct rpc_call){.xid = h.xid, .reply_max = 0};
+	p->cb.msg = mem_buf_get(p->spool, RPC_HEADROOM + 64);
+	xdr_out_init(&p->cb.args, p->cb.msg->data + RPC_HEADROOM, 64);
+	off = rpc_msg_put_call(p->cb.msg->data, RPC_HEADROOM, &h);
+	assert_int_equal(p->server->ops->send_call(p->server, &p->cb, off), 0);
+}
+
+static size_t res_cap(const struct rpc_req *req)
+{
+	return req->proc == PAIR_LIST ? 1100000 : 4096;
+}
+
+static void serve(void *ctx, struct rpc_req *req)
+{
+	struct pair *p = ctx;
+
+	p->served++;
+	p->last_res_max = req->res_max;
+	p->last_sink_max = req->sink_max;
+	req->fault = p->p.fault;
+	if (req->proc == PAIR_LATER) {
+		pthread_mutex_lock(&p->lock);
+		p->later[p->nlater++] = req;
+		pthread_mutex_unlock(&p->lock);
+		return;
+	}
+	assert_int_equal(rpc_req_begin(req, res_cap(req)), 0);
+	switch (req->proc) {
+	case PAIR_PUT:
+		serve_put(req, 1);
+		break;
+	case PAIR_TWO:
+		serve_put(req, 2);
+		break;
+	case PAIR_GET:
+		serve_get(req);
+		break;
+	case PAIR_GET2:
+		put_data(req, xdr_get_u32(&req->args), 1);
+		put_data(req, xdr_get_u32(&req->args), 2);
+		break;
+	case PAIR_LIST:
+		serve_list(req);
+		break;
+	case PAIR_ECHO:
+		serve_echo(req);
+		break;
+	case PAIR_NONE:
+		xdr_put_u32(&req->res, 0);
+		break;
+	case PAIR_CALL_BACK:
+		call_back(p);
+		break;
+	}
+	rpc_req_reply(req, xdr_in_ok(&req->args) ? RPC_ACCEPT_SUCCESS : RPC_ACCEPT_GARBAGE_ARGS);
+}
+
+unsigned pair_release(struct pair *p)
+{
+	unsigned n;
+
+	for (n = 0;; n++) {
+		struct rpc_req *req = NULL;
+
+		pthread_mutex_lock(&p->lock);
+		if (p->nlater)
+			req = p->later[--p->nlater];
+		pthread_mutex_unlock(&p->lock);
+		if (!req)
+			return n;
+		rpc_req_reply(req, RPC_ACCEPT_SUCCESS);
+	}
+}
+
+static struct rpc_call *server_find(void *ctx, uint32_t xid, bool reverse)
+{
+	struct pair *p = ctx;
+
+	return reverse && p->cb.msg && xid == p->cb.xid && !p->cb_done ? &p->cb : NULL;
+}
+
+static void server_reply(void *ctx, struct rpc_call *call, int error, struct xdr_in *msg)
+{
+	struct rpc_reply_hdr h;
+	struct pair *p = ctx;
+
+	p->cb_error = error ? error : rpc_msg_get_reply(msg, &h);
+	p->cb_done = true;
+}
+
+static void *server_main(void *ctx)
+{
+	struct pair *p = ctx;
+	struct rpc_xprt_up up = {
+		.find = server_find, .reply = server_reply, .request = serve, .ctx = p};
+	struct err e = {0};
+	struct pollfd pfd = {.fd = p->acceptor->fd, .events = POLLIN};
+	int rc;
+
+	do {
+		poll(&pfd, 1, CONNECT_MS);
+		rc = p->acceptor->ops->accept(p->acceptor, &p->server, &e);
+	} while (rc == -EAGAIN);
+	if (rc || rpcrdma_establish(p->server, &up, &e)) {
+		fprintf(stderr, "responder: %s\n", e.msg);
+		p->server_down = true;
+		return NULL;
+	}
+	while (!p->server->ops->progress(p->server, 100))
+		;
+	p->server_down = true;
+	if (p->cb.msg && !p->cb_done)
+		p->server->ops->forget(p->server, &p->cb);
+	return NULL;
+}
+
+/* --- the requester ---------------------------------------------------------------------------- */
+
+static struct rpc_call *client_find(void *ctx, uint32_t xid, bool reverse)
+{
+	struct pair *p = ctx;
+	struct pair_call *c = reverse ? NULL : p->table[xid % PAIR_MAX_CALL];
+
+	return c && c->rpc.xid == xid ? &c->rpc : NULL;
+}
+
+static void client_reply(void *ctx, struct rpc_call *call, int error, struct xdr_in *msg)
+{
+	struct pair_call *c = (struct pair_call *)call;
+	struct rpc_reply_hdr h = {0};
+	struct pair *p = ctx;
+
+	assert_false(c->done);
+	assert_ptr_equal(p->table[call->xid % PAIR_MAX_CALL], c);
+	p->table[call->xid % PAIR_MAX_CALL] = NULL;
+	assert_null(call->xprt_priv);
+	c->error = error;
+	if (!error) {
+		c->error = rpc_msg_get_reply(msg, &h);
+		c->stat = h.stat;
+	}
+	if (!c->error && c->check)
+		c->check(c, msg);
+	c->done = true;
+}
+
+static void client_request(void *ctx, struct rpc_req *req)
+{
+	struct pair *p = ctx;
+
+	assert_int_equal(req->prog, PAIR_CB_PROG);
+	p->cb_served++;
+	rpc_req_reply(req, RPC_ACCEPT_SUCCESS);
+}
+
+void pair_init(struct pair *p, const struct pair_params *params)
+{
+	struct sockaddr_in addr = {.sin_family = AF_INET};
+	struct rpc_server_params sp = {.addr_len = sizeof(addr)};
+	struct rpc_client_params cp = {.peer_len = sizeof(addr), .connect_ms = CONNECT_MS};
+	struct rpc_xprt_up up = {
+		.find = client_find, .reply = client_reply, .request = client_request, .ctx = p};
+	struct err e = {0};
+
+	memset(p, 0, sizeof(*p));
+	p->p = *params;
+	p->next_xid = 0x1000;
+	pthread_mutex_init(&p->lock, NULL);
+	p->cpool = mem_pool_new(0);
+	p->spool = mem_pool_new(0);
+	addr.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	memcpy(&sp.addr, &addr, sizeof(addr));
+	sp.pool = p->spool;
+	sp.inline_size = params->inline_server;
+	sp.credits = params->credits_server;
+	p->acceptor = rpcrdma_listen_on(params->prov, &sp, &e);
+	if (!p->acceptor)
+		fail_msg("%s", e.msg);
+	assert_int_equal(pthread_create(&p->thread, NULL, server_main, p), 0);
+	addr.sin_port = htons(p->acceptor->port);
+	memcpy(&cp.peer, &addr, sizeof(addr));
+	cp.pool = p->cpool;
+	cp.inline_size = params->inline_client;
+	cp.credits = params->credits_client;
+	p->client = rpcrdma_connect_on(params->prov, &cp, &up, &e);
+	if (!p->client)
+		fail_msg("%s", e.msg);
+}
+
+static void progress(struct pair *p, int ms)
+{
+	if (p->client_down || !p->client->ops->progress(p->client, ms))
+		return;
+	p->client_down = true;
+	for (int i = 0; i < PAIR_MAX_CALL; i++) {
+		struct pair_call *c = p->table[i];
+
+		if (!c)
+			continue;
+		pair_forget(p, c);
+		c->error = -ENOTCONN;
+		c->done = true;
+	}
+}
+
+void pair_finish(struct pair *p)
+{
+	struct mem_stats st;
+
+	p->client->ops->shutdown(p->client);
+	while (!p->client_down)
+		progress(p, 100);
+	pthread_join(p->thread, NULL);
+	pair_release(p);
+	mem_buf_unref(p->cb.msg);
+	rpc_xprt_unref(p->client);
+	rpc_xprt_unref(p->server);
+	p->acceptor->ops->free(p->acceptor);
+	mem_pool_stats(p->cpool, &st);
+	assert_int_equal(st.used_bytes, 0);
+	mem_pool_stats(p->spool, &st);
+	assert_int_equal(st.used_bytes, 0);
+	mem_pool_free(p->cpool);
+	mem_pool_free(p->spool);
+	pthread_mutex_destroy(&p->lock);
+}
+
+void pair_call_init(struct pair *p, struct pair_call *c, uint32_t proc, size_t args_max)
+{
+	memset(c, 0, sizeof(*c));
+	c->rpc.proc = proc;
+	c->rpc.xid = p->next_xid++;
+	c->rpc.msg = mem_buf_get(p->cpool, RPC_HEADROOM + args_max);
+	assert_non_null(c->rpc.msg);
+	xdr_out_init(&c->rpc.args, c->rpc.msg->data + RPC_HEADROOM, args_max);
+}
+
+void pair_submit(struct pair *p, struct pair_call *c)
+{
+	struct rpc_call_hdr h = {
+		.xid = c->rpc.xid,
+		.prog = PAIR_PROG,
+		.vers = 1,
+		.proc = c->rpc.proc,
+	};
+	uint32_t off = rpc_msg_put_call(c->rpc.msg->data, RPC_HEADROOM, &h);
+
+	assert_true(xdr_out_ok(&c->rpc.args));
+	assert_null(p->table[h.xid % PAIR_MAX_CALL]);
+	p->table[h.xid % PAIR_MAX_CALL] = c;
+	if (p->client->ops->send_call(p->client, &c->rpc, off)) {
+		p->table[h.xid % PAIR_MAX_CALL] = NULL;
+		c->error = -ENOTCONN;
+		c->done = true;
+	}
+}
+
+void pair_wait(struct pair *p, struct pair_call *c)
+{
+	int64_t end = now_ms() + WAIT_MS;
+
+	while (!c->done && now_ms() < end)
+		progress(p, 100);
+	if (!c->done)
+		fail_msg("call %08x of procedure %u hangs", c->rpc.xid, c->rpc.proc);
+}
+
+void pair_progress(struct pair *p, int ms)
+{
+	int64_t end = now_ms() + ms;
+
+	while (!p->client_down && now_ms() < end)
+		progress(p, 5);
+}
+
+void pair_forget(struct pair *p, struct pair_call *c)
+{
+	p->client->ops->forget(p->client, &c->rpc);
+	assert_null(c->rpc.xprt_priv);
+	p->table[c->rpc.xid % PAIR_MAX_CALL] = NULL;
+}
+
+void pair_call_finish(struct pair_call *c)
+{
+	mem_buf_unref(c->rpc.msg);
+	for (unsigned i = 0; i < c->rpc.nsinks; i++)
+		mem_buf_unref(c->rpc.sink[i].hold);
+	free(c->copy);
+}
+
+void pair_do(struct pair *p, struct pair_call *c)
+{
+	pair_submit(p, c);
+	pair_wait(p, c);
+}
+
+/* --- whole calls ------------------------------------------------------------------------------ */
+
+void pair_null(struct pair *p)
+{
+	struct pair_call c;
+
+	pair_call_init(p, &c, PAIR_NULL, 64);
+	pair_do(p, &c);
+	assert_int_equal(c.error, 0);
+	pair_call_finish(&c);
+}
+
+static void check_words(struct pair_call *c, struct xdr_in *res)
+{
+	for (int i = 0; i < 4 && xdr_in_left(res); i++)
+		c->word[i] = xdr_get_u32(res);
+	assert_true(xdr_in_ok(res));
+	assert_int_equal(xdr_in_left(res), 0);
+}
+
+void pair_put(struct pair *p, uint32_t n)
+{
+	struct mem_buf *data = n ? mem_buf_get(p->cpool, n) : NULL;
+	struct mem_sge sge = {0};
+	struct pair_call c;
+
+	pair_call_init(p, &c, PAIR_PUT, 128);
+	c.rpc.reply_max = 16;
+	c.check = check_words;
+	if (n) {
+		pair_pattern(data->data, n, n);
+		sge = mem_buf_sge(data, 0, n);
+	}
+	xdr_put_u32(&c.rpc.args, 0x11);
+	xdr_put_payload(&c.rpc.args, &sge);
+	xdr_put_u32(&c.rpc.args, 0x22);
+	pair_do(p, &c);
+	assert_int_equal(c.error, 0);
+	assert_int_equal(c.word[0], n);
+	assert_int_equal(c.word[1], n ? pair_sum(data->data, n) : 1);
+	assert_int_equal(c.word[2], 0x11);
+	assert_int_equal(c.word[3], 0x22);
+	pair_call_finish(&c);
+	mem_buf_unref(data);
+}
+
+static void check_get(struct pair_call *c, struct xdr_in *res)
+{
+	const uint8_t *d;
+
+	assert_int_equal(xdr_get_u32(res), 1);
+	d = xdr_get_payload(res, 2u << 20, &c->len, &c->placed);
+	assert_non_null(d);
+	if (c->placed)
+		assert_ptr_equal(d, c->rpc.sink[0].place.addr);
+	c->copy = malloc(c->len ? c->len : 1);
+	memcpy(c->copy, d, c->len);
+	assert_int_equal(xdr_get_u32(res), 77);
+	assert_true(xdr_in_ok(res));
+	assert_int_equal(xdr_in_left(res), 0);
+}
+
+bool pair_get(struct pair *p, uint32_t n, uint32_t sink, uint32_t reply_max)
+{
+	uint8_t *want = malloc(n ? n : 1);
+	struct pair_call c;
+
+	pair_call_init(p, &c, PAIR_GET, 64);
+	c.rpc.reply_max = reply_max;
+	c.check = check_get;
+	if (sink) {
+		struct mem_buf *b = mem_buf_get(p->cpool, sink + 8);
+
+		memset(b->data, 0xee, sink + 8);
+		c.rpc.nsinks = 1;
+		c.rpc.sink[0].hold = b;
+		c.rpc.sink[0].place = mem_buf_sge(b, 4, sink);
+	}
+	xdr_put_u32(&c.rpc.args, n);
+	pair_do(p, &c);
+	assert_int_equal(c.error, 0);
+	assert_int_equal(c.len, n);
+	pair_pattern(want, n, 5);
+	assert_memory_equal(c.copy, want, n);
+	if (sink) { /* nothing beside the sink, nothing behind the data */
+		const uint8_t *d = c.rpc.sink[0].hold->data;
+
+		assert_int_equal(d[3], 0xee);
+		assert_int_equal(d[4 + sink], 0xee);
+		if (c.placed && n < sink)
+			assert_int_equal(d[4 + n], 0xee);
+	}
+	free(want);
+	pair_call_finish(&c);
+	return c.placed;
+}
+
+static void check_list(struct pair_call *c, struct xdr_in *res)
+{
+	const uint8_t *d = xdr_get_opaque(res, 2u << 20, &c->len);
+
+	assert_non_null(d);
+	c->copy = malloc(c->len ? c->len : 1);
+	memcpy(c->copy, d, c->len);
+	assert_int_equal(xdr_in_left(res), 0);
+}
+
+void pair_list(struct pair *p, uint32_t n, uint32_t reply_max)
+{
+	uint8_t *want = malloc(n ? n : 1);
+	struct pair_call c;
+
+	pair_call_init(p, &c, PAIR_LIST, 64);
+	c.rpc.reply_max = reply_max;
+	c.check = check_list;
+	xdr_put_u32(&c.rpc.args, n);
+	pair_do(p, &c);
+	assert_int_equal(c.error, 0);
+	assert_int_equal(c.len, n);
+	pair_pattern(want, n, 9);
+	assert_memory_equal(c.copy, want, n);
+	free(want);
+	pair_call_finish(&c);
+}
+
+void pair_echo(struct pair *p, uint32_t n)
+{
+	uint8_t *d = malloc(n ? n : 1);
+	struct pair_call c;
+
+	pair_call_init(p, &c, PAIR_ECHO, n + 64);
+	c.rpc.reply_max = 8;
+	c.check = check_words;
+	pair_pattern(d, n, 3);
+	xdr_put_opaque(&c.rpc.args, d, n);
+	pair_do(p, &c);
+	assert_int_equal(c.error, 0);
+	assert_int_equal(c.word[0], n);
+	assert_int_equal(c.word[1], pair_sum(d, n));
+	free(d);
+	pair_call_finish(&c);
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * rpcrdma-pair: two RPC-over-RDMA connections that talk to each other inside a test, over any
+ * provider, with a small service at the responder. The requester's progress is made by the test's
+ * own thread, in pair_wait(); the responder's by a thread of the pair.
+ */
+#ifndef RNFS_TEST_RPCRDMA_PAIR_H
+#define RNFS_TEST_RPCRDMA_PAIR_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "transport/rpc_msg.h"
+#include "transport/rpcrdma_conn.h"
+
+#define PAIR_PROG     0x20000123
+#define PAIR_CB_PROG  0x40000123
+#define PAIR_MAX_CALL 256
+
+enum pair_proc {
+	PAIR_NULL, /* () -> () */
+	PAIR_PUT, /* u32, payload, u32 -> length, sum, both words: as WRITE with something behind */
+	PAIR_GET, /* length -> u32 1, payload of pattern, u32 77: as READ with something behind */
+	PAIR_LIST,	/* length -> opaque of pattern: as READDIR */
+	PAIR_ECHO,	/* opaque -> sum: a long call without payload */
+	PAIR_NONE,	/* length -> u32 0, no payload: a READ that fails */
+	PAIR_TWO,	/* two payloads -> two lengths and sums */
+	PAIR_GET2,	/* two lengths -> payload, payload */
+	PAIR_LATER,	/* () -> (), answered when pair_release() is called */
+	PAIR_CALL_BACK, /* () -> (), and the responder calls NULL of PAIR_CB_PROG meanwhile */
+};
+
+struct pair_params {
+	const struct prov_ops *prov;
+	uint32_t inline_client, inline_server; /* 0: default */
+	uint32_t credits_client, credits_server;
+	enum rpc_fault fault; /* of every reply, from the second on if fault_after_first */
+};
+
+struct pair_call {
+	struct rpc_call rpc; /* first */
+	bool done;
+	int error;
+	enum rpc_stat stat;
+	void (*check)(struct pair_call *c, struct xdr_in *res); /* in the reply upcall */
+	/* what checks leave here */
+	uint32_t word[4];
+	uint32_t len;
+	bool placed;
+	uint8_t *copy; /* PAIR_LIST, unplaced payload */
+};
+
+struct pair {
+	struct pair_params p;
+	struct mem_pool *cpool, *spool;
+	struct rpc_acceptor *acceptor;
+	struct rpc_xprt *client, *server;
+	pthread_t thread;
+	bool client_down;
+	_Atomic bool server_down, stop;
+	struct pair_call *table[PAIR_MAX_CALL];
+	uint32_t next_xid;
+	/* the responder's */
+	pthread_mutex_t lock;
+	struct rpc_req *later[PAIR_MAX_CALL];
+	unsigned nlater;
+	_Atomic unsigned served, max_serving, serving;
+	_Atomic uint32_t last_res_max, last_sink_max;
+	struct rpc_call cb;
+	_Atomic bool cb_done;
+	int cb_error;
+	unsigned cb_served; /* by the requester */
+};
+
+/* Both ends are connected when it returns. */
+void pair_init(struct pair *p, const struct pair_params *params);
+/* Ends everything and checks that nothing is left: no buffer of either pool, no call. */
+void pair_finish(struct pair *p);
+
+/* Readies a call with room for args_max bytes. */
+void pair_call_init(struct pair *p, struct pair_call *c, uint32_t proc, size_t args_max);
+void pair_submit(struct pair *p, struct pair_call *c);
+/* Makes progress until c is done. */
+void pair_wait(struct pair *p, struct pair_call *c);
+void pair_call_finish(struct pair_call *c);
+/* submit, wait */
+void pair_do(struct pair *p, struct pair_call *c);
+/* Makes progress for about ms milliseconds. */
+void pair_progress(struct pair *p, int ms);
+/* Takes a call back. */
+void pair_forget(struct pair *p, struct pair_call *c);
+/* Answers what PAIR_LATER left. Returns how many. */
+unsigned pair_release(struct pair *p);
+
+/* Bytes that can be told from their neighbours, and their sum. */
+void pair_pattern(uint8_t *d, size_t n, uint32_t seed);
+uint32_t pair_sum(const uint8_t *d, size_t n);
+
+/* The calls of the service, whole: they run and check what comes back. */
+void pair_null(struct pair *p);
+void pair_put(struct pair *p, uint32_t n);
+/* Returns true if the data was placed by RDMA. reply_max: without the payload. */
+bool pair_get(struct pair *p, uint32_t n, uint32_t sink, uint32_t reply_max);
+void pair_list(struct pair *p, uint32_t n, uint32_t reply_max);
+void pair_echo(struct pair *p, uint32_t n);
+
+#endif
