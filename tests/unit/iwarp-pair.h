@@ -122,4 +122,50 @@ static inline struct mem_sge sge_of(void *p, uint32_t n)
 	return (struct mem_sge){.addr = p, .len = n};
 }
 
+static inline void pair_fill(uint8_t *p, size_t n, unsigned seed)
+{
+	for (size_t i = 0; i < n; i++)
+		p[i] = (uint8_t)(i * 31 + (i >> 9) * 7 + seed);
+}
+
+static inline void pair_start(struct pair *p, bool crc)
+{
+	struct prov_params a, b;
+
+	memset(p, 0, sizeof(*p));
+	p->pool = mem_pool_new(0);
+	a = b = pair_params(p->pool);
+	b.crc = crc;
+	pair_init(p, &a, &b);
+	assert_int_equal(p->active.rc, 0);
+	assert_int_equal(p->passive.rc, 0);
+}
+
+static inline void post_recv(struct end *e, uint64_t cookie, void *buf, uint32_t n)
+{
+	struct mem_sge s = sge_of(buf, n);
+
+	assert_int_equal(prov_iwarp.post_recv(e->c, cookie, &s), 0);
+}
+
+static inline int send_bytes(struct end *e, const void *p, uint32_t n, unsigned flags)
+{
+	struct prov_wr wr = {.op = PROV_SEND, .flags = flags, .nsge = 1};
+
+	wr.sge[0] = sge_of((void *)p, n);
+	return prov_iwarp.post(e->c, &wr);
+}
+
+/* The passive side may not send before it has heard something (RFC 5044 section 7.1.2). */
+static inline void greet(struct pair *p)
+{
+	static uint8_t b[8];
+	unsigned n = p->passive.n;
+
+	post_recv(&p->passive, 999, b, sizeof(b));
+	assert_int_equal(send_bytes(&p->active, "hello", 5, 0), 0);
+	assert_true(pump(&p->active, 0, &p->passive, n + 1));
+	assert_memory_equal(b, "hello", 5);
+}
+
 #endif

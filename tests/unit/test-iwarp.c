@@ -11,52 +11,6 @@
 
 #include "iwarp-pair.h"
 
-static void fill(uint8_t *p, size_t n, unsigned seed)
-{
-	for (size_t i = 0; i < n; i++)
-		p[i] = (uint8_t)(i * 31 + (i >> 9) * 7 + seed);
-}
-
-static void start(struct pair *p, bool crc)
-{
-	struct prov_params a, b;
-
-	memset(p, 0, sizeof(*p));
-	p->pool = mem_pool_new(0);
-	a = b = pair_params(p->pool);
-	b.crc = crc;
-	pair_init(p, &a, &b);
-	assert_int_equal(p->active.rc, 0);
-	assert_int_equal(p->passive.rc, 0);
-}
-
-static void post_recv(struct end *e, uint64_t cookie, void *buf, uint32_t n)
-{
-	struct mem_sge s = sge_of(buf, n);
-
-	assert_int_equal(prov_iwarp.post_recv(e->c, cookie, &s), 0);
-}
-
-static int send_bytes(struct end *e, const void *p, uint32_t n, unsigned flags)
-{
-	struct prov_wr wr = {.op = PROV_SEND, .flags = flags, .nsge = 1};
-
-	wr.sge[0] = sge_of((void *)p, n);
-	return prov_iwarp.post(e->c, &wr);
-}
-
-/* The passive side may not send before it has heard something (RFC 5044 section 7.1.2). */
-static void greet(struct pair *p)
-{
-	static uint8_t b[8];
-	unsigned n = p->passive.n;
-
-	post_recv(&p->passive, 999, b, sizeof(b));
-	assert_int_equal(send_bytes(&p->active, "hello", 5, 0), 0);
-	assert_true(pump(&p->active, 0, &p->passive, n + 1));
-	assert_memory_equal(b, "hello", 5);
-}
-
 static void private_data_and_depths_are_exchanged(void **state)
 {
 	struct prov_params a, b;
@@ -88,12 +42,12 @@ static void sends_arrive_in_order_both_ways(void **state)
 	static uint8_t bufs[2][40][3000], out[2][40][3000];
 	struct pair p;
 
-	start(&p, false);
+	pair_start(&p, false);
 	for (unsigned i = 0; i < 40; i++) {
 		post_recv(&p.active, i, bufs[0][i], 3000);
 		post_recv(&p.passive, i, bufs[1][i], 3000);
-		fill(out[0][i], 3000, i);
-		fill(out[1][i], 3000, i + 100);
+		pair_fill(out[0][i], 3000, i);
+		pair_fill(out[1][i], 3000, i + 100);
 	}
 	for (unsigned i = 0; i < 40; i++) {
 		assert_int_equal(send_bytes(&p.passive, out[0][i], i * 70, 0), 0);
@@ -116,7 +70,7 @@ static void passive_side_waits_for_the_first_fpdu(void **state)
 	uint8_t b[16];
 	struct pair p;
 
-	start(&p, false);
+	pair_start(&p, false);
 	post_recv(&p.active, 1, b, sizeof(b));
 	assert_int_equal(send_bytes(&p.passive, "early", 5, 0), 0);
 	for (int i = 0; i < 1000; i++) {
@@ -139,7 +93,7 @@ static void write_then_send(struct pair *p, struct end *from, struct end *to, ui
 	struct prov_door door;
 	unsigned n = to->n;
 
-	fill(src, size, size);
+	pair_fill(src, size, size);
 	post_recv(to, 7, b, sizeof(b));
 	assert_int_equal(prov_iwarp.expose(to->c, &s, PROV_REMOTE_WRITE, &door), 0);
 	wr.remote_stag = door.stag;
@@ -176,7 +130,7 @@ static void writes_land_before_the_send(void **state)
 {
 	struct pair p;
 
-	start(&p, false);
+	pair_start(&p, false);
 	writes_of_all_sizes(&p);
 	pair_finish(&p);
 }
@@ -185,7 +139,7 @@ static void writes_land_with_crc(void **state)
 {
 	struct pair p;
 
-	start(&p, true);
+	pair_start(&p, true);
 	assert_true(((struct iwarp_conn *)p.active.c)->crc);
 	assert_true(((struct iwarp_conn *)p.passive.c)->crc);
 	writes_of_all_sizes(&p);

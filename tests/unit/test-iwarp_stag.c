@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * Unit tests of transport/iwarp_stag: the table of doors.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "transport/iwarp.h"
+
+static uint8_t memory[65536];
+
+static void a_door_opens_and_closes(void **state)
+{
+	struct iwarp_door f, d = {.access = PROV_REMOTE_READ, .addr = memory, .len = 77};
+	struct iwarp_stags t;
+
+	assert_int_equal(iwarp_stags_init(&t), 0);
+	assert_false(iwarp_stags_find(&t, 0, &f));
+	assert_false(iwarp_stags_close(&t, 0, 0));
+	assert_int_equal(iwarp_stags_open(&t, &d), 0);
+	assert_int_not_equal(d.stag, 0);
+	assert_true(iwarp_stags_find(&t, d.stag, &f));
+	assert_ptr_equal(f.addr, memory);
+	assert_int_equal(f.len, 77);
+	assert_int_equal(f.access, PROV_REMOTE_READ);
+	assert_false(iwarp_stags_find(&t, d.stag ^ 1, &f));
+	assert_false(iwarp_stags_close(&t, d.stag, d.seq + 1));
+	assert_true(iwarp_stags_close(&t, d.stag, d.seq));
+	assert_false(iwarp_stags_close(&t, d.stag, d.seq));
+	assert_false(iwarp_stags_find(&t, d.stag, &f));
+	iwarp_stags_finish(&t);
+}
+
+/* Long runs of probing and shifting back, against a plain array. */
+static void churn_loses_no_door(void **state)
+{
+	enum { N = 3000 };
+	static struct iwarp_door d[N];
+	struct iwarp_stags t;
+	unsigned open = 0;
+
+	assert_int_equal(iwarp_stags_init(&t), 0);
+	srand(1);
+	for (unsigned round = 0; round < 200000; round++) {
+		unsigned i = (unsigned)rand() % N;
+
+		if (d[i].stag) {
+			assert_true(iwarp_stags_close(&t, d[i].stag, d[i].seq));
+			d[i].stag = 0;
+			open--;
+		} else if (rand() % 4) {
+			d[i].addr = memory + i;
+			assert_int_equal(iwarp_stags_open(&t, &d[i]), 0);
+			open++;
+		}
+		if (round % 20000 == 0)
+			for (unsigned k = 0; k < N; k++) {
+				struct iwarp_door f;
+
+				if (!d[k].stag)
+					continue;
+				assert_true(iwarp_stags_find(&t, d[k].stag, &f));
+				assert_ptr_equal(f.addr, memory + k);
+				assert_true(f.seq == d[k].seq);
+			}
+	}
+	assert_int_equal(t.count, open);
+	iwarp_stags_finish(&t);
+}
+
+static void the_number_of_doors_is_bounded(void **state)
+{
+	struct iwarp_stags t;
+	struct iwarp_door d = {.addr = memory, .len = 1};
+	unsigned n = 0;
+
+	assert_int_equal(iwarp_stags_init(&t), 0);
+	while (!iwarp_stags_open(&t, &d))
+		assert_true(++n <= 2 * IWARP_MAX_DOORS);
+	assert_true(n >= IWARP_MAX_DOORS);
+	iwarp_stags_finish(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_door_opens_and_closes),
+		cmocka_unit_test(churn_loses_no_door),
+		cmocka_unit_test(the_number_of_doors_is_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
