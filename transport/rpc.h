@@ -120,6 +120,8 @@ struct rpc_call {
 	uint32_t copied; /* bytes of placed payload that went through a buffer on their way */
 	struct rpc_xprt *cb_xprt;  /* a server's call: the connection, else NULL */
 	uint32_t cb_prog, cb_vers; /* likewise */
+	bool posted; /* atomic; set by the connection in send_call() when the call is in its hands:
+			a "reply" that comes before cannot be one */
 	/* the connection's, while it has the call */
 	void *xprt_priv;	   /* doors etc.; NULL when handed over and when handed back */
 	TAILQ_ENTRY(rpc_call) link; /* its queue */

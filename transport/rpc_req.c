@@ -104,16 +104,17 @@ static void req_put_header(struct rpc_req *req, enum rpc_accept stat, uint32_t x
 	req->off = rpc_msg_put_accepted(req->msg->data, RPC_HEADROOM, xid, stat);
 }
 
-/* Flips three bytes after the message type, at places that depend on the XID. */
+/* Flips the last byte and two more after the message type, at places that depend on the XID. */
 static void req_corrupt(struct rpc_req *req)
 {
 	uint8_t *p = req->msg->data + req->off + 8;
 	uint32_t n = RPC_HEADROOM + req->res.len - req->off - 8;
 	uint32_t seed = req->xid;
 
-	for (int i = 0; i < 3; i++) {
+	p[n - 1] ^= 0xff;
+	for (int i = 0; i < 2; i++) {
 		seed = seed * 1664525 + 1013904223;
-		p[(seed >> 8) % n] ^= 0xff;
+		p[(seed >> 8) % (n - 1)] ^= 0xff;
 	}
 }
 

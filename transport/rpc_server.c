@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * rpc_server: the responder's end. A listening thread, and a thread for each connection on which
+ * the service is called.
+ *
+ * A connection's object (srv_conn) lives exactly as long as its rpc_xprt: the xprt's last unref
+ * frees it. The connection's thread holds one reference, each request and each user of
+ * rpc_xprt_ref() one more, so both outlive the connection itself, and the server, as long as
+ * someone answers a request.
+ *
+ * Locks: server->lock guards the list of connections; conn->table.lock guards the connection's own
+ * calls and `down`; conn->held_lock the messages held back. None is held while another is taken,
+ * nor during a callback.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "transport/log.h"
+#include "transport/rpc_call.h"
+#include "transport/rpc_table.h"
+#include "transport/xprt.h"
+
+#define MS	      UINT64_C(1000000)
+#define CB_TIMEOUT_MS 10000
+#define CB_TICK_MS    100
+#define IDLE_TICK_MS  10000
+#define DEFAULT_CONNS 256
+#define ESTABLISH_MS  10000
+
+TAILQ_HEAD(held_list, rpc_req);
+
+struct srv_conn {
+	struct rpc_server *server; /* only on the connection's thread, and while it lives */
+	struct mem_pool *pool;
+	struct rpc_xprt *x;
+	pthread_t thread;
+	TAILQ_ENTRY(srv_conn) link; /* server->lock */
+	struct rpc_client_stats stats;
+
+	struct rpc_table table; /* our calls to the client */
+	bool down;		/* table.lock */
+
+	pthread_mutex_t held_lock;
+	struct held_list held; /* held_lock */
+	bool held_closed;      /* held_lock: nothing is held any more */
+};
+
+struct rpc_server {
+	struct rpc_server_params p;
+	struct rpc_acceptor *acceptor;
+	int stop_fd;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t gone;	      /* with lock: a connection's thread ended */
+	TAILQ_HEAD(, srv_conn) conns; /* lock */
+	unsigned nconns;	      /* lock */
+	bool stopping;		      /* lock */
+};
+
+/* --- our calls to the client ------------------------------------------------------------------ */
+
+int rpc_cb_init(
+	struct rpc_call *call, struct rpc_xprt *x, uint32_t prog, uint32_t vers, size_t args_max)
+{
+	struct srv_conn *c = x->owner;
+	int rc = rpc_call_setup(call, c->pool, args_max);
+
+	call->cb_xprt = x;
+	call->cb_prog = prog;
+	call->cb_vers = vers;
+	return rc;
+}
+
+int rpc_cb_submit(struct rpc_call *call)
+{
+	struct rpc_xprt *x = call->cb_xprt;
+	struct srv_conn *c = x->owner;
+	int rc = -ENOTCONN;
+	bool first;
+
+	if (!xdr_out_ok(&call->args))
+		return -EMSGSIZE;
+	pthread_mutex_lock(&c->table.lock);
+	if (!c->down)
+		rc = rpc_table_add_locked(&c->table, call);
+	if (rc < 0) {
+		pthread_mutex_unlock(&c->table.lock);
+		return rc;
+	}
+	call->state = RPC_CALL_SENT;
+	call->cancelled = false;
+	call->posted = false;
+	rpc_call_arm(call, rpc_now_ns(), CB_TIMEOUT_MS);
+	first = c->table.count == 1;
+	__atomic_fetch_add(&c->table.senders, 1, __ATOMIC_RELAXED);
+	pthread_mutex_unlock(&c->table.lock);
+	rpc_xprt_ref(x); /* call may end, and with it its submitter's reference */
+	rpc_call_put_header(call, call->cb_prog, call->cb_vers);
+	x->ops->send_call(x, call, call->off);
+	__atomic_fetch_sub(&c->table.senders, 1, __ATOMIC_RELEASE);
+	if (first)
+		rpc_xprt_kick(x); /* its thread sleeps without looking at deadlines */
+	rpc_xprt_unref(x);
+	return 0;
+}
+
+/* Ends those calls that are overdue, or all of them with error. */
+static void conn_end_calls(struct srv_conn *c, bool all, int error)
+{
+	uint64_t now = rpc_now_ns();
+	struct rpc_call *call;
+	uint32_t at = 0;
+
+	pthread_mutex_lock(&c->table.lock);
+	rpc_table_quiesce_locked(&c->table);
+	while ((call = rpc_table_next_locked(&c->table, &at))) {
+		if (!all && call->deadline_ns > now)
+			continue;
+		pthread_mutex_unlock(&c->table.lock);
+		c->x->ops->forget(c->x, call);
+		pthread_mutex_lock(&c->table.lock);
+		rpc_table_remove_locked(&c->table, call);
+		pthread_mutex_unlock(&c->table.lock);
+		rpc_call_end(call, error, NULL);
+		pthread_mutex_lock(&c->table.lock);
+		rpc_table_quiesce_locked(&c->table);
+	}
+	pthread_mutex_unlock(&c->table.lock);
+}
+
+/* --- upcalls, the connection's thread --------------------------------------------------------- */
+
+static struct rpc_call *up_find(void *ctx, uint32_t xid, bool reverse)
+{
+	struct srv_conn *c = ctx;
+
+	return reverse ? rpc_table_find(&c->table, xid) : NULL;
+}
+
+static void up_reply(void *ctx, struct rpc_call *call, int error, struct xdr_in *msg)
+{
+	struct srv_conn *c = ctx;
+
+	pthread_mutex_lock(&c->table.lock);
+	rpc_table_remove_locked(&c->table, call);
+	pthread_mutex_unlock(&c->table.lock);
+	if (error)
+		rpc_call_end(call, error, NULL);
+	else
+		rpc_call_end_reply(call, msg);
+}
+
+static uint64_t clock_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void conn_hold_back(struct rpc_xprt *x, struct rpc_req *req)
+{
+	struct srv_conn *c = x->owner;
+	struct rpc_req *r;
+	bool closed;
+
+	rpc_xprt_ref(x);
+	pthread_mutex_lock(&c->held_lock);
+	closed = c->held_closed;
+	if (!closed) {
+		/* ordered by due_ns */
+		TAILQ_FOREACH_REVERSE(r, &c->held, held_list, link)
+		if (r->due_ns <= req->due_ns)
+			break;
+		if (r)
+			TAILQ_INSERT_AFTER(&c->held, r, req, link);
+		else
+			TAILQ_INSERT_HEAD(&c->held, req, link);
+	}
+	pthread_mutex_unlock(&c->held_lock);
+	if (closed)
+		rpc_req_drop(req);
+	else
+		rpc_xprt_kick(x);
+	rpc_xprt_unref(x);
+}
+
+/* Lets go on what is due. Returns ms until the next is, or max. */
+static int conn_release_held(struct srv_conn *c, int max)
+{
+	uint64_t now;
+	struct rpc_req *req;
+
+	for (;;) {
+		pthread_mutex_lock(&c->held_lock);
+		req = TAILQ_FIRST(&c->held);
+		now = req ? clock_ns() : 0;
+		if (req && req->due_ns <= now)
+			TAILQ_REMOVE(&c->held, req, link);
+		else if (req && (req->due_ns - now) / MS < (unsigned)max)
+			max = (req->due_ns - now) / MS + 1;
+		if (req && req->due_ns > now)
+			req = NULL;
+		pthread_mutex_unlock(&c->held_lock);
+		if (!req)
+			return max;
+		if (req->off)
+			c->x->ops->send_reply(c->x, req, req->off);
+		else
+			c->server->p.service(c->server->p.ctx, req);
+	}
+}
+
+static void conn_drop_held(struct srv_conn *c)
+{
+	struct rpc_req *req;
+
+	pthread_mutex_lock(&c->held_lock);
+	c->held_closed = true;
+	while ((req = TAILQ_FIRST(&c->held))) {
+		TAILQ_REMOVE(&c->held, req, link);
+		pthread_mutex_unlock(&c->held_lock);
+		rpc_req_drop(req);
+		pthread_mutex_lock(&c->held_lock);
+	}
+	pthread_mutex_unlock(&c->held_lock);
+}
+
+static void up_request(void *ctx, struct rpc_req *req)
+{
+	struct srv_conn *c = ctx;
+	struct rpc_server *s = c->server;
+	enum rpc_fault fault = RPC_FAULT_NONE;
+	unsigned delay_ms = 0;
+
+	if (s->p.fault)
+		fault = s->p.fault(s->p.ctx, req, false, &delay_ms);
+	if (fault == RPC_FAULT_CLOSE)
+		c->x->ops->shutdown(c->x);
+	if (fault == RPC_FAULT_DROP || fault == RPC_FAULT_CLOSE) {
+		rpc_req_drop(req);
+	} else if (delay_ms) {
+		req->due_ns = clock_ns() + delay_ms * MS;
+		conn_hold_back(c->x, req);
+	} else {
+		s->p.service(s->p.ctx, req);
+	}
+}
+
+/* --- connections ------------------------------------------------------------------------------ */
+
+static void conn_free(void *owner)
+{
+	struct srv_conn *c = owner;
+
+	rpc_table_fini(&c->table);
+	pthread_mutex_destroy(&c->held_lock);
+	free(c);
+}
+
+static int conn_establish(struct srv_conn *c)
+{
+	struct rpc_xprt_up up = {
+		.find = up_find, .reply = up_reply, .request = up_request, .ctx = c};
+	struct err e = {0};
+	int rc;
+
+	if (c->server->p.proto == RPC_TCP)
+		rc = tcp_establish(c->x, &up, &e);
+	else
+		rc = rpcrdma_establish(c->x, &up, &e);
+	if (rc < 0)
+		log_ctrl("connection from %s not established: %s", c->x->peer, e.msg);
+	return rc;
+}
+
+static void conn_serve(struct srv_conn *c)
+{
+	struct rpc_server *s = c->server;
+	unsigned ncalls;
+	int tick;
+
+	log_ctrl("connection from %s", c->x->peer);
+	if (s->p.conn_up)
+		s->p.conn_up(s->p.ctx, c->x);
+	do {
+		pthread_mutex_lock(&c->table.lock);
+		ncalls = c->table.count;
+		pthread_mutex_unlock(&c->table.lock);
+		if (ncalls)
+			conn_end_calls(c, false, -ETIMEDOUT);
+		tick = conn_release_held(c, ncalls ? CB_TICK_MS : IDLE_TICK_MS);
+	} while (c->x->ops->progress(c->x, tick) == 0);
+	log_ctrl("connection from %s ended: %s", c->x->peer, c->x->down_reason);
+	pthread_mutex_lock(&c->table.lock);
+	c->down = true;
+	pthread_mutex_unlock(&c->table.lock);
+	conn_drop_held(c);
+	conn_end_calls(c, true, -ENOTCONN);
+	if (s->p.conn_down)
+		s->p.conn_down(s->p.ctx, c->x);
+}
+
+static void *conn_main(void *arg)
+{
+	struct srv_conn *c = arg;
+	struct rpc_server *s = c->server;
+
+	if (conn_establish(c) == 0)
+		conn_serve(c);
+	pthread_mutex_lock(&s->lock);
+	TAILQ_REMOVE(&s->conns, c, link);
+	pthread_mutex_unlock(&s->lock);
+	rpc_xprt_unref(c->x); /* c may be gone */
+	pthread_mutex_lock(&s->lock);
+	s->nconns--;
+	pthread_cond_broadcast(&s->gone);
+	pthread_mutex_unlock(&s->lock);
+	return NULL;
+}
+
+/* Makes x the server's. Takes over the reference. */
+static void server_add(struct rpc_server *s, struct rpc_xprt *x)
+{
+	struct srv_conn *c = calloc(1, sizeof(*c));
+	pthread_attr_t attr;
+	bool ok;
+
+	if (!c || rpc_table_init(&c->table) < 0) {
+		free(c);
+		log_warn("out of memory for a connection from %s", x->peer);
+		rpc_xprt_unref(x);
+		return;
+	}
+	pthread_mutex_init(&c->held_lock, NULL);
+	TAILQ_INIT(&c->held);
+	c->server = s;
+	c->pool = s->p.pool;
+	c->x = x;
+	x->owner = c;
+	x->owner_free = conn_free;
+	x->stats = &c->stats;
+	x->fault = s->p.fault;
+	x->fault_ctx = s->p.ctx;
+	x->hold_back = conn_hold_back;
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	pthread_mutex_lock(&s->lock);
+	ok = !s->stopping && s->nconns < (s->p.max_conns ? s->p.max_conns : DEFAULT_CONNS) &&
+	     pthread_create(&c->thread, &attr, conn_main, c) == 0;
+	if (ok) {
+		TAILQ_INSERT_TAIL(&s->conns, c, link);
+		s->nconns++;
+	}
+	pthread_mutex_unlock(&s->lock);
+	pthread_attr_destroy(&attr);
+	if (!ok) {
+		log_warn("connection from %s refused: too many connections", x->peer);
+		rpc_xprt_unref(x);
+	}
+}
+
+static void *server_main(void *arg)
+{
+	struct rpc_server *s = arg;
+	struct pollfd pfd[2] = {
+		{.fd = s->acceptor->fd, .events = POLLIN}, {.fd = s->stop_fd, .events = POLLIN}};
+
+	for (;;) {
+		struct rpc_xprt *x = NULL;
+		struct err e = {0};
+		int rc;
+
+		if (poll(pfd, 2, -1) < 0 && errno != EINTR)
+			break;
+		if (pfd[1].revents)
+			break;
+		rc = s->acceptor->ops->accept(s->acceptor, &x, &e);
+		if (rc == 0)
+			server_add(s, x);
+		else if (rc != -EAGAIN) {
+			log_warn("%s", e.msg);
+			/* out of descriptors or memory: the connection stays readable */
+			poll(&pfd[1], 1, 100);
+		}
+	}
+	return NULL;
+}
+
+static void server_release(struct rpc_server *s)
+{
+	if (s->acceptor)
+		s->acceptor->ops->free(s->acceptor);
+	if (s->stop_fd >= 0)
+		close(s->stop_fd);
+	pthread_cond_destroy(&s->gone);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}
+
+struct rpc_server *rpc_server_new(const struct rpc_server_params *p, struct err *e)
+{
+	struct rpc_server *s = calloc(1, sizeof(*s));
+	int rc;
+
+	if (!s) {
+		err_set(e, ERR_INTERNAL, "out of memory for a server");
+		return NULL;
+	}
+	s->p = *p;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->gone, NULL);
+	TAILQ_INIT(&s->conns);
+	s->stop_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (s->stop_fd < 0)
+		err_set(e, ERR_INTERNAL, "cannot make an eventfd: %s", strerror(errno));
+	else
+		s->acceptor = p->proto == RPC_TCP ? tcp_listen(p, e) : rpcrdma_listen(p, e);
+	if (!s->acceptor) {
+		server_release(s);
+		return NULL;
+	}
+	rc = pthread_create(&s->thread, NULL, server_main, s);
+	if (rc) {
+		err_set(e, ERR_INTERNAL, "cannot start a thread: %s", strerror(rc));
+		server_release(s);
+		return NULL;
+	}
+	return s;
+}
+
+uint16_t rpc_server_port(const struct rpc_server *s)
+{
+	return s->acceptor->port;
+}
+
+struct rpc_server *rpc_server_free(struct rpc_server *s)
+{
+	struct srv_conn *c;
+	uint64_t one = 1;
+
+	if (!s)
+		return NULL;
+	if (write(s->stop_fd, &one, sizeof(one)) < 0)
+		log_error("eventfd: %s", strerror(errno));
+	pthread_join(s->thread, NULL);
+	pthread_mutex_lock(&s->lock);
+	s->stopping = true;
+	TAILQ_FOREACH (c, &s->conns, link)
+		c->x->ops->shutdown(c->x);
+	while (s->nconns)
+		pthread_cond_wait(&s->gone, &s->lock);
+	pthread_mutex_unlock(&s->lock);
+	server_release(s);
+	return NULL;
+}
