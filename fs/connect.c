@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * connect: from the options to a mounted export, over the first transport that works.
+ */
+#include "fs/connect.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static void own_cred(struct rpc_cred *cred)
+{
+	gid_t gids[256];
+	int n = getgroups(256, gids);
+
+	*cred = (struct rpc_cred){.flavor = RPC_AUTH_SYS, .uid = geteuid(), .gid = getegid()};
+	for (int i = 0; i < n && i < RPC_MAX_GIDS; i++)
+		cred->gids[cred->ngids++] = gids[i];
+}
+
+/* Would another transport to the same server end differently? */
+static bool worth_another_try(enum err_kind kind)
+{
+	switch (kind) {
+	case ERR_UNREACHABLE:
+	case ERR_REFUSED:
+	case ERR_NOT_RDMA:
+	case ERR_VERSION:
+	case ERR_NO_DEVICE:
+	case ERR_PROTOCOL:
+		return true;
+	default:
+		return false;
+	}
+}
+
+struct nfs_client *connect_server(
+	const struct options *o, struct mem_pool *pool, char *why, size_t size)
+{
+	static const enum rpc_proto order[] = {RPC_RDMA, RPC_IWARP, RPC_TCP};
+	static const enum rpc_proto one[] = {
+		[PROTO_RDMA] = RPC_RDMA, [PROTO_IWARP] = RPC_IWARP, [PROTO_TCP] = RPC_TCP};
+	struct nfs_mount_params p = {
+		.host = o->host,
+		.port = o->port,
+		.export = o->export,
+		.minor_version = o->minor_version,
+		.rsize = o->rsize,
+		.wsize = o->wsize,
+		.pool = pool,
+		.connect_ms = o->connect_ms,
+		.timeo_ms = o->timeo_ms,
+		.retrans = o->retrans,
+		.soft = o->soft,
+		.inline_size = o->inline_size,
+		.credits = o->credits,
+		.crc = o->mpa_crc,
+	};
+	const enum rpc_proto *try = o->proto == PROTO_AUTO ? order : &one[o->proto];
+	unsigned n = o->proto == PROTO_AUTO ? 3 : 1;
+	size_t len = 0;
+
+	own_cred(&p.cred);
+	why[0] = 0;
+	for (unsigned i = 0; i < n; i++) {
+		struct err e = {0};
+		struct nfs_client *c;
+
+		p.proto = try[i];
+		c = nfs_client_new(&p, &e);
+		if (c)
+			return c;
+		if (len < size)
+			len += snprintf(why + len, size - len, "%s%s%s%s", len ? "; " : "",
+				n > 1 ? rpc_proto_name(try[i]) : "", n > 1 ? ": " : "",
+				e.msg[0] ? e.msg : "no reason was given");
+		if (!worth_another_try(e.kind)) {
+			/* the same for all: say it alone */
+			snprintf(why, size, "%s", e.msg[0] ? e.msg : "no reason was given");
+			break;
+		}
+	}
+	return NULL;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * connect: from the options to a mounted export, over the first transport that works.
+ */
+#ifndef RNFS_FS_CONNECT_H
+#define RNFS_FS_CONNECT_H
+
+#include "fs/options.h"
+#include "nfsproto/nfs_client.h"
+
+/* Blocks, bounded by the connection time-out for each transport tried. NULL with a sentence in why.
+ */
+struct nfs_client *connect_server(
+	const struct options *o, struct mem_pool *pool, char *why, size_t size);
+
+#endif

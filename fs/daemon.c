@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * daemon: going into the background, and what whoever started it is told.
+ *
+ * The verdict is one message on a pipe: a NUL byte for success, else the sentence. The end of the
+ * pipe without one means that the daemon died.
+ */
+#include "fs/daemon.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "transport/log.h"
+
+static ssize_t read_again(int fd, void *buf, size_t size)
+{
+	ssize_t n;
+
+	do {
+		n = read(fd, buf, size);
+	} while (n < 0 && errno == EINTR);
+	return n;
+}
+
+__attribute__((noreturn)) static void wait_for_verdict(int fd, pid_t child)
+{
+	char text[2048];
+	size_t len = 0;
+	ssize_t n;
+	int status;
+
+	while (len < sizeof(text) - 1 &&
+		(n = read_again(fd, text + len, sizeof(text) - 1 - len)) > 0) {
+		len += n;
+		if (!text[0])
+			_exit(0);
+	}
+	text[len] = 0;
+	waitpid(child, &status, 0); /* nothing is left behind once this process has gone */
+	if (len)
+		fprintf(stderr, "rnfs: %s\n", text);
+	else if (WIFSIGNALED(status))
+		fprintf(stderr, "rnfs: the daemon was killed by signal %d before it had mounted\n",
+			WTERMSIG(status));
+	else
+		fprintf(stderr, "rnfs: the daemon ended before it had mounted\n");
+	exit(1);
+}
+
+int daemon_start(struct daemon *d, bool foreground)
+{
+	int fd[2];
+	pid_t pid;
+
+	d->verdict_fd = -1;
+	signal(SIGPIPE, SIG_IGN);
+	if (foreground)
+		return 0;
+	if (pipe2(fd, O_CLOEXEC))
+		return -1;
+	pid = fork();
+	if (pid < 0) {
+		close(fd[0]);
+		close(fd[1]);
+		return -1;
+	}
+	if (pid > 0) {
+		close(fd[1]);
+		wait_for_verdict(fd[0], pid);
+	}
+	close(fd[0]);
+	d->verdict_fd = fd[1];
+	setsid(); /* a ^C at the terminal is the parent's */
+	signal(SIGHUP, SIG_IGN);
+	return chdir("/");
+}
+
+bool daemon_ready(struct daemon *d)
+{
+	bool wanted;
+	int null;
+
+	if (d->verdict_fd < 0)
+		return true;
+	/* The log first: after the verdict nobody may be writing to the caller's terminal. */
+	log_to_syslog(true);
+	wanted = write(d->verdict_fd, "", 1) == 1;
+	close(d->verdict_fd);
+	d->verdict_fd = -1;
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (null >= 0) {
+		dup2(null, 0);
+		dup2(null, 1);
+		dup2(null, 2);
+		if (null > 2)
+			close(null);
+	}
+	return wanted;
+}
+
+void daemon_failed(struct daemon *d, const char *sentence)
+{
+	if (d->verdict_fd < 0) {
+		fprintf(stderr, "rnfs: %s\n", sentence);
+		return;
+	}
+	if (write(d->verdict_fd, sentence, strlen(sentence)) < 0)
+		log_error("%s", sentence);
+	/* the end of the process closes it: the parent waits for that */
+}

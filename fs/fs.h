@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * fs: what one mount consists of; shared by everything in this folder.
+ */
+#ifndef RNFS_FS_FS_H
+#define RNFS_FS_FS_H
+
+#define FUSE_USE_VERSION 314
+#include <fuse3/fuse_lowlevel.h>
+
+#include "fs/inode.h"
+#include "fs/options.h"
+#include "fs/request.h"
+#include "fs/stats.h"
+
+struct fs {
+	/* constant while requests are served */
+	const struct options *opt;
+	struct mem_pool *pool;
+	size_t data_limit; /* bytes of pool memory that READ and WRITE data may take */
+	struct nfs_client *client;
+	struct nfs_client_info info;
+	char skipped[1000]; /* proto=auto: why transports before the chosen one did not work */
+	struct inode_table *inodes;
+	struct fuse_session *se;
+	uint32_t silly_tag;
+	int wake_fd; /* eventfd: the main thread has something to look at */
+
+	atomic_size_t data_used;
+	atomic_uint open_files;
+	atomic_uint silly_next;
+	atomic_uint silly_removals; /* under way */
+	atomic_bool init_done;
+	struct request_pool requests;
+	pthread_mutex_t handles_lock;
+	LIST_HEAD(, handle) handles; /* handles_lock: of open files and directories */
+	struct stats stats;
+};
+
+/* What fi->fh points to, whatever is open. */
+struct handle {
+	LIST_ENTRY(handle) link;
+	void (*free)(
+		struct handle *h); /* at the end of the mount, if the kernel did not release it */
+};
+void fs_add_handle(struct fs *fs, struct handle *h, void (*free)(struct handle *h));
+void fs_drop_handle(struct fs *fs, struct handle *h);
+/* After the last request. */
+void fs_free_handles(struct fs *fs);
+
+/* The operations of a mount; userdata is a struct fs. */
+extern const struct fuse_lowlevel_ops fs_ops;
+
+/* Removes the silly names that are left; waits at most a few seconds. After the last request. */
+void fs_remove_silly(struct fs *fs);
+
+/* The statistics line to the log. Any thread. */
+void fs_log_stats(struct fs *fs);
+
+#endif

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * inode: what the kernel knows by a node ID, the server by a file handle.
+ *
+ * The table is split into shards by the handle's hash; each has its own short lock. A shard's array
+ * of chains doubles when it holds more inodes than chains.
+ */
+#include "fs/inode.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define SHARDS	     16u
+#define FIRST_CHAINS 64u
+#define ROOT_ID	     1u /* FUSE_ROOT_ID */
+
+LIST_HEAD(chain, inode);
+
+struct shard {
+	pthread_mutex_t lock; /* everything here, and hash and nlookup of the inodes in it */
+	struct chain *chains;
+	unsigned nchains; /* a power of two */
+	unsigned count;
+};
+
+struct inode_table {
+	struct shard shards[SHARDS];
+	struct inode *root;
+	atomic_ullong generation;
+	uint64_t seed;
+};
+
+/* FNV-1a over the handle, with a seed so that a server cannot aim at one chain; folded at the end,
+ * since handles of one server differ in few bytes. */
+static uint64_t fh_hash(const struct inode_table *t, const struct nfs_fh *fh)
+{
+	uint64_t h = 0xcbf29ce484222325ull ^ t->seed;
+
+	for (uint32_t i = 0; i < fh->len; i++)
+		h = (h ^ fh->data[i]) * 0x100000001b3ull;
+	h ^= h >> 32;
+	h *= 0x9e3779b97f4a7c15ull;
+	return h ^ h >> 29;
+}
+
+static bool fh_equal(const struct nfs_fh *a, const struct nfs_fh *b)
+{
+	return a->len == b->len && !memcmp(a->data, b->data, a->len);
+}
+
+static struct shard *shard_of(struct inode_table *t, uint64_t hash)
+{
+	return &t->shards[hash % SHARDS];
+}
+
+static struct chain *chain_of(struct shard *s, uint64_t hash)
+{
+	return &s->chains[(hash / SHARDS) & (s->nchains - 1)];
+}
+
+static struct inode *inode_new(
+	struct inode_table *t, const struct nfs_fh *fh, const struct nfs_attr *attr)
+{
+	struct inode *ino = calloc(1, sizeof(*ino));
+
+	if (!ino)
+		return NULL;
+	ino->fh = *fh;
+	ino->type = attr->type;
+	ino->fileid = attr->fileid;
+	ino->generation = atomic_fetch_add(&t->generation, 1);
+	atomic_init(&ino->refs, 1);
+	pthread_mutex_init(&ino->lock, NULL);
+	return ino;
+}
+
+struct inode *inode_ref(struct inode *ino)
+{
+	atomic_fetch_add_explicit(&ino->refs, 1, memory_order_relaxed);
+	return ino;
+}
+
+struct inode *inode_unref(struct inode *ino)
+{
+	/* acq_rel: whoever frees sees what all others wrote before they let go */
+	if (ino && atomic_fetch_sub_explicit(&ino->refs, 1, memory_order_acq_rel) == 1) {
+		pthread_mutex_destroy(&ino->lock);
+		free(ino);
+	}
+	return NULL;
+}
+
+struct inode_table *inode_table_new(const struct nfs_fh *root, const struct nfs_attr *attr)
+{
+	struct inode_table *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->seed = inode_clock() * 0x9e3779b97f4a7c15ull;
+	atomic_init(&t->generation, 1);
+	for (unsigned i = 0; i < SHARDS; i++) {
+		pthread_mutex_init(&t->shards[i].lock, NULL);
+		t->shards[i].nchains = FIRST_CHAINS;
+		t->shards[i].chains = calloc(FIRST_CHAINS, sizeof(struct chain));
+		if (!t->shards[i].chains)
+			return inode_table_free(t);
+	}
+	t->root = inode_lookup(t, root, attr);
+	if (!t->root)
+		return inode_table_free(t);
+	return t;
+}
+
+struct inode_table *inode_table_free(struct inode_table *t)
+{
+	if (!t)
+		return NULL;
+	for (unsigned i = 0; i < SHARDS; i++) {
+		struct shard *s = &t->shards[i];
+
+		for (unsigned c = 0; s->chains && c < s->nchains; c++) {
+			struct inode *ino;
+
+			while ((ino = LIST_FIRST(&s->chains[c]))) {
+				LIST_REMOVE(ino, hash);
+				inode_unref(ino);
+			}
+		}
+		free(s->chains);
+		pthread_mutex_destroy(&s->lock);
+	}
+	free(t);
+	return NULL;
+}
+
+struct inode *inode_table_root(struct inode_table *t)
+{
+	return t->root;
+}
+
+unsigned inode_table_count(struct inode_table *t)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < SHARDS; i++) {
+		pthread_mutex_lock(&t->shards[i].lock);
+		n += t->shards[i].count;
+		pthread_mutex_unlock(&t->shards[i].lock);
+	}
+	return n;
+}
+
+/* Doubles the chains; on failure they stay as they are and only get longer. */
+static void grow_locked(struct inode_table *t, struct shard *s)
+{
+	unsigned n = s->nchains * 2, old = s->nchains;
+	struct chain *more = calloc(n, sizeof(*more)), *was = s->chains;
+
+	if (!more)
+		return;
+	s->chains = more;
+	s->nchains = n;
+	for (unsigned c = 0; c < old; c++) {
+		struct inode *ino;
+
+		while ((ino = LIST_FIRST(&was[c]))) {
+			LIST_REMOVE(ino, hash);
+			LIST_INSERT_HEAD(chain_of(s, fh_hash(t, &ino->fh)), ino, hash);
+		}
+	}
+	free(was);
+}
+
+static struct inode *find_locked(struct shard *s, uint64_t hash, const struct nfs_fh *fh)
+{
+	struct inode *ino;
+
+	LIST_FOREACH (ino, chain_of(s, hash), hash)
+		if (fh_equal(&ino->fh, fh))
+			return ino;
+	return NULL;
+}
+
+struct inode *inode_lookup(
+	struct inode_table *t, const struct nfs_fh *fh, const struct nfs_attr *attr)
+{
+	uint64_t hash = fh_hash(t, fh);
+	struct shard *s = shard_of(t, hash);
+	struct inode *ino;
+
+	pthread_mutex_lock(&s->lock);
+	ino = find_locked(s, hash, fh);
+	if (!ino) {
+		ino = inode_new(t, fh, attr);
+		if (ino) {
+			if (s->count >= s->nchains)
+				grow_locked(t, s);
+			LIST_INSERT_HEAD(chain_of(s, hash), ino, hash);
+			s->count++;
+		}
+	}
+	if (ino)
+		ino->nlookup++;
+	pthread_mutex_unlock(&s->lock);
+	return ino;
+}
+
+struct inode *inode_find(struct inode_table *t, const struct nfs_fh *fh)
+{
+	uint64_t hash = fh_hash(t, fh);
+	struct shard *s = shard_of(t, hash);
+	struct inode *ino;
+
+	pthread_mutex_lock(&s->lock);
+	ino = find_locked(s, hash, fh);
+	if (ino)
+		inode_ref(ino);
+	pthread_mutex_unlock(&s->lock);
+	return ino;
+}
+
+void inode_forget(struct inode_table *t, struct inode *ino, uint64_t n)
+{
+	struct shard *s = shard_of(t, fh_hash(t, &ino->fh));
+	bool gone = false;
+
+	pthread_mutex_lock(&s->lock);
+	ino->nlookup -= n < ino->nlookup ? n : ino->nlookup;
+	if (!ino->nlookup) {
+		if (ino == t->root) {
+			ino->nlookup = 1;
+		} else {
+			LIST_REMOVE(ino, hash);
+			s->count--;
+			gone = true;
+		}
+	}
+	pthread_mutex_unlock(&s->lock);
+	if (gone)
+		inode_unref(ino);
+}
+
+struct inode *inode_next_silly(struct inode_table *t, struct silly **silly)
+{
+	struct inode *found = NULL;
+
+	for (unsigned i = 0; i < SHARDS && !found; i++) {
+		struct shard *s = &t->shards[i];
+
+		pthread_mutex_lock(&s->lock);
+		for (unsigned c = 0; c < s->nchains && !found; c++) {
+			struct inode *ino;
+
+			LIST_FOREACH (ino, &s->chains[c], hash) {
+				pthread_mutex_lock(&ino->lock);
+				*silly = ino->silly;
+				ino->silly = NULL;
+				pthread_mutex_unlock(&ino->lock);
+				if (*silly) {
+					found = inode_ref(ino);
+					break;
+				}
+			}
+		}
+		pthread_mutex_unlock(&s->lock);
+	}
+	return found;
+}
+
+struct inode *inode_of(struct inode_table *t, uint64_t nodeid)
+{
+	return nodeid == ROOT_ID ? t->root : (struct inode *)(uintptr_t)nodeid;
+}
+
+uint64_t inode_id(struct inode_table *t, const struct inode *ino)
+{
+	return ino == t->root ? ROOT_ID : (uintptr_t)ino;
+}
+
+uint64_t inode_clock(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+void inode_touch(struct inode *ino)
+{
+	atomic_store_explicit(&ino->touched, inode_clock(), memory_order_relaxed);
+}
+
+bool inode_keep_cache(struct inode *ino, uint64_t change)
+{
+	bool keep;
+
+	pthread_mutex_lock(&ino->lock);
+	keep = ino->have_change && ino->change == change;
+	ino->have_change = true;
+	ino->change = change;
+	pthread_mutex_unlock(&ino->lock);
+	return keep;
+}
+
+/* Notes verf as that of the unstable data. False if there was another one. */
+static bool same_verf_locked(struct inode *ino, const uint8_t *verf)
+{
+	bool same = !ino->have_verf || !memcmp(ino->verf, verf, NFS_VERF_SIZE);
+
+	if (!same)
+		ino->err_seq++;
+	memcpy(ino->verf, verf, NFS_VERF_SIZE);
+	ino->have_verf = true;
+	return same;
+}
+
+bool inode_wrote(struct inode *ino, enum nfs_stable committed, const uint8_t *verf)
+{
+	bool same = true;
+
+	inode_touch(ino);
+	if (committed != NFS_UNSTABLE)
+		return true;
+	pthread_mutex_lock(&ino->lock);
+	ino->dirty = true;
+	ino->write_gen++;
+	same = same_verf_locked(ino, verf);
+	pthread_mutex_unlock(&ino->lock);
+	return same;
+}
+
+bool inode_dirty(struct inode *ino, uint64_t *gen)
+{
+	bool dirty;
+
+	pthread_mutex_lock(&ino->lock);
+	dirty = ino->dirty;
+	*gen = ino->write_gen;
+	pthread_mutex_unlock(&ino->lock);
+	return dirty;
+}
+
+bool inode_committed(struct inode *ino, uint64_t gen, const uint8_t *verf)
+{
+	bool same = true;
+
+	pthread_mutex_lock(&ino->lock);
+	if (ino->dirty)
+		same = same_verf_locked(ino, verf);
+	if (ino->write_gen == gen) {
+		ino->dirty = false;
+		ino->have_verf = false;
+	}
+	pthread_mutex_unlock(&ino->lock);
+	return same;
+}
+
+void inode_lost(struct inode *ino)
+{
+	pthread_mutex_lock(&ino->lock);
+	ino->err_seq++;
+	pthread_mutex_unlock(&ino->lock);
+}
+
+uint32_t inode_err_seq(struct inode *ino)
+{
+	uint32_t seq;
+
+	pthread_mutex_lock(&ino->lock);
+	seq = ino->err_seq;
+	pthread_mutex_unlock(&ino->lock);
+	return seq;
+}

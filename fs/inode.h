@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * inode: what the kernel knows by a node ID, the server by a file handle.
+ *
+ * A handle has at most one inode, so hard links share it. The node ID is the inode's address (the
+ * root's is FUSE_ROOT_ID); since addresses are used again, each inode also has a generation that no
+ * other one had.
+ *
+ * Life. nlookup counts what the kernel holds (each entry in a reply adds one, FORGET subtracts).
+ * While it is above zero the inode is in the table and the table holds one reference. Requests and
+ * open files hold references of their own. The root stays as long as the table.
+ *
+ * Unstable data. WRITEs are sent UNSTABLE; the server answers with a verifier that changes when it
+ * restarts. An inode with unstable data needs a COMMIT that returns the same verifier; if it does
+ * not, what was written before may be lost: err_seq advances, and every file that is open tells its
+ * user so once, at fsync or close.
+ */
+#ifndef RNFS_FS_INODE_H
+#define RNFS_FS_INODE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "nfsproto/nfs_client.h"
+
+struct inode_table;
+struct silly;
+
+struct inode {
+	struct nfs_fh fh; /* constant */
+	enum nfs_type type;
+	uint64_t fileid;
+	uint64_t generation;
+
+	LIST_ENTRY(inode) hash; /* the table's lock */
+	uint64_t nlookup;	/* the table's lock */
+	atomic_uint refs;
+
+	/* When attributes last changed through this mount, on inode_clock(): listed attributes that
+	 * are older must not be believed. */
+	_Atomic uint64_t touched;
+	atomic_bool is_silly; /* its last name is a silly one: shown with no links */
+
+	pthread_mutex_t lock; /* what follows */
+	unsigned nopen;
+	bool have_change;
+	uint64_t change; /* the change attribute that the kernel's cached pages belong to */
+	bool dirty;	 /* there is unstable data */
+	bool have_verf;
+	uint8_t verf[NFS_VERF_SIZE]; /* of the unstable data */
+	uint64_t write_gen;	     /* unstable WRITEs so far */
+	uint32_t err_seq;	     /* times that data may have been lost */
+	struct silly *silly;	     /* to be removed at the last close */
+};
+
+/* root: the mount's. NULL when out of memory. */
+struct inode_table *inode_table_new(const struct nfs_fh *root, const struct nfs_attr *attr);
+/* No request may be under way. Accepts NULL, returns NULL. */
+struct inode_table *inode_table_free(struct inode_table *t);
+
+struct inode *inode_table_root(struct inode_table *t);
+unsigned inode_table_count(struct inode_table *t); /* for statistics and tests */
+
+/* The inode of fh, made if there is none, with one more lookup. The caller must give that lookup to
+ * the kernel or take it back with inode_forget(). NULL when out of memory. Any thread. */
+struct inode *inode_lookup(
+	struct inode_table *t, const struct nfs_fh *fh, const struct nfs_attr *attr);
+/* The inode of fh with one more reference, or NULL if there is none. Any thread. */
+struct inode *inode_find(struct inode_table *t, const struct nfs_fh *fh);
+/* Takes n lookups back; at the last one the inode leaves the table. Any thread. */
+void inode_forget(struct inode_table *t, struct inode *ino, uint64_t n);
+/* The next inode that has a silly name, with a reference and its silly taken off; NULL at the end.
+ * For the end of the mount. */
+struct inode *inode_next_silly(struct inode_table *t, struct silly **silly);
+
+struct inode *inode_ref(struct inode *ino);
+/* Accepts NULL, returns NULL. */
+struct inode *inode_unref(struct inode *ino);
+
+/* Node ID to inode: any ID that the kernel may still use. */
+struct inode *inode_of(struct inode_table *t, uint64_t nodeid);
+uint64_t inode_id(struct inode_table *t, const struct inode *ino);
+
+/* Monotonic nanoseconds. */
+uint64_t inode_clock(void);
+void inode_touch(struct inode *ino);
+
+/* At open: may the kernel keep the pages that it has? change: the change attribute as of this
+ * open.*/
+bool inode_keep_cache(struct inode *ino, uint64_t change);
+
+/* A WRITE was answered. False: the server has restarted since earlier unstable data. */
+bool inode_wrote(struct inode *ino, enum nfs_stable committed, const uint8_t *verf);
+/* Before a COMMIT: is one needed? *gen is for inode_committed(). */
+bool inode_dirty(struct inode *ino, uint64_t *gen);
+/* A COMMIT was answered. False: the server has restarted and unstable data may be lost. */
+bool inode_committed(struct inode *ino, uint64_t gen, const uint8_t *verf);
+/* Data may be lost for another reason (a failed COMMIT). */
+void inode_lost(struct inode *ino);
+uint32_t inode_err_seq(struct inode *ino);
+
+#endif

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * rnfs: mounts an NFS export over RDMA, from user space.
+ *
+ * Order of things: options, mount point, fork; in the daemon: connection and session with the
+ * server, FUSE mount, workers, the kernel's INIT, and only then the verdict to whoever waits. The
+ * main thread then sleeps until a signal, the end of the mount, or an interrupted request wants it.
+ *
+ * The end: the workers stop, silly names are removed, the client ends what is under way and gives
+ * its state back, the session is destroyed, memory is freed.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fs/connect.h"
+#include "fs/daemon.h"
+#include "fs/fs.h"
+#include "fs/mount.h"
+#include "fs/worker.h"
+#include "transport/log.h"
+
+#define INIT_WAIT_MS   30000
+#define DETACH_WAIT_MS 2000
+#define WATCH_MS       250
+
+static volatile sig_atomic_t stop_signals, stats_signals;
+static int signal_fd = -1; /* fs.wake_fd */
+
+static void on_signal(int sig)
+{
+	int saved = errno;
+
+	if (sig == SIGUSR1)
+		stats_signals = 1;
+	else if (sig != SIGUSR2)
+		stop_signals++;
+	/* If the eventfd is full the main thread will wake anyhow. */
+	eventfd_write(signal_fd, 1);
+	errno = saved;
+}
+
+static void catch_signals(bool foreground)
+{
+	struct sigaction sa = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+
+	sigfillset(&sa.sa_mask);
+	sigaction(SIGTERM, &sa, NULL);
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGUSR1, &sa, NULL);
+	if (foreground)
+		sigaction(SIGHUP, &sa, NULL);
+	sa.sa_flags = 0; /* must end a worker's read() */
+	sigaction(SIGUSR2, &sa, NULL);
+}
+
+static void sleep_on(struct fs *fs, int timeout_ms)
+{
+	struct pollfd p = {.fd = fs->wake_fd, .events = POLLIN};
+	uint64_t n;
+
+	if (poll(&p, 1, timeout_ms) == 1 && read(fs->wake_fd, &n, 8) != 8)
+		log_ctrl("eventfd: nothing to read");
+}
+
+static uint64_t now_ms(void)
+{
+	return inode_clock() / 1000000;
+}
+
+/* Until the kernel's INIT has been answered. */
+static int wait_for_init(struct fs *fs, struct workers *w, struct err *e)
+{
+	uint64_t end = now_ms() + INIT_WAIT_MS;
+
+	while (!atomic_load(&fs->init_done)) {
+		if (stop_signals)
+			return err_set(e, ERR_INTERNAL, "stopped by a signal while mounting");
+		if (!workers_running(w))
+			return err_set(
+				e, ERR_INTERNAL, "the kernel ended the FUSE session at once");
+		if (now_ms() >= end)
+			return err_set(e, ERR_INTERNAL,
+				"the kernel has not begun the FUSE session after %d s",
+				INIT_WAIT_MS / 1000);
+		sleep_on(fs, 100);
+	}
+	return 0;
+}
+
+/* While the mount is used. Returns whether the session has ended by itself. */
+static bool serve(struct fs *fs, struct workers *w, const char *mountpoint)
+{
+	uint64_t detached = 0;
+	unsigned watched = 0;
+
+	for (;;) {
+		int timeout = detached || watched ? WATCH_MS : -1;
+
+		if (!workers_running(w))
+			return true;
+		if (stats_signals) {
+			stats_signals = 0;
+			fs_log_stats(fs);
+		}
+		if (stop_signals && !detached) {
+			/* Gone from the name space at once; what is open has a moment to end. */
+			log_info("signal: unmounting %s", mountpoint);
+			detached = now_ms();
+			if (!mount_detach(mountpoint))
+				return false;
+			continue;
+		}
+		if (detached && (stop_signals > 1 || now_ms() - detached > DETACH_WAIT_MS))
+			return false;
+		sleep_on(fs, timeout);
+		watched = request_check_watched(&fs->requests);
+	}
+}
+
+static void log_mounted(const struct fs *fs, const char *mountpoint)
+{
+	const struct nfs_client_info *i = &fs->info;
+
+	if (fs->skipped[0])
+		log_info("proto=auto: chose %s; %s", rpc_proto_name(i->rpc.proto), fs->skipped);
+	log_info("%s mounted on %s: NFS %u.%u over %s%s%s, rsize %u, wsize %u", fs->opt->source,
+		mountpoint, i->vers_major, i->vers_minor, rpc_proto_name(i->rpc.proto),
+		i->rpc.provider ? ", provider " : "", i->rpc.provider ? i->rpc.provider : "",
+		i->rsize, i->wsize);
+}
+
+static int make_fs(struct fs *fs, const struct options *o, char *why, size_t size)
+{
+	struct nfs_fh root;
+	struct nfs_attr attr;
+	size_t spare = o->cache_size / 4;
+
+	fs->opt = o;
+	request_pool_init(&fs->requests);
+	pthread_mutex_init(&fs->handles_lock, NULL);
+	LIST_INIT(&fs->handles);
+	fs->wake_fd = signal_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	fs->pool = mem_pool_new(o->cache_size);
+	if (fs->wake_fd < 0 || !fs->pool) {
+		snprintf(why, size, "out of memory or file descriptors");
+		return -1;
+	}
+	/* Messages live in the same pool: a quarter is theirs, 64 MiB at most. */
+	fs->data_limit = o->cache_size - (spare > 64u << 20 ? 64u << 20 : spare);
+	fs->silly_tag = inode_clock() ^ (unsigned)getpid() << 16;
+	fs->client = connect_server(o, fs->pool, why, size);
+	if (!fs->client)
+		return -1;
+	snprintf(fs->skipped, sizeof(fs->skipped), "%s", why);
+	nfs_client_info(fs->client, &fs->info);
+	nfs_client_root(fs->client, &root, &attr);
+	fs->inodes = inode_table_new(&root, &attr);
+	if (!fs->inodes) {
+		snprintf(why, size, "out of memory");
+		return -1;
+	}
+	return 0;
+}
+
+static void unmake_fs(struct fs *fs, bool mounted)
+{
+	if (fs->client && fs->inodes)
+		fs_remove_silly(fs);
+	fs->client = nfs_client_free(fs->client);
+	if (fs->se && mounted)
+		fuse_session_unmount(fs->se);
+	if (fs->se)
+		fuse_session_destroy(fs->se);
+	fs_free_handles(fs);
+	fs->inodes = inode_table_free(fs->inodes);
+	request_pool_finish(&fs->requests);
+	pthread_mutex_destroy(&fs->handles_lock);
+	fs->pool = mem_pool_free(fs->pool);
+	if (fs->wake_fd >= 0)
+		close(fs->wake_fd);
+}
+
+/* Until the verdict only what is wrong goes to the caller's terminal. */
+static void set_log_level(const struct options *o, bool all)
+{
+	enum log_level level = o->debug_data ? LOG_L_DATA : o->debug ? LOG_L_CTRL : LOG_L_INFO;
+
+	log_init("rnfs", all || o->debug ? level : LOG_L_WARN);
+}
+
+static int run(struct fs *fs, const struct options *o, const char *mountpoint, struct daemon *d)
+{
+	char why[1500] = "";
+	struct workers *w = NULL;
+	struct err e = {0};
+	bool ended;
+
+	if (make_fs(fs, o, why, sizeof(why))) {
+		daemon_failed(d, why);
+		unmake_fs(fs, false);
+		return 1;
+	}
+	if (mount_session(fs, mountpoint, &e)) {
+		daemon_failed(d, e.msg);
+		unmake_fs(fs, false);
+		return 1;
+	}
+	catch_signals(o->foreground);
+	w = workers_start(fs, o->workers);
+	if (!w)
+		err_set(&e, ERR_INTERNAL, "threads or memory for them cannot be had");
+	else if (!wait_for_init(fs, w, &e)) {
+		mount_set_readahead(mountpoint, o->readahead_kb);
+		if (!daemon_ready(d))
+			stop_signals = 1; /* whoever wanted the mount has gone */
+		set_log_level(o, true);
+		log_mounted(fs, mountpoint);
+		ended = serve(fs, w, mountpoint);
+		workers_stop(w);
+		fs_log_stats(fs);
+		/* Files that are still open hold the session: let the end of the process end it. */
+		unmake_fs(fs, ended || mount_gone(fs));
+		return 0;
+	}
+	workers_stop(w);
+	mount_detach(mountpoint);
+	unmake_fs(fs, true);
+	daemon_failed(d, e.msg);
+	return 1;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o;
+	struct daemon d;
+	struct err e = {0};
+	char *mountpoint;
+	struct fs *fs;
+	int status;
+
+	log_init("rnfs", LOG_L_WARN);
+	if (options_parse(&o, argc, argv, &e)) {
+		fprintf(stderr, "rnfs: %s\n", e.msg);
+		options_finish(&o);
+		return e.kind == ERR_USAGE ? 2 : 1;
+	}
+	if (o.action != OPTIONS_MOUNT) {
+		if (o.action == OPTIONS_HELP)
+			options_help(stdout);
+		else
+			printf("rnfs %s, FUSE library %s\n", RNFS_VERSION, fuse_pkgversion());
+		options_finish(&o);
+		return fflush(stdout) ? 1 : 0;
+	}
+	if (mount_check(o.mountpoint, &mountpoint, &e)) {
+		fprintf(stderr, "rnfs: %s\n", e.msg);
+		options_finish(&o);
+		return 1;
+	}
+	if (daemon_start(&d, o.foreground)) {
+		fprintf(stderr, "rnfs: cannot go into the background: %s\n", strerror(errno));
+		return 1;
+	}
+	set_log_level(&o, o.foreground);
+	fs = calloc(1, sizeof(*fs));
+	if (!fs) {
+		daemon_failed(&d, "out of memory");
+		return 1;
+	}
+	status = run(fs, &o, mountpoint, &d);
+	free(fs);
+	free(mountpoint);
+	options_finish(&o);
+	return status;
+}

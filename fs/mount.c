@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * mount: the mount point, and the FUSE session on it.
+ */
+#include "fs/mount.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "transport/log.h"
+
+extern char **environ;
+
+static bool is_dev_fd(const char *path)
+{
+	return !strncmp(path, "/dev/fd/", 8);
+}
+
+static int check_device(struct err *e)
+{
+	int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+
+	if (fd >= 0) {
+		close(fd);
+		return 0;
+	}
+	if (errno == ENOENT || errno == ENODEV || errno == ENXIO)
+		return err_set(e, ERR_INTERNAL,
+			"this system has no /dev/fuse: load the kernel module \"fuse\", or give "
+			"the "
+			"container the device");
+	return err_set(e, ERR_INTERNAL,
+		"/dev/fuse cannot be opened (%s): it must be readable and writable for you, "
+		"usually "
+		"mode 0666",
+		strerror(errno));
+}
+
+static int check_directory(const char *path, struct err *e)
+{
+	struct statx st;
+
+	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_TYPE, &st)) {
+		if (errno == ENOTCONN)
+			return err_set(e, ERR_INTERNAL,
+				"%.150s is the mount point of a daemon that has died: run "
+				"fusermount3 -u "
+				"%.150s first",
+				path, path);
+		return err_set(e, ERR_INTERNAL, "mount point %.200s: %s", path,
+			errno == ENOENT ? "it does not exist; make the directory first"
+					: strerror(errno));
+	}
+	if (!S_ISDIR(st.stx_mode))
+		return err_set(e, ERR_INTERNAL,
+			"mount point %.200s is not a directory: give an empty directory", path);
+	if (st.stx_attributes & st.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT)
+		return err_set(e, ERR_INTERNAL,
+			"mount point %.200s is in use: unmount what is there first, or give "
+			"another",
+			path);
+	if (geteuid() && access(path, W_OK))
+		return err_set(e, ERR_INTERNAL,
+			"mount point %.200s: you may mount only on a directory that you can write "
+			"to (%s)",
+			path, strerror(errno));
+	return 0;
+}
+
+int mount_check(const char *path, char **real, struct err *e)
+{
+	if (is_dev_fd(path)) {
+		*real = strdup(path);
+		if (!*real)
+			return err_set(e, ERR_INTERNAL, "out of memory");
+		if (fcntl(atoi(path + 8), F_GETFD) < 0) {
+			free(*real);
+			return err_set(e, ERR_INTERNAL,
+				"mount point %.60s is not an open file: open /dev/fuse and mount "
+				"it before "
+				"starting rnfs",
+				path);
+		}
+		return 0;
+	}
+	if (check_directory(path, e) || check_device(e))
+		return -1;
+	*real = realpath(path, NULL);
+	if (!*real)
+		return err_set(e, ERR_INTERNAL, "mount point %.200s: %s", path, strerror(errno));
+	return 0;
+}
+
+/* The -o list: user's options, fsname (the source, its commas escaped), subtype. */
+static char *session_options(const struct options *o)
+{
+	size_t cap = strlen(o->fuse_opts) + 2 * strlen(o->source) + 64, n;
+	char *s = malloc(cap);
+
+	if (!s)
+		return NULL;
+	n = snprintf(s, cap, "subtype=rnfs%s%s%s", o->debug_fuse ? ",debug" : "",
+		*o->fuse_opts ? "," : "", o->fuse_opts);
+	if (strstr(s, ",fsname="))
+		return s;
+	n += snprintf(s + n, cap - n, ",fsname=");
+	for (const char *p = o->source; *p; p++) {
+		if (*p == ',' || *p == '\\')
+			s[n++] = '\\';
+		s[n++] = *p;
+	}
+	s[n] = 0;
+	return s;
+}
+
+static void fuse_log_line(enum fuse_log_level level, const char *fmt, va_list ap)
+{
+	char line[512];
+	size_t n;
+
+	vsnprintf(line, sizeof(line), fmt, ap);
+	n = strlen(line);
+	if (n && line[n - 1] == '\n')
+		line[n - 1] = 0;
+	if (!strncmp(line, "fuse: ", 6))
+		memmove(line, line + 6, strlen(line + 6) + 1);
+	if (level <= FUSE_LOG_ERR)
+		log_error("fuse: %s", line);
+	else if (level <= FUSE_LOG_WARNING)
+		log_warn("fuse: %s", line);
+	else
+		log_ctrl("fuse: %s", line);
+}
+
+/* Standard error into a file while fusermount3 runs. */
+struct capture {
+	int saved, file;
+};
+
+static void capture_begin(struct capture *c)
+{
+	c->saved = -1;
+	c->file = memfd_create("stderr", MFD_CLOEXEC);
+	if (c->file < 0)
+		return;
+	c->saved = fcntl(2, F_DUPFD_CLOEXEC, 3);
+	if (c->saved >= 0)
+		dup2(c->file, 2);
+}
+
+/* The first line that was written, without a program's name in front. */
+static void capture_end(struct capture *c, char *text, size_t size)
+{
+	ssize_t n = 0;
+	char *s;
+
+	text[0] = 0;
+	if (c->saved >= 0) {
+		dup2(c->saved, 2);
+		close(c->saved);
+		n = pread(c->file, text, size - 1, 0);
+	}
+	if (c->file >= 0)
+		close(c->file);
+	text[n > 0 ? n : 0] = 0;
+	text[strcspn(text, "\n")] = 0;
+	while ((s = strstr(text, ": ")) && (!strncmp(text, "rnfs", 4) || !strncmp(text, "fuse", 4)))
+		memmove(text, s + 2, strlen(s + 2) + 1);
+}
+
+int mount_session(struct fs *fs, const char *mountpoint, struct err *e)
+{
+	char *list = session_options(fs->opt), text[300];
+	char name[] = "rnfs", dash_o[] = "-o";
+	char *argv[] = {name, dash_o, list, NULL};
+	struct fuse_args args = FUSE_ARGS_INIT(3, argv);
+	struct capture c;
+	int bad;
+
+	if (!list)
+		return err_set(e, ERR_INTERNAL, "out of memory");
+	fuse_set_log_func(fuse_log_line);
+	capture_begin(&c);
+	fs->se = fuse_session_new(&args, &fs_ops, sizeof(fs_ops), fs);
+	bad = !fs->se || fuse_session_mount(fs->se, mountpoint);
+	capture_end(&c, text, sizeof(text));
+	fuse_opt_free_args(&args);
+	free(list);
+	if (!bad)
+		return 0;
+	err_set(e, ERR_INTERNAL, "mounting on %.100s failed: %s", mountpoint,
+		text[0] ? text : "no reason was given");
+	if (fs->se)
+		fuse_session_destroy(fs->se);
+	fs->se = NULL;
+	return -1;
+}
+
+bool mount_detach(const char *mountpoint)
+{
+	const char *argv[] = {"fusermount3", "-u", "-q", "-z", "--", mountpoint, NULL};
+	posix_spawnattr_t attr;
+	sigset_t none;
+	pid_t pid;
+	int status;
+
+	if (is_dev_fd(mountpoint))
+		return false;
+	if (!umount2(mountpoint, MNT_DETACH | UMOUNT_NOFOLLOW))
+		return true;
+	sigemptyset(&none);
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
+	status = posix_spawnp(&pid, argv[0], NULL, &attr, (char *const *)argv, environ);
+	posix_spawnattr_destroy(&attr);
+	if (status)
+		return false;
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return false;
+	return WIFEXITED(status) && !WEXITSTATUS(status);
+}
+
+bool mount_gone(struct fs *fs)
+{
+	struct pollfd p = {.fd = fuse_session_fd(fs->se)};
+
+	return poll(&p, 1, 0) == 1 && p.revents & (POLLERR | POLLNVAL);
+}
+
+void mount_set_readahead(const char *mountpoint, unsigned kb)
+{
+	char path[80];
+	struct statx st;
+	FILE *f;
+
+	/* The root's attributes are known to the kernel: this asks nothing of the daemon. */
+	if (!kb || is_dev_fd(mountpoint) ||
+		statx(AT_FDCWD, mountpoint, AT_STATX_DONT_SYNC, STATX_TYPE, &st))
+		return;
+	snprintf(path, sizeof(path), "/sys/class/bdi/%u:%u/read_ahead_kb", st.stx_dev_major,
+		st.stx_dev_minor);
+	f = fopen(path, "we");
+	if (!f) {
+		log_ctrl("%s: %s: the kernel's read-ahead stays as it is", path, strerror(errno));
+		return;
+	}
+	fprintf(f, "%u\n", kb);
+	if (fclose(f))
+		log_ctrl("%s: %s", path, strerror(errno));
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * mount: the mount point, and the FUSE session on it.
+ */
+#ifndef RNFS_FS_MOUNT_H
+#define RNFS_FS_MOUNT_H
+
+#include <stdbool.h>
+
+#include "fs/fs.h"
+
+/* Can something be mounted at path? Directory, nothing mounted there yet, /dev/fuse within reach. 0
+ * and *real, the absolute path (free() it), or -1 with *e set. "/dev/fd/N" (an open FUSE device) is
+ * taken as it is. Makes no thread and no connection: to be called before daemonising. */
+int mount_check(const char *path, char **real, struct err *e);
+
+/* Makes the session and mounts it. 0 with fs->se set, or -1 with *e set and nothing mounted. Other
+ * threads must not write to standard error meanwhile: what fusermount3 says there becomes *e. */
+int mount_session(struct fs *fs, const char *mountpoint, struct err *e);
+
+/* Takes the mount point out of the name space (what is still open goes on). False: it could not be,
+ * or mountpoint is /dev/fd/N and somebody else's. */
+bool mount_detach(const char *mountpoint);
+
+/* Has the kernel ended the session? */
+bool mount_gone(struct fs *fs);
+
+/* Sets how far the kernel reads ahead; needs root and is no loss if it does not work. */
+void mount_set_readahead(const char *mountpoint, unsigned kb);
+
+#endif

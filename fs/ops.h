@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * ops: the operations that the kernel asks for, spread over ops_*.c by what they work on. Each
+ * begins on a worker, as libfuse calls it, and ends where its last answer from the server is seen.
+ */
+#ifndef RNFS_FS_OPS_H
+#define RNFS_FS_OPS_H
+
+#include <sys/stat.h>
+
+#include "fs/fs.h"
+
+static inline struct fs *fs_of(fuse_req_t req)
+{
+	return fuse_req_userdata(req);
+}
+
+/* ops_meta.c */
+void ops_init(void *userdata, struct fuse_conn_info *conn);
+void ops_lookup(fuse_req_t req, fuse_ino_t parent, const char *name);
+void ops_forget(fuse_req_t req, fuse_ino_t ino, uint64_t nlookup);
+void ops_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forgets);
+void ops_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
+void ops_setattr(
+	fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set, struct fuse_file_info *fi);
+void ops_access(fuse_req_t req, fuse_ino_t ino, int mask);
+void ops_readlink(fuse_req_t req, fuse_ino_t ino);
+void ops_statfs(fuse_req_t req, fuse_ino_t ino);
+
+/* ops_name.c */
+void ops_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, dev_t rdev);
+void ops_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode);
+void ops_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const char *name);
+void ops_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t newparent, const char *newname);
+void ops_unlink(fuse_req_t req, fuse_ino_t parent, const char *name);
+void ops_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name);
+void ops_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t newparent,
+	const char *newname, unsigned flags);
+
+/* ops_file.c */
+void ops_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
+void ops_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
+	struct fuse_file_info *fi);
+void ops_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
+void ops_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi);
+void ops_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
+
+/* ops_data.c */
+void ops_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi);
+void ops_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in, off_t off,
+	struct fuse_file_info *fi);
+
+/* ops_dir.c */
+void ops_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
+void ops_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi);
+void ops_readdirplus(
+	fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi);
+void ops_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
+void ops_fsyncdir(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi);
+
+/* --- shared by them --------------------------------------------------------------------------- */
+
+/* An open file: what fi->fh points to. */
+struct file {
+	struct handle handle;  /* first */
+	struct inode *inode;   /* a reference */
+	struct nfs_open *open; /* the server's open state */
+	struct rpc_cred cred;  /* the opener's: reads and writes are done with it */
+	int flags;
+	_Atomic uint32_t err_seen; /* the inode's err_seq that the user has been told of */
+};
+
+static inline struct file *file_of(const struct fuse_file_info *fi)
+{
+	return (struct file *)(uintptr_t)fi->fh;
+}
+
+/* A name under which an unlinked file lives on until its last close. */
+struct silly {
+	struct nfs_fh dir;
+	struct rpc_cred cred;
+	char name[40];
+};
+
+/* Attributes of ino as stat(2) shows them. */
+void ops_stat(const struct inode *ino, const struct nfs_attr *a, struct stat *st);
+/* Fills e for an inode that inode_lookup() gave. */
+void ops_entry(
+	struct fs *fs, struct inode *ino, const struct nfs_attr *a, struct fuse_entry_param *e);
+/* Ends r with an entry for fh, or with error if that is not 0. */
+void ops_end_entry(
+	struct request *r, int error, const struct nfs_fh *fh, const struct nfs_attr *attr);
+
+/* Renames dir/name to a silly name if that is the last name of a file that is open, then calls
+ * next with r->error: 1 if it was renamed, 0 if there was nothing to do, or a negative errno. */
+void silly_check(struct request *r, const struct nfs_fh *dir, const struct nfs_name *name,
+	request_step_fn *next);
+/* Takes the silly name off ino if it is not open any more. The caller gives it to silly_remove().
+ */
+struct silly *silly_take(struct inode *ino);
+/* Removes a silly name on the server and frees s; does not wait. */
+void silly_remove(struct fs *fs, struct silly *s);
+
+#endif

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * ops_dir: listing directories.
+ *
+ * The server is asked for more at a time than the kernel asks for; what is left over waits in the
+ * directory handle. Offsets are the server's cookies: 0, 1 and 2 are never those of an entry (RFC
+ * 8881 section 18.23.3) and stand for the start, the place after "." and the place after "..".
+ *
+ * An entry's attributes are given to the kernel only if they are younger than the attribute
+ * time-out and the inode has not been changed through this mount since they were asked for;
+ * otherwise the entry goes without, and the kernel asks when it wants to know. rewinddir() asks the
+ * server again.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "fs/attr.h"
+#include "fs/ops.h"
+#include "transport/log.h"
+
+#define FETCH_BYTES   (64u << 10) /* of READDIR reply, unless the server prefers less */
+#define REPLY_BYTES   (64u << 10) /* most that one answer holds */
+#define MAX_SERVED    (REPLY_BYTES / 128 + 1)
+#define COOKIE_DOT    1u
+#define COOKIE_DOTDOT 2u
+
+struct record {
+	uint64_t cookie, fileid;
+	uint32_t len;		 /* of the record with what follows it, a multiple of 8 */
+	uint16_t namelen, fhlen; /* fhlen 0: no attributes */
+	struct nfs_attr attr;
+	char text[]; /* the handle, then the name and a NUL */
+};
+
+struct dirbuf {
+	uint64_t after; /* the cookie that it begins after; 0: the start */
+	uint64_t asked; /* when, on inode_clock() */
+	bool eof;
+	uint64_t last; /* the last entry's cookie */
+	unsigned count;
+	size_t len, cap;
+	char *mem;
+};
+
+struct dir {
+	struct handle handle; /* first */
+	struct inode *inode;  /* a reference */
+	struct rpc_cred cred;
+	pthread_mutex_t lock; /* what follows */
+	uint8_t verf[NFS_VERF_SIZE];
+	struct dirbuf *buf;
+	size_t pos; /* in buf: the record that follows cookie pos_after */
+	uint64_t pos_after;
+};
+
+static struct dir *dir_of(const struct fuse_file_info *fi)
+{
+	return (struct dir *)(uintptr_t)fi->fh;
+}
+
+static void dirbuf_free(struct dirbuf *b)
+{
+	if (b)
+		free(b->mem);
+	free(b);
+}
+
+static void dir_free(struct handle *h)
+{
+	struct dir *d = (struct dir *)h;
+
+	inode_unref(d->inode);
+	dirbuf_free(d->buf);
+	pthread_mutex_destroy(&d->lock);
+	free(d);
+}
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+static void opendir_reply(struct request *r)
+{
+	struct dir *d = calloc(1, sizeof(*d));
+	struct fuse_file_info fi = {.fh = (uintptr_t)d};
+	struct fs *fs = r->fs;
+	fuse_req_t fuse;
+
+	if (!d) {
+		request_end(r, -ENOMEM);
+		return;
+	}
+	d->inode = inode_ref(r->inode);
+	d->cred = r->cred;
+	pthread_mutex_init(&d->lock, NULL);
+	fs_add_handle(fs, &d->handle, dir_free);
+	fuse = request_take_fuse(r);
+	request_free(r);
+	if (fuse_reply_open(fuse, &fi)) {
+		fs_drop_handle(fs, &d->handle);
+		dir_free(&d->handle);
+	}
+}
+
+static void opendir_checked(struct request *r)
+{
+	struct nfs_op *op = &r->first.op;
+
+	if (op->error)
+		request_end(r, op->error);
+	else if (!(op->u.access.allowed & NFS_ACCESS_READ))
+		request_end(r, -EACCES);
+	else
+		opendir_reply(r);
+}
+
+void ops_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct fs *fs = fs_of(req);
+	struct request *r = request_new(fs, req);
+	struct nfs_op *op;
+
+	if (!r)
+		return;
+	r->inode = inode_ref(inode_of(fs->inodes, ino));
+	if (fs->opt->default_permissions) { /* the kernel has looked */
+		opendir_reply(r);
+		return;
+	}
+	op = request_op(r, NFS_ACCESS, access);
+	op->u.access.fh = r->inode->fh;
+	op->u.access.want = NFS_ACCESS_READ;
+	request_submit(r, opendir_checked);
+}
+
+void ops_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct dir *d = dir_of(fi);
+
+	fs_drop_handle(fs_of(req), &d->handle);
+	dir_free(&d->handle);
+	fuse_reply_err(req, 0);
+}
+
+void ops_fsyncdir(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi)
+{
+	fuse_reply_err(req, 0); /* what changes names is answered when it is durable */
+}
+
+/* --- from the server -------------------------------------------------------------------------- */
+
+static bool fetch_entry(struct nfs_op *op, const struct nfs_dirent *ent)
+{
+	struct request *r = ((struct part *)op->ctx)->req;
+	struct dirbuf *b = r->dirbuf;
+	uint32_t fhlen = ent->have_attr && ent->have_fh ? ent->fh.len : 0;
+	size_t len = (sizeof(struct record) + fhlen + ent->namelen + 1 + 7) & ~(size_t)7;
+	struct record *rec;
+
+	if (b->cap - b->len < len) {
+		size_t cap = b->cap ? b->cap * 2 : 8192;
+		char *mem = realloc(b->mem, cap);
+
+		if (!mem) {
+			r->error = -ENOMEM;
+			return false;
+		}
+		b->mem = mem;
+		b->cap = cap;
+	}
+	rec = (struct record *)(b->mem + b->len);
+	rec->cookie = ent->cookie;
+	rec->fileid = ent->fileid;
+	rec->len = len;
+	rec->namelen = ent->namelen;
+	rec->fhlen = fhlen;
+	if (ent->have_attr)
+		rec->attr = ent->attr;
+	else
+		rec->attr.type = 0;
+	memcpy(rec->text, ent->fh.data, fhlen);
+	memcpy(rec->text + fhlen, ent->name, ent->namelen);
+	rec->text[fhlen + ent->namelen] = 0;
+	b->len += len;
+	b->count++;
+	b->last = ent->cookie;
+	if (ent->cookie <= COOKIE_DOTDOT) {
+		log_error("server gave the reserved cookie %llu to a directory entry: server bug",
+			(unsigned long long)ent->cookie);
+		r->error = -EREMOTEIO;
+		return false;
+	}
+	return true;
+}
+
+static int fetch_check(const struct request *r, const struct nfs_op *op)
+{
+	const struct dirbuf *b = r->dirbuf;
+
+	if (op->error)
+		return op->error;
+	if (r->error)
+		return r->error;
+	if (!b->eof && (!b->count || b->last == b->after)) {
+		log_error(
+			"server's listing does not advance after cookie %llu (%u entries, not the "
+			"end): server bug",
+			(unsigned long long)b->after, b->count);
+		return -EREMOTEIO;
+	}
+	return 0;
+}
+
+static void serve(struct request *r);
+
+static void fetch_done(struct request *r)
+{
+	struct nfs_op *op = &r->first.op;
+	struct dirbuf *b = r->dirbuf;
+	struct dir *d = r->dir;
+	int error;
+
+	b->eof = op->u.readdir.eof;
+	error = fetch_check(r, op);
+	r->dirbuf = NULL;
+	if (error) {
+		dirbuf_free(b);
+		request_end(r, error);
+		return;
+	}
+	pthread_mutex_lock(&d->lock);
+	memcpy(d->verf, op->u.readdir.verf, sizeof(d->verf));
+	dirbuf_free(d->buf);
+	d->buf = b;
+	d->pos = 0;
+	d->pos_after = b->after;
+	serve(r); /* unlocks */
+}
+
+/* Asks the server for what follows cookie after. */
+static void fetch(struct request *r, uint64_t after)
+{
+	struct dir *d = r->dir;
+	struct fs *fs = r->fs;
+	struct nfs_op *op;
+
+	r->dirbuf = calloc(1, sizeof(*r->dirbuf));
+	if (!r->dirbuf) {
+		request_end(r, -ENOMEM);
+		return;
+	}
+	r->dirbuf->after = after;
+	r->dirbuf->asked = inode_clock();
+	op = request_op(r, NFS_READDIR, readdir);
+	op->u.readdir.dir = d->inode->fh;
+	op->u.readdir.cookie = after;
+	pthread_mutex_lock(&d->lock);
+	if (after)
+		memcpy(op->u.readdir.verf, d->verf, sizeof(d->verf));
+	pthread_mutex_unlock(&d->lock);
+	op->u.readdir.max_bytes = FETCH_BYTES;
+	if (fs->info.dtsize && fs->info.dtsize < FETCH_BYTES)
+		op->u.readdir.max_bytes = fs->info.dtsize;
+	op->u.readdir.plus = true; /* for the type, which is wanted either way */
+	op->u.readdir.entry = fetch_entry;
+	request_submit(r, fetch_done);
+}
+
+/* --- to the kernel ---------------------------------------------------------------------------- */
+
+struct reply {
+	char *mem;
+	size_t len, cap;
+	unsigned nserved;
+	struct inode *served[MAX_SERVED]; /* each with a lookup for the kernel */
+};
+
+/* May the kernel believe the attributes of rec? Then *ino is the inode, with a lookup. */
+static struct inode *believe(
+	struct fs *fs, const struct dirbuf *b, const struct record *rec, uint64_t now)
+{
+	struct nfs_fh fh = {.len = rec->fhlen};
+	struct inode *ino;
+
+	if (!rec->fhlen || rec->fhlen > NFS_FH_MAX)
+		return NULL;
+	if (now - b->asked > fs->opt->attr_timeout * 1e9 && now - b->asked > 20000000)
+		return NULL;
+	memcpy(fh.data, rec->text, rec->fhlen);
+	ino = inode_lookup(fs->inodes, &fh, &rec->attr);
+	if (ino && atomic_load_explicit(&ino->touched, memory_order_relaxed) >= b->asked) {
+		inode_forget(fs->inodes, ino, 1);
+		return NULL;
+	}
+	return ino;
+}
+
+/* Adds an entry. False: there is no room for it. */
+static bool put(struct request *r, struct reply *out, const char *name, uint64_t off,
+	const struct fuse_entry_param *e)
+{
+	size_t room = out->cap - out->len, n;
+
+	if (r->plus)
+		n = fuse_add_direntry_plus(r->fuse, out->mem + out->len, room, name, e, off);
+	else
+		n = fuse_add_direntry(r->fuse, out->mem + out->len, room, name, &e->attr, off);
+	if (n > room)
+		return false;
+	out->len += n;
+	return true;
+}
+
+static bool put_record(struct request *r, struct reply *out, const struct dirbuf *b,
+	const struct record *rec, uint64_t now)
+{
+	struct fuse_entry_param e = {0};
+	struct inode *ino = NULL;
+
+	if (r->plus && out->nserved < MAX_SERVED)
+		ino = believe(r->fs, b, rec, now);
+	if (ino) {
+		ops_entry(r->fs, ino, &rec->attr, &e);
+	} else {
+		e.attr.st_ino = rec->fileid;
+		e.attr.st_mode = attr_type_mode(rec->attr.type);
+	}
+	if (!put(r, out, rec->text + rec->fhlen, rec->cookie, &e)) {
+		if (ino)
+			inode_forget(r->fs->inodes, ino, 1);
+		return false;
+	}
+	if (ino)
+		out->served[out->nserved++] = ino;
+	return true;
+}
+
+static bool put_dots(struct request *r, struct reply *out)
+{
+	struct fuse_entry_param e = {.attr.st_ino = r->dir->inode->fileid, .attr.st_mode = S_IFDIR};
+
+	if (r->offset < COOKIE_DOT && !put(r, out, ".", COOKIE_DOT, &e))
+		return false;
+	return r->offset >= COOKIE_DOTDOT || put(r, out, "..", COOKIE_DOTDOT, &e);
+}
+
+/* Answers from the handle's buffer, whose pos is where r wants to go on. Unlocks the handle. */
+static void serve(struct request *r)
+{
+	struct dir *d = r->dir;
+	struct dirbuf *b = d->buf;
+	struct fs *fs = r->fs;
+	struct reply out = {.cap = r->size < REPLY_BYTES ? r->size : REPLY_BYTES};
+	uint64_t now = inode_clock();
+	fuse_req_t fuse;
+
+	out.mem = r->text = malloc(out.cap);
+	if (!out.mem) {
+		pthread_mutex_unlock(&d->lock);
+		request_end(r, -ENOMEM);
+		return;
+	}
+	if (put_dots(r, &out)) {
+		while (d->pos < b->len) {
+			const struct record *rec = (struct record *)(b->mem + d->pos);
+
+			if (!put_record(r, &out, b, rec, now))
+				break;
+			d->pos += rec->len;
+			d->pos_after = rec->cookie;
+		}
+	}
+	pthread_mutex_unlock(&d->lock);
+	fuse = request_take_fuse(r);
+	if (fuse_reply_buf(fuse, out.mem, out.len))
+		while (out.nserved)
+			inode_forget(fs->inodes, out.served[--out.nserved], 1);
+	request_free(r);
+}
+
+/* Finds the record after cookie in the handle's buffer, or its end. */
+static bool seek_locked(struct dir *d, uint64_t cookie)
+{
+	struct dirbuf *b = d->buf;
+
+	if (!b)
+		return false;
+	if (cookie == d->pos_after)
+		return true;
+	if (cookie == b->after) {
+		d->pos = 0;
+		d->pos_after = cookie;
+		return true;
+	}
+	for (size_t pos = 0; pos < b->len;) {
+		const struct record *rec = (struct record *)(b->mem + pos);
+
+		pos += rec->len;
+		if (rec->cookie == cookie) {
+			d->pos = pos;
+			d->pos_after = cookie;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void list(fuse_req_t req, size_t size, off_t off, struct fuse_file_info *fi, bool plus)
+{
+	struct fs *fs = fs_of(req);
+	struct dir *d = dir_of(fi);
+	struct request *r = request_new_cred(fs, req, &d->cred);
+	uint64_t cookie = (uint64_t)off <= COOKIE_DOTDOT ? 0 : (uint64_t)off;
+
+	if (!r)
+		return;
+	r->dir = d;
+	r->size = size;
+	r->offset = off;
+	r->plus = plus;
+	pthread_mutex_lock(&d->lock);
+	if (off && seek_locked(d, cookie) && (d->pos < d->buf->len || d->buf->eof)) {
+		serve(r);
+		return;
+	}
+	pthread_mutex_unlock(&d->lock);
+	fetch(r, cookie);
+}
+
+void ops_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
+{
+	list(req, size, off, fi, false);
+}
+
+void ops_readdirplus(
+	fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
+{
+	list(req, size, off, fi, true);
+}

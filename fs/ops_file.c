@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * ops_file: opening, creating, committing and closing files.
+ *
+ * Written data is UNSTABLE on the server until a COMMIT. One is sent at fsync, at each close
+ * (flush) and before the server's CLOSE if anything was written since the last. If the server
+ * restarted in between, data may be lost, and there is no copy to send again: the caller of fsync
+ * or close is told EIO, as is every other one that has the file open, once.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "fs/ops.h"
+#include "transport/log.h"
+
+/* --- open ------------------------------------------------------------------------------------- */
+
+/* Closes what nobody will release. Takes f and frees it. */
+static void file_close(struct fs *fs, struct file *f, struct request *r, int error);
+
+static struct file *file_new(const struct request *r, int flags)
+{
+	struct file *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	f->cred = r->cred;
+	f->flags = flags;
+	return f;
+}
+
+static void file_free(struct handle *h)
+{
+	struct file *f = (struct file *)h;
+
+	inode_unref(f->inode);
+	free(f);
+}
+
+/* The server has opened it: f becomes an open file of ino. */
+static void file_opened(struct fs *fs, struct file *f, struct inode *ino, struct nfs_open *open)
+{
+	f->inode = inode_ref(ino);
+	f->open = open;
+	pthread_mutex_lock(&ino->lock);
+	ino->nopen++;
+	atomic_init(&f->err_seen, ino->err_seq);
+	pthread_mutex_unlock(&ino->lock);
+	atomic_fetch_add(&fs->open_files, 1);
+	fs_add_handle(fs, &f->handle, file_free);
+}
+
+static struct fuse_file_info file_info(struct file *f, const struct nfs_attr *attr)
+{
+	return (struct fuse_file_info){
+		.fh = (uintptr_t)f,
+		.flags = f->flags,
+		.keep_cache = inode_keep_cache(f->inode, attr->change),
+		/* nothing can have been written through it */
+		.noflush = (f->flags & O_ACCMODE) == O_RDONLY,
+	};
+}
+
+static void open_done(struct request *r)
+{
+	struct nfs_op *op = &r->first.op;
+	struct fs *fs = r->fs;
+	struct file *f = r->file;
+	struct fuse_file_info fi;
+	fuse_req_t fuse;
+
+	if (op->error) {
+		free(f);
+		request_end(r, op->error);
+		return;
+	}
+	if (f->flags & O_TRUNC)
+		inode_touch(r->inode);
+	file_opened(fs, f, r->inode, op->u.open.open);
+	fi = file_info(f, &op->u.open.attr);
+	fuse = request_take_fuse(r);
+	request_free(r);
+	if (fuse_reply_open(fuse, &fi))
+		file_close(fs, f, NULL, 0);
+}
+
+void ops_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct fs *fs = fs_of(req);
+	struct request *r = request_new(fs, req);
+	struct nfs_op *op;
+
+	if (!r)
+		return;
+	r->inode = inode_ref(inode_of(fs->inodes, ino));
+	r->file = file_new(r, fi->flags);
+	if (!r->file) {
+		request_end(r, -ENOMEM);
+		return;
+	}
+	op = request_op(r, NFS_OPEN, open);
+	op->u.open.dir = r->inode->fh;
+	op->u.open.flags = fi->flags & (O_ACCMODE | O_TRUNC);
+	request_submit(r, open_done);
+}
+
+static void create_done(struct request *r)
+{
+	struct nfs_op *op = &r->first.op;
+	struct fs *fs = r->fs;
+	struct file *f = r->file;
+	struct fuse_entry_param e;
+	struct fuse_file_info fi;
+	struct inode *ino;
+	fuse_req_t fuse;
+
+	if (op->error) {
+		free(f);
+		request_end(r, op->error);
+		return;
+	}
+	ino = inode_lookup(fs->inodes, &op->u.open.fh, &op->u.open.attr);
+	if (!ino) {
+		/* it must be closed again, by the same request */
+		f->open = op->u.open.open;
+		file_close(fs, f, r, -ENOMEM);
+		return;
+	}
+	inode_touch(ino);
+	file_opened(fs, f, ino, op->u.open.open);
+	ops_entry(fs, ino, &op->u.open.attr, &e);
+	fi = file_info(f, &op->u.open.attr);
+	fuse = request_take_fuse(r);
+	request_free(r);
+	if (fuse_reply_create(fuse, &e, &fi)) {
+		file_close(fs, f, NULL, 0);
+		inode_forget(fs->inodes, ino, 1);
+	}
+}
+
+void ops_create(
+	fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, struct fuse_file_info *fi)
+{
+	struct fs *fs = fs_of(req);
+	struct request *r = request_new(fs, req);
+	struct nfs_op *op;
+
+	if (!r)
+		return;
+	op = request_op(r, NFS_OPEN, open);
+	if (!request_set_name(r->name, &op->u.open.name, name)) {
+		request_end(r, -ENAMETOOLONG);
+		return;
+	}
+	r->file = file_new(r, fi->flags);
+	if (!r->file) {
+		request_end(r, -ENOMEM);
+		return;
+	}
+	op->u.open.dir = inode_of(fs->inodes, parent)->fh;
+	op->u.open.flags = (fi->flags & (O_ACCMODE | O_TRUNC | O_EXCL)) | O_CREAT;
+	op->u.open.set.mask = NFS_SET_MODE;
+	op->u.open.set.mode = mode & 07777;
+	request_submit(r, create_done);
+}
+
+/* --- commit ----------------------------------------------------------------------------------- */
+
+/* What fsync or close must say: an error once for each loss since the last time. */
+static int file_error(struct file *f)
+{
+	uint32_t seq = inode_err_seq(f->inode);
+
+	return atomic_exchange(&f->err_seen, seq) == seq ? 0 : -EIO;
+}
+
+static void commit_submit(struct request *r, request_step_fn *step)
+{
+	request_op(r, NFS_COMMIT, commit)->u.commit.fh = r->file->inode->fh;
+	request_submit(r, step);
+}
+
+/* Evaluates the COMMIT of r; 0 or a negative errno. */
+static int commit_result(struct request *r)
+{
+	struct nfs_op *op = &r->first.op;
+	struct inode *ino = r->file->inode;
+
+	if (op->error) {
+		/* The data is still unstable and may yet be committed: unless the caller was merely
+		 * killed, those who wait for it must know. */
+		if (op->error != -EINTR)
+			inode_lost(ino);
+		log_warn("COMMIT of file %llu failed: %s", (unsigned long long)ino->fileid,
+			strerror(-op->error));
+		return op->error;
+	}
+	if (!inode_committed(ino, r->gen, op->u.commit.verf)) {
+		log_error("the server restarted before data of file %llu was committed: "
+			  "what was written last may be lost",
+			(unsigned long long)ino->fileid);
+		return -EIO;
+	}
+	return 0;
+}
+
+static void sync_done(struct request *r)
+{
+	int error = commit_result(r), earlier = file_error(r->file);
+
+	request_end(r, error ? error : earlier);
+}
+
+static void file_sync(fuse_req_t req, struct fuse_file_info *fi)
+{
+	struct file *f = file_of(fi);
+	struct request *r;
+	uint64_t gen;
+
+	if (!inode_dirty(f->inode, &gen)) {
+		fuse_reply_err(req, -file_error(f));
+		return;
+	}
+	r = request_new_cred(fs_of(req), req, &f->cred);
+	if (!r)
+		return;
+	r->file = f;
+	r->gen = gen;
+	commit_submit(r, sync_done);
+}
+
+void ops_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	file_sync(req, fi);
+}
+
+void ops_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi)
+{
+	file_sync(req, fi);
+}
+
+/* --- close ------------------------------------------------------------------------------------ */
+
+static void close_done(struct request *r)
+{
+	struct fs *fs = r->fs;
+	struct file *f = r->file;
+	struct silly *s = NULL;
+	int error = r->error;
+
+	if (f->inode) {
+		pthread_mutex_lock(&f->inode->lock);
+		f->inode->nopen--;
+		pthread_mutex_unlock(&f->inode->lock);
+		atomic_fetch_sub(&fs->open_files, 1);
+		s = silly_take(f->inode);
+		fs_drop_handle(fs, &f->handle);
+	}
+	file_free(&f->handle);
+	request_end(r, error);
+	if (s)
+		silly_remove(fs, s);
+}
+
+static void close_submit(struct request *r)
+{
+	request_op(r, NFS_CLOSE, close)->u.close.open = r->file->open;
+	request_submit(r, close_done);
+}
+
+static void release_committed(struct request *r)
+{
+	commit_result(r); /* nobody to tell any more but the log */
+	close_submit(r);
+}
+
+static void file_close(struct fs *fs, struct file *f, struct request *r, int error)
+{
+	if (!r)
+		r = request_new_cred(fs, NULL, &f->cred);
+	if (!r) {
+		log_warn("a file stays open on the server: out of memory");
+		return;
+	}
+	request_keep_going(r);
+	r->file = f;
+	r->error = error;
+	if (f->inode && inode_dirty(f->inode, &r->gen))
+		commit_submit(r, release_committed);
+	else
+		close_submit(r);
+}
+
+void ops_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct file *f = file_of(fi);
+	struct request *r = request_new_cred(fs_of(req), req, &f->cred);
+
+	file_close(fs_of(req), f, r, 0);
+}

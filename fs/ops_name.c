@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * ops_name: operations that make, move and remove names.
+ *
+ * A server need not keep a file whose last name is gone while it is open, but programs rely on
+ * that. So the last name of an open file is not removed but changed to a silly one (.nfsXXXX)
+ * beside it, which is removed at the last close. Which file a name stands for is asked of the
+ * server, and only when some file is open at all.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/sysmacros.h>
+
+#include "fs/attr.h"
+#include "fs/ops.h"
+#include "transport/log.h"
+
+/* --- making ----------------------------------------------------------------------------------- */
+
+static void create_done(struct request *r)
+{
+	struct nfs_op *op = &r->first.op;
+
+	ops_end_entry(r, op->error, &op->u.create.fh, &op->u.create.attr);
+}
+
+/* A request for making name, its first op ready for submission once more is filled in; NULL if it
+ * has already been answered. */
+static struct request *create_begin(
+	fuse_req_t req, fuse_ino_t parent, const char *name, enum nfs_type type, mode_t mode)
+{
+	struct fs *fs = fs_of(req);
+	struct request *r = request_new(fs, req);
+	struct nfs_op *op;
+
+	if (!r)
+		return NULL;
+	op = request_op(r, NFS_CREATE, create);
+	op->u.create.dir = inode_of(fs->inodes, parent)->fh;
+	op->u.create.type = type;
+	op->u.create.set.mask = NFS_SET_MODE;
+	op->u.create.set.mode = mode & 07777;
+	if (!request_set_name(r->name, &op->u.create.name, name)) {
+		request_end(r, -ENAMETOOLONG);
+		return NULL;
+	}
+	return r;
+}
+
+static void mknod_close_done(struct request *r)
+{
+	struct nfs_op *made = &STAILQ_NEXT(&r->first, next)->op;
+
+	ops_end_entry(r, 0, &made->u.open.fh, &made->u.open.attr);
+}
+
+static void mknod_open_done(struct request *r)
+{
+	struct nfs_op *made = &STAILQ_NEXT(&r->first, next)->op;
+
+	if (made->error) {
+		request_end(r, made->error);
+		return;
+	}
+	request_keep_going(r);
+	request_op(r, NFS_CLOSE, close)->u.close.open = made->u.open.open;
+	request_submit(r, mknod_close_done);
+}
+
+/* A regular file without opening it for the caller: servers make those by OPEN only. */
+static void make_regular(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode)
+{
+	struct fs *fs = fs_of(req);
+	struct request *r = request_new(fs, req);
+	struct part *p;
+
+	if (!r)
+		return;
+	p = request_part(r, NFS_OPEN, sizeof(p->op.u.open));
+	if (!p) {
+		request_end(r, -ENOMEM);
+		return;
+	}
+	p->op.u.open.dir = inode_of(fs->inodes, parent)->fh;
+	p->op.u.open.flags = O_WRONLY | O_CREAT | O_EXCL;
+	p->op.u.open.set.mask = NFS_SET_MODE;
+	p->op.u.open.set.mode = mode & 07777;
+	if (!request_set_name(r->name, &p->op.u.open.name, name)) {
+		request_end(r, -ENAMETOOLONG);
+		return;
+	}
+	r->first.settled = true;
+	request_submit_parts(r, mknod_open_done);
+}
+
+void ops_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, dev_t rdev)
+{
+	enum nfs_type type = attr_mode_type(mode);
+	struct request *r;
+
+	switch (type) {
+	case NFS_REG:
+		make_regular(req, parent, name, mode);
+		return;
+	case NFS_BLK:
+	case NFS_CHR:
+	case NFS_FIFO:
+	case NFS_SOCK:
+		break;
+	default:
+		fuse_reply_err(req, EINVAL);
+		return;
+	}
+	r = create_begin(req, parent, name, type, mode);
+	if (!r)
+		return;
+	r->first.op.u.create.rdev_major = major(rdev);
+	r->first.op.u.create.rdev_minor = minor(rdev);
+	request_submit(r, create_done);
+}
+
+void ops_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode)
+{
+	struct request *r = create_begin(req, parent, name, NFS_DIR, mode);
+
+	if (r)
+		request_submit(r, create_done);
+}
+
+void ops_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const char *name)
+{
+	struct request *r = create_begin(req, parent, name, NFS_LNK, 0777);
+
+	if (!r)
+		return;
+	r->text = strdup(target);
+	if (!r->text) {
+		request_end(r, -ENOMEM);
+		return;
+	}
+	r->first.op.u.create.target = r->text;
+	r->first.op.u.create.target_len = strlen(target);
+	request_submit(r, create_done);
+}
+
+static void link_done(struct request *r)
+{
+	struct nfs_op *op = &r->first.op;
+
+	inode_touch(r->inode);
+	ops_end_entry(r, op->error, &op->u.link.fh, &op->u.link.attr);
+}
+
+void ops_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t newparent, const char *newname)
+{
+	struct fs *fs = fs_of(req);
+	struct request *r = request_new(fs, req);
+	struct nfs_op *op;
+
+	if (!r)
+		return;
+	r->inode = inode_ref(inode_of(fs->inodes, ino));
+	op = request_op(r, NFS_LINK, link);
+	op->u.link.fh = r->inode->fh;
+	op->u.link.dir = inode_of(fs->inodes, newparent)->fh;
+	if (!request_set_name(r->name, &op->u.link.name, newname)) {
+		request_end(r, -ENAMETOOLONG);
+		return;
+	}
+	request_submit(r, link_done);
+}
+
+/* --- silly names ------------------------------------------------------------------------------ */
+
+static void silly_renamed(struct request *r)
+{
+	struct nfs_op *op = &r->first.op;
+	struct silly *s = r->silly;
+
+	r->silly = NULL;
+	if (op->error) {
+		free(s);
+		r->error = op->error;
+	} else {
+		pthread_mutex_lock(&r->inode2->lock);
+		if (!r->inode2->silly) {
+			r->inode2->silly = s;
+			s = NULL;
+		}
+		pthread_mutex_unlock(&r->inode2->lock);
+		atomic_store(&r->inode2->is_silly, true);
+		inode_touch(r->inode2);
+		/* If the file was closed in the meantime, or had another silly name (a server that
+		 * counts links wrongly), nobody would remove this one. */
+		if (!s)
+			s = silly_take(r->inode2);
+		if (s)
+			silly_remove(r->fs, s);
+		r->error = 1;
+	}
+	r->inode2 = inode_unref(r->inode2);
+	r->next(r);
+}
+
+static void silly_looked_up(struct request *r)
+{
+	struct nfs_op *op = &r->first.op;
+	struct fs *fs = r->fs;
+	struct nfs_fh dir = op->u.lookup.dir;
+	struct nfs_name name = op->u.lookup.name;
+	bool last = !op->error && op->u.lookup.attr.type == NFS_REG && op->u.lookup.attr.nlink <= 1;
+
+	r->error = 0;
+	if (last)
+		r->inode2 = inode_find(fs->inodes, &op->u.lookup.fh);
+	if (r->inode2) {
+		bool open;
+
+		pthread_mutex_lock(&r->inode2->lock);
+		open = r->inode2->nopen > 0;
+		pthread_mutex_unlock(&r->inode2->lock);
+		if (!open)
+			r->inode2 = inode_unref(r->inode2);
+	}
+	if (!r->inode2) {
+		r->next(r);
+		return;
+	}
+	r->silly = calloc(1, sizeof(*r->silly));
+	if (!r->silly) {
+		r->error = -ENOMEM;
+		r->next(r);
+		return;
+	}
+	r->silly->dir = dir;
+	r->silly->cred = r->cred;
+	snprintf(r->silly->name, sizeof(r->silly->name), ".nfs%016llx%08x%04x",
+		(unsigned long long)r->inode2->fileid, fs->silly_tag,
+		atomic_fetch_add(&fs->silly_next, 1) & 0xffff);
+	op = request_op(r, NFS_RENAME, rename);
+	op->u.rename.from_dir = op->u.rename.to_dir = dir;
+	op->u.rename.from = name;
+	op->u.rename.to = (struct nfs_name){r->silly->name, strlen(r->silly->name)};
+	request_submit(r, silly_renamed);
+}
+
+void silly_check(struct request *r, const struct nfs_fh *dir, const struct nfs_name *name,
+	request_step_fn *next)
+{
+	struct nfs_op *op;
+
+	r->error = 0;
+	if (!atomic_load(&r->fs->open_files)) {
+		next(r);
+		return;
+	}
+	r->next = next;
+	op = request_op(r, NFS_LOOKUP, lookup);
+	op->u.lookup.dir = *dir;
+	op->u.lookup.name = *name;
+	request_submit(r, silly_looked_up);
+}
+
+struct silly *silly_take(struct inode *ino)
+{
+	struct silly *s = NULL;
+
+	pthread_mutex_lock(&ino->lock);
+	if (!ino->nopen) {
+		s = ino->silly;
+		ino->silly = NULL;
+	}
+	pthread_mutex_unlock(&ino->lock);
+	return s;
+}
+
+static void silly_removed(struct request *r)
+{
+	struct nfs_op *op = &r->first.op;
+
+	if (op->error && op->error != -ENOENT)
+		log_warn("%s of an unlinked file that was open could not be removed: %s",
+			r->silly->name, strerror(-op->error));
+	free(r->silly);
+	atomic_fetch_sub(&r->fs->silly_removals, 1);
+	request_free(r);
+}
+
+void silly_remove(struct fs *fs, struct silly *s)
+{
+	struct request *r = request_new_cred(fs, NULL, &s->cred);
+	struct nfs_op *op;
+
+	if (!r) {
+		log_warn("%s of an unlinked file stays: out of memory", s->name);
+		free(s);
+		return;
+	}
+	atomic_fetch_add(&fs->silly_removals, 1);
+	r->silly = s;
+	op = request_op(r, NFS_REMOVE, remove);
+	op->u.remove.dir = s->dir;
+	op->u.remove.name = (struct nfs_name){s->name, strlen(s->name)};
+	request_submit(r, silly_removed);
+}
+
+/* --- removing and moving ---------------------------------------------------------------------- */
+
+static void remove_done(struct request *r)
+{
+	request_end(r, r->first.op.error);
+}
+
+static void unlink_checked(struct request *r)
+{
+	struct nfs_op *op;
+
+	if (r->error) {
+		request_end(r, r->error < 0 ? r->error : 0);
+		return;
+	}
+	op = request_op(r, NFS_REMOVE, remove);
+	op->u.remove.dir = r->inode->fh;
+	op->u.remove.name = (struct nfs_name){r->name, strlen(r->name)};
+	request_submit(r, remove_done);
+}
+
+void ops_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	struct fs *fs = fs_of(req);
+	struct request *r = request_new(fs, req);
+	struct nfs_name n;
+
+	if (!r)
+		return;
+	r->inode = inode_ref(inode_of(fs->inodes, parent));
+	if (!request_set_name(r->name, &n, name)) {
+		request_end(r, -ENAMETOOLONG);
+		return;
+	}
+	silly_check(r, &r->inode->fh, &n, unlink_checked);
+}
+
+void ops_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	struct fs *fs = fs_of(req);
+	struct request *r = request_new(fs, req);
+	struct nfs_op *op;
+
+	if (!r)
+		return;
+	op = request_op(r, NFS_REMOVE, remove);
+	op->u.remove.dir = inode_of(fs->inodes, parent)->fh;
+	op->u.remove.is_dir = true;
+	if (!request_set_name(r->name, &op->u.remove.name, name)) {
+		request_end(r, -ENAMETOOLONG);
+		return;
+	}
+	request_submit(r, remove_done);
+}
+
+static void rename_checked(struct request *r)
+{
+	struct nfs_op *op;
+
+	if (r->error < 0) {
+		request_end(r, r->error);
+		return;
+	}
+	op = request_op(r, NFS_RENAME, rename);
+	op->u.rename.from_dir = r->inode->fh;
+	op->u.rename.to_dir = r->to_dir;
+	op->u.rename.from = (struct nfs_name){r->name, strlen(r->name)};
+	op->u.rename.to = (struct nfs_name){r->name2, strlen(r->name2)};
+	request_submit(r, remove_done);
+}
+
+void ops_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t newparent,
+	const char *newname, unsigned flags)
+{
+	struct fs *fs = fs_of(req);
+	struct request *r;
+	struct nfs_name n;
+
+	if (flags) { /* NFS has no exchange and no atomic no-replace */
+		fuse_reply_err(req, EINVAL);
+		return;
+	}
+	r = request_new(fs, req);
+	if (!r)
+		return;
+	r->inode = inode_ref(inode_of(fs->inodes, parent));
+	r->to_dir = inode_of(fs->inodes, newparent)->fh;
+	if (!request_set_name(r->name, &n, name) || !request_set_name(r->name2, &n, newname)) {
+		request_end(r, -ENAMETOOLONG);
+		return;
+	}
+	silly_check(r, &r->to_dir, &n, rename_checked);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * stats: what a mount has done so far, as one line.
+ */
+#include "fs/stats.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+struct line {
+	char *buf;
+	size_t size, len;
+};
+
+__attribute__((format(printf, 2, 3))) static void put(struct line *l, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	if (l->len >= l->size)
+		return;
+	va_start(ap, fmt);
+	n = vsnprintf(l->buf + l->len, l->size - l->len, fmt, ap);
+	va_end(ap);
+	if (n > 0)
+		l->len += n;
+}
+
+#define U(x) ((unsigned long long)(x))
+
+void stats_format(const struct stats *s, unsigned inodes, unsigned open_files,
+	const struct rpc_client_stats *rpc, const struct mem_stats *mem, char *buf, size_t size)
+{
+	struct line l = {.buf = buf, .size = size};
+
+	if (size)
+		buf[0] = 0;
+	put(&l,
+		"requests=%llu inodes=%u open=%u read=%lluB written=%lluB interrupted=%llu "
+		"starved=%llu",
+		U(stats_get(&s->requests)), inodes, open_files, U(stats_get(&s->read_bytes)),
+		U(stats_get(&s->write_bytes)), U(stats_get(&s->interrupts)),
+		U(stats_get(&s->starved)));
+	if (rpc)
+		put(&l,
+			" rpc: calls=%llu timeouts=%llu reconnects=%llu placed=%lluB copied=%lluB"
+			" exposed=%lluB pulled_up=%lluB",
+			U(rpc->calls), U(rpc->timeouts), U(rpc->reconnects), U(rpc->bytes_placed),
+			U(rpc->bytes_copied), U(rpc->bytes_exposed), U(rpc->bytes_pulled_up));
+	if (mem)
+		put(&l, " memory: used=%zuB mapped=%zuB", mem->used_bytes, mem->slab_bytes);
+	put(&l, " ops:");
+	for (unsigned t = 0; t < NFS_OP_TYPES; t++) {
+		uint64_t n = stats_get(&s->ops[t]), bad = stats_get(&s->errors[t]);
+
+		if (!n)
+			continue;
+		put(&l, " %s=%llu", nfs_op_name(t), U(n));
+		if (bad)
+			put(&l, "(%llu)", U(bad));
+	}
+}

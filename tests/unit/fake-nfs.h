@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * fake-nfs: the nfs_client interface over a tree in memory, for tests of what is above it.
+ * Operations end on a thread of its own, in order, unless a knob says otherwise.
+ */
+#ifndef RNFS_TESTS_FAKE_NFS_H
+#define RNFS_TESTS_FAKE_NFS_H
+
+#include "nfsproto/nfs_client.h"
+
+struct fake_knobs {		 /* set while nothing is under way; one for the process */
+	uint32_t rsize, wsize;	 /* 0: 1 MiB */
+	uint32_t dtsize;	 /* 0: 64 KiB */
+	uint32_t short_read;	 /* most bytes a READ returns, 0: all */
+	uint32_t short_write;	 /* most bytes a WRITE takes, 0: all */
+	uint32_t verf;		 /* changes: the server has restarted */
+	int fail[NFS_OP_TYPES];	 /* negative errno for each op of the type, 0: works */
+	bool hang[NFS_OP_TYPES]; /* ops of the type end only when cancelled or at the end */
+	bool sync;		 /* done is called before nfs_submit() returns */
+	bool cookie_stuck;	 /* READDIR gives one entry again and again */
+	bool cookie_low;	 /* READDIR gives the reserved cookie 2 */
+};
+extern struct fake_knobs fake_knobs;
+
+/* For tests that need no connection. */
+struct nfs_client *fake_client_new(void);
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * Unit tests of fs/inode.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "fs/inode.h"
+
+static struct nfs_fh fh_of(uint32_t n)
+{
+	struct nfs_fh fh = {.len = 16};
+
+	memcpy(fh.data + 4, &n, sizeof(n));
+	return fh;
+}
+
+static struct inode_table *table(void)
+{
+	struct nfs_attr attr = {.type = NFS_DIR, .fileid = 2};
+	struct nfs_fh fh = fh_of(0);
+
+	return inode_table_new(&fh, &attr);
+}
+
+static struct inode *get(struct inode_table *t, uint32_t n)
+{
+	struct nfs_attr attr = {.type = NFS_REG, .fileid = n};
+	struct nfs_fh fh = fh_of(n);
+
+	return inode_lookup(t, &fh, &attr);
+}
+
+static void one_handle_is_one_inode(void **state)
+{
+	struct inode_table *t = table();
+	struct inode *a = get(t, 1), *b = get(t, 2);
+
+	assert_ptr_not_equal(a, b);
+	assert_ptr_equal(get(t, 1), a);
+	assert_ptr_equal(inode_of(t, inode_id(t, a)), a);
+	assert_ptr_equal(get(t, 0), inode_table_root(t));
+	assert_int_equal(inode_id(t, inode_table_root(t)), 1);
+	assert_int_equal(inode_table_count(t), 3);
+	inode_table_free(t);
+}
+
+static void handles_of_other_lengths_are_others(void **state)
+{
+	struct inode_table *t = table();
+	struct nfs_attr attr = {.type = NFS_REG};
+	struct nfs_fh a = {.len = 8}, b = {.len = 9};
+
+	assert_ptr_not_equal(inode_lookup(t, &a, &attr), inode_lookup(t, &b, &attr));
+	inode_table_free(t);
+}
+
+static void forgetting_the_last_lookup_removes_it(void **state)
+{
+	struct inode_table *t = table();
+	struct nfs_fh fh = fh_of(1);
+	struct inode *a = get(t, 1);
+	uint64_t generation = a->generation;
+
+	get(t, 1);
+	get(t, 1);
+	inode_forget(t, a, 2);
+	assert_ptr_equal(inode_find(t, &fh), a);
+	inode_unref(a);
+	inode_ref(a); /* an open file's */
+	inode_forget(t, a, 1);
+	assert_null(inode_find(t, &fh));
+	assert_int_equal(a->fileid, 1);
+	inode_unref(a);
+	assert_true(get(t, 1)->generation != generation);
+	inode_table_free(t);
+}
+
+static void the_root_stays(void **state)
+{
+	struct inode_table *t = table();
+
+	inode_forget(t, inode_table_root(t), 1000);
+	assert_ptr_equal(get(t, 0), inode_table_root(t));
+	inode_table_free(t);
+}
+
+static void many_are_found_again(void **state)
+{
+	enum { N = 20000 };
+	static struct inode *all[N];
+	struct inode_table *t = table();
+
+	for (uint32_t i = 0; i < N; i++)
+		all[i] = get(t, i + 1);
+	for (uint32_t i = 0; i < N; i++)
+		assert_ptr_equal(get(t, i + 1), all[i]);
+	for (uint32_t i = 0; i < N; i += 2)
+		inode_forget(t, all[i], 2);
+	assert_int_equal(inode_table_count(t), N / 2 + 1);
+	inode_table_free(t);
+}
+
+static void *churn(void *arg)
+{
+	struct inode_table *t = arg;
+
+	for (unsigned i = 0; i < 20000; i++)
+		inode_forget(t, get(t, 1 + i % 50), 1);
+	return NULL;
+}
+
+static void threads_may_look_up_and_forget(void **state)
+{
+	struct inode_table *t = table();
+	pthread_t th[3];
+
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(pthread_create(&th[i], NULL, churn, t), 0);
+	for (unsigned i = 0; i < 3; i++)
+		pthread_join(th[i], NULL);
+	assert_int_equal(inode_table_count(t), 1);
+	inode_table_free(t);
+}
+
+static void pages_are_kept_while_the_change_attribute_stays(void **state)
+{
+	struct inode_table *t = table();
+	struct inode *a = get(t, 1);
+
+	assert_false(inode_keep_cache(a, 7));
+	assert_true(inode_keep_cache(a, 7));
+	assert_false(inode_keep_cache(a, 8));
+	assert_true(inode_keep_cache(a, 8));
+	inode_table_free(t);
+}
+
+static const uint8_t boot1[NFS_VERF_SIZE] = {1}, boot2[NFS_VERF_SIZE] = {2};
+
+static void committed_data_is_safe(void **state)
+{
+	struct inode_table *t = table();
+	struct inode *a = get(t, 1);
+	uint64_t gen;
+
+	assert_false(inode_dirty(a, &gen));
+	assert_true(inode_wrote(a, NFS_FILE_SYNC, boot1));
+	assert_false(inode_dirty(a, &gen));
+	assert_true(inode_wrote(a, NFS_UNSTABLE, boot1));
+	assert_true(inode_dirty(a, &gen));
+	assert_true(inode_committed(a, gen, boot1));
+	assert_false(inode_dirty(a, &gen));
+	/* a restart when nothing is unstable loses nothing */
+	assert_true(inode_wrote(a, NFS_UNSTABLE, boot2));
+	assert_int_equal(inode_err_seq(a), 0);
+	inode_table_free(t);
+}
+
+static void a_restart_before_commit_is_seen(void **state)
+{
+	struct inode_table *t = table();
+	struct inode *a = get(t, 1);
+	uint64_t gen;
+
+	inode_wrote(a, NFS_UNSTABLE, boot1);
+	inode_dirty(a, &gen);
+	assert_false(inode_committed(a, gen, boot2));
+	assert_int_equal(inode_err_seq(a), 1);
+	assert_false(inode_dirty(a, &gen));
+
+	inode_wrote(a, NFS_UNSTABLE, boot2);
+	assert_false(inode_wrote(a, NFS_UNSTABLE, boot1));
+	assert_int_equal(inode_err_seq(a), 2);
+	inode_dirty(a, &gen);
+	assert_true(inode_committed(a, gen, boot1));
+	inode_table_free(t);
+}
+
+static void writes_during_a_commit_need_another(void **state)
+{
+	struct inode_table *t = table();
+	struct inode *a = get(t, 1);
+	uint64_t gen;
+
+	inode_wrote(a, NFS_UNSTABLE, boot1);
+	inode_dirty(a, &gen);
+	inode_wrote(a, NFS_UNSTABLE, boot1);
+	assert_true(inode_committed(a, gen, boot1));
+	assert_true(inode_dirty(a, &gen));
+	/* and their loss is noticed */
+	assert_false(inode_committed(a, gen, boot2));
+	inode_table_free(t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_handle_is_one_inode),
+		cmocka_unit_test(handles_of_other_lengths_are_others),
+		cmocka_unit_test(forgetting_the_last_lookup_removes_it),
+		cmocka_unit_test(the_root_stays),
+		cmocka_unit_test(many_are_found_again),
+		cmocka_unit_test(threads_may_look_up_and_forget),
+		cmocka_unit_test(pages_are_kept_while_the_change_attribute_stays),
+		cmocka_unit_test(committed_data_is_safe),
+		cmocka_unit_test(a_restart_before_commit_is_seen),
+		cmocka_unit_test(writes_during_a_commit_need_another),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * Unit tests of fs/options.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "fs/options.h"
+
+static struct options o;
+static struct err e;
+
+static int parse(int argc, const char *const *argv)
+{
+	options_finish(&o);
+	memset(&e, 0, sizeof(e));
+	return options_parse(&o, argc, (char *const *)argv, &e);
+}
+
+#define PARSE(...)                                                                                 \
+	parse(sizeof((const char *[]){"rnfs", __VA_ARGS__}) / sizeof(char *),                      \
+		(const char *[]){"rnfs", __VA_ARGS__, NULL})
+#define WITH(list) PARSE("-o", list, "h:/e", "/m")
+
+static int finish(void **state)
+{
+	options_finish(&o);
+	return 0;
+}
+
+static void a_bare_command_line_gives_defaults(void **state)
+{
+	assert_int_equal(PARSE("server:/export/a", "/mnt"), 0);
+	assert_string_equal(o.host, "server");
+	assert_string_equal(o.export, "/export/a");
+	assert_string_equal(o.mountpoint, "/mnt");
+	assert_string_equal(o.fuse_opts, "");
+	assert_int_equal(o.proto, PROTO_AUTO);
+	assert_int_equal(o.minor_version, 1);
+	assert_int_equal(o.timeo_ms, 60000);
+	assert_int_equal(o.cache_size, 256 << 20);
+	assert_false(o.soft || o.foreground || o.debug || o.read_only || o.allow_other);
+}
+
+static void options_may_stand_anywhere(void **state)
+{
+	assert_int_equal(PARSE("s:/", "-f", "/mnt", "-o", "soft", "-oro,port=1"), 0);
+	assert_true(o.foreground && o.soft && o.read_only);
+	assert_int_equal(o.port, 1);
+	assert_string_equal(o.fuse_opts, "ro");
+	assert_int_equal(PARSE("-d", "--", "s:/", "/mnt"), 0);
+	assert_true(o.debug && o.foreground);
+}
+
+static void all_values_are_taken(void **state)
+{
+	assert_int_equal(
+		WITH("proto=iwarp,port=20050,vers=4.1,rsize=128K,wsize=5000,sec=sys,hard,timeo=50,"
+		     "retrans=2,connect_timeout=4,nconnect=1,cache_size=1G,credits=32,"
+		     "inline_size=8K,mpa_crc,rdma_version=1,actimeo=0,workers=3,readahead=1024"),
+		0);
+	assert_int_equal(o.proto, PROTO_IWARP);
+	assert_int_equal(o.port, 20050);
+	assert_int_equal(o.rsize, 131072);
+	assert_int_equal(o.wsize, 4096); /* whole pages */
+	assert_int_equal(o.timeo_ms, 5000);
+	assert_int_equal(o.retrans, 2);
+	assert_int_equal(o.connect_ms, 4000);
+	assert_true(o.cache_size == 1ull << 30);
+	assert_int_equal(o.credits, 32);
+	assert_int_equal(o.inline_size, 8192);
+	assert_true(o.mpa_crc);
+	assert_true(o.attr_timeout == 0 && o.entry_timeout == 0);
+	assert_int_equal(o.workers, 3);
+	assert_int_equal(o.readahead_kb, 1024);
+}
+
+static void the_last_one_counts(void **state)
+{
+	assert_int_equal(WITH("soft,hard,port=1,port=2,proto=tcp,rdma"), 0);
+	assert_false(o.soft);
+	assert_int_equal(o.port, 2);
+	assert_int_equal(o.proto, PROTO_RDMA);
+}
+
+static void mount_options_are_passed_or_passed_over(void **state)
+{
+	assert_int_equal(WITH("rw,nosuid,nodev,noatime,_netdev,noauto,user,x-systemd.automount,"
+			      "comment=a,user=joe,noexec"),
+		0);
+	assert_string_equal(o.fuse_opts, "rw,nosuid,nodev,noatime,noexec");
+}
+
+static void other_users_bring_permission_checks(void **state)
+{
+	assert_int_equal(WITH("allow_other"), 0);
+	assert_true(o.default_permissions);
+	assert_string_equal(o.fuse_opts, "allow_other,default_permissions");
+}
+
+static void ipv6_addresses_stand_in_brackets(void **state)
+{
+	assert_int_equal(PARSE("[fe80::1%eth0]:/e", "/m"), 0);
+	assert_string_equal(o.host, "fe80::1%eth0");
+	assert_string_equal(o.export, "/e");
+	assert_string_equal(o.source, "[fe80::1%eth0]:/e");
+	assert_int_equal(PARSE("::1:/e", "/m"), -1);
+	assert_non_null(strstr(e.msg, "[::1]:/e"));
+	assert_int_equal(PARSE("[::1:/e", "/m"), -1);
+	assert_int_equal(PARSE("[]:/e", "/m"), -1);
+}
+
+static void wrong_arguments_are_told(void **state)
+{
+	static const char *const bad[] = {"server", "server:export", ":/e", "", "server:"};
+
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_equal(PARSE(bad[i], "/m"), -1);
+		assert_int_equal(e.kind, ERR_USAGE);
+	}
+	assert_int_equal(PARSE("s:/e"), -1);
+	assert_non_null(strstr(e.msg, "no mount point"));
+	assert_int_equal(PARSE("s:/e", "/m", "/n"), -1);
+	assert_non_null(strstr(e.msg, "too many"));
+	assert_int_equal(PARSE("-x", "s:/e", "/m"), -1);
+	assert_non_null(strstr(e.msg, "-x"));
+	assert_int_equal(PARSE("--frob", "s:/e", "/m"), -1);
+	assert_non_null(strstr(e.msg, "--frob"));
+	assert_int_equal(PARSE("s:/e", "/m", "-o"), -1);
+}
+
+static void wrong_options_are_named(void **state)
+{
+	static const struct {
+		const char *list, *say;
+	} bad[] = {
+		{"frobnicate", "frobnicate"},
+		{"proto=udp", "proto=udp"},
+		{"proto", "proto needs a value"},
+		{"soft=1", "soft takes no value"},
+		{"port=0", "port=0"},
+		{"port=65536", "port=65536"},
+		{"port=+1", "port=+1"},
+		{"port=1x", "port=1x"},
+		{"rsize=2M", "rsize=2M"},
+		{"rsize=1", "rsize=1"},
+		{"vers=3", "not supported yet"},
+		{"vers=4.2", "not supported yet"},
+		{"vers=5", "vers=5"},
+		{"sec=krb5p", "not supported yet"},
+		{"nconnect=4", "not supported yet"},
+		{"cache_size=1K", "cache_size=1K"},
+		{"cache_size=99999999999999999999", "cache_size="},
+		{"cache_size=17179869184G", "cache_size="},
+		{"timeo=-5", "timeo=-5"},
+		{"rdma_version=2", "not supported yet"},
+		{"lock", "lock"},
+		{"soft,,bogus", "bogus"},
+	};
+
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_equal(WITH(bad[i].list), -1);
+		assert_int_equal(e.kind, ERR_USAGE);
+		assert_non_null(strstr(e.msg, bad[i].say));
+	}
+}
+
+static void help_and_version_need_nothing_else(void **state)
+{
+	assert_int_equal(PARSE("-h"), 0);
+	assert_int_equal(o.action, OPTIONS_HELP);
+	assert_int_equal(PARSE("--version"), 0);
+	assert_int_equal(o.action, OPTIONS_VERSION);
+}
+
+static void sizes_have_suffixes(void **state)
+{
+	uint64_t v;
+
+	assert_int_equal(options_size("3k", 0, UINT64_MAX, &v), 0);
+	assert_true(v == 3072);
+	assert_int_equal(options_size("2G", 0, UINT64_MAX, &v), 0);
+	assert_true(v == 2ull << 30);
+	assert_int_equal(options_size("", 0, 10, &v), -1);
+	assert_int_equal(options_size("K", 0, 10, &v), -1);
+	assert_int_equal(options_size("1KB", 0, 5000, &v), -1);
+	assert_int_equal(options_size(" 1", 0, 10, &v), -1);
+	assert_int_equal(options_size("18446744073709551615K", 0, UINT64_MAX, &v), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(a_bare_command_line_gives_defaults, finish),
+		cmocka_unit_test_teardown(options_may_stand_anywhere, finish),
+		cmocka_unit_test_teardown(all_values_are_taken, finish),
+		cmocka_unit_test_teardown(the_last_one_counts, finish),
+		cmocka_unit_test_teardown(mount_options_are_passed_or_passed_over, finish),
+		cmocka_unit_test_teardown(other_users_bring_permission_checks, finish),
+		cmocka_unit_test_teardown(ipv6_addresses_stand_in_brackets, finish),
+		cmocka_unit_test_teardown(wrong_arguments_are_told, finish),
+		cmocka_unit_test_teardown(wrong_options_are_named, finish),
+		cmocka_unit_test_teardown(help_and_version_need_nothing_else, finish),
+		cmocka_unit_test_teardown(sizes_have_suffixes, finish),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
