@@ -1,0 +1,557 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs4_client: mounting and unmounting with NFSv4.1 and later.
+ *
+ *     connect, EXCHANGE_ID, CREATE_SESSION, RECLAIM_COMPLETE, walk to the export, its limits
+ *     ... the state manager runs ...
+ *     drain, CLOSE what is open, DESTROY_SESSION, DESTROY_CLIENTID, disconnect
+ *
+ * Every mount is a client of its own to the server (co_ownerid with a random part), so that two
+ * mounts share nothing that one could take from the other. In exchange it leaves nothing behind: at
+ * the end the server knows no client ID of ours, unless it fell silent for GOODBYE_MS.
+ */
+#include "nfsproto/nfs4_client.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "transport/log.h"
+
+#define WALK_NAMES    8u
+#define DTSIZE_MAX    (128u << 10)
+#define IO_OVERHEAD   512u /* RPC header and results around the data of READ, arguments of WRITE */
+#define GOODBYE_MS    3000u
+#define DRAIN_MS      2000u
+#define SLOTS_DEFAULT 64u
+#define LEASE_MIN     5u
+#define LEASE_MAX     3600u
+
+/* --- sentences
+ * ------------------------------------------------------------------------------------ */
+
+/* Why a step of the mount failed, for what every step has in common. */
+static void step_error(
+	struct nfs4_client *c, const struct nfs4_sync *s, const char *step, struct err *e)
+{
+	int error = s->op.error;
+
+	if (s->status == NFS4ERR_MINOR_VERS_MISMATCH)
+		err_set(e, ERR_VERSION,
+			"%s serves NFSv4 but not NFSv4.%u: try another vers= option", c->server,
+			c->minor);
+	else if (s->status == NFS4ERR_WRONGSEC)
+		err_set(e, ERR_ACCESS,
+			"%s wants another security flavour than sys (%s: NFS4ERR_WRONGSEC)",
+			c->server, step);
+	else if (s->status == NFS4ERR_ACCESS || s->status == NFS4ERR_PERM)
+		err_set(e, ERR_ACCESS,
+			"%s refuses access (%s: %s): check the export's list of clients", c->server,
+			step, nfs4_status_name(s->status));
+	else if (s->status == NFS4ERR_CLID_INUSE)
+		err_set(e, ERR_ACCESS, "%s: another user holds this client's identity (%s)",
+			c->server, step);
+	else if (s->status)
+		err_set(e, ERR_PROTOCOL, "%s answered %s with %s (%u)", c->server, step,
+			nfs4_status_name(s->status), s->status);
+	else if (error == -EPROTONOSUPPORT && s->op.call.rpc_stat == RPC_PROG_MISMATCH)
+		err_set(e, ERR_VERSION, "%s serves NFS versions %u to %u, not version 4", c->server,
+			s->op.call.mismatch_low, s->op.call.mismatch_high);
+	else if (error == -EPROTONOSUPPORT)
+		err_set(e, ERR_VERSION,
+			"%s answers, but does not serve NFS on this port: check the port option",
+			c->server);
+	else if (error == -EACCES)
+		err_set(e, ERR_ACCESS,
+			"%s rejects the credentials of this client (%s, auth status %u)", c->server,
+			step, s->op.call.auth_stat);
+	else if (error == -ETIMEDOUT || error == -EINTR)
+		err_set(e, ERR_UNREACHABLE,
+			"%s accepted the connection but does not answer (%s): is it overloaded or "
+			"starting?",
+			c->server, step);
+	else if (error == -ENOTCONN)
+		err_set(e, ERR_UNREACHABLE, "%s: the connection was lost (%s)", c->server, step);
+	else if (error == -ENOMEM)
+		err_set(e, ERR_INTERNAL, "out of message memory (%s)", step);
+	else
+		err_set(e, ERR_PROTOCOL, "%s: %s failed: %s", c->server, step, strerror(-error));
+}
+
+static bool passes(uint32_t status)
+{
+	return status == NFS4ERR_DELAY || status == NFS4ERR_GRACE;
+}
+
+/* Runs step until it is answered with something else than "later", at most connect_ms. */
+static int step_run(struct nfs4_client *c, struct nfs4_sync *s,
+	int (*fn)(struct nfs4_client *c, struct nfs4_sync *s, unsigned ms))
+{
+	uint64_t until = nfs4_now_ns() + c->connect_ms * NFS4_MSEC;
+	unsigned wait_ms = 20;
+	int rc;
+
+	for (;;) {
+		uint64_t now = nfs4_now_ns();
+		struct timespec pause = {.tv_nsec = (long)(wait_ms * NFS4_MSEC)};
+
+		if (now >= until)
+			return -ETIMEDOUT;
+		rc = fn(c, s, (unsigned)((until - now) / NFS4_MSEC) + 1);
+		if (rc == 0 || !passes(s->status))
+			return rc;
+		nanosleep(&pause, NULL);
+		wait_ms = wait_ms < 500 ? wait_ms * 2 : 900;
+	}
+}
+
+/* --- the walk to the export
+ * ------------------------------------------------------------------------ */
+
+/* Copies up to WALK_NAMES names of *path to buf, separated by one slash, and moves *path behind
+ * them.
+ * "." is left out. Returns how many; -1 for "..". */
+static int next_names(const char **path, char *buf, size_t *offs)
+{
+	unsigned n = 0;
+	size_t len = 0;
+
+	while (**path && n < WALK_NAMES) {
+		size_t one = strcspn(*path, "/");
+
+		if (one == 2 && memcmp(*path, "..", 2) == 0)
+			return -1;
+		if (one > 0 && !(one == 1 && **path == '.')) {
+			if (len)
+				buf[len++] = '/';
+			offs[n++] = len;
+			memcpy(buf + len, *path, one);
+			len += one;
+		}
+		*path += one;
+		*path += strspn(*path, "/");
+	}
+	buf[len] = '\0';
+	return (int)n;
+}
+
+static int run_walk(struct nfs4_client *c, struct nfs4_sync *s, unsigned ms)
+{
+	return nfs4_sync_run(c, s, NFS4_K_WALK, ms);
+}
+
+/* The LOOKUP of name failed. */
+static void walk_error(struct nfs4_client *c, const struct nfs4_sync *s, const char *export,
+	const char *name, struct err *e)
+{
+	int len = (int)strcspn(name, "/");
+
+	switch (s->status) {
+	case NFS4ERR_NOENT:
+	case NFS4ERR_NAMETOOLONG:
+	case NFS4ERR_BADNAME:
+	case NFS4ERR_BADCHAR:
+	case NFS4ERR_INVAL:
+		err_set(e, ERR_NO_EXPORT, "%s has no export %s: there is no \"%.*s\" in it",
+			c->server, export, len, name);
+		break;
+	case NFS4ERR_NOTDIR:
+	case NFS4ERR_SYMLINK:
+		err_set(e, ERR_NO_EXPORT,
+			"%s has no export %s: what \"%.*s\" should be in is not a directory",
+			c->server, export, len, name);
+		break;
+	case NFS4ERR_ACCESS:
+	case NFS4ERR_PERM:
+		err_set(e, ERR_ACCESS,
+			"%s denies access to %s at \"%.*s\": check the export's list of clients",
+			c->server, export, len, name);
+		break;
+	case NFS4ERR_MOVED:
+		err_set(e, ERR_NO_EXPORT,
+			"%s refers to another server for %s at \"%.*s\": mount it from there",
+			c->server, export, len, name);
+		break;
+	default:
+		step_error(c, s, "LOOKUP", e);
+	}
+}
+
+static int walk(struct nfs4_client *c, const char *export, struct err *e)
+{
+	const char *path = export + strspn(export, "/");
+	struct nfs4_sync s;
+	char *names = malloc(strlen(path) + 1);
+	size_t offs[WALK_NAMES];
+
+	if (!names)
+		return err_set(e, ERR_INTERNAL, "out of memory");
+	s.u.walk.from_len = 0;
+	do {
+		int n = next_names(&path, names, offs);
+
+		if (n < 0) {
+			free(names);
+			return err_set(e, ERR_USAGE, "the export path %s has \"..\" in it", export);
+		}
+		s.u.walk.path = names;
+		if (step_run(c, &s, run_walk)) {
+			/* walked counts SEQUENCE and PUTFH first */
+			if (s.status && s.walked >= 2 && s.walked < 2 + (uint32_t)n)
+				walk_error(c, &s, export, names + offs[s.walked - 2], e);
+			else
+				step_error(c, &s, "LOOKUP of the export", e);
+			free(names);
+			return -1;
+		}
+		s.u.walk.from_len = s.u.walk.fh.len;
+	} while (*path);
+	free(names);
+	c->base.root = s.u.walk.fh;
+	c->base.root_attr = s.u.walk.attr;
+	if (s.u.walk.attr.type != NFS_DIR)
+		return err_set(e, ERR_NO_EXPORT, "%s: %s is not a directory", c->server, export);
+	return 0;
+}
+
+/* --- limits
+ * ----------------------------------------------------------------------------------------- */
+
+static int run_fsinfo(struct nfs4_client *c, struct nfs4_sync *s, unsigned ms)
+{
+	return nfs4_sync_run(c, s, NFS4_K_FSINFO, ms);
+}
+
+static uint32_t io_size(uint32_t want, uint64_t server, uint32_t session)
+{
+	uint64_t n = want;
+
+	if (server && server < n)
+		n = server;
+	if (session - IO_OVERHEAD < n)
+		n = session - IO_OVERHEAD;
+	if (n >= 8192)
+		n &= ~UINT64_C(4095);
+	return n ? (uint32_t)n : 1;
+}
+
+static int limits(struct nfs4_client *c, const struct nfs_mount_params *p, struct err *e)
+{
+	struct nfs_client_info *info = &c->base.info;
+	struct nfs4_bitmap stat = nfs4_bits_stat();
+	struct nfs4_sync s;
+	uint32_t max = c->fore.maxresponsesize - IO_OVERHEAD;
+
+	if (step_run(c, &s, run_fsinfo)) {
+		step_error(c, &s, "GETATTR of the export", e);
+		return -1;
+	}
+	c->supported =
+		nfs4_bit(&s.u.fsinfo.mask, FATTR4_SUPPORTED_ATTRS) ? s.u.fsinfo.supported : stat;
+	c->stat_want = nfs4_bits_and(&stat, &c->supported);
+	info->vers_major = 4;
+	info->vers_minor = c->minor;
+	info->rsize = io_size(p->rsize, s.u.fsinfo.maxread, c->fore.maxresponsesize);
+	info->wsize = io_size(p->wsize, s.u.fsinfo.maxwrite, c->fore.maxrequestsize);
+	info->dtsize = max < DTSIZE_MAX ? max : DTSIZE_MAX;
+	info->maxfilesize = s.u.fsinfo.maxfilesize ? s.u.fsinfo.maxfilesize : INT64_MAX;
+	info->lease_s = s.u.fsinfo.lease_time;
+	if (info->lease_s < LEASE_MIN || info->lease_s > LEASE_MAX) {
+		log_info("%s: a lease of %u s is taken as %u s", c->server, info->lease_s,
+			info->lease_s < LEASE_MIN ? LEASE_MIN : LEASE_MAX);
+		info->lease_s = info->lease_s < LEASE_MIN ? LEASE_MIN : LEASE_MAX;
+	}
+	info->slots = c->slots.max;
+	return 0;
+}
+
+/* --- mounting
+ * --------------------------------------------------------------------------------------- */
+
+static int run_reclaim_complete(struct nfs4_client *c, struct nfs4_sync *s, unsigned ms)
+{
+	return nfs4_sync_run(c, s, NFS4_K_RECLAIM_COMPLETE, ms);
+}
+
+static int establish(struct nfs4_client *c, const struct nfs_mount_params *p, struct err *e)
+{
+	struct nfs4_sync s;
+	int rc;
+
+	if (step_run(c, &s, nfs4_sync_exchange_id)) {
+		step_error(c, &s, "EXCHANGE_ID", e);
+		return -1;
+	}
+	if (step_run(c, &s, nfs4_sync_create_session)) {
+		step_error(c, &s, "CREATE_SESSION", e);
+		return -1;
+	}
+	if (step_run(c, &s, run_reclaim_complete)) {
+		step_error(c, &s, "RECLAIM_COMPLETE", e);
+		return -1;
+	}
+	if (walk(c, p->export, e) || limits(c, p, e))
+		return -1;
+	rc = nfs4_state_start(c);
+	if (rc)
+		return err_set(e, ERR_INTERNAL, "no thread for the mount: %s", strerror(-rc));
+	return 0;
+}
+
+static int make_identity(struct nfs4_client *c)
+{
+	char host[64] = "";
+	uint8_t unique[16];
+	size_t n;
+
+	if (getrandom(c->verf, sizeof(c->verf), 0) != (ssize_t)sizeof(c->verf) ||
+		getrandom(unique, sizeof(unique), 0) != (ssize_t)sizeof(unique))
+		return -1;
+	gethostname(host, sizeof(host) - 1);
+	n = (size_t)snprintf(c->owner, sizeof(c->owner), "rnfs/%s/%ld/", host, (long)getpid());
+	for (size_t i = 0; i < sizeof(unique); i++)
+		n += (size_t)snprintf(c->owner + n, sizeof(c->owner) - n, "%02x", unique[i]);
+	return 0;
+}
+
+static void reconnected(void *ctx)
+{
+	struct nfs4_client *c = ctx;
+
+	nfs4_state_want(c, NFS4_TODO_BIND);
+}
+
+static void client_init(struct nfs4_client *c, const struct nfs_mount_params *p)
+{
+	pthread_condattr_t attr;
+
+	c->base.backend = &nfs4_backend;
+	c->minor = p->minor_version;
+	c->cred = p->cred;
+	snprintf(c->server, sizeof(c->server), "%s", p->host);
+	c->connect_ms = p->connect_ms;
+	c->soft = p->soft;
+	c->soft_ms = p->timeo_ms * (p->retrans < 1000 ? p->retrans + 1 : 1000);
+	c->slots_wanted = p->credits ? p->credits : SLOTS_DEFAULT;
+	if (c->slots_wanted > NFS4_MAX_SLOTS)
+		c->slots_wanted = NFS4_MAX_SLOTS;
+	nfs4_slots_init(&c->slots);
+	TAILQ_INIT(&c->delayed);
+	TAILQ_INIT(&c->ended);
+	TAILQ_INIT(&c->opens);
+	TAILQ_INIT(&c->delegs);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&c->wake, &attr);
+	pthread_condattr_destroy(&attr);
+	atomic_init(&c->renewed_ns, nfs4_now_ns());
+	atomic_init(&c->next_owner, 1);
+	nfs4_cb_init(&c->cb);
+}
+
+static void client_free(struct nfs4_client *c)
+{
+	rpc_client_free(c->base.rpc);
+	nfs4_state_pump(c);
+	while (!TAILQ_EMPTY(&c->opens)) {
+		struct nfs_open *o = TAILQ_FIRST(&c->opens);
+
+		TAILQ_REMOVE(&c->opens, o, link);
+		nfs4_open_unref(o);
+	}
+	nfs4_cb_finish(&c->cb);
+	pthread_cond_destroy(&c->wake);
+	nfs4_slots_finish(&c->slots);
+	free(c);
+}
+
+/* --- unmounting
+ * -------------------------------------------------------------------------------------- */
+
+/* Ends what waits for a slot, for its time, or for somebody to end it. */
+static void fail_queued(struct nfs4_client *c)
+{
+	struct nfs_op *op;
+
+	pthread_mutex_lock(&c->slots.lock);
+	while ((op = TAILQ_FIRST(&c->slots.waiting))) {
+		TAILQ_REMOVE(&c->slots.waiting, op, link);
+		nfs4_state_end_later_locked(c, op, -ENOTCONN);
+	}
+	while ((op = TAILQ_FIRST(&c->delayed))) {
+		TAILQ_REMOVE(&c->delayed, op, link);
+		nfs4_state_end_later_locked(c, op, -ENOTCONN);
+	}
+	pthread_mutex_unlock(&c->slots.lock);
+	nfs4_state_pump(c);
+}
+
+/* Waits for what is under way. False if the server did not answer in time. */
+static bool drain_all(struct nfs4_client *c)
+{
+	uint64_t until = nfs4_now_ns() + DRAIN_MS * NFS4_MSEC;
+	struct timespec t = {
+		.tv_sec = (time_t)(until / NFS4_SEC), .tv_nsec = (long)(until % NFS4_SEC)};
+	bool idle;
+
+	pthread_mutex_lock(&c->slots.lock);
+	nfs4_slots_close_locked(&c->slots);
+	while (c->slots.nbusy > 0 &&
+		pthread_cond_timedwait(&c->slots.idle, &c->slots.lock, &t) == 0)
+		;
+	idle = c->slots.nbusy == 0;
+	pthread_mutex_unlock(&c->slots.lock);
+	return idle;
+}
+
+/* What remains of GOODBYE_MS; at least 1 while there is any, 0 when it is over. */
+static unsigned time_left(uint64_t until)
+{
+	uint64_t now = nfs4_now_ns();
+
+	return now >= until ? 0 : (unsigned)((until - now) / NFS4_MSEC) + 1;
+}
+
+/* Leaves no state behind on the server, as far as it answers. */
+static void goodbye(struct nfs4_client *c)
+{
+	uint64_t until = nfs4_now_ns() + GOODBYE_MS * NFS4_MSEC;
+	struct nfs_open *o;
+	struct nfs4_sync s;
+	unsigned ms;
+	int rc = 0;
+
+	TAILQ_FOREACH (o, &c->opens, link) {
+		ms = time_left(until);
+		if (!ms || !c->have_session)
+			break;
+		s.u.close = o;
+		rc = nfs4_sync_run(c, &s, NFS_CLOSE, ms);
+		if (rc == -ETIMEDOUT || rc == -ENOTCONN)
+			break;
+	}
+	ms = time_left(until);
+	if (c->have_session && ms && rc != -ETIMEDOUT) {
+		rc = nfs4_sync_run(c, &s, NFS4_K_DESTROY_SESSION, ms);
+		if (rc)
+			log_ctrl("%s: DESTROY_SESSION: %s", c->server,
+				s.status ? nfs4_status_name(s.status) : strerror(-rc));
+	}
+	ms = time_left(until);
+	while (c->have_clientid && ms && rc != -ETIMEDOUT) {
+		struct timespec pause = {.tv_nsec = 50 * 1000 * 1000};
+
+		rc = nfs4_sync_run(c, &s, NFS4_K_DESTROY_CLIENTID, ms);
+		if (rc == 0 || (s.status != NFS4ERR_DELAY && s.status != NFS4ERR_CLIENTID_BUSY))
+			break;
+		nanosleep(&pause, NULL);
+		ms = time_left(until);
+	}
+	if (rc)
+		log_info("%s: the server may keep this client's state until the lease ends: %s",
+			c->server, s.status ? nfs4_status_name(s.status) : strerror(-rc));
+}
+
+static void nfs4_unmount(struct nfs_client *base)
+{
+	struct nfs4_client *c = nfs4_client(base);
+
+	pthread_mutex_lock(&c->slots.lock);
+	c->stopping = true;
+	pthread_mutex_unlock(&c->slots.lock);
+	nfs4_state_stop(c);
+	fail_queued(c);
+	if (drain_all(c))
+		goodbye(c);
+	else
+		log_info("%s is silent: leaving without taking leave", c->server);
+	fail_queued(c); /* what came home meanwhile and wanted another turn */
+	client_free(c);
+}
+
+static struct nfs_client *nfs4_mount(const struct nfs_mount_params *p, struct err *e)
+{
+	struct rpc_client_params rp = {
+		.prog = NFS4_PROGRAM,
+		.vers = NFS4_VERSION,
+		.cb_prog = NFS4_CB_PROGRAM,
+		.cb_service = nfs4_cb_service,
+		.reconnected = reconnected,
+	};
+	struct nfs4_client *c = calloc(1, sizeof(*c));
+
+	if (!c) {
+		err_set(e, ERR_INTERNAL, "out of memory");
+		return NULL;
+	}
+	client_init(c, p);
+	rp.ctx = rp.cb_ctx = c;
+	if (make_identity(c)) {
+		err_set(e, ERR_INTERNAL, "no random numbers: %s", strerror(errno));
+		client_free(c);
+		return NULL;
+	}
+	c->base.rpc = nfs_connect(p, &rp, e);
+	if (!c->base.rpc) {
+		client_free(c);
+		return NULL;
+	}
+	if (establish(c, p, e)) {
+		nfs4_unmount(&c->base);
+		return NULL;
+	}
+	return &c->base;
+}
+
+/* --- operations
+ * --------------------------------------------------------------------------------------- */
+
+static void nfs4_submit(struct nfs_client *base, struct nfs_op *op)
+{
+	struct nfs4_client *c = nfs4_client(base);
+	struct nfs_open *o;
+
+	if (op->type == NFS_OPEN) {
+		nfs4_open_submit(c, op);
+		return;
+	}
+	if (op->type == NFS_CLOSE) {
+		nfs4_close_submit(c, op);
+		return;
+	}
+	o = nfs4_op_open(op);
+	if (o)
+		nfs4_open_ref(o);
+	op->be.v4.kind = (uint8_t)op->type;
+	nfs4_task_start(c, op);
+}
+
+static void nfs4_cancel(struct nfs_client *base, struct nfs_op *op)
+{
+	struct nfs4_client *c = nfs4_client(base);
+
+	pthread_mutex_lock(&c->slots.lock);
+	if (op->type == NFS_OPEN || op->type == NFS_CLOSE) {
+		/* the own op of the open goes on alone and cleans up */
+		if (op->be.v4.open && op->be.v4.open->user == op) {
+			op->be.v4.open->user = NULL;
+			op->be.v4.open = NULL;
+			nfs4_state_end_later_locked(c, op, -EINTR);
+		}
+	} else {
+		nfs4_task_cancel_locked(c, op);
+	}
+	pthread_mutex_unlock(&c->slots.lock);
+}
+
+const struct nfs_backend nfs4_backend = {
+	.mount = nfs4_mount,
+	.unmount = nfs4_unmount,
+	.submit = nfs4_submit,
+	.cancel = nfs4_cancel,
+};

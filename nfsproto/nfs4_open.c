@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs4_open: open state.
+ *
+ * An NFS_OPEN makes a struct nfs_open with an open-owner of its own, and runs as the nfs_open's own
+ * op on a copy of the user's arguments; so does NFS_CLOSE. That way a user who is cancelled can be
+ * answered at once while the server's answer is still awaited, and open state that arrives for a
+ * user who has gone is closed by itself.
+ *
+ *     user's OPEN --> own op OPEN --> user there:  linked into c->opens, user answered
+ *                                 \-> user gone:   own op CLOSE --> freed
+ *     user's CLOSE -> own op CLOSE -> unlinked, user (if still there) answered, reference dropped
+ *
+ * Invariant: `user` is taken (read and set to NULL) under slots.lock by exactly one of: the own
+ * op's end, nfs_cancel().
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nfsproto/nfs4_client.h"
+#include "transport/log.h"
+
+struct nfs_open *nfs4_open_ref(struct nfs_open *o)
+{
+	atomic_fetch_add_explicit(&o->refs, 1, memory_order_relaxed);
+	return o;
+}
+
+void nfs4_open_unref(struct nfs_open *o)
+{
+	/* release: our last use happens before the free; acquire: the free comes after theirs */
+	if (atomic_fetch_sub_explicit(&o->refs, 1, memory_order_acq_rel) != 1)
+		return;
+	pthread_mutex_destroy(&o->lock);
+	free(o);
+}
+
+struct nfs_open *nfs4_op_open(const struct nfs_op *op)
+{
+	switch (op->type) {
+	case NFS_READ:
+		return op->u.read.open;
+	case NFS_WRITE:
+		return op->u.write.open;
+	case NFS_SETATTR:
+		return op->u.setattr.open;
+	default:
+		return NULL;
+	}
+}
+
+struct nfs4_stateid nfs4_open_stateid(struct nfs_op *op, struct nfs_open *o)
+{
+	struct nfs4_stateid id;
+
+	if (!o)
+		return nfs4_stateid_anonymous;
+	pthread_mutex_lock(&o->lock);
+	id = o->stateid;
+	op->be.v4.gen = o->gen;
+	pthread_mutex_unlock(&o->lock);
+	id.seqid = 0; /* the current one, whatever it is: RFC 8881 8.2.2 */
+	return id;
+}
+
+/* --- OPEN and CLOSE ------------------------------------------------------------------------------
+ */
+
+static struct nfs_op *take_user(struct nfs4_client *c, struct nfs_open *o)
+{
+	struct nfs_op *user;
+
+	pthread_mutex_lock(&c->slots.lock);
+	user = o->user;
+	o->user = NULL;
+	if (user)
+		user->be.v4.open = NULL;
+	pthread_mutex_unlock(&c->slots.lock);
+	return user;
+}
+
+static void unlink_open(struct nfs4_client *c, struct nfs_open *o)
+{
+	pthread_mutex_lock(&c->slots.lock);
+	if (o->linked)
+		TAILQ_REMOVE(&c->opens, o, link);
+	o->linked = false;
+	pthread_mutex_unlock(&c->slots.lock);
+}
+
+static void close_done(struct nfs_op *own)
+{
+	struct nfs4_client *c = nfs4_client(own->client);
+	struct nfs_open *o = container_of(own, struct nfs_open, own);
+	struct nfs_op *user = take_user(c, o);
+	int error = own->error;
+
+	unlink_open(c, o);
+	if (error && error != -ENOTCONN)
+		log_warn("%s: CLOSE failed: %s", c->server, strerror(-error));
+	nfs4_open_unref(o);
+	if (user) {
+		user->error = error;
+		user->done(user);
+	}
+}
+
+static void close_start(struct nfs4_client *c, struct nfs_open *o)
+{
+	o->own.type = NFS_CLOSE;
+	o->own.done = close_done;
+	o->own.tries = 0;
+	memset(&o->own.be, 0, sizeof(o->own.be));
+	o->own.be.v4.kind = NFS_CLOSE;
+	o->own.be.v4.flags = NFS4_F_OWN;
+	o->own.be.v4.open = o;
+	nfs4_task_start(c, &o->own);
+}
+
+static void open_done(struct nfs_op *own)
+{
+	struct nfs4_client *c = nfs4_client(own->client);
+	struct nfs_open *o = container_of(own, struct nfs_open, own);
+	bool have_state = o->gen > 0 && own->be.v4.kind != NFS4_K_OPEN_UNDO;
+	struct nfs_op *user;
+	int error = own->error;
+
+	pthread_mutex_lock(&c->slots.lock);
+	user = o->user;
+	o->user = NULL;
+	if (user)
+		user->be.v4.open = NULL;
+	if (have_state) {
+		TAILQ_INSERT_TAIL(&c->opens, o, link);
+		o->linked = true;
+		o->close_wanted = !user || error;
+	}
+	pthread_mutex_unlock(&c->slots.lock);
+	if (user && !error) {
+		user->u.open.open = o;
+		user->u.open.fh = own->u.open.fh;
+		user->u.open.attr = own->u.open.attr;
+	}
+	if (have_state && (!user || error))
+		close_start(c, o);
+	else if (!have_state)
+		nfs4_open_unref(o);
+	if (user) {
+		user->error = error;
+		user->done(user);
+	}
+}
+
+static uint32_t share_access(int flags)
+{
+	switch (flags & O_ACCMODE) {
+	case O_WRONLY:
+		return OPEN4_SHARE_ACCESS_WRITE;
+	case O_RDWR:
+		return OPEN4_SHARE_ACCESS_BOTH;
+	default:
+		return OPEN4_SHARE_ACCESS_READ;
+	}
+}
+
+void nfs4_open_submit(struct nfs4_client *c, struct nfs_op *op)
+{
+	struct nfs_open *o = calloc(1, sizeof(*o));
+	struct nfs_op *own;
+
+	op->u.open.open = NULL;
+	if (!o) {
+		op->error = -ENOMEM;
+		op->done(op);
+		return;
+	}
+	pthread_mutex_init(&o->lock, NULL);
+	atomic_init(&o->refs, 1);
+	o->owner = atomic_fetch_add_explicit(&c->next_owner, 1, memory_order_relaxed);
+	o->access = share_access(op->u.open.flags);
+	o->user = op;
+	own = &o->own;
+	own->type = NFS_OPEN;
+	own->cred = op->cred;
+	own->client = op->client;
+	own->done = open_done;
+	own->u.open = op->u.open;
+	memcpy(o->name, op->u.open.name.s ? op->u.open.name.s : "", op->u.open.name.len);
+	own->u.open.name.s = o->name;
+	own->be.v4.kind = NFS_OPEN;
+	own->be.v4.flags = NFS4_F_OWN;
+	own->be.v4.open = o;
+	op->be.v4.open = o;
+	nfs4_task_start(c, own);
+}
+
+void nfs4_close_submit(struct nfs4_client *c, struct nfs_op *op)
+{
+	struct nfs_open *o = op->u.close.open;
+
+	op->be.v4.open = o;
+	pthread_mutex_lock(&c->slots.lock);
+	o->user = op;
+	o->close_wanted = true;
+	pthread_mutex_unlock(&c->slots.lock);
+	o->own.cred = op->cred;
+	close_start(c, o);
+}
+
+/* --- state that the server has disowned ----------------------------------------------------------
+ */
+
+#define DISOWNED_MAX 60 /* attempts; with the delays below some three minutes */
+
+int nfs4_open_disowned(struct nfs4_client *c, struct nfs_op *op, uint32_t status, unsigned *ms)
+{
+	struct nfs_open *o = nfs4_op_open(op);
+	bool changed, lost;
+
+	if (!o && op->type == NFS_OPEN)
+		o = op->be.v4.open;
+	if (!o || op->tries > DISOWNED_MAX)
+		return -EIO;
+	pthread_mutex_lock(&o->lock);
+	lost = o->lost;
+	changed = o->gen != op->be.v4.gen;
+	if (!lost && !changed)
+		o->suspect = true;
+	pthread_mutex_unlock(&o->lock);
+	if (lost)
+		return -EIO;
+	*ms = changed ? 0 : (op->tries < 5 ? 20u << op->tries : 3000);
+	if (!changed) {
+		log_ctrl("%s: the server disowns an open file: %s", c->server,
+			nfs4_status_name(status));
+		nfs4_state_want(c, NFS4_TODO_CHECK);
+	}
+	return 0;
+}
+
+/* --- delegations on their way back ---------------------------------------------------------------
+ */
+
+static void delegreturn_done(struct nfs_op *op)
+{
+	struct nfs4_client *c = nfs4_client(op->client);
+	struct nfs4_deleg *d = container_of(op, struct nfs4_deleg, op);
+
+	if (op->error && op->error != -ENOTCONN)
+		log_warn("%s: DELEGRETURN failed: %s", c->server, strerror(-op->error));
+	pthread_mutex_lock(&c->slots.lock);
+	TAILQ_REMOVE(&c->delegs, d, link);
+	pthread_mutex_unlock(&c->slots.lock);
+	free(d);
+}
+
+void nfs4_deleg_return(struct nfs4_client *c, const struct nfs_op *from, const struct nfs_fh *fh,
+	const struct nfs4_stateid *stateid)
+{
+	struct nfs4_deleg *d = calloc(1, sizeof(*d));
+
+	if (!d) {
+		log_warn("%s: out of memory for returning a delegation", c->server);
+		return;
+	}
+	log_ctrl("%s: returning a delegation that was not asked for", c->server);
+	d->fh = *fh;
+	d->stateid = *stateid;
+	d->op.type = NFS_OP_TYPES;
+	d->op.cred = from->cred;
+	d->op.client = &c->base;
+	d->op.done = delegreturn_done;
+	d->op.be.v4.kind = NFS4_K_DELEGRETURN;
+	pthread_mutex_lock(&c->slots.lock);
+	TAILQ_INSERT_TAIL(&c->delegs, d, link);
+	pthread_mutex_unlock(&c->slots.lock);
+	nfs4_task_start(c, &d->op);
+}
+
+bool nfs4_deleg_held(
+	struct nfs4_client *c, const struct nfs_fh *fh, const struct nfs4_stateid *stateid)
+{
+	struct nfs4_deleg *d;
+	bool held = false;
+
+	pthread_mutex_lock(&c->slots.lock);
+	TAILQ_FOREACH (d, &c->delegs, link) {
+		held = d->fh.len == fh->len && memcmp(d->fh.data, fh->data, fh->len) == 0 &&
+		       memcmp(d->stateid.other, stateid->other, sizeof(stateid->other)) == 0;
+		if (held)
+			break;
+	}
+	pthread_mutex_unlock(&c->slots.lock);
+	return held;
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs4_ops: what each kind of op says to the server and what it makes of the answer: the table, and
+ * the kinds about one object's attributes and data. Names and directories: nfs4_ops_dir.c, opens:
+ * nfs4_ops_open.c, the back end's own: nfs4_sync.c.
+ *
+ * A put function only puts; a get function only fills in the op's outputs. Both may run several
+ * times for one op. The call is finished after get returns: nothing may point into the reply.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "nfsproto/nfs4_client.h"
+#include "transport/log.h"
+
+#define KIND(id, label, f, fn)                                                                     \
+	[id] = {.name = label, .flags = f, .put = nfs4_put_##fn, .get = nfs4_get_##fn}
+
+const struct nfs4_kind nfs4_kinds[NFS4_KINDS] = {
+	KIND(NFS_LOOKUP, "LOOKUP", 0, op_lookup),
+	KIND(NFS_GETATTR, "GETATTR", 0, op_getattr),
+	KIND(NFS_SETATTR, "SETATTR", NFS4_KF_CACHE, op_setattr),
+	KIND(NFS_ACCESS, "ACCESS", 0, op_access),
+	KIND(NFS_READLINK, "READLINK", 0, op_readlink),
+	KIND(NFS_OPEN, "OPEN", NFS4_KF_CACHE, op_open),
+	KIND(NFS_CLOSE, "CLOSE", NFS4_KF_CACHE, op_close),
+	KIND(NFS_READ, "READ", 0, op_read),
+	KIND(NFS_WRITE, "WRITE", 0, op_write),
+	KIND(NFS_COMMIT, "COMMIT", 0, op_commit),
+	KIND(NFS_CREATE, "CREATE", NFS4_KF_CACHE, op_create),
+	KIND(NFS_REMOVE, "REMOVE", NFS4_KF_CACHE, op_remove),
+	KIND(NFS_RENAME, "RENAME", NFS4_KF_CACHE, op_rename),
+	KIND(NFS_LINK, "LINK", NFS4_KF_CACHE, op_link),
+	KIND(NFS_READDIR, "READDIR", 0, op_readdir),
+	KIND(NFS_STATFS, "STATFS", 0, op_statfs),
+	KIND(NFS4_K_LOOKUP_AFTER, "LOOKUP after CREATE", 0, op_lookup_after),
+	KIND(NFS4_K_GETATTR_AFTER, "GETATTR after a change", 0, op_getattr_after),
+	KIND(NFS4_K_OPEN_SETATTR, "SETATTR after OPEN", NFS4_KF_CACHE, op_open_setattr),
+	KIND(NFS4_K_OPEN_UNDO, "CLOSE after a failed OPEN", NFS4_KF_CACHE, op_open_undo),
+	KIND(NFS4_K_SEQUENCE, "SEQUENCE", 0, op_sequence),
+	KIND(NFS4_K_DELEGRETURN, "DELEGRETURN", NFS4_KF_CACHE, op_delegreturn),
+	KIND(NFS4_K_EXCHANGE_ID, "EXCHANGE_ID", NFS4_KF_NOSEQ, op_exchange_id),
+	KIND(NFS4_K_CREATE_SESSION, "CREATE_SESSION", NFS4_KF_NOSEQ, op_create_session),
+	KIND(NFS4_K_BIND, "BIND_CONN_TO_SESSION", NFS4_KF_NOSEQ, op_bind),
+	KIND(NFS4_K_DESTROY_SESSION, "DESTROY_SESSION", NFS4_KF_NOSEQ, op_destroy_session),
+	KIND(NFS4_K_DESTROY_CLIENTID, "DESTROY_CLIENTID", NFS4_KF_NOSEQ, op_destroy_clientid),
+	KIND(NFS4_K_RECLAIM_COMPLETE, "RECLAIM_COMPLETE", NFS4_KF_CACHE, op_reclaim_complete),
+	KIND(NFS4_K_WALK, "LOOKUP of the export", 0, op_walk),
+	KIND(NFS4_K_FSINFO, "GETATTR of the export", 0, op_fsinfo),
+	KIND(NFS4_K_REOPEN, "OPEN anew", NFS4_KF_CACHE, op_reopen),
+	KIND(NFS4_K_TEST_STATEID, "TEST_STATEID", 0, op_test_stateid),
+	KIND(NFS4_K_FREE_STATEID, "FREE_STATEID", NFS4_KF_CACHE, op_free_stateid),
+};
+
+/* --- attributes ---------------------------------------------------------------------------------
+ */
+
+void nfs4_put_op_getattr(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+{
+	nfs4_comp_putfh(k, &op->u.getattr.fh);
+	nfs4_comp_getattr(k, &c->stat_want);
+}
+
+int nfs4_get_op_getattr(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
+{
+	int rc = nfs4_reply_op(r, OP_PUTFH);
+
+	return rc ? rc : nfs4_reply_stat(r, &op->u.getattr.attr);
+}
+
+static void put_setattr(
+	struct nfs4_comp *k, const struct nfs4_stateid *stateid, const struct nfs_sattr *set)
+{
+	uint8_t vals[NFS4_SATTR_MAX];
+	struct nfs4_setattr_args a = {.stateid = *stateid};
+
+	nfs4_sattr_encode(set, vals, &a.attrs);
+	nfs4_put_setattr_args(k->x, &a);
+	nfs4_comp_count(k, OP_SETATTR, 0);
+}
+
+static int get_setattr(struct nfs4_reply *r)
+{
+	struct nfs4_setattr_res res;
+	int rc = nfs4_reply_op(r, OP_SETATTR);
+
+	if (rc < 0 || nfs4_get_setattr_res(r->x, (uint32_t)rc, &res))
+		return -EBADMSG;
+	return rc;
+}
+
+/* After the change that the op is about has succeeded, a failing GETATTR must not repeat it. */
+static int getattr_or_ask_again(struct nfs_op *op, struct nfs4_reply *r, struct nfs_attr *attr)
+{
+	int rc = nfs4_reply_stat(r, attr);
+
+	if (rc <= 0)
+		return rc;
+	op->be.v4.kind = NFS4_K_GETATTR_AFTER;
+	return NFS4_AGAIN;
+}
+
+void nfs4_put_op_setattr(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+{
+	struct nfs4_stateid id = nfs4_stateid_anonymous;
+
+	if (op->u.setattr.set.mask & NFS_SET_SIZE)
+		id = nfs4_open_stateid(op, op->u.setattr.open);
+	nfs4_comp_putfh(k, &op->u.setattr.fh);
+	put_setattr(k, &id, &op->u.setattr.set);
+	nfs4_comp_getattr(k, &c->stat_want);
+}
+
+int nfs4_get_op_setattr(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
+{
+	int rc = nfs4_reply_op(r, OP_PUTFH);
+
+	if (!rc)
+		rc = get_setattr(r);
+	return rc ? rc : getattr_or_ask_again(op, r, &op->u.setattr.attr);
+}
+
+static bool after_target(struct nfs_op *op, const struct nfs_fh **fh, struct nfs_attr **attr)
+{
+	switch (op->type) {
+	case NFS_SETATTR:
+		*fh = &op->u.setattr.fh;
+		*attr = &op->u.setattr.attr;
+		return true;
+	case NFS_OPEN:
+		*fh = &op->u.open.fh;
+		*attr = &op->u.open.attr;
+		return true;
+	case NFS_LINK:
+		*fh = &op->u.link.fh;
+		*attr = &op->u.link.attr;
+		return true;
+	default:
+		return false;
+	}
+}
+
+void nfs4_put_op_getattr_after(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+{
+	const struct nfs_fh *fh;
+	struct nfs_attr *attr;
+
+	if (!after_target(op, &fh, &attr))
+		return;
+	nfs4_comp_putfh(k, fh);
+	nfs4_comp_getattr(k, &c->stat_want);
+}
+
+int nfs4_get_op_getattr_after(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
+{
+	const struct nfs_fh *fh;
+	struct nfs_attr *attr;
+	int rc;
+
+	if (!after_target(op, &fh, &attr))
+		return -EIO;
+	rc = nfs4_reply_op(r, OP_PUTFH);
+	return rc ? rc : nfs4_reply_stat(r, attr);
+}
+
+void nfs4_put_op_open_setattr(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+{
+	struct nfs4_stateid id = nfs4_open_stateid(op, op->be.v4.open);
+
+	nfs4_comp_putfh(k, &op->u.open.fh);
+	put_setattr(k, &id, &op->u.open.set);
+	nfs4_comp_getattr(k, &c->stat_want);
+}
+
+int nfs4_get_op_open_setattr(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
+{
+	int rc = nfs4_reply_op(r, OP_PUTFH);
+
+	if (!rc)
+		rc = get_setattr(r);
+	return rc ? rc : getattr_or_ask_again(op, r, &op->u.open.attr);
+}
+
+void nfs4_put_op_access(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+{
+	struct nfs4_access_args a = {.access = op->u.access.want};
+
+	nfs4_comp_putfh(k, &op->u.access.fh);
+	nfs4_put_access_args(k->x, &a);
+	nfs4_comp_count(k, OP_ACCESS, 0);
+	nfs4_comp_getattr(k, &c->stat_want);
+}
+
+int nfs4_get_op_access(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
+{
+	struct nfs4_access_res res;
+	int rc = nfs4_reply_op(r, OP_PUTFH);
+
+	if (!rc)
+		rc = nfs4_reply_op(r, OP_ACCESS);
+	if (rc)
+		return rc;
+	if (nfs4_get_access_res(r->x, NFS4_OK, &res))
+		return -EBADMSG;
+	op->u.access.allowed = res.access & op->u.access.want;
+	return nfs4_reply_stat(r, &op->u.access.attr);
+}
+
+void nfs4_put_op_statfs(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+{
+	struct nfs4_bitmap want = nfs4_bits_fs();
+
+	want = nfs4_bits_and(&want, &c->supported);
+	nfs4_comp_putfh(k, &op->u.statfs.fh);
+	nfs4_comp_getattr(k, &want);
+}
+
+int nfs4_get_op_statfs(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
+{
+	struct nfs4_attrs a;
+	int rc = nfs4_reply_op(r, OP_PUTFH);
+
+	if (!rc)
+		rc = nfs4_reply_getattr(r, &a);
+	if (rc)
+		return rc;
+	op->u.statfs.st = a.fs;
+	if (!nfs4_bit(&a.mask, FATTR4_MAXNAME) || a.fs.name_max == 0 ||
+		a.fs.name_max > NFS_NAME_MAX)
+		op->u.statfs.st.name_max = NFS_NAME_MAX;
+	return 0;
+}
+
+/* --- data ---------------------------------------------------------------------------------------
+ */
+
+void nfs4_put_op_read(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+{
+	struct nfs4_read_args a = {
+		.stateid = nfs4_open_stateid(op, op->u.read.open),
+		.offset = op->u.read.offset,
+		.count = op->u.read.to.place.len,
+	};
+
+	nfs4_comp_putfh(k, &op->u.read.fh);
+	nfs4_put_read_args(k->x, &a);
+	nfs4_comp_count(k, OP_READ, 0);
+	op->call.sink[0] = op->u.read.to;
+	op->call.nsinks = 1;
+	op->call.peek = nfs4_peek_read;
+}
+
+int nfs4_get_op_read(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
+{
+	struct nfs4_read_res res;
+	int rc = nfs4_reply_op(r, OP_PUTFH);
+	uint32_t n;
+
+	if (!rc)
+		rc = nfs4_reply_op(r, OP_READ);
+	if (rc)
+		return rc;
+	if (nfs4_get_read_res(r->x, NFS4_OK, &res))
+		return -EBADMSG;
+	if (rpc_call_take_sink(&op->call, r->x, 0, &n)) {
+		log_warn("%s: more data came than the %u bytes of a READ: server bug", c->server,
+			op->u.read.to.place.len);
+		return -EBADMSG;
+	}
+	if (n == 0 && !res.eof) {
+		log_warn("%s: READ of %u bytes at %llu gave nothing, and not the end of the file: "
+			 "server bug",
+			c->server, op->u.read.to.place.len, (unsigned long long)op->u.read.offset);
+		return -EBADMSG;
+	}
+	op->u.read.count = n;
+	op->u.read.eof = res.eof;
+	return 0;
+}
+
+void nfs4_put_op_write(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+{
+	struct nfs4_write_args a = {
+		.stateid = nfs4_open_stateid(op, op->u.write.open),
+		.offset = op->u.write.offset,
+		.stable = op->u.write.stable,
+		.data = op->u.write.from,
+	};
+
+	nfs4_comp_putfh(k, &op->u.write.fh);
+	nfs4_put_write_args(k->x, &a);
+	nfs4_comp_count(k, OP_WRITE, 0);
+}
+
+int nfs4_get_op_write(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
+{
+	uint32_t sent = op->u.write.from.len;
+	struct nfs4_write_res res;
+	int rc = nfs4_reply_op(r, OP_PUTFH);
+
+	if (!rc)
+		rc = nfs4_reply_op(r, OP_WRITE);
+	if (rc)
+		return rc;
+	if (nfs4_get_write_res(r->x, NFS4_OK, &res))
+		return -EBADMSG;
+	if (res.count > sent || (res.count == 0 && sent > 0)) {
+		log_warn("%s: WRITE of %u bytes at %llu was answered with %u written: server bug",
+			c->server, sent, (unsigned long long)op->u.write.offset, res.count);
+		return -EBADMSG;
+	}
+	/* RFC 8881 18.32.3: a server may do more than was asked, never less */
+	if (res.committed < (uint32_t)op->u.write.stable) {
+		log_warn("%s: WRITE asked for stability %d and got %u: server bug", c->server,
+			(int)op->u.write.stable, res.committed);
+		return -EBADMSG;
+	}
+	op->u.write.count = res.count;
+	op->u.write.committed = (enum nfs_stable)res.committed;
+	memcpy(op->u.write.verf, res.verf, NFS_VERF_SIZE);
+	return 0;
+}
+
+void nfs4_put_op_commit(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+{
+	struct nfs4_commit_args a = {.offset = op->u.commit.offset, .count = op->u.commit.len};
+
+	nfs4_comp_putfh(k, &op->u.commit.fh);
+	nfs4_put_commit_args(k->x, &a);
+	nfs4_comp_count(k, OP_COMMIT, 0);
+}
+
+int nfs4_get_op_commit(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
+{
+	struct nfs4_commit_res res;
+	int rc = nfs4_reply_op(r, OP_PUTFH);
+
+	if (!rc)
+		rc = nfs4_reply_op(r, OP_COMMIT);
+	if (rc)
+		return rc;
+	if (nfs4_get_commit_res(r->x, NFS4_OK, &res))
+		return -EBADMSG;
+	memcpy(op->u.commit.verf, res.verf, NFS_VERF_SIZE);
+	return 0;
+}
+
+/* --- SEQUENCE alone ------------------------------------------------------------------------------
+ */
+
+void nfs4_put_op_sequence(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+{
+}
+
+int nfs4_get_op_sequence(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
+{
+	if (op->be.v4.flags & NFS4_F_SLOT_SET) {
+		/* Finding out about a slot may bring the answer to what was sent on it before: more
+		 * results than asked for, and whatever status. */
+		r->left = 0;
+		r->status = NFS4_OK;
+		r->x->pos = r->x->len;
+	}
+	return 0;
+}

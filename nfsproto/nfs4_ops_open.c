@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs4_ops_open: OPEN, CLOSE and what goes with them on the wire. The op is always the own op of a
+ * struct nfs_open (be.v4.open): the user's op is answered from it (nfs4_open.c).
+ *
+ * Creating:  O_CREAT          UNCHECKED4; O_TRUNC as size 0, which also applies to an existing file
+ *            O_CREAT|O_EXCL   EXCLUSIVE4_1 with a verifier of this open: sent twice, it makes one
+ * file O_TRUNC alone    OPEN, then SETATTR size 0 in the same COMPOUND
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "nfsproto/nfs4_client.h"
+#include "transport/log.h"
+
+/* What an exclusive create may not set: the server may keep the verifier in the times (RFC 8881
+ * 18.16.3), or names other attributes by suppattr_exclcreat; what it left out is set afterwards. */
+#define EXCL_LATER (NFS_SET_ATIME | NFS_SET_MTIME | NFS_SET_ATIME_NOW | NFS_SET_MTIME_NOW)
+
+static bool truncates_after(const struct nfs_op *op)
+{
+	return (op->u.open.flags & O_TRUNC) && !(op->u.open.flags & O_CREAT);
+}
+
+static void open_verifier(
+	const struct nfs4_client *c, const struct nfs_open *o, uint8_t verf[NFS4_VERIFIER_SIZE])
+{
+	uint64_t mine;
+
+	memcpy(&mine, c->verf, sizeof(mine));
+	mine += o->owner;
+	memcpy(verf, &mine, sizeof(mine));
+}
+
+static void put_open(struct nfs4_client *c, const struct nfs_open *o, struct nfs4_comp *k,
+	struct nfs4_open_args *a)
+{
+	a->share_access = o->access | OPEN4_SHARE_ACCESS_WANT_NO_DELEG;
+	a->share_deny = OPEN4_SHARE_DENY_NONE;
+	a->owner.clientid = c->clientid;
+	a->owner.owner.data = (const uint8_t *)&o->owner;
+	a->owner.owner.len = sizeof(o->owner);
+	nfs4_put_open_args(k->x, a);
+	nfs4_comp_count(k, OP_OPEN, 0);
+}
+
+void nfs4_put_op_open(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+{
+	const struct nfs_open *o = op->be.v4.open;
+	struct nfs_sattr set = op->u.open.set;
+	uint8_t vals[NFS4_SATTR_MAX];
+	struct nfs4_open_args a = {
+		.claim = op->u.open.name.len ? CLAIM_NULL : CLAIM_FH,
+		.name = op->u.open.name,
+	};
+
+	if (op->u.open.flags & O_CREAT) {
+		a.create = true;
+		a.mode = UNCHECKED4;
+		if (op->u.open.flags & O_EXCL) {
+			a.mode = EXCLUSIVE4_1;
+			open_verifier(c, o, a.verf);
+			set.mask &= ~EXCL_LATER;
+		} else if (op->u.open.flags & O_TRUNC) {
+			set.mask |= NFS_SET_SIZE;
+			set.size = 0;
+		}
+		nfs4_sattr_encode(&set, vals, &a.attrs);
+	}
+	nfs4_comp_putfh(k, &op->u.open.dir);
+	put_open(c, o, k, &a);
+	nfs4_comp_op(k, OP_GETFH);
+	if (truncates_after(op)) {
+		struct nfs_sattr zero = {.mask = NFS_SET_SIZE};
+		struct nfs4_setattr_args sa = {.stateid = nfs4_stateid_current};
+
+		nfs4_sattr_encode(&zero, vals, &sa.attrs);
+		nfs4_put_setattr_args(k->x, &sa);
+		nfs4_comp_count(k, OP_SETATTR, 0);
+	}
+	nfs4_comp_getattr(k, &c->stat_want);
+}
+
+/* A later step of a successful OPEN failed with rc for good: the open is given back, and then rc is
+ * what the user hears. */
+static int open_undo(struct nfs_op *op, int rc)
+{
+	op->be.v4.kind = NFS4_K_OPEN_UNDO;
+	op->be.v4.gen = (uint32_t)rc;
+	return NFS4_AGAIN;
+}
+
+/* After OPEN itself: the handle, the truncation, the attributes. */
+static int get_open_rest(struct nfs_op *op, struct nfs4_reply *r)
+{
+	struct nfs4_setattr_res sa;
+	int rc;
+
+	if (truncates_after(op)) {
+		rc = nfs4_reply_op(r, OP_SETATTR);
+		if (rc < 0 || nfs4_get_setattr_res(r->x, (uint32_t)rc, &sa))
+			return -EBADMSG;
+		if (rc == NFS4ERR_DELAY || rc == NFS4ERR_GRACE) {
+			/* the same by other means: SETATTR with the stateid we now have */
+			op->u.open.set = (struct nfs_sattr){.mask = NFS_SET_SIZE};
+			op->be.v4.kind = NFS4_K_OPEN_SETATTR;
+			return NFS4_AGAIN;
+		}
+		if (rc)
+			return open_undo(op, rc);
+	}
+	rc = nfs4_reply_stat(r, &op->u.open.attr);
+	if (rc <= 0)
+		return rc;
+	op->be.v4.kind = NFS4_K_GETATTR_AFTER;
+	return NFS4_AGAIN;
+}
+
+/* The attributes that an exclusive create has left out. */
+static uint32_t excl_missing(const struct nfs_op *op, const struct nfs4_bitmap *attrset)
+{
+	uint32_t mask = op->u.open.set.mask;
+
+	for (uint32_t bit = 1; bit <= NFS_SET_MTIME_NOW; bit <<= 1) {
+		struct nfs4_bitmap b = nfs4_sattr_bits(bit), both;
+
+		if (!(mask & bit) || (bit & EXCL_LATER))
+			continue;
+		both = nfs4_bits_and(&b, attrset);
+		if (!nfs4_bits_none(&both))
+			mask &= ~bit;
+	}
+	return mask;
+}
+
+int nfs4_get_op_open(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
+{
+	struct nfs_open *o = op->be.v4.open;
+	struct nfs4_open_res res;
+	int rc = nfs4_reply_op(r, OP_PUTFH);
+
+	if (!rc)
+		rc = nfs4_reply_op(r, OP_OPEN);
+	if (rc)
+		return rc;
+	if (nfs4_get_open_res(r->x, NFS4_OK, &res))
+		return -EBADMSG;
+	rc = nfs4_reply_getfh(r, &op->u.open.fh);
+	if (rc) {
+		log_warn("%s: OPEN succeeded but GETFH after it said %s: the open state cannot be "
+			 "given back",
+			c->server, rc > 0 ? nfs4_status_name((uint32_t)rc) : "nonsense");
+		return -EBADMSG;
+	}
+	o->fh = op->u.open.fh;
+	pthread_mutex_lock(&o->lock);
+	o->stateid = res.stateid;
+	o->gen++;
+	pthread_mutex_unlock(&o->lock);
+	if (res.deleg.type == OPEN_DELEGATE_READ || res.deleg.type == OPEN_DELEGATE_WRITE)
+		nfs4_deleg_return(c, op, &o->fh, &res.deleg.stateid);
+	rc = get_open_rest(op, r);
+	if (rc == 0 && (op->u.open.flags & O_EXCL) && (op->u.open.flags & O_CREAT)) {
+		op->u.open.set.mask = excl_missing(op, &res.attrset);
+		if (op->u.open.set.mask == 0)
+			return 0;
+		if (nfs4_reply_end(r))
+			return -EBADMSG;
+		op->be.v4.kind = NFS4_K_OPEN_SETATTR;
+		return NFS4_AGAIN;
+	}
+	return rc;
+}
+
+/* --- CLOSE ---------------------------------------------------------------------------------------
+ */
+
+void nfs4_put_op_close(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+{
+	struct nfs_open *o = op->be.v4.open;
+	uint32_t gen = op->be.v4.gen;
+	struct nfs4_close_args a = {.stateid = nfs4_open_stateid(op, o)};
+
+	if (op->be.v4.kind == NFS4_K_OPEN_UNDO)
+		op->be.v4.gen = gen; /* there it is the status to end with */
+	nfs4_comp_putfh(k, &o->fh);
+	nfs4_put_close_args(k->x, &a);
+	nfs4_comp_count(k, OP_CLOSE, 0);
+}
+
+int nfs4_get_op_close(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
+{
+	struct nfs4_stateid_res res;
+	int rc = nfs4_reply_op(r, OP_PUTFH);
+
+	if (!rc)
+		rc = nfs4_reply_op(r, OP_CLOSE);
+	switch (rc) {
+	case 0:
+		return nfs4_get_close_res(r->x, NFS4_OK, &res);
+	case NFS4ERR_BAD_STATEID:
+	case NFS4ERR_STALE_STATEID:
+	case NFS4ERR_EXPIRED:
+	case NFS4ERR_ADMIN_REVOKED:
+	case NFS4ERR_STALE:
+	case NFS4ERR_FHEXPIRED:
+		/* the server has no such open any more: that is what was wanted */
+		r->left = 0;
+		r->status = NFS4_OK;
+		return 0;
+	default:
+		return rc;
+	}
+}
+
+void nfs4_put_op_open_undo(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+{
+	nfs4_put_op_close(c, op, k);
+}
+
+int nfs4_get_op_open_undo(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
+{
+	int status = (int)op->be.v4.gen;
+	int rc = nfs4_get_op_close(c, op, r);
+
+	if (rc == NFS4ERR_DELAY || rc == NFS4ERR_GRACE)
+		return rc;
+	rc = nfs4_status_errno((uint32_t)status);
+	return rc ? rc : -EIO;
+}
+
+/* --- opening anew after state was lost
+ * ------------------------------------------------------------ */
+
+void nfs4_put_op_reopen(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+{
+	struct nfs4_sync *s = container_of(op, struct nfs4_sync, op);
+	struct nfs4_open_args a = {
+		.claim = s->u.reopen.reclaim ? CLAIM_PREVIOUS : CLAIM_FH,
+		.deleg_type = OPEN_DELEGATE_NONE,
+	};
+
+	nfs4_comp_putfh(k, &s->u.reopen.open->fh);
+	put_open(c, s->u.reopen.open, k, &a);
+}
+
+int nfs4_get_op_reopen(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
+{
+	struct nfs4_sync *s = container_of(op, struct nfs4_sync, op);
+	struct nfs4_open_res res;
+	int rc = nfs4_reply_op(r, OP_PUTFH);
+
+	if (!rc)
+		rc = nfs4_reply_op(r, OP_OPEN);
+	if (rc)
+		return rc;
+	if (nfs4_get_open_res(r->x, NFS4_OK, &res))
+		return -EBADMSG;
+	s->u.reopen.stateid = res.stateid;
+	if (res.deleg.type == OPEN_DELEGATE_READ || res.deleg.type == OPEN_DELEGATE_WRITE)
+		nfs4_deleg_return(c, op, &s->u.reopen.open->fh, &res.deleg.stateid);
+	return 0;
+}
+
+void nfs4_put_op_test_stateid(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+{
+	struct nfs4_sync *s = container_of(op, struct nfs4_sync, op);
+	struct nfs4_test_stateid_args a = {.n = s->u.test.n, .ids = s->u.test.ids};
+
+	nfs4_put_test_stateid_args(k->x, &a);
+	nfs4_comp_count(k, OP_TEST_STATEID, a.n);
+}
+
+int nfs4_get_op_test_stateid(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
+{
+	struct nfs4_sync *s = container_of(op, struct nfs4_sync, op);
+	struct nfs4_test_stateid_res res;
+	int rc = nfs4_reply_op(r, OP_TEST_STATEID);
+
+	if (rc)
+		return rc;
+	if (nfs4_get_test_stateid_res(r->x, NFS4_OK, &res) || res.n != s->u.test.n)
+		return -EBADMSG;
+	for (uint32_t i = 0; i < res.n; i++)
+		s->u.test.code[i] = nfs4_test_stateid_code(&res, i);
+	return 0;
+}
+
+void nfs4_put_op_free_stateid(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+{
+	struct nfs4_sync *s = container_of(op, struct nfs4_sync, op);
+	struct nfs4_free_stateid_args a = {.stateid = s->u.free_id};
+
+	nfs4_put_free_stateid_args(k->x, &a);
+	nfs4_comp_count(k, OP_FREE_STATEID, 0);
+}
+
+int nfs4_get_op_free_stateid(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
+{
+	return nfs4_reply_op(r, OP_FREE_STATEID);
+}
+
+/* --- a delegation on its way back
+ * ----------------------------------------------------------------- */
+
+void nfs4_put_op_delegreturn(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+{
+	struct nfs4_deleg *d = container_of(op, struct nfs4_deleg, op);
+	struct nfs4_delegreturn_args a = {.stateid = d->stateid};
+
+	nfs4_comp_putfh(k, &d->fh);
+	nfs4_put_delegreturn_args(k->x, &a);
+	nfs4_comp_count(k, OP_DELEGRETURN, 0);
+}
+
+int nfs4_get_op_delegreturn(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
+{
+	int rc = nfs4_reply_op(r, OP_PUTFH);
+
+	return rc ? rc : nfs4_reply_op(r, OP_DELEGRETURN);
+}

@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs4_task: the life of one op.
+ *
+ *     NEW --no slot, gate closed--> QUEUED --a slot comes free--> SENDING
+ *     NEW --slot--> SENDING --> SENT --reply--> ENDING --> done
+ *                                                 \--> DELAYED --due--> NEW ... (DELAY, GRACE)
+ *                                                 \--> NEW ...         (next step, new session)
+ *
+ * An op is encoded when it has its slot, never before, so that a retry is a new encoding with a new
+ * sequence id and nothing else. The thread that submits sends; the progress thread that sees the
+ * reply gives the slot to the first that waits and sends that before it looks at the results.
+ *
+ * Invariant: in ENDING nobody but the thread that ends the op touches it, so cancelling only sets a
+ * flag there; rpc_call_cancel() is called under slots.lock in state SENT only, and a reply leaves
+ * SENT under that lock before anything else, so that no finished call is ever named. The step from
+ * SENDING to SENT is the one that is made without the lock, by compare-and-swap, for speed: the
+ * canceller makes SENDING to ABORTED by the same means, and one of the two wins.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "nfsproto/nfs4_client.h"
+#include "transport/log.h"
+
+#define ARGS_ROOM      2600 /* the longest fixed arguments: three names, two handles, attributes */
+#define MISORDERED_MAX 8    /* retries of an op whose slot turned out to be out of step */
+
+static void task_done(struct rpc_call *call, int error, struct xdr_in *res);
+
+uint64_t nfs4_now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * NFS4_SEC + (uint64_t)t.tv_nsec;
+}
+
+static const struct nfs4_kind *task_kind(const struct nfs_op *op)
+{
+	return &nfs4_kinds[op->be.v4.kind];
+}
+
+void nfs4_task_end(struct nfs4_client *c, struct nfs_op *op, int error)
+{
+	struct nfs_open *o = nfs4_op_open(op);
+
+	op->error = error;
+	if (o && !(op->be.v4.flags & NFS4_F_OWN))
+		nfs4_open_unref(o);
+	op->done(op);
+}
+
+/* --- sending -----------------------------------------------------------------------------------
+ */
+
+static size_t task_args_room(const struct nfs_op *op)
+{
+	if (op->be.v4.kind == NFS_CREATE && op->u.create.type == NFS_LNK)
+		return ARGS_ROOM + op->u.create.target_len;
+	if (op->be.v4.kind == NFS4_K_WALK)
+		return ARGS_ROOM + 3 * NFS_PATH_MAX; /* each name costs 8 to 11 bytes more */
+	return ARGS_ROOM;
+}
+
+static void task_put_sequence(
+	struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k, uint32_t highest)
+{
+	struct nfs4_slot *slot = op->slot;
+	struct nfs4_sequence_args a = {
+		.session = c->session,
+		.sequenceid = slot->seq,
+		.slotid = slot->id,
+		.highest_slotid = highest,
+		.cachethis = (task_kind(op)->flags & NFS4_KF_CACHE) != 0,
+	};
+
+	nfs4_put_sequence_args(k->x, &a);
+	nfs4_comp_count(k, OP_SEQUENCE, 0);
+}
+
+/* The lock-free step of the state: true if it was from. */
+static bool task_step(struct nfs_op *op, uint8_t from, uint8_t to)
+{
+	/* release: the call is made ready before; acquire: it is read after */
+	return __atomic_compare_exchange_n(
+		&op->be.v4.state, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+static void task_set_state(struct nfs_op *op, enum nfs4_task_state state)
+{
+	__atomic_store_n(&op->be.v4.state, (uint8_t)state, __ATOMIC_RELEASE);
+}
+
+/* The op is SENDING and has its slot. 0, or -errno: it was not sent and the slot is still its own.
+ */
+static int task_try_send(struct nfs4_client *c, struct nfs_op *op, uint32_t highest)
+{
+	struct nfs4_comp k;
+	int rc = rpc_call_init(&op->call, c->base.rpc, task_args_room(op));
+
+	if (rc)
+		return rc;
+	if (!task_step(op, NFS4_T_SENDING, NFS4_T_SENT)) {
+		rpc_call_finish(&op->call);
+		return -EINTR;
+	}
+	op->call.proc = NFS4_PROC_COMPOUND;
+	op->call.cred = op->cred;
+	op->call.done = task_done;
+	op->call.ctx = c;
+	nfs4_comp_begin(&k, &op->call.args, c->minor);
+	if (op->slot)
+		task_put_sequence(c, op, &k, highest);
+	task_kind(op)->put(c, op, &k);
+	nfs4_comp_end(&k);
+	op->call.reply_max = (uint32_t)k.bound;
+	rc = rpc_call_submit(&op->call);
+	if (rc)
+		rpc_call_finish(&op->call);
+	return rc;
+}
+
+/* Gives op's slot back and takes it away for the first that waits, which is then SENDING. */
+static struct nfs_op *task_release_locked(
+	struct nfs4_client *c, struct nfs_op *op, enum nfs4_slot_end end, uint32_t *highest)
+{
+	struct nfs4_slots *s = &c->slots;
+	struct nfs_op *next;
+
+	if (op->slot)
+		nfs4_slots_put_locked(s, op->slot, end);
+	op->slot = NULL;
+	next = TAILQ_FIRST(&s->waiting);
+	if (!next)
+		return NULL;
+	next->slot = nfs4_slots_take_locked(s, false);
+	if (!next->slot)
+		return NULL;
+	TAILQ_REMOVE(&s->waiting, next, link);
+	task_set_state(next, NFS4_T_SENDING);
+	*highest = nfs4_slots_highest_locked(s);
+	return next;
+}
+
+/* Sends op; if that fails it ends, and its slot goes to the next, which is sent, and so on. */
+static void task_send(struct nfs4_client *c, struct nfs_op *op, uint32_t highest)
+{
+	while (op) {
+		struct nfs_op *next;
+		int rc = task_try_send(c, op, highest);
+
+		if (rc == 0)
+			return;
+		pthread_mutex_lock(&c->slots.lock);
+		task_set_state(op, NFS4_T_ENDING);
+		next = task_release_locked(c, op, NFS4_SLOT_UNUSED, &highest);
+		pthread_mutex_unlock(&c->slots.lock);
+		nfs4_task_end(c, op, rc);
+		op = next;
+	}
+}
+
+void nfs4_task_start(struct nfs4_client *c, struct nfs_op *op)
+{
+	struct nfs4_slots *s = &c->slots;
+	bool priv = op->be.v4.flags & NFS4_F_PRIV;
+	bool noseq = task_kind(op)->flags & NFS4_KF_NOSEQ;
+	uint32_t highest = 0;
+	int error = 0;
+
+	pthread_mutex_lock(&s->lock);
+	if (op->be.v4.flags & NFS4_F_CANCELLED) {
+		error = -EINTR;
+	} else if (c->stopping && !priv) {
+		error = -ENOTCONN;
+	} else if (!noseq && !(op->be.v4.flags & NFS4_F_SLOT_SET)) {
+		op->slot =
+			priv || TAILQ_EMPTY(&s->waiting) ? nfs4_slots_take_locked(s, priv) : NULL;
+		if (!op->slot && !priv) {
+			TAILQ_INSERT_TAIL(&s->waiting, op, link);
+			task_set_state(op, NFS4_T_QUEUED);
+			pthread_mutex_unlock(&s->lock);
+			return;
+		}
+		if (!op->slot)
+			error = -EAGAIN;
+	}
+	task_set_state(op, error ? NFS4_T_ENDING : NFS4_T_SENDING);
+	highest = nfs4_slots_highest_locked(s);
+	pthread_mutex_unlock(&s->lock);
+	if (error)
+		nfs4_task_end(c, op, error);
+	else
+		task_send(c, op, highest);
+}
+
+void nfs4_task_kick(struct nfs4_client *c)
+{
+	struct nfs4_slots *s = &c->slots;
+
+	for (;;) {
+		struct nfs_op *op;
+		uint32_t highest = 0;
+
+		pthread_mutex_lock(&s->lock);
+		op = TAILQ_FIRST(&s->waiting);
+		if (op)
+			op->slot = nfs4_slots_take_locked(s, false);
+		if (!op || !op->slot) {
+			pthread_mutex_unlock(&s->lock);
+			return;
+		}
+		TAILQ_REMOVE(&s->waiting, op, link);
+		task_set_state(op, NFS4_T_SENDING);
+		highest = nfs4_slots_highest_locked(s);
+		pthread_mutex_unlock(&s->lock);
+		task_send(c, op, highest);
+	}
+}
+
+void nfs4_task_cancel_locked(struct nfs4_client *c, struct nfs_op *op)
+{
+	if (op->be.v4.flags & NFS4_F_CANCELLED)
+		return;
+	op->be.v4.flags |= NFS4_F_CANCELLED;
+	if (task_step(op, NFS4_T_SENDING, NFS4_T_ABORTED))
+		return;
+	switch ((enum nfs4_task_state)__atomic_load_n(&op->be.v4.state, __ATOMIC_ACQUIRE)) {
+	case NFS4_T_QUEUED:
+		TAILQ_REMOVE(&c->slots.waiting, op, link);
+		nfs4_state_end_later_locked(c, op, -EINTR);
+		break;
+	case NFS4_T_DELAYED:
+		TAILQ_REMOVE(&c->delayed, op, link);
+		nfs4_state_end_later_locked(c, op, -EINTR);
+		break;
+	case NFS4_T_SENT:
+		rpc_call_cancel(&op->call);
+		break;
+	case NFS4_T_NEW:
+	case NFS4_T_SENDING:
+	case NFS4_T_ABORTED:
+	case NFS4_T_ENDING:
+		break; /* the flag is seen if it starts again */
+	}
+}
+
+/* --- the reply ---------------------------------------------------------------------------------
+ */
+
+/* What an ended call without a usable SEQUENCE result means for its slot. */
+static enum nfs4_slot_end slot_after_error(const struct nfs_op *op, int error)
+{
+	switch (error) {
+	case -EACCES: /* refused before any of it was executed */
+		return NFS4_SLOT_UNUSED;
+	case -EPROTO:
+		return op->call.rpc_stat == RPC_BAD_REPLY || op->call.rpc_stat == RPC_OK
+			       ? NFS4_SLOT_DOUBTFUL
+			       : NFS4_SLOT_UNUSED;
+	default:
+		return NFS4_SLOT_DOUBTFUL;
+	}
+}
+
+/* What SEQUENCE's own failure means (RFC 8881 18.46.3: an error leaves the slot as it was). */
+static enum nfs4_slot_end slot_after_status(uint32_t status)
+{
+	switch (status) {
+	case NFS4ERR_SEQ_MISORDERED:
+		return NFS4_SLOT_DOUBTFUL;
+	case NFS4ERR_SEQ_FALSE_RETRY:
+	case NFS4ERR_RETRY_UNCACHED_REP:
+		return NFS4_SLOT_USED;
+	default:
+		return NFS4_SLOT_UNUSED;
+	}
+}
+
+/* Steps over SEQUENCE's result, which must be the answer to what op's slot sent. */
+static int task_get_sequence(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r,
+	struct nfs4_sequence_res *res)
+{
+	const struct nfs4_slot *slot = op->slot;
+	int rc = nfs4_reply_op(r, OP_SEQUENCE);
+
+	if (rc)
+		return rc;
+	if (nfs4_get_sequence_res(r->x, NFS4_OK, res))
+		return -EBADMSG;
+	if (memcmp(&res->session, &c->session, sizeof(c->session)) != 0 ||
+		res->slotid != slot->id || res->sequenceid != slot->seq) {
+		log_warn("%s: SEQUENCE of slot %u, sequence id %u was answered for slot %u, "
+			 "sequence id %u: server bug",
+			c->server, slot->id, slot->seq, res->slotid, res->sequenceid);
+		return -EBADMSG;
+	}
+	return 0;
+}
+
+static unsigned backoff_ms(unsigned tries)
+{
+	return tries >= 8 ? 3000 : 12u << tries;
+}
+
+/* Starts op again after ms, unless a soft mount has waited long enough. */
+static void task_again(struct nfs4_client *c, struct nfs_op *op, uint32_t status, unsigned ms)
+{
+	if (op->tries < UINT32_MAX)
+		op->tries++;
+	if (c->soft && (uint64_t)op->tries * ms > c->soft_ms) {
+		log_warn("%s: %s was answered %s for too long", c->server, task_kind(op)->name,
+			nfs4_status_name(status));
+		nfs4_task_end(c, op, -ETIMEDOUT);
+		return;
+	}
+	if (ms == 0)
+		nfs4_task_start(c, op);
+	else
+		nfs4_state_delay(c, op, ms);
+}
+
+/* The session or the client ID is gone: the state manager makes a new one; op waits at the gate. */
+static void task_session_lost(
+	struct nfs4_client *c, struct nfs_op *op, uint32_t status, uint32_t todo)
+{
+	log_ctrl(
+		"%s: %s was answered %s", c->server, task_kind(op)->name, nfs4_status_name(status));
+	nfs4_state_want(c, todo);
+	task_again(c, op, status, 0);
+}
+
+static void task_failed(struct nfs4_client *c, struct nfs_op *op, uint32_t status)
+{
+	unsigned ms;
+	int rc;
+
+	switch (status) {
+	case NFS4ERR_DELAY:
+		task_again(c, op, status, backoff_ms(op->tries));
+		return;
+	case NFS4ERR_GRACE:
+		task_again(c, op, status, 1000);
+		return;
+	case NFS4ERR_BADSESSION:
+	case NFS4ERR_DEADSESSION:
+		task_session_lost(c, op, status, NFS4_TODO_SESSION);
+		return;
+	case NFS4ERR_STALE_CLIENTID:
+		task_session_lost(c, op, status, NFS4_TODO_SESSION | NFS4_TODO_CLIENT);
+		return;
+	case NFS4ERR_CONN_NOT_BOUND_TO_SESSION:
+		nfs4_state_want(c, NFS4_TODO_BIND);
+		task_again(c, op, status, backoff_ms(op->tries));
+		return;
+	case NFS4ERR_BADSLOT:
+	case NFS4ERR_BAD_HIGH_SLOT:
+	case NFS4ERR_SEQ_MISORDERED:
+	case NFS4ERR_SEQ_FALSE_RETRY:
+		if (op->tries >= MISORDERED_MAX)
+			break;
+		if (status != NFS4ERR_SEQ_FALSE_RETRY && status != NFS4ERR_SEQ_MISORDERED)
+			nfs4_state_want(c, NFS4_TODO_SESSION | NFS4_TODO_DESTROY);
+		task_again(c, op, status, 0);
+		return;
+	case NFS4ERR_RETRY_UNCACHED_REP:
+		/* Executed, the answer lost with a connection. Kinds that must not be executed
+		 * twice are cached, so this one may be. */
+		if (op->tries >= MISORDERED_MAX || (task_kind(op)->flags & NFS4_KF_CACHE))
+			break;
+		task_again(c, op, status, 0);
+		return;
+	case NFS4ERR_BAD_STATEID:
+	case NFS4ERR_STALE_STATEID:
+	case NFS4ERR_OLD_STATEID:
+	case NFS4ERR_EXPIRED:
+	case NFS4ERR_ADMIN_REVOKED:
+	case NFS4ERR_DELEG_REVOKED:
+		rc = nfs4_open_disowned(c, op, status, &ms);
+		if (rc == 0)
+			task_again(c, op, status, ms);
+		else
+			nfs4_task_end(c, op, rc);
+		return;
+	default:
+		break;
+	}
+	rc = nfs4_status_errno(status);
+	if (rc == -EREMOTEIO)
+		log_warn("%s: %s was answered %s (%u)", c->server, task_kind(op)->name,
+			nfs4_status_name(status), status);
+	nfs4_task_end(c, op, rc ? rc : -EREMOTEIO);
+}
+
+/* How a call ended that has no results to look at. */
+static int task_rpc_error(const struct nfs_op *op, int error)
+{
+	switch (error) {
+	case -ECANCELED:
+		return -EINTR;
+	case -EBADMSG:
+		return -EREMOTEIO;
+	case -EPROTO:
+		return op->call.rpc_stat == RPC_PROG_UNAVAIL ||
+				       op->call.rpc_stat == RPC_PROG_MISMATCH
+			       ? -EPROTONOSUPPORT
+			       : -EREMOTEIO;
+	default:
+		return error;
+	}
+}
+
+/* rc: of the whole walk. The slot has been given back, the call is finished. */
+static void task_conclude(struct nfs4_client *c, struct nfs_op *op, int rc)
+{
+	if (op->be.v4.flags & NFS4_F_PRIV) {
+		struct nfs4_sync *s = container_of(op, struct nfs4_sync, op);
+
+		s->status = rc > 0 ? (uint32_t)rc : 0;
+		if (rc > 0)
+			rc = nfs4_status_errno((uint32_t)rc) ?: -EREMOTEIO;
+		nfs4_task_end(c, op, rc < 0 ? task_rpc_error(op, rc) : 0);
+		return;
+	}
+	if (rc == NFS4_AGAIN)
+		nfs4_task_start(c, op);
+	else if (rc > 0)
+		task_failed(c, op, (uint32_t)rc);
+	else
+		nfs4_task_end(c, op, rc < 0 ? task_rpc_error(op, rc) : 0);
+}
+
+static void task_done(struct rpc_call *call, int error, struct xdr_in *res)
+{
+	struct nfs_op *op = container_of(call, struct nfs_op, call);
+	struct nfs4_client *c = call->ctx;
+	struct nfs4_sequence_res seq = {.status_flags = 0};
+	enum nfs4_slot_end end = NFS4_SLOT_USED;
+	bool has_slot = op->slot != NULL;
+	struct nfs_op *next;
+	struct nfs4_reply r;
+	uint32_t highest = 0;
+	int rc = error ? error : nfs4_reply_begin(&r, res);
+
+	if (rc == 0 && has_slot) {
+		rc = task_get_sequence(c, op, &r, &seq);
+		if (rc > 0)
+			end = slot_after_status((uint32_t)rc);
+	} else if (rc > 0) {
+		end = NFS4_SLOT_UNUSED; /* failed as a whole: not even SEQUENCE was executed */
+	}
+	if (rc < 0)
+		end = slot_after_error(op, rc);
+	if (op->be.v4.flags & NFS4_F_SLOT_SET) /* doubtful until SEQUENCE says otherwise */
+		end = end == NFS4_SLOT_USED ? end : NFS4_SLOT_DOUBTFUL;
+
+	pthread_mutex_lock(&c->slots.lock);
+	task_set_state(op, NFS4_T_ENDING);
+	if (rc == 0 && has_slot)
+		nfs4_slots_target_locked(&c->slots, seq.highest_slotid, seq.target_highest_slotid);
+	if (has_slot && end == NFS4_SLOT_DOUBTFUL && !c->stopping &&
+		!(op->be.v4.flags & NFS4_F_SLOT_SET))
+		nfs4_state_want_locked(c, NFS4_TODO_PROBE);
+	next = task_release_locked(c, op, end, &highest);
+	pthread_mutex_unlock(&c->slots.lock);
+	if (next)
+		task_send(c, next, highest);
+
+	if (rc == 0 && has_slot) {
+		atomic_store_explicit(&c->renewed_ns, nfs4_now_ns(), memory_order_relaxed);
+		if (seq.status_flags)
+			nfs4_state_flags(c, seq.status_flags);
+	}
+	if (rc == 0) {
+		rc = task_kind(op)->get(c, op, &r);
+		if (rc == 0)
+			rc = nfs4_reply_end(&r);
+	}
+	if (rc == -EBADMSG && !error)
+		log_warn("%s: the reply to %s does not make sense (%u results read, then %s): "
+			 "server bug",
+			c->server, task_kind(op)->name, r.walked, nfs4_op_name(r.op));
+	if (op->be.v4.flags & NFS4_F_PRIV)
+		container_of(op, struct nfs4_sync, op)->walked = error ? 0 : r.walked;
+	rpc_call_finish(call);
+	task_conclude(c, op, rc);
+}

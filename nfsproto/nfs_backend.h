@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs_backend: what an NFS version brings to nfs_client.c, inside the nfsproto layer.
+ *
+ * A back end's client begins with a `struct nfs_client`. The front checks parameters and operations
+ * (lengths, names, sizes) before it hands them on, so that a back end sees only sane input.
+ */
+#ifndef RNFS_NFSPROTO_NFS_BACKEND_H
+#define RNFS_NFSPROTO_NFS_BACKEND_H
+
+#include "nfsproto/nfs_client.h"
+
+struct nfs_backend {
+	/* nfs_client_new() after the checks. */
+	struct nfs_client *(*mount)(const struct nfs_mount_params *p, struct err *e);
+	/* nfs_client_free(), never NULL. */
+	void (*unmount)(struct nfs_client *c);
+	/* nfs_submit() of an op that passed the checks; op->client, error and the back end's
+	 * members are set to their initial values. */
+	void (*submit)(struct nfs_client *c, struct nfs_op *op);
+	void (*cancel)(struct nfs_client *c, struct nfs_op *op);
+};
+
+struct nfs_client {
+	const struct nfs_backend *backend;
+	struct rpc_client *rpc;
+	struct nfs_client_info info; /* constant after mount; info.rpc is filled in when asked */
+	struct nfs_fh root;
+	struct nfs_attr root_attr;
+};
+
+extern const struct nfs_backend nfs4_backend;
+
+/* Resolves p->host and connects to the first of its addresses that answers. rp names program,
+ * version, callback service and callbacks; the rest is filled in here from p. NULL with *e set:
+ * what the first address said. Blocks for p->connect_ms per address, and for the name look-up. */
+struct rpc_client *nfs_connect(
+	const struct nfs_mount_params *p, struct rpc_client_params *rp, struct err *e);
+
+#endif

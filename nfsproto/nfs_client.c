@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs_client: the version-neutral front. Checks what comes from above, once, for all back ends;
+ * resolves the server's name; hands on.
+ */
+#include "nfsproto/nfs_client.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "nfsproto/nfs_backend.h"
+#include "transport/log.h"
+
+#define NFS_PORT_TCP  2049
+#define NFS_PORT_RDMA 20049 /* RFC 8267 section 8 */
+#define NFS_IO_MAX    (1u << 20)
+#define NFS_IO_MIN    1024u
+
+const char *nfs_op_name(enum nfs_op_type t)
+{
+	static const char *const names[NFS_OP_TYPES] = {
+		[NFS_LOOKUP] = "LOOKUP",
+		[NFS_GETATTR] = "GETATTR",
+		[NFS_SETATTR] = "SETATTR",
+		[NFS_ACCESS] = "ACCESS",
+		[NFS_READLINK] = "READLINK",
+		[NFS_OPEN] = "OPEN",
+		[NFS_CLOSE] = "CLOSE",
+		[NFS_READ] = "READ",
+		[NFS_WRITE] = "WRITE",
+		[NFS_COMMIT] = "COMMIT",
+		[NFS_CREATE] = "CREATE",
+		[NFS_REMOVE] = "REMOVE",
+		[NFS_RENAME] = "RENAME",
+		[NFS_LINK] = "LINK",
+		[NFS_READDIR] = "READDIR",
+		[NFS_STATFS] = "STATFS",
+	};
+
+	return (unsigned)t < NFS_OP_TYPES ? names[t] : "unknown";
+}
+
+/* --- connecting ------------------------------------------------------------------------------- */
+
+static unsigned default_port(const struct nfs_mount_params *p)
+{
+	if (p->port)
+		return p->port;
+	return p->proto == RPC_TCP ? NFS_PORT_TCP : NFS_PORT_RDMA;
+}
+
+struct rpc_client *nfs_connect(
+	const struct nfs_mount_params *p, struct rpc_client_params *rp, struct err *e)
+{
+	const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+	struct addrinfo *list = NULL;
+	struct err first = {.kind = ERR_NONE};
+	struct rpc_client *c = NULL;
+	char port[8];
+	int rc;
+
+	snprintf(port, sizeof(port), "%u", default_port(p));
+	rc = getaddrinfo(p->host, port, &hints, &list);
+	if (rc) {
+		err_set(e, ERR_RESOLVE, "%s: the server's name does not resolve: %s", p->host,
+			rc == EAI_SYSTEM ? strerror(errno) : gai_strerror(rc));
+		return NULL;
+	}
+	rp->proto = p->proto;
+	rp->peer_name = p->host;
+	rp->pool = p->pool;
+	rp->connect_ms = p->connect_ms;
+	rp->timeo_ms = p->timeo_ms;
+	rp->retrans = p->retrans;
+	rp->soft = p->soft;
+	rp->inline_size = p->inline_size;
+	rp->credits = p->credits;
+	rp->crc = p->crc;
+	for (struct addrinfo *ai = list; ai && !c; ai = ai->ai_next) {
+		struct err one = {.kind = ERR_NONE};
+
+		if (ai->ai_addrlen > sizeof(rp->peer))
+			continue;
+		memcpy(&rp->peer, ai->ai_addr, ai->ai_addrlen);
+		rp->peer_len = ai->ai_addrlen;
+		c = rpc_client_new(rp, &one);
+		if (!c && first.kind == ERR_NONE)
+			first = one;
+	}
+	freeaddrinfo(list);
+	if (!c && first.kind == ERR_NONE)
+		err_set(e, ERR_RESOLVE, "%s: the name has no usable address", p->host);
+	else if (!c)
+		err_set(e, first.kind, "%s", first.msg);
+	return c;
+}
+
+/* --- life of a client ------------------------------------------------------------------------- */
+
+/* A size option of 0 stands for the largest; sizes are kept multiples of 1024 as mount.nfs does. */
+static uint32_t clamp_io(uint32_t want)
+{
+	if (want == 0 || want > NFS_IO_MAX)
+		return NFS_IO_MAX;
+	if (want < NFS_IO_MIN)
+		return NFS_IO_MIN;
+	return want & ~1023u;
+}
+
+struct nfs_client *nfs_client_new(const struct nfs_mount_params *p, struct err *e)
+{
+	struct nfs_mount_params mine = *p;
+
+	if (!p->host || !p->host[0] || !p->export || p->export[0] != '/') {
+		err_set(e, ERR_USAGE, "a mount needs a server and an absolute export path");
+		return NULL;
+	}
+	if (strlen(p->export) >= NFS_PATH_MAX) {
+		err_set(e, ERR_USAGE, "%s: the export path is longer than %d bytes", p->host,
+			NFS_PATH_MAX - 1);
+		return NULL;
+	}
+	if (p->minor_version != 1 && p->minor_version != 2) {
+		err_set(e, ERR_USAGE, "NFSv4.%u is not supported: ask for 4.1 or 4.2",
+			p->minor_version);
+		return NULL;
+	}
+	mine.rsize = clamp_io(p->rsize);
+	mine.wsize = clamp_io(p->wsize);
+	if (mine.connect_ms == 0)
+		mine.connect_ms = 10000;
+	if (mine.timeo_ms == 0)
+		mine.timeo_ms = 60000;
+	return nfs4_backend.mount(&mine, e);
+}
+
+struct nfs_client *nfs_client_free(struct nfs_client *c)
+{
+	if (c)
+		c->backend->unmount(c);
+	return NULL;
+}
+
+void nfs_client_root(struct nfs_client *c, struct nfs_fh *fh, struct nfs_attr *attr)
+{
+	if (fh)
+		*fh = c->root;
+	if (attr)
+		*attr = c->root_attr;
+}
+
+void nfs_client_info(struct nfs_client *c, struct nfs_client_info *out)
+{
+	*out = c->info;
+	rpc_client_info(c->rpc, &out->rpc);
+}
+
+void nfs_client_stats(struct nfs_client *c, struct rpc_client_stats *out)
+{
+	rpc_client_stats(c->rpc, out);
+}
+
+/* --- operations ------------------------------------------------------------------------------- */
+
+static int check_fh(const struct nfs_fh *fh)
+{
+	return fh->len >= 1 && fh->len <= NFS_FH_MAX ? 0 : -ESTALE;
+}
+
+static int check_name(const struct nfs_name *n)
+{
+	if (n->len == 0 || !n->s)
+		return -EINVAL;
+	if (n->len > NFS_NAME_MAX)
+		return -ENAMETOOLONG;
+	if (memchr(n->s, '/', n->len) || memchr(n->s, '\0', n->len))
+		return -EINVAL;
+	return 0;
+}
+
+/* A name that is to be made or removed: the two names of the directory itself are refused here as
+ * the system calls do, since a server may only answer NFS4ERR_BADNAME. */
+static int check_new_name(const struct nfs_name *n, int dot_error)
+{
+	int rc = check_name(n);
+
+	if (rc)
+		return rc;
+	if (n->s[0] == '.' && (n->len == 1 || (n->len == 2 && n->s[1] == '.')))
+		return dot_error;
+	return 0;
+}
+
+static int check_dir_name(const struct nfs_fh *dir, const struct nfs_name *n, int dot_error)
+{
+	int rc = check_fh(dir);
+
+	return rc ? rc : check_new_name(n, dot_error);
+}
+
+static int check_open(const struct nfs_op *op)
+{
+	int rc = check_fh(&op->u.open.dir);
+
+	if (rc)
+		return rc;
+	if (op->u.open.name.len == 0)
+		return (op->u.open.flags & O_CREAT) ? -EINVAL : 0;
+	return check_new_name(&op->u.open.name, (op->u.open.flags & O_CREAT) ? -EISDIR : -EINVAL);
+}
+
+static int check_create(const struct nfs_op *op)
+{
+	int rc = check_dir_name(&op->u.create.dir, &op->u.create.name, -EEXIST);
+
+	if (rc)
+		return rc;
+	if (op->u.create.type == NFS_LNK) {
+		if (op->u.create.target_len == 0)
+			return -ENOENT;
+		if (op->u.create.target_len >= NFS_PATH_MAX)
+			return -ENAMETOOLONG;
+		return op->u.create.target ? 0 : -EINVAL;
+	}
+	return op->u.create.type >= NFS_DIR && op->u.create.type <= NFS_FIFO ? 0 : -EINVAL;
+}
+
+static int check_io(const struct nfs_client *c, const struct nfs_op *op)
+{
+	if (op->type == NFS_READ) {
+		if (op->u.read.to.place.len > c->info.rsize || op->u.read.offset > INT64_MAX)
+			return -EINVAL;
+		return check_fh(&op->u.read.fh);
+	}
+	if (op->u.write.from.len > c->info.wsize)
+		return -EINVAL;
+	if (op->u.write.offset > (uint64_t)INT64_MAX - op->u.write.from.len)
+		return -EFBIG;
+	return check_fh(&op->u.write.fh);
+}
+
+static int check_rename(const struct nfs_op *op)
+{
+	int rc = check_dir_name(&op->u.rename.from_dir, &op->u.rename.from, -EBUSY);
+
+	return rc ? rc : check_dir_name(&op->u.rename.to_dir, &op->u.rename.to, -EBUSY);
+}
+
+/* What a system call with these arguments would be refused for without asking anyone. */
+static int check_op(const struct nfs_client *c, const struct nfs_op *op)
+{
+	int rc;
+
+	switch (op->type) {
+	case NFS_LOOKUP:
+		rc = check_fh(&op->u.lookup.dir);
+		return rc ? rc : check_name(&op->u.lookup.name);
+	case NFS_GETATTR:
+		return check_fh(&op->u.getattr.fh);
+	case NFS_SETATTR:
+		return check_fh(&op->u.setattr.fh);
+	case NFS_ACCESS:
+		return check_fh(&op->u.access.fh);
+	case NFS_READLINK:
+		return op->u.readlink.size < 2 ? -EINVAL : check_fh(&op->u.readlink.fh);
+	case NFS_OPEN:
+		return check_open(op);
+	case NFS_CLOSE:
+		return op->u.close.open ? 0 : -EINVAL;
+	case NFS_READ:
+	case NFS_WRITE:
+		return check_io(c, op);
+	case NFS_COMMIT:
+		return check_fh(&op->u.commit.fh);
+	case NFS_CREATE:
+		return check_create(op);
+	case NFS_REMOVE:
+		return check_dir_name(&op->u.remove.dir, &op->u.remove.name,
+			op->u.remove.is_dir ? -ENOTEMPTY : -EISDIR);
+	case NFS_RENAME:
+		return check_rename(op);
+	case NFS_LINK:
+		rc = check_fh(&op->u.link.fh);
+		return rc ? rc : check_dir_name(&op->u.link.dir, &op->u.link.name, -EEXIST);
+	case NFS_READDIR:
+		return op->u.readdir.entry ? check_fh(&op->u.readdir.dir) : -EINVAL;
+	case NFS_STATFS:
+		return check_fh(&op->u.statfs.fh);
+	case NFS_OP_TYPES:
+		break;
+	}
+	return -EINVAL;
+}
+
+void nfs_submit(struct nfs_client *c, struct nfs_op *op)
+{
+	op->client = c;
+	op->error = check_op(c, op);
+	op->slot = NULL;
+	op->tries = 0;
+	op->due_ns = 0;
+	memset(&op->be, 0, sizeof(op->be));
+	if (op->error) {
+		op->done(op);
+		return;
+	}
+	if (op->type == NFS_READ && op->u.read.to.place.len == 0) {
+		op->u.read.count = 0;
+		op->u.read.eof = false;
+		op->done(op);
+		return;
+	}
+	c->backend->submit(c, op);
+}
+
+void nfs_cancel(struct nfs_op *op)
+{
+	op->client->backend->cancel(op->client, op);
+}
