@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * attr: what the server says about objects, and how it changes them (RFC 8881 section 5).
+ *
+ * The change attribute is the change time in nanoseconds plus the number of changes that went
+ * through this server while it knew the object: file systems whose clock ticks coarsely give two
+ * changes in one tick the same time, and a client that sees no difference would keep stale data.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "contrib/serve/serve.h"
+
+#define FSID_ROOT 0x726e6673u /* fsid major of the exported file system, "rnfs" */
+
+void attr_touch(struct obj *o)
+{
+	__atomic_add_fetch(&o->bumps, 1, __ATOMIC_RELAXED);
+}
+
+uint64_t attr_change(const struct obj *o, const struct statx *st)
+{
+	return (uint64_t)st->stx_ctime.tv_sec * 1000000000u + st->stx_ctime.tv_nsec +
+	       __atomic_load_n(&o->bumps, __ATOMIC_RELAXED);
+}
+
+void cinfo_before(struct obj *dir, struct nfs4_change_info *ci)
+{
+	struct statx st;
+
+	ci->atomic = false;
+	ci->before = obj_stat(dir, &st) == 0 ? attr_change(dir, &st) : 0;
+}
+
+void cinfo_after(struct obj *dir, struct nfs4_change_info *ci)
+{
+	struct statx st;
+
+	attr_touch(dir);
+	ci->after = obj_stat(dir, &st) == 0 ? attr_change(dir, &st) : ci->before + 1;
+}
+
+struct nfs4_bitmap attr_supported(void)
+{
+	struct nfs4_bitmap want = nfs4_bits(FATTR4_SUPPORTED_ATTRS, FATTR4_TYPE,
+		FATTR4_FH_EXPIRE_TYPE, FATTR4_CHANGE, FATTR4_SIZE, FATTR4_LINK_SUPPORT,
+		FATTR4_SYMLINK_SUPPORT, FATTR4_NAMED_ATTR, FATTR4_FSID, FATTR4_UNIQUE_HANDLES,
+		FATTR4_LEASE_TIME, FATTR4_RDATTR_ERROR, FATTR4_CANSETTIME, FATTR4_CASE_INSENSITIVE,
+		FATTR4_CASE_PRESERVING, FATTR4_CHOWN_RESTRICTED, FATTR4_FILEHANDLE, FATTR4_FILEID,
+		FATTR4_FILES_AVAIL, FATTR4_FILES_FREE, FATTR4_FILES_TOTAL, FATTR4_HOMOGENEOUS,
+		FATTR4_MAXFILESIZE, FATTR4_MAXLINK, FATTR4_MAXNAME, FATTR4_MAXREAD, FATTR4_MAXWRITE,
+		FATTR4_MODE, FATTR4_NO_TRUNC, FATTR4_NUMLINKS, FATTR4_OWNER, FATTR4_OWNER_GROUP,
+		FATTR4_RAWDEV, FATTR4_SPACE_AVAIL, FATTR4_SPACE_FREE, FATTR4_SPACE_TOTAL,
+		FATTR4_SPACE_USED, FATTR4_TIME_ACCESS, FATTR4_TIME_ACCESS_SET, FATTR4_TIME_CREATE,
+		FATTR4_TIME_DELTA, FATTR4_TIME_METADATA, FATTR4_TIME_MODIFY, FATTR4_TIME_MODIFY_SET,
+		FATTR4_MOUNTED_ON_FILEID, FATTR4_SUPPATTR_EXCLCREAT, -1);
+	struct nfs4_bitmap can = nfs4_bits_encodable(), set = nfs4_bits_settable();
+
+	can = nfs4_bits_or(&can, &set);
+	return nfs4_bits_and(&want, &can);
+}
+
+static enum nfs_type type_of(mode_t mode)
+{
+	switch (mode & S_IFMT) {
+	case S_IFDIR:
+		return NFS_DIR;
+	case S_IFBLK:
+		return NFS_BLK;
+	case S_IFCHR:
+		return NFS_CHR;
+	case S_IFLNK:
+		return NFS_LNK;
+	case S_IFSOCK:
+		return NFS_SOCK;
+	case S_IFIFO:
+		return NFS_FIFO;
+	default:
+		return NFS_REG;
+	}
+}
+
+static struct timespec time_of(const struct statx_timestamp *t)
+{
+	return (struct timespec){.tv_sec = t->tv_sec, .tv_nsec = t->tv_nsec};
+}
+
+static void fill_stat(struct obj *o, const struct statx *st, struct nfs4_attrs *a)
+{
+	struct nfs_attr *n = &a->attr;
+
+	n->type = type_of(st->stx_mode);
+	n->mode = st->stx_mode & 07777;
+	n->nlink = st->stx_nlink;
+	n->uid = st->stx_uid;
+	n->gid = st->stx_gid;
+	n->rdev_major = st->stx_rdev_major;
+	n->rdev_minor = st->stx_rdev_minor;
+	n->size = st->stx_size;
+	n->used = st->stx_blocks * 512;
+	if (o->id.dev == 0) {
+		n->fsid_major = FSID_ROOT;
+		n->fsid_minor = 0;
+	} else {
+		n->fsid_major = st->stx_dev_major;
+		n->fsid_minor = st->stx_dev_minor;
+	}
+	n->fileid = st->stx_ino;
+	n->change = attr_change(o, st);
+	n->atime = time_of(&st->stx_atime);
+	n->mtime = time_of(&st->stx_mtime);
+	n->ctime = time_of(&st->stx_ctime);
+	a->time_create = time_of(&st->stx_btime);
+	a->mounted_on_fileid = st->stx_ino;
+}
+
+static void fill_fs(struct obj *o, struct nfs4_attrs *a)
+{
+	char path[OBJ_PATH_SIZE];
+	struct statvfs v;
+
+	if (statvfs(obj_path(o, path), &v) != 0)
+		return;
+	a->fs.tbytes = (uint64_t)v.f_blocks * v.f_frsize;
+	a->fs.fbytes = (uint64_t)v.f_bfree * v.f_frsize;
+	a->fs.abytes = (uint64_t)v.f_bavail * v.f_frsize;
+	a->fs.tfiles = v.f_files;
+	a->fs.ffiles = v.f_ffree;
+	a->fs.afiles = v.f_favail;
+}
+
+static bool wants_fs(const struct nfs4_bitmap *want)
+{
+	static const int bits[] = {FATTR4_FILES_AVAIL, FATTR4_FILES_FREE, FATTR4_FILES_TOTAL,
+		FATTR4_SPACE_AVAIL, FATTR4_SPACE_FREE, FATTR4_SPACE_TOTAL};
+
+	for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++)
+		if (nfs4_bit(want, (unsigned)bits[i]))
+			return true;
+	return false;
+}
+
+static void fill_server(struct serve *sv, struct nfs4_attrs *a)
+{
+	struct nfs4_bitmap times = nfs4_bits(FATTR4_TIME_ACCESS_SET, FATTR4_TIME_MODIFY_SET, -1);
+	struct nfs4_bitmap settable = nfs4_bits_settable();
+
+	a->supported = attr_supported();
+	for (int i = 0; i < NFS4_BITMAP_WORDS; i++)
+		a->exclcreat.w[i] = settable.w[i] & a->supported.w[i] & ~times.w[i];
+	a->fs.name_max = OBJ_NAME_MAX;
+	a->maxfilesize = INT64_MAX;
+	a->maxread = a->maxwrite = SERVE_IO_MAX;
+	a->time_delta = (struct timespec){.tv_nsec = 1};
+	a->fh_expire_type = FH4_PERSISTENT;
+	a->lease_time = sv->state.lease_s;
+	a->maxlink = 32000;
+	a->link_support = a->symlink_support = a->unique_handles = a->cansettime = true;
+	a->case_preserving = a->chown_restricted = a->homogeneous = a->no_trunc = true;
+}
+
+void attr_fill(struct serve *sv, struct obj *o, const struct statx *st,
+	const struct nfs4_bitmap *want, struct nfs4_attrs *a)
+{
+	struct nfs4_bitmap supported = attr_supported();
+
+	memset(a, 0, sizeof(*a));
+	a->mask = nfs4_bits_and(want, &supported);
+	fill_stat(o, st, a);
+	fill_server(sv, a);
+	if (!(st->stx_mask & STATX_BTIME))
+		nfs4_bit_clear(&a->mask, FATTR4_TIME_CREATE);
+	if (wants_fs(&a->mask))
+		fill_fs(o, a);
+	if (nfs4_bit(&a->mask, FATTR4_FILEHANDLE))
+		a->fh.len = obj_handle(sv->objs, o, a->fh.data);
+}
+
+static int apply_size(struct obj *o, int fd, uint64_t size)
+{
+	char path[OBJ_PATH_SIZE];
+
+	if (S_ISDIR(o->type))
+		return -EISDIR;
+	if (!S_ISREG(o->type))
+		return -EINVAL;
+	if (size > INT64_MAX)
+		return -EFBIG;
+	if (fd >= 0)
+		return ftruncate(fd, (off_t)size) == 0 ? 0 : -errno;
+	return truncate(obj_path(o, path), (off_t)size) == 0 ? 0 : -errno;
+}
+
+static int apply_times(struct obj *o, const struct nfs_sattr *set)
+{
+	struct timespec ts[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_nsec = UTIME_OMIT}};
+	char path[OBJ_PATH_SIZE];
+
+	if (set->mask & NFS_SET_ATIME_NOW)
+		ts[0].tv_nsec = UTIME_NOW;
+	else if (set->mask & NFS_SET_ATIME)
+		ts[0] = set->atime;
+	if (set->mask & NFS_SET_MTIME_NOW)
+		ts[1].tv_nsec = UTIME_NOW;
+	else if (set->mask & NFS_SET_MTIME)
+		ts[1] = set->mtime;
+	if (utimensat(o->fd, "", ts, AT_EMPTY_PATH) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOENT)
+		return -errno;
+	return utimensat(AT_FDCWD, obj_path(o, path), ts, 0) == 0 ? 0 : -errno;
+}
+
+static int apply_mode(struct obj *o, uint32_t mode)
+{
+	char path[OBJ_PATH_SIZE];
+
+	if (S_ISLNK(o->type))
+		return -EINVAL; /* RFC 8881 does not say; Linux has no modes of links */
+	return chmod(obj_path(o, path), mode & 07777) == 0 ? 0 : -errno;
+}
+
+uint32_t attr_apply(struct obj *o, int fd, const struct nfs_sattr *set, uint32_t *done)
+{
+	const uint32_t owner = NFS_SET_UID | NFS_SET_GID;
+	const uint32_t times =
+		NFS_SET_ATIME | NFS_SET_MTIME | NFS_SET_ATIME_NOW | NFS_SET_MTIME_NOW;
+	int r = 0;
+
+	*done = 0;
+	/* owner before mode: chown clears the setuid bits that the mode may ask for */
+	if (set->mask & owner) {
+		uid_t uid = set->mask & NFS_SET_UID ? set->uid : (uid_t)-1;
+		gid_t gid = set->mask & NFS_SET_GID ? set->gid : (gid_t)-1;
+
+		if (fchownat(o->fd, "", uid, gid, AT_EMPTY_PATH) != 0)
+			r = -errno;
+		else
+			*done |= set->mask & owner;
+	}
+	if (r == 0 && set->mask & NFS_SET_SIZE) {
+		r = apply_size(o, fd, set->size);
+		*done |= r == 0 ? NFS_SET_SIZE : 0;
+	}
+	if (r == 0 && set->mask & NFS_SET_MODE) {
+		r = apply_mode(o, set->mode);
+		*done |= r == 0 ? NFS_SET_MODE : 0;
+	}
+	if (r == 0 && set->mask & times) {
+		r = apply_times(o, set);
+		*done |= r == 0 ? set->mask & times : 0;
+	}
+	if (*done)
+		attr_touch(o);
+	return r == 0 ? (uint32_t)NFS4_OK : nfs4_errno_status(r);
+}

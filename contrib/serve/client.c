@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * client: client IDs (RFC 8881 sections 2.4, 18.35, 18.50).
+ *
+ * One owner string has at most two records: a confirmed one, and an unconfirmed one that replaces
+ * it when its first session is made (the client restarted, or came back as another principal).
+ */
+#include "contrib/serve/state.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "transport/log.h"
+
+#define NS	   1000000000ull
+#define COURTESY_S (24 * 3600ull) /* expired clients with opens are kept for so long */
+
+uint64_t state_now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+	return (uint64_t)ts.tv_sec * NS + (uint64_t)ts.tv_nsec;
+}
+
+int state_init(struct state *s, struct obj_table *objs, uint32_t lease_s)
+{
+	memset(s, 0, sizeof(*s));
+	pthread_mutex_init(&s->lock, NULL);
+	TAILQ_INIT(&s->clients);
+	TAILQ_INIT(&s->sessions);
+	s->objs = objs;
+	s->lease_s = lease_s;
+	s->start_ns = state_now_ns();
+	if (getrandom(&s->boot, sizeof(s->boot), 0) != sizeof(s->boot))
+		return -1;
+	return 0;
+}
+
+void state_finish(struct state *s)
+{
+	struct client *c;
+
+	for (;;) {
+		pthread_mutex_lock(&s->lock);
+		c = TAILQ_FIRST(&s->clients);
+		if (c)
+			client_remove_locked(s, c);
+		pthread_mutex_unlock(&s->lock);
+		if (!c)
+			break;
+		client_dispose(s, c);
+	}
+	pthread_mutex_destroy(&s->lock);
+}
+
+bool client_expired(struct state *s, struct client *c)
+{
+	uint64_t seen = __atomic_load_n(&c->seen_ns, __ATOMIC_RELAXED);
+
+	return state_now_ns() > seen + s->lease_s * NS;
+}
+
+struct client *client_find_locked(struct state *s, uint64_t clientid)
+{
+	struct client *c;
+
+	TAILQ_FOREACH (c, &s->clients, link) {
+		if (c->id == clientid) {
+			c->refs++;
+			return c;
+		}
+	}
+	return NULL;
+}
+
+void client_unref(struct state *s, struct client *c)
+{
+	bool last;
+
+	if (!c)
+		return;
+	pthread_mutex_lock(&s->lock);
+	last = --c->refs == 0;
+	pthread_mutex_unlock(&s->lock);
+	if (!last)
+		return;
+	pthread_mutex_destroy(&c->lock);
+	free(c->tab);
+	free(c->owner);
+	free(c);
+}
+
+void client_remove_locked(struct state *s, struct client *c)
+{
+	struct session *ses;
+
+	TAILQ_REMOVE(&s->clients, c, link);
+	s->nclients--;
+	c->gone = true;
+	TAILQ_FOREACH (ses, &c->sessions, client_link) {
+		if (!ses->dead) {
+			TAILQ_REMOVE(&s->sessions, ses, link);
+			ses->dead = true;
+		}
+	}
+}
+
+void client_dispose(struct state *s, struct client *c)
+{
+	struct session *ses;
+
+	log_ctrl("client %s is forgotten", c->who);
+	for (;;) {
+		pthread_mutex_lock(&s->lock);
+		ses = TAILQ_FIRST(&c->sessions);
+		if (ses) {
+			TAILQ_REMOVE(&c->sessions, ses, client_link);
+			c->nsessions--;
+		}
+		pthread_mutex_unlock(&s->lock);
+		if (!ses)
+			break;
+		session_set_back(ses, NULL);
+		session_put(s, ses);
+	}
+	st_drop_all(s, c);
+	client_unref(s, c);
+}
+
+static struct client *find_owner(struct state *s, const struct nfs4_opaque *owner, bool confirmed)
+{
+	struct client *c;
+
+	TAILQ_FOREACH (c, &s->clients, link)
+		if (c->confirmed == confirmed && c->owner_len == owner->len &&
+			memcmp(c->owner, owner->data, owner->len) == 0)
+			return c;
+	return NULL;
+}
+
+struct client *client_confirm_locked(struct state *s, struct client *c)
+{
+	struct nfs4_opaque owner = {c->owner, c->owner_len};
+	struct client *old;
+
+	if (c->confirmed)
+		return NULL;
+	old = find_owner(s, &owner, true);
+	if (old)
+		client_remove_locked(s, old);
+	c->confirmed = true;
+	return old;
+}
+
+static bool same_principal(const struct rpc_cred *a, const struct rpc_cred *b)
+{
+	return a->flavor == b->flavor && (a->flavor != RPC_AUTH_SYS || a->uid == b->uid);
+}
+
+static void describe(struct client *c, const char *peer)
+{
+	int n = snprintf(c->who, sizeof(c->who), "%.40s \"", peer);
+
+	for (uint32_t i = 0; i < c->owner_len && n < (int)sizeof(c->who) - 2; i++)
+		c->who[n++] = isprint(c->owner[i]) ? (char)c->owner[i] : '.';
+	c->who[n++] = '"';
+	c->who[n] = '\0';
+}
+
+static struct client *client_new_locked(struct state *s, const struct rpc_cred *cred,
+	const char *peer, const struct nfs4_exchange_id_args *a)
+{
+	struct client *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->owner = malloc(a->ownerid.len ? a->ownerid.len : 1);
+	if (!c->owner) {
+		free(c);
+		return NULL;
+	}
+	pthread_mutex_init(&c->lock, NULL);
+	memcpy(c->owner, a->ownerid.data, a->ownerid.len);
+	c->owner_len = a->ownerid.len;
+	memcpy(c->verf, a->verf, sizeof(c->verf));
+	c->cred = *cred;
+	c->id = (uint64_t)s->boot << 32 | ++s->next_client;
+	c->seq = 1;
+	c->refs = 1;
+	c->seen_ns = state_now_ns();
+	TAILQ_INIT(&c->sessions);
+	describe(c, peer);
+	TAILQ_INSERT_TAIL(&s->clients, c, link);
+	s->nclients++;
+	log_ctrl("client %s gets ID %016llx", c->who, (unsigned long long)c->id);
+	return c;
+}
+
+/* The record that can best be spared, if any: expired, oldest first. */
+static struct client *victim_locked(struct state *s)
+{
+	struct client *c, *best = NULL;
+
+	TAILQ_FOREACH (c, &s->clients, link)
+		if (client_expired(s, c) && (!best || c->seen_ns < best->seen_ns))
+			best = c;
+	return best;
+}
+
+static uint32_t check_flags(const struct nfs4_exchange_id_args *a)
+{
+	const uint32_t known = EXCHGID4_FLAG_SUPP_MOVED_REFER | EXCHGID4_FLAG_SUPP_MOVED_MIGR |
+			       EXCHGID4_FLAG_BIND_PRINC_STATEID | EXCHGID4_FLAG_MASK_PNFS |
+			       EXCHGID4_FLAG_UPD_CONFIRMED_REC_A;
+
+	if (a->flags & ~known)
+		return NFS4ERR_INVAL;
+	if (a->protect == SP4_SSV)
+		return NFS4ERR_ENCR_ALG_UNSUPP; /* section 18.35.3: none of the algorithms */
+	if (a->protect == SP4_MACH_CRED)
+		return NFS4ERR_INVAL; /* needs RPCSEC_GSS */
+	return NFS4_OK;
+}
+
+/* The cases of section 18.35.4, in its order. *gone: a record that was replaced. */
+static uint32_t choose_record(struct state *s, const struct rpc_cred *cred, const char *peer,
+	const struct nfs4_exchange_id_args *a, struct client **out, struct client **gone)
+{
+	struct client *conf = find_owner(s, &a->ownerid, true);
+	struct client *unconf = find_owner(s, &a->ownerid, false);
+	bool same_verf = conf && memcmp(conf->verf, a->verf, sizeof(conf->verf)) == 0;
+
+	*gone = NULL;
+	if (a->flags & EXCHGID4_FLAG_UPD_CONFIRMED_REC_A) {
+		if (!conf)
+			return NFS4ERR_NOENT; /* case 7 */
+		if (!same_principal(&conf->cred, cred))
+			return NFS4ERR_PERM; /* case 9 */
+		if (!same_verf)
+			return NFS4ERR_NOT_SAME; /* case 8 */
+		*out = conf;			 /* case 6 */
+		return NFS4_OK;
+	}
+	if (conf && !same_principal(&conf->cred, cred)) {
+		if (!client_expired(s, conf) && (st_holds_any(conf) || conf->nsessions))
+			return NFS4ERR_CLID_INUSE; /* case 3 */
+	} else if (same_verf) {
+		*out = conf; /* case 2 */
+		return NFS4_OK;
+	}
+	if (unconf) { /* case 4 */
+		client_remove_locked(s, unconf);
+		*gone = unconf;
+	} else if (s->nclients >= STATE_MAX_CLIENTS) {
+		*gone = victim_locked(s);
+		if (!*gone)
+			return NFS4ERR_DELAY;
+		client_remove_locked(s, *gone);
+	}
+	*out = client_new_locked(s, cred, peer, a); /* cases 1 and 5 */
+	return *out ? NFS4_OK : NFS4ERR_DELAY;
+}
+
+uint32_t client_exchange_id(struct state *s, const struct rpc_cred *cred, const char *peer,
+	const struct nfs4_exchange_id_args *a, struct nfs4_exchange_id_res *r)
+{
+	struct client *c = NULL, *gone;
+	uint32_t status = check_flags(a);
+
+	if (status != NFS4_OK)
+		return status;
+	pthread_mutex_lock(&s->lock);
+	status = choose_record(s, cred, peer, a, &c, &gone);
+	if (status == NFS4_OK) {
+		r->clientid = c->id;
+		r->sequenceid = c->seq;
+		r->flags = EXCHGID4_FLAG_USE_NON_PNFS;
+		if (c->confirmed)
+			r->flags |= EXCHGID4_FLAG_CONFIRMED_R;
+		r->protect = SP4_NONE;
+	}
+	pthread_mutex_unlock(&s->lock);
+	if (gone)
+		client_dispose(s, gone);
+	return status;
+}
+
+uint32_t client_destroy(struct state *s, uint64_t clientid)
+{
+	uint32_t status = NFS4_OK;
+	struct client *c;
+
+	pthread_mutex_lock(&s->lock);
+	c = client_find_locked(s, clientid);
+	if (!c)
+		status = NFS4ERR_STALE_CLIENTID;
+	else if (c->nsessions || st_holds_any(c))
+		status = NFS4ERR_CLIENTID_BUSY;
+	else
+		client_remove_locked(s, c);
+	pthread_mutex_unlock(&s->lock);
+	if (status == NFS4_OK)
+		client_dispose(s, c);
+	client_unref(s, c);
+	return status;
+}
+
+void state_tick(struct state *s)
+{
+	uint64_t now = state_now_ns();
+	struct client *c;
+
+	for (;;) {
+		pthread_mutex_lock(&s->lock);
+		TAILQ_FOREACH (c, &s->clients, link) {
+			uint64_t idle = now - __atomic_load_n(&c->seen_ns, __ATOMIC_RELAXED);
+
+			if (idle > INT64_MAX || idle < 2ull * s->lease_s * NS)
+				continue;
+			if (!c->confirmed || idle > COURTESY_S * NS || !st_holds_any(c))
+				break;
+		}
+		if (c)
+			client_remove_locked(s, c);
+		pthread_mutex_unlock(&s->lock);
+		if (!c)
+			return;
+		client_dispose(s, c);
+	}
+}
+
+bool client_evict_expired(struct state *s, uint64_t clientid)
+{
+	struct client *c;
+	bool removed = false;
+
+	pthread_mutex_lock(&s->lock);
+	c = client_find_locked(s, clientid);
+	if (c && client_expired(s, c)) {
+		client_remove_locked(s, c);
+		removed = true;
+	}
+	pthread_mutex_unlock(&s->lock);
+	if (removed)
+		client_dispose(s, c);
+	client_unref(s, c);
+	return removed;
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * compound: from an RPC request to its answer (RFC 8881 sections 2.6, 2.10.6, 15.2, 16.2).
+ *
+ * Operations are decoded and run one after the other. The table below is the only place that knows
+ * which operation there is and what it needs before it may run.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contrib/serve/ident.h"
+#include "contrib/serve/serve.h"
+#include "nfsproto/ulb.h"
+#include "transport/log.h"
+
+enum {
+	F_FH = 1,      /* needs a current file handle */
+	F_SOLO = 2,    /* may come without SEQUENCE, then alone */
+	F_WRITE = 4,   /* refused on a read-only export */
+	F_CHANGES = 8, /* must not run if its result would not fit */
+	F_IDENT = 16,  /* touches the file system as the caller */
+};
+
+struct op {
+	op_fn *fn;
+	unsigned flags;
+};
+
+static uint32_t op_illegal_here(struct compound *c, const struct nfs4_args *a)
+{
+	return NFS4ERR_NOTSUPP;
+}
+
+static const struct op ops[OP_LAST_41 + 1] = {
+	[OP_ACCESS] = {op_access, F_FH | F_IDENT},
+	[OP_CLOSE] = {op_close, F_FH | F_CHANGES},
+	[OP_COMMIT] = {op_commit, F_FH | F_IDENT},
+	[OP_CREATE] = {op_create, F_FH | F_WRITE | F_CHANGES | F_IDENT},
+	[OP_DELEGPURGE] = {op_illegal_here, 0},
+	[OP_DELEGRETURN] = {op_delegreturn, F_FH},
+	[OP_GETATTR] = {op_getattr, F_FH | F_IDENT},
+	[OP_GETFH] = {op_getfh, F_FH},
+	[OP_LINK] = {op_link, F_FH | F_WRITE | F_CHANGES | F_IDENT},
+	[OP_LOCK] = {op_lock, F_FH | F_CHANGES},
+	[OP_LOCKT] = {op_lockt, F_FH},
+	[OP_LOCKU] = {op_locku, F_FH | F_CHANGES},
+	[OP_LOOKUP] = {op_lookup, F_FH | F_IDENT},
+	[OP_LOOKUPP] = {op_lookupp, F_FH | F_IDENT},
+	[OP_NVERIFY] = {op_nverify, F_FH | F_IDENT},
+	[OP_OPEN] = {op_open, F_FH | F_CHANGES | F_IDENT},
+	[OP_OPENATTR] = {op_illegal_here, 0},
+	[OP_OPEN_CONFIRM] = {op_illegal_here, 0},
+	[OP_OPEN_DOWNGRADE] = {op_open_downgrade, F_FH | F_CHANGES},
+	[OP_PUTFH] = {op_putfh, 0},
+	[OP_PUTPUBFH] = {op_putrootfh, 0},
+	[OP_PUTROOTFH] = {op_putrootfh, 0},
+	[OP_READ] = {op_read, F_FH | F_IDENT},
+	[OP_READDIR] = {op_readdir, F_FH | F_IDENT},
+	[OP_READLINK] = {op_readlink, F_FH | F_IDENT},
+	[OP_REMOVE] = {op_remove, F_FH | F_WRITE | F_CHANGES | F_IDENT},
+	[OP_RENAME] = {op_rename, F_FH | F_WRITE | F_CHANGES | F_IDENT},
+	[OP_RENEW] = {op_illegal_here, 0},
+	[OP_RESTOREFH] = {op_restorefh, 0},
+	[OP_SAVEFH] = {op_savefh, F_FH},
+	[OP_SECINFO] = {op_secinfo, F_FH | F_IDENT},
+	[OP_SETATTR] = {op_setattr, F_FH | F_WRITE | F_CHANGES | F_IDENT},
+	[OP_SETCLIENTID] = {op_illegal_here, 0},
+	[OP_SETCLIENTID_CONFIRM] = {op_illegal_here, 0},
+	[OP_VERIFY] = {op_verify, F_FH | F_IDENT},
+	[OP_WRITE] = {op_write, F_FH | F_WRITE | F_CHANGES | F_IDENT},
+	[OP_RELEASE_LOCKOWNER] = {op_illegal_here, 0},
+	[OP_BACKCHANNEL_CTL] = {op_backchannel_ctl, 0},
+	[OP_BIND_CONN_TO_SESSION] = {op_bind_conn_to_session, F_SOLO},
+	[OP_EXCHANGE_ID] = {op_exchange_id, F_SOLO},
+	[OP_CREATE_SESSION] = {op_create_session, F_SOLO},
+	[OP_DESTROY_SESSION] = {op_destroy_session, F_SOLO},
+	[OP_FREE_STATEID] = {op_free_stateid, F_CHANGES},
+	[OP_GET_DIR_DELEGATION] = {op_illegal_here, 0},
+	[OP_GETDEVICEINFO] = {op_illegal_here, 0},
+	[OP_GETDEVICELIST] = {op_illegal_here, 0},
+	[OP_LAYOUTCOMMIT] = {op_illegal_here, 0},
+	[OP_LAYOUTGET] = {op_illegal_here, 0},
+	[OP_LAYOUTRETURN] = {op_illegal_here, 0},
+	[OP_SECINFO_NO_NAME] = {op_secinfo_no_name, F_FH | F_IDENT},
+	[OP_SEQUENCE] = {op_sequence, F_SOLO},
+	[OP_SET_SSV] = {op_illegal_here, 0},
+	[OP_TEST_STATEID] = {op_test_stateid, 0},
+	[OP_WANT_DELEGATION] = {op_illegal_here, 0},
+	[OP_DESTROY_CLIENTID] = {op_destroy_clientid, F_SOLO},
+	[OP_RECLAIM_COMPLETE] = {op_reclaim_complete, F_CHANGES},
+};
+
+uint32_t need_dir(const struct obj *o)
+{
+	if (S_ISDIR(o->type))
+		return NFS4_OK;
+	return S_ISLNK(o->type) ? NFS4ERR_SYMLINK : NFS4ERR_NOTDIR;
+}
+
+uint32_t need_file(const struct obj *o)
+{
+	if (S_ISREG(o->type))
+		return NFS4_OK;
+	if (S_ISDIR(o->type))
+		return NFS4ERR_ISDIR;
+	return S_ISLNK(o->type) ? NFS4ERR_SYMLINK : NFS4ERR_WRONG_TYPE;
+}
+
+uint32_t name_status(const struct nfs_name *n)
+{
+	if (n->len == 0)
+		return NFS4ERR_INVAL;
+	if (n->len > OBJ_NAME_MAX)
+		return NFS4ERR_NAMETOOLONG;
+	if (memchr(n->s, '\0', n->len) || memchr(n->s, '/', n->len))
+		return NFS4ERR_BADCHAR;
+	return obj_name_ok(n->s, n->len) ? NFS4_OK : NFS4ERR_BADNAME;
+}
+
+void set_current(struct compound *c, struct obj *o)
+{
+	obj_unref(c->sv->objs, c->cur);
+	c->cur = o;
+	memset(&c->cur_sid, 0, sizeof(c->cur_sid));
+}
+
+void current_stateid(struct compound *c, struct nfs4_stateid *sid)
+{
+	if (nfs4_stateid_same(sid, &nfs4_stateid_current))
+		*sid = c->cur_sid; /* section 16.2.3.1.2; anonymous if there is none */
+}
+
+/* Where in a COMPOUND may op stand? (section 2.10.6.4, 16.2.3) */
+static uint32_t check_place(const struct compound *c, uint32_t op, unsigned flags)
+{
+	if (op == OP_SEQUENCE)
+		return c->index == 0 ? NFS4_OK : NFS4ERR_SEQUENCE_POS;
+	if (c->session)
+		return op == OP_BIND_CONN_TO_SESSION ? NFS4ERR_NOT_ONLY_OP : NFS4_OK;
+	if (c->index > 0 || !(flags & F_SOLO))
+		return NFS4ERR_OP_NOT_IN_SESSION;
+	return c->nops == 1 ? NFS4_OK : NFS4ERR_NOT_ONLY_OP;
+}
+
+static uint32_t check_op(struct compound *c, uint32_t op)
+{
+	unsigned flags = ops[op].flags;
+	uint32_t status = check_place(c, op, flags);
+
+	if (status != NFS4_OK)
+		return status;
+	if ((flags & F_FH) && !c->cur)
+		return NFS4ERR_NOFILEHANDLE;
+	if ((flags & F_WRITE) && c->sv->read_only)
+		return NFS4ERR_ROFS;
+	if ((flags & F_CHANGES) && c->out->len + ulb_nfs4_res_max(op, 0) > c->res_max)
+		return c->cachethis ? NFS4ERR_REP_TOO_BIG_TO_CACHE : NFS4ERR_REP_TOO_BIG;
+	if ((flags & F_IDENT) && ident_assume(&c->req->cred) < 0)
+		return NFS4ERR_ACCESS;
+	return fault_status(c->sv->fault, op);
+}
+
+/* Takes back what a failed operation has put. */
+static void rewind_to(struct compound *c, size_t len, unsigned npayloads)
+{
+	c->out->len = len;
+	c->out->npayloads = npayloads;
+	c->out->overflow = false;
+}
+
+static void put_failure(struct compound *c, uint32_t op, uint32_t status)
+{
+	if (op == OP_SETATTR)
+		nfs4_put_setattr_res(c->out, status, NULL);
+	else
+		nfs4_put_op_res(c->out, op, status);
+}
+
+/* Runs the next operation. Returns its status; its result is in the reply. */
+static uint32_t run_one(struct compound *c, struct xdr_in *in)
+{
+	size_t mark = c->out->len;
+	unsigned npayloads = c->out->npayloads;
+	struct nfs4_args a;
+	uint32_t status, op;
+	int r;
+
+	memset(&a, 0, sizeof(a));
+	r = nfs4_get_args(in, &a);
+	op = a.op;
+	c->put = false;
+	if (r == -EBADMSG) {
+		status = NFS4ERR_BADXDR;
+	} else if (op > OP_LAST_41 || !ops[op].fn) {
+		op = OP_ILLEGAL;
+		status = NFS4ERR_OP_ILLEGAL;
+	} else if (r < 0) {
+		status = NFS4ERR_NOTSUPP;
+	} else {
+		status = check_op(c, op);
+		if (status == NFS4_OK)
+			status = ops[op].fn(c, &a);
+	}
+	if (c->replayed)
+		return status;
+	if (status == NFS4_OK && (c->out->overflow || c->out->len > c->res_max))
+		status = c->cachethis ? NFS4ERR_REP_TOO_BIG_TO_CACHE : NFS4ERR_REP_TOO_BIG;
+	else if (status == NFS4_OK || c->put)
+		goto done;
+	rewind_to(c, mark, npayloads);
+	put_failure(c, op, status);
+done:
+	log_data("%s: %s: %s", c->client ? c->client->who : "?", nfs4_op_name(op),
+		nfs4_status_name(status));
+	return status;
+}
+
+/* The reply is remembered if the client asked, or if it is small and carries no payload. */
+static void keep_reply(struct compound *c)
+{
+	bool keep = c->out->npayloads == 0 && !c->out->overflow && c->out->len <= STATE_MAX_CACHED;
+
+	slot_done(c->session, c->slotid, keep ? c->out->base : NULL, (uint32_t)c->out->len);
+}
+
+static void finish(struct compound *c)
+{
+	obj_unref(c->sv->objs, c->cur);
+	obj_unref(c->sv->objs, c->saved);
+	session_put(&c->sv->state, c->session);
+}
+
+bool compound_run(struct serve *sv, struct rpc_req *req, struct session **probe)
+{
+	struct compound c = {.sv = sv, .req = req, .out = &req->res};
+	struct nfs4_compound_args head;
+	uint32_t status = NFS4_OK;
+	size_t at;
+
+	*probe = NULL;
+	if (nfs4_get_compound_args(&req->args, &head) < 0)
+		return false;
+	c.nops = head.nops;
+	c.res_max = req->res_max < req->res.cap ? req->res_max : req->res.cap;
+	c.sink_left = req->sink_max;
+	c.inline_max = req->res_max;
+	at = nfs4_begin_compound_res(c.out, &head.tag);
+	if (head.minor != 1)
+		status = NFS4ERR_MINOR_VERS_MISMATCH;
+	while (status == NFS4_OK && c.index < c.nops) {
+		status = run_one(&c, &req->args);
+		c.index++;
+		if (c.replayed)
+			break;
+	}
+	if (!c.replayed)
+		nfs4_end_compound_res(c.out, at, status, c.index);
+	if (c.session && !c.replayed)
+		keep_reply(&c);
+	*probe = c.probe;
+	finish(&c);
+	return true;
+}
+
+void serve_request(void *ctx, struct rpc_req *req)
+{
+	struct serve *sv = ctx;
+	struct session *probe;
+
+	if (req->prog != NFS4_PROGRAM) {
+		rpc_req_reply(req, RPC_ACCEPT_PROG_UNAVAIL);
+	} else if (req->vers != NFS4_VERSION) {
+		req->mismatch_low = req->mismatch_high = NFS4_VERSION;
+		rpc_req_reply(req, RPC_ACCEPT_PROG_MISMATCH);
+	} else if (req->proc == NFS4_PROC_NULL) {
+		rpc_req_reply(req,
+			rpc_req_begin(req, 4) == 0 ? RPC_ACCEPT_SUCCESS : RPC_ACCEPT_SYSTEM_ERR);
+	} else if (req->proc != NFS4_PROC_COMPOUND) {
+		rpc_req_reply(req, RPC_ACCEPT_PROC_UNAVAIL);
+	} else if (rpc_req_begin(req, SERVE_RES_CAP) < 0) {
+		rpc_req_reply(req, RPC_ACCEPT_SYSTEM_ERR);
+	} else if (!compound_run(sv, req, &probe)) {
+		rpc_req_reply(req, RPC_ACCEPT_GARBAGE_ARGS);
+	} else {
+		rpc_req_reply(req, RPC_ACCEPT_SUCCESS);
+		if (probe)
+			cb_probe(sv, probe);
+	}
+}
+
+void serve_conn_down(void *ctx, struct rpc_xprt *x)
+{
+	struct serve *sv = ctx;
+
+	state_conn_down(&sv->state, x);
+}
+
+enum rpc_fault serve_fault(void *ctx, const struct rpc_req *req, bool reply, unsigned *delay_ms)
+{
+	struct serve *sv = ctx;
+
+	return fault_hook(sv->fault, req, reply, delay_ms);
+}

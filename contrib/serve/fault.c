@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * fault: mistakes that the server makes on purpose, so that clients can be tested.
+ *
+ * Rules do not change after parsing but for their counters, which have one lock: this is for
+ * tests, not for speed.
+ */
+#include "contrib/serve/fault.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nfsproto/nfs4.h"
+#include "nfsproto/nfs4_xdr.h"
+#include "transport/log.h"
+
+#define MAX_RULES 32
+#define MAX_DELAY 600000 /* ms */
+
+enum action { A_NONE, A_DELAY, A_ERROR, A_MESSAGE };
+
+struct rule {
+	enum action action;
+	enum rpc_fault fault; /* A_MESSAGE */
+	uint32_t status;      /* A_ERROR */
+	unsigned delay_ms;    /* A_DELAY */
+	bool request;
+	bool any_op;
+	struct fault_ops ops;
+	uint64_t nth, every, count, after; /* 0: not given */
+	uint32_t prob;			   /* percent, 0: not given */
+	uint64_t random;		   /* state of the generator; lock */
+	uint64_t seen, hits;		   /* lock */
+};
+
+struct fault {
+	pthread_mutex_t lock;
+	unsigned n;
+	struct rule rule[MAX_RULES];
+};
+
+static const struct {
+	const char *word;
+	enum rpc_fault fault;
+} messages[] = {
+	{"drop", RPC_FAULT_DROP},
+	{"corrupt", RPC_FAULT_CORRUPT},
+	{"truncate", RPC_FAULT_TRUNCATE},
+	{"close", RPC_FAULT_CLOSE},
+	{"close-mid", RPC_FAULT_CLOSE_MID},
+	{"wrong-xid", RPC_FAULT_WRONG_XID},
+	{"no-credit", RPC_FAULT_NO_CREDIT},
+	{"err-chunk", RPC_FAULT_ERR_CHUNK},
+	{"err-vers", RPC_FAULT_ERR_VERS},
+	{"long-chunk", RPC_FAULT_LONG_CHUNK},
+};
+
+void fault_ops_add(struct fault_ops *ops, uint32_t op)
+{
+	if (op < 128)
+		ops->bits[op / 64] |= 1ull << (op % 64);
+}
+
+static bool parse_number(const char *s, uint64_t *v)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)*s))
+		return false;
+	errno = 0;
+	*v = strtoull(s, &end, 10);
+	return errno == 0 && *end == '\0';
+}
+
+static bool parse_delay(const char *s, unsigned *ms)
+{
+	uint64_t v;
+	char *end;
+
+	if (!isdigit((unsigned char)*s))
+		return false;
+	v = strtoull(s, &end, 10);
+	if (strcmp(end, "s") == 0 && v <= MAX_DELAY / 1000)
+		v *= 1000;
+	else if (strcmp(end, "ms") != 0)
+		return false;
+	*ms = (unsigned)v;
+	return v <= MAX_DELAY;
+}
+
+static bool parse_status(const char *s, uint32_t *status)
+{
+	uint64_t v;
+
+	if (parse_number(s, &v)) {
+		*status = (uint32_t)v;
+		return v > 0 && v <= UINT32_MAX;
+	}
+	for (uint32_t i = 1; i < 10200; i++) {
+		if (strcmp(nfs4_status_name(i), s) == 0) {
+			*status = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool parse_ops(char *s, struct fault_ops *ops)
+{
+	char *save, *name;
+
+	for (name = strtok_r(s, "+", &save); name; name = strtok_r(NULL, "+", &save)) {
+		uint32_t op = 0;
+
+		if (strcasecmp(name, "NULL") != 0)
+			for (op = 3; op < 128 && strcasecmp(nfs4_op_name(op), name) != 0; op++)
+				;
+		if (op == 128)
+			return false;
+		fault_ops_add(ops, op);
+	}
+	return ops->bits[0] || ops->bits[1];
+}
+
+static bool set_action(struct rule *r, enum action a)
+{
+	if (r->action != A_NONE)
+		return false;
+	r->action = a;
+	return true;
+}
+
+/* "drop", "request": words without a value. */
+static bool parse_plain(struct rule *r, const char *word)
+{
+	if (strcmp(word, "request") == 0 || strcmp(word, "reply") == 0) {
+		r->request = strcmp(word, "request") == 0;
+		return true;
+	}
+	for (size_t i = 0; i < sizeof(messages) / sizeof(messages[0]); i++) {
+		if (strcmp(word, messages[i].word) == 0) {
+			r->fault = messages[i].fault;
+			return set_action(r, A_MESSAGE);
+		}
+	}
+	return false;
+}
+
+static bool parse_valued(struct rule *r, const char *key, char *value)
+{
+	uint64_t v = 0;
+
+	if (strcmp(key, "delay") == 0)
+		return parse_delay(value, &r->delay_ms) && set_action(r, A_DELAY);
+	if (strcmp(key, "error") == 0)
+		return parse_status(value, &r->status) && set_action(r, A_ERROR);
+	if (strcmp(key, "op") == 0) {
+		r->any_op = false;
+		return parse_ops(value, &r->ops);
+	}
+	if (strcmp(key, "prob") == 0) {
+		size_t n = strlen(value);
+
+		if (n && value[n - 1] == '%')
+			value[n - 1] = '\0';
+		if (!parse_number(value, &v) || v < 1 || v > 100)
+			return false;
+		r->prob = (uint32_t)v;
+		return true;
+	}
+	if (!parse_number(value, &v))
+		return false;
+	if (strcmp(key, "seed") == 0) {
+		r->random = v;
+		return true;
+	}
+	if (v == 0)
+		return false;
+	if (strcmp(key, "nth") == 0)
+		r->nth = v;
+	else if (strcmp(key, "every") == 0)
+		r->every = v;
+	else if (strcmp(key, "count") == 0)
+		r->count = v;
+	else if (strcmp(key, "after") == 0)
+		r->after = v;
+	else
+		return false;
+	return true;
+}
+
+static int parse_rule(struct rule *r, char *text, struct err *e)
+{
+	char *save, *word;
+
+	r->any_op = true;
+	r->random = 1;
+	for (word = strtok_r(text, ":", &save); word; word = strtok_r(NULL, ":", &save)) {
+		char whole[80];
+		char *value = strchr(word, '=');
+		bool ok;
+
+		snprintf(whole, sizeof(whole), "%s", word);
+		if (value) {
+			*value++ = '\0';
+			ok = parse_valued(r, word, value);
+		} else {
+			ok = parse_plain(r, word);
+		}
+		if (!ok)
+			return err_set(e, ERR_USAGE,
+				"--fault: \"%s\" is not understood, or is a second action in its "
+				"rule",
+				whole);
+	}
+	if (r->action == A_NONE)
+		return err_set(e, ERR_USAGE,
+			"--fault: a rule has no action (drop, delay=TIME, error=STATUS, ...)");
+	if (r->action == A_ERROR && r->request)
+		return err_set(e, ERR_USAGE,
+			"--fault: error= applies to an operation, not to the "
+			"request: leave \"request\" out");
+	if (r->action == A_MESSAGE && r->request && r->fault != RPC_FAULT_DROP &&
+		r->fault != RPC_FAULT_CLOSE)
+		return err_set(e, ERR_USAGE,
+			"--fault: at the stage \"request\" only drop, close and delay exist");
+	return 0;
+}
+
+struct fault *fault_new(const char *spec, struct err *e)
+{
+	struct fault *f = calloc(1, sizeof(*f));
+	char *copy = strdup(spec), *save, *text;
+	int r = f && copy ? 0 : err_set(e, ERR_INTERNAL, "out of memory");
+
+	if (r == 0)
+		pthread_mutex_init(&f->lock, NULL);
+	for (text = r < 0 ? NULL : strtok_r(copy, ",", &save); text && r == 0;
+		text = strtok_r(NULL, ",", &save)) {
+		if (f->n == MAX_RULES)
+			r = err_set(e, ERR_USAGE, "--fault: more than %d rules", MAX_RULES);
+		else
+			r = parse_rule(&f->rule[f->n++], text, e);
+	}
+	if (r == 0 && f->n == 0)
+		r = err_set(e, ERR_USAGE, "--fault: the specification is empty");
+	free(copy);
+	if (r == 0)
+		return f;
+	free(f);
+	return NULL;
+}
+
+struct fault *fault_free(struct fault *f)
+{
+	if (f)
+		pthread_mutex_destroy(&f->lock);
+	free(f);
+	return NULL;
+}
+
+static uint32_t next_random(struct rule *r)
+{
+	r->random = r->random * 6364136223846793005ull + 1442695040888963407ull;
+	return (uint32_t)(r->random >> 33);
+}
+
+/* The rule's operations are there: does it hit this time? */
+static bool hits_locked(struct rule *r)
+{
+	uint64_t n = ++r->seen;
+
+	if (n <= r->after)
+		return false;
+	n -= r->after;
+	if ((r->nth && n != r->nth) || (r->every && n % r->every != 0))
+		return false;
+	if (r->prob && next_random(r) % 100 >= r->prob)
+		return false;
+	if (r->count && r->hits >= r->count)
+		return false;
+	r->hits++;
+	return true;
+}
+
+static bool concerns(const struct rule *r, const struct fault_ops *ops)
+{
+	if (r->any_op)
+		return !(ops->bits[0] & 1);
+	return (r->ops.bits[0] & ops->bits[0]) || (r->ops.bits[1] & ops->bits[1]);
+}
+
+enum rpc_fault fault_message(
+	struct fault *f, const struct fault_ops *ops, bool reply, unsigned *delay_ms)
+{
+	enum rpc_fault fault = RPC_FAULT_NONE;
+
+	pthread_mutex_lock(&f->lock);
+	for (unsigned i = 0; i < f->n && fault == RPC_FAULT_NONE; i++) {
+		struct rule *r = &f->rule[i];
+
+		if (r->action == A_ERROR || r->request == reply || !concerns(r, ops) ||
+			!hits_locked(r))
+			continue;
+		if (r->action == A_DELAY)
+			*delay_ms = r->delay_ms;
+		else
+			fault = r->fault;
+	}
+	pthread_mutex_unlock(&f->lock);
+	return fault;
+}
+
+uint32_t fault_status(struct fault *f, uint32_t op)
+{
+	struct fault_ops ops = {{0, 0}};
+	uint32_t status = NFS4_OK;
+
+	if (!f)
+		return NFS4_OK;
+	fault_ops_add(&ops, op);
+	pthread_mutex_lock(&f->lock);
+	for (unsigned i = 0; i < f->n && status == NFS4_OK; i++) {
+		struct rule *r = &f->rule[i];
+
+		if (r->action == A_ERROR && concerns(r, &ops) && hits_locked(r))
+			status = r->status;
+	}
+	pthread_mutex_unlock(&f->lock);
+	return status;
+}
+
+void fault_ops_scan(struct fault_ops *ops, const struct rpc_req *req)
+{
+	struct xdr_in in = req->args;
+	struct nfs4_compound_args head;
+	struct nfs4_args a;
+
+	memset(ops, 0, sizeof(*ops));
+	if (req->proc == NFS4_PROC_NULL) {
+		fault_ops_add(ops, 0);
+		return;
+	}
+	if (nfs4_get_compound_args(&in, &head) < 0)
+		return;
+	for (uint32_t i = 0; i < head.nops; i++) {
+		int r = nfs4_get_args(&in, &a);
+
+		if (r == -EBADMSG)
+			return;
+		fault_ops_add(ops, a.op);
+		if (r < 0)
+			return;
+	}
+}
+
+enum rpc_fault fault_hook(void *ctx, const struct rpc_req *req, bool reply, unsigned *delay_ms)
+{
+	/* a reply is sent by the thread that got the request; its arguments are gone by then */
+	static _Thread_local struct fault_ops ops;
+	static _Thread_local uint32_t xid;
+	enum rpc_fault fault;
+
+	if (!reply) {
+		fault_ops_scan(&ops, req);
+		xid = req->xid;
+	} else if (xid != req->xid) {
+		return RPC_FAULT_NONE;
+	}
+	fault = fault_message(ctx, &ops, reply, delay_ms);
+	if (fault != RPC_FAULT_NONE || *delay_ms)
+		log_info("fault: %s with XID 0x%08x: fault %d, delay %u ms",
+			reply ? "reply" : "request", req->xid, fault, *delay_ms);
+	return fault;
+}

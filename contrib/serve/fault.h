@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * fault: mistakes that the server makes on purpose, so that clients can be tested.
+ *
+ * SPEC is a list of rules separated by commas; a rule is a list of words separated by colons:
+ *
+ *     rule     = word *(":" word)
+ *     action   = drop | delay=TIME | error=STATUS | close | close-mid | corrupt | truncate
+ *              | wrong-xid | no-credit | err-chunk | err-vers | long-chunk      (exactly one)
+ *     stage    = request | reply          (where a message is hit; reply unless said otherwise)
+ *     which    = op=NAME["+"NAME...]      (messages with one of these operations; NULL: the null
+ *                                          procedure; without op: every COMPOUND)
+ *     when     = nth=N | every=N | prob=PERCENT | after=N | count=N | seed=N
+ *     TIME     = number followed by ms or s
+ *     STATUS   = a name as NFS4ERR_DELAY, or a number
+ *
+ * Among the messages that match, after=N skips the first N, nth=N hits the Nth only, every=N each
+ * Nth, prob each with that probability (from a generator started by seed), and count=N ends the
+ * rule after N hits. The first rule that hits decides.
+ *
+ * Examples: drop:op=WRITE:nth=3   delay=200ms:request:op=READ   error=NFS4ERR_DELAY:op=OPEN:every=2
+ */
+#ifndef RNFS_SERVE_FAULT_H
+#define RNFS_SERVE_FAULT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "transport/err.h"
+#include "transport/rpc.h"
+
+struct fault;
+
+/* Parses spec. NULL with *e set (ERR_USAGE), the sentence names the word. */
+struct fault *fault_new(const char *spec, struct err *e);
+struct fault *fault_free(struct fault *f);
+
+/* Operations in a message: bit n is operation n; bit 0 is the null procedure. */
+struct fault_ops {
+	uint64_t bits[2];
+};
+void fault_ops_add(struct fault_ops *ops, uint32_t op);
+/* Reads the operations of a request without consuming anything. */
+void fault_ops_scan(struct fault_ops *ops, const struct rpc_req *req);
+
+/* What happens to a message with these operations. Any thread. */
+enum rpc_fault fault_message(
+	struct fault *f, const struct fault_ops *ops, bool reply, unsigned *delay_ms);
+/* The status that op is to fail with, or NFS4_OK. f may be NULL. Any thread. */
+uint32_t fault_status(struct fault *f, uint32_t op);
+
+/* rpc_fault_fn; ctx is a struct fault. */
+enum rpc_fault fault_hook(void *ctx, const struct rpc_req *req, bool reply, unsigned *delay_ms);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * rnfs-serve: an NFSv4.1 server for one directory.
+ *
+ * The main thread starts everything, then waits for a signal and, once a second, lets what is idle
+ * go: clients, descriptors, directory streams. Requests run on their connections' threads.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "contrib/serve/ident.h"
+#include "contrib/serve/key.h"
+#include "contrib/serve/options.h"
+#include "contrib/serve/serve.h"
+#include "transport/log.h"
+
+#define POOL_LIMIT  (512u << 20)
+#define DIR_STREAMS 64
+#define IDLE_NS	    60000000000ull /* unused descriptors are kept for so long */
+#define EXIT_USAGE  2
+
+static int fail(const struct err *e)
+{
+	fprintf(stderr, "rnfs-serve: %s\n", e->msg);
+	return e->kind == ERR_USAGE ? EXIT_USAGE : EXIT_FAILURE;
+}
+
+static int open_serve(struct serve *sv, const struct options *o, struct err *e)
+{
+	uint8_t key[HANDLE_KEY];
+	uint64_t id;
+
+	if (access("/proc/self/fd", X_OK) != 0)
+		return err_set(e, ERR_INTERNAL, "/proc is not mounted, files cannot be opened");
+	if (o->fault) {
+		sv->fault = fault_new(o->fault, e);
+		if (!sv->fault)
+			return -1;
+	}
+	if (key_load(o->key, key, e) < 0)
+		return -1;
+	sv->objs = obj_table_new(o->dir, key, 0, e);
+	if (!sv->objs)
+		return -1;
+	/* one owner for each export and place, the same after a restart */
+	id = handle_siphash(key, o->listen, sizeof(o->listen));
+	snprintf(sv->owner, sizeof(sv->owner), "rnfs-serve-%016" PRIx64, id);
+	sv->read_only = o->read_only;
+	sv->dirs = dir_cache_new(DIR_STREAMS);
+	sv->pool = mem_pool_new(POOL_LIMIT);
+	if (!sv->dirs || !sv->pool || state_init(&sv->state, sv->objs, o->lease_s) < 0 ||
+		getrandom(sv->write_verf, sizeof(sv->write_verf), 0) !=
+			(ssize_t)sizeof(sv->write_verf))
+		return err_set(e, ERR_INTERNAL, "out of memory");
+	return 0;
+}
+
+static void close_serve(struct serve *sv)
+{
+	if (sv->state.objs)
+		state_finish(&sv->state);
+	dir_cache_free(sv->dirs);
+	obj_table_free(sv->objs);
+	mem_pool_free(sv->pool);
+	fault_free(sv->fault);
+}
+
+static struct rpc_server *start(
+	struct serve *sv, const struct options *o, const struct listen_at *at, struct err *e)
+{
+	struct rpc_server_params p = {
+		.proto = at->proto,
+		.addr = at->addr,
+		.addr_len = at->addr_len,
+		.pool = sv->pool,
+		.inline_size = o->inline_size,
+		.crc = o->crc,
+		.service = serve_request,
+		.conn_down = serve_conn_down,
+		.ctx = sv,
+	};
+
+	if (sv->fault)
+		p.fault = serve_fault;
+	return rpc_server_new(&p, e);
+}
+
+/* Tells whoever waits that the server can be connected to. */
+static void announce(const struct options *o, struct rpc_server *const *servers)
+{
+	for (unsigned i = 0; i < o->nlisten; i++) {
+		const struct listen_at *l = &o->listen[i];
+		unsigned port = rpc_server_port(servers[i]);
+
+		printf("rnfs-serve: serving %s on %s:%u (%s)\n", o->dir, l->host, port,
+			rpc_proto_name(l->proto));
+		if (o->ready_fd >= 0)
+			dprintf(o->ready_fd, "%s:%u\n", l->host, port);
+	}
+	fflush(stdout);
+	if (o->ready_fd > 2)
+		close(o->ready_fd);
+}
+
+static void run(struct serve *sv, const sigset_t *signals)
+{
+	const struct timespec second = {.tv_sec = 1};
+	int sig;
+
+	do {
+		sig = sigtimedwait(signals, NULL, &second);
+		state_tick(&sv->state);
+		obj_table_age(sv->objs, IDLE_NS);
+		dir_cache_age(sv->dirs, IDLE_NS);
+	} while (sig < 0);
+	log_ctrl("ended by %s", strsignal(sig));
+}
+
+static int serve(const struct options *o, const sigset_t *signals)
+{
+	struct rpc_server *servers[OPTIONS_MAX_LISTEN] = {0};
+	struct serve sv = {0};
+	struct err e = {0};
+	unsigned n;
+
+	if (open_serve(&sv, o, &e) < 0) {
+		close_serve(&sv);
+		return fail(&e);
+	}
+	for (n = 0; n < o->nlisten; n++) {
+		servers[n] = start(&sv, o, &o->listen[n], &e);
+		if (!servers[n])
+			break;
+	}
+	if (n == o->nlisten) {
+		announce(o, servers);
+		run(&sv, signals);
+	}
+	while (n > 0)
+		rpc_server_free(servers[--n]);
+	close_serve(&sv);
+	return e.kind == ERR_NONE ? EXIT_SUCCESS : fail(&e);
+}
+
+int main(int argc, char **argv)
+{
+	struct options o;
+	struct err e = {0};
+	sigset_t signals;
+
+	if (options_parse(&o, argc, argv, &e) < 0)
+		return fail(&e);
+	if (o.help) {
+		options_usage();
+		return EXIT_SUCCESS;
+	}
+	if (o.version) {
+		printf("rnfs-serve %s\n", RNFS_VERSION);
+		return EXIT_SUCCESS;
+	}
+	log_init("rnfs-serve", o.debug > 1 ? LOG_L_DATA : o.debug ? LOG_L_CTRL : LOG_L_INFO);
+	signal(SIGPIPE, SIG_IGN);
+	umask(0); /* modes are the clients' */
+	ident_init(!o.no_root_squash);
+	/* before any thread: they inherit the mask, and the signals are the main thread's alone */
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+	return serve(&o, &signals);
+}

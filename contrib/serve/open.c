@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * open: opens of files, their share reservations and descriptors (RFC 8881 sections 9.7 to 9.11).
+ *
+ * A file's opens hang on its object. One owner has at most one open of a file; opening again widens
+ * it. A descriptor, once in an open, stays until the open's last reference is gone, so that a READ
+ * never finds its descriptor closed under it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "contrib/serve/state.h"
+#include "transport/log.h"
+
+static struct st *find_owner_locked(
+	struct obj *o, struct client *c, const struct nfs4_opaque *owner)
+{
+	struct st *st;
+
+	LIST_FOREACH (st, &o->states, obj_link)
+		if (st->kind == ST_OPEN && st->client == c && st->owner_len == owner->len &&
+			memcmp(st->owner, owner->data, owner->len) == 0)
+			return st;
+	return NULL;
+}
+
+/* An open that forbids access or is in the way of deny, other than self. */
+static struct st *conflict_locked(
+	struct obj *o, const struct st *self, uint32_t access, uint32_t deny)
+{
+	struct st *st;
+
+	LIST_FOREACH (st, &o->states, obj_link)
+		if (st->kind == ST_OPEN && st != self &&
+			((st->deny & access) || (st->access & deny)))
+			return st;
+	return NULL;
+}
+
+/* Makes sure that st has the descriptors for access. given: one that is open already, read-write if
+ * rdwr. 0 or -errno. */
+static int need_fds_locked(struct st *st, uint32_t access, int *given, bool rdwr)
+{
+	int fd;
+
+	if (*given >= 0 && rdwr && st->fd_r < 0 && st->fd_w < 0) {
+		st->fd_r = st->fd_w = *given;
+		*given = -1;
+	}
+	if ((access & OPEN4_SHARE_ACCESS_WRITE) && st->fd_w < 0) {
+		/* most writers read too, when pages are filled up: one descriptor if allowed */
+		fd = st->fd_r < 0 ? obj_open(st->obj, O_RDWR) : -EACCES;
+		if (fd >= 0) {
+			st->fd_r = st->fd_w = fd;
+		} else {
+			fd = obj_open(st->obj, O_WRONLY);
+			if (fd < 0)
+				return fd;
+			st->fd_w = fd;
+		}
+	}
+	if ((access & OPEN4_SHARE_ACCESS_READ) && st->fd_r < 0) {
+		fd = obj_open(st->obj, O_RDONLY);
+		if (fd < 0)
+			return fd;
+		st->fd_r = fd;
+	}
+	return 0;
+}
+
+static uint32_t widen_locked(
+	struct st *st, uint32_t access, uint32_t deny, int *fd, bool rdwr, struct nfs4_stateid *out)
+{
+	int r = need_fds_locked(st, access, fd, rdwr);
+
+	if (r < 0)
+		return nfs4_errno_status(r);
+	st->access |= access;
+	st->deny |= deny;
+	pthread_mutex_lock(&st->client->lock);
+	if (++st->sid.seqid == 0)
+		st->sid.seqid = 1;
+	*out = st->sid;
+	pthread_mutex_unlock(&st->client->lock);
+	return NFS4_OK;
+}
+
+static uint32_t first_open_locked(struct state *s, struct client *c, struct obj *o,
+	const struct nfs4_opaque *owner, uint32_t access, uint32_t deny, int *fd, bool rdwr,
+	struct nfs4_stateid *out, struct st **undo)
+{
+	struct st *st = st_alloc(c, obj_ref(s->objs, o), ST_OPEN, owner->data, owner->len);
+	uint32_t status;
+	int r;
+
+	if (!st) {
+		obj_unref(s->objs, o); /* not the last: the caller has one */
+		return NFS4ERR_DELAY;
+	}
+	*undo = st;
+	r = need_fds_locked(st, access, fd, rdwr);
+	if (r < 0)
+		return nfs4_errno_status(r);
+	st->access = access;
+	st->deny = deny;
+	status = st_insert(c, st);
+	if (status != NFS4_OK)
+		return status;
+	LIST_INSERT_HEAD(&o->states, st, obj_link);
+	*out = st->sid;
+	*undo = NULL;
+	return NFS4_OK;
+}
+
+uint32_t st_open(struct state *s, struct client *c, struct obj *o, const struct nfs4_opaque *owner,
+	uint32_t access, uint32_t deny, int fd, bool fd_rdwr, struct nfs4_stateid *out)
+{
+	struct st *st, *other, *undo = NULL;
+	uint64_t blocker = 0;
+	uint32_t status;
+
+	do {
+		pthread_mutex_lock(&o->lock);
+		st = find_owner_locked(o, c, owner);
+		other = conflict_locked(o, st, access, deny);
+		blocker = 0;
+		if (other) {
+			blocker = other->client->id;
+			status = NFS4ERR_SHARE_DENIED;
+		} else if (st) {
+			status = widen_locked(st, access, deny, &fd, fd_rdwr, out);
+		} else {
+			status = first_open_locked(
+				s, c, o, owner, access, deny, &fd, fd_rdwr, out, &undo);
+		}
+		pthread_mutex_unlock(&o->lock);
+	} while (blocker && blocker != c->id && client_evict_expired(s, blocker));
+	st_put(s, undo);
+	if (fd >= 0)
+		close(fd);
+	return status;
+}
+
+/* Finds the open that sid names; with NFS4_OK the caller has a reference. */
+static uint32_t find_open(
+	struct client *c, struct obj *o, const struct nfs4_stateid *sid, struct st **out)
+{
+	uint32_t status;
+
+	pthread_mutex_lock(&c->lock);
+	status = st_find_locked(c, o, sid, out);
+	if (status == NFS4_OK && (*out)->kind != ST_OPEN)
+		status = NFS4ERR_BAD_STATEID;
+	if (status == NFS4_OK)
+		(*out)->refs++;
+	pthread_mutex_unlock(&c->lock);
+	return status;
+}
+
+uint32_t st_close(struct state *s, struct client *c, struct obj *o, const struct nfs4_stateid *sid,
+	struct nfs4_stateid *out)
+{
+	struct st *st, *l, *next;
+	LIST_HEAD(, st) locks = LIST_HEAD_INITIALIZER(locks);
+	uint32_t status = find_open(c, o, sid, &st);
+	bool mine;
+
+	if (status != NFS4_OK)
+		return status;
+	pthread_mutex_lock(&o->lock);
+	mine = st_remove(c, st);
+	if (mine) {
+		LIST_REMOVE(st, obj_link);
+		/* its locks end with it (section 18.2.3 lets the server choose this) */
+		for (l = LIST_FIRST(&o->states); l; l = next) {
+			next = LIST_NEXT(l, obj_link);
+			if (l->kind == ST_LOCK && l->open == st && st_remove(c, l)) {
+				lock_drop_locked(l);
+				LIST_REMOVE(l, obj_link);
+				LIST_INSERT_HEAD(&locks, l, obj_link);
+			}
+		}
+	}
+	pthread_mutex_unlock(&o->lock);
+	while ((l = LIST_FIRST(&locks)) != NULL) {
+		LIST_REMOVE(l, obj_link);
+		st_put(s, l);
+	}
+	if (mine)
+		st_put(s, st); /* the table's */
+	st_put(s, st);
+	*out = nfs4_stateid_invalid;
+	return mine ? NFS4_OK : NFS4ERR_BAD_STATEID;
+}
+
+uint32_t st_downgrade(struct state *s, struct client *c, struct obj *o,
+	const struct nfs4_stateid *sid, uint32_t access, uint32_t deny, struct nfs4_stateid *out)
+{
+	struct st *st;
+	uint32_t status = find_open(c, o, sid, &st);
+
+	if (status != NFS4_OK)
+		return status;
+	pthread_mutex_lock(&o->lock);
+	if (access == 0 || (access & ~st->access) || (deny & ~st->deny)) {
+		status = NFS4ERR_INVAL;
+	} else {
+		st->access = access;
+		st->deny = deny;
+		pthread_mutex_lock(&c->lock);
+		if (++st->sid.seqid == 0)
+			st->sid.seqid = 1;
+		*out = st->sid;
+		pthread_mutex_unlock(&c->lock);
+	}
+	pthread_mutex_unlock(&o->lock);
+	st_put(s, st);
+	return status;
+}
+
+uint32_t st_io(struct client *c, struct obj *o, const struct nfs4_stateid *sid, bool write,
+	struct st **out, int *fd)
+{
+	struct st *st, *op;
+	uint32_t status;
+
+	*fd = -1;
+	pthread_mutex_lock(&c->lock);
+	status = st_find_locked(c, o, sid, &st);
+	if (status == NFS4_OK)
+		st->refs++;
+	pthread_mutex_unlock(&c->lock);
+	if (status != NFS4_OK)
+		return status;
+	op = st->kind == ST_LOCK ? st->open : st;
+	pthread_mutex_lock(&o->lock);
+	if (write && op->access & OPEN4_SHARE_ACCESS_WRITE)
+		*fd = op->fd_w;
+	else if (!write && (op->access & OPEN4_SHARE_ACCESS_READ || op->fd_r >= 0))
+		*fd = op->fd_r;
+	pthread_mutex_unlock(&o->lock);
+	*out = st;
+	return *fd < 0 ? NFS4ERR_OPENMODE : NFS4_OK;
+}
+
+uint32_t st_anonymous_ok(struct obj *o, bool write)
+{
+	uint32_t status = NFS4_OK;
+	struct st *st;
+
+	pthread_mutex_lock(&o->lock);
+	LIST_FOREACH (st, &o->states, obj_link)
+		if (st->kind == ST_OPEN &&
+			st->deny & (write ? OPEN4_SHARE_DENY_WRITE : OPEN4_SHARE_DENY_READ))
+			status = NFS4ERR_LOCKED;
+	pthread_mutex_unlock(&o->lock);
+	return status;
+}
+
+uint32_t st_free(struct state *s, struct client *c, const struct nfs4_stateid *sid)
+{
+	struct st *st;
+	struct obj *o;
+	uint32_t status;
+	bool mine;
+
+	pthread_mutex_lock(&c->lock);
+	status = st_find_locked(c, NULL, sid, &st);
+	if (status == NFS4_OK)
+		st->refs++;
+	pthread_mutex_unlock(&c->lock);
+	if (status != NFS4_OK)
+		return status;
+	if (st->kind != ST_LOCK) {
+		st_put(s, st);
+		return NFS4ERR_LOCKS_HELD; /* an open: section 18.38.3 */
+	}
+	o = st->obj;
+	pthread_mutex_lock(&o->lock);
+	mine = !lock_any_locked(st) && st_remove(c, st);
+	if (mine)
+		LIST_REMOVE(st, obj_link);
+	pthread_mutex_unlock(&o->lock);
+	if (mine)
+		st_put(s, st);
+	st_put(s, st);
+	return mine ? NFS4_OK : NFS4ERR_LOCKS_HELD;
+}
+
+int st_any_fd(struct obj *o)
+{
+	struct st *st;
+	int fd = -1;
+
+	pthread_mutex_lock(&o->lock);
+	LIST_FOREACH (st, &o->states, obj_link) {
+		if (st->kind == ST_OPEN && (st->fd_w >= 0 || st->fd_r >= 0)) {
+			fd = fcntl(st->fd_w >= 0 ? st->fd_w : st->fd_r, F_DUPFD_CLOEXEC, 0);
+			break;
+		}
+	}
+	pthread_mutex_unlock(&o->lock);
+	return fd;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * ops_attr: GETATTR, SETATTR, ACCESS, VERIFY, NVERIFY.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "contrib/serve/serve.h"
+
+uint32_t op_getattr(struct compound *c, const struct nfs4_args *a)
+{
+	const struct nfs4_bitmap *want = &a->u.getattr.want;
+	struct nfs4_attrs attrs;
+	struct statx st;
+	int r;
+
+	/* section 18.7.3: attributes that can only be set */
+	if (nfs4_bit(want, FATTR4_TIME_ACCESS_SET) || nfs4_bit(want, FATTR4_TIME_MODIFY_SET))
+		return NFS4ERR_INVAL;
+	r = obj_stat(c->cur, &st);
+	if (r < 0)
+		return nfs4_errno_status(r);
+	attr_fill(c->sv, c->cur, &st, want, &attrs);
+	nfs4_put_op_res(c->out, OP_GETATTR, NFS4_OK);
+	nfs4_put_attrs(c->out, want, &attrs);
+	return NFS4_OK;
+}
+
+static bool is_special(const struct nfs4_stateid *sid)
+{
+	return nfs4_stateid_same(sid, &nfs4_stateid_anonymous) ||
+	       nfs4_stateid_same(sid, &nfs4_stateid_bypass);
+}
+
+/* A change of size goes through the open that the stateid names, if it names one. */
+static uint32_t size_fd(
+	struct compound *c, const struct nfs4_stateid *given, struct st **st, int *fd)
+{
+	struct nfs4_stateid sid = *given;
+
+	*st = NULL;
+	*fd = -1;
+	current_stateid(c, &sid);
+	if (!S_ISREG(c->cur->type))
+		return NFS4_OK; /* attr_apply() has the right answer */
+	if (is_special(&sid))
+		return st_anonymous_ok(c->cur, true);
+	return st_io(c->client, c->cur, &sid, true, st, fd);
+}
+
+uint32_t op_setattr(struct compound *c, const struct nfs4_args *args)
+{
+	const struct nfs4_setattr_args *a = &args->u.setattr;
+	struct nfs4_setattr_res r = {0};
+	struct nfs_sattr set;
+	struct st *st = NULL;
+	uint32_t status = nfs4_sattr_decode(&a->attrs, &set), done = 0;
+	int fd = -1;
+
+	if (status == NFS4_OK && set.mask & NFS_SET_SIZE)
+		status = size_fd(c, &a->stateid, &st, &fd);
+	if (status == NFS4_OK)
+		status = attr_apply(c->cur, fd, &set, &done);
+	st_put(&c->sv->state, st);
+	r.attrset = nfs4_sattr_bits(done);
+	nfs4_put_setattr_res(c->out, status, &r);
+	c->put = true;
+	return status;
+}
+
+static bool allowed(const struct obj *o, int mode)
+{
+	char path[OBJ_PATH_SIZE];
+
+	if (S_ISLNK(o->type))
+		return mode == R_OK;
+	if (faccessat(o->fd, "", mode, AT_EMPTY_PATH | AT_EACCESS) == 0)
+		return true;
+	if (errno != EINVAL && errno != ENOENT)
+		return false;
+	/* a kernel without AT_EMPTY_PATH here */
+	return faccessat(AT_FDCWD, obj_path(o, path), mode, AT_EACCESS) == 0;
+}
+
+uint32_t op_access(struct compound *c, const struct nfs4_args *a)
+{
+	uint32_t want = a->u.access.access;
+	struct nfs4_access_res r = {.supported = want};
+	bool dir = S_ISDIR(c->cur->type), ro = c->sv->read_only;
+
+	r.supported &= dir ? ACCESS4_READ | ACCESS4_LOOKUP | ACCESS4_MODIFY | ACCESS4_EXTEND |
+				       ACCESS4_DELETE
+			   : ACCESS4_READ | ACCESS4_MODIFY | ACCESS4_EXTEND | ACCESS4_EXECUTE;
+	if (want & ~0x3fu)
+		return NFS4ERR_INVAL;
+	if (r.supported & ACCESS4_READ && allowed(c->cur, R_OK))
+		r.access |= ACCESS4_READ;
+	if (r.supported & (ACCESS4_LOOKUP | ACCESS4_EXECUTE) && allowed(c->cur, X_OK))
+		r.access |= r.supported & (ACCESS4_LOOKUP | ACCESS4_EXECUTE);
+	/* entries of a directory change only with permission to search it too */
+	if (!ro && r.supported & (ACCESS4_MODIFY | ACCESS4_EXTEND | ACCESS4_DELETE) &&
+		allowed(c->cur, dir ? W_OK | X_OK : W_OK))
+		r.access |= r.supported & (ACCESS4_MODIFY | ACCESS4_EXTEND | ACCESS4_DELETE);
+	nfs4_put_access_res(c->out, NFS4_OK, &r);
+	return NFS4_OK;
+}
+
+/* NFS4ERR_SAME or NFS4ERR_NOT_SAME, or why that cannot be said. Both sides are compared encoded. */
+static uint32_t compare(struct compound *c, const struct nfs4_fattr *given)
+{
+	struct nfs4_bitmap supported = attr_supported(), known;
+	struct nfs4_attrs attrs;
+	struct nfs4_fattr ours;
+	struct xdr_out out;
+	struct xdr_in in;
+	struct statx st;
+	uint32_t status = NFS4ERR_SERVERFAULT;
+	const size_t cap = 8192;
+	uint8_t *buf;
+	int r;
+
+	known = nfs4_bits_and(&given->mask, &supported);
+	if (given->mask.more || memcmp(known.w, given->mask.w, sizeof(known.w)) != 0)
+		return NFS4ERR_ATTRNOTSUPP;
+	if (nfs4_bit(&known, FATTR4_RDATTR_ERROR) || nfs4_bit(&known, FATTR4_TIME_ACCESS_SET) ||
+		nfs4_bit(&known, FATTR4_TIME_MODIFY_SET))
+		return NFS4ERR_INVAL;
+	r = obj_stat(c->cur, &st);
+	if (r < 0)
+		return nfs4_errno_status(r);
+	buf = malloc(cap);
+	if (!buf)
+		return NFS4ERR_DELAY;
+	attr_fill(c->sv, c->cur, &st, &known, &attrs);
+	xdr_out_init(&out, buf, cap);
+	nfs4_put_attrs(&out, &known, &attrs);
+	xdr_in_init(&in, buf, out.len);
+	if (xdr_out_ok(&out) && nfs4_get_fattr(&in, &ours) == 0)
+		status =
+			ours.vals.len == given->vals.len &&
+					memcmp(ours.vals.data, given->vals.data, ours.vals.len) == 0
+				? NFS4ERR_SAME
+				: NFS4ERR_NOT_SAME;
+	free(buf);
+	return status;
+}
+
+uint32_t op_verify(struct compound *c, const struct nfs4_args *a)
+{
+	uint32_t status = compare(c, &a->u.verify.attrs);
+
+	if (status != NFS4ERR_SAME)
+		return status;
+	nfs4_put_op_res(c->out, OP_VERIFY, NFS4_OK);
+	return NFS4_OK;
+}
+
+uint32_t op_nverify(struct compound *c, const struct nfs4_args *a)
+{
+	uint32_t status = compare(c, &a->u.verify.attrs);
+
+	if (status != NFS4ERR_NOT_SAME)
+		return status;
+	nfs4_put_op_res(c->out, OP_NVERIFY, NFS4_OK);
+	return NFS4_OK;
+}

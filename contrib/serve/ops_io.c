@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * ops_io: READ, WRITE, COMMIT. Data is read from the file into memory that the transport sends
+ * from, and written from where the transport has put it: it is never copied here.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "contrib/serve/serve.h"
+
+#define READ_RES_HEAD 16u /* operation, status, eof, length */
+
+/* A descriptor for I/O under a stateid. */
+struct io {
+	struct st *st; /* fd is its */
+	int fd;
+	bool own; /* fd is ours to close */
+};
+
+static uint32_t io_begin(
+	struct compound *c, const struct nfs4_stateid *given, bool write, struct io *io)
+{
+	struct nfs4_stateid sid = *given;
+	bool bypass;
+	uint32_t status = need_file(c->cur);
+
+	*io = (struct io){.fd = -1};
+	if (status != NFS4_OK)
+		return status;
+	current_stateid(c, &sid);
+	bypass = nfs4_stateid_same(&sid, &nfs4_stateid_bypass);
+	if (!bypass && !nfs4_stateid_same(&sid, &nfs4_stateid_anonymous))
+		return st_io(c->client, c->cur, &sid, write, &io->st, &io->fd);
+	if (write || !bypass)
+		status = st_anonymous_ok(c->cur, write);
+	if (status != NFS4_OK)
+		return status;
+	io->fd = obj_open(c->cur, write ? O_WRONLY : O_RDONLY);
+	if (io->fd < 0)
+		return nfs4_errno_status(io->fd);
+	io->own = true;
+	return NFS4_OK;
+}
+
+static void io_end(struct compound *c, struct io *io)
+{
+	if (io->own)
+		close(io->fd);
+	st_put(&c->sv->state, io->st);
+}
+
+/* How much of a READ's data can be carried: in what is left of the Write chunks, or inline. */
+static uint32_t read_room(const struct compound *c, uint32_t count)
+{
+	size_t inline_room;
+
+	if (count > SERVE_IO_MAX)
+		count = SERVE_IO_MAX;
+	if (c->sink_left)
+		return count < c->sink_left ? count : c->sink_left;
+	/* res_max bounds c->out, but what follows from payload is only bounded by the peer */
+	inline_room = c->inline_max > c->out->len + READ_RES_HEAD
+			      ? c->inline_max - c->out->len - READ_RES_HEAD
+			      : 0;
+	return count < inline_room ? count : (uint32_t)(inline_room & ~(size_t)3);
+}
+
+static ssize_t read_fully(int fd, uint8_t *p, size_t n, uint64_t offset)
+{
+	size_t done = 0;
+
+	while (done < n) {
+		ssize_t r = pread(fd, p + done, n - done, (off_t)(offset + done));
+
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r < 0)
+			return done ? (ssize_t)done : -errno;
+		if (r == 0)
+			break;
+		done += (size_t)r;
+	}
+	return (ssize_t)done;
+}
+
+/* Nothing can be read behind the end: says so without asking for memory. */
+static bool at_eof(struct obj *o, uint64_t end)
+{
+	struct statx st;
+
+	return obj_stat(o, &st) == 0 && end >= st.stx_size;
+}
+
+static uint32_t do_read(struct compound *c, const struct nfs4_read_args *a, int fd)
+{
+	struct nfs4_read_res r = {0};
+	struct rpc_req *req = c->req;
+	uint32_t room = read_room(c, a->count);
+	struct mem_buf *buf = NULL;
+	ssize_t n = 0;
+
+	if (a->offset > INT64_MAX - SERVE_IO_MAX) {
+		r.eof = true;
+		room = 0;
+	}
+	if (a->count && !room && !r.eof)
+		return NFS4ERR_REP_TOO_BIG;
+	if (req->nhold == sizeof(req->hold) / sizeof(req->hold[0]))
+		return NFS4ERR_DELAY;
+	if (room) {
+		buf = mem_buf_get(c->sv->pool, room);
+		if (!buf)
+			return NFS4ERR_DELAY;
+		n = read_fully(fd, buf->data, room, a->offset);
+	}
+	if (n < 0) {
+		mem_buf_unref(buf);
+		return nfs4_errno_status((int)n);
+	}
+	if (!r.eof)
+		r.eof = (size_t)n < room || at_eof(c->cur, a->offset + (uint64_t)n);
+	if (buf) {
+		req->hold[req->nhold++] = buf; /* until the reply is sent */
+		r.data = mem_buf_sge(buf, 0, (uint32_t)n);
+	}
+	if (c->sink_left)
+		c->sink_left -= (uint32_t)n;
+	else
+		c->inline_max -= (uint32_t)n;
+	nfs4_put_read_res(c->out, NFS4_OK, &r);
+	return NFS4_OK;
+}
+
+uint32_t op_read(struct compound *c, const struct nfs4_args *args)
+{
+	const struct nfs4_read_args *a = &args->u.read;
+	struct io io;
+	uint32_t status = io_begin(c, &a->stateid, false, &io);
+
+	if (status == NFS4_OK)
+		status = do_read(c, a, io.fd);
+	io_end(c, &io);
+	return status;
+}
+
+static int write_fully(int fd, const uint8_t *p, size_t n, uint64_t offset, size_t *done)
+{
+	*done = 0;
+	while (*done < n) {
+		ssize_t r = pwrite(fd, p + *done, n - *done, (off_t)(offset + *done));
+
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r < 0)
+			return *done ? 0 : -errno;
+		*done += (size_t)r;
+	}
+	return 0;
+}
+
+static int sync_fd(int fd, uint32_t stable)
+{
+	if (stable == UNSTABLE4)
+		return 0;
+	return (stable == DATA_SYNC4 ? fdatasync(fd) : fsync(fd)) == 0 ? 0 : -errno;
+}
+
+uint32_t op_write(struct compound *c, const struct nfs4_args *args)
+{
+	const struct nfs4_write_args *a = &args->u.write;
+	struct nfs4_write_res res = {.committed = a->stable};
+	struct io io;
+	uint32_t status = io_begin(c, &a->stateid, true, &io);
+	size_t done = 0;
+	int r = 0;
+
+	if (status == NFS4_OK) {
+		if (a->offset > (uint64_t)INT64_MAX - a->data.len)
+			r = -EFBIG;
+		else
+			r = write_fully(io.fd, a->data.addr, a->data.len, a->offset, &done);
+		if (done)
+			attr_touch(c->cur);
+		if (r == 0)
+			r = sync_fd(io.fd, a->stable);
+		if (r < 0)
+			status = nfs4_errno_status(r);
+	}
+	io_end(c, &io);
+	if (status != NFS4_OK)
+		return status;
+	res.count = (uint32_t)done;
+	memcpy(res.verf, c->sv->write_verf, sizeof(res.verf));
+	nfs4_put_write_res(c->out, NFS4_OK, &res);
+	return NFS4_OK;
+}
+
+uint32_t op_commit(struct compound *c, const struct nfs4_args *a)
+{
+	struct nfs4_commit_res res;
+	uint32_t status = need_file(c->cur);
+	int fd, r;
+
+	if (status != NFS4_OK)
+		return status;
+	/* any descriptor will do, even a read-only one; permission was asked for when writing */
+	fd = st_any_fd(c->cur);
+	if (fd < 0)
+		fd = obj_open(c->cur, O_RDONLY);
+	if (fd < 0)
+		fd = obj_open(c->cur, O_WRONLY);
+	if (fd < 0)
+		return nfs4_errno_status(fd);
+	r = fsync(fd) == 0 ? 0 : -errno;
+	close(fd);
+	if (r < 0)
+		return nfs4_errno_status(r);
+	memcpy(res.verf, c->sv->write_verf, sizeof(res.verf));
+	nfs4_put_commit_res(c->out, NFS4_OK, &res);
+	return NFS4_OK;
+}

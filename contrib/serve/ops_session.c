@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * ops_session: operations on clients, sessions and stateids.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "contrib/serve/serve.h"
+#include "transport/log.h"
+
+#define RPC_REPLY_HEAD 32u /* bytes of an RPC reply before the results, NULL verifier */
+
+static const char *peer_of(const struct compound *c)
+{
+	return c->req->xprt ? rpc_xprt_peer(c->req->xprt) : "local";
+}
+
+uint32_t op_exchange_id(struct compound *c, const struct nfs4_args *a)
+{
+	struct nfs4_exchange_id_res r = {0};
+	struct nfs4_opaque owner = {(const uint8_t *)c->sv->owner, (uint32_t)strlen(c->sv->owner)};
+	uint32_t status =
+		client_exchange_id(&c->sv->state, &c->req->cred, peer_of(c), &a->u.exchange_id, &r);
+
+	if (status != NFS4_OK)
+		return status;
+	r.server_major_id = owner;
+	r.server_scope = owner;
+	nfs4_put_exchange_id_res(c->out, NFS4_OK, &r);
+	return NFS4_OK;
+}
+
+uint32_t op_create_session(struct compound *c, const struct nfs4_args *a)
+{
+	struct nfs4_create_session_res r = {0};
+	struct session *ses;
+	uint32_t status =
+		session_create(&c->sv->state, c->req->xprt, &a->u.create_session, &r, &ses);
+
+	if (status != NFS4_OK)
+		return status;
+	if (ses) {
+		log_ctrl("client %s: session of %u slots, %u operations, backchannel %s",
+			ses->client->who, r.fore.maxrequests, r.fore.maxoperations,
+			ses->cb_wanted ? "wanted" : "not wanted");
+		if (ses->cb_wanted && !c->probe)
+			c->probe = ses;
+		else
+			session_put(&c->sv->state, ses);
+	}
+	nfs4_put_create_session_res(c->out, NFS4_OK, &r);
+	return NFS4_OK;
+}
+
+uint32_t op_destroy_session(struct compound *c, const struct nfs4_args *a)
+{
+	const struct nfs4_sessionid *id = &a->u.destroy_session.session;
+
+	/* section 18.37.3: the session it runs in only as the last operation */
+	if (c->session && memcmp(id, &c->session->id, sizeof(*id)) == 0 && c->index + 1 != c->nops)
+		return NFS4ERR_NOT_ONLY_OP;
+	return session_destroy(&c->sv->state, id) == NFS4_OK
+		       ? (nfs4_put_op_res(c->out, OP_DESTROY_SESSION, NFS4_OK), NFS4_OK)
+		       : NFS4ERR_BADSESSION;
+}
+
+uint32_t op_destroy_clientid(struct compound *c, const struct nfs4_args *a)
+{
+	uint32_t status = client_destroy(&c->sv->state, a->u.destroy_clientid.clientid);
+
+	if (status == NFS4_OK)
+		nfs4_put_op_res(c->out, OP_DESTROY_CLIENTID, NFS4_OK);
+	return status;
+}
+
+static uint32_t min_size(size_t have, uint32_t channel)
+{
+	uint32_t n = channel > RPC_REPLY_HEAD ? channel - RPC_REPLY_HEAD : 0;
+
+	return have < n ? (uint32_t)have : n;
+}
+
+static void put_sequence(struct compound *c, const struct nfs4_sequence_args *a)
+{
+	struct session *ses = c->session;
+	struct nfs4_sequence_res r = {
+		.session = a->session,
+		.sequenceid = a->sequenceid,
+		.slotid = a->slotid,
+		.highest_slotid = ses->fore.maxrequests - 1,
+		.target_highest_slotid = ses->fore.maxrequests - 1,
+	};
+
+	pthread_mutex_lock(&ses->lock);
+	if (ses->cb_wanted && ses->cb_down)
+		r.status_flags |=
+			ses->cb_xprt ? SEQ4_STATUS_CB_PATH_DOWN
+				     : SEQ4_STATUS_CB_PATH_DOWN | SEQ4_STATUS_CB_PATH_DOWN_SESSION;
+	pthread_mutex_unlock(&ses->lock);
+	nfs4_put_sequence_res(c->out, NFS4_OK, &r);
+}
+
+/* The kept answer takes the place of what has been put so far. */
+static void put_replay(struct compound *c, const uint8_t *reply, uint32_t len)
+{
+	c->out->len = 0;
+	c->out->npayloads = 0;
+	xdr_put_fixed(c->out, reply, len);
+	c->replayed = true;
+}
+
+uint32_t op_sequence(struct compound *c, const struct nfs4_args *args)
+{
+	const struct nfs4_sequence_args *a = &args->u.sequence;
+	struct session *ses = session_get(&c->sv->state, &a->session);
+	uint32_t status = NFS4_OK, len = 0;
+	uint8_t *reply = NULL;
+	size_t size = c->req->args.len;
+
+	if (!ses)
+		return NFS4ERR_BADSESSION;
+	for (unsigned i = 0; i < c->req->args.npayloads; i++)
+		size += c->req->args.payload[i].data.len;
+	if (size > ses->fore.maxrequestsize)
+		status = NFS4ERR_REQ_TOO_BIG;
+	else if (c->nops > ses->fore.maxoperations)
+		status = NFS4ERR_TOO_MANY_OPS;
+	if (status == NFS4_OK) {
+		switch (slot_begin(ses, a, &status, &reply, &len)) {
+		case SLOT_RUN:
+			c->session = ses;
+			c->client = ses->client;
+			c->slotid = a->slotid;
+			c->cachethis = a->cachethis;
+			__atomic_store_n(&c->client->seen_ns, state_now_ns(), __ATOMIC_RELAXED);
+			c->res_max = min_size(c->res_max, ses->fore.maxresponsesize);
+			c->inline_max = min_size(c->inline_max, ses->fore.maxresponsesize);
+			if (a->cachethis)
+				c->res_max = min_size(c->res_max, ses->fore.maxresponsesize_cached);
+			put_sequence(c, a);
+			return NFS4_OK;
+		case SLOT_REPLAY:
+			log_ctrl("client %s: slot %u answered again from the cache",
+				ses->client->who, a->slotid);
+			put_replay(c, reply, len);
+			free(reply);
+			break;
+		case SLOT_ERROR:
+			log_ctrl("client %s: slot %u sequence %u: %s", ses->client->who, a->slotid,
+				a->sequenceid, nfs4_status_name(status));
+			break;
+		}
+	}
+	session_put(&c->sv->state, ses);
+	return status;
+}
+
+uint32_t op_bind_conn_to_session(struct compound *c, const struct nfs4_args *args)
+{
+	const struct nfs4_bind_conn_to_session_args *a = &args->u.bind_conn_to_session;
+	struct session *ses = session_get(&c->sv->state, &a->session);
+	struct nfs4_bind_conn_to_session_res r = {.session = a->session, .dir = CDFS4_FORE};
+	bool back = a->dir != CDFC4_FORE;
+
+	if (!ses)
+		return NFS4ERR_BADSESSION;
+	if (back && c->req->xprt) {
+		session_set_back(ses, c->req->xprt);
+		pthread_mutex_lock(&ses->lock);
+		ses->cb_wanted = true;
+		pthread_mutex_unlock(&ses->lock);
+		r.dir = a->dir == CDFC4_BACK ? CDFS4_BACK : CDFS4_BOTH;
+	}
+	nfs4_put_bind_conn_to_session_res(c->out, NFS4_OK, &r);
+	if (r.dir != CDFS4_FORE && !c->probe)
+		c->probe = ses;
+	else
+		session_put(&c->sv->state, ses);
+	return NFS4_OK;
+}
+
+uint32_t op_backchannel_ctl(struct compound *c, const struct nfs4_args *args)
+{
+	const struct nfs4_backchannel_ctl_args *a = &args->u.backchannel_ctl;
+	struct session *ses = c->session;
+	struct rpc_cred cred = {.flavor = RPC_AUTH_NONE};
+	bool usable = false;
+
+	for (uint32_t i = 0; i < a->nsec && !usable; i++) {
+		usable = a->sec[i].flavor != NFS4_RPCSEC_GSS;
+		if (a->sec[i].flavor == NFS4_AUTH_SYS) {
+			cred = a->sec[i].sys;
+			cred.flavor = RPC_AUTH_SYS;
+		}
+	}
+	if (!usable)
+		return NFS4ERR_INVAL;
+	pthread_mutex_lock(&ses->lock);
+	ses->cb_prog = a->cb_program;
+	ses->cb_cred = cred;
+	pthread_mutex_unlock(&ses->lock);
+	nfs4_put_op_res(c->out, OP_BACKCHANNEL_CTL, NFS4_OK);
+	return NFS4_OK;
+}
+
+uint32_t op_reclaim_complete(struct compound *c, const struct nfs4_args *args)
+{
+	struct state *s = &c->sv->state;
+	bool again = false;
+
+	if (args->u.reclaim_complete.one_fs) {
+		if (!c->cur)
+			return NFS4ERR_NOFILEHANDLE;
+	} else {
+		pthread_mutex_lock(&s->lock);
+		again = c->client->reclaim_done;
+		c->client->reclaim_done = true;
+		pthread_mutex_unlock(&s->lock);
+	}
+	if (again)
+		return NFS4ERR_COMPLETE_ALREADY;
+	nfs4_put_op_res(c->out, OP_RECLAIM_COMPLETE, NFS4_OK);
+	return NFS4_OK;
+}
+
+uint32_t op_test_stateid(struct compound *c, const struct nfs4_args *args)
+{
+	const struct nfs4_test_stateid_args *a = &args->u.test_stateid;
+	struct nfs4_test_stateid_res r = {.n = a->n};
+	uint32_t *codes = calloc(a->n ? a->n : 1, sizeof(*codes));
+
+	if (!codes)
+		return NFS4ERR_DELAY;
+	for (uint32_t i = 0; i < a->n; i++) {
+		struct nfs4_stateid sid = nfs4_test_stateid_at(a, i);
+
+		codes[i] = st_test(c->client, &sid);
+	}
+	r.codes = codes;
+	nfs4_put_test_stateid_res(c->out, NFS4_OK, &r);
+	free(codes);
+	return NFS4_OK;
+}
+
+uint32_t op_free_stateid(struct compound *c, const struct nfs4_args *a)
+{
+	uint32_t status = st_free(&c->sv->state, c->client, &a->u.free_stateid.stateid);
+
+	if (status == NFS4_OK)
+		nfs4_put_op_res(c->out, OP_FREE_STATEID, NFS4_OK);
+	return status;
+}

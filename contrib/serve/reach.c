@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * reach: how descriptors of objects are come by. This file holds every system call that turns a
+ * client's words (a name, a handle) into a descriptor; the walls of object.h stand here.
+ *
+ * A descriptor that was found again (by handle, or by parent and name) counts only if it leads to
+ * the inode it is wanted for: same device, inode and generation.
+ */
+#include "contrib/serve/object_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "contrib/serve/ident.h"
+#include "transport/log.h"
+
+#define STATX_WANT     (STATX_BASIC_STATS | STATX_BTIME)
+#define DEPTH_MAX      4096 /* directories between the root and an object */
+#define REOPEN_DEPTH   64   /* parents re-opened to re-open an object */
+#define FD_RESERVE     256  /* descriptors for connections, opens and directory streams */
+#define FD_DEFAULT_MAX 65536
+
+bool obj_name_ok(const void *name, size_t len)
+{
+	const char *s = name;
+
+	if (len == 0 || len > OBJ_NAME_MAX)
+		return false;
+	if (memchr(s, '/', len) || memchr(s, '\0', len))
+		return false;
+	return !(s[0] == '.' && (len == 1 || (len == 2 && s[1] == '.')));
+}
+
+const char *obj_path(const struct obj *o, char *buf)
+{
+	snprintf(buf, OBJ_PATH_SIZE, "/proc/self/fd/%d", o->fd);
+	return buf;
+}
+
+static int stat_fd(int fd, struct statx *st)
+{
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_SYNC_AS_STAT, STATX_WANT, st) != 0)
+		return -errno;
+	return 0;
+}
+
+int obj_stat(const struct obj *o, struct statx *st)
+{
+	return stat_fd(o->fd, st);
+}
+
+int obj_open(const struct obj *o, int flags)
+{
+	char path[OBJ_PATH_SIZE];
+	int fd;
+
+	/* a FIFO would block and a device would act: only what holds data is opened */
+	if (!S_ISREG(o->type) && !S_ISDIR(o->type))
+		return -EINVAL;
+	fd = open(obj_path(o, path), flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	return fd < 0 ? -errno : fd;
+}
+
+void obj_make_hint(struct obj_hint *h, const struct obj *dir, const void *name, size_t len)
+{
+	h->dev = dir->id.dev;
+	h->ino = dir->id.ino;
+	memcpy(h->name, name, len);
+	h->name[len] = '\0';
+}
+
+void obj_short_id(struct obj_table *t, const struct statx *st, struct handle_id *id)
+{
+	uint64_t dev = obj_makedev(st);
+
+	memset(id, 0, sizeof(*id));
+	id->dev = dev == t->root_dev ? 0 : dev;
+	id->ino = st->stx_ino;
+	if (st->stx_mask & STATX_BTIME)
+		id->birth = (uint64_t)st->stx_btime.tv_sec * 1000000000u + st->stx_btime.tv_nsec;
+}
+
+void obj_full_id(struct obj_table *t, int fd, const struct statx *st, struct handle_id *id)
+{
+	union {
+		struct file_handle h;
+		char room[sizeof(struct file_handle) + MAX_HANDLE_SZ];
+	} u;
+	int mount_id;
+
+	obj_short_id(t, st, id);
+	u.h.handle_bytes = HANDLE_KH_MAX;
+	if (name_to_handle_at(fd, "", &u.h, &mount_id, AT_EMPTY_PATH) != 0)
+		return;
+	if (u.h.handle_bytes == 0 || u.h.handle_bytes > HANDLE_KH_MAX || u.h.handle_type < 0 ||
+		u.h.handle_type > UINT16_MAX)
+		return;
+	id->kh_type = (uint16_t)u.h.handle_type;
+	id->kh_len = (uint8_t)u.h.handle_bytes;
+	memcpy(id->kh, u.h.f_handle, u.h.handle_bytes);
+}
+
+/* open_by_handle_at() needs a descriptor on the file system: remembers fd's, once for each. */
+static void note_mount(struct obj_table *t, uint64_t dev, int fd)
+{
+	unsigned i;
+
+	if (!t->by_handle || dev == 0)
+		return;
+	pthread_mutex_lock(&t->mounts_lock);
+	for (i = 0; i < t->nmounts && t->mount[i].dev != dev; i++)
+		;
+	if (i == t->nmounts && i < OBJ_MOUNTS) {
+		char path[OBJ_PATH_SIZE];
+		int dup;
+
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		dup = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (dup >= 0) {
+			t->mount[i].dev = dev;
+			t->mount[i].fd = dup;
+			t->nmounts++;
+		}
+	}
+	pthread_mutex_unlock(&t->mounts_lock);
+}
+
+static int mount_fd(struct obj_table *t, uint64_t dev)
+{
+	int fd = -1;
+
+	pthread_mutex_lock(&t->mounts_lock);
+	for (unsigned i = 0; i < t->nmounts; i++)
+		if (t->mount[i].dev == dev)
+			fd = t->mount[i].fd;
+	pthread_mutex_unlock(&t->mounts_lock);
+	return fd;
+}
+
+int obj_adopt(struct obj_table *t, struct obj *dir, const void *name, size_t len, int fd,
+	struct obj **out, struct statx *st)
+{
+	struct statx local;
+	struct obj_hint h;
+	char path[OBJ_PATH_SIZE];
+	int r, own;
+
+	if (!obj_name_ok(name, len))
+		return -EINVAL;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	own = open(path, O_PATH | O_CLOEXEC);
+	if (own < 0)
+		return -errno;
+	if (!st)
+		st = &local;
+	r = stat_fd(own, st);
+	if (r < 0) {
+		close(own);
+		return r;
+	}
+	obj_make_hint(&h, dir, name, len);
+	return obj_intern(t, own, st, &h, out);
+}
+
+int obj_lookup(struct obj_table *t, struct obj *dir, const void *name, size_t len, struct obj **out,
+	struct statx *st)
+{
+	struct statx local;
+	struct obj_hint h;
+	int fd, r;
+
+	if (!obj_name_ok(name, len))
+		return -EINVAL;
+	if (!S_ISDIR(dir->type))
+		return -ENOTDIR;
+	obj_make_hint(&h, dir, name, len);
+	fd = openat(dir->fd, h.name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (!st)
+		st = &local;
+	r = stat_fd(fd, st);
+	if (r < 0) {
+		close(fd);
+		return r;
+	}
+	if (S_ISDIR(st->stx_mode) && obj_makedev(st) != t->root_dev)
+		note_mount(t, obj_makedev(st), fd);
+	return obj_intern(t, fd, st, &h, out);
+}
+
+/* Does the directory fd (not consumed) lie below the root, or is it the root? Walks up. */
+static int below_root(struct obj_table *t, int fd)
+{
+	struct statx st, up;
+	int r, dir = fd;
+
+	r = stat_fd(fd, &st);
+	for (int depth = 0; r == 0; depth++) {
+		int parent;
+
+		if (obj_makedev(&st) == t->root_dev && st.stx_ino == t->root->id.ino)
+			break;
+		parent = depth < DEPTH_MAX ? openat(dir, "..", O_PATH | O_DIRECTORY | O_CLOEXEC)
+					   : -1;
+		if (dir != fd)
+			close(dir);
+		if (parent < 0)
+			return -ESTALE;
+		dir = parent;
+		r = stat_fd(parent, &up);
+		if (r == 0 && up.stx_ino == st.stx_ino && obj_makedev(&up) == obj_makedev(&st))
+			r = -ESTALE; /* the machine's root: not through here */
+		st = up;
+	}
+	if (dir != fd)
+		close(dir);
+	return r;
+}
+
+int obj_parent(struct obj_table *t, struct obj *o, struct obj **out)
+{
+	struct statx st;
+	int fd, r;
+
+	if (!S_ISDIR(o->type))
+		return -ENOTDIR;
+	if (obj_is_root(t, o))
+		return -ENOENT;
+	fd = openat(o->fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	ident_suspend(); /* ancestors need not be searchable for the caller */
+	r = below_root(t, fd);
+	ident_resume();
+	if (r == 0)
+		r = stat_fd(fd, &st);
+	if (r < 0) {
+		close(fd);
+		return r;
+	}
+	return obj_intern(t, fd, &st, NULL, out);
+}
+
+uint32_t obj_handle(struct obj_table *t, struct obj *o, uint8_t *buf)
+{
+	return handle_seal(buf, &o->id, t->key);
+}
+
+static bool is_it(struct obj_table *t, int fd, const struct handle_id *want, struct statx *st)
+{
+	struct handle_id id;
+
+	if (stat_fd(fd, st) < 0)
+		return false;
+	obj_full_id(t, fd, st, &id);
+	return handle_id_equal(&id, want);
+}
+
+/* A descriptor by kernel handle, or -1. */
+static int open_kh(struct obj_table *t, const struct handle_id *id)
+{
+	union {
+		struct file_handle h;
+		char room[sizeof(struct file_handle) + MAX_HANDLE_SZ];
+	} u;
+	int at = mount_fd(t, id->dev);
+
+	if (!t->by_handle || !id->kh_len || at < 0)
+		return -1;
+	u.h.handle_bytes = id->kh_len;
+	u.h.handle_type = id->kh_type;
+	memcpy(u.h.f_handle, id->kh, id->kh_len);
+	return open_by_handle_at(at, &u.h, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+}
+
+static int reopen(struct obj_table *t, struct obj *o, int depth);
+
+/* A descriptor by the parent and name that o was last seen under, or -1. */
+static int open_hint(struct obj_table *t, struct obj *o, int depth)
+{
+	struct obj_hint h;
+	struct obj *dir;
+	int fd = -1;
+
+	if (depth >= REOPEN_DEPTH || !obj_get_hint(t, o, &h))
+		return -1;
+	dir = obj_find(t, h.dev, h.ino);
+	if (!dir)
+		return -1;
+	if (reopen(t, dir, depth + 1) == 0)
+		fd = openat(obj_fd(t, dir), h.name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	obj_unref(t, dir);
+	return fd;
+}
+
+/* Gives the referenced object a descriptor if it has none. 0 or -ESTALE. */
+static int reopen(struct obj_table *t, struct obj *o, int depth)
+{
+	struct statx st;
+	int fd;
+
+	if (obj_fd(t, o) >= 0)
+		return 0;
+	fd = open_kh(t, &o->id);
+	if (fd < 0)
+		fd = open_hint(t, o, depth);
+	if (fd < 0)
+		return -ESTALE;
+	if (!is_it(t, fd, &o->id, &st)) {
+		close(fd);
+		return -ESTALE;
+	}
+	obj_give_fd(t, o, fd);
+	return 0;
+}
+
+static int by_id(struct obj_table *t, const struct handle_id *id, struct obj **out)
+{
+	struct obj *o = obj_find(t, id->dev, id->ino);
+	struct statx st;
+	int fd;
+
+	if (o && handle_id_equal(&o->id, id) && reopen(t, o, 0) == 0) {
+		*out = o;
+		return 0;
+	}
+	obj_unref(t, o);
+	fd = open_kh(t, id);
+	if (fd < 0)
+		return -ESTALE;
+	if (!is_it(t, fd, id, &st) || st.stx_nlink == 0) {
+		close(fd);
+		return -ESTALE;
+	}
+	return obj_intern(t, fd, &st, NULL, out);
+}
+
+int obj_by_handle(struct obj_table *t, const uint8_t *buf, size_t len, struct obj **out)
+{
+	struct handle_id id;
+	struct obj *o;
+	int r = handle_open(&id, buf, len, t->key);
+
+	if (r < 0)
+		return r;
+	o = obj_find(t, id.dev, id.ino);
+	if (o && obj_fd(t, o) >= 0 && handle_id_equal(&o->id, &id)) {
+		*out = o;
+		return 0;
+	}
+	obj_unref(t, o);
+	ident_suspend(); /* the handle was earned before; what may be done with it is checked later
+			  */
+	r = by_id(t, &id, out);
+	ident_resume();
+	return r;
+}
+
+struct obj *obj_root(struct obj_table *t)
+{
+	return obj_ref(t, t->root);
+}
+
+bool obj_is_root(const struct obj_table *t, const struct obj *o)
+{
+	return o == t->root;
+}
+
+/* Does this process have what open_by_handle_at() asks for? */
+static bool may_open_by_handle(struct obj_table *t, const struct handle_id *root)
+{
+	int fd;
+
+	t->by_handle = true;
+	fd = open_kh(t, root);
+	if (fd < 0)
+		return false;
+	close(fd);
+	return true;
+}
+
+static size_t fd_budget(void)
+{
+	struct rlimit rl;
+
+	if (getrlimit(RLIMIT_NOFILE, &rl) != 0)
+		return 256;
+	if (rl.rlim_cur < rl.rlim_max) {
+		rl.rlim_cur = rl.rlim_max;
+		if (setrlimit(RLIMIT_NOFILE, &rl) != 0)
+			getrlimit(RLIMIT_NOFILE, &rl);
+	}
+	if (rl.rlim_cur < 2 * FD_RESERVE)
+		return rl.rlim_cur / 4;
+	/* half for objects, half for what clients hold open */
+	return rl.rlim_cur / 2 < FD_DEFAULT_MAX ? rl.rlim_cur / 2 : FD_DEFAULT_MAX;
+}
+
+struct obj_table *obj_table_new(
+	const char *dir, const uint8_t *secret, size_t max_fds, struct err *e)
+{
+	struct obj_table *t = calloc(1, sizeof(*t));
+	struct handle_id id;
+	struct statx st;
+	uint64_t k[2];
+	int fd;
+
+	if (!t) {
+		err_set(e, ERR_INTERNAL, "out of memory");
+		return NULL;
+	}
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0) {
+		err_set(e, ERR_USAGE, "cannot open the directory %s: %s", dir, strerror(errno));
+		free(t);
+		return NULL;
+	}
+	obj_shards_init(t);
+	pthread_mutex_init(&t->mounts_lock, NULL);
+	t->max_fds = max_fds ? max_fds : fd_budget();
+	t->mount[0].fd = fd; /* kept: open_by_handle_at() on the root's file system */
+	t->nmounts = 1;
+	if (stat_fd(fd, &st) == 0) {
+		uint64_t seed[3] = {st.stx_ino, 0, 0};
+
+		t->root_dev = obj_makedev(&st);
+		for (int i = 0; i < 2; i++) {
+			seed[1] = (uint64_t)i;
+			k[i] = handle_siphash(secret, seed, sizeof(seed));
+		}
+		memcpy(t->key, k, sizeof(k));
+		obj_full_id(t, fd, &st, &id);
+		t->by_handle = id.kh_len && may_open_by_handle(t, &id);
+		fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (fd >= 0 && is_it(t, fd, &id, &st) &&
+			obj_intern(t, fd, &st, NULL, &t->root) == 0)
+			return t;
+	}
+	err_set(e, ERR_INTERNAL, "cannot use the directory %s: %s", dir, strerror(errno));
+	return obj_table_free(t);
+}
+
+struct obj_table *obj_table_free(struct obj_table *t)
+{
+	if (!t)
+		return NULL;
+	obj_unref(t, t->root);
+	obj_shards_finish(t);
+	for (unsigned i = 0; i < t->nmounts; i++)
+		close(t->mount[i].fd);
+	pthread_mutex_destroy(&t->mounts_lock);
+	free(t);
+	return NULL;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * serve: the server as its parts see it, and a COMPOUND under way.
+ *
+ * A request runs from beginning to end on its connection's thread. Operations are functions from
+ * arguments to a status; one table (compound.c) says which, and what each needs. On NFS4_OK the
+ * operation has put its whole result into c->out; on an error the dispatcher takes back what it put
+ * and answers the bare status, unless the operation set c->put (results that carry more).
+ */
+#ifndef RNFS_SERVE_SERVE_H
+#define RNFS_SERVE_SERVE_H
+
+#include "contrib/serve/dir.h"
+#include "contrib/serve/fault.h"
+#include "contrib/serve/object.h"
+#include "contrib/serve/state.h"
+#include "nfsproto/nfs4.h"
+#include "nfsproto/nfs4_attr.h"
+#include "nfsproto/nfs4_xdr.h"
+#include "transport/rpc.h"
+
+#define SERVE_RES_CAP (63u << 10) /* bytes of results without payload that one reply can have */
+#define SERVE_IO_MAX  (1u << 20)  /* bytes of a READ or WRITE */
+#define SERVE_MSG_MAX (SERVE_IO_MAX + (16u << 10))
+
+struct serve {
+	struct obj_table *objs;
+	struct state state;
+	struct dir_cache *dirs;
+	struct fault *fault; /* NULL: none */
+	struct mem_pool *pool;
+	bool read_only;
+	uint8_t write_verf[NFS4_VERIFIER_SIZE]; /* of this run */
+	char owner[64];				/* server owner's major id and scope */
+};
+
+struct compound {
+	struct serve *sv;
+	struct rpc_req *req;
+	struct xdr_out *out;
+	struct obj *cur, *saved;		/* referenced or NULL */
+	struct nfs4_stateid cur_sid, saved_sid; /* seqid 0, zeros: none */
+	uint32_t nops, index;
+	bool put;	     /* the operation put its result although it failed */
+	size_t res_max;	     /* most bytes of c->out */
+	uint32_t sink_left;  /* bytes of Write chunks not used yet */
+	uint32_t inline_max; /* most bytes of results with payload that goes inline */
+	/* after SEQUENCE */
+	struct session *session; /* referenced */
+	struct client *client;	 /* the session's */
+	uint32_t slotid;
+	bool cachethis;
+	bool replayed; /* out holds the answer of an earlier run */
+	struct session
+		*probe; /* its backchannel is to be tried once the reply is out; referenced */
+};
+
+/* Carries out the COMPOUND in req->args; req->res is ready. False: the arguments are not even a
+ * COMPOUND (garbage). What is left to do after the reply is c's probe: cb_probe() it. */
+bool compound_run(struct serve *sv, struct rpc_req *req, struct session **probe);
+/* rpc_service_fn; ctx is the struct serve. */
+void serve_request(void *ctx, struct rpc_req *req);
+void serve_conn_down(void *ctx, struct rpc_xprt *x);
+enum rpc_fault serve_fault(
+	void *ctx, const struct rpc_req *req, bool reply, unsigned *delay_ms); /* rpc_fault_fn */
+
+/* Is o of that kind? Else the status that says what it is instead. */
+uint32_t need_dir(const struct obj *o);
+uint32_t need_file(const struct obj *o);
+/* A name for openat(), or NFS4ERR_INVAL, _NAMETOOLONG, _BADNAME, _BADCHAR. */
+uint32_t name_status(const struct nfs_name *n);
+void set_current(struct compound *c, struct obj *o); /* takes over the reference */
+void current_stateid(struct compound *c, struct nfs4_stateid *sid);
+
+/* attr.c: what the server says about objects */
+uint64_t attr_change(const struct obj *o, const struct statx *st);
+/* Facts for want about o as *st describes it. */
+void attr_fill(struct serve *sv, struct obj *o, const struct statx *st,
+	const struct nfs4_bitmap *want, struct nfs4_attrs *a);
+struct nfs4_bitmap attr_supported(void);
+/* Applies set to o; fd >= 0 is a descriptor open for writing. *done receives the NFS_SET_* that
+ * were applied. A status. */
+uint32_t attr_apply(struct obj *o, int fd, const struct nfs_sattr *set, uint32_t *done);
+/* The same for an object just made with the mode of set (ops_dir.c). */
+uint32_t attr_after_create(struct obj *o, int fd, const struct nfs_sattr *set, uint32_t *done);
+/* A change to o went through this server. */
+void attr_touch(struct obj *o);
+/* Around a change of a directory. */
+void cinfo_before(struct obj *dir, struct nfs4_change_info *ci);
+void cinfo_after(struct obj *dir, struct nfs4_change_info *ci);
+
+/* cb.c: the backchannel. Consumes the reference to ses; no lock held. */
+void cb_probe(struct serve *sv, struct session *ses);
+
+/* operations */
+typedef uint32_t op_fn(struct compound *c, const struct nfs4_args *a);
+op_fn op_access, op_getattr, op_setattr, op_verify, op_nverify;
+op_fn op_putfh, op_putrootfh, op_savefh, op_restorefh, op_getfh, op_lookup, op_lookupp;
+op_fn op_secinfo, op_secinfo_no_name, op_readlink;
+op_fn op_create, op_remove, op_rename, op_link, op_readdir;
+op_fn op_open, op_close, op_open_downgrade, op_delegreturn;
+op_fn op_read, op_write, op_commit;
+op_fn op_lock, op_lockt, op_locku;
+op_fn op_exchange_id, op_create_session, op_destroy_session, op_destroy_clientid, op_sequence;
+op_fn op_bind_conn_to_session, op_backchannel_ctl, op_reclaim_complete;
+op_fn op_test_stateid, op_free_stateid;
+
+#endif

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * session: sessions and their slots (RFC 8881 sections 2.10, 18.36, 18.37, 18.46).
+ *
+ * A slot holds the sequence number of its last request and, unless that was large or carried
+ * payload, the whole answer: a request that arrives again (after a reconnect) is answered from
+ * there and not carried out again.
+ */
+#include "contrib/serve/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "contrib/serve/serve.h"
+#include "transport/log.h"
+
+#define RES_MIN 512u /* bytes of a reply that we insist on being allowed */
+
+static uint32_t min32(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint32_t clamp_channels(
+	const struct nfs4_create_session_args *a, struct nfs4_create_session_res *r)
+{
+	const struct nfs4_channel_attrs *f = &a->fore;
+
+	if (f->maxoperations == 0 || f->maxrequests == 0)
+		return NFS4ERR_INVAL;
+	if (f->maxrequestsize < RES_MIN || f->maxresponsesize < RES_MIN)
+		return NFS4ERR_TOOSMALL;
+	r->fore = (struct nfs4_channel_attrs){
+		.maxrequestsize = min32(f->maxrequestsize, SERVE_MSG_MAX),
+		.maxresponsesize = min32(f->maxresponsesize, SERVE_MSG_MAX),
+		.maxresponsesize_cached = min32(f->maxresponsesize_cached, STATE_MAX_CACHED),
+		.maxoperations = min32(f->maxoperations, STATE_MAX_OPS),
+		.maxrequests = min32(f->maxrequests, STATE_MAX_SLOTS),
+	};
+	r->back = a->back;
+	r->back.headerpadsize = 0;
+	r->back.have_rdma_ird = false;
+	r->back.maxrequestsize = min32(a->back.maxrequestsize, 4096);
+	r->back.maxresponsesize = min32(a->back.maxresponsesize, 4096);
+	r->back.maxresponsesize_cached = min32(a->back.maxresponsesize_cached, 4096);
+	r->back.maxrequests = min32(a->back.maxrequests, 1);
+	r->back.maxoperations = min32(a->back.maxoperations, 2);
+	return NFS4_OK;
+}
+
+static struct session *session_new(struct client *c, const struct nfs4_create_session_args *a,
+	const struct nfs4_create_session_res *r)
+{
+	struct session *ses = calloc(1, sizeof(*ses));
+
+	if (!ses)
+		return NULL;
+	ses->slots = calloc(r->fore.maxrequests, sizeof(*ses->slots));
+	if (!ses->slots) {
+		free(ses);
+		return NULL;
+	}
+	pthread_mutex_init(&ses->lock, NULL);
+	ses->id = r->session;
+	ses->client = c;
+	ses->fore = r->fore;
+	ses->back = r->back;
+	ses->refs = 1;
+	ses->cb_prog = a->cb_program;
+	for (uint32_t i = 0; i < a->nsec; i++) {
+		if (a->sec[i].flavor == NFS4_AUTH_SYS) {
+			ses->cb_cred = a->sec[i].sys;
+			ses->cb_cred.flavor = RPC_AUTH_SYS;
+			break;
+		}
+	}
+	return ses;
+}
+
+static void session_free(struct session *ses)
+{
+	for (uint32_t i = 0; i < ses->fore.maxrequests; i++)
+		free(ses->slots[i].reply);
+	free(ses->slots);
+	pthread_mutex_destroy(&ses->lock);
+	free(ses);
+}
+
+static void make_id(struct state *s, struct client *c, struct nfs4_sessionid *id)
+{
+	uint32_t n = ++s->next_session;
+
+	memcpy(id->id, &c->id, 8);
+	memcpy(id->id + 8, &s->boot, 4);
+	memcpy(id->id + 12, &n, 4);
+}
+
+/* Section 18.36.4: the sequence ID decides whether this is new, a replay, or wrong. state->lock. */
+static uint32_t check_seq(struct client *c, const struct nfs4_create_session_args *a,
+	struct nfs4_create_session_res *r, bool *replay)
+{
+	*replay = false;
+	if (a->sequence == c->seq)
+		return NFS4_OK;
+	if (a->sequence + 1 != c->seq || c->seq == 1)
+		return NFS4ERR_SEQ_MISORDERED;
+	*replay = true;
+	*r = c->cs_res;
+	return c->cs_status;
+}
+
+static uint32_t create_locked(struct state *s, struct client *c,
+	const struct nfs4_create_session_args *a, struct nfs4_create_session_res *r,
+	struct session **out)
+{
+	uint32_t status = clamp_channels(a, r);
+	struct session *ses;
+
+	if (status != NFS4_OK)
+		return status;
+	if (c->nsessions >= STATE_MAX_SESSIONS)
+		return NFS4ERR_NOSPC;
+	make_id(s, c, &r->session);
+	ses = session_new(c, a, r);
+	if (!ses)
+		return NFS4ERR_SERVERFAULT;
+	c->refs++;
+	TAILQ_INSERT_HEAD(&s->sessions, ses, link);
+	TAILQ_INSERT_TAIL(&c->sessions, ses, client_link);
+	c->nsessions++;
+	*out = ses;
+	return NFS4_OK;
+}
+
+uint32_t session_create(struct state *s, struct rpc_xprt *x,
+	const struct nfs4_create_session_args *a, struct nfs4_create_session_res *r,
+	struct session **out)
+{
+	struct session *ses = NULL;
+	struct client *c, *old = NULL;
+	bool replay = false;
+	uint32_t status;
+
+	*out = NULL;
+	if (a->flags & ~(CREATE_SESSION4_FLAG_PERSIST | CREATE_SESSION4_FLAG_CONN_BACK_CHAN |
+			       CREATE_SESSION4_FLAG_CONN_RDMA))
+		return NFS4ERR_INVAL;
+	pthread_mutex_lock(&s->lock);
+	c = client_find_locked(s, a->clientid);
+	if (!c) {
+		pthread_mutex_unlock(&s->lock);
+		return NFS4ERR_STALE_CLIENTID;
+	}
+	status = check_seq(c, a, r, &replay);
+	if (status == NFS4_OK && !replay) {
+		memset(r, 0, sizeof(*r));
+		status = create_locked(s, c, a, r, &ses);
+		r->sequence = a->sequence;
+		r->flags = x ? a->flags & CREATE_SESSION4_FLAG_CONN_BACK_CHAN : 0;
+		if (status == NFS4_OK)
+			old = client_confirm_locked(s, c);
+		c->seq++;
+		c->cs_status = status;
+		c->cs_res = *r;
+		__atomic_store_n(&c->seen_ns, state_now_ns(), __ATOMIC_RELAXED);
+	}
+	if (ses)
+		ses->refs++;
+	pthread_mutex_unlock(&s->lock);
+	if (old)
+		client_dispose(s, old);
+	if (ses && r->flags & CREATE_SESSION4_FLAG_CONN_BACK_CHAN) {
+		ses->cb_wanted = true;
+		session_set_back(ses, x);
+	}
+	client_unref(s, c);
+	*out = ses;
+	return status;
+}
+
+struct session *session_get(struct state *s, const struct nfs4_sessionid *id)
+{
+	struct session *ses;
+
+	pthread_mutex_lock(&s->lock);
+	TAILQ_FOREACH (ses, &s->sessions, link)
+		if (memcmp(&ses->id, id, sizeof(*id)) == 0)
+			break;
+	if (ses)
+		ses->refs++;
+	pthread_mutex_unlock(&s->lock);
+	return ses;
+}
+
+void session_put(struct state *s, struct session *ses)
+{
+	bool last;
+
+	if (!ses)
+		return;
+	pthread_mutex_lock(&s->lock);
+	last = --ses->refs == 0;
+	pthread_mutex_unlock(&s->lock);
+	if (!last)
+		return;
+	client_unref(s, ses->client);
+	session_free(ses);
+}
+
+uint32_t session_destroy(struct state *s, const struct nfs4_sessionid *id)
+{
+	struct session *ses;
+
+	pthread_mutex_lock(&s->lock);
+	TAILQ_FOREACH (ses, &s->sessions, link)
+		if (memcmp(&ses->id, id, sizeof(*id)) == 0)
+			break;
+	if (ses) {
+		TAILQ_REMOVE(&s->sessions, ses, link);
+		TAILQ_REMOVE(&ses->client->sessions, ses, client_link);
+		ses->client->nsessions--;
+		ses->dead = true;
+	}
+	pthread_mutex_unlock(&s->lock);
+	if (!ses)
+		return NFS4ERR_BADSESSION;
+	session_set_back(ses, NULL);
+	session_put(s, ses);
+	return NFS4_OK;
+}
+
+void session_set_back(struct session *ses, struct rpc_xprt *x)
+{
+	struct rpc_xprt *old;
+
+	pthread_mutex_lock(&ses->lock);
+	old = ses->cb_xprt;
+	ses->cb_xprt = x ? rpc_xprt_ref(x) : NULL;
+	ses->cb_down = !x;
+	pthread_mutex_unlock(&ses->lock);
+	if (old)
+		rpc_xprt_unref(old);
+}
+
+void state_conn_down(struct state *s, struct rpc_xprt *x)
+{
+	struct session *ses, *hit;
+
+	do {
+		hit = NULL;
+		pthread_mutex_lock(&s->lock);
+		TAILQ_FOREACH (ses, &s->sessions, link) {
+			pthread_mutex_lock(&ses->lock);
+			if (ses->cb_xprt == x)
+				hit = ses;
+			pthread_mutex_unlock(&ses->lock);
+			if (hit) {
+				hit->refs++;
+				break;
+			}
+		}
+		pthread_mutex_unlock(&s->lock);
+		if (hit) {
+			session_set_back(hit, NULL);
+			session_put(s, hit);
+		}
+	} while (hit);
+}
+
+enum slot_verdict slot_begin(struct session *ses, const struct nfs4_sequence_args *a,
+	uint32_t *status, uint8_t **reply, uint32_t *len)
+{
+	enum slot_verdict v = SLOT_ERROR;
+	struct slot *sl;
+
+	if (a->slotid >= ses->fore.maxrequests) {
+		*status = NFS4ERR_BADSLOT;
+		return SLOT_ERROR;
+	}
+	if (a->highest_slotid >= ses->fore.maxrequests || a->highest_slotid < a->slotid) {
+		*status = NFS4ERR_BAD_HIGH_SLOT;
+		return SLOT_ERROR;
+	}
+	pthread_mutex_lock(&ses->lock);
+	sl = &ses->slots[a->slotid];
+	if (a->sequenceid == sl->seq + 1) {
+		if (sl->busy) {
+			*status = NFS4ERR_DELAY;
+		} else {
+			sl->busy = sl->used = true;
+			sl->have_reply = false;
+			sl->seq = a->sequenceid;
+			v = SLOT_RUN;
+		}
+	} else if (a->sequenceid != sl->seq || !sl->used) {
+		*status = NFS4ERR_SEQ_MISORDERED;
+	} else if (sl->busy) {
+		*status = NFS4ERR_DELAY; /* the first one is still being carried out */
+	} else if (!sl->have_reply) {
+		*status = NFS4ERR_RETRY_UNCACHED_REP;
+	} else {
+		*reply = malloc(sl->len);
+		if (*reply) {
+			memcpy(*reply, sl->reply, sl->len);
+			*len = sl->len;
+			v = SLOT_REPLAY;
+		} else {
+			*status = NFS4ERR_DELAY;
+		}
+	}
+	pthread_mutex_unlock(&ses->lock);
+	return v;
+}
+
+void slot_done(struct session *ses, uint32_t slotid, const void *reply, uint32_t len)
+{
+	struct slot *sl = &ses->slots[slotid];
+
+	pthread_mutex_lock(&ses->lock);
+	sl->busy = false;
+	if (reply && len > sl->cap) {
+		uint32_t cap = (len + 255) & ~255u;
+		uint8_t *p = realloc(sl->reply, cap);
+
+		if (p) {
+			sl->reply = p;
+			sl->cap = cap;
+		}
+	}
+	if (reply && len <= sl->cap) {
+		memcpy(sl->reply, reply, len);
+		sl->len = len;
+		sl->have_reply = true;
+	}
+	pthread_mutex_unlock(&ses->lock);
+}
