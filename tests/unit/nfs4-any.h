@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs4-any: any NFSv4 operation's coder by its number, for tests that go through all of them. The
+ * decoder of arguments is the library's nfs4_get_args(); these are the other three.
+ */
+#ifndef RNFS_TESTS_NFS4_ANY_H
+#define RNFS_TESTS_NFS4_ANY_H
+
+#include <errno.h>
+#include <string.h>
+
+#include "nfsproto/nfs4_xdr.h"
+
+/* Decoded elements are re-encoded through this. */
+#define ANY_STATEIDS 64
+
+static inline void any_put_args(struct xdr_out *x, const struct nfs4_args *a)
+{
+	struct nfs4_test_stateid_args ts;
+	struct nfs4_stateid ids[ANY_STATEIDS];
+
+#define PUT(OP, name)                                                                              \
+	case OP:                                                                                   \
+		nfs4_put_##name##_args(x, &a->u.name);                                             \
+		break;
+
+	switch (a->op) {
+		PUT(OP_ACCESS, access)
+		PUT(OP_CLOSE, close)
+		PUT(OP_COMMIT, commit)
+		PUT(OP_CREATE, create)
+		PUT(OP_DELEGRETURN, delegreturn)
+		PUT(OP_GETATTR, getattr)
+		PUT(OP_LINK, link)
+		PUT(OP_LOCK, lock)
+		PUT(OP_LOCKT, lockt)
+		PUT(OP_LOCKU, locku)
+		PUT(OP_LOOKUP, lookup)
+		PUT(OP_VERIFY, verify)
+		PUT(OP_OPEN, open)
+		PUT(OP_OPEN_DOWNGRADE, open_downgrade)
+		PUT(OP_PUTFH, putfh)
+		PUT(OP_READ, read)
+		PUT(OP_READDIR, readdir)
+		PUT(OP_REMOVE, remove)
+		PUT(OP_RENAME, rename)
+		PUT(OP_SECINFO, secinfo)
+		PUT(OP_SETATTR, setattr)
+		PUT(OP_WRITE, write)
+		PUT(OP_BACKCHANNEL_CTL, backchannel_ctl)
+		PUT(OP_BIND_CONN_TO_SESSION, bind_conn_to_session)
+		PUT(OP_EXCHANGE_ID, exchange_id)
+		PUT(OP_CREATE_SESSION, create_session)
+		PUT(OP_DESTROY_SESSION, destroy_session)
+		PUT(OP_DESTROY_CLIENTID, destroy_clientid)
+		PUT(OP_FREE_STATEID, free_stateid)
+		PUT(OP_SECINFO_NO_NAME, secinfo_no_name)
+		PUT(OP_SEQUENCE, sequence)
+		PUT(OP_RECLAIM_COMPLETE, reclaim_complete)
+	case OP_NVERIFY:
+		nfs4_put_nverify_args(x, &a->u.verify);
+		break;
+	case OP_TEST_STATEID:
+		ts = a->u.test_stateid;
+		if (!ts.ids) {
+			if (ts.n > ANY_STATEIDS)
+				ts.n = ANY_STATEIDS;
+			for (uint32_t i = 0; i < ts.n; i++)
+				ids[i] = nfs4_test_stateid_at(&a->u.test_stateid, i);
+			ts.ids = ids;
+		}
+		nfs4_put_test_stateid_args(x, &ts);
+		break;
+	default:
+		nfs4_put_op(x, a->op);
+		break;
+	}
+#undef PUT
+}
+
+struct any_res {
+	uint32_t op, status;
+	union {
+		struct nfs4_access_res access;
+		struct nfs4_stateid_res stateid;
+		struct nfs4_commit_res commit;
+		struct nfs4_create_res create;
+		struct nfs4_getattr_res getattr;
+		struct nfs4_getfh_res getfh;
+		struct nfs4_link_res link;
+		struct nfs4_lock_res lock;
+		struct nfs4_lockt_res lockt;
+		struct nfs4_open_res open;
+		struct nfs4_read_res read;
+		struct nfs4_readdir_res readdir;
+		struct nfs4_readlink_res readlink;
+		struct nfs4_remove_res remove;
+		struct nfs4_rename_res rename;
+		struct nfs4_secinfo_res secinfo;
+		struct nfs4_setattr_res setattr;
+		struct nfs4_write_res write;
+		struct nfs4_bind_conn_to_session_res bind_conn_to_session;
+		struct nfs4_exchange_id_res exchange_id;
+		struct nfs4_create_session_res create_session;
+		struct nfs4_sequence_res sequence;
+		struct nfs4_test_stateid_res test_stateid;
+	} u;
+};
+
+static inline int any_get_entries(struct xdr_in *x)
+{
+	struct nfs4_entry ent;
+	bool eof;
+	int r;
+
+	while ((r = nfs4_get_entry(x, &ent, &eof)) == 1)
+		;
+	return r;
+}
+
+/* Reads number and status too. */
+static inline int any_get_res(struct xdr_in *x, struct any_res *r)
+{
+	r->op = xdr_get_u32(x);
+	r->status = xdr_get_u32(x);
+	if (!xdr_in_ok(x))
+		return -EBADMSG;
+
+#define GET(OP, name)                                                                              \
+	case OP:                                                                                   \
+		return nfs4_get_##name##_res(x, r->status, &r->u.name);
+#define GET_STATEID(OP, name)                                                                      \
+	case OP:                                                                                   \
+		return nfs4_get_##name##_res(x, r->status, &r->u.stateid);
+
+	switch (r->op) {
+		GET(OP_ACCESS, access)
+		GET_STATEID(OP_CLOSE, close)
+		GET_STATEID(OP_LOCKU, locku)
+		GET_STATEID(OP_OPEN_DOWNGRADE, open_downgrade)
+		GET(OP_COMMIT, commit)
+		GET(OP_CREATE, create)
+		GET(OP_GETATTR, getattr)
+		GET(OP_GETFH, getfh)
+		GET(OP_LINK, link)
+		GET(OP_LOCK, lock)
+		GET(OP_LOCKT, lockt)
+		GET(OP_OPEN, open)
+		GET(OP_READLINK, readlink)
+		GET(OP_REMOVE, remove)
+		GET(OP_RENAME, rename)
+		GET(OP_SECINFO, secinfo)
+		GET(OP_SETATTR, setattr)
+		GET(OP_WRITE, write)
+		GET(OP_BIND_CONN_TO_SESSION, bind_conn_to_session)
+		GET(OP_EXCHANGE_ID, exchange_id)
+		GET(OP_CREATE_SESSION, create_session)
+		GET(OP_SEQUENCE, sequence)
+		GET(OP_TEST_STATEID, test_stateid)
+	case OP_SECINFO_NO_NAME:
+		return nfs4_get_secinfo_res(x, r->status, &r->u.secinfo);
+	case OP_READ:
+		if (nfs4_get_read_res(x, r->status, &r->u.read) || r->status != NFS4_OK)
+			return nfs4_got(x);
+		r->u.read.data.addr = (void *)(uintptr_t)xdr_get_payload(
+			x, NFS4_IO_MAX, &r->u.read.data.len, NULL);
+		return nfs4_got(x);
+	case OP_READDIR:
+		if (nfs4_get_readdir_res(x, r->status, &r->u.readdir) || r->status != NFS4_OK)
+			return nfs4_got(x);
+		return any_get_entries(x);
+	default:
+		return 0;
+	}
+#undef GET
+#undef GET_STATEID
+}
+
+/* All but READDIR, whose entries any_get_res() does not keep. */
+static inline void any_put_res(struct xdr_out *x, const struct any_res *r)
+{
+	struct nfs4_test_stateid_res ts;
+	uint32_t codes[ANY_STATEIDS];
+
+#define PUT(OP, name)                                                                              \
+	case OP:                                                                                   \
+		nfs4_put_##name##_res(x, r->status, &r->u.name);                                   \
+		break;
+#define PUT_STATEID(OP, name)                                                                      \
+	case OP:                                                                                   \
+		nfs4_put_##name##_res(x, r->status, &r->u.stateid);                                \
+		break;
+
+	switch (r->op) {
+		PUT(OP_ACCESS, access)
+		PUT_STATEID(OP_CLOSE, close)
+		PUT_STATEID(OP_LOCKU, locku)
+		PUT_STATEID(OP_OPEN_DOWNGRADE, open_downgrade)
+		PUT(OP_COMMIT, commit)
+		PUT(OP_CREATE, create)
+		PUT(OP_GETATTR, getattr)
+		PUT(OP_GETFH, getfh)
+		PUT(OP_LINK, link)
+		PUT(OP_LOCK, lock)
+		PUT(OP_LOCKT, lockt)
+		PUT(OP_OPEN, open)
+		PUT(OP_READ, read)
+		PUT(OP_READLINK, readlink)
+		PUT(OP_REMOVE, remove)
+		PUT(OP_RENAME, rename)
+		PUT(OP_SECINFO, secinfo)
+		PUT(OP_SETATTR, setattr)
+		PUT(OP_WRITE, write)
+		PUT(OP_BIND_CONN_TO_SESSION, bind_conn_to_session)
+		PUT(OP_EXCHANGE_ID, exchange_id)
+		PUT(OP_CREATE_SESSION, create_session)
+		PUT(OP_SEQUENCE, sequence)
+	case OP_SECINFO_NO_NAME:
+		nfs4_put_secinfo_no_name_res(x, r->status, &r->u.secinfo);
+		break;
+	case OP_TEST_STATEID:
+		ts = r->u.test_stateid;
+		if (!ts.codes) {
+			if (ts.n > ANY_STATEIDS)
+				ts.n = ANY_STATEIDS;
+			for (uint32_t i = 0; i < ts.n; i++)
+				codes[i] = nfs4_test_stateid_code(&r->u.test_stateid, i);
+			ts.codes = codes;
+		}
+		nfs4_put_test_stateid_res(x, r->status, &ts);
+		break;
+	default:
+		nfs4_put_op_res(x, r->op, r->status);
+		break;
+	}
+#undef PUT
+#undef PUT_STATEID
+}
+
+/* The stream with its payloads spliced in, as a transport sends it inline. Returns its length. */
+static inline size_t any_splice(const struct xdr_out *x, uint8_t *to)
+{
+	size_t from = 0, n = 0;
+
+	for (unsigned i = 0; i < x->npayloads; i++) {
+		const struct xdr_payload *p = &x->payload[i];
+
+		memcpy(to + n, x->base + from, p->pos - from);
+		n += p->pos - from;
+		from = p->pos;
+		memcpy(to + n, p->data.addr, p->data.len);
+		n += p->data.len;
+		memset(to + n, 0, xdr_pad(p->data.len));
+		n += xdr_pad(p->data.len);
+	}
+	memcpy(to + n, x->base + from, x->len - from);
+	return n + x->len - from;
+}
+
+#endif
