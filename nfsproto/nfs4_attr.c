@@ -291,8 +291,10 @@ static void put_value(struct xdr_out *x, const struct desc *d, const void *v)
 	switch (d->kind) {
 	case K_U32:
 	case K_TYPE:
-	case K_MODE:
 		xdr_put_u32(x, *u32);
+		break;
+	case K_MODE:
+		xdr_put_u32(x, *u32 & MODE_BITS);
 		break;
 	case K_U64:
 		xdr_put_u64(x, *u64);

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * Unit tests of nfsproto/ulb. (That no result exceeds its bound is in test-nfs4_res.)
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "nfsproto/nfs4_attr.h"
+#include "nfsproto/ulb.h"
+
+static void only_the_items_of_rfc_8267_may_be_placed(void **state)
+{
+	for (uint32_t op = 0; op <= OP_LAST_42; op++) {
+		enum ulb_ddp want = op == OP_READ			? ULB_DDP_RES
+				    : op == OP_WRITE || op == OP_CREATE ? ULB_DDP_ARG
+									: ULB_DDP_NONE;
+
+		assert_int_equal(ulb_nfs4_op(op), want);
+	}
+	assert_int_equal(ulb_call(100003, 3, 5), ULB_DDP_RES);	/* READLINK */
+	assert_int_equal(ulb_call(100003, 3, 6), ULB_DDP_RES);	/* READ */
+	assert_int_equal(ulb_call(100003, 3, 7), ULB_DDP_ARG);	/* WRITE */
+	assert_int_equal(ulb_call(100003, 3, 10), ULB_DDP_ARG); /* SYMLINK */
+	assert_int_equal(ulb_call(100003, 3, 17), ULB_DDP_NONE);
+	assert_int_equal(ulb_call(100003, 4, 0), ULB_DDP_NONE);
+	assert_int_equal(ulb_call(100003, 4, 1), ULB_DDP_ARG | ULB_DDP_RES);
+	assert_int_equal(ulb_call(100005, 3, 7), ULB_DDP_NONE);	    /* MOUNT */
+	assert_int_equal(ulb_call(0x40000000, 1, 1), ULB_DDP_NONE); /* callbacks */
+}
+
+static void every_operation_that_is_coded_has_a_bound(void **state)
+{
+	static const uint8_t without[] = {OP_DELEGPURGE, OP_OPENATTR, OP_OPEN_CONFIRM, OP_RENEW,
+		OP_SETCLIENTID, OP_SETCLIENTID_CONFIRM, OP_RELEASE_LOCKOWNER, OP_GET_DIR_DELEGATION,
+		OP_GETDEVICEINFO, OP_GETDEVICELIST, OP_LAYOUTCOMMIT, OP_LAYOUTGET, OP_LAYOUTRETURN,
+		OP_SET_SSV, OP_WANT_DELEGATION};
+
+	for (uint32_t op = OP_ACCESS; op <= OP_LAST_41; op++) {
+		bool bounded = ulb_nfs4_res_max(op, 0) < 65536;
+		bool expected = true;
+
+		for (size_t i = 0; i < sizeof(without); i++)
+			if (without[i] == op)
+				expected = false;
+		assert_int_equal(bounded, expected);
+	}
+	assert_true(ulb_nfs4_res_max(OP_ILLEGAL, 0) > 1u << 30);
+}
+
+static void the_largest_attributes_stay_below_the_bound(void **state)
+{
+	struct nfs4_bitmap want = nfs4_bits_encodable();
+	static struct nfs4_attrs a;
+	uint8_t buf[4096];
+	struct xdr_out x;
+
+	a.mask = want;
+	a.attr.uid = a.attr.gid = 4294967294u;
+	a.fh.len = NFS_FH_MAX;
+	for (unsigned i = 0; i < NFS4_BITMAP_WORDS; i++)
+		a.supported.w[i] = a.exclcreat.w[i] = ~0u;
+	xdr_out_init(&x, buf, sizeof(buf));
+	nfs4_put_attrs(&x, &want, &a);
+	assert_true(xdr_out_ok(&x));
+	assert_true(x.len <= ulb_nfs4_attrs_max(&want));
+	/* each by itself, so that slack in one does not hide want of it in another */
+	for (unsigned bit = 0; bit < 96; bit++) {
+		struct nfs4_bitmap one = {{0}, false};
+
+		nfs4_bit_set(&one, bit);
+		if (!nfs4_bit(&want, bit))
+			continue;
+		xdr_out_init(&x, buf, sizeof(buf));
+		nfs4_put_attrs(&x, &one, &a);
+		assert_true(x.len <= ulb_nfs4_attrs_max(&one));
+	}
+}
+
+static void unbounded_attributes_count_as_large(void **state)
+{
+	struct nfs4_bitmap acl = nfs4_bits(FATTR4_ACL, FATTR4_FS_LOCATIONS, -1);
+
+	assert_true(ulb_nfs4_attrs_max(&acl) >= 2 * ULB_ATTR_UNBOUNDED);
+}
+
+/* RFC 8267 section 3: a Reply chunk only where it could be needed. With 4096 bytes inline, less the
+ * RPC header, the everyday COMPOUNDs must not ask for one. */
+static void everyday_replies_fit_inline(void **state)
+{
+	struct nfs4_bitmap stat = nfs4_bits_stat();
+	size_t room = 4096 - 28 - 24, n = ulb_nfs4_begin(0);
+
+	n += ulb_nfs4_res_max(OP_SEQUENCE, 0) + ulb_nfs4_res_max(OP_PUTFH, 0);
+	n += ulb_nfs4_res_max(OP_OPEN, 0) + ulb_nfs4_res_max(OP_GETFH, 0);
+	n += ulb_nfs4_res_max(OP_ACCESS, 0);
+	n += ulb_nfs4_res_max(OP_GETATTR, ulb_nfs4_attrs_max(&stat));
+	n += ulb_nfs4_res_max(OP_READ, 0);
+	assert_true(n <= room);
+	assert_true(n + ulb_nfs4_res_max(OP_READDIR, 32768) > room);
+	assert_true(ulb_nfs4_begin(0) + ulb_nfs4_res_max(OP_READLINK, NFS_PATH_MAX) > room);
+}
+
+static void heads_and_round_up_are_counted(void **state)
+{
+	assert_int_equal(ulb_nfs4_begin(0), 12);
+	assert_int_equal(ulb_nfs4_begin(5), 20);
+	assert_int_equal(ulb_nfs4_res_max(OP_PUTFH, 0), 8);
+	assert_int_equal(ulb_nfs4_res_max(OP_SEQUENCE, 0), 8 + 36);
+	assert_int_equal(ulb_nfs4_res_max(OP_READ, 0), 16);
+	assert_int_equal(ulb_nfs4_res_max(OP_READ, 5), 24);
+	assert_int_equal(ulb_nfs4_res_max(OP_READLINK, 4095), 12 + 4096);
+	assert_int_equal(ulb_nfs4_res_max(OP_READDIR, 1000), 8 + 1000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_the_items_of_rfc_8267_may_be_placed),
+		cmocka_unit_test(every_operation_that_is_coded_has_a_bound),
+		cmocka_unit_test(the_largest_attributes_stay_below_the_bound),
+		cmocka_unit_test(unbounded_attributes_count_as_large),
+		cmocka_unit_test(everyday_replies_fit_inline),
+		cmocka_unit_test(heads_and_round_up_are_counted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
