@@ -190,7 +190,7 @@ void rpc_call_finish(struct rpc_call *call);
  * started (-EMSGSIZE: args overflowed, -ENOTCONN: shutting down). */
 int rpc_call_submit(struct rpc_call *call);
 /* Asks that done be called soon with -ECANCELED, after the call's doors are closed, unless the reply
- * comes first. Any thread. A call that is already done must not be named. */
+ * comes first. Any thread, from rpc_call_init() on. A call that is already done must not be named. */
 void rpc_call_cancel(struct rpc_call *call);
 
 /* In done: moves the payload of a reply into sink i if it was not placed there; checks its length.

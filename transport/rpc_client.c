@@ -120,7 +120,6 @@ int rpc_call_submit(struct rpc_call *call)
 	}
 	x = c->xprt;
 	call->state = x ? RPC_CALL_SENT : RPC_CALL_WAIT;
-	call->cancelled = false;
 	call->resends = 0;
 	call->posted = false;
 	ms = rpc_call_arm(call, rpc_now_ns(), c->p.timeo_ms);
@@ -128,6 +127,8 @@ int rpc_call_submit(struct rpc_call *call)
 		c->min_timeout_ms = ms;
 		client_wake_locked(c);
 	}
+	if (call->cancelled) /* before it was submitted */
+		client_wake_locked(c);
 	stat_add(&c->stats.calls, 1);
 	__atomic_fetch_add(&c->table.senders, 1, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&c->table.lock);
