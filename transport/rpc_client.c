@@ -541,6 +541,8 @@ static void client_release(struct rpc_client *c)
 struct rpc_client *rpc_client_new(const struct rpc_client_params *p, struct err *e)
 {
 	struct rpc_client *c = calloc(1, sizeof(*c));
+	struct err why = {0};
+	struct rpc_xprt at;
 	int rc;
 
 	if (!c || rpc_table_init(&c->table) < 0) {
@@ -561,8 +563,15 @@ struct rpc_client *rpc_client_new(const struct rpc_client_params *p, struct err 
 		client_release(c);
 		return NULL;
 	}
-	c->xprt = client_connect(c, e);
+	c->xprt = client_connect(c, &why);
 	if (!c->xprt) {
+		/* providers know addresses only */
+		rpc_xprt_set_peer(&at, (const struct sockaddr *)&p->peer);
+		if (strstr(why.msg, c->peer_name))
+			err_set(e, why.kind, "%s", why.msg);
+		else
+			err_set(e, why.kind, "server %s (%s, proto=%s): %s", c->peer_name, at.peer,
+				rpc_proto_name(p->proto), why.msg);
 		client_release(c);
 		return NULL;
 	}

@@ -137,9 +137,6 @@ void rpcrdma_reply_closed(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 		check_xid(c, p);
 	error = p->error;
 	in = p->in;
-	if (!error)
-		for (unsigned i = 0; i < in.npayloads; i++)
-			rpcrdma_stat_add(c, bytes_placed, in.payload[i].data.len);
 	pthread_mutex_lock(&c->lock);
 	call->xprt_priv = NULL;
 	rpcrdma_posted_free_locked(c, p);
