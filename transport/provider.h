@@ -153,10 +153,11 @@ struct prov_ops {
 	 * PROV_REMOTE_WRITE. 0, -ENOMEM, -ENOTCONN. */
 	int (*expose)(struct prov_conn *c, const struct mem_sge *sge, unsigned access,
 		struct prov_door *door);
-	/* Closes n doors (progress thread). 0: closed now; nothing reads or writes the memory any more,
-	 * answers to the peer's RDMA Reads that were queued included. -EINPROGRESS: PROV_WC_WITHDRAWN
-	 * with cookie follows (or PROV_WC_DOWN, which closes every door). Also to be called for doors
-	 * that PROV_WC_DOWN has closed, to give back `impl`: then always 0. */
+	/* Closes n doors, n >= 1, each once (progress thread). 0: closed now; nothing reads or writes the
+	 * memory any more, answers to the peer's RDMA Reads that were queued included. -EINPROGRESS:
+	 * PROV_WC_WITHDRAWN with cookie follows, or PROV_WC_DOWN, which closes every door. Doors that are
+	 * still open when the connection goes down are withdrawn all the same, to give back `impl`: then
+	 * always 0. */
 	int (*withdraw)(struct prov_conn *c, struct prov_door *doors, unsigned n, uint64_t cookie);
 
 	/* Moves data; fills up to n completions and returns how many. Never blocks. Progress thread. */

@@ -146,7 +146,6 @@ static void handle_down(struct rpcrdma_conn *c)
 		rpcrdma_taken_free(t);
 	}
 	while ((p = TAILQ_FIRST(&c->closing))) {
-		c->prov->withdraw(c->pc, p->door, p->ndoors, (uintptr_t)p);
 		p->closed = true;
 		rpcrdma_reply_closed(c, p);
 	}

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "fake-provider.h"
 #include "rpcrdma-pair.h"
 
 #define CONNECT_MS 5000
@@ -136,7 +137,7 @@ static void serve(void *ctx, struct rpc_req *req)
 	p->served++;
 	p->last_res_max = req->res_max;
 	p->last_sink_max = req->sink_max;
-	req->fault = p->p.fault;
+	req->fault = p->fault;
 	if (req->proc == PAIR_LATER) {
 		pthread_mutex_lock(&p->lock);
 		p->later[p->nlater++] = req;
@@ -272,38 +273,67 @@ static void client_request(void *ctx, struct rpc_req *req)
 	rpc_req_reply(req, RPC_ACCEPT_SUCCESS);
 }
 
-void pair_init(struct pair *p, const struct pair_params *params)
+static void base_init(struct pair *p)
 {
-	struct sockaddr_in addr = {.sin_family = AF_INET};
-	struct rpc_server_params sp = {.addr_len = sizeof(addr)};
-	struct rpc_client_params cp = {.peer_len = sizeof(addr), .connect_ms = CONNECT_MS};
-	struct rpc_xprt_up up = {
-		.find = client_find, .reply = client_reply, .request = client_request, .ctx = p};
-	struct err e = {0};
-
 	memset(p, 0, sizeof(*p));
-	p->p = *params;
 	p->next_xid = 0x1000;
 	pthread_mutex_init(&p->lock, NULL);
 	p->cpool = mem_pool_new(0);
 	p->spool = mem_pool_new(0);
-	addr.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	memcpy(&sp.addr, &addr, sizeof(addr));
-	sp.pool = p->spool;
-	sp.inline_size = params->inline_server;
-	sp.credits = params->credits_server;
-	p->acceptor = rpcrdma_listen_on(params->prov, &sp, &e);
+}
+
+static struct sockaddr_storage loopback(uint16_t port)
+{
+	struct sockaddr_storage ss = {0};
+	struct sockaddr_in sin = {.sin_family = AF_INET, .sin_port = htons(port)};
+
+	sin.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	memcpy(&ss, &sin, sizeof(sin));
+	return ss;
+}
+
+static void start_responder(struct pair *p, const struct pair_params *params)
+{
+	struct rpc_server_params sp = {
+		.addr = loopback(0),
+		.addr_len = sizeof(struct sockaddr_in),
+		.pool = p->spool,
+		.inline_size = params->inline_server,
+		.credits = params->credits_server,
+	};
+	struct err e = {0};
+
+	p->acceptor = rpcrdma_listen_on(pair_prov, &sp, &e);
 	if (!p->acceptor)
 		fail_msg("%s", e.msg);
 	assert_int_equal(pthread_create(&p->thread, NULL, server_main, p), 0);
-	addr.sin_port = htons(p->acceptor->port);
-	memcpy(&cp.peer, &addr, sizeof(addr));
-	cp.pool = p->cpool;
-	cp.inline_size = params->inline_client;
-	cp.credits = params->credits_client;
-	p->client = rpcrdma_connect_on(params->prov, &cp, &up, &e);
+}
+
+static void start_requester(struct pair *p, const struct pair_params *params, uint16_t port)
+{
+	struct rpc_client_params cp = {
+		.peer = loopback(port),
+		.peer_len = sizeof(struct sockaddr_in),
+		.connect_ms = CONNECT_MS,
+		.pool = p->cpool,
+		.inline_size = params->inline_client,
+		.credits = params->credits_client,
+	};
+	struct rpc_xprt_up up = {
+		.find = client_find, .reply = client_reply, .request = client_request, .ctx = p};
+	struct err e = {0};
+
+	p->client = rpcrdma_connect_on(pair_prov, &cp, &up, &e);
 	if (!p->client)
 		fail_msg("%s", e.msg);
+	p->client->stats = &p->stats;
+}
+
+void pair_init(struct pair *p, const struct pair_params *params)
+{
+	base_init(p);
+	start_responder(p, params);
+	start_requester(p, params, p->acceptor->port);
 }
 
 static void progress(struct pair *p, int ms)
@@ -326,21 +356,28 @@ void pair_finish(struct pair *p)
 {
 	struct mem_stats st;
 
-	p->client->ops->shutdown(p->client);
-	while (!p->client_down)
-		progress(p, 100);
-	pthread_join(p->thread, NULL);
+	if (p->client) {
+		p->client->ops->shutdown(p->client);
+		while (!p->client_down)
+			progress(p, 100);
+	}
+	if (p->acceptor)
+		pthread_join(p->thread, NULL);
 	pair_release(p);
 	mem_buf_unref(p->cb.msg);
-	rpc_xprt_unref(p->client);
-	rpc_xprt_unref(p->server);
-	p->acceptor->ops->free(p->acceptor);
+	if (p->client)
+		rpc_xprt_unref(p->client);
+	if (p->server)
+		rpc_xprt_unref(p->server);
+	if (p->acceptor)
+		p->acceptor->ops->free(p->acceptor);
 	mem_pool_stats(p->cpool, &st);
 	assert_int_equal(st.used_bytes, 0);
 	mem_pool_stats(p->spool, &st);
 	assert_int_equal(st.used_bytes, 0);
 	mem_pool_free(p->cpool);
 	mem_pool_free(p->spool);
+	assert_int_equal(fake_violations(), 0);
 	pthread_mutex_destroy(&p->lock);
 }
 
@@ -554,4 +591,239 @@ void pair_echo(struct pair *p, uint32_t n)
 	assert_int_equal(c.word[1], pair_sum(d, n));
 	free(d);
 	pair_call_finish(&c);
+}
+
+/* --- raw ends --------------------------------------------------------------------------------- */
+
+static const uint8_t raw_priv[8] = {0xf6, 0xab, 0x0e, 0x18, 1, 1, 3, 3};
+
+static struct prov_params raw_params(struct raw *r)
+{
+	return (struct prov_params){
+		.recv_depth = 8,
+		.send_depth = 300,
+		.ird = 16,
+		.ord = 16,
+		.priv = raw_priv,
+		.priv_len = sizeof(raw_priv),
+		.pool = r->pool,
+	};
+}
+
+static void raw_post(struct raw *r, unsigned i)
+{
+	struct mem_sge sge = mem_buf_sge(r->buf[i], 0, sizeof(r->msg));
+
+	r->prov->post_recv(r->pc, i, &sge);
+}
+
+static void raw_init(struct raw *r)
+{
+	memset(r, 0, sizeof(*r));
+	r->prov = pair_prov;
+	r->pool = mem_pool_new(0);
+	r->zone = mem_buf_get(r->pool, 65536);
+	for (int i = 0; i < 8; i++)
+		r->buf[i] = mem_buf_get(r->pool, sizeof(r->msg));
+}
+
+static int raw_establish(struct raw *r)
+{
+	for (unsigned i = 0; i < 8; i++)
+		raw_post(r, i);
+	return r->prov->establish(r->pc, CONNECT_MS, &r->err);
+}
+
+static void *raw_accept(void *ctx)
+{
+	struct raw *r = ctx;
+	struct pollfd pfd = {.fd = r->listener->fd, .events = POLLIN};
+	int rc;
+
+	do {
+		poll(&pfd, 1, CONNECT_MS);
+		rc = r->prov->accept(r->listener, &r->pc, &r->err);
+	} while (rc == -EAGAIN);
+	if (!rc)
+		raw_establish(r);
+	return NULL;
+}
+
+void pair_init_requester(struct pair *p, const struct pair_params *params, struct raw *r)
+{
+	struct sockaddr_storage ss = loopback(0);
+	struct prov_params pp;
+	pthread_t t;
+
+	base_init(p);
+	raw_init(r);
+	pp = raw_params(r);
+	assert_int_equal(r->prov->listen((struct sockaddr *)&ss, sizeof(struct sockaddr_in), &pp,
+				 &r->listener, &r->err),
+		0);
+	pthread_create(&t, NULL, raw_accept, r);
+	start_requester(p, params, r->listener->port);
+	pthread_join(t, NULL);
+	assert_string_equal(r->err.msg, "");
+}
+
+void pair_init_responder(struct pair *p, const struct pair_params *params, struct raw *r)
+{
+	struct sockaddr_storage ss;
+	struct prov_params pp;
+
+	base_init(p);
+	raw_init(r);
+	pp = raw_params(r);
+	start_responder(p, params);
+	ss = loopback(p->acceptor->port);
+	assert_int_equal(r->prov->open((struct sockaddr *)&ss, sizeof(struct sockaddr_in), &pp,
+				 CONNECT_MS, &r->pc, &r->err),
+		0);
+	assert_int_equal(raw_establish(r), 0);
+}
+
+void raw_finish(struct raw *r)
+{
+	r->prov->disconnect(r->pc);
+	r->prov->free(r->pc);
+	if (r->listener)
+		r->prov->unlisten(r->listener);
+	for (int i = 0; i < 8; i++)
+		mem_buf_unref(r->buf[i]);
+	mem_buf_unref(r->zone);
+	mem_pool_free(r->pool);
+}
+
+void raw_send(struct raw *r, const uint32_t *w, size_t nwords, const void *more, size_t n)
+{
+	struct mem_buf *b = mem_buf_get(r->pool, nwords * 4 + n + 1);
+	struct prov_wr wr = {.op = PROV_SEND, .nsge = 1, .nhold = 1};
+
+	for (size_t i = 0; i < nwords; i++) {
+		uint32_t be = htonl(w[i]);
+
+		memcpy(b->data + i * 4, &be, 4);
+	}
+	if (n)
+		memcpy(b->data + nwords * 4, more, n);
+	wr.sge[0] = mem_buf_sge(b, 0, (uint32_t)(nwords * 4 + n));
+	wr.hold[0] = b;
+	r->prov->post(r->pc, &wr);
+	mem_buf_unref(b);
+}
+
+static void raw_poll(struct raw *r, bool *got)
+{
+	struct prov_wc wc;
+
+	while (!*got && !r->down && r->prov->poll(r->pc, &wc, 1) == 1) {
+		if (wc.op == PROV_WC_DOWN)
+			r->down = true;
+		if (wc.op != PROV_WC_RECV)
+			continue;
+		memcpy(r->msg, r->buf[wc.cookie]->data, wc.len);
+		r->len = wc.len;
+		*got = true;
+		raw_post(r, (unsigned)wc.cookie);
+	}
+}
+
+bool raw_recv(struct raw *r, struct pair *p)
+{
+	int64_t end = now_ms() + 1000;
+	bool got = false;
+
+	while (!got && !r->down && now_ms() < end) {
+		raw_poll(r, &got);
+		if (got)
+			break;
+		if (p && p->client)
+			progress(p, 1);
+		else
+			r->prov->wait(r->pc, -1, 10);
+	}
+	return got;
+}
+
+void raw_wait_down(struct raw *r, struct pair *p)
+{
+	while (!r->down)
+		if (!raw_recv(r, p) && !r->down)
+			fail_msg("the connection is still up");
+}
+
+uint32_t raw_word(const struct raw *r, unsigned i)
+{
+	uint32_t w;
+
+	assert_true(i * 4 + 4 <= r->len);
+	memcpy(&w, r->msg + i * 4, 4);
+	return ntohl(w);
+}
+
+void raw_write(struct raw *r, uint32_t stag, uint64_t offset, uint32_t n)
+{
+	struct prov_wr wr = {
+		.op = PROV_WRITE,
+		.nsge = 1,
+		.nhold = 1,
+		.remote_stag = stag,
+		.remote_offset = offset,
+	};
+
+	wr.sge[0] = mem_buf_sge(r->zone, 0, n);
+	wr.hold[0] = r->zone;
+	r->prov->post(r->pc, &wr);
+}
+
+/* --- providers -------------------------------------------------------------------------------- */
+
+const struct prov_ops *pair_prov = &prov_iwarp;
+
+static int on_iwarp(void **state)
+{
+	pair_prov = &prov_iwarp;
+	return 0;
+}
+
+static int on_fake(void **state)
+{
+	pair_prov = &prov_fake;
+	return 0;
+}
+
+static int on_fake_async(void **state)
+{
+	pair_prov = &prov_fake_async;
+	return 0;
+}
+
+int pair_run(const struct CMUnitTest *tests, size_t n)
+{
+	static const struct {
+		const char *name;
+		CMFixtureFunction setup;
+	} on[] = {
+		{"iwarp", on_iwarp},
+		{"fake", on_fake},
+		{"fake, doors close later", on_fake_async},
+	};
+	struct CMUnitTest *all = calloc(3 * n, sizeof(*all));
+	int rc;
+
+	for (size_t i = 0; i < 3 * n; i++) {
+		char *name;
+
+		all[i] = tests[i % n];
+		all[i].setup_func = on[i / n].setup;
+		if (asprintf(&name, "%s (%s)", tests[i % n].name, on[i / n].name) < 0)
+			abort();
+		all[i].name = name;
+	}
+	rc = _cmocka_run_group_tests("rpcrdma", all, 3 * n, NULL, NULL);
+	for (size_t i = 0; i < 3 * n; i++)
+		free((char *)all[i].name);
+	free(all);
+	return rc;
 }

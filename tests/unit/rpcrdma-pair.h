@@ -32,10 +32,8 @@ enum pair_proc {
 };
 
 struct pair_params {
-	const struct prov_ops *prov;
 	uint32_t inline_client, inline_server; /* 0: default */
 	uint32_t credits_client, credits_server;
-	enum rpc_fault fault; /* of every reply, from the second on if fault_after_first */
 };
 
 struct pair_call {
@@ -52,20 +50,21 @@ struct pair_call {
 };
 
 struct pair {
-	struct pair_params p;
 	struct mem_pool *cpool, *spool;
 	struct rpc_acceptor *acceptor;
 	struct rpc_xprt *client, *server;
 	pthread_t thread;
 	bool client_down;
-	_Atomic bool server_down, stop;
+	_Atomic bool server_down;
 	struct pair_call *table[PAIR_MAX_CALL];
 	uint32_t next_xid;
+	struct rpc_client_stats stats;
 	/* the responder's */
 	pthread_mutex_t lock;
 	struct rpc_req *later[PAIR_MAX_CALL];
 	unsigned nlater;
-	_Atomic unsigned served, max_serving, serving;
+	_Atomic unsigned served;
+	_Atomic enum rpc_fault fault; /* of every reply */
 	_Atomic uint32_t last_res_max, last_sink_max;
 	struct rpc_call cb;
 	_Atomic bool cb_done;
@@ -73,8 +72,48 @@ struct pair {
 	unsigned cb_served; /* by the requester */
 };
 
+/* An end that is only a provider's connection: the test says each byte. */
+struct raw {
+	const struct prov_ops *prov;
+	struct prov_listener *listener;
+	struct prov_conn *pc;
+	struct mem_pool *pool;
+	struct mem_buf *buf[8]; /* posted receives, by cookie */
+	struct mem_buf *zone;	/* 64 KiB for doors and RDMA Writes */
+	uint8_t msg[8192];	/* the last message */
+	uint32_t len;
+	bool down;
+	struct err err;
+};
+
 /* Both ends are connected when it returns. */
 void pair_init(struct pair *p, const struct pair_params *params);
+/* Only the requester, or only the responder, against a raw end. */
+void pair_init_requester(struct pair *p, const struct pair_params *params, struct raw *r);
+void pair_init_responder(struct pair *p, const struct pair_params *params, struct raw *r);
+/* Before pair_finish(). */
+void raw_finish(struct raw *r);
+
+/* Sends words (host order), and behind them n bytes. */
+void raw_send(struct raw *r, const uint32_t *w, size_t nwords, const void *more, size_t n);
+#define RAW_SEND(r, ...)                                                                           \
+	raw_send(r, (const uint32_t[]){__VA_ARGS__}, sizeof((const uint32_t[]){__VA_ARGS__}) / 4,  \
+		NULL, 0)
+/* The next message into r->msg. False when the connection is down, or after a second of silence.
+ * p: its requester makes progress meanwhile (may be NULL). */
+bool raw_recv(struct raw *r, struct pair *p);
+/* Word i of the last message. */
+uint32_t raw_word(const struct raw *r, unsigned i);
+/* RDMA Write of the first n bytes of the zone. */
+void raw_write(struct raw *r, uint32_t stag, uint64_t offset, uint32_t n);
+/* Waits until the connection is down. */
+void raw_wait_down(struct raw *r, struct pair *p);
+
+/* Runs the tests on each provider; pair_prov is the one at the moment. */
+extern const struct prov_ops *pair_prov;
+struct CMUnitTest;
+int pair_run(const struct CMUnitTest *tests, size_t n);
+#define PAIR_RUN(tests) pair_run(tests, sizeof(tests) / sizeof((tests)[0]))
 /* Ends everything and checks that nothing is left: no buffer of either pool, no call. */
 void pair_finish(struct pair *p);
 

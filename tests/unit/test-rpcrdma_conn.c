@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/rpcrdma_conn and its family, both ends against each other over software
- * iWARP: how messages of all sizes travel.
+ * Unit tests of transport/rpcrdma_conn and its family, both ends against each other on each
+ * provider: how messages of all sizes travel.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,15 +14,11 @@
 
 #include "rpcrdma-pair.h"
 
-static const struct pair_params plain = {.prov = &prov_iwarp};
-
-static struct rpc_client_stats stats;
+static const struct pair_params plain;
 
 static void start(struct pair *p, const struct pair_params *params)
 {
 	pair_init(p, params);
-	stats = (struct rpc_client_stats){0};
-	p->client->stats = &stats;
 	pair_null(p); /* and with it the credits */
 }
 
@@ -46,10 +42,10 @@ static void put_around_the_inline_size(void **state)
 
 	start(&p, &plain);
 	for (uint32_t n = edge - 8; n <= edge + 8; n++) {
-		uint64_t exposed = stats.bytes_exposed;
+		uint64_t exposed = p.stats.bytes_exposed;
 
 		pair_put(&p, n);
-		assert_int_equal(stats.bytes_exposed - exposed, n <= edge ? 0 : n);
+		assert_int_equal(p.stats.bytes_exposed - exposed, n <= edge ? 0 : n);
 	}
 	pair_finish(&p);
 }
@@ -139,5 +135,5 @@ int main(void)
 		cmocka_unit_test(long_calls),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return PAIR_RUN(tests);
 }

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * fake-provider: a provider inside one process that watches how it is used. Ports are names in a
+ * table; data moves by memcpy when the receiving side polls, in order.
+ *
+ * What it holds its user to (transport/provider.h), counted as violations:
+ *   - memory of a Send or RDMA Write does not change, nor is freed, before the request has ended
+ *   - memory comes from the pool (what verbs insists on)
+ *   - a receive is posted, and large enough, for each Send; no more of anything than the depths say
+ *   - poll, wait and withdraw come from one thread
+ *   - a chain under PROV_MORE is not interrupted by another thread
+ *   - every door is withdrawn before free()
+ */
+#ifndef RNFS_TEST_FAKE_PROVIDER_H
+#define RNFS_TEST_FAKE_PROVIDER_H
+
+#include "transport/provider.h"
+
+extern const struct prov_ops prov_fake;	      /* withdraw() closes at once, as iwarp */
+extern const struct prov_ops prov_fake_async; /* ... some polls later, as verbs */
+
+/* Violations since the last call, with a sentence about the first of them on stderr. */
+unsigned fake_violations(void);
+
+/* Doors open at the moment, of both ends of all connections. */
+unsigned fake_doors_open(void);
+
+#endif
