@@ -595,12 +595,12 @@ void pair_echo(struct pair *p, uint32_t n)
 
 /* --- raw ends --------------------------------------------------------------------------------- */
 
-static const uint8_t raw_priv[8] = {0xf6, 0xab, 0x0e, 0x18, 1, 1, 3, 3};
+uint8_t raw_priv[8] = {0xf6, 0xab, 0x0e, 0x18, 1, 0, 3, 3};
 
 static struct prov_params raw_params(struct raw *r)
 {
 	return (struct prov_params){
-		.recv_depth = 8,
+		.recv_depth = RAW_RECVS,
 		.send_depth = 300,
 		.ird = 16,
 		.ord = 16,
@@ -623,13 +623,13 @@ static void raw_init(struct raw *r)
 	r->prov = pair_prov;
 	r->pool = mem_pool_new(0);
 	r->zone = mem_buf_get(r->pool, 65536);
-	for (int i = 0; i < 8; i++)
+	for (int i = 0; i < RAW_RECVS; i++)
 		r->buf[i] = mem_buf_get(r->pool, sizeof(r->msg));
 }
 
 static int raw_establish(struct raw *r)
 {
-	for (unsigned i = 0; i < 8; i++)
+	for (unsigned i = 0; i < RAW_RECVS; i++)
 		raw_post(r, i);
 	return r->prov->establish(r->pc, CONNECT_MS, &r->err);
 }
@@ -689,7 +689,7 @@ void raw_finish(struct raw *r)
 	r->prov->free(r->pc);
 	if (r->listener)
 		r->prov->unlisten(r->listener);
-	for (int i = 0; i < 8; i++)
+	for (int i = 0; i < RAW_RECVS; i++)
 		mem_buf_unref(r->buf[i]);
 	mem_buf_unref(r->zone);
 	mem_pool_free(r->pool);

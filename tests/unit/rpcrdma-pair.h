@@ -72,15 +72,17 @@ struct pair {
 	unsigned cb_served; /* by the requester */
 };
 
+#define RAW_RECVS 128
+
 /* An end that is only a provider's connection: the test says each byte. */
 struct raw {
 	const struct prov_ops *prov;
 	struct prov_listener *listener;
 	struct prov_conn *pc;
 	struct mem_pool *pool;
-	struct mem_buf *buf[8]; /* posted receives, by cookie */
-	struct mem_buf *zone;	/* 64 KiB for doors and RDMA Writes */
-	uint8_t msg[8192];	/* the last message */
+	struct mem_buf *buf[RAW_RECVS]; /* posted receives, by cookie */
+	struct mem_buf *zone;		/* 64 KiB for doors and RDMA Writes */
+	uint8_t msg[8192];		/* the last message */
 	uint32_t len;
 	bool down;
 	struct err err;
@@ -91,6 +93,8 @@ void pair_init(struct pair *p, const struct pair_params *params);
 /* Only the requester, or only the responder, against a raw end. */
 void pair_init_requester(struct pair *p, const struct pair_params *params, struct raw *r);
 void pair_init_responder(struct pair *p, const struct pair_params *params, struct raw *r);
+/* What raw ends say of themselves: 4096 bytes both ways, no remote invalidation. */
+extern uint8_t raw_priv[8];
 /* Before pair_finish(). */
 void raw_finish(struct raw *r);
 
