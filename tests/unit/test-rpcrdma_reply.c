@@ -262,10 +262,8 @@ static void returned_lengths(void **state)
 		}
 		pair_wait(&p, &c);
 		assert_int_equal(c.error, i < 5 ? -EIO : 0);
-		if (i == 6) {
+		if (i == 6)
 			assert_memory_equal(c.rpc.sink[0].place.addr, "abc\x55", 4);
-			assert_int_equal(p.stats.bytes_placed, 3);
-		}
 		pair_call_finish(&c);
 		null(&p, &r, 8);
 	}
