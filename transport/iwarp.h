@@ -132,6 +132,8 @@ struct iwarp_rx {
 	unsigned rd, wr; /* unread: buf[rd..wr) */
 	bool dry;	 /* the last recvmsg() emptied the socket */
 	bool large;	 /* the last message was large: do not look far ahead */
+	unsigned sends;	 /* Sends since the last tagged message */
+	uint32_t msg;	 /* bytes of the current tagged message so far */
 	unsigned ulpdu;	 /* length of the segment */
 	struct ddp_hdr h;
 	uint8_t raw[DDP_UNTAGGED_LEN + DDP_READ_REQ_LEN]; /* header and read request as received */
@@ -199,6 +201,7 @@ struct iwarp_conn {
 
 	struct iwarp_rx rx; /* progress thread */
 	bool rx_more;	    /* progress thread: poll() stopped before the input ended */
+	bool rx_none;	    /* progress thread: wait() has seen that there is no input */
 	bool flush_due;	    /* progress thread: queued something itself */
 	bool failed;	    /* progress thread: down_reason is set */
 	bool down;	    /* progress thread: DOWN was delivered */

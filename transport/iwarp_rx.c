@@ -17,8 +17,9 @@
 
 #include "transport/crc32c.h"
 
-#define LARGE_FPDU 8192u /* payload from which copying costs more than another recvmsg() */
-#define LARGE_MSG  32768u
+#define LARGE_FPDU  8192u /* payload from which copying costs more than another recvmsg() */
+#define LARGE_MSG   32768u
+#define SENDS_ALONE 3 /* more Sends in a row than this: large messages are over */
 
 enum {
 	AHEAD_INSIDE = 4 + 3 + 2 + DDP_TAGGED_LEN, /* trailer and next header */
@@ -39,7 +40,7 @@ static unsigned look_ahead(const struct iwarp_rx *rx)
 {
 	if (rx->pay >= LARGE_FPDU && !rx->h.last)
 		return AHEAD_INSIDE;
-	return rx->large ? AHEAD_BEHIND : IWARP_LOOKAHEAD;
+	return rx->large || rx->msg + rx->pay >= LARGE_MSG ? AHEAD_BEHIND : IWARP_LOOKAHEAD;
 }
 
 int iwarp_rx_fill(struct iwarp_conn *c)
@@ -62,7 +63,7 @@ int iwarp_rx_fill(struct iwarp_conn *c)
 		iov[m.msg_iovlen++] = (struct iovec){.iov_base = rx->dst, .iov_len = direct};
 		want = look_ahead(rx);
 	} else {
-		want = IWARP_LOOKAHEAD - rx->wr;
+		want = (rx->large ? (unsigned)AHEAD_BEHIND : IWARP_LOOKAHEAD) - rx->wr;
 	}
 	iov[m.msg_iovlen++] = (struct iovec){.iov_base = rx->buf + rx->wr, .iov_len = want};
 	do {
@@ -169,8 +170,16 @@ static enum iwarp_step step_trailer(struct iwarp_conn *c, struct prov_wc *wc)
 	}
 	rx->rd += pad + 4;
 	rx->state = IWARP_RX_HEADER;
-	if (rx->h.last && rx->h.tagged)
-		rx->large = rx->pay >= LARGE_MSG;
+	if (rx->h.tagged) {
+		rx->sends = 0;
+		rx->msg += rx->pay;
+		if (rx->h.last) {
+			rx->large = rx->msg >= LARGE_MSG;
+			rx->msg = 0;
+		}
+	} else if (++rx->sends > SENDS_ALONE) {
+		rx->large = false;
+	}
 	return iwarp_msg_end(c, wc);
 }
 
