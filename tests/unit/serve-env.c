@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * serve-env: a server on a temporary directory, and COMPOUNDs put to it without a transport.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "serve-env.h"
+
+void env_init(struct serve_env *e)
+{
+	static const uint8_t secret[HANDLE_KEY] = "a test's secret";
+	struct err err = {0};
+
+	memset(e, 0, sizeof(*e));
+	strcpy(e->dir, "/tmp/rnfs-serve-XXXXXX");
+	assert_non_null(mkdtemp(e->dir));
+	e->sv.objs = obj_table_new(e->dir, secret, 0, &err);
+	assert_non_null(e->sv.objs);
+	assert_int_equal(state_init(&e->sv.state, e->sv.objs, 90), 0);
+	e->sv.dirs = dir_cache_new(4);
+	e->sv.pool = mem_pool_new(0);
+	strcpy(e->sv.owner, "test");
+}
+
+static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *ftw)
+{
+	return remove(path);
+}
+
+void env_finish(struct serve_env *e)
+{
+	for (unsigned i = 0; i < e->req.nhold; i++)
+		mem_buf_unref(e->req.hold[i]);
+	state_finish(&e->sv.state);
+	dir_cache_free(e->sv.dirs);
+	obj_table_free(e->sv.objs);
+	mem_pool_free(e->sv.pool);
+	nftw(e->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+void env_path(const struct serve_env *e, const char *name, char *buf, size_t size)
+{
+	snprintf(buf, size, "%s/%s", e->dir, name);
+}
+
+struct xdr_out *env_begin(struct serve_env *e, bool with_sequence)
+{
+	xdr_out_init(&e->args, e->call, sizeof(e->call));
+	e->count_at = nfs4_put_compound_args(&e->args, "test", 1);
+	if (with_sequence) {
+		struct nfs4_sequence_args a = {.session = e->session,
+			.sequenceid = ++e->slot_seq,
+			.cachethis = e->cachethis};
+
+		nfs4_put_sequence_args(&e->args, &a);
+	}
+	return &e->args;
+}
+
+uint32_t env_again(struct serve_env *e)
+{
+	struct session *probe;
+
+	for (unsigned i = 0; i < e->req.nhold; i++)
+		mem_buf_unref(e->req.hold[i]);
+	memset(&e->req, 0, sizeof(e->req));
+	e->req.cred.flavor = RPC_AUTH_SYS;
+	e->req.res_max = sizeof(e->reply);
+	xdr_in_init(&e->req.args, e->call, e->args.len);
+	e->req.args.npayloads = e->args.npayloads;
+	memcpy(e->req.args.payload, e->args.payload, sizeof(e->args.payload));
+	xdr_out_init(&e->req.res, e->reply, SERVE_RES_CAP);
+	assert_true(compound_run(&e->sv, &e->req, &probe));
+	session_put(&e->sv.state, probe);
+	xdr_in_init(&e->res, e->reply, e->req.res.len);
+	e->res.npayloads = e->req.res.npayloads;
+	memcpy(e->res.payload, e->req.res.payload, sizeof(e->res.payload));
+	assert_int_equal(nfs4_get_compound_res(&e->res, &e->head), 0);
+	return e->head.status;
+}
+
+uint32_t env_run(struct serve_env *e, uint32_t nops)
+{
+	struct nfs4_sequence_res seq;
+	uint32_t word, status;
+
+	assert_true(xdr_out_ok(&e->args));
+	xdr_patch_u32(&e->args, e->count_at, nops);
+	env_again(e);
+	/* behind SEQUENCE, if it is the first result and good */
+	if (e->res.len - e->res.pos >= 8) {
+		struct xdr_in ahead = e->res;
+
+		word = xdr_get_u32(&ahead);
+		status = xdr_get_u32(&ahead);
+		if (word == OP_SEQUENCE && status == NFS4_OK) {
+			e->res.pos += 8;
+			assert_int_equal(nfs4_get_sequence_res(&e->res, NFS4_OK, &seq), 0);
+		}
+	}
+	return e->head.status;
+}
+
+void env_expect(struct serve_env *e, uint32_t op, uint32_t status)
+{
+	uint32_t got;
+
+	assert_int_equal(nfs4_get_op_res(&e->res, op, &got), 0);
+	assert_int_equal(got, status);
+}
+
+void env_mount(struct serve_env *e, const char *owner)
+{
+	struct nfs4_exchange_id_args ex = {
+		.ownerid = {(const uint8_t *)owner, (uint32_t)strlen(owner)}};
+	struct nfs4_create_session_args cs = {.cb_program = 1};
+	struct nfs4_reclaim_complete_args rc = {0};
+	struct nfs4_create_session_res csr;
+	struct nfs4_exchange_id_res exr;
+
+	env_begin(e, false);
+	nfs4_put_exchange_id_args(&e->args, &ex);
+	assert_int_equal(env_run(e, 1), NFS4_OK);
+	env_expect(e, OP_EXCHANGE_ID, NFS4_OK);
+	assert_int_equal(nfs4_get_exchange_id_res(&e->res, NFS4_OK, &exr), 0);
+	cs.clientid = e->clientid = exr.clientid;
+	cs.sequence = exr.sequenceid;
+	cs.fore = (struct nfs4_channel_attrs){.maxrequestsize = 1 << 20,
+		.maxresponsesize = 1 << 20,
+		.maxresponsesize_cached = 4096,
+		.maxoperations = 16,
+		.maxrequests = 4};
+	cs.back = cs.fore;
+	env_begin(e, false);
+	nfs4_put_create_session_args(&e->args, &cs);
+	assert_int_equal(env_run(e, 1), NFS4_OK);
+	env_expect(e, OP_CREATE_SESSION, NFS4_OK);
+	assert_int_equal(nfs4_get_create_session_res(&e->res, NFS4_OK, &csr), 0);
+	e->session = csr.session;
+	e->slot_seq = 0;
+	env_begin(e, true);
+	nfs4_put_reclaim_complete_args(&e->args, &rc);
+	assert_int_equal(env_run(e, 2), NFS4_OK);
+}
+
+void env_put_lookup(struct serve_env *e, const char *name)
+{
+	struct nfs4_lookup_args a = {.name = {name, (uint32_t)strlen(name)}};
+
+	nfs4_put_lookup_args(&e->args, &a);
+}
+
+uint32_t env_open(struct serve_env *e, const char *name, bool create, uint32_t access, uint32_t deny,
+	const char *owner, struct nfs4_stateid *sid, struct nfs_fh *fh)
+{
+	struct nfs4_open_args a = {
+		.share_access = access,
+		.share_deny = deny,
+		.owner = {e->clientid, {(const uint8_t *)owner, (uint32_t)strlen(owner)}},
+		.create = create,
+		.mode = UNCHECKED4,
+		.claim = CLAIM_NULL,
+		.name = {name, (uint32_t)strlen(name)},
+	};
+	struct nfs4_open_res r;
+	struct nfs4_getfh_res g;
+
+	env_begin(e, true);
+	nfs4_put_op(&e->args, OP_PUTROOTFH);
+	nfs4_put_open_args(&e->args, &a);
+	nfs4_put_op(&e->args, OP_GETFH);
+	if (env_run(e, 4) != NFS4_OK)
+		return e->head.status;
+	env_expect(e, OP_PUTROOTFH, NFS4_OK);
+	env_expect(e, OP_OPEN, NFS4_OK);
+	assert_int_equal(nfs4_get_open_res(&e->res, NFS4_OK, &r), 0);
+	env_expect(e, OP_GETFH, NFS4_OK);
+	assert_int_equal(nfs4_get_getfh_res(&e->res, NFS4_OK, &g), 0);
+	*sid = r.stateid;
+	*fh = g.fh;
+	return NFS4_OK;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * serve-env: a server on a temporary directory, and COMPOUNDs put to it without a transport.
+ */
+#ifndef RNFS_TESTS_SERVE_ENV_H
+#define RNFS_TESTS_SERVE_ENV_H
+
+#include "contrib/serve/serve.h"
+
+struct serve_env {
+	char dir[64];
+	struct serve sv;
+	struct nfs4_sessionid session;
+	uint64_t clientid;
+	uint32_t slot_seq; /* of slot 0 */
+	bool cachethis;
+	/* the call under construction, and the answer to the last one */
+	uint8_t call[128 << 10], reply[128 << 10];
+	struct xdr_out args;
+	size_t count_at;
+	uint32_t nops;
+	struct rpc_req req;
+	struct xdr_in res;
+	struct nfs4_compound_res head;
+};
+
+void env_init(struct serve_env *e);
+void env_finish(struct serve_env *e);
+/* Everything below the directory's path. */
+void env_path(const struct serve_env *e, const char *name, char *buf, size_t size);
+
+/* Starts a COMPOUND; with_sequence: on slot 0, with its next sequence number. */
+struct xdr_out *env_begin(struct serve_env *e, bool with_sequence);
+/* Runs it (count is set from nops, SEQUENCE included) and returns the status; e->res stands behind the
+ * result of SEQUENCE if there was one. */
+uint32_t env_run(struct serve_env *e, uint32_t nops);
+/* The same bytes once more. */
+uint32_t env_again(struct serve_env *e);
+/* Expects the next result to be op's with this status. */
+void env_expect(struct serve_env *e, uint32_t op, uint32_t status);
+
+/* EXCHANGE_ID, CREATE_SESSION with so many slots, RECLAIM_COMPLETE. */
+void env_mount(struct serve_env *e, const char *owner);
+void env_put_lookup(struct serve_env *e, const char *name);
+/* OPEN (created if create), its stateid. */
+uint32_t env_open(struct serve_env *e, const char *name, bool create, uint32_t access, uint32_t deny,
+	const char *owner, struct nfs4_stateid *sid, struct nfs_fh *fh);
+
+#endif

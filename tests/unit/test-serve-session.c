@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * Unit tests of contrib/serve's clients, sessions and slots.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "serve-env.h"
+
+static int setup(void **state)
+{
+	struct serve_env *e = malloc(sizeof(*e));
+
+	env_init(e);
+	env_mount(e, "client");
+	*state = e;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	env_finish(*state);
+	free(*state);
+	return 0;
+}
+
+static void put_mkdir(struct serve_env *e, const char *name)
+{
+	struct nfs4_create_args a = {.type = NF4DIR, .name = {name, (uint32_t)strlen(name)}};
+
+	nfs4_put_op(&e->args, OP_PUTROOTFH);
+	nfs4_put_create_args(&e->args, &a);
+}
+
+static void a_replay_is_answered_from_the_cache(void **state)
+{
+	struct serve_env *e = *state;
+	static uint8_t first[4096];
+	size_t len;
+
+	env_begin(e, true);
+	put_mkdir(e, "d");
+	assert_int_equal(env_run(e, 3), NFS4_OK);
+	len = e->req.res.len;
+	memcpy(first, e->reply, len);
+	memset(e->reply, 0xaa, sizeof(e->reply));
+	/* carried out again it would be NFS4ERR_EXIST */
+	assert_int_equal(env_again(e), NFS4_OK);
+	assert_int_equal(e->req.res.len, len);
+	assert_memory_equal(e->reply, first, len);
+}
+
+static void a_replay_of_an_error_is_the_same_error(void **state)
+{
+	struct serve_env *e = *state;
+
+	env_begin(e, true);
+	nfs4_put_op(&e->args, OP_PUTROOTFH);
+	env_put_lookup(e, "missing");
+	assert_int_equal(env_run(e, 3), NFS4ERR_NOENT);
+	assert_int_equal(env_again(e), NFS4ERR_NOENT);
+	assert_int_equal(e->head.nops, 3);
+}
+
+static void sequence_numbers_must_follow(void **state)
+{
+	struct serve_env *e = *state;
+
+	e->slot_seq += 1; /* leaves one out */
+	env_begin(e, true);
+	assert_int_equal(env_run(e, 1), NFS4ERR_SEQ_MISORDERED);
+	assert_int_equal(e->head.nops, 1);
+	e->slot_seq = UINT32_MAX; /* 0: older than the last */
+	env_begin(e, true);
+	assert_int_equal(env_run(e, 1), NFS4ERR_SEQ_MISORDERED);
+	e->slot_seq += 1;
+	env_begin(e, true);
+	assert_int_equal(env_run(e, 1), NFS4_OK);
+}
+
+static uint32_t sequence(struct serve_env *e, const struct nfs4_sequence_args *a, uint32_t more)
+{
+	env_begin(e, false);
+	nfs4_put_sequence_args(&e->args, a);
+	for (uint32_t i = 0; i < more; i++)
+		nfs4_put_op(&e->args, OP_PUTROOTFH);
+	return env_run(e, 1 + more);
+}
+
+static void slots_and_sessions_are_checked(void **state)
+{
+	struct serve_env *e = *state;
+	struct nfs4_sequence_args a = {.session = e->session, .sequenceid = 1};
+
+	a.slotid = a.highest_slotid = 4;
+	assert_int_equal(sequence(e, &a, 0), NFS4ERR_BADSLOT);
+	a.slotid = 1;
+	assert_int_equal(sequence(e, &a, 0), NFS4ERR_BAD_HIGH_SLOT);
+	a.highest_slotid = 3;
+	assert_int_equal(sequence(e, &a, 0), NFS4_OK);
+	a.sequenceid = 2;
+	assert_int_equal(sequence(e, &a, 16), NFS4ERR_TOO_MANY_OPS);
+	assert_int_equal(sequence(e, &a, 15), NFS4_OK);
+	/* a slot that was never used has nothing to replay */
+	a.slotid = 2;
+	a.sequenceid = 0;
+	assert_int_equal(sequence(e, &a, 0), NFS4ERR_SEQ_MISORDERED);
+	a.session.id[15] ^= 0x80;
+	assert_int_equal(sequence(e, &a, 0), NFS4ERR_BADSESSION);
+}
+
+static void operations_have_their_place(void **state)
+{
+	struct serve_env *e = *state;
+	struct nfs4_sequence_args seq = {.session = e->session, .sequenceid = 1, .slotid = 1};
+	struct nfs4_destroy_clientid_args dc = {.clientid = e->clientid};
+
+	env_begin(e, false);
+	nfs4_put_op(&e->args, OP_PUTROOTFH);
+	assert_int_equal(env_run(e, 1), NFS4ERR_OP_NOT_IN_SESSION);
+	env_begin(e, true);
+	nfs4_put_sequence_args(&e->args, &seq);
+	assert_int_equal(env_run(e, 2), NFS4ERR_SEQUENCE_POS);
+	env_begin(e, false);
+	nfs4_put_destroy_clientid_args(&e->args, &dc);
+	nfs4_put_destroy_clientid_args(&e->args, &dc);
+	assert_int_equal(env_run(e, 2), NFS4ERR_NOT_ONLY_OP);
+	env_begin(e, true);
+	nfs4_put_op(&e->args, OP_GETFH);
+	assert_int_equal(env_run(e, 2), NFS4ERR_NOFILEHANDLE);
+	env_begin(e, true);
+	nfs4_put_op(&e->args, 4711);
+	assert_int_equal(env_run(e, 2), NFS4ERR_OP_ILLEGAL);
+	env_expect(e, OP_ILLEGAL, NFS4ERR_OP_ILLEGAL);
+	env_begin(e, true);
+	nfs4_put_op(&e->args, OP_LAYOUTGET);
+	assert_int_equal(env_run(e, 2), NFS4ERR_NOTSUPP);
+}
+
+static void create_session_is_replayed(void **state)
+{
+	struct serve_env *e = *state;
+	struct nfs4_create_session_args cs = {
+		.clientid = e->clientid, .sequence = 1, .cb_program = 1};
+	struct nfs4_create_session_res r;
+
+	cs.fore = (struct nfs4_channel_attrs){.maxrequestsize = 1 << 20,
+		.maxresponsesize = 1 << 20,
+		.maxoperations = 16,
+		.maxrequests = 4};
+	cs.back = cs.fore;
+	env_begin(e, false);
+	nfs4_put_create_session_args(&e->args, &cs);
+	assert_int_equal(env_run(e, 1), NFS4_OK);
+	env_expect(e, OP_CREATE_SESSION, NFS4_OK);
+	assert_int_equal(nfs4_get_create_session_res(&e->res, NFS4_OK, &r), 0);
+	assert_memory_equal(&r.session, &e->session, sizeof(r.session));
+	cs.sequence = 3;
+	env_begin(e, false);
+	nfs4_put_create_session_args(&e->args, &cs);
+	assert_int_equal(env_run(e, 1), NFS4ERR_SEQ_MISORDERED);
+	cs.sequence = 2;
+	cs.clientid++;
+	env_begin(e, false);
+	nfs4_put_create_session_args(&e->args, &cs);
+	assert_int_equal(env_run(e, 1), NFS4ERR_STALE_CLIENTID);
+}
+
+static uint32_t exchange(struct serve_env *e, uint8_t verf, uint32_t flags,
+	struct nfs4_exchange_id_res *r)
+{
+	struct nfs4_exchange_id_args ex = {
+		.ownerid = {(const uint8_t *)"client", 6}, .flags = flags};
+
+	ex.verf[0] = verf;
+	env_begin(e, false);
+	nfs4_put_exchange_id_args(&e->args, &ex);
+	if (env_run(e, 1) == NFS4_OK) {
+		env_expect(e, OP_EXCHANGE_ID, NFS4_OK);
+		assert_int_equal(nfs4_get_exchange_id_res(&e->res, NFS4_OK, r), 0);
+	}
+	return e->head.status;
+}
+
+static void exchange_id_knows_its_clients(void **state)
+{
+	struct serve_env *e = *state;
+	struct nfs4_exchange_id_res r, again;
+
+	assert_int_equal(exchange(e, 0, 0, &r), NFS4_OK);
+	assert_true(r.clientid == e->clientid);
+	assert_true(r.flags & EXCHGID4_FLAG_CONFIRMED_R);
+	assert_int_equal(exchange(e, 0, EXCHGID4_FLAG_UPD_CONFIRMED_REC_A, &r), NFS4_OK);
+	assert_int_equal(exchange(e, 1, EXCHGID4_FLAG_UPD_CONFIRMED_REC_A, &r), NFS4ERR_NOT_SAME);
+	/* the client restarted: a new record beside the old one, until it is confirmed */
+	assert_int_equal(exchange(e, 1, 0, &r), NFS4_OK);
+	assert_true(r.clientid != e->clientid);
+	assert_false(r.flags & EXCHGID4_FLAG_CONFIRMED_R);
+	assert_int_equal(exchange(e, 1, 0, &again), NFS4_OK);
+	assert_true(again.clientid != r.clientid);
+	env_begin(e, true);
+	assert_int_equal(env_run(e, 1), NFS4_OK);
+	assert_int_equal(exchange(e, 0, 1u << 5, &r), NFS4ERR_INVAL);
+}
+
+static void a_restarted_client_loses_its_old_sessions(void **state)
+{
+	struct serve_env *e = *state;
+	struct nfs4_sessionid old = e->session;
+	struct nfs4_exchange_id_res r;
+	struct nfs4_create_session_args cs = {.sequence = 1, .cb_program = 1};
+
+	cs.fore = (struct nfs4_channel_attrs){.maxrequestsize = 1 << 20,
+		.maxresponsesize = 1 << 20,
+		.maxoperations = 16,
+		.maxrequests = 4};
+	assert_int_equal(exchange(e, 9, 0, &r), NFS4_OK);
+	cs.clientid = r.clientid;
+	env_begin(e, false);
+	nfs4_put_create_session_args(&e->args, &cs);
+	assert_int_equal(env_run(e, 1), NFS4_OK);
+	e->session = old;
+	env_begin(e, true);
+	assert_int_equal(env_run(e, 1), NFS4ERR_BADSESSION);
+}
+
+static void a_client_id_ends_after_its_sessions(void **state)
+{
+	struct serve_env *e = *state;
+	struct nfs4_destroy_session_args ds = {.session = e->session};
+	struct nfs4_destroy_clientid_args dc = {.clientid = e->clientid};
+
+	env_begin(e, false);
+	nfs4_put_destroy_clientid_args(&e->args, &dc);
+	assert_int_equal(env_run(e, 1), NFS4ERR_CLIENTID_BUSY);
+	env_begin(e, false);
+	nfs4_put_destroy_session_args(&e->args, &ds);
+	assert_int_equal(env_run(e, 1), NFS4_OK);
+	assert_int_equal(env_again(e), NFS4ERR_BADSESSION);
+	env_begin(e, false);
+	nfs4_put_destroy_clientid_args(&e->args, &dc);
+	assert_int_equal(env_run(e, 1), NFS4_OK);
+	assert_int_equal(env_again(e), NFS4ERR_STALE_CLIENTID);
+}
+
+static void only_minor_version_1_is_spoken(void **state)
+{
+	struct serve_env *e = *state;
+
+	for (uint32_t minor = 0; minor < 4; minor++) {
+		xdr_out_init(&e->args, e->call, sizeof(e->call));
+		e->count_at = nfs4_put_compound_args(&e->args, "", minor);
+		assert_int_equal(env_run(e, 0), minor == 1 ? NFS4_OK : NFS4ERR_MINOR_VERS_MISMATCH);
+		assert_int_equal(e->head.nops, 0);
+	}
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(a_replay_is_answered_from_the_cache),
+		TEST(a_replay_of_an_error_is_the_same_error),
+		TEST(sequence_numbers_must_follow),
+		TEST(slots_and_sessions_are_checked),
+		TEST(operations_have_their_place),
+		TEST(create_session_is_replayed),
+		TEST(exchange_id_knows_its_clients),
+		TEST(a_restarted_client_loses_its_old_sessions),
+		TEST(a_client_id_ends_after_its_sessions),
+		TEST(only_minor_version_1_is_spoken),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
