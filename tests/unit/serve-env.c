@@ -161,8 +161,8 @@ void env_put_lookup(struct serve_env *e, const char *name)
 	nfs4_put_lookup_args(&e->args, &a);
 }
 
-uint32_t env_open(struct serve_env *e, const char *name, bool create, uint32_t access, uint32_t deny,
-	const char *owner, struct nfs4_stateid *sid, struct nfs_fh *fh)
+uint32_t env_open(struct serve_env *e, const char *name, bool create, uint32_t access,
+	uint32_t deny, const char *owner, struct nfs4_stateid *sid, struct nfs_fh *fh)
 {
 	struct nfs4_open_args a = {
 		.share_access = access,

@@ -32,8 +32,8 @@ void env_path(const struct serve_env *e, const char *name, char *buf, size_t siz
 
 /* Starts a COMPOUND; with_sequence: on slot 0, with its next sequence number. */
 struct xdr_out *env_begin(struct serve_env *e, bool with_sequence);
-/* Runs it (count is set from nops, SEQUENCE included) and returns the status; e->res stands behind the
- * result of SEQUENCE if there was one. */
+/* Runs it (count is set from nops, SEQUENCE included) and returns the status; e->res stands behind
+ * the result of SEQUENCE if there was one. */
 uint32_t env_run(struct serve_env *e, uint32_t nops);
 /* The same bytes once more. */
 uint32_t env_again(struct serve_env *e);
@@ -44,7 +44,7 @@ void env_expect(struct serve_env *e, uint32_t op, uint32_t status);
 void env_mount(struct serve_env *e, const char *owner);
 void env_put_lookup(struct serve_env *e, const char *name);
 /* OPEN (created if create), its stateid. */
-uint32_t env_open(struct serve_env *e, const char *name, bool create, uint32_t access, uint32_t deny,
-	const char *owner, struct nfs4_stateid *sid, struct nfs_fh *fh);
+uint32_t env_open(struct serve_env *e, const char *name, bool create, uint32_t access,
+	uint32_t deny, const char *owner, struct nfs4_stateid *sid, struct nfs_fh *fh);
 
 #endif

@@ -173,8 +173,8 @@ static void create_session_is_replayed(void **state)
 	assert_int_equal(env_run(e, 1), NFS4ERR_STALE_CLIENTID);
 }
 
-static uint32_t exchange(struct serve_env *e, uint8_t verf, uint32_t flags,
-	struct nfs4_exchange_id_res *r)
+static uint32_t exchange(
+	struct serve_env *e, uint8_t verf, uint32_t flags, struct nfs4_exchange_id_res *r)
 {
 	struct nfs4_exchange_id_args ex = {
 		.ownerid = {(const uint8_t *)"client", 6}, .flags = flags};
