@@ -8,6 +8,8 @@
 
 #include "transport/xdr.h"
 
+static volatile uint8_t kept; /* keeps the reads alive */
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	size_t half = size / 2, len = size - half;
@@ -41,5 +43,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	sum += xdr_in_done(&x);
 	free(stream);
-	return sum == 300; /* never: keeps the reads alive */
+	kept = sum;
+	return 0;
 }

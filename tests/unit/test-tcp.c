@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * Unit tests of transport/tcp: peers that misbehave on a bare socket.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "transport/log.h"
+#include "transport/rpc.h"
+
+#define LAST 0x80000000u
+
+static struct mem_pool *pool;
+static struct rpc_server *server;
+static struct sockaddr_in server_addr;
+
+static void service(void *ctx, struct rpc_req *req)
+{
+	if (req->proc == 0)
+		rpc_req_reply(req, RPC_ACCEPT_SUCCESS);
+	else
+		rpc_req_reply(req, RPC_ACCEPT_PROC_UNAVAIL);
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+static int setup(void **state)
+{
+	struct rpc_server_params p = {
+		.proto = RPC_TCP, .addr_len = sizeof(server_addr), .service = service};
+	struct err e = {0};
+
+	pool = mem_pool_new(0);
+	p.pool = pool;
+	server_addr = (struct sockaddr_in){
+		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	memcpy(&p.addr, &server_addr, sizeof(server_addr));
+	server = rpc_server_new(&p, &e);
+	assert_non_null(server);
+	server_addr.sin_port = htons(rpc_server_port(server));
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct mem_stats st;
+
+	rpc_server_free(server);
+	mem_pool_stats(pool, &st);
+	assert_int_equal(st.used_bytes, 0);
+	mem_pool_free(pool);
+	return 0;
+}
+
+static int dial(void)
+{
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_int_equal(connect(fd, (struct sockaddr *)&server_addr, sizeof(server_addr)), 0);
+	return fd;
+}
+
+static void send_words(int fd, const uint32_t *w, size_t n)
+{
+	uint32_t buf[64];
+
+	for (size_t i = 0; i < n; i++)
+		buf[i] = htonl(w[i]);
+	assert_int_equal(send(fd, buf, n * 4, MSG_NOSIGNAL), n * 4);
+}
+
+/* Words of the next record, or -1 when the connection ended. */
+static int read_words(int fd, uint32_t *w, size_t max)
+{
+	uint32_t mark;
+	size_t n;
+
+	if (recv(fd, &mark, 4, MSG_WAITALL) != 4)
+		return -1;
+	n = (ntohl(mark) & ~LAST) / 4;
+	assert_true(n <= max);
+	assert_int_equal(recv(fd, w, n * 4, MSG_WAITALL), n * 4);
+	for (size_t i = 0; i < n; i++)
+		w[i] = ntohl(w[i]);
+	return n;
+}
+
+#define WORDS(...) (const uint32_t[]){__VA_ARGS__}, sizeof((uint32_t[]){__VA_ARGS__}) / 4
+
+static void the_server_answers_bare_calls(void **state)
+{
+	uint32_t w[32];
+	int fd = dial();
+
+	send_words(fd, WORDS(LAST | 40, 77, 0, 2, 1, 1, 0, 0, 0, 0, 0));
+	assert_int_equal(read_words(fd, w, 32), 6);
+	assert_int_equal(w[0], 77);
+	assert_int_equal(w[5], RPC_ACCEPT_SUCCESS);
+	/* RPC version 3: MSG_DENIED, RPC_MISMATCH, 2, 2 */
+	send_words(fd, WORDS(LAST | 40, 78, 0, 3, 1, 1, 0, 0, 0, 0, 0));
+	assert_int_equal(read_words(fd, w, 32), 6);
+	assert_memory_equal(w, ((uint32_t[]){78, 1, 1, 0, 2, 2}), 24);
+	/* RPCSEC_GSS: MSG_DENIED, AUTH_ERROR, AUTH_REJECTEDCRED */
+	send_words(fd, WORDS(LAST | 40, 79, 0, 2, 1, 1, 0, 6, 0, 0, 0));
+	assert_int_equal(read_words(fd, w, 32), 5);
+	assert_memory_equal(w, ((uint32_t[]){79, 1, 1, 1, 2}), 20);
+	/* an AUTH_SYS that is too short: AUTH_BADCRED */
+	send_words(fd, WORDS(LAST | 44, 80, 0, 2, 1, 1, 0, 1, 4, 0, 0, 0));
+	assert_int_equal(read_words(fd, w, 32), 5);
+	assert_memory_equal(w, ((uint32_t[]){80, 1, 1, 1, 1}), 20);
+	/* a header that ends early: GARBAGE_ARGS */
+	send_words(fd, WORDS(LAST | 20, 81, 0, 2, 1, 1));
+	assert_int_equal(read_words(fd, w, 32), 6);
+	assert_int_equal(w[5], RPC_ACCEPT_GARBAGE_ARGS);
+	/* replies that nobody waits for, an empty record, an unknown type: no answer, no end */
+	send_words(fd, WORDS(LAST | 24, 5, 1, 0, 0, 0, 0, LAST, LAST | 8, 5, 9));
+	/* in fragments */
+	send_words(fd, WORDS(8, 82, 0, 0, 16, 2, 1, 1, 9, LAST | 16, 0, 0, 0, 0));
+	assert_int_equal(read_words(fd, w, 32), 6);
+	assert_int_equal(w[0], 82);
+	assert_int_equal(w[5], RPC_ACCEPT_PROC_UNAVAIL);
+	close(fd);
+}
+
+static void the_server_closes_what_is_too_long(void **state)
+{
+	uint32_t w[4];
+	int fd = dial();
+
+	send_words(fd, WORDS(LAST | 0x7ffffffc, 1, 0));
+	assert_int_equal(read_words(fd, w, 4), -1);
+	close(fd);
+	fd = dial();
+	send_words(fd, WORDS(0x12340000, 1, 0));
+	assert_int_equal(read_words(fd, w, 4), -1);
+	close(fd);
+}
+
+static void garbage_harms_nobody(void **state)
+{
+	uint32_t seed = 1, w[64];
+	int fd;
+
+	for (int i = 0; i < 50; i++) {
+		fd = dial();
+		for (int k = 0; k < 64; k++)
+			w[k] = (seed = seed * 1664525 + 1013904223) & 0x8fff00ff;
+		send_words(fd, w, 64);
+		shutdown(fd, SHUT_WR);
+		while (recv(fd, w, sizeof(w), 0) > 0)
+			;
+		close(fd);
+	}
+	fd = dial(); /* half a record, and silence while the server ends */
+	send_words(fd, WORDS(LAST | 4000, 1, 0, 2));
+	the_server_answers_bare_calls(state);
+	usleep(10000);
+	close(fd);
+}
+
+/* --- a client against a bare socket --------------------------------------------------------------
+ */
+
+struct one {
+	struct rpc_call call;
+	sem_t sem;
+	int error;
+};
+
+static void one_done(struct rpc_call *call, int error, struct xdr_in *res)
+{
+	struct one *o = call->ctx;
+
+	o->error = error;
+	sem_post(&o->sem);
+}
+
+static void one_submit(struct one *o, struct rpc_client *c)
+{
+	assert_int_equal(rpc_call_init(&o->call, c, 64), 0);
+	sem_init(&o->sem, 0, 0);
+	o->call.done = one_done;
+	o->call.ctx = o;
+	assert_int_equal(rpc_call_submit(&o->call), 0);
+}
+
+static int one_wait(struct one *o)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	t.tv_sec += 10;
+	if (sem_timedwait(&o->sem, &t) < 0)
+		fail_msg("no end of a call for 10 s");
+	rpc_call_finish(&o->call);
+	return o->error;
+}
+
+static struct sockaddr_in listen_addr;
+
+static int listen_bare(int backlog)
+{
+	socklen_t len = sizeof(listen_addr);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	listen_addr = (struct sockaddr_in){
+		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	assert_int_equal(bind(fd, (struct sockaddr *)&listen_addr, sizeof(listen_addr)), 0);
+	assert_int_equal(listen(fd, backlog), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&listen_addr, &len), 0);
+	return fd;
+}
+
+static struct rpc_client *client_new(unsigned timeo_ms)
+{
+	struct rpc_client_params p = {.proto = RPC_TCP,
+		.peer_len = sizeof(listen_addr),
+		.peer_name = "bare",
+		.prog = 1,
+		.vers = 1,
+		.pool = pool,
+		.connect_ms = 10000,
+		.timeo_ms = timeo_ms};
+	struct err e = {0};
+	struct rpc_client *c;
+
+	memcpy(&p.peer, &listen_addr, sizeof(listen_addr));
+	c = rpc_client_new(&p, &e);
+	if (!c)
+		fail_msg("%s", e.msg);
+	return c;
+}
+
+static void only_the_right_reply_counts(void **state)
+{
+	int l = listen_bare(8), fd;
+	struct rpc_client *c = client_new(5000);
+	struct one o;
+	uint32_t w[64], xid;
+
+	fd = accept(l, NULL, NULL);
+	one_submit(&o, c);
+	assert_true(read_words(fd, w, 64) >= 10);
+	xid = w[0];
+	/* other XIDs, among them those of calls to come; a record without an XID; the other way */
+	send_words(fd, WORDS(LAST | 24, xid + 1, 1, 0, 0, 0, 0));
+	send_words(fd, WORDS(LAST | 24, xid - 1, 1, 0, 0, 0, 0));
+	send_words(fd, WORDS(LAST | 4, xid));
+	send_words(fd, WORDS(LAST | 40, xid, 0, 2, 0x40000000, 1, 0, 0, 0, 0, 0));
+	assert_int_equal(read_words(fd, w, 64), 6); /* no callback program here */
+	assert_int_equal(w[5], RPC_ACCEPT_PROG_UNAVAIL);
+	send_words(fd, WORDS(LAST | 24, xid, 1, 0, 0, 0, 0, LAST | 24, xid, 1, 0, 0, 0, 0));
+	assert_int_equal(one_wait(&o), 0);
+	one_submit(&o, c);
+	assert_true(read_words(fd, w, 64) >= 10);
+	send_words(fd, WORDS(LAST | 12, w[0], 1, 0)); /* cut off */
+	assert_int_equal(one_wait(&o), -EPROTO);
+	assert_int_equal(o.call.rpc_stat, RPC_BAD_REPLY);
+	one_submit(&o, c);
+	assert_true(read_words(fd, w, 64) >= 10);
+	send_words(fd, WORDS(LAST | 20, w[0], 1, 1, 1, 5)); /* AUTH_TOOWEAK */
+	assert_int_equal(one_wait(&o), -EACCES);
+	assert_int_equal(o.call.auth_stat, 5);
+	rpc_client_free(c);
+	close(fd);
+	close(l);
+}
+
+static void a_broken_stream_is_replaced(void **state)
+{
+	int l = listen_bare(8), fd;
+	struct rpc_client *c = client_new(5000);
+	uint32_t w[64], xid;
+	struct one o;
+
+	fd = accept(l, NULL, NULL);
+	one_submit(&o, c);
+	assert_true(read_words(fd, w, 64) >= 10);
+	xid = w[0];
+	send_words(fd, WORDS(0x7fffffff, xid, 1));
+	assert_int_equal(read_words(fd, w, 64), -1);
+	close(fd);
+	fd = accept(l, NULL, NULL);
+	assert_true(read_words(fd, w, 64) >= 10);
+	assert_int_equal(w[0], xid);
+	send_words(fd, WORDS(LAST | 24, xid, 1, 0, 0, 0, 0));
+	assert_int_equal(one_wait(&o), 0);
+	rpc_client_free(c);
+	close(fd);
+	close(l);
+}
+
+static void a_silent_server_holds_up_nobody(void **state)
+{
+	int l = listen_bare(0), fd, filler[4];
+	struct rpc_client *c = client_new(60000);
+	struct one a, b;
+	double t;
+
+	/* the queue of the listening socket fills up: connects get no answer */
+	fd = accept(l, NULL, NULL);
+	for (int i = 0; i < 4; i++) {
+		filler[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+		connect(filler[i], (struct sockaddr *)&listen_addr, sizeof(listen_addr));
+	}
+	one_submit(&a, c);
+	close(fd);
+	usleep(200000); /* the client is trying to connect now */
+	one_submit(&b, c);
+	t = now();
+	rpc_call_cancel(&a.call);
+	assert_int_equal(one_wait(&a), -ECANCELED);
+	rpc_client_free(c);
+	assert_int_equal(one_wait(&b), -ENOTCONN);
+	assert_true(now() - t < 2);
+	for (int i = 0; i < 4; i++)
+		close(filler[i]);
+	close(l);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(the_server_answers_bare_calls, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			the_server_closes_what_is_too_long, setup, teardown),
+		cmocka_unit_test_setup_teardown(garbage_harms_nobody, setup, teardown),
+		cmocka_unit_test_setup_teardown(only_the_right_reply_counts, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_broken_stream_is_replaced, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_silent_server_holds_up_nobody, setup, teardown),
+	};
+
+	log_init("test", LOG_L_ERROR);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
