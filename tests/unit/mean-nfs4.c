@@ -1,0 +1,707 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * mean-nfs4: an NFSv4.1 server for tests of the client. What it can do: mean-nfs4.h.
+ *
+ * Handles: "R" the root, "F" + number a file. Stateids: the open's number. Every COMPOUND runs
+ * under one lock.
+ */
+#include "mean-nfs4.h"
+
+#include <arpa/inet.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <cmocka.h>
+
+#include "nfsproto/nfs4_xdr.h"
+
+#define FILE_SIZE 100000u
+#define RES_CAP	  200000u
+
+static uint8_t content[FILE_SIZE + 4096];
+
+/* One COMPOUND. */
+struct run {
+	struct mean_srv *s;
+	struct rpc_req *req;
+	struct xdr_out *x;
+	struct nfs_fh cur, saved;
+	uint32_t n; /* operations done */
+	bool last;
+};
+
+static bool quirky(struct mean_srv *s, enum quirk q)
+{
+	if (s->quirk != q || s->quirk_times == 0)
+		return false;
+	s->quirk_times--;
+	return true;
+}
+
+static struct nfs_fh fh_of(const char *name)
+{
+	struct nfs_fh fh = {.len = (uint32_t)strlen(name)};
+
+	memcpy(fh.data, name, fh.len);
+	return fh;
+}
+
+static struct nfs4_attrs attrs_of(const struct nfs_fh *fh)
+{
+	struct nfs4_attrs a = {.maxread = 1 << 20, .maxwrite = 1 << 20, .lease_time = 30};
+	bool dir = fh->data[0] == 'R';
+
+	a.mask = nfs4_bits_encodable();
+	a.supported = nfs4_bits_encodable();
+	a.maxfilesize = INT64_MAX;
+	a.fs.name_max = 255;
+	a.attr = (struct nfs_attr){
+		.type = dir ? NFS_DIR : NFS_REG,
+		.mode = dir ? 0755 : 0644,
+		.nlink = 1,
+		.size = FILE_SIZE,
+		.fileid = fh->data[fh->len - 1],
+		.change = 1,
+	};
+	a.fh = *fh;
+	a.mounted_on_fileid = a.attr.fileid;
+	return a;
+}
+
+/* --- client ID and session
+ * ------------------------------------------------------------------------ */
+
+static uint32_t do_exchange_id(struct run *r)
+{
+	struct mean_srv *s = r->s;
+	struct nfs4_exchange_id_res res = {
+		.sequenceid = 1,
+		.flags = EXCHGID4_FLAG_USE_NON_PNFS,
+		.server_major_id = {.data = (const uint8_t *)"mean", .len = 4},
+		.server_scope = {.data = (const uint8_t *)"mean", .len = 4},
+	};
+
+	if (s->nclients)
+		res.flags |= EXCHGID4_FLAG_CONFIRMED_R;
+	else
+		s->clientid++;
+	s->nclients = 1;
+	res.clientid = s->clientid;
+	nfs4_put_exchange_id_res(r->x, NFS4_OK, &res);
+	return NFS4_OK;
+}
+
+static void session_id(const struct mean_srv *s, struct nfs4_sessionid *id)
+{
+	memset(id, 's', sizeof(*id));
+	memcpy(id->id, &s->session_no, sizeof(s->session_no));
+}
+
+static uint32_t do_create_session(struct run *r, const struct nfs4_create_session_args *a)
+{
+	struct mean_srv *s = r->s;
+	struct nfs4_create_session_res res = {
+		.sequence = a->sequence,
+		.flags = CREATE_SESSION4_FLAG_CONN_BACK_CHAN,
+		.fore = a->fore,
+		.back = a->back,
+	};
+
+	if (!s->nclients || a->clientid != s->clientid) {
+		nfs4_put_op_res(r->x, OP_CREATE_SESSION, NFS4ERR_STALE_CLIENTID);
+		return NFS4ERR_STALE_CLIENTID;
+	}
+	s->session_no++;
+	s->nsessions = 1;
+	memset(s->seq, 0, sizeof(s->seq));
+	res.fore.maxrequests = s->slots;
+	if (s->xprt)
+		rpc_xprt_unref(s->xprt);
+	s->xprt = rpc_xprt_ref(r->req->xprt);
+	session_id(s, &res.session);
+	nfs4_put_create_session_res(r->x, NFS4_OK, &res);
+	return NFS4_OK;
+}
+
+static uint32_t do_sequence(struct run *r, const struct nfs4_sequence_args *a)
+{
+	struct mean_srv *s = r->s;
+	struct nfs4_sequence_res res = {
+		.session = a->session,
+		.sequenceid = a->sequenceid,
+		.slotid = a->slotid,
+		.highest_slotid = s->slots - 1,
+		.target_highest_slotid = s->slots - 1,
+		.status_flags = s->status_flags,
+	};
+	struct nfs4_sessionid mine;
+	uint32_t status = NFS4_OK;
+
+	session_id(s, &mine);
+	if (!s->nsessions || memcmp(&mine, &a->session, sizeof(mine)) != 0)
+		status = NFS4ERR_BADSESSION;
+	else if (a->slotid >= s->slots || a->highest_slotid >= s->slots)
+		status = NFS4ERR_BADSLOT;
+	else if (a->sequenceid == s->seq[a->slotid]) {
+		s->replays++;
+		status = NFS4ERR_SEQ_FALSE_RETRY;
+	} else if (a->sequenceid != s->seq[a->slotid] + 1) {
+		s->misordered++;
+		status = NFS4ERR_SEQ_MISORDERED;
+	}
+	if (status) {
+		nfs4_put_op_res(r->x, OP_SEQUENCE, status);
+		return status;
+	}
+	s->seq[a->slotid]++;
+	if (quirky(s, Q_WRONG_SLOT))
+		res.slotid++;
+	nfs4_put_sequence_res(r->x, NFS4_OK, &res);
+	return NFS4_OK;
+}
+
+/* --- opens
+ * ------------------------------------------------------------------------------------------ */
+
+static int find_open(struct mean_srv *s, const struct nfs4_stateid *id)
+{
+	uint32_t no;
+
+	memcpy(&no, id->other, sizeof(no));
+	for (int i = 0; i < 32; i++)
+		if (s->opens[i].used && s->opens[i].id == no)
+			return i;
+	return -1;
+}
+
+static uint32_t do_open(struct run *r, const struct nfs4_open_args *a)
+{
+	struct mean_srv *s = r->s;
+	struct nfs4_open_res res = {.stateid = {.seqid = 1}};
+	int i;
+
+	if (a->claim == CLAIM_NULL)
+		r->cur = fh_of("F0");
+	if (a->claim == CLAIM_PREVIOUS && !s->reclaiming) {
+		nfs4_put_op_res(r->x, OP_OPEN, NFS4ERR_NO_GRACE);
+		return NFS4ERR_NO_GRACE;
+	}
+	s->reclaims += a->claim == CLAIM_PREVIOUS;
+	s->reopens += a->claim == CLAIM_FH;
+	for (i = 0; i < 31 && s->opens[i].used; i++)
+		;
+	s->opens[i].used = true;
+	s->opens[i].id = ++s->open_no;
+	s->nopens++;
+	memcpy(res.stateid.other, &s->open_no, sizeof(s->open_no));
+	if (a->create && a->mode == EXCLUSIVE4_1)
+		res.attrset = (struct nfs4_bitmap){0};
+	if (quirky(s, Q_DELEGATION)) {
+		res.deleg.type = OPEN_DELEGATE_READ;
+		res.deleg.stateid = (struct nfs4_stateid){.seqid = 1, .other = "deleg"};
+		s->ndelegs++;
+	}
+	nfs4_put_open_res(r->x, NFS4_OK, &res);
+	return NFS4_OK;
+}
+
+static uint32_t do_close(struct run *r, const struct nfs4_close_args *a)
+{
+	struct nfs4_stateid_res res = {.stateid = nfs4_stateid_invalid};
+	int i = find_open(r->s, &a->stateid);
+
+	if (i < 0) {
+		nfs4_put_op_res(r->x, OP_CLOSE, NFS4ERR_BAD_STATEID);
+		return NFS4ERR_BAD_STATEID;
+	}
+	r->s->opens[i].used = false;
+	r->s->nopens--;
+	nfs4_put_close_res(r->x, NFS4_OK, &res);
+	return NFS4_OK;
+}
+
+/* --- data
+ * ------------------------------------------------------------------------------------------- */
+
+static bool stateid_ok(struct run *r, const struct nfs4_stateid *id)
+{
+	return memcmp(id, &nfs4_stateid_anonymous, sizeof(*id)) == 0 || find_open(r->s, id) >= 0;
+}
+
+static uint32_t do_read(struct run *r, const struct nfs4_read_args *a)
+{
+	struct nfs4_read_res res = {.data = {.addr = content + a->offset % FILE_SIZE}};
+	uint64_t left = a->offset >= FILE_SIZE ? 0 : FILE_SIZE - a->offset;
+
+	if (!stateid_ok(r, &a->stateid)) {
+		nfs4_put_op_res(r->x, OP_READ, NFS4ERR_BAD_STATEID);
+		return NFS4ERR_BAD_STATEID;
+	}
+	res.data.len = a->count < left ? a->count : (uint32_t)left;
+	res.eof = res.data.len == left;
+	if (quirky(r->s, Q_READ_LONG))
+		res.data.len = a->count + 4;
+	if (quirky(r->s, Q_READ_NOTHING)) {
+		res.data.len = 0;
+		res.eof = false;
+	}
+	nfs4_put_read_res(r->x, NFS4_OK, &res);
+	return NFS4_OK;
+}
+
+static uint32_t do_write(struct run *r, const struct nfs4_write_args *a)
+{
+	struct nfs4_write_res res = {.count = a->data.len, .committed = a->stable};
+
+	if (!stateid_ok(r, &a->stateid)) {
+		nfs4_put_op_res(r->x, OP_WRITE, NFS4ERR_BAD_STATEID);
+		return NFS4ERR_BAD_STATEID;
+	}
+	if (quirky(r->s, Q_WRITE_LONG))
+		res.count++;
+	if (quirky(r->s, Q_WRITE_UNSTABLE))
+		res.committed = UNSTABLE4;
+	nfs4_put_write_res(r->x, NFS4_OK, &res);
+	return NFS4_OK;
+}
+
+static void put_entry(struct nfs4_entries *e, uint64_t cookie, const char *name, uint32_t len,
+	const struct nfs4_bitmap *want)
+{
+	struct nfs_name n = {.s = name, .len = len};
+	struct nfs_fh fh = fh_of("F0");
+	struct nfs4_attrs a = attrs_of(&fh);
+
+	nfs4_entries_start(e, cookie, &n);
+	nfs4_put_attrs(e->x, want, &a);
+	nfs4_entries_commit(e);
+}
+
+static uint32_t do_readdir(struct run *r, const struct nfs4_readdir_args *a)
+{
+	static const uint8_t verf[8] = "cookies";
+	struct mean_srv *s = r->s;
+	struct nfs4_entries e;
+
+	nfs4_entries_begin(&e, r->x, verf, a->maxcount, 64);
+	if (quirky(s, Q_DIR_NOTHING)) {
+		e.n = 1; /* so that it is not NFS4ERR_TOOSMALL */
+		nfs4_entries_end(&e, false);
+		return NFS4_OK;
+	}
+	for (uint64_t i = a->cookie; i < 5; i++) {
+		char name[2] = {(char)('a' + i), 0};
+
+		put_entry(&e, i + 1, name, 1, &a->want);
+		if (i == 2 && quirky(s, Q_DIR_LOOP))
+			put_entry(&e, i + 1, "loop", 4, &a->want);
+		if (i == 2 && quirky(s, Q_DIR_NAME))
+			put_entry(&e, 100, s->bad_name, s->bad_name_len, &a->want);
+	}
+	nfs4_entries_end(&e, true);
+	return NFS4_OK;
+}
+
+/* --- the rest, and the dispatcher
+ * -------------------------------------------------------------------- */
+
+static uint32_t do_getattr(struct run *r, const struct nfs4_getattr_args *a)
+{
+	struct nfs4_attrs at = attrs_of(&r->cur);
+	struct nfs4_bitmap want = a->want;
+
+	if (quirky(r->s, Q_NO_ATTRS))
+		want = (struct nfs4_bitmap){0};
+	nfs4_put_op_res(r->x, OP_GETATTR, NFS4_OK);
+	nfs4_put_attrs(r->x, &want, &at);
+	return NFS4_OK;
+}
+
+static uint32_t do_lookup(struct run *r, const struct nfs4_lookup_args *a)
+{
+	char name[8] = "F0";
+
+	if (a->name.len == 4 && memcmp(a->name.s, "nope", 4) == 0) {
+		nfs4_put_op_res(r->x, OP_LOOKUP, NFS4ERR_NOENT);
+		return NFS4ERR_NOENT;
+	}
+	if (a->name.len == 3 && memcmp(a->name.s, "dir", 3) == 0)
+		name[0] = 'R';
+	r->cur = fh_of(name);
+	nfs4_put_op_res(r->x, OP_LOOKUP, NFS4_OK);
+	return NFS4_OK;
+}
+
+static uint32_t do_test_stateid(struct run *r, const struct nfs4_test_stateid_args *a)
+{
+	uint32_t codes[64];
+	struct nfs4_test_stateid_res res = {.n = a->n < 64 ? a->n : 64, .codes = codes};
+
+	for (uint32_t i = 0; i < res.n; i++) {
+		struct nfs4_stateid id = nfs4_test_stateid_at(a, i);
+
+		codes[i] = find_open(r->s, &id) >= 0 ? NFS4_OK : NFS4ERR_BAD_STATEID;
+	}
+	nfs4_put_test_stateid_res(r->x, NFS4_OK, &res);
+	return NFS4_OK;
+}
+
+static uint32_t plain(struct run *r, uint32_t op, uint32_t status)
+{
+	nfs4_put_op_res(r->x, op, status);
+	return status;
+}
+
+static uint32_t do_file_op(struct run *r, const struct nfs4_args *a)
+{
+	struct nfs4_change_info ci = {.atomic = true};
+	struct nfs4_create_res create = {.cinfo = ci};
+	struct nfs4_remove_res remove = {.cinfo = ci};
+	struct nfs4_rename_res rename = {.from = ci, .to = ci};
+	struct nfs4_link_res link = {.cinfo = ci};
+	struct nfs4_setattr_res set = {.attrset = a->u.setattr.attrs.mask};
+	struct nfs4_commit_res commit = {.verf = "verf"};
+	struct nfs4_access_res access = {.supported = 0x3f, .access = 0x1f};
+	struct nfs4_readlink_res rl = {.link = {.s = "target", .len = 6}};
+
+	switch (a->op) {
+	case OP_CREATE:
+		r->cur = fh_of("F1");
+		nfs4_put_create_res(r->x, NFS4_OK, &create);
+		return NFS4_OK;
+	case OP_REMOVE:
+		nfs4_put_remove_res(r->x, NFS4_OK, &remove);
+		return NFS4_OK;
+	case OP_RENAME:
+		nfs4_put_rename_res(r->x, NFS4_OK, &rename);
+		return NFS4_OK;
+	case OP_LINK:
+		nfs4_put_link_res(r->x, NFS4_OK, &link);
+		return NFS4_OK;
+	case OP_SETATTR:
+		nfs4_put_setattr_res(r->x, NFS4_OK, &set);
+		return NFS4_OK;
+	case OP_COMMIT:
+		nfs4_put_commit_res(r->x, NFS4_OK, &commit);
+		return NFS4_OK;
+	case OP_ACCESS:
+		nfs4_put_access_res(r->x, NFS4_OK, &access);
+		return NFS4_OK;
+	case OP_READLINK:
+		nfs4_put_readlink_res(r->x, NFS4_OK, &rl);
+		return NFS4_OK;
+	case OP_VERIFY:
+		return plain(r, a->op, NFS4ERR_NOT_SAME); /* nothing here is a directory */
+	case OP_NVERIFY:
+		return plain(r, a->op, NFS4_OK);
+	case OP_SAVEFH:
+		r->saved = r->cur;
+		return plain(r, a->op, NFS4_OK);
+	case OP_RESTOREFH:
+		r->cur = r->saved;
+		return plain(r, a->op, NFS4_OK);
+	default:
+		return plain(r, a->op, NFS4ERR_NOTSUPP);
+	}
+}
+
+static uint32_t do_op(struct run *r, const struct nfs4_args *a)
+{
+	struct mean_srv *s = r->s;
+	struct nfs4_getfh_res fh = {.fh = r->cur};
+	struct nfs4_bind_conn_to_session_res bind = {.dir = CDFS4_BOTH};
+
+	switch (a->op) {
+	case OP_EXCHANGE_ID:
+		return do_exchange_id(r);
+	case OP_CREATE_SESSION:
+		return do_create_session(r, &a->u.create_session);
+	case OP_SEQUENCE:
+		return do_sequence(r, &a->u.sequence);
+	case OP_BIND_CONN_TO_SESSION:
+		bind.session = a->u.bind_conn_to_session.session;
+		nfs4_put_bind_conn_to_session_res(r->x, NFS4_OK, &bind);
+		return NFS4_OK;
+	case OP_DESTROY_SESSION:
+		s->nsessions = 0;
+		return plain(r, a->op, NFS4_OK);
+	case OP_DESTROY_CLIENTID:
+		if (s->nsessions || s->nopens)
+			return plain(r, a->op, NFS4ERR_CLIENTID_BUSY);
+		s->nclients = 0;
+		return plain(r, a->op, NFS4_OK);
+	case OP_RECLAIM_COMPLETE:
+		s->reclaiming = false;
+		return plain(r, a->op, NFS4_OK);
+	case OP_PUTROOTFH:
+		r->cur = fh_of("R");
+		return plain(r, a->op, NFS4_OK);
+	case OP_PUTFH:
+		r->cur = a->u.putfh.fh;
+		return plain(r, a->op, NFS4_OK);
+	case OP_GETFH:
+		nfs4_put_getfh_res(r->x, NFS4_OK, &fh);
+		return NFS4_OK;
+	case OP_LOOKUP:
+		return do_lookup(r, &a->u.lookup);
+	case OP_GETATTR:
+		return do_getattr(r, &a->u.getattr);
+	case OP_OPEN:
+		return do_open(r, &a->u.open);
+	case OP_CLOSE:
+		return do_close(r, &a->u.close);
+	case OP_READ:
+		return do_read(r, &a->u.read);
+	case OP_WRITE:
+		return do_write(r, &a->u.write);
+	case OP_READDIR:
+		return do_readdir(r, &a->u.readdir);
+	case OP_TEST_STATEID:
+		return do_test_stateid(r, &a->u.test_stateid);
+	case OP_FREE_STATEID:
+		return plain(r, a->op, NFS4_OK);
+	case OP_DELEGRETURN:
+		s->ndelegs--;
+		return plain(r, a->op, NFS4_OK);
+	default:
+		return do_file_op(r, a);
+	}
+}
+
+/* The operation fails because the test says so. */
+static uint32_t told_to_fail(struct run *r, uint32_t op)
+{
+	struct mean_srv *s = r->s;
+
+	if (s->fail_op != op || s->fail_times == 0)
+		return NFS4_OK;
+	s->fail_times--;
+	if (op == OP_SETATTR)
+		nfs4_put_setattr_res(r->x, s->fail_status, NULL);
+	else
+		nfs4_put_op_res(r->x, op, s->fail_status);
+	return s->fail_status;
+}
+
+static uint32_t one_op(struct run *r)
+{
+	struct mean_srv *s = r->s;
+	size_t before = r->x->len;
+	struct nfs4_args a;
+	uint32_t status;
+
+	assert_int_equal(nfs4_get_args(&r->req->args, &a), 0);
+	status = told_to_fail(r, a.op);
+	if (status == NFS4_OK)
+		status = do_op(r, &a);
+	if (a.op < 80)
+		s->count[a.op]++;
+	r->n++;
+	if (r->last && r->n > 1) {
+		if (quirky(s, Q_WRONG_OP))
+			xdr_patch_u32(r->x, before, OP_LOCKU);
+		if (quirky(s, Q_STATUS_MISMATCH)) {
+			r->x->len = before;
+			nfs4_put_op_res(r->x, a.op, NFS4ERR_IO);
+		}
+		if (quirky(s, Q_SHORT_REPLY))
+			r->x->len = before;
+		if (quirky(s, Q_FEWER_RESULTS)) {
+			r->x->len = before;
+			r->n--;
+		}
+		if (quirky(s, Q_TRAILING))
+			xdr_put_u32(r->x, 0);
+	}
+	return status;
+}
+
+static void compound(struct mean_srv *s, struct rpc_req *req)
+{
+	struct run r = {.s = s, .req = req, .x = &req->res};
+	struct nfs4_compound_args head;
+	uint32_t status = NFS4_OK;
+	size_t at;
+
+	assert_int_equal(nfs4_get_compound_args(&req->args, &head), 0);
+	assert_int_equal(rpc_req_begin(req, RES_CAP), 0);
+	at = nfs4_begin_compound_res(r.x, &head.tag);
+	if (head.minor != s->minor)
+		status = NFS4ERR_MINOR_VERS_MISMATCH;
+	for (uint32_t i = 0; i < head.nops && status == NFS4_OK; i++) {
+		r.last = i + 1 == head.nops;
+		status = one_op(&r);
+	}
+	nfs4_end_compound_res(r.x, at, status, r.n);
+	rpc_req_reply(req, RPC_ACCEPT_SUCCESS);
+}
+
+/* Does the COMPOUND have this operation? Looks at a copy of the cursor. */
+static bool has_op(const struct rpc_req *req, uint32_t op)
+{
+	struct xdr_in x = req->args;
+	struct nfs4_compound_args head;
+	struct nfs4_args a;
+
+	if (nfs4_get_compound_args(&x, &head))
+		return false;
+	for (uint32_t i = 0; i < head.nops; i++) {
+		if (nfs4_get_args(&x, &a))
+			return false;
+		if (a.op == op)
+			return true;
+	}
+	return false;
+}
+
+static void service(void *ctx, struct rpc_req *req)
+{
+	struct mean_srv *s = ctx;
+
+	if (req->proc != NFS4_PROC_COMPOUND) {
+		rpc_req_reply(req, RPC_ACCEPT_PROC_UNAVAIL);
+		return;
+	}
+	pthread_mutex_lock(&s->lock);
+	if (s->hold_op && s->nheld < MEAN_HELD && has_op(req, s->hold_op))
+		s->held[s->nheld++] = req;
+	else if (quirky(s, Q_DROP))
+		rpc_req_drop(req);
+	else
+		compound(s, req);
+	pthread_cond_broadcast(&s->cond);
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* --- for tests
+ * ---------------------------------------------------------------------------------------- */
+
+void mean_start(struct mean_srv *s)
+{
+	struct rpc_server_params p = {.proto = RPC_TCP, .service = service, .ctx = s};
+	struct sockaddr_in *sin = (struct sockaddr_in *)&p.addr;
+	struct err e = {.kind = ERR_NONE};
+
+	memset(s, 0, sizeof(*s));
+	for (size_t i = 0; i < sizeof(content); i++)
+		content[i] = (uint8_t)(i * 2654435761u >> 24);
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->cond, NULL);
+	s->pool = mem_pool_new(0);
+	s->slots = MEAN_SLOTS;
+	s->minor = 1;
+	sin->sin_family = AF_INET;
+	sin->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	p.addr_len = sizeof(*sin);
+	p.pool = s->pool;
+	s->server = rpc_server_new(&p, &e);
+	assert_non_null(s->server);
+}
+
+void mean_stop(struct mean_srv *s)
+{
+	mean_release(s);
+	if (s->xprt)
+		rpc_xprt_unref(s->xprt);
+	rpc_server_free(s->server);
+	mem_pool_free(s->pool);
+	pthread_cond_destroy(&s->cond);
+	pthread_mutex_destroy(&s->lock);
+}
+
+void mean_release(struct mean_srv *s)
+{
+	pthread_mutex_lock(&s->lock);
+	for (unsigned i = 0; i < s->nheld; i++)
+		compound(s, s->held[i]);
+	s->nheld = 0;
+	s->hold_op = 0;
+	pthread_cond_broadcast(&s->cond);
+	pthread_mutex_unlock(&s->lock);
+}
+
+bool mean_wait(struct mean_srv *s, const unsigned *counter, unsigned n)
+{
+	struct timespec t;
+	bool ok;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	t.tv_sec += 5;
+	pthread_mutex_lock(&s->lock);
+	while (*counter < n && pthread_cond_timedwait(&s->cond, &s->lock, &t) == 0)
+		;
+	ok = *counter >= n;
+	pthread_mutex_unlock(&s->lock);
+	return ok;
+}
+
+void mean_reboot(struct mean_srv *s)
+{
+	pthread_mutex_lock(&s->lock);
+	s->nclients = s->nsessions = s->nopens = 0;
+	s->reclaiming = true;
+	memset(s->opens, 0, sizeof(s->opens));
+	pthread_mutex_unlock(&s->lock);
+}
+
+void mean_lose_session(struct mean_srv *s)
+{
+	pthread_mutex_lock(&s->lock);
+	s->nsessions = 0;
+	pthread_mutex_unlock(&s->lock);
+}
+
+struct recall {
+	struct rpc_call call;
+	pthread_mutex_t lock;
+	pthread_cond_t cond;
+	bool ended;
+	uint32_t status;
+};
+
+static void recall_done(struct rpc_call *call, int error, struct xdr_in *res)
+{
+	struct recall *r = call->ctx;
+	struct nfs4_compound_res head = {.status = 0xffffffff};
+
+	if (!error && nfs4_get_compound_res(res, &head) == 0)
+		r->status = head.status;
+	rpc_call_finish(call);
+	pthread_mutex_lock(&r->lock);
+	r->ended = true;
+	pthread_cond_signal(&r->cond);
+	pthread_mutex_unlock(&r->lock);
+}
+
+uint32_t mean_recall(
+	struct mean_srv *s, uint32_t seq, const struct nfs_fh *fh, const struct nfs4_stateid *id)
+{
+	struct recall r = {.lock = PTHREAD_MUTEX_INITIALIZER,
+		.cond = PTHREAD_COND_INITIALIZER,
+		.status = 0xfffffffe};
+	struct nfs4_cb_sequence_args sa = {.sequenceid = seq};
+	struct nfs4_cb_recall_args ra = {.stateid = *id, .fh = *fh};
+	size_t at;
+
+	session_id(s, &sa.session);
+	assert_int_equal(rpc_cb_init(&r.call, s->xprt, NFS4_CB_PROGRAM, 1, 1024), 0);
+	r.call.proc = NFS4_CB_COMPOUND;
+	r.call.done = recall_done;
+	r.call.ctx = &r;
+	r.call.reply_max = 512;
+	at = nfs4_put_cb_compound_args(&r.call.args, "", 1, 0);
+	nfs4_put_cb_sequence_args(&r.call.args, &sa);
+	nfs4_put_cb_recall_args(&r.call.args, &ra);
+	xdr_patch_u32(&r.call.args, at, 2);
+	assert_int_equal(rpc_cb_submit(&r.call), 0);
+	pthread_mutex_lock(&r.lock);
+	while (!r.ended)
+		pthread_cond_wait(&r.cond, &r.lock);
+	pthread_mutex_unlock(&r.lock);
+	return r.status;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * mean-nfs4: an NFSv4.1 server for tests of the client, over TCP in the same process. It keeps just
+ * enough state (client IDs, sessions with exact slots, opens) to hold a client to the rules, serves
+ * one directory with a few files, and misbehaves as told.
+ */
+#ifndef RNFS_TESTS_MEAN_NFS4_H
+#define RNFS_TESTS_MEAN_NFS4_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "nfsproto/nfs4_attr.h"
+#include "nfsproto/nfs_client.h"
+#include "transport/rpc.h"
+
+#define MEAN_SLOTS 16
+#define MEAN_HELD  64
+
+enum quirk {
+	Q_NONE,
+	Q_SHORT_REPLY,	   /* one result fewer than the count needs, status OK */
+	Q_FEWER_RESULTS,   /* the count says fewer than there were operations, status OK */
+	Q_WRONG_OP,	   /* another operation number in the last result */
+	Q_TRAILING,	   /* bytes after the last result */
+	Q_STATUS_MISMATCH, /* the last result fails, the COMPOUND does not */
+	Q_WRONG_SLOT,	   /* SEQUENCE's result names another slot */
+	Q_READ_LONG,	   /* more data than asked for */
+	Q_READ_NOTHING,	   /* no data, not the end */
+	Q_WRITE_LONG,	   /* more written than there was */
+	Q_WRITE_UNSTABLE,  /* less stable than asked for */
+	Q_NO_ATTRS,	   /* GETATTR gives an empty fattr4 */
+	Q_DIR_LOOP,	   /* a cookie that does not advance */
+	Q_DIR_NOTHING,	   /* no entries, not the end */
+	Q_DIR_NAME,	   /* an entry with the name mean_srv.bad_name */
+	Q_DELEGATION,	   /* OPEN gives a delegation nobody asked for */
+	Q_DROP,		   /* no reply at all */
+};
+
+struct mean_srv {
+	struct mem_pool *pool;
+	struct rpc_server *server;
+	pthread_mutex_t lock; /* of all that follows */
+	pthread_cond_t cond;  /* something was counted or held */
+
+	/* what to do: */
+	uint32_t fail_op;     /* this operation fails ... */
+	uint32_t fail_status; /* ... with this status ... */
+	unsigned fail_times;  /* ... so often */
+	enum quirk quirk;
+	unsigned quirk_times;
+	const char *bad_name;
+	uint32_t bad_name_len;
+	uint32_t hold_op; /* a COMPOUND with this operation is answered at mean_release() */
+	uint32_t status_flags;
+	unsigned slots;
+	unsigned minor; /* the only one served; default 1 */
+
+	/* what happened: */
+	unsigned count[80]; /* operations executed */
+	unsigned nclients, nsessions, nopens, ndelegs;
+	unsigned reclaims, reopens, replays, misordered;
+	unsigned nheld;
+	struct rpc_req *held[MEAN_HELD];
+
+	/* its state */
+	uint64_t clientid;
+	bool reclaiming;
+	uint32_t session_no;
+	uint32_t seq[MEAN_SLOTS];
+	uint32_t open_no;
+	struct {
+		bool used;
+		uint32_t id;
+	} opens[32];
+	struct rpc_xprt *xprt;
+};
+
+void mean_start(struct mean_srv *s);
+void mean_stop(struct mean_srv *s);
+/* Answers what is held, in the order of arrival, and holds no more. */
+void mean_release(struct mean_srv *s);
+/* Waits until *counter is at least n; false after 5 s. */
+bool mean_wait(struct mean_srv *s, const unsigned *counter, unsigned n);
+/* As after a restart: clients, sessions and opens are forgotten; opens may be reclaimed. */
+void mean_reboot(struct mean_srv *s);
+/* Forgets the session only. */
+void mean_lose_session(struct mean_srv *s);
+/* Sends CB_SEQUENCE and CB_RECALL on slot 0 with sequence id seq; the COMPOUND's status. */
+uint32_t mean_recall(
+	struct mean_srv *s, uint32_t seq, const struct nfs_fh *fh, const struct nfs4_stateid *id);
+
+#endif
