@@ -28,6 +28,8 @@ enum {
 	RX_BUDGET = 64, /* recvmsg() calls of one poll() */
 	LOOPBACK_MSS = 16384,
 	LOOPBACK_SNDBUF = 256 << 10,
+	GIVE_UP_AFTER = 4, /* for guesses about input */
+	TRY_AGAIN_EVERY = 32,
 };
 
 static struct iwarp_conn *to_conn(struct prov_conn *pc)
@@ -241,15 +243,27 @@ static void check_sender(struct iwarp_conn *c)
 	iwarp_fail(c, "sending to %s failed: %s", c->peer, strerror(error));
 }
 
+/* Whether to leave out recvmsg() because nothing will be there: wait() has just seen it, or this is
+ * the poll() right after one that took all there was, and that has been in vain each time lately.
+ * Being wrong costs one more wait(). */
+static bool likely_dry(struct iwarp_conn *c)
+{
+	bool none = c->rx_none, after_dry = c->rx_dry;
+
+	c->rx_none = c->rx_dry = false;
+	if (!none && after_dry && c->rx_misses >= GIVE_UP_AFTER)
+		none = ++c->rx_misses % TRY_AGAIN_EVERY != 0;
+	c->rx_tried = !none && after_dry;
+	return none;
+}
+
 /* Takes what has arrived; what the peer said last is heard even if sending has failed. */
 static int receive(struct iwarp_conn *c, struct prov_wc *wc, int n)
 {
 	unsigned budget = RX_BUDGET;
 	int got = 0;
 
-	/* dry from the start when wait() has just seen it: then recvmsg() is not even tried */
-	c->rx.dry = c->rx_none;
-	c->rx_none = false;
+	c->rx.dry = likely_dry(c);
 	while (!c->failed && got < n) {
 		enum iwarp_step s = iwarp_rx_step(c, &wc[got]);
 
@@ -265,10 +279,15 @@ static int receive(struct iwarp_conn *c, struct prov_wc *wc, int n)
 			c->rx_more = true;
 			break;
 		}
-		iwarp_rx_fill(c);
+		if (iwarp_rx_fill(c))
+			c->rx_misses += c->rx_tried;
+		else if (c->rx_tried)
+			c->rx_misses = 0;
+		c->rx_tried = false;
 	}
 	if (got == n)
 		c->rx_more = true;
+	c->rx_dry = got && !c->rx_more;
 	return got;
 }
 
@@ -308,15 +327,22 @@ static uint64_t now_us(void)
 	return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
 }
 
-/* Looks without sleeping; true when something is there. */
+/* Looks without sleeping; true when something is there. Where that was in vain several times it is
+ * left out, and tried again now and then. */
 static bool spin(struct iwarp_conn *c, struct pollfd *pfd, unsigned n)
 {
-	uint64_t end = now_us() + c->spin_us;
+	uint64_t end;
 
+	if (c->spin_misses >= GIVE_UP_AFTER && ++c->spin_misses % TRY_AGAIN_EVERY != 0)
+		return false;
+	end = now_us() + c->spin_us;
 	do {
-		if (poll(pfd, n, 0) > 0)
+		if (poll(pfd, n, 0) > 0) {
+			c->spin_misses = 0;
 			return true;
+		}
 	} while (now_us() < end);
+	c->spin_misses++;
 	return false;
 }
 
@@ -331,6 +357,7 @@ static void iwarp_wait(struct prov_conn *pc, int kick_fd, int timeout_ms)
 	unsigned n = kick_fd < 0 ? 2 : 3;
 	eventfd_t v;
 
+	c->rx_dry = false;
 	if (c->rx_more || c->flush_due || c->failed)
 		return;
 	if (c->spin_us && timeout_ms && spin(c, pfd, n))

@@ -163,7 +163,7 @@ struct iwarp_conn {
 	bool active;
 	bool crc; /* in use; set before traffic */
 	unsigned mulpdu;
-	unsigned spin_us; /* wait() looks for so long before it sleeps */
+	unsigned spin_us; /* wait() looks for so long before it sleeps; 0: not at all */
 
 	atomic_bool up;	      /* establish() has succeeded */
 	atomic_bool over;     /* and the connection has failed since */
@@ -202,9 +202,13 @@ struct iwarp_conn {
 	struct iwarp_rx rx; /* progress thread */
 	bool rx_more;	    /* progress thread: poll() stopped before the input ended */
 	bool rx_none;	    /* progress thread: wait() has seen that there is no input */
-	bool flush_due;	    /* progress thread: queued something itself */
-	bool failed;	    /* progress thread: down_reason is set */
-	bool down;	    /* progress thread: DOWN was delivered */
+	bool rx_dry;   /* progress thread: the last poll() had completions and took all input */
+	bool rx_tried; /* progress thread: this recvmsg() is such a try */
+	unsigned rx_misses; /* progress thread: times in a row that there was nothing right after */
+	unsigned spin_misses; /* progress thread: times in a row that spinning was in vain */
+	bool flush_due;	      /* progress thread: queued something itself */
+	bool failed;	      /* progress thread: down_reason is set */
+	bool down;	      /* progress thread: DOWN was delivered */
 };
 
 /* A connection on a connected stream socket, which it then owns. NULL when out of memory. */
