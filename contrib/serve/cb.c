@@ -23,6 +23,7 @@ struct probe {
 	struct session *ses; /* referenced */
 	struct rpc_call call;
 	uint32_t seq;
+	bool again; /* a second sequence number has been tried */
 };
 
 static void probe_end(struct probe *p, const char *why)
@@ -79,57 +80,76 @@ static int submit(struct probe *p)
 	return r;
 }
 
-static const char *check_sequence(const struct probe *p, struct xdr_in *res)
+static const char *check_sequence(const struct probe *p, struct xdr_in *res, uint32_t *status)
 {
 	struct nfs4_cb_sequence_res r;
 	struct nfs4_compound_res head;
-	uint32_t status;
 
+	*status = NFS4_OK;
 	if (nfs4_get_compound_res(res, &head) < 0 || head.nops != 1 ||
-		nfs4_get_op_res(res, OP_CB_SEQUENCE, &status) < 0 ||
-		nfs4_get_cb_sequence_res(res, status, &r) < 0)
+		nfs4_get_op_res(res, OP_CB_SEQUENCE, status) < 0 ||
+		nfs4_get_cb_sequence_res(res, *status, &r) < 0)
 		return "its answer to CB_SEQUENCE is malformed";
-	if (status != NFS4_OK)
-		return nfs4_status_name(status);
+	if (*status != NFS4_OK)
+		return NULL;
 	if (memcmp(&r.session, &p->ses->id, sizeof(r.session)) != 0 || r.sequenceid != p->seq)
 		return "its answer to CB_SEQUENCE names another session or sequence";
 	return NULL;
 }
 
+static void sequence_done(struct rpc_call *call, int error, struct xdr_in *res);
+
+static int send_sequence(struct probe *p)
+{
+	struct nfs4_cb_sequence_args a = {0};
+	int r = start(p, NFS4_CB_COMPOUND, sequence_done);
+	size_t at;
+
+	if (r < 0)
+		return r;
+	pthread_mutex_lock(&p->ses->lock);
+	p->seq = p->ses->cb_seq + 1;
+	pthread_mutex_unlock(&p->ses->lock);
+	a.session = p->ses->id;
+	a.sequenceid = p->seq;
+	at = nfs4_put_cb_compound_args(&p->call.args, "", 1, 0);
+	nfs4_put_cb_sequence_args(&p->call.args, &a);
+	xdr_patch_u32(&p->call.args, at, 1);
+	return submit(p);
+}
+
 static void sequence_done(struct rpc_call *call, int error, struct xdr_in *res)
 {
 	struct probe *p = call->ctx;
-	const char *why = error ? strerror(-error) : check_sequence(p, res);
+	uint32_t status = NFS4_OK;
+	const char *why = error ? strerror(-error) : check_sequence(p, res, &status);
 
-	if (!error) { /* the client has used up the sequence number */
+	/* The number is used up when the client took it, or says that it is not the next one. Any
+	 * other answer (a client that is just setting its session up says NFS4ERR_DELAY) leaves it,
+	 * and shows all the same that the path works. */
+	if (!why && (status == NFS4_OK || status == NFS4ERR_SEQ_MISORDERED)) {
 		pthread_mutex_lock(&p->ses->lock);
 		p->ses->cb_seq = p->seq;
 		pthread_mutex_unlock(&p->ses->lock);
 	}
 	rpc_call_finish(call);
+	if (!why && status == NFS4ERR_SEQ_MISORDERED && !p->again) {
+		p->again = true;
+		error = send_sequence(p);
+		if (error == 0)
+			return;
+		why = strerror(-error);
+	}
 	probe_end(p, why);
 }
 
 static void null_done(struct rpc_call *call, int error, struct xdr_in *res)
 {
-	struct nfs4_cb_sequence_args a = {0};
 	struct probe *p = call->ctx;
-	size_t at;
 
 	rpc_call_finish(call);
 	if (error == 0)
-		error = start(p, NFS4_CB_COMPOUND, sequence_done);
-	if (error == 0) {
-		pthread_mutex_lock(&p->ses->lock);
-		p->seq = p->ses->cb_seq + 1;
-		pthread_mutex_unlock(&p->ses->lock);
-		a.session = p->ses->id;
-		a.sequenceid = p->seq;
-		at = nfs4_put_cb_compound_args(&p->call.args, "", 1, 0);
-		nfs4_put_cb_sequence_args(&p->call.args, &a);
-		xdr_patch_u32(&p->call.args, at, 1);
-		error = submit(p);
-	}
+		error = send_sequence(p);
 	if (error)
 		probe_end(p, strerror(-error));
 }

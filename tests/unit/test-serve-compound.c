@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * Unit tests of contrib/serve's operations on files and directories, COMPOUND by COMPOUND.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "serve-env.h"
+
+#define RD OPEN4_SHARE_ACCESS_READ
+#define WR OPEN4_SHARE_ACCESS_WRITE
+#define RW OPEN4_SHARE_ACCESS_BOTH
+
+static int setup(void **state)
+{
+	struct serve_env *e = malloc(sizeof(*e));
+
+	env_init(e);
+	env_mount(e, "client");
+	*state = e;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	env_finish(*state);
+	free(*state);
+	return 0;
+}
+
+static void put_putfh(struct serve_env *e, const struct nfs_fh *fh)
+{
+	struct nfs4_putfh_args a = {.fh = *fh};
+
+	nfs4_put_putfh_args(&e->args, &a);
+}
+
+static uint32_t write_at(struct serve_env *e, const struct nfs_fh *fh,
+	const struct nfs4_stateid *sid, uint64_t offset, void *data, uint32_t len)
+{
+	struct nfs4_write_args a = {.stateid = *sid,
+		.offset = offset,
+		.stable = FILE_SYNC4,
+		.data = {.addr = data, .len = len}};
+
+	env_begin(e, true);
+	put_putfh(e, fh);
+	nfs4_put_write_args(&e->args, &a);
+	return env_run(e, 3);
+}
+
+static uint32_t read_at(struct serve_env *e, const struct nfs_fh *fh,
+	const struct nfs4_stateid *sid, uint64_t offset, uint32_t count, const uint8_t **data,
+	uint32_t *len, bool *eof)
+{
+	struct nfs4_read_args a = {.stateid = *sid, .offset = offset, .count = count};
+	struct nfs4_read_res r;
+
+	env_begin(e, true);
+	put_putfh(e, fh);
+	nfs4_put_read_args(&e->args, &a);
+	if (env_run(e, 3) != NFS4_OK)
+		return e->head.status;
+	env_expect(e, OP_PUTFH, NFS4_OK);
+	env_expect(e, OP_READ, NFS4_OK);
+	assert_int_equal(nfs4_get_read_res(&e->res, NFS4_OK, &r), 0);
+	*data = xdr_get_payload(&e->res, count, len, NULL);
+	*eof = r.eof;
+	assert_true(xdr_in_done(&e->res));
+	return NFS4_OK;
+}
+
+static uint32_t close_file(
+	struct serve_env *e, const struct nfs_fh *fh, const struct nfs4_stateid *sid)
+{
+	struct nfs4_close_args a = {.stateid = *sid};
+
+	env_begin(e, true);
+	put_putfh(e, fh);
+	nfs4_put_close_args(&e->args, &a);
+	return env_run(e, 3);
+}
+
+static void what_is_written_is_read(void **state)
+{
+	struct serve_env *e = *state;
+	struct nfs4_stateid sid;
+	struct nfs_fh fh;
+	const uint8_t *data;
+	uint32_t len;
+	bool eof;
+
+	assert_int_equal(env_open(e, "f", true, RW, 0, "o", &sid, &fh), NFS4_OK);
+	assert_int_equal(write_at(e, &fh, &sid, 3, (char[]){"hello"}, 5), NFS4_OK);
+	assert_int_equal(read_at(e, &fh, &sid, 0, 100, &data, &len, &eof), NFS4_OK);
+	assert_int_equal(len, 8);
+	assert_true(eof);
+	assert_memory_equal(data, "\0\0\0hello", 8);
+	assert_int_equal(read_at(e, &fh, &sid, 3, 2, &data, &len, &eof), NFS4_OK);
+	assert_false(eof);
+	assert_memory_equal(data, "he", 2);
+	assert_int_equal(read_at(e, &fh, &sid, 6, 2, &data, &len, &eof), NFS4_OK);
+	assert_true(eof);
+	assert_int_equal(read_at(e, &fh, &sid, UINT64_MAX, 2, &data, &len, &eof), NFS4_OK);
+	assert_int_equal(len, 0);
+	assert_true(eof);
+	assert_int_equal(
+		read_at(e, &fh, &nfs4_stateid_anonymous, 3, 5, &data, &len, &eof), NFS4_OK);
+	assert_int_equal(close_file(e, &fh, &sid), NFS4_OK);
+	assert_int_equal(close_file(e, &fh, &sid), NFS4ERR_BAD_STATEID);
+	assert_int_equal(write_at(e, &fh, &sid, 0, (char[]){"x"}, 1), NFS4ERR_BAD_STATEID);
+}
+
+static void open_modes_and_shares_hold(void **state)
+{
+	struct serve_env *e = *state;
+	struct nfs4_stateid r, w, d;
+	struct nfs_fh fh;
+
+	assert_int_equal(env_open(e, "f", true, WR, 0, "w", &w, &fh), NFS4_OK);
+	assert_int_equal(env_open(e, "f", false, RD, 0, "r", &r, &fh), NFS4_OK);
+	assert_int_equal(write_at(e, &fh, &r, 0, (char[]){"x"}, 1), NFS4ERR_OPENMODE);
+	assert_int_equal(env_open(e, "f", false, RD, OPEN4_SHARE_DENY_WRITE, "d", &d, &fh),
+		NFS4ERR_SHARE_DENIED);
+	assert_int_equal(close_file(e, &fh, &w), NFS4_OK);
+	assert_int_equal(
+		env_open(e, "f", false, RD, OPEN4_SHARE_DENY_WRITE, "d", &d, &fh), NFS4_OK);
+	assert_int_equal(env_open(e, "f", false, WR, 0, "w", &w, &fh), NFS4ERR_SHARE_DENIED);
+	assert_int_equal(
+		write_at(e, &fh, &nfs4_stateid_anonymous, 0, (char[]){"x"}, 1), NFS4ERR_LOCKED);
+}
+
+static void opening_again_widens_the_same_open(void **state)
+{
+	struct serve_env *e = *state;
+	struct nfs4_stateid first, second;
+	struct nfs4_open_downgrade_args a = {.share_access = RD};
+	struct nfs_fh fh;
+
+	assert_int_equal(env_open(e, "f", true, RD, 0, "o", &first, &fh), NFS4_OK);
+	assert_int_equal(env_open(e, "f", false, WR, 0, "o", &second, &fh), NFS4_OK);
+	assert_memory_equal(first.other, second.other, sizeof(first.other));
+	assert_int_equal(second.seqid, first.seqid + 1);
+	assert_int_equal(write_at(e, &fh, &first, 0, (char[]){"x"}, 1), NFS4ERR_OLD_STATEID);
+	assert_int_equal(write_at(e, &fh, &second, 0, (char[]){"x"}, 1), NFS4_OK);
+	a.stateid = second;
+	env_begin(e, true);
+	put_putfh(e, &fh);
+	nfs4_put_open_downgrade_args(&e->args, &a);
+	assert_int_equal(env_run(e, 3), NFS4_OK);
+	second.seqid = 0; /* whatever is current */
+	assert_int_equal(write_at(e, &fh, &second, 0, (char[]){"x"}, 1), NFS4ERR_OPENMODE);
+}
+
+static void a_new_read_only_file_can_be_written_once(void **state)
+{
+	struct serve_env *e = *state;
+	struct nfs_sattr set = {.mask = NFS_SET_MODE, .mode = 0444};
+	uint8_t buf[NFS4_SATTR_MAX];
+	struct nfs4_open_args a = {.share_access = RW,
+		.owner = {e->clientid, {(const uint8_t *)"o", 1}},
+		.create = true,
+		.mode = GUARDED4,
+		.name = {"ro", 2}};
+	struct nfs4_open_res r;
+
+	nfs4_sattr_encode(&set, buf, &a.attrs);
+	env_begin(e, true);
+	nfs4_put_op(&e->args, OP_PUTROOTFH);
+	nfs4_put_open_args(&e->args, &a);
+	assert_int_equal(env_run(e, 3), NFS4_OK);
+	env_expect(e, OP_PUTROOTFH, NFS4_OK);
+	env_expect(e, OP_OPEN, NFS4_OK);
+	assert_int_equal(nfs4_get_open_res(&e->res, NFS4_OK, &r), 0);
+	assert_true(nfs4_bit(&r.attrset, FATTR4_MODE));
+	/* in one COMPOUND with the current stateid */
+	env_begin(e, true);
+	nfs4_put_op(&e->args, OP_PUTROOTFH);
+	a.create = false;
+	nfs4_put_open_args(&e->args, &a);
+	nfs4_put_write_args(&e->args, &(struct nfs4_write_args){.stateid = nfs4_stateid_current,
+					      .data = {.addr = (char[]){"abc"}, .len = 3}});
+	assert_int_equal(env_run(e, 4), NFS4_OK);
+	a.create = true;
+	env_begin(e, true);
+	nfs4_put_op(&e->args, OP_PUTROOTFH);
+	nfs4_put_open_args(&e->args, &a);
+	assert_int_equal(env_run(e, 3), NFS4ERR_EXIST);
+}
+
+static uint32_t exclusive(struct serve_env *e, uint8_t verf)
+{
+	struct nfs4_open_args a = {.share_access = RW,
+		.owner = {e->clientid, {(const uint8_t *)"o", 1}},
+		.create = true,
+		.mode = EXCLUSIVE4_1,
+		.name = {"excl", 4}};
+
+	memset(a.verf, verf, sizeof(a.verf));
+	env_begin(e, true);
+	nfs4_put_op(&e->args, OP_PUTROOTFH);
+	nfs4_put_open_args(&e->args, &a);
+	return env_run(e, 3);
+}
+
+static void exclusive_create_is_idempotent_by_its_verifier(void **state)
+{
+	struct serve_env *e = *state;
+
+	assert_int_equal(exclusive(e, 0x81), NFS4_OK);
+	assert_int_equal(exclusive(e, 0x81), NFS4_OK);
+	assert_int_equal(exclusive(e, 0x82), NFS4ERR_EXIST);
+}
+
+static uint32_t lookup(struct serve_env *e, const char *name, uint32_t len)
+{
+	struct nfs4_lookup_args a = {.name = {name, len}};
+
+	env_begin(e, true);
+	nfs4_put_op(&e->args, OP_PUTROOTFH);
+	nfs4_put_lookup_args(&e->args, &a);
+	return env_run(e, 3);
+}
+
+static void names_that_lead_out_are_refused(void **state)
+{
+	struct serve_env *e = *state;
+	static char longname[256];
+	char path[128];
+
+	memset(longname, 'n', sizeof(longname));
+	env_path(e, "link", path, sizeof(path));
+	assert_int_equal(symlink("/etc", path), 0);
+	assert_int_equal(lookup(e, "..", 2), NFS4ERR_BADNAME);
+	assert_int_equal(lookup(e, ".", 1), NFS4ERR_BADNAME);
+	assert_int_equal(lookup(e, "../etc", 6), NFS4ERR_BADCHAR);
+	assert_int_equal(lookup(e, "a\0b", 3), NFS4ERR_BADCHAR);
+	assert_int_equal(lookup(e, "", 0), NFS4ERR_INVAL);
+	assert_int_equal(lookup(e, longname, 256), NFS4ERR_NAMETOOLONG);
+	assert_int_equal(lookup(e, longname, 255), NFS4ERR_NOENT);
+	env_begin(e, true);
+	nfs4_put_op(&e->args, OP_PUTROOTFH);
+	nfs4_put_op(&e->args, OP_LOOKUPP);
+	assert_int_equal(env_run(e, 3), NFS4ERR_NOENT);
+	env_begin(e, true);
+	nfs4_put_op(&e->args, OP_PUTROOTFH);
+	env_put_lookup(e, "link");
+	env_put_lookup(e, "passwd");
+	assert_int_equal(env_run(e, 4), NFS4ERR_SYMLINK);
+}
+
+/* Reads the root in pieces of maxcount; returns how many entries there were. */
+static unsigned list(struct serve_env *e, uint32_t maxcount, unsigned *pieces)
+{
+	struct nfs4_readdir_args a = {.maxcount = maxcount,
+		.want = nfs4_bits(FATTR4_TYPE, FATTR4_FILEID, FATTR4_FILEHANDLE, -1)};
+	unsigned n = 0;
+	bool eof = false;
+
+	*pieces = 0;
+	while (!eof) {
+		struct nfs4_readdir_res r;
+		struct nfs4_entry ent;
+
+		env_begin(e, true);
+		nfs4_put_op(&e->args, OP_PUTROOTFH);
+		nfs4_put_readdir_args(&e->args, &a);
+		assert_int_equal(env_run(e, 3), NFS4_OK);
+		env_expect(e, OP_PUTROOTFH, NFS4_OK);
+		env_expect(e, OP_READDIR, NFS4_OK);
+		assert_int_equal(nfs4_get_readdir_res(&e->res, NFS4_OK, &r), 0);
+		memcpy(a.verf, r.verf, sizeof(a.verf));
+		for (int i = 0;; i++) {
+			struct nfs4_attrs attrs;
+			int got = nfs4_get_entry(&e->res, &ent, &eof);
+
+			assert_true(got >= 0);
+			assert_true(got || i || eof);
+			if (!got)
+				break;
+			assert_int_equal(nfs4_attrs_decode(&ent.attrs, &attrs), 0);
+			assert_int_equal(attrs.attr.type, NFS_REG);
+			assert_true(attrs.fh.len > 0);
+			a.cookie = ent.cookie;
+			assert_true(a.cookie > 2);
+			n++;
+		}
+		++*pieces;
+	}
+	return n;
+}
+
+static void directories_are_read_in_pieces(void **state)
+{
+	struct serve_env *e = *state;
+	unsigned pieces;
+	char path[128];
+
+	for (int i = 0; i < 300; i++) {
+		char name[32];
+		int fd;
+
+		snprintf(name, sizeof(name), "entry-%d", i);
+		env_path(e, name, path, sizeof(path));
+		fd = open(path, O_CREAT | O_WRONLY, 0644);
+		assert_true(fd >= 0);
+		close(fd);
+	}
+	assert_int_equal(list(e, 1024, &pieces), 300);
+	assert_true(pieces > 20);
+	assert_int_equal(list(e, 1 << 20, &pieces), 300);
+	assert_true(pieces <= 2);
+}
+
+static void a_reply_has_its_bounds(void **state)
+{
+	struct serve_env *e = *state;
+	struct nfs4_readdir_args a = {.maxcount = 16, .want = nfs4_bits(FATTR4_TYPE, -1)};
+	struct nfs4_stateid sid;
+	struct nfs_fh fh;
+
+	assert_int_equal(env_open(e, "f", true, RW, 0, "o", &sid, &fh), NFS4_OK);
+	env_begin(e, true);
+	nfs4_put_op(&e->args, OP_PUTROOTFH);
+	nfs4_put_readdir_args(&e->args, &a);
+	assert_int_equal(env_run(e, 3), NFS4ERR_TOOSMALL);
+	a.cookie = 2;
+	env_begin(e, true);
+	nfs4_put_op(&e->args, OP_PUTROOTFH);
+	nfs4_put_readdir_args(&e->args, &a);
+	assert_int_equal(env_run(e, 3), NFS4ERR_BAD_COOKIE);
+	/* 16 handles of a hundred bytes and more do not fit into a cached answer of 1 KiB */
+	e->cachethis = true;
+	e->sv.state.sessions.tqh_first->fore.maxresponsesize_cached = 512;
+	env_begin(e, true);
+	nfs4_put_op(&e->args, OP_PUTROOTFH);
+	for (int i = 0; i < 14; i++)
+		nfs4_put_op(&e->args, OP_GETFH);
+	assert_int_equal(env_run(e, 16), NFS4ERR_REP_TOO_BIG_TO_CACHE);
+	e->cachethis = false;
+}
+
+static void removing_and_renaming_reach_the_disk(void **state)
+{
+	struct serve_env *e = *state;
+	struct nfs4_rename_args rn = {.from = {"a", 1}, .to = {"b", 1}};
+	struct nfs4_remove_args rm = {.name = {"b", 1}};
+	struct nfs4_stateid sid;
+	struct nfs_fh fh;
+	char path[128];
+	const uint8_t *data;
+	uint32_t len;
+	bool eof;
+
+	assert_int_equal(env_open(e, "b", true, RW, 0, "o", &sid, &fh), NFS4_OK);
+	assert_int_equal(write_at(e, &fh, &sid, 0, (char[]){"old"}, 3), NFS4_OK);
+	env_path(e, "a", path, sizeof(path));
+	assert_true(close(open(path, O_CREAT | O_WRONLY, 0644)) == 0);
+	env_begin(e, true);
+	nfs4_put_op(&e->args, OP_PUTROOTFH);
+	nfs4_put_op(&e->args, OP_SAVEFH);
+	nfs4_put_rename_args(&e->args, &rn);
+	assert_int_equal(env_run(e, 4), NFS4_OK);
+	assert_int_equal(env_again(e), NFS4_OK); /* a replay, not NFS4ERR_NOENT */
+	assert_int_not_equal(access(path, F_OK), 0);
+	/* the replaced file lives on while it is open */
+	assert_int_equal(read_at(e, &fh, &sid, 0, 10, &data, &len, &eof), NFS4_OK);
+	assert_int_equal(len, 3);
+	assert_int_equal(close_file(e, &fh, &sid), NFS4_OK);
+	env_begin(e, true);
+	put_putfh(e, &fh);
+	assert_int_equal(env_run(e, 2), NFS4ERR_STALE);
+	env_begin(e, true);
+	nfs4_put_op(&e->args, OP_PUTROOTFH);
+	nfs4_put_remove_args(&e->args, &rm);
+	assert_int_equal(env_run(e, 3), NFS4_OK);
+	env_path(e, "b", path, sizeof(path));
+	assert_int_not_equal(access(path, F_OK), 0);
+}
+
+static void a_read_only_export_changes_nothing(void **state)
+{
+	struct serve_env *e = *state;
+	struct nfs4_remove_args rm = {.name = {"f", 1}};
+	struct nfs4_stateid sid;
+	struct nfs_fh fh;
+
+	assert_int_equal(env_open(e, "f", true, RW, 0, "o", &sid, &fh), NFS4_OK);
+	e->sv.read_only = true;
+	env_begin(e, true);
+	nfs4_put_op(&e->args, OP_PUTROOTFH);
+	nfs4_put_remove_args(&e->args, &rm);
+	assert_int_equal(env_run(e, 3), NFS4ERR_ROFS);
+	assert_int_equal(write_at(e, &fh, &sid, 0, (char[]){"x"}, 1), NFS4ERR_ROFS);
+	assert_int_equal(env_open(e, "f", false, RW, 0, "p", &sid, &fh), NFS4ERR_ROFS);
+	assert_int_equal(env_open(e, "g", true, RD, 0, "p", &sid, &fh), NFS4ERR_ROFS);
+	assert_int_equal(env_open(e, "f", false, RD, 0, "p", &sid, &fh), NFS4_OK);
+}
+
+static uint32_t lock(struct serve_env *e, const struct nfs_fh *fh, const struct nfs4_stateid *open,
+	const char *owner, uint32_t type, uint64_t offset, uint64_t length, struct nfs4_lock_res *r)
+{
+	struct nfs4_lock_args a = {.type = type,
+		.offset = offset,
+		.length = length,
+		.new_owner = true,
+		.open_stateid = *open,
+		.owner = {e->clientid, {(const uint8_t *)owner, (uint32_t)strlen(owner)}}};
+	uint32_t status;
+
+	env_begin(e, true);
+	put_putfh(e, fh);
+	nfs4_put_lock_args(&e->args, &a);
+	status = env_run(e, 3);
+	if (status == NFS4_OK || status == NFS4ERR_DENIED) {
+		env_expect(e, OP_PUTFH, NFS4_OK);
+		env_expect(e, OP_LOCK, status);
+		assert_int_equal(nfs4_get_lock_res(&e->res, status, r), 0);
+	}
+	return status;
+}
+
+static uint32_t unlock(struct serve_env *e, const struct nfs_fh *fh, const struct nfs4_stateid *sid,
+	uint64_t offset, uint64_t length)
+{
+	struct nfs4_locku_args a = {
+		.type = WRITE_LT, .stateid = *sid, .offset = offset, .length = length};
+
+	a.stateid.seqid = 0;
+	env_begin(e, true);
+	put_putfh(e, fh);
+	nfs4_put_locku_args(&e->args, &a);
+	return env_run(e, 3);
+}
+
+static void byte_ranges_are_locked_like_posix(void **state)
+{
+	struct serve_env *e = *state;
+	struct nfs4_lock_res r, mine;
+	struct nfs4_stateid sid;
+	struct nfs_fh fh;
+
+	assert_int_equal(env_open(e, "f", true, RW, 0, "o", &sid, &fh), NFS4_OK);
+	assert_int_equal(lock(e, &fh, &sid, "A", WRITE_LT, 0, 100, &mine), NFS4_OK);
+	assert_int_equal(lock(e, &fh, &sid, "B", READ_LT, 99, 1, &r), NFS4ERR_DENIED);
+	assert_int_equal(r.denied.offset, 0);
+	assert_int_equal(r.denied.length, 100);
+	assert_int_equal(r.denied.type, WRITE_LT);
+	assert_int_equal(lock(e, &fh, &sid, "B", READ_LT, 100, 1, &r), NFS4_OK);
+	/* a hole in the middle */
+	assert_int_equal(unlock(e, &fh, &mine.stateid, 40, 20), NFS4_OK);
+	assert_int_equal(lock(e, &fh, &sid, "B", WRITE_LT, 40, 20, &r), NFS4_OK);
+	assert_int_equal(lock(e, &fh, &sid, "B", WRITE_LT, 39, 1, &r), NFS4ERR_DENIED);
+	assert_int_equal(lock(e, &fh, &sid, "B", WRITE_LT, 60, 1, &r), NFS4ERR_DENIED);
+	assert_int_equal(r.denied.offset, 60);
+	assert_int_equal(r.denied.length, 40);
+	assert_int_equal(lock(e, &fh, &sid, "A", WRITE_LT, 0, 0, &r), NFS4ERR_INVAL);
+	assert_int_equal(lock(e, &fh, &sid, "A", WRITE_LT, 3, UINT64_MAX - 1, &r), NFS4ERR_INVAL);
+	assert_int_equal(lock(e, &fh, &sid, "A", READ_LT, 1000, UINT64_MAX, &r), NFS4_OK);
+	assert_int_equal(lock(e, &fh, &sid, "B", WRITE_LT, UINT64_MAX, 1, &r), NFS4ERR_DENIED);
+	assert_int_equal(r.denied.length, NFS4_LENGTH_EOF);
+	/* closing ends them all */
+	sid.seqid = 0;
+	assert_int_equal(close_file(e, &fh, &sid), NFS4_OK);
+	assert_int_equal(env_open(e, "f", true, RW, 0, "o", &sid, &fh), NFS4_OK);
+	assert_int_equal(lock(e, &fh, &sid, "B", WRITE_LT, 0, UINT64_MAX, &r), NFS4_OK);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(what_is_written_is_read),
+		TEST(open_modes_and_shares_hold),
+		TEST(opening_again_widens_the_same_open),
+		TEST(a_new_read_only_file_can_be_written_once),
+		TEST(exclusive_create_is_idempotent_by_its_verifier),
+		TEST(names_that_lead_out_are_refused),
+		TEST(directories_are_read_in_pieces),
+		TEST(a_reply_has_its_bounds),
+		TEST(removing_and_renaming_reach_the_disk),
+		TEST(a_read_only_export_changes_nothing),
+		TEST(byte_ranges_are_locked_like_posix),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
