@@ -391,7 +391,7 @@ void pair_call_init(struct pair *p, struct pair_call *c, uint32_t proc, size_t a
 	xdr_out_init(&c->rpc.args, c->rpc.msg->data + RPC_HEADROOM, args_max);
 }
 
-void pair_submit(struct pair *p, struct pair_call *c)
+uint32_t pair_enter(struct pair *p, struct pair_call *c)
 {
 	struct rpc_call_hdr h = {
 		.xid = c->rpc.xid,
@@ -399,13 +399,19 @@ void pair_submit(struct pair *p, struct pair_call *c)
 		.vers = 1,
 		.proc = c->rpc.proc,
 	};
-	uint32_t off = rpc_msg_put_call(c->rpc.msg->data, RPC_HEADROOM, &h);
 
 	assert_true(xdr_out_ok(&c->rpc.args));
 	assert_null(p->table[h.xid % PAIR_MAX_CALL]);
 	p->table[h.xid % PAIR_MAX_CALL] = c;
+	return rpc_msg_put_call(c->rpc.msg->data, RPC_HEADROOM, &h);
+}
+
+void pair_submit(struct pair *p, struct pair_call *c)
+{
+	uint32_t off = pair_enter(p, c);
+
 	if (p->client->ops->send_call(p->client, &c->rpc, off)) {
-		p->table[h.xid % PAIR_MAX_CALL] = NULL;
+		p->table[c->rpc.xid % PAIR_MAX_CALL] = NULL;
 		c->error = -ENOTCONN;
 		c->done = true;
 	}

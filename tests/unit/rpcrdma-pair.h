@@ -124,6 +124,8 @@ void pair_finish(struct pair *p);
 /* Readies a call with room for args_max bytes. */
 void pair_call_init(struct pair *p, struct pair_call *c, uint32_t proc, size_t args_max);
 void pair_submit(struct pair *p, struct pair_call *c);
+/* The half of it that is not for any thread: into the table. Returns the offset for send_call(). */
+uint32_t pair_enter(struct pair *p, struct pair_call *c);
 /* Makes progress until c is done. */
 void pair_wait(struct pair *p, struct pair_call *c);
 void pair_call_finish(struct pair_call *c);

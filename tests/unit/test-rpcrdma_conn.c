@@ -2,7 +2,8 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * Unit tests of transport/rpcrdma_conn and its family, both ends against each other on each
- * provider: how messages of all sizes travel.
+ * provider: messages of all sizes, few credits,
+ * faults, both directions, calls taken back, many threads.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,6 +11,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "rpcrdma-pair.h"
@@ -123,6 +125,244 @@ static void long_calls(void **state)
 	pair_finish(&p);
 }
 
+/* Both sizes, and one side smaller than the other. */
+static void other_inline_sizes(void **state)
+{
+	static const struct {
+		uint32_t client, server, each;
+	} size[] = {{1024, 4096, 1024}, {4096, 1024, 1024}, {65536, 65536, 65536}, {5000, 0, 4096}};
+
+	for (size_t i = 0; i < sizeof(size) / sizeof(size[0]); i++) {
+		const struct pair_params params = {
+			.inline_client = size[i].client,
+			.inline_server = size[i].server,
+		};
+		uint32_t edge = size[i].each - 28 - 40 - 12;
+		struct pair p;
+
+		start(&p, &params);
+		assert_int_equal(p.client->inline_send, size[i].each);
+		assert_int_equal(p.client->inline_recv, size[i].each);
+		pair_put(&p, edge);
+		assert_int_equal(p.stats.bytes_exposed, 0);
+		pair_put(&p, edge + 1);
+		assert_int_equal(p.stats.bytes_exposed, edge + 1);
+		pair_list(&p, size[i].each - 56, size[i].each - 52);
+		pair_list(&p, size[i].each - 55, size[i].each - 48);
+		pair_echo(&p, size[i].each);
+		pair_finish(&p);
+	}
+}
+
+/* However few credits there are, every call is answered. */
+static void few_credits(void **state)
+{
+	for (int i = 0; i < 3; i++) {
+		const struct pair_params params = {
+			.credits_server = i == 0 ? 1 : 0,
+			.credits_client = i == 1 ? 1 : 0,
+		};
+		struct pair_call c[100];
+		struct pair p;
+
+		start(&p, &params);
+		if (i == 2)
+			p.fault = RPC_FAULT_NO_CREDIT; /* grants 0 */
+		pair_null(&p);
+		assert_int_equal(p.client->credits, 1);
+		for (int k = 0; k < 100; k++) {
+			pair_call_init(&p, &c[k], PAIR_NULL, 64);
+			pair_submit(&p, &c[k]);
+		}
+		for (int k = 0; k < 100; k++) {
+			pair_wait(&p, &c[k]);
+			assert_int_equal(c[k].error, 0);
+			pair_call_finish(&c[k]);
+		}
+		pair_finish(&p);
+	}
+}
+
+static void get_init(struct pair *p, struct pair_call *c, uint32_t proc, uint32_t n)
+{
+	pair_call_init(p, c, proc, 64);
+	c->rpc.reply_max = 64;
+	c->rpc.nsinks = 1;
+	c->rpc.sink[0].hold = mem_buf_get(p->cpool, n);
+	c->rpc.sink[0].place = mem_buf_sge(c->rpc.sink[0].hold, 0, n);
+	xdr_put_u32(&c->rpc.args, n);
+}
+
+static void faults_fail_one_call(void **state)
+{
+	static const enum rpc_fault fault[] = {
+		RPC_FAULT_ERR_CHUNK, RPC_FAULT_ERR_VERS, RPC_FAULT_LONG_CHUNK};
+	struct pair p;
+
+	start(&p, &plain);
+	for (size_t i = 0; i < sizeof(fault) / sizeof(fault[0]); i++) {
+		struct pair_call c;
+
+		get_init(&p, &c, PAIR_GET, 5000);
+		p.fault = fault[i];
+		pair_do(&p, &c);
+		assert_int_equal(c.error, -EIO);
+		pair_call_finish(&c);
+		p.fault = RPC_FAULT_NONE;
+		assert_true(pair_get(&p, 5000, 5000, 64));
+	}
+	pair_finish(&p);
+}
+
+static void closed_in_the_middle(void **state)
+{
+	struct pair_call c, d;
+	struct pair p;
+
+	start(&p, &plain);
+	get_init(&p, &c, PAIR_LATER, 5000);
+	pair_submit(&p, &c);
+	p.fault = RPC_FAULT_CLOSE_MID;
+	get_init(&p, &d, PAIR_GET, 5000);
+	pair_submit(&p, &d);
+	pair_wait(&p, &c);
+	pair_wait(&p, &d);
+	assert_int_equal(c.error, -ENOTCONN);
+	assert_int_equal(d.error, -ENOTCONN);
+	pair_call_finish(&c);
+	pair_call_finish(&d);
+	pair_finish(&p);
+}
+
+/* The responder calls while it serves a call. */
+static void calls_back(void **state)
+{
+	struct pair_call c;
+	struct pair p;
+
+	start(&p, &plain);
+	pair_call_init(&p, &c, PAIR_CALL_BACK, 64);
+	pair_do(&p, &c);
+	assert_int_equal(c.error, 0);
+	pair_call_finish(&c);
+	for (int i = 0; i < 100 && !p.cb_done; i++)
+		pair_progress(&p, 10);
+	assert_true(p.cb_done);
+	assert_int_equal(p.cb_error, 0);
+	assert_int_equal(p.cb_served, 1);
+	assert_int_equal(p.client->credits, 64);
+	pair_null(&p);
+	pair_finish(&p);
+}
+
+/* Calls taken back: queued ones, and ones whose reply is late. Their memory is free at once. (Without
+ * doors; a late reply that would write or invalidate ends the connection, see test-rpcrdma_reply.) */
+static void taken_back(void **state)
+{
+	const struct pair_params params = {.credits_server = 8};
+	struct pair_call c[16];
+	struct pair p;
+
+	start(&p, &params);
+	for (int i = 0; i < 16; i++) {
+		pair_call_init(&p, &c[i], PAIR_LATER, 64);
+		pair_submit(&p, &c[i]);
+	}
+	while (p.served < 9)
+		pair_progress(&p, 1);
+	for (int i = 0; i < 16; i++) {
+		pair_forget(&p, &c[i]);
+		pair_call_finish(&c[i]);
+	}
+	assert_int_equal(pair_release(&p), 8);
+	for (int i = 0; i < 20; i++)
+		pair_null(&p);
+	assert_true(pair_get(&p, 5000, 5000, 64));
+	pair_finish(&p);
+}
+
+#define THREADS 4
+#define EACH	40
+
+struct storm {
+	struct pair *p;
+	struct pair_call call[EACH];
+	uint32_t off[EACH];
+	pthread_t thread;
+};
+
+static void *storm_main(void *ctx)
+{
+	struct storm *s = ctx;
+
+	for (int i = 0; i < EACH; i++)
+		if (s->p->client->ops->send_call(s->p->client, &s->call[i].rpc, s->off[i]))
+			abort();
+	return NULL;
+}
+
+/* Several threads send, with fewer credits than calls; payload both ways. */
+static void many_threads(void **state)
+{
+	const struct pair_params params = {.credits_server = 7};
+	struct storm *s = calloc(THREADS, sizeof(*s));
+	struct pair p;
+
+	start(&p, &params);
+	for (int t = 0; t < THREADS; t++) {
+		s[t].p = &p;
+		for (int i = 0; i < EACH; i++) {
+			get_init(&p, &s[t].call[i], PAIR_GET, 3000 + i);
+			s[t].off[i] = pair_enter(&p, &s[t].call[i]);
+		}
+	}
+	for (int t = 0; t < THREADS; t++)
+		pthread_create(&s[t].thread, NULL, storm_main, &s[t]);
+	for (int t = 0; t < THREADS; t++) {
+		for (int i = 0; i < EACH; i++) {
+			struct pair_call *c = &s[t].call[i];
+			uint8_t want[3000 + EACH];
+
+			pair_wait(&p, c);
+			assert_int_equal(c->error, 0);
+			pair_pattern(want, 3000 + i, 5);
+			assert_memory_equal(c->rpc.sink[0].place.addr, want, 3000 + i);
+		}
+	}
+	for (int t = 0; t < THREADS; t++) {
+		pthread_join(s[t].thread, NULL);
+		for (int i = 0; i < EACH; i++)
+			pair_call_finish(&s[t].call[i]);
+	}
+	free(s);
+	pair_finish(&p);
+}
+
+/* The connection goes while calls are in all states: none is lost, no door stays. */
+static void shutdown_under_load(void **state)
+{
+	const struct pair_params params = {.credits_server = 4};
+
+	for (int round = 0; round < 5; round++) {
+		struct pair_call c[40];
+		struct pair p;
+
+		start(&p, &params);
+		for (int i = 0; i < 40; i++) {
+			get_init(&p, &c[i], i % 5 ? PAIR_GET : PAIR_LATER, 20000);
+			pair_submit(&p, &c[i]);
+		}
+		pair_progress(&p, round);
+		p.client->ops->shutdown(p.client);
+		for (int i = 0; i < 40; i++) {
+			pair_wait(&p, &c[i]);
+			assert_true(c[i].error == 0 || c[i].error == -ENOTCONN);
+			pair_call_finish(&c[i]);
+		}
+		pair_finish(&p);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -133,6 +373,14 @@ int main(void)
 		cmocka_unit_test(get_with_a_long_reply_is_copied),
 		cmocka_unit_test(list_around_the_inline_size),
 		cmocka_unit_test(long_calls),
+		cmocka_unit_test(other_inline_sizes),
+		cmocka_unit_test(few_credits),
+		cmocka_unit_test(faults_fail_one_call),
+		cmocka_unit_test(closed_in_the_middle),
+		cmocka_unit_test(calls_back),
+		cmocka_unit_test(taken_back),
+		cmocka_unit_test(many_threads),
+		cmocka_unit_test(shutdown_under_load),
 	};
 
 	return PAIR_RUN(tests);
