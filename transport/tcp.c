@@ -28,10 +28,13 @@
 #include "transport/xprt.h"
 
 #define READS_PER_ROUND 16
+#define LUCK_MAX	16
 #define CORK_NS		UINT64_C(50000)
 #define CORK_MAX	32
-#define BIG_SINK	(16u << 10) /* replies with larger payload are read into place */
-#define MAX_REQS	1024	    /* requests under way; then the peer has to wait */
+#define SLOW_NS		UINT64_C(100000) /* a service that takes longer is not corked ... */
+#define SLOW_REQS	64		 /* ... for so many requests */
+#define BIG_SINK	(16u << 10)	 /* replies with larger payload are read into place */
+#define MAX_REQS	1024		 /* requests under way; then the peer has to wait */
 
 struct tcp_xprt {
 	struct rpc_xprt x; /* first */
@@ -43,7 +46,9 @@ struct tcp_xprt {
 	int nreqs;     /* atomic: requests with the service */
 	/* the progress thread's */
 	uint64_t cork_since; /* 0: not yet known */
-	uint64_t spin_ns;    /* how long to look for bytes before going to sleep */
+	unsigned slow;	     /* so many requests more without cork: the service is slow */
+	uint64_t spin_ns;    /* how long to look for bytes before going to sleep; 0 measured best */
+	int spin_luck;	     /* positive: it helps; negative: so many sleeps without it */
 };
 
 /* The connection whose upcalls run on this thread. */
@@ -72,7 +77,7 @@ static void tcp_push(struct tcp_xprt *t)
 
 		if (!t->cork_since)
 			t->cork_since = now;
-		if (tcp_rx_more(&t->rx) && now - t->cork_since < CORK_NS &&
+		if (!t->slow && tcp_rx_more(&t->rx) && now - t->cork_since < CORK_NS &&
 			tcp_tx_queued(&t->tx) < CORK_MAX)
 			return;
 		t->cork_since = 0;
@@ -166,6 +171,7 @@ static void rx_request(void *ctx, struct mem_buf *buf, uint32_t len)
 	struct tcp_xprt *t = ctx;
 	struct rpc_req *req = rpc_req_new(&t->x);
 	struct xdr_in msg;
+	uint64_t start;
 
 	if (!req) {
 		mem_buf_unref(buf);
@@ -181,7 +187,13 @@ static void rx_request(void *ctx, struct mem_buf *buf, uint32_t len)
 	}
 	mem_buf_unref(buf); /* req has its own reference */
 	req->res_max = TCP_RX_MAX_RECORD - RPC_HEADROOM;
+	/* An answer must not wait in the queue for a slow request behind it. */
+	if (t->slow)
+		t->slow--;
+	start = clock_ns();
 	rpc_req_deliver(req);
+	if (clock_ns() - start > SLOW_NS)
+		t->slow = SLOW_REQS;
 }
 
 /* Reads once. Bytes read, 0: none there, negative: the end. */
@@ -245,18 +257,37 @@ static bool tcp_is_down(struct tcp_xprt *t)
 	return down;
 }
 
+/* Looks for bytes for a while, as tcp_receive(): waking up costs more than that. How often it is
+ * tried follows how often it helps. */
+static int tcp_spin(struct tcp_xprt *t)
+{
+	uint64_t until;
+	int rc;
+
+	if (!t->spin_ns || (t->spin_luck <= 0 && ++t->spin_luck <= 0))
+		return 0;
+	until = clock_ns() + t->spin_ns;
+	do {
+		rc = tcp_receive(t);
+		if (rc) {
+			if (t->spin_luck < LUCK_MAX)
+				t->spin_luck++;
+			return rc;
+		}
+	} while (clock_ns() < until);
+	if (--t->spin_luck <= 0)
+		t->spin_luck = -LUCK_MAX; /* leave it for that many sleeps */
+	return 0;
+}
+
 static int tcp_progress(struct rpc_xprt *x, int timeout_ms)
 {
 	struct tcp_xprt *t = tcp_of(x);
 	struct pollfd pfd[2] = {{.fd = t->fd}, {.fd = x->kick_fd, .events = POLLIN}};
-	uint64_t until;
 	int rc = tcp_receive(t);
 
-	if (rc == 0 && t->spin_ns && timeout_ms) {
-		until = clock_ns() + t->spin_ns;
-		while ((rc = tcp_receive(t)) == 0 && clock_ns() < until)
-			;
-	}
+	if (rc == 0 && timeout_ms)
+		rc = tcp_spin(t);
 	if (rc == 0) {
 		if (__atomic_load_n(&t->nreqs, __ATOMIC_RELAXED) < MAX_REQS)
 			pfd[0].events = POLLIN;
@@ -332,6 +363,7 @@ static struct tcp_xprt *tcp_new(int fd, bool server, struct mem_pool *pool,
 	const struct rpc_xprt_up *up, const struct sockaddr *peer, unsigned dead_ms, struct err *e)
 {
 	struct tcp_rx_up rx_up = {.find = rx_find, .reply = rx_reply, .request = rx_request};
+	const char *spin = getenv("RNFS_TCP_SPIN_US");
 	struct tcp_xprt *t = calloc(1, sizeof(*t));
 	int rc = -ENOMEM;
 
@@ -351,6 +383,7 @@ static struct tcp_xprt *tcp_new(int fd, bool server, struct mem_pool *pool,
 	}
 	t->fd = fd;
 	t->server = server;
+	t->spin_ns = spin ? strtoul(spin, NULL, 10) * UINT64_C(1000) : 0;
 	t->x.provider = "tcp";
 	tcp_tx_init(&t->tx, fd, t->x.down_reason, sizeof(t->x.down_reason));
 	rpc_xprt_set_peer(&t->x, peer);
