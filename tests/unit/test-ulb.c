@@ -51,6 +51,34 @@ static void every_operation_that_is_coded_has_a_bound(void **state)
 	assert_true(ulb_nfs4_res_max(OP_ILLEGAL, 0) > 1u << 30);
 }
 
+/* Summed by hand from RFC 5662, head of 8 bytes included. */
+static void bounds_are_the_sums_of_the_rfc(void **state)
+{
+	static const struct {
+		uint32_t op;
+		size_t max;
+	} want[] = {
+		{OP_ACCESS, 16},
+		{OP_CLOSE, 24},
+		{OP_COMMIT, 16},
+		{OP_CREATE, 8 + 20 + 68}, /* change_info4, bitmap4 of 16 words */
+		{OP_GETFH, 8 + 4 + 128},
+		{OP_LINK, 28},
+		{OP_LOCK, 8 + 16 + 4 + 8 + 4 + 1024}, /* denied: range, type, owner */
+		{OP_OPEN, 8 + 16 + 20 + 4 + 68 + (4 + 16 + 4 + 12 + 12 + 4 + 128)},
+		{OP_RENAME, 48},
+		{OP_SETATTR, 76},
+		{OP_WRITE, 24},
+		{OP_SECINFO, 8 + 4 + 16 * (4 + 4 + 1024 + 8)},
+		{OP_BIND_CONN_TO_SESSION, 32},
+		{OP_EXCHANGE_ID, 8 + 16 + (4 + 2 * 68) + 8 + 2 * 1028 + (4 + 2 * 1028 + 12)},
+		{OP_CREATE_SESSION, 8 + 16 + 8 + 2 * 32},
+	};
+
+	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++)
+		assert_int_equal(ulb_nfs4_res_max(want[i].op, 0), want[i].max);
+}
+
 static void the_largest_attributes_stay_below_the_bound(void **state)
 {
 	struct nfs4_bitmap want = nfs4_bits_encodable();
@@ -121,6 +149,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_the_items_of_rfc_8267_may_be_placed),
 		cmocka_unit_test(every_operation_that_is_coded_has_a_bound),
+		cmocka_unit_test(bounds_are_the_sums_of_the_rfc),
 		cmocka_unit_test(the_largest_attributes_stay_below_the_bound),
 		cmocka_unit_test(unbounded_attributes_count_as_large),
 		cmocka_unit_test(everyday_replies_fit_inline),
