@@ -27,6 +27,7 @@
 enum {
 	RX_BUDGET = 64, /* recvmsg() calls of one poll() */
 	LOOPBACK_MSS = 16384,
+	LOOPBACK_EMSS = 65460, /* MTU 65536 without the headers of IPv6 and TCP */
 	LOOPBACK_SNDBUF = 256 << 10,
 	GIVE_UP_AFTER = 4, /* for guesses about input */
 	TRY_AGAIN_EVERY = 32,
@@ -130,7 +131,7 @@ int iwarp_conn_start(struct iwarp_conn *c, unsigned ird, unsigned ord, bool crc)
 		/* Segments of this size exist on loopback only. There the first estimate is too
 		 * low, and what waits in the socket should fit the processor's cache: with the
 		 * kernel's own limit of 4 MiB each byte costs two to three times as much. */
-		c->mulpdu = mpa_mulpdu(UINT16_MAX);
+		c->mulpdu = mpa_mulpdu(LOOPBACK_EMSS);
 		setsockopt(c->fd, SOL_SOCKET, SO_SNDBUF, &sndbuf, sizeof(sndbuf));
 	}
 	c->held = !c->active;

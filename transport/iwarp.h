@@ -133,6 +133,7 @@ struct iwarp_rx {
 	bool dry;	 /* the last recvmsg() emptied the socket */
 	bool large;	 /* the last message was large: do not look far ahead */
 	unsigned sends;	 /* Sends since the last tagged message */
+	bool big;	 /* the current tagged message comes in large segments */
 	uint32_t msg;	 /* bytes of the current tagged message so far */
 	unsigned ulpdu;	 /* length of the segment */
 	struct ddp_hdr h;

@@ -40,7 +40,9 @@ static unsigned look_ahead(const struct iwarp_rx *rx)
 {
 	if (rx->pay >= LARGE_FPDU && !rx->h.last)
 		return AHEAD_INSIDE;
-	return rx->large || rx->msg + rx->pay >= LARGE_MSG ? AHEAD_BEHIND : IWARP_LOOKAHEAD;
+	if (rx->large || (rx->pay >= LARGE_FPDU && rx->msg + rx->pay >= LARGE_MSG))
+		return AHEAD_BEHIND;
+	return IWARP_LOOKAHEAD;
 }
 
 int iwarp_rx_fill(struct iwarp_conn *c)
@@ -172,9 +174,13 @@ static enum iwarp_step step_trailer(struct iwarp_conn *c, struct prov_wc *wc)
 	rx->state = IWARP_RX_HEADER;
 	if (rx->h.tagged) {
 		rx->sends = 0;
+		/* many small segments (an Ethernet's) are better read buffered, whatever they make
+		 * up */
+		if (!rx->msg)
+			rx->big = rx->pay >= LARGE_FPDU;
 		rx->msg += rx->pay;
 		if (rx->h.last) {
-			rx->large = rx->msg >= LARGE_MSG;
+			rx->large = rx->big && rx->msg >= LARGE_MSG;
 			rx->msg = 0;
 		}
 	} else if (++rx->sends > SENDS_ALONE) {

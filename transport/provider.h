@@ -23,7 +23,8 @@
  * posted receives end with a completion carrying the caller's cookie.
  *
  * Order. Requests are carried out in the order posted (RDMA Write, then Send: the peer sees the data
- * before the message).
+ * before the message). One exception: an RDMA Read that must wait for ORD may be overtaken by later
+ * Sends and Writes.
  *
  * Errors. Any failure of a posted request or of the connection ends it: PROV_WC_DOWN. Posted receives
  * and reads do not complete after that; their memory is the caller's again once DOWN was delivered.

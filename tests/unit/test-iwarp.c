@@ -146,6 +146,29 @@ static void writes_land_with_crc(void **state)
 	pair_finish(&p);
 }
 
+/* A stream without TCP's segment size: FPDUs as on an Ethernet. */
+static void small_segments_carry_large_messages(void **state)
+{
+	for (int crc = 0; crc < 2; crc++) {
+		struct pair p = {.pool = mem_pool_new(0)};
+		struct prov_params params = pair_params(p.pool);
+		struct iwarp_conn *c[2];
+		int sv[2];
+
+		assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, sv), 0);
+		for (int k = 0; k < 2; k++) {
+			c[k] = iwarp_conn_new(sv[k], k == 0, &params);
+			assert_non_null(c[k]);
+			assert_int_equal(iwarp_conn_start(c[k], 4, 4, crc), 0);
+		}
+		assert_true(c[0]->mulpdu < 1500);
+		p.active.c = &c[0]->prov;
+		p.passive.c = &c[1]->prov;
+		writes_of_all_sizes(&p);
+		pair_finish(&p);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -154,6 +177,7 @@ int main(void)
 		cmocka_unit_test(passive_side_waits_for_the_first_fpdu),
 		cmocka_unit_test(writes_land_before_the_send),
 		cmocka_unit_test(writes_land_with_crc),
+		cmocka_unit_test(small_segments_carry_large_messages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
