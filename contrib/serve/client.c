@@ -10,6 +10,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -333,6 +334,21 @@ void state_tick(struct state *s)
 			return;
 		client_dispose(s, c);
 	}
+}
+
+void state_report(struct state *s)
+{
+	struct client *c;
+
+	pthread_mutex_lock(&s->lock);
+	log_info("clients: %u", s->nclients);
+	TAILQ_FOREACH (c, &s->clients, link) {
+		pthread_mutex_lock(&c->lock);
+		log_info("client %016" PRIx64 " (%s): %u sessions, %u stateids", c->id, c->who,
+			c->nsessions, c->nused);
+		pthread_mutex_unlock(&c->lock);
+	}
+	pthread_mutex_unlock(&s->lock);
 }
 
 bool client_evict_expired(struct state *s, uint64_t clientid)

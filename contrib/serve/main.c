@@ -120,7 +120,9 @@ static void run(struct serve *sv, const sigset_t *signals)
 		state_tick(&sv->state);
 		obj_table_age(sv->objs, IDLE_NS);
 		dir_cache_age(sv->dirs, IDLE_NS);
-	} while (sig < 0);
+		if (sig == SIGUSR1)
+			state_report(&sv->state);
+	} while (sig < 0 || sig == SIGUSR1);
 	log_ctrl("ended by %s", strsignal(sig));
 }
 
@@ -174,6 +176,7 @@ int main(int argc, char **argv)
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGUSR1);
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	return serve(&o, &signals);
 }

@@ -135,6 +135,8 @@ void state_finish(struct state *s);
 /* Forgets unconfirmed records that are old, and expired ones that hold nothing. Once a second or
  * so. */
 void state_tick(struct state *s);
+/* Writes into the log how many clients there are and what each of them holds. */
+void state_report(struct state *s);
 /* x is gone: nobody calls back over it any more. */
 void state_conn_down(struct state *s, struct rpc_xprt *x);
 

@@ -21,7 +21,7 @@ server_port=
 
 start_server() { # [rnfs-serve options...]; sets server_pid and server_port
 	: > "$work/server.out"
-	"$SERVE" --proto "$PROTO" --listen 127.0.0.1:0 "$@" "$export_dir" \
+	"$SERVE" --proto "$PROTO" --listen 127.0.0.1:0 --no-root-squash "$@" "$export_dir" \
 		> "$work/server.out" 2> "$work/server.err" &
 	server_pid=$!
 	for _ in $(seq 300); do
@@ -41,6 +41,12 @@ stop_server() {
 	local status=$?
 	server_pid=
 	return $status
+}
+
+server_ends() { # not by check(): a subshell may not wait for it
+	if stop_server; then ok "the server ends cleanly"; else
+		not_ok "the server ends cleanly" "exit status $?" "$(cat "$work/server.err")"
+	fi
 }
 
 mount_rnfs() { # [mount options]
