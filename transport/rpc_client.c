@@ -614,7 +614,7 @@ void rpc_client_info(struct rpc_client *c, struct rpc_client_info *out)
 		out->rdma_version = c->xprt->rdma_version;
 		out->inline_send = c->xprt->inline_send;
 		out->inline_recv = c->xprt->inline_recv;
-		out->credits = c->xprt->credits;
+		out->credits = __atomic_load_n(&c->xprt->credits, __ATOMIC_RELAXED);
 	}
 	pthread_mutex_unlock(&c->table.lock);
 }

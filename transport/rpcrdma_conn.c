@@ -56,8 +56,10 @@ static void setup_init(struct setup *s, const struct prov_ops *prov, struct mem_
 	nrecvs = s->credits + RPCRDMA_REVERSE_CREDITS + RPCRDMA_BATCH;
 	s->params = (struct prov_params){
 		.recv_depth = nrecvs,
-		/* a call is one Send; a reply may be several RDMA Writes and a Send */
-		.send_depth = requester ? nrecvs : nrecvs * 8 + RPCRDMA_READS_MAX,
+		/* A call is one Send. A reply is one, too, and perhaps as many RDMA Writes as Linux
+		 * clients have segments in a header; more than that is only more than we promise.
+		 */
+		.send_depth = requester ? nrecvs : s->credits * 17 + nrecvs + RPCRDMA_READS_MAX,
 		.ird = IRD_ORD,
 		.ord = IRD_ORD,
 		.crc = crc,

@@ -48,8 +48,9 @@
 #define RPCRDMA_BATCH		16 /* completions handled before receives are replenished */
 #define RPCRDMA_READS_MAX	32 /* RDMA Reads of one connection under way */
 #define RPCRDMA_DOORS_MAX	(RPC_MAX_SINKS + 1 + RPCRDMA_MAX_PIECES)
-#define RPCRDMA_REPLY_HDR	24 /* an accepted RPC reply with an empty verifier, before the results \
-				    */
+#define RPCRDMA_REPLY_HDR                                                                          \
+	24 /* an accepted RPC reply with an empty verifier, before the results                     \
+	    */
 
 enum rpcrdma_state {
 	RPCRDMA_BACKLOG,

@@ -237,6 +237,7 @@ int rpcrdma_progress(struct rpc_xprt *x, int timeout_ms)
 	if (c->down)
 		return -ENOTCONN;
 	rpcrdma_reply_failed(c);
+	rpcrdma_send_backlog(c); /* a call that failed or was taken back may have left its credit */
 	if (!handle_some(c)) {
 		if (timeout_ms && !spin(c))
 			c->prov->wait(c->pc, x->kick_fd, timeout_ms);

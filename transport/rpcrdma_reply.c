@@ -182,7 +182,7 @@ static struct rpcrdma_posted *take_posted(
 	pthread_mutex_lock(&c->lock);
 	if (!rc)
 		rpcrdma_credit_grant(&c->credit, h->credit);
-	c->x.credits = c->credit.granted;
+	__atomic_store_n(&c->x.credits, c->credit.granted, __ATOMIC_RELAXED);
 	p = call ? call->xprt_priv : NULL;
 	/* A reply to a call that was never sent: the peer guesses XIDs. Waiting for the sending
 	 * thread would be harmless, but there is nothing to wait for. */

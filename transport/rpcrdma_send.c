@@ -76,9 +76,10 @@ static int expose(struct rpcrdma_conn *c, struct rpcrdma_posted *p, const struct
 	return 0;
 }
 
+/* Sinks from one without room on are not offered: there is nothing to open a door to. */
 static int expose_sinks(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h)
 {
-	for (unsigned i = 0; i < p->call->nsinks; i++) {
+	for (unsigned i = 0; i < p->call->nsinks && p->call->sink[i].place.len; i++) {
 		struct rpcrdma_seg seg;
 		int rc = expose(c, p, &p->call->sink[i].place, PROV_REMOTE_WRITE, &seg);
 

@@ -15,8 +15,9 @@
 
 #include "transport/rpc.h"
 
-#define RPCRDMA_MAX_PIECES (1 + 3 * XDR_MAX_PAYLOADS) /* around each payload: message, data, pad   \
-						       */
+#define RPCRDMA_MAX_PIECES                                                                         \
+	(1 + 3 * XDR_MAX_PAYLOADS) /* around each payload: message, data, pad                      \
+				    */
 
 struct rpcrdma_stream {
 	unsigned n;

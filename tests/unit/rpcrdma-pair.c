@@ -119,8 +119,10 @@ static void call_back(struct pair *p)
 	uint32_t off;
 
 	p->cb = (struct rpc_call){.xid = h.xid, .reply_max = 0};
-	p->cb.msg = mem_buf_get(p->spool, RPC_HEADROOM + 64);
-	xdr_out_init(&p->cb.args, p->cb.msg->data + RPC_HEADROOM, 64);
+	p->cb.msg = mem_buf_get(p->spool, RPC_HEADROOM + 8192);
+	xdr_out_init(&p->cb.args, p->cb.msg->data + RPC_HEADROOM, 8192);
+	if (p->cb_long)
+		memset(xdr_reserve(&p->cb.args, 8000), 0, 8000);
 	off = rpc_msg_put_call(p->cb.msg->data, RPC_HEADROOM, &h);
 	assert_int_equal(p->server->ops->send_call(p->server, &p->cb, off), 0);
 }

@@ -67,7 +67,7 @@ struct pair {
 	_Atomic enum rpc_fault fault; /* of every reply */
 	_Atomic uint32_t last_res_max, last_sink_max;
 	struct rpc_call cb;
-	_Atomic bool cb_done;
+	_Atomic bool cb_done, cb_long;
 	int cb_error;
 	unsigned cb_served; /* by the requester */
 };

@@ -214,6 +214,34 @@ static void faults_fail_one_call(void **state)
 	pair_finish(&p);
 }
 
+/* A call that cannot be sent fails, and its credit goes to the next: here, a reverse call that is
+ * too long to be inline is the responder's only one; and a sink of no bytes is no door. */
+static void a_call_that_cannot_be_sent(void **state)
+{
+	struct pair_call c;
+	struct pair p;
+
+	start(&p, &plain);
+	pair_call_init(&p, &c, PAIR_CALL_BACK, 64);
+	p.cb_long = true;
+	pair_do(&p, &c);
+	assert_int_equal(c.error, 0);
+	pair_call_finish(&c);
+	for (int i = 0; i < 100 && !p.cb_done; i++)
+		pair_progress(&p, 10);
+	assert_int_equal(p.cb_error, -EIO);
+	assert_int_equal(p.cb_served, 0);
+	pair_null(&p);
+
+	get_init(&p, &c, PAIR_NONE, 1);
+	c.rpc.sink[0].place.len = 0;
+	pair_do(&p, &c);
+	assert_int_equal(c.error, 0);
+	assert_int_equal(p.last_sink_max, 0);
+	pair_call_finish(&c);
+	pair_finish(&p);
+}
+
 static void closed_in_the_middle(void **state)
 {
 	struct pair_call c, d;
@@ -255,8 +283,9 @@ static void calls_back(void **state)
 	pair_finish(&p);
 }
 
-/* Calls taken back: queued ones, and ones whose reply is late. Their memory is free at once. (Without
- * doors; a late reply that would write or invalidate ends the connection, see test-rpcrdma_reply.) */
+/* Calls taken back: queued ones, and ones whose reply is late. Their memory is free at once.
+ * (Without doors; a late reply that would write or invalidate ends the connection, see
+ * test-rpcrdma_reply.) */
 static void taken_back(void **state)
 {
 	const struct pair_params params = {.credits_server = 8};
@@ -376,6 +405,7 @@ int main(void)
 		cmocka_unit_test(other_inline_sizes),
 		cmocka_unit_test(few_credits),
 		cmocka_unit_test(faults_fail_one_call),
+		cmocka_unit_test(a_call_that_cannot_be_sent),
 		cmocka_unit_test(closed_in_the_middle),
 		cmocka_unit_test(calls_back),
 		cmocka_unit_test(taken_back),
