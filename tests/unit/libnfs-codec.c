@@ -52,25 +52,44 @@ size_t libnfs_res_again(const uint8_t *in, size_t n, uint8_t *out, size_t cap)
 	return len;
 }
 
+/* libnfs places decoded arrays at addresses that do not suit their type: copied out before use. */
+static nfs_argop4 first_arg(const COMPOUND4args *a)
+{
+	nfs_argop4 op;
+
+	memcpy(&op, (const void *)a->argarray.argarray_val, sizeof(op));
+	return op;
+}
+
+static nfs_resop4 first_res(const COMPOUND4res *r)
+{
+	nfs_resop4 op;
+
+	memcpy(&op, (const void *)r->resarray.resarray_val, sizeof(op));
+	return op;
+}
+
 int libnfs_get_open(const uint8_t *in, size_t n, struct libnfs_open *o)
 {
-	COMPOUND4args a;
-	const OPEN4args *op;
 	const component4 *name;
+	nfs_argop4 op = {0};
+	COMPOUND4args a;
 	int ok = 0;
 	ZDR d;
 
 	memset(&a, 0, sizeof(a));
 	memset(o, 0, sizeof(*o));
-	if (zdr_COMPOUND4args(start(&d, in, n, ZDR_DECODE), &a) && a.argarray.argarray_len >= 1 &&
-		a.argarray.argarray_val[0].argop == OP_OPEN) {
-		op = &a.argarray.argarray_val[0].nfs_argop4_u.opopen;
-		name = &op->claim.open_claim4_u.file;
-		o->share_access = op->share_access;
-		o->share_deny = op->share_deny;
-		o->clientid = op->owner.clientid;
+	if (zdr_COMPOUND4args(start(&d, in, n, ZDR_DECODE), &a) && a.argarray.argarray_len >= 1)
+		op = first_arg(&a);
+	if (op.argop == OP_OPEN) {
+		const OPEN4args *open = &op.nfs_argop4_u.opopen;
+
+		name = &open->claim.open_claim4_u.file;
+		o->share_access = open->share_access;
+		o->share_deny = open->share_deny;
+		o->clientid = open->owner.clientid;
 		o->name_len = name->utf8string_len;
-		ok = op->claim.claim == CLAIM_NULL && op->openhow.opentype == OPEN4_CREATE &&
+		ok = open->claim.claim == CLAIM_NULL && open->openhow.opentype == OPEN4_CREATE &&
 		     name->utf8string_len < sizeof(o->name);
 		if (ok)
 			memcpy(o->name, name->utf8string_val, name->utf8string_len);
@@ -81,38 +100,37 @@ int libnfs_get_open(const uint8_t *in, size_t n, struct libnfs_open *o)
 
 int libnfs_get_read(const uint8_t *in, size_t n, struct libnfs_read *r)
 {
-	const READ4args *op;
+	nfs_argop4 op = {0};
 	COMPOUND4args a;
-	int ok = 0;
 	ZDR d;
 
 	memset(&a, 0, sizeof(a));
 	memset(r, 0, sizeof(*r));
-	if (zdr_COMPOUND4args(start(&d, in, n, ZDR_DECODE), &a) && a.argarray.argarray_len >= 1 &&
-		a.argarray.argarray_val[0].argop == OP_READ) {
-		op = &a.argarray.argarray_val[0].nfs_argop4_u.opread;
-		r->seqid = op->stateid.seqid;
-		r->offset = op->offset;
-		r->count = op->count;
-		ok = 1;
+	if (zdr_COMPOUND4args(start(&d, in, n, ZDR_DECODE), &a) && a.argarray.argarray_len >= 1)
+		op = first_arg(&a);
+	if (op.argop == OP_READ) {
+		r->seqid = op.nfs_argop4_u.opread.stateid.seqid;
+		r->offset = op.nfs_argop4_u.opread.offset;
+		r->count = op.nfs_argop4_u.opread.count;
 	}
 	libnfs_zdr_destroy(&d);
-	return ok;
+	return op.argop == OP_READ;
 }
 
 int libnfs_get_write_res(const uint8_t *in, size_t n, struct libnfs_write_res *w)
 {
-	const WRITE4resok *ok4;
+	nfs_resop4 op = {0};
 	COMPOUND4res r;
 	int ok = 0;
 	ZDR d;
 
 	memset(&r, 0, sizeof(r));
 	memset(w, 0, sizeof(*w));
-	if (zdr_COMPOUND4res(start(&d, in, n, ZDR_DECODE), &r) && r.resarray.resarray_len >= 1 &&
-		r.resarray.resarray_val[0].resop == OP_WRITE &&
-		r.resarray.resarray_val[0].nfs_resop4_u.opwrite.status == NFS4_OK) {
-		ok4 = &r.resarray.resarray_val[0].nfs_resop4_u.opwrite.WRITE4res_u.resok4;
+	if (zdr_COMPOUND4res(start(&d, in, n, ZDR_DECODE), &r) && r.resarray.resarray_len >= 1)
+		op = first_res(&r);
+	if (op.resop == OP_WRITE && op.nfs_resop4_u.opwrite.status == NFS4_OK) {
+		const WRITE4resok *ok4 = &op.nfs_resop4_u.opwrite.WRITE4res_u.resok4;
+
 		w->count = ok4->count;
 		w->committed = ok4->committed;
 		memcpy(w->verf, ok4->writeverf, sizeof(w->verf));
