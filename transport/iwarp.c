@@ -31,6 +31,8 @@ enum {
 	LOOPBACK_SNDBUF = 256 << 10,
 	GIVE_UP_AFTER = 4, /* for guesses about input */
 	TRY_AGAIN_EVERY = 32,
+	NUDGES = 8, /* before a connection's first answer; each waits twice as long */
+	NUDGE_US = 30000,
 };
 
 static struct iwarp_conn *to_conn(struct prov_conn *pc)
@@ -280,10 +282,13 @@ static int receive(struct iwarp_conn *c, struct prov_wc *wc, int n)
 			c->rx_more = true;
 			break;
 		}
-		if (iwarp_rx_fill(c))
+		if (iwarp_rx_fill(c)) {
 			c->rx_misses += c->rx_tried;
-		else if (c->rx_tried)
-			c->rx_misses = 0;
+		} else {
+			c->heard = true;
+			if (c->rx_tried)
+				c->rx_misses = 0;
+		}
 		c->rx_tried = false;
 	}
 	if (got == n)
@@ -347,6 +352,31 @@ static bool spin(struct iwarp_conn *c, struct pollfd *pfd, unsigned n)
 	return false;
 }
 
+/* A peer can miss that our first message has come, when it comes while the connection is still
+ * being handed over (siw sends the MPA Reply before it looks at the socket): it lies there until
+ * more follows. So while there is no answer, a Write of no bytes goes after it now and then, which
+ * means nothing and is checked against nothing (RFC 5041 section 7.1). Returns how long to wait at
+ * most. */
+static int nudge(struct iwarp_conn *c, int timeout_ms)
+{
+	const struct prov_wr nothing = {.op = PROV_WRITE};
+	uint64_t now;
+	int left;
+
+	if (!c->active || c->heard || c->nudges >= NUDGES || c->failed)
+		return timeout_ms;
+	now = now_us();
+	if (c->nudge_us && now >= c->nudge_us) {
+		iwarp_tx_post(c, &nothing);
+		c->nudges++;
+		c->nudge_us = 0;
+	}
+	if (!c->nudge_us)
+		c->nudge_us = now + (NUDGE_US << c->nudges);
+	left = (int)((c->nudge_us - now) / 1000) + 1;
+	return timeout_ms < 0 || left < timeout_ms ? left : timeout_ms;
+}
+
 static void iwarp_wait(struct prov_conn *pc, int kick_fd, int timeout_ms)
 {
 	struct iwarp_conn *c = to_conn(pc);
@@ -361,6 +391,7 @@ static void iwarp_wait(struct prov_conn *pc, int kick_fd, int timeout_ms)
 	c->rx_dry = false;
 	if (c->rx_more || c->flush_due || c->failed)
 		return;
+	timeout_ms = nudge(c, timeout_ms);
 	if (c->spin_us && timeout_ms && spin(c, pfd, n))
 		timeout_ms = 0;
 	/* pairs with wake_sleeper(): who sets blocked or tx_dead later sees sleeping and wakes us

@@ -201,6 +201,9 @@ struct iwarp_conn {
 	atomic_bool tx_dead;	  /* tx_error is set */
 
 	struct iwarp_rx rx; /* progress thread */
+	bool heard;	    /* progress thread: the peer has sent something */
+	unsigned nudges;    /* progress thread: see nudge() */
+	uint64_t nudge_us;  /* progress thread: when the next is due; 0: not decided */
 	bool rx_more;	    /* progress thread: poll() stopped before the input ended */
 	bool rx_none;	    /* progress thread: wait() has seen that there is no input */
 	bool rx_dry;   /* progress thread: the last poll() had completions and took all input */
