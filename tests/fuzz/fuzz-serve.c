@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * COMPOUNDs of any bytes, put to a server on a temporary directory. The first byte says how many
+ * operations follow a good SEQUENCE and PUTROOTFH; 0: the bytes are the whole COMPOUND.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contrib/serve/serve.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct serve sv;
+static struct nfs4_sessionid session;
+static uint8_t call[1 << 16], reply[1 << 16];
+
+static void run(const uint8_t *msg, size_t len)
+{
+	struct rpc_req req = {.res_max = sizeof(reply)};
+	struct session *probe = NULL;
+
+	req.cred.flavor = RPC_AUTH_SYS;
+	xdr_in_init(&req.args, msg, len);
+	xdr_out_init(&req.res, reply, SERVE_RES_CAP);
+	compound_run(&sv, &req, &probe);
+	session_put(&sv.state, probe);
+	for (unsigned i = 0; i < req.nhold; i++)
+		mem_buf_unref(req.hold[i]);
+}
+
+static void start(void)
+{
+	struct rpc_cred cred = {.flavor = RPC_AUTH_SYS};
+	struct nfs4_exchange_id_args ex = {.ownerid = {(const uint8_t *)"f", 1}};
+	struct nfs4_create_session_args cs = {.sequence = 1};
+	struct nfs4_exchange_id_res exr;
+	struct nfs4_create_session_res csr;
+	static const uint8_t key[HANDLE_KEY];
+	char dir[] = "/tmp/rnfs-fuzz-XXXXXX";
+	struct session *ses;
+
+	sv.objs = mkdtemp(dir) ? obj_table_new(dir, key, 64, NULL) : NULL;
+	sv.dirs = dir_cache_new(4);
+	sv.pool = mem_pool_new(64 << 20);
+	if (!sv.objs || !sv.dirs || !sv.pool || state_init(&sv.state, sv.objs, 90) < 0)
+		abort();
+	client_exchange_id(&sv.state, &cred, "fuzz", &ex, &exr);
+	cs.clientid = exr.clientid;
+	cs.fore = (struct nfs4_channel_attrs){0, 1 << 20, 1 << 20, 4096, 64, 4, false, 0};
+	if (session_create(&sv.state, NULL, &cs, &csr, &ses) != NFS4_OK)
+		abort();
+	session_put(&sv.state, ses);
+	session = csr.session;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static uint32_t seq;
+	struct nfs4_sequence_args a = {.sequenceid = seq + 1};
+	struct xdr_out out;
+	size_t at;
+
+	if (!sv.objs)
+		start();
+	if (size < 1 || size > sizeof(call) / 2)
+		return 0;
+	if (data[0] == 0) {
+		memcpy(call, data + 1, size - 1);
+		run(call, size - 1);
+		return 0;
+	}
+	seq++;
+	a.session = session;
+	xdr_out_init(&out, call, sizeof(call));
+	at = nfs4_put_compound_args(&out, "", 1);
+	nfs4_put_sequence_args(&out, &a);
+	nfs4_put_op(&out, OP_PUTROOTFH);
+	xdr_patch_u32(&out, at, data[0] % 32 + 2);
+	memcpy(call + out.len, data + 1, size - 1);
+	run(call, out.len + size - 1);
+	return 0;
+}
