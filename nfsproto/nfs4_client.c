@@ -32,8 +32,7 @@
 #define LEASE_MIN     5u
 #define LEASE_MAX     3600u
 
-/* --- sentences
- * ------------------------------------------------------------------------------------ */
+/* --- sentences ----------------------------------------------------------------------------- */
 
 /* Why a step of the mount failed, for what every step has in common. */
 static void step_error(
@@ -110,8 +109,7 @@ static int step_run(struct nfs4_client *c, struct nfs4_sync *s,
 	}
 }
 
-/* --- the walk to the export
- * ------------------------------------------------------------------------ */
+/* --- the walk to the export ---------------------------------------------------------------- */
 
 /* Copies up to WALK_NAMES names of *path to buf, separated by one slash, and moves *path behind
  * them.
@@ -219,8 +217,7 @@ static int walk(struct nfs4_client *c, const char *export, struct err *e)
 	return 0;
 }
 
-/* --- limits
- * ----------------------------------------------------------------------------------------- */
+/* --- limits -------------------------------------------------------------------------------- */
 
 static int run_fsinfo(struct nfs4_client *c, struct nfs4_sync *s, unsigned ms)
 {
@@ -270,8 +267,7 @@ static int limits(struct nfs4_client *c, const struct nfs_mount_params *p, struc
 	return 0;
 }
 
-/* --- mounting
- * --------------------------------------------------------------------------------------- */
+/* --- mounting ------------------------------------------------------------------------------ */
 
 static int run_reclaim_complete(struct nfs4_client *c, struct nfs4_sync *s, unsigned ms)
 {
@@ -370,8 +366,7 @@ static void client_free(struct nfs4_client *c)
 	free(c);
 }
 
-/* --- unmounting
- * -------------------------------------------------------------------------------------- */
+/* --- unmounting ---------------------------------------------------------------------------- */
 
 /* Ends what waits for a slot, for its time, or for somebody to end it. */
 static void fail_queued(struct nfs4_client *c)
@@ -508,8 +503,7 @@ static struct nfs_client *nfs4_mount(const struct nfs_mount_params *p, struct er
 	return &c->base;
 }
 
-/* --- operations
- * --------------------------------------------------------------------------------------- */
+/* --- operations ---------------------------------------------------------------------------- */
 
 static void nfs4_submit(struct nfs_client *base, struct nfs_op *op)
 {

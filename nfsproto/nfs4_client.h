@@ -9,7 +9,8 @@
  *     nfs4_ops*.c     what each kind of op says and hears (the table of kinds)
  *     nfs4_open.c     open state
  *     nfs4_sync.c     calls that a thread waits for: client ID, session, root
- *     nfs4_state.c    the state manager's thread: lease, recovery
+ *     nfs4_state.c    the state manager's thread: lease, time, work
+ *     nfs4_recover.c  what it does when something was lost
  *     nfs4_cb.c       the callback service
  *
  * Locks. slots.lock is the short lock: slot table, queues, state of every op, the work list of the
@@ -35,7 +36,7 @@
 
 struct nfs4_client;
 
-/* --- kinds of op (nfs4_ops.c) ----------------------------------------------------------------- */
+/* --- kinds of op (nfs4_ops.c) -------------------------------------------------------------- */
 
 enum nfs4_kind_id {			    /* those of nfs_client.h first, by the same numbers */
 	NFS4_K_LOOKUP_AFTER = NFS_OP_TYPES, /* what a CREATE made, when its own reply did not say */
@@ -115,7 +116,7 @@ NFS4_CODERS(op_reopen);
 NFS4_CODERS(op_test_stateid);
 NFS4_CODERS(op_free_stateid);
 
-/* --- one op (nfs4_task.c) --------------------------------------------------------------------- */
+/* --- one op (nfs4_task.c) ------------------------------------------------------------------ */
 
 enum nfs4_task_state { /* nfs_op.be.v4.state, under slots.lock but for one step, see nfs4_task.c */
 	NFS4_T_NEW,
@@ -143,7 +144,7 @@ void nfs4_task_cancel_locked(struct nfs4_client *c, struct nfs_op *op);
 void nfs4_task_kick(struct nfs4_client *c);
 uint64_t nfs4_now_ns(void);
 
-/* --- calls that are waited for (nfs4_sync.c) -------------------------------------------------- */
+/* --- calls that are waited for (nfs4_sync.c) ----------------------------------------------- */
 
 struct nfs4_sync {
 	struct nfs_op op;
@@ -189,7 +190,7 @@ int nfs4_sync_run(struct nfs4_client *c, struct nfs4_sync *s, unsigned kind, uns
 int nfs4_sync_exchange_id(struct nfs4_client *c, struct nfs4_sync *s, unsigned timeout_ms);
 int nfs4_sync_create_session(struct nfs4_client *c, struct nfs4_sync *s, unsigned timeout_ms);
 
-/* --- open state (nfs4_open.c) ----------------------------------------------------------------- */
+/* --- open state (nfs4_open.c) -------------------------------------------------------------- */
 
 struct nfs_open {
 	TAILQ_ENTRY(nfs_open) link; /* in c->opens, slots.lock */
@@ -205,7 +206,6 @@ struct nfs_open {
 	uint32_t gen;	/* counts changes of stateid */
 	bool suspect;	/* the server has disowned stateid: the state manager opens anew */
 	bool lost;	/* it could not: operations fail with -EIO */
-	bool was_reset; /* the server restarted: may be reclaimed */
 	struct nfs_op own;
 	char name[NFS_NAME_MAX];
 };
@@ -235,8 +235,7 @@ void nfs4_deleg_return(struct nfs4_client *c, const struct nfs_op *from, const s
 bool nfs4_deleg_held(
 	struct nfs4_client *c, const struct nfs_fh *fh, const struct nfs4_stateid *stateid);
 
-/* --- the state manager (nfs4_state.c) ----------------------------------------------------------
- */
+/* --- the state manager (nfs4_state.c) ------------------------------------------------------ */
 
 enum nfs4_state {
 	NFS4_S_NEW,	  /* mounting; no thread yet */
@@ -258,6 +257,8 @@ const char *nfs4_state_name(enum nfs4_state s);
 #define NFS4_TODO_CHECK	  0x20u /* opens marked suspect */
 #define NFS4_TODO_REVOKED 0x40u /* the server revoked state: find out which */
 
+#define NFS4_TODO_GATE (NFS4_TODO_SESSION | NFS4_TODO_CLIENT) /* what closes the gate */
+
 int nfs4_state_start(struct nfs4_client *c); /* 0 or -errno */
 void nfs4_state_stop(struct nfs4_client *c);
 /* Adds work; the gate is closed for what needs it. slots.lock held. */
@@ -272,8 +273,20 @@ void nfs4_state_pump(struct nfs4_client *c);
 /* Has the thread end op with error. slots.lock held; op is in no queue. */
 void nfs4_state_end_later_locked(struct nfs4_client *c, struct nfs_op *op, int error);
 
-/* --- the whole ---------------------------------------------------------------------------------
- */
+/* For the state manager's thread itself. pause returns false when it is to stop. */
+void nfs4_state_set(struct nfs4_client *c, enum nfs4_state s);
+bool nfs4_state_pause(struct nfs4_client *c, uint64_t ns);
+bool nfs4_state_stopping(struct nfs4_client *c);
+void nfs4_state_wait_locked(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t until_ns);
+
+/* nfs4_recover.c: the pieces of work, on the state manager's thread */
+void nfs4_recover_session(struct nfs4_client *c, uint32_t todo);
+void nfs4_recover_bind(struct nfs4_client *c);
+void nfs4_recover_probe(struct nfs4_client *c);
+void nfs4_recover_check(struct nfs4_client *c);
+void nfs4_recover_revoked(struct nfs4_client *c);
+
+/* --- the whole ----------------------------------------------------------------------------- */
 
 struct nfs4_client {
 	struct nfs_client base; /* first */

@@ -66,8 +66,7 @@ struct nfs4_stateid nfs4_open_stateid(struct nfs_op *op, struct nfs_open *o)
 	return id;
 }
 
-/* --- OPEN and CLOSE ------------------------------------------------------------------------------
- */
+/* --- OPEN and CLOSE ------------------------------------------------------------------------ */
 
 static struct nfs_op *take_user(struct nfs4_client *c, struct nfs_open *o)
 {
@@ -210,8 +209,7 @@ void nfs4_close_submit(struct nfs4_client *c, struct nfs_op *op)
 	close_start(c, o);
 }
 
-/* --- state that the server has disowned ----------------------------------------------------------
- */
+/* --- state that the server has disowned ---------------------------------------------------- */
 
 #define DISOWNED_MAX 60 /* attempts; with the delays below some three minutes */
 
@@ -241,8 +239,7 @@ int nfs4_open_disowned(struct nfs4_client *c, struct nfs_op *op, uint32_t status
 	return 0;
 }
 
-/* --- delegations on their way back ---------------------------------------------------------------
- */
+/* --- delegations on their way back --------------------------------------------------------- */
 
 static void delegreturn_done(struct nfs_op *op)
 {

@@ -53,8 +53,7 @@ const struct nfs4_kind nfs4_kinds[NFS4_KINDS] = {
 	KIND(NFS4_K_FREE_STATEID, "FREE_STATEID", NFS4_KF_CACHE, op_free_stateid),
 };
 
-/* --- attributes ---------------------------------------------------------------------------------
- */
+/* --- attributes ---------------------------------------------------------------------------- */
 
 void nfs4_put_op_getattr(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
@@ -232,8 +231,7 @@ int nfs4_get_op_statfs(struct nfs4_client *c, struct nfs_op *op, struct nfs4_rep
 	return 0;
 }
 
-/* --- data ---------------------------------------------------------------------------------------
- */
+/* --- data ---------------------------------------------------------------------------------- */
 
 void nfs4_put_op_read(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
@@ -346,8 +344,7 @@ int nfs4_get_op_commit(struct nfs4_client *c, struct nfs_op *op, struct nfs4_rep
 	return 0;
 }
 
-/* --- SEQUENCE alone ------------------------------------------------------------------------------
- */
+/* --- SEQUENCE alone ------------------------------------------------------------------------ */
 
 void nfs4_put_op_sequence(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {

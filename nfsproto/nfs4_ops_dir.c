@@ -12,8 +12,7 @@
 #include "nfsproto/nfs4_client.h"
 #include "transport/log.h"
 
-/* --- LOOKUP -------------------------------------------------------------------------------------
- */
+/* --- LOOKUP -------------------------------------------------------------------------------- */
 
 static bool is_dots(const struct nfs_name *n)
 {
@@ -44,8 +43,7 @@ int nfs4_get_op_lookup(struct nfs4_client *c, struct nfs_op *op, struct nfs4_rep
 	return rc ? rc : nfs4_reply_stat(r, &op->u.lookup.attr);
 }
 
-/* --- READLINK ------------------------------------------------------------------------------------
- */
+/* --- READLINK ------------------------------------------------------------------------------ */
 
 void nfs4_put_op_readlink(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
@@ -78,8 +76,7 @@ int nfs4_get_op_readlink(struct nfs4_client *c, struct nfs_op *op, struct nfs4_r
 	return 0;
 }
 
-/* --- CREATE --------------------------------------------------------------------------------------
- */
+/* --- CREATE -------------------------------------------------------------------------------- */
 
 void nfs4_put_op_create(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
@@ -140,8 +137,7 @@ int nfs4_get_op_lookup_after(struct nfs4_client *c, struct nfs_op *op, struct nf
 	return rc ? rc : nfs4_reply_stat(r, &op->u.create.attr);
 }
 
-/* --- REMOVE, RENAME, LINK ------------------------------------------------------------------------
- */
+/* --- REMOVE, RENAME, LINK ------------------------------------------------------------------ */
 
 /* REMOVE takes any type: what kind of object it must (rmdir) or must not be (unlink) is verified
  * just before, in the same COMPOUND. */
@@ -247,8 +243,7 @@ int nfs4_get_op_link(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply
 	return NFS4_AGAIN;
 }
 
-/* --- READDIR -------------------------------------------------------------------------------------
- */
+/* --- READDIR ------------------------------------------------------------------------------- */
 
 #define READDIR_MIN 1024u
 

@@ -174,8 +174,7 @@ int nfs4_get_op_open(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply
 	return rc;
 }
 
-/* --- CLOSE ---------------------------------------------------------------------------------------
- */
+/* --- CLOSE --------------------------------------------------------------------------------- */
 
 void nfs4_put_op_close(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
@@ -231,8 +230,7 @@ int nfs4_get_op_open_undo(struct nfs4_client *c, struct nfs_op *op, struct nfs4_
 	return rc ? rc : -EIO;
 }
 
-/* --- opening anew after state was lost
- * ------------------------------------------------------------ */
+/* --- opening anew after state was lost ----------------------------------------------------- */
 
 void nfs4_put_op_reopen(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
@@ -302,8 +300,7 @@ int nfs4_get_op_free_stateid(struct nfs4_client *c, struct nfs_op *op, struct nf
 	return nfs4_reply_op(r, OP_FREE_STATEID);
 }
 
-/* --- a delegation on its way back
- * ----------------------------------------------------------------- */
+/* --- a delegation on its way back ---------------------------------------------------------- */
 
 void nfs4_put_op_delegreturn(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {

@@ -23,8 +23,7 @@
 #define OPS_NEEDED   8u /* the longest COMPOUND: SEQUENCE and OPEN with truncation is 6 */
 #define PUMP_MS	     50u
 
-/* --- waiting -------------------------------------------------------------------------------------
- */
+/* --- waiting ------------------------------------------------------------------------------- */
 
 static void sync_done(struct nfs_op *op)
 {
@@ -113,8 +112,7 @@ int nfs4_sync_run(struct nfs4_client *c, struct nfs4_sync *s, unsigned kind, uns
 	return s->op.error;
 }
 
-/* --- EXCHANGE_ID ---------------------------------------------------------------------------------
- */
+/* --- EXCHANGE_ID --------------------------------------------------------------------------- */
 
 void nfs4_put_op_exchange_id(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
@@ -173,8 +171,7 @@ int nfs4_sync_exchange_id(struct nfs4_client *c, struct nfs4_sync *s, unsigned t
 	return 0;
 }
 
-/* --- CREATE_SESSION ------------------------------------------------------------------------------
- */
+/* --- CREATE_SESSION ------------------------------------------------------------------------ */
 
 void nfs4_put_op_create_session(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
@@ -245,8 +242,7 @@ int nfs4_sync_create_session(struct nfs4_client *c, struct nfs4_sync *s, unsigne
 	return 0;
 }
 
-/* --- the rest of the session's operations
- * --------------------------------------------------------- */
+/* --- the rest of the session's operations -------------------------------------------------- */
 
 void nfs4_put_op_bind(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
@@ -319,8 +315,7 @@ int nfs4_get_op_reclaim_complete(struct nfs4_client *c, struct nfs_op *op, struc
 	return rc;
 }
 
-/* --- the walk to the export
- * ----------------------------------------------------------------------- */
+/* --- the walk to the export ---------------------------------------------------------------- */
 
 /* Calls fn for each name of path, which begin after separators. Returns how many. */
 static unsigned each_name(

@@ -54,8 +54,7 @@ void nfs4_task_end(struct nfs4_client *c, struct nfs_op *op, int error)
 	op->done(op);
 }
 
-/* --- sending -----------------------------------------------------------------------------------
- */
+/* --- sending ------------------------------------------------------------------------------- */
 
 static size_t task_args_room(const struct nfs_op *op)
 {
@@ -249,8 +248,7 @@ void nfs4_task_cancel_locked(struct nfs4_client *c, struct nfs_op *op)
 	}
 }
 
-/* --- the reply ---------------------------------------------------------------------------------
- */
+/* --- the reply ----------------------------------------------------------------------------- */
 
 /* What an ended call without a usable SEQUENCE result means for its slot. */
 static enum nfs4_slot_end slot_after_error(const struct nfs_op *op, int error)

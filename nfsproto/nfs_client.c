@@ -45,7 +45,7 @@ const char *nfs_op_name(enum nfs_op_type t)
 	return (unsigned)t < NFS_OP_TYPES ? names[t] : "unknown";
 }
 
-/* --- connecting ------------------------------------------------------------------------------- */
+/* --- connecting ---------------------------------------------------------------------------- */
 
 static unsigned default_port(const struct nfs_mount_params *p)
 {
@@ -100,7 +100,7 @@ struct rpc_client *nfs_connect(
 	return c;
 }
 
-/* --- life of a client ------------------------------------------------------------------------- */
+/* --- life of a client ---------------------------------------------------------------------- */
 
 /* A size option of 0 stands for the largest; sizes are kept multiples of 1024 as mount.nfs does. */
 static uint32_t clamp_io(uint32_t want)
@@ -165,7 +165,7 @@ void nfs_client_stats(struct nfs_client *c, struct rpc_client_stats *out)
 	rpc_client_stats(c->rpc, out);
 }
 
-/* --- operations ------------------------------------------------------------------------------- */
+/* --- operations ---------------------------------------------------------------------------- */
 
 static int check_fh(const struct nfs_fh *fh)
 {

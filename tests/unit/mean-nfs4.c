@@ -73,8 +73,7 @@ static struct nfs4_attrs attrs_of(const struct nfs_fh *fh)
 	return a;
 }
 
-/* --- client ID and session
- * ------------------------------------------------------------------------ */
+/* --- client ID and session ----------------------------------------------------------------- */
 
 static uint32_t do_exchange_id(struct run *r)
 {
@@ -165,8 +164,7 @@ static uint32_t do_sequence(struct run *r, const struct nfs4_sequence_args *a)
 	return NFS4_OK;
 }
 
-/* --- opens
- * ------------------------------------------------------------------------------------------ */
+/* --- opens --------------------------------------------------------------------------------- */
 
 static int find_open(struct mean_srv *s, const struct nfs4_stateid *id)
 {
@@ -225,8 +223,7 @@ static uint32_t do_close(struct run *r, const struct nfs4_close_args *a)
 	return NFS4_OK;
 }
 
-/* --- data
- * ------------------------------------------------------------------------------------------- */
+/* --- data ---------------------------------------------------------------------------------- */
 
 static bool stateid_ok(struct run *r, const struct nfs4_stateid *id)
 {
@@ -307,8 +304,7 @@ static uint32_t do_readdir(struct run *r, const struct nfs4_readdir_args *a)
 	return NFS4_OK;
 }
 
-/* --- the rest, and the dispatcher
- * -------------------------------------------------------------------- */
+/* --- the rest, and the dispatcher ---------------------------------------------------------- */
 
 static uint32_t do_getattr(struct run *r, const struct nfs4_getattr_args *a)
 {
@@ -578,8 +574,7 @@ static void service(void *ctx, struct rpc_req *req)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* --- for tests
- * ---------------------------------------------------------------------------------------- */
+/* --- for tests ----------------------------------------------------------------------------- */
 
 void mean_start(struct mean_srv *s)
 {

@@ -210,8 +210,7 @@ static void quirk(struct fixture *f, enum quirk q)
 	pthread_mutex_unlock(&f->srv.lock);
 }
 
-/* --- good weather
- * ---------------------------------------------------------------------------------- */
+/* --- good weather -------------------------------------------------------------------------- */
 
 static unsigned entries;
 
@@ -334,8 +333,7 @@ static void test_bad_arguments(void **state)
 	assert_int_equal(run(f, &op), 0);
 }
 
-/* --- mounting
- * --------------------------------------------------------------------------------------- */
+/* --- mounting ------------------------------------------------------------------------------ */
 
 static void mount_fails(struct fixture *f, const char *export, enum err_kind kind, const char *word)
 {
@@ -382,8 +380,7 @@ static void test_mount_errors(void **state)
 	unmount_clean(f);
 }
 
-/* --- statuses that mean "again"
- * ------------------------------------------------------------------- */
+/* --- statuses that mean "again" ------------------------------------------------------------ */
 
 static void test_delay(void **state)
 {
@@ -461,8 +458,7 @@ static void test_truncating_open(void **state)
 	unmount_clean(f);
 }
 
-/* --- lost sessions and state
- * ------------------------------------------------------------------------ */
+/* --- lost sessions and state --------------------------------------------------------------- */
 
 static void test_lost_session(void **state)
 {
@@ -588,8 +584,7 @@ static void test_cb_path_down(void **state)
 	unmount_clean(f);
 }
 
-/* --- replies that make no sense
- * ------------------------------------------------------------------- */
+/* --- replies that make no sense ------------------------------------------------------------ */
 
 static void test_senseless_replies(void **state)
 {
@@ -661,8 +656,7 @@ static void test_senseless_directories(void **state)
 	unmount_clean(f);
 }
 
-/* --- cancelling
- * -------------------------------------------------------------------------------------- */
+/* --- cancelling ---------------------------------------------------------------------------- */
 
 static void start(struct fixture *f, struct nfs_op *op, sem_t *sem)
 {
@@ -770,8 +764,7 @@ static void test_unmount_from_silent_server(void **state)
 	assert_int_equal(op.error, -ENOTCONN);
 }
 
-/* --- callbacks
- * --------------------------------------------------------------------------------------- */
+/* --- callbacks ----------------------------------------------------------------------------- */
 
 static void test_recall(void **state)
 {
@@ -795,8 +788,7 @@ static void test_recall(void **state)
 	unmount_clean(f);
 }
 
-/* --- many at once
- * ------------------------------------------------------------------------------------ */
+/* --- many at once -------------------------------------------------------------------------- */
 
 static void *many(void *arg)
 {
