@@ -82,10 +82,9 @@ write_sizes() {
     on_client "mkdir '$REF/sizes' '$TOP/sizes'"
     for size in $SIZES; do
         on_client "head -c $size /dev/urandom >'$REF/sizes/$size'"
-        title "write $size bytes" on_client "cp '$REF/sizes/$size' '$TOP/sizes'"
-        title "$size bytes are the same on the server" \
-            same_file_on_server "$REF/sizes/$size" "$STOP/sizes/$size"
+        title "write $size bytes" on_client "cp -p '$REF/sizes/$size' '$TOP/sizes'"
     done
+    title "files of all sizes are the same on the server" same_on_server "$REF/sizes" "$STOP/sizes"
 }
 
 read_sizes() {

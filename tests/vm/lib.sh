@@ -4,7 +4,7 @@
 # For the cases: TAP lines, mounts, and commands on the client's and on the server's side.
 #
 # A case runs in the guest, as root, unless its name starts with case-host-: then it runs on the host. It sources
-# this file, prints TAP and ends with done_testing. $CLIENT_USER, when set, owns the client's side of it.
+# this file, prints TAP and ends with done_testing. What is done on the client's side is done as $CLIENT_USER, if set.
 
 source "$(dirname "${BASH_SOURCE[0]}")/paths.sh"
 source "$HERE/tree.sh"
@@ -65,15 +65,32 @@ wait_for() {
     done
 }
 
-# on_client 'COMMAND LINE', on_server 'COMMAND LINE': the functions of tree.sh are known there.
-# Each runs in a subshell of its own; another user's, or the other machine's, starts afresh.
+# on_client 'COMMAND LINE', on_server 'COMMAND LINE': each in a subshell; the functions of tree.sh are known there.
 on_client() {
     if [ -z "$CLIENT_USER" ]; then
         (eval "$*")
     else
-        setpriv --reuid="$CLIENT_USER" --regid="$CLIENT_USER" --clear-groups \
-            env HOME=/run/tester bash -c "source '$HERE/tree.sh'; $*"
+        client_shell "$*"
     fi
+}
+
+# The user has one shell for the whole case: to start one takes longer than most commands do. Command lines, outputs
+# and exit statuses end in NUL.
+client_shell_start() {
+    coproc HOME=/run/tester setpriv --reuid="$1" --regid="$1" --clear-groups bash -c "$(<"$HERE/tree.sh")"'
+        while IFS= read -rd "" line; do
+            (eval "$line") </dev/null 2>&1
+            printf "\0%d\0" $?
+        done'
+    exec 8<&"${COPROC[0]}" 9>&"${COPROC[1]}"
+}
+
+client_shell() {
+    local output status
+    printf '%s\0' "$1" >&9
+    IFS= read -rd '' output <&8 && IFS= read -rd '' status <&8 || return
+    printf '%s' "$output"
+    return "$status"
 }
 
 on_server() {
@@ -102,12 +119,12 @@ rnfs_mount() {
     else
         bin=$BUILD/fs/rnfs
     fi
-    on_client "timeout 60 '$bin' -o 'proto=$1${4:+,$4}' '$2' '$3'" && mountpoint -q "$3"
+    on_client "timeout 60 '$bin' -o 'proto=$1${4:+,$4}' '$2' '$3'" && on_client "mountpoint -q '$3'"
 }
 
 # rnfs_umount MOUNTPOINT
 rnfs_umount() {
-    on_client "timeout 60 fusermount3 -u '$1'" && ! mountpoint -q "$1"
+    on_client "timeout 60 fusermount3 -u '$1'" && ! on_client "mountpoint -q '$1'"
 }
 
 # same_on_server FOLDER SERVER-FOLDER

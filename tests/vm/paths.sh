@@ -4,7 +4,8 @@
 # Where things are: sourced by the host's scripts and by the cases.
 
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-BUILD=$(realpath -m "${BUILD:-$HERE/../../build}")
+TOP=$(realpath "$HERE/../..")
+BUILD=$(realpath -m "${BUILD:-$TOP/build}")
 VM=$BUILD/vm       # what prepare makes, and the running guest's state
 OUT=$VM/out        # shared with the guest, which sees it as /vm
 
