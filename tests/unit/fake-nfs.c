@@ -519,6 +519,48 @@ struct nfs_client *fake_client_new(void)
 	return c;
 }
 
+static void knob(const char *name, const char *value)
+{
+	uint32_t n = strtoul(value, NULL, 0);
+	bool op = !strcmp(name, "hang") || !strcmp(name, "fail");
+
+	if (!strcmp(name, "rsize"))
+		fake_knobs.rsize = n;
+	else if (!strcmp(name, "wsize"))
+		fake_knobs.wsize = n;
+	else if (!strcmp(name, "short_read"))
+		fake_knobs.short_read = n;
+	else if (!strcmp(name, "short_write"))
+		fake_knobs.short_write = n;
+	else if (!strcmp(name, "sync"))
+		fake_knobs.sync = n;
+	for (unsigned t = 0; op && t < NFS_OP_TYPES; t++) {
+		if (strcmp(nfs_op_name(t), value))
+			continue;
+		if (name[0] == 'h')
+			fake_knobs.hang[t] = true;
+		else
+			fake_knobs.fail[t] = -EIO;
+	}
+}
+
+/* FAKE_NFS="hang=READ rsize=4096 ..." for a daemon that is mounted by hand. */
+static void knobs_from_environment(void)
+{
+	const char *env = getenv("FAKE_NFS");
+	char *copy = strdup(env ? env : ""), *rest = copy, *item;
+
+	while ((item = strsep(&rest, " "))) {
+		char *value = strchr(item, '=');
+
+		if (value) {
+			*value = 0;
+			knob(item, value + 1);
+		}
+	}
+	free(copy);
+}
+
 struct nfs_client *nfs_client_new(const struct nfs_mount_params *p, struct err *e)
 {
 	if (p->proto != RPC_TCP) {
@@ -529,6 +571,7 @@ struct nfs_client *nfs_client_new(const struct nfs_mount_params *p, struct err *
 		err_set(e, ERR_NO_EXPORT, "server %s has no export /none", p->host);
 		return NULL;
 	}
+	knobs_from_environment();
 	return fake_client_new();
 }
 
