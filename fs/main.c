@@ -28,7 +28,8 @@
 
 #define INIT_WAIT_MS   30000
 #define DETACH_WAIT_MS 2000
-#define WATCH_MS       250
+#define DETACH_TICK_MS 100
+#define TICK_MS	       1000
 
 static volatile sig_atomic_t stop_signals, stats_signals;
 static int signal_fd = -1; /* fs.wake_fd */
@@ -97,12 +98,9 @@ static int wait_for_init(struct fs *fs, struct workers *w, struct err *e)
 /* While the mount is used. Returns whether the session has ended by itself. */
 static bool serve(struct fs *fs, struct workers *w, const char *mountpoint)
 {
-	uint64_t detached = 0;
-	unsigned watched = 0;
+	uint64_t detached = 0, checked = 0;
 
 	for (;;) {
-		int timeout = detached || watched ? WATCH_MS : -1;
-
 		if (!workers_running(w))
 			return true;
 		if (stats_signals) {
@@ -119,8 +117,11 @@ static bool serve(struct fs *fs, struct workers *w, const char *mountpoint)
 		}
 		if (detached && (stop_signals > 1 || now_ms() - detached > DETACH_WAIT_MS))
 			return false;
-		sleep_on(fs, timeout);
-		watched = request_check_watched(&fs->requests);
+		sleep_on(fs, detached ? DETACH_TICK_MS : TICK_MS);
+		if (now_ms() - checked >= TICK_MS) {
+			checked = now_ms();
+			request_check_killed(&fs->requests);
+		}
 	}
 }
 

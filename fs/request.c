@@ -10,20 +10,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "fs/fs.h"
 
-#define SIGKILL_BIT (1ull << (9 - 1))
+#define SIGKILL_BIT  (1ull << (9 - 1))
+#define LONG_WAIT_NS 1000000000ull
 
 void request_pool_init(struct request_pool *p)
 {
 	pthread_mutex_init(&p->lock, NULL);
 	SLIST_INIT(&p->free);
 	STAILQ_INIT(&p->free_parts);
-	TAILQ_INIT(&p->watched);
-	p->nwatched = 0;
+	TAILQ_INIT(&p->live);
 }
 
 void request_pool_finish(struct request_pool *p)
@@ -79,7 +78,7 @@ struct request *request_new_cred(struct fs *fs, struct fuse_req *fuse, const str
 	r->running = 0;
 	r->killed = false;
 	r->may_cancel = fuse != NULL;
-	r->watched = false;
+	r->born = inode_clock();
 	r->step = NULL;
 	STAILQ_INIT(&r->parts);
 	STAILQ_INSERT_HEAD(&r->parts, &r->first, next);
@@ -95,6 +94,9 @@ struct request *request_new_cred(struct fs *fs, struct fuse_req *fuse, const str
 	r->error = 0;
 	r->silly = NULL;
 	r->text = NULL;
+	pthread_mutex_lock(&fs->requests.lock);
+	TAILQ_INSERT_TAIL(&fs->requests.live, r, live);
+	pthread_mutex_unlock(&fs->requests.lock);
 	return r;
 }
 
@@ -156,8 +158,9 @@ void request_free(struct request *r)
 	else
 		mem_buf_unref(r->buf);
 	free(r->text);
-	STAILQ_REMOVE_HEAD(&r->parts, next); /* first */
 	pthread_mutex_lock(&p->lock);
+	TAILQ_REMOVE(&p->live, r, live);
+	STAILQ_REMOVE_HEAD(&r->parts, next); /* first */
 	STAILQ_CONCAT(&p->free_parts, &r->parts);
 	SLIST_INSERT_HEAD(&p->free, r, free);
 	pthread_mutex_unlock(&p->lock);
@@ -283,26 +286,26 @@ void request_submit_parts(struct request *r, request_step_fn *step)
 /* --- interrupts ------------------------------------------------------------------------------- */
 
 /* Does the thread have a fatal signal pending? The kernel turns every fatal signal into a SIGKILL
- * in each thread's own set. A process that cannot be looked at is taken to be dying. */
-static bool is_being_killed(pid_t pid)
+ * in each thread's own set. unknown: what to say of a process that cannot be looked at. */
+static bool is_being_killed(pid_t pid, bool unknown)
 {
 	char path[64], text[4096], *s;
 	ssize_t n;
 	int fd;
 
 	if (!pid)
-		return true;
+		return unknown;
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)pid, (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return true;
+		return unknown;
 	n = read(fd, text, sizeof(text) - 1);
 	close(fd);
 	if (n <= 0)
-		return true;
+		return unknown;
 	text[n] = 0;
 	s = strstr(text, "\nSigPnd:");
-	return !s || strtoull(s + 8, NULL, 16) & SIGKILL_BIT;
+	return s ? strtoull(s + 8, NULL, 16) & SIGKILL_BIT : unknown;
 }
 
 static void kill_request(struct request *r)
@@ -324,54 +327,39 @@ static void kill_request(struct request *r)
 static void on_interrupt(fuse_req_t fuse, void *data)
 {
 	struct request *r = data;
-	struct request_pool *p = &r->fs->requests;
-	bool first = false;
 
-	if (is_being_killed(r->pid)) {
+	if (is_being_killed(r->pid, true))
 		kill_request(r);
-		return;
-	}
-	pthread_mutex_lock(&p->lock);
-	if (!r->watched) {
-		r->watched = true;
-		TAILQ_INSERT_TAIL(&p->watched, r, watch);
-		first = p->nwatched++ == 0;
-	}
-	pthread_mutex_unlock(&p->lock);
-	if (first && eventfd_write(r->fs->wake_fd, 1))
-		kill_request(r); /* nobody would look again */
 }
 
-unsigned request_check_watched(struct request_pool *p)
+void request_check_killed(struct request_pool *p)
 {
+	uint64_t now = inode_clock();
+	pid_t last_pid = 0;
+	bool last = false;
 	struct request *r;
-	unsigned n;
 
 	pthread_mutex_lock(&p->lock);
-	TAILQ_FOREACH (r, &p->watched, watch)
-		if (is_being_killed(r->pid))
+	TAILQ_FOREACH (r, &p->live, live) {
+		if (now - r->born < LONG_WAIT_NS)
+			break;
+		if (r->pid != last_pid) {
+			last_pid = r->pid;
+			last = is_being_killed(r->pid, false);
+		}
+		if (last)
 			kill_request(r);
-	n = p->nwatched;
+	}
 	pthread_mutex_unlock(&p->lock);
-	return n;
 }
 
 struct fuse_req *request_take_fuse(struct request *r)
 {
 	struct fuse_req *fuse = r->fuse;
-	struct request_pool *p = &r->fs->requests;
 
 	r->fuse = NULL;
-	if (!fuse || !r->step)
-		return fuse;
-	fuse_req_interrupt_func(fuse, NULL, NULL);
-	if (r->watched) {
-		pthread_mutex_lock(&p->lock);
-		TAILQ_REMOVE(&p->watched, r, watch);
-		p->nwatched--;
-		r->watched = false;
-		pthread_mutex_unlock(&p->lock);
-	}
+	if (fuse && r->step)
+		fuse_req_interrupt_func(fuse, NULL, NULL);
 	return fuse;
 }
 

@@ -14,13 +14,14 @@
  *
  * Interrupts. The kernel says INTERRUPT for any signal, but only a fatal one may abandon a request:
  * NFS calls are not restarted with EINTR. So an interrupted request is cancelled only if its
- * process has a SIGKILL pending (which is how the kernel marks any fatal signal); else it is
- * watched, and request_check_watched() looks again from time to time.
+ * process has a SIGKILL pending (which is how the kernel marks any fatal signal). For some waits
+ * (direct I/O) there is no INTERRUPT at all, and for none a second one; so request_check_killed()
+ * looks at the processes of all requests that have been waiting long.
  *
- * Locks. request_pool.lock guards the free lists and the watch list; request.lock guards running,
- * killed and the parts' states. Order: libfuse's request lock, request_pool.lock, request.lock, the
- * client's. No callback runs with one of them held, but nfs_cancel() is called under request.lock
- * so that the op it names cannot end meanwhile.
+ * Locks. request_pool.lock guards the free lists and the list of live requests; request.lock guards
+ * running, killed and the parts' states. Order: libfuse's request lock, request_pool.lock,
+ * request.lock, the client's. No callback runs with one of them held, but nfs_cancel() is called
+ * under request.lock so that the op it names cannot end meanwhile.
  */
 #ifndef RNFS_FS_REQUEST_H
 #define RNFS_FS_REQUEST_H
@@ -110,8 +111,7 @@ struct request_pool {
 	pthread_mutex_t lock;
 	SLIST_HEAD(, request) free;
 	STAILQ_HEAD(, part) free_parts;
-	TAILQ_HEAD(, request) watched;
-	unsigned nwatched;
+	TAILQ_HEAD(, request) live; /* oldest first */
 };
 
 void request_pool_init(struct request_pool *p);
@@ -154,8 +154,9 @@ void request_free(struct request *r);
  * it is too long. */
 bool request_set_name(char dst[REQUEST_NAME_MAX], struct nfs_name *out, const char *name);
 
-/* Looks at interrupted requests again; returns how many are still watched. Main thread. */
-unsigned request_check_watched(struct request_pool *p);
+/* Cancels what has waited for a second or more on behalf of a process that is being killed. To be
+ * called about once a second. */
+void request_check_killed(struct request_pool *p);
 
 /* Memory for data, within the mount's limit: NULL when it is reached. */
 struct mem_buf *data_get(struct fs *fs, size_t size);
