@@ -31,6 +31,7 @@
 #define DETACH_TICK_MS 100
 #define TICK_MS	       1000
 
+static struct fs the_mount;
 static volatile sig_atomic_t stop_signals, stats_signals;
 static int signal_fd = -1; /* fs.wake_fd */
 
@@ -175,10 +176,10 @@ static void unmake_fs(struct fs *fs, bool mounted)
 	if (fs->client && fs->inodes)
 		fs_remove_silly(fs);
 	fs->client = nfs_client_free(fs->client);
-	if (fs->se && mounted)
+	if (fs->se && mounted) {
 		fuse_session_unmount(fs->se);
-	if (fs->se)
 		fuse_session_destroy(fs->se);
+	}
 	fs_free_handles(fs);
 	fs->inodes = inode_table_free(fs->inodes);
 	request_pool_finish(&fs->requests);
@@ -226,7 +227,8 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 		ended = serve(fs, w, mountpoint);
 		workers_stop(w);
 		fs_log_stats(fs);
-		/* Files that are still open hold the session: let the end of the process end it. */
+		/* If files that are still open hold the session, the end of the process ends it; to
+		 * unmount now could hit what else is mounted there. */
 		unmake_fs(fs, ended || mount_gone(fs));
 		return 0;
 	}
@@ -243,7 +245,6 @@ int main(int argc, char **argv)
 	struct daemon d;
 	struct err e = {0};
 	char *mountpoint;
-	struct fs *fs;
 	int status;
 
 	log_init("rnfs", LOG_L_WARN);
@@ -270,13 +271,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	set_log_level(&o, o.foreground);
-	fs = calloc(1, sizeof(*fs));
-	if (!fs) {
-		daemon_failed(&d, "out of memory");
-		return 1;
-	}
-	status = run(fs, &o, mountpoint, &d);
-	free(fs);
+	status = run(&the_mount, &o, mountpoint, &d);
 	free(mountpoint);
 	options_finish(&o);
 	return status;

@@ -75,8 +75,8 @@ struct request {
 	unsigned running; /* parts under way, the submitter included */
 	bool killed;	  /* cancel what is under way and what follows */
 	bool may_cancel;  /* false: killed is without effect */
-	bool watched;	  /* request_pool.lock */
-	TAILQ_ENTRY(request) watch;
+	uint64_t born;	  /* on inode_clock() */
+	TAILQ_ENTRY(request) live;
 	SLIST_ENTRY(request) free;
 
 	request_step_fn *step;

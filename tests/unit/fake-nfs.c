@@ -36,6 +36,7 @@ struct node {
 };
 
 struct nfs_open {
+	LIST_ENTRY(nfs_open) link;
 	uint32_t id;
 };
 
@@ -50,7 +51,7 @@ struct nfs_client {
 	struct node **nodes;
 	uint32_t nnodes;
 	uint64_t clock;
-	unsigned opens;
+	LIST_HEAD(, nfs_open) opens;
 	struct rpc_client_stats stats;
 };
 
@@ -213,7 +214,7 @@ static int do_open(struct nfs_client *c, struct nfs_op *op)
 		resize(c, c->nodes[id], 0);
 	op->u.open.open = calloc(1, sizeof(*op->u.open.open));
 	op->u.open.open->id = id;
-	c->opens++;
+	LIST_INSERT_HEAD(&c->opens, op->u.open.open, link);
 	fh_of(id, &op->u.open.fh);
 	op->u.open.attr = c->nodes[id]->attr;
 	return 0;
@@ -404,8 +405,8 @@ static int run(struct nfs_client *c, struct nfs_op *op)
 	case NFS_OPEN:
 		return do_open(c, op);
 	case NFS_CLOSE:
+		LIST_REMOVE(op->u.close.open, link);
 		free(op->u.close.open);
-		c->opens--;
 		return 0;
 	case NFS_READ:
 		return do_read(c, op);
@@ -603,6 +604,7 @@ void nfs_client_stats(struct nfs_client *c, struct rpc_client_stats *out)
 
 struct nfs_client *nfs_client_free(struct nfs_client *c)
 {
+	struct nfs_open *open;
 	struct nfs_op *op;
 
 	if (!c)
@@ -617,6 +619,10 @@ struct nfs_client *nfs_client_free(struct nfs_client *c)
 	pthread_cond_signal(&c->cond);
 	pthread_mutex_unlock(&c->lock);
 	pthread_join(c->thread, NULL);
+	while ((open = LIST_FIRST(&c->opens))) {
+		LIST_REMOVE(open, link);
+		free(open);
+	}
 	for (uint32_t i = 0; i < c->nnodes; i++) {
 		struct node *n = c->nodes[i];
 		struct entry *e;
