@@ -19,9 +19,10 @@
 #include "transport/log.h"
 #include "transport/rpcrdma_priv.h"
 
-#define SPIN_NS	 20000
 #define IRD_ORD	 16
 #define PRIV_LEN RPCRDMA_PRIV_LEN
+
+unsigned rpcrdma_spin_us = 20;
 
 static uint32_t clamp(uint32_t v, uint32_t dflt, uint32_t lo, uint32_t hi)
 {
@@ -184,7 +185,7 @@ static struct rpcrdma_conn *conn_new(
 		s->inline_size < RPCRDMA_INLINE_DEFAULT ? RPCRDMA_INLINE_DEFAULT : s->inline_size;
 	c->nrecvs = s->params.recv_depth;
 	c->grant = s->requester ? RPCRDMA_REVERSE_CREDITS : s->credits;
-	c->spin_ns = sysconf(_SC_NPROCESSORS_ONLN) > 1 ? SPIN_NS : 0;
+	c->spin_ns = sysconf(_SC_NPROCESSORS_ONLN) > 1 ? rpcrdma_spin_us * UINT64_C(1000) : 0;
 	STAILQ_INIT(&c->to_post);
 	TAILQ_INIT(&c->pulls);
 	TAILQ_INIT(&c->closing);

@@ -158,6 +158,9 @@ static inline struct rpcrdma_conn *rpcrdma_conn_of(struct rpc_xprt *x)
 	__atomic_fetch_add(&(c)->x.stats->field, (n), __ATOMIC_RELAXED)
 
 /* rpcrdma_conn.c */
+/* How long a progress thread polls before it sleeps, in microseconds, 0: not at all. Read when a
+ * connection is made. Without effect on a machine with one CPU. */
+extern unsigned rpcrdma_spin_us;
 extern const struct rpc_xprt_ops rpcrdma_ops;
 /* As rpcrdma_connect() and rpcrdma_listen() on a provider of the caller's choice (tests). */
 struct rpc_xprt *rpcrdma_connect_on(const struct prov_ops *prov, const struct rpc_client_params *p,
