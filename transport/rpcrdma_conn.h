@@ -135,7 +135,7 @@ struct rpcrdma_conn {
 	struct rpcrdma_posted_list closing;
 	struct rpcrdma_counts count;
 	uint64_t spin_ns;
-	int spin_luck; /* how well spinning has paid lately */
+	unsigned spin_misses, spin_skip; /* in vain in a row; sleeps to leave it out */
 
 	pthread_mutex_t lock;
 	pthread_cond_t marshalled; /* a posted call has left MARSHAL */

@@ -21,8 +21,9 @@
 
 #include "transport/log.h"
 
-#define PER_PROGRESS (4 * RPCRDMA_BATCH) /* completions handled before progress() returns */
-#define LUCK_MAX     16
+#define PER_PROGRESS   (4 * RPCRDMA_BATCH) /* completions handled before progress() returns */
+#define SPIN_TRIES     4
+#define SPIN_SKIP_BITS 10
 
 static uint64_t now_ns(void)
 {
@@ -208,25 +209,29 @@ static int handle_some(struct rpcrdma_conn *c)
 	return n;
 }
 
-/* Polls for a while; true if something came. How often that is tried follows how often it helps. */
+/* Polls for a while; true if something came. Where that was in vain several times in a row it is
+ * left out for a number of sleeps that doubles: peers on the same CPU cannot answer while we look.
+ */
 static bool spin(struct rpcrdma_conn *c)
 {
 	uint64_t end;
 
 	if (!c->spin_ns)
 		return false;
-	if (c->spin_luck <= 0 && ++c->spin_luck <= 0)
+	if (c->spin_skip) {
+		c->spin_skip--;
 		return false;
+	}
 	end = now_ns() + c->spin_ns;
 	do {
 		if (wc_fill(c)) {
-			if (c->spin_luck < LUCK_MAX)
-				c->spin_luck++;
+			c->spin_misses = 0;
 			return true;
 		}
 	} while (now_ns() < end);
-	if (--c->spin_luck <= 0)
-		c->spin_luck = -LUCK_MAX; /* leave it for that many sleeps */
+	if (++c->spin_misses >= SPIN_TRIES)
+		c->spin_skip =
+			1u << (c->spin_misses < SPIN_SKIP_BITS ? c->spin_misses : SPIN_SKIP_BITS);
 	return false;
 }
 
