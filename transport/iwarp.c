@@ -215,6 +215,11 @@ static int iwarp_expose(
 
 /* Placement happens in poll(), on this same thread: a closed door has no write under way. An answer
  * to a read may be: it goes on from a copy. */
+static void iwarp_flush(struct prov_conn *pc)
+{
+	iwarp_tx_flush(to_conn(pc));
+}
+
 static int iwarp_withdraw(
 	struct prov_conn *pc, struct prov_door *doors, unsigned n, uint64_t cookie)
 {
@@ -416,6 +421,7 @@ const struct prov_ops prov_iwarp = {
 	.establish = iwarp_establish,
 	.post_recv = iwarp_post_recv,
 	.post = iwarp_post,
+	.flush = iwarp_flush,
 	.expose = iwarp_expose,
 	.withdraw = iwarp_withdraw,
 	.poll = iwarp_poll,

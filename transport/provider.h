@@ -80,7 +80,8 @@ enum prov_op {
 	PROV_READ,     /* RDMA Read of remote into sge[0] (exactly one) */
 };
 
-#define PROV_MORE 1u /* another post follows at once: the provider may delay the doorbell/syscall */
+/* Another post follows at once, or flush(): the provider may delay the doorbell or system call. */
+#define PROV_MORE 1u
 
 struct prov_wr {
 	enum prov_op op;
@@ -148,6 +149,11 @@ struct prov_ops {
 	/* Any thread; serialised inside. A chain under PROV_MORE must come from one thread under the
 	 * caller's lock. 0, -ENOTCONN, -ENOBUFS, -EINVAL. iwarp honours ORD by queueing. */
 	int (*post)(struct prov_conn *c, const struct prov_wr *wr);
+
+	/* Starts what posts under PROV_MORE have left waiting; any thread. A user may then hold back
+	 * requests of its own accord, in no chain, and call this before it polls or sleeps. May be NULL:
+	 * then PROV_MORE is for chains only. */
+	void (*flush)(struct prov_conn *c);
 
 	/* Opens a door to sge for access (PROV_REMOTE_*). Any thread. To be followed by the post() of
 	 * the message that tells the peer. Reads of the peer need PROV_REMOTE_READ, its writes

@@ -25,6 +25,7 @@ struct answer {
 	unsigned reduced;	      /* payloads that go to Write chunks */
 	struct rpcrdma_stream stream; /* the rest */
 	bool in_reply_chunk;
+	uint64_t written; /* bytes that go by RDMA Write */
 };
 
 /* --- where things go -------------------------------------------------------------------------- */
@@ -50,6 +51,7 @@ static int fill_chunk(struct answer *a, const struct rpcrdma_chunk *chunk, uint6
 {
 	if (len > rpcrdma_chunk_len(&a->t->h, chunk))
 		return -EMSGSIZE;
+	a->written += len;
 	for (unsigned i = chunk->first; len; i++) {
 		uint32_t room = a->t->h.seg[i].length;
 
@@ -186,6 +188,8 @@ static int post_answer(struct answer *a)
 	}
 	pthread_mutex_lock(&c->chain);
 	rc = write_all(a);
+	if (a->written <= RPCRDMA_HELD_WRITE)
+		wr.flags = rpcrdma_more(c);
 	if (!rc && a->req->fault != RPC_FAULT_CLOSE_MID)
 		rc = c->prov->post(c->pc, &wr);
 	pthread_mutex_unlock(&c->chain);

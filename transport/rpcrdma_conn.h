@@ -44,9 +44,11 @@
 #define RPCRDMA_INLINE_DEFAULT	4096
 #define RPCRDMA_CREDITS_DEFAULT 64
 #define RPCRDMA_CREDITS_MAX	1024
-#define RPCRDMA_REVERSE_CREDITS 16 /* granted and asked for in the reverse direction */
-#define RPCRDMA_BATCH		16 /* completions handled before receives are replenished */
-#define RPCRDMA_READS_MAX	32 /* RDMA Reads of one connection under way */
+#define RPCRDMA_REVERSE_CREDITS 16    /* granted and asked for in the reverse direction */
+#define RPCRDMA_BATCH		16    /* completions handled before receives are replenished */
+#define RPCRDMA_HELD_MAX	16    /* messages that wait for each other */
+#define RPCRDMA_HELD_WRITE	16384 /* bytes of RDMA Writes before a message that may wait */
+#define RPCRDMA_READS_MAX	32    /* RDMA Reads of one connection under way */
 #define RPCRDMA_DOORS_MAX	(RPC_MAX_SINKS + 1 + RPCRDMA_MAX_PIECES)
 #define RPCRDMA_REPLY_HDR                                                                          \
 	24 /* an accepted RPC reply with an empty verifier, before the results                     \
@@ -132,6 +134,7 @@ struct rpcrdma_conn {
 	struct rpcrdma_taken_list pulls;
 	struct rpcrdma_taken *scratch; /* for the next header */
 	unsigned reads;		       /* under way */
+	unsigned held; /* small messages posted under PROV_MORE since the last flush */
 	struct rpcrdma_posted_list closing;
 	struct rpcrdma_counts count;
 	uint64_t spin_ns;
@@ -177,6 +180,9 @@ void rpcrdma_recv_replenish(struct rpcrdma_conn *c);
 
 /* rpcrdma_progress.c: the progress thread's loop. */
 int rpcrdma_progress(struct rpc_xprt *x, int timeout_ms);
+/* For a message without large RDMA Writes before it: PROV_MORE while the progress thread handles
+ * what one poll() has brought, so that its answers leave together; 0 otherwise. */
+unsigned rpcrdma_more(struct rpcrdma_conn *c);
 /* Polls until p is closed or the connection is down; keeps other completions for later. */
 void rpcrdma_await_closed(struct rpcrdma_conn *c, struct rpcrdma_posted *p);
 

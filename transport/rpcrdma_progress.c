@@ -33,6 +33,39 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
+/* --- holding back -----------------------------------------------------------------------------
+
+ * What the progress thread sends while it handles the completions of one poll() leaves with one
+ system
+ * call, where the provider can do that: at depth 16 the messages cost more than all else. Nothing
+ is held
+ * back across a poll, for longer than HOLD_NS if more is to be done, or behind large RDMA Writes.
+ */
+
+#define HOLD_NS 50000
+
+static __thread struct rpcrdma_conn *handling; /* whose completions this thread is handling */
+static __thread uint64_t held_since;
+
+unsigned rpcrdma_more(struct rpcrdma_conn *c)
+{
+	if (handling != c || !c->prov->flush || c->held >= RPCRDMA_HELD_MAX) {
+		if (handling == c)
+			c->held = 0; /* this one takes the others with it */
+		return 0;
+	}
+	if (!c->held++)
+		held_since = now_ns();
+	return PROV_MORE;
+}
+
+static void flush(struct rpcrdma_conn *c)
+{
+	if (c->held)
+		c->prov->flush(c->pc);
+	c->held = 0;
+}
+
 /* --- completions ------------------------------------------------------------------------------ */
 
 /* Moves data; true if there is something to handle. */
@@ -40,6 +73,7 @@ static bool wc_fill(struct rpcrdma_conn *c)
 {
 	if (c->iwc < c->nwc || c->ilater < c->nlater)
 		return true;
+	flush(c);
 	c->iwc = 0;
 	c->nwc = c->prov->poll(c->pc, c->wc, RPCRDMA_BATCH);
 	return c->nwc > 0;
@@ -174,6 +208,7 @@ void rpcrdma_await_closed(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 {
 	struct prov_wc wc[RPCRDMA_BATCH];
 
+	flush(c);
 	while (!p->closed) {
 		int n = c->prov->poll(c->pc, wc, RPCRDMA_BATCH);
 
@@ -197,7 +232,10 @@ static int handle_some(struct rpcrdma_conn *c)
 	struct prov_wc wc;
 	int n = 0;
 
+	handling = c;
 	while (n < PER_PROGRESS && !c->down && wc_next(c, &wc)) {
+		if (c->held && now_ns() - held_since > HOLD_NS)
+			flush(c);
 		handle(c, &wc);
 		if (++n % RPCRDMA_BATCH == 0)
 			rpcrdma_recv_replenish(c);
@@ -206,6 +244,8 @@ static int handle_some(struct rpcrdma_conn *c)
 		rpcrdma_recv_replenish(c);
 		rpcrdma_send_backlog(c);
 	}
+	flush(c);
+	handling = NULL;
 	return n;
 }
 

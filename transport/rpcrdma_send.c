@@ -255,6 +255,7 @@ static void post_call(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 	/* from here on p and its call may be gone */
 	if (down)
 		return;
+	wr.flags = rpcrdma_more(c);
 	rc = c->prov->post(c->pc, &wr);
 	mem_buf_unref(held);
 	if (rc && rc != -ENOTCONN)

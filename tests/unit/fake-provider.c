@@ -52,7 +52,7 @@ struct fake_conn {
 	int wake; /* eventfd */
 	struct items in, recvs, done, closing;
 	unsigned nrecvs, nsends; /* posted and not ended */
-	bool has_user, has_chain;
+	bool has_user, has_chain, waiting;
 	pthread_t user, chain;
 	struct door door[MAX_DOORS];
 	unsigned refs; /* of the pair: freed together */
@@ -396,7 +396,8 @@ static void check_chain(struct fake_conn *c, const struct prov_wr *wr)
 {
 	if (c->has_chain && !pthread_equal(c->chain, pthread_self()))
 		violation("a chain under PROV_MORE was interrupted");
-	c->has_chain = wr->flags & PROV_MORE;
+	c->has_chain = (wr->flags & PROV_MORE) && wr->op == PROV_WRITE;
+	c->waiting = wr->flags & PROV_MORE;
 	c->chain = pthread_self();
 }
 
@@ -510,6 +511,17 @@ static int fake_withdraw(struct prov_conn *pc, struct prov_door *doors, unsigned
 	}
 	pthread_mutex_unlock(&lock);
 	return rc;
+}
+
+static void fake_flush(struct prov_conn *pc)
+{
+	struct fake_conn *c = of(pc);
+
+	pthread_mutex_lock(&lock);
+	c->waiting = false;
+	if (c->peer)
+		wake(c->peer);
+	pthread_mutex_unlock(&lock);
 }
 
 static struct door *find_door(struct fake_conn *c, uint32_t stag, uint64_t offset, uint64_t len,
@@ -658,6 +670,8 @@ static int fake_poll(struct prov_conn *pc, struct prov_wc *wc, int n)
 
 	pthread_mutex_lock(&lock);
 	check_user(c, "poll()");
+	if (c->waiting && !c->down && !c->has_chain)
+		violation("poll() while requests are held back");
 	if (read(c->wake, &v, sizeof(v)) < 0 && errno != EAGAIN)
 		abort();
 	while (!c->down && (it = STAILQ_FIRST(&c->in))) {
@@ -695,9 +709,9 @@ static void fake_wait(struct prov_conn *pc, int kick_fd, int timeout_ms)
 	{                                                                                          \
 		.name = "fake", .remote_inval = true, .open = opener, .listen = listener,          \
 		.accept = fake_accept, .unlisten = fake_unlisten, .establish = fake_establish,     \
-		.post_recv = fake_post_recv, .post = fake_post, .expose = fake_expose,             \
-		.withdraw = fake_withdraw, .poll = fake_poll, .wait = fake_wait,                   \
-		.disconnect = fake_disconnect, .free = fake_free,                                  \
+		.post_recv = fake_post_recv, .post = fake_post, .flush = fake_flush,               \
+		.expose = fake_expose, .withdraw = fake_withdraw, .poll = fake_poll,               \
+		.wait = fake_wait, .disconnect = fake_disconnect, .free = fake_free,               \
 	}
 
 const struct prov_ops prov_fake = FAKE_OPS(fake_open, fake_listen);
