@@ -13,3 +13,9 @@ die() {
     echo "${0##*/}: $*" >&2
     exit 1
 }
+
+# Prints the process ID of the guest's qemu, if there is one.
+guest_pid() {
+    local pid
+    pid=$(cat "$VM/pid" 2>/dev/null) && grep -qs '^qemu' "/proc/$pid/comm" && echo "$pid"
+}
