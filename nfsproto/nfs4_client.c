@@ -23,6 +23,8 @@
 
 #include "transport/log.h"
 
+#define ATTEMPTS      3u /* at a mount during which the server loses the session */
+#define BUSY_MS	      500u
 #define WALK_NAMES    8u
 #define DTSIZE_MAX    (128u << 10)
 #define IO_OVERHEAD   512u /* RPC header and results around the data of READ, arguments of WRITE */
@@ -82,6 +84,12 @@ static void step_error(
 		err_set(e, ERR_PROTOCOL, "%s: %s failed: %s", c->server, step, strerror(-error));
 }
 
+static bool lost_session(uint32_t status)
+{
+	return status == NFS4ERR_BADSESSION || status == NFS4ERR_DEADSESSION ||
+	       status == NFS4ERR_STALE_CLIENTID;
+}
+
 static bool passes(uint32_t status)
 {
 	return status == NFS4ERR_DELAY || status == NFS4ERR_GRACE;
@@ -102,6 +110,8 @@ static int step_run(struct nfs4_client *c, struct nfs4_sync *s,
 		if (now >= until)
 			return -ETIMEDOUT;
 		rc = fn(c, s, (unsigned)((until - now) / NFS4_MSEC) + 1);
+		if (rc && lost_session(s->status))
+			c->lost_session = true;
 		if (rc == 0 || !passes(s->status))
 			return rc;
 		nanosleep(&pause, NULL);
@@ -274,10 +284,10 @@ static int run_reclaim_complete(struct nfs4_client *c, struct nfs4_sync *s, unsi
 	return nfs4_sync_run(c, s, NFS4_K_RECLAIM_COMPLETE, ms);
 }
 
-static int establish(struct nfs4_client *c, const struct nfs_mount_params *p, struct err *e)
+/* Everything up to the limits of the export, once. */
+static int try_establish(struct nfs4_client *c, const struct nfs_mount_params *p, struct err *e)
 {
 	struct nfs4_sync s;
-	int rc;
 
 	if (step_run(c, &s, nfs4_sync_exchange_id)) {
 		step_error(c, &s, "EXCHANGE_ID", e);
@@ -291,8 +301,25 @@ static int establish(struct nfs4_client *c, const struct nfs_mount_params *p, st
 		step_error(c, &s, "RECLAIM_COMPLETE", e);
 		return -1;
 	}
-	if (walk(c, p->export, e) || limits(c, p, e))
-		return -1;
+	return walk(c, p->export, e) || limits(c, p, e) ? -1 : 0;
+}
+
+static int establish(struct nfs4_client *c, const struct nfs_mount_params *p, struct err *e)
+{
+	struct err one;
+	int rc;
+
+	for (unsigned i = 0; i < ATTEMPTS; i++) {
+		one = (struct err){.kind = ERR_NONE};
+		c->lost_session = false;
+		rc = try_establish(c, p, &one);
+		if (rc == 0 || !c->lost_session)
+			break;
+		/* the server restarted just now: from the beginning */
+		log_ctrl("%s: %s: once more", c->server, one.msg);
+	}
+	if (rc)
+		return err_set(e, one.kind, "%s", one.msg);
 	rc = nfs4_state_start(c);
 	if (rc)
 		return err_set(e, ERR_INTERNAL, "no thread for the mount: %s", strerror(-rc));
@@ -443,6 +470,8 @@ static void goodbye(struct nfs4_client *c)
 
 		rc = nfs4_sync_run(c, &s, NFS4_K_DESTROY_CLIENTID, ms);
 		if (rc == 0 || (s.status != NFS4ERR_DELAY && s.status != NFS4ERR_CLIENTID_BUSY))
+			break;
+		if (s.status == NFS4ERR_CLIENTID_BUSY && ms + BUSY_MS < GOODBYE_MS)
 			break;
 		nanosleep(&pause, NULL);
 		ms = time_left(until);

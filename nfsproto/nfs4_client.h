@@ -252,7 +252,7 @@ const char *nfs4_state_name(enum nfs4_state s);
 #define NFS4_TODO_BIND	  0x01u /* BIND_CONN_TO_SESSION */
 #define NFS4_TODO_SESSION 0x02u /* the session is gone: a new one */
 #define NFS4_TODO_CLIENT  0x04u /* the client ID too */
-#define NFS4_TODO_DESTROY 0x08u /* with SESSION: the old one is still there and must go */
+#define NFS4_TODO_DESTROY 0x08u /* with SESSION: the old one may still be there and must go */
 #define NFS4_TODO_PROBE	  0x10u /* doubtful slots */
 #define NFS4_TODO_CHECK	  0x20u /* opens marked suspect */
 #define NFS4_TODO_REVOKED 0x40u /* the server revoked state: find out which */
@@ -309,6 +309,7 @@ struct nfs4_client {
 	uint32_t create_seq; /* csa_sequence of the next CREATE_SESSION */
 	struct nfs4_sessionid session;
 	bool have_clientid, have_session, confirmed;
+	bool lost_session; /* while mounting: a step failed because of that */
 	struct nfs4_channel_attrs fore;
 
 	struct nfs4_slots slots;

@@ -216,6 +216,8 @@ static int renew_session(struct nfs4_client *c, uint32_t *todo, bool *reclaim)
 	int rc;
 
 	if (*todo & NFS4_TODO_DESTROY) {
+		/* Also one that the server has called bad: if it is there after all, it would keep
+		 * the client ID from being destroyed later. */
 		nfs4_sync_run(c, &s, NFS4_K_DESTROY_SESSION, STEP_MS);
 		*todo &= ~NFS4_TODO_DESTROY;
 	}
@@ -283,7 +285,7 @@ void nfs4_recover_bind(struct nfs4_client *c)
 	if (rc == 0)
 		return;
 	if (s.status == NFS4ERR_BADSESSION || s.status == NFS4ERR_DEADSESSION)
-		nfs4_state_want(c, NFS4_TODO_SESSION);
+		nfs4_state_want(c, NFS4_TODO_SESSION | NFS4_TODO_DESTROY);
 	else if (s.status)
 		log_ctrl("%s: BIND_CONN_TO_SESSION was answered %s", c->server,
 			nfs4_status_name(s.status));
@@ -328,7 +330,7 @@ static void probe_slot(struct nfs4_client *c, struct nfs4_slot *slot)
 	if (status == NFS4ERR_SEQ_MISORDERED || status == NFS4ERR_BADSLOT)
 		nfs4_state_want_locked(c, NFS4_TODO_SESSION | NFS4_TODO_DESTROY);
 	else if (status == NFS4ERR_BADSESSION || status == NFS4ERR_DEADSESSION)
-		nfs4_state_want_locked(c, NFS4_TODO_SESSION);
+		nfs4_state_want_locked(c, NFS4_TODO_SESSION | NFS4_TODO_DESTROY);
 	pthread_mutex_unlock(&s->lock);
 }
 

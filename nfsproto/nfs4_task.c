@@ -346,7 +346,7 @@ static void task_failed(struct nfs4_client *c, struct nfs_op *op, uint32_t statu
 		return;
 	case NFS4ERR_BADSESSION:
 	case NFS4ERR_DEADSESSION:
-		task_session_lost(c, op, status, NFS4_TODO_SESSION);
+		task_session_lost(c, op, status, NFS4_TODO_SESSION | NFS4_TODO_DESTROY);
 		return;
 	case NFS4ERR_STALE_CLIENTID:
 		task_session_lost(c, op, status, NFS4_TODO_SESSION | NFS4_TODO_CLIENT);

@@ -374,6 +374,10 @@ static void test_mount_errors(void **state)
 	start = now_ms();
 	mount_fails(f, "/", ERR_UNREACHABLE, "does not answer");
 	assert_true(now_ms() - start < 4000);
+	srv_fails(f, OP_PUTROOTFH, NFS4ERR_BADSESSION, 1); /* a restart in the middle */
+	f->nfs = mount_at(f, "/", &e);
+	assert_non_null(f->nfs);
+	unmount_clean(f);
 	srv_fails(f, OP_EXCHANGE_ID, NFS4ERR_DELAY, 2);
 	f->nfs = mount_at(f, "//dir/./dir/", &e);
 	assert_non_null(f->nfs);
