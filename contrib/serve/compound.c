@@ -264,11 +264,37 @@ bool compound_run(struct serve *sv, struct rpc_req *req, struct session **probe)
 	return true;
 }
 
+/* A COMPOUND on its way through ident_call(). */
+struct job {
+	struct serve *sv;
+	struct rpc_req *req;
+	struct session *probe;
+	bool ok;
+};
+
+static void run_job(void *arg)
+{
+	struct job *job = arg;
+
+	job->ok = compound_run(job->sv, job->req, &job->probe);
+}
+
+static void serve_compound(const struct serve_port *port, struct rpc_req *req)
+{
+	struct job job = {.sv = port->sv, .req = req};
+
+	if (rpc_req_begin(req, SERVE_RES_CAP) < 0) {
+		rpc_req_reply(req, RPC_ACCEPT_SYSTEM_ERR);
+		return;
+	}
+	ident_call(port->keep_ident, &req->cred, run_job, &job);
+	rpc_req_reply(req, job.ok ? RPC_ACCEPT_SUCCESS : RPC_ACCEPT_GARBAGE_ARGS);
+	if (job.probe)
+		cb_probe(port->sv, job.probe);
+}
+
 void serve_request(void *ctx, struct rpc_req *req)
 {
-	struct serve *sv = ctx;
-	struct session *probe;
-
 	if (req->prog != NFS4_PROGRAM) {
 		rpc_req_reply(req, RPC_ACCEPT_PROG_UNAVAIL);
 	} else if (req->vers != NFS4_VERSION) {
@@ -279,27 +305,21 @@ void serve_request(void *ctx, struct rpc_req *req)
 			rpc_req_begin(req, 4) == 0 ? RPC_ACCEPT_SUCCESS : RPC_ACCEPT_SYSTEM_ERR);
 	} else if (req->proc != NFS4_PROC_COMPOUND) {
 		rpc_req_reply(req, RPC_ACCEPT_PROC_UNAVAIL);
-	} else if (rpc_req_begin(req, SERVE_RES_CAP) < 0) {
-		rpc_req_reply(req, RPC_ACCEPT_SYSTEM_ERR);
-	} else if (!compound_run(sv, req, &probe)) {
-		rpc_req_reply(req, RPC_ACCEPT_GARBAGE_ARGS);
 	} else {
-		rpc_req_reply(req, RPC_ACCEPT_SUCCESS);
-		if (probe)
-			cb_probe(sv, probe);
+		serve_compound(ctx, req);
 	}
 }
 
 void serve_conn_down(void *ctx, struct rpc_xprt *x)
 {
-	struct serve *sv = ctx;
+	const struct serve_port *port = ctx;
 
-	state_conn_down(&sv->state, x);
+	state_conn_down(&port->sv->state, x);
 }
 
 enum rpc_fault serve_fault(void *ctx, const struct rpc_req *req, bool reply, unsigned *delay_ms)
 {
-	struct serve *sv = ctx;
+	const struct serve_port *port = ctx;
 
-	return fault_hook(sv->fault, req, reply, delay_ms);
+	return fault_hook(port->sv->fault, req, reply, delay_ms);
 }

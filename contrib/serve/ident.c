@@ -10,6 +10,8 @@
 #include "contrib/serve/ident.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/fsuid.h>
 #include <sys/syscall.h>
@@ -83,6 +85,12 @@ static void admit(struct rpc_cred *out, const struct rpc_cred *in)
 	}
 }
 
+/* Root is whom the server is anyway. */
+static bool is_self(const struct rpc_cred *c)
+{
+	return c->uid == 0 && c->gid == 0;
+}
+
 int ident_assume(const struct rpc_cred *cred)
 {
 	struct rpc_cred want;
@@ -91,6 +99,8 @@ int ident_assume(const struct rpc_cred *cred)
 	if (!switches)
 		return 0;
 	admit(&want, cred);
+	if (!me.assumed && is_self(&want))
+		return 0;
 	if (me.assumed && memcmp(&want, &me.who, sizeof(want)) == 0)
 		return 0;
 	r = become(&want);
@@ -117,4 +127,102 @@ void ident_resume(void)
 	me.suspended = false;
 	if ((gid_t)setfsgid((gid_t)-1) != me.who.gid || (uid_t)setfsuid((uid_t)-1) != me.who.uid)
 		me.assumed = false; /* the next request tries again, and is refused if it must */
+}
+
+/* A thread that does what its owner must not do itself. One job at a time. */
+struct helper {
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t cond;
+	void (*fn)(void *arg); /* NULL: none; lock */
+	void *arg;
+	bool stop; /* lock */
+};
+
+static pthread_key_t helper_key;
+static pthread_once_t helper_once = PTHREAD_ONCE_INIT;
+
+static void *helper_main(void *arg)
+{
+	struct helper *h = arg;
+
+	pthread_mutex_lock(&h->lock);
+	for (;;) {
+		while (!h->fn && !h->stop)
+			pthread_cond_wait(&h->cond, &h->lock);
+		if (!h->fn)
+			break;
+		pthread_mutex_unlock(&h->lock);
+		h->fn(h->arg);
+		pthread_mutex_lock(&h->lock);
+		h->fn = NULL;
+		pthread_cond_broadcast(&h->cond);
+	}
+	pthread_mutex_unlock(&h->lock);
+	return NULL;
+}
+
+/* At the end of the owner's thread. */
+static void helper_free(void *arg)
+{
+	struct helper *h = arg;
+
+	pthread_mutex_lock(&h->lock);
+	h->stop = true;
+	pthread_cond_broadcast(&h->cond);
+	pthread_mutex_unlock(&h->lock);
+	pthread_join(h->thread, NULL);
+	pthread_cond_destroy(&h->cond);
+	pthread_mutex_destroy(&h->lock);
+	free(h);
+}
+
+static void helper_make_key(void)
+{
+	pthread_key_create(&helper_key, helper_free);
+}
+
+static struct helper *helper_get(void)
+{
+	struct helper *h;
+
+	pthread_once(&helper_once, helper_make_key);
+	h = pthread_getspecific(helper_key);
+	if (h)
+		return h;
+	h = calloc(1, sizeof(*h));
+	if (!h)
+		return NULL;
+	pthread_mutex_init(&h->lock, NULL);
+	pthread_cond_init(&h->cond, NULL);
+	if (pthread_create(&h->thread, NULL, helper_main, h) != 0) {
+		pthread_cond_destroy(&h->cond);
+		pthread_mutex_destroy(&h->lock);
+		free(h);
+		return NULL;
+	}
+	pthread_setspecific(helper_key, h);
+	return h;
+}
+
+void ident_call(bool keep, const struct rpc_cred *cred, void (*fn)(void *arg), void *arg)
+{
+	struct rpc_cred want;
+	struct helper *h;
+
+	if (switches && keep) {
+		admit(&want, cred);
+		h = is_self(&want) ? NULL : helper_get();
+		if (h) {
+			pthread_mutex_lock(&h->lock);
+			h->fn = fn;
+			h->arg = arg;
+			pthread_cond_broadcast(&h->cond);
+			while (h->fn)
+				pthread_cond_wait(&h->cond, &h->lock);
+			pthread_mutex_unlock(&h->lock);
+			return;
+		}
+	}
+	fn(arg);
 }

@@ -28,6 +28,13 @@ bool ident_switches(void);
  * must then be refused: it would run with the rights of somebody else). */
 int ident_assume(const struct rpc_cred *cred);
 
+/* Runs fn(arg), which may call ident_assume() for cred, and returns when it has ended. keep: the
+ * calling thread must keep its own identity, because it talks to a device that refuses a thread
+ * whose credentials have changed (software RDMA devices do); fn then runs on a thread beside it if
+ * need be.
+ */
+void ident_call(bool keep, const struct rpc_cred *cred, void (*fn)(void *arg), void *arg);
+
 /* Back to the server's own identity, for work that is nobody's (re-opening by handle). What was
  * assumed comes back with ident_resume(). Not nested. */
 void ident_suspend(void);

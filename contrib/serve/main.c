@@ -74,21 +74,21 @@ static void close_serve(struct serve *sv)
 }
 
 static struct rpc_server *start(
-	struct serve *sv, const struct options *o, const struct listen_at *at, struct err *e)
+	struct serve_port *port, const struct options *o, const struct listen_at *at, struct err *e)
 {
 	struct rpc_server_params p = {
 		.proto = at->proto,
 		.addr = at->addr,
 		.addr_len = at->addr_len,
-		.pool = sv->pool,
+		.pool = port->sv->pool,
 		.inline_size = o->inline_size,
 		.crc = o->crc,
 		.service = serve_request,
 		.conn_down = serve_conn_down,
-		.ctx = sv,
+		.ctx = port,
 	};
 
-	if (sv->fault)
+	if (port->sv->fault)
 		p.fault = serve_fault;
 	return rpc_server_new(&p, e);
 }
@@ -129,6 +129,7 @@ static void run(struct serve *sv, const sigset_t *signals)
 static int serve(const struct options *o, const sigset_t *signals)
 {
 	struct rpc_server *servers[OPTIONS_MAX_LISTEN] = {0};
+	struct serve_port ports[OPTIONS_MAX_LISTEN];
 	struct serve sv = {0};
 	struct err e = {0};
 	unsigned n;
@@ -138,7 +139,8 @@ static int serve(const struct options *o, const sigset_t *signals)
 		return fail(&e);
 	}
 	for (n = 0; n < o->nlisten; n++) {
-		servers[n] = start(&sv, o, &o->listen[n], &e);
+		ports[n] = (struct serve_port){&sv, o->listen[n].proto == RPC_RDMA};
+		servers[n] = start(&ports[n], o, &o->listen[n], &e);
 		if (!servers[n])
 			break;
 	}

@@ -35,6 +35,12 @@ struct serve {
 	char owner[64];				/* server owner's major id and scope */
 };
 
+/* One address that the server listens on: the ctx of the functions given to rpc_server_new(). */
+struct serve_port {
+	struct serve *sv;
+	bool keep_ident; /* the connection's thread must not change its identity (ident_call()) */
+};
+
 struct compound {
 	struct serve *sv;
 	struct rpc_req *req;
@@ -59,7 +65,7 @@ struct compound {
 /* Carries out the COMPOUND in req->args; req->res is ready. False: the arguments are not even a
  * COMPOUND (garbage). What is left to do after the reply is c's probe: cb_probe() it. */
 bool compound_run(struct serve *sv, struct rpc_req *req, struct session **probe);
-/* rpc_service_fn; ctx is the struct serve. */
+/* rpc_service_fn; ctx is a struct serve_port. */
 void serve_request(void *ctx, struct rpc_req *req);
 void serve_conn_down(void *ctx, struct rpc_xprt *x);
 enum rpc_fault serve_fault(
