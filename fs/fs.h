@@ -32,6 +32,7 @@ struct fs {
 	atomic_uint silly_next;
 	atomic_uint silly_removals; /* under way */
 	atomic_bool init_done;
+	bool kills_priv; /* set before INIT is answered: tell the kernel, see mount.c */
 	struct request_pool requests;
 	pthread_mutex_t handles_lock;
 	LIST_HEAD(, handle) handles; /* handles_lock: of open files and directories */

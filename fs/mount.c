@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fuse.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -14,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -178,12 +180,33 @@ static void capture_end(struct capture *c, char *text, size_t size)
 		memmove(text, s + 2, strlen(s + 2) + 1);
 }
 
+static ssize_t device_read(int fd, void *buf, size_t len, void *userdata)
+{
+	return read(fd, buf, len);
+}
+
+/* The library (3.14) knows FUSE_HANDLE_KILLPRIV but leaves it out of its answer to INIT: put it in.
+ */
+static ssize_t device_writev(int fd, struct iovec *iov, int count, void *userdata)
+{
+	struct fs *fs = userdata;
+
+	if (fs->kills_priv) {
+		fs->kills_priv = false;
+		if (count == 2 && iov[1].iov_len >= sizeof(struct fuse_init_out))
+			((struct fuse_init_out *)iov[1].iov_base)->flags |= FUSE_HANDLE_KILLPRIV;
+	}
+	return writev(fd, iov, count);
+}
+
 int mount_session(struct fs *fs, const char *mountpoint, struct err *e)
 {
 	char *list = session_options(fs->opt), text[300];
 	char name[] = "rnfs", dash_o[] = "-o";
 	char *argv[] = {name, dash_o, list, NULL};
 	struct fuse_args args = FUSE_ARGS_INIT(3, argv);
+	static const struct fuse_custom_io device_io = {
+		.read = device_read, .writev = device_writev};
 	struct capture c;
 	int bad;
 
@@ -192,7 +215,8 @@ int mount_session(struct fs *fs, const char *mountpoint, struct err *e)
 	fuse_set_log_func(fuse_log_line);
 	capture_begin(&c);
 	fs->se = fuse_session_new(&args, &fs_ops, sizeof(fs_ops), fs);
-	bad = !fs->se || fuse_session_mount(fs->se, mountpoint);
+	bad = !fs->se || fuse_session_mount(fs->se, mountpoint) ||
+	      fuse_session_custom_io(fs->se, &device_io, fuse_session_fd(fs->se));
 	capture_end(&c, text, sizeof(text));
 	fuse_opt_free_args(&args);
 	free(list);
@@ -200,8 +224,10 @@ int mount_session(struct fs *fs, const char *mountpoint, struct err *e)
 		return 0;
 	err_set(e, ERR_INTERNAL, "mounting on %.100s failed: %s", mountpoint,
 		text[0] ? text : "no reason was given");
-	if (fs->se)
+	if (fs->se) {
+		fuse_session_unmount(fs->se);
 		fuse_session_destroy(fs->se);
+	}
 	fs->se = NULL;
 	return -1;
 }

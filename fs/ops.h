@@ -93,7 +93,8 @@ void ops_end_entry(
 	struct request *r, int error, const struct nfs_fh *fh, const struct nfs_attr *attr);
 
 /* Renames dir/name to a silly name if that is the last name of a file that is open, then calls
- * next with r->error: 1 if it was renamed, 0 if there was nothing to do, or a negative errno. */
+ * next with r->error: 1 if it was renamed (r->inode2 is the file), 0 if there was nothing to do, or
+ * a negative errno. */
 void silly_check(struct request *r, const struct nfs_fh *dir, const struct nfs_name *name,
 	request_step_fn *next);
 /* Takes the silly name off ino if it is not open any more. The caller gives it to silly_remove().

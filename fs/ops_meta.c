@@ -27,6 +27,9 @@ void ops_init(void *userdata, struct fuse_conn_info *conn)
 	conn->max_background = MAX_BACKGROUND;
 	conn->congestion_threshold = MAX_BACKGROUND * 3 / 4;
 	conn->time_gran = 1;
+	/* Set-ID bits go when a file is written or changes hands: the server sees to that, and the
+	 * kernel must not try to in the name of whoever writes. */
+	fs->kills_priv = conn->capable & FUSE_CAP_HANDLE_KILLPRIV;
 	log_ctrl("kernel speaks FUSE %u.%u, requests of up to %u bytes", conn->proto_major,
 		conn->proto_minor, conn->max_write);
 	atomic_store(&fs->init_done, true);

@@ -184,6 +184,7 @@ static void silly_renamed(struct request *r)
 	if (op->error) {
 		free(s);
 		r->error = op->error;
+		r->inode2 = inode_unref(r->inode2);
 	} else {
 		pthread_mutex_lock(&r->inode2->lock);
 		if (!r->inode2->silly) {
@@ -201,7 +202,6 @@ static void silly_renamed(struct request *r)
 			silly_remove(r->fs, s);
 		r->error = 1;
 	}
-	r->inode2 = inode_unref(r->inode2);
 	r->next(r);
 }
 
@@ -362,6 +362,45 @@ void ops_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
 	request_submit(r, remove_done);
 }
 
+static void rename_undone(struct request *r)
+{
+	struct nfs_op *op = &r->first.op;
+
+	if (op->error)
+		log_warn("a file that a failed rename was to replace is left as %s: %s",
+			r->silly->name, strerror(-op->error));
+	free(r->silly);
+	request_end(r, r->error);
+}
+
+static void rename_done(struct request *r)
+{
+	struct nfs_op *op = &r->first.op;
+	struct inode *was = r->inode2;
+
+	r->error = op->error;
+	if (!r->error || !was) {
+		request_end(r, r->error);
+		return;
+	}
+	/* What was to be replaced has got a silly name for nothing: give it its own back. */
+	pthread_mutex_lock(&was->lock);
+	r->silly = was->silly;
+	was->silly = NULL;
+	pthread_mutex_unlock(&was->lock);
+	if (!r->silly) {
+		request_end(r, r->error);
+		return;
+	}
+	atomic_store(&was->is_silly, false);
+	request_keep_going(r);
+	op = request_op(r, NFS_RENAME, rename);
+	op->u.rename.from_dir = op->u.rename.to_dir = r->to_dir;
+	op->u.rename.from = (struct nfs_name){r->silly->name, strlen(r->silly->name)};
+	op->u.rename.to = (struct nfs_name){r->name2, strlen(r->name2)};
+	request_submit(r, rename_undone);
+}
+
 static void rename_checked(struct request *r)
 {
 	struct nfs_op *op;
@@ -375,7 +414,7 @@ static void rename_checked(struct request *r)
 	op->u.rename.to_dir = r->to_dir;
 	op->u.rename.from = (struct nfs_name){r->name, strlen(r->name)};
 	op->u.rename.to = (struct nfs_name){r->name2, strlen(r->name2)};
-	request_submit(r, remove_done);
+	request_submit(r, rename_done);
 }
 
 void ops_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t newparent,
