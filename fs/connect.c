@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "transport/log.h"
+
 static void own_cred(struct rpc_cred *cred)
 {
 	gid_t gids[256];
@@ -33,6 +35,27 @@ static bool worth_another_try(enum err_kind kind)
 	default:
 		return false;
 	}
+}
+
+/* One transport. What the layers below had to say goes into the one sentence if it fails, and into
+ * the log if not. */
+static struct nfs_client *attempt(const struct nfs_mount_params *p, struct err *e)
+{
+	char detail[256];
+	struct nfs_client *c;
+	size_t len;
+
+	log_hold();
+	c = nfs_client_new(p, e);
+	log_release(detail, sizeof(detail));
+	if (!detail[0])
+		return c;
+	len = strlen(e->msg);
+	if (c)
+		log_warn("%s", detail);
+	else
+		snprintf(e->msg + len, sizeof(e->msg) - len, " (%s)", detail);
+	return c;
 }
 
 struct nfs_client *connect_server(
@@ -68,7 +91,7 @@ struct nfs_client *connect_server(
 		struct nfs_client *c;
 
 		p.proto = try[i];
-		c = nfs_client_new(&p, &e);
+		c = attempt(&p, &e);
 		if (c)
 			return c;
 		if (len < size)

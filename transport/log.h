@@ -10,6 +10,7 @@
 #define RNFS_TRANSPORT_LOG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum log_level {
 	LOG_L_ERROR,
@@ -24,6 +25,12 @@ void log_init(const char *program, enum log_level max);
 
 /* From now on to syslog (true) or stderr (false). Call once, after daemonising. */
 void log_to_syslog(bool on);
+
+/* Keeps lines back from now on, so that a failing step can be told in one sentence; only the last is
+ * remembered. No effect while debugging lines are printed. Not nested. */
+void log_hold(void);
+/* Ends that. last gets the line that was remembered, cut to size, or "". */
+void log_release(char *last, size_t size);
 
 extern enum log_level log_max_level;
 
