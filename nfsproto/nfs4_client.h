@@ -128,11 +128,10 @@ enum nfs4_task_state { /* nfs_op.be.v4.state, under slots.lock but for one step,
 	NFS4_T_ENDING,	/* its reply is being looked at; perhaps it starts again */
 };
 
-/* nfs_op.be.v4.flags */
+/* nfs_op.be.v4.flags: constant while the op runs; be.v4.cancelled is under slots.lock */
 #define NFS4_F_PRIV	 1u /* passes the gate, never queues or retries: a nfs4_sync */
-#define NFS4_F_CANCELLED 2u
-#define NFS4_F_OWN	 4u /* a nfs_open's own op */
-#define NFS4_F_SLOT_SET	 8u /* comes with its slot: finding out about a doubtful one */
+#define NFS4_F_OWN	 2u /* a nfs_open's own op */
+#define NFS4_F_SLOT_SET	 4u /* comes with its slot: finding out about a doubtful one */
 
 /* Starts (or starts again) an op whose kind is set. Any thread, no lock held. */
 void nfs4_task_start(struct nfs4_client *c, struct nfs_op *op);

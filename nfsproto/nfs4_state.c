@@ -115,9 +115,9 @@ void nfs4_state_delay(struct nfs4_client *c, struct nfs_op *op, unsigned ms)
 		TAILQ_INSERT_AFTER(&c->delayed, at, op, link);
 	else
 		TAILQ_INSERT_HEAD(&c->delayed, op, link);
-	if (!at || (op->be.v4.flags & NFS4_F_CANCELLED))
+	if (!at || op->be.v4.cancelled)
 		pthread_cond_signal(&c->wake);
-	if (op->be.v4.flags & NFS4_F_CANCELLED) {
+	if (op->be.v4.cancelled) {
 		TAILQ_REMOVE(&c->delayed, op, link);
 		nfs4_state_end_later_locked(c, op, -EINTR);
 	}

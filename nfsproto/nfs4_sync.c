@@ -93,7 +93,7 @@ int nfs4_sync_run(struct nfs4_client *c, struct nfs4_sync *s, unsigned kind, uns
 	c->sync = s;
 	stop = c->stop_thread && c->thread_up && pthread_equal(pthread_self(), c->thread);
 	if (stop)
-		s->op.be.v4.flags |= NFS4_F_CANCELLED;
+		s->op.be.v4.cancelled = true;
 	pthread_mutex_unlock(&c->slots.lock);
 	nfs4_task_start(c, &s->op);
 	in_time = sync_wait(c, s, timeout_ms);

@@ -172,7 +172,7 @@ void nfs4_task_start(struct nfs4_client *c, struct nfs_op *op)
 	int error = 0;
 
 	pthread_mutex_lock(&s->lock);
-	if (op->be.v4.flags & NFS4_F_CANCELLED) {
+	if (op->be.v4.cancelled) {
 		error = -EINTR;
 	} else if (c->stopping && !priv) {
 		error = -ENOTCONN;
@@ -223,9 +223,9 @@ void nfs4_task_kick(struct nfs4_client *c)
 
 void nfs4_task_cancel_locked(struct nfs4_client *c, struct nfs_op *op)
 {
-	if (op->be.v4.flags & NFS4_F_CANCELLED)
+	if (op->be.v4.cancelled)
 		return;
-	op->be.v4.flags |= NFS4_F_CANCELLED;
+	op->be.v4.cancelled = true;
 	if (task_step(op, NFS4_T_SENDING, NFS4_T_ABORTED))
 		return;
 	switch ((enum nfs4_task_state)__atomic_load_n(&op->be.v4.state, __ATOMIC_ACQUIRE)) {

@@ -265,7 +265,7 @@ struct nfs_op {
 		struct {
 			struct nfs_open *open; /* whose own op this is, or NULL */
 			uint32_t gen;	       /* of the open state that was sent */
-			uint8_t kind, state, flags, seen;
+			uint8_t kind, state, flags, cancelled;
 		} v4;
 	} be;
 	TAILQ_ENTRY(nfs_op) link;

@@ -836,6 +836,42 @@ static void test_one_slot(void **state)
 	test_threads(state);
 }
 
+/* Cancelling at any moment: each op ends once, nothing stays open, no slot is lost. */
+static void test_cancel_any_time(void **state)
+{
+	enum { ROUND = 24, ROUNDS = 60 };
+	struct fixture *f = *state;
+	static struct nfs_op op[ROUND];
+	static sem_t sem[ROUND];
+	unsigned seed = 1, ended[2] = {0};
+
+	for (int r = 0; r < ROUNDS; r++) {
+		for (int i = 0; i < ROUND; i++) {
+			op[i] = (struct nfs_op){.type = NFS_GETATTR, .u.getattr = {.fh = f->root}};
+			if (i % 3 == 0)
+				op[i] = (struct nfs_op){.type = NFS_OPEN,
+					.u.open = {.dir = f->root,
+						.name = {"file", 4},
+						.flags = O_RDONLY}};
+			start(f, &op[i], &sem[i]);
+			if (rand_r(&seed) % 2)
+				nfs_cancel(&op[rand_r(&seed) % (unsigned)(i + 1)]);
+		}
+		for (int i = 0; i < ROUND; i++) {
+			assert_true(ends_within(&sem[i], 5000));
+			assert_true(op[i].error == 0 || op[i].error == -EINTR);
+			ended[op[i].error != 0]++;
+			assert_int_not_equal(sem_trywait(&sem[i]), 0);
+			if (op[i].type == NFS_OPEN && op[i].error == 0)
+				assert_int_equal(close_file(f, op[i].u.open.open), 0);
+		}
+	}
+	assert_true(ended[0] > 0 && ended[1] > 0);
+	for (int i = 0; i < 40; i++)
+		assert_int_equal(getattr(f), 0);
+	unmount_clean(f);
+}
+
 #define ON_MOUNT(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
@@ -862,6 +898,7 @@ int main(void)
 		ON_MOUNT(test_cancel_sent),
 		ON_MOUNT(test_cancel_waiting),
 		ON_MOUNT(test_cancel_open),
+		ON_MOUNT(test_cancel_any_time),
 		ON_MOUNT(test_unmount_from_silent_server),
 		ON_MOUNT(test_recall),
 		ON_MOUNT(test_threads),
