@@ -33,6 +33,7 @@ int state_init(struct state *s, struct obj_table *objs, uint32_t lease_s)
 {
 	memset(s, 0, sizeof(*s));
 	pthread_mutex_init(&s->lock, NULL);
+	pthread_rwlock_init(&s->index_lock, NULL);
 	TAILQ_INIT(&s->clients);
 	TAILQ_INIT(&s->sessions);
 	s->objs = objs;
@@ -57,6 +58,7 @@ void state_finish(struct state *s)
 			break;
 		client_dispose(s, c);
 	}
+	pthread_rwlock_destroy(&s->index_lock);
 	pthread_mutex_destroy(&s->lock);
 }
 
@@ -105,10 +107,8 @@ void client_remove_locked(struct state *s, struct client *c)
 	s->nclients--;
 	c->gone = true;
 	TAILQ_FOREACH (ses, &c->sessions, client_link) {
-		if (!ses->dead) {
-			TAILQ_REMOVE(&s->sessions, ses, link);
-			ses->dead = true;
-		}
+		if (!ses->dead)
+			session_unlink_locked(s, ses);
 	}
 }
 

@@ -96,6 +96,28 @@ static void make_id(struct state *s, struct client *c, struct nfs4_sessionid *id
 	memcpy(id->id + 12, &n, 4);
 }
 
+static unsigned bucket(const struct nfs4_sessionid *id)
+{
+	uint32_t n;
+
+	memcpy(&n, id->id + 12, 4);
+	return n % STATE_BUCKETS;
+}
+
+static void session_ref(struct session *ses)
+{
+	__atomic_add_fetch(&ses->refs, 1, __ATOMIC_RELAXED);
+}
+
+void session_unlink_locked(struct state *s, struct session *ses)
+{
+	TAILQ_REMOVE(&s->sessions, ses, link);
+	ses->dead = true;
+	pthread_rwlock_wrlock(&s->index_lock);
+	LIST_REMOVE(ses, index_link);
+	pthread_rwlock_unlock(&s->index_lock);
+}
+
 /* Section 18.36.4: the sequence ID decides whether this is new, a replay, or wrong. state->lock. */
 static uint32_t check_seq(struct client *c, const struct nfs4_create_session_args *a,
 	struct nfs4_create_session_res *r, bool *replay)
@@ -127,6 +149,9 @@ static uint32_t create_locked(struct state *s, struct client *c,
 		return NFS4ERR_SERVERFAULT;
 	c->refs++;
 	TAILQ_INSERT_HEAD(&s->sessions, ses, link);
+	pthread_rwlock_wrlock(&s->index_lock);
+	LIST_INSERT_HEAD(&s->index[bucket(&ses->id)], ses, index_link);
+	pthread_rwlock_unlock(&s->index_lock);
 	TAILQ_INSERT_TAIL(&c->sessions, ses, client_link);
 	c->nsessions++;
 	*out = ses;
@@ -166,7 +191,7 @@ uint32_t session_create(struct state *s, struct rpc_xprt *x,
 		__atomic_store_n(&c->seen_ns, state_now_ns(), __ATOMIC_RELAXED);
 	}
 	if (ses)
-		ses->refs++;
+		session_ref(ses);
 	pthread_mutex_unlock(&s->lock);
 	if (old)
 		client_dispose(s, old);
@@ -183,26 +208,19 @@ struct session *session_get(struct state *s, const struct nfs4_sessionid *id)
 {
 	struct session *ses;
 
-	pthread_mutex_lock(&s->lock);
-	TAILQ_FOREACH (ses, &s->sessions, link)
+	pthread_rwlock_rdlock(&s->index_lock);
+	LIST_FOREACH (ses, &s->index[bucket(id)], index_link)
 		if (memcmp(&ses->id, id, sizeof(*id)) == 0)
 			break;
 	if (ses)
-		ses->refs++;
-	pthread_mutex_unlock(&s->lock);
+		session_ref(ses); /* the table has one: it is not 0 */
+	pthread_rwlock_unlock(&s->index_lock);
 	return ses;
 }
 
 void session_put(struct state *s, struct session *ses)
 {
-	bool last;
-
-	if (!ses)
-		return;
-	pthread_mutex_lock(&s->lock);
-	last = --ses->refs == 0;
-	pthread_mutex_unlock(&s->lock);
-	if (!last)
+	if (!ses || __atomic_sub_fetch(&ses->refs, 1, __ATOMIC_ACQ_REL) > 0)
 		return;
 	client_unref(s, ses->client);
 	session_free(ses);
@@ -217,10 +235,9 @@ uint32_t session_destroy(struct state *s, const struct nfs4_sessionid *id)
 		if (memcmp(&ses->id, id, sizeof(*id)) == 0)
 			break;
 	if (ses) {
-		TAILQ_REMOVE(&s->sessions, ses, link);
+		session_unlink_locked(s, ses);
 		TAILQ_REMOVE(&ses->client->sessions, ses, client_link);
 		ses->client->nsessions--;
-		ses->dead = true;
 	}
 	pthread_mutex_unlock(&s->lock);
 	if (!ses)
@@ -256,7 +273,7 @@ void state_conn_down(struct state *s, struct rpc_xprt *x)
 				hit = ses;
 			pthread_mutex_unlock(&ses->lock);
 			if (hit) {
-				hit->refs++;
+				session_ref(hit);
 				break;
 			}
 		}

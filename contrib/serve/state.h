@@ -10,6 +10,7 @@
  *
  * Locks, in the order in which they may be taken together:
  *     state->lock       client and session lists, client records' confirmation, epochs
+ *     state->index_lock the sessions by their number: read by every SEQUENCE, changed with both
  *     session->lock     slots, the backchannel
  *     obj->lock         a file's opens and locks
  *     client->lock      the client's table of states
@@ -54,8 +55,9 @@ struct session {
 	struct nfs4_sessionid id;
 	struct client *client; /* referenced */
 	struct nfs4_channel_attrs fore, back;
-	unsigned refs;			  /* state->lock */
+	unsigned refs;			  /* atomic */
 	bool dead;			  /* state->lock: out of the table */
+	LIST_ENTRY(session) index_link;	  /* state->index_lock */
 	TAILQ_ENTRY(session) link;	  /* state->lock */
 	TAILQ_ENTRY(session) client_link; /* state->lock */
 
@@ -116,8 +118,12 @@ struct client {
 	uint32_t stamp; /* makes stateids of a re-used place differ */
 };
 
+#define STATE_BUCKETS 256
+
 struct state {
 	pthread_mutex_t lock;
+	pthread_rwlock_t index_lock;
+	LIST_HEAD(, session) index[STATE_BUCKETS]; /* by the last word of the session ID */
 	TAILQ_HEAD(, client) clients;
 	TAILQ_HEAD(, session) sessions;
 	unsigned nclients;
@@ -169,6 +175,8 @@ uint32_t session_create(struct state *s, struct rpc_xprt *x,
 	struct session **out);
 struct session *session_get(struct state *s, const struct nfs4_sessionid *id);
 void session_put(struct state *s, struct session *ses);
+/* Takes ses out of the table; state->lock is held. The table's reference is the caller's. */
+void session_unlink_locked(struct state *s, struct session *ses);
 uint32_t session_destroy(struct state *s, const struct nfs4_sessionid *id);
 /* Makes x (may be NULL: none) the connection for callbacks. */
 void session_set_back(struct session *ses, struct rpc_xprt *x);
