@@ -290,8 +290,10 @@ static int take_request(
 	int ret = -ENOMEM;
 
 	if (v) {
-		v->want_ird = at_most(v->want_ird, ev->param.conn.initiator_depth);
-		v->want_ord = at_most(v->want_ord, ev->param.conn.responder_resources);
+		/* in a request, both are already turned round: responder_resources is what the peer
+		 * wants to have under way, initiator_depth what it can serve */
+		v->want_ird = at_most(v->want_ird, ev->param.conn.responder_resources);
+		v->want_ord = at_most(v->want_ord, ev->param.conn.initiator_depth);
 		take_priv(v, &ev->param.conn);
 	}
 	rdma_ack_cm_event(ev);
