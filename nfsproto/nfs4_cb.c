@@ -14,6 +14,7 @@
  */
 #include "nfsproto/nfs4_cb.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "nfsproto/nfs4_client.h"
@@ -178,43 +179,46 @@ static uint32_t cb_ops(struct cb_run *run, uint32_t nops)
 	return status;
 }
 
-static void cb_compound(struct nfs4_client *c, struct rpc_req *req)
+int nfs4_cb_execute(struct nfs4_client *c, struct xdr_in *args, struct xdr_out *res)
 {
-	struct cb_run run = {.c = c, .cb = &c->cb, .args = &req->args, .res = &req->res};
+	struct cb_run run = {.c = c, .cb = &c->cb, .args = args, .res = res};
 	struct nfs4_compound_args head;
-	size_t start, at;
+	size_t start = res->len, at;
 	uint32_t status;
 
-	if (nfs4_get_cb_compound_args(&req->args, &head)) {
-		rpc_req_reply(req, RPC_ACCEPT_GARBAGE_ARGS);
-		return;
-	}
-	if (rpc_req_begin(req, RES_CAP)) {
-		rpc_req_drop(req);
-		return;
-	}
-	start = req->res.len;
+	if (nfs4_get_cb_compound_args(args, &head))
+		return -EBADMSG;
 	pthread_mutex_lock(&c->cb.lock);
-	at = nfs4_begin_compound_res(&req->res, &head.tag);
+	at = nfs4_begin_compound_res(res, &head.tag);
 	status = head.minor != c->minor ? NFS4ERR_MINOR_VERS_MISMATCH : cb_ops(&run, head.nops);
-	nfs4_end_compound_res(&req->res, at, status, run.nres);
+	nfs4_end_compound_res(res, at, status, run.nres);
 	if (run.replay && run.slot->len > 0) {
-		req->res.len = start;
-		xdr_put_fixed(&req->res, run.slot->res, run.slot->len);
+		res->len = start;
+		xdr_put_fixed(res, run.slot->res, run.slot->len);
 	} else if (run.replay) {
-		req->res.len = start;
-		at = nfs4_begin_compound_res(&req->res, &head.tag);
-		nfs4_put_op_res(&req->res, OP_CB_SEQUENCE, NFS4ERR_RETRY_UNCACHED_REP);
-		nfs4_end_compound_res(&req->res, at, NFS4ERR_RETRY_UNCACHED_REP, 1);
+		res->len = start;
+		at = nfs4_begin_compound_res(res, &head.tag);
+		nfs4_put_op_res(res, OP_CB_SEQUENCE, NFS4ERR_RETRY_UNCACHED_REP);
+		nfs4_end_compound_res(res, at, NFS4ERR_RETRY_UNCACHED_REP, 1);
 	} else if (run.slot) {
-		size_t len = req->res.len - start;
+		size_t len = res->len - start;
 
 		run.slot->seq = run.seq;
-		run.slot->len = len <= NFS4_CB_CACHED && xdr_out_ok(&req->res) ? (uint32_t)len : 0;
-		memcpy(run.slot->res, req->res.base + start, run.slot->len);
+		run.slot->len = len <= NFS4_CB_CACHED && xdr_out_ok(res) ? (uint32_t)len : 0;
+		memcpy(run.slot->res, res->base + start, run.slot->len);
 	}
 	pthread_mutex_unlock(&c->cb.lock);
-	rpc_req_reply(req, RPC_ACCEPT_SUCCESS);
+	return 0;
+}
+
+static void cb_compound(struct nfs4_client *c, struct rpc_req *req)
+{
+	if (rpc_req_begin(req, RES_CAP))
+		rpc_req_drop(req);
+	else if (nfs4_cb_execute(c, &req->args, &req->res))
+		rpc_req_reply(req, RPC_ACCEPT_GARBAGE_ARGS);
+	else
+		rpc_req_reply(req, RPC_ACCEPT_SUCCESS);
 }
 
 void nfs4_cb_service(void *ctx, struct rpc_req *req)

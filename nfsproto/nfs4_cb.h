@@ -34,6 +34,10 @@ void nfs4_cb_finish(struct nfs4_cb *cb);
 /* A new session: its slots start over. */
 void nfs4_cb_session(struct nfs4_cb *cb, const struct nfs4_sessionid *session);
 
+struct nfs4_client;
+/* One CB_COMPOUND: arguments in, results out. 0, or -EBADMSG if not even its head parses. */
+int nfs4_cb_execute(struct nfs4_client *c, struct xdr_in *args, struct xdr_out *res);
+
 /* The rpc_service_fn; ctx is the struct nfs4_client. */
 void nfs4_cb_service(void *ctx, struct rpc_req *req);
 

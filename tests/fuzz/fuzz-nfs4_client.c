@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * What a server may send to the NFSv4.1 client: results of any kind of op (the first byte says
+ * which, the rest is what follows SEQUENCE), and callbacks.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nfsproto/nfs4_client.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct nfs4_client c;
+
+static void done(struct nfs_op *op)
+{
+}
+
+static bool entry(struct nfs_op *op, const struct nfs_dirent *ent)
+{
+	if (ent->namelen == 0 || memchr(ent->name, '/', ent->namelen))
+		abort();
+	return ent->fileid % 5 != 0;
+}
+
+static void start(void)
+{
+	nfs4_slots_init(&c.slots);
+	nfs4_cb_init(&c.cb);
+	TAILQ_INIT(&c.opens);
+	TAILQ_INIT(&c.delegs);
+	c.minor = 1;
+	c.stopping = true; /* nothing is sent */
+	nfs4_cb_session(&c.cb, &c.session);
+}
+
+static void callback(const uint8_t *data, size_t size)
+{
+	static uint8_t out[4096];
+	struct xdr_in args;
+	struct xdr_out res;
+
+	xdr_in_init(&args, data, size);
+	xdr_out_init(&res, out, sizeof(out));
+	nfs4_cb_execute(&c, &args, &res);
+}
+
+static void results(unsigned kind, const uint8_t *data, size_t size)
+{
+	static struct nfs_open open;
+	static struct nfs4_sync sync;
+	static char link[64];
+	struct nfs_op *op = kind < NFS4_K_SEQUENCE ? &open.own : &sync.op;
+	struct nfs4_reply r;
+	struct xdr_in x;
+
+	memset(&open, 0, sizeof(open));
+	memset(&sync, 0, sizeof(sync));
+	op->client = &c.base;
+	op->done = done;
+	op->type = kind < NFS_OP_TYPES ? (enum nfs_op_type)kind : NFS_OPEN;
+	op->be.v4.kind = (uint8_t)kind;
+	op->be.v4.open = &open;
+	if (kind == NFS_LOOKUP)
+		op->u.lookup.name = (struct nfs_name){"x", 1};
+	if (kind == NFS_READLINK) {
+		op->u.readlink.buf = link;
+		op->u.readlink.size = sizeof(link);
+	}
+	if (kind == NFS_READDIR) {
+		op->u.readdir.plus = true;
+		op->u.readdir.entry = entry;
+	}
+	sync.u.walk.path = kind == NFS4_K_WALK ? "a/b" : NULL;
+	xdr_in_init(&x, data, size);
+	if (nfs4_reply_begin(&r, &x) == 0 && nfs4_kinds[kind].get(&c, op, &r) == 0)
+		nfs4_reply_end(&r);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	unsigned kind;
+
+	if (!c.minor)
+		start();
+	if (size == 0)
+		return 0;
+	kind = data[0] % (NFS4_KINDS + 1);
+	if (kind == NFS4_KINDS)
+		callback(data + 1, size - 1);
+	else if (kind != NFS_READ) /* its data is the transport's */
+		results(kind, data + 1, size - 1);
+	return 0;
+}
