@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs4-fixture: a mount of the server in mean-nfs4, and ops that are waited for.
+ */
+#ifndef RNFS_TESTS_NFS4_FIXTURE_H
+#define RNFS_TESTS_NFS4_FIXTURE_H
+
+#include <semaphore.h>
+
+#include "mean-nfs4.h"
+
+struct fix {
+	struct mean_srv srv;
+	struct mem_pool *pool;
+	struct nfs_client *nfs; /* NULL: not mounted */
+	struct nfs_fh root;
+};
+
+/* cmocka's: with a mount of "/", or only with the server. */
+int fix_setup(void **state);
+int fix_setup_unmounted(void **state);
+int fix_teardown(void **state);
+#define ON_MOUNT(fn) cmocka_unit_test_setup_teardown(fn, fix_setup, fix_teardown)
+
+struct nfs_client *fix_mount(struct fix *f, const char *export, struct err *e);
+/* Unmounts; the server must be left without any state of ours. */
+void fix_unmount_clean(struct fix *f);
+uint64_t fix_now_ms(void);
+
+/* The server fails the next `times` of op; shows q once. */
+void fix_fails(struct fix *f, uint32_t op, uint32_t status, unsigned times);
+void fix_quirk(struct fix *f, enum quirk q);
+
+/* Submits op and waits; op->error. */
+int fix_run(struct fix *f, struct nfs_op *op);
+/* Submits op; sem is posted at its end. */
+void fix_start(struct fix *f, struct nfs_op *op, sem_t *sem);
+bool fix_ends_within(sem_t *sem, unsigned ms);
+
+int fix_getattr(struct fix *f); /* of the root */
+int fix_lookup(struct fix *f, const char *name);
+struct nfs_open *fix_open(struct fix *f, int flags, struct nfs_fh *fh);
+int fix_close(struct fix *f, struct nfs_open *open);
+/* Compares what came with the server's content, and that nothing behind the sink was touched. */
+int fix_read(struct fix *f, struct nfs_open *open, const struct nfs_fh *fh, uint32_t want,
+	uint32_t *got);
+int fix_write(
+	struct fix *f, struct nfs_open *open, const struct nfs_fh *fh, enum nfs_stable stable);
+int fix_readdir(struct fix *f, bool (*entry)(struct nfs_op *, const struct nfs_dirent *));
+
+#endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * Unit tests of nfsproto/nfs4_state, nfs4_recover and nfs4_cb: lost sessions, restarts, revoked
+ * state, slots out of step, recalls.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "nfs4-fixture.h"
+#include "transport/log.h"
+
+static void test_lost_session(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+	struct nfs_open *open = fix_open(f, O_RDWR, &fh);
+	uint32_t n;
+
+	mean_lose_session(&f->srv);
+	assert_int_equal(fix_read(f, open, &fh, 1000, &n), 0);
+	assert_int_equal(f->srv.session_no, 2);
+	assert_int_equal(f->srv.count[OP_EXCHANGE_ID], 1);
+	assert_int_equal(fix_close(f, open), 0);
+	fix_unmount_clean(f);
+}
+
+static void test_reboot(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+	struct nfs_open *open = fix_open(f, O_RDWR, &fh);
+	uint32_t n;
+
+	mean_reboot(&f->srv);
+	assert_int_equal(fix_read(f, open, &fh, 1000, &n), 0);
+	assert_int_equal(f->srv.reclaims, 1);
+	assert_int_equal(f->srv.reopens, 0);
+	assert_int_equal(f->srv.count[OP_RECLAIM_COMPLETE], 2);
+	assert_int_equal(fix_close(f, open), 0);
+	fix_unmount_clean(f);
+}
+
+/* The server came back, but takes no reclaims (any more). */
+static void test_reboot_no_grace(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+	struct nfs_open *open = fix_open(f, O_RDWR, &fh);
+	uint32_t n;
+
+	mean_reboot(&f->srv);
+	f->srv.reclaiming = false;
+	assert_int_equal(fix_read(f, open, &fh, 1000, &n), 0);
+	assert_int_equal(f->srv.reopens, 1);
+	assert_int_equal(fix_close(f, open), 0);
+	fix_unmount_clean(f);
+}
+
+static void test_bad_stateid(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+	struct nfs_open *open = fix_open(f, O_RDWR, &fh);
+	uint32_t n;
+
+	pthread_mutex_lock(&f->srv.lock);
+	memset(f->srv.opens, 0, sizeof(f->srv.opens));
+	f->srv.nopens = 0;
+	pthread_mutex_unlock(&f->srv.lock);
+	assert_int_equal(fix_read(f, open, &fh, 1000, &n), 0);
+	assert_int_equal(f->srv.reopens, 1);
+	/* and once more, now refused: the file is lost, but not the client */
+	pthread_mutex_lock(&f->srv.lock);
+	memset(f->srv.opens, 0, sizeof(f->srv.opens));
+	f->srv.nopens = 0;
+	pthread_mutex_unlock(&f->srv.lock);
+	fix_fails(f, OP_OPEN, NFS4ERR_ACCESS, 1);
+	assert_int_equal(fix_read(f, open, &fh, 1000, &n), -EIO);
+	assert_int_equal(fix_write(f, open, &fh, NFS_UNSTABLE), -EIO);
+	assert_int_equal(fix_close(f, open), 0);
+	assert_int_equal(fix_getattr(f), 0);
+	fix_unmount_clean(f);
+}
+
+static void test_revoked_flag(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+	struct nfs_open *open = fix_open(f, O_RDWR, &fh);
+	uint32_t n;
+
+	pthread_mutex_lock(&f->srv.lock);
+	memset(f->srv.opens, 0, sizeof(f->srv.opens));
+	f->srv.nopens = 0;
+	f->srv.status_flags = SEQ4_STATUS_EXPIRED_ALL_STATE_REVOKED;
+	pthread_mutex_unlock(&f->srv.lock);
+	assert_int_equal(fix_getattr(f), 0);
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_FREE_STATEID], 1));
+	assert_true(mean_wait(&f->srv, &f->srv.reopens, 1));
+	f->srv.status_flags = 0;
+	assert_int_equal(fix_read(f, open, &fh, 1000, &n), 0);
+	assert_int_equal(fix_close(f, open), 0);
+	fix_unmount_clean(f);
+}
+
+static void test_misordered(void **state)
+{
+	struct fix *f = *state;
+
+	pthread_mutex_lock(&f->srv.lock);
+	f->srv.seq[0]++; /* the server counted one that we never sent */
+	pthread_mutex_unlock(&f->srv.lock);
+	assert_int_equal(fix_getattr(f), 0);
+	assert_int_equal(fix_getattr(f), 0);
+	pthread_mutex_lock(&f->srv.lock);
+	f->srv.seq[0] += 7; /* hopelessly apart: only a new session helps */
+	f->srv.seq[1] += 7;
+	pthread_mutex_unlock(&f->srv.lock);
+	for (int i = 0; i < 10; i++)
+		assert_int_equal(fix_getattr(f), 0);
+	fix_unmount_clean(f);
+}
+
+static void test_cb_path_down(void **state)
+{
+	struct fix *f = *state;
+
+	f->srv.status_flags = SEQ4_STATUS_CB_PATH_DOWN;
+	for (int i = 0; i < 20; i++)
+		assert_int_equal(fix_getattr(f), 0);
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_BIND_CONN_TO_SESSION], 1));
+	assert_int_equal(f->srv.count[OP_BIND_CONN_TO_SESSION], 1); /* not at every reply */
+	fix_unmount_clean(f);
+}
+
+static void test_recall(void **state)
+{
+	static const struct nfs4_stateid id = {.seqid = 1, .other = "deleg"};
+	struct fix *f = *state;
+	struct nfs_open *open;
+	struct nfs_fh fh;
+
+	assert_int_equal(mean_recall(&f->srv, 1, &f->root, &id), NFS4ERR_BAD_STATEID);
+	assert_int_equal(mean_recall(&f->srv, 1, &f->root, &id), NFS4ERR_BAD_STATEID); /* again */
+	assert_int_equal(mean_recall(&f->srv, 3, &f->root, &id), NFS4ERR_SEQ_MISORDERED);
+	f->srv.hold_op = OP_DELEGRETURN;
+	fix_quirk(f, Q_DELEGATION);
+	open = fix_open(f, O_RDONLY, &fh);
+	assert_true(mean_wait(&f->srv, &f->srv.nheld, 1));
+	assert_int_equal(mean_recall(&f->srv, 2, &fh, &id), NFS4_OK); /* it is on its way back */
+	mean_release(&f->srv);
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_DELEGRETURN], 1));
+	assert_int_equal(f->srv.ndelegs, 0);
+	assert_int_equal(fix_close(f, open), 0);
+	fix_unmount_clean(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ON_MOUNT(test_lost_session),
+		ON_MOUNT(test_reboot),
+		ON_MOUNT(test_reboot_no_grace),
+		ON_MOUNT(test_bad_stateid),
+		ON_MOUNT(test_revoked_flag),
+		ON_MOUNT(test_misordered),
+		ON_MOUNT(test_cb_path_down),
+		ON_MOUNT(test_recall),
+	};
+
+	log_init("test-nfs4_state", getenv("V") ? LOG_L_CTRL : LOG_L_ERROR);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

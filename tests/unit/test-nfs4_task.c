@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * Unit tests of nfsproto/nfs4_task and nfs4_open: answers that mean "again", steps after a change,
+ * cancelling at any moment.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "nfs4-fixture.h"
+#include "transport/log.h"
+
+static void test_delay(void **state)
+{
+	struct fix *f = *state;
+	unsigned before = f->srv.count[OP_GETATTR];
+
+	fix_fails(f, OP_GETATTR, NFS4ERR_DELAY, 3);
+	assert_int_equal(fix_getattr(f), 0);
+	assert_int_equal(f->srv.count[OP_GETATTR] - before, 4);
+	fix_fails(f, OP_SEQUENCE, NFS4ERR_DELAY, 2);
+	assert_int_equal(fix_getattr(f), 0);
+	assert_int_equal(f->srv.misordered, 0);
+	fix_unmount_clean(f);
+}
+
+/* What was made must not be made twice when only the question after it was answered DELAY. */
+static void test_delay_after_change(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_op op = {.type = NFS_CREATE,
+		.u.create = {.dir = f->root, .name = {"d", 1}, .type = NFS_DIR}};
+	struct nfs_fh fh;
+	struct nfs_open *open;
+
+	fix_fails(f, OP_GETATTR, NFS4ERR_DELAY, 1);
+	assert_int_equal(fix_run(f, &op), 0);
+	assert_int_equal(f->srv.count[OP_CREATE], 1);
+	fix_fails(f, OP_GETATTR, NFS4ERR_DELAY, 1);
+	open = fix_open(f, O_RDWR, &fh);
+	assert_int_equal(f->srv.count[OP_OPEN], 1);
+	fix_fails(f, OP_GETATTR, NFS4ERR_DELAY, 2);
+	op = (struct nfs_op){.type = NFS_SETATTR,
+		.u.setattr = {.fh = fh, .set = {.mask = NFS_SET_MODE, .mode = 1}}};
+	assert_int_equal(fix_run(f, &op), 0);
+	assert_int_equal(f->srv.count[OP_SETATTR], 1);
+	fix_fails(f, OP_GETATTR, NFS4ERR_DELAY, 1);
+	op = (struct nfs_op){
+		.type = NFS_LINK, .u.link = {.fh = fh, .dir = f->root, .name = {"l", 1}}};
+	assert_int_equal(fix_run(f, &op), 0);
+	assert_int_equal(f->srv.count[OP_LINK], 1);
+	assert_int_equal(fix_close(f, open), 0);
+	fix_unmount_clean(f);
+}
+
+static void test_exclusive_create(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+	struct nfs_open *open = fix_open(f, O_RDWR | O_CREAT | O_EXCL, &fh);
+
+	/* the server said that the mode was not set */
+	assert_int_equal(f->srv.count[OP_SETATTR], 1);
+	assert_int_equal(fix_close(f, open), 0);
+	fix_unmount_clean(f);
+}
+
+static void test_truncating_open(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_op op = {.type = NFS_OPEN,
+		.u.open = {.dir = f->root, .name = {"file", 4}, .flags = O_WRONLY | O_TRUNC}};
+	struct nfs_fh fh;
+
+	fix_close(f, fix_open(f, O_WRONLY | O_TRUNC, &fh));
+	assert_int_equal(f->srv.count[OP_SETATTR], 1);
+	/* refused: the open that came with it is given back */
+	fix_fails(f, OP_SETATTR, NFS4ERR_ROFS, 1);
+	assert_int_equal(fix_run(f, &op), -EROFS);
+	assert_int_equal(f->srv.nopens, 0);
+	/* later: the truncation alone is repeated */
+	fix_fails(f, OP_SETATTR, NFS4ERR_DELAY, 1);
+	assert_int_equal(fix_run(f, &op), 0);
+	assert_int_equal(f->srv.nopens, 1);
+	assert_int_equal(fix_close(f, op.u.open.open), 0);
+	fix_unmount_clean(f);
+}
+
+static void test_cancel_sent(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_op op = {.type = NFS_GETATTR, .u.getattr = {.fh = f->root}};
+	sem_t sem;
+
+	f->srv.hold_op = OP_GETATTR;
+	fix_start(f, &op, &sem);
+	assert_true(mean_wait(&f->srv, &f->srv.nheld, 1));
+	nfs_cancel(&op);
+	assert_true(fix_ends_within(&sem, 2000));
+	assert_int_equal(op.error, -EINTR);
+	mean_release(&f->srv);
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(fix_getattr(f), 0);
+	fix_unmount_clean(f);
+}
+
+static void test_cancel_waiting(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_op op[MEAN_SLOTS + 3];
+	sem_t sem[MEAN_SLOTS + 3];
+
+	f->srv.hold_op = OP_GETATTR;
+	for (int i = 0; i < MEAN_SLOTS + 3; i++) {
+		op[i] = (struct nfs_op){.type = NFS_GETATTR, .u.getattr = {.fh = f->root}};
+		fix_start(f, &op[i], &sem[i]);
+	}
+	assert_true(mean_wait(&f->srv, &f->srv.nheld, MEAN_SLOTS));
+	nfs_cancel(&op[MEAN_SLOTS + 1]); /* queued for a slot */
+	assert_true(fix_ends_within(&sem[MEAN_SLOTS + 1], 2000));
+	assert_int_equal(op[MEAN_SLOTS + 1].error, -EINTR);
+	mean_release(&f->srv);
+	for (int i = 0; i < MEAN_SLOTS + 3; i++) {
+		if (i == MEAN_SLOTS + 1)
+			continue;
+		assert_true(fix_ends_within(&sem[i], 2000));
+		assert_int_equal(op[i].error, 0);
+	}
+	fix_fails(f, OP_GETATTR, NFS4ERR_DELAY, 1000);
+	fix_start(f, &op[0], &sem[0]);
+	usleep(100000);
+	nfs_cancel(&op[0]); /* waiting for its time */
+	assert_true(fix_ends_within(&sem[0], 2000));
+	assert_int_equal(op[0].error, -EINTR);
+	fix_unmount_clean(f);
+}
+
+/* What the server has opened for a user who is gone is closed again. */
+static void test_cancel_open(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_op op = {.type = NFS_OPEN,
+		.u.open = {.dir = f->root, .name = {"file", 4}, .flags = O_RDONLY}};
+	sem_t sem;
+
+	f->srv.hold_op = OP_OPEN;
+	fix_start(f, &op, &sem);
+	assert_true(mean_wait(&f->srv, &f->srv.nheld, 1));
+	nfs_cancel(&op);
+	assert_true(fix_ends_within(&sem, 2000));
+	assert_int_equal(op.error, -EINTR);
+	mean_release(&f->srv);
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_CLOSE], 1));
+	assert_int_equal(f->srv.nopens, 0);
+	fix_unmount_clean(f);
+}
+
+/* Cancelling at any moment: each op ends once, nothing stays open, no slot is lost. */
+static void test_cancel_any_time(void **state)
+{
+	enum { ROUND = 24, ROUNDS = 60 };
+	struct fix *f = *state;
+	static struct nfs_op op[ROUND];
+	static sem_t sem[ROUND];
+	unsigned seed = 1, ended[2] = {0};
+
+	for (int r = 0; r < ROUNDS; r++) {
+		for (int i = 0; i < ROUND; i++) {
+			op[i] = (struct nfs_op){.type = NFS_GETATTR, .u.getattr = {.fh = f->root}};
+			if (i % 3 == 0)
+				op[i] = (struct nfs_op){.type = NFS_OPEN,
+					.u.open = {.dir = f->root,
+						.name = {"file", 4},
+						.flags = O_RDONLY}};
+			fix_start(f, &op[i], &sem[i]);
+			if (rand_r(&seed) % 2)
+				nfs_cancel(&op[rand_r(&seed) % (unsigned)(i + 1)]);
+		}
+		for (int i = 0; i < ROUND; i++) {
+			assert_true(fix_ends_within(&sem[i], 5000));
+			assert_true(op[i].error == 0 || op[i].error == -EINTR);
+			ended[op[i].error != 0]++;
+			assert_int_not_equal(sem_trywait(&sem[i]), 0);
+			if (op[i].type == NFS_OPEN && op[i].error == 0)
+				assert_int_equal(fix_close(f, op[i].u.open.open), 0);
+		}
+	}
+	assert_true(ended[0] > 0 && ended[1] > 0);
+	for (int i = 0; i < 40; i++)
+		assert_int_equal(fix_getattr(f), 0);
+	fix_unmount_clean(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ON_MOUNT(test_delay),
+		ON_MOUNT(test_delay_after_change),
+		ON_MOUNT(test_exclusive_create),
+		ON_MOUNT(test_truncating_open),
+		ON_MOUNT(test_cancel_sent),
+		ON_MOUNT(test_cancel_waiting),
+		ON_MOUNT(test_cancel_open),
+		ON_MOUNT(test_cancel_any_time),
+	};
+
+	log_init("test-nfs4_task", getenv("V") ? LOG_L_CTRL : LOG_L_ERROR);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
