@@ -235,23 +235,28 @@ static void flush_locked(struct iwarp_conn *c)
 
 void iwarp_tx_flush(struct iwarp_conn *c)
 {
-	bool again;
+	bool again, left;
 
 	do {
 		if (atomic_load(&c->blocked) || pthread_mutex_trylock(&c->tx_lock) != 0)
 			return;
 		flush_locked(c);
+		left = c->batch.at != c->batch.n || !TAILQ_EMPTY(&c->ready);
 		pthread_mutex_unlock(&c->tx_lock);
-		/* Someone who found the lock taken has left a request here. */
+		/* Someone who found the lock taken has left a request here, or has seen that the
+		 * socket is free again: both rely on us. */
 		pthread_mutex_lock(&c->q_lock);
-		again = !TAILQ_EMPTY(&c->queue) && !c->held && !c->closed;
+		again = (!TAILQ_EMPTY(&c->queue) && !c->held && !c->closed) ||
+			(left && !atomic_load(&c->blocked));
 		pthread_mutex_unlock(&c->q_lock);
 	} while (again && !atomic_load(&c->tx_yield) && !atomic_load(&c->tx_dead));
 }
 
-/* tx_lock for the progress thread, without standing in line behind a long flush. */
+/* tx_lock for the progress thread, without standing in line behind a long flush: that one gives up,
+ * and the next poll() goes on with it. */
 static void lock_tx(struct iwarp_conn *c)
 {
+	c->flush_due = true;
 	atomic_store(&c->tx_yield, true);
 	pthread_mutex_lock(&c->tx_lock);
 	atomic_store(&c->tx_yield, false);
