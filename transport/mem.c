@@ -15,6 +15,7 @@
 #include "transport/mem.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -130,7 +131,10 @@ int mem_pool_attach(struct mem_pool *pool, const struct mem_registrar *r)
 	int rc = 0;
 
 	pthread_mutex_lock(&pool->lock);
-	assert(!pool->attached);
+	if (pool->attached) {
+		pthread_mutex_unlock(&pool->lock);
+		return -EBUSY;
+	}
 	TAILQ_FOREACH (s, &pool->all, all) {
 		rc = r->reg(r->ctx, &s->pub);
 		if (rc < 0)

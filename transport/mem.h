@@ -62,8 +62,8 @@ struct mem_pool *mem_pool_new(size_t limit);
 /* All buffers must be back. Accepts NULL, returns NULL. */
 struct mem_pool *mem_pool_free(struct mem_pool *pool);
 
-/* Registers all slabs, present and future, with r. At most one registrar; *r is copied. Returns 0 or
- * the registrar's error (then nothing is attached). */
+/* Registers all slabs, present and future, with r. At most one registrar; *r is copied. Returns 0,
+ * -EBUSY (another is attached) or the registrar's error (then nothing is attached). */
 int mem_pool_attach(struct mem_pool *pool, const struct mem_registrar *r);
 /* Unregisters all slabs. The registrar's device must not be using them any more. */
 void mem_pool_detach(struct mem_pool *pool);

@@ -146,8 +146,8 @@ static void handle_recv(struct rpcrdma_conn *c, const struct prov_wc *wc)
 	}
 	if (c->requester)
 		call = !rc && rpc_direction_is(&t->h, msg, wc->len, 0);
-	else
-		call = rc || (t->h.proc != RDMA_ERROR && !rpc_direction_is(&t->h, msg, wc->len, 1));
+	else /* an error is never answered, however malformed (RFC 8166 section 4.5) */
+		call = t->h.proc != RDMA_ERROR && (rc || !rpc_direction_is(&t->h, msg, wc->len, 1));
 	if (call) {
 		rpcrdma_handle_call(c, t, rc, r, wc->len);
 		return;

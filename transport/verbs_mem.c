@@ -114,7 +114,9 @@ int verbs_domain_get(
 	if (ret)
 		err_set(e, ERR_INTERNAL, "memory cannot be registered with %s: %s%s",
 			ibv_get_device_name(ctx->device), strerror(-ret),
-			ret == -ENOMEM ? "; raise RLIMIT_MEMLOCK (ulimit -l)" : "");
+			ret == -ENOMEM	? "; raise RLIMIT_MEMLOCK (ulimit -l)"
+			: ret == -EBUSY ? "; it is registered with another device"
+					: "");
 	return ret;
 }
 

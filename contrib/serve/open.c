@@ -235,8 +235,8 @@ uint32_t st_io(struct client *c, struct obj *o, const struct nfs4_stateid *sid, 
 	pthread_mutex_unlock(&c->lock);
 	if (status != NFS4_OK)
 		return status;
-	op = st->kind == ST_LOCK ? st->open : st;
 	pthread_mutex_lock(&o->lock);
+	op = st->kind == ST_LOCK ? st->open : st; /* a LOCK under way may still be setting it */
 	if (write && op->access & OPEN4_SHARE_ACCESS_WRITE)
 		*fd = op->fd_w;
 	else if (!write && (op->access & OPEN4_SHARE_ACCESS_READ || op->fd_r >= 0))

@@ -147,6 +147,8 @@ static void slabs_are_registered(void **state)
 	d.fail_at = 0;
 	assert_int_equal(mem_pool_attach(pool, &r), 0);
 	assert_int_equal(d.registered, 2);
+	assert_int_equal(mem_pool_attach(pool, &r), -EBUSY); /* one device at a time */
+	assert_int_equal(d.registered, 2);
 	assert_ptr_equal(b->slab->reg, &d);
 	c = mem_buf_get(pool, 65536);
 	assert_ptr_equal(c->slab->reg, &d);

@@ -133,9 +133,11 @@ static void what_needs_no_answer_gets_none(void **state)
 	pair_init_responder(&p, &plain, &r);
 	raw_send(&r, NULL, 0, NULL, 0);
 	RAW_SEND(&r, 1);
-	RAW_SEND(&r, 1, 1, 16, 0, 0, 0);    /* shorter than any header */
-	RAW_SEND(&r, 1, 1, 16, 3, 0, 0, 0); /* RDMA_DONE */
-	RAW_SEND(&r, 1, 1, 16, 4, 1, 1, 1); /* RDMA_ERROR */
+	RAW_SEND(&r, 1, 1, 16, 0, 0, 0);       /* shorter than any header */
+	RAW_SEND(&r, 1, 1, 16, 3, 0, 0, 0);    /* RDMA_DONE */
+	RAW_SEND(&r, 1, 1, 16, 4, 1, 1, 1);    /* RDMA_ERROR */
+	RAW_SEND(&r, 1, 1, 16, 4, 7, 1, 1, 1); /* with a code that there is not */
+	RAW_SEND(&r, 1, 2, 16, 4, 2, 0, 0, 0); /* of another version */
 	/* a reply to a reverse call that nobody made */
 	RAW_SEND(&r, 1, 1, 16, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0);
 	null(&r);
