@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * Unit tests of fs/request, of its steps and of data memory, with requests of the daemon's own.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <time.h>
+#include <cmocka.h>
+
+#include "fs/fs.h"
+#include "tests/unit/fake-nfs.h"
+
+static struct fs *fs;
+static struct nfs_fh root;
+static atomic_int ended, error, steps;
+
+static int setup(void **state)
+{
+	struct nfs_attr attr;
+
+	fake_knobs = (struct fake_knobs){0};
+	fs = calloc(1, sizeof(*fs));
+	fs->pool = mem_pool_new(16 << 20);
+	fs->data_limit = 4 << 20;
+	fs->client = fake_client_new();
+	nfs_client_root(fs->client, &root, &attr);
+	request_pool_init(&fs->requests);
+	ended = error = steps = 0;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	fs->client = nfs_client_free(fs->client);
+	request_pool_finish(&fs->requests);
+	fs->pool = mem_pool_free(fs->pool);
+	free(fs);
+	return 0;
+}
+
+static struct request *own_request(void)
+{
+	struct rpc_cred cred = {.flavor = RPC_AUTH_SYS, .uid = 1};
+
+	return request_new_cred(fs, NULL, &cred);
+}
+
+static void wait_ended(void)
+{
+	for (int i = 0; i < 5000 && !ended; i++)
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	assert_int_equal(ended, 1);
+}
+
+static void end(struct request *r)
+{
+	struct part *p;
+
+	STAILQ_FOREACH (p, &r->parts, next)
+		if (p->op.error)
+			error = p->op.error;
+	request_end(r, 0);
+	ended = 1;
+}
+
+static void getattr_part(struct part *p)
+{
+	p->op.u.getattr.fh = root;
+}
+
+static void all_parts_end_before_the_step(void **state)
+{
+	for (int sync = 0; sync < 2; sync++) {
+		struct request *r = own_request();
+
+		fake_knobs.sync = sync;
+		ended = 0;
+		request_op(r, NFS_GETATTR, getattr)->u.getattr.fh = root;
+		for (int i = 0; i < 10; i++)
+			getattr_part(request_part(r, NFS_GETATTR, sizeof(r->first.op.u.getattr)));
+		request_submit_parts(r, end);
+		wait_ended();
+	}
+	assert_int_equal(fs->stats.ops[NFS_GETATTR], 22);
+	assert_int_equal(error, 0);
+}
+
+static void next_step(struct request *r)
+{
+	if (++steps == 100) {
+		end(r);
+		return;
+	}
+	request_op(r, NFS_GETATTR, getattr)->u.getattr.fh = root;
+	request_submit(r, next_step);
+}
+
+static void steps_follow_each_other(void **state)
+{
+	struct request *r = own_request();
+
+	request_op(r, NFS_GETATTR, getattr)->u.getattr.fh = root;
+	request_submit(r, next_step);
+	wait_ended();
+	assert_int_equal(fs->stats.ops[NFS_GETATTR], 100);
+}
+
+static void settled_parts_are_not_submitted(void **state)
+{
+	struct request *r = own_request();
+
+	r->first.settled = true;
+	request_submit_parts(r, end);
+	assert_int_equal(ended, 1);
+}
+
+static void an_old_request_waits_for_the_end(void **state)
+{
+	struct request *r = own_request();
+
+	fake_knobs.hang[NFS_GETATTR] = true;
+	request_op(r, NFS_GETATTR, getattr)->u.getattr.fh = root;
+	request_submit(r, end);
+	/* no process stands behind it: it is left alone, however old */
+	r->born = 0;
+	request_check_killed(&fs->requests);
+	assert_int_equal(ended, 0);
+	/* the end of the mount ends it */
+	fs->client = nfs_client_free(fs->client);
+	assert_int_equal(ended, 1);
+	assert_int_equal(error, -ENOTCONN);
+}
+
+static void data_memory_is_bounded(void **state)
+{
+	struct mem_buf *b[8];
+	unsigned n = 0;
+
+	while (n < 8 && (b[n] = data_get(fs, MEM_MAX_SIZE)))
+		n++;
+	assert_in_range(n, 1, 4);
+	assert_true(fs->data_used <= fs->data_limit);
+	while (n)
+		data_put(fs, b[--n]);
+	assert_int_equal(fs->data_used, 0);
+}
+
+static void long_names_are_refused(void **state)
+{
+	char name[NFS_NAME_MAX + 2], dst[REQUEST_NAME_MAX];
+	struct nfs_name n;
+
+	memset(name, 'a', sizeof(name));
+	name[NFS_NAME_MAX + 1] = 0;
+	assert_false(request_set_name(dst, &n, name));
+	name[NFS_NAME_MAX] = 0;
+	assert_true(request_set_name(dst, &n, name));
+	assert_int_equal(n.len, NFS_NAME_MAX);
+	assert_ptr_equal(n.s, dst);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(all_parts_end_before_the_step, setup, teardown),
+		cmocka_unit_test_setup_teardown(steps_follow_each_other, setup, teardown),
+		cmocka_unit_test_setup_teardown(settled_parts_are_not_submitted, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_old_request_waits_for_the_end, setup, teardown),
+		cmocka_unit_test_setup_teardown(data_memory_is_bounded, setup, teardown),
+		cmocka_unit_test_setup_teardown(long_names_are_refused, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
