@@ -367,6 +367,62 @@ static void many_threads(void **state)
 	pair_finish(&p);
 }
 
+struct sender {
+	struct pair *p;
+	struct pair_call *call;
+	uint32_t off;
+	pthread_t thread;
+};
+
+static void *sender_main(void *ctx)
+{
+	struct sender *s = ctx;
+
+	if (s->p->client->ops->send_call(s->p->client, &s->call->rpc, s->off))
+		abort();
+	return NULL;
+}
+
+/* While one thread sends a call, the progress thread already answers RDMA Reads of others: a full
+ * socket must not be left to nobody. */
+static void large_calls_from_other_threads(void **state)
+{
+	struct mem_buf *data;
+	struct mem_sge sge;
+	struct pair p;
+
+	start(&p, &plain);
+	data = mem_buf_get(p.cpool, 1u << 20);
+	pair_pattern(data->data, 1u << 20, 3);
+	sge = mem_buf_sge(data, 0, 1u << 20);
+	for (int round = 0; round < 10; round++) {
+		struct pair_call c[4];
+		struct sender s[4];
+
+		for (int i = 0; i < 4; i++) {
+			pair_call_init(&p, &c[i], PAIR_PUT, 128);
+			c[i].rpc.reply_max = 16;
+			xdr_put_u32(&c[i].rpc.args, 1);
+			xdr_put_payload(&c[i].rpc.args, &sge);
+			xdr_put_u32(&c[i].rpc.args, 2);
+			s[i] = (struct sender){
+				.p = &p, .call = &c[i], .off = pair_enter(&p, &c[i])};
+		}
+		for (int i = 0; i < 4; i++)
+			pthread_create(&s[i].thread, NULL, sender_main, &s[i]);
+		for (int i = 0; i < 4; i++) {
+			pair_wait(&p, &c[i]);
+			assert_int_equal(c[i].error, 0);
+		}
+		for (int i = 0; i < 4; i++) {
+			pthread_join(s[i].thread, NULL);
+			pair_call_finish(&c[i]);
+		}
+	}
+	mem_buf_unref(data);
+	pair_finish(&p);
+}
+
 /* The connection goes while calls are in all states: none is lost, no door stays. */
 static void shutdown_under_load(void **state)
 {
@@ -410,6 +466,7 @@ int main(void)
 		cmocka_unit_test(calls_back),
 		cmocka_unit_test(taken_back),
 		cmocka_unit_test(many_threads),
+		cmocka_unit_test(large_calls_from_other_threads),
 		cmocka_unit_test(shutdown_under_load),
 	};
 
