@@ -31,7 +31,7 @@
 #define GOODBYE_MS    3000u
 #define DRAIN_MS      2000u
 #define SLOTS_DEFAULT 64u
-#define LEASE_MIN     5u
+#define LEASE_MIN     1u
 #define LEASE_MAX     3600u
 
 /* --- sentences ----------------------------------------------------------------------------- */

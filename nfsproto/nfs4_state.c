@@ -249,6 +249,8 @@ static bool work_once(struct nfs4_client *c, uint64_t *next)
 		if (renew_ns < *next)
 			*next = renew_ns;
 	}
+	if (c->renewing && now + lease_ns / 3 < *next)
+		*next = now + lease_ns / 3; /* nobody wakes us when it has been answered */
 	if (todo & NFS4_TODO_PROBE)
 		c->probe_ns = now + PROBE_NS;
 	pthread_mutex_unlock(&c->slots.lock);

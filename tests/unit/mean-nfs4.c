@@ -51,9 +51,9 @@ static struct nfs_fh fh_of(const char *name)
 	return fh;
 }
 
-static struct nfs4_attrs attrs_of(const struct nfs_fh *fh)
+static struct nfs4_attrs attrs_of(const struct mean_srv *s, const struct nfs_fh *fh)
 {
-	struct nfs4_attrs a = {.maxread = 1 << 20, .maxwrite = 1 << 20, .lease_time = 30};
+	struct nfs4_attrs a = {.maxread = 1 << 20, .maxwrite = 1 << 20, .lease_time = s->lease_s};
 	bool dir = fh->data[0] == 'R';
 
 	a.mask = nfs4_bits_encodable();
@@ -267,12 +267,12 @@ static uint32_t do_write(struct run *r, const struct nfs4_write_args *a)
 	return NFS4_OK;
 }
 
-static void put_entry(struct nfs4_entries *e, uint64_t cookie, const char *name, uint32_t len,
-	const struct nfs4_bitmap *want)
+static void put_entry(const struct mean_srv *s, struct nfs4_entries *e, uint64_t cookie,
+	const char *name, uint32_t len, const struct nfs4_bitmap *want)
 {
 	struct nfs_name n = {.s = name, .len = len};
 	struct nfs_fh fh = fh_of("F0");
-	struct nfs4_attrs a = attrs_of(&fh);
+	struct nfs4_attrs a = attrs_of(s, &fh);
 
 	nfs4_entries_start(e, cookie, &n);
 	nfs4_put_attrs(e->x, want, &a);
@@ -294,11 +294,11 @@ static uint32_t do_readdir(struct run *r, const struct nfs4_readdir_args *a)
 	for (uint64_t i = a->cookie; i < 5; i++) {
 		char name[2] = {(char)('a' + i), 0};
 
-		put_entry(&e, i + 1, name, 1, &a->want);
+		put_entry(s, &e, i + 1, name, 1, &a->want);
 		if (i == 2 && quirky(s, Q_DIR_LOOP))
-			put_entry(&e, i + 1, "loop", 4, &a->want);
+			put_entry(s, &e, i + 1, "loop", 4, &a->want);
 		if (i == 2 && quirky(s, Q_DIR_NAME))
-			put_entry(&e, 100, s->bad_name, s->bad_name_len, &a->want);
+			put_entry(s, &e, 100, s->bad_name, s->bad_name_len, &a->want);
 	}
 	nfs4_entries_end(&e, true);
 	return NFS4_OK;
@@ -308,7 +308,7 @@ static uint32_t do_readdir(struct run *r, const struct nfs4_readdir_args *a)
 
 static uint32_t do_getattr(struct run *r, const struct nfs4_getattr_args *a)
 {
-	struct nfs4_attrs at = attrs_of(&r->cur);
+	struct nfs4_attrs at = attrs_of(r->s, &r->cur);
 	struct nfs4_bitmap want = a->want;
 
 	if (quirky(r->s, Q_NO_ATTRS))
@@ -590,6 +590,7 @@ void mean_start(struct mean_srv *s)
 	s->pool = mem_pool_new(0);
 	s->slots = MEAN_SLOTS;
 	s->minor = 1;
+	s->lease_s = 30;
 	sin->sin_family = AF_INET;
 	sin->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	p.addr_len = sizeof(*sin);

@@ -56,6 +56,7 @@ struct mean_srv {
 	uint32_t status_flags;
 	unsigned slots;
 	unsigned minor; /* the only one served; default 1 */
+	unsigned lease_s;
 
 	/* what happened: */
 	unsigned count[80]; /* operations executed */

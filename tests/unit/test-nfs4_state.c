@@ -167,6 +167,27 @@ static void test_recall(void **state)
 	fix_unmount_clean(f);
 }
 
+/* An idle client keeps its lease. */
+static void test_renewal(void **state)
+{
+	struct fix *f = *state;
+	struct err e = {.kind = ERR_NONE};
+	unsigned before;
+
+	f->srv.lease_s = 1;
+	f->nfs = fix_mount(f, "/", &e);
+	assert_non_null(f->nfs);
+	before = f->srv.count[OP_SEQUENCE];
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_SEQUENCE], before + 1));
+	for (unsigned i = 2; i < 5; i++) { /* again and again, each in time */
+		uint64_t begun = fix_now_ms();
+
+		assert_true(mean_wait(&f->srv, &f->srv.count[OP_SEQUENCE], before + i));
+		assert_true(fix_now_ms() - begun < 900);
+	}
+	fix_unmount_clean(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -178,6 +199,7 @@ int main(void)
 		ON_MOUNT(test_misordered),
 		ON_MOUNT(test_cb_path_down),
 		ON_MOUNT(test_recall),
+		cmocka_unit_test_setup_teardown(test_renewal, fix_setup_unmounted, fix_teardown),
 	};
 
 	log_init("test-nfs4_state", getenv("V") ? LOG_L_CTRL : LOG_L_ERROR);
