@@ -112,6 +112,7 @@ static void session_ref(struct session *ses)
 void session_unlink_locked(struct state *s, struct session *ses)
 {
 	TAILQ_REMOVE(&s->sessions, ses, link);
+	s->nsessions--;
 	ses->dead = true;
 	pthread_rwlock_wrlock(&s->index_lock);
 	LIST_REMOVE(ses, index_link);
@@ -141,7 +142,7 @@ static uint32_t create_locked(struct state *s, struct client *c,
 
 	if (status != NFS4_OK)
 		return status;
-	if (c->nsessions >= STATE_MAX_SESSIONS)
+	if (c->nsessions >= STATE_MAX_SESSIONS || s->nsessions >= STATE_MAX_ALL)
 		return NFS4ERR_NOSPC;
 	make_id(s, c, &r->session);
 	ses = session_new(c, a, r);
@@ -154,6 +155,7 @@ static uint32_t create_locked(struct state *s, struct client *c,
 	pthread_rwlock_unlock(&s->index_lock);
 	TAILQ_INSERT_TAIL(&c->sessions, ses, client_link);
 	c->nsessions++;
+	s->nsessions++;
 	*out = ses;
 	return NFS4_OK;
 }

@@ -33,6 +33,7 @@
 #include "transport/rpc.h"
 
 #define STATE_MAX_CLIENTS  1024
+#define STATE_MAX_ALL	   4096	 /* sessions of all clients */
 #define STATE_MAX_SESSIONS 64	 /* of one client */
 #define STATE_MAX_SLOTS	   128	 /* of one session */
 #define STATE_MAX_OPENS	   65536 /* opens and lock owners of one client */
@@ -126,7 +127,7 @@ struct state {
 	LIST_HEAD(, session) index[STATE_BUCKETS]; /* by the last word of the session ID */
 	TAILQ_HEAD(, client) clients;
 	TAILQ_HEAD(, session) sessions;
-	unsigned nclients;
+	unsigned nclients, nsessions;
 	struct obj_table *objs;
 	uint32_t boot; /* in every id that this run gives out */
 	uint32_t next_client, next_session;
