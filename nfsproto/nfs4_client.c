@@ -25,9 +25,10 @@
 
 #define ATTEMPTS      3u /* at a mount during which the server loses the session */
 #define BUSY_MS	      500u
-#define WALK_NAMES    8u
+#define WALK_NAMES    4u /* with what is around them, as many operations as OPS_NEEDED */
 #define DTSIZE_MAX    (128u << 10)
-#define IO_OVERHEAD   512u /* RPC header and results around the data of READ, arguments of WRITE */
+#define IO_SERVER_MIN 1024u /* a server that claims to take less is not believed */
+#define IO_OVERHEAD   512u  /* RPC header and results around the data of READ, arguments of WRITE */
 #define GOODBYE_MS    3000u
 #define DRAIN_MS      2000u
 #define SLOTS_DEFAULT 64u
@@ -239,12 +240,12 @@ static uint32_t io_size(uint32_t want, uint64_t server, uint32_t session)
 	uint64_t n = want;
 
 	if (server && server < n)
-		n = server;
+		n = server < IO_SERVER_MIN ? IO_SERVER_MIN : server;
 	if (session - IO_OVERHEAD < n)
 		n = session - IO_OVERHEAD;
 	if (n >= 8192)
 		n &= ~UINT64_C(4095);
-	return n ? (uint32_t)n : 1;
+	return (uint32_t)n;
 }
 
 static int limits(struct nfs4_client *c, const struct nfs_mount_params *p, struct err *e)

@@ -313,6 +313,7 @@ static uint32_t do_getattr(struct run *r, const struct nfs4_getattr_args *a)
 
 	if (quirky(r->s, Q_NO_ATTRS))
 		want = (struct nfs4_bitmap){0};
+	at.maxread = at.maxwrite = r->s->io_max;
 	nfs4_put_op_res(r->x, OP_GETATTR, NFS4_OK);
 	nfs4_put_attrs(r->x, &want, &at);
 	return NFS4_OK;
@@ -589,6 +590,7 @@ void mean_start(struct mean_srv *s)
 	pthread_cond_init(&s->cond, NULL);
 	s->pool = mem_pool_new(0);
 	s->slots = MEAN_SLOTS;
+	s->io_max = 1 << 20;
 	s->minor = 1;
 	s->lease_s = 30;
 	sin->sin_family = AF_INET;

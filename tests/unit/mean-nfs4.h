@@ -55,7 +55,8 @@ struct mean_srv {
 	uint32_t hold_op; /* a COMPOUND with this operation is answered at mean_release() */
 	uint32_t status_flags;
 	unsigned slots;
-	unsigned minor; /* the only one served; default 1 */
+	uint64_t io_max; /* maxread and maxwrite */
+	unsigned minor;	 /* the only one served; default 1 */
 	unsigned lease_s;
 
 	/* what happened: */

@@ -236,6 +236,21 @@ static void test_one_slot(void **state)
 	test_threads(state);
 }
 
+/* A server's limit for READ and WRITE of one byte would make a million parts of one request. */
+static void test_tiny_io(void **state)
+{
+	struct fix *f = *state;
+	struct err e = {.kind = ERR_NONE};
+	struct nfs_client_info info;
+
+	f->srv.io_max = 1;
+	f->nfs = fix_mount(f, "/", &e);
+	assert_non_null(f->nfs);
+	nfs_client_info(f->nfs, &info);
+	assert_int_equal(info.rsize, 1024);
+	assert_int_equal(info.wsize, 1024);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -247,6 +262,7 @@ int main(void)
 		ON_MOUNT(test_unmount_from_silent_server),
 		ON_MOUNT(test_threads),
 		cmocka_unit_test_setup_teardown(test_one_slot, fix_setup_unmounted, fix_teardown),
+		cmocka_unit_test_setup_teardown(test_tiny_io, fix_setup_unmounted, fix_teardown),
 	};
 
 	log_init("test-nfs4_client", getenv("V") ? LOG_L_CTRL : LOG_L_ERROR);
