@@ -26,8 +26,6 @@
 
 enum {
 	RX_BUDGET = 64, /* recvmsg() calls of one poll() */
-	LOOPBACK_MSS = 16384,
-	LOOPBACK_EMSS = 65460, /* MTU 65536 without the headers of IPv6 and TCP */
 	LOOPBACK_SNDBUF = 256 << 10,
 	GIVE_UP_AFTER = 4, /* for guesses about input */
 	TRY_AGAIN_EVERY = 32,
@@ -114,8 +112,7 @@ struct iwarp_conn *iwarp_conn_new(int fd, bool active, const struct prov_params 
 int iwarp_conn_start(struct iwarp_conn *c, unsigned ird, unsigned ord, bool crc)
 {
 	size_t nreq = (size_t)c->params.send_depth + 2 * ird + 1;
-	int mss = 0, sndbuf = LOOPBACK_SNDBUF;
-	socklen_t len = sizeof(mss);
+	int sndbuf = LOOPBACK_SNDBUF;
 
 	c->prov.ird = (uint8_t)ird;
 	c->prov.ord = (uint8_t)ord;
@@ -126,16 +123,15 @@ int iwarp_conn_start(struct iwarp_conn *c, unsigned ird, unsigned ord, bool crc)
 		return -ENOMEM;
 	for (size_t i = 0; i < nreq; i++)
 		TAILQ_INSERT_TAIL(&c->spare, &c->req_mem[i], link);
-	if (getsockopt(c->fd, IPPROTO_TCP, TCP_MAXSEG, &mss, &len) || mss <= 0)
-		mss = 1448;
-	c->mulpdu = mpa_mulpdu((unsigned)mss);
-	if (mss >= LOOPBACK_MSS) {
-		/* Segments of this size exist on loopback only. There the first estimate is too
-		 * low, and what waits in the socket should fit the processor's cache: with the
-		 * kernel's own limit of 4 MiB each byte costs two to three times as much. */
-		c->mulpdu = mpa_mulpdu(LOOPBACK_EMSS);
+	c->emss = iwarp_tx_segment(c);
+	c->mulpdu = mpa_mulpdu(c->emss);
+	c->growing = c->emss >= IWARP_LOOPBACK_MSS;
+	/* Where it would cost the kernel's segmentation off-load, FPDUs may cross segments. */
+	c->aligned = c->growing || c->emss % 4 == 0;
+	/* What waits in the socket should fit the processor's cache: with the kernel's own limit of
+	 * 4 MiB each byte costs two to three times as much. */
+	if (c->growing)
 		setsockopt(c->fd, SOL_SOCKET, SO_SNDBUF, &sndbuf, sizeof(sndbuf));
-	}
 	c->held = !c->active;
 	atomic_store(&c->up, true);
 	log_ctrl("iwarp: connected to %s, %s, IRD %u, ORD %u, CRC %s, segments of %u bytes",

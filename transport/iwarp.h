@@ -153,6 +153,9 @@ struct iwarp_recv {
 	uint32_t len;
 };
 
+#define IWARP_LOOPBACK_MSS  16384 /* segments as large as this exist on loopback only */
+#define IWARP_LOOPBACK_EMSS 65460 /* MTU 65536 without the headers of IPv6 and TCP */
+
 /* --- the connection (iwarp.c) ----------------------------------------------------------------- */
 
 struct iwarp_conn {
@@ -163,7 +166,10 @@ struct iwarp_conn {
 	int fd, wake_fd;
 	bool active;
 	bool crc; /* in use; set before traffic */
-	unsigned mulpdu;
+	unsigned emss;	 /* bytes of a TCP segment; tx_lock after the start */
+	unsigned mulpdu; /* its largest ULPDU; tx_lock after the start */
+	bool aligned;	 /* each sendmsg() begins a segment, and FPDUs do not cross segments */
+	bool growing;	 /* tx_lock: loopback, whose segments grow with the peer's window */
 	unsigned spin_us; /* wait() looks for so long before it sleeps; 0: not at all */
 
 	atomic_bool up;	      /* establish() has succeeded */
@@ -235,6 +241,8 @@ __attribute__((format(printf, 2, 3))) void iwarp_fail(struct iwarp_conn *c, cons
 /* Any thread. Queues a request; reads beyond ord wait. 0, -ENOTCONN, -ENOBUFS, -EINVAL. */
 int iwarp_tx_post(struct iwarp_conn *c, const struct prov_wr *wr);
 /* Any thread. Writes what is queued as far as the socket takes it. */
+/* Bytes of a TCP segment as the kernel would send one now. */
+unsigned iwarp_tx_segment(const struct iwarp_conn *c);
 void iwarp_tx_flush(struct iwarp_conn *c);
 /* Progress thread: answers a checked Read Request from memory at addr. False: the peer has more of
  * them under way than ird allows. */

@@ -14,6 +14,8 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -155,14 +157,43 @@ static void release_done(struct iwarp_conn *c)
 	pthread_mutex_unlock(&c->q_lock);
 }
 
-/* Fills the empty batch. False: there is nothing to send. */
+unsigned iwarp_tx_segment(const struct iwarp_conn *c)
+{
+	int mss = 0;
+	socklen_t len = sizeof(mss);
+
+	if (getsockopt(c->fd, IPPROTO_TCP, TCP_MAXSEG, &mss, &len) || mss <= 0)
+		return 1448;
+	return mss < IWARP_LOOPBACK_EMSS ? mss : IWARP_LOOPBACK_EMSS;
+}
+
+/* Bytes of the next FPDU of r. */
+static uint32_t fpdu_size(const struct iwarp_conn *c, const struct iwarp_req *r)
+{
+	uint32_t hlen = is_tagged(r->op) ? DDP_TAGGED_LEN : DDP_UNTAGGED_LEN;
+	uint32_t n = r->len - r->built;
+
+	if (n > c->mulpdu - hlen)
+		n = c->mulpdu - hlen;
+	return 2 + hlen + n + mpa_pad(hlen + n) + 4;
+}
+
+/* Fills the empty batch. False: there is nothing to send.
+ *
+ * FPDUs are kept within TCP segments (RFC 5044 section 5.1): a batch begins a segment, since the
+ * one before was sent with MSG_EOR, and ends before an FPDU that would cross into another one. */
 static bool fill_batch(struct iwarp_conn *c)
 {
 	struct iwarp_batch *b = &c->batch;
-	size_t bytes = 0;
+	size_t bytes = 0, segment = 0;
 	struct iwarp_req *r;
 
 	b->at = b->n = b->hdr_n = 0;
+	if (c->growing) {
+		c->emss = iwarp_tx_segment(c);
+		c->mulpdu = mpa_mulpdu(c->emss);
+		c->growing = c->emss < IWARP_LOOPBACK_EMSS;
+	}
 	pthread_mutex_lock(&c->q_lock);
 	if (!c->held)
 		TAILQ_CONCAT(&c->ready, &c->queue, link);
@@ -170,8 +201,14 @@ static bool fill_batch(struct iwarp_conn *c)
 	while ((r = TAILQ_FIRST(&c->ready)) && bytes < IWARP_BATCH_BYTES &&
 		b->n + PROV_MAX_SGE + 2 <= IWARP_BATCH_IOV &&
 		b->hdr_n + 2 + DDP_UNTAGGED_LEN + DDP_TERM_MAX + 8 <= IWARP_BATCH_HDR) {
-		uint32_t before = r->built;
+		uint32_t before = r->built, size = fpdu_size(c, r);
 
+		if (c->aligned && segment + size > c->emss)
+			break;
+		/* Short segments are cut from a long one by the kernel, at multiples of emss. */
+		segment += size;
+		if (segment == c->emss && c->emss < IWARP_LOOPBACK_MSS)
+			segment = 0;
 		if (put_fpdu(c, r)) {
 			TAILQ_REMOVE(&c->ready, r, link);
 			TAILQ_INSERT_TAIL(&b->done, r, link);
@@ -218,7 +255,7 @@ static void flush_locked(struct iwarp_conn *c)
 		}
 		m.msg_iov = &b->iov[b->at];
 		m.msg_iovlen = b->n - b->at;
-		n = sendmsg(c->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
+		n = sendmsg(c->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL | (c->aligned ? MSG_EOR : 0));
 		if (n >= 0) {
 			advance(b, (size_t)n);
 		} else if (errno == EAGAIN || errno == EWOULDBLOCK) {
