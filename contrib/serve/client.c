@@ -159,7 +159,7 @@ struct client *client_confirm_locked(struct state *s, struct client *c)
 	return old;
 }
 
-static bool same_principal(const struct rpc_cred *a, const struct rpc_cred *b)
+bool client_same_principal(const struct rpc_cred *a, const struct rpc_cred *b)
 {
 	return a->flavor == b->flavor && (a->flavor != RPC_AUTH_SYS || a->uid == b->uid);
 }
@@ -241,14 +241,14 @@ static uint32_t choose_record(struct state *s, const struct rpc_cred *cred, cons
 	if (a->flags & EXCHGID4_FLAG_UPD_CONFIRMED_REC_A) {
 		if (!conf)
 			return NFS4ERR_NOENT; /* case 7 */
-		if (!same_principal(&conf->cred, cred))
+		if (!client_same_principal(&conf->cred, cred))
 			return NFS4ERR_PERM; /* case 9 */
 		if (!same_verf)
 			return NFS4ERR_NOT_SAME; /* case 8 */
 		*out = conf;			 /* case 6 */
 		return NFS4_OK;
 	}
-	if (conf && !same_principal(&conf->cred, cred)) {
+	if (conf && !client_same_principal(&conf->cred, cred)) {
 		if (!client_expired(s, conf) && (st_holds_any(conf) || conf->nsessions))
 			return NFS4ERR_CLID_INUSE; /* case 3 */
 	} else if (same_verf) {
@@ -292,7 +292,7 @@ uint32_t client_exchange_id(struct state *s, const struct rpc_cred *cred, const 
 	return status;
 }
 
-uint32_t client_destroy(struct state *s, uint64_t clientid)
+uint32_t client_destroy(struct state *s, const struct rpc_cred *cred, uint64_t clientid)
 {
 	uint32_t status = NFS4_OK;
 	struct client *c;
@@ -301,6 +301,8 @@ uint32_t client_destroy(struct state *s, uint64_t clientid)
 	c = client_find_locked(s, clientid);
 	if (!c)
 		status = NFS4ERR_STALE_CLIENTID;
+	else if (!client_same_principal(&c->cred, cred))
+		status = NFS4ERR_WRONG_CRED;
 	else if (c->nsessions || st_holds_any(c))
 		status = NFS4ERR_CLIENTID_BUSY;
 	else

@@ -35,8 +35,8 @@ uint32_t op_create_session(struct compound *c, const struct nfs4_args *a)
 {
 	struct nfs4_create_session_res r = {0};
 	struct session *ses;
-	uint32_t status =
-		session_create(&c->sv->state, c->req->xprt, &a->u.create_session, &r, &ses);
+	uint32_t status = session_create(
+		&c->sv->state, c->req->xprt, &c->req->cred, &a->u.create_session, &r, &ses);
 
 	if (status != NFS4_OK)
 		return status;
@@ -56,18 +56,21 @@ uint32_t op_create_session(struct compound *c, const struct nfs4_args *a)
 uint32_t op_destroy_session(struct compound *c, const struct nfs4_args *a)
 {
 	const struct nfs4_sessionid *id = &a->u.destroy_session.session;
+	uint32_t status;
 
 	/* section 18.37.3: the session it runs in only as the last operation */
 	if (c->session && memcmp(id, &c->session->id, sizeof(*id)) == 0 && c->index + 1 != c->nops)
 		return NFS4ERR_NOT_ONLY_OP;
-	return session_destroy(&c->sv->state, id) == NFS4_OK
-		       ? (nfs4_put_op_res(c->out, OP_DESTROY_SESSION, NFS4_OK), NFS4_OK)
-		       : NFS4ERR_BADSESSION;
+	status = session_destroy(&c->sv->state, &c->req->cred, id);
+	if (status == NFS4_OK)
+		nfs4_put_op_res(c->out, OP_DESTROY_SESSION, NFS4_OK);
+	return status;
 }
 
 uint32_t op_destroy_clientid(struct compound *c, const struct nfs4_args *a)
 {
-	uint32_t status = client_destroy(&c->sv->state, a->u.destroy_clientid.clientid);
+	uint32_t status =
+		client_destroy(&c->sv->state, &c->req->cred, a->u.destroy_clientid.clientid);
 
 	if (status == NFS4_OK)
 		nfs4_put_op_res(c->out, OP_DESTROY_CLIENTID, NFS4_OK);
@@ -165,6 +168,10 @@ uint32_t op_bind_conn_to_session(struct compound *c, const struct nfs4_args *arg
 
 	if (!ses)
 		return NFS4ERR_BADSESSION;
+	if (!client_same_principal(&ses->client->cred, &c->req->cred)) {
+		session_put(&c->sv->state, ses);
+		return NFS4ERR_BADSESSION; /* WRONG_CRED is not among its errors */
+	}
 	if (back && c->req->xprt) {
 		session_set_back(ses, c->req->xprt);
 		pthread_mutex_lock(&ses->lock);

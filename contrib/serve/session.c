@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "contrib/serve/serve.h"
 #include "transport/log.h"
@@ -87,13 +88,10 @@ static void session_free(struct session *ses)
 	free(ses);
 }
 
-static void make_id(struct state *s, struct client *c, struct nfs4_sessionid *id)
+/* Whoever knows a session's ID can use it (SP4_NONE): all of it is beyond guessing. */
+static bool make_id(struct nfs4_sessionid *id)
 {
-	uint32_t n = ++s->next_session;
-
-	memcpy(id->id, &c->id, 8);
-	memcpy(id->id + 8, &s->boot, 4);
-	memcpy(id->id + 12, &n, 4);
+	return getrandom(id->id, sizeof(id->id), 0) == (ssize_t)sizeof(id->id);
 }
 
 static unsigned bucket(const struct nfs4_sessionid *id)
@@ -144,8 +142,7 @@ static uint32_t create_locked(struct state *s, struct client *c,
 		return status;
 	if (c->nsessions >= STATE_MAX_SESSIONS || s->nsessions >= STATE_MAX_ALL)
 		return NFS4ERR_NOSPC;
-	make_id(s, c, &r->session);
-	ses = session_new(c, a, r);
+	ses = make_id(&r->session) ? session_new(c, a, r) : NULL;
 	if (!ses)
 		return NFS4ERR_SERVERFAULT;
 	c->refs++;
@@ -160,7 +157,7 @@ static uint32_t create_locked(struct state *s, struct client *c,
 	return NFS4_OK;
 }
 
-uint32_t session_create(struct state *s, struct rpc_xprt *x,
+uint32_t session_create(struct state *s, struct rpc_xprt *x, const struct rpc_cred *cred,
 	const struct nfs4_create_session_args *a, struct nfs4_create_session_res *r,
 	struct session **out)
 {
@@ -179,7 +176,9 @@ uint32_t session_create(struct state *s, struct rpc_xprt *x,
 		pthread_mutex_unlock(&s->lock);
 		return NFS4ERR_STALE_CLIENTID;
 	}
-	status = check_seq(c, a, r, &replay);
+	/* before the sequence ID, so that a replay too is only told to whom it was told before */
+	status = client_same_principal(&c->cred, cred) ? check_seq(c, a, r, &replay)
+						       : NFS4ERR_CLID_INUSE;
 	if (status == NFS4_OK && !replay) {
 		memset(r, 0, sizeof(*r));
 		status = create_locked(s, c, a, r, &ses);
@@ -228,14 +227,20 @@ void session_put(struct state *s, struct session *ses)
 	session_free(ses);
 }
 
-uint32_t session_destroy(struct state *s, const struct nfs4_sessionid *id)
+uint32_t session_destroy(
+	struct state *s, const struct rpc_cred *cred, const struct nfs4_sessionid *id)
 {
+	uint32_t status = NFS4ERR_BADSESSION;
 	struct session *ses;
 
 	pthread_mutex_lock(&s->lock);
 	TAILQ_FOREACH (ses, &s->sessions, link)
 		if (memcmp(&ses->id, id, sizeof(*id)) == 0)
 			break;
+	if (ses && !client_same_principal(&ses->client->cred, cred)) {
+		status = NFS4ERR_WRONG_CRED;
+		ses = NULL;
+	}
 	if (ses) {
 		session_unlink_locked(s, ses);
 		TAILQ_REMOVE(&ses->client->sessions, ses, client_link);
@@ -243,7 +248,7 @@ uint32_t session_destroy(struct state *s, const struct nfs4_sessionid *id)
 	}
 	pthread_mutex_unlock(&s->lock);
 	if (!ses)
-		return NFS4ERR_BADSESSION;
+		return status;
 	session_set_back(ses, NULL);
 	session_put(s, ses);
 	return NFS4_OK;

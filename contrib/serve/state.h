@@ -8,6 +8,11 @@
  * and states (`struct st`: opens and lock owners). Records that have not been heard of for a lease
  * are kept (courtesy) until somebody else needs what they hold or their number grows too large.
  *
+ * Principals. What manages a client (CREATE_SESSION, BIND_CONN_TO_SESSION, DESTROY_SESSION,
+ * DESTROY_CLIENTID) is done only for the principal of its EXCHANGE_ID. State protection is
+ * SP4_NONE: a SEQUENCE binds its connection to the session it names, whoever sends it, so that
+ * session IDs are random and told to nobody else.
+ *
  * Locks, in the order in which they may be taken together:
  *     state->lock       client and session lists, client records' confirmation, epochs
  *     state->index_lock the sessions by their number: read by every SEQUENCE, changed with both
@@ -130,7 +135,7 @@ struct state {
 	unsigned nclients, nsessions;
 	struct obj_table *objs;
 	uint32_t boot; /* in every id that this run gives out */
-	uint32_t next_client, next_session;
+	uint32_t next_client;
 	uint32_t lease_s;
 	uint64_t start_ns;
 };
@@ -152,7 +157,9 @@ void state_conn_down(struct state *s, struct rpc_xprt *x);
 
 uint32_t client_exchange_id(struct state *s, const struct rpc_cred *cred, const char *peer,
 	const struct nfs4_exchange_id_args *a, struct nfs4_exchange_id_res *r);
-uint32_t client_destroy(struct state *s, uint64_t clientid);
+uint32_t client_destroy(struct state *s, const struct rpc_cred *cred, uint64_t clientid);
+/* Are both of one flavor and, with AUTH_SYS, of one user? */
+bool client_same_principal(const struct rpc_cred *a, const struct rpc_cred *b);
 /* A reference to a client record, or NULL. Called with state->lock held. */
 struct client *client_find_locked(struct state *s, uint64_t clientid);
 void client_unref(struct state *s, struct client *c);
@@ -170,15 +177,17 @@ bool client_evict_expired(struct state *s, uint64_t clientid);
 /* --- sessions (session.c) ------------------------------------------------------------------------
  */
 
-/* *out (may be NULL) is a referenced session when it was newly made. */
-uint32_t session_create(struct state *s, struct rpc_xprt *x,
+/* *out (may be NULL) is a referenced session when it was newly made. cred must be the principal of
+ * EXCHANGE_ID. */
+uint32_t session_create(struct state *s, struct rpc_xprt *x, const struct rpc_cred *cred,
 	const struct nfs4_create_session_args *a, struct nfs4_create_session_res *r,
 	struct session **out);
 struct session *session_get(struct state *s, const struct nfs4_sessionid *id);
 void session_put(struct state *s, struct session *ses);
 /* Takes ses out of the table; state->lock is held. The table's reference is the caller's. */
 void session_unlink_locked(struct state *s, struct session *ses);
-uint32_t session_destroy(struct state *s, const struct nfs4_sessionid *id);
+uint32_t session_destroy(
+	struct state *s, const struct rpc_cred *cred, const struct nfs4_sessionid *id);
 /* Makes x (may be NULL: none) the connection for callbacks. */
 void session_set_back(struct session *ses, struct rpc_xprt *x);
 

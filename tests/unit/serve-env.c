@@ -76,6 +76,7 @@ uint32_t env_again(struct serve_env *e)
 		mem_buf_unref(e->req.hold[i]);
 	memset(&e->req, 0, sizeof(e->req));
 	e->req.cred.flavor = RPC_AUTH_SYS;
+	e->req.cred.uid = e->uid;
 	e->req.res_max = sizeof(e->reply);
 	xdr_in_init(&e->req.args, e->call, e->args.len);
 	e->req.args.npayloads = e->args.npayloads;

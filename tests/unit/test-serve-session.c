@@ -250,6 +250,52 @@ static void a_client_id_ends_after_its_sessions(void **state)
 	assert_int_equal(env_again(e), NFS4ERR_STALE_CLIENTID);
 }
 
+static void another_principal_manages_nothing(void **state)
+{
+	struct serve_env *e = *state;
+	struct nfs4_bind_conn_to_session_args bc = {.session = e->session, .dir = CDFC4_FORE};
+	struct nfs4_destroy_session_args ds = {.session = e->session};
+	struct nfs4_destroy_clientid_args dc = {.clientid = e->clientid};
+	struct nfs4_create_session_args cs = {
+		.clientid = e->clientid, .sequence = 1, .cb_program = 1};
+
+	e->uid = 4711;
+	for (cs.sequence = 1; cs.sequence <= 2; cs.sequence++) { /* a replay, a new one */
+		env_begin(e, false);
+		nfs4_put_create_session_args(&e->args, &cs);
+		assert_int_equal(env_run(e, 1), NFS4ERR_CLID_INUSE);
+	}
+	env_begin(e, false);
+	nfs4_put_bind_conn_to_session_args(&e->args, &bc);
+	assert_int_equal(env_run(e, 1), NFS4ERR_BADSESSION);
+	env_begin(e, false);
+	nfs4_put_destroy_session_args(&e->args, &ds);
+	assert_int_equal(env_run(e, 1), NFS4ERR_WRONG_CRED);
+	env_begin(e, false);
+	nfs4_put_destroy_clientid_args(&e->args, &dc);
+	assert_int_equal(env_run(e, 1), NFS4ERR_WRONG_CRED);
+	/* users share the session of their client */
+	env_begin(e, true);
+	nfs4_put_op(&e->args, OP_PUTROOTFH);
+	assert_int_equal(env_run(e, 2), NFS4_OK);
+	e->uid = 0;
+	env_begin(e, false);
+	nfs4_put_destroy_session_args(&e->args, &ds);
+	assert_int_equal(env_run(e, 1), NFS4_OK);
+}
+
+static void session_ids_cannot_be_guessed(void **state)
+{
+	struct serve_env *e = *state;
+	struct nfs4_sessionid a = e->session;
+	unsigned same = 0;
+
+	env_mount(e, "another");
+	for (size_t i = 0; i < sizeof(a.id); i++)
+		same += a.id[i] == e->session.id[i];
+	assert_true(same < 8); /* by chance: once in 2^50 */
+}
+
 static void only_minor_version_1_is_spoken(void **state)
 {
 	struct serve_env *e = *state;
@@ -275,6 +321,8 @@ int main(void)
 		TEST(exchange_id_knows_its_clients),
 		TEST(a_restarted_client_loses_its_old_sessions),
 		TEST(a_client_id_ends_after_its_sessions),
+		TEST(another_principal_manages_nothing),
+		TEST(session_ids_cannot_be_guessed),
 		TEST(only_minor_version_1_is_spoken),
 	};
 
