@@ -128,6 +128,9 @@ static void tcp_drop(struct rpc_xprt *x, struct rpc_req *req)
 	rpc_req_free(req);
 }
 
+/* The server waits with more calls until its replies are read. A client must go on reading, because
+ * replies to its own calls come the same way: a server that calls it back and does not read the
+ * answers loses the connection. */
 static void tcp_send_reply(struct rpc_xprt *x, struct rpc_req *req, uint32_t off)
 {
 	struct tcp_xprt *t = tcp_of(x);
@@ -136,6 +139,8 @@ static void tcp_send_reply(struct rpc_xprt *x, struct rpc_req *req, uint32_t off
 	tcp_req_end(t);
 	if (tcp_tx_reply(&t->tx, req, off) < 0)
 		rpc_req_free(req);
+	else if (!t->server && tcp_tx_owes(&t->tx))
+		tcp_tx_shut(&t->tx, "the peer does not read the answers to its calls");
 	else
 		tcp_push(t);
 	rpc_xprt_unref(x);
@@ -196,6 +201,16 @@ static void rx_request(void *ctx, struct mem_buf *buf, uint32_t len)
 		t->slow = SLOW_REQS;
 }
 
+/* The peer has so many calls here, or so many answers not read, that no more are taken now. What
+ * ends that kicks. */
+static bool rx_hold(void *ctx)
+{
+	struct tcp_xprt *t = ctx;
+
+	return __atomic_load_n(&t->nreqs, __ATOMIC_RELAXED) >= MAX_REQS ||
+	       (t->server && tcp_tx_owes(&t->tx));
+}
+
 /* Reads once. Bytes read, 0: none there, negative: the end. */
 static ssize_t tcp_read(struct tcp_xprt *t, bool *drained)
 {
@@ -229,12 +244,17 @@ static int tcp_receive(struct tcp_xprt *t)
 {
 	bool drained = false;
 	ssize_t n = 1;
-	int got = 0;
+	int got;
 
 	corked = t;
 	t->cork_since = 0;
-	for (int i = 0; i < READS_PER_ROUND && !drained; i++) {
-		if (__atomic_load_n(&t->nreqs, __ATOMIC_RELAXED) >= MAX_REQS)
+	got = tcp_rx_resume(&t->rx);
+	if (got < 0) {
+		tcp_tx_shut(&t->tx, t->rx.error);
+		n = got;
+	}
+	for (int i = 0; n >= 0 && i < READS_PER_ROUND && !drained; i++) {
+		if (t->rx.held || rx_hold(t))
 			break;
 		n = tcp_read(t, &drained);
 		if (n <= 0)
@@ -289,8 +309,11 @@ static int tcp_progress(struct rpc_xprt *x, int timeout_ms)
 	if (rc == 0 && timeout_ms)
 		rc = tcp_spin(t);
 	if (rc == 0) {
-		if (__atomic_load_n(&t->nreqs, __ATOMIC_RELAXED) < MAX_REQS)
+		if (!rx_hold(t)) {
 			pfd[0].events = POLLIN;
+			if (t->rx.held)
+				timeout_ms = 0; /* there are records already */
+		}
 		if (__atomic_load_n(&t->tx.full, __ATOMIC_RELAXED))
 			pfd[0].events |= POLLOUT;
 		if (poll(pfd, 2, timeout_ms) > 0) {
@@ -362,7 +385,8 @@ static void set_int(int fd, int level, int name, int value)
 static struct tcp_xprt *tcp_new(int fd, bool server, struct mem_pool *pool,
 	const struct rpc_xprt_up *up, const struct sockaddr *peer, unsigned dead_ms, struct err *e)
 {
-	struct tcp_rx_up rx_up = {.find = rx_find, .reply = rx_reply, .request = rx_request};
+	struct tcp_rx_up rx_up = {
+		.find = rx_find, .reply = rx_reply, .request = rx_request, .hold = rx_hold};
 	const char *spin = getenv("RNFS_TCP_SPIN_US");
 	struct tcp_xprt *t = calloc(1, sizeof(*t));
 	int rc = -ENOMEM;

@@ -339,7 +339,10 @@ static int rx_step(struct tcp_rx *rx)
 {
 	switch (rx->state) {
 	case TCP_RX_MARK:
-		return rx_avail(rx) < 4 ? 1 : rx_mark(rx);
+		if (rx_avail(rx) < 4)
+			return 1;
+		rx->held = rx->up.hold && rx->up.hold(rx->up.ctx);
+		return rx->held ? 1 : rx_mark(rx);
 	case TCP_RX_WHOLE:
 		return rx_whole(rx);
 	case TCP_RX_FRAGS:
@@ -366,10 +369,30 @@ static int rx_step(struct tcp_rx *rx)
 	return rx_fail(rx, "no such state");
 }
 
-int tcp_rx_filled(struct tcp_rx *rx, size_t n)
+static int rx_go_on(struct tcp_rx *rx)
 {
 	int rc = 0;
 
+	while (rc == 0)
+		rc = rx_step(rx);
+	return rc < 0 ? rc : 0;
+}
+
+int tcp_rx_resume(struct tcp_rx *rx)
+{
+	int rc;
+
+	if (!rx->held)
+		return 0;
+	if (rx->up.hold(rx->up.ctx))
+		return 0;
+	rx->held = false;
+	rc = rx_go_on(rx);
+	return rc < 0 ? rc : 1;
+}
+
+int tcp_rx_filled(struct tcp_rx *rx, size_t n)
+{
 	if (rx_direct(rx)) {
 		uint32_t direct = n < rx->left ? n : rx->left;
 
@@ -378,7 +401,5 @@ int tcp_rx_filled(struct tcp_rx *rx, size_t n)
 		n -= direct;
 	}
 	rx->len += n;
-	while (rc == 0)
-		rc = rx_step(rx);
-	return rc < 0 ? rc : 0;
+	return rx_go_on(rx);
 }

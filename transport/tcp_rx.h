@@ -16,6 +16,9 @@
  * Small records are handed over where they lie in the window, many per read. While BODY, SINK or
  * TAIL is under way the window is empty and bytes go to `dst` directly.
  *
+ * Between records the owner is asked whether it wants more (up.hold): while it does not, the window
+ * keeps what it has, `held` is set, and tcp_rx_resume() goes on.
+ *
  * One thread, the connection's progress thread, uses it.
  */
 #ifndef RNFS_TRANSPORT_TCP_RX_H
@@ -38,6 +41,8 @@ struct tcp_rx_up {
 	void (*reply)(void *ctx, struct rpc_call *call, struct xdr_in *msg);
 	/* A call from the peer, len bytes in buf. The reference is the callee's. */
 	void (*request)(void *ctx, struct mem_buf *buf, uint32_t len);
+	/* Whether the next record must wait; may be NULL. */
+	bool (*hold)(void *ctx);
 	void *ctx;
 };
 
@@ -56,6 +61,7 @@ struct tcp_rx {
 	struct mem_pool *pool;
 	enum tcp_rx_state state;
 	const char *error; /* set once: the stream cannot be understood any more */
+	bool held;	   /* a record waits in the window because of up.hold() */
 	uint64_t dropped;  /* records that nobody wanted */
 
 	uint8_t *win; /* TCP_RX_WINDOW bytes: [pos, len) is not parsed yet */
@@ -84,6 +90,9 @@ void tcp_rx_fini(struct tcp_rx *rx);
 int tcp_rx_space(struct tcp_rx *rx, bool narrow, struct iovec iov[2]);
 /* n bytes have been put there: hands over what is complete. 0, or -EPROTO with rx->error set. */
 int tcp_rx_filled(struct tcp_rx *rx, size_t n);
+/* Goes on after up.hold() if it does not hold any more. 1: something was handed over, 0: nothing,
+ * negative as above. */
+int tcp_rx_resume(struct tcp_rx *rx);
 /* Whether complete records may still lie in the window during an upcall: more to come at once. */
 bool tcp_rx_more(const struct tcp_rx *rx);
 /* The call's memory must not be touched any more. Not from an upcall about this call. */

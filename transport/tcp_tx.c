@@ -96,6 +96,21 @@ static struct tcp_out *out_get_locked(struct tcp_tx *tx)
 	return o;
 }
 
+/* What req keeps in memory until it is sent. */
+static size_t req_size(const struct rpc_req *req)
+{
+	size_t n = sizeof(*req) + sizeof(struct tcp_out) + req->msg->size + req->call_msg->size;
+
+	for (unsigned i = 0; i < req->nhold; i++)
+		n += req->hold[i]->size;
+	return n;
+}
+
+static void owe_locked(struct tcp_tx *tx, size_t more, size_t less)
+{
+	__atomic_store_n(&tx->owed, tx->owed + more - less, __ATOMIC_RELAXED);
+}
+
 static int out_append(struct tcp_tx *tx, struct rpc_call *call, struct rpc_req *req, uint32_t off)
 {
 	struct tcp_out *o;
@@ -113,6 +128,8 @@ static int out_append(struct tcp_tx *tx, struct rpc_call *call, struct rpc_req *
 		__atomic_store_n(&call->posted, true, __ATOMIC_RELEASE);
 	} else {
 		o->req = req;
+		o->owed = req_size(req);
+		owe_locked(tx, o->owed, 0);
 		out_build(o, req->msg->data, off, &req->res);
 		o->last = req->fault == RPC_FAULT_CLOSE_MID;
 		if (o->last)
@@ -152,6 +169,7 @@ static void tx_shut_locked(struct tcp_tx *tx, const char *reason)
 static void out_end_locked(struct tcp_tx *tx, struct tcp_out *o, struct tcp_out_list *done)
 {
 	tx->queued--;
+	owe_locked(tx, 0, o->owed);
 	if (o->call) {
 		/* release: the progress thread may end the call from here on */
 		__atomic_store_n(&o->call->xprt_priv, NULL, __ATOMIC_RELEASE);
@@ -260,10 +278,27 @@ int tcp_tx_flush(struct tcp_tx *tx, bool writable)
 		}
 	}
 	tx->sending = false;
+	if (tx->waiting && tx->owed <= TCP_TX_OWED_MAX) {
+		tx->waiting = false;
+		rc = 1;
+	}
 	pthread_cond_broadcast(&tx->idle);
 	pthread_mutex_unlock(&tx->lock);
 	outs_release(&done);
 	return rc;
+}
+
+bool tcp_tx_owes(struct tcp_tx *tx)
+{
+	bool owes;
+
+	if (__atomic_load_n(&tx->owed, __ATOMIC_RELAXED) <= TCP_TX_OWED_MAX)
+		return false;
+	pthread_mutex_lock(&tx->lock);
+	owes = tx->owed > TCP_TX_OWED_MAX;
+	tx->waiting = owes;
+	pthread_mutex_unlock(&tx->lock);
+	return owes;
 }
 
 unsigned tcp_tx_queued(struct tcp_tx *tx)

@@ -9,6 +9,9 @@
  * several records at a time. When the socket is full the queue stays and the progress thread goes
  * on.
  *
+ * Replies in the queue are counted by the memory that they keep. A responder whose peer does not
+ * read them is to read no more calls while that is more than TCP_TX_OWED_MAX.
+ *
  * While a call is in the queue its xprt_priv points to its tcp_out; NULL again means that its bytes
  * are with the kernel and nobody here touches it any more.
  */
@@ -20,12 +23,14 @@
 
 #include "transport/xprt.h"
 
-#define TCP_OUT_IOV (1 + 3 * XDR_MAX_PAYLOADS)
+#define TCP_OUT_IOV	(1 + 3 * XDR_MAX_PAYLOADS)
+#define TCP_TX_OWED_MAX (16u << 20)
 
 struct tcp_out {
 	TAILQ_ENTRY(tcp_out) link;
 	struct rpc_call *call; /* one of the two, or neither after tcp_tx_forget() */
 	struct rpc_req *req;
+	size_t owed;	      /* of a reply: the memory that it keeps */
 	struct mem_buf *kept; /* forgotten when partly sent: what is left lies here ... */
 	void *copy;	      /* ... and here */
 	bool started, last;   /* last: the connection is shut down behind it */
@@ -42,10 +47,12 @@ struct tcp_tx {
 	struct tcp_out_list queue; /* lock */
 	struct tcp_out_list spare; /* lock */
 	unsigned queued;	   /* lock: entries in queue */
-	bool sending;		   /* lock: a thread is in sendmsg() */
-	bool full;		   /* lock, atomic reads: wait for POLLOUT */
-	bool down;		   /* lock: nothing is taken any more */
-	char *reason;		   /* lock: the first reason for down goes here ... */
+	size_t owed;		   /* lock, atomic reads: memory that replies in queue keep */
+	bool waiting; /* lock: the progress thread reads no calls before some are out */
+	bool sending; /* lock: a thread is in sendmsg() */
+	bool full;    /* lock, atomic reads: wait for POLLOUT */
+	bool down;    /* lock: nothing is taken any more */
+	char *reason; /* lock: the first reason for down goes here ... */
 	size_t reason_size;
 };
 
@@ -57,9 +64,13 @@ void tcp_tx_fini(struct tcp_tx *tx);
 int tcp_tx_call(struct tcp_tx *tx, struct rpc_call *call, uint32_t off);
 int tcp_tx_reply(struct tcp_tx *tx, struct rpc_req *req, uint32_t off);
 /* Sends what is queued, unless the socket is known to be full and is not said to be writable again.
- * 1: the socket has become full and the progress thread must know; otherwise 0. */
+ * 1: the socket has become full, or enough replies are out for calls to be read again, and the
+ * progress thread must know; otherwise 0. */
 int tcp_tx_flush(struct tcp_tx *tx, bool writable);
 unsigned tcp_tx_queued(struct tcp_tx *tx);
+/* Whether replies that the peer does not read keep more than TCP_TX_OWED_MAX bytes. If so, the
+ * tcp_tx_flush() that changes it returns 1. */
+bool tcp_tx_owes(struct tcp_tx *tx);
 
 /* Takes a call back; what of it is half sent goes on out of private memory. */
 void tcp_tx_forget(struct tcp_tx *tx, struct rpc_call *call);

@@ -21,7 +21,8 @@
 #include "transport/log.h"
 #include "transport/rpc.h"
 
-#define LAST 0x80000000u
+#define LAST	  0x80000000u
+#define BIG_REPLY 65536
 
 static struct mem_pool *pool;
 static struct rpc_server *server;
@@ -29,7 +30,12 @@ static struct sockaddr_in server_addr;
 
 static void service(void *ctx, struct rpc_req *req)
 {
-	if (req->proc == 0)
+	if (req->proc == 2) {
+		assert_int_equal(rpc_req_begin(req, BIG_REPLY), 0);
+		for (int i = 0; i < BIG_REPLY / 4; i++)
+			xdr_put_u32(&req->res, i);
+	}
+	if (req->proc == 0 || req->proc == 2)
 		rpc_req_reply(req, RPC_ACCEPT_SUCCESS);
 	else
 		rpc_req_reply(req, RPC_ACCEPT_PROC_UNAVAIL);
@@ -174,6 +180,35 @@ static void garbage_harms_nobody(void **state)
 	send_words(fd, WORDS(LAST | 4000, 1, 0, 2));
 	the_server_answers_bare_calls(state);
 	usleep(10000);
+	close(fd);
+}
+
+/* 64 MiB of replies are asked for at once: the server keeps a part of that in memory, and goes on
+ * when the peer reads. */
+static void a_peer_that_reads_nothing_waits(void **state)
+{
+	static uint32_t w[BIG_REPLY / 4 + 6];
+	struct timespec ms = {.tv_nsec = 1000000};
+	struct mem_stats st;
+	uint64_t used = 1, before = 0;
+	int fd = dial(), steady = 0;
+
+	for (uint32_t i = 0; i < 1024; i++)
+		send_words(fd, WORDS(LAST | 40, i, 0, 2, 1, 1, 2, 0, 0, 0, 0));
+	for (int i = 0; i < 5000 && steady < 100; i++) {
+		nanosleep(&ms, NULL);
+		mem_pool_stats(pool, &st);
+		used = st.used_bytes;
+		steady = used && used == before ? steady + 1 : 0;
+		before = used;
+	}
+	assert_int_equal(steady, 100);
+	assert_in_range(used, 8u << 20, 32u << 20);
+	for (uint32_t i = 0; i < 1024; i++) {
+		assert_int_equal(read_words(fd, w, BIG_REPLY / 4 + 6), BIG_REPLY / 4 + 6);
+		assert_int_equal(w[0], i);
+		assert_int_equal(w[BIG_REPLY / 4 + 5], BIG_REPLY / 4 - 1);
+	}
 	close(fd);
 }
 
@@ -343,6 +378,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_server_answers_bare_calls, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			the_server_closes_what_is_too_long, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_peer_that_reads_nothing_waits, setup, teardown),
 		cmocka_unit_test_setup_teardown(garbage_harms_nobody, setup, teardown),
 		cmocka_unit_test_setup_teardown(only_the_right_reply_counts, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_broken_stream_is_replaced, setup, teardown),
