@@ -205,7 +205,7 @@ struct nfs_open {
 	uint32_t gen;	/* counts changes of stateid */
 	bool suspect;	/* the server has disowned stateid: the state manager opens anew */
 	bool lost;	/* it could not: operations fail with -EIO */
-	struct nfs_op own;
+	struct nfs_op own; /* its cred, the opener's, is constant and goes with all that is about o */
 	char name[NFS_NAME_MAX];
 };
 

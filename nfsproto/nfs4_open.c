@@ -205,7 +205,6 @@ void nfs4_close_submit(struct nfs4_client *c, struct nfs_op *op)
 	o->user = op;
 	o->close_wanted = true;
 	pthread_mutex_unlock(&c->slots.lock);
-	o->own.cred = op->cred;
 	close_start(c, o);
 }
 

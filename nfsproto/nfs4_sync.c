@@ -64,6 +64,16 @@ static void sync_join(struct nfs4_sync *s)
 	pthread_mutex_unlock(&s->lock);
 }
 
+/* State of an open belongs to the user who opened it, also when it is made anew: the mount's own
+ * user may not even be allowed to look at the file. */
+static const struct rpc_cred *sync_cred(
+	const struct nfs4_client *c, const struct nfs4_sync *s, unsigned kind)
+{
+	if (kind == NFS_CLOSE)
+		return &s->u.close->own.cred;
+	return kind == NFS4_K_REOPEN ? &s->u.reopen.open->own.cred : &c->cred;
+}
+
 int nfs4_sync_run(struct nfs4_client *c, struct nfs4_sync *s, unsigned kind, unsigned timeout_ms)
 {
 	struct nfs_open *close = kind == NFS_CLOSE ? s->u.close : NULL;
@@ -74,7 +84,7 @@ int nfs4_sync_run(struct nfs4_client *c, struct nfs4_sync *s, unsigned kind, uns
 	memset(&s->op, 0, sizeof(s->op));
 	s->op.type = NFS_OP_TYPES;
 	s->op.client = &c->base;
-	s->op.cred = c->cred;
+	s->op.cred = *sync_cred(c, s, kind);
 	s->op.done = sync_done;
 	s->op.be.v4.kind = (uint8_t)kind;
 	s->op.be.v4.flags = NFS4_F_PRIV | (slot ? NFS4_F_SLOT_SET : 0);

@@ -496,8 +496,10 @@ static uint32_t one_op(struct run *r)
 	status = told_to_fail(r, a.op);
 	if (status == NFS4_OK)
 		status = do_op(r, &a);
-	if (a.op < 80)
+	if (a.op < 80) {
 		s->count[a.op]++;
+		s->uid[a.op] = r->req->cred.uid;
+	}
 	r->n++;
 	if (r->last && r->n > 1) {
 		if (quirky(s, Q_WRONG_OP))

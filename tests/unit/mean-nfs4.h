@@ -61,6 +61,7 @@ struct mean_srv {
 
 	/* what happened: */
 	unsigned count[80]; /* operations executed */
+	uint32_t uid[80];   /* by whom, the last time */
 	unsigned nclients, nsessions, nopens, ndelegs;
 	unsigned reclaims, reopens, replays, misordered;
 	unsigned nheld;

@@ -68,6 +68,28 @@ static void test_reboot_no_grace(void **state)
 	fix_unmount_clean(f);
 }
 
+/* An open is made anew, and closed at the end, by who opened it. */
+static void test_opener_cred(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_op op = {.type = NFS_OPEN,
+		.cred = {.flavor = RPC_AUTH_SYS, .uid = 4711, .gid = 4712},
+		.u.open = {.dir = f->root, .name = {"file", 4}, .flags = O_RDWR}};
+	uint32_t n;
+
+	assert_int_equal(fix_run(f, &op), 0);
+	for (int grace = 1; grace >= 0; grace--) {
+		mean_reboot(&f->srv);
+		f->srv.reclaiming = grace;
+		f->srv.uid[OP_OPEN] = 0;
+		assert_int_equal(fix_read(f, op.u.open.open, &op.u.open.fh, 1000, &n), 0);
+		assert_int_equal(grace ? f->srv.reclaims : f->srv.reopens, 1);
+		assert_int_equal(f->srv.uid[OP_OPEN], 4711);
+	}
+	fix_unmount_clean(f); /* the file is still open */
+	assert_int_equal(f->srv.uid[OP_CLOSE], 4711);
+}
+
 static void test_bad_stateid(void **state)
 {
 	struct fix *f = *state;
@@ -194,6 +216,7 @@ int main(void)
 		ON_MOUNT(test_lost_session),
 		ON_MOUNT(test_reboot),
 		ON_MOUNT(test_reboot_no_grace),
+		ON_MOUNT(test_opener_cred),
 		ON_MOUNT(test_bad_stateid),
 		ON_MOUNT(test_revoked_flag),
 		ON_MOUNT(test_misordered),
