@@ -128,15 +128,20 @@ enum nfs4_task_state { /* nfs_op.be.v4.state, under slots.lock but for one step,
 	NFS4_T_ENDING,	/* its reply is being looked at; perhaps it starts again */
 };
 
-/* nfs_op.be.v4.flags: constant while the op runs; be.v4.cancelled is under slots.lock */
+/* nfs_op.be.v4.flags: written by the thread that starts the op or looks at its reply;
+ * be.v4.cancelled is under slots.lock */
 #define NFS4_F_PRIV	 1u /* passes the gate, never queues or retries: a nfs4_sync */
 #define NFS4_F_OWN	 2u /* a nfs_open's own op */
 #define NFS4_F_SLOT_SET	 4u /* comes with its slot: finding out about a doubtful one */
+#define NFS4_F_SLOT_KEPT 8u /* has kept its slot and sequence id: SEQUENCE was answered DELAY */
 
 /* Starts (or starts again) an op whose kind is set. Any thread, no lock held. */
 void nfs4_task_start(struct nfs4_client *c, struct nfs_op *op);
 /* Ends it: done is called. No lock held. */
 void nfs4_task_end(struct nfs4_client *c, struct nfs_op *op, int error);
+/* op, which is not under way, may have a slot whose request the server may have counted: it goes
+ * back as DOUBTFUL. slots.lock held. */
+void nfs4_task_give_up_slot_locked(struct nfs4_client *c, struct nfs_op *op);
 /* Asks it to end early; slots.lock held. Its done is called later and from another thread. */
 void nfs4_task_cancel_locked(struct nfs4_client *c, struct nfs_op *op);
 /* Starts what can be started now that the gate is open. No lock held. */
@@ -202,10 +207,11 @@ struct nfs_open {
 	struct nfs_fh fh;     /* constant after OPEN */
 	pthread_mutex_t lock; /* of the following */
 	struct nfs4_stateid stateid;
-	uint32_t gen;	/* counts changes of stateid */
-	bool suspect;	/* the server has disowned stateid: the state manager opens anew */
-	bool lost;	/* it could not: operations fail with -EIO */
-	struct nfs_op own; /* its cred, the opener's, is constant and goes with all that is about o */
+	uint32_t gen; /* counts changes of stateid */
+	bool suspect; /* the server has disowned stateid: the state manager opens anew */
+	bool lost;    /* it could not: operations fail with -EIO */
+	struct nfs_op
+		own; /* its cred, the opener's, is constant and goes with all that is about o */
 	char name[NFS_NAME_MAX];
 };
 

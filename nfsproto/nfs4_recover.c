@@ -198,6 +198,10 @@ static bool drain(struct nfs4_client *c)
 
 	pthread_mutex_lock(&c->slots.lock);
 	while (c->slots.nbusy > 0 && !c->stop_thread) {
+		struct nfs_op *op;
+
+		TAILQ_FOREACH (op, &c->delayed, link) /* with a slot that it has kept */
+			nfs4_task_give_up_slot_locked(c, op);
 		nfs4_state_wait_locked(&c->slots.idle, &c->slots.lock, nfs4_now_ns() + PUMP_NS);
 		pthread_mutex_unlock(&c->slots.lock);
 		nfs4_state_pump(c);

@@ -9,7 +9,11 @@
  *                                                 \--> NEW ...         (next step, new session)
  *
  * An op is encoded when it has its slot, never before, so that a retry is a new encoding with a new
- * sequence id and nothing else. The thread that submits sends; the progress thread that sees the
+ * sequence id and nothing else. But when SEQUENCE itself was answered DELAY, the server may be
+ * carrying out the same request, which it got over a connection that is lost by now, and will keep
+ * that one's answer under the sequence id: the op then keeps its slot and asks again with the same
+ * sequence id (RFC 8881 15.1.1.3). If it cannot (it ends, a new session is made), the slot is
+ * DOUBTFUL. The thread that submits sends; the progress thread that sees the
  * reply gives the slot to the first that waits and sends that before it looks at the results.
  *
  * Invariant: in ENDING nobody but the thread that ends the op touches it, so cancelling only sets a
@@ -44,10 +48,25 @@ static const struct nfs4_kind *task_kind(const struct nfs_op *op)
 	return &nfs4_kinds[op->be.v4.kind];
 }
 
+void nfs4_task_give_up_slot_locked(struct nfs4_client *c, struct nfs_op *op)
+{
+	if (!op->slot)
+		return;
+	nfs4_slots_put_locked(&c->slots, op->slot, NFS4_SLOT_DOUBTFUL);
+	op->slot = NULL;
+	if (!c->stopping)
+		nfs4_state_want_locked(c, NFS4_TODO_PROBE);
+}
+
 void nfs4_task_end(struct nfs4_client *c, struct nfs_op *op, int error)
 {
 	struct nfs_open *o = nfs4_op_open(op);
 
+	if (op->slot) { /* kept for another try, or set, and now nobody will ask with it */
+		pthread_mutex_lock(&c->slots.lock);
+		nfs4_task_give_up_slot_locked(c, op);
+		pthread_mutex_unlock(&c->slots.lock);
+	}
 	op->error = error;
 	if (o && !(op->be.v4.flags & NFS4_F_OWN))
 		nfs4_open_unref(o);
@@ -149,14 +168,17 @@ static struct nfs_op *task_release_locked(
 static void task_send(struct nfs4_client *c, struct nfs_op *op, uint32_t highest)
 {
 	while (op) {
+		enum nfs4_slot_end end = NFS4_SLOT_UNUSED;
 		struct nfs_op *next;
 		int rc = task_try_send(c, op, highest);
 
 		if (rc == 0)
 			return;
+		if (op->be.v4.flags & (NFS4_F_SLOT_SET | NFS4_F_SLOT_KEPT))
+			end = NFS4_SLOT_DOUBTFUL;
 		pthread_mutex_lock(&c->slots.lock);
 		task_set_state(op, NFS4_T_ENDING);
-		next = task_release_locked(c, op, NFS4_SLOT_UNUSED, &highest);
+		next = task_release_locked(c, op, end, &highest);
 		pthread_mutex_unlock(&c->slots.lock);
 		nfs4_task_end(c, op, rc);
 		op = next;
@@ -176,7 +198,8 @@ void nfs4_task_start(struct nfs4_client *c, struct nfs_op *op)
 		error = -EINTR;
 	} else if (c->stopping && !priv) {
 		error = -ENOTCONN;
-	} else if (!noseq && !(op->be.v4.flags & NFS4_F_SLOT_SET)) {
+	} else if (!noseq && !op->slot) {
+		op->be.v4.flags &= (uint8_t)~NFS4_F_SLOT_KEPT;
 		op->slot =
 			priv || TAILQ_EMPTY(&s->waiting) ? nfs4_slots_take_locked(s, priv) : NULL;
 		if (!op->slot && !priv) {
@@ -270,6 +293,8 @@ static enum nfs4_slot_end slot_after_status(uint32_t status)
 {
 	switch (status) {
 	case NFS4ERR_SEQ_MISORDERED:
+	case NFS4ERR_DELAY:			/* but see task_keep_slot_locked() */
+	case NFS4ERR_CONN_NOT_BOUND_TO_SESSION: /* sent anew; the connection before it was bound */
 		return NFS4_SLOT_DOUBTFUL;
 	case NFS4ERR_SEQ_FALSE_RETRY:
 	case NFS4ERR_RETRY_UNCACHED_REP:
@@ -432,14 +457,32 @@ static void task_conclude(struct nfs4_client *c, struct nfs_op *op, int rc)
 		nfs4_task_end(c, op, rc < 0 ? task_rpc_error(op, rc) : 0);
 }
 
+/* SEQUENCE was answered DELAY: may op keep its slot for asking again? If not, *end is set. */
+static bool task_keep_slot_locked(struct nfs4_client *c, struct nfs_op *op, enum nfs4_slot_end *end)
+{
+	bool priv = op->be.v4.flags & NFS4_F_PRIV;
+
+	if (!priv && c->slots.gate_open && !c->stopping && !op->be.v4.cancelled) {
+		op->be.v4.flags |= NFS4_F_SLOT_KEPT;
+		return true;
+	}
+	/* A sync op is repeated by its caller, and while it mounts there is nobody else to take the
+	 * slot. Slots are not to run out by that. */
+	if (priv && (c->state == NFS4_S_NEW || c->slots.ndoubtful >= c->slots.max / 2))
+		*end = NFS4_SLOT_UNUSED;
+	else
+		*end = NFS4_SLOT_DOUBTFUL;
+	return false;
+}
+
 static void task_done(struct rpc_call *call, int error, struct xdr_in *res)
 {
 	struct nfs_op *op = container_of(call, struct nfs_op, call);
 	struct nfs4_client *c = call->ctx;
 	struct nfs4_sequence_res seq = {.status_flags = 0};
 	enum nfs4_slot_end end = NFS4_SLOT_USED;
-	bool has_slot = op->slot != NULL;
-	struct nfs_op *next;
+	bool has_slot = op->slot != NULL, busy = false;
+	struct nfs_op *next = NULL;
 	struct nfs4_reply r;
 	uint32_t highest = 0;
 	int rc = error ? error : nfs4_reply_begin(&r, res);
@@ -448,6 +491,7 @@ static void task_done(struct rpc_call *call, int error, struct xdr_in *res)
 		rc = task_get_sequence(c, op, &r, &seq);
 		if (rc > 0)
 			end = slot_after_status((uint32_t)rc);
+		busy = rc == NFS4ERR_DELAY && !(op->be.v4.flags & NFS4_F_SLOT_SET);
 	} else if (rc > 0) {
 		end = NFS4_SLOT_UNUSED; /* failed as a whole: not even SEQUENCE was executed */
 	}
@@ -460,10 +504,12 @@ static void task_done(struct rpc_call *call, int error, struct xdr_in *res)
 	task_set_state(op, NFS4_T_ENDING);
 	if (rc == 0 && has_slot)
 		nfs4_slots_target_locked(&c->slots, seq.highest_slotid, seq.target_highest_slotid);
-	if (has_slot && end == NFS4_SLOT_DOUBTFUL && !c->stopping &&
-		!(op->be.v4.flags & NFS4_F_SLOT_SET))
-		nfs4_state_want_locked(c, NFS4_TODO_PROBE);
-	next = task_release_locked(c, op, end, &highest);
+	if (!busy || !task_keep_slot_locked(c, op, &end)) {
+		if (has_slot && end == NFS4_SLOT_DOUBTFUL && !c->stopping &&
+			!(op->be.v4.flags & NFS4_F_SLOT_SET))
+			nfs4_state_want_locked(c, NFS4_TODO_PROBE);
+		next = task_release_locked(c, op, end, &highest);
+	}
 	pthread_mutex_unlock(&c->slots.lock);
 	if (next)
 		task_send(c, next, highest);

@@ -520,26 +520,6 @@ static uint32_t one_op(struct run *r)
 	return status;
 }
 
-static void compound(struct mean_srv *s, struct rpc_req *req)
-{
-	struct run r = {.s = s, .req = req, .x = &req->res};
-	struct nfs4_compound_args head;
-	uint32_t status = NFS4_OK;
-	size_t at;
-
-	assert_int_equal(nfs4_get_compound_args(&req->args, &head), 0);
-	assert_int_equal(rpc_req_begin(req, RES_CAP), 0);
-	at = nfs4_begin_compound_res(r.x, &head.tag);
-	if (head.minor != s->minor)
-		status = NFS4ERR_MINOR_VERS_MISMATCH;
-	for (uint32_t i = 0; i < head.nops && status == NFS4_OK; i++) {
-		r.last = i + 1 == head.nops;
-		status = one_op(&r);
-	}
-	nfs4_end_compound_res(r.x, at, status, r.n);
-	rpc_req_reply(req, RPC_ACCEPT_SUCCESS);
-}
-
 /* Does the COMPOUND have this operation? Looks at a copy of the cursor. */
 static bool has_op(const struct rpc_req *req, uint32_t op)
 {
@@ -556,6 +536,81 @@ static bool has_op(const struct rpc_req *req, uint32_t op)
 			return true;
 	}
 	return false;
+}
+
+static bool get_sequence(const struct rpc_req *req, uint32_t *nops, struct nfs4_args *a)
+{
+	struct xdr_in x = req->args;
+	struct nfs4_compound_args head;
+
+	if (nfs4_get_compound_args(&x, &head) || !head.nops || nfs4_get_args(&x, a))
+		return false;
+	*nops = head.nops;
+	return a->op == OP_SEQUENCE;
+}
+
+/* Keeps the answer to req, and says DELAY. */
+static void keep_answer(
+	struct mean_srv *s, struct rpc_req *req, const struct nfs4_args *seq, uint32_t nops)
+{
+	struct nfs4_opaque tag = {.len = 0};
+	struct xdr_out *x = &req->res;
+	size_t at;
+
+	assert_true(x->len <= sizeof(s->kept.reply));
+	s->kept.slot = seq->u.sequence.slotid;
+	s->kept.seq = seq->u.sequence.sequenceid;
+	s->kept.nops = nops;
+	s->kept.len = x->len;
+	memcpy(s->kept.reply, x->base, x->len);
+	x->len = 0;
+	at = nfs4_begin_compound_res(x, &tag);
+	nfs4_put_op_res(x, OP_SEQUENCE, NFS4ERR_DELAY);
+	nfs4_end_compound_res(x, at, NFS4ERR_DELAY, 1);
+}
+
+/* A server that looks at slot and sequence id alone: what it has kept, whatever is asked. */
+static bool answer_kept(struct mean_srv *s, struct rpc_req *req)
+{
+	struct nfs4_args a;
+	uint32_t nops;
+
+	if (!s->kept.len || !get_sequence(req, &nops, &a) || a.u.sequence.slotid != s->kept.slot ||
+		a.u.sequence.sequenceid != s->kept.seq)
+		return false;
+	s->mixups += nops != s->kept.nops;
+	assert_int_equal(rpc_req_begin(req, RES_CAP), 0);
+	memcpy(req->res.base, s->kept.reply, s->kept.len);
+	req->res.len = s->kept.len;
+	rpc_req_reply(req, RPC_ACCEPT_SUCCESS);
+	return true;
+}
+
+static void compound(struct mean_srv *s, struct rpc_req *req)
+{
+	struct run r = {.s = s, .req = req, .x = &req->res};
+	struct nfs4_compound_args head;
+	uint32_t status = NFS4_OK, nops;
+	struct nfs4_args seq;
+	bool busy;
+	size_t at;
+
+	if (answer_kept(s, req))
+		return;
+	busy = has_op(req, OP_OPEN) && get_sequence(req, &nops, &seq) && quirky(s, Q_BUSY);
+	assert_int_equal(nfs4_get_compound_args(&req->args, &head), 0);
+	assert_int_equal(rpc_req_begin(req, RES_CAP), 0);
+	at = nfs4_begin_compound_res(r.x, &head.tag);
+	if (head.minor != s->minor)
+		status = NFS4ERR_MINOR_VERS_MISMATCH;
+	for (uint32_t i = 0; i < head.nops && status == NFS4_OK; i++) {
+		r.last = i + 1 == head.nops;
+		status = one_op(&r);
+	}
+	nfs4_end_compound_res(r.x, at, status, r.n);
+	if (busy)
+		keep_answer(s, req, &seq, nops);
+	rpc_req_reply(req, RPC_ACCEPT_SUCCESS);
 }
 
 static void service(void *ctx, struct rpc_req *req)

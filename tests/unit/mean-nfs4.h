@@ -36,6 +36,7 @@ enum quirk {
 	Q_DIR_NAME,	   /* an entry with the name mean_srv.bad_name */
 	Q_DELEGATION,	   /* OPEN gives a delegation nobody asked for */
 	Q_DROP,		   /* no reply at all */
+	Q_BUSY,		   /* an OPEN is carried out, but answered as if it still were: DELAY */
 };
 
 struct mean_srv {
@@ -64,6 +65,7 @@ struct mean_srv {
 	uint32_t uid[80];   /* by whom, the last time */
 	unsigned nclients, nsessions, nopens, ndelegs;
 	unsigned reclaims, reopens, replays, misordered;
+	unsigned mixups; /* what Q_BUSY has kept was asked for with another COMPOUND */
 	unsigned nheld;
 	struct rpc_req *held[MEAN_HELD];
 
@@ -72,6 +74,11 @@ struct mean_srv {
 	bool reclaiming;
 	uint32_t session_no;
 	uint32_t seq[MEAN_SLOTS];
+	struct {
+		uint32_t slot, seq, nops;
+		size_t len; /* 0: nothing is kept */
+		uint8_t reply[4096];
+	} kept; /* by Q_BUSY */
 	uint32_t open_no;
 	struct {
 		bool used;

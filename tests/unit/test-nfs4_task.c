@@ -64,6 +64,57 @@ static void test_delay_after_change(void **state)
 	fix_unmount_clean(f);
 }
 
+/* SEQUENCE answered DELAY: the server is carrying out the very request, and its answer belongs to
+ * the slot's sequence id. Nothing else may be sent with that. */
+static void test_busy_slot(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_op op = {.type = NFS_OPEN,
+		.u.open = {.dir = f->root, .name = {"file", 4}, .flags = O_RDONLY}};
+	sem_t sem;
+
+	fix_quirk(f, Q_BUSY);
+	fix_start(f, &op, &sem);
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_OPEN], 1));
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(fix_getattr(f), 0);
+	assert_true(fix_ends_within(&sem, 2000));
+	assert_int_equal(op.error, 0);
+	assert_int_equal(f->srv.mixups, 0);
+	assert_int_equal(f->srv.count[OP_OPEN], 1); /* executed once */
+	assert_int_equal(fix_close(f, op.u.open.open), 0);
+	fix_unmount_clean(f);
+}
+
+/* The same while it waits for its next try: unmounting, cancelling, losing the session. */
+static void test_busy_slot_left(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_op op = {.type = NFS_GETATTR, .u.getattr = {.fh = f->root}};
+	sem_t sem;
+
+	fix_fails(f, OP_SEQUENCE, NFS4ERR_DELAY, 6);
+	fix_start(f, &op, &sem);
+	usleep(200000);
+	nfs_cancel(&op);
+	assert_true(fix_ends_within(&sem, 2000));
+	assert_int_equal(op.error, -EINTR);
+	fix_fails(f, OP_SEQUENCE, NFS4ERR_DELAY, 5);
+	fix_start(f, &op, &sem);
+	usleep(200000);
+	mean_lose_session(&f->srv);
+	assert_int_equal(fix_getattr(f), 0);
+	assert_true(fix_ends_within(&sem, 4000));
+	assert_int_equal(op.error, 0);
+	fix_fails(f, OP_SEQUENCE, NFS4ERR_DELAY, 6);
+	fix_start(f, &op, &sem);
+	usleep(200000);
+	f->srv.fail_times = 0;
+	fix_unmount_clean(f);
+	assert_true(fix_ends_within(&sem, 100));
+	assert_int_equal(op.error, -ENOTCONN);
+}
+
 static void test_exclusive_create(void **state)
 {
 	struct fix *f = *state;
@@ -207,6 +258,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		ON_MOUNT(test_delay),
 		ON_MOUNT(test_delay_after_change),
+		ON_MOUNT(test_busy_slot),
+		ON_MOUNT(test_busy_slot_left),
 		ON_MOUNT(test_exclusive_create),
 		ON_MOUNT(test_truncating_open),
 		ON_MOUNT(test_cancel_sent),
