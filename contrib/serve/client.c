@@ -204,12 +204,12 @@ static struct client *client_new_locked(struct state *s, const struct rpc_cred *
 }
 
 /* The record that can best be spared, if any: expired, oldest first. */
-static struct client *victim_locked(struct state *s)
+static struct client *victim_locked(struct state *s, uint64_t spare)
 {
 	struct client *c, *best = NULL;
 
 	TAILQ_FOREACH (c, &s->clients, link)
-		if (client_expired(s, c) && (!best || c->seen_ns < best->seen_ns))
+		if (c->id != spare && client_expired(s, c) && (!best || c->seen_ns < best->seen_ns))
 			best = c;
 	return best;
 }
@@ -259,7 +259,7 @@ static uint32_t choose_record(struct state *s, const struct rpc_cred *cred, cons
 		client_remove_locked(s, unconf);
 		*gone = unconf;
 	} else if (s->nclients >= STATE_MAX_CLIENTS) {
-		*gone = victim_locked(s);
+		*gone = victim_locked(s, 0);
 		if (!*gone)
 			return NFS4ERR_DELAY;
 		client_remove_locked(s, *gone);
@@ -369,4 +369,18 @@ bool client_evict_expired(struct state *s, uint64_t clientid)
 		client_dispose(s, c);
 	client_unref(s, c);
 	return removed;
+}
+
+bool client_evict_one(struct state *s, uint64_t clientid)
+{
+	struct client *c;
+
+	pthread_mutex_lock(&s->lock);
+	c = victim_locked(s, clientid);
+	if (c)
+		client_remove_locked(s, c);
+	pthread_mutex_unlock(&s->lock);
+	if (c)
+		client_dispose(s, c);
+	return c != NULL;
 }

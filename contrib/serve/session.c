@@ -23,8 +23,32 @@ static uint32_t min32(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-static uint32_t clamp_channels(
-	const struct nfs4_create_session_args *a, struct nfs4_create_session_res *r)
+static uint32_t cached_max(const struct nfs4_channel_attrs *f)
+{
+	return f->maxresponsesize_cached > STATE_MIN_CACHED ? f->maxresponsesize_cached
+							    : STATE_MIN_CACHED;
+}
+
+static uint32_t slot_bytes(const struct nfs4_channel_attrs *f)
+{
+	return cached_max(f) + (uint32_t)sizeof(struct slot);
+}
+
+/* A session gets at most an eighth of what is left for replies, but a slot as long as there is
+ * room for one. state->lock. */
+static void limit_cache(struct state *s, struct nfs4_channel_attrs *f)
+{
+	uint32_t used = __atomic_load_n(&s->cache_used, __ATOMIC_RELAXED);
+	uint32_t left = used < STATE_MAX_CACHE ? STATE_MAX_CACHE - used : 0;
+	uint32_t most = left / 8 / slot_bytes(f);
+
+	if (most == 0)
+		most = left >= slot_bytes(f);
+	f->maxrequests = min32(f->maxrequests, most);
+}
+
+static uint32_t clamp_channels(struct state *s, const struct nfs4_create_session_args *a,
+	struct nfs4_create_session_res *r)
 {
 	const struct nfs4_channel_attrs *f = &a->fore;
 
@@ -39,6 +63,9 @@ static uint32_t clamp_channels(
 		.maxoperations = min32(f->maxoperations, STATE_MAX_OPS),
 		.maxrequests = min32(f->maxrequests, STATE_MAX_SLOTS),
 	};
+	limit_cache(s, &r->fore);
+	if (r->fore.maxrequests == 0)
+		return NFS4ERR_NOSPC;
 	r->back = a->back;
 	r->back.headerpadsize = 0;
 	r->back.have_rdma_ird = false;
@@ -67,6 +94,8 @@ static struct session *session_new(struct client *c, const struct nfs4_create_se
 	ses->client = c;
 	ses->fore = r->fore;
 	ses->back = r->back;
+	ses->cached_max = cached_max(&r->fore);
+	ses->reserved = slot_bytes(&r->fore) * r->fore.maxrequests;
 	ses->refs = 1;
 	ses->cb_prog = a->cb_program;
 	for (uint32_t i = 0; i < a->nsec; i++) {
@@ -135,7 +164,7 @@ static uint32_t create_locked(struct state *s, struct client *c,
 	const struct nfs4_create_session_args *a, struct nfs4_create_session_res *r,
 	struct session **out)
 {
-	uint32_t status = clamp_channels(a, r);
+	uint32_t status = clamp_channels(s, a, r);
 	struct session *ses;
 
 	if (status != NFS4_OK)
@@ -145,6 +174,7 @@ static uint32_t create_locked(struct state *s, struct client *c,
 	ses = make_id(&r->session) ? session_new(c, a, r) : NULL;
 	if (!ses)
 		return NFS4ERR_SERVERFAULT;
+	__atomic_add_fetch(&s->cache_used, ses->reserved, __ATOMIC_RELAXED);
 	c->refs++;
 	TAILQ_INSERT_HEAD(&s->sessions, ses, link);
 	pthread_rwlock_wrlock(&s->index_lock);
@@ -170,6 +200,9 @@ uint32_t session_create(struct state *s, struct rpc_xprt *x, const struct rpc_cr
 	if (a->flags & ~(CREATE_SESSION4_FLAG_PERSIST | CREATE_SESSION4_FLAG_CONN_BACK_CHAN |
 			       CREATE_SESSION4_FLAG_CONN_RDMA))
 		return NFS4ERR_INVAL;
+	while (__atomic_load_n(&s->cache_used, __ATOMIC_RELAXED) > STATE_MAX_CACHE / 2 &&
+		client_evict_one(s, a->clientid))
+		; /* those that have gone make room */
 	pthread_mutex_lock(&s->lock);
 	c = client_find_locked(s, a->clientid);
 	if (!c) {
@@ -224,6 +257,7 @@ void session_put(struct state *s, struct session *ses)
 	if (!ses || __atomic_sub_fetch(&ses->refs, 1, __ATOMIC_ACQ_REL) > 0)
 		return;
 	client_unref(s, ses->client);
+	__atomic_sub_fetch(&s->cache_used, ses->reserved, __ATOMIC_RELAXED);
 	session_free(ses);
 }
 
@@ -343,8 +377,10 @@ void slot_done(struct session *ses, uint32_t slotid, const void *reply, uint32_t
 
 	pthread_mutex_lock(&ses->lock);
 	sl->busy = false;
+	if (len > ses->cached_max)
+		reply = NULL;
 	if (reply && len > sl->cap) {
-		uint32_t cap = (len + 255) & ~255u;
+		uint32_t cap = min32((len + 255) & ~255u, ses->cached_max);
 		uint8_t *p = realloc(sl->reply, cap);
 
 		if (p) {

@@ -8,6 +8,10 @@
  * and states (`struct st`: opens and lock owners). Records that have not been heard of for a lease
  * are kept (courtesy) until somebody else needs what they hold or their number grows too large.
  *
+ * Memory for replies is set aside when a session is made, for all that its slots may come to keep,
+ * so that a slot never has to break the promise; it is taken from the heap as replies come. The
+ * fuller the common budget, the fewer slots a new session gets.
+ *
  * Principals. What manages a client (CREATE_SESSION, BIND_CONN_TO_SESSION, DESTROY_SESSION,
  * DESTROY_CLIENTID) is done only for the principal of its EXCHANGE_ID. State protection is
  * SP4_NONE: a SEQUENCE binds its connection to the session it names, whoever sends it, so that
@@ -38,12 +42,14 @@
 #include "transport/rpc.h"
 
 #define STATE_MAX_CLIENTS  1024
-#define STATE_MAX_ALL	   4096	 /* sessions of all clients */
-#define STATE_MAX_SESSIONS 64	 /* of one client */
-#define STATE_MAX_SLOTS	   128	 /* of one session */
-#define STATE_MAX_OPENS	   65536 /* opens and lock owners of one client */
-#define STATE_MAX_OPS	   64	 /* operations in a COMPOUND */
-#define STATE_MAX_CACHED   4096	 /* bytes of a reply that a slot keeps */
+#define STATE_MAX_ALL	   4096	       /* sessions of all clients */
+#define STATE_MAX_SESSIONS 64	       /* of one client */
+#define STATE_MAX_SLOTS	   128	       /* of one session */
+#define STATE_MAX_OPENS	   65536       /* opens and lock owners of one client */
+#define STATE_MAX_OPS	   64	       /* operations in a COMPOUND */
+#define STATE_MAX_CACHED   4096	       /* bytes of a reply that a slot keeps */
+#define STATE_MIN_CACHED   512	       /* and that it may keep even if the client asked for less */
+#define STATE_MAX_CACHE	   (64u << 20) /* bytes of slots and kept replies of all sessions */
 
 struct client;
 struct session;
@@ -61,6 +67,8 @@ struct session {
 	struct nfs4_sessionid id;
 	struct client *client; /* referenced */
 	struct nfs4_channel_attrs fore, back;
+	uint32_t cached_max;		  /* bytes of a reply that each slot may keep */
+	uint32_t reserved;		  /* bytes of state->cache_used */
 	unsigned refs;			  /* atomic */
 	bool dead;			  /* state->lock: out of the table */
 	LIST_ENTRY(session) index_link;	  /* state->index_lock */
@@ -133,6 +141,7 @@ struct state {
 	TAILQ_HEAD(, client) clients;
 	TAILQ_HEAD(, session) sessions;
 	unsigned nclients, nsessions;
+	uint32_t cache_used; /* atomic; of STATE_MAX_CACHE, set aside for sessions */
 	struct obj_table *objs;
 	uint32_t boot; /* in every id that this run gives out */
 	uint32_t next_client;
@@ -173,6 +182,8 @@ void client_dispose(struct state *s, struct client *c);
 bool client_expired(struct state *s, struct client *c);
 /* An expired client that is in the way of another loses everything. True if it was one. */
 bool client_evict_expired(struct state *s, uint64_t clientid);
+/* The longest expired client other than clientid loses everything. True if there was one. */
+bool client_evict_one(struct state *s, uint64_t clientid);
 
 /* --- sessions (session.c) ------------------------------------------------------------------------
  */

@@ -284,6 +284,54 @@ static void another_principal_manages_nothing(void **state)
 	assert_int_equal(env_run(e, 1), NFS4_OK);
 }
 
+/* Another session of the client; the number of its slots, or 0 when it is refused with NOSPC. */
+static uint32_t one_more_session(struct serve_env *e, uint32_t sequence)
+{
+	struct nfs4_create_session_args cs = {
+		.clientid = e->clientid, .sequence = sequence, .cb_program = 1};
+	struct nfs4_create_session_res r;
+
+	cs.fore = (struct nfs4_channel_attrs){.maxrequestsize = 1 << 20,
+		.maxresponsesize = 1 << 20,
+		.maxresponsesize_cached = 1 << 20,
+		.maxoperations = 16,
+		.maxrequests = 100000};
+	env_begin(e, false);
+	nfs4_put_create_session_args(&e->args, &cs);
+	if (env_run(e, 1) != NFS4_OK) {
+		assert_int_equal(e->head.status, NFS4ERR_NOSPC);
+		return 0;
+	}
+	env_expect(e, OP_CREATE_SESSION, NFS4_OK);
+	assert_int_equal(nfs4_get_create_session_res(&e->res, NFS4_OK, &r), 0);
+	assert_true(r.fore.maxrequests > 0);
+	return r.fore.maxrequests;
+}
+
+static void kept_replies_have_a_common_budget(void **state)
+{
+	struct serve_env *e = *state;
+	uint32_t *used = &e->sv.state.cache_used, before = *used, n;
+	struct nfs4_destroy_session_args ds;
+
+	assert_true(before > 0);
+	assert_int_equal(one_more_session(e, 2), STATE_MAX_SLOTS);
+	assert_true(*used >= before + STATE_MAX_SLOTS * STATE_MAX_CACHED);
+	*used += STATE_MAX_CACHE - *used - (1 << 20); /* 1 MiB is left */
+	n = one_more_session(e, 3);
+	assert_in_range(n, 1, (1 << 20) / 8 / STATE_MAX_CACHED);
+	*used = STATE_MAX_CACHE - 5000;
+	assert_int_equal(one_more_session(e, 4), 1);
+	assert_int_equal(one_more_session(e, 5), 0);
+	/* what a session had is given back */
+	n = *used;
+	ds.session = e->session;
+	env_begin(e, false);
+	nfs4_put_destroy_session_args(&e->args, &ds);
+	assert_int_equal(env_run(e, 1), NFS4_OK);
+	assert_int_equal(*used, n - before);
+}
+
 static void session_ids_cannot_be_guessed(void **state)
 {
 	struct serve_env *e = *state;
@@ -322,6 +370,7 @@ int main(void)
 		TEST(a_restarted_client_loses_its_old_sessions),
 		TEST(a_client_id_ends_after_its_sessions),
 		TEST(another_principal_manages_nothing),
+		TEST(kept_replies_have_a_common_budget),
 		TEST(session_ids_cannot_be_guessed),
 		TEST(only_minor_version_1_is_spoken),
 	};
