@@ -38,6 +38,7 @@ int state_init(struct state *s, struct obj_table *objs, uint32_t lease_s)
 	TAILQ_INIT(&s->sessions);
 	s->objs = objs;
 	s->lease_s = lease_s;
+	s->max_opens = (uint32_t)obj_table_opens(objs);
 	s->start_ns = state_now_ns();
 	if (getrandom(&s->boot, sizeof(s->boot), 0) != sizeof(s->boot))
 		return -1;

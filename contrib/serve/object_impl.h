@@ -33,7 +33,7 @@ struct obj_table {
 	uint8_t key[HANDLE_KEY];
 	struct obj *root;
 	uint64_t root_dev;
-	size_t max_fds;
+	size_t max_fds, max_opens;
 	bool by_handle; /* open_by_handle_at() is allowed to us */
 	pthread_mutex_t mounts_lock;
 	unsigned nmounts;

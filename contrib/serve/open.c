@@ -88,6 +88,28 @@ static uint32_t widen_locked(
 	return NFS4_OK;
 }
 
+uint32_t st_open_room(struct state *s, struct client *c)
+{
+	if (__atomic_load_n(&c->nopens, __ATOMIC_RELAXED) >= (s->max_opens + 1) / 2)
+		return NFS4ERR_NOSPC;
+	while (__atomic_load_n(&s->nopens, __ATOMIC_RELAXED) >= s->max_opens)
+		if (!client_evict_one(s, c->id))
+			return NFS4ERR_DELAY;
+	return NFS4_OK;
+}
+
+/* Counts st as an open, until its last reference is gone. */
+static bool count_open(struct state *s, struct st *st)
+{
+	if (__atomic_add_fetch(&s->nopens, 1, __ATOMIC_RELAXED) > s->max_opens) {
+		__atomic_sub_fetch(&s->nopens, 1, __ATOMIC_RELAXED);
+		return false;
+	}
+	__atomic_add_fetch(&st->client->nopens, 1, __ATOMIC_RELAXED);
+	st->counted = true;
+	return true;
+}
+
 static uint32_t first_open_locked(struct state *s, struct client *c, struct obj *o,
 	const struct nfs4_opaque *owner, uint32_t access, uint32_t deny, int *fd, bool rdwr,
 	struct nfs4_stateid *out, struct st **undo)
@@ -101,6 +123,8 @@ static uint32_t first_open_locked(struct state *s, struct client *c, struct obj 
 		return NFS4ERR_DELAY;
 	}
 	*undo = st;
+	if (!count_open(s, st))
+		return NFS4ERR_DELAY;
 	r = need_fds_locked(st, access, fd, rdwr);
 	if (r < 0)
 		return nfs4_errno_status(r);
@@ -120,7 +144,7 @@ uint32_t st_open(struct state *s, struct client *c, struct obj *o, const struct 
 {
 	struct st *st, *other, *undo = NULL;
 	uint64_t blocker = 0;
-	uint32_t status;
+	uint32_t status, room = st_open_room(s, c);
 
 	do {
 		pthread_mutex_lock(&o->lock);
@@ -132,6 +156,8 @@ uint32_t st_open(struct state *s, struct client *c, struct obj *o, const struct 
 			status = NFS4ERR_SHARE_DENIED;
 		} else if (st) {
 			status = widen_locked(st, access, deny, &fd, fd_rdwr, out);
+		} else if (room != NFS4_OK) {
+			status = room;
 		} else {
 			status = first_open_locked(
 				s, c, o, owner, access, deny, &fd, fd_rdwr, out, &undo);

@@ -241,6 +241,10 @@ uint32_t op_open(struct compound *c, const struct nfs4_args *args)
 
 	if (status != NFS4_OK)
 		return status;
+	if (a->create) /* before there is a file that nobody could be given */
+		status = st_open_room(&c->sv->state, c->client);
+	if (status != NFS4_OK)
+		return status;
 	switch (a->claim) {
 	case CLAIM_NULL:
 		status = open_by_name(c, a, &op);

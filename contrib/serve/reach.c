@@ -23,8 +23,9 @@
 #define STATX_WANT     (STATX_BASIC_STATS | STATX_BTIME)
 #define DEPTH_MAX      4096 /* directories between the root and an object */
 #define REOPEN_DEPTH   64   /* parents re-opened to re-open an object */
-#define FD_RESERVE     256  /* descriptors for connections, opens and directory streams */
+#define FD_RESERVE     256  /* descriptors for connections and directory streams */
 #define FD_DEFAULT_MAX 65536
+#define OPENS_MAX      1048576
 
 bool obj_name_ok(const void *name, size_t len)
 {
@@ -386,21 +387,38 @@ static bool may_open_by_handle(struct obj_table *t, const struct handle_id *root
 	return true;
 }
 
-static size_t fd_budget(void)
+/* RLIMIT_NOFILE, raised as far as it goes. */
+static size_t fd_limit(void)
 {
 	struct rlimit rl;
 
 	if (getrlimit(RLIMIT_NOFILE, &rl) != 0)
-		return 256;
+		return 1024;
 	if (rl.rlim_cur < rl.rlim_max) {
 		rl.rlim_cur = rl.rlim_max;
 		if (setrlimit(RLIMIT_NOFILE, &rl) != 0)
 			getrlimit(RLIMIT_NOFILE, &rl);
 	}
-	if (rl.rlim_cur < 2 * FD_RESERVE)
-		return rl.rlim_cur / 4;
-	/* half for objects, half for what clients hold open */
-	return rl.rlim_cur / 2 < FD_DEFAULT_MAX ? rl.rlim_cur / 2 : FD_DEFAULT_MAX;
+	return rl.rlim_cur;
+}
+
+/* A third for unused objects. An open takes the object's descriptor and one or two of its own:
+ * those of the rest, without the reserve, in threes. */
+static void share_fds(struct obj_table *t, size_t max_fds)
+{
+	size_t limit = fd_limit(), reserve = FD_RESERVE < limit / 4 ? FD_RESERVE : limit / 4;
+
+	t->max_fds = limit / 3 < FD_DEFAULT_MAX ? limit / 3 : FD_DEFAULT_MAX;
+	if (max_fds)
+		t->max_fds = max_fds;
+	t->max_opens = limit > t->max_fds + reserve ? (limit - t->max_fds - reserve) / 3 : 1;
+	if (t->max_opens > OPENS_MAX)
+		t->max_opens = OPENS_MAX;
+}
+
+size_t obj_table_opens(const struct obj_table *t)
+{
+	return t->max_opens;
 }
 
 struct obj_table *obj_table_new(
@@ -424,7 +442,7 @@ struct obj_table *obj_table_new(
 	}
 	obj_shards_init(t);
 	pthread_mutex_init(&t->mounts_lock, NULL);
-	t->max_fds = max_fds ? max_fds : fd_budget();
+	share_fds(t, max_fds);
 	t->mount[0].fd = fd; /* kept: open_by_handle_at() on the root's file system */
 	t->nmounts = 1;
 	if (stat_fd(fd, &st) == 0) {

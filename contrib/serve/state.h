@@ -8,6 +8,9 @@
  * and states (`struct st`: opens and lock owners). Records that have not been heard of for a lease
  * are kept (courtesy) until somebody else needs what they hold or their number grows too large.
  *
+ * Descriptors are scarce: opens of all clients together are bounded by what RLIMIT_NOFILE leaves,
+ * and one client gets half of them at most.
+ *
  * Memory for replies is set aside when a session is made, for all that its slots may come to keep,
  * so that a slot never has to break the promise; it is taken from the heap as replies come. The
  * fuller the common budget, the fewer slots a new session gets.
@@ -98,6 +101,7 @@ struct st {
 	uint8_t *owner;
 	unsigned refs; /* client->lock */
 	bool closed;   /* client->lock */
+	bool counted;  /* in nopens; set once */
 	/* ST_OPEN, obj->lock (descriptors: set once, closed at the last reference) */
 	uint32_t access, deny;
 	int fd_r, fd_w;
@@ -122,6 +126,7 @@ struct client {
 	uint32_t cs_status;   /* state->lock: answer to the last one, for a replay */
 	struct nfs4_create_session_res cs_res;
 	uint64_t seen_ns; /* atomic: last SEQUENCE */
+	uint32_t nopens;  /* atomic: opens, each with its descriptors */
 	char who[128];	  /* for the log */
 	TAILQ_ENTRY(client) link;
 	TAILQ_HEAD(, session) sessions; /* state->lock */
@@ -143,6 +148,8 @@ struct state {
 	unsigned nclients, nsessions;
 	uint32_t cache_used; /* atomic; of STATE_MAX_CACHE, set aside for sessions */
 	struct obj_table *objs;
+	uint32_t nopens; /* atomic: of all clients */
+	uint32_t max_opens;
 	uint32_t boot; /* in every id that this run gives out */
 	uint32_t next_client;
 	uint32_t lease_s;
@@ -217,6 +224,9 @@ void slot_done(struct session *ses, uint32_t slotid, const void *reply, uint32_t
  * that the caller already has, opened with fd_flags; consumed in any case. A status. */
 uint32_t st_open(struct state *s, struct client *c, struct obj *o, const struct nfs4_opaque *owner,
 	uint32_t access, uint32_t deny, int fd, bool fd_rdwr, struct nfs4_stateid *out);
+/* Is there room for another open of c? NFS4_OK; NFS4ERR_NOSPC: c itself holds its share, half of
+ * all; NFS4ERR_DELAY: until somebody closes something. Expired clients are evicted to make room. */
+uint32_t st_open_room(struct state *s, struct client *c);
 uint32_t st_close(struct state *s, struct client *c, struct obj *o, const struct nfs4_stateid *sid,
 	struct nfs4_stateid *out);
 uint32_t st_downgrade(struct state *s, struct client *c, struct obj *o,

@@ -162,6 +162,35 @@ static void opening_again_widens_the_same_open(void **state)
 	assert_int_equal(write_at(e, &fh, &second, 0, (char[]){"x"}, 1), NFS4ERR_OPENMODE);
 }
 
+static void one_client_cannot_open_everything(void **state)
+{
+	struct serve_env *e = *state;
+	struct nfs4_stateid first, sid;
+	struct nfs_fh fh, other;
+	char path[128];
+
+	e->sv.state.max_opens = 4;
+	assert_int_equal(env_open(e, "f", true, RD, 0, "a", &first, &fh), NFS4_OK);
+	assert_int_equal(env_open(e, "f", false, RD, 0, "b", &sid, &fh), NFS4_OK);
+	assert_int_equal(env_open(e, "f", false, RD, 0, "c", &sid, &fh), NFS4ERR_NOSPC);
+	assert_int_equal(env_open(e, "new", true, RD, 0, "c", &sid, &fh), NFS4ERR_NOSPC);
+	env_path(e, "new", path, sizeof(path));
+	assert_int_not_equal(access(path, F_OK), 0);
+	assert_int_equal(env_open(e, "f", false, WR, 0, "b", &sid, &fh), NFS4_OK);
+	assert_int_equal(close_file(e, &fh, &first), NFS4_OK);
+	assert_int_equal(env_open(e, "f", false, RD, 0, "c", &sid, &fh), NFS4_OK);
+	/* two others take what is left, until a client that has gone makes room */
+	env_mount(e, "second");
+	assert_int_equal(env_open(e, "f", false, RD, 0, "a", &sid, &other), NFS4_OK);
+	assert_int_equal(env_open(e, "f", false, RD, 0, "b", &sid, &other), NFS4_OK);
+	env_mount(e, "third");
+	assert_int_equal(env_open(e, "f", false, RD, 0, "a", &sid, &other), NFS4ERR_DELAY);
+	TAILQ_FIRST(&e->sv.state.clients)->seen_ns = 0;
+	e->sv.state.lease_s = 0;
+	assert_int_equal(env_open(e, "f", false, RD, 0, "a", &sid, &other), NFS4_OK);
+	assert_int_equal(e->sv.state.nopens, 3);
+}
+
 static void a_new_read_only_file_can_be_written_once(void **state)
 {
 	struct serve_env *e = *state;
@@ -483,6 +512,7 @@ int main(void)
 		TEST(what_is_written_is_read),
 		TEST(open_modes_and_shares_hold),
 		TEST(opening_again_widens_the_same_open),
+		TEST(one_client_cannot_open_everything),
 		TEST(a_new_read_only_file_can_be_written_once),
 		TEST(exclusive_create_is_idempotent_by_its_verifier),
 		TEST(names_that_lead_out_are_refused),
