@@ -215,6 +215,38 @@ static struct client *victim_locked(struct state *s, uint64_t spare)
 	return best;
 }
 
+/* The table is full for one more unconfirmed record: who goes? NULL: nobody can. */
+static struct client *make_way_locked(struct state *s)
+{
+	struct client *c, *oldest = NULL;
+	unsigned n = 0;
+
+	TAILQ_FOREACH (c, &s->clients, link) {
+		if (c->confirmed)
+			continue;
+		if (n++ == 0)
+			oldest = c; /* the list is in the order of birth */
+	}
+	if (n >= STATE_MAX_UNCONF)
+		return oldest;
+	c = victim_locked(s, 0);
+	return c ? c : oldest;
+}
+
+static bool full_locked(struct state *s)
+{
+	struct client *c;
+	unsigned n = 0;
+
+	if (s->nclients >= STATE_MAX_CLIENTS)
+		return true;
+	if (s->nclients < STATE_MAX_UNCONF)
+		return false;
+	TAILQ_FOREACH (c, &s->clients, link)
+		n += !c->confirmed;
+	return n >= STATE_MAX_UNCONF;
+}
+
 static uint32_t check_flags(const struct nfs4_exchange_id_args *a)
 {
 	const uint32_t known = EXCHGID4_FLAG_SUPP_MOVED_REFER | EXCHGID4_FLAG_SUPP_MOVED_MIGR |
@@ -259,8 +291,8 @@ static uint32_t choose_record(struct state *s, const struct rpc_cred *cred, cons
 	if (unconf) { /* case 4 */
 		client_remove_locked(s, unconf);
 		*gone = unconf;
-	} else if (s->nclients >= STATE_MAX_CLIENTS) {
-		*gone = victim_locked(s, 0);
+	} else if (full_locked(s)) {
+		*gone = make_way_locked(s);
 		if (!*gone)
 			return NFS4ERR_DELAY;
 		client_remove_locked(s, *gone);

@@ -7,6 +7,7 @@
  * A client is a record of EXCHANGE_ID, unconfirmed until its first CREATE_SESSION. It owns sessions
  * and states (`struct st`: opens and lock owners). Records that have not been heard of for a lease
  * are kept (courtesy) until somebody else needs what they hold or their number grows too large.
+ * Unconfirmed records cost nothing to make, so a new one pushes out the oldest of too many.
  *
  * Descriptors are scarce: opens of all clients together are bounded by what RLIMIT_NOFILE leaves,
  * and one client gets half of them at most.
@@ -45,6 +46,7 @@
 #include "transport/rpc.h"
 
 #define STATE_MAX_CLIENTS  1024
+#define STATE_MAX_UNCONF   256	       /* of them not confirmed yet */
 #define STATE_MAX_ALL	   4096	       /* sessions of all clients */
 #define STATE_MAX_SESSIONS 64	       /* of one client */
 #define STATE_MAX_SLOTS	   128	       /* of one session */

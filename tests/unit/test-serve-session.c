@@ -210,6 +210,33 @@ static void exchange_id_knows_its_clients(void **state)
 	assert_int_equal(exchange(e, 0, 1u << 5, &r), NFS4ERR_INVAL);
 }
 
+static uint32_t exchange_as(struct serve_env *e, uint32_t owner)
+{
+	struct nfs4_exchange_id_args ex = {.ownerid = {(const uint8_t *)&owner, sizeof(owner)}};
+
+	env_begin(e, false);
+	nfs4_put_exchange_id_args(&e->args, &ex);
+	return env_run(e, 1);
+}
+
+static void newcomers_push_out_who_was_never_confirmed(void **state)
+{
+	struct serve_env *e = *state;
+	struct client *c;
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < 3 * STATE_MAX_CLIENTS; i++)
+		assert_int_equal(exchange_as(e, i), NFS4_OK);
+	assert_int_equal(e->sv.state.nclients, 1 + STATE_MAX_UNCONF);
+	TAILQ_FOREACH (c, &e->sv.state.clients, link)
+		n += c->confirmed;
+	assert_int_equal(n, 1);
+	/* the confirmed one is untouched */
+	env_begin(e, true);
+	assert_int_equal(env_run(e, 1), NFS4_OK);
+	env_mount(e, "newcomer");
+}
+
 static void a_restarted_client_loses_its_old_sessions(void **state)
 {
 	struct serve_env *e = *state;
@@ -367,6 +394,7 @@ int main(void)
 		TEST(operations_have_their_place),
 		TEST(create_session_is_replayed),
 		TEST(exchange_id_knows_its_clients),
+		TEST(newcomers_push_out_who_was_never_confirmed),
 		TEST(a_restarted_client_loses_its_old_sessions),
 		TEST(a_client_id_ends_after_its_sessions),
 		TEST(another_principal_manages_nothing),
