@@ -22,14 +22,32 @@ struct lock_range {
 	bool write;
 };
 
+static void counted(struct st *st, int n)
+{
+	st->nranges += (uint32_t)n;
+	__atomic_add_fetch(&st->client->nranges, (uint32_t)n, __ATOMIC_RELAXED);
+}
+
+static void drop_range(struct st *st, struct lock_range *g)
+{
+	LIST_REMOVE(g, link);
+	free(g);
+	counted(st, -1);
+}
+
+/* May st get another range? */
+static bool may_grow(const struct st *st)
+{
+	return st->nranges < RANGES_MAX &&
+	       __atomic_load_n(&st->client->nranges, __ATOMIC_RELAXED) < STATE_MAX_RANGES;
+}
+
 void lock_drop_locked(struct st *st)
 {
 	struct lock_range *g;
 
-	while ((g = LIST_FIRST(&st->ranges)) != NULL) {
-		LIST_REMOVE(g, link);
-		free(g);
-	}
+	while ((g = LIST_FIRST(&st->ranges)) != NULL)
+		drop_range(st, g);
 }
 
 bool lock_any_locked(const struct st *st)
@@ -107,6 +125,7 @@ static void carve(struct st *st, uint64_t first, uint64_t last, struct lock_rang
 			tail->first = last + 1;
 			g->last = first - 1;
 			LIST_INSERT_AFTER(g, tail, link);
+			counted(st, 1);
 			return; /* ranges do not overlap: no other can be hit */
 		}
 		if (g->first < first) {
@@ -114,10 +133,20 @@ static void carve(struct st *st, uint64_t first, uint64_t last, struct lock_rang
 		} else if (g->last > last) {
 			g->first = last + 1;
 		} else {
-			LIST_REMOVE(g, link);
-			free(g);
+			drop_range(st, g);
 		}
 	}
+}
+
+/* Would carve() need its spare? */
+static bool splits(const struct st *st, uint64_t first, uint64_t last)
+{
+	struct lock_range *g;
+
+	LIST_FOREACH (g, &st->ranges, link)
+		if (g->first < first && g->last > last)
+			return true;
+	return false;
 }
 
 /* Neighbours of one kind become one. */
@@ -135,35 +164,26 @@ static void merge(struct st *st, struct lock_range *n)
 			n->last = g->last;
 		else
 			continue;
-		LIST_REMOVE(g, link);
-		free(g);
+		drop_range(st, g);
 	}
-}
-
-static unsigned count(const struct st *st)
-{
-	struct lock_range *g;
-	unsigned n = 0;
-
-	LIST_FOREACH (g, &st->ranges, link)
-		n++;
-	return n;
 }
 
 static uint32_t add_range(struct st *st, const struct lock_want *w)
 {
 	struct lock_range *n = malloc(sizeof(*n)), *spare = malloc(sizeof(*spare));
 
-	if (!n || !spare || count(st) >= RANGES_MAX) {
+	if (!n || !spare || !may_grow(st)) {
 		free(n);
 		free(spare);
-		return NFS4ERR_DELAY;
+		/* waiting does not help who holds too many himself */
+		return n && spare ? NFS4ERR_SERVERFAULT : NFS4ERR_DELAY;
 	}
 	carve(st, w->first, w->last, &spare);
 	n->first = w->first;
 	n->last = w->last;
 	n->write = want_write(w->type);
 	LIST_INSERT_HEAD(&st->ranges, n, link);
+	counted(st, 1);
 	merge(st, n);
 	free(spare);
 	return NFS4_OK;
@@ -324,8 +344,12 @@ uint32_t lock_clear(struct state *s, struct client *c, struct obj *o,
 		status = find(c, o, &a->stateid, ST_LOCK, &st);
 	if (status == NFS4_OK) {
 		pthread_mutex_lock(&o->lock);
-		carve(st, a->offset, last, &spare);
-		bump_seqid(st, out);
+		if (!may_grow(st) && splits(st, a->offset, last)) {
+			status = NFS4ERR_SERVERFAULT;
+		} else {
+			carve(st, a->offset, last, &spare);
+			bump_seqid(st, out);
+		}
 		pthread_mutex_unlock(&o->lock);
 		st_put(s, st);
 	}

@@ -51,6 +51,7 @@
 #define STATE_MAX_SESSIONS 64	       /* of one client */
 #define STATE_MAX_SLOTS	   128	       /* of one session */
 #define STATE_MAX_OPENS	   65536       /* opens and lock owners of one client */
+#define STATE_MAX_RANGES   16384       /* locked byte ranges of one client */
 #define STATE_MAX_OPS	   64	       /* operations in a COMPOUND */
 #define STATE_MAX_CACHED   4096	       /* bytes of a reply that a slot keeps */
 #define STATE_MIN_CACHED   512	       /* and that it may keep even if the client asked for less */
@@ -110,6 +111,7 @@ struct st {
 	/* ST_LOCK */
 	struct st *open;		/* referenced */
 	LIST_HEAD(, lock_range) ranges; /* obj->lock */
+	uint32_t nranges;		/* obj->lock */
 	LIST_ENTRY(st) obj_link;	/* obj->lock */
 };
 
@@ -129,6 +131,7 @@ struct client {
 	struct nfs4_create_session_res cs_res;
 	uint64_t seen_ns; /* atomic: last SEQUENCE */
 	uint32_t nopens;  /* atomic: opens, each with its descriptors */
+	uint32_t nranges; /* atomic: of all its lock owners */
 	char who[128];	  /* for the log */
 	TAILQ_ENTRY(client) link;
 	TAILQ_HEAD(, session) sessions; /* state->lock */

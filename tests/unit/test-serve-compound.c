@@ -505,6 +505,34 @@ static void byte_ranges_are_locked_like_posix(void **state)
 	assert_int_equal(lock(e, &fh, &sid, "B", WRITE_LT, 0, UINT64_MAX, &r), NFS4_OK);
 }
 
+static void locked_ranges_are_bounded(void **state)
+{
+	struct serve_env *e = *state;
+	struct nfs4_lock_res mine, r;
+	struct nfs4_stateid sid;
+	struct client *c = TAILQ_FIRST(&e->sv.state.clients);
+	struct nfs_fh fh;
+
+	assert_int_equal(env_open(e, "f", true, RW, 0, "o", &sid, &fh), NFS4_OK);
+	assert_int_equal(lock(e, &fh, &sid, "A", WRITE_LT, 0, UINT64_MAX, &mine), NFS4_OK);
+	for (uint64_t i = 1; i < 5; i++)
+		assert_int_equal(unlock(e, &fh, &mine.stateid, 10 * i, 1), NFS4_OK);
+	assert_int_equal(c->nranges, 5);
+	c->nranges += STATE_MAX_RANGES - 5; /* as if it held them elsewhere */
+	assert_int_equal(unlock(e, &fh, &mine.stateid, 5, 1), NFS4ERR_SERVERFAULT);
+	assert_int_equal(lock(e, &fh, &sid, "A", READ_LT, 5, 1, &r), NFS4ERR_SERVERFAULT);
+	/* what does not grow is allowed */
+	assert_int_equal(unlock(e, &fh, &mine.stateid, 0, 10), NFS4_OK);
+	assert_int_equal(lock(e, &fh, &sid, "A", READ_LT, 5, 1, &r), NFS4_OK);
+	assert_int_equal(unlock(e, &fh, &mine.stateid, 0, UINT64_MAX), NFS4_OK);
+	assert_int_equal(c->nranges, STATE_MAX_RANGES - 5);
+	c->nranges = 0;
+	assert_int_equal(lock(e, &fh, &sid, "A", READ_LT, 5, 1, &r), NFS4_OK);
+	sid.seqid = 0;
+	assert_int_equal(close_file(e, &fh, &sid), NFS4_OK);
+	assert_int_equal(c->nranges, 0);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -521,6 +549,7 @@ int main(void)
 		TEST(removing_and_renaming_reach_the_disk),
 		TEST(a_read_only_export_changes_nothing),
 		TEST(byte_ranges_are_locked_like_posix),
+		TEST(locked_ranges_are_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
