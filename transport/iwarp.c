@@ -216,6 +216,11 @@ static void iwarp_flush(struct prov_conn *pc)
 	iwarp_tx_flush(to_conn(pc));
 }
 
+static size_t iwarp_unsent(struct prov_conn *pc)
+{
+	return atomic_load_explicit(&to_conn(pc)->unsent, memory_order_relaxed);
+}
+
 static int iwarp_withdraw(
 	struct prov_conn *pc, struct prov_door *doors, unsigned n, uint64_t cookie)
 {
@@ -418,6 +423,7 @@ const struct prov_ops prov_iwarp = {
 	.post_recv = iwarp_post_recv,
 	.post = iwarp_post,
 	.flush = iwarp_flush,
+	.unsent = iwarp_unsent,
 	.expose = iwarp_expose,
 	.withdraw = iwarp_withdraw,
 	.poll = iwarp_poll,

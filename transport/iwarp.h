@@ -80,6 +80,7 @@ struct iwarp_req {
 	uint32_t stag;	 /* the peer's: sink, or to be invalidated */
 	uint64_t to;	 /* tagged: the peer's offset of byte 0 */
 	uint32_t len;	 /* payload in all */
+	size_t cost;	 /* in unsent */
 	uint32_t built;	 /* payload in FPDUs already */
 	unsigned sge_at; /* where byte `built` is */
 	uint32_t sge_off;
@@ -195,6 +196,7 @@ struct iwarp_conn {
 	bool held;   /* q_lock: passive side, nothing may be sent before the first FPDU came */
 	bool closed; /* q_lock: no request is taken any more */
 	struct iwarp_req *req_mem;
+	atomic_size_t unsent; /* memory of the user's Sends and Writes that are not spare yet */
 	atomic_uint nresp; /* read responses whose request is not spare yet */
 
 	pthread_mutex_t tx_lock;

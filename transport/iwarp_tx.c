@@ -143,14 +143,19 @@ static void release_done(struct iwarp_conn *c)
 {
 	struct iwarp_batch *b = &c->batch;
 	struct iwarp_req *r;
+	size_t bytes = 0;
 	unsigned n = 0;
 
 	if (TAILQ_EMPTY(&b->done))
 		return;
 	TAILQ_FOREACH (r, &b->done, link) {
 		release(c, r);
-		n += r->user && r->op != DDP_OP_READ_REQ;
+		if (r->user && r->op != DDP_OP_READ_REQ) {
+			n++;
+			bytes += r->cost;
+		}
 	}
+	atomic_fetch_sub_explicit(&c->unsent, bytes, memory_order_relaxed);
 	pthread_mutex_lock(&c->q_lock);
 	TAILQ_CONCAT(&c->spare, &b->done, link);
 	c->under_way -= n;
@@ -359,6 +364,10 @@ static void fill_payload(struct iwarp_req *r, const struct prov_wr *wr, uint32_t
 	for (unsigned i = 0; i < wr->nhold; i++)
 		r->hold[i] = mem_buf_ref(wr->hold[i]);
 	r->nhold = wr->nhold;
+	/* a Send's buffer is its own and may be larger; that of RDMA Writes is shared by several */
+	r->cost = len;
+	for (unsigned i = 0; wr->op != PROV_WRITE && i < wr->nhold; i++)
+		r->cost += wr->hold[i]->size;
 }
 
 int iwarp_tx_post(struct iwarp_conn *c, const struct prov_wr *wr)
@@ -392,6 +401,7 @@ int iwarp_tx_post(struct iwarp_conn *c, const struct prov_wr *wr)
 	r->user = true;
 	if (wr->op != PROV_READ) {
 		fill_payload(r, wr, (uint32_t)len);
+		atomic_fetch_add_explicit(&c->unsent, r->cost, memory_order_relaxed);
 		TAILQ_INSERT_TAIL(&c->queue, r, link);
 	} else {
 		fill_read(c, r, wr, sink);

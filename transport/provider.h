@@ -155,6 +155,10 @@ struct prov_ops {
 	 * then PROV_MORE is for chains only. */
 	void (*flush)(struct prov_conn *c);
 
+	/* Bytes that are kept by Sends and RDMA Writes that the device or socket has not taken yet; any thread. NULL for
+	 * a provider that fails a connection whose peer takes nothing. */
+	size_t (*unsent)(struct prov_conn *c);
+
 	/* Opens a door to sge for access (PROV_REMOTE_*). Any thread. To be followed by the post() of
 	 * the message that tells the peer. Reads of the peer need PROV_REMOTE_READ, its writes
 	 * PROV_REMOTE_WRITE. 0, -ENOMEM, -ENOTCONN. */

@@ -235,11 +235,13 @@ void rpcrdma_send_error(
 		rpcrdma_break(c, "an error could not be sent: %s", strerror(-rc));
 }
 
-static void end(struct rpcrdma_taken *t, struct rpc_req *req)
+static void end(struct rpcrdma_conn *c, struct rpcrdma_taken *t, struct rpc_req *req)
 {
 	req->xprt_priv = NULL;
-	rpcrdma_taken_free(t);
-	rpc_req_free(req);
+	rpcrdma_taken_free(c, t);
+	if (__atomic_load_n(&c->starved, __ATOMIC_RELAXED))
+		rpc_xprt_kick(&c->x);
+	rpc_req_free(req); /* c may be gone */
 }
 
 void rpcrdma_send_reply(struct rpc_xprt *x, struct rpc_req *req, uint32_t off)
@@ -265,13 +267,14 @@ void rpcrdma_send_reply(struct rpc_xprt *x, struct rpc_req *req, uint32_t off)
 	} else if (rc && rc != -ENOTCONN) {
 		rpcrdma_break(c, "a reply could not be sent: %s", strerror(-rc));
 	}
-	end(t, req);
+	end(c, t, req);
 }
 
 void rpcrdma_drop(struct rpc_xprt *x, struct rpc_req *req)
 {
+	struct rpcrdma_conn *c = rpcrdma_conn_of(x);
 	struct rpcrdma_taken *t = req->xprt_priv;
 
-	rpcrdma_serve_done(rpcrdma_conn_of(x));
-	end(t, req);
+	rpcrdma_serve_done(c);
+	end(c, t, req);
 }

@@ -23,6 +23,8 @@
 #define PRIV_LEN RPCRDMA_PRIV_LEN
 
 unsigned rpcrdma_spin_us = 20;
+size_t rpcrdma_pulled_max = 64u << 20;
+unsigned rpcrdma_pull_ms = 30000;
 
 static uint32_t clamp(uint32_t v, uint32_t dflt, uint32_t lo, uint32_t hi)
 {
@@ -140,13 +142,9 @@ static void free_posted_list(struct rpcrdma_posted_list *list)
 static void destroy(struct rpc_xprt *x)
 {
 	struct rpcrdma_conn *c = rpcrdma_conn_of(x);
-	struct rpcrdma_taken *t;
 
 	c->prov->free(c->pc); /* first: nothing is received or read into our memory after this */
-	while ((t = TAILQ_FIRST(&c->pulls))) {
-		TAILQ_REMOVE(&c->pulls, t, link);
-		rpcrdma_taken_free(t);
-	}
+	rpcrdma_taken_drop_all(c);
 	for (unsigned i = 0; c->recvs && i < c->nrecvs; i++)
 		mem_buf_unref(c->recvs[i].buf);
 	free(c->recvs);
@@ -188,6 +186,7 @@ static struct rpcrdma_conn *conn_new(
 	c->spin_ns = sysconf(_SC_NPROCESSORS_ONLN) > 1 ? rpcrdma_spin_us * UINT64_C(1000) : 0;
 	STAILQ_INIT(&c->to_post);
 	TAILQ_INIT(&c->pulls);
+	TAILQ_INIT(&c->waiting);
 	TAILQ_INIT(&c->closing);
 	TAILQ_INIT(&c->backlog);
 	TAILQ_INIT(&c->posted);

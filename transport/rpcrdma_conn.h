@@ -24,6 +24,8 @@
  *   - The thread that marshals touches neither the call nor the posted call once it is SENT: the
  * reply may be faster than its return.
  *   - The owner sees a reply only when no door of its call is open.
+ *   - Calls of the peer's that wait for memory, and those that are pulled or served, together never
+ * exceed the credits granted.
  *   - Receives posted >= credits we may use + credits we grant: no Send finds us without.
  *
  * Locks: `chain` (a reply's RDMA Writes and its Send are posted as one), `lock`. Never both, and no
@@ -48,7 +50,9 @@
 #define RPCRDMA_BATCH		16    /* completions handled before receives are replenished */
 #define RPCRDMA_HELD_MAX	16    /* messages that wait for each other */
 #define RPCRDMA_HELD_WRITE	16384 /* bytes of RDMA Writes before a message that may wait */
-#define RPCRDMA_READS_MAX	32    /* RDMA Reads of one connection under way */
+#define RPCRDMA_UNSENT_MAX	(64u << 20) /* of answers, then calls wait */
+#define RPCRDMA_STARVED_MS	10	    /* how often a starved connection looks for memory */
+#define RPCRDMA_READS_MAX	32	    /* RDMA Reads of one connection under way */
 #define RPCRDMA_DOORS_MAX	(RPC_MAX_SINKS + 1 + RPCRDMA_MAX_PIECES)
 #define RPCRDMA_REPLY_HDR                                                                          \
 	24 /* an accepted RPC reply with an empty verifier, before the results                     \
@@ -90,13 +94,15 @@ TAILQ_HEAD(rpcrdma_posted_list, rpcrdma_posted);
 
 /* A call of the peer's. */
 struct rpcrdma_taken {
-	TAILQ_ENTRY(rpcrdma_taken) link; /* in `pulls`, while it waits for RDMA Reads */
-	struct rpcrdma_hdr h;		 /* of the call; the chunks that the reply goes to */
-	struct mem_buf *msg;		 /* the RPC call, from msg_off on */
+	TAILQ_ENTRY(rpcrdma_taken)
+	link;		      /* in `waiting` for memory, in `pulls` for RDMA Reads */
+	struct rpcrdma_hdr h; /* of the call; the chunks that the reply goes to */
+	struct mem_buf *msg;  /* the RPC call, from msg_off on */
 	uint32_t msg_off, msg_len;
 	unsigned npayloads;
 	struct xdr_payload payload[XDR_MAX_PAYLOADS];
 	struct mem_buf *pbuf[XDR_MAX_PAYLOADS];
+	uint32_t held;	    /* bytes of the buffers that were made for it */
 	unsigned next_read; /* next segment of the Read list to ask for */
 	unsigned slot;	    /* where its predecessor went: 0 the message, 1.. the payloads */
 	uint32_t filled[1 + XDR_MAX_PAYLOADS]; /* bytes asked for, by slot */
@@ -131,7 +137,8 @@ struct rpcrdma_conn {
 	int iwc, nwc;
 	struct prov_wc *later; /* polled while forget() waited; handled after wc */
 	size_t nlater, later_cap, ilater;
-	struct rpcrdma_taken_list pulls;
+	struct rpcrdma_taken_list pulls, waiting;
+	uint64_t read_ns;	       /* when an RDMA Read was last begun or ended */
 	struct rpcrdma_taken *scratch; /* for the next header */
 	unsigned reads;		       /* under way */
 	unsigned held; /* small messages posted under PROV_MORE since the last flush */
@@ -139,6 +146,9 @@ struct rpcrdma_conn {
 	struct rpcrdma_counts count;
 	uint64_t spin_ns;
 	unsigned spin_misses, spin_skip; /* in vain in a row; sleeps to leave it out */
+
+	size_t pulled; /* atomic: sum of `held` of all calls taken and not ended */
+	bool starved;  /* atomic: calls or receives wait for memory: progress() looks again soon */
 
 	pthread_mutex_t lock;
 	pthread_cond_t marshalled; /* a posted call has left MARSHAL */
@@ -164,6 +174,10 @@ static inline struct rpcrdma_conn *rpcrdma_conn_of(struct rpc_xprt *x)
 /* How long a progress thread polls before it sleeps, in microseconds, 0: not at all. Read when a
  * connection is made. Without effect on a machine with one CPU. */
 extern unsigned rpcrdma_spin_us;
+/* Most bytes of one connection's calls that come by RDMA Read, pulled or being so; and how long its
+ * RDMA Reads may stand still, in ms. */
+extern size_t rpcrdma_pulled_max;
+extern unsigned rpcrdma_pull_ms;
 extern const struct rpc_xprt_ops rpcrdma_ops;
 /* As rpcrdma_connect() and rpcrdma_listen() on a provider of the caller's choice (tests). */
 struct rpc_xprt *rpcrdma_connect_on(const struct prov_ops *prov, const struct rpc_client_params *p,
@@ -212,7 +226,11 @@ void rpcrdma_posted_free_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p
 void rpcrdma_handle_call(struct rpcrdma_conn *c, struct rpcrdma_taken *t, int rc,
 	struct rpcrdma_recv *r, uint32_t len);
 void rpcrdma_read_done(struct rpcrdma_conn *c, struct rpcrdma_taken *t);
-struct rpcrdma_taken *rpcrdma_taken_free(struct rpcrdma_taken *t);
+/* Goes on with calls that waited for memory. */
+void rpcrdma_start_waiting(struct rpcrdma_conn *c);
+struct rpcrdma_taken *rpcrdma_taken_free(struct rpcrdma_conn *c, struct rpcrdma_taken *t);
+/* Frees those that have not been delivered. */
+void rpcrdma_taken_drop_all(struct rpcrdma_conn *c);
 
 /* rpcrdma_answer.c: calls of the peer's, on their way out. */
 void rpcrdma_send_reply(struct rpc_xprt *x, struct rpc_req *req, uint32_t off);

@@ -168,7 +168,6 @@ static void handle_withdrawn(struct rpcrdma_conn *c, const struct prov_wc *wc)
 static void handle_down(struct rpcrdma_conn *c)
 {
 	struct rpcrdma_posted *p;
-	struct rpcrdma_taken *t;
 
 	pthread_mutex_lock(&c->lock);
 	c->down = true;
@@ -176,10 +175,7 @@ static void handle_down(struct rpcrdma_conn *c)
 		c->why[0] ? c->why : c->pc->down_reason);
 	pthread_mutex_unlock(&c->lock);
 	log_ctrl("%s: connection closed: %s", c->x.peer, c->x.down_reason);
-	while ((t = TAILQ_FIRST(&c->pulls))) {
-		TAILQ_REMOVE(&c->pulls, t, link);
-		rpcrdma_taken_free(t);
-	}
+	rpcrdma_taken_drop_all(c);
 	while ((p = TAILQ_FIRST(&c->closing))) {
 		p->closed = true;
 		rpcrdma_reply_closed(c, p);
@@ -275,6 +271,34 @@ static bool spin(struct rpcrdma_conn *c)
 	return false;
 }
 
+/* Tries again what had no memory. */
+static void feed(struct rpcrdma_conn *c)
+{
+	bool starved;
+
+	if (!STAILQ_EMPTY(&c->to_post))
+		rpcrdma_recv_replenish(c);
+	if (!TAILQ_EMPTY(&c->waiting))
+		rpcrdma_start_waiting(c);
+	starved = !STAILQ_EMPTY(&c->to_post) || !TAILQ_EMPTY(&c->waiting);
+	__atomic_store_n(&c->starved, starved, __ATOMIC_RELAXED);
+}
+
+/* A peer that does not answer RDMA Reads would keep what was made for them for ever. */
+static void watch_reads(struct rpcrdma_conn *c)
+{
+	if (c->reads && now_ns() - c->read_ns > rpcrdma_pull_ms * UINT64_C(1000000))
+		rpcrdma_break(c, "%u RDMA Reads unanswered for %u ms", c->reads, rpcrdma_pull_ms);
+}
+
+/* How long to sleep at most. */
+static int until_next(const struct rpcrdma_conn *c, int timeout_ms)
+{
+	int most = c->starved ? RPCRDMA_STARVED_MS : c->reads ? (int)rpcrdma_pull_ms + 1 : -1;
+
+	return most >= 0 && (timeout_ms < 0 || timeout_ms > most) ? most : timeout_ms;
+}
+
 int rpcrdma_progress(struct rpc_xprt *x, int timeout_ms)
 {
 	struct rpcrdma_conn *c = rpcrdma_conn_of(x);
@@ -282,10 +306,12 @@ int rpcrdma_progress(struct rpc_xprt *x, int timeout_ms)
 	if (c->down)
 		return -ENOTCONN;
 	rpcrdma_reply_failed(c);
+	feed(c);
+	watch_reads(c);
 	rpcrdma_send_backlog(c); /* a call that failed or was taken back may have left its credit */
 	if (!handle_some(c)) {
 		if (timeout_ms && !spin(c))
-			c->prov->wait(c->pc, x->kick_fd, timeout_ms);
+			c->prov->wait(c->pc, x->kick_fd, until_next(c, timeout_ms));
 		if (!handle_some(c))
 			rpc_xprt_unkick(x);
 	}

@@ -9,6 +9,12 @@
  * buffer. RDMA Reads are asked for in the order of the calls, RPCRDMA_READS_MAX at a time; the
  * provider keeps to what the peer can take (ORD).
  *
+ * Memory. A call whose message or payload must be pulled needs buffers first. If there are none, or
+ * the connection has rpcrdma_pulled_max bytes of them, it waits, in order, until others end. The
+ * same goes for any call while RPCRDMA_UNSENT_MAX bytes of answers have not gone out, since a
+ * credit ends when the answer is handed to the provider. What waits counts against the credits. A
+ * peer whose RDMA Reads stand still for rpcrdma_pull_ms loses the connection.
+ *
  * What cannot be parsed, or is more than we take, is answered with RDMA_ERROR (RFC 8166
  * section 4.5). A peer that sends more calls than it has credits for loses its connection.
  */
@@ -18,18 +24,42 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "transport/log.h"
 
-struct rpcrdma_taken *rpcrdma_taken_free(struct rpcrdma_taken *t)
+#define MS UINT64_C(1000000)
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000 * MS + (uint64_t)ts.tv_nsec;
+}
+
+struct rpcrdma_taken *rpcrdma_taken_free(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 {
 	if (!t)
 		return NULL;
 	mem_buf_unref(t->msg);
 	for (unsigned i = 0; i < t->npayloads; i++)
 		mem_buf_unref(t->pbuf[i]);
+	if (t->held)
+		__atomic_fetch_sub(&c->pulled, t->held, __ATOMIC_RELAXED);
 	free(t);
 	return NULL;
+}
+
+void rpcrdma_taken_drop_all(struct rpcrdma_conn *c)
+{
+	struct rpcrdma_taken *t;
+
+	TAILQ_CONCAT(&c->pulls, &c->waiting, link);
+	while ((t = TAILQ_FIRST(&c->pulls))) {
+		TAILQ_REMOVE(&c->pulls, t, link);
+		rpcrdma_taken_free(c, t);
+	}
 }
 
 void rpcrdma_serve_done(struct rpcrdma_conn *c)
@@ -102,12 +132,39 @@ static int plan_positions(struct rpcrdma_taken *t)
 	return t->msg_len < 8 ? -EBADMSG : 0;
 }
 
+/* Bytes that are still to be found room for. */
+static uint32_t bytes_to_pull(const struct rpcrdma_taken *t)
+{
+	uint32_t n = t->msg ? 0 : t->msg_len;
+
+	for (unsigned i = 0; i < t->npayloads; i++)
+		n += t->payload[i].data.len;
+	return n;
+}
+
+static bool has_room(const struct rpcrdma_conn *c, uint32_t bytes)
+{
+	size_t pulled = __atomic_load_n(&c->pulled, __ATOMIC_RELAXED);
+
+	if (c->prov->unsent && c->prov->unsent(c->pc) > RPCRDMA_UNSENT_MAX)
+		return false;
+	return !bytes || !pulled || pulled + bytes <= rpcrdma_pulled_max;
+}
+
+/* All or nothing. 0, -EAGAIN. */
 static int get_buffers(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 {
+	uint32_t bytes = bytes_to_pull(t);
+	bool had_msg = t->msg;
+
+	if (!has_room(c, bytes))
+		return -EAGAIN;
+	if (!bytes)
+		return 0;
 	if (!t->msg)
 		t->msg = mem_buf_get(c->pool, t->msg_len);
 	if (!t->msg)
-		return -ENOMEM;
+		return -EAGAIN;
 	for (unsigned i = 0; i < t->npayloads; i++) {
 		struct xdr_payload *p = &t->payload[i];
 
@@ -115,10 +172,18 @@ static int get_buffers(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 			continue;
 		t->pbuf[i] = mem_buf_get(c->pool, p->data.len);
 		if (!t->pbuf[i])
-			return -ENOMEM;
+			goto nomem;
 		p->data = mem_buf_sge(t->pbuf[i], 0, p->data.len);
 	}
+	t->held = bytes;
+	__atomic_fetch_add(&c->pulled, bytes, __ATOMIC_RELAXED);
 	return 0;
+nomem:
+	for (unsigned i = 0; i < t->npayloads; i++)
+		t->pbuf[i] = mem_buf_unref(t->pbuf[i]);
+	if (!had_msg)
+		t->msg = mem_buf_unref(t->msg);
+	return -EAGAIN;
 }
 
 /* Send with Invalidate is possible only with exactly one handle to name (RFC 8797 section 4.1 lets
@@ -215,7 +280,7 @@ static void deliver(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 	return;
 out:
 	rpcrdma_serve_done(c);
-	rpcrdma_taken_free(t);
+	rpcrdma_taken_free(c, t);
 	if (req)
 		rpc_req_free(req);
 }
@@ -250,7 +315,8 @@ static void read_next(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 	wr.sge[0] = mem_buf_sge(buf, t->filled[t->slot], r->seg.length);
 	t->filled[t->slot] += r->seg.length;
 	t->reading++;
-	c->reads++;
+	if (!c->reads++)
+		c->read_ns = now_ns();
 	rc = c->prov->post(c->pc, &wr);
 	if (rc && rc != -ENOTCONN)
 		rpcrdma_break(c, "an RDMA Read could not be posted: %s", strerror(-rc));
@@ -272,12 +338,44 @@ static void pump_reads(struct rpcrdma_conn *c)
 void rpcrdma_read_done(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 {
 	c->reads--;
+	c->read_ns = now_ns();
 	t->reading--;
 	if (pulled(t)) {
 		TAILQ_REMOVE(&c->pulls, t, link);
 		deliver(c, t);
 	}
 	pump_reads(c);
+}
+
+/* Gets on with t as far as that goes now. 0: it is taken; -EAGAIN: it must wait for memory. */
+static int start(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
+{
+	int rc = get_buffers(c, t);
+
+	if (rc)
+		return rc;
+	if (t->h.nreads) {
+		TAILQ_INSERT_TAIL(&c->pulls, t, link);
+		pump_reads(c);
+		if (!pulled(t))
+			return 0;
+		TAILQ_REMOVE(&c->pulls, t, link); /* only segments of no length */
+	}
+	deliver(c, t);
+	return 0;
+}
+
+void rpcrdma_start_waiting(struct rpcrdma_conn *c)
+{
+	struct rpcrdma_taken *t;
+
+	while ((t = TAILQ_FIRST(&c->waiting))) {
+		TAILQ_REMOVE(&c->waiting, t, link);
+		if (start(c, t)) {
+			TAILQ_INSERT_HEAD(&c->waiting, t, link);
+			return;
+		}
+	}
 }
 
 /* --- arrival ---------------------------------------------------------------------------------- */
@@ -288,19 +386,20 @@ static void refuse(struct rpcrdma_conn *c, struct rpcrdma_taken *t, int rc)
 		rc == -EPROTONOSUPPORT ? "another version" : "malformed header or chunks");
 	rpcrdma_send_error(
 		c, t->h.xid, t->h.vers, rc == -EPROTONOSUPPORT ? RDMA_ERR_VERS : RDMA_ERR_CHUNK);
-	rpcrdma_taken_free(t);
+	rpcrdma_taken_free(c, t);
 }
 
 void rpcrdma_handle_call(struct rpcrdma_conn *c, struct rpcrdma_taken *t, int rc,
 	struct rpcrdma_recv *r, uint32_t len)
 {
 	t->msg = NULL;
+	t->held = 0;
 	t->npayloads = t->next_read = t->slot = t->reading = 0;
 	memset(t->filled, 0, sizeof(t->filled));
 	if (len < RPCRDMA_V1_MIN || (!rc && t->h.proc != RDMA_MSG && t->h.proc != RDMA_NOMSG)) {
 		c->count.malformed++; /* RFC 8166 section 4.5: not even an error is sent */
 		rpcrdma_recv_done(c, r);
-		rpcrdma_taken_free(t);
+		rpcrdma_taken_free(c, t);
 		return;
 	}
 	t->msg_off = rc || t->h.proc == RDMA_NOMSG ? 0 : (uint32_t)t->h.len;
@@ -321,24 +420,13 @@ void rpcrdma_handle_call(struct rpcrdma_conn *c, struct rpcrdma_taken *t, int rc
 	if (!serve_begin(c)) {
 		rpcrdma_break(
 			c, "the peer sent more calls than the %u it has credits for", c->grant);
-		rpcrdma_taken_free(t);
-		return;
-	}
-	if (get_buffers(c, t)) {
-		rpcrdma_serve_done(c);
-		rpcrdma_break(c, "no memory for the arguments of a call");
-		rpcrdma_taken_free(t);
+		rpcrdma_taken_free(c, t);
 		return;
 	}
 	find_handle(t);
-	if (!t->h.nreads) {
-		deliver(c, t);
-		return;
-	}
-	TAILQ_INSERT_TAIL(&c->pulls, t, link);
-	pump_reads(c);
-	if (pulled(t)) { /* only segments of no length */
-		TAILQ_REMOVE(&c->pulls, t, link);
-		deliver(c, t);
+	/* what needs nothing is not held up by what waits */
+	if ((!TAILQ_EMPTY(&c->waiting) && t->h.nreads) || start(c, t)) {
+		TAILQ_INSERT_TAIL(&c->waiting, t, link);
+		__atomic_store_n(&c->starved, true, __ATOMIC_RELAXED);
 	}
 }

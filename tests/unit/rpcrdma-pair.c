@@ -275,13 +275,13 @@ static void client_request(void *ctx, struct rpc_req *req)
 	rpc_req_reply(req, RPC_ACCEPT_SUCCESS);
 }
 
-static void base_init(struct pair *p)
+static void base_init(struct pair *p, const struct pair_params *params)
 {
 	memset(p, 0, sizeof(*p));
 	p->next_xid = 0x1000;
 	pthread_mutex_init(&p->lock, NULL);
 	p->cpool = mem_pool_new(0);
-	p->spool = mem_pool_new(0);
+	p->spool = mem_pool_new(params->server_memory);
 }
 
 static struct sockaddr_storage loopback(uint16_t port)
@@ -333,7 +333,7 @@ static void start_requester(struct pair *p, const struct pair_params *params, ui
 
 void pair_init(struct pair *p, const struct pair_params *params)
 {
-	base_init(p);
+	base_init(p, params);
 	start_responder(p, params);
 	start_requester(p, params, p->acceptor->port);
 }
@@ -663,7 +663,7 @@ void pair_init_requester(struct pair *p, const struct pair_params *params, struc
 	struct prov_params pp;
 	pthread_t t;
 
-	base_init(p);
+	base_init(p, params);
 	raw_init(r);
 	pp = raw_params(r);
 	assert_int_equal(r->prov->listen((struct sockaddr *)&ss, sizeof(struct sockaddr_in), &pp,
@@ -680,7 +680,7 @@ void pair_init_responder(struct pair *p, const struct pair_params *params, struc
 	struct sockaddr_storage ss;
 	struct prov_params pp;
 
-	base_init(p);
+	base_init(p, params);
 	raw_init(r);
 	pp = raw_params(r);
 	start_responder(p, params);

@@ -34,6 +34,7 @@ enum pair_proc {
 struct pair_params {
 	uint32_t inline_client, inline_server; /* 0: default */
 	uint32_t credits_client, credits_server;
+	size_t server_memory; /* the limit of spool, 0: none */
 };
 
 struct pair_call {

@@ -180,9 +180,11 @@ static void references_go_when_the_bytes_are_out(void **state)
 	wr.hold[0] = m;
 	assert_int_equal(prov_iwarp.post(p.active.c, &wr), 0);
 	assert_int_equal(m->refs, 2);
+	assert_int_equal(prov_iwarp.unsent(p.active.c), 7 + m->size);
 	post_recv(&p.passive, 2, b, 16);
 	assert_int_equal(send_bytes(&p.active, "x", 1, 0), 0);
 	assert_int_equal(m->refs, 1);
+	assert_int_equal(prov_iwarp.unsent(p.active.c), 0);
 	/* the passive side may not send yet: its reference stays until the connection ends */
 	wr.flags = 0;
 	assert_int_equal(prov_iwarp.post(p.passive.c, &wr), 0);

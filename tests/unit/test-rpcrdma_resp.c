@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "rpcrdma-pair.h"
 
@@ -429,6 +430,104 @@ static void chunks_that_lead_nowhere(void **state)
 	}
 }
 
+static size_t used(struct mem_pool *pool)
+{
+	struct mem_stats st;
+
+	mem_pool_stats(pool, &st);
+	return st.used_bytes;
+}
+
+static void send_put(struct raw *r, const struct prov_door *d, uint32_t x, uint32_t n)
+{
+	RAW_SEND(r, x, 1, 16, 0, 1, 48, SEG(*d, 0, n), 0, 0, 0, RPC_CALL(x, PAIR_PUT), 0x11, n,
+		0x22);
+}
+
+/* Someone else has emptied the pool: the call waits, and is served when memory is back. */
+static void calls_wait_for_memory(void **state)
+{
+	struct pair_params params = {.server_memory = 8u << 20};
+	struct mem_buf *hoard[4096];
+	unsigned nhoard = 0;
+	struct prov_door d;
+	struct pair p;
+	struct raw r;
+
+	pair_init_responder(&p, &params, &r);
+	null(&r);
+	for (size_t n = MEM_MAX_SIZE; n >= 1; n = n > 4 ? n / 4 : n - 1)
+		while (nhoard < 4096 && (hoard[nhoard] = mem_buf_get(p.spool, n)))
+			nhoard++;
+	assert_in_range(nhoard, 1, 4095);
+	expose(&r, &d, 0, 65536, PROV_REMOTE_READ);
+	pair_pattern(r.zone->data, 1001, 3);
+	for (uint32_t x = 1; x <= 3; x++)
+		send_put(&r, &d, x, 1001);
+	assert_false(raw_recv(&r, NULL)); /* a second of silence, nothing worse */
+	assert_false(r.down);
+	while (nhoard)
+		mem_buf_unref(hoard[--nhoard]);
+	for (uint32_t x = 1; x <= 3; x++) {
+		expect_reply(&r, x);
+		assert_int_equal(raw_word(&r, 14), pair_sum(r.zone->data, 1001));
+	}
+	withdraw(&r, &d);
+	stop(&p, &r);
+}
+
+/* A peer that does not answer RDMA Reads makes the responder keep so much and no more. */
+static void what_is_pulled_is_bounded(void **state)
+{
+	size_t before, most = rpcrdma_pulled_max;
+	struct prov_door d;
+	struct pair p;
+	struct raw r;
+
+	rpcrdma_pulled_max = 150000;
+	pair_init_responder(&p, &plain, &r);
+	null(&r);
+	before = used(p.spool);
+	expose(&r, &d, 0, 65536, PROV_REMOTE_READ);
+	pair_pattern(r.zone->data, 65536, 3);
+	for (uint32_t x = 1; x <= 16; x++)
+		send_put(&r, &d, x, 65536);
+	for (int i = 0; i < 100; i++) {
+		struct timespec ms = {.tv_nsec = 1000000};
+
+		nanosleep(&ms, NULL);
+		assert_true(used(p.spool) <= before + 150000 + 32 * 8192);
+	}
+	for (uint32_t x = 1; x <= 16; x++)
+		expect_reply(&r, x);
+	withdraw(&r, &d);
+	stop(&p, &r);
+	rpcrdma_pulled_max = most;
+}
+
+static void reads_that_stand_still_end_the_connection(void **state)
+{
+	unsigned ms = rpcrdma_pull_ms;
+	struct timespec t = {.tv_nsec = 300000000};
+	struct prov_door d;
+	struct pair p;
+	struct raw r;
+
+	rpcrdma_pull_ms = 50;
+	pair_init_responder(&p, &plain, &r);
+	null(&r);
+	expose(&r, &d, 0, 65536, PROV_REMOTE_READ);
+	send_put(&r, &d, 1, 1001);
+	nanosleep(&t, NULL);
+	assert_true(p.server_down);
+	assert_non_null(strstr(p.server->down_reason, "unanswered"));
+	raw_wait_down(&r, NULL);
+	assert_int_equal(p.served, 1);
+	withdraw(&r, &d);
+	stop(&p, &r);
+	rpcrdma_pull_ms = ms;
+}
+
 static void random_calls(void **state)
 {
 	srand(11);
@@ -473,6 +572,9 @@ int main(void)
 		cmocka_unit_test(remote_invalidation),
 		cmocka_unit_test(more_calls_than_credits),
 		cmocka_unit_test(chunks_that_lead_nowhere),
+		cmocka_unit_test(calls_wait_for_memory),
+		cmocka_unit_test(what_is_pulled_is_bounded),
+		cmocka_unit_test(reads_that_stand_still_end_the_connection),
 		cmocka_unit_test(random_calls),
 	};
 
