@@ -312,7 +312,8 @@ static int rx_frags(struct tcp_rx *rx)
 {
 	uint32_t n = rx_avail(rx) < rx->left ? rx_avail(rx) : rx->left;
 
-	memcpy(rx->body + rx->body_len, rx->win + rx->pos, n);
+	if (n)
+		memcpy(rx->body + rx->body_len, rx->win + rx->pos, n);
 	rx->body_len += n;
 	rx->pos += n;
 	rx->left -= n;

@@ -67,7 +67,8 @@ static struct verbs_conn *conn_new(const struct prov_params *p)
 	v->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	v->channel = rdma_create_event_channel();
 	v->priv_len = p->priv_len;
-	memcpy(v->priv, p->priv, p->priv_len);
+	if (p->priv_len)
+		memcpy(v->priv, p->priv, p->priv_len);
 	v->want_ird = p->ird;
 	v->want_ord = p->ord;
 	return v;
@@ -262,7 +263,8 @@ static int verbs_listen(const struct sockaddr *addr, socklen_t len, const struct
 		return err_set(e, ERR_INTERNAL, "out of memory"), -ENOMEM;
 	l->l.ops = &prov_verbs;
 	l->p = *p;
-	memcpy(l->priv, p->priv, p->priv_len);
+	if (p->priv_len)
+		memcpy(l->priv, p->priv, p->priv_len);
 	l->p.priv = l->priv;
 	l->channel = rdma_create_event_channel();
 	if (!l->channel || rdma_create_id(l->channel, &l->id, NULL, RDMA_PS_TCP) ||
