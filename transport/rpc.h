@@ -232,6 +232,9 @@ struct rpc_req {
 	struct rpc_xprt *xprt; /* where it came from; identity for sessions and the backchannel */
 	uint32_t res_max;      /* most results bytes the requester can take, without payloads */
 	uint32_t sink_max;     /* bytes of the requester's Write chunks (0: payload goes inline) */
+	unsigned nsinks;       /* of them are told apart in sink[]; there may be more */
+	uint32_t sink[XDR_MAX_PAYLOADS]; /* bytes of each; payload i of the results goes into sink i,
+					    inline if that is 0 or there is none */
 
 	/* written by the service */
 	struct xdr_out res; /* ready for encoding after rpc_req_begin() */

@@ -237,8 +237,13 @@ static void set_room(
 	room = used < c->x.inline_send ? c->x.inline_send - used : 0;
 	if (reply > room + RPCRDMA_REPLY_HDR)
 		room = reply - RPCRDMA_REPLY_HDR;
-	for (unsigned i = 0; i < h.nwrites; i++)
-		sinks += rpcrdma_chunk_len(&h, &h.write[i]);
+	for (unsigned i = 0; i < h.nwrites; i++) {
+		uint64_t n = rpcrdma_chunk_len(&h, &h.write[i]);
+
+		sinks += n;
+		if (i < XDR_MAX_PAYLOADS)
+			req->sink[req->nsinks++] = n > MEM_MAX_SIZE ? MEM_MAX_SIZE : (uint32_t)n;
+	}
 	req->res_max = room > MEM_MAX_SIZE ? MEM_MAX_SIZE : (uint32_t)room;
 	req->sink_max = sinks > MEM_MAX_SIZE ? MEM_MAX_SIZE : (uint32_t)sinks;
 }

@@ -139,6 +139,9 @@ static void serve(void *ctx, struct rpc_req *req)
 	p->served++;
 	p->last_res_max = req->res_max;
 	p->last_sink_max = req->sink_max;
+	p->last_nsinks = req->nsinks;
+	for (unsigned i = 0; i < XDR_MAX_PAYLOADS; i++)
+		p->last_sink[i] = req->sink[i];
 	req->fault = p->fault;
 	if (req->proc == PAIR_LATER) {
 		pthread_mutex_lock(&p->lock);

@@ -67,6 +67,7 @@ struct pair {
 	_Atomic unsigned served;
 	_Atomic enum rpc_fault fault; /* of every reply */
 	_Atomic uint32_t last_res_max, last_sink_max;
+	_Atomic uint32_t last_nsinks, last_sink[XDR_MAX_PAYLOADS];
 	struct rpc_call cb;
 	_Atomic bool cb_done, cb_long;
 	int cb_error;

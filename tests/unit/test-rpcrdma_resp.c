@@ -263,6 +263,8 @@ static void write_chunks(void **state)
 		0, 0, RPC_CALL(1, PAIR_GET), 1001);
 	expect_reply(&r, 1);
 	assert_int_equal(p.last_sink_max, 2333);
+	assert_int_equal(p.last_nsinks, 1);
+	assert_int_equal(p.last_sink[0], 2333);
 	assert_int_equal(raw_word(&r, 5), 1);
 	assert_int_equal(raw_word(&r, 6), 3);
 	assert_int_equal(raw_word(&r, 7), d.stag);
@@ -288,6 +290,9 @@ static void write_chunks(void **state)
 	assert_int_equal(raw_word(&r, 8), 1);
 	assert_int_equal(raw_word(&r, 10), 9);
 	assert_int_equal(r.len, (15 + 6 + 4) * 4); /* length, 7 bytes and 1, length */
+	assert_int_equal(p.last_nsinks, 2);
+	assert_int_equal(p.last_sink[0], 0);
+	assert_int_equal(p.last_sink[1], 1000);
 	pair_pattern(want, 9, 2);
 	assert_memory_equal(r.zone->data + 4000, want, 9);
 
