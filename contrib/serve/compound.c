@@ -244,7 +244,6 @@ bool compound_run(struct serve *sv, struct rpc_req *req, struct session **probe)
 		return false;
 	c.nops = head.nops;
 	c.res_max = req->res_max < req->res.cap ? req->res_max : req->res.cap;
-	c.sink_left = req->sink_max;
 	c.inline_max = req->res_max;
 	at = nfs4_begin_compound_res(c.out, &head.tag);
 	if (head.minor != 1)

@@ -52,15 +52,24 @@ static void io_end(struct compound *c, struct io *io)
 	st_put(&c->sv->state, io->st);
 }
 
-/* How much of a READ's data can be carried: in what is left of the Write chunks, or inline. */
+/* Bytes of the Write chunk that the next payload goes into; 0: it goes inline. */
+static uint32_t next_sink(const struct compound *c)
+{
+	unsigned i = c->out->npayloads;
+
+	return i < c->req->nsinks ? c->req->sink[i] : 0;
+}
+
+/* How much of a READ's data can be carried: in its Write chunk, or inline. */
 static uint32_t read_room(const struct compound *c, uint32_t count)
 {
+	uint32_t sink = next_sink(c);
 	size_t inline_room;
 
 	if (count > SERVE_IO_MAX)
 		count = SERVE_IO_MAX;
-	if (c->sink_left)
-		return count < c->sink_left ? count : c->sink_left;
+	if (sink)
+		return count < sink ? count : sink;
 	/* res_max bounds c->out, but what follows from payload is only bounded by the peer */
 	inline_room = c->inline_max > c->out->len + READ_RES_HEAD
 			      ? c->inline_max - c->out->len - READ_RES_HEAD
@@ -94,42 +103,82 @@ static bool at_eof(struct obj *o, uint64_t end)
 	return obj_stat(o, &st) == 0 && end >= st.stx_size;
 }
 
-static uint32_t do_read(struct compound *c, const struct nfs4_read_args *a, int fd)
+/* Data that no more payload can be named for is read into the reply itself, as much as fits. */
+static uint32_t read_into_reply(
+	struct compound *c, const struct nfs4_read_args *a, int fd, uint32_t room)
 {
-	struct nfs4_read_res r = {0};
-	struct rpc_req *req = c->req;
-	uint32_t room = read_room(c, a->count);
-	struct mem_buf *buf = NULL;
-	ssize_t n = 0;
+	size_t used = c->out->len + READ_RES_HEAD;
+	size_t left = c->res_max > used ? (c->res_max - used) & ~(size_t)3 : 0;
+	size_t eof_at, len_at, data_at;
+	uint8_t *p;
+	ssize_t n;
 
-	if (a->offset > INT64_MAX - SERVE_IO_MAX) {
-		r.eof = true;
-		room = 0;
-	}
-	if (a->count && !room && !r.eof)
+	if (room > left)
+		room = (uint32_t)left;
+	if (!room)
 		return NFS4ERR_REP_TOO_BIG;
-	if (req->nhold == sizeof(req->hold) / sizeof(req->hold[0]))
+	nfs4_put_op_res(c->out, OP_READ, NFS4_OK);
+	eof_at = xdr_skip_u32(c->out);
+	len_at = xdr_skip_u32(c->out);
+	data_at = c->out->len;
+	p = xdr_reserve(c->out, room);
+	if (!p)
+		return NFS4ERR_REP_TOO_BIG;
+	n = read_fully(fd, p, room, a->offset);
+	if (n < 0)
+		return nfs4_errno_status((int)n);
+	memset(p + n, 0, xdr_pad((uint32_t)n));
+	c->out->len = data_at + (size_t)n + xdr_pad((uint32_t)n);
+	xdr_patch_u32(c->out, len_at, (uint32_t)n);
+	xdr_patch_u32(c->out, eof_at, (size_t)n < room || at_eof(c->cur, a->offset + (uint64_t)n));
+	return NFS4_OK;
+}
+
+/* Data is read into memory that the transport sends from. */
+static uint32_t read_as_payload(
+	struct compound *c, const struct nfs4_read_args *a, int fd, uint32_t room)
+{
+	bool inlined = next_sink(c) == 0;
+	struct rpc_req *req = c->req;
+	struct nfs4_read_res r = {0};
+	struct mem_buf *buf = mem_buf_get(c->sv->pool, room);
+	ssize_t n;
+
+	if (!buf)
 		return NFS4ERR_DELAY;
-	if (room) {
-		buf = mem_buf_get(c->sv->pool, room);
-		if (!buf)
-			return NFS4ERR_DELAY;
-		n = read_fully(fd, buf->data, room, a->offset);
-	}
+	n = read_fully(fd, buf->data, room, a->offset);
 	if (n < 0) {
 		mem_buf_unref(buf);
 		return nfs4_errno_status((int)n);
 	}
-	if (!r.eof)
-		r.eof = (size_t)n < room || at_eof(c->cur, a->offset + (uint64_t)n);
-	if (buf) {
-		req->hold[req->nhold++] = buf; /* until the reply is sent */
-		r.data = mem_buf_sge(buf, 0, (uint32_t)n);
-	}
-	if (c->sink_left)
-		c->sink_left -= (uint32_t)n;
-	else
+	req->hold[req->nhold++] = buf; /* until the reply is sent */
+	r.data = mem_buf_sge(buf, 0, (uint32_t)n);
+	r.eof = (size_t)n < room || at_eof(c->cur, a->offset + (uint64_t)n);
+	if (inlined)
 		c->inline_max -= (uint32_t)n;
+	else if (n == 0)
+		c->sink_passed = true;
+	nfs4_put_read_res(c->out, NFS4_OK, &r);
+	return NFS4_OK;
+}
+
+static uint32_t do_read(struct compound *c, const struct nfs4_read_args *a, int fd)
+{
+	struct nfs4_read_res r = {.eof = a->offset > INT64_MAX - SERVE_IO_MAX};
+	uint32_t room = read_room(c, a->count);
+
+	if (a->count && !r.eof) {
+		/* payload i goes into Write chunk i, and a READ without data is no payload: after
+		 * one that left its chunk empty, the chunks can no longer be told apart */
+		if (!room || c->sink_passed)
+			return NFS4ERR_REP_TOO_BIG;
+		if (c->out->npayloads < XDR_MAX_PAYLOADS &&
+			c->req->nhold < sizeof(c->req->hold) / sizeof(c->req->hold[0]))
+			return read_as_payload(c, a, fd, room);
+		return read_into_reply(c, a, fd, room);
+	}
+	c->sink_passed |= next_sink(c) != 0;
+	r.eof |= at_eof(c->cur, a->offset);
 	nfs4_put_read_res(c->out, NFS4_OK, &r);
 	return NFS4_OK;
 }

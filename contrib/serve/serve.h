@@ -50,7 +50,7 @@ struct compound {
 	uint32_t nops, index;
 	bool put;	     /* the operation put its result although it failed */
 	size_t res_max;	     /* most bytes of c->out */
-	uint32_t sink_left;  /* bytes of Write chunks not used yet */
+	bool sink_passed;    /* a READ left its Write chunk empty */
 	uint32_t inline_max; /* most bytes of results with payload that goes inline */
 	/* after SEQUENCE */
 	struct session *session; /* referenced */

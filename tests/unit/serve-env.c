@@ -78,6 +78,8 @@ uint32_t env_again(struct serve_env *e)
 	e->req.cred.flavor = RPC_AUTH_SYS;
 	e->req.cred.uid = e->uid;
 	e->req.res_max = sizeof(e->reply);
+	e->req.nsinks = e->nsinks;
+	memcpy(e->req.sink, e->sink, sizeof(e->sink));
 	xdr_in_init(&e->req.args, e->call, e->args.len);
 	e->req.args.npayloads = e->args.npayloads;
 	memcpy(e->req.args.payload, e->args.payload, sizeof(e->args.payload));

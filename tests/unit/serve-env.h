@@ -15,7 +15,9 @@ struct serve_env {
 	uint64_t clientid;
 	uint32_t slot_seq; /* of slot 0 */
 	bool cachethis;
-	uint32_t uid; /* who calls */
+	uint32_t uid;	 /* who calls */
+	unsigned nsinks; /* Write chunks of the call */
+	uint32_t sink[XDR_MAX_PAYLOADS];
 	/* the call under construction, and the answer to the last one */
 	uint8_t call[128 << 10], reply[128 << 10];
 	struct xdr_out args;
