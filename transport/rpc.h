@@ -278,6 +278,11 @@ struct rpc_server_params {
 	uint32_t credits;     /* granted to each requester, 0: 64 */
 	bool crc;
 	unsigned max_conns;   /* 0: 256 */
+	/* A connection without a call for so long after it was made is closed, 0: 10 s. */
+	unsigned first_ms;
+	/* When there are max_conns, a newcomer takes the place of the connection that has been without a
+	 * request for longest, and for longer than this, 0: 60 s. */
+	unsigned idle_ms;
 	rpc_service_fn *service;
 	/* On the connection's thread: a connection is up / is gone (after its last request ended on the
 	 * transport's side; requests still with the service stay valid until replied). May be NULL. */

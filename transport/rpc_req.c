@@ -18,12 +18,24 @@
 #include "transport/rpc_msg.h"
 #include "transport/xprt.h"
 
+static void note_activity(struct rpc_xprt *x)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	__atomic_store_n(
+		&x->active_ns, (uint64_t)t.tv_sec * 1000000000 + t.tv_nsec, __ATOMIC_RELAXED);
+}
+
 struct rpc_req *rpc_req_new(struct rpc_xprt *x)
 {
 	struct rpc_req *req = calloc(1, sizeof(*req));
 
-	if (req)
-		req->xprt = rpc_xprt_ref(x);
+	if (!req)
+		return NULL;
+	req->xprt = rpc_xprt_ref(x);
+	__atomic_fetch_add(&x->reqs, 1, __ATOMIC_RELAXED);
+	note_activity(x);
 	return req;
 }
 
@@ -37,6 +49,9 @@ void rpc_req_free(struct rpc_req *req)
 	mem_buf_unref(req->msg);
 	mem_buf_unref(req->call_msg);
 	free(req);
+	note_activity(x);
+	__atomic_fetch_sub(
+		&x->reqs, 1, __ATOMIC_RELEASE); /* after the time: see find_idle_locked() */
 	rpc_xprt_unref(x);
 }
 

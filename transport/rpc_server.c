@@ -9,6 +9,11 @@
  * rpc_xprt_ref() one more, so both outlive the connection itself, and the server, as long as
  * someone answers a request.
  *
+ * Places are few. A connection has first_ms to make its first call. When all places are taken, a
+ * newcomer gets that of the connection idle longest, if it has been so for idle_ms: its owner, if
+ * there still is one, connects again when it needs to. The place counts as free from then on,
+ * though the thread takes a moment to end.
+ *
  * Locks: server->lock guards the list of connections; conn->table.lock guards the connection's own
  * calls and `down`; conn->held_lock the messages held back. None is held while another is taken,
  * nor during a callback.
@@ -32,7 +37,8 @@
 #define CB_TICK_MS    100
 #define IDLE_TICK_MS  10000
 #define DEFAULT_CONNS 256
-#define ESTABLISH_MS  10000
+#define FIRST_MS      10000
+#define IDLE_MS	      60000
 
 TAILQ_HEAD(held_list, rpc_req);
 
@@ -42,6 +48,8 @@ struct srv_conn {
 	struct rpc_xprt *x;
 	pthread_t thread;
 	TAILQ_ENTRY(srv_conn) link; /* server->lock */
+	bool evicted;		    /* server->lock: its place was given to another */
+	uint64_t since_ns;
 	struct rpc_client_stats stats;
 
 	struct rpc_table table; /* our calls to the client */
@@ -60,7 +68,8 @@ struct rpc_server {
 	pthread_mutex_t lock;
 	pthread_cond_t gone;	      /* with lock: a connection's thread ended */
 	TAILQ_HEAD(, srv_conn) conns; /* lock */
-	unsigned nconns;	      /* lock */
+	unsigned nconns;	      /* lock: threads */
+	unsigned nevicted;	      /* lock: of them */
 	bool stopping;		      /* lock */
 };
 
@@ -281,6 +290,24 @@ static int conn_establish(struct srv_conn *c)
 	return rc;
 }
 
+/* How long it may sleep, at most max ms, until it is clear whether it calls at all. */
+static int conn_watch_first(struct srv_conn *c, int max)
+{
+	uint64_t left = c->server->p.first_ms * MS, age;
+
+	if (__atomic_load_n(&c->x->active_ns, __ATOMIC_RELAXED))
+		return max;
+	age = clock_ns() - c->since_ns;
+	if (age >= left) {
+		log_ctrl(
+			"connection from %s: no call for %u ms", c->x->peer, c->server->p.first_ms);
+		c->x->ops->shutdown(c->x);
+		return 0;
+	}
+	left = (left - age) / MS + 1;
+	return left < (unsigned)max ? (int)left : max;
+}
+
 static void conn_serve(struct srv_conn *c)
 {
 	struct rpc_server *s = c->server;
@@ -297,6 +324,7 @@ static void conn_serve(struct srv_conn *c)
 		if (ncalls)
 			conn_end_calls(c, false, -ETIMEDOUT);
 		tick = conn_release_held(c, ncalls ? CB_TICK_MS : IDLE_TICK_MS);
+		tick = conn_watch_first(c, tick);
 	} while (c->x->ops->progress(c->x, tick) == 0);
 	log_ctrl("connection from %s ended: %s", c->x->peer, c->x->down_reason);
 	pthread_mutex_lock(&c->table.lock);
@@ -312,18 +340,63 @@ static void *conn_main(void *arg)
 {
 	struct srv_conn *c = arg;
 	struct rpc_server *s = c->server;
+	bool evicted;
 
 	if (conn_establish(c) == 0)
 		conn_serve(c);
 	pthread_mutex_lock(&s->lock);
 	TAILQ_REMOVE(&s->conns, c, link);
+	evicted = c->evicted;
 	pthread_mutex_unlock(&s->lock);
 	rpc_xprt_unref(c->x); /* c may be gone */
 	pthread_mutex_lock(&s->lock);
 	s->nconns--;
+	s->nevicted -= evicted;
 	pthread_cond_broadcast(&s->gone);
 	pthread_mutex_unlock(&s->lock);
 	return NULL;
+}
+
+/* The connection idle longest, and long enough; NULL if there is none. */
+static struct srv_conn *find_idle_locked(struct rpc_server *s)
+{
+	uint64_t oldest = clock_ns() - s->p.idle_ms * MS;
+	struct srv_conn *c, *best = NULL;
+
+	TAILQ_FOREACH (c, &s->conns, link) {
+		uint64_t last;
+
+		/* acquire: a request that has ended has left its time */
+		if (c->evicted || __atomic_load_n(&c->x->reqs, __ATOMIC_ACQUIRE))
+			continue;
+		last = __atomic_load_n(&c->x->active_ns, __ATOMIC_RELAXED);
+		if (!last)
+			last = c->since_ns;
+		if (last < oldest) {
+			oldest = last;
+			best = c;
+		}
+	}
+	return best;
+}
+
+/* Whether there is a place, or one could be made. */
+static bool make_place_locked(struct rpc_server *s)
+{
+	struct srv_conn *c;
+
+	if (s->stopping || s->nconns >= 2 * s->p.max_conns)
+		return false;
+	if (s->nconns - s->nevicted < s->p.max_conns)
+		return true;
+	c = find_idle_locked(s);
+	if (!c)
+		return false;
+	log_ctrl("connection from %s gives its place to another: it was idle", c->x->peer);
+	c->evicted = true;
+	s->nevicted++;
+	c->x->ops->shutdown(c->x);
+	return true;
 }
 
 /* Makes x the server's. Takes over the reference. */
@@ -342,6 +415,7 @@ static void server_add(struct rpc_server *s, struct rpc_xprt *x)
 	pthread_mutex_init(&c->held_lock, NULL);
 	TAILQ_INIT(&c->held);
 	c->server = s;
+	c->since_ns = clock_ns();
 	c->pool = s->p.pool;
 	c->x = x;
 	x->owner = c;
@@ -353,8 +427,7 @@ static void server_add(struct rpc_server *s, struct rpc_xprt *x)
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	pthread_mutex_lock(&s->lock);
-	ok = !s->stopping && s->nconns < (s->p.max_conns ? s->p.max_conns : DEFAULT_CONNS) &&
-	     pthread_create(&c->thread, &attr, conn_main, c) == 0;
+	ok = make_place_locked(s) && pthread_create(&c->thread, &attr, conn_main, c) == 0;
 	if (ok) {
 		TAILQ_INSERT_TAIL(&s->conns, c, link);
 		s->nconns++;
@@ -415,6 +488,9 @@ struct rpc_server *rpc_server_new(const struct rpc_server_params *p, struct err 
 		return NULL;
 	}
 	s->p = *p;
+	s->p.max_conns = p->max_conns ? p->max_conns : DEFAULT_CONNS;
+	s->p.first_ms = p->first_ms ? p->first_ms : FIRST_MS;
+	s->p.idle_ms = p->idle_ms ? p->idle_ms : IDLE_MS;
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->gone, NULL);
 	TAILQ_INIT(&s->conns);

@@ -73,6 +73,8 @@ struct rpc_xprt {
 	void *fault_ctx;
 	/* A server's: keeps req until req->due_ns (CLOCK_MONOTONIC), then goes on with it. */
 	void (*hold_back)(struct rpc_xprt *x, struct rpc_req *req);
+	unsigned reqs;	    /* atomic: requests not yet ended */
+	uint64_t active_ns; /* atomic: when a request last began or ended, 0: there was none */
 	char peer[80];
 	char down_reason[200];
 	struct rpc_client_stats *stats; /* never NULL; members are added to atomically */

@@ -49,10 +49,14 @@ static double now(void)
 	return t.tv_sec + t.tv_nsec / 1e9;
 }
 
-static int setup(void **state)
+static int setup_with(unsigned max_conns, unsigned first_ms, unsigned idle_ms)
 {
-	struct rpc_server_params p = {
-		.proto = RPC_TCP, .addr_len = sizeof(server_addr), .service = service};
+	struct rpc_server_params p = {.proto = RPC_TCP,
+		.addr_len = sizeof(server_addr),
+		.service = service,
+		.max_conns = max_conns,
+		.first_ms = first_ms,
+		.idle_ms = idle_ms};
 	struct err e = {0};
 
 	pool = mem_pool_new(0);
@@ -64,6 +68,16 @@ static int setup(void **state)
 	assert_non_null(server);
 	server_addr.sin_port = htons(rpc_server_port(server));
 	return 0;
+}
+
+static int setup(void **state)
+{
+	return setup_with(0, 0, 0);
+}
+
+static int setup_few(void **state)
+{
+	return setup_with(2, 1000, 1000);
 }
 
 static int teardown(void **state)
@@ -210,6 +224,50 @@ static void a_peer_that_reads_nothing_waits(void **state)
 		assert_int_equal(w[BIG_REPLY / 4 + 5], BIG_REPLY / 4 - 1);
 	}
 	close(fd);
+}
+
+static bool answers(int fd)
+{
+	uint32_t call[] = {LAST | 40, 77, 0, 2, 1, 1, 0, 0, 0, 0, 0}, w[32];
+
+	for (int i = 0; i < 11; i++)
+		call[i] = htonl(call[i]);
+	return send(fd, call, sizeof(call), MSG_NOSIGNAL) == sizeof(call) &&
+	       read_words(fd, w, 32) == 6;
+}
+
+static void who_never_calls_is_closed(void **state)
+{
+	int a = dial(), b = dial();
+	uint32_t w[4];
+	double t = now();
+
+	assert_true(answers(b));
+	assert_int_equal(read_words(a, w, 4), -1);
+	assert_true(now() - t > 0.9 && now() - t < 8);
+	assert_true(answers(b));
+	close(a);
+	close(b);
+}
+
+/* Two places: the third gets the place of who was idle longest, if for long enough. */
+static void the_idle_give_their_place(void **state)
+{
+	int a = dial(), b = dial(), c = dial();
+
+	assert_true(answers(a));
+	assert_true(answers(b));
+	assert_false(answers(c));
+	close(c);
+	usleep(1200000);
+	assert_true(answers(a));
+	c = dial();
+	assert_true(answers(c));
+	assert_false(answers(b));
+	assert_true(answers(a));
+	close(a);
+	close(b);
+	close(c);
 }
 
 /* --- a client against a bare socket --------------------------------------------------------------
@@ -379,6 +437,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			the_server_closes_what_is_too_long, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_peer_that_reads_nothing_waits, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_never_calls_is_closed, setup_few, teardown),
+		cmocka_unit_test_setup_teardown(the_idle_give_their_place, setup_few, teardown),
 		cmocka_unit_test_setup_teardown(garbage_harms_nobody, setup, teardown),
 		cmocka_unit_test_setup_teardown(only_the_right_reply_counts, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_broken_stream_is_replaced, setup, teardown),
