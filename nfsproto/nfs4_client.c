@@ -31,6 +31,8 @@
 #define IO_OVERHEAD   512u  /* RPC header and results around the data of READ, arguments of WRITE */
 #define GOODBYE_MS    3000u
 #define DRAIN_MS      2000u
+#define DRAIN_STEP_NS (20 * NFS4_MSEC)
+#define CLOSE_ROUNDS  3u
 #define SLOTS_DEFAULT 64u
 #define LEASE_MIN     1u
 #define LEASE_MAX     3600u
@@ -414,21 +416,49 @@ static void fail_queued(struct nfs4_client *c)
 	nfs4_state_pump(c);
 }
 
-/* Waits for what is under way. False if the server did not answer in time. */
-static bool drain_all(struct nfs4_client *c)
+/* Waits until `until` for what is under way. False if the server did not answer in time. */
+static bool drain_all(struct nfs4_client *c, uint64_t until)
 {
-	uint64_t until = nfs4_now_ns() + DRAIN_MS * NFS4_MSEC;
-	struct timespec t = {
-		.tv_sec = (time_t)(until / NFS4_SEC), .tv_nsec = (long)(until % NFS4_SEC)};
 	bool idle;
 
 	pthread_mutex_lock(&c->slots.lock);
-	nfs4_slots_close_locked(&c->slots);
-	while (c->slots.nbusy > 0 &&
-		pthread_cond_timedwait(&c->slots.idle, &c->slots.lock, &t) == 0)
-		;
-	idle = c->slots.nbusy == 0;
+	while (!(idle = c->slots.nbusy == 0 && c->nown == 0) && nfs4_now_ns() < until) {
+		nfs4_state_wait_locked(
+			&c->slots.idle, &c->slots.lock, nfs4_now_ns() + DRAIN_STEP_NS);
+		pthread_mutex_unlock(&c->slots.lock);
+		nfs4_state_pump(c); /* what was to be tried again */
+		pthread_mutex_lock(&c->slots.lock);
+	}
 	pthread_mutex_unlock(&c->slots.lock);
+	return idle;
+}
+
+static void set_gate(struct nfs4_client *c, bool open)
+{
+	pthread_mutex_lock(&c->slots.lock);
+	if (open)
+		nfs4_slots_open_locked(&c->slots);
+	else
+		nfs4_slots_close_locked(&c->slots);
+	pthread_mutex_unlock(&c->slots.lock);
+}
+
+/* Closes what is open, as many at a time as there are slots; again what was answered "later". False
+ * if the server did not answer in time. */
+static bool close_all(struct nfs4_client *c, uint64_t until)
+{
+	bool idle = true;
+
+	set_gate(c, true); /* nothing but CLOSEs gets there: c->stopping */
+	for (unsigned i = 0; i < CLOSE_ROUNDS && nfs4_close_all(c); i++) {
+		struct timespec pause = {.tv_nsec = 50 * 1000 * 1000};
+
+		idle = drain_all(c, until);
+		if (!idle || TAILQ_EMPTY(&c->opens))
+			break;
+		nanosleep(&pause, NULL);
+	}
+	set_gate(c, false);
 	return idle;
 }
 
@@ -444,20 +474,12 @@ static unsigned time_left(uint64_t until)
 static void goodbye(struct nfs4_client *c)
 {
 	uint64_t until = nfs4_now_ns() + GOODBYE_MS * NFS4_MSEC;
-	struct nfs_open *o;
-	struct nfs4_sync s;
+	struct nfs4_sync s = {.status = 0};
 	unsigned ms;
 	int rc = 0;
 
-	TAILQ_FOREACH (o, &c->opens, link) {
-		ms = time_left(until);
-		if (!ms || !c->have_session)
-			break;
-		s.u.close = o;
-		rc = nfs4_sync_run(c, &s, NFS_CLOSE, ms);
-		if (rc == -ETIMEDOUT || rc == -ENOTCONN)
-			break;
-	}
+	if (c->have_session && !close_all(c, until))
+		rc = -ETIMEDOUT;
 	ms = time_left(until);
 	if (c->have_session && ms && rc != -ETIMEDOUT) {
 		rc = nfs4_sync_run(c, &s, NFS4_K_DESTROY_SESSION, ms);
@@ -490,8 +512,9 @@ static void nfs4_unmount(struct nfs_client *base)
 	c->stopping = true;
 	pthread_mutex_unlock(&c->slots.lock);
 	nfs4_state_stop(c);
+	set_gate(c, false);
 	fail_queued(c);
-	if (drain_all(c))
+	if (drain_all(c, nfs4_now_ns() + DRAIN_MS * NFS4_MSEC))
 		goodbye(c);
 	else
 		log_info("%s is silent: leaving without taking leave", c->server);

@@ -130,10 +130,11 @@ enum nfs4_task_state { /* nfs_op.be.v4.state, under slots.lock but for one step,
 
 /* nfs_op.be.v4.flags: written by the thread that starts the op or looks at its reply;
  * be.v4.cancelled is under slots.lock */
-#define NFS4_F_PRIV	 1u /* passes the gate, never queues or retries: a nfs4_sync */
-#define NFS4_F_OWN	 2u /* a nfs_open's own op */
-#define NFS4_F_SLOT_SET	 4u /* comes with its slot: finding out about a doubtful one */
-#define NFS4_F_SLOT_KEPT 8u /* has kept its slot and sequence id: SEQUENCE was answered DELAY */
+#define NFS4_F_PRIV	 1u  /* passes the gate, never queues or retries: a nfs4_sync */
+#define NFS4_F_OWN	 2u  /* a nfs_open's own op */
+#define NFS4_F_SLOT_SET	 4u  /* comes with its slot: finding out about a doubtful one */
+#define NFS4_F_SLOT_KEPT 8u  /* has kept its slot and sequence id: SEQUENCE was answered DELAY */
+#define NFS4_F_LAST	 16u /* at unmount: goes although the client stops, is never retried */
 
 /* Starts (or starts again) an op whose kind is set. Any thread, no lock held. */
 void nfs4_task_start(struct nfs4_client *c, struct nfs_op *op);
@@ -220,6 +221,8 @@ void nfs4_open_unref(struct nfs_open *o);
 /* NFS_OPEN and NFS_CLOSE of a user. */
 void nfs4_open_submit(struct nfs4_client *c, struct nfs_op *op);
 void nfs4_close_submit(struct nfs4_client *c, struct nfs_op *op);
+/* At unmount, when no own op is under way: begins to close all that is open. Returns how many. */
+unsigned nfs4_close_all(struct nfs4_client *c);
 /* The stateid to send in op now; the anonymous one without o. */
 struct nfs4_stateid nfs4_open_stateid(struct nfs_op *op, struct nfs_open *o);
 /* The open that an op acts through, or NULL. */
@@ -323,6 +326,7 @@ struct nfs4_client {
 	TAILQ_HEAD(nfs4_delayed, nfs_op) delayed; /* by due_ns */
 	TAILQ_HEAD(, nfs_op) ended;		  /* to be ended by the state manager's thread */
 	TAILQ_HEAD(, nfs_open) opens;
+	unsigned nown; /* own ops of opens under way; idle is signalled when it becomes 0 */
 	TAILQ_HEAD(, nfs4_deleg) delegs;
 	struct nfs4_sync *sync; /* under way, for cancelling */
 	enum nfs4_state state;

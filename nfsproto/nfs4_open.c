@@ -11,6 +11,11 @@
  *     user's OPEN --> own op OPEN --> user there:  linked into c->opens, user answered
  *                                 \-> user gone:   own op CLOSE --> freed
  *     user's CLOSE -> own op CLOSE -> unlinked, user (if still there) answered, reference dropped
+ *                                 \-> the client stops, or no answer: stays linked
+ *     unmounting ---> own op CLOSE for all that is linked
+ *
+ * c->nown counts own ops until they have taken their last look at anything; unmounting waits for
+ * that before it closes what is open, so an OPEN that is answered as late as then leaves nothing.
  *
  * Invariant: `user` is taken (read and set to NULL) under slots.lock by exactly one of: the own
  * op's end, nfs_cancel().
@@ -90,6 +95,21 @@ static void unlink_open(struct nfs4_client *c, struct nfs_open *o)
 	pthread_mutex_unlock(&c->slots.lock);
 }
 
+static void own_begins(struct nfs4_client *c)
+{
+	pthread_mutex_lock(&c->slots.lock);
+	c->nown++;
+	pthread_mutex_unlock(&c->slots.lock);
+}
+
+static void own_ended(struct nfs4_client *c)
+{
+	pthread_mutex_lock(&c->slots.lock);
+	if (--c->nown == 0)
+		pthread_cond_broadcast(&c->slots.idle);
+	pthread_mutex_unlock(&c->slots.lock);
+}
+
 static void close_done(struct nfs_op *own)
 {
 	struct nfs4_client *c = nfs4_client(own->client);
@@ -97,26 +117,49 @@ static void close_done(struct nfs_op *own)
 	struct nfs_op *user = take_user(c, o);
 	int error = own->error;
 
-	unlink_open(c, o);
 	if (error && error != -ENOTCONN)
 		log_warn("%s: CLOSE failed: %s", c->server, strerror(-error));
-	nfs4_open_unref(o);
+	if (error != -ENOTCONN && error != -ETIMEDOUT) {
+		unlink_open(c, o);
+		nfs4_open_unref(o);
+	}
 	if (user) {
 		user->error = error;
 		user->done(user);
 	}
+	own_ended(c);
 }
 
-static void close_start(struct nfs4_client *c, struct nfs_open *o)
+static void close_start(struct nfs4_client *c, struct nfs_open *o, uint8_t flags)
 {
 	o->own.type = NFS_CLOSE;
 	o->own.done = close_done;
 	o->own.tries = 0;
 	memset(&o->own.be, 0, sizeof(o->own.be));
 	o->own.be.v4.kind = NFS_CLOSE;
-	o->own.be.v4.flags = NFS4_F_OWN;
+	o->own.be.v4.flags = NFS4_F_OWN | flags;
 	o->own.be.v4.open = o;
+	own_begins(c);
 	nfs4_task_start(c, &o->own);
+}
+
+unsigned nfs4_close_all(struct nfs4_client *c)
+{
+	struct nfs_open **list, *o;
+	unsigned n = 0, room = 0;
+
+	pthread_mutex_lock(&c->slots.lock);
+	TAILQ_FOREACH (o, &c->opens, link)
+		room++;
+	list = room ? calloc(room, sizeof(*list)) : NULL;
+	if (list)
+		TAILQ_FOREACH (o, &c->opens, link)
+			list[n++] = o;
+	pthread_mutex_unlock(&c->slots.lock);
+	for (unsigned i = 0; i < n; i++) /* each is there until its own CLOSE has ended */
+		close_start(c, list[i], NFS4_F_LAST);
+	free(list);
+	return n;
 }
 
 static void open_done(struct nfs_op *own)
@@ -144,13 +187,14 @@ static void open_done(struct nfs_op *own)
 		user->u.open.attr = own->u.open.attr;
 	}
 	if (have_state && (!user || error))
-		close_start(c, o);
+		close_start(c, o, 0);
 	else if (!have_state)
 		nfs4_open_unref(o);
 	if (user) {
 		user->error = error;
 		user->done(user);
 	}
+	own_ended(c);
 }
 
 static uint32_t share_access(int flags)
@@ -193,6 +237,7 @@ void nfs4_open_submit(struct nfs4_client *c, struct nfs_op *op)
 	own->be.v4.flags = NFS4_F_OWN;
 	own->be.v4.open = o;
 	op->be.v4.open = o;
+	own_begins(c);
 	nfs4_task_start(c, own);
 }
 
@@ -205,7 +250,7 @@ void nfs4_close_submit(struct nfs4_client *c, struct nfs_op *op)
 	o->user = op;
 	o->close_wanted = true;
 	pthread_mutex_unlock(&c->slots.lock);
-	close_start(c, o);
+	close_start(c, o, 0);
 }
 
 /* --- state that the server has disowned ---------------------------------------------------- */

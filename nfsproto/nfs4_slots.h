@@ -45,7 +45,7 @@ struct nfs4_slot {
 
 struct nfs4_slots {
 	pthread_mutex_t lock; /* of everything here; short, a leaf */
-	pthread_cond_t idle;  /* nbusy has become 0 behind a closed gate */
+	pthread_cond_t idle;  /* nbusy has become 0 behind a closed gate, or nown of the client */
 	bool gate_open;
 	uint32_t max;	/* slots this side is ready to use, 1..NFS4_MAX_SLOTS */
 	uint32_t limit; /* slots the server wants used now, 1..max */

@@ -107,6 +107,11 @@ void nfs4_state_delay(struct nfs4_client *c, struct nfs_op *op, unsigned ms)
 
 	op->due_ns = nfs4_now_ns() + ms * NFS4_MSEC;
 	pthread_mutex_lock(&c->slots.lock);
+	if (c->stopping) { /* there may be nobody any more to start it */
+		nfs4_state_end_later_locked(c, op, -ENOTCONN);
+		pthread_mutex_unlock(&c->slots.lock);
+		return;
+	}
 	op->be.v4.state = NFS4_T_DELAYED;
 	TAILQ_FOREACH_REVERSE(at, &c->delayed, nfs4_delayed, link)
 	if (at->due_ns <= op->due_ns)

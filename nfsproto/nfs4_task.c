@@ -196,7 +196,7 @@ void nfs4_task_start(struct nfs4_client *c, struct nfs_op *op)
 	pthread_mutex_lock(&s->lock);
 	if (op->be.v4.cancelled) {
 		error = -EINTR;
-	} else if (c->stopping && !priv) {
+	} else if (c->stopping && !priv && !(op->be.v4.flags & NFS4_F_LAST)) {
 		error = -ENOTCONN;
 	} else if (!noseq && !op->slot) {
 		op->be.v4.flags &= (uint8_t)~NFS4_F_SLOT_KEPT;
@@ -333,6 +333,10 @@ static unsigned backoff_ms(unsigned tries)
 /* Starts op again after ms, unless a soft mount has waited long enough. */
 static void task_again(struct nfs4_client *c, struct nfs_op *op, uint32_t status, unsigned ms)
 {
+	if (op->be.v4.flags & NFS4_F_LAST) {
+		nfs4_task_end(c, op, -ENOTCONN);
+		return;
+	}
 	if (op->tries < UINT32_MAX)
 		op->tries++;
 	if (c->soft && (uint64_t)op->tries * ms > c->soft_ms) {

@@ -171,7 +171,7 @@ static int find_open(struct mean_srv *s, const struct nfs4_stateid *id)
 	uint32_t no;
 
 	memcpy(&no, id->other, sizeof(no));
-	for (int i = 0; i < 32; i++)
+	for (int i = 0; i < MEAN_OPENS; i++)
 		if (s->opens[i].used && s->opens[i].id == no)
 			return i;
 	return -1;
@@ -191,7 +191,7 @@ static uint32_t do_open(struct run *r, const struct nfs4_open_args *a)
 	}
 	s->reclaims += a->claim == CLAIM_PREVIOUS;
 	s->reopens += a->claim == CLAIM_FH;
-	for (i = 0; i < 31 && s->opens[i].used; i++)
+	for (i = 0; i < MEAN_OPENS - 1 && s->opens[i].used; i++)
 		;
 	s->opens[i].used = true;
 	s->opens[i].id = ++s->open_no;
@@ -632,11 +632,21 @@ static void service(void *ctx, struct rpc_req *req)
 	pthread_mutex_unlock(&s->lock);
 }
 
+static enum rpc_fault hold_back(void *ctx, const struct rpc_req *req, bool reply, unsigned *delay)
+{
+	struct mean_srv *s = ctx;
+
+	if (reply)
+		*delay = __atomic_load_n(&s->reply_ms, __ATOMIC_RELAXED);
+	return RPC_FAULT_NONE;
+}
+
 /* --- for tests ----------------------------------------------------------------------------- */
 
 void mean_start(struct mean_srv *s)
 {
-	struct rpc_server_params p = {.proto = RPC_TCP, .service = service, .ctx = s};
+	struct rpc_server_params p = {
+		.proto = RPC_TCP, .service = service, .fault = hold_back, .ctx = s};
 	struct sockaddr_in *sin = (struct sockaddr_in *)&p.addr;
 	struct err e = {.kind = ERR_NONE};
 

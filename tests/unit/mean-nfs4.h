@@ -17,6 +17,7 @@
 
 #define MEAN_SLOTS 16
 #define MEAN_HELD  64
+#define MEAN_OPENS 256
 
 enum quirk {
 	Q_NONE,
@@ -55,6 +56,7 @@ struct mean_srv {
 	uint32_t bad_name_len;
 	uint32_t hold_op; /* a COMPOUND with this operation is answered at mean_release() */
 	uint32_t status_flags;
+	unsigned reply_ms; /* each reply is held back for so long */
 	unsigned slots;
 	uint64_t io_max; /* maxread and maxwrite */
 	unsigned minor;	 /* the only one served; default 1 */
@@ -83,7 +85,7 @@ struct mean_srv {
 	struct {
 		bool used;
 		uint32_t id;
-	} opens[32];
+	} opens[MEAN_OPENS];
 	struct rpc_xprt *xprt;
 };
 

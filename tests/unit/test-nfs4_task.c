@@ -217,6 +217,59 @@ static void test_cancel_open(void **state)
 	fix_unmount_clean(f);
 }
 
+static void *release_soon(void *srv)
+{
+	usleep(200000);
+	mean_release(srv);
+	return NULL;
+}
+
+/* The answer to the OPEN of a user who is gone comes when the mount is going too; and so does the
+ * turn of a CLOSE that was waiting for a slot. */
+static void test_cancel_open_unmount(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+	struct nfs_open *open = fix_open(f, O_RDONLY, &fh);
+	struct nfs_op op[MEAN_SLOTS], close = {.type = NFS_CLOSE, .u.close = {.open = open}};
+	sem_t sem[MEAN_SLOTS], closed;
+	pthread_t thread;
+
+	f->srv.hold_op = OP_OPEN;
+	for (int i = 0; i < MEAN_SLOTS; i++) {
+		op[i] = (struct nfs_op){.type = NFS_OPEN,
+			.u.open = {.dir = f->root, .name = {"file", 4}, .flags = O_RDONLY}};
+		fix_start(f, &op[i], &sem[i]);
+	}
+	fix_start(f, &close, &closed);
+	assert_true(mean_wait(&f->srv, &f->srv.nheld, MEAN_SLOTS));
+	for (int i = 0; i < MEAN_SLOTS; i++) {
+		nfs_cancel(&op[i]);
+		assert_true(fix_ends_within(&sem[i], 2000));
+	}
+	pthread_create(&thread, NULL, release_soon, &f->srv);
+	fix_unmount_clean(f);
+	assert_true(fix_ends_within(&closed, 100));
+	assert_int_equal(close.error, -ENOTCONN);
+	pthread_join(thread, NULL);
+}
+
+/* Many files are closed at unmount in less time than one by one, and in spite of DELAY. */
+static void test_unmount_open(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+	uint64_t begun;
+
+	for (int i = 0; i < 200; i++)
+		fix_open(f, O_RDONLY, &fh);
+	fix_fails(f, OP_CLOSE, NFS4ERR_DELAY, 2);
+	__atomic_store_n(&f->srv.reply_ms, 30, __ATOMIC_RELAXED);
+	begun = fix_now_ms();
+	fix_unmount_clean(f);
+	assert_true(fix_now_ms() - begun < 2500);
+}
+
 /* Cancelling at any moment: each op ends once, nothing stays open, no slot is lost. */
 static void test_cancel_any_time(void **state)
 {
@@ -265,6 +318,8 @@ int main(void)
 		ON_MOUNT(test_cancel_sent),
 		ON_MOUNT(test_cancel_waiting),
 		ON_MOUNT(test_cancel_open),
+		ON_MOUNT(test_cancel_open_unmount),
+		ON_MOUNT(test_unmount_open),
 		ON_MOUNT(test_cancel_any_time),
 	};
 
