@@ -7,6 +7,9 @@
  * Creating:  O_CREAT          UNCHECKED4; O_TRUNC as size 0, which also applies to an existing file
  *            O_CREAT|O_EXCL   EXCLUSIVE4_1 with a verifier of this open: sent twice, it makes one
  * file O_TRUNC alone    OPEN, then SETATTR size 0 in the same COMPOUND
+ *
+ * When GETFH after OPEN is answered "later", all is sent again: the same open-owner gets the same
+ * open. When it fails for good the open is given back without its handle, through the name again.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -147,18 +150,17 @@ int nfs4_get_op_open(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply
 		return rc;
 	if (nfs4_get_open_res(r->x, NFS4_OK, &res))
 		return -EBADMSG;
-	rc = nfs4_reply_getfh(r, &op->u.open.fh);
-	if (rc) {
-		log_warn("%s: OPEN succeeded but GETFH after it said %s: the open state cannot be "
-			 "given back",
-			c->server, rc > 0 ? nfs4_status_name((uint32_t)rc) : "nonsense");
-		return -EBADMSG;
-	}
-	o->fh = op->u.open.fh;
 	pthread_mutex_lock(&o->lock);
 	o->stateid = res.stateid;
 	o->gen++;
 	pthread_mutex_unlock(&o->lock);
+	rc = nfs4_reply_getfh(r, &op->u.open.fh);
+	if (rc) {
+		log_info("%s: OPEN succeeded but GETFH after it said %s", c->server,
+			rc > 0 ? nfs4_status_name((uint32_t)rc) : "nonsense");
+		return rc;
+	}
+	o->fh = op->u.open.fh;
 	if (res.deleg.type == OPEN_DELEGATE_READ || res.deleg.type == OPEN_DELEGATE_WRITE)
 		nfs4_deleg_return(c, op, &o->fh, &res.deleg.stateid);
 	rc = get_open_rest(op, r);
@@ -184,16 +186,25 @@ void nfs4_put_op_close(struct nfs4_client *c, struct nfs_op *op, struct nfs4_com
 
 	if (op->be.v4.kind == NFS4_K_OPEN_UNDO)
 		op->be.v4.gen = gen; /* there it is the status to end with */
-	nfs4_comp_putfh(k, &o->fh);
+	if (o->fh.len > 0) {
+		nfs4_comp_putfh(k, &o->fh);
+	} else { /* its arguments are those of OPEN still */
+		nfs4_comp_putfh(k, &o->own.u.open.dir);
+		if (o->own.u.open.name.len > 0)
+			nfs4_comp_lookup(k, &o->own.u.open.name);
+	}
 	nfs4_put_close_args(k->x, &a);
 	nfs4_comp_count(k, OP_CLOSE, 0);
 }
 
 int nfs4_get_op_close(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
 {
+	const struct nfs_open *o = op->be.v4.open;
 	struct nfs4_stateid_res res;
 	int rc = nfs4_reply_op(r, OP_PUTFH);
 
+	if (!rc && o->fh.len == 0 && o->own.u.open.name.len > 0)
+		rc = nfs4_reply_op(r, OP_LOOKUP);
 	if (!rc)
 		rc = nfs4_reply_op(r, OP_CLOSE);
 	switch (rc) {

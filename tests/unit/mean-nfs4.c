@@ -177,6 +177,22 @@ static int find_open(struct mean_srv *s, const struct nfs4_stateid *id)
 	return -1;
 }
 
+/* The one that owner has already (there is but one file to open), or a new one. */
+static int open_of_owner(struct mean_srv *s, const struct nfs4_opaque *owner)
+{
+	int i, unused = -1;
+
+	for (i = 0; i < MEAN_OPENS; i++) {
+		if (!s->opens[i].used)
+			unused = unused < 0 ? i : unused;
+		else if (memcmp(s->opens[i].owner, owner->data, owner->len) == 0)
+			return i;
+	}
+	assert_true(unused >= 0 && owner->len <= sizeof(s->opens[0].owner));
+	memcpy(s->opens[unused].owner, owner->data, owner->len);
+	return unused;
+}
+
 static uint32_t do_open(struct run *r, const struct nfs4_open_args *a)
 {
 	struct mean_srv *s = r->s;
@@ -191,12 +207,13 @@ static uint32_t do_open(struct run *r, const struct nfs4_open_args *a)
 	}
 	s->reclaims += a->claim == CLAIM_PREVIOUS;
 	s->reopens += a->claim == CLAIM_FH;
-	for (i = 0; i < MEAN_OPENS - 1 && s->opens[i].used; i++)
-		;
-	s->opens[i].used = true;
-	s->opens[i].id = ++s->open_no;
-	s->nopens++;
-	memcpy(res.stateid.other, &s->open_no, sizeof(s->open_no));
+	i = open_of_owner(s, &a->owner.owner);
+	if (!s->opens[i].used) {
+		s->opens[i].used = true;
+		s->opens[i].id = ++s->open_no;
+		s->nopens++;
+	}
+	memcpy(res.stateid.other, &s->opens[i].id, sizeof(s->opens[i].id));
 	if (a->create && a->mode == EXCLUSIVE4_1)
 		res.attrset = (struct nfs4_bitmap){0};
 	if (quirky(s, Q_DELEGATION)) {
@@ -213,6 +230,8 @@ static uint32_t do_close(struct run *r, const struct nfs4_close_args *a)
 	struct nfs4_stateid_res res = {.stateid = nfs4_stateid_invalid};
 	int i = find_open(r->s, &a->stateid);
 
+	if (r->cur.data[0] != 'F')
+		i = -1; /* not the file's handle */
 	if (i < 0) {
 		nfs4_put_op_res(r->x, OP_CLOSE, NFS4ERR_BAD_STATEID);
 		return NFS4ERR_BAD_STATEID;

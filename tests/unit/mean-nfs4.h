@@ -85,6 +85,7 @@ struct mean_srv {
 	struct {
 		bool used;
 		uint32_t id;
+		uint8_t owner[16];
 	} opens[MEAN_OPENS];
 	struct rpc_xprt *xprt;
 };

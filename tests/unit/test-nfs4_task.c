@@ -127,6 +127,27 @@ static void test_exclusive_create(void **state)
 	fix_unmount_clean(f);
 }
 
+/* OPEN succeeds, but not what tells the file's handle: no open may be left. */
+static void test_open_getfh(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_op op = {
+		.type = NFS_OPEN, .u.open = {.dir = f->root, .name = {"file", 4}, .flags = O_RDWR}};
+	struct nfs_fh fh;
+	struct nfs_open *open;
+
+	fix_fails(f, OP_GETFH, NFS4ERR_DELAY, 2);
+	open = fix_open(f, O_RDWR, &fh);
+	assert_int_equal(f->srv.nopens, 1);
+	assert_int_equal(fix_close(f, open), 0);
+	assert_int_equal(f->srv.nopens, 0);
+	fix_fails(f, OP_GETFH, NFS4ERR_ACCESS, 1);
+	assert_int_equal(fix_run(f, &op), -EACCES);
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_CLOSE], 2));
+	assert_int_equal(f->srv.nopens, 0);
+	fix_unmount_clean(f);
+}
+
 static void test_truncating_open(void **state)
 {
 	struct fix *f = *state;
@@ -314,6 +335,7 @@ int main(void)
 		ON_MOUNT(test_busy_slot),
 		ON_MOUNT(test_busy_slot_left),
 		ON_MOUNT(test_exclusive_create),
+		ON_MOUNT(test_open_getfh),
 		ON_MOUNT(test_truncating_open),
 		ON_MOUNT(test_cancel_sent),
 		ON_MOUNT(test_cancel_waiting),
