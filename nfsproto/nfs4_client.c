@@ -45,7 +45,9 @@ static void step_error(
 {
 	int error = s->op.error;
 
-	if (s->status == NFS4ERR_MINOR_VERS_MISMATCH)
+	if (c->refused[0])
+		err_set(e, ERR_PROTOCOL, "%s", c->refused);
+	else if (s->status == NFS4ERR_MINOR_VERS_MISMATCH)
 		err_set(e, ERR_VERSION,
 			"%s serves NFSv4 but not NFSv4.%u: try another vers= option", c->server,
 			c->minor);

@@ -135,6 +135,7 @@ enum nfs4_task_state { /* nfs_op.be.v4.state, under slots.lock but for one step,
 #define NFS4_F_SLOT_SET	 4u  /* comes with its slot: finding out about a doubtful one */
 #define NFS4_F_SLOT_KEPT 8u  /* has kept its slot and sequence id: SEQUENCE was answered DELAY */
 #define NFS4_F_LAST	 16u /* at unmount: goes although the client stops, is never retried */
+#define NFS4_F_UNCACHED	 32u /* the reply is too large for the server's cache */
 
 /* Starts (or starts again) an op whose kind is set. Any thread, no lock held. */
 void nfs4_task_start(struct nfs4_client *c, struct nfs_op *op);
@@ -317,6 +318,7 @@ struct nfs4_client {
 	uint32_t create_seq; /* csa_sequence of the next CREATE_SESSION */
 	struct nfs4_sessionid session;
 	bool have_clientid, have_session, confirmed;
+	char refused[400]; /* why a session was not good enough, a sentence; else empty */
 	bool lost_session; /* while mounting: a step failed because of that */
 	struct nfs4_channel_attrs fore;
 

@@ -105,7 +105,8 @@ static int get_open_rest(struct nfs_op *op, struct nfs4_reply *r)
 		rc = nfs4_reply_op(r, OP_SETATTR);
 		if (rc < 0 || nfs4_get_setattr_res(r->x, (uint32_t)rc, &sa))
 			return -EBADMSG;
-		if (rc == NFS4ERR_DELAY || rc == NFS4ERR_GRACE) {
+		if (rc == NFS4ERR_DELAY || rc == NFS4ERR_GRACE ||
+			rc == NFS4ERR_REP_TOO_BIG_TO_CACHE) {
 			/* the same by other means: SETATTR with the stateid we now have */
 			op->u.open.set = (struct nfs_sattr){.mask = NFS_SET_SIZE};
 			op->be.v4.kind = NFS4_K_OPEN_SETATTR;

@@ -9,6 +9,7 @@
  * every failure comes back, with the nfsstat4 beside the errno.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -17,11 +18,15 @@
 
 #define MSG_OVERHEAD 4096u /* request or reply around 1 MiB of data, generously */
 #define IO_MAX	     (1u << 20)
-#define CACHED_MAX   8192u /* replies of the kinds with NFS4_KF_CACHE are below 3 KiB */
-#define BACK_MAX     4068u /* what a 4096-byte receive buffer leaves of an RPC-over-RDMA message */
-#define OPS_WANTED   32u
-#define OPS_NEEDED   8u /* the longest COMPOUND: SEQUENCE and OPEN with truncation is 6 */
-#define PUMP_MS	     50u
+#define CACHED_MAX   8192u
+/* OPEN's reply is the longest of those that must be cached: 500 bytes and the RPC header. What
+ * comes behind a change in the same COMPOUND (attributes) may fail, and is then asked for by
+ * itself. */
+#define CACHED_NEEDED 576u
+#define BACK_MAX      4068u /* what a 4096-byte receive buffer leaves of an RPC-over-RDMA message */
+#define OPS_WANTED    32u
+#define OPS_NEEDED    8u /* the longest COMPOUND: SEQUENCE and OPEN with truncation is 6 */
+#define PUMP_MS	      50u
 
 /* --- waiting ------------------------------------------------------------------------------- */
 
@@ -208,6 +213,26 @@ void nfs4_put_op_create_session(struct nfs4_client *c, struct nfs_op *op, struct
 	nfs4_comp_count(k, OP_CREATE_SESSION, 0);
 }
 
+static bool session_too_small(struct nfs4_client *c)
+{
+	const struct nfs4_channel_attrs *a = &c->fore;
+
+	c->refused[0] = '\0';
+	if (a->maxrequests == 0 || a->maxoperations < OPS_NEEDED ||
+		a->maxrequestsize < 2 * MSG_OVERHEAD || a->maxresponsesize < 2 * MSG_OVERHEAD)
+		snprintf(c->refused, sizeof(c->refused),
+			"%s: the session is too small: %u slots, %u operations, requests of %u "
+			"bytes, replies of %u bytes",
+			c->server, a->maxrequests, a->maxoperations, a->maxrequestsize,
+			a->maxresponsesize);
+	else if (a->maxresponsesize_cached < CACHED_NEEDED)
+		snprintf(c->refused, sizeof(c->refused),
+			"%s keeps replies of %u bytes only for being asked again, an OPEN needs %u:"
+			" a lost connection could make it fail or happen twice",
+			c->server, a->maxresponsesize_cached, CACHED_NEEDED);
+	return c->refused[0] != '\0';
+}
+
 int nfs4_get_op_create_session(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
 {
 	struct nfs4_create_session_res res;
@@ -217,19 +242,14 @@ int nfs4_get_op_create_session(struct nfs4_client *c, struct nfs_op *op, struct 
 		return rc;
 	if (nfs4_get_create_session_res(r->x, NFS4_OK, &res))
 		return -EBADMSG;
-	if (res.fore.maxrequests == 0 || res.fore.maxoperations < OPS_NEEDED ||
-		res.fore.maxrequestsize < 2 * MSG_OVERHEAD ||
-		res.fore.maxresponsesize < 2 * MSG_OVERHEAD) {
-		log_error("%s: the session is too small: %u slots, %u operations, requests of %u "
-			  "bytes, replies of %u bytes",
-			c->server, res.fore.maxrequests, res.fore.maxoperations,
-			res.fore.maxrequestsize, res.fore.maxresponsesize);
-		return -EBADMSG;
-	}
-	c->session = res.session;
+	c->session = res.session; /* it is there, and must go again, even if it is of no use */
 	c->fore = res.fore;
 	c->create_seq++;
 	c->have_session = true;
+	if (session_too_small(c)) {
+		log_error("%s", c->refused);
+		return -EREMOTEIO;
+	}
 	nfs4_cb_session(&c->cb, &res.session);
 	if (!(res.flags & CREATE_SESSION4_FLAG_CONN_BACK_CHAN))
 		log_info("%s: the server takes no backchannel on this connection", c->server);

@@ -93,7 +93,8 @@ static void task_put_sequence(
 		.sequenceid = slot->seq,
 		.slotid = slot->id,
 		.highest_slotid = highest,
-		.cachethis = (task_kind(op)->flags & NFS4_KF_CACHE) != 0,
+		.cachethis = (task_kind(op)->flags & NFS4_KF_CACHE) &&
+			     !(op->be.v4.flags & NFS4_F_UNCACHED),
 	};
 
 	nfs4_put_sequence_args(k->x, &a);
@@ -399,6 +400,14 @@ static void task_failed(struct nfs4_client *c, struct nfs_op *op, uint32_t statu
 		 * twice are cached, so this one may be. */
 		if (op->tries >= MISORDERED_MAX || (task_kind(op)->flags & NFS4_KF_CACHE))
 			break;
+		task_again(c, op, status, 0);
+		return;
+	case NFS4ERR_REP_TOO_BIG_TO_CACHE:
+		/* The change was not made (RFC 8881 2.10.6.4); or it was OPEN, which may be sent
+		 * again. Better without the cache than not at all. */
+		if (op->be.v4.flags & NFS4_F_UNCACHED)
+			break;
+		op->be.v4.flags |= NFS4_F_UNCACHED;
 		task_again(c, op, status, 0);
 		return;
 	case NFS4ERR_BAD_STATEID:

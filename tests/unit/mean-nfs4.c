@@ -33,6 +33,7 @@ struct run {
 	struct nfs_fh cur, saved;
 	uint32_t n; /* operations done */
 	bool last;
+	bool failing; /* has the operation fail_op */
 };
 
 static bool quirky(struct mean_srv *s, enum quirk q)
@@ -71,6 +72,24 @@ static struct nfs4_attrs attrs_of(const struct mean_srv *s, const struct nfs_fh 
 	a.fh = *fh;
 	a.mounted_on_fileid = a.attr.fileid;
 	return a;
+}
+
+/* Does the COMPOUND have this operation? Looks at a copy of the cursor. */
+static bool has_op(const struct rpc_req *req, uint32_t op)
+{
+	struct xdr_in x = req->args;
+	struct nfs4_compound_args head;
+	struct nfs4_args a;
+
+	if (nfs4_get_compound_args(&x, &head))
+		return false;
+	for (uint32_t i = 0; i < head.nops; i++) {
+		if (nfs4_get_args(&x, &a))
+			return false;
+		if (a.op == op)
+			return true;
+	}
+	return false;
 }
 
 /* --- client ID and session ----------------------------------------------------------------- */
@@ -119,6 +138,8 @@ static uint32_t do_create_session(struct run *r, const struct nfs4_create_sessio
 	s->nsessions = 1;
 	memset(s->seq, 0, sizeof(s->seq));
 	res.fore.maxrequests = s->slots;
+	if (s->cached_max)
+		res.fore.maxresponsesize_cached = s->cached_max;
 	if (s->xprt)
 		rpc_xprt_unref(s->xprt);
 	s->xprt = rpc_xprt_ref(r->req->xprt);
@@ -160,6 +181,7 @@ static uint32_t do_sequence(struct run *r, const struct nfs4_sequence_args *a)
 	s->seq[a->slotid]++;
 	if (quirky(s, Q_WRONG_SLOT))
 		res.slotid++;
+	s->uncached += !a->cachethis && r->failing;
 	nfs4_put_sequence_res(r->x, NFS4_OK, &res);
 	return NFS4_OK;
 }
@@ -539,24 +561,6 @@ static uint32_t one_op(struct run *r)
 	return status;
 }
 
-/* Does the COMPOUND have this operation? Looks at a copy of the cursor. */
-static bool has_op(const struct rpc_req *req, uint32_t op)
-{
-	struct xdr_in x = req->args;
-	struct nfs4_compound_args head;
-	struct nfs4_args a;
-
-	if (nfs4_get_compound_args(&x, &head))
-		return false;
-	for (uint32_t i = 0; i < head.nops; i++) {
-		if (nfs4_get_args(&x, &a))
-			return false;
-		if (a.op == op)
-			return true;
-	}
-	return false;
-}
-
 static bool get_sequence(const struct rpc_req *req, uint32_t *nops, struct nfs4_args *a)
 {
 	struct xdr_in x = req->args;
@@ -607,7 +611,7 @@ static bool answer_kept(struct mean_srv *s, struct rpc_req *req)
 
 static void compound(struct mean_srv *s, struct rpc_req *req)
 {
-	struct run r = {.s = s, .req = req, .x = &req->res};
+	struct run r = {.s = s, .req = req, .x = &req->res, .failing = has_op(req, s->fail_op)};
 	struct nfs4_compound_args head;
 	uint32_t status = NFS4_OK, nops;
 	struct nfs4_args seq;

@@ -58,8 +58,10 @@ struct mean_srv {
 	uint32_t status_flags;
 	unsigned reply_ms; /* each reply is held back for so long */
 	unsigned slots;
-	uint64_t io_max; /* maxread and maxwrite */
-	unsigned minor;	 /* the only one served; default 1 */
+	uint32_t cached_max; /* ca_maxresponsesize_cached granted; 0: what is asked for */
+	unsigned uncached;   /* COMPOUNDs with fail_op came with sa_cachethis false */
+	uint64_t io_max;     /* maxread and maxwrite */
+	unsigned minor;	     /* the only one served; default 1 */
 	unsigned lease_s;
 
 	/* what happened: */

@@ -85,6 +85,25 @@ static void test_all_ops(void **state)
 	fix_unmount_clean(f);
 }
 
+/* A session that could not keep the reply to an OPEN is refused at the mount, and leaves nothing.
+ */
+static void test_small_cache(void **state)
+{
+	struct fix *f = *state;
+	struct err e = {.kind = ERR_NONE};
+
+	f->srv.cached_max = 300;
+	assert_null(fix_mount(f, "/", &e));
+	assert_int_equal(e.kind, ERR_PROTOCOL);
+	assert_non_null(strstr(e.msg, "300 bytes"));
+	assert_int_equal(f->srv.nsessions, 0);
+	assert_int_equal(f->srv.nclients, 0);
+	f->srv.cached_max = 1024;
+	f->nfs = fix_mount(f, "/", &e);
+	assert_non_null(f->nfs);
+	fix_unmount_clean(f);
+}
+
 static void test_unmount_closes(void **state)
 {
 	struct fix *f = *state;
@@ -262,6 +281,8 @@ int main(void)
 		ON_MOUNT(test_unmount_from_silent_server),
 		ON_MOUNT(test_threads),
 		cmocka_unit_test_setup_teardown(test_one_slot, fix_setup_unmounted, fix_teardown),
+		cmocka_unit_test_setup_teardown(
+			test_small_cache, fix_setup_unmounted, fix_teardown),
 		cmocka_unit_test_setup_teardown(test_tiny_io, fix_setup_unmounted, fix_teardown),
 	};
 
