@@ -70,6 +70,17 @@ bool client_expired(struct state *s, struct client *c)
 	return state_now_ns() > seen + s->lease_s * NS;
 }
 
+uint32_t client_may_reclaim(struct state *s, struct client *c)
+{
+	bool done;
+
+	pthread_mutex_lock(&s->lock);
+	done = c->reclaim_done;
+	pthread_mutex_unlock(&s->lock);
+	return done || state_now_ns() > s->start_ns + 2 * NS * s->lease_s ? NFS4ERR_NO_GRACE
+									  : NFS4_OK;
+}
+
 struct client *client_find_locked(struct state *s, uint64_t clientid)
 {
 	struct client *c;

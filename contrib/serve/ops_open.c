@@ -146,20 +146,14 @@ static uint32_t open_by_name(struct compound *c, const struct nfs4_open_args *a,
 /* A file that the client has by its handle. */
 static uint32_t open_by_fh(struct compound *c, const struct nfs4_open_args *a, struct opened *op)
 {
-	struct state *s = &c->sv->state;
 	uint32_t status = need_file(c->cur);
 
 	if (status != NFS4_OK)
 		return status;
-	if (a->claim == CLAIM_PREVIOUS) {
-		bool late;
-
-		pthread_mutex_lock(&s->lock);
-		late = c->client->reclaim_done;
-		pthread_mutex_unlock(&s->lock);
-		if (late || state_now_ns() > s->start_ns + 2000000000ull * s->lease_s)
-			return NFS4ERR_NO_GRACE;
-	}
+	if (a->claim == CLAIM_PREVIOUS)
+		status = client_may_reclaim(&c->sv->state, c->client);
+	if (status != NFS4_OK)
+		return status;
 	if (a->create) {
 		if (a->mode != UNCHECKED4)
 			return NFS4ERR_EXIST;

@@ -191,6 +191,8 @@ struct client *client_confirm_locked(struct state *s, struct client *c);
 void client_remove_locked(struct state *s, struct client *c);
 /* Ends sessions and states of a removed client and drops the table's reference. No lock held. */
 void client_dispose(struct state *s, struct client *c);
+/* May c still reclaim what it held before a restart of the server? NFS4_OK or NFS4ERR_NO_GRACE. */
+uint32_t client_may_reclaim(struct state *s, struct client *c);
 bool client_expired(struct state *s, struct client *c);
 /* An expired client that is in the way of another loses everything. True if it was one. */
 bool client_evict_expired(struct state *s, uint64_t clientid);

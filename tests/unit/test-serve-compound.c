@@ -600,6 +600,31 @@ static void byte_ranges_are_locked_like_posix(void **state)
 	assert_int_equal(lock(e, &fh, &sid, "B", WRITE_LT, 0, UINT64_MAX, &r), NFS4_OK);
 }
 
+static void locks_are_reclaimed_only_after_a_restart(void **state)
+{
+	struct serve_env *e = *state;
+	struct client *c = TAILQ_FIRST(&e->sv.state.clients);
+	struct nfs4_stateid sid;
+	struct nfs_fh fh;
+	struct nfs4_lock_args a = {
+		.type = WRITE_LT, .reclaim = true, .length = 1, .new_owner = true};
+
+	assert_int_equal(env_open(e, "f", true, RW, 0, "o", &sid, &fh), NFS4_OK);
+	a.open_stateid = sid;
+	for (int complete = 1; complete >= 0; complete--) {
+		c->reclaim_done = complete;
+		env_begin(e, true);
+		put_putfh(e, &fh);
+		nfs4_put_lock_args(&e->args, &a);
+		assert_int_equal(env_run(e, 3), complete ? NFS4ERR_NO_GRACE : NFS4_OK);
+	}
+	e->sv.state.start_ns -= 181000000000ull; /* two leases ago */
+	env_begin(e, true);
+	put_putfh(e, &fh);
+	nfs4_put_lock_args(&e->args, &a);
+	assert_int_equal(env_run(e, 3), NFS4ERR_NO_GRACE);
+}
+
 static void locked_ranges_are_bounded(void **state)
 {
 	struct serve_env *e = *state;
@@ -646,6 +671,7 @@ int main(void)
 		TEST(removing_and_renaming_reach_the_disk),
 		TEST(a_read_only_export_changes_nothing),
 		TEST(byte_ranges_are_locked_like_posix),
+		TEST(locks_are_reclaimed_only_after_a_restart),
 		TEST(locked_ranges_are_bounded),
 	};
 
