@@ -157,7 +157,6 @@ static void fill_server(struct serve *sv, struct nfs4_attrs *a)
 	a->maxfilesize = INT64_MAX;
 	a->maxread = a->maxwrite = SERVE_IO_MAX;
 	a->time_delta = (struct timespec){.tv_nsec = 1};
-	a->fh_expire_type = FH4_PERSISTENT;
 	a->lease_time = sv->state.lease_s;
 	a->maxlink = 32000;
 	a->link_support = a->symlink_support = a->unique_handles = a->cansettime = true;
@@ -173,6 +172,12 @@ void attr_fill(struct serve *sv, struct obj *o, const struct statx *st,
 	a->mask = nfs4_bits_and(want, &supported);
 	fill_stat(o, st, a);
 	fill_server(sv, a);
+	/* what can only be found by where it was last seen may be lost, though not while it is
+	 * open. It is then NFS4ERR_STALE: clients look names up again for that, and few know
+	 * FHEXPIRED */
+	a->fh_expire_type = obj_handle_lasts(sv->objs, o)
+				    ? FH4_PERSISTENT
+				    : FH4_NOEXPIRE_WITH_OPEN | FH4_VOLATILE_ANY;
 	if (!(st->stx_mask & STATX_BTIME))
 		nfs4_bit_clear(&a->mask, FATTR4_TIME_CREATE);
 	if (wants_fs(&a->mask))

@@ -97,6 +97,9 @@ int obj_parent(struct obj_table *t, struct obj *o, struct obj **out);
 
 /* Writes o's handle (HANDLE_MAX bytes of room) and returns its length. */
 uint32_t obj_handle(struct obj_table *t, struct obj *o, uint8_t *buf);
+/* Will o's handle lead to it as long as it exists, also in later runs? It needs a file system with
+ * handles of its own and the privilege to open by them. */
+bool obj_handle_lasts(const struct obj_table *t, const struct obj *o);
 /* The object of a handle: -EBADMSG (not ours), -ESTALE (gone, or cannot be found again). */
 int obj_by_handle(struct obj_table *t, const uint8_t *buf, size_t len, struct obj **out);
 

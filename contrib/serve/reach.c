@@ -254,6 +254,11 @@ uint32_t obj_handle(struct obj_table *t, struct obj *o, uint8_t *buf)
 	return handle_seal(buf, &o->id, t->key);
 }
 
+bool obj_handle_lasts(const struct obj_table *t, const struct obj *o)
+{
+	return t->by_handle && o->id.kh_len;
+}
+
 static bool is_it(struct obj_table *t, int fd, const struct handle_id *want, struct statx *st)
 {
 	struct handle_id id;

@@ -9,12 +9,14 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <endian.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "contrib/serve/object_impl.h"
 #include "serve-env.h"
 
 #define RD OPEN4_SHARE_ACCESS_READ
@@ -600,6 +602,35 @@ static void byte_ranges_are_locked_like_posix(void **state)
 	assert_int_equal(lock(e, &fh, &sid, "B", WRITE_LT, 0, UINT64_MAX, &r), NFS4_OK);
 }
 
+static uint32_t expire_type(struct serve_env *e)
+{
+	struct nfs4_getattr_args a = {.want = nfs4_bits(FATTR4_FH_EXPIRE_TYPE, -1)};
+	struct nfs4_fattr f;
+	uint32_t v;
+
+	env_begin(e, true);
+	nfs4_put_op(&e->args, OP_PUTROOTFH);
+	nfs4_put_getattr_args(&e->args, &a);
+	assert_int_equal(env_run(e, 3), NFS4_OK);
+	env_expect(e, OP_PUTROOTFH, NFS4_OK);
+	env_expect(e, OP_GETATTR, NFS4_OK);
+	assert_int_equal(nfs4_get_fattr(&e->res, &f), 0);
+	assert_int_equal(f.vals.len, 4);
+	memcpy(&v, f.vals.data, 4);
+	return be32toh(v);
+}
+
+static void handles_are_only_called_persistent_if_they_are(void **state)
+{
+	struct serve_env *e = *state;
+	bool lasts = obj_handle_lasts(e->sv.objs, e->sv.objs->root);
+
+	assert_int_equal(
+		expire_type(e), lasts ? FH4_PERSISTENT : FH4_VOLATILE_ANY | FH4_NOEXPIRE_WITH_OPEN);
+	e->sv.objs->by_handle = false;
+	assert_int_equal(expire_type(e), FH4_VOLATILE_ANY | FH4_NOEXPIRE_WITH_OPEN);
+}
+
 static void locks_are_reclaimed_only_after_a_restart(void **state)
 {
 	struct serve_env *e = *state;
@@ -671,6 +702,7 @@ int main(void)
 		TEST(removing_and_renaming_reach_the_disk),
 		TEST(a_read_only_export_changes_nothing),
 		TEST(byte_ranges_are_locked_like_posix),
+		TEST(handles_are_only_called_persistent_if_they_are),
 		TEST(locks_are_reclaimed_only_after_a_restart),
 		TEST(locked_ranges_are_bounded),
 	};
