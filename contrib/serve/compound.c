@@ -198,6 +198,9 @@ static uint32_t run_one(struct compound *c, struct xdr_in *in)
 		status = NFS4ERR_OP_ILLEGAL;
 	} else if (r < 0) {
 		status = NFS4ERR_NOTSUPP;
+	} else if (c->index + 1 == c->nops && xdr_in_left(in) >= 4) {
+		/* less than a word can be the round-up of an item that came by a chunk */
+		status = NFS4ERR_BADXDR;
 	} else {
 		status = check_op(c, op);
 		if (status == NFS4_OK)

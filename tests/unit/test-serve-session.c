@@ -371,6 +371,20 @@ static void session_ids_cannot_be_guessed(void **state)
 	assert_true(same < 8); /* by chance: once in 2^50 */
 }
 
+static void words_behind_the_last_operation_are_refused(void **state)
+{
+	struct serve_env *e = *state;
+
+	env_begin(e, true);
+	put_mkdir(e, "d");
+	xdr_put_u32(&e->args, 0);
+	assert_int_equal(env_run(e, 3), NFS4ERR_BADXDR);
+	assert_int_equal(e->head.nops, 3);
+	env_begin(e, true); /* it was not carried out */
+	put_mkdir(e, "d");
+	assert_int_equal(env_run(e, 3), NFS4_OK);
+}
+
 static void only_minor_version_1_is_spoken(void **state)
 {
 	struct serve_env *e = *state;
@@ -400,6 +414,7 @@ int main(void)
 		TEST(another_principal_manages_nothing),
 		TEST(kept_replies_have_a_common_budget),
 		TEST(session_ids_cannot_be_guessed),
+		TEST(words_behind_the_last_operation_are_refused),
 		TEST(only_minor_version_1_is_spoken),
 	};
 
