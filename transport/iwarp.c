@@ -56,6 +56,7 @@ static void iwarp_free(struct prov_conn *pc)
 	pthread_mutex_destroy(&c->q_lock);
 	pthread_mutex_destroy(&c->tx_lock);
 	free(c->rx.buf);
+	free(c->rx.waste);
 	free(c->rq);
 	free(c->reads);
 	free(c->req_mem);
@@ -209,8 +210,6 @@ static int iwarp_expose(
 	return 0;
 }
 
-/* Placement happens in poll(), on this same thread: a closed door has no write under way. An answer
- * to a read may be: it goes on from a copy. */
 static void iwarp_flush(struct prov_conn *pc)
 {
 	iwarp_tx_flush(to_conn(pc));
@@ -221,14 +220,30 @@ static size_t iwarp_unsent(struct prov_conn *pc)
 	return atomic_load_explicit(&to_conn(pc)->unsent, memory_order_relaxed);
 }
 
+/* Half a segment may have been placed in the door that closes; the other half is still to come. */
+static void stop_placing(struct iwarp_conn *c, uint32_t stag)
+{
+	const struct iwarp_rx *rx = &c->rx;
+
+	if (!c->failed && rx->state == IWARP_RX_PAYLOAD && rx->h.tagged &&
+		rx->h.op == DDP_OP_WRITE && rx->h.stag == stag)
+		iwarp_rx_waste(c);
+}
+
+/* Placement happens in poll(), on this same thread: once no half segment is left, a closed door has
+ * no write under way. An answer to a read may be: it goes on from a copy. */
 static int iwarp_withdraw(
 	struct prov_conn *pc, struct prov_door *doors, unsigned n, uint64_t cookie)
 {
 	struct iwarp_conn *c = to_conn(pc);
 
 	for (unsigned i = 0; i < n; i++) {
-		if (!iwarp_stags_close(&c->stags, doors[i].stag, (uintptr_t)doors[i].impl))
+		uint64_t seq = (uintptr_t)doors[i].impl;
+
+		if (!(doors[i].abandoned ? iwarp_stags_abandon(&c->stags, doors[i].stag, seq)
+					 : iwarp_stags_close(&c->stags, doors[i].stag, seq)))
 			continue;
+		stop_placing(c, doors[i].stag);
 		if (!c->down && iwarp_tx_detach(c, doors[i].stag)) {
 			iwarp_fail(c, "out of memory while a door of %s closes", c->peer);
 			iwarp_tx_purge(c);

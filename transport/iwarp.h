@@ -47,10 +47,24 @@ struct iwarp_door {
 		seq; /* tells two doors apart that were given the same number one after the other */
 };
 
+/* What was a door when its call was cancelled. The peer may still answer that call: an RDMA Write to a
+ * ghost is taken off the wire and thrown away, and a Send may invalidate it, instead of the Terminate
+ * that RFC 5040 and 5041 ask for when an STag is not valid. Bounded: the last IWARP_GHOSTS of a
+ * connection, and as many bytes to each as the door had. A Read Request of a ghost is an error still:
+ * there are no bytes to answer it with. */
+struct iwarp_ghost {
+	uint32_t stag; /* 0: none */
+	unsigned access;
+	uint32_t len, left;
+};
+#define IWARP_GHOSTS 256
+
 /* Open addressing: the numbers are random, so they are their own hash. Tagged offsets start at 0.
  */
 struct iwarp_stags {
 	pthread_mutex_t lock; /* everything below */
+	struct iwarp_ghost ghost[IWARP_GHOSTS]; /* a ring */
+	unsigned next_ghost;
 	struct iwarp_door *slot;
 	uint32_t cap, count;
 	uint64_t seq;
@@ -70,6 +84,14 @@ int iwarp_stags_open(struct iwarp_stags *t, struct iwarp_door *d);
 bool iwarp_stags_find(struct iwarp_stags *t, uint32_t stag, struct iwarp_door *d);
 /* Closes it if its seq is that one (0: whatever it is). False: it was closed already. */
 bool iwarp_stags_close(struct iwarp_stags *t, uint32_t stag, uint64_t seq);
+/* Closes it likewise, and leaves a ghost. */
+bool iwarp_stags_abandon(struct iwarp_stags *t, uint32_t stag, uint64_t seq);
+/* Copies access and length of the ghost to *d, without an address. False: there is none. */
+bool iwarp_stags_find_ghost(struct iwarp_stags *t, uint32_t stag, struct iwarp_door *d);
+/* n bytes for the ghost are thrown away. False: there is none, or it has had all that it may. */
+bool iwarp_stags_discard(struct iwarp_stags *t, uint32_t stag, uint32_t n);
+/* The ghost goes. False: there is none. */
+bool iwarp_stags_bury(struct iwarp_stags *t, uint32_t stag);
 
 /* --- sending (iwarp_tx.c) --------------------------------------------------------------------- */
 
@@ -120,6 +142,7 @@ struct iwarp_read { /* a read of ours on the wire */
 /* --- receiving (iwarp_rx.c, iwarp_msg.c) ------------------------------------------------------ */
 
 #define IWARP_LOOKAHEAD (32u << 10)
+#define IWARP_SEG_MAX	(64u << 10) /* the length of an FPDU has 16 bits */
 
 enum iwarp_rx_state {
 	IWARP_RX_HEADER,  /* the next byte of the stream begins an FPDU or is inside its header */
@@ -140,6 +163,7 @@ struct iwarp_rx {
 	struct ddp_hdr h;
 	uint8_t raw[DDP_UNTAGGED_LEN + DDP_READ_REQ_LEN]; /* header and read request as received */
 	uint8_t *dst;
+	uint8_t *waste;	    /* where payload goes that nobody wants: IWARP_SEG_MAX bytes, or NULL */
 	uint32_t left, pay; /* payload of this segment: missing, in all */
 	uint32_t crc;
 	uint32_t msn[3];	     /* expected next, per queue */
@@ -270,6 +294,8 @@ enum iwarp_step {
 
 /* Progress thread. */
 int iwarp_rx_init(struct iwarp_rx *rx);
+/* What is missing of this segment goes nowhere. False after iwarp_fail(): out of memory. */
+bool iwarp_rx_waste(struct iwarp_conn *c);
 enum iwarp_step iwarp_rx_step(struct iwarp_conn *c, struct prov_wc *wc);
 /* Reads from the socket. 0, -EAGAIN, or -EIO after iwarp_fail(). */
 int iwarp_rx_fill(struct iwarp_conn *c);

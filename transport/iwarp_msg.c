@@ -5,9 +5,9 @@
  *
  * iwarp_msg_begin() runs after a header has come in and before a byte of payload is placed; every
  * rule that a peer can break about memory is checked there, so payload only ever goes where it may:
- * into an open door (RDMA Write), into the sink of our oldest read (Read Response), into the oldest
- * posted receive (Send), or into rx->small (control messages).
- * iwarp_msg_end() runs when the segment is in and its CRC was right.
+ * into an open door (RDMA Write; nowhere, if its call was cancelled), into the sink of our oldest
+ * read (Read Response), into the oldest posted receive (Send), or into rx->small (control
+ * messages). iwarp_msg_end() runs when the segment is in and its CRC was right.
  */
 #include "transport/iwarp.h"
 
@@ -47,10 +47,13 @@ static bool begin_write(struct iwarp_conn *c)
 {
 	struct iwarp_rx *rx = &c->rx;
 	struct iwarp_door d;
+	bool found, ghost;
 
 	if (!rx->pay)
 		return true; /* RFC 5041 section 7.1: nothing is checked for nothing */
-	if (!iwarp_stags_find(&c->stags, rx->h.stag, &d)) {
+	found = iwarp_stags_find(&c->stags, rx->h.stag, &d);
+	ghost = !found && iwarp_stags_find_ghost(&c->stags, rx->h.stag, &d);
+	if (!found && !ghost) {
 		iwarp_msg_terminate(
 			c, DDP_ERR_STAG, "RDMA Write to STag %08x, which is not open", rx->h.stag);
 		return false;
@@ -71,8 +74,16 @@ static bool begin_write(struct iwarp_conn *c)
 			(unsigned long long)rx->h.to, d.len);
 		return false;
 	}
-	rx->dst = d.addr + rx->h.to;
-	return true;
+	if (!ghost) {
+		rx->dst = d.addr + rx->h.to;
+		return true;
+	}
+	if (!iwarp_stags_discard(&c->stags, rx->h.stag, rx->pay)) {
+		iwarp_msg_terminate(c, DDP_ERR_STAG,
+			"RDMA Write to STag %08x of a cancelled call, again and again", rx->h.stag);
+		return false;
+	}
+	return iwarp_rx_waste(c);
 }
 
 static bool begin_read_resp(struct iwarp_conn *c)
@@ -203,12 +214,7 @@ static enum iwarp_step end_send(struct iwarp_conn *c, struct prov_wc *wc)
 	if (!rx->h.last)
 		return IWARP_STEP_ON;
 	*wc = (struct prov_wc){.op = PROV_WC_RECV, .cookie = r->cookie, .len = rx->mo};
-	if (has_invalidate(rx->h.op)) {
-		if (!iwarp_stags_find(&c->stags, rx->h.stag, &d)) {
-			iwarp_msg_terminate(c, RDMAP_ERR_INVALIDATE,
-				"Send invalidates STag %08x, which is not open", rx->h.stag);
-			return IWARP_STEP_FAIL;
-		}
+	if (has_invalidate(rx->h.op) && iwarp_stags_find(&c->stags, rx->h.stag, &d)) {
 		if (iwarp_tx_detach(c, rx->h.stag)) {
 			iwarp_fail(c, "out of memory while a door of %s closes", c->peer);
 			return IWARP_STEP_FAIL;
@@ -216,6 +222,10 @@ static enum iwarp_step end_send(struct iwarp_conn *c, struct prov_wc *wc)
 		iwarp_stags_close(&c->stags, rx->h.stag, d.seq);
 		wc->invalidated = true;
 		wc->inv_stag = rx->h.stag;
+	} else if (has_invalidate(rx->h.op) && !iwarp_stags_bury(&c->stags, rx->h.stag)) {
+		iwarp_msg_terminate(c, RDMAP_ERR_INVALIDATE,
+			"Send invalidates STag %08x, which is not open", rx->h.stag);
+		return IWARP_STEP_FAIL;
 	}
 	atomic_store_explicit(&c->rq_head, head + 1, memory_order_release);
 	rx->msn[DDP_QN_SEND]++;

@@ -35,6 +35,18 @@ int iwarp_rx_init(struct iwarp_rx *rx)
 	return rx->buf ? 0 : -ENOMEM;
 }
 
+bool iwarp_rx_waste(struct iwarp_conn *c)
+{
+	struct iwarp_rx *rx = &c->rx;
+
+	if (!rx->waste)
+		rx->waste = malloc(IWARP_SEG_MAX);
+	if (!rx->waste)
+		iwarp_fail(c, "out of memory for what %s writes to a cancelled call", c->peer);
+	rx->dst = rx->waste;
+	return rx->waste;
+}
+
 /* How far to look beyond the payload that is missing. */
 static unsigned look_ahead(const struct iwarp_rx *rx)
 {

@@ -155,3 +155,68 @@ bool iwarp_stags_close(struct iwarp_stags *t, uint32_t stag, uint64_t seq)
 	pthread_mutex_unlock(&t->lock);
 	return found;
 }
+
+static struct iwarp_ghost *ghost_locked(struct iwarp_stags *t, uint32_t stag)
+{
+	for (unsigned i = 0; stag && i < IWARP_GHOSTS; i++)
+		if (t->ghost[i].stag == stag)
+			return &t->ghost[i];
+	return NULL;
+}
+
+bool iwarp_stags_abandon(struct iwarp_stags *t, uint32_t stag, uint64_t seq)
+{
+	struct iwarp_door *d;
+	bool found;
+
+	if (!stag)
+		return false;
+	pthread_mutex_lock(&t->lock);
+	d = &t->slot[probe(t, stag)];
+	found = d->stag == stag && d->seq == seq;
+	if (found) {
+		t->ghost[t->next_ghost++ % IWARP_GHOSTS] = (struct iwarp_ghost){
+			.stag = stag, .access = d->access, .len = d->len, .left = d->len};
+		remove_at(t, (uint32_t)(d - t->slot));
+	}
+	pthread_mutex_unlock(&t->lock);
+	return found;
+}
+
+bool iwarp_stags_find_ghost(struct iwarp_stags *t, uint32_t stag, struct iwarp_door *d)
+{
+	const struct iwarp_ghost *g;
+
+	pthread_mutex_lock(&t->lock);
+	g = ghost_locked(t, stag);
+	if (g)
+		*d = (struct iwarp_door){.stag = stag, .access = g->access, .len = g->len};
+	pthread_mutex_unlock(&t->lock);
+	return g != NULL;
+}
+
+bool iwarp_stags_discard(struct iwarp_stags *t, uint32_t stag, uint32_t n)
+{
+	struct iwarp_ghost *g;
+	bool ok;
+
+	pthread_mutex_lock(&t->lock);
+	g = ghost_locked(t, stag);
+	ok = g && n <= g->left;
+	if (ok)
+		g->left -= n;
+	pthread_mutex_unlock(&t->lock);
+	return ok;
+}
+
+bool iwarp_stags_bury(struct iwarp_stags *t, uint32_t stag)
+{
+	struct iwarp_ghost *g;
+
+	pthread_mutex_lock(&t->lock);
+	g = ghost_locked(t, stag);
+	if (g)
+		g->stag = 0;
+	pthread_mutex_unlock(&t->lock);
+	return g != NULL;
+}

@@ -120,6 +120,7 @@ struct prov_door {
 	uint32_t len;
 	uint64_t offset;
 	bool invalidated; /* set by the user before withdraw() when a RECV named this stag */
+	bool abandoned;	  /* set by the user before withdraw(): the peer does not know, see there */
 	void *impl;	  /* the provider's */
 };
 
@@ -168,7 +169,12 @@ struct prov_ops {
 	 * memory any more, answers to the peer's RDMA Reads that were queued included. -EINPROGRESS:
 	 * PROV_WC_WITHDRAWN with cookie follows, or PROV_WC_DOWN, which closes every door. Doors that are
 	 * still open when the connection goes down are withdrawn all the same, to give back `impl`: then
-	 * always 0. */
+	 * always 0.
+	 * An abandoned door belongs to a call that was cancelled while the peer works on it, which is no
+	 * fault of the peer's. Closed it is all the same, but a provider that can tells such doors, as
+	 * long as it remembers them, from numbers that never were: RDMA Writes to them lead nowhere, and a
+	 * Send that invalidates one is delivered with `invalidated` false. Otherwise a process that is
+	 * killed would cost all others the connection. A provider that cannot ends the connection. */
 	int (*withdraw)(struct prov_conn *c, struct prov_door *doors, unsigned n, uint64_t cookie);
 
 	/* Moves data; fills up to n completions and returns how many. Never blocks. Progress thread. */

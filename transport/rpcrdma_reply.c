@@ -172,9 +172,10 @@ static bool note_invalidated(struct rpcrdma_posted *p, uint32_t stag)
 	return false;
 }
 
-/* The posted call that a reply belongs to, taken off the table; NULL if there is none. */
+/* The posted call that a reply belongs to, taken off the table; NULL if there is none. *late: it
+ * may be the reply to a call that was taken back. */
 static struct rpcrdma_posted *take_posted(
-	struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc)
+	struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc, bool *late)
 {
 	struct rpc_call *call = c->x.up.find(c->x.up.ctx, h->xid, !c->requester);
 	struct rpcrdma_posted *p;
@@ -192,6 +193,7 @@ static struct rpcrdma_posted *take_posted(
 		rpcrdma_credit_put(&c->credit);
 	} else {
 		p = NULL;
+		*late = c->credit.orphans > 0;
 		rpcrdma_credit_late(&c->credit);
 	}
 	pthread_mutex_unlock(&c->lock);
@@ -201,9 +203,12 @@ static struct rpcrdma_posted *take_posted(
 void rpcrdma_handle_reply(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc,
 	struct rpcrdma_recv *r, const struct prov_wc *wc)
 {
-	struct rpcrdma_posted *p = take_posted(c, h, rc);
+	bool late = false;
+	struct rpcrdma_posted *p = take_posted(c, h, rc, &late);
 
-	if (wc->invalidated && !note_invalidated(p, wc->inv_stag))
+	/* A late reply may have closed a door of its call before that was taken back, or the
+	 * provider was told to bear it (abandoned). */
+	if (wc->invalidated && !late && !note_invalidated(p, wc->inv_stag))
 		rpcrdma_break(c, "reply %08x invalidates %08x, which its call did not offer",
 			h->xid, wc->inv_stag);
 	if (!p) {
@@ -259,6 +264,15 @@ static bool unlist_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 	return true;
 }
 
+/* The peer may be about to write to the doors of p, or to invalidate one: that is no fault of its.
+ */
+static int abandon(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
+{
+	for (unsigned i = 0; i < p->ndoors; i++)
+		p->door[i].abandoned = true;
+	return c->prov->withdraw(c->pc, p->door, p->ndoors, (uintptr_t)p);
+}
+
 void rpcrdma_forget(struct rpc_xprt *x, struct rpc_call *call)
 {
 	struct rpcrdma_conn *c = rpcrdma_conn_of(x);
@@ -279,7 +293,7 @@ void rpcrdma_forget(struct rpc_xprt *x, struct rpc_call *call)
 	if (closing)
 		TAILQ_REMOVE(&c->closing, p, link); /* withdraw() is under way already */
 	else if (open && p->ndoors)
-		p->closed = c->prov->withdraw(c->pc, p->door, p->ndoors, (uintptr_t)p) == 0;
+		p->closed = abandon(c, p) == 0;
 	else
 		p->closed = true;
 	rpcrdma_await_closed(c, p);

@@ -41,6 +41,7 @@ struct door {
 	uint32_t stag;
 	unsigned access;
 	struct mem_sge sge;
+	bool ghost;
 };
 
 struct fake_conn {
@@ -489,7 +490,8 @@ static int fake_withdraw(struct prov_conn *pc, struct prov_door *doors, unsigned
 	for (unsigned i = 0; i < n; i++) {
 		struct door *d = doors[i].impl;
 
-		if (!c->down && d->remote_closed != doors[i].invalidated)
+		d->ghost = doors[i].abandoned && !c->async;
+		if (!c->down && !doors[i].abandoned && d->remote_closed != doors[i].invalidated)
 			violation("door %08x: invalidated by the peer: %d, user says %d", d->stag,
 				d->remote_closed, doors[i].invalidated);
 	}
@@ -542,6 +544,15 @@ static struct door *find_door(struct fake_conn *c, uint32_t stag, uint64_t offse
 	return NULL;
 }
 
+/* A door that was abandoned; such are remembered until their place is needed. */
+static bool is_ghost(const struct fake_conn *c, uint32_t stag)
+{
+	for (unsigned i = 0; i < MAX_DOORS; i++)
+		if (c->door[i].ghost && !c->door[i].open && c->door[i].stag == stag)
+			return true;
+	return false;
+}
+
 /* --- progress --------------------------------------------------------------------------------- */
 
 static void gather(const struct prov_wr *wr, uint8_t *to)
@@ -575,7 +586,7 @@ static void do_send(struct fake_conn *c, struct item *it)
 	r->wc.op = PROV_WC_RECV;
 	r->wc.len = it->len;
 	if (it->wr.op == PROV_SEND_INV) {
-		r->wc.invalidated = true;
+		r->wc.invalidated = !is_ghost(c, it->wr.inv_stag);
 		r->wc.inv_stag = it->wr.inv_stag;
 		for (unsigned i = 0; i < MAX_DOORS; i++)
 			if (c->door[i].open && c->door[i].stag == it->wr.inv_stag)
@@ -590,7 +601,7 @@ static void do_write(struct fake_conn *c, struct item *it)
 
 	if (find_door(c, it->wr.remote_stag, it->wr.remote_offset, it->len, PROV_REMOTE_WRITE, &at))
 		gather(&it->wr, at);
-	else
+	else if (!is_ghost(c, it->wr.remote_stag))
 		break_locked(c, "RDMA Write to no door");
 }
 

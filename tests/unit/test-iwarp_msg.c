@@ -28,6 +28,9 @@ struct raw {
 	struct prov_door w, r;
 	bool crc;
 	uint32_t msn[3];
+	size_t cut; /* not 0: of the next FPDU only so much is sent ... */
+	uint8_t rest[70000];
+	size_t nrest; /* ... and this is what was left out */
 };
 
 static void raw_start(struct raw *t, bool crc)
@@ -90,6 +93,12 @@ static void raw_fpdu(struct raw *t, const struct ddp_hdr *h, const void *payload
 	crc = t->crc ? crc32c(0, b, at) : 0;
 	for (int i = 0; i < 4; i++)
 		b[at++] = (uint8_t)(crc >> 8 * i);
+	if (t->cut) {
+		t->nrest = at - t->cut;
+		memcpy(t->rest, b + t->cut, t->nrest);
+		at = t->cut;
+		t->cut = 0;
+	}
 	assert_int_equal(send(t->fd, b, at, MSG_NOSIGNAL), at);
 }
 
@@ -297,6 +306,88 @@ static void wrong_writes(void **state)
 	raw_fpdu(&t, &h, NULL, 1);
 	expect_terminate(&t, DDP_ERR_STAG, "not open");
 	assert_int_equal(t.writable[0], 0);
+}
+
+static void abandon_w(struct raw *t)
+{
+	t->w.abandoned = true;
+	assert_int_equal(prov_iwarp.withdraw(t->e.c, &t->w, 1, 0), 0);
+}
+
+/* What a peer may still do with the door of a cancelled call: write it once, and invalidate it. */
+static void late_answers(void **state)
+{
+	struct ddp_hdr h;
+	struct raw t;
+
+	for (int crc = 0; crc < 2; crc++) {
+		raw_start(&t, crc);
+		abandon_w(&t);
+		for (int i = 0; i < 4; i++) {
+			h = h_write(t.w.stag, (uint64_t)i * DOOR / 4);
+			raw_fpdu(&t, &h, NULL, DOOR / 4);
+		}
+		h = h_send(1, 0);
+		h.op = DDP_OP_SEND_INV;
+		h.stag = t.w.stag;
+		raw_fpdu(&t, &h, "late", 4);
+		end_poll(&t.e);
+		assert_int_equal(t.e.n, 1);
+		assert_int_equal(t.e.log[0].op, PROV_WC_RECV);
+		assert_int_equal(t.e.log[0].len, 4);
+		assert_false(t.e.log[0].invalidated);
+		for (int i = 0; i < DOOR + 64; i++)
+			assert_int_equal(t.writable[i], 0);
+		/* that was all there was to say */
+		h = h_send(2, 0);
+		h.op = DDP_OP_SEND_INV;
+		h.stag = t.w.stag;
+		raw_fpdu(&t, &h, "later", 5);
+		expect_terminate(&t, RDMAP_ERR_INVALIDATE, "not open");
+	}
+	raw_start(&t, false);
+	abandon_w(&t);
+	h = h_write(t.w.stag, 0);
+	raw_fpdu(&t, &h, NULL, DOOR);
+	raw_fpdu(&t, &h, NULL, 1);
+	expect_terminate(&t, DDP_ERR_STAG, "again and again");
+	raw_start(&t, false);
+	abandon_w(&t);
+	h = h_write(t.w.stag, 1);
+	raw_fpdu(&t, &h, NULL, DOOR);
+	expect_terminate(&t, DDP_ERR_BOUNDS, "RDMA Write of");
+	raw_start(&t, false); /* there is nothing to read where nothing may be read */
+	t.r.abandoned = true;
+	assert_int_equal(prov_iwarp.withdraw(t.e.c, &t.r, 1, 0), 0);
+	raw_read_req(&t, 1, &(struct ddp_read_req){.size = 10, .src_stag = t.r.stag});
+	expect_terminate(&t, RDMAP_ERR_STAG, "RDMA Read of 10 bytes");
+}
+
+/* A door closes when half a segment for it has come in: the other half must not be placed. */
+static void a_door_closes_inside_a_segment(void **state)
+{
+	struct ddp_hdr h;
+	struct raw t;
+
+	for (int crc = 0; crc < 2; crc++) {
+		raw_start(&t, crc);
+		h = h_write(t.w.stag, 0);
+		t.cut = 1000;
+		raw_fpdu(&t, &h, NULL, DOOR);
+		end_poll(&t.e);
+		assert_int_equal(t.writable[100], 0xa5);
+		abandon_w(&t);
+		memset(t.writable, 0, sizeof(t.writable));
+		assert_int_equal(send(t.fd, t.rest, t.nrest, MSG_NOSIGNAL), t.nrest);
+		h = h_send(1, 0);
+		raw_fpdu(&t, &h, "on", 2);
+		end_poll(&t.e);
+		assert_int_equal(t.e.n, 1);
+		assert_int_equal(t.e.log[0].op, PROV_WC_RECV);
+		for (int i = 0; i < DOOR; i++)
+			assert_int_equal(t.writable[i], 0);
+		raw_finish(&t);
+	}
 }
 
 static void wrong_sends(void **state)
@@ -632,6 +723,8 @@ int main(void)
 		cmocka_unit_test(good_segments_are_taken),
 		cmocka_unit_test(every_split_of_the_stream_works),
 		cmocka_unit_test(wrong_writes),
+		cmocka_unit_test(late_answers),
+		cmocka_unit_test(a_door_closes_inside_a_segment),
 		cmocka_unit_test(wrong_sends),
 		cmocka_unit_test(wrong_headers),
 		cmocka_unit_test(wrong_crc),

@@ -37,6 +37,41 @@ static void a_door_opens_and_closes(void **state)
 	iwarp_stags_finish(&t);
 }
 
+/* The last IWARP_GHOSTS are remembered, for as many bytes as they had. */
+static void what_was_abandoned_is_remembered_for_a_while(void **state)
+{
+	struct iwarp_door f, d = {.access = PROV_REMOTE_WRITE, .addr = memory, .len = 10};
+	struct iwarp_stags t;
+	uint32_t first;
+
+	assert_int_equal(iwarp_stags_init(&t), 0);
+	assert_int_equal(iwarp_stags_open(&t, &d), 0);
+	first = d.stag;
+	assert_false(iwarp_stags_find_ghost(&t, first, &f));
+	assert_false(iwarp_stags_abandon(&t, first, d.seq + 1));
+	assert_true(iwarp_stags_abandon(&t, first, d.seq));
+	assert_false(iwarp_stags_abandon(&t, first, d.seq));
+	assert_false(iwarp_stags_find(&t, first, &f));
+	assert_true(iwarp_stags_find_ghost(&t, first, &f));
+	assert_null(f.addr);
+	assert_int_equal(f.len, 10);
+	assert_true(iwarp_stags_discard(&t, first, 6));
+	assert_false(iwarp_stags_discard(&t, first, 5));
+	assert_true(iwarp_stags_discard(&t, first, 4));
+	assert_false(iwarp_stags_discard(&t, first, 1));
+	for (int i = 0; i < IWARP_GHOSTS; i++) {
+		assert_true(iwarp_stags_find_ghost(&t, first, &f));
+		assert_int_equal(iwarp_stags_open(&t, &d), 0);
+		assert_true(iwarp_stags_abandon(&t, d.stag, d.seq));
+	}
+	assert_false(iwarp_stags_find_ghost(&t, first, &f));
+	assert_true(iwarp_stags_bury(&t, d.stag));
+	assert_false(iwarp_stags_bury(&t, d.stag));
+	assert_false(iwarp_stags_find_ghost(&t, 0, &f));
+	assert_int_equal(t.count, 0);
+	iwarp_stags_finish(&t);
+}
+
 /* Long runs of probing and shifting back, against a plain array. */
 static void churn_loses_no_door(void **state)
 {
@@ -91,6 +126,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_door_opens_and_closes),
+		cmocka_unit_test(what_was_abandoned_is_remembered_for_a_while),
 		cmocka_unit_test(churn_loses_no_door),
 		cmocka_unit_test(the_number_of_doors_is_bounded),
 	};
