@@ -178,11 +178,31 @@ static void put_failure(struct compound *c, uint32_t op, uint32_t status)
 		nfs4_put_op_res(c->out, op, status);
 }
 
+#define WRITE_HEAD 36u /* bytes of a WRITE before its data */
+
+void print_op(struct compound *c, const struct xdr_in *in, size_t from, const struct nfs4_args *a)
+{
+	size_t end = in->bad ? from : in->pos;
+	uint32_t word;
+
+	if (a->op == OP_WRITE && end - from > WRITE_HEAD)
+		end = from + WRITE_HEAD;
+	else if (a->op == OP_CREATE && a->u.create.type == NF4LNK)
+		end = from + 4;
+	for (; end - from >= 4; from += 4) {
+		memcpy(&word, in->base + from, 4);
+		c->print = (c->print ^ word) * 0x9e3779b97f4a7c15ull;
+		c->print ^= c->print >> 32;
+	}
+	c->printed++;
+}
+
 /* Runs the next operation. Returns its status; its result is in the reply. */
 static uint32_t run_one(struct compound *c, struct xdr_in *in)
 {
 	size_t mark = c->out->len;
 	unsigned npayloads = c->out->npayloads;
+	size_t from = in->pos;
 	struct nfs4_args a;
 	uint32_t status, op;
 	int r;
@@ -191,6 +211,8 @@ static uint32_t run_one(struct compound *c, struct xdr_in *in)
 	r = nfs4_get_args(in, &a);
 	op = a.op;
 	c->put = false;
+	if (c->session)
+		print_op(c, in, from, &a);
 	if (r == -EBADMSG) {
 		status = NFS4ERR_BADXDR;
 	} else if (op > OP_LAST_41 || !ops[op].fn) {
@@ -225,7 +247,8 @@ static void keep_reply(struct compound *c)
 {
 	bool keep = c->out->npayloads == 0 && !c->out->overflow && c->out->len <= STATE_MAX_CACHED;
 
-	slot_done(c->session, c->slotid, keep ? c->out->base : NULL, (uint32_t)c->out->len);
+	slot_done(c->session, c->slotid, keep ? c->out->base : NULL, (uint32_t)c->out->len,
+		c->print, c->printed);
 }
 
 static void finish(struct compound *c)

@@ -104,6 +104,31 @@ static void put_sequence(struct compound *c, const struct nfs4_sequence_args *a)
 	nfs4_put_sequence_res(c->out, NFS4_OK, &r);
 }
 
+static void begin_print(struct compound *c, const struct nfs4_sequence_args *a)
+{
+	c->print = (uint64_t)c->req->cred.flavor << 56 ^ (uint64_t)c->req->cred.uid << 24 ^
+		   (uint64_t)c->nops << 1 ^ a->cachethis;
+	c->printed = 0;
+}
+
+/* Is this the request that rep answers? Looks at as much of it as was carried out. */
+static bool same_request(
+	struct compound *c, const struct nfs4_sequence_args *a, const struct slot_replay *rep)
+{
+	struct xdr_in in = c->req->args; /* behind SEQUENCE */
+	struct nfs4_args next;
+
+	begin_print(c, a);
+	while (c->printed < rep->printed && 1 + c->printed < c->nops) {
+		size_t from = in.pos;
+
+		memset(&next, 0, sizeof(next));
+		nfs4_get_args(&in, &next);
+		print_op(c, &in, from, &next);
+	}
+	return c->print == rep->print && c->printed == rep->printed;
+}
+
 /* The kept answer takes the place of what has been put so far. */
 static void put_replay(struct compound *c, const uint8_t *reply, uint32_t len)
 {
@@ -117,8 +142,8 @@ uint32_t op_sequence(struct compound *c, const struct nfs4_args *args)
 {
 	const struct nfs4_sequence_args *a = &args->u.sequence;
 	struct session *ses = session_get(&c->sv->state, &a->session);
-	uint32_t status = NFS4_OK, len = 0;
-	uint8_t *reply = NULL;
+	struct slot_replay rep;
+	uint32_t status = NFS4_OK;
 	size_t size = c->req->args.len;
 
 	if (!ses)
@@ -130,7 +155,7 @@ uint32_t op_sequence(struct compound *c, const struct nfs4_args *args)
 	else if (c->nops > ses->fore.maxoperations)
 		status = NFS4ERR_TOO_MANY_OPS;
 	if (status == NFS4_OK) {
-		switch (slot_begin(ses, a, &status, &reply, &len)) {
+		switch (slot_begin(ses, a, &status, &rep)) {
 		case SLOT_RUN:
 			c->session = ses;
 			c->client = ses->client;
@@ -141,13 +166,22 @@ uint32_t op_sequence(struct compound *c, const struct nfs4_args *args)
 			c->inline_max = min_size(c->inline_max, ses->fore.maxresponsesize);
 			if (a->cachethis)
 				c->res_max = min_size(c->res_max, ses->fore.maxresponsesize_cached);
+			begin_print(c, a);
 			put_sequence(c, a);
 			return NFS4_OK;
 		case SLOT_REPLAY:
+			if (!same_request(c, a, &rep)) {
+				log_ctrl("client %s: slot %u: another request under the number of "
+					 "the last one",
+					ses->client->who, a->slotid);
+				status = NFS4ERR_SEQ_FALSE_RETRY;
+				free(rep.reply);
+				break;
+			}
 			log_ctrl("client %s: slot %u answered again from the cache",
 				ses->client->who, a->slotid);
-			put_replay(c, reply, len);
-			free(reply);
+			put_replay(c, rep.reply, rep.len);
+			free(rep.reply);
 			break;
 		case SLOT_ERROR:
 			log_ctrl("client %s: slot %u sequence %u: %s", ses->client->who, a->slotid,

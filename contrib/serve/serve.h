@@ -57,6 +57,8 @@ struct compound {
 	struct client *client;	 /* the session's */
 	uint32_t slotid;
 	bool cachethis;
+	uint64_t print; /* of the caller and the first printed operations behind SEQUENCE */
+	uint32_t printed;
 	bool replayed; /* out holds the answer of an earlier run */
 	struct session
 		*probe; /* its backchannel is to be tried once the reply is out; referenced */
@@ -76,6 +78,9 @@ uint32_t need_dir(const struct obj *o);
 uint32_t need_file(const struct obj *o);
 /* A name for openat(), or NFS4ERR_INVAL, _NAMETOOLONG, _BADNAME, _BADCHAR. */
 uint32_t name_status(const struct nfs_name *n);
+/* Adds the operation that in, from byte from on, has just been decoded from to c's print. What a
+ * requester may send one time inline and another time by a chunk is left out. */
+void print_op(struct compound *c, const struct xdr_in *in, size_t from, const struct nfs4_args *a);
 void set_current(struct compound *c, struct obj *o); /* takes over the reference */
 void current_stateid(struct compound *c, struct nfs4_stateid *sid);
 

@@ -5,7 +5,8 @@
  *
  * A slot holds the sequence number of its last request and, unless that was large or carried
  * payload, the whole answer: a request that arrives again (after a reconnect) is answered from
- * there and not carried out again.
+ * there and not carried out again. The slot also holds a print of the request, which tells another
+ * request under the same number (NFS4ERR_SEQ_FALSE_RETRY, section 2.10.6.1.3.1).
  */
 #include "contrib/serve/state.h"
 
@@ -327,7 +328,7 @@ void state_conn_down(struct state *s, struct rpc_xprt *x)
 }
 
 enum slot_verdict slot_begin(struct session *ses, const struct nfs4_sequence_args *a,
-	uint32_t *status, uint8_t **reply, uint32_t *len)
+	uint32_t *status, struct slot_replay *rep)
 {
 	enum slot_verdict v = SLOT_ERROR;
 	struct slot *sl;
@@ -358,10 +359,12 @@ enum slot_verdict slot_begin(struct session *ses, const struct nfs4_sequence_arg
 	} else if (!sl->have_reply) {
 		*status = NFS4ERR_RETRY_UNCACHED_REP;
 	} else {
-		*reply = malloc(sl->len);
-		if (*reply) {
-			memcpy(*reply, sl->reply, sl->len);
-			*len = sl->len;
+		rep->reply = malloc(sl->len);
+		if (rep->reply) {
+			memcpy(rep->reply, sl->reply, sl->len);
+			rep->len = sl->len;
+			rep->print = sl->print;
+			rep->printed = sl->printed;
 			v = SLOT_REPLAY;
 		} else {
 			*status = NFS4ERR_DELAY;
@@ -371,12 +374,15 @@ enum slot_verdict slot_begin(struct session *ses, const struct nfs4_sequence_arg
 	return v;
 }
 
-void slot_done(struct session *ses, uint32_t slotid, const void *reply, uint32_t len)
+void slot_done(struct session *ses, uint32_t slotid, const void *reply, uint32_t len,
+	uint64_t print, uint32_t printed)
 {
 	struct slot *sl = &ses->slots[slotid];
 
 	pthread_mutex_lock(&ses->lock);
 	sl->busy = false;
+	sl->print = print;
+	sl->printed = printed;
 	if (len > ses->cached_max)
 		reply = NULL;
 	if (reply && len > sl->cap) {

@@ -67,6 +67,16 @@ struct slot {
 	bool have_reply; /* reply[0..len) is its whole COMPOUND result */
 	uint32_t len, cap;
 	uint8_t *reply;
+	uint64_t print;	  /* of the request's first printed operations (serve.h) */
+	uint32_t printed; /* behind SEQUENCE */
+};
+
+/* What is known of a request that a slot has answered. */
+struct slot_replay {
+	uint8_t *reply; /* malloc'ed */
+	uint32_t len;
+	uint64_t print;
+	uint32_t printed;
 };
 
 struct session {
@@ -218,11 +228,12 @@ void session_set_back(struct session *ses, struct rpc_xprt *x);
 
 enum slot_verdict { SLOT_RUN, SLOT_REPLAY, SLOT_ERROR };
 /* What is to be done with a request. SLOT_RUN: the slot is the caller's until slot_done().
- * SLOT_REPLAY: reply (malloc'ed, the caller's) is the answer. SLOT_ERROR: *status. */
+ * SLOT_REPLAY: *rep (its reply is the caller's) is the answer. SLOT_ERROR: *status. */
 enum slot_verdict slot_begin(struct session *ses, const struct nfs4_sequence_args *a,
-	uint32_t *status, uint8_t **reply, uint32_t *len);
+	uint32_t *status, struct slot_replay *rep);
 /* The request has been carried out. reply NULL: the answer is not kept. */
-void slot_done(struct session *ses, uint32_t slotid, const void *reply, uint32_t len);
+void slot_done(struct session *ses, uint32_t slotid, const void *reply, uint32_t len,
+	uint64_t print, uint32_t printed);
 
 /* --- opens (open.c) and locks (lock.c)
  * ------------------------------------------------------------ */

@@ -69,6 +69,31 @@ static void a_replay_of_an_error_is_the_same_error(void **state)
 	assert_int_equal(e->head.nops, 3);
 }
 
+static void another_request_under_the_same_number_is_told(void **state)
+{
+	struct serve_env *e = *state;
+	uint32_t first;
+
+	env_begin(e, true);
+	put_mkdir(e, "d");
+	assert_int_equal(env_run(e, 3), NFS4_OK);
+	e->uid = 7; /* somebody else's */
+	assert_int_equal(env_again(e), NFS4ERR_SEQ_FALSE_RETRY);
+	e->uid = 0;
+	first = --e->slot_seq;
+	env_begin(e, true);
+	put_mkdir(e, "x");
+	assert_int_equal(env_run(e, 3), NFS4ERR_SEQ_FALSE_RETRY);
+	assert_int_equal(e->head.nops, 1);
+	e->slot_seq = first;
+	env_begin(e, true); /* a client that asks what has become of it */
+	assert_int_equal(env_run(e, 1), NFS4ERR_SEQ_FALSE_RETRY);
+	e->slot_seq = first;
+	env_begin(e, true);
+	put_mkdir(e, "d");
+	assert_int_equal(env_run(e, 3), NFS4_OK);
+}
+
 static void sequence_numbers_must_follow(void **state)
 {
 	struct serve_env *e = *state;
@@ -403,6 +428,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_replay_is_answered_from_the_cache),
 		TEST(a_replay_of_an_error_is_the_same_error),
+		TEST(another_request_under_the_same_number_is_told),
 		TEST(sequence_numbers_must_follow),
 		TEST(slots_and_sessions_are_checked),
 		TEST(operations_have_their_place),
