@@ -5,7 +5,9 @@
  *
  * The kernel's request is cut into parts of at most rsize or wsize, which run in parallel. READ
  * data lands in one block of pool memory and is answered from there; WRITE data is sent from the
- * block that the worker read the request into. Neither is copied here. A part that comes back short
+ * block that the worker read the request into. Neither is copied here, but for a small WRITE: a
+ * block that holds the largest request is too much to be kept for it until the server has answered,
+ * so that goes to a block of its own size. A part that comes back short
  * (and not at the end of the file) goes out again for the rest; a part is settled when there is no
  * rest.
  */
@@ -15,6 +17,8 @@
 #include "fs/ops.h"
 #include "fs/worker.h"
 #include "transport/log.h"
+
+#define SMALL_WRITE (16u << 10) /* bytes that are copied rather than keep a worker's block */
 
 /* Cuts r->size bytes into parts of at most max. False when out of memory. */
 static bool cut(struct request *r, enum nfs_op_type type, size_t op_size, uint32_t max)
@@ -232,6 +236,26 @@ static void write_step(struct request *r)
 		request_submit_parts(r, write_step);
 }
 
+/* The data in a block that is the request's own (counted by data_get()), at *data. NULL if it is
+ * not where the worker has read it to. */
+static struct mem_buf *write_take_data(struct fs *fs, const struct fuse_bufvec *in, uint8_t **data)
+{
+	const struct fuse_buf *from = &in->buf[0];
+	struct mem_buf *buf;
+
+	if (in->count != 1 || from->flags & FUSE_BUF_IS_FD)
+		return NULL;
+	buf = from->size <= SMALL_WRITE ? data_get(fs, from->size) : NULL;
+	if (buf) {
+		memcpy(buf->data, from->mem, from->size);
+		stats_add(&fs->stats.small_bytes, from->size);
+		*data = buf->data;
+		return buf;
+	}
+	*data = from->mem;
+	return worker_take_buf(from->mem, from->size);
+}
+
 void ops_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in, off_t off,
 	struct fuse_file_info *fi)
 {
@@ -241,14 +265,13 @@ void ops_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in, off_t
 	struct mem_buf *buf;
 	struct request *r;
 	struct part *p;
+	uint8_t *data;
 
 	if (!size) {
 		fuse_reply_write(req, 0);
 		return;
 	}
-	buf = in->count == 1 && !(in->buf[0].flags & FUSE_BUF_IS_FD)
-		      ? worker_take_buf(in->buf[0].mem, size)
-		      : NULL;
+	buf = write_take_data(fs, in, &data);
 	if (!buf) {
 		log_error("WRITE data is not where it was read to");
 		fuse_reply_err(req, EIO);
@@ -260,7 +283,7 @@ void ops_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in, off_t
 		return;
 	}
 	request_take_data(r, buf);
-	r->data = in->buf[0].mem;
+	r->data = data;
 	r->file = f;
 	r->size = size;
 	r->offset = off;

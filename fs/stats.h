@@ -16,6 +16,7 @@ struct stats { /* each member is counted atomically, without order */
 	uint64_t errors[NFS_OP_TYPES]; /* of these, ended with an error (ENOENT of a LOOKUP too) */
 	uint64_t requests;	       /* from the kernel */
 	uint64_t read_bytes, write_bytes;
+	uint64_t small_bytes; /* of these, WRITE data that went to a smaller block by a copy */
 	uint64_t interrupts; /* requests given up because their process was being killed */
 	uint64_t starved;    /* times that a worker waited for memory */
 };

@@ -4,7 +4,7 @@
  * worker: the threads that read the kernel's requests.
  *
  * Each reads into a block of pool memory, so that the data of a WRITE lies where it can be sent
- * from. The operation takes the block over and the worker gets another. A worker waits only for
+ * from. The operation of a large WRITE takes the block over and the worker gets another. A worker waits only for
  * requests and, when the data under way has used up the mount's memory, for memory.
  */
 #ifndef RNFS_FS_WORKER_H
