@@ -31,6 +31,10 @@ struct fs {
 	atomic_uint open_files;
 	atomic_uint silly_next;
 	atomic_uint silly_removals; /* under way */
+	pthread_mutex_t silly_lock; /* of the following three */
+	unsigned silly_leaving;	    /* last closes of files with a silly name, removals under way */
+	uint64_t silly_left;	    /* how many of those have ended so far */
+	SLIST_HEAD(, request) rmdirs; /* waiting for that, by request.free */
 	atomic_bool init_done;
 	bool kills_priv; /* set before INIT is answered: tell the kernel, see mount.c */
 	struct request_pool requests;

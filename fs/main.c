@@ -147,6 +147,8 @@ static int make_fs(struct fs *fs, const struct options *o, char *why, size_t siz
 	fs->opt = o;
 	request_pool_init(&fs->requests);
 	pthread_mutex_init(&fs->handles_lock, NULL);
+	pthread_mutex_init(&fs->silly_lock, NULL);
+	SLIST_INIT(&fs->rmdirs);
 	LIST_INIT(&fs->handles);
 	fs->wake_fd = signal_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	fs->pool = mem_pool_new(o->cache_size);
@@ -184,6 +186,7 @@ static void unmake_fs(struct fs *fs, bool mounted)
 	fs->inodes = inode_table_free(fs->inodes);
 	request_pool_finish(&fs->requests);
 	pthread_mutex_destroy(&fs->handles_lock);
+	pthread_mutex_destroy(&fs->silly_lock);
 	fs->pool = mem_pool_free(fs->pool);
 	if (fs->wake_fd >= 0)
 		close(fs->wake_fd);

@@ -68,6 +68,7 @@ struct file {
 	struct nfs_open *open; /* the server's open state */
 	struct rpc_cred cred;  /* the opener's: reads and writes are done with it */
 	int flags;
+	bool silly_leaves;	   /* it is being closed, and a silly name goes with it */
 	_Atomic uint32_t err_seen; /* the inode's err_seq that the user has been told of */
 };
 
@@ -102,5 +103,9 @@ void silly_check(struct request *r, const struct nfs_fh *dir, const struct nfs_n
 struct silly *silly_take(struct inode *ino);
 /* Removes a silly name on the server and frees s; does not wait. */
 void silly_remove(struct fs *fs, struct silly *s);
+/* A silly name is about to go (the last close of its file has begun, or its removal), and that has
+ * ended: an rmdir that finds its directory not empty waits for it. */
+void silly_leave(struct fs *fs);
+void silly_left(struct fs *fs);
 
 #endif

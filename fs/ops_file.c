@@ -248,6 +248,7 @@ static void close_done(struct request *r)
 	struct fs *fs = r->fs;
 	struct file *f = r->file;
 	struct silly *s = NULL;
+	bool leaves = f->silly_leaves;
 	int error = r->error;
 
 	if (f->inode) {
@@ -262,6 +263,8 @@ static void close_done(struct request *r)
 	request_end(r, error);
 	if (s)
 		silly_remove(fs, s);
+	if (leaves)
+		silly_left(fs);
 }
 
 static void close_submit(struct request *r)
@@ -287,6 +290,13 @@ static void file_close(struct fs *fs, struct file *f, struct request *r, int err
 	request_keep_going(r);
 	r->file = f;
 	r->error = error;
+	if (f->inode) {
+		pthread_mutex_lock(&f->inode->lock);
+		f->silly_leaves = f->inode->silly && f->inode->nopen == 1;
+		pthread_mutex_unlock(&f->inode->lock);
+		if (f->silly_leaves)
+			silly_leave(fs);
+	}
 	if (f->inode && inode_dirty(f->inode, &r->gen))
 		commit_submit(r, release_committed);
 	else

@@ -5,8 +5,9 @@
  *
  * A server need not keep a file whose last name is gone while it is open, but programs rely on
  * that. So the last name of an open file is not removed but changed to a silly one (.nfsXXXX)
- * beside it, which is removed at the last close. Which file a name stands for is asked of the
- * server, and only when some file is open at all.
+ * beside it, which is removed at the last close. The kernel does not wait for that, so a directory
+ * may seem not empty just after: then rmdir waits and tries again. Which file a name stands for is
+ * asked of the server, and only when some file is open at all.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +18,8 @@
 #include "fs/attr.h"
 #include "fs/ops.h"
 #include "transport/log.h"
+
+#define RMDIR_TRIES 16 /* while silly names go, of whatever directory */
 
 /* --- making ----------------------------------------------------------------------------------- */
 
@@ -280,12 +283,14 @@ struct silly *silly_take(struct inode *ino)
 static void silly_removed(struct request *r)
 {
 	struct nfs_op *op = &r->first.op;
+	struct fs *fs = r->fs;
 
 	if (op->error && op->error != -ENOENT)
 		log_warn("%s of an unlinked file that was open could not be removed: %s",
 			r->silly->name, strerror(-op->error));
 	free(r->silly);
-	atomic_fetch_sub(&r->fs->silly_removals, 1);
+	silly_left(fs);
+	atomic_fetch_sub(&fs->silly_removals, 1);
 	request_free(r);
 }
 
@@ -300,6 +305,7 @@ void silly_remove(struct fs *fs, struct silly *s)
 		return;
 	}
 	atomic_fetch_add(&fs->silly_removals, 1);
+	silly_leave(fs);
 	r->silly = s;
 	op = request_op(r, NFS_REMOVE, remove);
 	op->u.remove.dir = s->dir;
@@ -344,22 +350,83 @@ void ops_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
 	silly_check(r, &r->inode->fh, &n, unlink_checked);
 }
 
+static void rmdir_done(struct request *r);
+
+static void rmdir_submit(struct request *r)
+{
+	struct nfs_op *op = request_op(r, NFS_REMOVE, remove);
+	struct fs *fs = r->fs;
+
+	op->u.remove.dir = r->inode->fh;
+	op->u.remove.name = (struct nfs_name){r->name, strlen(r->name)};
+	op->u.remove.is_dir = true;
+	pthread_mutex_lock(&fs->silly_lock);
+	r->gen = fs->silly_left;
+	pthread_mutex_unlock(&fs->silly_lock);
+	request_submit(r, rmdir_done);
+}
+
+static void rmdir_done(struct request *r)
+{
+	int error = r->first.op.error;
+	struct fs *fs = r->fs;
+	bool again = false, waits = false;
+
+	if ((error == -ENOTEMPTY || error == -EEXIST) && r->offset++ < RMDIR_TRIES) {
+		pthread_mutex_lock(&fs->silly_lock);
+		again = r->gen != fs->silly_left; /* one has gone since it was sent */
+		waits = !again && fs->silly_leaving;
+		if (waits)
+			SLIST_INSERT_HEAD(&fs->rmdirs, r, free);
+		pthread_mutex_unlock(&fs->silly_lock);
+	}
+	if (again)
+		rmdir_submit(r);
+	else if (!waits)
+		request_end(r, error);
+}
+
+void silly_leave(struct fs *fs)
+{
+	pthread_mutex_lock(&fs->silly_lock);
+	fs->silly_leaving++;
+	pthread_mutex_unlock(&fs->silly_lock);
+}
+
+void silly_left(struct fs *fs)
+{
+	SLIST_HEAD(, request) list = SLIST_HEAD_INITIALIZER(list);
+	struct request *r;
+
+	pthread_mutex_lock(&fs->silly_lock);
+	fs->silly_leaving--;
+	fs->silly_left++;
+	while ((r = SLIST_FIRST(&fs->rmdirs))) {
+		SLIST_REMOVE_HEAD(&fs->rmdirs, free);
+		SLIST_INSERT_HEAD(&list, r, free);
+	}
+	pthread_mutex_unlock(&fs->silly_lock);
+	while ((r = SLIST_FIRST(&list))) {
+		SLIST_REMOVE_HEAD(&list, free);
+		rmdir_submit(r);
+	}
+}
+
 void ops_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
 	struct fs *fs = fs_of(req);
 	struct request *r = request_new(fs, req);
-	struct nfs_op *op;
+	struct nfs_name n;
 
 	if (!r)
 		return;
-	op = request_op(r, NFS_REMOVE, remove);
-	op->u.remove.dir = inode_of(fs->inodes, parent)->fh;
-	op->u.remove.is_dir = true;
-	if (!request_set_name(r->name, &op->u.remove.name, name)) {
+	r->inode = inode_ref(inode_of(fs->inodes, parent));
+	if (!request_set_name(r->name, &n, name)) {
 		request_end(r, -ENAMETOOLONG);
 		return;
 	}
-	request_submit(r, remove_done);
+	r->offset = 0; /* tries */
+	rmdir_submit(r);
 }
 
 static void rename_undone(struct request *r)

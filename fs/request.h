@@ -77,7 +77,7 @@ struct request {
 	bool may_cancel;  /* false: killed is without effect */
 	uint64_t born;	  /* on inode_clock() */
 	TAILQ_ENTRY(request) live;
-	SLIST_ENTRY(request) free;
+	SLIST_ENTRY(request) free; /* or, while it waits for nothing else, fs.rmdirs */
 
 	request_step_fn *step;
 	request_step_fn *next;	   /* after a common sequence of steps */
