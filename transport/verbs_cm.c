@@ -388,8 +388,12 @@ void verbs_down(struct verbs_conn *v, const char *fmt, ...)
 	pthread_mutex_lock(&v->lock);
 	v->down = true;
 	v->nchain = 0;
+	pthread_mutex_unlock(&v->lock);
+	/* Whoever posts looks at `down` under the lock first: the queue pair is this thread's alone
+	 * now. Both calls go to the kernel and may take long. */
 	rdma_disconnect(v->id);
 	rdma_destroy_qp(v->id);
+	pthread_mutex_lock(&v->lock);
 	verbs_release_all(v);
 	pthread_mutex_unlock(&v->lock);
 }

@@ -12,7 +12,8 @@
  * What finds no room waits in `pending` and is posted from poll().
  *
  * The end. A connection goes down once, in verbs_down() on the progress thread, which destroys the
- * queue pair before PROV_WC_DOWN is delivered: after that the device touches no memory of ours.
+ * queue pair before PROV_WC_DOWN is delivered: after that the device touches no memory of ours. From
+ * `down` on, set under the lock before, no other thread touches the queue pair or the ring.
  *
  * Locks. conn->lock guards the send side: sq*, chain*, pending, down. The receive side, CM events
  * and withdraw() belong to the progress thread. The domain list has a lock of its own, never taken
