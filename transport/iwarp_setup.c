@@ -80,17 +80,20 @@ static void tune_socket(int fd)
 		setsockopt(fd, opts[i].level, opts[i].name, &opts[i].value, sizeof(opts[i].value));
 }
 
-/* Waits for events on fd. 0, -ETIMEDOUT or -errno. */
-static int wait_for(int fd, short events, int64_t deadline)
+/* Waits for events on fd. 0, -ETIMEDOUT, -ECANCELED (abort_fd, if not 0) or -errno. */
+static int wait_for(int fd, short events, int64_t deadline, int abort_fd)
 {
-	struct pollfd pfd = {.fd = fd, .events = events};
+	struct pollfd pfd[2] = {
+		{.fd = fd, .events = events},
+		{.fd = abort_fd > 0 ? abort_fd : -1, .events = POLLIN},
+	};
 
 	for (;;) {
 		int64_t left = deadline - now_ms();
-		int rc = poll(&pfd, 1, left > 0 ? (int)left : 0);
+		int rc = poll(pfd, 2, left > 0 ? (int)left : 0);
 
 		if (rc > 0)
-			return 0;
+			return pfd[1].revents ? -ECANCELED : 0;
 		if (rc == 0)
 			return -ETIMEDOUT;
 		if (errno != EINTR)
@@ -104,6 +107,9 @@ static int wait_for(int fd, short events, int64_t deadline)
 static int connect_error(int error, const char *peer, struct err *e)
 {
 	switch (error) {
+	case ECANCELED:
+		err_set(e, ERR_UNREACHABLE, "connecting to %s was given up", peer);
+		break;
 	case ECONNREFUSED:
 		err_set(e, ERR_REFUSED, "%s: connection refused, nothing listens there", peer);
 		break;
@@ -121,7 +127,8 @@ static int connect_error(int error, const char *peer, struct err *e)
 	return -error;
 }
 
-static int tcp_open(const struct sockaddr *peer, socklen_t len, int64_t deadline, int *error)
+static int tcp_open(
+	const struct sockaddr *peer, socklen_t len, int64_t deadline, int abort_fd, int *error)
 {
 	int fd = socket(peer->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	socklen_t n = sizeof(*error);
@@ -135,7 +142,7 @@ static int tcp_open(const struct sockaddr *peer, socklen_t len, int64_t deadline
 	if (connect(fd, peer, len) && errno != EINPROGRESS && errno != EINTR)
 		*error = errno;
 	if (!*error)
-		*error = -wait_for(fd, POLLOUT, deadline);
+		*error = -wait_for(fd, POLLOUT, deadline, abort_fd);
 	if (!*error && getsockopt(fd, SOL_SOCKET, SO_ERROR, error, &n))
 		*error = errno;
 	if (*error) {
@@ -178,7 +185,7 @@ int iwarp_open(const struct sockaddr *peer, socklen_t len, const struct prov_par
 	}
 	memcpy(&ss, peer, len);
 	name_addr(&ss, name, sizeof(name));
-	fd = tcp_open(peer, len, now_ms() + timeout_ms, &error);
+	fd = tcp_open(peer, len, now_ms() + timeout_ms, p->abort_fd, &error);
 	if (fd < 0)
 		return connect_error(error, name, e);
 	return finish_conn(fd, true, p, &ss, out, e);
@@ -272,18 +279,18 @@ void iwarp_unlisten(struct prov_listener *pl)
  * ---------------------------------------------------------------------------------------------- */
 
 /* 0, -ETIMEDOUT, -ECONNRESET (also for an orderly end) or -errno; *done bytes were moved. */
-static int read_all(int fd, uint8_t *p, size_t n, int64_t deadline, size_t *done)
+static int read_all(struct iwarp_conn *c, uint8_t *p, size_t n, int64_t deadline, size_t *done)
 {
 	*done = 0;
 	while (*done < n) {
-		ssize_t k = recv(fd, p + *done, n - *done, 0);
+		ssize_t k = recv(c->fd, p + *done, n - *done, 0);
 
 		if (k > 0) {
 			*done += (size_t)k;
 		} else if (k == 0) {
 			return -ECONNRESET;
 		} else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-			int rc = wait_for(fd, POLLIN, deadline);
+			int rc = wait_for(c->fd, POLLIN, deadline, c->params.abort_fd);
 
 			if (rc)
 				return rc;
@@ -294,16 +301,16 @@ static int read_all(int fd, uint8_t *p, size_t n, int64_t deadline, size_t *done
 	return 0;
 }
 
-static int write_all(int fd, const uint8_t *p, size_t n, int64_t deadline)
+static int write_all(struct iwarp_conn *c, const uint8_t *p, size_t n, int64_t deadline)
 {
 	while (n) {
-		ssize_t k = send(fd, p, n, MSG_NOSIGNAL);
+		ssize_t k = send(c->fd, p, n, MSG_NOSIGNAL);
 
 		if (k > 0) {
 			p += k;
 			n -= (size_t)k;
 		} else if (k < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-			int rc = wait_for(fd, POLLOUT, deadline);
+			int rc = wait_for(c->fd, POLLOUT, deadline, c->params.abort_fd);
 
 			if (rc)
 				return rc;
@@ -327,6 +334,8 @@ static int io_error(struct iwarp_conn *c, int rc, size_t got, const char *frame,
 			"%s closed the connection instead of sending an %s: it does not speak "
 			"iWARP",
 			c->peer, frame);
+	else if (rc == -ECANCELED)
+		err_set(e, ERR_UNREACHABLE, "connecting to %s was given up", c->peer);
 	else
 		err_set(e, ERR_INTERNAL, "%s: %s", c->peer, strerror(-rc));
 	return rc;
@@ -338,13 +347,13 @@ static int read_frame(struct iwarp_conn *c, uint8_t *buf, bool reply, struct mpa
 {
 	const char *what = reply ? "MPA Reply" : "MPA Request";
 	size_t got;
-	int rc = read_all(c->fd, buf, MPA_HDR_LEN, deadline, &got);
+	int rc = read_all(c, buf, MPA_HDR_LEN, deadline, &got);
 
 	if (rc)
 		return io_error(c, rc, got, what, e);
 	rc = mpa_decode(buf, reply, f);
 	if (!rc)
-		rc = read_all(c->fd, buf + MPA_HDR_LEN, f->pd_len, deadline, &got);
+		rc = read_all(c, buf + MPA_HDR_LEN, f->pd_len, deadline, &got);
 	if (!rc)
 		rc = mpa_decode_pd(f, buf + MPA_HDR_LEN);
 	switch (rc) {
@@ -395,7 +404,7 @@ static int establish_active(struct iwarp_conn *c, int64_t deadline, struct err *
 		.priv_len = c->params.priv_len};
 	unsigned ird = c->params.ird, ord = c->params.ord;
 	uint8_t buf[MPA_MAX_FRAME];
-	int rc = write_all(c->fd, buf, mpa_encode(&f, buf), deadline);
+	int rc = write_all(c, buf, mpa_encode(&f, buf), deadline);
 
 	if (rc)
 		return io_error(c, rc, 0, "MPA Reply", e);
@@ -431,7 +440,7 @@ static int reject(struct iwarp_conn *c, const struct mpa_frame *request, int64_t
 	struct mpa_frame f = {.reply = true, .rev = request->rev, .reject = true};
 	uint8_t buf[MPA_MAX_FRAME];
 
-	write_all(c->fd, buf, mpa_encode(&f, buf), deadline);
+	write_all(c, buf, mpa_encode(&f, buf), deadline);
 	shutdown(c->fd, SHUT_WR);
 	return -EPROTONOSUPPORT;
 }
@@ -468,7 +477,7 @@ static int establish_passive(struct iwarp_conn *c, int64_t deadline, struct err 
 	/* All must be ready before the peer can see the Reply. */
 	rc = iwarp_conn_start(c, ird, ord, c->params.crc || q.crc);
 	if (!rc)
-		rc = write_all(c->fd, buf, mpa_encode(&f, buf), deadline);
+		rc = write_all(c, buf, mpa_encode(&f, buf), deadline);
 	return rc ? io_error(c, rc, 0, "MPA Request", e) : 0;
 }
 

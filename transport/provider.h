@@ -53,6 +53,7 @@ struct prov_params {
 	const void *priv;      /* our private data, sent at establish(); copied */
 	uint8_t priv_len;      /* 0..PROV_MAX_PRIV */
 	struct mem_pool *pool; /* the pool that all memory comes from */
+	int abort_fd;	       /* readable: open() and establish() give up, -ECANCELED; 0: none */
 };
 
 /* The part of a connection that its user may read. */

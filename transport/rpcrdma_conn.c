@@ -280,6 +280,7 @@ struct rpc_xprt *rpcrdma_connect_on(const struct prov_ops *prov, const struct rp
 	struct setup s;
 
 	setup_init(&s, prov, p->pool, p->inline_size, p->credits, p->crc, true);
+	s.params.abort_fd = up->abort_fd > 0 ? up->abort_fd : 0;
 	if (prov->open((const struct sockaddr *)&p->peer, p->peer_len, &s.params,
 		    (int)p->connect_ms, &pc, e))
 		return NULL;

@@ -42,13 +42,20 @@ static void addr_text(const struct sockaddr *sa, socklen_t len, char *buf, size_
 		snprintf(buf, size, strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
 }
 
-/* The next event on the channel within timeout_ms (0: at once), or NULL. */
-static struct rdma_cm_event *next_event(struct rdma_event_channel *channel, int timeout_ms)
+/* The next event on the channel within timeout_ms (0: at once), or NULL: none, or one of the other
+ * two, which may be -1, is readable. */
+static struct rdma_cm_event *next_event(
+	struct rdma_event_channel *channel, int abort_fd, int wake_fd, int timeout_ms)
 {
-	struct pollfd fd = {.fd = channel->fd, .events = POLLIN};
+	struct pollfd fd[3] = {
+		{.fd = channel->fd, .events = POLLIN},
+		{.fd = abort_fd, .events = POLLIN},
+		{.fd = wake_fd, .events = POLLIN},
+	};
 	struct rdma_cm_event *ev;
 
-	if (poll(&fd, 1, timeout_ms) <= 0 || rdma_get_cm_event(channel, &ev))
+	if (poll(fd, 3, timeout_ms) <= 0 || fd[1].revents || fd[2].revents ||
+		rdma_get_cm_event(channel, &ev))
 		return NULL;
 	return ev;
 }
@@ -71,6 +78,7 @@ static struct verbs_conn *conn_new(const struct prov_params *p)
 		memcpy(v->priv, p->priv, p->priv_len);
 	v->want_ird = p->ird;
 	v->want_ord = p->ord;
+	v->abort_fd = p->abort_fd > 0 ? p->abort_fd : -1;
 	return v;
 }
 
@@ -151,13 +159,24 @@ static void take_priv(struct verbs_conn *v, const struct rdma_conn_param *param)
 		memcpy(v->c.peer_priv, param->private_data, v->c.peer_priv_len);
 }
 
+static bool aborted(const struct verbs_conn *v)
+{
+	struct pollfd fd = {.fd = v->abort_fd, .events = POLLIN};
+
+	return __atomic_load_n(&v->disconnect, __ATOMIC_RELAXED) || poll(&fd, 1, 0) > 0;
+}
+
 /* Waits for one step of connecting to end with the event `want`. */
 static int await(struct verbs_conn *v, enum rdma_cm_event_type want, int timeout_ms, struct err *e)
 {
-	struct rdma_cm_event *ev = next_event(v->channel, timeout_ms);
+	struct rdma_cm_event *ev = next_event(v->channel, v->abort_fd, v->wake_fd, timeout_ms);
 	enum rdma_cm_event_type type;
 	int status;
 
+	if (!ev && aborted(v)) {
+		err_set(e, ERR_UNREACHABLE, "connecting to %s was given up", v->name);
+		return -ECANCELED;
+	}
 	if (!ev) {
 		err_set(e, ERR_UNREACHABLE, "%s does not answer over RDMA within %d s", v->name,
 			(timeout_ms + 999) / 1000);
@@ -363,7 +382,7 @@ static int verbs_establish(struct prov_conn *pc, int timeout_ms, struct err *e)
 
 void verbs_cm_event(struct verbs_conn *v)
 {
-	struct rdma_cm_event *ev = next_event(v->channel, 0);
+	struct rdma_cm_event *ev = next_event(v->channel, -1, -1, 0);
 	enum rdma_cm_event_type type;
 
 	if (!ev)

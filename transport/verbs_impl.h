@@ -82,6 +82,7 @@ struct verbs_conn {
 	struct ibv_cq *cq;
 	bool active;
 	int wake_fd;	 /* eventfd: disconnect() was called */
+	int abort_fd;	 /* while connecting, -1: none */
 	bool disconnect; /* atomic: asked for */
 	uint8_t priv[PROV_MAX_PRIV];
 	uint8_t priv_len;

@@ -31,8 +31,7 @@ struct rpc_xprt_up {
 	/* A call from the peer: header parsed, args ready. The owner now owns req. */
 	void (*request)(void *ctx, struct rpc_req *req);
 	void *ctx;
-	/* While connecting: readable means give up with ECANCELED; 0 or -1: none. An xprt that
-	 * cannot watch it is still bounded by connect_ms. */
+	/* While connecting: readable means give up with ECANCELED; 0 or -1: none. */
 	int abort_fd;
 };
 

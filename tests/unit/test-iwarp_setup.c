@@ -12,6 +12,10 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include <sys/eventfd.h>
+#include <time.h>
+#include <pthread.h>
+
 #include "iwarp-pair.h"
 
 /* A TCP server that takes one connection, reads a Request's worth and answers so. */
@@ -248,6 +252,46 @@ static void requests_that_are_refused(void **state)
 	prov_iwarp.free(c);
 }
 
+static void *give_up_soon(void *arg)
+{
+	struct timespec t = {.tv_nsec = 50000000};
+
+	nanosleep(&t, NULL);
+	eventfd_write(*(int *)arg, 1);
+	return NULL;
+}
+
+/* The server's kernel accepts the connection, and nobody is there to speak MPA. */
+static void connecting_can_be_given_up(void **state)
+{
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int abort_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	struct sockaddr_in sin = loopback(0);
+	socklen_t len = sizeof(sin);
+	struct prov_params p = pair_params(mem_pool_new(0));
+	struct timespec t[2];
+	struct prov_conn *c;
+	struct err e = {0};
+	pthread_t thread;
+
+	assert_int_equal(bind(fd, (struct sockaddr *)&sin, len), 0);
+	assert_int_equal(listen(fd, 8), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&sin, &len), 0);
+	p.abort_fd = abort_fd;
+	assert_int_equal(prov_iwarp.open((struct sockaddr *)&sin, len, &p, 20000, &c, &e), 0);
+	clock_gettime(CLOCK_MONOTONIC, &t[0]);
+	pthread_create(&thread, NULL, give_up_soon, &abort_fd);
+	assert_int_equal(prov_iwarp.establish(c, 20000, &e), -ECANCELED);
+	clock_gettime(CLOCK_MONOTONIC, &t[1]);
+	assert_true(t[1].tv_sec - t[0].tv_sec < 10);
+	assert_non_null(strstr(e.msg, "given up"));
+	pthread_join(thread, NULL);
+	prov_iwarp.free(c);
+	close(fd);
+	close(abort_fd);
+	mem_pool_free(p.pool);
+}
+
 static void wrong_parameters(void **state)
 {
 	struct sockaddr_in sin = loopback(1);
@@ -273,6 +317,7 @@ int main(void)
 		cmocka_unit_test(replies_that_end_it),
 		cmocka_unit_test(requests_are_answered),
 		cmocka_unit_test(requests_that_are_refused),
+		cmocka_unit_test(connecting_can_be_given_up),
 		cmocka_unit_test(wrong_parameters),
 	};
 
