@@ -169,14 +169,14 @@ static void a_directory_moved_outside_has_no_parent_to_show(void **state)
 
 struct swapper {
 	int dir;
-	volatile bool stop;
+	bool stop; /* atomic */
 };
 
 static void *swap_for_ever(void *arg)
 {
 	struct swapper *s = arg;
 
-	while (!s->stop)
+	while (!__atomic_load_n(&s->stop, __ATOMIC_RELAXED))
 		renameat2(s->dir, "swap", s->dir, "trap", RENAME_EXCHANGE);
 	return NULL;
 }
@@ -207,7 +207,7 @@ static void swapping_a_directory_for_a_link_does_not_help(void **state)
 			fail_msg("the secret outside was reached");
 		obj_unref(e->t, o);
 	}
-	s.stop = true;
+	__atomic_store_n(&s.stop, true, __ATOMIC_RELAXED);
 	pthread_join(thread, NULL);
 	close(s.dir);
 	assert_true(dirs > 0 && links > 0);
