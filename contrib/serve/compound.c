@@ -21,6 +21,7 @@ enum {
 	F_WRITE = 4,   /* refused on a read-only export */
 	F_CHANGES = 8, /* must not run if its result would not fit */
 	F_IDENT = 16,  /* touches the file system as the caller */
+	F_LOOKS = 32,  /* what the current object looks like is the same afterwards */
 };
 
 struct op {
@@ -34,21 +35,21 @@ static uint32_t op_illegal_here(struct compound *c, const struct nfs4_args *a)
 }
 
 static const struct op ops[OP_LAST_41 + 1] = {
-	[OP_ACCESS] = {op_access, F_FH | F_IDENT},
+	[OP_ACCESS] = {op_access, F_FH | F_LOOKS | F_IDENT},
 	[OP_CLOSE] = {op_close, F_FH | F_CHANGES},
 	[OP_COMMIT] = {op_commit, F_FH | F_IDENT},
 	[OP_CREATE] = {op_create, F_FH | F_WRITE | F_CHANGES | F_IDENT},
 	[OP_DELEGPURGE] = {op_illegal_here, 0},
 	[OP_DELEGRETURN] = {op_delegreturn, F_FH},
-	[OP_GETATTR] = {op_getattr, F_FH | F_IDENT},
-	[OP_GETFH] = {op_getfh, F_FH},
+	[OP_GETATTR] = {op_getattr, F_FH | F_LOOKS | F_IDENT},
+	[OP_GETFH] = {op_getfh, F_FH | F_LOOKS},
 	[OP_LINK] = {op_link, F_FH | F_WRITE | F_CHANGES | F_IDENT},
 	[OP_LOCK] = {op_lock, F_FH | F_CHANGES},
 	[OP_LOCKT] = {op_lockt, F_FH},
 	[OP_LOCKU] = {op_locku, F_FH | F_CHANGES},
 	[OP_LOOKUP] = {op_lookup, F_FH | F_IDENT},
 	[OP_LOOKUPP] = {op_lookupp, F_FH | F_IDENT},
-	[OP_NVERIFY] = {op_nverify, F_FH | F_IDENT},
+	[OP_NVERIFY] = {op_nverify, F_FH | F_LOOKS | F_IDENT},
 	[OP_OPEN] = {op_open, F_FH | F_CHANGES | F_IDENT},
 	[OP_OPENATTR] = {op_illegal_here, 0},
 	[OP_OPEN_CONFIRM] = {op_illegal_here, 0},
@@ -63,12 +64,12 @@ static const struct op ops[OP_LAST_41 + 1] = {
 	[OP_RENAME] = {op_rename, F_FH | F_WRITE | F_CHANGES | F_IDENT},
 	[OP_RENEW] = {op_illegal_here, 0},
 	[OP_RESTOREFH] = {op_restorefh, 0},
-	[OP_SAVEFH] = {op_savefh, F_FH},
+	[OP_SAVEFH] = {op_savefh, F_FH | F_LOOKS},
 	[OP_SECINFO] = {op_secinfo, F_FH | F_IDENT},
 	[OP_SETATTR] = {op_setattr, F_FH | F_WRITE | F_CHANGES | F_IDENT},
 	[OP_SETCLIENTID] = {op_illegal_here, 0},
 	[OP_SETCLIENTID_CONFIRM] = {op_illegal_here, 0},
-	[OP_VERIFY] = {op_verify, F_FH | F_IDENT},
+	[OP_VERIFY] = {op_verify, F_FH | F_LOOKS | F_IDENT},
 	[OP_WRITE] = {op_write, F_FH | F_WRITE | F_CHANGES | F_IDENT},
 	[OP_RELEASE_LOCKOWNER] = {op_illegal_here, 0},
 	[OP_BACKCHANNEL_CTL] = {op_backchannel_ctl, 0},
@@ -124,6 +125,12 @@ void set_current(struct compound *c, struct obj *o)
 	obj_unref(c->sv->objs, c->cur);
 	c->cur = o;
 	memset(&c->cur_sid, 0, sizeof(c->cur_sid));
+}
+
+void remember_stat(struct compound *c, const struct obj *o, const struct statx *st)
+{
+	c->seen = o;
+	c->seen_st = *st;
 }
 
 void current_stateid(struct compound *c, struct nfs4_stateid *sid)
@@ -225,6 +232,8 @@ static uint32_t run_one(struct compound *c, struct xdr_in *in)
 		status = NFS4ERR_BADXDR;
 	} else {
 		status = check_op(c, op);
+		if (!(ops[op].flags & F_LOOKS))
+			c->seen = NULL;
 		if (status == NFS4_OK)
 			status = ops[op].fn(c, &a);
 	}

@@ -288,6 +288,28 @@ static void bury(struct obj_shard *s)
 	}
 }
 
+bool obj_find_held(
+	struct obj_table *t, const struct statx *st, const struct obj_hint *hint, struct obj **out)
+{
+	struct handle_id id;
+	struct obj_shard *s;
+	struct obj *o;
+
+	obj_short_id(t, st, &id);
+	s = shard_of(t, id.dev, id.ino);
+	pthread_mutex_lock(&s->lock);
+	o = find_locked(s, id.dev, id.ino);
+	if (o && o->fd < 0)
+		o = NULL;
+	if (o) {
+		ref_locked(s, o);
+		set_hint_locked(o, hint);
+	}
+	pthread_mutex_unlock(&s->lock);
+	*out = o;
+	return o != NULL;
+}
+
 int obj_intern(struct obj_table *t, int fd, const struct statx *st, const struct obj_hint *hint,
 	struct obj **out)
 {
@@ -377,12 +399,14 @@ void obj_moved(struct obj_table *t, struct obj *o, struct obj *dir, const void *
 	pthread_mutex_unlock(&s->lock);
 }
 
-void obj_removed(struct obj_table *t, struct obj *o)
+void obj_removed(struct obj_table *t, struct obj *o, const struct statx *before)
 {
 	struct obj_shard *s = shard_of(t, o->id.dev, o->id.ino);
 	struct statx st;
 
-	if (obj_stat(o, &st) == 0 && st.stx_nlink > 0 && !S_ISDIR(st.stx_mode))
+	/* with its only name gone there is nothing to look up */
+	if (!(before && before->stx_nlink == 1) && !S_ISDIR(o->type) && obj_stat(o, &st) == 0 &&
+		st.stx_nlink > 0)
 		return;
 	pthread_mutex_lock(&s->lock);
 	o->doomed = true;

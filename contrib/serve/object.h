@@ -103,8 +103,9 @@ bool obj_handle_lasts(const struct obj_table *t, const struct obj *o);
 /* The object of a handle: -EBADMSG (not ours), -ESTALE (gone, or cannot be found again). */
 int obj_by_handle(struct obj_table *t, const uint8_t *buf, size_t len, struct obj **out);
 
-/* o was removed: it is forgotten at its last unref if it has no other name. */
-void obj_removed(struct obj_table *t, struct obj *o);
+/* A name of o was removed: it is forgotten at its last unref if it has no other. *before (may be
+ * NULL) is what o looked like shortly before. */
+void obj_removed(struct obj_table *t, struct obj *o, const struct statx *before);
 /* o now is name in dir. */
 void obj_moved(struct obj_table *t, struct obj *o, struct obj *dir, const void *name, size_t len);
 

@@ -66,6 +66,10 @@ int obj_fd(struct obj_table *t, struct obj *o);
 /* fd leads to o: it becomes o's, or is closed if o has one by now. */
 void obj_give_fd(struct obj_table *t, struct obj *o, int fd);
 bool obj_get_hint(struct obj_table *t, struct obj *o, struct obj_hint *h);
+/* Does *st, seen where hint says, describe an object that has its descriptor? Then *out is a
+ * reference to it: while an inode is held open its number is nobody else's. */
+bool obj_find_held(
+	struct obj_table *t, const struct statx *st, const struct obj_hint *hint, struct obj **out);
 /* A reference to the object that the O_PATH descriptor fd (consumed) and *st describe. */
 int obj_intern(struct obj_table *t, int fd, const struct statx *st, const struct obj_hint *hint,
 	struct obj **out);

@@ -11,20 +11,33 @@
 
 #include "contrib/serve/serve.h"
 
+/* c->seen_st becomes what the current object looks like. 0 or -errno. */
+static int see(struct compound *c)
+{
+	struct statx st;
+	int r;
+
+	if (c->seen == c->cur)
+		return 0;
+	r = obj_stat(c->cur, &st);
+	if (r == 0)
+		remember_stat(c, c->cur, &st);
+	return r;
+}
+
 uint32_t op_getattr(struct compound *c, const struct nfs4_args *a)
 {
 	const struct nfs4_bitmap *want = &a->u.getattr.want;
 	struct nfs4_attrs attrs;
-	struct statx st;
 	int r;
 
 	/* section 18.7.3: attributes that can only be set */
 	if (nfs4_bit(want, FATTR4_TIME_ACCESS_SET) || nfs4_bit(want, FATTR4_TIME_MODIFY_SET))
 		return NFS4ERR_INVAL;
-	r = obj_stat(c->cur, &st);
+	r = see(c);
 	if (r < 0)
 		return nfs4_errno_status(r);
-	attr_fill(c->sv, c->cur, &st, want, &attrs);
+	attr_fill(c->sv, c->cur, &c->seen_st, want, &attrs);
 	nfs4_put_op_res(c->out, OP_GETATTR, NFS4_OK);
 	nfs4_put_attrs(c->out, want, &attrs);
 	return NFS4_OK;
@@ -117,7 +130,6 @@ static uint32_t compare(struct compound *c, const struct nfs4_fattr *given)
 	struct nfs4_fattr ours;
 	struct xdr_out out;
 	struct xdr_in in;
-	struct statx st;
 	uint32_t status = NFS4ERR_SERVERFAULT;
 	const size_t cap = 8192;
 	uint8_t *buf;
@@ -129,13 +141,13 @@ static uint32_t compare(struct compound *c, const struct nfs4_fattr *given)
 	if (nfs4_bit(&known, FATTR4_RDATTR_ERROR) || nfs4_bit(&known, FATTR4_TIME_ACCESS_SET) ||
 		nfs4_bit(&known, FATTR4_TIME_MODIFY_SET))
 		return NFS4ERR_INVAL;
-	r = obj_stat(c->cur, &st);
+	r = see(c);
 	if (r < 0)
 		return nfs4_errno_status(r);
 	buf = malloc(cap);
 	if (!buf)
 		return NFS4ERR_DELAY;
-	attr_fill(c->sv, c->cur, &st, &known, &attrs);
+	attr_fill(c->sv, c->cur, &c->seen_st, &known, &attrs);
 	xdr_out_init(&out, buf, cap);
 	nfs4_put_attrs(&out, &known, &attrs);
 	xdr_in_init(&in, buf, out.len);

@@ -92,22 +92,24 @@ static uint32_t make(struct compound *c, const struct nfs4_create_args *a, const
 	return r < 0 ? nfs4_errno_status(r) : (uint32_t)NFS4_OK;
 }
 
-uint32_t attr_after_create(struct obj *o, int fd, const struct nfs_sattr *set, uint32_t *done)
+uint32_t attr_after_create(
+	struct obj *o, int fd, struct statx *st, const struct nfs_sattr *set, uint32_t *done)
 {
 	const mode_t special = S_ISUID | S_ISGID | S_ISVTX;
 	struct nfs_sattr rest = *set;
-	struct statx st;
 	uint32_t status;
 
 	/* The mode was given when it was made, and the file system may have added to it (setgid
 	 * directories, default ACLs): only bits that creation leaves out are asked for again. */
 	rest.mask &= ~NFS_SET_MODE;
-	if (set->mask & NFS_SET_MODE && !S_ISLNK(o->type) && obj_stat(o, &st) == 0 &&
-		(set->mode & special & ~st.stx_mode)) {
+	if (set->mask & NFS_SET_MODE && !S_ISLNK(o->type) &&
+		(set->mode & special & ~st->stx_mode)) {
 		rest.mask |= NFS_SET_MODE;
-		rest.mode = (st.stx_mode & 07777) | (set->mode & special);
+		rest.mode = (st->stx_mode & 07777) | (set->mode & special);
 	}
 	status = attr_apply(o, fd, &rest, done);
+	if (*done)
+		st->stx_mask = 0;
 	if (set->mask & NFS_SET_MODE)
 		*done |= NFS_SET_MODE;
 	return status;
@@ -118,6 +120,7 @@ uint32_t op_create(struct compound *c, const struct nfs4_args *args)
 	const struct nfs4_create_args *a = &args->u.create;
 	struct nfs4_create_res res;
 	struct nfs_sattr set;
+	struct statx st;
 	struct cname name;
 	struct obj *o;
 	uint32_t status = need_dir(c->cur), done;
@@ -135,19 +138,21 @@ uint32_t op_create(struct compound *c, const struct nfs4_args *args)
 	status = make(c, a, name.s, &set);
 	if (status != NFS4_OK)
 		return status;
-	r = obj_lookup(c->sv->objs, c->cur, a->name.s, a->name.len, &o, NULL);
+	r = obj_lookup(c->sv->objs, c->cur, a->name.s, a->name.len, &o, &st);
 	if (r < 0)
 		return nfs4_errno_status(r);
-	status = attr_after_create(o, -1, &set, &done);
+	status = attr_after_create(o, -1, &st, &set, &done);
 	if (status != NFS4_OK) {
 		unlinkat(c->cur->fd, name.s, a->type == NF4DIR ? AT_REMOVEDIR : 0);
-		obj_removed(c->sv->objs, o);
+		obj_removed(c->sv->objs, o, NULL);
 		obj_unref(c->sv->objs, o);
 		return status;
 	}
 	cinfo_after(c->cur, &res.cinfo);
 	res.attrset = nfs4_sattr_bits(done);
 	set_current(c, o);
+	if (st.stx_mask)
+		remember_stat(c, o, &st);
 	nfs4_put_create_res(c->out, NFS4_OK, &res);
 	return NFS4_OK;
 }
@@ -157,6 +162,7 @@ uint32_t op_remove(struct compound *c, const struct nfs4_args *args)
 	const struct nfs_name *n = &args->u.remove.name;
 	struct nfs4_remove_res res;
 	struct cname name;
+	struct statx st;
 	struct obj *o;
 	uint32_t status = need_dir(c->cur);
 	int r;
@@ -165,7 +171,7 @@ uint32_t op_remove(struct compound *c, const struct nfs4_args *args)
 		status = get_cname(n, &name);
 	if (status != NFS4_OK)
 		return status;
-	r = obj_lookup(c->sv->objs, c->cur, n->s, n->len, &o, NULL);
+	r = obj_lookup(c->sv->objs, c->cur, n->s, n->len, &o, &st);
 	if (r < 0)
 		return nfs4_errno_status(r);
 	cinfo_before(c->cur, &res.cinfo);
@@ -173,7 +179,7 @@ uint32_t op_remove(struct compound *c, const struct nfs4_args *args)
 		r = errno == EEXIST ? -ENOTEMPTY : -errno;
 	if (r == 0) {
 		attr_touch(o);
-		obj_removed(c->sv->objs, o);
+		obj_removed(c->sv->objs, o, &st);
 	}
 	obj_unref(c->sv->objs, o);
 	if (r < 0)
@@ -193,7 +199,7 @@ static void renamed(
 	obj_moved(t, moved, c->cur, to->s, to->len);
 	if (old && old != moved) {
 		attr_touch(old);
-		obj_removed(t, old);
+		obj_removed(t, old, NULL);
 	}
 }
 

@@ -71,7 +71,8 @@ uint32_t op_getfh(struct compound *c, const struct nfs4_args *a)
 	return NFS4_OK;
 }
 
-static uint32_t lookup(struct compound *c, const struct nfs_name *name, struct obj **out)
+static uint32_t lookup(
+	struct compound *c, const struct nfs_name *name, struct obj **out, struct statx *st)
 {
 	uint32_t status = need_dir(c->cur);
 	int r;
@@ -80,18 +81,20 @@ static uint32_t lookup(struct compound *c, const struct nfs_name *name, struct o
 		status = name_status(name);
 	if (status != NFS4_OK)
 		return status;
-	r = obj_lookup(c->sv->objs, c->cur, name->s, name->len, out, NULL);
+	r = obj_lookup(c->sv->objs, c->cur, name->s, name->len, out, st);
 	return r < 0 ? reach_status(r) : (uint32_t)NFS4_OK;
 }
 
 uint32_t op_lookup(struct compound *c, const struct nfs4_args *a)
 {
+	struct statx st;
 	struct obj *o;
-	uint32_t status = lookup(c, &a->u.lookup.name, &o);
+	uint32_t status = lookup(c, &a->u.lookup.name, &o, &st);
 
 	if (status != NFS4_OK)
 		return status;
 	set_current(c, o);
+	remember_stat(c, o, &st);
 	nfs4_put_op_res(c->out, OP_LOOKUP, NFS4_OK);
 	return NFS4_OK;
 }
@@ -131,7 +134,7 @@ uint32_t op_secinfo(struct compound *c, const struct nfs4_args *a)
 {
 	struct nfs4_secinfo_res r;
 	struct obj *o;
-	uint32_t status = lookup(c, &a->u.secinfo.name, &o);
+	uint32_t status = lookup(c, &a->u.secinfo.name, &o, NULL);
 
 	if (status != NFS4_OK)
 		return status;

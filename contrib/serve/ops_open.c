@@ -22,6 +22,8 @@ struct opened {
 	struct obj *o; /* referenced */
 	int fd;	       /* of a file just made: read-write; else -1 */
 	bool created;
+	bool st_good;	      /* st is what o still looks like */
+	struct statx st;      /* of an opening by name */
 	struct nfs_sattr set; /* what the client wants a new file to be */
 	uint32_t done;	      /* NFS_SET_* applied */
 	struct nfs4_change_info cinfo;
@@ -54,9 +56,10 @@ static bool verf_matches(const struct statx *st, const uint8_t verf[NFS4_VERIFIE
 /* The file is new and fd open: gives it its attributes. */
 static uint32_t dress(const struct nfs4_open_args *a, struct opened *op)
 {
-	uint32_t status = attr_after_create(op->o, op->fd, &op->set, &op->done);
+	uint32_t status = attr_after_create(op->o, op->fd, &op->st, &op->set, &op->done);
 	struct timespec ts[2];
 
+	op->st_good = status == NFS4_OK && op->st.stx_mask && !exclusive(a);
 	if (status == NFS4_OK && exclusive(a)) {
 		verf_times(a->verf, ts);
 		if (futimens(op->fd, ts) != 0)
@@ -79,33 +82,33 @@ static uint32_t try_create(
 	if (op->fd < 0)
 		return nfs4_errno_status(errno);
 	op->created = true;
-	r = obj_adopt(c->sv->objs, c->cur, a->name.s, a->name.len, op->fd, &op->o, NULL);
+	r = obj_adopt(c->sv->objs, c->cur, a->name.s, a->name.len, op->fd, &op->o, &op->st);
 	status = r < 0 ? nfs4_errno_status(r) : dress(a, op);
 	if (status != NFS4_OK) {
 		unlinkat(c->cur->fd, name, 0);
 		if (op->o)
-			obj_removed(c->sv->objs, op->o);
+			obj_removed(c->sv->objs, op->o, NULL);
 	}
 	return status;
 }
 
 static uint32_t open_existing(struct compound *c, const struct nfs4_open_args *a, struct opened *op)
 {
-	struct statx st;
-	int r = obj_lookup(c->sv->objs, c->cur, a->name.s, a->name.len, &op->o, &st);
+	int r = obj_lookup(c->sv->objs, c->cur, a->name.s, a->name.len, &op->o, &op->st);
 
 	if (r < 0)
 		return nfs4_errno_status(r);
 	if (a->create && a->mode == GUARDED4)
 		return NFS4ERR_EXIST;
 	if (exclusive(a)) {
-		if (!verf_matches(&st, a->verf))
+		if (!verf_matches(&op->st, a->verf))
 			return NFS4ERR_EXIST;
 		/* a retry of the call that made it: what was to be set was set */
 		op->done = op->set.mask;
 		return NFS4_OK;
 	}
 	op->set.mask &= op->set.size == 0 ? NFS_SET_SIZE : 0; /* section 18.16.3 */
+	op->st_good = !op->set.mask;
 	return need_file(op->o);
 }
 
@@ -266,6 +269,8 @@ uint32_t op_open(struct compound *c, const struct nfs4_args *args)
 	}
 	put_open(c, a, &op, &sid);
 	set_current(c, op.o);
+	if (op.st_good)
+		remember_stat(c, op.o, &op.st);
 	c->cur_sid = sid;
 	return NFS4_OK;
 }

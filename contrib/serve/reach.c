@@ -181,12 +181,17 @@ int obj_lookup(struct obj_table *t, struct obj *dir, const void *name, size_t le
 	if (!S_ISDIR(dir->type))
 		return -ENOTDIR;
 	obj_make_hint(&h, dir, name, len);
+	if (!st)
+		st = &local;
+	if (statx(dir->fd, h.name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_SYNC_AS_STAT,
+		    STATX_WANT, st) != 0)
+		return -errno;
+	if (obj_find_held(t, st, &h, out))
+		return 0;
 	fd = openat(dir->fd, h.name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	if (!st)
-		st = &local;
-	r = stat_fd(fd, st);
+	r = stat_fd(fd, st); /* of what was opened: it may be another by now */
 	if (r < 0) {
 		close(fd);
 		return r;

@@ -48,10 +48,12 @@ struct compound {
 	struct obj *cur, *saved;		/* referenced or NULL */
 	struct nfs4_stateid cur_sid, saved_sid; /* seqid 0, zeros: none */
 	uint32_t nops, index;
-	bool put;	     /* the operation put its result although it failed */
-	size_t res_max;	     /* most bytes of c->out */
-	bool sink_passed;    /* a READ left its Write chunk empty */
-	uint32_t inline_max; /* most bytes of results with payload that goes inline */
+	const struct obj *seen; /* not referenced: only compared with cur. NULL: none */
+	struct statx seen_st; /* what seen looked like when an operation just before came upon it */
+	bool put;	      /* the operation put its result although it failed */
+	size_t res_max;	      /* most bytes of c->out */
+	bool sink_passed;     /* a READ left its Write chunk empty */
+	uint32_t inline_max;  /* most bytes of results with payload that goes inline */
 	/* after SEQUENCE */
 	struct session *session; /* referenced */
 	struct client *client;	 /* the session's */
@@ -82,6 +84,8 @@ uint32_t name_status(const struct nfs_name *n);
  * requester may send one time inline and another time by a chunk is left out. */
 void print_op(struct compound *c, const struct xdr_in *in, size_t from, const struct nfs4_args *a);
 void set_current(struct compound *c, struct obj *o); /* takes over the reference */
+/* *st is what o, now the current object, looks like: a GETATTR that follows need not ask again. */
+void remember_stat(struct compound *c, const struct obj *o, const struct statx *st);
 void current_stateid(struct compound *c, struct nfs4_stateid *sid);
 
 /* attr.c: what the server says about objects */
@@ -93,8 +97,10 @@ struct nfs4_bitmap attr_supported(void);
 /* Applies set to o; fd >= 0 is a descriptor open for writing. *done receives the NFS_SET_* that
  * were applied. A status. */
 uint32_t attr_apply(struct obj *o, int fd, const struct nfs_sattr *set, uint32_t *done);
-/* The same for an object just made with the mode of set (ops_dir.c). */
-uint32_t attr_after_create(struct obj *o, int fd, const struct nfs_sattr *set, uint32_t *done);
+/* The same for an object just made with the mode of set; it then looked like *st, whose stx_mask is
+ * 0 afterwards if that has changed (ops_dir.c). */
+uint32_t attr_after_create(
+	struct obj *o, int fd, struct statx *st, const struct nfs_sattr *set, uint32_t *done);
 /* A change to o went through this server. */
 void attr_touch(struct obj *o);
 /* Around a change of a directory. */

@@ -631,6 +631,79 @@ static void handles_are_only_called_persistent_if_they_are(void **state)
 	assert_int_equal(expire_type(e), FH4_VOLATILE_ANY | FH4_NOEXPIRE_WITH_OPEN);
 }
 
+/* The attribute bit (one word) as the last of n operations, GETATTR, has told it. */
+static uint64_t last_attr(struct serve_env *e, bool wide)
+{
+	uint64_t v = 0;
+
+	for (size_t i = wide ? 8 : 4; i > 0; i--)
+		v = v << 8 | e->reply[e->req.res.len - i];
+	return v;
+}
+
+static void put_getattr(struct serve_env *e, unsigned bit)
+{
+	struct nfs4_getattr_args a = {.want = nfs4_bits((int)bit, -1)};
+
+	nfs4_put_getattr_args(&e->args, &a);
+}
+
+static void attributes_behind_a_change_are_new(void **state)
+{
+	struct serve_env *e = *state;
+	struct nfs4_create_args mk = {.type = NF4DIR, .name = {"d", 1}};
+	struct nfs4_setattr_args set = {0};
+	struct nfs_sattr what = {.mask = NFS_SET_MODE, .mode = 01750};
+	uint8_t mode[NFS4_SATTR_MAX], size[NFS4_SATTR_MAX];
+	struct nfs4_stateid sid;
+	uint64_t before;
+	struct nfs_fh fh;
+
+	/* a mode that mkdir() leaves bits out of */
+	nfs4_sattr_encode(&what, mode, &mk.attrs);
+	env_begin(e, true);
+	nfs4_put_op(&e->args, OP_PUTROOTFH);
+	nfs4_put_create_args(&e->args, &mk);
+	put_getattr(e, FATTR4_MODE);
+	assert_int_equal(env_run(e, 4), NFS4_OK);
+	assert_int_equal(last_attr(e, false), 01750);
+	assert_int_equal(env_open(e, "f", true, RW, 0, "o", &sid, &fh), NFS4_OK);
+	env_begin(e, true);
+	nfs4_put_op(&e->args, OP_PUTROOTFH);
+	env_put_lookup(e, "f");
+	put_getattr(e, FATTR4_SIZE);
+	assert_int_equal(env_run(e, 4), NFS4_OK);
+	assert_int_equal(last_attr(e, true), 0);
+	/* found, looked at, changed and looked at again in one COMPOUND */
+	what = (struct nfs_sattr){.mask = NFS_SET_SIZE, .size = 4711};
+	nfs4_sattr_encode(&what, size, &set.attrs);
+	set.stateid = sid;
+	env_begin(e, true);
+	nfs4_put_op(&e->args, OP_PUTROOTFH);
+	env_put_lookup(e, "f");
+	put_getattr(e, FATTR4_SIZE);
+	nfs4_put_setattr_args(&e->args, &set);
+	put_getattr(e, FATTR4_SIZE);
+	assert_int_equal(env_run(e, 6), NFS4_OK);
+	assert_int_equal(last_attr(e, true), 4711);
+	/* of the directory, after something was made in it */
+	env_begin(e, true);
+	nfs4_put_op(&e->args, OP_PUTROOTFH);
+	put_getattr(e, FATTR4_NUMLINKS);
+	assert_int_equal(env_run(e, 3), NFS4_OK);
+	before = last_attr(e, false);
+	mk.name.s = "e";
+	env_begin(e, true);
+	nfs4_put_op(&e->args, OP_PUTROOTFH);
+	put_getattr(e, FATTR4_NUMLINKS);
+	nfs4_put_op(&e->args, OP_SAVEFH);
+	nfs4_put_create_args(&e->args, &mk);
+	nfs4_put_op(&e->args, OP_RESTOREFH);
+	put_getattr(e, FATTR4_NUMLINKS);
+	assert_int_equal(env_run(e, 7), NFS4_OK);
+	assert_int_equal(last_attr(e, false), before + 1);
+}
+
 static void locks_are_reclaimed_only_after_a_restart(void **state)
 {
 	struct serve_env *e = *state;
@@ -703,6 +776,7 @@ int main(void)
 		TEST(a_read_only_export_changes_nothing),
 		TEST(byte_ranges_are_locked_like_posix),
 		TEST(handles_are_only_called_persistent_if_they_are),
+		TEST(attributes_behind_a_change_are_new),
 		TEST(locks_are_reclaimed_only_after_a_restart),
 		TEST(locked_ranges_are_bounded),
 	};
