@@ -107,7 +107,9 @@ struct request *request_new(struct fs *fs, struct fuse_req *fuse)
 	gid_t gids[RPC_MAX_GIDS];
 	int n;
 
-	/* A process of another PID namespace has no number here: then its group must do. */
+	/* A look at /proc, some 5 us. It is not remembered: a process may give up groups at any
+	 * moment, and what it may not do any more must not be done in its name.
+	 * A process of another PID namespace has no number here: then its group must do. */
 	n = ctx->pid ? fuse_req_getgroups(fuse, RPC_MAX_GIDS, gids) : 0;
 	for (int i = 0; i < n && i < RPC_MAX_GIDS; i++)
 		cred.gids[cred.ngids++] = gids[i];
