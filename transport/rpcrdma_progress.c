@@ -160,6 +160,8 @@ static void handle_withdrawn(struct rpcrdma_conn *c, const struct prov_wc *wc)
 {
 	struct rpcrdma_posted *p = (struct rpcrdma_posted *)(uintptr_t)wc->cookie;
 
+	if (!p)
+		return; /* taken back in the meantime */
 	p->closed = true;
 	rpcrdma_reply_closed(c, p);
 }
@@ -200,24 +202,43 @@ static void handle(struct rpcrdma_conn *c, const struct prov_wc *wc)
 	}
 }
 
+/* Whether one of n completions, polled and not handled yet, closes the doors of p. One that names p
+ * is made to name nobody: p is about to go. */
+static bool take_closed(struct prov_wc *wc, size_t n, const struct rpcrdma_posted *p)
+{
+	bool closed = false;
+
+	for (size_t i = 0; i < n; i++) {
+		bool mine = wc[i].op == PROV_WC_WITHDRAWN && wc[i].cookie == (uintptr_t)p;
+
+		if (mine)
+			wc[i].cookie = 0;
+		closed |= mine || wc[i].op == PROV_WC_DOWN;
+	}
+	return closed;
+}
+
 void rpcrdma_await_closed(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 {
 	struct prov_wc wc[RPCRDMA_BATCH];
 
 	flush(c);
+	p->closed |= c->down; /* its last completion has been handled, and says no more */
+	/* in any case both: nothing may name p afterwards */
+	if (!p->closed) {
+		p->closed = take_closed(c->wc + c->iwc, (size_t)(c->nwc - c->iwc), p);
+		if (c->nlater)
+			p->closed |= take_closed(c->later + c->ilater, c->nlater - c->ilater, p);
+	}
 	while (!p->closed) {
 		int n = c->prov->poll(c->pc, wc, RPCRDMA_BATCH);
 
 		if (n <= 0)
 			c->prov->wait(c->pc, -1, 10);
-		for (int i = 0; i < n; i++) {
-			bool mine = wc[i].op == PROV_WC_WITHDRAWN && wc[i].cookie == (uintptr_t)p;
-
-			if (mine || wc[i].op == PROV_WC_DOWN)
-				p->closed = true;
-			if (!mine && later_add(c, &wc[i]))
+		p->closed = n > 0 && take_closed(wc, (size_t)n, p);
+		for (int i = 0; i < n; i++)
+			if (later_add(c, &wc[i]))
 				rpcrdma_break(c, "out of memory");
-		}
 	}
 }
 

@@ -274,7 +274,9 @@ int verbs_withdraw(struct prov_conn *pc, struct prov_door *doors, unsigned n, ui
 		inv.wr.invalidate_rkey = doors[i].stag;
 		inv.e.kind = left ? VERBS_INVALIDATE : VERBS_INVALIDATE_LAST;
 		inv.e.cookie = cookie;
-		verbs_queue_locked(v, &inv, left > 0);
+		/* out of memory: only the end of the connection can close it now */
+		if (verbs_queue_locked(v, &inv, left > 0) == -ENOMEM)
+			__atomic_store_n(&v->disconnect, true, __ATOMIC_RELAXED);
 	}
 	/* left is 0 unless the connection is down; then its queue pair and every window are dead.
 	 */

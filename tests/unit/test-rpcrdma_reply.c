@@ -481,6 +481,49 @@ static void invalidation_and_cancel_cross(void **state)
 	stop(&p, &r);
 }
 
+static struct {
+	struct pair *p;
+	struct pair_call *victim;
+} taker;
+
+static void take_victim_back(struct pair_call *c, struct xdr_in *res)
+{
+	pair_forget(taker.p, taker.victim);
+}
+
+/* While one call ends, its owner takes back another whose end has been polled already and not been
+ * handled. */
+static void a_call_is_taken_back_at_its_end(void **state)
+{
+	for (int down = 0; down < 2; down++) {
+		struct pair_call a, b;
+		struct pair p;
+		struct raw r;
+
+		start(&p, &r, &plain);
+		null(&p, &r, 8);
+		submit_get(&p, &r, &a, 1000);
+		submit_get(&p, &r, &b, 1000);
+		taker.p = &p;
+		taker.victim = &b;
+		a.check = take_victim_back;
+		reply(&r, a.rpc.xid, 8);
+		reply(&r, b.rpc.xid, 8);
+		if (down) { /* which closes the doors of both */
+			p.client->ops->progress(p.client, 100);
+			r.prov->disconnect(r.pc);
+		}
+		pair_wait(&p, &a);
+		pair_progress(&p, 5);
+		assert_false(b.done);
+		pair_call_finish(&a);
+		pair_call_finish(&b);
+		if (!down)
+			null(&p, &r, 8);
+		stop(&p, &r);
+	}
+}
+
 /* RFC 8167: a call from the responder, with an XID that a forward call has, too. */
 static void reverse_calls(void **state)
 {
@@ -568,6 +611,7 @@ int main(void)
 		cmocka_unit_test(forgotten_calls_keep_the_credits_right),
 		cmocka_unit_test(remote_invalidation),
 		cmocka_unit_test(late_invalidation),
+		cmocka_unit_test(a_call_is_taken_back_at_its_end),
 		cmocka_unit_test(invalidation_and_cancel_cross),
 		cmocka_unit_test(reverse_calls),
 		cmocka_unit_test(random_replies),
