@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "contrib/serve/serve.h"
@@ -77,30 +78,40 @@ static uint32_t read_room(const struct compound *c, uint32_t count)
 	return count < inline_room ? count : (uint32_t)(inline_room & ~(size_t)3);
 }
 
-static ssize_t read_fully(int fd, uint8_t *p, size_t n, uint64_t offset)
-{
-	size_t done = 0;
-
-	while (done < n) {
-		ssize_t r = pread(fd, p + done, n - done, (off_t)(offset + done));
-
-		if (r < 0 && errno == EINTR)
-			continue;
-		if (r < 0)
-			return done ? (ssize_t)done : -errno;
-		if (r == 0)
-			break;
-		done += (size_t)r;
-	}
-	return (ssize_t)done;
-}
-
-/* Nothing can be read behind the end: says so without asking for memory. */
+/* Does o end at end or before it? */
 static bool at_eof(struct obj *o, uint64_t end)
 {
 	struct statx st;
 
 	return obj_stat(o, &st) == 0 && end >= st.stx_size;
+}
+
+/* Bytes read, or -errno if there is not even one. One byte more than wanted is asked for: it tells
+ * without another system call that the file goes on (not *eof). */
+static ssize_t read_fully(struct obj *o, int fd, uint8_t *p, size_t n, uint64_t offset, bool *eof)
+{
+	size_t done = 0;
+	uint8_t more;
+
+	*eof = false;
+	while (done < n) {
+		struct iovec iov[2] = {{p + done, n - done}, {&more, 1}};
+		ssize_t r = preadv(fd, iov, 2, (off_t)(offset + done));
+
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r < 0)
+			return done ? (ssize_t)done : -errno;
+		if ((size_t)r > n - done)
+			return (ssize_t)n;
+		if (r == 0) {
+			*eof = true;
+			return (ssize_t)done;
+		}
+		done += (size_t)r;
+	}
+	*eof = at_eof(o, offset + done); /* or the byte could not be read */
+	return (ssize_t)done;
 }
 
 /* Data that no more payload can be named for is read into the reply itself, as much as fits. */
@@ -110,6 +121,7 @@ static uint32_t read_into_reply(
 	size_t used = c->out->len + READ_RES_HEAD;
 	size_t left = c->res_max > used ? (c->res_max - used) & ~(size_t)3 : 0;
 	size_t eof_at, len_at, data_at;
+	bool eof;
 	uint8_t *p;
 	ssize_t n;
 
@@ -124,13 +136,13 @@ static uint32_t read_into_reply(
 	p = xdr_reserve(c->out, room);
 	if (!p)
 		return NFS4ERR_REP_TOO_BIG;
-	n = read_fully(fd, p, room, a->offset);
+	n = read_fully(c->cur, fd, p, room, a->offset, &eof);
 	if (n < 0)
 		return nfs4_errno_status((int)n);
 	memset(p + n, 0, xdr_pad((uint32_t)n));
 	c->out->len = data_at + (size_t)n + xdr_pad((uint32_t)n);
 	xdr_patch_u32(c->out, len_at, (uint32_t)n);
-	xdr_patch_u32(c->out, eof_at, (size_t)n < room || at_eof(c->cur, a->offset + (uint64_t)n));
+	xdr_patch_u32(c->out, eof_at, eof);
 	return NFS4_OK;
 }
 
@@ -146,14 +158,13 @@ static uint32_t read_as_payload(
 
 	if (!buf)
 		return NFS4ERR_DELAY;
-	n = read_fully(fd, buf->data, room, a->offset);
+	n = read_fully(c->cur, fd, buf->data, room, a->offset, &r.eof);
 	if (n < 0) {
 		mem_buf_unref(buf);
 		return nfs4_errno_status((int)n);
 	}
 	req->hold[req->nhold++] = buf; /* until the reply is sent */
 	r.data = mem_buf_sge(buf, 0, (uint32_t)n);
-	r.eof = (size_t)n < room || at_eof(c->cur, a->offset + (uint64_t)n);
 	if (inlined)
 		c->inline_max -= (uint32_t)n;
 	else if (n == 0)
