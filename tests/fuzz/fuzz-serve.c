@@ -49,7 +49,7 @@ static void start(void)
 	client_exchange_id(&sv.state, &cred, "fuzz", &ex, &exr);
 	cs.clientid = exr.clientid;
 	cs.fore = (struct nfs4_channel_attrs){0, 1 << 20, 1 << 20, 4096, 64, 4, false, 0};
-	if (session_create(&sv.state, NULL, &cs, &csr, &ses) != NFS4_OK)
+	if (session_create(&sv.state, NULL, &cred, &cs, &csr, &ses) != NFS4_OK)
 		abort();
 	session_put(&sv.state, ses);
 	session = csr.session;
