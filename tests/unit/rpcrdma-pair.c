@@ -21,8 +21,7 @@
 #include "fake-provider.h"
 #include "rpcrdma-pair.h"
 
-#define CONNECT_MS 5000
-#define WAIT_MS	   10000 /* a call that takes longer hangs */
+#define WAIT_MS 10000 /* a call that takes longer hangs */
 
 void pair_pattern(uint8_t *d, size_t n, uint32_t seed)
 {
@@ -45,198 +44,6 @@ static int64_t now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
-/* --- the responder ---------------------------------------------------------------------------- */
-
-static void put_data(struct rpc_req *req, uint32_t n, uint32_t seed)
-{
-	struct mem_buf *b;
-	struct mem_sge sge;
-
-	if (!n) {
-		xdr_put_u32(&req->res, 0);
-		return;
-	}
-	b = mem_buf_get(req->call_msg->pool, n);
-	assert_non_null(b);
-	pair_pattern(b->data, n, seed);
-	req->hold[req->nhold++] = b;
-	sge = mem_buf_sge(b, 0, n);
-	xdr_put_payload(&req->res, &sge);
-}
-
-static void serve_put(struct rpc_req *req, unsigned payloads)
-{
-	uint32_t first = payloads == 1 ? xdr_get_u32(&req->args) : 0, n;
-
-	for (unsigned i = 0; i < payloads; i++) {
-		const uint8_t *d = xdr_get_payload(&req->args, 2u << 20, &n, NULL);
-
-		xdr_put_u32(&req->res, n);
-		xdr_put_u32(&req->res, d ? pair_sum(d, n) : 0);
-	}
-	if (payloads == 1) {
-		xdr_put_u32(&req->res, first);
-		xdr_put_u32(&req->res, xdr_get_u32(&req->args));
-	}
-}
-
-static void serve_get(struct rpc_req *req)
-{
-	xdr_put_u32(&req->res, 1);
-	put_data(req, xdr_get_u32(&req->args), 5);
-	xdr_put_u32(&req->res, 77);
-}
-
-static void serve_list(struct rpc_req *req)
-{
-	uint32_t n = xdr_get_u32(&req->args);
-	uint8_t *d = malloc(n ? n : 1);
-
-	pair_pattern(d, n, 9);
-	xdr_put_opaque(&req->res, d, n);
-	free(d);
-}
-
-static void serve_echo(struct rpc_req *req)
-{
-	uint32_t n;
-	const uint8_t *d = xdr_get_opaque(&req->args, 2u << 20, &n);
-
-	xdr_put_u32(&req->res, n);
-	xdr_put_u32(&req->res, d ? pair_sum(d, n) : 0);
-}
-
-static void call_back(struct pair *p)
-{
-	struct rpc_call_hdr h = {
-		.xid = 0x0badcafe,
-		.prog = PAIR_CB_PROG,
-		.vers = 1,
-		.proc = 0,
-	};
-	uint32_t off;
-
-	p->cb = (struct rpc_call){.xid = h.xid, .reply_max = 0};
-	p->cb.msg = mem_buf_get(p->spool, RPC_HEADROOM + 8192);
-	xdr_out_init(&p->cb.args, p->cb.msg->data + RPC_HEADROOM, 8192);
-	if (p->cb_long)
-		memset(xdr_reserve(&p->cb.args, 8000), 0, 8000);
-	off = rpc_msg_put_call(p->cb.msg->data, RPC_HEADROOM, &h);
-	assert_int_equal(p->server->ops->send_call(p->server, &p->cb, off), 0);
-}
-
-static size_t res_cap(const struct rpc_req *req)
-{
-	return req->proc == PAIR_LIST ? 1100000 : 4096;
-}
-
-static void serve(void *ctx, struct rpc_req *req)
-{
-	struct pair *p = ctx;
-
-	p->served++;
-	p->last_res_max = req->res_max;
-	p->last_sink_max = req->sink_max;
-	p->last_nsinks = req->nsinks;
-	for (unsigned i = 0; i < XDR_MAX_PAYLOADS; i++)
-		p->last_sink[i] = req->sink[i];
-	req->fault = p->fault;
-	if (req->proc == PAIR_LATER) {
-		pthread_mutex_lock(&p->lock);
-		p->later[p->nlater++] = req;
-		pthread_mutex_unlock(&p->lock);
-		return;
-	}
-	assert_int_equal(rpc_req_begin(req, res_cap(req)), 0);
-	switch (req->proc) {
-	case PAIR_PUT:
-		serve_put(req, 1);
-		break;
-	case PAIR_TWO:
-		serve_put(req, 2);
-		break;
-	case PAIR_GET:
-		serve_get(req);
-		break;
-	case PAIR_GET2:
-		put_data(req, xdr_get_u32(&req->args), 1);
-		put_data(req, xdr_get_u32(&req->args), 2);
-		break;
-	case PAIR_LIST:
-		serve_list(req);
-		break;
-	case PAIR_ECHO:
-		serve_echo(req);
-		break;
-	case PAIR_NONE:
-		xdr_put_u32(&req->res, 0);
-		break;
-	case PAIR_CALL_BACK:
-		call_back(p);
-		break;
-	}
-	rpc_req_reply(req, xdr_in_ok(&req->args) ? RPC_ACCEPT_SUCCESS : RPC_ACCEPT_GARBAGE_ARGS);
-}
-
-unsigned pair_release(struct pair *p)
-{
-	unsigned n;
-
-	for (n = 0;; n++) {
-		struct rpc_req *req = NULL;
-
-		pthread_mutex_lock(&p->lock);
-		if (p->nlater)
-			req = p->later[--p->nlater];
-		pthread_mutex_unlock(&p->lock);
-		if (!req)
-			return n;
-		rpc_req_reply(req, RPC_ACCEPT_SUCCESS);
-	}
-}
-
-static struct rpc_call *server_find(void *ctx, uint32_t xid, bool reverse)
-{
-	struct pair *p = ctx;
-
-	return reverse && p->cb.msg && xid == p->cb.xid && !p->cb_done ? &p->cb : NULL;
-}
-
-static void server_reply(void *ctx, struct rpc_call *call, int error, struct xdr_in *msg)
-{
-	struct rpc_reply_hdr h;
-	struct pair *p = ctx;
-
-	p->cb_error = error ? error : rpc_msg_get_reply(msg, &h);
-	p->cb_done = true;
-}
-
-static void *server_main(void *ctx)
-{
-	struct pair *p = ctx;
-	struct rpc_xprt_up up = {
-		.find = server_find, .reply = server_reply, .request = serve, .ctx = p};
-	struct err e = {0};
-	struct pollfd pfd = {.fd = p->acceptor->fd, .events = POLLIN};
-	int rc;
-
-	do {
-		poll(&pfd, 1, CONNECT_MS);
-		rc = p->acceptor->ops->accept(p->acceptor, &p->server, &e);
-	} while (rc == -EAGAIN);
-	if (rc || rpcrdma_establish(p->server, &up, &e)) {
-		fprintf(stderr, "responder: %s\n", e.msg);
-		p->server_down = true;
-		return NULL;
-	}
-	while (!p->server->ops->progress(p->server, 100))
-		;
-	p->server_down = true;
-	if (p->cb.msg && !p->cb_done)
-		p->server->ops->forget(p->server, &p->cb);
-	return NULL;
 }
 
 /* --- the requester ---------------------------------------------------------------------------- */
@@ -311,7 +118,7 @@ static void start_responder(struct pair *p, const struct pair_params *params)
 	p->acceptor = rpcrdma_listen_on(pair_prov, &sp, &e);
 	if (!p->acceptor)
 		fail_msg("%s", e.msg);
-	assert_int_equal(pthread_create(&p->thread, NULL, server_main, p), 0);
+	assert_int_equal(pthread_create(&p->thread, NULL, pair_server_main, p), 0);
 }
 
 static void start_requester(struct pair *p, const struct pair_params *params, uint16_t port)
@@ -319,7 +126,7 @@ static void start_requester(struct pair *p, const struct pair_params *params, ui
 	struct rpc_client_params cp = {
 		.peer = loopback(port),
 		.peer_len = sizeof(struct sockaddr_in),
-		.connect_ms = CONNECT_MS,
+		.connect_ms = PAIR_CONNECT_MS,
 		.pool = p->cpool,
 		.inline_size = params->inline_client,
 		.credits = params->credits_client,
@@ -461,149 +268,6 @@ void pair_do(struct pair *p, struct pair_call *c)
 	pair_wait(p, c);
 }
 
-/* --- whole calls ------------------------------------------------------------------------------ */
-
-void pair_null(struct pair *p)
-{
-	struct pair_call c;
-
-	pair_call_init(p, &c, PAIR_NULL, 64);
-	pair_do(p, &c);
-	assert_int_equal(c.error, 0);
-	pair_call_finish(&c);
-}
-
-static void check_words(struct pair_call *c, struct xdr_in *res)
-{
-	for (int i = 0; i < 4 && xdr_in_left(res); i++)
-		c->word[i] = xdr_get_u32(res);
-	assert_true(xdr_in_ok(res));
-	assert_int_equal(xdr_in_left(res), 0);
-}
-
-void pair_put(struct pair *p, uint32_t n)
-{
-	struct mem_buf *data = n ? mem_buf_get(p->cpool, n) : NULL;
-	struct mem_sge sge = {0};
-	struct pair_call c;
-
-	pair_call_init(p, &c, PAIR_PUT, 128);
-	c.rpc.reply_max = 16;
-	c.check = check_words;
-	if (n) {
-		pair_pattern(data->data, n, n);
-		sge = mem_buf_sge(data, 0, n);
-	}
-	xdr_put_u32(&c.rpc.args, 0x11);
-	xdr_put_payload(&c.rpc.args, &sge);
-	xdr_put_u32(&c.rpc.args, 0x22);
-	pair_do(p, &c);
-	assert_int_equal(c.error, 0);
-	assert_int_equal(c.word[0], n);
-	assert_int_equal(c.word[1], n ? pair_sum(data->data, n) : 1);
-	assert_int_equal(c.word[2], 0x11);
-	assert_int_equal(c.word[3], 0x22);
-	pair_call_finish(&c);
-	mem_buf_unref(data);
-}
-
-static void check_get(struct pair_call *c, struct xdr_in *res)
-{
-	const uint8_t *d;
-
-	assert_int_equal(xdr_get_u32(res), 1);
-	d = xdr_get_payload(res, 2u << 20, &c->len, &c->placed);
-	assert_non_null(d);
-	if (c->placed)
-		assert_ptr_equal(d, c->rpc.sink[0].place.addr);
-	c->copy = malloc(c->len ? c->len : 1);
-	memcpy(c->copy, d, c->len);
-	assert_int_equal(xdr_get_u32(res), 77);
-	assert_true(xdr_in_ok(res));
-	assert_int_equal(xdr_in_left(res), 0);
-}
-
-bool pair_get(struct pair *p, uint32_t n, uint32_t sink, uint32_t reply_max)
-{
-	uint8_t *want = malloc(n ? n : 1);
-	struct pair_call c;
-
-	pair_call_init(p, &c, PAIR_GET, 64);
-	c.rpc.reply_max = reply_max;
-	c.check = check_get;
-	if (sink) {
-		struct mem_buf *b = mem_buf_get(p->cpool, sink + 8);
-
-		memset(b->data, 0xee, sink + 8);
-		c.rpc.nsinks = 1;
-		c.rpc.sink[0].hold = b;
-		c.rpc.sink[0].place = mem_buf_sge(b, 4, sink);
-	}
-	xdr_put_u32(&c.rpc.args, n);
-	pair_do(p, &c);
-	assert_int_equal(c.error, 0);
-	assert_int_equal(c.len, n);
-	pair_pattern(want, n, 5);
-	assert_memory_equal(c.copy, want, n);
-	if (sink) { /* nothing beside the sink, nothing behind the data */
-		const uint8_t *d = c.rpc.sink[0].hold->data;
-
-		assert_int_equal(d[3], 0xee);
-		assert_int_equal(d[4 + sink], 0xee);
-		if (c.placed && n < sink)
-			assert_int_equal(d[4 + n], 0xee);
-	}
-	free(want);
-	pair_call_finish(&c);
-	return c.placed;
-}
-
-static void check_list(struct pair_call *c, struct xdr_in *res)
-{
-	const uint8_t *d = xdr_get_opaque(res, 2u << 20, &c->len);
-
-	assert_non_null(d);
-	c->copy = malloc(c->len ? c->len : 1);
-	memcpy(c->copy, d, c->len);
-	assert_int_equal(xdr_in_left(res), 0);
-}
-
-void pair_list(struct pair *p, uint32_t n, uint32_t reply_max)
-{
-	uint8_t *want = malloc(n ? n : 1);
-	struct pair_call c;
-
-	pair_call_init(p, &c, PAIR_LIST, 64);
-	c.rpc.reply_max = reply_max;
-	c.check = check_list;
-	xdr_put_u32(&c.rpc.args, n);
-	pair_do(p, &c);
-	assert_int_equal(c.error, 0);
-	assert_int_equal(c.len, n);
-	pair_pattern(want, n, 9);
-	assert_memory_equal(c.copy, want, n);
-	free(want);
-	pair_call_finish(&c);
-}
-
-void pair_echo(struct pair *p, uint32_t n)
-{
-	uint8_t *d = malloc(n ? n : 1);
-	struct pair_call c;
-
-	pair_call_init(p, &c, PAIR_ECHO, n + 64);
-	c.rpc.reply_max = 8;
-	c.check = check_words;
-	pair_pattern(d, n, 3);
-	xdr_put_opaque(&c.rpc.args, d, n);
-	pair_do(p, &c);
-	assert_int_equal(c.error, 0);
-	assert_int_equal(c.word[0], n);
-	assert_int_equal(c.word[1], pair_sum(d, n));
-	free(d);
-	pair_call_finish(&c);
-}
-
 /* --- raw ends --------------------------------------------------------------------------------- */
 
 uint8_t raw_priv[8] = {0xf6, 0xab, 0x0e, 0x18, 1, 0, 3, 3};
@@ -642,7 +306,7 @@ static int raw_establish(struct raw *r)
 {
 	for (unsigned i = 0; i < RAW_RECVS; i++)
 		raw_post(r, i);
-	return r->prov->establish(r->pc, CONNECT_MS, &r->err);
+	return r->prov->establish(r->pc, PAIR_CONNECT_MS, &r->err);
 }
 
 static void *raw_accept(void *ctx)
@@ -652,7 +316,7 @@ static void *raw_accept(void *ctx)
 	int rc;
 
 	do {
-		poll(&pfd, 1, CONNECT_MS);
+		poll(&pfd, 1, PAIR_CONNECT_MS);
 		rc = r->prov->accept(r->listener, &r->pc, &r->err);
 	} while (rc == -EAGAIN);
 	if (!rc)
@@ -689,7 +353,7 @@ void pair_init_responder(struct pair *p, const struct pair_params *params, struc
 	start_responder(p, params);
 	ss = loopback(p->acceptor->port);
 	assert_int_equal(r->prov->open((struct sockaddr *)&ss, sizeof(struct sockaddr_in), &pp,
-				 CONNECT_MS, &r->pc, &r->err),
+				 PAIR_CONNECT_MS, &r->pc, &r->err),
 		0);
 	assert_int_equal(raw_establish(r), 0);
 }

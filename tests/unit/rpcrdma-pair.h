@@ -74,6 +74,12 @@ struct pair {
 	unsigned cb_served; /* by the requester */
 };
 
+#define PAIR_CONNECT_MS 5000
+
+/* The responder's thread (rpcrdma-pair-serve.c): accepts, and serves until the connection is down.
+ */
+void *pair_server_main(void *pair);
+
 #define RAW_RECVS 128
 
 /* An end that is only a provider's connection: the test says each byte. */

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * rpcrdma-pair: the service at the responder, and the thread that it runs on.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rpcrdma-pair.h"
+
+static void put_data(struct rpc_req *req, uint32_t n, uint32_t seed)
+{
+	struct mem_buf *b;
+	struct mem_sge sge;
+
+	if (!n) {
+		xdr_put_u32(&req->res, 0);
+		return;
+	}
+	b = mem_buf_get(req->call_msg->pool, n);
+	assert_non_null(b);
+	pair_pattern(b->data, n, seed);
+	req->hold[req->nhold++] = b;
+	sge = mem_buf_sge(b, 0, n);
+	xdr_put_payload(&req->res, &sge);
+}
+
+static void serve_put(struct rpc_req *req, unsigned payloads)
+{
+	uint32_t first = payloads == 1 ? xdr_get_u32(&req->args) : 0, n;
+
+	for (unsigned i = 0; i < payloads; i++) {
+		const uint8_t *d = xdr_get_payload(&req->args, 2u << 20, &n, NULL);
+
+		xdr_put_u32(&req->res, n);
+		xdr_put_u32(&req->res, d ? pair_sum(d, n) : 0);
+	}
+	if (payloads == 1) {
+		xdr_put_u32(&req->res, first);
+		xdr_put_u32(&req->res, xdr_get_u32(&req->args));
+	}
+}
+
+static void serve_get(struct rpc_req *req)
+{
+	xdr_put_u32(&req->res, 1);
+	put_data(req, xdr_get_u32(&req->args), 5);
+	xdr_put_u32(&req->res, 77);
+}
+
+static void serve_list(struct rpc_req *req)
+{
+	uint32_t n = xdr_get_u32(&req->args);
+	uint8_t *d = malloc(n ? n : 1);
+
+	pair_pattern(d, n, 9);
+	xdr_put_opaque(&req->res, d, n);
+	free(d);
+}
+
+static void serve_echo(struct rpc_req *req)
+{
+	uint32_t n;
+	const uint8_t *d = xdr_get_opaque(&req->args, 2u << 20, &n);
+
+	xdr_put_u32(&req->res, n);
+	xdr_put_u32(&req->res, d ? pair_sum(d, n) : 0);
+}
+
+static void call_back(struct pair *p)
+{
+	struct rpc_call_hdr h = {
+		.xid = 0x0badcafe,
+		.prog = PAIR_CB_PROG,
+		.vers = 1,
+		.proc = 0,
+	};
+	uint32_t off;
+
+	p->cb = (struct rpc_call){.xid = h.xid, .reply_max = 0};
+	p->cb.msg = mem_buf_get(p->spool, RPC_HEADROOM + 8192);
+	xdr_out_init(&p->cb.args, p->cb.msg->data + RPC_HEADROOM, 8192);
+	if (p->cb_long)
+		memset(xdr_reserve(&p->cb.args, 8000), 0, 8000);
+	off = rpc_msg_put_call(p->cb.msg->data, RPC_HEADROOM, &h);
+	assert_int_equal(p->server->ops->send_call(p->server, &p->cb, off), 0);
+}
+
+static size_t res_cap(const struct rpc_req *req)
+{
+	return req->proc == PAIR_LIST ? 1100000 : 4096;
+}
+
+static void serve(void *ctx, struct rpc_req *req)
+{
+	struct pair *p = ctx;
+
+	p->served++;
+	p->last_res_max = req->res_max;
+	p->last_sink_max = req->sink_max;
+	p->last_nsinks = req->nsinks;
+	for (unsigned i = 0; i < XDR_MAX_PAYLOADS; i++)
+		p->last_sink[i] = req->sink[i];
+	req->fault = p->fault;
+	if (req->proc == PAIR_LATER) {
+		pthread_mutex_lock(&p->lock);
+		p->later[p->nlater++] = req;
+		pthread_mutex_unlock(&p->lock);
+		return;
+	}
+	assert_int_equal(rpc_req_begin(req, res_cap(req)), 0);
+	switch (req->proc) {
+	case PAIR_PUT:
+		serve_put(req, 1);
+		break;
+	case PAIR_TWO:
+		serve_put(req, 2);
+		break;
+	case PAIR_GET:
+		serve_get(req);
+		break;
+	case PAIR_GET2:
+		put_data(req, xdr_get_u32(&req->args), 1);
+		put_data(req, xdr_get_u32(&req->args), 2);
+		break;
+	case PAIR_LIST:
+		serve_list(req);
+		break;
+	case PAIR_ECHO:
+		serve_echo(req);
+		break;
+	case PAIR_NONE:
+		xdr_put_u32(&req->res, 0);
+		break;
+	case PAIR_CALL_BACK:
+		call_back(p);
+		break;
+	}
+	rpc_req_reply(req, xdr_in_ok(&req->args) ? RPC_ACCEPT_SUCCESS : RPC_ACCEPT_GARBAGE_ARGS);
+}
+
+unsigned pair_release(struct pair *p)
+{
+	unsigned n;
+
+	for (n = 0;; n++) {
+		struct rpc_req *req = NULL;
+
+		pthread_mutex_lock(&p->lock);
+		if (p->nlater)
+			req = p->later[--p->nlater];
+		pthread_mutex_unlock(&p->lock);
+		if (!req)
+			return n;
+		rpc_req_reply(req, RPC_ACCEPT_SUCCESS);
+	}
+}
+
+static struct rpc_call *server_find(void *ctx, uint32_t xid, bool reverse)
+{
+	struct pair *p = ctx;
+
+	return reverse && p->cb.msg && xid == p->cb.xid && !p->cb_done ? &p->cb : NULL;
+}
+
+static void server_reply(void *ctx, struct rpc_call *call, int error, struct xdr_in *msg)
+{
+	struct rpc_reply_hdr h;
+	struct pair *p = ctx;
+
+	p->cb_error = error ? error : rpc_msg_get_reply(msg, &h);
+	p->cb_done = true;
+}
+
+void *pair_server_main(void *ctx)
+{
+	struct pair *p = ctx;
+	struct rpc_xprt_up up = {
+		.find = server_find, .reply = server_reply, .request = serve, .ctx = p};
+	struct err e = {0};
+	struct pollfd pfd = {.fd = p->acceptor->fd, .events = POLLIN};
+	int rc;
+
+	do {
+		poll(&pfd, 1, PAIR_CONNECT_MS);
+		rc = p->acceptor->ops->accept(p->acceptor, &p->server, &e);
+	} while (rc == -EAGAIN);
+	if (rc || rpcrdma_establish(p->server, &up, &e)) {
+		fprintf(stderr, "responder: %s\n", e.msg);
+		p->server_down = true;
+		return NULL;
+	}
+	while (!p->server->ops->progress(p->server, 100))
+		;
+	p->server_down = true;
+	if (p->cb.msg && !p->cb_done)
+		p->server->ops->forget(p->server, &p->cb);
+	return NULL;
+}
