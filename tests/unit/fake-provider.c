@@ -615,6 +615,8 @@ static void do_read(struct fake_conn *c, struct item *it)
 		break_locked(c, "RDMA Read from no door");
 		return;
 	}
+	if (c->peer->down_told || c->peer->freed)
+		return; /* the memory is its user's again */
 	memcpy(it->wr.sge[0].addr, at, it->wr.sge[0].len);
 	r = calloc(1, sizeof(*r));
 	r->wc = (struct prov_wc){.op = PROV_WC_READ, .cookie = it->wr.cookie};
