@@ -21,7 +21,7 @@ static void clear_bit(uint64_t *w, uint32_t i)
 	w[i / 64] &= ~(UINT64_C(1) << (i % 64));
 }
 
-static bool test_bit(const uint64_t *w, uint32_t i)
+static inline bool test_bit(const uint64_t *w, uint32_t i)
 {
 	return w[i / 64] >> (i % 64) & 1;
 }

@@ -159,7 +159,7 @@ static int finish(struct options *o, const char **at, const enum rpc_proto *prot
 static int take(struct options *o, int opt, char *arg, const char **at, enum rpc_proto *protos,
 	unsigned *nprotos, struct err *e)
 {
-	uint32_t v;
+	uint32_t v = 0;
 
 	switch (opt) {
 	case OPT_LISTEN:
