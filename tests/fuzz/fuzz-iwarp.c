@@ -2,7 +2,8 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * Any bytes from the peer of an established iWARP connection. The first byte chooses CRC and how
- * the stream is cut; "%w" and "%r" at the place of an STag name the open doors.
+ * the stream is cut; "%%%w" and "%%%r" at the place of an STag name the open doors, "%%%g" that of
+ * a cancelled call.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 
 #include "transport/iwarp.h"
 
-static uint8_t mem[3][4096];
+static uint8_t mem[4][4096];
 
 static void patch(uint8_t *p, size_t n, const char *mark, uint32_t stag)
 {
@@ -25,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct prov_params p = {.recv_depth = 4, .send_depth = 4, .ird = 2, .ord = 2};
 	struct prov_wr read = {.op = PROV_READ, .nsge = 1, .remote_stag = 1};
 	struct mem_sge s = {.addr = mem[0], .len = sizeof(mem[0])};
-	struct prov_door w, r;
+	struct prov_door w, r, g;
 	struct prov_wc wc[4];
 	struct iwarp_conn *c;
 	uint8_t *copy;
@@ -39,6 +40,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	prov_iwarp.expose(&c->prov, &s, PROV_REMOTE_WRITE, &w);
 	s.addr = mem[1];
 	prov_iwarp.expose(&c->prov, &s, PROV_REMOTE_READ, &r);
+	s.addr = mem[3];
+	prov_iwarp.expose(&c->prov, &s, PROV_REMOTE_WRITE, &g);
+	g.abandoned = true;
+	prov_iwarp.withdraw(&c->prov, &g, 1, 0);
 	s.addr = mem[2];
 	s.len = 600;
 	for (int i = 0; i < 4; i++)
@@ -49,6 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(copy, data, size);
 	patch(copy, size, "%%%w", w.stag);
 	patch(copy, size, "%%%r", r.stag);
+	patch(copy, size, "%%%g", g.stag);
 	patch(copy, size, "%%%s", c->reads[0].stag);
 	for (size_t at = 1, n; at < size; at += n) {
 		n = data[0] & 2 ? size - at : data[0] % 64 + 1u;
@@ -65,6 +71,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		prov_iwarp.poll(&c->prov, wc, 4);
 	if (!c->down)
 		abort();
+	for (size_t i = 0; i < sizeof(mem[3]); i++)
+		if (mem[3][i])
+			abort();
 	prov_iwarp.free(&c->prov);
 	return 0;
 }
