@@ -24,6 +24,9 @@ static void run(const uint8_t *msg, size_t len)
 	req.cred.flavor = RPC_AUTH_SYS;
 	xdr_in_init(&req.args, msg, len);
 	xdr_out_init(&req.res, reply, SERVE_RES_CAP);
+	req.nsinks = len % (XDR_MAX_PAYLOADS + 1);
+	for (unsigned i = 0; i < req.nsinks; i++)
+		req.sink[i] = (uint32_t)(len * (i + 1) % 300);
 	compound_run(&sv, &req, &probe);
 	session_put(&sv.state, probe);
 	for (unsigned i = 0; i < req.nhold; i++)
