@@ -17,7 +17,8 @@
 
 #include "transport/provider.h"
 
-extern const struct prov_ops prov_fake; /* withdraw() closes at once and knows abandoned doors, as iwarp */
+extern const struct prov_ops
+	prov_fake; /* withdraw() closes at once and knows abandoned doors, as iwarp */
 extern const struct prov_ops prov_fake_async; /* ... some polls later and does not, as verbs */
 
 /* Violations since the last call, with a sentence about the first of them on stderr. */
