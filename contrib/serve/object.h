@@ -72,7 +72,7 @@ struct obj_table *obj_table_new(
 	const char *dir, const uint8_t *secret, size_t max_fds, struct err *e);
 /* All references must be back. Accepts NULL, returns NULL. */
 struct obj_table *obj_table_free(struct obj_table *t);
-/* How many files may be held open, each with two descriptors, beside what the table keeps. */
+/* How many files may be held open, each with a descriptor, beside what the table keeps. */
 size_t obj_table_opens(const struct obj_table *t);
 void obj_table_stats(struct obj_table *t, struct obj_stats *out);
 /* Closes what has been idle for longer than idle_ns; call now and then. */

@@ -71,11 +71,43 @@ static int need_fds_locked(struct st *st, uint32_t access, int *given, bool rdwr
 	return 0;
 }
 
-static uint32_t widen_locked(
-	struct st *st, uint32_t access, uint32_t deny, int *fd, bool rdwr, struct nfs4_stateid *out)
+uint32_t st_open_room(struct state *s, struct client *c)
 {
-	int r = need_fds_locked(st, access, fd, rdwr);
+	if (__atomic_load_n(&c->nopens, __ATOMIC_RELAXED) >= s->max_opens * 2ull / 3)
+		return NFS4ERR_NOSPC;
+	while (__atomic_load_n(&s->nopens, __ATOMIC_RELAXED) >= s->max_opens)
+		if (!client_evict_one(s, c->id))
+			return NFS4ERR_DELAY;
+	return NFS4_OK;
+}
 
+/* Counts st as one open more, until its last reference is gone. */
+static bool count_open(struct state *s, struct st *st)
+{
+	if (__atomic_add_fetch(&s->nopens, 1, __ATOMIC_RELAXED) > s->max_opens) {
+		__atomic_sub_fetch(&s->nopens, 1, __ATOMIC_RELAXED);
+		return false;
+	}
+	__atomic_add_fetch(&st->client->nopens, 1, __ATOMIC_RELAXED);
+	st->counted++;
+	return true;
+}
+
+/* Would access take a second descriptor of its own? */
+static bool needs_second(const struct st *st, uint32_t access)
+{
+	return st->counted < 2 && (((access & OPEN4_SHARE_ACCESS_WRITE) && st->fd_w < 0) ||
+					  ((access & OPEN4_SHARE_ACCESS_READ) && st->fd_r < 0));
+}
+
+static uint32_t widen_locked(struct state *s, struct st *st, uint32_t access, uint32_t deny,
+	int *fd, bool rdwr, struct nfs4_stateid *out)
+{
+	int r;
+
+	if (needs_second(st, access) && !count_open(s, st))
+		return NFS4ERR_DELAY;
+	r = need_fds_locked(st, access, fd, rdwr);
 	if (r < 0)
 		return nfs4_errno_status(r);
 	st->access |= access;
@@ -86,28 +118,6 @@ static uint32_t widen_locked(
 	*out = st->sid;
 	pthread_mutex_unlock(&st->client->lock);
 	return NFS4_OK;
-}
-
-uint32_t st_open_room(struct state *s, struct client *c)
-{
-	if (__atomic_load_n(&c->nopens, __ATOMIC_RELAXED) >= (s->max_opens + 1) / 2)
-		return NFS4ERR_NOSPC;
-	while (__atomic_load_n(&s->nopens, __ATOMIC_RELAXED) >= s->max_opens)
-		if (!client_evict_one(s, c->id))
-			return NFS4ERR_DELAY;
-	return NFS4_OK;
-}
-
-/* Counts st as an open, until its last reference is gone. */
-static bool count_open(struct state *s, struct st *st)
-{
-	if (__atomic_add_fetch(&s->nopens, 1, __ATOMIC_RELAXED) > s->max_opens) {
-		__atomic_sub_fetch(&s->nopens, 1, __ATOMIC_RELAXED);
-		return false;
-	}
-	__atomic_add_fetch(&st->client->nopens, 1, __ATOMIC_RELAXED);
-	st->counted = true;
-	return true;
 }
 
 static uint32_t first_open_locked(struct state *s, struct client *c, struct obj *o,
@@ -155,7 +165,7 @@ uint32_t st_open(struct state *s, struct client *c, struct obj *o, const struct 
 			blocker = other->client->id;
 			status = NFS4ERR_SHARE_DENIED;
 		} else if (st) {
-			status = widen_locked(st, access, deny, &fd, fd_rdwr, out);
+			status = widen_locked(s, st, access, deny, &fd, fd_rdwr, out);
 		} else if (room != NFS4_OK) {
 			status = room;
 		} else {

@@ -412,16 +412,16 @@ static size_t fd_limit(void)
 	return rl.rlim_cur;
 }
 
-/* A third for unused objects. An open takes the object's descriptor and one or two of its own:
- * those of the rest, without the reserve, in threes. */
+/* A quarter for unused objects, the rest without the reserve in pairs: an open takes the object's
+ * descriptor and one of its own. */
 static void share_fds(struct obj_table *t, size_t max_fds)
 {
 	size_t limit = fd_limit(), reserve = FD_RESERVE < limit / 4 ? FD_RESERVE : limit / 4;
 
-	t->max_fds = limit / 3 < FD_DEFAULT_MAX ? limit / 3 : FD_DEFAULT_MAX;
+	t->max_fds = limit / 4 < FD_DEFAULT_MAX ? limit / 4 : FD_DEFAULT_MAX;
 	if (max_fds)
 		t->max_fds = max_fds;
-	t->max_opens = limit > t->max_fds + reserve ? (limit - t->max_fds - reserve) / 3 : 1;
+	t->max_opens = limit > t->max_fds + reserve ? (limit - t->max_fds - reserve) / 2 : 1;
 	if (t->max_opens > OPENS_MAX)
 		t->max_opens = OPENS_MAX;
 }

@@ -10,7 +10,7 @@
  * Unconfirmed records cost nothing to make, so a new one pushes out the oldest of too many.
  *
  * Descriptors are scarce: opens of all clients together are bounded by what RLIMIT_NOFILE leaves,
- * and one client gets half of them at most.
+ * and one client gets two thirds of them at most. One with two descriptors of its own counts twice.
  *
  * Memory for replies is set aside when a session is made, for all that its slots may come to keep,
  * so that a slot never has to break the promise; it is taken from the heap as replies come. The
@@ -112,9 +112,9 @@ struct st {
 	struct obj *obj; /* referenced */
 	uint32_t owner_len;
 	uint8_t *owner;
-	unsigned refs; /* client->lock */
-	bool closed;   /* client->lock */
-	bool counted;  /* in nopens; set once */
+	unsigned refs;	 /* client->lock */
+	bool closed;	 /* client->lock */
+	uint8_t counted; /* times in nopens; obj->lock to change */
 	/* ST_OPEN, obj->lock (descriptors: set once, closed at the last reference) */
 	uint32_t access, deny;
 	int fd_r, fd_w;
@@ -242,8 +242,9 @@ void slot_done(struct session *ses, uint32_t slotid, const void *reply, uint32_t
  * that the caller already has, opened with fd_flags; consumed in any case. A status. */
 uint32_t st_open(struct state *s, struct client *c, struct obj *o, const struct nfs4_opaque *owner,
 	uint32_t access, uint32_t deny, int fd, bool fd_rdwr, struct nfs4_stateid *out);
-/* Is there room for another open of c? NFS4_OK; NFS4ERR_NOSPC: c itself holds its share, half of
- * all; NFS4ERR_DELAY: until somebody closes something. Expired clients are evicted to make room. */
+/* Is there room for another open of c? NFS4_OK; NFS4ERR_NOSPC: c itself holds its share, two
+ * thirds; NFS4ERR_DELAY: until somebody closes something. Expired clients are evicted to make room.
+ */
 uint32_t st_open_room(struct state *s, struct client *c);
 uint32_t st_close(struct state *s, struct client *c, struct obj *o, const struct nfs4_stateid *sid,
 	struct nfs4_stateid *out);

@@ -134,10 +134,8 @@ void st_put(struct state *s, struct st *st)
 	pthread_mutex_unlock(&st->client->lock);
 	if (!last)
 		return;
-	if (st->counted) {
-		__atomic_sub_fetch(&st->client->nopens, 1, __ATOMIC_RELAXED);
-		__atomic_sub_fetch(&s->nopens, 1, __ATOMIC_RELAXED);
-	}
+	__atomic_sub_fetch(&st->client->nopens, st->counted, __ATOMIC_RELAXED);
+	__atomic_sub_fetch(&s->nopens, st->counted, __ATOMIC_RELAXED);
 	if (st->fd_r >= 0)
 		close(st->fd_r);
 	if (st->fd_w >= 0 && st->fd_w != st->fd_r)

@@ -273,7 +273,7 @@ static void one_client_cannot_open_everything(void **state)
 	assert_int_equal(env_open(e, "new", true, RD, 0, "c", &sid, &fh), NFS4ERR_NOSPC);
 	env_path(e, "new", path, sizeof(path));
 	assert_int_not_equal(access(path, F_OK), 0);
-	assert_int_equal(env_open(e, "f", false, WR, 0, "b", &sid, &fh), NFS4_OK);
+	assert_int_equal(env_open(e, "f", false, RD, 0, "b", &sid, &fh), NFS4_OK);
 	assert_int_equal(close_file(e, &fh, &first), NFS4_OK);
 	assert_int_equal(env_open(e, "f", false, RD, 0, "c", &sid, &fh), NFS4_OK);
 	/* two others take what is left, until a client that has gone makes room */
@@ -286,6 +286,11 @@ static void one_client_cannot_open_everything(void **state)
 	e->sv.state.lease_s = 0;
 	assert_int_equal(env_open(e, "f", false, RD, 0, "a", &sid, &other), NFS4_OK);
 	assert_int_equal(e->sv.state.nopens, 3);
+	/* another descriptor counts as another open */
+	assert_int_equal(env_open(e, "f", false, WR, 0, "a", &sid, &other), NFS4_OK);
+	assert_int_equal(e->sv.state.nopens, 4);
+	assert_int_equal(close_file(e, &other, &sid), NFS4_OK);
+	assert_int_equal(e->sv.state.nopens, 2);
 }
 
 static void a_new_read_only_file_can_be_written_once(void **state)
