@@ -194,15 +194,16 @@ static bool fill_batch(struct iwarp_conn *c)
 	struct iwarp_req *r;
 
 	b->at = b->n = b->hdr_n = 0;
-	if (c->growing) {
-		c->emss = iwarp_tx_segment(c);
-		c->mulpdu = mpa_mulpdu(c->emss);
-		c->growing = c->emss < IWARP_LOOPBACK_EMSS;
-	}
 	pthread_mutex_lock(&c->q_lock);
 	if (!c->held)
 		TAILQ_CONCAT(&c->ready, &c->queue, link);
 	pthread_mutex_unlock(&c->q_lock);
+	r = TAILQ_FIRST(&c->ready);
+	if (c->growing && r && r->len - r->built > c->mulpdu) {
+		c->emss = iwarp_tx_segment(c);
+		c->mulpdu = mpa_mulpdu(c->emss);
+		c->growing = c->emss < IWARP_LOOPBACK_EMSS;
+	}
 	while ((r = TAILQ_FIRST(&c->ready)) && bytes < IWARP_BATCH_BYTES &&
 		b->n + PROV_MAX_SGE + 2 <= IWARP_BATCH_IOV &&
 		b->hdr_n + 2 + DDP_UNTAGGED_LEN + DDP_TERM_MAX + 8 <= IWARP_BATCH_HDR) {

@@ -144,7 +144,8 @@ int mem_pool_attach(struct mem_pool *pool, const struct mem_registrar *r)
 		TAILQ_FOREACH (t, &pool->all, all) {
 			if (t == s)
 				break;
-			r->unreg(r->ctx, &t->pub);
+			if (t->pub.reg)
+				r->unreg(r->ctx, &t->pub);
 			t->pub.reg = NULL;
 		}
 		s->pub.reg = NULL;
@@ -163,7 +164,8 @@ void mem_pool_detach(struct mem_pool *pool)
 	pthread_mutex_lock(&pool->lock);
 	if (pool->attached) {
 		TAILQ_FOREACH (s, &pool->all, all) {
-			pool->reg.unreg(pool->reg.ctx, &s->pub);
+			if (s->pub.reg)
+				pool->reg.unreg(pool->reg.ctx, &s->pub);
 			s->pub.reg = NULL;
 		}
 		pool->attached = false;
@@ -218,6 +220,7 @@ static struct slab *slab_new_locked(struct mem_pool *pool, unsigned class, unsig
 	s->class = class;
 	s->nblocks = nblocks;
 	s->pub.len = (size_t)nblocks * size;
+	s->pub.block = size;
 	s->pub.base =
 		mmap(NULL, s->pub.len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (s->pub.base == MAP_FAILED) {
@@ -272,6 +275,7 @@ static struct mem_buf *class_grow_and_take(struct mem_pool *pool, unsigned class
 	struct mem_buf *b;
 	struct slab *s;
 	size_t have;
+	unsigned n;
 
 	pthread_mutex_lock(&pool->lock);
 	/* another thread may have grown the class while this one waited for the lock */
@@ -286,7 +290,11 @@ static struct mem_buf *class_grow_and_take(struct mem_pool *pool, unsigned class
 		if (size > pool->limit || pool->slab_bytes > pool->limit - size)
 			goto out;
 	}
-	s = slab_new_locked(pool, class, slab_blocks(pool, have, size));
+	n = slab_blocks(pool, have, size);
+	s = slab_new_locked(pool, class, n);
+	/* what cannot be had in one large piece may still be registered block by block */
+	if (!s && n > 1)
+		s = slab_new_locked(pool, class, 1);
 	if (!s)
 		goto out;
 	pthread_mutex_lock(&c->lock);

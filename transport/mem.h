@@ -23,7 +23,8 @@ struct mem_pool;
 struct mem_slab {
 	void *base;
 	size_t len;
-	void *reg; /* the registrar's handle (struct ibv_mr *), NULL without one */
+	uint32_t block; /* bytes of each of its blocks */
+	void *reg;	/* the registrar's handle (struct ibv_mr *), NULL without one */
 };
 
 /* A piece of memory to send from or receive into. slab may be NULL for memory from outside the pool
@@ -47,7 +48,9 @@ struct mem_buf {
 
 /* Registers memory with a device. Called with the pool's lock held: must not call back. */
 struct mem_registrar {
-	/* Returns 0 and sets slab->reg, or a negative errno (-ENOMEM: RLIMIT_MEMLOCK is too small). */
+	/* Returns 0 and sets slab->reg (or leaves it NULL: the device need not know this one), or a
+	 * negative errno (-ENOMEM: RLIMIT_MEMLOCK is too small). unreg is called only if it was
+	 * set. */
 	int (*reg)(void *ctx, struct mem_slab *slab);
 	void (*unreg)(void *ctx, struct mem_slab *slab);
 	void *ctx;
@@ -68,8 +71,8 @@ int mem_pool_attach(struct mem_pool *pool, const struct mem_registrar *r);
 /* Unregisters all slabs. The registrar's device must not be using them any more. */
 void mem_pool_detach(struct mem_pool *pool);
 
-/* A block of at least size bytes (1..MEM_MAX_SIZE) with one reference, contents undefined; NULL when
- * the limit is reached or registration fails. Any thread. */
+/* A block of at least size bytes (1..MEM_MAX_SIZE) with one reference, contents undefined; NULL
+ * when the limit is reached or registration fails. Any thread. */
 struct mem_buf *mem_buf_get(struct mem_pool *pool, size_t size);
 struct mem_buf *mem_buf_ref(struct mem_buf *buf);
 /* Any thread. Accepts NULL, returns NULL. */

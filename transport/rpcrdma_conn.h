@@ -79,6 +79,7 @@ struct rpcrdma_posted {
 	enum rpcrdma_state state;
 	uint32_t off; /* of the XID word in call->msg */
 	int error;    /* FAILED, CLOSING: what to tell the owner */
+	bool retried; /* has been out of memory with nothing else under way */
 	unsigned ndoors;
 	struct prov_door
 		door[RPCRDMA_DOORS_MAX]; /* first those of the sinks, then the Reply chunk's */
@@ -140,8 +141,9 @@ struct rpcrdma_conn {
 	struct rpcrdma_taken_list pulls, waiting;
 	uint64_t read_ns;	       /* when an RDMA Read was last begun or ended */
 	struct rpcrdma_taken *scratch; /* for the next header */
-	unsigned reads;		       /* under way */
-	unsigned held; /* small messages posted under PROV_MORE since the last flush */
+	bool no_memory; /* the backlog waits for memory that a call under way holds */
+	unsigned reads; /* under way */
+	unsigned held;	/* small messages posted under PROV_MORE since the last flush */
 	struct rpcrdma_posted_list closing;
 	struct rpcrdma_counts count;
 	uint64_t spin_ns;

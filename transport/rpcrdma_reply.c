@@ -123,6 +123,30 @@ static void check_xid(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 		p->error = bad_reply(c, p->call->xid, "has another XID in its RPC message");
 }
 
+/* Memory, or the right to register more of it, ran out while p was made ready: it goes back to the
+ * head of the backlog, to be sent when another call has given some back; or once more at once, if
+ * those that had it have failed together with p. */
+static bool wait_for_memory(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
+{
+	bool wait;
+
+	pthread_mutex_lock(&c->lock);
+	c->no_memory = !TAILQ_EMPTY(&c->posted);
+	wait = !c->down && (c->no_memory || !p->retried);
+	if (wait) {
+		p->retried = !c->no_memory;
+		mem_buf_unref(p->reply_buf);
+		p->reply_buf = NULL;
+		p->ndoors = p->nsinks = 0;
+		p->error = 0;
+		p->closed = false;
+		p->state = RPCRDMA_BACKLOG;
+		TAILQ_INSERT_HEAD(&c->backlog, p, link);
+	}
+	pthread_mutex_unlock(&c->lock);
+	return wait;
+}
+
 /* All doors of p are closed (p is in `closing`): tells the owner. */
 void rpcrdma_reply_closed(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 {
@@ -133,6 +157,14 @@ void rpcrdma_reply_closed(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 	int error;
 
 	TAILQ_REMOVE(&c->closing, p, link);
+	if (p->error == -ENOMEM && wait_for_memory(c, p))
+		return;
+	c->no_memory = false;
+	if (p->error == -ENOMEM)
+		log_warn(
+			"%s: call %08x could not be sent: no memory to be registered for it; raise "
+			"RLIMIT_MEMLOCK (ulimit -l) or the pool's size",
+			c->x.peer, call->xid);
 	if (!p->error)
 		check_xid(c, p);
 	error = p->error;
@@ -297,6 +329,7 @@ void rpcrdma_forget(struct rpc_xprt *x, struct rpc_call *call)
 	else
 		p->closed = true;
 	rpcrdma_await_closed(c, p);
+	c->no_memory = false;
 	if (p->recv)
 		rpcrdma_recv_done(c, p->recv);
 	mem_buf_unref(p->reply_buf);

@@ -233,7 +233,7 @@ static void post_call(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 
 	if (down)
 		rc = 0;
-	if (rc)
+	if (rc && rc != -ENOMEM)
 		log_warn("%s: call %08x could not be sent: %s", c->x.peer, p->call->xid,
 			rc == -EMSGSIZE ? "longer than the peer receives" : strerror(-rc));
 	pthread_mutex_lock(&c->lock);
@@ -274,6 +274,7 @@ static struct rpcrdma_posted *posted_new_locked(struct rpcrdma_conn *c)
 		p = malloc(sizeof(*p));
 	if (p) {
 		p->error = 0;
+		p->retried = false;
 		p->ndoors = p->nsinks = 0;
 		p->reply_buf = NULL;
 		p->recv = NULL;
@@ -319,7 +320,7 @@ void rpcrdma_send_backlog(struct rpcrdma_conn *c)
 {
 	struct rpcrdma_posted *p;
 
-	for (;;) {
+	while (!c->no_memory) {
 		pthread_mutex_lock(&c->lock);
 		p = TAILQ_FIRST(&c->backlog);
 		if (p && !rpcrdma_credit_take(&c->credit))

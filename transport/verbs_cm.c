@@ -121,7 +121,7 @@ static uint32_t at_most(uint32_t want, uint32_t limit)
 static int make_qp(struct verbs_conn *v, const struct prov_params *p, struct err *e)
 {
 	struct ibv_qp_init_attr attr = {.qp_type = IBV_QPT_RC};
-	int ret = verbs_domain_get(v->id->verbs, p->pool, &v->dom, e);
+	int ret = verbs_domain_get(v->id->verbs, p->pool, v->active, &v->dom, e);
 
 	if (ret)
 		return ret;

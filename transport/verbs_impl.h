@@ -29,12 +29,14 @@
 
 #include "transport/provider.h"
 
+#define VERBS_BULK	  (64u << 10) /* larger blocks hold payload, never messages */
 #define VERBS_CHAIN	  32	       /* work requests handed to the device in one post */
 #define VERBS_STASH	  16	       /* completions taken at once */
 #define VERBS_SIGNAL_WRS  16	       /* at the latest every so many requests, */
 #define VERBS_SIGNAL_HELD (256u << 10) /* or held bytes, a completion is asked for */
 
-/* A device's protection domain and the pool whose slabs are registered in it. */
+/* A device's protection domain and the pool whose slabs are registered in it. A pool serves one role:
+ * requester or responder. */
 struct verbs_domain {
 	struct ibv_context *ctx;
 	struct ibv_pd *pd;
@@ -42,6 +44,7 @@ struct verbs_domain {
 	struct ibv_device_attr attr;
 	bool iwarp;   /* RDMA Read sinks need remote write access */
 	bool windows; /* type 2 memory windows: doors without registration */
+	bool lean;    /* bulk memory is registered by its doors alone: it is never sent from */
 	unsigned refs;
 	LIST_ENTRY(verbs_domain) link;
 };
@@ -111,8 +114,8 @@ struct verbs_conn {
 };
 
 /* verbs_mem.c */
-int verbs_domain_get(
-	struct ibv_context *ctx, struct mem_pool *pool, struct verbs_domain **out, struct err *e);
+int verbs_domain_get(struct ibv_context *ctx, struct mem_pool *pool, bool active,
+	struct verbs_domain **out, struct err *e);
 void verbs_domain_put(struct verbs_domain *dom);
 uint32_t verbs_lkey(const struct mem_sge *sge);
 int verbs_expose(

@@ -45,6 +45,8 @@ static int slab_reg(void *ctx, struct mem_slab *slab)
 	struct verbs_domain *dom = ctx;
 	int access = IBV_ACCESS_LOCAL_WRITE | (dom->windows ? IBV_ACCESS_MW_BIND : 0);
 
+	if (dom->lean && slab->block > VERBS_BULK)
+		return 0;
 	slab->reg = ibv_reg_mr(dom->pd, slab->base, slab->len, access);
 	if (slab->reg)
 		return 0;
@@ -59,7 +61,8 @@ static void slab_unreg(void *ctx, struct mem_slab *slab)
 	slab->reg = NULL;
 }
 
-static int domain_new(struct ibv_context *ctx, struct mem_pool *pool, struct verbs_domain **out)
+static int domain_new(
+	struct ibv_context *ctx, struct mem_pool *pool, bool active, struct verbs_domain **out)
 {
 	struct verbs_domain *dom = calloc(1, sizeof(*dom));
 	struct mem_registrar r = {slab_reg, slab_unreg, dom};
@@ -76,6 +79,9 @@ static int domain_new(struct ibv_context *ctx, struct mem_pool *pool, struct ver
 		return -ret;
 	}
 	dom->windows = dom->attr.device_cap_flags & IBV_DEVICE_MEM_WINDOW_TYPE_2B;
+	/* Each registration counts against RLIMIT_MEMLOCK. A requester's payload is touched through
+	 * its doors only, so that without windows a second registration would be for nothing. */
+	dom->lean = active && !dom->windows;
 	dom->pd = ibv_alloc_pd(ctx);
 	if (!dom->pd) {
 		free(dom);
@@ -91,8 +97,8 @@ static int domain_new(struct ibv_context *ctx, struct mem_pool *pool, struct ver
 	return 0;
 }
 
-int verbs_domain_get(
-	struct ibv_context *ctx, struct mem_pool *pool, struct verbs_domain **out, struct err *e)
+int verbs_domain_get(struct ibv_context *ctx, struct mem_pool *pool, bool active,
+	struct verbs_domain **out, struct err *e)
 {
 	struct verbs_domain *dom;
 	int ret = 0;
@@ -102,7 +108,7 @@ int verbs_domain_get(
 		if (dom->ctx == ctx && dom->pool == pool)
 			break;
 	if (!dom) {
-		ret = domain_new(ctx, pool, &dom);
+		ret = domain_new(ctx, pool, active, &dom);
 		if (!ret)
 			LIST_INSERT_HEAD(&domains, dom, link);
 	}
@@ -227,7 +233,7 @@ int verbs_expose(
 {
 	struct verbs_conn *v = (struct verbs_conn *)pc;
 
-	if (!sge->slab || !sge->slab->reg)
+	if (!sge->slab || (v->dom->windows && !sge->slab->reg))
 		return -EINVAL;
 	*door = (struct prov_door){.len = sge->len, .offset = (uintptr_t)sge->addr};
 	return v->dom->windows ? expose_window(v, sge, access, door)

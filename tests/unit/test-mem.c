@@ -8,6 +8,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <cmocka.h>
@@ -112,13 +113,14 @@ static void the_limit_holds(void **state)
 
 struct fake_device {
 	int registered, fail_at, calls;
+	bool full;
 };
 
 static int fake_reg(void *ctx, struct mem_slab *slab)
 {
 	struct fake_device *d = ctx;
 
-	if (++d->calls == d->fail_at)
+	if (++d->calls == d->fail_at || d->full)
 		return -ENOMEM;
 	slab->reg = d;
 	d->registered++;
@@ -138,7 +140,8 @@ static void slabs_are_registered(void **state)
 	struct fake_device d = {.fail_at = 2};
 	struct mem_registrar r = {.reg = fake_reg, .unreg = fake_unreg, .ctx = &d};
 	struct mem_pool *pool = mem_pool_new(0);
-	struct mem_buf *a = mem_buf_get(pool, 4096), *b = mem_buf_get(pool, MIB), *c;
+	struct mem_buf *a = mem_buf_get(pool, 4096), *b = mem_buf_get(pool, MIB), *c,
+		       *e;
 
 	assert_null(a->slab->reg);
 	assert_int_equal(mem_pool_attach(pool, &r), -ENOMEM);
@@ -152,14 +155,21 @@ static void slabs_are_registered(void **state)
 	assert_ptr_equal(b->slab->reg, &d);
 	c = mem_buf_get(pool, 65536);
 	assert_ptr_equal(c->slab->reg, &d);
-	d.fail_at = d.calls + 1;
+	d.full = true;
 	assert_null(mem_buf_get(pool, 512 * 1024)); /* its slab cannot be registered */
+	d.full = false;
+	d.fail_at = d.calls + 1;
+	e = mem_buf_get(pool, 512 * 1024); /* but one with a single block can */
+	assert_non_null(e);
+	assert_int_equal(e->slab->len, 512 * 1024);
+	assert_int_equal(e->slab->block, 512 * 1024);
 	mem_pool_detach(pool);
 	assert_int_equal(d.registered, 0);
 	assert_null(c->slab->reg);
 	mem_buf_unref(a);
 	mem_buf_unref(b);
 	mem_buf_unref(c);
+	mem_buf_unref(e);
 	mem_pool_free(pool);
 }
 

@@ -30,7 +30,7 @@ struct end {
 };
 
 struct pair {
-	struct mem_pool *pool;
+	struct mem_pool *pool, *server_pool; /* each role has its own, as in real life */
 	struct prov_params p;
 	struct prov_listener *l;
 	struct end client, server;
@@ -46,12 +46,17 @@ static struct sockaddr_in address(const char *text)
 	return sin;
 }
 
+static struct mem_pool *pool_of(struct pair *t, const struct end *e)
+{
+	return e == &t->client ? t->pool : t->server_pool;
+}
+
 static void post_receives(struct pair *t, struct end *e)
 {
 	for (int i = 0; i < RECVS; i++) {
 		struct mem_sge s;
 
-		e->recv[i] = mem_buf_get(t->pool, 4096);
+		e->recv[i] = mem_buf_get(pool_of(t, e), 4096);
 		assert_non_null(e->recv[i]);
 		s = mem_buf_sge(e->recv[i], 0, 4096);
 		assert_int_equal(e->c->ops->post_recv(e->c, i, &s), 0);
@@ -84,16 +89,18 @@ static int setup(void **state)
 	*state = t;
 	sin = address(addr);
 	t->pool = mem_pool_new(64 << 20);
+	t->server_pool = mem_pool_new(64 << 20);
 	t->p = (struct prov_params){.recv_depth = RECVS,
 		.send_depth = 32,
 		.ird = 4,
 		.ord = 4,
 		.priv = "private",
 		.priv_len = 7,
-		.pool = t->pool};
+		.pool = t->server_pool};
 	if (prov_verbs.listen((struct sockaddr *)&sin, sizeof(sin), &t->p, &t->l, &e))
 		fail_msg("listen: %s", e.msg);
 	sin.sin_port = htons(t->l->port);
+	t->p.pool = t->pool;
 	pthread_create(&thread, NULL, accept_one, t);
 	if (prov_verbs.open((struct sockaddr *)&sin, sizeof(sin), &t->p, MS, &t->client.c, &e))
 		fail_msg("open: %s", e.msg);
@@ -119,6 +126,7 @@ static int teardown(void **state)
 	if (t->l)
 		prov_verbs.unlisten(t->l);
 	mem_pool_free(t->pool);
+	mem_pool_free(t->server_pool);
 	free(t);
 	return 0;
 }
@@ -139,7 +147,7 @@ static struct prov_wc next(struct end *e)
 static void send_text(struct pair *t, struct end *from, const char *text, unsigned flags)
 {
 	struct prov_wr wr = {.op = PROV_SEND, .flags = flags, .nsge = 1, .nhold = 1};
-	struct mem_buf *b = mem_buf_get(t->pool, 4096);
+	struct mem_buf *b = mem_buf_get(pool_of(t, from), 4096);
 
 	strcpy((char *)b->data, text);
 	wr.sge[0] = mem_buf_sge(b, 0, strlen(text) + 1);
@@ -189,7 +197,7 @@ static void data_is_placed(void **state)
 	struct mem_sge s;
 
 	sink = mem_buf_get(t->pool, 1 << 20);
-	source = mem_buf_get(t->pool, 1 << 20);
+	source = mem_buf_get(t->server_pool, 1 << 20);
 	memset(sink->data, 0, 1 << 20);
 	memset(source->data, 0x5a, 1 << 20);
 	s = mem_buf_sge(sink, 4096, 100001);
@@ -221,7 +229,7 @@ static void data_is_fetched(void **state)
 	struct prov_wc wc;
 	struct mem_sge s;
 
-	sink = mem_buf_get(t->pool, 1 << 20);
+	sink = mem_buf_get(t->server_pool, 1 << 20);
 	source = mem_buf_get(t->pool, 1 << 20);
 	for (int i = 0; i < 1 << 20; i++)
 		source->data[i] = i * 7;
@@ -252,7 +260,7 @@ static void a_closed_door_is_closed(void **state)
 	struct mem_sge s;
 
 	sink = mem_buf_get(t->pool, 4096);
-	source = mem_buf_get(t->pool, 4096);
+	source = mem_buf_get(t->server_pool, 4096);
 	memset(sink->data, 0, 4096);
 	memset(source->data, 0xff, 4096);
 	s = mem_buf_sge(sink, 0, 4096);
