@@ -5,10 +5,10 @@
  *
  * How a call travels (RFC 8166 section 3.5), the first that fits what the peer receives:
  *
- *   inline     header and whole message in the Send; payload is copied into it ("pulled up")
- *   Read chunk the largest payload is taken out, without its round-up, and read by the peer from
- * where it lies; what follows it in the message stays in the Send long       RDMA_NOMSG; all pieces
- * of the message are segments of a position-zero Read chunk
+ * - inline: header and whole message in the Send; payload is copied into it ("pulled up").
+ * - Read chunk: the largest payload is taken out, without its round-up, and read by the peer from
+ *   where it lies; what follows it in the message stays in the Send.
+ * - long: RDMA_NOMSG; all pieces of the message are segments of a position-zero Read chunk.
  *
  * How its reply may travel: each sink is a Write chunk of one segment. If the rest of the largest
  * possible reply is longer than what we receive inline, there is a Reply chunk, and then, since
