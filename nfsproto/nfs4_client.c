@@ -359,7 +359,7 @@ static void client_init(struct nfs4_client *c, const struct nfs_mount_params *p)
 	pthread_condattr_t attr;
 
 	c->base.backend = &nfs4_backend;
-	c->minor = p->minor_version;
+	c->minor = p->vers_minor;
 	c->cred = p->cred;
 	snprintf(c->server, sizeof(c->server), "%s", p->host);
 	c->connect_ms = p->connect_ms;
@@ -565,6 +565,11 @@ static void nfs4_submit(struct nfs_client *base, struct nfs_op *op)
 	struct nfs4_client *c = nfs4_client(base);
 	struct nfs_open *o;
 
+	if (!nfs4_kinds[op->type].put && op->type != NFS_OPEN && op->type != NFS_CLOSE) {
+		op->error = -EOPNOTSUPP;
+		op->done(op);
+		return;
+	}
 	if (op->type == NFS_OPEN) {
 		nfs4_open_submit(c, op);
 		return;

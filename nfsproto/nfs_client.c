@@ -40,6 +40,17 @@ const char *nfs_op_name(enum nfs_op_type t)
 		[NFS_LINK] = "LINK",
 		[NFS_READDIR] = "READDIR",
 		[NFS_STATFS] = "STATFS",
+		[NFS_LOCK] = "LOCK",
+		[NFS_LOCKT] = "LOCKT",
+		[NFS_SEEK] = "SEEK",
+		[NFS_ALLOCATE] = "ALLOCATE",
+		[NFS_COPY] = "COPY",
+		[NFS_GETXATTR] = "GETXATTR",
+		[NFS_SETXATTR] = "SETXATTR",
+		[NFS_LISTXATTR] = "LISTXATTR",
+		[NFS_REMOVEXATTR] = "REMOVEXATTR",
+		[NFS_GETACL] = "GETACL",
+		[NFS_SETACL] = "SETACL",
 	};
 
 	return (unsigned)t < NFS_OP_TYPES ? names[t] : "unknown";
@@ -112,6 +123,34 @@ static uint32_t clamp_io(uint32_t want)
 	return want & ~1023u;
 }
 
+static struct nfs_client *mount_version(const struct nfs_mount_params *p, struct err *e)
+{
+	if (p->vers_major == 4 && (p->vers_minor == 1 || p->vers_minor == 2))
+		return nfs4_backend.mount(p, e);
+	err_set(e, ERR_USAGE, "NFS version %u.%u is not supported: ask for 4.1 or 4.2",
+		p->vers_major, p->vers_minor);
+	return NULL;
+}
+
+/* The newest version that the server speaks. */
+static struct nfs_client *mount_any(struct nfs_mount_params *p, struct err *e)
+{
+	static const struct {
+		unsigned major, minor;
+	} order[] = {{4, 2}, {4, 1}};
+	struct nfs_client *c = NULL;
+
+	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]) && !c; i++) {
+		p->vers_major = order[i].major;
+		p->vers_minor = order[i].minor;
+		*e = (struct err){.kind = ERR_NONE};
+		c = mount_version(p, e);
+		if (e->kind != ERR_VERSION)
+			break;
+	}
+	return c;
+}
+
 struct nfs_client *nfs_client_new(const struct nfs_mount_params *p, struct err *e)
 {
 	struct nfs_mount_params mine = *p;
@@ -125,18 +164,13 @@ struct nfs_client *nfs_client_new(const struct nfs_mount_params *p, struct err *
 			NFS_PATH_MAX - 1);
 		return NULL;
 	}
-	if (p->minor_version != 1 && p->minor_version != 2) {
-		err_set(e, ERR_USAGE, "NFSv4.%u is not supported: ask for 4.1 or 4.2",
-			p->minor_version);
-		return NULL;
-	}
 	mine.rsize = clamp_io(p->rsize);
 	mine.wsize = clamp_io(p->wsize);
 	if (mine.connect_ms == 0)
 		mine.connect_ms = 10000;
 	if (mine.timeo_ms == 0)
 		mine.timeo_ms = 60000;
-	return nfs4_backend.mount(&mine, e);
+	return p->vers_major ? mount_version(&mine, e) : mount_any(&mine, e);
 }
 
 struct nfs_client *nfs_client_free(struct nfs_client *c)
@@ -244,6 +278,49 @@ static int check_io(const struct nfs_client *c, const struct nfs_op *op)
 	return check_fh(&op->u.write.fh);
 }
 
+/* The bytes at..at+len of a file. */
+static int check_range(uint64_t at, uint64_t len)
+{
+	if (len == 0 || at > INT64_MAX)
+		return -EINVAL;
+	return len > (uint64_t)INT64_MAX - at ? -EFBIG : 0;
+}
+
+static int check_lock(const struct nfs_op *op)
+{
+	bool test = op->type == NFS_LOCKT;
+	int type = test ? op->u.lockt.type : op->u.lock.type;
+	uint64_t start = test ? op->u.lockt.start : op->u.lock.start;
+	uint64_t end = test ? op->u.lockt.end : op->u.lock.end;
+
+	if (start > end)
+		return -EINVAL;
+	if (type != F_RDLCK && type != F_WRLCK && (test || type != F_UNLCK))
+		return -EINVAL;
+	return check_fh(test ? &op->u.lockt.fh : &op->u.lock.fh);
+}
+
+static int check_copy(const struct nfs_op *op)
+{
+	int rc = check_range(op->u.copy.from, op->u.copy.count);
+
+	if (!rc)
+		rc = check_range(op->u.copy.to, op->u.copy.count);
+	if (!rc)
+		rc = check_fh(&op->u.copy.from_fh);
+	return rc ? rc : check_fh(&op->u.copy.to_fh);
+}
+
+/* Names of extended attributes may have any byte but NUL. */
+static int check_xattr(const struct nfs_fh *fh, const struct nfs_name *n)
+{
+	if (n->len == 0 || !n->s)
+		return -EINVAL;
+	if (n->len > NFS_NAME_MAX)
+		return -ERANGE;
+	return memchr(n->s, '\0', n->len) ? -EINVAL : check_fh(fh);
+}
+
 static int check_rename(const struct nfs_op *op)
 {
 	int rc = check_dir_name(&op->u.rename.from_dir, &op->u.rename.from, -EBUSY);
@@ -291,6 +368,28 @@ static int check_op(const struct nfs_client *c, const struct nfs_op *op)
 		return op->u.readdir.entry ? check_fh(&op->u.readdir.dir) : -EINVAL;
 	case NFS_STATFS:
 		return check_fh(&op->u.statfs.fh);
+	case NFS_LOCK:
+	case NFS_LOCKT:
+		return check_lock(op);
+	case NFS_SEEK:
+		return op->u.seek.offset > INT64_MAX ? -ENXIO : check_fh(&op->u.seek.fh);
+	case NFS_ALLOCATE:
+		rc = check_range(op->u.allocate.offset, op->u.allocate.length);
+		return rc ? rc : check_fh(&op->u.allocate.fh);
+	case NFS_COPY:
+		return check_copy(op);
+	case NFS_GETXATTR:
+		return check_xattr(&op->u.getxattr.fh, &op->u.getxattr.name);
+	case NFS_SETXATTR:
+		return check_xattr(&op->u.setxattr.fh, &op->u.setxattr.name);
+	case NFS_LISTXATTR:
+		return check_fh(&op->u.listxattr.fh);
+	case NFS_REMOVEXATTR:
+		return check_xattr(&op->u.removexattr.fh, &op->u.removexattr.name);
+	case NFS_GETACL:
+		return check_fh(&op->u.getacl.fh);
+	case NFS_SETACL:
+		return check_fh(&op->u.setacl.fh);
 	case NFS_OP_TYPES:
 		break;
 	}

@@ -5,12 +5,14 @@
  * back ends and the layers above.
  *
  * Everything that asks the server is a `struct nfs_op`: fill in `type` and the matching member of
- * `u`, nfs_submit() it, and `done` is called exactly once, on a progress thread (or on the caller's,
- * before nfs_submit() returns), with no lock held. The back end retries by itself what can be retried
- * without the caller's knowledge (NFS4ERR_DELAY, a lost session, a changed connection).
+ * `u`, nfs_submit() it, and `done` is called exactly once, on a progress thread (or on the
+ * caller's, before nfs_submit() returns), with no lock held. The back end retries by itself what
+ * can be retried without the caller's knowledge (NFS4ERR_DELAY, a lost session, a changed
+ * connection).
  *
- * Ownership. The caller owns the op and all memory named by its inputs until done is called. Outputs
- * live in the op. Open state (`struct nfs_open`) is made by NFS_OPEN, and NFS_CLOSE ends it.
+ * Ownership. The caller owns the op and all memory named by its inputs until done is called.
+ * Outputs live in the op. Open state (`struct nfs_open`) is made by NFS_OPEN, and NFS_CLOSE ends
+ * it.
  *
  * Errors. op->error is 0 or a negative errno as a system call would return it; -EREMOTEIO stands
  * for "the server broke the protocol" (the log has the sentence).
@@ -59,14 +61,14 @@ struct nfs_attr {
 	struct timespec atime, mtime, ctime;
 };
 
-#define NFS_SET_MODE	   (1u << 0)
-#define NFS_SET_UID	   (1u << 1)
-#define NFS_SET_GID	   (1u << 2)
-#define NFS_SET_SIZE	   (1u << 3)
-#define NFS_SET_ATIME	   (1u << 4)
-#define NFS_SET_MTIME	   (1u << 5)
-#define NFS_SET_ATIME_NOW  (1u << 6) /* the server's clock */
-#define NFS_SET_MTIME_NOW  (1u << 7)
+#define NFS_SET_MODE	  (1u << 0)
+#define NFS_SET_UID	  (1u << 1)
+#define NFS_SET_GID	  (1u << 2)
+#define NFS_SET_SIZE	  (1u << 3)
+#define NFS_SET_ATIME	  (1u << 4)
+#define NFS_SET_MTIME	  (1u << 5)
+#define NFS_SET_ATIME_NOW (1u << 6) /* the server's clock */
+#define NFS_SET_MTIME_NOW (1u << 7)
 
 struct nfs_sattr {
 	uint32_t mask; /* NFS_SET_* */
@@ -121,6 +123,17 @@ enum nfs_op_type {
 	NFS_LINK,
 	NFS_READDIR,
 	NFS_STATFS,
+	NFS_LOCK,  /* set or clear a byte-range lock */
+	NFS_LOCKT, /* is there a lock in the way? */
+	NFS_SEEK,
+	NFS_ALLOCATE, /* and deallocate */
+	NFS_COPY,     /* and clone */
+	NFS_GETXATTR,
+	NFS_SETXATTR,
+	NFS_LISTXATTR,
+	NFS_REMOVEXATTR,
+	NFS_GETACL,
+	NFS_SETACL,
 	NFS_OP_TYPES
 };
 
@@ -154,8 +167,9 @@ struct nfs_op {
 		struct {
 			struct nfs_fh fh;
 			struct nfs_sattr set;
-			struct nfs_open *open; /* for a size change through an open file; may be NULL */
-			struct nfs_attr attr;  /* out */
+			struct nfs_open
+				*open; /* for a size change through an open file; may be NULL */
+			struct nfs_attr attr; /* out */
 		} setattr;
 		struct {
 			struct nfs_fh fh;
@@ -207,13 +221,14 @@ struct nfs_op {
 		struct {
 			struct nfs_fh fh;
 			uint64_t offset;
-			uint32_t len; /* 0: to the end */
+			uint32_t len;		     /* 0: to the end */
 			uint8_t verf[NFS_VERF_SIZE]; /* out */
 		} commit;
 		struct {
 			struct nfs_fh dir;
 			struct nfs_name name;
-			enum nfs_type type; /* NFS_DIR, NFS_LNK, NFS_FIFO, NFS_SOCK, NFS_BLK, NFS_CHR */
+			enum nfs_type
+				type; /* NFS_DIR, NFS_LNK, NFS_FIFO, NFS_SOCK, NFS_BLK, NFS_CHR */
 			struct nfs_sattr set;
 			const char *target; /* NFS_LNK */
 			uint32_t target_len;
@@ -225,7 +240,8 @@ struct nfs_op {
 		struct {
 			struct nfs_fh dir;
 			struct nfs_name name;
-			bool is_dir; /* rmdir: a non-directory is -ENOTDIR; unlink: a directory -EISDIR */
+			bool is_dir; /* rmdir: a non-directory is -ENOTDIR; unlink: a directory
+					-EISDIR */
 		} remove;
 		struct {
 			struct nfs_fh from_dir, to_dir;
@@ -238,7 +254,7 @@ struct nfs_op {
 		} link;
 		struct {
 			struct nfs_fh dir;
-			uint64_t cookie; /* 0: from the start */
+			uint64_t cookie;	     /* 0: from the start */
 			uint8_t verf[NFS_VERF_SIZE]; /* in and out: the cookie verifier */
 			uint32_t max_bytes;	     /* about how much of a reply is wanted */
 			bool plus;		     /* attributes and handles too */
@@ -251,6 +267,89 @@ struct nfs_op {
 			struct nfs_fh fh;
 			struct nfs_fsstat st; /* out */
 		} statfs;
+		/* Byte-range locks are advisory. Locks of one owner on one file never conflict with
+		 * each other; a new one replaces what it overlaps, splitting it where needed. They
+		 * last until they are cleared: whoever closes a file clears them first. */
+		struct {
+			struct nfs_open *open;
+			struct nfs_fh fh;
+			uint64_t owner; /* the kernel's number of a lock owner */
+			int type;	/* F_RDLCK, F_WRLCK, F_UNLCK */
+			uint64_t start,
+				end; /* both included; end UINT64_MAX: to the end of the file */
+			bool wait;   /* until it is granted or cancelled; else -EAGAIN */
+		} lock;
+		struct {
+			struct nfs_open *open;
+			struct nfs_fh fh;
+			uint64_t owner;
+			/* in: the lock that is wanted; out: F_UNLCK, or the one in its way */
+			int type;
+			uint64_t start, end;
+			uint32_t pid; /* out: the holder's where the server tells, else 0 */
+		} lockt;
+		struct {
+			struct nfs_open *open;
+			struct nfs_fh fh;
+			uint64_t offset;
+			bool hole;    /* SEEK_HOLE, else SEEK_DATA */
+			uint64_t pos; /* out; -ENXIO: offset is at or behind the end, or no data
+					 follows */
+		} seek;
+		struct {
+			struct nfs_open *open;
+			struct nfs_fh fh;
+			uint64_t offset, length;
+			bool dealloc; /* make a hole, size unchanged; else allocate, the file grows
+				       */
+			struct nfs_attr attr; /* out */
+		} allocate;
+		struct {
+			struct nfs_open *from_open, *to_open;
+			struct nfs_fh from_fh, to_fh;
+			uint64_t from, to, count;
+			/* out */
+			uint64_t copied; /* may be short; 0: from is at the end of the file */
+			enum nfs_stable committed;
+			uint8_t verf[NFS_VERF_SIZE];
+		} copy;
+		/* Names of extended attributes are those of RFC 8276: without "user." in front. */
+		struct {
+			struct nfs_fh fh;
+			struct nfs_name name;
+			void *buf;
+			uint32_t size; /* 0: only len is wanted; else too small is -ERANGE */
+			uint32_t len;  /* out; -ENODATA: there is none */
+		} getxattr;
+		struct {
+			struct nfs_fh fh;
+			struct nfs_name name;
+			const void *value;
+			uint32_t len;
+			int flags; /* XATTR_CREATE, XATTR_REPLACE */
+		} setxattr;
+		struct {
+			struct nfs_fh fh;
+			/* all names, each with "user." in front and a NUL behind it, as
+			 * listxattr(2) */
+			char *buf;
+			uint32_t size, len; /* as in getxattr */
+		} listxattr;
+		struct {
+			struct nfs_fh fh;
+			struct nfs_name name;
+		} removexattr;
+		/* The NFSv4 ACL as XDR (nfsace4<>): the value of "system.nfs4_acl". */
+		struct {
+			struct nfs_fh fh;
+			void *buf;
+			uint32_t size, len; /* as in getxattr */
+		} getacl;
+		struct {
+			struct nfs_fh fh;
+			const void *value;
+			uint32_t len;
+		} setacl;
 	} u;
 
 	/* the back end's */
@@ -273,10 +372,15 @@ struct nfs_op {
 
 struct nfs_mount_params {
 	enum rpc_proto proto;
-	const char *host;   /* name or address, [..] around IPv6 already removed */
-	uint16_t port;	    /* 0: 20049 for iwarp and rdma, 2049 for tcp */
-	const char *export; /* absolute path; "/" is the server's pseudo-root */
-	unsigned minor_version; /* 1 or 2 (NFSv4.x) */
+	const char *host;		 /* name or address, [..] around IPv6 already removed */
+	uint16_t port;			 /* 0: 20049 for iwarp and rdma, 2049 for tcp */
+	const char *export;		 /* absolute path; "/" is the server's pseudo-root */
+	unsigned vers_major, vers_minor; /* 4.1, 4.2, 3.0; 0.0: 4.2, 4.1, 3 in this order */
+	uint16_t mountport;		 /* v3: of the MOUNT service; 0: ask the portmapper */
+	bool mount_udp;			 /* v3: ask MOUNT and the portmapper over UDP, else TCP */
+	bool nolock;			 /* v3: no NLM */
+	bool read_plus; /* v4.2: READ_PLUS instead of READ: holes are not transferred, but data is
+			 * not placed directly either */
 	uint32_t rsize, wsize; /* 0: the largest both sides like, at most 1 MiB */
 	struct rpc_cred cred;  /* for the mount itself and for state that belongs to no user */
 	struct mem_pool *pool;
@@ -286,6 +390,11 @@ struct nfs_mount_params {
 	bool crc;
 };
 
+/* What a mount can do: nfs_client_info.features. An op that it cannot do is -EOPNOTSUPP. */
+#define NFS_HAS_LOCKS (1u << 0)
+#define NFS_HAS_XATTR (1u << 1)
+#define NFS_HAS_ACL   (1u << 2)
+
 struct nfs_client_info {
 	struct rpc_client_info rpc;
 	unsigned vers_major, vers_minor;
@@ -293,12 +402,13 @@ struct nfs_client_info {
 	uint32_t dtsize;       /* preferred readdir reply */
 	uint64_t maxfilesize;
 	uint32_t lease_s;
-	uint32_t slots; /* fore channel, as negotiated */
+	uint32_t slots;		/* fore channel, as negotiated; 0: v3 */
+	uint32_t features;	/* NFS_HAS_* */
 	char server_owner[128]; /* printable */
 };
 
-/* Connects, establishes the session and walks to the export. Blocks (bounded by the time-outs in p).
- * Everything in p is copied but pool. NULL with *e set: kinds RESOLVE, UNREACHABLE, REFUSED,
+/* Connects, establishes the session and walks to the export. Blocks (bounded by the time-outs in
+ * p). Everything in p is copied but pool. NULL with *e set: kinds RESOLVE, UNREACHABLE, REFUSED,
  * NOT_RDMA, VERSION, NO_EXPORT, ACCESS, NO_DEVICE, PROTOCOL; the sentence names server, step and
  * remedy. */
 struct nfs_client *nfs_client_new(const struct nfs_mount_params *p, struct err *e);
@@ -313,8 +423,8 @@ struct nfs_client *nfs_client_free(struct nfs_client *c);
 
 /* Starts op. done is called exactly once whatever happens. Any thread. */
 void nfs_submit(struct nfs_client *c, struct nfs_op *op);
-/* Asks that op end soon with -EINTR (a signal to the caller). No effect on an op that is ending. Open
- * state and locks that the server may have granted in the meantime are given back. */
+/* Asks that op end soon with -EINTR (a signal to the caller). No effect on an op that is ending.
+ * Open state and locks that the server may have granted in the meantime are given back. */
 void nfs_cancel(struct nfs_op *op);
 
 #endif

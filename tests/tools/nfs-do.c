@@ -426,7 +426,7 @@ static int run_commands(int n, char **arg)
 
 int main(int argc, char **argv)
 {
-	struct nfs_mount_params p = {.minor_version = 1, .proto = RPC_TCP, .connect_ms = 10000};
+	struct nfs_mount_params p = {.vers_major = 4, .vers_minor = 1, .proto = RPC_TCP, .connect_ms = 10000};
 	struct err e = {.kind = ERR_NONE};
 	enum log_level level = LOG_L_WARN;
 	char *colon;
@@ -443,7 +443,7 @@ int main(int argc, char **argv)
 			p.port = (uint16_t)atoi(optarg);
 			break;
 		case 'm':
-			p.minor_version = (unsigned)atoi(optarg);
+			p.vers_minor = (unsigned)atoi(optarg);
 			break;
 		case 'v':
 			level = LOG_L_CTRL;

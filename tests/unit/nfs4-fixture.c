@@ -32,7 +32,7 @@ struct nfs_client *fix_mount(struct fix *f, const char *export, struct err *e)
 		.host = "127.0.0.1",
 		.port = rpc_server_port(f->srv.server),
 		.export = export,
-		.minor_version = 1,
+		.vers_major = 4, .vers_minor = 1,
 		.pool = f->pool,
 		.connect_ms = 1000,
 	};
