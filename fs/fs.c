@@ -87,7 +87,11 @@ void fs_log_stats(struct fs *fs)
 	struct rpc_client_stats rpc;
 	struct mem_stats mem;
 	char line[1000];
+	struct nfs_client_info info;
 
+	nfs_client_info(fs->client, &info);
+	stats_negotiated(&info, line, sizeof(line));
+	log_info("%s", line);
 	nfs_client_stats(fs->client, &rpc);
 	mem_pool_stats(fs->pool, &mem);
 	stats_format(&fs->stats, inode_table_count(fs->inodes), atomic_load(&fs->open_files), &rpc,

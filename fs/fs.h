@@ -60,7 +60,7 @@ extern const struct fuse_lowlevel_ops fs_ops;
 /* Removes the silly names that are left; waits at most a few seconds. After the last request. */
 void fs_remove_silly(struct fs *fs);
 
-/* The statistics line to the log. Any thread. */
+/* What was negotiated and the statistics, a line each, to the log. Any thread. */
 void fs_log_stats(struct fs *fs);
 
 #endif

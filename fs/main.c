@@ -129,13 +129,12 @@ static bool serve(struct fs *fs, struct workers *w, const char *mountpoint)
 static void log_mounted(const struct fs *fs, const char *mountpoint)
 {
 	const struct nfs_client_info *i = &fs->info;
+	char line[500];
 
 	if (fs->skipped[0])
 		log_info("proto=auto: chose %s; %s", rpc_proto_name(i->rpc.proto), fs->skipped);
-	log_info("%s mounted on %s: NFS %u.%u over %s%s%s, rsize %u, wsize %u", fs->opt->source,
-		mountpoint, i->vers_major, i->vers_minor, rpc_proto_name(i->rpc.proto),
-		i->rpc.provider ? ", provider " : "", i->rpc.provider ? i->rpc.provider : "",
-		i->rsize, i->wsize);
+	stats_negotiated(i, line, sizeof(line));
+	log_info("%s mounted on %s: %s", fs->opt->source, mountpoint, line);
 }
 
 static int make_fs(struct fs *fs, const struct options *o, char *why, size_t size)

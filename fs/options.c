@@ -16,7 +16,8 @@
 
 #include "transport/mem.h"
 
-#define MIB (1024u * 1024u)
+#define MIB	 (1024u * 1024u)
+#define VERSIONS "4.2, 4.1, 4 or 3"
 
 struct opt;
 typedef int opt_fn(struct options *o, const struct opt *d, const char *value, struct err *e);
@@ -139,15 +140,39 @@ static int set_proto(struct options *o, const struct opt *d, const char *value, 
 
 static int set_vers(struct options *o, const struct opt *d, const char *value, struct err *e)
 {
-	if (!strcmp(value, "4.1") || !strcmp(value, "4")) {
-		o->minor_version = 1;
+	static const struct {
+		const char *name;
+		unsigned major, minor;
+	} known[] = {{"3", 3, 0}, {"4", 4, 0}, {"4.1", 4, 1}, {"4.2", 4, 2}};
+
+	if (!value) /* mount.nfs: -o v3, -o v4.1 */
+		value = d->name + 1;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (strcmp(value, known[i].name))
+			continue;
+		o->vers_major = known[i].major;
+		o->vers_minor = known[i].minor;
 		return 0;
 	}
-	if (!strcmp(value, "3") || !strcmp(value, "4.2"))
+	if (!strcmp(value, "4.0") || !strcmp(value, "2"))
 		return err_set(e, ERR_USAGE,
-			"option %s=%s: NFS version %s is not supported yet; use %s=4.1", d->name,
-			value, value, d->name);
+			"NFS version %s is too old to be spoken here: use vers=4.2, 4.1 or 3, or "
+			"leave the option out for the newest that the server has",
+			value);
 	return bad_value(d, value, e);
+}
+
+static int set_minorversion(
+	struct options *o, const struct opt *d, const char *value, struct err *e)
+{
+	uint64_t v;
+
+	if (!strcmp(value, "0"))
+		return set_vers(o, d, "4.0", e);
+	if (options_size(value, d->min, d->max, &v))
+		return bad_value(d, value, e);
+	o->minorversion = v;
+	return 0;
 }
 
 static int set_sec(struct options *o, const struct opt *d, const char *value, struct err *e)
@@ -279,8 +304,14 @@ static const struct opt opts[] = {
 	{.name = "iwarp", .arg = NO_ARG, .fn = set_proto},
 	{.name = "tcp", .arg = NO_ARG, .fn = set_proto},
 	{.name = "port", .arg = NEED_ARG, .fn = set_port, .min = 1, .max = 65535, .want = "a port number from 1 to 65535"},
-	{.name = "vers", .arg = NEED_ARG, .fn = set_vers, .want = "4.1"},
-	{.name = "nfsvers", .arg = NEED_ARG, .fn = set_vers, .want = "4.1"},
+	{.name = "vers", .arg = NEED_ARG, .fn = set_vers, .want = VERSIONS},
+	{.name = "nfsvers", .arg = NEED_ARG, .fn = set_vers, .want = VERSIONS},
+	{.name = "minorversion", .arg = NEED_ARG, .fn = set_minorversion, .min = 1, .max = 2, .want = "1 or 2"},
+	{.name = "v3", .arg = NO_ARG, .fn = set_vers},
+	{.name = "v4", .arg = NO_ARG, .fn = set_vers},
+	{.name = "v4.0", .arg = NO_ARG, .fn = set_vers},
+	{.name = "v4.1", .arg = NO_ARG, .fn = set_vers},
+	{.name = "v4.2", .arg = NO_ARG, .fn = set_vers},
 	{.name = "rsize", .arg = NEED_ARG, .fn = set_iosize, .off = AT(rsize), .min = 4096, .max = MIB,
 		.want = "4096 to 1048576 bytes, such as 1M"},
 	{.name = "wsize", .arg = NEED_ARG, .fn = set_iosize, .off = AT(wsize), .min = 4096, .max = MIB,
@@ -412,7 +443,6 @@ static int split_source(struct options *o, const char *s, struct err *e)
 static void set_defaults(struct options *o)
 {
 	*o = (struct options){
-		.minor_version = 1,
 		.timeo_ms = 60000,
 		.retrans = 3,
 		.connect_ms = 10000,
@@ -490,10 +520,24 @@ static int parse_args(struct options *o, int argc, char *const argv[], struct er
 	return 0;
 }
 
+/* minorversion= says the second half of vers=4. */
+static int settle_version(struct options *o, struct err *e)
+{
+	if (!o->minorversion)
+		return 0;
+	if (o->vers_major == 3 || (o->vers_minor && o->vers_minor != o->minorversion))
+		return err_set(e, ERR_USAGE,
+			"option minorversion=%u contradicts the option vers: leave one of them out",
+			o->minorversion);
+	o->vers_major = 4;
+	o->vers_minor = o->minorversion;
+	return 0;
+}
+
 int options_parse(struct options *o, int argc, char *const argv[], struct err *e)
 {
 	set_defaults(o);
-	if (parse_args(o, argc, argv, e))
+	if (parse_args(o, argc, argv, e) || settle_version(o, e))
 		return -1;
 	/* With other users let in, the kernel must check the directories on the way: it may answer
 	 * from its cache what the server would have refused to the other user. */
@@ -534,7 +578,7 @@ void options_help(FILE *out)
 	      "  proto=auto|rdma|iwarp|tcp  default auto: the first of rdma, iwarp, tcp that "
 	      "works\n"
 	      "  port=N                  default 20049 (rdma, iwarp), 2049 (tcp)\n"
-	      "  vers=4.1                NFS version\n"
+	      "  vers=4.2|4.1|4|3        NFS version, default the newest that the server has\n"
 	      "  sec=sys                 security flavour\n"
 	      "  rsize=N, wsize=N        bytes per READ and WRITE, at most 1M, default as the "
 	      "server likes\n"

@@ -39,9 +39,10 @@ struct options {
 	char *mountpoint; /* as given */
 
 	enum options_proto proto;
-	uint16_t port;		/* 0: the transport's own */
-	unsigned minor_version; /* of NFSv4 */
-	uint32_t rsize, wsize;	/* bytes, 0: as large as both sides like */
+	uint16_t port;			 /* 0: the transport's own */
+	unsigned vers_major, vers_minor; /* of NFS; 0.0: the newest there is, 4.0: of NFSv4 */
+	unsigned minorversion;		 /* as given, else 0; taken into vers_minor */
+	uint32_t rsize, wsize;		 /* bytes, 0: as large as both sides like */
 	bool soft;
 	unsigned timeo_ms;
 	unsigned retrans;

@@ -27,6 +27,34 @@ __attribute__((format(printf, 2, 3))) static void put(struct line *l, const char
 		l->len += n;
 }
 
+void stats_negotiated(const struct nfs_client_info *i, char *buf, size_t size)
+{
+	struct line l = {.buf = buf, .size = size};
+
+	if (size)
+		buf[0] = 0;
+	if (i->vers_major == 3)
+		put(&l, "NFS 3");
+	else
+		put(&l, "NFS %u.%u", i->vers_major, i->vers_minor);
+	put(&l, " over %s", rpc_proto_name(i->rpc.proto));
+	if (i->rpc.provider)
+		put(&l, ", provider %s", i->rpc.provider);
+	if (i->rpc.rdma_version)
+		put(&l,
+			", RPC-over-RDMA version %u, inline %u bytes sent and %u received, %u "
+			"credits",
+			i->rpc.rdma_version, i->rpc.inline_send, i->rpc.inline_recv,
+			i->rpc.credits);
+	put(&l, ", rsize %u, wsize %u", i->rsize, i->wsize);
+	if (i->slots)
+		put(&l, ", %u slots", i->slots);
+	if (i->lease_s)
+		put(&l, ", lease %u s", i->lease_s);
+	if (i->server_owner[0])
+		put(&l, ", server owner %s", i->server_owner);
+}
+
 #define U(x) ((unsigned long long)(x))
 
 void stats_format(const struct stats *s, unsigned inodes, unsigned open_files,

@@ -17,8 +17,8 @@ struct stats { /* each member is counted atomically, without order */
 	uint64_t requests;	       /* from the kernel */
 	uint64_t read_bytes, write_bytes;
 	uint64_t small_bytes; /* of these, WRITE data that went to a smaller block by a copy */
-	uint64_t interrupts; /* requests given up because their process was being killed */
-	uint64_t starved;    /* times that a worker waited for memory */
+	uint64_t interrupts;  /* requests given up because their process was being killed */
+	uint64_t starved;     /* times that a worker waited for memory */
 };
 
 static inline void stats_add(uint64_t *counter, uint64_t n)
@@ -30,6 +30,9 @@ static inline uint64_t stats_get(const uint64_t *counter)
 {
 	return __atomic_load_n(counter, __ATOMIC_RELAXED);
 }
+
+/* What client and server have agreed upon, as a part of a sentence (terminated) in buf. */
+void stats_negotiated(const struct nfs_client_info *i, char *buf, size_t size);
 
 /* Writes the line (terminated, no newline) to buf. rpc and mem may be NULL. */
 void stats_format(const struct stats *s, unsigned inodes, unsigned open_files,

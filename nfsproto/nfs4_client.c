@@ -34,6 +34,7 @@
 #define DRAIN_STEP_NS (20 * NFS4_MSEC)
 #define CLOSE_ROUNDS  3u
 #define SLOTS_DEFAULT 64u
+#define MINOR_NEWEST  2u
 #define LEASE_MIN     1u
 #define LEASE_MAX     3600u
 
@@ -48,9 +49,10 @@ static void step_error(
 	if (c->refused[0])
 		err_set(e, ERR_PROTOCOL, "%s", c->refused);
 	else if (s->status == NFS4ERR_MINOR_VERS_MISMATCH)
-		err_set(e, ERR_VERSION,
-			"%s serves NFSv4 but not NFSv4.%u: try another vers= option", c->server,
-			c->minor);
+		err_set(e, ERR_VERSION, "%s serves NFSv4, but not NFSv4.%u%s: %s", c->server,
+			c->minor, c->any_minor ? " or later" : "",
+			c->any_minor ? "NFSv4.0 is too old to be spoken here"
+				     : "leave out the vers option for the newest it has");
 	else if (s->status == NFS4ERR_WRONGSEC)
 		err_set(e, ERR_ACCESS,
 			"%s wants another security flavour than sys (%s: NFS4ERR_WRONGSEC)",
@@ -294,9 +296,13 @@ static int try_establish(struct nfs4_client *c, const struct nfs_mount_params *p
 {
 	struct nfs4_sync s;
 
-	if (step_run(c, &s, nfs4_sync_exchange_id)) {
-		step_error(c, &s, "EXCHANGE_ID", e);
-		return -1;
+	while (step_run(c, &s, nfs4_sync_exchange_id)) {
+		if (s.status != NFS4ERR_MINOR_VERS_MISMATCH || !c->any_minor || c->minor <= 1) {
+			step_error(c, &s, "EXCHANGE_ID", e);
+			return -1;
+		}
+		log_ctrl("%s does not serve NFSv4.%u", c->server, c->minor);
+		c->minor--; /* over the same connection: nothing has been set up yet */
 	}
 	if (step_run(c, &s, nfs4_sync_create_session)) {
 		step_error(c, &s, "CREATE_SESSION", e);
@@ -359,7 +365,8 @@ static void client_init(struct nfs4_client *c, const struct nfs_mount_params *p)
 	pthread_condattr_t attr;
 
 	c->base.backend = &nfs4_backend;
-	c->minor = p->vers_minor;
+	c->minor = p->vers_minor ? p->vers_minor : MINOR_NEWEST;
+	c->any_minor = p->vers_minor == 0;
 	c->cred = p->cred;
 	snprintf(c->server, sizeof(c->server), "%s", p->host);
 	c->connect_ms = p->connect_ms;

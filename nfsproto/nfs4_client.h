@@ -301,6 +301,7 @@ struct nfs4_client {
 	struct nfs_client base; /* first */
 	/* constant after mount */
 	unsigned minor;
+	bool any_minor; /* minor may be lowered to what the server has */
 	struct rpc_cred cred;
 	char server[256];
 	char owner[160]; /* co_ownerid */

@@ -125,7 +125,7 @@ static uint32_t clamp_io(uint32_t want)
 
 static struct nfs_client *mount_version(const struct nfs_mount_params *p, struct err *e)
 {
-	if (p->vers_major == 4 && (p->vers_minor == 1 || p->vers_minor == 2))
+	if (p->vers_major == 4 && p->vers_minor <= 2)
 		return nfs4_backend.mount(p, e);
 	err_set(e, ERR_USAGE, "NFS version %u.%u is not supported: ask for 4.1 or 4.2",
 		p->vers_major, p->vers_minor);
@@ -137,7 +137,7 @@ static struct nfs_client *mount_any(struct nfs_mount_params *p, struct err *e)
 {
 	static const struct {
 		unsigned major, minor;
-	} order[] = {{4, 2}, {4, 1}};
+	} order[] = {{4, 0}};
 	struct nfs_client *c = NULL;
 
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]) && !c; i++) {

@@ -372,13 +372,14 @@ struct nfs_op {
 
 struct nfs_mount_params {
 	enum rpc_proto proto;
-	const char *host;		 /* name or address, [..] around IPv6 already removed */
-	uint16_t port;			 /* 0: 20049 for iwarp and rdma, 2049 for tcp */
-	const char *export;		 /* absolute path; "/" is the server's pseudo-root */
-	unsigned vers_major, vers_minor; /* 4.1, 4.2, 3.0; 0.0: 4.2, 4.1, 3 in this order */
-	uint16_t mountport;		 /* v3: of the MOUNT service; 0: ask the portmapper */
-	bool mount_udp;			 /* v3: ask MOUNT and the portmapper over UDP, else TCP */
-	bool nolock;			 /* v3: no NLM */
+	const char *host;   /* name or address, [..] around IPv6 already removed */
+	uint16_t port;	    /* 0: 20049 for iwarp and rdma, 2049 for tcp */
+	const char *export; /* absolute path; "/" is the server's pseudo-root */
+	/* 4.2, 4.1, 3.0; 4.0: the newest minor version the server has; 0.0: that, else 3 */
+	unsigned vers_major, vers_minor;
+	uint16_t mountport; /* v3: of the MOUNT service; 0: ask the portmapper */
+	bool mount_udp;	    /* v3: ask MOUNT and the portmapper over UDP, else TCP */
+	bool nolock;	    /* v3: no NLM */
 	bool read_plus; /* v4.2: READ_PLUS instead of READ: holes are not transferred, but data is
 			 * not placed directly either */
 	uint32_t rsize, wsize; /* 0: the largest both sides like, at most 1 MiB */

@@ -25,19 +25,26 @@ uint64_t fix_now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-struct nfs_client *fix_mount(struct fix *f, const char *export, struct err *e)
+struct nfs_client *fix_mount_version(
+	struct fix *f, const char *export, unsigned minor, struct err *e)
 {
 	struct nfs_mount_params p = {
 		.proto = RPC_TCP,
 		.host = "127.0.0.1",
 		.port = rpc_server_port(f->srv.server),
 		.export = export,
-		.vers_major = 4, .vers_minor = 1,
+		.vers_major = 4,
+		.vers_minor = minor,
 		.pool = f->pool,
 		.connect_ms = 1000,
 	};
 
 	return nfs_client_new(&p, e);
+}
+
+struct nfs_client *fix_mount(struct fix *f, const char *export, struct err *e)
+{
+	return fix_mount_version(f, export, 1, e);
 }
 
 int fix_setup_unmounted(void **state)

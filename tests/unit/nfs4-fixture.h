@@ -24,6 +24,8 @@ int fix_teardown(void **state);
 #define ON_MOUNT(fn) cmocka_unit_test_setup_teardown(fn, fix_setup, fix_teardown)
 
 struct nfs_client *fix_mount(struct fix *f, const char *export, struct err *e);
+struct nfs_client *fix_mount_version(
+	struct fix *f, const char *export, unsigned minor, struct err *e);
 /* Unmounts; the server must be left without any state of ours. */
 void fix_unmount_clean(struct fix *f);
 uint64_t fix_now_ms(void);

@@ -195,6 +195,35 @@ static void test_mount_errors(void **state)
 	fix_unmount_clean(f);
 }
 
+/* The newest version that the server has, found over one connection. */
+static void test_versions(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_client_info info;
+	struct err e = {.kind = ERR_NONE};
+
+	for (unsigned minor = 1; minor <= 2; minor++) {
+		f->srv.minor = minor;
+		for (unsigned any = 0; any <= 1; any++) {
+			f->nfs = fix_mount_version(f, "/", any ? 0 : minor, &e);
+			assert_non_null(f->nfs);
+			nfs_client_info(f->nfs, &info);
+			assert_int_equal(info.vers_major, 4);
+			assert_int_equal(info.vers_minor, minor);
+			fix_unmount_clean(f);
+		}
+	}
+	f->srv.minor = 1;
+	assert_null(fix_mount_version(f, "/", 2, &e));
+	assert_int_equal(e.kind, ERR_VERSION);
+	assert_non_null(strstr(e.msg, "not NFSv4.2"));
+	f->srv.minor = 0;
+	e = (struct err){.kind = ERR_NONE};
+	assert_null(fix_mount_version(f, "/", 0, &e));
+	assert_int_equal(e.kind, ERR_VERSION);
+	assert_non_null(strstr(e.msg, "not NFSv4.1 or later"));
+}
+
 static void test_unmount_from_silent_server(void **state)
 {
 	struct fix *f = *state;
@@ -278,6 +307,7 @@ int main(void)
 		ON_MOUNT(test_bad_arguments),
 		cmocka_unit_test_setup_teardown(
 			test_mount_errors, fix_setup_unmounted, fix_teardown),
+		cmocka_unit_test_setup_teardown(test_versions, fix_setup_unmounted, fix_teardown),
 		ON_MOUNT(test_unmount_from_silent_server),
 		ON_MOUNT(test_threads),
 		cmocka_unit_test_setup_teardown(test_one_slot, fix_setup_unmounted, fix_teardown),

@@ -41,7 +41,8 @@ static void a_bare_command_line_gives_defaults(void **state)
 	assert_string_equal(o.mountpoint, "/mnt");
 	assert_string_equal(o.fuse_opts, "");
 	assert_int_equal(o.proto, PROTO_AUTO);
-	assert_int_equal(o.minor_version, 1);
+	assert_int_equal(o.vers_major, 0); /* whatever is newest */
+	assert_int_equal(o.vers_minor, 0);
 	assert_int_equal(o.timeo_ms, 60000);
 	assert_int_equal(o.cache_size, 256 << 20);
 	assert_false(o.soft || o.foreground || o.debug || o.read_only || o.allow_other);
@@ -66,6 +67,8 @@ static void all_values_are_taken(void **state)
 		0);
 	assert_int_equal(o.proto, PROTO_IWARP);
 	assert_int_equal(o.port, 20050);
+	assert_int_equal(o.vers_major, 4);
+	assert_int_equal(o.vers_minor, 1);
 	assert_int_equal(o.rsize, 131072);
 	assert_int_equal(o.wsize, 4096); /* whole pages */
 	assert_int_equal(o.timeo_ms, 5000);
@@ -78,6 +81,33 @@ static void all_values_are_taken(void **state)
 	assert_true(o.attr_timeout == 0 && o.entry_timeout == 0);
 	assert_int_equal(o.workers, 3);
 	assert_int_equal(o.readahead_kb, 1024);
+}
+
+static void versions_are_named_as_mount_nfs_does(void **state)
+{
+	static const struct {
+		const char *list;
+		unsigned major, minor;
+	} good[] = {
+		{"vers=3", 3, 0},
+		{"nfsvers=3", 3, 0},
+		{"v3", 3, 0},
+		{"vers=4", 4, 0},
+		{"v4", 4, 0},
+		{"vers=4.1", 4, 1},
+		{"v4.2", 4, 2},
+		{"nfsvers=4.2", 4, 2},
+		{"vers=4,minorversion=1", 4, 1},
+		{"minorversion=2", 4, 2},
+		{"minorversion=2,vers=4.2", 4, 2},
+		{"vers=3,vers=4.1", 4, 1},
+	};
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		assert_int_equal(WITH(good[i].list), 0);
+		assert_int_equal(o.vers_major, good[i].major);
+		assert_int_equal(o.vers_minor, good[i].minor);
+	}
 }
 
 static void the_last_one_counts(void **state)
@@ -149,8 +179,13 @@ static void wrong_options_are_named(void **state)
 		{"port=1x", "port=1x"},
 		{"rsize=2M", "rsize=2M"},
 		{"rsize=1", "rsize=1"},
-		{"vers=3", "not supported yet"},
-		{"vers=4.2", "not supported yet"},
+		{"vers=4.0", "4.0 is too old"},
+		{"v4.0", "4.0 is too old"},
+		{"vers=4,minorversion=0", "4.0 is too old"},
+		{"vers=2", "2 is too old"},
+		{"minorversion=3", "1 or 2"},
+		{"vers=3,minorversion=1", "contradicts"},
+		{"vers=4.1,minorversion=2", "contradicts"},
 		{"vers=5", "vers=5"},
 		{"sec=krb5p", "not supported yet"},
 		{"nconnect=4", "not supported yet"},
@@ -199,6 +234,7 @@ int main(void)
 		cmocka_unit_test_teardown(a_bare_command_line_gives_defaults, finish),
 		cmocka_unit_test_teardown(options_may_stand_anywhere, finish),
 		cmocka_unit_test_teardown(all_values_are_taken, finish),
+		cmocka_unit_test_teardown(versions_are_named_as_mount_nfs_does, finish),
 		cmocka_unit_test_teardown(the_last_one_counts, finish),
 		cmocka_unit_test_teardown(mount_options_are_passed_or_passed_over, finish),
 		cmocka_unit_test_teardown(other_users_bring_permission_checks, finish),

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * Unit tests of fs/stats.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "fs/stats.h"
+
+static void what_was_negotiated_is_one_line(void **state)
+{
+	struct nfs_client_info i = {
+		.rpc = {.proto = RPC_IWARP,
+			.provider = "iwarp",
+			.rdma_version = 1,
+			.inline_send = 4096,
+			.inline_recv = 8192,
+			.credits = 32},
+		.vers_major = 4,
+		.vers_minor = 2,
+		.rsize = 1048576,
+		.wsize = 524288,
+		.slots = 64,
+		.lease_s = 90,
+		.server_owner = "abc",
+	};
+	char line[500], small[20];
+
+	stats_negotiated(&i, line, sizeof(line));
+	assert_string_equal(line,
+		"NFS 4.2 over iwarp, provider iwarp, RPC-over-RDMA version 1, inline 4096 bytes "
+		"sent and 8192 received, 32 credits, rsize 1048576, wsize 524288, 64 slots, lease "
+		"90 s, server owner abc");
+	stats_negotiated(&i, small, sizeof(small));
+	assert_string_equal(small, "NFS 4.2 over iwarp,");
+}
+
+static void what_there_is_not_is_left_out(void **state)
+{
+	struct nfs_client_info i = {
+		.rpc = {.proto = RPC_TCP},
+		.vers_major = 3,
+		.rsize = 4096,
+		.wsize = 8192,
+	};
+	char line[500];
+
+	stats_negotiated(&i, line, sizeof(line));
+	assert_string_equal(line, "NFS 3 over tcp, rsize 4096, wsize 8192");
+}
+
+static void counters_are_one_line(void **state)
+{
+	struct stats s = {.requests = 7, .read_bytes = 4096};
+	char line[1000];
+
+	s.ops[NFS_LOOKUP] = 3;
+	s.errors[NFS_LOOKUP] = 1;
+	stats_format(&s, 5, 2, NULL, NULL, line, sizeof(line));
+	assert_non_null(strstr(line, "requests=7 inodes=5 open=2 read=4096B"));
+	assert_non_null(strstr(line, " ops: LOOKUP=3(1)"));
+	assert_null(strstr(line, "GETATTR"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_was_negotiated_is_one_line),
+		cmocka_unit_test(what_there_is_not_is_left_out),
+		cmocka_unit_test(counters_are_one_line),
+	};
+
+	return cmocka_run_group_tests_name("stats", tests, NULL, NULL);
+}
