@@ -90,10 +90,8 @@ static struct timespec time_of(const struct statx_timestamp *t)
 	return (struct timespec){.tv_sec = t->tv_sec, .tv_nsec = t->tv_nsec};
 }
 
-static void fill_stat(struct obj *o, const struct statx *st, struct nfs4_attrs *a)
+void attr_stat(const struct obj *o, const struct statx *st, struct nfs_attr *n)
 {
-	struct nfs_attr *n = &a->attr;
-
 	n->type = type_of(st->stx_mode);
 	n->mode = st->stx_mode & 07777;
 	n->nlink = st->stx_nlink;
@@ -115,23 +113,22 @@ static void fill_stat(struct obj *o, const struct statx *st, struct nfs4_attrs *
 	n->atime = time_of(&st->stx_atime);
 	n->mtime = time_of(&st->stx_mtime);
 	n->ctime = time_of(&st->stx_ctime);
-	a->time_create = time_of(&st->stx_btime);
-	a->mounted_on_fileid = st->stx_ino;
 }
 
-static void fill_fs(struct obj *o, struct nfs4_attrs *a)
+int attr_fsstat(const struct obj *o, struct nfs_fsstat *fs)
 {
 	char path[OBJ_PATH_SIZE];
 	struct statvfs v;
 
 	if (statvfs(obj_path(o, path), &v) != 0)
-		return;
-	a->fs.tbytes = (uint64_t)v.f_blocks * v.f_frsize;
-	a->fs.fbytes = (uint64_t)v.f_bfree * v.f_frsize;
-	a->fs.abytes = (uint64_t)v.f_bavail * v.f_frsize;
-	a->fs.tfiles = v.f_files;
-	a->fs.ffiles = v.f_ffree;
-	a->fs.afiles = v.f_favail;
+		return -errno;
+	fs->tbytes = (uint64_t)v.f_blocks * v.f_frsize;
+	fs->fbytes = (uint64_t)v.f_bfree * v.f_frsize;
+	fs->abytes = (uint64_t)v.f_bavail * v.f_frsize;
+	fs->tfiles = v.f_files;
+	fs->ffiles = v.f_ffree;
+	fs->afiles = v.f_favail;
+	return 0;
 }
 
 static bool wants_fs(const struct nfs4_bitmap *want)
@@ -170,7 +167,9 @@ void attr_fill(struct serve *sv, struct obj *o, const struct statx *st,
 
 	memset(a, 0, sizeof(*a));
 	a->mask = nfs4_bits_and(want, &supported);
-	fill_stat(o, st, a);
+	attr_stat(o, st, &a->attr);
+	a->time_create = time_of(&st->stx_btime);
+	a->mounted_on_fileid = st->stx_ino;
 	fill_server(sv, a);
 	/* what can only be found by where it was last seen may be lost, though not while it is
 	 * open. It is then NFS4ERR_STALE: clients look names up again for that, and few know
@@ -181,7 +180,7 @@ void attr_fill(struct serve *sv, struct obj *o, const struct statx *st,
 	if (!(st->stx_mask & STATX_BTIME))
 		nfs4_bit_clear(&a->mask, FATTR4_TIME_CREATE);
 	if (wants_fs(&a->mask))
-		fill_fs(o, a);
+		attr_fsstat(o, &a->fs);
 	if (nfs4_bit(&a->mask, FATTR4_FILEHANDLE))
 		a->fh.len = obj_handle(sv->objs, o, a->fh.data);
 }
@@ -263,4 +262,61 @@ uint32_t attr_apply(struct obj *o, int fd, const struct nfs_sattr *set, uint32_t
 	if (*done)
 		attr_touch(o);
 	return r == 0 ? (uint32_t)NFS4_OK : nfs4_errno_status(r);
+}
+
+uint32_t attr_after_create(
+	struct obj *o, int fd, struct statx *st, const struct nfs_sattr *set, uint32_t *done)
+{
+	const mode_t special = S_ISUID | S_ISGID | S_ISVTX;
+	struct nfs_sattr rest = *set;
+	uint32_t status;
+
+	/* The mode was given when it was made, and the file system may have added to it (setgid
+	 * directories, default ACLs): only bits that creation leaves out are asked for again. */
+	rest.mask &= ~NFS_SET_MODE;
+	if (set->mask & NFS_SET_MODE && !S_ISLNK(o->type) &&
+		(set->mode & special & ~st->stx_mode)) {
+		rest.mask |= NFS_SET_MODE;
+		rest.mode = (st->stx_mode & 07777) | (set->mode & special);
+	}
+	status = attr_apply(o, fd, &rest, done);
+	if (*done)
+		st->stx_mask = 0;
+	if (set->mask & NFS_SET_MODE)
+		*done |= NFS_SET_MODE;
+	return status;
+}
+
+bool attr_allowed(const struct obj *o, int mode)
+{
+	char path[OBJ_PATH_SIZE];
+
+	if (S_ISLNK(o->type))
+		return mode == R_OK;
+	if (faccessat(o->fd, "", mode, AT_EMPTY_PATH | AT_EACCESS) == 0)
+		return true;
+	if (errno != EINVAL && errno != ENOENT)
+		return false;
+	/* a kernel without AT_EMPTY_PATH here */
+	return faccessat(AT_FDCWD, obj_path(o, path), mode, AT_EACCESS) == 0;
+}
+
+uint32_t attr_access(const struct obj *o, bool read_only, uint32_t want, uint32_t *supported)
+{
+	bool dir = S_ISDIR(o->type);
+	uint32_t can = want, access = 0;
+
+	can &= dir ? NFS_ACCESS_READ | NFS_ACCESS_LOOKUP | NFS_ACCESS_MODIFY | NFS_ACCESS_EXTEND |
+			       NFS_ACCESS_DELETE
+		   : NFS_ACCESS_READ | NFS_ACCESS_MODIFY | NFS_ACCESS_EXTEND | NFS_ACCESS_EXECUTE;
+	if (can & NFS_ACCESS_READ && attr_allowed(o, R_OK))
+		access |= NFS_ACCESS_READ;
+	if (can & (NFS_ACCESS_LOOKUP | NFS_ACCESS_EXECUTE) && attr_allowed(o, X_OK))
+		access |= can & (NFS_ACCESS_LOOKUP | NFS_ACCESS_EXECUTE);
+	/* entries of a directory change only with permission to search it too */
+	if (!read_only && can & (NFS_ACCESS_MODIFY | NFS_ACCESS_EXTEND | NFS_ACCESS_DELETE) &&
+		attr_allowed(o, dir ? W_OK | X_OK : W_OK))
+		access |= can & (NFS_ACCESS_MODIFY | NFS_ACCESS_EXTEND | NFS_ACCESS_DELETE);
+	*supported = can;
+	return access;
 }

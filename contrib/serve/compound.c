@@ -93,33 +93,6 @@ static const struct op ops[OP_LAST_41 + 1] = {
 	[OP_RECLAIM_COMPLETE] = {op_reclaim_complete, F_CHANGES},
 };
 
-uint32_t need_dir(const struct obj *o)
-{
-	if (S_ISDIR(o->type))
-		return NFS4_OK;
-	return S_ISLNK(o->type) ? NFS4ERR_SYMLINK : NFS4ERR_NOTDIR;
-}
-
-uint32_t need_file(const struct obj *o)
-{
-	if (S_ISREG(o->type))
-		return NFS4_OK;
-	if (S_ISDIR(o->type))
-		return NFS4ERR_ISDIR;
-	return S_ISLNK(o->type) ? NFS4ERR_SYMLINK : NFS4ERR_WRONG_TYPE;
-}
-
-uint32_t name_status(const struct nfs_name *n)
-{
-	if (n->len == 0)
-		return NFS4ERR_INVAL;
-	if (n->len > OBJ_NAME_MAX)
-		return NFS4ERR_NAMETOOLONG;
-	if (memchr(n->s, '\0', n->len) || memchr(n->s, '/', n->len))
-		return NFS4ERR_BADCHAR;
-	return obj_name_ok(n->s, n->len) ? NFS4_OK : NFS4ERR_BADNAME;
-}
-
 void set_current(struct compound *c, struct obj *o)
 {
 	obj_unref(c->sv->objs, c->cur);

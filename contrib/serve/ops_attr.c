@@ -3,11 +3,8 @@
  *
  * ops_attr: GETATTR, SETATTR, ACCESS, VERIFY, NVERIFY.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "contrib/serve/serve.h"
 
@@ -85,39 +82,14 @@ uint32_t op_setattr(struct compound *c, const struct nfs4_args *args)
 	return status;
 }
 
-static bool allowed(const struct obj *o, int mode)
-{
-	char path[OBJ_PATH_SIZE];
-
-	if (S_ISLNK(o->type))
-		return mode == R_OK;
-	if (faccessat(o->fd, "", mode, AT_EMPTY_PATH | AT_EACCESS) == 0)
-		return true;
-	if (errno != EINVAL && errno != ENOENT)
-		return false;
-	/* a kernel without AT_EMPTY_PATH here */
-	return faccessat(AT_FDCWD, obj_path(o, path), mode, AT_EACCESS) == 0;
-}
-
 uint32_t op_access(struct compound *c, const struct nfs4_args *a)
 {
 	uint32_t want = a->u.access.access;
-	struct nfs4_access_res r = {.supported = want};
-	bool dir = S_ISDIR(c->cur->type), ro = c->sv->read_only;
+	struct nfs4_access_res r;
 
-	r.supported &= dir ? ACCESS4_READ | ACCESS4_LOOKUP | ACCESS4_MODIFY | ACCESS4_EXTEND |
-				       ACCESS4_DELETE
-			   : ACCESS4_READ | ACCESS4_MODIFY | ACCESS4_EXTEND | ACCESS4_EXECUTE;
 	if (want & ~0x3fu)
 		return NFS4ERR_INVAL;
-	if (r.supported & ACCESS4_READ && allowed(c->cur, R_OK))
-		r.access |= ACCESS4_READ;
-	if (r.supported & (ACCESS4_LOOKUP | ACCESS4_EXECUTE) && allowed(c->cur, X_OK))
-		r.access |= r.supported & (ACCESS4_LOOKUP | ACCESS4_EXECUTE);
-	/* entries of a directory change only with permission to search it too */
-	if (!ro && r.supported & (ACCESS4_MODIFY | ACCESS4_EXTEND | ACCESS4_DELETE) &&
-		allowed(c->cur, dir ? W_OK | X_OK : W_OK))
-		r.access |= r.supported & (ACCESS4_MODIFY | ACCESS4_EXTEND | ACCESS4_DELETE);
+	r.access = attr_access(c->cur, c->sv->read_only, want, &r.supported);
 	nfs4_put_access_res(c->out, NFS4_OK, &r);
 	return NFS4_OK;
 }

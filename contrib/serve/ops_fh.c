@@ -8,20 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "contrib/serve/entry.h"
 #include "contrib/serve/serve.h"
-
-/* A status for what obj_lookup() and friends return. */
-static uint32_t reach_status(int r)
-{
-	switch (r) {
-	case -EBADMSG:
-		return NFS4ERR_BADHANDLE;
-	case -ESTALE:
-		return NFS4ERR_STALE;
-	default:
-		return nfs4_errno_status(r);
-	}
-}
 
 uint32_t op_putfh(struct compound *c, const struct nfs4_args *a)
 {
@@ -30,7 +18,7 @@ uint32_t op_putfh(struct compound *c, const struct nfs4_args *a)
 	int r = obj_by_handle(c->sv->objs, fh->data, fh->len, &o);
 
 	if (r < 0)
-		return reach_status(r);
+		return entry_status(r);
 	set_current(c, o);
 	nfs4_put_op_res(c->out, OP_PUTFH, NFS4_OK);
 	return NFS4_OK;
@@ -71,25 +59,11 @@ uint32_t op_getfh(struct compound *c, const struct nfs4_args *a)
 	return NFS4_OK;
 }
 
-static uint32_t lookup(
-	struct compound *c, const struct nfs_name *name, struct obj **out, struct statx *st)
-{
-	uint32_t status = need_dir(c->cur);
-	int r;
-
-	if (status == NFS4_OK)
-		status = name_status(name);
-	if (status != NFS4_OK)
-		return status;
-	r = obj_lookup(c->sv->objs, c->cur, name->s, name->len, out, st);
-	return r < 0 ? reach_status(r) : (uint32_t)NFS4_OK;
-}
-
 uint32_t op_lookup(struct compound *c, const struct nfs4_args *a)
 {
 	struct statx st;
 	struct obj *o;
-	uint32_t status = lookup(c, &a->u.lookup.name, &o, &st);
+	uint32_t status = entry_lookup(c->sv, c->cur, &a->u.lookup.name, &o, &st);
 
 	if (status != NFS4_OK)
 		return status;
@@ -107,7 +81,7 @@ static uint32_t parent(struct compound *c, struct obj **out)
 	if (status != NFS4_OK)
 		return status;
 	r = obj_parent(c->sv->objs, c->cur, out);
-	return r < 0 ? reach_status(r) : (uint32_t)NFS4_OK;
+	return r < 0 ? entry_status(r) : (uint32_t)NFS4_OK;
 }
 
 uint32_t op_lookupp(struct compound *c, const struct nfs4_args *a)
@@ -134,7 +108,7 @@ uint32_t op_secinfo(struct compound *c, const struct nfs4_args *a)
 {
 	struct nfs4_secinfo_res r;
 	struct obj *o;
-	uint32_t status = lookup(c, &a->u.secinfo.name, &o, NULL);
+	uint32_t status = entry_lookup(c->sv, c->cur, &a->u.secinfo.name, &o, NULL);
 
 	if (status != NFS4_OK)
 		return status;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * ops_io: READ, WRITE, COMMIT. Data is read from the file into memory that the transport sends
- * from, and written from where the transport has put it: it is never copied here.
+ * ops_io: READ, WRITE, COMMIT (file.h has what they do to the file).
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
+#include "contrib/serve/entry.h"
+#include "contrib/serve/file.h"
 #include "contrib/serve/serve.h"
 
 #define READ_RES_HEAD 16u /* operation, status, eof, length */
@@ -78,42 +77,6 @@ static uint32_t read_room(const struct compound *c, uint32_t count)
 	return count < inline_room ? count : (uint32_t)(inline_room & ~(size_t)3);
 }
 
-/* Does o end at end or before it? */
-static bool at_eof(struct obj *o, uint64_t end)
-{
-	struct statx st;
-
-	return obj_stat(o, &st) == 0 && end >= st.stx_size;
-}
-
-/* Bytes read, or -errno if there is not even one. One byte more than wanted is asked for: it tells
- * without another system call that the file goes on (not *eof). */
-static ssize_t read_fully(struct obj *o, int fd, uint8_t *p, size_t n, uint64_t offset, bool *eof)
-{
-	size_t done = 0;
-	uint8_t more;
-
-	*eof = false;
-	while (done < n) {
-		struct iovec iov[2] = {{p + done, n - done}, {&more, 1}};
-		ssize_t r = preadv(fd, iov, 2, (off_t)(offset + done));
-
-		if (r < 0 && errno == EINTR)
-			continue;
-		if (r < 0)
-			return done ? (ssize_t)done : -errno;
-		if ((size_t)r > n - done)
-			return (ssize_t)n;
-		if (r == 0) {
-			*eof = true;
-			return (ssize_t)done;
-		}
-		done += (size_t)r;
-	}
-	*eof = at_eof(o, offset + done); /* or the byte could not be read */
-	return (ssize_t)done;
-}
-
 /* Data that no more payload can be named for is read into the reply itself, as much as fits. */
 static uint32_t read_into_reply(
 	struct compound *c, const struct nfs4_read_args *a, int fd, uint32_t room)
@@ -136,7 +99,7 @@ static uint32_t read_into_reply(
 	p = xdr_reserve(c->out, room);
 	if (!p)
 		return NFS4ERR_REP_TOO_BIG;
-	n = read_fully(c->cur, fd, p, room, a->offset, &eof);
+	n = file_read(c->cur, fd, p, room, a->offset, &eof);
 	if (n < 0)
 		return nfs4_errno_status((int)n);
 	memset(p + n, 0, xdr_pad((uint32_t)n));
@@ -146,28 +109,18 @@ static uint32_t read_into_reply(
 	return NFS4_OK;
 }
 
-/* Data is read into memory that the transport sends from. */
 static uint32_t read_as_payload(
 	struct compound *c, const struct nfs4_read_args *a, int fd, uint32_t room)
 {
 	bool inlined = next_sink(c) == 0;
-	struct rpc_req *req = c->req;
 	struct nfs4_read_res r = {0};
-	struct mem_buf *buf = mem_buf_get(c->sv->pool, room);
-	ssize_t n;
+	int err = file_read_held(c->sv, c->req, c->cur, fd, room, a->offset, &r.data, &r.eof);
 
-	if (!buf)
-		return NFS4ERR_DELAY;
-	n = read_fully(c->cur, fd, buf->data, room, a->offset, &r.eof);
-	if (n < 0) {
-		mem_buf_unref(buf);
-		return nfs4_errno_status((int)n);
-	}
-	req->hold[req->nhold++] = buf; /* until the reply is sent */
-	r.data = mem_buf_sge(buf, 0, (uint32_t)n);
+	if (err < 0)
+		return nfs4_errno_status(err);
 	if (inlined)
-		c->inline_max -= (uint32_t)n;
-	else if (n == 0)
+		c->inline_max -= r.data.len;
+	else if (r.data.len == 0)
 		c->sink_passed = true;
 	nfs4_put_read_res(c->out, NFS4_OK, &r);
 	return NFS4_OK;
@@ -183,13 +136,12 @@ static uint32_t do_read(struct compound *c, const struct nfs4_read_args *a, int 
 		 * one that left its chunk empty, the chunks can no longer be told apart */
 		if (!room || c->sink_passed)
 			return NFS4ERR_REP_TOO_BIG;
-		if (c->out->npayloads < XDR_MAX_PAYLOADS &&
-			c->req->nhold < sizeof(c->req->hold) / sizeof(c->req->hold[0]))
+		if (c->out->npayloads < XDR_MAX_PAYLOADS && file_may_hold(c->req))
 			return read_as_payload(c, a, fd, room);
 		return read_into_reply(c, a, fd, room);
 	}
 	c->sink_passed |= next_sink(c) != 0;
-	r.eof |= at_eof(c->cur, a->offset);
+	r.eof |= file_ends(c->cur, a->offset);
 	nfs4_put_read_res(c->out, NFS4_OK, &r);
 	return NFS4_OK;
 }
@@ -206,28 +158,6 @@ uint32_t op_read(struct compound *c, const struct nfs4_args *args)
 	return status;
 }
 
-static int write_fully(int fd, const uint8_t *p, size_t n, uint64_t offset, size_t *done)
-{
-	*done = 0;
-	while (*done < n) {
-		ssize_t r = pwrite(fd, p + *done, n - *done, (off_t)(offset + *done));
-
-		if (r < 0 && errno == EINTR)
-			continue;
-		if (r < 0)
-			return *done ? 0 : -errno;
-		*done += (size_t)r;
-	}
-	return 0;
-}
-
-static int sync_fd(int fd, uint32_t stable)
-{
-	if (stable == UNSTABLE4)
-		return 0;
-	return (stable == DATA_SYNC4 ? fdatasync(fd) : fsync(fd)) == 0 ? 0 : -errno;
-}
-
 uint32_t op_write(struct compound *c, const struct nfs4_args *args)
 {
 	const struct nfs4_write_args *a = &args->u.write;
@@ -237,18 +167,10 @@ uint32_t op_write(struct compound *c, const struct nfs4_args *args)
 	size_t done = 0;
 	int r = 0;
 
-	if (status == NFS4_OK) {
-		if (a->offset > (uint64_t)INT64_MAX - a->data.len)
-			r = -EFBIG;
-		else
-			r = write_fully(io.fd, a->data.addr, a->data.len, a->offset, &done);
-		if (done)
-			attr_touch(c->cur);
-		if (r == 0)
-			r = sync_fd(io.fd, a->stable);
-		if (r < 0)
-			status = nfs4_errno_status(r);
-	}
+	if (status == NFS4_OK)
+		r = file_write(c->cur, io.fd, &a->data, a->offset, a->stable, &done);
+	if (r < 0)
+		status = nfs4_errno_status(r);
 	io_end(c, &io);
 	if (status != NFS4_OK)
 		return status;
@@ -262,20 +184,11 @@ uint32_t op_commit(struct compound *c, const struct nfs4_args *a)
 {
 	struct nfs4_commit_res res;
 	uint32_t status = need_file(c->cur);
-	int fd, r;
+	int r;
 
 	if (status != NFS4_OK)
 		return status;
-	/* any descriptor will do, even a read-only one; permission was asked for when writing */
-	fd = st_any_fd(c->cur);
-	if (fd < 0)
-		fd = obj_open(c->cur, O_RDONLY);
-	if (fd < 0)
-		fd = obj_open(c->cur, O_WRONLY);
-	if (fd < 0)
-		return nfs4_errno_status(fd);
-	r = fsync(fd) == 0 ? 0 : -errno;
-	close(fd);
+	r = file_commit(c->cur);
 	if (r < 0)
 		return nfs4_errno_status(r);
 	memcpy(res.verf, c->sv->write_verf, sizeof(res.verf));

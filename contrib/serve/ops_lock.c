@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "contrib/serve/entry.h"
 #include "contrib/serve/serve.h"
 
 uint32_t op_lock(struct compound *c, const struct nfs4_args *args)

@@ -3,29 +3,18 @@
  *
  * ops_open: OPEN, CLOSE, OPEN_DOWNGRADE (RFC 8881 sections 18.16, 18.2, 18.18).
  *
- * A file that is made is opened by the call that makes it, so that its mode does not keep its maker
- * out (a new read-only file must be writable once). An exclusive create leaves its verifier in the
- * new file's access and modification time, where a retry after a restart still finds it.
+ * How files are found and made is file.h's; here they become opens of their clients.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "contrib/serve/entry.h"
+#include "contrib/serve/file.h"
 #include "contrib/serve/serve.h"
 
-#define CREATE_TRIES 8 /* a name that appears and disappears under us */
-
-/* What opening by name has come to. */
+/* What an OPEN has come to. */
 struct opened {
-	struct obj *o; /* referenced */
-	int fd;	       /* of a file just made: read-write; else -1 */
-	bool created;
-	bool st_good;	      /* st is what o still looks like */
-	struct statx st;      /* of an opening by name */
-	struct nfs_sattr set; /* what the client wants a new file to be */
-	uint32_t done;	      /* NFS_SET_* applied */
+	struct file_open f;
 	struct nfs4_change_info cinfo;
 };
 
@@ -34,114 +23,33 @@ static bool exclusive(const struct nfs4_open_args *a)
 	return a->create && (a->mode == EXCLUSIVE4 || a->mode == EXCLUSIVE4_1);
 }
 
-/* 31 bits each: every file system stores such times. */
-static void verf_times(const uint8_t verf[NFS4_VERIFIER_SIZE], struct timespec ts[2])
+static enum file_how how(const struct nfs4_open_args *a)
 {
-	uint32_t w[2];
-
-	memcpy(w, verf, sizeof(w));
-	for (int i = 0; i < 2; i++)
-		ts[i] = (struct timespec){.tv_sec = w[i] & 0x7fffffff};
-}
-
-static bool verf_matches(const struct statx *st, const uint8_t verf[NFS4_VERIFIER_SIZE])
-{
-	struct timespec ts[2];
-
-	verf_times(verf, ts);
-	return S_ISREG(st->stx_mode) && st->stx_size == 0 && st->stx_atime.tv_sec == ts[0].tv_sec &&
-	       st->stx_mtime.tv_sec == ts[1].tv_sec;
-}
-
-/* The file is new and fd open: gives it its attributes. */
-static uint32_t dress(const struct nfs4_open_args *a, struct opened *op)
-{
-	uint32_t status = attr_after_create(op->o, op->fd, &op->st, &op->set, &op->done);
-	struct timespec ts[2];
-
-	op->st_good = status == NFS4_OK && op->st.stx_mask && !exclusive(a);
-	if (status == NFS4_OK && exclusive(a)) {
-		verf_times(a->verf, ts);
-		if (futimens(op->fd, ts) != 0)
-			status = nfs4_errno_status(errno);
-	}
-	return status;
-}
-
-static uint32_t try_create(
-	struct compound *c, const struct nfs4_open_args *a, const char *name, struct opened *op)
-{
-	mode_t mode = op->set.mask & NFS_SET_MODE ? op->set.mode & 07777
-		      : exclusive(a)		  ? 0600
-						  : 0644;
-	uint32_t status;
-	int r;
-
-	op->fd = openat(c->cur->fd, name,
-		O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, mode);
-	if (op->fd < 0)
-		return nfs4_errno_status(errno);
-	op->created = true;
-	r = obj_adopt(c->sv->objs, c->cur, a->name.s, a->name.len, op->fd, &op->o, &op->st);
-	status = r < 0 ? nfs4_errno_status(r) : dress(a, op);
-	if (status != NFS4_OK) {
-		unlinkat(c->cur->fd, name, 0);
-		if (op->o)
-			obj_removed(c->sv->objs, op->o, NULL);
-	}
-	return status;
-}
-
-static uint32_t open_existing(struct compound *c, const struct nfs4_open_args *a, struct opened *op)
-{
-	int r = obj_lookup(c->sv->objs, c->cur, a->name.s, a->name.len, &op->o, &op->st);
-
-	if (r < 0)
-		return nfs4_errno_status(r);
-	if (a->create && a->mode == GUARDED4)
-		return NFS4ERR_EXIST;
-	if (exclusive(a)) {
-		if (!verf_matches(&op->st, a->verf))
-			return NFS4ERR_EXIST;
-		/* a retry of the call that made it: what was to be set was set */
-		op->done = op->set.mask;
-		return NFS4_OK;
-	}
-	op->set.mask &= op->set.size == 0 ? NFS_SET_SIZE : 0; /* section 18.16.3 */
-	op->st_good = !op->set.mask;
-	return need_file(op->o);
+	if (!a->create)
+		return FILE_EXISTING;
+	if (exclusive(a))
+		return FILE_EXCLUSIVE;
+	return a->mode == GUARDED4 ? FILE_GUARDED : FILE_UNCHECKED;
 }
 
 static uint32_t open_by_name(struct compound *c, const struct nfs4_open_args *a, struct opened *op)
 {
-	char name[OBJ_NAME_MAX + 1];
-	uint32_t status = need_dir(c->cur);
+	uint32_t status = NFS4_OK;
 
-	if (status == NFS4_OK)
-		status = name_status(&a->name);
-	if (status == NFS4_OK && a->create && a->mode != EXCLUSIVE4)
-		status = nfs4_sattr_decode(&a->attrs, &op->set);
+	op->f.how = how(a);
+	memcpy(op->f.verf, a->verf, sizeof(op->f.verf));
+	if (a->create && a->mode != EXCLUSIVE4)
+		status = nfs4_sattr_decode(&a->attrs, &op->f.set);
 	if (status == NFS4_OK && exclusive(a) &&
-		op->set.mask &
+		op->f.set.mask &
 			(NFS_SET_ATIME | NFS_SET_MTIME | NFS_SET_ATIME_NOW | NFS_SET_MTIME_NOW))
 		status = NFS4ERR_INVAL; /* not in suppattr_exclcreat */
 	if (status != NFS4_OK)
 		return status;
-	memcpy(name, a->name.s, a->name.len);
-	name[a->name.len] = '\0';
 	cinfo_before(c->cur, &op->cinfo);
 	op->cinfo.after = op->cinfo.before;
-	if (!a->create)
-		return open_existing(c, a, op);
-	for (int i = 0; i < CREATE_TRIES; i++) {
-		status = try_create(c, a, name, op);
-		if (op->created || status != NFS4ERR_EXIST)
-			break;
-		status = open_existing(c, a, op);
-		if (status != NFS4ERR_NOENT)
-			break;
-	}
-	if (op->created)
+	status = file_open_name(c->sv, c->cur, &a->name, &op->f);
+	if (op->f.created)
 		cinfo_after(c->cur, &op->cinfo);
 	return status;
 }
@@ -160,10 +68,10 @@ static uint32_t open_by_fh(struct compound *c, const struct nfs4_open_args *a, s
 	if (a->create) {
 		if (a->mode != UNCHECKED4)
 			return NFS4ERR_EXIST;
-		status = nfs4_sattr_decode(&a->attrs, &op->set);
-		op->set.mask &= op->set.size == 0 ? NFS_SET_SIZE : 0;
+		status = nfs4_sattr_decode(&a->attrs, &op->f.set);
+		op->f.set.mask &= op->f.set.size == 0 ? NFS_SET_SIZE : 0;
 	}
-	op->o = obj_ref(c->sv->objs, c->cur);
+	op->f.o = obj_ref(c->sv->objs, c->cur);
 	return status;
 }
 
@@ -201,16 +109,16 @@ static uint32_t truncate_opened(
 	struct st *st = NULL;
 	int fd;
 
-	if (op->created || !(op->set.mask & NFS_SET_SIZE) || op->done)
+	if (op->f.created || !(op->f.set.mask & NFS_SET_SIZE) || op->f.done)
 		return NFS4_OK;
-	status = st_io(c->client, op->o, sid, true, &st, &fd);
+	status = st_io(c->client, op->f.o, sid, true, &st, &fd);
 	if (status == NFS4ERR_OPENMODE)
 		fd = -1; /* opened for reading: truncated with the caller's rights on the file */
 	if (status == NFS4_OK || status == NFS4ERR_OPENMODE)
-		status = attr_apply(op->o, fd, &op->set, &op->done);
+		status = attr_apply(op->f.o, fd, &op->f.set, &op->f.done);
 	st_put(&c->sv->state, st);
 	if (status != NFS4_OK && sid->seqid == 1)
-		st_close(&c->sv->state, c->client, op->o, sid, &closed);
+		st_close(&c->sv->state, c->client, op->f.o, sid, &closed);
 	return status;
 }
 
@@ -220,7 +128,7 @@ static void put_open(struct compound *c, const struct nfs4_open_args *a, const s
 	struct nfs4_open_res res = {.stateid = *sid, .cinfo = op->cinfo};
 
 	res.rflags = OPEN4_RESULT_LOCKTYPE_POSIX;
-	res.attrset = nfs4_sattr_bits(op->done);
+	res.attrset = nfs4_sattr_bits(op->f.done);
 	if (exclusive(a)) { /* section 18.16.3: where the verifier lies */
 		nfs4_bit_set(&res.attrset, FATTR4_TIME_ACCESS);
 		nfs4_bit_set(&res.attrset, FATTR4_TIME_MODIFY);
@@ -232,7 +140,7 @@ static void put_open(struct compound *c, const struct nfs4_open_args *a, const s
 uint32_t op_open(struct compound *c, const struct nfs4_args *args)
 {
 	const struct nfs4_open_args *a = &args->u.open;
-	struct opened op = {.fd = -1};
+	struct opened op = {.f.fd = -1};
 	struct nfs4_stateid sid;
 	uint32_t status = check_args(c, a);
 
@@ -254,23 +162,23 @@ uint32_t op_open(struct compound *c, const struct nfs4_args *args)
 		return NFS4ERR_NOTSUPP; /* claims by delegation: none was given */
 	}
 	if (status == NFS4_OK) {
-		status = st_open(&c->sv->state, c->client, op.o, &a->owner.owner,
-			a->share_access & OPEN4_SHARE_ACCESS_BOTH, a->share_deny, op.fd, true,
+		status = st_open(&c->sv->state, c->client, op.f.o, &a->owner.owner,
+			a->share_access & OPEN4_SHARE_ACCESS_BOTH, a->share_deny, op.f.fd, true,
 			&sid);
-		op.fd = -1;
+		op.f.fd = -1;
 	}
 	if (status == NFS4_OK)
 		status = truncate_opened(c, &op, &sid);
-	if (op.fd >= 0)
-		close(op.fd);
+	if (op.f.fd >= 0)
+		close(op.f.fd);
 	if (status != NFS4_OK) {
-		obj_unref(c->sv->objs, op.o);
+		obj_unref(c->sv->objs, op.f.o);
 		return status;
 	}
 	put_open(c, a, &op, &sid);
-	set_current(c, op.o);
-	if (op.st_good)
-		remember_stat(c, op.o, &op.st);
+	set_current(c, op.f.o);
+	if (op.f.st_good)
+		remember_stat(c, op.f.o, &op.f.st);
 	c->cur_sid = sid;
 	return NFS4_OK;
 }

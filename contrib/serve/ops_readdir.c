@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "contrib/serve/entry.h"
 #include "contrib/serve/serve.h"
 
 #define TAIL_RESERVE 512 /* bytes left for operations behind READDIR */

@@ -75,11 +75,6 @@ void serve_conn_down(void *ctx, struct rpc_xprt *x);
 enum rpc_fault serve_fault(
 	void *ctx, const struct rpc_req *req, bool reply, unsigned *delay_ms); /* rpc_fault_fn */
 
-/* Is o of that kind? Else the status that says what it is instead. */
-uint32_t need_dir(const struct obj *o);
-uint32_t need_file(const struct obj *o);
-/* A name for openat(), or NFS4ERR_INVAL, _NAMETOOLONG, _BADNAME, _BADCHAR. */
-uint32_t name_status(const struct nfs_name *n);
 /* Adds the operation that in, from byte from on, has just been decoded from to c's print. What a
  * requester may send one time inline and another time by a chunk is left out. */
 void print_op(struct compound *c, const struct xdr_in *in, size_t from, const struct nfs4_args *a);
@@ -98,9 +93,17 @@ struct nfs4_bitmap attr_supported(void);
  * were applied. A status. */
 uint32_t attr_apply(struct obj *o, int fd, const struct nfs_sattr *set, uint32_t *done);
 /* The same for an object just made with the mode of set; it then looked like *st, whose stx_mask is
- * 0 afterwards if that has changed (ops_dir.c). */
+ * 0 afterwards if that has changed. */
 uint32_t attr_after_create(
 	struct obj *o, int fd, struct statx *st, const struct nfs_sattr *set, uint32_t *done);
+/* The attributes that every version has, of o as *st describes it. */
+void attr_stat(const struct obj *o, const struct statx *st, struct nfs_attr *n);
+/* The space of o's file system (not fs->name_max). 0 or -errno. */
+int attr_fsstat(const struct obj *o, struct nfs_fsstat *fs);
+/* Would the kernel let the caller do mode (R_OK, ...)? */
+bool attr_allowed(const struct obj *o, int mode);
+/* Those of want (NFS_ACCESS_*) that the caller may do; *supported: those that can be told. */
+uint32_t attr_access(const struct obj *o, bool read_only, uint32_t want, uint32_t *supported);
 /* A change to o went through this server. */
 void attr_touch(struct obj *o);
 /* Around a change of a directory. */
