@@ -17,7 +17,6 @@
 
 #define N_OF(a)	      (sizeof(a) / sizeof((a)[0]))
 #define OWNER_MAX     1024u /* bytes of an owner string accepted */
-#define ACES_MAX      4096u
 #define LOCATIONS_MAX 256u
 #define LAYOUTS_MAX   64u
 #define MODE_BITS     07777u
@@ -367,15 +366,8 @@ static struct nfs4_opaque since(const struct xdr_in *x, size_t start)
 static struct nfs4_opaque get_acl(struct xdr_in *x)
 {
 	size_t start = x->pos;
-	uint32_t n = xdr_get_count(x, ACES_MAX, 16);
-	struct nfs_name who;
 
-	while (n-- > 0) {
-		xdr_get_u32(x); /* type */
-		xdr_get_u32(x); /* flag */
-		xdr_get_u32(x); /* access_mask */
-		nfs4_get_name(x, &who);
-	}
+	nfs4_get_acl(x);
 	return since(x, start);
 }
 

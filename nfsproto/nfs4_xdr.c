@@ -356,6 +356,29 @@ int nfs4_get_args(struct xdr_in *x, struct nfs4_args *a)
 		return nfs4_get_test_stateid_args(x, &a->u.test_stateid);
 	case OP_RECLAIM_COMPLETE:
 		return nfs4_get_reclaim_complete_args(x, &a->u.reclaim_complete);
+	case OP_ALLOCATE:
+	case OP_DEALLOCATE:
+		return nfs4_get_allocate_args(x, &a->u.allocate);
+	case OP_CLONE:
+		return nfs4_get_clone_args(x, &a->u.clone);
+	case OP_COPY:
+		return nfs4_get_copy_args(x, &a->u.copy);
+	case OP_IO_ADVISE:
+		return nfs4_get_io_advise_args(x, &a->u.io_advise);
+	case OP_OFFLOAD_CANCEL:
+	case OP_OFFLOAD_STATUS:
+		return nfs4_get_offload_args(x, &a->u.offload);
+	case OP_READ_PLUS:
+		return nfs4_get_read_plus_args(x, &a->u.read_plus);
+	case OP_SEEK:
+		return nfs4_get_seek_args(x, &a->u.seek);
+	case OP_GETXATTR:
+	case OP_REMOVEXATTR:
+		return nfs4_get_xattr_name_args(x, &a->u.xattr_name);
+	case OP_SETXATTR:
+		return nfs4_get_setxattr_args(x, &a->u.setxattr);
+	case OP_LISTXATTRS:
+		return nfs4_get_listxattrs_args(x, &a->u.listxattrs);
 	default:
 		return -EOPNOTSUPP;
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_xdr: the wire form of NFSv4.1 (RFC 5662), both directions, for client and server.
+ * nfs4_xdr: the wire form of NFSv4.1 (RFC 5662) and of what NFSv4.2 adds (RFC 7863, RFC 8276), both
+ * directions, for client and server.
  *
  * Four functions per operation X (fewer where it has nothing to say):
  *
@@ -33,6 +34,8 @@
 #include "nfsproto/nfs4_item.h"
 #include "nfsproto/nfs4_xdr_cb.h"
 #include "nfsproto/nfs4_xdr_session.h"
+#include "nfsproto/nfs4_xdr_space.h"
+#include "nfsproto/nfs4_xdr_xattr.h"
 
 /* --- COMPOUND ------------------------------------------------------------------------------- */
 
@@ -360,10 +363,6 @@ struct nfs4_open_args {
 	struct nfs4_stateid deleg; /* CLAIM_DELEGATE_CUR, CLAIM_DELEG_CUR_FH */
 	uint32_t deleg_type;	   /* CLAIM_PREVIOUS: open_delegation_type4 */
 };
-struct nfs4_ace {
-	uint32_t type, flag, access_mask;
-	struct nfs_name who;
-};
 struct nfs4_delegation {
 	enum open_delegation_type4 type;
 	struct nfs4_stateid stateid;		 /* READ, WRITE */
@@ -474,6 +473,16 @@ struct nfs4_args {
 		struct nfs4_sequence_args sequence;
 		struct nfs4_test_stateid_args test_stateid;
 		struct nfs4_reclaim_complete_args reclaim_complete;
+		struct nfs4_allocate_args allocate; /* and DEALLOCATE */
+		struct nfs4_clone_args clone;
+		struct nfs4_copy_args copy;
+		struct nfs4_io_advise_args io_advise;
+		struct nfs4_offload_args offload; /* OFFLOAD_CANCEL and OFFLOAD_STATUS */
+		struct nfs4_read_plus_args read_plus;
+		struct nfs4_seek_args seek;
+		struct nfs4_xattr_name_args xattr_name; /* GETXATTR and REMOVEXATTR */
+		struct nfs4_setxattr_args setxattr;
+		struct nfs4_listxattrs_args listxattrs;
 	} u;
 };
 

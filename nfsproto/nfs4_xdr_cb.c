@@ -128,6 +128,32 @@ int nfs4_get_cb_recall_slot_args(struct xdr_in *x, struct nfs4_cb_recall_slot_ar
 	return nfs4_got(x);
 }
 
+/* --- CB_OFFLOAD ------------------------------------------------------------------------------- */
+
+void nfs4_put_cb_offload_args(struct xdr_out *x, const struct nfs4_cb_offload_args *a)
+{
+	nfs4_put_op(x, OP_CB_OFFLOAD);
+	nfs4_put_fh(x, &a->fh);
+	nfs4_put_stateid(x, &a->stateid);
+	xdr_put_u32(x, a->status);
+	if (a->status == NFS4_OK)
+		nfs4_put_write_response(x, &a->response);
+	else
+		xdr_put_u64(x, a->bytes_copied);
+}
+
+int nfs4_get_cb_offload_args(struct xdr_in *x, struct nfs4_cb_offload_args *a)
+{
+	memset(a, 0, sizeof(*a));
+	nfs4_get_fh(x, &a->fh);
+	nfs4_get_stateid(x, &a->stateid);
+	a->status = xdr_get_u32(x);
+	if (a->status == NFS4_OK)
+		return nfs4_get_write_response(x, &a->response);
+	a->bytes_copied = xdr_get_u64(x);
+	return nfs4_got(x);
+}
+
 /* --- CB_SEQUENCE ------------------------------------------------------------------------------ */
 
 void nfs4_put_cb_sequence_args(struct xdr_out *x, const struct nfs4_cb_sequence_args *a)
@@ -228,6 +254,8 @@ int nfs4_get_cb_args(struct xdr_in *x, struct nfs4_cb_args *a)
 		return nfs4_get_cb_recall_slot_args(x, &a->u.recall_slot);
 	case OP_CB_SEQUENCE:
 		return nfs4_get_cb_sequence_args(x, &a->u.sequence);
+	case OP_CB_OFFLOAD:
+		return nfs4_get_cb_offload_args(x, &a->u.offload);
 	default:
 		return -EOPNOTSUPP;
 	}

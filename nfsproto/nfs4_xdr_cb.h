@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_xdr_cb: arguments and results of the callback operations (RFC 8881 section 20): the server
- * puts arguments, the client puts results. Conventions are those of nfs4_xdr.h, which is what to
- * include.
+ * nfs4_xdr_cb: arguments and results of the callback operations (RFC 8881 section 20, RFC
+ * 7862 16.1): the server puts arguments, the client puts results. Conventions are those of
+ * nfs4_xdr.h, which is what to include.
  */
 #ifndef RNFS_NFSPROTO_NFS4_XDR_CB_H
 #define RNFS_NFSPROTO_NFS4_XDR_CB_H
 
 #include "nfsproto/nfs4_item.h"
+#include "nfsproto/nfs4_xdr_space.h"
 
 struct nfs4_getattr_res; /* nfs4_xdr.h */
 
@@ -84,6 +85,16 @@ void nfs4_put_cb_sequence_res(
 	struct xdr_out *x, uint32_t status, const struct nfs4_cb_sequence_res *r);
 int nfs4_get_cb_sequence_res(struct xdr_in *x, uint32_t status, struct nfs4_cb_sequence_res *r);
 
+struct nfs4_cb_offload_args {
+	struct nfs_fh fh; /* the file copied to */
+	struct nfs4_stateid stateid;
+	uint32_t status;		     /* how the copy ended */
+	struct nfs4_write_response response; /* NFS4_OK */
+	uint64_t bytes_copied;		     /* any other status */
+};
+void nfs4_put_cb_offload_args(struct xdr_out *x, const struct nfs4_cb_offload_args *a);
+int nfs4_get_cb_offload_args(struct xdr_in *x, struct nfs4_cb_offload_args *a);
+
 struct nfs4_cb_args {
 	uint32_t op;
 	union {
@@ -94,6 +105,7 @@ struct nfs4_cb_args {
 		struct nfs4_cb_recall_any_args recall_any; /* and CB_RECALLABLE_OBJ_AVAIL */
 		struct nfs4_cb_recall_slot_args recall_slot;
 		struct nfs4_cb_sequence_args sequence;
+		struct nfs4_cb_offload_args offload;
 	} u;
 };
 

@@ -106,22 +106,6 @@ int nfs4_get_open_args(struct xdr_in *x, struct nfs4_open_args *a)
 
 /* --- results ---------------------------------------------------------------------------------- */
 
-static void put_ace(struct xdr_out *x, const struct nfs4_ace *ace)
-{
-	xdr_put_u32(x, ace->type);
-	xdr_put_u32(x, ace->flag);
-	xdr_put_u32(x, ace->access_mask);
-	nfs4_put_name(x, &ace->who);
-}
-
-static void get_ace(struct xdr_in *x, struct nfs4_ace *ace)
-{
-	ace->type = xdr_get_u32(x);
-	ace->flag = xdr_get_u32(x);
-	ace->access_mask = xdr_get_u32(x);
-	nfs4_get_name(x, &ace->who);
-}
-
 static void put_space_limit(struct xdr_out *x, const struct nfs4_delegation *d)
 {
 	xdr_put_u32(x, d->limit_by);
@@ -162,7 +146,7 @@ static void put_delegation(struct xdr_out *x, const struct nfs4_delegation *d)
 		xdr_put_bool(x, d->recall);
 		if (d->type == OPEN_DELEGATE_WRITE)
 			put_space_limit(x, d);
-		put_ace(x, &d->permissions);
+		nfs4_put_ace(x, &d->permissions);
 		break;
 	case OPEN_DELEGATE_NONE_EXT:
 		xdr_put_u32(x, d->why);
@@ -184,7 +168,7 @@ static void get_delegation(struct xdr_in *x, struct nfs4_delegation *d)
 		d->recall = xdr_get_bool(x);
 		if (d->type == OPEN_DELEGATE_WRITE)
 			get_space_limit(x, d);
-		get_ace(x, &d->permissions);
+		nfs4_get_ace(x, &d->permissions);
 		break;
 	case OPEN_DELEGATE_NONE_EXT:
 		d->why = xdr_get_u32(x); /* later minor versions add reasons, all without more */

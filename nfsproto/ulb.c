@@ -28,6 +28,8 @@ enum {
 	CHANNEL = 6 * W + 2 * W,
 	SEC_FLAVOR = W + OPAQUE + 2 * W,
 	DENIED = 2 * H + W + OWNER,
+	WRITE_RESPONSE = W + STATEID + H + W + NFS4_VERIFIER_SIZE,
+	CONTENT = W + 2 * H, /* a hole; of data all but the bytes, and their round-up */
 	/* spi_ops, four words and the handles of SP4_SSV: never asked for, so never answered */
 	PROTECT = W + 2 * BITMAP,
 };
@@ -108,6 +110,10 @@ static size_t fixed_res(uint32_t op)
 	case OP_DESTROY_CLIENTID:
 	case OP_FREE_STATEID:
 	case OP_RECLAIM_COMPLETE:
+	case OP_ALLOCATE:
+	case OP_DEALLOCATE:
+	case OP_CLONE:
+	case OP_OFFLOAD_CANCEL:
 		return 0;
 	case OP_ACCESS:
 		return 2 * W;
@@ -123,6 +129,8 @@ static size_t fixed_res(uint32_t op)
 		return CINFO + BITMAP;
 	case OP_LINK:
 	case OP_REMOVE:
+	case OP_SETXATTR:
+	case OP_REMOVEXATTR:
 		return CINFO;
 	case OP_RENAME:
 		return 2 * CINFO;
@@ -144,6 +152,14 @@ static size_t fixed_res(uint32_t op)
 		return H + 2 * W + PROTECT + H + 2 * OPAQUE + IMPL_ID;
 	case OP_CREATE_SESSION:
 		return NFS4_SESSIONID_SIZE + 2 * W + 2 * CHANNEL;
+	case OP_COPY:
+		return WRITE_RESPONSE + 2 * W;
+	case OP_IO_ADVISE:
+		return BITMAP;
+	case OP_OFFLOAD_STATUS:
+		return H + 2 * W;
+	case OP_SEEK:
+		return W + H;
 	case OP_SEQUENCE:
 		return NFS4_SESSIONID_SIZE + 5 * W;
 	default:
@@ -156,13 +172,17 @@ size_t ulb_nfs4_res_max(uint32_t op, size_t var)
 	size_t n;
 
 	switch (op) {
-	case OP_GETATTR: /* RFC 8267 6.2: attrlist4 */
-	case OP_READDIR: /* maxcount is the bound of READDIR4resok: RFC 8881 18.23.3 */
+	case OP_GETATTR:    /* RFC 8267 6.2: attrlist4 */
+	case OP_READDIR:    /* maxcount is the bound of READDIR4resok: RFC 8881 18.23.3 */
+	case OP_LISTXATTRS: /* likewise: RFC 8276 8.4.3.3 */
 		return HEAD + var;
 	case OP_READLINK:
+	case OP_GETXATTR:
 		return HEAD + W + var + xdr_pad((uint32_t)var);
 	case OP_READ: /* eof and the length word; data only if it comes inline */
 		return HEAD + 2 * W + var + xdr_pad((uint32_t)var);
+	case OP_READ_PLUS: /* no piece is smaller than a page, but for both ends */
+		return HEAD + 2 * W + (var / 4096 + 2) * CONTENT + var + xdr_pad((uint32_t)var);
 	case OP_TEST_STATEID:
 		return HEAD + W + W * var;
 	default:

@@ -47,6 +47,10 @@ size_t ulb_nfs4_begin(uint32_t taglen);
  *     OP_READLINK      most bytes of the target
  *     OP_READ          bytes of data that come inline: 0 when a sink takes them
  *     OP_TEST_STATEID  number of stateids
+ *     OP_READ_PLUS     bytes asked for (a server that cuts them into more pieces than there
+ *                      are pages gives a reply that does not fit)
+ *     OP_GETXATTR      most bytes of the value
+ *     OP_LISTXATTRS    maxcount
  *     others           0
  * An operation this table does not know: SIZE_MAX / 64, which no inline threshold holds. */
 size_t ulb_nfs4_res_max(uint32_t op, size_t var);

@@ -22,6 +22,8 @@ static void use(const struct nfs4_args *a)
 		nfs4_sattr_decode(&a->u.open.attrs, &set);
 	else if (a->op == OP_VERIFY || a->op == OP_NVERIFY)
 		nfs4_attrs_decode(&a->u.verify.attrs, &attrs);
+	else if (a->op == OP_SETXATTR)
+		nfs4_acl_valid(a->u.setxattr.value.data, a->u.setxattr.value.len);
 	else if (a->op == OP_WRITE && a->u.write.data.len)
 		buf[0] = ((uint8_t *)a->u.write.data.addr)[a->u.write.data.len - 1];
 }

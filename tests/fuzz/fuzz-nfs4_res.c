@@ -6,6 +6,17 @@
 #include "../unit/nfs4-any.h"
 #include "nfsproto/nfs4_attr.h"
 
+static void walk_names(const struct nfs4_listxattrs_res *r)
+{
+	struct nfs_name name;
+	uint32_t pos = 0, n = 0;
+
+	while (nfs4_xattr_names_next(r, &pos, &name))
+		n++;
+	if (n != r->n)
+		__builtin_trap();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static uint8_t buf[256 << 10];
@@ -26,6 +37,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		any_put_res(&o, &r);
 		if (r.op == OP_GETATTR)
 			nfs4_attrs_decode(&r.u.getattr.attrs, &attrs);
+		else if (r.op == OP_LISTXATTRS && r.status == NFS4_OK)
+			walk_names(&r.u.listxattrs);
 	}
 	return 0;
 }

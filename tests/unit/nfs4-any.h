@@ -12,8 +12,9 @@
 
 #include "nfsproto/nfs4_xdr.h"
 
-/* Decoded elements are re-encoded through this. */
+/* Decoded elements are re-encoded through these. */
 #define ANY_STATEIDS 64
+#define ANY_CONTENTS XDR_MAX_PAYLOADS
 
 static inline void any_put_args(struct xdr_out *x, const struct nfs4_args *a)
 {
@@ -58,6 +59,29 @@ static inline void any_put_args(struct xdr_out *x, const struct nfs4_args *a)
 		PUT(OP_SECINFO_NO_NAME, secinfo_no_name)
 		PUT(OP_SEQUENCE, sequence)
 		PUT(OP_RECLAIM_COMPLETE, reclaim_complete)
+		PUT(OP_ALLOCATE, allocate)
+		PUT(OP_CLONE, clone)
+		PUT(OP_COPY, copy)
+		PUT(OP_IO_ADVISE, io_advise)
+		PUT(OP_READ_PLUS, read_plus)
+		PUT(OP_SEEK, seek)
+		PUT(OP_SETXATTR, setxattr)
+		PUT(OP_LISTXATTRS, listxattrs)
+	case OP_DEALLOCATE:
+		nfs4_put_deallocate_args(x, &a->u.allocate);
+		break;
+	case OP_OFFLOAD_CANCEL:
+		nfs4_put_offload_cancel_args(x, &a->u.offload);
+		break;
+	case OP_OFFLOAD_STATUS:
+		nfs4_put_offload_status_args(x, &a->u.offload);
+		break;
+	case OP_GETXATTR:
+		nfs4_put_getxattr_args(x, &a->u.xattr_name);
+		break;
+	case OP_REMOVEXATTR:
+		nfs4_put_removexattr_args(x, &a->u.xattr_name);
+		break;
 	case OP_NVERIFY:
 		nfs4_put_nverify_args(x, &a->u.verify);
 		break;
@@ -105,6 +129,18 @@ struct any_res {
 		struct nfs4_create_session_res create_session;
 		struct nfs4_sequence_res sequence;
 		struct nfs4_test_stateid_res test_stateid;
+		struct nfs4_copy_res copy;
+		struct nfs4_io_advise_res io_advise;
+		struct nfs4_offload_status_res offload_status;
+		struct {
+			struct nfs4_read_plus_res head;
+			struct nfs4_content content[ANY_CONTENTS];
+		} read_plus;
+		struct nfs4_seek_res seek;
+		struct nfs4_getxattr_res getxattr;
+		struct nfs4_setxattr_res setxattr;
+		struct nfs4_listxattrs_res listxattrs;
+		struct nfs4_removexattr_res removexattr;
 	} u;
 };
 
@@ -117,6 +153,24 @@ static inline int any_get_entries(struct xdr_in *x)
 	while ((r = nfs4_get_entry(x, &ent, &eof)) == 1)
 		;
 	return r;
+}
+
+/* Decodes all pieces, keeps those there is room for. */
+static inline int any_get_read_plus(struct xdr_in *x, struct any_res *r)
+{
+	uint32_t n, kept = 0;
+
+	if (nfs4_get_read_plus_res(x, r->status, &r->u.read_plus.head) || r->status != NFS4_OK)
+		return nfs4_got(x);
+	n = r->u.read_plus.head.n;
+	for (uint32_t i = 0; i < n && xdr_in_ok(x); i++) {
+		struct nfs4_content c;
+
+		if (nfs4_get_content(x, &c) == 0 && kept < ANY_CONTENTS)
+			r->u.read_plus.content[kept++] = c;
+	}
+	r->u.read_plus.head.n = kept;
+	return nfs4_got(x);
 }
 
 /* Reads number and status too. */
@@ -158,6 +212,16 @@ static inline int any_get_res(struct xdr_in *x, struct any_res *r)
 		GET(OP_CREATE_SESSION, create_session)
 		GET(OP_SEQUENCE, sequence)
 		GET(OP_TEST_STATEID, test_stateid)
+		GET(OP_COPY, copy)
+		GET(OP_IO_ADVISE, io_advise)
+		GET(OP_OFFLOAD_STATUS, offload_status)
+		GET(OP_SEEK, seek)
+		GET(OP_GETXATTR, getxattr)
+		GET(OP_SETXATTR, setxattr)
+		GET(OP_LISTXATTRS, listxattrs)
+		GET(OP_REMOVEXATTR, removexattr)
+	case OP_READ_PLUS:
+		return any_get_read_plus(x, r);
 	case OP_SECINFO_NO_NAME:
 		return nfs4_get_secinfo_res(x, r->status, &r->u.secinfo);
 	case OP_READ:
@@ -216,6 +280,19 @@ static inline void any_put_res(struct xdr_out *x, const struct any_res *r)
 		PUT(OP_EXCHANGE_ID, exchange_id)
 		PUT(OP_CREATE_SESSION, create_session)
 		PUT(OP_SEQUENCE, sequence)
+		PUT(OP_COPY, copy)
+		PUT(OP_IO_ADVISE, io_advise)
+		PUT(OP_OFFLOAD_STATUS, offload_status)
+		PUT(OP_SEEK, seek)
+		PUT(OP_GETXATTR, getxattr)
+		PUT(OP_SETXATTR, setxattr)
+		PUT(OP_LISTXATTRS, listxattrs)
+		PUT(OP_REMOVEXATTR, removexattr)
+	case OP_READ_PLUS:
+		nfs4_put_read_plus_res(x, r->status, &r->u.read_plus.head);
+		for (uint32_t i = 0; r->status == NFS4_OK && i < r->u.read_plus.head.n; i++)
+			nfs4_put_content(x, &r->u.read_plus.content[i]);
+		break;
 	case OP_SECINFO_NO_NAME:
 		nfs4_put_secinfo_no_name_res(x, r->status, &r->u.secinfo);
 		break;

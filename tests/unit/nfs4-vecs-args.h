@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * nfs4-vecs-args: arguments of every operation and arm, as structures and as bytes written by hand
- * from RFC 5662.
+ * from RFC 5662, RFC 7863 and RFC 8276.
  */
 #ifndef RNFS_TESTS_NFS4_VECS_ARGS_H
 #define RNFS_TESTS_NFS4_VECS_ARGS_H
@@ -166,6 +166,33 @@ static const struct args_vec args_vecs[] = {
 	{"00000039 01020304 05060708",
 		{OP_DESTROY_CLIENTID, .u.destroy_clientid = {0x0102030405060708}}},
 	{"0000003a 00000001", {OP_RECLAIM_COMPLETE, .u.reclaim_complete = {true}}},
+	/* NFSv4.2 */
+	{"0000003b " SID_HEX "00000001 00000000 00000000 00010000",
+		{OP_ALLOCATE, .u.allocate = {SID, 1ull << 32, 65536}}},
+	{"0000003e " SID_HEX "00000000 00001000 ffffffff ffffffff",
+		{OP_DEALLOCATE, .u.allocate = {SID, 4096, NFS4_LENGTH_EOF}}},
+	{"0000003c " SID_HEX SID2_HEX "00000000 00000001 00000000 00000002 00000000 00000003 "
+	 "00000001 00000000 00000000",
+		{OP_COPY, .u.copy = {SID, SID2, 1, 2, 3, true, false, 0}}},
+	{"0000003f " SID_HEX "00000000 00000010 00000000 00000020 00000001 00000012",
+		{OP_IO_ADVISE, .u.io_advise = {SID, 16, 32, {{0x12, 0, 0}, false}}}},
+	{"00000042 " SID_HEX, {OP_OFFLOAD_CANCEL, .u.offload = {SID}}},
+	{"00000043 " SID2_HEX, {OP_OFFLOAD_STATUS, .u.offload = {SID2}}},
+	{"00000044 " SID_HEX "00000000 00001000 00100000",
+		{OP_READ_PLUS, .u.read_plus = {SID, 4096, 1u << 20}}},
+	{"00000045 " SID_HEX "00000002 00000000 00000001",
+		{OP_SEEK, .u.seek = {SID, 1ull << 33, NFS4_CONTENT_HOLE}}},
+	{"00000047 " SID_HEX SID2_HEX "00000000 00001000 00000000 00002000 00000000 00003000",
+		{OP_CLONE, .u.clone = {SID, SID2, 0x1000, 0x2000, 0x3000}}},
+	{"00000048 " NAME_HEX, {OP_GETXATTR, .u.xattr_name = {NAME}}},
+	{"00000049 00000002 " NAME_HEX "00000003 61626300",
+		{OP_SETXATTR,
+			.u.setxattr = {SETXATTR4_REPLACE, NAME, {(const uint8_t *)"abc", 3}}}},
+	{"00000049 00000000 " NAME_HEX "00000000",
+		{OP_SETXATTR, .u.setxattr = {SETXATTR4_EITHER, NAME, {(const uint8_t *)"", 0}}}},
+	{"0000004a 00000001 00000002 00010000",
+		{OP_LISTXATTRS, .u.listxattrs = {0x100000002, 65536}}},
+	{"0000004b " NAME_HEX, {OP_REMOVEXATTR, .u.xattr_name = {NAME}}},
 };
 
 #endif

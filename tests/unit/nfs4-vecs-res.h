@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * nfs4-vecs-res: results of every operation and arm, as structures and as bytes written by hand
- * from RFC 5662.
+ * from RFC 5662, RFC 7863 and RFC 8276.
  */
 #ifndef RNFS_TESTS_NFS4_VECS_RES_H
 #define RNFS_TESTS_NFS4_VECS_RES_H
@@ -11,6 +11,7 @@
 
 static char read_data[] = "hello";
 static const uint32_t two_codes[2] = {NFS4_OK, NFS4ERR_BAD_STATEID};
+static const uint8_t two_names[16] = {0, 0, 0, 1, 'a', 0, 0, 0, 0, 0, 0, 2, 'b', 'b', 0, 0};
 
 struct res_vec {
 	const char *hex;
@@ -130,6 +131,49 @@ static const struct res_vec res_vecs[] = {
 		{OP_SEQUENCE, 0, .u.sequence = {SESS, 42, 3, 63, 62, 0x100}}},
 	{"00000037 00000000 00000002 00000000 00002729",
 		{OP_TEST_STATEID, 0, .u.test_stateid = {2, two_codes, NULL}}},
+	/* NFSv4.2 */
+	{"0000003b 0000001c", {OP_ALLOCATE, NFS4ERR_NOSPC, .u = {{0}}}},
+	{"0000003e 00000000", {OP_DEALLOCATE, 0, .u = {{0}}}},
+	{"0000003c 00000000 00000000 00000001 00000000 00000000 " VERF_HEX "00000001 00000001",
+		{OP_COPY, 0,
+			.u.copy = {{.count = 1ull << 32, .committed = UNSTABLE4, .verf = VERF},
+				true, true}}},
+	{"0000003c 00000000 00000001 " SID_HEX "00000000 00000000 00000002 " VERF_HEX
+	 "00000001 00000000",
+		{OP_COPY, 0, .u.copy = {{true, SID, 0, FILE_SYNC4, VERF}, true, false}}},
+	{"0000003c 0000276e 00000000 00000001",
+		{OP_COPY, NFS4ERR_OFFLOAD_NO_REQS, .u.copy = {.synchronous = true}}},
+	{"0000003c 00002714", {OP_COPY, NFS4ERR_NOTSUPP, .u = {{0}}}},
+	{"0000003f 00000000 00000001 00000004",
+		{OP_IO_ADVISE, 0, .u.io_advise = {{{4, 0, 0}, false}}}},
+	{"00000042 00002729", {OP_OFFLOAD_CANCEL, NFS4ERR_BAD_STATEID, .u = {{0}}}},
+	{"00000043 00000000 00000000 00010000 00000000",
+		{OP_OFFLOAD_STATUS, 0, .u.offload_status = {65536, false, 0}}},
+	{"00000043 00000000 00000000 00010000 00000001 00000005",
+		{OP_OFFLOAD_STATUS, 0, .u.offload_status = {65536, true, NFS4ERR_IO}}},
+	{"00000044 00000000 00000001 00000002 00000000 00000000 00001000 00000005 68656c6c "
+	 "6f000000 00000001 00000000 00001005 00000001 00000000",
+		{OP_READ_PLUS, 0,
+			.u.read_plus = {{true, 2},
+				{{NFS4_CONTENT_DATA, 4096, 0, {read_data, 5, NULL}},
+					{NFS4_CONTENT_HOLE, 4101, 1ull << 32, {0}}}}}},
+	{"00000044 00000000 00000001 00000000",
+		{OP_READ_PLUS, 0, .u.read_plus = {.head = {true, 0}}}},
+	{"00000044 00002714", {OP_READ_PLUS, NFS4ERR_NOTSUPP, .u = {{0}}}},
+	{"00000045 00000000 00000001 00000002 00000000",
+		{OP_SEEK, 0, .u.seek = {true, 1ull << 33}}},
+	{"00000045 00000006", {OP_SEEK, NFS4ERR_NXIO, .u = {{0}}}},
+	{"00000047 00000000", {OP_CLONE, 0, .u = {{0}}}},
+	{"00000048 00000000 00000005 68656c6c 6f000000",
+		{OP_GETXATTR, 0, .u.getxattr = {{(const uint8_t *)read_data, 5}}}},
+	{"00000048 0000276f", {OP_GETXATTR, NFS4ERR_NOXATTR, .u = {{0}}}},
+	{"00000049 00000000 " CINFO_HEX, {OP_SETXATTR, 0, .u.setxattr = {CINFO}}},
+	{"0000004a 00000000 00000001 00000002 00000002 00000001 61000000 00000002 62620000 "
+	 "00000001",
+		{OP_LISTXATTRS, 0,
+			.u.listxattrs = {0x100000002, 2, {two_names, sizeof(two_names)}, true}}},
+	{"0000004a 00002715", {OP_LISTXATTRS, NFS4ERR_TOOSMALL, .u = {{0}}}},
+	{"0000004b 00000000 " CINFO_HEX, {OP_REMOVEXATTR, 0, .u.removexattr = {CINFO}}},
 };
 
 #endif

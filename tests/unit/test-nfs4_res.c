@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * Unit tests of nfsproto/nfs4_xdr: results of every operation against vectors written by hand from
- * RFC 5662, directories' entries, the peek at a READ; and that no vector exceeds its bound in
- * nfsproto/ulb.
+ * RFC 5662, RFC 7863 and RFC 8276, directories' entries, names of extended attributes, ACLs, the
+ * peek at a READ; and that no vector exceeds its bound in nfsproto/ulb.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -121,6 +121,12 @@ static void no_result_exceeds_its_bound(void **state)
 			var = r->u.read.data.len;
 		else if (r->op == OP_READLINK)
 			var = r->u.readlink.link.len;
+		else if (r->op == OP_READ_PLUS)
+			var = 4096;
+		else if (r->op == OP_GETXATTR)
+			var = r->u.getxattr.value.len;
+		else if (r->op == OP_LISTXATTRS)
+			var = 16 + r->u.listxattrs.names.len;
 		else if (r->op == OP_TEST_STATEID)
 			var = r->u.test_stateid.n;
 		assert_true(n <= ulb_nfs4_res_max(r->op, var));
@@ -244,6 +250,136 @@ static void an_empty_directory_is_no_error(void **state)
 	assert_int_equal(o.len, 24);
 }
 
+/* --- LISTXATTRS ------------------------------------------------------------------------------- */
+
+static void names_of_attributes_obey_every_budget(void **state)
+{
+	enum { ONE = 8, FRAME = 16 };
+	struct nfs_name a = {"a", 1};
+	uint8_t buf[512];
+
+	for (uint32_t budget = 0; budget < 300; budget++) {
+		unsigned fit = budget < FRAME ? 0 : (budget - FRAME) / ONE;
+		struct nfs4_xattrs l;
+		struct xdr_out o;
+		uint32_t status;
+
+		xdr_out_init(&o, buf, sizeof(buf));
+		nfs4_xattrs_begin(&l, &o, budget, 0);
+		while (nfs4_xattrs_add(&l, &a))
+			;
+		assert_int_equal(l.n, fit);
+		status = nfs4_xattrs_end(&l, 7, false);
+		assert_int_equal(status, fit ? NFS4_OK : NFS4ERR_TOOSMALL);
+		assert_int_equal(o.len, fit ? 8 + FRAME + fit * ONE : 8);
+
+		xdr_out_init(&o, buf, sizeof(buf)); /* reserve is the limit */
+		nfs4_xattrs_begin(&l, &o, UINT32_MAX, sizeof(buf) - 8 - budget);
+		while (nfs4_xattrs_add(&l, &a))
+			;
+		assert_int_equal(l.n, fit);
+		nfs4_xattrs_end(&l, 7, false);
+		assert_true(xdr_out_ok(&o) && o.len <= 8 + FRAME + budget);
+
+		if (budget < 8)
+			continue;
+		xdr_out_init(&o, buf, budget); /* the buffer is */
+		nfs4_xattrs_begin(&l, &o, UINT32_MAX, 0);
+		while (nfs4_xattrs_add(&l, &a))
+			;
+		status = nfs4_xattrs_end(&l, 7, false);
+		assert_true(xdr_out_ok(&o));
+		assert_int_equal(status, budget >= 8 + FRAME + ONE ? NFS4_OK : NFS4ERR_TOOSMALL);
+	}
+}
+
+static void names_of_attributes_come_back(void **state)
+{
+	struct nfs_name a = {"a", 1}, bb = {"bb", 2}, got;
+	struct nfs4_listxattrs_res r;
+	struct nfs4_xattrs l;
+	uint8_t buf[256], want[256];
+	uint32_t status, pos = 0;
+	struct xdr_out o;
+	struct xdr_in x;
+
+	xdr_out_init(&o, buf, sizeof(buf));
+	nfs4_xattrs_begin(&l, &o, 4096, 0);
+	assert_true(nfs4_xattrs_add(&l, &a));
+	assert_true(nfs4_xattrs_add(&l, &bb));
+	assert_int_equal(nfs4_xattrs_end(&l, 0x100000002, true), NFS4_OK);
+	assert_false(vec_differ("LISTXATTRS", buf, o.len, want,
+		vec_bytes("0000004a 00000000 00000001 00000002 00000002 00000001 61000000 "
+			  "00000002 62620000 00000001",
+			want, sizeof(want))));
+	xdr_in_init(&x, buf, o.len);
+	assert_int_equal(nfs4_get_op_res(&x, OP_LISTXATTRS, &status), 0);
+	assert_int_equal(nfs4_get_listxattrs_res(&x, status, &r), 0);
+	assert_true(r.eof && r.n == 2 && r.cookie == 0x100000002 && xdr_in_done(&x));
+	assert_true(nfs4_xattr_names_next(&r, &pos, &got));
+	assert_true(got.len == 1 && got.s[0] == 'a');
+	assert_true(nfs4_xattr_names_next(&r, &pos, &got));
+	assert_true(got.len == 2 && memcmp(got.s, "bb", 2) == 0);
+	assert_false(nfs4_xattr_names_next(&r, &pos, &got));
+
+	xdr_out_init(&o, buf, sizeof(buf)); /* none at all */
+	nfs4_xattrs_begin(&l, &o, 4096, 0);
+	assert_int_equal(nfs4_xattrs_end(&l, 0, true), NFS4_OK);
+	xdr_in_init(&x, buf, o.len);
+	assert_int_equal(nfs4_get_op_res(&x, OP_LISTXATTRS, &status), 0);
+	assert_int_equal(nfs4_get_listxattrs_res(&x, status, &r), 0);
+	pos = 0;
+	assert_true(r.eof && r.n == 0 && !nfs4_xattr_names_next(&r, &pos, &got));
+}
+
+/* Counts that the rest of the message could hold, but not what they count. */
+static void impossible_results_fail(void **state)
+{
+	static const char *const bad[] = {
+		"0000004a 00000000 00000000 00000000 ffffffff",		 /* 2^32-1 names */
+		"0000004a 00000000 00000000 00000000 00000001 00001001", /* a name of 4097 bytes */
+		"00000044 00000000 00000000 00002001",			 /* 8193 pieces */
+		"00000044 00000000 00000000 00000001 00000002",		 /* of no known kind */
+		"00000044 00000000 00000000 00000001 00000000 00000000 00000000 00100001",
+		"0000003c 00000000 00000002 ",				 /* two callback stateids */
+		"0000003c 00000000 00000000 00000000 00000000 00000003", /* committed 3 */
+		"00000043 00000000 00000000 00000000 00000002",		 /* two statuses */
+		"00000048 00000000 00100001",				 /* 1 MiB + 1 */
+	};
+	static uint8_t buf[2u << 20];
+
+	for (size_t i = 0; i < N_OF(bad); i++) {
+		struct any_res r;
+		struct xdr_in x;
+
+		memset(buf, 0, 1024);
+		vec_bytes(bad[i], buf, sizeof(buf));
+		xdr_in_init(&x, buf, sizeof(buf));
+		assert_int_equal(any_get_res(&x, &r), -EBADMSG);
+	}
+}
+
+static void acls_are_checked(void **state)
+{
+	static const char *const hex = "00000002 " ACE_HEX ACE_HEX;
+	static const struct nfs4_ace ace = ACE;
+	uint8_t want[256], got[256];
+	size_t n = vec_bytes(hex, want, sizeof(want));
+	struct xdr_out o;
+
+	assert_true(nfs4_acl_valid(want, n));
+	for (size_t cut = 0; cut < n; cut++)
+		assert_false(nfs4_acl_valid(want, cut));
+	assert_false(nfs4_acl_valid(want, n + 4));
+	assert_true(nfs4_acl_valid("\0\0\0\0", 4));
+	assert_false(nfs4_acl_valid("\0\0\20\1", 4));
+	xdr_out_init(&o, got, sizeof(got));
+	xdr_put_u32(&o, 2);
+	nfs4_put_ace(&o, &ace);
+	nfs4_put_ace(&o, &ace);
+	assert_false(vec_differ("nfsace4<>", got, o.len, want, n));
+}
+
 /* --- peek ------------------------------------------------------------------------------------- */
 
 static void peek_finds_the_data_as_soon_as_it_can(void **state)
@@ -294,6 +430,10 @@ int main(void)
 		cmocka_unit_test(entries_are_encoded_as_the_rfc_says),
 		cmocka_unit_test(entries_obey_every_budget),
 		cmocka_unit_test(an_empty_directory_is_no_error),
+		cmocka_unit_test(names_of_attributes_obey_every_budget),
+		cmocka_unit_test(names_of_attributes_come_back),
+		cmocka_unit_test(impossible_results_fail),
+		cmocka_unit_test(acls_are_checked),
 		cmocka_unit_test(peek_finds_the_data_as_soon_as_it_can),
 		cmocka_unit_test(peek_finds_nothing_where_nothing_is),
 	};

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * Unit tests of nfsproto/nfs4_xdr: arguments of every operation against vectors written by hand
- * from RFC 5662, and the frame of a COMPOUND.
+ * from RFC 5662, RFC 7863 and RFC 8276, and the frame of a COMPOUND.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -107,6 +107,12 @@ static void random_arguments_reach_a_fixed_point(void **state)
 	assert_true(decoded > 2000);
 }
 
+/* offsets, count, consecutive, synchronous */
+#define COPY_HEX      "00000000 00000001 00000000 00000002 00000000 00000003 00000001 00000001 "
+#define NETLOC_HEX    "00000002 00000001 61000000 "
+#define NETLOCS5_HEX  NETLOC_HEX NETLOC_HEX NETLOC_HEX NETLOC_HEX NETLOC_HEX
+#define NETLOCS15_HEX NETLOCS5_HEX NETLOCS5_HEX NETLOCS5_HEX
+
 /* hex with much room behind it, so that it is not for want of bytes that a count is refused */
 static int decode_with_room(const char *hex)
 {
@@ -139,6 +145,12 @@ static void impossible_counts_and_enumerations_fail(void **state)
 		"0000003a 00000002",					    /* boolean 2 */
 		"0000002a " VERF_HEX "00000003 69643100 00000103 00000003", /* protect 3 */
 		"00000022 " SID_HEX "00000000 00010004", /* attrlist beyond the message */
+		/* COPY: 17 source servers; a kind of address that is none; one of 4097 bytes */
+		"0000003c " SID_HEX SID2_HEX COPY_HEX "00000011",
+		"0000003c " SID_HEX SID2_HEX COPY_HEX "00000001 00000000 00000000",
+		"0000003c " SID_HEX SID2_HEX COPY_HEX "00000001 00000003 00000000 00001001",
+		"00000049 00000003 " NAME_HEX,		  /* setxattr_option4 3 */
+		"00000049 00000000 " NAME_HEX "00100001", /* a value of 1 MiB + 1 */
 	};
 
 	static const char *const good[] = {
@@ -150,6 +162,11 @@ static void impossible_counts_and_enumerations_fail(void **state)
 		"00000028 40000000 00000008",
 		"00000026 " SID_HEX "00000000 00000000 00000002 00100000",
 		"00000022 " SID_HEX "00000000 00010000",
+		"0000003c " SID_HEX SID2_HEX COPY_HEX "00000010 00000001 00000000 " NETLOCS15_HEX,
+		"0000003c " SID_HEX SID2_HEX COPY_HEX
+		"00000001 00000003 00000003 74637000 00001000",
+		"00000045 " SID_HEX "00000000 00000000 00000007", /* the server's to refuse */
+		"00000049 00000001 " NAME_HEX "00100000",
 	};
 
 	for (size_t i = 0; i < N_OF(good); i++)

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * Unit tests of nfsproto/nfs4_xdr_cb: callback operations against vectors written by hand from RFC
- * 5662.
+ * 5662 and RFC 7863.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -42,6 +42,10 @@
 			1, 2, 3, 4, 5                                                              \
 		}                                                                                  \
 	}
+#define VERF                                                                                       \
+	{                                                                                          \
+		0xc0, 0xc1, 0xc2, 0xc3, 0xc4, 0xc5, 0xc6, 0xc7                                     \
+	}
 
 static const struct vec {
 	const char *hex;
@@ -71,6 +75,18 @@ static const struct vec {
 	{"0000000d " FH_HEX "01020304 05060708 00000005 6f776e65 72000000",
 		{OP_CB_NOTIFY_LOCK, .u.notify_lock = {FH,
 					    {0x0102030405060708, {(const uint8_t *)"owner", 5}}}}},
+	{"0000000f " FH_HEX SID_HEX "00000000 00000000 00000000 00010000 00000002 "
+	 "c0c1c2c3 c4c5c6c7",
+		{OP_CB_OFFLOAD, .u.offload = {.fh = FH,
+					.stateid = SID,
+					.response = {.count = 65536,
+						.committed = FILE_SYNC4,
+						.verf = VERF}}}},
+	{"0000000f " FH_HEX SID_HEX "0000001c 00000000 00001000",
+		{OP_CB_OFFLOAD, .u.offload = {.fh = FH,
+					.stateid = SID,
+					.status = NFS4ERR_NOSPC,
+					.bytes_copied = 4096}}},
 };
 
 static void put_any(struct xdr_out *x, const struct nfs4_cb_args *a)
@@ -96,6 +112,9 @@ static void put_any(struct xdr_out *x, const struct nfs4_cb_args *a)
 		break;
 	case OP_CB_NOTIFY_LOCK:
 		nfs4_put_cb_notify_lock_args(x, &a->u.notify_lock);
+		break;
+	case OP_CB_OFFLOAD:
+		nfs4_put_cb_offload_args(x, &a->u.offload);
 		break;
 	default:
 		fail();
@@ -173,7 +192,7 @@ static void what_is_not_known_is_told_apart(void **state)
 
 	assert_int_equal(decode("00000006", &a), -EOPNOTSUPP); /* CB_NOTIFY */
 	assert_int_equal(a.op, OP_CB_NOTIFY);
-	assert_int_equal(decode("0000000f", &a), -EOPNOTSUPP);
+	assert_int_equal(decode("00000010", &a), -EOPNOTSUPP);
 	assert_int_equal(decode("00000009 00000001 00000001 00000001", &a), 0);
 	assert_int_equal(decode("00000005 00000001 00000003 00000000 00000004", &a), -EBADMSG);
 	assert_int_equal(

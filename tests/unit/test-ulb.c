@@ -37,9 +37,10 @@ static void every_operation_that_is_coded_has_a_bound(void **state)
 	static const uint8_t without[] = {OP_DELEGPURGE, OP_OPENATTR, OP_OPEN_CONFIRM, OP_RENEW,
 		OP_SETCLIENTID, OP_SETCLIENTID_CONFIRM, OP_RELEASE_LOCKOWNER, OP_GET_DIR_DELEGATION,
 		OP_GETDEVICEINFO, OP_GETDEVICELIST, OP_LAYOUTCOMMIT, OP_LAYOUTGET, OP_LAYOUTRETURN,
-		OP_SET_SSV, OP_WANT_DELEGATION};
+		OP_SET_SSV, OP_WANT_DELEGATION, OP_COPY_NOTIFY, OP_LAYOUTERROR, OP_LAYOUTSTATS,
+		OP_WRITE_SAME};
 
-	for (uint32_t op = OP_ACCESS; op <= OP_LAST_41; op++) {
+	for (uint32_t op = OP_ACCESS; op <= OP_LAST_42; op++) {
 		bool bounded = ulb_nfs4_res_max(op, 0) < 65536;
 		bool expected = true;
 
@@ -73,6 +74,12 @@ static void bounds_are_the_sums_of_the_rfc(void **state)
 		{OP_BIND_CONN_TO_SESSION, 32},
 		{OP_EXCHANGE_ID, 8 + 16 + (4 + 2 * 68) + 8 + 2 * 1028 + (4 + 2 * 1028 + 12)},
 		{OP_CREATE_SESSION, 8 + 16 + 8 + 2 * 32},
+		{OP_ALLOCATE, 8},
+		{OP_COPY, 8 + (4 + 16) + 8 + 4 + 8 + 8},
+		{OP_IO_ADVISE, 76},
+		{OP_OFFLOAD_STATUS, 24},
+		{OP_SEEK, 20},
+		{OP_SETXATTR, 28},
 	};
 
 	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++)
@@ -142,6 +149,9 @@ static void heads_and_round_up_are_counted(void **state)
 	assert_int_equal(ulb_nfs4_res_max(OP_READ, 5), 24);
 	assert_int_equal(ulb_nfs4_res_max(OP_READLINK, 4095), 12 + 4096);
 	assert_int_equal(ulb_nfs4_res_max(OP_READDIR, 1000), 8 + 1000);
+	assert_int_equal(ulb_nfs4_res_max(OP_LISTXATTRS, 1000), 8 + 1000);
+	assert_int_equal(ulb_nfs4_res_max(OP_GETXATTR, 65535), 12 + 65536);
+	assert_int_equal(ulb_nfs4_res_max(OP_READ_PLUS, 8192), 8 + 8 + 4 * 20 + 8192);
 }
 
 int main(void)
