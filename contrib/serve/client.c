@@ -16,6 +16,7 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "contrib/serve/grace.h"
 #include "transport/log.h"
 
 #define NS	   1000000000ull
@@ -39,7 +40,6 @@ int state_init(struct state *s, struct obj_table *objs, uint32_t lease_s)
 	s->objs = objs;
 	s->lease_s = lease_s;
 	s->max_opens = (uint32_t)obj_table_opens(objs);
-	s->start_ns = state_now_ns();
 	if (getrandom(&s->boot, sizeof(s->boot), 0) != sizeof(s->boot))
 		return -1;
 	return 0;
@@ -70,15 +70,49 @@ bool client_expired(struct state *s, struct client *c)
 	return state_now_ns() > seen + s->lease_s * NS;
 }
 
-uint32_t client_may_reclaim(struct state *s, struct client *c)
+static struct grace_who who_of(const struct client *c)
 {
-	bool done;
+	return (struct grace_who){c->owner, c->owner_len, &c->cred};
+}
 
+uint32_t client_may_claim(struct state *s, struct client *c, bool reclaim)
+{
+	enum grace_phase phase = grace_phase(s->grace);
+	struct grace_who who = who_of(c);
+	bool done = __atomic_load_n(&c->reclaim_done, __ATOMIC_ACQUIRE);
+
+	if (!reclaim) /* section 18.51.3: not before its own RECLAIM_COMPLETE either */
+		return phase == GRACE_OVER && done ? NFS4_OK : NFS4ERR_GRACE;
+	if (phase == GRACE_STARTING)
+		return NFS4ERR_DELAY;
+	return !done && grace_may_reclaim(s->grace, &who) ? NFS4_OK : NFS4ERR_NO_GRACE;
+}
+
+bool client_reclaimed(struct state *s, struct client *c)
+{
+	struct grace_who who = who_of(c);
+
+	if (__atomic_exchange_n(&c->reclaim_done, true, __ATOMIC_ACQ_REL))
+		return false;
+	grace_reclaimed(s->grace, &who);
+	return true;
+}
+
+void client_note(struct state *s, struct client *c)
+{
+	struct grace_who who = who_of(c);
+	bool gone;
+
+	if (__atomic_load_n(&c->noted, __ATOMIC_ACQUIRE))
+		return;
+	/* two at once: both wait until it is written, the second entry does no harm */
+	grace_note(s->grace, &who, c->id);
+	__atomic_store_n(&c->noted, true, __ATOMIC_RELEASE);
 	pthread_mutex_lock(&s->lock);
-	done = c->reclaim_done;
+	gone = c->gone;
 	pthread_mutex_unlock(&s->lock);
-	return done || state_now_ns() > s->start_ns + 2 * NS * s->lease_s ? NFS4ERR_NO_GRACE
-									  : NFS4_OK;
+	if (gone) /* client_dispose() may have come before the note */
+		grace_forget(s->grace, c->id);
 }
 
 struct client *client_find_locked(struct state *s, uint64_t clientid)
@@ -143,6 +177,7 @@ void client_dispose(struct state *s, struct client *c)
 		session_put(s, ses);
 	}
 	st_drop_all(s, c);
+	grace_forget(s->grace, c->id);
 	client_unref(s, c);
 }
 
@@ -226,6 +261,17 @@ static struct client *victim_locked(struct state *s, uint64_t spare)
 	return best;
 }
 
+/* The confirmed record without state that has been silent for longest, if any. */
+static struct client *idle_locked(struct state *s)
+{
+	struct client *c, *best = NULL;
+
+	TAILQ_FOREACH (c, &s->clients, link)
+		if (c->confirmed && (!best || c->seen_ns < best->seen_ns) && !st_holds_any(c))
+			best = c;
+	return best;
+}
+
 /* The table is full for one more unconfirmed record: who goes? NULL: nobody can. */
 static struct client *make_way_locked(struct state *s)
 {
@@ -241,7 +287,9 @@ static struct client *make_way_locked(struct state *s)
 	if (n >= STATE_MAX_UNCONF)
 		return oldest;
 	c = victim_locked(s, 0);
-	return c ? c : oldest;
+	if (!c)
+		c = oldest;
+	return c ? c : idle_locked(s);
 }
 
 static bool full_locked(struct state *s)
@@ -363,6 +411,7 @@ void state_tick(struct state *s)
 	uint64_t now = state_now_ns();
 	struct client *c;
 
+	grace_tick(s->grace, now);
 	for (;;) {
 		pthread_mutex_lock(&s->lock);
 		TAILQ_FOREACH (c, &s->clients, link) {

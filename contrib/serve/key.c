@@ -97,25 +97,41 @@ static bool default_path(char *buf, size_t size)
 	return n > 0 && (size_t)n < size;
 }
 
-int key_load(const char *path, uint8_t key[HANDLE_KEY], struct err *e)
+static void dir_of(const char *path, char *dir)
+{
+	const char *slash = strrchr(path, '/');
+	int n = slash ? (int)(slash - path) : 0;
+
+	if (slash)
+		snprintf(dir, PATH_MAX, "%.*s", n ? n : 1, path);
+	else
+		snprintf(dir, PATH_MAX, ".");
+}
+
+int key_load(const char *path, uint8_t key[HANDLE_KEY], char *dir, struct err *e)
 {
 	char buf[PATH_MAX];
 	int r = -ENOENT;
 
+	dir[0] = '\0';
 	if (path) {
 		r = load_or_make(path, key);
 		if (r == -EPERM)
 			return err_set(e, ERR_USAGE,
 				"--handle-key %s: it must be a file of ours with mode 0600", path);
-		return r == 0 ? 0
-			      : err_set(e, ERR_USAGE, "--handle-key %s: %s", path, strerror(-r));
+		if (r < 0)
+			return err_set(e, ERR_USAGE, "--handle-key %s: %s", path, strerror(-r));
+		dir_of(path, dir);
+		return 0;
 	}
 	if (default_path(buf, sizeof(buf))) {
 		make_parents(buf);
 		r = load_or_make(buf, key);
 	}
-	if (r == 0)
+	if (r == 0) {
+		dir_of(buf, dir);
 		return 0;
+	}
 	log_ctrl("no place for the key of file handles (%s): handles end with this run",
 		strerror(-r));
 	if (getrandom(key, HANDLE_KEY, 0) != HANDLE_KEY)

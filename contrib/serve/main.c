@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "contrib/serve/grace.h"
 #include "contrib/serve/ident.h"
 #include "contrib/serve/key.h"
 #include "contrib/serve/options.h"
@@ -33,9 +35,14 @@ static int fail(const struct err *e)
 	return e->kind == ERR_USAGE ? EXIT_USAGE : EXIT_FAILURE;
 }
 
-static int open_serve(struct serve *sv, const struct options *o, struct err *e)
-{
+/* What outlives the run, and where. */
+struct memory {
 	uint8_t key[HANDLE_KEY];
+	char dir[PATH_MAX]; /* "": nowhere */
+};
+
+static int open_serve(struct serve *sv, const struct options *o, struct memory *m, struct err *e)
+{
 	uint64_t id;
 
 	if (access("/proc/self/fd", X_OK) != 0)
@@ -45,13 +52,13 @@ static int open_serve(struct serve *sv, const struct options *o, struct err *e)
 		if (!sv->fault)
 			return -1;
 	}
-	if (key_load(o->key, key, e) < 0)
+	if (key_load(o->key, m->key, m->dir, e) < 0)
 		return -1;
-	sv->objs = obj_table_new(o->dir, key, 0, e);
+	sv->objs = obj_table_new(o->dir, m->key, 0, e);
 	if (!sv->objs)
 		return -1;
 	/* one owner for each export and place, the same after a restart */
-	id = handle_siphash(key, o->listen, sizeof(o->listen));
+	id = handle_siphash(m->key, o->listen, sizeof(o->listen));
 	snprintf(sv->owner, sizeof(sv->owner), "rnfs-serve-%016" PRIx64, id);
 	sv->read_only = o->read_only;
 	sv->dirs = dir_cache_new(DIR_STREAMS);
@@ -60,11 +67,14 @@ static int open_serve(struct serve *sv, const struct options *o, struct err *e)
 		getrandom(sv->write_verf, sizeof(sv->write_verf), 0) !=
 			(ssize_t)sizeof(sv->write_verf))
 		return err_set(e, ERR_INTERNAL, "out of memory");
-	return 0;
+	sv->state.grace = grace_new(o->lease_s);
+	return sv->state.grace ? 0 : err_set(e, ERR_INTERNAL, "out of memory");
 }
 
 static void close_serve(struct serve *sv)
 {
+	/* the record of clients stays as it is */
+	sv->state.grace = grace_free(sv->state.grace);
 	if (sv->state.objs)
 		state_finish(&sv->state);
 	dir_cache_free(sv->dirs);
@@ -110,6 +120,30 @@ static void announce(const struct options *o, struct rpc_server *const *servers)
 		close(o->ready_fd);
 }
 
+/* The record of clients is that of a directory served at certain ports. */
+static void begin(struct serve *sv, const struct options *o, const struct memory *m,
+	struct rpc_server *const *servers)
+{
+	uint8_t place[HANDLE_MAX + OPTIONS_MAX_LISTEN * (sizeof(o->listen[0].host) + 2)] = {0};
+	struct obj *root = obj_root(sv->objs);
+	char path[PATH_MAX + 32];
+	size_t n = HANDLE_MAX;
+
+	obj_handle(sv->objs, root, place);
+	obj_unref(sv->objs, root);
+	for (unsigned i = 0; i < o->nlisten; i++) {
+		unsigned port = rpc_server_port(servers[i]);
+
+		memcpy(place + n, o->listen[i].host, strlen(o->listen[i].host));
+		n += sizeof(o->listen[i].host);
+		place[n++] = (uint8_t)(port >> 8);
+		place[n++] = (uint8_t)port;
+	}
+	snprintf(path, sizeof(path), "%s/clients-%016" PRIx64, m->dir,
+		handle_siphash(m->key, place, n));
+	grace_begin(sv->state.grace, m->dir[0] ? path : NULL);
+}
+
 static void run(struct serve *sv, const sigset_t *signals)
 {
 	const struct timespec second = {.tv_sec = 1};
@@ -131,10 +165,11 @@ static int serve(const struct options *o, const sigset_t *signals)
 	struct rpc_server *servers[OPTIONS_MAX_LISTEN] = {0};
 	struct serve_port ports[OPTIONS_MAX_LISTEN];
 	struct serve sv = {0};
+	struct memory m = {0};
 	struct err e = {0};
 	unsigned n;
 
-	if (open_serve(&sv, o, &e) < 0) {
+	if (open_serve(&sv, o, &m, &e) < 0) {
 		close_serve(&sv);
 		return fail(&e);
 	}
@@ -145,6 +180,7 @@ static int serve(const struct options *o, const sigset_t *signals)
 			break;
 	}
 	if (n == o->nlisten) {
+		begin(&sv, o, &m, servers);
 		announce(o, servers);
 		run(&sv, signals);
 	}

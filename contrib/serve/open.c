@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "contrib/serve/grace.h"
 #include "contrib/serve/state.h"
 #include "transport/log.h"
 
@@ -156,6 +157,7 @@ uint32_t st_open(struct state *s, struct client *c, struct obj *o, const struct 
 	uint64_t blocker = 0;
 	uint32_t status, room = st_open_room(s, c);
 
+	client_note(s, c);
 	do {
 		pthread_mutex_lock(&o->lock);
 		st = find_owner_locked(o, c, owner);
@@ -282,11 +284,13 @@ uint32_t st_io(struct client *c, struct obj *o, const struct nfs4_stateid *sid, 
 	return *fd < 0 ? NFS4ERR_OPENMODE : NFS4_OK;
 }
 
-uint32_t st_anonymous_ok(struct obj *o, bool write)
+uint32_t st_anonymous_ok(struct state *s, struct obj *o, bool write)
 {
 	uint32_t status = NFS4_OK;
 	struct st *st;
 
+	if (grace_phase(s->grace) != GRACE_OVER)
+		return NFS4ERR_GRACE;
 	pthread_mutex_lock(&o->lock);
 	LIST_FOREACH (st, &o->states, obj_link)
 		if (st->kind == ST_OPEN &&

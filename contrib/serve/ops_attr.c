@@ -58,7 +58,7 @@ static uint32_t size_fd(
 	if (!S_ISREG(c->cur->type))
 		return NFS4_OK; /* attr_apply() has the right answer */
 	if (is_special(&sid))
-		return st_anonymous_ok(c->cur, true);
+		return st_anonymous_ok(&c->sv->state, c->cur, true);
 	return st_io(c->client, c->cur, &sid, true, st, fd);
 }
 

@@ -35,7 +35,7 @@ static uint32_t io_begin(
 	if (!bypass && !nfs4_stateid_same(&sid, &nfs4_stateid_anonymous))
 		return st_io(c->client, c->cur, &sid, write, &io->st, &io->fd);
 	if (write || !bypass)
-		status = st_anonymous_ok(c->cur, write);
+		status = st_anonymous_ok(&c->sv->state, c->cur, write);
 	if (status != NFS4_OK)
 		return status;
 	io->fd = obj_open(c->cur, write ? O_WRONLY : O_RDONLY);

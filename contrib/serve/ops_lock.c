@@ -15,8 +15,8 @@ uint32_t op_lock(struct compound *c, const struct nfs4_args *args)
 	struct nfs4_lock_res res = {0};
 	uint32_t status = need_file(c->cur);
 
-	if (status == NFS4_OK && a.reclaim)
-		status = client_may_reclaim(&c->sv->state, c->client);
+	if (status == NFS4_OK)
+		status = client_may_claim(&c->sv->state, c->client, a.reclaim);
 	if (status != NFS4_OK)
 		return status;
 	current_stateid(c, a.new_owner ? &a.open_stateid : &a.lock_stateid);

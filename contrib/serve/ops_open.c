@@ -61,10 +61,6 @@ static uint32_t open_by_fh(struct compound *c, const struct nfs4_open_args *a, s
 
 	if (status != NFS4_OK)
 		return status;
-	if (a->claim == CLAIM_PREVIOUS)
-		status = client_may_reclaim(&c->sv->state, c->client);
-	if (status != NFS4_OK)
-		return status;
 	if (a->create) {
 		if (a->mode != UNCHECKED4)
 			return NFS4ERR_EXIST;
@@ -144,6 +140,8 @@ uint32_t op_open(struct compound *c, const struct nfs4_args *args)
 	struct nfs4_stateid sid;
 	uint32_t status = check_args(c, a);
 
+	if (status == NFS4_OK)
+		status = client_may_claim(&c->sv->state, c->client, a->claim == CLAIM_PREVIOUS);
 	if (status != NFS4_OK)
 		return status;
 	if (a->create) /* before there is a file that nobody could be given */

@@ -247,17 +247,13 @@ uint32_t op_backchannel_ctl(struct compound *c, const struct nfs4_args *args)
 
 uint32_t op_reclaim_complete(struct compound *c, const struct nfs4_args *args)
 {
-	struct state *s = &c->sv->state;
 	bool again = false;
 
 	if (args->u.reclaim_complete.one_fs) {
 		if (!c->cur)
 			return NFS4ERR_NOFILEHANDLE;
 	} else {
-		pthread_mutex_lock(&s->lock);
-		again = c->client->reclaim_done;
-		c->client->reclaim_done = true;
-		pthread_mutex_unlock(&s->lock);
+		again = !client_reclaimed(&c->sv->state, c->client);
 	}
 	if (again)
 		return NFS4ERR_COMPLETE_ALREADY;

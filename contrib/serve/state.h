@@ -12,6 +12,10 @@
  * Descriptors are scarce: opens of all clients together are bounded by what RLIMIT_NOFILE leaves,
  * and one client gets two thirds of them at most. One with two descriptors of its own counts twice.
  *
+ * A full table of clients makes room for a newcomer by forgetting, in this order, one that has not
+ * renewed its lease, an unconfirmed one, and one that is confirmed but holds nothing: that one
+ * loses no more than its session and comes again.
+ *
  * Memory for replies is set aside when a session is made, for all that its slots may come to keep,
  * so that a slot never has to break the promise; it is taken from the heap as replies come. The
  * fuller the common budget, the fewer slots a new session gets.
@@ -58,6 +62,7 @@
 #define STATE_MAX_CACHE	   (64u << 20) /* bytes of slots and kept replies of all sessions */
 
 struct client;
+struct grace; /* grace.h */
 struct session;
 
 struct slot {
@@ -132,7 +137,8 @@ struct client {
 	uint8_t *owner;
 	struct rpc_cred cred; /* of EXCHANGE_ID: the principal */
 	bool confirmed;	      /* state->lock */
-	bool reclaim_done;    /* state->lock */
+	bool reclaim_done;    /* atomic: RECLAIM_COMPLETE has come */
+	bool noted;	      /* atomic: it is in the record of clients (grace.h) */
 	bool gone;	      /* state->lock: out of the table */
 	unsigned refs;	      /* state->lock */
 	unsigned nsessions;   /* state->lock */
@@ -163,12 +169,12 @@ struct state {
 	unsigned nclients, nsessions;
 	uint32_t cache_used; /* atomic; of STATE_MAX_CACHE, set aside for sessions */
 	struct obj_table *objs;
-	uint32_t nopens; /* atomic: of all clients */
+	struct grace *grace; /* whom the state outlives; NULL: nobody, there is no grace period */
+	uint32_t nopens;     /* atomic: of all clients */
 	uint32_t max_opens;
 	uint32_t boot; /* in every id that this run gives out */
 	uint32_t next_client;
 	uint32_t lease_s;
-	uint64_t start_ns;
 };
 
 uint64_t state_now_ns(void);
@@ -201,8 +207,13 @@ struct client *client_confirm_locked(struct state *s, struct client *c);
 void client_remove_locked(struct state *s, struct client *c);
 /* Ends sessions and states of a removed client and drops the table's reference. No lock held. */
 void client_dispose(struct state *s, struct client *c);
-/* May c still reclaim what it held before a restart of the server? NFS4_OK or NFS4ERR_NO_GRACE. */
-uint32_t client_may_reclaim(struct state *s, struct client *c);
+/* May c open or lock something: again what it held before a restart of the server (reclaim), or
+ * anew? NFS4_OK, or NFS4ERR_GRACE, _NO_GRACE, _DELAY. */
+uint32_t client_may_claim(struct state *s, struct client *c, bool reclaim);
+/* c has sent RECLAIM_COMPLETE. False: it had done so before. */
+bool client_reclaimed(struct state *s, struct client *c);
+/* c is about to get its first state: it goes into the record of clients. No lock held. */
+void client_note(struct state *s, struct client *c);
 bool client_expired(struct state *s, struct client *c);
 /* An expired client that is in the way of another loses everything. True if it was one. */
 bool client_evict_expired(struct state *s, uint64_t clientid);
@@ -257,8 +268,9 @@ uint32_t st_io(struct client *c, struct obj *o, const struct nfs4_stateid *sid, 
 void st_put(struct state *s, struct st *st);
 /* A duplicate (the caller's) of any descriptor that somebody has o open with, or -1. */
 int st_any_fd(struct obj *o);
-/* May a stateid-less I/O go on, or do share reservations forbid it? */
-uint32_t st_anonymous_ok(struct obj *o, bool write);
+/* May a stateid-less I/O go on, or do share reservations, also such as may still be reclaimed,
+ * forbid it? */
+uint32_t st_anonymous_ok(struct state *s, struct obj *o, bool write);
 uint32_t st_test(struct client *c, const struct nfs4_stateid *sid);
 uint32_t st_free(struct state *s, struct client *c, const struct nfs4_stateid *sid);
 /* Ends everything c holds. No lock held, c out of the table. */

@@ -19,9 +19,10 @@ mkdir "$mnt" "$export_dir"
 server_pid=
 server_port=
 
-start_server() { # [rnfs-serve options...]; sets server_pid and server_port
+start_server() { # [rnfs-serve options...]; sets server_pid and server_port; $server_at: where
 	: > "$work/server.out"
-	"$SERVE" --proto "$PROTO" --listen 127.0.0.1:0 --no-root-squash "$@" "$export_dir" \
+	"$SERVE" --proto "$PROTO" --listen "127.0.0.1:${server_at:-0}" --no-root-squash \
+		--handle-key "$work/handle-key" "$@" "$export_dir" \
 		> "$work/server.out" 2> "$work/server.err" &
 	server_pid=$!
 	for _ in $(seq 300); do

@@ -54,6 +54,7 @@ static void start(void)
 	cs.fore = (struct nfs4_channel_attrs){0, 1 << 20, 1 << 20, 4096, 64, 4, false, 0};
 	if (session_create(&sv.state, NULL, &cred, &cs, &csr, &ses) != NFS4_OK)
 		abort();
+	client_reclaimed(&sv.state, ses->client);
 	session_put(&sv.state, ses);
 	session = csr.session;
 }

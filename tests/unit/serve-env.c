@@ -123,12 +123,11 @@ void env_expect(struct serve_env *e, uint32_t op, uint32_t status)
 	assert_int_equal(got, status);
 }
 
-void env_mount(struct serve_env *e, const char *owner)
+void env_meet(struct serve_env *e, const char *owner)
 {
 	struct nfs4_exchange_id_args ex = {
 		.ownerid = {(const uint8_t *)owner, (uint32_t)strlen(owner)}};
 	struct nfs4_create_session_args cs = {.cb_program = 1};
-	struct nfs4_reclaim_complete_args rc = {0};
 	struct nfs4_create_session_res csr;
 	struct nfs4_exchange_id_res exr;
 
@@ -152,6 +151,13 @@ void env_mount(struct serve_env *e, const char *owner)
 	assert_int_equal(nfs4_get_create_session_res(&e->res, NFS4_OK, &csr), 0);
 	e->session = csr.session;
 	e->slot_seq = 0;
+}
+
+void env_mount(struct serve_env *e, const char *owner)
+{
+	struct nfs4_reclaim_complete_args rc = {0};
+
+	env_meet(e, owner);
 	env_begin(e, true);
 	nfs4_put_reclaim_complete_args(&e->args, &rc);
 	assert_int_equal(env_run(e, 2), NFS4_OK);

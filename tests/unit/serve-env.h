@@ -43,7 +43,9 @@ uint32_t env_again(struct serve_env *e);
 /* Expects the next result to be op's with this status. */
 void env_expect(struct serve_env *e, uint32_t op, uint32_t status);
 
-/* EXCHANGE_ID, CREATE_SESSION with so many slots, RECLAIM_COMPLETE. */
+/* EXCHANGE_ID, CREATE_SESSION with four slots. */
+void env_meet(struct serve_env *e, const char *owner);
+/* The same, and RECLAIM_COMPLETE. */
 void env_mount(struct serve_env *e, const char *owner);
 void env_put_lookup(struct serve_env *e, const char *name);
 /* OPEN (created if create), its stateid. */

@@ -709,31 +709,6 @@ static void attributes_behind_a_change_are_new(void **state)
 	assert_int_equal(last_attr(e, false), before + 1);
 }
 
-static void locks_are_reclaimed_only_after_a_restart(void **state)
-{
-	struct serve_env *e = *state;
-	struct client *c = TAILQ_FIRST(&e->sv.state.clients);
-	struct nfs4_stateid sid;
-	struct nfs_fh fh;
-	struct nfs4_lock_args a = {
-		.type = WRITE_LT, .reclaim = true, .length = 1, .new_owner = true};
-
-	assert_int_equal(env_open(e, "f", true, RW, 0, "o", &sid, &fh), NFS4_OK);
-	a.open_stateid = sid;
-	for (int complete = 1; complete >= 0; complete--) {
-		c->reclaim_done = complete;
-		env_begin(e, true);
-		put_putfh(e, &fh);
-		nfs4_put_lock_args(&e->args, &a);
-		assert_int_equal(env_run(e, 3), complete ? NFS4ERR_NO_GRACE : NFS4_OK);
-	}
-	e->sv.state.start_ns -= 181000000000ull; /* two leases ago */
-	env_begin(e, true);
-	put_putfh(e, &fh);
-	nfs4_put_lock_args(&e->args, &a);
-	assert_int_equal(env_run(e, 3), NFS4ERR_NO_GRACE);
-}
-
 static void locked_ranges_are_bounded(void **state)
 {
 	struct serve_env *e = *state;
@@ -782,7 +757,6 @@ int main(void)
 		TEST(byte_ranges_are_locked_like_posix),
 		TEST(handles_are_only_called_persistent_if_they_are),
 		TEST(attributes_behind_a_change_are_new),
-		TEST(locks_are_reclaimed_only_after_a_restart),
 		TEST(locked_ranges_are_bounded),
 	};
 
