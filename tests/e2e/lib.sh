@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # SPDX-FileCopyrightText: The rnfs authors
 #
-# Starts and stops the bundled server and the daemon for the end-to-end tests.
-# BUILD is the build directory; PROTO is iwarp or tcp; everything lives below $work.
+# Starts and stops a server and the daemon for the end-to-end tests. BUILD is the build directory;
+# PROTO is iwarp or tcp; VERS, if set, is the option vers; SERVER is rnfs-serve (the bundled one) or
+# ganesha (over tcp only, see ganesha.sh); everything lives below $work.
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -51,7 +52,17 @@ server_ends() { # not by check(): a subshell may not wait for it
 }
 
 mount_rnfs() { # [mount options]
-	"$RNFS" -o "proto=$PROTO,port=$server_port${1:+,$1}" 127.0.0.1:/ "$mnt"
+	server_net "$RNFS" -o "proto=$PROTO,port=$server_port${VERS:+,vers=$VERS}${1:+,$1}" \
+		127.0.0.1:/ "$mnt"
+}
+
+server_net() { # COMMAND...: where the server can be reached
+	"$@"
+}
+
+server_is_idle() { # it knows of no client any more
+	kill -USR1 "$server_pid" && sleep 0.5
+	grep -q 'clients: 0' "$work/server.err" || { cat "$work/server.err" && return 1; }
 }
 
 is_mounted() {
@@ -80,3 +91,5 @@ e2e_cleanup() {
 	rm -rf "$work"
 }
 trap e2e_cleanup EXIT
+
+[ "${SERVER:-rnfs-serve}" = rnfs-serve ] || . "$here/$SERVER.sh"
