@@ -3,15 +3,14 @@
  *
  * ulb: the upper-layer binding of NFS to RPC-over-RDMA (RFC 8267, in the terms of RFC 8166).
  *
- * The bounds are sums of the items of RFC 5662 at their largest, written as such. An error result
- * is never larger than the success (LOCK and LOCKT count their denied arm, which is the larger).
+ * The bounds are sums of the items of RFC 5662 and RFC 1813 at their largest, written as such. An
+ * error result is never larger than the success (LOCK and LOCKT count their denied arm, which is
+ * the larger).
  */
 #include "nfsproto/ulb.h"
 
+#include "nfsproto/nfs3_xdr.h"
 #include "nfsproto/nfs4_attr.h"
-
-/* NFSv3 procedures with a DDP-eligible item (RFC 1813, RFC 8267 section 4) */
-enum { NFS3_READLINK = 5, NFS3_READ = 6, NFS3_WRITE = 7, NFS3_SYMLINK = 10 };
 
 enum {
 	W = 4,	      /* a word */
@@ -50,11 +49,11 @@ enum ulb_ddp ulb_nfs4_op(uint32_t op)
 enum ulb_ddp ulb_nfs3_proc(uint32_t proc)
 {
 	switch (proc) {
-	case NFS3_READLINK:
-	case NFS3_READ:
+	case NFS3PROC_READLINK:
+	case NFS3PROC_READ:
 		return ULB_DDP_RES;
-	case NFS3_WRITE:
-	case NFS3_SYMLINK:
+	case NFS3PROC_WRITE:
+	case NFS3PROC_SYMLINK:
 		return ULB_DDP_ARG;
 	default:
 		return ULB_DDP_NONE;
@@ -65,7 +64,7 @@ enum ulb_ddp ulb_call(uint32_t prog, uint32_t vers, uint32_t proc)
 {
 	if (prog != NFS4_PROGRAM)
 		return ULB_DDP_NONE;
-	if (vers == 3)
+	if (vers == NFS3_VERSION)
 		return ulb_nfs3_proc(proc);
 	if (vers == NFS4_VERSION && proc == NFS4_PROC_COMPOUND)
 		return ULB_DDP_ARG | ULB_DDP_RES;
@@ -189,4 +188,68 @@ size_t ulb_nfs4_res_max(uint32_t op, size_t var)
 		n = fixed_res(op);
 		return n == SIZE_MAX ? SIZE_MAX / 64 : HEAD + n;
 	}
+}
+
+enum { /* RFC 1813 */
+	FATTR3 = 5 * W + 2 * H + 2 * W + 2 * H + 3 * H,
+	POST_OP = W + FATTR3,
+	WCC = W + 3 * H + POST_OP,
+	POST_OP_FH = W + W + NFS3_FHSIZE,
+};
+
+/* Behind the status; an error's arm is never larger. */
+static size_t nfs3_res(uint32_t proc, size_t var)
+{
+	switch (proc) {
+	case NFS3PROC_GETATTR:
+		return FATTR3;
+	case NFS3PROC_SETATTR:
+	case NFS3PROC_REMOVE:
+	case NFS3PROC_RMDIR:
+		return WCC;
+	case NFS3PROC_LOOKUP:
+		return W + NFS3_FHSIZE + 2 * POST_OP;
+	case NFS3PROC_ACCESS:
+		return POST_OP + W;
+	case NFS3PROC_READLINK:
+		return POST_OP + W + var + xdr_pad((uint32_t)var);
+	case NFS3PROC_READ: /* count, eof and the length word; data only if it comes inline */
+		return POST_OP + 3 * W + var + xdr_pad((uint32_t)var);
+	case NFS3PROC_WRITE:
+		return WCC + 2 * W + NFS3_WRITEVERFSIZE;
+	case NFS3PROC_CREATE:
+	case NFS3PROC_MKDIR:
+	case NFS3PROC_SYMLINK:
+	case NFS3PROC_MKNOD:
+		return POST_OP_FH + POST_OP + WCC;
+	case NFS3PROC_RENAME:
+		return 2 * WCC;
+	case NFS3PROC_LINK:
+		return POST_OP + WCC;
+	case NFS3PROC_READDIR:
+	case NFS3PROC_READDIRPLUS:
+		/* count and maxcount include them, but not every server counts what is not entries
+		 */
+		return POST_OP + NFS3_COOKIEVERFSIZE + var + 2 * W;
+	case NFS3PROC_FSSTAT:
+		return POST_OP + 6 * H + W;
+	case NFS3PROC_FSINFO:
+		return POST_OP + 7 * W + H + H + W;
+	case NFS3PROC_PATHCONF:
+		return POST_OP + 6 * W;
+	case NFS3PROC_COMMIT:
+		return WCC + NFS3_WRITEVERFSIZE;
+	default:
+		return SIZE_MAX;
+	}
+}
+
+size_t ulb_nfs3_res_max(uint32_t proc, size_t var)
+{
+	size_t n;
+
+	if (proc == NFS3PROC_NULL)
+		return 0;
+	n = nfs3_res(proc, var);
+	return n == SIZE_MAX ? SIZE_MAX / 64 : W + n;
 }

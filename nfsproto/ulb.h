@@ -59,4 +59,12 @@ size_t ulb_nfs4_res_max(uint32_t op, size_t var);
 #define ULB_ATTR_UNBOUNDED 16384u
 size_t ulb_nfs4_attrs_max(const struct nfs4_bitmap *want);
 
+/* The largest results of an NFSv3 procedure. var is what only the caller knows:
+ *     READLINK                most bytes of the target
+ *     READ                    bytes of data that come inline: 0 when a sink takes them
+ *     READDIR, READDIRPLUS    count, maxcount
+ *     others                  0
+ * A procedure that the RFC does not have: SIZE_MAX / 64. */
+size_t ulb_nfs3_res_max(uint32_t proc, size_t var);
+
 #endif

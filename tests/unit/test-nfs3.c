@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * Unit tests of nfsproto/nfs3.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+
+#include "nfsproto/nfs3.h"
+
+static void statuses_are_errnos(void **state)
+{
+	assert_int_equal(nfs3_status_errno(NFS3_OK), 0);
+	assert_int_equal(nfs3_status_errno(NFS3ERR_NAMETOOLONG), -ENAMETOOLONG);
+	assert_int_equal(nfs3_status_errno(NFS3ERR_BADHANDLE), -ESTALE);
+	assert_int_equal(nfs3_status_errno(NFS3ERR_JUKEBOX), -EAGAIN);
+	assert_int_equal(nfs3_status_errno(4711), -EREMOTEIO);
+	assert_string_equal(nfs3_status_name(NFS3ERR_NOTEMPTY), "NFS3ERR_NOTEMPTY");
+	assert_string_equal(nfs3_status_name(4711), "NFS3ERR_?");
+}
+
+static void errnos_go_out_and_come_back(void **state)
+{
+	static const int errs[] = {0, EPERM, ENOENT, EIO, ENXIO, EACCES, EEXIST, EXDEV, ENODEV,
+		ENOTDIR, EISDIR, EINVAL, EFBIG, ENOSPC, EROFS, EMLINK, ENAMETOOLONG, ENOTEMPTY,
+		EDQUOT, ESTALE, EREMOTE, EOPNOTSUPP, EAGAIN, EREMOTEIO};
+
+	for (size_t i = 0; i < sizeof(errs) / sizeof(errs[0]); i++) {
+		assert_int_equal(nfs3_status_errno(nfs3_errno_status(errs[i])), -errs[i]);
+		assert_int_equal(nfs3_errno_status(-errs[i]), nfs3_errno_status(errs[i]));
+	}
+	assert_int_equal(nfs3_errno_status(ENOMEM), NFS3ERR_JUKEBOX);
+	assert_int_equal(nfs3_errno_status(ENETDOWN), NFS3ERR_SERVERFAULT);
+}
+
+static void procedures_have_names(void **state)
+{
+	assert_string_equal(nfs3_proc_name(0), "NULL");
+	assert_string_equal(nfs3_proc_name(17), "READDIRPLUS");
+	assert_string_equal(nfs3_proc_name(21), "COMMIT");
+	assert_string_equal(nfs3_proc_name(22), "?");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(statuses_are_errnos),
+		cmocka_unit_test(errnos_go_out_and_come_back),
+		cmocka_unit_test(procedures_have_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
