@@ -300,33 +300,13 @@ static void serve_compound(const struct serve_port *port, struct rpc_req *req)
 		cb_probe(port->sv, job.probe);
 }
 
-void serve_request(void *ctx, struct rpc_req *req)
+void compound_request(const struct serve_port *port, struct rpc_req *req)
 {
-	if (req->prog != NFS4_PROGRAM) {
-		rpc_req_reply(req, RPC_ACCEPT_PROG_UNAVAIL);
-	} else if (req->vers != NFS4_VERSION) {
-		req->mismatch_low = req->mismatch_high = NFS4_VERSION;
-		rpc_req_reply(req, RPC_ACCEPT_PROG_MISMATCH);
-	} else if (req->proc == NFS4_PROC_NULL) {
+	if (req->proc == NFS4_PROC_NULL)
 		rpc_req_reply(req,
 			rpc_req_begin(req, 4) == 0 ? RPC_ACCEPT_SUCCESS : RPC_ACCEPT_SYSTEM_ERR);
-	} else if (req->proc != NFS4_PROC_COMPOUND) {
+	else if (req->proc != NFS4_PROC_COMPOUND)
 		rpc_req_reply(req, RPC_ACCEPT_PROC_UNAVAIL);
-	} else {
-		serve_compound(ctx, req);
-	}
-}
-
-void serve_conn_down(void *ctx, struct rpc_xprt *x)
-{
-	const struct serve_port *port = ctx;
-
-	state_conn_down(&port->sv->state, x);
-}
-
-enum rpc_fault serve_fault(void *ctx, const struct rpc_req *req, bool reply, unsigned *delay_ms)
-{
-	const struct serve_port *port = ctx;
-
-	return fault_hook(port->sv->fault, req, reply, delay_ms);
+	else
+		serve_compound(port, req);
 }

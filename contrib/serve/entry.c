@@ -14,6 +14,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "contrib/serve/fdcache.h"
 #include "contrib/serve/serve.h"
 
 uint32_t need_dir(const struct obj *o)
@@ -191,6 +192,7 @@ uint32_t entry_remove(
 	r = remove_kind(dir, s.s, o, only);
 	if (r == 0) {
 		attr_touch(o);
+		fdcache_drop(sv->fds, o);
 		obj_removed(sv->objs, o, &st);
 	}
 	obj_unref(sv->objs, o);
@@ -225,6 +227,7 @@ uint32_t entry_rename(struct serve *sv, struct obj *from_dir, const struct nfs_n
 		obj_moved(sv->objs, moved, to_dir, to->s, to->len);
 		if (old && old != moved) {
 			attr_touch(old);
+			fdcache_drop(sv->fds, old);
 			obj_removed(sv->objs, old, NULL);
 		}
 	}

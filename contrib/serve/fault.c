@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nfsproto/nfs3.h"
 #include "nfsproto/nfs4.h"
 #include "nfsproto/nfs4_xdr.h"
 #include "transport/log.h"
@@ -60,6 +61,44 @@ static const struct {
 	{"long-chunk", RPC_FAULT_LONG_CHUNK},
 };
 
+#define EXTRA_OPS 112 /* numbers behind those of NFSv4's operations */
+
+/* Procedures that no operation of NFSv4 has the name of. */
+static const char *const extra[] = {
+	"MKDIR", "SYMLINK", "MKNOD", "RMDIR", "READDIRPLUS", "FSSTAT", "FSINFO", "PATHCONF"};
+
+#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
+
+/* The operation or procedure called name; 128: there is none. */
+static uint32_t op_by_name(const char *name)
+{
+	uint32_t op;
+
+	if (strcasecmp(name, "NULL") == 0)
+		return 0;
+	for (size_t i = 0; i < N_OF(extra); i++)
+		if (strcasecmp(extra[i], name) == 0)
+			return EXTRA_OPS + (uint32_t)i;
+	for (op = 3; op < EXTRA_OPS && strcasecmp(nfs4_op_name(op), name) != 0; op++)
+		;
+	return op < EXTRA_OPS ? op : 128;
+}
+
+uint32_t fault_op_of_v3(uint32_t proc)
+{
+	static uint32_t ops[NFS3_PROCS]; /* atomic; found by their names */
+	uint32_t op;
+
+	if (proc >= NFS3_PROCS)
+		return 128;
+	op = __atomic_load_n(&ops[proc], __ATOMIC_RELAXED);
+	if (op == 0 && proc != NFS3PROC_NULL) {
+		op = op_by_name(nfs3_proc_name(proc));
+		__atomic_store_n(&ops[proc], op, __ATOMIC_RELAXED);
+	}
+	return op;
+}
+
 void fault_ops_add(struct fault_ops *ops, uint32_t op)
 {
 	if (op < 128)
@@ -102,7 +141,7 @@ static bool parse_status(const char *s, uint32_t *status)
 		return v > 0 && v <= UINT32_MAX;
 	}
 	for (uint32_t i = 1; i < 10200; i++) {
-		if (strcmp(nfs4_status_name(i), s) == 0) {
+		if (strcmp(nfs4_status_name(i), s) == 0 || strcmp(nfs3_status_name(i), s) == 0) {
 			*status = i;
 			return true;
 		}
@@ -115,11 +154,8 @@ static bool parse_ops(char *s, struct fault_ops *ops)
 	char *save, *name;
 
 	for (name = strtok_r(s, "+", &save); name; name = strtok_r(NULL, "+", &save)) {
-		uint32_t op = 0;
+		uint32_t op = op_by_name(name);
 
-		if (strcasecmp(name, "NULL") != 0)
-			for (op = 3; op < 128 && strcasecmp(nfs4_op_name(op), name) != 0; op++)
-				;
 		if (op == 128)
 			return false;
 		fault_ops_add(ops, op);
@@ -344,6 +380,10 @@ void fault_ops_scan(struct fault_ops *ops, const struct rpc_req *req)
 	memset(ops, 0, sizeof(*ops));
 	if (req->proc == NFS4_PROC_NULL) {
 		fault_ops_add(ops, 0);
+		return;
+	}
+	if (req->prog == NFS3_PROGRAM && req->vers == NFS3_VERSION) {
+		fault_ops_add(ops, fault_op_of_v3(req->proc));
 		return;
 	}
 	if (nfs4_get_compound_args(&in, &head) < 0)

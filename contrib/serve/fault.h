@@ -9,11 +9,13 @@
  *     action   = drop | delay=TIME | error=STATUS | close | close-mid | corrupt | truncate
  *              | wrong-xid | no-credit | err-chunk | err-vers | long-chunk      (exactly one)
  *     stage    = request | reply          (where a message is hit; reply unless said otherwise)
- *     which    = op=NAME["+"NAME...]      (messages with one of these operations; NULL: the null
- *                                          procedure; without op: every COMPOUND)
+ *     which    = op=NAME["+"NAME...]      (messages with one of these operations or procedures of
+ *                                          any version; NULL: the null procedure; without op:
+ *                                          every other)
  *     when     = nth=N | every=N | prob=PERCENT | after=N | count=N | seed=N
  *     TIME     = number followed by ms or s
- *     STATUS   = a name as NFS4ERR_DELAY, or a number
+ *     STATUS   = a name as NFS4ERR_DELAY or NFS3ERR_JUKEBOX, or a number; NFSv3 answers with the
+ *                status of its own that comes nearest
  *
  * Among the messages that match, after=N skips the first N, nth=N hits the Nth only, every=N each
  * Nth, prob each with that probability (from a generator started by seed), and count=N ends the
@@ -36,11 +38,15 @@ struct fault;
 struct fault *fault_new(const char *spec, struct err *e);
 struct fault *fault_free(struct fault *f);
 
-/* Operations in a message: bit n is operation n; bit 0 is the null procedure. */
+/* Operations in a message: bit n is NFSv4's operation n; bit 0 is the null procedure. A procedure
+ * of another program has the bit of the operation of the same name, or one of those that NFSv4
+ * leaves free (fault.c). */
 struct fault_ops {
 	uint64_t bits[2];
 };
 void fault_ops_add(struct fault_ops *ops, uint32_t op);
+/* The operation that stands for NFSv3's procedure proc. */
+uint32_t fault_op_of_v3(uint32_t proc);
 /* Reads the operations of a request without consuming anything. */
 void fault_ops_scan(struct fault_ops *ops, const struct rpc_req *req);
 

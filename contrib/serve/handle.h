@@ -18,8 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HANDLE_KH_MAX 80  /* bytes of a kernel handle that we carry; longer ones are not used */
-#define HANDLE_MAX    128 /* NFS4_FHSIZE, RFC 8881 section 3.1 */
+#define HANDLE_KH_MAX 24 /* bytes of a kernel handle that we carry; longer ones are not used */
+#define HANDLE_MAX    64 /* NFS3_FHSIZE, RFC 1813 section 2.4; NFSv4 would allow 128 */
 #define HANDLE_KEY    16
 
 /* The identity of an object. Compare with handle_id_equal(). */

@@ -109,6 +109,11 @@ int ident_assume(const struct rpc_cred *cred)
 	return r;
 }
 
+uint32_t ident_uid(void)
+{
+	return me.assumed ? me.who.uid : geteuid();
+}
+
 void ident_suspend(void)
 {
 	if (!switches || !me.assumed)

@@ -28,6 +28,9 @@ bool ident_switches(void);
  * must then be refused: it would run with the rights of somebody else). */
 int ident_assume(const struct rpc_cred *cred);
 
+/* The user that the thread acts as. */
+uint32_t ident_uid(void);
+
 /* Runs fn(arg), which may call ident_assume() for cred, and returns when it has ended. keep: the
  * calling thread must keep its own identity, because it talks to a device that refuses a thread
  * whose credentials have changed (software RDMA devices do); fn then runs on a thread beside it if

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * rnfs-serve: an NFSv4.1 server for one directory.
+ * rnfs-serve: a server of NFSv4.1 and NFSv3 for one directory.
  *
  * The main thread starts everything, then waits for a signal and, once a second, lets what is idle
  * go: clients, descriptors, directory streams. Requests run on their connections' threads.
@@ -17,6 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "contrib/serve/drc.h"
+#include "contrib/serve/fdcache.h"
 #include "contrib/serve/grace.h"
 #include "contrib/serve/ident.h"
 #include "contrib/serve/key.h"
@@ -27,12 +29,22 @@
 #define POOL_LIMIT  (512u << 20)
 #define DIR_STREAMS 64
 #define IDLE_NS	    60000000000ull /* unused descriptors are kept for so long */
+#define DRC_ENTRIES 4096
+#define FDS_MAX	    1024 /* descriptors kept for NFSv3 */
 #define EXIT_USAGE  2
 
 static int fail(const struct err *e)
 {
 	fprintf(stderr, "rnfs-serve: %s\n", e->msg);
 	return e->kind == ERR_USAGE ? EXIT_USAGE : EXIT_FAILURE;
+}
+
+/* How many descriptors NFSv3 may keep of those that files can be held open with. */
+static unsigned fd_share(const struct obj_table *t)
+{
+	size_t share = obj_table_opens(t) / 4;
+
+	return share < FDS_MAX ? (unsigned)share : FDS_MAX;
 }
 
 /* What outlives the run, and where. */
@@ -63,7 +75,10 @@ static int open_serve(struct serve *sv, const struct options *o, struct memory *
 	sv->read_only = o->read_only;
 	sv->dirs = dir_cache_new(DIR_STREAMS);
 	sv->pool = mem_pool_new(POOL_LIMIT);
-	if (!sv->dirs || !sv->pool || state_init(&sv->state, sv->objs, o->lease_s) < 0 ||
+	sv->fds = fdcache_new(sv->objs, fd_share(sv->objs));
+	sv->drc = drc_new(DRC_ENTRIES);
+	if (!sv->dirs || !sv->pool || !sv->fds || !sv->drc ||
+		state_init(&sv->state, sv->objs, o->lease_s) < 0 ||
 		getrandom(sv->write_verf, sizeof(sv->write_verf), 0) !=
 			(ssize_t)sizeof(sv->write_verf))
 		return err_set(e, ERR_INTERNAL, "out of memory");
@@ -78,6 +93,8 @@ static void close_serve(struct serve *sv)
 	if (sv->state.objs)
 		state_finish(&sv->state);
 	dir_cache_free(sv->dirs);
+	drc_free(sv->drc);
+	fdcache_free(sv->fds);
 	obj_table_free(sv->objs);
 	mem_pool_free(sv->pool);
 	fault_free(sv->fault);
@@ -154,6 +171,7 @@ static void run(struct serve *sv, const sigset_t *signals)
 		state_tick(&sv->state);
 		obj_table_age(sv->objs, IDLE_NS);
 		dir_cache_age(sv->dirs, IDLE_NS);
+		fdcache_age(sv->fds, IDLE_NS);
 		if (sig == SIGUSR1)
 			state_report(&sv->state);
 	} while (sig < 0 || sig == SIGUSR1);

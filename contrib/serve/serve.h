@@ -24,10 +24,15 @@
 #define SERVE_IO_MAX  (1u << 20)  /* bytes of a READ or WRITE */
 #define SERVE_MSG_MAX (SERVE_IO_MAX + (16u << 10))
 
+struct drc;
+struct fdcache;
+
 struct serve {
 	struct obj_table *objs;
 	struct state state;
 	struct dir_cache *dirs;
+	struct fdcache *fds; /* NFSv3's */
+	struct drc *drc;     /* NFSv3's */
 	struct fault *fault; /* NULL: none */
 	struct mem_pool *pool;
 	bool read_only;
@@ -69,11 +74,13 @@ struct compound {
 /* Carries out the COMPOUND in req->args; req->res is ready. False: the arguments are not even a
  * COMPOUND (garbage). What is left to do after the reply is c's probe: cb_probe() it. */
 bool compound_run(struct serve *sv, struct rpc_req *req, struct session **probe);
-/* rpc_service_fn; ctx is a struct serve_port. */
+/* rpc_service_fn's part for program 100003 version 4. */
+void compound_request(const struct serve_port *port, struct rpc_req *req);
+
+/* dispatch.c: rpc_service_fn and rpc_fault_fn of every port; ctx is a struct serve_port. */
 void serve_request(void *ctx, struct rpc_req *req);
 void serve_conn_down(void *ctx, struct rpc_xprt *x);
-enum rpc_fault serve_fault(
-	void *ctx, const struct rpc_req *req, bool reply, unsigned *delay_ms); /* rpc_fault_fn */
+enum rpc_fault serve_fault(void *ctx, const struct rpc_req *req, bool reply, unsigned *delay_ms);
 
 /* Adds the operation that in, from byte from on, has just been decoded from to c's print. What a
  * requester may send one time inline and another time by a chunk is left out. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "contrib/serve/fdcache.h"
 #include "contrib/serve/serve.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -47,7 +48,8 @@ static void start(void)
 	sv.objs = mkdtemp(dir) ? obj_table_new(dir, key, 64, NULL) : NULL;
 	sv.dirs = dir_cache_new(4);
 	sv.pool = mem_pool_new(64 << 20);
-	if (!sv.objs || !sv.dirs || !sv.pool || state_init(&sv.state, sv.objs, 90) < 0)
+	sv.fds = fdcache_new(sv.objs, 16);
+	if (!sv.objs || !sv.fds || !sv.dirs || !sv.pool || state_init(&sv.state, sv.objs, 90) < 0)
 		abort();
 	client_exchange_id(&sv.state, &cred, "fuzz", &ex, &exr);
 	cs.clientid = exr.clientid;

@@ -15,6 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "contrib/serve/drc.h"
+#include "contrib/serve/fdcache.h"
 #include "serve-env.h"
 
 void env_init(struct serve_env *e)
@@ -30,6 +32,8 @@ void env_init(struct serve_env *e)
 	assert_int_equal(state_init(&e->sv.state, e->sv.objs, 90), 0);
 	e->sv.dirs = dir_cache_new(4);
 	e->sv.pool = mem_pool_new(0);
+	e->sv.fds = fdcache_new(e->sv.objs, 16);
+	e->sv.drc = drc_new(64);
 	strcpy(e->sv.owner, "test");
 }
 
@@ -44,6 +48,8 @@ void env_finish(struct serve_env *e)
 		mem_buf_unref(e->req.hold[i]);
 	state_finish(&e->sv.state);
 	dir_cache_free(e->sv.dirs);
+	drc_free(e->sv.drc);
+	fdcache_free(e->sv.fds);
 	obj_table_free(e->sv.objs);
 	mem_pool_free(e->sv.pool);
 	nftw(e->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);

@@ -15,8 +15,10 @@ struct serve_env {
 	uint64_t clientid;
 	uint32_t slot_seq; /* of slot 0 */
 	bool cachethis;
-	uint32_t uid;	 /* who calls */
-	unsigned nsinks; /* Write chunks of the call */
+	uint32_t uid;	  /* who calls */
+	uint32_t xid;	  /* of the call */
+	uint32_t res_max; /* bytes of results that the caller takes; 0: as many as fit */
+	unsigned nsinks;  /* Write chunks of the call */
 	uint32_t sink[XDR_MAX_PAYLOADS];
 	/* the call under construction, and the answer to the last one */
 	uint8_t call[128 << 10], reply[128 << 10];

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * dispatch: which program a request is for. All of them are served on every port, over every
+ * transport.
+ */
+#include "contrib/serve/serve.h"
+#include "contrib/serve/v3.h"
+
+typedef void request_fn(const struct serve_port *port, struct rpc_req *req);
+
+/* Versions of one program stand together, in order and without a gap. */
+static const struct program {
+	uint32_t prog, vers;
+	request_fn *request;
+} programs[] = {
+	{NFS3_PROGRAM, NFS3_VERSION, v3_request},
+	{NFS4_PROGRAM, NFS4_VERSION, compound_request},
+};
+
+void serve_request(void *ctx, struct rpc_req *req)
+{
+	bool known = false;
+
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+		const struct program *p = &programs[i];
+
+		if (p->prog != req->prog)
+			continue;
+		if (p->vers == req->vers) {
+			p->request(ctx, req);
+			return;
+		}
+		if (!known)
+			req->mismatch_low = p->vers;
+		req->mismatch_high = p->vers;
+		known = true;
+	}
+	rpc_req_reply(req, known ? RPC_ACCEPT_PROG_MISMATCH : RPC_ACCEPT_PROG_UNAVAIL);
+}
+
+void serve_conn_down(void *ctx, struct rpc_xprt *x)
+{
+	const struct serve_port *port = ctx;
+
+	state_conn_down(&port->sv->state, x);
+}
+
+enum rpc_fault serve_fault(void *ctx, const struct rpc_req *req, bool reply, unsigned *delay_ms)
+{
+	const struct serve_port *port = ctx;
+
+	return fault_hook(port->sv->fault, req, reply, delay_ms);
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * Unit tests of contrib/serve/drc.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "contrib/serve/drc.h"
+
+static const char args[] = "arguments of a call";
+
+static struct rpc_req request(uint32_t xid)
+{
+	struct rpc_req req = {.xid = xid, .prog = 100003, .vers = 3, .proc = 12};
+
+	xdr_in_init(&req.args, args, sizeof(args));
+	return req;
+}
+
+/* Begins a call; its answer, if there is one, goes into buf (64 bytes). */
+static enum drc_verdict begin(struct drc *d, uint32_t xid, uint8_t *buf, struct drc_entry **e)
+{
+	struct rpc_req req = request(xid);
+	struct xdr_out out;
+
+	*e = NULL;
+	xdr_out_init(&out, buf, 64);
+	return drc_begin(d, &req, &out, e);
+}
+
+static void answer(struct drc *d, struct drc_entry *e, uint32_t word)
+{
+	uint8_t buf[16];
+	struct xdr_out out;
+
+	xdr_out_init(&out, buf, sizeof(buf));
+	xdr_put_u32(&out, word);
+	drc_done(d, e, &out);
+}
+
+static uint32_t word_of(const uint8_t *buf)
+{
+	struct xdr_in in;
+
+	xdr_in_init(&in, buf, 4);
+	return xdr_get_u32(&in);
+}
+
+static void the_oldest_go_first(void **state)
+{
+	struct drc *d = drc_new(10);
+	struct drc_entry *e;
+	struct drc_stats s;
+	uint8_t buf[64];
+
+	for (uint32_t xid = 1; xid <= 30; xid++) {
+		assert_int_equal(begin(d, xid, buf, &e), DRC_RUN);
+		answer(d, e, xid);
+	}
+	drc_stats(d, &s);
+	assert_int_equal(s.entries, 10);
+	assert_int_equal(begin(d, 21, buf, &e), DRC_REPLAY);
+	assert_int_equal(word_of(buf), 21);
+	assert_int_equal(begin(d, 20, buf, &e), DRC_RUN);
+	answer(d, e, 20);
+	drc_free(d);
+}
+
+static void payload_counts_as_arguments(void **state)
+{
+	struct drc *d = drc_new(10);
+	char data[2][8] = {"one", "two"};
+	struct drc_entry *e;
+	struct xdr_out out;
+	uint8_t buf[64];
+
+	for (int i = 0; i < 3; i++) {
+		struct rpc_req req = request(1);
+
+		req.args.npayloads = 1;
+		req.args.payload[0].pos = sizeof(args);
+		req.args.payload[0].data = (struct mem_sge){.addr = data[i % 2], .len = 8};
+		xdr_out_init(&out, buf, sizeof(buf));
+		assert_int_equal(drc_begin(d, &req, &out, &e), i < 2 ? DRC_RUN : DRC_REPLAY);
+		if (i < 2)
+			answer(d, e, (uint32_t)i);
+	}
+	drc_free(d);
+}
+
+static void a_long_answer_is_not_kept(void **state)
+{
+	struct drc *d = drc_new(10);
+	uint8_t buf[64], big[DRC_REPLY_MAX + 4];
+	struct drc_entry *e;
+	struct xdr_out out;
+
+	assert_int_equal(begin(d, 1, buf, &e), DRC_RUN);
+	xdr_out_init(&out, big, sizeof(big));
+	xdr_reserve(&out, sizeof(big));
+	drc_done(d, e, &out);
+	assert_int_equal(begin(d, 1, buf, &e), DRC_DROP);
+	drc_free(d);
+}
+
+struct second {
+	struct drc *d;
+	enum drc_verdict verdict;
+	uint8_t buf[64];
+};
+
+static void *come_again(void *arg)
+{
+	struct second *s = arg;
+	struct drc_entry *e;
+
+	s->verdict = begin(s->d, 1, s->buf, &e);
+	return NULL;
+}
+
+static void what_comes_again_too_soon_waits(void **state)
+{
+	struct second s = {.d = drc_new(10)};
+	struct drc_stats stats = {0};
+	struct drc_entry *e;
+	pthread_t thread;
+	uint8_t buf[64];
+
+	assert_int_equal(begin(s.d, 1, buf, &e), DRC_RUN);
+	pthread_create(&thread, NULL, come_again, &s);
+	while (stats.waits == 0) {
+		usleep(1000);
+		drc_stats(s.d, &stats);
+	}
+	answer(s.d, e, 4711);
+	pthread_join(thread, NULL);
+	assert_int_equal(s.verdict, DRC_REPLAY);
+	assert_int_equal(word_of(s.buf), 4711);
+	drc_free(s.d);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_oldest_go_first),
+		cmocka_unit_test(payload_counts_as_arguments),
+		cmocka_unit_test(a_long_answer_is_not_kept),
+		cmocka_unit_test(what_comes_again_too_soon_waits),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
