@@ -28,6 +28,7 @@ struct shard {
 struct inode_table {
 	struct shard shards[SHARDS];
 	struct inode *root;
+	uint64_t root_major, root_minor; /* constant: its fsid */
 	atomic_ullong generation;
 	uint64_t seed;
 };
@@ -60,6 +61,30 @@ static struct chain *chain_of(struct shard *s, uint64_t hash)
 	return &s->chains[(hash / SHARDS) & (s->nchains - 1)];
 }
 
+static uint64_t mix(uint64_t x)
+{
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+	return x ^ x >> 31;
+}
+
+/* Within one file system different numbers stay different. Those of two meet only if their hashes
+ * differ in nothing but the low bits that the numbers use, one chance in 16 million for file
+ * systems of up to 2^40 objects. */
+uint64_t inode_number(const struct inode_table *t, const struct nfs_attr *attr)
+{
+	uint64_t major = attr->fsid_major, minor = attr->fsid_minor, n = attr->fileid;
+
+	if (major != t->root_major || minor != t->root_minor)
+		n ^= mix(mix(major + 0x9e3779b97f4a7c15ull) ^ minor);
+	return n ? n : UINT64_MAX; /* readdir(3) leaves out what has number 0 */
+}
+
+bool inode_same_fs(const struct inode *a, const struct inode *b)
+{
+	return a->fsid_major == b->fsid_major && a->fsid_minor == b->fsid_minor;
+}
+
 static struct inode *inode_new(
 	struct inode_table *t, const struct nfs_fh *fh, const struct nfs_attr *attr)
 {
@@ -70,6 +95,9 @@ static struct inode *inode_new(
 	ino->fh = *fh;
 	ino->type = attr->type;
 	ino->fileid = attr->fileid;
+	ino->fsid_major = attr->fsid_major;
+	ino->fsid_minor = attr->fsid_minor;
+	ino->number = inode_number(t, attr);
 	ino->generation = atomic_fetch_add(&t->generation, 1);
 	atomic_init(&ino->refs, 1);
 	pthread_mutex_init(&ino->lock, NULL);
@@ -107,6 +135,8 @@ struct inode_table *inode_table_new(const struct nfs_fh *root, const struct nfs_
 		if (!t->shards[i].chains)
 			return inode_table_free(t);
 	}
+	t->root_major = attr->fsid_major;
+	t->root_minor = attr->fsid_minor;
 	t->root = inode_lookup(t, root, attr);
 	if (!t->root)
 		return inode_table_free(t);

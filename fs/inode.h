@@ -33,7 +33,9 @@ struct silly;
 struct inode {
 	struct nfs_fh fh; /* constant */
 	enum nfs_type type;
-	uint64_t fileid;
+	uint64_t fileid;		 /* constant: the server's number of it */
+	uint64_t fsid_major, fsid_minor; /* constant: the server's file system that it is in */
+	uint64_t number;		 /* constant: inode_number() */
 	uint64_t generation;
 
 	LIST_ENTRY(inode) hash; /* the table's lock */
@@ -64,6 +66,13 @@ struct inode_table *inode_table_free(struct inode_table *t);
 
 struct inode *inode_table_root(struct inode_table *t);
 unsigned inode_table_count(struct inode_table *t); /* for statistics and tests */
+
+/* The inode number that programs see. All file systems of the server that are below the mount's
+ * root share the mount's one st_dev, so the server's numbers cannot stand as they are: outside the
+ * root's file system they are mixed with the fsid, always in the same way. Never 0. */
+uint64_t inode_number(const struct inode_table *t, const struct nfs_attr *attr);
+/* Are both in one file system of the server? */
+bool inode_same_fs(const struct inode *a, const struct inode *b);
 
 /* The inode of fh, made if there is none, with one more lookup. The caller must give that lookup to
  * the kernel or take it back with inode_forget(). NULL when out of memory. Any thread. */

@@ -27,7 +27,7 @@
 #define COOKIE_DOTDOT 2u
 
 struct record {
-	uint64_t cookie, fileid;
+	uint64_t cookie, number; /* of the inode, as stat(2) shows it */
 	uint32_t len;		 /* of the record with what follows it, a multiple of 8 */
 	uint16_t namelen, fhlen; /* fhlen 0: no attributes */
 	struct nfs_attr attr;
@@ -149,6 +149,19 @@ void ops_fsyncdir(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file
 
 /* --- from the server -------------------------------------------------------------------------- */
 
+/* The entry of a mount point of the server stands for the root of what is mounted there, as in
+ * stat(2); for the directory below it only if that root cannot be looked at. */
+static uint64_t entry_number(const struct request *r, const struct nfs_dirent *ent)
+{
+	struct nfs_attr a = {
+		.fileid = ent->fileid,
+		.fsid_major = r->dir->inode->fsid_major,
+		.fsid_minor = r->dir->inode->fsid_minor,
+	};
+
+	return inode_number(r->fs->inodes, ent->have_attr ? &ent->attr : &a);
+}
+
 static bool fetch_entry(struct nfs_op *op, const struct nfs_dirent *ent)
 {
 	struct request *r = ((struct part *)op->ctx)->req;
@@ -170,7 +183,7 @@ static bool fetch_entry(struct nfs_op *op, const struct nfs_dirent *ent)
 	}
 	rec = (struct record *)(b->mem + b->len);
 	rec->cookie = ent->cookie;
-	rec->fileid = ent->fileid;
+	rec->number = entry_number(r, ent);
 	rec->len = len;
 	rec->namelen = ent->namelen;
 	rec->fhlen = fhlen;
@@ -322,7 +335,7 @@ static bool put_record(struct request *r, struct reply *out, const struct dirbuf
 	if (ino) {
 		ops_entry(r->fs, ino, &rec->attr, &e);
 	} else {
-		e.attr.st_ino = rec->fileid;
+		e.attr.st_ino = rec->number;
 		e.attr.st_mode = attr_type_mode(rec->attr.type);
 	}
 	if (!put(r, out, rec->text + rec->fhlen, rec->cookie, &e)) {
@@ -337,7 +350,7 @@ static bool put_record(struct request *r, struct reply *out, const struct dirbuf
 
 static bool put_dots(struct request *r, struct reply *out)
 {
-	struct fuse_entry_param e = {.attr.st_ino = r->dir->inode->fileid, .attr.st_mode = S_IFDIR};
+	struct fuse_entry_param e = {.attr.st_ino = r->dir->inode->number, .attr.st_mode = S_IFDIR};
 
 	if (r->offset < COOKIE_DOT && !put(r, out, ".", COOKIE_DOT, &e))
 		return false;

@@ -169,6 +169,10 @@ void ops_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t newparent, const char *
 	op = request_op(r, NFS_LINK, link);
 	op->u.link.fh = r->inode->fh;
 	op->u.link.dir = inode_of(fs->inodes, newparent)->fh;
+	if (!inode_same_fs(r->inode, inode_of(fs->inodes, newparent))) {
+		request_end(r, -EXDEV);
+		return;
+	}
 	if (!request_set_name(r->name, &op->u.link.name, newname)) {
 		request_end(r, -ENAMETOOLONG);
 		return;
@@ -500,6 +504,10 @@ void ops_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t 
 		return;
 	r->inode = inode_ref(inode_of(fs->inodes, parent));
 	r->to_dir = inode_of(fs->inodes, newparent)->fh;
+	if (!inode_same_fs(r->inode, inode_of(fs->inodes, newparent))) {
+		request_end(r, -EXDEV);
+		return;
+	}
 	if (!request_set_name(r->name, &n, name) || !request_set_name(r->name2, &n, newname)) {
 		request_end(r, -ENAMETOOLONG);
 		return;

@@ -257,7 +257,6 @@ static uint32_t io_size(uint32_t want, uint64_t server, uint32_t session)
 static int limits(struct nfs4_client *c, const struct nfs_mount_params *p, struct err *e)
 {
 	struct nfs_client_info *info = &c->base.info;
-	struct nfs4_bitmap stat = nfs4_bits_stat();
 	struct nfs4_sync s;
 	uint32_t max = c->fore.maxresponsesize - IO_OVERHEAD;
 
@@ -265,9 +264,9 @@ static int limits(struct nfs4_client *c, const struct nfs_mount_params *p, struc
 		step_error(c, &s, "GETATTR of the export", e);
 		return -1;
 	}
-	c->supported =
-		nfs4_bit(&s.u.fsinfo.mask, FATTR4_SUPPORTED_ATTRS) ? s.u.fsinfo.supported : stat;
-	c->stat_want = nfs4_bits_and(&stat, &c->supported);
+	c->stat_want = nfs4_bits_stat();
+	c->supported = nfs4_bit(&s.u.fsinfo.mask, FATTR4_SUPPORTED_ATTRS) ? s.u.fsinfo.supported
+									  : c->stat_want;
 	info->vers_major = 4;
 	info->vers_minor = c->minor;
 	info->rsize = io_size(p->rsize, s.u.fsinfo.maxread, c->fore.maxresponsesize);

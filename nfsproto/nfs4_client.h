@@ -309,9 +309,9 @@ struct nfs4_client {
 	unsigned connect_ms;
 	uint32_t slots_wanted;
 	bool soft;
-	unsigned soft_ms; /* soft: most time an op is retried */
-	struct nfs4_bitmap supported;
-	struct nfs4_bitmap stat_want; /* nfs4_bits_stat(), as far as supported */
+	unsigned soft_ms;	      /* soft: most time an op is retried */
+	struct nfs4_bitmap supported; /* in the root's file system; others may have more or less */
+	struct nfs4_bitmap stat_want; /* nfs4_bits_stat(): what a file system lacks is left out */
 
 	/* written by whoever runs nfs4_sync (mounting thread, state manager, unmounting thread: one
 	 * after the other); session and minor are read by all while the gate is open */

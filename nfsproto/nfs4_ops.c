@@ -210,7 +210,6 @@ void nfs4_put_op_statfs(struct nfs4_client *c, struct nfs_op *op, struct nfs4_co
 {
 	struct nfs4_bitmap want = nfs4_bits_fs();
 
-	want = nfs4_bits_and(&want, &c->supported);
 	nfs4_comp_putfh(k, &op->u.statfs.fh);
 	nfs4_comp_getattr(k, &want);
 }

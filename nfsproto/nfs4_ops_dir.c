@@ -256,7 +256,7 @@ static struct nfs4_bitmap readdir_want(struct nfs4_client *c, bool plus)
 		want = nfs4_bits_or(&want, &c->stat_want);
 		nfs4_bit_set(&want, FATTR4_FILEHANDLE);
 	}
-	return nfs4_bits_and(&want, &c->supported);
+	return want;
 }
 
 void nfs4_put_op_readdir(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)

@@ -121,7 +121,7 @@ trap 'stop_ganesha; e2e_cleanup' EXIT
 
 if [ "${SERVER:-}" = ganesha ]; then
 	PROTO=tcp server_port=2049
-	start_server() { start_ganesha; }
+	start_server() { start_ganesha "$@"; }
 	stop_server() { stop_ganesha; }
 	server_ends() { stop_ganesha; } # how is not ours to judge
 	server_net() { ganesha_net "$@"; }

@@ -13,6 +13,8 @@
 
 #include "fs/inode.h"
 
+#define NUMBER_OF_1_0 UINT64_C(0xdce423fc82c0d5b8) /* what fsid 1.0 does to numbers */
+
 static struct nfs_fh fh_of(uint32_t n)
 {
 	struct nfs_fh fh = {.len = 16};
@@ -48,6 +50,39 @@ static void one_handle_is_one_inode(void **state)
 	assert_ptr_equal(get(t, 0), inode_table_root(t));
 	assert_int_equal(inode_id(t, inode_table_root(t)), 1);
 	assert_int_equal(inode_table_count(t), 3);
+	inode_table_free(t);
+}
+
+static void numbers_of_other_file_systems_are_mixed_with_their_fsid(void **state)
+{
+	struct inode_table *t = table();
+	struct nfs_attr attr = {.type = NFS_REG, .fileid = 1};
+	uint64_t seen[64][8], n = 0;
+	struct nfs_fh fh = fh_of(77);
+	struct inode *ino;
+
+	assert_true(inode_number(t, &attr) == 1); /* the root's stand as they are */
+	for (unsigned fs = 0; fs < 64; fs++) {
+		attr.fsid_major = fs / 8;
+		attr.fsid_minor = fs % 8;
+		for (unsigned i = 0; i < 8; i++) {
+			attr.fileid = i + 1;
+			seen[fs][i] = inode_number(t, &attr);
+			assert_true(seen[fs][i] == inode_number(t, &attr));
+			for (unsigned k = 0; k < n; k++)
+				assert_true(seen[k / 8][k % 8] != seen[fs][i]);
+			n++;
+		}
+	}
+	/* the same hash whatever the machine: numbers are kept by backup programs */
+	attr = (struct nfs_attr){.type = NFS_REG, .fsid_major = 1, .fileid = 5};
+	assert_true(inode_number(t, &attr) == (NUMBER_OF_1_0 ^ 5));
+	attr.fileid = NUMBER_OF_1_0;
+	assert_true(inode_number(t, &attr) == UINT64_MAX); /* never 0 */
+	ino = inode_lookup(t, &fh, &attr);
+	assert_true(ino->number == UINT64_MAX);
+	assert_false(inode_same_fs(ino, inode_table_root(t)));
+	assert_true(inode_same_fs(get(t, 1), inode_table_root(t)));
 	inode_table_free(t);
 }
 
@@ -202,6 +237,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_handle_is_one_inode),
+		cmocka_unit_test(numbers_of_other_file_systems_are_mixed_with_their_fsid),
 		cmocka_unit_test(handles_of_other_lengths_are_others),
 		cmocka_unit_test(forgetting_the_last_lookup_removes_it),
 		cmocka_unit_test(the_root_stays),
