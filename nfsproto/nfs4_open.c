@@ -203,6 +203,7 @@ static uint32_t share_access(int flags)
 	case O_WRONLY:
 		return OPEN4_SHARE_ACCESS_WRITE;
 	case O_RDWR:
+	case O_ACCMODE: /* Linux: neither read nor write, but only for who may do both */
 		return OPEN4_SHARE_ACCESS_BOTH;
 	default:
 		return OPEN4_SHARE_ACCESS_READ;
