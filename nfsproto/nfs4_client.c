@@ -187,14 +187,32 @@ static void walk_error(struct nfs4_client *c, const struct nfs4_sync *s, const c
 			"%s denies access to %s at \"%.*s\": check the export's list of clients",
 			c->server, export, len, name);
 		break;
-	case NFS4ERR_MOVED:
-		err_set(e, ERR_NO_EXPORT,
-			"%s refers to another server for %s at \"%.*s\": mount it from there",
-			c->server, export, len, name);
-		break;
 	default:
 		step_error(c, s, "LOOKUP", e);
 	}
+}
+
+static int run_locations(struct nfs4_client *c, struct nfs4_sync *s, unsigned ms)
+{
+	return nfs4_sync_run(c, s, NFS4_K_LOCATIONS, ms);
+}
+
+/* The walk came to a referral: what names, n of them beginning at offs, got as far as. */
+static void walk_referred(struct nfs4_client *c, struct nfs4_sync *s, const char *export,
+	char *names, const size_t *offs, unsigned n, struct err *e)
+{
+	unsigned got = s->walked - 2; /* behind SEQUENCE and PUTFH */
+
+	if (got < n)
+		names[offs[got]] = '\0';
+	if (step_run(c, s, run_locations) || !s->u.walk.where[0])
+		err_set(e, ERR_NO_EXPORT,
+			"%s refers to another server for %s, but does not say to which", c->server,
+			export);
+	else
+		err_set(e, ERR_NO_EXPORT,
+			"%s refers to another server for %s: mount it from there, %s", c->server,
+			export, s->u.walk.where);
 }
 
 static int walk(struct nfs4_client *c, const char *export, struct err *e)
@@ -217,7 +235,9 @@ static int walk(struct nfs4_client *c, const char *export, struct err *e)
 		s.u.walk.path = names;
 		if (step_run(c, &s, run_walk)) {
 			/* walked counts SEQUENCE and PUTFH first */
-			if (s.status && s.walked >= 2 && s.walked < 2 + (uint32_t)n)
+			if (s.status == NFS4ERR_MOVED && s.walked >= 2)
+				walk_referred(c, &s, export, names, offs, (unsigned)n, e);
+			else if (s.status && s.walked >= 2 && s.walked < 2 + (uint32_t)n)
 				walk_error(c, &s, export, names + offs[s.walked - 2], e);
 			else
 				step_error(c, &s, "LOOKUP of the export", e);

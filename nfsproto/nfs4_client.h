@@ -31,6 +31,8 @@
 
 #define container_of(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
 
+#define NFS4_WHERE_MAX 300 /* of other servers named in a sentence */
+
 #define NFS4_MSEC 1000000ull
 #define NFS4_SEC  1000000000ull
 
@@ -53,6 +55,7 @@ enum nfs4_kind_id {			    /* those of nfs_client.h first, by the same numbers */
 	NFS4_K_DESTROY_CLIENTID,
 	NFS4_K_RECLAIM_COMPLETE,
 	NFS4_K_WALK,
+	NFS4_K_LOCATIONS, /* also what an op becomes that was answered NFS4ERR_MOVED */
 	NFS4_K_FSINFO,
 	NFS4_K_REOPEN,
 	NFS4_K_TEST_STATEID,
@@ -111,6 +114,7 @@ NFS4_CODERS(op_destroy_session);
 NFS4_CODERS(op_destroy_clientid);
 NFS4_CODERS(op_reclaim_complete);
 NFS4_CODERS(op_walk);
+NFS4_CODERS(op_locations);
 NFS4_CODERS(op_fsinfo);
 NFS4_CODERS(op_reopen);
 NFS4_CODERS(op_test_stateid);
@@ -171,6 +175,7 @@ struct nfs4_sync {
 			uint32_t from_len; /* 0: from the root of the server, else fh */
 			struct nfs_fh fh;  /* in and out */
 			struct nfs_attr attr;
+			char where[NFS4_WHERE_MAX]; /* NFS4_K_LOCATIONS: out */
 		} walk;
 		struct nfs4_attrs fsinfo;
 		struct {
@@ -192,9 +197,19 @@ struct nfs4_sync {
  * Returns op.error: 0, -EAGAIN (no slot), -ETIMEDOUT (silence), -EINTR (the client stops), ... */
 int nfs4_sync_run(struct nfs4_client *c, struct nfs4_sync *s, unsigned kind, unsigned timeout_ms);
 
+/* The beginning of NFS4_K_WALK and NFS4_K_LOCATIONS: to u.walk.path. */
+void nfs4_put_walk_path(struct nfs_op *op, struct nfs4_comp *k);
+int nfs4_get_walk_path(struct nfs_op *op, struct nfs4_reply *r);
+
 /* Client ID and session; both set c's members and return as nfs4_sync_run(), s->status set. */
 int nfs4_sync_exchange_id(struct nfs4_client *c, struct nfs4_sync *s, unsigned timeout_ms);
 int nfs4_sync_create_session(struct nfs4_client *c, struct nfs4_sync *s, unsigned timeout_ms);
+
+/* --- what is elsewhere (nfs4_locations.c) -------------------------------------------------- */
+
+/* op, which is not under way, was answered NFS4ERR_MOVED. True: it is to be started again, now as
+ * the question where that is; it then ends with -EREMOTE. False: the log has been told. */
+bool nfs4_moved_ask(struct nfs4_client *c, struct nfs_op *op);
 
 /* --- open state (nfs4_open.c) -------------------------------------------------------------- */
 
@@ -336,7 +351,9 @@ struct nfs4_client {
 	uint32_t todo;
 	uint32_t flags_seen; /* sr_status_flags that have been acted upon since flags_ns */
 	uint64_t flags_ns;
-	uint64_t check_ns; /* when opens are looked at again; 0: not */
+	char moved[NFS4_WHERE_MAX]; /* where something is that is not here, as last told */
+	uint64_t moved_ns;	    /* when; 0: never */
+	uint64_t check_ns;	    /* when opens are looked at again; 0: not */
 	uint64_t probe_ns;
 	bool renewing;	     /* renew is under way */
 	pthread_cond_t wake; /* of the state manager */

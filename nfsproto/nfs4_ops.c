@@ -47,6 +47,7 @@ const struct nfs4_kind nfs4_kinds[NFS4_KINDS] = {
 	KIND(NFS4_K_DESTROY_CLIENTID, "DESTROY_CLIENTID", NFS4_KF_NOSEQ, op_destroy_clientid),
 	KIND(NFS4_K_RECLAIM_COMPLETE, "RECLAIM_COMPLETE", NFS4_KF_CACHE, op_reclaim_complete),
 	KIND(NFS4_K_WALK, "LOOKUP of the export", 0, op_walk),
+	KIND(NFS4_K_LOCATIONS, "GETATTR of the locations", 0, op_locations),
 	KIND(NFS4_K_FSINFO, "GETATTR of the export", 0, op_fsinfo),
 	KIND(NFS4_K_REOPEN, "OPEN anew", NFS4_KF_CACHE, op_reopen),
 	KIND(NFS4_K_TEST_STATEID, "TEST_STATEID", 0, op_test_stateid),

@@ -373,21 +373,18 @@ static void put_walk_name(void *ctx, const struct nfs_name *n)
 	nfs4_comp_lookup(ctx, n);
 }
 
-void nfs4_put_op_walk(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+void nfs4_put_walk_path(struct nfs_op *op, struct nfs4_comp *k)
 {
 	struct nfs4_sync *s = container_of(op, struct nfs4_sync, op);
-	struct nfs4_bitmap want = nfs4_bits_stat();
 
 	if (s->u.walk.from_len)
 		nfs4_comp_putfh(k, &s->u.walk.fh);
 	else
 		nfs4_comp_op(k, OP_PUTROOTFH);
 	each_name(s->u.walk.path, put_walk_name, k);
-	nfs4_comp_op(k, OP_GETFH);
-	nfs4_comp_getattr(k, &want);
 }
 
-int nfs4_get_op_walk(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
+int nfs4_get_walk_path(struct nfs_op *op, struct nfs4_reply *r)
 {
 	struct nfs4_sync *s = container_of(op, struct nfs4_sync, op);
 	unsigned n = each_name(s->u.walk.path, NULL, NULL);
@@ -395,6 +392,23 @@ int nfs4_get_op_walk(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply
 
 	while (!rc && n-- > 0)
 		rc = nfs4_reply_op(r, OP_LOOKUP);
+	return rc;
+}
+
+void nfs4_put_op_walk(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+{
+	struct nfs4_bitmap want = nfs4_bits_stat();
+
+	nfs4_put_walk_path(op, k);
+	nfs4_comp_op(k, OP_GETFH);
+	nfs4_comp_getattr(k, &want);
+}
+
+int nfs4_get_op_walk(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
+{
+	struct nfs4_sync *s = container_of(op, struct nfs4_sync, op);
+	int rc = nfs4_get_walk_path(op, r);
+
 	if (!rc)
 		rc = nfs4_reply_getfh(r, &s->u.walk.fh);
 	return rc ? rc : nfs4_reply_stat(r, &s->u.walk.attr);

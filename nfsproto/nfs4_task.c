@@ -79,7 +79,7 @@ static size_t task_args_room(const struct nfs_op *op)
 {
 	if (op->be.v4.kind == NFS_CREATE && op->u.create.type == NFS_LNK)
 		return ARGS_ROOM + op->u.create.target_len;
-	if (op->be.v4.kind == NFS4_K_WALK)
+	if (op->be.v4.kind == NFS4_K_WALK || op->be.v4.kind == NFS4_K_LOCATIONS)
 		return ARGS_ROOM + 3 * NFS_PATH_MAX; /* each name costs 8 to 11 bytes more */
 	return ARGS_ROOM;
 }
@@ -409,6 +409,12 @@ static void task_failed(struct nfs4_client *c, struct nfs_op *op, uint32_t statu
 			break;
 		op->be.v4.flags |= NFS4_F_UNCACHED;
 		task_again(c, op, status, 0);
+		return;
+	case NFS4ERR_MOVED:
+		if (nfs4_moved_ask(c, op))
+			nfs4_task_start(c, op);
+		else
+			nfs4_task_end(c, op, -EREMOTE);
 		return;
 	case NFS4ERR_BAD_STATEID:
 	case NFS4ERR_STALE_STATEID:

@@ -347,6 +347,30 @@ static uint32_t do_readdir(struct run *r, const struct nfs4_readdir_args *a)
 
 /* --- the rest, and the dispatcher ---------------------------------------------------------- */
 
+/* fattr4 with fs_locations: /vol/old of this server is /new at s->elsewhere or at b.example. */
+static void put_elsewhere(struct run *r)
+{
+	const struct nfs4_bitmap mask = nfs4_bits(FATTR4_FS_LOCATIONS, -1);
+	size_t len_at, start;
+
+	nfs4_put_bitmap(r->x, &mask);
+	len_at = xdr_skip_u32(r->x);
+	start = r->x->len;
+	xdr_put_u32(r->x, 2);
+	xdr_put_opaque(r->x, "vol", 3);
+	xdr_put_opaque(r->x, "old", 3);
+	xdr_put_u32(r->x, 2);
+	for (unsigned i = 0; i < 2; i++) {
+		const char *server = i ? "b.example" : r->s->elsewhere;
+
+		xdr_put_u32(r->x, 1);
+		xdr_put_opaque(r->x, server, (uint32_t)strlen(server));
+		xdr_put_u32(r->x, 1);
+		xdr_put_opaque(r->x, "new", 3);
+	}
+	xdr_patch_u32(r->x, len_at, (uint32_t)(r->x->len - start));
+}
+
 static uint32_t do_getattr(struct run *r, const struct nfs4_getattr_args *a)
 {
 	struct nfs4_attrs at = attrs_of(r->s, &r->cur);
@@ -356,7 +380,10 @@ static uint32_t do_getattr(struct run *r, const struct nfs4_getattr_args *a)
 		want = (struct nfs4_bitmap){0};
 	at.maxread = at.maxwrite = r->s->io_max;
 	nfs4_put_op_res(r->x, OP_GETATTR, NFS4_OK);
-	nfs4_put_attrs(r->x, &want, &at);
+	if (r->s->elsewhere && nfs4_bit(&want, FATTR4_FS_LOCATIONS))
+		put_elsewhere(r);
+	else
+		nfs4_put_attrs(r->x, &want, &at);
 	return NFS4_OK;
 }
 

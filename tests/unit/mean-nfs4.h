@@ -63,6 +63,8 @@ struct mean_srv {
 	uint64_t io_max;     /* maxread and maxwrite */
 	unsigned minor;	     /* the only one served; default 1 */
 	unsigned lease_s;
+	const char *
+		elsewhere; /* a server that fs_locations names; NULL: that attribute is not there */
 
 	/* what happened: */
 	unsigned count[80]; /* operations executed */
