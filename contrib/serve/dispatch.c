@@ -4,8 +4,10 @@
  * dispatch: which program a request is for. All of them are served on every port, over every
  * transport.
  */
+#include "contrib/serve/mountd.h"
 #include "contrib/serve/serve.h"
 #include "contrib/serve/v3.h"
+#include "nfsproto/mount3.h"
 
 typedef void request_fn(const struct serve_port *port, struct rpc_req *req);
 
@@ -16,6 +18,7 @@ static const struct program {
 } programs[] = {
 	{NFS3_PROGRAM, NFS3_VERSION, v3_request},
 	{NFS4_PROGRAM, NFS4_VERSION, compound_request},
+	{MOUNT3_PROGRAM, MOUNT3_VERSION, mountd_request},
 };
 
 void serve_request(void *ctx, struct rpc_req *req)

@@ -15,9 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nfsproto/mount3.h"
 #include "nfsproto/nfs3.h"
 #include "nfsproto/nfs4.h"
 #include "nfsproto/nfs4_xdr.h"
+#include "nfsproto/nlm4_xdr.h"
 #include "transport/log.h"
 
 #define MAX_RULES 32
@@ -64,8 +66,10 @@ static const struct {
 #define EXTRA_OPS 112 /* numbers behind those of NFSv4's operations */
 
 /* Procedures that no operation of NFSv4 has the name of. */
-static const char *const extra[] = {
-	"MKDIR", "SYMLINK", "MKNOD", "RMDIR", "READDIRPLUS", "FSSTAT", "FSINFO", "PATHCONF"};
+static const char *const extra[] = {"MKDIR", "SYMLINK", "MKNOD", "RMDIR", "READDIRPLUS", "FSSTAT",
+	"FSINFO", "PATHCONF",			    /* NFSv3 */
+	"MNT", "DUMP", "UMNT", "UMNTALL", "EXPORT", /* MOUNT */
+	"CANCEL", "FREE_ALL"};			    /* NLM */
 
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -84,19 +88,24 @@ static uint32_t op_by_name(const char *name)
 	return op < EXTRA_OPS ? op : 128;
 }
 
-uint32_t fault_op_of_v3(uint32_t proc)
+/* What a procedure other than NFSv4's is called in rules; "?" if it has no name there. */
+static const char *proc_name(uint32_t prog, uint32_t proc)
 {
-	static uint32_t ops[NFS3_PROCS]; /* atomic; found by their names */
-	uint32_t op;
+	static const char *const mount[] = {"NULL", "MNT", "DUMP", "UMNT", "UMNTALL", "EXPORT"};
 
-	if (proc >= NFS3_PROCS)
-		return 128;
-	op = __atomic_load_n(&ops[proc], __ATOMIC_RELAXED);
-	if (op == 0 && proc != NFS3PROC_NULL) {
-		op = op_by_name(nfs3_proc_name(proc));
-		__atomic_store_n(&ops[proc], op, __ATOMIC_RELAXED);
+	switch (prog) {
+	case NFS3_PROGRAM:
+		return nfs3_proc_name(proc);
+	case MOUNT3_PROGRAM:
+		return proc < N_OF(mount) ? mount[proc] : "?";
+	case NLM4_PROGRAM: /* LOCK and its like as NFSv4 calls them */
+		return proc == NLM4PROC_TEST	  ? "LOCKT"
+		       : proc == NLM4PROC_UNLOCK  ? "LOCKU"
+		       : proc == NLM4PROC_NM_LOCK ? "LOCK"
+						  : nlm4_proc_name(proc);
+	default:
+		return "?";
 	}
-	return op;
 }
 
 void fault_ops_add(struct fault_ops *ops, uint32_t op)
@@ -371,6 +380,11 @@ uint32_t fault_status(struct fault *f, uint32_t op)
 	return status;
 }
 
+uint32_t fault_proc_status(struct fault *f, uint32_t prog, uint32_t proc)
+{
+	return f ? fault_status(f, op_by_name(proc_name(prog, proc))) : (uint32_t)NFS4_OK;
+}
+
 void fault_ops_scan(struct fault_ops *ops, const struct rpc_req *req)
 {
 	struct xdr_in in = req->args;
@@ -382,8 +396,8 @@ void fault_ops_scan(struct fault_ops *ops, const struct rpc_req *req)
 		fault_ops_add(ops, 0);
 		return;
 	}
-	if (req->prog == NFS3_PROGRAM && req->vers == NFS3_VERSION) {
-		fault_ops_add(ops, fault_op_of_v3(req->proc));
+	if (req->prog != NFS4_PROGRAM || req->vers != NFS4_VERSION) {
+		fault_ops_add(ops, op_by_name(proc_name(req->prog, req->proc)));
 		return;
 	}
 	if (nfs4_get_compound_args(&in, &head) < 0)

@@ -45,8 +45,6 @@ struct fault_ops {
 	uint64_t bits[2];
 };
 void fault_ops_add(struct fault_ops *ops, uint32_t op);
-/* The operation that stands for NFSv3's procedure proc. */
-uint32_t fault_op_of_v3(uint32_t proc);
 /* Reads the operations of a request without consuming anything. */
 void fault_ops_scan(struct fault_ops *ops, const struct rpc_req *req);
 
@@ -55,6 +53,8 @@ enum rpc_fault fault_message(
 	struct fault *f, const struct fault_ops *ops, bool reply, unsigned *delay_ms);
 /* The status that op is to fail with, or NFS4_OK. f may be NULL. Any thread. */
 uint32_t fault_status(struct fault *f, uint32_t op);
+/* The same for a procedure of another program than NFSv4. */
+uint32_t fault_proc_status(struct fault *f, uint32_t prog, uint32_t proc);
 
 /* rpc_fault_fn; ctx is a struct fault. */
 enum rpc_fault fault_hook(void *ctx, const struct rpc_req *req, bool reply, unsigned *delay_ms);

@@ -22,6 +22,7 @@
 #include "contrib/serve/grace.h"
 #include "contrib/serve/ident.h"
 #include "contrib/serve/key.h"
+#include "contrib/serve/mountd.h"
 #include "contrib/serve/options.h"
 #include "contrib/serve/serve.h"
 #include "transport/log.h"
@@ -31,6 +32,7 @@
 #define IDLE_NS	    60000000000ull /* unused descriptors are kept for so long */
 #define DRC_ENTRIES 4096
 #define FDS_MAX	    1024 /* descriptors kept for NFSv3 */
+#define MOUNTS_MAX  1024 /* told by MOUNT's DUMP */
 #define EXIT_USAGE  2
 
 static int fail(const struct err *e)
@@ -77,7 +79,8 @@ static int open_serve(struct serve *sv, const struct options *o, struct memory *
 	sv->pool = mem_pool_new(POOL_LIMIT);
 	sv->fds = fdcache_new(sv->objs, fd_share(sv->objs));
 	sv->drc = drc_new(DRC_ENTRIES);
-	if (!sv->dirs || !sv->pool || !sv->fds || !sv->drc ||
+	sv->mounts = mount_list_new(MOUNTS_MAX);
+	if (!sv->dirs || !sv->pool || !sv->fds || !sv->drc || !sv->mounts ||
 		state_init(&sv->state, sv->objs, o->lease_s) < 0 ||
 		getrandom(sv->write_verf, sizeof(sv->write_verf), 0) !=
 			(ssize_t)sizeof(sv->write_verf))
@@ -93,6 +96,7 @@ static void close_serve(struct serve *sv)
 	if (sv->state.objs)
 		state_finish(&sv->state);
 	dir_cache_free(sv->dirs);
+	mount_list_free(sv->mounts);
 	drc_free(sv->drc);
 	fdcache_free(sv->fds);
 	obj_table_free(sv->objs);

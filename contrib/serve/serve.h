@@ -26,6 +26,7 @@
 
 struct drc;
 struct fdcache;
+struct mount_list;
 
 struct serve {
 	struct obj_table *objs;
@@ -33,6 +34,7 @@ struct serve {
 	struct dir_cache *dirs;
 	struct fdcache *fds; /* NFSv3's */
 	struct drc *drc;     /* NFSv3's */
+	struct mount_list *mounts;
 	struct fault *fault; /* NULL: none */
 	struct mem_pool *pool;
 	bool read_only;

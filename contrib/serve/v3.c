@@ -151,7 +151,7 @@ static uint32_t run_proc(struct v3_call *c, const struct nfs3_args *a)
 	if (status == NFS4_OK && p->flags & V3_WRITE && c->sv->read_only)
 		status = NFS4ERR_ROFS;
 	if (status == NFS4_OK)
-		status = fault_status(c->sv->fault, fault_op_of_v3(a->proc));
+		status = fault_proc_status(c->sv->fault, NFS3_PROGRAM, a->proc);
 	return status == NFS4_OK ? p->fn(c, a) : status;
 }
 

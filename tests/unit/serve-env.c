@@ -17,6 +17,7 @@
 
 #include "contrib/serve/drc.h"
 #include "contrib/serve/fdcache.h"
+#include "contrib/serve/mountd.h"
 #include "serve-env.h"
 
 void env_init(struct serve_env *e)
@@ -34,6 +35,7 @@ void env_init(struct serve_env *e)
 	e->sv.pool = mem_pool_new(0);
 	e->sv.fds = fdcache_new(e->sv.objs, 16);
 	e->sv.drc = drc_new(64);
+	e->sv.mounts = mount_list_new(4);
 	strcpy(e->sv.owner, "test");
 }
 
@@ -48,6 +50,7 @@ void env_finish(struct serve_env *e)
 		mem_buf_unref(e->req.hold[i]);
 	state_finish(&e->sv.state);
 	dir_cache_free(e->sv.dirs);
+	mount_list_free(e->sv.mounts);
 	drc_free(e->sv.drc);
 	fdcache_free(e->sv.fds);
 	obj_table_free(e->sv.objs);
