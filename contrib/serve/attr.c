@@ -15,6 +15,8 @@
 #include <unistd.h>
 
 #include "contrib/serve/serve.h"
+#include "contrib/serve/space.h"
+#include "contrib/serve/xattr.h"
 
 #define FSID_ROOT 0x726e6673u /* fsid major of the exported file system, "rnfs" */
 
@@ -45,7 +47,7 @@ void cinfo_after(struct obj *dir, struct nfs4_change_info *ci)
 	ci->after = obj_stat(dir, &st) == 0 ? attr_change(dir, &st) : ci->before + 1;
 }
 
-struct nfs4_bitmap attr_supported(void)
+struct nfs4_bitmap attr_supported(uint32_t minor)
 {
 	struct nfs4_bitmap want = nfs4_bits(FATTR4_SUPPORTED_ATTRS, FATTR4_TYPE,
 		FATTR4_FH_EXPIRE_TYPE, FATTR4_CHANGE, FATTR4_SIZE, FATTR4_LINK_SUPPORT,
@@ -60,7 +62,11 @@ struct nfs4_bitmap attr_supported(void)
 		FATTR4_TIME_DELTA, FATTR4_TIME_METADATA, FATTR4_TIME_MODIFY, FATTR4_TIME_MODIFY_SET,
 		FATTR4_MOUNTED_ON_FILEID, FATTR4_SUPPATTR_EXCLCREAT, -1);
 	struct nfs4_bitmap can = nfs4_bits_encodable(), set = nfs4_bits_settable();
+	struct nfs4_bitmap more =
+		nfs4_bits(FATTR4_CLONE_BLKSIZE, FATTR4_CHANGE_ATTR_TYPE, FATTR4_XATTR_SUPPORT, -1);
 
+	if (minor >= 2)
+		want = nfs4_bits_or(&want, &more);
 	can = nfs4_bits_or(&can, &set);
 	return nfs4_bits_and(&want, &can);
 }
@@ -142,12 +148,12 @@ static bool wants_fs(const struct nfs4_bitmap *want)
 	return false;
 }
 
-static void fill_server(struct serve *sv, struct nfs4_attrs *a)
+static void fill_server(struct serve *sv, uint32_t minor, struct nfs4_attrs *a)
 {
 	struct nfs4_bitmap times = nfs4_bits(FATTR4_TIME_ACCESS_SET, FATTR4_TIME_MODIFY_SET, -1);
 	struct nfs4_bitmap settable = nfs4_bits_settable();
 
-	a->supported = attr_supported();
+	a->supported = attr_supported(minor);
 	for (int i = 0; i < NFS4_BITMAP_WORDS; i++)
 		a->exclcreat.w[i] = settable.w[i] & a->supported.w[i] & ~times.w[i];
 	a->fs.name_max = OBJ_NAME_MAX;
@@ -156,21 +162,36 @@ static void fill_server(struct serve *sv, struct nfs4_attrs *a)
 	a->time_delta = (struct timespec){.tv_nsec = 1};
 	a->lease_time = sv->state.lease_s;
 	a->maxlink = 32000;
+	a->change_attr_type = NFS4_CHANGE_TYPE_IS_UNDEFINED;
 	a->link_support = a->symlink_support = a->unique_handles = a->cansettime = true;
 	a->case_preserving = a->chown_restricted = a->homogeneous = a->no_trunc = true;
 }
 
-void attr_fill(struct serve *sv, struct obj *o, const struct statx *st,
+/* It is a property of the file system: what has none of its own answers for the root. */
+static bool has_xattrs(struct serve *sv, struct obj *o)
+{
+	struct obj *root;
+	bool yes;
+
+	if (S_ISREG(o->type) || S_ISDIR(o->type))
+		return xattr_supported(o);
+	root = obj_root(sv->objs);
+	yes = o->id.dev == root->id.dev && xattr_supported(root);
+	obj_unref(sv->objs, root);
+	return yes;
+}
+
+void attr_fill(struct serve *sv, uint32_t minor, struct obj *o, const struct statx *st,
 	const struct nfs4_bitmap *want, struct nfs4_attrs *a)
 {
-	struct nfs4_bitmap supported = attr_supported();
+	struct nfs4_bitmap supported = attr_supported(minor);
 
 	memset(a, 0, sizeof(*a));
 	a->mask = nfs4_bits_and(want, &supported);
 	attr_stat(o, st, &a->attr);
 	a->time_create = time_of(&st->stx_btime);
 	a->mounted_on_fileid = st->stx_ino;
-	fill_server(sv, a);
+	fill_server(sv, minor, a);
 	/* what can only be found by where it was last seen may be lost, though not while it is
 	 * open. It is then NFS4ERR_STALE: clients look names up again for that, and few know
 	 * FHEXPIRED */
@@ -181,6 +202,10 @@ void attr_fill(struct serve *sv, struct obj *o, const struct statx *st,
 		nfs4_bit_clear(&a->mask, FATTR4_TIME_CREATE);
 	if (wants_fs(&a->mask))
 		attr_fsstat(o, &a->fs);
+	if (nfs4_bit(&a->mask, FATTR4_XATTR_SUPPORT))
+		a->xattr_support = has_xattrs(sv, o);
+	if (nfs4_bit(&a->mask, FATTR4_CLONE_BLKSIZE))
+		a->clone_blksize = space_clone_size(o);
 	if (nfs4_bit(&a->mask, FATTR4_FILEHANDLE))
 		a->fh.len = obj_handle(sv->objs, o, a->fh.data);
 }
@@ -301,6 +326,23 @@ bool attr_allowed(const struct obj *o, int mode)
 	return faccessat(AT_FDCWD, obj_path(o, path), mode, AT_EACCESS) == 0;
 }
 
+/* Attributes follow the permission for data (RFC 8276 section 8.5), as the kernel has it. */
+static uint32_t xattr_access(
+	const struct obj *o, bool read_only, uint32_t want, uint32_t *supported)
+{
+	const uint32_t look = ACCESS4_XAREAD | ACCESS4_XALIST;
+	uint32_t can = want & (look | ACCESS4_XAWRITE), access = 0;
+
+	if (!can || !xattr_supported(o))
+		return 0;
+	if (can & look && attr_allowed(o, R_OK))
+		access |= can & look;
+	if (!read_only && can & ACCESS4_XAWRITE && attr_allowed(o, W_OK))
+		access |= ACCESS4_XAWRITE;
+	*supported |= can;
+	return access;
+}
+
 uint32_t attr_access(const struct obj *o, bool read_only, uint32_t want, uint32_t *supported)
 {
 	bool dir = S_ISDIR(o->type);
@@ -318,5 +360,5 @@ uint32_t attr_access(const struct obj *o, bool read_only, uint32_t want, uint32_
 		attr_allowed(o, dir ? W_OK | X_OK : W_OK))
 		access |= can & (NFS_ACCESS_MODIFY | NFS_ACCESS_EXTEND | NFS_ACCESS_DELETE);
 	*supported = can;
-	return access;
+	return access | xattr_access(o, read_only, want, supported);
 }

@@ -34,7 +34,7 @@ static uint32_t op_illegal_here(struct compound *c, const struct nfs4_args *a)
 	return NFS4ERR_NOTSUPP;
 }
 
-static const struct op ops[OP_LAST_41 + 1] = {
+static const struct op ops[OP_LAST_42 + 1] = {
 	[OP_ACCESS] = {op_access, F_FH | F_LOOKS | F_IDENT},
 	[OP_CLOSE] = {op_close, F_FH | F_CHANGES},
 	[OP_COMMIT] = {op_commit, F_FH | F_IDENT},
@@ -91,6 +91,23 @@ static const struct op ops[OP_LAST_41 + 1] = {
 	[OP_WANT_DELEGATION] = {op_illegal_here, 0},
 	[OP_DESTROY_CLIENTID] = {op_destroy_clientid, F_SOLO},
 	[OP_RECLAIM_COMPLETE] = {op_reclaim_complete, F_CHANGES},
+	[OP_ALLOCATE] = {op_allocate, F_FH | F_WRITE | F_CHANGES | F_IDENT},
+	[OP_COPY] = {op_copy, F_FH | F_WRITE | F_CHANGES | F_IDENT},
+	[OP_COPY_NOTIFY] = {op_illegal_here, 0},
+	[OP_DEALLOCATE] = {op_deallocate, F_FH | F_WRITE | F_CHANGES | F_IDENT},
+	[OP_IO_ADVISE] = {op_io_advise, F_FH | F_LOOKS | F_IDENT},
+	[OP_LAYOUTERROR] = {op_illegal_here, 0},
+	[OP_LAYOUTSTATS] = {op_illegal_here, 0},
+	[OP_OFFLOAD_CANCEL] = {op_offload, F_FH},
+	[OP_OFFLOAD_STATUS] = {op_offload, F_FH},
+	[OP_READ_PLUS] = {op_read_plus, F_FH | F_IDENT},
+	[OP_SEEK] = {op_seek, F_FH | F_IDENT},
+	[OP_WRITE_SAME] = {op_illegal_here, 0},
+	[OP_CLONE] = {op_clone, F_FH | F_WRITE | F_CHANGES | F_IDENT},
+	[OP_GETXATTR] = {op_getxattr, F_FH | F_LOOKS | F_IDENT},
+	[OP_SETXATTR] = {op_setxattr, F_FH | F_WRITE | F_CHANGES | F_IDENT},
+	[OP_LISTXATTRS] = {op_listxattrs, F_FH | F_LOOKS | F_IDENT},
+	[OP_REMOVEXATTR] = {op_removexattr, F_FH | F_WRITE | F_CHANGES | F_IDENT},
 };
 
 void set_current(struct compound *c, struct obj *o)
@@ -140,6 +157,12 @@ static uint32_t check_op(struct compound *c, uint32_t op)
 	if ((flags & F_IDENT) && ident_assume(&c->req->cred) < 0)
 		return NFS4ERR_ACCESS;
 	return fault_status(c->sv->fault, op);
+}
+
+/* Is op one of the minor version's? */
+static bool known(const struct compound *c, uint32_t op)
+{
+	return op <= (c->minor == 2 ? OP_LAST_42 : OP_LAST_41) && ops[op].fn;
 }
 
 /* Takes back what a failed operation has put. */
@@ -195,7 +218,7 @@ static uint32_t run_one(struct compound *c, struct xdr_in *in)
 		print_op(c, in, from, &a);
 	if (r == -EBADMSG) {
 		status = NFS4ERR_BADXDR;
-	} else if (op > OP_LAST_41 || !ops[op].fn) {
+	} else if (!known(c, op)) {
 		op = OP_ILLEGAL;
 		status = NFS4ERR_OP_ILLEGAL;
 	} else if (r < 0) {
@@ -254,7 +277,8 @@ bool compound_run(struct serve *sv, struct rpc_req *req, struct session **probe)
 	c.res_max = req->res_max < req->res.cap ? req->res_max : req->res.cap;
 	c.inline_max = req->res_max;
 	at = nfs4_begin_compound_res(c.out, &head.tag);
-	if (head.minor != 1)
+	c.minor = head.minor;
+	if (c.minor != 1 && c.minor != 2)
 		status = NFS4ERR_MINOR_VERS_MISMATCH;
 	while (status == NFS4_OK && c.index < c.nops) {
 		status = run_one(&c, &req->args);

@@ -349,7 +349,8 @@ void grace_begin(struct grace *g, const char *path)
 	set_phase(g, n ? GRACE_ON : GRACE_OVER);
 	pthread_mutex_unlock(&g->lock);
 	if (n)
-		log_info("clients that may reclaim what they held before: %u. Until they have, or for "
+		log_info("clients that may reclaim what they held before: %u. Until they have, or "
+			 "for "
 			 "%u s, nothing new is opened",
 			n, g->lease_s);
 }

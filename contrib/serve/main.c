@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * rnfs-serve: a server of NFSv4.1 and NFSv3 for one directory.
+ * rnfs-serve: a server of NFSv4.1, NFSv4.2 and NFSv3 for one directory.
  *
  * The main thread starts everything, then waits for a signal and, once a second, lets what is idle
  * go: clients, descriptors, directory streams. Requests run on their connections' threads.

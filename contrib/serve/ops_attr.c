@@ -34,7 +34,7 @@ uint32_t op_getattr(struct compound *c, const struct nfs4_args *a)
 	r = see(c);
 	if (r < 0)
 		return nfs4_errno_status(r);
-	attr_fill(c->sv, c->cur, &c->seen_st, want, &attrs);
+	attr_fill(c->sv, c->minor, c->cur, &c->seen_st, want, &attrs);
 	nfs4_put_op_res(c->out, OP_GETATTR, NFS4_OK);
 	nfs4_put_attrs(c->out, want, &attrs);
 	return NFS4_OK;
@@ -84,10 +84,11 @@ uint32_t op_setattr(struct compound *c, const struct nfs4_args *args)
 
 uint32_t op_access(struct compound *c, const struct nfs4_args *a)
 {
+	const uint32_t known = 0x3f, xattrs = ACCESS4_XAREAD | ACCESS4_XAWRITE | ACCESS4_XALIST;
 	uint32_t want = a->u.access.access;
 	struct nfs4_access_res r;
 
-	if (want & ~0x3fu)
+	if (want & ~(c->minor >= 2 ? known | xattrs : known))
 		return NFS4ERR_INVAL;
 	r.access = attr_access(c->cur, c->sv->read_only, want, &r.supported);
 	nfs4_put_access_res(c->out, NFS4_OK, &r);
@@ -97,7 +98,7 @@ uint32_t op_access(struct compound *c, const struct nfs4_args *a)
 /* NFS4ERR_SAME or NFS4ERR_NOT_SAME, or why that cannot be said. Both sides are compared encoded. */
 static uint32_t compare(struct compound *c, const struct nfs4_fattr *given)
 {
-	struct nfs4_bitmap supported = attr_supported(), known;
+	struct nfs4_bitmap supported = attr_supported(c->minor), known;
 	struct nfs4_attrs attrs;
 	struct nfs4_fattr ours;
 	struct xdr_out out;
@@ -119,7 +120,7 @@ static uint32_t compare(struct compound *c, const struct nfs4_fattr *given)
 	buf = malloc(cap);
 	if (!buf)
 		return NFS4ERR_DELAY;
-	attr_fill(c->sv, c->cur, &c->seen_st, &known, &attrs);
+	attr_fill(c->sv, c->minor, c->cur, &c->seen_st, &known, &attrs);
 	xdr_out_init(&out, buf, cap);
 	nfs4_put_attrs(&out, &known, &attrs);
 	xdr_in_init(&in, buf, out.len);

@@ -18,11 +18,11 @@
 static const uint8_t cookie_verf[NFS4_VERIFIER_SIZE] = {'r', 'n', 'f', 's', 'd', 'i', 'r', '1'};
 
 /* Can an entry's attributes be told from the directory alone? */
-static bool is_cheap(const struct nfs4_bitmap *want)
+static bool is_cheap(const struct compound *c, const struct nfs4_bitmap *want)
 {
 	struct nfs4_bitmap cheap =
 		nfs4_bits(FATTR4_RDATTR_ERROR, FATTR4_MOUNTED_ON_FILEID, FATTR4_FILEID, -1);
-	struct nfs4_bitmap supported = attr_supported();
+	struct nfs4_bitmap supported = attr_supported(c->minor);
 
 	for (int i = 0; i < NFS4_BITMAP_WORDS; i++)
 		if (want->w[i] & supported.w[i] & ~cheap.w[i])
@@ -46,7 +46,7 @@ static uint32_t entry_attrs(struct compound *c, const struct dir_entry *ent,
 	}
 	r = obj_lookup(c->sv->objs, c->cur, ent->name, ent->namelen, &o, &st);
 	if (r == 0) {
-		attr_fill(c->sv, o, &st, want, attrs);
+		attr_fill(c->sv, c->minor, o, &st, want, attrs);
 		attrs->mounted_on_fileid = ent->ino;
 		obj_unref(c->sv->objs, o);
 		return NFS4_OK;
@@ -64,7 +64,7 @@ static uint32_t entry_attrs(struct compound *c, const struct dir_entry *ent,
 static uint32_t put_entries(struct compound *c, const struct nfs4_readdir_args *a,
 	struct dir_stream *ds, struct nfs4_entries *list, bool *eof)
 {
-	bool cheap = is_cheap(&a->want);
+	bool cheap = is_cheap(c, &a->want);
 	struct nfs4_attrs attrs;
 	struct dir_entry ent;
 	uint32_t status, names = 0;

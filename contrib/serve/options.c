@@ -46,7 +46,7 @@ static const struct option longopts[] = {
 void options_usage(void)
 {
 	printf("Usage: rnfs-serve [options] DIRECTORY\n"
-	       "Serves DIRECTORY over NFSv4.1 and NFSv3.\n"
+	       "Serves DIRECTORY over NFSv4.1, NFSv4.2 and NFSv3.\n"
 	       "\n"
 	       "  --listen ADDR:PORT   where to listen (default " DEFAULT_AT ");\n"
 	       "                       [ADDR]:PORT for IPv6; port 0 chooses one; may be repeated\n"

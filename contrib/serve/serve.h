@@ -54,6 +54,7 @@ struct compound {
 	struct xdr_out *out;
 	struct obj *cur, *saved;		/* referenced or NULL */
 	struct nfs4_stateid cur_sid, saved_sid; /* seqid 0, zeros: none */
+	uint32_t minor;				/* 1 or 2 */
 	uint32_t nops, index;
 	const struct obj *seen; /* not referenced: only compared with cur. NULL: none */
 	struct statx seen_st; /* what seen looked like when an operation just before came upon it */
@@ -94,10 +95,10 @@ void current_stateid(struct compound *c, struct nfs4_stateid *sid);
 
 /* attr.c: what the server says about objects */
 uint64_t attr_change(const struct obj *o, const struct statx *st);
-/* Facts for want about o as *st describes it. */
-void attr_fill(struct serve *sv, struct obj *o, const struct statx *st,
+/* Facts for want about o as *st describes it, of those that minor version 1 or 2 has. */
+void attr_fill(struct serve *sv, uint32_t minor, struct obj *o, const struct statx *st,
 	const struct nfs4_bitmap *want, struct nfs4_attrs *a);
-struct nfs4_bitmap attr_supported(void);
+struct nfs4_bitmap attr_supported(uint32_t minor);
 /* Applies set to o; fd >= 0 is a descriptor open for writing. *done receives the NFS_SET_* that
  * were applied. A status. */
 uint32_t attr_apply(struct obj *o, int fd, const struct nfs_sattr *set, uint32_t *done);
@@ -111,13 +112,32 @@ void attr_stat(const struct obj *o, const struct statx *st, struct nfs_attr *n);
 int attr_fsstat(const struct obj *o, struct nfs_fsstat *fs);
 /* Would the kernel let the caller do mode (R_OK, ...)? */
 bool attr_allowed(const struct obj *o, int mode);
-/* Those of want (NFS_ACCESS_*) that the caller may do; *supported: those that can be told. */
+/* Those of want (NFS_ACCESS_*, ACCESS4_XA*) that the caller may do; *supported: those that can be
+ * told. */
 uint32_t attr_access(const struct obj *o, bool read_only, uint32_t want, uint32_t *supported);
 /* A change to o went through this server. */
 void attr_touch(struct obj *o);
 /* Around a change of a directory. */
 void cinfo_before(struct obj *dir, struct nfs4_change_info *ci);
 void cinfo_after(struct obj *dir, struct nfs4_change_info *ci);
+
+/* ops_io.c: a descriptor for I/O under a stateid */
+struct io {
+	struct st *st; /* fd is its */
+	int fd;
+	bool own; /* fd is ours to close */
+};
+/* Gets one for o, a regular file, under sid, which is not that of "current". io_end() in any case.
+ */
+uint32_t io_begin(struct compound *c, struct obj *o, const struct nfs4_stateid *sid, bool write,
+	struct io *io);
+void io_end(struct compound *c, struct io *io);
+/* Can the next payload be named and held? Else its data goes into the reply itself. */
+bool io_payload_ok(const struct compound *c);
+/* Bytes of data that still fit inline behind head more bytes of results, a multiple of 4. */
+uint32_t io_inline_room(const struct compound *c, size_t head);
+/* Bytes of the Write chunk that the next payload goes into; 0: it goes inline. */
+uint32_t io_next_sink(const struct compound *c);
 
 /* cb.c: the backchannel. Consumes the reference to ses; no lock held. */
 void cb_probe(struct serve *sv, struct session *ses);
@@ -134,5 +154,9 @@ op_fn op_lock, op_lockt, op_locku;
 op_fn op_exchange_id, op_create_session, op_destroy_session, op_destroy_clientid, op_sequence;
 op_fn op_bind_conn_to_session, op_backchannel_ctl, op_reclaim_complete;
 op_fn op_test_stateid, op_free_stateid;
+/* of minor version 2 */
+op_fn op_allocate, op_deallocate, op_clone, op_copy, op_io_advise, op_offload, op_seek,
+	op_read_plus;
+op_fn op_getxattr, op_setxattr, op_listxattrs, op_removexattr;
 
 #endif

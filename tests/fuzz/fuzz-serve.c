@@ -2,11 +2,16 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * COMPOUNDs of any bytes, put to a server on a temporary directory. The first byte says how many
- * operations follow a good SEQUENCE and PUTROOTFH; 0: the bytes are the whole COMPOUND.
+ * operations follow a good SEQUENCE and PUTROOTFH, in minor version 2 or, with its high bit, 1, on
+ * the root or, with the next bit, on a file; 0: the bytes are the whole COMPOUND.
  */
+#include <fcntl.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "contrib/serve/fdcache.h"
 #include "contrib/serve/serve.h"
@@ -15,6 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct serve sv;
 static struct nfs4_sessionid session;
+static struct nfs4_putfh_args file[2];
 static uint8_t call[1 << 16], reply[1 << 16];
 
 static void run(const uint8_t *msg, size_t len)
@@ -32,6 +38,29 @@ static void run(const uint8_t *msg, size_t len)
 	session_put(&sv.state, probe);
 	for (unsigned i = 0; i < req.nhold; i++)
 		mem_buf_unref(req.hold[i]);
+}
+
+/* Names and handles of two files, one with a hole. */
+static void make_files(void)
+{
+	const struct rlimit size = {16 << 20, 16 << 20};
+	struct obj *root = obj_root(sv.objs), *o;
+
+	/* ALLOCATE must not fill the disk */
+	signal(SIGXFSZ, SIG_IGN);
+	setrlimit(RLIMIT_FSIZE, &size);
+	for (int i = 0; i < 2; i++) {
+		const char *name = i ? "b" : "a";
+		int fd = openat(root->fd, name, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+
+		if (fd < 0 || pwrite(fd, "data", 4, i * 65536) != 4 ||
+			obj_adopt(sv.objs, root, name, 1, fd, &o, NULL) < 0)
+			abort();
+		file[i].fh.len = obj_handle(sv.objs, o, file[i].fh.data);
+		close(fd);
+		obj_unref(sv.objs, o);
+	}
+	obj_unref(sv.objs, root);
 }
 
 static void start(void)
@@ -59,6 +88,7 @@ static void start(void)
 	client_reclaimed(&sv.state, ses->client);
 	session_put(&sv.state, ses);
 	session = csr.session;
+	make_files();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -80,10 +110,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	seq++;
 	a.session = session;
 	xdr_out_init(&out, call, sizeof(call));
-	at = nfs4_put_compound_args(&out, "", 1);
+	at = nfs4_put_compound_args(&out, "", data[0] & 0x80 ? 1 : 2);
 	nfs4_put_sequence_args(&out, &a);
-	nfs4_put_op(&out, OP_PUTROOTFH);
-	xdr_patch_u32(&out, at, data[0] % 32 + 2);
+	if (data[0] & 0x40) { /* two of them: COPY and CLONE take the saved one too */
+		nfs4_put_putfh_args(&out, &file[0]);
+		nfs4_put_op(&out, OP_SAVEFH);
+		nfs4_put_putfh_args(&out, &file[1]);
+	} else {
+		nfs4_put_op(&out, OP_PUTROOTFH);
+	}
+	xdr_patch_u32(&out, at, data[0] % 32 + (data[0] & 0x40 ? 4 : 2));
 	memcpy(call + out.len, data + 1, size - 1);
 	run(call, out.len + size - 1);
 	return 0;

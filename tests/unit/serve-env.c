@@ -37,6 +37,7 @@ void env_init(struct serve_env *e)
 	e->sv.drc = drc_new(64);
 	e->sv.mounts = mount_list_new(4);
 	strcpy(e->sv.owner, "test");
+	e->minor = 1;
 }
 
 static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *ftw)
@@ -66,7 +67,7 @@ void env_path(const struct serve_env *e, const char *name, char *buf, size_t siz
 struct xdr_out *env_begin(struct serve_env *e, bool with_sequence)
 {
 	xdr_out_init(&e->args, e->call, sizeof(e->call));
-	e->count_at = nfs4_put_compound_args(&e->args, "test", 1);
+	e->count_at = nfs4_put_compound_args(&e->args, "test", e->minor);
 	if (with_sequence) {
 		struct nfs4_sequence_args a = {.session = e->session,
 			.sequenceid = ++e->slot_seq,

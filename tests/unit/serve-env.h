@@ -15,6 +15,7 @@ struct serve_env {
 	uint64_t clientid;
 	uint32_t slot_seq; /* of slot 0 */
 	bool cachethis;
+	uint32_t minor;	  /* of COMPOUNDs; 1 */
 	uint32_t uid;	  /* who calls */
 	uint32_t xid;	  /* of the call */
 	uint32_t res_max; /* bytes of results that the caller takes; 0: as many as fit */
