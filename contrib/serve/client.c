@@ -9,6 +9,7 @@
 #include "contrib/serve/state.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdio.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -67,7 +68,7 @@ bool client_expired(struct state *s, struct client *c)
 {
 	uint64_t seen = __atomic_load_n(&c->seen_ns, __ATOMIC_RELAXED);
 
-	return state_now_ns() > seen + s->lease_s * NS;
+	return !c->nlm && state_now_ns() > seen + s->lease_s * NS;
 }
 
 static struct grace_who who_of(const struct client *c)
@@ -186,7 +187,7 @@ static struct client *find_owner(struct state *s, const struct nfs4_opaque *owne
 	struct client *c;
 
 	TAILQ_FOREACH (c, &s->clients, link)
-		if (c->confirmed == confirmed && c->owner_len == owner->len &&
+		if (!c->nlm && c->confirmed == confirmed && c->owner_len == owner->len &&
 			memcmp(c->owner, owner->data, owner->len) == 0)
 			return c;
 	return NULL;
@@ -360,6 +361,47 @@ static uint32_t choose_record(struct state *s, const struct rpc_cred *cred, cons
 	return *out ? NFS4_OK : NFS4ERR_DELAY;
 }
 
+static struct client *find_nlm_locked(struct state *s, const struct nfs4_opaque *owner)
+{
+	struct client *c;
+
+	TAILQ_FOREACH (c, &s->clients, link)
+		if (c->nlm && c->owner_len == owner->len &&
+			memcmp(c->owner, owner->data, owner->len) == 0)
+			return c;
+	return NULL;
+}
+
+struct client *client_nlm(
+	struct state *s, const char *peer, const struct nfs4_opaque *owner, bool make)
+{
+	const struct nfs4_exchange_id_args a = {.ownerid = *owner};
+	/* nobody's: it cannot be managed as a client of NFSv4 */
+	const struct rpc_cred cred = {.flavor = (enum rpc_flavor)INT_MAX};
+	struct client *c, *gone = NULL;
+
+	pthread_mutex_lock(&s->lock);
+	c = find_nlm_locked(s, owner);
+	if (!c && make && full_locked(s)) {
+		gone = make_way_locked(s);
+		if (gone)
+			client_remove_locked(s, gone);
+		else
+			make = false;
+	}
+	if (!c && make)
+		c = client_new_locked(s, &cred, peer, &a);
+	if (c) {
+		c->nlm = c->confirmed = c->reclaim_done = true;
+		c->refs++;
+		__atomic_store_n(&c->seen_ns, state_now_ns(), __ATOMIC_RELAXED);
+	}
+	pthread_mutex_unlock(&s->lock);
+	if (gone)
+		client_dispose(s, gone);
+	return c;
+}
+
 uint32_t client_exchange_id(struct state *s, const struct rpc_cred *cred, const char *peer,
 	const struct nfs4_exchange_id_args *a, struct nfs4_exchange_id_res *r)
 {
@@ -419,7 +461,8 @@ void state_tick(struct state *s)
 
 			if (idle > INT64_MAX || idle < 2ull * s->lease_s * NS)
 				continue;
-			if (!c->confirmed || idle > COURTESY_S * NS || !st_holds_any(c))
+			if (!c->confirmed || (idle > COURTESY_S * NS && !c->nlm) ||
+				!st_holds_any(c))
 				break;
 		}
 		if (c)
@@ -439,8 +482,11 @@ void state_report(struct state *s)
 	log_info("clients: %u", s->nclients);
 	TAILQ_FOREACH (c, &s->clients, link) {
 		pthread_mutex_lock(&c->lock);
-		log_info("client %016" PRIx64 " (%s): %u sessions, %u stateids", c->id, c->who,
-			c->nsessions, c->nused);
+		if (c->nlm)
+			log_info("NLM host %s: locks on %u files by its owners", c->who, c->nused);
+		else
+			log_info("client %016" PRIx64 " (%s): %u sessions, %u stateids", c->id,
+				c->who, c->nsessions, c->nused);
 		pthread_mutex_unlock(&c->lock);
 	}
 	pthread_mutex_unlock(&s->lock);

@@ -4,10 +4,13 @@
  * dispatch: which program a request is for. All of them are served on every port, over every
  * transport.
  */
+#include "contrib/serve/ident.h"
 #include "contrib/serve/mountd.h"
+#include "contrib/serve/nlm.h"
 #include "contrib/serve/serve.h"
 #include "contrib/serve/v3.h"
 #include "nfsproto/mount3.h"
+#include "nfsproto/nlm4_xdr.h"
 
 typedef void request_fn(const struct serve_port *port, struct rpc_req *req);
 
@@ -19,6 +22,7 @@ static const struct program {
 	{NFS3_PROGRAM, NFS3_VERSION, v3_request},
 	{NFS4_PROGRAM, NFS4_VERSION, compound_request},
 	{MOUNT3_PROGRAM, MOUNT3_VERSION, mountd_request},
+	{NLM4_PROGRAM, NLM4_VERSION, nlm_request},
 };
 
 void serve_request(void *ctx, struct rpc_req *req)
@@ -40,6 +44,37 @@ void serve_request(void *ctx, struct rpc_req *req)
 		known = true;
 	}
 	rpc_req_reply(req, known ? RPC_ACCEPT_PROG_MISMATCH : RPC_ACCEPT_PROG_UNAVAIL);
+}
+
+/* A call on its way through ident_call(). */
+struct job {
+	struct serve *sv;
+	struct rpc_req *req;
+	serve_fn *run;
+	enum serve_result result;
+};
+
+static void run_job(void *arg)
+{
+	struct job *job = arg;
+
+	job->result = job->run(job->sv, job->req);
+}
+
+void serve_call(const struct serve_port *port, struct rpc_req *req, size_t res_cap, serve_fn *run)
+{
+	struct job job = {.sv = port->sv, .req = req, .run = run};
+
+	if (rpc_req_begin(req, res_cap) < 0) {
+		rpc_req_reply(req, RPC_ACCEPT_SYSTEM_ERR);
+		return;
+	}
+	ident_call(port->keep_ident, &req->cred, run_job, &job);
+	if (job.result == SERVE_DROP)
+		rpc_req_drop(req);
+	else
+		rpc_req_reply(req,
+			job.result == SERVE_DONE ? RPC_ACCEPT_SUCCESS : RPC_ACCEPT_GARBAGE_ARGS);
 }
 
 void serve_conn_down(void *ctx, struct rpc_xprt *x)

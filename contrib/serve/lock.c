@@ -215,7 +215,8 @@ static uint32_t find(struct client *c, struct obj *o, const struct nfs4_stateid 
 	return status;
 }
 
-/* The lock state of owner under open op, made if need be. *undo: to be put after unlocking. */
+/* The lock state of owner under open op (NULL: one that needs none), made if need be. *undo: to be
+ * put after unlocking. */
 static uint32_t owner_state_locked(struct state *s, struct client *c, struct obj *o, struct st *op,
 	const struct nfs4_opaque *owner, struct st **out, struct st **undo)
 {
@@ -230,11 +231,11 @@ static uint32_t owner_state_locked(struct state *s, struct client *c, struct obj
 			return NFS4_OK;
 		}
 	}
-	if (op->closed)
+	if (op && op->closed)
 		return NFS4ERR_BAD_STATEID;
 	st = st_alloc(c, obj_ref(s->objs, o), ST_LOCK, owner->data, owner->len);
 	if (!st) {
-		obj_unref(s->objs, o); /* not the last: op has one */
+		obj_unref(s->objs, o); /* not the last: the caller has one */
 		return NFS4ERR_DELAY;
 	}
 	status = st_insert(c, st);
@@ -243,7 +244,8 @@ static uint32_t owner_state_locked(struct state *s, struct client *c, struct obj
 		return status;
 	}
 	pthread_mutex_lock(&c->lock);
-	op->refs++;
+	if (op)
+		op->refs++;
 	st->open = op;
 	st->sid.seqid = 0; /* bump_seqid() makes it 1 */
 	pthread_mutex_unlock(&c->lock);
@@ -252,14 +254,34 @@ static uint32_t owner_state_locked(struct state *s, struct client *c, struct obj
 	return NFS4_OK;
 }
 
+/* Gives owner the range, unless somebody else's is in the way (*blocker, *d). *st: its lock state,
+ * NULL: to be found or made under op. */
+static uint32_t grant_locked(struct state *s, struct client *c, struct obj *o, struct st *op,
+	const struct nfs4_opaque *owner, const struct lock_want *w, struct st **st,
+	struct nfs4_lock_denied *d, uint8_t *denied_owner, uint64_t *blocker, struct st **undo)
+{
+	struct lock_range *range;
+	struct st *other = conflict_locked(o, c, owner, w, &range);
+	uint32_t status = NFS4_OK;
+
+	*blocker = 0;
+	if (other) {
+		*blocker = other->client->id;
+		describe(other, range, d, denied_owner);
+		return NFS4ERR_DENIED;
+	}
+	if (!*st)
+		status = owner_state_locked(s, c, o, op, owner, st, undo);
+	return status == NFS4_OK ? add_range(*st, w) : status;
+}
+
 static uint32_t set_locked(struct state *s, struct client *c, struct obj *o, struct st *named,
 	const struct nfs4_lock_args *a, const struct lock_want *w, struct nfs4_lock_res *r,
 	uint8_t *denied_owner, uint64_t *blocker, struct st **undo)
 {
-	struct st *op = a->new_owner ? named : named->open, *st = named, *other;
+	struct st *op = a->new_owner ? named : named->open, *st = a->new_owner ? NULL : named;
 	struct nfs4_opaque owner = {named->owner, named->owner_len};
-	struct lock_range *range;
-	uint32_t status = NFS4_OK;
+	uint32_t status;
 
 	*blocker = 0;
 	if (!(op->access &
@@ -267,16 +289,7 @@ static uint32_t set_locked(struct state *s, struct client *c, struct obj *o, str
 		return NFS4ERR_OPENMODE;
 	if (a->new_owner)
 		owner = a->owner.owner;
-	other = conflict_locked(o, c, &owner, w, &range);
-	if (other) {
-		*blocker = other->client->id;
-		describe(other, range, &r->denied, denied_owner);
-		return NFS4ERR_DENIED;
-	}
-	if (a->new_owner)
-		status = owner_state_locked(s, c, o, op, &owner, &st, undo);
-	if (status == NFS4_OK)
-		status = add_range(st, w);
+	status = grant_locked(s, c, o, op, &owner, w, &st, &r->denied, denied_owner, blocker, undo);
 	if (status == NFS4_OK)
 		bump_seqid(st, &r->stateid);
 	return status;
@@ -353,6 +366,74 @@ uint32_t lock_clear(struct state *s, struct client *c, struct obj *o,
 		pthread_mutex_unlock(&o->lock);
 		st_put(s, st);
 	}
+	free(spare);
+	return status;
+}
+
+static struct st *find_plain_locked(
+	struct obj *o, struct client *c, const struct nfs4_opaque *owner)
+{
+	struct st *st;
+
+	LIST_FOREACH (st, &o->states, obj_link)
+		if (st->kind == ST_LOCK && st->client == c && !st->open &&
+			st->owner_len == owner->len &&
+			memcmp(st->owner, owner->data, owner->len) == 0)
+			return st;
+	return NULL;
+}
+
+/* Without an open nothing else ends the state of an owner that has no range left: it is the
+ * caller's to put. */
+static struct st *retire_locked(struct client *c, struct st *st)
+{
+	if (!st || lock_any_locked(st) || !st_remove(c, st))
+		return NULL;
+	LIST_REMOVE(st, obj_link);
+	return st;
+}
+
+uint32_t lock_set_plain(struct state *s, struct client *c, struct obj *o,
+	const struct nfs4_opaque *owner, const struct lock_want *w, struct nfs4_lock_denied *d,
+	uint8_t *denied_owner)
+{
+	struct st *st, *undo = NULL, *empty;
+	uint64_t blocker;
+	uint32_t status;
+
+	do {
+		pthread_mutex_lock(&o->lock);
+		st = find_plain_locked(o, c, owner);
+		status = grant_locked(
+			s, c, o, NULL, owner, w, &st, d, denied_owner, &blocker, &undo);
+		empty = status == NFS4_OK || undo ? NULL : retire_locked(c, st);
+		pthread_mutex_unlock(&o->lock);
+		st_put(s, undo);
+		st_put(s, empty);
+		undo = NULL;
+	} while (blocker && blocker != c->id && client_evict_expired(s, blocker));
+	return status;
+}
+
+uint32_t lock_clear_plain(struct state *s, struct client *c, struct obj *o,
+	const struct nfs4_opaque *owner, uint64_t first, uint64_t last)
+{
+	struct lock_range *spare = malloc(sizeof(*spare));
+	struct st *st, *empty = NULL;
+	uint32_t status = NFS4_OK;
+
+	if (!spare)
+		return NFS4ERR_DELAY;
+	pthread_mutex_lock(&o->lock);
+	st = find_plain_locked(o, c, owner);
+	if (st && !may_grow(st) && splits(st, first, last)) {
+		status = NFS4ERR_SERVERFAULT;
+	} else if (st) {
+		carve(st, first, last, &spare);
+		empty = retire_locked(c, st);
+	}
+	pthread_mutex_unlock(&o->lock);
+	st_put(s, empty);
 	free(spare);
 	return status;
 }

@@ -195,7 +195,7 @@ static void put_exports(struct xdr_out *x)
 	mount3_put_end(x);
 }
 
-bool mountd_run(struct serve *sv, struct rpc_req *req)
+enum serve_result mountd_run(struct serve *sv, struct rpc_req *req)
 {
 	bool has_path = req->proc == MOUNT3PROC_MNT || req->proc == MOUNT3PROC_UMNT;
 	struct xdr_in in = req->args;
@@ -203,7 +203,7 @@ bool mountd_run(struct serve *sv, struct rpc_req *req)
 	char host[HOST_MAX];
 
 	if ((has_path && mount3_get_path(&in, &path) < 0) || !xdr_in_done(&in))
-		return false;
+		return SERVE_GARBAGE;
 	drc_host(req, host, sizeof(host));
 	switch (req->proc) {
 	case MOUNT3PROC_MNT:
@@ -224,33 +224,13 @@ bool mountd_run(struct serve *sv, struct rpc_req *req)
 	default: /* NULL */
 		break;
 	}
-	return true;
-}
-
-/* A call on its way through ident_call(). */
-struct job {
-	struct serve *sv;
-	struct rpc_req *req;
-	bool ok;
-};
-
-static void run_job(void *arg)
-{
-	struct job *job = arg;
-
-	job->ok = mountd_run(job->sv, job->req);
+	return SERVE_DONE;
 }
 
 void mountd_request(const struct serve_port *port, struct rpc_req *req)
 {
-	struct job job = {.sv = port->sv, .req = req};
-
-	if (req->proc > MOUNT3PROC_EXPORT) {
+	if (req->proc <= MOUNT3PROC_EXPORT)
+		serve_call(port, req, SERVE_RES_CAP, mountd_run);
+	else
 		rpc_req_reply(req, RPC_ACCEPT_PROC_UNAVAIL);
-	} else if (rpc_req_begin(req, SERVE_RES_CAP) < 0) {
-		rpc_req_reply(req, RPC_ACCEPT_SYSTEM_ERR);
-	} else {
-		ident_call(port->keep_ident, &req->cred, run_job, &job);
-		rpc_req_reply(req, job.ok ? RPC_ACCEPT_SUCCESS : RPC_ACCEPT_GARBAGE_ARGS);
-	}
 }

@@ -19,9 +19,8 @@ struct mount_list;
 struct mount_list *mount_list_new(unsigned max);
 struct mount_list *mount_list_free(struct mount_list *l); /* accepts NULL, returns NULL */
 
-/* Carries out req, a call of a procedure that there is; req->res is ready. False: the arguments are
- * garbage. */
-bool mountd_run(struct serve *sv, struct rpc_req *req);
+/* Carries out req, a call of a procedure that there is; req->res is ready. */
+enum serve_result mountd_run(struct serve *sv, struct rpc_req *req);
 /* rpc_service_fn's part for program 100005 version 3. */
 void mountd_request(const struct serve_port *port, struct rpc_req *req);
 

@@ -80,6 +80,17 @@ bool compound_run(struct serve *sv, struct rpc_req *req, struct session **probe)
 /* rpc_service_fn's part for program 100003 version 4. */
 void compound_request(const struct serve_port *port, struct rpc_req *req);
 
+/* What has become of a call. */
+enum serve_result {
+	SERVE_DONE,    /* its results are in req->res */
+	SERVE_GARBAGE, /* its arguments do not parse */
+	SERVE_DROP,    /* it must not be answered */
+};
+typedef enum serve_result serve_fn(struct serve *sv, struct rpc_req *req);
+/* Has run carry out req, with room for res_cap bytes of results, as its caller (ident_call()), and
+ * answers it. */
+void serve_call(const struct serve_port *port, struct rpc_req *req, size_t res_cap, serve_fn *run);
+
 /* dispatch.c: rpc_service_fn and rpc_fault_fn of every port; ctx is a struct serve_port. */
 void serve_request(void *ctx, struct rpc_req *req);
 void serve_conn_down(void *ctx, struct rpc_xprt *x);

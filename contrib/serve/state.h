@@ -138,6 +138,8 @@ struct client {
 	struct rpc_cred cred; /* of EXCHANGE_ID: the principal */
 	bool confirmed;	      /* state->lock */
 	bool reclaim_done;    /* atomic: RECLAIM_COMPLETE has come */
+	bool nlm;	      /* not of EXCHANGE_ID, but a host that locks by NLM (nlm.h) */
+	uint32_t nlm_state;   /* state->lock: of its status monitor; 0: not known */
 	bool noted;	      /* atomic: it is in the record of clients (grace.h) */
 	bool gone;	      /* state->lock: out of the table */
 	unsigned refs;	      /* state->lock */
@@ -197,6 +199,11 @@ uint32_t client_exchange_id(struct state *s, const struct rpc_cred *cred, const 
 uint32_t client_destroy(struct state *s, const struct rpc_cred *cred, uint64_t clientid);
 /* Are both of one flavor and, with AUTH_SYS, of one user? */
 bool client_same_principal(const struct rpc_cred *a, const struct rpc_cred *b);
+/* A reference to the record of the host owner (its name, at most NFS4_OPAQUE_LIMIT bytes) that
+ * locks by NLM; made if there is none and make. Its locks have no lease: it never expires. NULL:
+ * there is none, or no room. */
+struct client *client_nlm(
+	struct state *s, const char *peer, const struct nfs4_opaque *owner, bool make);
 /* A reference to a client record, or NULL. Called with state->lock held. */
 struct client *client_find_locked(struct state *s, uint64_t clientid);
 void client_unref(struct state *s, struct client *c);
@@ -289,6 +296,12 @@ uint32_t lock_set(struct state *s, struct client *c, struct obj *o, const struct
 	struct nfs4_lock_res *r, uint8_t *denied_owner);
 uint32_t lock_test(struct state *s, struct client *c, struct obj *o,
 	const struct nfs4_lockt_args *a, struct nfs4_lock_denied *d, uint8_t *denied_owner);
+/* The same for owners that have no open: NLM's. *d is filled in with NFS4ERR_DENIED. */
+uint32_t lock_set_plain(struct state *s, struct client *c, struct obj *o,
+	const struct nfs4_opaque *owner, const struct lock_want *w, struct nfs4_lock_denied *d,
+	uint8_t *denied_owner);
+uint32_t lock_clear_plain(struct state *s, struct client *c, struct obj *o,
+	const struct nfs4_opaque *owner, uint64_t first, uint64_t last);
 uint32_t lock_clear(struct state *s, struct client *c, struct obj *o,
 	const struct nfs4_locku_args *a, struct nfs4_stateid *out);
 

@@ -170,65 +170,44 @@ static void run(struct serve *sv, struct rpc_req *req, const struct nfs3_args *a
 	obj_unref(sv->objs, c.o2);
 }
 
-bool v3_run(struct serve *sv, struct rpc_req *req, bool *drop)
+static enum serve_result run_once(struct serve *sv, struct rpc_req *req, const struct nfs3_args *a)
 {
-	struct drc_entry *once = NULL;
+	struct drc_entry *once;
+
+	switch (drc_begin(sv->drc, req, &req->res, &once)) {
+	case DRC_REPLAY:
+		log_ctrl("%s: v3 %s answered again from the cache",
+			req->xprt ? rpc_xprt_peer(req->xprt) : "local", nfs3_proc_name(a->proc));
+		return SERVE_DONE;
+	case DRC_DROP:
+		return SERVE_DROP;
+	case DRC_RUN:
+		break;
+	}
+	run(sv, req, a);
+	drc_done(sv->drc, once, &req->res);
+	return SERVE_DONE;
+}
+
+enum serve_result v3_run(struct serve *sv, struct rpc_req *req)
+{
 	struct xdr_in in = req->args;
 	struct nfs3_args a;
 
-	*drop = false;
 	if (nfs3_get_args(&in, req->proc, &a) < 0)
-		return false;
-	if (procs[req->proc].flags & V3_ONCE) {
-		switch (drc_begin(sv->drc, req, &req->res, &once)) {
-		case DRC_REPLAY:
-			log_ctrl("%s: v3 %s answered again from the cache",
-				req->xprt ? rpc_xprt_peer(req->xprt) : "local",
-				nfs3_proc_name(a.proc));
-			return true;
-		case DRC_DROP:
-			*drop = true;
-			return true;
-		case DRC_RUN:
-			break;
-		}
-	}
-	run(sv, req, &a);
-	if (once)
-		drc_done(sv->drc, once, &req->res);
-	return true;
-}
-
-/* A procedure on its way through ident_call(). */
-struct job {
-	struct serve *sv;
-	struct rpc_req *req;
-	bool ok, drop;
-};
-
-static void run_job(void *arg)
-{
-	struct job *job = arg;
-
-	job->ok = v3_run(job->sv, job->req, &job->drop);
+		return SERVE_GARBAGE;
+	if (procs[a.proc].flags & V3_ONCE)
+		return run_once(sv, req, &a);
+	if (a.proc != NFS3PROC_NULL)
+		run(sv, req, &a);
+	return SERVE_DONE;
 }
 
 void v3_request(const struct serve_port *port, struct rpc_req *req)
 {
-	struct job job = {.sv = port->sv, .req = req};
-	bool is_long = req->proc < NFS3_PROCS && procs[req->proc].flags & V3_LONG;
-
-	if (req->proc >= NFS3_PROCS) {
+	if (req->proc < NFS3_PROCS)
+		serve_call(port, req, procs[req->proc].flags & V3_LONG ? SERVE_RES_CAP : RES_CAP,
+			v3_run);
+	else
 		rpc_req_reply(req, RPC_ACCEPT_PROC_UNAVAIL);
-	} else if (rpc_req_begin(req, is_long ? SERVE_RES_CAP : RES_CAP) < 0) {
-		rpc_req_reply(req, RPC_ACCEPT_SYSTEM_ERR);
-	} else if (req->proc == NFS3PROC_NULL) {
-		rpc_req_reply(req, RPC_ACCEPT_SUCCESS);
-	} else {
-		ident_call(port->keep_ident, &req->cred, run_job, &job);
-		if (job.drop)
-			rpc_req_drop(req);
-		else
-			rpc_req_reply(req, job.ok ? RPC_ACCEPT_SUCCESS : RPC_ACCEPT_GARBAGE_ARGS);
-	}
 }

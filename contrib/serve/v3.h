@@ -28,9 +28,8 @@ struct v3_call {
 	bool put; /* the results are in req->res */
 };
 
-/* Carries out req, a call of a procedure that there is; req->res is ready. False: the arguments are
- * garbage. *drop: it must not be answered. */
-bool v3_run(struct serve *sv, struct rpc_req *req, bool *drop);
+/* Carries out req, a call of a procedure that there is; req->res is ready. */
+enum serve_result v3_run(struct serve *sv, struct rpc_req *req);
 /* rpc_service_fn's part for program 100003 version 3. */
 void v3_request(const struct serve_port *port, struct rpc_req *req);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Calls of NFSv3 and MOUNT with any arguments, put to a server on a temporary directory. The first
- * byte says which procedure; an even second one puts the root's handle before the rest.
+ * Calls of NFSv3, MOUNT and NLM with any arguments, put to a server on a temporary directory. The
+ * first byte says which procedure; an even second one puts the root's handle before the rest.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,8 +11,10 @@
 #include "contrib/serve/drc.h"
 #include "contrib/serve/fdcache.h"
 #include "contrib/serve/mountd.h"
+#include "contrib/serve/nlm.h"
 #include "contrib/serve/v3.h"
 #include "nfsproto/mount3.h"
+#include "nfsproto/nlm4_xdr.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -44,7 +46,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct rpc_req req = {.res_max = sizeof(reply)};
 	struct xdr_out out;
-	bool drop;
 
 	if (!sv.objs)
 		start();
@@ -64,7 +65,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (data[0] < NFS3_PROCS) {
 		req.prog = NFS3_PROGRAM;
 		req.proc = data[0] ? data[0] : 1;
-		v3_run(&sv, &req, &drop);
+		v3_run(&sv, &req);
+	} else if (data[0] >= 128 && nlm_has(data[0] % 24)) {
+		req.prog = NLM4_PROGRAM;
+		req.proc = data[0] % 24;
+		nlm_run(&sv, &req);
 	} else {
 		req.prog = MOUNT3_PROGRAM;
 		req.proc = data[0] % (MOUNT3PROC_EXPORT + 1);

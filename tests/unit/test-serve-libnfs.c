@@ -24,6 +24,7 @@
 
 #include "nfsproto/mount3.h"
 #include "nfsproto/nfs3.h"
+#include "nfsproto/nlm4_xdr.h"
 #include "serve-env.h"
 
 #define BIG (3u << 20)
@@ -264,7 +265,11 @@ static void what_there_is_not_is_told(void **state)
 	assert_int_equal(ask(&f, MOUNT3_PROGRAM, 3, 6).stat, RPC_PROC_UNAVAIL);
 	assert_int_equal(ask(&f, NFS3_PROGRAM, 3, 1).stat, RPC_GARBAGE_ARGS);
 	assert_int_equal(ask(&f, MOUNT3_PROGRAM, 3, 1).stat, RPC_GARBAGE_ARGS);
-	assert_int_equal(ask(&f, NFS3_PROGRAM, 3, 0).error, 0);
+	assert_int_equal(ask(&f, NFS3_PROGRAM, 3, 0).stat, RPC_GARBAGE_ARGS);
+	assert_int_equal(ask(&f, NFS3_PROGRAM, 4, 0).error, 0); /* lenient, as ever */
+	assert_int_equal(ask(&f, NLM4_PROGRAM, 4, 5).stat, RPC_PROC_UNAVAIL);
+	assert_int_equal(ask(&f, NLM4_PROGRAM, 4, 7).stat, RPC_PROC_UNAVAIL);
+	assert_int_equal(ask(&f, NLM4_PROGRAM, 3, 0).stat, RPC_PROG_MISMATCH);
 	rpc_server_free(f.server);
 	env_finish(&f.env);
 }

@@ -53,7 +53,7 @@ static bool run(struct serve_env *e, uint32_t proc)
 	e->req.res_max = e->res_max ? e->res_max : sizeof(e->reply);
 	xdr_in_init(&e->req.args, e->call, e->args.len);
 	xdr_out_init(&e->req.res, e->reply, SERVE_RES_CAP);
-	ok = mountd_run(&e->sv, &e->req);
+	ok = mountd_run(&e->sv, &e->req) == SERVE_DONE;
 	xdr_in_init(&e->res, e->reply, e->req.res.len);
 	return ok;
 }
