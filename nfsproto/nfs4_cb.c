@@ -139,7 +139,10 @@ static uint32_t cb_op(struct cb_run *run, const struct nfs4_cb_args *a, unsigned
 		status = cb_recall(run, &a->u.recall);
 	else if (a->op == OP_CB_RECALL_ANY)
 		status = NFS4_OK; /* we keep nothing */
-	else if (a->op == OP_CB_RECALL_SLOT) {
+	else if (a->op == OP_CB_NOTIFY_LOCK) {
+		nfs4_lock_notify(run->c, &a->u.notify_lock.fh, &a->u.notify_lock.owner.owner);
+		status = NFS4_OK; /* also for who waits no more: RFC 8881 20.11.4 */
+	} else if (a->op == OP_CB_RECALL_SLOT) {
 		pthread_mutex_lock(&run->c->slots.lock);
 		nfs4_slots_target_locked(
 			&run->c->slots, UINT32_MAX, a->u.recall_slot.target_highest_slotid);

@@ -405,13 +405,16 @@ static void client_init(struct nfs4_client *c, const struct nfs_mount_params *p)
 	pthread_condattr_destroy(&attr);
 	atomic_init(&c->renewed_ns, nfs4_now_ns());
 	atomic_init(&c->next_owner, 1);
+	nfs4_lock_init(&c->locks);
 	nfs4_cb_init(&c->cb);
+	c->base.info.features |= NFS_HAS_LOCKS;
 }
 
 static void client_free(struct nfs4_client *c)
 {
 	rpc_client_free(c->base.rpc);
 	nfs4_state_pump(c);
+	nfs4_lock_finish(&c->locks);
 	while (!TAILQ_EMPTY(&c->opens)) {
 		struct nfs_open *o = TAILQ_FIRST(&c->opens);
 
@@ -478,6 +481,10 @@ static bool close_all(struct nfs4_client *c, uint64_t until)
 	bool idle = true;
 
 	set_gate(c, true); /* nothing but CLOSEs gets there: c->stopping */
+	if (nfs4_lock_clear_all(c) && !drain_all(c, until)) {
+		set_gate(c, false);
+		return false;
+	}
 	for (unsigned i = 0; i < CLOSE_ROUNDS && nfs4_close_all(c); i++) {
 		struct timespec pause = {.tv_nsec = 50 * 1000 * 1000};
 
@@ -541,6 +548,7 @@ static void nfs4_unmount(struct nfs_client *base)
 	pthread_mutex_unlock(&c->slots.lock);
 	nfs4_state_stop(c);
 	set_gate(c, false);
+	nfs4_lock_abort(c);
 	fail_queued(c);
 	if (drain_all(c, nfs4_now_ns() + DRAIN_MS * NFS4_MSEC))
 		goodbye(c);
@@ -604,7 +612,16 @@ static void nfs4_submit(struct nfs_client *base, struct nfs_op *op)
 		nfs4_close_submit(c, op);
 		return;
 	}
+	if (op->type == NFS_LOCK) {
+		nfs4_lock_submit(c, op);
+		return;
+	}
 	o = nfs4_op_open(op);
+	if (o && atomic_load_explicit(&o->locks_lost, memory_order_relaxed)) {
+		op->error = -EIO; /* others may have changed what was to be protected */
+		op->done(op);
+		return;
+	}
 	if (o)
 		nfs4_open_ref(o);
 	op->be.v4.kind = (uint8_t)op->type;
@@ -615,6 +632,10 @@ static void nfs4_cancel(struct nfs_client *base, struct nfs_op *op)
 {
 	struct nfs4_client *c = nfs4_client(base);
 
+	if (op->type == NFS_LOCK) {
+		nfs4_lock_cancel(c, op);
+		return;
+	}
 	pthread_mutex_lock(&c->slots.lock);
 	if (op->type == NFS_OPEN || op->type == NFS_CLOSE) {
 		/* the own op of the open goes on alone and cleans up */

@@ -8,6 +8,7 @@
  *     nfs4_task.c     the life of one op: slot, send, reply, retry
  *     nfs4_ops*.c     what each kind of op says and hears (the table of kinds)
  *     nfs4_open.c     open state
+ *     nfs4_lock*.c    byte-range locks
  *     nfs4_sync.c     calls that a thread waits for: client ID, session, root
  *     nfs4_state.c    the state manager's thread: lease, time, work
  *     nfs4_recover.c  what it does when something was lost
@@ -15,8 +16,8 @@
  *
  * Locks. slots.lock is the short lock: slot table, queues, state of every op, the work list of the
  * state manager, the list of opens. It is held for some tens of instructions, never across a call
- * to the server. Order: cb.lock, then slots.lock, then nfs_open.lock. The transport's locks may be
- * taken inside slots.lock (rpc_call_cancel), never the other way round: callbacks arrive without
+ * to the server. Order: cb.lock, locks.lock, slots.lock, nfs_open.lock. The transport's locks may
+ * be taken inside slots.lock (rpc_call_cancel), never the other way round: callbacks arrive without
  * any lock.
  */
 #ifndef RNFS_NFSPROTO_NFS4_CLIENT_H
@@ -26,6 +27,7 @@
 
 #include "nfsproto/nfs4_cb.h"
 #include "nfsproto/nfs4_compound.h"
+#include "nfsproto/nfs4_lock.h"
 #include "nfsproto/nfs4_slots.h"
 #include "nfsproto/nfs_backend.h"
 
@@ -45,6 +47,9 @@ enum nfs4_kind_id {			    /* those of nfs_client.h first, by the same numbers */
 	NFS4_K_GETATTR_AFTER,		    /* the attributes after SETATTR, OPEN, LINK, likewise */
 	NFS4_K_OPEN_SETATTR,		    /* attributes that an exclusive OPEN could not set */
 	NFS4_K_OPEN_UNDO,		    /* CLOSE after an OPEN of which a later step failed */
+	NFS4_K_OPEN_MORE,		    /* OPEN again with the access that a lock needs */
+	NFS4_K_LOCKU,			    /* NFS_LOCK that unlocks */
+	NFS4_K_LOCK_FREE,		    /* FREE_STATEID of a lock-owner that holds nothing */
 	/* from here on: the back end's own, see struct nfs4_sync */
 	NFS4_K_SEQUENCE,
 	NFS4_K_DELEGRETURN,
@@ -58,6 +63,7 @@ enum nfs4_kind_id {			    /* those of nfs_client.h first, by the same numbers */
 	NFS4_K_LOCATIONS, /* also what an op becomes that was answered NFS4ERR_MOVED */
 	NFS4_K_FSINFO,
 	NFS4_K_REOPEN,
+	NFS4_K_RELOCK,
 	NFS4_K_TEST_STATEID,
 	NFS4_K_FREE_STATEID,
 	NFS4_KINDS
@@ -105,6 +111,11 @@ NFS4_CODERS(op_lookup_after);
 NFS4_CODERS(op_getattr_after);
 NFS4_CODERS(op_open_setattr);
 NFS4_CODERS(op_open_undo);
+NFS4_CODERS(op_open_more);
+NFS4_CODERS(op_lock);
+NFS4_CODERS(op_locku);
+NFS4_CODERS(op_lockt);
+NFS4_CODERS(op_lock_free);
 NFS4_CODERS(op_sequence);
 NFS4_CODERS(op_delegreturn);
 NFS4_CODERS(op_exchange_id);
@@ -117,8 +128,16 @@ NFS4_CODERS(op_walk);
 NFS4_CODERS(op_locations);
 NFS4_CODERS(op_fsinfo);
 NFS4_CODERS(op_reopen);
+NFS4_CODERS(op_relock);
 NFS4_CODERS(op_test_stateid);
 NFS4_CODERS(op_free_stateid);
+
+/* CLAIM_FH, or with reclaim CLAIM_PREVIOUS, for o's owner, with more access than it has; the new
+ * stateid. (nfs4_ops_open.c) */
+void nfs4_put_open_again(struct nfs4_client *c, struct nfs_open *o, struct nfs4_comp *k,
+	uint32_t more, bool reclaim);
+int nfs4_get_open_again(struct nfs4_client *c, const struct nfs_op *op, struct nfs_open *o,
+	struct nfs4_reply *r, struct nfs4_stateid *id);
 
 /* --- one op (nfs4_task.c) ------------------------------------------------------------------ */
 
@@ -184,6 +203,11 @@ struct nfs4_sync {
 			struct nfs4_stateid stateid;
 		} reopen;
 		struct {
+			struct nfs4_lockctx *ctx;
+			struct lock_range range;
+			bool reclaim;
+		} relock;
+		struct {
 			struct nfs4_stateid ids[32];
 			uint32_t n;
 			uint32_t code[32];
@@ -217,16 +241,20 @@ struct nfs_open {
 	TAILQ_ENTRY(nfs_open) link; /* in c->opens, slots.lock */
 	bool linked;		    /* slots.lock */
 	bool close_wanted;	    /* slots.lock: NFS_CLOSE has begun */
-	struct nfs_op *user;  /* slots.lock: the NFS_OPEN or NFS_CLOSE to answer; NULL: none */
-	atomic_uint refs;     /* one by the user until CLOSE has ended, one per op under way */
-	uint64_t owner;	      /* constant: our open-owner's number */
-	uint32_t access;      /* constant: OPEN4_SHARE_ACCESS_* */
-	struct nfs_fh fh;     /* constant after OPEN */
-	pthread_mutex_t lock; /* of the following */
+	struct nfs_op *user;	/* slots.lock: the NFS_OPEN or NFS_CLOSE to answer; NULL: none */
+	atomic_uint refs;	/* one by the user until CLOSE has ended, one per op under way */
+	uint64_t owner;		/* constant: our open-owner's number */
+	uint32_t access;	/* constant: OPEN4_SHARE_ACCESS_* that was asked for */
+	unsigned nlockctx;	/* locks.lock: lock contexts bound to it */
+	bool close_deferred;	/* locks.lock: until they hold nothing */
+	atomic_uint locks_lost; /* lock contexts that have lost a lock: no I/O */
+	struct nfs_fh fh;	/* constant after OPEN */
+	pthread_mutex_t lock;	/* of the following */
 	struct nfs4_stateid stateid;
-	uint32_t gen; /* counts changes of stateid */
-	bool suspect; /* the server has disowned stateid: the state manager opens anew */
-	bool lost;    /* it could not: operations fail with -EIO */
+	uint32_t gen;	      /* counts changes of stateid */
+	uint32_t wire_access; /* what the server has given it: access, and more for locks */
+	bool suspect;	      /* the server has disowned stateid: the state manager opens anew */
+	bool lost;	      /* it could not: operations fail with -EIO */
 	struct nfs_op
 		own; /* its cred, the opener's, is constant and goes with all that is about o */
 	char name[NFS_NAME_MAX];
@@ -237,6 +265,12 @@ void nfs4_open_unref(struct nfs_open *o);
 /* NFS_OPEN and NFS_CLOSE of a user. */
 void nfs4_open_submit(struct nfs4_client *c, struct nfs_op *op);
 void nfs4_close_submit(struct nfs4_client *c, struct nfs_op *op);
+/* The locks are gone that o's CLOSE was waiting for. */
+void nfs4_close_deferred(struct nfs4_client *c, struct nfs_open *o);
+/* Own ops, of opens and of locks, are counted from before they start until they have taken their
+ * last look at anything. */
+void nfs4_own_begins(struct nfs4_client *c);
+void nfs4_own_ended(struct nfs4_client *c);
 /* At unmount, when no own op is under way: begins to close all that is open. Returns how many. */
 unsigned nfs4_close_all(struct nfs4_client *c);
 /* The stateid to send in op now; the anonymous one without o. */
@@ -344,7 +378,7 @@ struct nfs4_client {
 	TAILQ_HEAD(nfs4_delayed, nfs_op) delayed; /* by due_ns */
 	TAILQ_HEAD(, nfs_op) ended;		  /* to be ended by the state manager's thread */
 	TAILQ_HEAD(, nfs_open) opens;
-	unsigned nown; /* own ops of opens under way; idle is signalled when it becomes 0 */
+	unsigned nown; /* own ops under way; idle is signalled when it becomes 0 */
 	TAILQ_HEAD(, nfs4_deleg) delegs;
 	struct nfs4_sync *sync; /* under way, for cancelling */
 	enum nfs4_state state;
@@ -356,6 +390,7 @@ struct nfs4_client {
 	uint64_t check_ns;	    /* when opens are looked at again; 0: not */
 	uint64_t probe_ns;
 	bool renewing;	     /* renew is under way */
+	bool lock_kick;	     /* somebody who waits for a lock may be due */
 	pthread_cond_t wake; /* of the state manager */
 	pthread_t thread;
 	bool thread_up;
@@ -364,6 +399,7 @@ struct nfs4_client {
 	struct nfs_op renew;		  /* SEQUENCE alone */
 	atomic_uint_least64_t renewed_ns; /* the last time the server renewed the lease */
 	atomic_uint_least64_t next_owner;
+	struct nfs4_locks locks;
 	struct nfs4_cb cb;
 };
 

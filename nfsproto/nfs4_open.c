@@ -52,6 +52,8 @@ struct nfs_open *nfs4_op_open(const struct nfs_op *op)
 		return op->u.write.open;
 	case NFS_SETATTR:
 		return op->u.setattr.open;
+	case NFS_LOCK:
+		return op->u.lock.open;
 	default:
 		return NULL;
 	}
@@ -95,14 +97,14 @@ static void unlink_open(struct nfs4_client *c, struct nfs_open *o)
 	pthread_mutex_unlock(&c->slots.lock);
 }
 
-static void own_begins(struct nfs4_client *c)
+void nfs4_own_begins(struct nfs4_client *c)
 {
 	pthread_mutex_lock(&c->slots.lock);
 	c->nown++;
 	pthread_mutex_unlock(&c->slots.lock);
 }
 
-static void own_ended(struct nfs4_client *c)
+void nfs4_own_ended(struct nfs4_client *c)
 {
 	pthread_mutex_lock(&c->slots.lock);
 	if (--c->nown == 0)
@@ -127,7 +129,7 @@ static void close_done(struct nfs_op *own)
 		user->error = error;
 		user->done(user);
 	}
-	own_ended(c);
+	nfs4_own_ended(c);
 }
 
 static void close_start(struct nfs4_client *c, struct nfs_open *o, uint8_t flags)
@@ -139,7 +141,7 @@ static void close_start(struct nfs4_client *c, struct nfs_open *o, uint8_t flags
 	o->own.be.v4.kind = NFS_CLOSE;
 	o->own.be.v4.flags = NFS4_F_OWN | flags;
 	o->own.be.v4.open = o;
-	own_begins(c);
+	nfs4_own_begins(c);
 	nfs4_task_start(c, &o->own);
 }
 
@@ -194,7 +196,7 @@ static void open_done(struct nfs_op *own)
 		user->error = error;
 		user->done(user);
 	}
-	own_ended(c);
+	nfs4_own_ended(c);
 }
 
 static uint32_t share_access(int flags)
@@ -224,7 +226,8 @@ void nfs4_open_submit(struct nfs4_client *c, struct nfs_op *op)
 	pthread_mutex_init(&o->lock, NULL);
 	atomic_init(&o->refs, 1);
 	o->owner = atomic_fetch_add_explicit(&c->next_owner, 1, memory_order_relaxed);
-	o->access = share_access(op->u.open.flags);
+	o->access = o->wire_access = share_access(op->u.open.flags);
+	atomic_init(&o->locks_lost, 0);
 	o->user = op;
 	own = &o->own;
 	own->type = NFS_OPEN;
@@ -238,7 +241,7 @@ void nfs4_open_submit(struct nfs4_client *c, struct nfs_op *op)
 	own->be.v4.flags = NFS4_F_OWN;
 	own->be.v4.open = o;
 	op->be.v4.open = o;
-	own_begins(c);
+	nfs4_own_begins(c);
 	nfs4_task_start(c, own);
 }
 
@@ -246,9 +249,24 @@ void nfs4_close_submit(struct nfs4_client *c, struct nfs_op *op)
 {
 	struct nfs_open *o = op->u.close.open;
 
+	if (nfs4_lock_defers_close(c, o, false)) {
+		op->error = 0;
+		op->done(op);
+		return;
+	}
 	op->be.v4.open = o;
 	pthread_mutex_lock(&c->slots.lock);
 	o->user = op;
+	o->close_wanted = true;
+	pthread_mutex_unlock(&c->slots.lock);
+	close_start(c, o, 0);
+}
+
+void nfs4_close_deferred(struct nfs4_client *c, struct nfs_open *o)
+{
+	if (nfs4_lock_defers_close(c, o, true))
+		return;
+	pthread_mutex_lock(&c->slots.lock);
 	o->close_wanted = true;
 	pthread_mutex_unlock(&c->slots.lock);
 	close_start(c, o, 0);

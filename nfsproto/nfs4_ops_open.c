@@ -41,7 +41,7 @@ static void open_verifier(
 static void put_open(struct nfs4_client *c, const struct nfs_open *o, struct nfs4_comp *k,
 	struct nfs4_open_args *a)
 {
-	a->share_access = o->access | OPEN4_SHARE_ACCESS_WANT_NO_DELEG;
+	a->share_access |= OPEN4_SHARE_ACCESS_WANT_NO_DELEG;
 	a->share_deny = OPEN4_SHARE_DENY_NONE;
 	a->owner.clientid = c->clientid;
 	a->owner.owner.data = (const uint8_t *)&o->owner;
@@ -56,6 +56,7 @@ void nfs4_put_op_open(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp
 	struct nfs_sattr set = op->u.open.set;
 	uint8_t vals[NFS4_SATTR_MAX];
 	struct nfs4_open_args a = {
+		.share_access = o->access,
 		.claim = op->u.open.name.len ? CLAIM_NULL : CLAIM_FH,
 		.name = op->u.open.name,
 	};
@@ -247,21 +248,24 @@ int nfs4_get_op_open_undo(struct nfs4_client *c, struct nfs_op *op, struct nfs4_
 
 /* --- opening anew after state was lost ----------------------------------------------------- */
 
-void nfs4_put_op_reopen(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+void nfs4_put_open_again(
+	struct nfs4_client *c, struct nfs_open *o, struct nfs4_comp *k, uint32_t more, bool reclaim)
 {
-	struct nfs4_sync *s = container_of(op, struct nfs4_sync, op);
 	struct nfs4_open_args a = {
-		.claim = s->u.reopen.reclaim ? CLAIM_PREVIOUS : CLAIM_FH,
+		.claim = reclaim ? CLAIM_PREVIOUS : CLAIM_FH,
 		.deleg_type = OPEN_DELEGATE_NONE,
 	};
 
-	nfs4_comp_putfh(k, &s->u.reopen.open->fh);
-	put_open(c, s->u.reopen.open, k, &a);
+	pthread_mutex_lock(&o->lock);
+	a.share_access = o->wire_access | more;
+	pthread_mutex_unlock(&o->lock);
+	nfs4_comp_putfh(k, &o->fh);
+	put_open(c, o, k, &a);
 }
 
-int nfs4_get_op_reopen(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
+int nfs4_get_open_again(struct nfs4_client *c, const struct nfs_op *op, struct nfs_open *o,
+	struct nfs4_reply *r, struct nfs4_stateid *id)
 {
-	struct nfs4_sync *s = container_of(op, struct nfs4_sync, op);
 	struct nfs4_open_res res;
 	int rc = nfs4_reply_op(r, OP_PUTFH);
 
@@ -271,10 +275,24 @@ int nfs4_get_op_reopen(struct nfs4_client *c, struct nfs_op *op, struct nfs4_rep
 		return rc;
 	if (nfs4_get_open_res(r->x, NFS4_OK, &res))
 		return -EBADMSG;
-	s->u.reopen.stateid = res.stateid;
+	*id = res.stateid;
 	if (res.deleg.type == OPEN_DELEGATE_READ || res.deleg.type == OPEN_DELEGATE_WRITE)
-		nfs4_deleg_return(c, op, &s->u.reopen.open->fh, &res.deleg.stateid);
+		nfs4_deleg_return(c, op, &o->fh, &res.deleg.stateid);
 	return 0;
+}
+
+void nfs4_put_op_reopen(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+{
+	struct nfs4_sync *s = container_of(op, struct nfs4_sync, op);
+
+	nfs4_put_open_again(c, s->u.reopen.open, k, 0, s->u.reopen.reclaim);
+}
+
+int nfs4_get_op_reopen(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
+{
+	struct nfs4_sync *s = container_of(op, struct nfs4_sync, op);
+
+	return nfs4_get_open_again(c, op, s->u.reopen.open, r, &s->u.reopen.stateid);
 }
 
 void nfs4_put_op_test_stateid(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)

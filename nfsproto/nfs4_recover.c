@@ -6,6 +6,7 @@
  *     session        drained, then CREATE_SESSION, with EXCHANGE_ID first if the client ID is gone
  *     client ID      after that, opens are reclaimed (CLAIM_PREVIOUS), then RECLAIM_COMPLETE; those
  *                    that the server did not take are opened anew (CLAIM_FH) as suspects
+ *     locks          after the opens that they are bound to (nfs4_lock_recover.c)
  *     one open       suspect: opened anew; if the server refuses for good, lost: its I/O fails
  *     revoked state  TEST_STATEID finds which, FREE_STATEID acknowledges, then as suspects
  *     a slot's count SEQUENCE alone finds out
@@ -62,6 +63,7 @@ static void reopened(struct nfs4_client *c, struct nfs_open *o, const struct nfs
 	o->suspect = false;
 	o->gen++;
 	pthread_mutex_unlock(&o->lock);
+	nfs4_lock_reopened(c, o);
 	pthread_mutex_lock(&c->slots.lock);
 	closed = o->close_wanted;
 	pthread_mutex_unlock(&c->slots.lock);
@@ -132,6 +134,7 @@ static void reclaim_opens(struct nfs4_client *c)
 	}
 	for (size_t i = 0; i < n && !nfs4_state_stopping(c); i++)
 		reopen(c, list[i], true);
+	nfs4_lock_recover(c, true);
 	if (n)
 		nfs4_state_want(c, NFS4_TODO_CHECK);
 	drop_opens(list, n);
@@ -147,6 +150,8 @@ void nfs4_recover_check(struct nfs4_client *c)
 		if (is_suspect(list[i]) && reopen(c, list[i], false))
 			later = true;
 	drop_opens(list, n);
+	if (nfs4_lock_recover(c, false))
+		later = true;
 	pthread_mutex_lock(&c->slots.lock);
 	c->check_ns = later ? nfs4_now_ns() + RETRY_NS : 0;
 	pthread_mutex_unlock(&c->slots.lock);
@@ -186,6 +191,7 @@ void nfs4_recover_revoked(struct nfs4_client *c)
 	for (size_t i = 0; i < n && !nfs4_state_stopping(c); i += 32)
 		test_batch(c, list + i, n - i < 32 ? (uint32_t)(n - i) : 32);
 	drop_opens(list, n);
+	nfs4_lock_test(c);
 	nfs4_recover_check(c);
 }
 

@@ -217,11 +217,16 @@ static bool work_once(struct nfs4_client *c, uint64_t *next)
 	uint64_t lease_ns = c->base.info.lease_s * NFS4_SEC;
 	uint64_t renew_ns =
 		atomic_load_explicit(&c->renewed_ns, memory_order_relaxed) + lease_ns / 3;
-	uint64_t now = nfs4_now_ns();
+	uint64_t now = nfs4_now_ns(), lock_due = now + 10 * NFS4_SEC;
 	struct nfs_op *op;
 	uint32_t todo;
 
 	nfs4_state_pump(c);
+	pthread_mutex_lock(&c->slots.lock);
+	c->lock_kick = false;
+	pthread_mutex_unlock(&c->slots.lock);
+	if (nfs4_lock_poll(c, now, &lock_due))
+		return true;
 	pthread_mutex_lock(&c->slots.lock);
 	op = TAILQ_FIRST(&c->delayed);
 	if (op && op->due_ns <= now) {
@@ -239,7 +244,7 @@ static bool work_once(struct nfs4_client *c, uint64_t *next)
 	}
 	if (c->slots.ndoubtful && c->probe_ns <= now && c->slots.gate_open)
 		todo |= NFS4_TODO_PROBE;
-	*next = op ? op->due_ns : now + 10 * NFS4_SEC;
+	*next = op && op->due_ns < lock_due ? op->due_ns : lock_due;
 	if (c->check_ns && c->check_ns < *next)
 		*next = c->check_ns;
 	if (c->slots.ndoubtful && c->slots.gate_open && c->probe_ns < *next)
@@ -285,7 +290,8 @@ static void *state_main(void *arg)
 		pthread_mutex_unlock(&c->slots.lock);
 		more = work_once(c, &next);
 		pthread_mutex_lock(&c->slots.lock);
-		if (!more && !c->stop_thread && !c->todo && TAILQ_EMPTY(&c->ended) &&
+		if (!more && !c->stop_thread && !c->todo && !c->lock_kick &&
+			TAILQ_EMPTY(&c->ended) &&
 			(TAILQ_EMPTY(&c->delayed) || TAILQ_FIRST(&c->delayed)->due_ns >= next))
 			nfs4_state_wait_locked(&c->wake, &c->slots.lock, next);
 	}

@@ -76,6 +76,8 @@ static const struct rpc_cred *sync_cred(
 {
 	if (kind == NFS_CLOSE)
 		return &s->u.close->own.cred;
+	if (kind == NFS4_K_RELOCK)
+		return &s->u.relock.ctx->open->own.cred;
 	return kind == NFS4_K_REOPEN ? &s->u.reopen.open->own.cred : &c->cred;
 }
 

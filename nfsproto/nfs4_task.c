@@ -68,7 +68,8 @@ void nfs4_task_end(struct nfs4_client *c, struct nfs_op *op, int error)
 		pthread_mutex_unlock(&c->slots.lock);
 	}
 	op->error = error;
-	if (o && !(op->be.v4.flags & NFS4_F_OWN))
+	/* a lock's request has its own reference */
+	if (o && op->type != NFS_LOCK && !(op->be.v4.flags & NFS4_F_OWN))
 		nfs4_open_unref(o);
 	op->done(op);
 }

@@ -30,6 +30,7 @@
 #define NFS_NAME_MAX 255
 #define NFS_PATH_MAX 4096
 
+struct nfs4_lockreq;
 struct nfs_client;
 struct nfs_open;
 
@@ -363,7 +364,8 @@ struct nfs_op {
 		void *ptr[4];
 		struct {
 			struct nfs_open *open; /* whose own op this is, or NULL */
-			uint32_t gen;	       /* of the open state that was sent */
+			struct nfs4_lockreq *lock;
+			uint32_t gen; /* of the open state that was sent */
 			uint8_t kind, state, flags, cancelled;
 		} v4;
 	} be;
@@ -425,7 +427,8 @@ struct nfs_client *nfs_client_free(struct nfs_client *c);
 /* Starts op. done is called exactly once whatever happens. Any thread. */
 void nfs_submit(struct nfs_client *c, struct nfs_op *op);
 /* Asks that op end soon with -EINTR (a signal to the caller). No effect on an op that is ending.
- * Open state and locks that the server may have granted in the meantime are given back. */
+ * Open state and locks that the server may have granted in the meantime are given back; a CLOSE and
+ * an unlock go on without their caller. */
 void nfs_cancel(struct nfs_op *op);
 
 #endif
