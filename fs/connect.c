@@ -77,6 +77,7 @@ struct nfs_client *connect_server(
 		.timeo_ms = o->timeo_ms,
 		.retrans = o->retrans,
 		.soft = o->soft,
+		.nolock = o->local_posix && o->local_flock,
 		.inline_size = o->inline_size,
 		.credits = o->credits,
 		.crc = o->mpa_crc,

@@ -13,7 +13,7 @@
 
 #define SILLY_WAIT_MS 3000
 
-const struct fuse_lowlevel_ops fs_ops = {
+static const struct fuse_lowlevel_ops fs_ops = {
 	.init = ops_init,
 	.lookup = ops_lookup,
 	.forget = ops_forget,
@@ -42,7 +42,23 @@ const struct fuse_lowlevel_ops fs_ops = {
 	.readdirplus = ops_readdirplus,
 	.releasedir = ops_releasedir,
 	.fsyncdir = ops_fsyncdir,
+	.getlk = ops_getlk,
+	.setlk = ops_setlk,
+	.flock = ops_flock,
 };
+
+struct fuse_lowlevel_ops fs_operations(const struct fs *fs)
+{
+	struct fuse_lowlevel_ops ops = fs_ops;
+
+	if (!fs->posix_locks) {
+		ops.getlk = NULL;
+		ops.setlk = NULL;
+	}
+	if (!fs->flock_locks)
+		ops.flock = NULL;
+	return ops;
+}
 
 void fs_remove_silly(struct fs *fs)
 {

@@ -25,6 +25,8 @@ struct fs {
 	struct inode_table *inodes;
 	struct fuse_session *se;
 	uint32_t silly_tag;
+	bool posix_locks, flock_locks; /* on the server, else this machine's own */
+	struct inval *inval;
 	int wake_fd; /* eventfd: the main thread has something to look at */
 
 	atomic_size_t data_used;
@@ -54,8 +56,9 @@ void fs_drop_handle(struct fs *fs, struct handle *h);
 /* After the last request. */
 void fs_free_handles(struct fs *fs);
 
-/* The operations of a mount; userdata is a struct fs. */
-extern const struct fuse_lowlevel_ops fs_ops;
+/* The operations of a mount; userdata is a struct fs. Those of locks are left out where the kernel
+ * is to keep them itself. */
+struct fuse_lowlevel_ops fs_operations(const struct fs *fs);
 
 /* Removes the silly names that are left; waits at most a few seconds. After the last request. */
 void fs_remove_silly(struct fs *fs);

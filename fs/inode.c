@@ -112,8 +112,14 @@ struct inode *inode_ref(struct inode *ino)
 
 struct inode *inode_unref(struct inode *ino)
 {
+	struct locker *l;
+
 	/* acq_rel: whoever frees sees what all others wrote before they let go */
 	if (ino && atomic_fetch_sub_explicit(&ino->refs, 1, memory_order_acq_rel) == 1) {
+		while ((l = LIST_FIRST(&ino->lockers))) { /* the mount ended before their close */
+			LIST_REMOVE(l, link);
+			free(l);
+		}
 		pthread_mutex_destroy(&ino->lock);
 		free(ino);
 	}

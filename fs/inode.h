@@ -28,7 +28,15 @@
 #include "nfsproto/nfs_client.h"
 
 struct inode_table;
+struct file;
 struct silly;
+
+/* Somebody who may hold locks on an inode, through an open file. */
+struct locker {
+	LIST_ENTRY(locker) link;
+	uint64_t owner; /* the kernel's number */
+	const struct file *file;
+};
 
 struct inode {
 	struct nfs_fh fh; /* constant */
@@ -57,6 +65,7 @@ struct inode {
 	uint64_t write_gen;	     /* unstable WRITEs so far */
 	uint32_t err_seq;	     /* times that data may have been lost */
 	struct silly *silly;	     /* to be removed at the last close */
+	LIST_HEAD(, locker) lockers; /* who may hold locks (ops_lock.c) */
 };
 
 /* root: the mount's. NULL when out of memory. */

@@ -22,6 +22,7 @@
 #include "fs/connect.h"
 #include "fs/daemon.h"
 #include "fs/fs.h"
+#include "fs/inval.h"
 #include "fs/mount.h"
 #include "fs/worker.h"
 #include "transport/log.h"
@@ -163,10 +164,15 @@ static int make_fs(struct fs *fs, const struct options *o, char *why, size_t siz
 		return -1;
 	snprintf(fs->skipped, sizeof(fs->skipped), "%s", why);
 	nfs_client_info(fs->client, &fs->info);
+	if (fs->info.features & NFS_HAS_LOCKS) {
+		fs->posix_locks = !o->local_posix;
+		fs->flock_locks = !o->local_flock;
+	}
 	nfs_client_root(fs->client, &root, &attr);
 	fs->inodes = inode_table_new(&root, &attr);
-	if (!fs->inodes) {
-		snprintf(why, size, "out of memory");
+	fs->inval = inval_start(fs);
+	if (!fs->inodes || !fs->inval) {
+		snprintf(why, size, "out of memory or threads");
 		return -1;
 	}
 	return 0;
@@ -177,6 +183,7 @@ static void unmake_fs(struct fs *fs, bool mounted)
 	if (fs->client && fs->inodes)
 		fs_remove_silly(fs);
 	fs->client = nfs_client_free(fs->client);
+	fs->inval = inval_stop(fs->inval);
 	if (fs->se && mounted) {
 		fuse_session_unmount(fs->se);
 		fuse_session_destroy(fs->se);

@@ -207,6 +207,7 @@ int mount_session(struct fs *fs, const char *mountpoint, struct err *e)
 	struct fuse_args args = FUSE_ARGS_INIT(3, argv);
 	static const struct fuse_custom_io device_io = {
 		.read = device_read, .writev = device_writev};
+	struct fuse_lowlevel_ops ops = fs_operations(fs);
 	struct capture c;
 	int bad;
 
@@ -214,7 +215,7 @@ int mount_session(struct fs *fs, const char *mountpoint, struct err *e)
 		return err_set(e, ERR_INTERNAL, "out of memory");
 	fuse_set_log_func(fuse_log_line);
 	capture_begin(&c);
-	fs->se = fuse_session_new(&args, &fs_ops, sizeof(fs_ops), fs);
+	fs->se = fuse_session_new(&args, &ops, sizeof(ops), fs);
 	bad = !fs->se || fuse_session_mount(fs->se, mountpoint) ||
 	      fuse_session_custom_io(fs->se, &device_io, fuse_session_fd(fs->se));
 	capture_end(&c, text, sizeof(text));

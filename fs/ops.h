@@ -51,6 +51,12 @@ void ops_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fus
 void ops_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in, off_t off,
 	struct fuse_file_info *fi);
 
+/* ops_lock.c */
+void ops_getlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock);
+void ops_setlk(
+	fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock, int sleep);
+void ops_flock(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, int op);
+
 /* ops_dir.c */
 void ops_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
 void ops_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi);
@@ -92,6 +98,19 @@ void ops_entry(
 /* Ends r with an entry for fh, or with error if that is not 0. */
 void ops_end_entry(
 	struct request *r, int error, const struct nfs_fh *fh, const struct nfs_attr *attr);
+
+/* Sends a COMMIT of r->file, step follows; and evaluates it: 0 or a negative errno. r->gen is
+ * inode_dirty()'s. */
+void ops_commit_submit(struct request *r, request_step_fn *step);
+int ops_commit_result(struct request *r);
+
+/* A process closes ino: may its owner hold locks? They are not looked after any more: the caller
+ * must lock_clear(). */
+bool lock_leave_owner(struct inode *ino, uint64_t owner);
+/* Clears all locks that r->owner holds on r->file, then next. */
+void lock_clear(struct request *r, request_step_fn *next);
+/* Clears the locks of all owners that came through r->file, which is being released, then next. */
+void lock_leave_file(struct request *r, request_step_fn *next);
 
 /* Renames dir/name to a silly name if that is the last name of a file that is open, then calls
  * next with r->error: 1 if it was renamed (r->inode2 is the file), 0 if there was nothing to do, or

@@ -7,6 +7,8 @@
  * (flush) and before the server's CLOSE if anything was written since the last. If the server
  * restarted in between, data may be lost, and there is no copy to send again: the caller of fsync
  * or close is told EIO, as is every other one that has the file open, once.
+ *
+ * Locks that a process or an open file leaves behind go at flush and release (ops_lock.c).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -52,14 +54,15 @@ static void file_opened(struct fs *fs, struct file *f, struct inode *ino, struct
 	fs_add_handle(fs, &f->handle, file_free);
 }
 
-static struct fuse_file_info file_info(struct file *f, const struct nfs_attr *attr)
+static struct fuse_file_info file_info(
+	const struct fs *fs, struct file *f, const struct nfs_attr *attr)
 {
 	return (struct fuse_file_info){
 		.fh = (uintptr_t)f,
 		.flags = f->flags,
 		.keep_cache = inode_keep_cache(f->inode, attr->change),
-		/* nothing can have been written through it */
-		.noflush = (f->flags & O_ACCMODE) == O_RDONLY,
+		/* nothing can have been written through it, nor locked for fcntl() */
+		.noflush = (f->flags & O_ACCMODE) == O_RDONLY && !fs->posix_locks,
 	};
 }
 
@@ -79,7 +82,7 @@ static void open_done(struct request *r)
 	if (f->flags & O_TRUNC)
 		inode_touch(r->inode);
 	file_opened(fs, f, r->inode, op->u.open.open);
-	fi = file_info(f, &op->u.open.attr);
+	fi = file_info(fs, f, &op->u.open.attr);
 	fuse = request_take_fuse(r);
 	request_free(r);
 	if (fuse_reply_open(fuse, &fi))
@@ -131,7 +134,7 @@ static void create_done(struct request *r)
 	inode_touch(ino);
 	file_opened(fs, f, ino, op->u.open.open);
 	ops_entry(fs, ino, &op->u.open.attr, &e);
-	fi = file_info(f, &op->u.open.attr);
+	fi = file_info(fs, f, &op->u.open.attr);
 	fuse = request_take_fuse(r);
 	request_free(r);
 	if (fuse_reply_create(fuse, &e, &fi)) {
@@ -176,14 +179,14 @@ static int file_error(struct file *f)
 	return atomic_exchange(&f->err_seen, seq) == seq ? 0 : -EIO;
 }
 
-static void commit_submit(struct request *r, request_step_fn *step)
+void ops_commit_submit(struct request *r, request_step_fn *step)
 {
 	request_op(r, NFS_COMMIT, commit)->u.commit.fh = r->file->inode->fh;
 	request_submit(r, step);
 }
 
 /* Evaluates the COMMIT of r; 0 or a negative errno. */
-static int commit_result(struct request *r)
+int ops_commit_result(struct request *r)
 {
 	struct nfs_op *op = &r->first.op;
 	struct inode *ino = r->file->inode;
@@ -208,7 +211,7 @@ static int commit_result(struct request *r)
 
 static void sync_done(struct request *r)
 {
-	int error = commit_result(r), earlier = file_error(r->file);
+	int error = ops_commit_result(r), earlier = file_error(r->file);
 
 	request_end(r, error ? error : earlier);
 }
@@ -228,12 +231,40 @@ static void file_sync(fuse_req_t req, struct fuse_file_info *fi)
 		return;
 	r->file = f;
 	r->gen = gen;
-	commit_submit(r, sync_done);
+	ops_commit_submit(r, sync_done);
+}
+
+static void flush_unlocked(struct request *r)
+{
+	int earlier = file_error(r->file);
+
+	request_end(r, r->error ? r->error : earlier);
+}
+
+static void flush_committed(struct request *r)
+{
+	r->error = ops_commit_result(r);
+	lock_clear(r, flush_unlocked);
 }
 
 void ops_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	file_sync(req, fi);
+	struct file *f = file_of(fi);
+	struct request *r;
+
+	if (!lock_leave_owner(f->inode, fi->lock_owner)) {
+		file_sync(req, fi);
+		return;
+	}
+	r = request_new_cred(fs_of(req), req, &f->cred);
+	if (!r)
+		return;
+	r->file = f;
+	r->owner = fi->lock_owner;
+	if (inode_dirty(f->inode, &r->gen))
+		ops_commit_submit(r, flush_committed);
+	else
+		lock_clear(r, flush_unlocked);
 }
 
 void ops_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi)
@@ -267,15 +298,23 @@ static void close_done(struct request *r)
 		silly_left(fs);
 }
 
-static void close_submit(struct request *r)
+static void close_unlocked(struct request *r)
 {
 	request_op(r, NFS_CLOSE, close)->u.close.open = r->file->open;
 	request_submit(r, close_done);
 }
 
+static void close_submit(struct request *r)
+{
+	if (r->file->inode)
+		lock_leave_file(r, close_unlocked);
+	else
+		close_unlocked(r);
+}
+
 static void release_committed(struct request *r)
 {
-	commit_result(r); /* nobody to tell any more but the log */
+	ops_commit_result(r); /* nobody to tell any more but the log */
 	close_submit(r);
 }
 
@@ -298,7 +337,7 @@ static void file_close(struct fs *fs, struct file *f, struct request *r, int err
 			silly_leave(fs);
 	}
 	if (f->inode && inode_dirty(f->inode, &r->gen))
-		commit_submit(r, release_committed);
+		ops_commit_submit(r, release_committed);
 	else
 		close_submit(r);
 }

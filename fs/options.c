@@ -220,6 +220,18 @@ static int set_timeouts(struct options *o, const struct opt *d, const char *valu
 	return 0;
 }
 
+static int set_local_lock(struct options *o, const struct opt *d, const char *value, struct err *e)
+{
+	if (!value)
+		value = strcmp(d->name, "nolock") ? "none" : "all";
+	if (strcmp(value, "all") && strcmp(value, "flock") && strcmp(value, "posix") &&
+		strcmp(value, "none"))
+		return bad_value(d, value, e);
+	o->local_flock = value[0] == 'a' || value[0] == 'f';
+	o->local_posix = value[0] == 'a' || value[0] == 'p';
+	return 0;
+}
+
 static int set_debug(struct options *o, const struct opt *d, const char *value, struct err *e)
 {
 	o->debug = true;
@@ -265,11 +277,6 @@ static int ignore(struct options *o, const struct opt *d, const char *value, str
 	return 0;
 }
 
-static int not_yet(struct options *o, const struct opt *d, const char *value, struct err *e)
-{
-	return err_set(e, ERR_USAGE, "option %s is not supported yet: %s", d->name, d->want);
-}
-
 #define AT(member) offsetof(struct options, member)
 #define FLAG(n, m, v)                                                                              \
 	{                                                                                          \
@@ -286,10 +293,6 @@ static int not_yet(struct options *o, const struct opt *d, const char *value, st
 #define IGNORE(n)                                                                                  \
 	{                                                                                          \
 		.name = n, .arg = MAYBE_ARG, .fn = ignore                                          \
-	}
-#define NOT_YET(n, why)                                                                            \
-	{                                                                                          \
-		.name = n, .arg = MAYBE_ARG, .fn = not_yet, .want = why                            \
 	}
 #define UINT(n, m, lo, hi, sc, w)                                                                  \
 	{                                                                                          \
@@ -335,8 +338,9 @@ static const struct opt opts[] = {
 	UINT("workers", workers, 1, 64, 1, "a count from 1 to 64"),
 	UINT("readahead", readahead_kb, 0, 1024 * 1024, 1, "kilobytes, 0 to leave the kernel's choice"),
 	{.name = "debug", .arg = MAYBE_ARG, .fn = set_debug, .want = "ctrl, data or fuse"},
-	IGNORE("nolock"), /* locks are this machine's own so far */
-	NOT_YET("lock", "locks are kept on this machine only (nolock)"),
+	{.name = "nolock", .arg = NO_ARG, .fn = set_local_lock},
+	{.name = "lock", .arg = NO_ARG, .fn = set_local_lock},
+	{.name = "local_lock", .arg = NEED_ARG, .fn = set_local_lock, .want = "all, flock, posix or none"},
 
 	FLAG("default_permissions", default_permissions, true),
 	FLAG("allow_other", allow_other, true),
@@ -595,6 +599,10 @@ void options_help(FILE *out)
 	      "default 1; 0\n"
 	      "  readahead=N             kilobytes the kernel reads ahead (set when root), default "
 	      "4096\n"
+	      "Locks\n"
+	      "  local_lock=all|flock|posix|none  kinds of locks that others do not see, default "
+	      "none\n"
+	      "  nolock                  the same as local_lock=all\n"
 	      "File system\n"
 	      "  ro, rw                  read-only, read-write\n"
 	      "  allow_other             let other users in (turns on default_permissions)\n"

@@ -54,6 +54,7 @@ struct options {
 	double attr_timeout;  /* seconds */
 	double entry_timeout; /* seconds */
 
+	bool local_posix, local_flock; /* locks are this machine's own */
 	bool read_only;
 	bool allow_other;
 	bool default_permissions;

@@ -78,6 +78,7 @@ struct request *request_new_cred(struct fs *fs, struct fuse_req *fuse, const str
 	r->running = 0;
 	r->killed = false;
 	r->may_cancel = fuse != NULL;
+	r->any_signal = false;
 	r->born = inode_clock();
 	r->step = NULL;
 	STAILQ_INIT(&r->parts);
@@ -330,7 +331,7 @@ static void on_interrupt(fuse_req_t fuse, void *data)
 {
 	struct request *r = data;
 
-	if (is_being_killed(r->pid, true))
+	if (r->any_signal || is_being_killed(r->pid, true))
 		kill_request(r);
 }
 

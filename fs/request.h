@@ -14,9 +14,10 @@
  *
  * Interrupts. The kernel says INTERRUPT for any signal, but only a fatal one may abandon a request:
  * NFS calls are not restarted with EINTR. So an interrupted request is cancelled only if its
- * process has a SIGKILL pending (which is how the kernel marks any fatal signal). For some waits
- * (direct I/O) there is no INTERRUPT at all, and for none a second one; so request_check_killed()
- * looks at the processes of all requests that have been waiting long.
+ * process has a SIGKILL pending (which is how the kernel marks any fatal signal), or if it waits
+ * for a lock, which any signal ends. For some waits (direct I/O) there is no INTERRUPT at all, and
+ * for none a second one; so request_check_killed() looks at the processes of all requests that have
+ * been waiting long.
  *
  * Locks. request_pool.lock guards the free lists and the list of live requests; request.lock guards
  * running, killed and the parts' states. Order: libfuse's request lock, request_pool.lock,
@@ -75,9 +76,11 @@ struct request {
 	unsigned running; /* parts under way, the submitter included */
 	bool killed;	  /* cancel what is under way and what follows */
 	bool may_cancel;  /* false: killed is without effect */
+	bool any_signal;  /* constant once submitted: not only a fatal one ends it */
 	uint64_t born;	  /* on inode_clock() */
 	TAILQ_ENTRY(request) live;
 	SLIST_ENTRY(request) free; /* or, while it waits for nothing else, fs.rmdirs */
+	STAILQ_ENTRY(request) inval;
 
 	request_step_fn *step;
 	request_step_fn *next;	   /* after a common sequence of steps */
@@ -96,6 +99,7 @@ struct request {
 	uint32_t size;
 	uint64_t offset;
 	uint64_t gen;
+	uint64_t owner, lock_start, lock_end; /* locks */
 	int flags;
 	int error; /* to be answered after the clean-up */
 	bool plus, writepage;

@@ -194,7 +194,8 @@ static void wrong_options_are_named(void **state)
 		{"cache_size=17179869184G", "cache_size="},
 		{"timeo=-5", "timeo=-5"},
 		{"rdma_version=2", "not supported yet"},
-		{"lock", "lock"},
+		{"local_lock=some", "local_lock=some"},
+		{"local_lock", "needs a value"},
 		{"soft,,bogus", "bogus"},
 	};
 
@@ -202,6 +203,27 @@ static void wrong_options_are_named(void **state)
 		assert_int_equal(WITH(bad[i].list), -1);
 		assert_int_equal(e.kind, ERR_USAGE);
 		assert_non_null(strstr(e.msg, bad[i].say));
+	}
+}
+
+static void locks_may_be_local(void **state)
+{
+	static const struct {
+		const char *list;
+		bool posix, flock;
+	} good[] = {
+		{"lock", false, false},
+		{"nolock", true, true},
+		{"local_lock=all", true, true},
+		{"local_lock=posix", true, false},
+		{"local_lock=flock", false, true},
+		{"nolock,local_lock=none", false, false},
+	};
+
+	for (unsigned i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		assert_int_equal(WITH(good[i].list), 0);
+		assert_int_equal(o.local_posix, good[i].posix);
+		assert_int_equal(o.local_flock, good[i].flock);
 	}
 }
 
@@ -241,6 +263,7 @@ int main(void)
 		cmocka_unit_test_teardown(ipv6_addresses_stand_in_brackets, finish),
 		cmocka_unit_test_teardown(wrong_arguments_are_told, finish),
 		cmocka_unit_test_teardown(wrong_options_are_named, finish),
+		cmocka_unit_test_teardown(locks_may_be_local, finish),
 		cmocka_unit_test_teardown(help_and_version_need_nothing_else, finish),
 		cmocka_unit_test_teardown(sizes_have_suffixes, finish),
 	};

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * ops_lock: byte-range locks (fcntl, OFD) and flock, which is a lock of the whole file, as the
+ * kernel's NFS client has it.
+ *
+ * Locks live on the server; the kernel keeps none when these operations are in the table. So it
+ * does not know either which ones a process leaves behind: each inode has a list of lockers, a lock
+ * owner and the open file through which it asked. When a process closes any descriptor of the file,
+ * FLUSH names the owner, and all of that owner's locks go. At RELEASE go those of the owners that
+ * came through that open file: flock's and OFD locks belong to it.
+ *
+ * Locking is where caches agree. Written data is on the server already (the kernel writes through);
+ * it is committed before an unlock. After a lock is granted the kernel drops the file's pages and
+ * attributes before it is told so. That may wait for pages that are being read, so it is done
+ * neither on a worker, which may have to fetch that READ, nor on a progress thread, which has to
+ * answer it, but on a thread of its own (inval.h). Pages that are mapped and dirty are written back
+ * by it too, but not before an unlock: as on a local file system, msync(2) does that.
+ *
+ * A wait for a lock ends with EINTR at any signal, as fcntl(2) says; all else only at a fatal one.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/file.h>
+
+#include "fs/inval.h"
+#include "fs/ops.h"
+#include "transport/log.h"
+
+/* --- lockers ---------------------------------------------------------------------------------- */
+
+static bool locker_add(struct file *f, uint64_t owner)
+{
+	struct inode *ino = f->inode;
+	struct locker *l, *mine = malloc(sizeof(*mine));
+
+	if (!mine)
+		return false;
+	pthread_mutex_lock(&ino->lock);
+	LIST_FOREACH (l, &ino->lockers, link)
+		if (l->owner == owner && l->file == f)
+			break;
+	if (!l) {
+		mine->owner = owner;
+		mine->file = f;
+		LIST_INSERT_HEAD(&ino->lockers, mine, link);
+	}
+	pthread_mutex_unlock(&ino->lock);
+	if (l)
+		free(mine);
+	return true;
+}
+
+static bool locker_known(struct inode *ino, uint64_t owner)
+{
+	struct locker *l;
+
+	pthread_mutex_lock(&ino->lock);
+	LIST_FOREACH (l, &ino->lockers, link)
+		if (l->owner == owner)
+			break;
+	pthread_mutex_unlock(&ino->lock);
+	return l != NULL;
+}
+
+/* Takes one locker off: of that open file, or with f NULL of that owner. False if there is none. */
+static bool locker_take(struct inode *ino, const struct file *f, uint64_t owner, uint64_t *taken)
+{
+	struct locker *l;
+
+	pthread_mutex_lock(&ino->lock);
+	LIST_FOREACH (l, &ino->lockers, link)
+		if (f ? l->file == f : l->owner == owner)
+			break;
+	if (l) {
+		*taken = l->owner;
+		LIST_REMOVE(l, link);
+	}
+	pthread_mutex_unlock(&ino->lock);
+	if (!l)
+		return false;
+	free(l);
+	return true;
+}
+
+/* --- setting ---------------------------------------------------------------------------------- */
+
+static void fill_lock(struct nfs_op *op, struct file *f, uint64_t owner, int type)
+{
+	op->u.lock.open = f->open;
+	op->u.lock.fh = f->inode->fh;
+	op->u.lock.owner = owner;
+	op->u.lock.type = type;
+	op->u.lock.end = UINT64_MAX;
+}
+
+static void lock_done(struct request *r)
+{
+	struct nfs_op *op = &r->first.op;
+
+	if (op->error) {
+		request_end(r, op->error);
+		return;
+	}
+	/* A FLUSH of the same owner may have come in between. */
+	if (!locker_add(r->file, r->owner))
+		log_warn("a lock may outlast its owner: out of memory");
+	inval_then_end(r->fs->inval, r);
+}
+
+static void unlock_done(struct request *r)
+{
+	request_end(r, r->first.op.error);
+}
+
+static void unlock_submit(struct request *r)
+{
+	struct nfs_op *op = request_op(r, NFS_LOCK, lock);
+
+	fill_lock(op, r->file, r->owner, F_UNLCK);
+	op->u.lock.start = r->lock_start;
+	op->u.lock.end = r->lock_end;
+	request_submit(r, unlock_done);
+}
+
+static void unlock_committed(struct request *r)
+{
+	ops_commit_result(r); /* who calls fsync or close is told */
+	unlock_submit(r);
+}
+
+static void set_lock(fuse_req_t req, struct fuse_file_info *fi, int type, uint64_t start,
+	uint64_t end, bool wait)
+{
+	struct file *f = file_of(fi);
+	struct request *r;
+	struct nfs_op *op;
+
+	if (type == F_UNLCK && !locker_known(f->inode, fi->lock_owner)) {
+		fuse_reply_err(req, 0);
+		return;
+	}
+	r = request_new_cred(fs_of(req), req, &f->cred);
+	if (!r)
+		return;
+	r->file = f;
+	r->owner = fi->lock_owner;
+	r->lock_start = start;
+	r->lock_end = end;
+	if (type == F_UNLCK) {
+		if (inode_dirty(f->inode, &r->gen))
+			ops_commit_submit(r, unlock_committed);
+		else
+			unlock_submit(r);
+		return;
+	}
+	/* first, so that whatever becomes of this request, its lock is cleared in the end */
+	if (!locker_add(f, r->owner)) {
+		request_end(r, -ENOMEM);
+		return;
+	}
+	op = request_op(r, NFS_LOCK, lock);
+	fill_lock(op, f, r->owner, type);
+	op->u.lock.start = start;
+	op->u.lock.end = end;
+	op->u.lock.wait = wait;
+	r->any_signal = wait;
+	request_submit(r, lock_done);
+}
+
+void ops_setlk(
+	fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock, int sleep)
+{
+	uint64_t start = (uint64_t)lock->l_start;
+	uint64_t end = lock->l_len ? start + ((uint64_t)lock->l_len - 1) : UINT64_MAX;
+
+	set_lock(req, fi, lock->l_type, start, end, sleep);
+}
+
+void ops_flock(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, int op)
+{
+	int type = op & LOCK_UN ? F_UNLCK : op & LOCK_EX ? F_WRLCK : F_RDLCK;
+
+	set_lock(req, fi, type, 0, UINT64_MAX, !(op & LOCK_NB));
+}
+
+/* --- asking ----------------------------------------------------------------------------------- */
+
+static void getlk_done(struct request *r)
+{
+	const struct nfs_op *op = &r->first.op;
+	struct flock lock = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
+	fuse_req_t fuse;
+
+	if (op->error || (op->u.lockt.type != F_UNLCK && op->u.lockt.start > INT64_MAX)) {
+		request_end(r, op->error ? op->error : -EOVERFLOW);
+		return;
+	}
+	if (op->u.lockt.type != F_UNLCK) {
+		lock.l_type = (short)op->u.lockt.type;
+		lock.l_start = (off_t)op->u.lockt.start;
+		lock.l_pid = (pid_t)op->u.lockt.pid;
+		if (op->u.lockt.end < INT64_MAX)
+			lock.l_len = (off_t)(op->u.lockt.end - op->u.lockt.start + 1);
+	}
+	fuse = request_take_fuse(r);
+	request_free(r);
+	fuse_reply_lock(fuse, &lock);
+}
+
+void ops_getlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock)
+{
+	struct file *f = file_of(fi);
+	struct request *r = request_new_cred(fs_of(req), req, &f->cred);
+	struct nfs_op *op;
+
+	if (!r)
+		return;
+	r->file = f;
+	op = request_op(r, NFS_LOCKT, lockt);
+	op->u.lockt.open = f->open;
+	op->u.lockt.fh = f->inode->fh;
+	op->u.lockt.owner = fi->lock_owner;
+	op->u.lockt.type = lock->l_type;
+	op->u.lockt.start = (uint64_t)lock->l_start;
+	op->u.lockt.end =
+		lock->l_len ? op->u.lockt.start + ((uint64_t)lock->l_len - 1) : UINT64_MAX;
+	request_submit(r, getlk_done);
+}
+
+/* --- what is left behind ---------------------------------------------------------------------- */
+
+bool lock_leave_owner(struct inode *ino, uint64_t owner)
+{
+	bool any = false;
+	uint64_t taken;
+
+	while (locker_take(ino, NULL, owner, &taken))
+		any = true;
+	return any;
+}
+
+void lock_clear(struct request *r, request_step_fn *next)
+{
+	fill_lock(request_op(r, NFS_LOCK, lock), r->file, r->owner, F_UNLCK);
+	request_submit(r, next);
+}
+
+static void leave_step(struct request *r)
+{
+	if (locker_take(r->file->inode, r->file, 0, &r->owner))
+		lock_clear(r, leave_step);
+	else
+		r->next(r);
+}
+
+void lock_leave_file(struct request *r, request_step_fn *next)
+{
+	r->next = next;
+	leave_step(r);
+}
