@@ -72,6 +72,8 @@ struct nfs_client *connect_server(
 		.vers_minor = o->vers_minor,
 		.rsize = o->rsize,
 		.wsize = o->wsize,
+		.idmap = o->idmap,
+		.idmap_domain = o->idmap_domain,
 		.pool = pool,
 		.connect_ms = o->connect_ms,
 		.timeo_ms = o->timeo_ms,

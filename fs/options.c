@@ -185,6 +185,31 @@ static int set_sec(struct options *o, const struct opt *d, const char *value, st
 	return bad_value(d, value, e);
 }
 
+static int set_idmap(struct options *o, const struct opt *d, const char *value, struct err *e)
+{
+	if (!strcmp(value, "auto"))
+		o->idmap = NFS_IDMAP_AUTO;
+	else if (!strcmp(value, "numeric"))
+		o->idmap = NFS_IDMAP_NUMERIC;
+	else if (!strcmp(value, "name"))
+		o->idmap = NFS_IDMAP_NAME;
+	else
+		return bad_value(d, value, e);
+	return 0;
+}
+
+static int set_idmap_domain(
+	struct options *o, const struct opt *d, const char *value, struct err *e)
+{
+	size_t n = strlen(value);
+
+	if (n == 0 || n > 200 || strpbrk(value, "@ \t"))
+		return bad_value(d, value, e);
+	free(o->idmap_domain);
+	o->idmap_domain = strdup(value);
+	return o->idmap_domain ? 0 : err_set(e, ERR_INTERNAL, "out of memory");
+}
+
 static int set_nconnect(struct options *o, const struct opt *d, const char *value, struct err *e)
 {
 	uint64_t v;
@@ -325,6 +350,8 @@ static const struct opt opts[] = {
 	UINT("timeo", timeo_ms, 1, 36000, 100, "tenths of a second from 1 to 36000, such as 600"),
 	UINT("retrans", retrans, 0, 100, 1, "a count from 0 to 100"),
 	UINT("connect_timeout", connect_ms, 1, 3600, 1000, "seconds from 1 to 3600"),
+	{.name = "idmap", .arg = NEED_ARG, .fn = set_idmap, .want = "auto, numeric or name"},
+	{.name = "idmap_domain", .arg = NEED_ARG, .fn = set_idmap_domain, .want = "a domain such as example.net"},
 	{.name = "nconnect", .arg = NEED_ARG, .fn = set_nconnect, .want = "1"},
 	{.name = "cache_size", .arg = NEED_ARG, .fn = set_cache_size, .min = 16 * MIB, .max = 1ull << 40,
 		.want = "16M or more, such as 256M or 2G"},
@@ -563,6 +590,7 @@ void options_finish(struct options *o)
 	free(o->export);
 	free(o->mountpoint);
 	free(o->fuse_opts);
+	free(o->idmap_domain);
 	memset(o, 0, sizeof(*o));
 }
 
@@ -584,6 +612,9 @@ void options_help(FILE *out)
 	      "  port=N                  default 20049 (rdma, iwarp), 2049 (tcp)\n"
 	      "  vers=4.2|4.1|4|3        NFS version, default the newest that the server has\n"
 	      "  sec=sys                 security flavour\n"
+	      "  idmap=auto|numeric|name owners as names are understood, and sent if need be "
+	      "(auto) or always\n"
+	      "  idmap_domain=DOMAIN     of such names, default as /etc/idmapd.conf says\n"
 	      "  rsize=N, wsize=N        bytes per READ and WRITE, at most 1M, default as the "
 	      "server likes\n"
 	      "  hard | soft             wait for a silent server for ever (default) | give up\n"

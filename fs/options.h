@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "nfsproto/nfs_client.h"
 #include "transport/err.h"
 
 enum options_action {
@@ -42,7 +43,9 @@ struct options {
 	uint16_t port;			 /* 0: the transport's own */
 	unsigned vers_major, vers_minor; /* of NFS; 0.0: the newest there is, 4.0: of NFSv4 */
 	unsigned minorversion;		 /* as given, else 0; taken into vers_minor */
-	uint32_t rsize, wsize;		 /* bytes, 0: as large as both sides like */
+	enum nfs_idmap idmap;
+	char *idmap_domain;    /* or NULL */
+	uint32_t rsize, wsize; /* bytes, 0: as large as both sides like */
 	bool soft;
 	unsigned timeo_ms;
 	unsigned retrans;

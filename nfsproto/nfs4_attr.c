@@ -236,10 +236,20 @@ size_t nfs4_attr_max(unsigned bit)
 /* --- owners --------------------------------------------------------------------------------- */
 
 static nfs4_idmap_fn *idmap; /* set before the first message, then constant */
+static nfs4_idname_fn *idname;
 
-void nfs4_attr_set_idmap(nfs4_idmap_fn *fn)
+void nfs4_attr_set_idmap(nfs4_idmap_fn *to_id, nfs4_idname_fn *to_name)
 {
-	__atomic_store_n(&idmap, fn, __ATOMIC_RELEASE);
+	__atomic_store_n(&idmap, to_id, __ATOMIC_RELEASE);
+	__atomic_store_n(&idname, to_name, __ATOMIC_RELEASE);
+}
+
+uint32_t nfs4_owner_format(uint32_t id, bool group, char buf[NFS4_OWNER_MAX + 1])
+{
+	nfs4_idname_fn *fn = __atomic_load_n(&idname, __ATOMIC_ACQUIRE);
+	uint32_t n = fn ? fn(id, group, buf) : 0;
+
+	return n ? n : (uint32_t)snprintf(buf, NFS4_OWNER_MAX + 1, "%u", id);
 }
 
 /* RFC 8881 5.9: decimal, no leading zeros. The largest value stands for no id in system calls. */

@@ -76,7 +76,8 @@ int nfs4_get_attrs(struct xdr_in *x, struct nfs4_attrs *a);
  * the others that are missing a default: mode 0, one link, nobody, times 0. */
 bool nfs4_attrs_complete(const struct nfs4_attrs *a);
 
-#define NFS4_SATTR_MAX 128 /* bytes of attribute values that a struct nfs_sattr can need */
+/* bytes of attribute values that a struct nfs_sattr can need: two owners and the rest */
+#define NFS4_SATTR_MAX (2 * (4 + 256) + 64)
 
 /* Client: s as fattr4, for SETATTR, CREATE and OPEN. buf gets the values and must live as long as
  * f. */
@@ -91,8 +92,13 @@ struct nfs4_bitmap nfs4_sattr_bits(uint32_t set_mask);
 
 /* Looks name up. True and *id if known. Any thread. */
 typedef bool nfs4_idmap_fn(const char *name, uint32_t len, bool group, uint32_t *id);
-/* Sets the hook for all threads; NULL: no names. Call before the first message. */
-void nfs4_attr_set_idmap(nfs4_idmap_fn *fn);
+/* The name to be sent for id, at most NFS4_OWNER_MAX bytes. Its length; 0: send the number. */
+#define NFS4_OWNER_MAX 255
+typedef uint32_t nfs4_idname_fn(uint32_t id, bool group, char name[NFS4_OWNER_MAX + 1]);
+/* Sets the hooks for all threads; NULL: no names. Any number of times to the same functions. */
+void nfs4_attr_set_idmap(nfs4_idmap_fn *to_id, nfs4_idname_fn *to_name);
+/* What to_name says, or the number in decimal; terminated. Returns the length. */
+uint32_t nfs4_owner_format(uint32_t id, bool group, char buf[NFS4_OWNER_MAX + 1]);
 /* Reads an owner string; true if it is a number or known by the hook, else *id is NFS4_NOBODY. */
 bool nfs4_owner_parse(const char *s, uint32_t len, bool group, uint32_t *id);
 

@@ -413,6 +413,7 @@ static void client_init(struct nfs4_client *c, const struct nfs_mount_params *p)
 static void client_free(struct nfs4_client *c)
 {
 	rpc_client_free(c->base.rpc);
+	c->idmap = idmap_free(c->idmap);
 	nfs4_state_pump(c);
 	nfs4_lock_finish(&c->locks);
 	while (!TAILQ_EMPTY(&c->opens)) {
@@ -575,6 +576,11 @@ static struct nfs_client *nfs4_mount(const struct nfs_mount_params *p, struct er
 	}
 	client_init(c, p);
 	rp.ctx = rp.cb_ctx = c;
+	if (nfs4_names_init(c, p)) {
+		err_set(e, ERR_INTERNAL, "out of memory");
+		client_free(c);
+		return NULL;
+	}
 	if (make_identity(c)) {
 		err_set(e, ERR_INTERNAL, "no random numbers: %s", strerror(errno));
 		client_free(c);
@@ -625,7 +631,7 @@ static void nfs4_submit(struct nfs_client *base, struct nfs_op *op)
 	if (o)
 		nfs4_open_ref(o);
 	op->be.v4.kind = (uint8_t)op->type;
-	nfs4_task_start(c, op);
+	nfs4_names_start(c, op);
 }
 
 static void nfs4_cancel(struct nfs_client *base, struct nfs_op *op)

@@ -9,6 +9,7 @@
  *     nfs4_ops*.c     what each kind of op says and hears (the table of kinds)
  *     nfs4_open.c     open state
  *     nfs4_lock*.c    byte-range locks
+ *     nfs4_names.c    owners by name
  *     nfs4_sync.c     calls that a thread waits for: client ID, session, root
  *     nfs4_state.c    the state manager's thread: lease, time, work
  *     nfs4_recover.c  what it does when something was lost
@@ -25,6 +26,7 @@
 
 #include <stdatomic.h>
 
+#include "nfsproto/idmap.h"
 #include "nfsproto/nfs4_cb.h"
 #include "nfsproto/nfs4_compound.h"
 #include "nfsproto/nfs4_lock.h"
@@ -159,6 +161,7 @@ enum nfs4_task_state { /* nfs_op.be.v4.state, under slots.lock but for one step,
 #define NFS4_F_SLOT_KEPT 8u  /* has kept its slot and sequence id: SEQUENCE was answered DELAY */
 #define NFS4_F_LAST	 16u /* at unmount: goes although the client stops, is never retried */
 #define NFS4_F_UNCACHED	 32u /* the reply is too large for the server's cache */
+#define NFS4_F_NAMING	 64u /* waits for the name service */
 
 /* Starts (or starts again) an op whose kind is set. Any thread, no lock held. */
 void nfs4_task_start(struct nfs4_client *c, struct nfs_op *op);
@@ -234,6 +237,24 @@ int nfs4_sync_create_session(struct nfs4_client *c, struct nfs4_sync *s, unsigne
 /* op, which is not under way, was answered NFS4ERR_MOVED. True: it is to be started again, now as
  * the question where that is; it then ends with -EREMOTE. False: the log has been told. */
 bool nfs4_moved_ask(struct nfs4_client *c, struct nfs_op *op);
+
+/* --- owners by name (nfs4_names.c) --------------------------------------------------------- */
+
+/* Makes c->idmap as p wants it. 0 or -ENOMEM. */
+int nfs4_names_init(struct nfs4_client *c, const struct nfs_mount_params *p);
+/* Around what encodes and decodes attributes, on the same thread. leave: was there a name that is
+ * not known yet, so that an owner reads nobody? */
+void nfs4_names_enter(struct nfs4_client *c);
+bool nfs4_names_leave(void);
+/* In between: the same about what was decoded since the last call; it is forgotten. */
+bool nfs4_names_pending(void);
+/* op, which is not under way, has succeeded but for such names: true if it goes on, with a wait and
+ * another look at the attributes. */
+bool nfs4_names_wait(struct nfs4_client *c, struct nfs_op *op);
+/* Starts op, which may be a SETATTR with owners whose names must be known first. */
+void nfs4_names_start(struct nfs4_client *c, struct nfs_op *op);
+/* op was answered NFS4ERR_BADOWNER. True: it goes on, with names. False: the log has been told. */
+bool nfs4_names_refused(struct nfs4_client *c, struct nfs_op *op);
 
 /* --- open state (nfs4_open.c) -------------------------------------------------------------- */
 
@@ -358,7 +379,10 @@ struct nfs4_client {
 	unsigned connect_ms;
 	uint32_t slots_wanted;
 	bool soft;
-	unsigned soft_ms;	      /* soft: most time an op is retried */
+	unsigned soft_ms;    /* soft: most time an op is retried */
+	struct idmap *idmap; /* NULL: numbers only */
+	enum nfs_idmap idmap_mode;
+	atomic_bool send_names;	      /* instead of numbers */
 	struct nfs4_bitmap supported; /* in the root's file system; others may have more or less */
 	struct nfs4_bitmap stat_want; /* nfs4_bits_stat(): what a file system lacks is left out */
 

@@ -306,7 +306,7 @@ static int readdir_entry(const struct nfs4_entry *ent, bool plus, struct nfs_dir
 	/* With rdattr_error the entry is a name and no more (RFC 8881 5.8.1.12). */
 	if (!plus || (nfs4_bit(&a.mask, FATTR4_RDATTR_ERROR) && a.rdattr_error != NFS4_OK))
 		return 0;
-	if (nfs4_attrs_complete(&a)) {
+	if (!nfs4_names_pending() && nfs4_attrs_complete(&a)) {
 		out->have_attr = true;
 		out->attr = a.attr;
 	}

@@ -7,7 +7,6 @@
  * Here the server's answer to a bad value matters (RFC 8881 5.5, 18.30.3), which is why this is not
  * the decoder of nfs4_attr.c.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "nfsproto/nfs4_attr.h"
@@ -43,12 +42,12 @@ struct nfs4_bitmap nfs4_sattr_bits(uint32_t set_mask)
 
 /* --- client --------------------------------------------------------------------------------- */
 
-static void put_id(struct xdr_out *x, uint32_t id)
+static void put_id(struct xdr_out *x, uint32_t id, bool group)
 {
-	char s[12];
-	int n = snprintf(s, sizeof(s), "%u", id);
+	char s[NFS4_OWNER_MAX + 1];
+	uint32_t n = nfs4_owner_format(id, group, s);
 
-	xdr_put_opaque(x, s, (uint32_t)n);
+	xdr_put_opaque(x, s, n);
 }
 
 static void put_settime(struct xdr_out *x, bool now, const struct timespec *t)
@@ -68,9 +67,9 @@ void nfs4_sattr_encode(const struct nfs_sattr *s, uint8_t buf[NFS4_SATTR_MAX], s
 	if (s->mask & NFS_SET_MODE)
 		xdr_put_u32(&x, s->mode & 07777);
 	if (s->mask & NFS_SET_UID)
-		put_id(&x, s->uid);
+		put_id(&x, s->uid, false);
 	if (s->mask & NFS_SET_GID)
-		put_id(&x, s->gid);
+		put_id(&x, s->gid, true);
 	if (s->mask & SET_ATIME)
 		put_settime(&x, s->mask & NFS_SET_ATIME_NOW, &s->atime);
 	if (s->mask & SET_MTIME)

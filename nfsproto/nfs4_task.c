@@ -135,7 +135,9 @@ static int task_try_send(struct nfs4_client *c, struct nfs_op *op, uint32_t high
 	nfs4_comp_begin(&k, &op->call.args, c->minor);
 	if (op->slot)
 		task_put_sequence(c, op, &k, highest);
+	nfs4_names_enter(c);
 	task_kind(op)->put(c, op, &k);
+	nfs4_names_leave();
 	nfs4_comp_end(&k);
 	op->call.reply_max = (uint32_t)k.bound;
 	rc = rpc_call_submit(&op->call);
@@ -411,6 +413,12 @@ static void task_failed(struct nfs4_client *c, struct nfs_op *op, uint32_t statu
 		op->be.v4.flags |= NFS4_F_UNCACHED;
 		task_again(c, op, status, 0);
 		return;
+	case NFS4ERR_BADOWNER:
+		if (nfs4_names_refused(c, op))
+			nfs4_names_start(c, op);
+		else
+			nfs4_task_end(c, op, -EINVAL);
+		return;
 	case NFS4ERR_MOVED:
 		if (nfs4_moved_ask(c, op))
 			nfs4_task_start(c, op);
@@ -458,7 +466,7 @@ static int task_rpc_error(const struct nfs_op *op, int error)
 }
 
 /* rc: of the whole walk. The slot has been given back, the call is finished. */
-static void task_conclude(struct nfs4_client *c, struct nfs_op *op, int rc)
+static void task_conclude(struct nfs4_client *c, struct nfs_op *op, int rc, bool names)
 {
 	if (op->be.v4.flags & NFS4_F_PRIV) {
 		struct nfs4_sync *s = container_of(op, struct nfs4_sync, op);
@@ -473,7 +481,7 @@ static void task_conclude(struct nfs4_client *c, struct nfs_op *op, int rc)
 		nfs4_task_start(c, op);
 	else if (rc > 0)
 		task_failed(c, op, (uint32_t)rc);
-	else
+	else if (rc < 0 || !names || !nfs4_names_wait(c, op))
 		nfs4_task_end(c, op, rc < 0 ? task_rpc_error(op, rc) : 0);
 }
 
@@ -501,7 +509,7 @@ static void task_done(struct rpc_call *call, int error, struct xdr_in *res)
 	struct nfs4_client *c = call->ctx;
 	struct nfs4_sequence_res seq = {.status_flags = 0};
 	enum nfs4_slot_end end = NFS4_SLOT_USED;
-	bool has_slot = op->slot != NULL, busy = false;
+	bool has_slot = op->slot != NULL, busy = false, names = false;
 	struct nfs_op *next = NULL;
 	struct nfs4_reply r;
 	uint32_t highest = 0;
@@ -540,7 +548,9 @@ static void task_done(struct rpc_call *call, int error, struct xdr_in *res)
 			nfs4_state_flags(c, seq.status_flags);
 	}
 	if (rc == 0) {
+		nfs4_names_enter(c);
 		rc = task_kind(op)->get(c, op, &r);
+		names = nfs4_names_leave();
 		if (rc == 0)
 			rc = nfs4_reply_end(&r);
 	}
@@ -551,5 +561,5 @@ static void task_done(struct rpc_call *call, int error, struct xdr_in *res)
 	if (op->be.v4.flags & NFS4_F_PRIV)
 		container_of(op, struct nfs4_sync, op)->walked = error ? 0 : r.walked;
 	rpc_call_finish(call);
-	task_conclude(c, op, rc);
+	task_conclude(c, op, rc, names);
 }

@@ -372,6 +372,13 @@ struct nfs_op {
 	TAILQ_ENTRY(nfs_op) link;
 };
 
+/* Owners travel over NFSv4 as numbers or as names (user@domain). */
+enum nfs_idmap {
+	NFS_IDMAP_AUTO,	   /* understands both; sends numbers, or names to servers that want them */
+	NFS_IDMAP_NUMERIC, /* a name is nobody */
+	NFS_IDMAP_NAME,	   /* understands both, sends names */
+};
+
 struct nfs_mount_params {
 	enum rpc_proto proto;
 	const char *host;   /* name or address, [..] around IPv6 already removed */
@@ -387,6 +394,8 @@ struct nfs_mount_params {
 	uint32_t rsize, wsize; /* 0: the largest both sides like, at most 1 MiB */
 	struct rpc_cred cred;  /* for the mount itself and for state that belongs to no user */
 	struct mem_pool *pool;
+	enum nfs_idmap idmap;	  /* v4 */
+	const char *idmap_domain; /* NULL: as /etc/idmapd.conf says, else the host's */
 	unsigned connect_ms, timeo_ms, retrans;
 	bool soft;
 	uint32_t inline_size, credits;

@@ -244,12 +244,38 @@ static void owners_are_numbers_names_or_nobody(void **state)
 			cases[i].known);
 		assert_int_equal(id, cases[i].id);
 	}
-	nfs4_attr_set_idmap(know_root);
+	nfs4_attr_set_idmap(know_root, NULL);
 	assert_true(nfs4_owner_parse("root@domain", 11, false, &id) && id == 0);
 	assert_true(nfs4_owner_parse("root@domain", 11, true, &id) && id == 5);
 	assert_false(nfs4_owner_parse("who@domain", 10, false, &id));
 	assert_int_equal(id, NFS4_NOBODY);
-	nfs4_attr_set_idmap(NULL);
+	nfs4_attr_set_idmap(NULL, NULL);
+}
+
+static uint32_t name_root(uint32_t id, bool group, char name[NFS4_OWNER_MAX + 1])
+{
+	if (id)
+		return 0;
+	strcpy(name, group ? "wheel@domain" : "root@domain");
+	return (uint32_t)strlen(name);
+}
+
+static void owners_are_sent_by_name_where_there_is_one(void **state)
+{
+	struct nfs_sattr s = {.mask = NFS_SET_UID | NFS_SET_GID, .gid = 7};
+	uint8_t vals[NFS4_SATTR_MAX];
+	char name[NFS4_OWNER_MAX + 1];
+	struct nfs4_fattr f;
+
+	assert_int_equal(nfs4_owner_format(0, false, name), 1);
+	assert_string_equal(name, "0");
+	nfs4_attr_set_idmap(NULL, name_root);
+	assert_int_equal(nfs4_owner_format(0, true, name), 12);
+	assert_string_equal(name, "wheel@domain");
+	nfs4_sattr_encode(&s, vals, &f);
+	assert_int_equal(f.vals.len, 4 + 12 + 4 + 4);
+	assert_memory_equal(f.vals.data, "\0\0\0\013root@domain\0\0\0\0\0017\0\0\0", f.vals.len);
+	nfs4_attr_set_idmap(NULL, NULL);
 }
 
 /* --- attributes to be set --------------------------------------------------------------------- */
@@ -348,6 +374,7 @@ int main(void)
 		cmocka_unit_test(lists_are_kept_as_bytes),
 		cmocka_unit_test(all_that_is_encodable_comes_back),
 		cmocka_unit_test(owners_are_numbers_names_or_nobody),
+		cmocka_unit_test(owners_are_sent_by_name_where_there_is_one),
 		cmocka_unit_test(attributes_to_set_match_the_rfc),
 		cmocka_unit_test(the_largest_attributes_to_set_fit),
 		cmocka_unit_test(refusals_say_why),

@@ -110,6 +110,18 @@ static void versions_are_named_as_mount_nfs_does(void **state)
 	}
 }
 
+static void owners_may_be_names(void **state)
+{
+	assert_int_equal(PARSE("s:/", "/m"), 0);
+	assert_int_equal(o.idmap, NFS_IDMAP_AUTO);
+	assert_null(o.idmap_domain);
+	assert_int_equal(WITH("idmap=name,idmap_domain=a.example,idmap_domain=b.example"), 0);
+	assert_int_equal(o.idmap, NFS_IDMAP_NAME);
+	assert_string_equal(o.idmap_domain, "b.example");
+	assert_int_equal(WITH("idmap=numeric"), 0);
+	assert_int_equal(o.idmap, NFS_IDMAP_NUMERIC);
+}
+
 static void the_last_one_counts(void **state)
 {
 	assert_int_equal(WITH("soft,hard,port=1,port=2,proto=tcp,rdma"), 0);
@@ -184,6 +196,8 @@ static void wrong_options_are_named(void **state)
 		{"vers=4,minorversion=0", "4.0 is too old"},
 		{"vers=2", "2 is too old"},
 		{"minorversion=3", "1 or 2"},
+		{"idmap=both", "auto, numeric or name"},
+		{"idmap_domain=a@b", "example.net"},
 		{"vers=3,minorversion=1", "contradicts"},
 		{"vers=4.1,minorversion=2", "contradicts"},
 		{"vers=5", "vers=5"},
@@ -257,6 +271,7 @@ int main(void)
 		cmocka_unit_test_teardown(options_may_stand_anywhere, finish),
 		cmocka_unit_test_teardown(all_values_are_taken, finish),
 		cmocka_unit_test_teardown(versions_are_named_as_mount_nfs_does, finish),
+		cmocka_unit_test_teardown(owners_may_be_names, finish),
 		cmocka_unit_test_teardown(the_last_one_counts, finish),
 		cmocka_unit_test_teardown(mount_options_are_passed_or_passed_over, finish),
 		cmocka_unit_test_teardown(other_users_bring_permission_checks, finish),
