@@ -300,6 +300,13 @@ static int limits(struct nfs4_client *c, const struct nfs_mount_params *p, struc
 		info->lease_s = info->lease_s < LEASE_MIN ? LEASE_MIN : LEASE_MAX;
 	}
 	info->slots = c->slots.max;
+	/* RFC 8881 4.2.3: nobody here keeps the names to get new ones by */
+	if (nfs4_bit(&s.u.fsinfo.mask, FATTR4_FH_EXPIRE_TYPE) &&
+		s.u.fsinfo.fh_expire_type != FH4_PERSISTENT)
+		log_info("%s: file handles of this server may expire (type 0x%x): what is in use "
+			 "then "
+			 "becomes stale, and is found again by its name when it is next opened",
+			c->server, s.u.fsinfo.fh_expire_type);
 	return 0;
 }
 

@@ -21,8 +21,8 @@ ganesha_missing() { # says why it cannot run here; fails if it can
 	return 1
 }
 
-ganesha_config() { # [PSEUDO=PATH...]; GANESHA_OWNERS, GANESHA_EXPORT: more settings
-	local e id=1
+ganesha_config() { # [PSEUDO=PATH[;SETTINGS]...]; GANESHA_OWNERS: more settings
+	local e id=1 path
 	cat <<-E
 		NFS_CORE_PARAM { NFS_Port = 2049; MNT_Port = 20491; NLM_Port = 20492; Enable_RQUOTA = false;
 			Protocols = 3, 4; mount_path_pseudo = true; }
@@ -31,10 +31,11 @@ ganesha_config() { # [PSEUDO=PATH...]; GANESHA_OWNERS, GANESHA_EXPORT: more sett
 		LOG { Default_Log_Level = EVENT; }
 	E
 	for e in "$@"; do
+		path=${e#*=}
 		cat <<-E
-			EXPORT { Export_Id = $id; Pseudo = "${e%%=*}"; Path = "${e#*=}"; Access_Type = RW;
+			EXPORT { Export_Id = $id; Pseudo = "${e%%=*}"; Path = "${path%%;*}"; Access_Type = RW;
 				Squash = No_Root_Squash; SecType = sys; Transports = TCP; Protocols = 3, 4;
-				${GANESHA_EXPORT:-} FSAL { Name = VFS; } }
+				$(cut -s -d";" -f2- <<< "$path") FSAL { Name = VFS; } }
 		E
 		id=$((id + 1))
 	done
