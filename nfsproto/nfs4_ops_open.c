@@ -126,7 +126,8 @@ static int get_open_rest(struct nfs_op *op, struct nfs4_reply *r)
 	return NFS4_AGAIN;
 }
 
-/* The attributes that an exclusive create has left out. */
+/* The attributes that an exclusive create has left out, and the times that hold the verifier: the
+ * server names those in attrset, and they become the time of creation. */
 static uint32_t excl_missing(const struct nfs_op *op, const struct nfs4_bitmap *attrset)
 {
 	uint32_t mask = op->u.open.set.mask;
@@ -140,6 +141,12 @@ static uint32_t excl_missing(const struct nfs_op *op, const struct nfs4_bitmap *
 		if (!nfs4_bits_none(&both))
 			mask &= ~bit;
 	}
+	if (nfs4_bit(attrset, FATTR4_TIME_ACCESS) ||
+		nfs4_bit(attrset, FATTR4_TIME_ACCESS_SET))
+		mask |= mask & NFS_SET_ATIME ? 0 : NFS_SET_ATIME_NOW;
+	if (nfs4_bit(attrset, FATTR4_TIME_MODIFY) ||
+		nfs4_bit(attrset, FATTR4_TIME_MODIFY_SET))
+		mask |= mask & NFS_SET_MTIME ? 0 : NFS_SET_MTIME_NOW;
 	return mask;
 }
 
