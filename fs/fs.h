@@ -10,6 +10,7 @@
 #include <fuse3/fuse_lowlevel.h>
 
 #include "fs/inode.h"
+#include "fs/notify.h"
 #include "fs/options.h"
 #include "fs/request.h"
 #include "fs/stats.h"
@@ -22,7 +23,9 @@ struct fs {
 	struct nfs_client *client;
 	struct nfs_client_info info;
 	char skipped[1000]; /* proto=auto: why transports before the chosen one did not work */
+	bool shared;	    /* users other than the one who mounted may be let in */
 	struct inode_table *inodes;
+	struct notifier *notifier;
 	struct fuse_session *se;
 	uint32_t silly_tag;
 	bool posix_locks, flock_locks; /* on the server, else this machine's own */

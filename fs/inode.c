@@ -29,6 +29,7 @@ struct inode_table {
 	struct shard shards[SHARDS];
 	struct inode *root;
 	uint64_t root_major, root_minor; /* constant: its fsid */
+	struct names *names;
 	atomic_ullong generation;
 	uint64_t seed;
 };
@@ -100,7 +101,11 @@ static struct inode *inode_new(
 	ino->number = inode_number(t, attr);
 	ino->generation = atomic_fetch_add(&t->generation, 1);
 	atomic_init(&ino->refs, 1);
+	LIST_INIT(&ino->names_in);
+	LIST_INIT(&ino->names_of);
 	pthread_mutex_init(&ino->lock, NULL);
+	ino->attr = *attr;
+	grants_init(&ino->grants);
 	return ino;
 }
 
@@ -121,6 +126,7 @@ struct inode *inode_unref(struct inode *ino)
 			free(l);
 		}
 		pthread_mutex_destroy(&ino->lock);
+		grants_drop(&ino->grants);
 		free(ino);
 	}
 	return NULL;
@@ -134,6 +140,7 @@ struct inode_table *inode_table_new(const struct nfs_fh *root, const struct nfs_
 		return NULL;
 	t->seed = inode_clock() * 0x9e3779b97f4a7c15ull;
 	atomic_init(&t->generation, 1);
+	t->names = names_new();
 	for (unsigned i = 0; i < SHARDS; i++) {
 		pthread_mutex_init(&t->shards[i].lock, NULL);
 		t->shards[i].nchains = FIRST_CHAINS;
@@ -144,7 +151,7 @@ struct inode_table *inode_table_new(const struct nfs_fh *root, const struct nfs_
 	t->root_major = attr->fsid_major;
 	t->root_minor = attr->fsid_minor;
 	t->root = inode_lookup(t, root, attr);
-	if (!t->root)
+	if (!t->root || !t->names)
 		return inode_table_free(t);
 	return t;
 }
@@ -161,12 +168,14 @@ struct inode_table *inode_table_free(struct inode_table *t)
 
 			while ((ino = LIST_FIRST(&s->chains[c]))) {
 				LIST_REMOVE(ino, hash);
+				names_leave(t->names, ino);
 				inode_unref(ino);
 			}
 		}
 		free(s->chains);
 		pthread_mutex_destroy(&s->lock);
 	}
+	names_free(t->names);
 	free(t);
 	return NULL;
 }
@@ -174,6 +183,11 @@ struct inode_table *inode_table_free(struct inode_table *t)
 struct inode *inode_table_root(struct inode_table *t)
 {
 	return t->root;
+}
+
+struct names *inode_table_names(struct inode_table *t)
+{
+	return t->names;
 }
 
 unsigned inode_table_count(struct inode_table *t)
@@ -243,6 +257,18 @@ struct inode *inode_lookup(
 	return ino;
 }
 
+bool inode_hold(struct inode_table *t, struct inode *ino)
+{
+	struct shard *s = shard_of(t, fh_hash(t, &ino->fh));
+	bool there;
+
+	pthread_mutex_lock(&s->lock);
+	there = ino->nlookup > 0;
+	ino->nlookup += there;
+	pthread_mutex_unlock(&s->lock);
+	return there;
+}
+
 struct inode *inode_find(struct inode_table *t, const struct nfs_fh *fh)
 {
 	uint64_t hash = fh_hash(t, fh);
@@ -274,8 +300,10 @@ void inode_forget(struct inode_table *t, struct inode *ino, uint64_t n)
 		}
 	}
 	pthread_mutex_unlock(&s->lock);
-	if (gone)
+	if (gone) {
+		names_leave(t->names, ino);
 		inode_unref(ino);
+	}
 }
 
 struct inode *inode_next_silly(struct inode_table *t, struct silly **silly)
@@ -326,6 +354,88 @@ uint64_t inode_clock(void)
 void inode_touch(struct inode *ino)
 {
 	atomic_store_explicit(&ino->touched, inode_clock(), memory_order_relaxed);
+}
+
+static bool same_time(struct timespec a, struct timespec b)
+{
+	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+bool inode_note_attr(struct inode *ino, const struct nfs_attr *attr, uint64_t seen)
+{
+	const struct nfs_attr *was = &ino->attr;
+	bool lost = false, rights, ctime;
+
+	pthread_mutex_lock(&ino->lock);
+	if (seen >= ino->attr_seen) {
+		ctime = !same_time(was->ctime, attr->ctime) || was->change != attr->change;
+		rights = was->mode != attr->mode || was->uid != attr->uid || was->gid != attr->gid;
+		if (ctime || rights) {
+			grants_drop(&ino->grants);
+			ino->rights_seen = seen;
+		}
+		lost = (was->mode & ~attr->mode & 0111) || was->uid != attr->uid ||
+		       was->gid != attr->gid ||
+		       (ctime && !rights && same_time(was->mtime, attr->mtime));
+		lost = lost && attr->type == NFS_DIR;
+		ino->attr = *attr;
+		ino->attr_seen = seen;
+	}
+	pthread_mutex_unlock(&ino->lock);
+	return lost;
+}
+
+bool inode_known_attr(struct inode *ino, uint64_t since, struct nfs_attr *attr, uint64_t *seen)
+{
+	uint64_t touched = atomic_load_explicit(&ino->touched, memory_order_relaxed);
+	bool known;
+
+	pthread_mutex_lock(&ino->lock);
+	known = ino->attr_seen > since && ino->attr_seen > touched;
+	*seen = ino->attr_seen;
+	*attr = ino->attr;
+	pthread_mutex_unlock(&ino->lock);
+	return known;
+}
+
+uint32_t inode_mode(struct inode *ino, uint64_t *seen)
+{
+	uint32_t mode;
+
+	pthread_mutex_lock(&ino->lock);
+	mode = ino->attr.mode;
+	*seen = ino->attr_seen;
+	pthread_mutex_unlock(&ino->lock);
+	return mode;
+}
+
+void inode_doubt(struct inode *ino)
+{
+	pthread_mutex_lock(&ino->lock);
+	ino->attr_seen = 0;
+	ino->rights_seen = inode_clock();
+	grants_drop(&ino->grants);
+	pthread_mutex_unlock(&ino->lock);
+}
+
+void inode_note_access(struct inode *ino, const struct rpc_cred *cred, uint32_t known,
+	uint32_t allowed, uint64_t seen)
+{
+	pthread_mutex_lock(&ino->lock);
+	if (seen >= ino->rights_seen)
+		grant_put(&ino->grants, cred, known, allowed, seen);
+	pthread_mutex_unlock(&ino->lock);
+}
+
+bool inode_known_access(struct inode *ino, const struct rpc_cred *cred, uint32_t want,
+	uint64_t since, uint32_t *allowed)
+{
+	bool known;
+
+	pthread_mutex_lock(&ino->lock);
+	known = grant_get(&ino->grants, cred, want, since, allowed);
+	pthread_mutex_unlock(&ino->lock);
+	return known;
 }
 
 bool inode_keep_cache(struct inode *ino, uint64_t change)

@@ -25,10 +25,13 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include "fs/grant.h"
+#include "fs/names.h"
 #include "nfsproto/nfs_client.h"
 
 struct inode_table;
 struct file;
+struct name;
 struct silly;
 
 /* Somebody who may hold locks on an inode, through an open file. */
@@ -53,9 +56,17 @@ struct inode {
 	/* When attributes last changed through this mount, on inode_clock(): listed attributes that
 	 * are older must not be believed. */
 	_Atomic uint64_t touched;
-	atomic_bool is_silly; /* its last name is a silly one: shown with no links */
+	atomic_bool is_silly;	 /* its last name is a silly one: shown with no links */
+	atomic_uint taking_back; /* what notify has to do for this directory */
+
+	LIST_HEAD(, name) names_in, names_of; /* names.c, under its lock */
+	bool left;			      /* names.c */
 
 	pthread_mutex_t lock; /* what follows */
+	uint64_t attr_seen;   /* when the server was asked for attr; 0: never, or it may be wrong */
+	struct nfs_attr attr; /* the newest known */
+	struct grant_list grants;
+	uint64_t rights_seen; /* what was asked before that is not to be granted from */
 	unsigned nopen;
 	bool have_change;
 	uint64_t change; /* the change attribute that the kernel's cached pages belong to */
@@ -72,6 +83,8 @@ struct inode {
 struct inode_table *inode_table_new(const struct nfs_fh *root, const struct nfs_attr *attr);
 /* No request may be under way. Accepts NULL, returns NULL. */
 struct inode_table *inode_table_free(struct inode_table *t);
+/* The names of its inodes. */
+struct names *inode_table_names(struct inode_table *t);
 
 struct inode *inode_table_root(struct inode_table *t);
 unsigned inode_table_count(struct inode_table *t); /* for statistics and tests */
@@ -87,6 +100,8 @@ bool inode_same_fs(const struct inode *a, const struct inode *b);
  * the kernel or take it back with inode_forget(). NULL when out of memory. Any thread. */
 struct inode *inode_lookup(
 	struct inode_table *t, const struct nfs_fh *fh, const struct nfs_attr *attr);
+/* One more lookup for an inode that the caller has a reference on. False: it has left the table. */
+bool inode_hold(struct inode_table *t, struct inode *ino);
 /* The inode of fh with one more reference, or NULL if there is none. Any thread. */
 struct inode *inode_find(struct inode_table *t, const struct nfs_fh *fh);
 /* Takes n lookups back; at the last one the inode leaves the table. Any thread. */
@@ -106,6 +121,23 @@ uint64_t inode_id(struct inode_table *t, const struct inode *ino);
 /* Monotonic nanoseconds. */
 uint64_t inode_clock(void);
 void inode_touch(struct inode *ino);
+
+/* The server was asked for attr at `seen`. True if somebody may have lost the right to search a
+ * directory: its mode lets fewer in, it has another owner, or it was changed otherwise than by a
+ * name made or removed in it (an ACL). */
+bool inode_note_attr(struct inode *ino, const struct nfs_attr *attr, uint64_t seen);
+/* What the server said after `since`, if nothing was changed through this mount meanwhile. *seen:
+ * when. */
+bool inode_known_attr(struct inode *ino, uint64_t since, struct nfs_attr *attr, uint64_t *seen);
+/* The mode that was seen last, right or not, and when. */
+uint32_t inode_mode(struct inode *ino, uint64_t *seen);
+/* Attributes and rights must be asked for again (the handle is stale). */
+void inode_doubt(struct inode *ino);
+/* What the server lets cred do, see grant.h. */
+void inode_note_access(struct inode *ino, const struct rpc_cred *cred, uint32_t known,
+	uint32_t allowed, uint64_t seen);
+bool inode_known_access(struct inode *ino, const struct rpc_cred *cred, uint32_t want,
+	uint64_t since, uint32_t *allowed);
 
 /* At open: may the kernel keep the pages that it has? change: the change attribute as of this
  * open.*/

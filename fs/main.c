@@ -145,6 +145,9 @@ static int make_fs(struct fs *fs, const struct options *o, char *why, size_t siz
 	size_t spare = o->cache_size / 4;
 
 	fs->opt = o;
+	/* Whoever gave us a device in place of a mount point may have let others in. */
+	fs->shared = !o->default_permissions &&
+		     (o->allow_other || o->allow_root || !strncmp(o->mountpoint, "/dev/fd/", 8));
 	request_pool_init(&fs->requests);
 	pthread_mutex_init(&fs->handles_lock, NULL);
 	pthread_mutex_init(&fs->silly_lock, NULL);
@@ -184,6 +187,7 @@ static void unmake_fs(struct fs *fs, bool mounted)
 		fs_remove_silly(fs);
 	fs->client = nfs_client_free(fs->client);
 	fs->inval = inval_stop(fs->inval);
+	fs->notifier = notifier_stop(fs->notifier);
 	if (fs->se && mounted) {
 		fuse_session_unmount(fs->se);
 		fuse_session_destroy(fs->se);
@@ -224,7 +228,8 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 		return 1;
 	}
 	catch_signals(o->foreground);
-	w = workers_start(fs, o->workers);
+	fs->notifier = notifier_start(fs);
+	w = fs->notifier ? workers_start(fs, o->workers) : NULL;
 	if (!w)
 		err_set(&e, ERR_INTERNAL, "threads or memory for them cannot be had");
 	else if (!wait_for_init(fs, w, &e)) {

@@ -92,12 +92,26 @@ struct silly {
 
 /* Attributes of ino as stat(2) shows them. */
 void ops_stat(const struct inode *ino, const struct nfs_attr *a, struct stat *st);
-/* Fills e for an inode that inode_lookup() gave. */
-void ops_entry(
-	struct fs *fs, struct inode *ino, const struct nfs_attr *a, struct fuse_entry_param *e);
-/* Ends r with an entry for fh, or with error if that is not 0. */
-void ops_end_entry(
+/* The server was asked for attributes of ino at `seen`: notes them, and has the kernel doubt what
+ * they make doubtful. */
+void ops_note(struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t seen);
+/* Fills e for name in dir, an inode that inode_lookup() gave; the server was asked at `seen`, and
+ * has let the caller search dir. */
+void ops_entry(struct fs *fs, struct inode *dir, const char *name, struct inode *ino,
+	const struct nfs_attr *a, uint64_t seen, struct fuse_entry_param *e);
+/* Ends r with an entry for r->name in r->inode2, whose handle is fh, or with error if that is not
+ * 0. attr: in an op of r, as of `seen`. */
+void ops_end_entry(struct request *r, int error, const struct nfs_fh *fh,
+	const struct nfs_attr *attr, uint64_t seen);
+/* The same for a name that r has just made. */
+void ops_end_made(
 	struct request *r, int error, const struct nfs_fh *fh, const struct nfs_attr *attr);
+/* The server was asked to make (made) or remove name in dir, with this result. */
+void ops_changed(struct fs *fs, struct inode *dir, const char *name, bool made, int error);
+/* Since when what the server has said about attributes and rights is believed. */
+uint64_t ops_attr_since(const struct fs *fs);
+/* All that ACCESS can ask about ino. */
+uint32_t ops_access_bits(const struct inode *ino);
 
 /* Sends a COMMIT of r->file, step follows; and evaluates it: 0 or a negative errno. r->gen is
  * inode_dirty()'s. */

@@ -48,6 +48,7 @@ struct dir {
 	struct handle handle; /* first */
 	struct inode *inode;  /* a reference */
 	struct rpc_cred cred;
+	bool may_search;      /* the one who opened it may look names up */
 	pthread_mutex_t lock; /* what follows */
 	uint8_t verf[NFS_VERF_SIZE];
 	struct dirbuf *buf;
@@ -79,7 +80,7 @@ static void dir_free(struct handle *h)
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-static void opendir_reply(struct request *r)
+static void opendir_reply(struct request *r, bool may_search)
 {
 	struct dir *d = calloc(1, sizeof(*d));
 	struct fuse_file_info fi = {.fh = (uintptr_t)d};
@@ -92,6 +93,7 @@ static void opendir_reply(struct request *r)
 	}
 	d->inode = inode_ref(r->inode);
 	d->cred = r->cred;
+	d->may_search = may_search;
 	pthread_mutex_init(&d->lock, NULL);
 	fs_add_handle(fs, &d->handle, dir_free);
 	fuse = request_take_fuse(r);
@@ -102,16 +104,25 @@ static void opendir_reply(struct request *r)
 	}
 }
 
+static void opendir_allowed(struct request *r, uint32_t allowed)
+{
+	if (allowed & NFS_ACCESS_READ)
+		opendir_reply(r, allowed & NFS_ACCESS_LOOKUP);
+	else
+		request_end(r, -EACCES);
+}
+
 static void opendir_checked(struct request *r)
 {
 	struct nfs_op *op = &r->first.op;
 
-	if (op->error)
+	if (op->error) {
 		request_end(r, op->error);
-	else if (!(op->u.access.allowed & NFS_ACCESS_READ))
-		request_end(r, -EACCES);
-	else
-		opendir_reply(r);
+		return;
+	}
+	ops_note(r->fs, r->inode, &op->u.access.attr, r->born);
+	inode_note_access(r->inode, &r->cred, op->u.access.want, op->u.access.allowed, r->born);
+	opendir_allowed(r, op->u.access.allowed);
 }
 
 void ops_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -119,17 +130,23 @@ void ops_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	struct fs *fs = fs_of(req);
 	struct request *r = request_new(fs, req);
 	struct nfs_op *op;
+	uint32_t allowed;
 
 	if (!r)
 		return;
 	r->inode = inode_ref(inode_of(fs->inodes, ino));
-	if (fs->opt->default_permissions) { /* the kernel has looked */
-		opendir_reply(r);
+	if (fs->opt->default_permissions) { /* the kernel has looked, and looks at each walk */
+		opendir_reply(r, true);
+		return;
+	}
+	if (inode_known_access(r->inode, &r->cred, NFS_ACCESS_READ | NFS_ACCESS_LOOKUP,
+		    ops_attr_since(fs), &allowed)) {
+		opendir_allowed(r, allowed);
 		return;
 	}
 	op = request_op(r, NFS_ACCESS, access);
 	op->u.access.fh = r->inode->fh;
-	op->u.access.want = NFS_ACCESS_READ;
+	op->u.access.want = ops_access_bits(r->inode);
 	request_submit(r, opendir_checked);
 }
 
@@ -301,7 +318,8 @@ static struct inode *believe(
 		return NULL;
 	memcpy(fh.data, rec->text, rec->fhlen);
 	ino = inode_lookup(fs->inodes, &fh, &rec->attr);
-	if (ino && atomic_load_explicit(&ino->touched, memory_order_relaxed) >= b->asked) {
+	if (ino && (atomic_load_explicit(&ino->touched, memory_order_relaxed) >= b->asked ||
+			   notify_pending(ino))) {
 		inode_forget(fs->inodes, ino, 1);
 		return NULL;
 	}
@@ -330,10 +348,11 @@ static bool put_record(struct request *r, struct reply *out, const struct dirbuf
 	struct fuse_entry_param e = {0};
 	struct inode *ino = NULL;
 
-	if (r->plus && out->nserved < MAX_SERVED)
+	if (r->plus && r->dir->may_search && out->nserved < MAX_SERVED)
 		ino = believe(r->fs, b, rec, now);
 	if (ino) {
-		ops_entry(r->fs, ino, &rec->attr, &e);
+		ops_entry(r->fs, r->dir->inode, rec->text + rec->fhlen, ino, &rec->attr, b->asked,
+			&e);
 	} else {
 		e.attr.st_ino = rec->number;
 		e.attr.st_mode = attr_type_mode(rec->attr.type);

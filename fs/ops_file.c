@@ -17,6 +17,8 @@
 #include "fs/ops.h"
 #include "transport/log.h"
 
+#define OPEN_EXEC 0x20 /* the kernel's __FMODE_EXEC: execve(2) opens */
+
 /* --- open ------------------------------------------------------------------------------------- */
 
 /* Closes what nobody will release. Takes f and frees it. */
@@ -66,13 +68,80 @@ static struct fuse_file_info file_info(
 	};
 }
 
+static void open_reply(struct request *r)
+{
+	struct fs *fs = r->fs;
+	struct file *f = r->file;
+	struct fuse_file_info fi = file_info(fs, f, &r->first.op.u.open.attr);
+	fuse_req_t fuse = request_take_fuse(r);
+
+	request_free(r);
+	if (fuse_reply_open(fuse, &fi))
+		file_close(fs, f, NULL, 0);
+}
+
+/* The right that OPEN for reading does not tell: a server lets those read who may only execute, so
+ * that they can, and lets those read whom execve(2) must refuse. 0: there is no doubt. */
+static uint32_t open_doubt(const struct file *f, const struct nfs_attr *attr)
+{
+	if (f->flags & OPEN_EXEC)
+		return NFS_ACCESS_EXECUTE;
+	if ((f->flags & O_ACCMODE) == O_WRONLY)
+		return 0;
+	return (attr->mode & 0444) != 0444 && attr->mode & 0111 ? NFS_ACCESS_READ : 0;
+}
+
+static void open_allowed(struct request *r, bool allowed)
+{
+	if (allowed)
+		open_reply(r);
+	else
+		file_close(r->fs, r->file, r, -EACCES);
+}
+
+static void open_asked(struct request *r)
+{
+	struct nfs_op *op = &STAILQ_NEXT(&r->first, next)->op;
+	uint32_t doubt = open_doubt(r->file, &r->first.op.u.open.attr);
+
+	if (op->error) {
+		file_close(r->fs, r->file, r, op->error);
+		return;
+	}
+	inode_note_access(r->inode, &r->cred, op->u.access.want, op->u.access.allowed, r->born);
+	open_allowed(r, op->u.access.allowed & doubt);
+}
+
+static void open_ask(struct request *r)
+{
+	struct fs *fs = r->fs;
+	struct file *f = r->file;
+	uint32_t doubt = open_doubt(f, &r->first.op.u.open.attr), may;
+	struct part *p;
+
+	if (!doubt) {
+		open_reply(r);
+		return;
+	}
+	if (inode_known_access(r->inode, &r->cred, doubt, ops_attr_since(fs), &may)) {
+		open_allowed(r, may);
+		return;
+	}
+	p = request_part(r, NFS_ACCESS, sizeof(p->op.u.access));
+	if (!p) {
+		file_close(fs, f, r, -ENOMEM);
+		return;
+	}
+	p->op.u.access.fh = r->inode->fh;
+	p->op.u.access.want = ops_access_bits(r->inode);
+	r->first.settled = true;
+	request_submit_parts(r, open_asked);
+}
+
 static void open_done(struct request *r)
 {
 	struct nfs_op *op = &r->first.op;
-	struct fs *fs = r->fs;
 	struct file *f = r->file;
-	struct fuse_file_info fi;
-	fuse_req_t fuse;
 
 	if (op->error) {
 		free(f);
@@ -81,12 +150,8 @@ static void open_done(struct request *r)
 	}
 	if (f->flags & O_TRUNC)
 		inode_touch(r->inode);
-	file_opened(fs, f, r->inode, op->u.open.open);
-	fi = file_info(fs, f, &op->u.open.attr);
-	fuse = request_take_fuse(r);
-	request_free(r);
-	if (fuse_reply_open(fuse, &fi))
-		file_close(fs, f, NULL, 0);
+	file_opened(r->fs, f, r->inode, op->u.open.open);
+	open_ask(r);
 }
 
 void ops_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -124,6 +189,7 @@ static void create_done(struct request *r)
 		request_end(r, op->error);
 		return;
 	}
+	ops_changed(fs, r->inode2, r->name, true, 0);
 	ino = inode_lookup(fs->inodes, &op->u.open.fh, &op->u.open.attr);
 	if (!ino) {
 		/* it must be closed again, by the same request */
@@ -133,7 +199,7 @@ static void create_done(struct request *r)
 	}
 	inode_touch(ino);
 	file_opened(fs, f, ino, op->u.open.open);
-	ops_entry(fs, ino, &op->u.open.attr, &e);
+	ops_entry(fs, r->inode2, r->name, ino, &op->u.open.attr, inode_clock(), &e);
 	fi = file_info(fs, f, &op->u.open.attr);
 	fuse = request_take_fuse(r);
 	request_free(r);
@@ -162,7 +228,8 @@ void ops_create(
 		request_end(r, -ENOMEM);
 		return;
 	}
-	op->u.open.dir = inode_of(fs->inodes, parent)->fh;
+	r->inode2 = inode_ref(inode_of(fs->inodes, parent));
+	op->u.open.dir = r->inode2->fh;
 	op->u.open.flags = (fi->flags & (O_ACCMODE | O_TRUNC | O_EXCL)) | O_CREAT;
 	op->u.open.set.mask = NFS_SET_MODE;
 	op->u.open.set.mode = mode & 07777;

@@ -43,36 +43,116 @@ void ops_stat(const struct inode *ino, const struct nfs_attr *a, struct stat *st
 		st->st_nlink--;
 }
 
-void ops_entry(
-	struct fs *fs, struct inode *ino, const struct nfs_attr *a, struct fuse_entry_param *e)
+void ops_note(struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t seen)
+{
+	if (inode_note_attr(ino, a, seen))
+		notify_take_back(fs, ino);
+}
+
+uint64_t ops_attr_since(const struct fs *fs)
+{
+	return inode_clock() - (uint64_t)(fs->opt->attr_timeout * 1e9);
+}
+
+/* How long the kernel may believe names in dir. It lets everybody walk through those: where not
+ * everybody may search, it must ask at each walk, and the server decides. */
+static double entry_timeout(const struct fs *fs, struct inode *dir)
+{
+	uint64_t seen;
+
+	if (fs->shared && (inode_mode(dir, &seen) & 0111) != 0111)
+		return 0;
+	return fs->opt->entry_timeout;
+}
+
+/* Is the mode of dir, which that depends on, too old? The kernel does not look a directory up
+ * again while somebody works in it, and the root never. */
+static bool mode_is_old(const struct fs *fs, struct inode *dir)
+{
+	uint64_t seen;
+
+	if (!fs->shared || fs->opt->entry_timeout <= 0)
+		return false;
+	inode_mode(dir, &seen);
+	return seen <= ops_attr_since(fs);
+}
+
+void ops_entry(struct fs *fs, struct inode *dir, const char *name, struct inode *ino,
+	const struct nfs_attr *a, uint64_t seen, struct fuse_entry_param *e)
 {
 	*e = (struct fuse_entry_param){
 		.ino = inode_id(fs->inodes, ino),
 		.generation = ino->generation,
 		.attr_timeout = fs->opt->attr_timeout,
-		.entry_timeout = fs->opt->entry_timeout,
+		.entry_timeout = entry_timeout(fs, dir),
 	};
+	ops_note(fs, ino, a, seen);
+	/* what was asked before a change of names must not be answered after it */
+	if (seen <= atomic_load_explicit(&dir->touched, memory_order_relaxed))
+		seen = 0;
+	if (!names_put(inode_table_names(fs->inodes), dir, name, ino, seen,
+		    (uint64_t)(e->entry_timeout * 1e9)))
+		e->entry_timeout = 0;
 	ops_stat(ino, a, &e->attr);
 }
 
-void ops_end_entry(
-	struct request *r, int error, const struct nfs_fh *fh, const struct nfs_attr *attr)
+static void reply_entry(struct request *r, const struct fuse_entry_param *e)
 {
+	struct inode *ino = r->entry;
 	struct fs *fs = r->fs;
-	struct fuse_entry_param e;
-	struct inode *ino;
 	fuse_req_t fuse;
 
-	ino = error ? NULL : inode_lookup(fs->inodes, fh, attr);
-	if (!ino) {
+	fuse = request_take_fuse(r);
+	request_free(r);
+	if (fuse_reply_entry(fuse, e))
+		inode_forget(fs->inodes, ino, 1); /* the kernel did not take it */
+}
+
+static void end_entry(struct request *r)
+{
+	struct fuse_entry_param e;
+
+	ops_entry(r->fs, r->inode2, r->name, r->entry, r->attr, r->gen, &e);
+	reply_entry(r, &e);
+}
+
+void ops_end_entry(struct request *r, int error, const struct nfs_fh *fh,
+	const struct nfs_attr *attr, uint64_t seen)
+{
+	r->entry = error ? NULL : inode_lookup(r->fs->inodes, fh, attr);
+	if (!r->entry) {
 		request_end(r, error ? error : -ENOMEM);
 		return;
 	}
-	ops_entry(fs, ino, attr, &e);
-	fuse = request_take_fuse(r);
-	request_free(r);
-	if (fuse_reply_entry(fuse, &e))
-		inode_forget(fs->inodes, ino, 1); /* the kernel did not take it */
+	r->attr = attr;
+	r->gen = seen;
+	if (notify_pending(r->entry))
+		notify_then(r->fs, r, end_entry);
+	else
+		end_entry(r);
+}
+
+void ops_changed(struct fs *fs, struct inode *dir, const char *name, bool made, int error)
+{
+	struct names *names = inode_table_names(fs->inodes);
+	struct name_info was;
+
+	inode_touch(dir);
+	if (made || !names_get(names, dir, name, &was))
+		return;
+	inode_touch(was.ino); /* its links, its change time */
+	inode_unref(was.ino);
+	if (error)
+		names_doubt(names, dir, name);
+	else
+		names_drop(names, dir, name);
+}
+
+void ops_end_made(
+	struct request *r, int error, const struct nfs_fh *fh, const struct nfs_attr *attr)
+{
+	ops_changed(r->fs, r->inode2, r->name, true, error);
+	ops_end_entry(r, error, fh, attr, inode_clock());
 }
 
 /* --- lookup and forget ------------------------------------------------------------------------ */
@@ -80,8 +160,47 @@ void ops_end_entry(
 static void lookup_done(struct request *r)
 {
 	struct nfs_op *op = &r->first.op;
+	struct part *dir = STAILQ_NEXT(&r->first, next);
 
-	ops_end_entry(r, op->error, &op->u.lookup.fh, &op->u.lookup.attr);
+	if (dir && !dir->op.error)
+		ops_note(r->fs, r->inode2, &dir->op.u.getattr.attr, r->born);
+	/* Who is told what a name stands for, or that there is none, may search. */
+	if (!op->error || op->error == -ENOENT)
+		inode_note_access(
+			r->inode2, &r->cred, NFS_ACCESS_LOOKUP, NFS_ACCESS_LOOKUP, r->born);
+	ops_end_entry(r, op->error, &op->u.lookup.fh, &op->u.lookup.attr, r->born);
+}
+
+/* A name that the kernel was given to ask for at each walk: all that decides may be known. If it
+ * asks for a name that it could believe, it wants to know better. */
+static bool lookup_known(struct request *r)
+{
+	struct fs *fs = r->fs;
+	uint64_t since = ops_attr_since(fs), now = inode_clock(), seen;
+	struct nfs_op *op = &r->first.op;
+	struct fuse_entry_param e;
+	struct name_info info;
+	uint32_t may;
+	bool known;
+
+	if (!names_get(inode_table_names(fs->inodes), r->inode2, r->name, &info))
+		return false;
+	known = info.until < now && info.seen > now - (uint64_t)(fs->opt->entry_timeout * 1e9) &&
+		inode_known_access(r->inode2, &r->cred, NFS_ACCESS_LOOKUP, since, &may) && may &&
+		inode_known_attr(info.ino, since, &op->u.lookup.attr, &seen) &&
+		!notify_pending(info.ino) && inode_hold(fs->inodes, info.ino);
+	inode_unref(info.ino);
+	if (!known)
+		return false;
+	r->entry = info.ino;
+	e = (struct fuse_entry_param){
+		.ino = inode_id(fs->inodes, info.ino),
+		.generation = info.ino->generation,
+		.attr_timeout = fs->opt->attr_timeout - (now - seen) / 1e9,
+	};
+	ops_stat(info.ino, &op->u.lookup.attr, &e.attr);
+	reply_entry(r, &e);
+	return true;
 }
 
 void ops_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
@@ -92,13 +211,22 @@ void ops_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 
 	if (!r)
 		return;
+	r->inode2 = inode_ref(inode_of(fs->inodes, parent));
 	op = request_op(r, NFS_LOOKUP, lookup);
-	op->u.lookup.dir = inode_of(fs->inodes, parent)->fh;
+	op->u.lookup.dir = r->inode2->fh;
 	if (!request_set_name(r->name, &op->u.lookup.name, name)) {
 		request_end(r, -ENAMETOOLONG);
 		return;
 	}
-	request_submit(r, lookup_done);
+	if (lookup_known(r))
+		return;
+	if (mode_is_old(fs, r->inode2)) {
+		struct part *p = request_part(r, NFS_GETATTR, sizeof(p->op.u.getattr));
+
+		if (p)
+			p->op.u.getattr.fh = r->inode2->fh;
+	}
+	request_submit_parts(r, lookup_done);
 }
 
 void ops_forget(fuse_req_t req, fuse_ino_t ino, uint64_t nlookup)
@@ -136,10 +264,12 @@ static void getattr_done(struct request *r)
 {
 	struct nfs_op *op = &r->first.op;
 
-	if (op->error)
+	if (op->error) {
 		request_end(r, op->error);
-	else
-		end_attr(r, &op->u.getattr.attr);
+		return;
+	}
+	ops_note(r->fs, r->inode, &op->u.getattr.attr, r->born);
+	end_attr(r, &op->u.getattr.attr);
 }
 
 void ops_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -159,10 +289,12 @@ static void setattr_done(struct request *r)
 	struct nfs_op *op = &r->first.op;
 
 	inode_touch(r->inode);
-	if (op->error)
+	if (op->error) {
 		request_end(r, op->error);
-	else
-		end_attr(r, &op->u.setattr.attr);
+		return;
+	}
+	ops_note(r->fs, r->inode, &op->u.setattr.attr, inode_clock());
+	end_attr(r, &op->u.setattr.attr);
 }
 
 void ops_setattr(
@@ -192,38 +324,60 @@ void ops_setattr(
 	request_submit(r, setattr_done);
 }
 
+uint32_t ops_access_bits(const struct inode *ino)
+{
+	uint32_t bits = NFS_ACCESS_READ | NFS_ACCESS_MODIFY | NFS_ACCESS_EXTEND;
+
+	return bits |
+	       (ino->type == NFS_DIR ? NFS_ACCESS_LOOKUP | NFS_ACCESS_DELETE : NFS_ACCESS_EXECUTE);
+}
+
+static void access_end(struct request *r, uint32_t allowed)
+{
+	uint32_t want = (uint32_t)r->flags;
+
+	request_end(r, (allowed & want) == want ? 0 : -EACCES);
+}
+
 static void access_done(struct request *r)
 {
 	struct nfs_op *op = &r->first.op;
-	int error = op->error;
 
-	if (!error && (op->u.access.allowed & op->u.access.want) != op->u.access.want)
-		error = -EACCES;
-	request_end(r, error);
+	if (op->error) {
+		request_end(r, op->error);
+		return;
+	}
+	ops_note(r->fs, r->inode, &op->u.access.attr, r->born);
+	inode_note_access(r->inode, &r->cred, op->u.access.want, op->u.access.allowed, r->born);
+	access_end(r, op->u.access.allowed);
 }
 
 void ops_access(fuse_req_t req, fuse_ino_t ino, int mask)
 {
 	struct fs *fs = fs_of(req);
 	struct request *r = request_new(fs, req);
+	uint32_t want = 0, allowed;
 	struct nfs_op *op;
-	uint32_t want = 0;
 
 	if (!r)
 		return;
 	r->inode = inode_ref(inode_of(fs->inodes, ino));
-	op = request_op(r, NFS_ACCESS, access);
-	op->u.access.fh = r->inode->fh;
+	want |= mask & R_OK ? NFS_ACCESS_READ : 0;
+	want |= mask & W_OK ? NFS_ACCESS_MODIFY | NFS_ACCESS_EXTEND : 0;
 	if (r->inode->type == NFS_DIR) {
-		want |= mask & R_OK ? NFS_ACCESS_READ : 0;
-		want |= mask & W_OK ? NFS_ACCESS_MODIFY | NFS_ACCESS_EXTEND | NFS_ACCESS_DELETE : 0;
+		want |= mask & W_OK ? NFS_ACCESS_DELETE : 0;
 		want |= mask & X_OK ? NFS_ACCESS_LOOKUP : 0;
 	} else {
-		want |= mask & R_OK ? NFS_ACCESS_READ : 0;
-		want |= mask & W_OK ? NFS_ACCESS_MODIFY | NFS_ACCESS_EXTEND : 0;
 		want |= mask & X_OK ? NFS_ACCESS_EXECUTE : 0;
 	}
-	op->u.access.want = want;
+	r->flags = (int)want;
+	if (inode_known_access(r->inode, &r->cred, want, ops_attr_since(fs), &allowed)) {
+		access_end(r, allowed);
+		return;
+	}
+	op = request_op(r, NFS_ACCESS, access);
+	op->u.access.fh = r->inode->fh;
+	op->u.access.want = ops_access_bits(r->inode); /* the next may ask for others */
 	request_submit(r, access_done);
 }
 

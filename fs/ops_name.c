@@ -27,7 +27,7 @@ static void create_done(struct request *r)
 {
 	struct nfs_op *op = &r->first.op;
 
-	ops_end_entry(r, op->error, &op->u.create.fh, &op->u.create.attr);
+	ops_end_made(r, op->error, &op->u.create.fh, &op->u.create.attr);
 }
 
 /* A request for making name, its first op ready for submission once more is filled in; NULL if it
@@ -41,8 +41,9 @@ static struct request *create_begin(
 
 	if (!r)
 		return NULL;
+	r->inode2 = inode_ref(inode_of(fs->inodes, parent));
 	op = request_op(r, NFS_CREATE, create);
-	op->u.create.dir = inode_of(fs->inodes, parent)->fh;
+	op->u.create.dir = r->inode2->fh;
 	op->u.create.type = type;
 	op->u.create.set.mask = NFS_SET_MODE;
 	op->u.create.set.mode = mode & 07777;
@@ -57,7 +58,7 @@ static void mknod_close_done(struct request *r)
 {
 	struct nfs_op *made = &STAILQ_NEXT(&r->first, next)->op;
 
-	ops_end_entry(r, 0, &made->u.open.fh, &made->u.open.attr);
+	ops_end_made(r, 0, &made->u.open.fh, &made->u.open.attr);
 }
 
 static void mknod_open_done(struct request *r)
@@ -87,7 +88,8 @@ static void make_regular(fuse_req_t req, fuse_ino_t parent, const char *name, mo
 		request_end(r, -ENOMEM);
 		return;
 	}
-	p->op.u.open.dir = inode_of(fs->inodes, parent)->fh;
+	r->inode2 = inode_ref(inode_of(fs->inodes, parent));
+	p->op.u.open.dir = r->inode2->fh;
 	p->op.u.open.flags = O_WRONLY | O_CREAT | O_EXCL;
 	p->op.u.open.set.mask = NFS_SET_MODE;
 	p->op.u.open.set.mode = mode & 07777;
@@ -154,7 +156,7 @@ static void link_done(struct request *r)
 	struct nfs_op *op = &r->first.op;
 
 	inode_touch(r->inode);
-	ops_end_entry(r, op->error, &op->u.link.fh, &op->u.link.attr);
+	ops_end_made(r, op->error, &op->u.link.fh, &op->u.link.attr);
 }
 
 void ops_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t newparent, const char *newname)
@@ -168,8 +170,9 @@ void ops_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t newparent, const char *
 	r->inode = inode_ref(inode_of(fs->inodes, ino));
 	op = request_op(r, NFS_LINK, link);
 	op->u.link.fh = r->inode->fh;
-	op->u.link.dir = inode_of(fs->inodes, newparent)->fh;
-	if (!inode_same_fs(r->inode, inode_of(fs->inodes, newparent))) {
+	r->inode2 = inode_ref(inode_of(fs->inodes, newparent));
+	op->u.link.dir = r->inode2->fh;
+	if (!inode_same_fs(r->inode, r->inode2)) {
 		request_end(r, -EXDEV);
 		return;
 	}
@@ -321,6 +324,7 @@ void silly_remove(struct fs *fs, struct silly *s)
 
 static void remove_done(struct request *r)
 {
+	ops_changed(r->fs, r->inode, r->name, false, r->first.op.error);
 	request_end(r, r->first.op.error);
 }
 
@@ -329,6 +333,7 @@ static void unlink_checked(struct request *r)
 	struct nfs_op *op;
 
 	if (r->error) {
+		ops_changed(r->fs, r->inode, r->name, false, r->error < 0 ? r->error : 0);
 		request_end(r, r->error < 0 ? r->error : 0);
 		return;
 	}
@@ -375,6 +380,8 @@ static void rmdir_done(struct request *r)
 	int error = r->first.op.error;
 	struct fs *fs = r->fs;
 	bool again = false, waits = false;
+
+	ops_changed(fs, r->inode, r->name, false, error);
 
 	if ((error == -ENOTEMPTY || error == -EEXIST) && r->offset++ < RMDIR_TRIES) {
 		pthread_mutex_lock(&fs->silly_lock);
@@ -444,12 +451,33 @@ static void rename_undone(struct request *r)
 	request_end(r, r->error);
 }
 
+/* Keeps what is known of names in step with the server. */
+static void rename_note(struct request *r)
+{
+	struct names *names = inode_table_names(r->fs->inodes);
+	struct name_info info;
+
+	inode_touch(r->inode);
+	inode_touch(r->to_inode);
+	if (names_get(names, r->to_inode, r->name2, &info)) {
+		inode_touch(info.ino); /* it has lost a name */
+		inode_unref(info.ino);
+	}
+	if (names_get(names, r->inode, r->name, &info)) {
+		inode_touch(info.ino);
+		inode_unref(info.ino);
+	}
+	if (!r->error)
+		names_move(names, r->inode, r->name, r->to_inode, r->name2);
+}
+
 static void rename_done(struct request *r)
 {
 	struct nfs_op *op = &r->first.op;
 	struct inode *was = r->inode2;
 
 	r->error = op->error;
+	rename_note(r);
 	if (!r->error || !was) {
 		request_end(r, r->error);
 		return;
@@ -466,7 +494,7 @@ static void rename_done(struct request *r)
 	atomic_store(&was->is_silly, false);
 	request_keep_going(r);
 	op = request_op(r, NFS_RENAME, rename);
-	op->u.rename.from_dir = op->u.rename.to_dir = r->to_dir;
+	op->u.rename.from_dir = op->u.rename.to_dir = r->to_inode->fh;
 	op->u.rename.from = (struct nfs_name){r->silly->name, strlen(r->silly->name)};
 	op->u.rename.to = (struct nfs_name){r->name2, strlen(r->name2)};
 	request_submit(r, rename_undone);
@@ -482,7 +510,7 @@ static void rename_checked(struct request *r)
 	}
 	op = request_op(r, NFS_RENAME, rename);
 	op->u.rename.from_dir = r->inode->fh;
-	op->u.rename.to_dir = r->to_dir;
+	op->u.rename.to_dir = r->to_inode->fh;
 	op->u.rename.from = (struct nfs_name){r->name, strlen(r->name)};
 	op->u.rename.to = (struct nfs_name){r->name2, strlen(r->name2)};
 	request_submit(r, rename_done);
@@ -503,8 +531,8 @@ void ops_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t 
 	if (!r)
 		return;
 	r->inode = inode_ref(inode_of(fs->inodes, parent));
-	r->to_dir = inode_of(fs->inodes, newparent)->fh;
-	if (!inode_same_fs(r->inode, inode_of(fs->inodes, newparent))) {
+	r->to_inode = inode_ref(inode_of(fs->inodes, newparent));
+	if (!inode_same_fs(r->inode, r->to_inode)) {
 		request_end(r, -EXDEV);
 		return;
 	}
@@ -512,5 +540,5 @@ void ops_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t 
 		request_end(r, -ENAMETOOLONG);
 		return;
 	}
-	silly_check(r, &r->to_dir, &n, rename_checked);
+	silly_check(r, &r->to_inode->fh, &n, rename_checked);
 }

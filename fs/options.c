@@ -371,7 +371,7 @@ static const struct opt opts[] = {
 
 	FLAG("default_permissions", default_permissions, true),
 	FLAG("allow_other", allow_other, true),
-	PASS("allow_root"),
+	FLAG("allow_root", allow_root, true),
 	PASS("auto_unmount"),
 	PASS_VALUE("fsname"),
 	{.name = "ro", .arg = NO_ARG, .fn = pass_ro, .min = true},
@@ -570,10 +570,8 @@ int options_parse(struct options *o, int argc, char *const argv[], struct err *e
 	set_defaults(o);
 	if (parse_args(o, argc, argv, e) || settle_version(o, e))
 		return -1;
-	/* With other users let in, the kernel must check the directories on the way: it may answer
-	 * from its cache what the server would have refused to the other user. */
-	if (o->allow_other)
-		o->default_permissions = true;
+	if (o->allow_root && append(&o->fuse_opts, "allow_root", NULL, e))
+		return -1;
 	if (o->allow_other && append(&o->fuse_opts, "allow_other", NULL, e))
 		return -1;
 	if (o->default_permissions && append(&o->fuse_opts, "default_permissions", NULL, e))
@@ -636,7 +634,7 @@ void options_help(FILE *out)
 	      "  nolock                  the same as local_lock=all\n"
 	      "File system\n"
 	      "  ro, rw                  read-only, read-write\n"
-	      "  allow_other             let other users in (turns on default_permissions)\n"
+	      "  allow_other             let other users in\n"
 	      "  default_permissions     the kernel checks mode bits as well as the server\n"
 	      "  allow_root, auto_unmount, fsname=NAME, workers=N, debug=ctrl|data|fuse\n"
 	      "  and the options of mount(8): nosuid, nodev, noexec, noatime, _netdev, noauto, "

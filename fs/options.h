@@ -59,7 +59,7 @@ struct options {
 
 	bool local_posix, local_flock; /* locks are this machine's own */
 	bool read_only;
-	bool allow_other;
+	bool allow_other, allow_root;
 	bool default_permissions;
 	bool foreground;
 	bool debug;	 /* control path */

@@ -86,7 +86,7 @@ struct request *request_new_cred(struct fs *fs, struct fuse_req *fuse, const str
 	r->first.req = r;
 	r->first.state = PART_IDLE;
 	r->first.settled = false;
-	r->inode = r->inode2 = NULL;
+	r->inode = r->inode2 = r->to_inode = r->entry = NULL;
 	r->file = NULL;
 	r->dir = NULL;
 	r->dirbuf = NULL;
@@ -156,6 +156,7 @@ void request_free(struct request *r)
 
 	inode_unref(r->inode);
 	inode_unref(r->inode2);
+	inode_unref(r->to_inode);
 	if (r->data_size)
 		data_put(r->fs, r->buf);
 	else

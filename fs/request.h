@@ -77,7 +77,7 @@ struct request {
 	bool killed;	  /* cancel what is under way and what follows */
 	bool may_cancel;  /* false: killed is without effect */
 	bool any_signal;  /* constant once submitted: not only a fatal one ends it */
-	uint64_t born;	  /* on inode_clock() */
+	uint64_t born;	  /* on inode_clock(): the server is asked after that */
 	TAILQ_ENTRY(request) live;
 	SLIST_ENTRY(request) free; /* or, while it waits for nothing else, fs.rmdirs */
 	STAILQ_ENTRY(request) inval;
@@ -88,8 +88,10 @@ struct request {
 	struct part first;
 
 	/* what operations keep from step to step */
-	struct inode *inode;  /* a reference, or NULL */
-	struct inode *inode2; /* another */
+	struct inode *inode;	     /* a reference, or NULL */
+	struct inode *inode2;	     /* another */
+	struct inode *entry;	     /* to be answered, with a lookup for the kernel */
+	const struct nfs_attr *attr; /* of entry, in an op of this request */
 	struct file *file;
 	struct dir *dir;
 	struct dirbuf *dirbuf;
@@ -106,7 +108,7 @@ struct request {
 	mode_t mode;
 	dev_t rdev;
 	struct silly *silly;
-	struct nfs_fh to_dir;
+	struct inode *to_inode; /* a rename's, a reference */
 	char name[REQUEST_NAME_MAX], name2[REQUEST_NAME_MAX];
 	char *text; /* from malloc; freed with the request */
 };

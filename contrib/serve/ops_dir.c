@@ -17,11 +17,10 @@ uint32_t op_create(struct compound *c, const struct nfs4_args *args)
 		.rdev_minor = a->rdev_minor,
 	};
 	struct nfs4_create_res res;
-	uint32_t status = attr_decode(c, &a->attrs, true, &n.set);
+	uint32_t status = nfs4_sattr_decode(&a->attrs, &n.set);
 
 	if (status != NFS4_OK)
 		return status;
-	attr_settle_mode(c->cur, &n.set);
 	cinfo_before(c->cur, &res.cinfo);
 	status = entry_make(c->sv, c->cur, &a->name, &n);
 	if (status != NFS4_OK)
@@ -54,21 +53,16 @@ uint32_t op_rename(struct compound *c, const struct nfs4_args *args)
 	const struct nfs4_rename_args *a = &args->u.rename;
 	struct nfs4_rename_res res;
 	uint32_t status;
-	bool changed;
 
 	if (!c->saved)
 		return NFS4ERR_NOFILEHANDLE;
 	cinfo_before(c->saved, &res.from);
 	cinfo_before(c->cur, &res.to);
-	status = entry_rename(c->sv, c->saved, &a->from, c->cur, &a->to, &changed);
+	status = entry_rename(c->sv, c->saved, &a->from, c->cur, &a->to);
 	if (status != NFS4_OK)
 		return status;
-	res.from.after = res.from.before;
-	res.to.after = res.to.before;
-	if (changed) {
-		cinfo_after(c->saved, &res.from);
-		cinfo_after(c->cur, &res.to);
-	}
+	cinfo_after(c->saved, &res.from);
+	cinfo_after(c->cur, &res.to);
 	nfs4_put_rename_res(c->out, NFS4_OK, &res);
 	return NFS4_OK;
 }

@@ -138,11 +138,11 @@ static void mount_options_are_passed_or_passed_over(void **state)
 	assert_string_equal(o.fuse_opts, "rw,nosuid,nodev,noatime,noexec");
 }
 
-static void other_users_bring_permission_checks(void **state)
+static void other_users_are_let_in(void **state)
 {
 	assert_int_equal(WITH("allow_other"), 0);
-	assert_true(o.default_permissions);
-	assert_string_equal(o.fuse_opts, "allow_other,default_permissions");
+	assert_false(o.default_permissions);
+	assert_string_equal(o.fuse_opts, "allow_other");
 }
 
 static void ipv6_addresses_stand_in_brackets(void **state)
@@ -274,7 +274,7 @@ int main(void)
 		cmocka_unit_test_teardown(owners_may_be_names, finish),
 		cmocka_unit_test_teardown(the_last_one_counts, finish),
 		cmocka_unit_test_teardown(mount_options_are_passed_or_passed_over, finish),
-		cmocka_unit_test_teardown(other_users_bring_permission_checks, finish),
+		cmocka_unit_test_teardown(other_users_are_let_in, finish),
 		cmocka_unit_test_teardown(ipv6_addresses_stand_in_brackets, finish),
 		cmocka_unit_test_teardown(wrong_arguments_are_told, finish),
 		cmocka_unit_test_teardown(wrong_options_are_named, finish),

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * names: which names the kernel has been given, and until when it believes each.
+ */
+#include "fs/names.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fs/inode.h"
+
+#define FIRST_CHAINS 1024u
+
+struct name {
+	LIST_ENTRY(name) hash, in_dir, of_ino;
+	struct inode *dir, *ino;
+	uint64_t hashed, seen, until;
+	size_t len;
+	char s[];
+};
+
+LIST_HEAD(name_chain, name);
+
+struct names {
+	pthread_mutex_t lock; /* everything */
+	struct name_chain *chains;
+	size_t nchains; /* a power of two */
+	size_t count;
+	uint64_t seed;
+};
+
+struct names *names_new(void)
+{
+	struct names *n = calloc(1, sizeof(*n));
+
+	if (!n)
+		return NULL;
+	n->chains = calloc(FIRST_CHAINS, sizeof(*n->chains));
+	if (!n->chains) {
+		free(n);
+		return NULL;
+	}
+	n->nchains = FIRST_CHAINS;
+	n->seed = inode_clock() * 0x9e3779b97f4a7c15ull;
+	pthread_mutex_init(&n->lock, NULL);
+	return n;
+}
+
+struct names *names_free(struct names *n)
+{
+	if (!n)
+		return NULL;
+	pthread_mutex_destroy(&n->lock);
+	free(n->chains);
+	free(n);
+	return NULL;
+}
+
+/* Whoever names files must not be able to aim at one chain, hence the seed. */
+static uint64_t name_hash(const struct names *n, const struct inode *dir, const char *s, size_t len)
+{
+	uint64_t h = n->seed ^ ((uintptr_t)dir * 0x9e3779b97f4a7c15ull);
+
+	for (size_t i = 0; i < len; i++)
+		h = (h ^ (unsigned char)s[i]) * 0x100000001b3ull;
+	h ^= h >> 32;
+	h *= 0x9e3779b97f4a7c15ull;
+	return h ^ h >> 29;
+}
+
+static struct name_chain *chain_of(struct names *n, uint64_t hash)
+{
+	return &n->chains[hash & (n->nchains - 1)];
+}
+
+static struct name *find_locked(
+	struct names *n, const struct inode *dir, const char *s, size_t len, uint64_t hash)
+{
+	struct name *e;
+
+	LIST_FOREACH (e, chain_of(n, hash), hash)
+		if (e->hashed == hash && e->dir == dir && e->len == len && !memcmp(e->s, s, len))
+			return e;
+	return NULL;
+}
+
+static struct name *find_name_locked(struct names *n, const struct inode *dir, const char *s)
+{
+	size_t len = strlen(s);
+
+	return find_locked(n, dir, s, len, name_hash(n, dir, s, len));
+}
+
+static void remove_locked(struct names *n, struct name *e)
+{
+	LIST_REMOVE(e, hash);
+	LIST_REMOVE(e, in_dir);
+	LIST_REMOVE(e, of_ino);
+	n->count--;
+	free(e);
+}
+
+/* On failure the chains only get longer. */
+static void grow_locked(struct names *n)
+{
+	size_t old = n->nchains;
+	struct name_chain *more = calloc(old * 2, sizeof(*more)), *was = n->chains;
+	struct name *e;
+
+	if (!more)
+		return;
+	n->chains = more;
+	n->nchains = old * 2;
+	for (size_t i = 0; i < old; i++)
+		while ((e = LIST_FIRST(&was[i]))) {
+			LIST_REMOVE(e, hash);
+			LIST_INSERT_HEAD(chain_of(n, e->hashed), e, hash);
+		}
+	free(was);
+}
+
+static struct name *add_locked(
+	struct names *n, struct inode *dir, const char *s, size_t len, struct inode *ino)
+{
+	struct name *e = malloc(sizeof(*e) + len + 1);
+
+	if (!e)
+		return NULL;
+	if (n->count >= n->nchains)
+		grow_locked(n);
+	e->dir = dir;
+	e->ino = ino;
+	e->hashed = name_hash(n, dir, s, len);
+	e->seen = e->until = 0;
+	e->len = len;
+	memcpy(e->s, s, len + 1);
+	LIST_INSERT_HEAD(chain_of(n, e->hashed), e, hash);
+	LIST_INSERT_HEAD(&dir->names_in, e, in_dir);
+	LIST_INSERT_HEAD(&ino->names_of, e, of_ino);
+	n->count++;
+	return e;
+}
+
+bool names_put(struct names *n, struct inode *dir, const char *name, struct inode *ino,
+	uint64_t seen, uint64_t time)
+{
+	size_t len = strlen(name);
+	uint64_t hash, until = time ? inode_clock() + time : 0;
+	struct name *e = NULL;
+
+	pthread_mutex_lock(&n->lock);
+	hash = name_hash(n, dir, name, len);
+	if (!dir->left && !ino->left) {
+		e = find_locked(n, dir, name, len, hash);
+		if (e && e->ino != ino) {
+			/* what is older than that is no news */
+			LIST_REMOVE(e, of_ino);
+			LIST_INSERT_HEAD(&ino->names_of, e, of_ino);
+			e->ino = ino;
+			e->seen = 0;
+		}
+		if (!e)
+			e = add_locked(n, dir, name, len, ino);
+	}
+	if (e) {
+		e->seen = seen > e->seen ? seen : e->seen;
+		e->until = until > e->until ? until : e->until;
+	}
+	pthread_mutex_unlock(&n->lock);
+	return e != NULL;
+}
+
+bool names_get(struct names *n, struct inode *dir, const char *name, struct name_info *out)
+{
+	struct name *e;
+
+	pthread_mutex_lock(&n->lock);
+	e = find_name_locked(n, dir, name);
+	if (e)
+		*out = (struct name_info){inode_ref(e->ino), e->seen, e->until};
+	pthread_mutex_unlock(&n->lock);
+	return e != NULL;
+}
+
+void names_drop(struct names *n, struct inode *dir, const char *name)
+{
+	struct name *e;
+
+	pthread_mutex_lock(&n->lock);
+	e = find_name_locked(n, dir, name);
+	if (e)
+		remove_locked(n, e);
+	pthread_mutex_unlock(&n->lock);
+}
+
+void names_move(struct names *n, struct inode *dir, const char *name, struct inode *to_dir,
+	const char *to_name)
+{
+	struct name *e, *to;
+
+	pthread_mutex_lock(&n->lock);
+	e = find_name_locked(n, dir, name);
+	to = find_name_locked(n, to_dir, to_name);
+	/* Two names of one file: the server leaves both as they are. */
+	if (to && to != e && !(e && e->ino == to->ino))
+		remove_locked(n, to);
+	if (e && e != to && !(to && e->ino == to->ino)) {
+		to = to_dir->left ? NULL : add_locked(n, to_dir, to_name, strlen(to_name), e->ino);
+		if (to)
+			to->until = e->until;
+		remove_locked(n, e);
+	}
+	pthread_mutex_unlock(&n->lock);
+}
+
+void names_doubt(struct names *n, struct inode *dir, const char *name)
+{
+	struct name *e;
+
+	pthread_mutex_lock(&n->lock);
+	e = find_name_locked(n, dir, name);
+	if (e)
+		e->seen = 0;
+	pthread_mutex_unlock(&n->lock);
+}
+
+void names_doubt_all(struct names *n, struct inode *ino)
+{
+	struct name *e;
+
+	pthread_mutex_lock(&n->lock);
+	LIST_FOREACH (e, &ino->names_of, of_ino)
+		e->seen = 0;
+	pthread_mutex_unlock(&n->lock);
+}
+
+bool names_take_back(struct names *n, struct inode *dir, char **list, size_t *len)
+{
+	uint64_t now = inode_clock();
+	struct name *e;
+	char *p;
+
+	*list = NULL;
+	*len = 0;
+	pthread_mutex_lock(&n->lock);
+	LIST_FOREACH (e, &dir->names_in, in_dir)
+		if (e->until > now)
+			*len += e->len + 1;
+	p = *list = *len ? malloc(*len) : NULL;
+	if (p)
+		LIST_FOREACH (e, &dir->names_in, in_dir) {
+			if (e->until <= now)
+				continue;
+			memcpy(p, e->s, e->len + 1);
+			p += e->len + 1;
+			e->until = 0;
+		}
+	pthread_mutex_unlock(&n->lock);
+	return p || !*len;
+}
+
+void names_leave(struct names *n, struct inode *ino)
+{
+	struct name *e;
+
+	pthread_mutex_lock(&n->lock);
+	while ((e = LIST_FIRST(&ino->names_in)))
+		remove_locked(n, e);
+	while ((e = LIST_FIRST(&ino->names_of)))
+		remove_locked(n, e);
+	ino->left = true;
+	pthread_mutex_unlock(&n->lock);
+}
+
+unsigned names_count(struct names *n)
+{
+	unsigned count;
+
+	pthread_mutex_lock(&n->lock);
+	count = n->count;
+	pthread_mutex_unlock(&n->lock);
+	return count;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * names: which names the kernel has been given, and until when it believes each.
+ *
+ * The kernel walks through a name that it believes without asking anybody, whoever walks. So when
+ * a directory may no longer be searched by all who could search it, the names in it that are still
+ * believed must be taken back: names_take_back() says which. A name that was given without a
+ * time-out is asked for at each walk; names_get() lets the daemon answer that from what it knows.
+ *
+ * A name lives as long as both of its inodes are in the inode table, which calls names_leave() for
+ * each that goes. It holds no reference. One lock guards everything, the lists in the inodes
+ * included; no other lock is taken under it.
+ */
+#ifndef RNFS_FS_NAMES_H
+#define RNFS_FS_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct inode;
+struct names;
+
+/* NULL when out of memory. */
+struct names *names_new(void);
+/* Accepts NULL, returns NULL. After the last inode that has a name has gone. */
+struct names *names_free(struct names *n);
+
+/* name in dir stands for ino: the server said so when it was asked at `seen` (inode_clock(); 0: do
+ * not answer from it), and the kernel may believe it for `time` ns from now. False when it could
+ * not be kept (out of memory, or an inode has left the table): then the kernel must not believe it.
+ */
+bool names_put(struct names *n, struct inode *dir, const char *name, struct inode *ino,
+	uint64_t seen, uint64_t time);
+
+struct name_info {
+	struct inode *ino; /* a reference */
+	uint64_t seen;
+	uint64_t until; /* the kernel believes it until then; 0 or past: it asks */
+};
+/* What is known of a name; false: nothing. */
+bool names_get(struct names *n, struct inode *dir, const char *name, struct name_info *out);
+
+/* The server has removed the name, and so does the kernel. */
+void names_drop(struct names *n, struct inode *dir, const char *name);
+/* The server has moved a name (the kernel moves what it believes with it). */
+void names_move(struct names *n, struct inode *dir, const char *name, struct inode *to_dir,
+	const char *to_name);
+/* What is known of one name, or of all names of ino, is not to be answered from any more. */
+void names_doubt(struct names *n, struct inode *dir, const char *name);
+void names_doubt_all(struct names *n, struct inode *ino);
+
+/* The names in dir that the kernel still believes, each with a NUL behind it, in memory that the
+ * caller frees; none of them is believed any more. *len 0 and NULL if there is none. False when out
+ * of memory: then nothing has changed. */
+bool names_take_back(struct names *n, struct inode *dir, char **list, size_t *len);
+
+/* ino leaves the inode table: with it go all its names, and all in it. */
+void names_leave(struct names *n, struct inode *ino);
+
+unsigned names_count(struct names *n); /* for tests */
+
+#endif

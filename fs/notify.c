@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * notify: telling the kernel that it must not believe names any more.
+ */
+#include "fs/notify.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "fs/fs.h"
+#include "transport/log.h"
+
+#define STOP_WAIT_S 3
+
+struct job {
+	STAILQ_ENTRY(job) next;
+	struct inode *dir; /* a reference; NULL: call step */
+	char *names;	   /* each with a NUL behind it */
+	size_t len;
+	struct request *r;
+	request_step_fn *step;
+};
+
+struct notifier {
+	struct fs *fs;
+	pthread_t thread;
+	pthread_mutex_t lock; /* what follows */
+	pthread_cond_t some;
+	STAILQ_HEAD(, job) jobs;
+	bool stop;
+};
+
+static void tell(struct fs *fs, struct inode *dir, const char *name)
+{
+	uint64_t id = inode_id(fs->inodes, dir);
+	int r = fuse_lowlevel_notify_expire_entry(
+		fs->se, id, name, strlen(name), FUSE_LL_EXPIRE_ONLY);
+
+	/* A kernel that cannot merely doubt a name forgets it. */
+	if (r == -ENOSYS)
+		r = fuse_lowlevel_notify_inval_entry(fs->se, id, name, strlen(name));
+	if (r && r != -ENOENT && r != -ENOTDIR)
+		log_ctrl("the kernel did not take back %s: %s", name, strerror(-r));
+}
+
+static void run_job(struct fs *fs, struct job *j)
+{
+	if (j->dir) {
+		for (size_t i = 0; i < j->len; i += strlen(j->names + i) + 1)
+			tell(fs, j->dir, j->names + i);
+		atomic_fetch_sub(&j->dir->taking_back, 1);
+		inode_unref(j->dir);
+	} else {
+		j->step(j->r);
+	}
+	free(j->names);
+	free(j);
+}
+
+static void *notifier_main(void *arg)
+{
+	struct notifier *n = arg;
+	struct job *j;
+
+	pthread_setname_np(pthread_self(), "rnfs-notify");
+	for (;;) {
+		pthread_mutex_lock(&n->lock);
+		while (!(j = STAILQ_FIRST(&n->jobs)) && !n->stop)
+			pthread_cond_wait(&n->some, &n->lock);
+		if (j)
+			STAILQ_REMOVE_HEAD(&n->jobs, next);
+		pthread_mutex_unlock(&n->lock);
+		if (!j)
+			return NULL;
+		run_job(n->fs, j);
+	}
+}
+
+struct notifier *notifier_start(struct fs *fs)
+{
+	struct notifier *n = calloc(1, sizeof(*n));
+	sigset_t block, before;
+	int r;
+
+	if (!n)
+		return NULL;
+	n->fs = fs;
+	STAILQ_INIT(&n->jobs);
+	pthread_mutex_init(&n->lock, NULL);
+	pthread_cond_init(&n->some, NULL);
+	sigfillset(&block);
+	pthread_sigmask(SIG_SETMASK, &block, &before);
+	r = pthread_create(&n->thread, NULL, notifier_main, n);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (!r)
+		return n;
+	pthread_cond_destroy(&n->some);
+	pthread_mutex_destroy(&n->lock);
+	free(n);
+	return NULL;
+}
+
+struct notifier *notifier_stop(struct notifier *n)
+{
+	struct timespec end;
+
+	if (!n)
+		return NULL;
+	pthread_mutex_lock(&n->lock);
+	n->stop = true;
+	pthread_cond_signal(&n->some);
+	pthread_mutex_unlock(&n->lock);
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec += STOP_WAIT_S;
+	if (pthread_timedjoin_np(n->thread, NULL, &end)) {
+		log_warn("the kernel still holds a directory that names were to be taken back in");
+		pthread_detach(n->thread);
+		return NULL;
+	}
+	pthread_cond_destroy(&n->some);
+	pthread_mutex_destroy(&n->lock);
+	free(n);
+	return NULL;
+}
+
+static void add_job(struct notifier *n, struct job *j)
+{
+	pthread_mutex_lock(&n->lock);
+	STAILQ_INSERT_TAIL(&n->jobs, j, next);
+	pthread_cond_signal(&n->some);
+	pthread_mutex_unlock(&n->lock);
+}
+
+void notify_take_back(struct fs *fs, struct inode *dir)
+{
+	struct job *j = calloc(1, sizeof(*j));
+
+	if (!j || !names_take_back(inode_table_names(fs->inodes), dir, &j->names, &j->len)) {
+		log_warn("names in directory %llu are believed for up to %g s more: out of memory",
+			(unsigned long long)dir->fileid, fs->opt->entry_timeout);
+		free(j);
+		return;
+	}
+	if (!j->len || !fs->notifier) {
+		free(j->names);
+		free(j);
+		return;
+	}
+	j->dir = inode_ref(dir);
+	atomic_fetch_add(&dir->taking_back, 1);
+	add_job(fs->notifier, j);
+}
+
+bool notify_pending(const struct inode *dir)
+{
+	return atomic_load(&dir->taking_back) > 0;
+}
+
+void notify_then(struct fs *fs, struct request *r, request_step_fn *step)
+{
+	struct job *j = calloc(1, sizeof(*j));
+
+	if (!j) {
+		step(r);
+		return;
+	}
+	j->r = r;
+	j->step = step;
+	add_job(fs->notifier, j);
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * Unit tests of fs/names, with the inode table that the names belong to.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "fs/inode.h"
+
+#define SECOND 1000000000ull
+
+static struct inode_table *t;
+static struct names *n;
+static struct inode *root;
+
+static struct inode *get(uint32_t number, enum nfs_type type)
+{
+	struct nfs_attr attr = {.type = type, .fileid = number};
+	struct nfs_fh fh = {.len = 16};
+
+	memcpy(fh.data, &number, sizeof(number));
+	return inode_lookup(t, &fh, &attr);
+}
+
+static int setup(void **state)
+{
+	struct nfs_attr attr = {.type = NFS_DIR, .fileid = 2};
+	struct nfs_fh fh = {.len = 16};
+
+	t = inode_table_new(&fh, &attr);
+	n = inode_table_names(t);
+	root = inode_table_root(t);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	t = inode_table_free(t);
+	return 0;
+}
+
+static struct inode *stands_for(struct inode *dir, const char *name)
+{
+	struct name_info info;
+
+	if (!names_get(n, dir, name, &info))
+		return NULL;
+	inode_unref(info.ino);
+	return info.ino;
+}
+
+static void a_name_is_found_in_its_directory_only(void **state)
+{
+	struct inode *dir = get(1, NFS_DIR), *file = get(2, NFS_REG);
+
+	assert_true(names_put(n, dir, "file", file, 1, 0));
+	assert_ptr_equal(stands_for(dir, "file"), file);
+	assert_null(stands_for(root, "file"));
+	assert_null(stands_for(dir, "fil"));
+	assert_null(stands_for(dir, "file2"));
+}
+
+static void a_name_that_stands_for_another_file_is_new(void **state)
+{
+	struct inode *a = get(1, NFS_REG), *b = get(2, NFS_REG);
+	struct name_info info;
+
+	assert_true(names_put(n, root, "x", a, 100, 0));
+	assert_true(names_put(n, root, "x", b, 50, 0));
+	assert_true(names_get(n, root, "x", &info));
+	assert_ptr_equal(info.ino, b);
+	assert_int_equal(info.seen, 50);
+	inode_unref(info.ino);
+	inode_forget(t, a, 1); /* must not take the name along */
+	assert_ptr_equal(stands_for(root, "x"), b);
+}
+
+static void older_news_do_not_make_a_name_older(void **state)
+{
+	struct inode *a = get(1, NFS_REG);
+	struct name_info info;
+
+	names_put(n, root, "x", a, 100, 5 * SECOND);
+	names_put(n, root, "x", a, 50, 0);
+	assert_true(names_get(n, root, "x", &info));
+	assert_int_equal(info.seen, 100);
+	assert_true(info.until > inode_clock());
+	inode_unref(info.ino);
+	names_doubt(n, root, "x");
+	assert_true(names_get(n, root, "x", &info));
+	assert_int_equal(info.seen, 0);
+	inode_unref(info.ino);
+}
+
+static void names_go_with_their_inodes(void **state)
+{
+	struct inode *dir = get(1, NFS_DIR), *file = get(2, NFS_REG);
+
+	names_put(n, root, "dir", dir, 1, 0);
+	names_put(n, dir, "a", file, 1, 0);
+	names_put(n, dir, "b", file, 1, 0);
+	names_put(n, root, "c", file, 1, 0);
+	assert_int_equal(names_count(n), 4);
+	inode_ref(dir);
+	inode_forget(t, dir, 1);
+	assert_int_equal(names_count(n), 1);
+	assert_false(names_put(n, dir, "late", file, 1, 0));
+	assert_false(names_put(n, root, "late", dir, 1, 0));
+	inode_unref(dir);
+	inode_forget(t, file, 1);
+	assert_int_equal(names_count(n), 0);
+}
+
+static void a_moved_name_takes_its_time_along(void **state)
+{
+	struct inode *dir = get(1, NFS_DIR), *a = get(2, NFS_REG), *b = get(3, NFS_REG);
+	struct name_info info;
+
+	names_put(n, root, "a", a, 100, 5 * SECOND);
+	names_put(n, dir, "b", b, 100, 0);
+	names_move(n, root, "a", dir, "b");
+	assert_null(stands_for(root, "a"));
+	assert_true(names_get(n, dir, "b", &info));
+	assert_ptr_equal(info.ino, a);
+	assert_int_equal(info.seen, 0);
+	assert_true(info.until > inode_clock());
+	inode_unref(info.ino);
+	assert_int_equal(names_count(n), 1);
+}
+
+static void moving_to_another_name_of_the_file_moves_nothing(void **state)
+{
+	struct inode *a = get(1, NFS_REG);
+
+	names_put(n, root, "a", a, 1, 0);
+	names_put(n, root, "b", a, 1, 0);
+	names_move(n, root, "a", root, "b");
+	names_move(n, root, "a", root, "a");
+	assert_ptr_equal(stands_for(root, "a"), a);
+	assert_ptr_equal(stands_for(root, "b"), a);
+	names_move(n, root, "unknown", root, "b");
+	assert_null(stands_for(root, "b")); /* replaced by what nobody knows */
+}
+
+static void only_believed_names_are_taken_back_and_once(void **state)
+{
+	struct inode *dir = get(1, NFS_DIR), *file = get(2, NFS_REG);
+	char *list;
+	size_t len;
+
+	names_put(n, dir, "believed", file, 1, 5 * SECOND);
+	names_put(n, dir, "asked", file, 1, 0);
+	names_put(n, dir, "past", file, 1, 1);
+	names_put(n, root, "elsewhere", file, 1, 5 * SECOND);
+	assert_true(names_take_back(n, dir, &list, &len));
+	assert_int_equal(len, sizeof("believed"));
+	assert_string_equal(list, "believed");
+	free(list);
+	assert_true(names_take_back(n, dir, &list, &len));
+	assert_int_equal(len, 0);
+	assert_null(list);
+}
+
+static void many_names_of_a_stale_file_are_all_doubted(void **state)
+{
+	struct inode *file = get(1, NFS_REG);
+	struct name_info info;
+	char name[16];
+
+	for (int i = 0; i < 5000; i++) {
+		snprintf(name, sizeof(name), "%d", i);
+		names_put(n, root, name, file, 7, 0);
+	}
+	names_doubt_all(n, file);
+	for (int i = 0; i < 5000; i++) {
+		snprintf(name, sizeof(name), "%d", i);
+		assert_true(names_get(n, root, name, &info));
+		assert_int_equal(info.seen, 0);
+		inode_unref(info.ino);
+	}
+	names_drop(n, root, "17");
+	assert_null(stands_for(root, "17"));
+	assert_int_equal(names_count(n), 4999);
+}
+
+static void *churn(void *arg)
+{
+	char name[16];
+	size_t len;
+	char *list;
+
+	for (unsigned i = 0; i < 20000; i++) {
+		struct inode *file = get(10 + i % 20, NFS_REG);
+
+		snprintf(name, sizeof(name), "%u", i % 30);
+		names_put(n, root, name, file, i, SECOND);
+		names_move(n, root, name, root, "moved");
+		stands_for(root, "moved");
+		if (i % 100 == 0 && names_take_back(n, root, &list, &len))
+			free(list);
+		inode_forget(t, file, 1);
+	}
+	return NULL;
+}
+
+static void threads_may_name_and_forget(void **state)
+{
+	pthread_t thread[4];
+
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&thread[i], NULL, churn, NULL), 0);
+	for (int i = 0; i < 4; i++)
+		pthread_join(thread[i], NULL);
+	assert_int_equal(names_count(n), 0);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_name_is_found_in_its_directory_only),
+		TEST(a_name_that_stands_for_another_file_is_new),
+		TEST(older_news_do_not_make_a_name_older),
+		TEST(names_go_with_their_inodes),
+		TEST(a_moved_name_takes_its_time_along),
+		TEST(moving_to_another_name_of_the_file_moves_nothing),
+		TEST(only_believed_names_are_taken_back_and_once),
+		TEST(many_names_of_a_stale_file_are_all_doubted),
+		TEST(threads_may_name_and_forget),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
