@@ -264,7 +264,10 @@ static struct nfs_open *ctx_settled_locked(struct nfs4_client *c, struct nfs4_lo
 	return NULL;
 }
 
-void nfs4_lockreq_end(struct nfs4_client *c, struct nfs4_lockreq *req, int error)
+/* taken: the user, if it has been taken already. It is answered when all is settled: whoever then
+ * closes the file finds no lock under way. */
+static void end_for(
+	struct nfs4_client *c, struct nfs4_lockreq *req, struct nfs_op *taken, int error)
 {
 	struct nfs4_lockctx *ctx = req->ctx;
 	struct nfs_open *due;
@@ -274,7 +277,7 @@ void nfs4_lockreq_end(struct nfs4_client *c, struct nfs4_lockreq *req, int error
 	pthread_mutex_lock(&c->locks.lock);
 	if (ctx->busy == req)
 		ctx->busy = NULL;
-	user = take_user_locked(req);
+	user = taken ? taken : take_user_locked(req);
 	waited = req->waiting;
 	nfs4_lock_unwait_locked(c, req);
 	if (req->type == F_UNLCK && ctx->lost && !ctx->ranges.n) {
@@ -294,6 +297,11 @@ void nfs4_lockreq_end(struct nfs4_client *c, struct nfs4_lockreq *req, int error
 	nfs4_open_unref(req->open);
 	free(req);
 	nfs4_own_ended(c);
+}
+
+void nfs4_lockreq_end(struct nfs4_client *c, struct nfs4_lockreq *req, int error)
+{
+	end_for(c, req, NULL, error);
 }
 
 /* --- what the server said ------------------------------------------------------------------- */
@@ -385,8 +393,7 @@ static void succeeded(struct nfs4_client *c, struct nfs4_lockreq *req)
 		give_back_next(c, req);
 		return;
 	}
-	answer(user, 0);
-	nfs4_lockreq_end(c, req, 0);
+	end_for(c, req, user, 0);
 }
 
 static unsigned poll_ms(unsigned polls)

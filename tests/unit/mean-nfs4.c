@@ -193,6 +193,8 @@ static int find_open(struct mean_srv *s, const struct nfs4_stateid *id)
 	uint32_t no;
 
 	memcpy(&no, id->other, sizeof(no));
+	if (id->other[4]) /* a lock's */
+		return -1;
 	for (int i = 0; i < MEAN_OPENS; i++)
 		if (s->opens[i].used && s->opens[i].id == no)
 			return i;
@@ -258,6 +260,7 @@ static uint32_t do_close(struct run *r, const struct nfs4_close_args *a)
 		nfs4_put_op_res(r->x, OP_CLOSE, NFS4ERR_BAD_STATEID);
 		return NFS4ERR_BAD_STATEID;
 	}
+	mean_lock_drop(&r->s->locks, r->s->opens[i].id);
 	r->s->opens[i].used = false;
 	r->s->nopens--;
 	nfs4_put_close_res(r->x, NFS4_OK, &res);
@@ -410,7 +413,9 @@ static uint32_t do_test_stateid(struct run *r, const struct nfs4_test_stateid_ar
 	for (uint32_t i = 0; i < res.n; i++) {
 		struct nfs4_stateid id = nfs4_test_stateid_at(a, i);
 
-		codes[i] = find_open(r->s, &id) >= 0 ? NFS4_OK : NFS4ERR_BAD_STATEID;
+		codes[i] = find_open(r->s, &id) >= 0 || mean_lock_known(&r->s->locks, &id)
+				   ? NFS4_OK
+				   : NFS4ERR_BAD_STATEID;
 	}
 	nfs4_put_test_stateid_res(r->x, NFS4_OK, &res);
 	return NFS4_OK;
@@ -480,6 +485,7 @@ static uint32_t do_op(struct run *r, const struct nfs4_args *a)
 	struct mean_srv *s = r->s;
 	struct nfs4_getfh_res fh = {.fh = r->cur};
 	struct nfs4_bind_conn_to_session_res bind = {.dir = CDFS4_BOTH};
+	int i;
 
 	switch (a->op) {
 	case OP_EXCHANGE_ID:
@@ -529,7 +535,14 @@ static uint32_t do_op(struct run *r, const struct nfs4_args *a)
 	case OP_TEST_STATEID:
 		return do_test_stateid(r, &a->u.test_stateid);
 	case OP_FREE_STATEID:
-		return plain(r, a->op, NFS4_OK);
+		return mean_lock_free(&s->locks, r->x, &a->u.free_stateid.stateid);
+	case OP_LOCK:
+		i = a->u.lock.new_owner ? find_open(s, &a->u.lock.open_stateid) : -1;
+		return mean_lock(&s->locks, r->x, &a->u.lock, i < 0 ? 0 : s->opens[i].id);
+	case OP_LOCKU:
+		return mean_locku(&s->locks, r->x, &a->u.locku);
+	case OP_LOCKT:
+		return mean_lockt(&s->locks, r->x, &a->u.lockt);
 	case OP_DELEGRETURN:
 		s->ndelegs--;
 		return plain(r, a->op, NFS4_OK);
@@ -721,6 +734,8 @@ void mean_start(struct mean_srv *s)
 void mean_stop(struct mean_srv *s)
 {
 	mean_release(s);
+	mean_lock_drop(&s->locks, 0);
+	lock_ranges_finish(&s->locks.others);
 	if (s->xprt)
 		rpc_xprt_unref(s->xprt);
 	rpc_server_free(s->server);
@@ -759,7 +774,8 @@ void mean_reboot(struct mean_srv *s)
 {
 	pthread_mutex_lock(&s->lock);
 	s->nclients = s->nsessions = s->nopens = 0;
-	s->reclaiming = true;
+	s->reclaiming = s->locks.reclaiming = true;
+	mean_lock_drop(&s->locks, 0);
 	memset(s->opens, 0, sizeof(s->opens));
 	pthread_mutex_unlock(&s->lock);
 }
@@ -793,14 +809,14 @@ static void recall_done(struct rpc_call *call, int error, struct xdr_in *res)
 	pthread_mutex_unlock(&r->lock);
 }
 
-uint32_t mean_recall(
-	struct mean_srv *s, uint32_t seq, const struct nfs_fh *fh, const struct nfs4_stateid *id)
+/* Sends CB_SEQUENCE and one of the two. */
+static uint32_t call_back(struct mean_srv *s, uint32_t seq, const struct nfs4_cb_recall_args *ra,
+	const struct nfs4_cb_notify_lock_args *na)
 {
 	struct recall r = {.lock = PTHREAD_MUTEX_INITIALIZER,
 		.cond = PTHREAD_COND_INITIALIZER,
 		.status = 0xfffffffe};
 	struct nfs4_cb_sequence_args sa = {.sequenceid = seq};
-	struct nfs4_cb_recall_args ra = {.stateid = *id, .fh = *fh};
 	size_t at;
 
 	session_id(s, &sa.session);
@@ -811,7 +827,10 @@ uint32_t mean_recall(
 	r.call.reply_max = 512;
 	at = nfs4_put_cb_compound_args(&r.call.args, "", 1, 0);
 	nfs4_put_cb_sequence_args(&r.call.args, &sa);
-	nfs4_put_cb_recall_args(&r.call.args, &ra);
+	if (ra)
+		nfs4_put_cb_recall_args(&r.call.args, ra);
+	else
+		nfs4_put_cb_notify_lock_args(&r.call.args, na);
 	xdr_patch_u32(&r.call.args, at, 2);
 	assert_int_equal(rpc_cb_submit(&r.call), 0);
 	pthread_mutex_lock(&r.lock);
@@ -819,4 +838,20 @@ uint32_t mean_recall(
 		pthread_cond_wait(&r.cond, &r.lock);
 	pthread_mutex_unlock(&r.lock);
 	return r.status;
+}
+
+uint32_t mean_recall(
+	struct mean_srv *s, uint32_t seq, const struct nfs_fh *fh, const struct nfs4_stateid *id)
+{
+	struct nfs4_cb_recall_args a = {.stateid = *id, .fh = *fh};
+
+	return call_back(s, seq, &a, NULL);
+}
+
+uint32_t mean_notify_lock(
+	struct mean_srv *s, uint32_t seq, const struct nfs_fh *fh, const struct nfs4_opaque *owner)
+{
+	struct nfs4_cb_notify_lock_args a = {.fh = *fh, .owner = {.owner = *owner}};
+
+	return call_back(s, seq, NULL, &a);
 }

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "mean-lock.h"
 #include "nfsproto/nfs4_attr.h"
 #include "nfsproto/nfs_client.h"
 #include "transport/rpc.h"
@@ -91,6 +92,7 @@ struct mean_srv {
 		uint32_t id;
 		uint8_t owner[16];
 	} opens[MEAN_OPENS];
+	struct mean_locks locks;
 	struct rpc_xprt *xprt;
 };
 
@@ -107,5 +109,9 @@ void mean_lose_session(struct mean_srv *s);
 /* Sends CB_SEQUENCE and CB_RECALL on slot 0 with sequence id seq; the COMPOUND's status. */
 uint32_t mean_recall(
 	struct mean_srv *s, uint32_t seq, const struct nfs_fh *fh, const struct nfs4_stateid *id);
+
+/* The same with CB_NOTIFY_LOCK. */
+uint32_t mean_notify_lock(
+	struct mean_srv *s, uint32_t seq, const struct nfs_fh *fh, const struct nfs4_opaque *owner);
 
 #endif

@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * Unit tests of nfsproto/nfs4_lock, nfs4_lock_wait and nfs4_lock_recover.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "nfs4-fixture.h"
+#include "transport/log.h"
+
+#define TOP UINT64_MAX
+
+/* A lock that is asked for, perhaps in the background. */
+struct want {
+	struct nfs_op op;
+	sem_t sem;
+};
+
+static void want_set(struct want *w, struct nfs_open *o, const struct nfs_fh *fh, uint64_t owner,
+	int type, uint64_t start, uint64_t end)
+{
+	memset(w, 0, sizeof(*w));
+	w->op.type = NFS_LOCK;
+	w->op.u.lock.open = o;
+	w->op.u.lock.fh = *fh;
+	w->op.u.lock.owner = owner;
+	w->op.u.lock.type = type;
+	w->op.u.lock.start = start;
+	w->op.u.lock.end = end;
+}
+
+static int lock(struct fix *f, struct nfs_open *o, const struct nfs_fh *fh, uint64_t owner,
+	int type, uint64_t start, uint64_t end)
+{
+	struct want w;
+
+	want_set(&w, o, fh, owner, type, start, end);
+	return fix_run(f, &w.op);
+}
+
+static void lock_wait(struct fix *f, struct want *w, struct nfs_open *o, const struct nfs_fh *fh,
+	uint64_t owner, int type, uint64_t start, uint64_t end)
+{
+	want_set(w, o, fh, owner, type, start, end);
+	w->op.u.lock.wait = true;
+	sem_init(&w->sem, 0, 0);
+	fix_start(f, &w->op, &w->sem);
+}
+
+static void others_hold(struct fix *f, uint64_t first, uint64_t last, bool write)
+{
+	pthread_mutex_lock(&f->srv.lock);
+	assert_int_equal(lock_ranges_set(&f->srv.locks.others, first, last, write), 0);
+	pthread_mutex_unlock(&f->srv.lock);
+}
+
+static void others_go(struct fix *f)
+{
+	pthread_mutex_lock(&f->srv.lock);
+	lock_ranges_drop(&f->srv.locks.others);
+	pthread_mutex_unlock(&f->srv.lock);
+}
+
+static unsigned held(struct fix *f)
+{
+	unsigned n;
+
+	pthread_mutex_lock(&f->srv.lock);
+	n = mean_lock_held(&f->srv.locks);
+	pthread_mutex_unlock(&f->srv.lock);
+	return n;
+}
+
+static bool has(struct fix *f, uint64_t first, uint64_t last, bool write)
+{
+	bool yes;
+
+	pthread_mutex_lock(&f->srv.lock);
+	yes = mean_lock_has(&f->srv.locks, first, last, write);
+	pthread_mutex_unlock(&f->srv.lock);
+	return yes;
+}
+
+static void test_owners(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+	struct nfs_open *o = fix_open(f, O_RDWR, &fh);
+
+	assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 0, TOP), 0);
+	assert_int_equal(f->srv.count[OP_LOCKU], 0); /* nothing was held */
+	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, 9), 0);
+	assert_int_equal(lock(f, o, &fh, 7, F_RDLCK, 20, TOP), 0);
+	assert_int_equal(f->srv.locks.new_owners, 1); /* the second with the lock stateid */
+	assert_int_equal(lock(f, o, &fh, 8, F_RDLCK, 5, 5), -EAGAIN);
+	assert_int_equal(lock(f, o, &fh, 8, F_RDLCK, 10, TOP), 0);
+	assert_int_equal(f->srv.locks.new_owners, 2);
+	assert_int_equal(held(f), 3);
+	assert_true(has(f, 10, TOP, false));
+	assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 4, 5), 0);
+	assert_true(has(f, 6, 9, true));
+	assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 0, TOP), 0);
+	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, 9), 0);
+	assert_int_equal(f->srv.locks.new_owners, 2); /* it was kept for this */
+	assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 0, TOP), 0);
+	assert_int_equal(lock(f, o, &fh, 8, F_UNLCK, 0, TOP), 0);
+	assert_int_equal(fix_close(f, o), 0);
+	assert_int_equal(f->srv.nopens, 0);
+	fix_unmount_clean(f);
+}
+
+static void test_lockt(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+	struct nfs_open *o = fix_open(f, O_RDWR, &fh);
+	struct nfs_op op = {.type = NFS_LOCKT};
+
+	op.u.lockt.open = o;
+	op.u.lockt.fh = fh;
+	op.u.lockt.owner = 7;
+	op.u.lockt.type = F_WRLCK;
+	op.u.lockt.end = TOP;
+	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 100, 109), 0);
+	assert_int_equal(fix_run(f, &op), 0);
+	assert_int_equal(op.u.lockt.type, F_UNLCK); /* its own */
+	others_hold(f, 50, TOP, false);
+	op.u.lockt.type = F_WRLCK;
+	assert_int_equal(fix_run(f, &op), 0);
+	assert_int_equal(op.u.lockt.type, F_RDLCK);
+	assert_int_equal(op.u.lockt.start, 50);
+	assert_int_equal(op.u.lockt.end, TOP);
+	assert_int_equal(op.u.lockt.pid, 0);
+	fix_unmount_clean(f); /* with a lock and an open */
+	assert_int_equal(f->srv.count[OP_LOCKU], 1);
+}
+
+static void test_modes(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+	struct nfs_open *r = fix_open(f, O_RDONLY, &fh), *w = fix_open(f, O_WRONLY, &fh);
+	unsigned reopens = f->srv.reopens;
+
+	assert_int_equal(lock(f, r, &fh, 7, F_WRLCK, 0, 9), -EBADF);
+	assert_int_equal(lock(f, w, &fh, 7, F_RDLCK, 0, 9), -EBADF);
+	assert_int_equal(f->srv.count[OP_LOCK], 0);
+	assert_int_equal(lock(f, r, &fh, 7, F_RDLCK, 0, 9), 0);
+	/* the same owner through the other open: one lock-owner, whose open gets more access */
+	assert_int_equal(lock(f, w, &fh, 7, F_WRLCK, 5, 9), 0);
+	assert_int_equal(f->srv.reopens, reopens + 1);
+	assert_int_equal(f->srv.locks.new_owners, 1);
+	assert_int_equal(lock(f, w, &fh, 7, F_WRLCK, 20, 29), 0);
+	assert_int_equal(f->srv.reopens, reopens + 1);
+	/* refused: the lock fails, all else stays */
+	assert_int_equal(lock(f, w, &fh, 8, F_WRLCK, 40, 49), 0);
+	fix_fails(f, OP_OPEN, NFS4ERR_ACCESS, 1);
+	assert_int_equal(lock(f, r, &fh, 8, F_RDLCK, 60, 69), -EACCES);
+	assert_true(has(f, 40, 49, true));
+	assert_int_equal(fix_close(f, r), 0); /* not yet: locks go through it */
+	assert_int_equal(f->srv.nopens, 2);
+	assert_int_equal(lock(f, w, &fh, 7, F_UNLCK, 0, TOP), 0);
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_CLOSE], 1));
+	assert_int_equal(lock(f, w, &fh, 8, F_UNLCK, 0, TOP), 0);
+	assert_int_equal(fix_close(f, w), 0);
+	fix_unmount_clean(f);
+}
+
+static void test_wait(void **state)
+{
+	struct fix *f = *state;
+	struct nfs4_opaque owner = {.len = 8};
+	struct nfs_fh fh;
+	struct nfs_open *o = fix_open(f, O_RDWR, &fh);
+	struct want w;
+
+	others_hold(f, 0, 9, true);
+	lock_wait(f, &w, o, &fh, 7, F_WRLCK, 0, 0);
+	assert_true(mean_wait(&f->srv, &f->srv.locks.denied, 2)); /* it asks again */
+	assert_int_equal(f->srv.locks.last_type, WRITEW_LT);
+	assert_false(fix_ends_within(&w.sem, 0));
+	others_go(f);
+	assert_true(fix_ends_within(&w.sem, 5000));
+	assert_int_equal(w.op.error, 0);
+	assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 0, TOP), 0);
+	/* a callback wakes it; callbacks for others do nothing */
+	others_hold(f, 0, 9, true);
+	lock_wait(f, &w, o, &fh, 7, F_RDLCK, 0, 0);
+	assert_true(mean_wait(&f->srv, &f->srv.locks.denied, 7)); /* now it pauses for 2 s */
+	owner.data = (const uint8_t *)"somebody";
+	assert_int_equal(mean_notify_lock(&f->srv, 1, &fh, &owner), NFS4_OK);
+	owner.data = f->srv.locks.last_owner;
+	assert_int_equal(mean_notify_lock(&f->srv, 2, &f->root, &owner), NFS4_OK);
+	others_go(f);
+	assert_int_equal(mean_notify_lock(&f->srv, 3, &fh, &owner), NFS4_OK);
+	assert_true(fix_ends_within(&w.sem, 1500));
+	assert_int_equal(w.op.error, 0);
+	fix_unmount_clean(f);
+}
+
+/* Those who wait through this mount get their turn in the order in which they came. */
+static void test_order(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+	struct nfs_open *o = fix_open(f, O_RDWR, &fh);
+	struct want w[4];
+
+	assert_int_equal(lock(f, o, &fh, 1, F_WRLCK, 0, 9), 0);
+	for (unsigned i = 0; i < 4; i++)
+		lock_wait(f, &w[i], o, &fh, 10 + i, i < 2 ? F_WRLCK : F_RDLCK, 0, 9);
+	assert_int_equal(lock(f, o, &fh, 1, F_UNLCK, 0, 9), 0);
+	assert_true(fix_ends_within(&w[0].sem, 5000));
+	assert_false(fix_ends_within(&w[1].sem, 50));
+	nfs_cancel(&w[1].op);
+	assert_true(fix_ends_within(&w[1].sem, 5000));
+	assert_int_equal(w[1].op.error, -EINTR);
+	assert_int_equal(lock(f, o, &fh, 10, F_UNLCK, 0, 9), 0);
+	assert_true(fix_ends_within(&w[2].sem, 5000)); /* both readers */
+	assert_true(fix_ends_within(&w[3].sem, 5000));
+	assert_int_equal(held(f), 2);
+	fix_unmount_clean(f);
+}
+
+/* A lock that is granted to somebody who has gone is given back, and nothing more than that. */
+static void test_given_back(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+	struct nfs_open *o = fix_open(f, O_RDWR, &fh);
+	struct want w;
+
+	assert_int_equal(lock(f, o, &fh, 7, F_RDLCK, 10, 19), 0);
+	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 30, 39), 0);
+	f->srv.hold_op = OP_LOCK;
+	lock_wait(f, &w, o, &fh, 7, F_WRLCK, 0, TOP);
+	assert_true(mean_wait(&f->srv, &f->srv.nheld, 1));
+	nfs_cancel(&w.op);
+	assert_true(fix_ends_within(&w.sem, 5000));
+	assert_int_equal(w.op.error, -EINTR);
+	mean_release(&f->srv);
+	/* the next request of the owner comes after all that */
+	assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 35, 39), 0);
+	assert_int_equal(held(f), 2);
+	assert_true(has(f, 10, 19, false));
+	assert_true(has(f, 30, 34, true));
+	/* the first lock of an owner */
+	f->srv.hold_op = OP_LOCK;
+	lock_wait(f, &w, o, &fh, 8, F_RDLCK, 10, 19);
+	assert_true(mean_wait(&f->srv, &f->srv.nheld, 1));
+	nfs_cancel(&w.op);
+	assert_true(fix_ends_within(&w.sem, 5000));
+	mean_release(&f->srv);
+	assert_int_equal(lock(f, o, &fh, 8, F_WRLCK, 100, 109), 0);
+	assert_int_equal(held(f), 3);
+	fix_unmount_clean(f);
+}
+
+static void test_cancelled_unlock(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+	struct nfs_open *o = fix_open(f, O_RDWR, &fh);
+	struct want w;
+
+	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, TOP), 0);
+	f->srv.hold_op = OP_LOCKU;
+	lock_wait(f, &w, o, &fh, 7, F_UNLCK, 0, 9);
+	assert_true(mean_wait(&f->srv, &f->srv.nheld, 1));
+	nfs_cancel(&w.op);
+	assert_true(fix_ends_within(&w.sem, 5000));
+	assert_int_equal(w.op.error, -EINTR);
+	mean_release(&f->srv);
+	assert_int_equal(lock(f, o, &fh, 8, F_RDLCK, 0, 9), 0); /* it went on by itself */
+	fix_unmount_clean(f);
+}
+
+static void test_unmount_while_waiting(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+	struct nfs_open *o = fix_open(f, O_RDWR, &fh);
+	struct want w[2];
+
+	others_hold(f, 0, 9, true);
+	lock_wait(f, &w[0], o, &fh, 7, F_WRLCK, 0, 0);
+	lock_wait(f, &w[1], o, &fh, 8, F_WRLCK, 0, 0); /* behind the other */
+	assert_true(mean_wait(&f->srv, &f->srv.locks.denied, 1));
+	fix_unmount_clean(f);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_true(fix_ends_within(&w[i].sem, 0));
+		assert_int_equal(w[i].op.error, -ENOTCONN);
+	}
+}
+
+/* Lock-owners that hold nothing are kept, but not without end. */
+static void test_many_owners(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+	struct nfs_open *o = fix_open(f, O_RDWR, &fh);
+
+	for (unsigned i = 0; i < 300; i++) {
+		assert_int_equal(lock(f, o, &fh, i, F_WRLCK, 0, 9), 0);
+		assert_int_equal(lock(f, o, &fh, i, F_UNLCK, 0, 9), 0);
+	}
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_FREE_STATEID], 300 - 256));
+	assert_int_equal(lock(f, o, &fh, 0, F_WRLCK, 0, 9), 0);
+	assert_int_equal(f->srv.locks.new_owners, 300); /* it is still known */
+	assert_int_equal(lock(f, o, &fh, 0, F_UNLCK, 0, 9), 0);
+	assert_int_equal(fix_close(f, o), 0);
+	fix_unmount_clean(f);
+	assert_int_equal(mean_lock_owners(&f->srv.locks), 0);
+}
+
+/* --- recovery ------------------------------------------------------------------------------- */
+
+static void test_reclaim(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+	struct nfs_open *o = fix_open(f, O_RDWR, &fh);
+	uint32_t n;
+
+	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, 9), 0);
+	assert_int_equal(lock(f, o, &fh, 7, F_RDLCK, 20, 29), 0);
+	assert_int_equal(lock(f, o, &fh, 8, F_RDLCK, 20, 24), 0);
+	mean_reboot(&f->srv);
+	others_hold(f, 0, TOP, true); /* not in the way of a reclaim */
+	assert_int_equal(fix_read(f, o, &fh, 1000, &n), 0);
+	assert_int_equal(f->srv.locks.reclaims, 3);
+	others_go(f);
+	assert_true(has(f, 0, 9, true));
+	assert_true(has(f, 20, 29, false));
+	assert_int_equal(held(f), 3);
+	assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 0, TOP), 0);
+	assert_int_equal(held(f), 1);
+	fix_unmount_clean(f);
+}
+
+/* No reclaims are taken: what is still free is had again, the rest is lost. */
+static void test_lost(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+	struct nfs_open *o = fix_open(f, O_RDWR, &fh), *other = fix_open(f, O_RDWR, &fh);
+	uint32_t n;
+
+	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, 9), 0);
+	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 20, 29), 0);
+	assert_int_equal(lock(f, other, &fh, 8, F_RDLCK, 40, 49), 0);
+	mean_reboot(&f->srv);
+	f->srv.reclaiming = f->srv.locks.reclaiming = false;
+	others_hold(f, 25, 25, false);
+	assert_int_equal(fix_getattr(f), 0);
+	assert_true(mean_wait(&f->srv, &f->srv.locks.denied, 1));
+	assert_int_equal(fix_read(f, other, &fh, 1000, &n), 0);
+	assert_true(mean_wait(&f->srv, &f->srv.locks.granted, 5));
+	assert_true(has(f, 0, 9, true));
+	assert_true(has(f, 40, 49, false));
+	/* the server has said it; it may take a moment until that is known */
+	for (unsigned i = 0; i < 500 && fix_read(f, o, &fh, 1000, &n) == 0; i++)
+		usleep(10000);
+	assert_int_equal(fix_read(f, o, &fh, 1000, &n), -EIO);
+	assert_int_equal(fix_write(f, o, &fh, NFS_UNSTABLE), -EIO);
+	assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 0, TOP), 0);
+	assert_int_equal(fix_read(f, o, &fh, 1000, &n), 0);
+	assert_int_equal(held(f), 1);
+	fix_unmount_clean(f);
+}
+
+/* The server has forgotten a lock state, and only that. */
+static void test_disowned(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+	struct nfs_open *o = fix_open(f, O_RDWR, &fh);
+
+	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, 9), 0);
+	pthread_mutex_lock(&f->srv.lock);
+	mean_lock_drop(&f->srv.locks, 0);
+	pthread_mutex_unlock(&f->srv.lock);
+	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 20, 29), 0);
+	assert_true(has(f, 0, 9, true));
+	assert_true(has(f, 20, 29, true));
+	/* an unlock of what is not locked any more succeeds, and the rest is had again */
+	pthread_mutex_lock(&f->srv.lock);
+	mean_lock_drop(&f->srv.locks, 0);
+	pthread_mutex_unlock(&f->srv.lock);
+	assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 0, 9), 0);
+	assert_int_equal(lock(f, o, &fh, 7, F_RDLCK, 0, 0), 0);
+	assert_int_equal(held(f), 2);
+	assert_true(has(f, 20, 29, true));
+	fix_unmount_clean(f);
+}
+
+static void test_revoked(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+	struct nfs_open *o = fix_open(f, O_RDWR, &fh);
+
+	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, 9), 0);
+	pthread_mutex_lock(&f->srv.lock);
+	mean_lock_drop(&f->srv.locks, 0);
+	f->srv.status_flags = SEQ4_STATUS_EXPIRED_SOME_STATE_REVOKED;
+	pthread_mutex_unlock(&f->srv.lock);
+	assert_int_equal(fix_getattr(f), 0);
+	assert_true(mean_wait(&f->srv, &f->srv.locks.granted, 2));
+	assert_true(f->srv.count[OP_FREE_STATEID] >= 1);
+	f->srv.status_flags = 0;
+	assert_true(has(f, 0, 9, true));
+	fix_unmount_clean(f);
+}
+
+/* The open is gone, and its locks with it. */
+static void test_open_disowned(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+	struct nfs_open *o = fix_open(f, O_RDWR, &fh);
+	uint32_t n;
+
+	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, 9), 0);
+	pthread_mutex_lock(&f->srv.lock);
+	mean_lock_drop(&f->srv.locks, 0);
+	memset(f->srv.opens, 0, sizeof(f->srv.opens));
+	f->srv.nopens = 0;
+	pthread_mutex_unlock(&f->srv.lock);
+	assert_int_equal(fix_read(f, o, &fh, 1000, &n), 0);
+	assert_true(mean_wait(&f->srv, &f->srv.locks.granted, 2));
+	assert_true(has(f, 0, 9, true));
+	/* again, and now the lock is what finds out */
+	pthread_mutex_lock(&f->srv.lock);
+	mean_lock_drop(&f->srv.locks, 0);
+	memset(f->srv.opens, 0, sizeof(f->srv.opens));
+	f->srv.nopens = 0;
+	pthread_mutex_unlock(&f->srv.lock);
+	assert_int_equal(lock(f, o, &fh, 8, F_WRLCK, 20, 29), 0);
+	assert_true(mean_wait(&f->srv, &f->srv.locks.granted, 4));
+	assert_int_equal(held(f), 2);
+	fix_unmount_clean(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ON_MOUNT(test_owners),
+		ON_MOUNT(test_lockt),
+		ON_MOUNT(test_modes),
+		ON_MOUNT(test_wait),
+		ON_MOUNT(test_order),
+		ON_MOUNT(test_given_back),
+		ON_MOUNT(test_cancelled_unlock),
+		ON_MOUNT(test_unmount_while_waiting),
+		ON_MOUNT(test_many_owners),
+		ON_MOUNT(test_reclaim),
+		ON_MOUNT(test_lost),
+		ON_MOUNT(test_disowned),
+		ON_MOUNT(test_revoked),
+		ON_MOUNT(test_open_disowned),
+	};
+
+	log_init("test-nfs4_lock", getenv("V") ? LOG_L_CTRL : LOG_L_ERROR);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
