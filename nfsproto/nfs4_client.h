@@ -33,8 +33,6 @@
 #include "nfsproto/nfs4_slots.h"
 #include "nfsproto/nfs_backend.h"
 
-#define container_of(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
-
 #define NFS4_WHERE_MAX 300 /* of other servers named in a sentence */
 
 #define NFS4_MSEC 1000000ull

@@ -9,7 +9,11 @@
 #ifndef RNFS_NFSPROTO_NFS_BACKEND_H
 #define RNFS_NFSPROTO_NFS_BACKEND_H
 
+#include <stddef.h>
+
 #include "nfsproto/nfs_client.h"
+
+#define container_of(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
 
 struct nfs_backend {
 	/* nfs_client_new() after the checks. */
@@ -30,11 +34,13 @@ struct nfs_client {
 	struct nfs_attr root_attr;
 };
 
+extern const struct nfs_backend nfs3_backend;
 extern const struct nfs_backend nfs4_backend;
 
 /* Resolves p->host and connects to the first of its addresses that answers. rp names program,
- * version, callback service and callbacks; the rest is filled in here from p. NULL with *e set:
- * what the first address said. Blocks for p->connect_ms per address, and for the name look-up. */
+ * version, callback service and callbacks; the rest is filled in here from p, and peer is the
+ * address that answered. NULL with *e set: what the first address said. Blocks for p->connect_ms
+ * per address, and for the name look-up. */
 struct rpc_client *nfs_connect(
 	const struct nfs_mount_params *p, struct rpc_client_params *rp, struct err *e);
 

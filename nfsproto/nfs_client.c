@@ -127,7 +127,9 @@ static struct nfs_client *mount_version(const struct nfs_mount_params *p, struct
 {
 	if (p->vers_major == 4 && p->vers_minor <= 2)
 		return nfs4_backend.mount(p, e);
-	err_set(e, ERR_USAGE, "NFS version %u.%u is not supported: ask for 4.1 or 4.2",
+	if (p->vers_major == 3)
+		return nfs3_backend.mount(p, e);
+	err_set(e, ERR_USAGE, "NFS version %u.%u is not supported: ask for 3, 4.1 or 4.2",
 		p->vers_major, p->vers_minor);
 	return NULL;
 }
@@ -137,17 +139,23 @@ static struct nfs_client *mount_any(struct nfs_mount_params *p, struct err *e)
 {
 	static const struct {
 		unsigned major, minor;
-	} order[] = {{4, 0}};
+	} order[] = {{4, 0}, {3, 0}};
+	struct err first = {.kind = ERR_NONE};
 	struct nfs_client *c = NULL;
 
-	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]) && !c; i++) {
+	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
 		p->vers_major = order[i].major;
 		p->vers_minor = order[i].minor;
 		*e = (struct err){.kind = ERR_NONE};
 		c = mount_version(p, e);
-		if (e->kind != ERR_VERSION)
+		if (c || e->kind != ERR_VERSION)
 			break;
+		if (first.kind == ERR_NONE)
+			first = *e;
 	}
+	/* that a server has no old version says less than why it has not the new one */
+	if (!c && e->kind == ERR_VERSION)
+		*e = first;
 	return c;
 }
 

@@ -368,6 +368,12 @@ struct nfs_op {
 			uint32_t gen; /* of the open state that was sent */
 			uint8_t kind, state, flags, cancelled;
 		} v4;
+		struct {
+			struct nfs_open *open; /* that an OPEN is making */
+			uint64_t cookie;       /* where a READDIR goes on, or 0 */
+			uint8_t kind, proc, state, flags, races;
+			bool cancelled;
+		} v3;
 	} be;
 	TAILQ_ENTRY(nfs_op) link;
 };
@@ -386,9 +392,10 @@ struct nfs_mount_params {
 	const char *export; /* absolute path; "/" is the server's pseudo-root */
 	/* 4.2, 4.1, 3.0; 4.0: the newest minor version the server has; 0.0: that, else 3 */
 	unsigned vers_major, vers_minor;
-	uint16_t mountport; /* v3: of the MOUNT service; 0: ask the portmapper */
-	bool mount_udp;	    /* v3: ask MOUNT and the portmapper over UDP, else TCP */
-	bool nolock;	    /* v3: no NLM */
+	uint16_t mountport;    /* v3: of the MOUNT service; 0: ask the portmapper */
+	const char *mounthost; /* v3: where MOUNT is, NULL: host */
+	bool mount_udp;	       /* v3: ask MOUNT and the portmapper over UDP, else TCP */
+	bool nolock;	       /* v3: no NLM */
 	bool read_plus; /* v4.2: READ_PLUS instead of READ: holes are not transferred, but data is
 			 * not placed directly either */
 	uint32_t rsize, wsize; /* 0: the largest both sides like, at most 1 MiB */

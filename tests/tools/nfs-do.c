@@ -4,7 +4,10 @@
  * nfs-do: mounts an export with the client library and does one thing there, for tests without
  * FUSE.
  *
- *     nfs-do [-p tcp|iwarp|rdma] [-P port] [-m minor] [-v] HOST:/EXPORT COMMAND [ARGUMENT]...
+ *     nfs-do [OPTION]... HOST:/EXPORT COMMAND [ARGUMENT]...
+ *
+ * Options: -p tcp|iwarp|rdma, -P PORT, -m MINOR of NFSv4, -3 for NFSv3, -M PORT of MOUNT, -u: ask
+ * MOUNT over UDP, -v for more messages.
  *
  * Commands: info, ls DIR, stat PATH, cat PATH, put PATH (from standard input), mkdir PATH, rm PATH,
  * rmdir PATH, mv FROM TO, ln FROM TO, symlink TARGET PATH, readlink PATH, chmod MODE PATH,
@@ -426,13 +429,14 @@ static int run_commands(int n, char **arg)
 
 int main(int argc, char **argv)
 {
-	struct nfs_mount_params p = {.vers_major = 4, .vers_minor = 1, .proto = RPC_TCP, .connect_ms = 10000};
+	struct nfs_mount_params p = {
+		.vers_major = 4, .vers_minor = 1, .proto = RPC_TCP, .connect_ms = 10000};
 	struct err e = {.kind = ERR_NONE};
 	enum log_level level = LOG_L_WARN;
 	char *colon;
 	int opt, rc;
 
-	while ((opt = getopt(argc, argv, "+p:P:m:v")) != -1) {
+	while ((opt = getopt(argc, argv, "+p:P:m:3M:uv")) != -1) {
 		switch (opt) {
 		case 'p':
 			p.proto = !strcmp(optarg, "iwarp")  ? RPC_IWARP
@@ -444,6 +448,16 @@ int main(int argc, char **argv)
 			break;
 		case 'm':
 			p.vers_minor = (unsigned)atoi(optarg);
+			break;
+		case '3':
+			p.vers_major = 3;
+			p.vers_minor = 0;
+			break;
+		case 'M':
+			p.mountport = (uint16_t)atoi(optarg);
+			break;
+		case 'u':
+			p.mount_udp = true;
 			break;
 		case 'v':
 			level = LOG_L_CTRL;

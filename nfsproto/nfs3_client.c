@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs3_client: mounting and unmounting with NFSv3.
+ *
+ *     connect, NULL, MNT, FSINFO, PATHCONF, GETATTR
+ *     ... ops ...
+ *     UMNT, disconnect
+ */
+#include "nfsproto/nfs3_client.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "nfsproto/nfs3_mount.h"
+#include "transport/log.h"
+
+#define DTSIZE_MAX    (128u << 10)
+#define DTSIZE_MIN    4096u
+#define IO_SERVER_MIN 1024u /* a server that claims to take less is not believed */
+#define GOODBYE_MS    1000u
+
+/* --- mounting ------------------------------------------------------------------------------ */
+
+/* Why a step of the mount failed. status: what the server answered, or 0 and error. */
+static int step_error(struct nfs3_client *c, const struct nfs3_sync *s, const char *step, int error,
+	uint32_t status, struct err *e)
+{
+	if (status == NFS3ERR_ACCES || status == NFS3ERR_PERM)
+		return err_set(e, ERR_ACCESS,
+			"%s refuses access (%s: %s): check the export's list of clients, and that "
+			"it has the insecure option for a client without privileged ports",
+			c->server, step, nfs3_status_name(status));
+	if (status)
+		return err_set(e, ERR_PROTOCOL, "%s answered %s with %s (%u)", c->server, step,
+			nfs3_status_name(status), status);
+	if (error == -EPROTONOSUPPORT && s->call.rpc_stat == RPC_PROG_MISMATCH)
+		return err_set(e, ERR_VERSION, "%s serves NFS versions %u to %u, not version 3",
+			c->server, s->call.mismatch_low, s->call.mismatch_high);
+	if (error == -EPROTONOSUPPORT)
+		return err_set(e, ERR_VERSION,
+			"%s answers, but does not serve NFS on this port: check the port option",
+			c->server);
+	if (error == -EACCES)
+		return err_set(e, ERR_ACCESS,
+			"%s rejects the credentials of this client (%s, auth status %u)", c->server,
+			step, s->call.auth_stat);
+	if (error == -ETIMEDOUT || error == -EINTR)
+		return err_set(e, ERR_UNREACHABLE,
+			"%s accepted the connection but does not answer (%s): is it overloaded or "
+			"starting?",
+			c->server, step);
+	if (error == -ENOTCONN)
+		return err_set(
+			e, ERR_UNREACHABLE, "%s: the connection was lost (%s)", c->server, step);
+	if (error == -ENOMEM)
+		return err_set(e, ERR_INTERNAL, "out of message memory (%s)", step);
+	return err_set(e, ERR_PROTOCOL, "%s: %s failed: %s", c->server, step, strerror(-error));
+}
+
+/* One procedure on the root, asked until it is answered with something else than "later", at most
+ * connect_ms. 0, or -1 with *e set. */
+static int step(struct nfs3_client *c, uint32_t proc, struct nfs3_res *res, struct err *e)
+{
+	uint64_t until = nfs3_now_ns() + c->connect_ms * NFS3_MSEC;
+	struct nfs3_args args = {.proc = proc};
+	struct nfs3_sync s;
+	unsigned wait_ms = 20;
+	int rc;
+
+	args.u.fh = c->base.root;
+	for (;;) {
+		uint64_t now = nfs3_now_ns();
+		struct timespec pause = {.tv_nsec = (long)(wait_ms * NFS3_MSEC)};
+
+		if (now >= until)
+			return step_error(c, &s, nfs3_proc_name(proc), -ETIMEDOUT, 0, e);
+		rc = nfs3_sync_proc(c, &s, &args, res, (unsigned)((until - now) / NFS3_MSEC) + 1);
+		if (rc)
+			return step_error(c, &s, nfs3_proc_name(proc), rc, 0, e);
+		if (proc == NFS3PROC_NULL || res->u.status == NFS3_OK)
+			return 0;
+		if (res->u.status != NFS3ERR_JUKEBOX)
+			return step_error(c, &s, nfs3_proc_name(proc), 0, res->u.status, e);
+		nanosleep(&pause, NULL);
+		wait_ms = wait_ms < 500 ? wait_ms * 2 : 900;
+	}
+}
+
+static uint32_t io_size(uint32_t want, uint32_t server)
+{
+	uint32_t n = want;
+
+	if (server && server < n)
+		n = server < IO_SERVER_MIN ? IO_SERVER_MIN : server;
+	return n >= 8192 ? n & ~4095u : n;
+}
+
+static int limits(struct nfs3_client *c, const struct nfs_mount_params *p, struct err *e)
+{
+	struct nfs_client_info *info = &c->base.info;
+	const struct nfs3_fsinfo_res *fs;
+	struct nfs3_res res;
+
+	if (step(c, NFS3PROC_FSINFO, &res, e))
+		return -1;
+	fs = &res.u.fsinfo;
+	info->vers_major = 3;
+	info->rsize = io_size(p->rsize, fs->rtmax);
+	info->wsize = io_size(p->wsize, fs->wtmax);
+	info->dtsize = fs->dtpref < DTSIZE_MAX ? fs->dtpref : DTSIZE_MAX;
+	if (info->dtsize < DTSIZE_MIN)
+		info->dtsize = DTSIZE_MIN;
+	info->maxfilesize =
+		fs->maxfilesize && fs->maxfilesize < INT64_MAX ? fs->maxfilesize : INT64_MAX;
+	if (step(c, NFS3PROC_PATHCONF, &res, e))
+		return -1;
+	c->name_max = res.u.pathconf.name_max;
+	if (c->name_max == 0 || c->name_max > NFS_NAME_MAX)
+		c->name_max = NFS_NAME_MAX;
+	if (step(c, NFS3PROC_GETATTR, &res, e))
+		return -1;
+	c->base.root_attr = res.u.getattr.attr;
+	if (c->base.root_attr.type != NFS_DIR)
+		return err_set(e, ERR_NO_EXPORT, "%s: %s is not a directory", c->server, p->export);
+	return 0;
+}
+
+static void client_init(struct nfs3_client *c, const struct nfs_mount_params *p)
+{
+	pthread_condattr_t attr;
+
+	c->base.backend = &nfs3_backend;
+	c->cred = p->cred;
+	snprintf(c->server, sizeof(c->server), "%s", p->host);
+	c->connect_ms = p->connect_ms;
+	c->soft = p->soft;
+	c->soft_ms = p->timeo_ms * (p->retrans < 1000 ? p->retrans + 1 : 1000);
+	c->name_max = NFS_NAME_MAX;
+	atomic_init(&c->next_verf, 0);
+	atomic_init(&c->no_plus, false);
+	atomic_init(&c->no_exclusive, false);
+	TAILQ_INIT(&c->delayed);
+	pthread_mutex_init(&c->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&c->wake, &attr);
+	pthread_condattr_destroy(&attr);
+}
+
+static void nfs3_unmount(struct nfs_client *base)
+{
+	struct nfs3_client *c = nfs3_client(base);
+
+	nfs3_timer_stop(c);
+	base->rpc = rpc_client_free(base->rpc);
+	nfs3_mount_leave(c, GOODBYE_MS);
+	pthread_cond_destroy(&c->wake);
+	pthread_mutex_destroy(&c->lock);
+	free(c);
+}
+
+static int establish(struct nfs3_client *c, const struct nfs_mount_params *p, struct err *e)
+{
+	struct nfs3_res res;
+	int rc;
+
+	c->base.rpc = nfs_connect(p, &c->rp, e);
+	if (!c->base.rpc)
+		return -1;
+	c->rp.peer_name = c->server;
+	if (step(c, NFS3PROC_NULL, &res, e) || nfs3_mount_ask(c, p, &c->base.root, e) ||
+		limits(c, p, e))
+		return -1;
+	rc = nfs3_timer_start(c);
+	if (rc)
+		return err_set(e, ERR_INTERNAL, "no thread for the mount: %s", strerror(-rc));
+	return 0;
+}
+
+static struct nfs_client *nfs3_mount(const struct nfs_mount_params *p, struct err *e)
+{
+	struct nfs3_client *c = calloc(1, sizeof(*c));
+
+	if (!c || getrandom(&c->verf, sizeof(c->verf), 0) != sizeof(c->verf)) {
+		free(c);
+		err_set(e, ERR_INTERNAL, "out of memory");
+		return NULL;
+	}
+	client_init(c, p);
+	c->rp = (struct rpc_client_params){.prog = NFS3_PROGRAM, .vers = NFS3_VERSION};
+	if (establish(c, p, e)) {
+		nfs3_unmount(&c->base);
+		return NULL;
+	}
+	return &c->base;
+}
+
+/* --- operations ---------------------------------------------------------------------------- */
+
+static void nfs3_submit(struct nfs_client *base, struct nfs_op *op)
+{
+	struct nfs3_client *c = nfs3_client(base);
+	int rc = 0;
+
+	op->be.v3.kind = (uint8_t)op->type;
+	switch (op->type) {
+	case NFS_OPEN:
+		rc = nfs3_open_begin(c, op);
+		break;
+	case NFS_CLOSE: /* the server does not know that it was open */
+		free(op->u.close.open);
+		op->done(op);
+		return;
+	default:
+		if (!nfs3_kinds[op->type].put)
+			rc = -EOPNOTSUPP;
+		break;
+	}
+	if (rc)
+		nfs3_task_end(c, op, rc);
+	else
+		nfs3_task_start(c, op);
+}
+
+static void nfs3_cancel(struct nfs_client *base, struct nfs_op *op)
+{
+	nfs3_task_cancel(nfs3_client(base), op);
+}
+
+const struct nfs_backend nfs3_backend = {
+	.mount = nfs3_mount,
+	.unmount = nfs3_unmount,
+	.submit = nfs3_submit,
+	.cancel = nfs3_cancel,
+};

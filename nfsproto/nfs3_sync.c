@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs3_sync: one call, waited for: what mounting, unmounting and locking need.
+ */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "nfsproto/nfs3_client.h"
+#include "nfsproto/ulb.h"
+
+#define ARGS_ROOM 2560
+
+static void sync_done(struct rpc_call *call, int error, struct xdr_in *res)
+{
+	struct nfs3_sync *s = call->ctx;
+
+	if (!error && (s->get(s, res) || !xdr_in_done(res)))
+		error = -EBADMSG;
+	pthread_mutex_lock(&s->lock);
+	s->error = error;
+	s->ended = true;
+	pthread_cond_signal(&s->cond);
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* True if the call ended before `until`. */
+static bool sync_wait(struct nfs3_sync *s, uint64_t until)
+{
+	struct timespec t = {
+		.tv_sec = (time_t)(until / 1000000000), .tv_nsec = (long)(until % 1000000000)};
+	bool ended;
+	int rc = 0;
+
+	pthread_mutex_lock(&s->lock);
+	while (!s->ended && rc == 0)
+		rc = pthread_cond_timedwait(&s->cond, &s->lock, &t);
+	ended = s->ended;
+	pthread_mutex_unlock(&s->lock);
+	return ended;
+}
+
+static void sync_join(struct nfs3_sync *s)
+{
+	pthread_mutex_lock(&s->lock);
+	while (!s->ended)
+		pthread_cond_wait(&s->cond, &s->lock);
+	pthread_mutex_unlock(&s->lock);
+}
+
+int nfs3_sync_call(struct nfs3_sync *s, struct rpc_client *rpc, const struct rpc_cred *cred,
+	uint32_t proc, void (*put)(struct nfs3_sync *s, struct xdr_out *x), uint32_t reply_max,
+	unsigned ms)
+{
+	pthread_condattr_t attr;
+	bool in_time = true;
+
+	s->error = rpc_call_init(&s->call, rpc, ARGS_ROOM);
+	if (s->error)
+		return s->error;
+	s->ended = false;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&s->cond, &attr);
+	pthread_condattr_destroy(&attr);
+
+	s->call.proc = proc;
+	s->call.cred = *cred;
+	s->call.done = sync_done;
+	s->call.ctx = s;
+	s->call.reply_max = reply_max;
+	put(s, &s->call.args);
+	s->error = rpc_call_submit(&s->call);
+	if (!s->error) {
+		in_time = sync_wait(s, nfs3_now_ns() + ms * NFS3_MSEC);
+		if (!in_time) {
+			rpc_call_cancel(&s->call);
+			sync_join(s);
+		}
+	}
+	rpc_call_finish(&s->call);
+	pthread_cond_destroy(&s->cond);
+	pthread_mutex_destroy(&s->lock);
+	s->error = s->error ? nfs3_rpc_error(&s->call, s->error) : 0;
+	if (!in_time && s->error == -EINTR)
+		s->error = -ETIMEDOUT;
+	return s->error;
+}
+
+static void put_proc(struct nfs3_sync *s, struct xdr_out *x)
+{
+	nfs3_put_args(x, s->put);
+}
+
+static int get_proc(struct nfs3_sync *s, struct xdr_in *x)
+{
+	return nfs3_get_res(x, s->call.proc, s->out);
+}
+
+int nfs3_sync_proc(struct nfs3_client *c, struct nfs3_sync *s, const struct nfs3_args *args,
+	struct nfs3_res *res, unsigned ms)
+{
+	s->put = args;
+	s->out = res;
+	s->get = get_proc;
+	return nfs3_sync_call(s, c->base.rpc, &c->cred, args->proc, put_proc,
+		(uint32_t)ulb_nfs3_res_max(args->proc, NFS_PATH_MAX), ms);
+}
