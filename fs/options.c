@@ -121,6 +121,37 @@ static int set_cache_size(struct options *o, const struct opt *d, const char *va
 	return 0;
 }
 
+static int set_mountport(struct options *o, const struct opt *d, const char *value, struct err *e)
+{
+	uint64_t v;
+
+	if (options_size(value, d->min, d->max, &v))
+		return bad_value(d, value, e);
+	o->mountport = v;
+	return 0;
+}
+
+static int set_mountproto(struct options *o, const struct opt *d, const char *value, struct err *e)
+{
+	if (strcmp(value, "udp") && strcmp(value, "tcp"))
+		return bad_value(d, value, e);
+	o->mount_udp = value[0] == 'u';
+	return 0;
+}
+
+static int set_mounthost(struct options *o, const struct opt *d, const char *value, struct err *e)
+{
+	free(o->mounthost);
+	o->mounthost = strdup(value);
+	return o->mounthost ? 0 : err_set(e, ERR_INTERNAL, "out of memory");
+}
+
+/* Version 3 of MOUNT is the one of NFSv3. */
+static int set_mountvers(struct options *o, const struct opt *d, const char *value, struct err *e)
+{
+	return strcmp(value, "3") ? bad_value(d, value, e) : 0;
+}
+
 static int set_proto(struct options *o, const struct opt *d, const char *value, struct err *e)
 {
 	if (!value) /* mount.nfs: -o rdma, -o tcp */
@@ -340,6 +371,11 @@ static const struct opt opts[] = {
 	{.name = "v4.0", .arg = NO_ARG, .fn = set_vers},
 	{.name = "v4.1", .arg = NO_ARG, .fn = set_vers},
 	{.name = "v4.2", .arg = NO_ARG, .fn = set_vers},
+	{.name = "mountport", .arg = NEED_ARG, .fn = set_mountport, .min = 1, .max = 65535, .want = "a port number from 1 to 65535"},
+	{.name = "mountproto", .arg = NEED_ARG, .fn = set_mountproto, .want = "tcp or udp"},
+	{.name = "mounthost", .arg = NEED_ARG, .fn = set_mounthost},
+	{.name = "mountaddr", .arg = NEED_ARG, .fn = set_mounthost},
+	{.name = "mountvers", .arg = NEED_ARG, .fn = set_mountvers, .want = "3"},
 	{.name = "rsize", .arg = NEED_ARG, .fn = set_iosize, .off = AT(rsize), .min = 4096, .max = MIB,
 		.want = "4096 to 1048576 bytes, such as 1M"},
 	{.name = "wsize", .arg = NEED_ARG, .fn = set_iosize, .off = AT(wsize), .min = 4096, .max = MIB,
@@ -587,6 +623,7 @@ void options_finish(struct options *o)
 	free(o->host);
 	free(o->export);
 	free(o->mountpoint);
+	free(o->mounthost);
 	free(o->fuse_opts);
 	free(o->idmap_domain);
 	memset(o, 0, sizeof(*o));
@@ -609,6 +646,7 @@ void options_help(FILE *out)
 	      "works\n"
 	      "  port=N                  default 20049 (rdma, iwarp), 2049 (tcp)\n"
 	      "  vers=4.2|4.1|4|3        NFS version, default the newest that the server has\n"
+	      "  mountport=N, mountproto=tcp|udp, mounthost=HOST  where NFSv3 asks for the export\n"
 	      "  sec=sys                 security flavour\n"
 	      "  idmap=auto|numeric|name owners as names are understood, and sent if need be "
 	      "(auto) or always\n"

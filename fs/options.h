@@ -45,6 +45,9 @@ struct options {
 	unsigned minorversion;		 /* as given, else 0; taken into vers_minor */
 	enum nfs_idmap idmap;
 	char *idmap_domain;    /* or NULL */
+	uint16_t mountport;    /* of MOUNT for NFSv3, 0: found out */
+	bool mount_udp;	       /* MOUNT and the portmapper over UDP, else TCP */
+	char *mounthost;       /* where MOUNT is; NULL: host */
 	uint32_t rsize, wsize; /* bytes, 0: as large as both sides like */
 	bool soft;
 	unsigned timeo_ms;

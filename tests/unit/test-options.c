@@ -201,6 +201,9 @@ static void wrong_options_are_named(void **state)
 		{"vers=3,minorversion=1", "contradicts"},
 		{"vers=4.1,minorversion=2", "contradicts"},
 		{"vers=5", "vers=5"},
+		{"mountport=0", "mountport"},
+		{"mountproto=rdma", "tcp or udp"},
+		{"mountvers=1", "mountvers"},
 		{"sec=krb5p", "not supported yet"},
 		{"nconnect=4", "not supported yet"},
 		{"cache_size=1K", "cache_size=1K"},
@@ -241,6 +244,18 @@ static void locks_may_be_local(void **state)
 	}
 }
 
+static void mount_for_nfs3_has_its_options(void **state)
+{
+	assert_int_equal(WITH("v3"), 0);
+	assert_true(o.mountport == 0 && !o.mount_udp && !o.mounthost);
+	assert_int_equal(
+		WITH("mountport=20048,mountproto=udp,mountvers=3,mounthost=m,mountaddr=n"), 0);
+	assert_true(o.mountport == 20048 && o.mount_udp);
+	assert_string_equal(o.mounthost, "n");
+	assert_int_equal(WITH("mountproto=udp,mountproto=tcp"), 0);
+	assert_false(o.mount_udp);
+}
+
 static void help_and_version_need_nothing_else(void **state)
 {
 	assert_int_equal(PARSE("-h"), 0);
@@ -279,6 +294,7 @@ int main(void)
 		cmocka_unit_test_teardown(wrong_arguments_are_told, finish),
 		cmocka_unit_test_teardown(wrong_options_are_named, finish),
 		cmocka_unit_test_teardown(locks_may_be_local, finish),
+		cmocka_unit_test_teardown(mount_for_nfs3_has_its_options, finish),
 		cmocka_unit_test_teardown(help_and_version_need_nothing_else, finish),
 		cmocka_unit_test_teardown(sizes_have_suffixes, finish),
 	};
