@@ -438,6 +438,29 @@ bool inode_known_access(struct inode *ino, const struct rpc_cred *cred, uint32_t
 	return known;
 }
 
+unsigned inode_attr_timeout(struct inode *ino, uint64_t change, unsigned min, unsigned max)
+{
+	uint64_t now = inode_clock();
+	unsigned timeout;
+
+	if (min == max)
+		return min;
+	pthread_mutex_lock(&ino->lock);
+	if (!ino->timeout_at || ino->timeout_of != change) {
+		ino->timeout = min;
+		ino->timeout_at = now;
+	} else if (now - ino->timeout_at >= ino->timeout * UINT64_C(1000000000)) {
+		ino->timeout = ino->timeout ? ino->timeout * 2 : 1;
+		ino->timeout_at = now;
+	}
+	if (ino->timeout > max)
+		ino->timeout = max;
+	ino->timeout_of = change;
+	timeout = ino->timeout;
+	pthread_mutex_unlock(&ino->lock);
+	return timeout;
+}
+
 bool inode_keep_cache(struct inode *ino, uint64_t change)
 {
 	bool keep;

@@ -56,6 +56,7 @@ struct inode {
 	/* When attributes last changed through this mount, on inode_clock(): listed attributes that
 	 * are older must not be believed. */
 	_Atomic uint64_t touched;
+	_Atomic uint64_t told;	 /* the change attribute of what the kernel was told last */
 	atomic_bool is_silly;	 /* its last name is a silly one: shown with no links */
 	atomic_uint taking_back; /* what notify has to do for this directory */
 
@@ -67,6 +68,9 @@ struct inode {
 	struct nfs_attr attr; /* the newest known */
 	struct grant_list grants;
 	uint64_t rights_seen; /* what was asked before that is not to be granted from */
+	unsigned timeout;     /* inode_attr_timeout(): its last answer, */
+	uint64_t timeout_at;  /* when that began to hold; 0: never asked */
+	uint64_t timeout_of;  /* the change attribute then */
 	unsigned nopen;
 	bool have_change;
 	uint64_t change; /* the change attribute that the kernel's cached pages belong to */
@@ -138,6 +142,10 @@ void inode_note_access(struct inode *ino, const struct rpc_cred *cred, uint32_t 
 	uint32_t allowed, uint64_t seen);
 bool inode_known_access(struct inode *ino, const struct rpc_cred *cred, uint32_t want,
 	uint64_t since, uint32_t *allowed);
+/* For how many seconds attributes with this change attribute, told to the kernel now, may be
+ * believed: min at first and after each change, then twice as long each time that they were asked
+ * for again and had not changed, at most max (acregmin etc. in nfs(5)). */
+unsigned inode_attr_timeout(struct inode *ino, uint64_t change, unsigned min, unsigned max);
 
 /* At open: may the kernel keep the pages that it has? change: the change attribute as of this
  * open.*/

@@ -90,8 +90,10 @@ struct silly {
 	char name[40];
 };
 
-/* Attributes of ino as stat(2) shows them. */
-void ops_stat(const struct inode *ino, const struct nfs_attr *a, struct stat *st);
+/* The kernel is about to be told a as the attributes of ino: for how many seconds. */
+double ops_attr_timeout(const struct fs *fs, struct inode *ino, const struct nfs_attr *a);
+/* Attributes of ino as stat(2) shows them, for telling the kernel. */
+void ops_stat(struct inode *ino, const struct nfs_attr *a, struct stat *st);
 /* The server was asked for attributes of ino at `seen`: notes them, and has the kernel doubt what
  * they make doubtful. */
 void ops_note(struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t seen);

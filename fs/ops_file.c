@@ -56,9 +56,19 @@ static void file_opened(struct fs *fs, struct file *f, struct inode *ino, struct
 	fs_add_handle(fs, &f->handle, file_free);
 }
 
+/* Close-to-open consistency is about the size and the times as well: at an open the kernel forgets
+ * attributes that are not the newest. (Without pages to drop, this does not wait.) */
+static void renew_attr(const struct fs *fs, struct inode *ino, const struct nfs_attr *attr)
+{
+	if (atomic_load_explicit(&ino->told, memory_order_relaxed) == attr->change)
+		return;
+	fuse_lowlevel_notify_inval_inode(fs->se, inode_id(fs->inodes, ino), -1, 0);
+}
+
 static struct fuse_file_info file_info(
 	const struct fs *fs, struct file *f, const struct nfs_attr *attr)
 {
+	renew_attr(fs, f->inode, attr);
 	return (struct fuse_file_info){
 		.fh = (uintptr_t)f,
 		.flags = f->flags,

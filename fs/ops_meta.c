@@ -35,8 +35,9 @@ void ops_init(void *userdata, struct fuse_conn_info *conn)
 	atomic_store(&fs->init_done, true);
 }
 
-void ops_stat(const struct inode *ino, const struct nfs_attr *a, struct stat *st)
+void ops_stat(struct inode *ino, const struct nfs_attr *a, struct stat *st)
 {
+	atomic_store_explicit(&ino->told, a->change, memory_order_relaxed);
 	attr_to_stat(a, st);
 	st->st_ino = ino->number;
 	if (atomic_load_explicit(&ino->is_silly, memory_order_relaxed) && st->st_nlink)
@@ -77,13 +78,22 @@ static bool mode_is_old(const struct fs *fs, struct inode *dir)
 	return seen <= ops_attr_since(fs);
 }
 
+double ops_attr_timeout(const struct fs *fs, struct inode *ino, const struct nfs_attr *a)
+{
+	const struct options *o = fs->opt;
+	bool dir = ino->type == NFS_DIR;
+
+	return inode_attr_timeout(
+		ino, a->change, dir ? o->acdirmin : o->acregmin, dir ? o->acdirmax : o->acregmax);
+}
+
 void ops_entry(struct fs *fs, struct inode *dir, const char *name, struct inode *ino,
 	const struct nfs_attr *a, uint64_t seen, struct fuse_entry_param *e)
 {
 	*e = (struct fuse_entry_param){
 		.ino = inode_id(fs->inodes, ino),
 		.generation = ino->generation,
-		.attr_timeout = fs->opt->attr_timeout,
+		.attr_timeout = ops_attr_timeout(fs, ino, a),
 		.entry_timeout = entry_timeout(fs, dir),
 	};
 	ops_note(fs, ino, a, seen);
@@ -250,7 +260,7 @@ void ops_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *for
 
 static void end_attr(struct request *r, const struct nfs_attr *a)
 {
-	double timeout = r->fs->opt->attr_timeout;
+	double timeout = ops_attr_timeout(r->fs, r->inode, a);
 	struct stat st;
 	fuse_req_t fuse;
 

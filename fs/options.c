@@ -272,7 +272,19 @@ static int set_timeouts(struct options *o, const struct opt *d, const char *valu
 
 	if (value && options_size(value, d->min, d->max, &v))
 		return bad_value(d, value, e);
-	o->attr_timeout = o->entry_timeout = v;
+	o->acregmin = o->acregmax = o->acdirmin = o->acdirmax = v;
+	return 0;
+}
+
+/* "pos" is what "all" does: that there is no such name is never cached. */
+static int set_lookupcache(struct options *o, const struct opt *d, const char *value, struct err *e)
+{
+	if (!strcmp(value, "all") || !strcmp(value, "pos") || !strcmp(value, "positive"))
+		o->cache_names = true;
+	else if (!strcmp(value, "none"))
+		o->cache_names = false;
+	else
+		return bad_value(d, value, e);
 	return 0;
 }
 
@@ -398,6 +410,11 @@ static const struct opt opts[] = {
 	{.name = "rdma_version", .arg = NEED_ARG, .fn = set_rdma_version, .want = "auto or 1"},
 	{.name = "actimeo", .arg = NEED_ARG, .fn = set_timeouts, .max = 86400, .want = "seconds from 0 to 86400"},
 	{.name = "noac", .arg = NO_ARG, .fn = set_timeouts},
+	UINT("acregmin", acregmin, 0, 86400, 1, "seconds from 0 to 86400"),
+	UINT("acregmax", acregmax, 0, 86400, 1, "seconds from 0 to 86400"),
+	UINT("acdirmin", acdirmin, 0, 86400, 1, "seconds from 0 to 86400"),
+	UINT("acdirmax", acdirmax, 0, 86400, 1, "seconds from 0 to 86400"),
+	{.name = "lookupcache", .arg = NEED_ARG, .fn = set_lookupcache, .want = "all, pos or none"},
 	UINT("workers", workers, 1, 64, 1, "a count from 1 to 64"),
 	UINT("readahead", readahead_kb, 0, 1024 * 1024, 1, "kilobytes, 0 to leave the kernel's choice"),
 	{.name = "debug", .arg = MAYBE_ARG, .fn = set_debug, .want = "ctrl, data or fuse"},
@@ -514,8 +531,11 @@ static void set_defaults(struct options *o)
 		.retrans = 3,
 		.connect_ms = 10000,
 		.cache_size = 256u * MIB,
-		.attr_timeout = 1,
-		.entry_timeout = 1,
+		.acregmin = 1,
+		.acregmax = 1,
+		.acdirmin = 1,
+		.acdirmax = 1,
+		.cache_names = true,
 		.workers = 2,
 		.readahead_kb = 4096,
 	};
@@ -601,11 +621,22 @@ static int settle_version(struct options *o, struct err *e)
 	return 0;
 }
 
+static void settle_timeouts(struct options *o)
+{
+	if (o->acregmax < o->acregmin)
+		o->acregmax = o->acregmin;
+	if (o->acdirmax < o->acdirmin)
+		o->acdirmax = o->acdirmin;
+	o->attr_timeout = o->acregmin < o->acdirmin ? o->acregmin : o->acdirmin;
+	o->entry_timeout = o->cache_names ? o->acdirmin : 0;
+}
+
 int options_parse(struct options *o, int argc, char *const argv[], struct err *e)
 {
 	set_defaults(o);
 	if (parse_args(o, argc, argv, e) || settle_version(o, e))
 		return -1;
+	settle_timeouts(o);
 	if (o->allow_root && append(&o->fuse_opts, "allow_root", NULL, e))
 		return -1;
 	if (o->allow_other && append(&o->fuse_opts, "allow_other", NULL, e))
@@ -664,6 +695,10 @@ void options_help(FILE *out)
 	      "  cache_size=N            memory for data under way, default 256M\n"
 	      "  actimeo=N, noac         seconds that names and attributes may be believed, "
 	      "default 1; 0\n"
+	      "  acregmin=N, acregmax=N, acdirmin=N, acdirmax=N   the same for files and "
+	      "directories;\n"
+	      "                          from min to max the longer they stay unchanged\n"
+	      "  lookupcache=all|none    whether names may be believed at all\n"
 	      "  readahead=N             kilobytes the kernel reads ahead (set when root), default "
 	      "4096\n"
 	      "Locks\n"

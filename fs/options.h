@@ -57,8 +57,11 @@ struct options {
 	uint32_t credits;     /* 0: default */
 	uint32_t inline_size; /* 0: default */
 	bool mpa_crc;
-	double attr_timeout;  /* seconds */
-	double entry_timeout; /* seconds */
+	unsigned acregmin, acregmax; /* seconds that a file's attributes are believed */
+	unsigned acdirmin, acdirmax; /* and a directory's */
+	bool cache_names;
+	double attr_timeout;  /* seconds: the shorter of acregmin and acdirmin */
+	double entry_timeout; /* seconds: acdirmin, or 0 without cache_names */
 
 	bool local_posix, local_flock; /* locks are this machine's own */
 	bool read_only;

@@ -86,6 +86,28 @@ static void numbers_of_other_file_systems_are_mixed_with_their_fsid(void **state
 	inode_table_free(t);
 }
 
+static void attributes_that_stay_are_believed_longer(void **state)
+{
+	struct inode_table *t = table();
+	struct inode *ino = get(t, 1);
+
+	assert_int_equal(inode_attr_timeout(ino, 5, 7, 7), 7);
+	assert_int_equal(inode_attr_timeout(ino, 5, 3, 10), 3);
+	assert_int_equal(inode_attr_timeout(ino, 5, 3, 10), 3); /* within that time */
+	ino->timeout_at -= 3000000000u;
+	assert_int_equal(inode_attr_timeout(ino, 5, 3, 10), 6);
+	ino->timeout_at -= 5000000000u;
+	assert_int_equal(inode_attr_timeout(ino, 5, 3, 10), 6);
+	ino->timeout_at -= 1000000000u;
+	assert_int_equal(inode_attr_timeout(ino, 5, 3, 10), 10);
+	ino->timeout_at -= 60000000000u;
+	assert_int_equal(inode_attr_timeout(ino, 5, 3, 10), 10);
+	assert_int_equal(inode_attr_timeout(ino, 6, 3, 10), 3);
+	assert_int_equal(inode_attr_timeout(ino, 7, 0, 10), 0);
+	assert_int_equal(inode_attr_timeout(ino, 7, 0, 10), 1);
+	inode_table_free(t);
+}
+
 static void handles_of_other_lengths_are_others(void **state)
 {
 	struct inode_table *t = table();
@@ -238,6 +260,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_handle_is_one_inode),
 		cmocka_unit_test(numbers_of_other_file_systems_are_mixed_with_their_fsid),
+		cmocka_unit_test(attributes_that_stay_are_believed_longer),
 		cmocka_unit_test(handles_of_other_lengths_are_others),
 		cmocka_unit_test(forgetting_the_last_lookup_removes_it),
 		cmocka_unit_test(the_root_stays),

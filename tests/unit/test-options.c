@@ -110,6 +110,24 @@ static void versions_are_named_as_mount_nfs_does(void **state)
 	}
 }
 
+static void attributes_are_believed_as_long_as_nfs_says(void **state)
+{
+	assert_int_equal(PARSE("s:/", "/m"), 0);
+	assert_true(o.attr_timeout == 1 && o.entry_timeout == 1);
+	assert_int_equal(WITH("acregmin=3,acregmax=60,acdirmin=30,acdirmax=20"), 0);
+	assert_int_equal(o.acregmin, 3);
+	assert_int_equal(o.acregmax, 60);
+	assert_int_equal(o.acdirmin, 30);
+	assert_int_equal(o.acdirmax, 30);
+	assert_true(o.attr_timeout == 3 && o.entry_timeout == 30);
+	assert_int_equal(WITH("actimeo=7,lookupcache=none"), 0);
+	assert_int_equal(o.acregmin, 7);
+	assert_int_equal(o.acdirmax, 7);
+	assert_true(o.attr_timeout == 7 && o.entry_timeout == 0);
+	assert_int_equal(WITH("noac,lookupcache=pos"), 0);
+	assert_true(o.attr_timeout == 0 && o.entry_timeout == 0 && o.acregmax == 0);
+}
+
 static void owners_may_be_names(void **state)
 {
 	assert_int_equal(PARSE("s:/", "/m"), 0);
@@ -196,6 +214,8 @@ static void wrong_options_are_named(void **state)
 		{"vers=4,minorversion=0", "4.0 is too old"},
 		{"vers=2", "2 is too old"},
 		{"minorversion=3", "1 or 2"},
+		{"acregmin=-1", "seconds"},
+		{"lookupcache=some", "all, pos or none"},
 		{"idmap=both", "auto, numeric or name"},
 		{"idmap_domain=a@b", "example.net"},
 		{"vers=3,minorversion=1", "contradicts"},
@@ -286,6 +306,7 @@ int main(void)
 		cmocka_unit_test_teardown(options_may_stand_anywhere, finish),
 		cmocka_unit_test_teardown(all_values_are_taken, finish),
 		cmocka_unit_test_teardown(versions_are_named_as_mount_nfs_does, finish),
+		cmocka_unit_test_teardown(attributes_are_believed_as_long_as_nfs_says, finish),
 		cmocka_unit_test_teardown(owners_may_be_names, finish),
 		cmocka_unit_test_teardown(the_last_one_counts, finish),
 		cmocka_unit_test_teardown(mount_options_are_passed_or_passed_over, finish),
