@@ -24,6 +24,7 @@
 #include "contrib/serve/key.h"
 #include "contrib/serve/mountd.h"
 #include "contrib/serve/options.h"
+#include "contrib/serve/register.h"
 #include "contrib/serve/serve.h"
 #include "transport/log.h"
 
@@ -182,6 +183,21 @@ static void run(struct serve *sv, const sigset_t *signals)
 	log_ctrl("ended by %s", strsignal(sig));
 }
 
+/* rpcbind is told where the server is (on false: is no longer). */
+static int tell_rpcbind(
+	const struct options *o, struct rpc_server *const *servers, bool on, struct err *e)
+{
+	const struct listen_at *at = &o->listen[o->registered < 0 ? 0 : o->registered];
+	const struct sockaddr *addr = (const struct sockaddr *)&at->addr;
+
+	if (o->registered < 0)
+		return 0;
+	if (on)
+		return register_set(addr, at->addr_len, rpc_server_port(servers[o->registered]), e);
+	register_unset(addr);
+	return 0;
+}
+
 static int serve(const struct options *o, const sigset_t *signals)
 {
 	struct rpc_server *servers[OPTIONS_MAX_LISTEN] = {0};
@@ -201,10 +217,11 @@ static int serve(const struct options *o, const sigset_t *signals)
 		if (!servers[n])
 			break;
 	}
-	if (n == o->nlisten) {
+	if (n == o->nlisten && tell_rpcbind(o, servers, true, &e) == 0) {
 		begin(&sv, o, &m, servers);
 		announce(o, servers);
 		run(&sv, signals);
+		tell_rpcbind(o, servers, false, &e);
 	}
 	while (n > 0)
 		rpc_server_free(servers[--n]);

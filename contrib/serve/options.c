@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "contrib/serve/register.h"
+
 #define DEFAULT_AT "127.0.0.1:20049"
 
 enum {
@@ -25,6 +27,7 @@ enum {
 	OPT_CRC,
 	OPT_NO_SQUASH,
 	OPT_KEY,
+	OPT_REGISTER,
 };
 
 static const struct option longopts[] = {
@@ -38,6 +41,7 @@ static const struct option longopts[] = {
 	{"mpa-crc", no_argument, NULL, OPT_CRC},
 	{"no-root-squash", no_argument, NULL, OPT_NO_SQUASH},
 	{"handle-key", required_argument, NULL, OPT_KEY},
+	{"register", no_argument, NULL, OPT_REGISTER},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, 'V'},
 	{NULL, 0, NULL, 0},
@@ -59,6 +63,7 @@ void options_usage(void)
 	       "4096)\n"
 	       "  --mpa-crc            iwarp: protect each frame by a CRC\n"
 	       "  --handle-key FILE    keep the key of file handles in FILE\n"
+	       "  --register           tell rpcbind of the first address of transport tcp\n"
 	       "  --fault SPEC         make mistakes on purpose, see rnfs-serve(8)\n"
 	       "  --ready-fd N         write each ADDR:PORT to descriptor N when ready, then close "
 	       "it\n"
@@ -139,6 +144,21 @@ static int resolve(struct listen_at *l, const char *spec, struct err *e)
 	return 0;
 }
 
+/* The address that rpcbind is told of. */
+static int find_registered(struct options *o, struct err *e)
+{
+	if (!register_can())
+		return err_set(e, ERR_USAGE, "--register: this rnfs-serve was built without it");
+	for (unsigned i = 0; i < o->nlisten; i++) {
+		if (o->listen[i].proto == RPC_TCP) {
+			o->registered = (int)i;
+			return 0;
+		}
+	}
+	return err_set(e, ERR_USAGE,
+		"--register: rpcbind is for TCP, and no address is of transport tcp; see --proto");
+}
+
 static int finish(struct options *o, const char **at, const enum rpc_proto *protos,
 	unsigned nprotos, struct err *e)
 {
@@ -153,7 +173,7 @@ static int finish(struct options *o, const char **at, const enum rpc_proto *prot
 		if (resolve(&o->listen[i], at[i], e) < 0)
 			return -1;
 	}
-	return 0;
+	return o->registered < 0 ? 0 : find_registered(o, e);
 }
 
 static int take(struct options *o, int opt, char *arg, const char **at, enum rpc_proto *protos,
@@ -191,6 +211,9 @@ static int take(struct options *o, int opt, char *arg, const char **at, enum rpc
 	case OPT_NO_SQUASH:
 		o->no_root_squash = true;
 		return 0;
+	case OPT_REGISTER:
+		o->registered = 0;
+		return 0;
 	case OPT_KEY:
 		o->key = arg;
 		return 0;
@@ -206,7 +229,7 @@ int options_parse(struct options *o, int argc, char **argv, struct err *e)
 	unsigned nprotos = 0;
 	int opt;
 
-	*o = (struct options){.ready_fd = -1, .lease_s = 90, .inline_size = 4096};
+	*o = (struct options){.ready_fd = -1, .registered = -1, .lease_s = 90, .inline_size = 4096};
 	opterr = 0;
 	optind = 1;
 	while ((opt = getopt_long(argc, argv, "dhV", longopts, NULL)) != -1) {

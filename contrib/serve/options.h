@@ -30,6 +30,7 @@ struct options {
 	const char *fault; /* NULL: none */
 	const char *key;   /* --handle-key; NULL: the default place */
 	bool read_only, no_root_squash, crc;
+	int registered; /* --register: the index in listen of the address for rpcbind; -1: none */
 	unsigned debug; /* times -d was given */
 	int ready_fd;	/* -1: none */
 	uint32_t lease_s, inline_size;

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "contrib/serve/options.h"
+#include "contrib/serve/register.h"
 
 /* Splits line at blanks. */
 static int parse(struct options *o, const char *line, struct err *e)
@@ -88,6 +89,12 @@ static void values_are_taken(void **state)
 	assert_int_equal(o.ready_fd, 5);
 	assert_string_equal(o.key, "k");
 	assert_string_equal(o.fault, "drop");
+	assert_int_equal(o.registered, -1);
+	if (register_can()) {
+		must(&o, "--register --proto iwarp,tcp --listen 127.0.0.1:0 --listen 127.0.0.1:0 "
+			 "d");
+		assert_int_equal(o.registered, 1);
+	}
 	must(&o, "--help");
 	assert_true(o.help);
 	must(&o, "-V");
@@ -100,7 +107,7 @@ static void mistakes_get_a_sentence(void **state)
 		"--listen :1 d", "--listen ::1:1 d", "--listen 127.0.0.1:65536 d",
 		"--listen 127.0.0.1:x d", "--listen 127.0.0.1:-1 d", "--lease 0 d", "--lease 1h d",
 		"--inline-size 1000 d", "--inline-size 70000 d", "--ready-fd -1 d", "--nonsense d",
-		"--lease", "--proto tcp,iwarp d"};
+		"--lease", "--proto tcp,iwarp d", "--register d"};
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		struct options o;
