@@ -211,22 +211,33 @@ enum drc_verdict drc_begin(
 	return verdict;
 }
 
-void drc_done(struct drc *d, struct drc_entry *e, const struct xdr_out *reply)
+/* A copy of reply, if it can be kept. */
+static uint8_t *copy_of(const struct xdr_out *reply)
 {
-	uint8_t *copy = NULL;
+	uint8_t *copy;
 
-	if (!reply->overflow && !reply->npayloads && reply->len <= DRC_REPLY_MAX)
-		copy = malloc(reply->len ? reply->len : 1);
+	if (!reply || reply->overflow || reply->npayloads || reply->len > DRC_REPLY_MAX)
+		return NULL;
+	copy = malloc(reply->len ? reply->len : 1);
 	if (copy)
 		memcpy(copy, reply->base, reply->len);
+	return copy;
+}
+
+void drc_done(struct drc *d, struct drc_entry *e, const struct xdr_out *reply)
+{
+	uint8_t *copy = copy_of(reply);
+
 	pthread_mutex_lock(&d->lock);
 	e->reply = copy;
-	e->len = (uint32_t)reply->len;
+	e->len = copy ? (uint32_t)reply->len : 0;
 	e->done = true;
 	e->at_ns = state_now_ns();
 	TAILQ_INSERT_TAIL(&d->kept, e, link);
-	if (e->waiters)
+	if (e->waiters) /* they go without an answer if there is none */
 		pthread_cond_broadcast(&d->cond);
+	else if (!reply)
+		forget_locked(d, e);
 	trim_locked(d);
 	pthread_mutex_unlock(&d->lock);
 }

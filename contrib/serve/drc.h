@@ -39,7 +39,8 @@ enum drc_verdict {
 /* May wait for a call on another connection, not for one on this. */
 enum drc_verdict drc_begin(
 	struct drc *d, const struct rpc_req *req, struct xdr_out *out, struct drc_entry **e);
-/* The call has been carried out and reply is its answer. An answer that is too long is not kept. */
+/* The call has been carried out and reply is its answer; one that is too long is not kept, and the
+ * call never answered again. reply NULL: nothing was done, and it may be tried again. */
 void drc_done(struct drc *d, struct drc_entry *e, const struct xdr_out *reply);
 
 struct drc_stats {

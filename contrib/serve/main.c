@@ -166,6 +166,17 @@ static void begin(struct serve *sv, const struct options *o, const struct memory
 	grace_begin(sv->state.grace, m->dir[0] ? path : NULL);
 }
 
+static void report(struct serve *sv)
+{
+	struct drc_stats s;
+
+	state_report(&sv->state);
+	drc_stats(sv->drc, &s);
+	log_info("NFSv3: %u mounts not given back, %u answers kept, %" PRIu64
+		 " calls answered from them",
+		mount_list_count(sv->mounts), s.entries, s.hits);
+}
+
 static void run(struct serve *sv, const sigset_t *signals)
 {
 	const struct timespec second = {.tv_sec = 1};
@@ -178,7 +189,7 @@ static void run(struct serve *sv, const sigset_t *signals)
 		dir_cache_age(sv->dirs, IDLE_NS);
 		fdcache_age(sv->fds, IDLE_NS);
 		if (sig == SIGUSR1)
-			state_report(&sv->state);
+			report(sv);
 	} while (sig < 0 || sig == SIGUSR1);
 	log_ctrl("ended by %s", strsignal(sig));
 }

@@ -63,6 +63,16 @@ struct mount_list *mount_list_free(struct mount_list *l)
 	return NULL;
 }
 
+unsigned mount_list_count(struct mount_list *l)
+{
+	unsigned n;
+
+	pthread_mutex_lock(&l->lock);
+	n = l->n;
+	pthread_mutex_unlock(&l->lock);
+	return n;
+}
+
 /* host has unmounted path; NULL: everything. */
 static void forget(struct mount_list *l, const char *host, const struct nfs_name *path)
 {

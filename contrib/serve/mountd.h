@@ -18,6 +18,8 @@ struct mount_list;
 /* Remembers at most max mounts; then the oldest are forgotten. */
 struct mount_list *mount_list_new(unsigned max);
 struct mount_list *mount_list_free(struct mount_list *l); /* accepts NULL, returns NULL */
+/* How many are remembered. */
+unsigned mount_list_count(struct mount_list *l);
 
 /* Carries out req, a call of a procedure that there is; req->res is ready. */
 enum serve_result mountd_run(struct serve *sv, struct rpc_req *req);

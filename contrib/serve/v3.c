@@ -155,7 +155,8 @@ static uint32_t run_proc(struct v3_call *c, const struct nfs3_args *a)
 	return status == NFS4_OK ? p->fn(c, a) : status;
 }
 
-static void run(struct serve *sv, struct rpc_req *req, const struct nfs3_args *a)
+/* Returns the status of the answer. */
+static uint32_t run(struct serve *sv, struct rpc_req *req, const struct nfs3_args *a)
 {
 	struct v3_call c = {.sv = sv, .req = req, .res = {.proc = a->proc}};
 	uint32_t status = v3_status(run_proc(&c, a));
@@ -168,6 +169,7 @@ static void run(struct serve *sv, struct rpc_req *req, const struct nfs3_args *a
 		nfs3_proc_name(a->proc), nfs3_status_name(status));
 	obj_unref(sv->objs, c.o);
 	obj_unref(sv->objs, c.o2);
+	return status;
 }
 
 static enum serve_result run_once(struct serve *sv, struct rpc_req *req, const struct nfs3_args *a)
@@ -184,8 +186,7 @@ static enum serve_result run_once(struct serve *sv, struct rpc_req *req, const s
 	case DRC_RUN:
 		break;
 	}
-	run(sv, req, a);
-	drc_done(sv->drc, once, &req->res);
+	drc_done(sv->drc, once, run(sv, req, a) == NFS3ERR_JUKEBOX ? NULL : &req->res);
 	return SERVE_DONE;
 }
 

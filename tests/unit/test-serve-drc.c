@@ -111,6 +111,19 @@ static void a_long_answer_is_not_kept(void **state)
 	drc_free(d);
 }
 
+static void what_was_not_done_may_be_tried_again(void **state)
+{
+	struct drc *d = drc_new(10);
+	struct drc_entry *e;
+	uint8_t buf[64];
+
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(begin(d, 1, buf, &e), DRC_RUN);
+		drc_done(d, e, NULL);
+	}
+	drc_free(d);
+}
+
 struct second {
 	struct drc *d;
 	enum drc_verdict verdict;
@@ -153,6 +166,7 @@ int main(void)
 		cmocka_unit_test(the_oldest_go_first),
 		cmocka_unit_test(payload_counts_as_arguments),
 		cmocka_unit_test(a_long_answer_is_not_kept),
+		cmocka_unit_test(what_was_not_done_may_be_tried_again),
 		cmocka_unit_test(what_comes_again_too_soon_waits),
 	};
 
