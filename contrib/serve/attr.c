@@ -250,7 +250,7 @@ static int apply_mode(struct obj *o, uint32_t mode)
 	char path[OBJ_PATH_SIZE];
 
 	if (S_ISLNK(o->type))
-		return -EINVAL; /* RFC 8881 does not say; Linux has no modes of links */
+		return 0; /* Linux has no modes of links: nothing to be done, as elsewhere */
 	return chmod(obj_path(o, path), mode & 07777) == 0 ? 0 : -errno;
 }
 

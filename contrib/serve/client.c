@@ -322,15 +322,26 @@ static uint32_t check_flags(const struct nfs4_exchange_id_args *a)
 	return NFS4_OK;
 }
 
-/* The cases of section 18.35.4, in its order. *gone: a record that was replaced. */
+/* Records that make way for a new one: a confirmed and an unconfirmed one. */
+struct replaced {
+	struct client *c[2];
+	unsigned n;
+};
+
+static void replace_locked(struct state *s, struct client *c, struct replaced *gone)
+{
+	client_remove_locked(s, c);
+	gone->c[gone->n++] = c;
+}
+
+/* The cases of section 18.35.4, in its order. */
 static uint32_t choose_record(struct state *s, const struct rpc_cred *cred, const char *peer,
-	const struct nfs4_exchange_id_args *a, struct client **out, struct client **gone)
+	const struct nfs4_exchange_id_args *a, struct client **out, struct replaced *gone)
 {
 	struct client *conf = find_owner(s, &a->ownerid, true);
 	struct client *unconf = find_owner(s, &a->ownerid, false);
 	bool same_verf = conf && memcmp(conf->verf, a->verf, sizeof(conf->verf)) == 0;
 
-	*gone = NULL;
 	if (a->flags & EXCHGID4_FLAG_UPD_CONFIRMED_REC_A) {
 		if (!conf)
 			return NFS4ERR_NOENT; /* case 7 */
@@ -344,18 +355,18 @@ static uint32_t choose_record(struct state *s, const struct rpc_cred *cred, cons
 	if (conf && !client_same_principal(&conf->cred, cred)) {
 		if (!client_expired(s, conf) && (st_holds_any(conf) || conf->nsessions))
 			return NFS4ERR_CLID_INUSE; /* case 3 */
+		replace_locked(s, conf, gone);
 	} else if (same_verf) {
 		*out = conf; /* case 2 */
 		return NFS4_OK;
 	}
 	if (unconf) { /* case 4 */
-		client_remove_locked(s, unconf);
-		*gone = unconf;
+		replace_locked(s, unconf, gone);
 	} else if (full_locked(s)) {
-		*gone = make_way_locked(s);
-		if (!*gone)
+		unconf = make_way_locked(s);
+		if (!unconf)
 			return NFS4ERR_DELAY;
-		client_remove_locked(s, *gone);
+		replace_locked(s, unconf, gone);
 	}
 	*out = client_new_locked(s, cred, peer, a); /* cases 1 and 5 */
 	return *out ? NFS4_OK : NFS4ERR_DELAY;
@@ -405,7 +416,8 @@ struct client *client_nlm(
 uint32_t client_exchange_id(struct state *s, const struct rpc_cred *cred, const char *peer,
 	const struct nfs4_exchange_id_args *a, struct nfs4_exchange_id_res *r)
 {
-	struct client *c = NULL, *gone;
+	struct replaced gone = {.n = 0};
+	struct client *c = NULL;
 	uint32_t status = check_flags(a);
 
 	if (status != NFS4_OK)
@@ -421,8 +433,8 @@ uint32_t client_exchange_id(struct state *s, const struct rpc_cred *cred, const 
 		r->protect = SP4_NONE;
 	}
 	pthread_mutex_unlock(&s->lock);
-	if (gone)
-		client_dispose(s, gone);
+	while (gone.n)
+		client_dispose(s, gone.c[--gone.n]);
 	return status;
 }
 
@@ -459,7 +471,7 @@ void state_tick(struct state *s)
 		TAILQ_FOREACH (c, &s->clients, link) {
 			uint64_t idle = now - __atomic_load_n(&c->seen_ns, __ATOMIC_RELAXED);
 
-			if (idle > INT64_MAX || idle < 2ull * s->lease_s * NS)
+			if (idle > INT64_MAX || idle < (c->confirmed ? 2ull : 1) * s->lease_s * NS)
 				continue;
 			if (!c->confirmed || (idle > COURTESY_S * NS && !c->nlm) ||
 				!st_holds_any(c))

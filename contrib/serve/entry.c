@@ -200,7 +200,7 @@ uint32_t entry_remove(
 }
 
 uint32_t entry_rename(struct serve *sv, struct obj *from_dir, const struct nfs_name *from,
-	struct obj *to_dir, const struct nfs_name *to)
+	struct obj *to_dir, const struct nfs_name *to, bool *changed)
 {
 	struct obj *moved, *old = NULL;
 	struct entry_name f, t;
@@ -222,10 +222,11 @@ uint32_t entry_rename(struct serve *sv, struct obj *from_dir, const struct nfs_n
 		old = NULL;
 	if (renameat(from_dir->fd, f.s, to_dir->fd, t.s) != 0)
 		r = errno == EEXIST ? -ENOTEMPTY : -errno;
-	if (r == 0) {
+	*changed = old != moved;
+	if (r == 0 && *changed) {
 		attr_touch(moved);
 		obj_moved(sv->objs, moved, to_dir, to->s, to->len);
-		if (old && old != moved) {
+		if (old) {
 			attr_touch(old);
 			fdcache_drop(sv->fds, old);
 			obj_removed(sv->objs, old, NULL);

@@ -52,8 +52,10 @@ enum entry_kind { ENTRY_ANY, ENTRY_DIR, ENTRY_OTHER };
  * (NFS4ERR_ISDIR). */
 uint32_t entry_remove(
 	struct serve *sv, struct obj *dir, const struct nfs_name *name, enum entry_kind only);
+/* *changed false: both names are of one object, and nothing has been done (RFC 8881 section
+ * 18.26.3). */
 uint32_t entry_rename(struct serve *sv, struct obj *from_dir, const struct nfs_name *from,
-	struct obj *to_dir, const struct nfs_name *to);
+	struct obj *to_dir, const struct nfs_name *to, bool *changed);
 uint32_t entry_link(struct serve *sv, struct obj *o, struct obj *dir, const struct nfs_name *name);
 
 #endif

@@ -53,16 +53,21 @@ uint32_t op_rename(struct compound *c, const struct nfs4_args *args)
 	const struct nfs4_rename_args *a = &args->u.rename;
 	struct nfs4_rename_res res;
 	uint32_t status;
+	bool changed;
 
 	if (!c->saved)
 		return NFS4ERR_NOFILEHANDLE;
 	cinfo_before(c->saved, &res.from);
 	cinfo_before(c->cur, &res.to);
-	status = entry_rename(c->sv, c->saved, &a->from, c->cur, &a->to);
+	status = entry_rename(c->sv, c->saved, &a->from, c->cur, &a->to, &changed);
 	if (status != NFS4_OK)
 		return status;
-	cinfo_after(c->saved, &res.from);
-	cinfo_after(c->cur, &res.to);
+	res.from.after = res.from.before;
+	res.to.after = res.to.before;
+	if (changed) {
+		cinfo_after(c->saved, &res.from);
+		cinfo_after(c->cur, &res.to);
+	}
 	nfs4_put_rename_res(c->out, NFS4_OK, &res);
 	return NFS4_OK;
 }

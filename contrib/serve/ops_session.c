@@ -282,8 +282,11 @@ uint32_t op_test_stateid(struct compound *c, const struct nfs4_args *args)
 
 uint32_t op_free_stateid(struct compound *c, const struct nfs4_args *a)
 {
-	uint32_t status = st_free(&c->sv->state, c->client, &a->u.free_stateid.stateid);
+	struct nfs4_stateid sid = a->u.free_stateid.stateid;
+	uint32_t status;
 
+	current_stateid(c, &sid);
+	status = st_free(&c->sv->state, c->client, &sid);
 	if (status == NFS4_OK)
 		nfs4_put_op_res(c->out, OP_FREE_STATEID, NFS4_OK);
 	return status;

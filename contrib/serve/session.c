@@ -17,7 +17,8 @@
 #include "contrib/serve/serve.h"
 #include "transport/log.h"
 
-#define RES_MIN 512u /* bytes of a reply that we insist on being allowed */
+#define RES_MIN	 256u /* bytes of a reply that we insist on being allowed */
+#define BACK_MIN 512u /* bytes of a callback, and of its reply */
 
 static uint32_t min32(uint32_t a, uint32_t b)
 {
@@ -56,6 +57,11 @@ static uint32_t clamp_channels(struct state *s, const struct nfs4_create_session
 	if (f->maxoperations == 0 || f->maxrequests == 0)
 		return NFS4ERR_INVAL;
 	if (f->maxrequestsize < RES_MIN || f->maxresponsesize < RES_MIN)
+		return NFS4ERR_TOOSMALL;
+	/* CB_SEQUENCE and one operation must fit, or it is no backchannel */
+	if (a->back.maxrequests &&
+		(a->back.maxrequestsize < BACK_MIN || a->back.maxresponsesize < BACK_MIN ||
+			a->back.maxoperations < 2))
 		return NFS4ERR_TOOSMALL;
 	r->fore = (struct nfs4_channel_attrs){
 		.maxrequestsize = min32(f->maxrequestsize, SERVE_MSG_MAX),

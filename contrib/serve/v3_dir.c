@@ -189,11 +189,12 @@ uint32_t v3_rename(struct v3_call *c, const struct nfs3_args *args)
 	const struct nfs3_rename_args *a = &args->u.rename;
 	struct nfs3_rename_res *r = &c->res.u.rename;
 	uint32_t status;
+	bool changed;
 
 	v3_wcc_before(c->o, &r->from);
 	v3_wcc_before(c->o2, &r->to);
-	status = entry_rename(c->sv, c->o, &a->from.name, c->o2, &a->to.name);
-	if (status == NFS4_OK) {
+	status = entry_rename(c->sv, c->o, &a->from.name, c->o2, &a->to.name, &changed);
+	if (status == NFS4_OK && changed) {
 		attr_touch(c->o);
 		attr_touch(c->o2);
 	}

@@ -481,6 +481,53 @@ static void a_reply_has_its_bounds(void **state)
 	e->cachethis = false;
 }
 
+static void renaming_a_file_to_itself_changes_nothing(void **state)
+{
+	struct serve_env *e = *state;
+	struct nfs4_rename_args rn = {.from = {"a", 1}, .to = {"a", 1}};
+	char a[128], b[128];
+	struct nfs4_rename_res r;
+
+	env_path(e, "a", a, sizeof(a));
+	env_path(e, "b", b, sizeof(b));
+	assert_true(close(open(a, O_CREAT | O_WRONLY, 0644)) == 0);
+	assert_int_equal(link(a, b), 0);
+	for (int linked = 0; linked < 2; linked++) {
+		rn.to.s = linked ? "b" : "a";
+		env_begin(e, true);
+		nfs4_put_op(&e->args, OP_PUTROOTFH);
+		nfs4_put_op(&e->args, OP_SAVEFH);
+		nfs4_put_rename_args(&e->args, &rn);
+		assert_int_equal(env_run(e, 4), NFS4_OK);
+		env_expect(e, OP_PUTROOTFH, NFS4_OK);
+		env_expect(e, OP_SAVEFH, NFS4_OK);
+		env_expect(e, OP_RENAME, NFS4_OK);
+		assert_int_equal(nfs4_get_rename_res(&e->res, NFS4_OK, &r), 0);
+		assert_true(r.from.before == r.from.after);
+		assert_true(r.to.before == r.to.after);
+	}
+	assert_int_equal(access(a, F_OK), 0);
+	assert_int_equal(access(b, F_OK), 0);
+}
+
+static void the_mode_of_a_link_is_left_alone(void **state)
+{
+	struct serve_env *e = *state;
+	struct nfs_sattr set = {.mask = NFS_SET_MODE, .mode = 0600};
+	struct nfs4_setattr_args a = {0};
+	uint8_t vals[NFS4_SATTR_MAX];
+	char path[128];
+
+	env_path(e, "link", path, sizeof(path));
+	assert_int_equal(symlink("nowhere", path), 0);
+	nfs4_sattr_encode(&set, vals, &a.attrs);
+	env_begin(e, true);
+	nfs4_put_op(&e->args, OP_PUTROOTFH);
+	env_put_lookup(e, "link");
+	nfs4_put_setattr_args(&e->args, &a);
+	assert_int_equal(env_run(e, 4), NFS4_OK);
+}
+
 static void removing_and_renaming_reach_the_disk(void **state)
 {
 	struct serve_env *e = *state;
@@ -753,6 +800,8 @@ int main(void)
 		TEST(directories_are_read_in_pieces),
 		TEST(a_reply_has_its_bounds),
 		TEST(removing_and_renaming_reach_the_disk),
+		TEST(renaming_a_file_to_itself_changes_nothing),
+		TEST(the_mode_of_a_link_is_left_alone),
 		TEST(a_read_only_export_changes_nothing),
 		TEST(byte_ranges_are_locked_like_posix),
 		TEST(handles_are_only_called_persistent_if_they_are),

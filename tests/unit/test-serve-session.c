@@ -192,6 +192,10 @@ static void create_session_is_replayed(void **state)
 	nfs4_put_create_session_args(&e->args, &cs);
 	assert_int_equal(env_run(e, 1), NFS4ERR_SEQ_MISORDERED);
 	cs.sequence = 2;
+	cs.back.maxrequestsize = 10; /* no callback fits */
+	env_begin(e, false);
+	nfs4_put_create_session_args(&e->args, &cs);
+	assert_int_equal(env_run(e, 1), NFS4ERR_TOOSMALL);
 	cs.clientid++;
 	env_begin(e, false);
 	nfs4_put_create_session_args(&e->args, &cs);
@@ -336,6 +340,44 @@ static void another_principal_manages_nothing(void **state)
 	assert_int_equal(env_run(e, 1), NFS4_OK);
 }
 
+/* Section 18.35.4 case 3: a client that holds nothing gives its name away, and is gone then. */
+static void a_collision_ends_who_holds_nothing(void **state)
+{
+	struct serve_env *e = *state;
+	struct nfs4_destroy_session_args ds = {.session = e->session};
+	struct nfs4_destroy_clientid_args dc = {.clientid = e->clientid};
+	struct nfs4_exchange_id_res r;
+
+	e->uid = 4711;
+	assert_int_equal(exchange(e, 1, 0, &r), NFS4ERR_CLID_INUSE);
+	e->uid = 0;
+	env_begin(e, false);
+	nfs4_put_destroy_session_args(&e->args, &ds);
+	assert_int_equal(env_run(e, 1), NFS4_OK);
+	e->uid = 4711;
+	assert_int_equal(exchange(e, 1, 0, &r), NFS4_OK);
+	e->uid = 0;
+	env_begin(e, false);
+	nfs4_put_destroy_clientid_args(&e->args, &dc);
+	assert_int_equal(env_run(e, 1), NFS4ERR_STALE_CLIENTID);
+}
+
+static void the_current_stateid_can_be_freed(void **state)
+{
+	struct serve_env *e = *state;
+	struct nfs4_open_args o = {.share_access = OPEN4_SHARE_ACCESS_READ,
+		.owner = {e->clientid, {(const uint8_t *)"o", 1}},
+		.create = true,
+		.name = {"f", 1}};
+	struct nfs4_free_stateid_args f = {.stateid = nfs4_stateid_current};
+
+	env_begin(e, true);
+	nfs4_put_op(&e->args, OP_PUTROOTFH);
+	nfs4_put_open_args(&e->args, &o);
+	nfs4_put_free_stateid_args(&e->args, &f);
+	assert_int_equal(env_run(e, 4), NFS4ERR_LOCKS_HELD); /* it is open */
+}
+
 /* Another session of the client; the number of its slots, or 0 when it is refused with NOSPC. */
 static uint32_t one_more_session(struct serve_env *e, uint32_t sequence)
 {
@@ -439,6 +481,8 @@ int main(void)
 		TEST(a_restarted_client_loses_its_old_sessions),
 		TEST(a_client_id_ends_after_its_sessions),
 		TEST(another_principal_manages_nothing),
+		TEST(a_collision_ends_who_holds_nothing),
+		TEST(the_current_stateid_can_be_freed),
 		TEST(kept_replies_have_a_common_budget),
 		TEST(session_ids_cannot_be_guessed),
 		TEST(words_behind_the_last_operation_are_refused),
