@@ -84,8 +84,9 @@ bool nfs4_attrs_complete(const struct nfs4_attrs *a);
 void nfs4_sattr_encode(
 	const struct nfs_sattr *s, uint8_t buf[NFS4_SATTR_MAX], struct nfs4_fattr *f);
 /* Server: f as nfs_sattr. NFS4_OK; NFS4ERR_ATTRNOTSUPP (an attribute that is not settable here);
- * NFS4ERR_INVAL (a read-only attribute, a mode beyond 07777, nanoseconds out of range: RFC
- * 8881 5.5); NFS4ERR_BADOWNER (an owner string that is no known user); NFS4ERR_BADXDR. */
+ * NFS4ERR_INVAL (a read-only attribute, a mode beyond 07777, MODE and MODE_UMASK together,
+ * nanoseconds out of range: RFC 8881 5.5); NFS4ERR_BADOWNER (an owner string that is no known
+ * user); NFS4ERR_BADXDR. */
 uint32_t nfs4_sattr_decode(const struct nfs4_fattr *f, struct nfs_sattr *s);
 /* The attrset of a reply: the bits that a mask of NFS_SET_* stands for. */
 struct nfs4_bitmap nfs4_sattr_bits(uint32_t set_mask);

@@ -17,8 +17,11 @@
 
 struct nfs4_bitmap nfs4_bits_settable(void)
 {
-	return nfs4_sattr_bits(
+	struct nfs4_bitmap b = nfs4_sattr_bits(
 		NFS_SET_MODE | NFS_SET_UID | NFS_SET_GID | NFS_SET_SIZE | SET_ATIME | SET_MTIME);
+
+	nfs4_bit_set(&b, FATTR4_MODE_UMASK);
+	return b;
 }
 
 struct nfs4_bitmap nfs4_sattr_bits(uint32_t set_mask)
@@ -28,7 +31,7 @@ struct nfs4_bitmap nfs4_sattr_bits(uint32_t set_mask)
 	if (set_mask & NFS_SET_SIZE)
 		nfs4_bit_set(&b, FATTR4_SIZE);
 	if (set_mask & NFS_SET_MODE)
-		nfs4_bit_set(&b, FATTR4_MODE);
+		nfs4_bit_set(&b, set_mask & NFS_SET_UMASK ? FATTR4_MODE_UMASK : FATTR4_MODE);
 	if (set_mask & NFS_SET_UID)
 		nfs4_bit_set(&b, FATTR4_OWNER);
 	if (set_mask & NFS_SET_GID)
@@ -61,10 +64,11 @@ void nfs4_sattr_encode(const struct nfs_sattr *s, uint8_t buf[NFS4_SATTR_MAX], s
 {
 	struct xdr_out x;
 
+	f->mask = nfs4_sattr_bits(s->mask);
 	xdr_out_init(&x, buf, NFS4_SATTR_MAX);
 	if (s->mask & NFS_SET_SIZE)
 		xdr_put_u64(&x, s->size);
-	if (s->mask & NFS_SET_MODE)
+	if ((s->mask & (NFS_SET_MODE | NFS_SET_UMASK)) == NFS_SET_MODE)
 		xdr_put_u32(&x, s->mode & 07777);
 	if (s->mask & NFS_SET_UID)
 		put_id(&x, s->uid, false);
@@ -74,7 +78,10 @@ void nfs4_sattr_encode(const struct nfs_sattr *s, uint8_t buf[NFS4_SATTR_MAX], s
 		put_settime(&x, s->mask & NFS_SET_ATIME_NOW, &s->atime);
 	if (s->mask & SET_MTIME)
 		put_settime(&x, s->mask & NFS_SET_MTIME_NOW, &s->mtime);
-	f->mask = nfs4_sattr_bits(s->mask);
+	if (nfs4_bit(&f->mask, FATTR4_MODE_UMASK)) {
+		xdr_put_u32(&x, s->mode & 07777);
+		xdr_put_u32(&x, s->umask & 0777);
+	}
 	f->vals.data = buf;
 	f->vals.len = (uint32_t)x.len;
 }
@@ -101,7 +108,6 @@ static bool settable_elsewhere(unsigned bit)
 	case FATTR4_RETENTION_HOLD:
 	case FATTR4_MODE_SET_MASKED:
 	case FATTR4_SEC_LABEL:
-	case FATTR4_MODE_UMASK:
 		return true;
 	default:
 		return bit > FATTR4_XATTR_SUPPORT; /* unknown */
@@ -189,5 +195,14 @@ uint32_t nfs4_sattr_decode(const struct nfs4_fattr *f, struct nfs_sattr *s)
 	if (nfs4_bit(&f->mask, FATTR4_TIME_MODIFY_SET))
 		first_error(&status,
 			get_settime(&x, &s->mtime, &s->mask, NFS_SET_MTIME, NFS_SET_MTIME_NOW));
+	if (nfs4_bit(&f->mask, FATTR4_MODE_UMASK)) {
+		if (s->mask & NFS_SET_MODE) /* RFC 8275 section 5 */
+			first_error(&status, NFS4ERR_INVAL);
+		s->mask |= NFS_SET_MODE | NFS_SET_UMASK;
+		s->mode = xdr_get_u32(&x);
+		s->umask = xdr_get_u32(&x);
+		if (s->mode & ~07777u || s->umask & ~0777u)
+			first_error(&status, NFS4ERR_INVAL);
+	}
 	return xdr_in_done(&x) ? status : NFS4ERR_BADXDR;
 }

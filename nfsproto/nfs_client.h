@@ -70,10 +70,13 @@ struct nfs_attr {
 #define NFS_SET_MTIME	  (1u << 5)
 #define NFS_SET_ATIME_NOW (1u << 6) /* the server's clock */
 #define NFS_SET_MTIME_NOW (1u << 7)
+/* With NFS_SET_MODE, of what is made, in NFSv4.2 (RFC 8275): mode is as the program gave it, and the
+ * server takes the bits of umask from it unless the directory's default ACL says otherwise. */
+#define NFS_SET_UMASK (1u << 8)
 
 struct nfs_sattr {
 	uint32_t mask; /* NFS_SET_* */
-	uint32_t mode, uid, gid;
+	uint32_t mode, uid, gid, umask;
 	uint64_t size;
 	struct timespec atime, mtime;
 };

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "contrib/serve/serve.h"
@@ -62,8 +63,8 @@ struct nfs4_bitmap attr_supported(uint32_t minor)
 		FATTR4_TIME_DELTA, FATTR4_TIME_METADATA, FATTR4_TIME_MODIFY, FATTR4_TIME_MODIFY_SET,
 		FATTR4_MOUNTED_ON_FILEID, FATTR4_SUPPATTR_EXCLCREAT, -1);
 	struct nfs4_bitmap can = nfs4_bits_encodable(), set = nfs4_bits_settable();
-	struct nfs4_bitmap more =
-		nfs4_bits(FATTR4_CLONE_BLKSIZE, FATTR4_CHANGE_ATTR_TYPE, FATTR4_XATTR_SUPPORT, -1);
+	struct nfs4_bitmap more = nfs4_bits(FATTR4_CLONE_BLKSIZE, FATTR4_CHANGE_ATTR_TYPE,
+		FATTR4_MODE_UMASK, FATTR4_XATTR_SUPPORT, -1);
 
 	if (minor >= 2)
 		want = nfs4_bits_or(&want, &more);
@@ -210,6 +211,23 @@ void attr_fill(struct serve *sv, uint32_t minor, struct obj *o, const struct sta
 		a->fh.len = obj_handle(sv->objs, o, a->fh.data);
 }
 
+uint32_t attr_decode(
+	const struct compound *c, const struct nfs4_fattr *f, bool made, struct nfs_sattr *set)
+{
+	if (nfs4_bit(&f->mask, FATTR4_MODE_UMASK) && (c->minor < 2 || !made))
+		return c->minor < 2 ? NFS4ERR_ATTRNOTSUPP : NFS4ERR_INVAL;
+	return nfs4_sattr_decode(f, set);
+}
+
+void attr_settle_mode(const struct obj *dir, struct nfs_sattr *set)
+{
+	char path[OBJ_PATH_SIZE];
+
+	if (set->mask & NFS_SET_UMASK &&
+		getxattr(obj_path(dir, path), "system.posix_acl_default", NULL, 0) < 0)
+		set->mode &= ~set->umask;
+}
+
 static int apply_size(struct obj *o, int fd, uint64_t size)
 {
 	char path[OBJ_PATH_SIZE];
@@ -307,8 +325,7 @@ uint32_t attr_after_create(
 	status = attr_apply(o, fd, &rest, done);
 	if (*done)
 		st->stx_mask = 0;
-	if (set->mask & NFS_SET_MODE)
-		*done |= NFS_SET_MODE;
+	*done |= set->mask & (NFS_SET_MODE | NFS_SET_UMASK);
 	return status;
 }
 

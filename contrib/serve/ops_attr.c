@@ -22,14 +22,20 @@ static int see(struct compound *c)
 	return r;
 }
 
+/* Is there an attribute that can only be set? (section 18.7.3, RFC 8275 section 5) */
+static bool only_set(const struct compound *c, const struct nfs4_bitmap *want)
+{
+	return nfs4_bit(want, FATTR4_TIME_ACCESS_SET) || nfs4_bit(want, FATTR4_TIME_MODIFY_SET) ||
+	       (c->minor >= 2 && nfs4_bit(want, FATTR4_MODE_UMASK));
+}
+
 uint32_t op_getattr(struct compound *c, const struct nfs4_args *a)
 {
 	const struct nfs4_bitmap *want = &a->u.getattr.want;
 	struct nfs4_attrs attrs;
 	int r;
 
-	/* section 18.7.3: attributes that can only be set */
-	if (nfs4_bit(want, FATTR4_TIME_ACCESS_SET) || nfs4_bit(want, FATTR4_TIME_MODIFY_SET))
+	if (only_set(c, want))
 		return NFS4ERR_INVAL;
 	r = see(c);
 	if (r < 0)
@@ -68,7 +74,7 @@ uint32_t op_setattr(struct compound *c, const struct nfs4_args *args)
 	struct nfs4_setattr_res r = {0};
 	struct nfs_sattr set;
 	struct st *st = NULL;
-	uint32_t status = nfs4_sattr_decode(&a->attrs, &set), done = 0;
+	uint32_t status = attr_decode(c, &a->attrs, false, &set), done = 0;
 	int fd = -1;
 
 	if (status == NFS4_OK && set.mask & NFS_SET_SIZE)
@@ -111,8 +117,7 @@ static uint32_t compare(struct compound *c, const struct nfs4_fattr *given)
 	known = nfs4_bits_and(&given->mask, &supported);
 	if (given->mask.more || memcmp(known.w, given->mask.w, sizeof(known.w)) != 0)
 		return NFS4ERR_ATTRNOTSUPP;
-	if (nfs4_bit(&known, FATTR4_RDATTR_ERROR) || nfs4_bit(&known, FATTR4_TIME_ACCESS_SET) ||
-		nfs4_bit(&known, FATTR4_TIME_MODIFY_SET))
+	if (nfs4_bit(&known, FATTR4_RDATTR_ERROR) || only_set(c, &known))
 		return NFS4ERR_INVAL;
 	r = see(c);
 	if (r < 0)

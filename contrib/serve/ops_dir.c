@@ -17,10 +17,11 @@ uint32_t op_create(struct compound *c, const struct nfs4_args *args)
 		.rdev_minor = a->rdev_minor,
 	};
 	struct nfs4_create_res res;
-	uint32_t status = nfs4_sattr_decode(&a->attrs, &n.set);
+	uint32_t status = attr_decode(c, &a->attrs, true, &n.set);
 
 	if (status != NFS4_OK)
 		return status;
+	attr_settle_mode(c->cur, &n.set);
 	cinfo_before(c->cur, &res.cinfo);
 	status = entry_make(c->sv, c->cur, &a->name, &n);
 	if (status != NFS4_OK)

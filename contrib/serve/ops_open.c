@@ -39,13 +39,14 @@ static uint32_t open_by_name(struct compound *c, const struct nfs4_open_args *a,
 	op->f.how = how(a);
 	memcpy(op->f.verf, a->verf, sizeof(op->f.verf));
 	if (a->create && a->mode != EXCLUSIVE4)
-		status = nfs4_sattr_decode(&a->attrs, &op->f.set);
+		status = attr_decode(c, &a->attrs, true, &op->f.set);
 	if (status == NFS4_OK && exclusive(a) &&
 		op->f.set.mask &
 			(NFS_SET_ATIME | NFS_SET_MTIME | NFS_SET_ATIME_NOW | NFS_SET_MTIME_NOW))
 		status = NFS4ERR_INVAL; /* not in suppattr_exclcreat */
 	if (status != NFS4_OK)
 		return status;
+	attr_settle_mode(c->cur, &op->f.set);
 	cinfo_before(c->cur, &op->cinfo);
 	op->cinfo.after = op->cinfo.before;
 	status = file_open_name(c->sv, c->cur, &a->name, &op->f);
@@ -64,7 +65,7 @@ static uint32_t open_by_fh(struct compound *c, const struct nfs4_open_args *a, s
 	if (a->create) {
 		if (a->mode != UNCHECKED4)
 			return NFS4ERR_EXIST;
-		status = nfs4_sattr_decode(&a->attrs, &op->f.set);
+		status = attr_decode(c, &a->attrs, true, &op->f.set);
 		op->f.set.mask &= op->f.set.size == 0 ? NFS_SET_SIZE : 0;
 	}
 	op->f.o = obj_ref(c->sv->objs, c->cur);

@@ -110,6 +110,12 @@ uint64_t attr_change(const struct obj *o, const struct statx *st);
 void attr_fill(struct serve *sv, uint32_t minor, struct obj *o, const struct statx *st,
 	const struct nfs4_bitmap *want, struct nfs4_attrs *a);
 struct nfs4_bitmap attr_supported(uint32_t minor);
+/* What the client wants to be set of something that is there already, or (made) is being made. */
+uint32_t attr_decode(
+	const struct compound *c, const struct nfs4_fattr *f, bool made, struct nfs_sattr *set);
+/* Something is about to be made in dir: takes set's umask from its mode, unless dir has a default
+ * ACL, which then has its say instead (RFC 8275 section 5). */
+void attr_settle_mode(const struct obj *dir, struct nfs_sattr *set);
 /* Applies set to o; fd >= 0 is a descriptor open for writing. *done receives the NFS_SET_* that
  * were applied. A status. */
 uint32_t attr_apply(struct obj *o, int fd, const struct nfs_sattr *set, uint32_t *done);

@@ -333,6 +333,36 @@ static void the_largest_attributes_to_set_fit(void **state)
 	assert_true(t.mask == s.mask && t.gid == s.gid && t.size == s.size);
 }
 
+/* RFC 8275: MODE_UMASK instead of MODE, and never both. */
+static void a_mode_goes_with_its_umask(void **state)
+{
+	struct nfs_sattr s = {.mask = NFS_SET_MODE | NFS_SET_UMASK | NFS_SET_SIZE,
+		.mode = 0666,
+		.umask = 022,
+		.size = 1};
+	static const char want_hex[] = "00000000 00000001 000001b6 00000012";
+	uint8_t buf[NFS4_SATTR_MAX], want[16], both[20];
+	struct nfs4_fattr f;
+	struct nfs_sattr t;
+
+	nfs4_sattr_encode(&s, buf, &f);
+	assert_int_equal(vec_bytes(want_hex, want, sizeof(want)), 16);
+	assert_false(vec_differ("sattr", f.vals.data, f.vals.len, want, 16));
+	assert_true(nfs4_bit(&f.mask, FATTR4_MODE_UMASK) && !nfs4_bit(&f.mask, FATTR4_MODE));
+	assert_int_equal(nfs4_sattr_decode(&f, &t), NFS4_OK);
+	assert_true(t.mask == s.mask && t.mode == 0666 && t.umask == 022);
+	want[15] = 0xff;
+	want[14] = 0xff; /* a umask has nine bits */
+	f.vals.data = want;
+	assert_int_equal(nfs4_sattr_decode(&f, &t), NFS4ERR_INVAL);
+	f.vals.len = 12;
+	assert_int_equal(nfs4_sattr_decode(&f, &t), NFS4ERR_BADXDR);
+	memset(both, 0, sizeof(both));
+	nfs4_bit_set(&f.mask, FATTR4_MODE);
+	f.vals = (struct nfs4_opaque){both, sizeof(both)};
+	assert_int_equal(nfs4_sattr_decode(&f, &t), NFS4ERR_INVAL);
+}
+
 static uint32_t set_status(unsigned bit, const char *hex)
 {
 	static uint8_t buf[256];
@@ -377,6 +407,7 @@ int main(void)
 		cmocka_unit_test(owners_are_sent_by_name_where_there_is_one),
 		cmocka_unit_test(attributes_to_set_match_the_rfc),
 		cmocka_unit_test(the_largest_attributes_to_set_fit),
+		cmocka_unit_test(a_mode_goes_with_its_umask),
 		cmocka_unit_test(refusals_say_why),
 	};
 

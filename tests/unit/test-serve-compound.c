@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "contrib/serve/object_impl.h"
@@ -510,6 +512,68 @@ static void renaming_a_file_to_itself_changes_nothing(void **state)
 	assert_int_equal(access(b, F_OK), 0);
 }
 
+static uint32_t create_masked(struct serve_env *e, const char *name, bool dir)
+{
+	struct nfs_sattr set = {.mask = NFS_SET_MODE | NFS_SET_UMASK, .mode = 0777, .umask = 027};
+	struct nfs4_open_args o = {.share_access = RW,
+		.owner = {e->clientid, {(const uint8_t *)"o", 1}},
+		.create = true,
+		.mode = GUARDED4,
+		.name = {name, (uint32_t)strlen(name)}};
+	struct nfs4_create_args mk = {.type = NF4DIR, .name = o.name};
+	uint8_t vals[NFS4_SATTR_MAX];
+
+	nfs4_sattr_encode(&set, vals, &o.attrs);
+	mk.attrs = o.attrs;
+	env_begin(e, true);
+	nfs4_put_op(&e->args, OP_PUTROOTFH);
+	if (dir)
+		nfs4_put_create_args(&e->args, &mk);
+	else
+		nfs4_put_open_args(&e->args, &o);
+	return env_run(e, 3);
+}
+
+static mode_t mode_of(struct serve_env *e, const char *name)
+{
+	char path[128];
+	struct stat st;
+
+	env_path(e, name, path, sizeof(path));
+	assert_int_equal(stat(path, &st), 0);
+	return st.st_mode & 07777;
+}
+
+static void the_umask_counts_unless_a_default_acl_does(void **state)
+{
+	/* version 2, user:: rwx, group:: rwx, other:: r-x */
+	static const uint8_t acl[] = {2, 0, 0, 0, 1, 0, 7, 0, 255, 255, 255, 255, 4, 0, 7, 0, 255,
+		255, 255, 255, 32, 0, 5, 0, 255, 255, 255, 255};
+	struct nfs_sattr set = {.mask = NFS_SET_MODE | NFS_SET_UMASK};
+	struct nfs4_setattr_args sa = {0};
+	struct serve_env *e = *state;
+	uint8_t vals[NFS4_SATTR_MAX];
+
+	assert_int_equal(create_masked(e, "one", false), NFS4ERR_ATTRNOTSUPP);
+	e->minor = 2;
+	assert_int_equal(create_masked(e, "one", false), NFS4_OK);
+	assert_int_equal(mode_of(e, "one"), 0750);
+	assert_int_equal(create_masked(e, "dir", true), NFS4_OK);
+	assert_int_equal(mode_of(e, "dir"), 0750);
+	/* nothing is made: no umask */
+	nfs4_sattr_encode(&set, vals, &sa.attrs);
+	env_begin(e, true);
+	nfs4_put_op(&e->args, OP_PUTROOTFH);
+	nfs4_put_setattr_args(&e->args, &sa);
+	assert_int_equal(env_run(e, 3), NFS4ERR_INVAL);
+	if (setxattr(e->dir, "system.posix_acl_default", acl, sizeof(acl), 0) != 0) {
+		print_message("# no ACLs in /tmp\n");
+		return;
+	}
+	assert_int_equal(create_masked(e, "two", false), NFS4_OK);
+	assert_int_equal(mode_of(e, "two"), 0775);
+}
+
 static void the_mode_of_a_link_is_left_alone(void **state)
 {
 	struct serve_env *e = *state;
@@ -801,6 +865,7 @@ int main(void)
 		TEST(a_reply_has_its_bounds),
 		TEST(removing_and_renaming_reach_the_disk),
 		TEST(renaming_a_file_to_itself_changes_nothing),
+		TEST(the_umask_counts_unless_a_default_acl_does),
 		TEST(the_mode_of_a_link_is_left_alone),
 		TEST(a_read_only_export_changes_nothing),
 		TEST(byte_ranges_are_locked_like_posix),
