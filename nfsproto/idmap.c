@@ -216,8 +216,8 @@ static void answer_locked(struct idmap *m, struct entry *e)
 	e->until = now_s() + (found ? KEEP_S : KEEP_NO_S);
 	if (foreign && !m->foreign) {
 		m->foreign = true;
-		log_info("the owner %s is not of this machine's domain %s and shown as nobody, as "
-			 "all such are: the option idmap_domain sets the domain",
+		log_info("the owner %s is not of this machine's domain %s and counts as nobody, "
+			 "as all such do: idmap_domain sets the domain",
 			e->name, m->domain);
 	}
 }

@@ -15,6 +15,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "contrib/serve/names.h"
 #include "contrib/serve/serve.h"
 #include "contrib/serve/space.h"
 #include "contrib/serve/xattr.h"
@@ -216,7 +217,7 @@ uint32_t attr_decode(
 {
 	if (nfs4_bit(&f->mask, FATTR4_MODE_UMASK) && (c->minor < 2 || !made))
 		return c->minor < 2 ? NFS4ERR_ATTRNOTSUPP : NFS4ERR_INVAL;
-	return nfs4_sattr_decode(f, set);
+	return names_sattr_decode(f, set);
 }
 
 void attr_settle_mode(const struct obj *dir, struct nfs_sattr *set)

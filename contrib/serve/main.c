@@ -22,6 +22,7 @@
 #include "contrib/serve/grace.h"
 #include "contrib/serve/ident.h"
 #include "contrib/serve/key.h"
+#include "contrib/serve/names.h"
 #include "contrib/serve/mountd.h"
 #include "contrib/serve/options.h"
 #include "contrib/serve/register.h"
@@ -56,6 +57,11 @@ struct memory {
 	char dir[PATH_MAX]; /* "": nowhere */
 };
 
+/* Clients come again by themselves. */
+static void names_changed(void *ctx)
+{
+}
+
 static int open_serve(struct serve *sv, const struct options *o, struct memory *m, struct err *e)
 {
 	uint64_t id;
@@ -86,6 +92,8 @@ static int open_serve(struct serve *sv, const struct options *o, struct memory *
 		getrandom(sv->write_verf, sizeof(sv->write_verf), 0) !=
 			(ssize_t)sizeof(sv->write_verf))
 		return err_set(e, ERR_INTERNAL, "out of memory");
+	sv->idmap = idmap_new(o->idmap_domain, NULL, names_changed, NULL);
+	names_init(sv->idmap);
 	sv->state.grace = grace_new(o->lease_s);
 	return sv->state.grace ? 0 : err_set(e, ERR_INTERNAL, "out of memory");
 }
@@ -101,6 +109,8 @@ static void close_serve(struct serve *sv)
 	drc_free(sv->drc);
 	fdcache_free(sv->fds);
 	obj_table_free(sv->objs);
+	names_init(NULL);
+	idmap_free(sv->idmap);
 	mem_pool_free(sv->pool);
 	fault_free(sv->fault);
 }

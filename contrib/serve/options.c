@@ -28,6 +28,7 @@ enum {
 	OPT_NO_SQUASH,
 	OPT_KEY,
 	OPT_REGISTER,
+	OPT_DOMAIN,
 };
 
 static const struct option longopts[] = {
@@ -42,6 +43,7 @@ static const struct option longopts[] = {
 	{"no-root-squash", no_argument, NULL, OPT_NO_SQUASH},
 	{"handle-key", required_argument, NULL, OPT_KEY},
 	{"register", no_argument, NULL, OPT_REGISTER},
+	{"idmap_domain", required_argument, NULL, OPT_DOMAIN},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, 'V'},
 	{NULL, 0, NULL, 0},
@@ -64,6 +66,7 @@ void options_usage(void)
 	       "  --mpa-crc            iwarp: protect each frame by a CRC\n"
 	       "  --handle-key FILE    keep the key of file handles in FILE\n"
 	       "  --register           tell rpcbind of the first address of transport tcp\n"
+	       "  --idmap_domain NAME  the domain of owners that clients name (user@NAME)\n"
 	       "  --fault SPEC         make mistakes on purpose, see rnfs-serve(8)\n"
 	       "  --ready-fd N         write each ADDR:PORT to descriptor N when ready, then close "
 	       "it\n"
@@ -216,6 +219,13 @@ static int take(struct options *o, int opt, char *arg, const char **at, enum rpc
 		return 0;
 	case OPT_KEY:
 		o->key = arg;
+		return 0;
+	case OPT_DOMAIN:
+		if (!*arg || strlen(arg) > OPTIONS_DOMAIN_MAX)
+			return err_set(e, ERR_USAGE,
+				"--idmap_domain %s: a domain of 1 to %d bytes is wanted", arg,
+				OPTIONS_DOMAIN_MAX);
+		o->idmap_domain = arg;
 		return 0;
 	default:
 		return err_set(e, ERR_USAGE, "unknown option, or its value is missing; see --help");

@@ -15,6 +15,7 @@
 #include "transport/rpc.h"
 
 #define OPTIONS_MAX_LISTEN 8
+#define OPTIONS_DOMAIN_MAX 200 /* bytes of --idmap_domain */
 
 struct listen_at {
 	enum rpc_proto proto;
@@ -27,8 +28,9 @@ struct options {
 	const char *dir;
 	unsigned nlisten;
 	struct listen_at listen[OPTIONS_MAX_LISTEN];
-	const char *fault; /* NULL: none */
-	const char *key;   /* --handle-key; NULL: the default place */
+	const char *fault;	  /* NULL: none */
+	const char *key;	  /* --handle-key; NULL: the default place */
+	const char *idmap_domain; /* NULL: that of the machine */
 	bool read_only, no_root_squash, crc;
 	int registered; /* --register: the index in listen of the address for rpcbind; -1: none */
 	unsigned debug; /* times -d was given */

@@ -37,6 +37,7 @@ struct serve {
 	struct mount_list *mounts;
 	struct fault *fault; /* NULL: none */
 	struct mem_pool *pool;
+	struct idmap *idmap; /* names.h */
 	bool read_only;
 	uint8_t write_verf[NFS4_VERIFIER_SIZE]; /* of this run */
 	char owner[64];				/* server owner's major id and scope */

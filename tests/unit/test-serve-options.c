@@ -81,13 +81,14 @@ static void values_are_taken(void **state)
 	struct options o;
 
 	must(&o, "-d -d --read-only --no-root-squash --mpa-crc --lease 7 --inline-size 8192 "
-		 "--ready-fd 5 --handle-key k --fault drop d");
+		 "--ready-fd 5 --handle-key k --idmap_domain home --fault drop d");
 	assert_true(o.read_only && o.no_root_squash && o.crc);
 	assert_int_equal(o.debug, 2);
 	assert_int_equal(o.lease_s, 7);
 	assert_int_equal(o.inline_size, 8192);
 	assert_int_equal(o.ready_fd, 5);
 	assert_string_equal(o.key, "k");
+	assert_string_equal(o.idmap_domain, "home");
 	assert_string_equal(o.fault, "drop");
 	assert_int_equal(o.registered, -1);
 	if (register_can()) {
@@ -107,7 +108,7 @@ static void mistakes_get_a_sentence(void **state)
 		"--listen :1 d", "--listen ::1:1 d", "--listen 127.0.0.1:65536 d",
 		"--listen 127.0.0.1:x d", "--listen 127.0.0.1:-1 d", "--lease 0 d", "--lease 1h d",
 		"--inline-size 1000 d", "--inline-size 70000 d", "--ready-fd -1 d", "--nonsense d",
-		"--lease", "--proto tcp,iwarp d", "--register d"};
+		"--lease", "--proto tcp,iwarp d", "--register d", "--idmap_domain= d"};
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		struct options o;
