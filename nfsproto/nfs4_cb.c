@@ -142,6 +142,9 @@ static uint32_t cb_op(struct cb_run *run, const struct nfs4_cb_args *a, unsigned
 	else if (a->op == OP_CB_NOTIFY_LOCK) {
 		nfs4_lock_notify(run->c, &a->u.notify_lock.fh, &a->u.notify_lock.owner.owner);
 		status = NFS4_OK; /* also for who waits no more: RFC 8881 20.11.4 */
+	} else if (a->op == OP_CB_OFFLOAD) {
+		nfs4_offload_called(run->c, &a->u.offload);
+		status = NFS4_OK;
 	} else if (a->op == OP_CB_RECALL_SLOT) {
 		pthread_mutex_lock(&run->c->slots.lock);
 		nfs4_slots_target_locked(

@@ -29,6 +29,7 @@
 #define DTSIZE_MAX    (128u << 10)
 #define IO_SERVER_MIN 1024u /* a server that claims to take less is not believed */
 #define IO_OVERHEAD   512u  /* RPC header and results around the data of READ, arguments of WRITE */
+#define READ_PLUS_MAX (512u << 10) /* what describes the pieces has to fit, too */
 #define GOODBYE_MS    3000u
 #define DRAIN_MS      2000u
 #define DRAIN_STEP_NS (20 * NFS4_MSEC)
@@ -258,6 +259,14 @@ static int walk(struct nfs4_client *c, const char *export, struct err *e)
 
 static int run_fsinfo(struct nfs4_client *c, struct nfs4_sync *s, unsigned ms)
 {
+	s->u.fsinfo.mask = nfs4_bits_info();
+	return nfs4_sync_run(c, s, NFS4_K_FSINFO, ms);
+}
+
+/* What not every server knows the number of may be asked for only when it says so. */
+static int run_fsinfo_more(struct nfs4_client *c, struct nfs4_sync *s, unsigned ms)
+{
+	s->u.fsinfo.mask = nfs4_bits(FATTR4_CLONE_BLKSIZE, -1);
 	return nfs4_sync_run(c, s, NFS4_K_FSINFO, ms);
 }
 
@@ -272,6 +281,37 @@ static uint32_t io_size(uint32_t want, uint64_t server, uint32_t session)
 	if (n >= 8192)
 		n &= ~UINT64_C(4095);
 	return (uint32_t)n;
+}
+
+/* What the export's file system, or the server for those below it, can do beyond the minimum. */
+static void features(struct nfs4_client *c, const struct nfs4_attrs *a)
+{
+	bool denies =
+		nfs4_bit(&a->mask, FATTR4_ACLSUPPORT) && !(a->aclsupport & ACL4_SUPPORT_ALLOW_ACL);
+
+	c->base.info.features = 0;
+	/* whether the root has them says nothing of what is mounted below it on the server */
+	if (c->minor >= 2 && nfs4_bit(&c->supported, FATTR4_XATTR_SUPPORT))
+		c->base.info.features |= NFS_HAS_XATTR;
+	if (nfs4_bit(&c->supported, FATTR4_ACL) && !denies)
+		c->base.info.features |= NFS_HAS_ACL;
+	if (c->read_plus && c->minor >= 2 && c->base.info.rsize > READ_PLUS_MAX)
+		c->base.info.rsize = READ_PLUS_MAX;
+}
+
+static int clone_size(struct nfs4_client *c, struct err *e)
+{
+	struct nfs4_sync s;
+
+	if (c->minor < 2 || !nfs4_bit(&c->supported, FATTR4_CLONE_BLKSIZE))
+		return 0;
+	if (step_run(c, &s, run_fsinfo_more)) {
+		step_error(c, &s, "GETATTR of the export", e);
+		return -1;
+	}
+	if (!(s.u.fsinfo.clone_blksize & (s.u.fsinfo.clone_blksize - 1)))
+		c->clone_blksize = s.u.fsinfo.clone_blksize;
+	return 0;
 }
 
 static int limits(struct nfs4_client *c, const struct nfs_mount_params *p, struct err *e)
@@ -307,7 +347,8 @@ static int limits(struct nfs4_client *c, const struct nfs_mount_params *p, struc
 			 "then "
 			 "becomes stale, and is found again by its name when it is next opened",
 			c->server, s.u.fsinfo.fh_expire_type);
-	return 0;
+	features(c, &s.u.fsinfo);
+	return clone_size(c, e);
 }
 
 /* --- mounting ------------------------------------------------------------------------------ */
@@ -397,6 +438,7 @@ static void client_init(struct nfs4_client *c, const struct nfs_mount_params *p)
 	snprintf(c->server, sizeof(c->server), "%s", p->host);
 	c->connect_ms = p->connect_ms;
 	c->soft = p->soft;
+	c->read_plus = p->read_plus;
 	c->soft_ms = p->timeo_ms * (p->retrans < 1000 ? p->retrans + 1 : 1000);
 	c->slots_wanted = p->credits ? p->credits : SLOTS_DEFAULT;
 	if (c->slots_wanted > NFS4_MAX_SLOTS)
@@ -611,6 +653,7 @@ static void nfs4_submit(struct nfs_client *base, struct nfs_op *op)
 {
 	struct nfs4_client *c = nfs4_client(base);
 	struct nfs_open *o;
+	int kind;
 
 	if (!nfs4_kinds[op->type].put && op->type != NFS_OPEN && op->type != NFS_CLOSE) {
 		op->error = -EOPNOTSUPP;
@@ -629,6 +672,14 @@ static void nfs4_submit(struct nfs_client *base, struct nfs_op *op)
 		nfs4_lock_submit(c, op);
 		return;
 	}
+	kind = nfs4_xattr_check(c, op);
+	if (!kind)
+		kind = nfs4_space_kind(c, op);
+	if (kind < 0) {
+		op->error = kind;
+		op->done(op);
+		return;
+	}
 	o = nfs4_op_open(op);
 	if (o && atomic_load_explicit(&o->locks_lost, memory_order_relaxed)) {
 		op->error = -EIO; /* others may have changed what was to be protected */
@@ -637,7 +688,10 @@ static void nfs4_submit(struct nfs_client *base, struct nfs_op *op)
 	}
 	if (o)
 		nfs4_open_ref(o);
-	op->be.v4.kind = (uint8_t)op->type;
+	o = nfs4_op_source(op);
+	if (o)
+		nfs4_open_ref(o);
+	op->be.v4.kind = (uint8_t)kind;
 	nfs4_names_start(c, op);
 }
 

@@ -50,6 +50,10 @@ enum nfs4_kind_id {			    /* those of nfs_client.h first, by the same numbers */
 	NFS4_K_OPEN_MORE,		    /* OPEN again with the access that a lock needs */
 	NFS4_K_LOCKU,			    /* NFS_LOCK that unlocks */
 	NFS4_K_LOCK_FREE,		    /* FREE_STATEID of a lock-owner that holds nothing */
+	NFS4_K_CLONE,			    /* an NFS_COPY that is tried so first */
+	NFS4_K_OFFLOAD_STATUS,		    /* an NFS_COPY that the server carries out by itself */
+	NFS4_K_OFFLOAD_CANCEL,		    /* after one that is not wanted any more */
+	NFS4_K_READ_PLUS,		    /* an NFS_READ */
 	/* from here on: the back end's own, see struct nfs4_sync */
 	NFS4_K_SEQUENCE,
 	NFS4_K_DELEGRETURN,
@@ -75,6 +79,7 @@ enum nfs4_kind_id {			    /* those of nfs_client.h first, by the same numbers */
 /* get's return values besides those of nfs4_compound.h: go on as another kind (be.v4.kind is set).
  */
 #define NFS4_AGAIN 0x7fff0001
+#define NFS4_LATER 0x7fff0002 /* the same after nfs4_offload_ms() */
 
 struct nfs4_kind {
 	const char *name;
@@ -116,6 +121,19 @@ NFS4_CODERS(op_lock);
 NFS4_CODERS(op_locku);
 NFS4_CODERS(op_lockt);
 NFS4_CODERS(op_lock_free);
+NFS4_CODERS(op_seek);
+NFS4_CODERS(op_allocate);
+NFS4_CODERS(op_clone);
+NFS4_CODERS(op_copy);
+NFS4_CODERS(op_offload_status);
+NFS4_CODERS(op_offload_cancel);
+NFS4_CODERS(op_read_plus);
+NFS4_CODERS(op_getxattr);
+NFS4_CODERS(op_setxattr);
+NFS4_CODERS(op_listxattr);
+NFS4_CODERS(op_removexattr);
+NFS4_CODERS(op_getacl);
+NFS4_CODERS(op_setacl);
 NFS4_CODERS(op_sequence);
 NFS4_CODERS(op_delegreturn);
 NFS4_CODERS(op_exchange_id);
@@ -138,6 +156,33 @@ void nfs4_put_open_again(struct nfs4_client *c, struct nfs_open *o, struct nfs4_
 	uint32_t more, bool reclaim);
 int nfs4_get_open_again(struct nfs4_client *c, const struct nfs_op *op, struct nfs_open *o,
 	struct nfs4_reply *r, struct nfs4_stateid *id);
+
+/* nfs4_ops.c: steps to the attributes after a change that has succeeded. A failure must not repeat
+ * the change: op goes on as NFS4_K_GETATTR_AFTER. Returns as get. */
+int nfs4_getattr_or_ask_again(struct nfs_op *op, struct nfs4_reply *r, struct nfs_attr *attr);
+
+/* --- NFSv4.2 (nfs4_ops_space.c, nfs4_ops_xattr.c) -------------------------------------------- */
+
+#define NFS4_OFFLOADS 16u
+
+/* The end of an asynchronous copy that came with CB_OFFLOAD before anybody waited for it. */
+struct nfs4_offload {
+	bool set;
+	uint8_t other[NFS4_STATEID_OTHER];
+	uint32_t status;
+	struct nfs4_write_response response; /* NFS4_OK */
+};
+
+/* The kind that op begins as; -EOPNOTSUPP: the minor version or the server lacks what it needs. */
+int nfs4_space_kind(struct nfs4_client *c, const struct nfs_op *op);
+/* 0, or why an op about extended attributes or ACLs need not be sent. */
+int nfs4_xattr_check(const struct nfs4_client *c, const struct nfs_op *op);
+/* How long an op that waits for CB_OFFLOAD sleeps before it asks. */
+unsigned nfs4_offload_ms(struct nfs_op *op);
+/* CB_OFFLOAD has come. No lock held but cb.lock. */
+void nfs4_offload_called(struct nfs4_client *c, const struct nfs4_cb_offload_args *a);
+/* Tells the server that nobody waits for op's asynchronous copy any more. No lock held. */
+void nfs4_offload_abandon(struct nfs4_client *c, const struct nfs_op *op);
 
 /* --- one op (nfs4_task.c) ------------------------------------------------------------------ */
 
@@ -197,7 +242,7 @@ struct nfs4_sync {
 			struct nfs_attr attr;
 			char where[NFS4_WHERE_MAX]; /* NFS4_K_LOCATIONS: out */
 		} walk;
-		struct nfs4_attrs fsinfo;
+		struct nfs4_attrs fsinfo; /* mask, in: what to ask for; out: what came */
 		struct {
 			struct nfs_open *open;
 			bool reclaim; /* CLAIM_PREVIOUS, else CLAIM_FH */
@@ -296,6 +341,8 @@ unsigned nfs4_close_all(struct nfs4_client *c);
 struct nfs4_stateid nfs4_open_stateid(struct nfs_op *op, struct nfs_open *o);
 /* The open that an op acts through, or NULL. */
 struct nfs_open *nfs4_op_open(const struct nfs_op *op);
+/* The second one, a copy's source, or NULL. */
+struct nfs_open *nfs4_op_source(const struct nfs_op *op);
 /* op failed with a status about its stateid. 0: try again after ms; or the errno to end with. */
 int nfs4_open_disowned(struct nfs4_client *c, struct nfs_op *op, uint32_t status, unsigned *ms);
 
@@ -383,6 +430,13 @@ struct nfs4_client {
 	atomic_bool send_names;	      /* instead of numbers */
 	struct nfs4_bitmap supported; /* in the root's file system; others may have more or less */
 	struct nfs4_bitmap stat_want; /* nfs4_bits_stat(): what a file system lacks is left out */
+	bool read_plus;		      /* READ_PLUS is to be used where the server has it */
+	uint32_t clone_blksize;	      /* a power of two, or 0: any alignment may be tried */
+
+	/* what has been learnt of the server: operations it does not have (nfs4_ops_space.c), and
+	 * that it refuses to copy while the caller waits */
+	atomic_uint lacks;
+	atomic_bool copies_async;
 
 	/* written by whoever runs nfs4_sync (mounting thread, state manager, unmounting thread: one
 	 * after the other); session and minor are read by all while the gate is open */
@@ -403,6 +457,8 @@ struct nfs4_client {
 	unsigned nown; /* own ops under way; idle is signalled when it becomes 0 */
 	TAILQ_HEAD(, nfs4_deleg) delegs;
 	struct nfs4_sync *sync; /* under way, for cancelling */
+	struct nfs4_offload offload[NFS4_OFFLOADS];
+	unsigned next_offload;
 	enum nfs4_state state;
 	uint32_t todo;
 	uint32_t flags_seen; /* sr_status_flags that have been acted upon since flags_ns */

@@ -54,9 +54,20 @@ struct nfs_open *nfs4_op_open(const struct nfs_op *op)
 		return op->u.setattr.open;
 	case NFS_LOCK:
 		return op->u.lock.open;
+	case NFS_SEEK:
+		return op->u.seek.open;
+	case NFS_ALLOCATE:
+		return op->u.allocate.open;
+	case NFS_COPY:
+		return op->u.copy.to_open;
 	default:
 		return NULL;
 	}
+}
+
+struct nfs_open *nfs4_op_source(const struct nfs_op *op)
+{
+	return op->type == NFS_COPY ? op->u.copy.from_open : NULL;
 }
 
 struct nfs4_stateid nfs4_open_stateid(struct nfs_op *op, struct nfs_open *o)
@@ -276,22 +287,34 @@ void nfs4_close_deferred(struct nfs4_client *c, struct nfs_open *o)
 
 #define DISOWNED_MAX 60 /* attempts; with the delays below some three minutes */
 
+/* The stateid of generation gen is in doubt. False: o is lost. *changed: it is another one by now.
+ */
+static bool open_suspect(struct nfs_open *o, uint32_t gen, bool *changed)
+{
+	bool lost;
+
+	pthread_mutex_lock(&o->lock);
+	lost = o->lost;
+	if (o->gen != gen)
+		*changed = true;
+	else if (!lost)
+		o->suspect = true;
+	pthread_mutex_unlock(&o->lock);
+	return !lost;
+}
+
 int nfs4_open_disowned(struct nfs4_client *c, struct nfs_op *op, uint32_t status, unsigned *ms)
 {
-	struct nfs_open *o = nfs4_op_open(op);
-	bool changed, lost;
+	struct nfs_open *o = nfs4_op_open(op), *source = nfs4_op_source(op);
+	bool changed = false;
 
 	if (!o && op->type == NFS_OPEN)
 		o = op->be.v4.open;
-	if (!o || op->tries > DISOWNED_MAX)
+	if ((!o && !source) || op->tries > DISOWNED_MAX)
 		return -EIO;
-	pthread_mutex_lock(&o->lock);
-	lost = o->lost;
-	changed = o->gen != op->be.v4.gen;
-	if (!lost && !changed)
-		o->suspect = true;
-	pthread_mutex_unlock(&o->lock);
-	if (lost)
+	if (o && !open_suspect(o, op->be.v4.gen, &changed))
+		return -EIO;
+	if (source && !open_suspect(source, op->be.v4.from_gen, &changed))
 		return -EIO;
 	*ms = changed ? 0 : (op->tries < 5 ? 20u << op->tries : 3000);
 	if (!changed) {

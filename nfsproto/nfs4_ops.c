@@ -36,6 +36,19 @@ const struct nfs4_kind nfs4_kinds[NFS4_KINDS] = {
 	KIND(NFS_STATFS, "STATFS", 0, op_statfs),
 	KIND(NFS_LOCK, "LOCK", NFS4_KF_CACHE, op_lock),
 	KIND(NFS_LOCKT, "LOCKT", 0, op_lockt),
+	KIND(NFS_SEEK, "SEEK", 0, op_seek),
+	KIND(NFS_ALLOCATE, "ALLOCATE", 0, op_allocate),
+	KIND(NFS_COPY, "COPY", 0, op_copy),
+	KIND(NFS_GETXATTR, "GETXATTR", 0, op_getxattr),
+	KIND(NFS_SETXATTR, "SETXATTR", NFS4_KF_CACHE, op_setxattr),
+	KIND(NFS_LISTXATTR, "LISTXATTRS", 0, op_listxattr),
+	KIND(NFS_REMOVEXATTR, "REMOVEXATTR", NFS4_KF_CACHE, op_removexattr),
+	KIND(NFS_GETACL, "GETATTR of an ACL", 0, op_getacl),
+	KIND(NFS_SETACL, "SETATTR of an ACL", NFS4_KF_CACHE, op_setacl),
+	KIND(NFS4_K_CLONE, "CLONE", 0, op_clone),
+	KIND(NFS4_K_OFFLOAD_STATUS, "OFFLOAD_STATUS", 0, op_offload_status),
+	KIND(NFS4_K_OFFLOAD_CANCEL, "OFFLOAD_CANCEL", 0, op_offload_cancel),
+	KIND(NFS4_K_READ_PLUS, "READ_PLUS", 0, op_read_plus),
 	KIND(NFS4_K_LOOKUP_AFTER, "LOOKUP after CREATE", 0, op_lookup_after),
 	KIND(NFS4_K_GETATTR_AFTER, "GETATTR after a change", 0, op_getattr_after),
 	KIND(NFS4_K_OPEN_SETATTR, "SETATTR after OPEN", NFS4_KF_CACHE, op_open_setattr),
@@ -96,8 +109,7 @@ static int get_setattr(struct nfs4_reply *r)
 	return rc;
 }
 
-/* After the change that the op is about has succeeded, a failing GETATTR must not repeat it. */
-static int getattr_or_ask_again(struct nfs_op *op, struct nfs4_reply *r, struct nfs_attr *attr)
+int nfs4_getattr_or_ask_again(struct nfs_op *op, struct nfs4_reply *r, struct nfs_attr *attr)
 {
 	int rc = nfs4_reply_stat(r, attr);
 
@@ -124,7 +136,7 @@ int nfs4_get_op_setattr(struct nfs4_client *c, struct nfs_op *op, struct nfs4_re
 
 	if (!rc)
 		rc = get_setattr(r);
-	return rc ? rc : getattr_or_ask_again(op, r, &op->u.setattr.attr);
+	return rc ? rc : nfs4_getattr_or_ask_again(op, r, &op->u.setattr.attr);
 }
 
 static bool after_target(struct nfs_op *op, const struct nfs_fh **fh, struct nfs_attr **attr)
@@ -141,6 +153,10 @@ static bool after_target(struct nfs_op *op, const struct nfs_fh **fh, struct nfs
 	case NFS_LINK:
 		*fh = &op->u.link.fh;
 		*attr = &op->u.link.attr;
+		return true;
+	case NFS_ALLOCATE:
+		*fh = &op->u.allocate.fh;
+		*attr = &op->u.allocate.attr;
 		return true;
 	default:
 		return false;
@@ -189,7 +205,7 @@ int nfs4_get_op_open_setattr(struct nfs4_client *c, struct nfs_op *op, struct nf
 
 	if (!rc)
 		rc = get_setattr(r);
-	return rc ? rc : getattr_or_ask_again(op, r, &op->u.open.attr);
+	return rc ? rc : nfs4_getattr_or_ask_again(op, r, &op->u.open.attr);
 }
 
 void nfs4_put_op_access(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)

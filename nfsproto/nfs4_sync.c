@@ -418,7 +418,8 @@ int nfs4_get_op_walk(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply
 
 void nfs4_put_op_fsinfo(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
-	struct nfs4_bitmap want = nfs4_bits_info();
+	struct nfs4_sync *s = container_of(op, struct nfs4_sync, op);
+	struct nfs4_bitmap want = s->u.fsinfo.mask;
 
 	nfs4_comp_putfh(k, &c->base.root);
 	nfs4_comp_getattr(k, &want);

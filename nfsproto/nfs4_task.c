@@ -60,17 +60,21 @@ void nfs4_task_give_up_slot_locked(struct nfs4_client *c, struct nfs_op *op)
 
 void nfs4_task_end(struct nfs4_client *c, struct nfs_op *op, int error)
 {
-	struct nfs_open *o = nfs4_op_open(op);
+	struct nfs_open *o = nfs4_op_open(op), *source = nfs4_op_source(op);
 
 	if (op->slot) { /* kept for another try, or set, and now nobody will ask with it */
 		pthread_mutex_lock(&c->slots.lock);
 		nfs4_task_give_up_slot_locked(c, op);
 		pthread_mutex_unlock(&c->slots.lock);
 	}
+	if (error && op->be.v4.kind == NFS4_K_OFFLOAD_STATUS)
+		nfs4_offload_abandon(c, op);
 	op->error = error;
 	/* a lock's request has its own reference */
 	if (o && op->type != NFS_LOCK && !(op->be.v4.flags & NFS4_F_OWN))
 		nfs4_open_unref(o);
+	if (source)
+		nfs4_open_unref(source);
 	op->done(op);
 }
 
@@ -80,6 +84,10 @@ static size_t task_args_room(const struct nfs_op *op)
 {
 	if (op->be.v4.kind == NFS_CREATE && op->u.create.type == NFS_LNK)
 		return ARGS_ROOM + op->u.create.target_len;
+	if (op->be.v4.kind == NFS_SETXATTR)
+		return ARGS_ROOM + op->u.setxattr.len;
+	if (op->be.v4.kind == NFS_SETACL)
+		return ARGS_ROOM + op->u.setacl.len;
 	if (op->be.v4.kind == NFS4_K_WALK || op->be.v4.kind == NFS4_K_LOCATIONS)
 		return ARGS_ROOM + 3 * NFS_PATH_MAX; /* each name costs 8 to 11 bytes more */
 	return ARGS_ROOM;
@@ -479,6 +487,8 @@ static void task_conclude(struct nfs4_client *c, struct nfs_op *op, int rc, bool
 	}
 	if (rc == NFS4_AGAIN)
 		nfs4_task_start(c, op);
+	else if (rc == NFS4_LATER)
+		nfs4_state_delay(c, op, nfs4_offload_ms(op));
 	else if (rc > 0)
 		task_failed(c, op, (uint32_t)rc);
 	else if (rc < 0 || !names || !nfs4_names_wait(c, op))

@@ -11,9 +11,10 @@
 
 #include "nfsproto/nfs4_item.h"
 
-#define NFS4_XATTR_MAX 65536u /* most bytes of a value that system calls take; NFS4_IO_MAX decode  \
-			       */
-#define NFS4_ACES_MAX 4096u   /* entries accepted in an ACL */
+#define NFS4_XATTR_MAX                                                                             \
+	65536u		    /* most bytes of a value that system calls take; NFS4_IO_MAX decode    \
+			     */
+#define NFS4_ACES_MAX 4096u /* entries accepted in an ACL */
 
 struct nfs4_xattr_name_args { /* GETXATTR and REMOVEXATTR */
 	struct nfs_name name;

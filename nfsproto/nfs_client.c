@@ -389,6 +389,8 @@ static int check_op(const struct nfs_client *c, const struct nfs_op *op)
 	case NFS_GETXATTR:
 		return check_xattr(&op->u.getxattr.fh, &op->u.getxattr.name);
 	case NFS_SETXATTR:
+		if (op->u.setxattr.len && !op->u.setxattr.value)
+			return -EINVAL;
 		return check_xattr(&op->u.setxattr.fh, &op->u.setxattr.name);
 	case NFS_LISTXATTR:
 		return check_fh(&op->u.listxattr.fh);

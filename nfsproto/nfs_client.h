@@ -363,13 +363,16 @@ struct nfs_op {
 	unsigned tries;
 	uint64_t due_ns;
 	union {
-		uint64_t u64[4];
-		void *ptr[4];
+		uint64_t u64[6];
+		void *ptr[6];
 		struct {
 			struct nfs_open *open; /* whose own op this is, or NULL */
 			struct nfs4_lockreq *lock;
 			uint32_t gen; /* of the open state that was sent */
 			uint8_t kind, state, flags, cancelled;
+			uint32_t from_gen; /* COPY: gen of the source's */
+			uint64_t more[2];  /* COPY: the stateid of an asynchronous one;
+					      LISTXATTR: cookie, number of pages */
 		} v4;
 		struct {
 			struct nfs_open *open; /* that an OPEN is making */
