@@ -73,6 +73,7 @@ struct nfs_client *connect_server(
 		.mountport = o->mountport,
 		.mount_udp = o->mount_udp,
 		.mounthost = o->mounthost,
+		.read_plus = o->read_plus,
 		.rsize = o->rsize,
 		.wsize = o->wsize,
 		.idmap = o->idmap,

@@ -57,6 +57,21 @@ void ops_setlk(
 	fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock, int sleep);
 void ops_flock(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, int op);
 
+/* ops_space.c */
+void ops_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence, struct fuse_file_info *fi);
+void ops_fallocate(
+	fuse_req_t req, fuse_ino_t ino, int mode, off_t off, off_t len, struct fuse_file_info *fi);
+void ops_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
+	struct fuse_file_info *fi_in, fuse_ino_t ino_out, off_t off_out,
+	struct fuse_file_info *fi_out, size_t len, int flags);
+
+/* ops_xattr.c */
+void ops_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size);
+void ops_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size);
+void ops_setxattr(fuse_req_t req, fuse_ino_t ino, const char *name, const char *value, size_t size,
+	int flags);
+void ops_removexattr(fuse_req_t req, fuse_ino_t ino, const char *name);
+
 /* ops_dir.c */
 void ops_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
 void ops_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi);

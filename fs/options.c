@@ -388,6 +388,7 @@ static const struct opt opts[] = {
 	{.name = "mounthost", .arg = NEED_ARG, .fn = set_mounthost},
 	{.name = "mountaddr", .arg = NEED_ARG, .fn = set_mounthost},
 	{.name = "mountvers", .arg = NEED_ARG, .fn = set_mountvers, .want = "3"},
+	FLAG("read_plus", read_plus, true),
 	{.name = "rsize", .arg = NEED_ARG, .fn = set_iosize, .off = AT(rsize), .min = 4096, .max = MIB,
 		.want = "4096 to 1048576 bytes, such as 1M"},
 	{.name = "wsize", .arg = NEED_ARG, .fn = set_iosize, .off = AT(wsize), .min = 4096, .max = MIB,
@@ -678,6 +679,7 @@ void options_help(FILE *out)
 	      "  port=N                  default 20049 (rdma, iwarp), 2049 (tcp)\n"
 	      "  vers=4.2|4.1|4|3        NFS version, default the newest that the server has\n"
 	      "  mountport=N, mountproto=tcp|udp, mounthost=HOST  where NFSv3 asks for the export\n"
+	      "  read_plus               NFSv4.2: holes of files are not transferred\n"
 	      "  sec=sys                 security flavour\n"
 	      "  idmap=auto|numeric|name owners as names are understood, and sent if need be "
 	      "(auto) or always\n"

@@ -48,6 +48,7 @@ struct options {
 	uint16_t mountport;    /* of MOUNT for NFSv3, 0: found out */
 	bool mount_udp;	       /* MOUNT and the portmapper over UDP, else TCP */
 	char *mounthost;       /* where MOUNT is; NULL: host */
+	bool read_plus;	       /* NFSv4.2: do not transfer holes */
 	uint32_t rsize, wsize; /* bytes, 0: as large as both sides like */
 	bool soft;
 	unsigned timeo_ms;

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * ops_space: holes, reserved space and copies made by the server.
+ *
+ * What the mount cannot do the kernel does in its own way, if it is told so with the right error:
+ *
+ *     lseek            ENOSYS, which it remembers: all of a file is data
+ *     copy_file_range  ENOSYS, remembered, or EOPNOTSUPP for this one: by reading and writing
+ *     fallocate        ENOSYS, remembered, or EOPNOTSUPP: the caller is told EOPNOTSUPP
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "fs/ops.h"
+#include "transport/log.h"
+
+/* Bytes of one copy, so that its count fits the kernel's answer; the server may do less at once. */
+#define COPY_MAX (1u << 30)
+
+static bool has_space_ops(const struct fs *fs)
+{
+	return fs->info.vers_major == 4 && fs->info.vers_minor >= 2;
+}
+
+/* --- lseek ------------------------------------------------------------------------------------ */
+
+static void lseek_done(struct request *r)
+{
+	struct nfs_op *op = &r->first.op;
+	fuse_req_t fuse;
+	off_t pos;
+
+	if (op->error) {
+		request_end(r, op->error == -EOPNOTSUPP ? -ENOSYS : op->error);
+		return;
+	}
+	pos = (off_t)op->u.seek.pos;
+	fuse = request_take_fuse(r);
+	request_free(r);
+	fuse_reply_lseek(fuse, pos);
+}
+
+void ops_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence, struct fuse_file_info *fi)
+{
+	struct file *f = file_of(fi);
+	struct request *r;
+	struct nfs_op *op;
+
+	if (!has_space_ops(fs_of(req)) || (whence != SEEK_DATA && whence != SEEK_HOLE)) {
+		fuse_reply_err(req, has_space_ops(fs_of(req)) ? EINVAL : ENOSYS);
+		return;
+	}
+	r = request_new_cred(fs_of(req), req, &f->cred);
+	if (!r)
+		return;
+	op = request_op(r, NFS_SEEK, seek);
+	op->u.seek.open = f->open;
+	op->u.seek.fh = f->inode->fh;
+	op->u.seek.offset = (uint64_t)off;
+	op->u.seek.hole = whence == SEEK_HOLE;
+	request_submit(r, lseek_done);
+}
+
+/* --- fallocate -------------------------------------------------------------------------------- */
+
+static void fallocate_done(struct request *r)
+{
+	inode_touch(r->file->inode);
+	request_end(r, r->first.op.error);
+}
+
+void ops_fallocate(
+	fuse_req_t req, fuse_ino_t ino, int mode, off_t off, off_t len, struct fuse_file_info *fi)
+{
+	struct file *f = file_of(fi);
+	struct request *r;
+	struct nfs_op *op;
+
+	/* as the kernel's own client: NFS can neither reserve space behind the end nor zero */
+	if (!has_space_ops(fs_of(req)) ||
+		(mode && mode != (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE))) {
+		fuse_reply_err(req, has_space_ops(fs_of(req)) ? EOPNOTSUPP : ENOSYS);
+		return;
+	}
+	r = request_new_cred(fs_of(req), req, &f->cred);
+	if (!r)
+		return;
+	r->file = f;
+	op = request_op(r, NFS_ALLOCATE, allocate);
+	op->u.allocate.open = f->open;
+	op->u.allocate.fh = f->inode->fh;
+	op->u.allocate.offset = (uint64_t)off;
+	op->u.allocate.length = (uint64_t)len;
+	op->u.allocate.dealloc = mode != 0;
+	inode_touch(f->inode);
+	request_submit(r, fallocate_done);
+}
+
+/* --- copy_file_range -------------------------------------------------------------------------- */
+
+static void copy_done(struct request *r)
+{
+	struct nfs_op *op = &r->first.op;
+	struct inode *to = r->file->inode;
+	fuse_req_t fuse;
+	size_t n;
+
+	inode_touch(to);
+	/* Nothing copied, and no error: the source may have become shorter. Reading will tell. */
+	if (op->error || !op->u.copy.copied) {
+		request_end(r, op->error ? op->error : -EOPNOTSUPP);
+		return;
+	}
+	if (!inode_wrote(to, op->u.copy.committed, op->u.copy.verf))
+		log_error("the server restarted before data of file %llu was committed: "
+			  "what was written before may be lost",
+			(unsigned long long)to->fileid);
+	n = op->u.copy.copied;
+	fuse = request_take_fuse(r);
+	request_free(r);
+	fuse_reply_write(fuse, n);
+}
+
+void ops_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
+	struct fuse_file_info *fi_in, fuse_ino_t ino_out, off_t off_out,
+	struct fuse_file_info *fi_out, size_t len, int flags)
+{
+	struct file *in = file_of(fi_in), *out = file_of(fi_out);
+	struct request *r;
+	struct nfs_op *op;
+
+	/* within one file a server need not have it (RFC 7862 15.2.3): the kernel does it */
+	if (!has_space_ops(fs_of(req)) || in->inode == out->inode || flags) {
+		fuse_reply_err(req, has_space_ops(fs_of(req)) ? EOPNOTSUPP : ENOSYS);
+		return;
+	}
+	if (!len) {
+		fuse_reply_write(req, 0);
+		return;
+	}
+	r = request_new_cred(fs_of(req), req, &out->cred);
+	if (!r)
+		return;
+	r->file = out;
+	op = request_op(r, NFS_COPY, copy);
+	op->u.copy.from_open = in->open;
+	op->u.copy.from_fh = in->inode->fh;
+	op->u.copy.from = (uint64_t)off_in;
+	op->u.copy.to_open = out->open;
+	op->u.copy.to_fh = out->inode->fh;
+	op->u.copy.to = (uint64_t)off_out;
+	op->u.copy.count = len < COPY_MAX ? len : COPY_MAX;
+	inode_touch(out->inode);
+	request_submit(r, copy_done);
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * ops_xattr: extended attributes.
+ *
+ *     user.NAME         a user extended attribute of NFSv4.2
+ *     system.nfs4_acl   the NFSv4 ACL as XDR, which is what nfs4_getfacl(1) and nfs4_setfacl(1) use
+ *
+ * Others the protocol does not carry, and they are refused without asking the server: the kernel
+ * looks for security.capability before each write. When the mount has neither kind, ENOSYS tells
+ * the kernel not to ask again.
+ */
+#include <errno.h>
+#include <linux/limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/xattr.h>
+
+#include "fs/ops.h"
+
+#define USER	 "user."
+#define USER_LEN 5
+#define ACL	 "system.nfs4_acl"
+
+enum xattr_kind { XATTR_NO, XATTR_USER, XATTR_ACL };
+
+static enum xattr_kind kind_of(const struct fs *fs, const char *name)
+{
+	if (!strncmp(name, USER, USER_LEN) && fs->info.features & NFS_HAS_XATTR)
+		return XATTR_USER;
+	if (!strcmp(name, ACL) && fs->info.features & NFS_HAS_ACL)
+		return XATTR_ACL;
+	return XATTR_NO;
+}
+
+static int refusal(const struct fs *fs)
+{
+	return fs->info.features & (NFS_HAS_XATTR | NFS_HAS_ACL) ? EOPNOTSUPP : ENOSYS;
+}
+
+/* A request about ino with room for size bytes in text. NULL: it has been answered. */
+static struct request *xattr_request(fuse_req_t req, fuse_ino_t ino, size_t size)
+{
+	struct fs *fs = fs_of(req);
+	struct request *r = request_new(fs, req);
+
+	if (!r)
+		return NULL;
+	r->inode = inode_ref(inode_of(fs->inodes, ino));
+	r->size = (uint32_t)size;
+	if (size) {
+		r->text = malloc(size);
+		if (!r->text) {
+			request_end(r, -ENOMEM);
+			return NULL;
+		}
+	}
+	return r;
+}
+
+/* A "user." name without that. */
+static bool set_name(struct request *r, struct nfs_name *out, const char *name)
+{
+	return request_set_name(r->name, out, name + USER_LEN);
+}
+
+/* Answers with len bytes of text, or their number if that was the question. */
+static void reply_value(struct request *r, uint32_t len)
+{
+	bool ask = !r->size;
+	char *text = r->text;
+	fuse_req_t fuse;
+
+	r->text = NULL;
+	fuse = request_take_fuse(r);
+	request_free(r);
+	if (ask)
+		fuse_reply_xattr(fuse, len);
+	else
+		fuse_reply_buf(fuse, text, len);
+	free(text);
+}
+
+/* --- getxattr --------------------------------------------------------------------------------- */
+
+static void getxattr_done(struct request *r)
+{
+	struct nfs_op *op = &r->first.op;
+
+	if (op->error)
+		request_end(r, op->error);
+	else
+		reply_value(r, op->u.getxattr.len);
+}
+
+static void getacl_done(struct request *r)
+{
+	struct nfs_op *op = &r->first.op;
+
+	if (op->error)
+		request_end(r, op->error);
+	else
+		reply_value(r, op->u.getacl.len);
+}
+
+void ops_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
+{
+	enum xattr_kind kind = kind_of(fs_of(req), name);
+	struct request *r;
+	struct nfs_op *op;
+
+	if (kind == XATTR_NO) {
+		fuse_reply_err(req, refusal(fs_of(req)));
+		return;
+	}
+	r = xattr_request(req, ino, size < XATTR_SIZE_MAX ? size : XATTR_SIZE_MAX);
+	if (!r)
+		return;
+	if (kind == XATTR_ACL) {
+		op = request_op(r, NFS_GETACL, getacl);
+		op->u.getacl.fh = r->inode->fh;
+		op->u.getacl.buf = r->text;
+		op->u.getacl.size = r->size;
+		request_submit(r, getacl_done);
+		return;
+	}
+	op = request_op(r, NFS_GETXATTR, getxattr);
+	op->u.getxattr.fh = r->inode->fh;
+	op->u.getxattr.buf = r->text;
+	op->u.getxattr.size = r->size;
+	if (set_name(r, &op->u.getxattr.name, name))
+		request_submit(r, getxattr_done);
+	else
+		request_end(r, -ERANGE);
+}
+
+/* --- listxattr -------------------------------------------------------------------------------- */
+
+/* Bytes that the ACL's name takes in a list, where there are ACLs. */
+static uint32_t acl_room(const struct fs *fs)
+{
+	return fs->info.features & NFS_HAS_ACL ? sizeof(ACL) : 0;
+}
+
+/* An empty list is no error, and ENOSYS would become one. */
+static void reply_nothing(fuse_req_t req, size_t size)
+{
+	if (size)
+		fuse_reply_buf(req, NULL, 0);
+	else
+		fuse_reply_xattr(req, 0);
+}
+
+static void listxattr_done(struct request *r)
+{
+	struct nfs_op *op = &r->first.op;
+	uint32_t acl = acl_room(r->fs);
+
+	/* a file system without them, below one that has them */
+	if (op->error && op->error != -EOPNOTSUPP)
+		request_end(r, op->error);
+	else
+		reply_value(r, acl + (op->error ? 0 : op->u.listxattr.len));
+}
+
+void ops_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
+{
+	uint32_t acl = acl_room(fs_of(req));
+	struct request *r;
+	struct nfs_op *op;
+
+	if (!(fs_of(req)->info.features & (NFS_HAS_XATTR | NFS_HAS_ACL))) {
+		reply_nothing(req, size);
+		return;
+	}
+	if (size && size < acl) {
+		fuse_reply_err(req, ERANGE);
+		return;
+	}
+	r = xattr_request(req, ino, size < XATTR_LIST_MAX ? size : XATTR_LIST_MAX);
+	if (!r)
+		return;
+	if (r->text && acl)
+		memcpy(r->text, ACL, sizeof(ACL));
+	if (!(r->fs->info.features & NFS_HAS_XATTR)) {
+		reply_value(r, acl);
+		return;
+	}
+	op = request_op(r, NFS_LISTXATTR, listxattr);
+	op->u.listxattr.fh = r->inode->fh;
+	if (r->size > acl) {
+		op->u.listxattr.buf = r->text + acl;
+		op->u.listxattr.size = r->size - acl;
+	} else if (r->size) {
+		/* full already: whatever follows is too much */
+		op->u.listxattr.buf = r->name;
+		op->u.listxattr.size = 1;
+	}
+	request_submit(r, listxattr_done);
+}
+
+/* --- setxattr and removexattr ----------------------------------------------------------------- */
+
+static void change_done(struct request *r)
+{
+	inode_touch(r->inode);
+	request_end(r, r->first.op.error);
+}
+
+/* An ACL changes the mode too, and the kernel does not know. */
+static void setacl_done(struct request *r)
+{
+	inode_touch(r->inode);
+	if (!r->first.op.error)
+		fuse_lowlevel_notify_inval_inode(
+			r->fs->se, inode_id(r->fs->inodes, r->inode), -1, 0);
+	request_end(r, r->first.op.error);
+}
+
+void ops_setxattr(
+	fuse_req_t req, fuse_ino_t ino, const char *name, const char *value, size_t size, int flags)
+{
+	enum xattr_kind kind = kind_of(fs_of(req), name);
+	struct request *r;
+	struct nfs_op *op;
+
+	if (kind == XATTR_NO || size > XATTR_SIZE_MAX) {
+		fuse_reply_err(req, kind == XATTR_NO ? refusal(fs_of(req)) : E2BIG);
+		return;
+	}
+	r = xattr_request(req, ino, size);
+	if (!r)
+		return;
+	if (size)
+		memcpy(r->text, value, size);
+	inode_touch(r->inode);
+	if (kind == XATTR_ACL) {
+		op = request_op(r, NFS_SETACL, setacl);
+		op->u.setacl.fh = r->inode->fh;
+		op->u.setacl.value = r->text;
+		op->u.setacl.len = r->size;
+		request_submit(r, setacl_done);
+		return;
+	}
+	op = request_op(r, NFS_SETXATTR, setxattr);
+	op->u.setxattr.fh = r->inode->fh;
+	op->u.setxattr.value = r->text;
+	op->u.setxattr.len = r->size;
+	op->u.setxattr.flags = flags;
+	if (set_name(r, &op->u.setxattr.name, name))
+		request_submit(r, change_done);
+	else
+		request_end(r, -ERANGE);
+}
+
+void ops_removexattr(fuse_req_t req, fuse_ino_t ino, const char *name)
+{
+	enum xattr_kind kind = kind_of(fs_of(req), name);
+	struct request *r;
+	struct nfs_op *op;
+
+	if (kind != XATTR_USER) {
+		/* every object has an ACL: it can be changed, but not removed */
+		fuse_reply_err(req, kind == XATTR_ACL ? EINVAL : refusal(fs_of(req)));
+		return;
+	}
+	r = xattr_request(req, ino, 0);
+	if (!r)
+		return;
+	op = request_op(r, NFS_REMOVEXATTR, removexattr);
+	op->u.removexattr.fh = r->inode->fh;
+	inode_touch(r->inode);
+	if (set_name(r, &op->u.removexattr.name, name))
+		request_submit(r, change_done);
+	else
+		request_end(r, -ERANGE);
+}
