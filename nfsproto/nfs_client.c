@@ -134,28 +134,26 @@ static struct nfs_client *mount_version(const struct nfs_mount_params *p, struct
 	return NULL;
 }
 
-/* The newest version that the server speaks. */
+/* The newest version that the server speaks. As mount.nfs does, NFSv3 is also tried where the
+ * server has NFSv4 but no such path in it: some servers have exports that only MOUNT leads to. */
 static struct nfs_client *mount_any(struct nfs_mount_params *p, struct err *e)
 {
-	static const struct {
-		unsigned major, minor;
-	} order[] = {{4, 0}, {3, 0}};
-	struct err first = {.kind = ERR_NONE};
-	struct nfs_client *c = NULL;
+	struct err four = {.kind = ERR_NONE}, three = {.kind = ERR_NONE};
+	struct nfs_client *c;
 
-	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
-		p->vers_major = order[i].major;
-		p->vers_minor = order[i].minor;
-		*e = (struct err){.kind = ERR_NONE};
-		c = mount_version(p, e);
-		if (c || e->kind != ERR_VERSION)
-			break;
-		if (first.kind == ERR_NONE)
-			first = *e;
+	p->vers_major = 4;
+	p->vers_minor = 0;
+	c = mount_version(p, &four);
+	if (!c && (four.kind == ERR_VERSION || four.kind == ERR_NO_EXPORT)) {
+		log_ctrl("%s: trying NFSv3", four.msg);
+		p->vers_major = 3;
+		c = mount_version(p, &three);
+		if (!c) /* the kind is that of the version people expect */
+			err_set(e, four.kind, "%.190s; and NFSv3 does not help: %.180s", four.msg,
+				three.msg);
+	} else if (!c) {
+		*e = four;
 	}
-	/* that a server has no old version says less than why it has not the new one */
-	if (!c && e->kind == ERR_VERSION)
-		*e = first;
 	return c;
 }
 

@@ -21,11 +21,11 @@ ganesha_missing() { # says why it cannot run here; fails if it can
 	return 1
 }
 
-ganesha_config() { # [PSEUDO=PATH[;SETTINGS]...]; GANESHA_OWNERS: more settings
+ganesha_config() { # [PSEUDO=PATH[;SETTINGS]...]; GANESHA_OWNERS, GANESHA_PROTOCOLS: instead of the usual
 	local e id=1 path
 	cat <<-E
 		NFS_CORE_PARAM { NFS_Port = 2049; MNT_Port = 20491; NLM_Port = 20492; Enable_RQUOTA = false;
-			Protocols = 3, 4; mount_path_pseudo = true; }
+			Protocols = ${GANESHA_PROTOCOLS:-3, 4}; mount_path_pseudo = true; }
 		NFSv4 { Grace_Period = 5; Lease_Lifetime = 60; Graceless = true; Minor_Versions = 0, 1, 2;
 			RecoveryRoot = "$ganesha_dir/recovery"; ${GANESHA_OWNERS:-Only_Numeric_Owners = true;} }
 		LOG { Default_Log_Level = EVENT; }
