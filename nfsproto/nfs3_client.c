@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include "nfsproto/nfs3_mount.h"
+#include "nfsproto/nfs3_nlm.h"
 #include "transport/log.h"
 
 #define DTSIZE_MAX    (128u << 10)
@@ -158,10 +159,24 @@ static void nfs3_unmount(struct nfs_client *base)
 
 	nfs3_timer_stop(c);
 	base->rpc = rpc_client_free(base->rpc);
+	nfs3_nlm_finish(c, GOODBYE_MS); /* after the connection, which tells it of its return */
 	nfs3_mount_leave(c, GOODBYE_MS);
 	pthread_cond_destroy(&c->wake);
 	pthread_mutex_destroy(&c->lock);
 	free(c);
+}
+
+static int locks_init(struct nfs3_client *c)
+{
+	struct nfs3_nlm *n = calloc(1, sizeof(*n));
+
+	if (!n || nfs3_nlm_init(n)) {
+		free(n);
+		return -ENOMEM;
+	}
+	c->nlm = n;
+	c->base.info.features = NFS_HAS_LOCKS;
+	return 0;
 }
 
 static int establish(struct nfs3_client *c, const struct nfs_mount_params *p, struct err *e)
@@ -192,7 +207,17 @@ static struct nfs_client *nfs3_mount(const struct nfs_mount_params *p, struct er
 		return NULL;
 	}
 	client_init(c, p);
-	c->rp = (struct rpc_client_params){.prog = NFS3_PROGRAM, .vers = NFS3_VERSION};
+	if (!p->nolock && locks_init(c)) {
+		nfs3_unmount(&c->base);
+		err_set(e, ERR_INTERNAL, "out of memory");
+		return NULL;
+	}
+	c->rp = (struct rpc_client_params){
+		.prog = NFS3_PROGRAM,
+		.vers = NFS3_VERSION,
+		.reconnected = nfs3_nlm_reconnected,
+		.ctx = c,
+	};
 	if (establish(c, p, e)) {
 		nfs3_unmount(&c->base);
 		return NULL;
@@ -209,6 +234,10 @@ static void nfs3_submit(struct nfs_client *base, struct nfs_op *op)
 
 	op->be.v3.kind = (uint8_t)op->type;
 	switch (op->type) {
+	case NFS_LOCK:
+	case NFS_LOCKT:
+		nfs3_nlm_submit(c, op);
+		return;
 	case NFS_OPEN:
 		rc = nfs3_open_begin(c, op);
 		break;
@@ -229,7 +258,10 @@ static void nfs3_submit(struct nfs_client *base, struct nfs_op *op)
 
 static void nfs3_cancel(struct nfs_client *base, struct nfs_op *op)
 {
-	nfs3_task_cancel(nfs3_client(base), op);
+	if (op->type == NFS_LOCK || op->type == NFS_LOCKT)
+		nfs3_nlm_cancel(nfs3_client(base), op);
+	else
+		nfs3_task_cancel(nfs3_client(base), op);
 }
 
 const struct nfs_backend nfs3_backend = {

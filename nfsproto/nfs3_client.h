@@ -137,6 +137,8 @@ struct nfs3_sync {
 	const void *put; /* the caller's, for get */
 	void *out;
 	int (*get)(struct nfs3_sync *s, struct xdr_in *x); /* 0 or -EBADMSG */
+	/* ends the call with -EINTR when it is set; looked at ten times a second. May be NULL. */
+	const atomic_bool *stop;
 };
 
 /* Calls proc and waits at most ms. put writes the arguments (at most 2 KiB), get reads all of the
@@ -152,6 +154,7 @@ int nfs3_sync_proc(struct nfs3_client *c, struct nfs3_sync *s, const struct nfs3
 /* --- the whole -------------------------------------------------------------------------------- */
 
 struct nfs3_mount; /* nfs3_mount.h */
+struct nfs3_nlm;   /* nfs3_nlm.h */
 
 struct nfs3_client {
 	struct nfs_client base; /* first */
@@ -160,6 +163,7 @@ struct nfs3_client {
 	char server[256];
 	struct rpc_client_params rp; /* of the connection, for others like it; peer_name: server */
 	struct nfs3_mount *mount;    /* how MOUNT was reached; NULL: not mounted */
+	struct nfs3_nlm *nlm;	     /* locks; NULL: mounted with nolock */
 	unsigned connect_ms;
 	bool soft;
 	unsigned soft_ms;  /* soft: most time an op is retried */

@@ -39,6 +39,7 @@ static int mnt(const struct nfs3_aux *a, struct nfs3_sync *s, const char *path,
 	s->put = path;
 	s->out = res;
 	s->get = get_mnt;
+	s->stop = NULL;
 	return nfs3_aux_call(a, s, MOUNT3PROC_MNT, put_path, MNT_REPLY_MAX, ms, e);
 }
 
@@ -165,12 +166,14 @@ int nfs3_mount_ask(
 		return err_set(e, ERR_INTERNAL, "out of memory");
 	memcpy(m->path, p->export, len + 1);
 	m->aux.rp = c->rp;
+	m->aux.rp.reconnected = NULL;
 	m->aux.rp.prog = MOUNT3_PROGRAM;
 	m->aux.rp.vers = MOUNT3_VERSION;
 	m->aux.cred = c->cred;
 	if (!told)
 		rc = mnt(&m->aux, &s, p->export, &res,
 			p->connect_ms < IN_PLACE_MS ? p->connect_ms : IN_PLACE_MS, NULL);
+	m->in_place = rc == 0;
 	if (not_there(rc))
 		rc = by_port(c, p, &m->aux, &res, e);
 	else if (rc)

@@ -14,7 +14,8 @@
 
 struct nfs3_mount { /* how MOUNT was reached, for saying goodbye */
 	struct nfs3_aux aux;
-	char path[]; /* of the export */
+	bool in_place; /* on the NFS port */
+	char path[];   /* of the export */
 };
 
 /* c->rp names the NFS connection. Asks for p->export; 0 and *root, c->mount is set. -1 with *e set.

@@ -11,6 +11,7 @@
 #include "nfsproto/ulb.h"
 
 #define ARGS_ROOM 2560
+#define LOOK_NS	  (100 * NFS3_MSEC)
 
 static void sync_done(struct rpc_call *call, int error, struct xdr_in *res)
 {
@@ -25,27 +26,40 @@ static void sync_done(struct rpc_call *call, int error, struct xdr_in *res)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* True if the call ended before `until`. */
-static bool sync_wait(struct nfs3_sync *s, uint64_t until)
+static bool stopped(const struct nfs3_sync *s)
 {
-	struct timespec t = {
-		.tv_sec = (time_t)(until / 1000000000), .tv_nsec = (long)(until % 1000000000)};
-	bool ended;
-	int rc = 0;
-
-	pthread_mutex_lock(&s->lock);
-	while (!s->ended && rc == 0)
-		rc = pthread_cond_timedwait(&s->cond, &s->lock, &t);
-	ended = s->ended;
-	pthread_mutex_unlock(&s->lock);
-	return ended;
+	return s->stop && atomic_load_explicit(s->stop, memory_order_relaxed);
 }
 
-static void sync_join(struct nfs3_sync *s)
+/* Waits for the end of the call, or until `until`, or until it is to stop. False: it is late. */
+static bool sync_wait(struct nfs3_sync *s, uint64_t until)
+{
+	uint64_t now = nfs3_now_ns();
+
+	pthread_mutex_lock(&s->lock);
+	for (; !s->ended && !stopped(s) && now < until; now = nfs3_now_ns()) {
+		uint64_t next = s->stop && until - now > LOOK_NS ? now + LOOK_NS : until;
+		struct timespec t = {
+			.tv_sec = (time_t)(next / 1000000000),
+			.tv_nsec = (long)(next % 1000000000),
+		};
+
+		pthread_cond_timedwait(&s->cond, &s->lock, &t);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return now < until;
+}
+
+/* Cancels the call unless it has ended, and waits for its end. */
+static void sync_end(struct nfs3_sync *s)
 {
 	pthread_mutex_lock(&s->lock);
-	while (!s->ended)
-		pthread_cond_wait(&s->cond, &s->lock);
+	if (!s->ended) {
+		/* It cannot end meanwhile: its done waits for the lock. */
+		rpc_call_cancel(&s->call);
+		while (!s->ended)
+			pthread_cond_wait(&s->cond, &s->lock);
+	}
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -75,10 +89,7 @@ int nfs3_sync_call(struct nfs3_sync *s, struct rpc_client *rpc, const struct rpc
 	s->error = rpc_call_submit(&s->call);
 	if (!s->error) {
 		in_time = sync_wait(s, nfs3_now_ns() + ms * NFS3_MSEC);
-		if (!in_time) {
-			rpc_call_cancel(&s->call);
-			sync_join(s);
-		}
+		sync_end(s);
 	}
 	rpc_call_finish(&s->call);
 	pthread_cond_destroy(&s->cond);
@@ -105,6 +116,7 @@ int nfs3_sync_proc(struct nfs3_client *c, struct nfs3_sync *s, const struct nfs3
 	s->put = args;
 	s->out = res;
 	s->get = get_proc;
+	s->stop = NULL;
 	return nfs3_sync_call(s, c->base.rpc, &c->cred, args->proc, put_proc,
 		(uint32_t)ulb_nfs3_res_max(args->proc, NFS_PATH_MAX), ms);
 }
