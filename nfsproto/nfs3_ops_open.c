@@ -20,8 +20,7 @@
 
 #include "nfsproto/nfs3_client.h"
 
-#define RACES_MAX 8    /* how often the name may come and go while it is being opened */
-#define OPEN_EXEC 0x20 /* the kernel's __FMODE_EXEC */
+#define RACES_MAX 8 /* how often the name may come and go while it is being opened */
 
 int nfs3_open_begin(struct nfs3_client *c, struct nfs_op *op)
 {
@@ -165,7 +164,7 @@ static uint32_t wanted(const struct nfs_op *op)
 	uint32_t want = 0;
 
 	if (mode != O_WRONLY)
-		want |= op->u.open.flags & OPEN_EXEC ? NFS_ACCESS_EXECUTE : NFS_ACCESS_READ;
+		want |= op->u.open.flags & NFS_O_EXEC ? NFS_ACCESS_EXECUTE : NFS_ACCESS_READ;
 	if (mode != O_RDONLY || (op->u.open.flags & O_TRUNC))
 		want |= NFS_ACCESS_MODIFY | NFS_ACCESS_EXTEND;
 	return want;

@@ -69,6 +69,7 @@ int nfs3_sync_call(struct nfs3_sync *s, struct rpc_client *rpc, const struct rpc
 {
 	pthread_condattr_t attr;
 	bool in_time = true;
+	int rc;
 
 	s->error = rpc_call_init(&s->call, rpc, ARGS_ROOM);
 	if (s->error)
@@ -86,8 +87,10 @@ int nfs3_sync_call(struct nfs3_sync *s, struct rpc_client *rpc, const struct rpc
 	s->call.ctx = s;
 	s->call.reply_max = reply_max;
 	put(s, &s->call.args);
-	s->error = rpc_call_submit(&s->call);
-	if (!s->error) {
+	rc = rpc_call_submit(&s->call); /* s->error is sync_done()'s from here on */
+	if (rc) {
+		s->error = rc;
+	} else {
 		in_time = sync_wait(s, nfs3_now_ns() + ms * NFS3_MSEC);
 		sync_end(s);
 	}

@@ -106,6 +106,8 @@ struct nfs_dirent {
 #define NFS_ACCESS_DELETE  0x10u
 #define NFS_ACCESS_EXECUTE 0x20u
 
+#define NFS_O_EXEC 0x20 /* to be executed, not read: the kernel's __FMODE_EXEC */
+
 enum nfs_stable { NFS_UNSTABLE = 0, NFS_DATA_SYNC = 1, NFS_FILE_SYNC = 2 };
 
 #define NFS_VERF_SIZE 8
@@ -192,7 +194,8 @@ struct nfs_op {
 			/* by name in fh (create or not), or with name.len 0 the file fh itself */
 			struct nfs_fh dir;
 			struct nfs_name name;
-			int flags; /* O_RDONLY|O_WRONLY|O_RDWR, O_CREAT, O_EXCL, O_TRUNC */
+			/* O_RDONLY|O_WRONLY|O_RDWR, O_CREAT, O_EXCL, O_TRUNC, NFS_O_EXEC */
+			int flags;
 			struct nfs_sattr set; /* with O_CREAT */
 			/* out */
 			struct nfs_open *open;
