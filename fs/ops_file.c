@@ -180,7 +180,7 @@ void ops_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	}
 	op = request_op(r, NFS_OPEN, open);
 	op->u.open.dir = r->inode->fh;
-	op->u.open.flags = fi->flags & (O_ACCMODE | O_TRUNC);
+	op->u.open.flags = fi->flags & (O_ACCMODE | O_TRUNC | NFS_O_EXEC);
 	request_submit(r, open_done);
 }
 
