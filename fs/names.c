@@ -199,14 +199,16 @@ void names_move(struct names *n, struct inode *dir, const char *name, struct ino
 	const char *to_name)
 {
 	struct name *e, *to;
+	bool same;
 
 	pthread_mutex_lock(&n->lock);
 	e = find_name_locked(n, dir, name);
 	to = find_name_locked(n, to_dir, to_name);
 	/* Two names of one file: the server leaves both as they are. */
-	if (to && to != e && !(e && e->ino == to->ino))
+	same = e && to && e->ino == to->ino;
+	if (to && !same)
 		remove_locked(n, to);
-	if (e && e != to && !(to && e->ino == to->ino)) {
+	if (e && !same) {
 		to = to_dir->left ? NULL : add_locked(n, to_dir, to_name, strlen(to_name), e->ino);
 		if (to)
 			to->until = e->until;
