@@ -476,6 +476,26 @@ enum setxattr_option4 { SETXATTR4_EITHER = 0, SETXATTR4_CREATE = 1, SETXATTR4_RE
 #define ACL4_SUPPORT_AUDIT_ACL 0x4u
 #define ACL4_SUPPORT_ALARM_ACL 0x8u
 
+enum acetype4 { ACE4_ACCESS_ALLOWED = 0, ACE4_ACCESS_DENIED = 1 };
+
+#define ACE4_FILE_INHERIT	  0x01u
+#define ACE4_DIRECTORY_INHERIT	  0x02u
+#define ACE4_NO_PROPAGATE_INHERIT 0x04u
+#define ACE4_INHERIT_ONLY	  0x08u
+#define ACE4_IDENTIFIER_GROUP	  0x40u
+#define ACE4_INHERITED		  0x80u
+
+#define ACE4_READ_DATA	      0x000001u
+#define ACE4_WRITE_DATA	      0x000002u
+#define ACE4_APPEND_DATA      0x000004u
+#define ACE4_EXECUTE	      0x000020u
+#define ACE4_DELETE_CHILD     0x000040u
+#define ACE4_READ_ATTRIBUTES  0x000080u
+#define ACE4_WRITE_ATTRIBUTES 0x000100u
+#define ACE4_READ_ACL	      0x020000u
+#define ACE4_WRITE_ACL	      0x040000u
+#define ACE4_SYNCHRONIZE      0x100000u
+
 enum secinfo_style4 { SECINFO_STYLE4_CURRENT_FH = 0, SECINFO_STYLE4_PARENT = 1 };
 
 /* RPC authentication flavours as SECINFO and the callback's parameters name them */

@@ -188,7 +188,7 @@ static bool encodable(unsigned bit)
 {
 	enum kind k = bit < N_OF(descs) ? descs[bit].kind : K_NONE;
 
-	return k != K_NONE && k != K_ACL && k != K_LOCATIONS;
+	return k != K_NONE && k != K_LOCATIONS;
 }
 
 struct nfs4_bitmap nfs4_bits_encodable(void)
@@ -292,6 +292,14 @@ static void put_owner_id(struct xdr_out *x, uint32_t id)
 
 /* --- encoding ------------------------------------------------------------------------------- */
 
+static void put_acl(struct xdr_out *x, const struct nfs4_opaque *acl)
+{
+	if (acl->data)
+		xdr_put_fixed(x, acl->data, acl->len);
+	else
+		xdr_put_u32(x, 0);
+}
+
 static void put_value(struct xdr_out *x, const struct desc *d, const void *v)
 {
 	const uint32_t *u32 = v;
@@ -335,8 +343,10 @@ static void put_value(struct xdr_out *x, const struct desc *d, const void *v)
 	case K_LAYOUTS:
 		xdr_put_u32(x, 0);
 		break;
-	case K_NONE:
 	case K_ACL:
+		put_acl(x, v);
+		break;
+	case K_NONE:
 	case K_LOCATIONS:
 		break; /* not encodable */
 	}

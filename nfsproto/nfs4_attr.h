@@ -39,7 +39,7 @@ struct nfs4_attrs {
 	bool link_support, symlink_support, named_attr, unique_handles, archive, cansettime;
 	bool case_insensitive, case_preserving, chown_restricted, hidden, homogeneous, no_trunc;
 	bool system, xattr_support;
-	/* decoded as raw bytes, for those who want them: the XDR of nfsace4<>, of fs_locations4 */
+	/* raw bytes, for those who want them: the XDR of nfsace4<>, of fs_locations4 (get only) */
 	struct nfs4_opaque acl, fs_locations;
 	uint32_t nlayout_types; /* FS_LAYOUT_TYPES: get: how many; put: always none */
 };
@@ -88,6 +88,9 @@ void nfs4_sattr_encode(
  * nanoseconds out of range: RFC 8881 5.5); NFS4ERR_BADOWNER (an owner string that is no known
  * user); NFS4ERR_BADXDR. */
 uint32_t nfs4_sattr_decode(const struct nfs4_fattr *f, struct nfs_sattr *s);
+/* The same, and an ACL is settable: *acl is the XDR of its nfsace4<>, in f's bytes; NULL: none. */
+uint32_t nfs4_sattr_decode_acl(
+	const struct nfs4_fattr *f, struct nfs_sattr *s, struct nfs4_opaque *acl);
 /* The attrset of a reply: the bits that a mask of NFS_SET_* stands for. */
 struct nfs4_bitmap nfs4_sattr_bits(uint32_t set_mask);
 

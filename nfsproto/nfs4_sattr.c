@@ -114,11 +114,13 @@ static bool settable_elsewhere(unsigned bit)
 	}
 }
 
-static uint32_t check_mask(const struct nfs4_bitmap *mask)
+static uint32_t check_mask(const struct nfs4_bitmap *mask, bool acl)
 {
 	struct nfs4_bitmap ok = nfs4_bits_settable();
 	uint32_t status = NFS4_OK;
 
+	if (acl)
+		nfs4_bit_set(&ok, FATTR4_ACL);
 	if (mask->more)
 		return NFS4ERR_ATTRNOTSUPP;
 	for (unsigned bit = 0; bit < 32 * NFS4_BITMAP_WORDS; bit++) {
@@ -162,9 +164,23 @@ static void first_error(uint32_t *status, uint32_t s)
 		*status = s;
 }
 
+static void get_acl(struct xdr_in *x, struct nfs4_opaque *acl)
+{
+	size_t start = x->pos;
+
+	if (nfs4_get_acl(x) >= 0)
+		*acl = (struct nfs4_opaque){x->base + start, (uint32_t)(x->pos - start)};
+}
+
 uint32_t nfs4_sattr_decode(const struct nfs4_fattr *f, struct nfs_sattr *s)
 {
-	uint32_t status = check_mask(&f->mask);
+	return nfs4_sattr_decode_acl(f, s, NULL);
+}
+
+uint32_t nfs4_sattr_decode_acl(
+	const struct nfs4_fattr *f, struct nfs_sattr *s, struct nfs4_opaque *acl)
+{
+	uint32_t status = check_mask(&f->mask, acl);
 	struct xdr_in x;
 
 	memset(s, 0, sizeof(*s));
@@ -175,6 +191,10 @@ uint32_t nfs4_sattr_decode(const struct nfs4_fattr *f, struct nfs_sattr *s)
 		s->mask |= NFS_SET_SIZE;
 		s->size = xdr_get_u64(&x);
 	}
+	if (acl)
+		*acl = (struct nfs4_opaque){NULL, 0};
+	if (nfs4_bit(&f->mask, FATTR4_ACL))
+		get_acl(&x, acl);
 	if (nfs4_bit(&f->mask, FATTR4_MODE)) {
 		s->mask |= NFS_SET_MODE;
 		s->mode = xdr_get_u32(&x);

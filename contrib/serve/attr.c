@@ -9,12 +9,14 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "contrib/serve/acl.h"
 #include "contrib/serve/names.h"
 #include "contrib/serve/serve.h"
 #include "contrib/serve/space.h"
@@ -63,10 +65,12 @@ struct nfs4_bitmap attr_supported(uint32_t minor)
 		FATTR4_SPACE_USED, FATTR4_TIME_ACCESS, FATTR4_TIME_ACCESS_SET, FATTR4_TIME_CREATE,
 		FATTR4_TIME_DELTA, FATTR4_TIME_METADATA, FATTR4_TIME_MODIFY, FATTR4_TIME_MODIFY_SET,
 		FATTR4_MOUNTED_ON_FILEID, FATTR4_SUPPATTR_EXCLCREAT, -1);
+	struct nfs4_bitmap acls = nfs4_bits(FATTR4_ACL, FATTR4_ACLSUPPORT, -1);
 	struct nfs4_bitmap can = nfs4_bits_encodable(), set = nfs4_bits_settable();
 	struct nfs4_bitmap more = nfs4_bits(FATTR4_CLONE_BLKSIZE, FATTR4_CHANGE_ATTR_TYPE,
 		FATTR4_MODE_UMASK, FATTR4_XATTR_SUPPORT, -1);
 
+	want = nfs4_bits_or(&want, &acls);
 	if (minor >= 2)
 		want = nfs4_bits_or(&want, &more);
 	can = nfs4_bits_or(&can, &set);
@@ -183,6 +187,24 @@ static bool has_xattrs(struct serve *sv, struct obj *o)
 	return yes;
 }
 
+/* The ACL if it is wanted, and whether there can be one. */
+static void fill_acl(const struct obj *o, struct nfs4_attrs *a)
+{
+	bool wanted = nfs4_bit(&a->mask, FATTR4_ACL);
+
+	if (!wanted && !nfs4_bit(&a->mask, FATTR4_ACLSUPPORT) &&
+		!nfs4_bit(&a->mask, FATTR4_SUPPORTED_ATTRS))
+		return;
+	if (!acl_supported(o)) {
+		nfs4_bit_clear(&a->mask, FATTR4_ACL);
+		nfs4_bit_clear(&a->supported, FATTR4_ACL);
+		return;
+	}
+	a->aclsupport = ACL4_SUPPORT_ALLOW_ACL | ACL4_SUPPORT_DENY_ACL;
+	if (wanted && acl_get(o, &a->acl) != NFS4_OK)
+		nfs4_bit_clear(&a->mask, FATTR4_ACL);
+}
+
 void attr_fill(struct serve *sv, uint32_t minor, struct obj *o, const struct statx *st,
 	const struct nfs4_bitmap *want, struct nfs4_attrs *a)
 {
@@ -204,6 +226,7 @@ void attr_fill(struct serve *sv, uint32_t minor, struct obj *o, const struct sta
 		nfs4_bit_clear(&a->mask, FATTR4_TIME_CREATE);
 	if (wants_fs(&a->mask))
 		attr_fsstat(o, &a->fs);
+	fill_acl(o, a);
 	if (nfs4_bit(&a->mask, FATTR4_XATTR_SUPPORT))
 		a->xattr_support = has_xattrs(sv, o);
 	if (nfs4_bit(&a->mask, FATTR4_CLONE_BLKSIZE))
@@ -212,12 +235,18 @@ void attr_fill(struct serve *sv, uint32_t minor, struct obj *o, const struct sta
 		a->fh.len = obj_handle(sv->objs, o, a->fh.data);
 }
 
-uint32_t attr_decode(
-	const struct compound *c, const struct nfs4_fattr *f, bool made, struct nfs_sattr *set)
+void attr_fill_done(struct nfs4_attrs *a)
 {
-	if (nfs4_bit(&f->mask, FATTR4_MODE_UMASK) && (c->minor < 2 || !made))
+	free((void *)(uintptr_t)a->acl.data);
+	a->acl = (struct nfs4_opaque){NULL, 0};
+}
+
+uint32_t attr_decode(const struct compound *c, const struct nfs4_fattr *f, struct nfs_sattr *set,
+	struct nfs4_opaque *acl)
+{
+	if (nfs4_bit(&f->mask, FATTR4_MODE_UMASK) && (c->minor < 2 || acl))
 		return c->minor < 2 ? NFS4ERR_ATTRNOTSUPP : NFS4ERR_INVAL;
-	return names_sattr_decode(f, set);
+	return names_sattr_decode(f, set, acl && acl_supported(c->cur) ? acl : NULL);
 }
 
 void attr_settle_mode(const struct obj *dir, struct nfs_sattr *set)

@@ -22,11 +22,20 @@ void names_init(struct idmap *m)
 	nfs4_attr_set_idmap(m ? to_id : NULL, NULL);
 }
 
-uint32_t names_sattr_decode(const struct nfs4_fattr *f, struct nfs_sattr *s)
+uint32_t names_sattr_decode(
+	const struct nfs4_fattr *f, struct nfs_sattr *s, struct nfs4_opaque *acl)
 {
 	uint32_t status;
 
 	not_yet = false;
-	status = nfs4_sattr_decode(f, s);
+	status = nfs4_sattr_decode_acl(f, s, acl);
 	return status == NFS4ERR_BADOWNER && not_yet ? NFS4ERR_DELAY : status;
+}
+
+uint32_t names_owner(const struct nfs_name *who, bool group, uint32_t *id)
+{
+	not_yet = false;
+	if (nfs4_owner_parse(who->s, who->len, group, id))
+		return NFS4_OK;
+	return not_yet ? NFS4ERR_DELAY : NFS4ERR_BADOWNER;
 }

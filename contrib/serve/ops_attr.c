@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "contrib/serve/acl.h"
 #include "contrib/serve/serve.h"
 
 /* c->seen_st becomes what the current object looks like. 0 or -errno. */
@@ -43,6 +44,7 @@ uint32_t op_getattr(struct compound *c, const struct nfs4_args *a)
 	attr_fill(c->sv, c->minor, c->cur, &c->seen_st, want, &attrs);
 	nfs4_put_op_res(c->out, OP_GETATTR, NFS4_OK);
 	nfs4_put_attrs(c->out, want, &attrs);
+	attr_fill_done(&attrs);
 	return NFS4_OK;
 }
 
@@ -74,7 +76,8 @@ uint32_t op_setattr(struct compound *c, const struct nfs4_args *args)
 	struct nfs4_setattr_res r = {0};
 	struct nfs_sattr set;
 	struct st *st = NULL;
-	uint32_t status = attr_decode(c, &a->attrs, false, &set), done = 0;
+	struct nfs4_opaque acl = {NULL, 0};
+	uint32_t status = attr_decode(c, &a->attrs, &set, &acl), done = 0;
 	int fd = -1;
 
 	if (status == NFS4_OK && set.mask & NFS_SET_SIZE)
@@ -83,6 +86,12 @@ uint32_t op_setattr(struct compound *c, const struct nfs4_args *args)
 		status = attr_apply(c->cur, fd, &set, &done);
 	st_put(&c->sv->state, st);
 	r.attrset = nfs4_sattr_bits(done);
+	if (status == NFS4_OK && acl.data) { /* behind the mode: section 6.4.1.3 */
+		status = acl_set(c->cur, &acl);
+		if (status == NFS4_OK)
+			nfs4_bit_set(&r.attrset, FATTR4_ACL);
+		attr_touch(c->cur);
+	}
 	nfs4_put_setattr_res(c->out, status, &r);
 	c->put = true;
 	return status;
@@ -110,7 +119,7 @@ static uint32_t compare(struct compound *c, const struct nfs4_fattr *given)
 	struct xdr_out out;
 	struct xdr_in in;
 	uint32_t status = NFS4ERR_SERVERFAULT;
-	const size_t cap = 8192;
+	const size_t cap = 65536; /* an ACL can be long */
 	uint8_t *buf;
 	int r;
 
@@ -128,6 +137,7 @@ static uint32_t compare(struct compound *c, const struct nfs4_fattr *given)
 	attr_fill(c->sv, c->minor, c->cur, &c->seen_st, &known, &attrs);
 	xdr_out_init(&out, buf, cap);
 	nfs4_put_attrs(&out, &known, &attrs);
+	attr_fill_done(&attrs);
 	xdr_in_init(&in, buf, out.len);
 	if (xdr_out_ok(&out) && nfs4_get_fattr(&in, &ours) == 0)
 		status =

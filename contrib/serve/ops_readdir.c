@@ -92,6 +92,7 @@ static uint32_t put_entries(struct compound *c, const struct nfs4_readdir_args *
 		}
 		nfs4_entries_start(list, ent.cookie, &name);
 		nfs4_put_attrs(c->out, &a->want, &attrs);
+		attr_fill_done(&attrs);
 		if (!nfs4_entries_commit(list)) {
 			dir_back(ds);
 			return NFS4_OK;

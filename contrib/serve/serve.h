@@ -111,9 +111,12 @@ uint64_t attr_change(const struct obj *o, const struct statx *st);
 void attr_fill(struct serve *sv, uint32_t minor, struct obj *o, const struct statx *st,
 	const struct nfs4_bitmap *want, struct nfs4_attrs *a);
 struct nfs4_bitmap attr_supported(uint32_t minor);
-/* What the client wants to be set of something that is there already, or (made) is being made. */
-uint32_t attr_decode(
-	const struct compound *c, const struct nfs4_fattr *f, bool made, struct nfs_sattr *set);
+/* Lets go what attr_fill() got. */
+void attr_fill_done(struct nfs4_attrs *a);
+/* What the client wants to be set of something that is there already, or (acl NULL) is being made.
+ * *acl: the XDR of an ACL, or NULL. */
+uint32_t attr_decode(const struct compound *c, const struct nfs4_fattr *f, struct nfs_sattr *set,
+	struct nfs4_opaque *acl);
 /* Something is about to be made in dir: takes set's umask from its mode, unless dir has a default
  * ACL, which then has its say instead (RFC 8275 section 5). */
 void attr_settle_mode(const struct obj *dir, struct nfs_sattr *set);

@@ -49,20 +49,27 @@ static void limit_cache(struct state *s, struct nfs4_channel_attrs *f)
 	f->maxrequests = min32(f->maxrequests, most);
 }
 
-static uint32_t clamp_channels(struct state *s, const struct nfs4_create_session_args *a,
-	struct nfs4_create_session_res *r)
+/* What is asked for may be too little to be of use. */
+static uint32_t check_channels(const struct nfs4_create_session_args *a)
 {
-	const struct nfs4_channel_attrs *f = &a->fore;
+	const struct nfs4_channel_attrs *f = &a->fore, *b = &a->back;
 
 	if (f->maxoperations == 0 || f->maxrequests == 0)
 		return NFS4ERR_INVAL;
 	if (f->maxrequestsize < RES_MIN || f->maxresponsesize < RES_MIN)
 		return NFS4ERR_TOOSMALL;
 	/* CB_SEQUENCE and one operation must fit, or it is no backchannel */
-	if (a->back.maxrequests &&
-		(a->back.maxrequestsize < BACK_MIN || a->back.maxresponsesize < BACK_MIN ||
-			a->back.maxoperations < 2))
+	if (b->maxrequests && (b->maxrequestsize < BACK_MIN || b->maxresponsesize < BACK_MIN ||
+				      b->maxoperations < 2))
 		return NFS4ERR_TOOSMALL;
+	return NFS4_OK;
+}
+
+static uint32_t clamp_channels(struct state *s, const struct nfs4_create_session_args *a,
+	struct nfs4_create_session_res *r)
+{
+	const struct nfs4_channel_attrs *f = &a->fore;
+
 	r->fore = (struct nfs4_channel_attrs){
 		.maxrequestsize = min32(f->maxrequestsize, SERVE_MSG_MAX),
 		.maxresponsesize = min32(f->maxresponsesize, SERVE_MSG_MAX),
@@ -207,6 +214,9 @@ uint32_t session_create(struct state *s, struct rpc_xprt *x, const struct rpc_cr
 	if (a->flags & ~(CREATE_SESSION4_FLAG_PERSIST | CREATE_SESSION4_FLAG_CONN_BACK_CHAN |
 			       CREATE_SESSION4_FLAG_CONN_RDMA))
 		return NFS4ERR_INVAL;
+	status = check_channels(a); /* before the sequence ID: it can be asked for again, better */
+	if (status != NFS4_OK)
+		return status;
 	while (__atomic_load_n(&s->cache_used, __ATOMIC_RELAXED) > STATE_MAX_CACHE / 2 &&
 		client_evict_one(s, a->clientid))
 		; /* those that have gone make room */

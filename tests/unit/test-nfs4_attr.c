@@ -167,6 +167,8 @@ static void lists_are_kept_as_bytes(void **state)
 /* Facts of random values about everything, out and in again. */
 static void all_that_is_encodable_comes_back(void **state)
 {
+	static const uint8_t acl[] = {0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 6,
+		'O', 'W', 'N', 'E', 'R', '@', 0, 0};
 	struct nfs4_bitmap all = nfs4_bits_encodable();
 	uint64_t seed = 3;
 
@@ -187,6 +189,9 @@ static void all_that_is_encodable_comes_back(void **state)
 		a.attr.atime.tv_nsec = vec_random(&seed) % 1000000000;
 		a.attr.mtime.tv_nsec = a.attr.ctime.tv_nsec = a.time_create.tv_nsec = 0;
 		a.time_backup.tv_nsec = a.time_delta.tv_nsec = 999999999;
+		/* an ACL of one entry, or none */
+		a.acl.data = round & 1 ? acl : NULL;
+		a.acl.len = sizeof(acl);
 		a.mask = all;
 		for (unsigned i = 0; i < NFS4_BITMAP_WORDS; i++)
 			want.w[i] = round ? vec_random(&seed) << 1 | (vec_random(&seed) & 1) : ~0u;

@@ -196,6 +196,10 @@ static void create_session_is_replayed(void **state)
 	env_begin(e, false);
 	nfs4_put_create_session_args(&e->args, &cs);
 	assert_int_equal(env_run(e, 1), NFS4ERR_TOOSMALL);
+	cs.back = cs.fore; /* which did not use up the number */
+	env_begin(e, false);
+	nfs4_put_create_session_args(&e->args, &cs);
+	assert_int_equal(env_run(e, 1), NFS4_OK);
 	cs.clientid++;
 	env_begin(e, false);
 	nfs4_put_create_session_args(&e->args, &cs);
@@ -315,6 +319,10 @@ static void another_principal_manages_nothing(void **state)
 	struct nfs4_create_session_args cs = {
 		.clientid = e->clientid, .sequence = 1, .cb_program = 1};
 
+	cs.fore = (struct nfs4_channel_attrs){.maxrequestsize = 4096,
+		.maxresponsesize = 4096,
+		.maxoperations = 16,
+		.maxrequests = 4};
 	e->uid = 4711;
 	for (cs.sequence = 1; cs.sequence <= 2; cs.sequence++) { /* a replay, a new one */
 		env_begin(e, false);
