@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * mean-nfs3: an NFSv3 server that misbehaves as told.
+ */
+#include <netinet/in.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "mean-nfs3.h"
+
+#define RES_CAP 65536
+
+static const struct nfs_fh root_fh = {1, {1}}, file_fh = {1, {2}};
+
+static struct nfs_attr attr_of(const struct nfs_fh *fh)
+{
+	bool dir = fh->data[0] == 1;
+	struct nfs_attr a = {
+		.type = dir ? NFS_DIR : NFS_REG,
+		.mode = 0755,
+		.nlink = 1,
+		.size = MEAN3_SIZE,
+		.fileid = fh->data[0],
+		.ctime = {100, 5},
+	};
+
+	return a;
+}
+
+static struct nfs3_post_op post_op(const struct mean3 *m, const struct nfs_fh *fh)
+{
+	struct nfs3_post_op p = {.have = !m->bare};
+
+	if (p.have)
+		p.attr = attr_of(fh);
+	return p;
+}
+
+/* READDIR and READDIRPLUS, from the cookie on. */
+static void put_entries(struct mean3 *m, const struct nfs3_args *a, struct xdr_out *x)
+{
+	static const uint8_t verf[NFS3_COOKIEVERFSIZE] = {9};
+	struct nfs3_post_op dir = post_op(m, &root_fh);
+	unsigned from = 0, told = 0;
+	struct nfs3_entries e;
+
+	nfs3_entries_begin(
+		&e, x, a->proc == NFS3PROC_READDIRPLUS, &dir, verf, a->u.readdir.maxcount);
+	for (unsigned i = 0; i < m->nentries; i++)
+		if (m->entries[i].cookie == a->u.readdir.cookie)
+			from = i + 1;
+	while (from < m->nentries && told++ < m->per_reply)
+		assert_true(nfs3_entries_add(&e, &m->entries[from++]));
+	assert_int_equal(nfs3_entries_end(&e, &dir, from == m->nentries), NFS3_OK);
+}
+
+static void answer_names(struct mean3 *m, const struct nfs3_args *a, struct nfs3_res *r)
+{
+	switch (a->proc) {
+	case NFS3PROC_LOOKUP:
+		if (a->u.dirop.name.len == 4 && memcmp(a->u.dirop.name.s, "nope", 4) == 0) {
+			r->u.lookup.status = NFS3ERR_NOENT;
+			break;
+		}
+		r->u.lookup.fh = file_fh;
+		r->u.lookup.obj = post_op(m, &file_fh);
+		break;
+	case NFS3PROC_READLINK:
+		r->u.readlink.target = (struct nfs_name){"target", 6};
+		break;
+	case NFS3PROC_LINK:
+		r->u.link.obj = post_op(m, &file_fh);
+		break;
+	default: /* CREATE, MKDIR, SYMLINK, MKNOD */
+		r->u.create.have_fh = !m->bare;
+		r->u.create.fh = file_fh;
+		r->u.create.obj = post_op(m, &file_fh);
+		break;
+	}
+}
+
+static void answer_data(struct mean3 *m, const struct nfs3_args *a, struct nfs3_res *r)
+{
+	uint64_t offset = a->u.read.offset;
+	uint32_t n = a->u.read.count;
+
+	if (offset > MEAN3_SIZE)
+		offset = MEAN3_SIZE;
+	if (n > MEAN3_SIZE - offset)
+		n = (uint32_t)(MEAN3_SIZE - offset);
+	r->u.read.count = n - m->read_lies;
+	r->u.read.eof = offset + n == MEAN3_SIZE;
+	r->u.read.data = mem_buf_sge(m->data, (uint32_t)offset, n);
+}
+
+static void answer(struct mean3 *m, const struct nfs3_args *a, struct nfs3_res *r)
+{
+	switch (a->proc) {
+	case NFS3PROC_GETATTR:
+		r->u.getattr.attr = attr_of(&a->u.fh);
+		break;
+	case NFS3PROC_SETATTR:
+		r->u.wcc.wcc.after = post_op(m, &a->u.setattr.fh);
+		break;
+	case NFS3PROC_ACCESS:
+		r->u.access.obj = post_op(m, &a->u.access.fh);
+		r->u.access.access = a->u.access.access & m->access;
+		break;
+	case NFS3PROC_READ:
+		answer_data(m, a, r);
+		break;
+	case NFS3PROC_WRITE:
+		r->u.write.count = a->u.write.data.len;
+		r->u.write.committed = a->u.write.stable;
+		break;
+	case NFS3PROC_FSINFO:
+		r->u.fsinfo = (struct nfs3_fsinfo_res){
+			.rtmax = 65536, .wtmax = 32768, .dtpref = 8192, .maxfilesize = 1 << 30};
+		break;
+	case NFS3PROC_PATHCONF:
+		r->u.pathconf.name_max = 200;
+		break;
+	case NFS3PROC_FSSTAT:
+		r->u.fsstat.st.tbytes = 4711;
+		break;
+	case NFS3PROC_REMOVE:
+	case NFS3PROC_RMDIR:
+	case NFS3PROC_RENAME:
+	case NFS3PROC_COMMIT:
+		break;
+	default:
+		answer_names(m, a, r);
+		break;
+	}
+}
+
+static void reply_nfs(struct mean3 *m, struct rpc_req *req)
+{
+	struct nfs3_res r = {.proc = req->proc};
+	struct nfs3_args a;
+
+	assert_int_equal(nfs3_get_args(&req->args, req->proc, &a), 0);
+	m->count[a.proc]++;
+	m->last[a.proc] = a;
+	if (m->silent[a.proc]) {
+		rpc_req_drop(req);
+		return;
+	}
+	assert_int_equal(rpc_req_begin(req, RES_CAP), 0);
+	if (m->fails[a.proc].times) {
+		m->fails[a.proc].times--;
+		r.u.status = m->fails[a.proc].status;
+		nfs3_put_res(&req->res, &r);
+	} else if (a.proc == NFS3PROC_READDIR || a.proc == NFS3PROC_READDIRPLUS) {
+		put_entries(m, &a, &req->res);
+	} else if (a.proc != NFS3PROC_NULL) {
+		answer(m, &a, &r);
+		if (a.proc == NFS3PROC_READ && r.u.status == NFS3_OK) {
+			req->hold[0] = mem_buf_ref(m->data);
+			req->nhold = 1;
+		}
+		nfs3_put_res(&req->res, &r);
+	}
+	rpc_req_reply(req, RPC_ACCEPT_SUCCESS);
+}
+
+static void reply_mount(struct mean3 *m, struct rpc_req *req)
+{
+	struct mount3_mnt_res r = {m->mnt_status, root_fh, 1, {m->flavor}};
+
+	assert_int_equal(rpc_req_begin(req, RES_CAP), 0);
+	if (req->proc == MOUNT3PROC_MNT)
+		mount3_put_mnt_res(&req->res, &r);
+	m->umounts += req->proc == MOUNT3PROC_UMNT;
+	rpc_req_reply(req, RPC_ACCEPT_SUCCESS);
+}
+
+static void reply_nlm(struct mean3 *m, struct rpc_req *req)
+{
+	struct nlm4_test_res test = {.holder = {.exclusive = true, .svid = 77, .offset = 5}};
+	struct nlm4_res r = {.status = NLM4_GRANTED};
+
+	assert_int_equal(rpc_req_begin(req, RES_CAP), 0);
+	m->nlm_count[req->proc]++;
+	if (req->proc == NLM4PROC_LOCK)
+		assert_int_equal(nlm4_get_lock_args(&req->args, &m->last_lock), 0);
+	if (m->nlm_times && (req->proc == NLM4PROC_LOCK || req->proc == NLM4PROC_TEST)) {
+		m->nlm_times--;
+		r.status = m->nlm_status;
+	}
+	test.status = r.status;
+	if (req->proc == NLM4PROC_TEST)
+		nlm4_put_test_res(&req->res, &test);
+	else if (req->proc != NLM4PROC_NULL)
+		nlm4_put_res(&req->res, &r);
+	rpc_req_reply(req, RPC_ACCEPT_SUCCESS);
+}
+
+static void service(void *ctx, struct rpc_req *req)
+{
+	struct mean3 *m = ctx;
+
+	pthread_mutex_lock(&m->lock);
+	if (req->prog == NFS3_PROGRAM && m->no_v3) {
+		req->mismatch_low = req->mismatch_high = 4;
+		rpc_req_reply(req, RPC_ACCEPT_PROG_MISMATCH);
+	} else if (req->prog == NFS3_PROGRAM) {
+		reply_nfs(m, req);
+	} else if (req->prog == MOUNT3_PROGRAM) {
+		reply_mount(m, req);
+	} else if (req->prog == NLM4_PROGRAM && !m->no_nlm) {
+		reply_nlm(m, req);
+	} else {
+		rpc_req_reply(req, RPC_ACCEPT_PROG_UNAVAIL);
+	}
+	pthread_mutex_unlock(&m->lock);
+}
+
+void mean3_start(struct mean3 *m)
+{
+	struct rpc_server_params p = {.proto = RPC_TCP, .service = service, .ctx = m};
+	struct sockaddr_in *sin = (struct sockaddr_in *)&p.addr;
+	struct err e = {.kind = ERR_NONE};
+
+	memset(m, 0, sizeof(*m));
+	pthread_mutex_init(&m->lock, NULL);
+	m->pool = mem_pool_new(0);
+	m->data = mem_buf_get(m->pool, MEAN3_SIZE);
+	for (unsigned i = 0; i < MEAN3_SIZE; i++)
+		m->data->data[i] = (uint8_t)(i * 31);
+	m->flavor = RPC_AUTH_SYS;
+	m->access = ~0u;
+	m->per_reply = 4;
+	sin->sin_family = AF_INET;
+	sin->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	p.addr_len = sizeof(*sin);
+	p.pool = m->pool;
+	m->server = rpc_server_new(&p, &e);
+	assert_non_null(m->server);
+}
+
+void mean3_stop(struct mean3 *m)
+{
+	rpc_server_free(m->server);
+	mem_buf_unref(m->data);
+	mem_pool_free(m->pool);
+	pthread_mutex_destroy(&m->lock);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * mean-nfs3: an NFSv3 server with MOUNT and NLM on one port that misbehaves as told. It has one
+ * directory with one file, "file" of MEAN3_SIZE bytes; "nope" is not there.
+ */
+#ifndef RNFS_TESTS_MEAN_NFS3_H
+#define RNFS_TESTS_MEAN_NFS3_H
+
+#include <pthread.h>
+
+#include "nfsproto/mount3.h"
+#include "nfsproto/nfs3_xdr.h"
+#include "nfsproto/nlm4_xdr.h"
+#include "transport/rpc.h"
+
+#define MEAN3_SIZE 5000u
+
+struct mean3 {
+	struct rpc_server *server;
+	struct mem_pool *pool;
+	struct mem_buf *data;
+	pthread_mutex_t lock;
+	/* lock: what is wrong with it */
+	struct {
+		uint32_t status;
+		unsigned times;
+	} fails[NFS3_PROCS]; /* so often, before it works */
+	bool silent[NFS3_PROCS];
+	bool bare;	/* no optional attributes or handles */
+	bool no_v3;	/* only version 4 */
+	bool no_nlm;	/* no such program */
+	bool read_lies; /* READ's count is not that of its data */
+	uint32_t mnt_status, flavor;
+	uint32_t access; /* rights that ACCESS grants */
+	struct nfs3_entry entries[4];
+	unsigned nentries, per_reply; /* of READDIR */
+	uint32_t nlm_status;	      /* so often, before GRANTED */
+	unsigned nlm_times;
+	/* lock: what it was asked */
+	unsigned count[NFS3_PROCS], nlm_count[NLM4PROC_FREE_ALL + 1], umounts;
+	struct nfs3_args last[NFS3_PROCS]; /* names in it are gone */
+	struct nlm4_lock_args last_lock;   /* likewise */
+};
+
+void mean3_start(struct mean3 *m);
+void mean3_stop(struct mean3 *m);
+
+#endif

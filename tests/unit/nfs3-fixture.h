@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs3-fixture: a mount of the server in mean-nfs3, and ops that are waited for.
+ */
+#ifndef RNFS_TESTS_NFS3_FIXTURE_H
+#define RNFS_TESTS_NFS3_FIXTURE_H
+
+#include <semaphore.h>
+
+#include "mean-nfs3.h"
+
+struct fix3 {
+	struct mean3 m;
+	struct mem_pool *pool;
+	struct nfs_client *nfs; /* NULL: not mounted */
+	struct nfs_fh root, file;
+	struct nfs_attr attr; /* what fix3_open() got */
+};
+
+/* cmocka's: with a mount of "/", or only with the server. */
+int fix3_setup(void **state);
+int fix3_setup_unmounted(void **state);
+int fix3_teardown(void **state);
+#define ON_MOUNT3(fn) cmocka_unit_test_setup_teardown(fn, fix3_setup, fix3_teardown)
+
+struct nfs_client *fix3_mount(struct fix3 *f, const char *export, bool nolock, struct err *e);
+/* Submits op and waits; op->error. */
+int fix3_run(struct fix3 *f, struct nfs_op *op);
+/* Submits op; fix3_wait() waits for its end. */
+void fix3_start(struct fix3 *f, struct nfs_op *op, sem_t *sem);
+void fix3_wait(sem_t *sem);
+
+int fix3_getattr(struct fix3 *f); /* of the root */
+/* Opens name in the root and closes it. */
+int fix3_open(struct fix3 *f, const struct nfs_name *name, int flags);
+
+#endif

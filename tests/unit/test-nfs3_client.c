@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * Unit tests of nfsproto/nfs3_client and what belongs to it, against a scripted server: mounting,
+ * ops, opens, lists, cancelling.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "nfs3-fixture.h"
+#include "nfsproto/nfs3_aux.h"
+
+static const struct nfs_name file = {"file", 4}, nope = {"nope", 4};
+
+/* --- mounting ----------------------------------------------------------------------------------
+ */
+
+static void a_mount_takes_the_servers_limits(void **state)
+{
+	struct fix3 *f = *state;
+	struct nfs_client_info i;
+	struct nfs_op op = {.type = NFS_STATFS};
+
+	nfs_client_info(f->nfs, &i);
+	assert_true(i.vers_major == 3 && i.rsize == 65536 && i.wsize == 32768 && i.dtsize == 8192);
+	assert_int_equal(i.maxfilesize, 1 << 30);
+	assert_int_equal(i.features, NFS_HAS_LOCKS);
+	op.u.statfs.fh = f->root;
+	assert_int_equal(fix3_run(f, &op), 0);
+	assert_true(op.u.statfs.st.tbytes == 4711 && op.u.statfs.st.name_max == 200);
+	f->nfs = nfs_client_free(f->nfs);
+	assert_int_equal(f->m.umounts, 1);
+}
+
+static void refusals_are_told_apart(void **state)
+{
+	static const struct {
+		uint32_t mnt_status, flavor;
+		bool no_v3;
+		enum err_kind kind;
+		const char *says;
+	} bad[] = {
+		{MOUNT3ERR_ACCES, 1, false, ERR_ACCESS, "MNT3ERR_ACCES"},
+		{MOUNT3ERR_NOENT, 1, false, ERR_NO_EXPORT, "no export /x"},
+		{MOUNT3ERR_SERVERFAULT, 1, false, ERR_PROTOCOL, "MNT3ERR_SERVERFAULT"},
+		{MOUNT3_OK, 390003, false, ERR_ACCESS, "security flavour"},
+		{MOUNT3_OK, 1, true, ERR_VERSION, "versions 4 to 4, not version 3"},
+	};
+	struct fix3 *f = *state;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct err e = {.kind = ERR_NONE};
+
+		f->m.mnt_status = bad[i].mnt_status;
+		f->m.flavor = bad[i].flavor;
+		f->m.no_v3 = bad[i].no_v3;
+		assert_null(fix3_mount(f, "/x", false, &e));
+		assert_int_equal(e.kind, bad[i].kind);
+		assert_non_null(strstr(e.msg, bad[i].says));
+	}
+}
+
+static void a_universal_address_ends_in_a_port(void **state)
+{
+	assert_int_equal(nfs3_aux_uaddr_port("10.0.0.1.8.1", 12), 2049);
+	assert_int_equal(nfs3_aux_uaddr_port("::1.0.111", 9), 111);
+	assert_int_equal(nfs3_aux_uaddr_port("", 0), 0);
+	assert_int_equal(nfs3_aux_uaddr_port("8.1", 3), 0);
+	assert_int_equal(nfs3_aux_uaddr_port("::1.256.1", 9), 0);
+	assert_int_equal(nfs3_aux_uaddr_port("::1.1.4294967297", 16), 0);
+}
+
+/* --- ops -----------------------------------------------------------------------------------------
+ */
+
+static void data_goes_both_ways(void **state)
+{
+	struct fix3 *f = *state;
+	struct mem_buf *buf = mem_buf_get(f->pool, 8192);
+	struct nfs_op op = {.type = NFS_READ};
+
+	op.u.read.fh = f->file;
+	op.u.read.offset = 1000;
+	op.u.read.to = (struct rpc_sink){mem_buf_sge(buf, 0, 8192), buf};
+	assert_int_equal(fix3_run(f, &op), 0);
+	assert_true(op.u.read.count == MEAN3_SIZE - 1000 && op.u.read.eof);
+	assert_memory_equal(buf->data, f->m.data->data + 1000, MEAN3_SIZE - 1000);
+	f->m.read_lies = true;
+	assert_int_equal(fix3_run(f, &op), -EREMOTEIO);
+
+	op = (struct nfs_op){.type = NFS_WRITE};
+	op.u.write.fh = f->file;
+	op.u.write.from = mem_buf_sge(buf, 0, 77);
+	op.u.write.stable = NFS_FILE_SYNC;
+	assert_int_equal(fix3_run(f, &op), 0);
+	assert_true(op.u.write.count == 77 && op.u.write.committed == NFS_FILE_SYNC);
+	mem_buf_unref(buf);
+}
+
+static void what_a_reply_leaves_out_is_asked_for(void **state)
+{
+	struct fix3 *f = *state;
+	struct nfs_op op = {.type = NFS_CREATE};
+
+	f->m.bare = true;
+	op.u.create.dir = f->root;
+	op.u.create.name = file;
+	op.u.create.type = NFS_DIR;
+	assert_int_equal(fix3_run(f, &op), 0);
+	assert_true(op.u.create.fh.data[0] == 2 && op.u.create.attr.size == MEAN3_SIZE);
+	assert_int_equal(f->m.count[NFS3PROC_MKDIR], 1);
+	assert_int_equal(f->m.count[NFS3PROC_LOOKUP], 1);
+
+	op = (struct nfs_op){.type = NFS_SETATTR};
+	op.u.setattr.fh = f->file;
+	op.u.setattr.set = (struct nfs_sattr){.mask = NFS_SET_MODE, .mode = 0600};
+	assert_int_equal(fix3_run(f, &op), 0);
+	assert_int_equal(op.u.setattr.attr.size, MEAN3_SIZE);
+	assert_false(f->m.last[NFS3PROC_SETATTR].u.setattr.guard);
+	assert_int_equal(fix3_open(f, &file, O_RDWR | O_CREAT | O_EXCL), 0);
+	assert_int_equal(f->attr.size, MEAN3_SIZE);
+}
+
+static void later_means_later(void **state)
+{
+	struct fix3 *f = *state;
+
+	f->m.fails[NFS3PROC_GETATTR].status = NFS3ERR_JUKEBOX;
+	f->m.fails[NFS3PROC_GETATTR].times = 3;
+	f->m.count[NFS3PROC_GETATTR] = 0;
+	assert_int_equal(fix3_getattr(f), 0);
+	assert_int_equal(f->m.count[NFS3PROC_GETATTR], 4);
+}
+
+static void errors_are_those_of_system_calls(void **state)
+{
+	struct fix3 *f = *state;
+	struct nfs_op op = {.type = NFS_REMOVE};
+
+	f->m.fails[NFS3PROC_RMDIR].status = NFS3ERR_EXIST;
+	f->m.fails[NFS3PROC_RMDIR].times = 1;
+	op.u.remove.dir = f->root;
+	op.u.remove.name = file;
+	op.u.remove.is_dir = true;
+	assert_int_equal(fix3_run(f, &op), -ENOTEMPTY);
+	f->m.fails[NFS3PROC_REMOVE].status = NFS3ERR_ISDIR;
+	f->m.fails[NFS3PROC_REMOVE].times = 1;
+	op.u.remove.is_dir = false;
+	assert_int_equal(fix3_run(f, &op), -EISDIR);
+	f->m.fails[NFS3PROC_GETATTR].status = 0x80000000; /* no success either */
+	f->m.fails[NFS3PROC_GETATTR].times = 1;
+	assert_int_equal(fix3_getattr(f), -EREMOTEIO);
+	op = (struct nfs_op){.type = NFS_SEEK};
+	op.u.seek.fh = f->file;
+	assert_int_equal(fix3_run(f, &op), -EOPNOTSUPP);
+}
+
+/* --- opens ---------------------------------------------------------------------------------------
+ */
+
+static void an_exclusive_open_sets_what_create_could_not(void **state)
+{
+	struct fix3 *f = *state;
+	const struct nfs3_create_args *c = &f->m.last[NFS3PROC_CREATE].u.create;
+	const struct nfs_sattr *set = &f->m.last[NFS3PROC_SETATTR].u.setattr.set;
+	uint8_t verf[NFS3_CREATEVERFSIZE];
+
+	assert_int_equal(fix3_open(f, &file, O_WRONLY | O_CREAT | O_EXCL), 0);
+	assert_int_equal(c->mode, NFS3_EXCLUSIVE);
+	assert_int_equal(set->mask, NFS_SET_MODE | NFS_SET_ATIME_NOW | NFS_SET_MTIME_NOW);
+	assert_int_equal(f->m.count[NFS3PROC_ACCESS], 0);
+	memcpy(verf, c->verf, sizeof(verf));
+	assert_int_equal(fix3_open(f, &file, O_WRONLY | O_CREAT | O_EXCL), 0);
+	assert_memory_not_equal(verf, c->verf, sizeof(verf)); /* another open, another verifier */
+
+	f->m.fails[NFS3PROC_CREATE].status = NFS3ERR_EXIST;
+	f->m.fails[NFS3PROC_CREATE].times = 1;
+	assert_int_equal(fix3_open(f, &file, O_WRONLY | O_CREAT | O_EXCL), -EEXIST);
+
+	f->m.fails[NFS3PROC_CREATE].status = NFS3ERR_NOTSUPP;
+	f->m.fails[NFS3PROC_CREATE].times = 1;
+	f->m.count[NFS3PROC_SETATTR] = 0;
+	assert_int_equal(fix3_open(f, &file, O_WRONLY | O_CREAT | O_EXCL), 0);
+	assert_int_equal(c->mode, NFS3_GUARDED);
+	assert_int_equal(f->m.count[NFS3PROC_SETATTR], 0);
+}
+
+static void only_what_was_there_needs_permission(void **state)
+{
+	struct fix3 *f = *state;
+
+	f->m.access = 0;
+	assert_int_equal(fix3_open(f, &file, O_RDWR | O_CREAT), 0); /* made */
+	assert_int_equal(f->m.count[NFS3PROC_ACCESS], 0);
+	f->m.fails[NFS3PROC_CREATE].status = NFS3ERR_EXIST;
+	f->m.fails[NFS3PROC_CREATE].times = 1;
+	assert_int_equal(fix3_open(f, &file, O_RDWR | O_CREAT), -EACCES);
+	f->m.access = NFS_ACCESS_READ;
+	assert_int_equal(fix3_open(f, &file, O_RDONLY), 0);
+	assert_int_equal(fix3_open(f, &file, O_RDONLY | NFS_O_EXEC), -EACCES);
+	assert_int_equal(fix3_open(f, &file, O_WRONLY), -EACCES);
+	f->m.access = NFS_ACCESS_MODIFY;
+	assert_int_equal(fix3_open(f, &file, O_WRONLY), -EACCES); /* and not EXTEND */
+	f->m.access |= NFS_ACCESS_EXTEND;
+	assert_int_equal(fix3_open(f, &file, O_WRONLY), 0);
+	assert_int_equal(f->m.count[NFS3PROC_SETATTR], 0);
+	assert_int_equal(fix3_open(f, &file, O_WRONLY | O_TRUNC), 0);
+	assert_int_equal(f->m.count[NFS3PROC_SETATTR], 1);
+	assert_int_equal(f->m.last[NFS3PROC_SETATTR].u.setattr.set.mask, NFS_SET_SIZE);
+	assert_int_equal(fix3_open(f, &nope, O_RDONLY), -ENOENT);
+}
+
+static void a_name_that_comes_and_goes_ends(void **state)
+{
+	struct fix3 *f = *state;
+
+	f->m.fails[NFS3PROC_CREATE].status = NFS3ERR_EXIST;
+	f->m.fails[NFS3PROC_CREATE].times = 1000;
+	assert_int_equal(fix3_open(f, &nope, O_RDWR | O_CREAT), -ENOENT);
+	assert_in_range(f->m.count[NFS3PROC_CREATE], 2, 20);
+}
+
+/* --- lists -------------------------------------------------------------------------------------
+ */
+
+static char names[64];
+static uint64_t cookies[8];
+static unsigned ntold;
+
+static bool note(struct nfs_op *op, const struct nfs_dirent *ent)
+{
+	strncat(names, ent->name, ent->namelen);
+	cookies[ntold++] = ent->cookie;
+	return true;
+}
+
+static int list(struct fix3 *f, uint64_t cookie, bool *eof)
+{
+	struct nfs_op op = {.type = NFS_READDIR};
+	int rc;
+
+	names[0] = 0;
+	ntold = 0;
+	op.u.readdir.dir = f->root;
+	op.u.readdir.cookie = cookie;
+	op.u.readdir.plus = true;
+	op.u.readdir.entry = note;
+	rc = fix3_run(f, &op);
+	*eof = op.u.readdir.eof;
+	return rc;
+}
+
+static void four_entries(struct fix3 *f)
+{
+	f->m.entries[0] = (struct nfs3_entry){.cookie = 7, .name = {".", 1}};
+	f->m.entries[1] = (struct nfs3_entry){.cookie = 8, .name = {"..", 2}};
+	f->m.entries[2] = (struct nfs3_entry){.cookie = 1, .name = {"a", 1}};
+	f->m.entries[3] = (struct nfs3_entry){.cookie = 9, .name = {"b", 1}};
+	f->m.nentries = 4;
+}
+
+static void a_list_has_no_dots_and_no_reserved_cookies(void **state)
+{
+	struct fix3 *f = *state;
+	bool eof;
+
+	four_entries(f);
+	assert_int_equal(list(f, 0, &eof), 0);
+	assert_string_equal(names, "ab");
+	assert_true(eof && cookies[0] > 2);
+	assert_int_equal(list(f, cookies[0], &eof), 0); /* from there */
+	assert_string_equal(names, "b");
+	/* a reply with nothing but dots is not the end, and not all */
+	f->m.per_reply = 2;
+	assert_int_equal(list(f, 0, &eof), 0);
+	assert_string_equal(names, "ab");
+	assert_true(eof);
+}
+
+static void a_server_without_readdirplus_is_asked_without(void **state)
+{
+	struct fix3 *f = *state;
+	bool eof;
+
+	four_entries(f);
+	f->m.fails[NFS3PROC_READDIRPLUS].status = NFS3ERR_NOTSUPP;
+	f->m.fails[NFS3PROC_READDIRPLUS].times = 1;
+	assert_int_equal(list(f, 0, &eof), 0);
+	assert_int_equal(list(f, 0, &eof), 0);
+	assert_string_equal(names, "ab");
+	assert_int_equal(f->m.count[NFS3PROC_READDIRPLUS], 1);
+	assert_int_equal(f->m.count[NFS3PROC_READDIR], 2);
+}
+
+static void impossible_entries_are_refused(void **state)
+{
+	struct fix3 *f = *state;
+	bool eof;
+
+	four_entries(f);
+	f->m.entries[3].name = (struct nfs_name){"x/y", 3};
+	assert_int_equal(list(f, 0, &eof), -EREMOTEIO);
+	f->m.entries[3].name = (struct nfs_name){"b", 1};
+	f->m.entries[3].cookie = f->m.entries[2].cookie;
+	assert_int_equal(list(f, 0, &eof), -EREMOTEIO);
+}
+
+/* --- cancelling ----------------------------------------------------------------------------------
+ */
+
+static void a_cancelled_op_ends(void **state)
+{
+	struct fix3 *f = *state;
+	struct nfs_op op = {.type = NFS_GETATTR};
+	sem_t sem;
+
+	op.u.getattr.fh = f->root;
+	f->m.silent[NFS3PROC_GETATTR] = true;
+	fix3_start(f, &op, &sem);
+	nfs_cancel(&op);
+	fix3_wait(&sem);
+	assert_int_equal(op.error, -EINTR);
+
+	f->m.silent[NFS3PROC_GETATTR] = false;
+	f->m.fails[NFS3PROC_GETATTR].status = NFS3ERR_JUKEBOX;
+	f->m.fails[NFS3PROC_GETATTR].times = UINT32_MAX;
+	fix3_start(f, &op, &sem);
+	nfs_cancel(&op);
+	fix3_wait(&sem);
+	assert_int_equal(op.error, -EINTR);
+}
+
+static void ops_under_way_end_with_the_mount(void **state)
+{
+	struct fix3 *f = *state;
+	struct nfs_op silent = {.type = NFS_ACCESS}, later = {.type = NFS_GETATTR};
+	sem_t a, b;
+
+	silent.u.access.fh = later.u.getattr.fh = f->root;
+	f->m.silent[NFS3PROC_ACCESS] = true;
+	f->m.fails[NFS3PROC_GETATTR].status = NFS3ERR_JUKEBOX;
+	f->m.fails[NFS3PROC_GETATTR].times = UINT32_MAX;
+	fix3_start(f, &silent, &a);
+	fix3_start(f, &later, &b);
+	f->nfs = nfs_client_free(f->nfs);
+	fix3_wait(&a);
+	fix3_wait(&b);
+	assert_int_equal(silent.error, -ENOTCONN);
+	assert_int_equal(later.error, -ENOTCONN);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ON_MOUNT3(a_mount_takes_the_servers_limits),
+		cmocka_unit_test_setup_teardown(
+			refusals_are_told_apart, fix3_setup_unmounted, fix3_teardown),
+		cmocka_unit_test(a_universal_address_ends_in_a_port),
+		ON_MOUNT3(data_goes_both_ways),
+		ON_MOUNT3(what_a_reply_leaves_out_is_asked_for),
+		ON_MOUNT3(later_means_later),
+		ON_MOUNT3(errors_are_those_of_system_calls),
+		ON_MOUNT3(an_exclusive_open_sets_what_create_could_not),
+		ON_MOUNT3(only_what_was_there_needs_permission),
+		ON_MOUNT3(a_name_that_comes_and_goes_ends),
+		ON_MOUNT3(a_list_has_no_dots_and_no_reserved_cookies),
+		ON_MOUNT3(a_server_without_readdirplus_is_asked_without),
+		ON_MOUNT3(impossible_entries_are_refused),
+		ON_MOUNT3(a_cancelled_op_ends),
+		ON_MOUNT3(ops_under_way_end_with_the_mount),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * Unit tests of nfsproto/nfs3_nlm: locks against a scripted server.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "nfs3-fixture.h"
+
+static struct nfs_op lock_op(
+	struct fix3 *f, uint64_t owner, int type, uint64_t start, uint64_t end, bool wait)
+{
+	struct nfs_op op = {.type = NFS_LOCK};
+
+	op.u.lock.fh = f->file;
+	op.u.lock.owner = owner;
+	op.u.lock.type = type;
+	op.u.lock.start = start;
+	op.u.lock.end = end;
+	op.u.lock.wait = wait;
+	return op;
+}
+
+static int lock(struct fix3 *f, uint64_t owner, int type, uint64_t start, uint64_t end, bool wait)
+{
+	struct nfs_op op = lock_op(f, owner, type, start, end, wait);
+
+	return fix3_run(f, &op);
+}
+
+static void ranges_go_to_the_server_as_they_are(void **state)
+{
+	struct fix3 *f = *state;
+	uint32_t svid;
+
+	assert_int_equal(lock(f, 1, F_WRLCK, 10, 19, false), 0);
+	assert_true(f->m.last_lock.lock.offset == 10 && f->m.last_lock.lock.len == 10);
+	assert_true(f->m.last_lock.exclusive && !f->m.last_lock.block && !f->m.last_lock.reclaim);
+	svid = f->m.last_lock.lock.svid;
+	assert_int_equal(lock(f, 1, F_RDLCK, 100, UINT64_MAX, false), 0);
+	assert_true(f->m.last_lock.lock.len == 0 && !f->m.last_lock.exclusive);
+	assert_int_equal(f->m.last_lock.lock.svid, svid);
+	assert_int_equal(lock(f, 2, F_RDLCK, 0, 0, false), 0);
+	assert_int_not_equal(f->m.last_lock.lock.svid, svid);
+}
+
+static void what_is_not_held_is_not_unlocked(void **state)
+{
+	struct fix3 *f = *state;
+
+	assert_int_equal(lock(f, 1, F_UNLCK, 0, UINT64_MAX, false), 0);
+	assert_int_equal(lock(f, 1, F_WRLCK, 10, 19, false), 0);
+	assert_int_equal(lock(f, 1, F_UNLCK, 20, UINT64_MAX, false), 0);
+	assert_int_equal(f->m.nlm_count[NLM4PROC_UNLOCK], 0);
+	assert_int_equal(lock(f, 1, F_UNLCK, 0, UINT64_MAX, false), 0);
+	assert_int_equal(f->m.nlm_count[NLM4PROC_UNLOCK], 1);
+	assert_int_equal(lock(f, 1, F_UNLCK, 0, UINT64_MAX, false), 0);
+	assert_int_equal(f->m.nlm_count[NLM4PROC_UNLOCK], 1);
+}
+
+static void a_taken_lock_is_waited_for_or_not(void **state)
+{
+	struct fix3 *f = *state;
+
+	f->m.nlm_status = NLM4_DENIED;
+	f->m.nlm_times = 1;
+	assert_int_equal(lock(f, 1, F_WRLCK, 0, 9, false), -EAGAIN);
+	f->m.nlm_times = 2;
+	assert_int_equal(lock(f, 1, F_WRLCK, 0, 9, true), 0);
+	assert_int_equal(f->m.nlm_count[NLM4PROC_LOCK], 4);
+	f->m.nlm_status = NLM4_DENIED_GRACE_PERIOD; /* also for who does not wait */
+	f->m.nlm_times = 1;
+	assert_int_equal(lock(f, 1, F_WRLCK, 0, 9, false), 0);
+}
+
+static void statuses_are_errnos(void **state)
+{
+	static const struct {
+		uint32_t status;
+		int error;
+	} bad[] = {
+		{NLM4_DENIED_NOLOCKS, -ENOLCK},
+		{NLM4_DEADLCK, -EDEADLK},
+		{NLM4_ROFS, -EROFS},
+		{NLM4_STALE_FH, -ESTALE},
+		{NLM4_FBIG, -EOVERFLOW},
+		{NLM4_FAILED, -ENOLCK},
+		{4711, -ENOLCK},
+	};
+	struct fix3 *f = *state;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		f->m.nlm_status = bad[i].status;
+		f->m.nlm_times = 1;
+		assert_int_equal(lock(f, 1, F_WRLCK, 0, 9, true), bad[i].error);
+	}
+}
+
+static void the_holder_is_told(void **state)
+{
+	struct fix3 *f = *state;
+	struct nfs_op op = {.type = NFS_LOCKT};
+
+	op.u.lockt.fh = f->file;
+	op.u.lockt.type = F_RDLCK;
+	op.u.lockt.end = 9;
+	assert_int_equal(fix3_run(f, &op), 0);
+	assert_int_equal(op.u.lockt.type, F_UNLCK);
+	f->m.nlm_status = NLM4_DENIED;
+	f->m.nlm_times = 1;
+	op.u.lockt.type = F_RDLCK;
+	assert_int_equal(fix3_run(f, &op), 0);
+	assert_int_equal(op.u.lockt.type, F_WRLCK);
+	assert_true(op.u.lockt.start == 5 && op.u.lockt.end == UINT64_MAX && op.u.lockt.pid == 77);
+}
+
+static void who_waits_can_be_cancelled(void **state)
+{
+	struct fix3 *f = *state;
+	struct nfs_op op = lock_op(f, 1, F_WRLCK, 0, 9, true);
+	sem_t sem;
+
+	f->m.nlm_status = NLM4_DENIED;
+	f->m.nlm_times = UINT32_MAX;
+	fix3_start(f, &op, &sem);
+	nfs_cancel(&op);
+	fix3_wait(&sem);
+	assert_int_equal(op.error, -EINTR);
+	op = lock_op(f, 1, F_WRLCK, 0, 9, true);
+	fix3_start(f, &op, &sem);
+	f->nfs = nfs_client_free(f->nfs);
+	fix3_wait(&sem);
+	assert_int_equal(op.error, -ENOTCONN);
+}
+
+static void what_is_held_at_the_end_is_cleared(void **state)
+{
+	struct fix3 *f = *state;
+
+	assert_int_equal(lock(f, 1, F_WRLCK, 0, 9, false), 0);
+	f->nfs = nfs_client_free(f->nfs);
+	assert_int_equal(f->m.nlm_count[NLM4PROC_UNLOCK], 1);
+}
+
+static void without_a_lock_manager_locks_fail(void **state)
+{
+	struct fix3 *f = *state;
+
+	f->m.no_nlm = true;
+	/* ENOLCK, unless this host has a lock manager of its own, which does not know the file */
+	assert_true(lock(f, 1, F_WRLCK, 0, 9, true) < 0);
+	assert_int_equal(f->m.nlm_count[NLM4PROC_LOCK], 0);
+}
+
+static void nolock_has_no_locks(void **state)
+{
+	struct fix3 *f = *state;
+	struct err e = {.kind = ERR_NONE};
+	struct nfs_client_info i;
+
+	f->nfs = fix3_mount(f, "/", true, &e);
+	assert_non_null(f->nfs);
+	nfs_client_info(f->nfs, &i);
+	assert_int_equal(i.features, 0);
+	f->file = (struct nfs_fh){1, {2}};
+	assert_int_equal(lock(f, 1, F_WRLCK, 0, 9, false), -EOPNOTSUPP);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ON_MOUNT3(ranges_go_to_the_server_as_they_are),
+		ON_MOUNT3(what_is_not_held_is_not_unlocked),
+		ON_MOUNT3(a_taken_lock_is_waited_for_or_not),
+		ON_MOUNT3(statuses_are_errnos),
+		ON_MOUNT3(the_holder_is_told),
+		ON_MOUNT3(who_waits_can_be_cancelled),
+		ON_MOUNT3(without_a_lock_manager_locks_fail),
+		ON_MOUNT3(what_is_held_at_the_end_is_cleared),
+		cmocka_unit_test_setup_teardown(
+			nolock_has_no_locks, fix3_setup_unmounted, fix3_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
