@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * cb: the backchannel, probed (RFC 8881 sections 2.10.3.1, 20.9).
+ * cb: the backchannel (RFC 8881 sections 2.10.3.1, 20.9, 20.11).
  *
  * After a session with a backchannel was made, or a connection was bound to one, the server tries
  * it: CB_NULL, then a CB_COMPOUND of only CB_SEQUENCE. Until both have answered, SEQUENCE tells the
- * client nothing; if one fails, SEQUENCE says SEQ4_STATUS_CB_PATH_DOWN. One probe of a session runs
- * at a time, on its backchannel's only slot.
+ * client nothing; if one fails, SEQUENCE says SEQ4_STATUS_CB_PATH_DOWN. After that it carries
+ * CB_NOTIFY_LOCK. A session's backchannel has one slot: one call runs at a time, and notices wait
+ * for it in the session, not too many. A notice that cannot be sent is forgotten: who waits for a
+ * lock asks again anyhow.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,31 +17,63 @@
 #include "contrib/serve/serve.h"
 #include "transport/log.h"
 
-#define CB_ARGS_MAX 512
+#define CB_ARGS_MAX 1536 /* CB_NOTIFY_LOCK with the longest owner and handle */
 #define CB_MS	    10000
+#define NOTICES_MAX 64 /* of one session */
 
 struct probe {
 	struct serve *sv;
 	struct session *ses; /* referenced */
 	struct rpc_call call;
 	uint32_t seq;
-	bool again; /* a second sequence number has been tried */
+	bool again;	       /* a second sequence number has been tried */
+	struct notice *notice; /* what is sent; NULL: only CB_SEQUENCE */
 };
+
+static int send_sequence(struct probe *p);
+
+/* The next notice, if there is any and the path works; else the slot is free. */
+static bool take_notice(struct probe *p)
+{
+	struct session *ses = p->ses;
+
+	free(p->notice);
+	p->again = false;
+	pthread_mutex_lock(&ses->lock);
+	while ((p->notice = STAILQ_FIRST(&ses->notices)) != NULL) {
+		STAILQ_REMOVE_HEAD(&ses->notices, link);
+		ses->nnotices--;
+		if (!ses->cb_down)
+			break;
+		free(p->notice);
+	}
+	ses->cb_busy = p->notice != NULL;
+	pthread_mutex_unlock(&ses->lock);
+	return p->notice != NULL;
+}
 
 static void probe_end(struct probe *p, const char *why)
 {
 	struct session *ses = p->ses;
+	int r;
 
-	pthread_mutex_lock(&ses->lock);
-	ses->cb_busy = false;
-	ses->cb_down = why != NULL;
-	pthread_mutex_unlock(&ses->lock);
-	if (why)
-		log_info("client %s: the backchannel does not work: %s", ses->client->who, why);
-	else
-		log_ctrl("client %s: the backchannel works", ses->client->who);
-	session_put(&p->sv->state, ses);
-	free(p);
+	do {
+		pthread_mutex_lock(&ses->lock);
+		ses->cb_down = why != NULL;
+		pthread_mutex_unlock(&ses->lock);
+		if (why)
+			log_info("client %s: the backchannel does not work: %s", ses->client->who,
+				why);
+		else if (!p->notice)
+			log_ctrl("client %s: the backchannel works", ses->client->who);
+		if (!take_notice(p)) {
+			session_put(&p->sv->state, ses);
+			free(p);
+			return;
+		}
+		r = send_sequence(p);
+		why = r < 0 ? strerror(-r) : NULL;
+	} while (r < 0);
 }
 
 static int start(struct probe *p, uint32_t proc, rpc_done_fn *done)
@@ -86,7 +120,7 @@ static const char *check_sequence(const struct probe *p, struct xdr_in *res, uin
 	struct nfs4_compound_res head;
 
 	*status = NFS4_OK;
-	if (nfs4_get_compound_res(res, &head) < 0 || head.nops != 1 ||
+	if (nfs4_get_compound_res(res, &head) < 0 || head.nops < 1 || head.nops > 2 ||
 		nfs4_get_op_res(res, OP_CB_SEQUENCE, status) < 0 ||
 		nfs4_get_cb_sequence_res(res, *status, &r) < 0)
 		return "its answer to CB_SEQUENCE is malformed";
@@ -101,7 +135,9 @@ static void sequence_done(struct rpc_call *call, int error, struct xdr_in *res);
 
 static int send_sequence(struct probe *p)
 {
+	const struct notice *n = p->notice;
 	struct nfs4_cb_sequence_args a = {0};
+	uint32_t minor;
 	int r = start(p, NFS4_CB_COMPOUND, sequence_done);
 	size_t at;
 
@@ -109,12 +145,19 @@ static int send_sequence(struct probe *p)
 		return r;
 	pthread_mutex_lock(&p->ses->lock);
 	p->seq = p->ses->cb_seq + 1;
+	minor = p->ses->minor;
 	pthread_mutex_unlock(&p->ses->lock);
 	a.session = p->ses->id;
 	a.sequenceid = p->seq;
-	at = nfs4_put_cb_compound_args(&p->call.args, "", 1, 0);
+	at = nfs4_put_cb_compound_args(&p->call.args, "", minor, 0);
 	nfs4_put_cb_sequence_args(&p->call.args, &a);
-	xdr_patch_u32(&p->call.args, at, 1);
+	if (n) {
+		struct nfs4_cb_notify_lock_args na = {.fh = n->fh,
+			.owner = {.clientid = n->clientid, .owner = {n->owner, n->owner_len}}};
+
+		nfs4_put_cb_notify_lock_args(&p->call.args, &na);
+	}
+	xdr_patch_u32(&p->call.args, at, n ? 2 : 1);
 	return submit(p);
 }
 
@@ -177,4 +220,57 @@ void cb_probe(struct serve *sv, struct session *ses)
 		r = submit(p);
 	if (r < 0)
 		probe_end(p, strerror(-r));
+}
+
+/* Puts n into its session, and sends it if nothing else is being sent. */
+static void notify(struct serve *sv, struct notice *n)
+{
+	struct session *ses = session_get(&sv->state, &n->session);
+	struct probe *p;
+	bool mine;
+	int r;
+
+	if (!ses) {
+		free(n);
+		return;
+	}
+	p = calloc(1, sizeof(*p));
+	pthread_mutex_lock(&ses->lock);
+	if (!ses->cb_xprt || ses->nnotices >= NOTICES_MAX || !p) {
+		free(n);
+		mine = false;
+	} else {
+		STAILQ_INSERT_TAIL(&ses->notices, n, link);
+		ses->nnotices++;
+		mine = !ses->cb_busy;
+		ses->cb_busy = true;
+	}
+	pthread_mutex_unlock(&ses->lock);
+	if (!mine) {
+		free(p);
+		session_put(&sv->state, ses);
+		return;
+	}
+	p->sv = sv;
+	p->ses = ses;
+	if (!take_notice(p)) {
+		session_put(&sv->state, ses);
+		free(p);
+		return;
+	}
+	r = send_sequence(p);
+	if (r < 0)
+		probe_end(p, strerror(-r));
+}
+
+void cb_notify_all(struct serve *sv)
+{
+	struct notices list;
+	struct notice *n;
+
+	waiter_take_notices(&sv->state, &list);
+	while ((n = STAILQ_FIRST(&list)) != NULL) {
+		STAILQ_REMOVE_HEAD(&list, link);
+		notify(sv, n);
+	}
 }

@@ -38,6 +38,7 @@ int state_init(struct state *s, struct obj_table *objs, uint32_t lease_s)
 	pthread_rwlock_init(&s->index_lock, NULL);
 	TAILQ_INIT(&s->clients);
 	TAILQ_INIT(&s->sessions);
+	waits_init(&s->waits);
 	s->objs = objs;
 	s->lease_s = lease_s;
 	s->max_opens = (uint32_t)obj_table_opens(objs);
@@ -60,6 +61,7 @@ void state_finish(struct state *s)
 			break;
 		client_dispose(s, c);
 	}
+	waits_finish(&s->waits);
 	pthread_rwlock_destroy(&s->index_lock);
 	pthread_mutex_destroy(&s->lock);
 }

@@ -27,6 +27,8 @@ static const struct program {
 
 void serve_request(void *ctx, struct rpc_req *req)
 {
+	const struct serve_port *port = ctx;
+	struct serve *sv = port->sv;
 	bool known = false;
 
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
@@ -35,7 +37,8 @@ void serve_request(void *ctx, struct rpc_req *req)
 		if (p->prog != req->prog)
 			continue;
 		if (p->vers == req->vers) {
-			p->request(ctx, req);
+			p->request(port, req);
+			cb_notify_all(sv); /* what it has set free */
 			return;
 		}
 		if (!known)

@@ -6,7 +6,8 @@
  * may split a range.
  *
  * Locks bind the clients of this server among each other; programs that use the directory locally
- * do not see them. Nobody waits here: a refused client asks again.
+ * do not see them. No call waits here: a refused client asks again, when it is told to (waiter.h)
+ * or by itself.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,48 +17,46 @@
 
 #define RANGES_MAX 4096 /* of one lock owner on one file */
 
-struct lock_range {
-	LIST_ENTRY(lock_range) link;
-	uint64_t first, last; /* both inclusive */
-	bool write;
-};
-
-static void counted(struct st *st, int n)
+/* The ranges of st have changed; before: how many there were. */
+static void recount(struct st *st, uint32_t before)
 {
-	st->nranges += (uint32_t)n;
-	__atomic_add_fetch(&st->client->nranges, (uint32_t)n, __ATOMIC_RELAXED);
-}
-
-static void drop_range(struct st *st, struct lock_range *g)
-{
-	LIST_REMOVE(g, link);
-	free(g);
-	counted(st, -1);
+	__atomic_add_fetch(&st->client->nranges, st->ranges.n - before, __ATOMIC_RELAXED);
 }
 
 /* May st get another range? */
 static bool may_grow(const struct st *st)
 {
-	return st->nranges < RANGES_MAX &&
+	return st->ranges.n < RANGES_MAX &&
 	       __atomic_load_n(&st->client->nranges, __ATOMIC_RELAXED) < STATE_MAX_RANGES;
 }
 
 void lock_drop_locked(struct st *st)
 {
-	struct lock_range *g;
+	uint32_t before = st->ranges.n;
 
-	while ((g = LIST_FIRST(&st->ranges)) != NULL)
-		drop_range(st, g);
+	lock_ranges_finish(&st->ranges);
+	recount(st, before);
 }
 
 bool lock_any_locked(const struct st *st)
 {
-	return !LIST_EMPTY(&st->ranges);
+	return st->ranges.n > 0;
 }
 
-static bool want_write(uint32_t type)
+bool lock_type_writes(uint32_t type)
 {
 	return type == WRITE_LT || type == WRITEW_LT;
+}
+
+static bool waits(uint32_t type)
+{
+	return type == READW_LT || type == WRITEW_LT;
+}
+
+static bool is_of(const struct st *st, uint64_t clientid, const struct nfs4_opaque *owner)
+{
+	return st->client->id == clientid && st->owner_len == owner->len &&
+	       memcmp(st->owner, owner->data, owner->len) == 0;
 }
 
 /* Section 18.10.3: a length of all ones reaches to the end; zero and overflow are invalid. */
@@ -75,25 +74,28 @@ static uint32_t bounds(uint64_t offset, uint64_t length, uint64_t *last)
 }
 
 /* A range of somebody other than owner that forbids the wanted lock. */
-static struct st *conflict_locked(struct obj *o, struct client *c, const struct nfs4_opaque *owner,
-	const struct lock_want *w, struct lock_range **range)
+static struct st *conflict_locked(struct obj *o, uint64_t clientid, const struct nfs4_opaque *owner,
+	const struct lock_want *w, const struct lock_range **range)
 {
-	struct lock_range *g;
 	struct st *st;
 
 	LIST_FOREACH (st, &o->states, obj_link) {
-		if (st->kind != ST_LOCK || (st->client == c && st->owner_len == owner->len &&
-						   memcmp(st->owner, owner->data, owner->len) == 0))
+		if (st->kind != ST_LOCK || is_of(st, clientid, owner))
 			continue;
-		LIST_FOREACH (g, &st->ranges, link) {
-			if (g->first <= w->last && g->last >= w->first &&
-				(g->write || want_write(w->type))) {
-				*range = g;
-				return st;
-			}
-		}
+		*range = lock_ranges_conflict(
+			&st->ranges, w->first, w->last, lock_type_writes(w->type));
+		if (*range)
+			return st;
 	}
 	return NULL;
+}
+
+bool lock_free_locked(struct obj *o, uint64_t clientid, const struct nfs4_opaque *owner,
+	const struct lock_want *w)
+{
+	const struct lock_range *range;
+
+	return !conflict_locked(o, clientid, owner, w, &range);
 }
 
 static void describe(
@@ -108,85 +110,52 @@ static void describe(
 	d->owner.owner.len = st->owner_len;
 }
 
-/* Takes [first, last] out of st's ranges. spare: for a split; used ones become NULL. */
-static void carve(struct st *st, uint64_t first, uint64_t last, struct lock_range **spare)
+static uint32_t clear_range(struct st *st, uint64_t first, uint64_t last)
 {
-	struct lock_range *g, *next;
+	uint32_t before = st->ranges.n;
 
-	for (g = LIST_FIRST(&st->ranges); g; g = next) {
-		next = LIST_NEXT(g, link);
-		if (g->first > last || g->last < first)
-			continue;
-		if (g->first < first && g->last > last) {
-			struct lock_range *tail = *spare;
-
-			*spare = NULL;
-			*tail = *g;
-			tail->first = last + 1;
-			g->last = first - 1;
-			LIST_INSERT_AFTER(g, tail, link);
-			counted(st, 1);
-			return; /* ranges do not overlap: no other can be hit */
-		}
-		if (g->first < first) {
-			g->last = first - 1;
-		} else if (g->last > last) {
-			g->first = last + 1;
-		} else {
-			drop_range(st, g);
-		}
-	}
-}
-
-/* Would carve() need its spare? */
-static bool splits(const struct st *st, uint64_t first, uint64_t last)
-{
-	struct lock_range *g;
-
-	LIST_FOREACH (g, &st->ranges, link)
-		if (g->first < first && g->last > last)
-			return true;
-	return false;
-}
-
-/* Neighbours of one kind become one. */
-static void merge(struct st *st, struct lock_range *n)
-{
-	struct lock_range *g, *next;
-
-	for (g = LIST_FIRST(&st->ranges); g; g = next) {
-		next = LIST_NEXT(g, link);
-		if (g == n || g->write != n->write)
-			continue;
-		if (g->last != UINT64_MAX && g->last + 1 == n->first)
-			n->first = g->first;
-		else if (n->last != UINT64_MAX && n->last + 1 == g->first)
-			n->last = g->last;
-		else
-			continue;
-		drop_range(st, g);
-	}
+	if (!may_grow(st) && lock_ranges_splits(&st->ranges, first, last))
+		return NFS4ERR_SERVERFAULT;
+	if (lock_ranges_clear(&st->ranges, first, last))
+		return NFS4ERR_DELAY;
+	recount(st, before);
+	return NFS4_OK;
 }
 
 static uint32_t add_range(struct st *st, const struct lock_want *w)
 {
-	struct lock_range *n = malloc(sizeof(*n)), *spare = malloc(sizeof(*spare));
+	uint32_t before = st->ranges.n;
 
-	if (!n || !spare || !may_grow(st)) {
-		free(n);
-		free(spare);
-		/* waiting does not help who holds too many himself */
-		return n && spare ? NFS4ERR_SERVERFAULT : NFS4ERR_DELAY;
-	}
-	carve(st, w->first, w->last, &spare);
-	n->first = w->first;
-	n->last = w->last;
-	n->write = want_write(w->type);
-	LIST_INSERT_HEAD(&st->ranges, n, link);
-	counted(st, 1);
-	merge(st, n);
-	free(spare);
+	if (!may_grow(st)) /* waiting does not help who holds too many himself */
+		return NFS4ERR_SERVERFAULT;
+	if (lock_ranges_set(&st->ranges, w->first, w->last, lock_type_writes(w->type)))
+		return NFS4ERR_DELAY;
+	recount(st, before);
 	return NFS4_OK;
+}
+
+/* The same owner may have locked through another open: its ranges never overlap. */
+static uint32_t clear_others_locked(struct obj *o, const struct st *mine, const struct lock_want *w)
+{
+	const struct nfs4_opaque owner = {mine->owner, mine->owner_len};
+	uint32_t status = NFS4_OK;
+	struct st *st;
+
+	LIST_FOREACH (st, &o->states, obj_link)
+		if (st != mine && st->kind == ST_LOCK && status == NFS4_OK &&
+			is_of(st, mine->client->id, &owner))
+			status = clear_range(st, w->first, w->last);
+	return status;
+}
+
+static bool holds_any_locked(struct obj *o, const struct client *c, const struct nfs4_opaque *owner)
+{
+	struct st *st;
+
+	LIST_FOREACH (st, &o->states, obj_link)
+		if (st->kind == ST_LOCK && lock_any_locked(st) && is_of(st, c->id, owner))
+			return true;
+	return false;
 }
 
 static void bump_seqid(struct st *st, struct nfs4_stateid *out)
@@ -224,9 +193,7 @@ static uint32_t owner_state_locked(struct state *s, struct client *c, struct obj
 	struct st *st;
 
 	LIST_FOREACH (st, &o->states, obj_link) {
-		if (st->kind == ST_LOCK && st->client == c && st->open == op &&
-			st->owner_len == owner->len &&
-			memcmp(st->owner, owner->data, owner->len) == 0) {
+		if (st->kind == ST_LOCK && st->open == op && is_of(st, c->id, owner)) {
 			*out = st;
 			return NFS4_OK;
 		}
@@ -260,8 +227,8 @@ static uint32_t grant_locked(struct state *s, struct client *c, struct obj *o, s
 	const struct nfs4_opaque *owner, const struct lock_want *w, struct st **st,
 	struct nfs4_lock_denied *d, uint8_t *denied_owner, uint64_t *blocker, struct st **undo)
 {
-	struct lock_range *range;
-	struct st *other = conflict_locked(o, c, owner, w, &range);
+	const struct lock_range *range;
+	struct st *other = conflict_locked(o, c->id, owner, w, &range);
 	uint32_t status = NFS4_OK;
 
 	*blocker = 0;
@@ -270,9 +237,21 @@ static uint32_t grant_locked(struct state *s, struct client *c, struct obj *o, s
 		describe(other, range, d, denied_owner);
 		return NFS4ERR_DENIED;
 	}
+	if (waits(w->type) && !holds_any_locked(o, c, owner) && waiter_first(s, c, o, owner, w)) {
+		*d = (struct nfs4_lock_denied){.offset = w->first,
+			.length = w->last == UINT64_MAX ? NFS4_LENGTH_EOF : w->last - w->first + 1,
+			.type = WRITE_LT}; /* whose it is about to be is not known yet */
+		return NFS4ERR_DENIED;
+	}
 	if (!*st)
 		status = owner_state_locked(s, c, o, op, owner, st, undo);
-	return status == NFS4_OK ? add_range(*st, w) : status;
+	if (status == NFS4_OK)
+		status = clear_others_locked(o, *st, w);
+	if (status == NFS4_OK)
+		status = add_range(*st, w);
+	if (status == NFS4_OK)
+		waiter_remove(s, c, o, owner, w);
+	return status;
 }
 
 static uint32_t set_locked(struct state *s, struct client *c, struct obj *o, struct st *named,
@@ -284,8 +263,8 @@ static uint32_t set_locked(struct state *s, struct client *c, struct obj *o, str
 	uint32_t status;
 
 	*blocker = 0;
-	if (!(op->access &
-		    (want_write(a->type) ? OPEN4_SHARE_ACCESS_WRITE : OPEN4_SHARE_ACCESS_READ)))
+	if (!(op->access & (lock_type_writes(a->type) ? OPEN4_SHARE_ACCESS_WRITE
+						      : OPEN4_SHARE_ACCESS_READ)))
 		return NFS4ERR_OPENMODE;
 	if (a->new_owner)
 		owner = a->owner.owner;
@@ -295,9 +274,10 @@ static uint32_t set_locked(struct state *s, struct client *c, struct obj *o, str
 	return status;
 }
 
-uint32_t lock_set(struct state *s, struct client *c, struct obj *o, const struct nfs4_lock_args *a,
-	struct nfs4_lock_res *r, uint8_t *denied_owner)
+uint32_t lock_set(struct state *s, struct session *ses, struct obj *o,
+	const struct nfs4_lock_args *a, struct nfs4_lock_res *r, uint8_t *denied_owner)
 {
+	struct client *c = ses->client;
 	struct lock_want w = {.type = a->type, .first = a->offset};
 	uint32_t status = bounds(a->offset, a->length, &w.last);
 	struct st *named, *undo = NULL;
@@ -315,6 +295,15 @@ uint32_t lock_set(struct state *s, struct client *c, struct obj *o, const struct
 		st_put(s, undo);
 		undo = NULL;
 	} while (blocker && blocker != c->id && client_evict_expired(s, blocker));
+	if (status == NFS4ERR_DENIED && waits(a->type)) {
+		struct nfs4_opaque owner = {named->owner, named->owner_len};
+
+		waiter_add(s, ses, o, a->new_owner ? &a->owner.owner : &owner, &w);
+		/* it may have come free since */
+		waiter_released(s, o);
+	} else if (status == NFS4_OK && !lock_type_writes(a->type)) {
+		waiter_released(s, o); /* perhaps it was exclusive before */
+	}
 	st_put(s, named);
 	return status;
 }
@@ -324,7 +313,7 @@ uint32_t lock_test(struct state *s, struct client *c, struct obj *o,
 {
 	struct lock_want w = {.type = a->type, .first = a->offset};
 	uint32_t status = bounds(a->offset, a->length, &w.last);
-	struct lock_range *range;
+	const struct lock_range *range;
 	uint64_t blocker;
 	struct st *other;
 
@@ -333,7 +322,7 @@ uint32_t lock_test(struct state *s, struct client *c, struct obj *o,
 	do {
 		blocker = 0;
 		pthread_mutex_lock(&o->lock);
-		other = conflict_locked(o, c, &a->owner.owner, &w, &range);
+		other = conflict_locked(o, c->id, &a->owner.owner, &w, &range);
 		if (other) {
 			blocker = other->client->id;
 			describe(other, range, d, denied_owner);
@@ -346,27 +335,21 @@ uint32_t lock_test(struct state *s, struct client *c, struct obj *o,
 uint32_t lock_clear(struct state *s, struct client *c, struct obj *o,
 	const struct nfs4_locku_args *a, struct nfs4_stateid *out)
 {
-	struct lock_range *spare = malloc(sizeof(*spare));
 	uint64_t last = 0;
 	uint32_t status = bounds(a->offset, a->length, &last);
 	struct st *st = NULL;
 
-	if (!spare)
-		status = NFS4ERR_DELAY;
 	if (status == NFS4_OK)
 		status = find(c, o, &a->stateid, ST_LOCK, &st);
-	if (status == NFS4_OK) {
-		pthread_mutex_lock(&o->lock);
-		if (!may_grow(st) && splits(st, a->offset, last)) {
-			status = NFS4ERR_SERVERFAULT;
-		} else {
-			carve(st, a->offset, last, &spare);
-			bump_seqid(st, out);
-		}
-		pthread_mutex_unlock(&o->lock);
-		st_put(s, st);
-	}
-	free(spare);
+	if (status != NFS4_OK)
+		return status;
+	pthread_mutex_lock(&o->lock);
+	status = clear_range(st, a->offset, last);
+	if (status == NFS4_OK)
+		bump_seqid(st, out);
+	pthread_mutex_unlock(&o->lock);
+	waiter_released(s, o);
+	st_put(s, st);
 	return status;
 }
 
@@ -376,9 +359,7 @@ static struct st *find_plain_locked(
 	struct st *st;
 
 	LIST_FOREACH (st, &o->states, obj_link)
-		if (st->kind == ST_LOCK && st->client == c && !st->open &&
-			st->owner_len == owner->len &&
-			memcmp(st->owner, owner->data, owner->len) == 0)
+		if (st->kind == ST_LOCK && !st->open && is_of(st, c->id, owner))
 			return st;
 	return NULL;
 }
@@ -418,22 +399,17 @@ uint32_t lock_set_plain(struct state *s, struct client *c, struct obj *o,
 uint32_t lock_clear_plain(struct state *s, struct client *c, struct obj *o,
 	const struct nfs4_opaque *owner, uint64_t first, uint64_t last)
 {
-	struct lock_range *spare = malloc(sizeof(*spare));
 	struct st *st, *empty = NULL;
 	uint32_t status = NFS4_OK;
 
-	if (!spare)
-		return NFS4ERR_DELAY;
 	pthread_mutex_lock(&o->lock);
 	st = find_plain_locked(o, c, owner);
-	if (st && !may_grow(st) && splits(st, first, last)) {
-		status = NFS4ERR_SERVERFAULT;
-	} else if (st) {
-		carve(st, first, last, &spare);
+	if (st)
+		status = clear_range(st, first, last);
+	if (status == NFS4_OK)
 		empty = retire_locked(c, st);
-	}
 	pthread_mutex_unlock(&o->lock);
+	waiter_released(s, o);
 	st_put(s, empty);
-	free(spare);
 	return status;
 }

@@ -195,6 +195,7 @@ static void run(struct serve *sv, const sigset_t *signals)
 	do {
 		sig = sigtimedwait(signals, NULL, &second);
 		state_tick(&sv->state);
+		cb_notify_all(sv);
 		obj_table_age(sv->objs, IDLE_NS);
 		dir_cache_age(sv->dirs, IDLE_NS);
 		fdcache_age(sv->fds, IDLE_NS);

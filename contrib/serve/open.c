@@ -223,6 +223,8 @@ uint32_t st_close(struct state *s, struct client *c, struct obj *o, const struct
 		}
 	}
 	pthread_mutex_unlock(&o->lock);
+	if (!LIST_EMPTY(&locks))
+		waiter_released(s, o);
 	while ((l = LIST_FIRST(&locks)) != NULL) {
 		LIST_REMOVE(l, obj_link);
 		st_put(s, l);

@@ -20,7 +20,7 @@ uint32_t op_lock(struct compound *c, const struct nfs4_args *args)
 	if (status != NFS4_OK)
 		return status;
 	current_stateid(c, a.new_owner ? &a.open_stateid : &a.lock_stateid);
-	status = lock_set(&c->sv->state, c->client, c->cur, &a, &res, owner);
+	status = lock_set(&c->sv->state, c->session, c->cur, &a, &res, owner);
 	if (status == NFS4_OK) {
 		c->cur_sid = res.stateid;
 	} else if (status != NFS4ERR_DENIED) {

@@ -124,7 +124,7 @@ static void put_open(struct compound *c, const struct nfs4_open_args *a, const s
 {
 	struct nfs4_open_res res = {.stateid = *sid, .cinfo = op->cinfo};
 
-	res.rflags = OPEN4_RESULT_LOCKTYPE_POSIX;
+	res.rflags = OPEN4_RESULT_LOCKTYPE_POSIX | OPEN4_RESULT_MAY_NOTIFY_LOCK;
 	res.attrset = nfs4_sattr_bits(op->f.done);
 	if (exclusive(a)) { /* section 18.16.3: where the verifier lies */
 		nfs4_bit_set(&res.attrset, FATTR4_TIME_ACCESS);

@@ -41,6 +41,9 @@ uint32_t op_create_session(struct compound *c, const struct nfs4_args *a)
 	if (status != NFS4_OK)
 		return status;
 	if (ses) {
+		pthread_mutex_lock(&ses->lock);
+		ses->minor = c->minor;
+		pthread_mutex_unlock(&ses->lock);
 		log_ctrl("client %s: session of %u slots, %u operations, backchannel %s",
 			ses->client->who, r.fore.maxrequests, r.fore.maxoperations,
 			ses->cb_wanted ? "wanted" : "not wanted");

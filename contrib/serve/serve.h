@@ -162,6 +162,8 @@ uint32_t io_next_sink(const struct compound *c);
 
 /* cb.c: the backchannel. Consumes the reference to ses; no lock held. */
 void cb_probe(struct serve *sv, struct session *ses);
+/* Sends CB_NOTIFY_LOCK to all who are owed one (waiter.h). Not on a thread of ident_call(). */
+void cb_notify_all(struct serve *sv);
 
 /* operations */
 typedef uint32_t op_fn(struct compound *c, const struct nfs4_args *a);

@@ -111,6 +111,8 @@ static struct session *session_new(struct client *c, const struct nfs4_create_se
 	ses->cached_max = cached_max(&r->fore);
 	ses->reserved = slot_bytes(&r->fore) * r->fore.maxrequests;
 	ses->refs = 1;
+	ses->minor = 1;
+	STAILQ_INIT(&ses->notices);
 	ses->cb_prog = a->cb_program;
 	for (uint32_t i = 0; i < a->nsec; i++) {
 		if (a->sec[i].flavor == NFS4_AUTH_SYS) {
@@ -124,6 +126,12 @@ static struct session *session_new(struct client *c, const struct nfs4_create_se
 
 static void session_free(struct session *ses)
 {
+	struct notice *n;
+
+	while ((n = STAILQ_FIRST(&ses->notices)) != NULL) {
+		STAILQ_REMOVE_HEAD(&ses->notices, link);
+		free(n);
+	}
 	for (uint32_t i = 0; i < ses->fore.maxrequests; i++)
 		free(ses->slots[i].reply);
 	free(ses->slots);

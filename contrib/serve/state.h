@@ -31,6 +31,7 @@
  *     session->lock     slots, the backchannel
  *     obj->lock         a file's opens and locks
  *     client->lock      the client's table of states
+ *     waits.lock        those who wait for locks; with obj->lock, not with client->lock
  * None is held over a call to the transport; obj->lock is held over open(2) of its file.
  *
  * References. A session is held by the table and by each request that runs in it; a client by the
@@ -46,6 +47,8 @@
 #include <sys/queue.h>
 
 #include "contrib/serve/object.h"
+#include "contrib/serve/waiter.h"
+#include "nfsproto/lock_ranges.h"
 #include "nfsproto/nfs4_xdr.h"
 #include "transport/rpc.h"
 
@@ -102,7 +105,10 @@ struct session {
 	uint32_t cb_prog;
 	struct rpc_cred cb_cred;
 	struct rpc_xprt *cb_xprt; /* referenced; NULL: none */
+	uint32_t minor; /* of the client's COMPOUNDs */
 	uint32_t cb_seq;
+	struct notices notices; /* to be sent when the slot is free */
+	unsigned nnotices;
 	bool cb_busy;
 	bool cb_wanted; /* the client asked for one */
 	bool cb_down;	/* and the last probe failed, or the connection is gone */
@@ -125,8 +131,7 @@ struct st {
 	int fd_r, fd_w;
 	/* ST_LOCK */
 	struct st *open;		/* referenced */
-	LIST_HEAD(, lock_range) ranges; /* obj->lock */
-	uint32_t nranges;		/* obj->lock */
+	struct lock_ranges ranges;	/* obj->lock */
 	LIST_ENTRY(st) obj_link;	/* obj->lock */
 };
 
@@ -171,6 +176,7 @@ struct state {
 	unsigned nclients, nsessions;
 	uint32_t cache_used; /* atomic; of STATE_MAX_CACHE, set aside for sessions */
 	struct obj_table *objs;
+	struct waits waits;
 	struct grace *grace; /* whom the state outlives; NULL: nobody, there is no grace period */
 	uint32_t nopens;     /* atomic: of all clients */
 	uint32_t max_opens;
@@ -292,8 +298,12 @@ struct lock_want {
 	uint32_t type; /* nfs_lock_type4 */
 	uint64_t first, last;
 };
-uint32_t lock_set(struct state *s, struct client *c, struct obj *o, const struct nfs4_lock_args *a,
-	struct nfs4_lock_res *r, uint8_t *denied_owner);
+bool lock_type_writes(uint32_t type);
+/* obj->lock is held: would the owner get it, as far as what others hold goes? */
+bool lock_free_locked(struct obj *o, uint64_t clientid, const struct nfs4_opaque *owner,
+	const struct lock_want *w);
+uint32_t lock_set(struct state *s, struct session *ses, struct obj *o,
+	const struct nfs4_lock_args *a, struct nfs4_lock_res *r, uint8_t *denied_owner);
 uint32_t lock_test(struct state *s, struct client *c, struct obj *o,
 	const struct nfs4_lockt_args *a, struct nfs4_lock_denied *d, uint8_t *denied_owner);
 /* The same for owners that have no open: NLM's. *d is filled in with NFS4ERR_DENIED. */

@@ -169,6 +169,7 @@ bool st_holds_any(struct client *c)
 
 void st_drop_all(struct state *s, struct client *c)
 {
+	waiter_forget(s, c);
 	for (uint32_t i = 0;; i++) {
 		struct obj *o;
 		struct st *st;
@@ -190,6 +191,8 @@ void st_drop_all(struct state *s, struct client *c)
 			lock_drop_locked(st);
 			LIST_REMOVE(st, obj_link);
 			pthread_mutex_unlock(&o->lock);
+			if (st->kind == ST_LOCK)
+				waiter_released(s, o);
 			st_put(s, st); /* the table's */
 		} else {
 			pthread_mutex_unlock(&o->lock);

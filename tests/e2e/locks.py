@@ -458,7 +458,7 @@ def many_ranges(dirs):
 def threads_of_one_process(dirs):
     """One thread waits; another one of the same process is not in its way, and lets others go on."""
     paths = fresh(dirs)
-    b = Actor(paths[1])
+    b, c = Actor(paths[1]), Actor(paths[1])
     equal(b.try_lock(W, 0, 10), 0)
     fd = os.open(paths[0], os.O_RDWR)
     lock_op(fd, fcntl.F_SETLK, W, 20, 10)
@@ -466,10 +466,11 @@ def threads_of_one_process(dirs):
     t.start()
     time.sleep(0.3)
     assert t.is_alive()
-    b.wait_lock(W, 20, 10)
-    assert not b.ended(0.2)
+    c.wait_lock(W, 20, 10)
+    assert not c.ended(0.2)
     lock_op(fd, fcntl.F_SETLK, U, 20, 10)
-    assert b.granted()
+    assert c.granted()
+    c.exit()
     equal(b.try_lock(U, 0, 10), 0)
     t.join(30)
     assert not t.is_alive()

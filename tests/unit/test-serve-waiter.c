@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * Who waits for a lock: contrib/serve/waiter, through COMPOUNDs.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "serve-env.h"
+
+#define RW OPEN4_SHARE_ACCESS_BOTH
+
+struct fix {
+	struct serve_env e;
+	struct nfs4_stateid open;
+	struct nfs_fh fh;
+	struct nfs4_stateid got; /* by the last LOCK that was granted */
+};
+
+static int setup(void **state)
+{
+	struct fix *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return -1;
+	env_init(&f->e);
+	env_mount(&f->e, "client");
+	assert_int_equal(env_open(&f->e, "f", true, RW, 0, "opener", &f->open, &f->fh), NFS4_OK);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fix *f = *state;
+
+	env_finish(&f->e);
+	free(f);
+	return 0;
+}
+
+static void put_putfh(struct fix *f)
+{
+	struct nfs4_putfh_args a = {.fh = f->fh};
+
+	nfs4_put_putfh_args(&f->e.args, &a);
+}
+
+static uint32_t lock(
+	struct fix *f, const char *owner, uint32_t type, uint64_t offset, uint64_t length)
+{
+	struct nfs4_lock_args a = {.type = type,
+		.offset = offset,
+		.length = length,
+		.new_owner = true,
+		.open_stateid = f->open,
+		.owner = {f->e.clientid, {(const uint8_t *)owner, (uint32_t)strlen(owner)}}};
+	struct nfs4_lock_res r;
+	uint32_t status;
+
+	env_begin(&f->e, true);
+	put_putfh(f);
+	nfs4_put_lock_args(&f->e.args, &a);
+	status = env_run(&f->e, 3);
+	if (status == NFS4_OK) {
+		env_expect(&f->e, OP_PUTFH, NFS4_OK);
+		env_expect(&f->e, OP_LOCK, NFS4_OK);
+		assert_int_equal(nfs4_get_lock_res(&f->e.res, status, &r), 0);
+		f->got = r.stateid;
+	}
+	return status;
+}
+
+static void unlock(struct fix *f, struct nfs4_stateid sid)
+{
+	struct nfs4_locku_args a = {
+		.type = WRITE_LT, .stateid = sid, .offset = 0, .length = NFS4_LENGTH_EOF};
+
+	a.stateid.seqid = 0;
+	env_begin(&f->e, true);
+	put_putfh(f);
+	nfs4_put_locku_args(&f->e.args, &a);
+	assert_int_equal(env_run(&f->e, 3), NFS4_OK);
+}
+
+/* The owners who are told, one letter each. */
+static const char *told(struct fix *f)
+{
+	static char names[300];
+	struct notices list;
+	struct notice *n;
+	unsigned count = 0;
+
+	waiter_take_notices(&f->e.sv.state, &list);
+	while ((n = STAILQ_FIRST(&list))) {
+		STAILQ_REMOVE_HEAD(&list, link);
+		assert_int_equal(n->clientid, f->e.clientid);
+		assert_memory_equal(&n->session, &f->e.session, sizeof(n->session));
+		assert_int_equal(n->fh.len, f->fh.len);
+		assert_memory_equal(n->fh.data, f->fh.data, f->fh.len);
+		names[count++] = (char)n->owner[0];
+		free(n);
+	}
+	names[count] = '\0';
+	return names;
+}
+
+static void the_oldest_is_told_and_served_first(void **state)
+{
+	struct fix *f = *state;
+	struct nfs4_stateid a, b;
+
+	assert_int_equal(lock(f, "A", WRITE_LT, 0, 10), NFS4_OK);
+	a = f->got;
+	assert_int_equal(lock(f, "X", WRITE_LT, 0, 10), NFS4ERR_DENIED); /* does not wait */
+	assert_int_equal(lock(f, "B", WRITEW_LT, 0, 5), NFS4ERR_DENIED);
+	assert_int_equal(lock(f, "C", READW_LT, 0, 5), NFS4ERR_DENIED);
+	assert_int_equal(lock(f, "D", WRITEW_LT, 5, 5), NFS4ERR_DENIED);
+	assert_int_equal(lock(f, "B", WRITEW_LT, 0, 5), NFS4ERR_DENIED); /* keeps its place */
+	assert_int_equal(f->e.sv.state.waits.n, 3);
+	assert_string_equal(told(f), "");
+	unlock(f, a);
+	assert_string_equal(told(f), "BD"); /* C must wait for B */
+	assert_int_equal(lock(f, "C", READW_LT, 0, 5), NFS4ERR_DENIED);
+	assert_int_equal(lock(f, "E", READW_LT, 0, 10), NFS4ERR_DENIED);
+	assert_string_equal(told(f), "");
+	assert_int_equal(lock(f, "B", WRITEW_LT, 0, 5), NFS4_OK);
+	b = f->got;
+	assert_int_equal(lock(f, "D", WRITEW_LT, 5, 5), NFS4_OK);
+	assert_int_equal(f->e.sv.state.waits.n, 2);
+	unlock(f, b);
+	assert_string_equal(told(f), "C");
+}
+
+static void who_does_not_wait_or_holds_something_is_served(void **state)
+{
+	struct fix *f = *state;
+	struct nfs4_stateid a, x;
+
+	assert_int_equal(lock(f, "A", WRITE_LT, 0, 10), NFS4_OK);
+	a = f->got;
+	assert_int_equal(lock(f, "H", READ_LT, 100, 1), NFS4_OK);
+	assert_int_equal(lock(f, "B", WRITEW_LT, 0, 10), NFS4ERR_DENIED);
+	unlock(f, a);
+	assert_string_equal(told(f), "B");
+	assert_int_equal(lock(f, "X", READ_LT, 0, 1), NFS4_OK);
+	x = f->got;
+	assert_int_equal(lock(f, "H", READW_LT, 0, 1), NFS4_OK);
+	unlock(f, f->got);
+	unlock(f, x);
+	assert_int_equal(lock(f, "B", WRITEW_LT, 0, 10), NFS4_OK);
+	assert_int_equal(f->e.sv.state.waits.n, 0);
+}
+
+static void a_downgrade_and_a_close_set_free_too(void **state)
+{
+	struct fix *f = *state;
+	struct nfs4_close_args ca = {.stateid = f->open};
+	struct nfs4_stateid other;
+	struct nfs_fh fh;
+
+	assert_int_equal(lock(f, "A", WRITE_LT, 0, 10), NFS4_OK);
+	assert_int_equal(lock(f, "B", READW_LT, 0, 10), NFS4ERR_DENIED);
+	assert_int_equal(lock(f, "C", WRITEW_LT, 0, 10), NFS4ERR_DENIED);
+	assert_int_equal(lock(f, "A", READ_LT, 0, 10), NFS4_OK);
+	assert_string_equal(told(f), "B");
+	/* C waits through another open, as the first one's locks end with it */
+	assert_int_equal(env_open(&f->e, "f", false, RW, 0, "second", &other, &fh), NFS4_OK);
+	env_begin(&f->e, true);
+	put_putfh(f);
+	ca.stateid.seqid = 0;
+	nfs4_put_close_args(&f->e.args, &ca);
+	assert_int_equal(env_run(&f->e, 3), NFS4_OK);
+	assert_string_equal(told(f), ""); /* it is B's turn */
+	f->open = other;
+	assert_int_equal(lock(f, "B", READW_LT, 0, 10), NFS4_OK);
+	unlock(f, f->got);
+	assert_string_equal(told(f), "C");
+}
+
+static void one_owner_through_two_opens(void **state)
+{
+	struct fix *f = *state;
+	struct nfs4_stateid first = f->open, a, b;
+	struct nfs_fh fh;
+
+	assert_int_equal(lock(f, "A", WRITE_LT, 0, 10), NFS4_OK);
+	a = f->got;
+	assert_int_equal(env_open(&f->e, "f", false, RW, 0, "second", &f->open, &fh), NFS4_OK);
+	assert_int_equal(lock(f, "A", READ_LT, 5, 10), NFS4_OK); /* replaces what overlaps */
+	b = f->got;
+	f->open = first;
+	assert_int_equal(lock(f, "B", READ_LT, 5, 5), NFS4_OK);
+	unlock(f, f->got);
+	unlock(f, b);
+	assert_int_equal(lock(f, "B", WRITE_LT, 5, 5), NFS4_OK);
+	assert_int_equal(lock(f, "B", READ_LT, 4, 1), NFS4ERR_DENIED);
+	unlock(f, a);
+	assert_int_equal(lock(f, "B", WRITE_LT, 0, 5), NFS4_OK);
+}
+
+static void the_list_is_bounded(void **state)
+{
+	struct fix *f = *state;
+	struct nfs4_stateid a;
+	struct session *ses;
+	char owner[16];
+
+	assert_int_equal(lock(f, "A", WRITE_LT, 0, 10), NFS4_OK);
+	a = f->got;
+	for (unsigned i = 0; i < WAITERS_OF_CLIENT + 50; i++) {
+		snprintf(owner, sizeof(owner), "W%u", i);
+		assert_int_equal(lock(f, owner, READW_LT, 0, 10), NFS4ERR_DENIED);
+	}
+	assert_int_equal(f->e.sv.state.waits.n, WAITERS_OF_CLIENT);
+	unlock(f, a);
+	assert_int_equal(strlen(told(f)), 32); /* at once */
+	ses = session_get(&f->e.sv.state, &f->e.session);
+	st_drop_all(&f->e.sv.state, ses->client);
+	session_put(&f->e.sv.state, ses);
+	assert_int_equal(f->e.sv.state.waits.n, 0);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(the_oldest_is_told_and_served_first),
+		TEST(who_does_not_wait_or_holds_something_is_served),
+		TEST(a_downgrade_and_a_close_set_free_too),
+		TEST(one_owner_through_two_opens),
+		TEST(the_list_is_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
