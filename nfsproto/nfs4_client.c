@@ -289,7 +289,7 @@ static void features(struct nfs4_client *c, const struct nfs4_attrs *a)
 	bool denies =
 		nfs4_bit(&a->mask, FATTR4_ACLSUPPORT) && !(a->aclsupport & ACL4_SUPPORT_ALLOW_ACL);
 
-	c->base.info.features = 0;
+	c->base.info.features = NFS_HAS_LOCKS;
 	/* whether the root has them says nothing of what is mounted below it on the server */
 	if (c->minor >= 2 && nfs4_bit(&c->supported, FATTR4_XATTR_SUPPORT))
 		c->base.info.features |= NFS_HAS_XATTR;
@@ -456,7 +456,6 @@ static void client_init(struct nfs4_client *c, const struct nfs_mount_params *p)
 	atomic_init(&c->next_owner, 1);
 	nfs4_lock_init(&c->locks);
 	nfs4_cb_init(&c->cb);
-	c->base.info.features |= NFS_HAS_LOCKS;
 }
 
 static void client_free(struct nfs4_client *c)
