@@ -17,6 +17,7 @@ struct name {
 	LIST_ENTRY(name) hash, in_dir, of_ino;
 	struct inode *dir, *ino;
 	uint64_t hashed, seen, until;
+	bool unsure; /* not for names_of() */
 	size_t len;
 	char s[];
 };
@@ -134,6 +135,7 @@ static struct name *add_locked(
 	e->ino = ino;
 	e->hashed = name_hash(n, dir, s, len);
 	e->seen = e->until = 0;
+	e->unsure = false;
 	e->len = len;
 	memcpy(e->s, s, len + 1);
 	LIST_INSERT_HEAD(chain_of(n, e->hashed), e, hash);
@@ -154,12 +156,13 @@ bool names_put(struct names *n, struct inode *dir, const char *name, struct inod
 	hash = name_hash(n, dir, name, len);
 	if (!dir->left && !ino->left) {
 		e = find_locked(n, dir, name, len, hash);
-		if (e && e->ino != ino) {
-			/* what is older than that is no news */
+		if (e && e->ino != ino)
+			e->seen = 0; /* what is older than that is no news */
+		if (e) {	     /* the first is the newest */
 			LIST_REMOVE(e, of_ino);
 			LIST_INSERT_HEAD(&ino->names_of, e, of_ino);
 			e->ino = ino;
-			e->seen = 0;
+			e->unsure = false;
 		}
 		if (!e)
 			e = add_locked(n, dir, name, len, ino);
@@ -182,6 +185,36 @@ bool names_get(struct names *n, struct inode *dir, const char *name, struct name
 		*out = (struct name_info){inode_ref(e->ino), e->seen, e->until};
 	pthread_mutex_unlock(&n->lock);
 	return e != NULL;
+}
+
+bool names_of(struct names *n, const struct inode *ino, struct inode **dir, char *name, size_t size)
+{
+	const struct name *e;
+	bool fits;
+
+	pthread_mutex_lock(&n->lock);
+	LIST_FOREACH (e, &ino->names_of, of_ino)
+		if (!e->unsure)
+			break;
+	fits = e && e->len < size;
+	if (fits) {
+		memcpy(name, e->s, e->len + 1);
+		*dir = inode_ref(e->dir);
+	}
+	pthread_mutex_unlock(&n->lock);
+	return fits;
+}
+
+void names_unsure(struct names *n, struct inode *ino)
+{
+	struct name *e;
+
+	pthread_mutex_lock(&n->lock);
+	LIST_FOREACH (e, &ino->names_of, of_ino) {
+		e->unsure = true;
+		e->seen = 0;
+	}
+	pthread_mutex_unlock(&n->lock);
 }
 
 void names_drop(struct names *n, struct inode *dir, const char *name)

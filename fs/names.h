@@ -42,6 +42,13 @@ struct name_info {
 /* What is known of a name; false: nothing. */
 bool names_get(struct names *n, struct inode *dir, const char *name, struct name_info *out);
 
+/* The name of ino that was put last, at most size bytes with its NUL, and a reference to the
+ * directory it is in; false: none is known. */
+bool names_of(
+	struct names *n, const struct inode *ino, struct inode **dir, char *name, size_t size);
+/* What names_of() said was wrong: it says none of the names of ino again that is not put again. */
+void names_unsure(struct names *n, struct inode *ino);
+
 /* The server has removed the name, and so does the kernel. */
 void names_drop(struct names *n, struct inode *dir, const char *name);
 /* The server has moved a name (the kernel moves what it believes with it). */

@@ -164,6 +164,74 @@ static void open_done(struct request *r)
 	open_ask(r);
 }
 
+static void open_by_handle(struct request *r)
+{
+	struct nfs_op *op = request_op(r, NFS_OPEN, open);
+
+	op->u.open.dir = r->inode->fh;
+	op->u.open.flags = r->file->flags & (O_ACCMODE | O_TRUNC | NFS_O_EXEC);
+	request_submit(r, open_done);
+}
+
+/* The name stands for something else by now, or for nothing: the kernel is to look it up again,
+ * which it does once for ESTALE. If it cannot, because it came here without a name, it is told by
+ * the handle the next time. */
+static void open_stale(struct request *r)
+{
+	names_unsure(inode_table_names(r->fs->inodes), r->inode);
+	request_end(r, -ESTALE);
+}
+
+static void open_other_closed(struct request *r)
+{
+	open_stale(r);
+}
+
+static bool same_handle(const struct nfs_fh *a, const struct nfs_fh *b)
+{
+	return a->len == b->len && !memcmp(a->data, b->data, a->len);
+}
+
+static void open_named_done(struct request *r)
+{
+	struct nfs_op *op = &r->first.op;
+	struct nfs_open *other;
+
+	switch (op->error) {
+	case 0:
+		if (same_handle(&op->u.open.fh, &r->inode->fh)) {
+			open_done(r);
+			return;
+		}
+		other = op->u.open.open;
+		free(r->file);
+		r->file = NULL;
+		request_keep_going(r);
+		request_op(r, NFS_CLOSE, close)->u.close.open = other;
+		request_submit(r, open_other_closed);
+		return;
+	case -ENOENT:
+	case -EISDIR:
+	case -ELOOP:
+	case -EINVAL:
+	case -ENOTDIR:
+	case -ESTALE:
+		free(r->file);
+		r->file = NULL;
+		open_stale(r);
+		return;
+	case -EACCES:
+	case -EPERM:
+		open_by_handle(r); /* perhaps it is only the directory that is shut */
+		return;
+	default:
+		open_done(r);
+	}
+}
+
+/* The kernel says what to open by its inode, and may have believed a name for a while. Over NFSv4
+ * the name can be opened just as well as the handle, and then it is the server that says what it
+ * stands for. */
 void ops_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct fs *fs = fs_of(req);
@@ -178,10 +246,16 @@ void ops_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		request_end(r, -ENOMEM);
 		return;
 	}
+	if (fs->info.vers_major < 4 || !names_of(inode_table_names(fs->inodes), r->inode,
+					       &r->inode2, r->name, sizeof(r->name))) {
+		open_by_handle(r);
+		return;
+	}
 	op = request_op(r, NFS_OPEN, open);
-	op->u.open.dir = r->inode->fh;
+	op->u.open.dir = r->inode2->fh;
+	op->u.open.name = (struct nfs_name){r->name, (uint32_t)strlen(r->name)};
 	op->u.open.flags = fi->flags & (O_ACCMODE | O_TRUNC | NFS_O_EXEC);
-	request_submit(r, open_done);
+	request_submit(r, open_named_done);
 }
 
 static void create_done(struct request *r)

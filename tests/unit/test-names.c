@@ -100,6 +100,37 @@ static void older_news_do_not_make_a_name_older(void **state)
 	inode_unref(info.ino);
 }
 
+static void the_name_put_last_is_that_of_the_inode(void **state)
+{
+	struct inode *dir = get(1, NFS_DIR), *file = get(2, NFS_REG), *at = NULL;
+	char name[8];
+
+	assert_false(names_of(n, file, &at, name, sizeof(name)));
+	names_put(n, dir, "a", file, 1, 0);
+	names_put(n, root, "b", file, 1, 0);
+	assert_true(names_of(n, file, &at, name, sizeof(name)));
+	assert_string_equal(name, "b");
+	assert_ptr_equal(at, root);
+	inode_unref(at);
+	names_put(n, dir, "a", file, 1, 0);
+	assert_true(names_of(n, file, &at, name, sizeof(name)));
+	assert_string_equal(name, "a");
+	assert_ptr_equal(at, dir);
+	inode_unref(at);
+	assert_false(names_of(n, file, &at, name, 1));
+	names_drop(n, dir, "a");
+	assert_true(names_of(n, file, &at, name, 2));
+	assert_string_equal(name, "b");
+	inode_unref(at);
+	names_put(n, dir, "a", file, 1, 0);
+	names_unsure(n, file);
+	assert_false(names_of(n, file, &at, name, sizeof(name)));
+	names_put(n, root, "b", file, 1, 0);
+	assert_true(names_of(n, file, &at, name, sizeof(name)));
+	assert_string_equal(name, "b");
+	inode_unref(at);
+}
+
 static void names_go_with_their_inodes(void **state)
 {
 	struct inode *dir = get(1, NFS_DIR), *file = get(2, NFS_REG);
@@ -230,6 +261,7 @@ int main(void)
 		TEST(a_name_is_found_in_its_directory_only),
 		TEST(a_name_that_stands_for_another_file_is_new),
 		TEST(older_news_do_not_make_a_name_older),
+		TEST(the_name_put_last_is_that_of_the_inode),
 		TEST(names_go_with_their_inodes),
 		TEST(a_moved_name_takes_its_time_along),
 		TEST(moving_to_another_name_of_the_file_moves_nothing),
