@@ -156,6 +156,8 @@ static void end(struct nfs3_nlm *n, struct nfs_op *op, int error)
 {
 	pthread_mutex_lock(&n->lock);
 	n->current = NULL;
+	if (error == -EINTR && !op->be.v3.cancelled)
+		error = -ENOTCONN; /* stopped by the end of the mount, not by its caller */
 	pthread_mutex_unlock(&n->lock);
 	op->error = error;
 	op->done(op);
@@ -279,7 +281,10 @@ static void run_lock(struct nfs3_client *c, struct nfs_op *op)
 	end(n, op, rc ? rc : status_errno(status));
 	if (rc == -EINTR || rc == -ETIMEDOUT) { /* it may have been granted */
 		clear_stop(n);
-		restore(c, ctx, start, last);
+		if (gave_up(n)) /* the mount ends: cleared with all the others */
+			lock_ranges_set(&ctx->ranges, start, last, write);
+		else
+			restore(c, ctx, start, last);
 	}
 	ctx_put(ctx);
 }
@@ -306,11 +311,13 @@ static void run_unlock(struct nfs3_client *c, struct nfs_op *op)
 		again(n, op, GRACE_MS);
 		return;
 	}
-	lock_ranges_clear(&ctx->ranges, start, last);
 	end(n, op, rc ? rc : status_errno(status));
-	if (rc == -EINTR || rc == -ETIMEDOUT) {
+	if (rc == -EINTR || rc == -ETIMEDOUT)
 		clear_stop(n);
-		restore(c, ctx, start, last);
+	if (!gave_up(n)) { /* else cleared at the end of the mount */
+		lock_ranges_clear(&ctx->ranges, start, last);
+		if (rc == -EINTR || rc == -ETIMEDOUT)
+			restore(c, ctx, start, last);
 	}
 	ctx_put(ctx);
 	hurry(n, &fh);

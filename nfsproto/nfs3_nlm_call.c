@@ -196,12 +196,15 @@ int nfs3_nlm_connect(struct nfs3_client *c)
 	}
 	if (n->rpc)
 		return 0;
+	if (atomic_load_explicit(&n->stop, memory_order_relaxed))
+		return -EINTR; /* who knows whether it would have answered */
 	n->retry_ns = nfs3_now_ns() + RETRY_NS;
 	log_warn("%s: the server's lock manager (NLM version 4) cannot be reached: %s; programs "
 		 "that "
 		 "lock files fail with ENOLCK: start it, or mount with the nolock option",
 		c->server,
 		rc == -EPROTONOSUPPORT ? "it is not registered with the portmapper"
+		: rc == -ENOTCONN      ? "neither it nor a portmapper answers"
 				       : strerror(-rc));
 	return -ENOLCK;
 }

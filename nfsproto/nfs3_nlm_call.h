@@ -13,7 +13,8 @@
 #include "nfsproto/nlm4_xdr.h"
 
 /* Connects unless there is a connection. The lock manager is looked for on the NFS port if MOUNT
- * was found there, else at the portmapper. 0, or -ENOLCK: none can be reached, which is logged. */
+ * was found there, else at the portmapper. 0, or -ENOLCK: none can be reached, which is logged;
+ * -EINTR: stopped. */
 int nfs3_nlm_connect(struct nfs3_client *c);
 
 int nfs3_nlm_lock(struct nfs3_client *c, const struct nfs3_lock_ctx *ctx, uint64_t start,

@@ -328,9 +328,11 @@ static void a_cancelled_op_ends(void **state)
 	fix3_wait(&sem);
 	assert_int_equal(op.error, -EINTR);
 
+	pthread_mutex_lock(&f->m.lock);
 	f->m.silent[NFS3PROC_GETATTR] = false;
 	f->m.fails[NFS3PROC_GETATTR].status = NFS3ERR_JUKEBOX;
 	f->m.fails[NFS3PROC_GETATTR].times = UINT32_MAX;
+	pthread_mutex_unlock(&f->m.lock);
 	fix3_start(f, &op, &sem);
 	nfs_cancel(&op);
 	fix3_wait(&sem);
