@@ -461,6 +461,48 @@ unsigned inode_attr_timeout(struct inode *ino, uint64_t change, unsigned min, un
 	return timeout;
 }
 
+void inode_told(struct inode *ino, const struct nfs_attr *attr)
+{
+	atomic_store_explicit(&ino->told, attr->change, memory_order_relaxed);
+	atomic_store_explicit(&ino->told_size, attr->size, memory_order_relaxed);
+	atomic_fetch_add_explicit(&ino->told_count, 1, memory_order_relaxed);
+}
+
+void inode_told_end(struct inode *ino, uint64_t end)
+{
+	uint64_t size = atomic_load_explicit(&ino->told_size, memory_order_relaxed);
+
+	while (size < end && !atomic_compare_exchange_weak(&ino->told_size, &size, end))
+		;
+}
+
+/* A name that was given away shows in the file: it has no more names, or its ctime moved when its
+ * mtime did not. (After a write they are the same.) */
+static bool name_in_doubt(struct inode *ino, const struct nfs_attr *attr)
+{
+	if (attr->nlink == 0)
+		return !atomic_load(&ino->is_silly);
+	return atomic_load(&ino->told) != attr->change &&
+	       (attr->ctime.tv_sec != attr->mtime.tv_sec ||
+		       attr->ctime.tv_nsec != attr->mtime.tv_nsec);
+}
+
+bool inode_renew_name(struct inode *ino, const struct nfs_attr *attr, bool append, int pid)
+{
+	unsigned count = atomic_load(&ino->told_count);
+	bool renew =
+		name_in_doubt(ino, attr) || (append && attr->size != atomic_load(&ino->told_size));
+
+	if (!renew)
+		return false;
+	pthread_mutex_lock(&ino->lock);
+	renew = ino->renamed_for != pid || ino->renamed_at != count;
+	ino->renamed_for = pid;
+	ino->renamed_at = count;
+	pthread_mutex_unlock(&ino->lock);
+	return renew;
+}
+
 bool inode_keep_cache(struct inode *ino, uint64_t change)
 {
 	bool keep;

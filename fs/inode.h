@@ -56,9 +56,11 @@ struct inode {
 	/* When attributes last changed through this mount, on inode_clock(): listed attributes that
 	 * are older must not be believed. */
 	_Atomic uint64_t touched;
-	_Atomic uint64_t told;	 /* the change attribute of what the kernel was told last */
-	atomic_bool is_silly;	 /* its last name is a silly one: shown with no links */
-	atomic_uint taking_back; /* what notify has to do for this directory */
+	_Atomic uint64_t told;	    /* the change attribute of what the kernel was told last */
+	_Atomic uint64_t told_size; /* the size that it believes in, its own writes included */
+	atomic_uint told_count;	    /* how often it was told anything */
+	atomic_bool is_silly;	    /* its last name is a silly one: shown with no links */
+	atomic_uint taking_back;    /* what notify has to do for this directory */
 
 	LIST_HEAD(, name) names_in, names_of; /* names.c, under its lock */
 	bool left;			      /* names.c */
@@ -72,6 +74,8 @@ struct inode {
 	uint64_t timeout_at;  /* when that began to hold; 0: never asked */
 	uint64_t timeout_of;  /* the change attribute then */
 	unsigned nopen;
+	int renamed_for;     /* inode_renew_name(): the process that asked last, */
+	unsigned renamed_at; /* and told_count then */
 	bool have_change;
 	uint64_t change; /* the change attribute that the kernel's cached pages belong to */
 	bool dirty;	 /* there is unstable data */
@@ -146,6 +150,15 @@ bool inode_known_access(struct inode *ino, const struct rpc_cred *cred, uint32_t
  * believed: min at first and after each change, then twice as long each time that they were asked
  * for again and had not changed, at most max (acregmin etc. in nfs(5)). */
 unsigned inode_attr_timeout(struct inode *ino, uint64_t change, unsigned min, unsigned max);
+
+/* At open, which has brought attr: must the kernel look the name up again first? It opens what a
+ * name stood for when it was looked up; another client may have given the name to another file
+ * since then, or made the file longer, and the kernel appends at the end that it knows of. Not said
+ * twice in a row to one process, which may have the file without its name (/proc/self/fd). */
+bool inode_renew_name(struct inode *ino, const struct nfs_attr *attr, bool append, int pid);
+/* The kernel was told attr, or has itself written up to end. */
+void inode_told(struct inode *ino, const struct nfs_attr *attr);
+void inode_told_end(struct inode *ino, uint64_t end);
 
 /* At open: may the kernel keep the pages that it has? change: the change attribute as of this
  * open.*/

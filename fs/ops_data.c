@@ -218,6 +218,7 @@ static void write_reply(struct request *r)
 		request_end(r, r->error);
 		return;
 	}
+	inode_told_end(r->file->inode, r->offset + n);
 	fuse = request_take_fuse(r);
 	request_free(r);
 	fuse_reply_write(fuse, n);

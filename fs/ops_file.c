@@ -148,6 +148,18 @@ static void open_ask(struct request *r)
 	request_submit_parts(r, open_asked);
 }
 
+static bool open_by_old_name(struct request *r)
+{
+	struct inode *ino = r->inode;
+
+	if (!inode_renew_name(ino, &r->first.op.u.open.attr, r->file->flags & O_APPEND,
+		    fuse_req_ctx(r->fuse)->pid))
+		return false;
+	names_doubt_all(inode_table_names(r->fs->inodes), ino);
+	inode_doubt(ino);
+	return true;
+}
+
 static void open_done(struct request *r)
 {
 	struct nfs_op *op = &r->first.op;
@@ -158,9 +170,16 @@ static void open_done(struct request *r)
 		request_end(r, op->error);
 		return;
 	}
-	if (f->flags & O_TRUNC)
+	if (f->flags & O_TRUNC) {
 		inode_touch(r->inode);
+		atomic_store(&r->inode->told_size, 0);
+	}
 	file_opened(r->fs, f, r->inode, op->u.open.open);
+	if (!(f->flags & O_TRUNC) && open_by_old_name(r)) {
+		/* the kernel looks all names of the path up again, and opens what it has found */
+		file_close(r->fs, f, r, -ESTALE);
+		return;
+	}
 	open_ask(r);
 }
 

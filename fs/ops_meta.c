@@ -37,7 +37,7 @@ void ops_init(void *userdata, struct fuse_conn_info *conn)
 
 void ops_stat(struct inode *ino, const struct nfs_attr *a, struct stat *st)
 {
-	atomic_store_explicit(&ino->told, a->change, memory_order_relaxed);
+	inode_told(ino, a);
 	attr_to_stat(a, st);
 	st->st_ino = ino->number;
 	if (atomic_load_explicit(&ino->is_silly, memory_order_relaxed) && st->st_nlink)

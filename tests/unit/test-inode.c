@@ -198,6 +198,46 @@ static void pages_are_kept_while_the_change_attribute_stays(void **state)
 	inode_table_free(t);
 }
 
+/* The name is asked for anew once, when the file may be another's by now, or longer. */
+static void names_are_renewed_at_open(void **state)
+{
+	struct inode_table *t = table();
+	struct inode *a = get(t, 1);
+	struct nfs_attr at = {.nlink = 1, .change = 5, .size = 10};
+
+	inode_told(a, &at);
+	assert_false(inode_renew_name(a, &at, false, 1));
+	assert_false(inode_renew_name(a, &at, true, 1));
+	/* written by another client: only who appends must know the end */
+	at.change = 6;
+	at.size = 20;
+	assert_false(inode_renew_name(a, &at, false, 1));
+	assert_true(inode_renew_name(a, &at, true, 1));
+	assert_false(inode_renew_name(a, &at, true, 1)); /* it did not help */
+	assert_true(inode_renew_name(a, &at, true, 2));
+	inode_told(a, &at);
+	assert_false(inode_renew_name(a, &at, true, 1));
+	/* its own writes move the end that the kernel knows */
+	at.size = 30;
+	at.change = 7;
+	inode_told_end(a, 30);
+	inode_told_end(a, 25);
+	assert_false(inode_renew_name(a, &at, true, 1));
+	/* renamed: ctime alone moves */
+	at.ctime.tv_nsec = 1;
+	at.change = 8;
+	assert_true(inode_renew_name(a, &at, false, 1));
+	inode_told(a, &at);
+	assert_false(inode_renew_name(a, &at, false, 1));
+	/* removed by another client, or by this one */
+	at.nlink = 0;
+	assert_true(inode_renew_name(a, &at, false, 1));
+	inode_told(a, &at);
+	atomic_store(&a->is_silly, true);
+	assert_false(inode_renew_name(a, &at, false, 1));
+	inode_table_free(t);
+}
+
 static const uint8_t boot1[NFS_VERF_SIZE] = {1}, boot2[NFS_VERF_SIZE] = {2};
 
 static void committed_data_is_safe(void **state)
@@ -267,6 +307,7 @@ int main(void)
 		cmocka_unit_test(many_are_found_again),
 		cmocka_unit_test(threads_may_look_up_and_forget),
 		cmocka_unit_test(pages_are_kept_while_the_change_attribute_stays),
+		cmocka_unit_test(names_are_renewed_at_open),
 		cmocka_unit_test(committed_data_is_safe),
 		cmocka_unit_test(a_restart_before_commit_is_seen),
 		cmocka_unit_test(writes_during_a_commit_need_another),
