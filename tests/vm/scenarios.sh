@@ -26,4 +26,5 @@ same_transcripts() {
         "#"*) echo "$line" ;;
         esac
     done <"/vm/compare"
+    grep -q '^1\.\.' /vm/compare || not_ok "$label: the transcripts are compared"
 }
