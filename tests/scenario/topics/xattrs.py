@@ -4,19 +4,24 @@
 from scenario import *
 
 
+def names(path):
+    """Those of users: NFS shows its ACLs by a name as well."""
+    return sorted(n for n in os.listxattr(path) if n.startswith("user."))
+
+
 @scenario
 def user(s):
     write_file("f")
-    s.call("list of none", os.listxattr, "f")
+    s.call("list of none", names, "f")
     s.call("get of none", os.getxattr, "f", "user.a")
     s.call("set", os.setxattr, "f", "user.a", b"value")
     s.call("get", os.getxattr, "f", "user.a")
-    s.call("list", os.listxattr, "f")
+    s.call("list", names, "f")
     s.call("set empty", os.setxattr, "f", "user.empty", b"")
     s.call("get empty", os.getxattr, "f", "user.empty")
     s.call("set binary", os.setxattr, "f", "user.bin", bytes(range(256)))
     s.call("get binary", os.getxattr, "f", "user.bin")
-    s.call("list three", lambda: sorted(os.listxattr("f")))
+    s.call("list three", lambda: names("f"))
     s.call("replace", os.setxattr, "f", "user.a", b"other", os.XATTR_REPLACE)
     s.call("replace what is missing", os.setxattr, "f", "user.b", b"x", os.XATTR_REPLACE)
     s.call("create", os.setxattr, "f", "user.b", b"x", os.XATTR_CREATE)
@@ -25,7 +30,7 @@ def user(s):
     s.call("remove", os.removexattr, "f", "user.a")
     s.call("remove again", os.removexattr, "f", "user.a")
     s.call("get removed", os.getxattr, "f", "user.a")
-    s.call("list then", lambda: sorted(os.listxattr("f")))
+    s.call("list then", lambda: names("f"))
 
 
 @scenario
@@ -54,7 +59,7 @@ def kinds(s):
     s.call("fifo", os.setxattr, "p", "user.a", b"x")
     s.call("symlink", lambda: os.setxattr("l", "user.a", b"x", follow_symlinks=False))
     s.call("through a symlink", os.setxattr, "l", "user.b", b"through")
-    s.call("list", lambda: sorted(os.listxattr("d")))
+    s.call("list", lambda: names("d"))
     s.call("missing", os.setxattr, "no", "user.a", b"x")
     fd = s.open("open", "d", os.O_RDONLY)
     s.call("by descriptor", os.getxattr, fd, "user.b")
@@ -85,8 +90,8 @@ def many(s):
     write_file("f")
     for i in range(40):
         os.setxattr("f", f"user.attribute{i}", b"x" * i)
-    s.call("list", lambda: len(os.listxattr("f")))
-    s.call("values", lambda: sum(len(os.getxattr("f", n)) for n in os.listxattr("f")))
+    s.call("list", lambda: len(names("f")))
+    s.call("values", lambda: sum(len(os.getxattr("f", n)) for n in names("f")))
 
 
 @scenario(root=True)
