@@ -41,7 +41,8 @@ struct fs {
 	uint64_t silly_left;	    /* how many of those have ended so far */
 	SLIST_HEAD(, request) rmdirs; /* waiting for that, by request.free */
 	atomic_bool init_done;
-	bool kills_priv; /* set before INIT is answered: tell the kernel, see mount.c */
+	bool sends_umask; /* set likewise: the kernel leaves modes as they were given */
+	bool kills_priv;  /* set before INIT is answered: tell the kernel, see mount.c */
 	struct request_pool requests;
 	pthread_mutex_t handles_lock;
 	LIST_HEAD(, handle) handles; /* handles_lock: of open files and directories */

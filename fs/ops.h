@@ -107,6 +107,9 @@ struct silly {
 
 /* The kernel is about to be told a as the attributes of ino: for how many seconds. */
 double ops_attr_timeout(const struct fs *fs, struct inode *ino, const struct nfs_attr *a);
+/* The mode of what is to be made, with the caller's umask beside it where the server wants to know
+ * that (RFC 8275), but for symbolic links, which have none. */
+void ops_set_mode(fuse_req_t req, struct nfs_sattr *set, mode_t mode, bool is_link);
 /* Attributes of ino as stat(2) shows them, for telling the kernel. */
 void ops_stat(struct inode *ino, const struct nfs_attr *a, struct stat *st);
 /* The server was asked for attributes of ino at `seen`: notes them, and has the kernel doubt what

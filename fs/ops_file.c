@@ -334,8 +334,7 @@ void ops_create(
 	r->inode2 = inode_ref(inode_of(fs->inodes, parent));
 	op->u.open.dir = r->inode2->fh;
 	op->u.open.flags = (fi->flags & (O_ACCMODE | O_TRUNC | O_EXCL)) | O_CREAT;
-	op->u.open.set.mask = NFS_SET_MODE;
-	op->u.open.set.mode = mode & 07777;
+	ops_set_mode(req, &op->u.open.set, mode, false);
 	request_submit(r, create_done);
 }
 

@@ -30,9 +30,22 @@ void ops_init(void *userdata, struct fuse_conn_info *conn)
 	/* Set-ID bits go when a file is written or changes hands: the server sees to that, and the
 	 * kernel must not try to in the name of whoever writes. */
 	fs->kills_priv = conn->capable & FUSE_CAP_HANDLE_KILLPRIV;
+	fs->sends_umask = conn->capable & FUSE_CAP_DONT_MASK && fs->info.features & NFS_HAS_UMASK;
+	if (fs->sends_umask)
+		conn->want |= FUSE_CAP_DONT_MASK;
 	log_ctrl("kernel speaks FUSE %u.%u, requests of up to %u bytes", conn->proto_major,
 		conn->proto_minor, conn->max_write);
 	atomic_store(&fs->init_done, true);
+}
+
+void ops_set_mode(fuse_req_t req, struct nfs_sattr *set, mode_t mode, bool is_link)
+{
+	set->mask = NFS_SET_MODE;
+	set->mode = mode & 07777;
+	if (!fs_of(req)->sends_umask || is_link)
+		return;
+	set->mask |= NFS_SET_UMASK;
+	set->umask = fuse_req_ctx(req)->umask & 0777;
 }
 
 void ops_stat(struct inode *ino, const struct nfs_attr *a, struct stat *st)

@@ -45,8 +45,7 @@ static struct request *create_begin(
 	op = request_op(r, NFS_CREATE, create);
 	op->u.create.dir = r->inode2->fh;
 	op->u.create.type = type;
-	op->u.create.set.mask = NFS_SET_MODE;
-	op->u.create.set.mode = mode & 07777;
+	ops_set_mode(req, &op->u.create.set, mode, type == NFS_LNK);
 	if (!request_set_name(r->name, &op->u.create.name, name)) {
 		request_end(r, -ENAMETOOLONG);
 		return NULL;
@@ -91,8 +90,7 @@ static void make_regular(fuse_req_t req, fuse_ino_t parent, const char *name, mo
 	r->inode2 = inode_ref(inode_of(fs->inodes, parent));
 	p->op.u.open.dir = r->inode2->fh;
 	p->op.u.open.flags = O_WRONLY | O_CREAT | O_EXCL;
-	p->op.u.open.set.mask = NFS_SET_MODE;
-	p->op.u.open.set.mode = mode & 07777;
+	ops_set_mode(req, &p->op.u.open.set, mode, false);
 	if (!request_set_name(r->name, &p->op.u.open.name, name)) {
 		request_end(r, -ENAMETOOLONG);
 		return;

@@ -293,6 +293,10 @@ static void features(struct nfs4_client *c, const struct nfs4_attrs *a)
 	/* whether the root has them says nothing of what is mounted below it on the server */
 	if (c->minor >= 2 && nfs4_bit(&c->supported, FATTR4_XATTR_SUPPORT))
 		c->base.info.features |= NFS_HAS_XATTR;
+	if (c->minor >= 2 && nfs4_bit(&c->supported, FATTR4_MODE_UMASK))
+		c->base.info.features |= NFS_HAS_UMASK;
+	c->excl_umask = nfs4_bit(&a->mask, FATTR4_SUPPATTR_EXCLCREAT) &&
+			nfs4_bit(&a->exclcreat, FATTR4_MODE_UMASK);
 	if (nfs4_bit(&c->supported, FATTR4_ACL) && !denies)
 		c->base.info.features |= NFS_HAS_ACL;
 	if (c->read_plus && c->minor >= 2 && c->base.info.rsize > READ_PLUS_MAX)

@@ -28,6 +28,14 @@ static bool truncates_after(const struct nfs_op *op)
 	return (op->u.open.flags & O_TRUNC) && !(op->u.open.flags & O_CREAT);
 }
 
+/* The mode as it is without the help of the server. */
+static void mask_mode(struct nfs_sattr *set)
+{
+	if (set->mask & NFS_SET_UMASK)
+		set->mode &= ~set->umask;
+	set->mask &= ~NFS_SET_UMASK;
+}
+
 static void open_verifier(
 	const struct nfs4_client *c, const struct nfs_open *o, uint8_t verf[NFS4_VERIFIER_SIZE])
 {
@@ -68,6 +76,8 @@ void nfs4_put_op_open(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp
 			a.mode = EXCLUSIVE4_1;
 			open_verifier(c, o, a.verf);
 			set.mask &= ~EXCL_LATER;
+			if (!c->excl_umask)
+				mask_mode(&set);
 		} else if (op->u.open.flags & O_TRUNC) {
 			set.mask |= NFS_SET_SIZE;
 			set.size = 0;
@@ -133,7 +143,7 @@ static uint32_t excl_missing(const struct nfs_op *op, const struct nfs4_bitmap *
 	uint32_t mask = op->u.open.set.mask;
 
 	for (uint32_t bit = 1; bit <= NFS_SET_MTIME_NOW; bit <<= 1) {
-		struct nfs4_bitmap b = nfs4_sattr_bits(bit), both;
+		struct nfs4_bitmap b = nfs4_sattr_bits(bit | (mask & NFS_SET_UMASK)), both;
 
 		if (!(mask & bit) || (bit & EXCL_LATER))
 			continue;
@@ -141,11 +151,9 @@ static uint32_t excl_missing(const struct nfs_op *op, const struct nfs4_bitmap *
 		if (!nfs4_bits_none(&both))
 			mask &= ~bit;
 	}
-	if (nfs4_bit(attrset, FATTR4_TIME_ACCESS) ||
-		nfs4_bit(attrset, FATTR4_TIME_ACCESS_SET))
+	if (nfs4_bit(attrset, FATTR4_TIME_ACCESS) || nfs4_bit(attrset, FATTR4_TIME_ACCESS_SET))
 		mask |= mask & NFS_SET_ATIME ? 0 : NFS_SET_ATIME_NOW;
-	if (nfs4_bit(attrset, FATTR4_TIME_MODIFY) ||
-		nfs4_bit(attrset, FATTR4_TIME_MODIFY_SET))
+	if (nfs4_bit(attrset, FATTR4_TIME_MODIFY) || nfs4_bit(attrset, FATTR4_TIME_MODIFY_SET))
 		mask |= mask & NFS_SET_MTIME ? 0 : NFS_SET_MTIME_NOW;
 	return mask;
 }
@@ -177,7 +185,10 @@ int nfs4_get_op_open(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply
 		nfs4_deleg_return(c, op, &o->fh, &res.deleg.stateid);
 	rc = get_open_rest(op, r);
 	if (rc == 0 && (op->u.open.flags & O_EXCL) && (op->u.open.flags & O_CREAT)) {
+		if (!c->excl_umask)
+			mask_mode(&op->u.open.set);
 		op->u.open.set.mask = excl_missing(op, &res.attrset);
+		mask_mode(&op->u.open.set); /* SETATTR takes no umask (RFC 8275) */
 		if (op->u.open.set.mask == 0)
 			return 0;
 		if (nfs4_reply_end(r))

@@ -422,6 +422,7 @@ struct nfs_mount_params {
 #define NFS_HAS_LOCKS (1u << 0)
 #define NFS_HAS_XATTR (1u << 1)
 #define NFS_HAS_ACL   (1u << 2)
+#define NFS_HAS_UMASK (1u << 3) /* NFS_SET_UMASK may be used */
 
 struct nfs_client_info {
 	struct rpc_client_info rpc;
