@@ -10,8 +10,10 @@
  *
  *     user's OPEN --> own op OPEN --> user there:  linked into c->opens, user answered
  *                                 \-> user gone:   own op CLOSE --> freed
+ *                   own op no answer: user told, OPEN again without making anything, CLOSE
  *     user's CLOSE -> own op CLOSE -> unlinked, user (if still there) answered, reference dropped
- *                                 \-> the client stops, or no answer: stays linked
+ *                                 |-> no answer: user told, again
+ *                                 \-> the client stops: stays linked
  *     unmounting ---> own op CLOSE for all that is linked
  *
  * c->nown counts own ops until they have taken their last look at anything; unmounting waits for
@@ -84,6 +86,8 @@ struct nfs4_stateid nfs4_open_stateid(struct nfs_op *op, struct nfs_open *o)
 	return id;
 }
 
+#define UNANSWERED_MS 3000 /* before the next attempt */
+
 /* --- OPEN and CLOSE ------------------------------------------------------------------------ */
 
 static struct nfs_op *take_user(struct nfs4_client *c, struct nfs_open *o)
@@ -123,6 +127,30 @@ void nfs4_own_ended(struct nfs4_client *c)
 	pthread_mutex_unlock(&c->slots.lock);
 }
 
+/* The server has not answered (a soft mount does not wait for ever): the user, if there is one,
+ * hears that, and own goes on alone. False: the client stops. */
+static bool unanswered(struct nfs4_client *c, const struct nfs_op *own)
+{
+	bool stopping;
+
+	pthread_mutex_lock(&c->slots.lock);
+	stopping = c->stopping;
+	pthread_mutex_unlock(&c->slots.lock);
+	return (own->error == -ETIMEDOUT || own->error == -ENOTCONN) && !stopping;
+}
+
+static void try_again(struct nfs4_client *c, struct nfs_op *own, struct nfs_op *user)
+{
+	int error = own->error;
+
+	own->tries = 0;
+	nfs4_state_delay(c, own, UNANSWERED_MS);
+	if (user) {
+		user->error = error;
+		user->done(user);
+	}
+}
+
 static void close_done(struct nfs_op *own)
 {
 	struct nfs4_client *c = nfs4_client(own->client);
@@ -130,8 +158,12 @@ static void close_done(struct nfs_op *own)
 	struct nfs_op *user = take_user(c, o);
 	int error = own->error;
 
-	if (error && error != -ENOTCONN)
+	if (error && error != -ENOTCONN && (user || error != -ETIMEDOUT))
 		log_warn("%s: CLOSE failed: %s", c->server, strerror(-error));
+	if (unanswered(c, own)) {
+		try_again(c, own, user);
+		return;
+	}
 	if (error != -ENOTCONN && error != -ETIMEDOUT) {
 		unlink_open(c, o);
 		nfs4_open_unref(o);
@@ -179,7 +211,9 @@ static void open_done(struct nfs_op *own)
 {
 	struct nfs4_client *c = nfs4_client(own->client);
 	struct nfs_open *o = container_of(own, struct nfs_open, own);
-	bool have_state = o->gen > 0 && own->be.v4.kind != NFS4_K_OPEN_UNDO;
+	bool again = unanswered(c, own);
+	/* a CLOSE after it that was not answered is to be sent again */
+	bool have_state = o->gen > 0 && (own->be.v4.kind != NFS4_K_OPEN_UNDO || again);
 	struct nfs_op *user;
 	int error = own->error;
 
@@ -194,6 +228,13 @@ static void open_done(struct nfs_op *own)
 		o->close_wanted = !user || error;
 	}
 	pthread_mutex_unlock(&c->slots.lock);
+	if (again && !have_state) {
+		/* The server may have opened it: once it answers the same owner opens the same file
+		 * again, only to close it. Nothing is made or truncated by that. */
+		own->u.open.flags &= O_ACCMODE;
+		try_again(c, own, user);
+		return;
+	}
 	if (user && !error) {
 		user->u.open.open = o;
 		user->u.open.fh = own->u.open.fh;

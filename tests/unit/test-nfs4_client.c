@@ -305,6 +305,51 @@ static void test_tiny_io(void **state)
 	assert_int_equal(info.wsize, 1024);
 }
 
+/* On a soft mount a server that answers too late leaves no open file behind. */
+static void test_soft_open_and_close(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_mount_params p = {.proto = RPC_TCP,
+		.host = "127.0.0.1",
+		.port = rpc_server_port(f->srv.server),
+		.export = "/",
+		.vers_major = 4,
+		.vers_minor = 1,
+		.pool = f->pool,
+		.connect_ms = 1000,
+		.timeo_ms = 300,
+		.soft = true};
+	struct nfs_op op = {.type = NFS_OPEN};
+	struct err e = {.kind = ERR_NONE};
+	struct nfs_open *open;
+	struct nfs_fh fh;
+
+	f->nfs = nfs_client_new(&p, &e);
+	assert_non_null(f->nfs);
+	nfs_client_root(f->nfs, &f->root, NULL);
+	op.u.open.dir = f->root;
+	op.u.open.name = (struct nfs_name){"file", 4};
+	op.u.open.flags = O_RDWR | O_CREAT | O_TRUNC;
+	f->srv.hold_op = OP_OPEN;
+	assert_int_equal(fix_run(f, &op), -ETIMEDOUT);
+	assert_null(op.u.open.open);
+	mean_release(&f->srv); /* it is opened now, and nobody hears of it */
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_CLOSE], 1));
+	assert_int_equal(f->srv.nopens, 0);
+	open = fix_open(f, O_RDONLY, &fh);
+	f->srv.hold_op = OP_CLOSE;
+	assert_int_equal(fix_close(f, open), -ETIMEDOUT);
+	pthread_mutex_lock(&f->srv.lock);
+	f->srv.hold_op = 0; /* what is held is lost with the connection */
+	for (unsigned i = 0; i < f->srv.nheld; i++)
+		rpc_req_drop(f->srv.held[i]);
+	f->srv.nheld = 0;
+	pthread_mutex_unlock(&f->srv.lock);
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_CLOSE], 2));
+	assert_int_equal(f->srv.nopens, 0);
+	fix_unmount_clean(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -316,6 +361,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_versions, fix_setup_unmounted, fix_teardown),
 		ON_MOUNT(test_unmount_from_silent_server),
 		ON_MOUNT(test_threads),
+		cmocka_unit_test_setup_teardown(
+			test_soft_open_and_close, fix_setup_unmounted, fix_teardown),
 		cmocka_unit_test_setup_teardown(test_one_slot, fix_setup_unmounted, fix_teardown),
 		cmocka_unit_test_setup_teardown(
 			test_small_cache, fix_setup_unmounted, fix_teardown),

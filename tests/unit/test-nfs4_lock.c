@@ -323,6 +323,39 @@ static void test_many_owners(void **state)
 	assert_int_equal(mean_lock_owners(&f->srv.locks), 0);
 }
 
+/* On a soft mount a lock that is granted too late is given back. */
+static void test_soft(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_mount_params p = {.proto = RPC_TCP,
+		.host = "127.0.0.1",
+		.port = rpc_server_port(f->srv.server),
+		.export = "/",
+		.vers_major = 4,
+		.vers_minor = 1,
+		.pool = f->pool,
+		.connect_ms = 1000,
+		.timeo_ms = 300,
+		.soft = true};
+	struct err e = {.kind = ERR_NONE};
+	struct nfs_open *o;
+	struct nfs_fh fh;
+
+	f->nfs = nfs_client_new(&p, &e);
+	assert_non_null(f->nfs);
+	nfs_client_root(f->nfs, &f->root, NULL);
+	o = fix_open(f, O_RDWR, &fh);
+	f->srv.hold_op = OP_LOCK;
+	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, 9), -ETIMEDOUT);
+	mean_release(&f->srv);
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_LOCKU], 1));
+	assert_int_equal(held(f), 0);
+	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 20, 29), 0);
+	assert_int_equal(fix_close(f, o), 0); /* deferred: the lock is still held */
+	assert_int_equal(f->srv.nopens, 1);
+	fix_unmount_clean(f);
+}
+
 /* --- recovery ------------------------------------------------------------------------------- */
 
 static void test_reclaim(void **state)
@@ -464,6 +497,7 @@ int main(void)
 		ON_MOUNT(test_cancelled_unlock),
 		ON_MOUNT(test_unmount_while_waiting),
 		ON_MOUNT(test_many_owners),
+		cmocka_unit_test_setup_teardown(test_soft, fix_setup_unmounted, fix_teardown),
 		ON_MOUNT(test_reclaim),
 		ON_MOUNT(test_lost),
 		ON_MOUNT(test_disowned),
