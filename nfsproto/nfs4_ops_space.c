@@ -30,7 +30,8 @@
 #define COPY_MAX	 (64u << 20) /* bytes in one COPY: it has to end before it is taken for lost */
 #define OFFLOAD_MS_FIRST 20u
 #define OFFLOAD_MS_MAX	 1000u
-#define OFFLOAD_SILENT	 10u /* times that a copy may be said to be complete without CB_OFFLOAD */
+#define OFFLOAD_SLOW	 6u  /* times asked until OFFLOAD_MS_MAX is reached */
+#define OFFLOAD_SILENT	 16u /* and asked until a CB_OFFLOAD counts as lost */
 
 /* --- what the server does not have ----------------------------------------------------------- */
 
@@ -340,7 +341,7 @@ static int offload_wait(struct nfs4_client *c, struct nfs_op *op)
 
 unsigned nfs4_offload_ms(struct nfs_op *op)
 {
-	unsigned ms = op->tries < 6 ? OFFLOAD_MS_FIRST << op->tries : OFFLOAD_MS_MAX;
+	unsigned ms = op->tries < OFFLOAD_SLOW ? OFFLOAD_MS_FIRST << op->tries : OFFLOAD_MS_MAX;
 
 	op->tries++;
 	return ms < OFFLOAD_MS_MAX ? ms : OFFLOAD_MS_MAX;
@@ -410,9 +411,9 @@ int nfs4_get_op_offload_status(struct nfs4_client *c, struct nfs_op *op, struct 
 	default:
 		return status;
 	}
-	if (!res.complete)
-		return NFS4_LATER;
-	if (op->tries < OFFLOAD_SILENT)
+	if (!res.complete && op->tries > OFFLOAD_SLOW)
+		op->tries = OFFLOAD_SLOW;
+	if (!res.complete || op->tries < OFFLOAD_SILENT)
 		return NFS4_LATER;
 	log_warn("%s: a copy has ended, but CB_OFFLOAD did not say so", c->server);
 	return -EOPNOTSUPP;
