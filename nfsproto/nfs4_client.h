@@ -4,7 +4,8 @@
  * nfs4_client: one NFSv4.1 mount, as the files of the NFSv4 back end share it. Nothing outside
  * nfs4_*.c includes this.
  *
- *     nfs4_client.c   mounting and unmounting
+ *     nfs4_client.c   the life of a mount
+ *     nfs4_mount.c    its steps up to the limits of the export
  *     nfs4_task.c     the life of one op: slot, send, reply, retry
  *     nfs4_ops*.c     what each kind of op says and hears (the table of kinds)
  *     nfs4_open.c     open state
@@ -274,6 +275,12 @@ int nfs4_get_walk_path(struct nfs_op *op, struct nfs4_reply *r);
 /* Client ID and session; both set c's members and return as nfs4_sync_run(), s->status set. */
 int nfs4_sync_exchange_id(struct nfs4_client *c, struct nfs4_sync *s, unsigned timeout_ms);
 int nfs4_sync_create_session(struct nfs4_client *c, struct nfs4_sync *s, unsigned timeout_ms);
+
+/* --- mounting (nfs4_mount.c) --------------------------------------------------------------- */
+
+/* Everything from EXCHANGE_ID to the limits of the export, and the start of the state manager. 0,
+ * or -1 with *e set. Blocks. */
+int nfs4_establish(struct nfs4_client *c, const struct nfs_mount_params *p, struct err *e);
 
 /* --- what is elsewhere (nfs4_locations.c) -------------------------------------------------- */
 
