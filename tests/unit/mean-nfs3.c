@@ -189,6 +189,7 @@ static void reply_nlm(struct mean3 *m, struct rpc_req *req)
 	m->nlm_count[req->proc]++;
 	if (req->proc == NLM4PROC_LOCK)
 		assert_int_equal(nlm4_get_lock_args(&req->args, &m->last_lock), 0);
+	m->reclaims += req->proc == NLM4PROC_LOCK && m->last_lock.reclaim;
 	if (m->nlm_times && (req->proc == NLM4PROC_LOCK || req->proc == NLM4PROC_TEST)) {
 		m->nlm_times--;
 		r.status = m->nlm_status;
@@ -221,9 +222,20 @@ static void service(void *ctx, struct rpc_req *req)
 	pthread_mutex_unlock(&m->lock);
 }
 
+static enum rpc_fault cut(void *ctx, const struct rpc_req *req, bool reply, unsigned *delay_ms)
+{
+	struct mean3 *m = ctx;
+
+	/* the lock is held by the service, whose reply this is */
+	if (!reply || !m->cut || req->prog != NFS3_PROGRAM || req->proc != NFS3PROC_GETATTR)
+		return RPC_FAULT_NONE;
+	m->cut = false;
+	return RPC_FAULT_CLOSE;
+}
+
 void mean3_start(struct mean3 *m)
 {
-	struct rpc_server_params p = {.proto = RPC_TCP, .service = service, .ctx = m};
+	struct rpc_server_params p = {.proto = RPC_TCP, .service = service, .fault = cut, .ctx = m};
 	struct sockaddr_in *sin = (struct sockaddr_in *)&p.addr;
 	struct err e = {.kind = ERR_NONE};
 

@@ -30,6 +30,7 @@ struct mean3 {
 	bool bare;	/* no optional attributes or handles */
 	bool no_v3;	/* only version 4 */
 	bool no_nlm;	/* no such program */
+	bool cut;	/* the next reply to GETATTR closes the connection instead */
 	bool read_lies; /* READ's count is not that of its data */
 	uint32_t mnt_status, flavor;
 	uint32_t access; /* rights that ACCESS grants */
@@ -38,7 +39,7 @@ struct mean3 {
 	uint32_t nlm_status;	      /* so often, before GRANTED */
 	unsigned nlm_times;
 	/* lock: what it was asked */
-	unsigned count[NFS3_PROCS], nlm_count[NLM4PROC_FREE_ALL + 1], umounts;
+	unsigned count[NFS3_PROCS], nlm_count[NLM4PROC_FREE_ALL + 1], umounts, reclaims;
 	struct nfs3_args last[NFS3_PROCS]; /* names in it are gone */
 	struct nlm4_lock_args last_lock;   /* likewise */
 };

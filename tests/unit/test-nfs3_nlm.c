@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 #include <cmocka.h>
 
 #include "nfs3-fixture.h"
@@ -148,6 +149,39 @@ static void what_is_held_at_the_end_is_cleared(void **state)
 	assert_int_equal(f->m.nlm_count[NLM4PROC_UNLOCK], 1);
 }
 
+static unsigned locks_seen(struct fix3 *f)
+{
+	unsigned n;
+
+	pthread_mutex_lock(&f->m.lock);
+	n = f->m.nlm_count[NLM4PROC_LOCK];
+	pthread_mutex_unlock(&f->m.lock);
+	return n;
+}
+
+static void what_is_held_is_claimed_after_a_lost_connection(void **state)
+{
+	struct fix3 *f = *state;
+	struct timespec pause = {.tv_nsec = 10000000};
+
+	assert_int_equal(lock(f, 1, F_WRLCK, 10, 19, false), 0);
+	pthread_mutex_lock(&f->m.lock);
+	f->m.cut = true;
+	f->m.nlm_status =
+		NLM4_DENIED_GRACE_PERIOD; /* it did not restart: claimed without reclaim */
+	f->m.nlm_times = 1;
+	pthread_mutex_unlock(&f->m.lock);
+	assert_int_equal(fix3_getattr(f), 0);
+	for (unsigned i = 0; i < 1000 && locks_seen(f) < 3; i++)
+		nanosleep(&pause, NULL);
+	pthread_mutex_lock(&f->m.lock);
+	assert_int_equal(f->m.nlm_count[NLM4PROC_LOCK], 3);
+	assert_int_equal(f->m.reclaims, 1);
+	assert_true(f->m.last_lock.lock.offset == 10 && f->m.last_lock.lock.len == 10);
+	assert_true(f->m.last_lock.exclusive && !f->m.last_lock.reclaim);
+	pthread_mutex_unlock(&f->m.lock);
+}
+
 static void without_a_lock_manager_locks_fail(void **state)
 {
 	struct fix3 *f = *state;
@@ -181,6 +215,7 @@ int main(void)
 		ON_MOUNT3(statuses_are_errnos),
 		ON_MOUNT3(the_holder_is_told),
 		ON_MOUNT3(who_waits_can_be_cancelled),
+		ON_MOUNT3(what_is_held_is_claimed_after_a_lost_connection),
 		ON_MOUNT3(without_a_lock_manager_locks_fail),
 		ON_MOUNT3(what_is_held_at_the_end_is_cleared),
 		cmocka_unit_test_setup_teardown(
