@@ -435,6 +435,7 @@ struct nfs4_client {
 	struct idmap *idmap; /* NULL: numbers only */
 	enum nfs_idmap idmap_mode;
 	atomic_bool send_names;	      /* instead of numbers */
+	uint32_t request_max;	      /* bytes, of the first session; later ones are alike */
 	struct nfs4_bitmap supported; /* in the root's file system; others may have more or less */
 	struct nfs4_bitmap stat_want; /* nfs4_bits_stat(): what a file system lacks is left out */
 	bool excl_umask;	      /* MODE_UMASK may go with an exclusive create */
