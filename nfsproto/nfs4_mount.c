@@ -273,6 +273,7 @@ static void features(struct nfs4_client *c, const struct nfs4_attrs *a)
 	bool denies =
 		nfs4_bit(&a->mask, FATTR4_ACLSUPPORT) && !(a->aclsupport & ACL4_SUPPORT_ALLOW_ACL);
 
+	c->request_max = c->fore.maxrequestsize;
 	c->base.info.features = NFS_HAS_LOCKS;
 	/* whether the root has them says nothing of what is mounted below it on the server */
 	if (c->minor >= 2 && nfs4_bit(&c->supported, FATTR4_XATTR_SUPPORT))

@@ -28,7 +28,7 @@ static uint32_t result_room(const struct nfs4_client *c)
 
 int nfs4_xattr_check(const struct nfs4_client *c, const struct nfs_op *op)
 {
-	uint32_t room = c->fore.maxrequestsize - REP_OVERHEAD - NFS_NAME_MAX;
+	uint32_t room = c->request_max - REP_OVERHEAD - NFS_NAME_MAX;
 
 	switch (op->type) {
 	case NFS_SETXATTR:
