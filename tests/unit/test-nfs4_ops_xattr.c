@@ -18,7 +18,7 @@ static int setup(void **state)
 {
 	memset(&c, 0, sizeof(c));
 	c.minor = 2;
-	c.fore.maxrequestsize = c.fore.maxresponsesize = 1u << 20;
+	c.request_max = c.fore.maxresponsesize = 1u << 20;
 	c.base.info.features = NFS_HAS_XATTR | NFS_HAS_ACL;
 	return 0;
 }
@@ -32,7 +32,7 @@ static void what_cannot_be_is_not_sent(void **state)
 	assert_int_equal(nfs4_xattr_check(&c, &set), 0);
 	set.u.setxattr.len = 65537;
 	assert_int_equal(nfs4_xattr_check(&c, &set), -E2BIG);
-	c.fore.maxrequestsize = 8192;
+	c.request_max = 8192;
 	set.u.setxattr.len = 8000;
 	assert_int_equal(nfs4_xattr_check(&c, &set), -E2BIG);
 	acl.u.setacl.value = none;
