@@ -32,6 +32,7 @@
  *     obj->lock         a file's opens and locks
  *     client->lock      the client's table of states
  *     waits.lock        those who wait for locks; with obj->lock, not with client->lock
+ * and, never together with any of them, grace.c's over the writing of the record of clients.
  * None is held over a call to the transport; obj->lock is held over open(2) of its file.
  *
  * References. A session is held by the table and by each request that runs in it; a client by the
@@ -105,7 +106,7 @@ struct session {
 	uint32_t cb_prog;
 	struct rpc_cred cb_cred;
 	struct rpc_xprt *cb_xprt; /* referenced; NULL: none */
-	uint32_t minor; /* of the client's COMPOUNDs */
+	uint32_t minor;		  /* of the client's COMPOUNDs */
 	uint32_t cb_seq;
 	struct notices notices; /* to be sent when the slot is free */
 	unsigned nnotices;
@@ -130,9 +131,9 @@ struct st {
 	uint32_t access, deny;
 	int fd_r, fd_w;
 	/* ST_LOCK */
-	struct st *open;		/* referenced */
-	struct lock_ranges ranges;	/* obj->lock */
-	LIST_ENTRY(st) obj_link;	/* obj->lock */
+	struct st *open;	   /* referenced */
+	struct lock_ranges ranges; /* obj->lock */
+	LIST_ENTRY(st) obj_link;   /* obj->lock */
 };
 
 struct client {
