@@ -530,9 +530,11 @@ int nfs4_get_op_read_plus(struct nfs4_client *c, struct nfs_op *op, struct nfs4_
 	op->u.read.count = have;
 	if (have == 0 && !op->u.read.eof) {
 		log_warn("%s: READ_PLUS of %u bytes at %llu gave nothing, and not the end of the "
-			 "file: server bug",
+			 "file: server bug; READ is used instead",
 			c->server, op->u.read.to.place.len, (unsigned long long)op->u.read.offset);
-		return -EBADMSG;
+		atomic_fetch_or_explicit(&c->lacks, lacks_bit(OP_READ_PLUS), memory_order_relaxed);
+		op->be.v4.kind = NFS_READ;
+		return NFS4_AGAIN;
 	}
 	return 0;
 }
