@@ -503,6 +503,14 @@ bool inode_renew_name(struct inode *ino, const struct nfs_attr *attr, bool appen
 	return renew;
 }
 
+void inode_renewing_name(struct inode *ino, int pid)
+{
+	pthread_mutex_lock(&ino->lock);
+	ino->renamed_for = pid;
+	ino->renamed_at = atomic_load(&ino->told_count);
+	pthread_mutex_unlock(&ino->lock);
+}
+
 bool inode_keep_cache(struct inode *ino, uint64_t change)
 {
 	bool keep;

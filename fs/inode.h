@@ -156,6 +156,8 @@ unsigned inode_attr_timeout(struct inode *ino, uint64_t change, unsigned min, un
  * since then, or made the file longer, and the kernel appends at the end that it knows of. Not said
  * twice in a row to one process, which may have the file without its name (/proc/self/fd). */
 bool inode_renew_name(struct inode *ino, const struct nfs_attr *attr, bool append, int pid);
+/* That has been said for another reason: it is not to be said again in a row. */
+void inode_renewing_name(struct inode *ino, int pid);
 /* The kernel was told attr, or has itself written up to end. */
 void inode_told(struct inode *ino, const struct nfs_attr *attr);
 void inode_told_end(struct inode *ino, uint64_t end);

@@ -198,6 +198,8 @@ static void open_by_handle(struct request *r)
 static void open_stale(struct request *r)
 {
 	names_unsure(inode_table_names(r->fs->inodes), r->inode);
+	if (r->fuse)
+		inode_renewing_name(r->inode, fuse_req_ctx(r->fuse)->pid);
 	request_end(r, -ESTALE);
 }
 
