@@ -24,8 +24,8 @@ static char held[320];
 
 void log_init(const char *program, enum log_level max)
 {
-	log_program = program;
-	log_max_level = max;
+	__atomic_store_n(&log_program, program, __ATOMIC_RELAXED);
+	__atomic_store_n(&log_max_level, max, __ATOMIC_RELAXED);
 }
 
 void log_to_syslog(bool on)
@@ -79,6 +79,6 @@ void log_line(enum log_level level, const char *fmt, ...)
 	else if (log_syslog)
 		syslog(priority[level], "%s", line);
 	else
-		fprintf(stderr, "%s: %s\n", log_program, line);
+		fprintf(stderr, "%s: %s\n", __atomic_load_n(&log_program, __ATOMIC_RELAXED), line);
 	errno = saved;
 }

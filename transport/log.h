@@ -20,14 +20,15 @@ enum log_level {
 	LOG_L_DATA, /* data-path debugging: one line per message */
 };
 
-/* Sets the program's name and the highest level that is printed. Not thread-safe: call at start. */
+/* Sets the program's name and the highest level that is printed. One thread; others may be logging
+ * when only the level changes. */
 void log_init(const char *program, enum log_level max);
 
 /* From now on to syslog (true) or stderr (false). Call once, after daemonising. */
 void log_to_syslog(bool on);
 
-/* Keeps lines back from now on, so that a failing step can be told in one sentence; only the last is
- * remembered. No effect while debugging lines are printed. Not nested. */
+/* Keeps lines back from now on, so that a failing step can be told in one sentence; only the last
+ * is remembered. No effect while debugging lines are printed. Not nested. */
 void log_hold(void);
 /* Ends that. last gets the line that was remembered, cut to size, or "". */
 void log_release(char *last, size_t size);
@@ -39,7 +40,7 @@ __attribute__((format(printf, 2, 3))) void log_line(enum log_level level, const 
 
 #define log_at(level, ...)                                                                         \
 	do {                                                                                       \
-		if ((level) <= log_max_level)                                                      \
+		if ((int)(level) <= (int)__atomic_load_n(&log_max_level, __ATOMIC_RELAXED))        \
 			log_line((level), __VA_ARGS__);                                            \
 	} while (0)
 
