@@ -126,6 +126,9 @@ static int udp_call(const struct nfs3_aux *a, struct nfs3_sync *s, uint32_t proc
 	fd = socket(a->rp.peer.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
+	/* Servers may insist on a privileged port; who cannot have one does without. */
+	if (a->rp.peer.ss_family == AF_INET)
+		bindresvport(fd, NULL);
 	if (connect(fd, (const struct sockaddr *)&a->rp.peer, a->rp.peer_len))
 		rc = -errno;
 	else

@@ -15,7 +15,6 @@
 #include <cmocka.h>
 
 #include "nfs3-fixture.h"
-#include "nfsproto/nfs3_aux.h"
 
 static const struct nfs_name file = {"file", 4}, nope = {"nope", 4};
 
@@ -65,16 +64,6 @@ static void refusals_are_told_apart(void **state)
 		assert_int_equal(e.kind, bad[i].kind);
 		assert_non_null(strstr(e.msg, bad[i].says));
 	}
-}
-
-static void a_universal_address_ends_in_a_port(void **state)
-{
-	assert_int_equal(nfs3_aux_uaddr_port("10.0.0.1.8.1", 12), 2049);
-	assert_int_equal(nfs3_aux_uaddr_port("::1.0.111", 9), 111);
-	assert_int_equal(nfs3_aux_uaddr_port("", 0), 0);
-	assert_int_equal(nfs3_aux_uaddr_port("8.1", 3), 0);
-	assert_int_equal(nfs3_aux_uaddr_port("::1.256.1", 9), 0);
-	assert_int_equal(nfs3_aux_uaddr_port("::1.1.4294967297", 16), 0);
 }
 
 /* --- ops -----------------------------------------------------------------------------------------
@@ -364,7 +353,6 @@ int main(void)
 		ON_MOUNT3(a_mount_takes_the_servers_limits),
 		cmocka_unit_test_setup_teardown(
 			refusals_are_told_apart, fix3_setup_unmounted, fix3_teardown),
-		cmocka_unit_test(a_universal_address_ends_in_a_port),
 		ON_MOUNT3(data_goes_both_ways),
 		ON_MOUNT3(what_a_reply_leaves_out_is_asked_for),
 		ON_MOUNT3(later_means_later),
