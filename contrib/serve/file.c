@@ -38,9 +38,15 @@ static bool verf_matches(const struct statx *st, const uint8_t verf[NFS_VERF_SIZ
 /* The file is new and fd open: gives it its attributes. */
 static uint32_t dress(struct file_open *f)
 {
-	uint32_t status = attr_after_create(f->o, f->fd, &f->st, &f->set, &f->done);
+	bool cut = f->set.mask & NFS_SET_SIZE && f->set.size == 0;
+	struct nfs_sattr set = f->set;
 	struct timespec ts[2];
+	uint32_t status;
 
+	if (cut)
+		set.mask &= ~NFS_SET_SIZE; /* it is empty; cutting it would take its set-ID bits */
+	status = attr_after_create(f->o, f->fd, &f->st, &set, &f->done);
+	f->done |= cut ? NFS_SET_SIZE : 0;
 	f->st_good = status == NFS4_OK && f->st.stx_mask && f->how != FILE_EXCLUSIVE;
 	if (status == NFS4_OK && f->how == FILE_EXCLUSIVE) {
 		verf_times(f->verf, ts);
