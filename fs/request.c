@@ -224,6 +224,14 @@ static void drop_running(struct request *r)
 		r->step(r);
 }
 
+/* The file has gone from the server. The kernel looks its name up again, once: that must not be
+ * answered from what was known. */
+static void found_stale(struct fs *fs, struct inode *ino)
+{
+	inode_doubt(ino);
+	names_doubt_all(inode_table_names(fs->inodes), ino);
+}
+
 static void part_done(struct nfs_op *op)
 {
 	struct part *p = op->ctx;
@@ -233,6 +241,8 @@ static void part_done(struct nfs_op *op)
 	stats_add(&s->ops[op->type], 1);
 	if (op->error)
 		stats_add(&s->errors[op->type], 1);
+	if (op->error == -ESTALE && r->inode)
+		found_stale(r->fs, r->inode);
 	pthread_mutex_lock(&r->lock);
 	p->state = PART_DONE;
 	pthread_mutex_unlock(&r->lock);
