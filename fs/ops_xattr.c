@@ -207,14 +207,29 @@ static void change_done(struct request *r)
 	request_end(r, r->first.op.error);
 }
 
-/* An ACL changes the mode too, and the kernel does not know. */
+static void setacl_noted(struct request *r)
+{
+	struct nfs_op *op = &r->first.op;
+
+	if (op->error)
+		inode_doubt(r->inode);
+	else
+		ops_note(r->fs, r->inode, &op->u.getattr.attr, r->gen);
+	fuse_lowlevel_notify_inval_inode(r->fs->se, inode_id(r->fs->inodes, r->inode), -1, 0);
+	request_end(r, 0);
+}
+
+/* An ACL changes the mode too, which the kernel does not know, and who may do what. */
 static void setacl_done(struct request *r)
 {
 	inode_touch(r->inode);
-	if (!r->first.op.error)
-		fuse_lowlevel_notify_inval_inode(
-			r->fs->se, inode_id(r->fs->inodes, r->inode), -1, 0);
-	request_end(r, r->first.op.error);
+	if (r->first.op.error) {
+		request_end(r, r->first.op.error);
+		return;
+	}
+	r->gen = inode_clock();
+	request_op(r, NFS_GETATTR, getattr)->u.getattr.fh = r->inode->fh;
+	request_submit(r, setacl_noted);
 }
 
 void ops_setxattr(
