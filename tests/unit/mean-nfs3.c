@@ -207,8 +207,8 @@ static void service(void *ctx, struct rpc_req *req)
 	struct mean3 *m = ctx;
 
 	pthread_mutex_lock(&m->lock);
-	if (req->prog == NFS3_PROGRAM && m->no_v3) {
-		req->mismatch_low = req->mismatch_high = 4;
+	if (req->prog == NFS3_PROGRAM && (m->no_v3 || req->vers != NFS3_VERSION)) {
+		req->mismatch_low = req->mismatch_high = m->no_v3 ? 4 : 3;
 		rpc_req_reply(req, RPC_ACCEPT_PROG_MISMATCH);
 	} else if (req->prog == NFS3_PROGRAM) {
 		reply_nfs(m, req);

@@ -12,18 +12,33 @@
 
 #include "nfs3-fixture.h"
 
-struct nfs_client *fix3_mount(struct fix3 *f, const char *export, bool nolock, struct err *e)
+static struct nfs_mount_params params(struct fix3 *f)
 {
 	struct nfs_mount_params p = {
 		.proto = RPC_TCP,
 		.host = "127.0.0.1",
 		.port = rpc_server_port(f->m.server),
-		.export = export,
-		.vers_major = 3,
-		.nolock = nolock,
+		.export = "/",
 		.pool = f->pool,
 		.connect_ms = 5000,
 	};
+
+	return p;
+}
+
+struct nfs_client *fix3_mount(struct fix3 *f, const char *export, bool nolock, struct err *e)
+{
+	struct nfs_mount_params p = params(f);
+
+	p.export = export;
+	p.vers_major = 3;
+	p.nolock = nolock;
+	return nfs_client_new(&p, e);
+}
+
+struct nfs_client *fix3_mount_any(struct fix3 *f, struct err *e)
+{
+	struct nfs_mount_params p = params(f);
 
 	return nfs_client_new(&p, e);
 }

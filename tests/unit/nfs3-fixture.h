@@ -24,6 +24,8 @@ int fix3_setup_unmounted(void **state);
 int fix3_teardown(void **state);
 #define ON_MOUNT3(fn) cmocka_unit_test_setup_teardown(fn, fix3_setup, fix3_teardown)
 
+/* Without a version: whatever the server has. */
+struct nfs_client *fix3_mount_any(struct fix3 *f, struct err *e);
 struct nfs_client *fix3_mount(struct fix3 *f, const char *export, bool nolock, struct err *e);
 /* Submits op and waits; op->error. */
 int fix3_run(struct fix3 *f, struct nfs_op *op);

@@ -66,6 +66,23 @@ static void refusals_are_told_apart(void **state)
 	}
 }
 
+static void a_server_without_nfsv4_is_mounted_by_nfsv3(void **state)
+{
+	struct fix3 *f = *state;
+	struct err e = {.kind = ERR_NONE};
+	struct nfs_client_info i;
+
+	f->nfs = fix3_mount_any(f, &e);
+	assert_non_null(f->nfs);
+	nfs_client_info(f->nfs, &i);
+	assert_int_equal(i.vers_major, 3);
+	f->nfs = nfs_client_free(f->nfs);
+	f->m.no_v3 = true; /* and no 4.1: the reason of the first attempt is told */
+	assert_null(fix3_mount_any(f, &e));
+	assert_int_equal(e.kind, ERR_VERSION);
+	assert_non_null(strstr(e.msg, "not version 4"));
+}
+
 /* --- ops -----------------------------------------------------------------------------------------
  */
 
@@ -353,6 +370,8 @@ int main(void)
 		ON_MOUNT3(a_mount_takes_the_servers_limits),
 		cmocka_unit_test_setup_teardown(
 			refusals_are_told_apart, fix3_setup_unmounted, fix3_teardown),
+		cmocka_unit_test_setup_teardown(a_server_without_nfsv4_is_mounted_by_nfsv3,
+			fix3_setup_unmounted, fix3_teardown),
 		ON_MOUNT3(data_goes_both_ways),
 		ON_MOUNT3(what_a_reply_leaves_out_is_asked_for),
 		ON_MOUNT3(later_means_later),
