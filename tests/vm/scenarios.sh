@@ -4,6 +4,7 @@
 # For cases that run the scenarios of tests/scenario twice and compare the transcripts.
 
 SCENARIOS=$TOP/tests/scenario
+export RNFS_SCENARIO_ENTRIES=600    # enough for several READDIRs, and quick enough under emulation
 
 # transcript NAME DIR [TOPIC...]: runs the scenarios in DIR; what they print goes to NAME in the shared folder.
 transcript() {

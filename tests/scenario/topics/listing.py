@@ -4,6 +4,9 @@
 from scenario import *
 
 
+ENTRIES = int(os.environ.get("RNFS_SCENARIO_ENTRIES", "3000"))  # of a big directory
+
+
 class Dirent(ctypes.Structure):
     _fields_ = [("ino", ctypes.c_ulong), ("off", ctypes.c_long), ("reclen", ctypes.c_ushort),
                 ("type", ctypes.c_ubyte), ("name", ctypes.c_char * 256)]
@@ -90,14 +93,14 @@ def types(s):
 
 @scenario
 def big(s):
-    n = 3000
+    n = ENTRIES
     fill(n, "a-name-of-some-length-")
     names = os.listdir(".")
     s.show("every name once", [len(names), len(set(names))])
     with os.scandir(".") as it:
         s.show("sizes", sum(e.stat().st_size for e in it))
     d = Stream(".")
-    first = [d.read().name for _ in range(1000)]
+    first = [d.read().name for _ in range(n // 3)]
     at = d.tell()
     rest = d.rest()
     s.show("by telldir: all", len(first) + len(rest))
@@ -115,7 +118,7 @@ def big(s):
 @scenario
 def removing_while_reading(s):
     """What rm -r does: every name must come once although those before it are gone."""
-    fill(1200)
+    fill(ENTRIES // 3)
     d = Stream(".")
     seen = []
     while e := d.read():
@@ -131,7 +134,7 @@ def removing_while_reading(s):
 @scenario
 def creating_while_reading(s):
     """What was there at the start must come exactly once; what is new may come or not."""
-    fill(800)
+    fill(ENTRIES // 4)
     d = Stream(".")
     seen = []
     n = 0
