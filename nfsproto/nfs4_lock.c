@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_lock: lock contexts and the life of a request; the model is in the header.
+ * nfs4_lock: the life of a request; the model is in the header, contexts are in nfs4_lockctx.c.
  *
  * Invariant: `user` is taken (read and set to NULL) under locks.lock by exactly one of: the end of
  * the request, nfs4_lock_cancel(). A request whose user has gone sends no LOCK that would ask for
@@ -23,168 +23,6 @@
 #define DISOWNED_MAX  8u
 #define DOUBT_MAX     10u
 #define DOUBT_STEP_MS 3000u
-
-void nfs4_lock_init(struct nfs4_locks *l)
-{
-	pthread_mutex_init(&l->lock, NULL);
-	for (unsigned i = 0; i < NFS4_LOCK_BUCKETS; i++)
-		LIST_INIT(&l->bucket[i]);
-	TAILQ_INIT(&l->waiters);
-	l->nidle = 0;
-}
-
-static void ctx_free(struct nfs4_lockctx *ctx)
-{
-	nfs4_open_unref(ctx->open);
-	lock_ranges_finish(&ctx->ranges);
-	free(ctx);
-}
-
-void nfs4_lock_finish(struct nfs4_locks *l)
-{
-	struct nfs4_lockctx *ctx;
-
-	for (unsigned i = 0; i < NFS4_LOCK_BUCKETS; i++) {
-		while ((ctx = LIST_FIRST(&l->bucket[i]))) {
-			LIST_REMOVE(ctx, link);
-			ctx_free(ctx);
-		}
-	}
-	pthread_mutex_destroy(&l->lock);
-}
-
-/* --- contexts ------------------------------------------------------------------------------- */
-
-static unsigned bucket_of(uint64_t owner)
-{
-	return (unsigned)((owner * 0x9e3779b97f4a7c15ull) >> 32) % NFS4_LOCK_BUCKETS;
-}
-
-static bool ctx_idle(const struct nfs4_lockctx *ctx)
-{
-	return !ctx->busy && TAILQ_EMPTY(&ctx->ready) && !ctx->nparked && !ctx->ranges.n;
-}
-
-/* The context of owner on fh: the one that is in use, or else one that is idle and bound to o (any
- * one with o NULL). */
-static struct nfs4_lockctx *ctx_find_locked(
-	struct nfs4_locks *l, const struct nfs_fh *fh, uint64_t owner, const struct nfs_open *o)
-{
-	struct nfs4_lockctx *ctx, *idle = NULL;
-
-	LIST_FOREACH (ctx, &l->bucket[bucket_of(owner)], link) {
-		if (ctx->owner != owner || ctx->fh.len != fh->len ||
-			memcmp(ctx->fh.data, fh->data, fh->len) != 0)
-			continue;
-		if (!ctx_idle(ctx))
-			return ctx;
-		if (!o || ctx->open == o)
-			idle = ctx;
-	}
-	return idle;
-}
-
-static struct nfs4_lockctx *ctx_new_locked(
-	struct nfs4_client *c, const struct nfs_fh *fh, uint64_t owner, struct nfs_open *o)
-{
-	struct nfs4_lockctx *ctx = calloc(1, sizeof(*ctx));
-
-	if (!ctx)
-		return NULL;
-	ctx->owner = owner;
-	ctx->number = atomic_fetch_add_explicit(&c->next_owner, 1, memory_order_relaxed);
-	ctx->fh = *fh;
-	ctx->open = nfs4_open_ref(o);
-	ctx->refs = 1;
-	ctx->linked = true;
-	TAILQ_INIT(&ctx->ready);
-	LIST_INSERT_HEAD(&c->locks.bucket[bucket_of(owner)], ctx, link);
-	c->locks.nidle++;
-	return ctx;
-}
-
-void nfs4_lockctx_unref(struct nfs4_client *c, struct nfs4_lockctx *ctx)
-{
-	bool last;
-
-	pthread_mutex_lock(&c->locks.lock);
-	last = --ctx->refs == 0;
-	pthread_mutex_unlock(&c->locks.lock);
-	if (last)
-		ctx_free(ctx);
-}
-
-struct nfs4_lockctx **nfs4_lockctx_list(struct nfs4_client *c, size_t *n)
-{
-	struct nfs4_lockctx **list, *ctx;
-	size_t count = 0;
-
-	*n = 0;
-	pthread_mutex_lock(&c->locks.lock);
-	for (unsigned i = 0; i < NFS4_LOCK_BUCKETS; i++)
-		LIST_FOREACH (ctx, &c->locks.bucket[i], link)
-			count++;
-	list = count ? calloc(count, sizeof(*list)) : NULL;
-	for (unsigned i = 0; list && i < NFS4_LOCK_BUCKETS; i++) {
-		LIST_FOREACH (ctx, &c->locks.bucket[i], link) {
-			ctx->refs++;
-			list[(*n)++] = ctx;
-		}
-	}
-	pthread_mutex_unlock(&c->locks.lock);
-	return list;
-}
-
-uint64_t nfs4_lock_number(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t owner)
-{
-	struct nfs4_lockctx *ctx;
-	uint64_t number;
-
-	pthread_mutex_lock(&c->locks.lock);
-	ctx = ctx_find_locked(&c->locks, fh, owner, NULL);
-	number = ctx ? ctx->number
-		     : atomic_fetch_add_explicit(&c->next_owner, 1, memory_order_relaxed);
-	pthread_mutex_unlock(&c->locks.lock);
-	return number;
-}
-
-bool nfs4_lock_defers_close(struct nfs4_client *c, struct nfs_open *o, bool was_deferred)
-{
-	struct nfs4_lockctx *ctx, *next;
-	LIST_HEAD(, nfs4_lockctx) gone = LIST_HEAD_INITIALIZER(gone);
-	bool defer = false;
-
-	pthread_mutex_lock(&c->locks.lock);
-	if (was_deferred && !o->close_deferred) { /* another thread closes it */
-		pthread_mutex_unlock(&c->locks.lock);
-		return true;
-	}
-	for (unsigned i = 0; o->nlockctx && i < NFS4_LOCK_BUCKETS; i++) {
-		for (ctx = LIST_FIRST(&c->locks.bucket[i]); ctx; ctx = next) {
-			next = LIST_NEXT(ctx, link);
-			if (ctx->open != o)
-				continue;
-			if (!ctx_idle(ctx)) {
-				defer = true;
-				continue;
-			}
-			/* the server ends its stateid with the open's */
-			c->locks.nidle--;
-			ctx->open->nlockctx--;
-			LIST_REMOVE(ctx, link);
-			ctx->linked = false;
-			if (--ctx->refs == 0)
-				LIST_INSERT_HEAD(&gone, ctx, link);
-		}
-	}
-	o->close_deferred = defer;
-	pthread_mutex_unlock(&c->locks.lock);
-	while ((ctx = LIST_FIRST(&gone))) {
-		LIST_REMOVE(ctx, link);
-		ctx_free(ctx);
-	}
-	return defer;
-}
 
 /* --- a request -------------------------------------------------------------------------------- */
 
@@ -247,7 +85,7 @@ static struct nfs_open *ctx_settled_locked(struct nfs4_client *c, struct nfs4_lo
 {
 	struct nfs_open *o = ctx->open;
 
-	if (!ctx->linked || !ctx_idle(ctx))
+	if (!ctx->linked || !nfs4_lockctx_idle(ctx))
 		return NULL;
 	if (o->close_deferred) {
 		c->locks.nidle++;
@@ -622,20 +460,21 @@ static struct nfs4_lockctx *submit_locked(
 	struct nfs4_client *c, struct nfs_op *op, struct nfs4_lockreq *req, int *error)
 {
 	struct nfs_open *o = op->u.lock.open;
-	struct nfs4_lockctx *ctx = ctx_find_locked(
+	struct nfs4_lockctx *ctx = nfs4_lockctx_find_locked(
 		&c->locks, &op->u.lock.fh, op->u.lock.owner, op->u.lock.type == F_UNLCK ? NULL : o);
 
 	*error = 0;
-	if (op->u.lock.type == F_UNLCK && (!ctx || (ctx_idle(ctx) && !ctx->lost && !ctx->suspect)))
+	if (op->u.lock.type == F_UNLCK &&
+		(!ctx || (nfs4_lockctx_idle(ctx) && !ctx->lost && !ctx->suspect)))
 		return NULL; /* nothing is held */
 	if (!ctx) {
-		ctx = ctx_new_locked(c, &op->u.lock.fh, op->u.lock.owner, o);
+		ctx = nfs4_lockctx_new_locked(c, &op->u.lock.fh, op->u.lock.owner, o);
 		*error = -ENOMEM;
 		if (!ctx)
 			return NULL;
 		o->nlockctx++;
 	}
-	if (ctx_idle(ctx))
+	if (nfs4_lockctx_idle(ctx))
 		c->locks.nidle--;
 	req_init(c, req, ctx, o, op->u.lock.type, op->u.lock.start, op->u.lock.end);
 	req->own.u.lock.wait = op->u.lock.wait && op->u.lock.type != F_UNLCK;

@@ -132,11 +132,17 @@ void nfs4_lock_test(struct nfs4_client *c);
 void nfs4_lock_abort(struct nfs4_client *c);
 bool nfs4_lock_clear_all(struct nfs4_client *c);
 
-/* Within nfs4_lock*.c */
+/* Within nfs4_lock*.c; _locked: locks.lock is held */
+bool nfs4_lockctx_idle(const struct nfs4_lockctx *ctx);
+/* The context of owner on fh: the one that is in use, or else one that is idle and bound to o (any
+ * one with o NULL). */
+struct nfs4_lockctx *nfs4_lockctx_find_locked(
+	struct nfs4_locks *l, const struct nfs_fh *fh, uint64_t owner, const struct nfs_open *o);
+struct nfs4_lockctx *nfs4_lockctx_new_locked(
+	struct nfs4_client *c, const struct nfs_fh *fh, uint64_t owner, struct nfs_open *o);
 struct nfs4_lockctx **nfs4_lockctx_list(struct nfs4_client *c, size_t *n); /* all, referenced */
 void nfs4_lockctx_unref(struct nfs4_client *c, struct nfs4_lockctx *ctx);
 void nfs4_lockctx_run(struct nfs4_client *c, struct nfs4_lockctx *ctx);
-/* locks.lock is held */
 void nfs4_lock_wake_locked(
 	struct nfs4_client *c, const struct nfs_fh *fh, uint64_t start, uint64_t end);
 bool nfs4_lock_behind_locked(struct nfs4_client *c, const struct nfs4_lockreq *req);
