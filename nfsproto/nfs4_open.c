@@ -253,6 +253,9 @@ static void open_done(struct nfs_op *own)
 
 static uint32_t share_access(int flags)
 {
+	/* who truncates must be allowed to write, and SETATTR needs an open to write */
+	if ((flags & (O_ACCMODE | O_TRUNC)) == (O_RDONLY | O_TRUNC))
+		return OPEN4_SHARE_ACCESS_BOTH;
 	switch (flags & O_ACCMODE) {
 	case O_WRONLY:
 		return OPEN4_SHARE_ACCESS_WRITE;

@@ -188,11 +188,7 @@ int nfs4_get_op_getattr_after(struct nfs4_client *c, struct nfs_op *op, struct n
 
 void nfs4_put_op_open_setattr(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
-	struct nfs_open *o = op->be.v4.open;
-	/* what sets the size must name an open to write, or none */
-	bool named =
-		(o->access & OPEN4_SHARE_ACCESS_WRITE) || !(op->u.open.set.mask & NFS_SET_SIZE);
-	struct nfs4_stateid id = named ? nfs4_open_stateid(op, o) : nfs4_stateid_anonymous;
+	struct nfs4_stateid id = nfs4_open_stateid(op, op->be.v4.open);
 
 	nfs4_comp_putfh(k, &op->u.open.fh);
 	put_setattr(k, &id, &op->u.open.set);

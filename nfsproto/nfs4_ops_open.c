@@ -6,8 +6,8 @@
  *
  * Creating:  O_CREAT          UNCHECKED4; O_TRUNC as size 0, which also applies to an existing file
  *            O_CREAT|O_EXCL   EXCLUSIVE4_1 with a verifier of this open: sent twice, it makes one
- * file O_TRUNC alone    OPEN, then SETATTR size 0 in the same COMPOUND, which an open to read does
- * not allow: then with the anonymous stateid, as truncate(2) does
+ * file O_TRUNC alone    OPEN, then SETATTR size 0 in the same COMPOUND; with
+ * O_RDONLY the server is asked for an open to write as well
  *
  * When GETFH after OPEN is answered "later", all is sent again: the same open-owner gets the same
  * open. When it fails for good the open is given back without its handle, through the name again.
@@ -89,9 +89,7 @@ void nfs4_put_op_open(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp
 	nfs4_comp_op(k, OP_GETFH);
 	if (truncates_after(op)) {
 		struct nfs_sattr zero = {.mask = NFS_SET_SIZE};
-		struct nfs4_setattr_args sa = {.stateid = (o->access & OPEN4_SHARE_ACCESS_WRITE)
-								  ? nfs4_stateid_current
-								  : nfs4_stateid_anonymous};
+		struct nfs4_setattr_args sa = {.stateid = nfs4_stateid_current};
 
 		nfs4_sattr_encode(&zero, vals, &sa.attrs);
 		nfs4_put_setattr_args(k->x, &sa);
