@@ -54,6 +54,8 @@ struct dir {
 	struct dirbuf *buf;
 	size_t pos; /* in buf: the record that follows cookie pos_after */
 	uint64_t pos_after;
+	uint64_t mark;		 /* a cookie that this listing has come by */
+	unsigned steps, stretch; /* replies since then; how many until the next is marked */
 };
 
 static struct dir *dir_of(const struct fuse_file_info *fi)
@@ -241,6 +243,26 @@ static int fetch_check(const struct request *r, const struct nfs_op *op)
 	return 0;
 }
 
+/* Has the listing that b goes on with come by b's last cookie before? Then it would never end. One
+ * marked cookie is enough to find out, if it is moved on after ever more replies. */
+static bool loops_locked(struct dir *d, const struct dirbuf *b)
+{
+	bool goes_on = d->buf && d->buf->last == b->after;
+
+	if (b->eof)
+		return false;
+	if (goes_on && d->stretch && b->last == d->mark)
+		return true;
+	if (!goes_on)
+		d->steps = d->stretch = 0;
+	if (d->steps++ == d->stretch) {
+		d->mark = b->last;
+		d->stretch = d->stretch ? d->stretch * 2 : 1;
+		d->steps = 0;
+	}
+	return false;
+}
+
 static void serve(struct request *r);
 
 static void fetch_done(struct request *r)
@@ -259,6 +281,14 @@ static void fetch_done(struct request *r)
 		return;
 	}
 	pthread_mutex_lock(&d->lock);
+	if (loops_locked(d, b)) {
+		pthread_mutex_unlock(&d->lock);
+		log_error("server's listing comes back to cookie %llu without end: server bug",
+			(unsigned long long)b->last);
+		dirbuf_free(b);
+		request_end(r, -ELOOP);
+		return;
+	}
 	memcpy(d->verf, op->u.readdir.verf, sizeof(d->verf));
 	dirbuf_free(d->buf);
 	d->buf = b;

@@ -304,8 +304,13 @@ static int do_readdir(struct nfs_client *c, struct nfs_op *op)
 		ent.have_attr = ent.have_fh = op->u.readdir.plus;
 		ent.attr = c->nodes[e->id]->attr;
 		fh_of(e->id, &ent.fh);
-		if (!op->u.readdir.entry(op, &ent) || fake_knobs.cookie_stuck)
+		if (!op->u.readdir.entry(op, &ent) || fake_knobs.cookie_stuck ||
+			fake_knobs.cookie_loop)
 			return 0;
+	}
+	if (fake_knobs.cookie_loop && op->u.readdir.cookie) {
+		op->u.readdir.cookie = 0;
+		return do_readdir(c, op);
 	}
 	op->u.readdir.eof = true;
 	return 0;
@@ -520,6 +525,13 @@ struct nfs_client *fake_client_new(void)
 	return c;
 }
 
+static void knob_cookie(const char *how)
+{
+	fake_knobs.cookie_stuck = !strcmp(how, "stuck");
+	fake_knobs.cookie_low = !strcmp(how, "low");
+	fake_knobs.cookie_loop = !strcmp(how, "loop");
+}
+
 static void knob(const char *name, const char *value)
 {
 	uint32_t n = strtoul(value, NULL, 0);
@@ -535,6 +547,8 @@ static void knob(const char *name, const char *value)
 		fake_knobs.short_write = n;
 	else if (!strcmp(name, "sync"))
 		fake_knobs.sync = n;
+	else if (!strcmp(name, "cookie"))
+		knob_cookie(value);
 	for (unsigned t = 0; op && t < NFS_OP_TYPES; t++) {
 		if (strcmp(nfs_op_name(t), value))
 			continue;

@@ -20,6 +20,7 @@ struct fake_knobs {		 /* set while nothing is under way; one for the process */
 	bool sync;		 /* done is called before nfs_submit() returns */
 	bool cookie_stuck;	 /* READDIR gives one entry again and again */
 	bool cookie_low;	 /* READDIR gives the reserved cookie 2 */
+	bool cookie_loop;	 /* READDIR begins anew after the last entry, an entry at a time */
 };
 extern struct fake_knobs fake_knobs;
 
