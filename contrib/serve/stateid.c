@@ -142,6 +142,7 @@ void st_put(struct state *s, struct st *st)
 		close(st->fd_w);
 	st_put(s, st->open);
 	obj_unref(s->objs, st->obj);
+	lock_ranges_finish(&st->ranges); /* it holds none; the list's memory is left */
 	free(st->owner);
 	free(st);
 }
