@@ -85,6 +85,8 @@ struct inode {
 	uint32_t err_seq;	     /* times that data may have been lost */
 	struct silly *silly;	     /* to be removed at the last close */
 	LIST_HEAD(, locker) lockers; /* who may hold locks (ops_lock.c) */
+	unsigned locks_leaving;	     /* releases under way that clear locks */
+	unsigned locks_left;	     /* how many of those have ended so far */
 };
 
 /* root: the mount's. NULL when out of memory. */

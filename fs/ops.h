@@ -90,6 +90,7 @@ struct file {
 	struct rpc_cred cred;  /* the opener's: reads and writes are done with it */
 	int flags;
 	bool silly_leaves;	   /* it is being closed, and a silly name goes with it */
+	bool locks_leave;	   /* and locks */
 	_Atomic uint32_t err_seen; /* the inode's err_seq that the user has been told of */
 };
 
@@ -143,6 +144,8 @@ int ops_commit_result(struct request *r);
 bool lock_leave_owner(struct inode *ino, uint64_t owner);
 /* Clears all locks that r->owner holds on r->file, then next. */
 void lock_clear(struct request *r, request_step_fn *next);
+/* f is about to be released. To be called at once, before anything is waited for. */
+void lock_leaving_file(struct file *f);
 /* Clears the locks of all owners that came through r->file, which is being released, then next. */
 void lock_leave_file(struct request *r, request_step_fn *next);
 

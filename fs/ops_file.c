@@ -501,6 +501,7 @@ static void file_close(struct fs *fs, struct file *f, struct request *r, int err
 	r->file = f;
 	r->error = error;
 	if (f->inode) {
+		lock_leaving_file(f);
 		pthread_mutex_lock(&f->inode->lock);
 		f->silly_leaves = f->inode->silly && f->inode->nopen == 1;
 		pthread_mutex_unlock(&f->inode->lock);

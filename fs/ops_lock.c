@@ -17,6 +17,10 @@
  * answer it, but on a thread of its own (inval.h). Pages that are mapped and dirty are written back
  * by it too, but not before an unlock: as on a local file system, msync(2) does that.
  *
+ * The kernel does not wait for RELEASE: close(2) has returned, and the next process may have asked
+ * for the lock that went with it, before the server knows. So a lock that is refused while a
+ * RELEASE clears locks of the file, or did so meanwhile, is asked for again.
+ *
  * A wait for a lock ends with EINTR at any signal, as fcntl(2) says; all else only at a fatal one.
  */
 #include <errno.h>
@@ -27,6 +31,8 @@
 #include "fs/inval.h"
 #include "fs/ops.h"
 #include "transport/log.h"
+
+#define LEAVE_TRIES 200 /* round trips: the server may be slow to clear what another leaves */
 
 /* --- lockers ---------------------------------------------------------------------------------- */
 
@@ -84,6 +90,19 @@ static bool locker_take(struct inode *ino, const struct file *f, uint64_t owner,
 	return true;
 }
 
+/* Has a RELEASE that cleared locks ended since r asked last, or is there one under way? */
+static bool locks_moved(struct request *r)
+{
+	struct inode *ino = r->file->inode;
+	bool moved;
+
+	pthread_mutex_lock(&ino->lock);
+	moved = ino->locks_leaving || ino->locks_left != r->locks_left;
+	r->locks_left = ino->locks_left;
+	pthread_mutex_unlock(&ino->lock);
+	return moved;
+}
+
 /* --- setting ---------------------------------------------------------------------------------- */
 
 static void fill_lock(struct nfs_op *op, struct file *f, uint64_t owner, int type)
@@ -95,10 +114,27 @@ static void fill_lock(struct nfs_op *op, struct file *f, uint64_t owner, int typ
 	op->u.lock.end = UINT64_MAX;
 }
 
+static void lock_done(struct request *r);
+
+static void lock_submit(struct request *r, int type, bool wait)
+{
+	struct nfs_op *op = request_op(r, NFS_LOCK, lock);
+
+	fill_lock(op, r->file, r->owner, type);
+	op->u.lock.start = r->lock_start;
+	op->u.lock.end = r->lock_end;
+	op->u.lock.wait = wait;
+	request_submit(r, lock_done);
+}
+
 static void lock_done(struct request *r)
 {
 	struct nfs_op *op = &r->first.op;
 
+	if (op->error == -EAGAIN && locks_moved(r) && r->lock_tries++ < LEAVE_TRIES) {
+		lock_submit(r, op->u.lock.type, false);
+		return;
+	}
 	if (op->error) {
 		request_end(r, op->error);
 		return;
@@ -135,7 +171,6 @@ static void set_lock(fuse_req_t req, struct fuse_file_info *fi, int type, uint64
 {
 	struct file *f = file_of(fi);
 	struct request *r;
-	struct nfs_op *op;
 
 	if (type == F_UNLCK && !locker_known(f->inode, fi->lock_owner)) {
 		fuse_reply_err(req, 0);
@@ -160,13 +195,10 @@ static void set_lock(fuse_req_t req, struct fuse_file_info *fi, int type, uint64
 		request_end(r, -ENOMEM);
 		return;
 	}
-	op = request_op(r, NFS_LOCK, lock);
-	fill_lock(op, f, r->owner, type);
-	op->u.lock.start = start;
-	op->u.lock.end = end;
-	op->u.lock.wait = wait;
+	r->lock_tries = 0;
+	locks_moved(r);
 	r->any_signal = wait;
-	request_submit(r, lock_done);
+	lock_submit(r, type, wait);
 }
 
 void ops_setlk(
@@ -247,12 +279,35 @@ void lock_clear(struct request *r, request_step_fn *next)
 	request_submit(r, next);
 }
 
+void lock_leaving_file(struct file *f)
+{
+	struct inode *ino = f->inode;
+	struct locker *l;
+
+	pthread_mutex_lock(&ino->lock);
+	LIST_FOREACH (l, &ino->lockers, link)
+		if (l->file == f)
+			break;
+	f->locks_leave = l != NULL;
+	ino->locks_leaving += f->locks_leave;
+	pthread_mutex_unlock(&ino->lock);
+}
+
 static void leave_step(struct request *r)
 {
-	if (locker_take(r->file->inode, r->file, 0, &r->owner))
+	struct file *f = r->file;
+
+	if (locker_take(f->inode, f, 0, &r->owner)) {
 		lock_clear(r, leave_step);
-	else
-		r->next(r);
+		return;
+	}
+	if (f->locks_leave) {
+		pthread_mutex_lock(&f->inode->lock);
+		f->inode->locks_leaving--;
+		f->inode->locks_left++;
+		pthread_mutex_unlock(&f->inode->lock);
+	}
+	r->next(r);
 }
 
 void lock_leave_file(struct request *r, request_step_fn *next)
