@@ -191,11 +191,11 @@ static void walk_referred(struct nfs4_client *c, struct nfs4_sync *s, const char
 	if (got < n)
 		names[offs[got]] = '\0';
 	if (step_run(c, s, run_locations) || !s->u.walk.where[0])
-		err_set(e, ERR_NO_EXPORT,
+		err_set(e, ERR_MOVED,
 			"%s refers to another server for %s, but does not say to which", c->server,
 			export);
 	else
-		err_set(e, ERR_NO_EXPORT,
+		err_set(e, ERR_MOVED,
 			"%s refers to another server for %s: mount it from there, %s", c->server,
 			export, s->u.walk.where);
 }

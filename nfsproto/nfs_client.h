@@ -70,8 +70,8 @@ struct nfs_attr {
 #define NFS_SET_MTIME	  (1u << 5)
 #define NFS_SET_ATIME_NOW (1u << 6) /* the server's clock */
 #define NFS_SET_MTIME_NOW (1u << 7)
-/* With NFS_SET_MODE, of what is made, in NFSv4.2 (RFC 8275): mode is as the program gave it, and the
- * server takes the bits of umask from it unless the directory's default ACL says otherwise. */
+/* With NFS_SET_MODE, of what is made, in NFSv4.2 (RFC 8275): mode is as the program gave it, and
+ * the server takes the bits of umask from it unless the directory's default ACL says otherwise. */
 #define NFS_SET_UMASK (1u << 8)
 
 struct nfs_sattr {
@@ -438,8 +438,8 @@ struct nfs_client_info {
 
 /* Connects, establishes the session and walks to the export. Blocks (bounded by the time-outs in
  * p). Everything in p is copied but pool. NULL with *e set: kinds RESOLVE, UNREACHABLE, REFUSED,
- * NOT_RDMA, VERSION, NO_EXPORT, ACCESS, NO_DEVICE, PROTOCOL; the sentence names server, step and
- * remedy. */
+ * NOT_RDMA, VERSION, NO_EXPORT, MOVED, ACCESS, NO_DEVICE, PROTOCOL; the sentence names server, step
+ * and remedy. */
 struct nfs_client *nfs_client_new(const struct nfs_mount_params *p, struct err *e);
 /* Root of the mount; valid as long as the client. */
 void nfs_client_root(struct nfs_client *c, struct nfs_fh *fh, struct nfs_attr *attr);

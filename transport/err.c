@@ -33,6 +33,7 @@ const char *err_kind_name(enum err_kind kind)
 		[ERR_NOT_RDMA] = "not-rdma",
 		[ERR_VERSION] = "version",
 		[ERR_NO_EXPORT] = "no-export",
+		[ERR_MOVED] = "moved",
 		[ERR_ACCESS] = "access",
 		[ERR_PROTOCOL] = "protocol",
 		[ERR_NO_DEVICE] = "no-device",

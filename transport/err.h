@@ -20,6 +20,7 @@ enum err_kind {
 	ERR_NOT_RDMA,	 /* something listens, but does not speak the transport asked for */
 	ERR_VERSION,	 /* RPC-over-RDMA, RPC or NFS version not offered by the server */
 	ERR_NO_EXPORT,	 /* the export path does not exist */
+	ERR_MOVED,	 /* it does, on another server */
 	ERR_ACCESS,	 /* the server refuses this client or user */
 	ERR_PROTOCOL,	 /* the peer broke the protocol */
 	ERR_NO_DEVICE,	 /* proto=rdma but there is no RDMA device for this address */

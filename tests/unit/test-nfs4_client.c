@@ -173,12 +173,12 @@ static void test_mount_errors(void **state)
 	fix_fails(f, OP_PUTROOTFH, NFS4ERR_WRONGSEC, 1);
 	mount_fails(f, "/dir", ERR_ACCESS, "security");
 	fix_fails(f, OP_LOOKUP, NFS4ERR_MOVED, 1);
-	mount_fails(f, "/dir", ERR_NO_EXPORT, "does not say");
+	mount_fails(f, "/dir", ERR_MOVED, "does not say");
 	f->srv.elsewhere = "a.example";
 	fix_fails(f, OP_LOOKUP, NFS4ERR_MOVED, 1);
-	mount_fails(f, "/dir", ERR_NO_EXPORT, "from there, a.example:/new or b.example:/new");
+	mount_fails(f, "/dir", ERR_MOVED, "from there, a.example:/new or b.example:/new");
 	fix_fails(f, OP_GETFH, NFS4ERR_MOVED, 1);
-	mount_fails(f, "/dir/dir/dir/dir/dir", ERR_NO_EXPORT, "a.example:/new");
+	mount_fails(f, "/dir/dir/dir/dir/dir", ERR_MOVED, "a.example:/new");
 	f->srv.elsewhere = NULL;
 	fix_fails(f, OP_CREATE_SESSION, NFS4ERR_INVAL, 1);
 	mount_fails(f, "/", ERR_PROTOCOL, "CREATE_SESSION");
