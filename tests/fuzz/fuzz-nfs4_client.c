@@ -31,7 +31,8 @@ static void start(void)
 	nfs4_cb_init(&c.cb);
 	TAILQ_INIT(&c.opens);
 	TAILQ_INIT(&c.delegs);
-	c.minor = 1;
+	c.minor = 2;
+	nfs4_lock_init(&c.locks);
 	c.stopping = true; /* nothing is sent */
 	nfs4_cb_session(&c.cb, &c.session);
 }
@@ -47,10 +48,30 @@ static void callback(const uint8_t *data, size_t size)
 	nfs4_cb_execute(&c, &args, &res);
 }
 
+static enum nfs_op_type type_of(unsigned kind)
+{
+	switch (kind) {
+	case NFS4_K_OPEN_MORE:
+	case NFS4_K_LOCKU:
+	case NFS4_K_LOCK_FREE:
+		return NFS_LOCK;
+	case NFS4_K_CLONE:
+	case NFS4_K_OFFLOAD_STATUS:
+	case NFS4_K_OFFLOAD_CANCEL:
+		return NFS_COPY;
+	case NFS4_K_READ_PLUS:
+		return NFS_READ;
+	default:
+		return kind < NFS_OP_TYPES ? (enum nfs_op_type)kind : NFS_OPEN;
+	}
+}
+
 static void results(unsigned kind, const uint8_t *data, size_t size)
 {
 	static struct nfs_open open;
 	static struct nfs4_sync sync;
+	static struct nfs4_lockctx ctx = {.open = &open};
+	static struct nfs4_lockreq req = {.ctx = &ctx};
 	static char link[64];
 	struct nfs_op *op = kind < NFS4_K_SEQUENCE ? &open.own : &sync.op;
 	struct nfs4_reply r;
@@ -60,9 +81,15 @@ static void results(unsigned kind, const uint8_t *data, size_t size)
 	memset(&sync, 0, sizeof(sync));
 	op->client = &c.base;
 	op->done = done;
-	op->type = kind < NFS_OP_TYPES ? (enum nfs_op_type)kind : NFS_OPEN;
+	op->type = type_of(kind);
 	op->be.v4.kind = (uint8_t)kind;
 	op->be.v4.open = &open;
+	op->be.v4.lock = &req;
+	ctx.have_stateid = size & 1;
+	if (kind == NFS4_K_REOPEN)
+		sync.u.reopen.open = &open;
+	if (kind == NFS4_K_RELOCK)
+		sync.u.relock.ctx = &ctx;
 	if (kind == NFS_LOOKUP)
 		op->u.lookup.name = (struct nfs_name){"x", 1};
 	if (kind == NFS_READLINK) {
