@@ -128,6 +128,14 @@ static bool is_behind_locked(const struct nfs3_nlm *n, const struct nfs_op *op)
 	return false;
 }
 
+/* Does the owner of op hold anything in the file? Those who are before it may wait for that. */
+static bool holds(struct nfs3_nlm *n, const struct nfs_op *op)
+{
+	const struct nfs3_lock_ctx *ctx = ctx_find(n, op->u.lock.owner, &op->u.lock.fh);
+
+	return ctx && ctx->ranges.n;
+}
+
 /* The op to run now, out of the queue; or NULL and *until. */
 static struct nfs_op *next_locked(struct nfs3_nlm *n, uint64_t *until)
 {
@@ -140,7 +148,7 @@ static struct nfs_op *next_locked(struct nfs3_nlm *n, uint64_t *until)
 
 		/* those who do not wait are told that it is taken, whoever is before them */
 		if (!op->be.v3.cancelled && op->type == NFS_LOCK && op->u.lock.wait &&
-			is_behind_locked(n, op))
+			is_behind_locked(n, op) && !holds(n, op))
 			due += BEHIND_NS;
 		if (due <= now) {
 			TAILQ_REMOVE(&n->queue, op, link);
@@ -180,7 +188,7 @@ static void hurry(struct nfs3_nlm *n, const struct nfs_fh *fh)
 	pthread_mutex_lock(&n->lock);
 	TAILQ_FOREACH (op, &n->queue, link) {
 		if (op->type == NFS_LOCK && op->tries && same_fh(&op->u.lock.fh, fh)) {
-			op->due_ns = 0;
+			op->due_ns = op->be.v3.cancelled ? 0 : nfs3_now_ns();
 			op->tries = 1;
 		}
 	}
@@ -468,6 +476,7 @@ void nfs3_nlm_submit(struct nfs3_client *c, struct nfs_op *op)
 		if (!rc) {
 			n->up = true;
 			op->be.v3.cookie = ++n->next_seq;
+			op->due_ns = nfs3_now_ns();
 			TAILQ_INSERT_TAIL(&n->queue, op, link);
 			pthread_cond_signal(&n->wake);
 		}

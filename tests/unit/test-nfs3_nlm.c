@@ -121,6 +121,25 @@ static void the_holder_is_told(void **state)
 	assert_true(op.u.lockt.start == 5 && op.u.lockt.end == UINT64_MAX && op.u.lockt.pid == 77);
 }
 
+static void who_comes_later_does_not_overtake(void **state)
+{
+	struct fix3 *f = *state;
+	struct nfs_op first = lock_op(f, 1, F_WRLCK, 0, 9, true);
+	struct nfs_op second = lock_op(f, 2, F_WRLCK, 0, 19, true);
+	sem_t sem1, sem2;
+
+	f->m.nlm_status = NLM4_DENIED;
+	f->m.nlm_times = 1;
+	fix3_start(f, &first, &sem1);
+	fix3_start(f, &second, &sem2);
+	fix3_wait(&sem1);
+	fix3_wait(&sem2);
+	assert_int_equal(first.error, 0);
+	assert_int_equal(second.error, 0);
+	assert_int_equal(f->m.nlm_count[NLM4PROC_LOCK], 3);
+	assert_int_equal(f->m.last_lock.lock.len, 20);
+}
+
 static void who_waits_can_be_cancelled(void **state)
 {
 	struct fix3 *f = *state;
@@ -214,6 +233,7 @@ int main(void)
 		ON_MOUNT3(a_taken_lock_is_waited_for_or_not),
 		ON_MOUNT3(statuses_are_errnos),
 		ON_MOUNT3(the_holder_is_told),
+		ON_MOUNT3(who_comes_later_does_not_overtake),
 		ON_MOUNT3(who_waits_can_be_cancelled),
 		ON_MOUNT3(what_is_held_is_claimed_after_a_lost_connection),
 		ON_MOUNT3(without_a_lock_manager_locks_fail),
