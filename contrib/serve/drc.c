@@ -33,6 +33,7 @@ struct drc_key {
 struct drc_entry {
 	struct drc_key key;
 	bool done;
+	bool undone;	  /* with done: nothing was carried out; the next to come does */
 	unsigned waiters; /* threads that wait for it to be done: it stays */
 	uint64_t at_ns;
 	uint32_t len;
@@ -202,6 +203,11 @@ enum drc_verdict drc_begin(
 		d->hits++;
 		xdr_put_fixed(out, e->reply, e->len);
 		verdict = DRC_REPLAY;
+	} else if (e && e->done && e->undone) {
+		TAILQ_REMOVE(&d->kept, e, link);
+		e->done = e->undone = false;
+		*entry = e;
+		verdict = DRC_RUN;
 	} else if (!e) {
 		*entry = add_locked(d, &k);
 		if (*entry)
@@ -232,9 +238,10 @@ void drc_done(struct drc *d, struct drc_entry *e, const struct xdr_out *reply)
 	e->reply = copy;
 	e->len = copy ? (uint32_t)reply->len : 0;
 	e->done = true;
+	e->undone = !reply;
 	e->at_ns = state_now_ns();
 	TAILQ_INSERT_TAIL(&d->kept, e, link);
-	if (e->waiters) /* they go without an answer if there is none */
+	if (e->waiters) /* if there is no answer, one of them takes the call over */
 		pthread_cond_broadcast(&d->cond);
 	else if (!reply)
 		forget_locked(d, e);

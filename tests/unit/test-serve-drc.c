@@ -127,42 +127,66 @@ static void what_was_not_done_may_be_tried_again(void **state)
 struct second {
 	struct drc *d;
 	enum drc_verdict verdict;
+	struct drc_entry *e;
 	uint8_t buf[64];
 };
 
 static void *come_again(void *arg)
 {
 	struct second *s = arg;
-	struct drc_entry *e;
 
-	s->verdict = begin(s->d, 1, s->buf, &e);
+	s->verdict = begin(s->d, 1, s->buf, &s->e);
 	return NULL;
+}
+
+/* Has a second one come while the first is under way, and waits until that is so. */
+static struct drc_entry *begin_twice(struct second *s, pthread_t *thread)
+{
+	struct drc_stats stats = {0};
+	struct drc_entry *e;
+	uint8_t buf[64];
+
+	assert_int_equal(begin(s->d, 1, buf, &e), DRC_RUN);
+	pthread_create(thread, NULL, come_again, s);
+	while (stats.waits == 0) {
+		usleep(1000);
+		drc_stats(s->d, &stats);
+	}
+	return e;
 }
 
 static void what_comes_again_too_soon_waits(void **state)
 {
 	struct second s = {.d = drc_new(10)};
-	struct drc_stats stats = {0};
-	struct drc_entry *e;
 	pthread_t thread;
-	uint8_t buf[64];
 
-	assert_int_equal(begin(s.d, 1, buf, &e), DRC_RUN);
-	pthread_create(&thread, NULL, come_again, &s);
-	while (stats.waits == 0) {
-		usleep(1000);
-		drc_stats(s.d, &stats);
-	}
-	answer(s.d, e, 4711);
+	answer(s.d, begin_twice(&s, &thread), 4711);
 	pthread_join(thread, NULL);
 	assert_int_equal(s.verdict, DRC_REPLAY);
 	assert_int_equal(word_of(s.buf), 4711);
 	drc_free(s.d);
 }
 
+static void who_waited_for_nothing_takes_over(void **state)
+{
+	struct second s = {.d = drc_new(10)};
+	struct drc_entry *e;
+	pthread_t thread;
+	uint8_t buf[64];
+
+	drc_done(s.d, begin_twice(&s, &thread), NULL);
+	pthread_join(thread, NULL);
+	assert_int_equal(s.verdict, DRC_RUN);
+	answer(s.d, s.e, 4711);
+	assert_int_equal(begin(s.d, 1, buf, &e), DRC_REPLAY);
+	assert_int_equal(word_of(buf), 4711);
+	drc_free(s.d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_waited_for_nothing_takes_over),
 		cmocka_unit_test(the_oldest_go_first),
 		cmocka_unit_test(payload_counts_as_arguments),
 		cmocka_unit_test(a_long_answer_is_not_kept),
