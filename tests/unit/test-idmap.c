@@ -17,6 +17,7 @@
 
 #include "nfsproto/idmap.h"
 
+/* A map that was given up may still have a thread that asks: what it uses outlives the test. */
 static sem_t news, gate;
 static unsigned asked;
 static bool gated;
@@ -55,9 +56,8 @@ static const struct idmap_source source = {.id_of = id_of, .name_of = name_of};
 static int setup(void **state)
 {
 	sem_init(&news, 0, 0);
-	sem_init(&gate, 0, 0);
-	asked = 0;
-	gated = false;
+	__atomic_store_n(&asked, 0, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&gated, false, __ATOMIC_SEQ_CST);
 	*state = idmap_new("example.net", &source, resolved, NULL);
 	return *state ? 0 : -1;
 }
@@ -148,7 +148,7 @@ static void a_silent_name_service_is_left_alone(void **state)
 	struct idmap *m = idmap_new("example.net", &source, resolved, NULL);
 	uint32_t id;
 
-	gated = true;
+	__atomic_store_n(&gated, true, __ATOMIC_SEQ_CST);
 	assert_int_equal(idmap_id(m, "joe@example.net", 15, false, &id), IDMAP_NOT_YET);
 	while (!__atomic_load_n(&asked, __ATOMIC_SEQ_CST))
 		usleep(1000);
@@ -233,5 +233,6 @@ int main(void)
 		cmocka_unit_test(idmapd_conf_is_read),
 	};
 
+	sem_init(&gate, 0, 0);
 	return cmocka_run_group_tests_name("idmap", tests, NULL, NULL);
 }
