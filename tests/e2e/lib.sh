@@ -92,4 +92,13 @@ e2e_cleanup() {
 }
 trap e2e_cleanup EXIT
 
+# Only root may open files by handle, which is how a new run of the server finds them.
+if_handles_last() { # TITLE COMMAND
+	if [ "$(id -u)" = 0 ]; then
+		check "$@"
+	else
+		skip "$1" "file handles end with a server that is not run by root"
+	fi
+}
+
 [ "${SERVER:-rnfs-serve}" = rnfs-serve ] || . "$here/$SERVER.sh"
