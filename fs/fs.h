@@ -34,6 +34,7 @@ struct fs {
 
 	atomic_size_t data_used;
 	atomic_uint open_files;
+	_Atomic uint64_t flock_owners; /* the last one's number */
 	atomic_uint silly_next;
 	atomic_uint silly_removals; /* under way */
 	pthread_mutex_t silly_lock; /* of the following three */

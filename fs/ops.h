@@ -89,6 +89,7 @@ struct file {
 	struct nfs_open *open; /* the server's open state */
 	struct rpc_cred cred;  /* the opener's: reads and writes are done with it */
 	int flags;
+	uint64_t flock_owner;	   /* of its flock; the kernel's number may be used again early */
 	bool silly_leaves;	   /* it is being closed, and a silly name goes with it */
 	bool locks_leave;	   /* and locks */
 	_Atomic uint32_t err_seen; /* the inode's err_seq that the user has been told of */
@@ -139,9 +140,9 @@ uint32_t ops_access_bits(const struct inode *ino);
 void ops_commit_submit(struct request *r, request_step_fn *step);
 int ops_commit_result(struct request *r);
 
-/* A process closes ino: may its owner hold locks? They are not looked after any more: the caller
- * must lock_clear(). */
-bool lock_leave_owner(struct inode *ino, uint64_t owner);
+/* A process closes f: may its owner hold locks of the file? They are not looked after any more: the
+ * caller must lock_clear(). */
+bool lock_leave_owner(struct file *f, uint64_t owner);
 /* Clears all locks that r->owner holds on r->file, then next. */
 void lock_clear(struct request *r, request_step_fn *next);
 /* f is about to be released. To be called at once, before anything is waited for. */

@@ -32,6 +32,7 @@ static struct file *file_new(const struct request *r, int flags)
 		return NULL;
 	f->cred = r->cred;
 	f->flags = flags;
+	f->flock_owner = atomic_fetch_add(&r->fs->flock_owners, 1) + 1;
 	return f;
 }
 
@@ -423,7 +424,7 @@ void ops_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	struct file *f = file_of(fi);
 	struct request *r;
 
-	if (!lock_leave_owner(f->inode, fi->lock_owner)) {
+	if (!lock_leave_owner(f, fi->lock_owner)) {
 		file_sync(req, fi);
 		return;
 	}

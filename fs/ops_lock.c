@@ -19,7 +19,13 @@
  *
  * The kernel does not wait for RELEASE: close(2) has returned, and the next process may have asked
  * for the lock that went with it, before the server knows. So a lock that is refused while a
- * RELEASE clears locks of the file, or did so meanwhile, is asked for again.
+ * RELEASE clears locks of the file, or did so meanwhile, is asked for again. So it is just after a
+ * FLUSH of an open file that may hold locks: its RELEASE may be on its way.
+ *
+ * For the same reason the kernel's number of an open file, the owner of its flock and OFD locks,
+ * may come again with the next open file before the RELEASE of the one that had it. So flock has
+ * owners numbered here; and a RELEASE leaves alone an owner who is known through another open file
+ * too, whose RELEASE then clears all.
  *
  * A wait for a lock ends with EINTR at any signal, as fcntl(2) says; all else only at a fatal one.
  */
@@ -32,7 +38,8 @@
 #include "fs/ops.h"
 #include "transport/log.h"
 
-#define LEAVE_TRIES 200 /* round trips: the server may be slow to clear what another leaves */
+#define LEAVE_TRIES 1000 /* round trips: the server may be slow to clear what another leaves */
+#define FLUSHED_NS  30000000ull /* how long after a FLUSH a RELEASE may be expected */
 
 /* --- lockers ---------------------------------------------------------------------------------- */
 
@@ -50,6 +57,7 @@ static bool locker_add(struct file *f, uint64_t owner)
 	if (!l) {
 		mine->owner = owner;
 		mine->file = f;
+		mine->flushed = 0;
 		LIST_INSERT_HEAD(&ino->lockers, mine, link);
 	}
 	pthread_mutex_unlock(&ino->lock);
@@ -90,14 +98,19 @@ static bool locker_take(struct inode *ino, const struct file *f, uint64_t owner,
 	return true;
 }
 
-/* Has a RELEASE that cleared locks ended since r asked last, or is there one under way? */
+/* Has a RELEASE that cleared locks ended since r asked last, or is one under way or expected? */
 static bool locks_moved(struct request *r)
 {
 	struct inode *ino = r->file->inode;
+	struct locker *l;
+	uint64_t now;
 	bool moved;
 
 	pthread_mutex_lock(&ino->lock);
+	now = inode_clock();
 	moved = ino->locks_leaving || ino->locks_left != r->locks_left;
+	LIST_FOREACH (l, &ino->lockers, link)
+		moved |= l->file != r->file && l->flushed && now - l->flushed < FLUSHED_NS;
 	r->locks_left = ino->locks_left;
 	pthread_mutex_unlock(&ino->lock);
 	return moved;
@@ -166,13 +179,12 @@ static void unlock_committed(struct request *r)
 	unlock_submit(r);
 }
 
-static void set_lock(fuse_req_t req, struct fuse_file_info *fi, int type, uint64_t start,
+static void set_lock(fuse_req_t req, struct file *f, uint64_t owner, int type, uint64_t start,
 	uint64_t end, bool wait)
 {
-	struct file *f = file_of(fi);
 	struct request *r;
 
-	if (type == F_UNLCK && !locker_known(f->inode, fi->lock_owner)) {
+	if (type == F_UNLCK && !locker_known(f->inode, owner)) {
 		fuse_reply_err(req, 0);
 		return;
 	}
@@ -180,7 +192,7 @@ static void set_lock(fuse_req_t req, struct fuse_file_info *fi, int type, uint64
 	if (!r)
 		return;
 	r->file = f;
-	r->owner = fi->lock_owner;
+	r->owner = owner;
 	r->lock_start = start;
 	r->lock_end = end;
 	if (type == F_UNLCK) {
@@ -207,14 +219,14 @@ void ops_setlk(
 	uint64_t start = (uint64_t)lock->l_start;
 	uint64_t end = lock->l_len ? start + ((uint64_t)lock->l_len - 1) : UINT64_MAX;
 
-	set_lock(req, fi, lock->l_type, start, end, sleep);
+	set_lock(req, file_of(fi), fi->lock_owner, lock->l_type, start, end, sleep);
 }
 
 void ops_flock(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, int op)
 {
 	int type = op & LOCK_UN ? F_UNLCK : op & LOCK_EX ? F_WRLCK : F_RDLCK;
 
-	set_lock(req, fi, type, 0, UINT64_MAX, !(op & LOCK_NB));
+	set_lock(req, file_of(fi), file_of(fi)->flock_owner, type, 0, UINT64_MAX, !(op & LOCK_NB));
 }
 
 /* --- asking ----------------------------------------------------------------------------------- */
@@ -263,11 +275,18 @@ void ops_getlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct
 
 /* --- what is left behind ---------------------------------------------------------------------- */
 
-bool lock_leave_owner(struct inode *ino, uint64_t owner)
+bool lock_leave_owner(struct file *f, uint64_t owner)
 {
+	struct inode *ino = f->inode;
+	struct locker *l;
 	bool any = false;
 	uint64_t taken;
 
+	pthread_mutex_lock(&ino->lock);
+	LIST_FOREACH (l, &ino->lockers, link)
+		if (l->file == f)
+			l->flushed = inode_clock();
+	pthread_mutex_unlock(&ino->lock);
 	while (locker_take(ino, NULL, owner, &taken))
 		any = true;
 	return any;
@@ -297,7 +316,9 @@ static void leave_step(struct request *r)
 {
 	struct file *f = r->file;
 
-	if (locker_take(f->inode, f, 0, &r->owner)) {
+	while (locker_take(f->inode, f, 0, &r->owner)) {
+		if (locker_known(f->inode, r->owner))
+			continue;
 		lock_clear(r, leave_step);
 		return;
 	}

@@ -352,6 +352,27 @@ def open_file_locks(dirs):
     equal(b.result()[0], W)
 
 
+# On one mount a closed file's lock is nobody's when close(2) has returned.
+def free_after_close(dirs):
+    nb = fcntl.LOCK_NB
+    path = fresh(dirs)[0]
+    a, b = Actor(None), Actor(path)
+    for n in range(100):
+        fd = a.do("open", path, os.O_RDWR)
+        if n % 2:
+            equal(a.do("flock", fd, fcntl.LOCK_EX | nb), None)
+            equal(b.do("flock", 0, fcntl.LOCK_SH | nb), EAGAIN)
+            equal(a.do("close", fd), 0)
+            equal(b.do("flock", 0, fcntl.LOCK_SH | nb), None)
+            equal(b.do("flock", 0, fcntl.LOCK_UN), None)
+        else:
+            equal(a.do("lock", fd, OFD_SETLK, W, 0, 10)[0], W)
+            equal(b.try_lock(R, 0, 10), EAGAIN)
+            equal(a.do("close", fd), 0)
+            equal(b.try_lock(R, 0, 10), 0)
+            equal(b.try_lock(U, 0, 10), 0)
+
+
 def as_it_is_open(dirs):
     paths = fresh(dirs)
     r, w = Actor(paths[0], os.O_RDONLY), Actor(paths[1], os.O_WRONLY)
@@ -511,7 +532,7 @@ def sqlite_two_writers(dirs):
 
 CASES = [shared_and_exclusive, getlk, ranges_split, high_offsets, handed_over_in_order,
          readers_together, killed_waiter, interrupted_waiter, released_by_close, released_by_exit,
-         flock_whole_files, open_file_locks, as_it_is_open, through_another_open, counting,
+         flock_whole_files, open_file_locks, free_after_close, as_it_is_open, through_another_open, counting,
          appending, many_owners, many_ranges, threads_of_one_process, sqlite_two_writers]
 
 
