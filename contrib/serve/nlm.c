@@ -61,7 +61,8 @@ static void lock_end(struct nlm_call *c, struct nlm_lock *l)
 	client_unref(&c->sv->state, l->c);
 }
 
-/* Whoever may use a file may lock it. */
+/* Whoever may use a file may lock it. Unlocking needs no permission: nobody is refused the release
+ * of what is his, also when the file's mode has changed since. */
 static bool permitted(const struct obj *o)
 {
 	struct statx st;
@@ -70,7 +71,8 @@ static bool permitted(const struct obj *o)
 	       (obj_stat(o, &st) == 0 && st.stx_uid == ident_uid());
 }
 
-static uint32_t find_file(struct nlm_call *c, const struct nlm4_netobj *fh, struct obj **o)
+static uint32_t find_file(
+	struct nlm_call *c, const struct nlm4_netobj *fh, bool unlock, struct obj **o)
 {
 	if (ident_assume(&c->req->cred) < 0)
 		return NLM4_FAILED;
@@ -78,11 +80,11 @@ static uint32_t find_file(struct nlm_call *c, const struct nlm4_netobj *fh, stru
 		*o = NULL;
 		return NLM4_STALE_FH;
 	}
-	return need_file(*o) == NFS4_OK && permitted(*o) ? NLM4_GRANTED : NLM4_FAILED;
+	return need_file(*o) == NFS4_OK && (unlock || permitted(*o)) ? NLM4_GRANTED : NLM4_FAILED;
 }
 
 /* NLM4_GRANTED, or why nothing can be done; in any case to be ended. make: the record of the host,
- * if there is none. */
+ * if there is none; false for an unlock. */
 static uint32_t lock_begin(struct nlm_call *c, const struct nlm4_lock *a, bool exclusive, bool make,
 	struct nlm_lock *l)
 {
@@ -101,7 +103,7 @@ static uint32_t lock_begin(struct nlm_call *c, const struct nlm4_lock *a, bool e
 			return NLM4_FBIG;
 		l->want.last = a->offset + (a->len - 1);
 	}
-	status = find_file(c, &a->fh, &l->o);
+	status = find_file(c, &a->fh, !make, &l->o);
 	if (status != NLM4_GRANTED)
 		return status;
 	l->c = get_client(c, &a->caller, make);

@@ -12,8 +12,10 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "contrib/serve/ident.h"
 #include "contrib/serve/nlm.h"
 #include "nfsproto/nlm4_xdr.h"
 #include "serve-env.h"
@@ -73,6 +75,7 @@ static bool run(struct serve_env *e, uint32_t proc, size_t len)
 	e->req.vers = NLM4_VERSION;
 	e->req.proc = proc;
 	e->req.cred.flavor = RPC_AUTH_SYS;
+	e->req.cred.uid = e->req.cred.gid = e->uid;
 	e->req.res_max = sizeof(e->reply);
 	xdr_in_init(&e->req.args, e->call, len);
 	xdr_out_init(&e->req.res, e->reply, 4096);
@@ -264,6 +267,30 @@ static void what_cannot_be_locked_is_told(void **state)
 		assert_int_equal(nlm_has(proc), proc <= 4 || proc == 22 || proc == 23);
 }
 
+/* Whoever could lock it gets rid of the lock again, or nobody else ever could. */
+static void who_lost_permission_still_unlocks(void **state)
+{
+	const struct rpc_cred root = {.flavor = RPC_AUTH_SYS};
+	struct serve_env *e = *state;
+	struct nfs_fh fh = file(e);
+	struct nlm4_lock one = range(&fh, "host", 1, 0, 0), other = range(&fh, "other", 1, 0, 0);
+	char path[128];
+
+	if (geteuid() != 0)
+		skip(); /* the owner of a file never loses it */
+	env_path(e, "f", path, sizeof(path));
+	ident_init(false);
+	e->uid = 65534;
+	assert_int_equal(lock(e, &one, true, false), NLM4_GRANTED);
+	assert_int_equal(ident_assume(&root), 0);
+	assert_int_equal(chmod(path, 0600), 0);
+	assert_int_equal(lock(e, &other, true, false), NLM4_FAILED);
+	assert_int_equal(unlock(e, &one), NLM4_GRANTED);
+	e->uid = 0;
+	assert_int_equal(lock(e, &other, true, false), NLM4_GRANTED);
+	assert_int_equal(ident_assume(&root), 0);
+}
+
 static void truncated_calls_are_garbage(void **state)
 {
 	struct serve_env *e = *state;
@@ -286,6 +313,7 @@ int main(void)
 		T(a_host_can_free_what_it_has),
 		T(both_versions_see_each_others_locks),
 		T(what_cannot_be_locked_is_told),
+		T(who_lost_permission_still_unlocks),
 		T(truncated_calls_are_garbage),
 	};
 
