@@ -139,6 +139,8 @@ struct nfs3_sync {
 	int (*get)(struct nfs3_sync *s, struct xdr_in *x); /* 0 or -EBADMSG */
 	/* ends the call with -EINTR when it is set; looked at ten times a second. May be NULL. */
 	const atomic_bool *stop;
+	/* called as often, no lock held. May be NULL. */
+	void (*look)(struct nfs3_sync *s);
 };
 
 /* Calls proc and waits at most ms. put writes the arguments (at most 2 KiB), get reads all of the

@@ -40,6 +40,7 @@ static int mnt(const struct nfs3_aux *a, struct nfs3_sync *s, const char *path,
 	s->out = res;
 	s->get = get_mnt;
 	s->stop = NULL;
+	s->look = NULL;
 	return nfs3_aux_call(a, s, MOUNT3PROC_MNT, put_path, MNT_REPLY_MAX, ms, e);
 }
 

@@ -7,7 +7,8 @@
  *     QUEUED --due, nobody before it--> CURRENT --answered--> done
  *        ^-------- denied and waiting, grace period -----'
  *
- * Cancelling only sets flags: the thread ends the op. An unlock goes on without its caller; a lock
+ * Cancelling only sets flags: the thread ends the op, also while it waits for the answer to
+ * another. An unlock goes on without its caller; a lock
  * whose answer is not known is given back, by restoring what was held before.
  */
 #include "nfsproto/nfs3_nlm.h"
@@ -169,6 +170,31 @@ static void end(struct nfs3_nlm *n, struct nfs_op *op, int error)
 	pthread_mutex_unlock(&n->lock);
 	op->error = error;
 	op->done(op);
+}
+
+static bool is_unlock(const struct nfs_op *op)
+{
+	return op->type == NFS_LOCK && op->u.lock.type == F_UNLCK;
+}
+
+void nfs3_nlm_look(struct nfs3_nlm *n)
+{
+	struct nfs_op *op;
+
+	pthread_mutex_lock(&n->lock);
+	do {
+		TAILQ_FOREACH (op, &n->queue, link)
+			if (op->be.v3.cancelled && !is_unlock(op))
+				break;
+		if (op) {
+			TAILQ_REMOVE(&n->queue, op, link);
+			pthread_mutex_unlock(&n->lock);
+			op->error = -EINTR;
+			op->done(op);
+			pthread_mutex_lock(&n->lock);
+		}
+	} while (op);
+	pthread_mutex_unlock(&n->lock);
 }
 
 static void again(struct nfs3_nlm *n, struct nfs_op *op, unsigned ms)
@@ -365,17 +391,16 @@ static void run_test(struct nfs3_client *c, struct nfs_op *op)
 
 static void run(struct nfs3_client *c, struct nfs_op *op)
 {
-	bool unlock = op->type == NFS_LOCK && op->u.lock.type == F_UNLCK;
 	int rc;
 
-	if (op->be.v3.cancelled && !unlock) {
+	if (op->be.v3.cancelled && !is_unlock(op)) {
 		end(c->nlm, op, -EINTR);
 		return;
 	}
 	rc = nfs3_nlm_connect(c);
 	if (rc)
 		end(c->nlm, op, rc);
-	else if (unlock)
+	else if (is_unlock(op))
 		run_unlock(c, op);
 	else if (op->type == NFS_LOCK)
 		run_lock(c, op);
@@ -398,6 +423,7 @@ static void claim_range(
 			struct timespec t = {.tv_sec = 1};
 
 			nanosleep(&t, NULL);
+			nfs3_nlm_look(c->nlm);
 		}
 	}
 	if (rc || status != NLM4_GRANTED)

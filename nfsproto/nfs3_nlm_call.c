@@ -20,6 +20,7 @@
 
 struct nlm_call {
 	struct nfs3_sync s;
+	struct nfs3_nlm *nlm;
 	uint32_t proc;
 	struct nlm4_netobj cookie;
 	struct nlm4_lock lock;
@@ -77,6 +78,23 @@ static int get_call(struct nfs3_sync *s, struct xdr_in *x)
 	}
 }
 
+static void look(struct nfs3_sync *s)
+{
+	const struct nlm_call *k = s->put;
+
+	nfs3_nlm_look(k->nlm);
+}
+
+/* What of k->s every call has. */
+static void ready(struct nfs3_client *c, struct nlm_call *k)
+{
+	k->nlm = c->nlm;
+	k->s.put = k->s.out = k;
+	k->s.get = get_call;
+	k->s.stop = &c->nlm->stop;
+	k->s.look = look;
+}
+
 static int call(struct nfs3_client *c, const struct nfs3_lock_ctx *ctx, struct nlm_call *k,
 	uint64_t start, uint64_t end)
 {
@@ -101,9 +119,7 @@ static int call(struct nfs3_client *c, const struct nfs3_lock_ctx *ctx, struct n
 		.offset = start,
 		.len = end == UINT64_MAX ? 0 : end - start + 1,
 	};
-	k->s.put = k->s.out = k;
-	k->s.get = get_call;
-	k->s.stop = &n->stop;
+	ready(c, k);
 	rc = nfs3_sync_call(&k->s, n->rpc, &ctx->cred, k->proc, put_call, REPLY_MAX, ms);
 	log_ctrl("%s: NLM %s: %s", c->server, nlm4_proc_name(k->proc),
 		rc ? strerror(-rc) : nlm4_status_name(k->status));
@@ -150,9 +166,7 @@ static int ping(struct nfs3_client *c, struct rpc_client *rpc)
 	struct nlm_call k = {.proc = NLM4PROC_NULL};
 	unsigned ms = c->connect_ms < SECOND_TRY_MS ? c->connect_ms : SECOND_TRY_MS;
 
-	k.s.put = k.s.out = &k;
-	k.s.get = get_call;
-	k.s.stop = &c->nlm->stop;
+	ready(c, &k);
 	return nfs3_sync_call(&k.s, rpc, &c->cred, NLM4PROC_NULL, put_call, 0, ms);
 }
 

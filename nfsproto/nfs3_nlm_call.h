@@ -25,4 +25,8 @@ int nfs3_nlm_unlock(struct nfs3_client *c, const struct nfs3_lock_ctx *ctx, uint
 int nfs3_nlm_test(struct nfs3_client *c, const struct nfs3_lock_ctx *ctx, uint64_t start,
 	uint64_t end, bool write, uint32_t *status, struct nlm4_holder *holder);
 
+/* nfs3_nlm.c's: ends those in the queue that were cancelled, but for unlocks. Called now and then
+ * while a call is waited for. */
+void nfs3_nlm_look(struct nfs3_nlm *n);
+
 #endif

@@ -45,6 +45,11 @@ static bool sync_wait(struct nfs3_sync *s, uint64_t until)
 		};
 
 		pthread_cond_timedwait(&s->cond, &s->lock, &t);
+		if (s->look && !s->ended) {
+			pthread_mutex_unlock(&s->lock);
+			s->look(s);
+			pthread_mutex_lock(&s->lock);
+		}
 	}
 	pthread_mutex_unlock(&s->lock);
 	return now < until;
@@ -120,6 +125,7 @@ int nfs3_sync_proc(struct nfs3_client *c, struct nfs3_sync *s, const struct nfs3
 	s->out = res;
 	s->get = get_proc;
 	s->stop = NULL;
+	s->look = NULL;
 	return nfs3_sync_call(s, c->base.rpc, &c->cred, args->proc, put_proc,
 		(uint32_t)ulb_nfs3_res_max(args->proc, NFS_PATH_MAX), ms);
 }

@@ -185,8 +185,13 @@ static void reply_nlm(struct mean3 *m, struct rpc_req *req)
 	struct nlm4_test_res test = {.holder = {.exclusive = true, .svid = 77, .offset = 5}};
 	struct nlm4_res r = {.status = NLM4_GRANTED};
 
-	assert_int_equal(rpc_req_begin(req, RES_CAP), 0);
 	m->nlm_count[req->proc]++;
+	if (req->proc == NLM4PROC_LOCK && m->nlm_mute) {
+		m->nlm_mute--;
+		rpc_req_drop(req);
+		return;
+	}
+	assert_int_equal(rpc_req_begin(req, RES_CAP), 0);
 	if (req->proc == NLM4PROC_LOCK)
 		assert_int_equal(nlm4_get_lock_args(&req->args, &m->last_lock), 0);
 	m->reclaims += req->proc == NLM4PROC_LOCK && m->last_lock.reclaim;

@@ -178,6 +178,32 @@ static unsigned locks_seen(struct fix3 *f)
 	return n;
 }
 
+static void who_waits_for_anothers_call_can_be_cancelled(void **state)
+{
+	struct timespec pause = {.tv_nsec = 1000000};
+	static struct nfs_op first, second;
+	struct fix3 *f = *state;
+	static sem_t sem1, sem2;
+	unsigned i;
+
+	f->m.nlm_mute = 1;
+	first = lock_op(f, 1, F_WRLCK, 0, 9, false);
+	second = lock_op(f, 2, F_WRLCK, 20, 29, true);
+	fix3_start(f, &first, &sem1);
+	while (!locks_seen(f))
+		nanosleep(&pause, NULL);
+	fix3_start(f, &second, &sem2);
+	nfs_cancel(&second);
+	for (i = 0; i < 10000 && sem_trywait(&sem2) != 0; i++)
+		nanosleep(&pause, NULL);
+	assert_true(i < 10000);
+	assert_int_equal(second.error, -EINTR);
+	assert_int_equal(locks_seen(f), 1);
+	nfs_cancel(&first);
+	fix3_wait(&sem1);
+	assert_int_equal(first.error, -EINTR);
+}
+
 static void what_is_held_is_claimed_after_a_lost_connection(void **state)
 {
 	struct fix3 *f = *state;
@@ -235,6 +261,7 @@ int main(void)
 		ON_MOUNT3(the_holder_is_told),
 		ON_MOUNT3(who_comes_later_does_not_overtake),
 		ON_MOUNT3(who_waits_can_be_cancelled),
+		ON_MOUNT3(who_waits_for_anothers_call_can_be_cancelled),
 		ON_MOUNT3(what_is_held_is_claimed_after_a_lost_connection),
 		ON_MOUNT3(without_a_lock_manager_locks_fail),
 		ON_MOUNT3(what_is_held_at_the_end_is_cleared),
