@@ -137,11 +137,11 @@ static bool holds(struct nfs3_nlm *n, const struct nfs_op *op)
 	return ctx && ctx->ranges.n;
 }
 
-/* The op to run now, out of the queue; or NULL and *until. */
+/* The op to run now, out of the queue; or NULL and *until. It goes by when each was due, so that
+ * those who ask again and again leave a turn to an unlock, which they may wait for. */
 static struct nfs_op *next_locked(struct nfs3_nlm *n, uint64_t *until)
 {
-	uint64_t now = nfs3_now_ns();
-	struct nfs_op *op;
+	struct nfs_op *op, *next = NULL;
 
 	*until = UINT64_MAX;
 	TAILQ_FOREACH (op, &n->queue, link) {
@@ -151,14 +151,15 @@ static struct nfs_op *next_locked(struct nfs3_nlm *n, uint64_t *until)
 		if (!op->be.v3.cancelled && op->type == NFS_LOCK && op->u.lock.wait &&
 			is_behind_locked(n, op) && !holds(n, op))
 			due += BEHIND_NS;
-		if (due <= now) {
-			TAILQ_REMOVE(&n->queue, op, link);
-			return op;
-		}
-		if (due < *until)
+		if (due < *until) {
 			*until = due;
+			next = op;
+		}
 	}
-	return NULL;
+	if (!next || *until > nfs3_now_ns())
+		return NULL;
+	TAILQ_REMOVE(&n->queue, next, link);
+	return next;
 }
 
 static void end(struct nfs3_nlm *n, struct nfs_op *op, int error)

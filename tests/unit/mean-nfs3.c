@@ -231,6 +231,8 @@ static enum rpc_fault cut(void *ctx, const struct rpc_req *req, bool reply, unsi
 {
 	struct mean3 *m = ctx;
 
+	if (reply && req->prog == NLM4_PROGRAM)
+		*delay_ms = m->nlm_delay_ms;
 	/* the lock is held by the service, whose reply this is */
 	if (!reply || !m->cut || req->prog != NFS3_PROGRAM || req->proc != NFS3PROC_GETATTR)
 		return RPC_FAULT_NONE;

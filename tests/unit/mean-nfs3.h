@@ -38,7 +38,8 @@ struct mean3 {
 	unsigned nentries, per_reply; /* of READDIR */
 	uint32_t nlm_status;	      /* so often, before GRANTED */
 	unsigned nlm_times;
-	unsigned nlm_mute; /* so many LOCKs are never answered */
+	unsigned nlm_mute;     /* so many LOCKs are never answered */
+	unsigned nlm_delay_ms; /* of the other answers */
 	/* lock: what it was asked */
 	unsigned count[NFS3_PROCS], nlm_count[NLM4PROC_FREE_ALL + 1], umounts, reclaims;
 	struct nfs3_args last[NFS3_PROCS]; /* names in it are gone */

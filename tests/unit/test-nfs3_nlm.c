@@ -178,6 +178,50 @@ static unsigned locks_seen(struct fix3 *f)
 	return n;
 }
 
+/* Waits, but not while more than so many LOCKs are asked for: did it end? */
+static bool ends_before(struct fix3 *f, sem_t *sem, unsigned locks)
+{
+	struct timespec pause = {.tv_nsec = 1000000};
+
+	while (sem_trywait(sem) != 0) {
+		if (locks_seen(f) > locks)
+			return false;
+		nanosleep(&pause, NULL);
+	}
+	return true;
+}
+
+/* More locks are waited for than can be asked for until the first is asked for again. */
+static void an_unlock_has_its_turn(void **state)
+{
+	enum { WAITERS = 50 };
+	static struct nfs_op op[WAITERS], unlock;
+	static sem_t sem[WAITERS], done;
+	struct fix3 *f = *state;
+
+	assert_int_equal(lock(f, 1000, F_WRLCK, 1000, 1000, false), 0);
+	pthread_mutex_lock(&f->m.lock);
+	f->m.nlm_status = NLM4_DENIED;
+	f->m.nlm_times = UINT32_MAX;
+	f->m.nlm_delay_ms = 30;
+	pthread_mutex_unlock(&f->m.lock);
+	for (unsigned i = 0; i < WAITERS; i++) {
+		op[i] = lock_op(f, i, F_WRLCK, i, i, true);
+		fix3_start(f, &op[i], &sem[i]);
+	}
+	unlock = lock_op(f, 1000, F_UNLCK, 0, UINT64_MAX, false);
+	fix3_start(f, &unlock, &done);
+	assert_true(ends_before(f, &done, 3 * WAITERS));
+	assert_int_equal(unlock.error, 0);
+	pthread_mutex_lock(&f->m.lock);
+	f->m.nlm_times = f->m.nlm_delay_ms = 0;
+	pthread_mutex_unlock(&f->m.lock);
+	for (unsigned i = 0; i < WAITERS; i++) {
+		fix3_wait(&sem[i]);
+		assert_int_equal(op[i].error, 0);
+	}
+}
+
 static void who_waits_for_anothers_call_can_be_cancelled(void **state)
 {
 	struct timespec pause = {.tv_nsec = 1000000};
@@ -262,6 +306,7 @@ int main(void)
 		ON_MOUNT3(who_comes_later_does_not_overtake),
 		ON_MOUNT3(who_waits_can_be_cancelled),
 		ON_MOUNT3(who_waits_for_anothers_call_can_be_cancelled),
+		ON_MOUNT3(an_unlock_has_its_turn),
 		ON_MOUNT3(what_is_held_is_claimed_after_a_lost_connection),
 		ON_MOUNT3(without_a_lock_manager_locks_fail),
 		ON_MOUNT3(what_is_held_at_the_end_is_cleared),
