@@ -285,25 +285,26 @@ static void denied(struct nfs4_client *c, struct nfs4_lockreq *req)
 static void disowned(struct nfs4_client *c, struct nfs4_lockreq *req)
 {
 	struct nfs4_lockctx *ctx = req->ctx;
+	bool unlock = req->type == F_UNLCK;
+	bool again = !unlock && !req->giving_back && ++req->disowned <= DISOWNED_MAX;
 
 	log_ctrl("%s: the server disowns a lock: %s", c->server, nfs4_status_name(req->status));
 	pthread_mutex_lock(&c->locks.lock);
-	ctx->suspect = true;
+	if (is_stopping(c)) /* nobody establishes locks again */
+		again = false;
+	else
+		ctx->suspect = true;
+	if (again) {
+		ctx->busy = NULL;
+		req->state = NFS4_LR_READY;
+		TAILQ_INSERT_HEAD(&ctx->ready, req, link);
+	}
 	pthread_mutex_unlock(&c->locks.lock);
 	nfs4_state_want(c, NFS4_TODO_CHECK);
-	if (req->type == F_UNLCK) { /* what is to be unlocked is not locked: well */
+	if (unlock) /* what is to be unlocked is not locked: well */
 		succeeded(c, req);
-		return;
-	}
-	if (req->giving_back || ++req->disowned > DISOWNED_MAX) {
+	else if (!again)
 		nfs4_lockreq_end(c, req, -EIO);
-		return;
-	}
-	pthread_mutex_lock(&c->locks.lock);
-	ctx->busy = NULL;
-	req->state = NFS4_LR_READY;
-	TAILQ_INSERT_HEAD(&ctx->ready, req, link);
-	pthread_mutex_unlock(&c->locks.lock);
 }
 
 /* LOCK or LOCKU ended without the server's verdict: the user is told, and the server is asked until

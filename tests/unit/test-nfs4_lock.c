@@ -303,6 +303,40 @@ static void test_unmount_while_waiting(void **state)
 	}
 }
 
+static void *release_soon(void *srv)
+{
+	usleep(200000);
+	mean_release(srv);
+	return NULL;
+}
+
+/* The server disowns a lock's state when the mount is going: who asked is told all the same, and so
+ * is who comes behind him. */
+static void test_unmount_disowned(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+	struct nfs_open *o = fix_open(f, O_RDWR, &fh);
+	static struct want w[2]; /* may outlive the test if it fails */
+	pthread_t thread;
+
+	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, 9), 0);
+	f->srv.hold_op = OP_LOCK;
+	lock_wait(f, &w[0], o, &fh, 7, F_WRLCK, 20, 29);
+	lock_wait(f, &w[1], o, &fh, 7, F_WRLCK, 40, 49);
+	assert_true(mean_wait(&f->srv, &f->srv.nheld, 1));
+	pthread_mutex_lock(&f->srv.lock);
+	mean_lock_drop(&f->srv.locks, 0);
+	pthread_mutex_unlock(&f->srv.lock);
+	pthread_create(&thread, NULL, release_soon, &f->srv);
+	fix_unmount_clean(f);
+	pthread_join(thread, NULL);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_true(fix_ends_within(&w[i].sem, 100));
+		assert_true(w[i].op.error < 0);
+	}
+}
+
 /* Lock-owners that hold nothing are kept, but not without end. */
 static void test_many_owners(void **state)
 {
@@ -496,6 +530,7 @@ int main(void)
 		ON_MOUNT(test_given_back),
 		ON_MOUNT(test_cancelled_unlock),
 		ON_MOUNT(test_unmount_while_waiting),
+		ON_MOUNT(test_unmount_disowned),
 		ON_MOUNT(test_many_owners),
 		cmocka_unit_test_setup_teardown(test_soft, fix_setup_unmounted, fix_teardown),
 		ON_MOUNT(test_reclaim),
