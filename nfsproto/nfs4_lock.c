@@ -365,12 +365,27 @@ static void lock_done(struct nfs_op *own)
 
 /* --- starting a request ---------------------------------------------------------------------- */
 
-/* What is to be sent for req, which has become BUSY: a kind, or -1: nothing, *error is its end. */
-static int prepare_locked(struct nfs4_lockreq *req, int *error)
+/* Binds ctx, of which the server knows nothing, to o. Returns the open that it leaves if that one's
+ * CLOSE waits for it, referenced; or NULL. */
+static struct nfs_open *rebind_locked(struct nfs4_lockctx *ctx, struct nfs_open *o)
+{
+	struct nfs_open *old = ctx->open;
+
+	old->nlockctx--;
+	ctx->open = nfs4_open_ref(o);
+	o->nlockctx++;
+	if (old->close_deferred)
+		return old;
+	nfs4_open_unref(old);
+	return NULL;
+}
+
+/* What is to be sent for req, which has become BUSY: a kind, or -1: nothing, *error is its end.
+ * *due: as rebind_locked() returns. */
+static int prepare_locked(struct nfs4_lockreq *req, int *error, struct nfs_open **due)
 {
 	struct nfs4_lockctx *ctx = req->ctx;
 	uint32_t need = req->type == F_WRLCK ? OPEN4_SHARE_ACCESS_WRITE : OPEN4_SHARE_ACCESS_READ;
-	struct nfs_open *old = NULL;
 	uint32_t have;
 
 	req->own.cred = ctx->open->own.cred;
@@ -379,13 +394,8 @@ static int prepare_locked(struct nfs4_lockreq *req, int *error)
 	*error = -EINTR;
 	if (req->type != F_UNLCK && !req->user && !req->doubtful)
 		return -1;
-	if (!ctx->have_stateid && !ctx->ranges.n && !ctx->lost && ctx->open != req->open) {
-		old = ctx->open;
-		old->nlockctx--;
-		ctx->open = nfs4_open_ref(req->open);
-		ctx->open->nlockctx++;
-		nfs4_open_unref(old);
-	}
+	if (!ctx->have_stateid && !ctx->ranges.n && !ctx->lost && ctx->open != req->open)
+		*due = rebind_locked(ctx, req->open);
 	req->own.cred = ctx->open->own.cred;
 	req->own.u.lock.open = ctx->open;
 	*error = 0;
@@ -406,6 +416,7 @@ static int prepare_locked(struct nfs4_lockreq *req, int *error)
 
 void nfs4_lockctx_run(struct nfs4_client *c, struct nfs4_lockctx *ctx)
 {
+	struct nfs_open *due = NULL;
 	struct nfs4_lockreq *req;
 	int kind, error = 0;
 
@@ -418,7 +429,7 @@ void nfs4_lockctx_run(struct nfs4_client *c, struct nfs4_lockctx *ctx)
 	TAILQ_REMOVE(&ctx->ready, req, link);
 	ctx->busy = req;
 	req->state = NFS4_LR_BUSY;
-	kind = prepare_locked(req, &error);
+	kind = prepare_locked(req, &error, &due);
 	if (kind == -1 && req->type == F_UNLCK && !error)
 		lock_ranges_clear(&ctx->ranges, req->start, req->end);
 	pthread_mutex_unlock(&c->locks.lock);
@@ -426,6 +437,10 @@ void nfs4_lockctx_run(struct nfs4_client *c, struct nfs4_lockctx *ctx)
 		nfs4_lockreq_end(c, req, error); /* which runs the next */
 	else
 		send_as(c, req, (unsigned)kind);
+	if (due) {
+		nfs4_close_deferred(c, due);
+		nfs4_open_unref(due);
+	}
 }
 
 /* A lock may be asked for as the file is open. Only fcntl() is checked so by the kernel. */

@@ -337,6 +337,33 @@ static void test_unmount_disowned(void **state)
 	}
 }
 
+/* A file is closed while its lock owner waits through another open of it. */
+static void test_close_rebound(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+	struct nfs_open *a = fix_open(f, O_RDWR, &fh), *b = fix_open(f, O_RDWR, &fh);
+	static struct want w[2]; /* may outlive the test if it fails */
+
+	others_hold(f, 0, 9, true);
+	lock_wait(f, &w[1], b, &fh, 7, F_WRLCK, 1, 1);
+	lock_wait(f, &w[0], a, &fh, 7, F_WRLCK, 0, 0);
+	assert_true(mean_wait(&f->srv, &f->srv.locks.denied, 2));
+	nfs_cancel(&w[0].op);
+	assert_true(fix_ends_within(&w[0].sem, 5000));
+	assert_int_equal(fix_close(f, a), 0);
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_CLOSE], 1));
+	assert_int_equal(f->srv.nopens, 1);
+	others_go(f);
+	assert_true(fix_ends_within(&w[1].sem, 5000));
+	assert_int_equal(w[1].op.error, 0);
+	assert_true(has(f, 1, 1, true));
+	assert_int_equal(lock(f, b, &fh, 7, F_UNLCK, 0, TOP), 0);
+	assert_int_equal(fix_close(f, b), 0);
+	assert_int_equal(f->srv.nopens, 0);
+	fix_unmount_clean(f);
+}
+
 /* Lock-owners that hold nothing are kept, but not without end. */
 static void test_many_owners(void **state)
 {
@@ -531,6 +558,7 @@ int main(void)
 		ON_MOUNT(test_cancelled_unlock),
 		ON_MOUNT(test_unmount_while_waiting),
 		ON_MOUNT(test_unmount_disowned),
+		ON_MOUNT(test_close_rebound),
 		ON_MOUNT(test_many_owners),
 		cmocka_unit_test_setup_teardown(test_soft, fix_setup_unmounted, fix_teardown),
 		ON_MOUNT(test_reclaim),
