@@ -247,15 +247,33 @@ static int renew_session(struct nfs4_client *c, uint32_t *todo, bool *reclaim)
 	return rc;
 }
 
-static int reclaim_complete(struct nfs4_client *c)
+/* Everything that follows a new client ID. False: the server's verdict on RECLAIM_COMPLETE is not
+ * known, or the session is gone again: all once more, with another session. Without a
+ * RECLAIM_COMPLETE the server opens nothing for us any more (RFC 8881 18.51.3). */
+static bool reclaim_all(struct nfs4_client *c)
 {
 	struct nfs4_sync s;
-	int rc = nfs4_sync_run(c, &s, NFS4_K_RECLAIM_COMPLETE, STEP_MS);
+	int rc;
 
-	if (rc && s.status && s.status != NFS4ERR_DELAY)
+	nfs4_state_set(c, NFS4_S_RECLAIM);
+	reclaim_opens(c);
+	while ((rc = nfs4_sync_run(c, &s, NFS4_K_RECLAIM_COMPLETE, STEP_MS)) != 0 &&
+		s.status == NFS4ERR_DELAY)
+		if (!nfs4_state_pause(c, RETRY_NS))
+			return false;
+	switch (s.status) {
+	case NFS4_OK:
+		return rc == 0 || rc == -EREMOTEIO;
+	case NFS4ERR_BADSESSION:
+	case NFS4ERR_DEADSESSION:
+	case NFS4ERR_STALE_CLIENTID:
+	case NFS4ERR_CONN_NOT_BOUND_TO_SESSION:
+		return false;
+	default:
 		log_warn("%s: RECLAIM_COMPLETE was answered %s", c->server,
 			nfs4_status_name(s.status));
-	return rc;
+		return true;
+	}
 }
 
 void nfs4_recover_session(struct nfs4_client *c, uint32_t todo)
@@ -266,17 +284,12 @@ void nfs4_recover_session(struct nfs4_client *c, uint32_t todo)
 	nfs4_state_set(c, NFS4_S_DRAINING);
 	if (!drain(c))
 		return;
-	while (renew_session(c, &todo, &reclaim)) {
+	while (renew_session(c, &todo, &reclaim) || (reclaim && !reclaim_all(c))) {
+		if (c->state == NFS4_S_RECLAIM)
+			todo = NFS4_TODO_DESTROY;
 		if (!nfs4_state_pause(c, wait))
 			return;
 		wait = wait * 2 < 5 * NFS4_SEC ? wait * 2 : 5 * NFS4_SEC;
-	}
-	if (reclaim) {
-		nfs4_state_set(c, NFS4_S_RECLAIM);
-		reclaim_opens(c);
-		while (reclaim_complete(c) == -EAGAIN)
-			if (!nfs4_state_pause(c, RETRY_NS))
-				return;
 	}
 	log_info("%s: the session is established again", c->server);
 	pthread_mutex_lock(&c->slots.lock);

@@ -68,6 +68,50 @@ static void test_reboot_no_grace(void **state)
 	fix_unmount_clean(f);
 }
 
+static struct nfs_client *mount_soft(struct fix *f)
+{
+	struct nfs_mount_params p = {.proto = RPC_TCP,
+		.host = "127.0.0.1",
+		.port = rpc_server_port(f->srv.server),
+		.export = "/",
+		.vers_major = 4,
+		.vers_minor = 1,
+		.pool = f->pool,
+		.connect_ms = 1000,
+		.timeo_ms = 300,
+		.soft = true};
+	struct err e = {.kind = ERR_NONE};
+
+	return nfs_client_new(&p, &e);
+}
+
+/* Until the server has heard RECLAIM_COMPLETE it opens nothing: whatever comes between is not the
+ * end of it. */
+static void test_reclaim_complete(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_op op = {.type = NFS_GETATTR};
+	sem_t sem;
+
+	f->nfs = mount_soft(f);
+	assert_non_null(f->nfs);
+	nfs_client_root(f->nfs, &f->root, NULL);
+	mean_reboot(&f->srv); /* and the new session is lost at once */
+	fix_fails(f, OP_RECLAIM_COMPLETE, NFS4ERR_BADSESSION, 1);
+	assert_int_equal(fix_getattr(f), 0);
+	assert_false(f->srv.reclaiming);
+	mean_reboot(&f->srv); /* and is silent then */
+	f->srv.hold_op = OP_RECLAIM_COMPLETE;
+	op.u.getattr.fh = f->root;
+	fix_start(f, &op, &sem);
+	assert_true(mean_wait(&f->srv, &f->srv.nheld, 2));
+	mean_release(&f->srv);
+	assert_true(fix_ends_within(&sem, 5000));
+	assert_int_equal(op.error, 0);
+	assert_false(f->srv.reclaiming);
+	fix_unmount_clean(f);
+}
+
 /* An open is made anew, and closed at the end, by who opened it. */
 static void test_opener_cred(void **state)
 {
@@ -216,6 +260,8 @@ int main(void)
 		ON_MOUNT(test_lost_session),
 		ON_MOUNT(test_reboot),
 		ON_MOUNT(test_reboot_no_grace),
+		cmocka_unit_test_setup_teardown(
+			test_reclaim_complete, fix_setup_unmounted, fix_teardown),
 		ON_MOUNT(test_opener_cred),
 		ON_MOUNT(test_bad_stateid),
 		ON_MOUNT(test_revoked_flag),
