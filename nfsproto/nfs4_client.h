@@ -416,6 +416,9 @@ void nfs4_recover_bind(struct nfs4_client *c);
 void nfs4_recover_probe(struct nfs4_client *c);
 void nfs4_recover_check(struct nfs4_client *c);
 void nfs4_recover_revoked(struct nfs4_client *c);
+/* A reclaim was answered status. True: it was put off, and a pause is over: it is to be sent again,
+ * since the server takes reclaims only now. */
+bool nfs4_recover_put_off(struct nfs4_client *c, uint32_t status);
 
 /* --- the whole ----------------------------------------------------------------------------- */
 
@@ -453,8 +456,9 @@ struct nfs4_client {
 	uint32_t create_seq; /* csa_sequence of the next CREATE_SESSION */
 	struct nfs4_sessionid session;
 	bool have_clientid, have_session, confirmed;
-	char refused[400]; /* why a session was not good enough, a sentence; else empty */
-	bool lost_session; /* while mounting: a step failed because of that */
+	char refused[400];	   /* why a session was not good enough, a sentence; else empty */
+	bool lost_session;	   /* while mounting: a step failed because of that */
+	uint64_t reclaim_until_ns; /* reclaims that are put off are repeated until then */
 	struct nfs4_channel_attrs fore;
 
 	struct nfs4_slots slots;

@@ -54,11 +54,15 @@ static enum outcome relock(
 	struct nfs4_client *c, struct nfs4_lockctx *ctx, const struct lock_range *g, bool reclaim)
 {
 	struct nfs4_sync s;
+	int rc;
 
 	s.u.relock.ctx = ctx;
 	s.u.relock.range = *g;
 	s.u.relock.reclaim = reclaim;
-	if (nfs4_sync_run(c, &s, NFS4_K_RELOCK, STEP_MS) == 0)
+	do
+		rc = nfs4_sync_run(c, &s, NFS4_K_RELOCK, STEP_MS);
+	while (rc && reclaim && nfs4_recover_put_off(c, s.status));
+	if (rc == 0)
 		return DONE;
 	switch (s.status) {
 	case NFS4_OK: /* not the server's decision */

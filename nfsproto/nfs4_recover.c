@@ -21,9 +21,10 @@
 #include "nfsproto/nfs4_client.h"
 #include "transport/log.h"
 
-#define STEP_MS	 60000u /* most time for one step before it is tried anew */
-#define RETRY_NS (1 * NFS4_SEC)
-#define PUMP_NS	 (50 * NFS4_MSEC) /* cancelled ops wait no longer than so */
+#define STEP_MS	   60000u /* most time for one step before it is tried anew */
+#define RETRY_NS   (1 * NFS4_SEC)
+#define PUT_OFF_NS (100 * NFS4_MSEC) /* between attempts at a reclaim */
+#define PUMP_NS	   (50 * NFS4_MSEC)  /* cancelled ops wait no longer than so */
 
 /* --- open files ---------------------------------------------------------------------------- */
 
@@ -74,6 +75,12 @@ static void reopened(struct nfs4_client *c, struct nfs_open *o, const struct nfs
 	nfs4_sync_run(c, &s, NFS_CLOSE, STEP_MS);
 }
 
+bool nfs4_recover_put_off(struct nfs4_client *c, uint32_t status)
+{
+	return status == NFS4ERR_DELAY && nfs4_now_ns() < c->reclaim_until_ns &&
+	       nfs4_state_pause(c, PUT_OFF_NS);
+}
+
 /* Opens o anew. 0: done, or lost for good (and marked so). Negative: to be tried again later. */
 static int reopen(struct nfs4_client *c, struct nfs_open *o, bool reclaim)
 {
@@ -82,7 +89,9 @@ static int reopen(struct nfs4_client *c, struct nfs_open *o, bool reclaim)
 
 	s.u.reopen.open = o;
 	s.u.reopen.reclaim = reclaim;
-	rc = nfs4_sync_run(c, &s, NFS4_K_REOPEN, STEP_MS);
+	do
+		rc = nfs4_sync_run(c, &s, NFS4_K_REOPEN, STEP_MS);
+	while (rc && reclaim && nfs4_recover_put_off(c, s.status));
 	if (rc == 0) {
 		reopened(c, o, &s.u.reopen.stateid);
 		return 0;
@@ -127,6 +136,7 @@ static void reclaim_opens(struct nfs4_client *c)
 	size_t n;
 	struct nfs_open **list = all_opens(c, &n);
 
+	c->reclaim_until_ns = nfs4_now_ns() + c->base.info.lease_s * NFS4_SEC;
 	for (size_t i = 0; i < n; i++) {
 		pthread_mutex_lock(&list[i]->lock);
 		list[i]->suspect = true;

@@ -442,6 +442,28 @@ static void test_reclaim(void **state)
 	fix_unmount_clean(f);
 }
 
+/* "Later" is no answer to a reclaim that is to be taken for one: later it is too late. */
+static void test_reclaim_delayed(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+	struct nfs_open *o = fix_open(f, O_RDWR, &fh);
+	uint32_t n;
+
+	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, 9), 0);
+	for (unsigned i = 0; i < 2; i++) {
+		mean_reboot(&f->srv);
+		others_hold(f, 0, TOP, true);
+		fix_fails(f, i ? OP_LOCK : OP_OPEN, NFS4ERR_DELAY, 2);
+		assert_int_equal(fix_read(f, o, &fh, 1000, &n), 0);
+		assert_int_equal(f->srv.reopens, 0);
+		assert_int_equal(f->srv.locks.reclaims, i + 1);
+		assert_true(has(f, 0, 9, true));
+		others_go(f);
+	}
+	fix_unmount_clean(f);
+}
+
 /* No reclaims are taken: what is still free is had again, the rest is lost. */
 static void test_lost(void **state)
 {
@@ -562,6 +584,7 @@ int main(void)
 		ON_MOUNT(test_many_owners),
 		cmocka_unit_test_setup_teardown(test_soft, fix_setup_unmounted, fix_teardown),
 		ON_MOUNT(test_reclaim),
+		ON_MOUNT(test_reclaim_delayed),
 		ON_MOUNT(test_lost),
 		ON_MOUNT(test_disowned),
 		ON_MOUNT(test_revoked),
