@@ -147,8 +147,9 @@ static uint32_t cb_op(struct cb_run *run, const struct nfs4_cb_args *a, unsigned
 		status = NFS4_OK;
 	} else if (a->op == OP_CB_RECALL_SLOT) {
 		pthread_mutex_lock(&run->c->slots.lock);
-		nfs4_slots_target_locked(
-			&run->c->slots, UINT32_MAX, a->u.recall_slot.target_highest_slotid);
+		/* it takes slots away; more of them come with SEQUENCE */
+		nfs4_slots_target_locked(&run->c->slots, run->c->slots.limit - 1,
+			a->u.recall_slot.target_highest_slotid);
 		pthread_mutex_unlock(&run->c->slots.lock);
 		status = NFS4_OK;
 	} else

@@ -122,11 +122,12 @@ uint32_t nfs4_slots_highest_locked(const struct nfs4_slots *s)
 	return 0;
 }
 
-void nfs4_slots_target_locked(struct nfs4_slots *s, uint32_t highest, uint32_t target)
+bool nfs4_slots_target_locked(struct nfs4_slots *s, uint32_t highest, uint32_t target)
 {
-	uint32_t top = highest < target ? highest : target;
+	uint32_t top = highest < target ? highest : target, before = s->limit;
 
 	s->limit = top >= s->max ? s->max : top + 1;
+	return s->limit > before && !TAILQ_EMPTY(&s->waiting);
 }
 
 void nfs4_slots_close_locked(struct nfs4_slots *s)

@@ -72,8 +72,9 @@ void nfs4_slots_put_locked(struct nfs4_slots *s, struct nfs4_slot *slot, enum nf
 
 /* The highest slot with a request outstanding (sa_highest_slotid); 0 if there is none. */
 uint32_t nfs4_slots_highest_locked(const struct nfs4_slots *s);
-/* Obeys sr_highest_slotid and sr_target_highest_slotid. */
-void nfs4_slots_target_locked(struct nfs4_slots *s, uint32_t highest, uint32_t target);
+/* Obeys sr_highest_slotid and sr_target_highest_slotid. True: there are more slots than before, and
+ * the caller is to start who waits for one. */
+bool nfs4_slots_target_locked(struct nfs4_slots *s, uint32_t highest, uint32_t target);
 
 /* Makes slot BUSY for finding out, if it is doubtful; false if it is not. */
 bool nfs4_slots_take_doubtful_locked(struct nfs4_slots *s, struct nfs4_slot *slot);

@@ -519,7 +519,7 @@ static void task_done(struct rpc_call *call, int error, struct xdr_in *res)
 	struct nfs4_client *c = call->ctx;
 	struct nfs4_sequence_res seq = {.status_flags = 0};
 	enum nfs4_slot_end end = NFS4_SLOT_USED;
-	bool has_slot = op->slot != NULL, busy = false, names = false;
+	bool has_slot = op->slot != NULL, busy = false, names = false, more_slots = false;
 	struct nfs_op *next = NULL;
 	struct nfs4_reply r;
 	uint32_t highest = 0;
@@ -541,7 +541,8 @@ static void task_done(struct rpc_call *call, int error, struct xdr_in *res)
 	pthread_mutex_lock(&c->slots.lock);
 	task_set_state(op, NFS4_T_ENDING);
 	if (rc == 0 && has_slot)
-		nfs4_slots_target_locked(&c->slots, seq.highest_slotid, seq.target_highest_slotid);
+		more_slots = nfs4_slots_target_locked(
+			&c->slots, seq.highest_slotid, seq.target_highest_slotid);
 	if (!busy || !task_keep_slot_locked(c, op, &end)) {
 		if (has_slot && end == NFS4_SLOT_DOUBTFUL && !c->stopping &&
 			!(op->be.v4.flags & NFS4_F_SLOT_SET))
@@ -551,6 +552,8 @@ static void task_done(struct rpc_call *call, int error, struct xdr_in *res)
 	pthread_mutex_unlock(&c->slots.lock);
 	if (next)
 		task_send(c, next, highest);
+	if (more_slots)
+		nfs4_task_kick(c);
 
 	if (rc == 0 && has_slot) {
 		atomic_store_explicit(&c->renewed_ns, nfs4_now_ns(), memory_order_relaxed);

@@ -156,7 +156,7 @@ static uint32_t do_sequence(struct run *r, const struct nfs4_sequence_args *a)
 		.sequenceid = a->sequenceid,
 		.slotid = a->slotid,
 		.highest_slotid = s->slots - 1,
-		.target_highest_slotid = s->slots - 1,
+		.target_highest_slotid = (s->target ? s->target : s->slots) - 1,
 		.status_flags = s->status_flags,
 	};
 	struct nfs4_sessionid mine;
@@ -746,11 +746,16 @@ void mean_stop(struct mean_srv *s)
 
 void mean_release(struct mean_srv *s)
 {
+	mean_release_hold(s, 0);
+}
+
+void mean_release_hold(struct mean_srv *s, uint32_t op)
+{
 	pthread_mutex_lock(&s->lock);
 	for (unsigned i = 0; i < s->nheld; i++)
 		compound(s, s->held[i]);
 	s->nheld = 0;
-	s->hold_op = 0;
+	s->hold_op = op;
 	pthread_cond_broadcast(&s->cond);
 	pthread_mutex_unlock(&s->lock);
 }

@@ -59,6 +59,7 @@ struct mean_srv {
 	uint32_t status_flags;
 	unsigned reply_ms; /* each reply is held back for so long */
 	unsigned slots;
+	unsigned target;     /* of them SEQUENCE says may be used; 0: all */
 	uint32_t cached_max; /* ca_maxresponsesize_cached granted; 0: what is asked for */
 	unsigned uncached;   /* COMPOUNDs with fail_op came with sa_cachethis false */
 	uint64_t io_max;     /* maxread and maxwrite */
@@ -100,6 +101,8 @@ void mean_start(struct mean_srv *s);
 void mean_stop(struct mean_srv *s);
 /* Answers what is held, in the order of arrival, and holds no more. */
 void mean_release(struct mean_srv *s);
+/* The same, but holds op from then on. */
+void mean_release_hold(struct mean_srv *s, uint32_t op);
 /* Waits until *counter is at least n; false after 5 s. */
 bool mean_wait(struct mean_srv *s, const unsigned *counter, unsigned n);
 /* As after a restart: clients, sessions and opens are forgotten; opens may be reclaimed. */

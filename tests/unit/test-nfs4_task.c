@@ -237,6 +237,36 @@ static void test_cancel_waiting(void **state)
 	fix_unmount_clean(f);
 }
 
+/* When the server lets more slots be used again, they serve those who are waiting. */
+static void test_more_slots(void **state)
+{
+	enum { WAITING = 8 };
+	static struct nfs_op op[WAITING + 1]; /* may outlive the test if it fails */
+	static sem_t sem[WAITING + 1];
+	struct fix *f = *state;
+
+	f->srv.target = 1;
+	assert_int_equal(fix_getattr(f), 0);
+	f->srv.hold_op = OP_LOOKUP;
+	op[WAITING] = (struct nfs_op){
+		.type = NFS_LOOKUP, .u.lookup = {.dir = f->root, .name = {"file", 4}}};
+	fix_start(f, &op[WAITING], &sem[WAITING]);
+	assert_true(mean_wait(&f->srv, &f->srv.nheld, 1));
+	for (int i = 0; i < WAITING; i++) {
+		op[i] = (struct nfs_op){.type = NFS_ACCESS, .u.access = {.fh = f->root}};
+		fix_start(f, &op[i], &sem[i]);
+	}
+	f->srv.target = 0;
+	mean_release_hold(&f->srv, OP_ACCESS);
+	assert_true(mean_wait(&f->srv, &f->srv.nheld, WAITING));
+	mean_release(&f->srv);
+	for (int i = 0; i <= WAITING; i++) {
+		assert_true(fix_ends_within(&sem[i], 2000));
+		assert_int_equal(op[i].error, 0);
+	}
+	fix_unmount_clean(f);
+}
+
 /* What the server has opened for a user who is gone is closed again. */
 static void test_cancel_open(void **state)
 {
@@ -359,6 +389,7 @@ int main(void)
 		ON_MOUNT(test_truncating_open),
 		ON_MOUNT(test_cancel_sent),
 		ON_MOUNT(test_cancel_waiting),
+		ON_MOUNT(test_more_slots),
 		ON_MOUNT(test_cancel_open),
 		ON_MOUNT(test_cancel_open_unmount),
 		ON_MOUNT(test_unmount_open),
