@@ -453,7 +453,8 @@ struct nfs4_client {
 	/* written by whoever runs nfs4_sync (mounting thread, state manager, unmounting thread: one
 	 * after the other); session and minor are read by all while the gate is open */
 	uint64_t clientid;
-	uint32_t create_seq; /* csa_sequence of the next CREATE_SESSION */
+	uint32_t create_seq;	/* csa_sequence of the next CREATE_SESSION */
+	bool create_misordered; /* the server expects another one */
 	struct nfs4_sessionid session;
 	bool have_clientid, have_session, confirmed;
 	char refused[400];	   /* why a session was not good enough, a sentence; else empty */

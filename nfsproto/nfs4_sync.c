@@ -183,7 +183,10 @@ int nfs4_sync_exchange_id(struct nfs4_client *c, struct nfs4_sync *s, unsigned t
 	c->confirmed = (s->u.exchange_id.flags & EXCHGID4_FLAG_CONFIRMED_R) && c->have_clientid &&
 		       c->clientid == s->u.exchange_id.clientid;
 	c->clientid = s->u.exchange_id.clientid;
-	c->create_seq = s->u.exchange_id.sequence;
+	/* RFC 8881 18.35.3: of a confirmed one it is to be ignored; but ours has proved wrong */
+	if (!c->confirmed || c->create_misordered)
+		c->create_seq = s->u.exchange_id.sequence;
+	c->create_misordered = false;
 	c->have_clientid = true;
 	return 0;
 }
@@ -266,6 +269,7 @@ int nfs4_sync_create_session(struct nfs4_client *c, struct nfs4_sync *s, unsigne
 	int rc = nfs4_sync_run(c, s, NFS4_K_CREATE_SESSION, timeout_ms);
 	uint32_t n = c->fore.maxrequests;
 
+	c->create_misordered = rc && s->status == NFS4ERR_SEQ_MISORDERED;
 	if (rc)
 		return rc;
 	pthread_mutex_lock(&c->slots.lock);

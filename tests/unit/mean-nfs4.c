@@ -104,10 +104,13 @@ static uint32_t do_exchange_id(struct run *r)
 		.server_scope = {.data = (const uint8_t *)"mean", .len = 4},
 	};
 
-	if (s->nclients)
+	if (s->nclients) {
 		res.flags |= EXCHGID4_FLAG_CONFIRMED_R;
-	else
+		res.sequenceid = 0; /* says nothing */
+	} else {
 		s->clientid++;
+		s->create_seq = 0;
+	}
 	s->nclients = 1;
 	res.clientid = s->clientid;
 	nfs4_put_exchange_id_res(r->x, NFS4_OK, &res);
@@ -134,6 +137,11 @@ static uint32_t do_create_session(struct run *r, const struct nfs4_create_sessio
 		nfs4_put_op_res(r->x, OP_CREATE_SESSION, NFS4ERR_STALE_CLIENTID);
 		return NFS4ERR_STALE_CLIENTID;
 	}
+	if (a->sequence != s->create_seq + 1) {
+		nfs4_put_op_res(r->x, OP_CREATE_SESSION, NFS4ERR_SEQ_MISORDERED);
+		return NFS4ERR_SEQ_MISORDERED;
+	}
+	s->create_seq++;
 	s->session_no++;
 	s->nsessions = 1;
 	memset(s->seq, 0, sizeof(s->seq));

@@ -81,6 +81,7 @@ struct mean_srv {
 	uint64_t clientid;
 	bool reclaiming;
 	uint32_t session_no;
+	uint32_t create_seq; /* of the last CREATE_SESSION of the client ID */
 	uint32_t seq[MEAN_SLOTS];
 	struct {
 		uint32_t slot, seq, nops;

@@ -52,6 +52,23 @@ static void test_reboot(void **state)
 	fix_unmount_clean(f);
 }
 
+/* The client ID is asked for again and turns out to be the same: with it goes the sequence of
+ * CREATE_SESSIONs. */
+static void test_same_clientid(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+	struct nfs_open *open = fix_open(f, O_RDWR, &fh);
+	uint32_t n;
+
+	fix_fails(f, OP_READ, NFS4ERR_STALE_CLIENTID, 1);
+	assert_int_equal(fix_read(f, open, &fh, 1000, &n), 0);
+	assert_int_equal(f->srv.count[OP_EXCHANGE_ID], 2);
+	assert_int_equal(f->srv.count[OP_CREATE_SESSION], 2);
+	assert_int_equal(fix_close(f, open), 0);
+	fix_unmount_clean(f);
+}
+
 /* The server came back, but takes no reclaims (any more). */
 static void test_reboot_no_grace(void **state)
 {
@@ -259,6 +276,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		ON_MOUNT(test_lost_session),
 		ON_MOUNT(test_reboot),
+		ON_MOUNT(test_same_clientid),
 		ON_MOUNT(test_reboot_no_grace),
 		cmocka_unit_test_setup_teardown(
 			test_reclaim_complete, fix_setup_unmounted, fix_teardown),
