@@ -267,9 +267,11 @@ void nfs4_put_op_res(struct xdr_out *x, uint32_t op, uint32_t status)
 
 int nfs4_get_op_res(struct xdr_in *x, uint32_t op, uint32_t *status)
 {
-	if (xdr_get_u32(x) != op)
-		xdr_in_fail(x);
+	uint32_t number = xdr_get_u32(x);
+
 	*status = xdr_get_u32(x);
+	if (number != op && (number != OP_ILLEGAL || *status != NFS4ERR_OP_ILLEGAL))
+		xdr_in_fail(x);
 	return nfs4_got(x);
 }
 

@@ -72,7 +72,8 @@ void nfs4_put_op(struct xdr_out *x, uint32_t op);
 /* A result that is only a status: any operation in error, but SETATTR (and LOCK, LOCKT if denied).
  */
 void nfs4_put_op_res(struct xdr_out *x, uint32_t op, uint32_t status);
-/* Reads operation number and status. 0, or -EBADMSG if the number is not op. */
+/* Reads operation number and status. 0, or -EBADMSG if the number is not op; but one that the peer
+ * does not know comes back as OP_ILLEGAL, NFS4ERR_OP_ILLEGAL (RFC 8881 16.2.3). */
 int nfs4_get_op_res(struct xdr_in *x, uint32_t op, uint32_t *status);
 
 /* --- file handles and names (nfs4_xdr_dir.c) -------------------------------------------------- */

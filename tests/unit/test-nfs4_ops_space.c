@@ -86,8 +86,9 @@ static void what_the_server_lacks_is_asked_for_once(void **state)
 	assert_int_equal(answer_status(&a, &c, &seek, OP_SEEK, NFS4ERR_NOTSUPP), -EOPNOTSUPP);
 	assert_int_equal(kind(&seek), -EOPNOTSUPP);
 	assert_int_equal(kind(&alloc), NFS_ALLOCATE);
+	/* one that does not even know the number: RFC 8881 16.2.3 */
 	assert_int_equal(
-		answer_status(&a, &c, &alloc, OP_ALLOCATE, NFS4ERR_OP_ILLEGAL), -EOPNOTSUPP);
+		answer_status(&a, &c, &alloc, OP_ILLEGAL, NFS4ERR_OP_ILLEGAL), -EOPNOTSUPP);
 	assert_int_equal(kind(&alloc), -EOPNOTSUPP);
 	assert_int_equal(kind(&punch), NFS_ALLOCATE);
 	c.minor = 1;

@@ -263,6 +263,14 @@ static void a_result_of_another_operation_fails(void **state)
 	assert_int_equal(status, NFS4ERR_NOENT);
 	xdr_in_init(&x, buf, 8);
 	assert_int_equal(nfs4_get_op_res(&x, OP_PUTFH, &status), -EBADMSG);
+	/* but for one that the server does not know */
+	xdr_in_init(&x, buf, vec_bytes("0000273c 0000273c", buf, 64));
+	assert_int_equal(nfs4_get_op_res(&x, OP_SEEK, &status), 0);
+	assert_int_equal(status, NFS4ERR_OP_ILLEGAL);
+	xdr_in_init(&x, buf, vec_bytes("0000273c 00000000", buf, 64));
+	assert_int_equal(nfs4_get_op_res(&x, OP_SEEK, &status), -EBADMSG);
+	xdr_in_init(&x, buf, vec_bytes("0000273c 00002714", buf, 64));
+	assert_int_equal(nfs4_get_op_res(&x, OP_SEEK, &status), -EBADMSG);
 }
 
 int main(void)
