@@ -117,6 +117,10 @@ void ops_stat(struct inode *ino, const struct nfs_attr *a, struct stat *st);
 /* The server was asked for attributes of ino at `seen`: notes them, and has the kernel doubt what
  * they make doubtful. */
 void ops_note(struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t seen);
+/* Data of ino was changed, by which the server may have taken its set-ID bits away: has the kernel,
+ * which leaves that to us, ask for the mode. Any thread; does not wait. To be called before the
+ * kernel is answered. */
+void ops_doubt_set_id(const struct fs *fs, struct inode *ino);
 /* Fills e for name in dir, an inode that inode_lookup() gave; the server was asked at `seen`, and
  * has let the caller search dir. */
 void ops_entry(struct fs *fs, struct inode *dir, const char *name, struct inode *ino,

@@ -212,6 +212,8 @@ static void write_reply(struct request *r)
 			break;
 	}
 	stats_add(&r->fs->stats.write_bytes, n);
+	if (n)
+		ops_doubt_set_id(r->fs, r->file->inode);
 	/* The kernel knows no short count when it writes mapped pages back: that must be an error.
 	 */
 	if (r->error && (!n || r->writepage)) {

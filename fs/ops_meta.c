@@ -63,6 +63,14 @@ void ops_note(struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64
 		notify_take_back(fs, ino);
 }
 
+void ops_doubt_set_id(const struct fs *fs, struct inode *ino)
+{
+	uint64_t seen;
+
+	if (inode_mode(ino, &seen) & (S_ISUID | S_ISGID))
+		fuse_lowlevel_notify_inval_inode(fs->se, inode_id(fs->inodes, ino), -1, 0);
+}
+
 uint64_t ops_attr_since(const struct fs *fs)
 {
 	return inode_clock() - (uint64_t)(fs->opt->attr_timeout * 1e9);

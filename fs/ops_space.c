@@ -68,6 +68,8 @@ void ops_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence, struct fus
 static void fallocate_done(struct request *r)
 {
 	inode_touch(r->file->inode);
+	if (!r->first.op.error)
+		ops_doubt_set_id(r->fs, r->file->inode);
 	request_end(r, r->first.op.error);
 }
 
@@ -117,6 +119,7 @@ static void copy_done(struct request *r)
 		log_error("the server restarted before data of file %llu was committed: "
 			  "what was written before may be lost",
 			(unsigned long long)to->fileid);
+	ops_doubt_set_id(r->fs, to);
 	n = op->u.copy.copied;
 	fuse = request_take_fuse(r);
 	request_free(r);

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # SPDX-FileCopyrightText: The rnfs authors
 """Modes: chmod(2), umask(2), set-ID bits and who inherits them."""
+import subprocess
+
 from scenario import *
 
 
@@ -123,4 +125,31 @@ def set_id_cleared(s):
         write_file("f", b"root", os.O_WRONLY)
         s.lstat(f"{mode:o} after root wrote", "f", "mode")
         u.call(f"{mode:o} close", os.close, fd)
+        os.unlink("f")
+
+
+@scenario(root=True)
+def set_id_asked_for_alone(s):
+    """By programs that ask for nothing but the mode, as stat -c %a does."""
+    u = s.peer(USER)
+    write_file("from", b"0123456789")
+
+    def mode():
+        return subprocess.run(["stat", "-c", "%a", "f"], stdout=subprocess.PIPE).stdout.decode()
+
+    for step, change in (
+        ("write", lambda fd, other: (os.pwrite, fd, b"x", 0)),
+        ("posix_fallocate", lambda fd, other: (os.posix_fallocate, fd, 0, 8192)),
+        ("copy_file_range", lambda fd, other: (os.copy_file_range, other, fd, 10)),
+        ("ftruncate", lambda fd, other: (os.ftruncate, fd, 3)),
+    ):
+        write_file("f", b"0123456789")
+        os.chmod("f", 0o6777)
+        s.call(f"{step}: before", mode)
+        fd = u.open(f"{step}: open", "f", os.O_RDWR)
+        other = u.open(f"{step}: open the other", "from")
+        u.call(step, *change(fd, other))
+        s.call(f"{step}: after", mode)
+        u.call(f"{step}: close", os.close, fd)
+        u.call(f"{step}: close the other", os.close, other)
         os.unlink("f")
