@@ -137,16 +137,22 @@ bool file_ends(const struct obj *o, uint64_t end)
 }
 
 /* One byte more than wanted is asked for: it tells without another system call that the file goes
- * on (not *eof). */
+ * on (not *eof). But nothing behind the last byte that a file can have: the kernel would refuse. */
 ssize_t file_read(const struct obj *o, int fd, uint8_t *p, size_t n, uint64_t offset, bool *eof)
 {
 	size_t done = 0;
 	uint8_t more;
+	int vecs;
 
-	*eof = false;
+	*eof = offset > INT64_MAX;
+	if (*eof)
+		return 0;
+	if (n > (uint64_t)INT64_MAX - offset)
+		n = (size_t)((uint64_t)INT64_MAX - offset);
+	vecs = n < (uint64_t)INT64_MAX - offset ? 2 : 1;
 	while (done < n) {
 		struct iovec iov[2] = {{p + done, n - done}, {&more, 1}};
-		ssize_t r = preadv(fd, iov, 2, (off_t)(offset + done));
+		ssize_t r = preadv(fd, iov, vecs, (off_t)(offset + done));
 
 		if (r < 0 && errno == EINTR)
 			continue;

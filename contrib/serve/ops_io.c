@@ -149,7 +149,7 @@ static uint32_t read_as_payload(
 
 static uint32_t do_read(struct compound *c, const struct nfs4_read_args *a, int fd)
 {
-	struct nfs4_read_res r = {.eof = a->offset > INT64_MAX - SERVE_IO_MAX};
+	struct nfs4_read_res r = {.eof = a->offset > INT64_MAX};
 	uint32_t room = read_room(c, a->count);
 
 	if (a->count && !r.eof) {

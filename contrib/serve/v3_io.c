@@ -84,7 +84,7 @@ static uint32_t do_read(struct v3_call *c, const struct nfs3_read_args *a, int f
 	uint32_t room = read_room(c->req, a->count);
 	int err;
 
-	if (!a->count || a->offset > INT64_MAX - SERVE_IO_MAX) {
+	if (!a->count || a->offset > INT64_MAX) {
 		r->eof = file_ends(c->o, a->offset);
 		return NFS4_OK;
 	}

@@ -22,11 +22,16 @@
 
 void env_init(struct serve_env *e)
 {
+	env_init_in(e, "/tmp");
+}
+
+void env_init_in(struct serve_env *e, const char *where)
+{
 	static const uint8_t secret[HANDLE_KEY] = "a test's secret";
 	struct err err = {0};
 
 	memset(e, 0, sizeof(*e));
-	strcpy(e->dir, "/tmp/rnfs-serve-XXXXXX");
+	snprintf(e->dir, sizeof(e->dir), "%s/rnfs-serve-XXXXXX", where);
 	assert_non_null(mkdtemp(e->dir));
 	e->sv.objs = obj_table_new(e->dir, secret, 0, &err);
 	assert_non_null(e->sv.objs);

@@ -35,6 +35,17 @@ static int setup(void **state)
 	return 0;
 }
 
+/* A file may be as long as offsets go there, if that is a tmpfs. */
+static int setup_shm(void **state)
+{
+	struct serve_env *e = malloc(sizeof(*e));
+
+	env_init_in(e, "/dev/shm");
+	env_mount(e, "client");
+	*state = e;
+	return 0;
+}
+
 static int teardown(void **state)
 {
 	env_finish(*state);
@@ -123,6 +134,37 @@ static void what_is_written_is_read(void **state)
 	assert_int_equal(close_file(e, &fh, &sid), NFS4_OK);
 	assert_int_equal(close_file(e, &fh, &sid), NFS4ERR_BAD_STATEID);
 	assert_int_equal(write_at(e, &fh, &sid, 0, (char[]){"x"}, 1), NFS4ERR_BAD_STATEID);
+}
+
+static void the_last_byte_of_all_is_read(void **state)
+{
+	struct serve_env *e = *state;
+	const uint64_t last = INT64_MAX - 1;
+	struct nfs4_stateid sid;
+	struct nfs_fh fh;
+	const uint8_t *data;
+	uint32_t status, len;
+	bool eof;
+
+	assert_int_equal(env_open(e, "f", true, RW, 0, "o", &sid, &fh), NFS4_OK);
+	status = write_at(e, &fh, &sid, last, (char[]){"z"}, 1);
+	if (status == NFS4ERR_FBIG)
+		skip(); /* no tmpfs */
+	assert_int_equal(status, NFS4_OK);
+	assert_int_equal(read_at(e, &fh, &sid, last, 1, &data, &len, &eof), NFS4_OK);
+	assert_int_equal(len, 1);
+	assert_true(eof);
+	assert_memory_equal(data, "z", 1);
+	assert_int_equal(read_at(e, &fh, &sid, last - 4094, 4096, &data, &len, &eof), NFS4_OK);
+	assert_int_equal(len, 4095);
+	assert_true(eof);
+	assert_memory_equal(data + 4093, "\0z", 2);
+	assert_int_equal(read_at(e, &fh, &sid, last - 4094, 4094, &data, &len, &eof), NFS4_OK);
+	assert_int_equal(len, 4094);
+	assert_false(eof);
+	assert_int_equal(read_at(e, &fh, &sid, last + 1, 1, &data, &len, &eof), NFS4_OK);
+	assert_int_equal(len, 0);
+	assert_true(eof);
 }
 
 static int truncate_to(struct serve_env *e, const char *name, off_t size)
@@ -853,6 +895,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(what_is_written_is_read),
+		cmocka_unit_test_setup_teardown(the_last_byte_of_all_is_read, setup_shm, teardown),
 		TEST(many_reads_fit_into_one_compound),
 		TEST(data_fits_into_its_own_write_chunk),
 		TEST(open_modes_and_shares_hold),

@@ -28,6 +28,16 @@ static int setup(void **state)
 	return 0;
 }
 
+/* A file may be as long as offsets go there, if that is a tmpfs. */
+static int setup_shm(void **state)
+{
+	struct serve_env *e = malloc(sizeof(*e));
+
+	env_init_in(e, "/dev/shm");
+	*state = e;
+	return 0;
+}
+
 static int teardown(void **state)
 {
 	env_finish(*state);
@@ -200,6 +210,30 @@ static void what_is_written_is_read(void **state)
 	assert_int_equal(read_at(e, &fh, 0, 0, &data, &len, &eof), NFS3_OK);
 	assert_int_equal(len, 0);
 	assert_false(eof);
+}
+
+static void the_last_byte_of_all_is_read(void **state)
+{
+	struct serve_env *e = *state;
+	const uint64_t last = INT64_MAX - 1;
+	const uint8_t *data;
+	struct nfs3_res r;
+	struct nfs_fh fh;
+	uint32_t status, len;
+	bool eof;
+
+	assert_int_equal(create(e, "f", NFS3_UNCHECKED, 0644, NULL, &fh), NFS3_OK);
+	status = write_at(e, &fh, last, "z", &r);
+	if (status == NFS3ERR_FBIG)
+		skip(); /* no tmpfs */
+	assert_int_equal(status, NFS3_OK);
+	assert_int_equal(read_at(e, &fh, last - 4094, 4096, &data, &len, &eof), NFS3_OK);
+	assert_int_equal(len, 4095);
+	assert_true(eof);
+	assert_memory_equal(data + 4093, "\0z", 2);
+	assert_int_equal(read_at(e, &fh, last + 1, 1, &data, &len, &eof), NFS3_OK);
+	assert_int_equal(len, 0);
+	assert_true(eof);
 }
 
 static void a_read_fits_its_chunk_or_the_reply(void **state)
@@ -579,6 +613,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 		T(what_is_written_is_read),
+		cmocka_unit_test_setup_teardown(the_last_byte_of_all_is_read, setup_shm, teardown),
 		T(a_read_fits_its_chunk_or_the_reply),
 		T(create_has_three_modes),
 		T(its_owner_may_use_what_the_mode_forbids),
