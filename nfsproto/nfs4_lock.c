@@ -252,7 +252,7 @@ static bool is_stopping(struct nfs4_client *c)
 static void denied(struct nfs4_client *c, struct nfs4_lockreq *req)
 {
 	struct nfs4_lockctx *ctx = req->ctx;
-	bool parked = false, stopping = is_stopping(c);
+	bool parked = false, stopping;
 
 	if (req->giving_back) { /* a lock that was ours before: it is not any more */
 		pthread_mutex_lock(&c->locks.lock);
@@ -262,6 +262,7 @@ static void denied(struct nfs4_client *c, struct nfs4_lockreq *req)
 		return;
 	}
 	pthread_mutex_lock(&c->locks.lock);
+	stopping = is_stopping(c); /* if not, nfs4_lock_abort() is still to come */
 	if (req->own.u.lock.wait && req->user && !stopping) {
 		unsigned ms = poll_ms(req->polls++);
 
