@@ -441,7 +441,7 @@ struct nfs4_client {
 	uint32_t request_max;	      /* bytes, of the first session; later ones are alike */
 	struct nfs4_bitmap supported; /* in the root's file system; others may have more or less */
 	struct nfs4_bitmap stat_want; /* nfs4_bits_stat(): what a file system lacks is left out */
-	bool excl_umask;	      /* MODE_UMASK may go with an exclusive create */
+	struct nfs4_bitmap exclcreat; /* what may go with an exclusive create */
 	bool read_plus;		      /* READ_PLUS is to be used where the server has it */
 	uint32_t clone_blksize;	      /* a power of two, or 0: any alignment may be tried */
 

@@ -195,9 +195,8 @@ static void walk_referred(struct nfs4_client *c, struct nfs4_sync *s, const char
 			"%s refers to another server for %s, but does not say to which", c->server,
 			export);
 	else
-		err_set(e, ERR_MOVED,
-			"%s refers to another server for %s: mount it from there, %s", c->server,
-			export, s->u.walk.where);
+		err_set(e, ERR_MOVED, "%s refers to another server for %s: mount it from there, %s",
+			c->server, export, s->u.walk.where);
 }
 
 static int walk(struct nfs4_client *c, const char *export, struct err *e)
@@ -280,8 +279,10 @@ static void features(struct nfs4_client *c, const struct nfs4_attrs *a)
 		c->base.info.features |= NFS_HAS_XATTR;
 	if (c->minor >= 2 && nfs4_bit(&c->supported, FATTR4_MODE_UMASK))
 		c->base.info.features |= NFS_HAS_UMASK;
-	c->excl_umask = nfs4_bit(&a->mask, FATTR4_SUPPATTR_EXCLCREAT) &&
-			nfs4_bit(&a->exclcreat, FATTR4_MODE_UMASK);
+	c->exclcreat = a->exclcreat;
+	if (!nfs4_bit(&a->mask, FATTR4_SUPPATTR_EXCLCREAT)) /* who does not say: as in NFSv4.1 */
+		c->exclcreat =
+			nfs4_sattr_bits(NFS_SET_MODE | NFS_SET_UID | NFS_SET_GID | NFS_SET_SIZE);
 	if (nfs4_bit(&c->supported, FATTR4_ACL) && !denies)
 		c->base.info.features |= NFS_HAS_ACL;
 	if (c->read_plus && c->minor >= 2 && c->base.info.rsize > READ_PLUS_MAX)

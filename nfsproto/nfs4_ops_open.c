@@ -36,6 +36,27 @@ static void mask_mode(struct nfs_sattr *set)
 	set->mask &= ~NFS_SET_UMASK;
 }
 
+/* What of mask the server takes with an exclusive create (RFC 8881 18.16.3: anything else is an
+ * error). The mode as it is without the server's help is in set already, if it must. */
+static uint32_t excl_mask(const struct nfs4_client *c, uint32_t mask)
+{
+	uint32_t umask = mask & NFS_SET_UMASK;
+
+	for (uint32_t bit = 1; bit <= NFS_SET_MTIME_NOW; bit <<= 1) {
+		struct nfs4_bitmap b = nfs4_sattr_bits(bit | umask);
+
+		b = nfs4_bits_and(&b, &c->exclcreat);
+		if ((bit & EXCL_LATER) || nfs4_bits_none(&b))
+			mask &= ~bit;
+	}
+	return mask & NFS_SET_MODE ? mask : mask & ~NFS_SET_UMASK;
+}
+
+static bool excl_umask(const struct nfs4_client *c)
+{
+	return nfs4_bit(&c->exclcreat, FATTR4_MODE_UMASK);
+}
+
 static void open_verifier(
 	const struct nfs4_client *c, const struct nfs_open *o, uint8_t verf[NFS4_VERIFIER_SIZE])
 {
@@ -75,9 +96,9 @@ void nfs4_put_op_open(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp
 		if (op->u.open.flags & O_EXCL) {
 			a.mode = EXCLUSIVE4_1;
 			open_verifier(c, o, a.verf);
-			set.mask &= ~EXCL_LATER;
-			if (!c->excl_umask)
+			if (!excl_umask(c))
 				mask_mode(&set);
+			set.mask = excl_mask(c, set.mask);
 		} else if (op->u.open.flags & O_TRUNC) {
 			set.mask |= NFS_SET_SIZE;
 			set.size = 0;
@@ -183,7 +204,7 @@ int nfs4_get_op_open(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply
 		nfs4_deleg_return(c, op, &o->fh, &res.deleg.stateid);
 	rc = get_open_rest(op, r);
 	if (rc == 0 && (op->u.open.flags & O_EXCL) && (op->u.open.flags & O_CREAT)) {
-		if (!c->excl_umask)
+		if (!excl_umask(c))
 			mask_mode(&op->u.open.set);
 		op->u.open.set.mask = excl_missing(op, &res.attrset);
 		mask_mode(&op->u.open.set); /* SETATTR takes no umask (RFC 8275) */

@@ -237,6 +237,11 @@ static uint32_t do_open(struct run *r, const struct nfs4_open_args *a)
 		nfs4_put_op_res(r->x, OP_OPEN, NFS4ERR_NO_GRACE);
 		return NFS4ERR_NO_GRACE;
 	}
+	/* suppattr_exclcreat is empty */
+	if (a->create && a->mode == EXCLUSIVE4_1 && !nfs4_bits_none(&a->attrs.mask)) {
+		nfs4_put_op_res(r->x, OP_OPEN, NFS4ERR_INVAL);
+		return NFS4ERR_INVAL;
+	}
 	s->reclaims += a->claim == CLAIM_PREVIOUS;
 	s->reopens += a->claim == CLAIM_FH;
 	i = open_of_owner(s, &a->owner.owner);
