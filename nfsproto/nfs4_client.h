@@ -416,6 +416,8 @@ void nfs4_recover_bind(struct nfs4_client *c);
 void nfs4_recover_probe(struct nfs4_client *c);
 void nfs4_recover_check(struct nfs4_client *c);
 void nfs4_recover_revoked(struct nfs4_client *c);
+/* Is status, of an attempt to have an open or a lock again, no verdict on that? */
+bool nfs4_recover_undecided(uint32_t status);
 /* A reclaim was answered status. True: it was put off, and a pause is over: it is to be sent again,
  * since the server takes reclaims only now. */
 bool nfs4_recover_put_off(struct nfs4_client *c, uint32_t status);

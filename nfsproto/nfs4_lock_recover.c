@@ -64,18 +64,8 @@ static enum outcome relock(
 	while (rc && reclaim && nfs4_recover_put_off(c, s.status));
 	if (rc == 0)
 		return DONE;
-	switch (s.status) {
-	case NFS4_OK: /* not the server's decision */
-	case NFS4ERR_DELAY:
-	case NFS4ERR_GRACE:
-	case NFS4ERR_BADSESSION:
-	case NFS4ERR_DEADSESSION:
-	case NFS4ERR_STALE_CLIENTID:
-	case NFS4ERR_CONN_NOT_BOUND_TO_SESSION:
+	if (nfs4_recover_undecided(s.status))
 		return LATER;
-	default:
-		break;
-	}
 	if (reclaim)
 		return WITHOUT_RECLAIM;
 	range_lost(c, ctx, g, nfs4_status_name(s.status));

@@ -75,6 +75,26 @@ static void reopened(struct nfs4_client *c, struct nfs_open *o, const struct nfs
 	nfs4_sync_run(c, &s, NFS_CLOSE, STEP_MS);
 }
 
+bool nfs4_recover_undecided(uint32_t status)
+{
+	switch (status) {
+	case NFS4_OK: /* there was no answer */
+	case NFS4ERR_DELAY:
+	case NFS4ERR_GRACE:
+	case NFS4ERR_STALE_CLIENTID:
+	case NFS4ERR_BADSESSION: /* here and below: said of SEQUENCE */
+	case NFS4ERR_DEADSESSION:
+	case NFS4ERR_CONN_NOT_BOUND_TO_SESSION:
+	case NFS4ERR_BADSLOT:
+	case NFS4ERR_BAD_HIGH_SLOT:
+	case NFS4ERR_SEQ_MISORDERED:
+	case NFS4ERR_SEQ_FALSE_RETRY:
+		return true;
+	default:
+		return false;
+	}
+}
+
 bool nfs4_recover_put_off(struct nfs4_client *c, uint32_t status)
 {
 	return status == NFS4ERR_DELAY && nfs4_now_ns() < c->reclaim_until_ns &&
@@ -96,18 +116,8 @@ static int reopen(struct nfs4_client *c, struct nfs_open *o, bool reclaim)
 		reopened(c, o, &s.u.reopen.stateid);
 		return 0;
 	}
-	switch (s.status) {
-	case NFS4_OK: /* not the server's decision */
-	case NFS4ERR_DELAY:
-	case NFS4ERR_GRACE:
-	case NFS4ERR_BADSESSION:
-	case NFS4ERR_DEADSESSION:
-	case NFS4ERR_STALE_CLIENTID:
-	case NFS4ERR_CONN_NOT_BOUND_TO_SESSION:
+	if (nfs4_recover_undecided(s.status))
 		return rc;
-	default:
-		break;
-	}
 	if (reclaim)
 		return -EAGAIN; /* not as the same open; perhaps as a new one, later */
 	log_warn("%s: an open file is lost: the server answered %s", c->server,

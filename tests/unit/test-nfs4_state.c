@@ -177,6 +177,25 @@ static void test_bad_stateid(void **state)
 	fix_unmount_clean(f);
 }
 
+/* What is said of the slot is no verdict on the open. */
+static void test_reopen_misordered(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+	struct nfs_open *open = fix_open(f, O_RDWR, &fh);
+	uint32_t n;
+
+	pthread_mutex_lock(&f->srv.lock);
+	memset(f->srv.opens, 0, sizeof(f->srv.opens));
+	f->srv.nopens = 0;
+	pthread_mutex_unlock(&f->srv.lock);
+	fix_fails(f, OP_OPEN, NFS4ERR_SEQ_MISORDERED, 1);
+	assert_int_equal(fix_read(f, open, &fh, 1000, &n), 0);
+	assert_int_equal(f->srv.reopens, 1);
+	assert_int_equal(fix_close(f, open), 0);
+	fix_unmount_clean(f);
+}
+
 static void test_revoked_flag(void **state)
 {
 	struct fix *f = *state;
@@ -282,6 +301,7 @@ int main(void)
 			test_reclaim_complete, fix_setup_unmounted, fix_teardown),
 		ON_MOUNT(test_opener_cred),
 		ON_MOUNT(test_bad_stateid),
+		ON_MOUNT(test_reopen_misordered),
 		ON_MOUNT(test_revoked_flag),
 		ON_MOUNT(test_misordered),
 		ON_MOUNT(test_cb_path_down),
