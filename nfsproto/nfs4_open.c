@@ -404,7 +404,8 @@ void nfs4_deleg_return(struct nfs4_client *c, const struct nfs_op *from, const s
 	pthread_mutex_lock(&c->slots.lock);
 	TAILQ_INSERT_TAIL(&c->delegs, d, link);
 	pthread_mutex_unlock(&c->slots.lock);
-	nfs4_task_start(c, &d->op);
+	/* by the state manager: here a reply is being decoded, and names with it (nfs4_names.c) */
+	nfs4_state_delay(c, &d->op, 0);
 }
 
 bool nfs4_deleg_held(

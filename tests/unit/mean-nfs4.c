@@ -387,6 +387,26 @@ static void put_elsewhere(struct run *r)
 	xdr_patch_u32(r->x, len_at, (uint32_t)(r->x->len - start));
 }
 
+/* fattr4 with what a file must have, and s->owner. */
+static void put_owned(struct run *r, const struct nfs4_attrs *a)
+{
+	const struct nfs4_bitmap mask = nfs4_bits(FATTR4_TYPE, FATTR4_CHANGE, FATTR4_SIZE,
+		FATTR4_FSID, FATTR4_FILEID, FATTR4_OWNER, -1);
+	size_t len_at, start;
+
+	nfs4_put_bitmap(r->x, &mask);
+	len_at = xdr_skip_u32(r->x);
+	start = r->x->len;
+	xdr_put_u32(r->x, a->attr.type);
+	xdr_put_u64(r->x, a->attr.change);
+	xdr_put_u64(r->x, a->attr.size);
+	xdr_put_u64(r->x, a->attr.fsid_major);
+	xdr_put_u64(r->x, a->attr.fsid_minor);
+	xdr_put_u64(r->x, a->attr.fileid);
+	xdr_put_opaque(r->x, r->s->owner, (uint32_t)strlen(r->s->owner));
+	xdr_patch_u32(r->x, len_at, (uint32_t)(r->x->len - start));
+}
+
 static uint32_t do_getattr(struct run *r, const struct nfs4_getattr_args *a)
 {
 	struct nfs4_attrs at = attrs_of(r->s, &r->cur);
@@ -398,6 +418,8 @@ static uint32_t do_getattr(struct run *r, const struct nfs4_getattr_args *a)
 	nfs4_put_op_res(r->x, OP_GETATTR, NFS4_OK);
 	if (r->s->elsewhere && nfs4_bit(&want, FATTR4_FS_LOCATIONS))
 		put_elsewhere(r);
+	else if (r->s->owner && nfs4_bit(&want, FATTR4_OWNER))
+		put_owned(r, &at);
 	else
 		nfs4_put_attrs(r->x, &want, &at);
 	return NFS4_OK;

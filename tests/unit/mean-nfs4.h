@@ -67,6 +67,7 @@ struct mean_srv {
 	unsigned lease_s;
 	const char *
 		elsewhere; /* a server that fs_locations names; NULL: that attribute is not there */
+	const char *owner; /* of everything, a name; NULL: number 0 */
 
 	/* what happened: */
 	unsigned count[80]; /* operations executed */

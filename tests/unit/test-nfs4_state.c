@@ -269,6 +269,41 @@ static void test_recall(void **state)
 	fix_unmount_clean(f);
 }
 
+/* A delegation that comes with an OPEN does not cost the owner's name. */
+static void test_delegation_and_names(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_mount_params p = {.proto = RPC_TCP,
+		.host = "127.0.0.1",
+		.port = rpc_server_port(f->srv.server),
+		.export = "/",
+		.vers_major = 4,
+		.vers_minor = 1,
+		.idmap_domain = "example.org",
+		.pool = f->pool,
+		.connect_ms = 1000};
+	struct nfs_op get = {.type = NFS_GETATTR}, op = {.type = NFS_OPEN};
+	struct err e = {.kind = ERR_NONE};
+
+	f->srv.owner = "root@example.org";
+	f->nfs = nfs_client_new(&p, &e);
+	assert_non_null(f->nfs);
+	nfs_client_root(f->nfs, &f->root, NULL);
+	get.u.getattr.fh = f->root;
+	assert_int_equal(fix_run(f, &get), 0);
+	assert_int_equal(get.u.getattr.attr.uid, 0); /* the name is known now */
+	fix_quirk(f, Q_DELEGATION);
+	op.u.open.dir = f->root;
+	op.u.open.name = (struct nfs_name){"file", 4};
+	op.u.open.flags = O_RDONLY;
+	assert_int_equal(fix_run(f, &op), 0);
+	assert_int_equal(op.u.open.attr.uid, 0);
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_DELEGRETURN], 1));
+	assert_int_equal(fix_close(f, op.u.open.open), 0);
+	fix_unmount_clean(f);
+	assert_int_equal(f->srv.ndelegs, 0);
+}
+
 /* An idle client keeps its lease. */
 static void test_renewal(void **state)
 {
@@ -306,6 +341,8 @@ int main(void)
 		ON_MOUNT(test_misordered),
 		ON_MOUNT(test_cb_path_down),
 		ON_MOUNT(test_recall),
+		cmocka_unit_test_setup_teardown(
+			test_delegation_and_names, fix_setup_unmounted, fix_teardown),
 		cmocka_unit_test_setup_teardown(test_renewal, fix_setup_unmounted, fix_teardown),
 	};
 
