@@ -15,6 +15,8 @@
 #include "fs/request.h"
 #include "fs/stats.h"
 
+#define STALE_THREADS 256
+
 struct fs {
 	/* constant while requests are served */
 	const struct options *opt;
@@ -41,6 +43,10 @@ struct fs {
 	unsigned silly_leaving;	    /* last closes of files with a silly name, removals under way */
 	uint64_t silly_left;	    /* how many of those have ended so far */
 	SLIST_HEAD(, request) rmdirs; /* waiting for that, by request.free */
+	SLIST_HEAD(, request) opens;  /* silly_lock: waiting for removals, likewise */
+	/* by number: threads whose open was answered ESTALE and that have not opened since;
+	 * negative when a look-up has failed */
+	_Atomic pid_t told_stale[STALE_THREADS];
 	atomic_bool init_done;
 	bool sends_umask; /* set likewise: the kernel leaves modes as they were given */
 	bool kills_priv;  /* set before INIT is answered: tell the kernel, see mount.c */

@@ -74,9 +74,10 @@ struct inode {
 	unsigned timeout;     /* inode_attr_timeout(): its last answer, */
 	uint64_t timeout_at;  /* when that began to hold; 0: never asked */
 	uint64_t timeout_of;  /* the change attribute then */
-	unsigned nopen;
-	int renamed_for;     /* inode_renew_name(): the process that asked last, */
-	unsigned renamed_at; /* and told_count then */
+	unsigned nopen;	      /* open files, and opens and replacements under way */
+	unsigned going;	      /* removals of its last name under way: opens wait */
+	int renamed_for;      /* inode_renew_name(): the process that asked last, */
+	unsigned renamed_at;  /* and told_count then */
 	bool have_change;
 	uint64_t change; /* the change attribute that the kernel's cached pages belong to */
 	bool dirty;	 /* there is unstable data */

@@ -152,6 +152,7 @@ static int make_fs(struct fs *fs, const struct options *o, char *why, size_t siz
 	pthread_mutex_init(&fs->handles_lock, NULL);
 	pthread_mutex_init(&fs->silly_lock, NULL);
 	SLIST_INIT(&fs->rmdirs);
+	SLIST_INIT(&fs->opens);
 	LIST_INIT(&fs->handles);
 	fs->wake_fd = signal_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	fs->pool = mem_pool_new(o->cache_size);

@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
+#include "fs/opening.h"
 #include "fs/ops.h"
 #include "transport/log.h"
 
@@ -44,16 +45,15 @@ static void file_free(struct handle *h)
 	free(f);
 }
 
-/* The server has opened it: f becomes an open file of ino. */
+/* The server has opened it: f becomes an open file of ino, upon which the caller has called
+ * opening_begin(). */
 static void file_opened(struct fs *fs, struct file *f, struct inode *ino, struct nfs_open *open)
 {
 	f->inode = inode_ref(ino);
 	f->open = open;
 	pthread_mutex_lock(&ino->lock);
-	ino->nopen++;
 	atomic_init(&f->err_seen, ino->err_seq);
 	pthread_mutex_unlock(&ino->lock);
-	atomic_fetch_add(&fs->open_files, 1);
 	fs_add_handle(fs, &f->handle, file_free);
 }
 
@@ -153,12 +153,23 @@ static bool open_by_old_name(struct request *r)
 {
 	struct inode *ino = r->inode;
 
-	if (!inode_renew_name(ino, &r->first.op.u.open.attr, r->file->flags & O_APPEND,
-		    fuse_req_ctx(r->fuse)->pid))
+	if (r->again || !inode_renew_name(ino, &r->first.op.u.open.attr, r->file->flags & O_APPEND,
+				fuse_req_ctx(r->fuse)->pid))
 		return false;
 	names_doubt_all(inode_table_names(r->fs->inodes), ino);
 	inode_doubt(ino);
+	opening_tell_stale(r);
 	return true;
+}
+
+static void open_failed(struct request *r, int error)
+{
+	free(r->file);
+	r->file = NULL;
+	opening_end(r->fs, r->inode);
+	if (error == -ESTALE && !r->again)
+		opening_tell_stale(r);
+	request_end(r, error);
 }
 
 static void open_done(struct request *r)
@@ -167,8 +178,7 @@ static void open_done(struct request *r)
 	struct file *f = r->file;
 
 	if (op->error) {
-		free(f);
-		request_end(r, op->error);
+		open_failed(r, op->error);
 		return;
 	}
 	if (f->flags & O_TRUNC) {
@@ -195,13 +205,18 @@ static void open_by_handle(struct request *r)
 
 /* The name stands for something else by now, or for nothing: the kernel is to look it up again,
  * which it does once for ESTALE. If it cannot, because it came here without a name, it is told by
- * the handle the next time. */
+ * the handle the next time. If it has just done so, what it has found is opened: names that change
+ * all the time must not become an error. */
 static void open_stale(struct request *r)
 {
+	if (r->again) {
+		open_by_handle(r);
+		return;
+	}
 	names_unsure(inode_table_names(r->fs->inodes), r->inode);
 	if (r->fuse)
 		inode_renewing_name(r->inode, fuse_req_ctx(r->fuse)->pid);
-	request_end(r, -ESTALE);
+	open_failed(r, -ESTALE);
 }
 
 static void open_other_closed(struct request *r)
@@ -226,8 +241,6 @@ static void open_named_done(struct request *r)
 			return;
 		}
 		other = op->u.open.open;
-		free(r->file);
-		r->file = NULL;
 		request_keep_going(r);
 		request_op(r, NFS_CLOSE, close)->u.close.open = other;
 		request_submit(r, open_other_closed);
@@ -238,8 +251,6 @@ static void open_named_done(struct request *r)
 	case -EINVAL:
 	case -ENOTDIR:
 	case -ESTALE:
-		free(r->file);
-		r->file = NULL;
 		open_stale(r);
 		return;
 	case -EACCES:
@@ -251,6 +262,23 @@ static void open_named_done(struct request *r)
 	}
 }
 
+static void open_begin(struct request *r)
+{
+	struct fs *fs = r->fs;
+	struct nfs_op *op;
+
+	if (fs->info.vers_major < 4 || !names_of(inode_table_names(fs->inodes), r->inode,
+					       &r->inode2, r->name, sizeof(r->name))) {
+		open_by_handle(r);
+		return;
+	}
+	op = request_op(r, NFS_OPEN, open);
+	op->u.open.dir = r->inode2->fh;
+	op->u.open.name = (struct nfs_name){r->name, (uint32_t)strlen(r->name)};
+	op->u.open.flags = r->file->flags & (O_ACCMODE | O_TRUNC | NFS_O_EXEC);
+	request_submit(r, open_named_done);
+}
+
 /* The kernel says what to open by its inode, and may have believed a name for a while. Over NFSv4
  * the name can be opened just as well as the handle, and then it is the server that says what it
  * stands for. */
@@ -258,7 +286,6 @@ void ops_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct fs *fs = fs_of(req);
 	struct request *r = request_new(fs, req);
-	struct nfs_op *op;
 
 	if (!r)
 		return;
@@ -268,16 +295,10 @@ void ops_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		request_end(r, -ENOMEM);
 		return;
 	}
-	if (fs->info.vers_major < 4 || !names_of(inode_table_names(fs->inodes), r->inode,
-					       &r->inode2, r->name, sizeof(r->name))) {
-		open_by_handle(r);
-		return;
-	}
-	op = request_op(r, NFS_OPEN, open);
-	op->u.open.dir = r->inode2->fh;
-	op->u.open.name = (struct nfs_name){r->name, (uint32_t)strlen(r->name)};
-	op->u.open.flags = fi->flags & (O_ACCMODE | O_TRUNC | NFS_O_EXEC);
-	request_submit(r, open_named_done);
+	r->again = opening_take_stale(r);
+	opening_begin(fs, r->inode);
+	if (!opening_waits(r, open_begin))
+		open_begin(r);
 }
 
 static void create_done(struct request *r)
@@ -304,6 +325,7 @@ static void create_done(struct request *r)
 		return;
 	}
 	inode_touch(ino);
+	opening_begin(fs, ino);
 	file_opened(fs, f, ino, op->u.open.open);
 	ops_entry(fs, r->inode2, r->name, ino, &op->u.open.attr, inode_clock(), &e);
 	fi = file_info(fs, f, &op->u.open.attr);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "fs/attr.h"
+#include "fs/opening.h"
 #include "fs/ops.h"
 #include "transport/log.h"
 
@@ -199,6 +200,8 @@ static void lookup_done(struct request *r)
 	if (!op->error || op->error == -ENOENT)
 		inode_note_access(
 			r->inode2, &r->cred, NFS_ACCESS_LOOKUP, NFS_ACCESS_LOOKUP, r->born);
+	if (op->error)
+		opening_not_found(r);
 	ops_end_entry(r, op->error, &op->u.lookup.fh, &op->u.lookup.attr, r->born);
 }
 
@@ -214,7 +217,8 @@ static bool lookup_known(struct request *r)
 	uint32_t may;
 	bool known;
 
-	if (!names_get(inode_table_names(fs->inodes), r->inode2, r->name, &info))
+	if (opening_told_stale(r) ||
+		!names_get(inode_table_names(fs->inodes), r->inode2, r->name, &info))
 		return false;
 	known = info.until < now && info.seen > now - (uint64_t)(fs->opt->entry_timeout * 1e9) &&
 		inode_known_access(r->inode2, &r->cred, NFS_ACCESS_LOOKUP, since, &may) && may &&

@@ -7,7 +7,8 @@
  * that. So the last name of an open file is not removed but changed to a silly one (.nfsXXXX)
  * beside it, which is removed at the last close. The kernel does not wait for that, so a directory
  * may seem not empty just after: then rmdir waits and tries again. Which file a name stands for is
- * asked of the server, and only when some file is open at all.
+ * asked of the server, and only when some file is open at all. A file that is being opened counts
+ * as open; one whose name is being removed is opened afterwards (opening.h).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +17,7 @@
 #include <sys/sysmacros.h>
 
 #include "fs/attr.h"
+#include "fs/opening.h"
 #include "fs/ops.h"
 #include "transport/log.h"
 
@@ -183,6 +185,14 @@ void ops_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t newparent, const char *
 
 /* --- silly names ------------------------------------------------------------------------------ */
 
+/* r, which has found r->inode2 open, is done with it. */
+static void silly_unclaim(struct request *r)
+{
+	if (r->to_inode)
+		opening_end(r->fs, r->inode2);
+	r->inode2 = inode_unref(r->inode2);
+}
+
 static void silly_renamed(struct request *r)
 {
 	struct nfs_op *op = &r->first.op;
@@ -192,7 +202,7 @@ static void silly_renamed(struct request *r)
 	if (op->error) {
 		free(s);
 		r->error = op->error;
-		r->inode2 = inode_unref(r->inode2);
+		silly_unclaim(r);
 	} else {
 		pthread_mutex_lock(&r->inode2->lock);
 		if (!r->inode2->silly) {
@@ -224,15 +234,9 @@ static void silly_looked_up(struct request *r)
 	r->error = 0;
 	if (last)
 		r->inode2 = inode_find(fs->inodes, &op->u.lookup.fh);
-	if (r->inode2) {
-		bool open;
-
-		pthread_mutex_lock(&r->inode2->lock);
-		open = r->inode2->nopen > 0;
-		pthread_mutex_unlock(&r->inode2->lock);
-		if (!open)
-			r->inode2 = inode_unref(r->inode2);
-	}
+	/* a rename may have to give it its name back */
+	if (r->inode2 && opening_claim(r, r->inode2, r->to_inode != NULL))
+		r->inode2 = NULL;
 	if (!r->inode2) {
 		r->next(r);
 		return;
@@ -240,6 +244,7 @@ static void silly_looked_up(struct request *r)
 	r->silly = calloc(1, sizeof(*r->silly));
 	if (!r->silly) {
 		r->error = -ENOMEM;
+		silly_unclaim(r);
 		r->next(r);
 		return;
 	}
@@ -255,13 +260,28 @@ static void silly_looked_up(struct request *r)
 	request_submit(r, silly_renamed);
 }
 
+/* Is no file open, and none being opened? Then whoever opens the one of that name waits. */
+static bool silly_none_open(struct request *r, const char *name)
+{
+	struct names *names = inode_table_names(r->fs->inodes);
+	struct inode *dir = r->to_inode ? r->to_inode : r->inode;
+	struct name_info info;
+
+	if (atomic_load(&r->fs->open_files))
+		return false;
+	if (!names_get(names, dir, name, &info) || opening_claim(r, info.ino, false))
+		return true;
+	inode_unref(info.ino);
+	return false;
+}
+
 void silly_check(struct request *r, const struct nfs_fh *dir, const struct nfs_name *name,
 	request_step_fn *next)
 {
 	struct nfs_op *op;
 
 	r->error = 0;
-	if (!atomic_load(&r->fs->open_files)) {
+	if (silly_none_open(r, name->s)) {
 		next(r);
 		return;
 	}
@@ -322,6 +342,7 @@ void silly_remove(struct fs *fs, struct silly *s)
 
 static void remove_done(struct request *r)
 {
+	opening_claim_end(r);
 	ops_changed(r->fs, r->inode, r->name, false, r->first.op.error);
 	request_end(r, r->first.op.error);
 }
@@ -446,6 +467,7 @@ static void rename_undone(struct request *r)
 		log_warn("a file that a failed rename was to replace is left as %s: %s",
 			r->silly->name, strerror(-op->error));
 	free(r->silly);
+	silly_unclaim(r);
 	request_end(r, r->error);
 }
 
@@ -474,17 +496,19 @@ static void rename_done(struct request *r)
 	struct nfs_op *op = &r->first.op;
 	struct inode *was = r->inode2;
 
+	opening_claim_end(r);
 	r->error = op->error;
 	rename_note(r);
-	if (!r->error || !was) {
-		request_end(r, r->error);
-		return;
+	if (r->error && was) {
+		/* What was to be replaced has got a silly name for nothing: it gets its own back.
+		 */
+		pthread_mutex_lock(&was->lock);
+		r->silly = was->silly;
+		was->silly = NULL;
+		pthread_mutex_unlock(&was->lock);
 	}
-	/* What was to be replaced has got a silly name for nothing: give it its own back. */
-	pthread_mutex_lock(&was->lock);
-	r->silly = was->silly;
-	was->silly = NULL;
-	pthread_mutex_unlock(&was->lock);
+	if (was && !r->silly)
+		silly_unclaim(r);
 	if (!r->silly) {
 		request_end(r, r->error);
 		return;

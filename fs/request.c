@@ -86,7 +86,7 @@ struct request *request_new_cred(struct fs *fs, struct fuse_req *fuse, const str
 	r->first.req = r;
 	r->first.state = PART_IDLE;
 	r->first.settled = false;
-	r->inode = r->inode2 = r->to_inode = r->entry = NULL;
+	r->inode = r->inode2 = r->to_inode = r->going = r->entry = NULL;
 	r->file = NULL;
 	r->dir = NULL;
 	r->dirbuf = NULL;
@@ -157,6 +157,7 @@ void request_free(struct request *r)
 	inode_unref(r->inode);
 	inode_unref(r->inode2);
 	inode_unref(r->to_inode);
+	inode_unref(r->going);
 	if (r->data_size)
 		data_put(r->fs, r->buf);
 	else

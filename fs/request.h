@@ -79,7 +79,7 @@ struct request {
 	bool any_signal;  /* constant once submitted: not only a fatal one ends it */
 	uint64_t born;	  /* on inode_clock(): the server is asked after that */
 	TAILQ_ENTRY(request) live;
-	SLIST_ENTRY(request) free; /* or, while it waits for nothing else, fs.rmdirs */
+	SLIST_ENTRY(request) free; /* or, while it waits for nothing else, fs.rmdirs or fs.opens */
 	STAILQ_ENTRY(request) inval;
 
 	request_step_fn *step;
@@ -106,10 +106,12 @@ struct request {
 	int flags;
 	int error; /* to be answered after the clean-up */
 	bool plus, writepage;
+	bool again; /* an open: its thread has been told ESTALE the last time */
 	mode_t mode;
 	dev_t rdev;
 	struct silly *silly;
 	struct inode *to_inode; /* a rename's, a reference */
+	struct inode *going;	/* whose last name is being removed, a reference */
 	char name[REQUEST_NAME_MAX], name2[REQUEST_NAME_MAX];
 	char *text; /* from malloc; freed with the request */
 };
