@@ -229,6 +229,8 @@ static void drop_running(struct request *r)
  * answered from what was known. */
 static void found_stale(struct fs *fs, struct inode *ino)
 {
+	if (!ino)
+		return;
 	inode_doubt(ino);
 	names_doubt_all(inode_table_names(fs->inodes), ino);
 }
@@ -242,8 +244,11 @@ static void part_done(struct nfs_op *op)
 	stats_add(&s->ops[op->type], 1);
 	if (op->error)
 		stats_add(&s->errors[op->type], 1);
-	if (op->error == -ESTALE && r->inode)
+	if (op->error == -ESTALE) { /* which of them is not known */
 		found_stale(r->fs, r->inode);
+		found_stale(r->fs, r->inode2);
+		found_stale(r->fs, r->to_inode);
+	}
 	pthread_mutex_lock(&r->lock);
 	p->state = PART_DONE;
 	pthread_mutex_unlock(&r->lock);
