@@ -8,7 +8,8 @@
  * 8881 section 18.23.3) and stand for the start, the place after "." and the place after "..".
  *
  * An entry's attributes are given to the kernel only if they are younger than the attribute
- * time-out and the inode has not been changed through this mount since they were asked for;
+ * time-out and neither the inode nor the directory has been changed through this mount since they
+ * were asked for;
  * otherwise the entry goes without, and the kernel asks when it wants to know. rewinddir() asks the
  * server again.
  */
@@ -336,8 +337,8 @@ struct reply {
 };
 
 /* May the kernel believe the attributes of rec? Then *ino is the inode, with a lookup. */
-static struct inode *believe(
-	struct fs *fs, const struct dirbuf *b, const struct record *rec, uint64_t now)
+static struct inode *believe(struct fs *fs, const struct inode *dir, const struct dirbuf *b,
+	const struct record *rec, uint64_t now)
 {
 	struct nfs_fh fh = {.len = rec->fhlen};
 	struct inode *ino;
@@ -345,6 +346,9 @@ static struct inode *believe(
 	if (!rec->fhlen || rec->fhlen > NFS_FH_MAX)
 		return NULL;
 	if (now - b->asked > fs->opt->attr_timeout * 1e9 && now - b->asked > 20000000)
+		return NULL;
+	/* the name may have been removed since, or given to another file */
+	if (atomic_load_explicit(&dir->touched, memory_order_relaxed) >= b->asked)
 		return NULL;
 	memcpy(fh.data, rec->text, rec->fhlen);
 	ino = inode_lookup(fs->inodes, &fh, &rec->attr);
@@ -379,7 +383,7 @@ static bool put_record(struct request *r, struct reply *out, const struct dirbuf
 	struct inode *ino = NULL;
 
 	if (r->plus && r->dir->may_search && out->nserved < MAX_SERVED)
-		ino = believe(r->fs, b, rec, now);
+		ino = believe(r->fs, r->dir->inode, b, rec, now);
 	if (ino) {
 		ops_entry(r->fs, r->dir->inode, rec->text + rec->fhlen, ino, &rec->attr, b->asked,
 			&e);

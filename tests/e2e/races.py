@@ -3,14 +3,16 @@
 # SPDX-FileCopyrightText: The rnfs authors
 #
 # Processes on one mount that get in each other's way: what none of them would see on a local file system.
-#     races.py CASE DIR      exit status 0: passed
+#     races.py CASE DIR [EXPORT]      exit status 0: passed. EXPORT: the same directory on the server
 import collections
+import ctypes
 import errno
 import os
 import sys
 import time
 
 SECONDS = 2
+GETDENTS64 = {"x86_64": 217, "aarch64": 61}.get(os.uname().machine)
 
 
 def attempt(counts, what, call, *args):
@@ -57,7 +59,7 @@ def reader(path):
     return work
 
 
-def renamed(top):
+def renamed(top, _):
     """A file that is renamed to and fro can be opened by the name that it has, or has not."""
     path = f"{top}/renamed"
     open(path, "w").close()
@@ -70,7 +72,7 @@ def renamed(top):
     assert counts["open ok"] and not set(counts) - {"open ok", "open ENOENT", "fstat ok", "read ok"}
 
 
-def replaced(top):
+def replaced(top, _):
     """What has been opened stays usable when another file takes its name at that moment."""
     path = f"{top}/replaced"
 
@@ -84,5 +86,35 @@ def replaced(top):
     assert counts["open ok"] and counts["open ok"] == counts["fstat ok"] == counts["read ok"]
 
 
+def names_at(fd):
+    """The next few names in a directory: getdents64(2), which Python calls for more than a server sends."""
+    buf = ctypes.create_string_buffer(4096)
+    n = ctypes.CDLL(None).syscall(ctypes.c_long(GETDENTS64), fd, buf, ctypes.c_size_t(len(buf)))
+    at = 0
+    while at < n:
+        size = int.from_bytes(buf.raw[at + 16:at + 18], sys.byteorder)
+        yield buf.raw[at + 19:at + size].split(b"\0")[0].decode()
+        at += size
+
+
+def removed(top, export):
+    """A name that was removed while its directory is being listed is gone, though it may be listed."""
+    names = ["%04d" % i + "x" * 80 for i in range(400)]
+    os.mkdir(f"{export}/removed")
+    for name in names:
+        open(f"{export}/removed/{name}", "w").close()
+    fd = os.open(f"{top}/removed", os.O_RDONLY)
+    gone = set(names[1::2]) - set(names_at(fd))
+    for name in gone:
+        os.unlink(f"{top}/removed/{name}")
+    listed = found = 0
+    while part := list(names_at(fd)):
+        for name in gone & set(part):
+            listed += 1
+            found += os.path.exists(f"{top}/removed/{name}")
+    print("listed", listed, "found", found)
+    assert not found
+
+
 if __name__ == "__main__":
-    {f.__name__: f for f in (renamed, replaced)}[sys.argv[1]](sys.argv[2])
+    {f.__name__: f for f in (renamed, replaced, removed)}[sys.argv[1]](sys.argv[2], sys.argv[-1])
