@@ -215,6 +215,7 @@ static struct nfs_client *nfs3_mount(const struct nfs_mount_params *p, struct er
 	c->rp = (struct rpc_client_params){
 		.prog = NFS3_PROGRAM,
 		.vers = NFS3_VERSION,
+		.same_port = true,
 		.reconnected = nfs3_nlm_reconnected,
 		.ctx = c,
 	};

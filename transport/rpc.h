@@ -143,6 +143,9 @@ struct rpc_client_params {
 				never resends on a live connection */
 	unsigned retrans;    /* soft: give up (-ETIMEDOUT) after so many time-outs */
 	bool soft;
+	/* tcp: a lost connection is replaced from the port that it had, if that can be done: a
+	 * server's duplicate request cache may go by it. */
+	bool same_port;
 	/* RPC-over-RDMA */
 	uint32_t inline_size; /* bytes we receive inline, 1024..65536, offered by RFC 8797; 0: 4096 */
 	uint32_t credits;     /* most calls under way, 0: 64 */

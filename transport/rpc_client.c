@@ -69,7 +69,9 @@ struct rpc_client {
 	unsigned backoff_ms; /* before the attempt after the next */
 	bool replied;	     /* on this connection */
 	uint64_t up_since;
-	bool silent; /* "not responding" was logged, "OK" was not */
+	uint16_t from_port; /* with same_port: of the last connection */
+	unsigned attempts;  /* to replace it; the connector's while it runs */
+	bool silent;	    /* "not responding" was logged, "OK" was not */
 };
 
 static void stat_add(uint64_t *s, uint64_t n)
@@ -347,6 +349,8 @@ static struct rpc_xprt *client_connect(struct rpc_client *c, struct err *e)
 
 	up.ctx = c;
 	up.abort_fd = c->abort_fd;
+	/* now and then from another: somebody on the way may not let the old one through */
+	up.from_port = c->attempts++ % 4 == 3 ? 0 : c->from_port;
 	if (c->p.proto == RPC_TCP)
 		x = tcp_connect(&c->p, &up, e);
 	else
@@ -392,6 +396,7 @@ static void client_went_down(struct rpc_client *c)
 
 	pthread_mutex_lock(&c->table.lock);
 	c->xprt = NULL;
+	x->give_port = c->p.same_port && !c->closing;
 	rpc_table_quiesce_locked(&c->table);
 	while ((call = rpc_table_next_locked(&c->table, &at))) {
 		if (call->state != RPC_CALL_SENT)
@@ -404,6 +409,8 @@ static void client_went_down(struct rpc_client *c)
 	}
 	pthread_mutex_unlock(&c->table.lock);
 	log_ctrl("server %s: connection lost: %s", c->peer_name, x->down_reason);
+	c->from_port = c->p.same_port ? x->local_port : 0;
+	c->attempts = 0;
 	rpc_xprt_unref(x);
 	/* One that worked is replaced at once; one that never answered waits longer each time. */
 	if (c->replied)

@@ -359,6 +359,9 @@ static void tcp_destroy(struct rpc_xprt *x)
 	tcp_tx_purge(&t->tx);
 	tcp_tx_fini(&t->tx);
 	tcp_rx_fini(&t->rx);
+	if (x->give_port) /* by a reset: TIME_WAIT would keep it */
+		setsockopt(t->fd, SOL_SOCKET, SO_LINGER, &(struct linger){.l_onoff = 1},
+			sizeof(struct linger));
 	close(t->fd);
 	rpc_xprt_fini(x);
 	free(t);
@@ -420,26 +423,42 @@ static struct tcp_xprt *tcp_new(int fd, bool server, struct mem_pool *pool,
 	return t;
 }
 
+static int tcp_bind(int fd, int family, uint16_t port)
+{
+	struct sockaddr_storage ss = {.ss_family = family};
+
+	if (family == AF_INET6)
+		((struct sockaddr_in6 *)&ss)->sin6_port = htons(port);
+	else
+		((struct sockaddr_in *)&ss)->sin_port = htons(port);
+	return bind(fd, (struct sockaddr *)&ss,
+		       family == AF_INET6 ? sizeof(struct sockaddr_in6)
+					  : sizeof(struct sockaddr_in)) < 0
+		       ? errno
+		       : 0;
+}
+
+static uint16_t tcp_local_port(int fd)
+{
+	struct sockaddr_storage ss;
+	socklen_t len = sizeof(ss);
+
+	if (getsockname(fd, (struct sockaddr *)&ss, &len) < 0)
+		return 0;
+	return ntohs(ss.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&ss)->sin6_port
+					      : ((struct sockaddr_in *)&ss)->sin_port);
+}
+
 /* Root's calls come from a reserved port: many NFS servers insist ("secure" exports). */
 static void tcp_bind_reserved(int fd, int family)
 {
-	struct sockaddr_storage ss = {.ss_family = family};
 	uint16_t start = 0;
 
 	if (geteuid() != 0 || getrandom(&start, sizeof(start), GRND_NONBLOCK) < 0)
 		return;
-	for (int i = 0; i < 32; i++) {
-		uint16_t port = htons(665 + (start + i) % (1023 - 665));
-
-		if (family == AF_INET6)
-			((struct sockaddr_in6 *)&ss)->sin6_port = port;
-		else
-			((struct sockaddr_in *)&ss)->sin_port = port;
-		if (bind(fd, (struct sockaddr *)&ss,
-			    family == AF_INET6 ? sizeof(struct sockaddr_in6)
-					       : sizeof(struct sockaddr_in)) == 0)
+	for (int i = 0; i < 32; i++)
+		if (tcp_bind(fd, family, 665 + (start + i) % (1023 - 665)) == 0)
 			return;
-	}
 }
 
 /* Waits for a connect() under way. 0 or a positive errno. */
@@ -470,16 +489,21 @@ static int tcp_wait_connect(int fd, int abort_fd, int timeout_ms)
 	return so_error;
 }
 
-static int tcp_dial(const struct rpc_client_params *p, int abort_fd, bool reserved, int *fd)
+enum { FROM_ANY = -2, FROM_RESERVED = -1 }; /* for tcp_dial(), besides ports */
+
+static int tcp_dial(const struct rpc_client_params *p, int abort_fd, int from, int *fd)
 {
-	int rc;
+	int rc = 0;
 
 	*fd = socket(p->peer.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (*fd < 0)
 		return errno;
-	if (reserved)
+	if (from == FROM_RESERVED)
 		tcp_bind_reserved(*fd, p->peer.ss_family);
-	rc = connect(*fd, (const struct sockaddr *)&p->peer, p->peer_len) < 0 ? errno : 0;
+	else if (from != FROM_ANY)
+		rc = tcp_bind(*fd, p->peer.ss_family, (uint16_t)from);
+	if (rc == 0 && connect(*fd, (const struct sockaddr *)&p->peer, p->peer_len) < 0)
+		rc = errno;
 	if (rc == EINPROGRESS || rc == EINTR)
 		rc = tcp_wait_connect(*fd, abort_fd, p->connect_ms ? p->connect_ms : 10000);
 	if (rc) {
@@ -526,17 +550,23 @@ struct rpc_xprt *tcp_connect(
 {
 	unsigned dead_ms = p->timeo_ms > 10000 ? p->timeo_ms : 10000;
 	struct tcp_xprt *t;
-	int fd, rc;
+	int fd, rc = EADDRINUSE;
 
-	rc = tcp_dial(p, up->abort_fd, true, &fd);
+	if (up->from_port)
+		rc = tcp_dial(p, up->abort_fd, up->from_port, &fd);
+	if (rc == EADDRNOTAVAIL || rc == EADDRINUSE || rc == EACCES)
+		rc = tcp_dial(p, up->abort_fd, FROM_RESERVED, &fd);
 	if (rc == EADDRNOTAVAIL || rc == EADDRINUSE)
-		rc = tcp_dial(p, up->abort_fd, false, &fd); /* that port was in use towards p */
+		rc = tcp_dial(p, up->abort_fd, FROM_ANY, &fd); /* that port was in use towards p */
 	if (rc) {
 		tcp_explain(p, rc, e);
 		return NULL;
 	}
 	t = tcp_new(fd, false, p->pool, up, (const struct sockaddr *)&p->peer, dead_ms, e);
-	return t ? &t->x : NULL;
+	if (!t)
+		return NULL;
+	t->x.local_port = tcp_local_port(fd);
+	return &t->x;
 }
 
 /* --- accepting -------------------------------------------------------------------------------- */

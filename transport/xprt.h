@@ -33,6 +33,8 @@ struct rpc_xprt_up {
 	void *ctx;
 	/* While connecting: readable means give up with ECANCELED; 0 or -1: none. */
 	int abort_fd;
+	/* While connecting by TCP: the port to call from, if it can be had; 0: any. */
+	uint16_t from_port;
 };
 
 struct rpc_xprt_ops {
@@ -72,8 +74,10 @@ struct rpc_xprt {
 	void *fault_ctx;
 	/* A server's: keeps req until req->due_ns (CLOCK_MONOTONIC), then goes on with it. */
 	void (*hold_back)(struct rpc_xprt *x, struct rpc_req *req);
-	unsigned reqs;	    /* atomic: requests not yet ended */
-	uint64_t active_ns; /* atomic: when a request last began or ended, 0: there was none */
+	unsigned reqs;	     /* atomic: requests not yet ended */
+	uint64_t active_ns;  /* atomic: when a request last began or ended, 0: there was none */
+	uint16_t local_port; /* a client's, of TCP: what it calls from; else 0 */
+	bool give_port;	     /* at the end that port is to be free at once, for the next */
 	char peer[80];
 	char down_reason[200];
 	struct rpc_client_stats *stats; /* never NULL; members are added to atomically */

@@ -323,7 +323,7 @@ static int listen_bare(int backlog)
 	return fd;
 }
 
-static struct rpc_client *client_new(unsigned timeo_ms)
+static struct rpc_client *client_new_port(unsigned timeo_ms, bool same_port)
 {
 	struct rpc_client_params p = {.proto = RPC_TCP,
 		.peer_len = sizeof(listen_addr),
@@ -332,7 +332,8 @@ static struct rpc_client *client_new(unsigned timeo_ms)
 		.vers = 1,
 		.pool = pool,
 		.connect_ms = 10000,
-		.timeo_ms = timeo_ms};
+		.timeo_ms = timeo_ms,
+		.same_port = same_port};
 	struct err e = {0};
 	struct rpc_client *c;
 
@@ -341,6 +342,11 @@ static struct rpc_client *client_new(unsigned timeo_ms)
 	if (!c)
 		fail_msg("%s", e.msg);
 	return c;
+}
+
+static struct rpc_client *client_new(unsigned timeo_ms)
+{
+	return client_new_port(timeo_ms, false);
 }
 
 static void only_the_right_reply_counts(void **state)
@@ -402,6 +408,44 @@ static void a_broken_stream_is_replaced(void **state)
 	close(l);
 }
 
+/* The port that the next to connect calls from. */
+static int accept_from(int l, int *fd)
+{
+	struct sockaddr_in sin;
+	socklen_t len = sizeof(sin);
+
+	*fd = accept(l, (struct sockaddr *)&sin, &len);
+	assert_true(*fd >= 0);
+	return ntohs(sin.sin_port);
+}
+
+/* A server that knows calls by the caller's port too must know them again. */
+static void the_port_is_kept_for_who_wants_it(void **state)
+{
+	int l = listen_bare(8), fd, again;
+	struct rpc_client *c = client_new_port(300, true);
+	int port = accept_from(l, &fd);
+	uint32_t w[64], xid;
+	struct one o;
+
+	one_submit(&o, c);
+	assert_true(read_words(fd, w, 64) >= 10);
+	xid = w[0];
+	close(fd); /* by the server; */
+	assert_int_equal(accept_from(l, &fd), port);
+	assert_true(read_words(fd, w, 64) >= 10);
+	assert_int_equal(w[0], xid);
+	assert_int_equal(accept_from(l, &again), port); /* by the client, after a time-out */
+	close(fd);
+	assert_true(read_words(again, w, 64) >= 10);
+	assert_int_equal(w[0], xid);
+	send_words(again, WORDS(LAST | 24, xid, 1, 0, 0, 0, 0));
+	assert_int_equal(one_wait(&o), 0);
+	rpc_client_free(c);
+	close(again);
+	close(l);
+}
+
 static void a_silent_server_holds_up_nobody(void **state)
 {
 	int l = listen_bare(0), fd, filler[4];
@@ -442,6 +486,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(garbage_harms_nobody, setup, teardown),
 		cmocka_unit_test_setup_teardown(only_the_right_reply_counts, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_broken_stream_is_replaced, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_port_is_kept_for_who_wants_it, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_silent_server_holds_up_nobody, setup, teardown),
 	};
 
