@@ -77,7 +77,7 @@ static int setup(void **state)
 
 static int setup_few(void **state)
 {
-	return setup_with(2, 1000, 1000);
+	return setup_with(2, 3000, 3000);
 }
 
 static int teardown(void **state)
@@ -204,20 +204,22 @@ static void a_peer_that_reads_nothing_waits(void **state)
 	static uint32_t w[BIG_REPLY / 4 + 6];
 	struct timespec ms = {.tv_nsec = 1000000};
 	struct mem_stats st;
-	uint64_t used = 1, before = 0;
+	uint64_t used = 1, before = 0, most = 0;
 	int fd = dial(), steady = 0;
 
 	for (uint32_t i = 0; i < 1024; i++)
 		send_words(fd, WORDS(LAST | 40, i, 0, 2, 1, 1, 2, 0, 0, 0, 0));
-	for (int i = 0; i < 5000 && steady < 100; i++) {
+	/* below 8 MiB it has not come to its bound: it is only slow */
+	for (int i = 0; i < 60000 && steady < 100; i++) {
 		nanosleep(&ms, NULL);
 		mem_pool_stats(pool, &st);
 		used = st.used_bytes;
-		steady = used && used == before ? steady + 1 : 0;
+		most = used > most ? used : most;
+		steady = used >= 8u << 20 && used == before ? steady + 1 : 0;
 		before = used;
 	}
 	assert_int_equal(steady, 100);
-	assert_in_range(used, 8u << 20, 32u << 20);
+	assert_in_range(most, 8u << 20, 32u << 20);
 	for (uint32_t i = 0; i < 1024; i++) {
 		assert_int_equal(read_words(fd, w, BIG_REPLY / 4 + 6), BIG_REPLY / 4 + 6);
 		assert_int_equal(w[0], i);
@@ -244,7 +246,7 @@ static void who_never_calls_is_closed(void **state)
 
 	assert_true(answers(b));
 	assert_int_equal(read_words(a, w, 4), -1);
-	assert_true(now() - t > 0.9 && now() - t < 8);
+	assert_true(now() - t > 2.9 && now() - t < 9);
 	assert_true(answers(b));
 	close(a);
 	close(b);
@@ -254,14 +256,17 @@ static void who_never_calls_is_closed(void **state)
 static void the_idle_give_their_place(void **state)
 {
 	int a = dial(), b = dial(), c = dial();
+	double t = now();
 
 	assert_true(answers(a));
 	assert_true(answers(b));
 	assert_false(answers(c));
-	close(c);
-	usleep(1200000);
-	assert_true(answers(a));
-	c = dial();
+	do { /* until b has been idle for long enough */
+		close(c);
+		usleep(100000);
+		assert_true(answers(a));
+		c = dial();
+	} while (!answers(c) && now() - t < 60);
 	assert_true(answers(c));
 	assert_false(answers(b));
 	assert_true(answers(a));
@@ -468,7 +473,7 @@ static void a_silent_server_holds_up_nobody(void **state)
 	assert_int_equal(one_wait(&a), -ECANCELED);
 	rpc_client_free(c);
 	assert_int_equal(one_wait(&b), -ENOTCONN);
-	assert_true(now() - t < 2);
+	assert_true(now() - t < 8);
 	for (int i = 0; i < 4; i++)
 		close(filler[i]);
 	close(l);
