@@ -801,7 +801,7 @@ bool mean_wait(struct mean_srv *s, const unsigned *counter, unsigned n)
 	bool ok;
 
 	clock_gettime(CLOCK_REALTIME, &t);
-	t.tv_sec += 5;
+	t.tv_sec += 60;
 	pthread_mutex_lock(&s->lock);
 	while (*counter < n && pthread_cond_timedwait(&s->cond, &s->lock, &t) == 0)
 		;

@@ -105,7 +105,7 @@ void mean_stop(struct mean_srv *s);
 void mean_release(struct mean_srv *s);
 /* The same, but holds op from then on. */
 void mean_release_hold(struct mean_srv *s, uint32_t op);
-/* Waits until *counter is at least n; false after 5 s. */
+/* Waits until *counter is at least n; false after 60 s. */
 bool mean_wait(struct mean_srv *s, const unsigned *counter, unsigned n);
 /* As after a restart: clients, sessions and opens are forgotten; opens may be reclaimed. */
 void mean_reboot(struct mean_srv *s);

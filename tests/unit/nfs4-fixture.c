@@ -36,7 +36,7 @@ struct nfs_client *fix_mount_version(
 		.vers_major = 4,
 		.vers_minor = minor,
 		.pool = f->pool,
-		.connect_ms = 1000,
+		.connect_ms = f->connect_ms,
 	};
 
 	return nfs_client_new(&p, e);
@@ -53,6 +53,7 @@ int fix_setup_unmounted(void **state)
 
 	mean_start(&f->srv);
 	f->pool = mem_pool_new(0);
+	f->connect_ms = 10000;
 	*state = f;
 	return 0;
 }

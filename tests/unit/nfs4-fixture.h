@@ -15,6 +15,7 @@ struct fix {
 	struct mem_pool *pool;
 	struct nfs_client *nfs; /* NULL: not mounted */
 	struct nfs_fh root;
+	unsigned connect_ms; /* of mounts to come */
 };
 
 /* cmocka's: with a mount of "/", or only with the server. */

@@ -261,7 +261,7 @@ static void what_is_held_is_claimed_after_a_lost_connection(void **state)
 	f->m.nlm_times = 1;
 	pthread_mutex_unlock(&f->m.lock);
 	assert_int_equal(fix3_getattr(f), 0);
-	for (unsigned i = 0; i < 1000 && locks_seen(f) < 3; i++)
+	for (unsigned i = 0; i < 6000 && locks_seen(f) < 3; i++)
 		nanosleep(&pause, NULL);
 	pthread_mutex_lock(&f->m.lock);
 	assert_int_equal(f->m.nlm_count[NLM4PROC_LOCK], 3);

@@ -52,7 +52,7 @@ static struct request *own_request(void)
 
 static void wait_ended(void)
 {
-	for (int i = 0; i < 5000 && !ended; i++)
+	for (int i = 0; i < 60000 && !ended; i++)
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 	assert_int_equal(ended, 1);
 }
