@@ -21,7 +21,7 @@
 #include "fake-provider.h"
 #include "rpcrdma-pair.h"
 
-#define WAIT_MS 10000 /* a call that takes longer hangs */
+#define WAIT_MS 60000 /* a call that takes longer hangs */
 
 void pair_pattern(uint8_t *d, size_t n, uint32_t seed)
 {
@@ -404,9 +404,9 @@ static void raw_poll(struct raw *r, bool *got)
 	}
 }
 
-bool raw_recv(struct raw *r, struct pair *p)
+bool raw_recv_within(struct raw *r, struct pair *p, int ms)
 {
-	int64_t end = now_ms() + 1000;
+	int64_t end = now_ms() + ms;
 	bool got = false;
 
 	while (!got && !r->down && now_ms() < end) {
@@ -419,6 +419,11 @@ bool raw_recv(struct raw *r, struct pair *p)
 			r->prov->wait(r->pc, -1, 10);
 	}
 	return got;
+}
+
+bool raw_recv(struct raw *r, struct pair *p)
+{
+	return raw_recv_within(r, p, WAIT_MS);
 }
 
 void raw_wait_down(struct raw *r, struct pair *p)

@@ -74,7 +74,7 @@ struct pair {
 	unsigned cb_served; /* by the requester */
 };
 
-#define PAIR_CONNECT_MS 5000
+#define PAIR_CONNECT_MS 20000
 
 /* The responder's thread (rpcrdma-pair-serve.c): accepts, and serves until the connection is down.
  */
@@ -111,8 +111,10 @@ void raw_send(struct raw *r, const uint32_t *w, size_t nwords, const void *more,
 #define RAW_SEND(r, ...)                                                                           \
 	raw_send(r, (const uint32_t[]){__VA_ARGS__}, sizeof((const uint32_t[]){__VA_ARGS__}) / 4,  \
 		NULL, 0)
-/* The next message into r->msg. False when the connection is down, or after a second of silence.
- * p: its requester makes progress meanwhile (may be NULL). */
+/* The next message into r->msg. False when the connection is down, or after silence for ms. p: its
+ * requester makes progress meanwhile (may be NULL). */
+bool raw_recv_within(struct raw *r, struct pair *p, int ms);
+/* The same where silence is a failure. */
 bool raw_recv(struct raw *r, struct pair *p);
 /* Word i of the last message. */
 uint32_t raw_word(const struct raw *r, unsigned i);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include <poll.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <pthread.h>
@@ -113,10 +114,10 @@ static void servers_that_do_not_speak_iwarp(void **state)
 	struct server terse = {.answer = "500 no\r\n", .len = 8, .stay = true};
 	struct server silent = {.stay = true};
 
-	expect(&closes, 1000, ERR_NOT_RDMA, "closed the connection");
-	expect(&hears_and_closes, 1000, ERR_NOT_RDMA, "closed the connection");
-	expect(&web, 1000, ERR_NOT_RDMA, "not with an MPA Reply");
-	expect(&terse, 100, ERR_NOT_RDMA, "sent 8 bytes that are no whole MPA Reply");
+	expect(&closes, 10000, ERR_NOT_RDMA, "closed the connection");
+	expect(&hears_and_closes, 10000, ERR_NOT_RDMA, "closed the connection");
+	expect(&web, 10000, ERR_NOT_RDMA, "not with an MPA Reply");
+	expect(&terse, 1000, ERR_NOT_RDMA, "sent 8 bytes that are no whole MPA Reply");
 	expect(&silent, 100, ERR_UNREACHABLE, "no MPA Reply in time");
 }
 
@@ -128,35 +129,35 @@ static void replies_that_end_it(void **state)
 	struct server s = {.answer = b};
 
 	s.len = mpa_encode(&f, b);
-	expect(&s, 1000, ERR_REFUSED, "rejects");
+	expect(&s, 10000, ERR_REFUSED, "rejects");
 	f = (struct mpa_frame){.reply = true, .rev = 2, .markers = true, .enhanced = true};
 	s.len = mpa_encode(&f, b);
-	expect(&s, 1000, ERR_NOT_RDMA, "markers");
+	expect(&s, 10000, ERR_NOT_RDMA, "markers");
 	f.markers = false;
 	s.len = mpa_encode(&f, b);
 	b[17] = 7;
-	expect(&s, 1000, ERR_NOT_RDMA, "revision 7");
+	expect(&s, 10000, ERR_NOT_RDMA, "revision 7");
 	s.len = mpa_encode(&f, b);
 	b[18] = 0x7f;
-	expect(&s, 1000, ERR_NOT_RDMA, "private data");
+	expect(&s, 10000, ERR_NOT_RDMA, "private data");
 	b[18] = 0;
 	b[19] = 3;
 	s.len = 23;
-	expect(&s, 1000, ERR_NOT_RDMA, "private data");
+	expect(&s, 10000, ERR_NOT_RDMA, "private data");
 	f.reply = false;
 	s.len = mpa_encode(&f, b);
-	expect(&s, 1000, ERR_NOT_RDMA, "not with an MPA Reply");
+	expect(&s, 10000, ERR_NOT_RDMA, "not with an MPA Reply");
 	/* ends inside the private data */
 	f = (struct mpa_frame){
 		.reply = true, .rev = 2, .enhanced = true, .priv = zeros, .priv_len = 40};
 	mpa_encode(&f, b);
 	s.len = 30;
-	expect(&s, 1000, ERR_NOT_RDMA, "closed the connection");
+	expect(&s, 10000, ERR_NOT_RDMA, "closed the connection");
 }
 
-/* Our passive side hears f and answers *reply; returns its verdict. */
-static int ask(const uint8_t *bytes, size_t n, struct mpa_frame *reply, struct prov_conn **out,
-	struct err *e)
+/* Our passive side hears f, for ms at most, and answers *reply; returns its verdict. */
+static int ask_within(int ms, const uint8_t *bytes, size_t n, struct mpa_frame *reply,
+	struct prov_conn **out, struct err *e)
 {
 	struct prov_params p = pair_params(NULL);
 	struct sockaddr_in sin = loopback(0);
@@ -164,6 +165,7 @@ static int ask(const uint8_t *bytes, size_t n, struct mpa_frame *reply, struct p
 	struct prov_listener *l;
 	struct prov_conn *c;
 	int fd = socket(AF_INET, SOCK_STREAM, 0), rc;
+	struct pollfd pfd = {.fd = fd, .events = POLLIN};
 
 	assert_int_equal(prov_iwarp.listen((struct sockaddr *)&sin, sizeof(sin), &p, &l, e), 0);
 	sin = loopback(l->port);
@@ -171,8 +173,9 @@ static int ask(const uint8_t *bytes, size_t n, struct mpa_frame *reply, struct p
 	assert_int_equal(send(fd, bytes, n, 0), n);
 	while (prov_iwarp.accept(l, &c, e) == -EAGAIN)
 		;
-	rc = prov_iwarp.establish(c, 200, e);
+	rc = prov_iwarp.establish(c, ms, e);
 	memset(reply, 0, sizeof(*reply));
+	poll(&pfd, 1, ms);
 	if (recv(fd, b, MPA_HDR_LEN, MSG_DONTWAIT) == MPA_HDR_LEN) {
 		assert_int_equal(mpa_decode(b, true, reply), 0);
 		if (reply->pd_len)
@@ -184,6 +187,12 @@ static int ask(const uint8_t *bytes, size_t n, struct mpa_frame *reply, struct p
 	prov_iwarp.unlisten(l);
 	close(fd);
 	return rc;
+}
+
+static int ask(const uint8_t *bytes, size_t n, struct mpa_frame *reply, struct prov_conn **out,
+	struct err *e)
+{
+	return ask_within(10000, bytes, n, reply, out, e);
 }
 
 static void requests_are_answered(void **state)
@@ -239,14 +248,15 @@ static void requests_that_are_refused(void **state)
 	prov_iwarp.free(c);
 	for (size_t cut = 1; cut < n; cut++) {
 		e = (struct err){0};
-		assert_true(ask(b, cut, &r, &c, &e) < 0 || cut == n);
+		assert_true(ask_within(200, b, cut, &r, &c, &e) < 0 || cut == n);
 		assert_false(r.reply);
 		assert_int_equal(e.kind, ERR_NOT_RDMA);
 		prov_iwarp.free(c);
 		cut += 5;
 	}
 	e = (struct err){0};
-	assert_true(ask((const uint8_t *)"GET / HTTP/1.1\r\nHost: x\r\n\r\n", 28, &r, &c, &e) < 0);
+	assert_true(ask_within(200, (const uint8_t *)"GET / HTTP/1.1\r\nHost: x\r\n\r\n", 28, &r,
+			    &c, &e) < 0);
 	assert_int_equal(e.kind, ERR_NOT_RDMA);
 	assert_false(r.reply);
 	prov_iwarp.free(c);

@@ -204,10 +204,12 @@ static void a_door_closes_under_an_answer(void **state)
 
 	for (int crc = 0; crc < 2; crc++) {
 		uint8_t *src = malloc(LEN), *want = malloc(LEN), *dst = calloc(1, LEN);
+		struct iwarp_conn *c;
 		struct prov_door d;
 		struct pair p;
 
 		pair_start(&p, crc);
+		c = (struct iwarp_conn *)p.active.c;
 		greet(&p);
 		pair_fill(src, LEN, 4);
 		memcpy(want, src, LEN);
@@ -216,9 +218,13 @@ static void a_door_closes_under_an_answer(void **state)
 		assert_int_equal(post_read(&p.passive, 5, dst, LEN / 2, d.stag, 0), 0);
 		assert_int_equal(
 			post_read(&p.passive, 6, dst + LEN / 2, LEN / 2, d.stag, LEN / 2), 0);
+		for (int i = 0; i < 6000 && atomic_load(&c->nresp) < 2; i++) {
+			prov_iwarp.wait(p.active.c, -1, 10);
+			end_poll(&p.active);
+		}
 		for (int i = 0; i < 50; i++)
 			end_poll(&p.active);
-		assert_true(atomic_load(&((struct iwarp_conn *)p.active.c)->blocked));
+		assert_true(atomic_load(&c->blocked));
 		assert_int_equal(prov_iwarp.withdraw(p.active.c, &d, 1, 0), 0);
 		memset(src, 0xee, LEN);
 		free(src);

@@ -227,7 +227,7 @@ static void a_call_that_cannot_be_sent(void **state)
 	pair_do(&p, &c);
 	assert_int_equal(c.error, 0);
 	pair_call_finish(&c);
-	for (int i = 0; i < 100 && !p.cb_done; i++)
+	for (int i = 0; i < 6000 && !p.cb_done; i++)
 		pair_progress(&p, 10);
 	assert_int_equal(p.cb_error, -EIO);
 	assert_int_equal(p.cb_served, 0);
@@ -273,7 +273,7 @@ static void calls_back(void **state)
 	pair_do(&p, &c);
 	assert_int_equal(c.error, 0);
 	pair_call_finish(&c);
-	for (int i = 0; i < 100 && !p.cb_done; i++)
+	for (int i = 0; i < 6000 && !p.cb_done; i++)
 		pair_progress(&p, 10);
 	assert_true(p.cb_done);
 	assert_int_equal(p.cb_error, 0);

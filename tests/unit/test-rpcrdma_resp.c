@@ -469,7 +469,7 @@ static void calls_wait_for_memory(void **state)
 	pair_pattern(r.zone->data, 1001, 3);
 	for (uint32_t x = 1; x <= 3; x++)
 		send_put(&r, &d, x, 1001);
-	assert_false(raw_recv(&r, NULL)); /* a second of silence, nothing worse */
+	assert_false(raw_recv_within(&r, NULL, 1000)); /* a second of silence, nothing worse */
 	assert_false(r.down);
 	while (nhoard)
 		mem_buf_unref(hoard[--nhoard]);
@@ -513,7 +513,7 @@ static void what_is_pulled_is_bounded(void **state)
 static void reads_that_stand_still_end_the_connection(void **state)
 {
 	unsigned ms = rpcrdma_pull_ms;
-	struct timespec t = {.tv_nsec = 300000000};
+	struct timespec t = {.tv_nsec = 1000000};
 	struct prov_door d;
 	struct pair p;
 	struct raw r;
@@ -523,7 +523,8 @@ static void reads_that_stand_still_end_the_connection(void **state)
 	null(&r);
 	expose(&r, &d, 0, 65536, PROV_REMOTE_READ);
 	send_put(&r, &d, 1, 1001);
-	nanosleep(&t, NULL);
+	for (int i = 0; i < 60000 && !p.server_down; i++)
+		nanosleep(&t, NULL);
 	assert_true(p.server_down);
 	assert_non_null(strstr(p.server->down_reason, "unanswered"));
 	raw_wait_down(&r, NULL);
@@ -557,7 +558,7 @@ static void random_calls(void **state)
 				n = rand() % n;
 			raw_send(&r, w, n, NULL, 0);
 			if (rand() % 8 == 0)
-				raw_recv(&r, NULL);
+				raw_recv_within(&r, NULL, 1000);
 		}
 		withdraw(&r, &d);
 		stop(&p, &r);
