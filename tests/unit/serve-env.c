@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "contrib/serve/drc.h"
@@ -32,6 +33,7 @@ void env_init_in(struct serve_env *e, const char *where)
 
 	memset(e, 0, sizeof(*e));
 	snprintf(e->dir, sizeof(e->dir), "%s/rnfs-serve-XXXXXX", where);
+	umask(0); /* as the server's */
 	assert_non_null(mkdtemp(e->dir));
 	e->sv.objs = obj_table_new(e->dir, secret, 0, &err);
 	assert_non_null(e->sv.objs);
