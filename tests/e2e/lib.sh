@@ -13,6 +13,7 @@ RNFS=$BUILD/fs/rnfs
 SERVE=$BUILD/contrib/serve/rnfs-serve
 . "$root/tests/tap.sh"
 
+umask 022 # whatever it is here: other users are to reach what is made
 work=$(mktemp -d "${TMPDIR:-/tmp}/rnfs-e2e.XXXXXX")
 mnt=$work/mnt
 export_dir=$work/export
@@ -60,9 +61,15 @@ server_net() { # COMMAND...: where the server can be reached
 	"$@"
 }
 
-server_is_idle() { # it knows of no client any more
-	kill -USR1 "$server_pid" && sleep 0.5
-	grep -q 'clients: 0' "$work/server.err" || { cat "$work/server.err" && return 1; }
+server_is_idle() { # it knows of no client any more, and says so when asked
+	local n
+	n=$(grep -c ' calls answered from them' "$work/server.err")
+	kill -USR1 "$server_pid" || return 1
+	for _ in $(seq 300); do
+		[ "$(grep -c ' calls answered from them' "$work/server.err")" -gt "$n" ] && break
+		sleep 0.1
+	done
+	grep 'clients: ' "$work/server.err" | tail -1 | grep -q 'clients: 0$' || { cat "$work/server.err" && return 1; }
 }
 
 is_mounted() {
