@@ -179,6 +179,9 @@ void client_dispose(struct state *s, struct client *c)
 		session_set_back(ses, NULL);
 		session_put(s, ses);
 	}
+	pthread_mutex_lock(&c->lock);
+	c->ended = true;
+	pthread_mutex_unlock(&c->lock);
 	st_drop_all(s, c);
 	grace_forget(s->grace, c->id);
 	client_unref(s, c);

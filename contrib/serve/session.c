@@ -134,6 +134,7 @@ static void session_free(struct session *ses)
 	}
 	for (uint32_t i = 0; i < ses->fore.maxrequests; i++)
 		free(ses->slots[i].reply);
+	rpc_xprt_unref(ses->cb_xprt); /* bound while the session was being destroyed */
 	free(ses->slots);
 	pthread_mutex_destroy(&ses->lock);
 	free(ses);

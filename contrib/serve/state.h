@@ -125,7 +125,7 @@ struct st {
 	uint32_t owner_len;
 	uint8_t *owner;
 	unsigned refs;	 /* client->lock */
-	bool closed;	 /* client->lock */
+	bool closed;	 /* obj->lock and client->lock to change */
 	uint8_t counted; /* times in nopens; obj->lock to change */
 	/* ST_OPEN, obj->lock (descriptors: set once, closed at the last reference) */
 	uint32_t access, deny;
@@ -164,6 +164,7 @@ struct client {
 	struct st **tab; /* lock */
 	uint32_t ntab, nused, next_free;
 	uint32_t stamp; /* makes stateids of a re-used place differ */
+	bool ended;	/* lock: out of the table of clients, nothing is put into tab any more */
 };
 
 #define STATE_BUCKETS 256
@@ -321,7 +322,8 @@ uint32_t st_find_locked(
 	struct client *c, const struct obj *o, const struct nfs4_stateid *sid, struct st **out);
 struct st *st_alloc(
 	struct client *c, struct obj *o, enum st_kind kind, const void *owner, uint32_t owner_len);
-/* Gives st a place and a stateid. client->lock is taken. NFS4_OK or NFS4ERR_RESOURCE-like. */
+/* Gives st a place and a stateid. client->lock is taken. NFS4_OK; NFS4ERR_DELAY: there is no room;
+ * NFS4ERR_DEADSESSION: the client was disposed of while its request ran. */
 uint32_t st_insert(struct client *c, struct st *st);
 /* Takes st out of the client's table; the table's reference becomes the caller's. False: somebody
  * else was faster. */

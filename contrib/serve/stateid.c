@@ -59,6 +59,10 @@ uint32_t st_insert(struct client *c, struct st *st)
 	uint32_t place, word[3];
 
 	pthread_mutex_lock(&c->lock);
+	if (c->ended) { /* nobody would end it, and it would outlive c */
+		pthread_mutex_unlock(&c->lock);
+		return NFS4ERR_DEADSESSION;
+	}
 	if (c->nused == c->ntab && !grow_locked(c)) {
 		pthread_mutex_unlock(&c->lock);
 		return NFS4ERR_DELAY; /* until the client closes something */

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "serve-env.h"
+#include "transport/xprt.h"
 
 static int setup(void **state)
 {
@@ -291,6 +292,63 @@ static void a_restarted_client_loses_its_old_sessions(void **state)
 	assert_int_equal(env_run(e, 1), NFS4ERR_BADSESSION);
 }
 
+/* A COMPOUND replaces the client in whose session it runs, and goes on. */
+static void a_client_that_was_replaced_gets_no_state(void **state)
+{
+	struct serve_env *e = *state;
+	struct nfs4_exchange_id_args ex = {.ownerid = {(const uint8_t *)"client", 6}, .verf = {9}};
+	struct nfs4_create_session_args cs = {
+		.clientid = e->clientid + 1, .sequence = 1, .cb_program = 1};
+	struct nfs4_open_args o = {.share_access = OPEN4_SHARE_ACCESS_READ,
+		.share_deny = OPEN4_SHARE_DENY_BOTH,
+		.owner = {e->clientid, {(const uint8_t *)"o", 1}},
+		.create = true,
+		.mode = UNCHECKED4,
+		.claim = CLAIM_NULL,
+		.name = {"f", 1}};
+	struct nfs4_stateid sid;
+	struct nfs_fh fh;
+
+	cs.fore = (struct nfs4_channel_attrs){.maxrequestsize = 4096,
+		.maxresponsesize = 4096,
+		.maxoperations = 16,
+		.maxrequests = 4};
+	env_begin(e, true);
+	nfs4_put_exchange_id_args(&e->args, &ex);
+	nfs4_put_create_session_args(&e->args, &cs);
+	nfs4_put_op(&e->args, OP_PUTROOTFH);
+	nfs4_put_open_args(&e->args, &o);
+	assert_int_equal(env_run(e, 5), NFS4ERR_DEADSESSION);
+	assert_int_equal(e->head.nops, 5);
+	env_mount(e, "another");
+	assert_int_equal(
+		env_open(e, "f", true, OPEN4_SHARE_ACCESS_READ, 0, "o", &sid, &fh), NFS4_OK);
+}
+
+static void xprt_destroyed(struct rpc_xprt *x)
+{
+	*(bool *)x->owner = true;
+}
+
+/* A connection that is bound to a session while that is being destroyed is not kept by it. */
+static void a_destroyed_session_keeps_no_connection(void **state)
+{
+	static const struct rpc_xprt_ops ops = {.destroy = xprt_destroyed};
+	struct serve_env *e = *state;
+	struct session *ses = session_get(&e->sv.state, &e->session);
+	struct rpc_cred cred = {.flavor = RPC_AUTH_SYS};
+	bool destroyed = false;
+	struct rpc_xprt x = {.ops = &ops, .refs = 1, .owner = &destroyed};
+
+	assert_non_null(ses);
+	assert_int_equal(session_destroy(&e->sv.state, &cred, &e->session), NFS4_OK);
+	session_set_back(ses, &x);
+	rpc_xprt_unref(&x);
+	assert_false(destroyed);
+	session_put(&e->sv.state, ses);
+	assert_true(destroyed);
+}
+
 static void a_client_id_ends_after_its_sessions(void **state)
 {
 	struct serve_env *e = *state;
@@ -487,6 +545,8 @@ int main(void)
 		TEST(exchange_id_knows_its_clients),
 		TEST(newcomers_push_out_who_was_never_confirmed),
 		TEST(a_restarted_client_loses_its_old_sessions),
+		TEST(a_client_that_was_replaced_gets_no_state),
+		TEST(a_destroyed_session_keeps_no_connection),
 		TEST(a_client_id_ends_after_its_sessions),
 		TEST(another_principal_manages_nothing),
 		TEST(a_collision_ends_who_holds_nothing),
