@@ -54,6 +54,17 @@ __attribute__((noreturn)) static void wait_for_verdict(int fd, pid_t child)
 	exit(1);
 }
 
+void daemon_standard_files(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDWR);
+	} while (fd >= 0 && fd <= 2);
+	if (fd > 2)
+		close(fd);
+}
+
 int daemon_start(struct daemon *d, bool foreground)
 {
 	int fd[2];

@@ -16,6 +16,9 @@ struct daemon {
 	int verdict_fd; /* -1 in the foreground */
 };
 
+/* First of all: standard files that are closed become /dev/null, so that nothing that is opened
+ * later takes their place (and is written to, or let go with them). */
+void daemon_standard_files(void);
 /* Goes on in the child (foreground: does nothing). The parent does not return. 0, or -1 with errno.
  */
 int daemon_start(struct daemon *d, bool foreground);

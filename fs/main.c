@@ -262,6 +262,7 @@ int main(int argc, char **argv)
 	char *mountpoint;
 	int status;
 
+	daemon_standard_files();
 	log_init("rnfs", LOG_L_WARN);
 	if (options_parse(&o, argc, argv, &e)) {
 		fprintf(stderr, "rnfs: %s\n", e.msg);
