@@ -263,6 +263,8 @@ static uint32_t set_locked(struct state *s, struct client *c, struct obj *o, str
 	uint32_t status;
 
 	*blocker = 0;
+	if (named->closed) /* since it was looked up */
+		return NFS4ERR_BAD_STATEID;
 	if (!(op->access & (lock_type_writes(a->type) ? OPEN4_SHARE_ACCESS_WRITE
 						      : OPEN4_SHARE_ACCESS_READ)))
 		return NFS4ERR_OPENMODE;

@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -206,6 +208,70 @@ static void one_owner_through_two_opens(void **state)
 	assert_int_equal(lock(f, "B", WRITE_LT, 0, 5), NFS4_OK);
 }
 
+/* A LOCK of an owner that has a lock state, on a thread of its own. */
+struct late {
+	struct fix *f;
+	struct session *ses;
+	struct obj *o;
+	struct nfs4_lock_args a;
+	uint32_t status;
+};
+
+static void *lock_late(void *arg)
+{
+	struct late *l = arg;
+	uint8_t owner[NFS4_OPAQUE_LIMIT];
+	struct nfs4_lock_res r;
+
+	l->status = lock_set(&l->f->e.sv.state, l->ses, l->o, &l->a, &r, owner);
+	return NULL;
+}
+
+static bool is_used(struct client *c, struct st *st)
+{
+	bool used;
+
+	pthread_mutex_lock(&c->lock);
+	used = st->refs > 1;
+	pthread_mutex_unlock(&c->lock);
+	return used;
+}
+
+/* The state that a LOCK has looked up ends, as by CLOSE, before the LOCK has the file to itself. */
+static void what_has_ended_gets_no_range(void **state)
+{
+	struct fix *f = *state;
+	struct state *s = &f->e.sv.state;
+	struct late l = {.f = f};
+	struct client *c;
+	pthread_t thread;
+	struct st *st;
+
+	assert_int_equal(lock(f, "A", WRITE_LT, 0, 10), NFS4_OK);
+	l.a = (struct nfs4_lock_args){
+		.type = WRITE_LT, .offset = 100, .length = 10, .lock_stateid = f->got};
+	l.ses = session_get(s, &f->e.session);
+	assert_int_equal(obj_by_handle(f->e.sv.objs, f->fh.data, f->fh.len, &l.o), 0);
+	c = l.ses->client;
+	pthread_mutex_lock(&l.o->lock);
+	pthread_mutex_lock(&c->lock);
+	assert_int_equal(st_find_locked(c, l.o, &f->got, &st), NFS4_OK);
+	pthread_mutex_unlock(&c->lock);
+	pthread_create(&thread, NULL, lock_late, &l);
+	while (!is_used(c, st))
+		sched_yield();
+	assert_true(st_remove(c, st));
+	lock_drop_locked(st);
+	LIST_REMOVE(st, obj_link);
+	pthread_mutex_unlock(&l.o->lock);
+	pthread_join(thread, NULL);
+	assert_int_equal(l.status, NFS4ERR_BAD_STATEID);
+	assert_int_equal(c->nranges, 0);
+	st_put(s, st);
+	obj_unref(f->e.sv.objs, l.o);
+	session_put(s, l.ses);
+}
+
 static void the_list_is_bounded(void **state)
 {
 	struct fix *f = *state;
@@ -236,6 +302,7 @@ int main(void)
 		TEST(who_does_not_wait_or_holds_something_is_served),
 		TEST(a_downgrade_and_a_close_set_free_too),
 		TEST(one_owner_through_two_opens),
+		TEST(what_has_ended_gets_no_range),
 		TEST(the_list_is_bounded),
 	};
 
