@@ -281,19 +281,12 @@ static bool reclaim_all(struct nfs4_client *c)
 		s.status == NFS4ERR_DELAY)
 		if (!nfs4_state_pause(c, RETRY_NS))
 			return false;
-	switch (s.status) {
-	case NFS4_OK:
+	if (s.status == NFS4_OK)
 		return rc == 0 || rc == -EREMOTEIO;
-	case NFS4ERR_BADSESSION:
-	case NFS4ERR_DEADSESSION:
-	case NFS4ERR_STALE_CLIENTID:
-	case NFS4ERR_CONN_NOT_BOUND_TO_SESSION:
+	if (s.status != NFS4ERR_GRACE && nfs4_recover_undecided(s.status))
 		return false;
-	default:
-		log_warn("%s: RECLAIM_COMPLETE was answered %s", c->server,
-			nfs4_status_name(s.status));
-		return true;
-	}
+	log_warn("%s: RECLAIM_COMPLETE was answered %s", c->server, nfs4_status_name(s.status));
+	return true;
 }
 
 void nfs4_recover_session(struct nfs4_client *c, uint32_t todo)
