@@ -5,7 +5,8 @@
  *
  * A server need not keep a file whose last name is gone while it is open, but programs rely on
  * that. So the last name of an open file is not removed but changed to a silly one (.nfsXXXX)
- * beside it, which is removed at the last close. The kernel does not wait for that, so a directory
+ * beside it, which is removed at the last close, and until then by nobody (EBUSY, as the kernel's
+ * client says). The kernel does not wait for that, so a directory
  * may seem not empty just after: then rmdir waits and tries again. Which file a name stands for is
  * asked of the server, and only when some file is open at all. A file that is being opened counts
  * as open; one whose name is being removed is opened afterwards (opening.h).
@@ -223,6 +224,20 @@ static void silly_renamed(struct request *r)
 	r->next(r);
 }
 
+/* Is name in dir the silly one of ino already? */
+static bool silly_is(struct inode *ino, const struct nfs_fh *dir, const struct nfs_name *name)
+{
+	const struct silly *s;
+	bool is;
+
+	pthread_mutex_lock(&ino->lock);
+	s = ino->silly;
+	is = s && s->dir.len == dir->len && !memcmp(s->dir.data, dir->data, dir->len) &&
+	     strlen(s->name) == name->len && !memcmp(s->name, name->s, name->len);
+	pthread_mutex_unlock(&ino->lock);
+	return is;
+}
+
 static void silly_looked_up(struct request *r)
 {
 	struct nfs_op *op = &r->first.op;
@@ -241,9 +256,10 @@ static void silly_looked_up(struct request *r)
 		r->next(r);
 		return;
 	}
-	r->silly = calloc(1, sizeof(*r->silly));
+	r->error = silly_is(r->inode2, &dir, &name) ? -EBUSY : 0;
+	r->silly = r->error ? NULL : calloc(1, sizeof(*r->silly));
 	if (!r->silly) {
-		r->error = -ENOMEM;
+		r->error = r->error ? r->error : -ENOMEM;
 		silly_unclaim(r);
 		r->next(r);
 		return;
