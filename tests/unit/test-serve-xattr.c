@@ -216,7 +216,10 @@ static void large_values_are_read(void **state)
 	assert_int_equal(get_n(f, name_of("big"), &value, &len), NFS4_OK);
 	assert_int_equal(len, max);
 	assert_memory_equal(value, big, max);
-	/* not into a Write chunk, and not more than the client takes */
+	/* not into a Write chunk, and not more than the client takes; a reply without payload does
+	 * not hold the largest there is */
+	max = max < 32768 ? max : 32768;
+	assert_int_equal(setxattr(f->path, "user.big", big, max, 0), 0);
 	f->e.nsinks = 1;
 	f->e.sink[0] = 1 << 20;
 	assert_int_equal(get_n(f, name_of("big"), &value, &len), NFS4_OK);
