@@ -99,12 +99,24 @@ e2e_cleanup() {
 }
 trap e2e_cleanup EXIT
 
-# Only root may open files by handle, which is how a new run of the server finds them.
+# A new run of the server finds files by their handles, which only root may open, not in every
+# container, and which not every file system has (an overlay has none).
+handles_last() {
+	python3 - "$export_dir" <<-'P'
+		import ctypes, os, struct, sys
+		libc = ctypes.CDLL(None)
+		handle, mount = ctypes.create_string_buffer(struct.pack("I", 128), 136), ctypes.c_int()
+		top = os.open(sys.argv[1], os.O_RDONLY)
+		sys.exit(libc.name_to_handle_at(top, b".", handle, ctypes.byref(mount), 0) < 0 or
+		         libc.open_by_handle_at(top, handle, os.O_RDONLY) < 0)
+	P
+}
+
 if_handles_last() { # TITLE COMMAND
-	if [ "$(id -u)" = 0 ]; then
+	if handles_last; then
 		check "$@"
 	else
-		skip "$1" "file handles end with a server that is not run by root"
+		skip "$1" "files of $export_dir cannot be opened by handle"
 	fi
 }
 
