@@ -39,6 +39,7 @@ struct locker {
 	LIST_ENTRY(locker) link;
 	uint64_t owner; /* the kernel's number */
 	const struct file *file;
+	pid_t pid;	  /* the process that asked */
 	uint64_t flushed; /* when a process last closed file, on inode_clock(); 0: never */
 };
 

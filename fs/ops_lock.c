@@ -43,7 +43,7 @@
 
 /* --- lockers ---------------------------------------------------------------------------------- */
 
-static bool locker_add(struct file *f, uint64_t owner)
+static bool locker_add(struct file *f, uint64_t owner, pid_t pid)
 {
 	struct inode *ino = f->inode;
 	struct locker *l, *mine = malloc(sizeof(*mine));
@@ -57,6 +57,7 @@ static bool locker_add(struct file *f, uint64_t owner)
 	if (!l) {
 		mine->owner = owner;
 		mine->file = f;
+		mine->pid = pid;
 		mine->flushed = 0;
 		LIST_INSERT_HEAD(&ino->lockers, mine, link);
 	}
@@ -66,7 +67,7 @@ static bool locker_add(struct file *f, uint64_t owner)
 	return true;
 }
 
-static bool locker_known(struct inode *ino, uint64_t owner)
+static bool locker_known(struct inode *ino, uint64_t owner, pid_t *pid)
 {
 	struct locker *l;
 
@@ -74,6 +75,8 @@ static bool locker_known(struct inode *ino, uint64_t owner)
 	LIST_FOREACH (l, &ino->lockers, link)
 		if (l->owner == owner)
 			break;
+	if (l && pid)
+		*pid = l->pid;
 	pthread_mutex_unlock(&ino->lock);
 	return l != NULL;
 }
@@ -153,7 +156,7 @@ static void lock_done(struct request *r)
 		return;
 	}
 	/* A FLUSH of the same owner may have come in between. */
-	if (!locker_add(r->file, r->owner))
+	if (!locker_add(r->file, r->owner, r->locker))
 		log_warn("a lock may outlast its owner: out of memory");
 	inval_then_end(r->fs->inval, r);
 }
@@ -179,12 +182,12 @@ static void unlock_committed(struct request *r)
 	unlock_submit(r);
 }
 
-static void set_lock(fuse_req_t req, struct file *f, uint64_t owner, int type, uint64_t start,
-	uint64_t end, bool wait)
+static void set_lock(fuse_req_t req, struct file *f, uint64_t owner, pid_t pid, int type,
+	uint64_t start, uint64_t end, bool wait)
 {
 	struct request *r;
 
-	if (type == F_UNLCK && !locker_known(f->inode, owner)) {
+	if (type == F_UNLCK && !locker_known(f->inode, owner, NULL)) {
 		fuse_reply_err(req, 0);
 		return;
 	}
@@ -193,6 +196,7 @@ static void set_lock(fuse_req_t req, struct file *f, uint64_t owner, int type, u
 		return;
 	r->file = f;
 	r->owner = owner;
+	r->locker = pid;
 	r->lock_start = start;
 	r->lock_end = end;
 	if (type == F_UNLCK) {
@@ -203,7 +207,7 @@ static void set_lock(fuse_req_t req, struct file *f, uint64_t owner, int type, u
 		return;
 	}
 	/* first, so that whatever becomes of this request, its lock is cleared in the end */
-	if (!locker_add(f, r->owner)) {
+	if (!locker_add(f, r->owner, pid)) {
 		request_end(r, -ENOMEM);
 		return;
 	}
@@ -219,14 +223,15 @@ void ops_setlk(
 	uint64_t start = (uint64_t)lock->l_start;
 	uint64_t end = lock->l_len ? start + ((uint64_t)lock->l_len - 1) : UINT64_MAX;
 
-	set_lock(req, file_of(fi), fi->lock_owner, lock->l_type, start, end, sleep);
+	set_lock(req, file_of(fi), fi->lock_owner, lock->l_pid, lock->l_type, start, end, sleep);
 }
 
 void ops_flock(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, int op)
 {
 	int type = op & LOCK_UN ? F_UNLCK : op & LOCK_EX ? F_WRLCK : F_RDLCK;
 
-	set_lock(req, file_of(fi), file_of(fi)->flock_owner, type, 0, UINT64_MAX, !(op & LOCK_NB));
+	set_lock(req, file_of(fi), file_of(fi)->flock_owner, fuse_req_ctx(req)->pid, type, 0,
+		UINT64_MAX, !(op & LOCK_NB));
 }
 
 /* --- asking ----------------------------------------------------------------------------------- */
@@ -244,7 +249,9 @@ static void getlk_done(struct request *r)
 	if (op->u.lockt.type != F_UNLCK) {
 		lock.l_type = (short)op->u.lockt.type;
 		lock.l_start = (off_t)op->u.lockt.start;
-		lock.l_pid = (pid_t)op->u.lockt.pid;
+		/* else 0: of another machine's nobody tells */
+		if (op->u.lockt.here)
+			locker_known(r->file->inode, op->u.lockt.holder, &lock.l_pid);
 		if (op->u.lockt.end < INT64_MAX)
 			lock.l_len = (off_t)(op->u.lockt.end - op->u.lockt.start + 1);
 	}
@@ -317,7 +324,7 @@ static void leave_step(struct request *r)
 	struct file *f = r->file;
 
 	while (locker_take(f->inode, f, 0, &r->owner)) {
-		if (locker_known(f->inode, r->owner))
+		if (locker_known(f->inode, r->owner, NULL))
 			continue;
 		lock_clear(r, leave_step);
 		return;

@@ -102,6 +102,7 @@ struct request {
 	uint64_t offset;
 	uint64_t gen;
 	uint64_t owner, lock_start, lock_end; /* locks */
+	pid_t locker;
 	unsigned lock_tries, locks_left;
 	int flags;
 	int error; /* to be answered after the clean-up */

@@ -156,6 +156,13 @@ const struct lock_range *lock_ranges_conflict(
 	return NULL;
 }
 
+bool lock_ranges_covers(const struct lock_ranges *l, uint64_t first, uint64_t last, bool write)
+{
+	const struct lock_range *g = lock_ranges_conflict(l, first, last, true);
+
+	return g && g->write == write && g->first <= first && g->last >= last;
+}
+
 bool lock_ranges_any(const struct lock_ranges *l, uint64_t first, uint64_t last)
 {
 	return lock_ranges_conflict(l, first, last, true) != NULL;

@@ -43,6 +43,8 @@ void lock_ranges_drop(struct lock_ranges *l);
  * list changes. */
 const struct lock_range *lock_ranges_conflict(
 	const struct lock_ranges *l, uint64_t first, uint64_t last, bool write);
+/* Is all of first..last locked so, by one range? */
+bool lock_ranges_covers(const struct lock_ranges *l, uint64_t first, uint64_t last, bool write);
 /* Is there any lock in first..last? */
 bool lock_ranges_any(const struct lock_ranges *l, uint64_t first, uint64_t last);
 /* Would clearing first..last cut a range in two? */

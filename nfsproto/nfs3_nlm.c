@@ -358,6 +358,25 @@ static void run_unlock(struct nfs3_client *c, struct nfs_op *op)
 	hurry(n, &fh);
 }
 
+/* Is the lock that op was denied for held through this mount, and by whom? */
+static bool is_held_here(const struct nfs3_nlm *n, const struct nfs_op *op, uint64_t *holder)
+{
+	bool write = op->u.lockt.type == F_WRLCK;
+	const struct nfs3_lock_ctx *ctx;
+
+	for (unsigned i = 0; i < NFS3_NLM_BUCKETS; i++) {
+		LIST_FOREACH (ctx, &n->bucket[i], link) {
+			if (ctx->owner != op->u.lockt.owner && same_fh(&ctx->fh, &op->u.lockt.fh) &&
+				lock_ranges_covers(
+					&ctx->ranges, op->u.lockt.start, op->u.lockt.end, write)) {
+				*holder = ctx->owner;
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
 static void run_test(struct nfs3_client *c, struct nfs_op *op)
 {
 	struct nfs3_nlm *n = c->nlm;
@@ -381,7 +400,7 @@ static void run_test(struct nfs3_client *c, struct nfs_op *op)
 		op->u.lockt.end = h.len && h.len - 1 <= UINT64_MAX - h.offset
 					  ? h.offset + (h.len - 1)
 					  : UINT64_MAX;
-		op->u.lockt.pid = h.svid < 0x40000000u ? h.svid : 0;
+		op->u.lockt.here = is_held_here(n, op, &op->u.lockt.holder);
 	} else if (rc == 0 && status == NLM4_GRANTED) {
 		op->u.lockt.type = F_UNLCK;
 	} else if (rc == 0) {

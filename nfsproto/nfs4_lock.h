@@ -108,6 +108,8 @@ void nfs4_lock_submit(struct nfs4_client *c, struct nfs_op *op);
 void nfs4_lock_cancel(struct nfs4_client *c, struct nfs_op *op);
 /* The number of the lock-owner for owner on fh, for LOCKT: its own locks are not in its way. */
 uint64_t nfs4_lock_number(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t owner);
+/* op is an NFS_LOCKT that has been denied: is that lock held through this mount, and by whom? */
+bool nfs4_lock_held_here(struct nfs4_client *c, const struct nfs_op *op, uint64_t *holder);
 /* CB_NOTIFY_LOCK: somebody may now get what he was denied. Any thread. */
 void nfs4_lock_notify(
 	struct nfs4_client *c, const struct nfs_fh *fh, const struct nfs4_opaque *owner);

@@ -5,6 +5,7 @@
  * has no request is idle: several of those may be there for one owner and file, each bound to
  * another open, but only one that is not.
  */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,6 +129,29 @@ uint64_t nfs4_lock_number(struct nfs4_client *c, const struct nfs_fh *fh, uint64
 		     : atomic_fetch_add_explicit(&c->next_owner, 1, memory_order_relaxed);
 	pthread_mutex_unlock(&c->locks.lock);
 	return number;
+}
+
+bool nfs4_lock_held_here(struct nfs4_client *c, const struct nfs_op *op, uint64_t *holder)
+{
+	bool write = op->u.lockt.type == F_WRLCK, here = false;
+	const struct nfs4_lockctx *ctx;
+
+	pthread_mutex_lock(&c->locks.lock);
+	for (unsigned i = 0; i < NFS4_LOCK_BUCKETS && !here; i++) {
+		LIST_FOREACH (ctx, &c->locks.bucket[i], link) {
+			here = ctx->owner != op->u.lockt.owner &&
+			       ctx->fh.len == op->u.lockt.fh.len &&
+			       !memcmp(ctx->fh.data, op->u.lockt.fh.data, ctx->fh.len) &&
+			       lock_ranges_covers(
+				       &ctx->ranges, op->u.lockt.start, op->u.lockt.end, write);
+			if (here) {
+				*holder = ctx->owner;
+				break;
+			}
+		}
+	}
+	pthread_mutex_unlock(&c->locks.lock);
+	return here;
 }
 
 bool nfs4_lock_defers_close(struct nfs4_client *c, struct nfs_open *o, bool was_deferred)

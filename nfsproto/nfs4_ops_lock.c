@@ -273,7 +273,7 @@ int nfs4_get_op_lockt(struct nfs4_client *c, struct nfs_op *op, struct nfs4_repl
 		return rc;
 	if (rc < 0 || nfs4_get_lockt_res(r->x, (uint32_t)rc, &res))
 		return -EBADMSG;
-	op->u.lockt.pid = 0; /* the wire does not say */
+	op->u.lockt.here = false;
 	if (rc == 0) {
 		op->u.lockt.type = F_UNLCK;
 		return 0;
@@ -288,6 +288,7 @@ int nfs4_get_op_lockt(struct nfs4_client *c, struct nfs_op *op, struct nfs4_repl
 		res.denied.length && res.denied.length - 1 <= UINT64_MAX - res.denied.offset
 			? res.denied.offset + (res.denied.length - 1)
 			: UINT64_MAX;
+	op->u.lockt.here = nfs4_lock_held_here(c, op, &op->u.lockt.holder);
 	r->status = NFS4_OK;
 	return 0;
 }

@@ -293,7 +293,8 @@ struct nfs_op {
 			/* in: the lock that is wanted; out: F_UNLCK, or the one in its way */
 			int type;
 			uint64_t start, end;
-			uint32_t pid; /* out: the holder's where the server tells, else 0 */
+			bool here;	 /* out: it is held through this mount, */
+			uint64_t holder; /* out: by that owner */
 		} lockt;
 		struct {
 			struct nfs_open *open;

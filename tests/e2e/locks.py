@@ -169,6 +169,8 @@ def getlk(dirs):
     equal(a.try_lock(W, 100, 50), 0)
     got = b.do("lock", 0, fcntl.F_GETLK, R, 0, 0)
     equal(got[:4], (W, os.SEEK_SET, 100, 50))
+    if dirs[0] == dirs[1]:  # of another machine's process nobody tells
+        equal(got[4], a.pid)
     equal(a.do("lock", 0, fcntl.F_GETLK, W, 0, 0)[0], U)  # its own is not in the way
     equal(b.do("lock", 0, fcntl.F_GETLK, W, 150, 0)[0], U)
     equal(a.try_lock(U, 0, 0), 0)

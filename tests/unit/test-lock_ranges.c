@@ -93,6 +93,11 @@ static void test_conflict(void **state)
 	assert_null(lock_ranges_conflict(&l, 0, 19, false)); /* readers agree */
 	assert_ptr_equal(lock_ranges_conflict(&l, 19, 19, true), &l.range[0]);
 	assert_ptr_equal(lock_ranges_conflict(&l, 19, 20, false), &l.range[1]);
+	assert_true(lock_ranges_covers(&l, 12, 19, false));
+	assert_false(lock_ranges_covers(&l, 12, 19, true));
+	assert_false(lock_ranges_covers(&l, 12, 20, false));
+	assert_false(lock_ranges_covers(&l, 9, 12, false));
+	assert_false(lock_ranges_covers(&l, 0, 9, false));
 	assert_true(lock_ranges_any(&l, 29, 50));
 	assert_false(lock_ranges_any(&l, 30, 50));
 	lock_ranges_finish(&l);

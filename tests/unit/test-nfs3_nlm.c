@@ -118,7 +118,13 @@ static void the_holder_is_told(void **state)
 	op.u.lockt.type = F_RDLCK;
 	assert_int_equal(fix3_run(f, &op), 0);
 	assert_int_equal(op.u.lockt.type, F_WRLCK);
-	assert_true(op.u.lockt.start == 5 && op.u.lockt.end == UINT64_MAX && op.u.lockt.pid == 77);
+	assert_true(op.u.lockt.start == 5 && op.u.lockt.end == UINT64_MAX && !op.u.lockt.here);
+	assert_int_equal(lock(f, 3, F_WRLCK, 5, UINT64_MAX, false), 0);
+	f->m.nlm_status = NLM4_DENIED;
+	f->m.nlm_times = 1;
+	op.u.lockt.type = F_RDLCK;
+	assert_int_equal(fix3_run(f, &op), 0);
+	assert_true(op.u.lockt.here && op.u.lockt.holder == 3);
 }
 
 static void who_comes_later_does_not_overtake(void **state)

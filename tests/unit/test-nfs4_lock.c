@@ -134,13 +134,22 @@ static void test_lockt(void **state)
 	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 100, 109), 0);
 	assert_int_equal(fix_run(f, &op), 0);
 	assert_int_equal(op.u.lockt.type, F_UNLCK); /* its own */
+	op.u.lockt.owner = 8;
+	op.u.lockt.type = F_RDLCK;
+	assert_int_equal(fix_run(f, &op), 0);
+	assert_int_equal(op.u.lockt.type, F_WRLCK);
+	assert_true(op.u.lockt.start == 100 && op.u.lockt.end == 109);
+	assert_true(op.u.lockt.here && op.u.lockt.holder == 7);
+	op.u.lockt.owner = 7;
+	op.u.lockt.start = 0;
+	op.u.lockt.end = TOP;
 	others_hold(f, 50, TOP, false);
 	op.u.lockt.type = F_WRLCK;
 	assert_int_equal(fix_run(f, &op), 0);
 	assert_int_equal(op.u.lockt.type, F_RDLCK);
 	assert_int_equal(op.u.lockt.start, 50);
 	assert_int_equal(op.u.lockt.end, TOP);
-	assert_int_equal(op.u.lockt.pid, 0);
+	assert_false(op.u.lockt.here);
 	fix_unmount_clean(f); /* with a lock and an open */
 	assert_int_equal(f->srv.count[OP_LOCKU], 1);
 }
