@@ -411,13 +411,8 @@ static void run_test(struct nfs3_client *c, struct nfs_op *op)
 
 static void run(struct nfs3_client *c, struct nfs_op *op)
 {
-	int rc;
+	int rc = nfs3_nlm_connect(c);
 
-	if (op->be.v3.cancelled && !is_unlock(op)) {
-		end(c->nlm, op, -EINTR);
-		return;
-	}
-	rc = nfs3_nlm_connect(c);
 	if (rc)
 		end(c->nlm, op, rc);
 	else if (is_unlock(op))
@@ -487,9 +482,14 @@ static void *nlm_main(void *arg)
 		}
 		op = next_locked(n, &until);
 		if (op) {
+			bool cancelled = op->be.v3.cancelled && !is_unlock(op);
+
 			n->current = op;
 			pthread_mutex_unlock(&n->lock);
-			run(c, op);
+			if (cancelled)
+				end(n, op, -EINTR);
+			else
+				run(c, op);
 			pthread_mutex_lock(&n->lock);
 		} else if (until != UINT64_MAX) {
 			wait_until_locked(n, until);
