@@ -104,7 +104,6 @@ static void serve(void *ctx, struct rpc_req *req)
 {
 	struct pair *p = ctx;
 
-	p->served++;
 	p->last_res_max = req->res_max;
 	p->last_sink_max = req->sink_max;
 	p->last_nsinks = req->nsinks;
@@ -115,8 +114,10 @@ static void serve(void *ctx, struct rpc_req *req)
 		pthread_mutex_lock(&p->lock);
 		p->later[p->nlater++] = req;
 		pthread_mutex_unlock(&p->lock);
+		p->served++; /* it can be released now */
 		return;
 	}
+	p->served++;
 	assert_int_equal(rpc_req_begin(req, res_cap(req)), 0);
 	switch (req->proc) {
 	case PAIR_PUT:
