@@ -47,6 +47,25 @@ struct nfs_client *fix_mount(struct fix *f, const char *export, struct err *e)
 	return fix_mount_version(f, export, 1, e);
 }
 
+void fix_mount_soft(struct fix *f, unsigned connect_ms, unsigned timeo_ms)
+{
+	struct nfs_mount_params p = {.proto = RPC_TCP,
+		.host = "127.0.0.1",
+		.port = rpc_server_port(f->srv.server),
+		.export = "/",
+		.vers_major = 4,
+		.vers_minor = 1,
+		.pool = f->pool,
+		.connect_ms = connect_ms,
+		.timeo_ms = timeo_ms,
+		.soft = true};
+	struct err e = {.kind = ERR_NONE};
+
+	f->nfs = nfs_client_new(&p, &e);
+	assert_non_null(f->nfs);
+	nfs_client_root(f->nfs, &f->root, NULL);
+}
+
 int fix_setup_unmounted(void **state)
 {
 	struct fix *f = calloc(1, sizeof(*f));
@@ -195,6 +214,14 @@ void fix_fails(struct fix *f, uint32_t op, uint32_t status, unsigned times)
 	f->srv.fail_op = op;
 	f->srv.fail_status = status;
 	f->srv.fail_times = times;
+	pthread_mutex_unlock(&f->srv.lock);
+}
+
+void fix_forget_opens(struct fix *f)
+{
+	pthread_mutex_lock(&f->srv.lock);
+	memset(f->srv.opens, 0, sizeof(f->srv.opens));
+	f->srv.nopens = 0;
 	pthread_mutex_unlock(&f->srv.lock);
 }
 

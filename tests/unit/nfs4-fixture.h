@@ -27,6 +27,8 @@ int fix_teardown(void **state);
 struct nfs_client *fix_mount(struct fix *f, const char *export, struct err *e);
 struct nfs_client *fix_mount_version(
 	struct fix *f, const char *export, unsigned minor, struct err *e);
+/* Mounts "/" into f->nfs and f->root; a request ends after timeo_ms without an answer. */
+void fix_mount_soft(struct fix *f, unsigned connect_ms, unsigned timeo_ms);
 /* Unmounts; the server must be left without any state of ours. */
 void fix_unmount_clean(struct fix *f);
 uint64_t fix_now_ms(void);
@@ -34,6 +36,8 @@ uint64_t fix_now_ms(void);
 /* The server fails the next `times` of op; shows q once. */
 void fix_fails(struct fix *f, uint32_t op, uint32_t status, unsigned times);
 void fix_quirk(struct fix *f, enum quirk q);
+/* The server knows no open file any more. */
+void fix_forget_opens(struct fix *f);
 
 /* Submits op and waits; op->error. */
 int fix_run(struct fix *f, struct nfs_op *op);

@@ -312,24 +312,11 @@ static void test_tiny_io(void **state)
 static void test_soft_open_and_close(void **state)
 {
 	struct fix *f = *state;
-	struct nfs_mount_params p = {.proto = RPC_TCP,
-		.host = "127.0.0.1",
-		.port = rpc_server_port(f->srv.server),
-		.export = "/",
-		.vers_major = 4,
-		.vers_minor = 1,
-		.pool = f->pool,
-		.connect_ms = 10000,
-		.timeo_ms = 1500,
-		.soft = true};
 	struct nfs_op op = {.type = NFS_OPEN};
-	struct err e = {.kind = ERR_NONE};
 	struct nfs_open *open;
 	struct nfs_fh fh;
 
-	f->nfs = nfs_client_new(&p, &e);
-	assert_non_null(f->nfs);
-	nfs_client_root(f->nfs, &f->root, NULL);
+	fix_mount_soft(f, 10000, 1500);
 	op.u.open.dir = f->root;
 	op.u.open.name = (struct nfs_name){"file", 4};
 	op.u.open.flags = O_RDWR | O_CREAT | O_TRUNC;

@@ -397,23 +397,10 @@ static void test_many_owners(void **state)
 static void test_soft(void **state)
 {
 	struct fix *f = *state;
-	struct nfs_mount_params p = {.proto = RPC_TCP,
-		.host = "127.0.0.1",
-		.port = rpc_server_port(f->srv.server),
-		.export = "/",
-		.vers_major = 4,
-		.vers_minor = 1,
-		.pool = f->pool,
-		.connect_ms = 10000,
-		.timeo_ms = 1500,
-		.soft = true};
-	struct err e = {.kind = ERR_NONE};
 	struct nfs_open *o;
 	struct nfs_fh fh;
 
-	f->nfs = nfs_client_new(&p, &e);
-	assert_non_null(f->nfs);
-	nfs_client_root(f->nfs, &f->root, NULL);
+	fix_mount_soft(f, 10000, 1500);
 	o = fix_open(f, O_RDWR, &fh);
 	f->srv.hold_op = OP_LOCK;
 	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, 9), -ETIMEDOUT);

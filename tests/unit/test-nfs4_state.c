@@ -85,23 +85,6 @@ static void test_reboot_no_grace(void **state)
 	fix_unmount_clean(f);
 }
 
-static struct nfs_client *mount_soft(struct fix *f)
-{
-	struct nfs_mount_params p = {.proto = RPC_TCP,
-		.host = "127.0.0.1",
-		.port = rpc_server_port(f->srv.server),
-		.export = "/",
-		.vers_major = 4,
-		.vers_minor = 1,
-		.pool = f->pool,
-		.connect_ms = 1000,
-		.timeo_ms = 300,
-		.soft = true};
-	struct err e = {.kind = ERR_NONE};
-
-	return nfs_client_new(&p, &e);
-}
-
 /* Until the server has heard RECLAIM_COMPLETE it opens nothing: whatever comes between is not the
  * end of it. */
 static void test_reclaim_complete(void **state)
@@ -110,9 +93,7 @@ static void test_reclaim_complete(void **state)
 	struct nfs_op op = {.type = NFS_GETATTR};
 	sem_t sem;
 
-	f->nfs = mount_soft(f);
-	assert_non_null(f->nfs);
-	nfs_client_root(f->nfs, &f->root, NULL);
+	fix_mount_soft(f, 1000, 300);
 	for (int i = 0; i < 2; i++) {
 		mean_reboot(&f->srv); /* and the new session is lost at once, or its slot */
 		fix_fails(
@@ -161,17 +142,11 @@ static void test_bad_stateid(void **state)
 	struct nfs_open *open = fix_open(f, O_RDWR, &fh);
 	uint32_t n;
 
-	pthread_mutex_lock(&f->srv.lock);
-	memset(f->srv.opens, 0, sizeof(f->srv.opens));
-	f->srv.nopens = 0;
-	pthread_mutex_unlock(&f->srv.lock);
+	fix_forget_opens(f);
 	assert_int_equal(fix_read(f, open, &fh, 1000, &n), 0);
 	assert_int_equal(f->srv.reopens, 1);
 	/* and once more, now refused: the file is lost, but not the client */
-	pthread_mutex_lock(&f->srv.lock);
-	memset(f->srv.opens, 0, sizeof(f->srv.opens));
-	f->srv.nopens = 0;
-	pthread_mutex_unlock(&f->srv.lock);
+	fix_forget_opens(f);
 	fix_fails(f, OP_OPEN, NFS4ERR_ACCESS, 1);
 	assert_int_equal(fix_read(f, open, &fh, 1000, &n), -EIO);
 	assert_int_equal(fix_write(f, open, &fh, NFS_UNSTABLE), -EIO);
@@ -188,10 +163,7 @@ static void test_reopen_misordered(void **state)
 	struct nfs_open *open = fix_open(f, O_RDWR, &fh);
 	uint32_t n;
 
-	pthread_mutex_lock(&f->srv.lock);
-	memset(f->srv.opens, 0, sizeof(f->srv.opens));
-	f->srv.nopens = 0;
-	pthread_mutex_unlock(&f->srv.lock);
+	fix_forget_opens(f);
 	fix_fails(f, OP_OPEN, NFS4ERR_SEQ_MISORDERED, 1);
 	assert_int_equal(fix_read(f, open, &fh, 1000, &n), 0);
 	assert_int_equal(f->srv.reopens, 1);
