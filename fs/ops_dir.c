@@ -9,9 +9,8 @@
  *
  * An entry's attributes are given to the kernel only if they are younger than the attribute
  * time-out and neither the inode nor the directory has been changed through this mount since they
- * were asked for;
- * otherwise the entry goes without, and the kernel asks when it wants to know. rewinddir() asks the
- * server again.
+ * were asked for; otherwise the entry goes without, and the kernel asks when it wants to know.
+ * rewinddir() asks the server again.
  */
 #include <errno.h>
 #include <stdlib.h>

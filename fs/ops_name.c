@@ -6,10 +6,10 @@
  * A server need not keep a file whose last name is gone while it is open, but programs rely on
  * that. So the last name of an open file is not removed but changed to a silly one (.nfsXXXX)
  * beside it, which is removed at the last close, and until then by nobody (EBUSY, as the kernel's
- * client says). The kernel does not wait for that, so a directory
- * may seem not empty just after: then rmdir waits and tries again. Which file a name stands for is
- * asked of the server, and only when some file is open at all. A file that is being opened counts
- * as open; one whose name is being removed is opened afterwards (opening.h).
+ * client says). The kernel does not wait for that, so a directory may seem not empty just after:
+ * then rmdir waits and tries again. Which file a name stands for is asked of the server, and only
+ * when some file is open at all. A file that is being opened counts as open; one whose name is
+ * being removed is opened afterwards (opening.h).
  */
 #include <errno.h>
 #include <fcntl.h>

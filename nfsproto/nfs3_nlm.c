@@ -8,8 +8,8 @@
  *        ^-------- denied and waiting, grace period -----'
  *
  * Cancelling only sets flags: the thread ends the op, also while it waits for the answer to
- * another. An unlock goes on without its caller; a lock
- * whose answer is not known is given back, by restoring what was held before.
+ * another. An unlock goes on without its caller; a lock whose answer is not known is given back, by
+ * restoring what was held before.
  */
 #include "nfsproto/nfs3_nlm.h"
 
