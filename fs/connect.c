@@ -5,6 +5,9 @@
  */
 #include "fs/connect.h"
 
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -58,12 +61,38 @@ static struct nfs_client *attempt(const struct nfs_mount_params *p, struct err *
 	return c;
 }
 
-struct nfs_client *connect_server(
-	const struct options *o, struct mem_pool *pool, char *why, size_t size)
+/* The directory for what outlives a mount, made if need be; NULL: there is no place. */
+static const char *state_dir(char *buf, size_t size)
+{
+	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+	int n;
+
+	if (geteuid() == 0)
+		n = snprintf(buf, size, "/var/lib/rnfs/");
+	else if (state && state[0] == '/')
+		n = snprintf(buf, size, "%s/rnfs/", state);
+	else if (home && home[0] == '/')
+		n = snprintf(buf, size, "%s/.local/state/rnfs/", home);
+	else
+		return NULL;
+	if (n >= (int)size)
+		return NULL;
+	for (char *p = strchr(buf + 1, '/'); p; p = strchr(p + 1, '/')) {
+		*p = '\0';
+		mkdir(buf, 0700);
+		if (p[1])
+			*p = '/';
+	}
+	return buf;
+}
+
+struct nfs_client *connect_server(const struct options *o, const char *mountpoint,
+	struct mem_pool *pool, char *why, size_t size)
 {
 	static const enum rpc_proto order[] = {RPC_RDMA, RPC_IWARP, RPC_TCP};
 	static const enum rpc_proto one[] = {
 		[PROTO_RDMA] = RPC_RDMA, [PROTO_IWARP] = RPC_IWARP, [PROTO_TCP] = RPC_TCP};
+	char dir[PATH_MAX];
 	struct nfs_mount_params p = {
 		.host = o->host,
 		.port = o->port,
@@ -84,6 +113,8 @@ struct nfs_client *connect_server(
 		.retrans = o->retrans,
 		.soft = o->soft,
 		.nolock = o->local_posix && o->local_flock,
+		.state_dir = state_dir(dir, sizeof(dir)),
+		.mountpoint = mountpoint,
 		.inline_size = o->inline_size,
 		.credits = o->credits,
 		.crc = o->mpa_crc,

@@ -9,9 +9,9 @@
 #include "fs/options.h"
 #include "nfsproto/nfs_client.h"
 
-/* Blocks, bounded by the connection time-out for each transport tried. NULL with a sentence in why.
- */
-struct nfs_client *connect_server(
-	const struct options *o, struct mem_pool *pool, char *why, size_t size);
+/* Blocks, bounded by the connection time-out for each transport tried. mountpoint: its real path,
+ * by which a mount that was there before is known. NULL with a sentence in why. */
+struct nfs_client *connect_server(const struct options *o, const char *mountpoint,
+	struct mem_pool *pool, char *why, size_t size);
 
 #endif

@@ -72,6 +72,7 @@ int daemon_start(struct daemon *d, bool foreground)
 
 	d->verdict_fd = -1;
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* of its state files and its log: then written with an error */
 	if (foreground)
 		return 0;
 	if (pipe2(fd, O_CLOEXEC))

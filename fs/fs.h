@@ -11,11 +11,12 @@
 
 #include "fs/inode.h"
 #include "fs/notify.h"
+#include "fs/opening.h"
 #include "fs/options.h"
 #include "fs/request.h"
+#include "fs/silly.h"
+#include "fs/stale.h"
 #include "fs/stats.h"
-
-#define STALE_THREADS 256
 
 struct fs {
 	/* constant while requests are served */
@@ -29,24 +30,17 @@ struct fs {
 	struct inode_table *inodes;
 	struct notifier *notifier;
 	struct fuse_session *se;
-	uint32_t silly_tag;
 	bool posix_locks, flock_locks; /* on the server, else this machine's own */
 	struct inval *inval;
 	int wake_fd; /* eventfd: the main thread has something to look at */
 
 	atomic_size_t data_used;
-	atomic_uint open_files;
 	_Atomic uint64_t flock_owners; /* the last one's number */
-	atomic_uint silly_next;
-	atomic_uint silly_removals; /* under way */
-	pthread_mutex_t silly_lock; /* of the following three */
-	unsigned silly_leaving;	    /* last closes of files with a silly name, removals under way */
-	uint64_t silly_left;	    /* how many of those have ended so far */
-	SLIST_HEAD(, request) rmdirs; /* waiting for that, by request.free */
-	SLIST_HEAD(, request) opens;  /* silly_lock: waiting for removals, likewise */
-	/* by number: threads whose open was answered ESTALE and that have not opened since;
-	 * negative when a look-up has failed */
-	_Atomic pid_t told_stale[STALE_THREADS];
+	struct openings openings;
+	struct silly_names silly;
+	struct stale_threads stale;
+	pthread_mutex_t append_lock;	/* of inode.appending, and: */
+	STAILQ_HEAD(, request) appends; /* waiting for others on their file, by request.wait */
 	atomic_bool init_done;
 	bool sends_umask; /* set likewise: the kernel leaves modes as they were given */
 	bool kills_priv;  /* set before INIT is answered: tell the kernel, see mount.c */
@@ -55,6 +49,11 @@ struct fs {
 	LIST_HEAD(, handle) handles; /* handles_lock: of open files and directories */
 	struct stats stats;
 };
+
+static inline struct fs *fs_of(fuse_req_t req)
+{
+	return fuse_req_userdata(req);
+}
 
 /* What fi->fh points to, whatever is open. */
 struct handle {
@@ -66,13 +65,6 @@ void fs_add_handle(struct fs *fs, struct handle *h, void (*free)(struct handle *
 void fs_drop_handle(struct fs *fs, struct handle *h);
 /* After the last request. */
 void fs_free_handles(struct fs *fs);
-
-/* The operations of a mount; userdata is a struct fs. Those of locks are left out where the kernel
- * is to keep them itself. */
-struct fuse_lowlevel_ops fs_operations(const struct fs *fs);
-
-/* Removes the silly names that are left; waits at most a few seconds. After the last request. */
-void fs_remove_silly(struct fs *fs);
 
 /* What was negotiated and the statistics, a line each, to the log. Any thread. */
 void fs_log_stats(struct fs *fs);

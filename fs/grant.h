@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-#include "transport/rpc.h"
+#include "transport/rpc/rpc.h"
 
 #define GRANT_BITS 6u /* NFS_ACCESS_READ .. NFS_ACCESS_EXECUTE */
 #define GRANT_ALL  ((1u << GRANT_BITS) - 1)

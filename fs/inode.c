@@ -12,6 +12,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "transport/clock.h"
+
 #define SHARDS	     16u
 #define FIRST_CHAINS 64u
 #define ROOT_ID	     1u /* FUSE_ROOT_ID */
@@ -45,11 +47,6 @@ static uint64_t fh_hash(const struct inode_table *t, const struct nfs_fh *fh)
 	h ^= h >> 32;
 	h *= 0x9e3779b97f4a7c15ull;
 	return h ^ h >> 29;
-}
-
-static bool fh_equal(const struct nfs_fh *a, const struct nfs_fh *b)
-{
-	return a->len == b->len && !memcmp(a->data, b->data, a->len);
 }
 
 static struct shard *shard_of(struct inode_table *t, uint64_t hash)
@@ -104,6 +101,7 @@ static struct inode *inode_new(
 	LIST_INIT(&ino->names_in);
 	LIST_INIT(&ino->names_of);
 	pthread_mutex_init(&ino->lock, NULL);
+	filedata_init(&ino->data);
 	ino->attr = *attr;
 	grants_init(&ino->grants);
 	return ino;
@@ -126,6 +124,7 @@ struct inode *inode_unref(struct inode *ino)
 			free(l);
 		}
 		pthread_mutex_destroy(&ino->lock);
+		filedata_finish(&ino->data);
 		grants_drop(&ino->grants);
 		free(ino);
 	}
@@ -138,7 +137,7 @@ struct inode_table *inode_table_new(const struct nfs_fh *root, const struct nfs_
 
 	if (!t)
 		return NULL;
-	t->seed = inode_clock() * 0x9e3779b97f4a7c15ull;
+	t->seed = clock_ns() * 0x9e3779b97f4a7c15ull;
 	atomic_init(&t->generation, 1);
 	t->names = names_new();
 	for (unsigned i = 0; i < SHARDS; i++) {
@@ -228,7 +227,7 @@ static struct inode *find_locked(struct shard *s, uint64_t hash, const struct nf
 	struct inode *ino;
 
 	LIST_FOREACH (ino, chain_of(s, hash), hash)
-		if (fh_equal(&ino->fh, fh))
+		if (nfs_fh_equal(&ino->fh, fh))
 			return ino;
 	return NULL;
 }
@@ -343,17 +342,9 @@ uint64_t inode_id(struct inode_table *t, const struct inode *ino)
 	return ino == t->root ? ROOT_ID : (uintptr_t)ino;
 }
 
-uint64_t inode_clock(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
-
 void inode_touch(struct inode *ino)
 {
-	atomic_store_explicit(&ino->touched, inode_clock(), memory_order_relaxed);
+	atomic_store_explicit(&ino->touched, clock_ns(), memory_order_relaxed);
 }
 
 static bool same_time(struct timespec a, struct timespec b)
@@ -398,6 +389,24 @@ bool inode_known_attr(struct inode *ino, uint64_t since, struct nfs_attr *attr, 
 	return known;
 }
 
+void inode_note_removed(struct inode *ino)
+{
+	inode_touch(ino);
+	if (ino->type == NFS_DIR)
+		atomic_store(&ino->removed, true);
+}
+
+bool inode_removed_attr(struct inode *ino, struct nfs_attr *attr)
+{
+	if (!atomic_load(&ino->removed))
+		return false;
+	pthread_mutex_lock(&ino->lock);
+	*attr = ino->attr;
+	pthread_mutex_unlock(&ino->lock);
+	attr->nlink = 0;
+	return true;
+}
+
 uint32_t inode_mode(struct inode *ino, uint64_t *seen)
 {
 	uint32_t mode;
@@ -413,7 +422,7 @@ void inode_doubt(struct inode *ino)
 {
 	pthread_mutex_lock(&ino->lock);
 	ino->attr_seen = 0;
-	ino->rights_seen = inode_clock();
+	ino->rights_seen = clock_ns();
 	grants_drop(&ino->grants);
 	pthread_mutex_unlock(&ino->lock);
 }
@@ -440,7 +449,7 @@ bool inode_known_access(struct inode *ino, const struct rpc_cred *cred, uint32_t
 
 unsigned inode_attr_timeout(struct inode *ino, uint64_t change, unsigned min, unsigned max)
 {
-	uint64_t now = inode_clock();
+	uint64_t now = clock_ns();
 	unsigned timeout;
 
 	if (min == max)
@@ -465,7 +474,16 @@ void inode_told(struct inode *ino, const struct nfs_attr *attr)
 {
 	atomic_store_explicit(&ino->told, attr->change, memory_order_relaxed);
 	atomic_store_explicit(&ino->told_size, attr->size, memory_order_relaxed);
+	atomic_store_explicit(&ino->end, attr->size, memory_order_relaxed);
 	atomic_fetch_add_explicit(&ino->told_count, 1, memory_order_relaxed);
+}
+
+/* A change attribute that is made of coarse times (NFSv3) does not show each change of the size. */
+bool inode_told_this(struct inode *ino, const struct nfs_attr *attr)
+{
+	atomic_store_explicit(&ino->end, attr->size, memory_order_relaxed);
+	return atomic_load_explicit(&ino->told, memory_order_relaxed) == attr->change &&
+	       atomic_load_explicit(&ino->told_size, memory_order_relaxed) == attr->size;
 }
 
 void inode_told_end(struct inode *ino, uint64_t end)
@@ -487,11 +505,10 @@ static bool name_in_doubt(struct inode *ino, const struct nfs_attr *attr)
 		       attr->ctime.tv_nsec != attr->mtime.tv_nsec);
 }
 
-bool inode_renew_name(struct inode *ino, const struct nfs_attr *attr, bool append, int pid)
+bool inode_renew_name(struct inode *ino, const struct nfs_attr *attr, int pid)
 {
 	unsigned count = atomic_load(&ino->told_count);
-	bool renew =
-		name_in_doubt(ino, attr) || (append && attr->size != atomic_load(&ino->told_size));
+	bool renew = name_in_doubt(ino, attr);
 
 	if (!renew)
 		return false;
@@ -521,74 +538,4 @@ bool inode_keep_cache(struct inode *ino, uint64_t change)
 	ino->change = change;
 	pthread_mutex_unlock(&ino->lock);
 	return keep;
-}
-
-/* Notes verf as that of the unstable data. False if there was another one. */
-static bool same_verf_locked(struct inode *ino, const uint8_t *verf)
-{
-	bool same = !ino->have_verf || !memcmp(ino->verf, verf, NFS_VERF_SIZE);
-
-	if (!same)
-		ino->err_seq++;
-	memcpy(ino->verf, verf, NFS_VERF_SIZE);
-	ino->have_verf = true;
-	return same;
-}
-
-bool inode_wrote(struct inode *ino, enum nfs_stable committed, const uint8_t *verf)
-{
-	bool same = true;
-
-	inode_touch(ino);
-	if (committed != NFS_UNSTABLE)
-		return true;
-	pthread_mutex_lock(&ino->lock);
-	ino->dirty = true;
-	ino->write_gen++;
-	same = same_verf_locked(ino, verf);
-	pthread_mutex_unlock(&ino->lock);
-	return same;
-}
-
-bool inode_dirty(struct inode *ino, uint64_t *gen)
-{
-	bool dirty;
-
-	pthread_mutex_lock(&ino->lock);
-	dirty = ino->dirty;
-	*gen = ino->write_gen;
-	pthread_mutex_unlock(&ino->lock);
-	return dirty;
-}
-
-bool inode_committed(struct inode *ino, uint64_t gen, const uint8_t *verf)
-{
-	bool same = true;
-
-	pthread_mutex_lock(&ino->lock);
-	if (ino->dirty)
-		same = same_verf_locked(ino, verf);
-	if (ino->write_gen == gen) {
-		ino->dirty = false;
-		ino->have_verf = false;
-	}
-	pthread_mutex_unlock(&ino->lock);
-	return same;
-}
-
-void inode_lost(struct inode *ino)
-{
-	pthread_mutex_lock(&ino->lock);
-	ino->err_seq++;
-	pthread_mutex_unlock(&ino->lock);
-}
-
-uint32_t inode_err_seq(struct inode *ino)
-{
-	uint32_t seq;
-
-	pthread_mutex_lock(&ino->lock);
-	seq = ino->err_seq;
-	pthread_mutex_unlock(&ino->lock);
-	return seq;
 }

@@ -10,11 +10,6 @@
  * Life. nlookup counts what the kernel holds (each entry in a reply adds one, FORGET subtracts).
  * While it is above zero the inode is in the table and the table holds one reference. Requests and
  * open files hold references of their own. The root stays as long as the table.
- *
- * Unstable data. WRITEs are sent UNSTABLE; the server answers with a verifier that changes when it
- * restarts. An inode with unstable data needs a COMMIT that returns the same verifier; if it does
- * not, what was written before may be lost: err_seq advances, and every file that is open tells its
- * user so once, at fsync or close.
  */
 #ifndef RNFS_FS_INODE_H
 #define RNFS_FS_INODE_H
@@ -25,6 +20,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include "cache/filedata.h"
 #include "fs/grant.h"
 #include "fs/names.h"
 #include "nfsproto/nfs_client.h"
@@ -40,7 +36,7 @@ struct locker {
 	uint64_t owner; /* the kernel's number */
 	const struct file *file;
 	pid_t pid;	  /* the process that asked */
-	uint64_t flushed; /* when a process last closed file, on inode_clock(); 0: never */
+	uint64_t flushed; /* when a process last closed file, on clock_ns(); 0: never */
 };
 
 struct inode {
@@ -55,14 +51,20 @@ struct inode {
 	uint64_t nlookup;	/* the table's lock */
 	atomic_uint refs;
 
-	/* When attributes last changed through this mount, on inode_clock(): listed attributes that
+	/* When attributes last changed through this mount, on clock_ns(): listed attributes that
 	 * are older must not be believed. */
 	_Atomic uint64_t touched;
 	_Atomic uint64_t told;	    /* the change attribute of what the kernel was told last */
 	_Atomic uint64_t told_size; /* the size that it believes in, its own writes included */
 	atomic_uint told_count;	    /* how often it was told anything */
+	_Atomic uint64_t end;	    /* the newest size that the server told, or an append made */
+	bool appending;		    /* a request appends; ops_append.c, fs.append_lock */
+	atomic_bool displaced;	    /* the kernel has appended data in pages where it is not */
 	atomic_bool is_silly;	    /* its last name is a silly one: shown with no links */
+	atomic_bool removed;	    /* a directory whose name this mount has removed or replaced */
 	atomic_uint taking_back;    /* what notify has to do for this directory */
+
+	struct filedata data; /* under its own lock */
 
 	LIST_HEAD(, name) names_in, names_of; /* names.c, under its lock */
 	bool left;			      /* names.c */
@@ -76,20 +78,15 @@ struct inode {
 	uint64_t timeout_at;  /* when that began to hold; 0: never asked */
 	uint64_t timeout_of;  /* the change attribute then */
 	unsigned nopen;	      /* open files, and opens and replacements under way */
-	unsigned going;	      /* removals of its last name under way: opens wait */
+	unsigned unlinking;   /* removals of its last name pending: opens wait (opening.h) */
 	int renamed_for;      /* inode_renew_name(): the process that asked last, */
 	unsigned renamed_at;  /* and told_count then */
 	bool have_change;
-	uint64_t change; /* the change attribute that the kernel's cached pages belong to */
-	bool dirty;	 /* there is unstable data */
-	bool have_verf;
-	uint8_t verf[NFS_VERF_SIZE]; /* of the unstable data */
-	uint64_t write_gen;	     /* unstable WRITEs so far */
-	uint32_t err_seq;	     /* times that data may have been lost */
-	struct silly *silly;	     /* to be removed at the last close */
-	LIST_HEAD(, locker) lockers; /* who may hold locks (ops_lock.c) */
-	unsigned locks_leaving;	     /* releases under way that clear locks */
-	unsigned locks_left;	     /* how many of those have ended so far */
+	uint64_t change;     /* the change attribute that the kernel's cached pages belong to */
+	struct silly *silly; /* to be removed at the last close */
+	LIST_HEAD(, locker) lockers; /* who may hold locks (locker.h) */
+	unsigned unlocks_pending;    /* releases under way that clear locks (locker.h) */
+	unsigned unlocks_ended;	     /* how many of those have ended so far */
 };
 
 /* root: the mount's. NULL when out of memory. */
@@ -131,8 +128,6 @@ struct inode *inode_unref(struct inode *ino);
 struct inode *inode_of(struct inode_table *t, uint64_t nodeid);
 uint64_t inode_id(struct inode_table *t, const struct inode *ino);
 
-/* Monotonic nanoseconds. */
-uint64_t inode_clock(void);
 void inode_touch(struct inode *ino);
 
 /* The server was asked for attr at `seen`. True if somebody may have lost the right to search a
@@ -142,6 +137,11 @@ bool inode_note_attr(struct inode *ino, const struct nfs_attr *attr, uint64_t se
 /* What the server said after `since`, if nothing was changed through this mount meanwhile. *seen:
  * when. */
 bool inode_known_attr(struct inode *ino, uint64_t since, struct nfs_attr *attr, uint64_t *seen);
+/* A name of ino was removed, or given to something else. A directory has only the one. */
+void inode_note_removed(struct inode *ino);
+/* The server does not know ino any more. True: no wonder; who has it open is told what it was, with
+ * no links, as on a local file system. */
+bool inode_removed_attr(struct inode *ino, struct nfs_attr *attr);
 /* The mode that was seen last, right or not, and when. */
 uint32_t inode_mode(struct inode *ino, uint64_t *seen);
 /* Attributes and rights must be asked for again (the handle is stale). */
@@ -158,27 +158,19 @@ unsigned inode_attr_timeout(struct inode *ino, uint64_t change, unsigned min, un
 
 /* At open, which has brought attr: must the kernel look the name up again first? It opens what a
  * name stood for when it was looked up; another client may have given the name to another file
- * since then, or made the file longer, and the kernel appends at the end that it knows of. Not said
- * twice in a row to one process, which may have the file without its name (/proc/self/fd). */
-bool inode_renew_name(struct inode *ino, const struct nfs_attr *attr, bool append, int pid);
+ * since then. Not said twice in a row to one process, which may have the file without its name
+ * (/proc/self/fd). */
+bool inode_renew_name(struct inode *ino, const struct nfs_attr *attr, int pid);
 /* That has been said for another reason: it is not to be said again in a row. */
 void inode_renewing_name(struct inode *ino, int pid);
 /* The kernel was told attr, or has itself written up to end. */
 void inode_told(struct inode *ino, const struct nfs_attr *attr);
 void inode_told_end(struct inode *ino, uint64_t end);
+/* Is attr, with which the server has opened the file, what the kernel believes? */
+bool inode_told_this(struct inode *ino, const struct nfs_attr *attr);
 
 /* At open: may the kernel keep the pages that it has? change: the change attribute as of this
  * open.*/
 bool inode_keep_cache(struct inode *ino, uint64_t change);
-
-/* A WRITE was answered. False: the server has restarted since earlier unstable data. */
-bool inode_wrote(struct inode *ino, enum nfs_stable committed, const uint8_t *verf);
-/* Before a COMMIT: is one needed? *gen is for inode_committed(). */
-bool inode_dirty(struct inode *ino, uint64_t *gen);
-/* A COMMIT was answered. False: the server has restarted and unstable data may be lost. */
-bool inode_committed(struct inode *ino, uint64_t gen, const uint8_t *verf);
-/* Data may be lost for another reason (a failed COMMIT). */
-void inode_lost(struct inode *ino);
-uint32_t inode_err_seq(struct inode *ino);
 
 #endif

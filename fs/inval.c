@@ -8,45 +8,59 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "fs/ops.h"
+#include "fs/file.h"
 #include "transport/log.h"
+
+#define INVAL_STOP_S 2
 
 struct inval {
 	struct fs *fs;
 	pthread_t thread;
 	pthread_mutex_t lock; /* of the following; a leaf */
 	pthread_cond_t wake;
-	STAILQ_HEAD(, request) queue; /* by request.inval */
+	STAILQ_HEAD(inval_queue, request) queue; /* by request.wait */
+	struct request *now; /* whose pages are being dropped; NULL: it has been ended */
 	bool stop;
+	bool ended; /* the thread has been joined; of whoever stops it */
 };
 
-static void inval_one(struct fs *fs, struct request *r)
+/* Drops the pages for v->now, which may be ended meanwhile. Called and returns with the lock held.
+ */
+static void inval_one_locked(struct inval *v)
 {
-	int rc = fuse_lowlevel_notify_inval_inode(
-		fs->se, inode_id(fs->inodes, r->file->inode), 0, 0);
+	struct inode *ino = inode_ref(v->now->inode ? v->now->inode : v->now->file->inode);
+	struct request *r;
+	int rc;
 
+	pthread_mutex_unlock(&v->lock);
+	rc = fuse_lowlevel_notify_inval_inode(v->fs->se, inode_id(v->fs->inodes, ino), 0, 0);
 	if (rc && rc != -ENOENT) /* the kernel has no such inode in its cache */
-		log_ctrl("dropping the pages of file %llu: %s",
-			(unsigned long long)r->file->inode->fileid, strerror(-rc));
-	request_end(r, 0);
+		log_ctrl("dropping the pages of file %llu: %s", (unsigned long long)ino->fileid,
+			strerror(-rc));
+	inode_unref(ino);
+	pthread_mutex_lock(&v->lock);
+	r = v->now;
+	v->now = NULL;
+	pthread_mutex_unlock(&v->lock);
+	if (r)
+		r->next(r);
+	pthread_mutex_lock(&v->lock);
 }
 
 static void *inval_main(void *arg)
 {
 	struct inval *v = arg;
-	struct request *r;
 
 	pthread_mutex_lock(&v->lock);
 	for (;;) {
-		while (!(r = STAILQ_FIRST(&v->queue)) && !v->stop)
+		while (!(v->now = STAILQ_FIRST(&v->queue)) && !v->stop)
 			pthread_cond_wait(&v->wake, &v->lock);
-		if (!r)
+		if (!v->now)
 			break;
-		STAILQ_REMOVE_HEAD(&v->queue, inval);
-		pthread_mutex_unlock(&v->lock);
-		inval_one(v->fs, r);
-		pthread_mutex_lock(&v->lock);
+		STAILQ_REMOVE_HEAD(&v->queue, wait);
+		inval_one_locked(v);
 	}
 	pthread_mutex_unlock(&v->lock);
 	return NULL;
@@ -70,25 +84,84 @@ struct inval *inval_start(struct fs *fs)
 	return NULL;
 }
 
-struct inval *inval_stop(struct inval *v)
+bool inval_stop(struct inval *v)
 {
-	if (!v)
-		return NULL;
+	struct timespec end;
+
+	if (!v || v->ended)
+		return true;
 	pthread_mutex_lock(&v->lock);
 	v->stop = true;
 	pthread_cond_signal(&v->wake);
 	pthread_mutex_unlock(&v->lock);
-	pthread_join(v->thread, NULL);
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec += INVAL_STOP_S;
+	v->ended = !pthread_timedjoin_np(v->thread, NULL, &end);
+	return v->ended;
+}
+
+struct inval *inval_free(struct inval *v)
+{
+	if (!v)
+		return NULL;
+	if (!inval_stop(v)) {
+		log_warn("the kernel still waits for pages that it was to drop");
+		pthread_detach(v->thread);
+		return NULL;
+	}
 	pthread_cond_destroy(&v->wake);
 	pthread_mutex_destroy(&v->lock);
 	free(v);
 	return NULL;
 }
 
-void inval_then_end(struct inval *v, struct request *r)
+void inval_then(struct inval *v, struct request *r, request_step_fn *next)
 {
+	bool stop;
+
+	r->next = next;
 	pthread_mutex_lock(&v->lock);
-	STAILQ_INSERT_TAIL(&v->queue, r, inval);
+	stop = v->stop;
+	if (!stop)
+		STAILQ_INSERT_TAIL(&v->queue, r, wait);
 	pthread_cond_signal(&v->wake);
 	pthread_mutex_unlock(&v->lock);
+	if (stop)
+		next(r);
+}
+
+void inval_end_gone(struct inval *v)
+{
+	struct inval_queue gone = STAILQ_HEAD_INITIALIZER(gone);
+	struct inval_queue all = STAILQ_HEAD_INITIALIZER(all);
+	struct request *r;
+
+	pthread_mutex_lock(&v->lock);
+	STAILQ_CONCAT(&all, &v->queue);
+	while ((r = STAILQ_FIRST(&all))) {
+		STAILQ_REMOVE_HEAD(&all, wait);
+		if (request_is_gone(r))
+			STAILQ_INSERT_TAIL(&gone, r, wait);
+		else
+			STAILQ_INSERT_TAIL(&v->queue, r, wait);
+	}
+	if (v->now && request_is_gone(v->now)) {
+		STAILQ_INSERT_TAIL(&gone, v->now, wait);
+		v->now = NULL;
+	}
+	pthread_mutex_unlock(&v->lock);
+	while ((r = STAILQ_FIRST(&gone))) {
+		STAILQ_REMOVE_HEAD(&gone, wait);
+		r->next(r);
+	}
+}
+
+static void end(struct request *r)
+{
+	request_end(r, 0);
+}
+
+void inval_then_end(struct inval *v, struct request *r)
+{
+	inval_then(v, r, end);
 }

@@ -8,16 +8,28 @@
 #ifndef RNFS_FS_INVAL_H
 #define RNFS_FS_INVAL_H
 
+#include <stdbool.h>
+
+#include "fs/request.h"
+
 struct fs;
 struct inval;
-struct request;
 
 /* NULL when out of memory or threads. */
 struct inval *inval_start(struct fs *fs);
-/* Ends after what has been asked for. Accepts NULL, returns NULL. */
-struct inval *inval_stop(struct inval *v);
-/* Drops the pages and attributes of the file of r (r->file, nothing of r may be under way), then
- * ends r with 0. Any thread; does not wait. */
+/* Has the thread end after what has been asked for, and waits for that, but not for ever: false if
+ * the kernel still waits for a page. So the workers must be there yet, to answer what it waits for.
+ * Accepts NULL; may be called again. */
+bool inval_stop(struct inval *v);
+/* Stops it, too. Accepts NULL, returns NULL. */
+struct inval *inval_free(struct inval *v);
+/* Drops the pages and attributes of the file of r (r->inode, or without one r->file; nothing of r
+ * may be under way), then calls next(r), on a thread that may not wait for long. Any thread; does
+ * not wait. After inval_stop() it only calls next. */
+void inval_then(struct inval *v, struct request *r, request_step_fn *next);
+/* The same, and then ends r with 0. */
 void inval_then_end(struct inval *v, struct request *r);
+/* Goes on with what is GONE (request.h), its pages dropped or not. */
+void inval_end_gone(struct inval *v);
 
 #endif

@@ -7,8 +7,9 @@
  * server, FUSE mount, workers, the kernel's INIT, and only then the verdict to whoever waits. The
  * main thread then sleeps until a signal, the end of the mount, or an interrupted request wants it.
  *
- * The end: the workers stop, silly names are removed, the client ends what is under way and gives
- * its state back, the session is destroyed, memory is freed.
+ * The end: the threads stop that tell the kernel something, then the workers; silly names are
+ * removed, the client ends what is under way and gives its state back, the session is destroyed,
+ * memory is freed.
  */
 #include <errno.h>
 #include <poll.h>
@@ -16,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "fs/connect.h"
@@ -24,13 +24,16 @@
 #include "fs/fs.h"
 #include "fs/inval.h"
 #include "fs/mount.h"
+#include "fs/ops.h"
 #include "fs/worker.h"
+#include "transport/clock.h"
 #include "transport/log.h"
 
-#define INIT_WAIT_MS   30000
-#define DETACH_WAIT_MS 2000
-#define DETACH_TICK_MS 100
-#define TICK_MS	       1000
+#define INIT_WAIT_MS	30000
+#define DETACH_WAIT_MS	2000
+#define DETACH_TICK_MS	100
+#define TICK_MS		1000
+#define KILLING_TICK_MS 20
 
 static struct fs the_mount;
 static volatile sig_atomic_t stop_signals, stats_signals;
@@ -74,7 +77,7 @@ static void sleep_on(struct fs *fs, int timeout_ms)
 
 static uint64_t now_ms(void)
 {
-	return inode_clock() / 1000000;
+	return clock_ns() / 1000000;
 }
 
 /* Until the kernel's INIT has been answered. */
@@ -101,6 +104,7 @@ static int wait_for_init(struct fs *fs, struct workers *w, struct err *e)
 static bool serve(struct fs *fs, struct workers *w, const char *mountpoint)
 {
 	uint64_t detached = 0, checked = 0;
+	int tick = TICK_MS;
 
 	for (;;) {
 		if (!workers_running(w))
@@ -119,10 +123,11 @@ static bool serve(struct fs *fs, struct workers *w, const char *mountpoint)
 		}
 		if (detached && (stop_signals > 1 || now_ms() - detached > DETACH_WAIT_MS))
 			return false;
-		sleep_on(fs, detached ? DETACH_TICK_MS : TICK_MS);
-		if (now_ms() - checked >= TICK_MS) {
+		sleep_on(fs, detached && tick > DETACH_TICK_MS ? DETACH_TICK_MS : tick);
+		if (now_ms() - checked >= (unsigned)tick) {
 			checked = now_ms();
-			request_check_killed(&fs->requests);
+			tick = request_check_killed(&fs->requests) ? KILLING_TICK_MS : TICK_MS;
+			ops_end_gone(fs);
 		}
 	}
 }
@@ -138,7 +143,8 @@ static void log_mounted(const struct fs *fs, const char *mountpoint)
 	log_info("%s mounted on %s: %s", fs->opt->source, mountpoint, line);
 }
 
-static int make_fs(struct fs *fs, const struct options *o, char *why, size_t size)
+static int make_fs(
+	struct fs *fs, const struct options *o, const char *mountpoint, char *why, size_t size)
 {
 	struct nfs_fh root;
 	struct nfs_attr attr;
@@ -150,9 +156,10 @@ static int make_fs(struct fs *fs, const struct options *o, char *why, size_t siz
 		     (o->allow_other || o->allow_root || !strncmp(o->mountpoint, "/dev/fd/", 8));
 	request_pool_init(&fs->requests);
 	pthread_mutex_init(&fs->handles_lock, NULL);
-	pthread_mutex_init(&fs->silly_lock, NULL);
-	SLIST_INIT(&fs->rmdirs);
-	SLIST_INIT(&fs->opens);
+	openings_init(&fs->openings);
+	silly_names_init(&fs->silly, (uint32_t)clock_ns() ^ (unsigned)getpid() << 16);
+	pthread_mutex_init(&fs->append_lock, NULL);
+	STAILQ_INIT(&fs->appends);
 	LIST_INIT(&fs->handles);
 	fs->wake_fd = signal_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	fs->pool = mem_pool_new(o->cache_size);
@@ -162,8 +169,7 @@ static int make_fs(struct fs *fs, const struct options *o, char *why, size_t siz
 	}
 	/* Messages live in the same pool: a quarter is theirs, 64 MiB at most. */
 	fs->data_limit = o->cache_size - (spare > 64u << 20 ? 64u << 20 : spare);
-	fs->silly_tag = inode_clock() ^ (unsigned)getpid() << 16;
-	fs->client = connect_server(o, fs->pool, why, size);
+	fs->client = connect_server(o, mountpoint, fs->pool, why, size);
 	if (!fs->client)
 		return -1;
 	snprintf(fs->skipped, sizeof(fs->skipped), "%s", why);
@@ -185,10 +191,10 @@ static int make_fs(struct fs *fs, const struct options *o, char *why, size_t siz
 static void unmake_fs(struct fs *fs, bool mounted)
 {
 	if (fs->client && fs->inodes)
-		fs_remove_silly(fs);
+		silly_drop_all(fs);
 	fs->client = nfs_client_free(fs->client);
-	fs->inval = inval_stop(fs->inval);
-	fs->notifier = notifier_stop(fs->notifier);
+	fs->inval = inval_free(fs->inval);
+	fs->notifier = notifier_free(fs->notifier);
 	if (fs->se && mounted) {
 		fuse_session_unmount(fs->se);
 		fuse_session_destroy(fs->se);
@@ -197,10 +203,23 @@ static void unmake_fs(struct fs *fs, bool mounted)
 	fs->inodes = inode_table_free(fs->inodes);
 	request_pool_finish(&fs->requests);
 	pthread_mutex_destroy(&fs->handles_lock);
-	pthread_mutex_destroy(&fs->silly_lock);
+	openings_finish(&fs->openings);
+	silly_names_finish(&fs->silly);
 	fs->pool = mem_pool_free(fs->pool);
 	if (fs->wake_fd >= 0)
 		close(fs->wake_fd);
+}
+
+/* The threads that the kernel lets wait while it drops pages or names. It may wait itself, for
+ * requests that the workers have to read and answer: with errors, if they take long. */
+static void stop_notices(struct fs *fs)
+{
+	if (inval_stop(fs->inval) && notifier_stop(fs->notifier))
+		return;
+	request_pool_end(&fs->requests);
+	ops_end_gone(fs);
+	inval_stop(fs->inval);
+	notifier_stop(fs->notifier);
 }
 
 /* Until the verdict only what is wrong goes to the caller's terminal. */
@@ -218,7 +237,7 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 	struct err e = {0};
 	bool ended;
 
-	if (make_fs(fs, o, why, sizeof(why))) {
+	if (make_fs(fs, o, mountpoint, why, sizeof(why))) {
 		daemon_failed(d, why);
 		unmake_fs(fs, false);
 		return 1;
@@ -240,6 +259,7 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 		set_log_level(o, true);
 		log_mounted(fs, mountpoint);
 		ended = serve(fs, w, mountpoint);
+		stop_notices(fs);
 		workers_stop(w);
 		fs_log_stats(fs);
 		/* If files that are still open hold the session, the end of the process ends it; to

@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fs/ops.h"
 #include "transport/log.h"
 
 extern char **environ;
@@ -207,7 +208,7 @@ int mount_session(struct fs *fs, const char *mountpoint, struct err *e)
 	struct fuse_args args = FUSE_ARGS_INIT(3, argv);
 	static const struct fuse_custom_io device_io = {
 		.read = device_read, .writev = device_writev};
-	struct fuse_lowlevel_ops ops = fs_operations(fs);
+	struct fuse_lowlevel_ops ops = ops_table(fs);
 	struct capture c;
 	int bad;
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "fs/inode.h"
+#include "transport/clock.h"
 
 #define FIRST_CHAINS 1024u
 
@@ -44,7 +45,7 @@ struct names *names_new(void)
 		return NULL;
 	}
 	n->nchains = FIRST_CHAINS;
-	n->seed = inode_clock() * 0x9e3779b97f4a7c15ull;
+	n->seed = clock_ns() * 0x9e3779b97f4a7c15ull;
 	pthread_mutex_init(&n->lock, NULL);
 	return n;
 }
@@ -149,7 +150,7 @@ bool names_put(struct names *n, struct inode *dir, const char *name, struct inod
 	uint64_t seen, uint64_t time)
 {
 	size_t len = strlen(name);
-	uint64_t hash, until = time ? inode_clock() + time : 0;
+	uint64_t hash, until = time ? clock_ns() + time : 0;
 	struct name *e = NULL;
 
 	pthread_mutex_lock(&n->lock);
@@ -273,7 +274,7 @@ void names_doubt_all(struct names *n, struct inode *ino)
 
 bool names_take_back(struct names *n, struct inode *dir, char **list, size_t *len)
 {
-	uint64_t now = inode_clock();
+	uint64_t now = clock_ns();
 	struct name *e;
 	char *p;
 

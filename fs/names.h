@@ -27,7 +27,7 @@ struct names *names_new(void);
 /* Accepts NULL, returns NULL. After the last inode that has a name has gone. */
 struct names *names_free(struct names *n);
 
-/* name in dir stands for ino: the server said so when it was asked at `seen` (inode_clock(); 0: do
+/* name in dir stands for ino: the server said so when it was asked at `seen` (clock_ns(); 0: do
  * not answer from it), and the kernel may believe it for `time` ns from now. False when it could
  * not be kept (out of memory, or an inode has left the table): then the kernel must not believe it.
  */

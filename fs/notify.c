@@ -30,8 +30,9 @@ struct notifier {
 	pthread_t thread;
 	pthread_mutex_t lock; /* what follows */
 	pthread_cond_t some;
-	STAILQ_HEAD(, job) jobs;
+	STAILQ_HEAD(job_queue, job) jobs;
 	bool stop;
+	bool ended; /* the thread has been joined; of whoever stops it */
 };
 
 static void tell(struct fs *fs, struct inode *dir, const char *name)
@@ -47,11 +48,10 @@ static void tell(struct fs *fs, struct inode *dir, const char *name)
 		log_ctrl("the kernel did not take back %s: %s", name, strerror(-r));
 }
 
-static void run_job(struct fs *fs, struct job *j)
+/* The end of a job: nothing more is to be told for it. */
+static void drop_job(struct job *j)
 {
 	if (j->dir) {
-		for (size_t i = 0; i < j->len; i += strlen(j->names + i) + 1)
-			tell(fs, j->dir, j->names + i);
 		atomic_fetch_sub(&j->dir->taking_back, 1);
 		inode_unref(j->dir);
 	} else {
@@ -59,6 +59,13 @@ static void run_job(struct fs *fs, struct job *j)
 	}
 	free(j->names);
 	free(j);
+}
+
+static void run_job(struct fs *fs, struct job *j)
+{
+	for (size_t i = 0; j->dir && i < j->len; i += strlen(j->names + i) + 1)
+		tell(fs, j->dir, j->names + i);
+	drop_job(j);
 }
 
 static void *notifier_main(void *arg)
@@ -104,19 +111,27 @@ struct notifier *notifier_start(struct fs *fs)
 	return NULL;
 }
 
-struct notifier *notifier_stop(struct notifier *n)
+bool notifier_stop(struct notifier *n)
 {
 	struct timespec end;
 
-	if (!n)
-		return NULL;
+	if (!n || n->ended)
+		return true;
 	pthread_mutex_lock(&n->lock);
 	n->stop = true;
 	pthread_cond_signal(&n->some);
 	pthread_mutex_unlock(&n->lock);
 	clock_gettime(CLOCK_REALTIME, &end);
 	end.tv_sec += STOP_WAIT_S;
-	if (pthread_timedjoin_np(n->thread, NULL, &end)) {
+	n->ended = !pthread_timedjoin_np(n->thread, NULL, &end);
+	return n->ended;
+}
+
+struct notifier *notifier_free(struct notifier *n)
+{
+	if (!n)
+		return NULL;
+	if (!notifier_stop(n)) {
 		log_warn("the kernel still holds a directory that names were to be taken back in");
 		pthread_detach(n->thread);
 		return NULL;
@@ -129,10 +144,16 @@ struct notifier *notifier_stop(struct notifier *n)
 
 static void add_job(struct notifier *n, struct job *j)
 {
+	bool stop;
+
 	pthread_mutex_lock(&n->lock);
-	STAILQ_INSERT_TAIL(&n->jobs, j, next);
+	stop = n->stop;
+	if (!stop)
+		STAILQ_INSERT_TAIL(&n->jobs, j, next);
 	pthread_cond_signal(&n->some);
 	pthread_mutex_unlock(&n->lock);
+	if (stop)
+		drop_job(j);
 }
 
 void notify_take_back(struct fs *fs, struct inode *dir)
@@ -158,6 +179,30 @@ void notify_take_back(struct fs *fs, struct inode *dir)
 bool notify_pending(const struct inode *dir)
 {
 	return atomic_load(&dir->taking_back) > 0;
+}
+
+void notifier_end_gone(struct notifier *n)
+{
+	struct job_queue gone = STAILQ_HEAD_INITIALIZER(gone);
+	struct job_queue all = STAILQ_HEAD_INITIALIZER(all);
+	struct job *j;
+
+	if (!n)
+		return;
+	pthread_mutex_lock(&n->lock);
+	STAILQ_CONCAT(&all, &n->jobs);
+	while ((j = STAILQ_FIRST(&all))) {
+		STAILQ_REMOVE_HEAD(&all, next);
+		if (!j->dir && request_is_gone(j->r))
+			STAILQ_INSERT_TAIL(&gone, j, next);
+		else
+			STAILQ_INSERT_TAIL(&n->jobs, j, next);
+	}
+	pthread_mutex_unlock(&n->lock);
+	while ((j = STAILQ_FIRST(&gone))) {
+		STAILQ_REMOVE_HEAD(&gone, next);
+		drop_job(j);
+	}
 }
 
 void notify_then(struct fs *fs, struct request *r, request_step_fn *step)

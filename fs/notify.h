@@ -18,9 +18,15 @@ struct notifier;
 
 /* NULL when there is no memory or no thread. fs must have its session and its inodes. */
 struct notifier *notifier_start(struct fs *fs);
-/* Waits, a few seconds at most, for what has been asked for. The client must have been freed: only
- * then all requests that hold a directory's lock have been answered. Accepts NULL, returns NULL. */
-struct notifier *notifier_stop(struct notifier *n);
+/* Has the thread end after what has been asked for, and waits for that a few seconds at most: false
+ * if the kernel still waits for a directory's lock. The workers must be there yet, to answer who
+ * holds it. What comes later is not told, but goes on. Accepts NULL; may be called again. */
+bool notifier_stop(struct notifier *n);
+/* Stops it, too. Accepts NULL, returns NULL. */
+struct notifier *notifier_free(struct notifier *n);
+
+/* Goes on with requests that wait here and are GONE (request.h). Accepts NULL. */
+void notifier_end_gone(struct notifier *n);
 
 /* Others than before may search dir: takes back the names in it that the kernel believes. Does not
  * wait. */

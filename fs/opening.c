@@ -1,15 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * opening: files that are opened while their names go.
+ * opening: files that are opened while their names are being removed.
  */
 #include "fs/opening.h"
 
-#include "fs/ops.h"
+#include "fs/fs.h"
+
+void openings_init(struct openings *o)
+{
+	pthread_mutex_init(&o->lock, NULL);
+	SLIST_INIT(&o->waiting);
+	atomic_init(&o->count, 0);
+}
+
+void openings_finish(struct openings *o)
+{
+	pthread_mutex_destroy(&o->lock);
+}
 
 void opening_begin(struct fs *fs, struct inode *ino)
 {
-	atomic_fetch_add(&fs->open_files, 1);
+	atomic_fetch_add(&fs->openings.count, 1);
 	pthread_mutex_lock(&ino->lock);
 	ino->nopen++;
 	pthread_mutex_unlock(&ino->lock);
@@ -17,32 +29,27 @@ void opening_begin(struct fs *fs, struct inode *ino)
 
 void opening_end(struct fs *fs, struct inode *ino)
 {
-	struct silly *s;
-
 	pthread_mutex_lock(&ino->lock);
 	ino->nopen--;
 	pthread_mutex_unlock(&ino->lock);
-	atomic_fetch_sub(&fs->open_files, 1);
-	s = silly_take(ino);
-	if (s)
-		silly_remove(fs, s);
+	atomic_fetch_sub(&fs->openings.count, 1);
 }
 
 bool opening_waits(struct request *r, request_step_fn *next)
 {
+	struct openings *o = &r->fs->openings;
 	struct inode *ino = r->inode;
-	struct fs *fs = r->fs;
-	bool going;
+	bool waits;
 
 	r->next = next;
-	pthread_mutex_lock(&fs->silly_lock);
+	pthread_mutex_lock(&o->lock);
 	pthread_mutex_lock(&ino->lock);
-	going = ino->going > 0;
+	waits = ino->unlinking > 0;
 	pthread_mutex_unlock(&ino->lock);
-	if (going)
-		SLIST_INSERT_HEAD(&fs->opens, r, free);
-	pthread_mutex_unlock(&fs->silly_lock);
-	return going;
+	if (waits)
+		SLIST_INSERT_HEAD(&o->waiting, r, free);
+	pthread_mutex_unlock(&o->lock);
+	return waits;
 }
 
 bool opening_claim(struct request *r, struct inode *ino, bool hold)
@@ -54,33 +61,31 @@ bool opening_claim(struct request *r, struct inode *ino, bool hold)
 	if (open)
 		ino->nopen += hold;
 	else
-		ino->going++;
+		ino->unlinking++;
 	pthread_mutex_unlock(&ino->lock);
 	if (open && hold)
-		atomic_fetch_add(&r->fs->open_files, 1);
+		atomic_fetch_add(&r->fs->openings.count, 1);
 	if (!open)
-		r->going = ino;
+		r->unlinking = ino;
 	return !open;
 }
 
 void opening_claim_end(struct request *r)
 {
-	SLIST_HEAD(, request) list = SLIST_HEAD_INITIALIZER(list);
+	struct request_list list = SLIST_HEAD_INITIALIZER(list);
+	struct openings *o = &r->fs->openings;
 	struct request *waits;
-	struct fs *fs = r->fs;
 
-	if (!r->going)
+	if (!r->unlinking)
 		return;
-	pthread_mutex_lock(&fs->silly_lock);
-	pthread_mutex_lock(&r->going->lock);
-	r->going->going--;
-	pthread_mutex_unlock(&r->going->lock);
-	while ((waits = SLIST_FIRST(&fs->opens))) {
-		SLIST_REMOVE_HEAD(&fs->opens, free);
-		SLIST_INSERT_HEAD(&list, waits, free);
-	}
-	pthread_mutex_unlock(&fs->silly_lock);
-	r->going = inode_unref(r->going);
+	pthread_mutex_lock(&o->lock);
+	pthread_mutex_lock(&r->unlinking->lock);
+	r->unlinking->unlinking--;
+	pthread_mutex_unlock(&r->unlinking->lock);
+	list = o->waiting;
+	SLIST_INIT(&o->waiting);
+	pthread_mutex_unlock(&o->lock);
+	r->unlinking = inode_unref(r->unlinking);
 	while ((waits = SLIST_FIRST(&list))) {
 		SLIST_REMOVE_HEAD(&list, free);
 		if (!opening_waits(waits, waits->next))
@@ -88,36 +93,9 @@ void opening_claim_end(struct request *r)
 	}
 }
 
-static _Atomic pid_t *slot_of(const struct request *r)
+void openings_take_gone(struct fs *fs, struct request_list *gone)
 {
-	return &r->fs->told_stale[(unsigned)r->pid % STALE_THREADS];
-}
-
-void opening_tell_stale(const struct request *r)
-{
-	if (r->pid)
-		atomic_store(slot_of(r), r->pid);
-}
-
-bool opening_told_stale(const struct request *r)
-{
-	pid_t pid = atomic_load(slot_of(r));
-
-	return r->pid && (pid == r->pid || pid == -r->pid);
-}
-
-void opening_not_found(const struct request *r)
-{
-	pid_t pid = r->pid, failed = -r->pid;
-
-	if (pid && !atomic_compare_exchange_strong(slot_of(r), &pid, -r->pid))
-		atomic_compare_exchange_strong(slot_of(r), &failed, 0);
-}
-
-bool opening_take_stale(const struct request *r)
-{
-	pid_t pid = r->pid, failed = -r->pid;
-
-	return pid && (atomic_compare_exchange_strong(slot_of(r), &pid, 0) ||
-			      atomic_compare_exchange_strong(slot_of(r), &failed, 0));
+	pthread_mutex_lock(&fs->openings.lock);
+	request_list_take_gone(&fs->openings.waiting, gone);
+	pthread_mutex_unlock(&fs->openings.lock);
 }

@@ -1,27 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * opening: files that are opened while their names go.
+ * opening: files that are opened while their names are being removed.
  *
  * The kernel says what to open by its inode, and meanwhile other processes may remove the name or
  * give it to another file. On a local file system the open then wins or finds what has the name
  * now. So here: from the moment that an open arrives its file counts as open, and its last name is
- * made a silly one; and while the name of a file that is not open is being removed, opens of it
- * wait, and then ask the server. ESTALE has the kernel look all names up again, but only once: the
- * second time what it has found is opened, whatever has happened to its names since.
+ * not removed but made a silly one (silly.h); and while the name of a file that is not open is
+ * being removed, opens of it wait, and then ask the server.
  *
- * Order of locks: fs.silly_lock, then an inode's. No call of another request's step holds one.
+ * Locks. openings.lock guards the list of those that wait. Order: openings.lock, then an inode's,
+ * which guards its nopen and unlinking. No step of a request is called with one of them held.
  */
 #ifndef RNFS_FS_OPENING_H
 #define RNFS_FS_OPENING_H
 
 #include "fs/request.h"
 
-/* An open of ino begins. It ends with the file's close or with opening_end(). */
+struct openings {
+	pthread_mutex_t lock;
+	struct request_list waiting; /* opens, by request.free; next goes on */
+	atomic_uint count;	     /* open files of the mount, and opens under way */
+};
+
+void openings_init(struct openings *o);
+void openings_finish(struct openings *o);
+
+/* An open of ino begins. It ends with the file's close or because it has failed: opening_end(). */
 void opening_begin(struct fs *fs, struct inode *ino);
-/* It is not open any more, or has not been opened: removes its silly name if it was the last. */
+/* It has ended. The caller removes the inode's silly name if that was the last (silly_drop()). */
 void opening_end(struct fs *fs, struct inode *ino);
-/* Is the name of r->inode being removed? Then next(r) is called once that has ended. */
+/* Is the last name of r->inode being removed? Then next(r) is called once that has ended. */
 bool opening_waits(struct request *r, request_step_fn *next);
 
 /* r is about to remove a name of ino. True: it is not open; opens wait until opening_claim_end(),
@@ -30,14 +39,7 @@ bool opening_waits(struct request *r, request_step_fn *next);
 bool opening_claim(struct request *r, struct inode *ino, bool hold);
 void opening_claim_end(struct request *r);
 
-/* The open of r is answered ESTALE: its thread begins again, once. */
-void opening_tell_stale(const struct request *r);
-/* Does it just do so, r being one of its look-ups? Then it wants to know what the server says. */
-bool opening_told_stale(const struct request *r);
-/* A look-up has failed. After two (the first had the kernel drop the name that it knew) there will
- * be no open. */
-void opening_not_found(const struct request *r);
-/* Is r the next open of that thread? */
-bool opening_take_stale(const struct request *r);
+/* Takes off those that wait and are GONE (request.h): the caller goes on with each. */
+void openings_take_gone(struct fs *fs, struct request_list *gone);
 
 #endif

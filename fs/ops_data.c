@@ -9,59 +9,49 @@
  * block that holds the largest request is too much to be kept for it until the server has answered,
  * so that goes to a block of its own size. A part that comes back short
  * (and not at the end of the file) goes out again for the rest; a part is settled when there is no
- * rest.
+ * rest. What is to be appended goes another way (ops_append.c).
  */
 #include <errno.h>
 #include <fcntl.h>
 
+#include "fs/file.h"
 #include "fs/ops.h"
 #include "fs/worker.h"
+#include "fs/write.h"
 #include "transport/log.h"
 
 #define SMALL_WRITE (16u << 10) /* bytes that are copied rather than keep a worker's block */
 
-/* Cuts r->size bytes into parts of at most max. False when out of memory. */
-static bool cut(struct request *r, enum nfs_op_type type, size_t op_size, uint32_t max)
+/* Cuts r->u.io.size bytes into parts of at most max. False when out of memory. */
+static bool cut(struct request *r, uint32_t max)
 {
-	struct part *p = &r->first;
+	struct part *p = &r->batch.first;
 
-	part_ready(p, type, op_size);
+	if (r->u.io.size > max && !batch_reserve(&r->batch, (r->u.io.size - 1) / max))
+		return false;
 	for (uint32_t off = 0;;) {
 		p->off = off;
-		p->want = r->size - off < max ? r->size - off : max;
+		p->want = r->u.io.size - off < max ? r->u.io.size - off : max;
 		p->got = 0;
+		p->settled = false;
 		off += p->want;
-		if (off == r->size)
+		if (off == r->u.io.size)
 			return true;
-		p = request_part(r, type, op_size);
-		if (!p)
-			return false;
+		p = batch_part(&r->batch);
 	}
-}
-
-static bool all_settled(struct request *r)
-{
-	struct part *p;
-
-	STAILQ_FOREACH (p, &r->parts, next)
-		if (!p->settled)
-			return false;
-	return true;
 }
 
 /* --- read ------------------------------------------------------------------------------------- */
 
 static void read_fill(struct request *r, struct part *p)
 {
-	struct nfs_op *op = &p->op;
+	struct nfs_op *op = part_op(p, NFS_READ, read);
 	uint32_t off = p->off + p->got;
 
-	part_ready(p, NFS_READ, sizeof(op->u.read));
 	op->u.read.open = r->file->open;
 	op->u.read.fh = r->file->inode->fh;
-	op->u.read.offset = r->offset + off;
-	op->u.read.to.place = mem_buf_sge(r->buf, off, p->want - p->got);
-	op->u.read.to.hold = r->buf;
+	op->u.read.offset = r->u.io.offset + off;
+	op->u.read.to = seg_list_of_buf(r->buf, off, p->want - p->got);
 }
 
 /* Takes in what a part brought. 0 or a negative errno. */
@@ -79,7 +69,7 @@ static int read_part(struct request *r, struct part *p)
 	if (!op->u.read.count) {
 		log_error("server returned no data and no end of file for a READ of %u bytes at "
 			  "%llu: server bug",
-			p->want - p->got, (unsigned long long)(r->offset + p->off + p->got));
+			p->want - p->got, (unsigned long long)(r->u.io.offset + p->off + p->got));
 		return -EREMOTEIO;
 	}
 	read_fill(r, p);
@@ -93,7 +83,7 @@ static void read_reply(struct request *r)
 	uint32_t n = 0;
 
 	/* up to the first gap: a file that grew meanwhile may have data behind its former end */
-	STAILQ_FOREACH (p, &r->parts, next) {
+	STAILQ_FOREACH (p, &r->batch.parts, next) {
 		n += p->got;
 		if (p->got < p->want)
 			break;
@@ -108,7 +98,7 @@ static void read_step(struct request *r)
 {
 	struct part *p;
 
-	STAILQ_FOREACH (p, &r->parts, next) {
+	STAILQ_FOREACH (p, &r->batch.parts, next) {
 		int error = p->settled ? 0 : read_part(r, p);
 
 		if (error) {
@@ -116,10 +106,10 @@ static void read_step(struct request *r)
 			return;
 		}
 	}
-	if (all_settled(r))
-		read_reply(r);
+	if (batch_ready(&r->batch))
+		request_submit(r, read_step);
 	else
-		request_submit_parts(r, read_step);
+		read_reply(r);
 }
 
 void ops_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
@@ -134,7 +124,7 @@ void ops_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fus
 		fuse_reply_err(req, EINVAL);
 		return;
 	}
-	buf = worker_data_wait(fs, size);
+	buf = worker_data_wait(fs, size, fuse_req_ctx(req)->pid);
 	if (!buf) {
 		fuse_reply_err(req, ENOTCONN);
 		return;
@@ -146,53 +136,44 @@ void ops_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fus
 	}
 	request_take_data(r, buf);
 	r->file = f;
-	r->size = size;
-	r->offset = off;
-	if (!cut(r, NFS_READ, sizeof(r->first.op.u.read), fs->info.rsize)) {
+	r->u.io.size = size;
+	r->u.io.offset = off;
+	if (!cut(r, fs->info.rsize)) {
 		request_end(r, -ENOMEM);
 		return;
 	}
-	STAILQ_FOREACH (p, &r->parts, next)
+	STAILQ_FOREACH (p, &r->batch.parts, next)
 		read_fill(r, p);
-	request_submit_parts(r, read_step);
+	request_submit(r, read_step);
 }
 
 /* --- write ------------------------------------------------------------------------------------ */
 
 static void write_fill(struct request *r, struct part *p)
 {
-	struct nfs_op *op = &p->op;
+	struct nfs_op *op = part_op(p, NFS_WRITE, write);
 	uint32_t off = p->off + p->got;
 
-	part_ready(p, NFS_WRITE, sizeof(op->u.write));
 	op->u.write.open = r->file->open;
 	op->u.write.fh = r->file->inode->fh;
-	op->u.write.offset = r->offset + off;
-	op->u.write.from = mem_buf_sge(r->buf, (r->data - r->buf->data) + off, p->want - p->got);
-	op->u.write.stable = NFS_UNSTABLE;
+	op->u.write.offset = r->u.io.offset + off;
+	op->u.write.from =
+		seg_list_of_buf(r->buf, (r->u.io.data - r->buf->data) + off, p->want - p->got);
+	op->u.write.stable = write_stable(r);
 }
 
 /* Takes in how far a part came. An error settles it. */
 static void write_part(struct request *r, struct part *p)
 {
 	struct nfs_op *op = &p->op;
-	struct inode *ino = r->file->inode;
+	int error = write_took(r, op, p->want - p->got);
 
-	if (!op->error && (!op->u.write.count || op->u.write.count > p->want - p->got)) {
-		log_error("server says it wrote %u of %u bytes: server bug", op->u.write.count,
-			p->want - p->got);
-		op->error = -EREMOTEIO;
-	}
-	if (op->error) {
+	if (error) {
 		p->settled = true;
-		if (!r->error)
-			r->error = op->error;
+		if (!r->u.io.error)
+			r->u.io.error = error;
 		return;
 	}
-	if (!inode_wrote(ino, op->u.write.committed, op->u.write.verf))
-		log_error("the server restarted before data of file %llu was committed: "
-			  "what was written before may be lost",
-			(unsigned long long)ino->fileid);
 	p->got += op->u.write.count;
 	if (p->got == p->want)
 		p->settled = true;
@@ -200,43 +181,17 @@ static void write_part(struct request *r, struct part *p)
 		write_fill(r, p);
 }
 
-static void write_reply(struct request *r)
-{
-	fuse_req_t fuse;
-	struct part *p;
-	uint32_t n = 0;
-
-	STAILQ_FOREACH (p, &r->parts, next) {
-		n += p->got;
-		if (p->got < p->want)
-			break;
-	}
-	stats_add(&r->fs->stats.write_bytes, n);
-	if (n)
-		ops_doubt_set_id(r->fs, r->file->inode);
-	/* The kernel knows no short count when it writes mapped pages back: that must be an error.
-	 */
-	if (r->error && (!n || r->writepage)) {
-		request_end(r, r->error);
-		return;
-	}
-	inode_told_end(r->file->inode, r->offset + n);
-	fuse = request_take_fuse(r);
-	request_free(r);
-	fuse_reply_write(fuse, n);
-}
-
 static void write_step(struct request *r)
 {
 	struct part *p;
 
-	STAILQ_FOREACH (p, &r->parts, next)
+	STAILQ_FOREACH (p, &r->batch.parts, next)
 		if (!p->settled)
 			write_part(r, p);
-	if (all_settled(r))
-		write_reply(r);
+	if (batch_ready(&r->batch))
+		request_submit(r, write_step);
 	else
-		request_submit_parts(r, write_step);
+		write_reply(r);
 }
 
 /* The data in a block that is the request's own (counted by data_get()), at *data. NULL if it is
@@ -286,17 +241,25 @@ void ops_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in, off_t
 		return;
 	}
 	request_take_data(r, buf);
-	r->data = data;
+	r->u.io.data = data;
 	r->file = f;
-	r->size = size;
-	r->offset = off;
-	r->writepage = fi->writepage;
+	r->u.io.size = size;
+	r->u.io.offset = off;
+	r->u.io.writepage = fi->writepage;
+	r->u.io.flags = fi->flags;
 	inode_touch(f->inode);
-	if (!cut(r, NFS_WRITE, sizeof(r->first.op.u.write), fs->info.wsize)) {
-		request_end(r, -ENOMEM);
+	/* As the descriptor is now, whatever it was opened with; pages that are written back know
+	 * where they belong. */
+	if (fi->flags & O_APPEND && !r->u.io.writepage) {
+		append_start(r);
 		return;
 	}
-	STAILQ_FOREACH (p, &r->parts, next)
+	if (!cut(r, fs->info.wsize)) {
+		r->u.io.error = -ENOMEM;
+		write_failed(r);
+		return;
+	}
+	STAILQ_FOREACH (p, &r->batch.parts, next)
 		write_fill(r, p);
-	request_submit_parts(r, write_step);
+	request_submit(r, write_step);
 }

@@ -17,7 +17,9 @@
 #include <unistd.h>
 
 #include "fs/attr.h"
+#include "fs/entry.h"
 #include "fs/ops.h"
+#include "transport/clock.h"
 #include "transport/log.h"
 
 #define FETCH_BYTES   (64u << 10) /* of READDIR reply, unless the server prefers less */
@@ -36,7 +38,7 @@ struct record {
 
 struct dirbuf {
 	uint64_t after; /* the cookie that it begins after; 0: the start */
-	uint64_t asked; /* when, on inode_clock() */
+	uint64_t asked; /* when, on clock_ns() */
 	bool eof;
 	uint64_t last; /* the last entry's cookie */
 	unsigned count;
@@ -94,7 +96,7 @@ static void opendir_reply(struct request *r, bool may_search)
 		return;
 	}
 	d->inode = inode_ref(r->inode);
-	d->cred = r->cred;
+	d->cred = r->batch.cred;
 	d->may_search = may_search;
 	pthread_mutex_init(&d->lock, NULL);
 	fs_add_handle(fs, &d->handle, dir_free);
@@ -116,22 +118,19 @@ static void opendir_allowed(struct request *r, uint32_t allowed)
 
 static void opendir_checked(struct request *r)
 {
-	struct nfs_op *op = &r->first.op;
+	struct nfs_op *op = &r->batch.first.op;
+	int error = entry_note_access(r, op);
 
-	if (op->error) {
-		request_end(r, op->error);
-		return;
-	}
-	ops_note(r->fs, r->inode, &op->u.access.attr, r->born);
-	inode_note_access(r->inode, &r->cred, op->u.access.want, op->u.access.allowed, r->born);
-	opendir_allowed(r, op->u.access.allowed);
+	if (error)
+		request_end(r, error);
+	else
+		opendir_allowed(r, op->u.access.allowed);
 }
 
 void ops_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct fs *fs = fs_of(req);
 	struct request *r = request_new(fs, req);
-	struct nfs_op *op;
 	uint32_t allowed;
 
 	if (!r)
@@ -141,14 +140,12 @@ void ops_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		opendir_reply(r, true);
 		return;
 	}
-	if (inode_known_access(r->inode, &r->cred, NFS_ACCESS_READ | NFS_ACCESS_LOOKUP,
-		    ops_attr_since(fs), &allowed)) {
+	if (inode_known_access(r->inode, &r->batch.cred, NFS_ACCESS_READ | NFS_ACCESS_LOOKUP,
+		    entry_attr_since(fs), &allowed)) {
 		opendir_allowed(r, allowed);
 		return;
 	}
-	op = request_op(r, NFS_ACCESS, access);
-	op->u.access.fh = r->inode->fh;
-	op->u.access.want = ops_access_bits(r->inode);
+	entry_ask_access(r, &r->batch.first);
 	request_submit(r, opendir_checked);
 }
 
@@ -174,8 +171,8 @@ static uint64_t entry_number(const struct request *r, const struct nfs_dirent *e
 {
 	struct nfs_attr a = {
 		.fileid = ent->fileid,
-		.fsid_major = r->dir->inode->fsid_major,
-		.fsid_minor = r->dir->inode->fsid_minor,
+		.fsid_major = r->u.list.dir->inode->fsid_major,
+		.fsid_minor = r->u.list.dir->inode->fsid_minor,
 	};
 
 	return inode_number(r->fs->inodes, ent->have_attr ? &ent->attr : &a);
@@ -183,8 +180,8 @@ static uint64_t entry_number(const struct request *r, const struct nfs_dirent *e
 
 static bool fetch_entry(struct nfs_op *op, const struct nfs_dirent *ent)
 {
-	struct request *r = ((struct part *)op->ctx)->req;
-	struct dirbuf *b = r->dirbuf;
+	struct request *r = request_of(op);
+	struct dirbuf *b = r->u.list.buf;
 	uint32_t fhlen = ent->have_attr && ent->have_fh ? ent->fh.len : 0;
 	size_t len = (sizeof(struct record) + fhlen + ent->namelen + 1 + 7) & ~(size_t)7;
 	struct record *rec;
@@ -194,7 +191,7 @@ static bool fetch_entry(struct nfs_op *op, const struct nfs_dirent *ent)
 		char *mem = realloc(b->mem, cap);
 
 		if (!mem) {
-			r->error = -ENOMEM;
+			r->u.list.error = -ENOMEM;
 			return false;
 		}
 		b->mem = mem;
@@ -219,7 +216,7 @@ static bool fetch_entry(struct nfs_op *op, const struct nfs_dirent *ent)
 	if (ent->cookie <= COOKIE_DOTDOT) {
 		log_error("server gave the reserved cookie %llu to a directory entry: server bug",
 			(unsigned long long)ent->cookie);
-		r->error = -EREMOTEIO;
+		r->u.list.error = -EREMOTEIO;
 		return false;
 	}
 	return true;
@@ -227,12 +224,12 @@ static bool fetch_entry(struct nfs_op *op, const struct nfs_dirent *ent)
 
 static int fetch_check(const struct request *r, const struct nfs_op *op)
 {
-	const struct dirbuf *b = r->dirbuf;
+	const struct dirbuf *b = r->u.list.buf;
 
 	if (op->error)
 		return op->error;
-	if (r->error)
-		return r->error;
+	if (r->u.list.error)
+		return r->u.list.error;
 	if (!b->eof && (!b->count || b->last == b->after)) {
 		log_error(
 			"server's listing does not advance after cookie %llu (%u entries, not the "
@@ -267,14 +264,14 @@ static void serve(struct request *r);
 
 static void fetch_done(struct request *r)
 {
-	struct nfs_op *op = &r->first.op;
-	struct dirbuf *b = r->dirbuf;
-	struct dir *d = r->dir;
+	struct nfs_op *op = &r->batch.first.op;
+	struct dirbuf *b = r->u.list.buf;
+	struct dir *d = r->u.list.dir;
 	int error;
 
 	b->eof = op->u.readdir.eof;
 	error = fetch_check(r, op);
-	r->dirbuf = NULL;
+	r->u.list.buf = NULL;
 	if (error) {
 		dirbuf_free(b);
 		request_end(r, error);
@@ -300,17 +297,17 @@ static void fetch_done(struct request *r)
 /* Asks the server for what follows cookie after. */
 static void fetch(struct request *r, uint64_t after)
 {
-	struct dir *d = r->dir;
+	struct dir *d = r->u.list.dir;
 	struct fs *fs = r->fs;
 	struct nfs_op *op;
 
-	r->dirbuf = calloc(1, sizeof(*r->dirbuf));
-	if (!r->dirbuf) {
+	r->u.list.buf = calloc(1, sizeof(*r->u.list.buf));
+	if (!r->u.list.buf) {
 		request_end(r, -ENOMEM);
 		return;
 	}
-	r->dirbuf->after = after;
-	r->dirbuf->asked = inode_clock();
+	r->u.list.buf->after = after;
+	r->u.list.buf->asked = clock_ns();
 	op = request_op(r, NFS_READDIR, readdir);
 	op->u.readdir.dir = d->inode->fh;
 	op->u.readdir.cookie = after;
@@ -365,7 +362,7 @@ static bool put(struct request *r, struct reply *out, const char *name, uint64_t
 {
 	size_t room = out->cap - out->len, n;
 
-	if (r->plus)
+	if (r->u.list.plus)
 		n = fuse_add_direntry_plus(r->fuse, out->mem + out->len, room, name, e, off);
 	else
 		n = fuse_add_direntry(r->fuse, out->mem + out->len, room, name, &e->attr, off);
@@ -381,11 +378,11 @@ static bool put_record(struct request *r, struct reply *out, const struct dirbuf
 	struct fuse_entry_param e = {0};
 	struct inode *ino = NULL;
 
-	if (r->plus && r->dir->may_search && out->nserved < MAX_SERVED)
-		ino = believe(r->fs, r->dir->inode, b, rec, now);
+	if (r->u.list.plus && r->u.list.dir->may_search && out->nserved < MAX_SERVED)
+		ino = believe(r->fs, r->u.list.dir->inode, b, rec, now);
 	if (ino) {
-		ops_entry(r->fs, r->dir->inode, rec->text + rec->fhlen, ino, &rec->attr, b->asked,
-			&e);
+		entry_fill(r->fs, r->u.list.dir->inode, rec->text + rec->fhlen, ino, &rec->attr,
+			b->asked, &e);
 	} else {
 		e.attr.st_ino = rec->number;
 		e.attr.st_mode = attr_type_mode(rec->attr.type);
@@ -402,21 +399,22 @@ static bool put_record(struct request *r, struct reply *out, const struct dirbuf
 
 static bool put_dots(struct request *r, struct reply *out)
 {
-	struct fuse_entry_param e = {.attr.st_ino = r->dir->inode->number, .attr.st_mode = S_IFDIR};
+	struct fuse_entry_param e = {
+		.attr.st_ino = r->u.list.dir->inode->number, .attr.st_mode = S_IFDIR};
 
-	if (r->offset < COOKIE_DOT && !put(r, out, ".", COOKIE_DOT, &e))
+	if (r->u.list.offset < COOKIE_DOT && !put(r, out, ".", COOKIE_DOT, &e))
 		return false;
-	return r->offset >= COOKIE_DOTDOT || put(r, out, "..", COOKIE_DOTDOT, &e);
+	return r->u.list.offset >= COOKIE_DOTDOT || put(r, out, "..", COOKIE_DOTDOT, &e);
 }
 
 /* Answers from the handle's buffer, whose pos is where r wants to go on. Unlocks the handle. */
 static void serve(struct request *r)
 {
-	struct dir *d = r->dir;
+	struct dir *d = r->u.list.dir;
 	struct dirbuf *b = d->buf;
 	struct fs *fs = r->fs;
-	struct reply out = {.cap = r->size < REPLY_BYTES ? r->size : REPLY_BYTES};
-	uint64_t now = inode_clock();
+	struct reply out = {.cap = r->u.list.size < REPLY_BYTES ? r->u.list.size : REPLY_BYTES};
+	uint64_t now = clock_ns();
 	fuse_req_t fuse;
 
 	out.mem = r->text = malloc(out.cap);
@@ -479,10 +477,10 @@ static void list(fuse_req_t req, size_t size, off_t off, struct fuse_file_info *
 
 	if (!r)
 		return;
-	r->dir = d;
-	r->size = size;
-	r->offset = off;
-	r->plus = plus;
+	r->u.list.dir = d;
+	r->u.list.size = size;
+	r->u.list.offset = off;
+	r->u.list.plus = plus;
 	pthread_mutex_lock(&d->lock);
 	if (off && seek_locked(d, cookie) && (d->pos < d->buf->len || d->buf->eof)) {
 		serve(r);

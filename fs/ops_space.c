@@ -13,8 +13,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "fs/commit.h"
+#include "fs/entry.h"
+#include "fs/file.h"
 #include "fs/ops.h"
-#include "transport/log.h"
 
 /* Bytes of one copy, so that its count fits the kernel's answer; the server may do less at once. */
 #define COPY_MAX (1u << 30)
@@ -28,7 +30,7 @@ static bool has_space_ops(const struct fs *fs)
 
 static void lseek_done(struct request *r)
 {
-	struct nfs_op *op = &r->first.op;
+	struct nfs_op *op = &r->batch.first.op;
 	fuse_req_t fuse;
 	off_t pos;
 
@@ -67,10 +69,14 @@ void ops_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence, struct fus
 
 static void fallocate_done(struct request *r)
 {
+	const struct nfs_op *op = &r->batch.first.op;
+
 	inode_touch(r->file->inode);
-	if (!r->first.op.error)
-		ops_doubt_set_id(r->fs, r->file->inode);
-	request_end(r, r->first.op.error);
+	if (!op->error)
+		entry_doubt_set_id(r->fs, r->file->inode);
+	if (!op->error && op->u.allocate.unsafe)
+		filedata_unsafe(&r->file->inode->data, op->u.allocate.unsafe);
+	request_end(r, r->batch.first.op.error);
 }
 
 void ops_fallocate(
@@ -104,7 +110,7 @@ void ops_fallocate(
 
 static void copy_done(struct request *r)
 {
-	struct nfs_op *op = &r->first.op;
+	struct nfs_op *op = &r->batch.first.op;
 	struct inode *to = r->file->inode;
 	fuse_req_t fuse;
 	size_t n;
@@ -115,11 +121,11 @@ static void copy_done(struct request *r)
 		request_end(r, op->error ? op->error : -EOPNOTSUPP);
 		return;
 	}
-	if (!inode_wrote(to, op->u.copy.committed, op->u.copy.verf))
-		log_error("the server restarted before data of file %llu was committed: "
-			  "what was written before may be lost",
-			(unsigned long long)to->fileid);
-	ops_doubt_set_id(r->fs, to);
+	if (op->u.copy.unsafe)
+		filedata_unsafe(&to->data, op->u.copy.unsafe);
+	else
+		commit_wrote(to, op->u.copy.committed, op->u.copy.verf);
+	entry_doubt_set_id(r->fs, to);
 	n = op->u.copy.copied;
 	fuse = request_take_fuse(r);
 	request_free(r);

@@ -16,7 +16,9 @@
 #include <string.h>
 #include <sys/xattr.h>
 
+#include "fs/entry.h"
 #include "fs/ops.h"
+#include "transport/clock.h"
 
 #define USER	 "user."
 #define USER_LEN 5
@@ -47,7 +49,7 @@ static struct request *xattr_request(fuse_req_t req, fuse_ino_t ino, size_t size
 	if (!r)
 		return NULL;
 	r->inode = inode_ref(inode_of(fs->inodes, ino));
-	r->size = (uint32_t)size;
+	r->u.xattr.size = (uint32_t)size;
 	if (size) {
 		r->text = malloc(size);
 		if (!r->text) {
@@ -67,7 +69,7 @@ static bool set_name(struct request *r, struct nfs_name *out, const char *name)
 /* Answers with len bytes of text, or their number if that was the question. */
 static void reply_value(struct request *r, uint32_t len)
 {
-	bool ask = !r->size;
+	bool ask = !r->u.xattr.size;
 	char *text = r->text;
 	fuse_req_t fuse;
 
@@ -85,7 +87,7 @@ static void reply_value(struct request *r, uint32_t len)
 
 static void getxattr_done(struct request *r)
 {
-	struct nfs_op *op = &r->first.op;
+	struct nfs_op *op = &r->batch.first.op;
 
 	if (op->error)
 		request_end(r, op->error);
@@ -95,7 +97,7 @@ static void getxattr_done(struct request *r)
 
 static void getacl_done(struct request *r)
 {
-	struct nfs_op *op = &r->first.op;
+	struct nfs_op *op = &r->batch.first.op;
 
 	if (op->error)
 		request_end(r, op->error);
@@ -120,14 +122,14 @@ void ops_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 		op = request_op(r, NFS_GETACL, getacl);
 		op->u.getacl.fh = r->inode->fh;
 		op->u.getacl.buf = r->text;
-		op->u.getacl.size = r->size;
+		op->u.getacl.size = r->u.xattr.size;
 		request_submit(r, getacl_done);
 		return;
 	}
 	op = request_op(r, NFS_GETXATTR, getxattr);
 	op->u.getxattr.fh = r->inode->fh;
 	op->u.getxattr.buf = r->text;
-	op->u.getxattr.size = r->size;
+	op->u.getxattr.size = r->u.xattr.size;
 	if (set_name(r, &op->u.getxattr.name, name))
 		request_submit(r, getxattr_done);
 	else
@@ -153,7 +155,7 @@ static void reply_nothing(fuse_req_t req, size_t size)
 
 static void listxattr_done(struct request *r)
 {
-	struct nfs_op *op = &r->first.op;
+	struct nfs_op *op = &r->batch.first.op;
 	uint32_t acl = acl_room(r->fs);
 
 	/* a file system without them, below one that has them */
@@ -188,10 +190,10 @@ void ops_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 	}
 	op = request_op(r, NFS_LISTXATTR, listxattr);
 	op->u.listxattr.fh = r->inode->fh;
-	if (r->size > acl) {
+	if (r->u.xattr.size > acl) {
 		op->u.listxattr.buf = r->text + acl;
-		op->u.listxattr.size = r->size - acl;
-	} else if (r->size) {
+		op->u.listxattr.size = r->u.xattr.size - acl;
+	} else if (r->u.xattr.size) {
 		/* full already: whatever follows is too much */
 		op->u.listxattr.buf = r->name;
 		op->u.listxattr.size = 1;
@@ -204,17 +206,17 @@ void ops_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 static void change_done(struct request *r)
 {
 	inode_touch(r->inode);
-	request_end(r, r->first.op.error);
+	request_end(r, r->batch.first.op.error);
 }
 
 static void setacl_noted(struct request *r)
 {
-	struct nfs_op *op = &r->first.op;
+	struct nfs_op *op = &r->batch.first.op;
 
 	if (op->error)
 		inode_doubt(r->inode);
 	else
-		ops_note(r->fs, r->inode, &op->u.getattr.attr, r->gen);
+		entry_note_attr(r->fs, r->inode, &op->u.getattr.attr, r->u.xattr.asked);
 	fuse_lowlevel_notify_inval_inode(r->fs->se, inode_id(r->fs->inodes, r->inode), -1, 0);
 	request_end(r, 0);
 }
@@ -223,11 +225,11 @@ static void setacl_noted(struct request *r)
 static void setacl_done(struct request *r)
 {
 	inode_touch(r->inode);
-	if (r->first.op.error) {
-		request_end(r, r->first.op.error);
+	if (r->batch.first.op.error) {
+		request_end(r, r->batch.first.op.error);
 		return;
 	}
-	r->gen = inode_clock();
+	r->u.xattr.asked = clock_ns();
 	request_op(r, NFS_GETATTR, getattr)->u.getattr.fh = r->inode->fh;
 	request_submit(r, setacl_noted);
 }
@@ -253,14 +255,14 @@ void ops_setxattr(
 		op = request_op(r, NFS_SETACL, setacl);
 		op->u.setacl.fh = r->inode->fh;
 		op->u.setacl.value = r->text;
-		op->u.setacl.len = r->size;
+		op->u.setacl.len = r->u.xattr.size;
 		request_submit(r, setacl_done);
 		return;
 	}
 	op = request_op(r, NFS_SETXATTR, setxattr);
 	op->u.setxattr.fh = r->inode->fh;
 	op->u.setxattr.value = r->text;
-	op->u.setxattr.len = r->size;
+	op->u.setxattr.len = r->u.xattr.size;
 	op->u.setxattr.flags = flags;
 	if (set_name(r, &op->u.setxattr.name, name))
 		request_submit(r, change_done);

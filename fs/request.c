@@ -6,40 +6,83 @@
 #include "fs/request.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "fs/fs.h"
+#include "fs/process.h"
+#include "transport/clock.h"
 
-#define SIGKILL_BIT  (1ull << (9 - 1))
-#define LONG_WAIT_NS 1000000000ull
+#define SHORT_WAIT_NS 10000000ull
+#define LONG_WAIT_NS  1000000000ull
+#define END_WAIT_NS   5000000000ull /* of a process that ends of its own accord */
+#define HURRY_NS      2000000000ull /* after one has been killed that waited long */
 
 void request_pool_init(struct request_pool *p)
 {
 	pthread_mutex_init(&p->lock, NULL);
 	SLIST_INIT(&p->free);
-	STAILQ_INIT(&p->free_parts);
+	batch_pool_init(&p->parts);
 	TAILQ_INIT(&p->live);
 }
 
 void request_pool_finish(struct request_pool *p)
 {
 	struct request *r;
-	struct part *part;
 
 	while ((r = SLIST_FIRST(&p->free))) {
 		SLIST_REMOVE_HEAD(&p->free, free);
-		pthread_mutex_destroy(&r->lock);
+		batch_finish(&r->batch);
 		free(r);
 	}
-	while ((part = STAILQ_FIRST(&p->free_parts))) {
-		STAILQ_REMOVE_HEAD(&p->free_parts, next);
-		free(part);
-	}
+	batch_pool_finish(&p->parts);
 	pthread_mutex_destroy(&p->lock);
+}
+
+/* --- steps ------------------------------------------------------------------------------------ */
+
+static struct request *request_of_batch(struct batch *b)
+{
+	return (struct request *)((char *)b - offsetof(struct request, batch));
+}
+
+struct request *request_of(const struct nfs_op *op)
+{
+	const struct part *p = op->ctx;
+
+	return request_of_batch(p->batch);
+}
+
+static void batch_done(struct batch *b)
+{
+	struct request *r = request_of_batch(b);
+
+	r->step(r);
+}
+
+/* The file has gone from the server. The kernel looks its name up again, once: that must not be
+ * answered from what was known. */
+static void found_stale(struct fs *fs, struct inode *ino)
+{
+	if (!ino)
+		return;
+	inode_doubt(ino);
+	names_doubt_all(inode_table_names(fs->inodes), ino);
+}
+
+static void op_ended(struct batch *b, const struct nfs_op *op)
+{
+	struct request *r = request_of_batch(b);
+	struct stats *s = &r->fs->stats;
+
+	stats_add(&s->ops[op->type], 1);
+	if (op->error)
+		stats_add(&s->errors[op->type], 1);
+	if (op->error == -ESTALE) { /* which of them is not known */
+		found_stale(r->fs, r->inode);
+		found_stale(r->fs, r->dir);
+		found_stale(r->fs, r->to_dir);
+	}
 }
 
 /* --- making and freeing ----------------------------------------------------------------------- */
@@ -57,7 +100,7 @@ static struct request *alloc_request(struct request_pool *p)
 		return r;
 	r = calloc(1, sizeof(*r));
 	if (r)
-		pthread_mutex_init(&r->lock, NULL);
+		batch_init(&r->batch, &p->parts);
 	return r;
 }
 
@@ -73,29 +116,24 @@ struct request *request_new_cred(struct fs *fs, struct fuse_req *fuse, const str
 	stats_add(&fs->stats.requests, 1);
 	r->fs = fs;
 	r->fuse = fuse;
-	r->cred = *cred;
+	batch_begin(&r->batch, fs->client, cred);
+	r->batch.op_ended = op_ended;
+	if (!fuse)
+		batch_keep_going(&r->batch);
 	r->pid = fuse ? fuse_req_ctx(fuse)->pid : 0;
-	r->running = 0;
-	r->killed = false;
-	r->may_cancel = fuse != NULL;
+	atomic_store(&r->gone, false);
 	r->any_signal = false;
-	r->born = inode_clock();
+	r->born = clock_ns();
 	r->step = NULL;
-	STAILQ_INIT(&r->parts);
-	STAILQ_INSERT_HEAD(&r->parts, &r->first, next);
-	r->first.req = r;
-	r->first.state = PART_IDLE;
-	r->first.settled = false;
-	r->inode = r->inode2 = r->to_inode = r->going = r->entry = NULL;
+	r->inode = r->dir = r->to_dir = r->unlinking = NULL;
 	r->file = NULL;
-	r->dir = NULL;
-	r->dirbuf = NULL;
 	r->buf = NULL;
 	r->data_size = 0;
-	r->error = 0;
-	r->silly = NULL;
 	r->text = NULL;
+	memset(&r->u, 0, sizeof(r->u));
 	pthread_mutex_lock(&fs->requests.lock);
+	if (fuse && fs->requests.ending)
+		batch_cancel(&r->batch);
 	TAILQ_INSERT_TAIL(&fs->requests.live, r, live);
 	pthread_mutex_unlock(&fs->requests.lock);
 	return r;
@@ -155,220 +193,103 @@ void request_free(struct request *r)
 	struct request_pool *p = &r->fs->requests;
 
 	inode_unref(r->inode);
-	inode_unref(r->inode2);
-	inode_unref(r->to_inode);
-	inode_unref(r->going);
+	inode_unref(r->dir);
+	inode_unref(r->to_dir);
+	inode_unref(r->unlinking);
 	if (r->data_size)
 		data_put(r->fs, r->buf);
 	else
 		mem_buf_unref(r->buf);
 	free(r->text);
+	batch_end(&r->batch);
 	pthread_mutex_lock(&p->lock);
 	TAILQ_REMOVE(&p->live, r, live);
-	STAILQ_REMOVE_HEAD(&r->parts, next); /* first */
-	STAILQ_CONCAT(&p->free_parts, &r->parts);
 	SLIST_INSERT_HEAD(&p->free, r, free);
 	pthread_mutex_unlock(&p->lock);
 }
 
-/* --- parts ------------------------------------------------------------------------------------ */
-
-void part_ready(struct part *p, enum nfs_op_type type, size_t size)
-{
-	struct nfs_op *op = &p->op;
-
-	op->type = type;
-	op->cred = p->req->cred;
-	op->error = 0;
-	memset(&op->u, 0, size);
-}
-
-struct nfs_op *request_op_sized(struct request *r, enum nfs_op_type type, size_t size)
-{
-	part_ready(&r->first, type, size);
-	r->first.settled = false;
-	return &r->first.op;
-}
-
-struct part *request_part(struct request *r, enum nfs_op_type type, size_t size)
-{
-	struct request_pool *pool = &r->fs->requests;
-	struct part *p;
-
-	pthread_mutex_lock(&pool->lock);
-	p = STAILQ_FIRST(&pool->free_parts);
-	if (p)
-		STAILQ_REMOVE_HEAD(&pool->free_parts, next);
-	pthread_mutex_unlock(&pool->lock);
-	if (!p)
-		p = calloc(1, sizeof(*p));
-	if (!p)
-		return NULL;
-	p->req = r;
-	p->settled = false;
-	part_ready(p, type, size);
-	pthread_mutex_lock(&r->lock);
-	p->state = PART_IDLE;
-	STAILQ_INSERT_TAIL(&r->parts, p, next);
-	pthread_mutex_unlock(&r->lock);
-	return p;
-}
-
-static void drop_running(struct request *r)
-{
-	bool last;
-
-	pthread_mutex_lock(&r->lock);
-	last = --r->running == 0;
-	pthread_mutex_unlock(&r->lock);
-	if (last)
-		r->step(r);
-}
-
-/* The file has gone from the server. The kernel looks its name up again, once: that must not be
- * answered from what was known. */
-static void found_stale(struct fs *fs, struct inode *ino)
-{
-	if (!ino)
-		return;
-	inode_doubt(ino);
-	names_doubt_all(inode_table_names(fs->inodes), ino);
-}
-
-static void part_done(struct nfs_op *op)
-{
-	struct part *p = op->ctx;
-	struct request *r = p->req;
-	struct stats *s = &r->fs->stats;
-
-	stats_add(&s->ops[op->type], 1);
-	if (op->error)
-		stats_add(&s->errors[op->type], 1);
-	if (op->error == -ESTALE) { /* which of them is not known */
-		found_stale(r->fs, r->inode);
-		found_stale(r->fs, r->inode2);
-		found_stale(r->fs, r->to_inode);
-	}
-	pthread_mutex_lock(&r->lock);
-	p->state = PART_DONE;
-	pthread_mutex_unlock(&r->lock);
-	drop_running(r);
-}
-
-static void part_submit(struct request *r, struct part *p)
-{
-	p->op.done = part_done;
-	p->op.ctx = p;
-	pthread_mutex_lock(&r->lock);
-	p->state = PART_SUBMITTING;
-	r->running++;
-	pthread_mutex_unlock(&r->lock);
-	nfs_submit(r->fs->client, &p->op);
-	pthread_mutex_lock(&r->lock);
-	if (p->state == PART_SUBMITTING) {
-		p->state = PART_RUNNING;
-		if (r->killed && r->may_cancel)
-			nfs_cancel(&p->op);
-	}
-	pthread_mutex_unlock(&r->lock);
-}
-
 static void on_interrupt(fuse_req_t fuse, void *data);
 
-static void submit_begin(struct request *r, request_step_fn *step)
+void request_submit(struct request *r, request_step_fn *step)
 {
 	bool first = !r->step;
 
 	r->step = step;
-	r->running = 1;
 	if (first && r->fuse)
 		fuse_req_interrupt_func(r->fuse, on_interrupt, r);
-}
-
-void request_submit(struct request *r, request_step_fn *step)
-{
-	submit_begin(r, step);
-	part_submit(r, &r->first);
-	drop_running(r);
-}
-
-void request_submit_parts(struct request *r, request_step_fn *step)
-{
-	struct part *p;
-
-	submit_begin(r, step);
-	STAILQ_FOREACH (p, &r->parts, next)
-		if (!p->settled)
-			part_submit(r, p);
-	drop_running(r);
+	batch_submit(&r->batch, batch_done);
 }
 
 /* --- interrupts ------------------------------------------------------------------------------- */
 
-/* Does the thread have a fatal signal pending? The kernel turns every fatal signal into a SIGKILL
- * in each thread's own set. unknown: what to say of a process that cannot be looked at. */
-static bool is_being_killed(pid_t pid, bool unknown)
-{
-	char path[64], text[4096], *s;
-	ssize_t n;
-	int fd;
-
-	if (!pid)
-		return unknown;
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)pid, (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return unknown;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	if (n <= 0)
-		return unknown;
-	text[n] = 0;
-	s = strstr(text, "\nSigPnd:");
-	return s ? strtoull(s + 8, NULL, 16) & SIGKILL_BIT : unknown;
-}
-
 static void kill_request(struct request *r)
 {
-	struct part *p;
-
-	pthread_mutex_lock(&r->lock);
-	if (!r->killed) {
-		r->killed = true;
+	if (batch_cancel(&r->batch))
 		stats_add(&r->fs->stats.interrupts, 1);
-		STAILQ_FOREACH (p, &r->parts, next)
-			if (p->state == PART_RUNNING && r->may_cancel)
-				nfs_cancel(&p->op);
-	}
-	pthread_mutex_unlock(&r->lock);
 }
 
 /* libfuse holds the request's lock: request_take_fuse() waits for the end of this. */
 static void on_interrupt(fuse_req_t fuse, void *data)
 {
 	struct request *r = data;
+	enum process_fate fate = r->any_signal ? PROCESS_KILLED : process_fate(r->pid);
 
-	if (r->any_signal || is_being_killed(r->pid, true))
+	if (fate == PROCESS_KILLED || fate == PROCESS_UNKNOWN)
 		kill_request(r);
 }
 
-void request_check_killed(struct request_pool *p)
+/* Has r waited for so long that a process of that fate need not wait on? */
+static bool is_overdue(const struct request *r, enum process_fate fate, uint64_t now, bool hurry)
 {
-	uint64_t now = inode_clock();
+	switch (fate) {
+	case PROCESS_KILLED:
+		return hurry || now - r->born >= LONG_WAIT_NS;
+	case PROCESS_ENDING:
+		return now - r->born >= (hurry ? LONG_WAIT_NS : END_WAIT_NS);
+	default:
+		return false;
+	}
+}
+
+bool request_check_killed(struct request_pool *p)
+{
+	uint64_t now = clock_ns();
+	enum process_fate fate = PROCESS_UNKNOWN;
 	pid_t last_pid = 0;
-	bool last = false;
+	struct request *r;
+	bool hurry;
+
+	pthread_mutex_lock(&p->lock);
+	hurry = p->killed_ns && now - p->killed_ns < HURRY_NS;
+	TAILQ_FOREACH (r, &p->live, live) {
+		if (now - r->born < (hurry ? SHORT_WAIT_NS : LONG_WAIT_NS))
+			break;
+		if (!r->pid || request_is_gone(r))
+			continue;
+		if (r->pid != last_pid) {
+			last_pid = r->pid;
+			fate = process_fate(r->pid);
+		}
+		if (is_overdue(r, fate, now, hurry)) {
+			kill_request(r);
+			atomic_store(&r->gone, true);
+			p->killed_ns = now;
+		}
+	}
+	hurry = p->killed_ns && now - p->killed_ns < HURRY_NS;
+	pthread_mutex_unlock(&p->lock);
+	return hurry;
+}
+
+void request_pool_end(struct request_pool *p)
+{
 	struct request *r;
 
 	pthread_mutex_lock(&p->lock);
+	p->ending = true;
 	TAILQ_FOREACH (r, &p->live, live) {
-		if (now - r->born < LONG_WAIT_NS)
-			break;
-		if (r->pid != last_pid) {
-			last_pid = r->pid;
-			last = is_being_killed(r->pid, false);
-		}
-		if (last)
-			kill_request(r);
+		kill_request(r);
+		atomic_store(&r->gone, true);
 	}
 	pthread_mutex_unlock(&p->lock);
 }
@@ -386,17 +307,33 @@ struct fuse_req *request_take_fuse(struct request *r)
 void request_end(struct request *r, int error)
 {
 	struct fuse_req *fuse = request_take_fuse(r);
+	struct request_pool *p = &r->fs->requests;
 
+	if (error == -EINTR) {
+		pthread_mutex_lock(&p->lock);
+		error = p->ending ? -ECONNABORTED : error;
+		pthread_mutex_unlock(&p->lock);
+	}
 	request_free(r);
 	if (fuse)
 		fuse_reply_err(fuse, -error);
 }
 
+void request_list_take_gone(struct request_list *from, struct request_list *gone)
+{
+	struct request_list stay = SLIST_HEAD_INITIALIZER(stay);
+	struct request *r;
+
+	while ((r = SLIST_FIRST(from))) {
+		SLIST_REMOVE_HEAD(from, free);
+		SLIST_INSERT_HEAD(request_is_gone(r) ? gone : &stay, r, free);
+	}
+	*from = stay;
+}
+
 void request_keep_going(struct request *r)
 {
-	pthread_mutex_lock(&r->lock);
-	r->may_cancel = false;
-	pthread_mutex_unlock(&r->lock);
+	batch_keep_going(&r->batch);
 }
 
 bool request_set_name(char dst[REQUEST_NAME_MAX], struct nfs_name *out, const char *name)

@@ -3,26 +3,28 @@
  *
  * request: one request of the kernel from its arrival to the answer.
  *
- * A request holds no thread while it waits. It goes in steps: an operation fills in one or more
- * parts (each an nfs_op), names the function that comes next and submits; when all parts are done
- * that function runs, on the thread that saw the last one, and submits again or answers:
+ * A request holds no thread while it waits. It goes in steps: an operation makes one or more parts
+ * of the request's batch ready (cache/batch.h), names the function that comes next and submits;
+ * when all have ended that function runs, on the thread that saw the last one, and submits again or
+ * answers:
  *
- *     request_new -> [parts -> request_submit -> step]... -> request_end
- *
- * The submitter counts as one running part, so the next step never begins before the last submit
- * has returned, and the request cannot vanish under it.
+ *     request_new -> [request_op -> request_submit -> step]... -> request_end
  *
  * Interrupts. The kernel says INTERRUPT for any signal, but only a fatal one may abandon a request:
  * NFS calls are not restarted with EINTR. So an interrupted request is cancelled only if its
- * process has a SIGKILL pending (which is how the kernel marks any fatal signal), or if it waits
- * for a lock, which any signal ends. For some waits (direct I/O) there is no INTERRUPT at all, and
- * for none a second one; so request_check_killed() looks at the processes of all requests that have
- * been waiting long.
+ * process is being killed (process.h), or if it waits for a lock, which any signal ends. For some
+ * waits (direct I/O, FLUSH of a process that ends) there is no INTERRUPT at all, and for none a
+ * second one; so request_check_killed() looks at the processes of all requests that have been
+ * waiting long. A process that ends of its own accord gets some seconds for its FLUSH: it cannot be
+ * killed any more, and what is not committed then is when the file is released.
  *
- * Locks. request_pool.lock guards the free lists and the list of live requests; request.lock guards
- * running, killed and the parts' states. Order: libfuse's request lock, request_pool.lock,
- * request.lock, the client's. No callback runs with one of them held, but nfs_cancel() is called
- * under request.lock so that the op it names cannot end meanwhile.
+ * What is not a part can be waited for too: that a name has gone, that the kernel has dropped
+ * pages or names. Such a request is GONE once its process is seen to be killed, and whoever keeps
+ * it waiting goes on with it (ops_end_gone()), from the main thread.
+ *
+ * Lock. request_pool.lock guards the free list and the list of live requests. Order: libfuse's
+ * request lock, request_pool.lock, the batch's, the client's. No callback runs with one of them
+ * held.
  */
 #ifndef RNFS_FS_REQUEST_H
 #define RNFS_FS_REQUEST_H
@@ -35,6 +37,7 @@
 #include <sys/queue.h>
 #include <sys/types.h>
 
+#include "cache/batch.h"
 #include "nfsproto/nfs_client.h"
 
 struct fs;
@@ -46,22 +49,6 @@ struct request;
 struct silly;
 struct fuse_req;
 
-enum part_state {
-	PART_IDLE,
-	PART_SUBMITTING, /* nfs_submit() has been called and has not returned */
-	PART_RUNNING,	 /* may be cancelled */
-	PART_DONE,
-};
-
-struct part {
-	struct nfs_op op;
-	struct request *req;
-	enum part_state state;	 /* req->lock */
-	uint32_t off, want, got; /* READ and WRITE: where in the request's data, bytes */
-	bool settled;		 /* READ and WRITE: nothing more to do */
-	STAILQ_ENTRY(part) next;
-};
-
 typedef void request_step_fn(struct request *r);
 
 #define REQUEST_NAME_MAX 256
@@ -69,59 +56,104 @@ typedef void request_step_fn(struct request *r);
 struct request {
 	struct fs *fs;
 	struct fuse_req *fuse; /* NULL once answered, or for the daemon's own */
-	struct rpc_cred cred;
-	pid_t pid; /* 0: unknown */
-
-	pthread_mutex_t lock;
-	unsigned running; /* parts under way, the submitter included */
-	bool killed;	  /* cancel what is under way and what follows */
-	bool may_cancel;  /* false: killed is without effect */
+	pid_t pid;	       /* 0: unknown */
+	struct batch batch;
+	atomic_bool gone; /* nobody will look at the answer, and it has been waited for long */
 	bool any_signal;  /* constant once submitted: not only a fatal one ends it */
-	uint64_t born;	  /* on inode_clock(): the server is asked after that */
+	uint64_t born;	  /* on clock_ns(): the server is asked after that */
 	TAILQ_ENTRY(request) live;
-	SLIST_ENTRY(request) free; /* or, while it waits for nothing else, fs.rmdirs or fs.opens */
-	STAILQ_ENTRY(request) inval;
+	SLIST_ENTRY(request) free;  /* or in the list of silly.c or opening.c where it waits */
+	STAILQ_ENTRY(request) wait; /* in inval's queue, or, an append, in fs.appends */
 
 	request_step_fn *step;
-	request_step_fn *next;	   /* after a common sequence of steps */
-	STAILQ_HEAD(, part) parts; /* first, then more from the pool */
-	struct part first;
+	request_step_fn *next; /* after a common sequence of steps */
 
-	/* what operations keep from step to step */
-	struct inode *inode;	     /* a reference, or NULL */
-	struct inode *inode2;	     /* another */
-	struct inode *entry;	     /* to be answered, with a lookup for the kernel */
-	const struct nfs_attr *attr; /* of entry, in an op of this request */
+	/* what it is about; references but for file, which the kernel holds; NULL: none */
+	struct inode *inode;
+	struct inode *dir;	 /* the directory in which its name is, or is to be */
+	struct inode *to_dir;	 /* a rename's second one */
+	struct inode *unlinking; /* whose last name is being removed (opening.h) */
 	struct file *file;
-	struct dir *dir;
-	struct dirbuf *dirbuf;
+	char name[REQUEST_NAME_MAX], to_name[REQUEST_NAME_MAX];
+
 	struct mem_buf *buf; /* a reference, counted as data in use when data_size > 0 */
 	size_t data_size;
-	uint8_t *data; /* in buf */
-	uint32_t size;
-	uint64_t offset;
-	uint64_t gen;
-	uint64_t owner, lock_start, lock_end; /* locks */
-	pid_t locker;
-	unsigned lock_tries, locks_left;
-	int flags;
-	int error; /* to be answered after the clean-up */
-	bool plus, writepage;
-	bool again; /* an open: its thread has been told ESTALE the last time */
-	mode_t mode;
-	dev_t rdev;
-	struct silly *silly;
-	struct inode *to_inode; /* a rename's, a reference */
-	struct inode *going;	/* whose last name is being removed, a reference */
-	char name[REQUEST_NAME_MAX], name2[REQUEST_NAME_MAX];
-	char *text; /* from malloc; freed with the request */
+	char *text;	     /* from malloc; freed with the request */
+	uint64_t commit_gen; /* commit.c */
+
+	/* what its operation keeps from step to step; zeroed at the beginning */
+	union {
+		struct {			     /* LOOKUP, and all that make a name */
+			struct part *dir_attr;	     /* that asks for those of dir; NULL: none */
+			struct inode *inode;	     /* to be told, with a lookup for the kernel */
+			const struct nfs_attr *attr; /* of it, in an op of this request */
+			uint64_t asked;		     /* when */
+		} entry;
+		struct {
+			struct nfs_sattr set;
+		} setattr;
+		struct {
+			uint32_t want; /* NFS_ACCESS_* */
+		} access;
+		struct {
+			struct part *access; /* asks for the right that OPEN does not tell */
+			bool again;	     /* the kernel has walked the path again (stale.h) */
+		} open;
+		struct {
+			int error; /* to be answered */
+		} close;
+		struct {
+			uint64_t owner; /* whose locks go */
+			int error;	/* of the COMMIT */
+		} flush;
+		struct {	       /* READ and WRITE */
+			uint8_t *data; /* in buf */
+			uint32_t size;
+			uint64_t offset;
+			int flags;	/* the descriptor's, as it is now */
+			int error;	/* the first of its parts */
+			bool writepage; /* mapped pages are written back */
+			/* an append whose answer was lost: is the data there, */
+			uint64_t append_at;
+			uint32_t compared; /* and how much of it has been found to be */
+		} io;
+		struct {		     /* UNLINK, RMDIR and RENAME */
+			bool renamed;	     /* silly_check() has given r->inode a silly name, */
+			int error;	     /* or has failed; then what is to be answered */
+			struct silly *silly; /* that is being given or taken away */
+			unsigned tries;	     /* of RMDIR; */
+			uint64_t ended;	     /* silly_count_ended() before the last */
+		} unlink;
+		struct {
+			uint64_t owner, start, end;
+			pid_t pid;
+			unsigned tries;
+			unsigned ended; /* locker_moved() */
+		} lock;
+		struct { /* READDIR */
+			struct dir *dir;
+			struct dirbuf *buf; /* being filled */
+			size_t size;
+			uint64_t offset;
+			bool plus;
+			int error;
+		} list;
+		struct {
+			uint32_t size;	/* of text; 0: only the length is asked for */
+			uint64_t asked; /* when, for attributes after SETACL */
+		} xattr;
+	} u;
 };
+
+SLIST_HEAD(request_list, request); /* by request.free */
 
 struct request_pool {
 	pthread_mutex_t lock;
-	SLIST_HEAD(, request) free;
-	STAILQ_HEAD(, part) free_parts;
+	struct request_list free;
+	struct batch_pool parts;
 	TAILQ_HEAD(, request) live; /* oldest first */
+	uint64_t killed_ns;	    /* when request_check_killed() last found one; 0: never */
+	bool ending;		    /* what the kernel still asks for is cancelled at once */
 };
 
 void request_pool_init(struct request_pool *p);
@@ -135,19 +167,12 @@ struct request *request_new(struct fs *fs, struct fuse_req *fuse);
  * for the daemon's own requests. */
 struct request *request_new_cred(struct fs *fs, struct fuse_req *fuse, const struct rpc_cred *cred);
 
-/* The first part's op, made ready: type and credential set, the member of u of that size zeroed. */
-struct nfs_op *request_op_sized(struct request *r, enum nfs_op_type type, size_t size);
-#define request_op(r, type, member)                                                                \
-	request_op_sized(r, type, sizeof(((struct nfs_op *)0)->u.member))
-/* A further part, its op made ready the same way; NULL when out of memory. */
-struct part *request_part(struct request *r, enum nfs_op_type type, size_t size);
-/* Makes the op of a part that is not under way ready again. */
-void part_ready(struct part *p, enum nfs_op_type type, size_t size);
-
-/* Submits the first part; step follows. */
+/* The op of the first part of r's batch, made ready (part_op()). */
+#define request_op(r, type, member) part_op(&(r)->batch.first, type, member)
+/* Submits what is ready; step follows, also if nothing is. */
 void request_submit(struct request *r, request_step_fn *step);
-/* Submits every part that is not settled; step follows, also if there is none. */
-void request_submit_parts(struct request *r, request_step_fn *step);
+/* Whose op it is. */
+struct request *request_of(const struct nfs_op *op);
 
 /* What follows must be done even if the process is killed (giving back an open, a silly name). */
 void request_keep_going(struct request *r);
@@ -164,9 +189,21 @@ void request_free(struct request *r);
  * it is too long. */
 bool request_set_name(char dst[REQUEST_NAME_MAX], struct nfs_name *out, const char *name);
 
-/* Cancels what has waited for a second or more on behalf of a process that is being killed. To be
- * called about once a second. */
-void request_check_killed(struct request_pool *p);
+/* Cancels what has waited for a second or more on behalf of a process that is being killed, and
+ * marks it GONE. To be called about once a second; true: some have been killed of late, and may
+ * have more requests, one after the other: to be called again in some 20 ms. */
+bool request_check_killed(struct request_pool *p);
+static inline bool request_is_gone(const struct request *r)
+{
+	return atomic_load(&r->gone);
+}
+
+/* The mount ends: cancels all requests of the kernel, those that are still to come too. They are
+ * answered ECONNABORTED. */
+void request_pool_end(struct request_pool *p);
+
+/* Moves those that are GONE to gone. The caller holds the lock of from. */
+void request_list_take_gone(struct request_list *from, struct request_list *gone);
 
 /* Memory for data, within the mount's limit: NULL when it is reached. */
 struct mem_buf *data_get(struct fs *fs, size_t size);

@@ -14,9 +14,11 @@
 #include <sys/eventfd.h>
 
 #include "fs/fs.h"
+#include "fs/process.h"
 #include "transport/log.h"
 
 #define MEMORY_POLL_MS 5
+#define FATE_POLLS     100 /* between looks at who waits */
 #define STOP_POLL_NS   2000000
 
 struct worker {
@@ -63,15 +65,18 @@ static bool session_ended(struct fs *fs)
 	return poll(&p, 1, MEMORY_POLL_MS) == 1 && p.revents & (POLLERR | POLLNVAL);
 }
 
-struct mem_buf *worker_data_wait(struct fs *fs, size_t size)
+struct mem_buf *worker_data_wait(struct fs *fs, size_t size, pid_t tid)
 {
 	struct mem_buf *buf = data_get(fs, size);
+	unsigned polls = 0;
 
 	if (buf)
 		return buf;
 	stats_add(&fs->stats.starved, 1);
 	do {
 		if (session_ended(fs))
+			return NULL;
+		if (tid && ++polls % FATE_POLLS == 0 && process_fate(tid) == PROCESS_KILLED)
 			return NULL;
 	} while (!(buf = data_get(fs, size)));
 	return buf;
@@ -85,7 +90,7 @@ static bool serve_one(struct worker *w)
 	bool was_init;
 	int n;
 
-	if (!w->buf && !(w->buf = worker_data_wait(fs, MEM_MAX_SIZE))) {
+	if (!w->buf && !(w->buf = worker_data_wait(fs, MEM_MAX_SIZE, 0))) {
 		fuse_session_exit(fs->se);
 		return false;
 	}

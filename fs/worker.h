@@ -4,13 +4,14 @@
  * worker: the threads that read the kernel's requests.
  *
  * Each reads into a block of pool memory, so that the data of a WRITE lies where it can be sent
- * from. The operation of a large WRITE takes the block over and the worker gets another. A worker waits only for
- * requests and, when the data under way has used up the mount's memory, for memory.
+ * from. The operation of a large WRITE takes the block over and the worker gets another. A worker
+ * waits only for requests and, when the data under way has used up the mount's memory, for memory.
  */
 #ifndef RNFS_FS_WORKER_H
 #define RNFS_FS_WORKER_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
 struct fs;
 struct mem_buf;
@@ -29,7 +30,8 @@ struct workers *workers_stop(struct workers *w);
  * if it does not lie in the calling worker's block. */
 struct mem_buf *worker_take_buf(const void *data, size_t len);
 
-/* data_get() that waits until there is memory; NULL only if the session ends. */
-struct mem_buf *worker_data_wait(struct fs *fs, size_t size);
+/* data_get() that waits until there is memory; NULL only if the session ends, or the thread tid is
+ * being killed, for which it is wanted (0: for none). */
+struct mem_buf *worker_data_wait(struct fs *fs, size_t size, pid_t tid);
 
 #endif

@@ -15,6 +15,23 @@
 
 #define container_of(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
 
+/* What has become of a call of an op, and so how the op goes on. */
+enum nfs_outcome {
+	NFS_DONE,    /* it has succeeded */
+	NFS_AGAIN,   /* it goes on at once, as the kind that is set by now */
+	NFS_LATER,   /* the same after a pause */
+	NFS_RECOVER, /* once more when what it relies on has been seen to */
+	NFS_STATUS,  /* the server answered with an error, which is kept with the answer */
+	NFS_FAILED,  /* it ends with the negative errno in op->error */
+};
+
+/* error: negative, or 0. */
+static inline enum nfs_outcome nfs_failed(struct nfs_op *op, int error)
+{
+	op->error = error;
+	return error ? NFS_FAILED : NFS_DONE;
+}
+
 struct nfs_backend {
 	/* nfs_client_new() after the checks. */
 	struct nfs_client *(*mount)(const struct nfs_mount_params *p, struct err *e);
@@ -33,6 +50,11 @@ struct nfs_client {
 	struct nfs_fh root;
 	struct nfs_attr root_attr;
 };
+
+/* A server that ends every connection before it has answered: its name, the step, our user. */
+#define NFS_SHUT_OUT                                                                               \
+	"%s ends each connection without an answer (%s): it may serve only some users or "         \
+	"machines, and not user %u of this one (rnfs-serve: --allow-users, --clients)"
 
 extern const struct nfs_backend nfs3_backend;
 extern const struct nfs_backend nfs4_backend;

@@ -89,6 +89,7 @@ struct rpc_client *nfs_connect(
 	rp->timeo_ms = p->timeo_ms;
 	rp->retrans = p->retrans;
 	rp->soft = p->soft;
+	rp->may_be_unwanted = true;
 	rp->inline_size = p->inline_size;
 	rp->credits = p->credits;
 	rp->crc = p->crc;
@@ -273,13 +274,13 @@ static int check_create(const struct nfs_op *op)
 static int check_io(const struct nfs_client *c, const struct nfs_op *op)
 {
 	if (op->type == NFS_READ) {
-		if (op->u.read.to.place.len > c->info.rsize || op->u.read.offset > INT64_MAX)
+		if (op->u.read.to.len > c->info.rsize || op->u.read.offset > INT64_MAX)
 			return -EINVAL;
 		return check_fh(&op->u.read.fh);
 	}
 	if (op->u.write.from.len > c->info.wsize)
 		return -EINVAL;
-	if (op->u.write.offset > (uint64_t)INT64_MAX - op->u.write.from.len)
+	if (!op->u.write.append && op->u.write.offset > (uint64_t)INT64_MAX - op->u.write.from.len)
 		return -EFBIG;
 	return check_fh(&op->u.write.fh);
 }
@@ -416,7 +417,7 @@ void nfs_submit(struct nfs_client *c, struct nfs_op *op)
 		op->done(op);
 		return;
 	}
-	if (op->type == NFS_READ && op->u.read.to.place.len == 0) {
+	if (op->type == NFS_READ && op->u.read.to.len == 0) {
 		op->u.read.count = 0;
 		op->u.read.eof = false;
 		op->done(op);

@@ -22,9 +22,10 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 #include <time.h>
 
-#include "transport/rpc.h"
+#include "transport/rpc/rpc.h"
 
 #define NFS_FH_MAX   128
 #define NFS_NAME_MAX 255
@@ -38,6 +39,11 @@ struct nfs_fh {
 	uint32_t len; /* 1..NFS_FH_MAX */
 	uint8_t data[NFS_FH_MAX];
 };
+
+static inline bool nfs_fh_equal(const struct nfs_fh *a, const struct nfs_fh *b)
+{
+	return a->len == b->len && !memcmp(a->data, b->data, a->len);
+}
 
 enum nfs_type { /* as ftype3 and nfs_ftype4 number them */
 	NFS_REG = 1,
@@ -209,17 +215,27 @@ struct nfs_op {
 			struct nfs_open *open; /* NULL: the anonymous stateid */
 			struct nfs_fh fh;
 			uint64_t offset;
-			struct rpc_sink to; /* to.place.len bytes are wanted, <= info.rsize */
+			/* to.len bytes are wanted, <= info.rsize; segments of any length */
+			struct seg_list to;
 			/* out */
 			uint32_t count;
 			bool eof;
 		} read;
+		/* With append the data goes to the end of the file, wherever others have moved it.
+		 * NFSv4: one COMPOUND asks for the size, verifies that it is offset and writes; if
+		 * it is another, that is tried next. NFSv3: GETATTR, then WRITE; what others append
+		 * in between is overwritten unless they lock. -EALREADY: the answer was lost with a
+		 * session (NFSv4), or with a connection before the server put the call off (NFSv3),
+		 * and the data may stand at offset already, which the file has outgrown: READ
+		 * tells. */
 		struct {
 			struct nfs_open *open;
 			struct nfs_fh fh;
+			/* with append: in: where the end is believed to be; out: where it was */
 			uint64_t offset;
-			struct mem_sge from; /* pool memory, <= info.wsize */
+			struct seg_list from; /* pool memory, from.len <= info.wsize */
 			enum nfs_stable stable;
+			bool append;
 			/* out */
 			uint32_t count; /* may be short */
 			enum nfs_stable committed;
@@ -310,7 +326,8 @@ struct nfs_op {
 			uint64_t offset, length;
 			bool dealloc; /* make a hole, size unchanged; else allocate, the file grows
 				       */
-			struct nfs_attr attr; /* out */
+			int unsafe;   /* out: 0: on stable storage; else the negative errno of
+					 the COMMIT that came with it: it needs another */
 		} allocate;
 		struct {
 			struct nfs_open *from_open, *to_open;
@@ -320,6 +337,7 @@ struct nfs_op {
 			uint64_t copied; /* may be short; 0: from is at the end of the file */
 			enum nfs_stable committed;
 			uint8_t verf[NFS_VERF_SIZE];
+			int unsafe; /* as in allocate; if not 0, there is no verf */
 		} copy;
 		/* Names of extended attributes are those of RFC 8276: without "user." in front. */
 		struct {
@@ -367,22 +385,25 @@ struct nfs_op {
 	unsigned tries;
 	uint64_t due_ns;
 	union {
-		uint64_t u64[6];
-		void *ptr[6];
 		struct {
-			struct nfs_open *open; /* whose own op this is, or NULL */
+			struct nfs4_conn *conn; /* that it travels on */
+			struct nfs4_user *user; /* the mount; NULL: the server's own */
+			struct nfs_open *open;	/* whose own op this is, or NULL */
 			struct nfs4_lockreq *lock;
 			uint32_t gen; /* of the open state that was sent */
 			uint8_t kind, state, flags, cancelled;
 			uint32_t from_gen; /* COPY: gen of the source's */
 			uint64_t more[2];  /* COPY: the stateid of an asynchronous one;
-					      LISTXATTR: cookie, number of pages */
+					      LISTXATTR: cookie, number of pages;
+					      APPEND: how often the end was elsewhere,
+					      whether an answer was lost */
 		} v4;
 		struct {
 			struct nfs_open *open; /* that an OPEN is making */
 			uint64_t cookie;       /* where a READDIR goes on, or 0 */
 			uint8_t kind, proc, state, flags, races;
 			bool cancelled;
+			bool relies, pulled, held; /* I/O that relies on a lock */
 		} v3;
 	} be;
 	TAILQ_ENTRY(nfs_op) link;
@@ -406,6 +427,9 @@ struct nfs_mount_params {
 	const char *mounthost; /* v3: where MOUNT is, NULL: host */
 	bool mount_udp;	       /* v3: ask MOUNT and the portmapper over UDP, else TCP */
 	bool nolock;	       /* v3: no NLM */
+	/* v3: where what outlives the mount is remembered (nfs3_nsm.h), NULL: nowhere; and where it
+	 * is mounted, which tells it from others, or NULL */
+	const char *state_dir, *mountpoint;
 	bool read_plus; /* v4.2: READ_PLUS instead of READ: holes are not transferred, but data is
 			 * not placed directly either */
 	uint32_t rsize, wsize; /* 0: the largest both sides like, at most 1 MiB */

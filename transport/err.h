@@ -32,9 +32,10 @@ struct err {
 };
 
 /* Sets *e (ignored when NULL); msg is one sentence, printf format. The first error set stays: a
- * later call on an already set err does nothing. Returns -1 so that callers may `return err_set()`. */
-__attribute__((format(printf, 3, 4))) int err_set(struct err *e, enum err_kind kind,
-	const char *fmt, ...);
+ * later call on an already set err does nothing. Returns -1 so that callers may `return err_set()`.
+ */
+__attribute__((format(printf, 3, 4))) int err_set(
+	struct err *e, enum err_kind kind, const char *fmt, ...);
 
 /* A short lower-case name for kind ("refused", "unreachable"), never NULL. */
 const char *err_kind_name(enum err_kind kind);

@@ -71,6 +71,7 @@ struct mem_pool {
 	size_t slab_bytes;    /* lock */
 	size_t limit;	      /* constant */
 	size_t failures;      /* atomic */
+	size_t used;	      /* atomic: bytes in blocks that are handed out */
 	bool attached;	      /* lock */
 	struct mem_registrar reg;
 	struct class class[N_CLASSES];
@@ -326,6 +327,7 @@ struct mem_buf *mem_buf_get(struct mem_pool *pool, size_t size)
 		__atomic_fetch_add(&pool->failures, 1, __ATOMIC_RELAXED);
 		return NULL;
 	}
+	__atomic_fetch_add(&pool->used, b->size, __ATOMIC_RELAXED);
 	ASAN_UNPOISON_MEMORY_REGION(b->data, b->size);
 	b->next = NULL;
 	__atomic_store_n(&b->refs, 1, __ATOMIC_RELAXED);
@@ -347,6 +349,7 @@ struct mem_buf *mem_buf_unref(struct mem_buf *buf)
 	if (!buf || __atomic_fetch_sub(&buf->refs, 1, __ATOMIC_ACQ_REL) != 1)
 		return NULL;
 	ASAN_POISON_MEMORY_REGION(buf->data, buf->size);
+	__atomic_fetch_sub(&buf->pool->used, buf->size, __ATOMIC_RELAXED);
 	c = &buf->pool->class[buf->class];
 	s = (struct slab *)buf->slab;
 	pthread_mutex_lock(&c->lock);
@@ -360,6 +363,29 @@ struct mem_buf *mem_buf_unref(struct mem_buf *buf)
 	}
 	pthread_mutex_unlock(&c->lock);
 	return NULL;
+}
+
+size_t mem_pool_room(struct mem_pool *pool)
+{
+	size_t used = __atomic_load_n(&pool->used, __ATOMIC_RELAXED);
+
+	if (!pool->limit)
+		return SIZE_MAX;
+	return used < pool->limit ? pool->limit - used : 0;
+}
+
+size_t mem_pool_share(struct mem_pool *pool, size_t most)
+{
+	size_t share = mem_pool_room(pool) / 16;
+
+	if (share < MEM_SHARE_MIN)
+		share = MEM_SHARE_MIN;
+	return share < most ? share : most;
+}
+
+bool mem_pool_is_short(struct mem_pool *pool)
+{
+	return pool->limit && mem_pool_room(pool) < pool->limit / 4;
 }
 
 void mem_pool_stats(struct mem_pool *pool, struct mem_stats *out)

@@ -15,6 +15,7 @@
 #ifndef RNFS_TRANSPORT_MEM_H
 #define RNFS_TRANSPORT_MEM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -82,6 +83,16 @@ static inline struct mem_sge mem_buf_sge(const struct mem_buf *buf, size_t off, 
 {
 	return (struct mem_sge){.addr = buf->data + off, .len = len, .slab = buf->slab};
 }
+
+/* Bytes that are not handed out, of the limit; SIZE_MAX if there is none. Cheap, any thread. */
+size_t mem_pool_room(struct mem_pool *pool);
+/* The most of all that one user may keep for a peer who is slow to take it, and no more than most:
+ * a sixteenth of the room, so that, however many such peers there are, something is left. At least
+ * MEM_SHARE_MIN. */
+#define MEM_SHARE_MIN (256u << 10)
+size_t mem_pool_share(struct mem_pool *pool, size_t most);
+/* Is memory so short that what stands still should be given up for others? */
+bool mem_pool_is_short(struct mem_pool *pool);
 
 struct mem_stats {
 	size_t slab_bytes; /* mapped */

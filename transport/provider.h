@@ -10,24 +10,25 @@
  *     post_recv() ...      receives are posted before the peer may send
  *     establish()          hand-shake with private data; blocks, bounded by a time-out
  *     post(), poll() ...   traffic
- *     disconnect()         any thread; poll() then delivers PROV_WC_DOWN, once, as the last completion
- *     free()               after the last use by any thread
+ *     disconnect()         any thread; poll() then delivers PROV_WC_DOWN, once, as the last
+ * completion free()               after the last use by any thread
  *
  * Threads. post(), expose() and disconnect() may be called from any thread. poll(), wait() and
  * withdraw() belong to one thread, the connection's progress thread; because placement of incoming
  * data happens inside its poll(), a door that withdraw() has closed can receive no late write.
  *
- * Ownership. Memory named by a work request must stay until the request has ended. For Send and RDMA
- * Write that is what `hold` is for: the provider takes a reference on each buffer in it and drops it
- * when the device or socket needs the memory no more; there is no completion to handle. RDMA Read and
- * posted receives end with a completion carrying the caller's cookie.
+ * Ownership. Memory named by a work request must stay until the request has ended. For Send and
+ * RDMA Write that is what `hold` is for: the provider takes a reference on each buffer in it and
+ * drops it when the device or socket needs the memory no more; there is no completion to handle.
+ * RDMA Read and posted receives end with a completion carrying the caller's cookie.
  *
- * Order. Requests are carried out in the order posted (RDMA Write, then Send: the peer sees the data
- * before the message). One exception: an RDMA Read that must wait for ORD may be overtaken by later
- * Sends and Writes.
+ * Order. Requests are carried out in the order posted (RDMA Write, then Send: the peer sees the
+ * data before the message). One exception: an RDMA Read that must wait for ORD may be overtaken by
+ * later Sends and Writes.
  *
- * Errors. Any failure of a posted request or of the connection ends it: PROV_WC_DOWN. Posted receives
- * and reads do not complete after that; their memory is the caller's again once DOWN was delivered.
+ * Errors. Any failure of a posted request or of the connection ends it: PROV_WC_DOWN. Posted
+ * receives and reads do not complete after that; their memory is the caller's again once DOWN was
+ * delivered.
  */
 #ifndef RNFS_TRANSPORT_PROVIDER_H
 #define RNFS_TRANSPORT_PROVIDER_H
@@ -38,6 +39,7 @@
 
 #include "transport/err.h"
 #include "transport/mem.h"
+#include "transport/sock_user.h"
 
 #define PROV_MAX_SGE  8
 #define PROV_MAX_HOLD 8
@@ -66,6 +68,8 @@ struct prov_conn {
 	char down_reason[200];	/* valid once PROV_WC_DOWN was delivered: a sentence */
 	/* valid after open() or accept() */
 	struct sockaddr_storage peer;
+	/* valid after accept() */
+	struct sock_user user;
 };
 
 struct prov_listener {
@@ -107,8 +111,8 @@ enum prov_wc_op {
 struct prov_wc {
 	enum prov_wc_op op;
 	uint64_t cookie;
-	uint32_t len;	   /* RECV: bytes */
-	bool invalidated;  /* RECV: the peer's Send invalidated inv_stag */
+	uint32_t len;	  /* RECV: bytes */
+	bool invalidated; /* RECV: the peer's Send invalidated inv_stag */
 	uint32_t inv_stag;
 };
 
@@ -126,11 +130,12 @@ struct prov_door {
 };
 
 struct prov_ops {
-	const char *name; /* "iwarp", "verbs" */
+	const char *name;  /* "iwarp", "verbs" */
 	bool remote_inval; /* doors may be closed by the peer's PROV_SEND_INV */
 
 	/* Active side: resolves the route and makes local resources. Blocks at most timeout_ms.
-	 * 0, or -errno with *e set (ERR_UNREACHABLE, ERR_NO_DEVICE, ...). iwarp: the TCP connect. */
+	 * 0, or -errno with *e set (ERR_UNREACHABLE, ERR_NO_DEVICE, ...). iwarp: the TCP connect.
+	 */
 	int (*open)(const struct sockaddr *peer, socklen_t len, const struct prov_params *p,
 		int timeout_ms, struct prov_conn **out, struct err *e);
 
@@ -142,43 +147,45 @@ struct prov_ops {
 	void (*unlisten)(struct prov_listener *l);
 
 	/* Ends the hand-shake on either side. 0, or -errno with *e set: ERR_REFUSED (rejected),
-	 * ERR_NOT_RDMA (the peer speaks something else or closed), ERR_UNREACHABLE (silence). After an
-	 * error only free() may be called. */
+	 * ERR_NOT_RDMA (the peer speaks something else or closed), ERR_UNREACHABLE (silence). After
+	 * an error only free() may be called. */
 	int (*establish)(struct prov_conn *c, int timeout_ms, struct err *e);
 
 	/* Any thread. 0, -ENOTCONN (going down), -ENOBUFS (deeper than recv_depth), -EINVAL. */
 	int (*post_recv)(struct prov_conn *c, uint64_t cookie, const struct mem_sge *sge);
-	/* Any thread; serialised inside. A chain under PROV_MORE must come from one thread under the
-	 * caller's lock. 0, -ENOTCONN, -ENOBUFS, -EINVAL. iwarp honours ORD by queueing. */
+	/* Any thread; serialised inside. A chain under PROV_MORE must come from one thread under
+	 * the caller's lock. 0, -ENOTCONN, -ENOBUFS, -EINVAL. iwarp honours ORD by queueing. */
 	int (*post)(struct prov_conn *c, const struct prov_wr *wr);
 
-	/* Starts what posts under PROV_MORE have left waiting; any thread. A user may then hold back
-	 * requests of its own accord, in no chain, and call this before it polls or sleeps. May be NULL:
-	 * then PROV_MORE is for chains only. */
+	/* Starts what posts under PROV_MORE have left waiting; any thread. A user may then hold
+	 * back requests of its own accord, in no chain, and call this before it polls or sleeps.
+	 * May be NULL: then PROV_MORE is for chains only. */
 	void (*flush)(struct prov_conn *c);
 
-	/* Bytes that are kept by Sends and RDMA Writes that the device or socket has not taken yet; any thread. NULL for
-	 * a provider that fails a connection whose peer takes nothing. */
-	size_t (*unsent)(struct prov_conn *c);
+	/* Bytes that are kept by Sends and RDMA Writes that the device or socket has not taken yet;
+	 * *sent: those of requests that it has taken, since the beginning; any thread. NULL for a
+	 * provider that fails a connection whose peer takes nothing. */
+	size_t (*unsent)(struct prov_conn *c, uint64_t *sent);
 
-	/* Opens a door to sge for access (PROV_REMOTE_*). Any thread. To be followed by the post() of
-	 * the message that tells the peer. Reads of the peer need PROV_REMOTE_READ, its writes
+	/* Opens a door to sge for access (PROV_REMOTE_*). Any thread. To be followed by the post()
+	 * of the message that tells the peer. Reads of the peer need PROV_REMOTE_READ, its writes
 	 * PROV_REMOTE_WRITE. 0, -ENOMEM, -ENOTCONN. */
 	int (*expose)(struct prov_conn *c, const struct mem_sge *sge, unsigned access,
 		struct prov_door *door);
-	/* Closes n doors, n >= 1, each once (progress thread). 0: closed now; nothing reads or writes the
-	 * memory any more, answers to the peer's RDMA Reads that were queued included. -EINPROGRESS:
-	 * PROV_WC_WITHDRAWN with cookie follows, or PROV_WC_DOWN, which closes every door. Doors that are
-	 * still open when the connection goes down are withdrawn all the same, to give back `impl`: then
-	 * always 0.
-	 * An abandoned door belongs to a call that was cancelled while the peer works on it, which is no
-	 * fault of the peer's. Closed it is all the same, but a provider that can tells such doors, as
-	 * long as it remembers them, from numbers that never were: RDMA Writes to them lead nowhere, and a
-	 * Send that invalidates one is delivered with `invalidated` false. Otherwise a process that is
-	 * killed would cost all others the connection. A provider that cannot ends the connection. */
+	/* Closes n doors, n >= 1, each once (progress thread). 0: closed now; nothing reads or
+	 * writes the memory any more, answers to the peer's RDMA Reads that were queued included.
+	 * -EINPROGRESS: PROV_WC_WITHDRAWN with cookie follows, or PROV_WC_DOWN, which closes every
+	 * door. Doors that are still open when the connection goes down are withdrawn all the same,
+	 * to give back `impl`: then always 0. An abandoned door belongs to a call that was
+	 * cancelled while the peer works on it, which is no fault of the peer's. Closed it is all
+	 * the same, but a provider that can tells such doors, as long as it remembers them, from
+	 * numbers that never were: RDMA Writes to them lead nowhere, and a Send that invalidates
+	 * one is delivered with `invalidated` false. Otherwise a process that is killed would cost
+	 * all others the connection. A provider that cannot ends the connection. */
 	int (*withdraw)(struct prov_conn *c, struct prov_door *doors, unsigned n, uint64_t cookie);
 
-	/* Moves data; fills up to n completions and returns how many. Never blocks. Progress thread. */
+	/* Moves data; fills up to n completions and returns how many. Never blocks. Progress
+	 * thread. */
 	int (*poll)(struct prov_conn *c, struct prov_wc *wc, int n);
 	/* Sleeps until poll() may have something, kick_fd (an eventfd, -1 for none) is readable, or
 	 * timeout_ms (-1: for ever) has passed. Progress thread. Does not read kick_fd. */

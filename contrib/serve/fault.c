@@ -15,11 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nfsproto/mount3.h"
-#include "nfsproto/nfs3.h"
-#include "nfsproto/nfs4.h"
-#include "nfsproto/nfs4_xdr.h"
-#include "nfsproto/nlm4_xdr.h"
+#include "nfsproto/wire/mount3.h"
+#include "nfsproto/wire/nfs3.h"
+#include "nfsproto/wire/nfs4.h"
+#include "nfsproto/wire/nfs4_xdr.h"
+#include "nfsproto/wire/nlm4_xdr.h"
 #include "transport/log.h"
 
 #define MAX_RULES 32
@@ -413,19 +413,20 @@ void fault_ops_scan(struct fault_ops *ops, const struct rpc_req *req)
 	}
 }
 
-enum rpc_fault fault_hook(void *ctx, const struct rpc_req *req, bool reply, unsigned *delay_ms)
+enum rpc_fault fault_hook(void *ctx, struct rpc_req *req, bool reply, unsigned *delay_ms)
 {
-	/* a reply is sent by the thread that got the request; its arguments are gone by then */
-	static _Thread_local struct fault_ops ops;
-	static _Thread_local uint32_t xid;
+	struct fault_ops ops;
 	enum rpc_fault fault;
 
+	/* any thread may send the reply, and the arguments are gone by then */
 	if (!reply) {
 		fault_ops_scan(&ops, req);
-		xid = req->xid;
-	} else if (xid != req->xid) {
+		memcpy(req->fault_note, ops.bits, sizeof(ops.bits));
+		req->fault_noted = true;
+	} else if (!req->fault_noted) {
 		return RPC_FAULT_NONE;
 	}
+	memcpy(ops.bits, req->fault_note, sizeof(ops.bits));
 	fault = fault_message(ctx, &ops, reply, delay_ms);
 	if (fault != RPC_FAULT_NONE || *delay_ms)
 		log_info("fault: %s with XID 0x%08x: fault %d, delay %u ms",

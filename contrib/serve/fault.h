@@ -30,7 +30,7 @@
 #include <stdint.h>
 
 #include "transport/err.h"
-#include "transport/rpc.h"
+#include "transport/rpc/rpc.h"
 
 struct fault;
 
@@ -57,6 +57,6 @@ uint32_t fault_status(struct fault *f, uint32_t op);
 uint32_t fault_proc_status(struct fault *f, uint32_t prog, uint32_t proc);
 
 /* rpc_fault_fn; ctx is a struct fault. */
-enum rpc_fault fault_hook(void *ctx, const struct rpc_req *req, bool reply, unsigned *delay_ms);
+enum rpc_fault fault_hook(void *ctx, struct rpc_req *req, bool reply, unsigned *delay_ms);
 
 #endif

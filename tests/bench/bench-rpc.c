@@ -17,7 +17,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "transport/rpcrdma_conn.h"
+#include "transport/rpcrdma/rpcrdma_conn.h"
 
 #define PROG	  0x20000777
 #define MAX_DEPTH 64
@@ -135,8 +135,7 @@ static void submit(struct slot *s)
 	if (r->s->proc == PROC_GET) {
 		xdr_put_u32(&s->call.args, r->s->size);
 		s->call.nsinks = 1;
-		s->call.sink[0].hold = s->data;
-		s->call.sink[0].place = mem_buf_sge(s->data, 0, r->s->size);
+		s->call.sink[0] = seg_list_of_buf(s->data, 0, r->s->size);
 		s->call.peek = peek;
 	} else if (r->s->proc == PROC_PUT) {
 		struct mem_sge sge = mem_buf_sge(s->data, 0, r->s->size);

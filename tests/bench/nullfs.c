@@ -106,8 +106,8 @@ static void null_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *
 	fuse_reply_attr(req, &st, 1.0);
 }
 
-static void null_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set,
-	struct fuse_file_info *fi)
+static void null_setattr(
+	fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set, struct fuse_file_info *fi)
 {
 	if (ino != FUSE_ROOT_ID && (to_set & FUSE_SET_ATTR_SIZE)) {
 		pthread_mutex_lock(&lock);
@@ -122,8 +122,8 @@ static void null_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	fuse_reply_open(req, fi);
 }
 
-static void null_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
-	struct fuse_file_info *fi)
+static void null_create(
+	fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, struct fuse_file_info *fi)
 {
 	struct fuse_entry_param e;
 	int i;
@@ -170,8 +170,8 @@ static void null_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
 	fuse_reply_err(req, i < 0 ? ENOENT : 0);
 }
 
-static void null_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
-	struct fuse_file_info *fi)
+static void null_read(
+	fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
 {
 	off_t end;
 
@@ -237,7 +237,8 @@ int main(int argc, char **argv)
 		files[i].next = i + 1 < MAX_FILES ? i + 1 : -1;
 	memset(buckets, 0xff, sizeof(buckets));
 	se = fuse_session_new(&args, &ops, sizeof(ops), NULL);
-	if (!se || fuse_set_signal_handlers(se) || fuse_session_mount(se, argv[1]) || fuse_daemonize(0))
+	if (!se || fuse_set_signal_handlers(se) || fuse_session_mount(se, argv[1]) ||
+		fuse_daemonize(0))
 		return 1;
 	fuse_loop_cfg_set_max_threads(loop, 4);
 	fuse_loop_cfg_set_idle_threads(loop, 4);

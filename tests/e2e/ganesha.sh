@@ -21,12 +21,12 @@ ganesha_missing() { # says why it cannot run here; fails if it can
 	return 1
 }
 
-ganesha_config() { # [PSEUDO=PATH[;SETTINGS]...]; GANESHA_OWNERS, GANESHA_PROTOCOLS: instead of the usual
+ganesha_config() { # [PSEUDO=PATH[;SETTINGS]...]; GANESHA_OWNERS, GANESHA_PROTOCOLS, GANESHA_LEASE: instead of the usual
 	local e id=1 path
 	cat <<-E
 		NFS_CORE_PARAM { NFS_Port = 2049; MNT_Port = 20491; NLM_Port = 20492; Enable_RQUOTA = false;
 			Protocols = ${GANESHA_PROTOCOLS:-3, 4}; mount_path_pseudo = true; }
-		NFSv4 { Grace_Period = 5; Lease_Lifetime = 60; Graceless = true; Minor_Versions = 0, 1, 2;
+		NFSv4 { Grace_Period = 5; Lease_Lifetime = ${GANESHA_LEASE:-60}; Graceless = true; Minor_Versions = 0, 1, 2;
 			RecoveryRoot = "$ganesha_dir/recovery"; ${GANESHA_OWNERS:-Only_Numeric_Owners = true;} }
 		LOG { Default_Log_Level = EVENT; }
 	E
@@ -43,6 +43,7 @@ ganesha_config() { # [PSEUDO=PATH[;SETTINGS]...]; GANESHA_OWNERS, GANESHA_PROTOC
 
 # In the namespaces: the bus, rpcbind and statd, in the end as a process that does nothing.
 ganesha_inside() {
+	leave_others_mounts
 	ip link set lo up && mount -t tmpfs -o mode=755 tmpfs /run &&
 		mkdir -p /run/dbus /run/ganesha /run/rpcbind /run/statd/sm /run/statd/sm.bak || exit 1
 	cat > /run/bus.conf <<-E
@@ -83,7 +84,7 @@ start_ganesha() {
 	mkdir -p "$ganesha_dir"
 	kill_ganesha
 	if [ -z "$ganesha_holder" ]; then
-		export -f ganesha_inside
+		export -f ganesha_inside leave_others_mounts
 		unshare -mn --propagation private bash -c ganesha_inside > "$ganesha_dir/out" 2>&1 &
 		ganesha_holder=$!
 		for _ in $(seq 100); do

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transport/ddp.h"
+#include "transport/iwarp/ddp.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "transport/iwarp.h"
+#include "transport/iwarp/iwarp.h"
 
 static uint8_t mem[4][4096];
 

@@ -3,7 +3,7 @@
  *
  * Fuzz target: both sides' view of MOUNT v3. The first byte chooses what is decoded.
  */
-#include "nfsproto/mount3.h"
+#include "nfsproto/wire/mount3.h"
 
 static uint8_t buf[256 << 10];
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transport/mpa.h"
+#include "transport/iwarp/mpa.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

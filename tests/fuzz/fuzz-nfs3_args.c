@@ -4,7 +4,7 @@
  * Fuzz target: a server's view of NFSv3's procedures. The first byte chooses one; what decodes is
  * encoded again, so that every pointer and length that came out is followed.
  */
-#include "nfsproto/nfs3_xdr.h"
+#include "nfsproto/wire/nfs3_xdr.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -21,6 +21,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	xdr_out_init(&o, buf, sizeof(buf));
 	nfs3_put_args(&o, &a);
 	if (a.proc == NFS3PROC_WRITE && a.u.write.data.len)
-		buf[0] = ((uint8_t *)a.u.write.data.addr)[a.u.write.data.len - 1];
+		buf[0] = ((uint8_t *)a.u.write.data.one.at.addr)[a.u.write.data.len - 1];
 	return 0;
 }

@@ -3,7 +3,7 @@
  *
  * Fuzz target: a client's view of the results of NFSv3's procedures. The first byte chooses one.
  */
-#include "nfsproto/nfs3_xdr.h"
+#include "nfsproto/wire/nfs3_xdr.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -5,7 +5,7 @@
  * and length that came out is followed.
  */
 #include "../unit/nfs4-any.h"
-#include "nfsproto/nfs4_attr.h"
+#include "nfsproto/wire/nfs4_attr.h"
 
 static void use(const struct nfs4_args *a)
 {
@@ -25,7 +25,7 @@ static void use(const struct nfs4_args *a)
 	else if (a->op == OP_SETXATTR)
 		nfs4_acl_valid(a->u.setxattr.value.data, a->u.setxattr.value.len);
 	else if (a->op == OP_WRITE && a->u.write.data.len)
-		buf[0] = ((uint8_t *)a->u.write.data.addr)[a->u.write.data.len - 1];
+		buf[0] = ((uint8_t *)a->u.write.data.one.at.addr)[a->u.write.data.len - 1];
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

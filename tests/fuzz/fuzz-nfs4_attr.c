@@ -4,7 +4,7 @@
  * Fuzz target: fattr4, as attributes and as attributes to be set. Attributes that decode must
  * encode to something that decodes.
  */
-#include "nfsproto/nfs4_attr.h"
+#include "nfsproto/wire/nfs4_attr.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nfsproto/nfs4_client.h"
+#include "nfsproto/v4/nfs4_client.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static struct nfs4_server srv;
 static struct nfs4_client c;
 
 static void done(struct nfs_op *op)
@@ -27,14 +28,16 @@ static bool entry(struct nfs_op *op, const struct nfs_dirent *ent)
 
 static void start(void)
 {
-	nfs4_slots_init(&c.slots);
-	nfs4_cb_init(&c.cb);
+	nfs4_server_init(&srv);
 	TAILQ_INIT(&c.opens);
 	TAILQ_INIT(&c.delegs);
-	c.minor = 2;
+	srv.minor = 2;
 	nfs4_lock_init(&c.locks);
-	c.stopping = true; /* nothing is sent */
-	nfs4_cb_session(&c.cb, &c.session);
+	c.srv = &srv;
+	c.user.up = &nfs4_client_upcalls;
+	c.user.stopping = srv.stopping = true; /* nothing is sent */
+	nfs4_server_join(&srv, &c.user);
+	nfs4_cb_session(&srv.cb, &srv.session);
 }
 
 static void callback(const uint8_t *data, size_t size)
@@ -45,7 +48,7 @@ static void callback(const uint8_t *data, size_t size)
 
 	xdr_in_init(&args, data, size);
 	xdr_out_init(&res, out, sizeof(out));
-	nfs4_cb_execute(&c, &args, &res);
+	nfs4_cb_execute(&srv, &args, &res);
 }
 
 static enum nfs_op_type type_of(unsigned kind)
@@ -73,6 +76,7 @@ static void results(unsigned kind, const uint8_t *data, size_t size)
 	static struct nfs4_lockctx ctx = {.open = &open};
 	static struct nfs4_lockreq req = {.ctx = &ctx};
 	static char link[64];
+	const struct nfs4_kind *k = &nfs4_kinds[kind];
 	struct nfs_op *op = kind < NFS4_K_SEQUENCE ? &open.own : &sync.op;
 	struct nfs4_reply r;
 	struct xdr_in x;
@@ -102,7 +106,9 @@ static void results(unsigned kind, const uint8_t *data, size_t size)
 	}
 	sync.u.walk.path = kind == NFS4_K_WALK ? "a/b" : NULL;
 	xdr_in_init(&x, data, size);
-	if (nfs4_reply_begin(&r, &x) == 0 && nfs4_kinds[kind].get(&c, op, &r) == 0)
+	if (nfs4_reply_begin(&r, &x))
+		return;
+	if (k->server_get ? !k->server_get(&srv, op, &r) : !k->get(&c, op, &r))
 		nfs4_reply_end(&r);
 }
 
@@ -110,7 +116,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	unsigned kind;
 
-	if (!c.minor)
+	if (!srv.minor)
 		start();
 	if (size == 0)
 		return 0;

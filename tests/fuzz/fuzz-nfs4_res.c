@@ -4,7 +4,7 @@
  * Fuzz target: a client's view of the results of a COMPOUND.
  */
 #include "../unit/nfs4-any.h"
-#include "nfsproto/nfs4_attr.h"
+#include "nfsproto/wire/nfs4_attr.h"
 
 static void walk_names(const struct nfs4_listxattrs_res *r)
 {

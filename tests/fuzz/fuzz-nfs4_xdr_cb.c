@@ -3,7 +3,7 @@
  *
  * Fuzz target: a client's view of a CB_COMPOUND.
  */
-#include "nfsproto/nfs4_xdr.h"
+#include "nfsproto/wire/nfs4_xdr.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -4,7 +4,7 @@
  * Fuzz target: both sides' view of NLM v4. The first byte chooses what is decoded; what decodes is
  * encoded again.
  */
-#include "nfsproto/nlm4_xdr.h"
+#include "nfsproto/wire/nlm4_xdr.h"
 
 #define AGAIN(name)                                                                                \
 	{                                                                                          \

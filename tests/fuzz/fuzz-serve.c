@@ -13,8 +13,14 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "contrib/serve/fdcache.h"
-#include "contrib/serve/serve.h"
+#include "contrib/serve/export/fdcache.h"
+#include "contrib/serve/ops/dir.h"
+#include "contrib/serve/ops/stable.h"
+#include "contrib/serve/state/client.h"
+#include "contrib/serve/state/client_id.h"
+#include "contrib/serve/state/session.h"
+#include "contrib/serve/state/session_create.h"
+#include "contrib/serve/v4/v4.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -23,10 +29,15 @@ static struct nfs4_sessionid session;
 static struct nfs4_putfh_args file[2];
 static uint8_t call[1 << 16], reply[1 << 16];
 
+static void answered(struct compound *c)
+{
+	session_put(&sv.state, c->probe);
+}
+
 static void run(const uint8_t *msg, size_t len)
 {
 	struct rpc_req req = {.res_max = sizeof(reply)};
-	struct session *probe = NULL;
+	struct compound *c = compound_new(&sv, &req);
 
 	req.cred.flavor = RPC_AUTH_SYS;
 	xdr_in_init(&req.args, msg, len);
@@ -34,8 +45,8 @@ static void run(const uint8_t *msg, size_t len)
 	req.nsinks = len % (XDR_MAX_PAYLOADS + 1);
 	for (unsigned i = 0; i < req.nsinks; i++)
 		req.sink[i] = (uint32_t)(len * (i + 1) % 300);
-	compound_run(&sv, &req, &probe);
-	session_put(&sv.state, probe);
+	if (c && compound_run(c))
+		compound_end(c, answered);
 	for (unsigned i = 0; i < req.nhold; i++)
 		mem_buf_unref(req.hold[i]);
 }
@@ -78,9 +89,11 @@ static void start(void)
 	sv.dirs = dir_cache_new(4);
 	sv.pool = mem_pool_new(64 << 20);
 	sv.fds = fdcache_new(sv.objs, 16);
-	if (!sv.objs || !sv.fds || !sv.dirs || !sv.pool || state_init(&sv.state, sv.objs, 90) < 0)
+	sv.stable = stable_new(sv.objs, 0, true);
+	if (!sv.objs || !sv.fds || !sv.dirs || !sv.pool || !sv.stable ||
+		state_init(&sv.state, sv.objs, 90) < 0)
 		abort();
-	client_exchange_id(&sv.state, &cred, "fuzz", &ex, &exr);
+	client_exchange_id(&sv.state, &cred, "fuzz", &(struct share_key){0}, &ex, &exr);
 	cs.clientid = exr.clientid;
 	cs.fore = (struct nfs4_channel_attrs){0, 1 << 20, 1 << 20, 4096, 64, 4, false, 0};
 	if (session_create(&sv.state, NULL, &cred, &cs, &csr, &ses) != NFS4_OK)

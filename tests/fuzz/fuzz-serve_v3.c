@@ -8,13 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "contrib/serve/drc.h"
-#include "contrib/serve/fdcache.h"
-#include "contrib/serve/mountd.h"
-#include "contrib/serve/nlm.h"
-#include "contrib/serve/v3.h"
-#include "nfsproto/mount3.h"
-#include "nfsproto/nlm4_xdr.h"
+#include "contrib/serve/ops/dir.h"
+#include "contrib/serve/ops/stable.h"
+#include "contrib/serve/v3/drc.h"
+#include "contrib/serve/export/fdcache.h"
+#include "contrib/serve/v3/mountd.h"
+#include "contrib/serve/v3/nlm.h"
+#include "contrib/serve/v3/v3.h"
+#include "nfsproto/wire/mount3.h"
+#include "nfsproto/wire/nlm4_xdr.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -34,7 +36,8 @@ static void start(void)
 	sv.fds = sv.objs ? fdcache_new(sv.objs, 16) : NULL;
 	sv.drc = drc_new(16);
 	sv.mounts = mount_list_new(16);
-	if (!sv.dirs || !sv.pool || !sv.fds || !sv.drc || !sv.mounts ||
+	sv.stable = sv.objs ? stable_new(sv.objs, 0, true) : NULL;
+	if (!sv.dirs || !sv.pool || !sv.stable || !sv.fds || !sv.drc || !sv.mounts ||
 		state_init(&sv.state, sv.objs, 90) < 0)
 		abort();
 	o = obj_root(sv.objs);
@@ -42,9 +45,14 @@ static void start(void)
 	obj_unref(sv.objs, o);
 }
 
+static void answered(struct v3_call *c)
+{
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct rpc_req req = {.res_max = sizeof(reply)};
+	struct v3_call *c;
 	struct xdr_out out;
 
 	if (!sv.objs)
@@ -65,7 +73,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (data[0] < NFS3_PROCS) {
 		req.prog = NFS3_PROGRAM;
 		req.proc = data[0] ? data[0] : 1;
-		v3_run(&sv, &req);
+		c = v3_new(&sv, &req);
+		if (c && v3_run(c) == SERVE_DONE)
+			v3_end(c, answered);
 	} else if (data[0] >= 128 && nlm_has(data[0] % 24)) {
 		req.prog = NLM4_PROGRAM;
 		req.proc = data[0] % 24;

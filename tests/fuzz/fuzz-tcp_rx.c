@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Fuzz target of transport/tcp_rx: the input is the stream, cut into reads by its first byte. Every
- * fourth XID has a call under way, with a sink.
+ * Fuzz target of transport/tcp/tcp_rx: the input is the stream, cut into reads by its first byte.
+ * Every fourth XID has a call under way, with a sink.
  */
 #include <string.h>
 
-#include "transport/tcp_rx.h"
+#include "transport/tcp/tcp_rx.h"
 
 static struct rpc_call call;
 static struct mem_buf *sink;
@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		pool = mem_pool_new(0);
 		sink = mem_buf_get(pool, 4096);
 		call.nsinks = 1;
-		call.sink[0].place = mem_buf_sge(sink, 0, 4096);
+		call.sink[0] = seg_list_of_buf(sink, 0, 4096);
 		call.peek = peek;
 	}
 	if (tcp_rx_init(&rx, pool, &up) < 0)

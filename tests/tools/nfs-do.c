@@ -185,7 +185,7 @@ static int do_cat(char **arg)
 		op.u.read.open = open;
 		op.u.read.fh = fh;
 		op.u.read.offset = off;
-		op.u.read.to = (struct rpc_sink){mem_buf_sge(buf, 0, info.rsize), buf};
+		op.u.read.to = seg_list_of_buf(buf, 0, info.rsize);
 		rc = run(&op);
 		if (!rc && fwrite(buf->data, 1, op.u.read.count, stdout) != op.u.read.count)
 			rc = -errno;
@@ -220,7 +220,7 @@ static int do_put(char **arg)
 			op.u.write.open = open;
 			op.u.write.fh = fh;
 			op.u.write.offset = off;
-			op.u.write.from = mem_buf_sge(buf, done, (uint32_t)have - done);
+			op.u.write.from = seg_list_of_buf(buf, done, (uint32_t)have - done);
 			rc = run(&op);
 			done += op.u.write.count;
 			off += op.u.write.count;

@@ -320,13 +320,15 @@ static int do_read(struct nfs_client *c, struct nfs_op *op)
 {
 	struct node *n = c->nodes[id_of(&op->u.read.fh)];
 	uint64_t left = op->u.read.offset < n->attr.size ? n->attr.size - op->u.read.offset : 0;
-	uint32_t want = op->u.read.to.place.len;
+	uint32_t want = op->u.read.to.len;
+	struct seg_iter to;
 
 	if (fake_knobs.short_read && want > fake_knobs.short_read)
 		want = fake_knobs.short_read;
 	op->u.read.count = left < want ? left : want;
+	to = seg_iter_of(&op->u.read.to);
 	if (op->u.read.count)
-		memcpy(op->u.read.to.place.addr, n->data + op->u.read.offset, op->u.read.count);
+		seg_iter_put(&to, n->data + op->u.read.offset, op->u.read.count);
 	op->u.read.eof = op->u.read.offset + op->u.read.count >= n->attr.size;
 	return 0;
 }
@@ -341,17 +343,21 @@ static int do_write(struct nfs_client *c, struct nfs_op *op)
 {
 	struct node *n = c->nodes[id_of(&op->u.write.fh)];
 	uint32_t len = op->u.write.from.len;
+	struct seg_list from;
 	uint64_t end;
 	int res = 0;
 
 	if (fake_knobs.short_write && len > fake_knobs.short_write)
 		len = fake_knobs.short_write;
+	if (op->u.write.append)
+		op->u.write.offset = n->attr.size;
 	end = op->u.write.offset + len;
 	if (end > n->attr.size)
 		res = resize(c, n, end);
 	if (res)
 		return res;
-	memcpy(n->data + op->u.write.offset, op->u.write.from.addr, len);
+	from = seg_list_cut(&op->u.write.from, 0, len);
+	seg_list_gather(&from, n->data + op->u.write.offset);
 	stamp(c, n, true);
 	op->u.write.count = len;
 	op->u.write.committed = op->u.write.stable;

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transport/iwarp.h"
+#include "transport/iwarp/iwarp.h"
 
 #define LOG_MAX 512
 

@@ -7,8 +7,8 @@
 #ifndef RNFS_TESTS_MEAN_LOCK_H
 #define RNFS_TESTS_MEAN_LOCK_H
 
-#include "nfsproto/lock_ranges.h"
-#include "nfsproto/nfs4_xdr.h"
+#include "nfsproto/wire/lock_ranges.h"
+#include "nfsproto/wire/nfs4_xdr.h"
 
 #define MEAN_LOCKS 320
 

@@ -17,14 +17,14 @@
 
 static const struct nfs_fh root_fh = {1, {1}}, file_fh = {1, {2}};
 
-static struct nfs_attr attr_of(const struct nfs_fh *fh)
+static struct nfs_attr attr_of(const struct mean3 *m, const struct nfs_fh *fh)
 {
 	bool dir = fh->data[0] == 1;
 	struct nfs_attr a = {
 		.type = dir ? NFS_DIR : NFS_REG,
 		.mode = 0755,
 		.nlink = 1,
-		.size = MEAN3_SIZE,
+		.size = m->size,
 		.fileid = fh->data[0],
 		.ctime = {100, 5},
 	};
@@ -37,7 +37,7 @@ static struct nfs3_post_op post_op(const struct mean3 *m, const struct nfs_fh *f
 	struct nfs3_post_op p = {.have = !m->bare};
 
 	if (p.have)
-		p.attr = attr_of(fh);
+		p.attr = attr_of(m, fh);
 	return p;
 }
 
@@ -102,7 +102,7 @@ static void answer(struct mean3 *m, const struct nfs3_args *a, struct nfs3_res *
 {
 	switch (a->proc) {
 	case NFS3PROC_GETATTR:
-		r->u.getattr.attr = attr_of(&a->u.fh);
+		r->u.getattr.attr = attr_of(m, &a->u.fh);
 		break;
 	case NFS3PROC_SETATTR:
 		r->u.wcc.wcc.after = post_op(m, &a->u.setattr.fh);
@@ -115,6 +115,14 @@ static void answer(struct mean3 *m, const struct nfs3_args *a, struct nfs3_res *
 		answer_data(m, a, r);
 		break;
 	case NFS3PROC_WRITE:
+		if (m->others_times) {
+			m->others_times--;
+			m->size++;
+		}
+		r->u.write.wcc.have_before = !m->bare;
+		r->u.write.wcc.before.size = m->size;
+		if (a->u.write.offset + a->u.write.data.len > m->size)
+			m->size = a->u.write.offset + a->u.write.data.len;
 		r->u.write.count = a->u.write.data.len;
 		r->u.write.committed = a->u.write.stable;
 		break;
@@ -180,6 +188,53 @@ static void reply_mount(struct mean3 *m, struct rpc_req *req)
 	rpc_req_reply(req, RPC_ACCEPT_SUCCESS);
 }
 
+/* What somebody else who asks is told about the last lock that was granted. */
+static void answer_test(struct mean3 *m, struct rpc_req *req, struct nlm4_test_res *r)
+{
+	struct nlm4_test_args a;
+
+	assert_int_equal(nlm4_get_test_args(&req->args, &a), 0);
+	if (r->status != NLM4_GRANTED || !m->nlm_held || a.lock.svid == m->nlm_svid)
+		return;
+	r->status = NLM4_DENIED;
+	if (m->nlm_anonymous)
+		return;
+	r->holder.svid = m->nlm_svid;
+	r->holder.oh = (struct nlm4_netobj){m->nlm_oh, m->nlm_oh_len};
+}
+
+static void note_lock(struct mean3 *m)
+{
+	const struct nlm4_lock *l = &m->last_lock.lock;
+
+	m->nlm_held = true;
+	m->nlm_svid = l->svid;
+	m->nlm_oh_len = l->oh.len < sizeof(m->nlm_oh) ? l->oh.len : sizeof(m->nlm_oh);
+	memcpy(m->nlm_oh, l->oh.data, m->nlm_oh_len);
+}
+
+static void note_owner(struct mean3_owner *o, const struct nlm4_lock *l)
+{
+	*o = (struct mean3_owner){.svid = l->svid, .offset = l->offset, .len = l->len};
+	assert_true(l->caller.len < sizeof(o->caller) && l->oh.len < sizeof(o->oh));
+	memcpy(o->caller, l->caller.s, l->caller.len);
+	memcpy(o->oh, l->oh.data, l->oh.len);
+}
+
+static void reply_unlock(struct mean3 *m, struct rpc_req *req, struct nlm4_res *r)
+{
+	struct nlm4_unlock_args a;
+
+	assert_int_equal(nlm4_get_unlock_args(&req->args, &a), 0);
+	note_owner(&m->unlocker, &a.lock);
+	if (m->nlm_graces) {
+		m->nlm_graces--;
+		r->status = NLM4_DENIED_GRACE_PERIOD;
+	} else if (m->nlm_svid == a.lock.svid) {
+		m->nlm_held = false;
+	}
+}
+
 static void reply_nlm(struct mean3 *m, struct rpc_req *req)
 {
 	struct nlm4_test_res test = {.holder = {.exclusive = true, .svid = 77, .offset = 5}};
@@ -191,19 +246,32 @@ static void reply_nlm(struct mean3 *m, struct rpc_req *req)
 		rpc_req_drop(req);
 		return;
 	}
+	if (req->proc == NLM4PROC_UNLOCK && m->nlm_mute_un) {
+		m->nlm_mute_un--;
+		rpc_req_drop(req);
+		return;
+	}
 	assert_int_equal(rpc_req_begin(req, RES_CAP), 0);
 	if (req->proc == NLM4PROC_LOCK)
 		assert_int_equal(nlm4_get_lock_args(&req->args, &m->last_lock), 0);
+	if (req->proc == NLM4PROC_LOCK)
+		note_owner(&m->locker, &m->last_lock.lock);
 	m->reclaims += req->proc == NLM4PROC_LOCK && m->last_lock.reclaim;
 	if (m->nlm_times && (req->proc == NLM4PROC_LOCK || req->proc == NLM4PROC_TEST)) {
 		m->nlm_times--;
 		r.status = m->nlm_status;
 	}
+	if (req->proc == NLM4PROC_LOCK && r.status == NLM4_GRANTED)
+		note_lock(m);
+	if (req->proc == NLM4PROC_UNLOCK)
+		reply_unlock(m, req, &r);
 	test.status = r.status;
-	if (req->proc == NLM4PROC_TEST)
+	if (req->proc == NLM4PROC_TEST) {
+		answer_test(m, req, &test);
 		nlm4_put_test_res(&req->res, &test);
-	else if (req->proc != NLM4PROC_NULL)
+	} else if (req->proc != NLM4PROC_NULL) {
 		nlm4_put_res(&req->res, &r);
+	}
 	rpc_req_reply(req, RPC_ACCEPT_SUCCESS);
 }
 
@@ -227,16 +295,16 @@ static void service(void *ctx, struct rpc_req *req)
 	pthread_mutex_unlock(&m->lock);
 }
 
-static enum rpc_fault cut(void *ctx, const struct rpc_req *req, bool reply, unsigned *delay_ms)
+static enum rpc_fault cut(void *ctx, struct rpc_req *req, bool reply, unsigned *delay_ms)
 {
 	struct mean3 *m = ctx;
 
 	if (reply && req->prog == NLM4_PROGRAM)
 		*delay_ms = m->nlm_delay_ms;
 	/* the lock is held by the service, whose reply this is */
-	if (!reply || !m->cut || req->prog != NFS3_PROGRAM || req->proc != NFS3PROC_GETATTR)
+	if (!reply || !m->cut || req->prog != NFS3_PROGRAM || req->proc != m->cut)
 		return RPC_FAULT_NONE;
-	m->cut = false;
+	m->cut = 0;
 	return RPC_FAULT_CLOSE;
 }
 
@@ -252,6 +320,7 @@ void mean3_start(struct mean3 *m)
 	m->data = mem_buf_get(m->pool, MEAN3_SIZE);
 	for (unsigned i = 0; i < MEAN3_SIZE; i++)
 		m->data->data[i] = (uint8_t)(i * 31);
+	m->size = MEAN3_SIZE;
 	m->flavor = RPC_AUTH_SYS;
 	m->access = ~0u;
 	m->per_reply = 4;

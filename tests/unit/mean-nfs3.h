@@ -9,10 +9,10 @@
 
 #include <pthread.h>
 
-#include "nfsproto/mount3.h"
-#include "nfsproto/nfs3_xdr.h"
-#include "nfsproto/nlm4_xdr.h"
-#include "transport/rpc.h"
+#include "nfsproto/wire/mount3.h"
+#include "nfsproto/wire/nfs3_xdr.h"
+#include "nfsproto/wire/nlm4_xdr.h"
+#include "transport/rpc/rpc.h"
 
 #define MEAN3_SIZE 5000u
 
@@ -27,11 +27,13 @@ struct mean3 {
 		unsigned times;
 	} fails[NFS3_PROCS]; /* so often, before it works */
 	bool silent[NFS3_PROCS];
-	bool bare;	/* no optional attributes or handles */
-	bool no_v3;	/* only version 4 */
-	bool no_nlm;	/* no such program */
-	bool cut;	/* the next reply to GETATTR closes the connection instead */
-	bool read_lies; /* READ's count is not that of its data */
+	bool bare;	       /* no optional attributes or handles */
+	bool no_v3;	       /* only version 4 */
+	bool no_nlm;	       /* no such program */
+	uint32_t cut;	       /* the next reply to this procedure closes the connection instead */
+	bool read_lies;	       /* READ's count is not that of its data */
+	uint64_t size;	       /* of everything; MEAN3_SIZE at first */
+	unsigned others_times; /* so often, somebody appends a byte before a WRITE */
 	uint32_t mnt_status, flavor;
 	uint32_t access; /* rights that ACCESS grants */
 	struct nfs3_entry entries[4];
@@ -39,11 +41,23 @@ struct mean3 {
 	uint32_t nlm_status;	      /* so often, before GRANTED */
 	unsigned nlm_times;
 	unsigned nlm_mute;     /* so many LOCKs are never answered */
+	unsigned nlm_mute_un;  /* and so many UNLOCKs */
+	unsigned nlm_graces;   /* so often, an UNLOCK comes too early */
 	unsigned nlm_delay_ms; /* of the other answers */
+	bool nlm_anonymous;    /* TEST does not tell the owner */
 	/* lock: what it was asked */
 	unsigned count[NFS3_PROCS], nlm_count[NLM4PROC_FREE_ALL + 1], umounts, reclaims;
 	struct nfs3_args last[NFS3_PROCS]; /* names in it are gone */
 	struct nlm4_lock_args last_lock;   /* likewise */
+	bool nlm_held; /* the last lock granted, until it is unlocked or a test takes it away */
+	uint32_t nlm_svid;
+	uint8_t nlm_oh[64];
+	uint32_t nlm_oh_len;
+	struct mean3_owner { /* of the last LOCK and UNLOCK */
+		char caller[256], oh[64];
+		uint32_t svid;
+		uint64_t offset, len;
+	} locker, unlocker;
 };
 
 void mean3_start(struct mean3 *m);

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <cmocka.h>
 
-#include "nfsproto/nfs4_xdr.h"
+#include "nfsproto/wire/nfs4_xdr.h"
 
 #define FILE_SIZE 100000u
 #define RES_CAP	  200000u
@@ -65,7 +65,7 @@ static struct nfs4_attrs attrs_of(const struct mean_srv *s, const struct nfs_fh 
 		.type = dir ? NFS_DIR : NFS_REG,
 		.mode = dir ? 0755 : 0644,
 		.nlink = 1,
-		.size = FILE_SIZE,
+		.size = dir ? FILE_SIZE : s->size,
 		.fileid = fh->data[fh->len - 1],
 		.change = 1,
 	};
@@ -284,7 +284,8 @@ static uint32_t do_close(struct run *r, const struct nfs4_close_args *a)
 
 static bool stateid_ok(struct run *r, const struct nfs4_stateid *id)
 {
-	return memcmp(id, &nfs4_stateid_anonymous, sizeof(*id)) == 0 || find_open(r->s, id) >= 0;
+	return memcmp(id, &nfs4_stateid_anonymous, sizeof(*id)) == 0 || find_open(r->s, id) >= 0 ||
+	       mean_lock_known(&r->s->locks, id);
 }
 
 static uint32_t do_read(struct run *r, const struct nfs4_read_args *a)
@@ -320,8 +321,34 @@ static uint32_t do_write(struct run *r, const struct nfs4_write_args *a)
 		res.count++;
 	if (quirky(r->s, Q_WRITE_UNSTABLE))
 		res.committed = UNSTABLE4;
+	if (r->s->write_max && res.count > r->s->write_max)
+		res.count = r->s->write_max;
+	if (a->offset + res.count > r->s->size)
+		r->s->size = a->offset + res.count;
+	r->s->write_at = a->offset;
+	if (quirky(r->s, Q_CUT))
+		__atomic_store_n(&r->s->cut, true, __ATOMIC_RELAXED);
 	nfs4_put_write_res(r->x, NFS4_OK, &res);
 	return NFS4_OK;
+}
+
+/* Of the type, which is never a directory here, or of the size. */
+static uint32_t do_verify(struct run *r, const struct nfs4_verify_args *a)
+{
+	struct mean_srv *s = r->s;
+	struct nfs4_attrs at;
+	bool same = false;
+
+	assert_int_equal(nfs4_attrs_decode(&a->attrs, &at), 0);
+	if (nfs4_bit(&at.mask, FATTR4_SIZE)) {
+		if (s->others_times) {
+			s->others_times--;
+			s->size += s->others_append;
+		}
+		same = at.attr.size == s->size && s->quirk != Q_NEVER_SAME;
+	}
+	nfs4_put_op_res(r->x, OP_VERIFY, same ? NFS4_OK : NFS4ERR_NOT_SAME);
+	return same ? NFS4_OK : NFS4ERR_NOT_SAME;
 }
 
 static void put_entry(const struct mean_srv *s, struct nfs4_entries *e, uint64_t cookie,
@@ -501,7 +528,7 @@ static uint32_t do_file_op(struct run *r, const struct nfs4_args *a)
 		nfs4_put_readlink_res(r->x, NFS4_OK, &rl);
 		return NFS4_OK;
 	case OP_VERIFY:
-		return plain(r, a->op, NFS4ERR_NOT_SAME); /* nothing here is a directory */
+		return do_verify(r, &a->u.verify);
 	case OP_NVERIFY:
 		return plain(r, a->op, NFS4_OK);
 	case OP_SAVEFH:
@@ -730,13 +757,15 @@ static void service(void *ctx, struct rpc_req *req)
 	pthread_mutex_unlock(&s->lock);
 }
 
-static enum rpc_fault hold_back(void *ctx, const struct rpc_req *req, bool reply, unsigned *delay)
+static enum rpc_fault hold_back(void *ctx, struct rpc_req *req, bool reply, unsigned *delay)
 {
 	struct mean_srv *s = ctx;
 
-	if (reply)
-		*delay = __atomic_load_n(&s->reply_ms, __ATOMIC_RELAXED);
-	return RPC_FAULT_NONE;
+	if (!reply)
+		return RPC_FAULT_NONE;
+	*delay = __atomic_load_n(&s->reply_ms, __ATOMIC_RELAXED);
+	return __atomic_exchange_n(&s->cut, false, __ATOMIC_RELAXED) ? RPC_FAULT_CLOSE
+								     : RPC_FAULT_NONE;
 }
 
 /* --- for tests ----------------------------------------------------------------------------- */
@@ -756,6 +785,7 @@ void mean_start(struct mean_srv *s)
 	s->pool = mem_pool_new(0);
 	s->slots = MEAN_SLOTS;
 	s->io_max = 1 << 20;
+	s->size = FILE_SIZE;
 	s->minor = 1;
 	s->lease_s = 30;
 	sin->sin_family = AF_INET;

@@ -12,9 +12,9 @@
 #include <stdbool.h>
 
 #include "mean-lock.h"
-#include "nfsproto/nfs4_attr.h"
+#include "nfsproto/wire/nfs4_attr.h"
 #include "nfsproto/nfs_client.h"
-#include "transport/rpc.h"
+#include "transport/rpc/rpc.h"
 
 #define MEAN_SLOTS 16
 #define MEAN_HELD  64
@@ -38,6 +38,8 @@ enum quirk {
 	Q_DIR_NAME,	   /* an entry with the name mean_srv.bad_name */
 	Q_DELEGATION,	   /* OPEN gives a delegation nobody asked for */
 	Q_DROP,		   /* no reply at all */
+	Q_CUT,		   /* a WRITE is carried out, then the connection is closed */
+	Q_NEVER_SAME,	   /* VERIFY finds the size another than GETATTR says */
 	Q_BUSY,		   /* an OPEN is carried out, but answered as if it still were: DELAY */
 };
 
@@ -68,17 +70,23 @@ struct mean_srv {
 	const char *
 		elsewhere; /* a server that fs_locations names; NULL: that attribute is not there */
 	const char *owner; /* of everything, a name; NULL: number 0 */
+	/* so often, somebody appends so many bytes just before VERIFY looks at the size */
+	unsigned others_times, others_append;
+	uint32_t write_max; /* bytes that a WRITE takes; 0: all */
 
 	/* what happened: */
 	unsigned count[80]; /* operations executed */
 	uint32_t uid[80];   /* by whom, the last time */
 	unsigned nclients, nsessions, nopens, ndelegs;
 	unsigned reclaims, reopens, replays, misordered;
-	unsigned mixups; /* what Q_BUSY has kept was asked for with another COMPOUND */
+	uint64_t write_at; /* the last WRITE's offset */
+	unsigned mixups;   /* what Q_BUSY has kept was asked for with another COMPOUND */
 	unsigned nheld;
 	struct rpc_req *held[MEAN_HELD];
 
 	/* its state */
+	uint64_t size; /* of the files */
+	bool cut;      /* atomic: the connection of the next reply */
 	uint64_t clientid;
 	bool reclaiming;
 	uint32_t session_no;

@@ -21,6 +21,7 @@ static struct nfs_mount_params params(struct fix3 *f)
 		.export = "/",
 		.pool = f->pool,
 		.connect_ms = 5000,
+		.state_dir = f->state_dir,
 	};
 
 	return p;

@@ -15,7 +15,8 @@ struct fix3 {
 	struct mem_pool *pool;
 	struct nfs_client *nfs; /* NULL: not mounted */
 	struct nfs_fh root, file;
-	struct nfs_attr attr; /* what fix3_open() got */
+	const char *state_dir; /* of mounts from now on, or NULL */
+	struct nfs_attr attr;  /* what fix3_open() got */
 };
 
 /* cmocka's: with a mount of "/", or only with the server. */

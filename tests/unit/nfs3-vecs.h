@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "nfsproto/nfs3_xdr.h"
+#include "nfsproto/wire/nfs3_xdr.h"
 
 /* clang-format off */
 #define FH_HEX	  "00000005 01020304 05000000 "
@@ -56,8 +56,7 @@ static const struct args3_vec {
 	{{NFS3PROC_ACCESS, {.access = {FH, 0x3f}}}, FH_HEX "0000003f"},
 	{{NFS3PROC_READLINK, {.fh = FH}}, FH_HEX},
 	{{NFS3PROC_READ, {.read = {FH, 0x100000000, 4096}}}, FH_HEX "00000001 00000000 00001000"},
-	{{NFS3PROC_WRITE, {.write = {FH, 2, 5, NFS_DATA_SYNC, {.addr = (void *)(uintptr_t)"hello",
-		.len = 5}}}}, FH_HEX "00000000 00000002 00000005 00000001 00000005 68656c6c 6f000000"},
+	{{NFS3PROC_WRITE, {.write = {FH, 2, 5, NFS_DATA_SYNC, SEG_LIST_MEM((void *)(uintptr_t)"hello", 5)}}}, FH_HEX "00000000 00000002 00000005 00000001 00000005 68656c6c 6f000000"},
 	{{NFS3PROC_CREATE, {.create = {WHERE, NFS3_GUARDED, SET, {0}}}},
 		WHERE_HEX "00000001 " SET_HEX},
 	{{NFS3PROC_CREATE, {.create = {WHERE, NFS3_EXCLUSIVE, {0}, VERF}}},
@@ -146,8 +145,7 @@ static inline size_t splice3(const struct xdr_out *x, uint8_t *to)
 		memcpy(to + n, x->base + from, p->pos - from);
 		n += p->pos - from;
 		from = p->pos;
-		if (p->data.len)
-			memcpy(to + n, p->data.addr, p->data.len);
+		seg_list_gather(&p->data, to + n);
 		n += p->data.len;
 		memset(to + n, 0, xdr_pad(p->data.len));
 		n += xdr_pad(p->data.len);

@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "nfsproto/nfs4_client.h"
+#include "nfsproto/v4/nfs4_client.h"
 #include "nfs4-any.h"
 
 struct answer {
@@ -41,8 +41,12 @@ static inline void answer_ok(struct answer *a, uint32_t op)
 	answer_add(a);
 }
 
-/* What the op's kind makes of it: what its get returns, and what remains must be nothing if that
- * is 0. */
+/* The op goes on, as an end that no op has. */
+#define ANSWER_AGAIN INT32_MAX
+#define ANSWER_LATER (INT32_MAX - 1)
+
+/* What the op's kind makes of it: 0, and nothing remains; the status; the negative errno; or that
+ * it goes on. */
 static inline int answer_read(
 	struct answer *a, struct nfs4_client *c, struct nfs_op *op, uint32_t status)
 {
@@ -53,9 +57,22 @@ static inline int answer_read(
 	nfs4_end_compound_res(&a->x, a->at, status, a->nops);
 	xdr_in_init(&in, a->wire, any_splice(&a->x, a->wire));
 	rc = nfs4_reply_begin(&r, &in);
-	if (rc == 0)
-		rc = nfs4_kinds[op->be.v4.kind].get(c, op, &r);
-	return rc ? rc : nfs4_reply_end(&r);
+	if (rc)
+		return rc;
+	switch (nfs4_kinds[op->be.v4.kind].get(c, op, &r)) {
+	case NFS_DONE:
+		return nfs4_reply_end(&r);
+	case NFS_AGAIN:
+		return ANSWER_AGAIN;
+	case NFS_STATUS:
+		return (int)r.status;
+	case NFS_FAILED:
+		return op->error;
+	case NFS_LATER:
+	case NFS_RECOVER:
+		break;
+	}
+	return ANSWER_LATER;
 }
 
 /* PUTFH, then op fails (or, without results, succeeds) with status. */

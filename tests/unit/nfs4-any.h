@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "nfsproto/nfs4_xdr.h"
+#include "nfsproto/wire/nfs4_xdr.h"
 
 /* Decoded elements are re-encoded through these. */
 #define ANY_STATEIDS 64
@@ -326,7 +326,7 @@ static inline size_t any_splice(const struct xdr_out *x, uint8_t *to)
 		memcpy(to + n, x->base + from, p->pos - from);
 		n += p->pos - from;
 		from = p->pos;
-		memcpy(to + n, p->data.addr, p->data.len);
+		seg_list_gather(&p->data, to + n);
 		n += p->data.len;
 		memset(to + n, 0, xdr_pad(p->data.len));
 		n += xdr_pad(p->data.len);

@@ -175,11 +175,15 @@ int fix_read(
 {
 	struct mem_buf *buf = mem_buf_get(f->pool, want + 64);
 	struct nfs_op op = {.type = NFS_READ};
+	struct seg piece[2];
 
 	memset(buf->data, 0xee, want + 64);
 	op.u.read.open = open;
 	op.u.read.fh = *fh;
-	op.u.read.to = (struct rpc_sink){mem_buf_sge(buf, 0, want), buf};
+	/* in two pieces, whatever is read */
+	piece[0] = (struct seg){mem_buf_sge(buf, 0, want / 3), buf};
+	piece[1] = (struct seg){mem_buf_sge(buf, want / 3, want - want / 3), buf};
+	assert_int_equal(seg_list_init(&op.u.read.to, piece, 2), 0);
 	fix_run(f, &op);
 	*got = op.u.read.count;
 	for (uint32_t i = 0; i < 64; i++) /* nothing behind the sink is ever touched */
@@ -195,12 +199,15 @@ int fix_write(struct fix *f, struct nfs_open *open, const struct nfs_fh *fh, enu
 {
 	struct mem_buf *buf = mem_buf_get(f->pool, 5000);
 	struct nfs_op op = {.type = NFS_WRITE};
+	struct seg piece[2];
 
 	memset(buf->data, 1, 5000);
 	op.u.write.open = open;
 	op.u.write.fh = *fh;
 	op.u.write.stable = stable;
-	op.u.write.from = mem_buf_sge(buf, 0, 5000);
+	piece[0] = (struct seg){mem_buf_sge(buf, 1, 4097), buf};
+	piece[1] = (struct seg){mem_buf_sge(buf, 0, 903), buf};
+	assert_int_equal(seg_list_init(&op.u.write.from, piece, 2), 0);
 	fix_run(f, &op);
 	if (op.error == 0)
 		assert_int_equal(op.u.write.count, 5000);

@@ -67,7 +67,7 @@ static void check_get(struct pair_call *c, struct xdr_in *res)
 	d = xdr_get_payload(res, 2u << 20, &c->len, &c->placed);
 	assert_non_null(d);
 	if (c->placed)
-		assert_ptr_equal(d, c->rpc.sink[0].place.addr);
+		assert_ptr_equal(d, c->rpc.sink[0].one.at.addr);
 	c->copy = malloc(c->len ? c->len : 1);
 	memcpy(c->copy, d, c->len);
 	assert_int_equal(xdr_get_u32(res), 77);
@@ -88,8 +88,7 @@ bool pair_get(struct pair *p, uint32_t n, uint32_t sink, uint32_t reply_max)
 
 		memset(b->data, 0xee, sink + 8);
 		c.rpc.nsinks = 1;
-		c.rpc.sink[0].hold = b;
-		c.rpc.sink[0].place = mem_buf_sge(b, 4, sink);
+		c.rpc.sink[0] = seg_list_of_buf(b, 4, sink);
 	}
 	xdr_put_u32(&c.rpc.args, n);
 	pair_do(p, &c);
@@ -98,7 +97,7 @@ bool pair_get(struct pair *p, uint32_t n, uint32_t sink, uint32_t reply_max)
 	pair_pattern(want, n, 5);
 	assert_memory_equal(c.copy, want, n);
 	if (sink) { /* nothing beside the sink, nothing behind the data */
-		const uint8_t *d = c.rpc.sink[0].hold->data;
+		const uint8_t *d = c.rpc.sink[0].one.hold->data;
 
 		assert_int_equal(d[3], 0xee);
 		assert_int_equal(d[4 + sink], 0xee);

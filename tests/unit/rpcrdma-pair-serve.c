@@ -17,21 +17,29 @@
 
 #include "rpcrdma-pair.h"
 
+/* In three pieces, whose list lies behind the data. */
 static void put_data(struct rpc_req *req, uint32_t n, uint32_t seed)
 {
+	uint32_t at = (n + 15) & ~15u;
+	struct seg_list data;
 	struct mem_buf *b;
-	struct mem_sge sge;
+	struct seg *piece;
 
 	if (!n) {
 		xdr_put_u32(&req->res, 0);
 		return;
 	}
-	b = mem_buf_get(req->call_msg->pool, n);
+	b = mem_buf_get(req->call_msg->pool, at + 3 * sizeof(*piece));
 	assert_non_null(b);
 	pair_pattern(b->data, n, seed);
 	req->hold[req->nhold++] = b;
-	sge = mem_buf_sge(b, 0, n);
-	xdr_put_payload(&req->res, &sge);
+	piece = (struct seg *)(void *)(b->data + at);
+	piece[0].at = mem_buf_sge(b, 0, 1);
+	piece[1].at = mem_buf_sge(b, 1, n / 2);
+	piece[2].at = mem_buf_sge(b, 1 + n / 2, n - 1 - n / 2);
+	piece[0].hold = piece[1].hold = piece[2].hold = b;
+	assert_int_equal(seg_list_init(&data, piece, 3), 0);
+	xdr_put_payload_list(&req->res, &data);
 }
 
 static void serve_put(struct rpc_req *req, unsigned payloads)
@@ -78,21 +86,18 @@ static void serve_echo(struct rpc_req *req)
 
 static void call_back(struct pair *p)
 {
-	struct rpc_call_hdr h = {
-		.xid = 0x0badcafe,
-		.prog = PAIR_CB_PROG,
-		.vers = 1,
-		.proc = 0,
-	};
-	uint32_t off;
+	int len;
 
-	p->cb = (struct rpc_call){.xid = h.xid, .reply_max = 0};
+	p->cb = (struct rpc_call){.xid = 0x0badcafe, .reply_max = 0};
 	p->cb.msg = mem_buf_get(p->spool, RPC_HEADROOM + 8192);
 	xdr_out_init(&p->cb.args, p->cb.msg->data + RPC_HEADROOM, 8192);
 	if (p->cb_long)
 		memset(xdr_reserve(&p->cb.args, 8000), 0, 8000);
-	off = rpc_msg_put_call(p->cb.msg->data, RPC_HEADROOM, &h);
-	assert_int_equal(p->server->ops->send_call(p->server, &p->cb, off), 0);
+	len = rpc_auth_put_call(
+		&p->cb, PAIR_CB_PROG, 1, p->cb.msg->data + RPC_HEADROOM, RPC_MSG_MAX_CALL);
+	assert_true(len > 0);
+	assert_int_equal(
+		p->server->ops->send_call(p->server, &p->cb, RPC_HEADROOM - (uint32_t)len), 0);
 }
 
 static size_t res_cap(const struct rpc_req *req)

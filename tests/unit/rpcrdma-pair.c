@@ -131,8 +131,11 @@ static void start_requester(struct pair *p, const struct pair_params *params, ui
 		.inline_size = params->inline_client,
 		.credits = params->credits_client,
 	};
-	struct rpc_xprt_up up = {
-		.find = client_find, .reply = client_reply, .request = client_request, .ctx = p};
+	struct rpc_xprt_up up = {.find = client_find,
+		.reply = client_reply,
+		.request = client_request,
+		.ctx = p,
+		.rdma_version = params->rdma_version};
 	struct err e = {0};
 
 	p->client = rpcrdma_connect_on(pair_prov, &cp, &up, &e);
@@ -205,17 +208,15 @@ void pair_call_init(struct pair *p, struct pair_call *c, uint32_t proc, size_t a
 
 uint32_t pair_enter(struct pair *p, struct pair_call *c)
 {
-	struct rpc_call_hdr h = {
-		.xid = c->rpc.xid,
-		.prog = PAIR_PROG,
-		.vers = 1,
-		.proc = c->rpc.proc,
-	};
+	int len;
 
 	assert_true(xdr_out_ok(&c->rpc.args));
-	assert_null(p->table[h.xid % PAIR_MAX_CALL]);
-	p->table[h.xid % PAIR_MAX_CALL] = c;
-	return rpc_msg_put_call(c->rpc.msg->data, RPC_HEADROOM, &h);
+	assert_null(p->table[c->rpc.xid % PAIR_MAX_CALL]);
+	p->table[c->rpc.xid % PAIR_MAX_CALL] = c;
+	len = rpc_auth_put_call(
+		&c->rpc, PAIR_PROG, 1, c->rpc.msg->data + RPC_HEADROOM, RPC_MSG_MAX_CALL);
+	assert_true(len > 0);
+	return RPC_HEADROOM - (uint32_t)len;
 }
 
 void pair_submit(struct pair *p, struct pair_call *c)
@@ -258,7 +259,7 @@ void pair_call_finish(struct pair_call *c)
 {
 	mem_buf_unref(c->rpc.msg);
 	for (unsigned i = 0; i < c->rpc.nsinks; i++)
-		mem_buf_unref(c->rpc.sink[i].hold);
+		seg_list_unref(&c->rpc.sink[i]);
 	free(c->copy);
 }
 

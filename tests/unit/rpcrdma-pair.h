@@ -11,8 +11,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "transport/rpc_msg.h"
-#include "transport/rpcrdma_conn.h"
+#include "transport/rpc/rpc_auth.h"
+#include "transport/rpcrdma/rpcrdma_conn.h"
 
 #define PAIR_PROG     0x20000123
 #define PAIR_CB_PROG  0x40000123
@@ -34,7 +34,8 @@ enum pair_proc {
 struct pair_params {
 	uint32_t inline_client, inline_server; /* 0: default */
 	uint32_t credits_client, credits_server;
-	size_t server_memory; /* the limit of spool, 0: none */
+	size_t server_memory;  /* the limit of spool, 0: none */
+	unsigned rdma_version; /* that the client begins with, 0: the best */
 };
 
 struct pair_call {

@@ -16,9 +16,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "contrib/serve/drc.h"
-#include "contrib/serve/fdcache.h"
-#include "contrib/serve/mountd.h"
+#include "contrib/serve/state/session.h"
+#include "contrib/serve/v3/drc.h"
+#include "contrib/serve/export/fdcache.h"
+#include "contrib/serve/ops/dir.h"
+#include "contrib/serve/v3/mountd.h"
 #include "serve-env.h"
 
 void env_init(struct serve_env *e)
@@ -43,6 +45,8 @@ void env_init_in(struct serve_env *e, const char *where)
 	e->sv.fds = fdcache_new(e->sv.objs, 16);
 	e->sv.drc = drc_new(64);
 	e->sv.mounts = mount_list_new(4);
+	e->sv.stable = stable_new(e->sv.objs, 0, true);
+	assert_non_null(e->sv.stable);
 	strcpy(e->sv.owner, "test");
 	e->minor = 1;
 }
@@ -61,6 +65,7 @@ void env_finish(struct serve_env *e)
 	mount_list_free(e->sv.mounts);
 	drc_free(e->sv.drc);
 	fdcache_free(e->sv.fds);
+	stable_free(e->sv.stable);
 	obj_table_free(e->sv.objs);
 	mem_pool_free(e->sv.pool);
 	nftw(e->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
@@ -85,9 +90,14 @@ struct xdr_out *env_begin(struct serve_env *e, bool with_sequence)
 	return &e->args;
 }
 
+static void answered(struct compound *c)
+{
+	session_put(&c->sv->state, c->probe);
+}
+
 uint32_t env_again(struct serve_env *e)
 {
-	struct session *probe;
+	struct compound *c;
 
 	for (unsigned i = 0; i < e->req.nhold; i++)
 		mem_buf_unref(e->req.hold[i]);
@@ -101,8 +111,10 @@ uint32_t env_again(struct serve_env *e)
 	e->req.args.npayloads = e->args.npayloads;
 	memcpy(e->req.args.payload, e->args.payload, sizeof(e->args.payload));
 	xdr_out_init(&e->req.res, e->reply, SERVE_RES_CAP);
-	assert_true(compound_run(&e->sv, &e->req, &probe));
-	session_put(&e->sv.state, probe);
+	c = compound_new(&e->sv, &e->req);
+	assert_non_null(c);
+	assert_true(compound_run(c));
+	compound_end(c, answered);
 	xdr_in_init(&e->res, e->reply, e->req.res.len);
 	e->res.npayloads = e->req.res.npayloads;
 	memcpy(e->res.payload, e->req.res.payload, sizeof(e->res.payload));

@@ -6,7 +6,10 @@
 #ifndef RNFS_TESTS_SERVE_ENV_H
 #define RNFS_TESTS_SERVE_ENV_H
 
+#include "contrib/serve/ops/stable.h"
 #include "contrib/serve/serve.h"
+#include "contrib/serve/v4/v4.h"
+#include "nfsproto/wire/nfs4_attr.h"
 
 struct serve_env {
 	char dir[64];

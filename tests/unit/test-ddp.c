@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "transport/ddp.h"
+#include "transport/iwarp/ddp.h"
 
 /* RFC 5044 figure 5, behind the marker and the length. */
 static void send_has_the_golden_bytes(void **state)

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "fs/inode.h"
+#include "transport/clock.h"
 
 static struct grant_list list;
 
@@ -163,7 +164,7 @@ static void attributes_are_known_until_something_changes(void **state)
 	struct nfs_attr attr = {.type = NFS_DIR, .size = 7}, out;
 	struct inode_table *t = table(&attr);
 	struct inode *root = inode_table_root(t);
-	uint64_t seen, now = inode_clock();
+	uint64_t seen, now = clock_ns();
 
 	assert_false(inode_known_attr(root, 0, &out, &seen)); /* never asked for */
 	inode_note_attr(root, &attr, now);
@@ -173,7 +174,7 @@ static void attributes_are_known_until_something_changes(void **state)
 	assert_false(inode_known_attr(root, now, &out, &seen));
 	inode_touch(root);
 	assert_false(inode_known_attr(root, now - 1, &out, &seen));
-	inode_note_attr(root, &attr, inode_clock() + 1);
+	inode_note_attr(root, &attr, clock_ns() + 1);
 	assert_true(inode_known_attr(root, now, &out, &seen));
 	inode_table_free(t);
 }

@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "nfsproto/idmap.h"
+#include "nfsproto/wire/idmap.h"
 
 /* A map that was given up may still have a thread that asks: what it uses outlives the test. */
 static sem_t news, gate;

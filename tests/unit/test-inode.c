@@ -198,7 +198,7 @@ static void pages_are_kept_while_the_change_attribute_stays(void **state)
 	inode_table_free(t);
 }
 
-/* The name is asked for anew once, when the file may be another's by now, or longer. */
+/* The name is asked for anew once, when the file may be another's by now. */
 static void names_are_renewed_at_open(void **state)
 {
 	struct inode_table *t = table();
@@ -206,92 +206,72 @@ static void names_are_renewed_at_open(void **state)
 	struct nfs_attr at = {.nlink = 1, .change = 5, .size = 10};
 
 	inode_told(a, &at);
-	assert_false(inode_renew_name(a, &at, false, 1));
-	assert_false(inode_renew_name(a, &at, true, 1));
-	/* written by another client: only who appends must know the end */
+	assert_false(inode_renew_name(a, &at, 1));
+	/* written by another client */
 	at.change = 6;
 	at.size = 20;
-	assert_false(inode_renew_name(a, &at, false, 1));
-	assert_true(inode_renew_name(a, &at, true, 1));
-	assert_false(inode_renew_name(a, &at, true, 1)); /* it did not help */
-	assert_true(inode_renew_name(a, &at, true, 2));
-	inode_told(a, &at);
-	assert_false(inode_renew_name(a, &at, true, 1));
-	/* its own writes move the end that the kernel knows */
-	at.size = 30;
-	at.change = 7;
-	inode_told_end(a, 30);
-	inode_told_end(a, 25);
-	assert_false(inode_renew_name(a, &at, true, 1));
+	assert_false(inode_renew_name(a, &at, 1));
 	/* renamed: ctime alone moves */
 	at.ctime.tv_nsec = 1;
 	at.change = 8;
-	assert_true(inode_renew_name(a, &at, false, 1));
+	assert_true(inode_renew_name(a, &at, 1));
+	assert_false(inode_renew_name(a, &at, 1)); /* it did not help */
+	assert_true(inode_renew_name(a, &at, 2));
 	inode_told(a, &at);
-	assert_false(inode_renew_name(a, &at, false, 1));
+	assert_false(inode_renew_name(a, &at, 1));
 	/* removed by another client, or by this one */
 	at.nlink = 0;
-	assert_true(inode_renew_name(a, &at, false, 1));
+	assert_true(inode_renew_name(a, &at, 1));
 	inode_told(a, &at);
 	atomic_store(&a->is_silly, true);
-	assert_false(inode_renew_name(a, &at, false, 1));
+	assert_false(inode_renew_name(a, &at, 1));
 	inode_table_free(t);
 }
 
-static const uint8_t boot1[NFS_VERF_SIZE] = {1}, boot2[NFS_VERF_SIZE] = {2};
-
-static void committed_data_is_safe(void **state)
+/* At open, what the server says is compared with what the kernel believes, its own writes included,
+ * also where the change attribute is too coarse to tell. */
+static void the_kernels_size_is_known(void **state)
 {
 	struct inode_table *t = table();
 	struct inode *a = get(t, 1);
-	uint64_t gen;
+	struct nfs_attr at = {.nlink = 1, .change = 5, .size = 10};
 
-	assert_false(inode_dirty(a, &gen));
-	assert_true(inode_wrote(a, NFS_FILE_SYNC, boot1));
-	assert_false(inode_dirty(a, &gen));
-	assert_true(inode_wrote(a, NFS_UNSTABLE, boot1));
-	assert_true(inode_dirty(a, &gen));
-	assert_true(inode_committed(a, gen, boot1));
-	assert_false(inode_dirty(a, &gen));
-	/* a restart when nothing is unstable loses nothing */
-	assert_true(inode_wrote(a, NFS_UNSTABLE, boot2));
-	assert_int_equal(inode_err_seq(a), 0);
+	inode_told(a, &at);
+	assert_int_equal(atomic_load(&a->end), 10);
+	assert_true(inode_told_this(a, &at));
+	at.change = 6;
+	assert_false(inode_told_this(a, &at));
+	at.change = 5;
+	at.size = 20;
+	assert_false(inode_told_this(a, &at));
+	assert_int_equal(atomic_load(&a->end), 20);
+	inode_told_end(a, 20);
+	assert_true(inode_told_this(a, &at));
+	inode_told_end(a, 15);
+	assert_true(inode_told_this(a, &at));
+	/* appended behind what the kernel believed: the end on the server is no guess */
+	inode_told_end(a, 30);
+	assert_int_equal(atomic_load(&a->end), 20);
 	inode_table_free(t);
 }
 
-static void a_restart_before_commit_is_seen(void **state)
+/* Only a directory: a file has other names, or a silly one. */
+static void a_directory_that_was_removed_has_no_links(void **state)
 {
 	struct inode_table *t = table();
-	struct inode *a = get(t, 1);
-	uint64_t gen;
+	struct nfs_attr attr = {.type = NFS_DIR, .fileid = 7, .nlink = 3, .mode = 0750}, got;
+	struct nfs_fh fh = fh_of(7);
+	struct inode *dir = inode_lookup(t, &fh, &attr), *file = get(t, 1);
 
-	inode_wrote(a, NFS_UNSTABLE, boot1);
-	inode_dirty(a, &gen);
-	assert_false(inode_committed(a, gen, boot2));
-	assert_int_equal(inode_err_seq(a), 1);
-	assert_false(inode_dirty(a, &gen));
-
-	inode_wrote(a, NFS_UNSTABLE, boot2);
-	assert_false(inode_wrote(a, NFS_UNSTABLE, boot1));
-	assert_int_equal(inode_err_seq(a), 2);
-	inode_dirty(a, &gen);
-	assert_true(inode_committed(a, gen, boot1));
-	inode_table_free(t);
-}
-
-static void writes_during_a_commit_need_another(void **state)
-{
-	struct inode_table *t = table();
-	struct inode *a = get(t, 1);
-	uint64_t gen;
-
-	inode_wrote(a, NFS_UNSTABLE, boot1);
-	inode_dirty(a, &gen);
-	inode_wrote(a, NFS_UNSTABLE, boot1);
-	assert_true(inode_committed(a, gen, boot1));
-	assert_true(inode_dirty(a, &gen));
-	/* and their loss is noticed */
-	assert_false(inode_committed(a, gen, boot2));
+	assert_false(inode_removed_attr(dir, &got));
+	inode_note_removed(dir);
+	inode_note_removed(file);
+	inode_doubt(dir);
+	assert_true(inode_removed_attr(dir, &got));
+	assert_int_equal(got.nlink, 0);
+	assert_int_equal(got.mode, 0750);
+	assert_int_equal(got.fileid, 7);
+	assert_false(inode_removed_attr(file, &got));
 	inode_table_free(t);
 }
 
@@ -308,9 +288,8 @@ int main(void)
 		cmocka_unit_test(threads_may_look_up_and_forget),
 		cmocka_unit_test(pages_are_kept_while_the_change_attribute_stays),
 		cmocka_unit_test(names_are_renewed_at_open),
-		cmocka_unit_test(committed_data_is_safe),
-		cmocka_unit_test(a_restart_before_commit_is_seen),
-		cmocka_unit_test(writes_during_a_commit_need_another),
+		cmocka_unit_test(a_directory_that_was_removed_has_no_links),
+		cmocka_unit_test(the_kernels_size_is_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

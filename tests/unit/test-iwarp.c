@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/iwarp: the provider against itself over loopback TCP.
+ * Unit tests of transport/iwarp/iwarp: the provider against itself over loopback TCP.
  */
 #include <setjmp.h>
 #include <stdarg.h>

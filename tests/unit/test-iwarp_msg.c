@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/iwarp_msg and iwarp_rx: peers that break a rule, scripted over a raw
- * socket. Each must get the Terminate that RFC 5040 and 5041 name, and must not have changed
+ * Unit tests of transport/iwarp/iwarp_msg and iwarp_rx: peers that break a rule, scripted over a
+ * raw socket. Each must get the Terminate that RFC 5040 and 5041 name, and must not have changed
  * memory.
  */
 #include <setjmp.h>

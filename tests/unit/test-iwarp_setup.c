@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/iwarp_setup: what connecting says about servers that are not what they
- * should be, and what we answer to clients.
+ * Unit tests of transport/iwarp/iwarp_setup: what connecting says about servers that are not what
+ * they should be, and what we answer to clients.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/iwarp_stag: the table of doors.
+ * Unit tests of transport/iwarp/iwarp_stag: the table of doors.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "transport/iwarp.h"
+#include "transport/iwarp/iwarp.h"
 
 static uint8_t memory[65536];
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "nfsproto/lock_ranges.h"
+#include "nfsproto/wire/lock_ranges.h"
 
 #define TOP UINT64_MAX
 

@@ -85,6 +85,32 @@ static void the_last_reference_frees(void **state)
 	mem_pool_free(pool);
 }
 
+/* What one may keep shrinks with what is free, to a least. */
+static void shares_follow_the_room(void **state)
+{
+	struct mem_pool *pool = mem_pool_new(16 * MIB), *endless = mem_pool_new(0);
+	struct mem_buf *b[14];
+
+	assert_int_equal(mem_pool_room(endless), SIZE_MAX);
+	assert_int_equal(mem_pool_share(endless, 77), 77);
+	assert_false(mem_pool_is_short(endless));
+	assert_int_equal(mem_pool_room(pool), 16 * MIB);
+	assert_int_equal(mem_pool_share(pool, 64 * MIB), MIB);
+	assert_int_equal(mem_pool_share(pool, 1000), 1000);
+	for (int i = 0; i < 14; i++) {
+		b[i] = mem_buf_get(pool, MIB);
+		assert_non_null(b[i]);
+		assert_int_equal(mem_pool_is_short(pool), i >= 12);
+	}
+	assert_int_equal(mem_pool_room(pool), 2 * MIB);
+	assert_int_equal(mem_pool_share(pool, 64 * MIB), MEM_SHARE_MIN);
+	for (int i = 0; i < 14; i++)
+		mem_buf_unref(b[i]);
+	assert_int_equal(mem_pool_room(pool), 16 * MIB);
+	mem_pool_free(pool);
+	mem_pool_free(endless);
+}
+
 static void the_limit_holds(void **state)
 {
 	struct mem_pool *pool = mem_pool_new(2 * MIB);
@@ -140,8 +166,7 @@ static void slabs_are_registered(void **state)
 	struct fake_device d = {.fail_at = 2};
 	struct mem_registrar r = {.reg = fake_reg, .unreg = fake_unreg, .ctx = &d};
 	struct mem_pool *pool = mem_pool_new(0);
-	struct mem_buf *a = mem_buf_get(pool, 4096), *b = mem_buf_get(pool, MIB), *c,
-		       *e;
+	struct mem_buf *a = mem_buf_get(pool, 4096), *b = mem_buf_get(pool, MIB), *c, *e;
 
 	assert_null(a->slab->reg);
 	assert_int_equal(mem_pool_attach(pool, &r), -ENOMEM);
@@ -222,6 +247,7 @@ int main(void)
 		cmocka_unit_test(every_size_is_served),
 		cmocka_unit_test(blocks_do_not_overlap),
 		cmocka_unit_test(the_last_reference_frees),
+		cmocka_unit_test(shares_follow_the_room),
 		cmocka_unit_test(the_limit_holds),
 		cmocka_unit_test(slabs_are_registered),
 		cmocka_unit_test(threads_share_a_pool),

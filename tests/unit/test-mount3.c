@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/mount3, against vectors written by hand from RFC 1813 appendix I.
+ * Unit tests of nfsproto/wire/mount3, against vectors written by hand from RFC 1813 appendix I.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <errno.h>
 
-#include "nfsproto/mount3.h"
+#include "nfsproto/wire/mount3.h"
 #include "xdr-vec.h"
 
 #define MNT_HEX "00000000 00000003 0a0b0c00 00000002 00000001 0005f3df "

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "transport/mpa.h"
+#include "transport/iwarp/mpa.h"
 
 static const uint8_t priv[8] = {0xf6, 0xab, 0x0e, 0x18, 0x01, 0x00, 0x03, 0x03};
 
@@ -127,6 +127,26 @@ static void revision_1_ignores_reserved_bits(void **state)
 	assert_int_equal(f.priv_len, 12);
 }
 
+static void the_longest_private_data_fits(void **state)
+{
+	for (unsigned enhanced = 0; enhanced < 2; enhanced++) {
+		const uint8_t longest[MPA_MAX_PD] = {[0] = 1, [MPA_MAX_PD - 5] = 2};
+		uint16_t len = MPA_MAX_PD - (enhanced ? MPA_WORDS_LEN : 0);
+		struct mpa_frame f = {.rev = 2,
+					 .enhanced = enhanced,
+					 .priv = longest,
+					 .priv_len = len},
+				 g;
+		uint8_t buf[MPA_MAX_FRAME];
+
+		assert_int_equal(mpa_encode(&f, buf), MPA_MAX_FRAME);
+		assert_int_equal(mpa_decode(buf, false, &g), 0);
+		assert_int_equal(mpa_decode_pd(&g, buf + MPA_HDR_LEN), 0);
+		assert_int_equal(g.priv_len, len);
+		assert_memory_equal(g.priv, longest, len);
+	}
+}
+
 static void fpdus_fit_the_segment(void **state)
 {
 	for (unsigned emss = 128; emss < 70000; emss++) {
@@ -149,6 +169,7 @@ int main(void)
 		cmocka_unit_test(every_flag_survives),
 		cmocka_unit_test(what_is_wrong_is_refused),
 		cmocka_unit_test(revision_1_ignores_reserved_bits),
+		cmocka_unit_test(the_longest_private_data_fits),
 		cmocka_unit_test(fpdus_fit_the_segment),
 	};
 

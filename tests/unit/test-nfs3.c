@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <errno.h>
 
-#include "nfsproto/nfs3.h"
+#include "nfsproto/wire/nfs3.h"
 
 static void statuses_are_errnos(void **state)
 {

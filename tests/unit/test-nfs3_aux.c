@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/nfs3_aux: calls over UDP against a server that answers as told, one
+ * Unit tests of nfsproto/wire/nfs3_aux: calls over UDP against a server that answers as told, one
  * datagram after the other.
  */
 #include <errno.h>
@@ -15,8 +15,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "nfsproto/nfs3_aux.h"
-#include "transport/rpc_msg.h"
+#include "nfsproto/wire/nfs3_aux.h"
+#include "transport/rpc/rpc_msg.h"
 
 enum how {
 	LOST,
@@ -40,7 +40,7 @@ static void answer(int fd, const struct sockaddr_in *to, uint32_t xid, enum rpc_
 {
 	uint8_t buf[128] __attribute__((aligned(4)));
 	struct xdr_out x;
-	uint32_t off = rpc_msg_put_accepted(buf, 64, xid, stat);
+	uint32_t off = rpc_msg_put_accepted(buf, 64, xid, NULL, stat);
 
 	xdr_out_init(&x, buf + 64, 64);
 	for (size_t i = 0; i < words; i++)

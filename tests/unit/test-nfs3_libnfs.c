@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Compares nfsproto/nfs3_xdr, mount3 and nlm4_xdr with the coders of libnfs: what we encode, libnfs
- * must understand and encode to the same bytes.
+ * Compares nfsproto/wire/nfs3_xdr, mount3 and nlm4_xdr with the coders of libnfs: what we encode,
+ * libnfs must understand and encode to the same bytes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,8 +12,8 @@
 
 #include "libnfs3-codec.h"
 #include "nfs3-vecs.h"
-#include "nfsproto/mount3.h"
-#include "nfsproto/nlm4_xdr.h"
+#include "nfsproto/wire/mount3.h"
+#include "nfsproto/wire/nlm4_xdr.h"
 #include "xdr-vec.h"
 
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))

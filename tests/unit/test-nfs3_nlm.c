@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/nfs3_nlm: locks against a scripted server.
+ * Unit tests of nfsproto/v3/nfs3_nlm: locks against a scripted server.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -231,16 +231,17 @@ static void an_unlock_has_its_turn(void **state)
 static void who_waits_for_anothers_call_can_be_cancelled(void **state)
 {
 	struct timespec pause = {.tv_nsec = 1000000};
-	static struct nfs_op first, second;
+	static struct nfs_op first, second, unlock;
 	struct fix3 *f = *state;
-	static sem_t sem1, sem2;
+	static sem_t sem1, sem2, sem3;
 	unsigned i;
 
+	assert_int_equal(lock(f, 3, F_WRLCK, 100, 109, false), 0);
 	f->m.nlm_mute = 1;
 	first = lock_op(f, 1, F_WRLCK, 0, 9, false);
 	second = lock_op(f, 2, F_WRLCK, 20, 29, true);
 	fix3_start(f, &first, &sem1);
-	while (!locks_seen(f))
+	while (locks_seen(f) < 2)
 		nanosleep(&pause, NULL);
 	fix3_start(f, &second, &sem2);
 	nfs_cancel(&second);
@@ -248,33 +249,288 @@ static void who_waits_for_anothers_call_can_be_cancelled(void **state)
 		nanosleep(&pause, NULL);
 	assert_true(i < 10000);
 	assert_int_equal(second.error, -EINTR);
-	assert_int_equal(locks_seen(f), 1);
+	unlock = lock_op(f, 3, F_UNLCK, 0, UINT64_MAX, false);
+	fix3_start(f, &unlock, &sem3);
+	nfs_cancel(&unlock);
+	for (i = 0; i < 10000 && sem_trywait(&sem3) != 0; i++)
+		nanosleep(&pause, NULL);
+	assert_true(i < 10000);
+	assert_int_equal(unlock.error, -EINTR);
+	assert_int_equal(locks_seen(f), 2);
 	nfs_cancel(&first);
 	fix3_wait(&sem1);
 	assert_int_equal(first.error, -EINTR);
+	/* nobody waits for the unlock any more, but it is made: the first is given back, too */
+	assert_int_equal(lock(f, 4, F_RDLCK, 200, 209, false), 0);
+	assert_int_equal(f->m.nlm_count[NLM4PROC_UNLOCK], 2);
+}
+
+static void an_unlock_is_cancelled_before_it_is_begun(void **state)
+{
+	struct timespec pause = {.tv_nsec = 1000000};
+	static struct nfs_op unlock;
+	struct fix3 *f = *state;
+	static sem_t sem;
+	unsigned i;
+
+	assert_int_equal(lock(f, 3, F_WRLCK, 100, 109, false), 0);
+	f->m.nlm_mute_un = 1;
+	unlock = lock_op(f, 3, F_UNLCK, 0, UINT64_MAX, false);
+	fix3_start(f, &unlock, &sem);
+	nfs_cancel(&unlock);
+	for (i = 0; i < 10000 && sem_trywait(&sem) != 0; i++)
+		nanosleep(&pause, NULL);
+	assert_true(i < 10000);
+	assert_int_equal(unlock.error, -EINTR);
+}
+
+/* At whatever moment the caller of an unlock gives up, also between the server's answer and the end
+ * of the op, the lock is not taken for held afterwards. */
+static void an_unlock_is_cancelled_while_it_ends(void **state)
+{
+	struct fix3 *f = *state;
+
+	for (unsigned i = 0; i < 600; i++) {
+		struct nfs_op unlock, op = {.type = NFS_LOCKT};
+		sem_t sem;
+
+		assert_int_equal(lock(f, 3, F_WRLCK, 5, UINT64_MAX, false), 0);
+		unlock = lock_op(f, 3, F_UNLCK, 0, UINT64_MAX, false);
+		fix3_start(f, &unlock, &sem);
+		for (volatile unsigned spin = 0; spin < i * 200; spin++)
+			;
+		nfs_cancel(&unlock);
+		fix3_wait(&sem);
+		assert_int_equal(lock(f, 4, F_WRLCK, 0, 1, false), 0); /* behind all of it */
+		pthread_mutex_lock(&f->m.lock);
+		f->m.nlm_status = NLM4_DENIED;
+		f->m.nlm_times = 1;
+		pthread_mutex_unlock(&f->m.lock);
+		op.u.lockt.fh = f->file;
+		op.u.lockt.type = F_RDLCK;
+		op.u.lockt.end = 9;
+		assert_int_equal(fix3_run(f, &op), 0);
+		assert_false(op.u.lockt.here);
+	}
+}
+
+static unsigned unlocks_seen(struct fix3 *f)
+{
+	unsigned n;
+
+	pthread_mutex_lock(&f->m.lock);
+	n = f->m.nlm_count[NLM4PROC_UNLOCK];
+	pthread_mutex_unlock(&f->m.lock);
+	return n;
+}
+
+/* Asks for a lock that is never answered, and gives up. The op is the caller's to keep. */
+static void give_up_a_lock(
+	struct fix3 *f, struct nfs_op *op, int type, uint64_t start, uint64_t end)
+{
+	struct timespec pause = {.tv_nsec = 1000000};
+	unsigned before = locks_seen(f);
+	sem_t sem;
+
+	pthread_mutex_lock(&f->m.lock);
+	f->m.nlm_mute = 1;
+	pthread_mutex_unlock(&f->m.lock);
+	*op = lock_op(f, 1, type, start, end, false);
+	fix3_start(f, op, &sem);
+	while (locks_seen(f) == before)
+		nanosleep(&pause, NULL);
+	nfs_cancel(op);
+	fix3_wait(&sem);
+	assert_int_equal(op->error, -EINTR);
+}
+
+/* A change that was given up is undone without letting go, even for a moment, what was held. */
+static void what_is_held_stays_held_when_a_change_is_given_up(void **state)
+{
+	struct timespec pause = {.tv_nsec = 1000000};
+	static struct nfs_op down, wider;
+	struct fix3 *f = *state;
+
+	assert_int_equal(lock(f, 1, F_WRLCK, 10, 19, false), 0);
+	give_up_a_lock(f, &down, F_RDLCK, 10, 19);
+	while (locks_seen(f) < 3) /* the first once more */
+		nanosleep(&pause, NULL);
+	assert_int_equal(lock(f, 2, F_WRLCK, 100, 100, false), 0); /* behind all of it */
+	assert_int_equal(unlocks_seen(f), 0);
+	give_up_a_lock(f, &wider, F_WRLCK, 0, 29);
+	assert_int_equal(lock(f, 2, F_WRLCK, 101, 101, false), 0);
+	assert_int_equal(unlocks_seen(f), 2); /* 0 to 9 and 20 to 29 */
+	assert_int_equal(locks_seen(f), 7);
+}
+
+/* --- when a connection was lost ----------------------------------------------------------------
+ */
+
+static struct nfs_open *open_file(struct fix3 *f)
+{
+	struct nfs_op op = {.type = NFS_OPEN};
+
+	op.u.open.dir = f->file;
+	op.u.open.flags = O_RDWR;
+	assert_int_equal(fix3_run(f, &op), 0);
+	return op.u.open.open;
+}
+
+static void close_file(struct fix3 *f, struct nfs_open *o)
+{
+	struct nfs_op op = {.type = NFS_CLOSE};
+
+	op.u.close.open = o;
+	assert_int_equal(fix3_run(f, &op), 0);
+}
+
+static int lock_through(struct fix3 *f, struct nfs_open *o, int type)
+{
+	struct nfs_op op = lock_op(f, 1, type, 10, 19, false);
+
+	op.u.lock.open = o;
+	return fix3_run(f, &op);
+}
+
+static struct nfs_op write_op(struct fix3 *f, struct nfs_open *o)
+{
+	struct nfs_op op = {.type = NFS_WRITE};
+
+	op.u.write.open = o;
+	op.u.write.fh = f->file;
+	op.u.write.from = seg_list_of_buf(f->m.data, 0, 100);
+	return op;
+}
+
+static int write_through(struct fix3 *f, struct nfs_open *o)
+{
+	struct nfs_op op = write_op(f, o);
+
+	return fix3_run(f, &op);
+}
+
+/* The connection is lost. The server answers the first claim with status; kept: it has the lock. */
+static void lose_connection(struct fix3 *f, uint32_t status, bool kept)
+{
+	pthread_mutex_lock(&f->m.lock);
+	f->m.cut = NFS3PROC_GETATTR;
+	f->m.nlm_status = status;
+	f->m.nlm_times = status != NLM4_GRANTED;
+	f->m.nlm_held &= kept;
+	pthread_mutex_unlock(&f->m.lock);
+	assert_int_equal(fix3_getattr(f), 0);
+}
+
+struct seen {
+	unsigned locks, reclaims, tests, writes;
+};
+
+static struct seen seen(struct fix3 *f)
+{
+	struct seen s;
+
+	pthread_mutex_lock(&f->m.lock);
+	s = (struct seen){f->m.nlm_count[NLM4PROC_LOCK], f->m.reclaims,
+		f->m.nlm_count[NLM4PROC_TEST], f->m.count[NFS3PROC_WRITE]};
+	pthread_mutex_unlock(&f->m.lock);
+	return s;
 }
 
 static void what_is_held_is_claimed_after_a_lost_connection(void **state)
 {
 	struct fix3 *f = *state;
-	struct timespec pause = {.tv_nsec = 10000000};
+	struct nfs_open *o = open_file(f);
+	struct seen s;
 
-	assert_int_equal(lock(f, 1, F_WRLCK, 10, 19, false), 0);
-	pthread_mutex_lock(&f->m.lock);
-	f->m.cut = true;
-	f->m.nlm_status =
-		NLM4_DENIED_GRACE_PERIOD; /* it did not restart: claimed without reclaim */
-	f->m.nlm_times = 1;
-	pthread_mutex_unlock(&f->m.lock);
-	assert_int_equal(fix3_getattr(f), 0);
-	for (unsigned i = 0; i < 6000 && locks_seen(f) < 3; i++)
-		nanosleep(&pause, NULL);
-	pthread_mutex_lock(&f->m.lock);
-	assert_int_equal(f->m.nlm_count[NLM4PROC_LOCK], 3);
-	assert_int_equal(f->m.reclaims, 1);
+	assert_int_equal(lock_through(f, o, F_WRLCK), 0);
+	lose_connection(f, NLM4_GRANTED, false);
+	assert_int_equal(write_through(f, o), 0); /* which waits for that */
+	s = seen(f);
+	assert_true(s.locks == 2 && s.reclaims == 1 && s.tests == 0 && s.writes == 1);
 	assert_true(f->m.last_lock.lock.offset == 10 && f->m.last_lock.lock.len == 10);
-	assert_true(f->m.last_lock.exclusive && !f->m.last_lock.reclaim);
+	assert_true(f->m.last_lock.exclusive);
+	/* no restart: it says that we have it */
+	lose_connection(f, NLM4_DENIED_GRACE_PERIOD, true);
+	assert_int_equal(write_through(f, o), 0);
+	s = seen(f);
+	assert_true(s.locks == 3 && s.reclaims == 2 && s.tests == 1 && s.writes == 2);
+	/* or only that somebody has it, who does not keep us from it */
+	f->m.nlm_anonymous = true;
+	lose_connection(f, NLM4_DENIED_GRACE_PERIOD, true);
+	assert_int_equal(write_through(f, o), 0);
+	s = seen(f);
+	assert_true(s.locks == 5 && s.reclaims == 3 && s.tests == 2 && s.writes == 3);
+	assert_false(f->m.last_lock.reclaim);
+	close_file(f, o);
+}
+
+static void nothing_is_written_under_a_lost_lock(void **state)
+{
+	static const uint32_t status[] = {
+		NLM4_DENIED_GRACE_PERIOD, NLM4_DENIED, NLM4_DENIED_NOLOCKS};
+	struct nfs_op read = {.type = NFS_READ}, set = {.type = NFS_SETATTR};
+	struct fix3 *f = *state;
+	struct nfs_open *o = open_file(f), *other = open_file(f);
+
+	read.u.read.fh = set.u.setattr.fh = f->file;
+	read.u.read.open = set.u.setattr.open = o;
+	read.u.read.to = seg_list_of_buf(f->m.data, 0, 100);
+	set.u.setattr.set.mask = NFS_SET_SIZE;
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(lock_through(f, o, F_WRLCK), 0);
+		lose_connection(f, status[i], false);
+		assert_int_equal(write_through(f, o), -EIO);
+		assert_int_equal(fix3_run(f, &read), -EIO);
+		assert_int_equal(fix3_run(f, &set), -EIO);
+		assert_int_equal(seen(f).writes, 2 * i);
+		assert_int_equal(write_through(f, other), 0);
+		/* until it is unlocked, which the server need not be told */
+		assert_int_equal(lock_through(f, o, F_UNLCK), 0);
+		assert_int_equal(f->m.nlm_count[NLM4PROC_UNLOCK], 0);
+		assert_int_equal(write_through(f, o), 0);
+	}
+	/* or closed */
+	assert_int_equal(lock_through(f, o, F_WRLCK), 0);
+	lose_connection(f, NLM4_DENIED, false);
+	assert_int_equal(write_through(f, o), -EIO);
+	close_file(f, o);
+	close_file(f, other);
+}
+
+/* A WRITE that was sent before, and one that comes meanwhile. */
+static void what_relies_on_a_lock_waits(void **state)
+{
+	struct timespec pause = {.tv_nsec = 1000000};
+	static struct nfs_op before, after;
+	struct fix3 *f = *state;
+	static sem_t sem1, sem2;
+	struct nfs_open *o = open_file(f);
+
+	assert_int_equal(lock_through(f, o, F_WRLCK), 0);
+	pthread_mutex_lock(&f->m.lock);
+	f->m.silent[NFS3PROC_WRITE] = true;
+	f->m.nlm_mute = 1;
 	pthread_mutex_unlock(&f->m.lock);
+	before = write_op(f, o);
+	fix3_start(f, &before, &sem1);
+	while (seen(f).writes < 1)
+		nanosleep(&pause, NULL);
+	lose_connection(f, NLM4_GRANTED, false);
+	while (seen(f).locks < 2) /* the claim, which is not answered */
+		nanosleep(&pause, NULL);
+	after = write_op(f, o);
+	fix3_start(f, &after, &sem2);
+	assert_int_equal(fix3_getattr(f), 0);
+	assert_int_equal(seen(f).writes, 1);
+	/* both can be given up */
+	nfs_cancel(&before);
+	nfs_cancel(&after);
+	fix3_wait(&sem1);
+	fix3_wait(&sem2);
+	assert_int_equal(before.error, -EINTR);
+	assert_int_equal(after.error, -EINTR);
+	assert_int_equal(seen(f).writes, 1);
+	close_file(f, o);
 }
 
 static void without_a_lock_manager_locks_fail(void **state)
@@ -312,8 +568,13 @@ int main(void)
 		ON_MOUNT3(who_comes_later_does_not_overtake),
 		ON_MOUNT3(who_waits_can_be_cancelled),
 		ON_MOUNT3(who_waits_for_anothers_call_can_be_cancelled),
+		ON_MOUNT3(an_unlock_is_cancelled_before_it_is_begun),
+		ON_MOUNT3(an_unlock_is_cancelled_while_it_ends),
+		ON_MOUNT3(what_is_held_stays_held_when_a_change_is_given_up),
 		ON_MOUNT3(an_unlock_has_its_turn),
 		ON_MOUNT3(what_is_held_is_claimed_after_a_lost_connection),
+		ON_MOUNT3(nothing_is_written_under_a_lost_lock),
+		ON_MOUNT3(what_relies_on_a_lock_waits),
 		ON_MOUNT3(without_a_lock_manager_locks_fail),
 		ON_MOUNT3(what_is_held_at_the_end_is_cleared),
 		cmocka_unit_test_setup_teardown(

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/nfs3_xdr: every procedure's arguments and results against vectors written
- * by hand, and lists of directory entries.
+ * Unit tests of nfsproto/wire/nfs3_xdr: every procedure's arguments and results against vectors
+ * written by hand, and lists of directory entries.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include <errno.h>
 
 #include "nfs3-vecs.h"
-#include "nfsproto/ulb.h"
+#include "nfsproto/wire/ulb.h"
 #include "xdr-vec.h"
 
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))

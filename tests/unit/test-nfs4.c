@@ -12,7 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "nfsproto/nfs4.h"
+#include "nfsproto/wire/nfs4.h"
 
 static void statuses_have_names(void **state)
 {

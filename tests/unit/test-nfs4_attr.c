@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/nfs4_attr and nfsproto/nfs4_sattr.
+ * Unit tests of nfsproto/wire/nfs4_attr and nfsproto/wire/nfs4_sattr.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "nfsproto/nfs4_attr.h"
+#include "nfsproto/wire/nfs4_attr.h"
 #include "xdr-vec.h"
 
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))

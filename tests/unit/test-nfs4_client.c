@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/nfs4_client: mounting, every op in good weather, many at once, unmounting.
+ * Unit tests of nfsproto/v4/nfs4_client: mounting, every op in good weather, many at once,
+ * unmounting.
  */
 #include <errno.h>
 #include <fcntl.h>

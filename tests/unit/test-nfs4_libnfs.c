@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Compares nfsproto/nfs4_xdr with the NFSv4.0 coders of libnfs, for operations that 4.0 and 4.1
- * have in common: what we encode, libnfs must understand and encode to the same bytes.
+ * Compares nfsproto/wire/nfs4_xdr with the NFSv4.0 coders of libnfs, for operations that 4.0
+ * and 4.1 have in common: what we encode, libnfs must understand and encode to the same bytes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include "libnfs-codec.h"
 #include "nfs4-vecs-args.h"
 #include "nfs4-vecs-res.h"
-#include "nfsproto/nfs4_attr.h"
+#include "nfsproto/wire/nfs4_attr.h"
 #include "xdr-vec.h"
 
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "nfs4-fixture.h"
-#include "nfsproto/nfs4_locations.h"
+#include "nfsproto/v4/nfs4_locations.h"
 #include "transport/log.h"
 
 static void put_names(struct xdr_out *x, const char *const *names, uint32_t n)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/nfs4_lock, nfs4_lock_wait and nfs4_lock_recover.
+ * Unit tests of nfsproto/v4/nfs4_lock, nfs4_lock_wait and nfs4_lock_recover.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +16,8 @@
 #include <cmocka.h>
 
 #include "nfs4-fixture.h"
+#include "nfsproto/v4/nfs4_client.h"
+#include "transport/clock.h"
 #include "transport/log.h"
 
 #define TOP UINT64_MAX
@@ -460,7 +462,15 @@ static void test_reclaim_delayed(void **state)
 	fix_unmount_clean(f);
 }
 
-/* No reclaims are taken: what is still free is had again, the rest is lost. */
+static void lock_is_lost(struct fix *f, struct nfs_open *o, const struct nfs_fh *fh)
+{
+	uint32_t n;
+
+	assert_int_equal(fix_read(f, o, fh, 1000, &n), -EIO);
+	assert_int_equal(fix_write(f, o, fh, NFS_UNSTABLE), -EIO);
+}
+
+/* No reclaims are taken: who knows who had the lock in between, even if it is free. */
 static void test_lost(void **state)
 {
 	struct fix *f = *state;
@@ -474,20 +484,53 @@ static void test_lost(void **state)
 	mean_reboot(&f->srv);
 	f->srv.reclaiming = f->srv.locks.reclaiming = false;
 	others_hold(f, 25, 25, false);
-	assert_int_equal(fix_getattr(f), 0);
-	assert_true(mean_wait(&f->srv, &f->srv.locks.denied, 1));
+	lock_is_lost(f, o, &fh);
+	lock_is_lost(f, other, &fh);
+	assert_int_equal(held(f), 0);
+	assert_int_equal(f->srv.count[OP_READ] + f->srv.count[OP_WRITE], 0);
+	assert_int_equal(lock(f, other, &fh, 8, F_UNLCK, 0, TOP), 0);
 	assert_int_equal(fix_read(f, other, &fh, 1000, &n), 0);
-	assert_true(mean_wait(&f->srv, &f->srv.locks.granted, 5));
-	assert_true(has(f, 0, 9, true));
-	assert_true(has(f, 40, 49, false));
-	/* the server has said it; it may take a moment until that is known */
-	for (unsigned i = 0; i < 500 && fix_read(f, o, &fh, 1000, &n) == 0; i++)
-		usleep(10000);
-	assert_int_equal(fix_read(f, o, &fh, 1000, &n), -EIO);
-	assert_int_equal(fix_write(f, o, &fh, NFS_UNSTABLE), -EIO);
+	lock_is_lost(f, o, &fh);
+	/* one that is had again does not give back what was lost */
+	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, 9), 0);
+	lock_is_lost(f, o, &fh);
+	/* nor is one unlock all */
+	assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 0, 9), 0);
+	lock_is_lost(f, o, &fh);
+	assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 0, 24), 0);
+	lock_is_lost(f, o, &fh);
 	assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 0, TOP), 0);
 	assert_int_equal(fix_read(f, o, &fh, 1000, &n), 0);
+	assert_int_equal(fix_write(f, o, &fh, NFS_UNSTABLE), 0);
+	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, 9), 0);
+	assert_int_equal(fix_write(f, o, &fh, NFS_UNSTABLE), 0);
 	assert_int_equal(held(f), 1);
+	fix_unmount_clean(f);
+}
+
+/* A process that has lost a lock may have another open file; others who only read go on. */
+static void test_lost_elsewhere(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+	struct nfs_open *o = fix_open(f, O_RDWR, &fh), *other = fix_open(f, O_RDWR, &fh);
+	uint32_t n;
+
+	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, 9), 0);
+	mean_reboot(&f->srv);
+	f->srv.reclaiming = f->srv.locks.reclaiming = false;
+	assert_int_equal(fix_write(f, other, &fh, NFS_UNSTABLE), -EIO);
+	assert_int_equal(fix_read(f, other, &fh, 1000, &n), 0);
+	assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 0, TOP), 0);
+	assert_int_equal(fix_write(f, other, &fh, NFS_UNSTABLE), 0);
+	/* the same, and the open file is closed */
+	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, 9), 0);
+	mean_reboot(&f->srv);
+	f->srv.reclaiming = f->srv.locks.reclaiming = false;
+	assert_int_equal(fix_write(f, other, &fh, NFS_UNSTABLE), -EIO);
+	assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 0, TOP), 0);
+	assert_int_equal(fix_close(f, o), 0);
+	assert_int_equal(fix_write(f, other, &fh, NFS_UNSTABLE), 0);
 	fix_unmount_clean(f);
 }
 
@@ -503,16 +546,26 @@ static void test_disowned(void **state)
 	mean_lock_drop(&f->srv.locks, 0);
 	pthread_mutex_unlock(&f->srv.lock);
 	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 20, 29), 0);
-	assert_true(has(f, 0, 9, true));
+	assert_int_equal(held(f), 1);
 	assert_true(has(f, 20, 29, true));
-	/* an unlock of what is not locked any more succeeds, and the rest is had again */
+	lock_is_lost(f, o, &fh);
+	assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 0, 9), 0);
+	assert_int_equal(fix_write(f, o, &fh, NFS_UNSTABLE), 0);
+	/* an unlock of what is not locked any more succeeds, and the rest is lost */
 	pthread_mutex_lock(&f->srv.lock);
 	mean_lock_drop(&f->srv.locks, 0);
 	pthread_mutex_unlock(&f->srv.lock);
 	assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 0, 9), 0);
 	assert_int_equal(lock(f, o, &fh, 7, F_RDLCK, 0, 0), 0);
-	assert_int_equal(held(f), 2);
-	assert_true(has(f, 20, 29, true));
+	assert_int_equal(held(f), 1);
+	lock_is_lost(f, o, &fh);
+	/* and what goes with the stateid of a lock finds it out itself */
+	assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 0, TOP), 0);
+	assert_int_equal(lock(f, o, &fh, 7, F_RDLCK, 0, 0), 0);
+	pthread_mutex_lock(&f->srv.lock);
+	mean_lock_drop(&f->srv.locks, 0);
+	pthread_mutex_unlock(&f->srv.lock);
+	lock_is_lost(f, o, &fh);
 	fix_unmount_clean(f);
 }
 
@@ -520,7 +573,7 @@ static void test_revoked(void **state)
 {
 	struct fix *f = *state;
 	struct nfs_fh fh;
-	struct nfs_open *o = fix_open(f, O_RDWR, &fh);
+	struct nfs_open *o = fix_open(f, O_RDWR, &fh), *other = fix_open(f, O_RDWR, &fh);
 
 	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, 9), 0);
 	pthread_mutex_lock(&f->srv.lock);
@@ -528,12 +581,14 @@ static void test_revoked(void **state)
 	f->srv.status_flags = SEQ4_STATUS_EXPIRED_SOME_STATE_REVOKED;
 	pthread_mutex_unlock(&f->srv.lock);
 	assert_int_equal(fix_getattr(f), 0);
-	assert_true(mean_wait(&f->srv, &f->srv.locks.granted, 2));
+	/* with another open file's stateid: it waits until it is known which locks are lost */
+	assert_int_equal(fix_write(f, other, &fh, NFS_UNSTABLE), -EIO);
+	assert_int_equal(f->srv.count[OP_WRITE], 0);
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_FREE_STATEID], 1));
 	pthread_mutex_lock(&f->srv.lock);
 	f->srv.status_flags = 0;
 	pthread_mutex_unlock(&f->srv.lock);
-	assert_true(has(f, 0, 9, true));
+	lock_is_lost(f, o, &fh);
 	fix_unmount_clean(f);
 }
 
@@ -551,9 +606,10 @@ static void test_open_disowned(void **state)
 	memset(f->srv.opens, 0, sizeof(f->srv.opens));
 	f->srv.nopens = 0;
 	pthread_mutex_unlock(&f->srv.lock);
+	lock_is_lost(f, o, &fh);
+	assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 0, TOP), 0);
 	assert_int_equal(fix_read(f, o, &fh, 1000, &n), 0);
-	assert_true(mean_wait(&f->srv, &f->srv.locks.granted, 2));
-	assert_true(has(f, 0, 9, true));
+	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, 9), 0);
 	/* again, and now the lock is what finds out */
 	pthread_mutex_lock(&f->srv.lock);
 	mean_lock_drop(&f->srv.locks, 0);
@@ -561,8 +617,53 @@ static void test_open_disowned(void **state)
 	f->srv.nopens = 0;
 	pthread_mutex_unlock(&f->srv.lock);
 	assert_int_equal(lock(f, o, &fh, 8, F_WRLCK, 20, 29), 0);
-	assert_true(mean_wait(&f->srv, &f->srv.locks.granted, 4));
-	assert_int_equal(held(f), 2);
+	assert_int_equal(held(f), 1);
+	lock_is_lost(f, o, &fh);
+	fix_unmount_clean(f);
+}
+
+static void not_renewed(struct fix *f)
+{
+	struct nfs4_server *srv = nfs4_client(f->nfs)->srv;
+
+	atomic_store(&srv->renewed_ns, clock_ns() - (srv->lease_s + 1) * NFS4_SEC);
+}
+
+/* By our clock the lease is over: I/O under a lock waits until the server has renewed it. */
+static void test_late(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+	struct nfs_open *o = fix_open(f, O_RDWR, &fh), *other = fix_open(f, O_RDWR, &fh);
+	struct nfs_op op[2] = {{.type = NFS_SETATTR}, {.type = NFS_SETATTR}};
+	unsigned before;
+	sem_t sem[2];
+
+	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, 9), 0);
+	for (unsigned i = 0; i < 2; i++) {
+		op[i].u.setattr.open = i ? other : o;
+		op[i].u.setattr.fh = fh;
+		op[i].u.setattr.set = (struct nfs_sattr){.mask = NFS_SET_SIZE, .size = 10};
+		sem_init(&sem[i], 0, 0);
+	}
+	pthread_mutex_lock(&f->srv.lock);
+	before = f->srv.count[OP_SETATTR];
+	f->srv.hold_op = OP_SEQUENCE;
+	pthread_mutex_unlock(&f->srv.lock);
+	not_renewed(f);
+	for (unsigned i = 0; i < 2; i++)
+		fix_start(f, &op[i], &sem[i]);
+	assert_true(mean_wait(&f->srv, &f->srv.nheld, 1)); /* what renews it */
+	pthread_mutex_lock(&f->srv.lock);
+	assert_int_equal(f->srv.nheld, 1);
+	assert_int_equal(f->srv.count[OP_SETATTR], before);
+	pthread_mutex_unlock(&f->srv.lock);
+	mean_release(&f->srv);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_true(fix_ends_within(&sem[i], 10000));
+		assert_int_equal(op[i].error, 0);
+	}
+	assert_int_equal(f->srv.count[OP_SETATTR], before + 2);
 	fix_unmount_clean(f);
 }
 
@@ -584,9 +685,11 @@ int main(void)
 		ON_MOUNT(test_reclaim),
 		ON_MOUNT(test_reclaim_delayed),
 		ON_MOUNT(test_lost),
+		ON_MOUNT(test_lost_elsewhere),
 		ON_MOUNT(test_disowned),
 		ON_MOUNT(test_revoked),
 		ON_MOUNT(test_open_disowned),
+		ON_MOUNT(test_late),
 	};
 
 	log_init("test-nfs4_lock", getenv("V") ? LOG_L_CTRL : LOG_L_ERROR);

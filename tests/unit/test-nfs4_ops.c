@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/nfs4_ops and its parts: replies that make no sense.
+ * Unit tests of nfsproto/v4/nfs4_ops and its parts: replies that make no sense.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -97,12 +97,196 @@ static void test_senseless_directories(void **state)
 	fix_unmount_clean(f);
 }
 
+/* --- appending ----------------------------------------------------------------------------- */
+
+#define DATA 5000u
+
+struct appender {
+	struct fix *f;
+	struct mem_buf *buf;
+	struct nfs_op op;
+};
+
+static void appender_init(struct appender *a, struct fix *f)
+{
+	a->f = f;
+	a->buf = mem_buf_get(f->pool, DATA);
+	memset(a->buf->data, 7, DATA);
+	a->op = (struct nfs_op){.type = NFS_WRITE};
+	a->op.u.write.open = fix_open(f, O_WRONLY, &a->op.u.write.fh);
+	a->op.u.write.from = seg_list_of_buf(a->buf, 0, DATA);
+	a->op.u.write.append = true;
+}
+
+static void appender_finish(struct appender *a)
+{
+	assert_int_equal(fix_close(a->f, a->op.u.write.open), 0);
+	mem_buf_unref(a->buf);
+	fix_unmount_clean(a->f);
+}
+
+static unsigned counted(struct fix *f, uint32_t op)
+{
+	unsigned n;
+
+	pthread_mutex_lock(&f->srv.lock);
+	n = f->srv.count[op];
+	pthread_mutex_unlock(&f->srv.lock);
+	return n;
+}
+
+static void test_an_append_at_the_end_is_one_compound(void **state)
+{
+	struct fix *f = *state;
+	uint64_t end = f->srv.size;
+	struct appender a;
+	unsigned before;
+
+	appender_init(&a, f);
+	before = counted(f, OP_SEQUENCE);
+	a.op.u.write.offset = end;
+	assert_int_equal(fix_run(f, &a.op), 0);
+	assert_int_equal(counted(f, OP_SEQUENCE), before + 1);
+	assert_int_equal(a.op.u.write.offset, end);
+	assert_int_equal(a.op.u.write.count, DATA);
+	assert_int_equal(f->srv.write_at, end);
+	appender_finish(&a);
+}
+
+/* Longer or shorter than believed. */
+static void test_an_append_finds_the_end(void **state)
+{
+	static const int64_t wrong[] = {-1234, 1234, INT64_MAX / 2};
+	struct fix *f = *state;
+	struct appender a;
+
+	appender_init(&a, f);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		uint64_t end = f->srv.size;
+		unsigned before = counted(f, OP_SEQUENCE), writes = counted(f, OP_WRITE);
+
+		a.op.u.write.offset = (uint64_t)((int64_t)end + wrong[i]);
+		assert_int_equal(fix_run(f, &a.op), 0);
+		assert_int_equal(a.op.u.write.offset, end);
+		assert_int_equal(f->srv.write_at, end);
+		assert_int_equal(counted(f, OP_SEQUENCE), before + 2);
+		assert_int_equal(counted(f, OP_WRITE), writes + 1);
+	}
+	appender_finish(&a);
+}
+
+static void test_an_append_goes_behind_those_of_others(void **state)
+{
+	struct fix *f = *state;
+	struct appender a;
+	uint64_t end = f->srv.size;
+
+	appender_init(&a, f);
+	a.op.u.write.offset = end;
+	f->srv.others_times = 20;
+	f->srv.others_append = 17;
+	assert_int_equal(fix_run(f, &a.op), 0);
+	assert_int_equal(a.op.u.write.offset, end + 20 * 17);
+	assert_int_equal(f->srv.write_at, end + 20 * 17);
+	appender_finish(&a);
+}
+
+static void test_an_append_does_not_try_for_ever(void **state)
+{
+	struct fix *f = *state;
+	struct appender a;
+	unsigned writes = counted(f, OP_WRITE);
+
+	appender_init(&a, f);
+	f->srv.quirk = Q_NEVER_SAME;
+	assert_int_equal(fix_run(f, &a.op), -EIO);
+	assert_int_equal(counted(f, OP_WRITE), writes);
+	f->srv.quirk = Q_NONE;
+	f->srv.size = INT64_MAX - 10;
+	assert_int_equal(fix_run(f, &a.op), -EFBIG);
+	appender_finish(&a);
+}
+
+static void test_an_append_may_be_short(void **state)
+{
+	struct fix *f = *state;
+	struct appender a;
+	uint64_t end = f->srv.size;
+
+	appender_init(&a, f);
+	f->srv.write_max = 100;
+	assert_int_equal(fix_run(f, &a.op), 0);
+	assert_int_equal(a.op.u.write.offset, end);
+	assert_int_equal(a.op.u.write.count, 100);
+	appender_finish(&a);
+}
+
+static void test_an_append_waits_and_looks_again(void **state)
+{
+	static const uint32_t later[] = {NFS4ERR_DELAY, NFS4ERR_GRACE, NFS4ERR_BAD_STATEID};
+	struct fix *f = *state;
+	struct appender a;
+
+	appender_init(&a, f);
+	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
+		uint64_t end = f->srv.size;
+
+		a.op.u.write.offset = end;
+		fix_fails(f, OP_WRITE, later[i], 1);
+		assert_int_equal(fix_run(f, &a.op), 0);
+		assert_int_equal(f->srv.write_at, end);
+		assert_int_equal(f->srv.size, end + DATA);
+	}
+	fix_fails(f, OP_WRITE, NFS4ERR_NOSPC, 1);
+	assert_int_equal(fix_run(f, &a.op), -ENOSPC);
+	fix_fails(f, OP_PUTFH, NFS4ERR_STALE, 1);
+	assert_int_equal(fix_run(f, &a.op), -ESTALE);
+	appender_finish(&a);
+}
+
+/* The server has carried it out, and its answer, which it does not keep, is lost. */
+static void test_an_append_is_not_done_twice(void **state)
+{
+	struct fix *f = *state;
+	struct appender a;
+	uint64_t end = f->srv.size;
+
+	appender_init(&a, f);
+	a.op.u.write.offset = end;
+	fix_quirk(f, Q_CUT);
+	assert_int_equal(fix_run(f, &a.op), -EALREADY);
+	assert_int_equal(a.op.u.write.offset, end);
+	assert_int_equal(f->srv.size, end + DATA);
+	appender_finish(&a);
+}
+
+static void test_an_append_needs_the_size(void **state)
+{
+	struct fix *f = *state;
+	struct appender a;
+	unsigned writes = counted(f, OP_WRITE);
+
+	appender_init(&a, f);
+	fix_quirk(f, Q_NO_ATTRS);
+	assert_int_equal(fix_run(f, &a.op), -EREMOTEIO);
+	assert_int_equal(counted(f, OP_WRITE), writes);
+	appender_finish(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		ON_MOUNT(test_senseless_replies),
 		ON_MOUNT(test_senseless_data),
 		ON_MOUNT(test_senseless_directories),
+		ON_MOUNT(test_an_append_at_the_end_is_one_compound),
+		ON_MOUNT(test_an_append_finds_the_end),
+		ON_MOUNT(test_an_append_goes_behind_those_of_others),
+		ON_MOUNT(test_an_append_does_not_try_for_ever),
+		ON_MOUNT(test_an_append_may_be_short),
+		ON_MOUNT(test_an_append_waits_and_looks_again),
+		ON_MOUNT(test_an_append_is_not_done_twice),
+		ON_MOUNT(test_an_append_needs_the_size),
 	};
 
 	log_init("test-nfs4_ops", getenv("V") ? LOG_L_CTRL : LOG_L_ERROR);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/nfs4_ops_space: what is made of answers, sensible and not.
+ * Unit tests of nfsproto/v4/nfs4_ops_space: what is made of answers, sensible and not.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,23 +12,22 @@
 #include "nfs4-answer.h"
 
 static struct answer a;
+static struct nfs4_server srv;
 static struct nfs4_client c;
 
 static int setup(void **state)
 {
+	memset(&srv, 0, sizeof(srv));
 	memset(&c, 0, sizeof(c));
-	c.minor = 2;
-	nfs4_slots_init(&c.slots);
-	TAILQ_INIT(&c.delayed);
-	TAILQ_INIT(&c.ended);
-	pthread_cond_init(&c.wake, NULL);
+	nfs4_server_init(&srv);
+	srv.minor = 2;
+	c.srv = &srv;
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	pthread_cond_destroy(&c.wake);
-	nfs4_slots_finish(&c.slots);
+	nfs4_server_finish(&srv);
 	return 0;
 }
 
@@ -91,7 +90,7 @@ static void what_the_server_lacks_is_asked_for_once(void **state)
 		answer_status(&a, &c, &alloc, OP_ILLEGAL, NFS4ERR_OP_ILLEGAL), -EOPNOTSUPP);
 	assert_int_equal(kind(&alloc), -EOPNOTSUPP);
 	assert_int_equal(kind(&punch), NFS_ALLOCATE);
-	c.minor = 1;
+	srv.minor = 1;
 	assert_int_equal(kind(&punch), -EOPNOTSUPP);
 }
 
@@ -121,12 +120,54 @@ static int copy_answer(struct nfs_op *op, uint32_t status, const struct nfs4_cop
 	return answer_read(&a, &c, op, status);
 }
 
+/* The result of the COMMIT behind something else, and how all of it is read. */
+static int commit_answer(struct nfs_op *op, uint32_t status)
+{
+	struct nfs4_commit_res res = {.verf = {1}};
+
+	if (status)
+		nfs4_put_op_res(&a.x, OP_COMMIT, status);
+	else
+		nfs4_put_commit_res(&a.x, NFS4_OK, &res);
+	answer_add(&a);
+	return answer_read(&a, &c, op, status);
+}
+
 static int clone_answer(struct nfs_op *op, uint32_t status)
 {
 	copy_head();
 	nfs4_put_op_res(&a.x, OP_CLONE, status);
 	answer_add(&a);
-	return answer_read(&a, &c, op, status);
+	return status ? answer_read(&a, &c, op, status) : commit_answer(op, NFS4_OK);
+}
+
+static void what_has_no_verifier_is_committed_at_once(void **state)
+{
+	static const struct {
+		uint32_t status;
+		int unsafe;
+	} v[] = {{NFS4_OK, 0}, {NFS4ERR_NOSPC, -ENOSPC}, {NFS4ERR_IO, -EIO},
+		{NFS4ERR_DELAY, -EAGAIN}};
+	struct nfs_op op;
+
+	for (size_t i = 0; i < sizeof(v) / sizeof(v[0]); i++) {
+		for (int dealloc = 0; dealloc < 2; dealloc++) {
+			op = (struct nfs_op){
+				.type = NFS_ALLOCATE, .u.allocate.dealloc = dealloc != 0};
+			assert_int_equal(kind(&op), NFS_ALLOCATE);
+			answer_begin(&a);
+			answer_ok(&a, OP_PUTFH);
+			answer_ok(&a, dealloc ? OP_DEALLOCATE : OP_ALLOCATE);
+			assert_int_equal(commit_answer(&op, v[i].status), 0);
+			assert_int_equal(op.u.allocate.unsafe, v[i].unsafe);
+		}
+		op = copy_op(0, 0, 5);
+		copy_head();
+		answer_ok(&a, OP_CLONE);
+		assert_int_equal(commit_answer(&op, v[i].status), 0);
+		assert_int_equal(op.u.copy.copied, 5);
+		assert_int_equal(op.u.copy.unsafe, v[i].unsafe);
+	}
 }
 
 static void clone_is_tried_where_it_may_work(void **state)
@@ -142,10 +183,10 @@ static void clone_is_tried_where_it_may_work(void **state)
 	op = copy_op(4097, 8192, 5);
 	assert_int_equal(op.be.v4.kind, NFS_COPY);
 	op = copy_op(0, 0, 5);
-	assert_int_equal(clone_answer(&op, NFS4ERR_INVAL), NFS4_AGAIN); /* for this time */
+	assert_int_equal(clone_answer(&op, NFS4ERR_INVAL), ANSWER_AGAIN); /* for this time */
 	assert_int_equal(op.be.v4.kind, NFS_COPY);
 	op = copy_op(0, 0, 5);
-	assert_int_equal(clone_answer(&op, NFS4ERR_NOTSUPP), NFS4_AGAIN); /* for ever */
+	assert_int_equal(clone_answer(&op, NFS4ERR_NOTSUPP), ANSWER_AGAIN); /* for ever */
 	assert_int_equal(op.be.v4.kind, NFS_COPY);
 	op = copy_op(0, 0, 5);
 	assert_int_equal(op.be.v4.kind, NFS_COPY);
@@ -185,8 +226,8 @@ static struct nfs_op copy_async(void)
 
 	c.clone_blksize = 4096;
 	op = copy_op(1, 0, 100);
-	assert_int_equal(copy_answer(&op, NFS4ERR_OFFLOAD_NO_REQS, &only_async), NFS4_AGAIN);
-	assert_true(c.copies_async);
+	assert_int_equal(copy_answer(&op, NFS4ERR_OFFLOAD_NO_REQS, &only_async), ANSWER_AGAIN);
+	assert_true(srv.copies_async);
 	return op;
 }
 
@@ -211,18 +252,19 @@ static void an_asynchronous_copy_ends_with_its_callback(void **state)
 	struct nfs4_cb_offload_args end = offload_end(100);
 	struct nfs_op op = copy_async();
 
-	assert_int_equal(copy_answer(&op, NFS4_OK, &async), NFS4_LATER);
+	assert_int_equal(copy_answer(&op, NFS4_OK, &async), ANSWER_LATER);
 	assert_int_equal(op.be.v4.kind, NFS4_K_OFFLOAD_STATUS);
 	/* as nfs4_state_delay() has it */
 	op.be.v4.state = NFS4_T_DELAYED;
-	TAILQ_INSERT_TAIL(&c.delayed, &op, link);
+	op.be.v4.user = &c.user;
+	TAILQ_INSERT_TAIL(&srv.delayed, &op, link);
 	end.stateid.other[0] = 8; /* of another one */
 	nfs4_offload_called(&c, &end);
-	assert_ptr_equal(TAILQ_FIRST(&c.delayed), &op);
+	assert_ptr_equal(TAILQ_FIRST(&srv.delayed), &op);
 	end.stateid.other[0] = 7;
 	nfs4_offload_called(&c, &end);
-	assert_null(TAILQ_FIRST(&c.delayed));
-	assert_ptr_equal(TAILQ_FIRST(&c.ended), &op);
+	assert_null(TAILQ_FIRST(&srv.delayed));
+	assert_ptr_equal(TAILQ_FIRST(&srv.ended), &op);
 	assert_int_equal(op.error, 0);
 	assert_int_equal(op.u.copy.copied, 100);
 	assert_int_equal(op.u.copy.committed, NFS_FILE_SYNC);
@@ -239,7 +281,7 @@ static void a_callback_may_come_first(void **state)
 	assert_int_equal(op.u.copy.copied, 100);
 
 	op = copy_op(1, 0, 100); /* it counts once */
-	assert_int_equal(copy_answer(&op, NFS4_OK, &async), NFS4_LATER);
+	assert_int_equal(copy_answer(&op, NFS4_OK, &async), ANSWER_LATER);
 	end.status = NFS4ERR_NOSPC; /* while OFFLOAD_STATUS is asked */
 	nfs4_offload_called(&c, &end);
 	assert_int_equal(
@@ -262,7 +304,7 @@ static void callbacks_of_nobody_take_no_room(void **state)
 		end.stateid.other[5] = (uint8_t)(i + 1);
 		nfs4_offload_called(&c, &end);
 	}
-	assert_int_equal(copy_answer(&op, NFS4_OK, &async), NFS4_LATER); /* the oldest has gone */
+	assert_int_equal(copy_answer(&op, NFS4_OK, &async), ANSWER_LATER); /* the oldest has gone */
 }
 
 static void a_callback_that_never_comes_is_noticed(void **state)
@@ -272,15 +314,15 @@ static void a_callback_that_never_comes_is_noticed(void **state)
 	unsigned asked = 0, ms = 0;
 	int rc;
 
-	assert_int_equal(copy_answer(&op, NFS4_OK, &async), NFS4_LATER);
+	assert_int_equal(copy_answer(&op, NFS4_OK, &async), ANSWER_LATER);
 	for (unsigned i = 0; i < 100; i++) {
-		assert_int_equal(status_answer(&op, &going), NFS4_LATER);
+		assert_int_equal(status_answer(&op, &going), ANSWER_LATER);
 		assert_true(nfs4_offload_ms(&op) >= ms);
 	}
 	do { /* it may be on its way */
 		rc = status_answer(&op, &over);
 		nfs4_offload_ms(&op);
-	} while (rc == NFS4_LATER && ++asked < 1000);
+	} while (rc == ANSWER_LATER && ++asked < 1000);
 	assert_int_equal(rc, -EOPNOTSUPP);
 	assert_true(asked >= 5);
 }
@@ -289,18 +331,18 @@ static void a_callback_that_never_comes_is_noticed(void **state)
 
 static char text[] = "0123456789abcdef";
 
-/* A READ_PLUS of 16 bytes at 100 that is answered with these pieces. */
+/* A READ_PLUS of 16 bytes at 100, into two segments, that is answered with these pieces. */
 static int read_plus(
 	struct nfs_op *op, uint8_t to[16], bool eof, const struct nfs4_content *p, unsigned n)
 {
+	struct seg segs[] = {{.at = {.addr = to, .len = 5}}, {.at = {.addr = to + 5, .len = 11}}};
 	struct nfs4_read_plus_res res = {eof, n};
 
 	memset(op, 0, sizeof(*op));
 	memset(to, 'x', 16);
 	op->type = NFS_READ;
 	op->u.read.offset = 100;
-	op->u.read.to.place.addr = to;
-	op->u.read.to.place.len = 16;
+	assert_int_equal(seg_list_init(&op->u.read.to, segs, 2), 0);
 	c.read_plus = true;
 	assert_int_equal(kind(op), NFS4_K_READ_PLUS);
 	answer_begin(&a);
@@ -370,8 +412,8 @@ static void servers_without_sense_are_sent_reads(void **state)
 		struct nfs_op op;
 		uint8_t to[16];
 
-		c.lacks = 0;
-		assert_int_equal(read_plus(&op, to, v[i].eof, v[i].piece, v[i].n), NFS4_AGAIN);
+		srv.lacks = 0;
+		assert_int_equal(read_plus(&op, to, v[i].eof, v[i].piece, v[i].n), ANSWER_AGAIN);
 		assert_int_equal(op.be.v4.kind, NFS_READ);
 		assert_int_equal(kind(&op), NFS_READ);
 	}
@@ -384,10 +426,10 @@ static void without_read_plus_it_is_read(void **state)
 	c.read_plus = true;
 	kind(&op);
 	assert_int_equal(
-		answer_status(&a, &c, &op, OP_READ_PLUS, NFS4ERR_UNION_NOTSUPP), NFS4_AGAIN);
+		answer_status(&a, &c, &op, OP_READ_PLUS, NFS4ERR_UNION_NOTSUPP), ANSWER_AGAIN);
 	assert_int_equal(op.be.v4.kind, NFS_READ);
 	assert_int_equal(kind(&op), NFS4_K_READ_PLUS);
-	assert_int_equal(answer_status(&a, &c, &op, OP_READ_PLUS, NFS4ERR_NOTSUPP), NFS4_AGAIN);
+	assert_int_equal(answer_status(&a, &c, &op, OP_READ_PLUS, NFS4ERR_NOTSUPP), ANSWER_AGAIN);
 	assert_int_equal(op.be.v4.kind, NFS_READ);
 	assert_int_equal(kind(&op), NFS_READ);
 }
@@ -400,6 +442,7 @@ int main(void)
 		T(seek_finds_data_and_holes),
 		T(what_the_server_lacks_is_asked_for_once),
 		T(clone_is_tried_where_it_may_work),
+		T(what_has_no_verifier_is_committed_at_once),
 		T(copies_end_as_the_server_says),
 		T(an_asynchronous_copy_ends_with_its_callback),
 		T(a_callback_may_come_first),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/nfs4_ops_xattr: what is sent at all, and what is made of answers.
+ * Unit tests of nfsproto/v4/nfs4_ops_xattr: what is sent at all, and what is made of answers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,13 +12,15 @@
 #include "nfs4-answer.h"
 
 static struct answer a;
+static struct nfs4_server srv;
 static struct nfs4_client c;
 
 static int setup(void **state)
 {
 	memset(&c, 0, sizeof(c));
-	c.minor = 2;
-	c.request_max = c.fore.maxresponsesize = 1u << 20;
+	c.srv = &srv;
+	srv.minor = 2;
+	srv.request_max = srv.fore.maxresponsesize = 1u << 20;
 	c.base.info.features = NFS_HAS_XATTR | NFS_HAS_ACL;
 	return 0;
 }
@@ -32,7 +34,7 @@ static void what_cannot_be_is_not_sent(void **state)
 	assert_int_equal(nfs4_xattr_check(&c, &set), 0);
 	set.u.setxattr.len = 65537;
 	assert_int_equal(nfs4_xattr_check(&c, &set), -E2BIG);
-	c.request_max = 8192;
+	srv.request_max = 8192;
 	set.u.setxattr.len = 8000;
 	assert_int_equal(nfs4_xattr_check(&c, &set), -E2BIG);
 	acl.u.setacl.value = none;
@@ -131,7 +133,7 @@ static void names_are_gathered_from_pages(void **state)
 			assert_int_equal(rc, -ERANGE);
 			continue;
 		}
-		assert_int_equal(rc, NFS4_AGAIN);
+		assert_int_equal(rc, ANSWER_AGAIN);
 		assert_int_equal(op.be.v4.more[0], 7);
 		rc = list(&op, 0, true, 1, two);
 		assert_int_equal(rc, size > 0 && size < sizeof(want) ? -ERANGE : 0);
@@ -152,7 +154,7 @@ static void lists_that_do_not_end_are_noticed(void **state)
 	unsigned pages = 0;
 	int rc;
 
-	assert_int_equal(list(&op, 7, false, 1, one), NFS4_AGAIN);
+	assert_int_equal(list(&op, 7, false, 1, one), ANSWER_AGAIN);
 	assert_int_equal(list(&op, 7, false, 1, one), -EBADMSG);  /* no further */
 	assert_int_equal(list(&op, 8, false, 0, NULL), -EBADMSG); /* nothing */
 
@@ -163,7 +165,7 @@ static void lists_that_do_not_end_are_noticed(void **state)
 	op = list_op(NULL, 0);
 	do {
 		rc = list(&op, ++pages, false, 1, too_long);
-	} while (rc == NFS4_AGAIN);
+	} while (rc == ANSWER_AGAIN);
 	assert_int_equal(rc, -E2BIG);
 	assert_int_equal(pages, 65536 / 256 + 1);
 }

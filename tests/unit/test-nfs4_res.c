@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/nfs4_xdr: results of every operation against vectors written by hand from
- * RFC 5662, RFC 7863 and RFC 8276, directories' entries, names of extended attributes, ACLs, the
- * peek at a READ; and that no vector exceeds its bound in nfsproto/ulb.
+ * Unit tests of nfsproto/wire/nfs4_xdr: results of every operation against vectors written by hand
+ * from RFC 5662, RFC 7863 and RFC 8276, directories' entries, names of extended attributes, ACLs,
+ * the peek at a READ; and that no vector exceeds its bound in nfsproto/ulb.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,8 +11,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "nfsproto/nfs4_attr.h"
-#include "nfsproto/ulb.h"
+#include "nfsproto/wire/nfs4_attr.h"
+#include "nfsproto/wire/ulb.h"
 #include "nfs4-vecs-res.h"
 #include "xdr-vec.h"
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "nfsproto/nfs4_slots.h"
+#include "nfsproto/v4/nfs4_slots.h"
 #include "nfsproto/nfs_client.h"
 
 static void test_lowest_first(void **state)

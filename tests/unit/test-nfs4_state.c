@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/nfs4_state, nfs4_recover and nfs4_cb: lost sessions, restarts, revoked
+ * Unit tests of nfsproto/v4/nfs4_state, nfs4_recover and nfs4_cb: lost sessions, restarts, revoked
  * state, slots out of step, recalls.
  */
 #include <errno.h>

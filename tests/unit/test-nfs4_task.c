@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/nfs4_task and nfs4_open: answers that mean "again", steps after a change,
- * cancelling at any moment.
+ * Unit tests of nfsproto/v4/nfs4_task and nfs4_open: answers that mean "again", steps after a
+ * change, cancelling at any moment.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -124,6 +124,23 @@ static void test_exclusive_create(void **state)
 	/* the server said that the mode was not set */
 	assert_int_equal(f->srv.count[OP_SETATTR], 1);
 	assert_int_equal(fix_close(f, open), 0);
+	fix_unmount_clean(f);
+}
+
+/* A server that can hold no more files open has only NFS4ERR_NOSPC to say so; who creates nothing
+ * is not told of a full disk. */
+static void test_too_many_opens(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_op op = {
+		.type = NFS_OPEN, .u.open = {.dir = f->root, .name = {"file", 4}, .flags = O_RDWR}};
+
+	fix_fails(f, OP_OPEN, NFS4ERR_NOSPC, 2);
+	assert_int_equal(fix_run(f, &op), -ENFILE);
+	op.u.open.flags |= O_CREAT;
+	assert_int_equal(fix_run(f, &op), -ENOSPC);
+	assert_int_equal(fix_run(f, &op), 0);
+	assert_int_equal(fix_close(f, op.u.open.open), 0);
 	fix_unmount_clean(f);
 }
 
@@ -389,6 +406,7 @@ int main(void)
 		ON_MOUNT(test_busy_slot),
 		ON_MOUNT(test_busy_slot_left),
 		ON_MOUNT(test_exclusive_create),
+		ON_MOUNT(test_too_many_opens),
 		ON_MOUNT(test_open_getfh),
 		ON_MOUNT(test_too_big_to_cache),
 		ON_MOUNT(test_truncating_open),

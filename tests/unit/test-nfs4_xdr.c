@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/nfs4_xdr: arguments of every operation against vectors written by hand
- * from RFC 5662, RFC 7863 and RFC 8276, and the frame of a COMPOUND.
+ * Unit tests of nfsproto/wire/nfs4_xdr: arguments of every operation against vectors written by
+ * hand from RFC 5662, RFC 7863 and RFC 8276, and the frame of a COMPOUND.
  */
 #include <setjmp.h>
 #include <stdarg.h>

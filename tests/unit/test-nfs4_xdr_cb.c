@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/nfs4_xdr_cb: callback operations against vectors written by hand from RFC
- * 5662 and RFC 7863.
+ * Unit tests of nfsproto/wire/nfs4_xdr_cb: callback operations against vectors written by hand from
+ * RFC 5662 and RFC 7863.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "nfsproto/nfs4_xdr.h"
+#include "nfsproto/wire/nfs4_xdr.h"
 #include "xdr-vec.h"
 
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))

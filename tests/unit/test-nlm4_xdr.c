@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/nlm4_xdr, against vectors written by hand from RFC 1813 appendix II.
+ * Unit tests of nfsproto/wire/nlm4_xdr, against vectors written by hand from RFC 1813 appendix II.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <errno.h>
 
-#include "nfsproto/nlm4_xdr.h"
+#include "nfsproto/wire/nlm4_xdr.h"
 #include "xdr-vec.h"
 
 #define COOKIE_HEX "00000003 01020300 "

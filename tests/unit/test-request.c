@@ -61,16 +61,11 @@ static void end(struct request *r)
 {
 	struct part *p;
 
-	STAILQ_FOREACH (p, &r->parts, next)
+	STAILQ_FOREACH (p, &r->batch.parts, next)
 		if (p->op.error)
 			error = p->op.error;
 	request_end(r, 0);
 	ended = 1;
-}
-
-static void getattr_part(struct part *p)
-{
-	p->op.u.getattr.fh = root;
 }
 
 static void all_parts_end_before_the_step(void **state)
@@ -81,9 +76,10 @@ static void all_parts_end_before_the_step(void **state)
 		fake_knobs.sync = sync;
 		ended = 0;
 		request_op(r, NFS_GETATTR, getattr)->u.getattr.fh = root;
+		assert_true(batch_reserve(&r->batch, 10));
 		for (int i = 0; i < 10; i++)
-			getattr_part(request_part(r, NFS_GETATTR, sizeof(r->first.op.u.getattr)));
-		request_submit_parts(r, end);
+			part_op(batch_part(&r->batch), NFS_GETATTR, getattr)->u.getattr.fh = root;
+		request_submit(r, end);
 		wait_ended();
 	}
 	assert_int_equal(fs->stats.ops[NFS_GETATTR], 22);
@@ -108,15 +104,6 @@ static void steps_follow_each_other(void **state)
 	request_submit(r, next_step);
 	wait_ended();
 	assert_int_equal(fs->stats.ops[NFS_GETATTR], 100);
-}
-
-static void settled_parts_are_not_submitted(void **state)
-{
-	struct request *r = own_request();
-
-	r->first.settled = true;
-	request_submit_parts(r, end);
-	assert_int_equal(ended, 1);
 }
 
 static void an_old_request_waits_for_the_end(void **state)
@@ -169,7 +156,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(all_parts_end_before_the_step, setup, teardown),
 		cmocka_unit_test_setup_teardown(steps_follow_each_other, setup, teardown),
-		cmocka_unit_test_setup_teardown(settled_parts_are_not_submitted, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_old_request_waits_for_the_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(data_memory_is_bounded, setup, teardown),
 		cmocka_unit_test_setup_teardown(long_names_are_refused, setup, teardown),

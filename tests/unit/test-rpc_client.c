@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/rpc_client and transport/rpc_server against each other, over TCP or, with
- * the argument "iwarp", over RPC-over-RDMA on software iWARP.
+ * Unit tests of transport/rpc/rpc_client and transport/rpc/rpc_server against each other, over TCP
+ * or, with the argument "iwarp", over RPC-over-RDMA on software iWARP.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -14,18 +14,19 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
 #include "transport/log.h"
-#include "transport/rpc.h"
+#include "transport/rpc/rpc.h"
 
 #define PROG	0x20001234
 #define CB_PROG 0x40000001
 #define BIG	(1u << 20)
 
-enum { P_NULL, P_ECHO, P_WRITE, P_READ, P_NEVER, P_CALLBACK, P_LATER, P_ASYNC };
+enum { P_NULL, P_ECHO, P_WRITE, P_READ, P_NEVER, P_CALLBACK, P_LATER, P_ASYNC, P_SHORT };
 
 static enum rpc_proto proto = RPC_TCP;
 static sem_t arrived, allowed, answered; /* P_ASYNC, each time */
@@ -38,6 +39,7 @@ struct srv {
 	struct rpc_server *server;
 	/* atomic */
 	int requests, never, ups, downs;
+	int shortages; /* so many times P_SHORT is answered SYSTEM_ERR */
 	uint32_t never_xid[8];
 	_Atomic enum rpc_fault fault; /* what to do to the next reply (or request), once */
 	_Atomic bool fault_request;
@@ -159,6 +161,11 @@ static void service(void *ctx, struct rpc_req *req)
 	case P_LATER:
 		rpc_req_drop(req);
 		return;
+	case P_SHORT:
+		rpc_req_reply(req, __atomic_fetch_sub(&s->shortages, 1, __ATOMIC_RELAXED) > 0
+					   ? RPC_ACCEPT_SYSTEM_ERR
+					   : RPC_ACCEPT_SUCCESS);
+		return;
 	case P_ASYNC:
 		pthread_create(&t, NULL, answer_later, req);
 		pthread_detach(t);
@@ -182,7 +189,7 @@ static void on_down(void *ctx, struct rpc_xprt *x)
 	__atomic_fetch_add(&((struct srv *)ctx)->downs, 1, __ATOMIC_RELAXED);
 }
 
-static enum rpc_fault fault(void *ctx, const struct rpc_req *req, bool reply, unsigned *delay_ms)
+static enum rpc_fault fault(void *ctx, struct rpc_req *req, bool reply, unsigned *delay_ms)
 {
 	struct srv *s = ctx;
 
@@ -383,7 +390,7 @@ static int read_n(struct cli *c, uint32_t n, uint32_t room, bool peek)
 	xdr_put_u32(&o.call.args, n + 7);
 	o.call.reply_max = 256;
 	o.call.nsinks = 1;
-	o.call.sink[0] = (struct rpc_sink){.place = mem_buf_sge(buf, 0, room), .hold = buf};
+	o.call.sink[0] = seg_list_of_buf(buf, 0, room);
 	o.call.peek = peek ? peek_read : NULL;
 	rc = one_run(&o);
 	if (rc == 0 && (o.n != n || o.word[0] != 0x11111111 || o.word[1] != 0x22222222 ||
@@ -513,6 +520,76 @@ static void payload_of_calls_stays_in_place(void **state)
 	pair_stop(&p);
 }
 
+/* n pieces of buf, none of which continues the one before; of odd lengths, or pages. */
+static struct seg_list pieces_of(struct mem_buf *buf, struct seg *piece, unsigned n, bool odd)
+{
+	static const uint32_t len[] = {1, 4095, 4096, 0, 70001, 3};
+	uint32_t end = BIG;
+	struct seg_list l;
+
+	for (unsigned i = 0; i < n; i++) {
+		uint32_t k = odd ? len[i % 6] : 4096;
+
+		end -= k;
+		piece[i] = (struct seg){mem_buf_sge(buf, end, k), buf};
+	}
+	assert_int_equal(seg_list_init(&l, piece, n), 0);
+	return l;
+}
+
+/* Into what one READ brings, out of what one WRITE takes: the same bytes whatever they lie in. */
+static void payload_lies_in_pieces(void **state)
+{
+	static const struct {
+		unsigned n;
+		bool odd;
+	} how[] = {{2, false}, {6, true}, {31, true}, {64, false}, {256, false}};
+	struct rpc_client_stats before, st;
+	struct seg piece[256];
+	uint8_t *want = malloc(BIG);
+	struct mem_buf *buf;
+	struct pair p;
+	struct one o;
+
+	pair_start(&p, 10000, 0);
+	buf = mem_buf_get(p.c.pool, BIG);
+	for (unsigned i = 0; i < sizeof(how) / sizeof(how[0]); i++) {
+		struct seg_list l = pieces_of(buf, piece, how[i].n, how[i].odd), got;
+		uint32_t n = l.len - (i & 1);
+
+		fill(want, n, 9);
+		one_init(&o, &p.c, P_READ);
+		xdr_put_u32(&o.call.args, n);
+		xdr_put_u32(&o.call.args, 9);
+		o.call.reply_max = 256;
+		o.call.nsinks = 1;
+		o.call.sink[0] = l;
+		o.call.peek = peek_read;
+		rpc_client_stats(p.c.c, &before);
+		assert_int_equal(one_run(&o), 0);
+		assert_int_equal(o.n, n);
+		rpc_client_stats(p.c.c, &st);
+		/* a header of 4096 bytes has no room for 256 segments */
+		if (proto != RPC_TCP && how[i].n < 200)
+			assert_int_equal(st.bytes_placed - before.bytes_placed, n);
+		one_finish(&o);
+
+		got = seg_list_cut(&l, 0, n);
+		one_init(&o, &p.c, P_WRITE);
+		xdr_put_payload_list(&o.call.args, &got);
+		xdr_put_u32(&o.call.args, 5);
+		assert_int_equal(one_run(&o), 0);
+		assert_int_equal(be32toh(*(uint32_t *)o.copy), sum(want, n));
+		one_finish(&o);
+		rpc_client_stats(p.c.c, &before);
+		if (proto == RPC_TCP || how[i].n < 100)
+			assert_int_equal(before.bytes_exposed - st.bytes_exposed, n);
+	}
+	mem_buf_unref(buf);
+	free(want);
+	pair_stop(&p);
+}
+
 static void payload_of_replies_finds_its_sink(void **state)
 {
 	static const uint32_t sizes[] = {0, 1, 3, 4096, 4097, 65536, 131072, BIG};
@@ -574,6 +651,37 @@ static void soft_gives_up(void **state)
 	srv_stop(&p.s); /* and without any server */
 	assert_int_equal(simple(&p.c, P_NULL), -ETIMEDOUT);
 	pair_stop(&p);
+}
+
+/* SYSTEM_ERR is what a server answers that is short of memory. */
+static void a_shortage_is_waited_out(void **state)
+{
+	struct pair pair;
+	struct one o, p;
+
+	for (int soft = 0; soft < 2; soft++) {
+		pair_start(&pair, 5000, soft);
+		pair.s.shortages = 3;
+		one_init(&o, &pair.c, P_SHORT);
+		one_init(&p, &pair.c, P_NULL);
+		assert_int_equal(rpc_call_submit(&o.call), 0);
+		assert_int_equal(rpc_call_submit(&p.call), 0);
+		assert_int_equal(one_wait(&p), 0);
+		assert_int_equal(one_wait(&o), soft ? -EPROTO : 0);
+		if (soft)
+			assert_int_equal(o.call.rpc_stat, RPC_SYSTEM_ERR);
+		one_finish(&o);
+		one_finish(&p);
+		/* one that waits can be cancelled */
+		pair.s.shortages = 1000;
+		one_init(&o, &pair.c, P_SHORT);
+		assert_int_equal(rpc_call_submit(&o.call), 0);
+		if (!soft)
+			rpc_call_cancel(&o.call);
+		assert_int_equal(one_wait(&o), soft ? -EPROTO : -ECANCELED);
+		one_finish(&o);
+		pair_stop(&pair);
+	}
 }
 
 static void a_server_may_restart(void **state)
@@ -803,8 +911,7 @@ static void drop_submit(struct drop *d, uint32_t i)
 	if (i % 3 == 0) {
 		d->call.proc = P_READ;
 		d->call.nsinks = 1;
-		d->call.sink[0] = (struct rpc_sink){
-			.place = mem_buf_sge(d->sink, 0, d->sink->size), .hold = d->sink};
+		d->call.sink[0] = seg_list_of_buf(d->sink, 0, d->sink->size);
 		d->call.peek = i % 2 ? peek_read : NULL;
 		if (i % 5 == 0)
 			d->n = 40000;
@@ -909,6 +1016,33 @@ static void connecting_fails_with_a_reason(void **state)
 	assert_null(rpc_client_free(NULL));
 }
 
+/* A server whose queue of new connections is full, so that nothing comes of this one. */
+static void connecting_can_be_given_up(void **state)
+{
+	int listener = socket(AF_INET, SOCK_STREAM, 0), filling[3];
+	struct rpc_client_params p = {.proto = proto,
+		.peer_len = sizeof(struct sockaddr_in),
+		.connect_ms = 600000,
+		.abort_fd = eventfd(1, 0),
+		.pool = mem_pool_new(0)};
+	struct sockaddr_in sin = loopback(0);
+	struct err e = {0};
+
+	assert_int_equal(bind(listener, (struct sockaddr *)&sin, sizeof(sin)), 0);
+	assert_int_equal(listen(listener, 0), 0);
+	assert_int_equal(getsockname(listener, (struct sockaddr *)&p.peer, &p.peer_len), 0);
+	for (unsigned i = 0; i < 3; i++) {
+		filling[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+		connect(filling[i], (struct sockaddr *)&p.peer, p.peer_len);
+	}
+	assert_null(rpc_client_new(&p, &e));
+	for (unsigned i = 0; i < 3; i++)
+		close(filling[i]);
+	close(p.abort_fd);
+	close(listener);
+	mem_pool_free(p.pool);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -916,10 +1050,12 @@ int main(int argc, char **argv)
 		cmocka_unit_test(errors_are_told_apart),
 		cmocka_unit_test(payload_of_calls_stays_in_place),
 		cmocka_unit_test(payload_of_replies_finds_its_sink),
+		cmocka_unit_test(payload_lies_in_pieces),
 		cmocka_unit_test(large_payload_is_not_copied),
 		cmocka_unit_test(a_time_out_resends_with_the_same_xid),
 		cmocka_unit_test(soft_gives_up),
 		cmocka_unit_test(a_server_may_restart),
+		cmocka_unit_test(a_shortage_is_waited_out),
 		cmocka_unit_test(calls_can_be_cancelled),
 		cmocka_unit_test(the_end_fails_what_is_under_way),
 		cmocka_unit_test(the_server_calls_back),
@@ -928,6 +1064,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(messages_can_be_held_back),
 		cmocka_unit_test(a_thousand_calls_at_once),
 		cmocka_unit_test(connecting_fails_with_a_reason),
+		cmocka_unit_test(connecting_can_be_given_up),
 	};
 
 	if (argc > 1 && strcmp(argv[1], "iwarp") == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/rpcrdma_conn and its family, both ends against each other on each
+ * Unit tests of transport/rpcrdma/rpcrdma_conn and its family, both ends against each other on each
  * provider: messages of all sizes, few credits,
  * faults, both directions, calls taken back, many threads.
  */
@@ -188,8 +188,7 @@ static void get_init(struct pair *p, struct pair_call *c, uint32_t proc, uint32_
 	pair_call_init(p, c, proc, 64);
 	c->rpc.reply_max = 64;
 	c->rpc.nsinks = 1;
-	c->rpc.sink[0].hold = mem_buf_get(p->cpool, n);
-	c->rpc.sink[0].place = mem_buf_sge(c->rpc.sink[0].hold, 0, n);
+	c->rpc.sink[0] = seg_list_of_buf(mem_buf_get(p->cpool, n), 0, n);
 	xdr_put_u32(&c->rpc.args, n);
 }
 
@@ -234,7 +233,7 @@ static void a_call_that_cannot_be_sent(void **state)
 	pair_null(&p);
 
 	get_init(&p, &c, PAIR_NONE, 1);
-	c.rpc.sink[0].place.len = 0;
+	c.rpc.sink[0].len = 0;
 	pair_do(&p, &c);
 	assert_int_equal(c.error, 0);
 	assert_int_equal(p.last_sink_max, 0);
@@ -285,7 +284,7 @@ static void calls_back(void **state)
 
 /* Calls taken back: queued ones, and ones whose reply is late. Their memory is free at once.
  * (Without doors; a late reply that would write or invalidate ends the connection, see
- * test-rpcrdma_reply.) */
+ * test-requester_reply.) */
 static void taken_back(void **state)
 {
 	const struct pair_params params = {.credits_server = 8};
@@ -355,7 +354,7 @@ static void many_threads(void **state)
 			pair_wait(&p, c);
 			assert_int_equal(c->error, 0);
 			pair_pattern(want, 3000 + i, 5);
-			assert_memory_equal(c->rpc.sink[0].place.addr, want, 3000 + i);
+			assert_memory_equal(c->rpc.sink[0].one.at.addr, want, 3000 + i);
 		}
 	}
 	for (int t = 0; t < THREADS; t++) {
@@ -423,6 +422,93 @@ static void large_calls_from_other_threads(void **state)
 	pair_finish(&p);
 }
 
+static void check_pieces(struct pair_call *c, struct xdr_in *res)
+{
+	struct seg_list got;
+
+	assert_int_equal(xdr_get_u32(res), 1);
+	assert_true(xdr_get_payload_list(res, 2u << 20, &got, &c->placed));
+	c->len = got.len;
+	c->copy = malloc(got.len);
+	seg_list_gather(&got, c->copy);
+	assert_int_equal(xdr_get_u32(res), 77);
+	assert_true(xdr_in_ok(res) && !xdr_in_left(res));
+}
+
+static void check_put(struct pair_call *c, struct xdr_in *res)
+{
+	for (int i = 0; i < 4; i++)
+		c->word[i] = xdr_get_u32(res);
+	assert_true(xdr_in_ok(res));
+}
+
+/* n pages, in an order in which none continues the one before, out and in. */
+static void go_in_pieces(struct pair *p, unsigned n, bool direct)
+{
+	const uint32_t len = n * 4096 - 5;
+	struct mem_buf *b = mem_buf_get(p->cpool, n * 4096);
+	struct seg *piece = calloc(n, sizeof(*piece));
+	uint8_t *want = malloc(n * 4096);
+	struct rpc_client_stats before;
+	struct seg_list l;
+	struct pair_call c;
+
+	for (unsigned i = 0; i < n; i++)
+		piece[i] = (struct seg){mem_buf_sge(b, (n - 1 - i) * 4096, 4096), b};
+	assert_int_equal(seg_list_init(&l, piece, n), 0);
+	pair_call_init(p, &c, PAIR_GET, 64);
+	c.rpc.reply_max = 64;
+	c.check = check_pieces;
+	c.rpc.nsinks = 1;
+	c.rpc.sink[0] = l;
+	xdr_put_u32(&c.rpc.args, len);
+	pair_do(p, &c);
+	assert_int_equal(c.error, 0);
+	assert_int_equal(c.len, len);
+	assert_int_equal(c.placed, direct);
+	pair_pattern(want, len, 5);
+	assert_memory_equal(c.copy, want, len);
+	c.rpc.nsinks = 0;
+	pair_call_finish(&c);
+
+	l = seg_list_cut(&l, 0, len);
+	seg_list_gather(&l, want);
+	before = p->stats;
+	pair_call_init(p, &c, PAIR_PUT, 128);
+	c.rpc.reply_max = 16;
+	c.check = check_put;
+	xdr_put_u32(&c.rpc.args, 0x11);
+	xdr_put_payload_list(&c.rpc.args, &l);
+	xdr_put_u32(&c.rpc.args, 0x22);
+	pair_do(p, &c);
+	assert_int_equal(c.error, 0);
+	assert_int_equal(c.word[0], len);
+	assert_int_equal(c.word[1], pair_sum(want, len));
+	assert_int_equal(p->stats.bytes_exposed - before.bytes_exposed, direct ? len : 0);
+	pair_call_finish(&c);
+	mem_buf_unref(b);
+	free(piece);
+	free(want);
+}
+
+/* As many segments as pieces, if a header has room for them; through one buffer otherwise. */
+static void payload_in_pieces(void **state)
+{
+	static const struct pair_params large = {.inline_client = 16384, .inline_server = 16384};
+	struct pair p;
+
+	start(&p, &large);
+	go_in_pieces(&p, 5, true);
+	go_in_pieces(&p, 17, true);
+	go_in_pieces(&p, 256, true);
+	pair_finish(&p);
+	start(&p, &plain);
+	go_in_pieces(&p, 17, true);
+	go_in_pieces(&p, 256, false);
+	pair_null(&p);
+	pair_finish(&p);
+}
+
 /* The connection goes while calls are in all states: none is lost, no door stays. */
 static void shutdown_under_load(void **state)
 {
@@ -466,6 +552,7 @@ int main(void)
 		cmocka_unit_test(calls_back),
 		cmocka_unit_test(taken_back),
 		cmocka_unit_test(many_threads),
+		cmocka_unit_test(payload_in_pieces),
 		cmocka_unit_test(large_calls_from_other_threads),
 		cmocka_unit_test(shutdown_under_load),
 	};

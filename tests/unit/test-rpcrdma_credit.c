@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/rpcrdma_credit.
+ * Unit tests of transport/rpcrdma/rpcrdma_credit.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,13 +9,13 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "transport/rpcrdma_credit.h"
+#include "transport/rpcrdma/rpcrdma_credit.h"
 
 static void starts_with_one(void **state)
 {
 	struct rpcrdma_credit c;
 
-	rpcrdma_credit_init(&c, 64);
+	rpcrdma_credit_init(&c, 64, 1);
 	assert_true(rpcrdma_credit_take(&c));
 	assert_false(rpcrdma_credit_take(&c));
 	rpcrdma_credit_put(&c);
@@ -26,7 +26,7 @@ static void grants_are_clamped(void **state)
 {
 	struct rpcrdma_credit c;
 
-	rpcrdma_credit_init(&c, 64);
+	rpcrdma_credit_init(&c, 64, 1);
 	rpcrdma_credit_grant(&c, 0);
 	assert_int_equal(c.granted, 1);
 	rpcrdma_credit_grant(&c, 64);
@@ -41,7 +41,7 @@ static void a_lowered_grant_waits_for_what_is_out(void **state)
 {
 	struct rpcrdma_credit c;
 
-	rpcrdma_credit_init(&c, 8);
+	rpcrdma_credit_init(&c, 8, 1);
 	rpcrdma_credit_grant(&c, 4);
 	for (int i = 0; i < 4; i++)
 		assert_true(rpcrdma_credit_take(&c));
@@ -57,7 +57,7 @@ static void orphans_hold_their_credit(void **state)
 {
 	struct rpcrdma_credit c;
 
-	rpcrdma_credit_init(&c, 8);
+	rpcrdma_credit_init(&c, 8, 1);
 	assert_true(rpcrdma_credit_take(&c));
 	rpcrdma_credit_orphan(&c);
 	assert_false(rpcrdma_credit_take(&c));
@@ -72,6 +72,24 @@ static void orphans_hold_their_credit(void **state)
 	assert_false(rpcrdma_credit_take(&c));
 }
 
+/* The peer's messages: all that we have receives for, and not one more. */
+static void what_we_grant_is_kept_to(void **state)
+{
+	struct rpcrdma_credit c;
+
+	rpcrdma_credit_init(&c, 3, 3);
+	for (int round = 0; round < 2; round++) {
+		for (int i = 0; i < 3; i++)
+			assert_true(rpcrdma_credit_take(&c));
+		assert_false(rpcrdma_credit_take(&c));
+		for (int i = 0; i < 3; i++)
+			rpcrdma_credit_put(&c);
+	}
+	assert_int_equal(c.used, 0);
+	rpcrdma_credit_put(&c); /* nobody's */
+	assert_int_equal(c.used, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -79,6 +97,7 @@ int main(void)
 		cmocka_unit_test(grants_are_clamped),
 		cmocka_unit_test(a_lowered_grant_waits_for_what_is_out),
 		cmocka_unit_test(orphans_hold_their_credit),
+		cmocka_unit_test(what_we_grant_is_kept_to),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "transport/rpcrdma_priv.h"
+#include "transport/rpcrdma/rpcrdma_priv.h"
 
 static void golden(void **state)
 {

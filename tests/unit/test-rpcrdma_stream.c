@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "transport/rpcrdma_stream.h"
+#include "transport/rpcrdma/rpcrdma_stream.h"
 
 #define OFF (RPC_HEADROOM - 8)
 
@@ -90,7 +90,7 @@ static void reduced_is_one_piece(void **state)
 	encode(&x);
 	rpcrdma_stream_init(&s, msg, OFF, &x, 3, zero);
 	assert_int_equal(s.n, 1);
-	assert_ptr_equal(s.piece[0].addr, msg->data + OFF);
+	assert_ptr_equal(s.part[0].one.at.addr, msg->data + OFF);
 	rpcrdma_stream_init(&s, msg, OFF, &x, 0, zero);
 	assert_int_equal(s.n, 5); /* message, data, pad, message, data */
 }
@@ -116,7 +116,7 @@ static void most_pieces(void **state)
 		xdr_put_payload(&x, &odd);
 	xdr_put_u32(&x, 7);
 	rpcrdma_stream_init(&s, msg, OFF, &x, 0, zero);
-	assert_int_equal(s.n, RPCRDMA_MAX_PIECES);
+	assert_int_equal(s.n, RPCRDMA_STREAM_PARTS);
 	assert_int_equal(s.len, 8 + XDR_MAX_PAYLOADS * 8 + 4);
 }
 

@@ -18,8 +18,11 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "contrib/serve/object_impl.h"
+#include "contrib/serve/export/ident.h"
+#include "contrib/serve/export/object_impl.h"
+#include "contrib/serve/state/session.h"
 #include "serve-env.h"
+#include "transport/log.h"
 
 #define RD OPEN4_SHARE_ACCESS_READ
 #define WR OPEN4_SHARE_ACCESS_WRITE
@@ -66,7 +69,7 @@ static uint32_t write_at(struct serve_env *e, const struct nfs_fh *fh,
 	struct nfs4_write_args a = {.stateid = *sid,
 		.offset = offset,
 		.stable = FILE_SYNC4,
-		.data = {.addr = data, .len = len}};
+		.data = SEG_LIST_MEM(data, len)};
 
 	env_begin(e, true);
 	put_putfh(e, fh);
@@ -93,6 +96,16 @@ static uint32_t read_at(struct serve_env *e, const struct nfs_fh *fh,
 	*eof = r.eof;
 	assert_true(xdr_in_done(&e->res));
 	return NFS4_OK;
+}
+
+static uint32_t commit(struct serve_env *e, const struct nfs_fh *fh)
+{
+	struct nfs4_commit_args a = {0};
+
+	env_begin(e, true);
+	put_putfh(e, fh);
+	nfs4_put_commit_args(&e->args, &a);
+	return env_run(e, 3);
 }
 
 static uint32_t close_file(
@@ -308,12 +321,15 @@ static void one_client_cannot_open_everything(void **state)
 	struct serve_env *e = *state;
 	struct nfs4_stateid first, sid;
 	struct nfs_fh fh, other;
-	char path[128];
+	char path[128], said[512];
 
 	e->sv.state.max_opens = 4;
 	assert_int_equal(env_open(e, "f", true, RD, 0, "a", &first, &fh), NFS4_OK);
 	assert_int_equal(env_open(e, "f", false, RD, 0, "b", &sid, &fh), NFS4_OK);
+	log_hold();
 	assert_int_equal(env_open(e, "f", false, RD, 0, "c", &sid, &fh), NFS4ERR_NOSPC);
+	log_release(said, sizeof(said)); /* what to do about it */
+	assert_non_null(strstr(said, "limit of open files"));
 	assert_int_equal(env_open(e, "new", true, RD, 0, "c", &sid, &fh), NFS4ERR_NOSPC);
 	env_path(e, "new", path, sizeof(path));
 	assert_int_not_equal(access(path, F_OK), 0);
@@ -335,6 +351,33 @@ static void one_client_cannot_open_everything(void **state)
 	assert_int_equal(e->sv.state.nopens, 4);
 	assert_int_equal(close_file(e, &other, &sid), NFS4_OK);
 	assert_int_equal(e->sv.state.nopens, 2);
+}
+
+/* Users of one mount are one client. */
+static void one_user_cannot_open_everything(void **state)
+{
+	struct serve_env *e = *state;
+	struct nfs4_stateid sid;
+	struct nfs_fh fh;
+	char owner[16], said[512];
+	unsigned n = 0;
+
+	e->sv.state.max_opens = 384; /* 256 of them a client's, the last 32 not for who has many */
+	share_limit(&e->sv.state.share, SHARE_OPENS, 384, 256);
+	assert_int_equal(env_open(e, "f", true, RD, 0, "first", &sid, &fh), NFS4_OK);
+	log_hold();
+	do
+		snprintf(owner, sizeof(owner), "%u", ++n);
+	while (n < 256 && env_open(e, "f", false, RD, 0, owner, &sid, &fh) == NFS4_OK);
+	log_release(said, sizeof(said));
+	assert_non_null(strstr(said, "not for user 0"));
+	assert_int_equal(n, 224);
+	assert_int_equal(e->head.status, NFS4ERR_NOSPC);
+	assert_int_equal(env_open(e, "new", true, RD, 0, owner, &sid, &fh), NFS4ERR_NOSPC);
+	e->uid = 4711;
+	assert_int_equal(env_open(e, "new", true, RD, 0, "other", &sid, &fh), NFS4_OK);
+	e->uid = 0;
+	assert_int_equal(env_open(e, "f", false, RD, 0, owner, &sid, &fh), NFS4ERR_NOSPC);
 }
 
 static void a_new_read_only_file_can_be_written_once(void **state)
@@ -364,7 +407,7 @@ static void a_new_read_only_file_can_be_written_once(void **state)
 	a.create = false;
 	nfs4_put_open_args(&e->args, &a);
 	nfs4_put_write_args(&e->args, &(struct nfs4_write_args){.stateid = nfs4_stateid_current,
-					      .data = {.addr = (char[]){"abc"}, .len = 3}});
+					      .data = SEG_LIST_MEM((char[]){"abc"}, 3)});
 	assert_int_equal(env_run(e, 4), NFS4_OK);
 	a.create = true;
 	env_begin(e, true);
@@ -781,11 +824,15 @@ static uint32_t expire_type(struct serve_env *e)
 static void handles_are_only_called_persistent_if_they_are(void **state)
 {
 	struct serve_env *e = *state;
-	bool lasts = obj_handle_lasts(e->sv.objs, e->sv.objs->root);
+	struct handle_id *id = &e->sv.objs->root->id;
 
-	assert_int_equal(
-		expire_type(e), lasts ? FH4_PERSISTENT : FH4_VOLATILE_ANY | FH4_NOEXPIRE_WITH_OPEN);
-	e->sv.objs->by_handle = false;
+	assert_int_equal(expire_type(e), FH4_PERSISTENT);
+	e->sv.objs->by_handle = false; /* it is looked for, then */
+	assert_int_equal(expire_type(e), FH4_PERSISTENT);
+	id->kh_len = 0;
+	id->birth = 1;
+	assert_int_equal(expire_type(e), FH4_PERSISTENT);
+	id->birth = 0; /* nothing tells it from a later one of its number */
 	assert_int_equal(expire_type(e), FH4_VOLATILE_ANY | FH4_NOEXPIRE_WITH_OPEN);
 }
 
@@ -862,6 +909,28 @@ static void attributes_behind_a_change_are_new(void **state)
 	assert_int_equal(last_attr(e, false), before + 1);
 }
 
+static void one_user_cannot_lock_everything(void **state)
+{
+	struct serve_env *e = *state;
+	uint32_t most = STATE_MAX_RANGES / 8 * 7, n = STATE_MAX_RANGES / 64 + 1;
+	struct nfs4_lock_res mine;
+	struct nfs4_stateid sid;
+	struct client *c = TAILQ_FIRST(&e->sv.state.clients);
+	struct nfs_fh fh;
+
+	assert_int_equal(env_open(e, "f", true, RW, 0, "o", &sid, &fh), NFS4_OK);
+	for (uint64_t i = 0; i < n; i++)
+		assert_int_equal(lock(e, &fh, &sid, "A", WRITE_LT, 2 * i, 1, &mine), NFS4_OK);
+	c->nranges += most - n; /* as if it held them elsewhere */
+	assert_int_equal(lock(e, &fh, &sid, "A", WRITE_LT, 2 * n, 1, &mine), NFS4ERR_SERVERFAULT);
+	assert_int_equal(lock(e, &fh, &sid, "B", WRITE_LT, 2 * n, 1, &mine), NFS4ERR_SERVERFAULT);
+	e->uid = 4711;
+	assert_int_equal(lock(e, &fh, &sid, "C", WRITE_LT, 2 * n, 1, &mine), NFS4_OK);
+	e->uid = 0;
+	c->nranges -= most - n;
+	assert_int_equal(lock(e, &fh, &sid, "B", WRITE_LT, 3 * n, 1, &mine), NFS4_OK);
+}
+
 static void locked_ranges_are_bounded(void **state)
 {
 	struct serve_env *e = *state;
@@ -890,31 +959,53 @@ static void locked_ranges_are_bounded(void **state)
 	assert_int_equal(c->nranges, 0);
 }
 
+/* Who may not write a file, by an open or by himself, may not have it synced either. */
+static void commit_asks_for_permission(void **state)
+{
+	struct serve_env *e = *state;
+	struct nfs4_stateid sid;
+	struct nfs_fh fh;
+
+	if (geteuid() != 0)
+		skip();
+	ident_init(false);
+	assert_int_equal(env_open(e, "f", true, RW, 0, "o", &sid, &fh), NFS4_OK);
+	assert_int_equal(commit(e, &fh), NFS4_OK);
+	e->uid = 1000;
+	assert_int_equal(commit(e, &fh), NFS4_OK); /* another user of the client that has it open */
+	e->uid = 0;
+	assert_int_equal(close_file(e, &fh, &sid), NFS4_OK);
+	e->uid = 1000;
+	assert_int_equal(commit(e, &fh), NFS4ERR_ACCESS);
+	e->uid = 0;
+	assert_int_equal(commit(e, &fh), NFS4_OK);
+	assert_int_equal(env_open(e, "f", false, RD, 0, "o", &sid, &fh), NFS4_OK);
+	e->uid = 1000; /* to read is not enough */
+	assert_int_equal(commit(e, &fh), NFS4ERR_ACCESS);
+	e->uid = 0;
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(what_is_written_is_read),
 		cmocka_unit_test_setup_teardown(the_last_byte_of_all_is_read, setup_shm, teardown),
-		TEST(many_reads_fit_into_one_compound),
-		TEST(data_fits_into_its_own_write_chunk),
-		TEST(open_modes_and_shares_hold),
-		TEST(opening_again_widens_the_same_open),
-		TEST(one_client_cannot_open_everything),
+		TEST(many_reads_fit_into_one_compound), TEST(data_fits_into_its_own_write_chunk),
+		TEST(open_modes_and_shares_hold), TEST(opening_again_widens_the_same_open),
+		TEST(one_client_cannot_open_everything), TEST(one_user_cannot_open_everything),
 		TEST(a_new_read_only_file_can_be_written_once),
 		TEST(exclusive_create_is_idempotent_by_its_verifier),
-		TEST(names_that_lead_out_are_refused),
-		TEST(directories_are_read_in_pieces),
-		TEST(a_reply_has_its_bounds),
-		TEST(removing_and_renaming_reach_the_disk),
+		TEST(names_that_lead_out_are_refused), TEST(directories_are_read_in_pieces),
+		TEST(a_reply_has_its_bounds), TEST(removing_and_renaming_reach_the_disk),
 		TEST(renaming_a_file_to_itself_changes_nothing),
 		TEST(the_umask_counts_unless_a_default_acl_does),
-		TEST(the_mode_of_a_link_is_left_alone),
-		TEST(a_read_only_export_changes_nothing),
+		TEST(the_mode_of_a_link_is_left_alone), TEST(a_read_only_export_changes_nothing),
 		TEST(byte_ranges_are_locked_like_posix),
 		TEST(handles_are_only_called_persistent_if_they_are),
-		TEST(attributes_behind_a_change_are_new),
-		TEST(locked_ranges_are_bounded),
+		TEST(attributes_behind_a_change_are_new), TEST(locked_ranges_are_bounded),
+		TEST(one_user_cannot_lock_everything),
+		TEST(commit_asks_for_permission), /* last: identities are switched from then on */
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

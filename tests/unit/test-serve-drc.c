@@ -13,7 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "contrib/serve/drc.h"
+#include "contrib/serve/v3/drc.h"
+#include "short-malloc.h"
+#include "transport/rpc/xprt.h"
 
 static const char args[] = "arguments of a call";
 
@@ -87,12 +89,106 @@ static void payload_counts_as_arguments(void **state)
 
 		req.args.npayloads = 1;
 		req.args.payload[0].pos = sizeof(args);
-		req.args.payload[0].data = (struct mem_sge){.addr = data[i % 2], .len = 8};
+		req.args.payload[0].data =
+			seg_list_of((struct mem_sge){.addr = data[i % 2], .len = 8}, NULL);
 		xdr_out_init(&out, buf, sizeof(buf));
 		assert_int_equal(drc_begin(d, &req, &out, &e), i < 2 ? DRC_RUN : DRC_REPLAY);
 		if (i < 2)
 			answer(d, e, (uint32_t)i);
 	}
+	drc_free(d);
+}
+
+/* Asks once; the answer is given if it is a new call. Was it? */
+static bool is_new(struct drc *d, const struct rpc_req *req)
+{
+	struct drc_entry *e;
+	struct xdr_out out;
+	uint8_t buf[64];
+	enum drc_verdict v;
+
+	xdr_out_init(&out, buf, sizeof(buf));
+	v = drc_begin(d, req, &out, &e);
+	if (v == DRC_RUN)
+		answer(d, e, 1);
+	return v == DRC_RUN;
+}
+
+static void all_arguments_count(void **state)
+{
+	struct drc *d = drc_new(100);
+	static char long_args[4000];
+
+	for (size_t at = 3; at < sizeof(long_args); at += 331) {
+		struct rpc_req req = request(1);
+
+		long_args[at]++;
+		xdr_in_init(&req.args, long_args, sizeof(long_args));
+		assert_true(is_new(d, &req));
+		assert_false(is_new(d, &req));
+		xdr_in_init(&req.args, long_args, sizeof(long_args) - 4);
+		assert_true(is_new(d, &req));
+	}
+	drc_free(d);
+}
+
+static void inline_or_by_chunk_is_the_same(void **state)
+{
+	static char whole[20 + 20002 + 2]; /* padded */
+	struct rpc_req req = request(1);
+	struct drc *d = drc_new(10);
+
+	for (size_t i = 0; i < sizeof(whole) - 2; i++)
+		whole[i] = (char)(i * 7);
+	xdr_in_init(&req.args, whole, sizeof(whole));
+	assert_true(is_new(d, &req));
+	xdr_in_init(&req.args, whole, 20);
+	req.args.npayloads = 1;
+	req.args.payload[0].pos = 20;
+	req.args.payload[0].data =
+		seg_list_of((struct mem_sge){.addr = (uint8_t *)whole + 20, .len = 20002}, NULL);
+	assert_false(is_new(d, &req));
+	whole[20 + 100] ^= 1;
+	assert_true(is_new(d, &req));
+	drc_free(d);
+}
+
+static void the_whole_credential_counts(void **state)
+{
+	struct drc *d = drc_new(10);
+	struct rpc_req req = request(1);
+
+	req.cred = (struct rpc_cred){.flavor = RPC_AUTH_SYS, .uid = 1000, .gid = 100, .ngids = 1};
+	assert_true(is_new(d, &req));
+	req.cred.gids[0] = 7;
+	assert_true(is_new(d, &req));
+	req.cred.gid = 101;
+	assert_true(is_new(d, &req));
+	req.cred.uid = 1001;
+	assert_true(is_new(d, &req));
+	assert_false(is_new(d, &req));
+	drc_free(d);
+}
+
+static void the_port_counts_where_clients_keep_it(void **state)
+{
+	static const struct rpc_xprt_ops stream = {.keeps_port = true},
+					 rdma = {.keeps_port = false};
+	struct rpc_xprt first = {.ops = &stream, .peer = "10.0.0.1:700"},
+			second = {.ops = &stream, .peer = "10.0.0.1:701"};
+	struct drc *d = drc_new(10);
+	struct rpc_req req = request(1);
+
+	req.xprt = &first;
+	assert_true(is_new(d, &req));
+	req.xprt = &second; /* another client of that host */
+	assert_true(is_new(d, &req));
+	assert_false(is_new(d, &req));
+	req.xid = 2;
+	first.ops = second.ops = &rdma;
+	assert_true(is_new(d, &req));
+	req.xprt = &first; /* the same one, come back */
+	assert_false(is_new(d, &req));
 	drc_free(d);
 }
 
@@ -108,6 +204,26 @@ static void a_long_answer_is_not_kept(void **state)
 	xdr_reserve(&out, sizeof(big));
 	drc_done(d, e, &out);
 	assert_int_equal(begin(d, 1, buf, &e), DRC_DROP);
+	drc_free(d);
+}
+
+/* What was carried out is answered again, or it is not carried out. */
+static void without_memory_for_the_answer_nothing_is_done(void **state)
+{
+	struct drc *d = drc_new(10);
+	struct drc_entry *e;
+	uint8_t buf[64];
+
+	malloc_max = 0;
+	assert_int_equal(begin(d, 1, buf, &e), DRC_LATER);
+	assert_null(e);
+	malloc_max = SIZE_MAX;
+	assert_int_equal(begin(d, 1, buf, &e), DRC_RUN);
+	malloc_max = 0;
+	answer(d, e, 17);
+	malloc_max = SIZE_MAX;
+	assert_int_equal(begin(d, 1, buf, &e), DRC_REPLAY);
+	assert_int_equal(word_of(buf), 17);
 	drc_free(d);
 }
 
@@ -189,7 +305,12 @@ int main(void)
 		cmocka_unit_test(who_waited_for_nothing_takes_over),
 		cmocka_unit_test(the_oldest_go_first),
 		cmocka_unit_test(payload_counts_as_arguments),
+		cmocka_unit_test(all_arguments_count),
+		cmocka_unit_test(inline_or_by_chunk_is_the_same),
+		cmocka_unit_test(the_whole_credential_counts),
+		cmocka_unit_test(the_port_counts_where_clients_keep_it),
 		cmocka_unit_test(a_long_answer_is_not_kept),
+		cmocka_unit_test(without_memory_for_the_answer_nothing_is_done),
 		cmocka_unit_test(what_was_not_done_may_be_tried_again),
 		cmocka_unit_test(what_comes_again_too_soon_waits),
 	};

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "contrib/serve/fault.h"
-#include "nfsproto/nfs4.h"
+#include "nfsproto/wire/nfs4.h"
 
 static struct fault *parsed(const char *spec)
 {

@@ -14,8 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "contrib/serve/grace.h"
+#include "contrib/serve/state/grace.h"
+#include "contrib/serve/export/ident.h"
 #include "serve-env.h"
+#include "transport/log.h"
 
 #define LEASE 90u
 #define NS    1000000000ull
@@ -272,6 +274,74 @@ static void without_a_place_nothing_is_kept(void **state)
 	assert_int_equal(grace_phase(NULL), GRACE_OVER);
 }
 
+/* A client without a user is recorded like any other, and is not that of user 0. */
+static void clients_without_a_user_may_reclaim(void **state)
+{
+	struct rpc_cred none = {.flavor = RPC_AUTH_NONE}, root = {.flavor = RPC_AUTH_SYS};
+	struct grace_who who_none = who("n", &none), who_root = who("n", &root);
+	struct grace *g = started(*state);
+
+	grace_note(g, &who_none, 1);
+	grace_free(g);
+	g = started(*state);
+	assert_int_equal(grace_phase(g), GRACE_ON);
+	assert_false(grace_may_reclaim(g, &who_root));
+	assert_true(grace_may_reclaim(g, &who_none));
+	grace_free(g);
+}
+
+/* The record is the server's, not that of the user in whose name it acts. Not run by root, it never
+ * acts as another. */
+static void it_is_written_as_the_server(void **state)
+{
+	struct fix *f = *state;
+	struct grace_who a = who("a", &alice);
+	struct grace *g = started(f);
+	struct stat st;
+
+	assert_int_equal(chmod(f->e.dir, 0700), 0);
+	ident_init(true);
+	assert_int_equal(ident_assume(&alice), 0);
+	grace_note(g, &a, 1);
+	if (ident_switches()) {
+		struct rpc_cred root = {.flavor = RPC_AUTH_SYS};
+
+		assert_int_equal(ident_uid(), alice.uid);
+		ident_init(false);
+		assert_int_equal(ident_assume(&root), 0);
+	}
+	grace_free(g);
+	assert_int_equal(stat(f->path, &st), 0);
+	assert_int_equal(st.st_uid, geteuid());
+	g = started(f);
+	assert_true(grace_may_reclaim(g, &a));
+	grace_free(g);
+}
+
+static void a_place_that_cannot_be_written_is_told_at_once(void **state)
+{
+	struct fix *f = *state;
+	char path[sizeof(f->path) + 8], said[512] = "";
+	struct grace *g;
+
+	snprintf(path, sizeof(path), "%s/none/r", f->path);
+	log_hold();
+	g = grace_new(LEASE);
+	grace_begin(g, path);
+	log_release(said, sizeof(said));
+	assert_non_null(strstr(said, path));
+	assert_non_null(strstr(said, "--handle-key"));
+	grace_free(g);
+	said[0] = '\0';
+	log_hold();
+	g = started(f); /* one that can be written: not a word, and nothing is left there */
+	log_release(said, sizeof(said));
+	assert_string_equal(said, "");
+	snprintf(path, sizeof(path), "%s.new", f->path);
+	assert_int_equal(access(path, F_OK), -1);
+	grace_free(g);
+}
+
 /* --- as clients see it ---------------------------------------------------------------------- */
 
 static uint32_t open_as(struct serve_env *e, const struct nfs_fh *fh, enum open_claim_type4 claim,
@@ -318,7 +388,7 @@ static uint32_t lock(struct serve_env *e, const struct nfs_fh *fh, const struct 
 static uint32_t write_anonymously(struct serve_env *e, const struct nfs_fh *fh)
 {
 	struct nfs4_putfh_args p = {*fh};
-	struct nfs4_write_args a = {.data = {.addr = (uint8_t *)"x", .len = 1}};
+	struct nfs4_write_args a = {.data = SEG_LIST_MEM((uint8_t *)"x", 1)};
 
 	env_begin(e, true);
 	nfs4_put_putfh_args(&e->args, &p);
@@ -446,7 +516,7 @@ static void idle_clients_make_room(void **state)
 		snprintf(owner, sizeof(owner), "idle%d", i);
 		env_mount(e, owner);
 	}
-	assert_int_equal(e->sv.state.nclients, STATE_MAX_CLIENTS);
+	assert_int_equal(e->sv.state.nclients, STATE_MAX_CLIENTS / 2); /* one peer's share */
 	e->session = holder;
 	e->slot_seq = seq;
 	assert_int_equal(lock(e, &fh, &sid, false, 0), NFS4_OK);
@@ -465,6 +535,9 @@ int main(void)
 		TEST(who_holds_nothing_is_struck_out),
 		TEST(any_owner_can_be_written_down),
 		TEST(a_damaged_record_does_no_harm),
+		TEST(clients_without_a_user_may_reclaim),
+		TEST(it_is_written_as_the_server),
+		TEST(a_place_that_cannot_be_written_is_told_at_once),
 		TEST(without_a_place_nothing_is_kept),
 		TEST(nothing_new_before_the_old_is_back),
 		TEST(a_client_that_goes_is_forgotten),

@@ -22,9 +22,10 @@
 
 #include <nfsc/libnfs.h>
 
-#include "nfsproto/mount3.h"
-#include "nfsproto/nfs3.h"
-#include "nfsproto/nlm4_xdr.h"
+#include "nfsproto/wire/mount3.h"
+#include "nfsproto/wire/nfs3.h"
+#include "nfsproto/wire/nlm4_xdr.h"
+#include "contrib/serve/main/dispatch.h"
 #include "serve-env.h"
 
 #define BIG (3u << 20)

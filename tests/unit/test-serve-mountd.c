@@ -14,8 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "contrib/serve/mountd.h"
-#include "nfsproto/mount3.h"
+#include "contrib/serve/v3/mountd.h"
+#include "nfsproto/wire/mount3.h"
 #include "serve-env.h"
 
 static int setup(void **state)

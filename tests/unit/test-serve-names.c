@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "contrib/serve/names.h"
+#include "contrib/serve/ops/names.h"
 #include "serve-env.h"
 
 static bool id_of(const char *name, bool group, uint32_t *id)

@@ -10,15 +10,21 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "contrib/serve/ident.h"
-#include "contrib/serve/nlm.h"
-#include "nfsproto/nlm4_xdr.h"
+#include "contrib/serve/state/client.h"
+#include "contrib/serve/state/client_id.h"
+#include "contrib/serve/state/grace.h"
+#include "contrib/serve/export/ident.h"
+#include "contrib/serve/v3/nlm.h"
+#include "nfsproto/wire/nlm4_xdr.h"
 #include "serve-env.h"
+#include "transport/clock.h"
 
 static int setup(void **state)
 {
@@ -204,6 +210,121 @@ static void a_host_can_free_what_it_has(void **state)
 	assert_int_equal(result(e, NLM4PROC_LOCK), NLM4_DENIED_GRACE_PERIOD);
 }
 
+/* The server ends and begins anew; its record is not read yet. */
+static void restart(struct serve_env *e)
+{
+	struct serve *sv = &e->sv;
+
+	sv->state.grace = grace_free(sv->state.grace);
+	state_finish(&sv->state);
+	assert_int_equal(state_init(&sv->state, sv->objs, 90), 0);
+	sv->state.grace = grace_new(90);
+	assert_non_null(sv->state.grace);
+}
+
+static uint32_t reclaim(struct serve_env *e, const struct nlm4_lock *l)
+{
+	struct nlm4_lock_args a = {
+		.cookie = cookie, .lock = *l, .exclusive = true, .state = 3, .reclaim = true};
+
+	nlm4_put_lock_args(begin(e), &a);
+	return result(e, NLM4PROC_LOCK);
+}
+
+static void who_held_locks_may_reclaim_them_first(void **state)
+{
+	struct serve_env *e = *state;
+	struct nfs_fh fh = file(e);
+	struct nlm4_lock one = range(&fh, "host", 1, 0, 10), other = range(&fh, "other", 1, 0, 0);
+	struct nlm4_lock elsewhere = range(&fh, "other", 1, 20, 1);
+	uint64_t lease = 91 * UINT64_C(1000000000);
+	char path[128];
+
+	env_path(e, "record", path, sizeof(path));
+	e->sv.state.grace = grace_new(90);
+	grace_begin(e->sv.state.grace, path);
+	assert_int_equal(lock(e, &one, true, false), NLM4_GRANTED);
+	restart(e);
+	grace_begin(e->sv.state.grace, path);
+	/* nobody gets anything new, and who held nothing reclaims nothing */
+	assert_int_equal(lock(e, &other, true, false), NLM4_DENIED_GRACE_PERIOD);
+	assert_int_equal(lock(e, &elsewhere, true, true), NLM4_DENIED_GRACE_PERIOD);
+	assert_int_equal(lock(e, &one, true, false), NLM4_DENIED_GRACE_PERIOD);
+	assert_int_equal(reclaim(e, &other), NLM4_DENIED_NOLOCKS);
+	assert_int_equal(reclaim(e, &one), NLM4_GRANTED);
+	/* a host that has reclaimed something does not make it longer */
+	grace_tick(e->sv.state.grace, clock_coarse_ns() + lease);
+	assert_int_equal(grace_phase(e->sv.state.grace), GRACE_OVER);
+	assert_int_equal(reclaim(e, &one), NLM4_DENIED_GRACE_PERIOD);
+	assert_int_equal(lock(e, &other, true, false), NLM4_DENIED);
+	assert_int_equal(lock(e, &elsewhere, true, false), NLM4_GRANTED);
+
+	/* once more, and nobody comes back */
+	restart(e);
+	grace_begin(e->sv.state.grace, path);
+	assert_int_equal(lock(e, &other, true, false), NLM4_DENIED_GRACE_PERIOD);
+	grace_tick(e->sv.state.grace, clock_coarse_ns() + lease);
+	assert_int_equal(lock(e, &other, true, false), NLM4_GRANTED);
+	e->sv.state.grace = grace_free(e->sv.state.grace);
+}
+
+static void both_versions_wait_for_each_others_reclaims(void **state)
+{
+	struct serve_env *e = *state;
+	struct nfs_fh fh = file(e);
+	struct nlm4_lock one = range(&fh, "host", 1, 0, 10);
+	struct nfs4_stateid sid;
+	char path[128];
+
+	env_path(e, "record", path, sizeof(path));
+	e->sv.state.grace = grace_new(90);
+	grace_begin(e->sv.state.grace, path);
+	assert_int_equal(lock(e, &one, true, false), NLM4_GRANTED);
+	restart(e);
+	grace_begin(e->sv.state.grace, path);
+	env_mount(e, "client");
+	assert_int_equal(
+		env_open(e, "f", false, OPEN4_SHARE_ACCESS_BOTH, 0, "o", &sid, &fh), NFS4ERR_GRACE);
+	/* it has nothing to reclaim */
+	nlm_host_restarted(&e->sv, "local", &one.caller, 5);
+	assert_int_equal(grace_phase(e->sv.state.grace), GRACE_OVER);
+	assert_int_equal(
+		env_open(e, "f", false, OPEN4_SHARE_ACCESS_BOTH, 0, "o", &sid, &fh), NFS4_OK);
+	restart(e);
+	grace_begin(e->sv.state.grace, path);
+	fh = file(e);
+	assert_int_equal(lock(e, &one, true, false), NLM4_DENIED_GRACE_PERIOD);
+	e->sv.state.grace = grace_free(e->sv.state.grace);
+}
+
+static void *begin_grace(void *arg)
+{
+	struct serve_env *e = arg;
+	char path[128];
+
+	env_path(e, "record", path, sizeof(path));
+	grace_begin(e->sv.state.grace, path);
+	return NULL;
+}
+
+/* A refusal would be taken for "no grace period here", and the lock for lost. */
+static void a_reclaim_waits_for_the_record(void **state)
+{
+	struct serve_env *e = *state;
+	struct nfs_fh fh = file(e);
+	struct nlm4_lock one = range(&fh, "host", 1, 0, 10);
+	pthread_t t;
+
+	e->sv.state.grace = grace_new(90);
+	begin_grace(e);
+	assert_int_equal(lock(e, &one, true, false), NLM4_GRANTED);
+	restart(e);
+	assert_int_equal(pthread_create(&t, NULL, begin_grace, e), 0);
+	assert_int_equal(reclaim(e, &one), NLM4_GRANTED);
+	pthread_join(t, NULL);
+	e->sv.state.grace = grace_free(e->sv.state.grace);
+}
+
 static void both_versions_see_each_others_locks(void **state)
 {
 	struct serve_env *e = *state;
@@ -291,6 +412,34 @@ static void who_lost_permission_still_unlocks(void **state)
 	assert_int_equal(ident_assume(&root), 0);
 }
 
+/* When a peer has as many hosts as it may, its next one takes the place of the one that has been
+ * silent for longest, whose locks are free then. */
+static void what_a_vanished_host_left_is_given_up(void **state)
+{
+	const struct share_key nobody = {0};
+	struct serve_env *e = *state;
+	struct nfs_fh fh = file(e);
+	struct nlm4_lock gone = range(&fh, "gone", 1, 0, 10), next = range(&fh, "next", 1, 0, 10);
+	char name[32];
+
+	assert_int_equal(lock(e, &gone, true, false), NLM4_GRANTED);
+	assert_int_equal(lock(e, &next, true, false), NLM4_DENIED);
+	for (unsigned i = 2; i < STATE_MAX_CLIENTS / 4; i++) {
+		struct nfs4_opaque id = {
+			(uint8_t *)name, (uint32_t)snprintf(name, sizeof(name), "host%u", i)};
+		struct client *c = client_nlm(&e->sv.state, "peer", &nobody, &id, true);
+
+		assert_non_null(c);
+		client_unref(&e->sv.state, c);
+	}
+	/* of those that are heard of nobody goes */
+	next = range(&fh, "newcomer", 1, 0, 10);
+	assert_int_equal(lock(e, &next, true, false), NLM4_DENIED_NOLOCKS);
+	e->sv.state.lease_s = 0;
+	TAILQ_FIRST(&e->sv.state.clients)->seen_ns -= 1000000000; /* as if it were silent */
+	assert_int_equal(lock(e, &next, true, false), NLM4_GRANTED);
+}
+
 static void truncated_calls_are_garbage(void **state)
 {
 	struct serve_env *e = *state;
@@ -311,9 +460,13 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 		T(owners_exclude_each_other),
 		T(a_host_can_free_what_it_has),
+		T(who_held_locks_may_reclaim_them_first),
+		T(both_versions_wait_for_each_others_reclaims),
+		T(a_reclaim_waits_for_the_record),
 		T(both_versions_see_each_others_locks),
 		T(what_cannot_be_locked_is_told),
 		T(who_lost_permission_still_unlocks),
+		T(what_a_vanished_host_left_is_given_up),
 		T(truncated_calls_are_garbage),
 	};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of contrib/serve/options.
+ * Unit tests of contrib/serve/main/options.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,8 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "contrib/serve/options.h"
-#include "contrib/serve/register.h"
+#include "contrib/serve/main/options.h"
+#include "contrib/serve/main/register.h"
 
 /* Splits line at blanks. */
 static int parse(struct options *o, const char *line, struct err *e)

@@ -9,11 +9,17 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdio.h>
+
 #include <stdlib.h>
 #include <string.h>
 
+#include "contrib/serve/state/client.h"
+#include "contrib/serve/state/client_id.h"
+#include "contrib/serve/state/session.h"
 #include "serve-env.h"
-#include "transport/xprt.h"
+#include "short-malloc.h"
+#include "transport/rpc/xprt.h"
 
 static int setup(void **state)
 {
@@ -142,6 +148,20 @@ static void slots_and_sessions_are_checked(void **state)
 	assert_int_equal(sequence(e, &a, 0), NFS4ERR_BADSESSION);
 }
 
+/* What was carried out can be answered again, or it is not carried out. */
+static void without_memory_for_the_reply_nothing_is_done(void **state)
+{
+	struct serve_env *e = *state;
+	struct nfs4_sequence_args a = {
+		.session = e->session, .sequenceid = 1, .slotid = 1, .highest_slotid = 1};
+
+	malloc_max = STATE_MIN_CACHED - 1;
+	assert_int_equal(sequence(e, &a, 1), NFS4ERR_DELAY);
+	assert_int_equal(e->head.nops, 1);
+	malloc_max = SIZE_MAX;
+	assert_int_equal(sequence(e, &a, 1), NFS4_OK);
+}
+
 static void operations_have_their_place(void **state)
 {
 	struct serve_env *e = *state;
@@ -261,7 +281,7 @@ static void newcomers_push_out_who_was_never_confirmed(void **state)
 
 	for (uint32_t i = 0; i < 3 * STATE_MAX_CLIENTS; i++)
 		assert_int_equal(exchange_as(e, i), NFS4_OK);
-	assert_int_equal(e->sv.state.nclients, 1 + STATE_MAX_UNCONF);
+	assert_int_equal(e->sv.state.nclients, 1 + STATE_MAX_UNCONF / 2); /* one peer's share */
 	TAILQ_FOREACH (c, &e->sv.state.clients, link)
 		n += c->confirmed;
 	assert_int_equal(n, 1);
@@ -269,6 +289,71 @@ static void newcomers_push_out_who_was_never_confirmed(void **state)
 	env_begin(e, true);
 	assert_int_equal(env_run(e, 1), NFS4_OK);
 	env_mount(e, "newcomer");
+}
+
+static unsigned hosts_from(struct serve_env *e, uint8_t peer, unsigned n)
+{
+	struct share_key who = {.net = {peer}};
+	unsigned made = 0;
+	char name[32];
+
+	for (unsigned i = 0; i < n; i++) {
+		struct nfs4_opaque id = {(uint8_t *)name,
+			(uint32_t)snprintf(name, sizeof(name), "%u host%u", peer, i)};
+		struct client *c = client_nlm(&e->sv.state, "peer", &who, &id, true);
+
+		if (!c)
+			continue;
+		made++;
+		c->seen_ns -= 1000000000; /* as if it had not been heard of since */
+		client_unref(&e->sv.state, c);
+	}
+	return made;
+}
+
+/* Hosts that lock by NLM never expire: they have a part of the table only, and a peer has a part of
+ * that. */
+static void hosts_of_nlm_leave_room(void **state)
+{
+	struct serve_env *e = *state;
+
+	assert_int_equal(hosts_from(e, 1, STATE_MAX_CLIENTS + 10), STATE_MAX_CLIENTS / 4);
+	assert_in_range(hosts_from(e, 2, STATE_MAX_CLIENTS + 10), STATE_MAX_CLIENTS / 16,
+		STATE_MAX_CLIENTS / 4);
+	/* the last of it is for newcomers */
+	assert_in_range(hosts_from(e, 3, STATE_MAX_CLIENTS + 10), 1, STATE_MAX_CLIENTS / 8);
+	assert_true(e->sv.state.nclients <= 1 + STATE_MAX_CLIENTS / 2);
+	env_mount(e, "newcomer");
+	env_begin(e, true);
+	assert_int_equal(env_run(e, 1), NFS4_OK);
+}
+
+static bool has_host(struct serve_env *e, const char *name)
+{
+	const struct share_key nobody = {0};
+	const struct nfs4_opaque id = {(const uint8_t *)name, (uint32_t)strlen(name)};
+	struct client *c = client_nlm(&e->sv.state, "peer", &nobody, &id, false);
+
+	client_unref(&e->sv.state, c);
+	return c != NULL;
+}
+
+/* A silent host may well be there, and hold locks: it goes for a newcomer only, when there is no
+ * other place, and not for one that has its share. */
+static void who_has_his_share_takes_no_host_of_another(void **state)
+{
+	struct serve_env *e = *state;
+
+	assert_int_equal(hosts_from(e, 1, 1), 1);
+	e->sv.state.lease_s = 0; /* silent for long enough */
+	assert_int_equal(hosts_from(e, 2, STATE_MAX_CLIENTS), STATE_MAX_CLIENTS);
+	assert_true(has_host(e, "1 host0"));
+	assert_false(has_host(e, "2 host0"));
+	assert_true(e->sv.state.nclients <= 2 + STATE_MAX_CLIENTS / 4);
+	/* nor by many hosts of which each peer has less than its share */
+	for (uint8_t peer = 3; peer < 6; peer++)
+		assert_int_equal(hosts_from(e, peer, STATE_MAX_CLIENTS / 8), STATE_MAX_CLIENTS / 8);
+	assert_true(has_host(e, "1 host0"));
 }
 
 static void a_restarted_client_loses_its_old_sessions(void **state)
@@ -540,10 +625,13 @@ int main(void)
 		TEST(another_request_under_the_same_number_is_told),
 		TEST(sequence_numbers_must_follow),
 		TEST(slots_and_sessions_are_checked),
+		TEST(without_memory_for_the_reply_nothing_is_done),
 		TEST(operations_have_their_place),
 		TEST(create_session_is_replayed),
 		TEST(exchange_id_knows_its_clients),
 		TEST(newcomers_push_out_who_was_never_confirmed),
+		TEST(hosts_of_nlm_leave_room),
+		TEST(who_has_his_share_takes_no_host_of_another),
 		TEST(a_restarted_client_loses_its_old_sessions),
 		TEST(a_client_that_was_replaced_gets_no_state),
 		TEST(a_destroyed_session_keeps_no_connection),

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "contrib/serve/space.h"
+#include "contrib/serve/ops/space.h"
 #include "serve-env.h"
 
 #define RW  OPEN4_SHARE_ACCESS_BOTH
@@ -188,6 +188,7 @@ static uint32_t copy(struct serve_env *e, const struct file *from, const struct 
 		.count = count,
 		.consecutive = true,
 		.synchronous = true};
+	uint8_t verf[STABLE_VERF];
 
 	env_begin(e, true);
 	put_putfh(e, &from->fh);
@@ -202,7 +203,8 @@ static uint32_t copy(struct serve_env *e, const struct file *from, const struct 
 	env_expect(e, OP_COPY, NFS4_OK);
 	assert_int_equal(nfs4_get_copy_res(&e->res, NFS4_OK, r), 0);
 	assert_false(r->response.async);
-	assert_memory_equal(r->response.verf, e->sv.write_verf, sizeof(r->response.verf));
+	stable_verf(e->sv.stable, verf);
+	assert_memory_equal(r->response.verf, verf, sizeof(verf));
 	return NFS4_OK;
 }
 

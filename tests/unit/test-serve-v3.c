@@ -15,8 +15,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "contrib/serve/drc.h"
-#include "contrib/serve/v3.h"
+#include "contrib/serve/v3/drc.h"
+#include "contrib/serve/export/fdcache.h"
+#include "contrib/serve/export/ident.h"
+#include "contrib/serve/fault.h"
+#include "contrib/serve/v3/v3.h"
 #include "serve-env.h"
 
 static int setup(void **state)
@@ -66,10 +69,15 @@ static struct nfs3_dirop in_root(struct serve_env *e, const char *name)
 	return (struct nfs3_dirop){root_of(e), name_of(name)};
 }
 
+static void answered(struct v3_call *c)
+{
+}
+
 /* Puts the bytes of e->call to the server. False: they are garbage. */
 static bool send_call(struct serve_env *e, uint32_t proc, size_t len)
 {
 	enum serve_result result;
+	struct v3_call *c;
 
 	for (unsigned i = 0; i < e->req.nhold; i++)
 		mem_buf_unref(e->req.hold[i]);
@@ -87,7 +95,11 @@ static bool send_call(struct serve_env *e, uint32_t proc, size_t len)
 	e->req.args.npayloads = e->args.npayloads;
 	memcpy(e->req.args.payload, e->args.payload, sizeof(e->args.payload));
 	xdr_out_init(&e->req.res, e->reply, SERVE_RES_CAP);
-	result = v3_run(&e->sv, &e->req);
+	c = v3_new(&e->sv, &e->req);
+	assert_non_null(c);
+	result = v3_run(c);
+	if (result == SERVE_DONE)
+		v3_end(c, answered);
 	assert_int_not_equal(result, SERVE_DROP);
 	xdr_in_init(&e->res, e->reply, e->req.res.len);
 	e->res.npayloads = e->req.res.npayloads;
@@ -141,7 +153,7 @@ static uint32_t write_at(struct serve_env *e, const struct nfs_fh *fh, uint64_t 
 		.offset = offset,
 		.count = len,
 		.stable = NFS_FILE_SYNC,
-		.data = {.addr = (void *)(uintptr_t)text, .len = len}};
+		.data = SEG_LIST_MEM((void *)(uintptr_t)text, len)};
 	return call(e, &a, r);
 }
 
@@ -304,6 +316,7 @@ static void changes_tell_what_was_before(void **state)
 {
 	struct serve_env *e = *state;
 	struct nfs3_args a = {.proc = NFS3PROC_SETATTR};
+	uint8_t verf[STABLE_VERF];
 	struct nfs3_res r;
 	struct nfs_fh fh;
 
@@ -332,12 +345,36 @@ static void changes_tell_what_was_before(void **state)
 	/* a WRITE whose count and data differ */
 	a.proc = NFS3PROC_WRITE;
 	a.u.write = (struct nfs3_write_args){
-		.fh = fh, .count = 4, .data = {.addr = (char[]){"123"}, .len = 3}};
+		.fh = fh, .count = 4, .data = SEG_LIST_MEM((char[]){"123"}, 3)};
 	assert_int_equal(call(e, &a, &r), NFS3ERR_INVAL);
 	a.proc = NFS3PROC_COMMIT;
 	a.u.commit = (struct nfs3_commit_args){.fh = fh};
 	assert_int_equal(call(e, &a, &r), NFS3_OK);
-	assert_memory_equal(r.u.commit.verf, e->sv.write_verf, sizeof(r.u.commit.verf));
+	stable_verf(e->sv.stable, verf);
+	assert_memory_equal(r.u.commit.verf, verf, sizeof(verf));
+}
+
+/* Who may not write a file may not have it synced either, whether it is open here or not. */
+static void commit_asks_for_permission(void **state)
+{
+	struct nfs3_args a = {.proc = NFS3PROC_COMMIT};
+	struct serve_env *e = *state;
+	struct nfs3_res r;
+	struct nfs_fh fh;
+
+	if (geteuid() != 0)
+		skip();
+	ident_init(false);
+	assert_int_equal(create(e, "f", NFS3_GUARDED, 0600, NULL, &fh), NFS3_OK);
+	assert_int_equal(write_at(e, &fh, 0, "data", &r), NFS3_OK);
+	a.u.commit = (struct nfs3_commit_args){.fh = fh};
+	for (int i = 0; i < 2; i++) {
+		e->uid = 1000;
+		assert_int_equal(call(e, &a, &r), NFS3ERR_ACCES);
+		e->uid = 0;
+		assert_int_equal(call(e, &a, &r), NFS3_OK);
+		fdcache_age(e->sv.fds, 0);
+	}
 }
 
 static void names_lead_to_objects(void **state)
@@ -412,7 +449,7 @@ static void every_kind_is_made_and_removed(void **state)
 	assert_true(send_call(e, NFS3PROC_READLINK, e->args.len));
 	assert_int_equal(xdr_get_u32(&e->res), NFS3_OK);
 	assert_int_equal(e->req.res.npayloads, 1);
-	assert_memory_equal(e->req.res.payload[0].data.addr, "some/where", 10);
+	assert_memory_equal(e->req.res.payload[0].data.one.at.addr, "some/where", 10);
 	e->sink[0] = 4;
 	assert_int_equal(on_fh(e, NFS3PROC_READLINK, &link, &r), NFS3ERR_SERVERFAULT);
 	e->nsinks = 0;
@@ -614,17 +651,13 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 		T(what_is_written_is_read),
 		cmocka_unit_test_setup_teardown(the_last_byte_of_all_is_read, setup_shm, teardown),
-		T(a_read_fits_its_chunk_or_the_reply),
-		T(create_has_three_modes),
-		T(its_owner_may_use_what_the_mode_forbids),
-		T(changes_tell_what_was_before),
-		T(names_lead_to_objects),
-		T(every_kind_is_made_and_removed),
-		T(directories_are_read_in_pieces),
-		T(what_comes_again_is_answered_again),
-		T(a_read_only_export_changes_nothing),
-		T(faults_hit_procedures_too),
+		T(a_read_fits_its_chunk_or_the_reply), T(create_has_three_modes),
+		T(its_owner_may_use_what_the_mode_forbids), T(changes_tell_what_was_before),
+		T(names_lead_to_objects), T(every_kind_is_made_and_removed),
+		T(directories_are_read_in_pieces), T(what_comes_again_is_answered_again),
+		T(a_read_only_export_changes_nothing), T(faults_hit_procedures_too),
 		T(truncated_calls_are_garbage),
+		T(commit_asks_for_permission), /* last: identities are switched from then on */
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Who waits for a lock: contrib/serve/waiter, through COMPOUNDs.
+ * Who waits for a lock: contrib/serve/state/waiter, through COMPOUNDs.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,6 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "contrib/serve/state/client.h"
+#include "contrib/serve/state/client_end.h"
+#include "contrib/serve/state/client_id.h"
+#include "contrib/serve/state/lock.h"
+#include "contrib/serve/state/session.h"
+#include "contrib/serve/state/waiter.h"
 #include "serve-env.h"
 
 #define RW OPEN4_SHARE_ACCESS_BOTH
@@ -126,7 +132,7 @@ static void the_oldest_is_told_and_served_first(void **state)
 	assert_int_equal(lock(f, "C", READW_LT, 0, 5), NFS4ERR_DENIED);
 	assert_int_equal(lock(f, "D", WRITEW_LT, 5, 5), NFS4ERR_DENIED);
 	assert_int_equal(lock(f, "B", WRITEW_LT, 0, 5), NFS4ERR_DENIED); /* keeps its place */
-	assert_int_equal(f->e.sv.state.waits.n, 3);
+	assert_int_equal(f->e.sv.state.waits->n, 3);
 	assert_string_equal(told(f), "");
 	unlock(f, a);
 	assert_string_equal(told(f), "BD"); /* C must wait for B */
@@ -136,7 +142,7 @@ static void the_oldest_is_told_and_served_first(void **state)
 	assert_int_equal(lock(f, "B", WRITEW_LT, 0, 5), NFS4_OK);
 	b = f->got;
 	assert_int_equal(lock(f, "D", WRITEW_LT, 5, 5), NFS4_OK);
-	assert_int_equal(f->e.sv.state.waits.n, 2);
+	assert_int_equal(f->e.sv.state.waits->n, 2);
 	unlock(f, b);
 	assert_string_equal(told(f), "C");
 }
@@ -158,7 +164,7 @@ static void who_does_not_wait_or_holds_something_is_served(void **state)
 	unlock(f, f->got);
 	unlock(f, x);
 	assert_int_equal(lock(f, "B", WRITEW_LT, 0, 10), NFS4_OK);
-	assert_int_equal(f->e.sv.state.waits.n, 0);
+	assert_int_equal(f->e.sv.state.waits->n, 0);
 }
 
 static void a_downgrade_and_a_close_set_free_too(void **state)
@@ -185,6 +191,30 @@ static void a_downgrade_and_a_close_set_free_too(void **state)
 	assert_int_equal(lock(f, "B", READW_LT, 0, 10), NFS4_OK);
 	unlock(f, f->got);
 	assert_string_equal(told(f), "C");
+}
+
+static void a_downgrade_by_nlm_sets_free_too(void **state)
+{
+	struct fix *f = *state;
+	struct state *s = &f->e.sv.state;
+	struct nfs4_opaque name = {(const uint8_t *)"host", 4}, owner = {(const uint8_t *)"N", 1};
+	struct lock_want w = {.type = WRITE_LT, .last = 9};
+	struct client *host = client_nlm(s, "host", &(struct share_key){0}, &name, true);
+	struct rpc_cred cred = {.flavor = RPC_AUTH_SYS};
+	struct nfs4_lock_denied d;
+	uint8_t by[NFS4_OPAQUE_LIMIT];
+	struct obj *o;
+
+	assert_non_null(host);
+	assert_int_equal(obj_by_handle(f->e.sv.objs, f->fh.data, f->fh.len, &o), 0);
+	assert_int_equal(lock_set_plain(s, host, &cred, o, &owner, &w, &d, by), NFS4_OK);
+	assert_int_equal(lock(f, "B", READW_LT, 0, 10), NFS4ERR_DENIED);
+	w.type = READ_LT;
+	assert_int_equal(lock_set_plain(s, host, &cred, o, &owner, &w, &d, by), NFS4_OK);
+	assert_string_equal(told(f), "B");
+	assert_int_equal(lock_clear_plain(s, host, o, &owner, 0, 9), NFS4_OK);
+	obj_unref(f->e.sv.objs, o);
+	client_unref(s, host);
 }
 
 static void one_owner_through_two_opens(void **state)
@@ -221,9 +251,10 @@ static void *lock_late(void *arg)
 {
 	struct late *l = arg;
 	uint8_t owner[NFS4_OPAQUE_LIMIT];
+	struct rpc_cred by = {.flavor = RPC_AUTH_SYS};
 	struct nfs4_lock_res r;
 
-	l->status = lock_set(&l->f->e.sv.state, l->ses, l->o, &l->a, &r, owner);
+	l->status = lock_set(&l->f->e.sv.state, l->ses, &by, l->o, &l->a, &r, owner);
 	return NULL;
 }
 
@@ -261,7 +292,7 @@ static void what_has_ended_gets_no_range(void **state)
 	while (!is_used(c, st))
 		sched_yield();
 	assert_true(st_remove(c, st));
-	lock_drop_locked(st);
+	ranges_drop_locked(st);
 	LIST_REMOVE(st, obj_link);
 	pthread_mutex_unlock(&l.o->lock);
 	pthread_join(thread, NULL);
@@ -285,13 +316,13 @@ static void the_list_is_bounded(void **state)
 		snprintf(owner, sizeof(owner), "W%u", i);
 		assert_int_equal(lock(f, owner, READW_LT, 0, 10), NFS4ERR_DENIED);
 	}
-	assert_int_equal(f->e.sv.state.waits.n, WAITERS_OF_CLIENT);
+	assert_int_equal(f->e.sv.state.waits->n, WAITERS_OF_CLIENT);
 	unlock(f, a);
 	assert_int_equal(strlen(told(f)), 32); /* at once */
 	ses = session_get(&f->e.sv.state, &f->e.session);
-	st_drop_all(&f->e.sv.state, ses->client);
+	client_drop_states(&f->e.sv.state, ses->client);
 	session_put(&f->e.sv.state, ses);
-	assert_int_equal(f->e.sv.state.waits.n, 0);
+	assert_int_equal(f->e.sv.state.waits->n, 0);
 }
 
 int main(void)
@@ -301,6 +332,7 @@ int main(void)
 		TEST(the_oldest_is_told_and_served_first),
 		TEST(who_does_not_wait_or_holds_something_is_served),
 		TEST(a_downgrade_and_a_close_set_free_too),
+		TEST(a_downgrade_by_nlm_sets_free_too),
 		TEST(one_owner_through_two_opens),
 		TEST(what_has_ended_gets_no_range),
 		TEST(the_list_is_bounded),

@@ -17,7 +17,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "contrib/serve/xattr.h"
+#include "contrib/serve/ops/xattr.h"
 #include "serve-env.h"
 
 struct fix {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/tcp_rx: one stream of every kind of record, cut in every way.
+ * Unit tests of transport/tcp/tcp_rx: one stream of every kind of record, cut in every way.
  */
 #include <endian.h>
 #include <setjmp.h>
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "transport/tcp_rx.h"
+#include "transport/tcp/tcp_rx.h"
 
 #define LAST 0x80000000u
 
@@ -52,18 +52,20 @@ static size_t peek(const void *res, size_t n)
 
 static void reply(void *ctx, struct rpc_call *c, struct xdr_in *msg)
 {
-	uint32_t xid = xdr_get_u32(msg), n, tail;
-	const uint8_t *p;
+	static uint8_t p[1 << 17];
+	uint32_t xid = xdr_get_u32(msg), tail;
+	struct seg_list data;
 	bool placed;
 
 	xdr_consume(msg, 20);
 	xdr_get_u32(msg);
-	p = xdr_get_payload(msg, 1 << 20, &n, &placed);
+	xdr_get_payload_list(msg, sizeof(p), &data, &placed);
 	tail = xdr_get_u32(msg);
-	note("reply", xid, n);
-	note(xdr_in_done(msg) ? "good" : "bad", p ? hash(p, n) : 0, tail);
+	note("reply", xid, data.len);
+	seg_list_gather(&data, p);
+	note(xdr_in_done(msg) ? "good" : "bad", hash(p, data.len), tail);
 	if (placed)
-		assert_ptr_equal(p, sink->data);
+		assert_true(seg_list_same(&data, &call.sink[0]));
 }
 
 static void request(void *ctx, struct mem_buf *buf, uint32_t len)
@@ -108,7 +110,7 @@ static uint8_t *put_call(uint8_t *p, uint32_t mark, uint32_t n)
 static const char *feed(const uint8_t *s, size_t size, size_t step, bool narrow)
 {
 	struct tcp_rx rx;
-	struct iovec iov[2];
+	struct iovec iov[TCP_RX_IOV];
 	const char *error;
 
 	seen[0] = 0;
@@ -141,8 +143,28 @@ static int setup(void **state)
 	pool = mem_pool_new(0);
 	sink = mem_buf_get(pool, 20000);
 	call = (struct rpc_call){.nsinks = 1, .peek = peek};
-	call.sink[0].place = mem_buf_sge(sink, 0, 20000);
+	call.sink[0] = seg_list_of_buf(sink, 0, 20000);
 	return 0;
+}
+
+/* The sink in pieces of n bytes at most, none of which continues the one before. */
+static int setup_pieces(void **state)
+{
+	static const uint32_t odd[] = {1, 4095, 4096, 0, 7, 3, 4097, 60, 0, 5000, 2641};
+	static struct seg piece[256];
+	unsigned n = *state ? 256 : sizeof(odd) / sizeof(odd[0]);
+	uint32_t end = 20000, sum = 0;
+
+	setup(state);
+	for (unsigned i = 0; i < n; i++) {
+		uint32_t len = n < 256 ? odd[i] : i < 255 ? 78 : 110;
+
+		end -= len;
+		sum += len;
+		piece[i] = (struct seg){mem_buf_sge(sink, end, len), sink};
+	}
+	assert_int_equal(sum, 20000);
+	return seg_list_init(&call.sink[0], piece, n);
 }
 
 static int teardown(void **state)
@@ -238,7 +260,7 @@ static void a_forgotten_call_is_skipped(void **state)
 {
 	uint8_t *s = malloc(1 << 16), *p;
 	struct tcp_rx rx;
-	struct iovec iov[2];
+	struct iovec iov[TCP_RX_IOV];
 	size_t size, at;
 
 	p = put_reply(s, 100, 10000, 10000);
@@ -279,7 +301,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(every_cut_gives_the_same, setup, teardown),
+		{"every_cut_gives_the_same, in odd pieces", every_cut_gives_the_same, setup_pieces,
+			teardown, NULL},
+		{"every_cut_gives_the_same, in 256 pieces", every_cut_gives_the_same, setup_pieces,
+			teardown, &pool},
 		cmocka_unit_test_setup_teardown(a_lying_length_is_not_placed, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_lying_length_is_not_placed, setup_pieces, teardown),
 		cmocka_unit_test_setup_teardown(records_are_bounded, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_forgotten_call_is_skipped, setup, teardown),
 	};

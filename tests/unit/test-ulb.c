@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "nfsproto/nfs4_attr.h"
-#include "nfsproto/ulb.h"
+#include "nfsproto/wire/nfs4_attr.h"
+#include "nfsproto/wire/ulb.h"
 
 static void only_the_items_of_rfc_8267_may_be_placed(void **state)
 {

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "transport/xdr.h"
+#include "transport/rpc/xdr.h"
 
 static void golden_bytes(void **state)
 {
@@ -160,7 +160,8 @@ static void check_placed(uint32_t pos, uint32_t len, bool good)
 	bool placed;
 
 	xdr_in_init(&x, placed_stream, sizeof(placed_stream));
-	x.payload[x.npayloads++] = (struct xdr_payload){.pos = pos, .data = data};
+	x.payload[x.npayloads++] =
+		(struct xdr_payload){.pos = pos, .data = seg_list_of(data, NULL)};
 	assert_int_equal(xdr_get_u32(&x), 7);
 	p = xdr_get_payload(&x, 5, &n, &placed);
 	if (good) {
@@ -191,8 +192,10 @@ static void an_empty_payload_takes_nothing(void **state)
 	bool placed;
 
 	xdr_in_init(&x, s, sizeof(s));
-	x.payload[x.npayloads++] = (struct xdr_payload){.pos = XDR_POS_NEXT, .data = unused};
-	x.payload[x.npayloads++] = (struct xdr_payload){.pos = XDR_POS_NEXT, .data = data};
+	x.payload[x.npayloads++] =
+		(struct xdr_payload){.pos = XDR_POS_NEXT, .data = seg_list_of(unused, NULL)};
+	x.payload[x.npayloads++] =
+		(struct xdr_payload){.pos = XDR_POS_NEXT, .data = seg_list_of(data, NULL)};
 	assert_non_null(xdr_get_payload(&x, 9, &n, &placed));
 	assert_int_equal(n, 0);
 	assert_false(placed);
@@ -200,6 +203,50 @@ static void an_empty_payload_takes_nothing(void **state)
 	assert_int_equal(n, 2);
 	assert_true(placed);
 	assert_true(xdr_in_done(&x));
+}
+
+static void a_payload_in_pieces(void **state)
+{
+	char a[] = "abc", b[] = "de";
+	struct seg s[] = {{.at = {.addr = a, .len = 3}}, {.at = {.addr = b, .len = 2}}};
+	struct seg_list l, got;
+	uint8_t buf[64];
+	struct xdr_out o;
+	struct xdr_in x;
+	uint32_t n;
+	bool placed;
+	char all[6] = "";
+
+	assert_int_equal(seg_list_init(&l, s, 2), 0);
+	xdr_out_init(&o, buf, sizeof(buf));
+	xdr_put_u32(&o, 7);
+	xdr_put_payload_list(&o, &l);
+	xdr_put_u32(&o, 9);
+	assert_int_equal(o.len, sizeof(placed_stream));
+	assert_memory_equal(buf, placed_stream, o.len);
+	assert_int_equal(xdr_out_total(&o), o.len + 8);
+	for (int whole = 0; whole < 2; whole++) {
+		xdr_in_init(&x, placed_stream, sizeof(placed_stream));
+		x.payload[x.npayloads++] = (struct xdr_payload){.pos = 8, .data = l};
+		xdr_get_u32(&x);
+		if (whole) { /* there is no one place to point to */
+			assert_null(xdr_get_payload(&x, 5, &n, &placed));
+			assert_false(xdr_in_ok(&x));
+			continue;
+		}
+		assert_true(xdr_get_payload_list(&x, 5, &got, &placed));
+		assert_true(placed && got.len == 5 && got.n == 2);
+		seg_list_gather(&got, all);
+		assert_string_equal(all, "abcde");
+		assert_int_equal(xdr_get_u32(&x), 9);
+		assert_true(xdr_in_done(&x));
+	}
+	xdr_in_init(&x, "\0\0\0\2xy\0", 8);
+	assert_true(xdr_get_payload_list(&x, 2, &got, &placed));
+	assert_true(!placed && got.len == 2 && !memcmp(got.one.at.addr, "xy", 2));
+	xdr_in_init(&x, "\0\0\0\2xy\0", 8);
+	assert_false(xdr_get_payload_list(&x, 1, &got, &placed));
+	assert_int_equal(got.len, 0);
 }
 
 static void payload_in_the_stream(void **state)
@@ -241,6 +288,7 @@ int main(void)
 		cmocka_unit_test(payload_stays_outside),
 		cmocka_unit_test(placed_payload_is_found),
 		cmocka_unit_test(an_empty_payload_takes_nothing),
+		cmocka_unit_test(a_payload_in_pieces),
 		cmocka_unit_test(payload_in_the_stream),
 		cmocka_unit_test(a_payload_never_taken_is_noticed),
 	};

@@ -6,14 +6,15 @@
 MNT=/run/mnt-serve REF=/run/ref-serve SRV=/run/served
 mkdir -p $MNT $REF $SRV
 
-# serve PROTO PORT [OPTION...]: on every address of the guest; at the port above that also over TCP, where the kernel asks MOUNT
+# serve PROTO PORT [OPTION...]: on every address of the guest; at the port above that also over TCP, where the kernel asks MOUNT.
+# To every user: local peers by rdma have no socket and are otherwise refused.
 serve() {
     PROTO=$1 PORT=$2
     shift 2
     ulimit -l unlimited
     rm -f /run/serve.out
     mountpoint -q $SRV || mount -t tmpfs -o size=1G served $SRV
-    "$BUILD/contrib/serve/rnfs-serve" -d --no-root-squash --proto "$PROTO,tcp" --listen "0.0.0.0:$PORT" \
+    "$BUILD/contrib/serve/rnfs-serve" -d --no-root-squash --allow-users all --proto "$PROTO,tcp" --listen "0.0.0.0:$PORT" \
         --listen "0.0.0.0:$((PORT + 1))" "$@" $SRV \
         >/run/serve.out 2>>"/vm/serve-$PROTO.log" 9>&- &
     pid=$!

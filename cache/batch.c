@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * batch: operations on the server that are carried out together, in steps.
+ */
+#include "cache/batch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void batch_pool_init(struct batch_pool *p)
+{
+	pthread_mutex_init(&p->lock, NULL);
+	STAILQ_INIT(&p->free);
+}
+
+static void free_parts(struct part_list *list)
+{
+	struct part *p;
+
+	while ((p = STAILQ_FIRST(list))) {
+		STAILQ_REMOVE_HEAD(list, next);
+		free(p);
+	}
+}
+
+void batch_pool_finish(struct batch_pool *p)
+{
+	free_parts(&p->free);
+	pthread_mutex_destroy(&p->lock);
+}
+
+void batch_init(struct batch *b, struct batch_pool *pool)
+{
+	pthread_mutex_init(&b->lock, NULL);
+	b->pool = pool;
+}
+
+void batch_finish(struct batch *b)
+{
+	pthread_mutex_destroy(&b->lock);
+}
+
+void batch_begin(struct batch *b, struct nfs_client *client, const struct rpc_cred *cred)
+{
+	b->client = client;
+	b->cred = *cred;
+	b->op_ended = NULL;
+	b->pending = 0;
+	b->cancelled = b->keep_going = false;
+	b->first.batch = b;
+	b->first.state = PART_IDLE;
+	b->first.ready = false;
+	STAILQ_INIT(&b->spare);
+	STAILQ_INIT(&b->parts);
+	STAILQ_INSERT_HEAD(&b->parts, &b->first, next);
+}
+
+void batch_end(struct batch *b)
+{
+	if (!STAILQ_NEXT(&b->first, next) && STAILQ_EMPTY(&b->spare))
+		return;
+	pthread_mutex_lock(&b->lock); /* batch_cancel() may be looking */
+	STAILQ_REMOVE_HEAD(&b->parts, next);
+	STAILQ_CONCAT(&b->spare, &b->parts);
+	STAILQ_INSERT_HEAD(&b->parts, &b->first, next);
+	pthread_mutex_unlock(&b->lock);
+	pthread_mutex_lock(&b->pool->lock);
+	STAILQ_CONCAT(&b->pool->free, &b->spare);
+	pthread_mutex_unlock(&b->pool->lock);
+}
+
+/* --- parts ------------------------------------------------------------------------------------ */
+
+bool batch_reserve(struct batch *b, unsigned n)
+{
+	struct batch_pool *pool = b->pool;
+	struct part *p;
+
+	STAILQ_FOREACH (p, &b->spare, next)
+		n -= n > 0;
+	pthread_mutex_lock(&pool->lock);
+	for (; n && (p = STAILQ_FIRST(&pool->free)); n--) {
+		STAILQ_REMOVE_HEAD(&pool->free, next);
+		STAILQ_INSERT_HEAD(&b->spare, p, next);
+	}
+	pthread_mutex_unlock(&pool->lock);
+	for (; n; n--) {
+		p = calloc(1, sizeof(*p));
+		if (!p)
+			return false;
+		STAILQ_INSERT_HEAD(&b->spare, p, next);
+	}
+	return true;
+}
+
+struct part *batch_part(struct batch *b)
+{
+	struct part *p = STAILQ_FIRST(&b->spare);
+
+	STAILQ_REMOVE_HEAD(&b->spare, next);
+	p->batch = b;
+	p->ready = false;
+	pthread_mutex_lock(&b->lock);
+	p->state = PART_IDLE;
+	STAILQ_INSERT_TAIL(&b->parts, p, next);
+	pthread_mutex_unlock(&b->lock);
+	return p;
+}
+
+struct nfs_op *part_op_sized(struct part *p, enum nfs_op_type type, size_t size)
+{
+	struct nfs_op *op = &p->op;
+
+	op->type = type;
+	op->cred = p->batch->cred;
+	op->error = 0;
+	memset(&op->u, 0, size);
+	p->ready = true;
+	return op;
+}
+
+/* --- submitting ------------------------------------------------------------------------------- */
+
+static void op_done(struct nfs_op *op)
+{
+	struct part *p = op->ctx;
+	struct batch *b = p->batch;
+	bool last;
+
+	if (b->op_ended)
+		b->op_ended(b, op);
+	pthread_mutex_lock(&b->lock);
+	p->state = PART_IDLE;
+	last = --b->pending == 0;
+	pthread_mutex_unlock(&b->lock);
+	if (last)
+		b->done(b);
+}
+
+static void submit_part(struct batch *b, struct part *p)
+{
+	p->ready = false;
+	p->op.done = op_done;
+	p->op.ctx = p;
+	nfs_submit(b->client, &p->op);
+	pthread_mutex_lock(&b->lock);
+	if (p->state == PART_SUBMITTING) { /* else it has ended */
+		p->state = PART_PENDING;
+		if (b->cancelled && !b->keep_going)
+			nfs_cancel(&p->op);
+	}
+	pthread_mutex_unlock(&b->lock);
+}
+
+void batch_submit(struct batch *b, batch_done_fn *done)
+{
+	struct part *p;
+	bool last;
+
+	pthread_mutex_lock(&b->lock);
+	b->done = done;
+	b->pending = 1;
+	STAILQ_FOREACH (p, &b->parts, next) {
+		if (!p->ready)
+			continue;
+		p->state = PART_SUBMITTING;
+		b->pending++;
+	}
+	pthread_mutex_unlock(&b->lock);
+	STAILQ_FOREACH (p, &b->parts, next)
+		if (p->ready)
+			submit_part(b, p);
+	pthread_mutex_lock(&b->lock);
+	last = --b->pending == 0;
+	pthread_mutex_unlock(&b->lock);
+	if (last)
+		done(b);
+}
+
+bool batch_ready(const struct batch *b)
+{
+	const struct part *p;
+
+	STAILQ_FOREACH (p, &b->parts, next)
+		if (p->ready)
+			return true;
+	return false;
+}
+
+/* --- cancelling ------------------------------------------------------------------------------- */
+
+bool batch_cancel(struct batch *b)
+{
+	struct part *p;
+	bool first;
+
+	pthread_mutex_lock(&b->lock);
+	first = !b->cancelled;
+	b->cancelled = true;
+	if (first && !b->keep_going)
+		STAILQ_FOREACH (p, &b->parts, next)
+			if (p->state == PART_PENDING)
+				nfs_cancel(&p->op);
+	pthread_mutex_unlock(&b->lock);
+	return first;
+}
+
+void batch_keep_going(struct batch *b)
+{
+	pthread_mutex_lock(&b->lock);
+	b->keep_going = true;
+	pthread_mutex_unlock(&b->lock);
+}

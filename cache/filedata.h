@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * filedata: whether what was written to a file is safe on the server, and who has been told that it
+ * is not.
+ *
+ * Unstable data. WRITEs are sent UNSTABLE; the server answers with a verifier that changes when it
+ * may have lost what was not committed (RFC 8881 18.32.3, RFC 1813 3.3.7). A file with unstable
+ * data needs a COMMIT that returns the same verifier. Three things are a loss: a verifier that has
+ * changed, seen at a WRITE or at a COMMIT (EIO); a COMMIT that fails (with its own error, ENOSPC
+ * and EDQUOT among them); a WRITE of mapped pages that fails, when write(2) has long returned.
+ * After a COMMIT that failed the data counts as unstable still: the next fsync sends another one,
+ * and it is not a new loss if that fails in the same way.
+ *
+ * Who is told, as in Linux (errseq_t): losses are numbered, and each open file description keeps
+ * the number of the last one that it was told, in a struct filedata_view.
+ *
+ *     fsync   says what this description has not been told by fsync, once
+ *     flush   says the same, but does not count as having told: any close of a duplicate sends one,
+ *             that of a child that exits too, and whoever reads the answer need not be who wrote
+ *
+ * A description that is opened after a loss is told of it by fsync if no fsync of anybody has told
+ * it, and by flush if no flush has either: a program that writes, closes, opens again and syncs is
+ * told, and those who come later need not hear of it for ever. What was lost when nobody had the
+ * file open any more waits here for the next one who opens it, as long as the kernel knows the
+ * inode.
+ *
+ * Failed WRITEs of mapped pages are kept apart. The kernel itself tells each description at fsync,
+ * before it sends FSYNC, but to flush it tells only the first one: the rest is said here.
+ *
+ * filedata.lock guards all fields, of the views too. It is a leaf. Any thread may call anything.
+ */
+#ifndef RNFS_CACHE_FILEDATA_H
+#define RNFS_CACHE_FILEDATA_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "nfsproto/nfs_client.h"
+
+struct filedata {
+	pthread_mutex_t lock; /* what follows, and the views */
+	bool dirty;	      /* there is unstable data */
+	bool have_verf;
+	uint8_t verf[NFS_VERF_SIZE]; /* of the unstable data */
+	uint64_t gen;		     /* unstable changes so far */
+	uint64_t failed_gen;	     /* gen of the last COMMIT that failed, 0: none */
+	uint32_t losses;	     /* so far */
+	int error;		     /* the last one's: a negative errno */
+	uint32_t synced, flushed; /* the last one that an fsync, and that a flush or fsync told */
+	uint32_t unwritten;	  /* WRITEs of mapped pages that failed */
+	int unwritten_error;
+};
+
+/* What an open file description has been told. */
+struct filedata_view {
+	uint32_t synced, flushed, unwritten; /* as of losses and unwritten */
+};
+
+void filedata_init(struct filedata *d);
+void filedata_finish(struct filedata *d);
+
+/* A WRITE or COPY was answered. False: the server may have lost earlier unstable data. */
+bool filedata_wrote(struct filedata *d, enum nfs_stable committed, const uint8_t *verf);
+/* Something else was changed, but could not be committed as it should have been: error is a
+ * negative errno, -EAGAIN if it need only be tried again. */
+void filedata_unsafe(struct filedata *d, int error);
+/* A WRITE of mapped pages failed with error, a negative errno. */
+void filedata_unwritten(struct filedata *d, int error);
+
+/* Before a COMMIT: is one needed? *gen is for the following two. */
+bool filedata_dirty(struct filedata *d, uint64_t *gen);
+/* A COMMIT was answered. False: the server may have lost unstable data. */
+bool filedata_committed(struct filedata *d, uint64_t gen, const uint8_t *verf);
+/* A COMMIT failed with error, a negative errno. */
+void filedata_failed(struct filedata *d, uint64_t gen, int error);
+
+/* An open file description begins. */
+void filedata_open(struct filedata *d, struct filedata_view *v);
+/* What it is to be told at flush or fsync: 0 or a negative errno. */
+int filedata_flush(struct filedata *d, const struct filedata_view *v);
+int filedata_fsync(struct filedata *d, struct filedata_view *v);
+
+#endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * fdcache: descriptors for the READs and WRITEs of NFSv3.
+ *
+ * An entry holds a reference to its object, so that the object, as the key of the table, stays what
+ * it is. In use: users > 0. Idle: on the idle list, least recently used first. Dropped: out of the
+ * table, freed by its last user. One lock guards all of it; nothing is closed under it.
+ */
+#include "contrib/serve/export/fdcache.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "transport/clock.h"
+
+#define BUCKETS 256
+
+struct fdcache_use {
+	struct obj *o; /* referenced */
+	int fd;
+	bool read, write;
+	bool dropped;
+	unsigned users;
+	uint64_t idle_ns;
+	LIST_ENTRY(fdcache_use) hash;
+	TAILQ_ENTRY(fdcache_use) link;
+};
+
+TAILQ_HEAD(use_list, fdcache_use);
+
+struct fdcache {
+	struct obj_table *objs;
+	unsigned max;
+	pthread_mutex_t lock;
+	unsigned nidle;
+	struct use_list idle;
+	LIST_HEAD(, fdcache_use) bucket[BUCKETS];
+};
+
+static unsigned bucket_of(const struct obj *o)
+{
+	return (unsigned)((o->id.ino ^ o->id.dev) * 0x9e3779b97f4a7c15ull >> 56) % BUCKETS;
+}
+
+struct fdcache *fdcache_new(struct obj_table *t, unsigned max)
+{
+	struct fdcache *fc = calloc(1, sizeof(*fc));
+
+	if (!fc)
+		return NULL;
+	pthread_mutex_init(&fc->lock, NULL);
+	TAILQ_INIT(&fc->idle);
+	fc->objs = t;
+	fc->max = max;
+	return fc;
+}
+
+static void destroy(struct fdcache *fc, struct fdcache_use *u)
+{
+	close(u->fd);
+	obj_unref(fc->objs, u->o);
+	free(u);
+}
+
+/* Takes an idle entry out of everything. */
+static void take_locked(struct fdcache *fc, struct fdcache_use *u)
+{
+	TAILQ_REMOVE(&fc->idle, u, link);
+	fc->nidle--;
+	LIST_REMOVE(u, hash);
+}
+
+/* Ends what is too much, and what has been idle since before. */
+static void trim(struct fdcache *fc, uint64_t before)
+{
+	struct fdcache_use *u;
+
+	for (;;) {
+		pthread_mutex_lock(&fc->lock);
+		u = TAILQ_FIRST(&fc->idle);
+		if (u && (fc->nidle > fc->max || u->idle_ns < before))
+			take_locked(fc, u);
+		else
+			u = NULL;
+		pthread_mutex_unlock(&fc->lock);
+		if (!u)
+			return;
+		destroy(fc, u);
+	}
+}
+
+struct fdcache *fdcache_free(struct fdcache *fc)
+{
+	if (!fc)
+		return NULL;
+	trim(fc, UINT64_MAX);
+	pthread_mutex_destroy(&fc->lock);
+	free(fc);
+	return NULL;
+}
+
+struct fdcache_use *fdcache_get(struct fdcache *fc, struct obj *o, bool write, int *fd)
+{
+	struct fdcache_use *u;
+
+	pthread_mutex_lock(&fc->lock);
+	LIST_FOREACH (u, &fc->bucket[bucket_of(o)], hash)
+		if (u->o == o && (write ? u->write : u->read))
+			break;
+	if (u) {
+		if (u->users++ == 0) {
+			TAILQ_REMOVE(&fc->idle, u, link);
+			fc->nidle--;
+		}
+		*fd = u->fd;
+	}
+	pthread_mutex_unlock(&fc->lock);
+	return u;
+}
+
+struct fdcache_use *fdcache_add(struct fdcache *fc, struct obj *o, int fd, bool read, bool write)
+{
+	struct fdcache_use *u = calloc(1, sizeof(*u));
+
+	if (!u) {
+		close(fd);
+		return NULL;
+	}
+	u->o = obj_ref(fc->objs, o);
+	u->fd = fd;
+	u->read = read;
+	u->write = write;
+	u->users = 1;
+	pthread_mutex_lock(&fc->lock);
+	LIST_INSERT_HEAD(&fc->bucket[bucket_of(o)], u, hash);
+	pthread_mutex_unlock(&fc->lock);
+	return u;
+}
+
+void fdcache_put(struct fdcache *fc, struct fdcache_use *u)
+{
+	bool gone = false;
+
+	if (!u)
+		return;
+	pthread_mutex_lock(&fc->lock);
+	if (--u->users == 0) {
+		gone = u->dropped;
+		if (!gone) {
+			u->idle_ns = clock_coarse_ns();
+			TAILQ_INSERT_TAIL(&fc->idle, u, link);
+			fc->nidle++;
+		}
+	}
+	pthread_mutex_unlock(&fc->lock);
+	if (gone)
+		destroy(fc, u);
+	trim(fc, 0);
+}
+
+void fdcache_drop(struct fdcache *fc, const struct obj *o)
+{
+	struct use_list gone = TAILQ_HEAD_INITIALIZER(gone);
+	struct fdcache_use *u, *next;
+
+	if (!fc)
+		return;
+	pthread_mutex_lock(&fc->lock);
+	for (u = LIST_FIRST(&fc->bucket[bucket_of(o)]); u; u = next) {
+		next = LIST_NEXT(u, hash);
+		if (u->o != o)
+			continue;
+		if (u->users) {
+			LIST_REMOVE(u, hash);
+			u->dropped = true;
+		} else {
+			take_locked(fc, u);
+			TAILQ_INSERT_TAIL(&gone, u, link);
+		}
+	}
+	pthread_mutex_unlock(&fc->lock);
+	while ((u = TAILQ_FIRST(&gone)) != NULL) {
+		TAILQ_REMOVE(&gone, u, link);
+		destroy(fc, u);
+	}
+}
+
+void fdcache_age(struct fdcache *fc, uint64_t idle_ns)
+{
+	uint64_t now = clock_coarse_ns();
+
+	trim(fc, now > idle_ns ? now - idle_ns : 0);
+}

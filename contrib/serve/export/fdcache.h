@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * fdcache: descriptors for the READs and WRITEs of NFSv3, which knows no open files.
+ *
+ * A descriptor is kept for those that follow, until it has been idle or its file is removed. That
+ * is more than a matter of speed: whoever has made a file with mode 0444 goes on writing it
+ * (RFC 1813 section 4.4), and a server that is not root could not open it a second time.
+ *
+ * Whether the caller may use what is in here is the caller's question: a descriptor says nothing
+ * about permission.
+ */
+#ifndef RNFS_SERVE_EXPORT_FDCACHE_H
+#define RNFS_SERVE_EXPORT_FDCACHE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "contrib/serve/export/object.h"
+
+struct fdcache;
+struct fdcache_use; /* a descriptor in use */
+
+/* Keeps at most max descriptors that nobody uses. */
+struct fdcache *fdcache_new(struct obj_table *t, unsigned max);
+/* Nothing may be in use. Accepts NULL, returns NULL. */
+struct fdcache *fdcache_free(struct fdcache *fc);
+/* A kept descriptor of o that can be read, or written: *fd, valid until fdcache_put(). NULL: none.
+ */
+struct fdcache_use *fdcache_get(struct fdcache *fc, struct obj *o, bool write, int *fd);
+/* Hands over fd, opened for reading and/or writing o. In use until fdcache_put(). NULL without
+ * memory; fd is then closed. */
+struct fdcache_use *fdcache_add(struct fdcache *fc, struct obj *o, int fd, bool read, bool write);
+void fdcache_put(struct fdcache *fc, struct fdcache_use *u);
+/* o was removed: its descriptors are closed once nobody uses them. fc may be NULL. */
+void fdcache_drop(struct fdcache *fc, const struct obj *o);
+/* Closes what has been idle for longer than idle_ns. */
+void fdcache_age(struct fdcache *fc, uint64_t idle_ns);
+
+#endif

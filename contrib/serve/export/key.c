@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * key: the secret that seals file handles.
+ *
+ * A new key is written to a temporary file and linked into place, so that of two servers started at
+ * once both end with the same key.
+ */
+#include "contrib/serve/export/key.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "transport/log.h"
+
+/* 0, -ENOENT, or another -errno. A file that others may read is no secret: -EPERM. */
+static int read_key(const char *path, uint8_t key[HANDLE_KEY])
+{
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || (st.st_mode & 077) ||
+		st.st_uid != geteuid()) {
+		close(fd);
+		return -EPERM;
+	}
+	n = read(fd, key, HANDLE_KEY);
+	close(fd);
+	return n == HANDLE_KEY ? 0 : -EIO;
+}
+
+/* The directory that path is in; dir has PATH_MAX bytes. */
+static void dir_of(const char *path, char *dir)
+{
+	const char *slash = strrchr(path, '/');
+	int n = slash ? (int)(slash - path) : 0;
+
+	if (slash)
+		snprintf(dir, PATH_MAX, "%.*s", n ? n : 1, path);
+	else
+		snprintf(dir, PATH_MAX, ".");
+}
+
+int key_sync_name(const char *path)
+{
+	char dir[PATH_MAX];
+	int fd, r;
+
+	dir_of(path, dir);
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	r = fsync(fd) == 0 || errno == EINVAL ? 0 : -errno; /* there are file systems that cannot */
+	close(fd);
+	return r;
+}
+
+static int write_key(const char *path, const uint8_t key[HANDLE_KEY])
+{
+	char tmp[PATH_MAX];
+	int fd, r = 0;
+
+	if (snprintf(tmp, sizeof(tmp), "%s.%d", path, (int)getpid()) >= (int)sizeof(tmp))
+		return -ENAMETOOLONG;
+	fd = open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	if (write(fd, key, HANDLE_KEY) != HANDLE_KEY || fsync(fd) != 0)
+		r = -EIO;
+	close(fd);
+	if (r == 0 && link(tmp, path) != 0)
+		r = -errno;
+	unlink(tmp);
+	if (r == 0)
+		r = key_sync_name(path); /* before any handle is sealed with it */
+	return r;
+}
+
+static int load_or_make(const char *path, uint8_t key[HANDLE_KEY])
+{
+	int r = read_key(path, key);
+
+	if (r != -ENOENT)
+		return r;
+	if (getrandom(key, HANDLE_KEY, 0) != HANDLE_KEY)
+		return -EIO;
+	r = write_key(path, key);
+	return r == -EEXIST ? read_key(path, key) : r;
+}
+
+/* Makes the directories above the last component. */
+static void make_parents(char *path)
+{
+	for (char *p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/')) {
+		*p = '\0';
+		if (mkdir(path, 0700) == 0)
+			key_sync_name(path);
+		*p = '/';
+	}
+}
+
+static bool default_path(char *buf, size_t size)
+{
+	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+	int n;
+
+	if (geteuid() == 0)
+		n = snprintf(buf, size, "/var/lib/rnfs/handle-key");
+	else if (state && state[0] == '/')
+		n = snprintf(buf, size, "%s/rnfs/handle-key", state);
+	else if (home && home[0] == '/')
+		n = snprintf(buf, size, "%s/.local/state/rnfs/handle-key", home);
+	else
+		return false;
+	return n > 0 && (size_t)n < size;
+}
+
+int key_load(const char *path, uint8_t key[HANDLE_KEY], char *dir, struct err *e)
+{
+	char buf[PATH_MAX] = "";
+	int r = -ENOENT;
+
+	dir[0] = '\0';
+	if (path) {
+		r = load_or_make(path, key);
+		if (r == -EPERM)
+			return err_set(e, ERR_USAGE,
+				"--handle-key %s: it must be a file of ours with mode 0600", path);
+		if (r < 0)
+			return err_set(e, ERR_USAGE, "--handle-key %s: %s", path, strerror(-r));
+		dir_of(path, dir);
+		return 0;
+	}
+	if (default_path(buf, sizeof(buf))) {
+		make_parents(buf);
+		r = load_or_make(buf, key);
+	}
+	if (r == 0) {
+		dir_of(buf, dir);
+		return 0;
+	}
+	log_warn("no place for the key of file handles and the record of clients (%s%s%s): files, "
+		 "opens and locks of clients end with this run; give --handle-key FILE",
+		buf, buf[0] ? ": " : "", buf[0] ? strerror(-r) : "no home directory");
+	if (getrandom(key, HANDLE_KEY, 0) != HANDLE_KEY)
+		return err_set(e, ERR_INTERNAL, "no random numbers: %s", strerror(errno));
+	return 0;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * object_impl: what object.c (the table), reach.c (getting descriptors), seek.c and submount.c
+ * share. Nobody else includes this.
+ */
+#ifndef RNFS_SERVE_EXPORT_OBJECT_IMPL_H
+#define RNFS_SERVE_EXPORT_OBJECT_IMPL_H
+
+#include <stdio.h>
+
+#include "contrib/serve/export/object.h"
+#include "contrib/serve/export/seek.h"
+
+#define OBJ_SHARDS  16
+#define OBJ_BUCKETS 1024
+#define OBJ_MOUNTS  32 /* file systems below the root that handles can be opened on */
+
+LIST_HEAD(obj_bucket, obj);
+TAILQ_HEAD(obj_list, obj);
+
+struct obj_shard {
+	pthread_mutex_t lock;
+	struct obj_bucket bucket[OBJ_BUCKETS];
+	struct obj_list warm; /* idle objects with a descriptor, least recently used first */
+	struct obj_list cold; /* idle objects without */
+	struct obj_list dead; /* idle and pushed out, to be destroyed by bury() */
+	size_t known;	      /* hashed */
+	size_t nwarm, ncold;
+	size_t reopened, evicted;
+};
+
+struct obj_table {
+	uint8_t key[HANDLE_KEY];
+	struct obj *root;
+	uint64_t root_dev;
+	size_t max_fds, max_opens;
+	bool by_handle; /* open_by_handle_at() is allowed to us */
+	struct seek *seek;
+	pthread_mutex_t mounts_lock; /* of the two below */
+	unsigned nmounts;
+	struct {
+		uint64_t dev;
+		int fd;
+	} mount[OBJ_MOUNTS];
+	struct obj_shard shard[OBJ_SHARDS];
+};
+
+/* Where an object was seen: name in the directory dev/ino (as in handle_id), and what its handle is
+ * to say about it. No name: it is not known. */
+struct obj_hint {
+	uint64_t dev, ino;
+	struct handle_trail trail;
+	char name[OBJ_NAME_MAX + 1];
+};
+
+static inline uint64_t obj_makedev(const struct statx *st)
+{
+	return (uint64_t)st->stx_dev_major << 32 | st->stx_dev_minor;
+}
+
+/* table */
+void obj_shards_init(struct obj_table *t);
+void obj_shards_finish(struct obj_table *t);
+/* A reference to a known object (its fd may be -1), or NULL. */
+struct obj *obj_find(struct obj_table *t, uint64_t dev, uint64_t ino);
+/* o->fd, read under the lock: for references got by obj_find(). */
+int obj_fd(struct obj_table *t, struct obj *o);
+/* fd leads to o: it becomes o's, or is closed if o has one by now. */
+void obj_give_fd(struct obj_table *t, struct obj *o, int fd);
+bool obj_get_hint(struct obj_table *t, struct obj *o, struct obj_hint *h);
+/* Does *st, seen where hint says, describe an object that has its descriptor? Then *out is a
+ * reference to it: while an inode is held open its number is nobody else's. */
+bool obj_find_held(
+	struct obj_table *t, const struct statx *st, const struct obj_hint *hint, struct obj **out);
+/* A reference to the object that the O_PATH descriptor fd (consumed) and *st describe. */
+int obj_intern(struct obj_table *t, int fd, const struct statx *st, const struct obj_hint *hint,
+	struct obj **out);
+
+/* reach */
+void obj_make_hint(struct obj_table *t, struct obj_hint *h, const struct obj *dir, const void *name,
+	size_t len);
+/* Does fd lead to the object want? *st: what it looks like. */
+bool obj_is(struct obj_table *t, int fd, const struct handle_id *want, struct statx *st);
+/* dev and ino only / everything; fd is only read. */
+void obj_short_id(struct obj_table *t, const struct statx *st, struct handle_id *id);
+void obj_full_id(struct obj_table *t, int fd, const struct statx *st, struct handle_id *id);
+
+/* submount: descriptors for open_by_handle_at() on the file systems mounted below the root. fd, of
+ * a directory, is only read. */
+void submount_note(struct obj_table *t, uint64_t dev, int fd);
+/* The descriptor, which stays the table's; or -1. dev as in handle_id. With the server's own
+ * identity. */
+int submount_fd(struct obj_table *t, uint64_t dev);
+
+#endif

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * seek: finds an object of which there is only a handle.
+ *
+ * A walk goes down from the root and holds one descriptor for each level. A wanted object's names
+ * on the way are looked up through the table once it is seen, so that it, and what leads to it, is
+ * known there as if a client had come by name.
+ */
+#include "contrib/serve/export/seek.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "contrib/serve/export/object_impl.h"
+#include "transport/clock.h"
+#include "transport/log.h"
+
+#define DEPTH_MAX   64	  /* directories entered below each other */
+#define TRAIL_READS 65536 /* directory entries read in a request */
+#define SWEEP_NS    (60 * NSEC_PER_SEC)
+#define WANTED_MAX  1024 /* looked for at the same time */
+#define GONE	    4096 /* remembered as being nowhere */
+
+struct wanted {
+	struct handle_id id;
+	struct handle_trail trail;
+	struct obj *found; /* referenced */
+};
+
+struct seek {
+	struct obj_table *t;
+	pthread_mutex_t lock;
+	pthread_cond_t cond;
+	pthread_t thread;
+	bool started;			  /* lock */
+	bool stop;			  /* atomic; lock to set */
+	unsigned nwanted;		  /* lock */
+	struct wanted wanted[WANTED_MAX]; /* lock; those of the sweep under way are first */
+	struct wanted batch[WANTED_MAX];  /* the thread's */
+	uint64_t gone[GONE];		  /* sums of identities, each at one place; atomic */
+};
+
+struct walk {
+	struct seek *s;
+	const struct handle_trail *trail; /* NULL: everywhere */
+	struct wanted *want;		  /* by number */
+	unsigned nwant, missing;
+	uint64_t reads;	 /* directory entries that may still be read */
+	uint64_t end_ns; /* when to give up; 0: never */
+	bool mounts;	 /* is anything wanted that is on another file system? */
+	unsigned depth;
+	const char *name[DEPTH_MAX + 1]; /* the way down to where it is */
+};
+
+bool seek_can(const struct handle_id *id)
+{
+	return id->birth || id->kh_len;
+}
+
+/* --- what is nowhere ------------------------------------------------------------------------ */
+
+static uint64_t sum_of(const struct seek *s, const struct handle_id *id)
+{
+	uint8_t bytes[HANDLE_MAX];
+
+	return handle_siphash(s->t->key, bytes, handle_seal(bytes, id, NULL, s->t->key));
+}
+
+static bool is_gone(const struct seek *s, const struct handle_id *id)
+{
+	uint64_t sum = sum_of(s, id);
+
+	return __atomic_load_n(&s->gone[sum % GONE], __ATOMIC_RELAXED) == sum;
+}
+
+void seek_gone(struct seek *s, const struct handle_id *id)
+{
+	uint64_t sum;
+
+	if (!s || !seek_can(id))
+		return;
+	sum = sum_of(s, id);
+	__atomic_store_n(&s->gone[sum % GONE], sum, __ATOMIC_RELAXED);
+}
+
+/* --- walks ---------------------------------------------------------------------------------- */
+
+static bool over(const struct walk *w)
+{
+	return !w->missing || !w->reads || __atomic_load_n(&w->s->stop, __ATOMIC_RELAXED) ||
+	       (w->end_ns && clock_ns() > w->end_ns);
+}
+
+/* The directory that the walk is in; a reference or NULL. */
+static struct obj *known_dir(struct walk *w)
+{
+	struct obj_table *t = w->s->t;
+	struct obj *dir = obj_root(t);
+
+	for (unsigned i = 0; dir && i < w->depth; i++) {
+		struct obj *next = NULL;
+
+		if (obj_lookup(t, dir, w->name[i], strlen(w->name[i]), &next, NULL) < 0)
+			next = NULL;
+		obj_unref(t, dir);
+		dir = next;
+	}
+	return dir;
+}
+
+/* Takes what has the last name if it is the wanted object. */
+static void take(struct walk *w, struct wanted *want)
+{
+	const char *name = w->name[w->depth];
+	struct obj *dir = known_dir(w);
+	struct obj_hint h;
+	struct statx st;
+	int fd = -1;
+
+	if (dir)
+		fd = openat(dir->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0 && !obj_is(w->s->t, fd, &want->id, &st)) {
+		close(fd);
+		fd = -1;
+	}
+	if (fd >= 0) {
+		obj_make_hint(w->s->t, &h, dir, name, strlen(name));
+		h.trail = want->trail; /* its handle keeps the bytes that clients have */
+		if (obj_intern(w->s->t, fd, &st, &h, &want->found) == 0)
+			w->missing--;
+	}
+	obj_unref(w->s->t, dir);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct wanted *x = a, *y = b;
+
+	return x->id.ino < y->id.ino ? -1 : x->id.ino > y->id.ino;
+}
+
+/* The last name has this inode number: is it one of those wanted? */
+static void look(struct walk *w, uint64_t ino)
+{
+	unsigned low = 0, high = w->nwant;
+
+	while (low < high) {
+		unsigned mid = low + (high - low) / 2;
+
+		if (w->want[mid].id.ino < ino)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (; low < w->nwant && w->want[low].id.ino == ino; low++)
+		if (!w->want[low].found)
+			take(w, &w->want[low]);
+}
+
+static void walk_dir(struct walk *w, int fd);
+
+/* Enters the directory of the last name, which is said to have the number ino. */
+static void enter(struct walk *w, int at, uint64_t ino)
+{
+	int fd = openat(at, w->name[w->depth], O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct statx st;
+	int dir = -1;
+
+	if (fd < 0)
+		return;
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_SYNC_AS_STAT, STATX_BASIC_STATS, &st) == 0 &&
+		(w->mounts || obj_makedev(&st) == w->s->t->root_dev)) {
+		if (st.stx_ino != ino && !w->trail) /* mounted upon */
+			look(w, st.stx_ino);
+		dir = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	}
+	close(fd);
+	if (dir < 0)
+		return;
+	w->depth++;
+	walk_dir(w, dir);
+	w->depth--;
+}
+
+/* Looks through the directory fd (consumed), which the names lead to. */
+static void walk_dir(struct walk *w, int fd)
+{
+	const struct handle_trail *trail = w->trail;
+	bool here = !trail || w->depth >= trail->n; /* and else on the way */
+	bool deeper = w->depth < DEPTH_MAX && (!here || !trail || trail->n == HANDLE_TRAIL);
+	DIR *dir = fdopendir(fd);
+	struct dirent *de;
+
+	if (!dir) {
+		close(fd);
+		return;
+	}
+	while (!over(w) && (de = readdir(dir)) != NULL) {
+		w->reads--;
+		if (!obj_name_ok(de->d_name, strlen(de->d_name)))
+			continue;
+		w->name[w->depth] = de->d_name;
+		if (here)
+			look(w, de->d_ino);
+		if (deeper && (de->d_type == DT_DIR || de->d_type == DT_UNKNOWN) &&
+			(here || handle_step(de->d_ino) == trail->step[w->depth]))
+			enter(w, dirfd(dir), de->d_ino);
+	}
+	closedir(dir);
+}
+
+static void walk(struct walk *w)
+{
+	struct obj *root = obj_root(w->s->t);
+	int fd = openat(root->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	w->missing = 0;
+	for (unsigned i = 0; i < w->nwant; i++) {
+		w->missing += !w->want[i].found;
+		w->mounts |= !w->want[i].found && w->want[i].id.dev;
+	}
+	if (fd >= 0)
+		walk_dir(w, fd);
+	obj_unref(w->s->t, root);
+}
+
+static void follow_trail(struct seek *s, struct wanted *want, uint64_t reads, uint64_t end_ns)
+{
+	struct walk w = {.s = s, .trail = &want->trail, .want = want, .nwant = 1};
+
+	w.reads = reads;
+	w.end_ns = end_ns;
+	walk(&w);
+}
+
+/* --- the thread ----------------------------------------------------------------------------- */
+
+/* Looks for the first n of s->batch. */
+static void sweep(struct seek *s, unsigned n)
+{
+	struct walk w = {.s = s, .want = s->batch, .nwant = n, .reads = UINT64_MAX};
+	unsigned missing = 0;
+
+	w.end_ns = clock_ns() + SWEEP_NS;
+	for (unsigned i = 0; i < n; i++) /* where a request had to give up */
+		follow_trail(s, &s->batch[i], UINT64_MAX, w.end_ns);
+	qsort(s->batch, n, sizeof(s->batch[0]), by_number);
+	walk(&w);
+	for (unsigned i = 0; i < n; i++) {
+		if (s->batch[i].found) {
+			s->batch[i].found = obj_unref(s->t, s->batch[i].found);
+		} else {
+			seek_gone(s, &s->batch[i].id);
+			missing++;
+		}
+	}
+	log_ctrl("of %u files that clients have handles of, %u are nowhere", n, missing);
+	if (missing && clock_ns() > w.end_ns)
+		log_warn("gave up to look for %u files that clients have handles of: the exported "
+			 "directory is too large to go through it in a minute",
+			missing);
+}
+
+/* Waits with the lock held; for ns at most, 0: for a signal. */
+static void wait_locked(struct seek *s, uint64_t ns)
+{
+	struct timespec end = clock_timespec(clock_ns() + ns);
+
+	if (!ns) {
+		pthread_cond_wait(&s->cond, &s->lock);
+		return;
+	}
+	while (!s->stop && pthread_cond_timedwait(&s->cond, &s->lock, &end) != ETIMEDOUT)
+		;
+}
+
+static void *seek_main(void *arg)
+{
+	struct seek *s = arg;
+
+	pthread_mutex_lock(&s->lock);
+	while (!s->stop) {
+		unsigned n = s->nwanted;
+		uint64_t begin = clock_ns();
+
+		if (!n) {
+			wait_locked(s, 0);
+			continue;
+		}
+		memcpy(s->batch, s->wanted, n * sizeof(s->batch[0]));
+		pthread_mutex_unlock(&s->lock);
+		sweep(s, n);
+		pthread_mutex_lock(&s->lock);
+		s->nwanted -= n;
+		memmove(s->wanted, s->wanted + n, s->nwanted * sizeof(s->wanted[0]));
+		wait_locked(s, clock_ns() - begin + 1);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return NULL;
+}
+
+/* --- for the table -------------------------------------------------------------------------- */
+
+struct seek *seek_new(struct obj_table *t)
+{
+	struct seek *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->t = t;
+	pthread_mutex_init(&s->lock, NULL);
+	clock_cond_init(&s->cond);
+	return s;
+}
+
+struct seek *seek_free(struct seek *s)
+{
+	if (!s)
+		return NULL;
+	pthread_mutex_lock(&s->lock);
+	__atomic_store_n(&s->stop, true, __ATOMIC_RELAXED);
+	pthread_cond_broadcast(&s->cond);
+	pthread_mutex_unlock(&s->lock);
+	if (s->started)
+		pthread_join(s->thread, NULL);
+	pthread_cond_destroy(&s->cond);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+	return NULL;
+}
+
+static bool is_wanted_locked(const struct seek *s, const struct handle_id *id)
+{
+	for (unsigned i = 0; i < s->nwanted; i++)
+		if (handle_id_equal(&s->wanted[i].id, id))
+			return true;
+	return false;
+}
+
+/* Has the thread look for it, if there is room. */
+static void want_locked(struct seek *s, const struct wanted *want)
+{
+	if (s->nwanted == WANTED_MAX || is_wanted_locked(s, &want->id))
+		return;
+	if (!s->started) /* it inherits the caller's identity, the server's own */
+		s->started = pthread_create(&s->thread, NULL, seek_main, s) == 0;
+	if (!s->started)
+		return; /* the next call tries again */
+	s->wanted[s->nwanted++] = *want;
+	pthread_cond_broadcast(&s->cond);
+}
+
+int seek_find(struct seek *s, const struct handle_id *id, const struct handle_trail *trail,
+	struct obj **out)
+{
+	struct wanted want = {.id = *id, .trail = *trail};
+	bool asked;
+
+	if (!seek_can(id) || is_gone(s, id))
+		return -ESTALE;
+	pthread_mutex_lock(&s->lock);
+	asked = is_wanted_locked(s, id);
+	pthread_mutex_unlock(&s->lock);
+	if (asked)
+		return -EAGAIN;
+	follow_trail(s, &want, TRAIL_READS, 0);
+	if (want.found) {
+		*out = want.found;
+		return 0;
+	}
+	pthread_mutex_lock(&s->lock);
+	want_locked(s, &want);
+	pthread_mutex_unlock(&s->lock);
+	return -EAGAIN;
+}

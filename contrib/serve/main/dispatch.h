@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * dispatch: which program a request is for, and what else the transport asks: the functions that
+ * are given to rpc_server_new() for every port. ctx is a struct serve_port.
+ */
+#ifndef RNFS_SERVE_MAIN_DISPATCH_H
+#define RNFS_SERVE_MAIN_DISPATCH_H
+
+#include "contrib/serve/serve.h"
+
+void serve_request(void *ctx, struct rpc_req *req);
+bool serve_admit(void *ctx, const struct rpc_xprt *x);
+void serve_conn_down(void *ctx, struct rpc_xprt *x);
+enum rpc_fault serve_fault(void *ctx, struct rpc_req *req, bool reply, unsigned *delay_ms);
+
+#endif

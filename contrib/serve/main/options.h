@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * options: the command line of rnfs-serve.
+ */
+#ifndef RNFS_SERVE_MAIN_OPTIONS_H
+#define RNFS_SERVE_MAIN_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "contrib/serve/admit.h"
+#include "contrib/serve/fault.h"
+#include "transport/err.h"
+#include "transport/rpc/rpc.h"
+
+#define OPTIONS_MAX_LISTEN 8
+#define OPTIONS_DOMAIN_MAX 200 /* bytes of --idmap_domain */
+
+struct listen_at {
+	enum rpc_proto proto;
+	struct sockaddr_storage addr;
+	socklen_t addr_len;
+	char host[80]; /* as given, for messages; [..] around IPv6 */
+};
+
+struct options {
+	const char *dir;
+	unsigned nlisten;
+	struct listen_at listen[OPTIONS_MAX_LISTEN];
+	const char *fault;	  /* NULL: none */
+	const char *key;	  /* --handle-key; NULL: the default place */
+	const char *idmap_domain; /* NULL: that of the machine */
+	bool read_only, async, no_root_squash, crc;
+	int registered; /* --register: the index in listen of the address for rpcbind; -1: none */
+	unsigned debug; /* times -d was given */
+	int ready_fd;	/* -1: none */
+	uint32_t lease_s, inline_size;
+	struct admit admit; /* --allow-users, --clients, --privileged-ports */
+	bool help, version;
+};
+
+/* 0; or -1 with *e set (ERR_USAGE, ERR_RESOLVE). Pointers in *o point into argv. */
+int options_parse(struct options *o, int argc, char **argv, struct err *e);
+void options_usage(void);
+
+#endif

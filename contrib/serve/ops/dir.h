@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * dir: directories read in pieces.
+ *
+ * NFS reads a directory with many independent calls, each from a cookie. A cookie here is the
+ * position that the file system gave for the next entry (d_off), which it can seek to. Because some
+ * file systems only promise that for a directory that stays open, and because it is faster, streams
+ * that stopped in the middle are kept: a reader who comes back with the cookie where one stopped
+ * gets that very stream. A stream has one user at a time.
+ *
+ * Cookies 0, 1 and 2 are reserved (RFC 8881 section 18.23.3); positions with these values are
+ * carried as values that no file system uses.
+ */
+#ifndef RNFS_SERVE_OPS_DIR_H
+#define RNFS_SERVE_OPS_DIR_H
+
+#include <stdint.h>
+
+#include "contrib/serve/export/object.h"
+
+struct dir_cache;
+struct dir_stream;
+
+struct dir_entry {
+	uint64_t ino;
+	uint64_t cookie;    /* of the position after this entry */
+	unsigned char type; /* DT_* */
+	uint32_t namelen;
+	const char *name; /* NUL terminated; until the next dir_next() or dir_close() */
+};
+
+struct dir_cache *dir_cache_new(unsigned max_streams);
+struct dir_cache *dir_cache_free(struct dir_cache *dc);
+/* Closes streams that have been idle for longer than idle_ns. */
+void dir_cache_age(struct dir_cache *dc, uint64_t idle_ns);
+
+/* A stream of dir that stands at cookie (0: the beginning). 0 or -errno. */
+int dir_open(struct dir_cache *dc, const struct obj *dir, uint64_t cookie, struct dir_stream **out);
+/* 1 and the next entry ("." and ".." are skipped), 0 at the end, or -errno. */
+int dir_next(struct dir_stream *ds, struct dir_entry *ent);
+/* The last entry is not wanted yet: the next dir_next() returns it again. */
+void dir_back(struct dir_stream *ds);
+/* Gives the stream back, to be kept for whoever comes with its cookie; keep false: closes it. */
+void dir_close(struct dir_cache *dc, struct dir_stream *ds, bool keep);
+
+#endif

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * entry: names in directories, and the changes of them that every version of NFS knows.
+ */
+#include "contrib/serve/ops/entry.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "contrib/serve/export/fdcache.h"
+#include "contrib/serve/ops/attr.h"
+#include "contrib/serve/ops/stable.h"
+#include "contrib/serve/serve.h"
+
+uint32_t need_dir(const struct obj *o)
+{
+	if (S_ISDIR(o->type))
+		return NFS4_OK;
+	return S_ISLNK(o->type) ? NFS4ERR_SYMLINK : NFS4ERR_NOTDIR;
+}
+
+uint32_t need_file(const struct obj *o)
+{
+	if (S_ISREG(o->type))
+		return NFS4_OK;
+	if (S_ISDIR(o->type))
+		return NFS4ERR_ISDIR;
+	return S_ISLNK(o->type) ? NFS4ERR_SYMLINK : NFS4ERR_WRONG_TYPE;
+}
+
+uint32_t entry_name(const struct nfs_name *n, struct entry_name *out)
+{
+	if (n->len == 0)
+		return NFS4ERR_INVAL;
+	if (n->len > OBJ_NAME_MAX)
+		return NFS4ERR_NAMETOOLONG;
+	if (memchr(n->s, '\0', n->len) || memchr(n->s, '/', n->len))
+		return NFS4ERR_BADCHAR;
+	if (!obj_name_ok(n->s, n->len))
+		return NFS4ERR_BADNAME;
+	if (out) {
+		memcpy(out->s, n->s, n->len);
+		out->s[n->len] = '\0';
+	}
+	return NFS4_OK;
+}
+
+uint32_t entry_status(int r)
+{
+	switch (r) {
+	case -EBADMSG:
+		return NFS4ERR_BADHANDLE;
+	case -ESTALE:
+		return NFS4ERR_STALE;
+	default:
+		return nfs4_errno_status(r);
+	}
+}
+
+uint32_t entry_lookup(struct serve *sv, struct obj *dir, const struct nfs_name *name,
+	struct obj **out, struct statx *st)
+{
+	uint32_t status = need_dir(dir);
+	int r;
+
+	if (status == NFS4_OK)
+		status = entry_name(name, NULL);
+	if (status != NFS4_OK)
+		return status;
+	r = obj_lookup(sv->objs, dir, name->s, name->len, out, st);
+	return r < 0 ? entry_status(r) : (uint32_t)NFS4_OK;
+}
+
+static int make_link(struct obj *dir, const struct nfs_name *to, const char *name)
+{
+	char target[PATH_MAX];
+
+	if (to->len == 0)
+		return -EINVAL;
+	if (to->len >= sizeof(target))
+		return -ENAMETOOLONG;
+	if (memchr(to->s, '\0', to->len))
+		return -EINVAL;
+	memcpy(target, to->s, to->len);
+	target[to->len] = '\0';
+	return symlinkat(target, dir->fd, name) == 0 ? 0 : -errno;
+}
+
+static int make_node(struct obj *dir, const struct entry_new *n, const char *name, mode_t mode)
+{
+	dev_t dev = 0;
+
+	switch (n->type) {
+	case NFS_SOCK:
+		mode |= S_IFSOCK;
+		break;
+	case NFS_FIFO:
+		mode |= S_IFIFO;
+		break;
+	default:
+		mode |= n->type == NFS_BLK ? S_IFBLK : S_IFCHR;
+		dev = makedev(n->rdev_major, n->rdev_minor);
+	}
+	return mknodat(dir->fd, name, mode, dev) == 0 ? 0 : -errno;
+}
+
+static uint32_t make(struct obj *dir, const struct entry_new *n, const char *name)
+{
+	mode_t mode = n->set.mask & NFS_SET_MODE ? n->set.mode & 07777 : 0755;
+	int r;
+
+	switch (n->type) {
+	case NFS_DIR:
+		r = mkdirat(dir->fd, name, mode) == 0 ? 0 : -errno;
+		break;
+	case NFS_LNK:
+		r = make_link(dir, &n->target, name);
+		break;
+	case NFS_SOCK:
+	case NFS_FIFO:
+	case NFS_BLK:
+	case NFS_CHR:
+		r = make_node(dir, n, name, mode);
+		break;
+	default: /* NFS_REG too: files are file_open_name()'s */
+		return NFS4ERR_BADTYPE;
+	}
+	return r < 0 ? nfs4_errno_status(r) : (uint32_t)NFS4_OK;
+}
+
+uint32_t entry_make(
+	struct serve *sv, struct obj *dir, const struct nfs_name *name, struct entry_new *n)
+{
+	struct entry_name s;
+	uint32_t status = need_dir(dir);
+	int r;
+
+	if (status == NFS4_OK)
+		status = entry_name(name, &s);
+	if (status == NFS4_OK && n->set.mask & NFS_SET_SIZE)
+		status = NFS4ERR_INVAL;
+	if (status == NFS4_OK)
+		status = make(dir, n, s.s);
+	if (status != NFS4_OK)
+		return status;
+	r = obj_lookup(sv->objs, dir, name->s, name->len, &n->o, &n->st);
+	if (r < 0)
+		return nfs4_errno_status(r);
+	status = attr_after_create(n->o, -1, &n->st, &n->set, &n->done);
+	if (status == NFS4_OK)
+		return NFS4_OK;
+	unlinkat(dir->fd, s.s, n->type == NFS_DIR ? AT_REMOVEDIR : 0);
+	obj_removed(sv->objs, n->o, NULL);
+	n->o = obj_unref(sv->objs, n->o);
+	return status;
+}
+
+static int remove_kind(struct obj *dir, const char *name, const struct obj *o, enum entry_kind only)
+{
+	bool is_dir = S_ISDIR(o->type);
+
+	if (only == ENTRY_DIR && !is_dir)
+		return -ENOTDIR;
+	if (only == ENTRY_OTHER && is_dir)
+		return -EISDIR;
+	if (unlinkat(dir->fd, name, is_dir ? AT_REMOVEDIR : 0) == 0)
+		return 0;
+	return errno == EEXIST ? -ENOTEMPTY : -errno;
+}
+
+uint32_t entry_remove(
+	struct serve *sv, struct obj *dir, const struct nfs_name *name, enum entry_kind only)
+{
+	struct entry_name s;
+	struct statx st;
+	struct obj *o;
+	uint32_t status = need_dir(dir);
+	int r;
+
+	if (status == NFS4_OK)
+		status = entry_name(name, &s);
+	if (status != NFS4_OK)
+		return status;
+	r = obj_lookup(sv->objs, dir, name->s, name->len, &o, &st);
+	if (r < 0)
+		return nfs4_errno_status(r);
+	r = remove_kind(dir, s.s, o, only);
+	if (r == 0) {
+		attr_touch(o);
+		fdcache_drop(sv->fds, o);
+		if (st.stx_nlink == 1)
+			stable_forget(sv->stable, o);
+		obj_removed(sv->objs, o, &st);
+	}
+	obj_unref(sv->objs, o);
+	return r < 0 ? nfs4_errno_status(r) : (uint32_t)NFS4_OK;
+}
+
+uint32_t entry_rename(struct serve *sv, struct obj *from_dir, const struct nfs_name *from,
+	struct obj *to_dir, const struct nfs_name *to, bool *changed)
+{
+	struct obj *moved, *old = NULL;
+	struct entry_name f, t;
+	struct statx st;
+	uint32_t status = need_dir(from_dir);
+	int r;
+
+	if (status == NFS4_OK)
+		status = need_dir(to_dir);
+	if (status == NFS4_OK)
+		status = entry_name(from, &f);
+	if (status == NFS4_OK)
+		status = entry_name(to, &t);
+	if (status != NFS4_OK)
+		return status;
+	r = obj_lookup(sv->objs, from_dir, from->s, from->len, &moved, NULL);
+	if (r < 0)
+		return nfs4_errno_status(r);
+	if (obj_lookup(sv->objs, to_dir, to->s, to->len, &old, &st) < 0)
+		old = NULL;
+	if (renameat(from_dir->fd, f.s, to_dir->fd, t.s) != 0)
+		r = errno == EEXIST ? -ENOTEMPTY : -errno;
+	*changed = old != moved;
+	if (r == 0 && *changed) {
+		attr_touch(moved);
+		obj_moved(sv->objs, moved, to_dir, to->s, to->len);
+		if (old) {
+			attr_touch(old);
+			fdcache_drop(sv->fds, old);
+			if (st.stx_nlink == 1)
+				stable_forget(sv->stable, old);
+			obj_removed(sv->objs, old, NULL);
+		}
+	}
+	obj_unref(sv->objs, moved);
+	obj_unref(sv->objs, old);
+	return r < 0 ? nfs4_errno_status(r) : (uint32_t)NFS4_OK;
+}
+
+static int link_to(struct obj *o, struct obj *dir, const char *name)
+{
+	char path[OBJ_PATH_SIZE];
+
+	if (linkat(o->fd, "", dir->fd, name, AT_EMPTY_PATH) == 0)
+		return 0;
+	if (errno != ENOENT && errno != EPERM)
+		return -errno;
+	/* without the privilege for that: by way of /proc */
+	return linkat(AT_FDCWD, obj_path(o, path), dir->fd, name, AT_SYMLINK_FOLLOW) == 0 ? 0
+											  : -errno;
+}
+
+uint32_t entry_link(struct serve *sv, struct obj *o, struct obj *dir, const struct nfs_name *name)
+{
+	struct entry_name s;
+	uint32_t status;
+	int r;
+
+	if (S_ISDIR(o->type))
+		return NFS4ERR_ISDIR;
+	status = need_dir(dir);
+	if (status == NFS4_OK)
+		status = entry_name(name, &s);
+	if (status != NFS4_OK)
+		return status;
+	r = link_to(o, dir, s.s);
+	if (r < 0)
+		return nfs4_errno_status(r);
+	attr_touch(o);
+	return NFS4_OK;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * names: owners that clients name (user@domain) instead of numbering them (RFC 8881 section 5.9).
+ *
+ * A request does not wait for the name service: while a name is being looked up, the client is
+ * asked to come again. Owners are sent as numbers.
+ */
+#ifndef RNFS_SERVE_OPS_NAMES_H
+#define RNFS_SERVE_OPS_NAMES_H
+
+#include "nfsproto/wire/idmap.h"
+#include "nfsproto/wire/nfs4_attr.h"
+
+/* Names are those of m from now on, for all threads of the process; NULL: none is known. */
+void names_init(struct idmap *m);
+/* nfs4_sattr_decode_acl() (acl NULL: nfs4_sattr_decode()), and NFS4ERR_DELAY for a name that is
+ * being looked up. */
+uint32_t names_sattr_decode(
+	const struct nfs4_fattr *f, struct nfs_sattr *s, struct nfs4_opaque *acl);
+/* The user or group who: NFS4_OK, NFS4ERR_BADOWNER, NFS4ERR_DELAY. */
+uint32_t names_owner(const struct nfs_name *who, bool group, uint32_t *id);
+
+#endif

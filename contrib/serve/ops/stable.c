@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * stable: what the server has said will last, brought to stable storage.
+ */
+#include "contrib/serve/ops/stable.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "contrib/serve/export/ident.h"
+#include "contrib/serve/state/open.h"
+#include "transport/clock.h"
+#include "transport/log.h"
+
+/* A file with data that no sync has covered yet. */
+struct unstable {
+	struct obj *o;	   /* referenced */
+	int fd;		   /* open since before the data was written */
+	unsigned writers;  /* WRITEs under way: it stays */
+	uint64_t writes;   /* begun so far: a sync covers those before it */
+	uint64_t wrote_ns; /* when the last one began */
+	bool due;	   /* stable_age() has asked for a sync */
+	TAILQ_ENTRY(unstable) link;
+};
+
+TAILQ_HEAD(job_list, stable_job);
+
+struct stable {
+	struct obj_table *objs;
+	bool async;
+	uint64_t memory_dev; /* a file system without storage: 0 if there is none */
+	uint64_t root_dev;
+	int root_fd; /* can be synced, with its file system; -1: none */
+
+	pthread_mutex_t lock;
+	pthread_cond_t work;		 /* a job came, or stop */
+	pthread_cond_t synced;		 /* a sync has ended */
+	struct job_list queue;		 /* lock: the oldest first */
+	struct job_list ended;		 /* lock: by stable_sync(), for a thread of ours */
+	TAILQ_HEAD(, unstable) unstable; /* lock */
+	unsigned nunstable;		 /* lock */
+	unsigned max_unstable;
+	uint64_t verf; /* lock */
+	bool stop;     /* lock */
+	unsigned nthreads;
+	pthread_t thread[];
+};
+
+static void *worker(void *arg);
+
+static void open_root(struct stable *s)
+{
+	struct obj *root = obj_root(s->objs);
+	struct statfs fs;
+
+	s->root_fd = obj_open(root, O_RDONLY);
+	s->root_dev = root->st_dev;
+	if (fstatfs(root->fd, &fs) == 0 && (fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC))
+		s->memory_dev = root->st_dev;
+	obj_unref(s->objs, root);
+}
+
+struct stable *stable_new(struct obj_table *objs, unsigned nthreads, bool async)
+{
+	struct stable *s = calloc(1, sizeof(*s) + nthreads * sizeof(s->thread[0]));
+
+	if (!s)
+		return NULL;
+	if (getrandom(&s->verf, sizeof(s->verf), 0) != (ssize_t)sizeof(s->verf)) {
+		free(s);
+		return NULL;
+	}
+	s->objs = objs;
+	s->async = async;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->work, NULL);
+	pthread_cond_init(&s->synced, NULL);
+	TAILQ_INIT(&s->queue);
+	TAILQ_INIT(&s->ended);
+	s->max_unstable = obj_table_opens(objs) / 4;
+	if (s->max_unstable > STABLE_UNSTABLE)
+		s->max_unstable = STABLE_UNSTABLE;
+	TAILQ_INIT(&s->unstable);
+	open_root(s);
+	for (; s->nthreads < nthreads; s->nthreads++)
+		if (pthread_create(&s->thread[s->nthreads], NULL, worker, s) != 0)
+			return stable_free(s);
+	return s;
+}
+
+static void unstable_free(struct stable *s, struct unstable *u)
+{
+	if (!u)
+		return;
+	close(u->fd);
+	obj_unref(s->objs, u->o);
+	free(u);
+}
+
+static struct unstable *take_unstable_locked(struct stable *s, struct obj *o)
+{
+	struct unstable *u = o->unstable;
+
+	TAILQ_REMOVE(&s->unstable, u, link);
+	s->nunstable--;
+	o->unstable = NULL;
+	return u;
+}
+
+struct stable *stable_free(struct stable *s)
+{
+	struct unstable *u;
+
+	if (!s)
+		return NULL;
+	pthread_mutex_lock(&s->lock);
+	s->stop = true;
+	pthread_cond_broadcast(&s->work);
+	pthread_mutex_unlock(&s->lock);
+	while (s->nthreads)
+		pthread_join(s->thread[--s->nthreads], NULL);
+	while ((u = TAILQ_FIRST(&s->unstable)) != NULL)
+		unstable_free(s, take_unstable_locked(s, u->o));
+	if (s->root_fd >= 0)
+		close(s->root_fd);
+	pthread_cond_destroy(&s->synced);
+	pthread_cond_destroy(&s->work);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+	return NULL;
+}
+
+/* --- data ----------------------------------------------------------------------------------------
+ */
+
+/* o becomes a file with unstable data. Called with the lock held, which it drops for a moment. */
+static void watch_locked(struct stable *s, struct obj *o, int fd)
+{
+	struct unstable *u;
+
+	pthread_mutex_unlock(&s->lock);
+	u = calloc(1, sizeof(*u));
+	if (u) {
+		u->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+		u->o = obj_ref(s->objs, o);
+	}
+	pthread_mutex_lock(&s->lock);
+	if (u && u->fd >= 0 && !o->unstable && s->nunstable < s->max_unstable) {
+		o->unstable = u;
+		TAILQ_INSERT_TAIL(&s->unstable, u, link);
+		s->nunstable++;
+		return;
+	}
+	if (!u)
+		return;
+	if (u->fd >= 0)
+		close(u->fd);
+	obj_unref(s->objs, o); /* not the last: the caller has one */
+	free(u);
+}
+
+static void get_verf_locked(struct stable *s, uint8_t verf[STABLE_VERF])
+{
+	memcpy(verf, &s->verf, STABLE_VERF);
+}
+
+bool stable_write_begin(struct stable *s, struct obj *o, int fd, uint8_t verf[STABLE_VERF])
+{
+	struct unstable *u;
+
+	pthread_mutex_lock(&s->lock);
+	if (!o->unstable)
+		watch_locked(s, o, fd);
+	get_verf_locked(s, verf); /* before the data is written: a sync may lose it from then on */
+	u = o->unstable;
+	if (u) {
+		u->writers++;
+		u->writes++;
+		u->wrote_ns = clock_coarse_ns();
+	}
+	pthread_mutex_unlock(&s->lock);
+	return u != NULL;
+}
+
+void stable_write_end(struct stable *s, struct obj *o)
+{
+	pthread_mutex_lock(&s->lock);
+	o->unstable->writers--;
+	pthread_mutex_unlock(&s->lock);
+}
+
+void stable_forget(struct stable *s, struct obj *o)
+{
+	struct unstable *u = NULL;
+
+	pthread_mutex_lock(&s->lock);
+	if (o->unstable && !o->unstable->writers && !o->syncing)
+		u = take_unstable_locked(s, o);
+	pthread_mutex_unlock(&s->lock);
+	unstable_free(s, u);
+}
+
+bool stable_synced(struct stable *s, const struct obj *o)
+{
+	bool yes;
+
+	pthread_mutex_lock(&s->lock);
+	yes = o->synced;
+	pthread_mutex_unlock(&s->lock);
+	return yes;
+}
+
+void stable_verf(struct stable *s, uint8_t verf[STABLE_VERF])
+{
+	pthread_mutex_lock(&s->lock);
+	get_verf_locked(s, verf);
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* --- syncs ---------------------------------------------------------------------------------------
+ */
+
+/* For objects that cannot be opened: all of their file system. */
+static int sync_all(const struct stable *s, const struct obj *o)
+{
+	if (s->root_fd >= 0 && o->st_dev == s->root_dev)
+		return syncfs(s->root_fd) == 0 ? 0 : -errno;
+	sync();
+	return 0;
+}
+
+/* A descriptor of o that can be synced, or -1. */
+static int open_to_sync(struct obj *o)
+{
+	int fd = S_ISREG(o->type) ? st_any_fd(o) : -1;
+
+	if (fd >= 0)
+		return fd;
+	ident_suspend(); /* what the caller may read does not matter */
+	fd = obj_open(o, O_RDONLY);
+	if (fd < 0 && S_ISREG(o->type))
+		fd = obj_open(o, O_WRONLY);
+	ident_resume();
+	return fd;
+}
+
+/* fd: a descriptor of o that must be used, or -1. */
+static int sync_now(const struct stable *s, struct obj *o, int fd)
+{
+	int own = fd < 0 ? open_to_sync(o) : -1, r;
+
+	if (fd < 0)
+		fd = own;
+	if (fd < 0)
+		return sync_all(s, o);
+	r = fsync(fd) == 0 ? 0 : -errno;
+	if (own >= 0)
+		close(own);
+	return r == -EINVAL ? sync_all(s, o) : r; /* there are file systems that cannot sync it */
+}
+
+static struct obj *job_obj(const struct stable_job *job)
+{
+	return job->set.o[job->at];
+}
+
+/* Takes all jobs that wait for o off the queue. */
+static void collect_locked(struct stable *s, struct obj *o, struct job_list *jobs)
+{
+	struct stable_job *job, *next;
+
+	for (job = TAILQ_FIRST(&s->queue); job; job = next) {
+		next = TAILQ_NEXT(job, link);
+		if (job_obj(job) != o)
+			continue;
+		TAILQ_REMOVE(&s->queue, job, link);
+		TAILQ_INSERT_TAIL(jobs, job, link);
+	}
+}
+
+/* The jobs have got o's sync: those that are not ended by it wait for their next object. */
+static void advance_locked(struct stable *s, int r, struct job_list *jobs)
+{
+	struct stable_job *job, *next;
+
+	for (job = TAILQ_FIRST(jobs); job; job = next) {
+		next = TAILQ_NEXT(job, link);
+		if (r < 0)
+			job->err = r;
+		job->at++;
+		if (job->done && (job->err || job->at == job->set.n))
+			continue; /* for end_locked() */
+		TAILQ_REMOVE(jobs, job, link);
+		if (job->done)
+			TAILQ_INSERT_TAIL(&s->queue, job, link);
+		else
+			job->ended = true;
+	}
+}
+
+static void job_end(struct stable *s, struct stable_job *job)
+{
+	while (job->set.n)
+		obj_unref(s->objs, job->set.o[--job->set.n]);
+	job->done(job, job->err);
+}
+
+/* Answers. The lock is held; it is dropped meanwhile. */
+static void end_locked(struct stable *s)
+{
+	struct stable_job *job;
+
+	while ((job = TAILQ_FIRST(&s->ended)) != NULL) {
+		TAILQ_REMOVE(&s->ended, job, link);
+		pthread_mutex_unlock(&s->lock);
+		job_end(s, job);
+		pthread_mutex_lock(&s->lock);
+	}
+}
+
+/* Syncs o, which nobody else does, for all who wait for it; jobs may be left in s->ended. The lock
+ * is held; it is dropped meanwhile. */
+static void sync_locked(struct stable *s, struct obj *o)
+{
+	struct job_list jobs = TAILQ_HEAD_INITIALIZER(jobs);
+	struct unstable *u = o->unstable;
+	uint64_t writes = u ? u->writes : 0;
+	int r;
+
+	obj_ref(s->objs, o);
+	o->syncing = true;
+	collect_locked(s, o, &jobs);
+	pthread_mutex_unlock(&s->lock);
+	r = sync_now(s, o, u ? u->fd : -1);
+	pthread_mutex_lock(&s->lock);
+	o->syncing = false;
+	o->synced = r == 0;
+	if (r < 0)
+		s->verf++; /* nothing is owed to those with the old one any more */
+	if (u)
+		u->due = false;
+	if (u && !u->writers && u->writes == writes)
+		take_unstable_locked(s, o);
+	else
+		u = NULL;
+	advance_locked(s, r, &jobs);
+	TAILQ_CONCAT(&s->ended, &jobs, link);
+	pthread_cond_broadcast(&s->synced);
+	pthread_cond_signal(&s->work); /* what waited for o, or for its next object */
+	pthread_mutex_unlock(&s->lock);
+	if (r < 0)
+		log_error("a sync failed (%s): clients that wrote anything are told to write it "
+			  "again",
+			strerror(-r));
+	unstable_free(s, u);
+	obj_unref(s->objs, o);
+	pthread_mutex_lock(&s->lock);
+}
+
+int stable_sync(struct stable *s, struct obj *o)
+{
+	struct stable_job job = {.set = {.n = 1, .o = {o}}};
+
+	pthread_mutex_lock(&s->lock);
+	TAILQ_INSERT_TAIL(&s->queue, &job, link);
+	while (!job.ended) {
+		if (o->syncing)
+			pthread_cond_wait(&s->synced, &s->lock);
+		else
+			sync_locked(s, o);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return job.err;
+}
+
+/* --- jobs ----------------------------------------------------------------------------------------
+ */
+
+static struct stable_job *find_job_locked(struct stable *s)
+{
+	struct stable_job *job;
+
+	TAILQ_FOREACH (job, &s->queue, link)
+		if (!job_obj(job)->syncing)
+			return job;
+	return NULL;
+}
+
+static void *worker(void *arg)
+{
+	struct stable *s = arg;
+	struct stable_job *job;
+
+	pthread_mutex_lock(&s->lock);
+	for (;;) {
+		end_locked(s);
+		job = find_job_locked(s);
+		if (job)
+			sync_locked(s, job_obj(job));
+		else if (s->stop && TAILQ_EMPTY(&s->queue) && TAILQ_EMPTY(&s->ended))
+			break;
+		else
+			pthread_cond_wait(&s->work, &s->lock);
+	}
+	pthread_cond_broadcast(&s->work); /* others may wait for the queue to become empty */
+	pthread_mutex_unlock(&s->lock);
+	return NULL;
+}
+
+void stable_want(struct stable *s, struct stable_set *set, struct obj *o)
+{
+	if (s->async || (s->memory_dev && o->st_dev == s->memory_dev))
+		return;
+	for (unsigned i = 0; i < set->n; i++)
+		if (set->o[i] == o)
+			return;
+	if (set->n == STABLE_OBJS) {
+		int r = stable_sync(s, o);
+
+		set->err = r < 0 ? r : set->err;
+		return;
+	}
+	set->o[set->n++] = obj_ref(s->objs, o);
+}
+
+void stable_finish(struct stable *s, struct stable_job *job)
+{
+	job->at = 0;
+	job->err = job->set.err;
+	if (s->nthreads && job->set.n && !job->err) {
+		pthread_mutex_lock(&s->lock);
+		TAILQ_INSERT_TAIL(&s->queue, job, link);
+		pthread_cond_signal(&s->work);
+		pthread_mutex_unlock(&s->lock);
+		return;
+	}
+	for (; job->at < job->set.n && !job->err; job->at++)
+		job->err = stable_sync(s, job_obj(job));
+	job_end(s, job);
+}
+
+static void aged(struct stable_job *job, int err)
+{
+	free(job);
+}
+
+void stable_age(struct stable *s, uint64_t idle_ns)
+{
+	uint64_t now = clock_coarse_ns();
+	struct unstable *u;
+
+	pthread_mutex_lock(&s->lock);
+	TAILQ_FOREACH (u, &s->unstable, link) {
+		struct stable_job *job;
+
+		if (u->due || u->writers || now - u->wrote_ns <= idle_ns)
+			continue;
+		job = calloc(1, sizeof(*job));
+		if (!job)
+			break;
+		u->due = true;
+		job->set.o[job->set.n++] = obj_ref(s->objs, u->o);
+		job->done = aged;
+		TAILQ_INSERT_TAIL(&s->queue, job, link);
+		pthread_cond_signal(&s->work);
+	}
+	pthread_mutex_unlock(&s->lock);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * client: the record of one client (RFC 8881 section 2.4), and what it may do.
+ */
+#ifndef RNFS_SERVE_STATE_CLIENT_H
+#define RNFS_SERVE_STATE_CLIENT_H
+
+#include "contrib/serve/state/tables.h"
+#include "nfsproto/wire/nfs4_xdr.h"
+#include "transport/rpc/rpc.h"
+
+struct st; /* stateid.h */
+
+struct client {
+	uint64_t id;
+	uint8_t verf[NFS4_VERIFIER_SIZE];
+	uint32_t owner_len;
+	uint8_t *owner;
+	struct rpc_cred cred;	     /* of EXCHANGE_ID: the principal */
+	struct share *share;	     /* the state's */
+	struct share_holder *holder; /* referenced: whose share of it this is */
+	bool confirmed;		     /* state->lock */
+	bool reclaim_done;	     /* atomic: RECLAIM_COMPLETE has come */
+	bool nlm;		     /* not of EXCHANGE_ID, but a host that locks by NLM (nlm.h) */
+	uint32_t nlm_state;	     /* state->lock: of its status monitor; 0: not known */
+	bool crowded;		     /* atomic: that it has too many opens was said */
+	bool noted;		     /* atomic: it is in the record of clients (grace.h) */
+	bool gone;		     /* state->lock: out of the table */
+	unsigned refs;		     /* state->lock */
+	unsigned nsessions;	     /* state->lock */
+	uint32_t seq;		     /* state->lock: of the next CREATE_SESSION */
+	uint32_t cs_status;	     /* state->lock: answer to the last one, for a replay */
+	struct nfs4_create_session_res cs_res;
+	uint64_t seen_ns; /* atomic: last SEQUENCE */
+	uint32_t nopens;  /* atomic: opens, each with its descriptors */
+	uint32_t nranges; /* atomic: of all its lock owners */
+	char who[128];	  /* for the log */
+	TAILQ_ENTRY(client) link;
+	TAILQ_HEAD(, session) sessions; /* state->lock */
+
+	pthread_mutex_t lock;
+	struct st **tab; /* lock */
+	uint32_t ntab, nused, next_free;
+	uint32_t stamp; /* makes stateids of a re-used place differ */
+	bool ended;	/* lock: out of the table of clients, nothing is put into tab any more */
+};
+
+/* Are both of one flavor and, with AUTH_SYS, of one user? */
+bool client_same_principal(const struct rpc_cred *a, const struct rpc_cred *b);
+/* A reference to a client record, or NULL. Called with state->lock held. */
+struct client *client_find_locked(struct state *s, uint64_t clientid);
+void client_unref(struct state *s, struct client *c);
+/* May c open or lock something: again what it held before a restart of the server (reclaim), or
+ * anew? NFS4_OK, or NFS4ERR_GRACE, _NO_GRACE, _DELAY. */
+uint32_t client_may_claim(struct state *s, struct client *c, bool reclaim);
+/* c has sent RECLAIM_COMPLETE. False: it had done so before. */
+bool client_reclaimed(struct state *s, struct client *c);
+/* c is about to get its first state: it goes into the record of clients. No lock held. */
+void client_note(struct state *s, struct client *c);
+bool client_expired(struct state *s, struct client *c);
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * client_end: how a client's record comes to its end.
+ */
+#include "contrib/serve/state/client_end.h"
+
+#include <stdlib.h>
+
+#include "contrib/serve/state/grace.h"
+#include "contrib/serve/state/ranges.h"
+#include "contrib/serve/state/session.h"
+#include "contrib/serve/state/stateid.h"
+#include "contrib/serve/state/waiter.h"
+#include "transport/log.h"
+
+void client_remove_locked(struct state *s, struct client *c)
+{
+	struct session *ses;
+
+	TAILQ_REMOVE(&s->clients, c, link);
+	s->nclients--;
+	share_give(&s->share, c->holder, SHARE_CLIENTS, 1);
+	if (c->nlm)
+		share_give(&s->share, c->holder, SHARE_NLM, 1);
+	c->gone = true;
+	TAILQ_FOREACH (ses, &c->sessions, client_link) {
+		if (!ses->dead)
+			session_unlink_locked(s, ses);
+	}
+}
+
+void client_drop_states(struct state *s, struct client *c)
+{
+	waiter_forget(s, c);
+	for (uint32_t i = 0;; i++) {
+		struct obj *o;
+		struct st *st;
+
+		pthread_mutex_lock(&c->lock);
+		if (i >= c->ntab) {
+			pthread_mutex_unlock(&c->lock);
+			return;
+		}
+		st = c->tab[i];
+		if (st)
+			st->refs++;
+		pthread_mutex_unlock(&c->lock);
+		if (!st)
+			continue;
+		o = st->obj;
+		pthread_mutex_lock(&o->lock);
+		if (st_remove(c, st)) {
+			ranges_drop_locked(st);
+			LIST_REMOVE(st, obj_link);
+			pthread_mutex_unlock(&o->lock);
+			if (st->kind == ST_LOCK)
+				waiter_released(s, o);
+			st_put(s, st); /* the table's */
+		} else {
+			pthread_mutex_unlock(&o->lock);
+		}
+		st_put(s, st);
+	}
+}
+
+void client_dispose(struct state *s, struct client *c)
+{
+	struct session *ses;
+
+	log_ctrl("client %s is forgotten", c->who);
+	for (;;) {
+		pthread_mutex_lock(&s->lock);
+		ses = TAILQ_FIRST(&c->sessions);
+		if (ses) {
+			TAILQ_REMOVE(&c->sessions, ses, client_link);
+			c->nsessions--;
+		}
+		pthread_mutex_unlock(&s->lock);
+		if (!ses)
+			break;
+		session_set_back(ses, NULL);
+		session_put(s, ses);
+	}
+	pthread_mutex_lock(&c->lock);
+	c->ended = true;
+	pthread_mutex_unlock(&c->lock);
+	client_drop_states(s, c);
+	grace_forget(s->grace, c->id);
+	client_unref(s, c);
+}
+
+struct client *client_victim_locked(struct state *s, const struct share_holder *h, uint64_t spare)
+{
+	struct client *c, *best = NULL;
+
+	TAILQ_FOREACH (c, &s->clients, link)
+		if ((!h || c->holder == h) && c->id != spare && client_expired(s, c) &&
+			(!best || c->seen_ns < best->seen_ns))
+			best = c;
+	return best;
+}
+
+struct client *client_idle_locked(struct state *s, const struct share_holder *h, uint64_t spare)
+{
+	struct client *c, *best = NULL;
+
+	TAILQ_FOREACH (c, &s->clients, link)
+		if ((!h || c->holder == h) && c->confirmed && c->id != spare &&
+			(!best || c->seen_ns < best->seen_ns) && !st_holds_any(c))
+			best = c;
+	return best;
+}
+
+uint32_t client_destroy(struct state *s, const struct rpc_cred *cred, uint64_t clientid)
+{
+	uint32_t status = NFS4_OK;
+	struct client *c;
+
+	pthread_mutex_lock(&s->lock);
+	c = client_find_locked(s, clientid);
+	if (!c)
+		status = NFS4ERR_STALE_CLIENTID;
+	else if (!client_same_principal(&c->cred, cred))
+		status = NFS4ERR_WRONG_CRED;
+	else if (c->nsessions || st_holds_any(c))
+		status = NFS4ERR_CLIENTID_BUSY;
+	else
+		client_remove_locked(s, c);
+	pthread_mutex_unlock(&s->lock);
+	if (status == NFS4_OK)
+		client_dispose(s, c);
+	client_unref(s, c);
+	return status;
+}
+
+bool client_evict_expired(struct state *s, uint64_t clientid)
+{
+	struct client *c;
+	bool removed = false;
+
+	pthread_mutex_lock(&s->lock);
+	c = client_find_locked(s, clientid);
+	if (c && client_expired(s, c)) {
+		client_remove_locked(s, c);
+		removed = true;
+	}
+	pthread_mutex_unlock(&s->lock);
+	if (removed)
+		client_dispose(s, c);
+	client_unref(s, c);
+	return removed;
+}
+
+bool client_evict_own(struct state *s, uint64_t clientid)
+{
+	struct client *c, *own;
+
+	pthread_mutex_lock(&s->lock);
+	own = client_find_locked(s, clientid);
+	c = own ? client_idle_locked(s, own->holder, clientid) : NULL;
+	if (c)
+		client_remove_locked(s, c);
+	pthread_mutex_unlock(&s->lock);
+	if (c)
+		client_dispose(s, c);
+	client_unref(s, own);
+	return c != NULL;
+}
+
+bool client_evict_one(struct state *s, uint64_t clientid)
+{
+	struct client *c;
+
+	pthread_mutex_lock(&s->lock);
+	c = client_victim_locked(s, NULL, clientid);
+	if (c)
+		client_remove_locked(s, c);
+	pthread_mutex_unlock(&s->lock);
+	if (c)
+		client_dispose(s, c);
+	return c != NULL;
+}

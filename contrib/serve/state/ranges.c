@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * ranges: the byte ranges that are locked of a file.
+ */
+#include "contrib/serve/state/ranges.h"
+
+#include <string.h>
+
+#define RANGES_MAX 4096 /* of one lock owner on one file */
+
+/* The ranges of st have changed; before: how many there were. */
+static void recount(struct st *st, uint32_t before)
+{
+	__atomic_add_fetch(&st->client->nranges, st->ranges.n - before, __ATOMIC_RELAXED);
+	if (st->ranges.n > before)
+		share_part_force(st->client->share, st->part, SHARE_RANGES, st->ranges.n - before);
+	else
+		share_part_give(st->client->share, st->part, SHARE_RANGES, before - st->ranges.n);
+}
+
+/* May st get another range? */
+static bool may_grow(const struct st *st)
+{
+	struct share *s = st->client->share;
+
+	return st->ranges.n < RANGES_MAX &&
+	       __atomic_load_n(&st->client->nranges, __ATOMIC_RELAXED) <
+		       share_part_end(s, st->part, SHARE_RANGES, STATE_MAX_RANGES) &&
+	       share_part_room(s, st->part, SHARE_RANGES) > 0;
+}
+
+void ranges_drop_locked(struct st *st)
+{
+	uint32_t before = st->ranges.n;
+
+	lock_ranges_finish(&st->ranges);
+	recount(st, before);
+}
+
+bool ranges_any_locked(const struct st *st)
+{
+	return st->ranges.n > 0;
+}
+
+bool lock_type_writes(uint32_t type)
+{
+	return type == WRITE_LT || type == WRITEW_LT;
+}
+
+struct st *ranges_conflict_locked(struct obj *o, uint64_t clientid, const struct nfs4_opaque *owner,
+	const struct lock_want *w, const struct lock_range **range)
+{
+	struct st *st;
+
+	LIST_FOREACH (st, &o->states, obj_link) {
+		if (st->kind != ST_LOCK || st_is_of(st, clientid, owner))
+			continue;
+		*range = lock_ranges_conflict(
+			&st->ranges, w->first, w->last, lock_type_writes(w->type));
+		if (*range)
+			return st;
+	}
+	return NULL;
+}
+
+bool ranges_free_locked(struct obj *o, uint64_t clientid, const struct nfs4_opaque *owner,
+	const struct lock_want *w)
+{
+	const struct lock_range *range;
+
+	return !ranges_conflict_locked(o, clientid, owner, w, &range);
+}
+
+uint32_t ranges_clear_locked(struct st *st, uint64_t first, uint64_t last)
+{
+	uint32_t before = st->ranges.n;
+
+	if (!may_grow(st) && lock_ranges_splits(&st->ranges, first, last))
+		return NFS4ERR_SERVERFAULT;
+	if (lock_ranges_clear(&st->ranges, first, last))
+		return NFS4ERR_DELAY;
+	recount(st, before);
+	return NFS4_OK;
+}
+
+uint32_t ranges_add_locked(struct st *st, const struct lock_want *w)
+{
+	uint32_t before = st->ranges.n;
+
+	if (!may_grow(st)) /* waiting does not help who holds too many himself */
+		return NFS4ERR_SERVERFAULT;
+	if (lock_ranges_set(&st->ranges, w->first, w->last, lock_type_writes(w->type)))
+		return NFS4ERR_DELAY;
+	recount(st, before);
+	return NFS4_OK;
+}
+
+uint32_t ranges_clear_others_locked(struct obj *o, const struct st *mine, const struct lock_want *w)
+{
+	const struct nfs4_opaque owner = {mine->owner, mine->owner_len};
+	uint32_t status = NFS4_OK;
+	struct st *st;
+
+	LIST_FOREACH (st, &o->states, obj_link)
+		if (st != mine && st->kind == ST_LOCK && status == NFS4_OK &&
+			st_is_of(st, mine->client->id, &owner))
+			status = ranges_clear_locked(st, w->first, w->last);
+	return status;
+}
+
+bool ranges_held_locked(struct obj *o, const struct client *c, const struct nfs4_opaque *owner)
+{
+	struct st *st;
+
+	LIST_FOREACH (st, &o->states, obj_link)
+		if (st->kind == ST_LOCK && ranges_any_locked(st) && st_is_of(st, c->id, owner))
+			return true;
+	return false;
+}

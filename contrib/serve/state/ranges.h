@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * ranges: the byte ranges that are locked of a file, by lock owners: which are in the way of
+ * others, and how many there may be. obj->lock is held over each of these calls.
+ */
+#ifndef RNFS_SERVE_STATE_RANGES_H
+#define RNFS_SERVE_STATE_RANGES_H
+
+#include "contrib/serve/state/stateid.h"
+
+/* A conflicting or granted byte range. end is inclusive. */
+struct lock_want {
+	uint32_t type; /* nfs_lock_type4 */
+	uint64_t first, last;
+};
+bool lock_type_writes(uint32_t type);
+
+/* Ends all ranges of a lock state (nothing for an open); has it any? */
+void ranges_drop_locked(struct st *st);
+bool ranges_any_locked(const struct st *st);
+/* The lock state of somebody other than owner that is in the way of w, and its *range; or NULL. */
+struct st *ranges_conflict_locked(struct obj *o, uint64_t clientid, const struct nfs4_opaque *owner,
+	const struct lock_want *w, const struct lock_range **range);
+/* Would the owner get it, as far as what others hold goes? */
+bool ranges_free_locked(struct obj *o, uint64_t clientid, const struct nfs4_opaque *owner,
+	const struct lock_want *w);
+/* Has owner any range of o? */
+bool ranges_held_locked(struct obj *o, const struct client *c, const struct nfs4_opaque *owner);
+/* Both: NFS4_OK; NFS4ERR_SERVERFAULT: st has as many as it may have; NFS4ERR_DELAY: out of memory.
+ */
+uint32_t ranges_add_locked(struct st *st, const struct lock_want *w);
+uint32_t ranges_clear_locked(struct st *st, uint64_t first, uint64_t last);
+/* Clears w's range of mine's owner where he has it through another open: his ranges never overlap.
+ * As ranges_clear_locked(). */
+uint32_t ranges_clear_others_locked(
+	struct obj *o, const struct st *mine, const struct lock_want *w);
+
+#endif

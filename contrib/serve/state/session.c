@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * session: sessions and their slots (RFC 8881 sections 2.10, 18.37, 18.46).
+ *
+ * A slot holds the sequence number of its last request and, unless that was large or carried
+ * payload, the whole answer: a request that arrives again (after a reconnect) is answered from
+ * there and not carried out again. The slot also holds a print of the request, which tells another
+ * request under the same number (NFS4ERR_SEQ_FALSE_RETRY, section 2.10.6.1.3.1).
+ */
+#include "contrib/serve/state/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static unsigned bucket(const struct nfs4_sessionid *id)
+{
+	uint32_t n;
+
+	memcpy(&n, id->id + 12, 4);
+	return n % STATE_BUCKETS;
+}
+
+void session_link_locked(struct state *s, struct client *c, struct session *ses)
+{
+	c->refs++;
+	TAILQ_INSERT_HEAD(&s->sessions, ses, link);
+	pthread_rwlock_wrlock(&s->index_lock);
+	LIST_INSERT_HEAD(&s->index[bucket(&ses->id)], ses, index_link);
+	pthread_rwlock_unlock(&s->index_lock);
+	TAILQ_INSERT_TAIL(&c->sessions, ses, client_link);
+	c->nsessions++;
+	s->nsessions++;
+}
+
+void session_ref(struct session *ses)
+{
+	__atomic_add_fetch(&ses->refs, 1, __ATOMIC_RELAXED);
+}
+
+void session_unlink_locked(struct state *s, struct session *ses)
+{
+	TAILQ_REMOVE(&s->sessions, ses, link);
+	s->nsessions--;
+	ses->dead = true;
+	pthread_rwlock_wrlock(&s->index_lock);
+	LIST_REMOVE(ses, index_link);
+	pthread_rwlock_unlock(&s->index_lock);
+}
+
+static void session_free(struct session *ses)
+{
+	struct notice *n;
+
+	while ((n = STAILQ_FIRST(&ses->notices)) != NULL) {
+		STAILQ_REMOVE_HEAD(&ses->notices, link);
+		free(n);
+	}
+	for (uint32_t i = 0; i < ses->fore.maxrequests; i++)
+		free(ses->slots[i].reply);
+	rpc_xprt_unref(ses->cb_xprt); /* bound while the session was being destroyed */
+	free(ses->slots);
+	pthread_mutex_destroy(&ses->lock);
+	free(ses);
+}
+
+struct session *session_get(struct state *s, const struct nfs4_sessionid *id)
+{
+	struct session *ses;
+
+	pthread_rwlock_rdlock(&s->index_lock);
+	LIST_FOREACH (ses, &s->index[bucket(id)], index_link)
+		if (memcmp(&ses->id, id, sizeof(*id)) == 0)
+			break;
+	if (ses)
+		session_ref(ses); /* the table has one: it is not 0 */
+	pthread_rwlock_unlock(&s->index_lock);
+	return ses;
+}
+
+void session_put(struct state *s, struct session *ses)
+{
+	if (!ses || __atomic_sub_fetch(&ses->refs, 1, __ATOMIC_ACQ_REL) > 0)
+		return;
+	__atomic_sub_fetch(&s->cache_used, ses->reserved, __ATOMIC_RELAXED);
+	share_give(&s->share, ses->client->holder, SHARE_CACHE, ses->reserved);
+	client_unref(s, ses->client);
+	session_free(ses);
+}
+
+uint32_t session_destroy(
+	struct state *s, const struct rpc_cred *cred, const struct nfs4_sessionid *id)
+{
+	uint32_t status = NFS4ERR_BADSESSION;
+	struct session *ses;
+
+	pthread_mutex_lock(&s->lock);
+	TAILQ_FOREACH (ses, &s->sessions, link)
+		if (memcmp(&ses->id, id, sizeof(*id)) == 0)
+			break;
+	if (ses && !client_same_principal(&ses->client->cred, cred)) {
+		status = NFS4ERR_WRONG_CRED;
+		ses = NULL;
+	}
+	if (ses) {
+		session_unlink_locked(s, ses);
+		TAILQ_REMOVE(&ses->client->sessions, ses, client_link);
+		ses->client->nsessions--;
+	}
+	pthread_mutex_unlock(&s->lock);
+	if (!ses)
+		return status;
+	session_set_back(ses, NULL);
+	session_put(s, ses);
+	return NFS4_OK;
+}
+
+void session_set_back(struct session *ses, struct rpc_xprt *x)
+{
+	struct rpc_xprt *old;
+
+	pthread_mutex_lock(&ses->lock);
+	old = ses->cb_xprt;
+	ses->cb_xprt = x ? rpc_xprt_ref(x) : NULL;
+	ses->cb_down = !x;
+	pthread_mutex_unlock(&ses->lock);
+	if (old)
+		rpc_xprt_unref(old);
+}
+
+void session_conn_down(struct state *s, struct rpc_xprt *x)
+{
+	struct session *ses, *hit;
+
+	do {
+		hit = NULL;
+		pthread_mutex_lock(&s->lock);
+		TAILQ_FOREACH (ses, &s->sessions, link) {
+			pthread_mutex_lock(&ses->lock);
+			if (ses->cb_xprt == x)
+				hit = ses;
+			pthread_mutex_unlock(&ses->lock);
+			if (hit) {
+				session_ref(hit);
+				break;
+			}
+		}
+		pthread_mutex_unlock(&s->lock);
+		if (hit) {
+			session_set_back(hit, NULL);
+			session_put(s, hit);
+		}
+	} while (hit);
+}
+
+enum slot_verdict slot_begin(struct session *ses, const struct nfs4_sequence_args *a,
+	uint32_t *status, struct slot_replay *rep)
+{
+	enum slot_verdict v = SLOT_ERROR;
+	struct slot *sl;
+
+	if (a->slotid >= ses->fore.maxrequests) {
+		*status = NFS4ERR_BADSLOT;
+		return SLOT_ERROR;
+	}
+	if (a->highest_slotid >= ses->fore.maxrequests || a->highest_slotid < a->slotid) {
+		*status = NFS4ERR_BAD_HIGH_SLOT;
+		return SLOT_ERROR;
+	}
+	pthread_mutex_lock(&ses->lock);
+	sl = &ses->slots[a->slotid];
+	if (a->sequenceid == sl->seq + 1) {
+		/* got before anything is carried out: then the reply can be kept */
+		if (!sl->reply)
+			sl->reply = malloc(ses->cached_max);
+		if (sl->busy || !sl->reply) {
+			*status = NFS4ERR_DELAY;
+		} else {
+			sl->busy = sl->used = true;
+			sl->have_reply = false;
+			sl->seq = a->sequenceid;
+			v = SLOT_RUN;
+		}
+	} else if (a->sequenceid != sl->seq || !sl->used) {
+		*status = NFS4ERR_SEQ_MISORDERED;
+	} else if (sl->busy) {
+		*status = NFS4ERR_DELAY; /* the first one is still being carried out */
+	} else if (!sl->have_reply) {
+		*status = NFS4ERR_RETRY_UNCACHED_REP;
+	} else {
+		rep->reply = malloc(sl->len);
+		if (rep->reply) {
+			memcpy(rep->reply, sl->reply, sl->len);
+			rep->len = sl->len;
+			rep->print = sl->print;
+			rep->printed = sl->printed;
+			v = SLOT_REPLAY;
+		} else {
+			*status = NFS4ERR_DELAY;
+		}
+	}
+	pthread_mutex_unlock(&ses->lock);
+	return v;
+}
+
+void slot_done(struct session *ses, uint32_t slotid, const void *reply, uint32_t len,
+	uint64_t print, uint32_t printed)
+{
+	struct slot *sl = &ses->slots[slotid];
+
+	pthread_mutex_lock(&ses->lock);
+	sl->busy = false;
+	sl->print = print;
+	sl->printed = printed;
+	if (reply && len <= ses->cached_max) {
+		memcpy(sl->reply, reply, len);
+		sl->len = len;
+		sl->have_reply = true;
+	}
+	pthread_mutex_unlock(&ses->lock);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * session: sessions and their slots (RFC 8881 sections 2.10, 18.37, 18.46).
+ */
+#ifndef RNFS_SERVE_STATE_SESSION_H
+#define RNFS_SERVE_STATE_SESSION_H
+
+#include "contrib/serve/state/client.h"
+
+struct slot {
+	uint32_t seq;
+	bool busy;
+	bool used;	 /* a request ran here */
+	bool have_reply; /* reply[0..len) is its whole COMPOUND result */
+	uint32_t len;
+	uint8_t *reply;	  /* room for session.cached_max bytes, from the slot's first request on */
+	uint64_t print;	  /* of the request's first printed operations (compound.h) */
+	uint32_t printed; /* behind SEQUENCE */
+};
+
+/* What is known of a request that a slot has answered. */
+struct slot_replay {
+	uint8_t *reply; /* malloc'ed */
+	uint32_t len;
+	uint64_t print;
+	uint32_t printed;
+};
+
+/* A CB_NOTIFY_LOCK to be sent. */
+struct notice {
+	STAILQ_ENTRY(notice) link;
+	struct nfs4_sessionid session;
+	struct nfs_fh fh;
+	uint64_t clientid;
+	uint32_t owner_len;
+	uint8_t owner[];
+};
+STAILQ_HEAD(notices, notice);
+
+struct session {
+	struct nfs4_sessionid id;
+	struct client *client; /* referenced */
+	struct nfs4_channel_attrs fore, back;
+	uint32_t cached_max;		  /* bytes of a reply that each slot may keep */
+	uint32_t reserved;		  /* bytes of state->cache_used */
+	unsigned refs;			  /* atomic */
+	bool dead;			  /* state->lock: out of the table */
+	LIST_ENTRY(session) index_link;	  /* state->index_lock */
+	TAILQ_ENTRY(session) link;	  /* state->lock */
+	TAILQ_ENTRY(session) client_link; /* state->lock */
+
+	pthread_mutex_t lock;
+	struct slot *slots; /* fore.maxrequests of them; lock */
+	/* backchannel; lock */
+	uint32_t cb_prog;
+	struct rpc_cred cb_cred;
+	struct rpc_xprt *cb_xprt; /* referenced; NULL: none */
+	uint32_t minor;		  /* of the client's COMPOUNDs */
+	uint32_t cb_seq;
+	struct notices notices; /* to be sent when the slot is free */
+	unsigned nnotices;
+	bool cb_busy;
+	bool cb_wanted; /* the client asked for one */
+	bool cb_down;	/* and the last probe failed, or the connection is gone */
+};
+
+/* A new session of c goes into the tables, which have its first reference; state->lock is held. */
+void session_link_locked(struct state *s, struct client *c, struct session *ses);
+/* Another reference; the caller has one, or state->lock. */
+void session_ref(struct session *ses);
+struct session *session_get(struct state *s, const struct nfs4_sessionid *id);
+void session_put(struct state *s, struct session *ses);
+/* Takes ses out of the table; state->lock is held. The table's reference is the caller's. */
+void session_unlink_locked(struct state *s, struct session *ses);
+uint32_t session_destroy(
+	struct state *s, const struct rpc_cred *cred, const struct nfs4_sessionid *id);
+/* Makes x (may be NULL: none) the connection for callbacks. */
+void session_set_back(struct session *ses, struct rpc_xprt *x);
+/* x is gone: nobody calls back over it any more. */
+void session_conn_down(struct state *s, struct rpc_xprt *x);
+
+enum slot_verdict { SLOT_RUN, SLOT_REPLAY, SLOT_ERROR };
+/* What is to be done with a request. SLOT_RUN: the slot is the caller's until slot_done().
+ * SLOT_REPLAY: *rep (its reply is the caller's) is the answer. SLOT_ERROR: *status. */
+enum slot_verdict slot_begin(struct session *ses, const struct nfs4_sequence_args *a,
+	uint32_t *status, struct slot_replay *rep);
+/* The request has been carried out. reply NULL: the answer is not kept. */
+void slot_done(struct session *ses, uint32_t slotid, const void *reply, uint32_t len,
+	uint64_t print, uint32_t printed);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * stateid: opens and lock owners, and a client's table of them (RFC 8881 section 8.2).
+ */
+#ifndef RNFS_SERVE_STATE_STATEID_H
+#define RNFS_SERVE_STATE_STATEID_H
+
+#include "contrib/serve/state/client.h"
+#include "nfsproto/wire/lock_ranges.h"
+
+enum st_kind { ST_OPEN, ST_LOCK };
+
+struct st {
+	enum st_kind kind;
+	struct nfs4_stateid sid; /* seqid: obj->lock and client->lock to change */
+	struct client *client;
+	struct share_part *part; /* referenced: of the principal that made it */
+	struct obj *obj;	 /* referenced */
+	uint32_t owner_len;
+	uint8_t *owner;
+	unsigned refs;	 /* client->lock */
+	bool closed;	 /* obj->lock and client->lock to change */
+	uint8_t counted; /* times in nopens; obj->lock to change */
+	/* ST_OPEN, obj->lock (descriptors: set once, closed at the last reference) */
+	uint32_t access, deny;
+	int fd_r, fd_w;
+	/* ST_LOCK */
+	struct st *open;	   /* referenced */
+	struct lock_ranges ranges; /* obj->lock */
+	LIST_ENTRY(st) obj_link;   /* obj->lock */
+};
+
+/* Of by's part. NULL: out of memory. */
+struct st *st_alloc(struct client *c, const struct rpc_cred *by, struct obj *o, enum st_kind kind,
+	const void *owner, uint32_t owner_len);
+/* Gives st a place and a stateid. client->lock is taken. NFS4_OK; NFS4ERR_DELAY: there is no room;
+ * NFS4ERR_DEADSESSION: the client was disposed of while its request ran. */
+uint32_t st_insert(struct client *c, struct st *st);
+/* Takes st out of the client's table; the table's reference becomes the caller's. False: somebody
+ * else was faster. */
+bool st_remove(struct client *c, struct st *st);
+/* Looks sid up for file o (NULL: any); client->lock is held. A status. */
+uint32_t st_find_locked(
+	struct client *c, const struct obj *o, const struct nfs4_stateid *sid, struct st **out);
+/* The same, of that kind: with NFS4_OK *out is a reference, else NULL. No client's lock held. */
+uint32_t st_get(struct client *c, struct obj *o, const struct nfs4_stateid *sid, enum st_kind kind,
+	struct st **out);
+void st_put(struct state *s, struct st *st);
+/* st has changed: its stateid gets the next seqid, *out is what it is then. obj->lock is held. */
+void st_bump_locked(struct st *st, struct nfs4_stateid *out);
+/* Is it that owner's? */
+bool st_is_of(const struct st *st, uint64_t clientid, const struct nfs4_opaque *owner);
+uint32_t st_test(struct client *c, const struct nfs4_stateid *sid);
+bool st_holds_any(struct client *c);
+
+#endif

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * v3: NFS version 3, from an RPC request to its answer.
+ *
+ * The table below is the only place that knows which procedures there are and what each needs.
+ */
+#include "contrib/serve/v3/v3.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contrib/serve/ops/attr.h"
+#include "contrib/serve/ops/stable.h"
+#include "contrib/serve/v3/drc.h"
+#include "contrib/serve/ops/entry.h"
+#include "contrib/serve/export/ident.h"
+#include "contrib/serve/fault.h"
+#include "transport/log.h"
+
+#define RES_CAP 8192u /* bytes of results of all but READDIR and READDIRPLUS */
+
+enum {
+	V3_WRITE = 1, /* refused on a read-only export */
+	V3_ONCE = 2,  /* the answer is kept for when the call comes again */
+	V3_DIR = 4,   /* the first handle must be a directory's */
+	V3_LONG = 8,  /* results fill whatever room they have */
+};
+
+static const struct proc {
+	v3_fn *fn;
+	unsigned flags;
+} procs[NFS3_PROCS] = {
+	[NFS3PROC_GETATTR] = {v3_getattr, 0},
+	[NFS3PROC_SETATTR] = {v3_setattr, V3_WRITE | V3_ONCE},
+	[NFS3PROC_LOOKUP] = {v3_lookup, V3_DIR},
+	[NFS3PROC_ACCESS] = {v3_access, 0},
+	[NFS3PROC_READLINK] = {v3_readlink, 0},
+	[NFS3PROC_READ] = {v3_read, 0},
+	[NFS3PROC_WRITE] = {v3_write, V3_WRITE | V3_ONCE},
+	[NFS3PROC_CREATE] = {v3_create, V3_WRITE | V3_ONCE | V3_DIR},
+	[NFS3PROC_MKDIR] = {v3_mkdir, V3_WRITE | V3_ONCE | V3_DIR},
+	[NFS3PROC_SYMLINK] = {v3_symlink, V3_WRITE | V3_ONCE | V3_DIR},
+	[NFS3PROC_MKNOD] = {v3_mknod, V3_WRITE | V3_ONCE | V3_DIR},
+	[NFS3PROC_REMOVE] = {v3_remove, V3_WRITE | V3_ONCE | V3_DIR},
+	[NFS3PROC_RMDIR] = {v3_rmdir, V3_WRITE | V3_ONCE | V3_DIR},
+	[NFS3PROC_RENAME] = {v3_rename, V3_WRITE | V3_ONCE | V3_DIR},
+	[NFS3PROC_LINK] = {v3_link, V3_WRITE | V3_ONCE},
+	[NFS3PROC_READDIR] = {v3_readdir, V3_DIR | V3_LONG},
+	[NFS3PROC_READDIRPLUS] = {v3_readdir, V3_DIR | V3_LONG},
+	[NFS3PROC_FSSTAT] = {v3_fsstat, 0},
+	[NFS3PROC_FSINFO] = {v3_fsinfo, 0},
+	[NFS3PROC_PATHCONF] = {v3_pathconf, 0},
+	[NFS3PROC_COMMIT] = {v3_commit, 0},
+};
+
+uint32_t v3_status(uint32_t status)
+{
+	switch (status) {
+	case NFS4ERR_SYMLINK:
+	case NFS4ERR_WRONG_TYPE:
+	case NFS4ERR_BADNAME:
+	case NFS4ERR_BADCHAR:
+	case NFS4ERR_BADOWNER:
+		return NFS3ERR_INVAL;
+	case NFS4ERR_LOCKED:
+	case NFS4ERR_SHARE_DENIED:
+	case NFS4ERR_OPENMODE:
+	case NFS4ERR_FILE_OPEN:
+		return NFS3ERR_ACCES;
+	case NFS4ERR_FHEXPIRED:
+		return NFS3ERR_STALE;
+	case NFS4ERR_RESOURCE:
+	case NFS4ERR_GRACE:
+		return NFS3ERR_JUKEBOX;
+	case NFS4ERR_REP_TOO_BIG:
+		return NFS3ERR_TOOSMALL;
+	case NFS4ERR_ATTRNOTSUPP:
+		return NFS3ERR_NOTSUPP;
+	case NFS3ERR_TOOSMALL:
+		return status;
+	default: /* most have one number in both */
+		return nfs3_status_errno(status) == -EREMOTEIO ? NFS3ERR_SERVERFAULT : status;
+	}
+}
+
+void v3_attr(const struct obj *o, const struct statx *st, struct nfs_attr *a)
+{
+	attr_stat(o, st, a);
+	if (o->id.dev) /* there is one word for both parts */
+		a->fsid_major = a->fsid_major << 32 | a->fsid_minor;
+}
+
+void v3_post_op(const struct obj *o, struct nfs3_post_op *p)
+{
+	struct statx st;
+
+	p->have = obj_stat(o, &st) == 0;
+	if (p->have)
+		v3_attr(o, &st, &p->attr);
+}
+
+void v3_wcc_before(const struct obj *o, struct nfs3_wcc *w)
+{
+	struct nfs3_post_op p;
+
+	v3_post_op(o, &p);
+	w->have_before = p.have;
+	if (!p.have)
+		return;
+	w->before.size = p.attr.size;
+	w->before.mtime = p.attr.mtime;
+	w->before.ctime = p.attr.ctime;
+}
+
+void v3_wcc_after(const struct obj *o, struct nfs3_wcc *w)
+{
+	v3_post_op(o, &w->after);
+}
+
+static uint32_t get_obj(struct serve *sv, const struct nfs_fh *fh, struct obj **o)
+{
+	int r = obj_by_handle(sv->objs, fh->data, fh->len, o);
+
+	return r < 0 ? entry_status(r) : (uint32_t)NFS4_OK;
+}
+
+/* The arguments of every procedure begin with a handle; two have a second one. */
+static uint32_t get_objs(struct v3_call *c, const struct nfs3_args *a)
+{
+	const struct nfs_fh *second = a->proc == NFS3PROC_RENAME ? &a->u.rename.to.dir
+				      : a->proc == NFS3PROC_LINK ? &a->u.link.where.dir
+								 : NULL;
+	uint32_t status = get_obj(c->sv, &a->u.fh, &c->o);
+
+	if (status == NFS4_OK && procs[a->proc].flags & V3_DIR && !S_ISDIR(c->o->type))
+		status = NFS4ERR_NOTDIR;
+	if (status != NFS4_OK || !second)
+		return status;
+	status = get_obj(c->sv, second, &c->o2);
+	if (status == NFS4_OK && !S_ISDIR(c->o2->type))
+		status = NFS4ERR_NOTDIR;
+	return status;
+}
+
+static uint32_t run_proc(struct v3_call *c, const struct nfs3_args *a)
+{
+	const struct proc *p = &procs[a->proc];
+	uint32_t status = NFS4_OK;
+
+	if (ident_assume(&c->req->cred) < 0)
+		return NFS4ERR_ACCESS;
+	status = get_objs(c, a);
+	if (status == NFS4_OK && p->flags & V3_WRITE && c->sv->read_only)
+		status = NFS4ERR_ROFS;
+	if (status == NFS4_OK)
+		status = fault_proc_status(c->sv->fault, NFS3_PROGRAM, a->proc);
+	return status == NFS4_OK ? p->fn(c, a) : status;
+}
+
+static void put_res(struct v3_call *c, uint32_t status)
+{
+	c->status = c->res.u.status = v3_status(status);
+	nfs3_put_res(&c->req->res, &c->res);
+}
+
+static void run(struct v3_call *c, const struct nfs3_args *a)
+{
+	uint32_t status = run_proc(c, a);
+
+	c->status = v3_status(status);
+	if (!c->put)
+		put_res(c, status);
+	log_data("%s: v3 %s: %s", c->req->xprt ? rpc_xprt_peer(c->req->xprt) : "local",
+		nfs3_proc_name(a->proc), nfs3_status_name(c->status));
+}
+
+/* Has it been carried out before? */
+static enum drc_verdict ask_cache(struct v3_call *c)
+{
+	struct rpc_req *req = c->req;
+	enum drc_verdict v = drc_begin(c->sv->drc, req, &req->res, &c->once);
+
+	if (v == DRC_REPLAY)
+		log_ctrl("%s: v3 %s answered again from the cache",
+			req->xprt ? rpc_xprt_peer(req->xprt) : "local", nfs3_proc_name(req->proc));
+	return v;
+}
+
+struct v3_call *v3_new(struct serve *sv, struct rpc_req *req)
+{
+	struct v3_call *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->sv = sv;
+	c->req = req;
+	c->res.proc = req->proc;
+	return c;
+}
+
+enum serve_result v3_run(struct v3_call *c)
+{
+	struct xdr_in in = c->req->args;
+	enum drc_verdict v = DRC_RUN;
+	struct nfs3_args a;
+
+	if (nfs3_get_args(&in, c->req->proc, &a) < 0) {
+		free(c);
+		return SERVE_GARBAGE;
+	}
+	if (procs[a.proc].flags & V3_ONCE)
+		v = ask_cache(c);
+	if (v == DRC_DROP) {
+		free(c);
+		return SERVE_DROP;
+	}
+	if (v == DRC_LATER)
+		put_res(c, NFS4ERR_DELAY);
+	else if (v == DRC_RUN && a.proc != NFS3PROC_NULL)
+		run(c, &a);
+	return SERVE_DONE;
+}
+
+static void is_stable(struct stable_job *job, int err)
+{
+	struct v3_call *c = (void *)((char *)job - offsetof(struct v3_call, last));
+	struct serve *sv = c->sv;
+
+	if (err < 0) {
+		c->req->res.len = 0;
+		put_res(c, nfs4_errno_status(err));
+	}
+	if (c->once)
+		drc_done(sv->drc, c->once, c->status == NFS3ERR_JUKEBOX ? NULL : &c->req->res);
+	obj_unref(sv->objs, c->o);
+	obj_unref(sv->objs, c->o2);
+	c->done(c);
+	free(c);
+}
+
+void v3_end(struct v3_call *c, void (*done)(struct v3_call *c))
+{
+	c->done = done;
+	c->last.done = is_stable;
+	stable_finish(c->sv->stable, &c->last);
+}
+
+/* A call on its way through ident_call(). */
+struct job {
+	struct v3_call *c;
+	enum serve_result result;
+};
+
+static void run_job(void *arg)
+{
+	struct job *job = arg;
+
+	job->result = v3_run(job->c);
+}
+
+static void answer(struct v3_call *c)
+{
+	rpc_req_reply(c->req, RPC_ACCEPT_SUCCESS);
+}
+
+static void serve_v3(const struct serve_port *port, struct rpc_req *req)
+{
+	size_t cap = procs[req->proc].flags & V3_LONG ? SERVE_RES_CAP : RES_CAP;
+	struct job job = {.c = v3_new(port->sv, req)};
+
+	if (!job.c || rpc_req_begin(req, cap) < 0) {
+		free(job.c);
+		rpc_req_reply(req, RPC_ACCEPT_SYSTEM_ERR);
+		return;
+	}
+	ident_call(port->keep_ident, &req->cred, run_job, &job);
+	if (job.result == SERVE_DONE)
+		v3_end(job.c, answer);
+	else if (job.result == SERVE_DROP)
+		rpc_req_drop(req);
+	else
+		rpc_req_reply(req, RPC_ACCEPT_GARBAGE_ARGS);
+}
+
+void v3_request(const struct serve_port *port, struct rpc_req *req)
+{
+	if (req->proc < NFS3_PROCS)
+		serve_v3(port, req);
+	else
+		rpc_req_reply(req, RPC_ACCEPT_PROC_UNAVAIL);
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * cb: the backchannel (RFC 8881 sections 2.10.3.1, 20.9, 20.11).
+ *
+ * After a session with a backchannel was made, or a connection was bound to one, the server tries
+ * it: CB_NULL, then a CB_COMPOUND of only CB_SEQUENCE. Until both have answered, SEQUENCE tells the
+ * client nothing; if one fails, SEQUENCE says SEQ4_STATUS_CB_PATH_DOWN. After that it carries
+ * CB_NOTIFY_LOCK. A session's backchannel has one slot: one call runs at a time, and notices wait
+ * for it in the session, not too many. A notice that cannot be sent is forgotten: who waits for a
+ * lock asks again anyhow.
+ */
+#include "contrib/serve/v4/cb.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contrib/serve/serve.h"
+#include "contrib/serve/state/client.h"
+#include "contrib/serve/state/session.h"
+#include "contrib/serve/state/waiter.h"
+#include "transport/log.h"
+
+#define CB_ARGS_MAX 1536 /* CB_NOTIFY_LOCK with the longest owner and handle */
+#define CB_MS	    10000
+#define NOTICES_MAX 64 /* of one session */
+
+struct probe {
+	struct serve *sv;
+	struct session *ses; /* referenced */
+	struct rpc_call call;
+	uint32_t seq;
+	bool again;	       /* a second sequence number has been tried */
+	struct notice *notice; /* what is sent; NULL: only CB_SEQUENCE */
+};
+
+static int send_sequence(struct probe *p);
+
+/* The next notice, if there is any and the path works; else the slot is free. */
+static bool take_notice(struct probe *p)
+{
+	struct session *ses = p->ses;
+
+	free(p->notice);
+	p->again = false;
+	pthread_mutex_lock(&ses->lock);
+	while ((p->notice = STAILQ_FIRST(&ses->notices)) != NULL) {
+		STAILQ_REMOVE_HEAD(&ses->notices, link);
+		ses->nnotices--;
+		if (!ses->cb_down)
+			break;
+		free(p->notice);
+	}
+	ses->cb_busy = p->notice != NULL;
+	pthread_mutex_unlock(&ses->lock);
+	return p->notice != NULL;
+}
+
+static void probe_end(struct probe *p, const char *why)
+{
+	struct session *ses = p->ses;
+	int r;
+
+	do {
+		pthread_mutex_lock(&ses->lock);
+		ses->cb_down = why != NULL;
+		pthread_mutex_unlock(&ses->lock);
+		if (why)
+			log_info("client %s: the backchannel does not work: %s", ses->client->who,
+				why);
+		else if (!p->notice)
+			log_ctrl("client %s: the backchannel works", ses->client->who);
+		if (!take_notice(p)) {
+			session_put(&p->sv->state, ses);
+			free(p);
+			return;
+		}
+		r = send_sequence(p);
+		why = r < 0 ? strerror(-r) : NULL;
+	} while (r < 0);
+}
+
+static int start(struct probe *p, uint32_t proc, rpc_done_fn *done)
+{
+	struct session *ses = p->ses;
+	struct rpc_xprt *x;
+	struct rpc_cred cred;
+	uint32_t prog;
+	int r = -ENOTCONN;
+
+	pthread_mutex_lock(&ses->lock);
+	x = ses->cb_xprt ? rpc_xprt_ref(ses->cb_xprt) : NULL;
+	prog = ses->cb_prog;
+	cred = ses->cb_cred;
+	pthread_mutex_unlock(&ses->lock);
+	if (!x)
+		return -ENOTCONN;
+	memset(&p->call, 0, sizeof(p->call));
+	r = rpc_cb_init(&p->call, x, prog, NFS4_CB_VERSION, CB_ARGS_MAX);
+	rpc_xprt_unref(x);
+	if (r < 0)
+		return r;
+	p->call.proc = proc;
+	p->call.cred = cred;
+	p->call.timeout_ms = CB_MS;
+	p->call.reply_max = CB_ARGS_MAX;
+	p->call.done = done;
+	p->call.ctx = p;
+	return 0;
+}
+
+static int submit(struct probe *p)
+{
+	int r = rpc_cb_submit(&p->call);
+
+	if (r < 0)
+		rpc_call_finish(&p->call);
+	return r;
+}
+
+static const char *check_sequence(const struct probe *p, struct xdr_in *res, uint32_t *status)
+{
+	struct nfs4_cb_sequence_res r;
+	struct nfs4_compound_res head;
+
+	*status = NFS4_OK;
+	if (nfs4_get_compound_res(res, &head) < 0 || head.nops < 1 || head.nops > 2 ||
+		nfs4_get_op_res(res, OP_CB_SEQUENCE, status) < 0 ||
+		nfs4_get_cb_sequence_res(res, *status, &r) < 0)
+		return "its answer to CB_SEQUENCE is malformed";
+	if (*status != NFS4_OK)
+		return NULL;
+	if (memcmp(&r.session, &p->ses->id, sizeof(r.session)) != 0 || r.sequenceid != p->seq)
+		return "its answer to CB_SEQUENCE names another session or sequence";
+	return NULL;
+}
+
+static void sequence_done(struct rpc_call *call, int error, struct xdr_in *res);
+
+static int send_sequence(struct probe *p)
+{
+	const struct notice *n = p->notice;
+	struct nfs4_cb_sequence_args a = {0};
+	uint32_t minor;
+	int r = start(p, NFS4_CB_COMPOUND, sequence_done);
+	size_t at;
+
+	if (r < 0)
+		return r;
+	pthread_mutex_lock(&p->ses->lock);
+	p->seq = p->ses->cb_seq + 1;
+	minor = p->ses->minor;
+	pthread_mutex_unlock(&p->ses->lock);
+	a.session = p->ses->id;
+	a.sequenceid = p->seq;
+	at = nfs4_put_cb_compound_args(&p->call.args, "", minor, 0);
+	nfs4_put_cb_sequence_args(&p->call.args, &a);
+	if (n) {
+		struct nfs4_cb_notify_lock_args na = {.fh = n->fh,
+			.owner = {.clientid = n->clientid, .owner = {n->owner, n->owner_len}}};
+
+		nfs4_put_cb_notify_lock_args(&p->call.args, &na);
+	}
+	xdr_patch_u32(&p->call.args, at, n ? 2 : 1);
+	return submit(p);
+}
+
+static void sequence_done(struct rpc_call *call, int error, struct xdr_in *res)
+{
+	struct probe *p = call->ctx;
+	uint32_t status = NFS4_OK;
+	const char *why = error ? strerror(-error) : check_sequence(p, res, &status);
+
+	/* The number is used up when the client took it, or says that it is not the next one. Any
+	 * other answer (a client that is just setting its session up says NFS4ERR_DELAY) leaves it,
+	 * and shows all the same that the path works. */
+	if (!why && (status == NFS4_OK || status == NFS4ERR_SEQ_MISORDERED)) {
+		pthread_mutex_lock(&p->ses->lock);
+		p->ses->cb_seq = p->seq;
+		pthread_mutex_unlock(&p->ses->lock);
+	}
+	rpc_call_finish(call);
+	if (!why && status == NFS4ERR_SEQ_MISORDERED && !p->again) {
+		p->again = true;
+		error = send_sequence(p);
+		if (error == 0)
+			return;
+		why = strerror(-error);
+	}
+	probe_end(p, why);
+}
+
+static void null_done(struct rpc_call *call, int error, struct xdr_in *res)
+{
+	struct probe *p = call->ctx;
+
+	rpc_call_finish(call);
+	if (error == 0)
+		error = send_sequence(p);
+	if (error)
+		probe_end(p, strerror(-error));
+}
+
+void cb_probe(struct serve *sv, struct session *ses)
+{
+	struct probe *p = calloc(1, sizeof(*p));
+	bool busy;
+	int r;
+
+	pthread_mutex_lock(&ses->lock);
+	busy = ses->cb_busy;
+	if (p)
+		ses->cb_busy = true;
+	pthread_mutex_unlock(&ses->lock);
+	if (!p || busy) {
+		free(p);
+		session_put(&sv->state, ses);
+		return;
+	}
+	p->sv = sv;
+	p->ses = ses;
+	r = start(p, NFS4_CB_NULL, null_done);
+	if (r == 0)
+		r = submit(p);
+	if (r < 0)
+		probe_end(p, strerror(-r));
+}
+
+/* Puts n into its session, and sends it if nothing else is being sent. */
+static void notify(struct serve *sv, struct notice *n)
+{
+	struct session *ses = session_get(&sv->state, &n->session);
+	struct probe *p;
+	bool mine;
+	int r;
+
+	if (!ses) {
+		free(n);
+		return;
+	}
+	p = calloc(1, sizeof(*p));
+	pthread_mutex_lock(&ses->lock);
+	if (!ses->cb_xprt || ses->nnotices >= NOTICES_MAX || !p) {
+		free(n);
+		mine = false;
+	} else {
+		STAILQ_INSERT_TAIL(&ses->notices, n, link);
+		ses->nnotices++;
+		mine = !ses->cb_busy;
+		ses->cb_busy = true;
+	}
+	pthread_mutex_unlock(&ses->lock);
+	if (!mine) {
+		free(p);
+		session_put(&sv->state, ses);
+		return;
+	}
+	p->sv = sv;
+	p->ses = ses;
+	if (!take_notice(p)) {
+		session_put(&sv->state, ses);
+		free(p);
+		return;
+	}
+	r = send_sequence(p);
+	if (r < 0)
+		probe_end(p, strerror(-r));
+}
+
+void cb_notify_all(struct serve *sv)
+{
+	struct notices list;
+	struct notice *n;
+
+	waiter_take_notices(&sv->state, &list);
+	while ((n = STAILQ_FIRST(&list)) != NULL) {
+		STAILQ_REMOVE_HEAD(&list, link);
+		notify(sv, n);
+	}
+}

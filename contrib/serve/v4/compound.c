@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * compound: a COMPOUND under way.
+ */
+#include "contrib/serve/v4/compound.h"
+
+#include <string.h>
+
+void set_current(struct compound *c, struct obj *o)
+{
+	obj_unref(c->sv->objs, c->cur);
+	c->cur = o;
+	memset(&c->cur_sid, 0, sizeof(c->cur_sid));
+}
+
+void remember_stat(struct compound *c, const struct obj *o, const struct statx *st)
+{
+	c->seen = o;
+	c->seen_st = *st;
+}
+
+void current_stateid(struct compound *c, struct nfs4_stateid *sid)
+{
+	if (nfs4_stateid_same(sid, &nfs4_stateid_current))
+		*sid = c->cur_sid; /* section 16.2.3.1.2; anonymous if there is none */
+}
+
+#define WRITE_HEAD 36u /* bytes of a WRITE before its data */
+
+void print_op(struct compound *c, const struct xdr_in *in, size_t from, const struct nfs4_args *a)
+{
+	size_t end = in->bad ? from : in->pos;
+	uint32_t word;
+
+	if (a->op == OP_WRITE && end - from > WRITE_HEAD)
+		end = from + WRITE_HEAD;
+	else if (a->op == OP_CREATE && a->u.create.type == NF4LNK)
+		end = from + 4;
+	for (; end - from >= 4; from += 4) {
+		memcpy(&word, in->base + from, 4);
+		c->print = (c->print ^ word) * 0x9e3779b97f4a7c15ull;
+		c->print ^= c->print >> 32;
+	}
+	c->printed++;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * ops_attr: GETATTR, SETATTR, ACCESS, VERIFY, NVERIFY.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "contrib/serve/ops/acl.h"
+#include "contrib/serve/ops/attr.h"
+#include "contrib/serve/ops/stable.h"
+#include "contrib/serve/state/open.h"
+#include "contrib/serve/v4/ops.h"
+
+/* c->seen_st becomes what the current object looks like. 0 or -errno. */
+static int see(struct compound *c)
+{
+	struct statx st;
+	int r;
+
+	if (c->seen == c->cur)
+		return 0;
+	r = obj_stat(c->cur, &st);
+	if (r == 0)
+		remember_stat(c, c->cur, &st);
+	return r;
+}
+
+/* Is there an attribute that can only be set? (section 18.7.3, RFC 8275 section 5) */
+static bool only_set(const struct compound *c, const struct nfs4_bitmap *want)
+{
+	return nfs4_bit(want, FATTR4_TIME_ACCESS_SET) || nfs4_bit(want, FATTR4_TIME_MODIFY_SET) ||
+	       (c->minor >= 2 && nfs4_bit(want, FATTR4_MODE_UMASK));
+}
+
+uint32_t op_getattr(struct compound *c, const struct nfs4_args *a)
+{
+	const struct nfs4_bitmap *want = &a->u.getattr.want;
+	struct nfs4_attrs attrs;
+	int r;
+
+	if (only_set(c, want))
+		return NFS4ERR_INVAL;
+	r = see(c);
+	if (r < 0)
+		return nfs4_errno_status(r);
+	attr_fill(c->sv, c->minor, c->cur, &c->seen_st, want, &attrs);
+	nfs4_put_op_res(c->out, OP_GETATTR, NFS4_OK);
+	nfs4_put_attrs(c->out, want, &attrs);
+	attr_fill_done(&attrs);
+	return NFS4_OK;
+}
+
+static bool is_special(const struct nfs4_stateid *sid)
+{
+	return nfs4_stateid_same(sid, &nfs4_stateid_anonymous) ||
+	       nfs4_stateid_same(sid, &nfs4_stateid_bypass);
+}
+
+/* A change of size goes through the open that the stateid names, if it names one. */
+static uint32_t size_fd(
+	struct compound *c, const struct nfs4_stateid *given, struct st **st, int *fd)
+{
+	struct nfs4_stateid sid = *given;
+
+	*st = NULL;
+	*fd = -1;
+	current_stateid(c, &sid);
+	if (!S_ISREG(c->cur->type))
+		return NFS4_OK; /* attr_apply() has the right answer */
+	if (is_special(&sid))
+		return st_anonymous_ok(&c->sv->state, c->cur, true);
+	return st_io(c->client, c->cur, &sid, true, st, fd);
+}
+
+uint32_t op_setattr(struct compound *c, const struct nfs4_args *args)
+{
+	const struct nfs4_setattr_args *a = &args->u.setattr;
+	struct nfs4_setattr_res r = {0};
+	struct nfs_sattr set;
+	struct st *st = NULL;
+	struct nfs4_opaque acl = {NULL, 0};
+	uint32_t status = attr_decode(c->minor, c->cur, &a->attrs, &set, &acl), done = 0;
+	int fd = -1;
+
+	if (status == NFS4_OK && set.mask & NFS_SET_SIZE)
+		status = size_fd(c, &a->stateid, &st, &fd);
+	if (status == NFS4_OK)
+		status = attr_apply(c->cur, fd, &set, &done);
+	if (done)
+		stable_want(c->sv->stable, &c->last.set, c->cur);
+	st_put(&c->sv->state, st);
+	r.attrset = nfs4_sattr_bits(done);
+	if (status == NFS4_OK && acl.data) { /* behind the mode: section 6.4.1.3 */
+		status = acl_set(c->cur, &acl);
+		if (status == NFS4_OK)
+			nfs4_bit_set(&r.attrset, FATTR4_ACL);
+		attr_touch(c->cur);
+		stable_want(c->sv->stable, &c->last.set, c->cur);
+	}
+	nfs4_put_setattr_res(c->out, status, &r);
+	c->put = true;
+	return status;
+}
+
+uint32_t op_access(struct compound *c, const struct nfs4_args *a)
+{
+	const uint32_t known = 0x3f, xattrs = ACCESS4_XAREAD | ACCESS4_XAWRITE | ACCESS4_XALIST;
+	uint32_t want = a->u.access.access;
+	struct nfs4_access_res r;
+
+	if (want & ~(c->minor >= 2 ? known | xattrs : known))
+		return NFS4ERR_INVAL;
+	r.access = attr_access(c->cur, c->sv->read_only, want, &r.supported);
+	nfs4_put_access_res(c->out, NFS4_OK, &r);
+	return NFS4_OK;
+}
+
+/* NFS4ERR_SAME or NFS4ERR_NOT_SAME, or why that cannot be said. Both sides are compared encoded. */
+static uint32_t compare(struct compound *c, const struct nfs4_fattr *given)
+{
+	struct nfs4_bitmap supported = attr_supported(c->minor), known;
+	struct nfs4_attrs attrs;
+	struct nfs4_fattr ours;
+	struct xdr_out out;
+	struct xdr_in in;
+	uint32_t status = NFS4ERR_SERVERFAULT;
+	const size_t cap = 65536; /* an ACL can be long */
+	uint8_t *buf;
+	int r;
+
+	known = nfs4_bits_and(&given->mask, &supported);
+	if (given->mask.more || memcmp(known.w, given->mask.w, sizeof(known.w)) != 0)
+		return NFS4ERR_ATTRNOTSUPP;
+	if (nfs4_bit(&known, FATTR4_RDATTR_ERROR) || only_set(c, &known))
+		return NFS4ERR_INVAL;
+	r = see(c);
+	if (r < 0)
+		return nfs4_errno_status(r);
+	buf = malloc(cap);
+	if (!buf)
+		return NFS4ERR_DELAY;
+	attr_fill(c->sv, c->minor, c->cur, &c->seen_st, &known, &attrs);
+	xdr_out_init(&out, buf, cap);
+	nfs4_put_attrs(&out, &known, &attrs);
+	attr_fill_done(&attrs);
+	xdr_in_init(&in, buf, out.len);
+	if (xdr_out_ok(&out) && nfs4_get_fattr(&in, &ours) == 0)
+		status =
+			ours.vals.len == given->vals.len &&
+					memcmp(ours.vals.data, given->vals.data, ours.vals.len) == 0
+				? NFS4ERR_SAME
+				: NFS4ERR_NOT_SAME;
+	free(buf);
+	return status;
+}
+
+uint32_t op_verify(struct compound *c, const struct nfs4_args *a)
+{
+	uint32_t status = compare(c, &a->u.verify.attrs);
+
+	if (status != NFS4ERR_SAME)
+		return status;
+	nfs4_put_op_res(c->out, OP_VERIFY, NFS4_OK);
+	return NFS4_OK;
+}
+
+uint32_t op_nverify(struct compound *c, const struct nfs4_args *a)
+{
+	uint32_t status = compare(c, &a->u.verify.attrs);
+
+	if (status != NFS4ERR_NOT_SAME)
+		return status;
+	nfs4_put_op_res(c->out, OP_NVERIFY, NFS4_OK);
+	return NFS4_OK;
+}

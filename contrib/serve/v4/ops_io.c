@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * ops_io: READ, READ_PLUS, WRITE, COMMIT (file.h has what they do to the file).
+ */
+#include "contrib/serve/v4/ops_io.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "contrib/serve/ops/entry.h"
+#include "contrib/serve/ops/file.h"
+#include "contrib/serve/ops/stable.h"
+#include "contrib/serve/state/open.h"
+#include "contrib/serve/v4/ops.h"
+#include "contrib/serve/ops/space.h"
+
+#define READ_RES_HEAD 16u /* operation, status, eof, length */
+#define DATA_HEAD     16u /* of a piece of READ_PLUS: kind, offset, length of the data */
+#define HOLE_SIZE     20u
+
+uint32_t io_begin(struct compound *c, struct obj *o, const struct nfs4_stateid *sid, bool write,
+	struct io *io)
+{
+	bool bypass = nfs4_stateid_same(sid, &nfs4_stateid_bypass);
+	uint32_t status = need_file(o);
+
+	*io = (struct io){.fd = -1};
+	if (status != NFS4_OK)
+		return status;
+	if (!bypass && !nfs4_stateid_same(sid, &nfs4_stateid_anonymous))
+		return st_io(c->client, o, sid, write, &io->st, &io->fd);
+	if (write || !bypass)
+		status = st_anonymous_ok(&c->sv->state, o, write);
+	if (status != NFS4_OK)
+		return status;
+	io->fd = obj_open(o, write ? O_WRONLY : O_RDONLY);
+	if (io->fd < 0)
+		return nfs4_errno_status(io->fd);
+	io->own = true;
+	return NFS4_OK;
+}
+
+/* The same for the current file, whatever stateid was given. */
+static uint32_t io_begin_current(
+	struct compound *c, const struct nfs4_stateid *given, bool write, struct io *io)
+{
+	struct nfs4_stateid sid = *given;
+
+	current_stateid(c, &sid);
+	return io_begin(c, c->cur, &sid, write, io);
+}
+
+void io_end(struct compound *c, struct io *io)
+{
+	if (io->own)
+		close(io->fd);
+	st_put(&c->sv->state, io->st);
+}
+
+uint32_t io_next_sink(const struct compound *c)
+{
+	unsigned i = c->out->npayloads;
+
+	return i < c->req->nsinks ? c->req->sink[i] : 0;
+}
+
+bool io_payload_ok(const struct compound *c)
+{
+	return c->out->npayloads < XDR_MAX_PAYLOADS && file_may_hold(c->req);
+}
+
+uint32_t io_inline_room(const struct compound *c, size_t head)
+{
+	/* res_max bounds c->out, but what follows from payload is only bounded by the peer */
+	size_t used = c->out->len + head;
+
+	return c->inline_max > used ? (uint32_t)((c->inline_max - used) & ~(size_t)3) : 0;
+}
+
+static uint32_t min_u32(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+/* How much of a READ's data can be carried: in its Write chunk, or inline. */
+static uint32_t read_room(const struct compound *c, uint32_t count)
+{
+	uint32_t sink = io_next_sink(c);
+
+	count = min_u32(count, SERVE_IO_MAX);
+	return min_u32(count, sink ? sink : io_inline_room(c, READ_RES_HEAD));
+}
+
+/* Reads up to room bytes of the current file, as many as fit, into the reply itself, as an opaque.
+ * A status; *got bytes. */
+static uint32_t put_data_inline(
+	struct compound *c, int fd, uint64_t offset, uint32_t room, uint32_t *got, bool *eof)
+{
+	size_t used = c->out->len + 4, len_at, data_at;
+	uint8_t *p;
+	ssize_t n;
+
+	room = min_u32(room, c->res_max > used ? (uint32_t)((c->res_max - used) & ~(size_t)3) : 0);
+	len_at = xdr_skip_u32(c->out);
+	data_at = c->out->len;
+	p = room ? xdr_reserve(c->out, room) : NULL;
+	if (!p)
+		return NFS4ERR_REP_TOO_BIG;
+	n = file_read(c->cur, fd, p, room, offset, eof);
+	if (n < 0)
+		return nfs4_errno_status((int)n);
+	*got = (uint32_t)n;
+	memset(p + n, 0, xdr_pad(*got));
+	c->out->len = data_at + *got + xdr_pad(*got);
+	xdr_patch_u32(c->out, len_at, *got);
+	return NFS4_OK;
+}
+
+/* Data that no more payload can be named for is read into the reply itself, as much as fits. */
+static uint32_t read_into_reply(
+	struct compound *c, const struct nfs4_read_args *a, int fd, uint32_t room)
+{
+	uint32_t status, got;
+	size_t eof_at;
+	bool eof;
+
+	nfs4_put_op_res(c->out, OP_READ, NFS4_OK);
+	eof_at = xdr_skip_u32(c->out);
+	status = put_data_inline(c, fd, a->offset, room, &got, &eof);
+	if (status == NFS4_OK)
+		xdr_patch_u32(c->out, eof_at, eof);
+	return status;
+}
+
+static uint32_t read_as_payload(
+	struct compound *c, const struct nfs4_read_args *a, int fd, uint32_t room)
+{
+	bool inlined = io_next_sink(c) == 0;
+	struct nfs4_read_res r = {0};
+	int err = file_read_held(c->sv, c->req, c->cur, fd, room, a->offset, &r.data, &r.eof);
+
+	if (err < 0)
+		return nfs4_errno_status(err);
+	if (inlined)
+		c->inline_max -= r.data.len;
+	else if (r.data.len == 0)
+		c->sink_passed = true;
+	nfs4_put_read_res(c->out, NFS4_OK, &r);
+	return NFS4_OK;
+}
+
+static uint32_t do_read(struct compound *c, const struct nfs4_read_args *a, int fd)
+{
+	struct nfs4_read_res r = {.eof = a->offset > INT64_MAX};
+	uint32_t room = read_room(c, a->count);
+
+	if (a->count && !r.eof) {
+		/* payload i goes into Write chunk i, and a READ without data is no payload: after
+		 * one that left its chunk empty, the chunks can no longer be told apart */
+		if (!room || c->sink_passed)
+			return NFS4ERR_REP_TOO_BIG;
+		if (io_payload_ok(c))
+			return read_as_payload(c, a, fd, room);
+		return read_into_reply(c, a, fd, room);
+	}
+	c->sink_passed |= io_next_sink(c) != 0;
+	r.eof |= file_ends(c->cur, a->offset);
+	nfs4_put_read_res(c->out, NFS4_OK, &r);
+	return NFS4_OK;
+}
+
+uint32_t op_read(struct compound *c, const struct nfs4_args *args)
+{
+	const struct nfs4_read_args *a = &args->u.read;
+	struct io io;
+	uint32_t status = io_begin_current(c, &a->stateid, false, &io);
+
+	if (status == NFS4_OK)
+		status = do_read(c, a, io.fd);
+	io_end(c, &io);
+	return status;
+}
+
+/* A piece of data of the file. Not to be placed in a Write chunk (RFC 8267 section 6: READ_PLUS has
+ * no eligible item), so where there is one, or no more payload can be named, it goes into the
+ * reply, and that only as the first of its kind. *got 0: no more fits. */
+static uint32_t put_data_piece(struct compound *c, int fd, uint64_t pos, uint32_t len, bool first,
+	uint32_t *got, bool *eof)
+{
+	struct nfs4_content piece = {.what = NFS4_CONTENT_DATA, .offset = pos};
+	int r;
+
+	*got = 0;
+	len = min_u32(len, io_inline_room(c, DATA_HEAD));
+	if (!len || (io_payload_ok(c) && !io_next_sink(c))) {
+		if (!len)
+			return NFS4_OK;
+		r = file_read_held(c->sv, c->req, c->cur, fd, len, pos, &piece.data, eof);
+		if (r < 0)
+			return nfs4_errno_status(r);
+		*got = piece.data.len;
+		c->inline_max -= *got;
+		nfs4_put_content(c->out, &piece);
+		return NFS4_OK;
+	}
+	if (!first)
+		return NFS4_OK;
+	xdr_put_u32(c->out, NFS4_CONTENT_DATA);
+	xdr_put_u64(c->out, pos);
+	return put_data_inline(c, fd, pos, len, got, eof);
+}
+
+/* Puts the pieces of [pos, end). *n of them; *done: how far. */
+static uint32_t put_pieces(
+	struct compound *c, int fd, uint64_t pos, uint64_t end, uint32_t *n, uint64_t *done)
+{
+	struct nfs4_content hole = {.what = NFS4_CONTENT_HOLE};
+	uint32_t status = NFS4_OK, got, ndata = 0;
+	uint64_t next;
+	bool behind, eof = false;
+
+	for (*n = 0; pos < end && status == NFS4_OK && !eof; pos += got) {
+		/* a file system that cannot tell has no holes */
+		if (space_seek(fd, pos, false, &next, &behind) < 0)
+			next = pos;
+		if (next > end)
+			next = end;
+		if (next > pos) {
+			if (io_inline_room(c, 0) < HOLE_SIZE ||
+				c->out->len + HOLE_SIZE > c->res_max)
+				break;
+			hole.offset = pos;
+			hole.length = next - pos;
+			nfs4_put_content(c->out, &hole);
+			*n += 1;
+			got = (uint32_t)hole.length;
+			continue;
+		}
+		if (space_seek(fd, pos, true, &next, &behind) < 0 || next > end || next <= pos)
+			next = end;
+		status = put_data_piece(
+			c, fd, pos, (uint32_t)(next - pos), ndata++ == 0, &got, &eof);
+		*n += got > 0;
+		if (!got)
+			break;
+	}
+	*done = pos;
+	return status;
+}
+
+uint32_t op_read_plus(struct compound *c, const struct nfs4_args *args)
+{
+	const struct nfs4_read_plus_args *a = &args->u.read_plus;
+	struct nfs4_read_plus_res res = {0};
+	uint64_t end = a->offset, done = a->offset;
+	uint32_t count = min_u32(a->count, SERVE_IO_MAX), n = 0, status;
+	struct statx st;
+	struct io io;
+	size_t head;
+	int r = 0;
+
+	status = io_begin_current(c, &a->stateid, false, &io);
+	if (status == NFS4_OK)
+		r = obj_stat(c->cur, &st);
+	if (status == NFS4_OK && r < 0)
+		status = nfs4_errno_status(r);
+	if (status == NFS4_OK) {
+		if (a->offset < st.stx_size)
+			end = st.stx_size - a->offset < count ? st.stx_size : a->offset + count;
+		nfs4_put_read_plus_res(c->out, NFS4_OK, &res);
+		head = c->out->len;
+		status = put_pieces(c, io.fd, a->offset, end, &n, &done);
+		if (status == NFS4_OK && n == 0 && done < end)
+			status = NFS4ERR_REP_TOO_BIG;
+		xdr_patch_u32(c->out, head - 8, done >= st.stx_size);
+		xdr_patch_u32(c->out, head - 4, n);
+	}
+	io_end(c, &io);
+	return status;
+}
+
+uint32_t op_write(struct compound *c, const struct nfs4_args *args)
+{
+	const struct nfs4_write_args *a = &args->u.write;
+	struct nfs4_write_res res = {.committed = a->stable};
+	struct io io;
+	uint32_t status = io_begin_current(c, &a->stateid, true, &io);
+	size_t done = 0;
+	int r = 0;
+
+	if (status == NFS4_OK)
+		r = file_write(
+			c->sv, c->cur, io.fd, &a->data, a->offset, a->stable, &done, res.verf);
+	if (r < 0)
+		status = nfs4_errno_status(r);
+	io_end(c, &io);
+	if (status != NFS4_OK)
+		return status;
+	res.count = (uint32_t)done;
+	nfs4_put_write_res(c->out, NFS4_OK, &res);
+	return NFS4_OK;
+}
+
+uint32_t op_commit(struct compound *c, const struct nfs4_args *a)
+{
+	struct nfs4_commit_res res;
+	uint32_t status = need_file(c->cur);
+	int r;
+
+	/* COMMIT names no open: whoever could write through one of this client's may, or by himself
+	 */
+	if (status == NFS4_OK && !st_writes(c->client, c->cur))
+		status = file_may_use(c->cur, true);
+	if (status != NFS4_OK)
+		return status;
+	r = stable_sync(c->sv->stable, c->cur);
+	if (r < 0)
+		return nfs4_errno_status(r);
+	stable_verf(c->sv->stable, res.verf);
+	nfs4_put_commit_res(c->out, NFS4_OK, &res);
+	return NFS4_OK;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * ops_io: what operations with payload share: a descriptor under a stateid, and whether the payload
+ * goes into the reply or by a chunk.
+ */
+#ifndef RNFS_SERVE_V4_OPS_IO_H
+#define RNFS_SERVE_V4_OPS_IO_H
+
+#include "contrib/serve/v4/compound.h"
+
+/* A descriptor for I/O under a stateid. */
+struct io {
+	struct st *st; /* fd is its */
+	int fd;
+	bool own; /* fd is ours to close */
+};
+/* Gets one for o, a regular file, under sid, which is not that of "current". io_end() in any case.
+ */
+uint32_t io_begin(struct compound *c, struct obj *o, const struct nfs4_stateid *sid, bool write,
+	struct io *io);
+void io_end(struct compound *c, struct io *io);
+/* Can the next payload be named and held? Else its data goes into the reply itself. */
+bool io_payload_ok(const struct compound *c);
+/* Bytes of data that still fit inline behind head more bytes of results, a multiple of 4. */
+uint32_t io_inline_room(const struct compound *c, size_t head);
+/* Bytes of the Write chunk that the next payload goes into; 0: it goes inline. */
+uint32_t io_next_sink(const struct compound *c);
+
+#endif

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * ops_open: OPEN, CLOSE, OPEN_DOWNGRADE (RFC 8881 sections 18.16, 18.2, 18.18).
+ *
+ * How files are found and made is file.h's; here they become opens of their clients.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "contrib/serve/ops/attr.h"
+#include "contrib/serve/ops/entry.h"
+#include "contrib/serve/ops/file.h"
+#include "contrib/serve/ops/stable.h"
+#include "contrib/serve/state/client.h"
+#include "contrib/serve/state/open.h"
+#include "contrib/serve/v4/ops.h"
+
+/* What an OPEN has come to. */
+struct opened {
+	struct file_open f;
+	struct nfs4_change_info cinfo;
+};
+
+static bool exclusive(const struct nfs4_open_args *a)
+{
+	return a->create && (a->mode == EXCLUSIVE4 || a->mode == EXCLUSIVE4_1);
+}
+
+static enum file_how how(const struct nfs4_open_args *a)
+{
+	if (!a->create)
+		return FILE_EXISTING;
+	if (exclusive(a))
+		return FILE_EXCLUSIVE;
+	return a->mode == GUARDED4 ? FILE_GUARDED : FILE_UNCHECKED;
+}
+
+static uint32_t open_by_name(struct compound *c, const struct nfs4_open_args *a, struct opened *op)
+{
+	uint32_t status = NFS4_OK;
+
+	op->f.how = how(a);
+	memcpy(op->f.verf, a->verf, sizeof(op->f.verf));
+	if (a->create && a->mode != EXCLUSIVE4)
+		status = attr_decode(c->minor, c->cur, &a->attrs, &op->f.set, NULL);
+	if (status == NFS4_OK && exclusive(a) &&
+		op->f.set.mask &
+			(NFS_SET_ATIME | NFS_SET_MTIME | NFS_SET_ATIME_NOW | NFS_SET_MTIME_NOW))
+		status = NFS4ERR_INVAL; /* not in suppattr_exclcreat */
+	if (status != NFS4_OK)
+		return status;
+	attr_settle_mode(c->cur, &op->f.set);
+	cinfo_before(c->cur, &op->cinfo);
+	op->cinfo.after = op->cinfo.before;
+	status = file_open_name(c->sv, c->cur, &a->name, &op->f);
+	if (op->f.created)
+		cinfo_after(c->cur, &op->cinfo);
+	return status;
+}
+
+/* A file that the client has by its handle. */
+static uint32_t open_by_fh(struct compound *c, const struct nfs4_open_args *a, struct opened *op)
+{
+	uint32_t status = need_file(c->cur);
+
+	if (status != NFS4_OK)
+		return status;
+	if (a->create) {
+		if (a->mode != UNCHECKED4)
+			return NFS4ERR_EXIST;
+		status = attr_decode(c->minor, c->cur, &a->attrs, &op->f.set, NULL);
+		op->f.set.mask &= op->f.set.size == 0 ? NFS_SET_SIZE : 0;
+	}
+	op->f.o = obj_ref(c->sv->objs, c->cur);
+	return status;
+}
+
+static uint32_t check_args(const struct compound *c, const struct nfs4_open_args *a)
+{
+	uint32_t access = a->share_access & OPEN4_SHARE_ACCESS_BOTH;
+
+	if (access == 0 || a->share_deny > OPEN4_SHARE_DENY_BOTH)
+		return NFS4ERR_INVAL;
+	if (c->sv->read_only && (access & OPEN4_SHARE_ACCESS_WRITE || a->create))
+		return NFS4ERR_ROFS;
+	return NFS4_OK;
+}
+
+/* Delegations are not given; a client that has an opinion is told so. */
+static void no_delegation(const struct nfs4_open_args *a, struct nfs4_delegation *d)
+{
+	uint32_t want = a->share_access & OPEN4_SHARE_ACCESS_WANT_DELEG_MASK;
+
+	d->type = OPEN_DELEGATE_NONE;
+	if (want == OPEN4_SHARE_ACCESS_WANT_NO_PREFERENCE)
+		return;
+	d->type = OPEN_DELEGATE_NONE_EXT;
+	d->why = want == OPEN4_SHARE_ACCESS_WANT_NO_DELEG ? WND4_NOT_WANTED : WND4_RESOURCE;
+	if (want == OPEN4_SHARE_ACCESS_WANT_CANCEL)
+		d->why = WND4_CANCELLED;
+}
+
+/* O_TRUNC of a file that was there already. */
+static uint32_t truncate_opened(
+	struct compound *c, struct opened *op, const struct nfs4_stateid *sid)
+{
+	struct nfs4_stateid closed;
+	uint32_t status;
+	struct st *st = NULL;
+	int fd;
+
+	if (op->f.created || !(op->f.set.mask & NFS_SET_SIZE) || op->f.done)
+		return NFS4_OK;
+	status = st_io(c->client, op->f.o, sid, true, &st, &fd);
+	if (status == NFS4ERR_OPENMODE)
+		fd = -1; /* opened for reading: truncated with the caller's rights on the file */
+	if (status == NFS4_OK || status == NFS4ERR_OPENMODE)
+		status = attr_apply(op->f.o, fd, &op->f.set, &op->f.done);
+	st_put(&c->sv->state, st);
+	if (status != NFS4_OK && sid->seqid == 1)
+		st_close(&c->sv->state, c->client, op->f.o, sid, &closed);
+	return status;
+}
+
+static void put_open(struct compound *c, const struct nfs4_open_args *a, const struct opened *op,
+	const struct nfs4_stateid *sid)
+{
+	struct nfs4_open_res res = {.stateid = *sid, .cinfo = op->cinfo};
+
+	res.rflags = OPEN4_RESULT_LOCKTYPE_POSIX | OPEN4_RESULT_MAY_NOTIFY_LOCK;
+	res.attrset = nfs4_sattr_bits(op->f.done);
+	if (exclusive(a)) { /* section 18.16.3: where the verifier lies */
+		nfs4_bit_set(&res.attrset, FATTR4_TIME_ACCESS);
+		nfs4_bit_set(&res.attrset, FATTR4_TIME_MODIFY);
+	}
+	no_delegation(a, &res.deleg);
+	nfs4_put_open_res(c->out, NFS4_OK, &res);
+}
+
+uint32_t op_open(struct compound *c, const struct nfs4_args *args)
+{
+	const struct nfs4_open_args *a = &args->u.open;
+	struct opened op = {.f.fd = -1};
+	struct nfs4_stateid sid;
+	uint32_t status = check_args(c, a);
+
+	if (status == NFS4_OK)
+		status = client_may_claim(&c->sv->state, c->client, a->claim == CLAIM_PREVIOUS);
+	if (status != NFS4_OK)
+		return status;
+	if (a->create) /* before there is a file that nobody could be given */
+		status = st_open_room(&c->sv->state, c->client, &c->req->cred);
+	if (status != NFS4_OK)
+		return status;
+	switch (a->claim) {
+	case CLAIM_NULL:
+		status = open_by_name(c, a, &op);
+		break;
+	case CLAIM_FH:
+	case CLAIM_PREVIOUS:
+		status = open_by_fh(c, a, &op);
+		break;
+	default:
+		return NFS4ERR_NOTSUPP; /* claims by delegation: none was given */
+	}
+	if (status == NFS4_OK) {
+		status = st_open(&c->sv->state, c->client, &c->req->cred, op.f.o, &a->owner.owner,
+			a->share_access & OPEN4_SHARE_ACCESS_BOTH, a->share_deny, op.f.fd, true,
+			&sid);
+		op.f.fd = -1;
+	}
+	if (status == NFS4_OK)
+		status = truncate_opened(c, &op, &sid);
+	if (op.f.fd >= 0)
+		close(op.f.fd);
+	if (status != NFS4_OK) {
+		obj_unref(c->sv->objs, op.f.o);
+		return status;
+	}
+	if (op.f.dressed || (!op.f.created && op.f.done & NFS_SET_SIZE))
+		stable_want(c->sv->stable, &c->last.set, op.f.o);
+	if (op.f.named)
+		stable_want(c->sv->stable, &c->last.set, c->cur);
+	if (sid.seqid == 1 && !c->opened) {
+		c->opened = obj_ref(c->sv->objs, op.f.o);
+		c->opened_index = c->index;
+		c->opened_sid = sid;
+	}
+	put_open(c, a, &op, &sid);
+	set_current(c, op.f.o);
+	if (op.f.st_good)
+		remember_stat(c, op.f.o, &op.f.st);
+	c->cur_sid = sid;
+	return NFS4_OK;
+}
+
+uint32_t op_close(struct compound *c, const struct nfs4_args *a)
+{
+	struct nfs4_stateid sid = a->u.close.stateid;
+	struct nfs4_stateid_res res;
+	uint32_t status;
+
+	current_stateid(c, &sid);
+	status = st_close(&c->sv->state, c->client, c->cur, &sid, &res.stateid);
+	if (status != NFS4_OK)
+		return status;
+	memset(&c->cur_sid, 0, sizeof(c->cur_sid));
+	nfs4_put_close_res(c->out, NFS4_OK, &res);
+	return NFS4_OK;
+}
+
+uint32_t op_open_downgrade(struct compound *c, const struct nfs4_args *args)
+{
+	const struct nfs4_open_downgrade_args *a = &args->u.open_downgrade;
+	struct nfs4_stateid sid = a->stateid;
+	struct nfs4_stateid_res res;
+	uint32_t status;
+
+	current_stateid(c, &sid);
+	status = st_downgrade(&c->sv->state, c->client, c->cur, &sid,
+		a->share_access & OPEN4_SHARE_ACCESS_BOTH, a->share_deny, &res.stateid);
+	if (status != NFS4_OK)
+		return status;
+	c->cur_sid = res.stateid;
+	nfs4_put_open_downgrade_res(c->out, NFS4_OK, &res);
+	return NFS4_OK;
+}
+
+uint32_t op_delegreturn(struct compound *c, const struct nfs4_args *a)
+{
+	return NFS4ERR_BAD_STATEID; /* none was given */
+}

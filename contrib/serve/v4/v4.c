@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * v4: from an RPC request to its answer (RFC 8881 sections 2.6, 2.10.6, 15.2, 16.2).
+ *
+ * Operations are decoded and run one after the other. The table below is the only place that knows
+ * which operation there is and what it needs before it may run.
+ */
+#include "contrib/serve/v4/v4.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contrib/serve/export/ident.h"
+#include "contrib/serve/fault.h"
+#include "contrib/serve/ops/stable.h"
+#include "contrib/serve/state/client.h"
+#include "contrib/serve/state/open.h"
+#include "contrib/serve/state/session.h"
+#include "contrib/serve/v4/cb.h"
+#include "contrib/serve/v4/ops.h"
+#include "nfsproto/wire/ulb.h"
+#include "transport/log.h"
+
+enum {
+	F_FH = 1,      /* needs a current file handle */
+	F_SOLO = 2,    /* may come without SEQUENCE, then alone */
+	F_WRITE = 4,   /* refused on a read-only export */
+	F_CHANGES = 8, /* must not run if its result would not fit */
+	F_IDENT = 16,  /* touches the file system as the caller */
+	F_LOOKS = 32,  /* what the current object looks like is the same afterwards */
+};
+
+struct op {
+	op_fn *fn;
+	unsigned flags;
+};
+
+static uint32_t op_illegal_here(struct compound *c, const struct nfs4_args *a)
+{
+	return NFS4ERR_NOTSUPP;
+}
+
+static const struct op ops[OP_LAST_42 + 1] = {
+	[OP_ACCESS] = {op_access, F_FH | F_LOOKS | F_IDENT},
+	[OP_CLOSE] = {op_close, F_FH | F_CHANGES},
+	[OP_COMMIT] = {op_commit, F_FH | F_IDENT},
+	[OP_CREATE] = {op_create, F_FH | F_WRITE | F_CHANGES | F_IDENT},
+	[OP_DELEGPURGE] = {op_illegal_here, 0},
+	[OP_DELEGRETURN] = {op_delegreturn, F_FH},
+	[OP_GETATTR] = {op_getattr, F_FH | F_LOOKS | F_IDENT},
+	[OP_GETFH] = {op_getfh, F_FH | F_LOOKS},
+	[OP_LINK] = {op_link, F_FH | F_WRITE | F_CHANGES | F_IDENT},
+	[OP_LOCK] = {op_lock, F_FH | F_CHANGES},
+	[OP_LOCKT] = {op_lockt, F_FH},
+	[OP_LOCKU] = {op_locku, F_FH | F_CHANGES},
+	[OP_LOOKUP] = {op_lookup, F_FH | F_IDENT},
+	[OP_LOOKUPP] = {op_lookupp, F_FH | F_IDENT},
+	[OP_NVERIFY] = {op_nverify, F_FH | F_LOOKS | F_IDENT},
+	[OP_OPEN] = {op_open, F_FH | F_CHANGES | F_IDENT},
+	[OP_OPENATTR] = {op_illegal_here, 0},
+	[OP_OPEN_CONFIRM] = {op_illegal_here, 0},
+	[OP_OPEN_DOWNGRADE] = {op_open_downgrade, F_FH | F_CHANGES},
+	[OP_PUTFH] = {op_putfh, 0},
+	[OP_PUTPUBFH] = {op_putrootfh, 0},
+	[OP_PUTROOTFH] = {op_putrootfh, 0},
+	[OP_READ] = {op_read, F_FH | F_IDENT},
+	[OP_READDIR] = {op_readdir, F_FH | F_IDENT},
+	[OP_READLINK] = {op_readlink, F_FH | F_IDENT},
+	[OP_REMOVE] = {op_remove, F_FH | F_WRITE | F_CHANGES | F_IDENT},
+	[OP_RENAME] = {op_rename, F_FH | F_WRITE | F_CHANGES | F_IDENT},
+	[OP_RENEW] = {op_illegal_here, 0},
+	[OP_RESTOREFH] = {op_restorefh, 0},
+	[OP_SAVEFH] = {op_savefh, F_FH | F_LOOKS},
+	[OP_SECINFO] = {op_secinfo, F_FH | F_IDENT},
+	[OP_SETATTR] = {op_setattr, F_FH | F_WRITE | F_CHANGES | F_IDENT},
+	[OP_SETCLIENTID] = {op_illegal_here, 0},
+	[OP_SETCLIENTID_CONFIRM] = {op_illegal_here, 0},
+	[OP_VERIFY] = {op_verify, F_FH | F_LOOKS | F_IDENT},
+	[OP_WRITE] = {op_write, F_FH | F_WRITE | F_CHANGES | F_IDENT},
+	[OP_RELEASE_LOCKOWNER] = {op_illegal_here, 0},
+	[OP_BACKCHANNEL_CTL] = {op_backchannel_ctl, 0},
+	[OP_BIND_CONN_TO_SESSION] = {op_bind_conn_to_session, F_SOLO},
+	[OP_EXCHANGE_ID] = {op_exchange_id, F_SOLO},
+	[OP_CREATE_SESSION] = {op_create_session, F_SOLO},
+	[OP_DESTROY_SESSION] = {op_destroy_session, F_SOLO},
+	[OP_FREE_STATEID] = {op_free_stateid, F_CHANGES},
+	[OP_GET_DIR_DELEGATION] = {op_illegal_here, 0},
+	[OP_GETDEVICEINFO] = {op_illegal_here, 0},
+	[OP_GETDEVICELIST] = {op_illegal_here, 0},
+	[OP_LAYOUTCOMMIT] = {op_illegal_here, 0},
+	[OP_LAYOUTGET] = {op_illegal_here, 0},
+	[OP_LAYOUTRETURN] = {op_illegal_here, 0},
+	[OP_SECINFO_NO_NAME] = {op_secinfo_no_name, F_FH | F_IDENT},
+	[OP_SEQUENCE] = {op_sequence, F_SOLO},
+	[OP_SET_SSV] = {op_illegal_here, 0},
+	[OP_TEST_STATEID] = {op_test_stateid, 0},
+	[OP_WANT_DELEGATION] = {op_illegal_here, 0},
+	[OP_DESTROY_CLIENTID] = {op_destroy_clientid, F_SOLO},
+	[OP_RECLAIM_COMPLETE] = {op_reclaim_complete, F_CHANGES},
+	[OP_ALLOCATE] = {op_allocate, F_FH | F_WRITE | F_CHANGES | F_IDENT},
+	[OP_COPY] = {op_copy, F_FH | F_WRITE | F_CHANGES | F_IDENT},
+	[OP_COPY_NOTIFY] = {op_illegal_here, 0},
+	[OP_DEALLOCATE] = {op_deallocate, F_FH | F_WRITE | F_CHANGES | F_IDENT},
+	[OP_IO_ADVISE] = {op_io_advise, F_FH | F_LOOKS | F_IDENT},
+	[OP_LAYOUTERROR] = {op_illegal_here, 0},
+	[OP_LAYOUTSTATS] = {op_illegal_here, 0},
+	[OP_OFFLOAD_CANCEL] = {op_offload, F_FH},
+	[OP_OFFLOAD_STATUS] = {op_offload, F_FH},
+	[OP_READ_PLUS] = {op_read_plus, F_FH | F_IDENT},
+	[OP_SEEK] = {op_seek, F_FH | F_IDENT},
+	[OP_WRITE_SAME] = {op_illegal_here, 0},
+	[OP_CLONE] = {op_clone, F_FH | F_WRITE | F_CHANGES | F_IDENT},
+	[OP_GETXATTR] = {op_getxattr, F_FH | F_LOOKS | F_IDENT},
+	[OP_SETXATTR] = {op_setxattr, F_FH | F_WRITE | F_CHANGES | F_IDENT},
+	[OP_LISTXATTRS] = {op_listxattrs, F_FH | F_LOOKS | F_IDENT},
+	[OP_REMOVEXATTR] = {op_removexattr, F_FH | F_WRITE | F_CHANGES | F_IDENT},
+};
+
+/* Where in a COMPOUND may op stand? (section 2.10.6.4, 16.2.3) */
+static uint32_t check_place(const struct compound *c, uint32_t op, unsigned flags)
+{
+	if (op == OP_SEQUENCE)
+		return c->index == 0 ? NFS4_OK : NFS4ERR_SEQUENCE_POS;
+	if (c->session)
+		return op == OP_BIND_CONN_TO_SESSION ? NFS4ERR_NOT_ONLY_OP : NFS4_OK;
+	if (c->index > 0 || !(flags & F_SOLO))
+		return NFS4ERR_OP_NOT_IN_SESSION;
+	return c->nops == 1 ? NFS4_OK : NFS4ERR_NOT_ONLY_OP;
+}
+
+static uint32_t check_op(struct compound *c, uint32_t op)
+{
+	unsigned flags = ops[op].flags;
+	uint32_t status = check_place(c, op, flags);
+
+	if (status != NFS4_OK)
+		return status;
+	if ((flags & F_FH) && !c->cur)
+		return NFS4ERR_NOFILEHANDLE;
+	if ((flags & F_WRITE) && c->sv->read_only)
+		return NFS4ERR_ROFS;
+	if ((flags & F_CHANGES) && c->out->len + ulb_nfs4_res_max(op, 0) > c->res_max)
+		return c->cachethis ? NFS4ERR_REP_TOO_BIG_TO_CACHE : NFS4ERR_REP_TOO_BIG;
+	if ((flags & F_IDENT) && ident_assume(&c->req->cred) < 0)
+		return NFS4ERR_ACCESS;
+	return fault_status(c->sv->fault, op);
+}
+
+/* Is op one of the minor version's? */
+static bool known(const struct compound *c, uint32_t op)
+{
+	return op <= (c->minor == 2 ? OP_LAST_42 : OP_LAST_41) && ops[op].fn;
+}
+
+/* Takes back what a failed operation has put. */
+static void rewind_to(struct compound *c, size_t len, unsigned npayloads)
+{
+	c->out->len = len;
+	c->out->npayloads = npayloads;
+	c->out->overflow = false;
+}
+
+static void put_failure(struct compound *c, uint32_t op, uint32_t status)
+{
+	if (op == OP_SETATTR)
+		nfs4_put_setattr_res(c->out, status, NULL);
+	else
+		nfs4_put_op_res(c->out, op, status);
+}
+
+/* Runs the next operation. Returns its status; its result is in the reply. */
+static uint32_t run_one(struct compound *c, struct xdr_in *in)
+{
+	size_t mark = c->out->len;
+	unsigned npayloads = c->out->npayloads;
+	size_t from = in->pos;
+	struct nfs4_args a;
+	uint32_t status, op, nlast = c->last.set.n;
+	int r;
+
+	memset(&a, 0, sizeof(a));
+	r = nfs4_get_args(in, &a);
+	op = a.op;
+	c->put = false;
+	if (c->session)
+		print_op(c, in, from, &a);
+	if (r == -EBADMSG) {
+		status = NFS4ERR_BADXDR;
+	} else if (!known(c, op)) {
+		op = OP_ILLEGAL;
+		status = NFS4ERR_OP_ILLEGAL;
+	} else if (r < 0) {
+		status = NFS4ERR_NOTSUPP;
+	} else if (c->index + 1 == c->nops && xdr_in_left(in) >= 4) {
+		/* less than a word can be the round-up of an item that came by a chunk */
+		status = NFS4ERR_BADXDR;
+	} else {
+		status = check_op(c, op);
+		if (!(ops[op].flags & F_LOOKS))
+			c->seen = NULL;
+		if (status == NFS4_OK)
+			status = ops[op].fn(c, &a);
+	}
+	if (c->replayed)
+		return status;
+	if (c->last.set.n > nlast && !c->changed.known)
+		c->changed = (struct place){true, op, c->index, mark, npayloads};
+	if (status == NFS4_OK && (c->out->overflow || c->out->len > c->res_max))
+		status = c->cachethis ? NFS4ERR_REP_TOO_BIG_TO_CACHE : NFS4ERR_REP_TOO_BIG;
+	else if (status == NFS4_OK || c->put)
+		goto done;
+	rewind_to(c, mark, npayloads);
+	put_failure(c, op, status);
+done:
+	log_data("%s: %s: %s", c->client ? c->client->who : "?", nfs4_op_name(op),
+		nfs4_status_name(status));
+	return status;
+}
+
+/* The reply is remembered if the client asked, or if it is small and carries no payload. */
+static void keep_reply(struct compound *c)
+{
+	bool keep = c->out->npayloads == 0 && !c->out->overflow && c->out->len <= STATE_MAX_CACHED;
+
+	slot_done(c->session, c->slotid, keep ? c->out->base : NULL, (uint32_t)c->out->len,
+		c->print, c->printed);
+}
+
+struct compound *compound_new(struct serve *sv, struct rpc_req *req)
+{
+	struct compound *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->sv = sv;
+	c->req = req;
+	c->out = &req->res;
+	return c;
+}
+
+bool compound_run(struct compound *c)
+{
+	struct rpc_req *req = c->req;
+	struct nfs4_compound_args head;
+
+	if (nfs4_get_compound_args(&req->args, &head) < 0) {
+		free(c);
+		return false;
+	}
+	c->nops = head.nops;
+	c->res_max = req->res_max < req->res.cap ? req->res_max : req->res.cap;
+	c->inline_max = req->res_max;
+	c->res_at = nfs4_begin_compound_res(c->out, &head.tag);
+	c->minor = head.minor;
+	c->status = c->minor == 1 || c->minor == 2 ? NFS4_OK : NFS4ERR_MINOR_VERS_MISMATCH;
+	while (c->status == NFS4_OK && c->index < c->nops && !c->replayed) {
+		c->status = run_one(c, &req->args);
+		c->index++;
+	}
+	return true;
+}
+
+/* What c has changed cannot be made stable: its answer ends with the first operation that changed
+ * any of it. */
+static void take_back(struct compound *c, int err)
+{
+	struct nfs4_stateid closed;
+
+	c->status = nfs4_errno_status(err);
+	c->index = c->changed.index + 1;
+	rewind_to(c, c->changed.len, c->changed.npayloads);
+	put_failure(c, c->changed.op, c->status);
+	if (c->opened && c->opened_index >= c->changed.index) /* nobody gets to know of it */
+		st_close(&c->sv->state, c->client, c->opened, &c->opened_sid, &closed);
+}
+
+static void is_stable(struct stable_job *job, int err)
+{
+	struct compound *c = (void *)((char *)job - offsetof(struct compound, last));
+	struct serve *sv = c->sv;
+
+	if (err < 0 && c->changed.known)
+		take_back(c, err);
+	if (!c->replayed)
+		nfs4_end_compound_res(c->out, c->res_at, c->status, c->index);
+	if (c->session && !c->replayed)
+		keep_reply(c);
+	obj_unref(sv->objs, c->cur);
+	obj_unref(sv->objs, c->saved);
+	obj_unref(sv->objs, c->opened);
+	session_put(&sv->state, c->session);
+	c->done(c);
+	free(c);
+}
+
+void compound_end(struct compound *c, void (*done)(struct compound *c))
+{
+	c->done = done;
+	c->last.done = is_stable;
+	stable_finish(c->sv->stable, &c->last);
+}
+
+/* A COMPOUND on its way through ident_call(). */
+struct job {
+	struct compound *c;
+	bool ok;
+};
+
+static void run_job(void *arg)
+{
+	struct job *job = arg;
+
+	job->ok = compound_run(job->c);
+}
+
+static void answer(struct compound *c)
+{
+	struct serve *sv = c->sv;
+
+	rpc_req_reply(c->req, RPC_ACCEPT_SUCCESS);
+	if (c->probe)
+		cb_probe(sv, c->probe);
+}
+
+static void serve_compound(const struct serve_port *port, struct rpc_req *req)
+{
+	struct job job = {.c = compound_new(port->sv, req)};
+
+	if (!job.c || rpc_req_begin(req, SERVE_RES_CAP) < 0) {
+		free(job.c);
+		rpc_req_reply(req, RPC_ACCEPT_SYSTEM_ERR);
+		return;
+	}
+	ident_call(port->keep_ident, &req->cred, run_job, &job);
+	if (job.ok)
+		compound_end(job.c, answer);
+	else
+		rpc_req_reply(req, RPC_ACCEPT_GARBAGE_ARGS);
+}
+
+void compound_request(const struct serve_port *port, struct rpc_req *req)
+{
+	if (req->proc == NFS4_PROC_NULL)
+		rpc_req_reply(req,
+			rpc_req_begin(req, 4) == 0 ? RPC_ACCEPT_SUCCESS : RPC_ACCEPT_SYSTEM_ERR);
+	else if (req->proc != NFS4_PROC_COMPOUND)
+		rpc_req_reply(req, RPC_ACCEPT_PROC_UNAVAIL);
+	else
+		serve_compound(port, req);
+}

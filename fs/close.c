@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * close: the end of an open file.
+ */
+#include "fs/close.h"
+
+#include "fs/commit.h"
+#include "fs/locker.h"
+#include "fs/opening.h"
+#include "fs/silly.h"
+#include "transport/log.h"
+
+static void closed(struct request *r)
+{
+	bool drops_silly = r->file->drops_silly;
+	struct inode *ino = r->file->inode;
+	int error = r->u.close.error;
+	struct fs *fs = r->fs;
+
+	if (ino) {
+		inode_ref(ino);
+		opening_end(fs, ino);
+		file_closed(fs, r->file);
+	}
+	file_free(r->file);
+	request_end(r, error);
+	if (ino)
+		silly_drop(fs, ino);
+	if (drops_silly)
+		silly_close_end(fs);
+	inode_unref(ino);
+}
+
+static void unlocked(struct request *r)
+{
+	request_op(r, NFS_CLOSE, close)->u.close.open = r->file->open;
+	request_submit(r, closed);
+}
+
+static void unlock(struct request *r)
+{
+	if (r->file->inode)
+		locker_close(r, unlocked);
+	else
+		unlocked(r);
+}
+
+static void committed(struct request *r)
+{
+	commit_result(r); /* who opens the file next is told, if that is soon */
+	unlock(r);
+}
+
+void close_file(struct fs *fs, struct file *f, struct request *r, int error)
+{
+	uint64_t gen;
+
+	if (!r)
+		r = request_new_cred(fs, NULL, &f->cred);
+	if (!r) {
+		log_warn("a file stays open on the server: out of memory");
+		return;
+	}
+	request_keep_going(r);
+	r->file = f;
+	r->u.close.error = error;
+	if (f->inode) {
+		locker_close_begin(f);
+		f->drops_silly = silly_close_begin(fs, f->inode);
+	}
+	if (f->inode && filedata_dirty(&f->inode->data, &gen))
+		commit_submit(r, gen, committed);
+	else
+		unlock(r);
+}

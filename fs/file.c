@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * file: an open file description of the kernel.
+ */
+#include "fs/file.h"
+
+#include <stdlib.h>
+
+struct file *file_new(const struct request *r, int flags)
+{
+	struct file *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	f->cred = r->batch.cred;
+	f->flags = flags;
+	f->flock_owner = atomic_fetch_add(&r->fs->flock_owners, 1) + 1;
+	return f;
+}
+
+void file_free(struct file *f)
+{
+	inode_unref(f->inode);
+	free(f);
+}
+
+static void free_handle(struct handle *h)
+{
+	file_free((struct file *)h);
+}
+
+void file_opened(struct fs *fs, struct file *f, struct inode *ino, struct nfs_open *open)
+{
+	f->inode = inode_ref(ino);
+	f->open = open;
+	filedata_open(&ino->data, &f->told);
+	fs_add_handle(fs, &f->handle, free_handle);
+}
+
+void file_closed(struct fs *fs, struct file *f)
+{
+	fs_drop_handle(fs, &f->handle);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * file: an open file description of the kernel, from its open to its release.
+ */
+#ifndef RNFS_FS_FILE_H
+#define RNFS_FS_FILE_H
+
+#include "fs/fs.h"
+
+/* What fi->fh points to. Constant once open but for what is marked. */
+struct file {
+	struct handle handle;  /* first */
+	struct inode *inode;   /* a reference; NULL until it is open */
+	struct nfs_open *open; /* the server's open state */
+	struct rpc_cred cred;  /* the opener's: reads and writes are done with it */
+	int flags;
+	uint64_t flock_owner; /* of its flock; the kernel's number may be used again early */
+	/* of its release */
+	bool drops_silly;	   /* a silly name goes with it (silly_close_begin()) */
+	bool drops_locks;	   /* locks do (locker_close_begin()) */
+	struct filedata_view told; /* of what was lost; the inode's filedata.lock */
+};
+
+static inline struct file *file_of(const struct fuse_file_info *fi)
+{
+	return (struct file *)(uintptr_t)fi->fh;
+}
+
+/* One that is to be opened for r with these flags. NULL when out of memory. */
+struct file *file_new(const struct request *r, int flags);
+void file_free(struct file *f);
+/* The server has opened it: f becomes an open file of ino, upon which the caller has called
+ * opening_begin(). */
+void file_opened(struct fs *fs, struct file *f, struct inode *ino, struct nfs_open *open);
+/* The server has closed it: it is not among the open files any more. Not freed. */
+void file_closed(struct fs *fs, struct file *f);
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * locker: who may hold locks on a file, and clearing what they leave behind.
+ */
+#include "fs/locker.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "transport/clock.h"
+
+#define FLUSHED_NS 30000000ull /* how long after a FLUSH a RELEASE may be expected */
+
+bool locker_add(struct file *f, uint64_t owner, pid_t pid)
+{
+	struct inode *ino = f->inode;
+	struct locker *l, *mine = malloc(sizeof(*mine));
+
+	if (!mine)
+		return false;
+	pthread_mutex_lock(&ino->lock);
+	LIST_FOREACH (l, &ino->lockers, link)
+		if (l->owner == owner && l->file == f)
+			break;
+	if (!l) {
+		mine->owner = owner;
+		mine->file = f;
+		mine->pid = pid;
+		mine->flushed = 0;
+		LIST_INSERT_HEAD(&ino->lockers, mine, link);
+	}
+	pthread_mutex_unlock(&ino->lock);
+	if (l)
+		free(mine);
+	return true;
+}
+
+bool locker_known(struct inode *ino, uint64_t owner, pid_t *pid)
+{
+	struct locker *l;
+
+	pthread_mutex_lock(&ino->lock);
+	LIST_FOREACH (l, &ino->lockers, link)
+		if (l->owner == owner)
+			break;
+	if (l && pid)
+		*pid = l->pid;
+	pthread_mutex_unlock(&ino->lock);
+	return l != NULL;
+}
+
+/* Takes one locker off: of that open file, or with f NULL of that owner. False if there is none. */
+static bool take(struct inode *ino, const struct file *f, uint64_t owner, uint64_t *taken)
+{
+	struct locker *l;
+
+	pthread_mutex_lock(&ino->lock);
+	LIST_FOREACH (l, &ino->lockers, link)
+		if (f ? l->file == f : l->owner == owner)
+			break;
+	if (l) {
+		*taken = l->owner;
+		LIST_REMOVE(l, link);
+	}
+	pthread_mutex_unlock(&ino->lock);
+	if (!l)
+		return false;
+	free(l);
+	return true;
+}
+
+bool locker_moved(struct file *f, unsigned *ended)
+{
+	struct inode *ino = f->inode;
+	struct locker *l;
+	uint64_t now;
+	bool moved;
+
+	pthread_mutex_lock(&ino->lock);
+	now = clock_ns();
+	moved = ino->unlocks_pending || ino->unlocks_ended != *ended;
+	LIST_FOREACH (l, &ino->lockers, link)
+		moved |= l->file != f && l->flushed && now - l->flushed < FLUSHED_NS;
+	*ended = ino->unlocks_ended;
+	pthread_mutex_unlock(&ino->lock);
+	return moved;
+}
+
+bool locker_flush(struct file *f, uint64_t owner)
+{
+	struct inode *ino = f->inode;
+	struct locker *l;
+	bool any = false;
+	uint64_t taken;
+
+	pthread_mutex_lock(&ino->lock);
+	LIST_FOREACH (l, &ino->lockers, link)
+		if (l->file == f)
+			l->flushed = clock_ns();
+	pthread_mutex_unlock(&ino->lock);
+	while (take(ino, NULL, owner, &taken))
+		any = true;
+	return any;
+}
+
+void locker_clear(struct request *r, uint64_t owner, request_step_fn *next)
+{
+	struct nfs_op *op = request_op(r, NFS_LOCK, lock);
+
+	op->u.lock.open = r->file->open;
+	op->u.lock.fh = r->file->inode->fh;
+	op->u.lock.owner = owner;
+	op->u.lock.type = F_UNLCK;
+	op->u.lock.end = UINT64_MAX;
+	request_submit(r, next);
+}
+
+void locker_close_begin(struct file *f)
+{
+	struct inode *ino = f->inode;
+	struct locker *l;
+
+	pthread_mutex_lock(&ino->lock);
+	LIST_FOREACH (l, &ino->lockers, link)
+		if (l->file == f)
+			break;
+	f->drops_locks = l != NULL;
+	ino->unlocks_pending += f->drops_locks;
+	pthread_mutex_unlock(&ino->lock);
+}
+
+static void close_step(struct request *r)
+{
+	struct file *f = r->file;
+	uint64_t owner;
+
+	while (take(f->inode, f, 0, &owner)) {
+		if (locker_known(f->inode, owner, NULL))
+			continue;
+		locker_clear(r, owner, close_step);
+		return;
+	}
+	if (f->drops_locks) {
+		pthread_mutex_lock(&f->inode->lock);
+		f->inode->unlocks_pending--;
+		f->inode->unlocks_ended++;
+		pthread_mutex_unlock(&f->inode->lock);
+	}
+	r->next(r);
+}
+
+void locker_close(struct request *r, request_step_fn *next)
+{
+	r->next = next;
+	close_step(r);
+}

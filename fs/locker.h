@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * locker: who may hold locks on a file, and clearing what they leave behind.
+ *
+ * Locks live on the server; the kernel keeps none when the operations of locks are in the table. So
+ * it does not know either which ones a process leaves behind: each inode has a list of lockers, a
+ * lock owner and the open file through which it asked. When a process closes any descriptor of the
+ * file, FLUSH names the owner, and all of that owner's locks go. At RELEASE go those of the owners
+ * that came through that open file: flock's and OFD locks belong to it.
+ *
+ * The kernel does not wait for RELEASE: close(2) has returned, and the next process may have asked
+ * for the lock that went with it, before the server knows. So a lock that is refused while a
+ * RELEASE clears locks of the file, or did so meanwhile, is asked for again. So it is just after a
+ * FLUSH of an open file that may hold locks: its RELEASE may be on its way (locker_moved()).
+ *
+ * For the same reason the kernel's number of an open file, the owner of its flock and OFD locks,
+ * may come again with the next open file before the RELEASE of the one that had it. So flock has
+ * owners numbered here; and a RELEASE leaves alone an owner who is known through another open file
+ * too, whose RELEASE then clears all.
+ *
+ * An inode's lock guards its list and counts.
+ */
+#ifndef RNFS_FS_LOCKER_H
+#define RNFS_FS_LOCKER_H
+
+#include "fs/file.h"
+
+/* False when out of memory. */
+bool locker_add(struct file *f, uint64_t owner, pid_t pid);
+/* May owner hold locks? *pid, unless NULL: the process that asked. */
+bool locker_known(struct inode *ino, uint64_t owner, pid_t *pid);
+/* Has a RELEASE that cleared locks ended since *ended, which becomes the present count, or is one
+ * under way or expected, of another open file than f? */
+bool locker_moved(struct file *f, unsigned *ended);
+
+/* A process closes f: may its owner hold locks of the file? They are not looked after any more: the
+ * caller must locker_clear(). */
+bool locker_flush(struct file *f, uint64_t owner);
+/* Clears all locks that owner holds on r->file, then next. */
+void locker_clear(struct request *r, uint64_t owner, request_step_fn *next);
+/* f is about to be released. To be called at once, before anything is waited for. */
+void locker_close_begin(struct file *f);
+/* Clears the locks of all owners that came through r->file, which is being released, then next. */
+void locker_close(struct request *r, request_step_fn *next);
+
+#endif

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * ops_append: WRITE through a descriptor that is O_APPEND.
+ *
+ * The kernel gives such a WRITE the offset where it believes that the file ends. Other clients may
+ * have moved the end since it was told, so that offset is not used: the data is put where the file
+ * ends on the server (nfs_client.h, NFS_WRITE with append), an inode's appends one after the other,
+ * and the parts of one too. inode.end is where that is tried first: the newest size that is known
+ * here. Parts are not sent at once, since each must find the end that the one before has made; so
+ * nothing is overwritten, but if others append without a lock, what they append may come between
+ * them.
+ *
+ * The kernel takes it that the data stands where it wanted it: it has copied it into the pages
+ * there that it has, and makes the file so long. No answer to a WRITE can tell it better. But after
+ * every write it asks for the attributes at the next look (read, stat, SEEK_END), finds a size that
+ * is not the one it believed in, and drops the pages. Only if others have made the file just as
+ * long meanwhile it might not notice: ops_getattr() has the pages dropped first, then
+ * (inode.displaced). They cannot be dropped at once: before the WRITE is answered the kernel may
+ * hold the last one locked, and afterwards it would throw away the answer to a GETATTR that is
+ * under way, and go on with the wrong size. What cannot be put right is the file offset of the
+ * descriptor.
+ *
+ * When a session is lost with the answer to an append, nobody knows whether it was carried out. It
+ * was if the data stands where it was to go: that is read, and if so committed, so that it cannot
+ * be lost to a restart whose verifier was never seen.
+ */
+#include <errno.h>
+#include <fcntl.h>
+
+#include "fs/file.h"
+#include "fs/ops.h"
+#include "fs/write.h"
+#include "transport/log.h"
+
+static void append_send(struct request *r);
+
+/* The bytes of r that the next WRITE takes. */
+static uint32_t part_len(const struct request *r)
+{
+	uint32_t left = r->batch.first.want - r->batch.first.got, max = r->fs->info.wsize;
+
+	return left < max ? left : max;
+}
+
+/* The next that waits to append to ino, whose turn it is now; or NULL. */
+static struct request *append_next(struct fs *fs, struct inode *ino)
+{
+	struct request *next;
+
+	pthread_mutex_lock(&fs->append_lock);
+	STAILQ_FOREACH (next, &fs->appends, wait)
+		if (next->file->inode == ino)
+			break;
+	if (next)
+		STAILQ_REMOVE(&fs->appends, next, request, wait);
+	else
+		ino->appending = false;
+	pthread_mutex_unlock(&fs->append_lock);
+	return next;
+}
+
+static void append_end(struct request *r, int error)
+{
+	struct request *next = append_next(r->fs, r->file->inode);
+
+	r->u.io.error = error;
+	write_reply(r);
+	if (next)
+		append_send(next);
+}
+
+/* n bytes more of r stand in the file, at `at`. */
+static void append_took(struct request *r, uint64_t at, uint32_t n)
+{
+	struct part *p = &r->batch.first;
+
+	if (at != r->u.io.offset + p->got)
+		atomic_store(&r->file->inode->displaced, true);
+	atomic_store_explicit(&r->file->inode->end, at + n, memory_order_relaxed);
+	p->got += n;
+	if (p->got < p->want)
+		append_send(r);
+	else
+		append_end(r, 0);
+}
+
+/* --- was it carried out? ---------------------------------------------------------------------- */
+
+static void compare_read(struct request *r, struct mem_buf *buf);
+
+static void compare_committed(struct request *r)
+{
+	if (r->batch.first.op.error)
+		append_end(r, r->batch.first.op.error);
+	else
+		append_took(r, r->u.io.append_at, r->u.io.compared);
+}
+
+static void compare_commit(struct request *r)
+{
+	struct nfs_op *op = request_op(r, NFS_COMMIT, commit);
+
+	op->u.commit.fh = r->file->inode->fh;
+	op->u.commit.offset = r->u.io.append_at;
+	op->u.commit.len = r->u.io.compared;
+	request_submit(r, compare_committed);
+}
+
+static void compare_step(struct request *r)
+{
+	struct part *p = &r->batch.first;
+	struct nfs_op *op = &p->op;
+	struct mem_buf *buf = op->u.read.to.one.hold;
+	bool same;
+
+	if (op->error) {
+		data_put(r->fs, buf);
+		log_warn("whether data was appended to file %llu before the session was lost "
+			 "cannot be found out: %s",
+			(unsigned long long)r->file->inode->fileid, strerror(-op->error));
+		append_end(r, op->error == -EINTR ? -EINTR : -EIO);
+		return;
+	}
+	same = !memcmp(r->u.io.data + p->got + r->u.io.compared, buf->data, op->u.read.count);
+	r->u.io.compared += op->u.read.count;
+	if (same && r->u.io.compared < part_len(r) && !op->u.read.eof) {
+		compare_read(r, buf);
+		return;
+	}
+	data_put(r->fs, buf);
+	if (same && r->u.io.compared) /* all of it, or what there was room for */
+		compare_commit(r);
+	else
+		append_send(r);
+}
+
+/* A descriptor for writing only does not say that its owner may read: the server is to say so. */
+static void compare_read(struct request *r, struct mem_buf *buf)
+{
+	uint32_t left = part_len(r) - r->u.io.compared, max = r->fs->info.rsize;
+	struct file *f = r->file;
+	struct nfs_op *op = request_op(r, NFS_READ, read);
+
+	op->u.read.open = (f->flags & O_ACCMODE) == O_RDWR ? f->open : NULL;
+	op->u.read.fh = f->inode->fh;
+	op->u.read.offset = r->u.io.append_at + r->u.io.compared;
+	op->u.read.to = seg_list_of_buf(buf, 0, left < max ? left : max);
+	request_submit(r, compare_step);
+}
+
+/* --- appending -------------------------------------------------------------------------------- */
+
+static void append_step(struct request *r)
+{
+	struct part *p = &r->batch.first;
+	struct nfs_op *op = &p->op;
+	uint32_t sent = part_len(r);
+	struct mem_buf *buf;
+	int error;
+
+	if (op->error == -EALREADY) {
+		r->u.io.append_at = op->u.write.offset;
+		r->u.io.compared = 0;
+		buf = data_get(r->fs, sent);
+		if (buf)
+			compare_read(r, buf);
+		else
+			append_end(r, -EIO);
+		return;
+	}
+	error = write_took(r, op, sent);
+	if (error)
+		append_end(r, error);
+	else
+		append_took(r, op->u.write.offset, op->u.write.count);
+}
+
+static void append_send(struct request *r)
+{
+	struct nfs_op *op = request_op(r, NFS_WRITE, write);
+	struct inode *ino = r->file->inode;
+
+	op->u.write.open = r->file->open;
+	op->u.write.fh = ino->fh;
+	op->u.write.offset = atomic_load_explicit(&ino->end, memory_order_relaxed);
+	op->u.write.append = true;
+	op->u.write.from = seg_list_of_buf(
+		r->buf, (size_t)(r->u.io.data - r->buf->data) + r->batch.first.got, part_len(r));
+	op->u.write.stable = write_stable(r);
+	request_submit(r, append_step);
+}
+
+void append_start(struct request *r)
+{
+	struct inode *ino = r->file->inode;
+	struct fs *fs = r->fs;
+	bool waits;
+
+	r->batch.first.got = 0;
+	r->batch.first.want = r->u.io.size;
+	pthread_mutex_lock(&fs->append_lock);
+	waits = ino->appending;
+	ino->appending = true;
+	if (waits)
+		STAILQ_INSERT_TAIL(&fs->appends, r, wait);
+	pthread_mutex_unlock(&fs->append_lock);
+	if (!waits)
+		append_send(r);
+}
+
+void append_end_gone(struct fs *fs)
+{
+	STAILQ_HEAD(, request) all = STAILQ_HEAD_INITIALIZER(all);
+	STAILQ_HEAD(, request) gone = STAILQ_HEAD_INITIALIZER(gone);
+	struct request *r;
+
+	pthread_mutex_lock(&fs->append_lock);
+	STAILQ_CONCAT(&all, &fs->appends);
+	while ((r = STAILQ_FIRST(&all))) {
+		STAILQ_REMOVE_HEAD(&all, wait);
+		if (request_is_gone(r))
+			STAILQ_INSERT_TAIL(&gone, r, wait);
+		else
+			STAILQ_INSERT_TAIL(&fs->appends, r, wait);
+	}
+	pthread_mutex_unlock(&fs->append_lock);
+	while ((r = STAILQ_FIRST(&gone))) {
+		STAILQ_REMOVE_HEAD(&gone, wait);
+		request_end(r, -EINTR);
+	}
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * process: what /proc says about a thread that waits for an answer of ours.
+ */
+#include "fs/process.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The kernel's flags of a thread (include/linux/sched.h), the seventh word after its name. */
+#define PF_EXITING  0x004u
+#define PF_SIGNALED 0x400u
+#define FLAGS_WORD  7
+
+static uint64_t bit(int sig)
+{
+	return 1ull << (sig - 1);
+}
+
+/* The signals that end a process unless it says otherwise. Those from SIGRTMIN on do, too. */
+static uint64_t deadly_signals(void)
+{
+	return ~(bit(SIGCHLD) | bit(SIGCONT) | bit(SIGSTOP) | bit(SIGTSTP) | bit(SIGTTIN) |
+		 bit(SIGTTOU) | bit(SIGURG) | bit(SIGWINCH));
+}
+
+static uint64_t signals(const char *status, const char *key)
+{
+	const char *s = strstr(status, key);
+
+	return s ? strtoull(s + strlen(key), NULL, 16) : 0;
+}
+
+static bool has_deadly_signal(const char *status)
+{
+	uint64_t pending = signals(status, "\nSigPnd:") | signals(status, "\nShdPnd:");
+	uint64_t heeded = signals(status, "\nSigBlk:") | signals(status, "\nSigIgn:") |
+			  signals(status, "\nSigCgt:");
+
+	if (signals(status, "\nTracerPid:")) /* who traces it may take the others away */
+		heeded = UINT64_MAX;
+	return pending & ((deadly_signals() & ~heeded) | bit(SIGKILL));
+}
+
+static unsigned kernel_flags(const char *stat)
+{
+	const char *s = strrchr(stat, ')'); /* the name may hold anything */
+
+	for (int word = 0; s && word < FLAGS_WORD; word++) {
+		s = strchr(s, ' ');
+		if (s)
+			s++;
+	}
+	return s ? (unsigned)strtoul(s, NULL, 10) : 0;
+}
+
+enum process_fate process_fate_of(const char *status, const char *stat)
+{
+	unsigned flags = kernel_flags(stat);
+
+	if (has_deadly_signal(status))
+		return PROCESS_KILLED;
+	if (flags & PF_EXITING)
+		return flags & PF_SIGNALED ? PROCESS_KILLED : PROCESS_ENDING;
+	return PROCESS_LIVES;
+}
+
+static bool read_text(pid_t tid, const char *name, char *text, size_t size)
+{
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", (int)tid, (int)tid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, text, size - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = 0;
+	return n > 0;
+}
+
+enum process_fate process_fate(pid_t tid)
+{
+	char status[32768], stat[1024]; /* the former lists all groups */
+
+	if (!tid || !read_text(tid, "status", status, sizeof(status)) ||
+		!read_text(tid, "stat", stat, sizeof(stat)))
+		return PROCESS_UNKNOWN;
+	return process_fate_of(status, stat);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * stale: threads whose open was answered ESTALE.
+ *
+ * ESTALE has the kernel walk the path of an open again, asking for every name, but only once: a
+ * second ESTALE goes to the program. So each thread that was answered ESTALE is remembered until
+ * its next open. Its look-ups meanwhile are answered by the server, not from what is known here;
+ * and its next open takes what was found, whatever has happened to the names since. After two
+ * look-ups that have failed (the first had the kernel drop the name that it knew) there will be no
+ * open.
+ *
+ * A thread's place is its number modulo the size of the table; a thread that takes the place of
+ * another costs that one its second try. No lock. Any thread may call anything.
+ */
+#ifndef RNFS_FS_STALE_H
+#define RNFS_FS_STALE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#define STALE_THREADS 256
+
+struct stale_threads {
+	/* 0: nobody; the thread's number; negative: its number, and one look-up has failed */
+	_Atomic pid_t at[STALE_THREADS];
+};
+
+/* In all of them tid 0 stands for a thread that is not known, and is never remembered. */
+
+/* The open of tid is answered ESTALE. */
+void stale_answered(struct stale_threads *s, pid_t tid);
+/* Is tid, which looks a name up, walking the path again? */
+bool stale_walks_again(const struct stale_threads *s, pid_t tid);
+/* A look-up of tid has failed. */
+void stale_not_found(struct stale_threads *s, pid_t tid);
+/* tid opens: is it the second try? It is forgotten. */
+bool stale_opens_again(struct stale_threads *s, pid_t tid);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * write: what every WRITE of the kernel's has in common, wherever its data goes.
+ */
+#include "fs/write.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+#include "fs/commit.h"
+#include "fs/entry.h"
+#include "fs/file.h"
+#include "transport/log.h"
+
+enum nfs_stable write_stable(const struct request *r)
+{
+	if (r->u.io.writepage || !(r->u.io.flags & O_DSYNC))
+		return NFS_UNSTABLE;
+	return (r->u.io.flags & O_SYNC) == O_SYNC ? NFS_FILE_SYNC : NFS_DATA_SYNC;
+}
+
+int write_took(struct request *r, struct nfs_op *op, uint32_t sent)
+{
+	if (op->error)
+		return op->error;
+	if (!op->u.write.count || op->u.write.count > sent) {
+		log_error(
+			"server says it wrote %u of %u bytes: server bug", op->u.write.count, sent);
+		return -EREMOTEIO;
+	}
+	commit_wrote(r->file->inode, op->u.write.committed, op->u.write.verf);
+	return 0;
+}
+
+void write_failed(struct request *r)
+{
+	if (r->u.io.writepage)
+		filedata_unwritten(&r->file->inode->data, r->u.io.error);
+	request_end(r, r->u.io.error);
+}
+
+void write_reply(struct request *r)
+{
+	fuse_req_t fuse;
+	struct part *p;
+	uint32_t n = 0;
+
+	STAILQ_FOREACH (p, &r->batch.parts, next) {
+		n += p->got;
+		if (p->got < p->want)
+			break;
+	}
+	stats_add(&r->fs->stats.write_bytes, n);
+	if (n)
+		entry_doubt_set_id(r->fs, r->file->inode);
+	/* The kernel knows no short count when it writes mapped pages back: that must be an error.
+	 */
+	if (r->u.io.error && (!n || r->u.io.writepage)) {
+		write_failed(r);
+		return;
+	}
+	inode_told_end(r->file->inode, r->u.io.offset + n);
+	fuse = request_take_fuse(r);
+	request_free(r);
+	fuse_reply_write(fuse, n);
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs3_client: the NFSv3 back end's insides: what its files share. nfs_client.h has the interface.
+ *
+ * An op is a sequence of calls: each call is of a kind (enum nfs3_kind_id), and when its results
+ * are in, the kind tells how it goes on: ended, or by another kind. There is no state on the server
+ * but locks, which go by another protocol (nfs3_nlm.h).
+ *
+ * Threads: submitters, the progress thread, the thread of c->timer, and in nfs3_nlm.c one more.
+ * c->lock guards what is noted there; it is held for moments, and no callback runs under it. Lock
+ * order: c->lock, then the transport's.
+ */
+#ifndef RNFS_NFSPROTO_V3_NFS3_CLIENT_H
+#define RNFS_NFSPROTO_V3_NFS3_CLIENT_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "nfsproto/wire/nfs3_sync.h"
+#include "nfsproto/wire/nfs3_xdr.h"
+#include "nfsproto/nfs_backend.h"
+
+#define NFS3_MSEC UINT64_C(1000000)
+
+struct nfs3_client;
+
+/* --- kinds of calls --------------------------------------------------------------------------- */
+
+enum nfs3_kind_id {
+	/* 0 .. NFS_OP_TYPES - 1: an op's first call, where every op of the type begins alike */
+	NFS3_K_LOOKUP_AFTER = NFS_OP_TYPES, /* the handle that CREATE did not tell */
+	NFS3_K_GETATTR_AFTER,		    /* the attributes that a reply did not tell */
+	NFS3_K_OPEN_CREATE,
+	NFS3_K_OPEN_LOOKUP,
+	NFS3_K_OPEN_ACCESS,
+	NFS3_K_OPEN_SETATTR,  /* what an exclusive create could not set */
+	NFS3_K_OPEN_TRUNCATE, /* O_TRUNC of a file that was there */
+	NFS3_K_APPEND_SIZE,   /* where an NFS_WRITE that appends has to go, */
+	NFS3_K_APPEND,	      /* and that one */
+	NFS3_KINDS
+};
+
+struct nfs3_kind {
+	const char *name;
+	/* Fills in a, whose proc is NULL, for the call, and call's sinks. */
+	void (*put)(struct nfs3_client *c, struct nfs_op *op, struct nfs3_args *a);
+	/* Looks at results with status NFS3_OK; x stands where nfs3_get_res() ends. NFS_DONE,
+	 * NFS_AGAIN (with op->be.v3.kind) or NFS_FAILED. */
+	enum nfs_outcome (*get)(struct nfs3_client *c, struct nfs_op *op, const struct nfs3_res *r,
+		struct xdr_in *x);
+	/* The call failed with status: as get, or NFS_STATUS: that it is. May be NULL. */
+	enum nfs_outcome (*fail)(struct nfs3_client *c, struct nfs_op *op, uint32_t status);
+};
+
+extern const struct nfs3_kind nfs3_kinds[NFS3_KINDS];
+
+#define NFS3_FUNCS(fn)                                                                             \
+	void nfs3_put_op_##fn(struct nfs3_client *c, struct nfs_op *op, struct nfs3_args *a);      \
+	enum nfs_outcome nfs3_get_op_##fn(struct nfs3_client *c, struct nfs_op *op,                \
+		const struct nfs3_res *r, struct xdr_in *x);
+
+/* nfs3_ops.c */
+NFS3_FUNCS(getattr)
+NFS3_FUNCS(setattr)
+NFS3_FUNCS(access)
+NFS3_FUNCS(read)
+NFS3_FUNCS(write)
+NFS3_FUNCS(append_size)
+NFS3_FUNCS(append)
+NFS3_FUNCS(commit)
+NFS3_FUNCS(statfs)
+NFS3_FUNCS(getattr_after)
+/* nfs3_ops_dir.c */
+NFS3_FUNCS(lookup)
+NFS3_FUNCS(readlink)
+NFS3_FUNCS(create)
+NFS3_FUNCS(lookup_after)
+NFS3_FUNCS(remove)
+NFS3_FUNCS(rename)
+NFS3_FUNCS(link)
+NFS3_FUNCS(readdir)
+enum nfs_outcome nfs3_fail_op_remove(struct nfs3_client *c, struct nfs_op *op, uint32_t status);
+enum nfs_outcome nfs3_fail_op_readdir(struct nfs3_client *c, struct nfs_op *op, uint32_t status);
+/* nfs3_ops_open.c */
+NFS3_FUNCS(open_create)
+NFS3_FUNCS(open_lookup)
+NFS3_FUNCS(open_access)
+NFS3_FUNCS(open_setattr)
+NFS3_FUNCS(open_truncate)
+enum nfs_outcome nfs3_fail_op_open_create(
+	struct nfs3_client *c, struct nfs_op *op, uint32_t status);
+enum nfs_outcome nfs3_fail_op_open_lookup(
+	struct nfs3_client *c, struct nfs_op *op, uint32_t status);
+#undef NFS3_FUNCS
+
+/* The op's attributes, if p has them; else the op goes on to ask for them. */
+enum nfs_outcome nfs3_take_attr(
+	struct nfs_op *op, const struct nfs3_post_op *p, struct nfs_attr *attr);
+
+/* --- opens ------------------------------------------------------------------------------------ */
+
+/* Those of an owner's locks that were asked for through it make its I/O rely on them (nfs3_nlm.h).
+ */
+struct nfs_open {
+	uint8_t verf[NFS3_CREATEVERFSIZE]; /* of an exclusive create */
+	atomic_uint refs;		   /* the user's until CLOSE, lock contexts' */
+	atomic_uint locks;		   /* lock contexts that hold something */
+	atomic_uint locks_lost;		   /* lock contexts that have lost a lock: no I/O */
+	LIST_ENTRY(nfs_open) link;	   /* the client's lock: of its opens, until CLOSE */
+};
+
+struct nfs_open *nfs3_open_ref(struct nfs_open *o);
+/* Accepts NULL, returns NULL. */
+struct nfs_open *nfs3_open_unref(struct nfs_open *o);
+
+/* flags of op->be.v3 in an OPEN */
+#define NFS3_F_CREATED	 1u /* this op has made the file */
+#define NFS3_F_EXCLUSIVE 2u /* the CREATE that was sent is exclusive */
+
+/* Starts an OPEN: its open state and its first kind. 0 or -ENOMEM. */
+int nfs3_open_begin(struct nfs3_client *c, struct nfs_op *op);
+/* Gives an ending OPEN's state to the user, or frees it if the op failed. */
+void nfs3_open_end(struct nfs3_client *c, struct nfs_op *op);
+/* The user is done with o; and with all, at the end of the mount. */
+void nfs3_open_close(struct nfs3_client *c, struct nfs_open *o);
+void nfs3_open_close_all(struct nfs3_client *c);
+
+/* --- tasks ------------------------------------------------------------------------------------ */
+
+enum nfs3_task_state { NFS3_T_NEW, NFS3_T_SENT, NFS3_T_DELAYED, NFS3_T_ENDING };
+
+/* The server may have lost the locks that I/O relies on: such I/O is not sent, and, with pull, what
+ * was sent over a connection that is lost is taken back. c->lock held. */
+void nfs3_task_doubt_locked(struct nfs3_client *c, bool pull);
+/* What is held for that goes on. c->lock held. */
+void nfs3_task_trust_locked(struct nfs3_client *c);
+/* Starts op with the kind in op->be.v3.kind. No lock held. */
+void nfs3_task_start(struct nfs3_client *c, struct nfs_op *op);
+/* Ends op. No lock held. */
+void nfs3_task_end(struct nfs3_client *c, struct nfs_op *op, int error);
+void nfs3_task_cancel(struct nfs3_client *c, struct nfs_op *op);
+
+/* The thread that starts ops again that were told to come later. 0 or -errno. */
+int nfs3_timer_start(struct nfs3_client *c);
+/* Ends what waits with -ENOTCONN; nothing will wait any more. */
+void nfs3_timer_stop(struct nfs3_client *c);
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+struct nfs3_mount; /* nfs3_mount.h */
+struct nfs3_nlm;   /* nfs3_nlm.h */
+
+struct nfs3_client {
+	struct nfs_client base; /* first */
+	/* constant after mount */
+	struct rpc_cred cred;
+	char server[256];
+	struct rpc_client_params rp; /* of the connection, for others like it; peer_name: server */
+	struct nfs3_mount *mount;    /* how MOUNT was reached; NULL: not mounted */
+	struct nfs3_nlm *nlm;	     /* locks; NULL: mounted with nolock */
+	unsigned connect_ms;
+	bool soft;
+	unsigned soft_ms;  /* soft: most time an op is retried */
+	uint32_t name_max; /* longest name, bytes */
+	uint64_t verf;	   /* random: where verifiers of exclusive creates begin */
+
+	atomic_uint_least64_t next_verf;
+	atomic_bool no_plus;	  /* the server has no READDIRPLUS */
+	atomic_bool no_exclusive; /* the server has no exclusive CREATE */
+	atomic_bool append_raced; /* the log has been told of a race between appends */
+
+	pthread_mutex_t lock;
+	/* lock: these, and be.v3.state and be.v3.cancelled of every op */
+	bool stopping;		      /* no new ops */
+	LIST_HEAD(, nfs_open) opens;  /* what the user has not closed, which ends with the mount */
+	bool doubt;		      /* locks are not known to be held */
+	TAILQ_HEAD(, nfs_op) relying; /* sent, and relying on locks */
+	TAILQ_HEAD(nfs3_delayed, nfs_op) delayed; /* by due_ns */
+	pthread_cond_t wake;			  /* of the timer's thread */
+	bool timer_up, timer_stop;
+	pthread_t timer;
+};
+
+static inline struct nfs3_client *nfs3_client(struct nfs_client *c)
+{
+	return (struct nfs3_client *)c;
+}
+
+#endif

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs3_nlm: the queue of lock requests and the thread that works it off. Carrying one out:
+ * nfs3_nlm_run.c; the calls themselves: nfs3_nlm_call.c; owners: nfs3_nlm_ctx.c; after a restart of
+ * the server: nfs3_nlm_claim.c; after that of the daemon: nfs3_nlm_left.c.
+ *
+ *     QUEUED --due, nobody before it--> CURRENT --answered--> done
+ *        ^-------- denied and waiting, grace period -----'
+ *
+ * Cancelling only sets flags: the thread ends the op, also while it waits for the answer to
+ * another. An unlock goes on without its caller; a lock whose answer is not known is given back, by
+ * restoring what was held before.
+ */
+#include "nfsproto/v3/nfs3_nlm.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "nfsproto/v3/nfs3_nlm_call.h"
+#include "transport/clock.h"
+#include "transport/log.h"
+
+#define SEC	  UINT64_C(1000000000)
+#define BEHIND_NS (5 * SEC) /* before who is behind others asks all the same */
+#define CLAIM_NS  SEC	    /* until what could not be decided is tried again */
+#define PROBE_NS  (5 * SEC) /* of silence while something is held */
+
+static void wait_until_locked(struct nfs3_nlm *n, uint64_t ns)
+{
+	struct timespec t = clock_timespec(ns);
+
+	pthread_cond_timedwait(&n->wake, &n->lock, &t);
+}
+
+/* --- the queue ------------------------------------------------------------------------------- */
+
+/* n->lock held. */
+static void queue_locked(struct nfs3_nlm *n, struct nfs_op *op)
+{
+	struct nfs_op *o;
+
+	TAILQ_FOREACH (o, &n->queue, link) {
+		if (o->be.v3.cookie > op->be.v3.cookie)
+			break;
+	}
+	if (o)
+		TAILQ_INSERT_BEFORE(o, op, link);
+	else
+		TAILQ_INSERT_TAIL(&n->queue, op, link);
+}
+
+/* Does an op that came earlier wait for a lock that op would take away from it? */
+static bool is_behind_locked(const struct nfs3_nlm *n, const struct nfs_op *op)
+{
+	const struct nfs_op *o;
+
+	if (op->type != NFS_LOCK || op->u.lock.type == F_UNLCK)
+		return false;
+	TAILQ_FOREACH (o, &n->queue, link) {
+		if (o == op)
+			return false;
+		if (o->type != NFS_LOCK || o->tries == 0 || o->u.lock.owner == op->u.lock.owner)
+			continue;
+		if (o->u.lock.type != F_WRLCK && op->u.lock.type != F_WRLCK)
+			continue;
+		if (o->u.lock.start <= op->u.lock.end && op->u.lock.start <= o->u.lock.end &&
+			nfs3_nlm_same_fh(&o->u.lock.fh, &op->u.lock.fh))
+			return true;
+	}
+	return false;
+}
+
+/* Does the owner of op hold anything in the file? Those who are before it may wait for that. */
+static bool holds(struct nfs3_nlm *n, const struct nfs_op *op)
+{
+	const struct nfs3_lock_ctx *ctx = nfs3_nlm_ctx_find(n, op->u.lock.owner, &op->u.lock.fh);
+
+	return ctx && ctx->ranges.n;
+}
+
+/* The op to run now, out of the queue; or NULL and *until. It goes by when each was due, so that
+ * those who ask again and again leave a turn to an unlock, which they may wait for. */
+static struct nfs_op *next_locked(struct nfs3_nlm *n, uint64_t *until)
+{
+	struct nfs_op *op, *next = NULL;
+
+	*until = UINT64_MAX;
+	TAILQ_FOREACH (op, &n->queue, link) {
+		uint64_t due = op->due_ns;
+
+		/* those who do not wait are told that it is taken, whoever is before them */
+		if (!op->be.v3.cancelled && op->type == NFS_LOCK && op->u.lock.wait &&
+			is_behind_locked(n, op) && !holds(n, op))
+			due += BEHIND_NS;
+		if (due < *until) {
+			*until = due;
+			next = op;
+		}
+	}
+	if (!next || *until > clock_ns())
+		return NULL;
+	TAILQ_REMOVE(&n->queue, next, link);
+	return next;
+}
+
+void nfs3_nlm_end(struct nfs3_nlm *n, struct nfs_op *op, int error)
+{
+	pthread_mutex_lock(&n->lock);
+	n->current = NULL;
+	if (error == -EINTR && !op->be.v3.cancelled)
+		error = -ENOTCONN; /* stopped by the end of the mount, not by its caller */
+	pthread_mutex_unlock(&n->lock);
+	op->error = error;
+	op->done(op);
+}
+
+static void own_done(struct nfs_op *own)
+{
+	free(own);
+}
+
+/* Puts an op of our own into the queue before op, an unlock that its caller does not wait for any
+ * more. */
+static bool replace_locked(struct nfs_op *op)
+{
+	struct nfs_op *own = malloc(sizeof(*own));
+
+	if (!own)
+		return false;
+	*own = *op;
+	own->done = own_done;
+	own->be.v3.cancelled = false;
+	TAILQ_INSERT_BEFORE(op, own, link);
+	return true;
+}
+
+/* Ends those in the queue that were cancelled; drops the lock meanwhile. */
+static void look_locked(struct nfs3_nlm *n)
+{
+	struct nfs_op *op;
+
+	do {
+		TAILQ_FOREACH (op, &n->queue, link)
+			if (op->be.v3.cancelled && (!nfs3_nlm_is_unlock(op) || replace_locked(op)))
+				break;
+		if (op) {
+			TAILQ_REMOVE(&n->queue, op, link);
+			pthread_mutex_unlock(&n->lock);
+			op->error = -EINTR;
+			op->done(op);
+			pthread_mutex_lock(&n->lock);
+		}
+	} while (op);
+}
+
+void nfs3_nlm_look(struct nfs3_nlm *n)
+{
+	pthread_mutex_lock(&n->lock);
+	look_locked(n);
+	pthread_mutex_unlock(&n->lock);
+}
+
+void nfs3_nlm_again(struct nfs3_nlm *n, struct nfs_op *op, unsigned ms)
+{
+	pthread_mutex_lock(&n->lock);
+	n->current = NULL;
+	op->due_ns = op->be.v3.cancelled ? 0 : clock_ns() + ms * NFS3_MSEC;
+	queue_locked(n, op);
+	pthread_mutex_unlock(&n->lock);
+}
+
+void nfs3_nlm_hurry(struct nfs3_nlm *n, const struct nfs_fh *fh)
+{
+	struct nfs_op *op;
+
+	pthread_mutex_lock(&n->lock);
+	TAILQ_FOREACH (op, &n->queue, link) {
+		if (op->type == NFS_LOCK && op->tries && nfs3_nlm_same_fh(&op->u.lock.fh, fh)) {
+			op->due_ns = op->be.v3.cancelled ? 0 : clock_ns();
+			op->tries = 1;
+		}
+	}
+	pthread_mutex_unlock(&n->lock);
+}
+
+/* --- the thread ------------------------------------------------------------------------------ */
+
+static void *nlm_main(void *arg);
+
+static bool holds_any(const struct nfs3_nlm *n)
+{
+	const struct nfs3_lock_ctx *ctx;
+
+	for (unsigned i = 0; i < NFS3_NLM_BUCKETS; i++) {
+		LIST_FOREACH (ctx, &n->bucket[i], link)
+			if (ctx->ranges.n)
+				return true;
+	}
+	return false;
+}
+
+/* Finds out what is still held, and lets I/O go on if that was possible. */
+static void claim(struct nfs3_client *c)
+{
+	struct nfs3_nlm *n = c->nlm;
+	bool decided = nfs3_nlm_claim_all(c);
+
+	pthread_mutex_lock(&c->lock);
+	pthread_mutex_lock(&n->lock);
+	if (!decided) {
+		n->claim = true;
+		n->claim_ns = clock_ns() + CLAIM_NS;
+	} else if (!n->claim) {
+		nfs3_task_trust_locked(c);
+	}
+	pthread_mutex_unlock(&n->lock);
+	pthread_mutex_unlock(&c->lock);
+}
+
+void nfs3_nlm_start(struct nfs3_client *c)
+{
+	struct nfs3_nlm *n = c->nlm;
+
+	if (!n || !nfs3_nlm_has_left(n))
+		return;
+	pthread_mutex_lock(&n->lock);
+	n->up = pthread_create(&n->thread, NULL, nlm_main, c) == 0;
+	pthread_mutex_unlock(&n->lock);
+}
+
+/* A connection over which an answer comes is one of a server that has not restarted; one that was
+ * lost is made anew by this. */
+static void probe(struct nfs3_client *c)
+{
+	if (nfs3_nlm_connect(c) || nfs3_nlm_ping(c))
+		nfs3_nlm_doubt(c, false);
+}
+
+static void *nlm_main(void *arg)
+{
+	struct nfs3_client *c = arg;
+	struct nfs3_nlm *n = c->nlm;
+	struct nfs_op *op;
+	eventfd_t aborts;
+	uint64_t until;
+
+	pthread_mutex_lock(&n->lock);
+	while (!n->quit) {
+		atomic_store_explicit(&n->stop, false, memory_order_relaxed);
+		eventfd_read(n->abort_fd, &aborts);
+		if (n->claim && clock_ns() >= n->claim_ns) {
+			n->claim = false;
+			pthread_mutex_unlock(&n->lock);
+			claim(c);
+			pthread_mutex_lock(&n->lock);
+			continue;
+		}
+		if (nfs3_nlm_has_left(n) && clock_ns() >= n->left_ns) {
+			pthread_mutex_unlock(&n->lock);
+			nfs3_nlm_free_left(c);
+			pthread_mutex_lock(&n->lock);
+			continue;
+		}
+		look_locked(n); /* nobody would stop the call of one that is cancelled already */
+		op = next_locked(n, &until);
+		if (nfs3_nlm_has_left(n) && n->left_ns < until)
+			until = n->left_ns;
+		if (n->claim && n->claim_ns < until)
+			until = n->claim_ns;
+		if (!op && !n->claim && holds_any(n)) {
+			uint64_t due = n->heard_ns + PROBE_NS;
+
+			if (clock_ns() >= due) {
+				pthread_mutex_unlock(&n->lock);
+				probe(c);
+				pthread_mutex_lock(&n->lock);
+				continue;
+			}
+			until = due < until ? due : until;
+		}
+		if (op) {
+			n->current = op;
+			pthread_mutex_unlock(&n->lock);
+			nfs3_nlm_run(c, op);
+			pthread_mutex_lock(&n->lock);
+		} else if (until != UINT64_MAX) {
+			wait_until_locked(n, until);
+		} else {
+			pthread_cond_wait(&n->wake, &n->lock);
+		}
+	}
+	while ((op = TAILQ_FIRST(&n->queue))) {
+		TAILQ_REMOVE(&n->queue, op, link);
+		pthread_mutex_unlock(&n->lock);
+		op->error = -ENOTCONN;
+		op->done(op);
+		pthread_mutex_lock(&n->lock);
+	}
+	pthread_mutex_unlock(&n->lock);
+	return NULL;
+}
+
+void nfs3_nlm_submit(struct nfs3_client *c, struct nfs_op *op)
+{
+	struct nfs3_nlm *n = c->nlm;
+	int rc = n ? 0 : -EOPNOTSUPP;
+
+	if (n) {
+		pthread_mutex_lock(&n->lock);
+		if (n->quit)
+			rc = -ENOTCONN;
+		else if (!n->up)
+			rc = -pthread_create(&n->thread, NULL, nlm_main, c);
+		if (!rc) {
+			n->up = true;
+			op->be.v3.cookie = ++n->next_seq;
+			op->due_ns = clock_ns();
+			TAILQ_INSERT_TAIL(&n->queue, op, link);
+			pthread_cond_signal(&n->wake);
+		}
+		pthread_mutex_unlock(&n->lock);
+	}
+	if (rc) {
+		op->error = rc;
+		op->done(op);
+	}
+}
+
+void nfs3_nlm_cancel(struct nfs3_client *c, struct nfs_op *op)
+{
+	struct nfs3_nlm *n = c->nlm;
+
+	if (!n)
+		return;
+	pthread_mutex_lock(&n->lock);
+	op->be.v3.cancelled = true;
+	if (n->current == op)
+		atomic_store_explicit(&n->stop, true, memory_order_relaxed);
+	eventfd_write(n->abort_fd, 1);
+	op->due_ns = 0;
+	pthread_cond_signal(&n->wake);
+	pthread_mutex_unlock(&n->lock);
+}
+
+void nfs3_nlm_doubt(struct nfs3_client *c, bool pull)
+{
+	struct nfs3_nlm *n = c->nlm;
+
+	if (!n)
+		return;
+	pthread_mutex_lock(&c->lock);
+	pthread_mutex_lock(&n->lock);
+	if (n->up) { /* else nothing was ever locked */
+		n->claim = true;
+		n->claim_ns = 0;
+		pthread_cond_signal(&n->wake);
+		nfs3_task_doubt_locked(c, pull);
+	}
+	pthread_mutex_unlock(&n->lock);
+	pthread_mutex_unlock(&c->lock);
+}
+
+/* --- life ------------------------------------------------------------------------------------ */
+
+int nfs3_nlm_init(struct nfs3_nlm *n, const char *dir, const char *who)
+{
+	if (getrandom(&n->next_svid, sizeof(n->next_svid), 0) != sizeof(n->next_svid))
+		return -EIO;
+	n->abort_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (n->abort_fd < 0)
+		return -errno;
+	/* Two mounts of one host share nothing, and a server may know hosts by this name alone. */
+	if (nfs3_nsm_open(&n->nsm, dir, who)) {
+		close(n->abort_fd);
+		return -EIO;
+	}
+	nfs3_held_open(&n->held, n->nsm.fd, n->nsm.digits, n->nsm.former);
+	TAILQ_INIT(&n->queue);
+	for (unsigned i = 0; i < NFS3_NLM_BUCKETS; i++)
+		LIST_INIT(&n->bucket[i]);
+	atomic_init(&n->stop, false);
+	pthread_mutex_init(&n->lock, NULL);
+	clock_cond_init(&n->wake);
+	return 0;
+}
+
+/* Clears ctx's locks at the server if there is time, and forgets it. False: they are still there.
+ */
+static bool leave(struct nfs3_client *c, struct nfs3_lock_ctx *ctx, uint64_t until)
+{
+	struct nfs3_nlm *n = c->nlm;
+	uint32_t status = NLM4_FAILED;
+	bool clean = ctx->ranges.n == 0;
+
+	if (n->rpc && ctx->ranges.n && clock_ns() < until)
+		clean = nfs3_nlm_unlock(c, ctx, 0, UINT64_MAX, &status) == 0 &&
+			status == NLM4_GRANTED;
+	if (!clean)
+		nfs3_nlm_ctx_doubt(ctx, 0, UINT64_MAX);
+	lock_ranges_drop(&ctx->ranges);
+	nfs3_nlm_ctx_found(ctx);
+	nfs3_nlm_ctx_put(n, ctx);
+	return clean;
+}
+
+void nfs3_nlm_finish(struct nfs3_client *c, unsigned ms)
+{
+	uint64_t until = clock_ns() + ms * NFS3_MSEC;
+	struct nfs3_nlm *n = c->nlm;
+	bool up, clean = true;
+
+	if (!n)
+		return;
+	pthread_mutex_lock(&n->lock);
+	n->quit = true;
+	atomic_store_explicit(&n->stop, true, memory_order_relaxed);
+	eventfd_write(n->abort_fd, 1);
+	up = n->up;
+	pthread_cond_signal(&n->wake);
+	pthread_mutex_unlock(&n->lock);
+	if (up)
+		pthread_join(n->thread, NULL);
+	atomic_store_explicit(&n->stop, false, memory_order_relaxed);
+	n->goodbye_ns = until;
+	for (unsigned i = 0; i < NFS3_NLM_BUCKETS; i++) {
+		while (!LIST_EMPTY(&n->bucket[i]))
+			clean &= leave(c, LIST_FIRST(&n->bucket[i]), until);
+	}
+	clean &= !nfs3_nlm_has_left(n);
+	nfs3_held_close(&n->held);
+	nfs3_nsm_close(&n->nsm, clean);
+	n->rpc = rpc_client_free(n->rpc);
+	pthread_cond_destroy(&n->wake);
+	pthread_mutex_destroy(&n->lock);
+	close(n->abort_fd);
+	c->nlm = NULL;
+	free(n);
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs3_nlm_call: finding a server's lock manager, and calls to it.
+ */
+#include "nfsproto/v3/nfs3_nlm_call.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "nfsproto/v3/nfs3_mount.h"
+#include "nfsproto/wire/nsm_xdr.h"
+#include "transport/clock.h"
+#include "transport/log.h"
+
+#define RETRY_NS      (5 * UINT64_C(1000000000))
+#define CALL_MS	      0x7fffffffu /* the connection's own time-outs end a call, or somebody stops it */
+#define REPLY_MAX     (2 * (4 + NLM4_NETOBJ_MAX) + 4 + 8 + 16)
+#define SECOND_TRY_MS 3000u
+#define PING_MS	      10000u
+#define TRY_MS	      20000u /* a call to a port that the portmapper told */
+
+struct nlm_call {
+	struct nfs3_sync s;
+	struct nfs3_nlm *nlm;
+	uint32_t proc;
+	struct nlm4_netobj cookie;
+	struct nlm4_lock lock;
+	bool write, reclaim;
+	/* out */
+	uint32_t status;
+	struct nfs3_nlm_holder holder;
+};
+
+/* --- calls ----------------------------------------------------------------------------------- */
+
+static void put_call(struct nfs3_sync *s, struct xdr_out *x)
+{
+	const struct nlm_call *k = s->put;
+
+	switch (k->proc) {
+	case NLM4PROC_TEST:
+		nlm4_put_test_args(x, &(struct nlm4_test_args){k->cookie, k->write, k->lock});
+		break;
+	case NLM4PROC_LOCK:
+		nlm4_put_lock_args(x, &(struct nlm4_lock_args){.cookie = k->cookie,
+					      .exclusive = k->write,
+					      .lock = k->lock,
+					      .reclaim = k->reclaim,
+					      .state = k->nlm->nsm.state});
+		break;
+	case NLM4PROC_UNLOCK:
+		nlm4_put_unlock_args(x, &(struct nlm4_unlock_args){k->cookie, k->lock});
+		break;
+	default: /* NULL */
+		break;
+	}
+}
+
+static int get_call(struct nfs3_sync *s, struct xdr_in *x)
+{
+	struct nlm_call *k = s->out;
+	struct nlm4_test_res test;
+	struct nlm4_res res;
+	int rc;
+
+	switch (k->proc) {
+	case NLM4PROC_NULL:
+		return 0;
+	case NLM4PROC_TEST:
+		rc = nlm4_get_test_res(x, &test);
+		if (rc)
+			return rc;
+		k->status = test.status;
+		k->holder.h = test.holder;
+		if (test.holder.oh.len > sizeof(k->holder.oh))
+			k->holder.h.oh.len = 0;
+		if (k->holder.h.oh.len) /* else there may be no data */
+			memcpy(k->holder.oh, test.holder.oh.data, k->holder.h.oh.len);
+		return 0;
+	default:
+		rc = nlm4_get_res(x, &res);
+		k->status = res.status;
+		return rc;
+	}
+}
+
+static void look(struct nfs3_sync *s)
+{
+	const struct nlm_call *k = s->put;
+
+	nfs3_nlm_look(k->nlm);
+}
+
+/* What of k->s every call has. */
+static void ready(struct nfs3_client *c, struct nlm_call *k)
+{
+	k->nlm = c->nlm;
+	k->s.put = k->s.out = k;
+	k->s.get = get_call;
+	k->s.stop = &c->nlm->stop;
+	k->s.look = look;
+}
+
+/* Its port may be another one after a restart: it is to be asked for anew. */
+static void heard(struct nfs3_nlm *n, int rc)
+{
+	if (rc == -ETIMEDOUT && !n->goodbye_ns)
+		n->rpc = rpc_client_free(n->rpc);
+	else if (rc == 0)
+		n->heard_ns = clock_ns();
+}
+
+uint32_t nfs3_nlm_oh(
+	const struct nfs3_client *c, const struct nfs3_lock_ctx *ctx, char buf[NFS3_NLM_OH_SIZE])
+{
+	const char *caller = c->nlm->nsm.name;
+
+	return (uint32_t)snprintf(
+		buf, NFS3_NLM_OH_SIZE, "%u@%.8s", ctx->svid, caller + strlen(caller) - 8);
+}
+
+static int call(struct nfs3_client *c, const struct nfs3_lock_ctx *ctx, struct nlm_call *k,
+	uint64_t start, uint64_t end)
+{
+	struct nfs3_nlm *n = c->nlm;
+	unsigned ms = CALL_MS;
+	char oh[NFS3_NLM_OH_SIZE];
+	int rc;
+
+	if (!n->rpc && nfs3_nlm_connect(c))
+		return -ENOTCONN;
+	if (!c->mount->in_place)
+		ms = TRY_MS;
+	if (n->goodbye_ns) {
+		uint64_t now = clock_ns();
+
+		ms = now < n->goodbye_ns ? (unsigned)((n->goodbye_ns - now) / NFS3_MSEC) + 1 : 1;
+	}
+	n->cookie++;
+	k->cookie = (struct nlm4_netobj){(const uint8_t *)&n->cookie, sizeof(n->cookie)};
+	k->lock = (struct nlm4_lock){
+		.caller = {n->nsm.name, (uint32_t)strlen(n->nsm.name)},
+		.fh = {ctx->fh.data, ctx->fh.len},
+		.oh = {(const uint8_t *)oh, nfs3_nlm_oh(c, ctx, oh)},
+		.svid = ctx->svid,
+		.offset = start,
+		.len = end == UINT64_MAX ? 0 : end - start + 1,
+	};
+	ready(c, k);
+	rc = nfs3_sync_call(&k->s, n->rpc, &ctx->cred, k->proc, put_call, REPLY_MAX, ms);
+	log_ctrl("%s: NLM %s: %s", c->server, nlm4_proc_name(k->proc),
+		rc ? strerror(-rc) : nlm4_status_name(k->status));
+	heard(n, rc);
+	/* the lock manager went away while others stayed */
+	return rc == -EPROTONOSUPPORT || rc == -EOPNOTSUPP ? -ENOLCK : rc;
+}
+
+/* Is there a lock manager at the other end of rpc? 0 or -errno. */
+static int ping(struct nfs3_client *c, struct rpc_client *rpc, unsigned ms)
+{
+	struct nlm_call k = {.proc = NLM4PROC_NULL};
+
+	ready(c, &k);
+	return nfs3_sync_call(&k.s, rpc, &c->cred, NLM4PROC_NULL, put_call, 0, ms);
+}
+
+int nfs3_nlm_lock(struct nfs3_client *c, struct nfs3_lock_ctx *ctx, uint64_t start, uint64_t end,
+	bool write, bool reclaim, uint32_t *status)
+{
+	struct nlm_call k = {.proc = NLM4PROC_LOCK, .write = write, .reclaim = reclaim};
+	int rc;
+
+	if (!ctx->held)
+		ctx->held = nfs3_held_note(
+			&c->nlm->held, &(struct nfs3_held_owner){ctx->fh, ctx->svid, ctx->cred});
+	rc = call(c, ctx, &k, start, end);
+	if (rc && rc != -ENOLCK)
+		nfs3_nlm_ctx_doubt(ctx, start, end);
+
+	*status = k.status;
+	return rc;
+}
+
+int nfs3_nlm_unlock(struct nfs3_client *c, struct nfs3_lock_ctx *ctx, uint64_t start, uint64_t end,
+	uint32_t *status)
+{
+	struct nlm_call k = {.proc = NLM4PROC_UNLOCK};
+	int rc = call(c, ctx, &k, start, end);
+
+	if (rc || k.status != NLM4_GRANTED)
+		nfs3_nlm_ctx_doubt(ctx, start, end);
+	else if (start <= ctx->unsure_start && end >= ctx->unsure_end)
+		ctx->unsure = false;
+
+	*status = k.status;
+	return rc;
+}
+
+int nfs3_nlm_test(struct nfs3_client *c, const struct nfs3_lock_ctx *ctx, uint64_t start,
+	uint64_t end, bool write, uint32_t *status, struct nfs3_nlm_holder *holder)
+{
+	struct nlm_call k = {.proc = NLM4PROC_TEST, .write = write};
+	int rc = call(c, ctx, &k, start, end);
+
+	*status = k.status;
+	*holder = k.holder;
+	holder->h.oh.data = holder->oh;
+	return rc;
+}
+
+int nfs3_nlm_ping(struct nfs3_client *c)
+{
+	int rc = ping(c, c->nlm->rpc, PING_MS);
+
+	log_ctrl("%s: NLM NULL: %s", c->server, rc ? strerror(-rc) : "answered");
+	heard(c->nlm, rc);
+	return rc;
+}
+
+/* --- finding it ------------------------------------------------------------------------------ */
+
+static void reconnected(void *ctx)
+{
+	nfs3_nlm_doubt(ctx, false);
+}
+
+static struct rpc_client *try_at(struct nfs3_client *c, const struct nfs3_aux *a, int *rc)
+{
+	struct rpc_client_params rp = a->rp;
+	unsigned ms = c->connect_ms < SECOND_TRY_MS ? c->connect_ms : SECOND_TRY_MS;
+	struct err e = {.kind = ERR_NONE};
+	struct rpc_client *rpc;
+
+	rp.reconnected = reconnected;
+	rp.ctx = c;
+	rpc = rpc_client_new(&rp, &e);
+	*rc = rpc ? ping(c, rpc, ms) : -ENOTCONN;
+	return *rc ? rpc_client_free(rpc) : rpc;
+}
+
+static bool is_readable(int fd)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+
+	return poll(&p, 1, 0) == 1;
+}
+
+int nfs3_nlm_connect(struct nfs3_client *c)
+{
+	struct nfs3_nlm *n = c->nlm;
+	struct nfs3_aux a = {.rp = c->rp, .cred = c->cred, .stop = &n->stop};
+	uint16_t port;
+	int rc = -ENOTCONN;
+
+	if (n->rpc)
+		return 0;
+	if (clock_ns() < n->retry_ns)
+		return -ENOLCK;
+	a.rp.abort_fd = n->abort_fd;
+	a.rp.prog = NLM4_PROGRAM;
+	a.rp.vers = NLM4_VERSION;
+	if (c->mount->in_place)
+		n->rpc = try_at(c, &a, &rc);
+	if (!n->rpc) {
+		a.rp.proto = RPC_TCP;
+		rc = nfs3_aux_getport(&a, &port, c->connect_ms);
+		if (!rc && !port)
+			rc = -EPROTONOSUPPORT;
+		if (!rc) {
+			nfs3_aux_set_port(&a, port);
+			n->rpc = try_at(c, &a, &rc);
+		}
+	}
+	if (n->rpc) {
+		if (n->known) /* it may be another run of it */
+			nfs3_nlm_doubt(c, false);
+		n->known = true;
+		n->warned = false;
+		n->heard_ns = clock_ns();
+		return 0;
+	}
+	if (nfs3_nlm_gave_up(n) || is_readable(n->abort_fd))
+		return -EINTR; /* who knows whether it would have answered */
+	n->retry_ns = clock_ns() + RETRY_NS;
+	if (n->warned)
+		return -ENOLCK;
+	n->warned = true;
+	log_warn("%s: the server's lock manager (NLM version 4) cannot be reached: %s; programs "
+		 "that "
+		 "lock files fail with ENOLCK: start it, or mount with the nolock option",
+		c->server,
+		rc == -EPROTONOSUPPORT ? "it is not registered with the portmapper"
+		: rc == -ENOTCONN      ? "neither it nor a portmapper answers"
+				       : strerror(-rc));
+	return -ENOLCK;
+}
+
+/* --- the status monitor's part --------------------------------------------------------------- */
+
+static void put_notify(struct nfs3_sync *s, struct xdr_out *x)
+{
+	const struct nfs3_nsm *n = s->put;
+
+	nsm_put_notify_args(
+		x, &(struct nsm_notify_args){{n->name, (uint32_t)strlen(n->name)}, n->state});
+}
+
+static int get_nothing(struct nfs3_sync *s, struct xdr_in *x)
+{
+	return 0;
+}
+
+int nfs3_nlm_notify(struct nfs3_client *c)
+{
+	struct nfs3_nlm *n = c->nlm;
+	struct nfs3_sync s = {.put = &n->nsm, .get = get_nothing, .stop = &n->stop};
+	struct nfs3_aux a = {.rp = c->rp, .cred = c->cred};
+	int rc;
+
+	if (!c->mount->in_place)
+		return -EPROTONOSUPPORT;
+	a.rp.abort_fd = n->abort_fd;
+	a.rp.prog = NSM_PROGRAM;
+	a.rp.vers = NSM_VERSION;
+	a.rp.reconnected = NULL;
+	rc = nfs3_aux_call(&a, &s, NSMPROC_NOTIFY, put_notify, 0, c->connect_ms, NULL);
+	log_ctrl("%s: SM_NOTIFY: %s", c->server, rc ? strerror(-rc) : "done");
+	return rc == -EOPNOTSUPP ? -EPROTONOSUPPORT : rc;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs3_nlm_claim: are the locks still held after a connection was lost? For the thread of
+ * nfs3_nlm.h.
+ *
+ *     LOCK with reclaim --granted--> held: the server has restarted, this is its grace period
+ *          |       \--denied--> lost
+ *          | denied, no grace period
+ *          v
+ *     TEST for another owner --nobody has it--> lost
+ *          |       \--we have it, by the answer--> held: the server has not restarted
+ *          |       \--another has it alone, by the answer--> lost
+ *          | somebody has it
+ *          v
+ *     LOCK --granted--> held: nobody else keeps us from it, so that it was ours (or, of a shared
+ *                  \--denied--> lost                              lock, that of another reader)
+ *
+ * A lock that nobody has is not taken again: somebody may have had it, and changed what it was to
+ * protect.
+ */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "nfsproto/v3/nfs3_nlm_call.h"
+#include "transport/log.h"
+
+enum claim { CLAIM_HELD, CLAIM_LOST, CLAIM_LATER };
+
+/* The answer to a call: is it one that decides nothing? */
+static bool later(int rc, uint32_t status)
+{
+	return rc ? rc != -ENOLCK : status == NLM4_DENIED_GRACE_PERIOD;
+}
+
+/* Somebody else would be denied the range by h. Is that our lock? CLAIM_LATER: not known. */
+static enum claim whose(const struct nfs3_client *c, const struct nfs3_lock_ctx *ctx, bool write,
+	const struct nlm4_holder *h)
+{
+	char oh[NFS3_NLM_OH_SIZE];
+	uint32_t len = nfs3_nlm_oh(c, ctx, oh);
+
+	if (h->oh.len == 0) /* servers that do not tell have their own number as svid, too */
+		return CLAIM_LATER;
+	if (h->svid == ctx->svid && h->oh.len == len && memcmp(h->oh.data, oh, len) == 0)
+		return CLAIM_HELD;
+	return write || h->exclusive ? CLAIM_LOST : CLAIM_LATER;
+}
+
+static enum claim claim_range(struct nfs3_client *c, struct nfs3_lock_ctx *ctx,
+	const struct lock_range *r, const char **why)
+{
+	struct nfs3_lock_ctx other = *ctx; /* an owner that holds nothing */
+	enum claim verdict = CLAIM_LATER;
+	struct nfs3_nlm_holder h;
+	uint32_t status;
+	int rc;
+
+	rc = nfs3_nlm_lock(c, ctx, r->first, r->last, r->write, true, &status);
+	if (rc == 0 && status == NLM4_GRANTED)
+		return CLAIM_HELD;
+	*why = rc ? strerror(-rc) : nlm4_status_name(status);
+	if (!later(rc, status))
+		return CLAIM_LOST;
+	if (rc)
+		return CLAIM_LATER;
+	other.svid = nfs3_nlm_next_svid(c->nlm);
+	rc = nfs3_nlm_test(c, &other, r->first, r->last, true, &status, &h);
+	if (later(rc, status))
+		return CLAIM_LATER;
+	if (rc == 0 && status == NLM4_DENIED)
+		verdict = whose(c, ctx, r->write, &h.h);
+	else
+		verdict = CLAIM_LOST;
+	if (verdict == CLAIM_LOST)
+		*why = "the server has restarted, and its grace period is over";
+	if (verdict != CLAIM_LATER)
+		return verdict;
+	rc = nfs3_nlm_lock(c, ctx, r->first, r->last, r->write, false, &status);
+	*why = rc ? strerror(-rc) : nlm4_status_name(status);
+	if (later(rc, status))
+		return CLAIM_LATER;
+	return rc == 0 && status == NLM4_GRANTED ? CLAIM_HELD : CLAIM_LOST;
+}
+
+/* All of ctx's. False: not all could be decided now. */
+static bool claim_ctx(struct nfs3_client *c, struct nfs3_lock_ctx *ctx)
+{
+	uint32_t i = 0;
+
+	while (i < ctx->ranges.n) {
+		struct lock_range r = ctx->ranges.range[i];
+		const char *why = "";
+		enum claim verdict = claim_range(c, ctx, &r, &why);
+
+		if (verdict == CLAIM_LATER || nfs3_nlm_gave_up(c->nlm))
+			return false;
+		if (verdict == CLAIM_HELD) {
+			i++;
+			continue;
+		}
+		if (lock_ranges_clear(&ctx->ranges, r.first, r.last))
+			return false;
+		nfs3_nlm_range_lost(c, ctx, &r, why);
+	}
+	return true;
+}
+
+bool nfs3_nlm_claim_all(struct nfs3_client *c)
+{
+	struct nfs3_nlm *n = c->nlm;
+	struct nfs3_lock_ctx *ctx;
+
+	for (unsigned i = 0; i < NFS3_NLM_BUCKETS; i++) {
+		LIST_FOREACH (ctx, &n->bucket[i], link) {
+			if (ctx->ranges.n && (nfs3_nlm_connect(c) || !claim_ctx(c, ctx)))
+				return false;
+		}
+	}
+	return true;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs3_nlm_left: what is locked at the server and known to nobody here any more: a former daemon of
+ * this mount was killed, or a call was never answered. For the thread of nfs3_nlm.h.
+ *
+ * A server that has a status monitor on the NFS port is told by SM_NOTIFY, and frees all of that
+ * host. Whatever the server, each owner in nfs3_held's slots has all of the file unlocked, under
+ * its own number, name and opaque handle. Nobody alive has these: the lock of the file says that
+ * the former daemon has ended, numbers begin at random and are not given again while they are
+ * here, and no other mount has the name. A server that knows hosts by their address (Linux's) goes
+ * by address, number and file, so that other mounts of this machine keep theirs.
+ *
+ * A LOCK that the former daemon sent last may come to the server after its UNLOCK, on another
+ * connection, if it was under way when the daemon was killed: then it stays.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "nfsproto/v3/nfs3_nlm_call.h"
+#include "transport/clock.h"
+#include "transport/log.h"
+
+#define AGAIN_NS  UINT64_C(1000000000) /* doubled each time */
+#define TRIES_MAX 4u		       /* so often */
+
+enum verdict { FREED, REFUSED, LATER, NO_ANSWER };
+
+bool nfs3_nlm_has_left(const struct nfs3_nlm *n)
+{
+	return n->nsm.former || n->held.left;
+}
+
+static enum verdict unlock_all(struct nfs3_client *c, const struct nfs3_held_owner *o)
+{
+	struct nfs3_lock_ctx ctx = {.fh = o->fh, .svid = o->svid, .cred = o->cred};
+	uint32_t status = NLM4_FAILED;
+	int rc;
+
+	if (nfs3_nlm_connect(c))
+		return NO_ANSWER;
+	rc = nfs3_nlm_unlock(c, &ctx, 0, UINT64_MAX, &status);
+	if (rc == -ENOTCONN || rc == -ETIMEDOUT || rc == -EINTR || rc == -ENOLCK)
+		return NO_ANSWER;
+	if (rc == 0 && (status == NLM4_DENIED_GRACE_PERIOD || status == NLM4_DENIED_NOLOCKS))
+		return LATER;
+	/* nobody can lock what is not there */
+	if (rc == 0 && (status == NLM4_GRANTED || status == NLM4_STALE_FH))
+		return FREED;
+	log_warn("%s: a lock that an earlier daemon of this mount, or a call without an answer, "
+		 "left there cannot be freed: %s",
+		c->server, rc ? strerror(-rc) : nlm4_status_name(status));
+	return REFUSED;
+}
+
+/* False: not all was decided. */
+static bool unlock_left(struct nfs3_client *c)
+{
+	struct nfs3_nlm *n = c->nlm;
+	struct nfs3_held_owner o;
+	enum verdict v;
+	unsigned freed = 0;
+	uint32_t i = 0;
+	bool all = true;
+
+	while ((i = nfs3_held_next_left(&n->held, i, &o))) {
+		v = unlock_all(c, &o);
+		if (v == NO_ANSWER || nfs3_nlm_gave_up(n)) {
+			all = false;
+			break;
+		}
+		freed += v == FREED;
+		all &= v != LATER;
+		if (v != LATER)
+			nfs3_held_strike(&n->held, i);
+	}
+	if (freed)
+		log_info("%s: freed what was left locked there (owners: %u)", c->server, freed);
+	return all;
+}
+
+void nfs3_nlm_free_left(struct nfs3_client *c)
+{
+	struct nfs3_nlm *n = c->nlm;
+	int rc = n->nsm.former ? nfs3_nlm_notify(c) : 0;
+	bool all;
+
+	if (rc == 0 || rc == -EPROTONOSUPPORT)
+		n->nsm.former = false;
+	all = unlock_left(c);
+	if (all && !n->nsm.former) {
+		n->left_tries = 0;
+		n->left_ns = 0;
+		return;
+	}
+	n->left_ns = clock_ns() + (AGAIN_NS << n->left_tries);
+	n->left_tries += n->left_tries < TRIES_MAX;
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs3_nlm_run: carrying out one lock request whose turn it is (nfs3_nlm.c): what is asked of the
+ * lock manager, and what its answer means for the owner's locks. The thread of nfs3_nlm.h only.
+ *
+ * A lock whose answer is not known is given back, by restoring what was held before.
+ */
+#include <errno.h>
+#include <fcntl.h>
+
+#include "nfsproto/v3/nfs3_nlm.h"
+#include "nfsproto/v3/nfs3_nlm_call.h"
+
+#define POLL_MIN_MS 50u
+#define POLL_MAX_MS 1000u
+#define GRACE_MS    1000u
+#define GIVE_BACK   5u /* attempts */
+
+static int status_errno(uint32_t status)
+{
+	switch (status) {
+	case NLM4_GRANTED:
+		return 0;
+	case NLM4_DENIED:
+	case NLM4_BLOCKED:
+	case NLM4_DENIED_GRACE_PERIOD:
+		return -EAGAIN;
+	case NLM4_DEADLCK:
+		return -EDEADLK;
+	case NLM4_ROFS:
+		return -EROFS;
+	case NLM4_STALE_FH:
+		return -ESTALE;
+	case NLM4_FBIG:
+		return -EOVERFLOW;
+	default:
+		return -ENOLCK;
+	}
+}
+
+bool nfs3_nlm_gave_up(struct nfs3_nlm *n)
+{
+	return atomic_load_explicit(&n->stop, memory_order_relaxed);
+}
+
+static void clear_stop(struct nfs3_nlm *n)
+{
+	pthread_mutex_lock(&n->lock);
+	atomic_store_explicit(&n->stop, n->quit, memory_order_relaxed);
+	pthread_mutex_unlock(&n->lock);
+}
+
+/* Gives back what the server may hold in start..end. False: the lock manager cannot be reached. */
+static bool give_back(
+	struct nfs3_client *c, struct nfs3_lock_ctx *ctx, uint64_t start, uint64_t end_)
+{
+	uint32_t status = NLM4_DENIED_GRACE_PERIOD;
+
+	for (unsigned i = 0; i < GIVE_BACK && status == NLM4_DENIED_GRACE_PERIOD; i++)
+		if (nfs3_nlm_unlock(c, ctx, start, end_, &status) == -ENOTCONN)
+			return false;
+	return true;
+}
+
+/* Makes the server hold in start..end what ctx holds there. What is held is locked over whatever
+ * the server has, not unlocked before: nobody else can get it in between. */
+static void restore(struct nfs3_client *c, struct nfs3_lock_ctx *ctx, uint64_t start, uint64_t end_)
+{
+	uint32_t status;
+
+	for (uint32_t i = 0; i < ctx->ranges.n; i++) {
+		const struct lock_range r = ctx->ranges.range[i];
+
+		if (r.last < start)
+			continue;
+		if (r.first > end_)
+			break;
+		if (r.first > start && !give_back(c, ctx, start, r.first - 1))
+			return;
+		if (nfs3_nlm_lock(c, ctx, r.first, r.last, r.write, false, &status) == 0 &&
+			status != NLM4_GRANTED && status != NLM4_DENIED_GRACE_PERIOD &&
+			lock_ranges_clear(&ctx->ranges, r.first, r.last) == 0) {
+			i--;
+			nfs3_nlm_range_lost(
+				c, ctx, &r, "somebody else took it while another was given up");
+		}
+		if (r.last >= end_)
+			return;
+		start = r.last + 1;
+	}
+	give_back(c, ctx, start, end_);
+}
+
+/* Is the lock manager to be looked for anew, and asked again? */
+static bool moved(const struct nfs3_client *c, int rc)
+{
+	return (rc == -ETIMEDOUT || rc == -ENOTCONN) && !c->soft && !c->nlm->rpc;
+}
+
+/* What a call about op came to: rc, or the lock manager's status. NFS_RECOVER: the lock manager is
+ * to be looked for anew; NFS_LATER: it takes nothing but reclaims now; NFS_STATUS: it refuses. */
+static enum nfs_outcome came_to(
+	const struct nfs3_client *c, struct nfs_op *op, int rc, uint32_t status)
+{
+	if (moved(c, rc))
+		return NFS_RECOVER;
+	if (rc)
+		return nfs_failed(op, rc);
+	if (status == NLM4_GRANTED)
+		return NFS_DONE;
+	return status == NLM4_DENIED_GRACE_PERIOD ? NFS_LATER : NFS_STATUS;
+}
+
+/* Has op, which waits for a lock that was denied, asked again after a while. */
+static void ask_later(struct nfs3_nlm *n, struct nfs_op *op, bool grace)
+{
+	unsigned ms = POLL_MIN_MS << (op->tries < 5 ? op->tries : 5);
+
+	if (op->tries < UINT32_MAX)
+		op->tries++;
+	nfs3_nlm_again(n, op, grace ? GRACE_MS : ms < POLL_MAX_MS ? ms : POLL_MAX_MS);
+}
+
+static void run_lock(struct nfs3_client *c, struct nfs_op *op)
+{
+	struct nfs3_nlm *n = c->nlm;
+	uint64_t start = op->u.lock.start, last = op->u.lock.end;
+	bool write = op->u.lock.type == F_WRLCK;
+	struct nfs3_lock_ctx *ctx;
+	uint32_t status = NLM4_FAILED;
+	enum nfs_outcome out;
+	int rc;
+
+	ctx = nfs3_nlm_ctx_get(n, op->u.lock.owner, &op->u.lock.fh, &op->cred);
+	if (!ctx || lock_ranges_reserve(&ctx->ranges)) {
+		if (ctx)
+			nfs3_nlm_ctx_put(n, ctx);
+		nfs3_nlm_end(n, op, -ENOMEM);
+		return;
+	}
+	rc = nfs3_nlm_lock(c, ctx, start, last, write, false, &status);
+	out = came_to(c, op, rc, status);
+	if (out == NFS_STATUS && status_errno(status) == -EAGAIN && op->u.lock.wait)
+		out = NFS_LATER;
+	switch (out) {
+	case NFS_RECOVER:
+	case NFS_AGAIN:
+		nfs3_nlm_ctx_put(n, ctx);
+		nfs3_nlm_again(n, op, 0);
+		return;
+	case NFS_LATER:
+		nfs3_nlm_ctx_put(n, ctx);
+		ask_later(n, op, status == NLM4_DENIED_GRACE_PERIOD);
+		return;
+	case NFS_DONE:
+		lock_ranges_set(&ctx->ranges, start, last, write);
+		nfs3_nlm_ctx_bind(ctx, op->u.lock.open);
+		nfs3_nlm_ctx_count(ctx);
+		nfs3_nlm_end(n, op, 0);
+		return;
+	case NFS_STATUS:
+		nfs3_nlm_end(n, op, status_errno(status));
+		break;
+	case NFS_FAILED:
+		nfs3_nlm_end(n, op, rc);
+		break;
+	}
+	if (rc == -EINTR || rc == -ETIMEDOUT) { /* it may have been granted */
+		clear_stop(n);
+		if (nfs3_nlm_gave_up(n)) /* the mount ends: cleared with all the others */
+			lock_ranges_set(&ctx->ranges, start, last, write);
+		else
+			restore(c, ctx, start, last);
+	}
+	nfs3_nlm_ctx_put(n, ctx);
+}
+
+static void run_unlock(struct nfs3_client *c, struct nfs_op *op)
+{
+	struct nfs3_nlm *n = c->nlm;
+	uint64_t start = op->u.lock.start, last = op->u.lock.end;
+	struct nfs3_lock_ctx *ctx = nfs3_nlm_ctx_find(n, op->u.lock.owner, &op->u.lock.fh);
+	struct nfs_fh fh = op->u.lock.fh;
+	uint32_t status = NLM4_FAILED;
+	enum nfs_outcome out;
+	int rc;
+
+	if (ctx && !ctx->ranges.n) {
+		nfs3_nlm_ctx_found(ctx);
+		nfs3_nlm_ctx_put(n, ctx);
+		ctx = NULL;
+	}
+	if (!ctx || !lock_ranges_any(&ctx->ranges, start, last)) {
+		nfs3_nlm_end(n, op, 0);
+		return;
+	}
+	if (lock_ranges_reserve(&ctx->ranges)) {
+		nfs3_nlm_end(n, op, -ENOMEM);
+		return;
+	}
+	rc = nfs3_nlm_unlock(c, ctx, start, last, &status);
+	out = came_to(c, op, rc, status);
+	if (out == NFS_LATER || out == NFS_RECOVER) {
+		nfs3_nlm_again(n, op, GRACE_MS);
+		return;
+	}
+	nfs3_nlm_end(n, op, rc ? rc : status_errno(status));
+	clear_stop(n); /* its caller may have given up when the answer was there already */
+	if (!nfs3_nlm_gave_up(n)) { /* else cleared at the end of the mount */
+		lock_ranges_clear(&ctx->ranges, start, last);
+		if (rc == -EINTR || rc == -ETIMEDOUT)
+			restore(c, ctx, start, last);
+		if (!ctx->ranges.n)
+			nfs3_nlm_ctx_found(ctx);
+	}
+	nfs3_nlm_ctx_put(n, ctx);
+	nfs3_nlm_hurry(n, &fh);
+}
+
+/* Is the lock that op was denied for held through this mount, and by whom? */
+static bool is_held_here(const struct nfs3_nlm *n, const struct nfs_op *op, uint64_t *holder)
+{
+	bool write = op->u.lockt.type == F_WRLCK;
+	const struct nfs3_lock_ctx *ctx;
+
+	for (unsigned i = 0; i < NFS3_NLM_BUCKETS; i++) {
+		LIST_FOREACH (ctx, &n->bucket[i], link) {
+			if (ctx->owner != op->u.lockt.owner &&
+				nfs3_nlm_same_fh(&ctx->fh, &op->u.lockt.fh) &&
+				lock_ranges_covers(
+					&ctx->ranges, op->u.lockt.start, op->u.lockt.end, write)) {
+				*holder = ctx->owner;
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/* op asked for a lock that h has. */
+static void denied_by(struct nfs3_nlm *n, struct nfs_op *op, const struct nlm4_holder *h)
+{
+	op->u.lockt.type = h->exclusive ? F_WRLCK : F_RDLCK;
+	op->u.lockt.start = h->offset;
+	op->u.lockt.end = h->len && h->len - 1 <= UINT64_MAX - h->offset ? h->offset + (h->len - 1)
+									 : UINT64_MAX;
+	op->u.lockt.here = is_held_here(n, op, &op->u.lockt.holder);
+}
+
+static void run_test(struct nfs3_client *c, struct nfs_op *op)
+{
+	struct nfs3_nlm *n = c->nlm;
+	struct nfs3_lock_ctx *ctx =
+		nfs3_nlm_ctx_get(n, op->u.lockt.owner, &op->u.lockt.fh, &op->cred);
+	struct nfs3_nlm_holder holder;
+	uint32_t status = NLM4_FAILED;
+	int rc = -ENOMEM;
+
+	if (ctx) {
+		rc = nfs3_nlm_test(c, ctx, op->u.lockt.start, op->u.lockt.end,
+			op->u.lockt.type == F_WRLCK, &status, &holder);
+		nfs3_nlm_ctx_put(n, ctx);
+	}
+	switch (came_to(c, op, rc, status)) {
+	case NFS_LATER:
+	case NFS_RECOVER:
+	case NFS_AGAIN:
+		nfs3_nlm_again(n, op, GRACE_MS);
+		return;
+	case NFS_DONE:
+		op->u.lockt.type = F_UNLCK;
+		break;
+	case NFS_STATUS:
+		if (status == NLM4_DENIED)
+			denied_by(n, op, &holder.h);
+		else
+			rc = status_errno(status);
+		break;
+	case NFS_FAILED:
+		break;
+	}
+	nfs3_nlm_end(n, op, rc);
+}
+
+void nfs3_nlm_run(struct nfs3_client *c, struct nfs_op *op)
+{
+	int rc = nfs3_nlm_connect(c);
+
+	if (rc == -EINTR && !nfs3_nlm_gave_up(c->nlm))
+		nfs3_nlm_again(c->nlm, op, 0); /* it is another that was cancelled */
+	else if (rc == -ENOLCK && c->nlm->known && !c->soft)
+		nfs3_nlm_again(c->nlm, op, GRACE_MS); /* it comes back, as the server does */
+	else if (rc)
+		nfs3_nlm_end(c->nlm, op, rc);
+	else if (nfs3_nlm_is_unlock(op))
+		run_unlock(c, op);
+	else if (op->type == NFS_LOCK)
+		run_lock(c, op);
+	else
+		run_test(c, op);
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs3_ops: what each kind of call says to the server and what it makes of the answer: the table,
+ * and the kinds about one object's attributes and data. Names and directories: nfs3_ops_dir.c,
+ * opens: nfs3_ops_open.c.
+ *
+ * Attributes are optional in nearly every reply (RFC 1813 section 2.6). Where the op owes them to
+ * its user and the server left them out, GETATTR asks for them.
+ *
+ * The reply is gone after get returns: nothing may point into it.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "nfsproto/v3/nfs3_client.h"
+#include "transport/log.h"
+
+#define KIND(id, label, fn) [id] = {.name = label, .put = nfs3_put_op_##fn, .get = nfs3_get_op_##fn}
+#define KIND_F(id, label, fn)                                                                      \
+	[id] = {.name = label,                                                                     \
+		.put = nfs3_put_op_##fn,                                                           \
+		.get = nfs3_get_op_##fn,                                                           \
+		.fail = nfs3_fail_op_##fn}
+
+const struct nfs3_kind nfs3_kinds[NFS3_KINDS] = {
+	KIND(NFS_LOOKUP, "LOOKUP", lookup),
+	KIND(NFS_GETATTR, "GETATTR", getattr),
+	KIND(NFS_SETATTR, "SETATTR", setattr),
+	KIND(NFS_ACCESS, "ACCESS", access),
+	KIND(NFS_READLINK, "READLINK", readlink),
+	KIND(NFS_READ, "READ", read),
+	KIND(NFS_WRITE, "WRITE", write),
+	KIND(NFS_COMMIT, "COMMIT", commit),
+	KIND(NFS_CREATE, "MKDIR, SYMLINK or MKNOD", create),
+	KIND_F(NFS_REMOVE, "REMOVE", remove),
+	KIND(NFS_RENAME, "RENAME", rename),
+	KIND(NFS_LINK, "LINK", link),
+	KIND_F(NFS_READDIR, "READDIR", readdir),
+	KIND(NFS_STATFS, "FSSTAT", statfs),
+	KIND(NFS3_K_LOOKUP_AFTER, "LOOKUP of what was made", lookup_after),
+	KIND(NFS3_K_GETATTR_AFTER, "GETATTR after another call", getattr_after),
+	KIND_F(NFS3_K_OPEN_CREATE, "CREATE", open_create),
+	KIND_F(NFS3_K_OPEN_LOOKUP, "LOOKUP for opening", open_lookup),
+	KIND(NFS3_K_OPEN_ACCESS, "ACCESS for opening", open_access),
+	KIND(NFS3_K_OPEN_SETATTR, "SETATTR after CREATE", open_setattr),
+	KIND(NFS3_K_OPEN_TRUNCATE, "SETATTR for opening", open_truncate),
+	KIND(NFS3_K_APPEND_SIZE, "GETATTR for appending", append_size),
+	KIND(NFS3_K_APPEND, "WRITE at the end", append),
+};
+
+/* --- attributes ---------------------------------------------------------------------------- */
+
+enum nfs_outcome nfs3_take_attr(
+	struct nfs_op *op, const struct nfs3_post_op *p, struct nfs_attr *attr)
+{
+	if (p->have) {
+		*attr = p->attr;
+		return NFS_DONE;
+	}
+	op->be.v3.kind = NFS3_K_GETATTR_AFTER;
+	return NFS_AGAIN;
+}
+
+void nfs3_put_op_getattr(struct nfs3_client *c, struct nfs_op *op, struct nfs3_args *a)
+{
+	a->proc = NFS3PROC_GETATTR;
+	a->u.fh = op->u.getattr.fh;
+}
+
+enum nfs_outcome nfs3_get_op_getattr(
+	struct nfs3_client *c, struct nfs_op *op, const struct nfs3_res *r, struct xdr_in *x)
+{
+	op->u.getattr.attr = r->u.getattr.attr;
+	return NFS_DONE;
+}
+
+/* The object whose attributes are still owed, and where they go. */
+static const struct nfs_fh *after_target(struct nfs_op *op, struct nfs_attr **attr)
+{
+	switch (op->type) {
+	case NFS_LOOKUP:
+		*attr = &op->u.lookup.attr;
+		return &op->u.lookup.fh;
+	case NFS_SETATTR:
+		*attr = &op->u.setattr.attr;
+		return &op->u.setattr.fh;
+	case NFS_ACCESS:
+		*attr = &op->u.access.attr;
+		return &op->u.access.fh;
+	case NFS_OPEN:
+		*attr = &op->u.open.attr;
+		return &op->u.open.fh;
+	case NFS_CREATE:
+		*attr = &op->u.create.attr;
+		return &op->u.create.fh;
+	default: /* no other goes there */
+		*attr = &op->u.link.attr;
+		return &op->u.link.fh;
+	}
+}
+
+void nfs3_put_op_getattr_after(struct nfs3_client *c, struct nfs_op *op, struct nfs3_args *a)
+{
+	struct nfs_attr *attr;
+
+	a->proc = NFS3PROC_GETATTR;
+	a->u.fh = *after_target(op, &attr);
+}
+
+enum nfs_outcome nfs3_get_op_getattr_after(
+	struct nfs3_client *c, struct nfs_op *op, const struct nfs3_res *r, struct xdr_in *x)
+{
+	struct nfs_attr *attr;
+
+	after_target(op, &attr);
+	*attr = r->u.getattr.attr;
+	return NFS_DONE;
+}
+
+void nfs3_put_op_setattr(struct nfs3_client *c, struct nfs_op *op, struct nfs3_args *a)
+{
+	a->proc = NFS3PROC_SETATTR;
+	a->u.setattr = (struct nfs3_setattr_args){
+		.fh = op->u.setattr.fh,
+		.set = op->u.setattr.set,
+	};
+}
+
+enum nfs_outcome nfs3_get_op_setattr(
+	struct nfs3_client *c, struct nfs_op *op, const struct nfs3_res *r, struct xdr_in *x)
+{
+	return nfs3_take_attr(op, &r->u.wcc.wcc.after, &op->u.setattr.attr);
+}
+
+void nfs3_put_op_access(struct nfs3_client *c, struct nfs_op *op, struct nfs3_args *a)
+{
+	a->proc = NFS3PROC_ACCESS;
+	a->u.access = (struct nfs3_access_args){
+		.fh = op->u.access.fh,
+		.access = op->u.access.want,
+	};
+}
+
+enum nfs_outcome nfs3_get_op_access(
+	struct nfs3_client *c, struct nfs_op *op, const struct nfs3_res *r, struct xdr_in *x)
+{
+	op->u.access.allowed = r->u.access.access & op->u.access.want;
+	return nfs3_take_attr(op, &r->u.access.obj, &op->u.access.attr);
+}
+
+void nfs3_put_op_statfs(struct nfs3_client *c, struct nfs_op *op, struct nfs3_args *a)
+{
+	a->proc = NFS3PROC_FSSTAT;
+	a->u.fh = op->u.statfs.fh;
+}
+
+enum nfs_outcome nfs3_get_op_statfs(
+	struct nfs3_client *c, struct nfs_op *op, const struct nfs3_res *r, struct xdr_in *x)
+{
+	op->u.statfs.st = r->u.fsstat.st;
+	op->u.statfs.st.name_max = c->name_max;
+	return NFS_DONE;
+}
+
+/* --- data ---------------------------------------------------------------------------------- */
+
+void nfs3_put_op_read(struct nfs3_client *c, struct nfs_op *op, struct nfs3_args *a)
+{
+	a->proc = NFS3PROC_READ;
+	a->u.read = (struct nfs3_read_args){
+		.fh = op->u.read.fh,
+		.offset = op->u.read.offset,
+		.count = op->u.read.to.len,
+	};
+	op->call.sink[0] = op->u.read.to;
+	op->call.nsinks = 1;
+	op->call.peek = nfs3_peek_read;
+}
+
+enum nfs_outcome nfs3_get_op_read(
+	struct nfs3_client *c, struct nfs_op *op, const struct nfs3_res *r, struct xdr_in *x)
+{
+	uint32_t n;
+
+	if (rpc_call_take_sink(&op->call, x, 0, &n)) {
+		log_warn("%s: more data came than the %u bytes of a READ: server bug", c->server,
+			op->u.read.to.len);
+		return nfs_failed(op, -EBADMSG);
+	}
+	if (n != r->u.read.count) {
+		log_warn("%s: %u bytes of data came where a READ said %u: server bug", c->server, n,
+			r->u.read.count);
+		return nfs_failed(op, -EBADMSG);
+	}
+	if (n == 0 && !r->u.read.eof) {
+		log_warn("%s: READ of %u bytes at %llu gave nothing, and not the end of the file: "
+			 "server bug",
+			c->server, op->u.read.to.len, (unsigned long long)op->u.read.offset);
+		return nfs_failed(op, -EBADMSG);
+	}
+	op->u.read.count = n;
+	op->u.read.eof = r->u.read.eof;
+	return NFS_DONE;
+}
+
+void nfs3_put_op_write(struct nfs3_client *c, struct nfs_op *op, struct nfs3_args *a)
+{
+	a->proc = NFS3PROC_WRITE;
+	a->u.write = (struct nfs3_write_args){
+		.fh = op->u.write.fh,
+		.offset = op->u.write.offset,
+		.count = op->u.write.from.len,
+		.stable = op->u.write.stable,
+		.data = op->u.write.from,
+	};
+}
+
+enum nfs_outcome nfs3_get_op_write(
+	struct nfs3_client *c, struct nfs_op *op, const struct nfs3_res *r, struct xdr_in *x)
+{
+	const struct nfs3_write_res *w = &r->u.write;
+	uint32_t sent = op->u.write.from.len;
+
+	if (w->count > sent || (w->count == 0 && sent > 0)) {
+		log_warn("%s: WRITE of %u bytes at %llu was answered with %u written: server bug",
+			c->server, sent, (unsigned long long)op->u.write.offset, w->count);
+		return nfs_failed(op, -EBADMSG);
+	}
+	/* RFC 1813 3.3.7: a server may do more than was asked, never less */
+	if (w->committed < (uint32_t)op->u.write.stable) {
+		log_warn("%s: WRITE asked for stability %d and got %u: server bug", c->server,
+			(int)op->u.write.stable, w->committed);
+		return nfs_failed(op, -EBADMSG);
+	}
+	op->u.write.count = w->count;
+	op->u.write.committed = (enum nfs_stable)w->committed;
+	memcpy(op->u.write.verf, w->verf, NFS_VERF_SIZE);
+	return NFS_DONE;
+}
+
+void nfs3_put_op_append_size(struct nfs3_client *c, struct nfs_op *op, struct nfs3_args *a)
+{
+	a->proc = NFS3PROC_GETATTR;
+	a->u.fh = op->u.write.fh;
+}
+
+enum nfs_outcome nfs3_get_op_append_size(
+	struct nfs3_client *c, struct nfs_op *op, const struct nfs3_res *r, struct xdr_in *x)
+{
+	uint64_t size = r->u.getattr.attr.size;
+
+	if (size > (uint64_t)INT64_MAX - op->u.write.from.len)
+		return nfs_failed(op, -EFBIG);
+	op->u.write.offset = size;
+	op->be.v3.kind = NFS3_K_APPEND;
+	return NFS_AGAIN;
+}
+
+void nfs3_put_op_append(struct nfs3_client *c, struct nfs_op *op, struct nfs3_args *a)
+{
+	nfs3_put_op_write(c, op, a);
+}
+
+/* NFSv3 cannot make a WRITE depend on the size. If another client came in between, that cannot be
+ * undone, but it need not go unsaid. */
+enum nfs_outcome nfs3_get_op_append(
+	struct nfs3_client *c, struct nfs_op *op, const struct nfs3_res *r, struct xdr_in *x)
+{
+	const struct nfs3_wcc *wcc = &r->u.write.wcc;
+
+	if (wcc->have_before && wcc->before.size != op->u.write.offset &&
+		!atomic_exchange(&c->append_raced, true))
+		log_warn("%s: another client changed the size of a file from %llu to %llu while "
+			 "this one appended: NFSv3 needs a lock around that, or data is lost",
+			c->server, (unsigned long long)op->u.write.offset,
+			(unsigned long long)wcc->before.size);
+	return nfs3_get_op_write(c, op, r, x);
+}
+
+void nfs3_put_op_commit(struct nfs3_client *c, struct nfs_op *op, struct nfs3_args *a)
+{
+	a->proc = NFS3PROC_COMMIT;
+	a->u.commit = (struct nfs3_commit_args){
+		.fh = op->u.commit.fh,
+		.offset = op->u.commit.offset,
+		.count = op->u.commit.len,
+	};
+}
+
+enum nfs_outcome nfs3_get_op_commit(
+	struct nfs3_client *c, struct nfs_op *op, const struct nfs3_res *r, struct xdr_in *x)
+{
+	memcpy(op->u.commit.verf, r->u.commit.verf, NFS_VERF_SIZE);
+	return NFS_DONE;
+}

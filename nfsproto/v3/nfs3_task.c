@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs3_task: the life of one op.
+ *
+ *     NEW --> SENT --reply--> ENDING --> done
+ *                                 \--> SENT ...                  (the op's next call)
+ *                                 \--> DELAYED --due--> SENT ... (NFS3ERR_JUKEBOX, or it relies
+ *                                                                  on a lock that is in doubt)
+ *
+ * An op that was sent again after a connection was lost has the XID it had: a server's duplicate
+ * request cache answers it as it did the first time, and that is what is trusted.
+ *
+ * Invariant: in ENDING nobody but the thread that ends the op touches it, so cancelling only sets a
+ * flag there; rpc_call_cancel() is called under c->lock in state SENT only, and a reply leaves SENT
+ * under that lock before anything else, so that no finished call is ever named.
+ */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "nfsproto/v3/nfs3_client.h"
+#include "nfsproto/wire/ulb.h"
+#include "transport/clock.h"
+#include "transport/log.h"
+
+#define ARGS_ROOM 1400	   /* two handles, two names, attributes, a few words */
+#define HOLD_MS	  3600000u /* it is woken */
+
+static void task_done(struct rpc_call *call, int error, struct xdr_in *res);
+static void task_hold(struct nfs3_client *c, struct nfs_op *op);
+
+static const struct nfs3_kind *task_kind(const struct nfs_op *op)
+{
+	return &nfs3_kinds[op->be.v3.kind];
+}
+
+void nfs3_task_end(struct nfs3_client *c, struct nfs_op *op, int error)
+{
+	op->error = error;
+	if (op->type == NFS_OPEN)
+		nfs3_open_end(c, op);
+	op->done(op);
+}
+
+/* --- sending ------------------------------------------------------------------------------- */
+
+/* What the bound of the reply depends on (ulb.h). */
+static size_t reply_var(const struct nfs3_args *a)
+{
+	switch (a->proc) {
+	case NFS3PROC_READLINK:
+		return NFS_PATH_MAX;
+	case NFS3PROC_READDIR:
+	case NFS3PROC_READDIRPLUS:
+		return a->u.readdir.maxcount;
+	default: /* a READ's data has a sink */
+		return 0;
+	}
+}
+
+static size_t args_room(const struct nfs_op *op)
+{
+	if (op->be.v3.kind == NFS_CREATE && op->u.create.type == NFS_LNK)
+		return ARGS_ROOM + op->u.create.target_len;
+	return ARGS_ROOM;
+}
+
+/* The open file that a READ, WRITE or change of size goes through, or NULL. */
+static struct nfs_open *task_open(const struct nfs_op *op)
+{
+	switch (op->type) {
+	case NFS_READ:
+		return op->u.read.open;
+	case NFS_WRITE:
+		return op->u.write.open;
+	case NFS_SETATTR:
+		return op->u.setattr.set.mask & NFS_SET_SIZE ? op->u.setattr.open : NULL;
+	default:
+		return NULL;
+	}
+}
+
+/* May op be sent, as far as locks go that it relies on? 0; -EAGAIN: not before they are known to be
+ * held; or -errno. c->lock held. */
+static int task_check_locks_locked(struct nfs3_client *c, struct nfs_op *op)
+{
+	const struct nfs_open *o = task_open(op);
+
+	op->be.v3.relies = false;
+	if (!o)
+		return 0;
+	/* others may have changed what was to be protected */
+	if (atomic_load_explicit(&o->locks_lost, memory_order_acquire))
+		return -EIO;
+	if (!atomic_load_explicit(&o->locks, memory_order_acquire))
+		return 0;
+	if (c->doubt)
+		return c->soft && op->be.v3.held ? -ETIMEDOUT : -EAGAIN;
+	op->be.v3.relies = true;
+	return 0;
+}
+
+/* op is no longer SENT. c->lock held. */
+static void task_leave_locked(struct nfs3_client *c, struct nfs_op *op)
+{
+	op->be.v3.state = NFS3_T_ENDING;
+	if (op->be.v3.relies)
+		TAILQ_REMOVE(&c->relying, op, link);
+	op->be.v3.relies = false;
+}
+
+static int task_try_send(struct nfs3_client *c, struct nfs_op *op)
+{
+	struct nfs3_args a;
+	int rc = rpc_call_init(&op->call, c->base.rpc, args_room(op));
+
+	if (rc)
+		return rc;
+	a.proc = NFS3PROC_NULL;
+	op->call.cred = op->cred;
+	op->call.done = task_done;
+	op->call.ctx = c;
+	task_kind(op)->put(c, op, &a);
+	nfs3_put_args(&op->call.args, &a);
+	op->call.proc = a.proc;
+	op->call.reply_max = (uint32_t)ulb_nfs3_res_max(a.proc, reply_var(&a));
+	op->be.v3.proc = (uint8_t)a.proc;
+
+	pthread_mutex_lock(&c->lock);
+	if (c->stopping)
+		rc = -ENOTCONN;
+	else if (op->be.v3.cancelled)
+		rc = -EINTR;
+	else
+		rc = task_check_locks_locked(c, op);
+	op->be.v3.pulled = false;
+	if (!rc) {
+		op->be.v3.state = NFS3_T_SENT;
+		if (op->be.v3.relies)
+			TAILQ_INSERT_TAIL(&c->relying, op, link);
+	}
+	pthread_mutex_unlock(&c->lock);
+	if (!rc) {
+		rc = rpc_call_submit(&op->call);
+		if (!rc)
+			return 0;
+		pthread_mutex_lock(&c->lock);
+		task_leave_locked(c, op);
+		pthread_mutex_unlock(&c->lock);
+	}
+	rpc_call_finish(&op->call);
+	return rc;
+}
+
+void nfs3_task_start(struct nfs3_client *c, struct nfs_op *op)
+{
+	int rc = task_try_send(c, op);
+
+	if (rc == -EAGAIN)
+		task_hold(c, op);
+	else if (rc)
+		nfs3_task_end(c, op, rc);
+}
+
+void nfs3_task_cancel(struct nfs3_client *c, struct nfs_op *op)
+{
+	pthread_mutex_lock(&c->lock);
+	if (!op->be.v3.cancelled) {
+		op->be.v3.cancelled = true;
+		if (op->be.v3.state == NFS3_T_SENT) {
+			rpc_call_cancel(&op->call);
+		} else if (op->be.v3.state == NFS3_T_DELAYED) {
+			/* due now: the timer's thread starts it, and that sees the flag */
+			TAILQ_REMOVE(&c->delayed, op, link);
+			op->due_ns = 0;
+			TAILQ_INSERT_HEAD(&c->delayed, op, link);
+			pthread_cond_signal(&c->wake);
+		}
+	}
+	pthread_mutex_unlock(&c->lock);
+}
+
+/* --- later --------------------------------------------------------------------------------- */
+
+/* held: until locks are known to be held, and ms at most. */
+static void task_put_off(struct nfs3_client *c, struct nfs_op *op, unsigned ms, bool held)
+{
+	struct nfs_op *o;
+
+	op->due_ns = clock_ns() + ms * NFS3_MSEC;
+	pthread_mutex_lock(&c->lock);
+	if (held && !c->doubt)
+		op->due_ns = 0;
+	op->be.v3.held = held;
+	if (c->stopping || op->be.v3.cancelled || !c->timer_up) {
+		bool intr = op->be.v3.cancelled;
+
+		pthread_mutex_unlock(&c->lock);
+		nfs3_task_end(c, op, intr ? -EINTR : -ENOTCONN);
+		return;
+	}
+	op->be.v3.state = NFS3_T_DELAYED;
+	TAILQ_FOREACH_REVERSE(o, &c->delayed, nfs3_delayed, link)
+	{
+		if (o->due_ns <= op->due_ns)
+			break;
+	}
+	if (o)
+		TAILQ_INSERT_AFTER(&c->delayed, o, op, link);
+	else
+		TAILQ_INSERT_HEAD(&c->delayed, op, link);
+	pthread_cond_signal(&c->wake);
+	pthread_mutex_unlock(&c->lock);
+}
+
+static void task_delay(struct nfs3_client *c, struct nfs_op *op, unsigned ms)
+{
+	task_put_off(c, op, ms, false);
+}
+
+static void task_hold(struct nfs3_client *c, struct nfs_op *op)
+{
+	task_put_off(c, op, c->soft ? c->soft_ms : HOLD_MS, true);
+}
+
+void nfs3_task_doubt_locked(struct nfs3_client *c, bool pull)
+{
+	struct nfs_op *op;
+
+	c->doubt = true;
+	if (!pull)
+		return;
+	TAILQ_FOREACH (op, &c->relying, link) {
+		op->be.v3.pulled = true;
+		rpc_call_cancel(&op->call);
+	}
+}
+
+void nfs3_task_trust_locked(struct nfs3_client *c)
+{
+	struct nfs3_delayed held = TAILQ_HEAD_INITIALIZER(held);
+	struct nfs_op *op, *next;
+
+	c->doubt = false;
+	for (op = TAILQ_FIRST(&c->delayed); op; op = next) {
+		next = TAILQ_NEXT(op, link);
+		if (!op->be.v3.held)
+			continue;
+		TAILQ_REMOVE(&c->delayed, op, link);
+		op->due_ns = 0;
+		TAILQ_INSERT_TAIL(&held, op, link);
+	}
+	TAILQ_CONCAT(&held, &c->delayed, link);
+	TAILQ_CONCAT(&c->delayed, &held, link);
+	pthread_cond_signal(&c->wake);
+}
+
+static void *timer_main(void *arg)
+{
+	struct nfs3_client *c = arg;
+	struct nfs_op *op;
+
+	pthread_mutex_lock(&c->lock);
+	for (;;) {
+		op = TAILQ_FIRST(&c->delayed);
+		if (op && (c->timer_stop || op->due_ns <= clock_ns())) {
+			TAILQ_REMOVE(&c->delayed, op, link);
+			op->be.v3.state = NFS3_T_NEW;
+			pthread_mutex_unlock(&c->lock);
+			nfs3_task_start(c, op);
+			pthread_mutex_lock(&c->lock);
+		} else if (op) {
+			struct timespec until = clock_timespec(op->due_ns);
+
+			pthread_cond_timedwait(&c->wake, &c->lock, &until);
+		} else if (c->timer_stop) {
+			break;
+		} else {
+			pthread_cond_wait(&c->wake, &c->lock);
+		}
+	}
+	pthread_mutex_unlock(&c->lock);
+	return NULL;
+}
+
+int nfs3_timer_start(struct nfs3_client *c)
+{
+	int rc = pthread_create(&c->timer, NULL, timer_main, c);
+
+	pthread_mutex_lock(&c->lock);
+	c->timer_up = rc == 0;
+	pthread_mutex_unlock(&c->lock);
+	return -rc;
+}
+
+void nfs3_timer_stop(struct nfs3_client *c)
+{
+	bool up;
+
+	pthread_mutex_lock(&c->lock);
+	c->stopping = true;
+	c->timer_stop = true;
+	up = c->timer_up;
+	pthread_cond_signal(&c->wake);
+	pthread_mutex_unlock(&c->lock);
+	if (up)
+		pthread_join(c->timer, NULL);
+	pthread_mutex_lock(&c->lock);
+	c->timer_up = false;
+	pthread_mutex_unlock(&c->lock);
+}
+
+/* --- the reply ----------------------------------------------------------------------------- */
+
+static unsigned backoff_ms(unsigned tries)
+{
+	return tries >= 8 ? 3000 : 12u << tries;
+}
+
+/* The server wants to be asked again, unless a soft mount has waited long enough. */
+static void task_jukebox(struct nfs3_client *c, struct nfs_op *op)
+{
+	unsigned ms = backoff_ms(op->tries);
+
+	if (op->be.v3.kind == NFS3_K_APPEND && op->call.repeated) {
+		nfs3_task_end(c, op, -EALREADY); /* the first copy may have been carried out */
+		return;
+	}
+	if (op->be.v3.kind == NFS3_K_APPEND) /* the file may end elsewhere by then */
+		op->be.v3.kind = NFS3_K_APPEND_SIZE;
+	if (op->tries < UINT32_MAX)
+		op->tries++;
+	if (c->soft && (uint64_t)op->tries * ms > c->soft_ms) {
+		log_warn("%s: %s was answered NFS3ERR_JUKEBOX for too long", c->server,
+			task_kind(op)->name);
+		nfs3_task_end(c, op, -ETIMEDOUT);
+		return;
+	}
+	task_delay(c, op, ms);
+}
+
+/* The status with which a call has failed, and op with it. */
+static int task_status_errno(const struct nfs3_client *c, const struct nfs_op *op, uint32_t status)
+{
+	int error = nfs3_status_errno(status);
+
+	if (error == -EREMOTEIO)
+		log_warn("%s: %s was answered %s (%u)", c->server, task_kind(op)->name,
+			nfs3_status_name(status), status);
+	return error;
+}
+
+/* What the call came to; status: of an NFS_STATUS. The call is finished. */
+static void task_conclude(
+	struct nfs3_client *c, struct nfs_op *op, enum nfs_outcome out, uint32_t status)
+{
+	if (out == NFS_STATUS && status == NFS3ERR_JUKEBOX)
+		out = NFS_LATER;
+	else if (out == NFS_STATUS && task_kind(op)->fail)
+		out = task_kind(op)->fail(c, op, status);
+	switch (out) {
+	case NFS_AGAIN:
+		nfs3_task_start(c, op);
+		break;
+	case NFS_LATER:
+		task_jukebox(c, op);
+		break;
+	case NFS_RECOVER:
+		task_hold(c, op);
+		break;
+	case NFS_STATUS:
+		nfs3_task_end(c, op, task_status_errno(c, op, status));
+		break;
+	case NFS_DONE:
+		nfs3_task_end(c, op, 0);
+		break;
+	case NFS_FAILED:
+		nfs3_task_end(c, op, op->error);
+		break;
+	}
+}
+
+/* Looks at the reply; *status: of an NFS_STATUS. */
+static enum nfs_outcome task_get(
+	struct nfs3_client *c, struct nfs_op *op, struct xdr_in *res, uint32_t *status)
+{
+	enum nfs_outcome out;
+	struct nfs3_res r;
+
+	if (nfs3_get_res(res, op->be.v3.proc, &r))
+		return nfs_failed(op, -EBADMSG);
+	*status = r.u.status;
+	if (r.u.status != NFS3_OK)
+		return r.u.status <= INT32_MAX ? NFS_STATUS : nfs_failed(op, -EBADMSG);
+	out = task_kind(op)->get(c, op, &r, res);
+	if ((out == NFS_DONE || out == NFS_AGAIN) && !xdr_in_done(res))
+		out = nfs_failed(op, -EBADMSG);
+	return out;
+}
+
+/* The call ended with error, and there is nothing to look at; pulled: because op relies on a lock
+ * that is in doubt. */
+static enum nfs_outcome task_no_reply(struct nfs_op *op, int error, bool pulled, uint32_t *status)
+{
+	int rc = nfs3_rpc_error(&op->call, error);
+
+	if (pulled && error == -ECANCELED)
+		return NFS_RECOVER;
+	if (rc != -EOPNOTSUPP)
+		return nfs_failed(op, rc);
+	*status = NFS3ERR_NOTSUPP; /* it has no such procedure */
+	return NFS_STATUS;
+}
+
+static void task_done(struct rpc_call *call, int error, struct xdr_in *res)
+{
+	struct nfs_op *op = container_of(call, struct nfs_op, call);
+	struct nfs3_client *c = call->ctx;
+	uint32_t status = NFS3_OK;
+	enum nfs_outcome out;
+	bool pulled;
+
+	pthread_mutex_lock(&c->lock);
+	task_leave_locked(c, op);
+	pulled = op->be.v3.pulled && !op->be.v3.cancelled;
+	pthread_mutex_unlock(&c->lock);
+	if (error) {
+		out = task_no_reply(op, error, pulled, &status);
+	} else {
+		out = task_get(c, op, res, &status);
+		if (out == NFS_FAILED && op->error == -EBADMSG) {
+			log_warn("%s: the reply to %s does not make sense: server bug", c->server,
+				task_kind(op)->name);
+			op->error = -EREMOTEIO;
+		}
+	}
+	rpc_call_finish(call);
+	task_conclude(c, op, out, status);
+}

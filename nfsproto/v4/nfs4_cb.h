@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs4_cb: the callback service, what a server may ask of its client (RFC 8881 section 20).
+ */
+#ifndef RNFS_NFSPROTO_V4_NFS4_CB_H
+#define RNFS_NFSPROTO_V4_NFS4_CB_H
+
+#include <pthread.h>
+
+#include "nfsproto/wire/nfs4_xdr.h"
+#include "transport/rpc/rpc.h"
+
+#define NFS4_CB_SLOTS  16
+#define NFS4_CB_OPS    8
+#define NFS4_CB_CACHED 512 /* bytes of a CB_COMPOUND's results that can be kept for a retry */
+
+/* A slot of the backchannel; this side is the replier. */
+struct nfs4_cb_slot {
+	uint32_t seq; /* of the last request executed; 0 at the start of a session */
+	uint32_t len; /* of its results; 0: they did not fit */
+	uint8_t res[NFS4_CB_CACHED];
+};
+
+struct nfs4_cb {
+	pthread_mutex_t lock; /* of all; outside slots.lock */
+	bool have_session;
+	struct nfs4_sessionid session;
+	struct nfs4_cb_slot slot[NFS4_CB_SLOTS];
+};
+
+void nfs4_cb_init(struct nfs4_cb *cb);
+void nfs4_cb_finish(struct nfs4_cb *cb);
+/* A new session: its slots start over. */
+void nfs4_cb_session(struct nfs4_cb *cb, const struct nfs4_sessionid *session);
+
+struct nfs4_server;
+/* One CB_COMPOUND: arguments in, results out. 0, or -EBADMSG if not even its head parses. */
+int nfs4_cb_execute(struct nfs4_server *srv, struct xdr_in *args, struct xdr_out *res);
+
+/* The rpc_service_fn; ctx is the struct nfs4_server. */
+void nfs4_cb_service(void *ctx, struct rpc_req *req);
+
+#endif

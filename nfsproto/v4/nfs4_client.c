@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs4_client: the life of a mount with NFSv4.1 and later, its ops, and what it does for its server
+ * (the upcalls of nfs4_server.h).
+ *
+ *     connect, EXCHANGE_ID, CREATE_SESSION, RECLAIM_COMPLETE, walk to the export, its limits
+ *     ... the state manager runs ...
+ *     drain, CLOSE what is open, DESTROY_SESSION, DESTROY_CLIENTID, disconnect
+ */
+#include "nfsproto/v4/nfs4_client.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "transport/clock.h"
+#include "transport/log.h"
+
+#define GOODBYE_MS    3000u
+#define DRAIN_MS      2000u
+#define DRAIN_STEP_NS (20 * NFS4_MSEC)
+#define CLOSE_ROUNDS  3u
+
+/* --- making and freeing --------------------------------------------------------------------- */
+
+static void client_init(struct nfs4_client *c, const struct nfs_mount_params *p)
+{
+	c->base.backend = &nfs4_backend;
+	c->user.up = &nfs4_client_upcalls;
+	c->user.soft = p->soft;
+	c->user.soft_ms = p->timeo_ms * (p->retrans < 1000 ? p->retrans + 1 : 1000);
+	c->connect_ms = p->connect_ms;
+	c->read_plus = p->read_plus;
+	TAILQ_INIT(&c->opens);
+	TAILQ_INIT(&c->delegs);
+	nfs4_lock_init(&c->locks);
+	nfs4_server_join(c->srv, &c->user);
+}
+
+static void client_free(struct nfs4_client *c)
+{
+	nfs4_server_disconnect(c->srv);
+	c->idmap = idmap_free(c->idmap);
+	nfs4_lock_finish(&c->locks);
+	while (!TAILQ_EMPTY(&c->opens)) {
+		struct nfs_open *o = TAILQ_FIRST(&c->opens);
+
+		TAILQ_REMOVE(&c->opens, o, link);
+		nfs4_open_unref(o);
+	}
+	nfs4_server_leave(c->srv, &c->user);
+	c->srv = nfs4_server_free(c->srv);
+	free(c);
+}
+
+/* --- unmounting ---------------------------------------------------------------------------- */
+
+/* Waits until `until` for what is under way. False if the server did not answer in time. */
+static bool drain_all(struct nfs4_client *c, uint64_t until)
+{
+	bool idle;
+
+	pthread_mutex_lock(&c->srv->slots.lock);
+	while (!(idle = c->srv->slots.nbusy == 0 && c->nown == 0) && clock_ns() < until) {
+		nfs4_state_wait_locked(
+			&c->srv->slots.idle, &c->srv->slots.lock, clock_ns() + DRAIN_STEP_NS);
+		pthread_mutex_unlock(&c->srv->slots.lock);
+		nfs4_state_pump(c->srv); /* what was to be tried again */
+		pthread_mutex_lock(&c->srv->slots.lock);
+	}
+	pthread_mutex_unlock(&c->srv->slots.lock);
+	return idle;
+}
+
+/* Closes what is open, as many at a time as there are slots; again what was answered "later". False
+ * if the server did not answer in time. */
+static bool close_all(struct nfs4_client *c, uint64_t until)
+{
+	bool idle = true;
+
+	nfs4_server_gate(c->srv, true); /* nothing but CLOSEs gets there: c->user.stopping */
+	if (nfs4_lock_clear_all(c) && !drain_all(c, until)) {
+		nfs4_server_gate(c->srv, false);
+		return false;
+	}
+	for (unsigned i = 0; i < CLOSE_ROUNDS && nfs4_close_all(c); i++) {
+		struct timespec pause = {.tv_nsec = 50 * 1000 * 1000};
+
+		idle = drain_all(c, until);
+		if (!idle || TAILQ_EMPTY(&c->opens))
+			break;
+		nanosleep(&pause, NULL);
+	}
+	nfs4_server_gate(c->srv, false);
+	return idle;
+}
+
+static void nfs4_unmount(struct nfs_client *base)
+{
+	struct nfs4_client *c = nfs4_client(base);
+	struct nfs4_server *srv = c->srv;
+
+	pthread_mutex_lock(&srv->slots.lock);
+	c->user.stopping = true;
+	srv->stopping = true;
+	pthread_mutex_unlock(&srv->slots.lock);
+	nfs4_state_stop(srv);
+	nfs4_server_gate(srv, false);
+	nfs4_lock_abort(c);
+	nfs4_server_fail_queued(srv);
+	if (drain_all(c, clock_ns() + DRAIN_MS * NFS4_MSEC)) {
+		uint64_t until = clock_ns() + GOODBYE_MS * NFS4_MSEC;
+		bool closed = !srv->have_session || close_all(c, until);
+
+		nfs4_server_goodbye(srv, until, closed ? 0 : -ETIMEDOUT);
+	} else {
+		log_info("%s is silent: leaving without taking leave", srv->name);
+	}
+	nfs4_server_fail_queued(srv); /* what came home meanwhile and wanted another turn */
+	client_free(c);
+}
+
+static struct nfs_client *nfs4_mount(const struct nfs_mount_params *p, struct err *e)
+{
+	struct nfs4_server *srv = nfs4_server_new(p);
+	struct nfs4_client *c = srv ? calloc(1, sizeof(*c)) : NULL;
+
+	if (!c) {
+		err_set(e, ERR_INTERNAL, "no memory or no random numbers: %s", strerror(errno));
+		nfs4_server_free(srv);
+		return NULL;
+	}
+	c->srv = srv;
+	client_init(c, p);
+	if (nfs4_names_init(c, p)) {
+		err_set(e, ERR_INTERNAL, "out of memory");
+		client_free(c);
+		return NULL;
+	}
+	if (nfs4_server_connect(srv, p, e)) {
+		client_free(c);
+		return NULL;
+	}
+	c->base.rpc = nfs4_server_conn(srv)->rpc;
+	if (nfs4_establish(c, p, e)) {
+		nfs4_unmount(&c->base);
+		return NULL;
+	}
+	return &c->base;
+}
+
+/* --- upcalls -------------------------------------------------------------------------------- */
+
+static int up_may_send(struct nfs4_user *u, const struct nfs_op *op, uint64_t now)
+{
+	return nfs4_lock_io(nfs4_client_of(u), op, now);
+}
+
+static void up_put(struct nfs4_user *u, struct nfs_op *op, struct nfs4_comp *k)
+{
+	struct nfs4_client *c = nfs4_client_of(u);
+
+	nfs4_names_enter(c);
+	nfs4_kinds[op->be.v4.kind].put(c, op, k);
+	nfs4_names_leave();
+}
+
+static enum nfs_outcome up_get(struct nfs4_user *u, struct nfs_op *op, struct nfs4_reply *r)
+{
+	struct nfs4_client *c = nfs4_client_of(u);
+	enum nfs_outcome out;
+	bool names;
+
+	nfs4_names_enter(c);
+	out = nfs4_kinds[op->be.v4.kind].get(c, op, r);
+	names = nfs4_names_leave();
+	if (out == NFS_DONE)
+		out = nfs_failed(op, nfs4_reply_end(r));
+	if (out == NFS_DONE && names && !(op->be.v4.flags & NFS4_F_PRIV) && nfs4_names_wait(op))
+		return NFS_LATER;
+	return out;
+}
+
+static void up_later(struct nfs4_user *u, struct nfs_op *op)
+{
+	if (op->be.v4.kind == NFS4_K_OFFLOAD_STATUS)
+		nfs4_state_delay(op, nfs4_offload_ms(op));
+	else
+		nfs4_names_later(nfs4_client_of(u), op);
+}
+
+static enum nfs_outcome up_failed(
+	struct nfs4_user *u, struct nfs_op *op, uint32_t status, unsigned *ms)
+{
+	struct nfs4_client *c = nfs4_client_of(u);
+
+	switch (status) {
+	case NFS4ERR_BADOWNER:
+		if (!nfs4_names_refused(c, op))
+			return nfs_failed(op, -EINVAL);
+		return nfs4_names_wanted(c, op) ? NFS_LATER : NFS_AGAIN;
+	case NFS4ERR_MOVED:
+		return nfs4_moved_ask(c, op) ? NFS_AGAIN : nfs_failed(op, -EREMOTE);
+	case NFS4ERR_BAD_STATEID:
+	case NFS4ERR_STALE_STATEID:
+	case NFS4ERR_OLD_STATEID:
+	case NFS4ERR_EXPIRED:
+	case NFS4ERR_ADMIN_REVOKED:
+	case NFS4ERR_DELEG_REVOKED:
+		return nfs4_open_disowned(c, op, status, ms);
+	default:
+		return NFS_STATUS;
+	}
+}
+
+static void up_ended(struct nfs4_user *u, struct nfs_op *op)
+{
+	struct nfs_open *o = nfs4_op_open(op), *source = nfs4_op_source(op);
+
+	if (op->error && op->be.v4.kind == NFS4_K_OFFLOAD_STATUS)
+		nfs4_offload_abandon(nfs4_client_of(u), op);
+	/* a lock's request has its own reference */
+	if (o && op->type != NFS_LOCK && !(op->be.v4.flags & NFS4_F_OWN))
+		nfs4_open_unref(o);
+	if (source)
+		nfs4_open_unref(source);
+}
+
+static bool up_poll(struct nfs4_user *u, uint64_t now, uint64_t *next)
+{
+	return nfs4_lock_poll(nfs4_client_of(u), now, next);
+}
+
+static void up_reclaim(struct nfs4_user *u)
+{
+	nfs4_open_reclaim(nfs4_client_of(u));
+}
+
+static void up_revoked(struct nfs4_user *u)
+{
+	nfs4_open_revoked(nfs4_client_of(u));
+}
+
+static bool up_check(struct nfs4_user *u)
+{
+	return nfs4_open_check(nfs4_client_of(u));
+}
+
+static bool up_recall(
+	struct nfs4_user *u, const struct nfs_fh *fh, const struct nfs4_stateid *stateid)
+{
+	return nfs4_deleg_held(nfs4_client_of(u), fh, stateid);
+}
+
+static void up_notify_lock(
+	struct nfs4_user *u, const struct nfs_fh *fh, const struct nfs4_opaque *owner)
+{
+	nfs4_lock_notify(nfs4_client_of(u), fh, owner);
+}
+
+static void up_offload(struct nfs4_user *u, const struct nfs4_cb_offload_args *a)
+{
+	nfs4_offload_called(nfs4_client_of(u), a);
+}
+
+const struct nfs4_upcalls nfs4_client_upcalls = {
+	.may_send = up_may_send,
+	.put = up_put,
+	.get = up_get,
+	.later = up_later,
+	.failed = up_failed,
+	.ended = up_ended,
+	.poll = up_poll,
+	.reclaim = up_reclaim,
+	.revoked = up_revoked,
+	.check = up_check,
+	.recall = up_recall,
+	.notify_lock = up_notify_lock,
+	.offload = up_offload,
+};
+
+/* --- operations ---------------------------------------------------------------------------- */
+
+void nfs4_mount_bind(struct nfs4_client *c, struct nfs_op *op, unsigned kind)
+{
+	nfs4_task_bind(op, nfs4_server_conn(c->srv), &c->user, kind);
+}
+
+int nfs4_mount_run(struct nfs4_client *c, struct nfs_open *o, struct nfs4_sync *s, unsigned kind,
+	unsigned timeout_ms)
+{
+	return nfs4_sync_run_as(nfs4_server_conn(c->srv), &c->user,
+		o ? &o->own.cred : &c->srv->cred, o, s, kind, timeout_ms);
+}
+
+static void nfs4_submit(struct nfs_client *base, struct nfs_op *op)
+{
+	struct nfs4_client *c = nfs4_client(base);
+	struct nfs_open *o;
+	int kind;
+
+	if (!nfs4_kinds[op->type].put && op->type != NFS_OPEN && op->type != NFS_CLOSE) {
+		op->error = -EOPNOTSUPP;
+		op->done(op);
+		return;
+	}
+	nfs4_mount_bind(c, op, op->type);
+	if (op->type == NFS_OPEN) {
+		nfs4_open_submit(c, op);
+		return;
+	}
+	if (op->type == NFS_CLOSE) {
+		nfs4_close_submit(c, op);
+		return;
+	}
+	if (op->type == NFS_LOCK) {
+		nfs4_lock_submit(c, op);
+		return;
+	}
+	kind = nfs4_xattr_check(c, op);
+	if (!kind)
+		kind = nfs4_space_kind(c, op);
+	if (kind < 0) {
+		op->error = kind;
+		op->done(op);
+		return;
+	}
+	o = nfs4_op_open(op);
+	if (o)
+		nfs4_open_ref(o);
+	o = nfs4_op_source(op);
+	if (o)
+		nfs4_open_ref(o);
+	op->be.v4.kind = (uint8_t)kind;
+	if (nfs4_names_wanted(c, op))
+		nfs4_names_later(c, op);
+	else
+		nfs4_task_start(op);
+}
+
+static void nfs4_cancel(struct nfs_client *base, struct nfs_op *op)
+{
+	struct nfs4_client *c = nfs4_client(base);
+
+	if (op->type == NFS_LOCK) {
+		nfs4_lock_cancel(c, op);
+		return;
+	}
+	pthread_mutex_lock(&c->srv->slots.lock);
+	if (op->type == NFS_OPEN || op->type == NFS_CLOSE) {
+		/* the own op of the open goes on alone and cleans up */
+		if (op->be.v4.open && op->be.v4.open->user == op) {
+			op->be.v4.open->user = NULL;
+			op->be.v4.open = NULL;
+			nfs4_state_end_later_locked(c->srv, op, -EINTR);
+		}
+	} else {
+		nfs4_task_cancel_locked(op);
+	}
+	pthread_mutex_unlock(&c->srv->slots.lock);
+}
+
+const struct nfs_backend nfs4_backend = {
+	.mount = nfs4_mount,
+	.unmount = nfs4_unmount,
+	.submit = nfs4_submit,
+	.cancel = nfs4_cancel,
+};

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs4_client: one mount with NFSv4.1 or later: an export of a server (nfs4_server.h), with what is
+ * open and locked through it. Nothing outside nfsproto/v4 includes this, and of that nothing that
+ * belongs to the server.
+ *
+ *     nfs4_client.c        the life of a mount, its ops, and the upcalls from its server
+ *     nfs4_mount.c         the steps of mounting
+ *     nfs4_ops*.c          what each kind of op says and hears (the table of kinds)
+ *     nfs4_open.c          open state
+ *     nfs4_open_recover.c  what is done about it when something was lost
+ *     nfs4_lock*.c         byte-range locks
+ *     nfs4_names.c         owners by name
+ *
+ * Locks. What a mount has of lists is under its server's slots.lock, like the state of its ops:
+ * they change together. Order: cb.lock, locks.lock, slots.lock, nfs_open.lock.
+ */
+#ifndef RNFS_NFSPROTO_V4_NFS4_CLIENT_H
+#define RNFS_NFSPROTO_V4_NFS4_CLIENT_H
+
+#include "nfsproto/v4/nfs4_lock.h"
+#include "nfsproto/v4/nfs4_task.h"
+#include "nfsproto/wire/idmap.h"
+
+/* the coders, one pair per kind, in nfs4_ops.c, nfs4_ops_dir.c, nfs4_ops_open.c, nfs4_walk.c, ...
+ */
+#define NFS4_CODERS(x)                                                                             \
+	void nfs4_put_##x(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k);          \
+	enum nfs_outcome nfs4_get_##x(                                                             \
+		struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
+NFS4_CODERS(op_lookup);
+NFS4_CODERS(op_getattr);
+NFS4_CODERS(op_setattr);
+NFS4_CODERS(op_access);
+NFS4_CODERS(op_readlink);
+NFS4_CODERS(op_open);
+NFS4_CODERS(op_close);
+NFS4_CODERS(op_read);
+NFS4_CODERS(op_write);
+NFS4_CODERS(op_append);
+NFS4_CODERS(op_commit);
+NFS4_CODERS(op_create);
+NFS4_CODERS(op_remove);
+NFS4_CODERS(op_rename);
+NFS4_CODERS(op_link);
+NFS4_CODERS(op_readdir);
+NFS4_CODERS(op_statfs);
+NFS4_CODERS(op_lookup_after);
+NFS4_CODERS(op_getattr_after);
+NFS4_CODERS(op_open_setattr);
+NFS4_CODERS(op_open_undo);
+NFS4_CODERS(op_open_more);
+NFS4_CODERS(op_lock);
+NFS4_CODERS(op_locku);
+NFS4_CODERS(op_lockt);
+NFS4_CODERS(op_lock_free);
+NFS4_CODERS(op_seek);
+NFS4_CODERS(op_allocate);
+NFS4_CODERS(op_clone);
+NFS4_CODERS(op_copy);
+NFS4_CODERS(op_offload_status);
+NFS4_CODERS(op_offload_cancel);
+NFS4_CODERS(op_read_plus);
+NFS4_CODERS(op_getxattr);
+NFS4_CODERS(op_setxattr);
+NFS4_CODERS(op_listxattr);
+NFS4_CODERS(op_removexattr);
+NFS4_CODERS(op_getacl);
+NFS4_CODERS(op_setacl);
+NFS4_CODERS(op_delegreturn);
+NFS4_CODERS(op_walk);
+NFS4_CODERS(op_locations);
+NFS4_CODERS(op_fsinfo);
+NFS4_CODERS(op_reopen);
+NFS4_CODERS(op_relock);
+
+/* CLAIM_FH, or with reclaim CLAIM_PREVIOUS, for o's owner, with more access than it has; the new
+ * stateid. (nfs4_ops_open.c) */
+void nfs4_put_open_again(struct nfs4_client *c, struct nfs_open *o, struct nfs4_comp *k,
+	uint32_t more, bool reclaim);
+int nfs4_get_open_again(struct nfs4_client *c, const struct nfs_op *op, struct nfs_open *o,
+	struct nfs4_reply *r, struct nfs4_stateid *id);
+
+/* nfs4_ops.c: steps to the attributes after a change that has succeeded. A failure must not repeat
+ * the change: op goes on as NFS4_K_GETATTR_AFTER. Returns as get. */
+enum nfs_outcome nfs4_getattr_or_ask_again(
+	struct nfs_op *op, struct nfs4_reply *r, struct nfs_attr *attr);
+
+/* --- NFSv4.2 (nfs4_ops_space.c, nfs4_ops_xattr.c) -------------------------------------------- */
+
+#define NFS4_OFFLOADS 16u
+
+/* The end of an asynchronous copy that came with CB_OFFLOAD before anybody waited for it. */
+struct nfs4_offload {
+	bool set;
+	uint8_t other[NFS4_STATEID_OTHER];
+	uint32_t status;
+	struct nfs4_write_response response; /* NFS4_OK */
+};
+
+/* The kind that op begins as; -EOPNOTSUPP: the minor version or the server lacks what it needs. */
+int nfs4_space_kind(struct nfs4_client *c, const struct nfs_op *op);
+/* 0, or why an op about extended attributes or ACLs need not be sent. */
+int nfs4_xattr_check(const struct nfs4_client *c, const struct nfs_op *op);
+/* How long an op that waits for CB_OFFLOAD sleeps before it asks. */
+unsigned nfs4_offload_ms(struct nfs_op *op);
+/* CB_OFFLOAD has come. No lock held but cb.lock. */
+void nfs4_offload_called(struct nfs4_client *c, const struct nfs4_cb_offload_args *a);
+/* Tells the server that nobody waits for op's asynchronous copy any more. No lock held. */
+void nfs4_offload_abandon(struct nfs4_client *c, const struct nfs_op *op);
+
+/* --- calls that are waited for -------------------------------------------------------------- */
+
+/* nfs4_sync_run_as() for the mount, about o, as who opened that: its state belongs to him, also
+ * when it is made anew, and the mount's own user may not even be allowed to look at the file. NULL:
+ * as the mount's own user. */
+int nfs4_mount_run(struct nfs4_client *c, struct nfs_open *o, struct nfs4_sync *s, unsigned kind,
+	unsigned timeout_ms);
+/* nfs4_task_bind() for one of the mount's ops. */
+void nfs4_mount_bind(struct nfs4_client *c, struct nfs_op *op, unsigned kind);
+
+/* The beginning of NFS4_K_WALK and NFS4_K_LOCATIONS: to u.walk.path. */
+void nfs4_put_walk_path(struct nfs_op *op, struct nfs4_comp *k);
+int nfs4_get_walk_path(struct nfs_op *op, struct nfs4_reply *r);
+
+/* --- mounting (nfs4_mount.c) --------------------------------------------------------------- */
+
+/* Everything from EXCHANGE_ID to the limits of the export, and the start of the state manager. 0,
+ * or -1 with *e set. Blocks. */
+int nfs4_establish(struct nfs4_client *c, const struct nfs_mount_params *p, struct err *e);
+
+/* --- what is elsewhere (nfs4_locations.c) -------------------------------------------------- */
+
+/* op, which is not under way, was answered NFS4ERR_MOVED. True: it is to be started again, now as
+ * the question where that is; it then ends with -EREMOTE. False: the log has been told. */
+bool nfs4_moved_ask(struct nfs4_client *c, struct nfs_op *op);
+
+/* --- owners by name (nfs4_names.c) --------------------------------------------------------- */
+
+/* Makes c->idmap as p wants it. 0 or -ENOMEM. */
+int nfs4_names_init(struct nfs4_client *c, const struct nfs_mount_params *p);
+/* Around what encodes and decodes attributes, on the same thread. leave: was there a name that is
+ * not known yet, so that an owner reads nobody? */
+void nfs4_names_enter(struct nfs4_client *c);
+bool nfs4_names_leave(void);
+/* In between: the same about what was decoded since the last call; it is forgotten. */
+bool nfs4_names_pending(void);
+/* op, which is not under way, has succeeded but for such names: true if it is to wait and then to
+ * have another look at the attributes. */
+bool nfs4_names_wait(struct nfs_op *op);
+/* op, which is to be started, may be a SETATTR with owners whose names must be known first: true if
+ * it must wait for that. */
+bool nfs4_names_wanted(struct nfs4_client *c, struct nfs_op *op);
+/* Starts op, of which one of these said that it waits, in time. */
+void nfs4_names_later(struct nfs4_client *c, struct nfs_op *op);
+/* op was answered NFS4ERR_BADOWNER. True: it goes on, with names. False: the log has been told. */
+bool nfs4_names_refused(struct nfs4_client *c, struct nfs_op *op);
+
+/* --- open state (nfs4_open.c) -------------------------------------------------------------- */
+
+struct nfs_open {
+	TAILQ_ENTRY(nfs_open) link; /* in c->opens, slots.lock */
+	bool linked;		    /* slots.lock */
+	bool close_wanted;	    /* slots.lock: NFS_CLOSE has begun */
+	struct nfs_op *user;  /* slots.lock: the NFS_OPEN or NFS_CLOSE to answer; NULL: none */
+	atomic_uint refs;     /* one by the user until CLOSE has ended, one per op under way */
+	uint64_t owner;	      /* constant: our open-owner's number */
+	uint32_t access;      /* constant: OPEN4_SHARE_ACCESS_* that was asked for */
+	atomic_uint nlockctx; /* changes under locks.lock: lock contexts bound to it */
+	bool close_deferred;  /* locks.lock: until they hold nothing */
+	struct nfs_fh fh;     /* constant after OPEN */
+	pthread_mutex_t lock; /* of the following */
+	struct nfs4_stateid stateid;
+	uint32_t gen;	      /* counts changes of stateid */
+	uint32_t wire_access; /* what the server has given it: access, and more for locks */
+	bool suspect;	      /* the server has disowned stateid: the state manager opens anew */
+	bool lost;	      /* it could not: operations fail with -EIO */
+	struct nfs_op
+		own; /* its cred, the opener's, is constant and goes with all that is about o */
+	char name[NFS_NAME_MAX];
+};
+
+struct nfs_open *nfs4_open_ref(struct nfs_open *o);
+void nfs4_open_unref(struct nfs_open *o);
+/* NFS_OPEN and NFS_CLOSE of a user. */
+void nfs4_open_submit(struct nfs4_client *c, struct nfs_op *op);
+void nfs4_close_submit(struct nfs4_client *c, struct nfs_op *op);
+/* The locks are gone that o's CLOSE was waiting for. */
+void nfs4_close_deferred(struct nfs4_client *c, struct nfs_open *o);
+/* Own ops, of opens and of locks, are counted from before they start until they have taken their
+ * last look at anything. */
+void nfs4_own_begins(struct nfs4_client *c);
+void nfs4_own_ended(struct nfs4_client *c);
+/* At unmount, when no own op is under way: begins to close all that is open. Returns how many. */
+unsigned nfs4_close_all(struct nfs4_client *c);
+/* The stateid to send in op now; the anonymous one without o. */
+struct nfs4_stateid nfs4_open_stateid(struct nfs_op *op, struct nfs_open *o);
+/* The open that an op acts through, or NULL. */
+struct nfs_open *nfs4_op_open(const struct nfs_op *op);
+/* The second one, a copy's source, or NULL. */
+struct nfs_open *nfs4_op_source(const struct nfs_op *op);
+/* op failed with a status about its stateid. NFS_RECOVER: try again after ms; NFS_FAILED. */
+enum nfs_outcome nfs4_open_disowned(
+	struct nfs4_client *c, struct nfs_op *op, uint32_t status, unsigned *ms);
+/* nfs4_open_recover.c: the upcalls of the same names, with the locks. */
+void nfs4_open_reclaim(struct nfs4_client *c);
+void nfs4_open_revoked(struct nfs4_client *c);
+bool nfs4_open_check(struct nfs4_client *c);
+/* A reclaim was answered status. True: it was put off, and a pause is over: it is to be sent again,
+ * since the server takes reclaims only now. */
+bool nfs4_reclaim_put_off(struct nfs4_client *c, uint32_t status);
+
+/* A delegation that we did not ask for, on its way back. */
+struct nfs4_deleg {
+	TAILQ_ENTRY(nfs4_deleg) link; /* in c->delegs, slots.lock */
+	struct nfs_fh fh;
+	struct nfs4_stateid stateid;
+	struct nfs_op op;
+};
+void nfs4_deleg_return(struct nfs4_client *c, const struct nfs_op *from, const struct nfs_fh *fh,
+	const struct nfs4_stateid *stateid);
+/* For CB_RECALL: do we hold it? */
+bool nfs4_deleg_held(
+	struct nfs4_client *c, const struct nfs_fh *fh, const struct nfs4_stateid *stateid);
+
+/* --- the whole ----------------------------------------------------------------------------- */
+
+struct nfs4_client {
+	struct nfs_client base; /* first */
+	struct nfs4_user user;	/* what the server sees of the mount */
+	/* constant after mount */
+	struct nfs4_server *srv;
+	unsigned connect_ms;
+	struct idmap *idmap; /* NULL: numbers only */
+	enum nfs_idmap idmap_mode;
+	atomic_bool send_names;	      /* instead of numbers */
+	struct nfs4_bitmap supported; /* in the root's file system; others may have more or less */
+	struct nfs4_bitmap stat_want; /* nfs4_bits_stat(): what a file system lacks is left out */
+	struct nfs4_bitmap exclcreat; /* what may go with an exclusive create */
+	bool read_plus;		      /* READ_PLUS is to be used where the server has it */
+	uint32_t clone_blksize;	      /* a power of two, or 0: any alignment may be tried */
+
+	bool lost_session;	   /* while mounting: a step failed because of that */
+	uint64_t reclaim_until_ns; /* the state manager's: reclaims that are put off are repeated */
+
+	/* srv->slots.lock */
+	TAILQ_HEAD(, nfs_open) opens;
+	unsigned nown; /* own ops under way; slots.idle is signalled when it becomes 0 */
+	TAILQ_HEAD(, nfs4_deleg) delegs;
+	struct nfs4_offload offload[NFS4_OFFLOADS];
+	unsigned next_offload;
+	char moved[NFS4_WHERE_MAX]; /* where something is that is not here, as last told */
+	uint64_t moved_ns;	    /* when; 0: never */
+
+	struct nfs4_locks locks;
+};
+
+static inline struct nfs4_client *nfs4_client(struct nfs_client *c)
+{
+	return (struct nfs4_client *)c;
+}
+
+static inline struct nfs4_client *nfs4_client_of(struct nfs4_user *u)
+{
+	return container_of(u, struct nfs4_client, user);
+}
+
+/* What a mount does for its server. */
+extern const struct nfs4_upcalls nfs4_client_upcalls;
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs4_compound: building a COMPOUND and walking through its reply. Conventions: nfs4_compound.h.
+ */
+#include "nfsproto/v4/nfs4_compound.h"
+
+#include <errno.h>
+
+#include "nfsproto/wire/ulb.h"
+
+void nfs4_comp_begin(struct nfs4_comp *k, struct xdr_out *x, unsigned minor)
+{
+	k->x = x;
+	k->nops = 0;
+	k->bound = ulb_nfs4_begin(0);
+	k->count_at = nfs4_put_compound_args(x, "", minor);
+}
+
+void nfs4_comp_count(struct nfs4_comp *k, uint32_t op, size_t var)
+{
+	k->nops++;
+	k->bound += ulb_nfs4_res_max(op, var);
+}
+
+void nfs4_comp_end(struct nfs4_comp *k)
+{
+	xdr_patch_u32(k->x, k->count_at, k->nops);
+}
+
+void nfs4_comp_op(struct nfs4_comp *k, uint32_t op)
+{
+	nfs4_put_op(k->x, op);
+	nfs4_comp_count(k, op, 0);
+}
+
+void nfs4_comp_putfh(struct nfs4_comp *k, const struct nfs_fh *fh)
+{
+	struct nfs4_putfh_args a = {.fh = *fh};
+
+	nfs4_put_putfh_args(k->x, &a);
+	nfs4_comp_count(k, OP_PUTFH, 0);
+}
+
+void nfs4_comp_lookup(struct nfs4_comp *k, const struct nfs_name *name)
+{
+	struct nfs4_lookup_args a = {.name = *name};
+
+	nfs4_put_lookup_args(k->x, &a);
+	nfs4_comp_count(k, OP_LOOKUP, 0);
+}
+
+void nfs4_comp_getattr(struct nfs4_comp *k, const struct nfs4_bitmap *want)
+{
+	struct nfs4_getattr_args a = {.want = *want};
+
+	nfs4_put_getattr_args(k->x, &a);
+	nfs4_comp_count(k, OP_GETATTR, ulb_nfs4_attrs_max(want));
+}
+
+int nfs4_reply_begin(struct nfs4_reply *r, struct xdr_in *x)
+{
+	struct nfs4_compound_res head;
+
+	*r = (struct nfs4_reply){.x = x};
+	if (nfs4_get_compound_res(x, &head))
+		return -EBADMSG;
+	r->status = head.status;
+	r->left = head.nops;
+	if (head.nops == 0)
+		return head.status ? (int)head.status : xdr_in_fail(x);
+	return 0;
+}
+
+int nfs4_reply_op(struct nfs4_reply *r, uint32_t op)
+{
+	uint32_t status;
+
+	r->op = op;
+	if (r->left == 0 || r->failed)
+		return xdr_in_fail(r->x);
+	if (nfs4_get_op_res(r->x, op, &status))
+		return -EBADMSG;
+	r->left--;
+	if (status == NFS4_OK) {
+		r->walked++;
+		return 0;
+	}
+	/* RFC 8881 16.2.3: the failure is the last result, and the COMPOUND's status */
+	r->failed = true;
+	if (r->left != 0 || status != r->status || status > INT32_MAX)
+		return xdr_in_fail(r->x);
+	return (int)status;
+}
+
+int nfs4_reply_end(struct nfs4_reply *r)
+{
+	if (r->left != 0 || xdr_in_left(r->x) != 0 || !xdr_in_ok(r->x) || r->status != NFS4_OK)
+		return xdr_in_fail(r->x);
+	return 0;
+}
+
+int nfs4_reply_getfh(struct nfs4_reply *r, struct nfs_fh *fh)
+{
+	struct nfs4_getfh_res res;
+	int rc = nfs4_reply_op(r, OP_GETFH);
+
+	if (rc)
+		return rc;
+	if (nfs4_get_getfh_res(r->x, NFS4_OK, &res))
+		return -EBADMSG;
+	*fh = res.fh;
+	return 0;
+}
+
+int nfs4_reply_getattr(struct nfs4_reply *r, struct nfs4_attrs *a)
+{
+	int rc = nfs4_reply_op(r, OP_GETATTR);
+
+	return rc ? rc : nfs4_get_attrs(r->x, a);
+}
+
+int nfs4_reply_stat(struct nfs4_reply *r, struct nfs_attr *attr)
+{
+	struct nfs4_attrs a;
+	int rc = nfs4_reply_getattr(r, &a);
+
+	if (rc)
+		return rc;
+	if (!nfs4_attrs_complete(&a))
+		return xdr_in_fail(r->x);
+	*attr = a.attr;
+	return 0;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs4_lock: byte-range locks of NFSv4.1 (RFC 8881 sections 9 and 18.10 to 18.12).
+ *
+ * A lock context is one lock owner of the kernel's on one file. To the server it is a lock-owner
+ * with a number of its own, bound to the open through which its first lock was asked for; later
+ * locks of the same owner on that file go the same way, through whichever open they are asked. A
+ * context that holds nothing stays for the next time, until its open is closed.
+ *
+ * A request is one NFS_LOCK. As with opens it runs as an own op, so that a user who is cancelled is
+ * answered at once, while what the server may have granted is waited for and given back.
+ *
+ *     submitted --> READY --> BUSY --granted--> user there: ranges set, answered
+ *        |           ^         |            \-> user gone: what was granted is given back
+ *        |           |         |--denied-----> no wait: -EAGAIN
+ *        \--behind   |         v
+ *           a waiter-|----> PARKED: until its time, an unlock here, or CB_NOTIFY_LOCK
+ *                    \---------/
+ *
+ * One request of a context is BUSY at a time, the READY wait for it, first in, first out; PARKED
+ * ones are in nobody's way. Whoever waits stays in one list of all waiters, oldest first: it
+ * decides who is woken first, and a newcomer that holds nothing in the file queues up behind
+ * conflicting waiters. That is an order, not a reservation: after a second who is behind others
+ * asks as well, because those may be waiting for what its own process holds elsewhere.
+ *
+ * A context is SUSPECT when the server has disowned its locks: its requests stay READY until the
+ * state manager has established them again, which it does only where the server has restarted and
+ * takes reclaims. When the lease has expired others may have had the lock in between, even if it is
+ * free again: it is LOST. So is one that the server revoked, or whose open it has forgotten.
+ *
+ * I/O that relies on a SUSPECT lock waits, and so does all that relies on any lock while a lease
+ * has passed by our own clock since the server last renewed it, or while it is being found out what
+ * the server has revoked. Where a lock is LOST it fails with -EIO until that range is unlocked or
+ * the file closed: the data may have been changed by others, and their lock may be held now.
+ *
+ * Who relies on a lock? The kernel does not say who reads or writes. Whatever goes through the open
+ * file to which the lock-owner is bound does; and so do changes of the file through any open file
+ * of the same user: the process that has lost a lock may have opened it twice.
+ *
+ * I/O through an open file goes with the lock's stateid while just one lock-owner holds locks by
+ * it, so that the server refuses it when the lock is gone; else with the open's.
+ */
+#ifndef RNFS_NFSPROTO_V4_NFS4_LOCK_H
+#define RNFS_NFSPROTO_V4_NFS4_LOCK_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "nfsproto/wire/lock_ranges.h"
+#include "nfsproto/wire/nfs4_xdr.h"
+#include "nfsproto/nfs_client.h"
+
+#define NFS4_LOCK_BUCKETS 64
+
+struct nfs4_client;
+struct nfs4_lockreq;
+
+TAILQ_HEAD(nfs4_lockreqs, nfs4_lockreq);
+
+struct nfs4_lockctx {
+	LIST_ENTRY(nfs4_lockctx) link;
+	bool linked;
+	unsigned refs;	 /* one while linked, one per request, the state manager's */
+	uint64_t owner;	 /* constant: the kernel's number */
+	uint64_t number; /* constant: of the lock-owner at the server */
+	struct nfs_fh fh;
+	struct nfs_open *open; /* referenced; changes only while there is no stateid */
+	bool have_stateid;
+	struct nfs4_stateid stateid;
+	struct lock_ranges ranges; /* what its users have been told that they hold */
+	struct nfs4_lockreq *busy;
+	struct nfs4_lockreqs ready;
+	unsigned nparked;
+	bool suspect;
+	struct lock_ranges lost; /* what its users have not unlocked since they have lost it */
+	bool trouble;		 /* suspect or lost: counted in ntrouble */
+};
+
+enum nfs4_lockreq_state { NFS4_LR_READY, NFS4_LR_BUSY, NFS4_LR_PARKED };
+
+struct nfs4_lockreq {
+	TAILQ_ENTRY(nfs4_lockreq) link;	     /* in ctx->ready */
+	TAILQ_ENTRY(nfs4_lockreq) wait_link; /* in waiters, if waiting */
+	struct nfs4_lockctx *ctx;	     /* referenced */
+	struct nfs_open *open;		     /* referenced: through which it is asked */
+	struct nfs_op *user;		     /* to be answered; NULL: gone, or none */
+	struct nfs_op own;		     /* u.lock: what is asked of the server now */
+	enum nfs4_lockreq_state state;
+	int type; /* F_RDLCK, F_WRLCK, F_UNLCK */
+	uint64_t start, end;
+	bool waiting;	  /* in waiters */
+	bool again;	  /* woken while it was not PARKED */
+	bool giving_back; /* own undoes what was granted to nobody, piece by piece from pos on */
+	bool doubtful;	  /* nobody knows whether the server has granted it */
+	uint64_t pos;
+	uint64_t due_ns;   /* PARKED: when it asks again */
+	unsigned polls;	   /* answers of "denied" so far */
+	unsigned disowned; /* times that the server did not know its state */
+	uint32_t status;   /* own ended with this nfsstat4 that nfs4_lock.c must judge; or 0 */
+};
+
+struct nfs4_locks {
+	pthread_mutex_t lock; /* of all here, contexts and requests; inside cb.lock, outside
+				 slots.lock */
+	LIST_HEAD(, nfs4_lockctx) bucket[NFS4_LOCK_BUCKETS]; /* by owner */
+	struct nfs4_lockreqs waiters;			     /* oldest first */
+	unsigned nidle;					     /* contexts that hold nothing */
+	atomic_uint ntrouble;				     /* contexts that are suspect or lost */
+};
+
+void nfs4_lock_init(struct nfs4_locks *l);
+/* No request may be left. */
+void nfs4_lock_finish(struct nfs4_locks *l);
+
+/* NFS_LOCK of a user, and its cancellation: of a lock that is waited for; an unlock goes on without
+ * its user. */
+void nfs4_lock_submit(struct nfs4_client *c, struct nfs_op *op);
+void nfs4_lock_cancel(struct nfs4_client *c, struct nfs_op *op);
+/* The number of the lock-owner for owner on fh, for LOCKT: its own locks are not in its way. */
+uint64_t nfs4_lock_number(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t owner);
+/* op is an NFS_LOCKT that has been denied: is that lock held through this mount, and by whom? */
+bool nfs4_lock_held_here(struct nfs4_client *c, const struct nfs_op *op, uint64_t *holder);
+/* CB_NOTIFY_LOCK: somebody may now get what he was denied. Any thread. */
+void nfs4_lock_notify(
+	struct nfs4_client *c, const struct nfs_fh *fh, const struct nfs4_opaque *owner);
+/* The state manager: runs who is due. True if there was one; else *next is lowered to when somebody
+ * will be. */
+bool nfs4_lock_poll(struct nfs4_client *c, uint64_t now, uint64_t *next);
+
+/* o is about to be closed. True: not now, locks depend on it; it is closed when they are gone.
+ * was_deferred: that is the case now, perhaps. */
+bool nfs4_lock_defers_close(struct nfs4_client *c, struct nfs_open *o, bool was_deferred);
+
+/* nfs4_lock_io.c. op, which is about to be sent at `now`: 0; -EAGAIN: not yet, it is not known
+ * whether a lock that it relies on is held; -EIO: it is lost. */
+int nfs4_lock_io(struct nfs4_client *c, const struct nfs_op *op, uint64_t now);
+/* As nfs4_open_stateid(), for reads and changes of data. */
+struct nfs4_stateid nfs4_io_stateid(struct nfs4_client *c, struct nfs_op *op, struct nfs_open *o);
+
+/* nfs4_lock_recover.c, for the state manager's thread. */
+/* o is about to get a new stateid: locks under the old one are gone. */
+void nfs4_lock_reopened(struct nfs4_client *c, struct nfs_open *o);
+/* reclaim: establishes all locks again, within the server's grace period. Else: what is suspect is
+ * lost. True: not all could be tried now. */
+bool nfs4_lock_recover(struct nfs4_client *c, bool reclaim);
+/* Finds out which lock states the server has revoked; they become suspect. */
+void nfs4_lock_test(struct nfs4_client *c);
+
+/* While the client stops: ends what waits; then clears all that is held. True if there is any. */
+void nfs4_lock_abort(struct nfs4_client *c);
+bool nfs4_lock_clear_all(struct nfs4_client *c);
+
+/* Within nfs4_lock*.c; _locked: locks.lock is held */
+bool nfs4_lockctx_idle(const struct nfs4_lockctx *ctx);
+/* suspect, lost or linked has changed. */
+void nfs4_lockctx_judge_locked(struct nfs4_client *c, struct nfs4_lockctx *ctx);
+/* The context of owner on fh: the one that is in use, or else one that is idle and bound to o (any
+ * one with o NULL). */
+struct nfs4_lockctx *nfs4_lockctx_find_locked(
+	struct nfs4_locks *l, const struct nfs_fh *fh, uint64_t owner, const struct nfs_open *o);
+struct nfs4_lockctx *nfs4_lockctx_new_locked(
+	struct nfs4_client *c, const struct nfs_fh *fh, uint64_t owner, struct nfs_open *o);
+struct nfs4_lockctx **nfs4_lockctx_list(struct nfs4_client *c, size_t *n); /* all, referenced */
+void nfs4_lockctx_unref(struct nfs4_client *c, struct nfs4_lockctx *ctx);
+void nfs4_lockctx_run(struct nfs4_client *c, struct nfs4_lockctx *ctx);
+void nfs4_lock_wake_locked(
+	struct nfs4_client *c, const struct nfs_fh *fh, uint64_t start, uint64_t end);
+bool nfs4_lock_behind_locked(struct nfs4_client *c, const struct nfs4_lockreq *req);
+void nfs4_lock_park_locked(struct nfs4_client *c, struct nfs4_lockreq *req, unsigned ms);
+void nfs4_lock_unwait_locked(struct nfs4_client *c, struct nfs4_lockreq *req);
+/* Ends a request of which nothing is under way. */
+void nfs4_lockreq_end(struct nfs4_client *c, struct nfs4_lockreq *req, int error);
+
+#endif

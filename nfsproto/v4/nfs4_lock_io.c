@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs4_lock_io: reads and changes of a file by those who rely on its locks (nfs4_lock.h).
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "nfsproto/v4/nfs4_client.h"
+
+void nfs4_lockctx_judge_locked(struct nfs4_client *c, struct nfs4_lockctx *ctx)
+{
+	bool trouble = ctx->linked && (ctx->suspect || ctx->lost.n);
+
+	if (trouble != ctx->trouble)
+		atomic_fetch_add(&c->locks.ntrouble, trouble ? 1u : -1u);
+	ctx->trouble = trouble;
+}
+
+static bool changes_data(const struct nfs_op *op)
+{
+	return op->type != NFS_READ && op->type != NFS_SEEK;
+}
+
+/* Does whoever acts through o rely on ctx, as far as can be known? */
+static bool relies_on(const struct nfs_open *o, bool change, const struct nfs4_lockctx *ctx)
+{
+	if (ctx->open == o)
+		return true;
+	return change && ctx->fh.len == o->fh.len && !memcmp(ctx->fh.data, o->fh.data, o->fh.len) &&
+	       ctx->open->own.cred.uid == o->own.cred.uid;
+}
+
+static int check_locked(
+	const struct nfs4_client *c, const struct nfs_open *o, bool change, bool unsure)
+{
+	const struct nfs4_lockctx *ctx;
+	int rc = 0;
+
+	for (unsigned i = 0; i < NFS4_LOCK_BUCKETS; i++) {
+		LIST_FOREACH (ctx, &c->locks.bucket[i], link) {
+			if (!relies_on(o, change, ctx))
+				continue;
+			if (ctx->lost.n)
+				return -EIO;
+			if (ctx->ranges.n && (ctx->suspect || unsure))
+				rc = -EAGAIN;
+		}
+	}
+	return rc;
+}
+
+int nfs4_lock_io(struct nfs4_client *c, const struct nfs_op *op, uint64_t now)
+{
+	const struct nfs_open *o = nfs4_op_open(op), *source = nfs4_op_source(op);
+	uint64_t renewed = atomic_load_explicit(&c->srv->renewed_ns, memory_order_acquire);
+	bool unsure = atomic_load(&c->srv->revoking) || now > renewed + c->srv->lease_s * NFS4_SEC;
+	int rc = 0;
+
+	if ((!o && !source) || op->type == NFS_LOCK ||
+		(op->be.v4.flags & (NFS4_F_OWN | NFS4_F_PRIV)))
+		return 0;
+	if (!unsure && !atomic_load(&c->locks.ntrouble))
+		return 0;
+	pthread_mutex_lock(&c->locks.lock);
+	if (o)
+		rc = check_locked(c, o, changes_data(op), unsure);
+	if (source && rc != -EIO)
+		rc = check_locked(c, source, false, unsure) ?: rc;
+	pthread_mutex_unlock(&c->locks.lock);
+	return rc;
+}
+
+struct nfs4_stateid nfs4_io_stateid(struct nfs4_client *c, struct nfs_op *op, struct nfs_open *o)
+{
+	struct nfs4_stateid id = nfs4_open_stateid(op, o);
+	const struct nfs4_lockctx *ctx, *holder = NULL;
+	unsigned holders = 0;
+
+	op->be.v4.flags &= (uint8_t)~NFS4_F_LOCK_ID;
+	if (!o || !atomic_load(&o->nlockctx))
+		return id;
+	pthread_mutex_lock(&c->locks.lock);
+	for (unsigned i = 0; i < NFS4_LOCK_BUCKETS; i++) {
+		LIST_FOREACH (ctx, &c->locks.bucket[i], link) {
+			if (ctx->open == o && ctx->have_stateid && ctx->ranges.n) {
+				holder = ctx;
+				holders++;
+			}
+		}
+	}
+	if (holders == 1 && !holder->suspect) {
+		id = holder->stateid;
+		id.seqid = 0; /* the current one: RFC 8881 8.2.2 */
+		op->be.v4.flags |= NFS4_F_LOCK_ID;
+	}
+	pthread_mutex_unlock(&c->locks.lock);
+	return id;
+}

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs4_mount: the steps of a mount once there is a connection: EXCHANGE_ID, CREATE_SESSION,
+ * RECLAIM_COMPLETE, the walk to the export, its limits; and a sentence for each way that they can
+ * fail. What the walk says on the wire: nfs4_walk.c.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "nfsproto/v4/nfs4_client.h"
+#include "transport/clock.h"
+#include "transport/log.h"
+
+#define ATTEMPTS      3u /* at a mount during which the server loses the session */
+#define WALK_NAMES    4u /* with what is around them, as many operations as OPS_NEEDED */
+#define DTSIZE_MAX    (128u << 10)
+#define IO_SERVER_MIN 1024u /* a server that claims to take less is not believed */
+#define IO_OVERHEAD   512u  /* RPC header and results around the data of READ, arguments of WRITE */
+#define READ_PLUS_MAX (512u << 10) /* what describes the pieces has to fit, too */
+#define LEASE_MIN     1u
+#define LEASE_MAX     3600u
+
+/* --- sentences ----------------------------------------------------------------------------- */
+
+/* Why a step of the mount failed, for what every step has in common. */
+static void step_error(
+	struct nfs4_client *c, const struct nfs4_sync *s, const char *step, struct err *e)
+{
+	int error = s->op.error;
+
+	if (c->srv->refused[0])
+		err_set(e, ERR_PROTOCOL, "%s", c->srv->refused);
+	else if (s->status == NFS4ERR_MINOR_VERS_MISMATCH)
+		err_set(e, ERR_VERSION, "%s serves NFSv4, but not NFSv4.%u%s: %s", c->srv->name,
+			c->srv->minor, c->srv->any_minor ? " or later" : "",
+			c->srv->any_minor ? "NFSv4.0 is too old to be spoken here"
+					  : "leave out the vers option for the newest it has");
+	else if (s->status == NFS4ERR_WRONGSEC)
+		err_set(e, ERR_ACCESS,
+			"%s wants another security flavour than sys (%s: NFS4ERR_WRONGSEC)",
+			c->srv->name, step);
+	else if (s->status == NFS4ERR_ACCESS || s->status == NFS4ERR_PERM)
+		err_set(e, ERR_ACCESS,
+			"%s refuses access (%s: %s): check the export's list of clients",
+			c->srv->name, step, nfs4_status_name(s->status));
+	else if (s->status == NFS4ERR_CLID_INUSE)
+		err_set(e, ERR_ACCESS, "%s: another user holds this client's identity (%s)",
+			c->srv->name, step);
+	else if (s->status)
+		err_set(e, ERR_PROTOCOL, "%s answered %s with %s (%u)", c->srv->name, step,
+			nfs4_status_name(s->status), s->status);
+	else if (error == -EPROTONOSUPPORT && s->op.call.rpc_stat == RPC_PROG_MISMATCH)
+		err_set(e, ERR_VERSION, "%s serves NFS versions %u to %u, not version 4",
+			c->srv->name, s->op.call.mismatch_low, s->op.call.mismatch_high);
+	else if (error == -EPROTONOSUPPORT)
+		err_set(e, ERR_VERSION,
+			"%s answers, but does not serve NFS on this port: check the port option",
+			c->srv->name);
+	else if (error == -EACCES)
+		err_set(e, ERR_ACCESS,
+			"%s rejects the credentials of this client (%s, auth status %u)",
+			c->srv->name, step, s->op.call.auth_stat);
+	else if ((error == -ETIMEDOUT || error == -EINTR) && rpc_client_shut_out(c->base.rpc))
+		err_set(e, ERR_ACCESS, NFS_SHUT_OUT, c->srv->name, step, geteuid());
+	else if (error == -ETIMEDOUT || error == -EINTR)
+		err_set(e, ERR_UNREACHABLE,
+			"%s accepted the connection but does not answer (%s): is it overloaded or "
+			"starting?",
+			c->srv->name, step);
+	else if (error == -ENOTCONN)
+		err_set(e, ERR_UNREACHABLE, "%s: the connection was lost (%s)", c->srv->name, step);
+	else if (error == -ENOMEM)
+		err_set(e, ERR_INTERNAL, "out of message memory (%s)", step);
+	else
+		err_set(e, ERR_PROTOCOL, "%s: %s failed: %s", c->srv->name, step, strerror(-error));
+}
+
+static bool lost_session(uint32_t status)
+{
+	return status == NFS4ERR_BADSESSION || status == NFS4ERR_DEADSESSION ||
+	       status == NFS4ERR_STALE_CLIENTID;
+}
+
+static bool passes(uint32_t status)
+{
+	return status == NFS4ERR_DELAY || status == NFS4ERR_GRACE;
+}
+
+/* Runs step until it is answered with something else than "later", at most connect_ms. */
+static int step_run(struct nfs4_client *c, struct nfs4_sync *s,
+	int (*fn)(struct nfs4_client *c, struct nfs4_sync *s, unsigned ms))
+{
+	uint64_t until = clock_ns() + c->connect_ms * NFS4_MSEC;
+	unsigned wait_ms = 20;
+	int rc;
+
+	for (;;) {
+		uint64_t now = clock_ns();
+		struct timespec pause = {.tv_nsec = (long)(wait_ms * NFS4_MSEC)};
+
+		if (now >= until)
+			return -ETIMEDOUT;
+		rc = fn(c, s, (unsigned)((until - now) / NFS4_MSEC) + 1);
+		if (rc && lost_session(s->status))
+			c->lost_session = true;
+		if (rc == 0 || !passes(s->status))
+			return rc;
+		nanosleep(&pause, NULL);
+		wait_ms = wait_ms < 500 ? wait_ms * 2 : 900;
+	}
+}
+
+/* --- the walk to the export ---------------------------------------------------------------- */
+
+/* Copies up to WALK_NAMES names of *path to buf, separated by one slash, and moves *path behind
+ * them.
+ * "." is left out. Returns how many; -1 for "..". */
+static int next_names(const char **path, char *buf, size_t *offs)
+{
+	unsigned n = 0;
+	size_t len = 0;
+
+	while (**path && n < WALK_NAMES) {
+		size_t one = strcspn(*path, "/");
+
+		if (one == 2 && memcmp(*path, "..", 2) == 0)
+			return -1;
+		if (one > 0 && !(one == 1 && **path == '.')) {
+			if (len)
+				buf[len++] = '/';
+			offs[n++] = len;
+			memcpy(buf + len, *path, one);
+			len += one;
+		}
+		*path += one;
+		*path += strspn(*path, "/");
+	}
+	buf[len] = '\0';
+	return (int)n;
+}
+
+static int run_walk(struct nfs4_client *c, struct nfs4_sync *s, unsigned ms)
+{
+	return nfs4_mount_run(c, NULL, s, NFS4_K_WALK, ms);
+}
+
+/* The LOOKUP of name failed. */
+static void walk_error(struct nfs4_client *c, const struct nfs4_sync *s, const char *export,
+	const char *name, struct err *e)
+{
+	int len = (int)strcspn(name, "/");
+
+	switch (s->status) {
+	case NFS4ERR_NOENT:
+	case NFS4ERR_NAMETOOLONG:
+	case NFS4ERR_BADNAME:
+	case NFS4ERR_BADCHAR:
+	case NFS4ERR_INVAL:
+		err_set(e, ERR_NO_EXPORT, "%s has no export %s: there is no \"%.*s\" in it",
+			c->srv->name, export, len, name);
+		break;
+	case NFS4ERR_NOTDIR:
+	case NFS4ERR_SYMLINK:
+		err_set(e, ERR_NO_EXPORT,
+			"%s has no export %s: what \"%.*s\" should be in is not a directory",
+			c->srv->name, export, len, name);
+		break;
+	case NFS4ERR_ACCESS:
+	case NFS4ERR_PERM:
+		err_set(e, ERR_ACCESS,
+			"%s denies access to %s at \"%.*s\": check the export's list of clients",
+			c->srv->name, export, len, name);
+		break;
+	default:
+		step_error(c, s, "LOOKUP", e);
+	}
+}
+
+static int run_locations(struct nfs4_client *c, struct nfs4_sync *s, unsigned ms)
+{
+	return nfs4_mount_run(c, NULL, s, NFS4_K_LOCATIONS, ms);
+}
+
+/* The walk came to a referral: what names, n of them beginning at offs, got as far as. */
+static void walk_referred(struct nfs4_client *c, struct nfs4_sync *s, const char *export,
+	char *names, const size_t *offs, unsigned n, struct err *e)
+{
+	unsigned got = s->walked - 2; /* behind SEQUENCE and PUTFH */
+
+	if (got < n)
+		names[offs[got]] = '\0';
+	if (step_run(c, s, run_locations) || !s->u.walk.where[0])
+		err_set(e, ERR_MOVED,
+			"%s refers to another server for %s, but does not say to which",
+			c->srv->name, export);
+	else
+		err_set(e, ERR_MOVED, "%s refers to another server for %s: mount it from there, %s",
+			c->srv->name, export, s->u.walk.where);
+}
+
+static int walk(struct nfs4_client *c, const char *export, struct err *e)
+{
+	const char *path = export + strspn(export, "/");
+	struct nfs4_sync s;
+	char *names = malloc(strlen(path) + 1);
+	size_t offs[WALK_NAMES];
+
+	if (!names)
+		return err_set(e, ERR_INTERNAL, "out of memory");
+	s.u.walk.from_len = 0;
+	do {
+		int n = next_names(&path, names, offs);
+
+		if (n < 0) {
+			free(names);
+			return err_set(e, ERR_USAGE, "the export path %s has \"..\" in it", export);
+		}
+		s.u.walk.path = names;
+		if (step_run(c, &s, run_walk)) {
+			/* walked counts SEQUENCE and PUTFH first */
+			if (s.status == NFS4ERR_MOVED && s.walked >= 2)
+				walk_referred(c, &s, export, names, offs, (unsigned)n, e);
+			else if (s.status && s.walked >= 2 && s.walked < 2 + (uint32_t)n)
+				walk_error(c, &s, export, names + offs[s.walked - 2], e);
+			else
+				step_error(c, &s, "LOOKUP of the export", e);
+			free(names);
+			return -1;
+		}
+		s.u.walk.from_len = s.u.walk.fh.len;
+	} while (*path);
+	free(names);
+	c->base.root = s.u.walk.fh;
+	c->base.root_attr = s.u.walk.attr;
+	if (s.u.walk.attr.type != NFS_DIR)
+		return err_set(e, ERR_NO_EXPORT, "%s: %s is not a directory", c->srv->name, export);
+	return 0;
+}
+
+/* --- limits -------------------------------------------------------------------------------- */
+
+static int run_fsinfo(struct nfs4_client *c, struct nfs4_sync *s, unsigned ms)
+{
+	s->u.fsinfo.mask = nfs4_bits_info();
+	return nfs4_mount_run(c, NULL, s, NFS4_K_FSINFO, ms);
+}
+
+/* What not every server knows the number of may be asked for only when it says so. */
+static int run_fsinfo_more(struct nfs4_client *c, struct nfs4_sync *s, unsigned ms)
+{
+	s->u.fsinfo.mask = nfs4_bits(FATTR4_CLONE_BLKSIZE, -1);
+	return nfs4_mount_run(c, NULL, s, NFS4_K_FSINFO, ms);
+}
+
+static uint32_t io_size(uint32_t want, uint64_t server, uint32_t session)
+{
+	uint64_t n = want;
+
+	if (server && server < n)
+		n = server < IO_SERVER_MIN ? IO_SERVER_MIN : server;
+	if (session - IO_OVERHEAD < n)
+		n = session - IO_OVERHEAD;
+	if (n >= 8192)
+		n &= ~UINT64_C(4095);
+	return (uint32_t)n;
+}
+
+/* What the export's file system, or the server for those below it, can do beyond the minimum. */
+static void features(struct nfs4_client *c, const struct nfs4_attrs *a)
+{
+	bool denies =
+		nfs4_bit(&a->mask, FATTR4_ACLSUPPORT) && !(a->aclsupport & ACL4_SUPPORT_ALLOW_ACL);
+
+	c->srv->request_max = c->srv->fore.maxrequestsize;
+	c->base.info.features = NFS_HAS_LOCKS;
+	/* whether the root has them says nothing of what is mounted below it on the server */
+	if (c->srv->minor >= 2 && nfs4_bit(&c->supported, FATTR4_XATTR_SUPPORT))
+		c->base.info.features |= NFS_HAS_XATTR;
+	if (c->srv->minor >= 2 && nfs4_bit(&c->supported, FATTR4_MODE_UMASK))
+		c->base.info.features |= NFS_HAS_UMASK;
+	c->exclcreat = a->exclcreat;
+	if (!nfs4_bit(&a->mask, FATTR4_SUPPATTR_EXCLCREAT)) /* who does not say: as in NFSv4.1 */
+		c->exclcreat =
+			nfs4_sattr_bits(NFS_SET_MODE | NFS_SET_UID | NFS_SET_GID | NFS_SET_SIZE);
+	if (nfs4_bit(&c->supported, FATTR4_ACL) && !denies)
+		c->base.info.features |= NFS_HAS_ACL;
+	if (c->read_plus && c->srv->minor >= 2 && c->base.info.rsize > READ_PLUS_MAX)
+		c->base.info.rsize = READ_PLUS_MAX;
+}
+
+static int clone_size(struct nfs4_client *c, struct err *e)
+{
+	struct nfs4_sync s;
+
+	if (c->srv->minor < 2 || !nfs4_bit(&c->supported, FATTR4_CLONE_BLKSIZE))
+		return 0;
+	if (step_run(c, &s, run_fsinfo_more)) {
+		step_error(c, &s, "GETATTR of the export", e);
+		return -1;
+	}
+	if (!(s.u.fsinfo.clone_blksize & (s.u.fsinfo.clone_blksize - 1)))
+		c->clone_blksize = s.u.fsinfo.clone_blksize;
+	return 0;
+}
+
+static int limits(struct nfs4_client *c, const struct nfs_mount_params *p, struct err *e)
+{
+	struct nfs_client_info *info = &c->base.info;
+	struct nfs4_sync s;
+	uint32_t max = c->srv->fore.maxresponsesize - IO_OVERHEAD;
+
+	if (step_run(c, &s, run_fsinfo)) {
+		step_error(c, &s, "GETATTR of the export", e);
+		return -1;
+	}
+	c->stat_want = nfs4_bits_stat();
+	c->supported = nfs4_bit(&s.u.fsinfo.mask, FATTR4_SUPPORTED_ATTRS) ? s.u.fsinfo.supported
+									  : c->stat_want;
+	info->vers_major = 4;
+	info->vers_minor = c->srv->minor;
+	info->rsize = io_size(p->rsize, s.u.fsinfo.maxread, c->srv->fore.maxresponsesize);
+	info->wsize = io_size(p->wsize, s.u.fsinfo.maxwrite, c->srv->fore.maxrequestsize);
+	info->dtsize = max < DTSIZE_MAX ? max : DTSIZE_MAX;
+	info->maxfilesize = s.u.fsinfo.maxfilesize ? s.u.fsinfo.maxfilesize : INT64_MAX;
+	info->lease_s = s.u.fsinfo.lease_time;
+	if (info->lease_s < LEASE_MIN || info->lease_s > LEASE_MAX) {
+		log_info("%s: a lease of %u s is taken as %u s", c->srv->name, info->lease_s,
+			info->lease_s < LEASE_MIN ? LEASE_MIN : LEASE_MAX);
+		info->lease_s = info->lease_s < LEASE_MIN ? LEASE_MIN : LEASE_MAX;
+	}
+	c->srv->lease_s = info->lease_s;
+	memcpy(info->server_owner, c->srv->major_id, sizeof(info->server_owner));
+	info->slots = c->srv->slots.max;
+	/* RFC 8881 4.2.3: nobody here keeps the names to get new ones by */
+	if (nfs4_bit(&s.u.fsinfo.mask, FATTR4_FH_EXPIRE_TYPE) &&
+		s.u.fsinfo.fh_expire_type != FH4_PERSISTENT)
+		log_info("%s: file handles of this server may expire (type 0x%x): what is in use "
+			 "then "
+			 "becomes stale, and is found again by its name when it is next opened",
+			c->srv->name, s.u.fsinfo.fh_expire_type);
+	features(c, &s.u.fsinfo);
+	return clone_size(c, e);
+}
+
+/* --- mounting ------------------------------------------------------------------------------ */
+
+static int run_exchange_id(struct nfs4_client *c, struct nfs4_sync *s, unsigned ms)
+{
+	return nfs4_sync_exchange_id(c->srv, s, ms);
+}
+
+static int run_create_session(struct nfs4_client *c, struct nfs4_sync *s, unsigned ms)
+{
+	return nfs4_sync_create_session(c->srv, s, ms);
+}
+
+static int run_reclaim_complete(struct nfs4_client *c, struct nfs4_sync *s, unsigned ms)
+{
+	return nfs4_sync_run(c->srv, s, NFS4_K_RECLAIM_COMPLETE, ms);
+}
+
+/* Everything up to the limits of the export, once. */
+static int try_establish(struct nfs4_client *c, const struct nfs_mount_params *p, struct err *e)
+{
+	struct nfs4_sync s;
+
+	while (step_run(c, &s, run_exchange_id)) {
+		if (s.status != NFS4ERR_MINOR_VERS_MISMATCH || !c->srv->any_minor ||
+			c->srv->minor <= 1) {
+			step_error(c, &s, "EXCHANGE_ID", e);
+			return -1;
+		}
+		log_ctrl("%s does not serve NFSv4.%u", c->srv->name, c->srv->minor);
+		c->srv->minor--; /* over the same connection: nothing has been set up yet */
+	}
+	if (step_run(c, &s, run_create_session)) {
+		step_error(c, &s, "CREATE_SESSION", e);
+		return -1;
+	}
+	if (step_run(c, &s, run_reclaim_complete)) {
+		step_error(c, &s, "RECLAIM_COMPLETE", e);
+		return -1;
+	}
+	return walk(c, p->export, e) || limits(c, p, e) ? -1 : 0;
+}
+
+int nfs4_establish(struct nfs4_client *c, const struct nfs_mount_params *p, struct err *e)
+{
+	struct err one;
+	int rc;
+
+	for (unsigned i = 0; i < ATTEMPTS; i++) {
+		one = (struct err){.kind = ERR_NONE};
+		c->lost_session = false;
+		rc = try_establish(c, p, &one);
+		if (rc == 0 || !c->lost_session)
+			break;
+		/* the server restarted just now: from the beginning */
+		log_ctrl("%s: %s: once more", c->srv->name, one.msg);
+	}
+	if (rc)
+		return err_set(e, one.kind, "%s", one.msg);
+	rc = nfs4_state_start(c->srv);
+	if (rc)
+		return err_set(e, ERR_INTERNAL, "no thread for the mount: %s", strerror(-rc));
+	return 0;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs4_names: owners by name (RFC 8881 section 5.9), for ops that must not block.
+ *
+ * Coders of attributes ask the hooks here, which answer from the cache of c->idmap. When a reply
+ * has a name that is not there yet, the op waits among the delayed ones and then asks the server
+ * for the attributes once more: as it is, if it only looks, by a GETATTR if it has changed
+ * something. A listing does not wait: the entry goes without attributes, and is looked up when
+ * somebody wants to know. An op waits at most WAITS_MAX times WAIT_MS; then the owner is nobody.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "nfsproto/v4/nfs4_client.h"
+#include "transport/log.h"
+
+#define WAIT_MS	  5000u
+#define WAITS_MAX 6u
+
+static _Thread_local struct nfs4_client *current;
+static _Thread_local bool not_yet;
+
+/* --- hooks of nfs4_attr -------------------------------------------------------------------- */
+
+static bool to_id(const char *name, uint32_t len, bool group, uint32_t *id)
+{
+	enum idmap_answer answer;
+
+	if (!current || !current->idmap)
+		return false;
+	answer = idmap_id(current->idmap, name, len, group, id);
+	if (answer == IDMAP_NOT_YET)
+		not_yet = true;
+	return answer == IDMAP_YES;
+}
+
+static uint32_t to_name(uint32_t id, bool group, char name[NFS4_OWNER_MAX + 1])
+{
+	if (!current || !current->idmap || !atomic_load(&current->send_names))
+		return 0;
+	_Static_assert(NFS4_OWNER_MAX == IDMAP_NAME_MAX, "one buffer for both");
+	if (idmap_name(current->idmap, id, group, name) != IDMAP_YES)
+		return 0;
+	return (uint32_t)strlen(name);
+}
+
+void nfs4_names_enter(struct nfs4_client *c)
+{
+	current = c;
+	not_yet = false;
+}
+
+bool nfs4_names_leave(void)
+{
+	current = NULL;
+	return not_yet;
+}
+
+bool nfs4_names_pending(void)
+{
+	bool was = not_yet;
+
+	not_yet = false;
+	return was;
+}
+
+/* --- waiting ------------------------------------------------------------------------------- */
+
+/* On the map's thread: everybody may have another look. */
+static void resolved(void *ctx)
+{
+	struct nfs4_client *c = ctx;
+	struct nfs_op *op, *next;
+
+	pthread_mutex_lock(&c->srv->slots.lock);
+	for (op = TAILQ_FIRST(&c->srv->delayed); op; op = next) {
+		next = TAILQ_NEXT(op, link);
+		if (!(op->be.v4.flags & NFS4_F_NAMING))
+			continue;
+		TAILQ_REMOVE(&c->srv->delayed, op, link);
+		op->due_ns = 0;
+		TAILQ_INSERT_HEAD(&c->srv->delayed, op, link);
+	}
+	pthread_cond_signal(&c->srv->wake);
+	pthread_mutex_unlock(&c->srv->slots.lock);
+}
+
+static bool may_wait(struct nfs_op *op)
+{
+	if (op->tries >= WAITS_MAX)
+		return false;
+	op->tries++;
+	op->be.v4.flags |= NFS4_F_NAMING;
+	return true;
+}
+
+void nfs4_names_later(struct nfs4_client *c, struct nfs_op *op)
+{
+	nfs4_state_delay(op, WAIT_MS); /* op may be gone from here on */
+	idmap_notify(c->idmap);
+}
+
+bool nfs4_names_wait(struct nfs_op *op)
+{
+	uint8_t kind = op->be.v4.kind;
+
+	switch (kind) {
+	case NFS_LOOKUP:
+	case NFS_GETATTR:
+	case NFS_ACCESS:
+	case NFS4_K_LOOKUP_AFTER:
+	case NFS4_K_GETATTR_AFTER:
+		break;
+	case NFS_CREATE:
+		kind = NFS4_K_LOOKUP_AFTER;
+		break;
+	case NFS_SETATTR:
+	case NFS_LINK:
+	case NFS_OPEN:
+	case NFS4_K_OPEN_SETATTR:
+		kind = NFS4_K_GETATTR_AFTER;
+		break;
+	default:
+		return false;
+	}
+	op->be.v4.kind = kind;
+	return may_wait(op);
+}
+
+/* --- names that are sent ------------------------------------------------------------------- */
+
+static bool sets_owner(const struct nfs_op *op)
+{
+	return op->type == NFS_SETATTR && op->u.setattr.set.mask & (NFS_SET_UID | NFS_SET_GID);
+}
+
+/* Are the names of the owners that op sets in the cache? */
+static bool names_known(struct nfs4_client *c, const struct nfs_op *op)
+{
+	const struct nfs_sattr *s = &op->u.setattr.set;
+	char name[IDMAP_NAME_MAX + 1];
+	bool known = true;
+
+	if (s->mask & NFS_SET_UID)
+		known = idmap_name(c->idmap, s->uid, false, name) != IDMAP_NOT_YET;
+	if (s->mask & NFS_SET_GID)
+		known &= idmap_name(c->idmap, s->gid, true, name) != IDMAP_NOT_YET;
+	return known;
+}
+
+bool nfs4_names_wanted(struct nfs4_client *c, struct nfs_op *op)
+{
+	return sets_owner(op) && c->idmap && atomic_load(&c->send_names) && !names_known(c, op) &&
+	       may_wait(op);
+}
+
+bool nfs4_names_refused(struct nfs4_client *c, struct nfs_op *op)
+{
+	char user[NFS4_OWNER_MAX + 1], group[NFS4_OWNER_MAX + 1];
+
+	if (!sets_owner(op))
+		return false;
+	if (c->idmap_mode == NFS_IDMAP_AUTO && c->idmap && !atomic_exchange(&c->send_names, true)) {
+		log_info(
+			"%s takes no numbers for owners: names are sent from now on", c->srv->name);
+		return true;
+	}
+	nfs4_names_enter(c);
+	nfs4_owner_format(op->u.setattr.set.uid, false, user);
+	nfs4_owner_format(op->u.setattr.set.gid, true, group);
+	nfs4_names_leave();
+	log_warn("%s does not know the owner %s%s%s: %s", c->srv->name,
+		op->u.setattr.set.mask & NFS_SET_UID ? user : "",
+		(op->u.setattr.set.mask & (NFS_SET_UID | NFS_SET_GID)) ==
+				(NFS_SET_UID | NFS_SET_GID)
+			? " or the group "
+			: "",
+		op->u.setattr.set.mask & NFS_SET_GID ? group : "",
+		c->idmap ? "does the server have such a user, and the same domain "
+			   "(idmap_domain=)?"
+			 : "mount with idmap=auto to send names");
+	return false;
+}
+
+int nfs4_names_init(struct nfs4_client *c, const struct nfs_mount_params *p)
+{
+	c->idmap_mode = p->idmap;
+	atomic_init(&c->send_names, p->idmap == NFS_IDMAP_NAME);
+	if (p->idmap == NFS_IDMAP_NUMERIC)
+		return 0;
+	nfs4_attr_set_idmap(to_id, to_name);
+	c->idmap = idmap_new(p->idmap_domain, NULL, resolved, c);
+	return c->idmap ? 0 : -ENOMEM;
+}

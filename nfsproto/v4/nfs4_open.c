@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs4_open: open state.
+ *
+ * An NFS_OPEN makes a struct nfs_open with an open-owner of its own, and runs as the nfs_open's own
+ * op on a copy of the user's arguments; so does NFS_CLOSE. That way a user who is cancelled can be
+ * answered at once while the server's answer is still awaited, and open state that arrives for a
+ * user who has gone is closed by itself.
+ *
+ *     user's OPEN --> own op OPEN --> user there:  linked into c->opens, user answered
+ *                                 \-> user gone:   own op CLOSE --> freed
+ *                   own op no answer: user told, OPEN again without making anything, CLOSE
+ *     user's CLOSE -> own op CLOSE -> unlinked, user (if still there) answered, reference dropped
+ *                                 |-> no answer: user told, again
+ *                                 \-> the client stops: stays linked
+ *     unmounting ---> own op CLOSE for all that is linked
+ *
+ * c->nown counts own ops until they have taken their last look at anything; unmounting waits for
+ * that before it closes what is open, so an OPEN that is answered as late as then leaves nothing.
+ *
+ * Invariant: `user` is taken (read and set to NULL) under slots.lock by exactly one of: the own
+ * op's end, nfs_cancel().
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nfsproto/v4/nfs4_client.h"
+#include "transport/log.h"
+
+struct nfs_open *nfs4_open_ref(struct nfs_open *o)
+{
+	atomic_fetch_add_explicit(&o->refs, 1, memory_order_relaxed);
+	return o;
+}
+
+void nfs4_open_unref(struct nfs_open *o)
+{
+	/* release: our last use happens before the free; acquire: the free comes after theirs */
+	if (atomic_fetch_sub_explicit(&o->refs, 1, memory_order_acq_rel) != 1)
+		return;
+	pthread_mutex_destroy(&o->lock);
+	free(o);
+}
+
+struct nfs_open *nfs4_op_open(const struct nfs_op *op)
+{
+	switch (op->type) {
+	case NFS_READ:
+		return op->u.read.open;
+	case NFS_WRITE:
+		return op->u.write.open;
+	case NFS_SETATTR:
+		return op->u.setattr.open;
+	case NFS_LOCK:
+		return op->u.lock.open;
+	case NFS_SEEK:
+		return op->u.seek.open;
+	case NFS_ALLOCATE:
+		return op->u.allocate.open;
+	case NFS_COPY:
+		return op->u.copy.to_open;
+	default:
+		return NULL;
+	}
+}
+
+struct nfs_open *nfs4_op_source(const struct nfs_op *op)
+{
+	return op->type == NFS_COPY ? op->u.copy.from_open : NULL;
+}
+
+struct nfs4_stateid nfs4_open_stateid(struct nfs_op *op, struct nfs_open *o)
+{
+	struct nfs4_stateid id;
+
+	if (!o)
+		return nfs4_stateid_anonymous;
+	pthread_mutex_lock(&o->lock);
+	id = o->stateid;
+	op->be.v4.gen = o->gen;
+	pthread_mutex_unlock(&o->lock);
+	id.seqid = 0; /* the current one, whatever it is: RFC 8881 8.2.2 */
+	return id;
+}
+
+#define UNANSWERED_MS 3000 /* before the next attempt */
+
+/* --- OPEN and CLOSE ------------------------------------------------------------------------ */
+
+static struct nfs_op *take_user(struct nfs4_client *c, struct nfs_open *o)
+{
+	struct nfs_op *user;
+
+	pthread_mutex_lock(&c->srv->slots.lock);
+	user = o->user;
+	o->user = NULL;
+	if (user)
+		user->be.v4.open = NULL;
+	pthread_mutex_unlock(&c->srv->slots.lock);
+	return user;
+}
+
+static void unlink_open(struct nfs4_client *c, struct nfs_open *o)
+{
+	pthread_mutex_lock(&c->srv->slots.lock);
+	if (o->linked)
+		TAILQ_REMOVE(&c->opens, o, link);
+	o->linked = false;
+	pthread_mutex_unlock(&c->srv->slots.lock);
+}
+
+void nfs4_own_begins(struct nfs4_client *c)
+{
+	pthread_mutex_lock(&c->srv->slots.lock);
+	c->nown++;
+	pthread_mutex_unlock(&c->srv->slots.lock);
+}
+
+void nfs4_own_ended(struct nfs4_client *c)
+{
+	pthread_mutex_lock(&c->srv->slots.lock);
+	if (--c->nown == 0)
+		pthread_cond_broadcast(&c->srv->slots.idle);
+	pthread_mutex_unlock(&c->srv->slots.lock);
+}
+
+/* The server has not answered (a soft mount does not wait for ever): the user, if there is one,
+ * hears that, and own goes on alone. False: the client stops. */
+static bool unanswered(struct nfs4_client *c, const struct nfs_op *own)
+{
+	bool stopping;
+
+	pthread_mutex_lock(&c->srv->slots.lock);
+	stopping = c->user.stopping;
+	pthread_mutex_unlock(&c->srv->slots.lock);
+	return (own->error == -ETIMEDOUT || own->error == -ENOTCONN) && !stopping;
+}
+
+static void try_again(struct nfs4_client *c, struct nfs_op *own, struct nfs_op *user)
+{
+	int error = own->error;
+
+	own->tries = 0;
+	nfs4_state_delay(own, UNANSWERED_MS);
+	if (user) {
+		user->error = error;
+		user->done(user);
+	}
+}
+
+static void close_done(struct nfs_op *own)
+{
+	struct nfs4_client *c = nfs4_client(own->client);
+	struct nfs_open *o = container_of(own, struct nfs_open, own);
+	struct nfs_op *user = take_user(c, o);
+	int error = own->error;
+
+	if (error && error != -ENOTCONN && (user || error != -ETIMEDOUT))
+		log_warn("%s: CLOSE failed: %s", c->srv->name, strerror(-error));
+	if (unanswered(c, own)) {
+		try_again(c, own, user);
+		return;
+	}
+	if (error != -ENOTCONN && error != -ETIMEDOUT) {
+		unlink_open(c, o);
+		nfs4_open_unref(o);
+	}
+	if (user) {
+		user->error = error;
+		user->done(user);
+	}
+	nfs4_own_ended(c);
+}
+
+static void close_start(struct nfs4_client *c, struct nfs_open *o, uint8_t flags)
+{
+	o->own.type = NFS_CLOSE;
+	o->own.done = close_done;
+	o->own.tries = 0;
+	nfs4_mount_bind(c, &o->own, NFS_CLOSE);
+	o->own.be.v4.flags = NFS4_F_OWN | flags;
+	o->own.be.v4.open = o;
+	nfs4_own_begins(c);
+	nfs4_task_start(&o->own);
+}
+
+unsigned nfs4_close_all(struct nfs4_client *c)
+{
+	struct nfs_open **list, *o;
+	unsigned n = 0, room = 0;
+
+	pthread_mutex_lock(&c->srv->slots.lock);
+	TAILQ_FOREACH (o, &c->opens, link)
+		room++;
+	list = room ? calloc(room, sizeof(*list)) : NULL;
+	if (list)
+		TAILQ_FOREACH (o, &c->opens, link)
+			list[n++] = o;
+	pthread_mutex_unlock(&c->srv->slots.lock);
+	for (unsigned i = 0; i < n; i++) /* each is there until its own CLOSE has ended */
+		close_start(c, list[i], NFS4_F_LAST);
+	free(list);
+	return n;
+}
+
+static void open_done(struct nfs_op *own)
+{
+	struct nfs4_client *c = nfs4_client(own->client);
+	struct nfs_open *o = container_of(own, struct nfs_open, own);
+	bool again = unanswered(c, own);
+	/* a CLOSE after it that was not answered is to be sent again */
+	bool have_state = o->gen > 0 && (own->be.v4.kind != NFS4_K_OPEN_UNDO || again);
+	struct nfs_op *user;
+	int error = own->error;
+
+	pthread_mutex_lock(&c->srv->slots.lock);
+	user = o->user;
+	o->user = NULL;
+	if (user)
+		user->be.v4.open = NULL;
+	if (have_state) {
+		TAILQ_INSERT_TAIL(&c->opens, o, link);
+		o->linked = true;
+		o->close_wanted = !user || error;
+	}
+	pthread_mutex_unlock(&c->srv->slots.lock);
+	if (again && !have_state) {
+		/* The server may have opened it: once it answers the same owner opens the same file
+		 * again, only to close it. Nothing is made or truncated by that. */
+		own->u.open.flags &= O_ACCMODE;
+		try_again(c, own, user);
+		return;
+	}
+	if (user && !error) {
+		user->u.open.open = o;
+		user->u.open.fh = own->u.open.fh;
+		user->u.open.attr = own->u.open.attr;
+	}
+	if (have_state && (!user || error))
+		close_start(c, o, 0);
+	else if (!have_state)
+		nfs4_open_unref(o);
+	if (user) {
+		user->error = error;
+		user->done(user);
+	}
+	nfs4_own_ended(c);
+}
+
+static uint32_t share_access(int flags)
+{
+	/* who truncates must be allowed to write, and SETATTR needs an open to write */
+	if ((flags & (O_ACCMODE | O_TRUNC)) == (O_RDONLY | O_TRUNC))
+		return OPEN4_SHARE_ACCESS_BOTH;
+	switch (flags & O_ACCMODE) {
+	case O_WRONLY:
+		return OPEN4_SHARE_ACCESS_WRITE;
+	case O_RDWR:
+	case O_ACCMODE: /* Linux: neither read nor write, but only for who may do both */
+		return OPEN4_SHARE_ACCESS_BOTH;
+	default:
+		return OPEN4_SHARE_ACCESS_READ;
+	}
+}
+
+void nfs4_open_submit(struct nfs4_client *c, struct nfs_op *op)
+{
+	struct nfs_open *o = calloc(1, sizeof(*o));
+	struct nfs_op *own;
+
+	op->u.open.open = NULL;
+	if (!o) {
+		op->error = -ENOMEM;
+		op->done(op);
+		return;
+	}
+	pthread_mutex_init(&o->lock, NULL);
+	atomic_init(&o->refs, 1);
+	o->owner = atomic_fetch_add_explicit(&c->srv->next_owner, 1, memory_order_relaxed);
+	o->access = o->wire_access = share_access(op->u.open.flags);
+	atomic_init(&o->nlockctx, 0);
+	o->user = op;
+	own = &o->own;
+	own->type = NFS_OPEN;
+	own->cred = op->cred;
+	own->client = op->client;
+	own->done = open_done;
+	own->u.open = op->u.open;
+	memcpy(o->name, op->u.open.name.s ? op->u.open.name.s : "", op->u.open.name.len);
+	own->u.open.name.s = o->name;
+	nfs4_mount_bind(c, own, NFS_OPEN);
+	own->be.v4.flags = NFS4_F_OWN;
+	own->be.v4.open = o;
+	op->be.v4.open = o;
+	nfs4_own_begins(c);
+	nfs4_task_start(own);
+}
+
+void nfs4_close_submit(struct nfs4_client *c, struct nfs_op *op)
+{
+	struct nfs_open *o = op->u.close.open;
+
+	if (nfs4_lock_defers_close(c, o, false)) {
+		op->error = 0;
+		op->done(op);
+		return;
+	}
+	op->be.v4.open = o;
+	pthread_mutex_lock(&c->srv->slots.lock);
+	o->user = op;
+	o->close_wanted = true;
+	pthread_mutex_unlock(&c->srv->slots.lock);
+	close_start(c, o, 0);
+}
+
+void nfs4_close_deferred(struct nfs4_client *c, struct nfs_open *o)
+{
+	if (nfs4_lock_defers_close(c, o, true))
+		return;
+	pthread_mutex_lock(&c->srv->slots.lock);
+	o->close_wanted = true;
+	pthread_mutex_unlock(&c->srv->slots.lock);
+	close_start(c, o, 0);
+}
+
+/* --- state that the server has disowned ---------------------------------------------------- */
+
+#define DISOWNED_MAX 60 /* attempts; with the delays below some three minutes */
+
+/* The stateid of generation gen is in doubt. False: o is lost. *changed: it is another one by now.
+ */
+static bool open_suspect(struct nfs_open *o, uint32_t gen, bool *changed)
+{
+	bool lost;
+
+	pthread_mutex_lock(&o->lock);
+	lost = o->lost;
+	if (o->gen != gen)
+		*changed = true;
+	else if (!lost)
+		o->suspect = true;
+	pthread_mutex_unlock(&o->lock);
+	return !lost;
+}
+
+enum nfs_outcome nfs4_open_disowned(
+	struct nfs4_client *c, struct nfs_op *op, uint32_t status, unsigned *ms)
+{
+	struct nfs_open *o = nfs4_op_open(op), *source = nfs4_op_source(op);
+	bool changed = false;
+
+	if (!o && op->type == NFS_OPEN)
+		o = op->be.v4.open;
+	if ((!o && !source) || op->tries > DISOWNED_MAX)
+		return nfs_failed(op, -EIO);
+	if (op->be.v4.flags & NFS4_F_LOCK_ID) { /* it may merely have been given back meanwhile */
+		*ms = op->tries < 5 ? 20u << op->tries : 3000;
+		log_ctrl("%s: the server disowns a lock: %s", c->srv->name,
+			nfs4_status_name(status));
+		nfs4_state_want(c->srv, NFS4_TODO_REVOKED);
+		return NFS_RECOVER;
+	}
+	if (o && !open_suspect(o, op->be.v4.gen, &changed))
+		return nfs_failed(op, -EIO);
+	if (source && !open_suspect(source, op->be.v4.from_gen, &changed))
+		return nfs_failed(op, -EIO);
+	*ms = changed ? 0 : (op->tries < 5 ? 20u << op->tries : 3000);
+	if (!changed) {
+		log_ctrl("%s: the server disowns an open file: %s", c->srv->name,
+			nfs4_status_name(status));
+		nfs4_state_want(c->srv, NFS4_TODO_CHECK);
+	}
+	return NFS_RECOVER;
+}
+
+/* --- delegations on their way back --------------------------------------------------------- */
+
+static void delegreturn_done(struct nfs_op *op)
+{
+	struct nfs4_client *c = nfs4_client(op->client);
+	struct nfs4_deleg *d = container_of(op, struct nfs4_deleg, op);
+
+	if (op->error && op->error != -ENOTCONN)
+		log_warn("%s: DELEGRETURN failed: %s", c->srv->name, strerror(-op->error));
+	pthread_mutex_lock(&c->srv->slots.lock);
+	TAILQ_REMOVE(&c->delegs, d, link);
+	pthread_mutex_unlock(&c->srv->slots.lock);
+	free(d);
+}
+
+void nfs4_deleg_return(struct nfs4_client *c, const struct nfs_op *from, const struct nfs_fh *fh,
+	const struct nfs4_stateid *stateid)
+{
+	struct nfs4_deleg *d = calloc(1, sizeof(*d));
+
+	if (!d) {
+		log_warn("%s: out of memory for returning a delegation", c->srv->name);
+		return;
+	}
+	log_ctrl("%s: returning a delegation that was not asked for", c->srv->name);
+	d->fh = *fh;
+	d->stateid = *stateid;
+	d->op.type = NFS_OP_TYPES;
+	d->op.cred = from->cred;
+	d->op.client = &c->base;
+	d->op.done = delegreturn_done;
+	nfs4_mount_bind(c, &d->op, NFS4_K_DELEGRETURN);
+	pthread_mutex_lock(&c->srv->slots.lock);
+	TAILQ_INSERT_TAIL(&c->delegs, d, link);
+	pthread_mutex_unlock(&c->srv->slots.lock);
+	/* by the state manager: here a reply is being decoded, and names with it (nfs4_names.c) */
+	nfs4_state_delay(&d->op, 0);
+}
+
+bool nfs4_deleg_held(
+	struct nfs4_client *c, const struct nfs_fh *fh, const struct nfs4_stateid *stateid)
+{
+	struct nfs4_deleg *d;
+	bool held = false;
+
+	pthread_mutex_lock(&c->srv->slots.lock);
+	TAILQ_FOREACH (d, &c->delegs, link) {
+		held = d->fh.len == fh->len && memcmp(d->fh.data, fh->data, fh->len) == 0 &&
+		       memcmp(d->stateid.other, stateid->other, sizeof(stateid->other)) == 0;
+		if (held)
+			break;
+	}
+	pthread_mutex_unlock(&c->srv->slots.lock);
+	return held;
+}

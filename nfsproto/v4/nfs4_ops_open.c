@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs4_ops_open: OPEN, CLOSE and what goes with them on the wire. The op is always the own op of a
+ * struct nfs_open (be.v4.open): the user's op is answered from it (nfs4_open.c).
+ *
+ * Creating:  O_CREAT          UNCHECKED4; O_TRUNC as size 0, which also applies to an existing file
+ *            O_CREAT|O_EXCL   EXCLUSIVE4_1 with a verifier of this open: sent twice, it makes one
+ * file O_TRUNC alone    OPEN, then SETATTR size 0 in the same COMPOUND; with
+ * O_RDONLY the server is asked for an open to write as well
+ *
+ * When GETFH after OPEN is answered "later", all is sent again: the same open-owner gets the same
+ * open. When it fails for good the open is given back without its handle, through the name again.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "nfsproto/v4/nfs4_client.h"
+#include "transport/log.h"
+
+/* What an exclusive create may not set: the server may keep the verifier in the times (RFC 8881
+ * 18.16.3), or names other attributes by suppattr_exclcreat; what it left out is set afterwards. */
+#define EXCL_LATER (NFS_SET_ATIME | NFS_SET_MTIME | NFS_SET_ATIME_NOW | NFS_SET_MTIME_NOW)
+
+static bool truncates_after(const struct nfs_op *op)
+{
+	return (op->u.open.flags & O_TRUNC) && !(op->u.open.flags & O_CREAT);
+}
+
+/* The mode as it is without the help of the server. */
+static void mask_mode(struct nfs_sattr *set)
+{
+	if (set->mask & NFS_SET_UMASK)
+		set->mode &= ~set->umask;
+	set->mask &= ~NFS_SET_UMASK;
+}
+
+/* What of mask the server takes with an exclusive create (RFC 8881 18.16.3: anything else is an
+ * error). The mode as it is without the server's help is in set already, if it must. */
+static uint32_t excl_mask(const struct nfs4_client *c, uint32_t mask)
+{
+	uint32_t umask = mask & NFS_SET_UMASK;
+
+	for (uint32_t bit = 1; bit <= NFS_SET_MTIME_NOW; bit <<= 1) {
+		struct nfs4_bitmap b = nfs4_sattr_bits(bit | umask);
+
+		b = nfs4_bits_and(&b, &c->exclcreat);
+		if ((bit & EXCL_LATER) || nfs4_bits_none(&b))
+			mask &= ~bit;
+	}
+	return mask & NFS_SET_MODE ? mask : mask & ~NFS_SET_UMASK;
+}
+
+static bool excl_umask(const struct nfs4_client *c)
+{
+	return nfs4_bit(&c->exclcreat, FATTR4_MODE_UMASK);
+}
+
+static void open_verifier(
+	const struct nfs4_client *c, const struct nfs_open *o, uint8_t verf[NFS4_VERIFIER_SIZE])
+{
+	uint64_t mine;
+
+	memcpy(&mine, c->srv->verf, sizeof(mine));
+	mine += o->owner;
+	memcpy(verf, &mine, sizeof(mine));
+}
+
+static void put_open(struct nfs4_client *c, const struct nfs_open *o, struct nfs4_comp *k,
+	struct nfs4_open_args *a)
+{
+	a->share_access |= OPEN4_SHARE_ACCESS_WANT_NO_DELEG;
+	a->share_deny = OPEN4_SHARE_DENY_NONE;
+	a->owner.clientid = c->srv->clientid;
+	a->owner.owner.data = (const uint8_t *)&o->owner;
+	a->owner.owner.len = sizeof(o->owner);
+	nfs4_put_open_args(k->x, a);
+	nfs4_comp_count(k, OP_OPEN, 0);
+}
+
+void nfs4_put_op_open(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+{
+	const struct nfs_open *o = op->be.v4.open;
+	struct nfs_sattr set = op->u.open.set;
+	uint8_t vals[NFS4_SATTR_MAX];
+	struct nfs4_open_args a = {
+		.share_access = o->access,
+		.claim = op->u.open.name.len ? CLAIM_NULL : CLAIM_FH,
+		.name = op->u.open.name,
+	};
+
+	if (op->u.open.flags & O_CREAT) {
+		a.create = true;
+		a.mode = UNCHECKED4;
+		if (op->u.open.flags & O_EXCL) {
+			a.mode = EXCLUSIVE4_1;
+			open_verifier(c, o, a.verf);
+			if (!excl_umask(c))
+				mask_mode(&set);
+			set.mask = excl_mask(c, set.mask);
+		} else if (op->u.open.flags & O_TRUNC) {
+			set.mask |= NFS_SET_SIZE;
+			set.size = 0;
+		}
+		nfs4_sattr_encode(&set, vals, &a.attrs);
+	}
+	nfs4_comp_putfh(k, &op->u.open.dir);
+	put_open(c, o, k, &a);
+	nfs4_comp_op(k, OP_GETFH);
+	if (truncates_after(op)) {
+		struct nfs_sattr zero = {.mask = NFS_SET_SIZE};
+		struct nfs4_setattr_args sa = {.stateid = nfs4_stateid_current};
+
+		nfs4_sattr_encode(&zero, vals, &sa.attrs);
+		nfs4_put_setattr_args(k->x, &sa);
+		nfs4_comp_count(k, OP_SETATTR, 0);
+	}
+	nfs4_comp_getattr(k, &c->stat_want);
+}
+
+/* A later step of a successful OPEN failed with rc for good: the open is given back, and then rc is
+ * what the user hears. */
+static enum nfs_outcome open_undo(struct nfs_op *op, int rc)
+{
+	op->be.v4.kind = NFS4_K_OPEN_UNDO;
+	op->be.v4.gen = (uint32_t)rc;
+	return NFS_AGAIN;
+}
+
+/* After OPEN itself: the handle, the truncation, the attributes. */
+static enum nfs_outcome get_open_rest(struct nfs_op *op, struct nfs4_reply *r)
+{
+	struct nfs4_setattr_res sa;
+	int rc;
+
+	if (truncates_after(op)) {
+		rc = nfs4_reply_op(r, OP_SETATTR);
+		if (rc < 0 || nfs4_get_setattr_res(r->x, (uint32_t)rc, &sa))
+			return nfs_failed(op, -EBADMSG);
+		if (rc == NFS4ERR_DELAY || rc == NFS4ERR_GRACE ||
+			rc == NFS4ERR_REP_TOO_BIG_TO_CACHE) {
+			/* the same by other means: SETATTR with the stateid we now have */
+			op->u.open.set = (struct nfs_sattr){.mask = NFS_SET_SIZE};
+			op->be.v4.kind = NFS4_K_OPEN_SETATTR;
+			return NFS_AGAIN;
+		}
+		if (rc)
+			return open_undo(op, rc);
+	}
+	rc = nfs4_reply_stat(r, &op->u.open.attr);
+	if (rc <= 0)
+		return nfs4_outcome(op, rc);
+	op->be.v4.kind = NFS4_K_GETATTR_AFTER;
+	return NFS_AGAIN;
+}
+
+/* The attributes that an exclusive create has left out, and the times that hold the verifier: the
+ * server names those in attrset, and they become the time of creation. */
+static uint32_t excl_missing(const struct nfs_op *op, const struct nfs4_bitmap *attrset)
+{
+	uint32_t mask = op->u.open.set.mask;
+
+	for (uint32_t bit = 1; bit <= NFS_SET_MTIME_NOW; bit <<= 1) {
+		struct nfs4_bitmap b = nfs4_sattr_bits(bit | (mask & NFS_SET_UMASK)), both;
+
+		if (!(mask & bit) || (bit & EXCL_LATER))
+			continue;
+		both = nfs4_bits_and(&b, attrset);
+		if (!nfs4_bits_none(&both))
+			mask &= ~bit;
+	}
+	if (nfs4_bit(attrset, FATTR4_TIME_ACCESS) || nfs4_bit(attrset, FATTR4_TIME_ACCESS_SET))
+		mask |= mask & NFS_SET_ATIME ? 0 : NFS_SET_ATIME_NOW;
+	if (nfs4_bit(attrset, FATTR4_TIME_MODIFY) || nfs4_bit(attrset, FATTR4_TIME_MODIFY_SET))
+		mask |= mask & NFS_SET_MTIME ? 0 : NFS_SET_MTIME_NOW;
+	return mask;
+}
+
+enum nfs_outcome nfs4_get_op_open(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
+{
+	struct nfs_open *o = op->be.v4.open;
+	struct nfs4_open_res res;
+	enum nfs_outcome out;
+	int rc = nfs4_reply_op(r, OP_PUTFH);
+
+	if (!rc)
+		rc = nfs4_reply_op(r, OP_OPEN);
+	/* what makes nothing needs no space: it is the server that can hold no more files open */
+	if (rc == NFS4ERR_NOSPC && !(op->u.open.flags & O_CREAT))
+		return nfs_failed(op, -ENFILE);
+	if (rc)
+		return nfs4_outcome(op, rc);
+	if (nfs4_get_open_res(r->x, NFS4_OK, &res))
+		return nfs_failed(op, -EBADMSG);
+	pthread_mutex_lock(&o->lock);
+	o->stateid = res.stateid;
+	o->gen++;
+	pthread_mutex_unlock(&o->lock);
+	rc = nfs4_reply_getfh(r, &op->u.open.fh);
+	if (rc) {
+		log_info("%s: OPEN succeeded but GETFH after it said %s", c->srv->name,
+			rc > 0 ? nfs4_status_name((uint32_t)rc) : "nonsense");
+		return nfs4_outcome(op, rc);
+	}
+	o->fh = op->u.open.fh;
+	if (res.deleg.type == OPEN_DELEGATE_READ || res.deleg.type == OPEN_DELEGATE_WRITE)
+		nfs4_deleg_return(c, op, &o->fh, &res.deleg.stateid);
+	out = get_open_rest(op, r);
+	if (out == NFS_DONE && (op->u.open.flags & O_EXCL) && (op->u.open.flags & O_CREAT)) {
+		if (!excl_umask(c))
+			mask_mode(&op->u.open.set);
+		op->u.open.set.mask = excl_missing(op, &res.attrset);
+		mask_mode(&op->u.open.set); /* SETATTR takes no umask (RFC 8275) */
+		if (op->u.open.set.mask == 0)
+			return NFS_DONE;
+		if (nfs4_reply_end(r))
+			return nfs_failed(op, -EBADMSG);
+		op->be.v4.kind = NFS4_K_OPEN_SETATTR;
+		return NFS_AGAIN;
+	}
+	return out;
+}
+
+/* --- CLOSE --------------------------------------------------------------------------------- */
+
+void nfs4_put_op_close(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+{
+	struct nfs_open *o = op->be.v4.open;
+	uint32_t gen = op->be.v4.gen;
+	struct nfs4_close_args a = {.stateid = nfs4_open_stateid(op, o)};
+
+	if (op->be.v4.kind == NFS4_K_OPEN_UNDO)
+		op->be.v4.gen = gen; /* there it is the status to end with */
+	if (o->fh.len > 0) {
+		nfs4_comp_putfh(k, &o->fh);
+	} else { /* its arguments are those of OPEN still */
+		nfs4_comp_putfh(k, &o->own.u.open.dir);
+		if (o->own.u.open.name.len > 0)
+			nfs4_comp_lookup(k, &o->own.u.open.name);
+	}
+	nfs4_put_close_args(k->x, &a);
+	nfs4_comp_count(k, OP_CLOSE, 0);
+}
+
+enum nfs_outcome nfs4_get_op_close(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
+{
+	const struct nfs_open *o = op->be.v4.open;
+	struct nfs4_stateid_res res;
+	int rc = nfs4_reply_op(r, OP_PUTFH);
+
+	if (!rc && o->fh.len == 0 && o->own.u.open.name.len > 0)
+		rc = nfs4_reply_op(r, OP_LOOKUP);
+	if (!rc)
+		rc = nfs4_reply_op(r, OP_CLOSE);
+	switch (rc) {
+	case 0:
+		return nfs4_outcome(op, nfs4_get_close_res(r->x, NFS4_OK, &res));
+	case NFS4ERR_BAD_STATEID:
+	case NFS4ERR_STALE_STATEID:
+	case NFS4ERR_EXPIRED:
+	case NFS4ERR_ADMIN_REVOKED:
+	case NFS4ERR_STALE:
+	case NFS4ERR_FHEXPIRED:
+		/* the server has no such open any more: that is what was wanted */
+		r->left = 0;
+		r->status = NFS4_OK;
+		return NFS_DONE;
+	default:
+		return nfs4_outcome(op, rc);
+	}
+}
+
+void nfs4_put_op_open_undo(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+{
+	nfs4_put_op_close(c, op, k);
+}
+
+enum nfs_outcome nfs4_get_op_open_undo(
+	struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
+{
+	uint32_t status = op->be.v4.gen;
+	enum nfs_outcome out = nfs4_get_op_close(c, op, r);
+	int error = nfs4_status_errno(status);
+
+	if (out == NFS_STATUS && (r->status == NFS4ERR_DELAY || r->status == NFS4ERR_GRACE))
+		return out;
+	return nfs_failed(op, error ? error : -EIO);
+}
+
+/* --- opening anew after state was lost ----------------------------------------------------- */
+
+void nfs4_put_open_again(
+	struct nfs4_client *c, struct nfs_open *o, struct nfs4_comp *k, uint32_t more, bool reclaim)
+{
+	struct nfs4_open_args a = {
+		.claim = reclaim ? CLAIM_PREVIOUS : CLAIM_FH,
+		.deleg_type = OPEN_DELEGATE_NONE,
+	};
+
+	pthread_mutex_lock(&o->lock);
+	a.share_access = o->wire_access | more;
+	pthread_mutex_unlock(&o->lock);
+	nfs4_comp_putfh(k, &o->fh);
+	put_open(c, o, k, &a);
+}
+
+int nfs4_get_open_again(struct nfs4_client *c, const struct nfs_op *op, struct nfs_open *o,
+	struct nfs4_reply *r, struct nfs4_stateid *id)
+{
+	struct nfs4_open_res res;
+	int rc = nfs4_reply_op(r, OP_PUTFH);
+
+	if (!rc)
+		rc = nfs4_reply_op(r, OP_OPEN);
+	if (rc)
+		return rc;
+	if (nfs4_get_open_res(r->x, NFS4_OK, &res))
+		return -EBADMSG;
+	*id = res.stateid;
+	if (res.deleg.type == OPEN_DELEGATE_READ || res.deleg.type == OPEN_DELEGATE_WRITE)
+		nfs4_deleg_return(c, op, &o->fh, &res.deleg.stateid);
+	return 0;
+}
+
+void nfs4_put_op_reopen(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+{
+	struct nfs4_sync *s = container_of(op, struct nfs4_sync, op);
+
+	nfs4_put_open_again(c, s->u.reopen.open, k, 0, s->u.reopen.reclaim);
+}
+
+enum nfs_outcome nfs4_get_op_reopen(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
+{
+	struct nfs4_sync *s = container_of(op, struct nfs4_sync, op);
+
+	return nfs4_outcome(
+		op, nfs4_get_open_again(c, op, s->u.reopen.open, r, &s->u.reopen.stateid));
+}
+
+/* --- a delegation on its way back ---------------------------------------------------------- */
+
+void nfs4_put_op_delegreturn(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+{
+	struct nfs4_deleg *d = container_of(op, struct nfs4_deleg, op);
+	struct nfs4_delegreturn_args a = {.stateid = d->stateid};
+
+	nfs4_comp_putfh(k, &d->fh);
+	nfs4_put_delegreturn_args(k->x, &a);
+	nfs4_comp_count(k, OP_DELEGRETURN, 0);
+}
+
+enum nfs_outcome nfs4_get_op_delegreturn(
+	struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
+{
+	int rc = nfs4_reply_op(r, OP_PUTFH);
+
+	return nfs4_outcome(op, rc ? rc : nfs4_reply_op(r, OP_DELEGRETURN));
+}

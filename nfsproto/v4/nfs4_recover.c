@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs4_recover: what the state manager does when something was lost. Its thread only.
+ *
+ *     session        drained, then CREATE_SESSION, with EXCHANGE_ID first if the client ID is gone
+ *     client ID      after that, the users reclaim what they had, then RECLAIM_COMPLETE
+ *     a connection   bound to the session
+ *     a slot's count SEQUENCE alone finds out
+ *
+ * Each step is a call that is waited for (nfs4_sync.c), and each failure is tried again with
+ * back-off, until the thread is told to stop.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nfsproto/v4/nfs4_task.h"
+#include "transport/clock.h"
+#include "transport/log.h"
+
+#define STEP_MS	 60000u /* most time for one step before it is tried anew */
+#define RETRY_NS (1 * NFS4_SEC)
+#define PUMP_NS	 (50 * NFS4_MSEC) /* cancelled ops wait no longer than so */
+
+bool nfs4_recover_undecided(uint32_t status)
+{
+	switch (status) {
+	case NFS4_OK: /* there was no answer */
+	case NFS4ERR_DELAY:
+	case NFS4ERR_GRACE:
+	case NFS4ERR_STALE_CLIENTID:
+	case NFS4ERR_BADSESSION: /* here and below: said of SEQUENCE */
+	case NFS4ERR_DEADSESSION:
+	case NFS4ERR_CONN_NOT_BOUND_TO_SESSION:
+	case NFS4ERR_BADSLOT:
+	case NFS4ERR_BAD_HIGH_SLOT:
+	case NFS4ERR_SEQ_MISORDERED:
+	case NFS4ERR_SEQ_FALSE_RETRY:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* --- session and client ID ----------------------------------------------------------------- */
+
+/* Waits behind the closed gate until no request is under way. False: the thread is to stop. */
+static bool drain(struct nfs4_server *srv)
+{
+	bool stop;
+
+	pthread_mutex_lock(&srv->slots.lock);
+	while (srv->slots.nbusy > 0 && !srv->stop_thread) {
+		struct nfs_op *op;
+
+		TAILQ_FOREACH (op, &srv->delayed, link) /* with a slot that it has kept */
+			nfs4_task_give_up_slot_locked(op);
+		nfs4_state_wait_locked(&srv->slots.idle, &srv->slots.lock, clock_ns() + PUMP_NS);
+		pthread_mutex_unlock(&srv->slots.lock);
+		nfs4_state_pump(srv);
+		pthread_mutex_lock(&srv->slots.lock);
+	}
+	stop = srv->stop_thread;
+	pthread_mutex_unlock(&srv->slots.lock);
+	return !stop;
+}
+
+/* One attempt at what *todo still asks for; bits are cleared as they are done. */
+static int renew_session(struct nfs4_server *srv, uint32_t *todo, bool *reclaim)
+{
+	struct nfs4_sync s;
+	uint64_t before = srv->clientid;
+	int rc;
+
+	if (*todo & NFS4_TODO_DESTROY) {
+		/* Also one that the server has called bad: if it is there after all, it would keep
+		 * the client ID from being destroyed later. */
+		nfs4_sync_run(srv, &s, NFS4_K_DESTROY_SESSION, STEP_MS);
+		*todo &= ~NFS4_TODO_DESTROY;
+	}
+	if (*todo & NFS4_TODO_CLIENT) {
+		nfs4_state_set(srv, NFS4_S_CLIENT_ID);
+		rc = nfs4_sync_exchange_id(srv, &s, STEP_MS);
+		if (rc)
+			return rc;
+		if (!srv->confirmed || before != srv->clientid)
+			*reclaim = true;
+		*todo &= ~NFS4_TODO_CLIENT;
+	}
+	nfs4_state_set(srv, NFS4_S_SESSION);
+	rc = nfs4_sync_create_session(srv, &s, STEP_MS);
+	if (rc && (s.status == NFS4ERR_STALE_CLIENTID || s.status == NFS4ERR_SEQ_MISORDERED))
+		*todo |= NFS4_TODO_CLIENT;
+	return rc;
+}
+
+/* Everything that follows a new client ID. False: the server's verdict on RECLAIM_COMPLETE is not
+ * known, or the session is gone again: all once more, with another session. Without a
+ * RECLAIM_COMPLETE the server opens nothing for us any more (RFC 8881 18.51.3). */
+static bool reclaim_all(struct nfs4_server *srv)
+{
+	struct nfs4_sync s;
+	struct nfs4_user *u;
+	int rc;
+
+	nfs4_state_set(srv, NFS4_S_RECLAIM);
+	TAILQ_FOREACH (u, &srv->users, link)
+		u->up->reclaim(u);
+	while ((rc = nfs4_sync_run(srv, &s, NFS4_K_RECLAIM_COMPLETE, STEP_MS)) != 0 &&
+		s.status == NFS4ERR_DELAY)
+		if (!nfs4_state_pause(srv, RETRY_NS))
+			return false;
+	if (s.status == NFS4_OK)
+		return rc == 0 || rc == -EREMOTEIO;
+	if (s.status != NFS4ERR_GRACE && nfs4_recover_undecided(s.status))
+		return false;
+	log_warn("%s: RECLAIM_COMPLETE was answered %s", srv->name, nfs4_status_name(s.status));
+	return true;
+}
+
+void nfs4_recover_session(struct nfs4_server *srv, uint32_t todo)
+{
+	bool reclaim = todo & NFS4_TODO_CLIENT;
+	uint64_t wait = 50 * NFS4_MSEC;
+
+	nfs4_state_set(srv, NFS4_S_DRAINING);
+	if (!drain(srv))
+		return;
+	while (renew_session(srv, &todo, &reclaim) || (reclaim && !reclaim_all(srv))) {
+		if (srv->state == NFS4_S_RECLAIM)
+			todo = NFS4_TODO_DESTROY;
+		if (!nfs4_state_pause(srv, wait))
+			return;
+		wait = wait * 2 < 5 * NFS4_SEC ? wait * 2 : 5 * NFS4_SEC;
+	}
+	log_info("%s: the session is established again", srv->name);
+	pthread_mutex_lock(&srv->slots.lock);
+	srv->state = NFS4_S_RUNNING;
+	if (!(srv->todo & NFS4_TODO_GATE))
+		nfs4_slots_open_locked(&srv->slots);
+	pthread_mutex_unlock(&srv->slots.lock);
+	nfs4_task_kick(srv);
+}
+
+static void bind_conn(struct nfs4_conn *conn)
+{
+	struct nfs4_server *srv = conn->srv;
+	struct nfs4_sync s;
+	int rc = nfs4_sync_run_as(conn, NULL, &srv->cred, NULL, &s, NFS4_K_BIND, STEP_MS);
+
+	if (rc == 0)
+		return;
+	if (s.status == NFS4ERR_BADSESSION || s.status == NFS4ERR_DEADSESSION)
+		nfs4_state_want(srv, NFS4_TODO_SESSION | NFS4_TODO_DESTROY);
+	else if (s.status)
+		log_ctrl("%s: BIND_CONN_TO_SESSION was answered %s", srv->name,
+			nfs4_status_name(s.status));
+}
+
+void nfs4_recover_bind(struct nfs4_server *srv)
+{
+	for (unsigned i = 0; i < srv->nconns; i++) {
+		bool unbound;
+
+		pthread_mutex_lock(&srv->slots.lock);
+		unbound = srv->conn[i].unbound;
+		srv->conn[i].unbound = false;
+		pthread_mutex_unlock(&srv->slots.lock);
+		if (unbound)
+			bind_conn(&srv->conn[i]);
+	}
+}
+
+/* --- doubtful slots ------------------------------------------------------------------------ */
+
+/* Sends SEQUENCE alone with sequence id seq on slot, which is BUSY. Returns the nfsstat4, or
+ * NFS4ERR_DELAY when there was no answer. */
+static uint32_t probe_once(struct nfs4_server *srv, struct nfs4_slot *slot, uint32_t seq)
+{
+	struct nfs4_sync s;
+	int rc;
+
+	slot->seq = seq;
+	s.op.slot = slot;
+	rc = nfs4_sync_run(srv, &s, NFS4_K_SEQUENCE, STEP_MS);
+	return rc == 0 ? NFS4_OK : s.status ? s.status : NFS4ERR_DELAY;
+}
+
+/* Did the server count the request that was never answered? Its sequence id is slot->seq: if the
+ * next one is accepted it did; if that is misordered but slot->seq itself is taken, it did not. */
+static void probe_slot(struct nfs4_server *srv, struct nfs4_slot *slot)
+{
+	struct nfs4_slots *s = &srv->slots;
+	uint32_t seq = slot->seq;
+	uint32_t status = probe_once(srv, slot, seq + 1);
+
+	if (status == NFS4ERR_SEQ_MISORDERED) {
+		bool mine;
+
+		pthread_mutex_lock(&s->lock);
+		mine = nfs4_slots_take_doubtful_locked(s, slot);
+		pthread_mutex_unlock(&s->lock);
+		status = mine ? probe_once(srv, slot, seq) : status;
+	}
+	log_ctrl("%s: slot %u: asking after sequence id %u: %s", srv->name, slot->id, seq,
+		nfs4_status_name(status));
+	pthread_mutex_lock(&s->lock);
+	if (slot->doubtful)
+		slot->seq = seq;
+	if (status == NFS4ERR_SEQ_MISORDERED || status == NFS4ERR_BADSLOT)
+		nfs4_state_want_locked(srv, NFS4_TODO_SESSION | NFS4_TODO_DESTROY);
+	else if (status == NFS4ERR_BADSESSION || status == NFS4ERR_DEADSESSION)
+		nfs4_state_want_locked(srv, NFS4_TODO_SESSION | NFS4_TODO_DESTROY);
+	pthread_mutex_unlock(&s->lock);
+}
+
+void nfs4_recover_probe(struct nfs4_server *srv)
+{
+	struct nfs4_slots *s = &srv->slots;
+
+	for (uint32_t i = 0; i < NFS4_MAX_SLOTS && !nfs4_state_stopping(srv); i++) {
+		bool mine;
+
+		pthread_mutex_lock(&s->lock);
+		mine = s->gate_open && nfs4_slots_take_doubtful_locked(s, &s->slot[i]);
+		pthread_mutex_unlock(&s->lock);
+		if (mine)
+			probe_slot(srv, &s->slot[i]);
+	}
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs4_slots: the fore channel's slot table. States and invariants: nfs4_slots.h.
+ */
+#include "nfsproto/v4/nfs4_slots.h"
+
+#include <assert.h>
+
+#include "nfsproto/nfs_client.h"
+#include "transport/clock.h"
+
+#define WORDS (NFS4_MAX_SLOTS / 64)
+
+static void set_bit(uint64_t *w, uint32_t i)
+{
+	w[i / 64] |= UINT64_C(1) << (i % 64);
+}
+
+static void clear_bit(uint64_t *w, uint32_t i)
+{
+	w[i / 64] &= ~(UINT64_C(1) << (i % 64));
+}
+
+static inline bool test_bit(const uint64_t *w, uint32_t i)
+{
+	return w[i / 64] >> (i % 64) & 1;
+}
+
+void nfs4_slots_init(struct nfs4_slots *s)
+{
+	pthread_mutex_init(&s->lock, NULL);
+	clock_cond_init(&s->idle);
+	TAILQ_INIT(&s->waiting);
+	s->gate_open = false;
+	s->nbusy = 0;
+	nfs4_slots_reset_locked(s, 1);
+}
+
+void nfs4_slots_finish(struct nfs4_slots *s)
+{
+	assert(TAILQ_EMPTY(&s->waiting) && s->nbusy == 0);
+	pthread_cond_destroy(&s->idle);
+	pthread_mutex_destroy(&s->lock);
+}
+
+void nfs4_slots_reset_locked(struct nfs4_slots *s, uint32_t n)
+{
+	assert(s->nbusy == 0);
+	if (n < 1)
+		n = 1;
+	if (n > NFS4_MAX_SLOTS)
+		n = NFS4_MAX_SLOTS;
+	s->max = n;
+	s->limit = n;
+	s->ndoubtful = 0;
+	for (unsigned w = 0; w < WORDS; w++)
+		s->free[w] = s->busy[w] = 0;
+	for (uint32_t i = 0; i < NFS4_MAX_SLOTS; i++) {
+		s->slot[i] = (struct nfs4_slot){.id = i, .seq = 1};
+		if (i < n)
+			set_bit(s->free, i);
+	}
+}
+
+struct nfs4_slot *nfs4_slots_take_locked(struct nfs4_slots *s, bool priv)
+{
+	if (!s->gate_open && !priv)
+		return NULL;
+	for (unsigned w = 0; w < WORDS; w++) {
+		uint32_t i;
+
+		if (!s->free[w])
+			continue;
+		i = w * 64 + (uint32_t)__builtin_ctzll(s->free[w]);
+		if (i >= s->limit)
+			return NULL;
+		clear_bit(s->free, i);
+		set_bit(s->busy, i);
+		s->nbusy++;
+		return &s->slot[i];
+	}
+	return NULL;
+}
+
+void nfs4_slots_put_locked(struct nfs4_slots *s, struct nfs4_slot *slot, enum nfs4_slot_end end)
+{
+	assert(test_bit(s->busy, slot->id));
+	clear_bit(s->busy, slot->id);
+	s->nbusy--;
+	slot->doubtful = end == NFS4_SLOT_DOUBTFUL;
+	if (slot->doubtful)
+		s->ndoubtful++;
+	else
+		set_bit(s->free, slot->id);
+	if (end == NFS4_SLOT_USED)
+		slot->seq++;
+	if (s->nbusy == 0 && !s->gate_open)
+		pthread_cond_broadcast(&s->idle);
+}
+
+bool nfs4_slots_take_doubtful_locked(struct nfs4_slots *s, struct nfs4_slot *slot)
+{
+	if (!slot->doubtful)
+		return false;
+	slot->doubtful = false;
+	s->ndoubtful--;
+	set_bit(s->busy, slot->id);
+	s->nbusy++;
+	return true;
+}
+
+uint32_t nfs4_slots_highest_locked(const struct nfs4_slots *s)
+{
+	for (unsigned w = WORDS; w-- > 0;)
+		if (s->busy[w])
+			return w * 64 + 63 - (uint32_t)__builtin_clzll(s->busy[w]);
+	return 0;
+}
+
+bool nfs4_slots_target_locked(struct nfs4_slots *s, uint32_t highest, uint32_t target)
+{
+	uint32_t top = highest < target ? highest : target, before = s->limit;
+
+	s->limit = top >= s->max ? s->max : top + 1;
+	return s->limit > before && !TAILQ_EMPTY(&s->waiting);
+}
+
+void nfs4_slots_close_locked(struct nfs4_slots *s)
+{
+	s->gate_open = false;
+}
+
+void nfs4_slots_open_locked(struct nfs4_slots *s)
+{
+	s->gate_open = true;
+}

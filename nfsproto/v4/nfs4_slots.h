@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs4_slots: the fore channel's slot table as the requester keeps it (RFC 8881 section 2.10.6.1).
+ *
+ *     FREE --take--> BUSY --put(USED|UNUSED)--> FREE
+ *                      \---put(DOUBTFUL)------> DOUBTFUL --settle--> FREE
+ *
+ * A slot is DOUBTFUL when its request ended without an answer (cancelled, timed out): nobody here
+ * knows whether the server has counted it. It stays away from ordinary requests until a SEQUENCE of
+ * its own has found out.
+ *
+ * The gate holds ordinary requests back while a session is made anew; only a `priv` taker passes.
+ * Requests that find no slot, or a closed gate, wait in `waiting`, first in, first out, and hold no
+ * thread: whoever gives a slot back starts them.
+ *
+ * Invariants (lock held): slot i is in `free` or `busy` or is DOUBTFUL, never two of them; nbusy
+ * and ndoubtful count; only slots below `limit` are given out; an open gate with a free slot below
+ * limit means that `waiting` is empty, or that the thread that made it so is about to start its
+ * head.
+ */
+#ifndef RNFS_NFSPROTO_V4_NFS4_SLOTS_H
+#define RNFS_NFSPROTO_V4_NFS4_SLOTS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#define NFS4_MAX_SLOTS 128
+
+struct nfs_op;
+
+enum nfs4_slot_end {
+	NFS4_SLOT_USED,	    /* the server counted the request */
+	NFS4_SLOT_UNUSED,   /* it did not, for sure */
+	NFS4_SLOT_DOUBTFUL, /* who knows */
+};
+
+struct nfs4_slot {
+	uint32_t id;
+	uint32_t seq; /* sequence id of the request under way, or of the next one */
+	bool doubtful;
+	uint64_t sent_ns; /* when the request under way was sent; of who has the slot */
+};
+
+struct nfs4_slots {
+	pthread_mutex_t lock; /* of everything here; short, a leaf */
+	pthread_cond_t idle;  /* nbusy has become 0 behind a closed gate, or a mount's nown */
+	bool gate_open;
+	uint32_t max;	/* slots this side is ready to use, 1..NFS4_MAX_SLOTS */
+	uint32_t limit; /* slots the server wants used now, 1..max */
+	uint32_t nbusy, ndoubtful;
+	uint64_t free[NFS4_MAX_SLOTS / 64];
+	uint64_t busy[NFS4_MAX_SLOTS / 64];
+	struct nfs4_slot slot[NFS4_MAX_SLOTS];
+	TAILQ_HEAD(nfs4_op_list, nfs_op) waiting;
+};
+
+void nfs4_slots_init(struct nfs4_slots *s);
+void nfs4_slots_finish(struct nfs4_slots *s);
+
+/* _locked: the caller holds s->lock. */
+
+/* A new session with n slots (clamped to 1..NFS4_MAX_SLOTS): all free, sequence ids at 1. No slot
+ * may be busy. */
+void nfs4_slots_reset_locked(struct nfs4_slots *s, uint32_t n);
+
+/* The lowest free slot, as RFC 8881 section 2.10.6.1 recommends; NULL if there is none or the gate
+ * is closed (priv passes it). O(1). */
+struct nfs4_slot *nfs4_slots_take_locked(struct nfs4_slots *s, bool priv);
+void nfs4_slots_put_locked(struct nfs4_slots *s, struct nfs4_slot *slot, enum nfs4_slot_end end);
+
+/* The highest slot with a request outstanding (sa_highest_slotid); 0 if there is none. */
+uint32_t nfs4_slots_highest_locked(const struct nfs4_slots *s);
+/* Obeys sr_highest_slotid and sr_target_highest_slotid. True: there are more slots than before, and
+ * the caller is to start who waits for one. */
+bool nfs4_slots_target_locked(struct nfs4_slots *s, uint32_t highest, uint32_t target);
+
+/* Makes slot BUSY for finding out, if it is doubtful; false if it is not. */
+bool nfs4_slots_take_doubtful_locked(struct nfs4_slots *s, struct nfs4_slot *slot);
+
+void nfs4_slots_close_locked(struct nfs4_slots *s);
+void nfs4_slots_open_locked(struct nfs4_slots *s);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs4_sync: calls that a thread waits for: the mounting thread, then the state manager, then the
+ * unmounting thread, never two at once.
+ *
+ * A sync op passes the gate, never queues for a slot and is never retried behind its caller's back:
+ * every failure comes back, with the nfsstat4 beside the errno.
+ */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "nfsproto/v4/nfs4_task.h"
+#include "transport/clock.h"
+
+#define PUMP_MS 50u
+
+static void sync_done(struct nfs_op *op)
+{
+	struct nfs4_sync *s = container_of(op, struct nfs4_sync, op);
+
+	pthread_mutex_lock(&s->lock);
+	s->ended = true;
+	pthread_cond_signal(&s->cond);
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* Waits for the end; true if it came within ms. The state manager keeps ending cancelled ops. */
+static bool sync_wait(struct nfs4_server *srv, struct nfs4_sync *s, unsigned ms)
+{
+	uint64_t until = clock_ns() + ms * NFS4_MSEC;
+	bool ended = false;
+
+	while (!ended && clock_ns() < until) {
+		struct timespec t = clock_timespec(clock_ns() + PUMP_MS * NFS4_MSEC);
+
+		pthread_mutex_lock(&s->lock);
+		while (!s->ended && pthread_cond_timedwait(&s->cond, &s->lock, &t) == 0)
+			;
+		ended = s->ended;
+		pthread_mutex_unlock(&s->lock);
+		nfs4_state_pump(srv);
+	}
+	return ended;
+}
+
+static void sync_join(struct nfs4_sync *s)
+{
+	pthread_mutex_lock(&s->lock);
+	while (!s->ended)
+		pthread_cond_wait(&s->cond, &s->lock);
+	pthread_mutex_unlock(&s->lock);
+}
+
+int nfs4_sync_run_as(struct nfs4_conn *conn, struct nfs4_user *u, const struct rpc_cred *cred,
+	struct nfs_open *o, struct nfs4_sync *s, unsigned kind, unsigned timeout_ms)
+{
+	struct nfs4_slot *slot = kind == NFS4_K_SEQUENCE ? s->op.slot : NULL;
+	struct nfs4_server *srv = conn->srv;
+	bool in_time, stop;
+
+	memset(&s->op, 0, sizeof(s->op));
+	s->op.type = NFS_OP_TYPES;
+	s->op.cred = *cred;
+	s->op.done = sync_done;
+	nfs4_task_bind(&s->op, conn, u, kind);
+	s->op.be.v4.flags = NFS4_F_PRIV | (slot ? NFS4_F_SLOT_SET : 0);
+	s->op.be.v4.open = o;
+	s->op.slot = slot;
+	s->status = 0;
+	s->walked = 0;
+	s->ended = false;
+	pthread_mutex_init(&s->lock, NULL);
+	clock_cond_init(&s->cond);
+
+	pthread_mutex_lock(&srv->slots.lock);
+	srv->sync = s;
+	stop = srv->stop_thread && srv->thread_up && pthread_equal(pthread_self(), srv->thread);
+	if (stop)
+		s->op.be.v4.cancelled = true;
+	pthread_mutex_unlock(&srv->slots.lock);
+	nfs4_task_start(&s->op);
+	in_time = sync_wait(srv, s, timeout_ms);
+	pthread_mutex_lock(&srv->slots.lock);
+	if (!in_time)
+		nfs4_task_cancel_locked(&s->op);
+	pthread_mutex_unlock(&srv->slots.lock);
+	sync_join(s);
+	pthread_mutex_lock(&srv->slots.lock);
+	srv->sync = NULL;
+	pthread_mutex_unlock(&srv->slots.lock);
+	pthread_cond_destroy(&s->cond);
+	pthread_mutex_destroy(&s->lock);
+	if (!in_time && s->op.error == -EINTR)
+		s->op.error = -ETIMEDOUT;
+	return s->op.error;
+}
+
+int nfs4_sync_run(struct nfs4_server *srv, struct nfs4_sync *s, unsigned kind, unsigned timeout_ms)
+{
+	return nfs4_sync_run_as(nfs4_server_conn(srv), NULL, &srv->cred, NULL, s, kind, timeout_ms);
+}

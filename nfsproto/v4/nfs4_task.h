@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs4_task: one op on its way to a server: its kind, its state, and the ops that a thread waits
+ * for. Model: nfs4_task.c.
+ *
+ * Every op knows the connection it travels on (be.v4.conn), by that its server, and whose it is
+ * (be.v4.user; NULL: the server's own). nfs4_task_bind() says so before anything else.
+ */
+#ifndef RNFS_NFSPROTO_V4_NFS4_TASK_H
+#define RNFS_NFSPROTO_V4_NFS4_TASK_H
+
+#include "nfsproto/v4/nfs4_server.h"
+#include "nfsproto/wire/lock_ranges.h"
+
+#define NFS4_WHERE_MAX 300 /* of other servers named in a sentence */
+
+struct nfs4_client;
+struct nfs4_lockctx;
+
+/* --- kinds of op (nfs4_ops.c) -------------------------------------------------------------- */
+
+enum nfs4_kind_id {			    /* those of nfs_client.h first, by the same numbers */
+	NFS4_K_LOOKUP_AFTER = NFS_OP_TYPES, /* what a CREATE made, when its own reply did not say */
+	NFS4_K_GETATTR_AFTER,		    /* the attributes after SETATTR, OPEN, LINK, likewise */
+	NFS4_K_OPEN_SETATTR,		    /* attributes that an exclusive OPEN could not set */
+	NFS4_K_OPEN_UNDO,		    /* CLOSE after an OPEN of which a later step failed */
+	NFS4_K_OPEN_MORE,		    /* OPEN again with the access that a lock needs */
+	NFS4_K_LOCKU,			    /* NFS_LOCK that unlocks */
+	NFS4_K_LOCK_FREE,		    /* FREE_STATEID of a lock-owner that holds nothing */
+	NFS4_K_CLONE,			    /* an NFS_COPY that is tried so first */
+	NFS4_K_OFFLOAD_STATUS,		    /* an NFS_COPY that the server carries out by itself */
+	NFS4_K_OFFLOAD_CANCEL,		    /* after one that is not wanted any more */
+	NFS4_K_READ_PLUS,		    /* an NFS_READ */
+	NFS4_K_APPEND,			    /* an NFS_WRITE at the end of the file */
+	/* from here on: the back end's own, see struct nfs4_sync */
+	NFS4_K_SEQUENCE,
+	NFS4_K_DELEGRETURN,
+	NFS4_K_EXCHANGE_ID,
+	NFS4_K_CREATE_SESSION,
+	NFS4_K_BIND,
+	NFS4_K_DESTROY_SESSION,
+	NFS4_K_DESTROY_CLIENTID,
+	NFS4_K_RECLAIM_COMPLETE,
+	NFS4_K_WALK,
+	NFS4_K_LOCATIONS, /* also what an op becomes that was answered NFS4ERR_MOVED */
+	NFS4_K_FSINFO,
+	NFS4_K_REOPEN,
+	NFS4_K_RELOCK,
+	NFS4_K_TEST_STATEID,
+	NFS4_K_FREE_STATEID,
+	NFS4_KINDS
+};
+
+#define NFS4_KF_CACHE 1u /* sa_cachethis: a second execution would not be the same */
+#define NFS4_KF_NOSEQ 2u /* goes without SEQUENCE and slot */
+
+struct nfs4_kind {
+	const char *name;
+	unsigned flags; /* NFS4_KF_* */
+	/* Puts the operations after SEQUENCE. */
+	void (*put)(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k);
+	/* Walks their results. NFS_STATUS: the one in r. Not NFS_RECOVER. */
+	enum nfs_outcome (*get)(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r);
+	/* The same of kinds that are about the server itself; then there are no others. */
+	void (*server_put)(struct nfs4_server *srv, struct nfs_op *op, struct nfs4_comp *k);
+	enum nfs_outcome (*server_get)(
+		struct nfs4_server *srv, struct nfs_op *op, struct nfs4_reply *r);
+};
+
+extern const struct nfs4_kind nfs4_kinds[NFS4_KINDS];
+
+/* nfs4_session.c: the coders of kinds about the server itself */
+#define NFS4_SERVER_CODERS(x)                                                                      \
+	void nfs4_put_##x(struct nfs4_server *srv, struct nfs_op *op, struct nfs4_comp *k);        \
+	enum nfs_outcome nfs4_get_##x(                                                             \
+		struct nfs4_server *srv, struct nfs_op *op, struct nfs4_reply *r)
+NFS4_SERVER_CODERS(op_sequence);
+NFS4_SERVER_CODERS(op_exchange_id);
+NFS4_SERVER_CODERS(op_create_session);
+NFS4_SERVER_CODERS(op_bind);
+NFS4_SERVER_CODERS(op_destroy_session);
+NFS4_SERVER_CODERS(op_destroy_clientid);
+NFS4_SERVER_CODERS(op_reclaim_complete);
+NFS4_SERVER_CODERS(op_test_stateid);
+NFS4_SERVER_CODERS(op_free_stateid);
+
+/* --- one op (nfs4_task.c) ------------------------------------------------------------------ */
+
+enum nfs4_task_state { /* nfs_op.be.v4.state, under slots.lock but for one step, see nfs4_task.c */
+	NFS4_T_NEW,
+	NFS4_T_QUEUED,	/* in slots.waiting: for a slot or the gate */
+	NFS4_T_DELAYED, /* in srv->delayed: until due_ns */
+	NFS4_T_SENDING, /* has what it needs; its call is being made */
+	NFS4_T_ABORTED, /* cancelled while it was SENDING */
+	NFS4_T_SENT,	/* there is a call, which the transport has or is about to get */
+	NFS4_T_ENDING,	/* its reply is being looked at; perhaps it starts again */
+};
+
+/* nfs_op.be.v4.flags: written by the thread that starts the op or looks at its reply;
+ * be.v4.cancelled is under slots.lock */
+#define NFS4_F_PRIV	 1u   /* passes the gate, never queues or retries: a nfs4_sync */
+#define NFS4_F_OWN	 2u   /* a nfs_open's own op */
+#define NFS4_F_SLOT_SET	 4u   /* comes with its slot: finding out about a doubtful one */
+#define NFS4_F_SLOT_KEPT 8u   /* has kept its slot and sequence id: SEQUENCE was answered DELAY */
+#define NFS4_F_LAST	 16u  /* at unmount: goes although the client stops, is never retried */
+#define NFS4_F_UNCACHED	 32u  /* the reply is too large for the server's cache */
+#define NFS4_F_NAMING	 64u  /* waits for the name service */
+#define NFS4_F_LOCK_ID	 128u /* was sent with the stateid of a lock */
+
+static inline struct nfs4_server *nfs4_task_server(const struct nfs_op *op)
+{
+	return op->be.v4.conn->srv;
+}
+
+/* What a walk (nfs4_compound.h) that ended with rc, or with a negative errno, is to its op. */
+static inline enum nfs_outcome nfs4_outcome(struct nfs_op *op, int rc)
+{
+	return rc > 0 ? NFS_STATUS : nfs_failed(op, rc);
+}
+
+/* Makes op, which is not under way, one of kind for conn, of u's or (NULL) the server's own. Clears
+ * what else a back end keeps in it. */
+void nfs4_task_bind(struct nfs_op *op, struct nfs4_conn *conn, struct nfs4_user *u, unsigned kind);
+/* Starts (or starts again) an op whose kind is set. Any thread, no lock held. */
+void nfs4_task_start(struct nfs_op *op);
+/* Ends it: done is called. No lock held. */
+void nfs4_task_end(struct nfs_op *op, int error);
+/* op, which is not under way, may have a slot whose request the server may have counted: it goes
+ * back as DOUBTFUL. slots.lock held. */
+void nfs4_task_give_up_slot_locked(struct nfs_op *op);
+/* Asks it to end early; slots.lock held. Its done is called later and from another thread. */
+void nfs4_task_cancel_locked(struct nfs_op *op);
+/* Are no new ops to come of whoever op belongs to? slots.lock held. */
+bool nfs4_task_stopping_locked(const struct nfs_op *op);
+/* Starts what can be started now that the gate is open. No lock held. */
+void nfs4_task_kick(struct nfs4_server *srv);
+
+/* --- calls that are waited for (nfs4_sync.c) ----------------------------------------------- */
+
+struct nfs4_sync {
+	struct nfs_op op;
+	pthread_mutex_t lock; /* of ended */
+	pthread_cond_t cond;
+	bool ended;
+	/* how it ended: status is the nfsstat4 if op.error comes from one */
+	uint32_t status;
+	uint32_t walked; /* operations that succeeded before it */
+	/* in and out, by kind */
+	union {
+		struct {
+			uint64_t clientid;
+			uint32_t sequence, flags;
+		} exchange_id;
+		struct {
+			const char *path;  /* names separated by one '/', no leading one */
+			uint32_t from_len; /* 0: from the root of the server, else fh */
+			struct nfs_fh fh;  /* in and out */
+			struct nfs_attr attr;
+			char where[NFS4_WHERE_MAX]; /* NFS4_K_LOCATIONS: out */
+		} walk;
+		struct nfs4_attrs fsinfo; /* mask, in: what to ask for; out: what came */
+		struct {
+			struct nfs_open *open;
+			bool reclaim; /* CLAIM_PREVIOUS, else CLAIM_FH */
+			struct nfs4_stateid stateid;
+		} reopen;
+		struct {
+			struct nfs4_lockctx *ctx;
+			struct lock_range range;
+		} relock;
+		struct {
+			struct nfs4_stateid ids[32];
+			uint32_t n;
+			uint32_t code[32];
+		} test;
+		struct nfs4_stateid free_id;
+	} u;
+};
+
+/* Runs one op of a kind that is about the server, and waits for it at most timeout_ms. Not on a
+ * progress thread. Returns op.error: 0, -EAGAIN (no slot), -ETIMEDOUT (silence), -EINTR (the server
+ * stops), ... */
+int nfs4_sync_run(struct nfs4_server *srv, struct nfs4_sync *s, unsigned kind, unsigned timeout_ms);
+/* The same on a certain connection, for u (NULL: nobody) as cred, about o (or NULL). */
+int nfs4_sync_run_as(struct nfs4_conn *conn, struct nfs4_user *u, const struct rpc_cred *cred,
+	struct nfs_open *o, struct nfs4_sync *s, unsigned kind, unsigned timeout_ms);
+
+#endif

@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs4_xdr: items that operations are composed of, the frame of a COMPOUND, and the dispatch by
+ * operation number.
+ */
+#include "nfsproto/wire/nfs4_xdr.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <string.h>
+
+const struct nfs4_stateid nfs4_stateid_anonymous = {0, {0}};
+const struct nfs4_stateid nfs4_stateid_bypass = {
+	UINT32_MAX, {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}};
+const struct nfs4_stateid nfs4_stateid_current = {1, {0}};
+const struct nfs4_stateid nfs4_stateid_invalid = {UINT32_MAX, {0}};
+
+bool nfs4_stateid_same(const struct nfs4_stateid *a, const struct nfs4_stateid *b)
+{
+	return a->seqid == b->seqid && memcmp(a->other, b->other, sizeof(a->other)) == 0;
+}
+
+/* --- items ---------------------------------------------------------------------------------- */
+
+void nfs4_put_bitmap(struct xdr_out *x, const struct nfs4_bitmap *b)
+{
+	uint32_t n = NFS4_BITMAP_WORDS;
+
+	while (n && !b->w[n - 1])
+		n--;
+	xdr_put_u32(x, n);
+	for (uint32_t i = 0; i < n; i++)
+		xdr_put_u32(x, b->w[i]);
+}
+
+int nfs4_get_bitmap(struct xdr_in *x, struct nfs4_bitmap *b)
+{
+	uint32_t n = xdr_get_count(x, NFS4_BITMAP_WIRE, 4);
+
+	memset(b, 0, sizeof(*b));
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t w = xdr_get_u32(x);
+
+		if (i < NFS4_BITMAP_WORDS)
+			b->w[i] = w;
+		else if (w)
+			b->more = true;
+	}
+	return nfs4_got(x);
+}
+
+void nfs4_put_fattr(struct xdr_out *x, const struct nfs4_fattr *f)
+{
+	nfs4_put_bitmap(x, &f->mask);
+	xdr_put_opaque(x, f->vals.data, f->vals.len);
+}
+
+int nfs4_get_fattr(struct xdr_in *x, struct nfs4_fattr *f)
+{
+	nfs4_get_bitmap(x, &f->mask);
+	return nfs4_get_opaque(x, NFS4_ATTRLIST_MAX, &f->vals);
+}
+
+void nfs4_put_opaque(struct xdr_out *x, const struct nfs4_opaque *o)
+{
+	xdr_put_opaque(x, o->data, o->len);
+}
+
+int nfs4_get_opaque(struct xdr_in *x, uint32_t max, struct nfs4_opaque *o)
+{
+	o->data = xdr_get_opaque(x, max, &o->len);
+	return nfs4_got(x);
+}
+
+void nfs4_put_stateid(struct xdr_out *x, const struct nfs4_stateid *s)
+{
+	xdr_put_u32(x, s->seqid);
+	xdr_put_fixed(x, s->other, sizeof(s->other));
+}
+
+int nfs4_get_stateid(struct xdr_in *x, struct nfs4_stateid *s)
+{
+	s->seqid = xdr_get_u32(x);
+	xdr_get_fixed(x, s->other, sizeof(s->other));
+	return nfs4_got(x);
+}
+
+void nfs4_put_sessionid(struct xdr_out *x, const struct nfs4_sessionid *s)
+{
+	xdr_put_fixed(x, s->id, sizeof(s->id));
+}
+
+int nfs4_get_sessionid(struct xdr_in *x, struct nfs4_sessionid *s)
+{
+	xdr_get_fixed(x, s->id, sizeof(s->id));
+	return nfs4_got(x);
+}
+
+void nfs4_put_fh(struct xdr_out *x, const struct nfs_fh *fh)
+{
+	xdr_put_opaque(x, fh->data, fh->len);
+}
+
+int nfs4_get_any_fh(struct xdr_in *x, struct nfs_fh *fh)
+{
+	const uint8_t *p = xdr_get_opaque(x, NFS4_FHSIZE, &fh->len);
+
+	if (fh->len)
+		memcpy(fh->data, p, fh->len);
+	return nfs4_got(x);
+}
+
+int nfs4_get_fh(struct xdr_in *x, struct nfs_fh *fh)
+{
+	nfs4_get_any_fh(x, fh);
+	if (fh->len == 0)
+		xdr_in_fail(x);
+	return nfs4_got(x);
+}
+
+void nfs4_put_name(struct xdr_out *x, const struct nfs_name *n)
+{
+	xdr_put_opaque(x, n->s, n->len);
+}
+
+int nfs4_get_name(struct xdr_in *x, struct nfs_name *n)
+{
+	n->s = (const char *)xdr_get_opaque(x, NFS4_STRING_MAX, &n->len);
+	return nfs4_got(x);
+}
+
+void nfs4_put_owner(struct xdr_out *x, const struct nfs4_owner *o)
+{
+	xdr_put_u64(x, o->clientid);
+	nfs4_put_opaque(x, &o->owner);
+}
+
+int nfs4_get_owner(struct xdr_in *x, struct nfs4_owner *o)
+{
+	o->clientid = xdr_get_u64(x);
+	return nfs4_get_opaque(x, NFS4_OPAQUE_LIMIT, &o->owner);
+}
+
+void nfs4_put_change_info(struct xdr_out *x, const struct nfs4_change_info *c)
+{
+	xdr_put_bool(x, c->atomic);
+	xdr_put_u64(x, c->before);
+	xdr_put_u64(x, c->after);
+}
+
+int nfs4_get_change_info(struct xdr_in *x, struct nfs4_change_info *c)
+{
+	c->atomic = xdr_get_bool(x);
+	c->before = xdr_get_u64(x);
+	c->after = xdr_get_u64(x);
+	return nfs4_got(x);
+}
+
+void nfs4_put_time(struct xdr_out *x, const struct timespec *t)
+{
+	xdr_put_u64(x, (uint64_t)t->tv_sec);
+	xdr_put_u32(x, (uint32_t)t->tv_nsec);
+}
+
+int nfs4_get_time(struct xdr_in *x, struct timespec *t)
+{
+	uint32_t ns;
+
+	t->tv_sec = (time_t)xdr_get_u64(x);
+	ns = xdr_get_u32(x);
+	if (ns > 999999999) {
+		ns = 0;
+		xdr_in_fail(x);
+	}
+	t->tv_nsec = ns;
+	return nfs4_got(x);
+}
+
+uint32_t nfs4_get_enum(struct xdr_in *x, uint32_t min, uint32_t max)
+{
+	uint32_t v = xdr_get_u32(x);
+
+	if (v < min || v > max) {
+		xdr_in_fail(x);
+		return min;
+	}
+	return v;
+}
+
+/* --- COMPOUND ------------------------------------------------------------------------------- */
+
+size_t nfs4_put_compound_args(struct xdr_out *x, const char *tag, uint32_t minor)
+{
+	xdr_put_opaque(x, tag, (uint32_t)strlen(tag));
+	xdr_put_u32(x, minor);
+	return xdr_skip_u32(x);
+}
+
+size_t nfs4_put_cb_compound_args(
+	struct xdr_out *x, const char *tag, uint32_t minor, uint32_t cb_ident)
+{
+	xdr_put_opaque(x, tag, (uint32_t)strlen(tag));
+	xdr_put_u32(x, minor);
+	xdr_put_u32(x, cb_ident);
+	return xdr_skip_u32(x);
+}
+
+int nfs4_get_compound_args(struct xdr_in *x, struct nfs4_compound_args *c)
+{
+	nfs4_get_opaque(x, NFS4_OPAQUE_LIMIT, &c->tag);
+	c->minor = xdr_get_u32(x);
+	c->cb_ident = 0;
+	c->nops = xdr_get_count(x, UINT32_MAX, 4);
+	return nfs4_got(x);
+}
+
+int nfs4_get_cb_compound_args(struct xdr_in *x, struct nfs4_compound_args *c)
+{
+	nfs4_get_opaque(x, NFS4_OPAQUE_LIMIT, &c->tag);
+	c->minor = xdr_get_u32(x);
+	c->cb_ident = xdr_get_u32(x);
+	c->nops = xdr_get_count(x, UINT32_MAX, 4);
+	return nfs4_got(x);
+}
+
+size_t nfs4_begin_compound_res(struct xdr_out *x, const struct nfs4_opaque *tag)
+{
+	size_t at = xdr_skip_u32(x);
+
+	nfs4_put_opaque(x, tag);
+	xdr_skip_u32(x);
+	return at;
+}
+
+void nfs4_end_compound_res(struct xdr_out *x, size_t at, uint32_t status, uint32_t nops)
+{
+	uint32_t taglen;
+
+	if (!xdr_out_ok(x))
+		return;
+	/* the count stands behind the tag, whose length word stands behind the status */
+	memcpy(&taglen, x->base + at + 4, 4);
+	taglen = be32toh(taglen);
+	xdr_patch_u32(x, at, status);
+	xdr_patch_u32(x, at + 8 + taglen + xdr_pad(taglen), nops);
+}
+
+int nfs4_get_compound_res(struct xdr_in *x, struct nfs4_compound_res *c)
+{
+	c->status = xdr_get_u32(x);
+	nfs4_get_opaque(x, NFS4_OPAQUE_LIMIT, &c->tag);
+	c->nops = xdr_get_count(x, UINT32_MAX, 8);
+	return nfs4_got(x);
+}
+
+void nfs4_put_op(struct xdr_out *x, uint32_t op)
+{
+	xdr_put_u32(x, op);
+}
+
+void nfs4_put_op_res(struct xdr_out *x, uint32_t op, uint32_t status)
+{
+	xdr_put_u32(x, op);
+	xdr_put_u32(x, status);
+}
+
+int nfs4_get_op_res(struct xdr_in *x, uint32_t op, uint32_t *status)
+{
+	uint32_t number = xdr_get_u32(x);
+
+	*status = xdr_get_u32(x);
+	if (number != op && (number != OP_ILLEGAL || *status != NFS4ERR_OP_ILLEGAL))
+		xdr_in_fail(x);
+	return nfs4_got(x);
+}
+
+/* --- dispatch ------------------------------------------------------------------------------- */
+
+int nfs4_get_args(struct xdr_in *x, struct nfs4_args *a)
+{
+	a->op = xdr_get_u32(x);
+	if (!xdr_in_ok(x))
+		return -EBADMSG;
+	switch (a->op) {
+	case OP_GETFH:
+	case OP_LOOKUPP:
+	case OP_PUTPUBFH:
+	case OP_PUTROOTFH:
+	case OP_READLINK:
+	case OP_RESTOREFH:
+	case OP_SAVEFH:
+		return 0;
+	case OP_ACCESS:
+		return nfs4_get_access_args(x, &a->u.access);
+	case OP_CLOSE:
+		return nfs4_get_close_args(x, &a->u.close);
+	case OP_COMMIT:
+		return nfs4_get_commit_args(x, &a->u.commit);
+	case OP_CREATE:
+		return nfs4_get_create_args(x, &a->u.create);
+	case OP_DELEGRETURN:
+		return nfs4_get_delegreturn_args(x, &a->u.delegreturn);
+	case OP_GETATTR:
+		return nfs4_get_getattr_args(x, &a->u.getattr);
+	case OP_LINK:
+		return nfs4_get_link_args(x, &a->u.link);
+	case OP_LOCK:
+		return nfs4_get_lock_args(x, &a->u.lock);
+	case OP_LOCKT:
+		return nfs4_get_lockt_args(x, &a->u.lockt);
+	case OP_LOCKU:
+		return nfs4_get_locku_args(x, &a->u.locku);
+	case OP_LOOKUP:
+		return nfs4_get_lookup_args(x, &a->u.lookup);
+	case OP_NVERIFY:
+	case OP_VERIFY:
+		return nfs4_get_verify_args(x, &a->u.verify);
+	case OP_OPEN:
+		return nfs4_get_open_args(x, &a->u.open);
+	case OP_OPEN_DOWNGRADE:
+		return nfs4_get_open_downgrade_args(x, &a->u.open_downgrade);
+	case OP_PUTFH:
+		return nfs4_get_putfh_args(x, &a->u.putfh);
+	case OP_READ:
+		return nfs4_get_read_args(x, &a->u.read);
+	case OP_READDIR:
+		return nfs4_get_readdir_args(x, &a->u.readdir);
+	case OP_REMOVE:
+		return nfs4_get_remove_args(x, &a->u.remove);
+	case OP_RENAME:
+		return nfs4_get_rename_args(x, &a->u.rename);
+	case OP_SECINFO:
+		return nfs4_get_secinfo_args(x, &a->u.secinfo);
+	case OP_SETATTR:
+		return nfs4_get_setattr_args(x, &a->u.setattr);
+	case OP_WRITE:
+		return nfs4_get_write_args(x, &a->u.write);
+	case OP_BACKCHANNEL_CTL:
+		return nfs4_get_backchannel_ctl_args(x, &a->u.backchannel_ctl);
+	case OP_BIND_CONN_TO_SESSION:
+		return nfs4_get_bind_conn_to_session_args(x, &a->u.bind_conn_to_session);
+	case OP_EXCHANGE_ID:
+		return nfs4_get_exchange_id_args(x, &a->u.exchange_id);
+	case OP_CREATE_SESSION:
+		return nfs4_get_create_session_args(x, &a->u.create_session);
+	case OP_DESTROY_SESSION:
+		return nfs4_get_destroy_session_args(x, &a->u.destroy_session);
+	case OP_DESTROY_CLIENTID:
+		return nfs4_get_destroy_clientid_args(x, &a->u.destroy_clientid);
+	case OP_FREE_STATEID:
+		return nfs4_get_free_stateid_args(x, &a->u.free_stateid);
+	case OP_SECINFO_NO_NAME:
+		return nfs4_get_secinfo_no_name_args(x, &a->u.secinfo_no_name);
+	case OP_SEQUENCE:
+		return nfs4_get_sequence_args(x, &a->u.sequence);
+	case OP_TEST_STATEID:
+		return nfs4_get_test_stateid_args(x, &a->u.test_stateid);
+	case OP_RECLAIM_COMPLETE:
+		return nfs4_get_reclaim_complete_args(x, &a->u.reclaim_complete);
+	case OP_ALLOCATE:
+	case OP_DEALLOCATE:
+		return nfs4_get_allocate_args(x, &a->u.allocate);
+	case OP_CLONE:
+		return nfs4_get_clone_args(x, &a->u.clone);
+	case OP_COPY:
+		return nfs4_get_copy_args(x, &a->u.copy);
+	case OP_IO_ADVISE:
+		return nfs4_get_io_advise_args(x, &a->u.io_advise);
+	case OP_OFFLOAD_CANCEL:
+	case OP_OFFLOAD_STATUS:
+		return nfs4_get_offload_args(x, &a->u.offload);
+	case OP_READ_PLUS:
+		return nfs4_get_read_plus_args(x, &a->u.read_plus);
+	case OP_SEEK:
+		return nfs4_get_seek_args(x, &a->u.seek);
+	case OP_GETXATTR:
+	case OP_REMOVEXATTR:
+		return nfs4_get_xattr_name_args(x, &a->u.xattr_name);
+	case OP_SETXATTR:
+		return nfs4_get_setxattr_args(x, &a->u.setxattr);
+	case OP_LISTXATTRS:
+		return nfs4_get_listxattrs_args(x, &a->u.listxattrs);
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
+/* Walks past one result that may stand before a READ. False: not one of those, or cut short. */
+static bool peek_skip(struct xdr_in *x, uint32_t op)
+{
+	union {
+		struct nfs4_sequence_res sequence;
+		struct nfs4_access_res access;
+		struct nfs4_getfh_res getfh;
+		struct nfs4_getattr_res getattr;
+		struct nfs4_stateid_res close;
+		struct nfs4_open_res open;
+	} u;
+
+	switch (op) {
+	case OP_PUTFH:
+	case OP_PUTROOTFH:
+	case OP_SAVEFH:
+	case OP_RESTOREFH:
+	case OP_LOOKUP:
+		return true;
+	case OP_SEQUENCE:
+		return nfs4_get_sequence_res(x, NFS4_OK, &u.sequence) == 0;
+	case OP_ACCESS:
+		return nfs4_get_access_res(x, NFS4_OK, &u.access) == 0;
+	case OP_GETFH:
+		return nfs4_get_getfh_res(x, NFS4_OK, &u.getfh) == 0;
+	case OP_GETATTR:
+		return nfs4_get_getattr_res(x, NFS4_OK, &u.getattr) == 0;
+	case OP_CLOSE:
+		return nfs4_get_close_res(x, NFS4_OK, &u.close) == 0;
+	case OP_OPEN:
+		return nfs4_get_open_res(x, NFS4_OK, &u.open) == 0;
+	default:
+		return false;
+	}
+}
+
+size_t nfs4_peek_read(const void *res, size_t n)
+{
+	struct nfs4_opaque tag;
+	struct xdr_in x;
+	uint32_t nops;
+
+	xdr_in_init(&x, res, n);
+	xdr_get_u32(&x); /* status: that of the last operation, which may come after the READ */
+	nfs4_get_opaque(&x, NFS4_OPAQUE_LIMIT, &tag);
+	nops = xdr_get_u32(&x); /* not xdr_get_count(): the rest of the stream is still to come */
+	while (xdr_in_ok(&x) && nops-- > 0) {
+		uint32_t op = xdr_get_u32(&x), status = xdr_get_u32(&x);
+
+		if (!xdr_in_ok(&x) || status != NFS4_OK)
+			return 0;
+		if (op == OP_READ) {
+			xdr_get_bool(&x);
+			xdr_get_u32(&x);
+			return xdr_in_ok(&x) ? x.pos : 0;
+		}
+		if (!peek_skip(&x, op))
+			return 0;
+	}
+	return 0;
+}

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# SPDX-FileCopyrightText: The rnfs authors
+"""
+Runs what tests/check is asked for. A line for each job; what a failing one printed; at the end what
+was skipped and why, what failed and how to run it alone, and the count.
+"""
+import argparse
+import collections
+import os
+import shlex
+import sys
+
+import build
+from pool import Pool
+from suites import SUITES
+
+LONGEST = 20000  # characters of a failing job that are shown
+
+
+class Count:
+    def __init__(self, verbose):
+        self.verbose = verbose
+        self.passed = self.failed = 0
+        self.skips = collections.defaultdict(list)  # reason: titles
+        self.bad = []
+
+    def add(self, result):
+        """Prints what came of a job, and counts it."""
+        title, skipped = result.job.title, len(result.skips)
+        self.passed += result.passed
+        self.failed += result.failed
+        for test, reason in result.skips:
+            self.skips[reason].append(f"{title}: {test}")
+        verdict = "not ok" if result.failed else "ok"
+        counts = f"{result.passed} passed" + (f", {result.failed} failed" if result.failed else "") + \
+            (f", {skipped} skipped" if skipped else "")
+        print(f"{verdict} - {title}: {counts} ({result.seconds} s)")
+        if result.failed or self.verbose:
+            lines = [line for line in result.text.splitlines() if self.verbose or not line.startswith("ok ")]
+            print("    " + "\n    ".join(lines)[-LONGEST:])
+        if result.failed:
+            self.bad.append(title)
+            print(f"    again: {again(title)}")
+        sys.stdout.flush()
+
+    def close(self):
+        if self.skips:
+            print("\nSkipped:")
+        for reason, titles in sorted(self.skips.items()):
+            print(f"  {reason}: {len(titles)}")
+            for title in titles:
+                print(f"    {title}")
+        if self.bad:
+            print("\nFailed; each can be run again alone:")
+        for title in self.bad:
+            print(f"  {again(title)}")
+        skipped = sum(len(titles) for titles in self.skips.values())
+        print(f"\n{self.passed} passed, {self.failed} failed, {skipped} skipped")
+        return 0 if self.passed and not self.failed else 1
+
+
+def again(title):
+    if title.startswith("build "):
+        return f"meson compile -C {shlex.quote(build.path(title[6:]))}"
+    return f"tests/check --only {shlex.quote(title)}"
+
+
+def parse():
+    p = argparse.ArgumentParser(prog="tests/check", usage=argparse.SUPPRESS, add_help=False)
+    p.add_argument("--all", action="store_true")
+    p.add_argument("--no-vm", action="store_true")
+    p.add_argument("--jobs", type=int, default=(os.cpu_count() or 1) * 2)
+    p.add_argument("--verbose", action="store_true")
+    p.add_argument("--list", action="store_true")
+    p.add_argument("--only")
+    p.add_argument("suites", nargs="*")
+    options = p.parse_args()
+    for name in options.suites:
+        if name not in SUITES:
+            p.error(f"no suite is called {name}")
+    return options
+
+
+def jobs_of(everything, names):
+    return [job for name in names for job in SUITES[name](everything)]
+
+
+def wanted(options):
+    names = [n for n in SUITES if n in options.suites] or list(SUITES)
+    if options.no_vm:
+        names = [n for n in names if n != "vm"]
+    if options.only is None:
+        return jobs_of(options.all, names)
+    named = {job.title: job for job in jobs_of(False, SUITES) + jobs_of(True, SUITES)}
+    if options.only not in named:
+        sys.exit(f"tests/check: no test is called {options.only!r}: see tests/check --list")
+    return [named[options.only]]
+
+
+def main():
+    options = parse()
+    todo = wanted(options)
+    if options.list:
+        print("\n".join(job.title for job in todo))
+        return 0
+    count = Count(options.verbose or options.only is not None)
+    os.chdir(build.ROOT)
+    Pool(max(options.jobs, 1), count.add).run(todo)
+    return count.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# SPDX-FileCopyrightText: The rnfs authors
+"""
+job: one test program, which prints TAP, and what came of it.
+
+A program that prints no test, or ends with an error although no test failed, counts as one failure,
+and so does a report of a sanitizer, whatever the tests said.
+"""
+import os
+import re
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass, field
+
+TEST = re.compile(r"^(not ok|ok) \d+(.*)$")
+SKIP = re.compile(r"# SKIP ?(.*)$")
+
+
+@dataclass
+class Job:
+    title: str
+    command: list
+    build: str  # the name of the build that it tests
+    env: dict = field(default_factory=dict)
+    limit: int = 300  # seconds after which it is hung
+    weight: int = 1  # places of the pool that it takes
+    user: bool = False  # run by an ordinary user
+    also: tuple = ()  # names of other builds that it takes
+
+    @property
+    def builds(self):
+        return (self.build, *self.also)
+
+
+@dataclass
+class Result:
+    job: Job
+    passed: int = 0
+    failed: int = 0
+    skips: list = field(default_factory=list)  # (test, reason)
+    seconds: int = 0
+    text: str = ""  # what it printed
+
+
+def sanitizer_env(reports):
+    """The daemon has no terminal: reports go to files."""
+    common = f"exitcode=99:log_path={reports}/report"
+    return {
+        "ASAN_OPTIONS": f"detect_leaks=1:halt_on_error=1:{common}",
+        "UBSAN_OPTIONS": f"print_stacktrace=1:halt_on_error=1:{common}",
+        "TSAN_OPTIONS": f"second_deadlock_stack=1:halt_on_error=1:{common}",
+    }
+
+
+def judge(result, status, reports):
+    """Fills in what the TAP in result.text and the exit status say."""
+    for line in result.text.splitlines():
+        test = TEST.match(line)
+        if not test:
+            continue
+        skip = SKIP.search(line)  # cmocka calls a skipped test "not ok"
+        if skip:
+            result.skips.append((test[2].split("# SKIP")[0].strip(" -"), skip[1].strip() or "no reason given"))
+        elif test[1] == "ok":
+            result.passed += 1
+        else:
+            result.failed += 1
+    if reports:
+        result.failed += 1
+        result.text += f"not ok - a sanitizer's report\n{reports}"
+    elif not result.failed and (status or not result.passed + len(result.skips)):
+        result.failed = 1
+        what = "it took too long" if status in (124, 137) else f"exit status {status}"
+        result.text += f"not ok - {what}\n"
+
+
+def read_reports(folder):
+    """What the sanitizers wrote, each report cut off after some 60 lines."""
+    text = ""
+    for name in sorted(os.listdir(folder)):
+        with open(os.path.join(folder, name), errors="replace") as report:
+            text += "".join(report.readlines()[:60])
+    return text
+
+
+def run(job):
+    """Runs job to its end. A Result."""
+    result, began = Result(job), time.monotonic()
+    command = ["timeout", "-k", "10", str(job.limit)] + job.command
+    with tempfile.TemporaryDirectory(prefix="rnfs-check.") as folder:
+        os.chmod(folder, 0o1777)
+        env = os.environ | sanitizer_env(folder) | {"CMOCKA_MESSAGE_OUTPUT": "TAP"} | job.env
+        with tempfile.TemporaryFile() as out:
+            status = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, stdout=out,
+                                    stderr=subprocess.STDOUT, check=False).returncode
+            out.seek(0)
+            result.text = out.read().decode(errors="replace")
+        judge(result, status, read_reports(folder))
+    result.seconds = int(time.monotonic() - began)
+    return result

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# SPDX-FileCopyrightText: The rnfs authors
+"""
+suites: what there is to run.
+
+Each suite is a function that yields its jobs, all of them, or the part that is run each time. A title
+begins with the name of the build and is one job's alone: --only finds it again.
+"""
+import getpass
+import glob
+import os
+
+from build import ROOT, path
+from job import Job
+
+IS_ROOT = os.geteuid() == 0
+TRANSPORTS = ("iwarp", "tcp")
+
+# End-to-end scripts that an ordinary user runs over both transports, each time.
+E2E_SHORT = ("files", "programs", "errors", "mounts", "duplicates", "restart", "silence", "replaced",
+             "locks", "appends", "space", "acls")
+# The others, over iwarp only.
+E2E_SHORT_IWARP = ("kills", "leases", "floods", "races", "durable", "two-mounts", "scenarios", "nlm")
+# What takes root to be set up.
+E2E_SHORT_ROOT = ("users", "local-users", "filesystems", "attributes", "mounts", "losses")
+E2E = ("files", "programs", "errors", "mounts", "users", "local-users", "floods", "duplicates", "restart", "losses", "silence",
+       "kills", "leases", "replaced", "races", "durable", "attributes", "filesystems", "scenarios", "two-mounts", "locks", "nlm",
+       "appends", "space", "acls")
+GANESHA = ("files", "programs", "filesystems", "replaced", "locks", "space")
+NFS3 = ("files", "programs", "locks")
+
+# The virtual machine's cases that are run each time, in their short form.
+VM_SHORT = ("case-short-client", "case-short-server")
+
+
+def program_names(folder, prefix):
+    sources = glob.glob(os.path.join(ROOT, folder, prefix + "*.c"))
+    return sorted(os.path.basename(s)[len(prefix):-2] for s in sources)
+
+
+def e2e_job(build, script, label, user=False, limit=900, **env):
+    """One end-to-end script. label says what is special about it."""
+    env = {"BUILD": path(build)} | env
+    if user:
+        label, env = label + " as an ordinary user", {k: v for k, v in env.items() if k != "BUILD"}
+    elif label:
+        label += f" as {getpass.getuser()}"
+    return Job(f"{build} e2e {script}{label}", [f"tests/e2e/{script}"], build, env, limit, user=user)
+
+
+def e2e_over(build, script, transports, users=(True, False), limit=900):
+    """script over each transport, by an ordinary user and by whom we are."""
+    for proto in transports:
+        for user in users if IS_ROOT else (False,):
+            yield e2e_job(build, script, f" over {proto}", user, limit, PROTO=proto)
+
+
+def unit_of(build):
+    for name in program_names("tests/unit", "test-"):
+        yield Job(f"{build} unit {name}", [f"{path(build)}/tests/unit/test-{name}"], build)
+    for name in ("rpc_auth", "rpc_client"):
+        yield Job(f"{build} unit {name} over iwarp", [f"{path(build)}/tests/unit/test-{name}", "iwarp"], build)
+
+
+def source(everything):
+    for path_ in sorted(glob.glob(os.path.join(ROOT, "tests/source/*"))):
+        name = os.path.basename(path_)
+        yield Job(f"source {name}", [f"tests/source/{name}"], "plain", limit=120)
+
+
+def unit(everything):
+    yield from unit_of("plain")
+
+
+def e2e_short():
+    for script in E2E_SHORT:
+        yield from e2e_over("plain", script, TRANSPORTS, users=(True,))
+    for script in E2E_SHORT_IWARP:
+        yield from e2e_over("plain", script, ("iwarp",), users=(True,))
+    for script in E2E_SHORT_ROOT:
+        yield e2e_job("plain", script, " over iwarp", PROTO="iwarp")
+    yield e2e_job("plain", "register", "", limit=120)
+    yield e2e_job("plain", "ganesha", "")
+    for script in ("files", "locks", "appends"):
+        yield e2e_job("plain", script, " over tcp, NFS 3,", PROTO="tcp", VERS="3")
+    for script in ("locks", "nlm"):
+        yield e2e_job("plain", script, " at Ganesha, NFS 3,", SERVER="ganesha", VERS="3")
+    yield e2e_job("plain", "files", " at Ganesha, NFS 4.1,", SERVER="ganesha", VERS="4.1")
+
+
+def e2e_all():
+    yield e2e_job("plain", "workloads", " over iwarp", limit=1800, PROTO="iwarp")
+    for script in E2E:
+        yield from e2e_over("plain", script, TRANSPORTS)
+    yield e2e_job("plain", "ganesha", "")
+    for version in ("4.1", "4.2"):
+        for script in GANESHA:
+            yield e2e_job("plain", script, f" at Ganesha, NFS {version},", SERVER="ganesha", VERS=version)
+    yield e2e_job("plain", "register", "", limit=120)
+    for proto in TRANSPORTS:
+        for script in ("duplicates", "losses", "durable", "appends") + NFS3:
+            yield e2e_job("plain", script, f" over {proto}, NFS 3,", PROTO=proto, VERS="3")
+    for script in NFS3 + ("nlm",):
+        yield e2e_job("plain", script, " at Ganesha, NFS 3,", SERVER="ganesha", VERS="3")
+    yield e2e_job("plain", "listings", "", limit=300)
+    for version in ("3", "4.1"):
+        for script in ("scenarios", "races"):
+            yield e2e_job("plain", script, f", NFS {version},", PROTO="iwarp", VERS=version)
+
+
+def shortened(jobs):
+    """The same with a smaller tree of files to copy."""
+    for job in jobs:
+        job.env["HEADERS"] = "/usr/include/linux"
+        yield job
+
+
+def e2e(everything):
+    yield from e2e_all() if everything else shortened(e2e_short())
+
+
+def wire(everything):
+    for version in ("4.2", "3"):
+        yield Job(f"plain wire, NFS {version}", ["tests/e2e/wire"], "plain",
+                  {"BUILD": path("plain"), "VERS": version})
+
+
+def sanitized(build, everything):
+    yield from unit_of(build)
+    for script in ("files", "programs"):
+        if everything:
+            yield from e2e_over(build, script, TRANSPORTS, limit=2400)
+        else:
+            yield from shortened(e2e_over(build, script, ("iwarp",), users=(True,)))
+
+
+def asan(everything):
+    yield from sanitized("asan", everything)
+
+
+def tsan(everything):
+    if everything:
+        yield from sanitized("tsan", everything)
+
+
+def variants(everything):
+    if everything:
+        for build in ("O0", "release", "clang"):
+            yield from unit_of(build)
+
+
+def fuzz(everything):
+    seconds = os.environ.get("RNFS_FUZZ_SECONDS", "10" if everything else "2")
+    seed = [] if everything else ["11"]  # the same each time
+    for name in program_names("tests/fuzz", "fuzz-"):
+        yield Job(f"fuzz {name}", ["tests/fuzz/one", f"{path('fuzz')}/tests/fuzz/fuzz-{name}", seconds] + seed, "fuzz",
+                  limit=120 + int(seconds))
+
+
+def soak(everything):
+    minutes = os.environ.get("RNFS_SOAK_MINUTES", "5" if everything else "1")
+    env = {"BUILD": path("plain"), "SANITIZED": path("asan")}
+    yield Job("plain soak self-test", ["tests/soak", "--self-test"], "plain", env, also=("asan",))
+    seed = [] if everything else ["--seed", "11"]  # the same choices each time
+    yield Job(f"plain soak, {minutes} minutes", ["tests/soak", minutes] + seed, "plain", env,
+              limit=600 + 60 * int(minutes), weight=2, also=("asan",))
+
+
+def vm(everything):
+    title = "every case" if everything else "the short cases"
+    yield Job(f"plain vm {title}", ["tests/vm/run"] + ([] if everything else list(VM_SHORT)), "plain",
+              {"BUILD": path("plain")}, limit=3600, weight=2)
+
+
+# In the order in which they are best started: the longest first.
+SUITES = {"vm": vm, "e2e": e2e, "source": source, "unit": unit, "wire": wire, "asan": asan, "soak": soak, "fuzz": fuzz,
+          "tsan": tsan, "variants": variants}

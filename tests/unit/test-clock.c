@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * Unit tests of transport/clock.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "transport/clock.h"
+
+static void it_never_goes_back(void **state)
+{
+	uint64_t last = clock_ns(), last_coarse = clock_coarse_ns();
+
+	for (int i = 0; i < 100000; i++) {
+		uint64_t coarse = clock_coarse_ns(), now = clock_ns();
+
+		assert_true(now >= last);
+		assert_true(coarse >= last_coarse);
+		assert_true(coarse <= now); /* one beginning, the coarse one behind */
+		last = now;
+		last_coarse = coarse;
+	}
+}
+
+static void a_timespec_keeps_every_nanosecond(void **state)
+{
+	struct timespec t = clock_timespec(0);
+
+	assert_int_equal(t.tv_sec, 0);
+	assert_int_equal(t.tv_nsec, 0);
+	t = clock_timespec(7 * NSEC_PER_SEC - 1);
+	assert_int_equal(t.tv_sec, 6);
+	assert_int_equal(t.tv_nsec, 999999999);
+	t = clock_timespec(NSEC_PER_SEC << 32 | 5); /* past what 32 bits of nanoseconds hold */
+	assert_int_equal(
+		(uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec, NSEC_PER_SEC << 32 | 5);
+	assert_in_range(t.tv_nsec, 0, 999999999);
+}
+
+/* By the clock that is set, whose nanoseconds are decades ahead, it would not wait at all. */
+static void a_condition_waits_by_this_clock(void **state)
+{
+	pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	uint64_t until = clock_ns() + 5 * NSEC_PER_MSEC;
+	struct timespec t = clock_timespec(until);
+	pthread_cond_t cond;
+	int rc;
+
+	clock_cond_init(&cond);
+	pthread_mutex_lock(&lock);
+	do
+		rc = pthread_cond_timedwait(&cond, &lock, &t);
+	while (rc == 0);
+	pthread_mutex_unlock(&lock);
+	assert_int_equal(rc, ETIMEDOUT);
+	assert_true(clock_ns() >= until);
+	pthread_cond_destroy(&cond);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_never_goes_back),
+		cmocka_unit_test(a_timespec_keeps_every_nanosecond),
+		cmocka_unit_test(a_condition_waits_by_this_clock),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

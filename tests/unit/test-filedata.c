@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * Unit tests of fs/filedata.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "cache/filedata.h"
+
+static const uint8_t boot1[NFS_VERF_SIZE] = {1}, boot2[NFS_VERF_SIZE] = {2};
+static struct filedata d;
+static struct filedata_view a, b;
+
+static int setup(void **state)
+{
+	filedata_init(&d);
+	filedata_open(&d, &a);
+	filedata_open(&d, &b);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	filedata_finish(&d);
+	return 0;
+}
+
+/* Something is written, and lost by a restart that the next COMMIT notices. */
+static void lose(void)
+{
+	uint64_t gen;
+
+	assert_true(filedata_wrote(&d, NFS_UNSTABLE, boot1));
+	assert_true(filedata_dirty(&d, &gen));
+	assert_false(filedata_committed(&d, gen, boot2));
+}
+
+static void committed_data_is_safe(void **state)
+{
+	uint64_t gen;
+
+	assert_false(filedata_dirty(&d, &gen));
+	assert_true(filedata_wrote(&d, NFS_FILE_SYNC, boot1));
+	assert_true(filedata_wrote(&d, NFS_DATA_SYNC, boot1));
+	assert_false(filedata_dirty(&d, &gen));
+	assert_true(filedata_wrote(&d, NFS_UNSTABLE, boot1));
+	assert_true(filedata_dirty(&d, &gen));
+	assert_true(filedata_committed(&d, gen, boot1));
+	assert_false(filedata_dirty(&d, &gen));
+	/* a restart when nothing is unstable loses nothing */
+	assert_true(filedata_wrote(&d, NFS_UNSTABLE, boot2));
+	assert_int_equal(filedata_fsync(&d, &a), 0);
+}
+
+static void a_restart_before_commit_is_seen(void **state)
+{
+	uint64_t gen;
+
+	lose();
+	assert_false(filedata_dirty(&d, &gen));
+	assert_int_equal(filedata_fsync(&d, &a), -EIO);
+
+	assert_true(filedata_wrote(&d, NFS_UNSTABLE, boot2));
+	assert_false(filedata_wrote(&d, NFS_UNSTABLE, boot1));
+	assert_true(filedata_dirty(&d, &gen));
+	assert_true(filedata_committed(&d, gen, boot1));
+	assert_int_equal(filedata_fsync(&d, &a), -EIO);
+	assert_int_equal(filedata_fsync(&d, &a), 0);
+}
+
+static void writes_during_a_commit_need_another(void **state)
+{
+	uint64_t gen;
+
+	filedata_wrote(&d, NFS_UNSTABLE, boot1);
+	filedata_dirty(&d, &gen);
+	filedata_wrote(&d, NFS_UNSTABLE, boot1);
+	assert_true(filedata_committed(&d, gen, boot1));
+	assert_true(filedata_dirty(&d, &gen));
+	/* and their loss is noticed */
+	assert_false(filedata_committed(&d, gen, boot2));
+}
+
+static void what_came_with_no_verifier_needs_a_commit(void **state)
+{
+	uint64_t gen;
+
+	filedata_unsafe(&d, -EAGAIN);
+	assert_int_equal(filedata_fsync(&d, &a), 0);
+	assert_true(filedata_dirty(&d, &gen));
+	assert_true(filedata_committed(&d, gen, boot1));
+	assert_false(filedata_dirty(&d, &gen));
+	/* a WRITE beside them has one, which counts */
+	filedata_wrote(&d, NFS_UNSTABLE, boot1);
+	filedata_unsafe(&d, -EAGAIN);
+	filedata_dirty(&d, &gen);
+	assert_false(filedata_committed(&d, gen, boot2));
+	assert_int_equal(filedata_fsync(&d, &a), -EIO);
+	/* the server has said what is wrong, perhaps for the only time */
+	filedata_unsafe(&d, -ENOSPC);
+	assert_true(filedata_dirty(&d, &gen));
+	assert_true(filedata_committed(&d, gen, boot2));
+	assert_int_equal(filedata_fsync(&d, &a), -ENOSPC);
+}
+
+static void flush_does_not_consume(void **state)
+{
+	lose();
+	for (int i = 0; i < 3; i++) /* a dup, a child that exits, a mapping */
+		assert_int_equal(filedata_flush(&d, &a), -EIO);
+	assert_int_equal(filedata_fsync(&d, &a), -EIO);
+	assert_int_equal(filedata_fsync(&d, &a), 0);
+	assert_int_equal(filedata_flush(&d, &a), 0);
+}
+
+static void each_opener_is_told_once(void **state)
+{
+	lose();
+	assert_int_equal(filedata_fsync(&d, &a), -EIO);
+	assert_int_equal(filedata_fsync(&d, &a), 0);
+	assert_int_equal(filedata_flush(&d, &b), -EIO);
+	assert_int_equal(filedata_fsync(&d, &b), -EIO);
+	assert_int_equal(filedata_fsync(&d, &b), 0);
+	lose();
+	assert_int_equal(filedata_fsync(&d, &b), -EIO);
+	assert_int_equal(filedata_fsync(&d, &a), -EIO);
+}
+
+static void later_openers_are_told_what_nobody_was(void **state)
+{
+	struct filedata_view late, later;
+
+	lose();
+	filedata_open(&d, &late);
+	assert_int_equal(filedata_flush(&d, &late), -EIO);
+	/* a flush has told somebody, who need not have listened: no flush any more, but fsync */
+	filedata_open(&d, &later);
+	assert_int_equal(filedata_flush(&d, &later), 0);
+	assert_int_equal(filedata_fsync(&d, &later), -EIO);
+	filedata_open(&d, &later);
+	assert_int_equal(filedata_flush(&d, &later), 0);
+	assert_int_equal(filedata_fsync(&d, &later), 0);
+	/* those who were there are told all the same */
+	assert_int_equal(filedata_fsync(&d, &late), -EIO);
+	assert_int_equal(filedata_fsync(&d, &a), -EIO);
+}
+
+static void a_failed_commit_is_told_as_what_it_was(void **state)
+{
+	uint64_t gen;
+
+	filedata_wrote(&d, NFS_UNSTABLE, boot1);
+	filedata_dirty(&d, &gen);
+	filedata_failed(&d, gen, -ENOSPC);
+	assert_int_equal(filedata_fsync(&d, &a), -ENOSPC);
+	assert_int_equal(filedata_flush(&d, &b), -ENOSPC);
+	/* it is still unstable; that it fails again is not new to a, another error is */
+	assert_true(filedata_dirty(&d, &gen));
+	filedata_failed(&d, gen, -ENOSPC);
+	assert_int_equal(filedata_fsync(&d, &a), 0);
+	filedata_failed(&d, gen, -EDQUOT);
+	assert_int_equal(filedata_fsync(&d, &a), -EDQUOT);
+	assert_int_equal(filedata_fsync(&d, &b), -EDQUOT);
+	/* more that is lost */
+	filedata_wrote(&d, NFS_UNSTABLE, boot1);
+	filedata_dirty(&d, &gen);
+	filedata_failed(&d, gen, -EDQUOT);
+	assert_int_equal(filedata_fsync(&d, &a), -EDQUOT);
+	/* there is room at last */
+	assert_true(filedata_committed(&d, gen, boot1));
+	assert_int_equal(filedata_fsync(&d, &a), 0);
+}
+
+/* The kernel tells that at fsync, of itself. */
+static void mapped_pages_that_failed_are_told_by_flush(void **state)
+{
+	filedata_unwritten(&d, -ENOSPC);
+	assert_int_equal(filedata_flush(&d, &a), -ENOSPC);
+	assert_int_equal(filedata_flush(&d, &a), -ENOSPC);
+	assert_int_equal(filedata_fsync(&d, &a), 0);
+	assert_int_equal(filedata_flush(&d, &a), 0);
+	assert_int_equal(filedata_flush(&d, &b), -ENOSPC);
+	filedata_open(&d, &b);
+	assert_int_equal(filedata_flush(&d, &b), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(committed_data_is_safe, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_restart_before_commit_is_seen, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			writes_during_a_commit_need_another, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			what_came_with_no_verifier_needs_a_commit, setup, teardown),
+		cmocka_unit_test_setup_teardown(flush_does_not_consume, setup, teardown),
+		cmocka_unit_test_setup_teardown(each_opener_is_told_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			later_openers_are_told_what_nobody_was, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_failed_commit_is_told_as_what_it_was, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			mapped_pages_that_failed_are_told_by_flush, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

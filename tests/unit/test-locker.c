@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * Unit tests of fs/locker.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "fs/locker.h"
+#include "tests/unit/fake-nfs.h"
+
+static struct fs *fs;
+static struct file one, two; /* open files of the same inode */
+static int steps;
+
+static int setup(void **state)
+{
+	struct nfs_attr attr;
+	struct nfs_fh fh;
+
+	fake_knobs = (struct fake_knobs){.sync = true};
+	fs = calloc(1, sizeof(*fs));
+	fs->client = fake_client_new();
+	nfs_client_root(fs->client, &fh, &attr);
+	request_pool_init(&fs->requests);
+	fs->inodes = inode_table_new(&fh, &attr);
+	one = two = (struct file){.inode = inode_table_root(fs->inodes)};
+	steps = 0;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	fs->client = nfs_client_free(fs->client);
+	fs->inodes = inode_table_free(fs->inodes);
+	request_pool_finish(&fs->requests);
+	free(fs);
+	return 0;
+}
+
+static void step(struct request *r)
+{
+	steps++;
+	request_end(r, 0);
+}
+
+static void release(struct file *f)
+{
+	struct rpc_cred cred = {.flavor = RPC_AUTH_SYS, .uid = 1};
+	struct request *r = request_new_cred(fs, NULL, &cred);
+
+	r->file = f;
+	locker_close(r, step);
+}
+
+static void an_owner_is_known_until_it_closes(void **state)
+{
+	pid_t pid = 0;
+
+	assert_false(locker_known(one.inode, 5, &pid));
+	assert_true(locker_add(&one, 5, 77));
+	assert_true(locker_add(&one, 5, 78)); /* once is enough */
+	assert_true(locker_known(one.inode, 5, &pid));
+	assert_int_equal(pid, 77);
+	/* whatever descriptor it closes */
+	assert_true(locker_add(&two, 5, 77));
+	assert_true(locker_flush(&two, 5));
+	assert_false(locker_known(one.inode, 5, NULL));
+	assert_false(locker_flush(&two, 5));
+}
+
+static void a_release_clears_what_came_through_the_file(void **state)
+{
+	locker_add(&one, 5, 77);
+	locker_add(&one, 6, 77);
+	locker_add(&two, 7, 77);
+	locker_close_begin(&one);
+	release(&one);
+	assert_int_equal(steps, 1);
+	assert_int_equal(fs->stats.ops[NFS_LOCK], 2);
+	assert_false(locker_known(one.inode, 5, NULL));
+	assert_true(locker_known(two.inode, 7, NULL));
+}
+
+/* The kernel may have used the number again for an open file that lives on. */
+static void an_owner_of_another_open_file_keeps_its_locks(void **state)
+{
+	locker_add(&one, 5, 77);
+	locker_add(&two, 5, 78);
+	locker_close_begin(&one);
+	release(&one);
+	assert_int_equal(steps, 1);
+	assert_int_equal(fs->stats.ops[NFS_LOCK], 0);
+	assert_true(locker_known(two.inode, 5, NULL));
+	locker_close_begin(&two);
+	release(&two);
+	assert_int_equal(fs->stats.ops[NFS_LOCK], 1);
+}
+
+static void who_is_refused_meanwhile_is_to_ask_again(void **state)
+{
+	unsigned ended = 0;
+
+	assert_false(locker_moved(&two, &ended));
+	locker_add(&one, 5, 77);
+	assert_false(locker_moved(&two, &ended)); /* it holds them, and goes on */
+	locker_close_begin(&one);
+	assert_true(locker_moved(&two, &ended)); /* they are about to go */
+	assert_true(locker_moved(&two, &ended));
+	release(&one);
+	assert_true(locker_moved(&two, &ended)); /* they have gone since */
+	assert_false(locker_moved(&two, &ended));
+	/* a file without locks changes nothing */
+	locker_close_begin(&one);
+	assert_false(locker_moved(&two, &ended));
+	release(&one);
+	assert_false(locker_moved(&two, &ended));
+}
+
+/* For a while: how long is a matter of time, which no test waits for. */
+static void a_flush_is_noted_of_what_may_be_released_next(void **state)
+{
+	struct locker *l;
+	unsigned ended = 0;
+
+	locker_add(&one, 5, 77);
+	l = LIST_FIRST(&one.inode->lockers);
+	assert_true(l->flushed == 0);
+	locker_flush(&two, 9); /* of another open file */
+	assert_true(l->flushed == 0);
+	locker_flush(&one, 9); /* of another owner */
+	assert_true(l->flushed != 0);
+	assert_false(locker_moved(&one, &ended)); /* its own does not count */
+	l->flushed = 1;				  /* long ago */
+	assert_false(locker_moved(&two, &ended));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(an_owner_is_known_until_it_closes, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_release_clears_what_came_through_the_file, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			an_owner_of_another_open_file_keeps_its_locks, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			who_is_refused_meanwhile_is_to_ask_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_flush_is_noted_of_what_may_be_released_next, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

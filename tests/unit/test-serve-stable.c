@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * Unit tests of contrib/serve/ops/stable: what a sync that fails does to others, which
+ * descriptors are kept for it, and who shares one. fsync() is the tests' own here.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "serve-env.h"
+
+/* --- fsync() ------------------------------------------------------------------------------------
+ */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static unsigned syncs, held; /* lock */
+static int fails;	     /* lock: the next one */
+static bool holding;	     /* lock */
+
+int __wrap_fsync(int fd);
+
+int __wrap_fsync(int fd)
+{
+	int r;
+
+	pthread_mutex_lock(&lock);
+	syncs++;
+	held++;
+	pthread_cond_broadcast(&changed);
+	while (holding)
+		pthread_cond_wait(&changed, &lock);
+	held--;
+	r = fails;
+	fails = 0;
+	pthread_mutex_unlock(&lock);
+	errno = r;
+	return r ? -1 : 0;
+}
+
+static void hold(bool yes)
+{
+	pthread_mutex_lock(&lock);
+	holding = yes;
+	pthread_cond_broadcast(&changed);
+	pthread_mutex_unlock(&lock);
+}
+
+static void wait_held(unsigned n)
+{
+	pthread_mutex_lock(&lock);
+	while (held < n)
+		pthread_cond_wait(&changed, &lock);
+	pthread_mutex_unlock(&lock);
+}
+
+/* --- a server ----------------------------------------------------------------------------------
+ */
+
+static struct serve_env env;
+
+static int setup(void **state)
+{
+	syncs = 0;
+	fails = 0;
+	env_init_in(&env, "/var/tmp"); /* a file system with storage */
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	env_finish(&env);
+	return 0;
+}
+
+static uint32_t write_to(const struct nfs4_stateid *sid, const struct nfs_fh *fh, uint8_t *verf)
+{
+	struct nfs4_putfh_args p = {*fh};
+	struct nfs4_write_args w = {
+		.stateid = *sid, .stable = NFS_UNSTABLE, .data = SEG_LIST_MEM((char[]){"data"}, 4)};
+	struct nfs4_write_res res;
+
+	env_begin(&env, true);
+	nfs4_put_putfh_args(&env.args, &p);
+	nfs4_put_write_args(&env.args, &w);
+	if (env_run(&env, 3) != NFS4_OK)
+		return env.head.status;
+	env_expect(&env, OP_PUTFH, NFS4_OK);
+	env_expect(&env, OP_WRITE, NFS4_OK);
+	assert_int_equal(nfs4_get_write_res(&env.res, NFS4_OK, &res), 0);
+	memcpy(verf, res.verf, STABLE_VERF);
+	return NFS4_OK;
+}
+
+static uint32_t commit(const struct nfs_fh *fh, uint8_t *verf)
+{
+	struct nfs4_putfh_args p = {*fh};
+	struct nfs4_commit_args a = {0};
+	struct nfs4_commit_res res;
+
+	env_begin(&env, true);
+	nfs4_put_putfh_args(&env.args, &p);
+	nfs4_put_commit_args(&env.args, &a);
+	if (env_run(&env, 3) != NFS4_OK)
+		return env.head.status;
+	env_expect(&env, OP_PUTFH, NFS4_OK);
+	env_expect(&env, OP_COMMIT, NFS4_OK);
+	assert_int_equal(nfs4_get_commit_res(&env.res, NFS4_OK, &res), 0);
+	memcpy(verf, res.verf, STABLE_VERF);
+	return NFS4_OK;
+}
+
+static struct nfs4_stateid sid;
+static struct nfs_fh fh;
+
+static void open_file(const char *name)
+{
+	env_mount(&env, "client");
+	assert_int_equal(
+		env_open(&env, name, true, OPEN4_SHARE_ACCESS_BOTH, 0, "o", &sid, &fh), NFS4_OK);
+}
+
+/* Whose COMMIT fails is told; all others find another verifier. */
+static void a_failed_commit_is_told_to_all(void **state)
+{
+	uint8_t wrote[STABLE_VERF], verf[STABLE_VERF];
+
+	open_file("f");
+	assert_int_equal(write_to(&sid, &fh, wrote), NFS4_OK);
+	fails = ENOSPC;
+	assert_int_equal(commit(&fh, verf), NFS4ERR_NOSPC);
+	assert_int_equal(commit(&fh, verf), NFS4_OK);
+	assert_memory_not_equal(verf, wrote, sizeof(verf));
+	/* what is written now is safe with the new one */
+	assert_int_equal(write_to(&sid, &fh, wrote), NFS4_OK);
+	assert_memory_equal(verf, wrote, sizeof(verf));
+	assert_int_equal(commit(&fh, verf), NFS4_OK);
+	assert_memory_equal(verf, wrote, sizeof(verf));
+}
+
+/* A WRITE whose own sync fails loses what others wrote, too. */
+static void a_failed_stable_write_is_told_to_all(void **state)
+{
+	struct nfs4_putfh_args p;
+	struct nfs4_write_args w = {
+		.stable = NFS_FILE_SYNC, .data = SEG_LIST_MEM((char[]){"data"}, 4)};
+	uint8_t wrote[STABLE_VERF], verf[STABLE_VERF];
+
+	open_file("f");
+	assert_int_equal(write_to(&sid, &fh, wrote), NFS4_OK);
+	p.fh = fh;
+	w.stateid = sid;
+	env_begin(&env, true);
+	nfs4_put_putfh_args(&env.args, &p);
+	nfs4_put_write_args(&env.args, &w);
+	fails = EIO;
+	assert_int_equal(env_run(&env, 3), NFS4ERR_IO);
+	assert_int_equal(commit(&fh, verf), NFS4_OK);
+	assert_memory_not_equal(verf, wrote, sizeof(verf));
+}
+
+/* How many descriptors, that can be written or synced, are there of the file? */
+static unsigned open_fds(const char *name)
+{
+	char path[128], link[64], target[256];
+	unsigned n = 0;
+
+	env_path(&env, name, path, sizeof(path));
+	for (int fd = 0; fd < 256; fd++) {
+		ssize_t len;
+
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+		len = readlink(link, target, sizeof(target) - 1);
+		target[len > 0 ? len : 0] = '\0';
+		n += strcmp(target, path) == 0 && !(fcntl(fd, F_GETFL) & O_PATH);
+	}
+	return n;
+}
+
+static struct obj *object_of(const char *name)
+{
+	struct obj *root = obj_root(env.sv.objs), *o;
+
+	assert_int_equal(obj_lookup(env.sv.objs, root, name, strlen(name), &o, NULL), 0);
+	obj_unref(env.sv.objs, root);
+	return o;
+}
+
+/* The kernel tells of a write-back that failed only those who had the file open before. */
+static void uncommitted_data_keeps_the_file_open(void **state)
+{
+	struct nfs4_putfh_args p;
+	struct nfs4_close_args c;
+	uint8_t verf[STABLE_VERF];
+
+	open_file("f");
+	assert_int_equal(write_to(&sid, &fh, verf), NFS4_OK);
+	p.fh = fh;
+	c = (struct nfs4_close_args){.stateid = sid};
+	env_begin(&env, true);
+	nfs4_put_putfh_args(&env.args, &p);
+	nfs4_put_close_args(&env.args, &c);
+	assert_int_equal(env_run(&env, 3), NFS4_OK);
+	assert_int_equal(open_fds("f"), 1);
+	assert_int_equal(commit(&fh, verf), NFS4_OK);
+	assert_int_equal(open_fds("f"), 0);
+}
+
+static void a_write_during_a_sync_is_not_covered(void **state)
+{
+	uint8_t verf[STABLE_VERF];
+	struct obj *o;
+	int fd;
+
+	open_file("f");
+	o = object_of("f");
+	fd = obj_open(o, O_RDWR);
+	assert_true(stable_write_begin(env.sv.stable, o, fd, verf));
+	assert_int_equal(stable_sync(env.sv.stable, o), 0);
+	assert_non_null(o->unstable);
+	stable_write_end(env.sv.stable, o);
+	assert_int_equal(stable_sync(env.sv.stable, o), 0);
+	assert_null(o->unstable);
+	close(fd);
+	obj_unref(env.sv.objs, o);
+}
+
+static void a_removed_file_is_let_go(void **state)
+{
+	struct nfs4_remove_args r = {.name = {"f", 1}};
+	uint8_t verf[STABLE_VERF];
+	struct obj *o;
+	int fd;
+
+	open_file("f");
+	o = object_of("f");
+	fd = obj_open(o, O_RDWR);
+	assert_true(stable_write_begin(env.sv.stable, o, fd, verf));
+	stable_write_end(env.sv.stable, o);
+	close(fd);
+	env_begin(&env, true);
+	nfs4_put_op(&env.args, OP_PUTROOTFH);
+	nfs4_put_remove_args(&env.args, &r);
+	assert_int_equal(env_run(&env, 3), NFS4_OK);
+	assert_null(o->unstable);
+	obj_unref(env.sv.objs, o);
+}
+
+/* --- changes -----------------------------------------------------------------------------------
+ */
+
+/* From now on as by default: changes are synced before they are answered. */
+static void strict(void)
+{
+	stable_free(env.sv.stable);
+	env.sv.stable = stable_new(env.sv.objs, 0, false);
+	assert_non_null(env.sv.stable);
+	syncs = 0;
+}
+
+static void a_change_that_may_not_last_is_an_error(void **state)
+{
+	env_mount(&env, "client");
+	strict();
+	fails = EIO;
+	assert_int_equal(
+		env_open(&env, "f", true, OPEN4_SHARE_ACCESS_BOTH, 0, "o", &sid, &fh), NFS4ERR_IO);
+	env_expect(&env, OP_PUTROOTFH, NFS4_OK);
+	env_expect(&env, OP_OPEN, NFS4ERR_IO);
+	assert_true(xdr_in_done(&env.res)); /* nothing of the GETFH behind it */
+	assert_int_equal(syncs, 1);
+	/* the answer that is kept is the same */
+	assert_int_equal(env_again(&env), NFS4ERR_IO);
+	assert_int_equal(syncs, 1);
+	/* nor is the file left open */
+	assert_int_equal(env_open(&env, "f", false, OPEN4_SHARE_ACCESS_BOTH, OPEN4_SHARE_DENY_BOTH,
+				 "p", &sid, &fh),
+		NFS4_OK);
+}
+
+/* What was opened before the operation that failed is told, and stays open. */
+static void an_open_before_the_failure_stays(void **state)
+{
+	struct nfs4_open_args o = {.share_access = OPEN4_SHARE_ACCESS_BOTH,
+		.owner = {0, {(const uint8_t *)"p", 1}},
+		.claim = CLAIM_NULL,
+		.name = {"f", 1}};
+	const struct nfs_sattr mode = {.mask = NFS_SET_MODE, .mode = 0600};
+	struct nfs4_setattr_args set = {0};
+	struct nfs4_open_res r;
+	uint8_t verf[STABLE_VERF], vals[NFS4_SATTR_MAX];
+
+	open_file("f");
+	strict();
+	o.owner.clientid = env.clientid;
+	nfs4_sattr_encode(&mode, vals, &set.attrs);
+	env_begin(&env, true);
+	nfs4_put_op(&env.args, OP_PUTROOTFH);
+	nfs4_put_open_args(&env.args, &o);
+	nfs4_put_setattr_args(&env.args, &set);
+	fails = EIO;
+	assert_int_equal(env_run(&env, 4), NFS4ERR_IO);
+	env_expect(&env, OP_PUTROOTFH, NFS4_OK);
+	env_expect(&env, OP_OPEN, NFS4_OK);
+	assert_int_equal(nfs4_get_open_res(&env.res, NFS4_OK, &r), 0);
+	env_expect(&env, OP_SETATTR, NFS4ERR_IO);
+	assert_int_equal(write_to(&r.stateid, &fh, verf), NFS4_OK);
+}
+
+/* The call that made a file may have come to a server that died before it had synced it. */
+static void what_was_there_before_is_synced_once(void **state)
+{
+	char path[128];
+
+	env_path(&env, "f", path, sizeof(path));
+	close(open(path, O_CREAT | O_WRONLY, 0600));
+	env_mount(&env, "client");
+	strict();
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(
+			env_open(&env, "f", true, OPEN4_SHARE_ACCESS_BOTH, 0, "o", &sid, &fh),
+			NFS4_OK);
+		assert_int_equal(syncs, 1);
+	}
+	assert_int_equal(
+		env_open(&env, "g", true, OPEN4_SHARE_ACCESS_BOTH, 0, "o", &sid, &fh), NFS4_OK);
+	assert_int_equal(syncs, 2);
+}
+
+/* A create that failed because of the sync alone is tried again, and finds what it made. */
+static void what_failed_to_be_synced_is_synced_again(void **state)
+{
+	env_mount(&env, "client");
+	strict();
+	assert_int_equal(
+		env_open(&env, "f", true, OPEN4_SHARE_ACCESS_BOTH, 0, "o", &sid, &fh), NFS4_OK);
+	assert_int_equal(syncs, 1);
+	fails = EIO;
+	assert_int_equal(
+		env_open(&env, "g", true, OPEN4_SHARE_ACCESS_BOTH, 0, "o", &sid, &fh), NFS4ERR_IO);
+	assert_int_equal(syncs, 2);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(
+			env_open(&env, "g", true, OPEN4_SHARE_ACCESS_BOTH, 0, "o", &sid, &fh),
+			NFS4_OK);
+		assert_int_equal(syncs, 3);
+	}
+}
+
+/* --- threads -----------------------------------------------------------------------------------
+ */
+
+static void *sync_thread(void *arg)
+{
+	return (void *)(intptr_t)stable_sync(env.sv.stable, arg);
+}
+
+#define CALLERS 8
+
+static unsigned ended; /* lock */
+static int ended_err;  /* lock */
+
+static void job_done(struct stable_job *job, int err)
+{
+	pthread_mutex_lock(&lock);
+	ended++;
+	ended_err = err;
+	pthread_cond_broadcast(&changed);
+	pthread_mutex_unlock(&lock);
+}
+
+static void wait_ended(unsigned n)
+{
+	pthread_mutex_lock(&lock);
+	while (ended < n)
+		pthread_cond_wait(&changed, &lock);
+	pthread_mutex_unlock(&lock);
+}
+
+/* While one sync runs, others gather, and the next is for all of them. */
+static void many_share_a_sync(void **state)
+{
+	struct stable_job job[CALLERS] = {0};
+	struct stable *s = stable_new(env.sv.objs, 2, false);
+	struct obj *root = obj_root(env.sv.objs);
+
+	ended = 0;
+	hold(true);
+	for (int i = 0; i < CALLERS; i++) {
+		job[i].done = job_done;
+		stable_want(s, &job[i].set, root);
+		stable_want(s, &job[i].set, root); /* counts once */
+		assert_int_equal(job[i].set.n, 1);
+		stable_finish(s, &job[i]);
+		if (i == 0)
+			wait_held(1);
+	}
+	hold(false);
+	wait_ended(CALLERS);
+	assert_int_equal(syncs, 2);
+	stable_free(s);
+	obj_unref(env.sv.objs, root);
+}
+
+static void answered(struct compound *c)
+{
+	assert_null(c->probe);
+	job_done(NULL, (int)c->status);
+}
+
+/* The thread of the connection goes on while a sync runs; the slot is not free before it has ended.
+ */
+static void an_answer_does_not_hold_up_the_next_call(void **state)
+{
+	static uint8_t call[sizeof(env.call)], reply[sizeof(env.reply)];
+	struct nfs4_create_args a = {.type = NF4DIR, .name = {"d", 1}};
+	struct rpc_req req = {.res_max = sizeof(reply)};
+	struct compound *c;
+
+	env_mount(&env, "client");
+	stable_free(env.sv.stable);
+	env.sv.stable = stable_new(env.sv.objs, 2, false);
+	env_begin(&env, true);
+	nfs4_put_op(&env.args, OP_PUTROOTFH);
+	nfs4_put_create_args(&env.args, &a);
+	xdr_patch_u32(&env.args, env.count_at, 3);
+	memcpy(call, env.call, env.args.len);
+	req.cred.flavor = RPC_AUTH_SYS;
+	xdr_in_init(&req.args, call, env.args.len);
+	xdr_out_init(&req.res, reply, SERVE_RES_CAP);
+	ended = syncs = 0;
+	hold(true);
+	c = compound_new(&env.sv, &req);
+	assert_non_null(c);
+	assert_true(compound_run(c));
+	compound_end(c, answered);
+	wait_held(1);
+	assert_int_equal(ended, 0);
+	assert_int_equal(env_again(&env), NFS4ERR_DELAY); /* it comes again, too early */
+	hold(false);
+	wait_ended(1);
+	assert_int_equal(ended_err, NFS4_OK);
+	assert_int_equal(env_again(&env), NFS4_OK);
+	assert_int_equal(syncs, 1);
+}
+
+static void one_failure_is_that_of_all_who_waited(void **state)
+{
+	pthread_t thread[CALLERS];
+	struct obj *root = obj_root(env.sv.objs);
+	void *r;
+
+	hold(true);
+	fails = EIO;
+	pthread_create(&thread[0], NULL, sync_thread, root);
+	wait_held(1);
+	hold(false);
+	pthread_join(thread[0], &r);
+	assert_int_equal((intptr_t)r, -EIO);
+	assert_int_equal(stable_sync(env.sv.stable, root), 0);
+	obj_unref(env.sv.objs, root);
+}
+
+/* Two objects of one answer, in their order; a failure of the first ends it. */
+static void an_answer_waits_for_all_it_needs(void **state)
+{
+	struct stable *s = stable_new(env.sv.objs, 2, false);
+	struct obj *root = obj_root(env.sv.objs), *f;
+	struct stable_job job = {.done = job_done};
+
+	open_file("f");
+	f = object_of("f");
+	ended = 0;
+	syncs = 0;
+	stable_want(s, &job.set, f);
+	stable_want(s, &job.set, root);
+	stable_finish(s, &job);
+	wait_ended(1);
+	assert_int_equal(ended_err, 0);
+	assert_int_equal(syncs, 2);
+	fails = EIO;
+	stable_want(s, &job.set, f);
+	stable_want(s, &job.set, root);
+	stable_finish(s, &job);
+	wait_ended(2);
+	assert_int_equal(ended_err, -EIO);
+	assert_int_equal(syncs, 3);
+	stable_free(s);
+	obj_unref(env.sv.objs, f);
+	obj_unref(env.sv.objs, root);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_failed_commit_is_told_to_all, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_failed_stable_write_is_told_to_all, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			uncommitted_data_keeps_the_file_open, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_write_during_a_sync_is_not_covered, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_removed_file_is_let_go, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_change_that_may_not_last_is_an_error, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_open_before_the_failure_stays, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			what_was_there_before_is_synced_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			what_failed_to_be_synced_is_synced_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(many_share_a_sync, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			an_answer_does_not_hold_up_the_next_call, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			one_failure_is_that_of_all_who_waited, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_answer_waits_for_all_it_needs, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * Unit tests of fs/silly, with requests of the daemon's own and a server that answers at once.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "fs/fs.h"
+#include "tests/unit/fake-nfs.h"
+
+static struct fs *fs;
+static struct inode *root;
+static int steps, error;
+static bool renamed;
+static struct nfs_op result; /* of the last ask() */
+
+static int setup(void **state)
+{
+	struct nfs_attr attr;
+	struct nfs_fh fh;
+
+	fake_knobs = (struct fake_knobs){.sync = true};
+	fs = calloc(1, sizeof(*fs));
+	fs->client = fake_client_new();
+	nfs_client_root(fs->client, &fh, &attr);
+	request_pool_init(&fs->requests);
+	openings_init(&fs->openings);
+	silly_names_init(&fs->silly, 7);
+	fs->inodes = inode_table_new(&fh, &attr);
+	root = inode_table_root(fs->inodes);
+	steps = error = 0;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	fs->client = nfs_client_free(fs->client);
+	fs->inodes = inode_table_free(fs->inodes);
+	openings_finish(&fs->openings);
+	silly_names_finish(&fs->silly);
+	request_pool_finish(&fs->requests);
+	free(fs);
+	return 0;
+}
+
+static struct request *own_request(void)
+{
+	struct rpc_cred cred = {.flavor = RPC_AUTH_SYS, .uid = 1};
+
+	return request_new_cred(fs, NULL, &cred);
+}
+
+static struct nfs_name name_of(const char *s)
+{
+	return (struct nfs_name){s, (uint32_t)strlen(s)};
+}
+
+static void asked(struct request *r)
+{
+	result = r->batch.first.op;
+	request_end(r, 0);
+}
+
+static bool exists(const char *name)
+{
+	struct request *r = own_request();
+	struct nfs_op *op = request_op(r, NFS_LOOKUP, lookup);
+
+	op->u.lookup.dir = root->fh;
+	op->u.lookup.name = name_of(name);
+	request_submit(r, asked);
+	return !result.error;
+}
+
+/* A file of that name, with a lookup of the kernel's. */
+static struct inode *make(const char *name)
+{
+	struct request *r = own_request();
+	struct nfs_op *op = request_op(r, NFS_CREATE, create);
+
+	op->u.create.dir = root->fh;
+	op->u.create.name = name_of(name);
+	op->u.create.type = NFS_REG;
+	request_submit(r, asked);
+	assert_int_equal(result.error, 0);
+	return inode_lookup(fs->inodes, &result.u.create.fh, &result.u.create.attr);
+}
+
+static void checked(struct request *r)
+{
+	steps++;
+	error = r->u.unlink.error;
+	renamed = r->u.unlink.renamed;
+	if (!r->to_dir) /* else it goes on */
+		request_end(r, 0);
+}
+
+static void unlink_check(const char *name)
+{
+	struct request *r = own_request();
+	struct nfs_name n = name_of(name);
+
+	r->dir = inode_ref(root);
+	silly_check(r, &root->fh, &n, checked);
+}
+
+static void the_last_name_of_an_open_file_becomes_a_silly_one(void **state)
+{
+	struct inode *ino = make("a");
+	char name[64];
+
+	opening_begin(fs, ino);
+	unlink_check("a");
+	assert_int_equal(steps, 1);
+	assert_int_equal(error, 0);
+	assert_true(renamed);
+	assert_false(exists("a"));
+	assert_non_null(ino->silly);
+	strcpy(name, ino->silly->name);
+	assert_true(exists(name));
+	assert_true(atomic_load(&ino->is_silly));
+	/* it stays while the file is open, and nobody else may remove it */
+	silly_drop(fs, ino);
+	assert_true(exists(name));
+	unlink_check(name);
+	assert_int_equal(error, -EBUSY);
+	assert_true(exists(name));
+	opening_end(fs, ino);
+	silly_drop(fs, ino);
+	assert_false(exists(name));
+	assert_null(ino->silly);
+	assert_int_equal(silly_count_ended(fs), 1);
+}
+
+static void what_is_not_open_or_has_other_names_is_left_alone(void **state)
+{
+	struct inode *ino = make("a");
+	struct nfs_op *op;
+	struct request *r;
+
+	unlink_check("a");
+	assert_false(renamed);
+	assert_int_equal(error, 0);
+	opening_begin(fs, ino);
+	r = own_request();
+	op = request_op(r, NFS_LINK, link);
+	op->u.link.fh = ino->fh;
+	op->u.link.dir = root->fh;
+	op->u.link.name = name_of("b");
+	request_submit(r, asked);
+	unlink_check("a");
+	assert_false(renamed);
+	assert_int_equal(error, 0);
+	assert_true(exists("a"));
+	unlink_check("none");
+	assert_int_equal(error, 0);
+	assert_int_equal(steps, 3);
+	opening_end(fs, ino);
+}
+
+static void an_error_leaves_the_name(void **state)
+{
+	struct inode *ino = make("a");
+
+	opening_begin(fs, ino);
+	fake_knobs.fail[NFS_RENAME] = -EACCES;
+	unlink_check("a");
+	assert_int_equal(error, -EACCES);
+	assert_false(renamed);
+	assert_null(ino->silly);
+	assert_true(exists("a"));
+	opening_end(fs, ino);
+}
+
+static void ended(struct request *r)
+{
+	steps++;
+	request_end(r, 0);
+}
+
+/* A rename keeps what it replaces open meanwhile, whatever its openers do. */
+static void a_failed_rename_gives_the_name_back(void **state)
+{
+	struct request *r = own_request();
+	struct nfs_name n = name_of("a");
+	struct inode *ino = make("a");
+
+	opening_begin(fs, ino);
+	r->dir = inode_ref(root);
+	r->to_dir = inode_ref(root);
+	silly_check(r, &root->fh, &n, checked);
+	assert_true(renamed);
+	assert_false(exists("a"));
+	opening_end(fs, ino);
+	silly_drop(fs, ino); /* as its last close does */
+	assert_non_null(ino->silly);
+	silly_undo(r, &root->fh, &n, ended);
+	assert_int_equal(steps, 2);
+	assert_true(exists("a"));
+	assert_null(ino->silly);
+	assert_false(atomic_load(&ino->is_silly));
+	assert_int_equal(ino->nopen, 0);
+	assert_int_equal(atomic_load(&fs->openings.count), 0);
+}
+
+static void a_rename_that_has_replaced_a_closed_file_removes_it(void **state)
+{
+	struct request *r = own_request();
+	struct nfs_name n = name_of("a");
+	struct inode *ino = make("a");
+	char name[64];
+
+	opening_begin(fs, ino);
+	r->dir = inode_ref(root);
+	r->to_dir = inode_ref(root);
+	silly_check(r, &root->fh, &n, checked);
+	assert_true(renamed);
+	strcpy(name, ino->silly->name);
+	opening_end(fs, ino);
+	silly_drop(fs, ino);
+	assert_true(exists(name));
+	silly_replaced(r);
+	assert_false(exists(name));
+	request_end(r, 0);
+}
+
+static void whoever_finds_a_directory_not_empty_waits(void **state)
+{
+	struct inode *ino = make("a");
+	uint64_t before = silly_count_ended(fs);
+	struct request *r = own_request();
+
+	/* nothing goes: there is nothing to wait for */
+	assert_false(silly_wait(r, before, ended));
+	opening_begin(fs, ino);
+	unlink_check("a");
+	assert_true(silly_close_begin(fs, ino));
+	assert_true(silly_wait(r, before, ended));
+	assert_int_equal(steps, 1);
+	opening_end(fs, ino);
+	silly_drop(fs, ino); /* its REMOVE has ended as well: that may have been the one */
+	assert_int_equal(steps, 2);
+	silly_close_end(fs);
+	/* who asked before they went tries again at once */
+	assert_true(silly_wait(own_request(), before, ended));
+	assert_int_equal(steps, 3);
+	assert_false(silly_close_begin(fs, ino));
+}
+
+static void at_the_end_all_are_removed(void **state)
+{
+	struct inode *ino = make("a");
+	char name[64];
+
+	opening_begin(fs, ino);
+	unlink_check("a");
+	strcpy(name, ino->silly->name);
+	silly_drop_all(fs);
+	assert_false(exists(name));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			the_last_name_of_an_open_file_becomes_a_silly_one, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			what_is_not_open_or_has_other_names_is_left_alone, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_error_leaves_the_name, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_failed_rename_gives_the_name_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_rename_that_has_replaced_a_closed_file_removes_it, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			whoever_finds_a_directory_not_empty_waits, setup, teardown),
+		cmocka_unit_test_setup_teardown(at_the_end_all_are_removed, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

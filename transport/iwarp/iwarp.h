@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * iwarp: the inside of the software iWARP provider, shared by iwarp*.c and their tests only. Users
+ * include provider.h.
+ *
+ * Model. A connection is one non-blocking TCP socket.
+ *
+ * Receiving belongs to the progress thread and needs no lock. Bytes come from the socket either
+ * into the look-ahead buffer (headers, trailers, small payload) or, once a segment's header has
+ * been checked, straight to where it belongs with the look-ahead buffer as the second piece of the
+ * same recvmsg(). iwarp_rx.c cuts FPDUs out of that, iwarp_msg.c judges segments and ends messages.
+ *
+ * Sending is done by whoever posts. Requests wait in `queue` (under q_lock, held for a moment
+ * only); the thread that gets tx_lock turns them into a batch of FPDUs and writes it; a thread that
+ * does not get it leaves its request to the one that has it, which looks at the queue again after
+ * letting go. When the socket is full, `blocked` is set and the progress thread goes on when it can
+ * be written again. Nothing ever waits for the peer, so two peers that both only write cannot stop
+ * each other.
+ *
+ * RDMA Reads of ours: at most `ord` are on the wire; the others wait in `reads_waiting`, where
+ * later Sends and Writes overtake them. Reads of the peer become read responses in the same queue
+ * as everything else; when the door they read from closes first, what is left is copied out of it.
+ *
+ * Lock order: tx_lock, q_lock. stags.lock and rq_lock are innermost and never held together.
+ */
+#ifndef RNFS_TRANSPORT_IWARP_IWARP_H
+#define RNFS_TRANSPORT_IWARP_IWARP_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/queue.h>
+#include <sys/uio.h>
+
+#include "transport/iwarp/ddp.h"
+#include "transport/iwarp/mpa.h"
+#include "transport/provider.h"
+
+/* --- doors (iwarp_stag.c) --------------------------------------------------------------------- */
+
+struct iwarp_door {
+	uint32_t stag; /* 0: the slot is free */
+	unsigned access;
+	uint8_t *addr;
+	uint32_t len;
+	uint64_t
+		seq; /* tells two doors apart that were given the same number one after the other */
+};
+
+/* What was a door when its call was cancelled. The peer may still answer that call: an RDMA Write
+ * to a ghost is taken off the wire and thrown away, and a Send may invalidate it, instead of the
+ * Terminate that RFC 5040 and 5041 ask for when an STag is not valid. Bounded: the last
+ * IWARP_GHOSTS of a connection, and as many bytes to each as the door had. A Read Request of a
+ * ghost is an error still: there are no bytes to answer it with. */
+struct iwarp_ghost {
+	uint32_t stag; /* 0: none */
+	unsigned access;
+	uint32_t len, left;
+};
+#define IWARP_GHOSTS 256
+
+/* Open addressing: the numbers are random, so they are their own hash. Tagged offsets start at 0.
+ */
+struct iwarp_stags {
+	pthread_mutex_t lock;			/* everything below */
+	struct iwarp_ghost ghost[IWARP_GHOSTS]; /* a ring */
+	unsigned next_ghost;
+	struct iwarp_door *slot;
+	uint32_t cap, count;
+	uint64_t seq;
+	uint32_t rnd[64];
+	unsigned rnd_left;
+};
+
+#define IWARP_MAX_DOORS 65536
+
+int iwarp_stags_init(struct iwarp_stags *t);
+void iwarp_stags_finish(struct iwarp_stags *t);
+/* An unpredictable number other than 0. */
+uint32_t iwarp_stags_random(struct iwarp_stags *t);
+/* Opens a door; sets d->stag and d->seq. 0 or -ENOMEM. */
+int iwarp_stags_open(struct iwarp_stags *t, struct iwarp_door *d);
+/* Copies the door to *d. False: there is none. */
+bool iwarp_stags_find(struct iwarp_stags *t, uint32_t stag, struct iwarp_door *d);
+/* Closes it if its seq is that one (0: whatever it is). False: it was closed already. */
+bool iwarp_stags_close(struct iwarp_stags *t, uint32_t stag, uint64_t seq);
+/* Closes it likewise, and leaves a ghost. */
+bool iwarp_stags_abandon(struct iwarp_stags *t, uint32_t stag, uint64_t seq);
+/* Copies access and length of the ghost to *d, without an address. False: there is none. */
+bool iwarp_stags_find_ghost(struct iwarp_stags *t, uint32_t stag, struct iwarp_door *d);
+/* n bytes for the ghost are thrown away. False: there is none, or it has had all that it may. */
+bool iwarp_stags_discard(struct iwarp_stags *t, uint32_t stag, uint32_t n);
+/* The ghost goes. False: there is none. */
+bool iwarp_stags_bury(struct iwarp_stags *t, uint32_t stag);
+
+/* --- sending (iwarp_tx.c) --------------------------------------------------------------------- */
+
+struct iwarp_req {
+	TAILQ_ENTRY(iwarp_req) link;
+	enum ddp_op op;
+	bool user;	 /* counts in under_way */
+	uint32_t stag;	 /* the peer's: sink, or to be invalidated */
+	uint64_t to;	 /* tagged: the peer's offset of byte 0 */
+	uint32_t len;	 /* payload in all */
+	size_t cost;	 /* in unsent */
+	uint32_t built;	 /* payload in FPDUs already */
+	unsigned sge_at; /* where byte `built` is */
+	uint32_t sge_off;
+	uint32_t src_stag;	     /* READ_RESP: our door */
+	void *copy;		     /* READ_RESP: what was copied out of it */
+	struct iwarp_door sink;	     /* READ_REQ while it waits */
+	uint64_t cookie;	     /* READ_REQ while it waits */
+	uint8_t small[DDP_TERM_MAX]; /* READ_REQ, TERMINATE: the payload */
+	unsigned end_iov;	     /* in batch.done: where its last byte is */
+	const uint8_t *end_ptr;
+	unsigned nsge, nhold;
+	struct mem_sge sge[PROV_MAX_SGE];
+	struct mem_buf *hold[PROV_MAX_HOLD];
+};
+TAILQ_HEAD(iwarp_reqs, iwarp_req);
+
+#define IWARP_BATCH_IOV	  256
+#define IWARP_BATCH_HDR	  8192
+#define IWARP_BATCH_BYTES (1u << 20)
+
+/* FPDUs on their way into the socket. */
+struct iwarp_batch {
+	struct iovec iov[IWARP_BATCH_IOV];
+	unsigned at, n;		      /* pieces not written yet: iov[at..n) */
+	uint8_t hdr[IWARP_BATCH_HDR]; /* headers, trailers, small payload */
+	unsigned hdr_n;
+	struct iwarp_reqs done; /* those whose last byte is in here */
+};
+
+struct iwarp_read { /* a read of ours on the wire */
+	uint32_t stag;
+	uint8_t *addr;
+	uint32_t len, got;
+	uint64_t cookie;
+};
+
+/* --- receiving (iwarp_rx.c, iwarp_msg.c) ------------------------------------------------------ */
+
+#define IWARP_LOOKAHEAD (32u << 10)
+#define IWARP_SEG_MAX	(64u << 10) /* the length of an FPDU has 16 bits */
+
+enum iwarp_rx_state {
+	IWARP_RX_HEADER,  /* the next byte of the stream begins an FPDU or is inside its header */
+	IWARP_RX_PAYLOAD, /* header checked; `left` bytes go to dst */
+	IWARP_RX_TRAILER, /* pad and CRC */
+};
+
+struct iwarp_rx {
+	enum iwarp_rx_state state;
+	uint8_t *buf;	 /* look-ahead, IWARP_LOOKAHEAD bytes */
+	unsigned rd, wr; /* unread: buf[rd..wr) */
+	bool dry;	 /* the last recvmsg() emptied the socket */
+	bool large;	 /* the last message was large: do not look far ahead */
+	unsigned sends;	 /* Sends since the last tagged message */
+	bool big;	 /* the current tagged message comes in large segments */
+	uint32_t msg;	 /* bytes of the current tagged message so far */
+	unsigned ulpdu;	 /* length of the segment */
+	struct ddp_hdr h;
+	uint8_t raw[DDP_UNTAGGED_LEN + DDP_READ_REQ_LEN]; /* header and read request as received */
+	uint8_t *dst;
+	uint8_t *waste;	    /* where payload goes that nobody wants: IWARP_SEG_MAX bytes, or NULL */
+	uint32_t left, pay; /* payload of this segment: missing, in all */
+	uint32_t crc;
+	uint32_t msn[3];	     /* expected next, per queue */
+	uint32_t mo;		     /* bytes of the current Send that are in */
+	uint8_t send_op;	     /* of the current Send */
+	uint8_t small[DDP_TERM_MAX]; /* read requests and Terminates */
+};
+
+struct iwarp_recv {
+	uint64_t cookie;
+	uint8_t *addr;
+	uint32_t len;
+};
+
+#define IWARP_LOOPBACK_MSS  16384 /* segments as large as this exist on loopback only */
+#define IWARP_LOOPBACK_EMSS 65460 /* MTU 65536 without the headers of IPv6 and TCP */
+
+/* --- the connection (iwarp.c) ----------------------------------------------------------------- */
+
+struct iwarp_conn {
+	struct prov_conn prov;
+	struct prov_params params; /* priv points to priv_data */
+	uint8_t priv_data[PROV_MAX_PRIV];
+	char peer[80]; /* "192.0.2.1 port 20049" */
+	int fd, wake_fd;
+	bool active;
+	bool crc;	 /* in use; set before traffic */
+	unsigned emss;	 /* bytes of a TCP segment; tx_lock after the start */
+	unsigned mulpdu; /* its largest ULPDU; tx_lock after the start */
+	bool aligned;	 /* each sendmsg() begins a segment, and FPDUs do not cross segments */
+	bool growing;	 /* tx_lock: loopback, whose segments grow with the peer's window */
+
+	atomic_bool up;	      /* establish() has succeeded */
+	atomic_bool over;     /* and the connection has failed since */
+	atomic_bool closing;  /* disconnect() was called */
+	atomic_bool sleeping; /* the progress thread is in wait() */
+
+	struct iwarp_stags stags;
+
+	/* posted receives: a ring; producers under rq_lock, consumed by the progress thread */
+	pthread_mutex_t rq_lock;
+	struct iwarp_recv *rq;
+	unsigned rq_cap; /* a power of two, >= recv_depth */
+	atomic_uint rq_head, rq_tail;
+
+	pthread_mutex_t q_lock;
+	struct iwarp_reqs queue;	 /* q_lock */
+	struct iwarp_reqs spare;	 /* q_lock */
+	struct iwarp_reqs reads_waiting; /* q_lock */
+	struct iwarp_read *reads;	 /* q_lock; ring of ord, oldest at reads_at */
+	unsigned reads_at, reads_n;	 /* q_lock */
+	unsigned under_way;		 /* q_lock: the user's requests, <= send_depth */
+	bool held;   /* q_lock: passive side, nothing may be sent before the first FPDU came */
+	bool closed; /* q_lock: no request is taken any more */
+	struct iwarp_req *req_mem;
+	_Atomic uint64_t sent; /* those that are, since the beginning */
+	atomic_size_t unsent;  /* memory of the user's Sends and Writes that are not spare yet */
+	atomic_uint nresp;     /* read responses whose request is not spare yet */
+
+	pthread_mutex_t tx_lock;
+	struct iwarp_reqs ready;  /* tx_lock: taken from queue, in order */
+	struct iwarp_batch batch; /* tx_lock */
+	uint32_t tx_msn[3];	  /* tx_lock: next to send, per queue */
+	int tx_error;		  /* tx_lock */
+	atomic_bool blocked;	  /* the socket is full; the progress thread goes on */
+	atomic_bool tx_yield;	  /* the progress thread wants tx_lock */
+	atomic_bool tx_dead;	  /* tx_error is set */
+
+	struct iwarp_rx rx; /* progress thread */
+	bool heard;	    /* progress thread: the peer has sent something */
+	unsigned nudges;    /* progress thread: see nudge() */
+	uint64_t nudge_ns;  /* progress thread: when the next is due; 0: not decided */
+	bool rx_more;	    /* progress thread: poll() stopped before the input ended */
+	bool rx_none;	    /* progress thread: wait() has seen that there is no input */
+	bool rx_dry;   /* progress thread: the last poll() had completions and took all input */
+	bool rx_tried; /* progress thread: this recvmsg() is such a try */
+	unsigned rx_misses; /* progress thread: times in a row that there was nothing right after */
+	bool flush_due;	    /* progress thread: queued something itself */
+	bool failed;	    /* progress thread: down_reason is set */
+	bool down;	    /* progress thread: DOWN was delivered */
+};
+
+/* A connection on a connected stream socket, which it then owns. NULL when out of memory. */
+struct iwarp_conn *iwarp_conn_new(int fd, bool active, const struct prov_params *p);
+/* Goes straight to traffic with what would have been negotiated. 0 or -ENOMEM. */
+int iwarp_conn_start(struct iwarp_conn *c, unsigned ird, unsigned ord, bool crc);
+
+/* iwarp_setup.c: the operations of prov_iwarp up to traffic. */
+int iwarp_open(const struct sockaddr *peer, socklen_t len, const struct prov_params *p,
+	int timeout_ms, struct prov_conn **out, struct err *e);
+int iwarp_listen(const struct sockaddr *addr, socklen_t len, const struct prov_params *p,
+	struct prov_listener **out, struct err *e);
+int iwarp_accept(struct prov_listener *l, struct prov_conn **out, struct err *e);
+void iwarp_unlisten(struct prov_listener *l);
+int iwarp_establish(struct prov_conn *pc, int timeout_ms, struct err *e);
+
+/* Progress thread: the connection is over; the first sentence stays. */
+__attribute__((format(printf, 2, 3))) void iwarp_fail(struct iwarp_conn *c, const char *fmt, ...);
+
+/* Any thread. Queues a request; reads beyond ord wait. 0, -ENOTCONN, -ENOBUFS, -EINVAL. */
+int iwarp_tx_post(struct iwarp_conn *c, const struct prov_wr *wr);
+/* Any thread. Writes what is queued as far as the socket takes it. */
+/* Bytes of a TCP segment as the kernel would send one now. */
+unsigned iwarp_tx_segment(const struct iwarp_conn *c);
+void iwarp_tx_flush(struct iwarp_conn *c);
+/* Progress thread: answers a checked Read Request from memory at addr. False: the peer has more of
+ * them under way than ird allows. */
+bool iwarp_tx_read_resp(struct iwarp_conn *c, const struct ddp_read_req *r, uint8_t *addr);
+/* Progress thread: copies what is still to be sent from the door out of it. 0 or -ENOMEM. */
+int iwarp_tx_detach(struct iwarp_conn *c, uint32_t stag);
+/* Progress thread: sends a Terminate instead of what waits, if the socket takes it at once. */
+void iwarp_tx_terminate(struct iwarp_conn *c, const struct ddp_term *t);
+/* Progress thread: drops everything; no memory of the user is touched afterwards. */
+void iwarp_tx_purge(struct iwarp_conn *c);
+/* Progress thread, the oldest read of ours. */
+bool iwarp_tx_oldest_read(struct iwarp_conn *c, struct iwarp_read *r);
+void iwarp_tx_read_got(struct iwarp_conn *c, uint32_t n);
+/* Takes it off and lets a waiting one go. */
+void iwarp_tx_read_done(struct iwarp_conn *c);
+
+enum iwarp_step {
+	IWARP_STEP_ON,	 /* something was done, call again */
+	IWARP_STEP_WC,	 /* *wc is filled, call again */
+	IWARP_STEP_NEED, /* more bytes are needed */
+	IWARP_STEP_FAIL, /* iwarp_fail() was called */
+};
+
+/* Progress thread. */
+int iwarp_rx_init(struct iwarp_rx *rx);
+/* What is missing of this segment goes nowhere. False after iwarp_fail(): out of memory. */
+bool iwarp_rx_waste(struct iwarp_conn *c);
+enum iwarp_step iwarp_rx_step(struct iwarp_conn *c, struct prov_wc *wc);
+/* Reads from the socket. 0, -EAGAIN, or -EIO after iwarp_fail(). */
+int iwarp_rx_fill(struct iwarp_conn *c);
+
+/* iwarp_msg.c: judges the segment in rx->h and says where its payload goes (rx->dst). False after
+ * the stream was terminated. */
+bool iwarp_msg_begin(struct iwarp_conn *c);
+/* The segment is complete and its CRC right. STEP_ON, STEP_WC or STEP_FAIL. */
+enum iwarp_step iwarp_msg_end(struct iwarp_conn *c, struct prov_wc *wc);
+/* Tells the peer and ends the connection; why continues "peer ... : ". */
+__attribute__((format(printf, 3, 4))) void iwarp_msg_terminate(
+	struct iwarp_conn *c, unsigned ddp_err, const char *why, ...);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * rpc_call: what a call needs whichever side makes it.
+ */
+#include "transport/rpc/rpc_call.h"
+
+#include <errno.h>
+#include <string.h>
+
+int rpc_call_setup(struct rpc_call *call, struct mem_pool *pool, size_t args_max)
+{
+	memset(call, 0, sizeof(*call));
+	if (args_max > MEM_MAX_SIZE - RPC_HEADROOM)
+		return -EMSGSIZE;
+	call->msg = mem_buf_get(pool, RPC_HEADROOM + args_max);
+	if (!call->msg)
+		return -ENOMEM;
+	xdr_out_init(&call->args, call->msg->data + RPC_HEADROOM, call->msg->size - RPC_HEADROOM);
+	return 0;
+}
+
+void rpc_call_finish(struct rpc_call *call)
+{
+	call->msg = mem_buf_unref(call->msg);
+}
+
+void rpc_call_hold(struct rpc_call *call)
+{
+	for (unsigned i = 0; i < call->nsinks; i++)
+		seg_list_ref(&call->sink[i]);
+}
+
+void rpc_call_unhold(struct rpc_call *call)
+{
+	for (unsigned i = 0; i < call->nsinks; i++)
+		seg_list_unref(&call->sink[i]);
+}
+
+void rpc_call_end(struct rpc_call *call, int error, struct xdr_in *res)
+{
+	struct mem_buf *hold[RPC_MAX_SINKS * SEG_LIST_MAX];
+	struct xdr_in none;
+	unsigned n = 0;
+
+	rpc_auth_end(call);
+	/* done may free the call and its lists, and what the sinks lie in must outlive done */
+	for (unsigned i = 0; i < call->nsinks; i++)
+		n += seg_list_holds(&call->sink[i], hold + n);
+	if (!res) {
+		xdr_in_init(&none, "", 0);
+		xdr_in_fail(&none);
+		res = &none;
+	}
+	call->done(call, error, res);
+	for (unsigned i = 0; i < n; i++)
+		mem_buf_unref(hold[i]);
+}
+
+void rpc_call_end_reply(
+	struct rpc_call *call, int rc, const struct rpc_reply_hdr *h, struct xdr_in *msg)
+{
+	struct mem_buf *plain = NULL;
+
+	call->rpc_stat = h->stat;
+	call->mismatch_low = h->mismatch_low;
+	call->mismatch_high = h->mismatch_high;
+	call->auth_stat = h->auth_stat;
+	if (rc == 0) {
+		rc = rpc_auth_unwrap(call, msg, &plain);
+		if (rc < 0)
+			call->rpc_stat = RPC_BAD_REPLY;
+	}
+	rpc_call_end(call, rc, rc == 0 ? msg : NULL);
+	mem_buf_unref(plain);
+}
+
+unsigned rpc_call_arm(struct rpc_call *call, uint64_t now, unsigned default_ms)
+{
+	unsigned ms = call->timeout_ms ? call->timeout_ms : default_ms;
+
+	call->sent_ns = now;
+	call->deadline_ns = ms ? now + ms * UINT64_C(1000000) : UINT64_MAX;
+	return ms;
+}

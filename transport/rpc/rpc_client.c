@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * rpc_client: the requester's end. Calls in, replies out, one connection kept alive between.
+ *
+ * The progress thread is always in one of two states:
+ *
+ *   up     c->xprt is set; the thread sleeps in its progress(). A call goes from the submitting
+ *          thread straight to the connection.
+ *   down   c->xprt is NULL; the thread sleeps on c->kick_fd. Calls queue in the table (WAIT). A
+ *          short-lived connector thread makes the next attempt, so that cancelling, time-outs and
+ *          the end are never held up by a server that is silent.
+ *
+ * up -> down: progress() said -ENOTCONN. That is also how a time-out ends: an RPC is never sent
+ * again on a live connection (RFC 8166 section 4.2.1, RFC 8881 section 2.9.2), so the connection is
+ * shut down first. All calls are taken back from the connection and wait. down -> up: the connector
+ * delivered a connection; every waiting call is sent, with its old XID.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "transport/clock.h"
+#include "transport/log.h"
+#include "transport/rpc/rpc_client.h"
+
+#define UNWANTED_AFTER 5 /* connections in place of the first, 620 ms with the pauses */
+
+static void client_wake_locked(struct rpc_client *c)
+{
+	uint64_t one = 1;
+
+	__atomic_store_n(&c->attention, true, __ATOMIC_RELEASE);
+	if (c->xprt)
+		rpc_xprt_kick(c->xprt);
+	else if (write(c->kick_fd, &one, sizeof(one)) < 0)
+		return; /* full: it is readable */
+}
+
+void client_transmit(struct rpc_client *c, struct rpc_xprt *x, struct rpc_call *call)
+{
+	int rc = rpc_auth_marshal(call, c->p.prog, c->p.vers);
+
+	call->unsent = rc;
+	/* Not taken means that the connection is gone: the progress thread is about to find that
+	 * out and finds the call in the table. call must not be touched after this. */
+	if (rc == 0) {
+		x->ops->send_call(x, call, call->off);
+		return;
+	}
+	__atomic_store_n(&c->attention, true, __ATOMIC_RELEASE);
+	rpc_xprt_kick(x);
+}
+
+/* --- calls, any thread ------------------------------------------------------------------------ */
+
+int rpc_call_init(struct rpc_call *call, struct rpc_client *c, size_t args_max)
+{
+	int rc = rpc_call_setup(call, c->p.pool, args_max);
+
+	call->client = c;
+	call->auth = c->p.auth;
+	return rc;
+}
+
+int rpc_call_submit(struct rpc_call *call)
+{
+	struct rpc_client *c = call->client;
+	struct rpc_xprt *x;
+	unsigned ms;
+	int rc = 0;
+
+	if (!xdr_out_ok(&call->args))
+		return -EMSGSIZE;
+	rpc_call_hold(call);
+	pthread_mutex_lock(&c->table.lock);
+	if (c->closing)
+		rc = -ENOTCONN;
+	else
+		rc = rpc_table_add_locked(&c->table, call);
+	if (rc < 0) {
+		pthread_mutex_unlock(&c->table.lock);
+		rpc_call_unhold(call);
+		return rc;
+	}
+	x = call->cancelled ? NULL : c->xprt;
+	call->state = x ? RPC_CALL_SENT : RPC_CALL_WAIT;
+	call->resends = 0;
+	call->again_ns = call->again_end_ns = 0;
+	call->again_ms = 0;
+	call->repeated = false;
+	call->posted = false;
+	call->rejected = 0;
+	call->unsent = 0;
+	ms = rpc_call_arm(call, clock_coarse_ns(), c->p.timeo_ms);
+	if (ms && ms < c->min_timeout_ms) {
+		c->min_timeout_ms = ms;
+		client_wake_locked(c);
+	}
+	if (call->cancelled) /* before it was submitted */
+		client_wake_locked(c);
+	client_stat_add(&c->stats.calls, 1);
+	__atomic_fetch_add(&c->table.senders, 1, __ATOMIC_RELAXED);
+	pthread_mutex_unlock(&c->table.lock);
+
+	if (x)
+		client_transmit(c, x, call);
+	__atomic_fetch_sub(&c->table.senders, 1, __ATOMIC_RELEASE);
+	return 0;
+}
+
+void rpc_call_cancel(struct rpc_call *call)
+{
+	struct rpc_client *c = call->client;
+
+	pthread_mutex_lock(&c->table.lock);
+	call->cancelled = true;
+	client_wake_locked(c);
+	pthread_mutex_unlock(&c->table.lock);
+}
+
+int rpc_call_take_sink(struct rpc_call *call, struct xdr_in *res, unsigned i, uint32_t *n)
+{
+	struct rpc_client_stats *st = &call->client->stats;
+	struct seg_list data;
+	bool placed;
+
+	*n = 0;
+	if (i >= call->nsinks)
+		return xdr_in_fail(res);
+	if (!xdr_get_payload_list(res, call->sink[i].len, &data, &placed))
+		return -EBADMSG;
+	*n = data.len;
+	if (placed && seg_list_same(&data, &call->sink[i])) {
+		client_stat_add(&st->bytes_placed, *n - (call->copied < *n ? call->copied : *n));
+		client_stat_add(&st->bytes_copied, call->copied < *n ? call->copied : *n);
+	} else if (*n) {
+		seg_list_copy(&call->sink[i], &data);
+		client_stat_add(&st->bytes_copied, *n);
+	}
+	return 0;
+}
+
+/* --- the end of calls, progress thread ---------------------------------------------------------
+ */
+
+static void client_take_out(struct rpc_client *c, struct rpc_call *call)
+{
+	pthread_mutex_lock(&c->table.lock);
+	rpc_table_remove_locked(&c->table, call);
+	pthread_mutex_unlock(&c->table.lock);
+}
+
+void client_fail(struct rpc_client *c, struct rpc_call *call, int error)
+{
+	if (c->xprt)
+		c->xprt->ops->forget(c->xprt, call);
+	client_take_out(c, call);
+	rpc_call_end(call, error, NULL);
+}
+
+static struct rpc_call *up_find(void *ctx, uint32_t xid, bool reverse)
+{
+	struct rpc_client *c = ctx;
+
+	return reverse ? NULL : rpc_table_find(&c->table, xid);
+}
+
+static void up_reply(void *ctx, struct rpc_call *call, int error, struct xdr_in *msg)
+{
+	struct rpc_client *c = ctx;
+	struct rpc_reply_hdr h;
+	int rc = 0;
+
+	c->replied = true;
+	if (!error) {
+		rc = rpc_auth_get_reply(call, msg, &h);
+		if (rc < 0 && client_ask_again(c, call, &h))
+			return;
+	}
+	client_take_out(c, call);
+	client_stat_add(&c->stats.replies, 1);
+	if (c->silent) {
+		c->silent = false;
+		log_info("server %s OK", c->peer_name);
+	}
+	if (error)
+		rpc_call_end(call, error, NULL);
+	else
+		rpc_call_end_reply(call, rc, &h, msg);
+}
+
+static void up_request(void *ctx, struct rpc_req *req)
+{
+	struct rpc_client *c = ctx;
+
+	if (!c->p.cb_service || req->prog != c->p.cb_prog) {
+		rpc_req_reply(req, RPC_ACCEPT_PROG_UNAVAIL);
+		return;
+	}
+	client_stat_add(&c->stats.callbacks, 1);
+	c->p.cb_service(c->p.cb_ctx, req);
+}
+
+static const struct rpc_xprt_up client_up = {
+	.find = up_find,
+	.reply = up_reply,
+	.request = up_request,
+};
+
+struct rpc_call *client_pick(struct rpc_client *c, uint32_t *at,
+	bool (*want)(struct rpc_client *c, struct rpc_call *call, uint64_t now), uint64_t now)
+{
+	struct rpc_call *call;
+
+	pthread_mutex_lock(&c->table.lock);
+	rpc_table_quiesce_locked(&c->table);
+	do
+		call = rpc_table_next_locked(&c->table, at);
+	while (call && !want(c, call, now));
+	pthread_mutex_unlock(&c->table.lock);
+	return call;
+}
+
+static bool want_cancelled(struct rpc_client *c, struct rpc_call *call, uint64_t now)
+{
+	return call->cancelled;
+}
+
+static bool want_unsent(struct rpc_client *c, struct rpc_call *call, uint64_t now)
+{
+	return call->unsent != 0;
+}
+
+static bool want_any(struct rpc_client *c, struct rpc_call *call, uint64_t now)
+{
+	return true;
+}
+
+/* Answers the wishes of other threads. Returns false when the client is to end. */
+static bool client_attend(struct rpc_client *c)
+{
+	struct rpc_call *call;
+	uint32_t at = 0;
+	bool closing;
+
+	if (!__atomic_exchange_n(&c->attention, false, __ATOMIC_ACQUIRE))
+		return true;
+	pthread_mutex_lock(&c->table.lock);
+	closing = c->closing;
+	pthread_mutex_unlock(&c->table.lock);
+	if (closing)
+		return false;
+	c->next_check = 0;
+	while ((call = client_pick(c, &at, want_cancelled, 0)))
+		client_fail(c, call, -ECANCELED);
+	at = 0;
+	while ((call = client_pick(c, &at, want_unsent, 0)))
+		client_unsent(c, call);
+	return true;
+}
+
+/* --- down and up again -------------------------------------------------------------------------
+ */
+
+static bool client_unwanted(struct rpc_client *c)
+{
+	return c->p.may_be_unwanted && rpc_client_shut_out(c) &&
+	       __atomic_load_n(&c->stats.reconnects, __ATOMIC_RELAXED) >= UNWANTED_AFTER;
+}
+
+/* up -> down: takes every call back. */
+static void client_went_down(struct rpc_client *c)
+{
+	struct rpc_xprt *x = c->xprt;
+	struct rpc_call *call;
+	uint32_t at = 0;
+
+	pthread_mutex_lock(&c->table.lock);
+	c->xprt = NULL;
+	x->give_port = c->p.same_port && !c->closing;
+	rpc_table_quiesce_locked(&c->table);
+	while ((call = rpc_table_next_locked(&c->table, &at))) {
+		if (call->state != RPC_CALL_SENT)
+			continue;
+		pthread_mutex_unlock(&c->table.lock);
+		x->ops->forget(x, call);
+		pthread_mutex_lock(&c->table.lock);
+		call->state = RPC_CALL_WAIT;
+		call->posted = false;
+		call->repeated = true;
+	}
+	pthread_mutex_unlock(&c->table.lock);
+	log_ctrl("server %s: connection lost: %s", c->peer_name, x->down_reason);
+	rpc_connector_lost(&c->connector, x, c->replied, clock_coarse_ns() - c->up_since);
+	rpc_xprt_unref(x);
+	at = 0;
+	if (client_unwanted(c))
+		while ((call = client_pick(c, &at, want_any, 0)))
+			client_fail(c, call, -ETIMEDOUT);
+}
+
+/* down -> up: sends every call that waits, with its old XID. */
+static void client_came_up(struct rpc_client *c, struct rpc_xprt *x)
+{
+	uint64_t now = clock_coarse_ns();
+	struct rpc_call *call;
+	uint32_t at = 0;
+
+	if (c->p.reconnected)
+		c->p.reconnected(c->p.ctx);
+	while ((call = client_pick(c, &at, want_cancelled, 0)))
+		client_fail(c, call, -ECANCELED);
+	at = 0;
+	c->replied = false;
+	c->up_since = now;
+	pthread_mutex_lock(&c->table.lock);
+	rpc_table_quiesce_locked(&c->table);
+	c->xprt = x;
+	pthread_mutex_unlock(&c->table.lock);
+	client_stat_add(&c->stats.reconnects, 1);
+	log_ctrl("server %s: connected again", c->peer_name);
+	pthread_mutex_lock(&c->table.lock);
+	while ((call = rpc_table_next_locked(&c->table, &at))) {
+		if (call->state != RPC_CALL_WAIT)
+			continue;
+		call->state = RPC_CALL_SENT;
+		call->again_ns = 0;
+		rpc_call_arm(call, now, c->p.timeo_ms);
+		pthread_mutex_unlock(&c->table.lock);
+		client_transmit(c, x, call);
+		pthread_mutex_lock(&c->table.lock);
+	}
+	pthread_mutex_unlock(&c->table.lock);
+}
+
+/* One round while there is no connection. */
+static void client_progress_down(struct rpc_client *c)
+{
+	struct pollfd pfd = {.fd = c->kick_fd, .events = POLLIN};
+	int ms = rpc_connector_start(&c->connector, client_tick_ms(c));
+	struct rpc_xprt *x;
+	uint64_t n;
+
+	poll(&pfd, 1, ms);
+	if ((pfd.revents & POLLIN) && read(c->kick_fd, &n, sizeof(n)) < 0)
+		return; /* someone else's read: none */
+	if (!rpc_connector_collect(&c->connector, &x))
+		return;
+	if (x) {
+		client_came_up(c, x);
+		return;
+	}
+	log_ctrl("server %s: %s", c->peer_name, c->connector.err.msg);
+	client_not_responding(c);
+}
+
+static void *client_main(void *arg)
+{
+	struct rpc_client *c = arg;
+	struct rpc_call *call;
+	uint32_t at = 0;
+
+	while (client_attend(c)) {
+		if (!c->xprt)
+			client_progress_down(c);
+		else if (c->xprt->ops->progress(c->xprt, client_send_again(c, client_tick_ms(c))) <
+			 0)
+			client_went_down(c);
+		client_check_timers(c);
+	}
+	rpc_connector_finish(&c->connector);
+	if (c->xprt) {
+		c->xprt->ops->shutdown(c->xprt);
+		/* what has arrived is still delivered */
+		for (int i = 0; i < 200 && c->xprt->ops->progress(c->xprt, 10) == 0; i++)
+			;
+		client_went_down(c);
+	}
+	while ((call = client_pick(c, &at, want_any, 0)))
+		client_fail(c, call, -ENOTCONN);
+	return NULL;
+}
+
+/* --- the client --------------------------------------------------------------------------------
+ */
+
+static void client_release(struct rpc_client *c)
+{
+	rpc_connector_finish(&c->connector);
+	if (c->kick_fd >= 0)
+		close(c->kick_fd);
+	rpc_table_fini(&c->table);
+	free(c);
+}
+
+struct rpc_client *rpc_client_new(const struct rpc_client_params *p, struct err *e)
+{
+	struct rpc_client *c = calloc(1, sizeof(*c));
+	struct rpc_xprt_up up = client_up;
+	struct err why = {0};
+	struct rpc_xprt at;
+	int rc;
+
+	if (!c || rpc_table_init(&c->table) < 0) {
+		free(c);
+		err_set(e, ERR_INTERNAL, "out of memory for a connection");
+		return NULL;
+	}
+	c->p = *p;
+	strncpy(c->peer_name, p->peer_name ? p->peer_name : "?", sizeof(c->peer_name) - 1);
+	c->p.peer_name = c->peer_name;
+	if (!c->p.connect_ms)
+		c->p.connect_ms = 10000;
+	c->min_timeout_ms = p->timeo_ms ? p->timeo_ms : RPC_IDLE_TICK_MAX_MS;
+	c->kick_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	up.ctx = c;
+	rc = rpc_connector_init(&c->connector, &c->p, &up, &c->stats, c->kick_fd);
+	if (c->kick_fd < 0 || rc < 0) {
+		err_set(e, ERR_INTERNAL, "cannot make an eventfd: %s", strerror(errno));
+		client_release(c);
+		return NULL;
+	}
+	c->xprt = rpc_connector_connect(&c->connector, p->abort_fd, &why);
+	if (!c->xprt) {
+		/* providers know addresses only */
+		rpc_xprt_set_peer(&at, (const struct sockaddr *)&p->peer);
+		if (strstr(why.msg, c->peer_name))
+			err_set(e, why.kind, "%s", why.msg);
+		else
+			err_set(e, why.kind, "server %s (%s, proto=%s): %s", c->peer_name, at.peer,
+				rpc_proto_name(p->proto), why.msg);
+		client_release(c);
+		return NULL;
+	}
+	rc = pthread_create(&c->thread, NULL, client_main, c);
+	if (rc) {
+		err_set(e, ERR_INTERNAL, "cannot start a thread: %s", strerror(rc));
+		rpc_xprt_unref(c->xprt);
+		client_release(c);
+		return NULL;
+	}
+	return c;
+}
+
+struct rpc_client *rpc_client_free(struct rpc_client *c)
+{
+	if (!c)
+		return NULL;
+	rpc_connector_abort(&c->connector);
+	pthread_mutex_lock(&c->table.lock);
+	c->closing = true;
+	client_wake_locked(c);
+	pthread_mutex_unlock(&c->table.lock);
+	pthread_join(c->thread, NULL);
+	client_release(c);
+	return NULL;
+}
+
+void rpc_client_info(struct rpc_client *c, struct rpc_client_info *out)
+{
+	*out = (struct rpc_client_info){
+		.proto = c->p.proto, .provider = rpc_proto_name(c->p.proto)};
+	pthread_mutex_lock(&c->table.lock);
+	if (c->xprt) {
+		out->connected = true;
+		out->provider = c->xprt->provider;
+		out->rdma_version = c->xprt->rdma_version;
+		out->inline_send = c->xprt->inline_send;
+		out->inline_recv = c->xprt->inline_recv;
+		out->credits = c->xprt->credits;
+	}
+	pthread_mutex_unlock(&c->table.lock);
+}
+
+bool rpc_client_shut_out(struct rpc_client *c)
+{
+	return !__atomic_load_n(&c->stats.replies, __ATOMIC_RELAXED) &&
+	       !__atomic_load_n(&c->stats.timeouts, __ATOMIC_RELAXED) &&
+	       __atomic_load_n(&c->stats.reconnects, __ATOMIC_RELAXED) > 1;
+}
+
+void rpc_client_stats(struct rpc_client *c, struct rpc_client_stats *out)
+{
+	const uint64_t *from = (const uint64_t *)&c->stats;
+	uint64_t *to = (uint64_t *)out;
+
+	for (unsigned i = 0; i < sizeof(*out) / sizeof(*to); i++)
+		to[i] = __atomic_load_n(&from[i], __ATOMIC_RELAXED);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * rpc_client: the requester's end, inside: what its files share. Its users see rpc.h.
+ *
+ * Who owns a call: its submitter until it is in the table, then the progress thread, which alone
+ * removes calls and calls done. c->table.lock guards c->xprt, closing and the fields of struct
+ * rpc_table; the rest of the client belongs to the progress thread. No callback under the lock.
+ */
+#ifndef RNFS_TRANSPORT_RPC_RPC_CLIENT_H
+#define RNFS_TRANSPORT_RPC_RPC_CLIENT_H
+
+#include <pthread.h>
+
+#include "transport/rpc/rpc_call.h"
+#include "transport/rpc/rpc_connector.h"
+#include "transport/rpc/rpc_table.h"
+
+#define RPC_IDLE_TICK_MAX_MS 10000 /* the thread of a client without calls sleeps no longer */
+
+struct rpc_client {
+	struct rpc_client_params p;
+	char peer_name[256];
+	struct rpc_table table;
+	struct rpc_xprt *xprt;	 /* table.lock; written by the progress thread only */
+	bool closing;		 /* table.lock */
+	unsigned min_timeout_ms; /* table.lock: the shortest of any call so far */
+	bool attention; /* atomic: a call was cancelled, or closing, or a shorter time-out */
+	int kick_fd;	/* wakes the thread while down */
+	pthread_t thread;
+	struct rpc_client_stats stats; /* atomic members */
+
+	/* the progress thread's */
+	struct rpc_connector connector;
+	uint64_t next_check;
+	bool replied; /* on this connection */
+	uint64_t up_since;
+	uint64_t again_at; /* when the first of the calls to be asked again is due; 0: none is */
+	bool silent;	   /* "not responding" was logged, "OK" was not */
+};
+
+static inline void client_stat_add(uint64_t *s, uint64_t n)
+{
+	__atomic_fetch_add(s, n, __ATOMIC_RELAXED);
+}
+
+/* Marshals call and gives it to x; it is the progress thread's business if that fails (unsent). By
+ * the call's sender, or the progress thread; no lock is held. */
+void client_transmit(struct rpc_client *c, struct rpc_xprt *x, struct rpc_call *call);
+
+/* --- rpc_client.c, for the progress thread ---------------------------------------------------- */
+
+/* Takes the next call out that want() picks; NULL when none is left. */
+struct rpc_call *client_pick(struct rpc_client *c, uint32_t *at,
+	bool (*want)(struct rpc_client *c, struct rpc_call *call, uint64_t now), uint64_t now);
+/* Ends a call that has no reply. Its sender must be through (quiesce). */
+void client_fail(struct rpc_client *c, struct rpc_call *call, int error);
+
+/* --- rpc_client_timer.c, likewise ------------------------------------------------------------- */
+
+/* Logs once, until there is an answer, that the server says nothing. */
+void client_not_responding(struct rpc_client *c);
+/* How long the thread may sleep, in ms, without missing a deadline by much. */
+int client_tick_ms(struct rpc_client *c);
+/* Looks at all deadlines, now and then. */
+void client_check_timers(struct rpc_client *c);
+/* The answer whose header is h refuses the call. SYSTEM_ERR is what a server says that is short of
+ * memory, among other things: a hard client asks again, with the same XID, as nothing was carried
+ * out. A rejected credential is refreshed, and the same. True: call stays in the table. */
+bool client_ask_again(struct rpc_client *c, struct rpc_call *call, const struct rpc_reply_hdr *h);
+/* call->unsent says why it was not sent: ends it, or has it marshalled again later. */
+void client_unsent(struct rpc_client *c, struct rpc_call *call);
+/* Sends those again that were to be asked again and have waited for long enough. Only while there
+ * is a connection. Returns ms until the next is due, or max. */
+int client_send_again(struct rpc_client *c, int max);
+
+#endif

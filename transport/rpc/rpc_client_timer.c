@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * rpc_client_timer: what a client does when time has passed: calls that are overdue, and calls that
+ * the server asked to be sent again later.
+ *
+ * An overdue call counts a time-out; the connection is shut down, so that everything under way is
+ * sent again over another. A soft client gives the call up after so many of them. A call answered
+ * SYSTEM_ERR goes back to WAIT with a pause that doubles, and is sent again on the same connection.
+ * So does one whose credential is to be refreshed, or that there was no memory to wrap.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "transport/clock.h"
+#include "transport/log.h"
+#include "transport/rpc/rpc_client.h"
+
+#define TICK_MIN_MS  5
+#define TICK_MAX_MS  1000
+#define AGAIN_MIN_MS 20
+#define AGAIN_MAX_MS 1000
+#define AGAIN_END_MS 300000
+#define REJECTED_MAX                                                                               \
+	2 /* credentials of one call that a server may reject, and another is tried                \
+	   */
+
+/* Counts a time-out; picks the call if it was its last. */
+static bool want_given_up(struct rpc_client *c, struct rpc_call *call, uint64_t now)
+{
+	if (call->deadline_ns > now)
+		return false;
+	call->resends++;
+	client_stat_add(&c->stats.timeouts, 1);
+	rpc_call_arm(call, now, c->p.timeo_ms);
+	return c->p.soft && call->resends >= (c->p.retrans ? c->p.retrans : 1);
+}
+
+void client_not_responding(struct rpc_client *c)
+{
+	if (c->silent)
+		return;
+	c->silent = true;
+	if (c->p.soft)
+		log_info("server %s not responding", c->peer_name);
+	else
+		log_info("server %s not responding, still trying", c->peer_name);
+}
+
+int client_tick_ms(struct rpc_client *c)
+{
+	unsigned ms, max;
+
+	pthread_mutex_lock(&c->table.lock);
+	max = c->table.count ? TICK_MAX_MS : RPC_IDLE_TICK_MAX_MS;
+	ms = c->table.count ? c->min_timeout_ms / 8 : c->min_timeout_ms / 2;
+	pthread_mutex_unlock(&c->table.lock);
+	return ms < TICK_MIN_MS ? TICK_MIN_MS : ms > max ? max : ms;
+}
+
+void client_check_timers(struct rpc_client *c)
+{
+	uint64_t now = clock_coarse_ns(), before;
+	struct rpc_call *call;
+	uint32_t at = 0;
+
+	if (now < c->next_check)
+		return;
+	c->next_check = now + client_tick_ms(c) / 2 * NSEC_PER_MSEC;
+	before = __atomic_load_n(&c->stats.timeouts, __ATOMIC_RELAXED);
+	while ((call = client_pick(c, &at, want_given_up, now)))
+		client_fail(c, call, -ETIMEDOUT);
+	if (__atomic_load_n(&c->stats.timeouts, __ATOMIC_RELAXED) == before)
+		return;
+	client_not_responding(c);
+	if (c->xprt) {
+		log_ctrl("server %s: a call timed out, closing the connection", c->peer_name);
+		c->xprt->ops->shutdown(c->xprt);
+	}
+}
+
+/* For how long a call may be asked again. */
+static uint64_t again_ns(const struct rpc_client *c, const struct rpc_call *call)
+{
+	uint64_t ms = call->timeout_ms ? call->timeout_ms : c->p.timeo_ms;
+
+	if (!c->p.soft || !ms)
+		return AGAIN_END_MS * NSEC_PER_MSEC;
+	return ms * (c->p.retrans ? c->p.retrans : 1) * NSEC_PER_MSEC;
+}
+
+/* Has call sent again after a pause, unless that has been tried for long enough. */
+static bool put_off(struct rpc_client *c, struct rpc_call *call)
+{
+	uint64_t now = clock_coarse_ns();
+
+	if (!call->again_end_ns)
+		call->again_end_ns = now + again_ns(c, call);
+	if (now >= call->again_end_ns)
+		return false;
+	call->again_ms = call->again_ms ? call->again_ms * 2 : AGAIN_MIN_MS;
+	if (call->again_ms > AGAIN_MAX_MS)
+		call->again_ms = AGAIN_MAX_MS;
+	pthread_mutex_lock(&c->table.lock);
+	rpc_table_quiesce_locked(&c->table);
+	call->state = RPC_CALL_WAIT;
+	call->posted = false;
+	call->again_ns = now + call->again_ms * NSEC_PER_MSEC;
+	rpc_call_arm(call, call->again_ns, c->p.timeo_ms);
+	if (!c->again_at || call->again_ns < c->again_at)
+		c->again_at = call->again_ns;
+	pthread_mutex_unlock(&c->table.lock);
+	return true;
+}
+
+/* Asks for another credential. True: call is sent again. */
+static bool refresh(struct rpc_client *c, struct rpc_call *call)
+{
+	struct rpc_auth *a = rpc_auth_of(call);
+	int rc = a->ops->refresh ? a->ops->refresh(a, call) : -EACCES;
+
+	return (rc == 0 || rc == -EAGAIN) && put_off(c, call);
+}
+
+bool client_ask_again(struct rpc_client *c, struct rpc_call *call, const struct rpc_reply_hdr *h)
+{
+	if (h->stat == RPC_SYSTEM_ERR) {
+		if (c->p.soft || !put_off(c, call))
+			return false;
+		if (call->again_ms == AGAIN_MIN_MS)
+			log_ctrl("server %s is short of something, asking again", c->peer_name);
+		return true;
+	}
+	if (!h->auth_stat || h->auth_stat == RPC_AUTH_INVALIDRESP || call->rejected == REJECTED_MAX)
+		return false;
+	call->rejected++;
+	call->auth_stat = h->auth_stat;
+	return refresh(c, call);
+}
+
+void client_unsent(struct rpc_client *c, struct rpc_call *call)
+{
+	int rc = call->unsent;
+
+	call->unsent = 0;
+	call->auth_stat = 0;
+	if (rc == -EAGAIN && refresh(c, call))
+		return;
+	if (rc == -ENOMEM && put_off(c, call))
+		return;
+	log_ctrl("server %s: a call was not sent: %s", c->peer_name, strerror(-rc));
+	client_fail(c, call, rc == -EAGAIN ? -EACCES : rc == -EMSGSIZE ? -EIO : rc);
+}
+
+int client_send_again(struct rpc_client *c, int max)
+{
+	uint64_t now = clock_coarse_ns(), next = 0;
+	struct rpc_call *call;
+	uint32_t at = 0;
+
+	if (!c->again_at)
+		return max;
+	if (now >= c->again_at) {
+		pthread_mutex_lock(&c->table.lock);
+		rpc_table_quiesce_locked(&c->table);
+		while ((call = rpc_table_next_locked(&c->table, &at))) {
+			if (call->state != RPC_CALL_WAIT || !call->again_ns)
+				continue;
+			if (call->again_ns > now) {
+				if (!next || call->again_ns < next)
+					next = call->again_ns;
+				continue;
+			}
+			call->state = RPC_CALL_SENT;
+			call->again_ns = 0;
+			pthread_mutex_unlock(&c->table.lock);
+			client_transmit(c, c->xprt, call);
+			pthread_mutex_lock(&c->table.lock);
+		}
+		pthread_mutex_unlock(&c->table.lock);
+		c->again_at = next;
+		if (!next)
+			return max;
+	}
+	next = (c->again_at - now) / NSEC_PER_MSEC + 1;
+	return next < (unsigned)max ? (int)next : max;
+}

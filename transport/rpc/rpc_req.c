@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * rpc_req: a request from the wire to the service and its answer back, the same in both roles (a
+ * server's requests, a client's callbacks) and on every kind of connection.
+ *
+ * Life: rpc_req_new() by the connection, rpc_req_parse(), rpc_req_deliver() -> up.request(); then,
+ * from any thread, rpc_req_begin(), results, rpc_req_reply() -> send_reply(), or rpc_req_drop().
+ * The request holds a reference on its connection, so answering after the connection has gone is
+ * safe. One thread at a time owns a request.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "transport/clock.h"
+#include "transport/rpc/rpc_auth.h"
+#include "transport/rpc/xprt.h"
+
+static void note_activity(struct rpc_xprt *x)
+{
+	__atomic_store_n(&x->active_ns, clock_coarse_ns(), __ATOMIC_RELAXED);
+}
+
+struct rpc_req *rpc_req_new(struct rpc_xprt *x)
+{
+	struct rpc_req *req = calloc(1, sizeof(*req));
+
+	if (!req)
+		return NULL;
+	req->xprt = rpc_xprt_ref(x);
+	__atomic_fetch_add(&x->reqs, 1, __ATOMIC_RELAXED);
+	note_activity(x);
+	return req;
+}
+
+void rpc_req_free(struct rpc_req *req)
+{
+	struct rpc_xprt *x = req->xprt;
+
+	assert(!req->xprt_priv);
+	if (req->auth_priv)
+		req->auth->ops->end(req->auth, req);
+	for (unsigned i = 0; i < req->nhold; i++)
+		mem_buf_unref(req->hold[i]);
+	mem_buf_unref(req->msg);
+	mem_buf_unref(req->call_msg);
+	free(req);
+	note_activity(x);
+	__atomic_fetch_sub(
+		&x->reqs, 1, __ATOMIC_RELEASE); /* after the time: see find_idle_locked() */
+	rpc_xprt_unref(x);
+}
+
+int rpc_req_parse(struct rpc_req *req, struct mem_buf *buf, const struct xdr_in *msg)
+{
+	struct rpc_xprt *x = req->xprt;
+	struct rpc_call_hdr h;
+	enum rpc_deny deny;
+
+	req->args = *msg;
+	if (rpc_msg_get_call(&req->args, &h, &deny) < 0)
+		return -EBADMSG;
+	req->call_msg = mem_buf_ref(buf);
+	req->xid = h.xid;
+	req->prog = h.prog;
+	req->vers = h.vers;
+	req->proc = h.proc;
+	req->denied = deny;
+	if (deny == RPC_DENY_NOT)
+		req->verdict = rpc_auth_accept(x->auth, req, &h, msg->base + msg->pos);
+	else if (deny == RPC_DENY_BADCRED)
+		req->auth_stat = RPC_AUTH_BADCRED;
+	else if (deny == RPC_DENY_BADVERF)
+		req->auth_stat = RPC_AUTH_BADVERF;
+	return 0;
+}
+
+void rpc_req_deliver(struct rpc_req *req)
+{
+	struct rpc_xprt *x = req->xprt;
+
+	if (req->denied || req->verdict == RPC_VERDICT_REJECT)
+		rpc_req_reply(req, RPC_ACCEPT_GARBAGE_ARGS);
+	else if (req->verdict == RPC_VERDICT_DROP)
+		rpc_req_drop(req);
+	else if (req->verdict == RPC_VERDICT_ANSWER)
+		req->auth->ops->answer(req->auth, req);
+	else if (rpc_auth_unwrap_args(req) < 0)
+		rpc_req_reply(req, RPC_ACCEPT_GARBAGE_ARGS);
+	else
+		x->up.request(x->up.ctx, req);
+}
+
+int rpc_req_begin(struct rpc_req *req, size_t res_cap)
+{
+	assert(!req->msg);
+	req->msg = mem_buf_get(req->call_msg->pool, RPC_HEADROOM + res_cap);
+	if (!req->msg)
+		return -ENOMEM;
+	xdr_out_init(&req->res, req->msg->data + RPC_HEADROOM, req->msg->size - RPC_HEADROOM);
+	return 0;
+}
+
+void rpc_req_drop(struct rpc_req *req)
+{
+	req->xprt->ops->drop(req->xprt, req);
+}
+
+/* Writes the reply's header before its results. */
+static void req_put_header(struct rpc_req *req, enum rpc_accept stat, uint32_t xid)
+{
+	if (stat != RPC_ACCEPT_SUCCESS) {
+		for (unsigned i = 0; i < req->nhold; i++)
+			mem_buf_unref(req->hold[i]);
+		req->nhold = 0;
+		xdr_out_init(
+			&req->res, req->msg->data + RPC_HEADROOM, req->msg->size - RPC_HEADROOM);
+	}
+	if (req->denied == RPC_DENY_VERSION) {
+		req->off = rpc_msg_put_mismatch(req->msg->data, RPC_HEADROOM, xid);
+		return;
+	}
+	if (req->auth_stat) {
+		req->off =
+			rpc_msg_put_auth_error(req->msg->data, RPC_HEADROOM, xid, req->auth_stat);
+		return;
+	}
+	if (stat == RPC_ACCEPT_PROG_MISMATCH) {
+		xdr_put_u32(&req->res, req->mismatch_low);
+		xdr_put_u32(&req->res, req->mismatch_high);
+	}
+	req->off = rpc_auth_put_accepted(req, xid, stat);
+}
+
+/* Flips the last byte and two more after the message type, at places that depend on the XID. */
+static void req_corrupt(struct rpc_req *req)
+{
+	uint8_t *p = req->msg->data + req->off + 8;
+	uint32_t n = RPC_HEADROOM + req->res.len - req->off - 8;
+	uint32_t seed = req->xid;
+
+	p[n - 1] ^= 0xff;
+	for (int i = 0; i < 2; i++) {
+		seed = seed * 1664525 + 1013904223;
+		p[(seed >> 8) % (n - 1)] ^= 0xff;
+	}
+}
+
+/* Half of the results, or, without any, the header less its last word. */
+static void req_truncate(struct rpc_req *req)
+{
+	uint8_t *msg = req->msg->data;
+
+	req->res.npayloads = 0;
+	if (req->res.len >= 8) {
+		req->res.len = req->res.len / 2 & ~(size_t)3;
+		return;
+	}
+	memmove(msg + req->off + 4, msg + req->off, RPC_HEADROOM - req->off - 4);
+	req->off += 4;
+	req->res.len = 0;
+}
+
+void rpc_req_reply(struct rpc_req *req, enum rpc_accept stat)
+{
+	struct rpc_xprt *x = req->xprt;
+	unsigned delay_ms = 0;
+	int rc;
+
+	if (!req->msg && rpc_req_begin(req, 64) < 0)
+		goto no_memory;
+	if (stat == RPC_ACCEPT_SUCCESS && !xdr_out_ok(&req->res))
+		stat = RPC_ACCEPT_SYSTEM_ERR;
+	if (stat == RPC_ACCEPT_SUCCESS && req->verdict == RPC_VERDICT_ACCEPT) {
+		rc = rpc_auth_wrap_res(req);
+		if (rc == -ENOMEM)
+			goto no_memory;
+		if (rc < 0)
+			stat = RPC_ACCEPT_SYSTEM_ERR;
+	}
+	if (x->fault)
+		req->fault = x->fault(x->fault_ctx, req, true, &delay_ms);
+	if (req->fault == RPC_FAULT_DROP || req->fault == RPC_FAULT_CLOSE) {
+		if (req->fault == RPC_FAULT_CLOSE)
+			x->ops->shutdown(x);
+		rpc_req_drop(req);
+		return;
+	}
+	req_put_header(req, stat, req->fault == RPC_FAULT_WRONG_XID ? ~req->xid : req->xid);
+	if (req->fault == RPC_FAULT_CORRUPT)
+		req_corrupt(req);
+	else if (req->fault == RPC_FAULT_TRUNCATE)
+		req_truncate(req);
+	if (delay_ms && x->hold_back) {
+		req->due_ns = clock_ns() + delay_ms * UINT64_C(1000000);
+		x->hold_back(x, req);
+		return;
+	}
+	x->ops->send_reply(x, req, req->off);
+	return;
+no_memory:
+	x->ops->shutdown(x); /* who waits for an answer would do so until it times out */
+	rpc_req_drop(req);
+}

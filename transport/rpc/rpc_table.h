@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * rpc_table: the calls under way on one side, found by XID in constant time.
+ *
+ * The table is direct-mapped: a call lives at slot[xid & (cap - 1)]. XIDs are handed out in order
+ * from a random start and skip those whose slot is taken, so nothing ever collides; when the table
+ * is half full it doubles, and what was apart stays apart.
+ *
+ * Handing a call to a connection happens outside the lock. `senders` counts threads that are
+ * between adding a call and the return of send_call(); rpc_table_quiesce_locked() waits for them,
+ * so that the progress thread can take calls back from a connection knowing that nobody is giving
+ * it one at the same moment. A sender never takes the lock before it is done.
+ */
+#ifndef RNFS_TRANSPORT_RPC_RPC_TABLE_H
+#define RNFS_TRANSPORT_RPC_RPC_TABLE_H
+
+#include <pthread.h>
+
+#include "transport/rpc/rpc.h"
+
+/* rpc_call.state, guarded by the table's lock. */
+enum rpc_call_state {
+	RPC_CALL_IDLE, /* not in a table */
+	RPC_CALL_WAIT, /* in the table, no connection has it */
+	RPC_CALL_SENT, /* given to the connection, or about to be by its sender */
+};
+
+struct rpc_table {
+	pthread_mutex_t lock;
+	struct rpc_call **slot; /* lock */
+	uint32_t cap;		/* lock; a power of two */
+	uint32_t count;		/* lock */
+	uint32_t next_xid;	/* lock */
+	int senders;		/* atomic; incremented under lock only */
+};
+
+int rpc_table_init(struct rpc_table *t); /* 0 or -ENOMEM */
+void rpc_table_fini(struct rpc_table *t);
+
+/* Gives call an XID and a place. 0, or -ENOMEM. */
+int rpc_table_add_locked(struct rpc_table *t, struct rpc_call *call);
+void rpc_table_remove_locked(struct rpc_table *t, struct rpc_call *call);
+struct rpc_call *rpc_table_find(struct rpc_table *t, uint32_t xid); /* takes the lock */
+
+/* The first call at slot *at or later, *at then stands behind it; NULL at the end. When the table
+ * grows during a walk, calls may be seen twice but none is missed: what a walk does must bear that.
+ */
+struct rpc_call *rpc_table_next_locked(struct rpc_table *t, uint32_t *at);
+
+/* Waits until no sender is under way (they never block). */
+void rpc_table_quiesce_locked(struct rpc_table *t);
+
+#endif

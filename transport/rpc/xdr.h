@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * xdr: one bounds-checked cursor per direction (RFC 4506).
+ *
+ * Bounds are checked in xdr_reserve() (out) and xdr_consume() (in) and nowhere else. Both cursors
+ * carry a sticky error: coders need not check after every item, only once at the end with
+ * xdr_out_ok()/xdr_in_ok(). After an error every get returns 0/NULL and every put does nothing.
+ *
+ * Payload. Bulk data (the opaque of READ and WRITE) never passes through a cursor's buffer.
+ * xdr_put_payload() writes the length word and records where the data belongs; the transport places
+ * it by RDMA, or splices it in with its round-up when it sends inline. xdr_get_payload() gives back
+ * a pointer to the data wherever it is: in the stream, or where the transport has placed it. Data
+ * that lies in several pieces goes as a list (seg.h): xdr_put_payload_list(),
+ * xdr_get_payload_list().
+ *
+ * A cursor is owned by one thread at a time.
+ */
+#ifndef RNFS_TRANSPORT_RPC_XDR_H
+#define RNFS_TRANSPORT_RPC_XDR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "transport/mem.h"
+#include "transport/rpc/seg.h"
+
+#define XDR_MAX_PAYLOADS 4
+#define XDR_POS_NEXT	 UINT32_MAX /* "wherever the next payload is decoded" */
+
+/* Bytes of zero that follow n bytes of opaque. */
+static inline uint32_t xdr_pad(uint32_t n)
+{
+	return -n & 3;
+}
+
+/* Data that belongs into the stream at pos but is not in the cursor's buffer. */
+struct xdr_payload {
+	uint32_t pos; /* byte offset in the cursor's buffer where the data would begin (after its
+			 length word), payloads not counted; XDR_POS_NEXT in replies */
+	struct seg_list data; /* data.len is the true length, without round-up */
+	bool taken;	      /* in: xdr_get_payload() has returned it */
+};
+
+struct xdr_out {
+	uint8_t *base;
+	size_t len; /* bytes written */
+	size_t cap;
+	bool overflow;
+	unsigned npayloads;
+	struct xdr_payload payload[XDR_MAX_PAYLOADS];
+};
+
+struct xdr_in {
+	const uint8_t *base;
+	size_t len;
+	size_t pos;
+	bool bad;
+	unsigned npayloads;
+	struct xdr_payload payload[XDR_MAX_PAYLOADS];
+};
+
+/* --- out ------------------------------------------------------------------------------------ */
+
+/* buf stays the caller's and must outlive the cursor; cap is in bytes, buf 4-byte aligned. */
+void xdr_out_init(struct xdr_out *x, void *buf, size_t cap);
+
+/* Room for n bytes (rounded up to 4, padding zeroed), or NULL and the sticky overflow. */
+void *xdr_reserve(struct xdr_out *x, size_t n);
+
+static inline bool xdr_out_ok(const struct xdr_out *x)
+{
+	return !x->overflow;
+}
+
+void xdr_put_u32(struct xdr_out *x, uint32_t v);
+void xdr_put_u64(struct xdr_out *x, uint64_t v);
+void xdr_put_bool(struct xdr_out *x, bool v);
+/* Fixed-length opaque: n bytes and round-up, no length word. */
+void xdr_put_fixed(struct xdr_out *x, const void *data, size_t n);
+/* Variable-length opaque or string: length word, bytes, round-up. */
+void xdr_put_opaque(struct xdr_out *x, const void *data, uint32_t n);
+/* Length word now, data by the transport. data stays the caller's until the message is done. More
+ * than XDR_MAX_PAYLOADS is an overflow. A payload of length 0 is only its length word. */
+void xdr_put_payload(struct xdr_out *x, const struct mem_sge *data);
+/* Likewise, in pieces: the list is copied, its array stays the caller's. */
+void xdr_put_payload_list(struct xdr_out *x, const struct seg_list *data);
+/* Remembers a place for a word that is known later: returns its offset for xdr_patch_u32(). */
+size_t xdr_skip_u32(struct xdr_out *x);
+void xdr_patch_u32(struct xdr_out *x, size_t at, uint32_t v);
+
+/* Length of the whole stream with all payloads and their round-up spliced in. */
+size_t xdr_out_total(const struct xdr_out *x);
+
+/* --- in ------------------------------------------------------------------------------------- */
+
+/* buf stays the caller's; pointers returned by gets point into it. */
+void xdr_in_init(struct xdr_in *x, const void *buf, size_t len);
+
+/* The next n bytes (and their round-up, skipped), or NULL and the sticky error. */
+const void *xdr_consume(struct xdr_in *x, size_t n);
+
+static inline bool xdr_in_ok(const struct xdr_in *x)
+{
+	return !x->bad;
+}
+
+static inline size_t xdr_in_left(const struct xdr_in *x)
+{
+	return x->bad ? 0 : x->len - x->pos;
+}
+
+/* Nothing was wrong, no byte is left over, and every payload has been taken. */
+bool xdr_in_done(const struct xdr_in *x);
+
+/* Marks the stream as malformed (a coder found an impossible value). Returns -EBADMSG. */
+int xdr_in_fail(struct xdr_in *x);
+
+uint32_t xdr_get_u32(struct xdr_in *x);
+uint64_t xdr_get_u64(struct xdr_in *x);
+/* A word other than 0 or 1 is an error. */
+bool xdr_get_bool(struct xdr_in *x);
+/* Fixed-length opaque of n bytes copied to dst. */
+void xdr_get_fixed(struct xdr_in *x, void *dst, size_t n);
+/* Variable-length opaque: *n its length (more than max is an error), returns a pointer into the
+ * stream; never NULL unless the cursor is bad. */
+const uint8_t *xdr_get_opaque(struct xdr_in *x, uint32_t max, uint32_t *n);
+/* A count of elements each at least elem_min bytes on the wire: more than max, or more than the
+ * rest of the stream could hold, is an error and returns 0. */
+uint32_t xdr_get_count(struct xdr_in *x, uint32_t max, size_t elem_min);
+/* A payload: *n its length (at most max). Returns the data: placed by the transport, or in the
+ * stream. *placed tells which (may be NULL). NULL only if bad. A length word that disagrees with
+ * what was placed is an error, and so is data that was placed in several pieces. */
+const uint8_t *xdr_get_payload(struct xdr_in *x, uint32_t max, uint32_t *n, bool *placed);
+/* Likewise, in as many pieces as it was placed in; data->len is its length. False only if bad. */
+bool xdr_get_payload_list(struct xdr_in *x, uint32_t max, struct seg_list *data, bool *placed);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * xprt: one live connection that carries RPC messages in both directions, inside the transport
+ * layer. Two implementations: rpcrdma.c (RPC-over-RDMA on a provider) and tcp.c (record marking).
+ * rpc_client and rpc_server sit on top: they own XIDs, tables of calls, time-outs and reconnection;
+ * an xprt knows bytes, chunks and credits.
+ *
+ * Threads. send_call() and send_reply() may be called from any thread. progress() and forget()
+ * belong to the progress thread. Upcalls come from inside progress(), no lock held.
+ *
+ * A call that was given to send_call() is the xprt's until it hands it back with the reply upcall,
+ * or the owner takes it back with forget(); after that no byte of its memory is touched.
+ */
+#ifndef RNFS_TRANSPORT_RPC_XPRT_H
+#define RNFS_TRANSPORT_RPC_XPRT_H
+
+#include "transport/rpc/rpc.h"
+#include "transport/sock_user.h"
+
+/* What an xprt asks of and tells its owner. */
+struct rpc_xprt_up {
+	/* The call under way with this XID in the given direction, or NULL (a late or forged reply:
+	 * it is counted and dropped, the connection stays). reverse: a call that this side made as
+	 * a responder (rpc_cb_submit). */
+	struct rpc_call *(*find)(void *ctx, uint32_t xid, bool reverse);
+	/* call's reply is here and all its doors are closed: msg is the RPC message from the XID
+	 * on, with placed payloads in it. error: 0, or -EIO when the transport reports failure
+	 * (RDMA_ERROR etc.: msg is NULL, sentence in the log). The cursor is valid during the
+	 * upcall only. */
+	void (*reply)(void *ctx, struct rpc_call *call, int error, struct xdr_in *msg);
+	/* A call from the peer: header parsed, args ready. The owner now owns req. */
+	void (*request)(void *ctx, struct rpc_req *req);
+	void *ctx;
+	/* While connecting: readable means give up with ECANCELED; 0 or -1: none. */
+	int abort_fd;
+	/* While connecting by TCP: the port to call from, if it can be had; 0: any. */
+	uint16_t from_port;
+	/* A requester's: the version of RPC-over-RDMA to begin with, 0: the best. */
+	unsigned rdma_version;
+};
+
+struct rpc_xprt_ops {
+	/* call->msg holds the RPC message: `off` is where its XID word is in msg->data (the RPC
+	 * header was written backwards from RPC_HEADROOM), args payload positions count from
+	 * RPC_HEADROOM. Queues when out of credits. 0 or -ENOTCONN (not taken; progress() will say
+	 * the same). The same call may come again on another connection: nothing from off on may be
+	 * changed. */
+	int (*send_call)(struct rpc_xprt *x, struct rpc_call *call, uint32_t off);
+	/* As send_call for the reply in req->msg. Ends req (rpc_req_free) once the connection needs
+	 * it no more. req->fault may ask for RPC_FAULT_CLOSE_MID or an RDMA fault; the other faults
+	 * were committed before. */
+	void (*send_reply)(struct rpc_xprt *x, struct rpc_req *req, uint32_t off);
+	/* Ends req without an answer (rpc_req_drop). Any thread. */
+	void (*drop)(struct rpc_xprt *x, struct rpc_req *req);
+	/* Handles what has arrived; sleeps at most timeout_ms (-1: for ever) if nothing has, or
+	 * until rpc_xprt_kick(). Returns after a bounded amount of work. 0, or -ENOTCONN once the
+	 * connection is gone for good (x->down_reason). */
+	int (*progress)(struct rpc_xprt *x, int timeout_ms);
+	/* Takes call back: removed from queues, doors closed before it returns. Harmless for a call
+	 * that it does not have. No upcall from inside. Also called after progress() said
+	 * -ENOTCONN. */
+	void (*forget)(struct rpc_xprt *x, struct rpc_call *call);
+	/* Any thread: makes progress() return -ENOTCONN soon. */
+	void (*shutdown)(struct rpc_xprt *x);
+	/* Is memory kept here until the peer reads answers or sends the rest of a message? *moved
+	 * is another number whenever bytes have moved. Progress thread. May be NULL. */
+	bool (*keeps)(struct rpc_xprt *x, uint64_t *moved);
+	void (*destroy)(struct rpc_xprt *x); /* at the last unref */
+	bool keeps_port;		     /* rpc_xprt_keeps_port() */
+};
+
+struct rpc_xprt {
+	const struct rpc_xprt_ops *ops;
+	struct rpc_xprt_up up;
+	int refs;			 /* atomic */
+	int kick_fd;			 /* eventfd that ends a sleep in progress() */
+	void *owner;			 /* rpc_server's per-connection object */
+	void (*owner_free)(void *owner); /* called after ops->destroy(); may be NULL */
+	struct rpc_auth *const *auth;	 /* a server's further flavors, or NULL */
+	rpc_fault_fn *fault;		 /* a server's fault injection, or NULL */
+	void *fault_ctx;
+	/* A server's: keeps req until req->due_ns (CLOCK_MONOTONIC), then goes on with it. */
+	void (*hold_back)(struct rpc_xprt *x, struct rpc_req *req);
+	unsigned reqs;	     /* atomic: requests not yet ended */
+	uint64_t active_ns;  /* atomic: when a request last began or ended, 0: there was none */
+	uint16_t local_port; /* a client's, of TCP: what it calls from; else 0 */
+	bool give_port;	     /* at the end that port is to be free at once, for the next */
+	struct sockaddr_storage addr; /* the peer's, of an accepted connection */
+	struct sock_user user;	      /* and who it is */
+	char peer[80];
+	char down_reason[200];
+	struct rpc_client_stats *stats; /* never NULL; members are added to atomically */
+	/* for rpc_client_info() */
+	const char *provider;
+	_Atomic unsigned rdma_version;
+	uint32_t inline_send, inline_recv;
+	_Atomic uint32_t credits;
+};
+
+void rpc_xprt_kick(struct rpc_xprt *x); /* any thread */
+/* Reads the kicks off kick_fd; progress() calls it when kick_fd was readable. */
+void rpc_xprt_unkick(struct rpc_xprt *x);
+
+/* For implementations. init: one reference, an eventfd, stats that lead nowhere. 0 or -errno. fini
+ * closes the eventfd: the last thing destroy() does before it frees x. */
+int rpc_xprt_init(struct rpc_xprt *x, const struct rpc_xprt_ops *ops, const struct rpc_xprt_up *up);
+void rpc_xprt_fini(struct rpc_xprt *x);
+/* "10.0.0.1:2049" or "[::1]:2049" into x->peer. */
+void rpc_xprt_set_peer(struct rpc_xprt *x, const struct sockaddr *sa);
+
+/* --- requests, from the wire to the service and back (rpc_req.c) ------------------------------ */
+
+/* Requests are made by an xprt before its request upcall: zeroed, req->xprt set and referenced.
+ * NULL when out of memory. And unmade by its send_reply() and drop(): releases msg, call_msg,
+ * hold[0..nhold) and the reference on the xprt (which may destroy it). xprt_priv must be gone by
+ * then. */
+struct rpc_req *rpc_req_new(struct rpc_xprt *x);
+void rpc_req_free(struct rpc_req *req);
+/* Reads the RPC header of a received message. msg: a cursor that begins at the XID word, placed
+ * payloads in it, not yet moved. buf: what msg points into, to be referenced. 0, or -EBADMSG if it
+ * is no RPC call (too short, another message type): count it and rpc_req_free(). A call with a bad
+ * header, version or credential is a request all the same. Then set res_max, sink_max, xprt_priv,
+ * and deliver. */
+int rpc_req_parse(struct rpc_req *req, struct mem_buf *buf, const struct xdr_in *msg);
+/* Hands it to up.request(), or answers by itself what must be denied (RFC 5531 section 9). */
+void rpc_req_deliver(struct rpc_req *req);
+
+/* Connects; blocks at most p->connect_ms. NULL with *e set. */
+struct rpc_xprt *tcp_connect(
+	const struct rpc_client_params *p, const struct rpc_xprt_up *up, struct err *e);
+struct rpc_xprt *rpcrdma_connect(
+	const struct rpc_client_params *p, const struct rpc_xprt_up *up, struct err *e);
+
+/* Passive side: a listener hands out connections on which establish() is still to be called, from
+ * the connection's own thread, so that a silent peer holds up nobody. */
+struct rpc_acceptor;
+struct rpc_acceptor_ops {
+	int (*accept)(
+		struct rpc_acceptor *a, struct rpc_xprt **out, struct err *e); /* or -EAGAIN */
+	void (*free)(struct rpc_acceptor *a);
+};
+struct rpc_acceptor {
+	const struct rpc_acceptor_ops *ops;
+	int fd;
+	uint16_t port;
+};
+struct rpc_acceptor *tcp_listen(const struct rpc_server_params *p, struct err *e);
+struct rpc_acceptor *rpcrdma_listen(const struct rpc_server_params *p, struct err *e);
+/* Ends the hand-shake of an accepted xprt (tcp: nothing to do). 0 or -errno with *e set. */
+int tcp_establish(struct rpc_xprt *x, const struct rpc_xprt_up *up, struct err *e);
+int rpcrdma_establish(struct rpc_xprt *x, const struct rpc_xprt_up *up, struct err *e);
+
+#endif

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * requester_call: calls of ours, on their way out.
+ *
+ * How a call travels (RFC 8166 section 3.5), the first that fits what the peer receives:
+ *
+ * - inline: header and whole message in the Send; payload is copied into it ("pulled up").
+ * - Read chunk: the largest payload is taken out, without its round-up, and read by the peer from
+ *   where it lies; what follows it in the message stays in the Send. A segment for each of its
+ *   pieces; neighbours in one slab that continue each other are one piece.
+ * - long: RDMA_NOMSG; all pieces of the message are segments of a position-zero Read chunk.
+ *
+ * If the header would not fit with so many segments, they are gathered into one piece of memory
+ * first.
+ *
+ * How its reply may travel: each sink is a Write chunk, of a segment for each of its pieces. If the
+ * rest of the largest possible reply is longer than what we receive inline, or the segments do not
+ * fit into a header, there is a Reply chunk, and then, since some servers do not cope with both,
+ * the sinks are not offered: their data comes in the Reply chunk and is copied. Callers avoid that
+ * by keeping reply_max small for calls with sinks.
+ */
+#include "transport/rpcrdma/rpcrdma_conn.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "transport/log.h"
+#include "transport/rpc/rpc_auth.h"
+
+#define RPCRDMA_DOORS_MAX (RPCRDMA_MAX_SEGS + RPCRDMA_MAX_READS)
+
+int rpcrdma_make_send(struct rpcrdma_conn *c, struct prov_wr *wr, const struct rpcrdma_hdr *h,
+	const struct rpcrdma_stream *s, struct mem_buf *buf, struct mem_buf **out)
+{
+	const struct rpcrdma_dialect *d = c->dialect;
+	size_t hlen = rpcrdma_dialect_size(d, h), off = 0;
+	struct mem_buf *b;
+	int rc;
+
+	if (hlen > c->x.inline_send || s->len > c->x.inline_send - hlen)
+		return -EMSGSIZE;
+	if (s->n == 1)
+		off = (size_t)((uint8_t *)s->part[0].one.at.addr - buf->data);
+	if (off >= hlen) {
+		b = mem_buf_ref(buf);
+		off -= hlen;
+	} else {
+		b = mem_buf_get(c->pool, hlen + s->len);
+		if (!b)
+			return -ENOMEM;
+		off = 0;
+		rpcrdma_stream_copy(s, b->data + hlen);
+	}
+	rc = rpcrdma_dialect_encode(d, h, b->data + off, hlen);
+	if (rc < 0) {
+		mem_buf_unref(b);
+		return rc;
+	}
+	*wr = (struct prov_wr){.op = PROV_SEND, .nsge = 1, .nhold = 1};
+	wr->sge[0] = mem_buf_sge(b, (uint32_t)off, (uint32_t)(hlen + s->len));
+	wr->hold[0] = b;
+	*out = b;
+	return 0;
+}
+
+/* --- what a call exposes ---------------------------------------------------------------------- */
+
+/* Room for n doors more. 0 or -ENOMEM. */
+static int reserve_doors(struct rpcrdma_posted *p, unsigned n)
+{
+	struct prov_door *door;
+
+	if (p->door != p->few || p->ndoors + n <= RPCRDMA_DOORS_FEW)
+		return 0;
+	door = malloc(RPCRDMA_DOORS_MAX * sizeof(*door));
+	if (!door)
+		return -ENOMEM;
+	memcpy(door, p->few, p->ndoors * sizeof(*door));
+	p->door = door;
+	return 0;
+}
+
+/* Opens a door to sge and describes it in *seg. There is room. */
+static int expose(struct rpcrdma_conn *c, struct rpcrdma_posted *p, const struct mem_sge *sge,
+	unsigned access, struct rpcrdma_seg *seg)
+{
+	struct prov_door *door = &p->door[p->ndoors];
+	int rc;
+
+	*door = (struct prov_door){0};
+	rc = c->prov->expose(c->pc, sge, access, door);
+	if (rc)
+		return rc;
+	p->ndoors++;
+	seg->handle = door->stag;
+	seg->length = door->len;
+	seg->offset = door->offset;
+	return 0;
+}
+
+/* A Write chunk for a sink. */
+static int expose_sink(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h,
+	const struct seg_list *sink)
+{
+	struct seg_iter it = seg_iter_of(sink);
+	unsigned first = p->ndoors;
+	struct rpcrdma_seg seg;
+	struct mem_sge at;
+	int rc = rpcrdma_hdr_add_write(h, NULL, 0);
+
+	while (!rc && seg_next_joined(&it, &at)) {
+		rc = expose(c, p, &at, PROV_REMOTE_WRITE, &seg);
+		if (!rc)
+			rc = rpcrdma_hdr_write_seg(h, &seg);
+	}
+	if (!rc)
+		p->sink_doors[p->nsinks++] = p->ndoors - first;
+	return rc;
+}
+
+/* How many of the call's sinks are offered, if any: those before the first without room, since
+ * there is nothing to open a door to. *nsegs: in how many segments. */
+static unsigned count_sinks(const struct rpc_call *call, unsigned *nsegs)
+{
+	unsigned n;
+
+	*nsegs = 0;
+	for (n = 0; n < call->nsinks && call->sink[n].len; n++)
+		*nsegs += seg_list_count_joined(&call->sink[n]);
+	return n;
+}
+
+static int expose_reply(
+	struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h, uint64_t len)
+{
+	struct rpcrdma_seg seg;
+	struct mem_sge sge;
+	int rc;
+
+	if (len > MEM_MAX_SIZE)
+		len = MEM_MAX_SIZE;
+	p->reply_buf = mem_buf_get(c->pool, len);
+	if (!p->reply_buf)
+		return -ENOMEM;
+	sge = mem_buf_sge(p->reply_buf, 0, (uint32_t)len);
+	rc = expose(c, p, &sge, PROV_REMOTE_WRITE, &seg);
+	return rc ? rc : rpcrdma_hdr_set_reply(h, &seg, 1);
+}
+
+/* Does a call with nsinks Write chunks of nsegs segments fit, its payloads aside? */
+static bool call_holds(const struct rpcrdma_conn *c, const struct rpcrdma_posted *p,
+	unsigned nsinks, unsigned nsegs)
+{
+	const struct xdr_out *args = &p->call->args;
+	size_t hlen = c->dialect->bound(args->npayloads ? 2 : 0, nsinks, false, nsegs);
+
+	return hlen + RPC_HEADROOM - p->off + args->len <= c->x.inline_send;
+}
+
+/* Gives the reply the room it may need (see the top). */
+static int provide_reply(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h)
+{
+	const struct rpc_call *call = p->call;
+	uint64_t body =
+		RPCRDMA_REPLY_HDR + (uint64_t)call->reply_max + rpc_auth_of(call)->ops->verf_max;
+	unsigned nsegs, nsinks = count_sinks(call, &nsegs);
+	size_t hlen;
+	int rc = 0;
+
+	hlen = c->dialect->bound(0, call->nsinks, false, nsegs + call->nsinks - nsinks);
+	if (hlen + body <= c->x.inline_recv && nsegs <= RPCRDMA_MAX_SEGS &&
+		(nsegs == nsinks || call_holds(c, p, nsinks, nsegs))) {
+		rc = reserve_doors(p, nsegs);
+		for (unsigned i = 0; !rc && i < nsinks; i++)
+			rc = expose_sink(c, p, h, &call->sink[i]);
+		return rc;
+	}
+	for (unsigned i = 0; i < call->nsinks; i++)
+		body += (uint64_t)call->sink[i].len + xdr_pad(call->sink[i].len);
+	return expose_reply(c, p, h, (body + 3) & ~3ull);
+}
+
+/* --- how it travels --------------------------------------------------------------------------- */
+
+/* With so many Read segments more than h has. */
+static bool fits(const struct rpcrdma_conn *c, const struct rpcrdma_hdr *h,
+	const struct rpcrdma_stream *s, unsigned more)
+{
+	size_t hlen = c->dialect->bound(h->nreads + more, h->nwrites, h->has_reply, h->nsegs);
+
+	return hlen + s->len <= c->x.inline_send;
+}
+
+static uint64_t payload_bytes(const struct xdr_out *x)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < x->npayloads; i++)
+		n += x->payload[i].data.len;
+	return n;
+}
+
+/* Read segments at position for the pieces of l. */
+static int expose_reads(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h,
+	uint32_t position, const struct seg_list *l)
+{
+	struct seg_iter it = seg_iter_of(l);
+	struct rpcrdma_seg seg;
+	struct mem_sge at;
+	int rc = 0;
+
+	while (!rc && seg_next_joined(&it, &at)) {
+		rc = expose(c, p, &at, PROV_REMOTE_READ, &seg);
+		if (!rc)
+			rc = rpcrdma_hdr_add_read(h, position, &seg);
+	}
+	return rc;
+}
+
+/* Copies a stream into one piece, for one Read segment at position. */
+static int expose_gathered(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h,
+	uint32_t position, const struct rpcrdma_stream *s)
+{
+	struct seg_list all;
+	int rc = reserve_doors(p, 1);
+
+	if (rc)
+		return rc;
+	p->gathered = s->len > MEM_MAX_SIZE ? NULL : mem_buf_get(c->pool, s->len);
+	if (!p->gathered)
+		return s->len > MEM_MAX_SIZE ? -EMSGSIZE : -ENOMEM;
+	rpcrdma_stream_copy(s, p->gathered->data);
+	all = seg_list_of_buf(p->gathered, 0, (uint32_t)s->len);
+	return expose_reads(c, p, h, position, &all);
+}
+
+static int as_read_chunk(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h,
+	unsigned which, unsigned nsegs)
+{
+	const struct xdr_payload *pl = &p->call->args.payload[which];
+	uint64_t pos = rpcrdma_stream_pos(p->off, &p->call->args, which);
+	uint64_t copied = payload_bytes(&p->call->args) - pl->data.len;
+	int rc;
+
+	if (pos > UINT32_MAX)
+		return -EMSGSIZE;
+	if (nsegs == 1 && pl->data.n > 1 && seg_list_count_joined(&pl->data) > 1) {
+		struct rpcrdma_stream s = {.n = 1, .part[0] = pl->data, .len = pl->data.len};
+
+		rc = expose_gathered(c, p, h, (uint32_t)pos, &s);
+		copied += pl->data.len;
+	} else {
+		rc = reserve_doors(p, nsegs);
+		if (!rc)
+			rc = expose_reads(c, p, h, (uint32_t)pos, &pl->data);
+		rpcrdma_stat_add(c, bytes_exposed, pl->data.len);
+	}
+	rpcrdma_stat_add(c, bytes_pulled_up, copied);
+	return rc;
+}
+
+static int as_long(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h,
+	struct rpcrdma_stream *s)
+{
+	unsigned n = rpcrdma_stream_pieces(s);
+	bool whole = n <= RPCRDMA_MAX_READS &&
+		     c->dialect->bound(n, h->nwrites, h->has_reply, h->nsegs) <= c->x.inline_send;
+	int rc = reserve_doors(p, n);
+
+	h->proc = RDMA_NOMSG;
+	if (!whole && !rc)
+		rc = expose_gathered(c, p, h, 0, s);
+	for (unsigned i = 0; whole && !rc && i < s->n; i++)
+		rc = expose_reads(c, p, h, 0, &s->part[i]);
+	if (rc)
+		return rc;
+	if (whole)
+		rpcrdma_stat_add(c, bytes_exposed, payload_bytes(&p->call->args));
+	else
+		rpcrdma_stat_add(c, bytes_pulled_up, payload_bytes(&p->call->args));
+	s->n = 0;
+	s->len = 0;
+	return 0;
+}
+
+static unsigned largest_payload(const struct xdr_out *x)
+{
+	unsigned best = 0;
+
+	for (unsigned i = 1; i < x->npayloads; i++)
+		if (x->payload[i].data.len > x->payload[best].data.len)
+			best = i;
+	return best;
+}
+
+/* A call that is too long to be inline. s: all of it; then what remains for the Send. */
+static int take_out(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h,
+	struct rpcrdma_stream *s)
+{
+	const struct xdr_out *args = &p->call->args;
+	unsigned which = largest_payload(args), nsegs;
+	struct rpcrdma_stream reduced;
+	int rc;
+
+	if (!args->npayloads)
+		return as_long(c, p, h, s);
+	rpcrdma_stream_init(&reduced, p->call->msg, p->off, args, 1u << which, c->zero);
+	nsegs = seg_list_count_joined(&args->payload[which].data);
+	if (nsegs > RPCRDMA_MAX_READS || !fits(c, h, &reduced, nsegs))
+		nsegs = 1;
+	if (!fits(c, h, &reduced, 1))
+		return as_long(c, p, h, s);
+	rc = as_read_chunk(c, p, h, which, nsegs);
+	*s = reduced;
+	return rc;
+}
+
+/* Opens the doors of p and makes its Send. */
+static int marshal(
+	struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct prov_wr *wr, struct mem_buf **held)
+{
+	const struct xdr_out *args = &p->call->args;
+	struct rpcrdma_stream s;
+	struct rpcrdma_hdr h;
+	int rc;
+
+	p->dialect = c->dialect;
+	rpcrdma_begin_hdr(c, &h, p->call->xid, RPCRDMA_DIR_CALL, RDMA_MSG);
+	if (c->requester) {
+		rc = provide_reply(c, p, &h);
+		if (rc)
+			return rc;
+	}
+	rpcrdma_stream_init(&s, p->call->msg, p->off, args, 0, c->zero);
+	if (fits(c, &h, &s, 0)) {
+		rpcrdma_stat_add(c, bytes_pulled_up, payload_bytes(args));
+	} else if (c->requester) {
+		rc = take_out(c, p, &h, &s);
+		if (rc)
+			return rc;
+	}
+	return rpcrdma_make_send(c, wr, &h, &s, p->call->msg, held);
+}
+
+/* p is in MARSHAL, with a credit. */
+static void post_call(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
+{
+	struct mem_buf *held = NULL;
+	struct prov_wr wr;
+	int rc = marshal(c, p, &wr, &held);
+	bool down = rc ==
+		    -ENOTCONN; /* the owner will learn it from progress(), and take the call back */
+
+	if (down)
+		rc = 0;
+	if (rc && rc != -ENOMEM)
+		log_warn("%s: call %08x could not be sent: %s", c->x.peer, p->call->xid,
+			rc == -EMSGSIZE ? "longer than the peer receives" : strerror(-rc));
+	pthread_mutex_lock(&c->lock);
+	if (rc) {
+		p->state = RPCRDMA_FAILED;
+		p->error = rc == -ENOMEM ? -ENOMEM : -EIO;
+		TAILQ_REMOVE(&c->posted, p, link);
+		TAILQ_INSERT_TAIL(&c->failed, p, link);
+		rpcrdma_credit_put(&c->credit_out);
+	} else {
+		p->state = RPCRDMA_SENT;
+	}
+	pthread_cond_broadcast(&c->marshalled);
+	pthread_mutex_unlock(&c->lock);
+	if (rc) {
+		rpc_xprt_kick(&c->x);
+		return;
+	}
+	/* from here on p and its call may be gone */
+	if (down)
+		return;
+	wr.flags = rpcrdma_more(c);
+	rc = c->prov->post(c->pc, &wr);
+	mem_buf_unref(held);
+	if (rc && rc != -ENOTCONN)
+		rpcrdma_break(c, "a call could not be posted: %s", strerror(-rc));
+}
+
+/* --- credits and the backlog ------------------------------------------------------------------ */
+
+static struct rpcrdma_posted *posted_new_locked(struct rpcrdma_conn *c)
+{
+	struct rpcrdma_posted *p = TAILQ_FIRST(&c->spare);
+
+	if (p)
+		TAILQ_REMOVE(&c->spare, p, link);
+	else
+		p = malloc(sizeof(*p));
+	if (p) {
+		p->error = 0;
+		p->retried = false;
+		p->ndoors = p->nsinks = 0;
+		p->door = p->few;
+		p->reply_buf = p->gathered = NULL;
+		p->recv = NULL;
+		p->closed = p->long_reply = p->repeat = false;
+	}
+	return p;
+}
+
+void rpcrdma_posted_let_go(struct rpcrdma_posted *p)
+{
+	p->reply_buf = mem_buf_unref(p->reply_buf);
+	p->gathered = mem_buf_unref(p->gathered);
+	if (p->door != p->few)
+		free(p->door);
+	p->door = p->few;
+	p->ndoors = p->nsinks = 0;
+}
+
+void rpcrdma_posted_free_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
+{
+	TAILQ_INSERT_HEAD(&c->spare, p, link);
+}
+
+int rpcrdma_send_call(struct rpc_xprt *x, struct rpc_call *call, uint32_t off)
+{
+	struct rpcrdma_conn *c = rpcrdma_conn_of(x);
+	struct rpcrdma_posted *p;
+	bool now;
+
+	pthread_mutex_lock(&c->lock);
+	p = c->down ? NULL : posted_new_locked(c);
+	if (!p) {
+		bool down = c->down;
+
+		pthread_mutex_unlock(&c->lock);
+		if (!down)
+			rpcrdma_break(c, "out of memory");
+		return -ENOTCONN;
+	}
+	p->call = call;
+	p->off = off;
+	call->xprt_priv = p;
+	now = TAILQ_EMPTY(&c->backlog) && rpcrdma_credit_take(&c->credit_out);
+	p->state = now ? RPCRDMA_MARSHAL : RPCRDMA_BACKLOG;
+	TAILQ_INSERT_TAIL(now ? &c->posted : &c->backlog, p, link);
+	pthread_mutex_unlock(&c->lock);
+	if (now)
+		post_call(c, p);
+	return 0;
+}
+
+void rpcrdma_send_backlog(struct rpcrdma_conn *c)
+{
+	struct rpcrdma_posted *p;
+
+	while (!c->no_memory) {
+		pthread_mutex_lock(&c->lock);
+		p = TAILQ_FIRST(&c->backlog);
+		if (p && !rpcrdma_credit_take(&c->credit_out))
+			p = NULL;
+		if (p) {
+			TAILQ_REMOVE(&c->backlog, p, link);
+			p->state = RPCRDMA_MARSHAL;
+			TAILQ_INSERT_TAIL(&c->posted, p, link);
+		}
+		pthread_mutex_unlock(&c->lock);
+		if (!p)
+			return;
+		post_call(c, p);
+	}
+}

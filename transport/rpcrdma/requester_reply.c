@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * requester_reply: calls of ours, on their way back.
+ *
+ * A reply is matched by its header's XID, checked against what the call offered, all doors of the
+ * call are closed, and only then its owner is told. What lies in a Reply chunk is not looked at
+ * before its door is closed. A reply that breaks the protocol fails its call and nothing else; one
+ * that belongs to no call is counted and dropped.
+ */
+#include "transport/rpcrdma/rpcrdma_conn.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <string.h>
+
+#include "transport/log.h"
+
+/* --- what the reply says ---------------------------------------------------------------------- */
+
+static int bad_reply(struct rpcrdma_conn *c, uint32_t xid, const char *what)
+{
+	log_warn("%s: reply %08x %s: protocol error by the peer", c->x.peer, xid, what);
+	return -EIO;
+}
+
+/* ERR_VERS, after rpcrdma_refused() has chosen what is spoken from now on. A call is repeated only
+ * if that is something else, so not without end. */
+static int refused_reply(
+	struct rpcrdma_conn *c, struct rpcrdma_posted *p, const struct rpcrdma_hdr *h)
+{
+	p->repeat = p->dialect != c->dialect;
+	if (p->repeat)
+		return 0;
+	log_warn("%s: call %08x refused: the peer speaks RPC-over-RDMA versions %u to %u, not %u",
+		c->x.peer, h->xid, h->vers_low, h->vers_high, p->dialect->vers);
+	return -EIO;
+}
+
+static int error_reply(
+	struct rpcrdma_conn *c, struct rpcrdma_posted *p, const struct rpcrdma_hdr *h)
+{
+	const struct rpcrdma_dialect *d = c->dialect;
+	const char *meaning = "";
+
+	switch (rpcrdma_dialect_on_error(d, h, &meaning)) {
+	case RPCRDMA_RENEGOTIATE:
+		return refused_reply(c, p, h);
+	case RPCRDMA_FAIL:
+		break;
+	}
+	log_warn("%s: call %08x failed: %s", c->x.peer, h->xid, meaning);
+	return -EIO;
+}
+
+/* A returned chunk against the n doors that were offered: no more segments, none longer than its
+ * door, and none used before those in front of it are full (RFC 8166 section 3.4.6). Returns the
+ * bytes written, or a negative enum. */
+enum { CHUNK_TOO_LONG = -1, CHUNK_OUT_OF_ORDER = -2 };
+
+static int64_t returned_len(const struct rpcrdma_hdr *h, const struct rpcrdma_chunk *chunk,
+	const struct prov_door *door, unsigned n)
+{
+	bool full = true;
+	int64_t sum = 0;
+
+	if (chunk->n > n)
+		return CHUNK_TOO_LONG;
+	for (unsigned i = 0; i < chunk->n; i++) {
+		uint32_t len = h->seg[chunk->first + i].length;
+
+		if (len > door[i].len)
+			return CHUNK_TOO_LONG;
+		if (len && !full)
+			return CHUNK_OUT_OF_ORDER;
+		full = len == door[i].len;
+		sum += len;
+	}
+	return sum;
+}
+
+/* Notes in p->in what was placed in the sinks. */
+static int read_writes(
+	struct rpcrdma_conn *c, struct rpcrdma_posted *p, const struct rpcrdma_hdr *h)
+{
+	const struct prov_door *door = p->door;
+
+	if (h->nwrites > p->nsinks)
+		return bad_reply(c, h->xid, "returns Write chunks that were not offered");
+	for (unsigned i = 0; i < h->nwrites; i++) {
+		int64_t n = returned_len(h, &h->write[i], door, p->sink_doors[i]);
+
+		if (n == CHUNK_OUT_OF_ORDER)
+			return bad_reply(c, h->xid,
+				"returns a Write chunk with a gap before a segment that was used");
+		if (n < 0)
+			return bad_reply(
+				c, h->xid, "returns a longer Write chunk than was offered");
+		door += p->sink_doors[i];
+		if (n == 0)
+			continue;
+		p->in.payload[p->in.npayloads++] = (struct xdr_payload){
+			.pos = XDR_POS_NEXT,
+			.data = seg_list_cut(&p->call->sink[i], 0, (uint32_t)n),
+		};
+	}
+	return 0;
+}
+
+/* Sets p->in, but for what must wait until the doors are closed. 0 or the error for the owner. */
+static int read_reply(struct rpcrdma_conn *c, struct rpcrdma_posted *p, const struct rpcrdma_hdr *h,
+	const uint8_t *msg, uint32_t len)
+{
+	int64_t n = 0;
+
+	if (h->proc == RDMA_ERROR)
+		return error_reply(c, p, h);
+	if (h->proc != RDMA_MSG && h->proc != RDMA_NOMSG)
+		return bad_reply(c, h->xid, "is neither RDMA_MSG nor RDMA_NOMSG");
+	if (h->nreads)
+		return bad_reply(c, h->xid, "has a Read list");
+	if (h->has_reply) {
+		if (!p->reply_buf)
+			return bad_reply(c, h->xid, "returns a Reply chunk that was not offered");
+		n = returned_len(h, &h->reply, p->door, 1);
+		if (n < 0)
+			return bad_reply(
+				c, h->xid, "returns a longer Reply chunk than was offered");
+	}
+	if (h->proc == RDMA_NOMSG) {
+		if (!h->has_reply)
+			return bad_reply(c, h->xid, "is RDMA_NOMSG without a Reply chunk");
+		xdr_in_init(&p->in, p->reply_buf->data, (size_t)n);
+		p->long_reply = true;
+	} else {
+		if (n)
+			return bad_reply(c, h->xid, "is RDMA_MSG with a used Reply chunk");
+		xdr_in_init(&p->in, msg + h->len, len - h->len);
+	}
+	return read_writes(c, p, h);
+}
+
+/* --- closing and telling ---------------------------------------------------------------------- */
+
+/* The RPC message must begin with the XID of its header (RFC 8166 section 4.5.2). */
+static void check_xid(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
+{
+	uint32_t xid;
+
+	if (p->in.len < sizeof(xid)) {
+		p->error = bad_reply(c, p->call->xid, "has no RPC message");
+		return;
+	}
+	memcpy(&xid, p->in.base, sizeof(xid));
+	if (be32toh(xid) != p->call->xid)
+		p->error = bad_reply(c, p->call->xid, "has another XID in its RPC message");
+}
+
+/* Puts p at the head of the backlog, as it was before it was made ready. lock held. */
+static void requeue_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
+{
+	rpcrdma_posted_let_go(p);
+	p->error = 0;
+	p->closed = p->repeat = false;
+	p->state = RPCRDMA_BACKLOG;
+	TAILQ_INSERT_HEAD(&c->backlog, p, link);
+}
+
+/* Sends p again, when its turn comes. If the connection is down, its owner takes it back from
+ * there. */
+static void repeat(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
+{
+	rpcrdma_recv_done(c, p->recv);
+	p->recv = NULL;
+	pthread_mutex_lock(&c->lock);
+	requeue_locked(c, p);
+	pthread_mutex_unlock(&c->lock);
+}
+
+/* Memory, or the right to register more of it, ran out while p was made ready: it goes back to the
+ * head of the backlog, to be sent when another call has given some back; or once more at once, if
+ * those that had it have failed together with p. */
+static bool wait_for_memory(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
+{
+	bool wait;
+
+	pthread_mutex_lock(&c->lock);
+	c->no_memory = !TAILQ_EMPTY(&c->posted);
+	wait = !c->down && (c->no_memory || !p->retried);
+	if (wait) {
+		p->retried = !c->no_memory;
+		requeue_locked(c, p);
+	}
+	pthread_mutex_unlock(&c->lock);
+	return wait;
+}
+
+/* All doors of p are closed (p is in `closing`): tells the owner. */
+void rpcrdma_reply_closed(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
+{
+	struct rpc_call *call = p->call;
+	struct mem_buf *reply_buf = p->reply_buf;
+	struct rpcrdma_recv *recv = p->recv;
+	struct xdr_in in;
+	int error;
+
+	TAILQ_REMOVE(&c->closing, p, link);
+	if (p->repeat) {
+		repeat(c, p);
+		return;
+	}
+	if (p->error == -ENOMEM && wait_for_memory(c, p))
+		return;
+	c->no_memory = false;
+	if (p->error == -ENOMEM)
+		log_warn(
+			"%s: call %08x could not be sent: no memory to be registered for it; raise "
+			"RLIMIT_MEMLOCK (ulimit -l) or the pool's size",
+			c->x.peer, call->xid);
+	if (!p->error)
+		check_xid(c, p);
+	error = p->error;
+	in = p->in;
+	p->reply_buf = NULL; /* what in may point to */
+	rpcrdma_posted_let_go(p);
+	pthread_mutex_lock(&c->lock);
+	call->xprt_priv = NULL;
+	rpcrdma_posted_free_locked(c, p);
+	pthread_mutex_unlock(&c->lock);
+	c->x.up.reply(c->x.up.ctx, call, error, error ? NULL : &in);
+	mem_buf_unref(reply_buf);
+	if (recv)
+		rpcrdma_recv_done(c, recv);
+}
+
+/* Closes the doors of p; tells the owner now or when the provider says that they are closed. */
+static void close_doors(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
+{
+	int rc = 0;
+
+	TAILQ_INSERT_TAIL(&c->closing, p, link);
+	if (p->ndoors)
+		rc = c->prov->withdraw(c->pc, p->door, p->ndoors, (uintptr_t)p);
+	if (rc == -EINPROGRESS)
+		return;
+	p->closed = true;
+	rpcrdma_reply_closed(c, p);
+}
+
+/* The peer's Send has closed a door: it must be one of this call's (RFC 8797 section 4.1). */
+static bool note_invalidated(struct rpcrdma_posted *p, uint32_t stag)
+{
+	for (unsigned i = 0; p && i < p->ndoors; i++)
+		if (p->door[i].stag == stag) {
+			p->door[i].invalidated = true;
+			return true;
+		}
+	return false;
+}
+
+/* The posted call that a reply belongs to, taken off the table; NULL if there is none. *late: it
+ * may be the reply to a call that was taken back. */
+static struct rpcrdma_posted *take_posted(
+	struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc, bool *late)
+{
+	struct rpc_call *call = c->x.up.find(c->x.up.ctx, h->xid, !c->requester);
+	struct rpcrdma_posted *p;
+
+	pthread_mutex_lock(&c->lock);
+	if (!rc && !rpcrdma_hdr_is_err_vers(h))
+		rpcrdma_credit_grant(&c->credit_out, h->grant);
+	atomic_store_explicit(&c->x.credits, c->credit_out.granted, memory_order_relaxed);
+	p = call ? call->xprt_priv : NULL;
+	/* A reply to a call that was never sent: the peer guesses XIDs. Waiting for the sending
+	 * thread would be harmless, but there is nothing to wait for. */
+	if (p && p->state == RPCRDMA_SENT) {
+		TAILQ_REMOVE(&c->posted, p, link);
+		p->state = RPCRDMA_CLOSING;
+		rpcrdma_credit_put(&c->credit_out);
+	} else {
+		p = NULL;
+		*late = c->credit_out.orphans > 0;
+		rpcrdma_credit_late(&c->credit_out);
+	}
+	pthread_mutex_unlock(&c->lock);
+	return p;
+}
+
+void rpcrdma_handle_reply(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc,
+	struct rpcrdma_recv *r, const struct prov_wc *wc)
+{
+	bool late = false;
+	struct rpcrdma_posted *p;
+
+	if (!rc && rpcrdma_hdr_is_err_vers(h))
+		rpcrdma_refused(c, h); /* first: whoever has the credit next sends in the new one */
+	p = take_posted(c, h, rc, &late);
+
+	/* A late reply may have closed a door of its call before that was taken back, or the
+	 * provider was told to bear it (abandoned). */
+	if (wc->invalidated && !late && !note_invalidated(p, wc->inv_stag))
+		rpcrdma_break(c, "reply %08x invalidates %08x, which its call did not offer",
+			h->xid, wc->inv_stag);
+	if (!p) {
+		c->count.late++;
+		log_data("%s: reply %08x belongs to no call: dropped", c->x.peer, h->xid);
+		rpcrdma_recv_done(c, r);
+		return;
+	}
+	p->recv = r;
+	p->error = rc ? bad_reply(c, h->xid, "has a malformed header")
+		      : read_reply(c, p, h, r->buf->data, wc->len);
+	close_doors(c, p);
+}
+
+void rpcrdma_reply_failed(struct rpcrdma_conn *c)
+{
+	struct rpcrdma_posted *p;
+
+	for (;;) {
+		pthread_mutex_lock(&c->lock);
+		p = TAILQ_FIRST(&c->failed);
+		if (p) {
+			TAILQ_REMOVE(&c->failed, p, link);
+			p->state = RPCRDMA_CLOSING;
+		}
+		pthread_mutex_unlock(&c->lock);
+		if (!p)
+			return;
+		close_doors(c, p);
+	}
+}
+
+/* --- taking back ------------------------------------------------------------------------------ */
+
+/* Takes p off whatever list it is on. true: its doors may be open. */
+static bool unlist_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
+{
+	switch (p->state) {
+	case RPCRDMA_BACKLOG:
+		TAILQ_REMOVE(&c->backlog, p, link);
+		return false;
+	case RPCRDMA_SENT:
+		TAILQ_REMOVE(&c->posted, p, link);
+		rpcrdma_credit_orphan(&c->credit_out);
+		return true;
+	case RPCRDMA_FAILED:
+		TAILQ_REMOVE(&c->failed, p, link);
+		return true;
+	case RPCRDMA_CLOSING:
+	case RPCRDMA_MARSHAL:
+		break;
+	}
+	return true;
+}
+
+/* The peer may be about to write to the doors of p, or to invalidate one: that is no fault of its.
+ */
+static int abandon(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
+{
+	for (unsigned i = 0; i < p->ndoors; i++)
+		p->door[i].abandoned = true;
+	return c->prov->withdraw(c->pc, p->door, p->ndoors, (uintptr_t)p);
+}
+
+void rpcrdma_forget(struct rpc_xprt *x, struct rpc_call *call)
+{
+	struct rpcrdma_conn *c = rpcrdma_conn_of(x);
+	struct rpcrdma_posted *p;
+	bool closing, open;
+
+	pthread_mutex_lock(&c->lock);
+	p = call->xprt_priv;
+	if (!p) {
+		pthread_mutex_unlock(&c->lock);
+		return;
+	}
+	while (p->state == RPCRDMA_MARSHAL)
+		pthread_cond_wait(&c->marshalled, &c->lock);
+	closing = p->state == RPCRDMA_CLOSING;
+	open = unlist_locked(c, p);
+	pthread_mutex_unlock(&c->lock);
+	if (closing)
+		TAILQ_REMOVE(&c->closing, p, link); /* withdraw() is under way already */
+	else if (open && p->ndoors)
+		p->closed = abandon(c, p) == 0;
+	else
+		p->closed = true;
+	rpcrdma_await_closed(c, p);
+	c->no_memory = false;
+	if (p->recv)
+		rpcrdma_recv_done(c, p->recv);
+	rpcrdma_posted_let_go(p);
+	pthread_mutex_lock(&c->lock);
+	call->xprt_priv = NULL;
+	rpcrdma_posted_free_locked(c, p);
+	pthread_mutex_unlock(&c->lock);
+}

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * responder_call: calls of the peer's, on their way in.
+ *
+ * A call's message comes in the Send, and then its receive buffer is given away with it; or by RDMA
+ * Read of the position-zero chunk. Other Read chunks become payloads of the arguments. Positions on
+ * the wire count in the stream as it would be with all payloads in it, ours count what is in the
+ * buffer. RDMA Reads are asked for in the order of the calls, RPCRDMA_READS_MAX at a time; the
+ * provider keeps to what the peer can take (ORD).
+ *
+ * Memory. A call whose message or payload must be pulled needs buffers first. If there are none, or
+ * the connection has rpcrdma_pulled_max bytes of them, it waits, in order, until others end. The
+ * same goes for any call while RPCRDMA_UNSENT_MAX bytes of answers have not gone out, since a
+ * credit ends when the answer is handed to the provider. Both bounds are lower while the pool has
+ * little room (mem_pool_share()). A call that offers many segments waits, too, until the RDMA
+ * Writes of its reply can be posted (RPCRDMA_SEGS_MAX). What waits counts against the credits. A
+ * peer whose RDMA Reads stand still for rpcrdma_pull_ms loses the connection.
+ *
+ * What cannot be parsed, or is more than we take, is answered with RDMA_ERROR (RFC 8166
+ * section 4.5). A peer that sends more calls than it has credits for loses its connection.
+ */
+#include "transport/rpcrdma/rpcrdma_conn.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "transport/clock.h"
+#include "transport/log.h"
+
+#define MS UINT64_C(1000000)
+
+struct rpcrdma_taken *rpcrdma_taken_free(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
+{
+	if (!t)
+		return NULL;
+	mem_buf_unref(t->msg);
+	for (unsigned i = 0; i < t->npayloads; i++)
+		mem_buf_unref(t->pbuf[i]);
+	if (t->held)
+		atomic_fetch_sub_explicit(&c->pulled, t->held, memory_order_relaxed);
+	if (t->segs) { /* first out, then in: no sum is too small */
+		atomic_fetch_add_explicit(&c->segs_out, t->segs, memory_order_relaxed);
+		atomic_fetch_sub_explicit(&c->segs, t->segs, memory_order_release);
+	}
+	free(t);
+	return NULL;
+}
+
+void rpcrdma_taken_drop_all(struct rpcrdma_conn *c)
+{
+	struct rpcrdma_taken *t;
+
+	TAILQ_CONCAT(&c->pulls, &c->waiting, link);
+	while ((t = TAILQ_FIRST(&c->pulls))) {
+		TAILQ_REMOVE(&c->pulls, t, link);
+		rpcrdma_taken_free(c, t);
+	}
+}
+
+void rpcrdma_serve_done(struct rpcrdma_conn *c)
+{
+	pthread_mutex_lock(&c->lock);
+	rpcrdma_credit_put(&c->credit_in);
+	pthread_mutex_unlock(&c->lock);
+}
+
+static bool serve_begin(struct rpcrdma_conn *c)
+{
+	bool ok;
+
+	pthread_mutex_lock(&c->lock);
+	ok = rpcrdma_credit_take(&c->credit_in);
+	pthread_mutex_unlock(&c->lock);
+	return ok;
+}
+
+/* --- the plan: what goes where ---------------------------------------------------------------- */
+
+/* Sizes the message and the payloads from the Read list. Positions must not go down; a message is
+ * either in the Send or in a position-zero chunk. 0 or -EBADMSG. */
+static int plan_reads(struct rpcrdma_taken *t)
+{
+	const struct rpcrdma_hdr *h = &t->h;
+	uint64_t total = 0, msg_len = 0;
+
+	for (unsigned i = 0; i < h->nreads; i++) {
+		const struct rpcrdma_read *r = &h->read[i];
+		uint32_t before = i ? h->read[i - 1].position : 0;
+
+		total += r->seg.length;
+		if (r->position < before || total > MEM_MAX_SIZE)
+			return -EBADMSG;
+		if (r->position == 0) {
+			msg_len += r->seg.length;
+			continue;
+		}
+		if (r->position != before) {
+			if (t->npayloads == XDR_MAX_PAYLOADS)
+				return -EBADMSG;
+			t->pbuf[t->npayloads] = NULL;
+			t->payload[t->npayloads++] = (struct xdr_payload){.pos = r->position};
+		}
+		t->payload[t->npayloads - 1].data.len += r->seg.length;
+	}
+	if ((h->proc == RDMA_NOMSG) != (h->nreads && h->read[0].position == 0))
+		return -EBADMSG;
+	if (h->proc == RDMA_NOMSG)
+		t->msg_len = (uint32_t)msg_len;
+	return 0;
+}
+
+/* Positions of the whole stream to positions in the buffer: the payloads before do not count. */
+static int plan_positions(struct rpcrdma_taken *t)
+{
+	uint64_t before = 0;
+
+	for (unsigned i = 0; i < t->npayloads; i++) {
+		struct xdr_payload *p = &t->payload[i];
+
+		if (p->pos < before || p->pos - before > t->msg_len)
+			return -EBADMSG;
+		p->pos -= (uint32_t)before;
+		before += (uint64_t)p->data.len + xdr_pad(p->data.len);
+	}
+	return t->msg_len < 8 ? -EBADMSG : 0;
+}
+
+/* Bytes that are still to be found room for. */
+static uint32_t bytes_to_pull(const struct rpcrdma_taken *t)
+{
+	uint32_t n = t->msg ? 0 : t->msg_len;
+
+	for (unsigned i = 0; i < t->npayloads; i++)
+		n += t->payload[i].data.len;
+	return n;
+}
+
+static bool has_room(const struct rpcrdma_conn *c, uint32_t bytes)
+{
+	size_t pulled = atomic_load_explicit(&c->pulled, memory_order_relaxed);
+	uint64_t sent;
+
+	if (c->prov->unsent &&
+		c->prov->unsent(c->pc, &sent) > mem_pool_share(c->pool, RPCRDMA_UNSENT_MAX))
+		return false;
+	return !bytes || !pulled || pulled + bytes <= mem_pool_share(c->pool, rpcrdma_pulled_max);
+}
+
+/* Whether the RDMA Writes of one more reply can be posted (RPCRDMA_SEGS_MAX). */
+static bool has_segs(struct rpcrdma_conn *c, const struct rpcrdma_taken *t)
+{
+	unsigned n = atomic_load_explicit(&c->segs, memory_order_acquire);
+	uint64_t sent;
+
+	if (t->h.nsegs <= RPCRDMA_SEGS_FREE)
+		return true;
+	if (!c->prov->unsent || !c->prov->unsent(c->pc, &sent))
+		atomic_store_explicit(&c->segs_out, 0, memory_order_relaxed);
+	n += atomic_load_explicit(&c->segs_out, memory_order_relaxed);
+	return n + t->h.nsegs <= RPCRDMA_SEGS_MAX;
+}
+
+/* All or nothing. 0, -EAGAIN. */
+static int get_buffers(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
+{
+	uint32_t bytes = bytes_to_pull(t);
+	bool had_msg = t->msg;
+
+	if (!has_room(c, bytes) || !has_segs(c, t))
+		return -EAGAIN;
+	if (!bytes)
+		return 0;
+	if (!t->msg)
+		t->msg = mem_buf_get(c->pool, t->msg_len);
+	if (!t->msg)
+		return -EAGAIN;
+	for (unsigned i = 0; i < t->npayloads; i++) {
+		struct xdr_payload *p = &t->payload[i];
+
+		if (!p->data.len)
+			continue;
+		t->pbuf[i] = mem_buf_get(c->pool, p->data.len);
+		if (!t->pbuf[i])
+			goto nomem;
+		p->data = seg_list_of_buf(t->pbuf[i], 0, p->data.len);
+	}
+	t->held = bytes;
+	atomic_fetch_add_explicit(&c->pulled, bytes, memory_order_relaxed);
+	return 0;
+nomem:
+	for (unsigned i = 0; i < t->npayloads; i++)
+		t->pbuf[i] = mem_buf_unref(t->pbuf[i]);
+	if (!had_msg)
+		t->msg = mem_buf_unref(t->msg);
+	return -EAGAIN;
+}
+
+/* Send with Invalidate is possible only with exactly one handle to name (RFC 8797 section 4.1 lets
+ * any of the call's be named, but the other side closes the rest by itself anyway). */
+static void find_handle(struct rpcrdma_taken *t)
+{
+	const struct rpcrdma_hdr *h = &t->h;
+	unsigned n = 0;
+
+	t->has_inv = false;
+	for (unsigned i = 0; i < h->nreads + h->nsegs; i++) {
+		uint32_t handle =
+			i < h->nreads ? h->read[i].seg.handle : h->seg[i - h->nreads].handle;
+
+		if (n++ && handle != t->inv_stag)
+			return;
+		t->inv_stag = handle;
+	}
+	t->has_inv = n > 0;
+}
+
+/* --- delivery --------------------------------------------------------------------------------- */
+
+/* A chunk may or may not include the round-up of its item (RFC 8166 section 3.4.5.2): the length
+ * word in the stream before it tells. */
+static uint32_t true_len(const struct xdr_in *in, const struct xdr_payload *p)
+{
+	uint32_t word;
+
+	if (p->pos < 4)
+		return p->data.len;
+	memcpy(&word, in->base + p->pos - 4, 4);
+	word = be32toh(word);
+	if (word < p->data.len && word + xdr_pad(word) == p->data.len)
+		return word;
+	return p->data.len;
+}
+
+/* Room for results in the reply: inline under a header that returns all chunks, or in the Reply
+ * chunk. */
+static void set_room(
+	const struct rpcrdma_conn *c, struct rpc_req *req, const struct rpcrdma_taken *t)
+{
+	const struct rpcrdma_hdr *h = &t->h;
+	uint64_t room, reply = h->has_reply ? rpcrdma_chunk_len(h, &h->reply) : 0, sinks = 0;
+	size_t used;
+
+	used = c->dialect->bound(0, h->nwrites, h->has_reply, h->nsegs) + RPCRDMA_REPLY_HDR;
+	room = used < c->x.inline_send ? c->x.inline_send - used : 0;
+	if (reply > room + RPCRDMA_REPLY_HDR)
+		room = reply - RPCRDMA_REPLY_HDR;
+	for (unsigned i = 0; i < h->nwrites; i++) {
+		uint64_t n = rpcrdma_chunk_len(h, &h->write[i]);
+
+		sinks += n;
+		if (i < XDR_MAX_PAYLOADS)
+			req->sink[req->nsinks++] = n > MEM_MAX_SIZE ? MEM_MAX_SIZE : (uint32_t)n;
+	}
+	req->res_max = room > MEM_MAX_SIZE ? MEM_MAX_SIZE : (uint32_t)room;
+	req->sink_max = sinks > MEM_MAX_SIZE ? MEM_MAX_SIZE : (uint32_t)sinks;
+}
+
+/* Everything of t is here. Takes t. */
+static void deliver(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
+{
+	struct rpc_req *req = rpc_req_new(&c->x);
+	struct xdr_in in;
+	uint32_t xid;
+
+	if (!req) {
+		rpcrdma_break(c, "out of memory");
+		goto out;
+	}
+	xdr_in_init(&in, t->msg->data + t->msg_off, t->msg_len);
+	for (unsigned i = 0; i < t->npayloads; i++) {
+		struct xdr_payload *p = &in.payload[in.npayloads];
+
+		if (!t->payload[i].data.len)
+			continue;
+		*p = t->payload[i];
+		p->data = seg_list_cut(&p->data, 0, true_len(&in, p));
+		in.npayloads++;
+	}
+	memcpy(&xid, in.base, 4);
+	if (be32toh(xid) != t->h.xid) {
+		log_data("%s: call %08x has another XID in its RPC message", c->x.peer, t->h.xid);
+		rpcrdma_send_error(c, t->h.xid, t->h.vers, RDMA_ERR_CHUNK);
+		goto out;
+	}
+	if (rpc_req_parse(req, t->msg, &in)) {
+		c->count.malformed++;
+		goto out;
+	}
+	set_room(c, req, t);
+	req->xprt_priv = t;
+	rpc_req_deliver(req);
+	return;
+out:
+	rpcrdma_serve_done(c);
+	rpcrdma_taken_free(c, t);
+	if (req)
+		rpc_req_free(req);
+}
+
+/* --- RDMA Reads ------------------------------------------------------------------------------- */
+
+static bool pulled(const struct rpcrdma_taken *t)
+{
+	return t->next_read == t->h.nreads && t->reading == 0;
+}
+
+/* Asks for the next segment of t. */
+static void read_next(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
+{
+	const struct rpcrdma_read *r = &t->h.read[t->next_read];
+	struct prov_wr wr = {
+		.op = PROV_READ,
+		.cookie = (uintptr_t)t,
+		.nsge = 1,
+		.remote_stag = r->seg.handle,
+		.remote_offset = r->seg.offset,
+	};
+	struct mem_buf *buf;
+	int rc;
+
+	if (r->position && (!t->next_read || t->h.read[t->next_read - 1].position != r->position))
+		t->slot++;
+	t->next_read++;
+	if (!r->seg.length)
+		return;
+	buf = t->slot ? t->pbuf[t->slot - 1] : t->msg;
+	wr.sge[0] = mem_buf_sge(buf, t->filled[t->slot], r->seg.length);
+	t->filled[t->slot] += r->seg.length;
+	t->reading++;
+	if (!c->reads++)
+		c->read_ns = clock_ns();
+	rc = c->prov->post(c->pc, &wr);
+	if (rc && rc != -ENOTCONN)
+		rpcrdma_break(c, "an RDMA Read could not be posted: %s", strerror(-rc));
+}
+
+static void pump_reads(struct rpcrdma_conn *c)
+{
+	struct rpcrdma_taken *t;
+
+	TAILQ_FOREACH (t, &c->pulls, link) {
+		while (t->next_read < t->h.nreads) {
+			if (c->reads >= RPCRDMA_READS_MAX)
+				return;
+			read_next(c, t);
+		}
+	}
+}
+
+void rpcrdma_read_done(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
+{
+	c->reads--;
+	c->read_ns = clock_ns();
+	t->reading--;
+	if (pulled(t)) {
+		TAILQ_REMOVE(&c->pulls, t, link);
+		deliver(c, t);
+	}
+	pump_reads(c);
+}
+
+/* Gets on with t as far as that goes now. 0: it is taken; -EAGAIN: it must wait for memory. */
+static int start(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
+{
+	int rc = get_buffers(c, t);
+
+	if (rc)
+		return rc;
+	if (t->h.nsegs > RPCRDMA_SEGS_FREE) {
+		t->segs = t->h.nsegs;
+		atomic_fetch_add_explicit(&c->segs, t->segs, memory_order_relaxed);
+	}
+	if (t->h.nreads) {
+		TAILQ_INSERT_TAIL(&c->pulls, t, link);
+		pump_reads(c);
+		if (!pulled(t))
+			return 0;
+		TAILQ_REMOVE(&c->pulls, t, link); /* only segments of no length */
+	}
+	deliver(c, t);
+	return 0;
+}
+
+void rpcrdma_start_waiting(struct rpcrdma_conn *c)
+{
+	struct rpcrdma_taken *t;
+
+	while ((t = TAILQ_FIRST(&c->waiting))) {
+		TAILQ_REMOVE(&c->waiting, t, link);
+		if (start(c, t)) {
+			TAILQ_INSERT_HEAD(&c->waiting, t, link);
+			return;
+		}
+	}
+}
+
+/* --- arrival ---------------------------------------------------------------------------------- */
+
+static void refuse(struct rpcrdma_conn *c, struct rpcrdma_taken *t, int rc)
+{
+	log_data("%s: call %08x refused: %s", c->x.peer, t->h.xid,
+		rc == -EPROTONOSUPPORT ? "another version" : "malformed header or chunks");
+	rpcrdma_send_error(
+		c, t->h.xid, t->h.vers, rc == -EPROTONOSUPPORT ? RDMA_ERR_VERS : RDMA_ERR_CHUNK);
+	rpcrdma_taken_free(c, t);
+}
+
+void rpcrdma_handle_call(struct rpcrdma_conn *c, struct rpcrdma_taken *t, int rc,
+	struct rpcrdma_recv *r, uint32_t len)
+{
+	t->msg = NULL;
+	t->held = 0;
+	t->segs = 0;
+	t->npayloads = t->next_read = t->slot = t->reading = 0;
+	memset(t->filled, 0, sizeof(t->filled));
+	if (len < c->dialect->min_call ||
+		(!rc && t->h.proc != RDMA_MSG && t->h.proc != RDMA_NOMSG)) {
+		c->count.malformed++; /* RFC 8166 section 4.5: not even an error is sent */
+		rpcrdma_recv_done(c, r);
+		rpcrdma_taken_free(c, t);
+		return;
+	}
+	t->msg_off = rc || t->h.proc == RDMA_NOMSG ? 0 : (uint32_t)t->h.len;
+	t->msg_len = len - t->msg_off;
+	if (!rc)
+		rc = plan_reads(t);
+	if (!rc)
+		rc = plan_positions(t);
+	if (!rc && t->h.proc == RDMA_MSG) {
+		t->msg = r->buf;
+		r->buf = NULL;
+	}
+	rpcrdma_recv_done(c, r);
+	if (rc) {
+		refuse(c, t, rc);
+		return;
+	}
+	if (!serve_begin(c)) {
+		rpcrdma_break(c, "the peer sent more calls than the %u it has credits for",
+			c->credit_in.granted);
+		rpcrdma_taken_free(c, t);
+		return;
+	}
+	find_handle(t);
+	/* what needs nothing is not held up by what waits */
+	if ((!TAILQ_EMPTY(&c->waiting) && t->h.nreads) || start(c, t)) {
+		TAILQ_INSERT_TAIL(&c->waiting, t, link);
+		atomic_store_explicit(&c->starved, true, memory_order_relaxed);
+	}
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * responder_reply: calls of the peer's, on their way out.
+ *
+ * The reply's header returns the chunks of the call with the lengths that were used (RFC 8166
+ * sections 3.4.6, 4.3.3). Payload i of the results goes to Write chunk i; into the stream when that
+ * chunk is empty or there is none. The rest is inline if it fits, else it goes into the Reply
+ * chunk. What fits nowhere is answered ERR_CHUNK. RDMA Writes and the Send behind them are one
+ * chain: nobody else's work comes between.
+ */
+#include "transport/rpcrdma/rpcrdma_conn.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <string.h>
+
+#include "transport/log.h"
+
+struct answer {
+	struct rpcrdma_conn *c;
+	const struct rpcrdma_taken *t;
+	struct rpc_req *req;
+	struct rpcrdma_hdr h;
+	unsigned reduced;	      /* payloads that go to Write chunks */
+	struct rpcrdma_stream stream; /* the rest */
+	bool in_reply_chunk;
+	uint64_t written; /* bytes that go by RDMA Write */
+};
+
+/* --- where things go -------------------------------------------------------------------------- */
+
+/* The header with the call's chunks, nothing in them yet. a is not cleared as a whole: it is long.
+ */
+static void answer_init(struct answer *a, struct rpcrdma_conn *c, const struct rpcrdma_taken *t,
+	struct rpc_req *req, uint32_t xid)
+{
+	const struct rpcrdma_hdr *call = &t->h;
+
+	a->c = c;
+	a->t = t;
+	a->req = req;
+	a->reduced = 0;
+	a->in_reply_chunk = false;
+	a->written = 0;
+	rpcrdma_begin_hdr(c, &a->h, xid, RPCRDMA_DIR_REPLY, RDMA_MSG);
+	a->h.nwrites = call->nwrites;
+	memcpy(a->h.write, call->write, call->nwrites * sizeof(call->write[0]));
+	a->h.has_reply = call->has_reply;
+	a->h.reply = call->reply;
+	a->h.nsegs = call->nsegs;
+	memcpy(a->h.seg, call->seg, call->nsegs * sizeof(call->seg[0]));
+	for (unsigned i = 0; i < a->h.nsegs; i++)
+		a->h.seg[i].length = 0;
+}
+
+/* Spreads len bytes over the segments of a chunk, in order. -EMSGSIZE if the chunk is too small. */
+static int fill_chunk(struct answer *a, const struct rpcrdma_chunk *chunk, uint64_t len)
+{
+	if (len > rpcrdma_chunk_len(&a->t->h, chunk))
+		return -EMSGSIZE;
+	a->written += len;
+	for (unsigned i = chunk->first; len; i++) {
+		uint32_t room = a->t->h.seg[i].length;
+
+		a->h.seg[i].length = len < room ? (uint32_t)len : room;
+		len -= a->h.seg[i].length;
+	}
+	return 0;
+}
+
+static int place(struct answer *a, uint32_t off)
+{
+	const struct xdr_out *res = &a->req->res;
+	size_t hlen = a->c->dialect->size(&a->h);
+	int rc;
+
+	for (unsigned i = 0; i < res->npayloads && i < a->h.nwrites; i++) {
+		if (!a->h.write[i].n)
+			continue;
+		rc = fill_chunk(a, &a->h.write[i], res->payload[i].data.len);
+		if (rc)
+			return rc;
+		a->reduced |= 1u << i;
+	}
+	rpcrdma_stream_init(&a->stream, a->req->msg, off, res, a->reduced, a->c->zero);
+	if (hlen + a->stream.len <= a->c->x.inline_send)
+		return 0;
+	if (!a->h.has_reply)
+		return -EMSGSIZE;
+	a->in_reply_chunk = true;
+	a->h.proc = RDMA_NOMSG;
+	return fill_chunk(a, &a->h.reply, a->stream.len);
+}
+
+/* --- the chain -------------------------------------------------------------------------------- */
+
+static int post_write(struct answer *a, struct prov_wr *wr)
+{
+	wr->op = PROV_WRITE;
+	wr->flags = PROV_MORE;
+	wr->hold[wr->nhold++] = a->req->msg;
+	for (unsigned i = 0; i < a->req->nhold; i++)
+		wr->hold[wr->nhold++] = a->req->hold[i];
+	return a->c->prov->post(a->c->pc, wr);
+}
+
+/* Where write_parts() is in the segments of a chunk, and the RDMA Write that it is making. */
+struct target {
+	unsigned i, end; /* a->h.seg[i] */
+	uint32_t done;	 /* bytes of it */
+	struct prov_wr wr;
+};
+
+static int target_flush(struct answer *a, struct target *to)
+{
+	int rc = to->wr.nsge ? post_write(a, &to->wr) : 0;
+
+	to->wr.nsge = to->wr.nhold = 0;
+	return rc;
+}
+
+/* Writes one part, in order, into segments that fill_chunk() has measured out. */
+static int write_part(struct answer *a, struct target *to, const struct seg_list *part)
+{
+	struct seg_iter it = seg_iter_of(part);
+	struct prov_wr *wr = &to->wr;
+	int rc = 0;
+
+	while (!rc && it.left && to->i < to->end) {
+		const struct rpcrdma_seg *seg = &a->h.seg[to->i];
+
+		if (to->done == seg->length) {
+			rc = target_flush(a, to);
+			to->i++;
+			to->done = 0;
+			continue;
+		}
+		if (!wr->nsge) {
+			wr->remote_stag = seg->handle;
+			wr->remote_offset = seg->offset + to->done;
+		}
+		seg_next(&it, seg->length - to->done, &wr->sge[wr->nsge], NULL);
+		to->done += wr->sge[wr->nsge++].len;
+		if (wr->nsge == PROV_MAX_SGE)
+			rc = target_flush(a, to);
+	}
+	return rc;
+}
+
+static int write_parts(struct answer *a, const struct rpcrdma_chunk *chunk,
+	const struct seg_list *part, unsigned n)
+{
+	struct target to = {.i = chunk->first, .end = chunk->first + chunk->n};
+	int rc = 0;
+
+	for (unsigned i = 0; !rc && i < n; i++)
+		rc = write_part(a, &to, &part[i]);
+	return rc ? rc : target_flush(a, &to);
+}
+
+static int write_all(struct answer *a)
+{
+	const struct xdr_out *res = &a->req->res;
+
+	for (unsigned i = 0; i < res->npayloads; i++) {
+		int rc;
+
+		if (!(a->reduced & (1u << i)))
+			continue;
+		rc = write_parts(a, &a->h.write[i], &res->payload[i].data, 1);
+		if (rc)
+			return rc;
+	}
+	if (!a->in_reply_chunk)
+		return 0;
+	return write_parts(a, &a->h.reply, a->stream.part, a->stream.n);
+}
+
+/* Spoils the header as a fault asks (tests), by so many bytes more of each chunk. */
+static void spoil(struct answer *a, uint32_t more)
+{
+	struct rpcrdma_hdr *h = &a->h;
+
+	if (a->req->fault == RPC_FAULT_NO_CREDIT)
+		h->grant = 0;
+	if (a->req->fault == RPC_FAULT_LONG_CHUNK)
+		for (unsigned i = 0; i < h->nsegs; i++)
+			if (h->seg[i].length)
+				h->seg[i].length += more;
+}
+
+static int post_answer(struct answer *a)
+{
+	static const struct rpcrdma_stream nothing;
+	struct rpcrdma_conn *c = a->c;
+	struct mem_buf *held;
+	struct prov_wr wr;
+	int rc;
+
+	spoil(a, 4);
+	rc = rpcrdma_make_send(
+		c, &wr, &a->h, a->in_reply_chunk ? &nothing : &a->stream, a->req->msg, &held);
+	spoil(a, -4u); /* write_all() needs the truth */
+	if (rc)
+		return rc;
+	if (c->remote_inv && a->t->has_inv) {
+		wr.op = PROV_SEND_INV;
+		wr.inv_stag = a->t->inv_stag;
+	}
+	pthread_mutex_lock(&c->chain);
+	rc = write_all(a);
+	if (a->written <= RPCRDMA_HELD_WRITE)
+		wr.flags = rpcrdma_more(c);
+	if (!rc && a->req->fault != RPC_FAULT_CLOSE_MID)
+		rc = c->prov->post(c->pc, &wr);
+	pthread_mutex_unlock(&c->chain);
+	mem_buf_unref(held);
+	return rc;
+}
+
+static int answer(
+	struct rpcrdma_conn *c, const struct rpcrdma_taken *t, struct rpc_req *req, uint32_t off)
+{
+	struct answer a;
+	uint32_t xid;
+	int rc;
+
+	memcpy(&xid, req->msg->data + off, sizeof(xid));
+	answer_init(&a, c, t, req, be32toh(xid));
+	rc = place(&a, off);
+	return rc ? rc : post_answer(&a);
+}
+
+/* --- errors and the ends of a request --------------------------------------------------------- */
+
+void rpcrdma_send_error(
+	struct rpcrdma_conn *c, uint32_t xid, uint32_t vers, enum rpcrdma_errcode err)
+{
+	static const struct rpcrdma_stream nothing;
+	struct rpcrdma_hdr h;
+	struct mem_buf *held;
+	struct prov_wr wr;
+	int rc;
+
+	rpcrdma_begin_hdr(c, &h, xid, RPCRDMA_DIR_REPLY, RDMA_ERROR);
+	h.vers = vers;
+	h.err = err;
+	rpcrdma_offer(c, &h.vers_low, &h.vers_high);
+	rc = rpcrdma_make_send(c, &wr, &h, &nothing, NULL, &held);
+	if (!rc) {
+		pthread_mutex_lock(&c->chain);
+		rc = c->prov->post(c->pc, &wr);
+		pthread_mutex_unlock(&c->chain);
+		mem_buf_unref(held);
+	}
+	if (rc && rc != -ENOTCONN)
+		rpcrdma_break(c, "an error could not be sent: %s", strerror(-rc));
+}
+
+static void end(struct rpcrdma_conn *c, struct rpcrdma_taken *t, struct rpc_req *req)
+{
+	req->xprt_priv = NULL;
+	rpcrdma_taken_free(c, t);
+	if (atomic_load_explicit(&c->starved, memory_order_relaxed))
+		rpc_xprt_kick(&c->x);
+	rpc_req_free(req); /* c may be gone */
+}
+
+void rpcrdma_send_reply(struct rpc_xprt *x, struct rpc_req *req, uint32_t off)
+{
+	struct rpcrdma_conn *c = rpcrdma_conn_of(x);
+	struct rpcrdma_taken *t = req->xprt_priv;
+	int rc = 0;
+
+	rpcrdma_serve_done(c); /* first: the peer may use its credit as soon as it has the reply */
+	if (req->fault == RPC_FAULT_ERR_CHUNK)
+		rc = -EMSGSIZE;
+	else if (req->fault == RPC_FAULT_ERR_VERS)
+		rpcrdma_send_error(c, t->h.xid, t->h.vers, RDMA_ERR_VERS);
+	else
+		rc = answer(c, t, req, off);
+	if (req->fault == RPC_FAULT_CLOSE_MID) {
+		rpcrdma_break(c, "closed in the middle of a reply, as asked");
+	} else if (rc == -EMSGSIZE) {
+		log_data("%s: the reply to call %08x fits neither the peer's receives nor its "
+			 "chunks",
+			c->x.peer, t->h.xid);
+		rpcrdma_send_error(c, t->h.xid, t->h.vers, RDMA_ERR_CHUNK);
+	} else if (rc && rc != -ENOTCONN) {
+		rpcrdma_break(c, "a reply could not be sent: %s", strerror(-rc));
+	}
+	end(c, t, req);
+}
+
+void rpcrdma_drop(struct rpc_xprt *x, struct rpc_req *req)
+{
+	struct rpcrdma_conn *c = rpcrdma_conn_of(x);
+	struct rpcrdma_taken *t = req->xprt_priv;
+
+	rpcrdma_serve_done(c);
+	end(c, t, req);
+}

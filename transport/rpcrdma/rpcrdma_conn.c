@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * rpcrdma_conn: the life of an RPC-over-RDMA connection, and its receive buffers.
+ *
+ * Sizes. Each side tells the other in private data (RFC 8797) what it sends and receives inline.
+ * What we send is the smaller of ours and what the peer receives. What a peer sends is bounded by
+ * the smaller of its own and ours, but receive buffers are never below 4096 bytes: a server may
+ * send up to its own limit whatever we said.
+ */
+#include "transport/rpcrdma/rpcrdma_conn.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "transport/log.h"
+#include "transport/rpcrdma/rpcrdma_priv.h"
+
+#define IRD_ORD	 16
+#define PRIV_LEN RPCRDMA_PRIV_LEN
+
+unsigned rpcrdma_spin_us = 20;
+size_t rpcrdma_pulled_max = 64u << 20;
+unsigned rpcrdma_pull_ms = 30000;
+
+static uint32_t clamp(uint32_t v, uint32_t dflt, uint32_t lo, uint32_t hi)
+{
+	if (!v)
+		v = dflt;
+	return v < lo ? lo : v > hi ? hi : v;
+}
+
+/* What both sides of a connection are made from. */
+struct setup {
+	const struct prov_ops *prov;
+	struct mem_pool *pool;
+	uint32_t inline_size, credits;
+	bool crc, requester;
+	uint8_t priv[PRIV_LEN];
+	struct prov_params params;
+};
+
+static void setup_init(struct setup *s, const struct prov_ops *prov, struct mem_pool *pool,
+	uint32_t inline_size, uint32_t credits, bool crc, bool requester)
+{
+	struct rpcrdma_priv priv = {.remote_inval = prov->remote_inval};
+	unsigned nrecvs;
+
+	*s = (struct setup){.prov = prov, .pool = pool, .crc = crc, .requester = requester};
+	s->inline_size =
+		clamp(inline_size, RPCRDMA_INLINE_DEFAULT, RPCRDMA_INLINE_MIN, RPCRDMA_INLINE_MAX) &
+		~1023u;
+	s->credits = clamp(credits, RPCRDMA_CREDITS_DEFAULT, 1, RPCRDMA_CREDITS_MAX);
+	priv.send_size = priv.recv_size = s->inline_size;
+	rpcrdma_priv_encode(&priv, s->priv);
+	nrecvs = s->credits + RPCRDMA_REVERSE_CREDITS + RPCRDMA_BATCH;
+	s->params = (struct prov_params){
+		.recv_depth = nrecvs,
+		/* A call is one Send. A reply is one, too, and perhaps an RDMA Write for each
+		 * segment that its call has offered. */
+		.send_depth = requester ? nrecvs
+					: s->credits * (1 + RPCRDMA_SEGS_FREE) + nrecvs +
+						  RPCRDMA_READS_MAX + RPCRDMA_SEGS_MAX,
+		.ird = IRD_ORD,
+		.ord = IRD_ORD,
+		.crc = crc,
+		.priv = s->priv,
+		.priv_len = PRIV_LEN,
+		.pool = pool,
+	};
+}
+
+/* --- receives --------------------------------------------------------------------------------- */
+
+void rpcrdma_recv_done(struct rpcrdma_conn *c, struct rpcrdma_recv *r)
+{
+	STAILQ_INSERT_TAIL(&c->to_post, r, link);
+}
+
+/* A receive without a buffer whose replacement cannot be had now stays for the next time: there are
+ * RPCRDMA_BATCH more receives than credits. */
+void rpcrdma_recv_replenish(struct rpcrdma_conn *c)
+{
+	struct rpcrdma_recv *r;
+
+	while ((r = STAILQ_FIRST(&c->to_post))) {
+		struct mem_sge sge;
+		int rc;
+
+		if (!r->buf)
+			r->buf = mem_buf_get(c->pool, c->recv_size);
+		if (!r->buf)
+			return;
+		sge = mem_buf_sge(r->buf, 0, c->recv_size);
+		rc = c->prov->post_recv(c->pc, (uintptr_t)r, &sge);
+		if (rc) {
+			if (rc != -ENOTCONN)
+				rpcrdma_break(
+					c, "a receive could not be posted: %s", strerror(-rc));
+			return;
+		}
+		STAILQ_REMOVE_HEAD(&c->to_post, link);
+	}
+}
+
+static int recvs_init(struct rpcrdma_conn *c, struct err *e)
+{
+	c->recvs = calloc(c->nrecvs, sizeof(*c->recvs));
+	c->zero = mem_buf_get(c->pool, 4);
+	if (!c->recvs || !c->zero)
+		goto nomem;
+	memset(c->zero->data, 0, 4);
+	for (unsigned i = 0; i < c->nrecvs; i++) {
+		c->recvs[i].buf = mem_buf_get(c->pool, c->recv_size);
+		if (!c->recvs[i].buf)
+			goto nomem;
+		rpcrdma_recv_done(c, &c->recvs[i]);
+	}
+	return 0;
+nomem:
+	err_set(e, ERR_INTERNAL, "no memory for %u receive buffers of %u bytes", c->nrecvs,
+		c->recv_size);
+	return -ENOMEM;
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+static void free_posted_list(struct rpcrdma_posted_list *list)
+{
+	struct rpcrdma_posted *p;
+
+	while ((p = TAILQ_FIRST(list))) {
+		TAILQ_REMOVE(list, p, link);
+		rpcrdma_posted_let_go(p);
+		free(p);
+	}
+}
+
+/* The last reference is gone: no call is ours any more, no request of ours is with a service. */
+static void destroy(struct rpc_xprt *x)
+{
+	struct rpcrdma_conn *c = rpcrdma_conn_of(x);
+
+	c->prov->free(c->pc); /* first: nothing is received or read into our memory after this */
+	rpcrdma_taken_drop_all(c);
+	for (unsigned i = 0; c->recvs && i < c->nrecvs; i++)
+		mem_buf_unref(c->recvs[i].buf);
+	free(c->recvs);
+	free(c->later);
+	free(c->scratch);
+	mem_buf_unref(c->zero);
+	free_posted_list(&c->backlog);
+	free_posted_list(&c->posted);
+	free_posted_list(&c->failed);
+	free_posted_list(&c->closing);
+	free_posted_list(&c->spare);
+	pthread_cond_destroy(&c->marshalled);
+	pthread_mutex_destroy(&c->chain);
+	pthread_mutex_destroy(&c->lock);
+	rpc_xprt_fini(x);
+	free(c);
+}
+
+/* A connection on pc, whose hand-shake is still to come. Owns pc, also when it fails. */
+static struct rpcrdma_conn *conn_new(
+	const struct setup *s, struct prov_conn *pc, const struct rpc_xprt_up *up)
+{
+	uint32_t out = s->requester ? s->credits : RPCRDMA_REVERSE_CREDITS;
+	uint32_t in = s->requester ? RPCRDMA_REVERSE_CREDITS : s->credits;
+	struct rpcrdma_conn *c = calloc(1, sizeof(*c));
+
+	if (!c || rpc_xprt_init(&c->x, &rpcrdma_ops, up)) {
+		s->prov->free(pc);
+		free(c);
+		return NULL;
+	}
+	c->requester = s->requester;
+	c->prov = s->prov;
+	c->pc = pc;
+	c->pool = s->pool;
+	c->inline_own = s->inline_size;
+	c->recv_size =
+		s->inline_size < RPCRDMA_INLINE_DEFAULT ? RPCRDMA_INLINE_DEFAULT : s->inline_size;
+	c->nrecvs = s->params.recv_depth;
+	c->spin_ns = sysconf(_SC_NPROCESSORS_ONLN) > 1 ? rpcrdma_spin_us * UINT64_C(1000) : 0;
+	STAILQ_INIT(&c->to_post);
+	TAILQ_INIT(&c->pulls);
+	TAILQ_INIT(&c->waiting);
+	TAILQ_INIT(&c->closing);
+	TAILQ_INIT(&c->backlog);
+	TAILQ_INIT(&c->posted);
+	TAILQ_INIT(&c->failed);
+	TAILQ_INIT(&c->spare);
+	rpcrdma_credit_init(&c->credit_out, out, 1);
+	rpcrdma_credit_init(&c->credit_in, in, in);
+	pthread_mutex_init(&c->lock, NULL);
+	pthread_mutex_init(&c->chain, NULL);
+	pthread_cond_init(&c->marshalled, NULL);
+	c->x.provider = s->prov->name;
+	rpcrdma_try(c, up->rdma_version);
+	c->x.credits = 1;
+	rpc_xprt_set_peer(&c->x, (const struct sockaddr *)&pc->peer);
+	return c;
+}
+
+/* Posts the receives, shakes hands, and learns the peer's sizes. */
+static int conn_establish(struct rpcrdma_conn *c, int timeout_ms, struct err *e)
+{
+	struct rpcrdma_priv priv;
+	int rc = recvs_init(c, e);
+
+	if (rc)
+		return rc;
+	rpcrdma_recv_replenish(c);
+	rc = c->prov->establish(c->pc, timeout_ms, e);
+	if (rc)
+		return rc;
+	rpcrdma_priv_decode(&priv, c->pc->peer_priv, c->pc->peer_priv_len);
+	c->remote_inv = priv.remote_inval && c->prov->remote_inval;
+	c->x.inline_send = priv.recv_size < c->inline_own ? priv.recv_size : c->inline_own;
+	c->x.inline_recv = priv.send_size < c->inline_own ? priv.send_size : c->inline_own;
+	log_ctrl("%s: RPC-over-RDMA version %u over %s, inline %u out and %u in%s", c->x.peer,
+		c->dialect->vers, c->prov->name, c->x.inline_send, c->x.inline_recv,
+		c->remote_inv ? ", remote invalidation" : "");
+	return 0;
+}
+
+void rpcrdma_begin_hdr(const struct rpcrdma_conn *c, struct rpcrdma_hdr *h, uint32_t xid,
+	enum rpcrdma_dir dir, enum rpcrdma_proc proc)
+{
+	rpcrdma_hdr_init(h, xid, dir, proc);
+	h->grant = c->credit_in.granted;
+	h->want = c->credit_out.max;
+}
+
+void rpcrdma_break(struct rpcrdma_conn *c, const char *fmt, ...)
+{
+	va_list ap;
+
+	pthread_mutex_lock(&c->lock);
+	if (!c->why[0]) {
+		va_start(ap, fmt);
+		vsnprintf(c->why, sizeof(c->why), fmt, ap);
+		va_end(ap);
+	}
+	pthread_mutex_unlock(&c->lock);
+	c->prov->disconnect(c->pc);
+}
+
+static void shutdown_conn(struct rpc_xprt *x)
+{
+	rpcrdma_break(rpcrdma_conn_of(x), "closed by this side");
+}
+
+static bool keeps(struct rpc_xprt *x, uint64_t *moved)
+{
+	struct rpcrdma_conn *c = rpcrdma_conn_of(x);
+
+	return c->prov->unsent && c->prov->unsent(c->pc, moved) > 0;
+}
+
+const struct rpc_xprt_ops rpcrdma_ops = {
+	.send_call = rpcrdma_send_call,
+	.send_reply = rpcrdma_send_reply,
+	.drop = rpcrdma_drop,
+	.progress = rpcrdma_progress,
+	.forget = rpcrdma_forget,
+	.shutdown = shutdown_conn,
+	.keeps = keeps,
+	.destroy = destroy,
+};
+
+/* --- the two ways to a connection ------------------------------------------------------------- */
+
+static const struct prov_ops *provider_of(enum rpc_proto proto, struct err *e)
+{
+	if (proto == RPC_IWARP)
+		return &prov_iwarp;
+#ifdef HAVE_VERBS
+	if (proto == RPC_RDMA)
+		return &prov_verbs;
+#endif
+	if (proto == RPC_RDMA)
+		err_set(e, ERR_NO_DEVICE, "proto=rdma is not available: built without rdma-core");
+	else
+		err_set(e, ERR_USAGE, "proto=%s does not carry RPC-over-RDMA",
+			rpc_proto_name(proto));
+	return NULL;
+}
+
+struct rpc_xprt *rpcrdma_connect_on(const struct prov_ops *prov, const struct rpc_client_params *p,
+	const struct rpc_xprt_up *up, struct err *e)
+{
+	struct rpcrdma_conn *c;
+	struct prov_conn *pc;
+	struct setup s;
+
+	setup_init(&s, prov, p->pool, p->inline_size, p->credits, p->crc, true);
+	s.params.abort_fd = up->abort_fd > 0 ? up->abort_fd : 0;
+	if (prov->open((const struct sockaddr *)&p->peer, p->peer_len, &s.params,
+		    (int)p->connect_ms, &pc, e))
+		return NULL;
+	c = conn_new(&s, pc, up);
+	if (!c) {
+		err_set(e, ERR_INTERNAL, "out of memory");
+		return NULL;
+	}
+	rpc_xprt_set_peer(&c->x, (const struct sockaddr *)&p->peer);
+	if (conn_establish(c, (int)p->connect_ms, e)) {
+		rpc_xprt_unref(&c->x);
+		return NULL;
+	}
+	return &c->x;
+}
+
+struct rpc_xprt *rpcrdma_connect(
+	const struct rpc_client_params *p, const struct rpc_xprt_up *up, struct err *e)
+{
+	const struct prov_ops *prov = provider_of(p->proto, e);
+
+	return prov ? rpcrdma_connect_on(prov, p, up, e) : NULL;
+}
+
+struct acceptor {
+	struct rpc_acceptor a; /* first */
+	struct setup s;
+	struct prov_listener *l;
+};
+
+static int acceptor_accept(struct rpc_acceptor *a, struct rpc_xprt **out, struct err *e)
+{
+	static const struct rpc_xprt_up nobody; /* until rpcrdma_establish() */
+	struct acceptor *ac = (struct acceptor *)a;
+	struct rpcrdma_conn *c;
+	struct prov_conn *pc;
+	int rc = ac->s.prov->accept(ac->l, &pc, e);
+
+	if (rc)
+		return rc;
+	c = conn_new(&ac->s, pc, &nobody);
+	if (!c)
+		return -ENOMEM;
+	c->x.addr = pc->peer;
+	c->x.user = pc->user;
+	*out = &c->x;
+	return 0;
+}
+
+static void acceptor_free(struct rpc_acceptor *a)
+{
+	struct acceptor *ac = (struct acceptor *)a;
+
+	if (!ac)
+		return;
+	ac->s.prov->unlisten(ac->l);
+	free(ac);
+}
+
+static const struct rpc_acceptor_ops acceptor_ops = {
+	.accept = acceptor_accept,
+	.free = acceptor_free,
+};
+
+struct rpc_acceptor *rpcrdma_listen_on(
+	const struct prov_ops *prov, const struct rpc_server_params *p, struct err *e)
+{
+	struct acceptor *ac = calloc(1, sizeof(*ac));
+
+	if (!ac) {
+		err_set(e, ERR_INTERNAL, "out of memory");
+		return NULL;
+	}
+	setup_init(&ac->s, prov, p->pool, p->inline_size, p->credits, p->crc, false);
+	ac->s.params.priv = ac->s.priv;
+	if (prov->listen(
+		    (const struct sockaddr *)&p->addr, p->addr_len, &ac->s.params, &ac->l, e)) {
+		free(ac);
+		return NULL;
+	}
+	ac->a.ops = &acceptor_ops;
+	ac->a.fd = ac->l->fd;
+	ac->a.port = ac->l->port;
+	return &ac->a;
+}
+
+struct rpc_acceptor *rpcrdma_listen(const struct rpc_server_params *p, struct err *e)
+{
+	const struct prov_ops *prov = provider_of(p->proto, e);
+
+	return prov ? rpcrdma_listen_on(prov, p, e) : NULL;
+}
+
+#define ESTABLISH_MS 10000
+
+int rpcrdma_establish(struct rpc_xprt *x, const struct rpc_xprt_up *up, struct err *e)
+{
+	x->up = *up;
+	return conn_establish(rpcrdma_conn_of(x), ESTABLISH_MS, e);
+}

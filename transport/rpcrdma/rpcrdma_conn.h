@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * rpcrdma_conn: one RPC-over-RDMA connection, as its own files see it. Everybody else sees
+ * transport/rpc/xprt.h.
+ *
+ * Both ends are the same object. `requester` is the side that connected; its calls go forward, the
+ * other side's go in reverse (RFC 8167). Calls that go in reverse, and their replies, are always
+ * inline. Each side makes calls in one direction and takes them in the other:
+ *
+ *   a call that we make     struct rpcrdma_posted   requester_call.c, requester_reply.c
+ *   a call that we take     struct rpcrdma_taken    responder_call.c, responder_reply.c
+ *
+ * States of a posted call; `lock` protects them, the lists and the credits:
+ *
+ *   BACKLOG      waits for a credit, in `backlog`
+ *   MARSHAL      a thread makes its doors and its message, in `posted`; nobody else touches it
+ *   SENT         doors open, reply awaited, in `posted`
+ *   FAILED       could not be sent: in `failed`, told by progress()
+ *   CLOSING      the reply is here, its doors are being closed, in `closing`; progress thread only
+ *
+ * From CLOSING a call goes back to BACKLOG if it had no memory, or was refused in a dialect that is
+ * given up for another.
+ *
+ * Invariants
+ *   - call->xprt_priv is the posted call while the connection has the call, and NULL otherwise.
+ *   - The thread that marshals touches neither the call nor the posted call once it is SENT: the
+ * reply may be faster than its return.
+ *   - The owner sees a reply only when no door of its call is open.
+ *   - Calls of the peer's that wait for memory, and those that are pulled or served, together never
+ * exceed the credits granted (credit_in).
+ *   - Receives posted >= credits we may use (credit_out) + credits we grant: no Send finds us
+ * without.
+ *
+ * Locks: `chain` (a reply's RDMA Writes and its Send are posted as one), `lock`. Never both, and no
+ * upcall or provider call with `lock` held.
+ */
+#ifndef RNFS_TRANSPORT_RPCRDMA_RPCRDMA_CONN_H
+#define RNFS_TRANSPORT_RPCRDMA_RPCRDMA_CONN_H
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+
+#include "transport/provider.h"
+#include "transport/rpcrdma/rpcrdma_credit.h"
+#include "transport/rpcrdma/rpcrdma_dialect.h"
+#include "transport/rpcrdma/rpcrdma_stream.h"
+#include "transport/rpc/xprt.h"
+
+#define RPCRDMA_INLINE_DEFAULT	4096
+#define RPCRDMA_CREDITS_DEFAULT 64
+#define RPCRDMA_CREDITS_MAX	1024
+#define RPCRDMA_REVERSE_CREDITS 16    /* granted and asked for in the reverse direction */
+#define RPCRDMA_BATCH		16    /* completions handled before receives are replenished */
+#define RPCRDMA_HELD_MAX	16    /* messages that wait for each other */
+#define RPCRDMA_HELD_WRITE	16384 /* bytes of RDMA Writes before a message that may wait */
+#define RPCRDMA_UNSENT_MAX	(64u << 20) /* of answers, then calls wait */
+#define RPCRDMA_STARVED_MS	10	    /* how often a starved connection looks for memory */
+#define RPCRDMA_READS_MAX	32	    /* RDMA Reads of one connection under way */
+/* Segments of chunks that a call may offer for its reply: RPCRDMA_SEGS_FREE (Linux clients have no
+ * more) whenever there is a credit; of calls with more, which are carried out when there is room,
+ * RPCRDMA_SEGS_MAX in all. Each costs an RDMA Write. */
+#define RPCRDMA_SEGS_FREE 16
+#define RPCRDMA_SEGS_MAX  (2 * RPCRDMA_MAX_SEGS)
+#define RPCRDMA_DOORS_FEW 16 /* of a call, without getting memory for them */
+#define RPCRDMA_REPLY_HDR                                                                          \
+	24 /* an accepted RPC reply with an empty verifier, before the results                     \
+	    */
+
+enum rpcrdma_state {
+	RPCRDMA_BACKLOG,
+	RPCRDMA_MARSHAL,
+	RPCRDMA_SENT,
+	RPCRDMA_FAILED,
+	RPCRDMA_CLOSING,
+};
+
+/* One receive buffer of the connection; the cookie of its posted receive. Progress thread only. */
+struct rpcrdma_recv {
+	struct mem_buf *buf; /* NULL: given away with a request, to be replaced */
+	STAILQ_ENTRY(rpcrdma_recv) link;
+};
+
+/* A call of ours. */
+struct rpcrdma_posted {
+	TAILQ_ENTRY(rpcrdma_posted) link;
+	struct rpc_call *call;
+	enum rpcrdma_state state;
+	uint32_t off;			       /* of the XID word in call->msg */
+	const struct rpcrdma_dialect *dialect; /* that it was sent in last */
+	int error;			       /* FAILED, CLOSING: what to tell the owner */
+	bool retried; /* has been out of memory with nothing else under way */
+	/* First those of the sinks, in order, then the Reply chunk's, then what the peer reads. */
+	unsigned ndoors;
+	struct prov_door *door;		    /* `few`, or more of them from the heap */
+	unsigned nsinks;		    /* sinks given as Write chunks ... */
+	unsigned sink_doors[RPC_MAX_SINKS]; /* ... of so many segments */
+	struct mem_buf *reply_buf;	    /* Reply chunk, or NULL */
+	struct mem_buf
+		*gathered; /* what had too many pieces to be read from where it lies, or NULL */
+	struct prov_door few[RPCRDMA_DOORS_FEW];
+	/* CLOSING */
+	struct rpcrdma_recv *recv; /* where the reply came in */
+	bool closed;		   /* PROV_WC_WITHDRAWN has come */
+	bool long_reply;	   /* in the Reply chunk */
+	bool repeat;		   /* refused in a dialect that we do not speak any more */
+	struct xdr_in in;
+};
+TAILQ_HEAD(rpcrdma_posted_list, rpcrdma_posted);
+
+/* A call of the peer's. */
+struct rpcrdma_taken {
+	TAILQ_ENTRY(rpcrdma_taken)
+	link;		      /* in `waiting` for memory, in `pulls` for RDMA Reads */
+	struct rpcrdma_hdr h; /* of the call; the chunks that the reply goes to */
+	struct mem_buf *msg;  /* the RPC call, from msg_off on */
+	uint32_t msg_off, msg_len;
+	unsigned npayloads;
+	struct xdr_payload payload[XDR_MAX_PAYLOADS];
+	struct mem_buf *pbuf[XDR_MAX_PAYLOADS];
+	uint32_t held;	    /* bytes of the buffers that were made for it */
+	unsigned segs;	    /* counted in the connection's */
+	unsigned next_read; /* next segment of the Read list to ask for */
+	unsigned slot;	    /* where its predecessor went: 0 the message, 1.. the payloads */
+	uint32_t filled[1 + XDR_MAX_PAYLOADS]; /* bytes asked for, by slot */
+	unsigned reading;		       /* segments asked for and not here yet */
+	bool has_inv;			       /* exactly one distinct handle in the header: */
+	uint32_t inv_stag;
+};
+TAILQ_HEAD(rpcrdma_taken_list, rpcrdma_taken);
+
+struct rpcrdma_counts {	    /* progress thread */
+	uint64_t late;	    /* replies that belong to no call */
+	uint64_t malformed; /* messages dropped for their form */
+};
+
+struct rpcrdma_conn {
+	struct rpc_xprt x; /* first */
+	bool requester;
+	/* rpcrdma_negotiate.c; what is set after the start is set by the progress thread */
+	const struct rpcrdma_dialect *const *dialects; /* that it may speak; constant */
+	const struct rpcrdma_dialect *_Atomic dialect; /* that it speaks */
+	_Atomic bool settled;			       /* the peer speaks it, too: it stays */
+	const struct prov_ops *prov;
+	struct prov_conn *pc;
+	struct mem_pool *pool;
+	struct mem_buf *zero; /* round-up bytes */
+	uint32_t recv_size;   /* of each receive buffer */
+	uint32_t inline_own;  /* what we offered, both ways */
+	bool remote_inv;      /* replies may invalidate: both sides said so */
+	unsigned nrecvs;
+
+	/* progress thread */
+	struct rpcrdma_recv *recvs;
+	STAILQ_HEAD(, rpcrdma_recv) to_post;
+	struct prov_wc wc[RPCRDMA_BATCH]; /* polled, wc[iwc..nwc) not yet handled */
+	int iwc, nwc;
+	struct prov_wc *later; /* polled while forget() waited; handled after wc */
+	size_t nlater, later_cap, ilater;
+	struct rpcrdma_taken_list pulls, waiting;
+	uint64_t read_ns;	       /* when an RDMA Read was last begun or ended */
+	struct rpcrdma_taken *scratch; /* for the next header */
+	bool no_memory; /* the backlog waits for memory that a call under way holds */
+	unsigned reads; /* under way */
+	unsigned held;	/* small messages posted under PROV_MORE since the last flush */
+	struct rpcrdma_posted_list closing;
+	struct rpcrdma_counts count;
+	uint64_t spin_ns;
+	unsigned spin_misses, spin_skip; /* in vain in a row; sleeps to leave it out */
+
+	_Atomic size_t pulled; /* sum of `held` of all calls taken and not ended */
+	/* Segments of calls with more than RPCRDMA_SEGS_FREE, that are being served, and that were
+	 * answered while the provider still had something to send. */
+	_Atomic unsigned segs, segs_out;
+	_Atomic bool starved; /* calls or receives wait for memory: progress() looks again soon */
+
+	pthread_mutex_t lock;
+	pthread_cond_t marshalled; /* a posted call has left MARSHAL */
+	/* under lock */
+	bool down;
+	struct rpcrdma_credit credit_out; /* our calls */
+	struct rpcrdma_credit credit_in;  /* the peer's, until they are answered; its grant and both
+					   * `max` are constant, and read without lock */
+	struct rpcrdma_posted_list backlog, posted, failed, spare;
+	char why[200]; /* why we closed the connection ourselves, "" if not */
+
+	pthread_mutex_t chain;
+};
+
+static inline struct rpcrdma_conn *rpcrdma_conn_of(struct rpc_xprt *x)
+{
+	return (struct rpcrdma_conn *)x;
+}
+
+#define rpcrdma_stat_add(c, field, n)                                                              \
+	__atomic_fetch_add(&(c)->x.stats->field, (n), __ATOMIC_RELAXED)
+
+/* rpcrdma_conn.c */
+/* How long a progress thread polls before it sleeps, in microseconds, 0: not at all. Read when a
+ * connection is made. Without effect on a machine with one CPU. */
+extern unsigned rpcrdma_spin_us;
+/* Most bytes of one connection's calls that come by RDMA Read, pulled or being so; and how long its
+ * RDMA Reads may stand still, in ms. */
+extern size_t rpcrdma_pulled_max;
+extern unsigned rpcrdma_pull_ms;
+extern const struct rpc_xprt_ops rpcrdma_ops;
+/* As rpcrdma_connect() and rpcrdma_listen() on a provider of the caller's choice (tests). */
+struct rpc_xprt *rpcrdma_connect_on(const struct prov_ops *prov, const struct rpc_client_params *p,
+	const struct rpc_xprt_up *up, struct err *e);
+struct rpc_acceptor *rpcrdma_listen_on(
+	const struct prov_ops *prov, const struct rpc_server_params *p, struct err *e);
+/* Makes h the header of a message of ours, without chunks, with our credits. Any thread. */
+void rpcrdma_begin_hdr(const struct rpcrdma_conn *c, struct rpcrdma_hdr *h, uint32_t xid,
+	enum rpcrdma_dir dir, enum rpcrdma_proc proc);
+/* Closes the connection for a reason of our own: one sentence, the first one stays. Any thread. */
+__attribute__((format(printf, 2, 3))) void rpcrdma_break(
+	struct rpcrdma_conn *c, const char *fmt, ...);
+/* Gives a receive back to be posted again. Progress thread. */
+void rpcrdma_recv_done(struct rpcrdma_conn *c, struct rpcrdma_recv *r);
+/* Posts what was given back. */
+void rpcrdma_recv_replenish(struct rpcrdma_conn *c);
+
+/* rpcrdma_progress.c: the progress thread's loop. */
+int rpcrdma_progress(struct rpc_xprt *x, int timeout_ms);
+/* For a message without large RDMA Writes before it: PROV_MORE while the progress thread handles
+ * what one poll() has brought, so that its answers leave together; 0 otherwise. */
+unsigned rpcrdma_more(struct rpcrdma_conn *c);
+/* Polls until p is closed or the connection is down; keeps other completions for later. */
+void rpcrdma_await_closed(struct rpcrdma_conn *c, struct rpcrdma_posted *p);
+
+/* rpcrdma_negotiate.c: which dialect is spoken. */
+/* At the start: begins with that version, or, if it is none of ours, with the best. */
+void rpcrdma_try(struct rpcrdma_conn *c, unsigned vers);
+/* Reads the header of a message. As rpcrdma_dialect_decode(). Progress thread. */
+int rpcrdma_decode(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, const void *msg, size_t len);
+/* A requester's: the peer has sent the ERR_VERS h. Goes over to the best dialect that it names, if
+ * none is settled. Progress thread. */
+void rpcrdma_refused(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h);
+/* A responder's: what to say in ERR_VERS. Any thread. */
+void rpcrdma_offer(struct rpcrdma_conn *c, uint32_t *low, uint32_t *high);
+
+/* requester_call.c: calls of ours, on their way out. */
+int rpcrdma_send_call(struct rpc_xprt *x, struct rpc_call *call, uint32_t off);
+/* Sends from the backlog what credits allow. Progress thread. */
+void rpcrdma_send_backlog(struct rpcrdma_conn *c);
+/* Makes wr the Send of the message s under header h: in place, if s lies in one piece in buf with
+ * headroom for h before it, else as a copy. *out is the buffer that wr's memory lies in, referenced
+ * for the caller. 0, -EMSGSIZE (more than the peer receives), -ENOMEM. */
+int rpcrdma_make_send(struct rpcrdma_conn *c, struct prov_wr *wr, const struct rpcrdma_hdr *h,
+	const struct rpcrdma_stream *s, struct mem_buf *buf, struct mem_buf **out);
+
+/* requester_reply.c: calls of ours, on their way back. */
+/* msg of len bytes came in r; h was decoded with result rc. Takes r. */
+void rpcrdma_handle_reply(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc,
+	struct rpcrdma_recv *r, const struct prov_wc *wc);
+void rpcrdma_reply_closed(struct rpcrdma_conn *c, struct rpcrdma_posted *p);
+/* Tells the owner of calls that could not be sent. */
+void rpcrdma_reply_failed(struct rpcrdma_conn *c);
+void rpcrdma_forget(struct rpc_xprt *x, struct rpc_call *call);
+/* Drops the memory that was made for it; its doors are closed. No lock is needed. */
+void rpcrdma_posted_let_go(struct rpcrdma_posted *p);
+/* After that. lock held. */
+void rpcrdma_posted_free_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p);
+
+/* responder_call.c: calls of the peer's, on their way in. */
+/* Takes r and t (t->h was decoded with result rc). */
+void rpcrdma_handle_call(struct rpcrdma_conn *c, struct rpcrdma_taken *t, int rc,
+	struct rpcrdma_recv *r, uint32_t len);
+void rpcrdma_read_done(struct rpcrdma_conn *c, struct rpcrdma_taken *t);
+/* Goes on with calls that waited for memory. */
+void rpcrdma_start_waiting(struct rpcrdma_conn *c);
+struct rpcrdma_taken *rpcrdma_taken_free(struct rpcrdma_conn *c, struct rpcrdma_taken *t);
+/* Frees those that have not been delivered. */
+void rpcrdma_taken_drop_all(struct rpcrdma_conn *c);
+
+/* responder_reply.c: calls of the peer's, on their way out. */
+void rpcrdma_send_reply(struct rpc_xprt *x, struct rpc_req *req, uint32_t off);
+void rpcrdma_drop(struct rpc_xprt *x, struct rpc_req *req);
+/* Answers with RDMA_ERROR (RFC 8166 section 4.5); ERR_VERS in the version of the call. */
+void rpcrdma_send_error(
+	struct rpcrdma_conn *c, uint32_t xid, uint32_t vers, enum rpcrdma_errcode err);
+/* One call of the peer's is no longer served. */
+void rpcrdma_serve_done(struct rpcrdma_conn *c);
+
+#endif

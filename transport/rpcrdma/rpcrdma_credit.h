@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * rpcrdma_credit: how many messages may be under way in one direction of a connection (RFC 8166
+ * section 3.3.1).
+ *
+ * A credit is a receive buffer that waits at the receiver. A connection has two of these: one for
+ * what we send, whose grant comes from the peer, and one for what the peer sends, whose grant is
+ * ours and whose use is counted to find a peer that exceeds it. The same functions serve both.
+ *
+ * A credit is taken with each message and comes back when the receive buffer behind it is known to
+ * wait again. In version 1 the messages that count are calls, and a credit comes back with the
+ * reply. A call that its owner takes back while it is under way (an orphan) keeps its credit: the
+ * peer still works on it, and its answer, which belongs to nobody by then, frees it.
+ *
+ * Invariants: used <= max, orphans <= used, 1 <= granted <= max. used may exceed granted after the
+ * grant was lowered. No lock of its own: the connection's.
+ */
+#ifndef RNFS_TRANSPORT_RPCRDMA_RPCRDMA_CREDIT_H
+#define RNFS_TRANSPORT_RPCRDMA_RPCRDMA_CREDIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct rpcrdma_credit {
+	uint32_t max; /* most that are of use: what we ask for, or have receives for; constant */
+	uint32_t granted;
+	uint32_t used;
+	uint32_t orphans; /* of used */
+};
+
+/* What the receiver grants, clamped: 0 would stop the connection for good and counts as 1; more
+ * than max is of no use. */
+static inline void rpcrdma_credit_grant(struct rpcrdma_credit *c, uint32_t n)
+{
+	c->granted = n == 0 ? 1 : n > c->max ? c->max : n;
+}
+
+/* max >= 1. granted: 1 for what we send (RFC 8166 section 3.3.3). */
+static inline void rpcrdma_credit_init(struct rpcrdma_credit *c, uint32_t max, uint32_t granted)
+{
+	*c = (struct rpcrdma_credit){.max = max};
+	rpcrdma_credit_grant(c, granted);
+}
+
+/* One more message may go: true, and it is counted. */
+static inline bool rpcrdma_credit_take(struct rpcrdma_credit *c)
+{
+	if (c->used >= c->granted)
+		return false;
+	c->used++;
+	return true;
+}
+
+/* A message's credit is back, or it was never sent. */
+static inline void rpcrdma_credit_put(struct rpcrdma_credit *c)
+{
+	if (c->used > c->orphans)
+		c->used--;
+}
+
+/* A call under way has lost its owner. */
+static inline void rpcrdma_credit_orphan(struct rpcrdma_credit *c)
+{
+	if (c->orphans < c->used)
+		c->orphans++;
+}
+
+/* A reply that belongs to nobody: an orphan's, if there is one. A forged one can do no harm: the
+ * peer only lets us send more to itself. */
+static inline void rpcrdma_credit_late(struct rpcrdma_credit *c)
+{
+	if (c->orphans) {
+		c->orphans--;
+		c->used--;
+	}
+}
+
+#endif

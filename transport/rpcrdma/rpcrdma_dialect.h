@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * rpcrdma_dialect: what one version of RPC-over-RDMA is, as the requester and the responder see it.
+ *
+ * A dialect is a constant table of functions and limits, one file each (rpcrdma_v1.c). A connection
+ * has one at a time; nothing but that table knows what its version writes. Its codec is pure: no
+ * I/O, no allocation, no state between messages. What must be remembered from one message to the
+ * next is the connection's.
+ *
+ * The four fixed words and RDMA_ERROR with ERR_VERS have one form in all versions (RFC 8166
+ * sections 4.1.2 and 7): the functions below add that to what a dialect does.
+ */
+#ifndef RNFS_TRANSPORT_RPCRDMA_RPCRDMA_DIALECT_H
+#define RNFS_TRANSPORT_RPCRDMA_RPCRDMA_DIALECT_H
+
+#include "transport/rpcrdma/rpcrdma_hdr.h"
+
+/* What a requester does about a call that an RDMA_ERROR came back for. */
+enum rpcrdma_action {
+	RPCRDMA_FAIL,	     /* tells its owner -EIO */
+	RPCRDMA_RENEGOTIATE, /* sends it again in another dialect, if there is one; else FAIL */
+};
+
+struct rpcrdma_dialect {
+	uint32_t vers;	   /* the version word */
+	uint32_t min_call; /* bytes of the shortest call; what is shorter gets no answer */
+	/* Bytes of a header with so many Read segments, Write chunks, and segments in all Write
+	 * chunks and the Reply chunk. */
+	size_t (*bound)(unsigned nreads, unsigned nwrites, bool has_reply, unsigned nsegs);
+	/* Bytes that encode() will write for h. */
+	size_t (*size)(const struct rpcrdma_hdr *h);
+	/* Writes h at buf (4-byte aligned), with its credits as the dialect has them. Its size, or
+	 * -EMSGSIZE (cap is too small), -EINVAL (the dialect cannot say that: a message type that
+	 * it has not, counts over the caps). */
+	int (*encode)(const struct rpcrdma_hdr *h, void *buf, size_t cap);
+	/* Reads a header of this version, of len >= RPCRDMA_FIXED_LEN bytes; any bytes are safe.
+	 * The RPC message, if any, follows at msg + h->len. 0, or -EBADMSG: malformed, over the
+	 * caps, or of a type that the dialect has not; xid, vers and proc are set. */
+	int (*decode)(struct rpcrdma_hdr *h, const void *msg, size_t len);
+	/* What the RDMA_ERROR that decode() has read asks for. *meaning: what has become of the
+	 * call, to go on a sentence for the log. */
+	enum rpcrdma_action (*on_error)(const struct rpcrdma_hdr *h, const char **meaning);
+};
+
+/* What we speak: best first, ends with NULL. A connection keeps what it finds when it is made
+ * (tests set another table before). */
+extern const struct rpcrdma_dialect *const *rpcrdma_dialects;
+
+/* The best dialect of a table with a version from low to high, or NULL. */
+const struct rpcrdma_dialect *rpcrdma_dialect_find(
+	const struct rpcrdma_dialect *const *table, uint32_t low, uint32_t high);
+/* The lowest and the highest version of a table that is not empty. */
+void rpcrdma_dialect_range(
+	const struct rpcrdma_dialect *const *table, uint32_t *low, uint32_t *high);
+
+/* As d->on_error(), and for ERR_VERS. */
+enum rpcrdma_action rpcrdma_dialect_on_error(
+	const struct rpcrdma_dialect *d, const struct rpcrdma_hdr *h, const char **meaning);
+/* Bytes that rpcrdma_dialect_encode() will write for h. */
+size_t rpcrdma_dialect_size(const struct rpcrdma_dialect *d, const struct rpcrdma_hdr *h);
+/* As d->encode(), and RDMA_ERROR with ERR_VERS, which keeps h->vers. */
+int rpcrdma_dialect_encode(
+	const struct rpcrdma_dialect *d, const struct rpcrdma_hdr *h, void *buf, size_t cap);
+/* Reads the header of a message that comes in while d is spoken; any bytes are safe.
+ *   0                 h is complete
+ *   -EMSGSIZE         shorter than the fixed words, h is undefined: drop it
+ *   -EPROTONOSUPPORT  another version; xid, vers and proc are set: a responder answers ERR_VERS.
+ *                     (An RDMA_ERROR of ERR_VERS is decoded at any version.)
+ *   -EBADMSG          as d->decode(): a responder answers ERR_CHUNK, a requester fails the call */
+int rpcrdma_dialect_decode(
+	const struct rpcrdma_dialect *d, struct rpcrdma_hdr *h, const void *msg, size_t len);
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * rpcrdma_hdr: the transport header of an RPC-over-RDMA message, and the parts of it that have one
+ * form in every version.
+ *
+ * One structure in memory for every dialect; each dialect has a codec that turns it into bytes and
+ * back (rpcrdma_dialect.h). What all versions write alike is coded here: the four fixed words, the
+ * chunk lists, and RDMA_ERROR with ERR_VERS. What the chunks point at is not looked at, only their
+ * number and their form; whether a header makes sense as a call or a reply is its reader's
+ * business.
+ *
+ * A header is held by value. The segments of all Write chunks and of the Reply chunk share one
+ * array; a chunk is a run in it.
+ */
+#ifndef RNFS_TRANSPORT_RPCRDMA_RPCRDMA_HDR_H
+#define RNFS_TRANSPORT_RPCRDMA_RPCRDMA_HDR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "transport/rpc/xdr.h"
+
+/* Caps on what is decoded or encoded: the pages of 4 KiB of the largest payload one by one, and
+ * some more. Linux sends at most 16 segments in a header. A header with everything in it
+ * is below 12 KiB; what a peer sends is as long as a receive buffer at most. */
+#define RPCRDMA_MAX_READS  288 /* segments of the Read list */
+#define RPCRDMA_MAX_WRITES 16  /* Write chunks */
+#define RPCRDMA_MAX_SEGS   288 /* segments in all Write chunks and the Reply chunk */
+
+#define RPCRDMA_FIXED_LEN    16 /* xid, vers, credit, proc: the same in all versions */
+#define RPCRDMA_ERR_VERS_LEN 28 /* RDMA_ERROR with ERR_VERS: the same in all versions */
+
+/* Which way the RPC goes that a message belongs to. */
+enum rpcrdma_dir {
+	RPCRDMA_DIR_UNSAID, /* decoded: the message does not say it; the receiver's side decides */
+	RPCRDMA_DIR_CALL,
+	RPCRDMA_DIR_REPLY, /* errors too */
+};
+
+/* The four fixed words' last (RFC 8166 section 4.2.4). */
+enum rpcrdma_proc {
+	RDMA_MSG = 0,	/* the RPC message follows the header */
+	RDMA_NOMSG = 1, /* the RPC message is in the position-zero Read chunk or the Reply chunk */
+	RDMA_MSGP = 2,	/* not used in version 1: refused */
+	RDMA_DONE = 3,	/* not used in version 1: dropped */
+	RDMA_ERROR = 4,
+};
+
+enum rpcrdma_errcode {
+	RDMA_ERR_VERS = 1,
+	RDMA_ERR_CHUNK = 2,
+};
+
+struct rpcrdma_seg {
+	uint32_t handle;
+	uint32_t length;
+	uint64_t offset;
+};
+
+/* One element of the Read list. Neighbours with the same position are one chunk. */
+struct rpcrdma_read {
+	uint32_t position; /* byte offset in the unreduced stream, 0: the message itself */
+	struct rpcrdma_seg seg;
+};
+
+/* seg[first .. first + n) of the header. n == 0 is an empty chunk (RFC 8166 section 4.3.2.3). */
+struct rpcrdma_chunk {
+	unsigned first, n;
+};
+
+struct rpcrdma_hdr {
+	uint32_t xid;
+	uint32_t vers; /* decoded; encoded only in RDMA_ERROR with ERR_VERS: that of the call */
+	enum rpcrdma_dir dir;
+	/* Credits, in messages. Where a dialect has one word that means the one or the other, both
+	 * are set to it when it is decoded. */
+	uint32_t grant; /* how many the sender can receive */
+	uint32_t want;	/* how many the sender would like to send */
+	uint32_t proc;	/* enum rpcrdma_proc, or what the peer sent */
+
+	/* RDMA_MSG, RDMA_NOMSG */
+	unsigned nreads;
+	struct rpcrdma_read read[RPCRDMA_MAX_READS];
+	unsigned nwrites;
+	struct rpcrdma_chunk write[RPCRDMA_MAX_WRITES];
+	bool has_reply;
+	struct rpcrdma_chunk reply;
+	unsigned nsegs;
+	struct rpcrdma_seg seg[RPCRDMA_MAX_SEGS];
+
+	/* RDMA_ERROR */
+	uint32_t err; /* enum rpcrdma_errcode */
+	uint32_t vers_low, vers_high;
+
+	size_t len; /* bytes the header took (decoded) */
+};
+
+/* Makes h a header without chunks and credits. */
+void rpcrdma_hdr_init(
+	struct rpcrdma_hdr *h, uint32_t xid, enum rpcrdma_dir dir, enum rpcrdma_proc proc);
+/* Appends to the lists. -E2BIG: over the cap, h unchanged. */
+int rpcrdma_hdr_add_read(struct rpcrdma_hdr *h, uint32_t position, const struct rpcrdma_seg *seg);
+/* A Write chunk, or the Reply chunk, of n segments (0..RPCRDMA_MAX_SEGS in sum). */
+int rpcrdma_hdr_add_write(struct rpcrdma_hdr *h, const struct rpcrdma_seg *seg, unsigned n);
+/* One segment more for the last Write chunk; none and no Reply chunk came behind it. */
+int rpcrdma_hdr_write_seg(struct rpcrdma_hdr *h, const struct rpcrdma_seg *seg);
+int rpcrdma_hdr_set_reply(struct rpcrdma_hdr *h, const struct rpcrdma_seg *seg, unsigned n);
+/* Sum of the segment lengths of a chunk; cannot overflow. */
+uint64_t rpcrdma_chunk_len(const struct rpcrdma_hdr *h, const struct rpcrdma_chunk *c);
+/* No list has anything in it. */
+static inline bool rpcrdma_hdr_chunkless(const struct rpcrdma_hdr *h)
+{
+	return !h->nreads && !h->nwrites && !h->has_reply;
+}
+/* RDMA_ERROR with ERR_VERS. */
+static inline bool rpcrdma_hdr_is_err_vers(const struct rpcrdma_hdr *h)
+{
+	return h->proc == RDMA_ERROR && h->err == RDMA_ERR_VERS;
+}
+
+/* --- the coders that all dialects share, for their codecs ------------------------------------- */
+
+/* Reads xid, vers and proc, and what follows them in RDMA_ERROR with ERR_VERS. h is complete only
+ * in that case, and has no credits. Any bytes are safe. 0; -EMSGSIZE if msg is shorter than the
+ * fixed words: h is undefined, and nothing in msg can be trusted (RFC 8166 section 4.5); -EBADMSG:
+ * an ERR_VERS that is cut off. */
+int rpcrdma_hdr_peek(struct rpcrdma_hdr *h, const void *msg, size_t len);
+/* Writes RDMA_ERROR with ERR_VERS; its credit word is h->grant. Its size, or -EMSGSIZE. */
+int rpcrdma_hdr_put_err_vers(const struct rpcrdma_hdr *h, void *buf, size_t cap);
+
+/* Bytes of the three chunk lists (Read list, Write list, Reply chunk; RFC 8166 section 4.1.2) with
+ * nsegs segments in all Write chunks and the Reply chunk. */
+size_t rpcrdma_lists_size(unsigned nreads, unsigned nwrites, bool has_reply, unsigned nsegs);
+void rpcrdma_put_lists(struct xdr_out *x, const struct rpcrdma_hdr *h);
+/* Into h, which has no chunks. What is malformed or over the caps fails the cursor. */
+void rpcrdma_get_lists(struct xdr_in *x, struct rpcrdma_hdr *h);
+
+#endif

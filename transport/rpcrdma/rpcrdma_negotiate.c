@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * rpcrdma_negotiate: which dialect a connection speaks.
+ *
+ *   trying    The requester sends in the best dialect of its table that has not been refused. It
+ *             has one credit, so one call is under way. ERR_VERS names the versions that the peer
+ *             speaks: the requester goes over to the best among them that it has not tried, and
+ *             repeats the call. Without one the call fails, and the next one tries the same.
+ *             The responder goes by the version of what comes, as long as it is in its table; what
+ *             is not gets ERR_VERS.
+ *             A client remembers what its last connection to the server spoke, and begins the next
+ *             with that (rpc_connector.h).
+ *   settled   A message has come that is in the dialect, and no error. It stays for good, on both
+ *             sides: RFC 8166 gives no way to change it.
+ *
+ * The requester's senders read `dialect` in any thread. While that can change there is one credit,
+ * and the thread that has it, having got it later, sees the change. (If a peer grants more in an
+ * error, calls may go out in what it has just refused; it refuses them again, and they follow.)
+ */
+#include "transport/rpcrdma/rpcrdma_conn.h"
+
+#include <errno.h>
+
+#include "transport/log.h"
+
+static void speak(struct rpcrdma_conn *c, const struct rpcrdma_dialect *d)
+{
+	c->dialect = d;
+	c->x.rdma_version = d->vers;
+}
+
+void rpcrdma_try(struct rpcrdma_conn *c, unsigned vers)
+{
+	const struct rpcrdma_dialect *d;
+
+	c->dialects = rpcrdma_dialects;
+	d = rpcrdma_dialect_find(c->dialects, vers, vers);
+	speak(c, d ? d : c->dialects[0]);
+}
+
+int rpcrdma_decode(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, const void *msg, size_t len)
+{
+	const struct rpcrdma_dialect *d;
+	int rc = rpcrdma_dialect_decode(c->dialect, h, msg, len);
+
+	if (rc == -EPROTONOSUPPORT && !c->requester && !c->settled) {
+		d = rpcrdma_dialect_find(c->dialects, h->vers, h->vers);
+		if (!d)
+			return rc;
+		speak(c, d);
+		rc = rpcrdma_dialect_decode(d, h, msg, len);
+	}
+	if (!rc && h->proc != RDMA_ERROR && !c->settled)
+		c->settled = true;
+	return rc;
+}
+
+void rpcrdma_refused(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h)
+{
+	const struct rpcrdma_dialect *const *rest = c->dialects, *now = c->dialect, *next;
+
+	if (!c->requester || c->settled || h->vers != now->vers)
+		return;
+	while (*rest++ != now) /* those before it have been refused */
+		;
+	next = rpcrdma_dialect_find(rest, h->vers_low, h->vers_high);
+	if (!next)
+		return;
+	log_ctrl("%s: the peer speaks RPC-over-RDMA versions %u to %u: going on in version %u",
+		c->x.peer, h->vers_low, h->vers_high, next->vers);
+	speak(c, next);
+}
+
+void rpcrdma_offer(struct rpcrdma_conn *c, uint32_t *low, uint32_t *high)
+{
+	const struct rpcrdma_dialect *now = c->dialect;
+
+	if (c->settled)
+		*low = *high = now->vers;
+	else
+		rpcrdma_dialect_range(c->dialects, low, high);
+}

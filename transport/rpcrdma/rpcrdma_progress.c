@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * rpcrdma_progress: the progress thread's loop: completions in, upcalls out, receives replenished.
+ *
+ * Completions are handled in the order in which they were polled: first what is left in wc[], then
+ * what forget() had to poll while it waited for doors to close (later[]), then the provider is
+ * asked. An upcall may call forget(), so nothing here holds on to an element across a handler.
+ *
+ * Before sleeping, the loop polls for some microseconds if that has paid lately: waking a sleeping
+ * thread costs more than a small round trip.
+ */
+#include "transport/rpcrdma/rpcrdma_conn.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "transport/clock.h"
+#include "transport/log.h"
+
+#define PER_PROGRESS   (4 * RPCRDMA_BATCH) /* completions handled before progress() returns */
+#define SPIN_TRIES     4
+#define SPIN_SKIP_BITS 10
+
+/* --- holding back -----------------------------------------------------------------------------
+
+ * What the progress thread sends while it handles the completions of one poll() leaves with one
+ system
+ * call, where the provider can do that: at depth 16 the messages cost more than all else. Nothing
+ is held
+ * back across a poll, for longer than HOLD_NS if more is to be done, or behind large RDMA Writes.
+ */
+
+#define HOLD_NS 50000
+
+static __thread struct rpcrdma_conn *handling; /* whose completions this thread is handling */
+static __thread uint64_t held_since;
+
+unsigned rpcrdma_more(struct rpcrdma_conn *c)
+{
+	if (handling != c || !c->prov->flush || c->held >= RPCRDMA_HELD_MAX) {
+		if (handling == c)
+			c->held = 0; /* this one takes the others with it */
+		return 0;
+	}
+	if (!c->held++)
+		held_since = clock_ns();
+	return PROV_MORE;
+}
+
+static void flush(struct rpcrdma_conn *c)
+{
+	if (c->held)
+		c->prov->flush(c->pc);
+	c->held = 0;
+}
+
+/* --- completions ------------------------------------------------------------------------------ */
+
+/* Moves data; true if there is something to handle. */
+static bool wc_fill(struct rpcrdma_conn *c)
+{
+	if (c->iwc < c->nwc || c->ilater < c->nlater)
+		return true;
+	flush(c);
+	c->iwc = 0;
+	c->nwc = c->prov->poll(c->pc, c->wc, RPCRDMA_BATCH);
+	return c->nwc > 0;
+}
+
+static bool wc_next(struct rpcrdma_conn *c, struct prov_wc *wc)
+{
+	if (!wc_fill(c))
+		return false;
+	if (c->iwc < c->nwc) {
+		*wc = c->wc[c->iwc++];
+		return true;
+	}
+	*wc = c->later[c->ilater++];
+	if (c->ilater == c->nlater)
+		c->ilater = c->nlater = 0;
+	return true;
+}
+
+static int later_add(struct rpcrdma_conn *c, const struct prov_wc *wc)
+{
+	if (c->nlater == c->later_cap) {
+		size_t cap = c->later_cap ? c->later_cap * 2 : 64;
+		struct prov_wc *more = realloc(c->later, cap * sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		c->later = more;
+		c->later_cap = cap;
+	}
+	c->later[c->nlater++] = *wc;
+	return 0;
+}
+
+/* RFC 8167: a message that says that it has the other direction belongs to the other table of XIDs.
+ * An RDMA_ERROR that comes to a responder can only be about a reverse call. */
+static void handle_recv(struct rpcrdma_conn *c, const struct prov_wc *wc)
+{
+	struct rpcrdma_recv *r = (struct rpcrdma_recv *)(uintptr_t)wc->cookie;
+	struct rpcrdma_taken *t = c->scratch ? c->scratch : malloc(sizeof(*t));
+	bool call;
+	int rc;
+
+	c->scratch = NULL;
+	if (!t) {
+		rpcrdma_recv_done(c, r);
+		rpcrdma_break(c, "out of memory");
+		return;
+	}
+	rc = rpcrdma_decode(c, &t->h, r->buf->data, wc->len);
+	if (rc == -EMSGSIZE) {
+		c->count.malformed++;
+		log_data("%s: message of %u bytes dropped: no header", c->x.peer, wc->len);
+		rpcrdma_recv_done(c, r);
+		c->scratch = t;
+		return;
+	}
+	if (c->requester)
+		call = !rc && t->h.dir == RPCRDMA_DIR_CALL;
+	else /* an error is never answered, however malformed (RFC 8166 section 4.5) */
+		call = t->h.proc != RDMA_ERROR && (rc || t->h.dir != RPCRDMA_DIR_REPLY);
+	if (call) {
+		rpcrdma_handle_call(c, t, rc, r, wc->len);
+		return;
+	}
+	rpcrdma_handle_reply(c, &t->h, rc, r, wc);
+	c->scratch = t;
+}
+
+static void handle_withdrawn(struct rpcrdma_conn *c, const struct prov_wc *wc)
+{
+	struct rpcrdma_posted *p = (struct rpcrdma_posted *)(uintptr_t)wc->cookie;
+
+	if (!p)
+		return; /* taken back in the meantime */
+	p->closed = true;
+	rpcrdma_reply_closed(c, p);
+}
+
+/* The end of the connection closes every door: replies that were complete are still told. */
+static void handle_down(struct rpcrdma_conn *c)
+{
+	struct rpcrdma_posted *p;
+
+	pthread_mutex_lock(&c->lock);
+	c->down = true;
+	snprintf(c->x.down_reason, sizeof(c->x.down_reason), "%s",
+		c->why[0] ? c->why : c->pc->down_reason);
+	pthread_mutex_unlock(&c->lock);
+	log_ctrl("%s: connection closed: %s", c->x.peer, c->x.down_reason);
+	rpcrdma_taken_drop_all(c);
+	while ((p = TAILQ_FIRST(&c->closing))) {
+		p->closed = true;
+		rpcrdma_reply_closed(c, p);
+	}
+}
+
+static void handle(struct rpcrdma_conn *c, const struct prov_wc *wc)
+{
+	switch (wc->op) {
+	case PROV_WC_RECV:
+		handle_recv(c, wc);
+		break;
+	case PROV_WC_READ:
+		rpcrdma_read_done(c, (struct rpcrdma_taken *)(uintptr_t)wc->cookie);
+		break;
+	case PROV_WC_WITHDRAWN:
+		handle_withdrawn(c, wc);
+		break;
+	case PROV_WC_DOWN:
+		handle_down(c);
+		break;
+	}
+}
+
+/* Whether one of n completions, polled and not handled yet, closes the doors of p. One that names p
+ * is made to name nobody: p is about to go. */
+static bool take_closed(struct prov_wc *wc, size_t n, const struct rpcrdma_posted *p)
+{
+	bool closed = false;
+
+	for (size_t i = 0; i < n; i++) {
+		bool mine = wc[i].op == PROV_WC_WITHDRAWN && wc[i].cookie == (uintptr_t)p;
+
+		if (mine)
+			wc[i].cookie = 0;
+		closed |= mine || wc[i].op == PROV_WC_DOWN;
+	}
+	return closed;
+}
+
+void rpcrdma_await_closed(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
+{
+	struct prov_wc wc[RPCRDMA_BATCH];
+
+	flush(c);
+	p->closed |= c->down; /* its last completion has been handled, and says no more */
+	/* in any case both: nothing may name p afterwards */
+	if (!p->closed) {
+		p->closed = take_closed(c->wc + c->iwc, (size_t)(c->nwc - c->iwc), p);
+		if (c->nlater)
+			p->closed |= take_closed(c->later + c->ilater, c->nlater - c->ilater, p);
+	}
+	while (!p->closed) {
+		int n = c->prov->poll(c->pc, wc, RPCRDMA_BATCH);
+
+		if (n <= 0)
+			c->prov->wait(c->pc, -1, 10);
+		p->closed = n > 0 && take_closed(wc, (size_t)n, p);
+		for (int i = 0; i < n; i++)
+			if (later_add(c, &wc[i]))
+				rpcrdma_break(c, "out of memory");
+	}
+}
+
+/* --- the loop --------------------------------------------------------------------------------- */
+
+static int handle_some(struct rpcrdma_conn *c)
+{
+	struct prov_wc wc;
+	int n = 0;
+
+	handling = c;
+	while (n < PER_PROGRESS && !c->down && wc_next(c, &wc)) {
+		if (c->held && clock_ns() - held_since > HOLD_NS)
+			flush(c);
+		handle(c, &wc);
+		if (++n % RPCRDMA_BATCH == 0)
+			rpcrdma_recv_replenish(c);
+	}
+	if (n && !c->down) {
+		rpcrdma_recv_replenish(c);
+		rpcrdma_send_backlog(c);
+	}
+	flush(c);
+	handling = NULL;
+	return n;
+}
+
+/* Polls for a while; true if something came. Where that was in vain several times in a row it is
+ * left out for a number of sleeps that doubles: peers on the same CPU cannot answer while we look.
+ */
+static bool spin(struct rpcrdma_conn *c)
+{
+	uint64_t end;
+
+	if (!c->spin_ns)
+		return false;
+	if (c->spin_skip) {
+		c->spin_skip--;
+		return false;
+	}
+	end = clock_ns() + c->spin_ns;
+	do {
+		if (wc_fill(c)) {
+			c->spin_misses = 0;
+			return true;
+		}
+	} while (clock_ns() < end);
+	if (++c->spin_misses >= SPIN_TRIES)
+		c->spin_skip =
+			1u << (c->spin_misses < SPIN_SKIP_BITS ? c->spin_misses : SPIN_SKIP_BITS);
+	return false;
+}
+
+/* Tries again what had no memory. */
+static void feed(struct rpcrdma_conn *c)
+{
+	bool starved;
+
+	if (!STAILQ_EMPTY(&c->to_post))
+		rpcrdma_recv_replenish(c);
+	if (!TAILQ_EMPTY(&c->waiting))
+		rpcrdma_start_waiting(c);
+	starved = !STAILQ_EMPTY(&c->to_post) || !TAILQ_EMPTY(&c->waiting);
+	atomic_store_explicit(&c->starved, starved, memory_order_relaxed);
+}
+
+/* A peer that does not answer RDMA Reads would keep what was made for them for ever. */
+static void watch_reads(struct rpcrdma_conn *c)
+{
+	if (c->reads && clock_ns() - c->read_ns > rpcrdma_pull_ms * UINT64_C(1000000))
+		rpcrdma_break(c, "%u RDMA Reads unanswered for %u ms", c->reads, rpcrdma_pull_ms);
+}
+
+/* How long to sleep at most. */
+static int until_next(const struct rpcrdma_conn *c, int timeout_ms)
+{
+	int most = c->starved ? RPCRDMA_STARVED_MS : c->reads ? (int)rpcrdma_pull_ms + 1 : -1;
+
+	return most >= 0 && (timeout_ms < 0 || timeout_ms > most) ? most : timeout_ms;
+}
+
+int rpcrdma_progress(struct rpc_xprt *x, int timeout_ms)
+{
+	struct rpcrdma_conn *c = rpcrdma_conn_of(x);
+
+	if (c->down)
+		return -ENOTCONN;
+	rpcrdma_reply_failed(c);
+	feed(c);
+	watch_reads(c);
+	rpcrdma_send_backlog(c); /* a call that failed or was taken back may have left its credit */
+	if (!handle_some(c)) {
+		if (timeout_ms && !spin(c))
+			c->prov->wait(c->pc, x->kick_fd, until_next(c, timeout_ms));
+		if (!handle_some(c))
+			rpc_xprt_unkick(x);
+	}
+	return c->down ? -ENOTCONN : 0;
+}

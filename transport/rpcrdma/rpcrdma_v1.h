@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * rpcrdma_v1: RPC-over-RDMA version 1 (RFC 8166).
+ *
+ * Its credit word means calls: in a call how many the sender would like to have under way, in a
+ * reply how many it grants (section 3.3.1). It says the direction of a message only by the RPC
+ * header behind it, where that is in the Send and there are no chunks (RFC 8167 section 5).
+ */
+#ifndef RNFS_TRANSPORT_RPCRDMA_RPCRDMA_V1_H
+#define RNFS_TRANSPORT_RPCRDMA_RPCRDMA_V1_H
+
+#include "transport/rpcrdma/rpcrdma_dialect.h"
+
+extern const struct rpcrdma_dialect rpcrdma_v1;
+
+#endif

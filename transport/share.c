@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * share: how much of what a server has may be one peer's.
+ */
+#include "transport/share.h"
+
+#include <assert.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NET6	 8  /* bytes of an IPv6 address that tell holders apart */
+#define RESERVE	 8  /* the last 1/RESERVE of a kind is for newcomers */
+#define NEWCOMER 64 /* who has no more than 1/NEWCOMER of all */
+
+struct share_key share_key(const struct sockaddr *addr, const struct sock_user *user)
+{
+	struct share_key k = {.local = user && user->local};
+
+	if (addr && addr->sa_family == AF_INET) {
+		k.net[10] = k.net[11] = 0xff;
+		memcpy(k.net + 12, &((const struct sockaddr_in *)addr)->sin_addr, 4);
+	} else if (addr && addr->sa_family == AF_INET6) {
+		const struct sockaddr_in6 *in = (const struct sockaddr_in6 *)addr;
+
+		memcpy(k.net, &in->sin6_addr,
+			IN6_IS_ADDR_V4MAPPED(&in->sin6_addr) || IN6_IS_ADDR_LOOPBACK(&in->sin6_addr)
+				? 16
+				: NET6);
+	}
+	if (k.local)
+		k.uid = user->known ? user->uid : UINT32_MAX;
+	return k;
+}
+
+bool share_key_same(const struct share_key *a, const struct share_key *b)
+{
+	return memcmp(a, b, sizeof(*a)) == 0;
+}
+
+void share_init(struct share *s)
+{
+	memset(s, 0, sizeof(*s));
+	pthread_mutex_init(&s->lock, NULL);
+	LIST_INIT(&s->holders);
+	for (unsigned i = 0; i < SHARE_BUCKETS; i++)
+		LIST_INIT(&s->parts[i]);
+	for (unsigned i = 0; i < SHARE_KINDS; i++)
+		s->kind[i].max = s->kind[i].most = UINT64_MAX;
+}
+
+void share_finish(struct share *s)
+{
+	pthread_mutex_destroy(&s->lock);
+}
+
+void share_limit(struct share *s, unsigned kind, uint64_t max, uint64_t most)
+{
+	s->kind[kind].max = max;
+	s->kind[kind].most = most < max ? most : max;
+}
+
+struct share_holder *share_get(struct share *s, const struct share_key *key)
+{
+	struct share_holder *h;
+
+	pthread_mutex_lock(&s->lock);
+	LIST_FOREACH (h, &s->holders, link)
+		if (share_key_same(&h->key, key))
+			break;
+	if (!h) {
+		h = calloc(1, sizeof(*h));
+		if (h) {
+			h->key = *key;
+			LIST_INSERT_HEAD(&s->holders, h, link);
+		}
+	}
+	if (h)
+		h->refs++;
+	pthread_mutex_unlock(&s->lock);
+	return h;
+}
+
+struct share_holder *share_ref(struct share *s, struct share_holder *h)
+{
+	pthread_mutex_lock(&s->lock);
+	h->refs++;
+	pthread_mutex_unlock(&s->lock);
+	return h;
+}
+
+static void put_locked(struct share_holder *h)
+{
+	if (--h->refs)
+		return;
+	for (unsigned i = 0; i < SHARE_KINDS; i++)
+		assert(!h->held[i]);
+	LIST_REMOVE(h, link);
+	free(h);
+}
+
+struct share_holder *share_put(struct share *s, struct share_holder *h)
+{
+	if (!h)
+		return NULL;
+	pthread_mutex_lock(&s->lock);
+	put_locked(h);
+	pthread_mutex_unlock(&s->lock);
+	return NULL;
+}
+
+static uint64_t room_locked(const struct share *s, const struct share_holder *h, unsigned kind)
+{
+	const struct share_kind *k = &s->kind[kind];
+	uint64_t held = h->held[kind], end = k->max;
+	uint64_t own, common;
+
+	if (held > k->max / NEWCOMER)
+		end -= k->max / RESERVE;
+	own = held < k->most ? k->most - held : 0;
+	common = k->used < end ? end - k->used : 0;
+	return own < common ? own : common;
+}
+
+bool share_is_full(struct share *s, const struct share_holder *h, unsigned kind, uint64_t n)
+{
+	uint64_t held = share_held(s, h, kind);
+
+	return held > s->kind[kind].most || n > s->kind[kind].most - held;
+}
+
+uint64_t share_room(struct share *s, const struct share_holder *h, unsigned kind)
+{
+	uint64_t room;
+
+	pthread_mutex_lock(&s->lock);
+	room = room_locked(s, h, kind);
+	pthread_mutex_unlock(&s->lock);
+	return room;
+}
+
+static void add_locked(struct share *s, struct share_holder *h, unsigned kind, uint64_t n)
+{
+	h->held[kind] += n;
+	s->kind[kind].used += n;
+}
+
+static void subtract_locked(struct share *s, struct share_holder *h, unsigned kind, uint64_t n)
+{
+	assert(h->held[kind] >= n && s->kind[kind].used >= n);
+	h->held[kind] -= n;
+	s->kind[kind].used -= n;
+}
+
+bool share_take(struct share *s, struct share_holder *h, unsigned kind, uint64_t n)
+{
+	bool ok;
+
+	pthread_mutex_lock(&s->lock);
+	ok = n <= room_locked(s, h, kind);
+	if (ok)
+		add_locked(s, h, kind, n);
+	pthread_mutex_unlock(&s->lock);
+	return ok;
+}
+
+void share_force(struct share *s, struct share_holder *h, unsigned kind, uint64_t n)
+{
+	pthread_mutex_lock(&s->lock);
+	add_locked(s, h, kind, n);
+	pthread_mutex_unlock(&s->lock);
+}
+
+void share_give(struct share *s, struct share_holder *h, unsigned kind, uint64_t n)
+{
+	pthread_mutex_lock(&s->lock);
+	subtract_locked(s, h, kind, n);
+	pthread_mutex_unlock(&s->lock);
+}
+
+uint64_t share_held(struct share *s, const struct share_holder *h, unsigned kind)
+{
+	uint64_t held;
+
+	pthread_mutex_lock(&s->lock);
+	held = h->held[kind];
+	pthread_mutex_unlock(&s->lock);
+	return held;
+}
+
+struct share_part *share_part_get(
+	struct share *s, struct share_holder *h, uint32_t flavor, uint32_t uid)
+{
+	struct share_part *p;
+
+	pthread_mutex_lock(&s->lock);
+	LIST_FOREACH (p, &s->parts[uid % SHARE_BUCKETS], link)
+		if (p->holder == h && p->flavor == flavor && p->uid == uid)
+			break;
+	if (!p) {
+		p = calloc(1, sizeof(*p));
+		if (p) {
+			p->holder = h;
+			h->refs++;
+			p->flavor = flavor;
+			p->uid = uid;
+			LIST_INSERT_HEAD(&s->parts[uid % SHARE_BUCKETS], p, link);
+		}
+	}
+	if (p)
+		p->refs++;
+	pthread_mutex_unlock(&s->lock);
+	return p;
+}
+
+struct share_part *share_part_put(struct share *s, struct share_part *p)
+{
+	if (!p)
+		return NULL;
+	pthread_mutex_lock(&s->lock);
+	if (--p->refs == 0) {
+		for (unsigned i = 0; i < SHARE_KINDS; i++)
+			assert(!p->held[i]);
+		LIST_REMOVE(p, link);
+		put_locked(p->holder);
+		free(p);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return NULL;
+}
+
+static uint64_t part_end_locked(const struct share_part *p, unsigned kind, uint64_t all)
+{
+	return p->held[kind] > all / NEWCOMER ? all - all / RESERVE : all;
+}
+
+static uint64_t part_room_locked(const struct share *s, const struct share_part *p, unsigned kind)
+{
+	uint64_t end = part_end_locked(p, kind, s->kind[kind].most), held = p->holder->held[kind];
+	uint64_t room = room_locked(s, p->holder, kind), own = held < end ? end - held : 0;
+
+	return own < room ? own : room;
+}
+
+uint64_t share_part_end(struct share *s, const struct share_part *p, unsigned kind, uint64_t all)
+{
+	uint64_t end;
+
+	pthread_mutex_lock(&s->lock);
+	end = part_end_locked(p, kind, all);
+	pthread_mutex_unlock(&s->lock);
+	return end;
+}
+
+bool share_part_is_full(struct share *s, const struct share_part *p, unsigned kind)
+{
+	uint64_t most = s->kind[kind].most, end = share_part_end(s, p, kind, most);
+
+	return end < most && share_held(s, p->holder, kind) >= end;
+}
+
+uint64_t share_part_room(struct share *s, const struct share_part *p, unsigned kind)
+{
+	uint64_t room;
+
+	pthread_mutex_lock(&s->lock);
+	room = part_room_locked(s, p, kind);
+	pthread_mutex_unlock(&s->lock);
+	return room;
+}
+
+bool share_part_take(struct share *s, struct share_part *p, unsigned kind, uint64_t n)
+{
+	bool ok;
+
+	pthread_mutex_lock(&s->lock);
+	ok = n <= part_room_locked(s, p, kind);
+	if (ok) {
+		p->held[kind] += n;
+		add_locked(s, p->holder, kind, n);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return ok;
+}
+
+void share_part_force(struct share *s, struct share_part *p, unsigned kind, uint64_t n)
+{
+	pthread_mutex_lock(&s->lock);
+	p->held[kind] += n;
+	add_locked(s, p->holder, kind, n);
+	pthread_mutex_unlock(&s->lock);
+}
+
+void share_part_give(struct share *s, struct share_part *p, unsigned kind, uint64_t n)
+{
+	pthread_mutex_lock(&s->lock);
+	assert(p->held[kind] >= n);
+	p->held[kind] -= n;
+	subtract_locked(s, p->holder, kind, n);
+	pthread_mutex_unlock(&s->lock);
+}

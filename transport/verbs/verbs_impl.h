@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * verbs: what the files of the verbs provider share.
+ *
+ *   verbs_cm.c   connecting and ending, on librdmacm
+ *   verbs_mem.c  the protection domain, slabs, doors
+ *   verbs_io.c   posting and completions
+ *
+ * Send queue. Every work request that is posted has an entry in the ring sq[]; entries are retired
+ * in order by signalled completions, so that most requests go unsignalled (completion moderation).
+ * What finds no room waits in `pending` and is posted from poll().
+ *
+ * The end. A connection goes down once, in verbs_down() on the progress thread, which destroys the
+ * queue pair before PROV_WC_DOWN is delivered: after that the device touches no memory of ours.
+ * From `down` on, set under the lock before, no other thread touches the queue pair or the ring.
+ *
+ * Locks. conn->lock guards the send side: sq*, chain*, pending, down. The receive side, CM events
+ * and withdraw() belong to the progress thread. The domain list has a lock of its own, never taken
+ * with conn->lock held.
+ */
+#ifndef RNFS_TRANSPORT_VERBS_VERBS_IMPL_H
+#define RNFS_TRANSPORT_VERBS_VERBS_IMPL_H
+
+#include <infiniband/verbs.h>
+#include <pthread.h>
+#include <rdma/rdma_cma.h>
+#include <sys/queue.h>
+
+#include "transport/provider.h"
+
+#define VERBS_BULK	  (64u << 10)  /* larger blocks hold payload, never messages */
+#define VERBS_CHAIN	  32	       /* work requests handed to the device in one post */
+#define VERBS_STASH	  16	       /* completions taken at once */
+#define VERBS_SIGNAL_WRS  16	       /* at the latest every so many requests, */
+#define VERBS_SIGNAL_HELD (256u << 10) /* or held bytes, a completion is asked for */
+
+/* A device's protection domain and the pool whose slabs are registered in it. A pool serves one
+ * role: requester or responder. */
+struct verbs_domain {
+	struct ibv_context *ctx;
+	struct ibv_pd *pd;
+	struct mem_pool *pool;
+	struct ibv_device_attr attr;
+	bool iwarp;   /* RDMA Read sinks need remote write access */
+	bool windows; /* type 2 memory windows: doors without registration */
+	bool lean;    /* bulk memory is registered by its doors alone: it is never sent from */
+	unsigned refs;
+	LIST_ENTRY(verbs_domain) link;
+};
+
+enum verbs_kind { VERBS_HOLD, VERBS_READ, VERBS_BIND, VERBS_INVALIDATE, VERBS_INVALIDATE_LAST };
+
+struct verbs_sqe {
+	enum verbs_kind kind;
+	uint64_t cookie;
+	struct ibv_mr *mr; /* READ on iWARP: the sink's own registration */
+	unsigned nhold;
+	struct mem_buf *hold[PROV_MAX_HOLD];
+};
+
+/* A request on its way into the queue. */
+struct verbs_wr {
+	struct ibv_send_wr wr;
+	struct ibv_sge sge[PROV_MAX_SGE];
+	struct verbs_sqe e;
+	STAILQ_ENTRY(verbs_wr) link;
+};
+
+/* What stands behind a door: a memory window, kept for reuse, or a registration of its own. */
+struct verbs_window {
+	struct ibv_mw *mw; /* mw->rkey: as last posted, which is what the next bind starts from */
+	uint32_t rkey;	   /* as last handed out */
+	struct ibv_mr *mr;
+	SLIST_ENTRY(verbs_window) free_link;
+	LIST_ENTRY(verbs_window) link;
+};
+
+struct verbs_conn {
+	struct prov_conn c;
+	struct verbs_domain *dom;
+	struct rdma_event_channel *channel;
+	struct rdma_cm_id *id;
+	struct ibv_comp_channel *comp;
+	struct ibv_cq *cq;
+	bool active;
+	int wake_fd;	 /* eventfd: disconnect() was called */
+	int abort_fd;	 /* while connecting, -1: none */
+	bool disconnect; /* atomic: asked for */
+	uint8_t priv[PROV_MAX_PRIV];
+	uint8_t priv_len;
+	uint8_t want_ird, want_ord;
+	char name[80]; /* the peer's address, for messages */
+
+	/* progress thread */
+	struct ibv_wc stash[VERBS_STASH];
+	int nstash, stash_next;
+	bool down_told;
+	bool cm_ready; /* wait() saw an event on the channel */
+	unsigned events_unacked;
+
+	pthread_mutex_t lock;
+	bool down;		   /* no more posting */
+	uint32_t sq_size;	   /* entries in sq[] */
+	uint32_t sq_head, sq_tail; /* free-running: next to post, next to retire */
+	struct verbs_sqe *sq;
+	uint32_t since_signal;
+	size_t held_since_signal;
+	unsigned nchain;
+	struct verbs_wr chain[VERBS_CHAIN];
+	STAILQ_HEAD(, verbs_wr) pending;
+	LIST_HEAD(, verbs_window) windows;	 /* all there are */
+	SLIST_HEAD(, verbs_window) free_windows; /* those unbound, ready for use */
+};
+
+/* verbs_mem.c */
+int verbs_domain_get(struct ibv_context *ctx, struct mem_pool *pool, bool active,
+	struct verbs_domain **out, struct err *e);
+void verbs_domain_put(struct verbs_domain *dom);
+uint32_t verbs_lkey(const struct mem_sge *sge);
+int verbs_expose(
+	struct prov_conn *pc, const struct mem_sge *sge, unsigned access, struct prov_door *door);
+int verbs_withdraw(struct prov_conn *pc, struct prov_door *doors, unsigned n, uint64_t cookie);
+void verbs_windows_free(struct verbs_conn *v);
+
+/* verbs_io.c */
+int verbs_post(struct prov_conn *pc, const struct prov_wr *wr);
+int verbs_post_recv(struct prov_conn *pc, uint64_t cookie, const struct mem_sge *sge);
+int verbs_poll(struct prov_conn *pc, struct prov_wc *wc, int n);
+void verbs_wait(struct prov_conn *pc, int kick_fd, int timeout_ms);
+/* Adds w to the chain (and posts the chain unless more). conn->lock held. */
+int verbs_queue_locked(struct verbs_conn *v, const struct verbs_wr *w, bool more);
+void verbs_release_all(struct verbs_conn *v); /* drops every hold; the queue pair is gone */
+
+/* verbs_cm.c */
+void verbs_cm_event(struct verbs_conn *v); /* takes one event off the channel, if there is one */
+void verbs_down(struct verbs_conn *v, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif
