@@ -13,7 +13,7 @@ import time
 from . import journal, peers
 from .disk import Disk, Ext4, Forgetful
 from .knfsd import GuestDisk
-from .processes import Mount, tail, wait_until
+from .processes import Mount, ended, tail, wait_until
 
 DATA = ("files", "shared", "names", "counter", "lines")
 
@@ -439,7 +439,7 @@ class Killed(Fault):
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
                 continue
-            if not wait_until(lambda: not os.path.exists(f"/proc/{pid}") or "\nState:\tZ" in open(f"/proc/{pid}/status").read(), 10):
+            if not wait_until(lambda: ended(pid), 10):
                 self.rig.violation("unkillable", 1, f"a child of {writer.title} goes on after kill -9")
 
 

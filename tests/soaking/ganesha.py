@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # SPDX-FileCopyrightText: The rnfs authors
 """NFS-Ganesha as the server of a round, in the round's own network. How it ends is not ours to judge."""
+import contextlib
 import os
 import signal
 import subprocess
 
-from .processes import Server, wait_until
+from .processes import Server, ended, wait_until
 
 HELPER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "ganesha")
 
@@ -25,7 +26,7 @@ class Ganesha(Server):
         self.port, self.helper, self.its_pid = 2049, None, None
 
     pid = property(lambda self: self.its_pid)
-    alive = property(lambda self: self.its_pid is not None and os.path.exists(f"/proc/{self.its_pid}"))
+    alive = property(lambda self: self.its_pid is not None and not ended(self.its_pid))
 
     def start(self):
         if self.helper is None:
@@ -40,18 +41,18 @@ class Ganesha(Server):
             raise RuntimeError("Ganesha does not start")
         self.its_pid = int(said)
 
+    # It is the helper's child, which waits for it: it can be gone after any look at it.
+
     def send(self, sig):
-        if self.alive:
-            os.kill(self.its_pid, sig)
+        if self.its_pid is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.its_pid, sig)
 
     def kill(self, seconds=10):
         self.send(signal.SIGKILL)
         self.send(signal.SIGCONT)
-        wait_until(lambda: not self.alive or self.zombie(), seconds)
-
-    def zombie(self):
-        with open(f"/proc/{self.its_pid}/stat") as f:
-            return f.read().split()[2] == "Z"
+        if self.its_pid is not None:
+            wait_until(lambda: ended(self.its_pid), seconds)
 
     def stop(self):
         self.kill()

@@ -33,10 +33,23 @@ def tail(path, lines=20):
         return ""
 
 
+def ended(pid):
+    """Whether a process is gone, or waits for its parent to notice; its parent may at any moment."""
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            return f.read().rpartition(")")[2].split()[0] == "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
 def where(pid):
     """In which call of the kernel a process waits."""
     found = []
-    for task in sorted(os.listdir(f"/proc/{pid}/task")) if os.path.exists(f"/proc/{pid}/task") else []:
+    try:
+        tasks = sorted(os.listdir(f"/proc/{pid}/task"))
+    except OSError:
+        return "nothing: it is gone"
+    for task in tasks:
         for source in ("stack", "wchan"):  # the latter for those who may not read the former
             try:
                 with open(f"/proc/{pid}/task/{task}/{source}") as f:
