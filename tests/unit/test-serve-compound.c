@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "contrib/serve/export/ident.h"
-#include "contrib/serve/export/object_impl.h"
+#include "contrib/serve/export/obj_table.h"
 #include "contrib/serve/state/session.h"
 #include "serve-env.h"
 #include "transport/log.h"

@@ -68,6 +68,11 @@ uint64_t handle_siphash(const uint8_t key[HANDLE_KEY], const void *data, size_t 
 	return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
+bool handle_id_lasts(const struct handle_id *id)
+{
+	return id->birth || id->kh_len;
+}
+
 int handle_id_equal(const struct handle_id *a, const struct handle_id *b)
 {
 	if (a->dev != b->dev || a->ino != b->ino)

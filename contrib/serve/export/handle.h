@@ -21,6 +21,7 @@
 #ifndef RNFS_SERVE_EXPORT_HANDLE_H
 #define RNFS_SERVE_EXPORT_HANDLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -50,6 +51,8 @@ uint16_t handle_step(uint64_t ino);
 /* Appends the directory ino, if there is room. */
 void handle_trail_add(struct handle_trail *t, uint64_t ino);
 
+/* Does it tell the object from a later one of the same inode number? */
+bool handle_id_lasts(const struct handle_id *id);
 /* Same dev, ino, and generation as far as both know it. */
 int handle_id_equal(const struct handle_id *a, const struct handle_id *b);
 

@@ -1,458 +1,72 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * object: the table. How descriptors are come by is reach.c's.
- *
- * Invariants, all under the shard's lock:
- *   refs > 0 and not being re-opened  =>  fd >= 0
- *   refs == 0 and fd >= 0             <=> on the warm list, least recently used first
- *   refs == 0 and fd < 0              <=> on the cold list
- *   refs == 0 and doomed              =>  gone
+ * object: what can be asked of one object, by its descriptor alone.
  */
-#include "contrib/serve/export/object_impl.h"
+#include "contrib/serve/export/object.h"
 
 #include <errno.h>
-#include <stdlib.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-#include "transport/clock.h"
-#include "transport/log.h"
-
-#define KNOWN_MAX 262144 /* objects remembered without a descriptor, over all shards */
-
-static struct obj_shard *shard_of(struct obj_table *t, uint64_t dev, uint64_t ino)
+bool obj_name_ok(const void *name, size_t len)
 {
-	return &t->shard[(ino * 0x9e3779b97f4a7c15ull ^ dev) >> 7 & (OBJ_SHARDS - 1)];
+	const char *s = name;
+
+	if (len == 0 || len > OBJ_NAME_MAX)
+		return false;
+	if (memchr(s, '/', len) || memchr(s, '\0', len))
+		return false;
+	return !(s[0] == '.' && (len == 1 || (len == 2 && s[1] == '.')));
 }
 
-static struct obj_bucket *bucket_of(struct obj_shard *s, uint64_t dev, uint64_t ino)
+const char *obj_fd_path(int fd, char *buf)
 {
-	return &s->bucket[((ino ^ dev) * 0x9e3779b97f4a7c15ull) >> 40 & (OBJ_BUCKETS - 1)];
+	snprintf(buf, OBJ_PATH_SIZE, "/proc/self/fd/%d", fd);
+	return buf;
 }
 
-static struct obj *find_locked(struct obj_shard *s, uint64_t dev, uint64_t ino)
+const char *obj_path(const struct obj *o, char *buf)
 {
-	struct obj *o;
-
-	LIST_FOREACH (o, bucket_of(s, dev, ino), hash)
-		if (o->id.ino == ino && o->id.dev == dev)
-			return o;
-	return NULL;
+	return obj_fd_path(o->fd, buf);
 }
 
-/* The list that idle o is on, and its length. */
-static struct obj_list *idle_list(struct obj_shard *s, const struct obj *o)
+int obj_stat_fd(int fd, struct statx *st)
 {
-	return o->fd >= 0 ? &s->warm : &s->cold;
-}
-
-static size_t *idle_count(struct obj_shard *s, const struct obj *o)
-{
-	return o->fd >= 0 ? &s->nwarm : &s->ncold;
-}
-
-static void ref_locked(struct obj_shard *s, struct obj *o)
-{
-	if (o->refs++ == 0) {
-		TAILQ_REMOVE(idle_list(s, o), o, lru);
-		*idle_count(s, o) -= 1;
-	}
-}
-
-static void unhash_locked(struct obj_shard *s, struct obj *o)
-{
-	if (o->hashed) {
-		LIST_REMOVE(o, hash);
-		o->hashed = false;
-		s->known--;
-	}
-}
-
-/* Frees o; the caller has taken it out of everything and holds no lock. */
-static void destroy(struct obj *o)
-{
-	if (o->fd >= 0)
-		close(o->fd);
-	pthread_mutex_destroy(&o->lock);
-	free(o->hint_name);
-	free(o);
-}
-
-/* Takes the idle object o off the lists. */
-static void drop_idle_locked(struct obj_shard *s, struct obj *o)
-{
-	TAILQ_REMOVE(idle_list(s, o), o, lru);
-	*idle_count(s, o) -= 1;
-	unhash_locked(s, o);
-}
-
-/* Closes the descriptor of idle o, or forgets o altogether when it can be found by its handle. Puts
- * what the caller must free or close after unlocking on gone / returns the descriptor. */
-static int evict_locked(
-	struct obj_table *t, struct obj_shard *s, struct obj *o, struct obj_bucket *gone)
-{
-	int fd = o->fd;
-
-	s->evicted++;
-	if (t->by_handle && o->id.kh_len) {
-		drop_idle_locked(s, o);
-		LIST_INSERT_HEAD(gone, o, hash);
-		return -1;
-	}
-	TAILQ_REMOVE(&s->warm, o, lru);
-	s->nwarm--;
-	o->fd = -1;
-	TAILQ_INSERT_TAIL(&s->cold, o, lru);
-	s->ncold++;
-	return fd;
-}
-
-/* Brings the shard back within its bounds. Called with the lock held, which it drops. */
-static void trim_and_unlock(struct obj_table *t, struct obj_shard *s, uint64_t before)
-{
-	struct obj_bucket gone = LIST_HEAD_INITIALIZER(gone);
-	int fds[16], nfds = 0;
-	struct obj *o;
-
-	while (nfds < 16 && (o = TAILQ_FIRST(&s->warm)) != NULL) {
-		bool over = s->nwarm > t->max_fds / OBJ_SHARDS;
-		int fd;
-
-		if (!over && (!before || o->idle_ns > before))
-			break;
-		fd = evict_locked(t, s, o, &gone);
-		if (fd >= 0)
-			fds[nfds++] = fd;
-	}
-	while (s->ncold > KNOWN_MAX / OBJ_SHARDS) {
-		o = TAILQ_FIRST(&s->cold);
-		drop_idle_locked(s, o);
-		LIST_INSERT_HEAD(&gone, o, hash);
-	}
-	pthread_mutex_unlock(&s->lock);
-	while (nfds)
-		close(fds[--nfds]);
-	while ((o = LIST_FIRST(&gone)) != NULL) {
-		LIST_REMOVE(o, hash);
-		destroy(o);
-	}
-}
-
-struct obj *obj_ref(struct obj_table *t, struct obj *o)
-{
-	struct obj_shard *s = shard_of(t, o->id.dev, o->id.ino);
-
-	pthread_mutex_lock(&s->lock);
-	ref_locked(s, o);
-	pthread_mutex_unlock(&s->lock);
-	return o;
-}
-
-struct obj *obj_unref(struct obj_table *t, struct obj *o)
-{
-	struct obj_shard *s;
-
-	if (!o)
-		return NULL;
-	s = shard_of(t, o->id.dev, o->id.ino);
-	pthread_mutex_lock(&s->lock);
-	if (--o->refs > 0) {
-		pthread_mutex_unlock(&s->lock);
-		return NULL;
-	}
-	if (o->doomed || !o->hashed) {
-		unhash_locked(s, o);
-		pthread_mutex_unlock(&s->lock);
-		if (o->doomed)
-			seek_gone(t->seek, &o->id);
-		destroy(o);
-		return NULL;
-	}
-	o->idle_ns = clock_coarse_ns();
-	TAILQ_INSERT_TAIL(idle_list(s, o), o, lru);
-	*idle_count(s, o) += 1;
-	trim_and_unlock(t, s, 0);
-	return NULL;
-}
-
-void obj_table_age(struct obj_table *t, uint64_t idle_ns)
-{
-	uint64_t now = clock_coarse_ns();
-
-	for (int i = 0; i < OBJ_SHARDS; i++) {
-		pthread_mutex_lock(&t->shard[i].lock);
-		trim_and_unlock(t, &t->shard[i], now > idle_ns ? now - idle_ns : 0);
-	}
-}
-
-struct obj *obj_find(struct obj_table *t, uint64_t dev, uint64_t ino)
-{
-	struct obj_shard *s = shard_of(t, dev, ino);
-	struct obj *o;
-
-	pthread_mutex_lock(&s->lock);
-	o = find_locked(s, dev, ino);
-	if (o)
-		ref_locked(s, o);
-	pthread_mutex_unlock(&s->lock);
-	return o;
-}
-
-int obj_fd(struct obj_table *t, struct obj *o)
-{
-	struct obj_shard *s = shard_of(t, o->id.dev, o->id.ino);
-	int fd;
-
-	pthread_mutex_lock(&s->lock);
-	fd = o->fd;
-	pthread_mutex_unlock(&s->lock);
-	return fd;
-}
-
-static struct obj *obj_alloc(
-	const struct handle_id *id, const struct statx *st, const struct obj_hint *hint, int fd)
-{
-	struct obj *o = calloc(1, sizeof(*o));
-
-	if (!o)
-		return NULL;
-	pthread_mutex_init(&o->lock, NULL);
-	o->fd = fd;
-	o->type = st->stx_mode & S_IFMT;
-	o->id = *id;
-	o->st_dev = obj_makedev(st);
-	if (hint)
-		o->trail = hint->trail;
-	o->refs = 1;
-	return o;
-}
-
-static void set_hint_locked(struct obj *o, const struct obj_hint *h)
-{
-	if (!h || !h->name[0] ||
-		(o->hint_name && o->hint_dev == h->dev && o->hint_ino == h->ino &&
-			strcmp(o->hint_name, h->name) == 0))
-		return;
-	free(o->hint_name);
-	o->hint_name = strdup(h->name); /* without memory for it: no hint */
-	o->hint_dev = h->dev;
-	o->hint_ino = h->ino;
-}
-
-/* The known object with this identity, given fd if it has none; NULL if there is none. A known one
- * with the same inode number but another generation is pushed out. */
-static struct obj *reuse_locked(struct obj_shard *s, const struct handle_id *id, bool full, int *fd)
-{
-	struct obj *o = find_locked(s, id->dev, id->ino);
-
-	if (!o)
-		return NULL;
-	if (o->fd < 0) {
-		if (!full)
-			return NULL; /* the caller finds out more and comes again */
-		if (!handle_id_equal(&o->id, id)) {
-			if (o->refs == 0) {
-				TAILQ_REMOVE(&s->cold, o, lru);
-				s->ncold--;
-				TAILQ_INSERT_TAIL(&s->dead, o, lru);
-			}
-			unhash_locked(s, o);
-			return NULL;
-		}
-	}
-	ref_locked(s, o);
-	if (o->fd < 0) {
-		o->fd = *fd;
-		*fd = -1;
-	}
-	return o;
-}
-
-static void bury(struct obj_shard *s)
-{
-	struct obj *o;
-
-	for (;;) {
-		pthread_mutex_lock(&s->lock);
-		o = TAILQ_FIRST(&s->dead);
-		if (o)
-			TAILQ_REMOVE(&s->dead, o, lru);
-		pthread_mutex_unlock(&s->lock);
-		if (!o)
-			return;
-		destroy(o);
-	}
-}
-
-bool obj_find_held(
-	struct obj_table *t, const struct statx *st, const struct obj_hint *hint, struct obj **out)
-{
-	struct handle_id id;
-	struct obj_shard *s;
-	struct obj *o;
-
-	obj_short_id(t, st, &id);
-	s = shard_of(t, id.dev, id.ino);
-	pthread_mutex_lock(&s->lock);
-	o = find_locked(s, id.dev, id.ino);
-	if (o && o->fd < 0)
-		o = NULL;
-	if (o) {
-		ref_locked(s, o);
-		set_hint_locked(o, hint);
-	}
-	pthread_mutex_unlock(&s->lock);
-	*out = o;
-	return o != NULL;
-}
-
-int obj_intern(struct obj_table *t, int fd, const struct statx *st, const struct obj_hint *hint,
-	struct obj **out)
-{
-	struct handle_id id;
-	struct obj_shard *s;
-	struct obj *o, *fresh = NULL;
-	bool dead;
-
-	obj_short_id(t, st, &id);
-	s = shard_of(t, id.dev, id.ino);
-	pthread_mutex_lock(&s->lock);
-	o = reuse_locked(s, &id, false, &fd);
-	if (!o) {
-		pthread_mutex_unlock(&s->lock);
-		obj_full_id(t, fd, st, &id);
-		fresh = obj_alloc(&id, st, hint, fd);
-		if (!fresh) {
-			close(fd);
-			return -ENOMEM;
-		}
-		pthread_mutex_lock(&s->lock);
-		o = reuse_locked(s, &id, true, &fd);
-		if (o) {
-			fresh->fd = -1;
-		} else {
-			o = fresh;
-			fresh = NULL;
-			fd = -1;
-			LIST_INSERT_HEAD(bucket_of(s, id.dev, id.ino), o, hash);
-			o->hashed = true;
-			s->known++;
-		}
-	}
-	set_hint_locked(o, hint);
-	dead = !TAILQ_EMPTY(&s->dead);
-	pthread_mutex_unlock(&s->lock);
-	if (fd >= 0)
-		close(fd);
-	if (fresh)
-		destroy(fresh);
-	if (dead)
-		bury(s);
-	*out = o;
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_SYNC_AS_STAT, OBJ_STATX, st) != 0)
+		return -errno;
 	return 0;
 }
 
-/* Copies o's hint. False if it has none. */
-bool obj_get_hint(struct obj_table *t, struct obj *o, struct obj_hint *h)
+int obj_stat(const struct obj *o, struct statx *st)
 {
-	struct obj_shard *s = shard_of(t, o->id.dev, o->id.ino);
-	bool ok;
-
-	pthread_mutex_lock(&s->lock);
-	ok = o->hint_name != NULL;
-	if (ok) {
-		h->dev = o->hint_dev;
-		h->ino = o->hint_ino;
-		snprintf(h->name, sizeof(h->name), "%s", o->hint_name);
-	}
-	pthread_mutex_unlock(&s->lock);
-	return ok;
+	return obj_stat_fd(o->fd, st);
 }
 
-void obj_give_fd(struct obj_table *t, struct obj *o, int fd)
+int obj_open(const struct obj *o, int flags)
 {
-	struct obj_shard *s = shard_of(t, o->id.dev, o->id.ino);
+	char path[OBJ_PATH_SIZE];
+	int fd;
 
-	pthread_mutex_lock(&s->lock);
-	if (o->fd < 0) {
-		o->fd = fd;
-		fd = -1;
-		s->reopened++;
-	}
-	pthread_mutex_unlock(&s->lock);
-	if (fd >= 0)
-		close(fd);
+	/* a FIFO would block and a device would act: only what holds data is opened */
+	if (!S_ISREG(o->type) && !S_ISDIR(o->type))
+		return -EINVAL;
+	fd = open(obj_path(o, path), flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	return fd < 0 ? -errno : fd;
 }
 
-void obj_moved(struct obj_table *t, struct obj *o, struct obj *dir, const void *name, size_t len)
+bool obj_allowed(const struct obj *o, int mode)
 {
-	struct obj_shard *s = shard_of(t, o->id.dev, o->id.ino);
-	struct obj_hint h;
+	char path[OBJ_PATH_SIZE];
 
-	obj_make_hint(t, &h, dir, name, len);
-	pthread_mutex_lock(&s->lock);
-	set_hint_locked(o, &h);
-	pthread_mutex_unlock(&s->lock);
-}
-
-void obj_removed(struct obj_table *t, struct obj *o, const struct statx *before)
-{
-	struct obj_shard *s = shard_of(t, o->id.dev, o->id.ino);
-	struct statx st;
-
-	/* with its only name gone there is nothing to look up */
-	if (!(before && before->stx_nlink == 1) && !S_ISDIR(o->type) && obj_stat(o, &st) == 0 &&
-		st.stx_nlink > 0)
-		return;
-	pthread_mutex_lock(&s->lock);
-	o->doomed = true;
-	pthread_mutex_unlock(&s->lock);
-}
-
-void obj_table_stats(struct obj_table *t, struct obj_stats *out)
-{
-	memset(out, 0, sizeof(*out));
-	for (int i = 0; i < OBJ_SHARDS; i++) {
-		struct obj_shard *s = &t->shard[i];
-
-		pthread_mutex_lock(&s->lock);
-		out->known += s->known;
-		out->open += s->nwarm;
-		out->reopened += s->reopened;
-		out->evicted += s->evicted;
-		pthread_mutex_unlock(&s->lock);
-	}
-}
-
-void obj_shards_init(struct obj_table *t)
-{
-	for (int i = 0; i < OBJ_SHARDS; i++) {
-		struct obj_shard *s = &t->shard[i];
-
-		pthread_mutex_init(&s->lock, NULL);
-		TAILQ_INIT(&s->warm);
-		TAILQ_INIT(&s->cold);
-		TAILQ_INIT(&s->dead);
-		for (int b = 0; b < OBJ_BUCKETS; b++)
-			LIST_INIT(&s->bucket[b]);
-	}
-}
-
-void obj_shards_finish(struct obj_table *t)
-{
-	for (int i = 0; i < OBJ_SHARDS; i++) {
-		struct obj_shard *s = &t->shard[i];
-		struct obj *o;
-
-		while ((o = TAILQ_FIRST(&s->warm)) != NULL || (o = TAILQ_FIRST(&s->cold)) != NULL) {
-			drop_idle_locked(s, o);
-			destroy(o);
-		}
-		if (s->known)
-			log_warn("%zu objects of the export are still referenced at the end",
-				s->known);
-		pthread_mutex_destroy(&s->lock);
-	}
+	if (S_ISLNK(o->type))
+		return mode == R_OK;
+	if (faccessat(o->fd, "", mode, AT_EMPTY_PATH | AT_EACCESS) == 0)
+		return true;
+	if (errno != EINVAL && errno != ENOENT)
+		return false;
+	/* a kernel without AT_EMPTY_PATH here */
+	return faccessat(AT_FDCWD, obj_path(o, path), mode, AT_EACCESS) == 0;
 }

@@ -33,6 +33,7 @@
 #include "transport/err.h"
 
 #define OBJ_NAME_MAX 255
+#define OBJ_STATX    (STATX_BASIC_STATS | STATX_BTIME)
 
 struct obj_table;
 struct st;	 /* state.h: an open or lock owner */
@@ -121,13 +122,16 @@ void obj_removed(struct obj_table *t, struct obj *o, const struct statx *before)
 /* o now is name in dir. */
 void obj_moved(struct obj_table *t, struct obj *o, struct obj *dir, const void *name, size_t len);
 
-/* What stat says about o; all that the server reports. 0 or -errno. */
+/* What stat says about o (statx() with OBJ_STATX); all that the server reports. 0 or -errno. */
 int obj_stat(const struct obj *o, struct statx *st);
 /* Opens o itself for I/O (flags as for open(2), O_CLOEXEC is added): a descriptor, or -errno.
  * Only regular files and directories: others are -EINVAL. */
 int obj_open(const struct obj *o, int flags);
-/* "/proc/self/fd/N" of o into buf, for calls that take only a path. */
+/* The same of what the descriptor fd leads to. */
+int obj_stat_fd(int fd, struct statx *st);
+/* "/proc/self/fd/N" of o, or of the descriptor fd, into buf, for calls that take only a path. */
 #define OBJ_PATH_SIZE 32
+const char *obj_fd_path(int fd, char *buf);
 const char *obj_path(const struct obj *o, char *buf);
 /* Would the kernel let the caller do mode (R_OK, ...)? */
 bool obj_allowed(const struct obj *o, int mode);

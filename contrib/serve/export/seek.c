@@ -13,12 +13,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "contrib/serve/export/object_impl.h"
+#include "contrib/serve/export/gone.h"
+#include "contrib/serve/export/obj_table.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 
@@ -26,7 +28,6 @@
 #define TRAIL_READS 65536 /* directory entries read in a request */
 #define SWEEP_NS    (60 * NSEC_PER_SEC)
 #define WANTED_MAX  1024 /* looked for at the same time */
-#define GONE	    4096 /* remembered as being nowhere */
 
 struct wanted {
 	struct handle_id id;
@@ -40,11 +41,10 @@ struct seek {
 	pthread_cond_t cond;
 	pthread_t thread;
 	bool started;			  /* lock */
-	bool stop;			  /* atomic; lock to set */
+	_Atomic bool stop;		  /* lock to set */
 	unsigned nwanted;		  /* lock */
 	struct wanted wanted[WANTED_MAX]; /* lock; those of the sweep under way are first */
 	struct wanted batch[WANTED_MAX];  /* the thread's */
-	uint64_t gone[GONE];		  /* sums of identities, each at one place; atomic */
 };
 
 struct walk {
@@ -59,42 +59,12 @@ struct walk {
 	const char *name[DEPTH_MAX + 1]; /* the way down to where it is */
 };
 
-bool seek_can(const struct handle_id *id)
-{
-	return id->birth || id->kh_len;
-}
-
-/* --- what is nowhere ------------------------------------------------------------------------ */
-
-static uint64_t sum_of(const struct seek *s, const struct handle_id *id)
-{
-	uint8_t bytes[HANDLE_MAX];
-
-	return handle_siphash(s->t->key, bytes, handle_seal(bytes, id, NULL, s->t->key));
-}
-
-static bool is_gone(const struct seek *s, const struct handle_id *id)
-{
-	uint64_t sum = sum_of(s, id);
-
-	return __atomic_load_n(&s->gone[sum % GONE], __ATOMIC_RELAXED) == sum;
-}
-
-void seek_gone(struct seek *s, const struct handle_id *id)
-{
-	uint64_t sum;
-
-	if (!s || !seek_can(id))
-		return;
-	sum = sum_of(s, id);
-	__atomic_store_n(&s->gone[sum % GONE], sum, __ATOMIC_RELAXED);
-}
-
 /* --- walks ---------------------------------------------------------------------------------- */
 
 static bool over(const struct walk *w)
 {
-	return !w->missing || !w->reads || __atomic_load_n(&w->s->stop, __ATOMIC_RELAXED) ||
+	return !w->missing || !w->reads ||
+	       atomic_load_explicit(&w->s->stop, memory_order_relaxed) ||
 	       (w->end_ns && clock_ns() > w->end_ns);
 }
 
@@ -257,7 +227,7 @@ static void sweep(struct seek *s, unsigned n)
 		if (s->batch[i].found) {
 			s->batch[i].found = obj_unref(s->t, s->batch[i].found);
 		} else {
-			seek_gone(s, &s->batch[i].id);
+			gone_add(&s->t->gone, s->t->key, &s->batch[i].id);
 			missing++;
 		}
 	}
@@ -325,7 +295,7 @@ struct seek *seek_free(struct seek *s)
 	if (!s)
 		return NULL;
 	pthread_mutex_lock(&s->lock);
-	__atomic_store_n(&s->stop, true, __ATOMIC_RELAXED);
+	atomic_store_explicit(&s->stop, true, memory_order_relaxed);
 	pthread_cond_broadcast(&s->cond);
 	pthread_mutex_unlock(&s->lock);
 	if (s->started)
@@ -363,7 +333,7 @@ int seek_find(struct seek *s, const struct handle_id *id, const struct handle_tr
 	struct wanted want = {.id = *id, .trail = *trail};
 	bool asked;
 
-	if (!seek_can(id) || is_gone(s, id))
+	if (!handle_id_lasts(id) || gone_has(&s->t->gone, s->t->key, id))
 		return -ESTALE;
 	pthread_mutex_lock(&s->lock);
 	asked = is_wanted_locked(s, id);

@@ -10,7 +10,7 @@
  * was moved, or lies deeper than the trail tells: a thread then goes through the whole directory,
  * once for all that are looked for at that time, and callers are told to come again. It reads
  * directories only, keeps nothing of what it sees but what it was asked for, ends after a minute,
- * and rests for as long as it has worked. What it did not find is gone.
+ * and rests for as long as it has worked. What it did not find is gone (gone.h).
  *
  * An object is found when number and time of birth are right, and the kernel's handle as far as it
  * is known. Without either of the latter two nothing is looked for: the number alone could be that
@@ -36,13 +36,9 @@ struct seek *seek_new(struct obj_table *t);
 /* Ends the thread. Accepts NULL, returns NULL. */
 struct seek *seek_free(struct seek *s);
 
-/* Is enough known of it to tell it from a later object of the same number? */
-bool seek_can(const struct handle_id *id);
 /* The object id that was issued with trail. 0 with a reference; -EAGAIN: it is being looked for;
  * -ESTALE: it is nowhere. With the server's own identity (ident.h); any thread. */
 int seek_find(struct seek *s, const struct handle_id *id, const struct handle_trail *trail,
 	struct obj **out);
-/* The object has been removed: it need not be looked for. Accepts NULL. */
-void seek_gone(struct seek *s, const struct handle_id *id);
 
 #endif

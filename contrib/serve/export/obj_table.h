@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * object_impl: what object.c (the table), reach.c (getting descriptors), seek.c and submount.c
- * share. Nobody else includes this.
+ * obj_table: the table of objects as the other files of this folder see it. Nobody outside of it
+ * includes this.
  */
-#ifndef RNFS_SERVE_EXPORT_OBJECT_IMPL_H
-#define RNFS_SERVE_EXPORT_OBJECT_IMPL_H
+#ifndef RNFS_SERVE_EXPORT_OBJ_TABLE_H
+#define RNFS_SERVE_EXPORT_OBJ_TABLE_H
 
-#include <stdio.h>
-
+#include "contrib/serve/export/gone.h"
 #include "contrib/serve/export/object.h"
-#include "contrib/serve/export/seek.h"
 
 #define OBJ_SHARDS  16
 #define OBJ_BUCKETS 1024
@@ -35,8 +33,9 @@ struct obj_table {
 	struct obj *root;
 	uint64_t root_dev;
 	size_t max_fds, max_opens;
-	bool by_handle; /* open_by_handle_at() is allowed to us */
-	struct seek *seek;
+	bool by_handle;	   /* open_by_handle_at() is allowed to us */
+	struct seek *seek; /* seek.h */
+	struct gone gone;
 	pthread_mutex_t mounts_lock; /* of the two below */
 	unsigned nmounts;
 	struct {
@@ -59,7 +58,6 @@ static inline uint64_t obj_makedev(const struct statx *st)
 	return (uint64_t)st->stx_dev_major << 32 | st->stx_dev_minor;
 }
 
-/* table */
 void obj_shards_init(struct obj_table *t);
 void obj_shards_finish(struct obj_table *t);
 /* A reference to a known object (its fd may be -1), or NULL. */
@@ -68,6 +66,7 @@ struct obj *obj_find(struct obj_table *t, uint64_t dev, uint64_t ino);
 int obj_fd(struct obj_table *t, struct obj *o);
 /* fd leads to o: it becomes o's, or is closed if o has one by now. */
 void obj_give_fd(struct obj_table *t, struct obj *o, int fd);
+/* Copies o's hint. False if it has none. */
 bool obj_get_hint(struct obj_table *t, struct obj *o, struct obj_hint *h);
 /* Does *st, seen where hint says, describe an object that has its descriptor? Then *out is a
  * reference to it: while an inode is held open its number is nobody else's. */
@@ -77,7 +76,6 @@ bool obj_find_held(
 int obj_intern(struct obj_table *t, int fd, const struct statx *st, const struct obj_hint *hint,
 	struct obj **out);
 
-/* reach */
 void obj_make_hint(struct obj_table *t, struct obj_hint *h, const struct obj *dir, const void *name,
 	size_t len);
 /* Does fd lead to the object want? *st: what it looks like. */
@@ -85,12 +83,5 @@ bool obj_is(struct obj_table *t, int fd, const struct handle_id *want, struct st
 /* dev and ino only / everything; fd is only read. */
 void obj_short_id(struct obj_table *t, const struct statx *st, struct handle_id *id);
 void obj_full_id(struct obj_table *t, int fd, const struct statx *st, struct handle_id *id);
-
-/* submount: descriptors for open_by_handle_at() on the file systems mounted below the root. fd, of
- * a directory, is only read. */
-void submount_note(struct obj_table *t, uint64_t dev, int fd);
-/* The descriptor, which stays the table's; or -1. dev as in handle_id. With the server's own
- * identity. */
-int submount_fd(struct obj_table *t, uint64_t dev);
 
 #endif

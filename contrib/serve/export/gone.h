@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * gone: identities of objects that are nowhere any more: they were removed, or a sweep of the whole
+ * directory (seek.h) has not met them. Each has one place, by a checksum, which a later one may
+ * take: what is not in here may be gone too. Any thread; no lock.
+ */
+#ifndef RNFS_SERVE_EXPORT_GONE_H
+#define RNFS_SERVE_EXPORT_GONE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "contrib/serve/export/handle.h"
+
+#define GONE_MAX 4096
+
+struct gone {
+	_Atomic uint64_t sum[GONE_MAX]; /* 0: none */
+};
+
+/* An identity that does not last (handle_id_lasts()) is not remembered. */
+void gone_add(struct gone *g, const uint8_t key[HANDLE_KEY], const struct handle_id *id);
+bool gone_has(const struct gone *g, const uint8_t key[HANDLE_KEY], const struct handle_id *id);
+
+#endif
