@@ -277,11 +277,9 @@ int nfs4_get_op_res(struct xdr_in *x, uint32_t op, uint32_t *status)
 
 /* --- dispatch ------------------------------------------------------------------------------- */
 
-int nfs4_get_args(struct xdr_in *x, struct nfs4_args *a)
+/* On files, their names and locks: those with numbers of minor version 0. */
+static int get_file_op(struct xdr_in *x, struct nfs4_args *a)
 {
-	a->op = xdr_get_u32(x);
-	if (!xdr_in_ok(x))
-		return -EBADMSG;
 	switch (a->op) {
 	case OP_GETFH:
 	case OP_LOOKUPP:
@@ -336,6 +334,15 @@ int nfs4_get_args(struct xdr_in *x, struct nfs4_args *a)
 		return nfs4_get_setattr_args(x, &a->u.setattr);
 	case OP_WRITE:
 		return nfs4_get_write_args(x, &a->u.write);
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
+/* On clients, sessions and stateids: those that minor version 1 has brought. */
+static int get_session_op(struct xdr_in *x, struct nfs4_args *a)
+{
+	switch (a->op) {
 	case OP_BACKCHANNEL_CTL:
 		return nfs4_get_backchannel_ctl_args(x, &a->u.backchannel_ctl);
 	case OP_BIND_CONN_TO_SESSION:
@@ -358,6 +365,15 @@ int nfs4_get_args(struct xdr_in *x, struct nfs4_args *a)
 		return nfs4_get_test_stateid_args(x, &a->u.test_stateid);
 	case OP_RECLAIM_COMPLETE:
 		return nfs4_get_reclaim_complete_args(x, &a->u.reclaim_complete);
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
+/* Those that minor version 2 has brought. */
+static int get_op_42(struct xdr_in *x, struct nfs4_args *a)
+{
+	switch (a->op) {
 	case OP_ALLOCATE:
 	case OP_DEALLOCATE:
 		return nfs4_get_allocate_args(x, &a->u.allocate);
@@ -384,6 +400,16 @@ int nfs4_get_args(struct xdr_in *x, struct nfs4_args *a)
 	default:
 		return -EOPNOTSUPP;
 	}
+}
+
+int nfs4_get_args(struct xdr_in *x, struct nfs4_args *a)
+{
+	a->op = xdr_get_u32(x);
+	if (!xdr_in_ok(x))
+		return -EBADMSG;
+	if (a->op < OP_BACKCHANNEL_CTL)
+		return get_file_op(x, a);
+	return a->op < OP_ALLOCATE ? get_session_op(x, a) : get_op_42(x, a);
 }
 
 /* Walks past one result that may stand before a READ. False: not one of those, or cut short. */
