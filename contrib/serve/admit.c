@@ -15,6 +15,7 @@
 #include <netinet/in.h>
 #include <pthread.h>
 #include <pwd.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,16 +185,16 @@ enum admit_verdict admit_check(const struct admit *a, uint32_t self, const struc
 /* One line a second, from several accepting threads. */
 static bool may_log(unsigned *left_out)
 {
-	static uint64_t next; /* atomic */
-	static unsigned more; /* atomic */
-	uint64_t now = clock_ns(), was = __atomic_load_n(&next, __ATOMIC_RELAXED);
+	static _Atomic uint64_t next;
+	static atomic_uint more;
+	uint64_t now = clock_ns(), was = atomic_load_explicit(&next, memory_order_relaxed);
 
-	if (now < was || !__atomic_compare_exchange_n(&next, &was, now + NSEC_PER_SEC, false,
-				 __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-		__atomic_fetch_add(&more, 1, __ATOMIC_RELAXED);
+	if (now < was || !atomic_compare_exchange_strong_explicit(&next, &was, now + NSEC_PER_SEC,
+				 memory_order_relaxed, memory_order_relaxed)) {
+		atomic_fetch_add_explicit(&more, 1, memory_order_relaxed);
 		return false;
 	}
-	*left_out = __atomic_exchange_n(&more, 0, __ATOMIC_RELAXED);
+	*left_out = atomic_exchange_explicit(&more, 0, memory_order_relaxed);
 	return true;
 }
 

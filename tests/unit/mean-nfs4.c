@@ -11,6 +11,7 @@
 #include <arpa/inet.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -327,7 +328,7 @@ static uint32_t do_write(struct run *r, const struct nfs4_write_args *a)
 		r->s->size = a->offset + res.count;
 	r->s->write_at = a->offset;
 	if (quirky(r->s, Q_CUT))
-		__atomic_store_n(&r->s->cut, true, __ATOMIC_RELAXED);
+		atomic_store(&r->s->cut, true);
 	nfs4_put_write_res(r->x, NFS4_OK, &res);
 	return NFS4_OK;
 }
@@ -763,9 +764,8 @@ static enum rpc_fault hold_back(void *ctx, struct rpc_req *req, bool reply, unsi
 
 	if (!reply)
 		return RPC_FAULT_NONE;
-	*delay = __atomic_load_n(&s->reply_ms, __ATOMIC_RELAXED);
-	return __atomic_exchange_n(&s->cut, false, __ATOMIC_RELAXED) ? RPC_FAULT_CLOSE
-								     : RPC_FAULT_NONE;
+	*delay = atomic_load(&s->reply_ms);
+	return atomic_exchange(&s->cut, false) ? RPC_FAULT_CLOSE : RPC_FAULT_NONE;
 }
 
 /* --- for tests ----------------------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 #define RNFS_TESTS_MEAN_NFS4_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "mean-lock.h"
@@ -59,7 +60,7 @@ struct mean_srv {
 	uint32_t bad_name_len;
 	uint32_t hold_op; /* a COMPOUND with this operation is answered at mean_release() */
 	uint32_t status_flags;
-	unsigned reply_ms; /* each reply is held back for so long */
+	atomic_uint reply_ms; /* each reply is held back for so long */
 	unsigned slots;
 	unsigned target;     /* of them SEQUENCE says may be used; 0: all */
 	uint32_t cached_max; /* ca_maxresponsesize_cached granted; 0: what is asked for */
@@ -85,8 +86,8 @@ struct mean_srv {
 	struct rpc_req *held[MEAN_HELD];
 
 	/* its state */
-	uint64_t size; /* of the files */
-	bool cut;      /* atomic: the connection of the next reply */
+	uint64_t size;	 /* of the files */
+	atomic_bool cut; /* the connection of the next reply */
 	uint64_t clientid;
 	bool reclaiming;
 	uint32_t session_no;

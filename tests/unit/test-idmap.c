@@ -7,6 +7,7 @@
 #include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,8 +20,8 @@
 
 /* A map that was given up may still have a thread that asks: what it uses outlives the test. */
 static sem_t news, gate;
-static unsigned asked;
-static bool gated;
+static atomic_uint asked;
+static atomic_bool gated;
 
 static void resolved(void *ctx)
 {
@@ -29,8 +30,8 @@ static void resolved(void *ctx)
 
 static void wait_gate(void)
 {
-	__atomic_fetch_add(&asked, 1, __ATOMIC_SEQ_CST);
-	if (__atomic_load_n(&gated, __ATOMIC_SEQ_CST))
+	atomic_fetch_add(&asked, 1);
+	if (atomic_load(&gated))
 		sem_wait(&gate);
 }
 
@@ -56,8 +57,8 @@ static const struct idmap_source source = {.id_of = id_of, .name_of = name_of};
 static int setup(void **state)
 {
 	sem_init(&news, 0, 0);
-	__atomic_store_n(&asked, 0, __ATOMIC_SEQ_CST);
-	__atomic_store_n(&gated, false, __ATOMIC_SEQ_CST);
+	atomic_store(&asked, 0);
+	atomic_store(&gated, false);
 	*state = idmap_new("example.net", &source, resolved, NULL);
 	return *state ? 0 : -1;
 }
@@ -148,9 +149,9 @@ static void a_silent_name_service_is_left_alone(void **state)
 	struct idmap *m = idmap_new("example.net", &source, resolved, NULL);
 	uint32_t id;
 
-	__atomic_store_n(&gated, true, __ATOMIC_SEQ_CST);
+	atomic_store(&gated, true);
 	assert_int_equal(idmap_id(m, "joe@example.net", 15, false, &id), IDMAP_NOT_YET);
-	while (!__atomic_load_n(&asked, __ATOMIC_SEQ_CST))
+	while (!atomic_load(&asked))
 		usleep(1000);
 	assert_int_equal(idmap_id(m, "joe@example.net", 15, false, &id), IDMAP_NOT_YET);
 	idmap_free(m);

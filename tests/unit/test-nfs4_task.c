@@ -10,6 +10,7 @@
 #include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -358,7 +359,7 @@ static void test_unmount_open(void **state)
 	for (int i = 0; i < 200; i++)
 		fix_open(f, O_RDONLY, &fh);
 	fix_fails(f, OP_CLOSE, NFS4ERR_DELAY, 2);
-	__atomic_store_n(&f->srv.reply_ms, 30, __ATOMIC_RELAXED);
+	atomic_store(&f->srv.reply_ms, 30);
 	fix_unmount_clean(f);
 }
 

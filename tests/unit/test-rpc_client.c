@@ -10,6 +10,7 @@
 #include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -37,14 +38,13 @@ static sem_t arrived, allowed, answered; /* P_ASYNC, each time */
 struct srv {
 	struct mem_pool *pool;
 	struct rpc_server *server;
-	/* atomic */
-	int requests, never, ups, downs;
-	int shortages; /* so many times P_SHORT is answered SYSTEM_ERR */
+	atomic_int requests, never, ups, downs;
+	atomic_int shortages; /* so many times P_SHORT is answered SYSTEM_ERR */
 	uint32_t never_xid[8];
 	_Atomic enum rpc_fault fault; /* what to do to the next reply (or request), once */
 	_Atomic bool fault_request;
 	_Atomic unsigned delay_ms;
-	int faults_left;
+	atomic_int faults_left;
 };
 
 static void fill(uint8_t *p, uint32_t n, uint32_t seed)
@@ -106,7 +106,7 @@ static void service(void *ctx, struct rpc_req *req)
 	pthread_t t;
 	uint32_t n, i;
 
-	__atomic_fetch_add(&s->requests, 1, __ATOMIC_RELAXED);
+	atomic_fetch_add(&s->requests, 1);
 	if (req->vers != 3) {
 		req->mismatch_low = req->mismatch_high = 3;
 		rpc_req_reply(req, RPC_ACCEPT_PROG_MISMATCH);
@@ -148,7 +148,7 @@ static void service(void *ctx, struct rpc_req *req)
 		xdr_put_u32(&req->res, 0x22222222);
 		break;
 	case P_NEVER:
-		i = __atomic_fetch_add(&s->never, 1, __ATOMIC_RELAXED);
+		i = atomic_fetch_add(&s->never, 1);
 		s->never_xid[i % 8] = req->xid;
 		if (i == 0) {
 			rpc_req_drop(req);
@@ -162,9 +162,8 @@ static void service(void *ctx, struct rpc_req *req)
 		rpc_req_drop(req);
 		return;
 	case P_SHORT:
-		rpc_req_reply(req, __atomic_fetch_sub(&s->shortages, 1, __ATOMIC_RELAXED) > 0
-					   ? RPC_ACCEPT_SYSTEM_ERR
-					   : RPC_ACCEPT_SUCCESS);
+		rpc_req_reply(req, atomic_fetch_sub(&s->shortages, 1) > 0 ? RPC_ACCEPT_SYSTEM_ERR
+									  : RPC_ACCEPT_SUCCESS);
 		return;
 	case P_ASYNC:
 		pthread_create(&t, NULL, answer_later, req);
@@ -181,20 +180,19 @@ static void service(void *ctx, struct rpc_req *req)
 static void on_up(void *ctx, struct rpc_xprt *x)
 {
 	assert_non_null(strstr(rpc_xprt_peer(x), "127.0.0.1:"));
-	__atomic_fetch_add(&((struct srv *)ctx)->ups, 1, __ATOMIC_RELAXED);
+	atomic_fetch_add(&((struct srv *)ctx)->ups, 1);
 }
 
 static void on_down(void *ctx, struct rpc_xprt *x)
 {
-	__atomic_fetch_add(&((struct srv *)ctx)->downs, 1, __ATOMIC_RELAXED);
+	atomic_fetch_add(&((struct srv *)ctx)->downs, 1);
 }
 
 static enum rpc_fault fault(void *ctx, struct rpc_req *req, bool reply, unsigned *delay_ms)
 {
 	struct srv *s = ctx;
 
-	if (reply == s->fault_request ||
-		__atomic_fetch_sub(&s->faults_left, 1, __ATOMIC_RELAXED) <= 0)
+	if (reply == s->fault_request || atomic_fetch_sub(&s->faults_left, 1) <= 0)
 		return RPC_FAULT_NONE;
 	*delay_ms = s->delay_ms;
 	return s->fault;
@@ -237,12 +235,12 @@ static void srv_stop(struct srv *s)
 struct cli {
 	struct mem_pool *pool;
 	struct rpc_client *c;
-	int reconnected; /* atomic */
+	atomic_int reconnected;
 };
 
 static void on_reconnected(void *ctx)
 {
-	__atomic_fetch_add(&((struct cli *)ctx)->reconnected, 1, __ATOMIC_RELAXED);
+	atomic_fetch_add(&((struct cli *)ctx)->reconnected, 1);
 }
 
 static void cb_service(void *ctx, struct rpc_req *req)
@@ -444,7 +442,7 @@ static void inject(struct pair *p, enum rpc_fault f, bool request, unsigned dela
 	p->s.fault = f;
 	p->s.fault_request = request;
 	p->s.delay_ms = delay_ms;
-	__atomic_store_n(&p->s.faults_left, 1, __ATOMIC_RELEASE);
+	atomic_store(&p->s.faults_left, 1);
 }
 
 /* --- tests ---------------------------------------------------------------------------------------
@@ -631,12 +629,12 @@ static void a_time_out_resends_with_the_same_xid(void **state)
 
 	pair_start(&p, 200, 0);
 	assert_int_equal(simple(&p.c, P_NEVER), 0);
-	assert_true(__atomic_load_n(&p.s.never, __ATOMIC_RELAXED) >= 2);
+	assert_true(atomic_load(&p.s.never) >= 2);
 	assert_int_equal(p.s.never_xid[0], p.s.never_xid[1]);
 	rpc_client_stats(p.c.c, &st);
 	assert_true(st.timeouts >= 1);
 	assert_true(st.reconnects >= 1);
-	assert_true(__atomic_load_n(&p.c.reconnected, __ATOMIC_RELAXED) >= 1);
+	assert_true(atomic_load(&p.c.reconnected) >= 1);
 	assert_int_equal(simple(&p.c, P_NULL), 0);
 	pair_stop(&p);
 	assert_true(p.s.ups >= 2); /* never resent on a live connection */

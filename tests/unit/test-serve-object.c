@@ -14,6 +14,7 @@
 #include <ftw.h>
 #include <linux/fs.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,14 +170,14 @@ static void a_directory_moved_outside_has_no_parent_to_show(void **state)
 
 struct swapper {
 	int dir;
-	bool stop; /* atomic */
+	atomic_bool stop;
 };
 
 static void *swap_for_ever(void *arg)
 {
 	struct swapper *s = arg;
 
-	while (!__atomic_load_n(&s->stop, __ATOMIC_RELAXED))
+	while (!atomic_load(&s->stop))
 		renameat2(s->dir, "swap", s->dir, "trap", RENAME_EXCHANGE);
 	return NULL;
 }
@@ -207,7 +208,7 @@ static void swapping_a_directory_for_a_link_does_not_help(void **state)
 			fail_msg("the secret outside was reached");
 		obj_unref(e->t, o);
 	}
-	__atomic_store_n(&s.stop, true, __ATOMIC_RELAXED);
+	atomic_store(&s.stop, true);
 	pthread_join(thread, NULL);
 	close(s.dir);
 	assert_true(dirs > 0 && links > 0);

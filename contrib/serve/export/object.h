@@ -23,6 +23,7 @@
 #define RNFS_SERVE_EXPORT_OBJECT_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -49,7 +50,7 @@ struct obj {
 
 	pthread_mutex_t lock;
 	LIST_HEAD(, st) states; /* opens and lock owners of this file; lock */
-	uint64_t bumps;		/* changes made through this server; atomic */
+	_Atomic uint64_t bumps; /* changes made through this server */
 
 	/* stable.c's, guarded by its lock */
 	struct unstable *unstable; /* NULL: nothing to be committed. It holds a reference */

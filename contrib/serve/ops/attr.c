@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -28,13 +29,13 @@
 
 void attr_touch(struct obj *o)
 {
-	__atomic_add_fetch(&o->bumps, 1, __ATOMIC_RELAXED);
+	atomic_fetch_add_explicit(&o->bumps, 1, memory_order_relaxed);
 }
 
 uint64_t attr_change(const struct obj *o, const struct statx *st)
 {
 	return (uint64_t)st->stx_ctime.tv_sec * 1000000000u + st->stx_ctime.tv_nsec +
-	       __atomic_load_n(&o->bumps, __ATOMIC_RELAXED);
+	       atomic_load_explicit(&o->bumps, memory_order_relaxed);
 }
 
 void cinfo_before(struct obj *dir, struct nfs4_change_info *ci)

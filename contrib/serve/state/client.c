@@ -5,6 +5,7 @@
  */
 #include "contrib/serve/state/client.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "contrib/serve/state/grace.h"
@@ -17,7 +18,7 @@ bool client_same_principal(const struct rpc_cred *a, const struct rpc_cred *b)
 
 bool client_expired(struct state *s, struct client *c)
 {
-	uint64_t seen = __atomic_load_n(&c->seen_ns, __ATOMIC_RELAXED);
+	uint64_t seen = atomic_load_explicit(&c->seen_ns, memory_order_relaxed);
 
 	return !c->nlm && clock_coarse_ns() > seen + s->lease_s * NSEC_PER_SEC;
 }
@@ -31,7 +32,7 @@ uint32_t client_may_claim(struct state *s, struct client *c, bool reclaim)
 {
 	enum grace_phase phase = grace_phase(s->grace);
 	struct grace_who who = who_of(c);
-	bool done = __atomic_load_n(&c->reclaim_done, __ATOMIC_ACQUIRE);
+	bool done = atomic_load_explicit(&c->reclaim_done, memory_order_acquire);
 
 	if (!reclaim) /* section 18.51.3: not before its own RECLAIM_COMPLETE either */
 		return phase == GRACE_OVER && done ? NFS4_OK : NFS4ERR_GRACE;
@@ -45,7 +46,7 @@ bool client_reclaimed(struct state *s, struct client *c)
 {
 	struct grace_who who = who_of(c);
 
-	if (__atomic_exchange_n(&c->reclaim_done, true, __ATOMIC_ACQ_REL))
+	if (atomic_exchange_explicit(&c->reclaim_done, true, memory_order_acq_rel))
 		return false;
 	grace_reclaimed(s->grace, &who);
 	return true;
@@ -56,11 +57,11 @@ void client_note(struct state *s, struct client *c)
 	struct grace_who who = who_of(c);
 	bool gone;
 
-	if (__atomic_load_n(&c->noted, __ATOMIC_ACQUIRE))
+	if (atomic_load_explicit(&c->noted, memory_order_acquire))
 		return;
 	/* two at once: both wait until it is written, the second entry does no harm */
 	grace_note(s->grace, &who, c->id);
-	__atomic_store_n(&c->noted, true, __ATOMIC_RELEASE);
+	atomic_store_explicit(&c->noted, true, memory_order_release);
 	pthread_mutex_lock(&s->lock);
 	gone = c->gone;
 	pthread_mutex_unlock(&s->lock);

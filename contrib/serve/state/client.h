@@ -21,21 +21,21 @@ struct client {
 	struct share *share;	     /* the state's */
 	struct share_holder *holder; /* referenced: whose share of it this is */
 	bool confirmed;		     /* state->lock */
-	bool reclaim_done;	     /* atomic: RECLAIM_COMPLETE has come */
+	atomic_bool reclaim_done;    /* RECLAIM_COMPLETE has come */
 	bool nlm;		     /* not of EXCHANGE_ID, but a host that locks by NLM (nlm.h) */
 	uint32_t nlm_state;	     /* state->lock: of its status monitor; 0: not known */
-	bool crowded;		     /* atomic: that it has too many opens was said */
-	bool noted;		     /* atomic: it is in the record of clients (grace.h) */
+	atomic_bool crowded;	     /* that it has too many opens was said */
+	atomic_bool noted;	     /* it is in the record of clients (grace.h) */
 	bool gone;		     /* state->lock: out of the table */
 	unsigned refs;		     /* state->lock */
 	unsigned nsessions;	     /* state->lock */
 	uint32_t seq;		     /* state->lock: of the next CREATE_SESSION */
 	uint32_t cs_status;	     /* state->lock: answer to the last one, for a replay */
 	struct nfs4_create_session_res cs_res;
-	uint64_t seen_ns; /* atomic: last SEQUENCE */
-	uint32_t nopens;  /* atomic: opens, each with its descriptors */
-	uint32_t nranges; /* atomic: of all its lock owners */
-	char who[128];	  /* for the log */
+	_Atomic uint64_t seen_ns; /* last SEQUENCE */
+	_Atomic uint32_t nopens;  /* opens, each with its descriptors */
+	_Atomic uint32_t nranges; /* of all its lock owners */
+	char who[128];		  /* for the log */
 	TAILQ_ENTRY(client) link;
 	TAILQ_HEAD(, session) sessions; /* state->lock */
 

@@ -9,6 +9,7 @@
 #include "contrib/serve/state/client_id.h"
 
 #include <ctype.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -260,7 +261,7 @@ struct client *client_nlm(struct state *s, const char *peer, const struct share_
 	if (c) {
 		c->confirmed = c->reclaim_done = true;
 		c->refs++;
-		__atomic_store_n(&c->seen_ns, clock_coarse_ns(), __ATOMIC_RELAXED);
+		atomic_store_explicit(&c->seen_ns, clock_coarse_ns(), memory_order_relaxed);
 	}
 	share_put(&s->share, h);
 	pthread_mutex_unlock(&s->lock);

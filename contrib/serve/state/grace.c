@@ -21,6 +21,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +49,7 @@ struct entry {
 };
 
 struct grace {
-	int phase; /* enum grace_phase; atomic */
+	atomic_int phase; /* enum grace_phase */
 	uint32_t lease_s;
 	pthread_mutex_t lock;
 	pthread_cond_t begun; /* the phase is another than GRACE_STARTING */
@@ -60,12 +61,12 @@ struct grace {
 
 static void set_phase(struct grace *g, enum grace_phase phase)
 {
-	__atomic_store_n(&g->phase, phase, __ATOMIC_RELEASE);
+	atomic_store_explicit(&g->phase, phase, memory_order_release);
 }
 
 enum grace_phase grace_phase(const struct grace *g)
 {
-	return g ? __atomic_load_n(&g->phase, __ATOMIC_ACQUIRE) : GRACE_OVER;
+	return g ? atomic_load_explicit(&g->phase, memory_order_acquire) : GRACE_OVER;
 }
 
 struct grace *grace_new(uint32_t lease_s)

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -93,7 +94,7 @@ static int need_fds_locked(struct st *st, uint32_t access, int *given, bool rdwr
 /* Who reads the log learns what the client's users cannot be told. Once for each client. */
 static void tell_of_limit(const struct state *s, struct client *c, const struct rpc_cred *by)
 {
-	if (!__atomic_exchange_n(&c->crowded, true, __ATOMIC_RELAXED))
+	if (!atomic_exchange_explicit(&c->crowded, true, memory_order_relaxed))
 		log_warn("client %s has as many files open as one client may (%u, two thirds of "
 			 "what the limit of open files allows; the last eighth is not for user %u, "
 			 "who has many): more are refused; raise it (ulimit -n, LimitNOFILE=) for "
@@ -108,14 +109,14 @@ uint32_t st_open_room(struct state *s, struct client *c, const struct rpc_cred *
 
 	if (!p)
 		return NFS4ERR_DELAY;
-	full = __atomic_load_n(&c->nopens, __ATOMIC_RELAXED) >= s->max_opens * 2ull / 3 ||
+	full = atomic_load_explicit(&c->nopens, memory_order_relaxed) >= s->max_opens * 2ull / 3 ||
 	       share_part_is_full(&s->share, p, SHARE_OPENS);
 	share_part_put(&s->share, p);
 	if (full) {
 		tell_of_limit(s, c, by);
 		return NFS4ERR_NOSPC;
 	}
-	while (__atomic_load_n(&s->nopens, __ATOMIC_RELAXED) >= s->max_opens)
+	while (atomic_load_explicit(&s->nopens, memory_order_relaxed) >= s->max_opens)
 		if (!client_evict_one(s, c->id))
 			return NFS4ERR_DELAY;
 	return NFS4_OK;
@@ -124,15 +125,15 @@ uint32_t st_open_room(struct state *s, struct client *c, const struct rpc_cred *
 /* Counts st as one open more, until its last reference is gone. */
 static bool count_open(struct state *s, struct st *st)
 {
-	if (__atomic_add_fetch(&s->nopens, 1, __ATOMIC_RELAXED) > s->max_opens) {
-		__atomic_sub_fetch(&s->nopens, 1, __ATOMIC_RELAXED);
+	if (atomic_fetch_add_explicit(&s->nopens, 1, memory_order_relaxed) >= s->max_opens) {
+		atomic_fetch_sub_explicit(&s->nopens, 1, memory_order_relaxed);
 		return false;
 	}
 	if (!share_part_take(&s->share, st->part, SHARE_OPENS, 1)) {
-		__atomic_sub_fetch(&s->nopens, 1, __ATOMIC_RELAXED);
+		atomic_fetch_sub_explicit(&s->nopens, 1, memory_order_relaxed);
 		return false;
 	}
-	__atomic_add_fetch(&st->client->nopens, 1, __ATOMIC_RELAXED);
+	atomic_fetch_add_explicit(&st->client->nopens, 1, memory_order_relaxed);
 	st->counted++;
 	return true;
 }

@@ -5,6 +5,7 @@
  */
 #include "contrib/serve/state/ranges.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #define RANGES_MAX 4096 /* of one lock owner on one file */
@@ -12,7 +13,8 @@
 /* The ranges of st have changed; before: how many there were. */
 static void recount(struct st *st, uint32_t before)
 {
-	__atomic_add_fetch(&st->client->nranges, st->ranges.n - before, __ATOMIC_RELAXED);
+	atomic_fetch_add_explicit(
+		&st->client->nranges, st->ranges.n - before, memory_order_relaxed);
 	if (st->ranges.n > before)
 		share_part_force(st->client->share, st->part, SHARE_RANGES, st->ranges.n - before);
 	else
@@ -25,7 +27,7 @@ static bool may_grow(const struct st *st)
 	struct share *s = st->client->share;
 
 	return st->ranges.n < RANGES_MAX &&
-	       __atomic_load_n(&st->client->nranges, __ATOMIC_RELAXED) <
+	       atomic_load_explicit(&st->client->nranges, memory_order_relaxed) <
 		       share_part_end(s, st->part, SHARE_RANGES, STATE_MAX_RANGES) &&
 	       share_part_room(s, st->part, SHARE_RANGES) > 0;
 }

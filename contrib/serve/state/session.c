@@ -10,6 +10,7 @@
  */
 #include "contrib/serve/state/session.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +36,7 @@ void session_link_locked(struct state *s, struct client *c, struct session *ses)
 
 void session_ref(struct session *ses)
 {
-	__atomic_add_fetch(&ses->refs, 1, __ATOMIC_RELAXED);
+	atomic_fetch_add_explicit(&ses->refs, 1, memory_order_relaxed);
 }
 
 void session_unlink_locked(struct state *s, struct session *ses)
@@ -80,9 +81,9 @@ struct session *session_get(struct state *s, const struct nfs4_sessionid *id)
 
 void session_put(struct state *s, struct session *ses)
 {
-	if (!ses || __atomic_sub_fetch(&ses->refs, 1, __ATOMIC_ACQ_REL) > 0)
+	if (!ses || atomic_fetch_sub_explicit(&ses->refs, 1, memory_order_acq_rel) > 1)
 		return;
-	__atomic_sub_fetch(&s->cache_used, ses->reserved, __ATOMIC_RELAXED);
+	atomic_fetch_sub_explicit(&s->cache_used, ses->reserved, memory_order_relaxed);
 	share_give(&s->share, ses->client->holder, SHARE_CACHE, ses->reserved);
 	client_unref(s, ses->client);
 	session_free(ses);

@@ -42,9 +42,9 @@ struct session {
 	struct nfs4_sessionid id;
 	struct client *client; /* referenced */
 	struct nfs4_channel_attrs fore, back;
-	uint32_t cached_max;		  /* bytes of a reply that each slot may keep */
-	uint32_t reserved;		  /* bytes of state->cache_used */
-	unsigned refs;			  /* atomic */
+	uint32_t cached_max; /* bytes of a reply that each slot may keep */
+	uint32_t reserved;   /* bytes of state->cache_used */
+	atomic_uint refs;
 	bool dead;			  /* state->lock: out of the table */
 	LIST_ENTRY(session) index_link;	  /* state->index_lock */
 	TAILQ_ENTRY(session) link;	  /* state->lock */

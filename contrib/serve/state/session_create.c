@@ -5,6 +5,7 @@
  */
 #include "contrib/serve/state/session_create.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -36,7 +37,7 @@ static uint32_t slot_bytes(const struct nfs4_channel_attrs *f)
  * there is room for one. state->lock. */
 static void limit_cache(struct state *s, struct client *c, struct nfs4_channel_attrs *f)
 {
-	uint32_t used = __atomic_load_n(&s->cache_used, __ATOMIC_RELAXED);
+	uint32_t used = atomic_load_explicit(&s->cache_used, memory_order_relaxed);
 	uint32_t all = used < STATE_MAX_CACHE ? STATE_MAX_CACHE - used : 0;
 	uint32_t left = min32(all, (uint32_t)share_room(&s->share, c->holder, SHARE_CACHE));
 	uint32_t most = left / 8 / slot_bytes(f);
@@ -155,7 +156,7 @@ static uint32_t create_locked(struct state *s, struct client *c,
 	ses = make_id(&r->session) ? session_new(c, a, r) : NULL;
 	if (!ses)
 		return NFS4ERR_SERVERFAULT;
-	__atomic_add_fetch(&s->cache_used, ses->reserved, __ATOMIC_RELAXED);
+	atomic_fetch_add_explicit(&s->cache_used, ses->reserved, memory_order_relaxed);
 	share_force(&s->share, c->holder, SHARE_CACHE, ses->reserved);
 	session_link_locked(s, c, ses);
 	*out = ses;
@@ -194,7 +195,7 @@ uint32_t session_create(struct state *s, struct rpc_xprt *x, const struct rpc_cr
 	status = check_channels(a); /* before the sequence ID: it can be asked for again, better */
 	if (status != NFS4_OK)
 		return status;
-	while (__atomic_load_n(&s->cache_used, __ATOMIC_RELAXED) > STATE_MAX_CACHE / 2 &&
+	while (atomic_load_explicit(&s->cache_used, memory_order_relaxed) > STATE_MAX_CACHE / 2 &&
 		client_evict_one(s, a->clientid))
 		; /* those that have gone make room */
 	while (own_cache_is_short(s, a->clientid) && client_evict_own(s, a->clientid))
@@ -218,7 +219,7 @@ uint32_t session_create(struct state *s, struct rpc_xprt *x, const struct rpc_cr
 		c->seq++;
 		c->cs_status = status;
 		c->cs_res = *r;
-		__atomic_store_n(&c->seen_ns, clock_coarse_ns(), __ATOMIC_RELAXED);
+		atomic_store_explicit(&c->seen_ns, clock_coarse_ns(), memory_order_relaxed);
 	}
 	if (ses)
 		session_ref(ses);

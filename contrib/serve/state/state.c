@@ -6,6 +6,7 @@
 #include "contrib/serve/state/state.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -78,7 +79,8 @@ void state_tick(struct state *s)
 	for (;;) {
 		pthread_mutex_lock(&s->lock);
 		TAILQ_FOREACH (c, &s->clients, link) {
-			uint64_t idle = now - __atomic_load_n(&c->seen_ns, __ATOMIC_RELAXED);
+			uint64_t idle =
+				now - atomic_load_explicit(&c->seen_ns, memory_order_relaxed);
 
 			if (idle > INT64_MAX || idle < keep_ns(s, c))
 				continue;

@@ -9,6 +9,7 @@
  */
 #include "contrib/serve/state/stateid.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -164,8 +165,8 @@ void st_put(struct state *s, struct st *st)
 	pthread_mutex_unlock(&st->client->lock);
 	if (!last)
 		return;
-	__atomic_sub_fetch(&st->client->nopens, st->counted, __ATOMIC_RELAXED);
-	__atomic_sub_fetch(&s->nopens, st->counted, __ATOMIC_RELAXED);
+	atomic_fetch_sub_explicit(&st->client->nopens, st->counted, memory_order_relaxed);
+	atomic_fetch_sub_explicit(&s->nopens, st->counted, memory_order_relaxed);
 	share_part_give(&s->share, st->part, SHARE_OPENS, st->counted);
 	if (st->fd_r >= 0)
 		close(st->fd_r);

@@ -51,6 +51,7 @@
 #define RNFS_SERVE_STATE_TABLES_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
@@ -99,12 +100,12 @@ struct state {
 	TAILQ_HEAD(, client) clients;
 	TAILQ_HEAD(, session) sessions;
 	unsigned nclients, nsessions;
-	uint32_t cache_used; /* atomic; of STATE_MAX_CACHE, set aside for sessions */
+	_Atomic uint32_t cache_used; /* of STATE_MAX_CACHE, set aside for sessions */
 	struct obj_table *objs;
 	struct waits *waits; /* waiter.h */
 	struct share share;  /* by enum state_share */
 	struct grace *grace; /* whom the state outlives; NULL: nobody, there is no grace period */
-	uint32_t nopens;     /* atomic: of all clients */
+	_Atomic uint32_t nopens; /* of all clients */
 	uint32_t max_opens;
 	uint32_t boot; /* in every id that this run gives out */
 	uint32_t next_client;

@@ -5,6 +5,7 @@
  */
 #include "contrib/serve/state/waiter.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +41,7 @@ struct waits *waits_new(void)
 static void drop_locked(struct waits *ws, struct waiter *w)
 {
 	TAILQ_REMOVE(&ws->list, w, link);
-	__atomic_sub_fetch(&ws->n, 1, __ATOMIC_RELAXED);
+	atomic_fetch_sub_explicit(&ws->n, 1, memory_order_relaxed);
 	free(w);
 }
 
@@ -64,7 +65,7 @@ struct waits *waits_free(struct waits *ws)
 
 static bool nobody(const struct waits *ws)
 {
-	return __atomic_load_n(&ws->n, __ATOMIC_RELAXED) == 0;
+	return atomic_load_explicit(&ws->n, memory_order_relaxed) == 0;
 }
 
 static bool is_of(const struct waiter *w, const struct client *c, const struct nfs4_opaque *owner)
@@ -111,7 +112,7 @@ void waiter_add(struct state *s, struct session *ses, struct obj *o,
 			mine->owner_len = owner->len;
 			memcpy(mine->owner, owner->data, owner->len);
 			TAILQ_INSERT_TAIL(&ws->list, mine, link);
-			__atomic_add_fetch(&ws->n, 1, __ATOMIC_RELAXED);
+			atomic_fetch_add_explicit(&ws->n, 1, memory_order_relaxed);
 		}
 	}
 	if (mine) {
@@ -195,7 +196,7 @@ static void prepare_notice_locked(struct state *s, struct obj *o, const struct w
 	n->owner_len = w->owner_len;
 	memcpy(n->owner, w->owner, w->owner_len);
 	STAILQ_INSERT_TAIL(&s->waits->notices, n, link);
-	__atomic_add_fetch(&s->waits->nnotices, 1, __ATOMIC_RELAXED);
+	atomic_fetch_add_explicit(&s->waits->nnotices, 1, memory_order_relaxed);
 }
 
 /* Was w told and has not asked again in time? */
@@ -244,10 +245,10 @@ void waiter_take_notices(struct state *s, struct notices *out)
 	struct waits *ws = s->waits;
 
 	STAILQ_INIT(out);
-	if (__atomic_load_n(&ws->nnotices, __ATOMIC_RELAXED) == 0)
+	if (atomic_load_explicit(&ws->nnotices, memory_order_relaxed) == 0)
 		return;
 	pthread_mutex_lock(&ws->lock);
 	STAILQ_CONCAT(out, &ws->notices);
-	__atomic_store_n(&ws->nnotices, 0, __ATOMIC_RELAXED);
+	atomic_store_explicit(&ws->nnotices, 0, memory_order_relaxed);
 	pthread_mutex_unlock(&ws->lock);
 }

@@ -31,8 +31,8 @@ struct waiter;
 struct waits {
 	pthread_mutex_t lock;
 	TAILQ_HEAD(, waiter) list; /* oldest first */
-	uint32_t n;		   /* changed under lock, read without: is there anybody? */
-	uint32_t nnotices;	   /* the same, of notices */
+	_Atomic uint32_t n;	   /* changed under lock, read without: is there anybody? */
+	_Atomic uint32_t nnotices; /* the same, of notices */
 	struct notices notices;
 };
 

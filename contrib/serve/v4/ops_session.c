@@ -3,6 +3,7 @@
  *
  * ops_session: operations on clients, sessions and stateids.
  */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -172,7 +173,8 @@ uint32_t op_sequence(struct compound *c, const struct nfs4_args *args)
 			c->client = ses->client;
 			c->slotid = a->slotid;
 			c->cachethis = a->cachethis;
-			__atomic_store_n(&c->client->seen_ns, clock_coarse_ns(), __ATOMIC_RELAXED);
+			atomic_store_explicit(
+				&c->client->seen_ns, clock_coarse_ns(), memory_order_relaxed);
 			c->res_max = min_size(c->res_max, ses->fore.maxresponsesize);
 			c->inline_max = min_size(c->inline_max, ses->fore.maxresponsesize);
 			if (a->cachethis)
