@@ -6,6 +6,7 @@
 #include "fs/ops.h"
 
 #include "fs/inval.h"
+#include "fs/ops_append.h"
 
 static const struct fuse_lowlevel_ops fs_ops = {
 	.init = ops_init,

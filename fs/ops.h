@@ -82,10 +82,4 @@ struct fuse_lowlevel_ops ops_table(const struct fs *fs);
  * thread; no lock. */
 void ops_end_gone(struct fs *fs);
 
-/* ops_append.c: r, a WRITE of the kernel's at hand (r->file, data, size and offset), goes to the
- * end of the file, behind appends that came before, and is answered. */
-void append_start(struct request *r);
-/* Ends those that wait for others and are GONE (request.h). */
-void append_end_gone(struct fs *fs);
-
 #endif

@@ -25,11 +25,12 @@
  * was if the data stands where it was to go: that is read, and if so committed, so that it cannot
  * be lost to a restart whose verifier was never seen.
  */
+#include "fs/ops_append.h"
+
 #include <errno.h>
 #include <fcntl.h>
 
 #include "fs/file.h"
-#include "fs/ops.h"
 #include "fs/write.h"
 #include "transport/log.h"
 

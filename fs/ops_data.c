@@ -16,6 +16,7 @@
 
 #include "fs/file.h"
 #include "fs/ops.h"
+#include "fs/ops_append.h"
 #include "fs/worker.h"
 #include "fs/write.h"
 #include "transport/log.h"
