@@ -152,6 +152,12 @@ void env_expect(struct serve_env *e, uint32_t op, uint32_t status)
 	assert_int_equal(got, status);
 }
 
+const struct nfs4_channel_attrs env_channel = {.maxrequestsize = 1 << 20,
+	.maxresponsesize = 1 << 20,
+	.maxresponsesize_cached = 4096,
+	.maxoperations = 16,
+	.maxrequests = 4};
+
 void env_meet(struct serve_env *e, const char *owner)
 {
 	struct nfs4_exchange_id_args ex = {
@@ -167,11 +173,7 @@ void env_meet(struct serve_env *e, const char *owner)
 	assert_int_equal(nfs4_get_exchange_id_res(&e->res, NFS4_OK, &exr), 0);
 	cs.clientid = e->clientid = exr.clientid;
 	cs.sequence = exr.sequenceid;
-	cs.fore = (struct nfs4_channel_attrs){.maxrequestsize = 1 << 20,
-		.maxresponsesize = 1 << 20,
-		.maxresponsesize_cached = 4096,
-		.maxoperations = 16,
-		.maxrequests = 4};
+	cs.fore = env_channel;
 	cs.back = cs.fore;
 	env_begin(e, false);
 	nfs4_put_create_session_args(&e->args, &cs);
@@ -228,4 +230,126 @@ uint32_t env_open(struct serve_env *e, const char *name, bool create, uint32_t a
 	*sid = r.stateid;
 	*fh = g.fh;
 	return NFS4_OK;
+}
+
+void env_put_mkdir(struct serve_env *e, const char *name)
+{
+	struct nfs4_create_args a = {.type = NF4DIR, .name = {name, (uint32_t)strlen(name)}};
+
+	nfs4_put_op(&e->args, OP_PUTROOTFH);
+	nfs4_put_create_args(&e->args, &a);
+}
+
+void env_put_fh(struct serve_env *e, const struct nfs_fh *fh)
+{
+	struct nfs4_putfh_args a = {.fh = *fh};
+
+	nfs4_put_putfh_args(&e->args, &a);
+}
+
+uint32_t env_write(struct serve_env *e, const struct nfs_fh *fh, const struct nfs4_stateid *sid,
+	uint64_t offset, void *data, uint32_t len)
+{
+	struct nfs4_write_args a = {.stateid = *sid,
+		.offset = offset,
+		.stable = FILE_SYNC4,
+		.data = SEG_LIST_MEM(data, len)};
+
+	env_begin(e, true);
+	env_put_fh(e, fh);
+	nfs4_put_write_args(&e->args, &a);
+	return env_run(e, 3);
+}
+
+uint32_t env_read(struct serve_env *e, const struct nfs_fh *fh, const struct nfs4_stateid *sid,
+	uint64_t offset, uint32_t count, const uint8_t **data, uint32_t *len, bool *eof)
+{
+	struct nfs4_read_args a = {.stateid = *sid, .offset = offset, .count = count};
+	struct nfs4_read_res r;
+
+	env_begin(e, true);
+	env_put_fh(e, fh);
+	nfs4_put_read_args(&e->args, &a);
+	if (env_run(e, 3) != NFS4_OK)
+		return e->head.status;
+	env_expect(e, OP_PUTFH, NFS4_OK);
+	env_expect(e, OP_READ, NFS4_OK);
+	assert_int_equal(nfs4_get_read_res(&e->res, NFS4_OK, &r), 0);
+	*data = xdr_get_payload(&e->res, count, len, NULL);
+	*eof = r.eof;
+	assert_true(xdr_in_done(&e->res));
+	return NFS4_OK;
+}
+
+uint32_t env_commit(struct serve_env *e, const struct nfs_fh *fh)
+{
+	struct nfs4_commit_args a = {0};
+
+	env_begin(e, true);
+	env_put_fh(e, fh);
+	nfs4_put_commit_args(&e->args, &a);
+	return env_run(e, 3);
+}
+
+uint32_t env_close(struct serve_env *e, const struct nfs_fh *fh, const struct nfs4_stateid *sid)
+{
+	struct nfs4_close_args a = {.stateid = *sid};
+
+	env_begin(e, true);
+	env_put_fh(e, fh);
+	nfs4_put_close_args(&e->args, &a);
+	return env_run(e, 3);
+}
+
+uint32_t env_lock(struct serve_env *e, const struct nfs_fh *fh, const struct nfs4_stateid *open,
+	const char *owner, uint32_t type, uint64_t offset, uint64_t length, struct nfs4_lock_res *r)
+{
+	struct nfs4_lock_args a = {.type = type,
+		.offset = offset,
+		.length = length,
+		.new_owner = true,
+		.open_stateid = *open,
+		.owner = {e->clientid, {(const uint8_t *)owner, (uint32_t)strlen(owner)}}};
+	uint32_t status;
+
+	env_begin(e, true);
+	env_put_fh(e, fh);
+	nfs4_put_lock_args(&e->args, &a);
+	status = env_run(e, 3);
+	if (status == NFS4_OK || status == NFS4ERR_DENIED) {
+		env_expect(e, OP_PUTFH, NFS4_OK);
+		env_expect(e, OP_LOCK, status);
+		assert_int_equal(nfs4_get_lock_res(&e->res, status, r), 0);
+	}
+	return status;
+}
+
+uint32_t env_unlock(struct serve_env *e, const struct nfs_fh *fh, const struct nfs4_stateid *sid,
+	uint64_t offset, uint64_t length)
+{
+	struct nfs4_locku_args a = {
+		.type = WRITE_LT, .stateid = *sid, .offset = offset, .length = length};
+
+	a.stateid.seqid = 0;
+	env_begin(e, true);
+	env_put_fh(e, fh);
+	nfs4_put_locku_args(&e->args, &a);
+	return env_run(e, 3);
+}
+
+int env_setup(void **state)
+{
+	struct serve_env *e = malloc(sizeof(*e));
+
+	env_init(e);
+	env_mount(e, "client");
+	*state = e;
+	return 0;
+}
+
+int env_teardown(void **state)
+{
+	env_finish(*state);
+	free(*state);
+	return 0;
 }

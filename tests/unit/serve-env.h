@@ -50,7 +50,9 @@ uint32_t env_again(struct serve_env *e);
 /* Expects the next result to be op's with this status. */
 void env_expect(struct serve_env *e, uint32_t op, uint32_t status);
 
-/* EXCHANGE_ID, CREATE_SESSION with four slots. */
+/* What a client asks for: four slots. */
+extern const struct nfs4_channel_attrs env_channel;
+/* EXCHANGE_ID, CREATE_SESSION with env_channel. */
 void env_meet(struct serve_env *e, const char *owner);
 /* The same, and RECLAIM_COMPLETE. */
 void env_mount(struct serve_env *e, const char *owner);
@@ -58,5 +60,26 @@ void env_put_lookup(struct serve_env *e, const char *name);
 /* OPEN (created if create), its stateid. */
 uint32_t env_open(struct serve_env *e, const char *name, bool create, uint32_t access,
 	uint32_t deny, const char *owner, struct nfs4_stateid *sid, struct nfs_fh *fh);
+
+void env_put_mkdir(struct serve_env *e, const char *name); /* in the root */
+void env_put_fh(struct serve_env *e, const struct nfs_fh *fh);
+/* A COMPOUND with one of these operations on fh; a status. */
+uint32_t env_close(struct serve_env *e, const struct nfs_fh *fh, const struct nfs4_stateid *sid);
+uint32_t env_write(struct serve_env *e, const struct nfs_fh *fh, const struct nfs4_stateid *sid,
+	uint64_t offset, void *data, uint32_t len); /* FILE_SYNC4 */
+uint32_t env_read(struct serve_env *e, const struct nfs_fh *fh, const struct nfs4_stateid *sid,
+	uint64_t offset, uint32_t count, const uint8_t **data, uint32_t *len, bool *eof);
+uint32_t env_commit(struct serve_env *e, const struct nfs_fh *fh);
+/* By a new lock owner under an open; *r also with NFS4ERR_DENIED. */
+uint32_t env_lock(struct serve_env *e, const struct nfs_fh *fh, const struct nfs4_stateid *open,
+	const char *owner, uint32_t type, uint64_t offset, uint64_t length,
+	struct nfs4_lock_res *r);
+/* Whatever the seqid of sid. */
+uint32_t env_unlock(struct serve_env *e, const struct nfs_fh *fh, const struct nfs4_stateid *sid,
+	uint64_t offset, uint64_t length);
+
+/* Fixture: *state is a serve_env with one mount. */
+int env_setup(void **state);
+int env_teardown(void **state);
 
 #endif

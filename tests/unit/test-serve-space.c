@@ -25,29 +25,9 @@
 
 static int setup(void **state)
 {
-	struct serve_env *e = calloc(1, sizeof(*e));
-
-	if (!e)
-		return -1;
-	env_init(e);
-	e->minor = 2;
-	env_mount(e, "client");
-	*state = e;
+	env_setup(state);
+	((struct serve_env *)*state)->minor = 2;
 	return 0;
-}
-
-static int teardown(void **state)
-{
-	env_finish(*state);
-	free(*state);
-	return 0;
-}
-
-static void put_putfh(struct serve_env *e, const struct nfs_fh *fh)
-{
-	struct nfs4_putfh_args a = {.fh = *fh};
-
-	nfs4_put_putfh_args(&e->args, &a);
 }
 
 struct file {
@@ -83,7 +63,7 @@ static uint32_t seek(struct serve_env *e, const struct file *f, uint64_t offset,
 	struct nfs4_seek_args a = {.stateid = f->sid, .offset = offset, .what = what};
 
 	env_begin(e, true);
-	put_putfh(e, &f->fh);
+	env_put_fh(e, &f->fh);
 	nfs4_put_seek_args(&e->args, &a);
 	if (env_run(e, 3) != NFS4_OK)
 		return e->head.status;
@@ -128,7 +108,7 @@ static uint32_t change_space(
 	struct nfs4_allocate_args a = {.stateid = f->sid, .offset = offset, .length = length};
 
 	env_begin(e, true);
-	put_putfh(e, &f->fh);
+	env_put_fh(e, &f->fh);
 	if (op == OP_ALLOCATE)
 		nfs4_put_allocate_args(&e->args, &a);
 	else
@@ -191,9 +171,9 @@ static uint32_t copy(struct serve_env *e, const struct file *from, const struct 
 	uint8_t verf[STABLE_VERF];
 
 	env_begin(e, true);
-	put_putfh(e, &from->fh);
+	env_put_fh(e, &from->fh);
 	nfs4_put_op(&e->args, OP_SAVEFH);
-	put_putfh(e, &to->fh);
+	env_put_fh(e, &to->fh);
 	nfs4_put_copy_args(&e->args, &a);
 	if (env_run(e, 5) != NFS4_OK)
 		return e->head.status;
@@ -283,11 +263,11 @@ static void both_stateids_of_a_copy_count(void **state)
 	assert_int_equal(copy(e, &from, &bad, 0, 0, 1, &r), NFS4ERR_OPENMODE);
 	/* there must be a source, and it must be here */
 	env_begin(e, true);
-	put_putfh(e, &to.fh);
+	env_put_fh(e, &to.fh);
 	nfs4_put_copy_args(&e->args, &a);
 	assert_int_equal(env_run(e, 3), NFS4ERR_NOFILEHANDLE);
 	env_begin(e, true);
-	put_putfh(e, &to.fh);
+	env_put_fh(e, &to.fh);
 	nfs4_put_copy_args(&e->args, &a);
 	e->args.len -= 4;
 	xdr_put_u32(&e->args, 1);
@@ -309,9 +289,9 @@ static void clone_shares_or_says_no(void **state)
 	a.src = from.sid;
 	a.dst = to.sid;
 	env_begin(e, true);
-	put_putfh(e, &from.fh);
+	env_put_fh(e, &from.fh);
 	nfs4_put_op(&e->args, OP_SAVEFH);
-	put_putfh(e, &to.fh);
+	env_put_fh(e, &to.fh);
 	nfs4_put_clone_args(&e->args, &a);
 	status = env_run(e, 5);
 	if (status == NFS4_OK)
@@ -328,7 +308,7 @@ static uint32_t read_plus(struct serve_env *e, const struct file *f, uint64_t of
 	struct nfs4_read_plus_args a = {.stateid = f->sid, .offset = offset, .count = count};
 
 	env_begin(e, true);
-	put_putfh(e, &f->fh);
+	env_put_fh(e, &f->fh);
 	nfs4_put_read_plus_args(&e->args, &a);
 	if (env_run(e, 3) != NFS4_OK)
 		return e->head.status;
@@ -459,7 +439,7 @@ static void hints_are_heard_and_not_taken(void **state)
 	a.stateid = f.sid;
 	nfs4_bit_set(&a.hints, IO_ADVISE4_WILLNEED);
 	env_begin(e, true);
-	put_putfh(e, &f.fh);
+	env_put_fh(e, &f.fh);
 	nfs4_put_io_advise_args(&e->args, &a);
 	assert_int_equal(env_run(e, 3), NFS4_OK);
 	env_expect(e, OP_PUTFH, NFS4_OK);
@@ -483,12 +463,12 @@ static void minor_version_1_has_none_of_it(void **state)
 	e->minor = 1;
 	assert_int_equal(seek(e, &f, 0, NFS4_CONTENT_DATA, &r), NFS4ERR_OP_ILLEGAL);
 	env_begin(e, true);
-	put_putfh(e, &f.fh);
+	env_put_fh(e, &f.fh);
 	nfs4_put_access_args(&e->args, &acc);
 	assert_int_equal(env_run(e, 3), NFS4ERR_INVAL);
 	for (e->minor = 1; e->minor <= 2; e->minor++) {
 		env_begin(e, true);
-		put_putfh(e, &f.fh);
+		env_put_fh(e, &f.fh);
 		nfs4_put_getattr_args(&e->args, &get);
 		assert_int_equal(env_run(e, 3), NFS4_OK);
 		env_expect(e, OP_PUTFH, NFS4_OK);
@@ -531,7 +511,7 @@ static void no_copy_goes_on_in_the_background(void **state)
 	}
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, env_teardown)
 
 int main(void)
 {

@@ -54,48 +54,20 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void put_putfh(struct fix *f)
-{
-	struct nfs4_putfh_args a = {.fh = f->fh};
-
-	nfs4_put_putfh_args(&f->e.args, &a);
-}
-
 static uint32_t lock(
 	struct fix *f, const char *owner, uint32_t type, uint64_t offset, uint64_t length)
 {
-	struct nfs4_lock_args a = {.type = type,
-		.offset = offset,
-		.length = length,
-		.new_owner = true,
-		.open_stateid = f->open,
-		.owner = {f->e.clientid, {(const uint8_t *)owner, (uint32_t)strlen(owner)}}};
 	struct nfs4_lock_res r;
-	uint32_t status;
+	uint32_t status = env_lock(&f->e, &f->fh, &f->open, owner, type, offset, length, &r);
 
-	env_begin(&f->e, true);
-	put_putfh(f);
-	nfs4_put_lock_args(&f->e.args, &a);
-	status = env_run(&f->e, 3);
-	if (status == NFS4_OK) {
-		env_expect(&f->e, OP_PUTFH, NFS4_OK);
-		env_expect(&f->e, OP_LOCK, NFS4_OK);
-		assert_int_equal(nfs4_get_lock_res(&f->e.res, status, &r), 0);
+	if (status == NFS4_OK)
 		f->got = r.stateid;
-	}
 	return status;
 }
 
 static void unlock(struct fix *f, struct nfs4_stateid sid)
 {
-	struct nfs4_locku_args a = {
-		.type = WRITE_LT, .stateid = sid, .offset = 0, .length = NFS4_LENGTH_EOF};
-
-	a.stateid.seqid = 0;
-	env_begin(&f->e, true);
-	put_putfh(f);
-	nfs4_put_locku_args(&f->e.args, &a);
-	assert_int_equal(env_run(&f->e, 3), NFS4_OK);
+	assert_int_equal(env_unlock(&f->e, &f->fh, &sid, 0, NFS4_LENGTH_EOF), NFS4_OK);
 }
 
 /* The owners who are told, one letter each. */
@@ -182,7 +154,7 @@ static void a_downgrade_and_a_close_set_free_too(void **state)
 	/* C waits through another open, as the first one's locks end with it */
 	assert_int_equal(env_open(&f->e, "f", false, RW, 0, "second", &other, &fh), NFS4_OK);
 	env_begin(&f->e, true);
-	put_putfh(f);
+	env_put_fh(&f->e, &f->fh);
 	ca.stateid.seqid = 0;
 	nfs4_put_close_args(&f->e.args, &ca);
 	assert_int_equal(env_run(&f->e, 3), NFS4_OK);
