@@ -343,20 +343,6 @@ static void special_files_are_not_opened(void **state)
 	obj_unref(e->t, root);
 }
 
-/* The reference values of the function's authors: key 00..0f, message 00..(n-1). */
-static void the_checksum_is_siphash(void **state)
-{
-	static const uint64_t want[] = {0x726fdb47dd0e0e31, 0x74f839c593dc67fd, 0x0d6c8009d9a94f5a,
-		0x85676696d7fb7e2d, 0xcf2794e0277187b7, 0x18765564cd99a68d, 0xcbc9466e58fee3ce,
-		0xab0200f58b01d137, 0x93f5f5799a932462};
-	uint8_t key[16], msg[16];
-
-	for (uint8_t i = 0; i < 16; i++)
-		key[i] = msg[i] = i;
-	for (size_t n = 0; n < sizeof(want) / sizeof(want[0]); n++)
-		assert_true(handle_siphash(key, msg, n) == want[n]);
-}
-
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -372,7 +358,6 @@ int main(void)
 		TEST(evicted_objects_come_back),
 		TEST(evicted_and_replaced_is_stale),
 		TEST(special_files_are_not_opened),
-		cmocka_unit_test(the_checksum_is_siphash),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

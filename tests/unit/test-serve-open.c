@@ -40,6 +40,75 @@ static void open_modes_and_shares_hold(void **state)
 		env_write(e, &fh, &nfs4_stateid_anonymous, 0, (char[]){"x"}, 1), NFS4ERR_LOCKED);
 }
 
+/* Section 9.7: each open says what it does and what others may not do. */
+static void shares_conflict_both_ways(void **state)
+{
+	struct serve_env *e = *state;
+	struct nfs4_stateid a, b;
+	struct nfs_fh fh;
+
+	for (uint32_t first = 0; first < 12; first++) {
+		uint32_t access = 1 + first % 3, deny = first / 3;
+
+		assert_int_equal(env_open(e, "f", true, access, deny, "a", &a, &fh), NFS4_OK);
+		for (uint32_t second = 0; second < 12; second++) {
+			uint32_t access2 = 1 + second % 3, deny2 = second / 3;
+			bool in_the_way = (access & deny2) || (access2 & deny);
+
+			assert_int_equal(env_open(e, "f", false, access2, deny2, "b", &b, &fh),
+				in_the_way ? NFS4ERR_SHARE_DENIED : NFS4_OK);
+			if (!in_the_way)
+				assert_int_equal(env_close(e, &fh, &b), NFS4_OK);
+		}
+		assert_int_equal(env_close(e, &fh, &a), NFS4_OK);
+	}
+}
+
+static void one_owner_is_not_in_his_own_way(void **state)
+{
+	struct serve_env *e = *state;
+	struct nfs4_stateid a, b;
+	struct nfs_fh fh;
+
+	assert_int_equal(env_open(e, "f", true, RW, OPEN4_SHARE_DENY_BOTH, "o", &a, &fh), NFS4_OK);
+	assert_int_equal(env_open(e, "f", false, RW, 0, "o", &b, &fh), NFS4_OK);
+	assert_int_equal(b.seqid, a.seqid + 1);
+	env_mount(e, "another"); /* his name at another client is another owner's */
+	assert_int_equal(env_open(e, "f", false, RD, 0, "o", &b, &fh), NFS4ERR_SHARE_DENIED);
+}
+
+/* A client that does not renew its lease keeps its opens until they are in somebody's way. */
+static void who_is_gone_is_in_nobodys_way(void **state)
+{
+	struct serve_env *e = *state;
+	struct nfs4_stateid a, b;
+	struct nfs_fh fh;
+
+	assert_int_equal(env_open(e, "f", true, RD, OPEN4_SHARE_DENY_WRITE, "o", &a, &fh), NFS4_OK);
+	env_mount(e, "another");
+	assert_int_equal(env_open(e, "f", false, WR, 0, "o", &b, &fh), NFS4ERR_SHARE_DENIED);
+	e->sv.state.lease_s = 0;
+	TAILQ_FIRST(&e->sv.state.clients)->seen_ns = 0;
+	assert_int_equal(env_open(e, "f", false, WR, 0, "o", &b, &fh), NFS4_OK);
+	assert_int_equal(e->sv.state.nclients, 1);
+}
+
+static void a_close_ends_the_locks_of_its_open(void **state)
+{
+	struct serve_env *e = *state;
+	struct nfs4_stateid a, b;
+	struct nfs4_lock_res r;
+	struct nfs_fh fh;
+
+	assert_int_equal(env_open(e, "f", true, RW, 0, "a", &a, &fh), NFS4_OK);
+	assert_int_equal(env_open(e, "f", false, RW, 0, "b", &b, &fh), NFS4_OK);
+	assert_int_equal(env_lock(e, &fh, &a, "A", WRITE_LT, 0, 10, &r), NFS4_OK);
+	assert_int_equal(env_lock(e, &fh, &b, "B", WRITE_LT, 10, 10, &r), NFS4_OK);
+	assert_int_equal(env_close(e, &fh, &a), NFS4_OK);
+	assert_int_equal(env_lock(e, &fh, &b, "C", WRITE_LT, 0, 10, &r), NFS4_OK);
+	assert_int_equal(env_lock(e, &fh, &b, "C", WRITE_LT, 10, 10, &r), NFS4ERR_DENIED);
+}
+
 static void opening_again_widens_the_same_open(void **state)
 {
 	struct serve_env *e = *state;
@@ -191,6 +260,10 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, env_setup, env_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(open_modes_and_shares_hold),
+		TEST(shares_conflict_both_ways),
+		TEST(one_owner_is_not_in_his_own_way),
+		TEST(who_is_gone_is_in_nobodys_way),
+		TEST(a_close_ends_the_locks_of_its_open),
 		TEST(opening_again_widens_the_same_open),
 		TEST(one_client_cannot_open_everything),
 		TEST(one_user_cannot_open_everything),
