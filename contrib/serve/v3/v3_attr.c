@@ -97,14 +97,19 @@ static uint32_t put_path(struct v3_call *c, const char *path, uint32_t len)
 
 uint32_t v3_readlink(struct v3_call *c, const struct nfs3_args *a)
 {
-	static _Thread_local char path[PATH_MAX]; /* until the results are put */
+	char path[PATH_MAX];
+	uint32_t status;
 	ssize_t n;
 
 	v3_post_op(c->o, &c->res.u.readlink.obj);
 	if (!S_ISLNK(c->o->type))
 		return NFS4ERR_INVAL;
 	n = readlinkat(c->o->fd, "", path, sizeof(path));
-	return n < 0 ? nfs4_errno_status(errno) : put_path(c, path, (uint32_t)n);
+	status = n < 0 ? nfs4_errno_status(errno) : put_path(c, path, (uint32_t)n);
+	c->res.u.status = v3_status(status);
+	nfs3_put_res(&c->req->res, &c->res); /* as long as there is path */
+	c->put = true;
+	return status;
 }
 
 uint32_t v3_fsstat(struct v3_call *c, const struct nfs3_args *a)
