@@ -86,7 +86,7 @@ static uint32_t make(const char *verf)
 	memcpy(f.verf, verf, sizeof(f.verf));
 	status = file_open_name(&env.sv, root, &name, &f);
 	if (f.created)
-		assert_true(f.fd >= 0 && f.named && f.dressed);
+		assert_true(f.fd >= 0 && f.dir_changed && f.changed);
 	if (f.fd >= 0)
 		close(f.fd);
 	obj_unref(env.sv.objs, f.o);

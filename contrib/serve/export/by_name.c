@@ -98,7 +98,7 @@ static int below_root(struct obj_table *t, int fd, struct handle_trail *trail)
 		dir = parent;
 		r = obj_stat_fd(parent, &up);
 		if (r == 0 && up.stx_ino == st.stx_ino && obj_makedev(&up) == obj_makedev(&st))
-			r = -ESTALE; /* the machine's root: not through here */
+			r = -ESTALE; /* the machine's root: the export's was not on the way */
 		st = up;
 	}
 	if (dir != fd)

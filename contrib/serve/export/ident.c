@@ -27,10 +27,10 @@
 static bool switches;
 static bool squash = true;
 static struct __user_cap_data_struct
-	own_caps[CAP_WORDS]; /* at the start; effective: all permitted */
+	own_caps[CAP_WORDS]; /* at the start, with all that are permitted in effect */
 
 static _Thread_local struct {
-	bool assumed; /* who is in force */
+	bool assumed; /* the thread acts as who */
 	bool suspended;
 	struct rpc_cred who;
 } me;
@@ -78,7 +78,7 @@ static int set_groups(const struct rpc_cred *c)
 
 static int become(const struct rpc_cred *c)
 {
-	int r = use_caps(true); /* two of them are needed now */
+	int r = use_caps(true); /* CAP_SETUID and CAP_SETGID are needed now */
 
 	setfsuid(0);
 	if (r == 0)
@@ -116,7 +116,7 @@ static void admit(struct rpc_cred *out, const struct rpc_cred *in)
 	}
 }
 
-/* Root is whom the server is anyway. */
+/* Is c root, as whom the server runs anyway? */
 static bool is_self(const struct rpc_cred *c)
 {
 	return c->uid == 0 && c->gid == 0;

@@ -42,7 +42,7 @@ static bool verf_matches(const struct statx *st, const uint8_t verf[NFS_VERF_SIZ
 }
 
 /* The file is new and fd open: gives it its attributes. */
-static uint32_t dress(struct file_open *f)
+static uint32_t set_attrs(struct file_open *f)
 {
 	bool cut = f->set.mask & NFS_SET_SIZE && f->set.size == 0;
 	struct nfs_sattr set = f->set;
@@ -53,8 +53,8 @@ static uint32_t dress(struct file_open *f)
 		set.mask &= ~NFS_SET_SIZE; /* it is empty; cutting it would take its set-ID bits */
 	status = attr_after_create(f->o, f->fd, &f->st, &set, &f->done);
 	f->done |= cut ? NFS_SET_SIZE : 0;
-	f->dressed = !f->st.stx_mask || f->how == FILE_EXCLUSIVE;
-	f->st_good = status == NFS4_OK && !f->dressed;
+	f->changed = !f->st.stx_mask || f->how == FILE_EXCLUSIVE;
+	f->st_good = status == NFS4_OK && !f->changed;
 	if (status == NFS4_OK && f->how == FILE_EXCLUSIVE) {
 		verf_times(f->verf, ts);
 		if (futimens(f->fd, ts) != 0)
@@ -83,7 +83,8 @@ static int open_unnamed(const struct obj *dir, mode_t mode, char tmp[TMP_NAME_SI
 	return fd >= 0 ? fd : -errno;
 }
 
-/* Names the file s, unless there is one. 0 or -errno. */
+/* Gives the new file o (its own name is tmp, if it has one) the name s, unless there is a file s. 0
+ * or -errno. */
 static int give_name(const struct obj *dir, const struct obj *o, const char *tmp, const char *s)
 {
 	char path[OBJ_PATH_SIZE];
@@ -116,10 +117,10 @@ static uint32_t create_exclusive(struct serve *sv, struct obj *dir, const struct
 	if (f->fd < 0)
 		return nfs4_errno_status(f->fd);
 	r = obj_adopt(sv->objs, dir, name->s, name->len, f->fd, &f->o, &f->st);
-	status = r < 0 ? nfs4_errno_status(r) : dress(f);
+	status = r < 0 ? nfs4_errno_status(r) : set_attrs(f);
 	if (status == NFS4_OK)
 		status = nfs4_errno_status(give_name(dir, f->o, tmp, s));
-	f->created = f->named = status == NFS4_OK;
+	f->created = f->dir_changed = status == NFS4_OK;
 	if (f->created)
 		return NFS4_OK;
 	if (tmp[0])
@@ -148,9 +149,9 @@ static uint32_t try_create(struct serve *sv, struct obj *dir, const struct nfs_n
 		dir->fd, s, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, mode);
 	if (f->fd < 0)
 		return nfs4_errno_status(errno);
-	f->created = f->named = true;
+	f->created = f->dir_changed = true;
 	r = obj_adopt(sv->objs, dir, name->s, name->len, f->fd, &f->o, &f->st);
-	status = r < 0 ? nfs4_errno_status(r) : dress(f);
+	status = r < 0 ? nfs4_errno_status(r) : set_attrs(f);
 	if (status != NFS4_OK) {
 		unlinkat(dir->fd, s, 0);
 		if (f->o)
@@ -171,14 +172,14 @@ static uint32_t open_existing(
 	if (f->how == FILE_EXCLUSIVE) {
 		if (!verf_matches(&f->st, f->verf))
 			return NFS4ERR_EXIST;
-		/* a retry of the call that made it: what was to be set was set */
+		/* the call that made it has come again: it had set all attributes */
 		f->done = f->set.mask;
 		f->set.mask = 0;
-		f->named = f->dressed = true;
+		f->dir_changed = f->changed = true;
 		return NFS4_OK;
 	}
-	/* it may have been made by a call that an earlier run did not come to answer */
-	f->named = f->how == FILE_UNCHECKED && !stable_synced(sv->stable, dir);
+	/* an earlier run may have made it and ended before it synced dir and answered */
+	f->dir_changed = f->how == FILE_UNCHECKED && !stable_synced(sv->stable, dir);
 	f->set.mask &= f->set.size == 0 ? NFS_SET_SIZE : 0;
 	f->st_good = !f->set.mask;
 	return need_file(f->o);
@@ -192,7 +193,7 @@ uint32_t file_open_name(
 
 	f->o = NULL;
 	f->fd = -1;
-	f->created = f->named = f->dressed = f->st_good = false;
+	f->created = f->dir_changed = f->changed = f->st_good = false;
 	f->done = 0;
 	if (status == NFS4_OK)
 		status = entry_name(name, &s);

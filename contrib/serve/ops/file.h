@@ -34,18 +34,18 @@ enum file_how {
 struct file_open {
 	enum file_how how;
 	uint8_t verf[NFS_VERF_SIZE]; /* FILE_EXCLUSIVE */
-	/* In: what a new file is to be. Out, for one that was there: what is left to be done, its
-	 * truncation or nothing (RFC 8881 section 18.16.3, RFC 1813 section 3.3.8). */
+	/* In: the attributes of a new file. Out, if the file was there: what the caller has to do
+	 * to it, truncate it or nothing (RFC 8881 section 18.16.3, RFC 1813 section 3.3.8). */
 	struct nfs_sattr set;
 	/* out; o and fd also after a failure, to be let go */
 	struct obj *o; /* referenced or NULL */
 	int fd;	       /* of a file just made: read-write, the caller's; else -1 */
 	bool created;
-	bool named;	 /* dir has changed, or did when this request was made before */
-	bool dressed;	 /* so has o since it was made: attributes were set */
-	bool st_good;	 /* st is what o still looks like */
-	struct statx st; /* what it looked like when it was found or made */
-	uint32_t done;	 /* NFS_SET_* applied */
+	bool dir_changed; /* this request, now or when it came before, has changed dir */
+	bool changed;	  /* the same of o: attributes were set after it was made */
+	bool st_good;	  /* o still has the attributes st */
+	struct statx st;  /* its attributes when it was found or made */
+	uint32_t done;	  /* NFS_SET_* applied */
 };
 
 /* Finds or makes name in dir. A file that could not be given its attributes is removed again. */

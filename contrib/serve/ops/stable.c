@@ -41,10 +41,10 @@ struct stable {
 	int root_fd; /* can be synced, with its file system; -1: none */
 
 	pthread_mutex_t lock;
-	pthread_cond_t work;		 /* a job came, or stop */
-	pthread_cond_t synced;		 /* a sync has ended */
-	struct job_list queue;		 /* lock: the oldest first */
-	struct job_list ended;		 /* lock: by stable_sync(), for a thread of ours */
+	pthread_cond_t work;   /* a job came, or stop */
+	pthread_cond_t synced; /* a sync has ended */
+	struct job_list queue; /* lock: the oldest first */
+	struct job_list ended; /* lock: their done() is still to be called, by a thread of ours */
 	TAILQ_HEAD(, unstable) unstable; /* lock */
 	unsigned nunstable;		 /* lock */
 	unsigned max_unstable;
@@ -252,7 +252,7 @@ static int open_to_sync(struct obj *o)
 	return fd;
 }
 
-/* fd: a descriptor of o that must be used, or -1. */
+/* fd: the descriptor of o to be used, or -1: any. */
 static int sync_now(const struct stable *s, struct obj *o, int fd)
 {
 	int own = fd < 0 ? open_to_sync(o) : -1, r;
@@ -286,7 +286,8 @@ static void collect_locked(struct stable *s, struct obj *o, struct job_list *job
 	}
 }
 
-/* The jobs have got o's sync: those that are not ended by it wait for their next object. */
+/* The sync that jobs waited for has ended with r: each goes back to the queue for its next object,
+ * or, with an error or no further object, stays in jobs. */
 static void advance_locked(struct stable *s, int r, struct job_list *jobs)
 {
 	struct stable_job *job, *next;

@@ -57,11 +57,11 @@ void client_note(struct state *s, struct client *c)
 	struct grace_who who = who_of(c);
 	bool gone;
 
-	if (atomic_load_explicit(&c->noted, memory_order_acquire))
+	if (atomic_load_explicit(&c->recorded, memory_order_acquire))
 		return;
 	/* two at once: both wait until it is written, the second entry does no harm */
 	grace_note(s->grace, &who, c->id);
-	atomic_store_explicit(&c->noted, true, memory_order_release);
+	atomic_store_explicit(&c->recorded, true, memory_order_release);
 	pthread_mutex_lock(&s->lock);
 	gone = c->gone;
 	pthread_mutex_unlock(&s->lock);

@@ -24,8 +24,8 @@ struct client {
 	atomic_bool reclaim_done;    /* RECLAIM_COMPLETE has come */
 	bool nlm;		     /* not of EXCHANGE_ID, but a host that locks by NLM (nlm.h) */
 	uint32_t nlm_state;	     /* state->lock: of its status monitor; 0: not known */
-	atomic_bool crowded;	     /* that it has too many opens was said */
-	atomic_bool noted;	     /* it is in the record of clients (grace.h) */
+	atomic_bool limit_said;	     /* the log has said that it has too many opens */
+	atomic_bool recorded;	     /* it is in the record of clients (grace.h) */
 	bool gone;		     /* state->lock: out of the table */
 	unsigned refs;		     /* state->lock */
 	unsigned nsessions;	     /* state->lock */

@@ -97,7 +97,7 @@ static struct client *unconfirmed_locked(struct state *s, const struct share_hol
 		if (c->confirmed || (h && c->holder != h))
 			continue;
 		if ((*n)++ == 0)
-			oldest = c; /* the list is in the order of birth */
+			oldest = c; /* the list is in the order in which they were made */
 	}
 	return oldest;
 }
@@ -124,7 +124,8 @@ static struct client *vanished_locked(struct state *s, const struct share_holder
 	return best;
 }
 
-/* Is there no place for one more record of h's? *who: whose is to go for it, NULL: nobody's can. */
+/* Must a record go before h can have one more? *who is the one that is to go; NULL: none may, and h
+ * gets no record. */
 static bool full_locked(struct state *s, const struct share_holder *h, struct client **who)
 {
 	bool own = share_is_full(&s->share, h, SHARE_CLIENTS, 1);

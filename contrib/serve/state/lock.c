@@ -105,7 +105,7 @@ static uint32_t grant_locked(struct state *s, struct client *c, const struct rpc
 	if (waits(w->type) && !ranges_held_locked(o, c, owner) && waiter_first(s, c, o, owner, w)) {
 		*d = (struct nfs4_lock_denied){.offset = w->first,
 			.length = w->last == UINT64_MAX ? NFS4_LENGTH_EOF : w->last - w->first + 1,
-			.type = WRITE_LT}; /* whose it is about to be is not known yet */
+			.type = WRITE_LT}; /* who will get it is not known yet */
 		return NFS4ERR_DENIED;
 	}
 	if (!*st)
@@ -232,8 +232,8 @@ static struct st *find_plain_locked(
 	return NULL;
 }
 
-/* Without an open nothing else ends the state of an owner that has no range left: it is the
- * caller's to put. */
+/* Takes the state of an owner that has no range left and no open out of the tables: nothing else
+ * would. The caller's to put; NULL: it stays. */
 static struct st *retire_locked(struct client *c, struct st *st)
 {
 	if (!st || ranges_any_locked(st) || !st_remove(c, st))

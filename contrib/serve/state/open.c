@@ -47,7 +47,8 @@ static struct st *conflict_locked(
 	return NULL;
 }
 
-/* Who may execute a file reads it through the client, which sees to it that no more is done. */
+/* A caller who may only execute o gets it opened all the same: the client has to read it to execute
+ * it, and sees to it that nothing else is done. */
 static int open_to_read(const struct obj *o)
 {
 	int fd = obj_open(o, O_RDONLY);
@@ -60,8 +61,8 @@ static int open_to_read(const struct obj *o)
 	return fd;
 }
 
-/* Makes sure that st has the descriptors for access. given: one that is open already, read-write if
- * rdwr. 0 or -errno. */
+/* Sees to it that st has the descriptors for access. *given (-1: none) is one that is open already,
+ * for both if rdwr; it is -1 afterwards if st took it. 0 or -errno. */
 static int need_fds_locked(struct st *st, uint32_t access, int *given, bool rdwr)
 {
 	int fd;
@@ -71,7 +72,7 @@ static int need_fds_locked(struct st *st, uint32_t access, int *given, bool rdwr
 		*given = -1;
 	}
 	if ((access & OPEN4_SHARE_ACCESS_WRITE) && st->fd_w < 0) {
-		/* most writers read too, when pages are filled up: one descriptor if allowed */
+		/* most writers read too, to fill up pages: one descriptor for both, if allowed */
 		fd = st->fd_r < 0 ? obj_open(st->obj, O_RDWR) : -EACCES;
 		if (fd >= 0) {
 			st->fd_r = st->fd_w = fd;
@@ -91,10 +92,10 @@ static int need_fds_locked(struct st *st, uint32_t access, int *given, bool rdwr
 	return 0;
 }
 
-/* Who reads the log learns what the client's users cannot be told. Once for each client. */
+/* Into the log, once for each client: its users are only told that there is no space. */
 static void tell_of_limit(const struct state *s, struct client *c, const struct rpc_cred *by)
 {
-	if (!atomic_exchange_explicit(&c->crowded, true, memory_order_relaxed))
+	if (!atomic_exchange_explicit(&c->limit_said, true, memory_order_relaxed))
 		log_warn("client %s has as many files open as one client may (%u, two thirds of "
 			 "what the limit of open files allows; the last eighth is not for user %u, "
 			 "who has many): more are refused; raise it (ulimit -n, LimitNOFILE=) for "

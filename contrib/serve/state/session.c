@@ -5,8 +5,8 @@
  *
  * A slot holds the sequence number of its last request and, unless that was large or carried
  * payload, the whole answer: a request that arrives again (after a reconnect) is answered from
- * there and not carried out again. The slot also holds a print of the request, which tells another
- * request under the same number (NFS4ERR_SEQ_FALSE_RETRY, section 2.10.6.1.3.1).
+ * there and not carried out again. The slot also holds a checksum of the request, which tells
+ * another request under the same number (NFS4ERR_SEQ_FALSE_RETRY, section 2.10.6.1.3.1).
  */
 #include "contrib/serve/state/session.h"
 
@@ -193,8 +193,8 @@ enum slot_verdict slot_begin(struct session *ses, const struct nfs4_sequence_arg
 		if (rep->reply) {
 			memcpy(rep->reply, sl->reply, sl->len);
 			rep->len = sl->len;
-			rep->print = sl->print;
-			rep->printed = sl->printed;
+			rep->sum = sl->sum;
+			rep->summed = sl->summed;
 			v = SLOT_REPLAY;
 		} else {
 			*status = NFS4ERR_DELAY;
@@ -204,15 +204,15 @@ enum slot_verdict slot_begin(struct session *ses, const struct nfs4_sequence_arg
 	return v;
 }
 
-void slot_done(struct session *ses, uint32_t slotid, const void *reply, uint32_t len,
-	uint64_t print, uint32_t printed)
+void slot_done(struct session *ses, uint32_t slotid, const void *reply, uint32_t len, uint64_t sum,
+	uint32_t summed)
 {
 	struct slot *sl = &ses->slots[slotid];
 
 	pthread_mutex_lock(&ses->lock);
 	sl->busy = false;
-	sl->print = print;
-	sl->printed = printed;
+	sl->sum = sum;
+	sl->summed = summed;
 	if (reply && len <= ses->cached_max) {
 		memcpy(sl->reply, reply, len);
 		sl->len = len;

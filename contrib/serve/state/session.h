@@ -14,17 +14,17 @@ struct slot {
 	bool used;	 /* a request ran here */
 	bool have_reply; /* reply[0..len) is its whole COMPOUND result */
 	uint32_t len;
-	uint8_t *reply;	  /* room for session.cached_max bytes, from the slot's first request on */
-	uint64_t print;	  /* of the request's first printed operations (compound.h) */
-	uint32_t printed; /* behind SEQUENCE */
+	uint8_t *reply;	 /* room for session.cached_max bytes, from the slot's first request on */
+	uint64_t sum;	 /* a checksum of the request: compound.h */
+	uint32_t summed; /* how many operations sum covers */
 };
 
 /* What is known of a request that a slot has answered. */
 struct slot_replay {
 	uint8_t *reply; /* malloc'ed */
 	uint32_t len;
-	uint64_t print;
-	uint32_t printed;
+	uint64_t sum;
+	uint32_t summed;
 };
 
 /* A CB_NOTIFY_LOCK to be sent. */
@@ -86,7 +86,7 @@ enum slot_verdict { SLOT_RUN, SLOT_REPLAY, SLOT_ERROR };
 enum slot_verdict slot_begin(struct session *ses, const struct nfs4_sequence_args *a,
 	uint32_t *status, struct slot_replay *rep);
 /* The request has been carried out. reply NULL: the answer is not kept. */
-void slot_done(struct session *ses, uint32_t slotid, const void *reply, uint32_t len,
-	uint64_t print, uint32_t printed);
+void slot_done(struct session *ses, uint32_t slotid, const void *reply, uint32_t len, uint64_t sum,
+	uint32_t summed);
 
 #endif

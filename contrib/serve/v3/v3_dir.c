@@ -104,9 +104,9 @@ static uint32_t create(struct v3_call *c, const struct nfs3_create_args *a)
 		close(f.fd);
 	if (f.created)
 		attr_touch(c->o);
-	if (status == NFS4_OK && f.dressed)
+	if (status == NFS4_OK && f.changed)
 		stable_want(c->sv->stable, &c->last.set, f.o);
-	if (status == NFS4_OK && f.named)
+	if (status == NFS4_OK && f.dir_changed)
 		stable_want(c->sv->stable, &c->last.set, c->o);
 	if (status == NFS4_OK)
 		made(c, f.o);

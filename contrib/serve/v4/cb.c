@@ -26,7 +26,7 @@
 #define CB_MS	    10000
 #define NOTICES_MAX 64 /* of one session */
 
-struct probe {
+struct callback {
 	struct serve *sv;
 	struct session *ses; /* referenced */
 	struct rpc_call call;
@@ -35,31 +35,31 @@ struct probe {
 	struct notice *notice; /* what is sent; NULL: only CB_SEQUENCE */
 };
 
-static int send_sequence(struct probe *p);
+static int send_sequence(struct callback *cb);
 
 /* The next notice, if there is any and the path works; else the slot is free. */
-static bool take_notice(struct probe *p)
+static bool take_notice(struct callback *cb)
 {
-	struct session *ses = p->ses;
+	struct session *ses = cb->ses;
 
-	free(p->notice);
-	p->again = false;
+	free(cb->notice);
+	cb->again = false;
 	pthread_mutex_lock(&ses->lock);
-	while ((p->notice = STAILQ_FIRST(&ses->notices)) != NULL) {
+	while ((cb->notice = STAILQ_FIRST(&ses->notices)) != NULL) {
 		STAILQ_REMOVE_HEAD(&ses->notices, link);
 		ses->nnotices--;
 		if (!ses->cb_down)
 			break;
-		free(p->notice);
+		free(cb->notice);
 	}
-	ses->cb_busy = p->notice != NULL;
+	ses->cb_busy = cb->notice != NULL;
 	pthread_mutex_unlock(&ses->lock);
-	return p->notice != NULL;
+	return cb->notice != NULL;
 }
 
-static void probe_end(struct probe *p, const char *why)
+static void callback_end(struct callback *cb, const char *why)
 {
-	struct session *ses = p->ses;
+	struct session *ses = cb->ses;
 	int r;
 
 	do {
@@ -69,21 +69,21 @@ static void probe_end(struct probe *p, const char *why)
 		if (why)
 			log_info("client %s: the backchannel does not work: %s", ses->client->who,
 				why);
-		else if (!p->notice)
+		else if (!cb->notice)
 			log_ctrl("client %s: the backchannel works", ses->client->who);
-		if (!take_notice(p)) {
-			session_put(&p->sv->state, ses);
-			free(p);
+		if (!take_notice(cb)) {
+			session_put(&cb->sv->state, ses);
+			free(cb);
 			return;
 		}
-		r = send_sequence(p);
+		r = send_sequence(cb);
 		why = r < 0 ? strerror(-r) : NULL;
 	} while (r < 0);
 }
 
-static int start(struct probe *p, uint32_t proc, rpc_done_fn *done)
+static int start(struct callback *cb, uint32_t proc, rpc_done_fn *done)
 {
-	struct session *ses = p->ses;
+	struct session *ses = cb->ses;
 	struct rpc_xprt *x;
 	struct rpc_cred cred;
 	uint32_t prog;
@@ -96,30 +96,30 @@ static int start(struct probe *p, uint32_t proc, rpc_done_fn *done)
 	pthread_mutex_unlock(&ses->lock);
 	if (!x)
 		return -ENOTCONN;
-	memset(&p->call, 0, sizeof(p->call));
-	r = rpc_cb_init(&p->call, x, prog, NFS4_CB_VERSION, CB_ARGS_MAX);
+	memset(&cb->call, 0, sizeof(cb->call));
+	r = rpc_cb_init(&cb->call, x, prog, NFS4_CB_VERSION, CB_ARGS_MAX);
 	rpc_xprt_unref(x);
 	if (r < 0)
 		return r;
-	p->call.proc = proc;
-	p->call.cred = cred;
-	p->call.timeout_ms = CB_MS;
-	p->call.reply_max = CB_ARGS_MAX;
-	p->call.done = done;
-	p->call.ctx = p;
+	cb->call.proc = proc;
+	cb->call.cred = cred;
+	cb->call.timeout_ms = CB_MS;
+	cb->call.reply_max = CB_ARGS_MAX;
+	cb->call.done = done;
+	cb->call.ctx = cb;
 	return 0;
 }
 
-static int submit(struct probe *p)
+static int submit(struct callback *cb)
 {
-	int r = rpc_cb_submit(&p->call);
+	int r = rpc_cb_submit(&cb->call);
 
 	if (r < 0)
-		rpc_call_finish(&p->call);
+		rpc_call_finish(&cb->call);
 	return r;
 }
 
-static const char *check_sequence(const struct probe *p, struct xdr_in *res, uint32_t *status)
+static const char *check_sequence(const struct callback *cb, struct xdr_in *res, uint32_t *status)
 {
 	struct nfs4_cb_sequence_res r;
 	struct nfs4_compound_res head;
@@ -131,107 +131,107 @@ static const char *check_sequence(const struct probe *p, struct xdr_in *res, uin
 		return "its answer to CB_SEQUENCE is malformed";
 	if (*status != NFS4_OK)
 		return NULL;
-	if (memcmp(&r.session, &p->ses->id, sizeof(r.session)) != 0 || r.sequenceid != p->seq)
+	if (memcmp(&r.session, &cb->ses->id, sizeof(r.session)) != 0 || r.sequenceid != cb->seq)
 		return "its answer to CB_SEQUENCE names another session or sequence";
 	return NULL;
 }
 
 static void sequence_done(struct rpc_call *call, int error, struct xdr_in *res);
 
-static int send_sequence(struct probe *p)
+static int send_sequence(struct callback *cb)
 {
-	const struct notice *n = p->notice;
+	const struct notice *n = cb->notice;
 	struct nfs4_cb_sequence_args a = {0};
 	uint32_t minor;
-	int r = start(p, NFS4_CB_COMPOUND, sequence_done);
+	int r = start(cb, NFS4_CB_COMPOUND, sequence_done);
 	size_t at;
 
 	if (r < 0)
 		return r;
-	pthread_mutex_lock(&p->ses->lock);
-	p->seq = p->ses->cb_seq + 1;
-	minor = p->ses->minor;
-	pthread_mutex_unlock(&p->ses->lock);
-	a.session = p->ses->id;
-	a.sequenceid = p->seq;
-	at = nfs4_put_cb_compound_args(&p->call.args, "", minor, 0);
-	nfs4_put_cb_sequence_args(&p->call.args, &a);
+	pthread_mutex_lock(&cb->ses->lock);
+	cb->seq = cb->ses->cb_seq + 1;
+	minor = cb->ses->minor;
+	pthread_mutex_unlock(&cb->ses->lock);
+	a.session = cb->ses->id;
+	a.sequenceid = cb->seq;
+	at = nfs4_put_cb_compound_args(&cb->call.args, "", minor, 0);
+	nfs4_put_cb_sequence_args(&cb->call.args, &a);
 	if (n) {
 		struct nfs4_cb_notify_lock_args na = {.fh = n->fh,
 			.owner = {.clientid = n->clientid, .owner = {n->owner, n->owner_len}}};
 
-		nfs4_put_cb_notify_lock_args(&p->call.args, &na);
+		nfs4_put_cb_notify_lock_args(&cb->call.args, &na);
 	}
-	xdr_patch_u32(&p->call.args, at, n ? 2 : 1);
-	return submit(p);
+	xdr_patch_u32(&cb->call.args, at, n ? 2 : 1);
+	return submit(cb);
 }
 
 static void sequence_done(struct rpc_call *call, int error, struct xdr_in *res)
 {
-	struct probe *p = call->ctx;
+	struct callback *cb = call->ctx;
 	uint32_t status = NFS4_OK;
-	const char *why = error ? strerror(-error) : check_sequence(p, res, &status);
+	const char *why = error ? strerror(-error) : check_sequence(cb, res, &status);
 
 	/* The number is used up when the client took it, or says that it is not the next one. Any
 	 * other answer (a client that is just setting its session up says NFS4ERR_DELAY) leaves it,
 	 * and shows all the same that the path works. */
 	if (!why && (status == NFS4_OK || status == NFS4ERR_SEQ_MISORDERED)) {
-		pthread_mutex_lock(&p->ses->lock);
-		p->ses->cb_seq = p->seq;
-		pthread_mutex_unlock(&p->ses->lock);
+		pthread_mutex_lock(&cb->ses->lock);
+		cb->ses->cb_seq = cb->seq;
+		pthread_mutex_unlock(&cb->ses->lock);
 	}
 	rpc_call_finish(call);
-	if (!why && status == NFS4ERR_SEQ_MISORDERED && !p->again) {
-		p->again = true;
-		error = send_sequence(p);
+	if (!why && status == NFS4ERR_SEQ_MISORDERED && !cb->again) {
+		cb->again = true;
+		error = send_sequence(cb);
 		if (error == 0)
 			return;
 		why = strerror(-error);
 	}
-	probe_end(p, why);
+	callback_end(cb, why);
 }
 
 static void null_done(struct rpc_call *call, int error, struct xdr_in *res)
 {
-	struct probe *p = call->ctx;
+	struct callback *cb = call->ctx;
 
 	rpc_call_finish(call);
 	if (error == 0)
-		error = send_sequence(p);
+		error = send_sequence(cb);
 	if (error)
-		probe_end(p, strerror(-error));
+		callback_end(cb, strerror(-error));
 }
 
 void cb_probe(struct serve *sv, struct session *ses)
 {
-	struct probe *p = calloc(1, sizeof(*p));
+	struct callback *cb = calloc(1, sizeof(*cb));
 	bool busy;
 	int r;
 
 	pthread_mutex_lock(&ses->lock);
 	busy = ses->cb_busy;
-	if (p)
+	if (cb)
 		ses->cb_busy = true;
 	pthread_mutex_unlock(&ses->lock);
-	if (!p || busy) {
-		free(p);
+	if (!cb || busy) {
+		free(cb);
 		session_put(&sv->state, ses);
 		return;
 	}
-	p->sv = sv;
-	p->ses = ses;
-	r = start(p, NFS4_CB_NULL, null_done);
+	cb->sv = sv;
+	cb->ses = ses;
+	r = start(cb, NFS4_CB_NULL, null_done);
 	if (r == 0)
-		r = submit(p);
+		r = submit(cb);
 	if (r < 0)
-		probe_end(p, strerror(-r));
+		callback_end(cb, strerror(-r));
 }
 
 /* Puts n into its session, and sends it if nothing else is being sent. */
 static void notify(struct serve *sv, struct notice *n)
 {
 	struct session *ses = session_get(&sv->state, &n->session);
-	struct probe *p;
+	struct callback *cb;
 	bool mine;
 	int r;
 
@@ -239,9 +239,9 @@ static void notify(struct serve *sv, struct notice *n)
 		free(n);
 		return;
 	}
-	p = calloc(1, sizeof(*p));
+	cb = calloc(1, sizeof(*cb));
 	pthread_mutex_lock(&ses->lock);
-	if (!ses->cb_xprt || ses->nnotices >= NOTICES_MAX || !p) {
+	if (!ses->cb_xprt || ses->nnotices >= NOTICES_MAX || !cb) {
 		free(n);
 		mine = false;
 	} else {
@@ -252,20 +252,20 @@ static void notify(struct serve *sv, struct notice *n)
 	}
 	pthread_mutex_unlock(&ses->lock);
 	if (!mine) {
-		free(p);
+		free(cb);
 		session_put(&sv->state, ses);
 		return;
 	}
-	p->sv = sv;
-	p->ses = ses;
-	if (!take_notice(p)) {
+	cb->sv = sv;
+	cb->ses = ses;
+	if (!take_notice(cb)) {
 		session_put(&sv->state, ses);
-		free(p);
+		free(cb);
 		return;
 	}
-	r = send_sequence(p);
+	r = send_sequence(cb);
 	if (r < 0)
-		probe_end(p, strerror(-r));
+		callback_end(cb, strerror(-r));
 }
 
 void cb_notify_all(struct serve *sv)

@@ -28,7 +28,7 @@ void current_stateid(struct compound *c, struct nfs4_stateid *sid)
 
 #define WRITE_HEAD 36u /* bytes of a WRITE before its data */
 
-void print_op(struct compound *c, const struct xdr_in *in, size_t from, const struct nfs4_args *a)
+void sum_op(struct compound *c, const struct xdr_in *in, size_t from, const struct nfs4_args *a)
 {
 	size_t end = in->bad ? from : in->pos;
 	uint32_t word;
@@ -39,8 +39,8 @@ void print_op(struct compound *c, const struct xdr_in *in, size_t from, const st
 		end = from + 4;
 	for (; end - from >= 4; from += 4) {
 		memcpy(&word, in->base + from, 4);
-		c->print = (c->print ^ word) * 0x9e3779b97f4a7c15ull;
-		c->print ^= c->print >> 32;
+		c->sum = (c->sum ^ word) * 0x9e3779b97f4a7c15ull;
+		c->sum ^= c->sum >> 32;
 	}
-	c->printed++;
+	c->summed++;
 }

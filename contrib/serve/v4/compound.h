@@ -26,38 +26,39 @@ struct compound {
 	struct nfs4_stateid cur_sid, saved_sid; /* seqid 0, zeros: none */
 	uint32_t minor;				/* 1 or 2 */
 	uint32_t nops, index;
-	const struct obj *seen; /* not referenced: only compared with cur. NULL: none */
-	struct statx seen_st; /* what seen looked like when an operation just before came upon it */
-	bool put;	      /* the operation put its result although it failed */
-	size_t res_max;	      /* most bytes of c->out */
-	bool sink_passed;     /* a READ left its Write chunk empty */
-	uint32_t inline_max;  /* most bytes of results with payload that goes inline */
+	const struct obj *seen; /* whose attributes seen_st are; not referenced. NULL: nobody's */
+	struct statx seen_st;	/* as the operation before this one has found them */
+	bool put;		/* the operation put its result although it failed */
+	size_t res_max;		/* most bytes of c->out */
+	bool sink_passed;	/* a READ left its Write chunk empty */
+	uint32_t inline_max;	/* most bytes of results with payload that goes inline */
 	/* after SEQUENCE */
 	struct session *session; /* referenced */
 	struct client *client;	 /* the session's */
 	uint32_t slotid;
 	bool cachethis;
-	uint64_t print; /* of the caller and the first printed operations behind SEQUENCE */
-	uint32_t printed;
+	/* a checksum of the caller and of the first `summed` operations behind SEQUENCE */
+	uint64_t sum;
+	uint32_t summed;
 	bool replayed; /* out holds the answer of an earlier run */
-	struct session
-		*probe; /* its backchannel is to be tried once the reply is out; referenced */
+	/* referenced: its backchannel is to be tried once the reply is out */
+	struct session *probe;
 	/* the end */
 	uint32_t status;	/* of the last operation */
 	size_t res_at;		/* where the results begin */
 	struct stable_job last; /* what must be stable before the answer */
-	struct place changed;	/* the first operation that named something of it */
+	struct place changed;	/* the first operation that added something to last.set */
 	struct obj *opened;	/* referenced: what an OPEN has newly opened, or NULL */
 	uint32_t opened_index;	/* by this operation */
 	struct nfs4_stateid opened_sid;
 	void (*done)(struct compound *c);
 };
 
-/* Adds the operation that in, from byte from on, has just been decoded from to c's print. What a
- * requester may send one time inline and another time by a chunk is left out. */
-void print_op(struct compound *c, const struct xdr_in *in, size_t from, const struct nfs4_args *a);
+/* Adds an operation to c->sum. It has just been decoded; its bytes are those of in from `from` to
+ * in->pos. Left out is what a requester may send inline the first time and by a chunk the next. */
+void sum_op(struct compound *c, const struct xdr_in *in, size_t from, const struct nfs4_args *a);
 void set_current(struct compound *c, struct obj *o); /* takes over the reference */
-/* *st is what o, now the current object, looks like: a GETATTR that follows need not ask again. */
+/* *st are the attributes of o, the current object: a GETATTR that follows need not ask again. */
 void remember_stat(struct compound *c, const struct obj *o, const struct statx *st);
 void current_stateid(struct compound *c, struct nfs4_stateid *sid);
 

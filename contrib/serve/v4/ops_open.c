@@ -178,9 +178,9 @@ uint32_t op_open(struct compound *c, const struct nfs4_args *args)
 		obj_unref(c->sv->objs, op.f.o);
 		return status;
 	}
-	if (op.f.dressed || (!op.f.created && op.f.done & NFS_SET_SIZE))
+	if (op.f.changed || (!op.f.created && op.f.done & NFS_SET_SIZE))
 		stable_want(c->sv->stable, &c->last.set, op.f.o);
-	if (op.f.named)
+	if (op.f.dir_changed)
 		stable_want(c->sv->stable, &c->last.set, c->cur);
 	if (sid.seqid == 1 && !c->opened) {
 		c->opened = obj_ref(c->sv->objs, op.f.o);

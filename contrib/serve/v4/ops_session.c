@@ -116,11 +116,11 @@ static void put_sequence(struct compound *c, const struct nfs4_sequence_args *a)
 	nfs4_put_sequence_res(c->out, NFS4_OK, &r);
 }
 
-static void begin_print(struct compound *c, const struct nfs4_sequence_args *a)
+static void begin_sum(struct compound *c, const struct nfs4_sequence_args *a)
 {
-	c->print = (uint64_t)c->req->cred.flavor << 56 ^ (uint64_t)c->req->cred.uid << 24 ^
-		   (uint64_t)c->nops << 1 ^ a->cachethis;
-	c->printed = 0;
+	c->sum = (uint64_t)c->req->cred.flavor << 56 ^ (uint64_t)c->req->cred.uid << 24 ^
+		 (uint64_t)c->nops << 1 ^ a->cachethis;
+	c->summed = 0;
 }
 
 /* Is this the request that rep answers? Looks at as much of it as was carried out. */
@@ -130,15 +130,15 @@ static bool same_request(
 	struct xdr_in in = c->req->args; /* behind SEQUENCE */
 	struct nfs4_args next;
 
-	begin_print(c, a);
-	while (c->printed < rep->printed && 1 + c->printed < c->nops) {
+	begin_sum(c, a);
+	while (c->summed < rep->summed && 1 + c->summed < c->nops) {
 		size_t from = in.pos;
 
 		memset(&next, 0, sizeof(next));
 		nfs4_get_args(&in, &next);
-		print_op(c, &in, from, &next);
+		sum_op(c, &in, from, &next);
 	}
-	return c->print == rep->print && c->printed == rep->printed;
+	return c->sum == rep->sum && c->summed == rep->summed;
 }
 
 /* The kept answer takes the place of what has been put so far. */
@@ -179,7 +179,7 @@ uint32_t op_sequence(struct compound *c, const struct nfs4_args *args)
 			c->inline_max = min_size(c->inline_max, ses->fore.maxresponsesize);
 			if (a->cachethis)
 				c->res_max = min_size(c->res_max, ses->fore.maxresponsesize_cached);
-			begin_print(c, a);
+			begin_sum(c, a);
 			put_sequence(c, a);
 			return NFS4_OK;
 		case SLOT_REPLAY:

@@ -30,7 +30,7 @@ enum {
 	F_WRITE = 4,   /* refused on a read-only export */
 	F_CHANGES = 8, /* must not run if its result would not fit */
 	F_IDENT = 16,  /* touches the file system as the caller */
-	F_LOOKS = 32,  /* what the current object looks like is the same afterwards */
+	F_LOOKS = 32,  /* leaves the current object's attributes as they are: c->seen stays */
 };
 
 struct op {
@@ -186,7 +186,7 @@ static uint32_t run_one(struct compound *c, struct xdr_in *in)
 	op = a.op;
 	c->put = false;
 	if (c->session)
-		print_op(c, in, from, &a);
+		sum_op(c, in, from, &a);
 	if (r == -EBADMSG) {
 		status = NFS4ERR_BADXDR;
 	} else if (!known(c, op)) {
@@ -220,13 +220,14 @@ done:
 	return status;
 }
 
-/* The reply is remembered if the client asked, or if it is small and carries no payload. */
+/* The slot keeps the reply if that is short and carries no payload, whether the client asked for it
+ * or not. */
 static void keep_reply(struct compound *c)
 {
 	bool keep = c->out->npayloads == 0 && !c->out->overflow && c->out->len <= STATE_MAX_CACHED;
 
-	slot_done(c->session, c->slotid, keep ? c->out->base : NULL, (uint32_t)c->out->len,
-		c->print, c->printed);
+	slot_done(c->session, c->slotid, keep ? c->out->base : NULL, (uint32_t)c->out->len, c->sum,
+		c->summed);
 }
 
 struct compound *compound_new(struct serve *sv, struct rpc_req *req)
@@ -263,8 +264,8 @@ bool compound_run(struct compound *c)
 	return true;
 }
 
-/* What c has changed cannot be made stable: its answer ends with the first operation that changed
- * any of it. */
+/* What c has changed could not be made stable: the answer ends with the first operation that
+ * changed any of it, which fails with err. */
 static void take_back(struct compound *c, int err)
 {
 	struct nfs4_stateid closed;
