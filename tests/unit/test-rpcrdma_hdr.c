@@ -44,8 +44,8 @@ static void chunks(void **state)
 	assert_int_equal(rpcrdma_hdr_add_write(&h, NULL, 0), 0);
 	assert_false(rpcrdma_hdr_chunkless(&h));
 	assert_int_equal(rpcrdma_hdr_set_reply(&h, two, 2), 0);
-	assert_int_equal(rpcrdma_chunk_len(&h, &h.write[0]), 0);
-	assert_true(rpcrdma_chunk_len(&h, &h.reply) == 2 * (uint64_t)UINT32_MAX);
+	assert_int_equal(rpcrdma_chunk_len(h.seg, &h.write[0]), 0);
+	assert_true(rpcrdma_chunk_len(h.seg, &h.reply) == 2 * (uint64_t)UINT32_MAX);
 	assert_int_equal(h.seg[h.reply.first + 1].handle, 2);
 }
 

@@ -125,8 +125,8 @@ static void all_lists_with_an_empty_chunk(void **state)
 	assert_int_equal(rpcrdma_hdr_add_write(&h, two, 2), 0);
 	assert_int_equal(rpcrdma_hdr_add_write(&h, NULL, 0), 0);
 	assert_int_equal(rpcrdma_hdr_set_reply(&h, &seg_b, 1), 0);
-	assert_int_equal(rpcrdma_chunk_len(&h, &h.write[0]), 0x1203);
-	assert_int_equal(rpcrdma_chunk_len(&h, &h.write[1]), 0);
+	assert_int_equal(rpcrdma_chunk_len(h.seg, &h.write[0]), 0x1203);
+	assert_int_equal(rpcrdma_chunk_len(h.seg, &h.write[1]), 0);
 	GOLDEN(&h, 11, 1, 2, 0,					  /* fixed */
 		1, 64, 0xcccc0003, 0, 0, 8, 0,			  /* Read list */
 		1, 2, 0xaaaa0001, 0x1000, 0x11223344, 0x55667788, /* Write chunk of two */

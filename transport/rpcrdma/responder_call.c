@@ -80,15 +80,14 @@ static bool serve_begin(struct rpcrdma_conn *c)
 /* --- the plan: what goes where ---------------------------------------------------------------- */
 
 /* Sizes the message and the payloads from the Read list. Positions must not go down; a message is
- * either in the Send or in a position-zero chunk. 0 or -EBADMSG. */
-static int plan_reads(struct rpcrdma_taken *t)
+ * either in the Send or, nomsg, in a position-zero chunk. 0 or -EBADMSG. */
+static int plan_reads(struct rpcrdma_taken *t, bool nomsg)
 {
-	const struct rpcrdma_hdr *h = &t->h;
 	uint64_t total = 0, msg_len = 0;
 
-	for (unsigned i = 0; i < h->nreads; i++) {
-		const struct rpcrdma_read *r = &h->read[i];
-		uint32_t before = i ? h->read[i - 1].position : 0;
+	for (unsigned i = 0; i < t->nreads; i++) {
+		const struct rpcrdma_read *r = &t->read[i];
+		uint32_t before = i ? t->read[i - 1].position : 0;
 
 		total += r->seg.length;
 		if (r->position < before || total > MEM_MAX_SIZE)
@@ -105,9 +104,9 @@ static int plan_reads(struct rpcrdma_taken *t)
 		}
 		t->payload[t->npayloads - 1].data.len += r->seg.length;
 	}
-	if ((h->proc == RDMA_NOMSG) != (h->nreads && h->read[0].position == 0))
+	if (nomsg != (t->nreads && t->read[0].position == 0))
 		return -EBADMSG;
-	if (h->proc == RDMA_NOMSG)
+	if (nomsg)
 		t->msg_len = (uint32_t)msg_len;
 	return 0;
 }
@@ -155,12 +154,12 @@ static bool has_segs(struct rpcrdma_conn *c, const struct rpcrdma_taken *t)
 	unsigned n = atomic_load_explicit(&c->segs, memory_order_acquire);
 	uint64_t sent;
 
-	if (t->h.nsegs <= RPCRDMA_SEGS_FREE)
+	if (t->nsegs <= RPCRDMA_SEGS_FREE)
 		return true;
 	if (!c->prov->unsent || !c->prov->unsent(c->pc, &sent))
 		atomic_store_explicit(&c->segs_out, 0, memory_order_relaxed);
 	n += atomic_load_explicit(&c->segs_out, memory_order_relaxed);
-	return n + t->h.nsegs <= RPCRDMA_SEGS_MAX;
+	return n + t->nsegs <= RPCRDMA_SEGS_MAX;
 }
 
 /* All or nothing. 0, -EAGAIN. */
@@ -202,13 +201,12 @@ nomem:
  * any of the call's be named, but the other side closes the rest by itself anyway). */
 static void find_handle(struct rpcrdma_taken *t)
 {
-	const struct rpcrdma_hdr *h = &t->h;
 	unsigned n = 0;
 
 	t->has_inv = false;
-	for (unsigned i = 0; i < h->nreads + h->nsegs; i++) {
+	for (unsigned i = 0; i < t->nreads + t->nsegs; i++) {
 		uint32_t handle =
-			i < h->nreads ? h->read[i].seg.handle : h->seg[i - h->nreads].handle;
+			i < t->nreads ? t->read[i].seg.handle : t->seg[i - t->nreads].handle;
 
 		if (n++ && handle != t->inv_stag)
 			return;
@@ -239,16 +237,15 @@ static uint32_t true_len(const struct xdr_in *in, const struct xdr_payload *p)
 static void set_room(
 	const struct rpcrdma_conn *c, struct rpc_req *req, const struct rpcrdma_taken *t)
 {
-	const struct rpcrdma_hdr *h = &t->h;
-	uint64_t room, reply = h->has_reply ? rpcrdma_chunk_len(h, &h->reply) : 0, sinks = 0;
+	uint64_t room, reply = t->has_reply ? rpcrdma_chunk_len(t->seg, &t->reply) : 0, sinks = 0;
 	size_t used;
 
-	used = c->dialect->bound(0, h->nwrites, h->has_reply, h->nsegs) + RPCRDMA_REPLY_HDR;
+	used = c->dialect->bound(0, t->nwrites, t->has_reply, t->nsegs) + RPCRDMA_REPLY_HDR;
 	room = used < c->x.inline_send ? c->x.inline_send - used : 0;
 	if (reply > room + RPCRDMA_REPLY_HDR)
 		room = reply - RPCRDMA_REPLY_HDR;
-	for (unsigned i = 0; i < h->nwrites; i++) {
-		uint64_t n = rpcrdma_chunk_len(h, &h->write[i]);
+	for (unsigned i = 0; i < t->nwrites; i++) {
+		uint64_t n = rpcrdma_chunk_len(t->seg, &t->write[i]);
 
 		sinks += n;
 		if (i < XDR_MAX_PAYLOADS)
@@ -280,9 +277,9 @@ static void deliver(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 		in.npayloads++;
 	}
 	memcpy(&xid, in.base, 4);
-	if (be32toh(xid) != t->h.xid) {
-		log_data("%s: call %08x has another XID in its RPC message", c->x.peer, t->h.xid);
-		rpcrdma_send_error(c, t->h.xid, t->h.vers, RDMA_ERR_CHUNK);
+	if (be32toh(xid) != t->xid) {
+		log_data("%s: call %08x has another XID in its RPC message", c->x.peer, t->xid);
+		rpcrdma_send_error(c, t->xid, t->vers, RDMA_ERR_CHUNK);
 		goto out;
 	}
 	if (rpc_req_parse(req, t->msg, &in)) {
@@ -304,13 +301,13 @@ out:
 
 static bool pulled(const struct rpcrdma_taken *t)
 {
-	return t->next_read == t->h.nreads && t->reading == 0;
+	return t->next_read == t->nreads && t->reading == 0;
 }
 
 /* Asks for the next segment of t. */
 static void read_next(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 {
-	const struct rpcrdma_read *r = &t->h.read[t->next_read];
+	const struct rpcrdma_read *r = &t->read[t->next_read];
 	struct prov_wr wr = {
 		.op = PROV_READ,
 		.cookie = (uintptr_t)t,
@@ -321,7 +318,7 @@ static void read_next(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 	struct mem_buf *buf;
 	int rc;
 
-	if (r->position && (!t->next_read || t->h.read[t->next_read - 1].position != r->position))
+	if (r->position && (!t->next_read || t->read[t->next_read - 1].position != r->position))
 		t->slot++;
 	t->next_read++;
 	if (!r->seg.length)
@@ -342,7 +339,7 @@ static void pump_reads(struct rpcrdma_conn *c)
 	struct rpcrdma_taken *t;
 
 	TAILQ_FOREACH (t, &c->pulls, link) {
-		while (t->next_read < t->h.nreads) {
+		while (t->next_read < t->nreads) {
 			if (c->reads >= RPCRDMA_READS_MAX)
 				return;
 			read_next(c, t);
@@ -369,11 +366,11 @@ static int start(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 
 	if (rc)
 		return rc;
-	if (t->h.nsegs > RPCRDMA_SEGS_FREE) {
-		t->segs = t->h.nsegs;
+	if (t->nsegs > RPCRDMA_SEGS_FREE) {
+		t->segs = t->nsegs;
 		atomic_fetch_add_explicit(&c->segs, t->segs, memory_order_relaxed);
 	}
-	if (t->h.nreads) {
+	if (t->nreads) {
 		TAILQ_INSERT_TAIL(&c->pulls, t, link);
 		pump_reads(c);
 		if (!pulled(t))
@@ -399,55 +396,98 @@ void rpcrdma_start_waiting(struct rpcrdma_conn *c)
 
 /* --- arrival ---------------------------------------------------------------------------------- */
 
-static void refuse(struct rpcrdma_conn *c, struct rpcrdma_taken *t, int rc)
+static void refuse(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc)
 {
-	log_data("%s: call %08x refused: %s", c->x.peer, t->h.xid,
+	log_data("%s: call %08x refused: %s", c->x.peer, h->xid,
 		rc == -EPROTONOSUPPORT ? "another version" : "malformed header or chunks");
 	rpcrdma_send_error(
-		c, t->h.xid, t->h.vers, rc == -EPROTONOSUPPORT ? RDMA_ERR_VERS : RDMA_ERR_CHUNK);
-	rpcrdma_taken_free(c, t);
+		c, h->xid, h->vers, rc == -EPROTONOSUPPORT ? RDMA_ERR_VERS : RDMA_ERR_CHUNK);
 }
 
-void rpcrdma_handle_call(struct rpcrdma_conn *c, struct rpcrdma_taken *t, int rc,
-	struct rpcrdma_recv *r, uint32_t len)
+/* The call under header h, without its message, as nothing has been done for it. */
+static struct rpcrdma_taken *taken_new(const struct rpcrdma_hdr *h)
 {
+	size_t reads = h->nreads * sizeof(h->read[0]), segs = h->nsegs * sizeof(h->seg[0]);
+	struct rpcrdma_taken *t = malloc(sizeof(*t) + reads + segs);
+
+	if (!t)
+		return NULL;
+	t->xid = h->xid;
+	t->vers = h->vers;
 	t->msg = NULL;
+	t->nwrites = h->nwrites;
+	memcpy(t->write, h->write, h->nwrites * sizeof(h->write[0]));
+	t->has_reply = h->has_reply;
+	t->reply = h->reply;
+	t->nsegs = h->nsegs;
+	t->seg = (struct rpcrdma_seg *)(t->read + h->nreads);
+	memcpy(t->seg, h->seg, segs);
+	t->nreads = h->nreads;
+	memcpy(t->read, h->read, reads);
 	t->held = 0;
 	t->segs = 0;
 	t->npayloads = t->next_read = t->slot = t->reading = 0;
 	memset(t->filled, 0, sizeof(t->filled));
-	if (len < c->dialect->min_call ||
-		(!rc && t->h.proc != RDMA_MSG && t->h.proc != RDMA_NOMSG)) {
-		c->count.malformed++; /* RFC 8166 section 4.5: not even an error is sent */
-		rpcrdma_recv_done(c, r);
-		rpcrdma_taken_free(c, t);
-		return;
-	}
-	t->msg_off = rc || t->h.proc == RDMA_NOMSG ? 0 : (uint32_t)t->h.len;
+	find_handle(t);
+	return t;
+}
+
+/* Finds out what goes where; the message of len bytes in r is t's afterwards, if it is in there.
+ * 0 or -EBADMSG. */
+static int plan(
+	struct rpcrdma_taken *t, const struct rpcrdma_hdr *h, struct rpcrdma_recv *r, uint32_t len)
+{
+	bool nomsg = h->proc == RDMA_NOMSG;
+	int rc;
+
+	t->msg_off = nomsg ? 0 : (uint32_t)h->len;
 	t->msg_len = len - t->msg_off;
-	if (!rc)
-		rc = plan_reads(t);
+	rc = plan_reads(t, nomsg);
 	if (!rc)
 		rc = plan_positions(t);
-	if (!rc && t->h.proc == RDMA_MSG) {
+	if (!rc && !nomsg) {
 		t->msg = r->buf;
 		r->buf = NULL;
 	}
-	rpcrdma_recv_done(c, r);
-	if (rc) {
-		refuse(c, t, rc);
-		return;
-	}
+	return rc;
+}
+
+/* Goes on with a call that is well-formed. Takes t. */
+static void take(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
+{
 	if (!serve_begin(c)) {
 		rpcrdma_break(c, "the peer sent more calls than the %u it has credits for",
 			c->credit_in.granted);
 		rpcrdma_taken_free(c, t);
 		return;
 	}
-	find_handle(t);
 	/* what needs nothing is not held up by what waits */
-	if ((!TAILQ_EMPTY(&c->waiting) && t->h.nreads) || start(c, t)) {
+	if ((!TAILQ_EMPTY(&c->waiting) && t->nreads) || start(c, t)) {
 		TAILQ_INSERT_TAIL(&c->waiting, t, link);
 		atomic_store_explicit(&c->starved, true, memory_order_relaxed);
+	}
+}
+
+void rpcrdma_handle_call(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc,
+	struct rpcrdma_recv *r, uint32_t len)
+{
+	struct rpcrdma_taken *t;
+
+	if (len < c->dialect->min_call || (!rc && h->proc != RDMA_MSG && h->proc != RDMA_NOMSG)) {
+		c->count.malformed++; /* RFC 8166 section 4.5: not even an error is sent */
+		rpcrdma_recv_done(c, r);
+		return;
+	}
+	t = rc ? NULL : taken_new(h);
+	if (t)
+		rc = plan(t, h, r, len);
+	rpcrdma_recv_done(c, r);
+	if (rc) {
+		refuse(c, h, rc);
+		rpcrdma_taken_free(c, t);
+	} else if (!t) {
+		rpcrdma_break(c, "out of memory");
+	} else {
+		take(c, t);
 	}
 }

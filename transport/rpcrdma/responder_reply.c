@@ -35,8 +35,6 @@ struct answer {
 static void answer_init(struct answer *a, struct rpcrdma_conn *c, const struct rpcrdma_taken *t,
 	struct rpc_req *req, uint32_t xid)
 {
-	const struct rpcrdma_hdr *call = &t->h;
-
 	a->c = c;
 	a->t = t;
 	a->req = req;
@@ -44,12 +42,12 @@ static void answer_init(struct answer *a, struct rpcrdma_conn *c, const struct r
 	a->in_reply_chunk = false;
 	a->written = 0;
 	rpcrdma_begin_hdr(c, &a->h, xid, RPCRDMA_DIR_REPLY, RDMA_MSG);
-	a->h.nwrites = call->nwrites;
-	memcpy(a->h.write, call->write, call->nwrites * sizeof(call->write[0]));
-	a->h.has_reply = call->has_reply;
-	a->h.reply = call->reply;
-	a->h.nsegs = call->nsegs;
-	memcpy(a->h.seg, call->seg, call->nsegs * sizeof(call->seg[0]));
+	a->h.nwrites = t->nwrites;
+	memcpy(a->h.write, t->write, t->nwrites * sizeof(t->write[0]));
+	a->h.has_reply = t->has_reply;
+	a->h.reply = t->reply;
+	a->h.nsegs = t->nsegs;
+	memcpy(a->h.seg, t->seg, t->nsegs * sizeof(t->seg[0]));
 	for (unsigned i = 0; i < a->h.nsegs; i++)
 		a->h.seg[i].length = 0;
 }
@@ -57,11 +55,11 @@ static void answer_init(struct answer *a, struct rpcrdma_conn *c, const struct r
 /* Spreads len bytes over the segments of a chunk, in order. -EMSGSIZE if the chunk is too small. */
 static int fill_chunk(struct answer *a, const struct rpcrdma_chunk *chunk, uint64_t len)
 {
-	if (len > rpcrdma_chunk_len(&a->t->h, chunk))
+	if (len > rpcrdma_chunk_len(a->t->seg, chunk))
 		return -EMSGSIZE;
 	a->written += len;
 	for (unsigned i = chunk->first; len; i++) {
-		uint32_t room = a->t->h.seg[i].length;
+		uint32_t room = a->t->seg[i].length;
 
 		a->h.seg[i].length = len < room ? (uint32_t)len : room;
 		len -= a->h.seg[i].length;
@@ -277,7 +275,7 @@ void rpcrdma_send_reply(struct rpc_xprt *x, struct rpc_req *req, uint32_t off)
 	if (req->fault == RPC_FAULT_ERR_CHUNK)
 		rc = -EMSGSIZE;
 	else if (req->fault == RPC_FAULT_ERR_VERS)
-		rpcrdma_send_error(c, t->h.xid, t->h.vers, RDMA_ERR_VERS);
+		rpcrdma_send_error(c, t->xid, t->vers, RDMA_ERR_VERS);
 	else
 		rc = answer(c, t, req, off);
 	if (req->fault == RPC_FAULT_CLOSE_MID) {
@@ -285,8 +283,8 @@ void rpcrdma_send_reply(struct rpc_xprt *x, struct rpc_req *req, uint32_t off)
 	} else if (rc == -EMSGSIZE) {
 		log_data("%s: the reply to call %08x fits neither the peer's receives nor its "
 			 "chunks",
-			c->x.peer, t->h.xid);
-		rpcrdma_send_error(c, t->h.xid, t->h.vers, RDMA_ERR_CHUNK);
+			c->x.peer, t->xid);
+		rpcrdma_send_error(c, t->xid, t->vers, RDMA_ERR_CHUNK);
 	} else if (rc && rc != -ENOTCONN) {
 		rpcrdma_break(c, "a reply could not be sent: %s", strerror(-rc));
 	}

@@ -150,7 +150,6 @@ static void destroy(struct rpc_xprt *x)
 		mem_buf_unref(c->recvs[i].buf);
 	free(c->recvs);
 	free(c->later);
-	free(c->scratch);
 	mem_buf_unref(c->zero);
 	free_posted_list(&c->backlog);
 	free_posted_list(&c->posted);

@@ -109,13 +109,20 @@ struct rpcrdma_posted {
 };
 TAILQ_HEAD(rpcrdma_posted_list, rpcrdma_posted);
 
-/* A call of the peer's. */
+/* A call of the peer's, with the chunks of its header in no more memory than they take. */
 struct rpcrdma_taken {
 	TAILQ_ENTRY(rpcrdma_taken)
-	link;		      /* in `waiting` for memory, in `pulls` for RDMA Reads */
-	struct rpcrdma_hdr h; /* of the call; the chunks that the reply goes to */
-	struct mem_buf *msg;  /* the RPC call, from msg_off on */
+	link;		     /* in `waiting` for memory, in `pulls` for RDMA Reads */
+	uint32_t xid, vers;  /* of its header */
+	struct mem_buf *msg; /* the RPC call, from msg_off on */
 	uint32_t msg_off, msg_len;
+	/* the chunks that the reply goes to, as in struct rpcrdma_hdr */
+	unsigned nwrites;
+	struct rpcrdma_chunk write[RPCRDMA_MAX_WRITES];
+	bool has_reply;
+	struct rpcrdma_chunk reply;
+	unsigned nsegs;
+	struct rpcrdma_seg *seg; /* behind read[] */
 	unsigned npayloads;
 	struct xdr_payload payload[XDR_MAX_PAYLOADS];
 	struct mem_buf *pbuf[XDR_MAX_PAYLOADS];
@@ -127,6 +134,8 @@ struct rpcrdma_taken {
 	unsigned reading;		       /* segments asked for and not here yet */
 	bool has_inv;			       /* exactly one distinct handle in the header: */
 	uint32_t inv_stag;
+	unsigned nreads; /* what is to be read for it */
+	struct rpcrdma_read read[];
 };
 TAILQ_HEAD(rpcrdma_taken_list, rpcrdma_taken);
 
@@ -159,11 +168,11 @@ struct rpcrdma_conn {
 	struct prov_wc *later; /* polled while forget() waited; handled after wc */
 	size_t nlater, later_cap, ilater;
 	struct rpcrdma_taken_list pulls, waiting;
-	uint64_t read_ns;	       /* when an RDMA Read was last begun or ended */
-	struct rpcrdma_taken *scratch; /* for the next header */
-	bool no_memory; /* the backlog waits for memory that a call under way holds */
-	unsigned reads; /* under way */
-	unsigned held;	/* small messages posted under PROV_MORE since the last flush */
+	struct rpcrdma_hdr hdr; /* of the message that is being handled */
+	uint64_t read_ns;	/* when an RDMA Read was last begun or ended */
+	bool no_memory;		/* the backlog waits for memory that a call under way holds */
+	unsigned reads;		/* under way */
+	unsigned held;		/* small messages posted under PROV_MORE since the last flush */
 	struct rpcrdma_posted_list closing;
 	struct rpcrdma_counts count;
 	uint64_t spin_ns;
@@ -264,8 +273,8 @@ void rpcrdma_posted_let_go(struct rpcrdma_posted *p);
 void rpcrdma_posted_free_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p);
 
 /* responder_call.c: calls of the peer's, on their way in. */
-/* Takes r and t (t->h was decoded with result rc). */
-void rpcrdma_handle_call(struct rpcrdma_conn *c, struct rpcrdma_taken *t, int rc,
+/* A message of len bytes came in r; h was decoded with result rc. Takes r. */
+void rpcrdma_handle_call(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc,
 	struct rpcrdma_recv *r, uint32_t len);
 void rpcrdma_read_done(struct rpcrdma_conn *c, struct rpcrdma_taken *t);
 /* Goes on with calls that waited for memory. */

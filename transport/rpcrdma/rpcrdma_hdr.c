@@ -79,12 +79,12 @@ int rpcrdma_hdr_set_reply(struct rpcrdma_hdr *h, const struct rpcrdma_seg *seg, 
 	return 0;
 }
 
-uint64_t rpcrdma_chunk_len(const struct rpcrdma_hdr *h, const struct rpcrdma_chunk *c)
+uint64_t rpcrdma_chunk_len(const struct rpcrdma_seg *seg, const struct rpcrdma_chunk *c)
 {
 	uint64_t sum = 0;
 
 	for (unsigned i = 0; i < c->n; i++)
-		sum += h->seg[c->first + i].length;
+		sum += seg[c->first + i].length;
 	return sum;
 }
 

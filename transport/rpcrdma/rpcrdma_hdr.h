@@ -107,8 +107,8 @@ int rpcrdma_hdr_add_write(struct rpcrdma_hdr *h, const struct rpcrdma_seg *seg, 
 /* One segment more for the last Write chunk; none and no Reply chunk came behind it. */
 int rpcrdma_hdr_write_seg(struct rpcrdma_hdr *h, const struct rpcrdma_seg *seg);
 int rpcrdma_hdr_set_reply(struct rpcrdma_hdr *h, const struct rpcrdma_seg *seg, unsigned n);
-/* Sum of the segment lengths of a chunk; cannot overflow. */
-uint64_t rpcrdma_chunk_len(const struct rpcrdma_hdr *h, const struct rpcrdma_chunk *c);
+/* Sum of the lengths of a chunk's segments, which are a run in seg; cannot overflow. */
+uint64_t rpcrdma_chunk_len(const struct rpcrdma_seg *seg, const struct rpcrdma_chunk *c);
 /* No list has anything in it. */
 static inline bool rpcrdma_hdr_chunkless(const struct rpcrdma_hdr *h)
 {

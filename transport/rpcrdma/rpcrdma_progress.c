@@ -104,34 +104,24 @@ static int later_add(struct rpcrdma_conn *c, const struct prov_wc *wc)
 static void handle_recv(struct rpcrdma_conn *c, const struct prov_wc *wc)
 {
 	struct rpcrdma_recv *r = (struct rpcrdma_recv *)(uintptr_t)wc->cookie;
-	struct rpcrdma_taken *t = c->scratch ? c->scratch : malloc(sizeof(*t));
+	struct rpcrdma_hdr *h = &c->hdr;
+	int rc = rpcrdma_decode(c, h, r->buf->data, wc->len);
 	bool call;
-	int rc;
 
-	c->scratch = NULL;
-	if (!t) {
-		rpcrdma_recv_done(c, r);
-		rpcrdma_break(c, "out of memory");
-		return;
-	}
-	rc = rpcrdma_decode(c, &t->h, r->buf->data, wc->len);
 	if (rc == -EMSGSIZE) {
 		c->count.malformed++;
 		log_data("%s: message of %u bytes dropped: no header", c->x.peer, wc->len);
 		rpcrdma_recv_done(c, r);
-		c->scratch = t;
 		return;
 	}
 	if (c->requester)
-		call = !rc && t->h.dir == RPCRDMA_DIR_CALL;
+		call = !rc && h->dir == RPCRDMA_DIR_CALL;
 	else /* an error is never answered, however malformed (RFC 8166 section 4.5) */
-		call = t->h.proc != RDMA_ERROR && (rc || t->h.dir != RPCRDMA_DIR_REPLY);
-	if (call) {
-		rpcrdma_handle_call(c, t, rc, r, wc->len);
-		return;
-	}
-	rpcrdma_handle_reply(c, &t->h, rc, r, wc);
-	c->scratch = t;
+		call = h->proc != RDMA_ERROR && (rc || h->dir != RPCRDMA_DIR_REPLY);
+	if (call)
+		rpcrdma_handle_call(c, h, rc, r, wc->len);
+	else
+		rpcrdma_handle_reply(c, h, rc, r, wc);
 }
 
 static void handle_withdrawn(struct rpcrdma_conn *c, const struct prov_wc *wc)
