@@ -123,6 +123,16 @@ static void a_connection_is_handed_over_once(void **state)
 	env_stop(&v);
 }
 
+/* The next connection, after x, which lived for so long. */
+static struct rpc_xprt *replace(struct env *v, struct rpc_xprt *x, uint64_t lived_s)
+{
+	rpc_connector_lost(&v->n, x, true, lived_s * 1000000000);
+	rpc_xprt_unref(x);
+	x = attempt(v);
+	assert_non_null(x);
+	return x;
+}
+
 /* What the last connection has found out about the server. */
 static void the_next_begins_where_the_last_ended(void **state)
 {
@@ -139,12 +149,28 @@ static void the_next_begins_where_the_last_ended(void **state)
 	assert_int_equal(x->up.from_port, 0);
 	x->rdma_version = 7;
 	port = x->local_port;
-	rpc_connector_lost(&v.n, x, true, UINT64_MAX);
-	rpc_xprt_unref(x);
-	x = attempt(&v);
-	assert_non_null(x);
+	x = replace(&v, x, 599);
 	assert_int_equal(x->up.rdma_version, 7);
 	assert_int_equal(x->up.from_port, port);
+	rpc_xprt_unref(x);
+	env_stop(&v);
+}
+
+/* A server that has refused a version is asked again when it may have been replaced. */
+static void the_best_version_is_tried_again(void **state)
+{
+	struct rpc_xprt *x;
+	struct env v;
+
+	env_start(&v, RPC_TCP, true);
+	x = attempt(&v);
+	assert_non_null(x);
+	x->rdma_version = 7;
+	x = replace(&v, x, 600);
+	assert_int_equal(x->up.rdma_version, 0);
+	x->rdma_version = 7; /* it still refuses */
+	x = replace(&v, x, 1);
+	assert_int_equal(x->up.rdma_version, 7);
 	rpc_xprt_unref(x);
 	env_stop(&v);
 }
@@ -194,6 +220,7 @@ int main(void)
 		cmocka_unit_test(a_failure_has_a_reason_and_a_growing_pause),
 		cmocka_unit_test(a_connection_is_handed_over_once),
 		cmocka_unit_test(the_next_begins_where_the_last_ended),
+		cmocka_unit_test(the_best_version_is_tried_again),
 		cmocka_unit_test(the_end_closes_what_nobody_collected),
 		cmocka_unit_test(an_attempt_can_be_aborted),
 	};

@@ -16,6 +16,7 @@
 #define SHORT_LIVED_MS 20 /* before replacing a connection that lived less than a second */
 #define BACKOFF_MIN_MS 100
 #define BACKOFF_MAX_MS 5000
+#define REMEMBER_MS    600000 /* after a longer life a server may have been replaced by a newer */
 
 int rpc_connector_init(struct rpc_connector *n, const struct rpc_client_params *p,
 	const struct rpc_xprt_up *up, struct rpc_client_stats *stats, int kick_fd)
@@ -131,7 +132,7 @@ void rpc_connector_lost(
 	struct rpc_connector *n, const struct rpc_xprt *x, bool worked, uint64_t lived_ns)
 {
 	n->from_port = n->p->same_port ? x->local_port : 0;
-	n->rdma_version = x->rdma_version;
+	n->rdma_version = lived_ns < REMEMBER_MS * NSEC_PER_MSEC ? x->rdma_version : 0;
 	n->attempts = 0;
 	if (worked)
 		n->backoff_ms = 0;

@@ -37,7 +37,7 @@ struct rpc_connector {
 	uint64_t retry_at;     /* ns, as clock_coarse_ns(): no attempt is made before */
 	unsigned backoff_ms;   /* before the attempt after the next */
 	uint16_t from_port;    /* with same_port: of the last connection */
-	unsigned rdma_version; /* of RPC-over-RDMA, of the last connection; 0: there was none */
+	unsigned rdma_version; /* of RPC-over-RDMA, to begin with; 0: the best */
 	unsigned attempts;     /* to replace it */
 };
 
@@ -60,8 +60,9 @@ int rpc_connector_start(struct rpc_connector *n, int max);
 bool rpc_connector_collect(struct rpc_connector *n, struct rpc_xprt **x);
 /* The connection x was lost, which lived for lived_ns. worked: it has carried an answer. One that
  * worked is replaced at once, one that did not after a pause that grows each time. The next begins
- * with the version of RPC-over-RDMA that x spoke last: what the server has refused once it is not
- * asked again. */
+ * with the version of RPC-over-RDMA that x spoke last: what the server has just refused it is not
+ * asked again. But after a connection that lived for ten minutes or more it begins with the best,
+ * since the server may be a newer one by then: at the cost of one refused message. */
 void rpc_connector_lost(
 	struct rpc_connector *n, const struct rpc_xprt *x, bool worked, uint64_t lived_ns);
 
