@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transport/rpcrdma/rpcrdma_dialect.h"
+#include "transport/rpcrdma/rpcrdma_conn.h"
 #include "transport/rpcrdma/rpcrdma_priv.h"
 
 /* The credit word of an ERR_VERS is not kept. */

@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "transport/rpcrdma/rpcrdma_dialect.h"
+#include "transport/rpcrdma/rpcrdma_conn.h"
 
 static const struct rpcrdma_dialect *spoken;
 

@@ -172,11 +172,16 @@ struct rpcrdma_conn {
 	uint64_t read_ns;	/* when an RDMA Read was last begun or ended */
 	bool no_memory;		/* the backlog waits for memory that a call under way holds */
 	unsigned reads;		/* under way */
-	unsigned held;		/* small messages posted under PROV_MORE since the last flush */
+	unsigned held;		/* small messages posted under PROV_MORE since the last flush ... */
+	uint64_t held_since;	/* ... and when the first of them was */
 	struct rpcrdma_posted_list closing;
 	struct rpcrdma_counts count;
 	uint64_t spin_ns;
 	unsigned spin_misses, spin_skip; /* in vain in a row; sleeps to leave it out */
+
+	/* Whether a thread handles completions, and which (it was the last, if none does). */
+	_Atomic bool handling;
+	_Atomic pthread_t handler;
 
 	_Atomic size_t pulled; /* sum of `held` of all calls taken and not ended */
 	/* Segments of calls with more than RPCRDMA_SEGS_FREE, that are being served, and that were
@@ -239,6 +244,9 @@ unsigned rpcrdma_more(struct rpcrdma_conn *c);
 void rpcrdma_await_closed(struct rpcrdma_conn *c, struct rpcrdma_posted *p);
 
 /* rpcrdma_negotiate.c: which dialect is spoken. */
+/* The table of those that we speak. A connection keeps what it finds here when it is made (tests
+ * set another before). */
+extern const struct rpcrdma_dialect *const *rpcrdma_dialects;
 /* At the start: begins with that version, or, if it is none of ours, with the best. */
 void rpcrdma_try(struct rpcrdma_conn *c, unsigned vers);
 /* Reads the header of a message. As rpcrdma_dialect_decode(). Progress thread. */

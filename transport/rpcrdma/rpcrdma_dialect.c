@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * rpcrdma_dialect: the table of dialects, and what they have in common.
+ * rpcrdma_dialect: tables of dialects, and what all dialects have in common.
  */
 #include "transport/rpcrdma/rpcrdma_dialect.h"
 
 #include <errno.h>
-
-#include "transport/rpcrdma/rpcrdma_v1.h"
-
-static const struct rpcrdma_dialect *const ours[] = {&rpcrdma_v1, NULL};
-const struct rpcrdma_dialect *const *rpcrdma_dialects = ours;
 
 const struct rpcrdma_dialect *rpcrdma_dialect_find(
 	const struct rpcrdma_dialect *const *table, uint32_t low, uint32_t high)

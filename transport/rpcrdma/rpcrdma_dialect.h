@@ -43,11 +43,8 @@ struct rpcrdma_dialect {
 	enum rpcrdma_action (*on_error)(const struct rpcrdma_hdr *h, const char **meaning);
 };
 
-/* What we speak: best first, ends with NULL. A connection keeps what it finds when it is made
- * (tests set another table before). */
-extern const struct rpcrdma_dialect *const *rpcrdma_dialects;
-
-/* The best dialect of a table with a version from low to high, or NULL. */
+/* A table of dialects: best first, ends with NULL. The best dialect of a table with a version from
+ * low to high, or NULL. */
 const struct rpcrdma_dialect *rpcrdma_dialect_find(
 	const struct rpcrdma_dialect *const *table, uint32_t low, uint32_t high);
 /* The lowest and the highest version of a table that is not empty. */

@@ -10,7 +10,7 @@
  *             The responder goes by the version of what comes, as long as it is in its table; what
  *             is not gets ERR_VERS.
  *             A client remembers what its last connection to the server spoke, and begins the next
- *             with that (rpc_connector.h).
+ *             with that, unless long ago (rpc_connector.h).
  *   settled   A message has come that is in the dialect, and no error. It stays for good, on both
  *             sides: RFC 8166 gives no way to change it.
  *
@@ -23,6 +23,10 @@
 #include <errno.h>
 
 #include "transport/log.h"
+#include "transport/rpcrdma/rpcrdma_v1.h"
+
+static const struct rpcrdma_dialect *const ours[] = {&rpcrdma_v1, NULL};
+const struct rpcrdma_dialect *const *rpcrdma_dialects = ours;
 
 static void speak(struct rpcrdma_conn *c, const struct rpcrdma_dialect *d)
 {

@@ -25,28 +25,34 @@
 #define SPIN_SKIP_BITS 10
 
 /* --- holding back -----------------------------------------------------------------------------
-
+ *
  * What the progress thread sends while it handles the completions of one poll() leaves with one
- system
- * call, where the provider can do that: at depth 16 the messages cost more than all else. Nothing
- is held
- * back across a poll, for longer than HOLD_NS if more is to be done, or behind large RDMA Writes.
+ * system call, where the provider can do that: at depth 16 the messages cost more than all else.
+ * Nothing is held back across a poll, for longer than HOLD_NS if more is to be done, or behind
+ * large RDMA Writes.
  */
 
 #define HOLD_NS 50000
 
-static __thread struct rpcrdma_conn *handling; /* whose completions this thread is handling */
-static __thread uint64_t held_since;
+/* Only the thread itself can find that it is the one. */
+static bool is_handling(const struct rpcrdma_conn *c)
+{
+	/* acquire: with the thread that is it, not one that was */
+	return atomic_load_explicit(&c->handling, memory_order_acquire) &&
+	       pthread_equal(
+		       atomic_load_explicit(&c->handler, memory_order_relaxed), pthread_self());
+}
 
 unsigned rpcrdma_more(struct rpcrdma_conn *c)
 {
-	if (handling != c || !c->prov->flush || c->held >= RPCRDMA_HELD_MAX) {
-		if (handling == c)
-			c->held = 0; /* this one takes the others with it */
+	if (!is_handling(c))
+		return 0;
+	if (!c->prov->flush || c->held >= RPCRDMA_HELD_MAX) {
+		c->held = 0; /* this one takes the others with it */
 		return 0;
 	}
 	if (!c->held++)
-		held_since = clock_ns();
+		c->held_since = clock_ns();
 	return PROV_MORE;
 }
 
@@ -217,9 +223,10 @@ static int handle_some(struct rpcrdma_conn *c)
 	struct prov_wc wc;
 	int n = 0;
 
-	handling = c;
+	atomic_store_explicit(&c->handler, pthread_self(), memory_order_relaxed);
+	atomic_store_explicit(&c->handling, true, memory_order_release);
 	while (n < PER_PROGRESS && !c->down && wc_next(c, &wc)) {
-		if (c->held && clock_ns() - held_since > HOLD_NS)
+		if (c->held && clock_ns() - c->held_since > HOLD_NS)
 			flush(c);
 		handle(c, &wc);
 		if (++n % RPCRDMA_BATCH == 0)
@@ -230,7 +237,7 @@ static int handle_some(struct rpcrdma_conn *c)
 		rpcrdma_send_backlog(c);
 	}
 	flush(c);
-	handling = NULL;
+	atomic_store_explicit(&c->handling, false, memory_order_relaxed);
 	return n;
 }
 

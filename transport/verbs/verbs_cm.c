@@ -163,7 +163,7 @@ static bool aborted(const struct verbs_conn *v)
 {
 	struct pollfd fd = {.fd = v->abort_fd, .events = POLLIN};
 
-	return __atomic_load_n(&v->disconnect, __ATOMIC_RELAXED) || poll(&fd, 1, 0) > 0;
+	return atomic_load_explicit(&v->disconnect, memory_order_relaxed) || poll(&fd, 1, 0) > 0;
 }
 
 /* Waits for one step of connecting to end with the event `want`. */
@@ -423,7 +423,7 @@ static void verbs_disconnect(struct prov_conn *pc)
 	struct verbs_conn *v = (struct verbs_conn *)pc;
 	uint64_t one = 1;
 
-	__atomic_store_n(&v->disconnect, true, __ATOMIC_RELAXED);
+	atomic_store_explicit(&v->disconnect, true, memory_order_relaxed);
 	if (write(v->wake_fd, &one, sizeof(one)) < 0)
 		log_ctrl("%s: wake-up: %s", v->name, strerror(errno));
 }

@@ -24,6 +24,7 @@
 
 #include <infiniband/verbs.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <rdma/rdma_cma.h>
 #include <sys/queue.h>
 
@@ -84,9 +85,9 @@ struct verbs_conn {
 	struct ibv_comp_channel *comp;
 	struct ibv_cq *cq;
 	bool active;
-	int wake_fd;	 /* eventfd: disconnect() was called */
-	int abort_fd;	 /* while connecting, -1: none */
-	bool disconnect; /* atomic: asked for */
+	int wake_fd;		/* eventfd: disconnect() was called */
+	int abort_fd;		/* while connecting, -1: none */
+	atomic_bool disconnect; /* asked for */
 	uint8_t priv[PROV_MAX_PRIV];
 	uint8_t priv_len;
 	uint8_t want_ird, want_ord;

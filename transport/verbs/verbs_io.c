@@ -58,7 +58,7 @@ static int post_chain_locked(struct verbs_conn *v)
 		return 0;
 	/* What was refused sits in the ring and is released with it when the connection ends. */
 	log_warn("%s: ibv_post_send: %s: closing the connection", v->name, strerror(ret));
-	__atomic_store_n(&v->disconnect, true, __ATOMIC_RELAXED);
+	atomic_store_explicit(&v->disconnect, true, memory_order_relaxed);
 	return -ENOTCONN;
 }
 
@@ -305,7 +305,7 @@ int verbs_poll(struct prov_conn *pc, struct prov_wc *wc, int n)
 		v->cm_ready = false;
 		verbs_cm_event(v);
 	}
-	if (got == 0 && __atomic_load_n(&v->disconnect, __ATOMIC_RELAXED))
+	if (got == 0 && atomic_load_explicit(&v->disconnect, memory_order_relaxed))
 		verbs_down(v, "%s: disconnected", v->name);
 	if (got < n && v->down && !v->down_told) {
 		v->down_told = true;

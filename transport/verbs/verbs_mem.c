@@ -23,10 +23,10 @@ static LIST_HEAD(, verbs_domain) domains; /* under domains_lock, as are the refs
 /* RLIMIT_MEMLOCK is what makes a registration fail in practice: say so, once. */
 static void report_memlock(const struct verbs_domain *dom, size_t len)
 {
-	static bool said;
+	static atomic_bool said;
 	struct rlimit lim = {0};
 
-	if (__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+	if (atomic_exchange_explicit(&said, true, memory_order_relaxed))
 		return;
 	getrlimit(RLIMIT_MEMLOCK, &lim);
 	if (lim.rlim_cur == RLIM_INFINITY)
@@ -282,7 +282,7 @@ int verbs_withdraw(struct prov_conn *pc, struct prov_door *doors, unsigned n, ui
 		inv.e.cookie = cookie;
 		/* out of memory: only the end of the connection can close it now */
 		if (verbs_queue_locked(v, &inv, left > 0) == -ENOMEM)
-			__atomic_store_n(&v->disconnect, true, __ATOMIC_RELAXED);
+			atomic_store_explicit(&v->disconnect, true, memory_order_relaxed);
 	}
 	/* left is 0 unless the connection is down; then its queue pair and every window are dead.
 	 */
