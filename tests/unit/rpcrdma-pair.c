@@ -458,6 +458,51 @@ void raw_write(struct raw *r, uint32_t stag, uint64_t offset, uint32_t n)
 	r->prov->post(r->pc, &wr);
 }
 
+/* --- steps of a scripted peer ---------------------------------------------------------------- */
+
+void raw_stop(struct raw *r, struct pair *p)
+{
+	raw_finish(r);
+	pair_finish(p);
+}
+
+void pair_submit_null(struct pair *p, struct pair_call *c)
+{
+	pair_call_init(p, c, PAIR_NULL, 64);
+	pair_submit(p, c);
+}
+
+void raw_expect(struct raw *r, struct pair *p, const struct pair_call *c, uint32_t vers,
+	enum rpcrdma_proc proc)
+{
+	assert_true(raw_recv(r, p));
+	assert_int_equal(raw_word(r, 0), c->rpc.xid);
+	assert_int_equal(raw_word(r, 1), vers);
+	assert_int_equal(raw_word(r, 3), proc);
+}
+
+void pair_end(struct pair *p, struct pair_call *c, int error)
+{
+	pair_wait(p, c);
+	assert_int_equal(c->error, error);
+	pair_call_finish(c);
+}
+
+void raw_answer(struct raw *r, struct pair *p, struct pair_call *c, uint32_t vers, uint32_t grant)
+{
+	RAW_SEND(r, c->rpc.xid, vers, grant, 0, 0, 0, 0, RPC_REPLY(c->rpc.xid));
+	pair_end(p, c, 0);
+}
+
+void raw_null(struct raw *r, struct pair *p, uint32_t vers, uint32_t grant)
+{
+	struct pair_call c;
+
+	pair_submit_null(p, &c);
+	raw_expect(r, p, &c, vers, RDMA_MSG);
+	raw_answer(r, p, &c, vers, grant);
+}
+
 /* --- providers -------------------------------------------------------------------------------- */
 
 const struct prov_ops *pair_prov = &prov_iwarp;

@@ -124,6 +124,26 @@ void raw_write(struct raw *r, uint32_t stag, uint64_t offset, uint32_t n);
 /* Waits until the connection is down. */
 void raw_wait_down(struct raw *r, struct pair *p);
 
+/* --- steps of a scripted peer ---------------------------------------------------------------- */
+
+/* An accepted RPC reply without results, and an RPC call with AUTH_NONE without arguments: 24 and
+ * 40 bytes. */
+#define RPC_REPLY(xid)	    xid, 1, 0, 0, 0, 0
+#define RPC_CALL(xid, proc) xid, 0, 2, PAIR_PROG, 1, proc, 0, 0, 0, 0
+
+/* The end of both. */
+void raw_stop(struct raw *r, struct pair *p);
+void pair_submit_null(struct pair *p, struct pair_call *c);
+/* The next message is the call c under a header of this version and procedure. */
+void raw_expect(struct raw *r, struct pair *p, const struct pair_call *c, uint32_t vers,
+	enum rpcrdma_proc proc);
+/* Waits for the end of c with this error. */
+void pair_end(struct pair *p, struct pair_call *c, int error);
+/* A NULL call in this version, and its answer with a grant. */
+void raw_null(struct raw *r, struct pair *p, uint32_t vers, uint32_t grant);
+/* Answers c in this version with a grant, without results, and waits for its end. */
+void raw_answer(struct raw *r, struct pair *p, struct pair_call *c, uint32_t vers, uint32_t grant);
+
 /* Runs the tests on each provider; pair_prov is the one at the moment. */
 extern const struct prov_ops *pair_prov;
 struct CMUnitTest;

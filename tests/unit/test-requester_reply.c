@@ -20,9 +20,6 @@
 
 static const struct pair_params plain;
 
-/* An accepted RPC reply without results. */
-#define RPC_REPLY(xid) xid, 1, 0, 0, 0, 0
-
 static void reply(struct raw *r, uint32_t xid, uint32_t credit)
 {
 	RAW_SEND(r, xid, 1, credit, 0, 0, 0, 0, RPC_REPLY(xid));
@@ -31,32 +28,6 @@ static void reply(struct raw *r, uint32_t xid, uint32_t credit)
 static void start(struct pair *p, struct raw *r, const struct pair_params *params)
 {
 	pair_init_requester(p, params, r);
-}
-
-static void stop(struct pair *p, struct raw *r)
-{
-	raw_finish(r);
-	pair_finish(p);
-}
-
-static void submit_null(struct pair *p, struct pair_call *c)
-{
-	pair_call_init(p, c, PAIR_NULL, 64);
-	pair_submit(p, c);
-}
-
-/* A NULL call and its answer, with a grant. */
-static void null(struct pair *p, struct raw *r, uint32_t credit)
-{
-	struct pair_call c;
-
-	submit_null(p, &c);
-	assert_true(raw_recv(r, p));
-	assert_int_equal(raw_word(r, 0), c.rpc.xid);
-	reply(r, c.rpc.xid, credit);
-	pair_wait(p, &c);
-	assert_int_equal(c.error, 0);
-	pair_call_finish(&c);
 }
 
 /* A call with one sink; the header is in r->msg afterwards. */
@@ -99,7 +70,7 @@ static void a_call_as_the_rfc_has_it(void **state)
 	struct raw r;
 
 	start(&p, &r, &plain);
-	submit_null(&p, &c);
+	pair_submit_null(&p, &c);
 	assert_true(raw_recv(&r, &p));
 	assert_int_equal(r.len, 28 + 40);
 	assert_int_equal(raw_word(&r, 0), c.rpc.xid);
@@ -109,11 +80,8 @@ static void a_call_as_the_rfc_has_it(void **state)
 		assert_int_equal(raw_word(&r, i), 0);
 	assert_int_equal(raw_word(&r, 7), c.rpc.xid);
 	assert_int_equal(raw_word(&r, 8), 0); /* CALL */
-	reply(&r, c.rpc.xid, 64);
-	pair_wait(&p, &c);
-	assert_int_equal(c.error, 0);
-	pair_call_finish(&c);
-	stop(&p, &r);
+	raw_answer(&r, &p, &c, 1, 64);
+	raw_stop(&r, &p);
 }
 
 /* One call until the first grant; 0 counts as 1; more than asked for is not used; in order. */
@@ -132,11 +100,11 @@ static void credits(void **state)
 	for (size_t s = 0; s < sizeof(step) / sizeof(step[0]); s++) {
 		unsigned seen = 0, answered = 0;
 
-		null(&p, &r, step[s].grant);
+		raw_null(&r, &p, 1, step[s].grant);
 		now = step[s].expect;
 		assert_int_equal(p.client->credits, now);
 		for (int i = 0; i < 12; i++)
-			submit_null(&p, &c[i]);
+			pair_submit_null(&p, &c[i]);
 		while (answered < 12) {
 			while (seen < 12 && seen - answered < now) {
 				assert_true(raw_recv(&r, &p));
@@ -149,7 +117,7 @@ static void credits(void **state)
 		for (int i = 0; i < 12; i++)
 			pair_call_finish(&c[i]);
 	}
-	stop(&p, &r);
+	raw_stop(&r, &p);
 }
 
 /* Replies that fail the call they name, and nothing else. */
@@ -163,7 +131,7 @@ static void a_bad_reply_fails_its_call(void **state)
 	for (int i = 0; i < 8; i++) {
 		uint32_t x;
 
-		submit_null(&p, &c);
+		pair_submit_null(&p, &c);
 		assert_true(raw_recv(&r, &p));
 		x = c.rpc.xid;
 		switch (i) {
@@ -192,12 +160,10 @@ static void a_bad_reply_fails_its_call(void **state)
 			RAW_SEND(&r, x, 1, 8, 0, 0, 0, 0);
 			break;
 		}
-		pair_wait(&p, &c);
-		assert_int_equal(c.error, -EIO);
-		pair_call_finish(&c);
-		null(&p, &r, 8);
+		pair_end(&p, &c, -EIO);
+		raw_null(&r, &p, 1, 8);
 	}
-	stop(&p, &r);
+	raw_stop(&r, &p);
 }
 
 static void replies_to_nobody_are_dropped(void **state)
@@ -212,8 +178,8 @@ static void replies_to_nobody_are_dropped(void **state)
 	RAW_SEND(&r, 0xdead);
 	RAW_SEND(&r, 0xdead, 1, 8, 0, 5);
 	raw_send(&r, NULL, 0, NULL, 0);
-	null(&p, &r, 8);
-	stop(&p, &r);
+	raw_null(&r, &p, 1, 8);
+	raw_stop(&r, &p);
 }
 
 static void returned_lengths(void **state)
@@ -265,9 +231,9 @@ static void returned_lengths(void **state)
 		if (i == 6)
 			assert_memory_equal(c.rpc.sink[0].one.at.addr, "abc\x55", 4);
 		pair_call_finish(&c);
-		null(&p, &r, 8);
+		raw_null(&r, &p, 1, 8);
 	}
-	stop(&p, &r);
+	raw_stop(&r, &p);
 }
 
 /* Three segments offered, of 400, 300 and 300 bytes: only what was filled in order is believed. */
@@ -333,9 +299,9 @@ static void segments_are_filled_in_order(void **state)
 		c.rpc.nsinks = 0;
 		pair_call_finish(&c);
 		mem_buf_unref(b);
-		null(&p, &r, 8);
+		raw_null(&r, &p, 1, 8);
 	}
-	stop(&p, &r);
+	raw_stop(&r, &p);
 }
 
 /* A call that may get a long reply; returns the Reply chunk's words in w: stag, len, offset. */
@@ -381,12 +347,10 @@ static void reply_chunks(void **state)
 			RAW_SEND(&r, x, 1, 8, 0, 0, 0, 1, 1, w[0], n, w[2], w[3], RPC_REPLY(x));
 		else /* 3: another XID in the chunk; 4: fine */
 			RAW_SEND(&r, x, 1, 8, 1, 0, 0, 1, 1, w[0], n, w[2], w[3]);
-		pair_wait(&p, &c);
-		assert_int_equal(c.error, i == 4 ? 0 : -EIO);
-		pair_call_finish(&c);
-		null(&p, &r, 8);
+		pair_end(&p, &c, i == 4 ? 0 : -EIO);
+		raw_null(&r, &p, 1, 8);
 	}
-	stop(&p, &r);
+	raw_stop(&r, &p);
 }
 
 /* A cancelled call has no door: what the responder writes later touches nothing. Where the provider
@@ -406,11 +370,11 @@ static void a_late_write_finds_no_door(void **state)
 	if (r.prov == &prov_fake_async)
 		raw_wait_down(&r, &p);
 	else
-		null(&p, &r, 8);
+		raw_null(&r, &p, 1, 8);
 	for (int i = 0; i < 1000; i++)
 		assert_int_equal(c.rpc.sink[0].one.hold->data[i], 0x55);
 	pair_call_finish(&c);
-	stop(&p, &r);
+	raw_stop(&r, &p);
 }
 
 /* Beyond the door, or into what is only for reading. */
@@ -425,10 +389,8 @@ static void a_write_beyond_its_door_ends_the_connection(void **state)
 		submit_get(&p, &r, &c, 1000);
 		raw_write(&r, sink_stag(&r), sink_offset(&r) + (i ? 1 : 0), i ? 1000 : 1001);
 		raw_wait_down(&r, &p);
-		pair_wait(&p, &c);
-		assert_int_equal(c.error, -ENOTCONN);
-		pair_call_finish(&c);
-		stop(&p, &r);
+		pair_end(&p, &c, -ENOTCONN);
+		raw_stop(&r, &p);
 	}
 }
 
@@ -440,10 +402,10 @@ static void forgotten_calls_keep_the_credits_right(void **state)
 	struct raw r;
 
 	start(&p, &r, &plain);
-	null(&p, &r, 1);
-	submit_null(&p, &a);
-	submit_null(&p, &b);
-	submit_null(&p, &c);
+	raw_null(&r, &p, 1, 1);
+	pair_submit_null(&p, &a);
+	pair_submit_null(&p, &b);
+	pair_submit_null(&p, &c);
 	assert_true(raw_recv(&r, &p));
 	assert_int_equal(raw_word(&r, 0), a.rpc.xid);
 	pair_forget(&p, &a);
@@ -458,8 +420,8 @@ static void forgotten_calls_keep_the_credits_right(void **state)
 	pair_call_finish(&a);
 	pair_call_finish(&b);
 	pair_call_finish(&c);
-	null(&p, &r, 1);
-	stop(&p, &r);
+	raw_null(&r, &p, 1, 1);
+	raw_stop(&r, &p);
 }
 
 static void send_invalidate(struct raw *r, uint32_t stag, uint32_t xid)
@@ -487,12 +449,10 @@ static void remote_invalidation(void **state)
 	uint32_t stag;
 
 	start(&p, &r, &plain);
-	null(&p, &r, 8);
+	raw_null(&r, &p, 1, 8);
 	submit_get(&p, &r, &c, 1000);
 	send_invalidate(&r, sink_stag(&r), c.rpc.xid);
-	pair_wait(&p, &c);
-	assert_int_equal(c.error, 0);
-	pair_call_finish(&c);
+	pair_end(&p, &c, 0);
 
 	/* another call's door: neither call may be believed any more */
 	submit_get(&p, &r, &c, 1000);
@@ -505,7 +465,7 @@ static void remote_invalidation(void **state)
 	assert_int_equal(c.error, -ENOTCONN);
 	pair_call_finish(&c);
 	pair_call_finish(&d);
-	stop(&p, &r);
+	raw_stop(&r, &p);
 }
 
 /* The reply to a cancelled call names its door, which is closed already. */
@@ -517,14 +477,14 @@ static void late_invalidation(void **state)
 
 	start(&p, &r, &plain);
 	if (r.prov != &prov_fake_async) {
-		null(&p, &r, 8);
+		raw_null(&r, &p, 1, 8);
 		submit_get(&p, &r, &c, 1000);
 		pair_forget(&p, &c);
 		send_invalidate(&r, sink_stag(&r), c.rpc.xid);
-		null(&p, &r, 8);
+		raw_null(&r, &p, 1, 8);
 		pair_call_finish(&c);
 	}
-	stop(&p, &r);
+	raw_stop(&r, &p);
 }
 
 /* ... or has closed it just before the call is cancelled, and waits to be handled. */
@@ -535,17 +495,17 @@ static void invalidation_and_cancel_cross(void **state)
 	struct raw r;
 
 	start(&p, &r, &plain);
-	null(&p, &r, 8);
+	raw_null(&r, &p, 1, 8);
 	submit_get(&p, &r, &b, 1000);
 	submit_get(&p, &r, &c, 1000);
 	send_invalidate(&r, sink_stag(&r), c.rpc.xid);
 	pair_forget(&p, &b); /* polls, if the provider closes doors later */
 	pair_forget(&p, &c);
 	reply(&r, b.rpc.xid, 8);
-	null(&p, &r, 8);
+	raw_null(&r, &p, 1, 8);
 	pair_call_finish(&b);
 	pair_call_finish(&c);
-	stop(&p, &r);
+	raw_stop(&r, &p);
 }
 
 static struct {
@@ -568,7 +528,7 @@ static void a_call_is_taken_back_at_its_end(void **state)
 		struct raw r;
 
 		start(&p, &r, &plain);
-		null(&p, &r, 8);
+		raw_null(&r, &p, 1, 8);
 		submit_get(&p, &r, &a, 1000);
 		submit_get(&p, &r, &b, 1000);
 		taker.p = &p;
@@ -586,8 +546,8 @@ static void a_call_is_taken_back_at_its_end(void **state)
 		pair_call_finish(&a);
 		pair_call_finish(&b);
 		if (!down)
-			null(&p, &r, 8);
-		stop(&p, &r);
+			raw_null(&r, &p, 1, 8);
+		raw_stop(&r, &p);
 	}
 }
 
@@ -600,8 +560,8 @@ static void reverse_calls(void **state)
 	uint32_t x;
 
 	start(&p, &r, &plain);
-	null(&p, &r, 8);
-	submit_null(&p, &c);
+	raw_null(&r, &p, 1, 8);
+	pair_submit_null(&p, &c);
 	assert_true(raw_recv(&r, &p));
 	x = c.rpc.xid;
 	RAW_SEND(&r, x, 1, 2, 0, 0, 0, 0, x, 0, 2, PAIR_CB_PROG, 1, 0, 0, 0, 0, 0);
@@ -615,10 +575,8 @@ static void reverse_calls(void **state)
 	assert_false(c.done);
 	assert_int_equal(p.client->credits, 8); /* the 2 was a request, not a grant */
 	reply(&r, x, 8);
-	pair_wait(&p, &c);
-	assert_int_equal(c.error, 0);
-	pair_call_finish(&c);
-	stop(&p, &r);
+	pair_end(&p, &c, 0);
+	raw_stop(&r, &p);
 }
 
 /* Random replies, most of them almost right. */
@@ -632,7 +590,7 @@ static void random_replies(void **state)
 		struct raw r;
 
 		start(&p, &r, &plain);
-		null(&p, &r, 8);
+		raw_null(&r, &p, 1, 8);
 		for (int i = 0; i < 50 && !p.client_down; i++) {
 			uint32_t w[32] = {0, 1, 8, 0, 0, 1, 1, 0, 8, 0, 0, 0, 0};
 			struct pair_call c;
@@ -657,7 +615,7 @@ static void random_replies(void **state)
 			down += c.error == -ENOTCONN;
 			pair_call_finish(&c);
 		}
-		stop(&p, &r);
+		raw_stop(&r, &p);
 	}
 	assert_true(failed > 100);
 	assert_true(fine > 100);

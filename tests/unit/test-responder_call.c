@@ -20,15 +20,6 @@
 
 static const struct pair_params plain;
 
-/* An RPC call with AUTH_NONE, without arguments: 40 bytes. */
-#define RPC_CALL(xid, proc) xid, 0, 2, PAIR_PROG, 1, proc, 0, 0, 0, 0
-
-static void stop(struct pair *p, struct raw *r)
-{
-	raw_finish(r);
-	pair_finish(p);
-}
-
 static void expect_reply(struct raw *r, uint32_t xid)
 {
 	assert_true(raw_recv(r, NULL));
@@ -76,7 +67,7 @@ static void as_a_linux_server_answers(void **state)
 	assert_int_equal(raw_word(&r, 8), 1);
 	assert_int_equal(r.pc->peer_priv_len, 8);
 	assert_memory_equal(r.pc->peer_priv, "\xf6\xab\x0e\x18\x01\x01\x03\x03", 8);
-	stop(&p, &r);
+	raw_stop(&r, &p);
 }
 
 static void what_cannot_be_parsed_is_err_chunk(void **state)
@@ -123,7 +114,7 @@ static void what_cannot_be_parsed_is_err_chunk(void **state)
 	expect_error(&r, 14, 1, RDMA_ERR_CHUNK);
 	assert_int_equal(p.served, 0);
 	null(&r);
-	stop(&p, &r);
+	raw_stop(&r, &p);
 }
 
 static void what_needs_no_answer_gets_none(void **state)
@@ -143,7 +134,7 @@ static void what_needs_no_answer_gets_none(void **state)
 	RAW_SEND(&r, 1, 1, 16, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0);
 	null(&r);
 	assert_int_equal(p.served, 1);
-	stop(&p, &r);
+	raw_stop(&r, &p);
 }
 
 static void expose(struct raw *r, struct prov_door *d, uint32_t off, uint32_t len, unsigned access)
@@ -221,7 +212,7 @@ static void read_chunks(void **state)
 	expect_reply(&r, 0x200);
 	assert_int_equal(raw_word(&r, 12), RPC_ACCEPT_GARBAGE_ARGS);
 	withdraw(&r, &d);
-	stop(&p, &r);
+	raw_stop(&r, &p);
 }
 
 static void two_read_chunks(void **state)
@@ -242,7 +233,7 @@ static void two_read_chunks(void **state)
 	assert_int_equal(raw_word(&r, 15), 10);
 	assert_int_equal(raw_word(&r, 16), pair_sum(r.zone->data + 100, 10));
 	withdraw(&r, &d);
-	stop(&p, &r);
+	raw_stop(&r, &p);
 }
 
 /* A GET of n bytes into Write chunks of various forms. */
@@ -303,7 +294,7 @@ static void write_chunks(void **state)
 	RAW_SEND(&r, 5, 1, 16, 0, 0, 0, 0, RPC_CALL(5, PAIR_GET), 5000);
 	expect_error(&r, 5, 1, RDMA_ERR_CHUNK);
 	withdraw(&r, &d);
-	stop(&p, &r);
+	raw_stop(&r, &p);
 }
 
 /* A call of proc whose Write chunk has n segments of len bytes, each third one empty. */
@@ -368,7 +359,7 @@ static void many_segments(void **state)
 	}
 	assert_int_equal(p.served, 5);
 	withdraw(&r, &d);
-	stop(&p, &r);
+	raw_stop(&r, &p);
 }
 
 static void reply_chunks(void **state)
@@ -417,7 +408,7 @@ static void reply_chunks(void **state)
 	RAW_SEND(&r, 5, 1, 16, 0, 0, 0, 1, 1, SEG(d, 0, 5000), RPC_CALL(5, PAIR_LIST), 5001);
 	expect_error(&r, 5, 1, RDMA_ERR_CHUNK);
 	withdraw(&r, &d);
-	stop(&p, &r);
+	raw_stop(&r, &p);
 }
 
 /* Only if the requester says that it can bear it, and only with one handle to choose from (RFC 8797
@@ -453,7 +444,7 @@ static void remote_invalidation(void **state)
 		d.invalidated = wc.invalidated;
 		withdraw(&r, &d);
 		withdraw(&r, &d2);
-		stop(&p, &r);
+		raw_stop(&r, &p);
 	}
 }
 
@@ -478,7 +469,7 @@ static void more_calls_than_credits(void **state)
 		RAW_SEND(&r, x, 1, 16, 0, 0, 0, 0, RPC_CALL(x, PAIR_LATER));
 	raw_wait_down(&r, NULL);
 	assert_int_equal(p.served, 8);
-	stop(&p, &r);
+	raw_stop(&r, &p);
 }
 
 /* A bad handle ends the connection, and nothing else happens. */
@@ -496,7 +487,7 @@ static void chunks_that_lead_nowhere(void **state)
 			RAW_SEND(&r, 1, 1, 16, 0, 0, 1, 1, 0x666, 100, 0, 0, 0, 0,
 				RPC_CALL(1, PAIR_GET), 100);
 		raw_wait_down(&r, NULL);
-		stop(&p, &r);
+		raw_stop(&r, &p);
 	}
 }
 
@@ -543,7 +534,7 @@ static void calls_wait_for_memory(void **state)
 		assert_int_equal(raw_word(&r, 14), pair_sum(r.zone->data, 1001));
 	}
 	withdraw(&r, &d);
-	stop(&p, &r);
+	raw_stop(&r, &p);
 }
 
 /* A peer that does not answer RDMA Reads makes the responder keep so much and no more. */
@@ -571,7 +562,7 @@ static void what_is_pulled_is_bounded(void **state)
 	for (uint32_t x = 1; x <= 16; x++)
 		expect_reply(&r, x);
 	withdraw(&r, &d);
-	stop(&p, &r);
+	raw_stop(&r, &p);
 	rpcrdma_pulled_max = most;
 }
 
@@ -595,7 +586,7 @@ static void reads_that_stand_still_end_the_connection(void **state)
 	raw_wait_down(&r, NULL);
 	assert_int_equal(p.served, 1);
 	withdraw(&r, &d);
-	stop(&p, &r);
+	raw_stop(&r, &p);
 	rpcrdma_pull_ms = ms;
 }
 
@@ -626,7 +617,7 @@ static void random_calls(void **state)
 				raw_recv_within(&r, NULL, 1000);
 		}
 		withdraw(&r, &d);
-		stop(&p, &r);
+		raw_stop(&r, &p);
 	}
 }
 

@@ -20,8 +20,6 @@
 
 static const struct pair_params plain;
 
-#define RPC_REPLY(xid)		     xid, 1, 0, 0, 0, 0
-#define RPC_CALL(xid, proc)	     xid, 0, 2, PAIR_PROG, 1, proc, 0, 0, 0, 0
 #define ERR_VERS(x, vers, low, high) x, vers, 64, RDMA_ERROR, RDMA_ERR_VERS, low, high
 
 static int encode_as(uint32_t vers, const struct rpcrdma_hdr *h, void *buf, size_t cap)
@@ -52,43 +50,31 @@ static void start(struct pair *p, struct raw *r)
 	pair_init_requester(p, &plain, r);
 }
 
-static void stop(struct pair *p, struct raw *r)
+/* Refuses the call c, which came in version vers. */
+static void refuse(
+	struct raw *r, const struct pair_call *c, uint32_t vers, uint32_t low, uint32_t high)
 {
-	raw_finish(r);
-	pair_finish(p);
+	RAW_SEND(r, ERR_VERS(c->rpc.xid, vers, low, high));
 }
 
-static void submit_null(struct pair *p, struct pair_call *c)
-{
-	pair_call_init(p, c, PAIR_NULL, 64);
-	pair_submit(p, c);
-}
-
-/* The next message is this call in this version. */
-static void expect(struct raw *r, struct pair *p, const struct pair_call *c, uint32_t vers)
-{
-	assert_true(raw_recv(r, p));
-	assert_int_equal(raw_word(r, 0), c->rpc.xid);
-	assert_int_equal(raw_word(r, 1), vers);
-	assert_int_equal(raw_word(r, 3), RDMA_MSG);
-}
-
-static void finish(struct pair *p, struct pair_call *c, int error)
-{
-	pair_wait(p, c);
-	assert_int_equal(c->error, error);
-	pair_call_finish(c);
-}
-
-/* A NULL call in this version, and its answer. */
-static void null(struct pair *p, struct raw *r, uint32_t vers)
+/* A NULL call in this version, which is refused, fails. */
+static void refuse_null(struct raw *r, struct pair *p, uint32_t vers, uint32_t low, uint32_t high)
 {
 	struct pair_call c;
 
-	submit_null(p, &c);
-	expect(r, p, &c, vers);
-	RAW_SEND(r, c.rpc.xid, vers, 8, 0, 0, 0, 0, RPC_REPLY(c.rpc.xid));
-	finish(p, &c, 0);
+	pair_submit_null(p, &c);
+	raw_expect(r, p, &c, vers, RDMA_MSG);
+	refuse(r, &c, vers, low, high);
+	pair_end(p, &c, -EIO);
+}
+
+/* A NULL call in version 9, which is refused, comes again in version 1. */
+static void refuse_and_repeat(struct raw *r, struct pair *p, struct pair_call *c)
+{
+	pair_submit_null(p, c);
+	raw_expect(r, p, c, 9, RDMA_MSG);
+	refuse(r, c, 9, 1, 1);
+	raw_expect(r, p, c, 1, RDMA_MSG);
 }
 
 static void the_best_is_tried_first(void **state)
@@ -97,10 +83,10 @@ static void the_best_is_tried_first(void **state)
 	struct raw r;
 
 	start(&p, &r);
-	null(&p, &r, 9);
-	null(&p, &r, 9);
+	raw_null(&r, &p, 9, 8);
+	raw_null(&r, &p, 9, 8);
 	assert_int_equal(p.client->rdma_version, 9);
-	stop(&p, &r);
+	raw_stop(&r, &p);
 }
 
 /* A client that knows what the server speaks does not ask again, and has nothing above to go to. */
@@ -113,20 +99,16 @@ static void what_is_remembered_is_tried_first(void **state)
 
 	pair_init_requester(&p, &remembered, &r);
 	assert_int_equal(p.client->rdma_version, 7);
-	submit_null(&p, &c);
-	expect(&r, &p, &c, 7);
-	RAW_SEND(&r, ERR_VERS(c.rpc.xid, 7, 8, 9));
-	finish(&p, &c, -EIO);
-	submit_null(&p, &c);
-	expect(&r, &p, &c, 7);
-	RAW_SEND(&r, ERR_VERS(c.rpc.xid, 7, 1, 9));
-	expect(&r, &p, &c, 1);
-	RAW_SEND(&r, c.rpc.xid, 1, 8, 0, 0, 0, 0, RPC_REPLY(c.rpc.xid));
-	finish(&p, &c, 0);
-	stop(&p, &r);
+	refuse_null(&r, &p, 7, 8, 9);
+	pair_submit_null(&p, &c);
+	raw_expect(&r, &p, &c, 7, RDMA_MSG);
+	refuse(&r, &c, 7, 1, 9);
+	raw_expect(&r, &p, &c, 1, RDMA_MSG);
+	raw_answer(&r, &p, &c, 1, 8);
+	raw_stop(&r, &p);
 	pair_init_requester(&p, &unknown, &r);
-	null(&p, &r, 9);
-	stop(&p, &r);
+	raw_null(&r, &p, 9, 8);
+	raw_stop(&r, &p);
 }
 
 /* A refused call is sent again, alone, and so on as long as something is left to try. */
@@ -135,27 +117,23 @@ static void what_is_refused_is_repeated(void **state)
 	struct pair_call a, b;
 	struct pair p;
 	struct raw r;
-	uint32_t x;
 
 	start(&p, &r);
-	submit_null(&p, &a);
-	submit_null(&p, &b);
-	x = a.rpc.xid;
-	expect(&r, &p, &a, 9);
-	RAW_SEND(&r, ERR_VERS(x, 9, 1, 8));
-	expect(&r, &p, &a, 7);
+	pair_submit_null(&p, &a);
+	pair_submit_null(&p, &b);
+	raw_expect(&r, &p, &a, 9, RDMA_MSG);
+	refuse(&r, &a, 9, 1, 8);
+	raw_expect(&r, &p, &a, 7, RDMA_MSG);
 	assert_int_equal(p.client->rdma_version, 7);
-	RAW_SEND(&r, ERR_VERS(x, 7, 0, 1));
-	expect(&r, &p, &a, 1);
+	refuse(&r, &a, 7, 0, 1);
+	raw_expect(&r, &p, &a, 1, RDMA_MSG);
 	assert_false(raw_recv_within(&r, &p, 20)); /* b waits for the first grant */
-	RAW_SEND(&r, x, 1, 8, 0, 0, 0, 0, RPC_REPLY(x));
-	finish(&p, &a, 0);
-	expect(&r, &p, &b, 1);
-	RAW_SEND(&r, b.rpc.xid, 1, 8, 0, 0, 0, 0, RPC_REPLY(b.rpc.xid));
-	finish(&p, &b, 0);
+	raw_answer(&r, &p, &a, 1, 8);
+	raw_expect(&r, &p, &b, 1, RDMA_MSG);
+	raw_answer(&r, &p, &b, 1, 8);
 	assert_int_equal(p.client->rdma_version, 1);
-	null(&p, &r, 1);
-	stop(&p, &r);
+	raw_null(&r, &p, 1, 8);
+	raw_stop(&r, &p);
 }
 
 /* Ranges without anything that is left to try fail the call, and end nothing else. */
@@ -168,20 +146,14 @@ static void nothing_in_common(void **state)
 
 	start(&p, &r);
 	for (size_t i = 0; i < sizeof(range) / sizeof(range[0]); i++) {
-		submit_null(&p, &c);
-		expect(&r, &p, &c, 9);
-		RAW_SEND(&r, ERR_VERS(c.rpc.xid, 9, range[i][0], range[i][1]));
-		finish(&p, &c, -EIO);
+		refuse_null(&r, &p, 9, range[i][0], range[i][1]);
 	}
 	/* what has been refused is not tried again, whatever the peer says */
-	submit_null(&p, &c);
-	expect(&r, &p, &c, 9);
-	RAW_SEND(&r, ERR_VERS(c.rpc.xid, 9, 1, 1));
-	expect(&r, &p, &c, 1);
-	RAW_SEND(&r, ERR_VERS(c.rpc.xid, 1, 7, 9));
-	finish(&p, &c, -EIO);
-	null(&p, &r, 1);
-	stop(&p, &r);
+	refuse_and_repeat(&r, &p, &c);
+	refuse(&r, &c, 1, 7, 9);
+	pair_end(&p, &c, -EIO);
+	raw_null(&r, &p, 1, 8);
+	raw_stop(&r, &p);
 }
 
 /* Once the peer has answered in it, a dialect stays. */
@@ -192,17 +164,14 @@ static void what_is_settled_stays(void **state)
 	struct raw r;
 
 	start(&p, &r);
-	null(&p, &r, 9);
-	submit_null(&p, &c);
-	expect(&r, &p, &c, 9);
-	RAW_SEND(&r, ERR_VERS(c.rpc.xid, 9, 1, 1));
-	finish(&p, &c, -EIO);
-	submit_null(&p, &c);
-	expect(&r, &p, &c, 9);
+	raw_null(&r, &p, 9, 8);
+	refuse_null(&r, &p, 9, 1, 1);
+	pair_submit_null(&p, &c);
+	raw_expect(&r, &p, &c, 9, RDMA_MSG);
 	RAW_SEND(&r, c.rpc.xid, 1, 8, 0, 0, 0, 0, RPC_REPLY(c.rpc.xid)); /* another version */
-	finish(&p, &c, -EIO);
-	null(&p, &r, 9);
-	stop(&p, &r);
+	pair_end(&p, &c, -EIO);
+	raw_null(&r, &p, 9, 8);
+	raw_stop(&r, &p);
 }
 
 /* An error of the dialect settles nothing; a refusal of what was not sent changes nothing. */
@@ -213,21 +182,17 @@ static void other_errors(void **state)
 	struct raw r;
 
 	start(&p, &r);
-	submit_null(&p, &c);
-	expect(&r, &p, &c, 9);
+	pair_submit_null(&p, &c);
+	raw_expect(&r, &p, &c, 9, RDMA_MSG);
 	RAW_SEND(&r, c.rpc.xid, 9, 1, RDMA_ERROR, RDMA_ERR_CHUNK);
-	finish(&p, &c, -EIO);
-	submit_null(&p, &c);
-	expect(&r, &p, &c, 9);
-	RAW_SEND(&r, ERR_VERS(c.rpc.xid, 7, 1, 1));
-	finish(&p, &c, -EIO);
-	submit_null(&p, &c);
-	expect(&r, &p, &c, 9);
-	RAW_SEND(&r, ERR_VERS(c.rpc.xid, 9, 1, 1));
-	expect(&r, &p, &c, 1);
-	RAW_SEND(&r, c.rpc.xid, 1, 8, 0, 0, 0, 0, RPC_REPLY(c.rpc.xid));
-	finish(&p, &c, 0);
-	stop(&p, &r);
+	pair_end(&p, &c, -EIO);
+	pair_submit_null(&p, &c);
+	raw_expect(&r, &p, &c, 9, RDMA_MSG);
+	refuse(&r, &c, 7, 1, 1);
+	pair_end(&p, &c, -EIO);
+	refuse_and_repeat(&r, &p, &c);
+	raw_answer(&r, &p, &c, 1, 8);
+	raw_stop(&r, &p);
 }
 
 /* A call that exposes memory exposes it anew. */
@@ -250,9 +215,9 @@ static void doors_are_opened_again(void **state)
 	xdr_put_u32(&c.rpc.args, 1000);
 	pair_submit(&p, &c);
 	x = c.rpc.xid;
-	expect(&r, &p, &c, 9);
-	RAW_SEND(&r, ERR_VERS(x, 9, 1, 1));
-	expect(&r, &p, &c, 1);
+	raw_expect(&r, &p, &c, 9, RDMA_MSG);
+	refuse(&r, &c, 9, 1, 1);
+	raw_expect(&r, &p, &c, 1, RDMA_MSG);
 	stag = raw_word(&r, 7);
 	off = (uint64_t)raw_word(&r, 9) << 32 | raw_word(&r, 10);
 	memcpy(r.zone->data, "abc", 3);
@@ -263,7 +228,7 @@ static void doors_are_opened_again(void **state)
 	assert_int_equal(c.error, 0);
 	assert_memory_equal(b->data, "abc\x55", 4);
 	pair_call_finish(&c);
-	stop(&p, &r);
+	raw_stop(&r, &p);
 }
 
 /* The refusal comes when its call is nobody's any more. */
@@ -274,16 +239,15 @@ static void a_cancelled_call_is_refused(void **state)
 	struct raw r;
 
 	start(&p, &r);
-	submit_null(&p, &a);
-	submit_null(&p, &b);
-	expect(&r, &p, &a, 9);
+	pair_submit_null(&p, &a);
+	pair_submit_null(&p, &b);
+	raw_expect(&r, &p, &a, 9, RDMA_MSG);
 	pair_forget(&p, &a);
-	RAW_SEND(&r, ERR_VERS(a.rpc.xid, 9, 1, 1));
-	expect(&r, &p, &b, 1);
-	RAW_SEND(&r, b.rpc.xid, 1, 8, 0, 0, 0, 0, RPC_REPLY(b.rpc.xid));
-	finish(&p, &b, 0);
+	refuse(&r, &a, 9, 1, 1);
+	raw_expect(&r, &p, &b, 1, RDMA_MSG);
+	raw_answer(&r, &p, &b, 1, 8);
 	pair_call_finish(&a);
-	stop(&p, &r);
+	raw_stop(&r, &p);
 }
 
 /* A peer that refuses and goes: the call is its owner's again, without an answer. */
@@ -294,13 +258,13 @@ static void refused_and_closed(void **state)
 	struct raw r;
 
 	start(&p, &r);
-	submit_null(&p, &c);
-	expect(&r, &p, &c, 9);
-	RAW_SEND(&r, ERR_VERS(c.rpc.xid, 9, 1, 1));
+	pair_submit_null(&p, &c);
+	raw_expect(&r, &p, &c, 9, RDMA_MSG);
+	refuse(&r, &c, 9, 1, 1);
 	r.prov->disconnect(r.pc);
 	raw_wait_down(&r, &p);
-	finish(&p, &c, -ENOTCONN);
-	stop(&p, &r);
+	pair_end(&p, &c, -ENOTCONN);
+	raw_stop(&r, &p);
 }
 
 static void expect_reply(struct raw *r, uint32_t xid, uint32_t vers)
@@ -340,7 +304,7 @@ static void the_responder_follows(void **state)
 		RAW_SEND(&r, 2, vers, 16, 0, 0, 3, 0, RPC_CALL(2, PAIR_NULL)); /* malformed */
 		if (vers == 3 || vers == 5) {
 			expect_err_vers(&r, 2, vers, 1, 9);
-			stop(&p, &r);
+			raw_stop(&r, &p);
 			continue;
 		}
 		expect_error(&r, 2, vers, RDMA_ERR_CHUNK);
@@ -358,7 +322,7 @@ static void the_responder_follows(void **state)
 		RAW_SEND(&r, 6, vers, 16, 0, 0, 0, 0, RPC_CALL(6, PAIR_NULL));
 		expect_reply(&r, 6, vers);
 		assert_int_equal(p.server->rdma_version, vers);
-		stop(&p, &r);
+		raw_stop(&r, &p);
 	}
 }
 
