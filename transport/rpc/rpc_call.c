@@ -37,14 +37,13 @@ void rpc_call_unhold(struct rpc_call *call)
 		seg_list_unref(&call->sink[i]);
 }
 
-void rpc_call_end(struct rpc_call *call, int error, struct xdr_in *res)
+/* Calls done with the blocks of the sinks in hold, which has room for them: done may free the call
+ * and its lists, and what the sinks lie in must outlive done. */
+static void end(struct rpc_call *call, int error, struct xdr_in *res, struct mem_buf **hold)
 {
-	struct mem_buf *hold[RPC_MAX_SINKS * SEG_LIST_MAX];
 	struct xdr_in none;
 	unsigned n = 0;
 
-	rpc_auth_end(call);
-	/* done may free the call and its lists, and what the sinks lie in must outlive done */
 	for (unsigned i = 0; i < call->nsinks; i++)
 		n += seg_list_holds(&call->sink[i], hold + n);
 	if (!res) {
@@ -55,6 +54,28 @@ void rpc_call_end(struct rpc_call *call, int error, struct xdr_in *res)
 	call->done(call, error, res);
 	for (unsigned i = 0; i < n; i++)
 		mem_buf_unref(hold[i]);
+}
+
+/* As rpc_call_end(), with sinks in many pieces. */
+__attribute__((noinline)) static void end_many(struct rpc_call *call, int error, struct xdr_in *res)
+{
+	struct mem_buf *hold[RPC_MAX_SINKS * SEG_LIST_MAX];
+
+	end(call, error, res, hold);
+}
+
+void rpc_call_end(struct rpc_call *call, int error, struct xdr_in *res)
+{
+	struct mem_buf *hold[RPC_MAX_SINKS];
+	bool many = false;
+
+	rpc_auth_end(call);
+	for (unsigned i = 0; i < call->nsinks; i++)
+		many |= call->sink[i].n > 1;
+	if (many)
+		end_many(call, error, res);
+	else
+		end(call, error, res, hold);
 }
 
 void rpc_call_end_reply(

@@ -65,7 +65,7 @@ bool seg_next_joined(struct seg_iter *it, struct mem_sge *at)
 {
 	if (!seg_next(it, UINT32_MAX, at, NULL))
 		return false;
-	for (;;) {
+	while (it->left) {
 		struct seg_iter ahead = *it;
 		struct mem_sge next;
 
@@ -75,6 +75,7 @@ bool seg_next_joined(struct seg_iter *it, struct mem_sge *at)
 		at->len += next.len;
 		*it = ahead;
 	}
+	return true;
 }
 
 unsigned seg_list_count_joined(const struct seg_list *l)
@@ -83,6 +84,8 @@ unsigned seg_list_count_joined(const struct seg_list *l)
 	struct mem_sge at;
 	unsigned n = 0;
 
+	if (l->n <= 1)
+		return l->len != 0;
 	while (seg_next_joined(&it, &at))
 		n++;
 	return n;
@@ -114,6 +117,12 @@ struct seg_list seg_list_cut(const struct seg_list *l, uint32_t off, uint32_t le
 	struct seg_list r = {0};
 	uint32_t first, skip;
 
+	if (l->n == 1 && off < l->len) {
+		at = l->one.at;
+		at.addr = (uint8_t *)at.addr + l->skip + off;
+		at.len = len < l->len - off ? len : l->len - off;
+		return seg_list_of(at, l->one.hold);
+	}
 	seg_iter_skip(&it, off);
 	if (it.left > len)
 		it.left = len;

@@ -9,6 +9,7 @@
  */
 #include "transport/rpcrdma/rpcrdma_hdr.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <string.h>
 
@@ -201,17 +202,17 @@ void rpcrdma_get_lists(struct xdr_in *x, struct rpcrdma_hdr *h)
 
 int rpcrdma_hdr_peek(struct rpcrdma_hdr *h, const void *msg, size_t len)
 {
+	uint32_t w[RPCRDMA_FIXED_LEN / 4]; /* the third is credits: each dialect has its own */
+	const void *fixed;
 	struct xdr_in x;
-	uint32_t xid, vers;
 
-	if (len < RPCRDMA_FIXED_LEN)
-		return -EMSGSIZE;
 	xdr_in_init(&x, msg, len);
-	xid = xdr_get_u32(&x);
-	vers = xdr_get_u32(&x);
-	xdr_get_u32(&x); /* credits, each dialect has its own */
-	rpcrdma_hdr_init(h, xid, RPCRDMA_DIR_UNSAID, xdr_get_u32(&x));
-	h->vers = vers;
+	fixed = xdr_consume(&x, sizeof(w));
+	if (!fixed)
+		return -EMSGSIZE;
+	memcpy(w, fixed, sizeof(w));
+	rpcrdma_hdr_init(h, be32toh(w[0]), RPCRDMA_DIR_UNSAID, be32toh(w[3]));
+	h->vers = be32toh(w[1]);
 	if (h->proc != RDMA_ERROR || xdr_in_left(&x) < 4)
 		return 0;
 	h->err = xdr_get_u32(&x);
