@@ -260,7 +260,8 @@ struct client *client_nlm(struct state *s, const char *peer, const struct share_
 		share_force(&s->share, h, SHARE_NLM, 1);
 	}
 	if (c) {
-		c->confirmed = c->reclaim_done = true;
+		c->confirmed = true;
+		c->reclaim_done = true;
 		c->refs++;
 		atomic_store_explicit(&c->seen_ns, clock_coarse_ns(), memory_order_relaxed);
 	}
