@@ -126,17 +126,13 @@ int obj_by_handle(struct obj_table *t, const uint8_t *buf, size_t len, struct ob
 {
 	struct handle_trail trail;
 	struct handle_id id;
-	struct obj *o;
 	int r = handle_open(&id, &trail, buf, len, t->key);
 
 	if (r < 0)
 		return r;
-	o = obj_find(t, id.dev, id.ino);
-	if (o && obj_fd(t, o) >= 0 && handle_id_equal(&o->id, &id)) {
-		*out = o;
+	*out = obj_find_open(t, &id);
+	if (*out)
 		return 0;
-	}
-	obj_unref(t, o);
 	/* the handle was earned before; what may be done with it is checked later */
 	ident_suspend();
 	r = by_id(t, &id, &trail, out);

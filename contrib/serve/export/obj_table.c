@@ -202,6 +202,21 @@ struct obj *obj_find(struct obj_table *t, uint64_t dev, uint64_t ino)
 	return o;
 }
 
+struct obj *obj_find_open(struct obj_table *t, const struct handle_id *id)
+{
+	struct obj_shard *s = shard_of(t, id->dev, id->ino);
+	struct obj *o;
+
+	pthread_mutex_lock(&s->lock);
+	o = find_locked(s, id->dev, id->ino);
+	if (o && (o->fd < 0 || !handle_id_equal(&o->id, id)))
+		o = NULL;
+	if (o)
+		ref_locked(s, o);
+	pthread_mutex_unlock(&s->lock);
+	return o;
+}
+
 int obj_fd(struct obj_table *t, struct obj *o)
 {
 	struct obj_shard *s = shard_of(t, o->id.dev, o->id.ino);

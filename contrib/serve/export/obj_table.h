@@ -62,6 +62,8 @@ void obj_shards_init(struct obj_table *t);
 void obj_shards_finish(struct obj_table *t);
 /* A reference to a known object (its fd may be -1), or NULL. */
 struct obj *obj_find(struct obj_table *t, uint64_t dev, uint64_t ino);
+/* The same of that identity, if its descriptor is open. */
+struct obj *obj_find_open(struct obj_table *t, const struct handle_id *id);
 /* o->fd, read under the lock: for references got by obj_find(). */
 int obj_fd(struct obj_table *t, struct obj *o);
 /* fd leads to o: it becomes o's, or is closed if o has one by now. */

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +55,14 @@ void cinfo_after(struct obj *dir, struct nfs4_change_info *ci)
 	ci->after = obj_stat(dir, &st) == 0 ? attr_change(dir, &st) : ci->before + 1;
 }
 
-struct nfs4_bitmap attr_supported(uint32_t minor)
+/* Attributes that a minor version has here, and those of them that an exclusive create may set. */
+struct offer {
+	struct nfs4_bitmap supported, exclcreat;
+};
+static struct offer offers[3]; /* by minor version; set once */
+static pthread_once_t offers_once = PTHREAD_ONCE_INIT;
+
+static struct nfs4_bitmap find_supported(uint32_t minor)
 {
 	struct nfs4_bitmap want = nfs4_bits(FATTR4_SUPPORTED_ATTRS, FATTR4_TYPE,
 		FATTR4_FH_EXPIRE_TYPE, FATTR4_CHANGE, FATTR4_SIZE, FATTR4_LINK_SUPPORT,
@@ -78,6 +86,31 @@ struct nfs4_bitmap attr_supported(uint32_t minor)
 		want = nfs4_bits_or(&want, &more);
 	can = nfs4_bits_or(&can, &set);
 	return nfs4_bits_and(&want, &can);
+}
+
+static void make_offers(void)
+{
+	struct nfs4_bitmap times = nfs4_bits(FATTR4_TIME_ACCESS_SET, FATTR4_TIME_MODIFY_SET, -1);
+	struct nfs4_bitmap settable = nfs4_bits_settable();
+
+	for (uint32_t minor = 1; minor <= 2; minor++) {
+		struct offer *f = &offers[minor];
+
+		f->supported = find_supported(minor);
+		for (int i = 0; i < NFS4_BITMAP_WORDS; i++)
+			f->exclcreat.w[i] = settable.w[i] & f->supported.w[i] & ~times.w[i];
+	}
+}
+
+static const struct offer *offer_of(uint32_t minor)
+{
+	pthread_once(&offers_once, make_offers);
+	return &offers[minor];
+}
+
+struct nfs4_bitmap attr_supported(uint32_t minor)
+{
+	return offer_of(minor)->supported;
 }
 
 static enum nfs_type type_of(mode_t mode)
@@ -157,14 +190,10 @@ static bool wants_fs(const struct nfs4_bitmap *want)
 	return false;
 }
 
-static void fill_server(struct serve *sv, uint32_t minor, struct nfs4_attrs *a)
+static void fill_server(struct serve *sv, const struct offer *f, struct nfs4_attrs *a)
 {
-	struct nfs4_bitmap times = nfs4_bits(FATTR4_TIME_ACCESS_SET, FATTR4_TIME_MODIFY_SET, -1);
-	struct nfs4_bitmap settable = nfs4_bits_settable();
-
-	a->supported = attr_supported(minor);
-	for (int i = 0; i < NFS4_BITMAP_WORDS; i++)
-		a->exclcreat.w[i] = settable.w[i] & a->supported.w[i] & ~times.w[i];
+	a->supported = f->supported;
+	a->exclcreat = f->exclcreat;
 	a->fs.name_max = OBJ_NAME_MAX;
 	a->maxfilesize = INT64_MAX;
 	a->maxread = a->maxwrite = SERVE_IO_MAX;
@@ -212,14 +241,14 @@ static void fill_acl(const struct obj *o, struct nfs4_attrs *a)
 void attr_fill(struct serve *sv, uint32_t minor, struct obj *o, const struct statx *st,
 	const struct nfs4_bitmap *want, struct nfs4_attrs *a)
 {
-	struct nfs4_bitmap supported = attr_supported(minor);
+	const struct offer *f = offer_of(minor);
 
 	memset(a, 0, sizeof(*a));
-	a->mask = nfs4_bits_and(want, &supported);
+	a->mask = nfs4_bits_and(want, &f->supported);
 	attr_stat(o, st, &a->attr);
 	a->time_create = time_of(&st->stx_btime);
 	a->mounted_on_fileid = st->stx_ino;
-	fill_server(sv, minor, a);
+	fill_server(sv, f, a);
 	/* what can neither be found by the kernel nor looked for may be lost, though not while it
 	 * is open. It is then NFS4ERR_STALE: clients look names up again for that, and few know
 	 * FHEXPIRED */
