@@ -13,6 +13,8 @@
 
 #include "mean-nfs3.h"
 
+#include "contrib/serve/fault/fault_xprt.h"
+
 #define RES_CAP 65536
 
 static const struct nfs_fh root_fh = {1, {1}}, file_fh = {1, {2}};
@@ -295,7 +297,8 @@ static void service(void *ctx, struct rpc_req *req)
 	pthread_mutex_unlock(&m->lock);
 }
 
-static enum rpc_fault cut(void *ctx, struct rpc_req *req, bool reply, unsigned *delay_ms)
+static enum fault_kind cut(void *ctx, const struct rpc_req *req, struct fault_note *note,
+	bool reply, unsigned *delay_ms)
 {
 	struct mean3 *m = ctx;
 
@@ -303,14 +306,19 @@ static enum rpc_fault cut(void *ctx, struct rpc_req *req, bool reply, unsigned *
 		*delay_ms = m->nlm_delay_ms;
 	/* the lock is held by the service, whose reply this is */
 	if (!reply || !m->cut || req->prog != NFS3_PROGRAM || req->proc != m->cut)
-		return RPC_FAULT_NONE;
+		return FAULT_NONE;
 	m->cut = 0;
-	return RPC_FAULT_CLOSE;
+	return FAULT_CLOSE;
+}
+
+static int wrap(void *ctx, struct rpc_xprt *x)
+{
+	return fault_xprt_wrap(x, cut, ctx);
 }
 
 void mean3_start(struct mean3 *m)
 {
-	struct rpc_server_params p = {.proto = RPC_TCP, .service = service, .fault = cut, .ctx = m};
+	struct rpc_server_params p = {.proto = RPC_TCP, .service = service, .wrap = wrap, .ctx = m};
 	struct sockaddr_in *sin = (struct sockaddr_in *)&p.addr;
 	struct err e = {.kind = ERR_NONE};
 

@@ -19,6 +19,7 @@
 #include <time.h>
 #include <cmocka.h>
 
+#include "contrib/serve/fault/fault_xprt.h"
 #include "nfsproto/wire/nfs4_xdr.h"
 
 #define FILE_SIZE 100000u
@@ -758,22 +759,27 @@ static void service(void *ctx, struct rpc_req *req)
 	pthread_mutex_unlock(&s->lock);
 }
 
-static enum rpc_fault hold_back(void *ctx, struct rpc_req *req, bool reply, unsigned *delay)
+static enum fault_kind hold_back(
+	void *ctx, const struct rpc_req *req, struct fault_note *note, bool reply, unsigned *delay)
 {
 	struct mean_srv *s = ctx;
 
 	if (!reply)
-		return RPC_FAULT_NONE;
+		return FAULT_NONE;
 	*delay = atomic_load(&s->reply_ms);
-	return atomic_exchange(&s->cut, false) ? RPC_FAULT_CLOSE : RPC_FAULT_NONE;
+	return atomic_exchange(&s->cut, false) ? FAULT_CLOSE : FAULT_NONE;
+}
+
+static int wrap(void *ctx, struct rpc_xprt *x)
+{
+	return fault_xprt_wrap(x, hold_back, ctx);
 }
 
 /* --- for tests ----------------------------------------------------------------------------- */
 
 void mean_start(struct mean_srv *s)
 {
-	struct rpc_server_params p = {
-		.proto = RPC_TCP, .service = service, .fault = hold_back, .ctx = s};
+	struct rpc_server_params p = {.proto = RPC_TCP, .service = service, .wrap = wrap, .ctx = s};
 	struct sockaddr_in *sin = (struct sockaddr_in *)&p.addr;
 	struct err e = {.kind = ERR_NONE};
 

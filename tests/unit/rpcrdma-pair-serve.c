@@ -114,7 +114,6 @@ static void serve(void *ctx, struct rpc_req *req)
 	p->last_nsinks = req->nsinks;
 	for (unsigned i = 0; i < XDR_MAX_PAYLOADS; i++)
 		p->last_sink[i] = req->sink[i];
-	req->fault = p->fault;
 	if (req->proc == PAIR_LATER) {
 		pthread_mutex_lock(&p->lock);
 		p->later[p->nlater++] = req;
@@ -187,6 +186,14 @@ static void server_reply(void *ctx, struct rpc_call *call, int error, struct xdr
 	p->cb_done = true;
 }
 
+static enum fault_kind fault(void *ctx, const struct rpc_req *req, struct fault_note *note,
+	bool reply, unsigned *delay_ms)
+{
+	struct pair *p = ctx;
+
+	return reply ? p->fault : FAULT_NONE;
+}
+
 void *pair_server_main(void *ctx)
 {
 	struct pair *p = ctx;
@@ -200,7 +207,8 @@ void *pair_server_main(void *ctx)
 		poll(&pfd, 1, PAIR_CONNECT_MS);
 		rc = p->acceptor->ops->accept(p->acceptor, &p->server, &e);
 	} while (rc == -EAGAIN);
-	if (rc || rpcrdma_establish(p->server, &up, &e)) {
+	if (rc || fault_xprt_wrap(p->server, fault, p) ||
+		p->server->ops->establish(p->server, &up, &e)) {
 		fprintf(stderr, "responder: %s\n", e.msg);
 		p->server_down = true;
 		return NULL;

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "contrib/serve/fault/fault_xprt.h"
 #include "transport/rpc/rpc_auth.h"
 #include "transport/rpcrdma/rpcrdma_conn.h"
 
@@ -66,7 +67,7 @@ struct pair {
 	struct rpc_req *later[PAIR_MAX_CALL];
 	unsigned nlater;
 	_Atomic unsigned served;
-	_Atomic enum rpc_fault fault; /* of every reply */
+	_Atomic enum fault_kind fault; /* of every reply */
 	_Atomic uint32_t last_res_max, last_sink_max;
 	_Atomic uint32_t last_nsinks, last_sink[XDR_MAX_PAYLOADS];
 	struct rpc_call cb;

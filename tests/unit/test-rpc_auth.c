@@ -17,6 +17,7 @@
 #include <time.h>
 #include <cmocka.h>
 
+#include "contrib/serve/fault/fault_xprt.h"
 #include "toy-auth.h"
 
 #define PROG  0x20001234
@@ -209,17 +210,23 @@ static void service(void *ctx, struct rpc_req *req)
 }
 
 /* Not a fault of the flavor's: the connection is lost before the request is served. */
-static enum rpc_fault close_some(void *ctx, struct rpc_req *req, bool reply, unsigned *delay_ms)
+static enum fault_kind close_some(void *ctx, const struct rpc_req *req, struct fault_note *note,
+	bool reply, unsigned *delay_ms)
 {
 	struct env *v = ctx;
 
 	if (reply)
-		return RPC_FAULT_NONE;
+		return FAULT_NONE;
 	v->xid[v->nxid++ % CALLS] = req->xid;
 	if (!v->closes)
-		return RPC_FAULT_NONE;
+		return FAULT_NONE;
 	v->closes--;
-	return RPC_FAULT_CLOSE;
+	return FAULT_CLOSE;
+}
+
+static int wrap(void *ctx, struct rpc_xprt *x)
+{
+	return fault_xprt_wrap(x, close_some, ctx);
 }
 
 static void env_start(struct env *v, bool wrapping, unsigned soft_ms)
@@ -242,7 +249,7 @@ static void env_start(struct env *v, bool wrapping, unsigned soft_ms)
 	v->spool = sp.pool = mem_pool_new(0);
 	v->cpool = cp.pool = mem_pool_new(0);
 	sp.auth = v->t.responder;
-	sp.fault = close_some;
+	sp.wrap = wrap;
 	sp.ctx = v;
 	memcpy(&sp.addr, &sin, sizeof(sin));
 	v->server = rpc_server_new(&sp, &e);

@@ -20,6 +20,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "contrib/serve/fault/fault_xprt.h"
 #include "transport/log.h"
 #include "transport/rpc/rpc.h"
 
@@ -41,7 +42,7 @@ struct srv {
 	atomic_int requests, never, ups, downs;
 	atomic_int shortages; /* so many times P_SHORT is answered SYSTEM_ERR */
 	uint32_t never_xid[8];
-	_Atomic enum rpc_fault fault; /* what to do to the next reply (or request), once */
+	_Atomic enum fault_kind fault; /* what to do to the next reply (or request), once */
 	_Atomic bool fault_request;
 	_Atomic unsigned delay_ms;
 	atomic_int faults_left;
@@ -188,14 +189,20 @@ static void on_down(void *ctx, struct rpc_xprt *x)
 	atomic_fetch_add(&((struct srv *)ctx)->downs, 1);
 }
 
-static enum rpc_fault fault(void *ctx, struct rpc_req *req, bool reply, unsigned *delay_ms)
+static enum fault_kind fault(void *ctx, const struct rpc_req *req, struct fault_note *note,
+	bool reply, unsigned *delay_ms)
 {
 	struct srv *s = ctx;
 
 	if (reply == s->fault_request || atomic_fetch_sub(&s->faults_left, 1) <= 0)
-		return RPC_FAULT_NONE;
+		return FAULT_NONE;
 	*delay_ms = s->delay_ms;
 	return s->fault;
+}
+
+static int wrap(void *ctx, struct rpc_xprt *x)
+{
+	return fault_xprt_wrap(x, fault, ctx);
 }
 
 static struct sockaddr_in loopback(uint16_t port)
@@ -214,7 +221,7 @@ static void srv_start(struct srv *s, uint16_t port)
 		.service = service,
 		.conn_up = on_up,
 		.conn_down = on_down,
-		.fault = fault,
+		.wrap = wrap,
 		.ctx = s};
 	struct err e = {0};
 
@@ -437,7 +444,7 @@ static void pair_stop(struct pair *p)
 	pool_end(p->s.pool);
 }
 
-static void inject(struct pair *p, enum rpc_fault f, bool request, unsigned delay_ms)
+static void inject(struct pair *p, enum fault_kind f, bool request, unsigned delay_ms)
 {
 	p->s.fault = f;
 	p->s.fault_request = request;
@@ -815,8 +822,8 @@ static void answers_may_come_from_another_thread(void **state)
 
 static void faults_are_borne(void **state)
 {
-	static const enum rpc_fault silent[] = {
-		RPC_FAULT_DROP, RPC_FAULT_WRONG_XID, RPC_FAULT_CLOSE, RPC_FAULT_CLOSE_MID};
+	static const enum fault_kind silent[] = {
+		FAULT_DROP, FAULT_WRONG_XID, FAULT_CLOSE, FAULT_CLOSE_MID};
 	struct pair p;
 	int rc;
 
@@ -825,27 +832,27 @@ static void faults_are_borne(void **state)
 		inject(&p, silent[i], false, 0);
 		assert_int_equal(echo(&p.c, 3000), 0);
 	}
-	inject(&p, RPC_FAULT_DROP, true, 0);
+	inject(&p, FAULT_DROP, true, 0);
 	assert_int_equal(echo(&p.c, 10), 0);
 	pair_stop(&p);
 	/* no call is to time out from here on, however slow the machine is */
 	pair_start(&p, 10000, 0);
-	inject(&p, RPC_FAULT_CLOSE_MID, false, 0);
+	inject(&p, FAULT_CLOSE_MID, false, 0);
 	assert_int_equal(read_n(&p.c, BIG, BIG, true), 0);
-	inject(&p, RPC_FAULT_CLOSE, true, 0);
+	inject(&p, FAULT_CLOSE, true, 0);
 	assert_int_equal(echo(&p.c, 10), 0);
 	/* damage is seen, by RPC or by who decodes the results */
 	for (int i = 0; i < 10; i++) {
-		inject(&p, RPC_FAULT_CORRUPT, false, 0);
+		inject(&p, FAULT_CORRUPT, false, 0);
 		rc = echo(&p.c, 20);
 		assert_true(rc == -EPROTO || rc == -EBADMSG || rc == -EACCES);
-		inject(&p, RPC_FAULT_TRUNCATE, false, 0);
+		inject(&p, FAULT_TRUNCATE, false, 0);
 		rc = echo(&p.c, 20);
 		assert_true(rc == -EPROTO || rc == -EBADMSG);
 	}
-	inject(&p, RPC_FAULT_TRUNCATE, false, 0);
+	inject(&p, FAULT_TRUNCATE, false, 0);
 	assert_int_equal(read_n(&p.c, 20000, BIG, true), -EBADMSG);
-	inject(&p, RPC_FAULT_TRUNCATE, false, 0);
+	inject(&p, FAULT_TRUNCATE, false, 0);
 	assert_int_equal(simple(&p.c, P_NULL), -EPROTO);
 	assert_int_equal(echo(&p.c, 10), 0);
 	pair_stop(&p);
@@ -858,14 +865,14 @@ static void messages_can_be_held_back(void **state)
 
 	pair_start(&p, 10000, 0);
 	for (int request = 0; request < 2; request++) {
-		inject(&p, RPC_FAULT_NONE, request, 60);
+		inject(&p, FAULT_NONE, request, 60);
 		clock_gettime(CLOCK_MONOTONIC, &a);
 		assert_int_equal(echo(&p.c, 10), 0);
 		clock_gettime(CLOCK_MONOTONIC, &b);
 		assert_true((b.tv_sec - a.tv_sec) * 1000 + (b.tv_nsec - a.tv_nsec) / 1000000 >= 59);
 	}
 	/* held back when the connection ends */
-	inject(&p, RPC_FAULT_NONE, false, 5000);
+	inject(&p, FAULT_NONE, false, 5000);
 	{
 		struct one o;
 

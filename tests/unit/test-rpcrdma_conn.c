@@ -167,7 +167,7 @@ static void few_credits(void **state)
 
 		start(&p, &params);
 		if (i == 2)
-			p.fault = RPC_FAULT_NO_CREDIT; /* grants 0 */
+			p.fault = FAULT_NO_CREDIT; /* grants 0 */
 		pair_null(&p);
 		assert_int_equal(p.client->credits, 1);
 		for (int k = 0; k < 100; k++) {
@@ -194,8 +194,7 @@ static void get_init(struct pair *p, struct pair_call *c, uint32_t proc, uint32_
 
 static void faults_fail_one_call(void **state)
 {
-	static const enum rpc_fault fault[] = {
-		RPC_FAULT_ERR_CHUNK, RPC_FAULT_ERR_VERS, RPC_FAULT_LONG_CHUNK};
+	static const enum fault_kind fault[] = {FAULT_ERR_CHUNK, FAULT_ERR_VERS, FAULT_LONG_CHUNK};
 	struct pair p;
 
 	start(&p, &plain);
@@ -207,7 +206,7 @@ static void faults_fail_one_call(void **state)
 		pair_do(&p, &c);
 		assert_int_equal(c.error, -EIO);
 		pair_call_finish(&c);
-		p.fault = RPC_FAULT_NONE;
+		p.fault = FAULT_NONE;
 		assert_true(pair_get(&p, 5000, 5000, 64));
 	}
 	pair_finish(&p);
@@ -249,7 +248,7 @@ static void closed_in_the_middle(void **state)
 	start(&p, &plain);
 	get_init(&p, &c, PAIR_LATER, 5000);
 	pair_submit(&p, &c);
-	p.fault = RPC_FAULT_CLOSE_MID;
+	p.fault = FAULT_CLOSE_MID;
 	get_init(&p, &d, PAIR_GET, 5000);
 	pair_submit(&p, &d);
 	pair_wait(&p, &c);

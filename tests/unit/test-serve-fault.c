@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "contrib/serve/fault.h"
+#include "contrib/serve/fault/fault.h"
 #include "nfsproto/wire/nfs4.h"
 
 static struct fault *parsed(const char *spec)
@@ -22,7 +22,7 @@ static struct fault *parsed(const char *spec)
 	return f;
 }
 
-static enum rpc_fault reply_to(struct fault *f, uint32_t op, unsigned *delay)
+static enum fault_kind reply_to(struct fault *f, uint32_t op, unsigned *delay)
 {
 	struct fault_ops ops = {{0, 0}};
 
@@ -37,9 +37,8 @@ static void the_nth_is_hit_once(void **state)
 	unsigned delay;
 
 	for (int i = 1; i <= 6; i++) {
-		assert_int_equal(reply_to(f, OP_READ, &delay), RPC_FAULT_NONE);
-		assert_int_equal(
-			reply_to(f, OP_WRITE, &delay), i == 3 ? RPC_FAULT_DROP : RPC_FAULT_NONE);
+		assert_int_equal(reply_to(f, OP_READ, &delay), FAULT_NONE);
+		assert_int_equal(reply_to(f, OP_WRITE, &delay), i == 3 ? FAULT_DROP : FAULT_NONE);
 	}
 	fault_free(f);
 }
@@ -63,11 +62,11 @@ static void stages_are_kept_apart(void **state)
 	unsigned delay = 0;
 
 	fault_ops_add(&ops, OP_READDIR);
-	assert_int_equal(fault_message(f, &ops, false, &delay), RPC_FAULT_NONE);
+	assert_int_equal(fault_message(f, &ops, false, &delay), FAULT_NONE);
 	assert_int_equal(delay, 1500);
-	assert_int_equal(reply_to(f, OP_READDIR, &delay), RPC_FAULT_CLOSE_MID);
+	assert_int_equal(reply_to(f, OP_READDIR, &delay), FAULT_CLOSE_MID);
 	assert_int_equal(delay, 0);
-	assert_int_equal(reply_to(f, OP_LOOKUP, &delay), RPC_FAULT_NONE);
+	assert_int_equal(reply_to(f, OP_LOOKUP, &delay), FAULT_NONE);
 	fault_free(f);
 }
 
@@ -76,8 +75,8 @@ static void the_null_procedure_is_named(void **state)
 	struct fault *f = parsed("wrong-xid:op=NULL,corrupt");
 	unsigned delay;
 
-	assert_int_equal(reply_to(f, 0, &delay), RPC_FAULT_WRONG_XID);
-	assert_int_equal(reply_to(f, OP_GETATTR, &delay), RPC_FAULT_CORRUPT);
+	assert_int_equal(reply_to(f, 0, &delay), FAULT_WRONG_XID);
+	assert_int_equal(reply_to(f, OP_GETATTR, &delay), FAULT_CORRUPT);
 	fault_free(f);
 }
 
@@ -87,10 +86,10 @@ static void chance_is_repeatable(void **state)
 	unsigned delay, hits = 0;
 
 	for (int i = 0; i < 1000; i++) {
-		enum rpc_fault fa = reply_to(a, OP_READ, &delay);
+		enum fault_kind fa = reply_to(a, OP_READ, &delay);
 
 		assert_int_equal(fa, reply_to(b, OP_READ, &delay));
-		hits += fa == RPC_FAULT_DROP;
+		hits += fa == FAULT_DROP;
 	}
 	assert_in_range(hits, 200, 400);
 	fault_free(a);

@@ -18,7 +18,7 @@
 #include "contrib/serve/v3/drc.h"
 #include "contrib/serve/export/fdcache.h"
 #include "contrib/serve/export/ident.h"
-#include "contrib/serve/fault.h"
+#include "contrib/serve/fault/fault.h"
 #include "contrib/serve/v3/v3.h"
 #include "serve-env.h"
 

@@ -236,21 +236,6 @@ enum rpc_accept { /* RFC 5531 accept_stat */
 	RPC_ACCEPT_SYSTEM_ERR = 5,
 };
 
-/* Faults that a server commits on purpose, so that tests can see how requesters bear them. */
-enum rpc_fault {
-	RPC_FAULT_NONE,
-	RPC_FAULT_DROP,	      /* request: never seen; reply: never sent */
-	RPC_FAULT_CORRUPT,    /* reply: bytes of the RPC header and results are flipped */
-	RPC_FAULT_TRUNCATE,   /* reply: the message ends early */
-	RPC_FAULT_CLOSE,      /* the connection closes instead */
-	RPC_FAULT_CLOSE_MID,  /* the connection closes after half of the message's bytes */
-	RPC_FAULT_WRONG_XID,  /* reply: an XID that no call has */
-	RPC_FAULT_NO_CREDIT,  /* reply: grants 0 credits (RDMA) */
-	RPC_FAULT_ERR_CHUNK,  /* RDMA_ERROR / ERR_CHUNK instead of the reply (RDMA) */
-	RPC_FAULT_ERR_VERS,   /* RDMA_ERROR / ERR_VERS instead of the reply (RDMA) */
-	RPC_FAULT_LONG_CHUNK, /* reply: returned chunk lengths are too large by 4 (RDMA) */
-};
-
 struct rpc_req {
 	/* read by the service */
 	uint32_t xid, prog, vers, proc;
@@ -269,23 +254,16 @@ struct rpc_req {
 	struct mem_buf *hold[4];
 	uint32_t mismatch_low, mismatch_high; /* for PROG_MISMATCH */
 
-	/* the fault hook's: what it has learned of the request, for the reply */
-	bool fault_noted;
-	uint64_t fault_note[2];
-
 	/* the transport's */
 	struct mem_buf *msg;	  /* the reply */
 	struct mem_buf *call_msg; /* the call, args point into it */
-	enum rpc_fault fault;  /* for send_reply(): a fault that only the connection can commit */
-	unsigned denied;       /* why dispatching must refuse it (enum rpc_deny) */
-	unsigned verdict;      /* what its flavor says of it (enum rpc_verdict) */
-	struct rpc_auth *auth; /* its flavor, or NULL */
-	void *auth_priv;       /* what that keeps for it */
-	uint32_t auth_stat;    /* why it was rejected */
-	uint32_t off;	       /* where the RPC header of the reply begins in msg->data */
-	uint64_t due_ns;       /* a reply that is held back on purpose: until when */
+	unsigned denied;	  /* why dispatching must refuse it (enum rpc_deny) */
+	unsigned verdict;	  /* what its flavor says of it (enum rpc_verdict) */
+	struct rpc_auth *auth;	  /* its flavor, or NULL */
+	void *auth_priv;	  /* what that keeps for it */
+	uint32_t auth_stat;	  /* why it was rejected */
+	uint32_t off;		  /* where the RPC header of the reply begins in msg->data */
 	void *xprt_priv;
-	TAILQ_ENTRY(rpc_req) link;
 };
 
 /* Room for res_cap bytes of results. 0 or -ENOMEM. May be called once per request. */
@@ -297,10 +275,6 @@ int rpc_req_begin(struct rpc_req *req, size_t res_cap);
 void rpc_req_reply(struct rpc_req *req, enum rpc_accept stat);
 /* Ends the request without an answer. */
 void rpc_req_drop(struct rpc_req *req);
-
-/* Asked on the connection's thread for each request (reply false) and, from the thread that
- * replies, for each reply (true). *delay_ms, 0 on entry, holds the message back for so long. */
-typedef enum rpc_fault rpc_fault_fn(void *ctx, struct rpc_req *req, bool reply, unsigned *delay_ms);
 
 struct rpc_server;
 
@@ -330,8 +304,11 @@ struct rpc_server_params {
 	 * NULL. */
 	void (*conn_up)(void *ctx, struct rpc_xprt *x);
 	void (*conn_down)(void *ctx, struct rpc_xprt *x);
+	/* On the accepting thread, for each x that is admitted: may put a transport of its own
+	 * around x before anything is read from it (xprt.h). 0, or -errno: x is closed. NULL: none.
+	 */
+	int (*wrap)(void *ctx, struct rpc_xprt *x);
 	void *ctx;
-	rpc_fault_fn *fault; /* may be NULL: no fault injection */
 };
 
 /* Binds, listens and starts the accepting thread; one thread per connection follows, and service is

@@ -109,7 +109,7 @@ void rpc_req_drop(struct rpc_req *req)
 }
 
 /* Writes the reply's header before its results. */
-static void req_put_header(struct rpc_req *req, enum rpc_accept stat, uint32_t xid)
+static void req_put_header(struct rpc_req *req, enum rpc_accept stat)
 {
 	if (stat != RPC_ACCEPT_SUCCESS) {
 		for (unsigned i = 0; i < req->nhold; i++)
@@ -119,54 +119,24 @@ static void req_put_header(struct rpc_req *req, enum rpc_accept stat, uint32_t x
 			&req->res, req->msg->data + RPC_HEADROOM, req->msg->size - RPC_HEADROOM);
 	}
 	if (req->denied == RPC_DENY_VERSION) {
-		req->off = rpc_msg_put_mismatch(req->msg->data, RPC_HEADROOM, xid);
+		req->off = rpc_msg_put_mismatch(req->msg->data, RPC_HEADROOM, req->xid);
 		return;
 	}
 	if (req->auth_stat) {
-		req->off =
-			rpc_msg_put_auth_error(req->msg->data, RPC_HEADROOM, xid, req->auth_stat);
+		req->off = rpc_msg_put_auth_error(
+			req->msg->data, RPC_HEADROOM, req->xid, req->auth_stat);
 		return;
 	}
 	if (stat == RPC_ACCEPT_PROG_MISMATCH) {
 		xdr_put_u32(&req->res, req->mismatch_low);
 		xdr_put_u32(&req->res, req->mismatch_high);
 	}
-	req->off = rpc_auth_put_accepted(req, xid, stat);
-}
-
-/* Flips the last byte and two more after the message type, at places that depend on the XID. */
-static void req_corrupt(struct rpc_req *req)
-{
-	uint8_t *p = req->msg->data + req->off + 8;
-	uint32_t n = RPC_HEADROOM + req->res.len - req->off - 8;
-	uint32_t seed = req->xid;
-
-	p[n - 1] ^= 0xff;
-	for (int i = 0; i < 2; i++) {
-		seed = seed * 1664525 + 1013904223;
-		p[(seed >> 8) % (n - 1)] ^= 0xff;
-	}
-}
-
-/* Half of the results, or, without any, the header less its last word. */
-static void req_truncate(struct rpc_req *req)
-{
-	uint8_t *msg = req->msg->data;
-
-	req->res.npayloads = 0;
-	if (req->res.len >= 8) {
-		req->res.len = req->res.len / 2 & ~(size_t)3;
-		return;
-	}
-	memmove(msg + req->off + 4, msg + req->off, RPC_HEADROOM - req->off - 4);
-	req->off += 4;
-	req->res.len = 0;
+	req->off = rpc_auth_put_accepted(req, req->xid, stat);
 }
 
 void rpc_req_reply(struct rpc_req *req, enum rpc_accept stat)
 {
 	struct rpc_xprt *x = req->xprt;
-	unsigned delay_ms = 0;
 	int rc;
 
 	if (!req->msg && rpc_req_begin(req, 64) < 0)
@@ -180,24 +150,7 @@ void rpc_req_reply(struct rpc_req *req, enum rpc_accept stat)
 		if (rc < 0)
 			stat = RPC_ACCEPT_SYSTEM_ERR;
 	}
-	if (x->fault)
-		req->fault = x->fault(x->fault_ctx, req, true, &delay_ms);
-	if (req->fault == RPC_FAULT_DROP || req->fault == RPC_FAULT_CLOSE) {
-		if (req->fault == RPC_FAULT_CLOSE)
-			x->ops->shutdown(x);
-		rpc_req_drop(req);
-		return;
-	}
-	req_put_header(req, stat, req->fault == RPC_FAULT_WRONG_XID ? ~req->xid : req->xid);
-	if (req->fault == RPC_FAULT_CORRUPT)
-		req_corrupt(req);
-	else if (req->fault == RPC_FAULT_TRUNCATE)
-		req_truncate(req);
-	if (delay_ms && x->hold_back) {
-		req->due_ns = clock_ns() + delay_ms * UINT64_C(1000000);
-		x->hold_back(x, req);
-		return;
-	}
+	req_put_header(req, stat);
 	x->ops->send_reply(x, req, req->off);
 	return;
 no_memory:

@@ -22,8 +22,7 @@
  * moved for STILL_MS, although the peer has answers to read or a message to finish, is closed.
  *
  * Locks: server->lock guards the list of connections; conn->table.lock guards the connection's own
- * calls and `down`; conn->held_lock the messages held back. None is held while another is taken,
- * nor during a callback.
+ * calls and `down`. None is held while another is taken, nor during a callback.
  */
 #include <errno.h>
 #include <poll.h>
@@ -51,8 +50,6 @@
 #define STILL_MS      1000
 #define KEEPS_TICK_MS 250
 
-TAILQ_HEAD(held_list, rpc_req);
-
 struct srv_conn {
 	struct rpc_server *server; /* only on the connection's thread, and while it lives */
 	struct mem_pool *pool;
@@ -67,10 +64,6 @@ struct srv_conn {
 
 	struct rpc_table table; /* our calls to the client */
 	bool down;		/* table.lock */
-
-	pthread_mutex_t held_lock;
-	struct held_list held; /* held_lock */
-	bool held_closed;      /* held_lock: nothing is held any more */
 };
 
 struct rpc_server {
@@ -188,93 +181,11 @@ static void up_reply(void *ctx, struct rpc_call *call, int error, struct xdr_in 
 	rpc_call_end_reply(call, rc, &h, msg);
 }
 
-static void conn_hold_back(struct rpc_xprt *x, struct rpc_req *req)
-{
-	struct srv_conn *c = x->owner;
-	struct rpc_req *r;
-	bool closed;
-
-	rpc_xprt_ref(x);
-	pthread_mutex_lock(&c->held_lock);
-	closed = c->held_closed;
-	if (!closed) {
-		/* ordered by due_ns */
-		TAILQ_FOREACH_REVERSE(r, &c->held, held_list, link)
-		if (r->due_ns <= req->due_ns)
-			break;
-		if (r)
-			TAILQ_INSERT_AFTER(&c->held, r, req, link);
-		else
-			TAILQ_INSERT_HEAD(&c->held, req, link);
-	}
-	pthread_mutex_unlock(&c->held_lock);
-	if (closed)
-		rpc_req_drop(req);
-	else
-		rpc_xprt_kick(x);
-	rpc_xprt_unref(x);
-}
-
-/* Lets go on what is due. Returns ms until the next is, or max. */
-static int conn_release_held(struct srv_conn *c, int max)
-{
-	uint64_t now;
-	struct rpc_req *req;
-
-	for (;;) {
-		pthread_mutex_lock(&c->held_lock);
-		req = TAILQ_FIRST(&c->held);
-		now = req ? clock_ns() : 0;
-		if (req && req->due_ns <= now)
-			TAILQ_REMOVE(&c->held, req, link);
-		else if (req && (req->due_ns - now) / MS < (unsigned)max)
-			max = (req->due_ns - now) / MS + 1;
-		if (req && req->due_ns > now)
-			req = NULL;
-		pthread_mutex_unlock(&c->held_lock);
-		if (!req)
-			return max;
-		if (req->off)
-			c->x->ops->send_reply(c->x, req, req->off);
-		else
-			c->server->p.service(c->server->p.ctx, req);
-	}
-}
-
-static void conn_drop_held(struct srv_conn *c)
-{
-	struct rpc_req *req;
-
-	pthread_mutex_lock(&c->held_lock);
-	c->held_closed = true;
-	while ((req = TAILQ_FIRST(&c->held))) {
-		TAILQ_REMOVE(&c->held, req, link);
-		pthread_mutex_unlock(&c->held_lock);
-		rpc_req_drop(req);
-		pthread_mutex_lock(&c->held_lock);
-	}
-	pthread_mutex_unlock(&c->held_lock);
-}
-
 static void up_request(void *ctx, struct rpc_req *req)
 {
 	struct srv_conn *c = ctx;
 	struct rpc_server *s = c->server;
-	enum rpc_fault fault = RPC_FAULT_NONE;
-	unsigned delay_ms = 0;
-
-	if (s->p.fault)
-		fault = s->p.fault(s->p.ctx, req, false, &delay_ms);
-	if (fault == RPC_FAULT_CLOSE)
-		c->x->ops->shutdown(c->x);
-	if (fault == RPC_FAULT_DROP || fault == RPC_FAULT_CLOSE) {
-		rpc_req_drop(req);
-	} else if (delay_ms) {
-		req->due_ns = clock_ns() + delay_ms * MS;
-		conn_hold_back(c->x, req);
-	} else {
-		s->p.service(s->p.ctx, req);
-	}
+	s->p.service(s->p.ctx, req);
 }
 
 /* --- connections ------------------------------------------------------------------------------ */
@@ -284,7 +195,6 @@ static void conn_free(void *owner)
 	struct srv_conn *c = owner;
 
 	rpc_table_fini(&c->table);
-	pthread_mutex_destroy(&c->held_lock);
 	free(c);
 }
 
@@ -293,12 +203,8 @@ static int conn_establish(struct srv_conn *c)
 	struct rpc_xprt_up up = {
 		.find = up_find, .reply = up_reply, .request = up_request, .ctx = c};
 	struct err e = {0};
-	int rc;
+	int rc = c->x->ops->establish(c->x, &up, &e);
 
-	if (c->server->p.proto == RPC_TCP)
-		rc = tcp_establish(c->x, &up, &e);
-	else
-		rc = rpcrdma_establish(c->x, &up, &e);
 	if (rc < 0)
 		log_ctrl("connection from %s not established: %s", c->x->peer, e.msg);
 	return rc;
@@ -359,15 +265,13 @@ static void conn_serve(struct srv_conn *c)
 		pthread_mutex_unlock(&c->table.lock);
 		if (ncalls)
 			conn_end_calls(c, false, -ETIMEDOUT);
-		tick = conn_release_held(c, ncalls ? CB_TICK_MS : IDLE_TICK_MS);
-		tick = conn_watch_first(c, tick);
+		tick = conn_watch_first(c, ncalls ? CB_TICK_MS : IDLE_TICK_MS);
 		tick = conn_watch_still(c, tick);
 	} while (c->x->ops->progress(c->x, tick) == 0);
 	log_ctrl("connection from %s ended: %s", c->x->peer, c->x->down_reason);
 	pthread_mutex_lock(&c->table.lock);
 	c->down = true;
 	pthread_mutex_unlock(&c->table.lock);
-	conn_drop_held(c);
 	conn_end_calls(c, true, -ENOTCONN);
 	if (s->p.conn_down)
 		s->p.conn_down(s->p.ctx, c->x);
@@ -510,8 +414,6 @@ static void server_add(struct rpc_server *s, struct rpc_xprt *x)
 		rpc_xprt_unref(x);
 		return;
 	}
-	pthread_mutex_init(&c->held_lock, NULL);
-	TAILQ_INIT(&c->held);
 	c->server = s;
 	c->since_ns = clock_ns();
 	c->pool = s->p.pool;
@@ -521,9 +423,6 @@ static void server_add(struct rpc_server *s, struct rpc_xprt *x)
 	x->owner_free = conn_free;
 	x->stats = &c->stats;
 	x->auth = s->p.auth;
-	x->fault = s->p.fault;
-	x->fault_ctx = s->p.ctx;
-	x->hold_back = conn_hold_back;
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	pthread_mutex_lock(&s->lock);
@@ -538,6 +437,14 @@ static void server_add(struct rpc_server *s, struct rpc_xprt *x)
 		log_warn("connection from %s refused: too many connections", x->peer);
 		rpc_xprt_unref(x);
 	}
+}
+
+/* Asks the owner whether x may come in, and lets him wrap it. */
+static bool server_takes(struct rpc_server *s, struct rpc_xprt *x)
+{
+	if (s->p.admit && !s->p.admit(s->p.ctx, x))
+		return false;
+	return !s->p.wrap || s->p.wrap(s->p.ctx, x) == 0;
 }
 
 static void *server_main(void *arg)
@@ -556,7 +463,7 @@ static void *server_main(void *arg)
 		if (pfd[1].revents)
 			break;
 		rc = s->acceptor->ops->accept(s->acceptor, &x, &e);
-		if (rc == 0 && s->p.admit && !s->p.admit(s->p.ctx, x))
+		if (rc == 0 && !server_takes(s, x))
 			rpc_xprt_unref(x);
 		else if (rc == 0)
 			server_add(s, x);

@@ -9,6 +9,11 @@
  * Threads. send_call() and send_reply() may be called from any thread. progress() and forget()
  * belong to the progress thread. Upcalls come from inside progress(), no lock held.
  *
+ * A transport may wrap another. The object stays the same; whoever has an accepted xprt that is not
+ * yet established puts a table of his own into x->ops, whose functions do more than those they
+ * replace and call them, and hands upcalls of his own to the establish() below. He lets all others
+ * through, and frees his table in destroy().
+ *
  * A call that was given to send_call() is the xprt's until it hands it back with the reply upcall,
  * or the owner takes it back with forget(); after that no byte of its memory is touched.
  */
@@ -41,6 +46,10 @@ struct rpc_xprt_up {
 };
 
 struct rpc_xprt_ops {
+	/* Ends the hand-shake of an accepted xprt and takes up; blocks for a bounded time. Once, on
+	 * the thread that will make progress. 0 or -errno with *e set. NULL for those that connect.
+	 */
+	int (*establish)(struct rpc_xprt *x, const struct rpc_xprt_up *up, struct err *e);
 	/* call->msg holds the RPC message: `off` is where its XID word is in msg->data (the RPC
 	 * header was written backwards from RPC_HEADROOM), args payload positions count from
 	 * RPC_HEADROOM. Queues when out of credits. 0 or -ENOTCONN (not taken; progress() will say
@@ -48,8 +57,7 @@ struct rpc_xprt_ops {
 	 * changed. */
 	int (*send_call)(struct rpc_xprt *x, struct rpc_call *call, uint32_t off);
 	/* As send_call for the reply in req->msg. Ends req (rpc_req_free) once the connection needs
-	 * it no more. req->fault may ask for RPC_FAULT_CLOSE_MID or an RDMA fault; the other faults
-	 * were committed before. */
+	 * it no more. */
 	void (*send_reply)(struct rpc_xprt *x, struct rpc_req *req, uint32_t off);
 	/* Ends req without an answer (rpc_req_drop). Any thread. */
 	void (*drop)(struct rpc_xprt *x, struct rpc_req *req);
@@ -78,11 +86,7 @@ struct rpc_xprt {
 	void *owner;			 /* rpc_server's per-connection object */
 	void (*owner_free)(void *owner); /* called after ops->destroy(); may be NULL */
 	struct rpc_auth *const *auth;	 /* a server's further flavors, or NULL */
-	rpc_fault_fn *fault;		 /* a server's fault injection, or NULL */
-	void *fault_ctx;
-	/* A server's: keeps req until req->due_ns (CLOCK_MONOTONIC), then goes on with it. */
-	void (*hold_back)(struct rpc_xprt *x, struct rpc_req *req);
-	unsigned reqs;	     /* atomic: requests not yet ended */
+	unsigned reqs;			 /* atomic: requests not yet ended */
 	uint64_t active_ns;  /* atomic: when a request last began or ended, 0: there was none */
 	uint16_t local_port; /* a client's, of TCP: what it calls from; else 0 */
 	bool give_port;	     /* at the end that port is to be free at once, for the next */
@@ -147,8 +151,5 @@ struct rpc_acceptor {
 };
 struct rpc_acceptor *tcp_listen(const struct rpc_server_params *p, struct err *e);
 struct rpc_acceptor *rpcrdma_listen(const struct rpc_server_params *p, struct err *e);
-/* Ends the hand-shake of an accepted xprt (tcp: nothing to do). 0 or -errno with *e set. */
-int tcp_establish(struct rpc_xprt *x, const struct rpc_xprt_up *up, struct err *e);
-int rpcrdma_establish(struct rpc_xprt *x, const struct rpc_xprt_up *up, struct err *e);
 
 #endif

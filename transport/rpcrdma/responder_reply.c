@@ -175,19 +175,6 @@ static int write_all(struct answer *a)
 	return write_parts(a, &a->h.reply, a->stream.part, a->stream.n);
 }
 
-/* Spoils the header as a fault asks (tests), by so many bytes more of each chunk. */
-static void spoil(struct answer *a, uint32_t more)
-{
-	struct rpcrdma_hdr *h = &a->h;
-
-	if (a->req->fault == RPC_FAULT_NO_CREDIT)
-		h->grant = 0;
-	if (a->req->fault == RPC_FAULT_LONG_CHUNK)
-		for (unsigned i = 0; i < h->nsegs; i++)
-			if (h->seg[i].length)
-				h->seg[i].length += more;
-}
-
 static int post_answer(struct answer *a)
 {
 	static const struct rpcrdma_stream nothing;
@@ -196,10 +183,8 @@ static int post_answer(struct answer *a)
 	struct prov_wr wr;
 	int rc;
 
-	spoil(a, 4);
 	rc = rpcrdma_make_send(
 		c, &wr, &a->h, a->in_reply_chunk ? &nothing : &a->stream, a->req->msg, &held);
-	spoil(a, -4u); /* write_all() needs the truth */
 	if (rc)
 		return rc;
 	if (c->remote_inv && a->t->has_inv) {
@@ -210,7 +195,7 @@ static int post_answer(struct answer *a)
 	rc = write_all(a);
 	if (a->written <= RPCRDMA_HELD_WRITE)
 		wr.flags = rpcrdma_more(c);
-	if (!rc && a->req->fault != RPC_FAULT_CLOSE_MID)
+	if (!rc)
 		rc = c->prov->post(c->pc, &wr);
 	pthread_mutex_unlock(&c->chain);
 	mem_buf_unref(held);
@@ -269,18 +254,11 @@ void rpcrdma_send_reply(struct rpc_xprt *x, struct rpc_req *req, uint32_t off)
 {
 	struct rpcrdma_conn *c = rpcrdma_conn_of(x);
 	struct rpcrdma_taken *t = req->xprt_priv;
-	int rc = 0;
+	int rc;
 
 	rpcrdma_serve_done(c); /* first: the peer may use its credit as soon as it has the reply */
-	if (req->fault == RPC_FAULT_ERR_CHUNK)
-		rc = -EMSGSIZE;
-	else if (req->fault == RPC_FAULT_ERR_VERS)
-		rpcrdma_send_error(c, t->xid, t->vers, RDMA_ERR_VERS);
-	else
-		rc = answer(c, t, req, off);
-	if (req->fault == RPC_FAULT_CLOSE_MID) {
-		rpcrdma_break(c, "closed in the middle of a reply, as asked");
-	} else if (rc == -EMSGSIZE) {
+	rc = answer(c, t, req, off);
+	if (rc == -EMSGSIZE) {
 		log_data("%s: the reply to call %08x fits neither the peer's receives nor its "
 			 "chunks",
 			c->x.peer, t->xid);

@@ -22,6 +22,8 @@
 #define IRD_ORD	 16
 #define PRIV_LEN RPCRDMA_PRIV_LEN
 
+#define ESTABLISH_MS 10000
+
 unsigned rpcrdma_spin_us = 20;
 size_t rpcrdma_pulled_max = 64u << 20;
 unsigned rpcrdma_pull_ms = 30000;
@@ -261,7 +263,14 @@ static bool keeps(struct rpc_xprt *x, uint64_t *moved)
 	return c->prov->unsent && c->prov->unsent(c->pc, moved) > 0;
 }
 
+static int establish(struct rpc_xprt *x, const struct rpc_xprt_up *up, struct err *e)
+{
+	x->up = *up;
+	return conn_establish(rpcrdma_conn_of(x), ESTABLISH_MS, e);
+}
+
 const struct rpc_xprt_ops rpcrdma_ops = {
+	.establish = establish,
 	.send_call = rpcrdma_send_call,
 	.send_reply = rpcrdma_send_reply,
 	.drop = rpcrdma_drop,
@@ -331,7 +340,7 @@ struct acceptor {
 
 static int acceptor_accept(struct rpc_acceptor *a, struct rpc_xprt **out, struct err *e)
 {
-	static const struct rpc_xprt_up nobody; /* until rpcrdma_establish() */
+	static const struct rpc_xprt_up nobody; /* until establish() */
 	struct acceptor *ac = (struct acceptor *)a;
 	struct rpcrdma_conn *c;
 	struct prov_conn *pc;
@@ -390,12 +399,4 @@ struct rpc_acceptor *rpcrdma_listen(const struct rpc_server_params *p, struct er
 	const struct prov_ops *prov = provider_of(p->proto, e);
 
 	return prov ? rpcrdma_listen_on(prov, p, e) : NULL;
-}
-
-#define ESTABLISH_MS 10000
-
-int rpcrdma_establish(struct rpc_xprt *x, const struct rpc_xprt_up *up, struct err *e)
-{
-	x->up = *up;
-	return conn_establish(rpcrdma_conn_of(x), ESTABLISH_MS, e);
 }

@@ -92,21 +92,6 @@ static void out_build(struct tcp_out *o, uint8_t *msg, uint32_t off, const struc
 	out_add(o, from, body->base + body->len - from);
 }
 
-/* Keeps the first half of the record only. */
-static void out_halve(struct tcp_out *o)
-{
-	size_t all = 0, half;
-	unsigned i;
-
-	for (i = 0; i < o->niov; i++)
-		all += o->iov[i].iov_len;
-	half = all / 2;
-	for (i = 0; i < o->niov && half > o->iov[i].iov_len; i++)
-		half -= o->iov[i].iov_len;
-	o->iov[i].iov_len = half;
-	o->niov = i + 1;
-}
-
 static struct tcp_out *out_get_locked(struct tcp_tx *tx, const struct xdr_out *body)
 {
 	struct tcp_out *o = TAILQ_FIRST(&tx->spare);
@@ -164,9 +149,6 @@ static int out_append(struct tcp_tx *tx, struct rpc_call *call, struct rpc_req *
 		o->owed = req_size(req);
 		owe_locked(tx, o->owed, 0);
 		out_build(o, req->msg->data, off, &req->res);
-		o->last = req->fault == RPC_FAULT_CLOSE_MID;
-		if (o->last)
-			out_halve(o);
 	}
 	if (o) {
 		TAILQ_INSERT_TAIL(&tx->queue, o, link);
@@ -188,7 +170,7 @@ int tcp_tx_reply(struct tcp_tx *tx, struct rpc_req *req, uint32_t off)
 
 /* --- sending ---------------------------------------------------------------------------------- */
 
-static void tx_shut_locked(struct tcp_tx *tx, const char *reason)
+void tcp_tx_shut_locked(struct tcp_tx *tx, const char *reason)
 {
 	if (tx->down)
 		return;
@@ -244,8 +226,6 @@ static unsigned tx_gather_locked(struct tcp_tx *tx, struct iovec *iov, size_t *t
 			iov[n++] = o->iov[i];
 			*total += o->iov[i].iov_len;
 		}
-		if (o->last)
-			break;
 	}
 	return n;
 }
@@ -264,8 +244,6 @@ static void tx_advance_locked(struct tcp_tx *tx, size_t n, struct tcp_out_list *
 			return;
 		}
 		TAILQ_REMOVE(&tx->queue, o, link);
-		if (o->last)
-			tx_shut_locked(tx, "closed in the middle of a reply, as asked");
 		out_end_locked(tx, o, done);
 		if (n == 0)
 			return;
@@ -300,7 +278,7 @@ int tcp_tx_flush(struct tcp_tx *tx, bool writable)
 			why[0] = 0;
 		pthread_mutex_lock(&tx->lock);
 		if (why[0]) {
-			tx_shut_locked(tx, why);
+			tcp_tx_shut_locked(tx, why);
 			break;
 		}
 		if (n > 0) {
@@ -391,7 +369,7 @@ void tcp_tx_forget(struct tcp_tx *tx, struct rpc_call *call)
 			tx->queued--;
 			unstarted = o;
 		} else if (out_detach(o) < 0) {
-			tx_shut_locked(tx, "out of memory for the rest of a cancelled call");
+			tcp_tx_shut_locked(tx, "out of memory for the rest of a cancelled call");
 			o->niov = o->at;
 		}
 		o->call = NULL;
@@ -405,7 +383,7 @@ void tcp_tx_forget(struct tcp_tx *tx, struct rpc_call *call)
 void tcp_tx_shut(struct tcp_tx *tx, const char *reason)
 {
 	pthread_mutex_lock(&tx->lock);
-	tx_shut_locked(tx, reason);
+	tcp_tx_shut_locked(tx, reason);
 	pthread_mutex_unlock(&tx->lock);
 }
 

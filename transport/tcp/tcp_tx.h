@@ -34,7 +34,7 @@ struct tcp_out {
 	size_t owed;	      /* of a reply: the memory that it keeps */
 	struct mem_buf *kept; /* forgotten when partly sent: what is left lies here ... */
 	void *copy;	      /* ... and here */
-	bool started, last;   /* last: the connection is shut down behind it */
+	bool started;	      /* some of it may be with the kernel */
 	unsigned niov, at;
 	struct iovec *iov; /* `few`, or more of them from the heap */
 	struct iovec few[TCP_OUT_IOV];
@@ -82,6 +82,7 @@ bool tcp_tx_owes(struct tcp_tx *tx);
 void tcp_tx_forget(struct tcp_tx *tx, struct rpc_call *call);
 /* From now on nothing is taken; reason: a sentence, the first one stays. Any thread. */
 void tcp_tx_shut(struct tcp_tx *tx, const char *reason);
+void tcp_tx_shut_locked(struct tcp_tx *tx, const char *reason);
 /* After tcp_tx_shut(): drops all that is queued. */
 void tcp_tx_purge(struct tcp_tx *tx);
 

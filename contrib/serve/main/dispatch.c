@@ -5,7 +5,7 @@
  * transport.
  */
 #include "contrib/serve/admit.h"
-#include "contrib/serve/fault.h"
+#include "contrib/serve/fault/fault.h"
 #include "contrib/serve/main/dispatch.h"
 
 #include "contrib/serve/export/ident.h"
@@ -73,9 +73,9 @@ void serve_conn_down(void *ctx, struct rpc_xprt *x)
 	session_conn_down(&port->sv->state, x);
 }
 
-enum rpc_fault serve_fault(void *ctx, struct rpc_req *req, bool reply, unsigned *delay_ms)
+int serve_wrap(void *ctx, struct rpc_xprt *x)
 {
 	const struct serve_port *port = ctx;
 
-	return fault_hook(port->sv->fault, req, reply, delay_ms);
+	return fault_xprt_wrap(x, fault_ask, port->sv->fault);
 }

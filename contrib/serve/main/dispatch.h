@@ -12,6 +12,6 @@
 void serve_request(void *ctx, struct rpc_req *req);
 bool serve_admit(void *ctx, const struct rpc_xprt *x);
 void serve_conn_down(void *ctx, struct rpc_xprt *x);
-enum rpc_fault serve_fault(void *ctx, struct rpc_req *req, bool reply, unsigned *delay_ms);
+int serve_wrap(void *ctx, struct rpc_xprt *x);
 
 #endif

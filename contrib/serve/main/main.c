@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "contrib/serve/fault.h"
+#include "contrib/serve/fault/fault.h"
 #include "contrib/serve/main/dispatch.h"
 #include "contrib/serve/ops/dir.h"
 #include "contrib/serve/ops/stable.h"
@@ -139,7 +139,7 @@ static struct rpc_server *start(
 	};
 
 	if (port->sv->fault)
-		p.fault = serve_fault;
+		p.wrap = serve_wrap;
 	return rpc_server_new(&p, e);
 }
 

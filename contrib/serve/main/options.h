@@ -11,7 +11,6 @@
 #include <sys/socket.h>
 
 #include "contrib/serve/admit.h"
-#include "contrib/serve/fault.h"
 #include "transport/err.h"
 #include "transport/rpc/rpc.h"
 

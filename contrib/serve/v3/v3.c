@@ -17,7 +17,7 @@
 #include "contrib/serve/v3/drc.h"
 #include "contrib/serve/ops/entry.h"
 #include "contrib/serve/export/ident.h"
-#include "contrib/serve/fault.h"
+#include "contrib/serve/fault/fault.h"
 #include "transport/log.h"
 
 #define RES_CAP 8192u /* bytes of results of all but READDIR and READDIRPLUS */

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "contrib/serve/export/ident.h"
-#include "contrib/serve/fault.h"
+#include "contrib/serve/fault/fault.h"
 #include "contrib/serve/ops/stable.h"
 #include "contrib/serve/state/client.h"
 #include "contrib/serve/state/open.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * fault: mistakes that the server makes on purpose, so that clients can be tested.
+ * fault: which mistakes the server makes on purpose.
  *
  * Rules do not change after parsing but for their counters, which have one lock: this is for
  * tests, not for speed.
  */
-#include "contrib/serve/fault.h"
+#include "contrib/serve/fault/fault.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -29,9 +29,9 @@ enum action { A_NONE, A_DELAY, A_ERROR, A_MESSAGE };
 
 struct rule {
 	enum action action;
-	enum rpc_fault fault; /* A_MESSAGE */
-	uint32_t status;      /* A_ERROR */
-	unsigned delay_ms;    /* A_DELAY */
+	enum fault_kind fault; /* A_MESSAGE */
+	uint32_t status;       /* A_ERROR */
+	unsigned delay_ms;     /* A_DELAY */
 	bool request;
 	bool any_op;
 	struct fault_ops ops;
@@ -49,18 +49,18 @@ struct fault {
 
 static const struct {
 	const char *word;
-	enum rpc_fault fault;
+	enum fault_kind fault;
 } messages[] = {
-	{"drop", RPC_FAULT_DROP},
-	{"corrupt", RPC_FAULT_CORRUPT},
-	{"truncate", RPC_FAULT_TRUNCATE},
-	{"close", RPC_FAULT_CLOSE},
-	{"close-mid", RPC_FAULT_CLOSE_MID},
-	{"wrong-xid", RPC_FAULT_WRONG_XID},
-	{"no-credit", RPC_FAULT_NO_CREDIT},
-	{"err-chunk", RPC_FAULT_ERR_CHUNK},
-	{"err-vers", RPC_FAULT_ERR_VERS},
-	{"long-chunk", RPC_FAULT_LONG_CHUNK},
+	{"drop", FAULT_DROP},
+	{"corrupt", FAULT_CORRUPT},
+	{"truncate", FAULT_TRUNCATE},
+	{"close", FAULT_CLOSE},
+	{"close-mid", FAULT_CLOSE_MID},
+	{"wrong-xid", FAULT_WRONG_XID},
+	{"no-credit", FAULT_NO_CREDIT},
+	{"err-chunk", FAULT_ERR_CHUNK},
+	{"err-vers", FAULT_ERR_VERS},
+	{"long-chunk", FAULT_LONG_CHUNK},
 };
 
 #define EXTRA_OPS 112 /* numbers behind those of NFSv4's operations */
@@ -270,8 +270,8 @@ static int parse_rule(struct rule *r, char *text, struct err *e)
 		return err_set(e, ERR_USAGE,
 			"--fault: error= applies to an operation, not to the "
 			"request: leave \"request\" out");
-	if (r->action == A_MESSAGE && r->request && r->fault != RPC_FAULT_DROP &&
-		r->fault != RPC_FAULT_CLOSE)
+	if (r->action == A_MESSAGE && r->request && r->fault != FAULT_DROP &&
+		r->fault != FAULT_CLOSE)
 		return err_set(e, ERR_USAGE,
 			"--fault: at the stage \"request\" only drop, close and delay exist");
 	return 0;
@@ -340,13 +340,13 @@ static bool concerns(const struct rule *r, const struct fault_ops *ops)
 	return (r->ops.bits[0] & ops->bits[0]) || (r->ops.bits[1] & ops->bits[1]);
 }
 
-enum rpc_fault fault_message(
+enum fault_kind fault_message(
 	struct fault *f, const struct fault_ops *ops, bool reply, unsigned *delay_ms)
 {
-	enum rpc_fault fault = RPC_FAULT_NONE;
+	enum fault_kind fault = FAULT_NONE;
 
 	pthread_mutex_lock(&f->lock);
-	for (unsigned i = 0; i < f->n && fault == RPC_FAULT_NONE; i++) {
+	for (unsigned i = 0; i < f->n && fault == FAULT_NONE; i++) {
 		struct rule *r = &f->rule[i];
 
 		if (r->action == A_ERROR || r->request == reply || !concerns(r, ops) ||
@@ -413,23 +413,23 @@ void fault_ops_scan(struct fault_ops *ops, const struct rpc_req *req)
 	}
 }
 
-enum rpc_fault fault_hook(void *ctx, struct rpc_req *req, bool reply, unsigned *delay_ms)
+enum fault_kind fault_ask(void *ctx, const struct rpc_req *req, struct fault_note *note, bool reply,
+	unsigned *delay_ms)
 {
 	struct fault_ops ops;
-	enum rpc_fault fault;
+	enum fault_kind kind;
 
-	/* any thread may send the reply, and the arguments are gone by then */
+	if (!note)
+		return FAULT_NONE;
+	/* the arguments are gone when the reply goes */
 	if (!reply) {
 		fault_ops_scan(&ops, req);
-		memcpy(req->fault_note, ops.bits, sizeof(ops.bits));
-		req->fault_noted = true;
-	} else if (!req->fault_noted) {
-		return RPC_FAULT_NONE;
+		memcpy(note->word, ops.bits, sizeof(ops.bits));
 	}
-	memcpy(ops.bits, req->fault_note, sizeof(ops.bits));
-	fault = fault_message(ctx, &ops, reply, delay_ms);
-	if (fault != RPC_FAULT_NONE || *delay_ms)
+	memcpy(ops.bits, note->word, sizeof(ops.bits));
+	kind = fault_message(ctx, &ops, reply, delay_ms);
+	if (kind != FAULT_NONE || *delay_ms)
 		log_info("fault: %s with XID 0x%08x: fault %d, delay %u ms",
-			reply ? "reply" : "request", req->xid, fault, *delay_ms);
-	return fault;
+			reply ? "reply" : "request", req->xid, kind, *delay_ms);
+	return kind;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * fault: mistakes that the server makes on purpose, so that clients can be tested.
+ * fault: which mistakes the server makes on purpose, so that clients can be tested. How they are
+ * made is the business of fault_xprt.h; a status that an operation is to fail with is asked for by
+ * who runs the operation.
  *
  * SPEC is a list of rules separated by commas; a rule is a list of words separated by colons:
  *
@@ -23,14 +25,14 @@
  *
  * Examples: drop:op=WRITE:nth=3   delay=200ms:request:op=READ   error=NFS4ERR_DELAY:op=OPEN:every=2
  */
-#ifndef RNFS_SERVE_FAULT_H
-#define RNFS_SERVE_FAULT_H
+#ifndef RNFS_SERVE_FAULT_FAULT_H
+#define RNFS_SERVE_FAULT_FAULT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "contrib/serve/fault/fault_xprt.h"
 #include "transport/err.h"
-#include "transport/rpc/rpc.h"
 
 struct fault;
 
@@ -49,14 +51,14 @@ void fault_ops_add(struct fault_ops *ops, uint32_t op);
 void fault_ops_scan(struct fault_ops *ops, const struct rpc_req *req);
 
 /* What happens to a message with these operations. Any thread. */
-enum rpc_fault fault_message(
+enum fault_kind fault_message(
 	struct fault *f, const struct fault_ops *ops, bool reply, unsigned *delay_ms);
 /* The status that op is to fail with, or NFS4_OK. f may be NULL. Any thread. */
 uint32_t fault_status(struct fault *f, uint32_t op);
 /* The same for a procedure of another program than NFSv4. */
 uint32_t fault_proc_status(struct fault *f, uint32_t prog, uint32_t proc);
 
-/* rpc_fault_fn; ctx is a struct fault. */
-enum rpc_fault fault_hook(void *ctx, struct rpc_req *req, bool reply, unsigned *delay_ms);
+/* For fault_xprt_wrap(); ctx is a struct fault. */
+fault_ask_fn fault_ask;
 
 #endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * fault_rdma: the faults that only a connection of RPC-over-RDMA can have.
+ *
+ * The transport header is made below the seam of rpc_xprt, so the provider is wrapped: each message
+ * passes fault_post() as bytes. While a reply is sent whose header is to be spoiled, its kind and
+ * its XID stand in `armed`; the Send with that XID is the one. The sender of the reply posts it
+ * before send_reply() returns.
+ *
+ * `lock` is held over the sending of such a reply: only one is under way on a connection.
+ */
+#include "contrib/serve/fault/fault_rdma.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "transport/rpcrdma/rpcrdma_conn.h"
+
+struct fault_rdma {
+	struct prov_ops prov; /* first: the provider's connection points here */
+	const struct prov_ops *inner;
+	pthread_mutex_t lock;
+	_Atomic uint64_t armed; /* enum fault_kind << 32 | XID; 0: nothing is to be spoiled */
+};
+
+/* Each segment that was used says 4 bytes more. */
+static void lengthen(uint8_t *msg, uint32_t len)
+{
+	struct rpcrdma_hdr h;
+	struct xdr_out out;
+	struct xdr_in in;
+
+	xdr_in_init(&in, msg + RPCRDMA_FIXED_LEN, len - RPCRDMA_FIXED_LEN);
+	rpcrdma_hdr_init(&h, 0, RPCRDMA_DIR_REPLY, RDMA_MSG);
+	rpcrdma_get_lists(&in, &h);
+	if (!xdr_in_ok(&in))
+		return;
+	for (unsigned i = 0; i < h.nsegs; i++)
+		if (h.seg[i].length)
+			h.seg[i].length += 4;
+	xdr_out_init(&out, msg + RPCRDMA_FIXED_LEN, in.pos);
+	rpcrdma_put_lists(&out, &h);
+}
+
+static uint32_t xid_of(const struct prov_wr *wr)
+{
+	uint32_t xid;
+
+	memcpy(&xid, wr->sge[0].addr, sizeof(xid));
+	return be32toh(xid);
+}
+
+static int fault_post(struct prov_conn *pc, const struct prov_wr *wr)
+{
+	struct fault_rdma *f = (struct fault_rdma *)pc->ops;
+	uint64_t armed = atomic_load(&f->armed);
+	enum fault_kind kind = (enum fault_kind)(armed >> 32);
+	bool send = wr->op == PROV_SEND || wr->op == PROV_SEND_INV;
+
+	if (!armed || !send || xid_of(wr) != (uint32_t)armed)
+		return f->inner->post(pc, wr);
+	if (kind == FAULT_CLOSE_MID)
+		return -ENOTCONN;
+	if (kind == FAULT_NO_CREDIT) /* the third word (RFC 8166 section 4.2.3) */
+		memset((uint8_t *)wr->sge[0].addr + 8, 0, 4);
+	else
+		lengthen(wr->sge[0].addr, wr->sge[0].len);
+	return f->inner->post(pc, wr);
+}
+
+bool fault_rdma_is(const struct rpc_xprt *x)
+{
+	return x->ops == &rpcrdma_ops;
+}
+
+struct fault_rdma *fault_rdma_new(struct rpc_xprt *x)
+{
+	struct rpcrdma_conn *c = rpcrdma_conn_of(x);
+	struct fault_rdma *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	f->inner = c->prov;
+	f->prov = *c->prov;
+	f->prov.post = fault_post;
+	pthread_mutex_init(&f->lock, NULL);
+	c->prov = c->pc->ops = &f->prov;
+	return f;
+}
+
+struct fault_rdma *fault_rdma_free(struct fault_rdma *f)
+{
+	if (f)
+		pthread_mutex_destroy(&f->lock);
+	free(f);
+	return NULL;
+}
+
+/* RDMA_ERROR instead of the reply. The request ends first: the peer may use its credit as soon as
+ * it is told. */
+static void answer_error(const struct rpc_xprt_ops *inner, struct rpc_xprt *x, struct rpc_req *req,
+	enum rpcrdma_errcode err)
+{
+	struct rpcrdma_taken *t = req->xprt_priv;
+	uint32_t xid = t->xid, vers = t->vers;
+
+	inner->drop(x, req);
+	rpcrdma_send_error(rpcrdma_conn_of(x), xid, vers, err);
+}
+
+void fault_rdma_reply(struct fault_rdma *f, const struct rpc_xprt_ops *inner, struct rpc_xprt *x,
+	struct rpc_req *req, uint32_t off, enum fault_kind kind)
+{
+	rpc_xprt_ref(x); /* req's own reference goes with it */
+	if (kind == FAULT_ERR_CHUNK || kind == FAULT_ERR_VERS) {
+		answer_error(
+			inner, x, req, kind == FAULT_ERR_CHUNK ? RDMA_ERR_CHUNK : RDMA_ERR_VERS);
+	} else {
+		pthread_mutex_lock(&f->lock);
+		atomic_store(&f->armed, (uint64_t)kind << 32 | req->xid);
+		inner->send_reply(x, req, off);
+		atomic_store(&f->armed, 0);
+		pthread_mutex_unlock(&f->lock);
+		if (kind == FAULT_CLOSE_MID)
+			rpcrdma_break(
+				rpcrdma_conn_of(x), "closed in the middle of a reply, as asked");
+	}
+	rpc_xprt_unref(x);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * fault_tcp: the fault that needs the socket of a connection over TCP.
+ */
+#ifndef RNFS_SERVE_FAULT_FAULT_TCP_H
+#define RNFS_SERVE_FAULT_FAULT_TCP_H
+
+#include "transport/rpc/xprt.h"
+
+/* Is x a connection over TCP? Before it is wrapped. */
+bool fault_tcp_is(const struct rpc_xprt *x);
+/* Sends what was answered before, then half of the record of the reply whose XID is at off of
+ * req->msg, and closes the connection. req stays the caller's. Any thread. */
+void fault_tcp_cut(struct rpc_xprt *x, const struct rpc_req *req, uint32_t off);
+
+#endif

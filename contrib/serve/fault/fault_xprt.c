@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * fault_xprt: a transport that wraps another and makes mistakes on purpose.
+ *
+ * The wrapped connection stays the object that everybody knows. x->ops becomes a copy of its table
+ * in which some operations are ours, and the upcalls of its owner pass through us. What is not ours
+ * is not in the way: callbacks, credits, what comes and goes as bytes.
+ *
+ * A request that was delivered is an entry of `seen` until it ends: with what was noted of it, and,
+ * if it is held back, when it is due and how it goes on. What is held back belongs to us, the rest
+ * to the service. progress() lets go on what is due; when the connection is down it drops what is
+ * held, and nothing is held any more.
+ *
+ * `lock` guards `seen` and `closed`. It is held over no call into another file.
+ */
+#include "contrib/serve/fault/fault_xprt.h"
+
+#include <assert.h>
+#include <endian.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contrib/serve/fault/fault_rdma.h"
+#include "contrib/serve/fault/fault_tcp.h"
+#include "transport/clock.h"
+
+struct seen {
+	TAILQ_ENTRY(seen) link;
+	struct rpc_req *req;
+	struct fault_note note;
+	uint64_t due_ns; /* CLOCK_MONOTONIC; 0: it is not held back */
+	/* held back: a request, or (off is not 0) a reply */
+	uint32_t off;
+	enum fault_kind kind;
+};
+
+struct fault_xprt {
+	struct rpc_xprt_ops ops; /* first: x->ops points here */
+	const struct rpc_xprt_ops *inner;
+	struct rpc_xprt *x;
+	struct rpc_xprt_up up; /* its owner's */
+	fault_ask_fn *ask;
+	void *ctx;
+	bool tcp;
+	struct fault_rdma *rdma; /* NULL: x is no connection of RPC-over-RDMA */
+	pthread_mutex_t lock;
+	TAILQ_HEAD(, seen) seen; /* lock */
+	bool closed;		 /* lock */
+};
+
+static struct fault_xprt *fault_of(struct rpc_xprt *x)
+{
+	return (struct fault_xprt *)x->ops;
+}
+
+/* --- requests and what is noted of them ------------------------------------------------------- */
+
+/* Takes the entry of req out; NULL if there is none. */
+static struct seen *take(struct fault_xprt *f, const struct rpc_req *req)
+{
+	struct seen *s;
+
+	pthread_mutex_lock(&f->lock);
+	TAILQ_FOREACH (s, &f->seen, link)
+		if (s->req == req)
+			break;
+	if (s)
+		TAILQ_REMOVE(&f->seen, s, link);
+	pthread_mutex_unlock(&f->lock);
+	return s;
+}
+
+/* Enters s, which is held back for delay_ms. False: the connection is down, s is not taken. */
+static bool enter(struct fault_xprt *f, struct seen *s, unsigned delay_ms)
+{
+	bool closed;
+
+	s->due_ns = delay_ms ? clock_ns() + delay_ms * NSEC_PER_MSEC : 0;
+	pthread_mutex_lock(&f->lock);
+	closed = f->closed && delay_ms;
+	if (!closed)
+		TAILQ_INSERT_TAIL(&f->seen, s, link);
+	pthread_mutex_unlock(&f->lock);
+	return !closed;
+}
+
+/* --- what is done to a reply ------------------------------------------------------------------ */
+
+/* Flips the last byte and two more after the message type, at places that depend on the XID. */
+static void corrupt(struct rpc_req *req, uint32_t off)
+{
+	uint8_t *p = req->msg->data + off + 8;
+	uint32_t n = RPC_HEADROOM + (uint32_t)req->res.len - off - 8;
+	uint32_t seed = req->xid;
+
+	p[n - 1] ^= 0xff;
+	for (int i = 0; i < 2; i++) {
+		seed = seed * 1664525 + 1013904223;
+		p[(seed >> 8) % (n - 1)] ^= 0xff;
+	}
+}
+
+/* Half of the results, or, without any, the header less its last word. Returns where the message
+ * begins. */
+static uint32_t truncate_reply(struct rpc_req *req, uint32_t off)
+{
+	uint8_t *msg = req->msg->data;
+
+	req->res.npayloads = 0;
+	if (req->res.len >= 8) {
+		req->res.len = req->res.len / 2 & ~(size_t)3;
+		return off;
+	}
+	memmove(msg + off + 4, msg + off, RPC_HEADROOM - off - 4);
+	req->res.len = 0;
+	return off + 4;
+}
+
+static void change_xid(struct rpc_req *req, uint32_t off)
+{
+	uint32_t xid = htobe32(~req->xid);
+
+	memcpy(req->msg->data + off, &xid, sizeof(xid));
+}
+
+/* Sends the reply with its fault. Ends req. */
+static void send_with(struct fault_xprt *f, struct rpc_req *req, uint32_t off, enum fault_kind kind)
+{
+	struct rpc_xprt *x = f->x;
+
+	switch (kind) {
+	case FAULT_CORRUPT:
+		corrupt(req, off);
+		break;
+	case FAULT_TRUNCATE:
+		off = truncate_reply(req, off);
+		break;
+	case FAULT_WRONG_XID:
+		change_xid(req, off);
+		break;
+	case FAULT_CLOSE_MID:
+		if (f->tcp) {
+			fault_tcp_cut(x, req, off);
+			f->inner->drop(x, req);
+			return;
+		}
+		break;
+	default:
+		break;
+	}
+	if (f->rdma && (kind == FAULT_CLOSE_MID || kind >= FAULT_NO_CREDIT))
+		fault_rdma_reply(f->rdma, f->inner, x, req, off, kind);
+	else
+		f->inner->send_reply(x, req, off);
+}
+
+/* Drops a message, and closes the connection if that is the fault. */
+static void drop_with(struct fault_xprt *f, struct rpc_req *req, enum fault_kind kind)
+{
+	if (kind == FAULT_CLOSE)
+		f->inner->shutdown(f->x);
+	f->inner->drop(f->x, req);
+}
+
+static void fault_send_reply(struct rpc_xprt *x, struct rpc_req *req, uint32_t off)
+{
+	struct fault_xprt *f = fault_of(x);
+	struct seen *s = take(f, req);
+	unsigned delay_ms = 0;
+	enum fault_kind kind = f->ask(f->ctx, req, s ? &s->note : NULL, true, &delay_ms);
+
+	if (kind == FAULT_DROP || kind == FAULT_CLOSE) {
+		free(s);
+		drop_with(f, req, kind);
+		return;
+	}
+	if (!delay_ms || !s) {
+		free(s);
+		send_with(f, req, off, kind);
+		return;
+	}
+	s->off = off;
+	s->kind = kind;
+	rpc_xprt_ref(x); /* who lets req go on may end it meanwhile */
+	if (enter(f, s, delay_ms)) {
+		rpc_xprt_kick(x); /* its thread sleeps without looking at what is due */
+	} else {
+		free(s);
+		f->inner->drop(x, req);
+	}
+	rpc_xprt_unref(x);
+}
+
+static void fault_drop(struct rpc_xprt *x, struct rpc_req *req)
+{
+	struct fault_xprt *f = fault_of(x);
+
+	free(take(f, req));
+	f->inner->drop(x, req);
+}
+
+/* --- the upcalls of the owner ----------------------------------------------------------------- */
+
+static struct rpc_call *up_find(void *ctx, uint32_t xid, bool reverse)
+{
+	struct fault_xprt *f = ctx;
+
+	return f->up.find(f->up.ctx, xid, reverse);
+}
+
+static void up_reply(void *ctx, struct rpc_call *call, int error, struct xdr_in *msg)
+{
+	struct fault_xprt *f = ctx;
+
+	f->up.reply(f->up.ctx, call, error, msg);
+}
+
+static void up_request(void *ctx, struct rpc_req *req)
+{
+	struct fault_xprt *f = ctx;
+	struct seen *s = calloc(1, sizeof(*s));
+	enum fault_kind kind;
+	unsigned delay_ms = 0;
+
+	if (!s) {
+		f->up.request(f->up.ctx, req);
+		return;
+	}
+	s->req = req;
+	kind = f->ask(f->ctx, req, &s->note, false, &delay_ms);
+	if (kind == FAULT_DROP || kind == FAULT_CLOSE) {
+		free(s);
+		drop_with(f, req, kind);
+		return;
+	}
+	if (!enter(f, s, delay_ms)) {
+		free(s);
+		f->inner->drop(f->x, req);
+	} else if (delay_ms) {
+		rpc_xprt_kick(f->x);
+	} else {
+		f->up.request(f->up.ctx, req);
+	}
+}
+
+/* --- the connection --------------------------------------------------------------------------- */
+
+static int fault_establish(struct rpc_xprt *x, const struct rpc_xprt_up *up, struct err *e)
+{
+	struct fault_xprt *f = fault_of(x);
+	struct rpc_xprt_up ours = *up;
+
+	f->up = *up;
+	ours.find = up_find;
+	ours.reply = up_reply;
+	ours.request = up_request;
+	ours.ctx = f;
+	return f->inner->establish(x, &ours, e);
+}
+
+/* What is held back and due first, or NULL. */
+static struct seen *first_held_locked(struct fault_xprt *f)
+{
+	struct seen *s, *first = NULL;
+
+	TAILQ_FOREACH (s, &f->seen, link)
+		if (s->due_ns && (!first || s->due_ns < first->due_ns))
+			first = s;
+	return first;
+}
+
+/* Lets the message go on that is due. Returns ms until the next is, at most max; 0: there was one.
+ */
+static int release_one(struct fault_xprt *f, int max)
+{
+	uint64_t now = clock_ns();
+	struct seen *s;
+	bool request;
+	int ms = max;
+
+	pthread_mutex_lock(&f->lock);
+	s = first_held_locked(f);
+	if (s && s->due_ns > now) {
+		uint64_t left = (s->due_ns - now) / NSEC_PER_MSEC + 1;
+
+		ms = max < 0 || left < (unsigned)max ? (int)left : max;
+		s = NULL;
+	}
+	request = s && !s->off;
+	if (request)
+		s->due_ns = 0; /* it is the service's */
+	else if (s)
+		TAILQ_REMOVE(&f->seen, s, link);
+	pthread_mutex_unlock(&f->lock);
+	if (!s)
+		return ms;
+	if (request) {
+		f->up.request(f->up.ctx, s->req);
+	} else {
+		send_with(f, s->req, s->off, s->kind);
+		free(s);
+	}
+	return 0;
+}
+
+static void drop_held(struct fault_xprt *f)
+{
+	struct seen *s;
+
+	do {
+		pthread_mutex_lock(&f->lock);
+		f->closed = true;
+		s = first_held_locked(f);
+		if (s)
+			TAILQ_REMOVE(&f->seen, s, link);
+		pthread_mutex_unlock(&f->lock);
+		if (s)
+			f->inner->drop(f->x, s->req);
+		free(s);
+	} while (s);
+}
+
+static int fault_progress(struct rpc_xprt *x, int timeout_ms)
+{
+	struct fault_xprt *f = fault_of(x);
+	int rc = f->inner->progress(x, release_one(f, timeout_ms));
+
+	if (rc < 0)
+		drop_held(f);
+	return rc;
+}
+
+static void fault_destroy(struct rpc_xprt *x)
+{
+	struct fault_xprt *f = fault_of(x);
+
+	assert(TAILQ_EMPTY(&f->seen)); /* each request holds a reference on x */
+	f->inner->destroy(x);
+	fault_rdma_free(f->rdma);
+	pthread_mutex_destroy(&f->lock);
+	free(f);
+}
+
+int fault_xprt_wrap(struct rpc_xprt *x, fault_ask_fn *ask, void *ctx)
+{
+	struct fault_xprt *f = calloc(1, sizeof(*f));
+	bool rdma = fault_rdma_is(x);
+
+	if (f && rdma)
+		f->rdma = fault_rdma_new(x);
+	if (!f || (rdma && !f->rdma)) {
+		free(f);
+		return -ENOMEM;
+	}
+	f->inner = x->ops;
+	f->x = x;
+	f->ask = ask;
+	f->ctx = ctx;
+	f->tcp = fault_tcp_is(x);
+	pthread_mutex_init(&f->lock, NULL);
+	TAILQ_INIT(&f->seen);
+	f->ops = *x->ops;
+	f->ops.establish = fault_establish;
+	f->ops.send_reply = fault_send_reply;
+	f->ops.drop = fault_drop;
+	f->ops.progress = fault_progress;
+	f->ops.destroy = fault_destroy;
+	x->ops = &f->ops;
+	return 0;
+}

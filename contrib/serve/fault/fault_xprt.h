@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * fault_xprt: a transport that wraps another and makes mistakes on purpose, so that requesters can
+ * be tested. It wraps one connection that a server has accepted, of any kind.
+ *
+ * Which mistake a message meets is the business of whoever wraps: a function that is asked once for
+ * each request that comes and once for each reply that goes. A server that wraps nothing knows
+ * nothing of faults.
+ */
+#ifndef RNFS_SERVE_FAULT_FAULT_XPRT_H
+#define RNFS_SERVE_FAULT_FAULT_XPRT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "transport/rpc/xprt.h"
+
+/* What is done to a message. Of a request: NONE, DROP or CLOSE. */
+enum fault_kind {
+	FAULT_NONE,
+	FAULT_DROP,	  /* request: never seen; reply: never sent */
+	FAULT_CORRUPT,	  /* bytes of the RPC header and of the results are flipped */
+	FAULT_TRUNCATE,	  /* the message ends early */
+	FAULT_CLOSE,	  /* the connection closes instead */
+	FAULT_CLOSE_MID,  /* the connection closes after half of the message's bytes */
+	FAULT_WRONG_XID,  /* an XID that no call has */
+	FAULT_NO_CREDIT,  /* the header grants 0 credits (RPC-over-RDMA only) */
+	FAULT_ERR_CHUNK,  /* RDMA_ERROR with ERR_CHUNK instead of the reply (likewise) */
+	FAULT_ERR_VERS,	  /* RDMA_ERROR with ERR_VERS instead of the reply (likewise) */
+	FAULT_LONG_CHUNK, /* the lengths of returned chunks are too large by 4 (likewise) */
+};
+
+/* Two words that the function keeps about a request until its reply goes. */
+struct fault_note {
+	uint64_t word[2];
+};
+
+/* Asked on the connection's thread for each request (reply false; note is all zeros and may be
+ * written), and from the thread that replies for each reply (true; note as it was left). note is
+ * NULL for the reply to a request that was not asked for: one that RPC itself refuses. *delay_ms, 0
+ * on entry, holds the message back for so many ms; it may be set beside any kind. Must not block,
+ * nor end req. */
+typedef enum fault_kind fault_ask_fn(void *ctx, const struct rpc_req *req, struct fault_note *note,
+	bool reply, unsigned *delay_ms);
+
+/* Puts this transport around x, which was accepted and is not established yet (the wrap function of
+ * struct rpc_server_params). ctx must outlive x. It ends with x. 0 or -ENOMEM: x is as it was. */
+int fault_xprt_wrap(struct rpc_xprt *x, fault_ask_fn *ask, void *ctx);
+
+#endif

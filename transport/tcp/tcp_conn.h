@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * tcp_conn: one RPC connection over TCP, as its own files see it. Everybody else sees
+ * transport/rpc/xprt.h.
+ *
+ *   tcp.c           the socket between tcp_tx and tcp_rx: the operations of an xprt
+ *   tcp_connect.c   how connections come to be: calling, listening
+ */
+#ifndef RNFS_TRANSPORT_TCP_TCP_CONN_H
+#define RNFS_TRANSPORT_TCP_TCP_CONN_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "transport/rpc/xprt.h"
+#include "transport/tcp/tcp_rx.h"
+#include "transport/tcp/tcp_tx.h"
+
+struct tcp_conn {
+	struct rpc_xprt x; /* first */
+	int fd;
+	bool server;
+	struct tcp_tx tx;
+	struct tcp_rx rx;
+	_Atomic int big_sinks; /* calls under way whose replies are worth reading narrowly */
+	_Atomic int nreqs;     /* requests with the service */
+	/* The thread whose upcalls of this connection run, 0: none is in them. Only that thread
+	 * finds itself here. */
+	_Atomic pthread_t corker;
+	/* the progress thread's */
+	uint64_t received;   /* bytes */
+	uint64_t cork_since; /* 0: not yet known */
+	unsigned slow;	     /* so many requests more without cork: the service is slow */
+};
+
+static inline struct tcp_conn *tcp_conn_of(struct rpc_xprt *x)
+{
+	return (struct tcp_conn *)x;
+}
+
+/* The operations of a connection; for who wraps one (rpc/xprt.h). */
+extern const struct rpc_xprt_ops tcp_ops;
+
+/* A connection on fd, a connected socket that it then owns (also in case of failure). server: which
+ * end this is. up may be NULL until establish(). dead_ms: so long sent bytes may stay without an
+ * acknowledgement before the kernel gives the connection up. NULL with *e set. */
+struct tcp_conn *tcp_conn_new(int fd, bool server, struct mem_pool *pool,
+	const struct rpc_xprt_up *up, const struct sockaddr *peer, unsigned dead_ms, struct err *e);
+
+#endif
