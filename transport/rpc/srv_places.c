@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * srv_places: which connections a server has, and who gives his place to a newcomer.
+ */
+#include "transport/rpc/srv_places.h"
+
+#include "transport/clock.h"
+#include "transport/log.h"
+
+#define QUIET_MS 100
+
+void srv_places_init(struct srv_places *p, unsigned max, unsigned idle_ms)
+{
+	*p = (struct srv_places){.max = max, .idle_ms = idle_ms};
+	pthread_mutex_init(&p->lock, NULL);
+	pthread_cond_init(&p->gone, NULL);
+	TAILQ_INIT(&p->conns);
+}
+
+void srv_places_finish(struct srv_places *p)
+{
+	pthread_cond_destroy(&p->gone);
+	pthread_mutex_destroy(&p->lock);
+}
+
+/* --- who gives way -----------------------------------------------------------------------------
+ */
+
+/* The connection idle longest, and long enough; NULL if there is none. */
+static struct srv_conn *find_idle_locked(struct srv_places *p)
+{
+	uint64_t oldest = clock_ns() - p->idle_ms * NSEC_PER_MSEC;
+	struct srv_conn *c, *best = NULL;
+
+	TAILQ_FOREACH (c, &p->conns, link) {
+		uint64_t last;
+
+		/* acquire: a request that has ended has left its time */
+		if (c->evicted || __atomic_load_n(&c->x->reqs, __ATOMIC_ACQUIRE))
+			continue;
+		last = __atomic_load_n(&c->x->active_ns, __ATOMIC_RELAXED);
+		if (!last)
+			last = c->since_ns;
+		if (last < oldest) {
+			oldest = last;
+			best = c;
+		}
+	}
+	return best;
+}
+
+/* What key's holder can best spare of its connections, of those quiet for so long; or NULL. */
+static struct srv_conn *find_spare_locked(
+	struct srv_places *p, const struct share_key *key, uint64_t quiet_ns)
+{
+	uint64_t now = clock_ns(), best_last = 0;
+	struct srv_conn *c, *best = NULL;
+	unsigned best_rank = 3;
+
+	TAILQ_FOREACH (c, &p->conns, link) {
+		/* acquire: as in find_idle_locked() */
+		bool busy = __atomic_load_n(&c->x->reqs, __ATOMIC_ACQUIRE);
+		uint64_t called = __atomic_load_n(&c->x->active_ns, __ATOMIC_RELAXED);
+		uint64_t last = called ? called : c->since_ns;
+		uint64_t quiet = busy && quiet_ns < SRV_STILL_MS * NSEC_PER_MSEC
+					 ? SRV_STILL_MS * NSEC_PER_MSEC
+					 : quiet_ns;
+		unsigned rank = busy ? 2 : called ? 1 : 0;
+
+		if (c->evicted || !share_key_same(&c->key, key) || now - last > INT64_MAX ||
+			now - last < quiet)
+			continue;
+		if (rank < best_rank || (rank == best_rank && last < best_last)) {
+			best_rank = rank;
+			best_last = last;
+			best = c;
+		}
+	}
+	return best;
+}
+
+static unsigned count_locked(struct srv_places *p, const struct share_key *key)
+{
+	struct srv_conn *c;
+	unsigned n = 0;
+
+	TAILQ_FOREACH (c, &p->conns, link)
+		n += !c->evicted && share_key_same(&c->key, key);
+	return n;
+}
+
+/* A connection that the holder with the most of them is to give up for one of key's, or NULL. */
+static struct srv_conn *find_fair_locked(struct srv_places *p, const struct share_key *key)
+{
+	unsigned most = count_locked(p, key), own = most;
+	const struct share_key *largest = key;
+	struct srv_conn *c;
+
+	TAILQ_FOREACH (c, &p->conns, link) {
+		unsigned n = share_key_same(&c->key, largest) ? 0 : count_locked(p, &c->key);
+
+		if (n > most) {
+			most = n;
+			largest = &c->key;
+		}
+	}
+	c = NULL;
+	if (most > own + 1)
+		c = find_spare_locked(p, largest, 0);
+	return c ? c : find_spare_locked(p, key, QUIET_MS * NSEC_PER_MSEC);
+}
+
+/* Whether there is a place for a connection of key's, or one could be made. */
+static bool make_place_locked(struct srv_places *p, const struct share_key *key)
+{
+	struct srv_conn *c;
+
+	if (p->closed || p->nconns >= 2 * p->max)
+		return false;
+	if (p->nconns - p->nevicted < p->max)
+		return true;
+	c = find_idle_locked(p);
+	if (!c)
+		c = find_fair_locked(p, key);
+	if (!c)
+		return false;
+	log_ctrl("connection from %s gives its place to another", c->x->peer);
+	c->evicted = true;
+	p->nevicted++;
+	c->x->ops->shutdown(c->x);
+	return true;
+}
+
+/* --- in and out --------------------------------------------------------------------------------
+ */
+
+bool srv_places_enter(struct srv_places *p, struct srv_conn *c)
+{
+	bool ok;
+
+	pthread_mutex_lock(&p->lock);
+	ok = make_place_locked(p, &c->key);
+	if (ok) {
+		TAILQ_INSERT_TAIL(&p->conns, c, link);
+		p->nconns++;
+	}
+	pthread_mutex_unlock(&p->lock);
+	return ok;
+}
+
+bool srv_places_leave(struct srv_places *p, struct srv_conn *c)
+{
+	bool evicted;
+
+	pthread_mutex_lock(&p->lock);
+	TAILQ_REMOVE(&p->conns, c, link);
+	evicted = c->evicted;
+	pthread_mutex_unlock(&p->lock);
+	return evicted;
+}
+
+void srv_places_free(struct srv_places *p, bool evicted)
+{
+	pthread_mutex_lock(&p->lock);
+	p->nconns--;
+	p->nevicted -= evicted;
+	pthread_cond_broadcast(&p->gone);
+	pthread_mutex_unlock(&p->lock);
+}
+
+void srv_places_close(struct srv_places *p)
+{
+	struct srv_conn *c;
+
+	pthread_mutex_lock(&p->lock);
+	p->closed = true;
+	TAILQ_FOREACH (c, &p->conns, link)
+		c->x->ops->shutdown(c->x);
+	while (p->nconns)
+		pthread_cond_wait(&p->gone, &p->lock);
+	pthread_mutex_unlock(&p->lock);
+}
