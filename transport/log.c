@@ -13,9 +13,9 @@
 #include <stdio.h>
 #include <syslog.h>
 
-enum log_level log_max_level = LOG_L_INFO;
+_Atomic int log_max_level = LOG_L_INFO;
 
-static const char *log_program = "rnfs";
+static const char *_Atomic log_program = "rnfs";
 static bool log_syslog;
 
 static pthread_mutex_t hold_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -24,8 +24,8 @@ static char held[320];
 
 void log_init(const char *program, enum log_level max)
 {
-	__atomic_store_n(&log_program, program, __ATOMIC_RELAXED);
-	__atomic_store_n(&log_max_level, max, __ATOMIC_RELAXED);
+	atomic_store_explicit(&log_program, program, memory_order_relaxed);
+	atomic_store_explicit(&log_max_level, max, memory_order_relaxed);
 }
 
 void log_to_syslog(bool on)
@@ -79,6 +79,7 @@ void log_line(enum log_level level, const char *fmt, ...)
 	else if (log_syslog)
 		syslog(priority[level], "%s", line);
 	else
-		fprintf(stderr, "%s: %s\n", __atomic_load_n(&log_program, __ATOMIC_RELAXED), line);
+		fprintf(stderr, "%s: %s\n",
+			atomic_load_explicit(&log_program, memory_order_relaxed), line);
 	errno = saved;
 }

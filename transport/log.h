@@ -9,6 +9,7 @@
 #ifndef RNFS_TRANSPORT_LOG_H
 #define RNFS_TRANSPORT_LOG_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -33,14 +34,14 @@ void log_hold(void);
 /* Ends that. last gets the line that was remembered, cut to size, or "". */
 void log_release(char *last, size_t size);
 
-extern enum log_level log_max_level;
+extern _Atomic int log_max_level; /* an enum log_level */
 
 /* Any thread. One line, no trailing newline in fmt. Preserves errno. */
 __attribute__((format(printf, 2, 3))) void log_line(enum log_level level, const char *fmt, ...);
 
 #define log_at(level, ...)                                                                         \
 	do {                                                                                       \
-		if ((int)(level) <= (int)__atomic_load_n(&log_max_level, __ATOMIC_RELAXED))        \
+		if ((int)(level) <= atomic_load_explicit(&log_max_level, memory_order_relaxed))    \
 			log_line((level), __VA_ARGS__);                                            \
 	} while (0)
 

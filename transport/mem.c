@@ -70,9 +70,9 @@ struct mem_pool {
 	struct slab_list all; /* lock */
 	size_t slab_bytes;    /* lock */
 	size_t limit;	      /* constant */
-	size_t failures;      /* atomic */
-	size_t used;	      /* atomic: bytes in blocks that are handed out */
-	bool attached;	      /* lock */
+	_Atomic size_t failures;
+	_Atomic size_t used; /* bytes in blocks that are handed out */
+	bool attached;	     /* lock */
 	struct mem_registrar reg;
 	struct class class[N_CLASSES];
 };
@@ -324,19 +324,19 @@ struct mem_buf *mem_buf_get(struct mem_pool *pool, size_t size)
 			b = class_grow_and_take(pool, i);
 	}
 	if (!b) {
-		__atomic_fetch_add(&pool->failures, 1, __ATOMIC_RELAXED);
+		atomic_fetch_add_explicit(&pool->failures, 1, memory_order_relaxed);
 		return NULL;
 	}
-	__atomic_fetch_add(&pool->used, b->size, __ATOMIC_RELAXED);
+	atomic_fetch_add_explicit(&pool->used, b->size, memory_order_relaxed);
 	ASAN_UNPOISON_MEMORY_REGION(b->data, b->size);
 	b->next = NULL;
-	__atomic_store_n(&b->refs, 1, __ATOMIC_RELAXED);
+	atomic_store_explicit(&b->refs, 1, memory_order_relaxed);
 	return b;
 }
 
 struct mem_buf *mem_buf_ref(struct mem_buf *buf)
 {
-	__atomic_fetch_add(&buf->refs, 1, __ATOMIC_RELAXED);
+	atomic_fetch_add_explicit(&buf->refs, 1, memory_order_relaxed);
 	return buf;
 }
 
@@ -346,10 +346,10 @@ struct mem_buf *mem_buf_unref(struct mem_buf *buf)
 	struct slab *s;
 
 	/* acq_rel: what other holders did to the block happens before its reuse */
-	if (!buf || __atomic_fetch_sub(&buf->refs, 1, __ATOMIC_ACQ_REL) != 1)
+	if (!buf || atomic_fetch_sub_explicit(&buf->refs, 1, memory_order_acq_rel) != 1)
 		return NULL;
 	ASAN_POISON_MEMORY_REGION(buf->data, buf->size);
-	__atomic_fetch_sub(&buf->pool->used, buf->size, __ATOMIC_RELAXED);
+	atomic_fetch_sub_explicit(&buf->pool->used, buf->size, memory_order_relaxed);
 	c = &buf->pool->class[buf->class];
 	s = (struct slab *)buf->slab;
 	pthread_mutex_lock(&c->lock);
@@ -367,7 +367,7 @@ struct mem_buf *mem_buf_unref(struct mem_buf *buf)
 
 size_t mem_pool_room(struct mem_pool *pool)
 {
-	size_t used = __atomic_load_n(&pool->used, __ATOMIC_RELAXED);
+	size_t used = atomic_load_explicit(&pool->used, memory_order_relaxed);
 
 	if (!pool->limit)
 		return SIZE_MAX;
@@ -399,5 +399,5 @@ void mem_pool_stats(struct mem_pool *pool, struct mem_stats *out)
 		out->used_bytes += pool->class[i].used * class_size[i];
 		pthread_mutex_unlock(&pool->class[i].lock);
 	}
-	out->failures = __atomic_load_n(&pool->failures, __ATOMIC_RELAXED);
+	out->failures = atomic_load_explicit(&pool->failures, memory_order_relaxed);
 }

@@ -15,6 +15,7 @@
 #ifndef RNFS_TRANSPORT_MEM_H
 #define RNFS_TRANSPORT_MEM_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -44,7 +45,7 @@ struct mem_buf {
 	struct mem_pool *pool;
 	struct mem_buf *next;
 	unsigned class;
-	int refs; /* atomic */
+	_Atomic int refs;
 };
 
 /* Registers memory with a device. Called with the pool's lock held: must not call back. */

@@ -61,7 +61,7 @@ struct pair {
 	_Atomic bool server_down;
 	struct pair_call *table[PAIR_MAX_CALL];
 	uint32_t next_xid;
-	struct rpc_client_stats stats;
+	struct rpc_counts stats;
 	/* the responder's */
 	pthread_mutex_t lock;
 	struct rpc_req *later[PAIR_MAX_CALL];

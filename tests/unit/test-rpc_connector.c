@@ -20,7 +20,7 @@
 
 struct env {
 	struct rpc_client_params p;
-	struct rpc_client_stats stats;
+	struct rpc_counts stats;
 	struct rpc_connector n;
 	int listener; /* bound; listening as the test wishes */
 	int kick_fd;

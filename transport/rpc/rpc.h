@@ -18,6 +18,7 @@
 #ifndef RNFS_TRANSPORT_RPC_RPC_H
 #define RNFS_TRANSPORT_RPC_RPC_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
@@ -131,10 +132,10 @@ struct rpc_call {
 	uint32_t copied; /* bytes of placed payload that went through a buffer on their way */
 	struct rpc_xprt *cb_xprt;  /* a server's call: the connection, else NULL */
 	uint32_t cb_prog, cb_vers; /* likewise */
-	bool posted; /* atomic; set by the connection in send_call() when the call is in its hands:
+	_Atomic bool posted; /* set by the connection in send_call() when the call is in its hands:
 			a "reply" that comes before cannot be one */
 	/* the connection's, while it has the call */
-	void *xprt_priv;	    /* doors etc.; NULL when handed over and when handed back */
+	void *_Atomic xprt_priv;    /* doors etc.; NULL when handed over and when handed back */
 	TAILQ_ENTRY(rpc_call) link; /* its queue */
 };
 
@@ -196,7 +197,7 @@ struct rpc_client_info {
 };
 void rpc_client_info(struct rpc_client *c, struct rpc_client_info *out);
 
-struct rpc_client_stats { /* since the start; read without lock, each is atomic */
+struct rpc_client_stats { /* since the start */
 	uint64_t calls, replies, timeouts, reconnects, callbacks;
 	uint64_t bytes_placed;	  /* payload received straight into its sink */
 	uint64_t bytes_copied;	  /* payload that had to be copied into its sink */

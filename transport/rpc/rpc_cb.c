@@ -46,18 +46,18 @@ int rpc_cb_submit(struct rpc_call *call)
 	}
 	call->state = RPC_CALL_SENT;
 	call->cancelled = false;
-	call->posted = false;
+	atomic_store_explicit(&call->posted, false, memory_order_relaxed);
 	call->unsent = 0;
 	rpc_call_arm(call, clock_coarse_ns(), TIMEOUT_MS);
 	first = c->table.count == 1;
-	__atomic_fetch_add(&c->table.senders, 1, __ATOMIC_RELAXED);
+	atomic_fetch_add_explicit(&c->table.senders, 1, memory_order_relaxed);
 	pthread_mutex_unlock(&c->table.lock);
 	rpc_xprt_ref(x); /* call may end, and with it its submitter's reference */
 	rc = rpc_auth_marshal(call, call->cb_prog, call->cb_vers);
 	call->unsent = rc;
 	if (rc == 0)
 		x->ops->send_call(x, call, call->off);
-	__atomic_fetch_sub(&c->table.senders, 1, __ATOMIC_RELEASE);
+	atomic_fetch_sub_explicit(&c->table.senders, 1, memory_order_release);
 	if (first || rc < 0)
 		rpc_xprt_kick(x); /* its thread sleeps without looking at deadlines */
 	rpc_xprt_unref(x);

@@ -34,7 +34,7 @@ static void client_wake_locked(struct rpc_client *c)
 {
 	uint64_t one = 1;
 
-	__atomic_store_n(&c->attention, true, __ATOMIC_RELEASE);
+	atomic_store_explicit(&c->attention, true, memory_order_release);
 	if (c->xprt)
 		rpc_xprt_kick(c->xprt);
 	else if (write(c->kick_fd, &one, sizeof(one)) < 0)
@@ -52,7 +52,7 @@ void client_transmit(struct rpc_client *c, struct rpc_xprt *x, struct rpc_call *
 		x->ops->send_call(x, call, call->off);
 		return;
 	}
-	__atomic_store_n(&c->attention, true, __ATOMIC_RELEASE);
+	atomic_store_explicit(&c->attention, true, memory_order_release);
 	rpc_xprt_kick(x);
 }
 
@@ -93,7 +93,7 @@ int rpc_call_submit(struct rpc_call *call)
 	call->again_ns = call->again_end_ns = 0;
 	call->again_ms = 0;
 	call->repeated = false;
-	call->posted = false;
+	atomic_store_explicit(&call->posted, false, memory_order_relaxed);
 	call->rejected = 0;
 	call->unsent = 0;
 	ms = rpc_call_arm(call, clock_coarse_ns(), c->p.timeo_ms);
@@ -103,13 +103,13 @@ int rpc_call_submit(struct rpc_call *call)
 	}
 	if (call->cancelled) /* before it was submitted */
 		client_wake_locked(c);
-	client_stat_add(&c->stats.calls, 1);
-	__atomic_fetch_add(&c->table.senders, 1, __ATOMIC_RELAXED);
+	rpc_count(&c->stats.calls, 1);
+	atomic_fetch_add_explicit(&c->table.senders, 1, memory_order_relaxed);
 	pthread_mutex_unlock(&c->table.lock);
 
 	if (x)
 		client_transmit(c, x, call);
-	__atomic_fetch_sub(&c->table.senders, 1, __ATOMIC_RELEASE);
+	atomic_fetch_sub_explicit(&c->table.senders, 1, memory_order_release);
 	return 0;
 }
 
@@ -125,7 +125,7 @@ void rpc_call_cancel(struct rpc_call *call)
 
 int rpc_call_take_sink(struct rpc_call *call, struct xdr_in *res, unsigned i, uint32_t *n)
 {
-	struct rpc_client_stats *st = &call->client->stats;
+	struct rpc_counts *st = &call->client->stats;
 	struct seg_list data;
 	bool placed;
 
@@ -136,11 +136,11 @@ int rpc_call_take_sink(struct rpc_call *call, struct xdr_in *res, unsigned i, ui
 		return -EBADMSG;
 	*n = data.len;
 	if (placed && seg_list_same(&data, &call->sink[i])) {
-		client_stat_add(&st->bytes_placed, *n - (call->copied < *n ? call->copied : *n));
-		client_stat_add(&st->bytes_copied, call->copied < *n ? call->copied : *n);
+		rpc_count(&st->bytes_placed, *n - (call->copied < *n ? call->copied : *n));
+		rpc_count(&st->bytes_copied, call->copied < *n ? call->copied : *n);
 	} else if (*n) {
 		seg_list_copy(&call->sink[i], &data);
-		client_stat_add(&st->bytes_copied, *n);
+		rpc_count(&st->bytes_copied, *n);
 	}
 	return 0;
 }
@@ -183,7 +183,7 @@ static void up_reply(void *ctx, struct rpc_call *call, int error, struct xdr_in 
 			return;
 	}
 	client_take_out(c, call);
-	client_stat_add(&c->stats.replies, 1);
+	rpc_count(&c->stats.replies, 1);
 	if (c->silent) {
 		c->silent = false;
 		log_info("server %s OK", c->peer_name);
@@ -202,7 +202,7 @@ static void up_request(void *ctx, struct rpc_req *req)
 		rpc_req_reply(req, RPC_ACCEPT_PROG_UNAVAIL);
 		return;
 	}
-	client_stat_add(&c->stats.callbacks, 1);
+	rpc_count(&c->stats.callbacks, 1);
 	c->p.cb_service(c->p.cb_ctx, req);
 }
 
@@ -248,7 +248,7 @@ static bool client_attend(struct rpc_client *c)
 	uint32_t at = 0;
 	bool closing;
 
-	if (!__atomic_exchange_n(&c->attention, false, __ATOMIC_ACQUIRE))
+	if (!atomic_exchange_explicit(&c->attention, false, memory_order_acquire))
 		return true;
 	pthread_mutex_lock(&c->table.lock);
 	closing = c->closing;
@@ -270,7 +270,7 @@ static bool client_attend(struct rpc_client *c)
 static bool client_unwanted(struct rpc_client *c)
 {
 	return c->p.may_be_unwanted && rpc_client_shut_out(c) &&
-	       __atomic_load_n(&c->stats.reconnects, __ATOMIC_RELAXED) >= UNWANTED_AFTER;
+	       atomic_load_explicit(&c->stats.reconnects, memory_order_relaxed) >= UNWANTED_AFTER;
 }
 
 /* up -> down: takes every call back. */
@@ -291,7 +291,7 @@ static void client_went_down(struct rpc_client *c)
 		x->ops->forget(x, call);
 		pthread_mutex_lock(&c->table.lock);
 		call->state = RPC_CALL_WAIT;
-		call->posted = false;
+		atomic_store_explicit(&call->posted, false, memory_order_relaxed);
 		call->repeated = true;
 	}
 	pthread_mutex_unlock(&c->table.lock);
@@ -322,7 +322,7 @@ static void client_came_up(struct rpc_client *c, struct rpc_xprt *x)
 	rpc_table_quiesce_locked(&c->table);
 	c->xprt = x;
 	pthread_mutex_unlock(&c->table.lock);
-	client_stat_add(&c->stats.reconnects, 1);
+	rpc_count(&c->stats.reconnects, 1);
 	log_ctrl("server %s: connected again", c->peer_name);
 	pthread_mutex_lock(&c->table.lock);
 	while ((call = rpc_table_next_locked(&c->table, &at))) {
@@ -479,16 +479,29 @@ void rpc_client_info(struct rpc_client *c, struct rpc_client_info *out)
 
 bool rpc_client_shut_out(struct rpc_client *c)
 {
-	return !__atomic_load_n(&c->stats.replies, __ATOMIC_RELAXED) &&
-	       !__atomic_load_n(&c->stats.timeouts, __ATOMIC_RELAXED) &&
-	       __atomic_load_n(&c->stats.reconnects, __ATOMIC_RELAXED) > 1;
+	return !atomic_load_explicit(&c->stats.replies, memory_order_relaxed) &&
+	       !atomic_load_explicit(&c->stats.timeouts, memory_order_relaxed) &&
+	       atomic_load_explicit(&c->stats.reconnects, memory_order_relaxed) > 1;
+}
+
+static uint64_t counted(const _Atomic uint64_t *counter)
+{
+	return atomic_load_explicit(counter, memory_order_relaxed);
 }
 
 void rpc_client_stats(struct rpc_client *c, struct rpc_client_stats *out)
 {
-	const uint64_t *from = (const uint64_t *)&c->stats;
-	uint64_t *to = (uint64_t *)out;
+	const struct rpc_counts *n = &c->stats;
 
-	for (unsigned i = 0; i < sizeof(*out) / sizeof(*to); i++)
-		to[i] = __atomic_load_n(&from[i], __ATOMIC_RELAXED);
+	*out = (struct rpc_client_stats){
+		.calls = counted(&n->calls),
+		.replies = counted(&n->replies),
+		.timeouts = counted(&n->timeouts),
+		.reconnects = counted(&n->reconnects),
+		.callbacks = counted(&n->callbacks),
+		.bytes_placed = counted(&n->bytes_placed),
+		.bytes_copied = counted(&n->bytes_copied),
+		.bytes_exposed = counted(&n->bytes_exposed),
+		.bytes_pulled_up = counted(&n->bytes_pulled_up),
+	};
 }

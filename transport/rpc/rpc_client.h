@@ -25,10 +25,10 @@ struct rpc_client {
 	struct rpc_xprt *xprt;	 /* table.lock; written by the progress thread only */
 	bool closing;		 /* table.lock */
 	unsigned min_timeout_ms; /* table.lock: the shortest of any call so far */
-	bool attention; /* atomic: a call was cancelled, or closing, or a shorter time-out */
-	int kick_fd;	/* wakes the thread while down */
+	_Atomic bool attention;	 /* a call was cancelled, or closing, or a shorter time-out */
+	int kick_fd;		 /* wakes the thread while down */
 	pthread_t thread;
-	struct rpc_client_stats stats; /* atomic members */
+	struct rpc_counts stats;
 
 	/* the progress thread's */
 	struct rpc_connector connector;
@@ -38,11 +38,6 @@ struct rpc_client {
 	uint64_t again_at; /* when the first of the calls to be asked again is due; 0: none is */
 	bool silent;	   /* "not responding" was logged, "OK" was not */
 };
-
-static inline void client_stat_add(uint64_t *s, uint64_t n)
-{
-	__atomic_fetch_add(s, n, __ATOMIC_RELAXED);
-}
 
 /* Marshals call and gives it to x; it is the progress thread's business if that fails (unsent). By
  * the call's sender, or the progress thread; no lock is held. */

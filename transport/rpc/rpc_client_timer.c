@@ -31,7 +31,7 @@ static bool want_given_up(struct rpc_client *c, struct rpc_call *call, uint64_t 
 	if (call->deadline_ns > now)
 		return false;
 	call->resends++;
-	client_stat_add(&c->stats.timeouts, 1);
+	rpc_count(&c->stats.timeouts, 1);
 	rpc_call_arm(call, now, c->p.timeo_ms);
 	return c->p.soft && call->resends >= (c->p.retrans ? c->p.retrans : 1);
 }
@@ -67,10 +67,10 @@ void client_check_timers(struct rpc_client *c)
 	if (now < c->next_check)
 		return;
 	c->next_check = now + client_tick_ms(c) / 2 * NSEC_PER_MSEC;
-	before = __atomic_load_n(&c->stats.timeouts, __ATOMIC_RELAXED);
+	before = atomic_load_explicit(&c->stats.timeouts, memory_order_relaxed);
 	while ((call = client_pick(c, &at, want_given_up, now)))
 		client_fail(c, call, -ETIMEDOUT);
-	if (__atomic_load_n(&c->stats.timeouts, __ATOMIC_RELAXED) == before)
+	if (atomic_load_explicit(&c->stats.timeouts, memory_order_relaxed) == before)
 		return;
 	client_not_responding(c);
 	if (c->xprt) {
@@ -104,7 +104,7 @@ static bool put_off(struct rpc_client *c, struct rpc_call *call)
 	pthread_mutex_lock(&c->table.lock);
 	rpc_table_quiesce_locked(&c->table);
 	call->state = RPC_CALL_WAIT;
-	call->posted = false;
+	atomic_store_explicit(&call->posted, false, memory_order_relaxed);
 	call->again_ns = now + call->again_ms * NSEC_PER_MSEC;
 	rpc_call_arm(call, call->again_ns, c->p.timeo_ms);
 	if (!c->again_at || call->again_ns < c->again_at)

@@ -19,7 +19,7 @@
 #define REMEMBER_MS    600000 /* after a longer life a server may have been replaced by a newer */
 
 int rpc_connector_init(struct rpc_connector *n, const struct rpc_client_params *p,
-	const struct rpc_xprt_up *up, struct rpc_client_stats *stats, int kick_fd)
+	const struct rpc_xprt_up *up, struct rpc_counts *stats, int kick_fd)
 {
 	memset(n, 0, sizeof(*n));
 	n->p = p;

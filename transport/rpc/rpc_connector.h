@@ -23,10 +23,10 @@
 
 struct rpc_connector {
 	const struct rpc_client_params *p;
-	struct rpc_xprt_up up;		/* what every connection is given */
-	struct rpc_client_stats *stats; /* likewise */
-	int kick_fd;			/* an attempt has ended: written */
-	int abort_fd;			/* readable: attempts give up */
+	struct rpc_xprt_up up;	  /* what every connection is given */
+	struct rpc_counts *stats; /* likewise */
+	int kick_fd;		  /* an attempt has ended: written */
+	int abort_fd;		  /* readable: attempts give up */
 
 	pthread_t thread;
 	bool running;	  /* owner's: there is a thread to be joined */
@@ -43,7 +43,7 @@ struct rpc_connector {
 
 /* p, stats and kick_fd must outlive n. 0, or -errno when there is no descriptor for abort_fd. */
 int rpc_connector_init(struct rpc_connector *n, const struct rpc_client_params *p,
-	const struct rpc_xprt_up *up, struct rpc_client_stats *stats, int kick_fd);
+	const struct rpc_xprt_up *up, struct rpc_counts *stats, int kick_fd);
 /* Any thread: the attempt under way, and any later one, gives up. */
 void rpc_connector_abort(struct rpc_connector *n);
 /* Ends the attempt under way, and the connection that it may have made. */

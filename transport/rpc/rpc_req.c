@@ -20,7 +20,7 @@
 
 static void note_activity(struct rpc_xprt *x)
 {
-	__atomic_store_n(&x->active_ns, clock_coarse_ns(), __ATOMIC_RELAXED);
+	atomic_store_explicit(&x->active_ns, clock_coarse_ns(), memory_order_relaxed);
 }
 
 struct rpc_req *rpc_req_new(struct rpc_xprt *x)
@@ -30,7 +30,7 @@ struct rpc_req *rpc_req_new(struct rpc_xprt *x)
 	if (!req)
 		return NULL;
 	req->xprt = rpc_xprt_ref(x);
-	__atomic_fetch_add(&x->reqs, 1, __ATOMIC_RELAXED);
+	atomic_fetch_add_explicit(&x->reqs, 1, memory_order_relaxed);
 	note_activity(x);
 	return req;
 }
@@ -48,8 +48,8 @@ void rpc_req_free(struct rpc_req *req)
 	mem_buf_unref(req->call_msg);
 	free(req);
 	note_activity(x);
-	__atomic_fetch_sub(
-		&x->reqs, 1, __ATOMIC_RELEASE); /* after the time: see find_idle_locked() */
+	atomic_fetch_sub_explicit(
+		&x->reqs, 1, memory_order_release); /* after the time: see find_idle_locked() */
 	rpc_xprt_unref(x);
 }
 

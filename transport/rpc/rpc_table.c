@@ -102,6 +102,6 @@ struct rpc_call *rpc_table_next_locked(struct rpc_table *t, uint32_t *at)
 void rpc_table_quiesce_locked(struct rpc_table *t)
 {
 	/* acquire: pairs with the release of a sender's decrement */
-	while (__atomic_load_n(&t->senders, __ATOMIC_ACQUIRE) != 0)
+	while (atomic_load_explicit(&t->senders, memory_order_acquire) != 0)
 		sched_yield();
 }

@@ -32,7 +32,7 @@ struct rpc_table {
 	uint32_t cap;		/* lock; a power of two */
 	uint32_t count;		/* lock */
 	uint32_t next_xid;	/* lock */
-	int senders;		/* atomic; incremented under lock only */
+	_Atomic int senders;	/* incremented under lock only */
 };
 
 int rpc_table_init(struct rpc_table *t); /* 0 or -ENOMEM */

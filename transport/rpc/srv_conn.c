@@ -59,7 +59,7 @@ static int watch_first(struct srv_conn *c, int max)
 {
 	uint64_t left = c->p->first_ms * NSEC_PER_MSEC, age;
 
-	if (__atomic_load_n(&c->x->active_ns, __ATOMIC_RELAXED))
+	if (atomic_load_explicit(&c->x->active_ns, memory_order_relaxed))
 		return max;
 	age = clock_ns() - c->since_ns;
 	if (age >= left) {

@@ -35,7 +35,7 @@ struct srv_conn {
 	struct share_key key;	    /* whose it is */
 	uint64_t moved, still_ns;   /* its thread's: since when keeps() says the same; 0: it keeps
 				       nothing */
-	struct rpc_client_stats stats;
+	struct rpc_counts stats;
 
 	struct rpc_table table; /* our calls to the client */
 	bool down;		/* table.lock: no more calls are taken */

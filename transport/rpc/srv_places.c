@@ -37,9 +37,9 @@ static struct srv_conn *find_idle_locked(struct srv_places *p)
 		uint64_t last;
 
 		/* acquire: a request that has ended has left its time */
-		if (c->evicted || __atomic_load_n(&c->x->reqs, __ATOMIC_ACQUIRE))
+		if (c->evicted || atomic_load_explicit(&c->x->reqs, memory_order_acquire))
 			continue;
-		last = __atomic_load_n(&c->x->active_ns, __ATOMIC_RELAXED);
+		last = atomic_load_explicit(&c->x->active_ns, memory_order_relaxed);
 		if (!last)
 			last = c->since_ns;
 		if (last < oldest) {
@@ -60,8 +60,8 @@ static struct srv_conn *find_spare_locked(
 
 	TAILQ_FOREACH (c, &p->conns, link) {
 		/* acquire: as in find_idle_locked() */
-		bool busy = __atomic_load_n(&c->x->reqs, __ATOMIC_ACQUIRE);
-		uint64_t called = __atomic_load_n(&c->x->active_ns, __ATOMIC_RELAXED);
+		bool busy = atomic_load_explicit(&c->x->reqs, memory_order_acquire);
+		uint64_t called = atomic_load_explicit(&c->x->active_ns, memory_order_relaxed);
 		uint64_t last = called ? called : c->since_ns;
 		uint64_t quiet = busy && quiet_ns < SRV_STILL_MS * NSEC_PER_MSEC
 					 ? SRV_STILL_MS * NSEC_PER_MSEC

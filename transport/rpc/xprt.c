@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* Where connections count that nobody asks for their numbers. */
-static struct rpc_client_stats no_stats;
+static struct rpc_counts no_stats;
 
 int rpc_xprt_init(struct rpc_xprt *x, const struct rpc_xprt_ops *ops, const struct rpc_xprt_up *up)
 {
@@ -38,7 +38,7 @@ void rpc_xprt_fini(struct rpc_xprt *x)
 
 struct rpc_xprt *rpc_xprt_ref(struct rpc_xprt *x)
 {
-	__atomic_fetch_add(&x->refs, 1, __ATOMIC_RELAXED);
+	atomic_fetch_add_explicit(&x->refs, 1, memory_order_relaxed);
 	return x;
 }
 
@@ -48,7 +48,7 @@ struct rpc_xprt *rpc_xprt_unref(struct rpc_xprt *x)
 	void *owner;
 
 	/* acq_rel: what other holders did happens before destroy() */
-	if (!x || __atomic_fetch_sub(&x->refs, 1, __ATOMIC_ACQ_REL) != 1)
+	if (!x || atomic_fetch_sub_explicit(&x->refs, 1, memory_order_acq_rel) != 1)
 		return NULL;
 	owner = x->owner;
 	owner_free = x->owner_free;

@@ -78,23 +78,35 @@ struct rpc_xprt_ops {
 	bool keeps_port;		     /* rpc_xprt_keeps_port() */
 };
 
+/* What struct rpc_client_stats tells, while it is counted. */
+struct rpc_counts {
+	_Atomic uint64_t calls, replies, timeouts, reconnects, callbacks;
+	_Atomic uint64_t bytes_placed, bytes_copied, bytes_exposed, bytes_pulled_up;
+};
+
+static inline void rpc_count(_Atomic uint64_t *counter, uint64_t n)
+{
+	/* relaxed: nothing else is told by it */
+	atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
+}
+
 struct rpc_xprt {
 	const struct rpc_xprt_ops *ops;
 	struct rpc_xprt_up up;
-	int refs;			 /* atomic */
+	_Atomic int refs;
 	int kick_fd;			 /* eventfd that ends a sleep in progress() */
 	void *owner;			 /* rpc_server's per-connection object */
 	void (*owner_free)(void *owner); /* called after ops->destroy(); may be NULL */
 	struct rpc_auth *const *auth;	 /* a server's further flavors, or NULL */
-	unsigned reqs;			 /* atomic: requests not yet ended */
-	uint64_t active_ns;  /* atomic: when a request last began or ended, 0: there was none */
-	uint16_t local_port; /* a client's, of TCP: what it calls from; else 0 */
-	bool give_port;	     /* at the end that port is to be free at once, for the next */
+	_Atomic unsigned reqs;		 /* requests not yet ended */
+	_Atomic uint64_t active_ns;	 /* when a request last began or ended, 0: there was none */
+	uint16_t local_port;		 /* a client's, of TCP: what it calls from; else 0 */
+	bool give_port;		      /* at the end that port is to be free at once, for the next */
 	struct sockaddr_storage addr; /* the peer's, of an accepted connection */
 	struct sock_user user;	      /* and who it is */
 	char peer[80];
 	char down_reason[200];
-	struct rpc_client_stats *stats; /* never NULL; members are added to atomically */
+	struct rpc_counts *stats; /* never NULL */
 	/* for rpc_client_info() */
 	const char *provider;
 	_Atomic unsigned rdma_version;

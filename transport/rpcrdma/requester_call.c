@@ -439,7 +439,7 @@ int rpcrdma_send_call(struct rpc_xprt *x, struct rpc_call *call, uint32_t off)
 	}
 	p->call = call;
 	p->off = off;
-	call->xprt_priv = p;
+	atomic_store_explicit(&call->xprt_priv, p, memory_order_relaxed);
 	now = TAILQ_EMPTY(&c->backlog) && rpcrdma_credit_take(&c->credit_out);
 	p->state = now ? RPCRDMA_MARSHAL : RPCRDMA_BACKLOG;
 	TAILQ_INSERT_TAIL(now ? &c->posted : &c->backlog, p, link);

@@ -224,7 +224,7 @@ void rpcrdma_reply_closed(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 	p->reply_buf = NULL; /* what in may point to */
 	rpcrdma_posted_let_go(p);
 	pthread_mutex_lock(&c->lock);
-	call->xprt_priv = NULL;
+	atomic_store_explicit(&call->xprt_priv, NULL, memory_order_relaxed);
 	rpcrdma_posted_free_locked(c, p);
 	pthread_mutex_unlock(&c->lock);
 	c->x.up.reply(c->x.up.ctx, call, error, error ? NULL : &in);
@@ -392,7 +392,7 @@ void rpcrdma_forget(struct rpc_xprt *x, struct rpc_call *call)
 		rpcrdma_recv_done(c, p->recv);
 	rpcrdma_posted_let_go(p);
 	pthread_mutex_lock(&c->lock);
-	call->xprt_priv = NULL;
+	atomic_store_explicit(&call->xprt_priv, NULL, memory_order_relaxed);
 	rpcrdma_posted_free_locked(c, p);
 	pthread_mutex_unlock(&c->lock);
 }

@@ -207,8 +207,7 @@ static inline struct rpcrdma_conn *rpcrdma_conn_of(struct rpc_xprt *x)
 	return (struct rpcrdma_conn *)x;
 }
 
-#define rpcrdma_stat_add(c, field, n)                                                              \
-	__atomic_fetch_add(&(c)->x.stats->field, (n), __ATOMIC_RELAXED)
+#define rpcrdma_stat_add(c, field, n) rpc_count(&(c)->x.stats->field, (n))
 
 /* rpcrdma_conn.c */
 /* How long a progress thread polls before it sleeps, in microseconds, 0: not at all. Read when a

@@ -75,24 +75,24 @@ static int tcp_send_call(struct rpc_xprt *x, struct rpc_call *call, uint32_t off
 	for (unsigned i = 0; i < call->args.npayloads; i++)
 		exposed += call->args.payload[i].data.len;
 	if (big)
-		__atomic_fetch_add(&t->big_sinks, 1, __ATOMIC_RELAXED);
+		atomic_fetch_add_explicit(&t->big_sinks, 1, memory_order_relaxed);
 	rc = tcp_tx_call(&t->tx, call, off);
 	if (rc < 0) {
 		if (big)
-			__atomic_fetch_sub(&t->big_sinks, 1, __ATOMIC_RELAXED);
+			atomic_fetch_sub_explicit(&t->big_sinks, 1, memory_order_relaxed);
 		if (rc == -ENOMEM)
 			tcp_tx_shut(&t->tx, "out of memory for sending");
 		return -ENOTCONN;
 	}
 	if (exposed)
-		__atomic_fetch_add(&x->stats->bytes_exposed, exposed, __ATOMIC_RELAXED);
+		rpc_count(&x->stats->bytes_exposed, exposed);
 	tcp_push(t);
 	return 0;
 }
 
 static void tcp_req_end(struct tcp_conn *t)
 {
-	if (__atomic_fetch_sub(&t->nreqs, 1, __ATOMIC_RELAXED) == MAX_REQS)
+	if (atomic_fetch_sub_explicit(&t->nreqs, 1, memory_order_relaxed) == MAX_REQS)
 		rpc_xprt_kick(&t->x);
 }
 
@@ -128,7 +128,7 @@ static struct rpc_call *rx_find(void *ctx, uint32_t xid)
 	struct rpc_call *call = t->x.up.find(t->x.up.ctx, xid, t->server);
 
 	/* acquire: pairs with tcp_tx's release; not posted yet: the peer guessed an XID */
-	if (call && !__atomic_load_n(&call->posted, __ATOMIC_ACQUIRE))
+	if (call && !atomic_load_explicit(&call->posted, memory_order_acquire))
 		return NULL;
 	return call;
 }
@@ -138,10 +138,10 @@ static void rx_reply(void *ctx, struct rpc_call *call, struct xdr_in *msg)
 	struct tcp_conn *t = ctx;
 
 	/* a reply to a call that is still going out: its memory is about to be its owner's again */
-	if (__atomic_load_n(&call->xprt_priv, __ATOMIC_ACQUIRE))
+	if (atomic_load_explicit(&call->xprt_priv, memory_order_acquire))
 		tcp_tx_forget(&t->tx, call);
 	if (call_is_big(call))
-		__atomic_fetch_sub(&t->big_sinks, 1, __ATOMIC_RELAXED);
+		atomic_fetch_sub_explicit(&t->big_sinks, 1, memory_order_relaxed);
 	t->x.up.reply(t->x.up.ctx, call, 0, msg);
 }
 
@@ -158,7 +158,7 @@ static void rx_request(void *ctx, struct mem_buf *buf, uint32_t len)
 		return;
 	}
 	xdr_in_init(&msg, buf->data, len);
-	__atomic_fetch_add(&t->nreqs, 1, __ATOMIC_RELAXED);
+	atomic_fetch_add_explicit(&t->nreqs, 1, memory_order_relaxed);
 	if (rpc_req_parse(req, buf, &msg) < 0) {
 		mem_buf_unref(buf);
 		tcp_drop(&t->x, req);
@@ -181,14 +181,14 @@ static bool rx_hold(void *ctx)
 {
 	struct tcp_conn *t = ctx;
 
-	return __atomic_load_n(&t->nreqs, __ATOMIC_RELAXED) >= MAX_REQS ||
+	return atomic_load_explicit(&t->nreqs, memory_order_relaxed) >= MAX_REQS ||
 	       (t->server && tcp_tx_owes(&t->tx));
 }
 
 /* Reads once. Bytes read, 0: none there, negative: the end. */
 static ssize_t tcp_read(struct tcp_conn *t, bool *drained)
 {
-	bool narrow = __atomic_load_n(&t->big_sinks, __ATOMIC_RELAXED) > 0;
+	bool narrow = atomic_load_explicit(&t->big_sinks, memory_order_relaxed) > 0;
 	struct iovec iov[TCP_RX_IOV];
 	struct msghdr m = {.msg_iov = iov};
 	size_t want = 0;
@@ -264,7 +264,7 @@ static int tcp_progress(struct rpc_xprt *x, int timeout_ms)
 			if (t->rx.held)
 				timeout_ms = 0; /* there are records already */
 		}
-		if (__atomic_load_n(&t->tx.full, __ATOMIC_RELAXED))
+		if (atomic_load_explicit(&t->tx.full, memory_order_relaxed))
 			pfd[0].events |= POLLOUT;
 		if (poll(pfd, 2, timeout_ms) > 0) {
 			if (pfd[1].revents & POLLIN)
@@ -276,7 +276,7 @@ static int tcp_progress(struct rpc_xprt *x, int timeout_ms)
 			else if (pfd[0].revents & (POLLHUP | POLLERR))
 				tcp_tx_shut(&t->tx, "the peer closed the connection");
 		}
-	} else if (__atomic_load_n(&t->tx.full, __ATOMIC_RELAXED)) {
+	} else if (atomic_load_explicit(&t->tx.full, memory_order_relaxed)) {
 		tcp_tx_flush(&t->tx, true);
 	}
 	if (rc < 0 || tcp_is_down(t)) {
@@ -292,8 +292,8 @@ static void tcp_forget(struct rpc_xprt *x, struct rpc_call *call)
 
 	tcp_tx_forget(&t->tx, call);
 	tcp_rx_forget(&t->rx, call);
-	if (call_is_big(call) && __atomic_load_n(&call->posted, __ATOMIC_RELAXED))
-		__atomic_fetch_sub(&t->big_sinks, 1, __ATOMIC_RELAXED);
+	if (call_is_big(call) && atomic_load_explicit(&call->posted, memory_order_relaxed))
+		atomic_fetch_sub_explicit(&t->big_sinks, 1, memory_order_relaxed);
 }
 
 static void tcp_shutdown(struct rpc_xprt *x)
@@ -306,8 +306,8 @@ static bool tcp_keeps(struct rpc_xprt *x, uint64_t *moved)
 {
 	struct tcp_conn *t = tcp_conn_of(x);
 
-	*moved = __atomic_load_n(&t->tx.sent, __ATOMIC_RELAXED) + t->received;
-	return __atomic_load_n(&t->tx.owed, __ATOMIC_RELAXED) || t->rx.call_buf;
+	*moved = atomic_load_explicit(&t->tx.sent, memory_order_relaxed) + t->received;
+	return atomic_load_explicit(&t->tx.owed, memory_order_relaxed) || t->rx.call_buf;
 }
 
 static void tcp_destroy(struct rpc_xprt *x)

@@ -126,7 +126,7 @@ static size_t owed_max(const struct tcp_tx *tx)
 
 static void owe_locked(struct tcp_tx *tx, size_t more, size_t less)
 {
-	__atomic_store_n(&tx->owed, tx->owed + more - less, __ATOMIC_RELAXED);
+	atomic_store_explicit(&tx->owed, tx->owed + more - less, memory_order_relaxed);
 }
 
 static int out_append(struct tcp_tx *tx, struct rpc_call *call, struct rpc_req *req, uint32_t off)
@@ -141,9 +141,9 @@ static int out_append(struct tcp_tx *tx, struct rpc_call *call, struct rpc_req *
 	} else if (call) {
 		o->call = call;
 		out_build(o, call->msg->data, off, &call->args);
-		__atomic_store_n(&call->xprt_priv, o, __ATOMIC_RELAXED);
+		atomic_store_explicit(&call->xprt_priv, o, memory_order_relaxed);
 		/* release: who sees it posted sees xprt_priv */
-		__atomic_store_n(&call->posted, true, __ATOMIC_RELEASE);
+		atomic_store_explicit(&call->posted, true, memory_order_release);
 	} else {
 		o->req = req;
 		o->owed = req_size(req);
@@ -187,7 +187,7 @@ static void out_end_locked(struct tcp_tx *tx, struct tcp_out *o, struct tcp_out_
 	owe_locked(tx, 0, o->owed);
 	if (o->call) {
 		/* release: the progress thread may end the call from here on */
-		__atomic_store_n(&o->call->xprt_priv, NULL, __ATOMIC_RELEASE);
+		atomic_store_explicit(&o->call->xprt_priv, NULL, memory_order_release);
 		o->call = NULL;
 	}
 	if (o->req || o->kept || o->copy || o->iov != o->few)
@@ -265,7 +265,7 @@ int tcp_tx_flush(struct tcp_tx *tx, bool writable)
 		return 0;
 	}
 	tx->sending = true;
-	__atomic_store_n(&tx->full, false, __ATOMIC_RELAXED);
+	atomic_store_explicit(&tx->full, false, memory_order_relaxed);
 	while (!tx->down && !TAILQ_EMPTY(&tx->queue)) {
 		struct msghdr m = {.msg_iov = iov};
 
@@ -282,11 +282,11 @@ int tcp_tx_flush(struct tcp_tx *tx, bool writable)
 			break;
 		}
 		if (n > 0) {
-			__atomic_fetch_add(&tx->sent, (uint64_t)n, __ATOMIC_RELAXED);
+			atomic_fetch_add_explicit(&tx->sent, (uint64_t)n, memory_order_relaxed);
 			tx_advance_locked(tx, n, &done);
 		}
 		if (n < (ssize_t)total && !tx->down) {
-			__atomic_store_n(&tx->full, true, __ATOMIC_RELAXED);
+			atomic_store_explicit(&tx->full, true, memory_order_relaxed);
 			rc = 1;
 			break;
 		}
@@ -307,7 +307,7 @@ bool tcp_tx_owes(struct tcp_tx *tx)
 	size_t max = owed_max(tx);
 	bool owes;
 
-	if (__atomic_load_n(&tx->owed, __ATOMIC_RELAXED) <= max)
+	if (atomic_load_explicit(&tx->owed, memory_order_relaxed) <= max)
 		return false;
 	pthread_mutex_lock(&tx->lock);
 	owes = tx->owed > max;
@@ -360,7 +360,7 @@ void tcp_tx_forget(struct tcp_tx *tx, struct rpc_call *call)
 
 	pthread_mutex_lock(&tx->lock);
 	/* a thread in sendmsg() may be reading the call's memory; it never blocks */
-	while (tx->sending && __atomic_load_n(&call->xprt_priv, __ATOMIC_ACQUIRE))
+	while (tx->sending && atomic_load_explicit(&call->xprt_priv, memory_order_acquire))
 		pthread_cond_wait(&tx->idle, &tx->lock);
 	o = call->xprt_priv;
 	if (o) {
@@ -373,7 +373,7 @@ void tcp_tx_forget(struct tcp_tx *tx, struct rpc_call *call)
 			o->niov = o->at;
 		}
 		o->call = NULL;
-		__atomic_store_n(&call->xprt_priv, NULL, __ATOMIC_RELEASE);
+		atomic_store_explicit(&call->xprt_priv, NULL, memory_order_release);
 	}
 	pthread_mutex_unlock(&tx->lock);
 	if (unstarted)

@@ -50,13 +50,13 @@ struct tcp_tx {
 	struct tcp_out_list queue; /* lock */
 	struct tcp_out_list spare; /* lock */
 	unsigned queued;	   /* lock: entries in queue */
-	size_t owed;		   /* lock, atomic reads: memory that replies in queue keep */
-	uint64_t sent;		   /* atomic: bytes that have gone out */
-	bool waiting; /* lock: the progress thread reads no calls before some are out */
-	bool sending; /* lock: a thread is in sendmsg() */
-	bool full;    /* lock, atomic reads: wait for POLLOUT */
-	bool down;    /* lock: nothing is taken any more */
-	char *reason; /* lock: the first reason for down goes here ... */
+	_Atomic size_t owed;	   /* written under lock: memory that replies in queue keep */
+	_Atomic uint64_t sent;	   /* bytes that have gone out */
+	bool waiting;	   /* lock: the progress thread reads no calls before some are out */
+	bool sending;	   /* lock: a thread is in sendmsg() */
+	_Atomic bool full; /* written under lock: wait for POLLOUT */
+	bool down;	   /* lock: nothing is taken any more */
+	char *reason;	   /* lock: the first reason for down goes here ... */
 	size_t reason_size;
 };
 
