@@ -18,10 +18,10 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "bare-tcp.h"
 #include "transport/log.h"
 #include "transport/rpc/rpc.h"
 
-#define LAST	  0x80000000u
 #define BIG_REPLY 65536
 
 static struct mem_pool *pool;
@@ -93,46 +93,13 @@ static int teardown(void **state)
 
 static int dial_from(const char *ip)
 {
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	struct sockaddr_in own = {.sin_family = AF_INET};
-
-	inet_pton(AF_INET, ip, &own.sin_addr);
-	assert_int_equal(bind(fd, (struct sockaddr *)&own, sizeof(own)), 0);
-	assert_int_equal(connect(fd, (struct sockaddr *)&server_addr, sizeof(server_addr)), 0);
-	return fd;
+	return bare_dial(&server_addr, ip);
 }
 
 static int dial(void)
 {
 	return dial_from("127.0.0.1");
 }
-
-static void send_words(int fd, const uint32_t *w, size_t n)
-{
-	uint32_t buf[64];
-
-	for (size_t i = 0; i < n; i++)
-		buf[i] = htonl(w[i]);
-	assert_int_equal(send(fd, buf, n * 4, MSG_NOSIGNAL), n * 4);
-}
-
-/* Words of the next record, or -1 when the connection ended. */
-static int read_words(int fd, uint32_t *w, size_t max)
-{
-	uint32_t mark;
-	size_t n;
-
-	if (recv(fd, &mark, 4, MSG_WAITALL) != 4)
-		return -1;
-	n = (ntohl(mark) & ~LAST) / 4;
-	assert_true(n <= max);
-	assert_int_equal(recv(fd, w, n * 4, MSG_WAITALL), n * 4);
-	for (size_t i = 0; i < n; i++)
-		w[i] = ntohl(w[i]);
-	return n;
-}
-
-#define WORDS(...) (const uint32_t[]){__VA_ARGS__}, sizeof((uint32_t[]){__VA_ARGS__}) / 4
 
 static void the_server_answers_bare_calls(void **state)
 {
