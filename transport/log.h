@@ -4,7 +4,7 @@
  * log: lines to stderr while in the foreground, to syslog after daemonising.
  *
  * Control path (connections, sessions, mounts) and data path (each message) are switched
- * separately: LOG_CTRL is `-d`, LOG_DATA is `-o debug=data`.
+ * separately: LOG_L_CTRL is `-d`, LOG_L_DATA is `-o debug=data`.
  */
 #ifndef RNFS_TRANSPORT_LOG_H
 #define RNFS_TRANSPORT_LOG_H

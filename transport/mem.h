@@ -10,7 +10,7 @@
  * the last unref. Slabs are kept for reuse; the pool's limit bounds their sum.
  *
  * Registering a slab only makes it known to the local device. It never gives a peer access: that is
- * prov_expose(), per RPC.
+ * expose() of a provider, per RPC.
  */
 #ifndef RNFS_TRANSPORT_MEM_H
 #define RNFS_TRANSPORT_MEM_H

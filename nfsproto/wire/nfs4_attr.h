@@ -54,7 +54,7 @@ bool nfs4_bits_none(const struct nfs4_bitmap *b);
 struct nfs4_bitmap nfs4_bits_stat(void);
 struct nfs4_bitmap nfs4_bits_fs(void);
 struct nfs4_bitmap nfs4_bits_info(void);
-/* All that nfs4_put_attrs() can encode, and all that nfs4_attrs_to_sattr() accepts: what a server
+/* All that nfs4_put_attrs() can encode, and all that nfs4_sattr_decode() accepts: what a server
  * can claim in SUPPORTED_ATTRS. */
 struct nfs4_bitmap nfs4_bits_encodable(void);
 struct nfs4_bitmap nfs4_bits_settable(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/ddp.
+ * Unit tests of transport/iwarp/ddp.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/filedata.
+ * Unit tests of cache/filedata.
  */
 #include <errno.h>
 #include <setjmp.h>

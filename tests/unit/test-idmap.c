@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/idmap.
+ * Unit tests of nfsproto/wire/idmap.
  */
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/lock_ranges.
+ * Unit tests of nfsproto/wire/lock_ranges.
  */
 #include <setjmp.h>
 #include <stdarg.h>

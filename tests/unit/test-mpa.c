@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/mpa.
+ * Unit tests of transport/iwarp/mpa.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/nfs3.
+ * Unit tests of nfsproto/wire/nfs3.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/nfs4.
+ * Unit tests of nfsproto/wire/nfs4.
  */
 #include <errno.h>
 #include <setjmp.h>

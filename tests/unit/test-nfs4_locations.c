@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/nfs4_locations.
+ * Unit tests of nfsproto/v4/nfs4_locations.
  */
 #include <errno.h>
 #include <setjmp.h>

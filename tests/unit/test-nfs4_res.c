@@ -3,7 +3,7 @@
  *
  * Unit tests of nfsproto/wire/nfs4_xdr: results of every operation against vectors written by hand
  * from RFC 5662, RFC 7863 and RFC 8276, directories' entries, names of extended attributes, ACLs,
- * the peek at a READ; and that no vector exceeds its bound in nfsproto/ulb.
+ * the peek at a READ; and that no vector exceeds its bound in nfsproto/wire/ulb.
  */
 #include <setjmp.h>
 #include <stdarg.h>

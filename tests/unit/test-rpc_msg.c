@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/rpc_msg.
+ * Unit tests of transport/rpc/rpc_msg.
  */
 #include <errno.h>
 #include <setjmp.h>

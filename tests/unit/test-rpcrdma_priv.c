@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/rpcrdma_priv. The vectors follow RFC 8797 section 4.
+ * Unit tests of transport/rpcrdma/rpcrdma_priv. The vectors follow RFC 8797 section 4.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/rpcrdma_stream.
+ * Unit tests of transport/rpcrdma/rpcrdma_stream.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of contrib/serve/nlm.
+ * Unit tests of contrib/serve/v3/nlm.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/ulb. (That no result exceeds its bound is in test-nfs4_res.)
+ * Unit tests of nfsproto/wire/ulb. (That no result exceeds its bound is in test-nfs4_res.)
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -302,7 +302,7 @@ int iwarp_rx_fill(struct iwarp_conn *c);
 /* iwarp_msg.c: judges the segment in rx->h and says where its payload goes (rx->dst). False after
  * the stream was terminated. */
 bool iwarp_msg_begin(struct iwarp_conn *c);
-/* The segment is complete and its CRC right. STEP_ON, STEP_WC or STEP_FAIL. */
+/* The segment is complete and its CRC right. IWARP_STEP_ON, IWARP_STEP_WC or IWARP_STEP_FAIL. */
 enum iwarp_step iwarp_msg_end(struct iwarp_conn *c, struct prov_wc *wc);
 /* Tells the peer and ends the connection; why continues "peer ... : ". */
 __attribute__((format(printf, 3, 4))) void iwarp_msg_terminate(

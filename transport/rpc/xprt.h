@@ -2,9 +2,9 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * xprt: one live connection that carries RPC messages in both directions, inside the transport
- * layer. Two implementations: rpcrdma.c (RPC-over-RDMA on a provider) and tcp.c (record marking).
- * rpc_client and rpc_server sit on top: they own XIDs, tables of calls, time-outs and reconnection;
- * an xprt knows bytes, chunks and credits.
+ * layer. Two implementations: rpcrdma_conn.c (RPC-over-RDMA on a provider) and tcp.c (record
+ * marking). rpc_client and rpc_server sit on top: they own XIDs, tables of calls, time-outs and
+ * reconnection; an xprt knows bytes, chunks and credits.
  *
  * Threads. send_call() and send_reply() may be called from any thread. progress() and forget()
  * belong to the progress thread. Upcalls come from inside progress(), no lock held.
