@@ -119,10 +119,19 @@ static uint32_t do_exchange_id(struct run *r)
 	return NFS4_OK;
 }
 
-static void session_id(const struct mean_srv *s, struct nfs4_sessionid *id)
+void mean_session_id(const struct mean_srv *s, struct nfs4_sessionid *id)
 {
 	memset(id, 's', sizeof(*id));
 	memcpy(id->id, &s->session_no, sizeof(s->session_no));
+}
+
+static void use_for_callbacks(struct run *r)
+{
+	struct rpc_xprt *before = r->s->xprt;
+
+	r->s->xprt = rpc_xprt_ref(r->req->xprt);
+	if (before)
+		rpc_xprt_unref(before);
 }
 
 static uint32_t do_create_session(struct run *r, const struct nfs4_create_session_args *a)
@@ -150,10 +159,8 @@ static uint32_t do_create_session(struct run *r, const struct nfs4_create_sessio
 	res.fore.maxrequests = s->slots;
 	if (s->cached_max)
 		res.fore.maxresponsesize_cached = s->cached_max;
-	if (s->xprt)
-		rpc_xprt_unref(s->xprt);
-	s->xprt = rpc_xprt_ref(r->req->xprt);
-	session_id(s, &res.session);
+	use_for_callbacks(r);
+	mean_session_id(s, &res.session);
 	nfs4_put_create_session_res(r->x, NFS4_OK, &res);
 	return NFS4_OK;
 }
@@ -172,7 +179,7 @@ static uint32_t do_sequence(struct run *r, const struct nfs4_sequence_args *a)
 	struct nfs4_sessionid mine;
 	uint32_t status = NFS4_OK;
 
-	session_id(s, &mine);
+	mean_session_id(s, &mine);
 	if (!s->nsessions || memcmp(&mine, &a->session, sizeof(mine)) != 0)
 		status = NFS4ERR_BADSESSION;
 	else if (a->slotid >= s->slots || a->highest_slotid >= s->slots)
@@ -207,7 +214,7 @@ static int find_open(struct mean_srv *s, const struct nfs4_stateid *id)
 		return -1;
 	for (int i = 0; i < MEAN_OPENS; i++)
 		if (s->opens[i].used && s->opens[i].id == no)
-			return i;
+			return !id->seqid || id->seqid == s->opens[i].seqid ? i : -1;
 	return -1;
 }
 
@@ -227,31 +234,64 @@ static int open_of_owner(struct mean_srv *s, const struct nfs4_opaque *owner)
 	return unused;
 }
 
+/* Why an OPEN is refused, or NFS4_OK. */
+static uint32_t judge_open(struct mean_srv *s, const struct nfs4_open_args *a)
+{
+	if (a->claim == CLAIM_PREVIOUS && !s->reclaiming)
+		return NFS4ERR_NO_GRACE;
+	if (a->claim != CLAIM_PREVIOUS && s->reclaiming) {
+		s->early++;
+		return NFS4ERR_GRACE;
+	}
+	if (!a->create || a->mode != EXCLUSIVE4_1)
+		return NFS4_OK;
+	if (!nfs4_bits_none(&a->attrs.mask)) /* suppattr_exclcreat is empty */
+		return NFS4ERR_INVAL;
+	if (s->exclusive && s->made && memcmp(s->made_verf, a->verf, sizeof(a->verf)) != 0)
+		return NFS4ERR_EXIST;
+	s->made = true;
+	memcpy(s->made_verf, a->verf, sizeof(a->verf));
+	return NFS4_OK;
+}
+
+static void note_open(struct mean_srv *s, const struct nfs4_open_args *a)
+{
+	s->opened.claim = a->claim;
+	s->opened.access = a->share_access;
+	s->opened.create = a->create;
+	s->opened.mode = a->mode;
+	memcpy(s->opened.verf, a->verf, sizeof(a->verf));
+	memcpy(s->opened.owner, a->owner.owner.data, a->owner.owner.len);
+}
+
 static uint32_t do_open(struct run *r, const struct nfs4_open_args *a)
 {
 	struct mean_srv *s = r->s;
 	struct nfs4_open_res res = {.stateid = {.seqid = 1}};
+	uint32_t status;
 	int i;
 
 	if (a->claim == CLAIM_NULL)
 		r->cur = fh_of("F0");
-	if (a->claim == CLAIM_PREVIOUS && !s->reclaiming) {
-		nfs4_put_op_res(r->x, OP_OPEN, NFS4ERR_NO_GRACE);
-		return NFS4ERR_NO_GRACE;
-	}
-	/* suppattr_exclcreat is empty */
-	if (a->create && a->mode == EXCLUSIVE4_1 && !nfs4_bits_none(&a->attrs.mask)) {
-		nfs4_put_op_res(r->x, OP_OPEN, NFS4ERR_INVAL);
-		return NFS4ERR_INVAL;
+	i = open_of_owner(s, &a->owner.owner);
+	note_open(s, a);
+	status = judge_open(s, a);
+	if (status) {
+		nfs4_put_op_res(r->x, OP_OPEN, status);
+		return status;
 	}
 	s->reclaims += a->claim == CLAIM_PREVIOUS;
 	s->reopens += a->claim == CLAIM_FH;
-	i = open_of_owner(s, &a->owner.owner);
 	if (!s->opens[i].used) {
 		s->opens[i].used = true;
 		s->opens[i].id = ++s->open_no;
+		s->opens[i].seqid = (s->open_seqid ? s->open_seqid : 1) - 1;
+		s->opens[i].access = 0;
 		s->nopens++;
 	}
+	s->opens[i].seqid = s->opens[i].seqid == UINT32_MAX ? 1 : s->opens[i].seqid + 1;
+	s->opens[i].access |= a->share_access & OPEN4_SHARE_ACCESS_BOTH;
+	res.stateid.seqid = s->opens[i].seqid;
 	memcpy(res.stateid.other, &s->opens[i].id, sizeof(s->opens[i].id));
 	if (a->create && a->mode == EXCLUSIVE4_1)
 		res.attrset = (struct nfs4_bitmap){0};
@@ -260,6 +300,8 @@ static uint32_t do_open(struct run *r, const struct nfs4_open_args *a)
 		res.deleg.stateid = (struct nfs4_stateid){.seqid = 1, .other = "deleg"};
 		s->ndelegs++;
 	}
+	if (quirky(s, Q_CUT_OPEN))
+		__atomic_store_n(&s->cut, true, __ATOMIC_RELAXED);
 	nfs4_put_open_res(r->x, NFS4_OK, &res);
 	return NFS4_OK;
 }
@@ -286,7 +328,8 @@ static uint32_t do_close(struct run *r, const struct nfs4_close_args *a)
 
 static bool stateid_ok(struct run *r, const struct nfs4_stateid *id)
 {
-	return memcmp(id, &nfs4_stateid_anonymous, sizeof(*id)) == 0 || find_open(r->s, id) >= 0 ||
+	return memcmp(id, &nfs4_stateid_anonymous, sizeof(*id)) == 0 ||
+	       memcmp(id, &nfs4_stateid_current, sizeof(*id)) == 0 || find_open(r->s, id) >= 0 ||
 	       mean_lock_known(&r->s->locks, id);
 }
 
@@ -502,6 +545,7 @@ static uint32_t do_file_op(struct run *r, const struct nfs4_args *a)
 	struct nfs4_commit_res commit = {.verf = "verf"};
 	struct nfs4_access_res access = {.supported = 0x3f, .access = 0x1f};
 	struct nfs4_readlink_res rl = {.link = {.s = "target", .len = 6}};
+	uint32_t status;
 
 	switch (a->op) {
 	case OP_CREATE:
@@ -518,8 +562,9 @@ static uint32_t do_file_op(struct run *r, const struct nfs4_args *a)
 		nfs4_put_link_res(r->x, NFS4_OK, &link);
 		return NFS4_OK;
 	case OP_SETATTR:
-		nfs4_put_setattr_res(r->x, NFS4_OK, &set);
-		return NFS4_OK;
+		status = stateid_ok(r, &a->u.setattr.stateid) ? NFS4_OK : NFS4ERR_BAD_STATEID;
+		nfs4_put_setattr_res(r->x, status, status ? NULL : &set);
+		return status;
 	case OP_COMMIT:
 		nfs4_put_commit_res(r->x, NFS4_OK, &commit);
 		return NFS4_OK;
@@ -559,6 +604,7 @@ static uint32_t do_op(struct run *r, const struct nfs4_args *a)
 	case OP_SEQUENCE:
 		return do_sequence(r, &a->u.sequence);
 	case OP_BIND_CONN_TO_SESSION:
+		use_for_callbacks(r);
 		bind.session = a->u.bind_conn_to_session.session;
 		nfs4_put_bind_conn_to_session_res(r->x, NFS4_OK, &bind);
 		return NFS4_OK;
@@ -895,7 +941,7 @@ static uint32_t call_back(struct mean_srv *s, uint32_t seq, const struct nfs4_cb
 	struct nfs4_cb_sequence_args sa = {.sequenceid = seq};
 	size_t at;
 
-	session_id(s, &sa.session);
+	mean_session_id(s, &sa.session);
 	assert_int_equal(rpc_cb_init(&r.call, s->xprt, NFS4_CB_PROGRAM, 1, 1024), 0);
 	r.call.proc = NFS4_CB_COMPOUND;
 	r.call.done = recall_done;

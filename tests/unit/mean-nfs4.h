@@ -42,6 +42,7 @@ enum quirk {
 	Q_CUT,		   /* a WRITE is carried out, then the connection is closed */
 	Q_NEVER_SAME,	   /* VERIFY finds the size another than GETATTR says */
 	Q_BUSY,		   /* an OPEN is carried out, but answered as if it still were: DELAY */
+	Q_CUT_OPEN,	   /* an OPEN is carried out, then the connection is closed */
 };
 
 struct mean_srv {
@@ -73,13 +74,21 @@ struct mean_srv {
 	const char *owner; /* of everything, a name; NULL: number 0 */
 	/* so often, somebody appends so many bytes just before VERIFY looks at the size */
 	unsigned others_times, others_append;
-	uint32_t write_max; /* bytes that a WRITE takes; 0: all */
+	uint32_t write_max;  /* bytes that a WRITE takes; 0: all */
+	uint32_t open_seqid; /* that a new open's stateid begins with; 0: 1 */
+	bool exclusive;	     /* what is made exclusively must not be there: no file is at first */
 
 	/* what happened: */
 	unsigned count[80]; /* operations executed */
 	uint32_t uid[80];   /* by whom, the last time */
 	unsigned nclients, nsessions, nopens, ndelegs;
 	unsigned reclaims, reopens, replays, misordered;
+	unsigned early; /* OPENs that are no reclaims, before RECLAIM_COMPLETE */
+	struct {
+		uint32_t claim, access, mode;
+		bool create;
+		uint8_t owner[16], verf[NFS4_VERIFIER_SIZE];
+	} opened;	   /* what the last OPEN asked for */
 	uint64_t write_at; /* the last WRITE's offset */
 	unsigned mixups;   /* what Q_BUSY has kept was asked for with another COMPOUND */
 	unsigned nheld;
@@ -101,11 +110,13 @@ struct mean_srv {
 	uint32_t open_no;
 	struct {
 		bool used;
-		uint32_t id;
+		uint32_t id, seqid, access;
 		uint8_t owner[16];
 	} opens[MEAN_OPENS];
+	bool made; /* exclusively, with that verifier */
+	uint8_t made_verf[NFS4_VERIFIER_SIZE];
 	struct mean_locks locks;
-	struct rpc_xprt *xprt;
+	struct rpc_xprt *xprt; /* the backchannel: the connection bound last */
 };
 
 void mean_start(struct mean_srv *s);
@@ -120,6 +131,8 @@ bool mean_wait(struct mean_srv *s, const unsigned *counter, unsigned n);
 void mean_reboot(struct mean_srv *s);
 /* Forgets the session only. */
 void mean_lose_session(struct mean_srv *s);
+/* Of the session there is; lock held. */
+void mean_session_id(const struct mean_srv *s, struct nfs4_sessionid *id);
 /* Sends CB_SEQUENCE and CB_RECALL on slot 0 with sequence id seq; the COMPOUND's status. */
 uint32_t mean_recall(
 	struct mean_srv *s, uint32_t seq, const struct nfs_fh *fh, const struct nfs4_stateid *id);
