@@ -346,18 +346,28 @@ static bool open_suspect(struct nfs_open *o, uint32_t gen, bool *changed)
 	return !lost;
 }
 
+static unsigned disowned_ms(const struct nfs_op *op)
+{
+	return op->tries < 5 ? 20u << op->tries : 3000;
+}
+
 enum nfs_outcome nfs4_open_disowned(
 	struct nfs4_client *c, struct nfs_op *op, uint32_t status, unsigned *ms)
 {
 	struct nfs_open *o = nfs4_op_open(op), *source = nfs4_op_source(op);
 	bool changed = false;
 
-	if (!o && op->type == NFS_OPEN)
-		o = op->be.v4.open;
-	if ((!o && !source) || op->tries > DISOWNED_MAX)
+	if (op->tries > DISOWNED_MAX)
+		return nfs_failed(op, -EIO);
+	if (op->type == NFS_OPEN) { /* of a moment ago, which is not in c->opens: from the start */
+		op->be.v4.kind = NFS_OPEN;
+		*ms = disowned_ms(op);
+		return NFS_RECOVER;
+	}
+	if (!o && !source)
 		return nfs_failed(op, -EIO);
 	if (op->be.v4.flags & NFS4_F_LOCK_ID) { /* it may merely have been given back meanwhile */
-		*ms = op->tries < 5 ? 20u << op->tries : 3000;
+		*ms = disowned_ms(op);
 		log_ctrl("%s: the server disowns a lock: %s", c->srv->name,
 			nfs4_status_name(status));
 		nfs4_state_want(c->srv, NFS4_TODO_REVOKED);
@@ -367,7 +377,7 @@ enum nfs_outcome nfs4_open_disowned(
 		return nfs_failed(op, -EIO);
 	if (source && !open_suspect(source, op->be.v4.from_gen, &changed))
 		return nfs_failed(op, -EIO);
-	*ms = changed ? 0 : (op->tries < 5 ? 20u << op->tries : 3000);
+	*ms = changed ? 0 : disowned_ms(op);
 	if (!changed) {
 		log_ctrl("%s: the server disowns an open file: %s", c->srv->name,
 			nfs4_status_name(status));

@@ -242,6 +242,40 @@ static void what_nobody_waits_for_makes_nothing(void **state)
 	fix_unmount_clean(f);
 }
 
+/* The server forgets an open before the step after its OPEN, when nobody else knows of it yet. */
+static void forgotten_in_the_middle(struct fix *f, int flags, unsigned steps)
+{
+	struct nfs_op op = open_op(f, flags);
+	sem_t sem;
+
+	f->srv.hold_op = OP_SETATTR;
+	fix_start(f, &op, &sem);
+	assert_true(mean_wait(&f->srv, &f->srv.nheld, 1));
+	for (; steps > 1; steps--) {
+		mean_release_hold(&f->srv, OP_SETATTR);
+		assert_true(mean_wait(&f->srv, &f->srv.nheld, 1));
+	}
+	assert_int_equal(f->srv.nopens, 1);
+	fix_forget_opens(f);
+	mean_release(&f->srv);
+	assert_true(fix_ends_within(&sem, PATIENCE_MS));
+	assert_int_equal(op.error, 0);
+	assert_int_equal(f->srv.nopens, 1);
+	assert_int_equal(fix_close(f, op.u.open.open), 0);
+	assert_int_equal(f->srv.nopens, 0);
+}
+
+static void state_lost_within_an_open_is_opened_again(void **state)
+{
+	struct fix *f = *state;
+
+	f->srv.exclusive = true;
+	forgotten_in_the_middle(f, O_RDWR | O_CREAT | O_EXCL, 1); /* its mode is to be set */
+	fix_fails(f, OP_SETATTR, NFS4ERR_DELAY, 1);
+	forgotten_in_the_middle(f, O_WRONLY | O_TRUNC, 2);
+	fix_unmount_clean(f);
+}
+
 /* --- state that is lost -------------------------------------------------------------------- */
 
 static int truncate_by(struct fix *f, struct nfs_open *o, const struct nfs_fh *fh)
@@ -536,6 +570,7 @@ int main(void)
 		ON_MOUNT(opens_and_closes_race),
 		ON_MOUNT(an_exclusive_create_may_be_repeated),
 		UNMOUNTED(what_nobody_waits_for_makes_nothing),
+		ON_MOUNT(state_lost_within_an_open_is_opened_again),
 		ON_MOUNT(whatever_is_said_of_the_stateid_it_is_opened_again),
 		ON_MOUNT(what_is_reclaimed_needs_no_new_open),
 		ON_MOUNT(what_is_not_reclaimed_is_opened_after_that),
