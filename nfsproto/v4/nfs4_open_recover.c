@@ -21,7 +21,7 @@
 #include "transport/log.h"
 
 #define STEP_MS	   60000u	     /* most time for one step before it is tried anew */
-#define PUT_OFF_NS (100 * NFS4_MSEC) /* between attempts at a reclaim */
+#define PUT_OFF_NS (100 * NFS4_MSEC) /* between attempts at a reclaim, at a CLOSE */
 
 /* References to all opens, for walking without the lock. NULL and *n == 0 when there are none. */
 static struct nfs_open **all_opens(struct nfs4_client *c, size_t *n)
@@ -70,7 +70,9 @@ static void reopened(struct nfs4_client *c, struct nfs_open *o, const struct nfs
 	if (!closed)
 		return;
 	/* its CLOSE was sent meanwhile, with the stateid before this one */
-	nfs4_mount_run(c, o, &s, NFS_CLOSE, STEP_MS);
+	while (nfs4_mount_run(c, o, &s, NFS_CLOSE, STEP_MS) && s.status == NFS4ERR_DELAY)
+		if (!nfs4_state_pause(c->srv, PUT_OFF_NS))
+			break;
 }
 
 bool nfs4_reclaim_put_off(struct nfs4_client *c, uint32_t status)

@@ -486,8 +486,9 @@ static void what_is_closed_meanwhile_is_closed_again(void **state)
 	assert_int_equal(reader_end(&r), -EINTR);
 	assert_int_equal(fix_close(f, o), 0); /* the server knows nothing of it at that time */
 	assert_int_equal(f->srv.count[OP_CLOSE], 1);
+	fix_fails(f, OP_CLOSE, NFS4ERR_DELAY, 1);
 	mean_release(&f->srv);
-	assert_true(mean_wait(&f->srv, &f->srv.count[OP_CLOSE], 2));
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_CLOSE], 3));
 	assert_int_equal(f->srv.reopens, 1);
 	assert_int_equal(f->srv.nopens, 0);
 	fix_unmount_clean(f);
