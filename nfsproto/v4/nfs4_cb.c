@@ -38,8 +38,10 @@ void nfs4_cb_session(struct nfs4_cb *cb, const struct nfs4_sessionid *session)
 	pthread_mutex_lock(&cb->lock);
 	cb->session = *session;
 	cb->have_session = true;
-	for (unsigned i = 0; i < NFS4_CB_SLOTS; i++)
+	for (unsigned i = 0; i < NFS4_CB_SLOTS; i++) {
+		cb->slot[i].used = false;
 		cb->slot[i].seq = cb->slot[i].len = 0;
+	}
 	pthread_mutex_unlock(&cb->lock);
 }
 
@@ -99,7 +101,7 @@ static uint32_t cb_sequence(struct cb_run *run, const struct nfs4_cb_sequence_ar
 		return status;
 	}
 	slot = &run->cb->slot[a->slotid];
-	if (a->sequenceid == slot->seq) {
+	if (slot->used && a->sequenceid == slot->seq) {
 		run->slot = slot;
 		run->replay = true;
 		return NFS4_OK;
@@ -216,6 +218,7 @@ int nfs4_cb_execute(struct nfs4_server *srv, struct xdr_in *args, struct xdr_out
 	} else if (run.slot) {
 		size_t len = res->len - start;
 
+		run.slot->used = true;
 		run.slot->seq = run.seq;
 		run.slot->len = len <= NFS4_CB_CACHED && xdr_out_ok(res) ? (uint32_t)len : 0;
 		memcpy(run.slot->res, res->base + start, run.slot->len);

@@ -7,6 +7,7 @@
 #define RNFS_NFSPROTO_V4_NFS4_CB_H
 
 #include <pthread.h>
+#include <stdbool.h>
 
 #include "nfsproto/wire/nfs4_xdr.h"
 #include "transport/rpc/rpc.h"
@@ -17,7 +18,8 @@
 
 /* A slot of the backchannel; this side is the replier. */
 struct nfs4_cb_slot {
-	uint32_t seq; /* of the last request executed; 0 at the start of a session */
+	bool used;    /* there was a request in this session */
+	uint32_t seq; /* of the last one executed; 0 before */
 	uint32_t len; /* of its results; 0: they did not fit */
 	uint8_t res[NFS4_CB_CACHED];
 };

@@ -276,6 +276,7 @@ static void what_is_out_of_order_changes_nothing(void **state)
 
 	assert_int_equal(recall_with(p, 0, 2), NFS4ERR_SEQ_MISORDERED); /* it begins with 1 */
 	assert_int_equal(p->head.nops, 1);
+	assert_int_equal(recall_with(p, 0, 0), NFS4ERR_SEQ_MISORDERED); /* RFC 8881 18.36.4 */
 	assert_int_equal(sequence_alone(p, 0, 1), NFS4_OK);
 	assert_int_equal(recall_with(p, 0, 3), NFS4ERR_SEQ_MISORDERED);
 	assert_int_equal(recall_with(p, 0, 0), NFS4ERR_SEQ_MISORDERED);
