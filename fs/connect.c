@@ -5,14 +5,13 @@
  */
 #include "fs/connect.h"
 
-#include <stdlib.h>
-#include <sys/stat.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "transport/log.h"
+#include "transport/state_dir.h"
 
 static void own_cred(struct rpc_cred *cred)
 {
@@ -62,27 +61,11 @@ static struct nfs_client *attempt(const struct nfs_mount_params *p, struct err *
 }
 
 /* The directory for what outlives a mount, made if need be; NULL: there is no place. */
-static const char *state_dir(char *buf, size_t size)
+static const char *make_state_dir(char *buf, size_t size)
 {
-	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-	int n;
-
-	if (geteuid() == 0)
-		n = snprintf(buf, size, "/var/lib/rnfs/");
-	else if (state && state[0] == '/')
-		n = snprintf(buf, size, "%s/rnfs/", state);
-	else if (home && home[0] == '/')
-		n = snprintf(buf, size, "%s/.local/state/rnfs/", home);
-	else
+	if (!state_dir(buf, size))
 		return NULL;
-	if (n >= (int)size)
-		return NULL;
-	for (char *p = strchr(buf + 1, '/'); p; p = strchr(p + 1, '/')) {
-		*p = '\0';
-		mkdir(buf, 0700);
-		if (p[1])
-			*p = '/';
-	}
+	state_dir_make(buf);
 	return buf;
 }
 
@@ -113,7 +96,7 @@ struct nfs_client *connect_server(const struct options *o, const char *mountpoin
 		.retrans = o->retrans,
 		.soft = o->soft,
 		.nolock = o->local_posix && o->local_flock,
-		.state_dir = state_dir(dir, sizeof(dir)),
+		.state_dir = make_state_dir(dir, sizeof(dir)),
 		.mountpoint = mountpoint,
 		.inline_size = o->inline_size,
 		.credits = o->credits,

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "transport/log.h"
+#include "transport/state_dir.h"
 
 /* 0, -ENOENT, or another -errno. A file that others may read is no secret: -EPERM. */
 static int read_key(const char *path, uint8_t key[HANDLE_KEY])
@@ -40,32 +41,6 @@ static int read_key(const char *path, uint8_t key[HANDLE_KEY])
 	return n == HANDLE_KEY ? 0 : -EIO;
 }
 
-/* The directory that path is in; dir has PATH_MAX bytes. */
-static void dir_of(const char *path, char *dir)
-{
-	const char *slash = strrchr(path, '/');
-	int n = slash ? (int)(slash - path) : 0;
-
-	if (slash)
-		snprintf(dir, PATH_MAX, "%.*s", n ? n : 1, path);
-	else
-		snprintf(dir, PATH_MAX, ".");
-}
-
-int key_sync_name(const char *path)
-{
-	char dir[PATH_MAX];
-	int fd, r;
-
-	dir_of(path, dir);
-	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	r = fsync(fd) == 0 || errno == EINVAL ? 0 : -errno; /* there are file systems that cannot */
-	close(fd);
-	return r;
-}
-
 static int write_key(const char *path, const uint8_t key[HANDLE_KEY])
 {
 	char tmp[PATH_MAX];
@@ -83,7 +58,7 @@ static int write_key(const char *path, const uint8_t key[HANDLE_KEY])
 		r = -errno;
 	unlink(tmp);
 	if (r == 0)
-		r = key_sync_name(path); /* before any handle is sealed with it */
+		r = state_sync_name(path); /* before any handle is sealed with it */
 	return r;
 }
 
@@ -99,30 +74,15 @@ static int load_or_make(const char *path, uint8_t key[HANDLE_KEY])
 	return r == -EEXIST ? read_key(path, key) : r;
 }
 
-/* Makes the directories above the last component. */
-static void make_parents(char *path)
-{
-	for (char *p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/')) {
-		*p = '\0';
-		if (mkdir(path, 0700) == 0)
-			key_sync_name(path);
-		*p = '/';
-	}
-}
-
 static bool default_path(char *buf, size_t size)
 {
-	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+	char dir[PATH_MAX];
 	int n;
 
-	if (geteuid() == 0)
-		n = snprintf(buf, size, "/var/lib/rnfs/handle-key");
-	else if (state && state[0] == '/')
-		n = snprintf(buf, size, "%s/rnfs/handle-key", state);
-	else if (home && home[0] == '/')
-		n = snprintf(buf, size, "%s/.local/state/rnfs/handle-key", home);
-	else
+	if (!state_dir(dir, sizeof(dir)))
 		return false;
+	state_dir_make(dir);
+	n = snprintf(buf, size, "%s/handle-key", dir);
 	return n > 0 && (size_t)n < size;
 }
 
@@ -139,15 +99,13 @@ int key_load(const char *path, uint8_t key[HANDLE_KEY], char *dir, struct err *e
 				"--handle-key %s: it must be a file of ours with mode 0600", path);
 		if (r < 0)
 			return err_set(e, ERR_USAGE, "--handle-key %s: %s", path, strerror(-r));
-		dir_of(path, dir);
+		state_dir_of(path, dir);
 		return 0;
 	}
-	if (default_path(buf, sizeof(buf))) {
-		make_parents(buf);
+	if (default_path(buf, sizeof(buf)))
 		r = load_or_make(buf, key);
-	}
 	if (r == 0) {
-		dir_of(buf, dir);
+		state_dir_of(buf, dir);
 		return 0;
 	}
 	log_warn("no place for the key of file handles and the record of clients (%s%s%s): files, "

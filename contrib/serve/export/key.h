@@ -11,12 +11,9 @@
 #include "transport/err.h"
 
 /* Reads the key from path, or makes one there. dir (PATH_MAX bytes) receives the directory that the
- * key is kept in, or "" if it is kept nowhere. path NULL: the default place, $XDG_STATE_HOME/rnfs,
- * ~/.local/state/rnfs, or /var/lib/rnfs for root; if that cannot be used, a key for this run alone.
- * 0; or -1 with *e set, when a path was given that cannot be used. */
+ * key is kept in, or "" if it is kept nowhere. path NULL: the default place (state_dir.h); if that
+ * cannot be used, a key for this run alone. 0; or -1 with *e set, when a path was given that cannot
+ * be used. */
 int key_load(const char *path, uint8_t key[HANDLE_KEY], char *dir, struct err *e);
-/* The name path, just made, replaced or removed, is on stable storage when this returns 0. Or
- * -errno. */
-int key_sync_name(const char *path);
 
 #endif

@@ -30,10 +30,10 @@
 #include <unistd.h>
 
 #include "contrib/serve/export/ident.h"
-#include "contrib/serve/export/key.h"
 #include "nfsproto/wire/nfs4.h"
 #include "transport/clock.h"
 #include "transport/log.h"
+#include "transport/state_dir.h"
 
 #define HEAD	  "rnfs-serve clients 1\n"
 #define READ_MAX  4096 /* clients taken from a file */
@@ -164,7 +164,7 @@ static int replace_locked(struct grace *g)
 	if (LIST_EMPTY(&g->entries)) {
 		if (unlink(g->path) != 0)
 			return errno == ENOENT ? 0 : -errno;
-		return key_sync_name(g->path);
+		return state_sync_name(g->path);
 	}
 	snprintf(tmp, sizeof(tmp), "%s.new", g->path);
 	r = write_new_locked(g, tmp);
@@ -175,7 +175,7 @@ static int replace_locked(struct grace *g)
 		unlink(tmp);
 		return r;
 	}
-	return key_sync_name(g->path);
+	return state_sync_name(g->path);
 }
 
 /* Writes the record. What fails is said once; clients then cannot reclaim after a restart. */
@@ -204,7 +204,7 @@ static void try_locked(struct grace *g)
 	snprintf(tmp, sizeof(tmp), "%s.new", g->path);
 	r = write_new_locked(g, tmp);
 	if (r == 0 && unlink(tmp) == 0)
-		r = key_sync_name(g->path);
+		r = state_sync_name(g->path);
 	if (r < 0)
 		log_warn(
 			"the record of clients cannot be kept as %s (%s): opens and locks end with "
