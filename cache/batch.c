@@ -46,6 +46,7 @@ void batch_begin(struct batch *b, struct nfs_client *client, const struct rpc_cr
 	b->client = client;
 	b->cred = *cred;
 	b->op_ended = NULL;
+	b->data = (struct seg_list){.n = 0};
 	b->pending = 0;
 	b->cancelled = b->keep_going = false;
 	b->first.batch = b;
@@ -118,6 +119,45 @@ struct nfs_op *part_op_sized(struct part *p, enum nfs_op_type type, size_t size)
 	memset(&op->u, 0, size);
 	p->ready = true;
 	return op;
+}
+
+/* --- data ------------------------------------------------------------------------------------- */
+
+bool batch_cut(struct batch *b, uint32_t max)
+{
+	uint32_t len = b->data.len;
+	struct part *p = &b->first;
+
+	if (len > max && !batch_reserve(b, (len - 1) / max))
+		return false;
+	for (uint32_t off = 0;;) {
+		p->off = off;
+		p->want = len - off < max ? len - off : max;
+		p->got = 0;
+		p->settled = false;
+		off += p->want;
+		if (off == len)
+			return true;
+		p = batch_part(b);
+	}
+}
+
+struct seg_list part_rest(const struct part *p)
+{
+	return seg_list_cut(&p->batch->data, p->off + p->got, p->want - p->got);
+}
+
+uint32_t batch_done_bytes(const struct batch *b)
+{
+	const struct part *p;
+	uint32_t n = 0;
+
+	STAILQ_FOREACH (p, &b->parts, next) {
+		n += p->got;
+		if (p->got < p->want)
+			break;
+	}
+	return n;
 }
 
 /* --- submitting ------------------------------------------------------------------------------- */

@@ -20,6 +20,11 @@
  * Memory. A batch has one part of its own. What it needs besides is reserved from the pool before
  * the first step that cannot be taken back, so that nothing fails half way.
  *
+ * Data. A batch that carries READs or WRITEs has a list of segments, data, in which all of their
+ * bytes lie, wherever the blocks are that hold them. batch_cut() divides it among the parts; each
+ * then is submitted, again if its operation has come back short, until it has got all that it wants
+ * or its owner settles it for another reason (the end of the file, an error).
+ *
  * Locks. batch.lock guards what is marked below; nfs_cancel() is called under it, so that the
  * operation that it names cannot end meanwhile. batch_pool.lock, a leaf, guards the pool's list. No
  * callback runs with one of them held.
@@ -48,9 +53,9 @@ struct part {
 	struct batch *batch;
 	enum part_state state; /* batch.lock */
 	bool ready;	       /* goes with the next batch_submit() */
-	/* the owner's, of a READ or WRITE: which bytes of the whole, and how many are done */
+	/* of a READ or WRITE: which bytes of batch.data, and how many of them are done */
 	uint32_t off, want, got;
-	bool settled; /* nothing more is to be done for it */
+	bool settled; /* the owner's: nothing more is to be done for it */
 	STAILQ_ENTRY(part) next;
 };
 
@@ -71,6 +76,8 @@ struct batch {
 	batch_op_fn *op_ended; /* called for each as it ends, before done; may be NULL */
 	batch_done_fn *done;
 	struct part_list spare; /* reserved */
+	struct seg_list
+		data; /* of READs or WRITEs; the segments and their blocks are the owner's */
 
 	pthread_mutex_t lock; /* what follows */
 	unsigned pending;     /* parts that have not ended, the submitter included */
@@ -87,7 +94,7 @@ void batch_pool_finish(struct batch_pool *p);
 void batch_init(struct batch *b, struct batch_pool *pool);
 void batch_finish(struct batch *b);
 
-/* A batch begins: its first part is idle, op_ended NULL. */
+/* A batch begins: its first part is idle, op_ended NULL, data empty. */
 void batch_begin(struct batch *b, struct nfs_client *client, const struct rpc_cred *cred);
 /* It ends; nothing of it is pending. Its parts go back to the pool. */
 void batch_end(struct batch *b);
@@ -101,6 +108,14 @@ struct part *batch_part(struct batch *b);
  * set, the member of u of that size zeroed. */
 struct nfs_op *part_op_sized(struct part *p, enum nfs_op_type type, size_t size);
 #define part_op(p, type, member) part_op_sized(p, type, sizeof(((struct nfs_op *)0)->u.member))
+
+/* Divides data, which is not empty, among parts of max bytes at most: the first one and further
+ * ones. No byte of it is done. False when out of memory. */
+bool batch_cut(struct batch *b, uint32_t max);
+/* Where the bytes of p lie that are not done. */
+struct seg_list part_rest(const struct part *p);
+/* How many bytes are done up to the first that is not. */
+uint32_t batch_done_bytes(const struct batch *b);
 
 /* Submits every part that is ready; done follows, also if there is none, perhaps before this
  * returns. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * ops_append: WRITE through a descriptor that is O_APPEND.
+ * append: WRITE through a descriptor that is O_APPEND.
  *
  * The kernel gives such a WRITE the offset where it believes that the file ends. Other clients may
  * have moved the end since it was told, so that offset is not used: the data is put where the file
@@ -25,14 +25,43 @@
  * was if the data stands where it was to go: that is read, and if so committed, so that it cannot
  * be lost to a restart whose verifier was never seen.
  */
-#include "fs/ops_append.h"
+#include "fs/append.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 
+#include "fs/data.h"
 #include "fs/file.h"
 #include "fs/write.h"
 #include "transport/log.h"
+
+STAILQ_HEAD(append_queue, request); /* by request.wait */
+
+struct appends {
+	pthread_mutex_t lock; /* what follows, and inode.appending */
+	struct append_queue waiting;
+};
+
+struct appends *appends_new(void)
+{
+	struct appends *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return NULL;
+	pthread_mutex_init(&a->lock, NULL);
+	STAILQ_INIT(&a->waiting);
+	return a;
+}
+
+struct appends *appends_free(struct appends *a)
+{
+	if (!a)
+		return NULL;
+	pthread_mutex_destroy(&a->lock);
+	free(a);
+	return NULL;
+}
 
 static void append_send(struct request *r);
 
@@ -45,25 +74,25 @@ static uint32_t part_len(const struct request *r)
 }
 
 /* The next that waits to append to ino, whose turn it is now; or NULL. */
-static struct request *append_next(struct fs *fs, struct inode *ino)
+static struct request *append_next(struct appends *a, struct inode *ino)
 {
 	struct request *next;
 
-	pthread_mutex_lock(&fs->append_lock);
-	STAILQ_FOREACH (next, &fs->appends, wait)
+	pthread_mutex_lock(&a->lock);
+	STAILQ_FOREACH (next, &a->waiting, wait)
 		if (next->file->inode == ino)
 			break;
 	if (next)
-		STAILQ_REMOVE(&fs->appends, next, request, wait);
+		STAILQ_REMOVE(&a->waiting, next, request, wait);
 	else
 		ino->appending = false;
-	pthread_mutex_unlock(&fs->append_lock);
+	pthread_mutex_unlock(&a->lock);
 	return next;
 }
 
 static void append_end(struct request *r, int error)
 {
-	struct request *next = append_next(r->fs, r->file->inode);
+	struct request *next = append_next(r->fs->appends, r->file->inode);
 
 	r->u.io.error = error;
 	write_reply(r);
@@ -108,6 +137,22 @@ static void compare_commit(struct request *r)
 	request_submit(r, compare_committed);
 }
 
+/* Are the next n bytes to be compared those at found? */
+static bool same_bytes(const struct request *r, const uint8_t *found, uint32_t n)
+{
+	uint32_t off = r->batch.first.got + r->u.io.compared;
+	struct seg_list wrote = seg_list_cut(&r->batch.data, off, n);
+	struct seg_iter it = seg_iter_of(&wrote);
+	struct mem_sge at;
+
+	while (seg_next(&it, UINT32_MAX, &at, NULL)) {
+		if (memcmp(at.addr, found, at.len))
+			return false;
+		found += at.len;
+	}
+	return true;
+}
+
 static void compare_step(struct request *r)
 {
 	struct part *p = &r->batch.first;
@@ -123,7 +168,7 @@ static void compare_step(struct request *r)
 		append_end(r, op->error == -EINTR ? -EINTR : -EIO);
 		return;
 	}
-	same = !memcmp(r->u.io.data + p->got + r->u.io.compared, buf->data, op->u.read.count);
+	same = same_bytes(r, buf->data, op->u.read.count);
 	r->u.io.compared += op->u.read.count;
 	if (same && r->u.io.compared < part_len(r) && !op->u.read.eof) {
 		compare_read(r, buf);
@@ -186,8 +231,7 @@ static void append_send(struct request *r)
 	op->u.write.fh = ino->fh;
 	op->u.write.offset = atomic_load_explicit(&ino->end, memory_order_relaxed);
 	op->u.write.append = true;
-	op->u.write.from = seg_list_of_buf(
-		r->buf, (size_t)(r->u.io.data - r->buf->data) + r->batch.first.got, part_len(r));
+	op->u.write.from = seg_list_cut(&r->batch.data, r->batch.first.got, part_len(r));
 	op->u.write.stable = write_stable(r);
 	request_submit(r, append_step);
 }
@@ -195,37 +239,38 @@ static void append_send(struct request *r)
 void append_start(struct request *r)
 {
 	struct inode *ino = r->file->inode;
-	struct fs *fs = r->fs;
+	struct appends *a = r->fs->appends;
 	bool waits;
 
 	r->batch.first.got = 0;
-	r->batch.first.want = r->u.io.size;
-	pthread_mutex_lock(&fs->append_lock);
+	r->batch.first.want = r->batch.data.len;
+	pthread_mutex_lock(&a->lock);
 	waits = ino->appending;
 	ino->appending = true;
 	if (waits)
-		STAILQ_INSERT_TAIL(&fs->appends, r, wait);
-	pthread_mutex_unlock(&fs->append_lock);
+		STAILQ_INSERT_TAIL(&a->waiting, r, wait);
+	pthread_mutex_unlock(&a->lock);
 	if (!waits)
 		append_send(r);
 }
 
 void append_end_gone(struct fs *fs)
 {
-	STAILQ_HEAD(, request) all = STAILQ_HEAD_INITIALIZER(all);
-	STAILQ_HEAD(, request) gone = STAILQ_HEAD_INITIALIZER(gone);
+	struct append_queue all = STAILQ_HEAD_INITIALIZER(all);
+	struct append_queue gone = STAILQ_HEAD_INITIALIZER(gone);
+	struct appends *a = fs->appends;
 	struct request *r;
 
-	pthread_mutex_lock(&fs->append_lock);
-	STAILQ_CONCAT(&all, &fs->appends);
+	pthread_mutex_lock(&a->lock);
+	STAILQ_CONCAT(&all, &a->waiting);
 	while ((r = STAILQ_FIRST(&all))) {
 		STAILQ_REMOVE_HEAD(&all, wait);
 		if (request_is_gone(r))
 			STAILQ_INSERT_TAIL(&gone, r, wait);
 		else
-			STAILQ_INSERT_TAIL(&fs->appends, r, wait);
+			STAILQ_INSERT_TAIL(&a->waiting, r, wait);
 	}
-	pthread_mutex_unlock(&fs->append_lock);
+	pthread_mutex_unlock(&a->lock);
 	while ((r = STAILQ_FIRST(&gone))) {
 		STAILQ_REMOVE_HEAD(&gone, wait);
 		request_end(r, -EINTR);

@@ -6,7 +6,7 @@
 #ifndef RNFS_FS_CONNECT_H
 #define RNFS_FS_CONNECT_H
 
-#include "fs/options.h"
+#include "fs/option.h"
 #include "nfsproto/nfs_client.h"
 
 /* Blocks, bounded by the connection time-out for each transport tried. mountpoint: its real path,

@@ -8,6 +8,8 @@
 #include <errno.h>
 
 #include "fs/attr.h"
+#include "fs/names.h"
+#include "fs/notify.h"
 #include "transport/clock.h"
 
 void entry_set_mode(fuse_req_t req, struct nfs_sattr *set, mode_t mode, bool is_link)
@@ -93,8 +95,7 @@ void entry_fill(struct fs *fs, struct inode *dir, const char *name, struct inode
 	/* what was asked before a change of names must not be answered after it */
 	if (seen <= atomic_load_explicit(&dir->touched, memory_order_relaxed))
 		seen = 0;
-	if (!names_put(inode_table_names(fs->inodes), dir, name, ino, seen,
-		    (uint64_t)(e->entry_timeout * 1e9)))
+	if (!names_put(fs->names, dir, name, ino, seen, (uint64_t)(e->entry_timeout * 1e9)))
 		e->entry_timeout = 0;
 	entry_stat(ino, a, &e->attr);
 }
@@ -138,7 +139,7 @@ void entry_end(struct request *r, int error, const struct nfs_fh *fh, const stru
 
 void entry_changed(struct fs *fs, struct inode *dir, const char *name, bool made, int error)
 {
-	struct names *names = inode_table_names(fs->inodes);
+	struct names *names = fs->names;
 	struct name_info was;
 
 	inode_touch(dir);

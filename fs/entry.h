@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "fs/fs.h"
+#include "fs/request.h"
 
 /* Since when what the server has said about attributes and rights is believed. */
 uint64_t entry_attr_since(const struct fs *fs);

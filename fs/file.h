@@ -7,6 +7,7 @@
 #define RNFS_FS_FILE_H
 
 #include "fs/fs.h"
+#include "fs/request.h"
 
 /* What fi->fh points to. Constant once open but for what is marked. */
 struct file {

@@ -44,7 +44,7 @@ void fs_log_stats(struct fs *fs)
 	log_info("%s", line);
 	nfs_client_stats(fs->client, &rpc);
 	mem_pool_stats(fs->pool, &mem);
-	stats_format(&fs->stats, inode_table_count(fs->inodes), atomic_load(&fs->openings.count),
-		&rpc, &mem, line, sizeof(line));
+	stats_format(&fs->stats, inode_table_count(fs->inodes), atomic_load(&fs->open_files), &rpc,
+		&mem, line, sizeof(line));
 	log_info("%s", line);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * fs: what one mount consists of; shared by everything in this folder.
+ * fs: what one mount consists of; shared by everything in this folder. What has a file of its own
+ * is known here only as a pointer: those files stand on this one. setup.h makes the whole.
  */
 #ifndef RNFS_FS_FS_H
 #define RNFS_FS_FS_H
@@ -10,13 +11,18 @@
 #include <fuse3/fuse_lowlevel.h>
 
 #include "fs/inode.h"
-#include "fs/notify.h"
-#include "fs/opening.h"
-#include "fs/options.h"
-#include "fs/request.h"
-#include "fs/silly.h"
+#include "fs/option.h"
 #include "fs/stale.h"
 #include "fs/stats.h"
+
+struct appends;
+struct inval;
+struct names;
+struct notifier;
+struct openings;
+struct request_pool;
+struct silly_names;
+struct workers;
 
 struct fs {
 	/* constant while requests are served */
@@ -28,23 +34,28 @@ struct fs {
 	char skipped[1000]; /* proto=auto: why transports before the chosen one did not work */
 	bool shared;	    /* users other than the one who mounted may be let in */
 	struct inode_table *inodes;
-	struct notifier *notifier;
+	struct names *names;
+	struct request_pool *requests;
+	struct openings *openings;
+	struct silly_names *silly;
+	struct appends *appends;
+	struct notifier *notifier; /* NULL before the kernel's session has begun */
 	struct fuse_session *se;
+	struct workers *workers;
 	bool posix_locks, flock_locks; /* on the server, else this machine's own */
 	struct inval *inval;
 	int wake_fd; /* eventfd: the main thread has something to look at */
 
-	atomic_size_t data_used;
-	_Atomic uint64_t flock_owners; /* the last one's number */
-	struct openings openings;
-	struct silly_names silly;
+	atomic_size_t data_used; /* of data_limit (data.h) */
+	_Atomic uint64_t
+		flock_owners;	/* the number that the last open file got as owner of flocks */
+	atomic_uint open_files; /* and opens under way (opening.h) */
 	struct stale_threads stale;
-	pthread_mutex_t append_lock;	/* of inode.appending, and: */
-	STAILQ_HEAD(, request) appends; /* waiting for others on their file, by request.wait */
 	atomic_bool init_done;
-	bool sends_umask; /* set likewise: the kernel leaves modes as they were given */
-	bool kills_priv;  /* set before INIT is answered: tell the kernel, see mount.c */
-	struct request_pool requests;
+	/* set before init_done */
+	bool sends_umask; /* the server takes the umask off: the kernel gives modes as they were
+			     given */
+	bool kills_priv;  /* the answer to INIT is to say FUSE_HANDLE_KILLPRIV (mount.c) */
 	pthread_mutex_t handles_lock;
 	LIST_HEAD(, handle) handles; /* handles_lock: of open files and directories */
 	struct stats stats;

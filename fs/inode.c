@@ -31,7 +31,8 @@ struct inode_table {
 	struct shard shards[SHARDS];
 	struct inode *root;
 	uint64_t root_major, root_minor; /* constant: its fsid */
-	struct names *names;
+	inode_left_fn *left;		 /* NULL: nobody wants to know */
+	void *left_ctx;
 	atomic_ullong generation;
 	uint64_t seed;
 };
@@ -139,7 +140,6 @@ struct inode_table *inode_table_new(const struct nfs_fh *root, const struct nfs_
 		return NULL;
 	t->seed = clock_ns() * 0x9e3779b97f4a7c15ull;
 	atomic_init(&t->generation, 1);
-	t->names = names_new();
 	for (unsigned i = 0; i < SHARDS; i++) {
 		pthread_mutex_init(&t->shards[i].lock, NULL);
 		t->shards[i].nchains = FIRST_CHAINS;
@@ -150,9 +150,15 @@ struct inode_table *inode_table_new(const struct nfs_fh *root, const struct nfs_
 	t->root_major = attr->fsid_major;
 	t->root_minor = attr->fsid_minor;
 	t->root = inode_lookup(t, root, attr);
-	if (!t->root || !t->names)
+	if (!t->root)
 		return inode_table_free(t);
 	return t;
+}
+
+static void tell_left(const struct inode_table *t, struct inode *ino)
+{
+	if (t->left)
+		t->left(t->left_ctx, ino);
 }
 
 struct inode_table *inode_table_free(struct inode_table *t)
@@ -167,14 +173,13 @@ struct inode_table *inode_table_free(struct inode_table *t)
 
 			while ((ino = LIST_FIRST(&s->chains[c]))) {
 				LIST_REMOVE(ino, hash);
-				names_leave(t->names, ino);
+				tell_left(t, ino);
 				inode_unref(ino);
 			}
 		}
 		free(s->chains);
 		pthread_mutex_destroy(&s->lock);
 	}
-	names_free(t->names);
 	free(t);
 	return NULL;
 }
@@ -184,9 +189,10 @@ struct inode *inode_table_root(struct inode_table *t)
 	return t->root;
 }
 
-struct names *inode_table_names(struct inode_table *t)
+void inode_table_on_left(struct inode_table *t, inode_left_fn *fn, void *ctx)
 {
-	return t->names;
+	t->left = fn;
+	t->left_ctx = ctx;
 }
 
 unsigned inode_table_count(struct inode_table *t)
@@ -300,7 +306,7 @@ void inode_forget(struct inode_table *t, struct inode *ino, uint64_t n)
 	}
 	pthread_mutex_unlock(&s->lock);
 	if (gone) {
-		names_leave(t->names, ino);
+		tell_left(t, ino);
 		inode_unref(ino);
 	}
 }

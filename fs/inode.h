@@ -22,7 +22,6 @@
 
 #include "cache/filedata.h"
 #include "fs/grant.h"
-#include "fs/names.h"
 #include "nfsproto/nfs_client.h"
 
 struct inode_table;
@@ -58,7 +57,7 @@ struct inode {
 	_Atomic uint64_t told_size; /* the size that it believes in, its own writes included */
 	atomic_uint told_count;	    /* how often it was told anything */
 	_Atomic uint64_t end;	    /* the newest size that the server told, or an append made */
-	bool appending;		    /* a request appends; ops_append.c, fs.append_lock */
+	bool appending;		    /* a request appends to it; append.c, under its lock */
 	atomic_bool displaced;	    /* the kernel has appended data in pages where it is not */
 	atomic_bool is_silly;	    /* its last name is a silly one: shown with no links */
 	atomic_bool removed;	    /* a directory whose name this mount has removed or replaced */
@@ -66,8 +65,10 @@ struct inode {
 
 	struct filedata data; /* under its own lock */
 
-	LIST_HEAD(, name) names_in, names_of; /* names.c, under its lock */
-	bool left;			      /* names.c */
+	/* names.c, under its lock: the names in this directory, the names of this inode, and
+	 * whether it has left the table, after which it gets no more of either */
+	LIST_HEAD(, name) names_in, names_of;
+	bool left;
 
 	pthread_mutex_t lock; /* what follows */
 	uint64_t attr_seen;   /* when the server was asked for attr; 0: never, or it may be wrong */
@@ -93,8 +94,10 @@ struct inode {
 struct inode_table *inode_table_new(const struct nfs_fh *root, const struct nfs_attr *attr);
 /* No request may be under way. Accepts NULL, returns NULL. */
 struct inode_table *inode_table_free(struct inode_table *t);
-/* The names of its inodes. */
-struct names *inode_table_names(struct inode_table *t);
+/* fn is called for each inode that leaves the table, while there is still a reference on it and
+ * with no lock held. One function; NULL: none. To be set while no inode can leave. */
+typedef void inode_left_fn(void *ctx, struct inode *ino);
+void inode_table_on_left(struct inode_table *t, inode_left_fn *fn, void *ctx);
 
 struct inode *inode_table_root(struct inode_table *t);
 unsigned inode_table_count(struct inode_table *t); /* for statistics and tests */

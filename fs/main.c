@@ -24,7 +24,11 @@
 #include "fs/fs.h"
 #include "fs/inval.h"
 #include "fs/mount.h"
+#include "fs/notify.h"
 #include "fs/ops.h"
+#include "fs/options.h"
+#include "fs/setup.h"
+#include "fs/silly.h"
 #include "fs/worker.h"
 #include "transport/clock.h"
 #include "transport/log.h"
@@ -81,14 +85,14 @@ static uint64_t now_ms(void)
 }
 
 /* Until the kernel's INIT has been answered. */
-static int wait_for_init(struct fs *fs, struct workers *w, struct err *e)
+static int wait_for_init(struct fs *fs, struct err *e)
 {
 	uint64_t end = now_ms() + INIT_WAIT_MS;
 
 	while (!atomic_load(&fs->init_done)) {
 		if (stop_signals)
 			return err_set(e, ERR_INTERNAL, "stopped by a signal while mounting");
-		if (!workers_running(w))
+		if (!workers_running(fs))
 			return err_set(
 				e, ERR_INTERNAL, "the kernel ended the FUSE session at once");
 		if (now_ms() >= end)
@@ -101,13 +105,13 @@ static int wait_for_init(struct fs *fs, struct workers *w, struct err *e)
 }
 
 /* While the mount is used. Returns whether the session has ended by itself. */
-static bool serve(struct fs *fs, struct workers *w, const char *mountpoint)
+static bool serve(struct fs *fs, const char *mountpoint)
 {
 	uint64_t detached = 0, checked = 0;
 	int tick = TICK_MS;
 
 	for (;;) {
-		if (!workers_running(w))
+		if (!workers_running(fs))
 			return true;
 		if (stats_signals) {
 			stats_signals = 0;
@@ -126,7 +130,7 @@ static bool serve(struct fs *fs, struct workers *w, const char *mountpoint)
 		sleep_on(fs, detached && tick > DETACH_TICK_MS ? DETACH_TICK_MS : tick);
 		if (now_ms() - checked >= (unsigned)tick) {
 			checked = now_ms();
-			tick = request_check_killed(&fs->requests) ? KILLING_TICK_MS : TICK_MS;
+			tick = request_check_killed(fs->requests) ? KILLING_TICK_MS : TICK_MS;
 			ops_end_gone(fs);
 		}
 	}
@@ -146,42 +150,16 @@ static void log_mounted(const struct fs *fs, const char *mountpoint)
 static int make_fs(
 	struct fs *fs, const struct options *o, const char *mountpoint, char *why, size_t size)
 {
-	struct nfs_fh root;
-	struct nfs_attr attr;
-	size_t spare = o->cache_size / 4;
-
-	fs->opt = o;
-	/* Whoever gave us a device in place of a mount point may have let others in. */
-	fs->shared = !o->default_permissions &&
-		     (o->allow_other || o->allow_root || !strncmp(o->mountpoint, "/dev/fd/", 8));
-	request_pool_init(&fs->requests);
-	pthread_mutex_init(&fs->handles_lock, NULL);
-	openings_init(&fs->openings);
-	silly_names_init(&fs->silly, (uint32_t)clock_ns() ^ (unsigned)getpid() << 16);
-	pthread_mutex_init(&fs->append_lock, NULL);
-	STAILQ_INIT(&fs->appends);
-	LIST_INIT(&fs->handles);
-	fs->wake_fd = signal_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	fs->pool = mem_pool_new(o->cache_size);
-	if (fs->wake_fd < 0 || !fs->pool) {
+	if (!setup_begin(fs, o)) {
 		snprintf(why, size, "out of memory or file descriptors");
 		return -1;
 	}
-	/* Messages live in the same pool: a quarter is theirs, 64 MiB at most. */
-	fs->data_limit = o->cache_size - (spare > 64u << 20 ? 64u << 20 : spare);
+	signal_fd = fs->wake_fd;
 	fs->client = connect_server(o, mountpoint, fs->pool, why, size);
 	if (!fs->client)
 		return -1;
 	snprintf(fs->skipped, sizeof(fs->skipped), "%s", why);
-	nfs_client_info(fs->client, &fs->info);
-	if (fs->info.features & NFS_HAS_LOCKS) {
-		fs->posix_locks = !o->local_posix;
-		fs->flock_locks = !o->local_flock;
-	}
-	nfs_client_root(fs->client, &root, &attr);
-	fs->inodes = inode_table_new(&root, &attr);
-	fs->inval = inval_start(fs);
-	if (!fs->inodes || !fs->inval) {
+	if (!setup_root(fs)) {
 		snprintf(why, size, "out of memory or threads");
 		return -1;
 	}
@@ -192,22 +170,11 @@ static void unmake_fs(struct fs *fs, bool mounted)
 {
 	if (fs->client && fs->inodes)
 		silly_drop_all(fs);
-	fs->client = nfs_client_free(fs->client);
-	fs->inval = inval_free(fs->inval);
-	fs->notifier = notifier_free(fs->notifier);
+	setup_end(fs);
 	if (fs->se && mounted) {
 		fuse_session_unmount(fs->se);
 		fuse_session_destroy(fs->se);
 	}
-	fs_free_handles(fs);
-	fs->inodes = inode_table_free(fs->inodes);
-	request_pool_finish(&fs->requests);
-	pthread_mutex_destroy(&fs->handles_lock);
-	openings_finish(&fs->openings);
-	silly_names_finish(&fs->silly);
-	fs->pool = mem_pool_free(fs->pool);
-	if (fs->wake_fd >= 0)
-		close(fs->wake_fd);
 }
 
 /* The threads that the kernel lets wait while it drops pages or names. It may wait itself, for
@@ -216,7 +183,7 @@ static void stop_notices(struct fs *fs)
 {
 	if (inval_stop(fs->inval) && notifier_stop(fs->notifier))
 		return;
-	request_pool_end(&fs->requests);
+	request_pool_end(fs->requests);
 	ops_end_gone(fs);
 	inval_stop(fs->inval);
 	notifier_stop(fs->notifier);
@@ -233,7 +200,6 @@ static void set_log_level(const struct options *o, bool all)
 static int run(struct fs *fs, const struct options *o, const char *mountpoint, struct daemon *d)
 {
 	char why[1500] = "";
-	struct workers *w = NULL;
 	struct err e = {0};
 	bool ended;
 
@@ -249,25 +215,24 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 	}
 	catch_signals(o->foreground);
 	fs->notifier = notifier_start(fs);
-	w = fs->notifier ? workers_start(fs, o->workers) : NULL;
-	if (!w)
+	if (!fs->notifier || !workers_start(fs, o->workers))
 		err_set(&e, ERR_INTERNAL, "threads or memory for them cannot be had");
-	else if (!wait_for_init(fs, w, &e)) {
+	else if (!wait_for_init(fs, &e)) {
 		mount_set_readahead(mountpoint, o->readahead_kb);
 		if (!daemon_ready(d))
 			stop_signals = 1; /* whoever wanted the mount has gone */
 		set_log_level(o, true);
 		log_mounted(fs, mountpoint);
-		ended = serve(fs, w, mountpoint);
+		ended = serve(fs, mountpoint);
 		stop_notices(fs);
-		workers_stop(w);
+		workers_stop(fs);
 		fs_log_stats(fs);
 		/* If files that are still open hold the session, the end of the process ends it; to
 		 * unmount now could hit what else is mounted there. */
 		unmake_fs(fs, ended || mount_gone(fs));
 		return 0;
 	}
-	workers_stop(w);
+	workers_stop(fs);
 	mount_detach(mountpoint);
 	unmake_fs(fs, true);
 	daemon_failed(d, e.msg);

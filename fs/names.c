@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fs/inode.h"
 #include "transport/clock.h"
 
 #define FIRST_CHAINS 1024u
@@ -33,7 +32,31 @@ struct names {
 	uint64_t seed;
 };
 
-struct names *names_new(void)
+static void remove_locked(struct names *n, struct name *e)
+{
+	LIST_REMOVE(e, hash);
+	LIST_REMOVE(e, in_dir);
+	LIST_REMOVE(e, of_ino);
+	n->count--;
+	free(e);
+}
+
+/* With ino go all its names, and all in it. */
+static void on_left(void *ctx, struct inode *ino)
+{
+	struct names *n = ctx;
+	struct name *e;
+
+	pthread_mutex_lock(&n->lock);
+	while ((e = LIST_FIRST(&ino->names_in)))
+		remove_locked(n, e);
+	while ((e = LIST_FIRST(&ino->names_of)))
+		remove_locked(n, e);
+	ino->left = true;
+	pthread_mutex_unlock(&n->lock);
+}
+
+struct names *names_new(struct inode_table *t)
 {
 	struct names *n = calloc(1, sizeof(*n));
 
@@ -47,6 +70,7 @@ struct names *names_new(void)
 	n->nchains = FIRST_CHAINS;
 	n->seed = clock_ns() * 0x9e3779b97f4a7c15ull;
 	pthread_mutex_init(&n->lock, NULL);
+	inode_table_on_left(t, on_left, n);
 	return n;
 }
 
@@ -93,15 +117,6 @@ static struct name *find_name_locked(struct names *n, const struct inode *dir, c
 	size_t len = strlen(s);
 
 	return find_locked(n, dir, s, len, name_hash(n, dir, s, len));
-}
-
-static void remove_locked(struct names *n, struct name *e)
-{
-	LIST_REMOVE(e, hash);
-	LIST_REMOVE(e, in_dir);
-	LIST_REMOVE(e, of_ino);
-	n->count--;
-	free(e);
 }
 
 /* On failure the chains only get longer. */
@@ -295,19 +310,6 @@ bool names_take_back(struct names *n, struct inode *dir, char **list, size_t *le
 		}
 	pthread_mutex_unlock(&n->lock);
 	return p || !*len;
-}
-
-void names_leave(struct names *n, struct inode *ino)
-{
-	struct name *e;
-
-	pthread_mutex_lock(&n->lock);
-	while ((e = LIST_FIRST(&ino->names_in)))
-		remove_locked(n, e);
-	while ((e = LIST_FIRST(&ino->names_of)))
-		remove_locked(n, e);
-	ino->left = true;
-	pthread_mutex_unlock(&n->lock);
 }
 
 unsigned names_count(struct names *n)

@@ -8,9 +8,9 @@
  * believed must be taken back: names_take_back() says which. A name that was given without a
  * time-out is asked for at each walk; names_get() lets the daemon answer that from what it knows.
  *
- * A name lives as long as both of its inodes are in the inode table, which calls names_leave() for
- * each that goes. It holds no reference. One lock guards everything, the lists in the inodes
- * included; no other lock is taken under it.
+ * A name lives as long as both of its inodes are in the inode table, which says when one leaves
+ * (inode_table_on_left()). It holds no reference. One lock guards everything, the lists in the
+ * inodes included; no other lock is taken under it.
  */
 #ifndef RNFS_FS_NAMES_H
 #define RNFS_FS_NAMES_H
@@ -19,12 +19,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct inode;
+#include "fs/inode.h"
+
 struct names;
 
-/* NULL when out of memory. */
-struct names *names_new(void);
-/* Accepts NULL, returns NULL. After the last inode that has a name has gone. */
+/* Those of the inodes of t. NULL when out of memory. */
+struct names *names_new(struct inode_table *t);
+/* Accepts NULL, returns NULL. After inode_table_free(), which still speaks of inodes that leave. */
 struct names *names_free(struct names *n);
 
 /* name in dir stands for ino: the server said so when it was asked at `seen` (clock_ns(); 0: do
@@ -62,9 +63,6 @@ void names_doubt_all(struct names *n, struct inode *ino);
  * caller frees; none of them is believed any more. *len 0 and NULL if there is none. False when out
  * of memory: then nothing has changed. */
 bool names_take_back(struct names *n, struct inode *dir, char **list, size_t *len);
-
-/* ino leaves the inode table: with it go all its names, and all in it. */
-void names_leave(struct names *n, struct inode *ino);
 
 unsigned names_count(struct names *n); /* for tests */
 

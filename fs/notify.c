@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "fs/fs.h"
+#include "fs/names.h"
 #include "transport/log.h"
 
 #define STOP_WAIT_S 3
@@ -160,7 +161,7 @@ void notify_take_back(struct fs *fs, struct inode *dir)
 {
 	struct job *j = calloc(1, sizeof(*j));
 
-	if (!j || !names_take_back(inode_table_names(fs->inodes), dir, &j->names, &j->len)) {
+	if (!j || !names_take_back(fs->names, dir, &j->names, &j->len)) {
 		log_warn("names in directory %llu are believed for up to %g s more: out of memory",
 			(unsigned long long)dir->fileid, fs->opt->entry_timeout);
 		free(j);

@@ -5,23 +5,38 @@
  */
 #include "fs/opening.h"
 
+#include <stdlib.h>
+
 #include "fs/fs.h"
 
-void openings_init(struct openings *o)
+struct openings {
+	pthread_mutex_t lock;	     /* what follows */
+	struct request_list waiting; /* opens, by request.free; next goes on */
+};
+
+struct openings *openings_new(void)
 {
+	struct openings *o = calloc(1, sizeof(*o));
+
+	if (!o)
+		return NULL;
 	pthread_mutex_init(&o->lock, NULL);
 	SLIST_INIT(&o->waiting);
-	atomic_init(&o->count, 0);
+	return o;
 }
 
-void openings_finish(struct openings *o)
+struct openings *openings_free(struct openings *o)
 {
+	if (!o)
+		return NULL;
 	pthread_mutex_destroy(&o->lock);
+	free(o);
+	return NULL;
 }
 
 void opening_begin(struct fs *fs, struct inode *ino)
 {
-	atomic_fetch_add(&fs->openings.count, 1);
+	atomic_fetch_add(&fs->open_files, 1);
 	pthread_mutex_lock(&ino->lock);
 	ino->nopen++;
 	pthread_mutex_unlock(&ino->lock);
@@ -32,12 +47,12 @@ void opening_end(struct fs *fs, struct inode *ino)
 	pthread_mutex_lock(&ino->lock);
 	ino->nopen--;
 	pthread_mutex_unlock(&ino->lock);
-	atomic_fetch_sub(&fs->openings.count, 1);
+	atomic_fetch_sub(&fs->open_files, 1);
 }
 
 bool opening_waits(struct request *r, request_step_fn *next)
 {
-	struct openings *o = &r->fs->openings;
+	struct openings *o = r->fs->openings;
 	struct inode *ino = r->inode;
 	bool waits;
 
@@ -64,7 +79,7 @@ bool opening_claim(struct request *r, struct inode *ino, bool hold)
 		ino->unlinking++;
 	pthread_mutex_unlock(&ino->lock);
 	if (open && hold)
-		atomic_fetch_add(&r->fs->openings.count, 1);
+		atomic_fetch_add(&r->fs->open_files, 1);
 	if (!open)
 		r->unlinking = ino;
 	return !open;
@@ -73,7 +88,7 @@ bool opening_claim(struct request *r, struct inode *ino, bool hold)
 void opening_claim_end(struct request *r)
 {
 	struct request_list list = SLIST_HEAD_INITIALIZER(list);
-	struct openings *o = &r->fs->openings;
+	struct openings *o = r->fs->openings;
 	struct request *waits;
 
 	if (!r->unlinking)
@@ -95,7 +110,9 @@ void opening_claim_end(struct request *r)
 
 void openings_take_gone(struct fs *fs, struct request_list *gone)
 {
-	pthread_mutex_lock(&fs->openings.lock);
-	request_list_take_gone(&fs->openings.waiting, gone);
-	pthread_mutex_unlock(&fs->openings.lock);
+	struct openings *o = fs->openings;
+
+	pthread_mutex_lock(&o->lock);
+	request_list_take_gone(&o->waiting, gone);
+	pthread_mutex_unlock(&o->lock);
 }

@@ -17,14 +17,10 @@
 
 #include "fs/request.h"
 
-struct openings {
-	pthread_mutex_t lock;
-	struct request_list waiting; /* opens, by request.free; next goes on */
-	atomic_uint count;	     /* open files of the mount, and opens under way */
-};
-
-void openings_init(struct openings *o);
-void openings_finish(struct openings *o);
+/* NULL when out of memory. */
+struct openings *openings_new(void);
+/* No open may wait. Accepts NULL, returns NULL. */
+struct openings *openings_free(struct openings *o);
 
 /* An open of ino begins. It ends with the file's close or because it has failed: opening_end(). */
 void opening_begin(struct fs *fs, struct inode *ino);

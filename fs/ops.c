@@ -5,8 +5,11 @@
  */
 #include "fs/ops.h"
 
+#include "fs/append.h"
 #include "fs/inval.h"
-#include "fs/ops_append.h"
+#include "fs/notify.h"
+#include "fs/opening.h"
+#include "fs/silly.h"
 
 static const struct fuse_lowlevel_ops fs_ops = {
 	.init = ops_init,

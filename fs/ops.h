@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "fs/fs.h"
+#include "fs/request.h"
 
 /* ops_meta.c */
 void ops_init(void *userdata, struct fuse_conn_info *conn);

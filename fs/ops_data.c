@@ -3,56 +3,39 @@
  *
  * ops_data: READ and WRITE.
  *
- * The kernel's request is cut into parts of at most rsize or wsize, which run in parallel. READ
- * data lands in one block of pool memory and is answered from there; WRITE data is sent from the
- * block that the worker read the request into. Neither is copied here, but for a small WRITE: a
- * block that holds the largest request is too much to be kept for it until the server has answered,
- * so that goes to a block of its own size. A part that comes back short
- * (and not at the end of the file) goes out again for the rest; a part is settled when there is no
- * rest. What is to be appended goes another way (ops_append.c).
+ * The data of a request is a list of segments, batch.data, which is cut into parts of at most rsize
+ * or wsize that run in parallel (cache/batch.h). READ data lands in pool memory, in one block or,
+ * if there is no block so large, in several, and the kernel is answered from there; WRITE data is
+ * sent from the block that the worker read the request into. Neither is copied here, but for a
+ * small WRITE: a block that holds the largest request is too much to be kept for it until the
+ * server has answered, so that goes to a block of its own size. A part that comes back short (and
+ * not at the end of the file) goes out again for the rest; a part is settled when there is no rest.
+ * What is to be appended goes another way (append.c).
  */
 #include <errno.h>
 #include <fcntl.h>
 
+#include "fs/append.h"
+#include "fs/data.h"
 #include "fs/file.h"
 #include "fs/ops.h"
-#include "fs/ops_append.h"
+#include "fs/reply.h"
 #include "fs/worker.h"
 #include "fs/write.h"
 #include "transport/log.h"
 
 #define SMALL_WRITE (16u << 10) /* bytes that are copied rather than keep a worker's block */
 
-/* Cuts r->u.io.size bytes into parts of at most max. False when out of memory. */
-static bool cut(struct request *r, uint32_t max)
-{
-	struct part *p = &r->batch.first;
-
-	if (r->u.io.size > max && !batch_reserve(&r->batch, (r->u.io.size - 1) / max))
-		return false;
-	for (uint32_t off = 0;;) {
-		p->off = off;
-		p->want = r->u.io.size - off < max ? r->u.io.size - off : max;
-		p->got = 0;
-		p->settled = false;
-		off += p->want;
-		if (off == r->u.io.size)
-			return true;
-		p = batch_part(&r->batch);
-	}
-}
-
 /* --- read ------------------------------------------------------------------------------------- */
 
 static void read_fill(struct request *r, struct part *p)
 {
 	struct nfs_op *op = part_op(p, NFS_READ, read);
-	uint32_t off = p->off + p->got;
 
 	op->u.read.open = r->file->open;
 	op->u.read.fh = r->file->inode->fh;
-	op->u.read.offset = r->u.io.offset + off;
-	op->u.read.to = seg_list_of_buf(r->buf, off, p->want - p->got);
+	op->u.read.offset = r->u.io.offset + p->off + p->got;
+	op->u.read.to = part_rest(p);
 }
 
 /* Takes in what a part brought. 0 or a negative errno. */
@@ -79,19 +62,12 @@ static int read_part(struct request *r, struct part *p)
 
 static void read_reply(struct request *r)
 {
-	fuse_req_t fuse;
-	struct part *p;
-	uint32_t n = 0;
-
 	/* up to the first gap: a file that grew meanwhile may have data behind its former end */
-	STAILQ_FOREACH (p, &r->batch.parts, next) {
-		n += p->got;
-		if (p->got < p->want)
-			break;
-	}
+	uint32_t n = batch_done_bytes(&r->batch);
+	struct seg_list data = seg_list_cut(&r->batch.data, 0, n);
+
 	stats_add(&r->fs->stats.read_bytes, n);
-	fuse = request_take_fuse(r);
-	fuse_reply_buf(fuse, (const char *)r->buf->data, n);
+	reply_data(request_take_fuse(r), &data);
 	request_free(r);
 }
 
@@ -117,7 +93,7 @@ void ops_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fus
 {
 	struct fs *fs = fs_of(req);
 	struct file *f = file_of(fi);
-	struct mem_buf *buf;
+	struct seg_list data;
 	struct request *r;
 	struct part *p;
 
@@ -125,21 +101,19 @@ void ops_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fus
 		fuse_reply_err(req, EINVAL);
 		return;
 	}
-	buf = worker_data_wait(fs, size, fuse_req_ctx(req)->pid);
-	if (!buf) {
+	if (!worker_data_wait(fs, (uint32_t)size, fuse_req_ctx(req)->pid, &data)) {
 		fuse_reply_err(req, ENOTCONN);
 		return;
 	}
 	r = request_new_cred(fs, req, &f->cred);
 	if (!r) {
-		data_put(fs, buf);
+		data_put_list(fs, &data);
 		return;
 	}
-	request_take_data(r, buf);
+	request_take_data(r, &data);
 	r->file = f;
-	r->u.io.size = size;
 	r->u.io.offset = off;
-	if (!cut(r, fs->info.rsize)) {
+	if (!batch_cut(&r->batch, fs->info.rsize)) {
 		request_end(r, -ENOMEM);
 		return;
 	}
@@ -153,13 +127,11 @@ void ops_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fus
 static void write_fill(struct request *r, struct part *p)
 {
 	struct nfs_op *op = part_op(p, NFS_WRITE, write);
-	uint32_t off = p->off + p->got;
 
 	op->u.write.open = r->file->open;
 	op->u.write.fh = r->file->inode->fh;
-	op->u.write.offset = r->u.io.offset + off;
-	op->u.write.from =
-		seg_list_of_buf(r->buf, (r->u.io.data - r->buf->data) + off, p->want - p->got);
+	op->u.write.offset = r->u.io.offset + p->off + p->got;
+	op->u.write.from = part_rest(p);
 	op->u.write.stable = write_stable(r);
 }
 
@@ -195,24 +167,28 @@ static void write_step(struct request *r)
 		write_reply(r);
 }
 
-/* The data in a block that is the request's own (counted by data_get()), at *data. NULL if it is
- * not where the worker has read it to. */
-static struct mem_buf *write_take_data(struct fs *fs, const struct fuse_bufvec *in, uint8_t **data)
+/* The data in memory that is the request's own, as from data_get(). False if it is not where the
+ * worker has read it to. */
+static bool write_take_data(struct fs *fs, const struct fuse_bufvec *in, struct seg_list *data)
 {
 	const struct fuse_buf *from = &in->buf[0];
 	struct mem_buf *buf;
+	size_t off = 0;
 
 	if (in->count != 1 || from->flags & FUSE_BUF_IS_FD)
-		return NULL;
+		return false;
 	buf = from->size <= SMALL_WRITE ? data_get(fs, from->size) : NULL;
 	if (buf) {
 		memcpy(buf->data, from->mem, from->size);
 		stats_add(&fs->stats.small_bytes, from->size);
-		*data = buf->data;
-		return buf;
+	} else {
+		buf = worker_take_buf(fs, from->mem, from->size);
+		if (!buf)
+			return false;
+		off = (size_t)((uint8_t *)from->mem - buf->data);
 	}
-	*data = from->mem;
-	return worker_take_buf(from->mem, from->size);
+	*data = seg_list_of_buf(buf, off, (uint32_t)from->size);
+	return true;
 }
 
 void ops_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in, off_t off,
@@ -221,30 +197,26 @@ void ops_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in, off_t
 	struct fs *fs = fs_of(req);
 	struct file *f = file_of(fi);
 	size_t size = fuse_buf_size(in);
-	struct mem_buf *buf;
+	struct seg_list data;
 	struct request *r;
 	struct part *p;
-	uint8_t *data;
 
 	if (!size) {
 		fuse_reply_write(req, 0);
 		return;
 	}
-	buf = write_take_data(fs, in, &data);
-	if (!buf) {
+	if (!write_take_data(fs, in, &data)) {
 		log_error("WRITE data is not where it was read to");
 		fuse_reply_err(req, EIO);
 		return;
 	}
 	r = request_new_cred(fs, req, &f->cred);
 	if (!r) {
-		data_put(fs, buf);
+		data_put_list(fs, &data);
 		return;
 	}
-	request_take_data(r, buf);
-	r->u.io.data = data;
+	request_take_data(r, &data);
 	r->file = f;
-	r->u.io.size = size;
 	r->u.io.offset = off;
 	r->u.io.writepage = fi->writepage;
 	r->u.io.flags = fi->flags;
@@ -255,7 +227,7 @@ void ops_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in, off_t
 		append_start(r);
 		return;
 	}
-	if (!cut(r, fs->info.wsize)) {
+	if (!batch_cut(&r->batch, fs->info.wsize)) {
 		r->u.io.error = -ENOMEM;
 		write_failed(r);
 		return;

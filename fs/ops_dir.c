@@ -18,6 +18,7 @@
 
 #include "fs/attr.h"
 #include "fs/entry.h"
+#include "fs/notify.h"
 #include "fs/ops.h"
 #include "transport/clock.h"
 #include "transport/log.h"

@@ -11,7 +11,10 @@
 #include "fs/commit.h"
 #include "fs/entry.h"
 #include "fs/locker.h"
+#include "fs/names.h"
+#include "fs/opening.h"
 #include "fs/ops.h"
+#include "fs/silly.h"
 #include "transport/clock.h"
 
 #define OPEN_EXEC 0x20 /* the kernel's __FMODE_EXEC: execve(2) opens */
@@ -110,7 +113,7 @@ static bool open_by_old_name(struct request *r)
 	if (r->u.open.again ||
 		!inode_renew_name(ino, &r->batch.first.op.u.open.attr, fuse_req_ctx(r->fuse)->pid))
 		return false;
-	names_doubt_all(inode_table_names(r->fs->inodes), ino);
+	names_doubt_all(r->fs->names, ino);
 	inode_doubt(ino);
 	stale_answered(&r->fs->stale, r->pid);
 	return true;
@@ -168,7 +171,7 @@ static void open_stale(struct request *r)
 		open_by_handle(r);
 		return;
 	}
-	names_unsure(inode_table_names(r->fs->inodes), r->inode);
+	names_unsure(r->fs->names, r->inode);
 	if (r->fuse)
 		inode_renewing_name(r->inode, fuse_req_ctx(r->fuse)->pid);
 	open_failed(r, -ESTALE);
@@ -217,8 +220,8 @@ static void open_begin(struct request *r)
 	struct fs *fs = r->fs;
 	struct nfs_op *op;
 
-	if (fs->info.vers_major < 4 || !names_of(inode_table_names(fs->inodes), r->inode, &r->dir,
-					       r->name, sizeof(r->name))) {
+	if (fs->info.vers_major < 4 ||
+		!names_of(fs->names, r->inode, &r->dir, r->name, sizeof(r->name))) {
 		open_by_handle(r);
 		return;
 	}

@@ -12,6 +12,8 @@
 #include "fs/entry.h"
 #include "fs/file.h"
 #include "fs/inval.h"
+#include "fs/names.h"
+#include "fs/notify.h"
 #include "fs/ops.h"
 #include "transport/clock.h"
 #include "transport/log.h"
@@ -72,8 +74,7 @@ static bool lookup_known(struct request *r)
 	uint32_t may;
 	bool known;
 
-	if (stale_walks_again(&fs->stale, r->pid) ||
-		!names_get(inode_table_names(fs->inodes), r->dir, r->name, &info))
+	if (stale_walks_again(&fs->stale, r->pid) || !names_get(fs->names, r->dir, r->name, &info))
 		return false;
 	known = info.until < now && info.seen > now - (uint64_t)(fs->opt->entry_timeout * 1e9) &&
 		inode_known_access(r->dir, &r->batch.cred, NFS_ACCESS_LOOKUP, since, &may) && may &&

@@ -11,7 +11,10 @@
 
 #include "fs/attr.h"
 #include "fs/entry.h"
+#include "fs/names.h"
+#include "fs/opening.h"
 #include "fs/ops.h"
+#include "fs/silly.h"
 
 #define RMDIR_TRIES 16 /* while silly names go, of whatever directory */
 
@@ -267,7 +270,7 @@ void ops_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
 /* Keeps what is known of names in step with the server. */
 static void rename_note(struct request *r, int error)
 {
-	struct names *names = inode_table_names(r->fs->inodes);
+	struct names *names = r->fs->names;
 	struct inode *moved = NULL;
 	struct name_info info;
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * option: one table lists every -o name with the function that takes its value.
+ * option: what can be asked for when mounting. One table lists every -o name with the function that
+ * takes its value.
  */
 #include "fs/option.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +30,7 @@ struct opt {
 	const char *want;  /* what a good value looks like */
 };
 
-int options_size(const char *s, uint64_t min, uint64_t max, uint64_t *out)
+int option_size(const char *s, uint64_t min, uint64_t max, uint64_t *out)
 {
 	uint64_t shift = 0;
 	unsigned long long v;
@@ -79,7 +81,7 @@ static int set_uint(struct options *o, const struct opt *d, const char *value, s
 {
 	uint64_t v;
 
-	if (options_size(value, d->min, d->max, &v))
+	if (option_size(value, d->min, d->max, &v))
 		return bad_value(d, value, e);
 	*(unsigned *)((char *)o + d->off) = v * d->scale;
 	return 0;
@@ -89,7 +91,7 @@ static int set_iosize(struct options *o, const struct opt *d, const char *value,
 {
 	uint64_t v;
 
-	if (options_size(value, d->min, d->max, &v))
+	if (option_size(value, d->min, d->max, &v))
 		return bad_value(d, value, e);
 	*(uint32_t *)((char *)o + d->off) = v & ~4095u;
 	return 0;
@@ -99,7 +101,7 @@ static int set_port(struct options *o, const struct opt *d, const char *value, s
 {
 	uint64_t v;
 
-	if (options_size(value, d->min, d->max, &v))
+	if (option_size(value, d->min, d->max, &v))
 		return bad_value(d, value, e);
 	o->port = v;
 	return 0;
@@ -109,7 +111,7 @@ static int set_cache_size(struct options *o, const struct opt *d, const char *va
 {
 	uint64_t v;
 
-	if (options_size(value, d->min, d->max, &v))
+	if (option_size(value, d->min, d->max, &v))
 		return bad_value(d, value, e);
 	o->cache_size = v;
 	return 0;
@@ -119,7 +121,7 @@ static int set_mountport(struct options *o, const struct opt *d, const char *val
 {
 	uint64_t v;
 
-	if (options_size(value, d->min, d->max, &v))
+	if (option_size(value, d->min, d->max, &v))
 		return bad_value(d, value, e);
 	o->mountport = v;
 	return 0;
@@ -194,7 +196,7 @@ static int set_minorversion(
 
 	if (!strcmp(value, "0"))
 		return set_vers(o, d, "4.0", e);
-	if (options_size(value, d->min, d->max, &v))
+	if (option_size(value, d->min, d->max, &v))
 		return bad_value(d, value, e);
 	o->minorversion = v;
 	return 0;
@@ -239,7 +241,7 @@ static int set_nconnect(struct options *o, const struct opt *d, const char *valu
 {
 	uint64_t v;
 
-	if (options_size(value, 1, 16, &v))
+	if (option_size(value, 1, 16, &v))
 		return bad_value(d, value, e);
 	if (v != 1)
 		return err_set(e, ERR_USAGE,
@@ -264,7 +266,7 @@ static int set_timeouts(struct options *o, const struct opt *d, const char *valu
 {
 	uint64_t v = 0;
 
-	if (value && options_size(value, d->min, d->max, &v))
+	if (value && option_size(value, d->min, d->max, &v))
 		return bad_value(d, value, e);
 	o->acregmin = o->acregmax = o->acdirmin = o->acdirmax = v;
 	return 0;

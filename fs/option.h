@@ -1,12 +1,75 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * option: what each name in a list of -o options means.
+ * option: what can be asked for when mounting, and what each name in a list of -o options means.
  */
 #ifndef RNFS_FS_OPTION_H
 #define RNFS_FS_OPTION_H
 
-#include "fs/options.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nfsproto/nfs_client.h"
+#include "transport/err.h"
+
+enum options_action {
+	OPTIONS_MOUNT,
+	OPTIONS_HELP,
+	OPTIONS_VERSION,
+};
+
+enum options_proto {
+	PROTO_AUTO, /* rdma, then iwarp, then tcp */
+	PROTO_RDMA,
+	PROTO_IWARP,
+	PROTO_TCP,
+};
+
+struct options {
+	enum options_action action;
+	char *source;	  /* SERVER:/EXPORT as given */
+	char *host;	  /* brackets around an IPv6 address removed */
+	char *export;	  /* absolute path on the server */
+	char *mountpoint; /* as given */
+
+	enum options_proto proto;
+	uint16_t port;			 /* 0: the transport's own */
+	unsigned vers_major, vers_minor; /* of NFS; 0.0: the newest there is, 4.0: of NFSv4 */
+	unsigned minorversion;		 /* as given, else 0; taken into vers_minor */
+	enum nfs_idmap idmap;
+	char *idmap_domain;    /* or NULL */
+	uint16_t mountport;    /* of MOUNT for NFSv3, 0: found out */
+	bool mount_udp;	       /* MOUNT and the portmapper over UDP, else TCP */
+	char *mounthost;       /* where MOUNT is; NULL: host */
+	bool read_plus;	       /* NFSv4.2: do not transfer holes */
+	uint32_t rsize, wsize; /* bytes, 0: as large as both sides like */
+	bool soft;
+	unsigned timeo_ms;
+	unsigned retrans;
+	unsigned connect_ms;
+	size_t cache_size;    /* bytes of the memory pool */
+	uint32_t credits;     /* 0: default */
+	uint32_t inline_size; /* 0: default */
+	bool mpa_crc;
+	unsigned acregmin, acregmax; /* seconds that a file's attributes are believed */
+	unsigned acdirmin, acdirmax; /* and a directory's */
+	bool cache_names;
+	double attr_timeout;  /* seconds: the shorter of acregmin and acdirmin */
+	double entry_timeout; /* seconds: acdirmin, or 0 without cache_names */
+
+	bool local_posix, local_flock; /* locks are this machine's own */
+	bool read_only;
+	bool allow_other, allow_root;
+	bool default_permissions;
+	bool foreground;
+	bool debug;	 /* control path */
+	bool debug_data; /* one line per message */
+	bool debug_fuse; /* libfuse's own */
+	unsigned workers;
+	unsigned readahead_kb; /* 0: leave the kernel's */
+	char *fuse_opts;       /* comma list for libfuse and mount(2), may be empty, never NULL */
+};
 
 /* Takes one item of the list, "name" or "name=value", into o; item is cut at the '='. 0, or -1 with
  * *e set: an unknown name, a value that is missing, not wanted or not valid. */
@@ -14,5 +77,9 @@ int option_set(struct options *o, char *item, struct err *e);
 /* Adds name, or name=value, to what libfuse and mount(2) are given. 0, or -1 with *e set when out
  * of memory. */
 int option_pass(struct options *o, const char *name, const char *value, struct err *e);
+
+/* A number with an optional suffix K, M or G (powers of 1024). 0, or -1 when s is no such number or
+ * the value is outside min..max. */
+int option_size(const char *s, uint64_t min, uint64_t max, uint64_t *out);
 
 #endif

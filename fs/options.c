@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fs/option.h"
-
 static int option_list(struct options *o, const char *list, struct err *e)
 {
 	char *copy = strdup(list), *rest = copy, *item;

@@ -6,10 +6,13 @@
 #include "fs/request.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "fs/data.h"
 #include "fs/fs.h"
+#include "fs/names.h"
 #include "fs/process.h"
 #include "transport/clock.h"
 
@@ -18,18 +21,34 @@
 #define END_WAIT_NS   5000000000ull /* of a process that ends of its own accord */
 #define HURRY_NS      2000000000ull /* after one has been killed that waited long */
 
-void request_pool_init(struct request_pool *p)
+struct request_pool {
+	pthread_mutex_t lock; /* what follows but for parts */
+	struct request_list free;
+	struct batch_pool parts;
+	TAILQ_HEAD(, request) live; /* oldest first */
+	uint64_t killed_ns;	    /* when request_check_killed() last found one; 0: never */
+	bool ending;		    /* what the kernel still asks for is cancelled at once */
+};
+
+struct request_pool *request_pool_new(void)
 {
+	struct request_pool *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
 	pthread_mutex_init(&p->lock, NULL);
 	SLIST_INIT(&p->free);
 	batch_pool_init(&p->parts);
 	TAILQ_INIT(&p->live);
+	return p;
 }
 
-void request_pool_finish(struct request_pool *p)
+struct request_pool *request_pool_free(struct request_pool *p)
 {
 	struct request *r;
 
+	if (!p)
+		return NULL;
 	while ((r = SLIST_FIRST(&p->free))) {
 		SLIST_REMOVE_HEAD(&p->free, free);
 		batch_finish(&r->batch);
@@ -37,6 +56,8 @@ void request_pool_finish(struct request_pool *p)
 	}
 	batch_pool_finish(&p->parts);
 	pthread_mutex_destroy(&p->lock);
+	free(p);
+	return NULL;
 }
 
 /* --- steps ------------------------------------------------------------------------------------ */
@@ -67,7 +88,7 @@ static void found_stale(struct fs *fs, struct inode *ino)
 	if (!ino)
 		return;
 	inode_doubt(ino);
-	names_doubt_all(inode_table_names(fs->inodes), ino);
+	names_doubt_all(fs->names, ino);
 }
 
 static void op_ended(struct batch *b, const struct nfs_op *op)
@@ -106,7 +127,7 @@ static struct request *alloc_request(struct request_pool *p)
 
 struct request *request_new_cred(struct fs *fs, struct fuse_req *fuse, const struct rpc_cred *cred)
 {
-	struct request *r = alloc_request(&fs->requests);
+	struct request *r = alloc_request(fs->requests);
 
 	if (!r) {
 		if (fuse)
@@ -128,14 +149,13 @@ struct request *request_new_cred(struct fs *fs, struct fuse_req *fuse, const str
 	r->inode = r->dir = r->to_dir = r->unlinking = NULL;
 	r->file = NULL;
 	r->buf = NULL;
-	r->data_size = 0;
 	r->text = NULL;
 	memset(&r->u, 0, sizeof(r->u));
-	pthread_mutex_lock(&fs->requests.lock);
-	if (fuse && fs->requests.ending)
+	pthread_mutex_lock(&fs->requests->lock);
+	if (fuse && fs->requests->ending)
 		batch_cancel(&r->batch);
-	TAILQ_INSERT_TAIL(&fs->requests.live, r, live);
-	pthread_mutex_unlock(&fs->requests.lock);
+	TAILQ_INSERT_TAIL(&fs->requests->live, r, live);
+	pthread_mutex_unlock(&fs->requests->lock);
 	return r;
 }
 
@@ -155,51 +175,22 @@ struct request *request_new(struct fs *fs, struct fuse_req *fuse)
 	return request_new_cred(fs, fuse, &cred);
 }
 
-struct mem_buf *data_get(struct fs *fs, size_t size)
+void request_take_data(struct request *r, const struct seg_list *data)
 {
-	struct mem_buf *buf;
-
-	/* The messages need memory too: data may not take all of it. */
-	if (atomic_fetch_add(&fs->data_used, size) + size > fs->data_limit) {
-		atomic_fetch_sub(&fs->data_used, size);
-		return NULL;
-	}
-	buf = mem_buf_get(fs->pool, size);
-	if (!buf) {
-		atomic_fetch_sub(&fs->data_used, size);
-		return NULL;
-	}
-	if (buf->size > size)
-		atomic_fetch_add(&fs->data_used, buf->size - size);
-	return buf;
-}
-
-void data_put(struct fs *fs, struct mem_buf *buf)
-{
-	if (!buf)
-		return;
-	atomic_fetch_sub(&fs->data_used, buf->size);
-	mem_buf_unref(buf);
-}
-
-void request_take_data(struct request *r, struct mem_buf *buf)
-{
-	r->buf = buf;
-	r->data_size = buf->size;
+	r->batch.data = *data;
 }
 
 void request_free(struct request *r)
 {
-	struct request_pool *p = &r->fs->requests;
+	struct request_pool *p = r->fs->requests;
 
 	inode_unref(r->inode);
 	inode_unref(r->dir);
 	inode_unref(r->to_dir);
 	inode_unref(r->unlinking);
-	if (r->data_size)
-		data_put(r->fs, r->buf);
-	else
-		mem_buf_unref(r->buf);
+	if (r->batch.data.n)
+		data_put_list(r->fs, &r->batch.data);
+	mem_buf_unref(r->buf);
 	free(r->text);
 	batch_end(&r->batch);
 	pthread_mutex_lock(&p->lock);
@@ -251,33 +242,96 @@ static bool is_overdue(const struct request *r, enum process_fate fate, uint64_t
 	}
 }
 
+/* A thread that has waited long, and what /proc says about it. */
+struct waiter {
+	pid_t tid;
+	enum process_fate fate;
+};
+
+static bool has_waited(const struct request *r, uint64_t now, uint64_t ns)
+{
+	return r->born <= now && now - r->born >= ns;
+}
+
+static bool in_hurry_locked(const struct request_pool *p, uint64_t now)
+{
+	return p->killed_ns && now - p->killed_ns < HURRY_NS;
+}
+
+/* The threads of requests that have been waiting long, oldest first, at most max, into w unless it
+ * is NULL. A thread with several requests in a row comes once. Returns how many there are. */
+static unsigned list_waiters_locked(
+	const struct request_pool *p, uint64_t now, struct waiter *w, unsigned max)
+{
+	uint64_t long_ns = in_hurry_locked(p, now) ? SHORT_WAIT_NS : LONG_WAIT_NS;
+	const struct request *r;
+	pid_t last = 0;
+	unsigned n = 0;
+
+	TAILQ_FOREACH (r, &p->live, live) {
+		if (n == max || !has_waited(r, now, long_ns))
+			break;
+		if (!r->pid || r->pid == last || request_is_gone(r))
+			continue;
+		last = r->pid;
+		if (w)
+			w[n].tid = r->pid;
+		n++;
+	}
+	return n;
+}
+
+static enum process_fate fate_of(pid_t tid, const struct waiter *w, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (w[i].tid == tid)
+			return w[i].fate;
+	return PROCESS_UNKNOWN;
+}
+
+static void kill_overdue_locked(
+	struct request_pool *p, uint64_t now, const struct waiter *w, unsigned n)
+{
+	bool hurry = in_hurry_locked(p, now);
+	struct request *r;
+
+	TAILQ_FOREACH (r, &p->live, live) {
+		if (!has_waited(r, now, hurry ? SHORT_WAIT_NS : LONG_WAIT_NS))
+			break;
+		if (!r->pid || request_is_gone(r) ||
+			!is_overdue(r, fate_of(r->pid, w, n), now, hurry))
+			continue;
+		kill_request(r);
+		atomic_store(&r->gone, true);
+		p->killed_ns = now;
+	}
+}
+
 bool request_check_killed(struct request_pool *p)
 {
 	uint64_t now = clock_ns();
-	enum process_fate fate = PROCESS_UNKNOWN;
-	pid_t last_pid = 0;
-	struct request *r;
+	struct waiter *w = NULL;
+	unsigned n;
 	bool hurry;
 
 	pthread_mutex_lock(&p->lock);
-	hurry = p->killed_ns && now - p->killed_ns < HURRY_NS;
-	TAILQ_FOREACH (r, &p->live, live) {
-		if (now - r->born < (hurry ? SHORT_WAIT_NS : LONG_WAIT_NS))
-			break;
-		if (!r->pid || request_is_gone(r))
-			continue;
-		if (r->pid != last_pid) {
-			last_pid = r->pid;
-			fate = process_fate(r->pid);
-		}
-		if (is_overdue(r, fate, now, hurry)) {
-			kill_request(r);
-			atomic_store(&r->gone, true);
-			p->killed_ns = now;
-		}
-	}
-	hurry = p->killed_ns && now - p->killed_ns < HURRY_NS;
+	n = list_waiters_locked(p, now, NULL, UINT_MAX);
 	pthread_mutex_unlock(&p->lock);
+	if (n)
+		w = calloc(n, sizeof(*w));
+	if (w) {
+		pthread_mutex_lock(&p->lock);
+		n = list_waiters_locked(p, now, w, n);
+		pthread_mutex_unlock(&p->lock);
+		for (unsigned i = 0; i < n; i++)
+			w[i].fate = process_fate(w[i].tid);
+	}
+	pthread_mutex_lock(&p->lock);
+	if (w)
+		kill_overdue_locked(p, now, w, n);
+	hurry = in_hurry_locked(p, now);
+	pthread_mutex_unlock(&p->lock);
+	free(w);
 	return hurry;
 }
 
@@ -307,7 +361,7 @@ struct fuse_req *request_take_fuse(struct request *r)
 void request_end(struct request *r, int error)
 {
 	struct fuse_req *fuse = request_take_fuse(r);
-	struct request_pool *p = &r->fs->requests;
+	struct request_pool *p = r->fs->requests;
 
 	if (error == -EINTR) {
 		pthread_mutex_lock(&p->lock);

@@ -46,6 +46,7 @@ struct dir;
 struct dirbuf;
 struct inode;
 struct request;
+struct request_pool;
 struct silly;
 struct fuse_req;
 
@@ -63,7 +64,7 @@ struct request {
 	uint64_t born;	  /* on clock_ns(): the server is asked after that */
 	TAILQ_ENTRY(request) live;
 	SLIST_ENTRY(request) free;  /* or in the list of silly.c or opening.c where it waits */
-	STAILQ_ENTRY(request) wait; /* in inval's queue, or, an append, in fs.appends */
+	STAILQ_ENTRY(request) wait; /* in the queue of inval.c or append.c */
 
 	request_step_fn *step;
 	request_step_fn *next; /* after a common sequence of steps */
@@ -76,9 +77,9 @@ struct request {
 	struct file *file;
 	char name[REQUEST_NAME_MAX], to_name[REQUEST_NAME_MAX];
 
-	struct mem_buf *buf; /* a reference, counted as data in use when data_size > 0 */
-	size_t data_size;
-	char *text;	     /* from malloc; freed with the request */
+	struct mem_buf
+		*buf; /* a reference; NULL: none. Not data of READ or WRITE: see batch.data */
+	char *text;   /* from malloc; freed with the request */
 	uint64_t commit_gen; /* commit.c */
 
 	/* what its operation keeps from step to step; zeroed at the beginning */
@@ -106,13 +107,11 @@ struct request {
 			uint64_t owner; /* whose locks go */
 			int error;	/* of the COMMIT */
 		} flush;
-		struct {	       /* READ and WRITE */
-			uint8_t *data; /* in buf */
-			uint32_t size;
-			uint64_t offset;
-			int flags;	/* the descriptor's, as it is now */
-			int error;	/* the first of its parts */
-			bool writepage; /* mapped pages are written back */
+		struct {		 /* READ and WRITE */
+			uint64_t offset; /* in the file, of batch.data */
+			int flags;	 /* the descriptor's, as it is now */
+			int error;	 /* the first of its parts */
+			bool writepage;	 /* mapped pages are written back */
 			/* an append whose answer was lost: is the data there, */
 			uint64_t append_at;
 			uint32_t compared; /* and how much of it has been found to be */
@@ -147,18 +146,10 @@ struct request {
 
 SLIST_HEAD(request_list, request); /* by request.free */
 
-struct request_pool {
-	pthread_mutex_t lock;
-	struct request_list free;
-	struct batch_pool parts;
-	TAILQ_HEAD(, request) live; /* oldest first */
-	uint64_t killed_ns;	    /* when request_check_killed() last found one; 0: never */
-	bool ending;		    /* what the kernel still asks for is cancelled at once */
-};
-
-void request_pool_init(struct request_pool *p);
-/* No request may be under way. */
-void request_pool_finish(struct request_pool *p);
+/* NULL when out of memory. */
+struct request_pool *request_pool_new(void);
+/* No request may be under way. Accepts NULL, returns NULL. */
+struct request_pool *request_pool_free(struct request_pool *p);
 
 /* A request for fuse with the caller's credential (uid, gid, groups); when out of memory fuse is
  * answered ENOMEM and NULL is returned. */
@@ -205,11 +196,8 @@ void request_pool_end(struct request_pool *p);
 /* Moves those that are GONE to gone. The caller holds the lock of from. */
 void request_list_take_gone(struct request_list *from, struct request_list *gone);
 
-/* Memory for data, within the mount's limit: NULL when it is reached. */
-struct mem_buf *data_get(struct fs *fs, size_t size);
-/* Takes buf into r (the caller's reference) as data counted by data_get(). */
-void request_take_data(struct request *r, struct mem_buf *buf);
-/* Gives back what data_get() gave. */
-void data_put(struct fs *fs, struct mem_buf *buf);
+/* The data of r, a READ or WRITE, will lie or lies there. Its memory, which data_get() or
+ * data_get_list() gave, goes with r. */
+void request_take_data(struct request *r, const struct seg_list *data);
 
 #endif

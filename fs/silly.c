@@ -12,21 +12,41 @@
 #include <time.h>
 
 #include "fs/fs.h"
+#include "fs/names.h"
 #include "fs/opening.h"
 #include "transport/log.h"
 
 #define DROP_ALL_WAIT_MS 3000
 
-void silly_names_init(struct silly_names *s, uint32_t tag)
+struct silly_names {
+	uint32_t tag;	      /* constant */
+	atomic_uint next;     /* number of the next name */
+	atomic_uint removing; /* REMOVEs under way */
+	pthread_mutex_t lock; /* what follows */
+	unsigned ending;      /* last closes of files with a silly name, and REMOVEs, under way */
+	uint64_t ended;	      /* how many of those have ended so far */
+	struct request_list waiting; /* rmdirs, by request.free; next goes on */
+};
+
+struct silly_names *silly_names_new(uint32_t tag)
 {
+	struct silly_names *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
 	s->tag = tag;
 	pthread_mutex_init(&s->lock, NULL);
 	SLIST_INIT(&s->waiting);
+	return s;
 }
 
-void silly_names_finish(struct silly_names *s)
+struct silly_names *silly_names_free(struct silly_names *s)
 {
+	if (!s)
+		return NULL;
 	pthread_mutex_destroy(&s->lock);
+	free(s);
+	return NULL;
 }
 
 static struct nfs_name name_of(const struct silly *s)
@@ -38,9 +58,9 @@ static struct nfs_name name_of(const struct silly *s)
 
 static void ending(struct fs *fs)
 {
-	pthread_mutex_lock(&fs->silly.lock);
-	fs->silly.ending++;
-	pthread_mutex_unlock(&fs->silly.lock);
+	pthread_mutex_lock(&fs->silly->lock);
+	fs->silly->ending++;
+	pthread_mutex_unlock(&fs->silly->lock);
 }
 
 static void ended(struct fs *fs)
@@ -48,12 +68,12 @@ static void ended(struct fs *fs)
 	struct request_list list;
 	struct request *r;
 
-	pthread_mutex_lock(&fs->silly.lock);
-	fs->silly.ending--;
-	fs->silly.ended++;
-	list = fs->silly.waiting;
-	SLIST_INIT(&fs->silly.waiting);
-	pthread_mutex_unlock(&fs->silly.lock);
+	pthread_mutex_lock(&fs->silly->lock);
+	fs->silly->ending--;
+	fs->silly->ended++;
+	list = fs->silly->waiting;
+	SLIST_INIT(&fs->silly->waiting);
+	pthread_mutex_unlock(&fs->silly->lock);
 	while ((r = SLIST_FIRST(&list))) {
 		SLIST_REMOVE_HEAD(&list, free);
 		r->next(r);
@@ -64,15 +84,15 @@ uint64_t silly_count_ended(struct fs *fs)
 {
 	uint64_t n;
 
-	pthread_mutex_lock(&fs->silly.lock);
-	n = fs->silly.ended;
-	pthread_mutex_unlock(&fs->silly.lock);
+	pthread_mutex_lock(&fs->silly->lock);
+	n = fs->silly->ended;
+	pthread_mutex_unlock(&fs->silly->lock);
 	return n;
 }
 
 bool silly_wait(struct request *r, uint64_t seen, request_step_fn *next)
 {
-	struct silly_names *s = &r->fs->silly;
+	struct silly_names *s = r->fs->silly;
 	bool again, waits;
 
 	pthread_mutex_lock(&s->lock);
@@ -89,9 +109,9 @@ bool silly_wait(struct request *r, uint64_t seen, request_step_fn *next)
 
 void silly_take_gone(struct fs *fs, struct request_list *gone)
 {
-	pthread_mutex_lock(&fs->silly.lock);
-	request_list_take_gone(&fs->silly.waiting, gone);
-	pthread_mutex_unlock(&fs->silly.lock);
+	pthread_mutex_lock(&fs->silly->lock);
+	request_list_take_gone(&fs->silly->waiting, gone);
+	pthread_mutex_unlock(&fs->silly->lock);
 }
 
 /* --- removing them ---------------------------------------------------------------------------- */
@@ -107,7 +127,7 @@ static void removed(struct request *r)
 			strerror(-op->error));
 	free(s);
 	ended(fs);
-	atomic_fetch_sub(&fs->silly.removing, 1);
+	atomic_fetch_sub(&fs->silly->removing, 1);
 	request_free(r);
 }
 
@@ -122,7 +142,7 @@ static void remove_name(struct fs *fs, struct silly *s)
 		free(s);
 		return;
 	}
-	atomic_fetch_add(&fs->silly.removing, 1);
+	atomic_fetch_add(&fs->silly->removing, 1);
 	ending(fs);
 	r->u.unlink.silly = s;
 	op = request_op(r, NFS_REMOVE, remove);
@@ -154,7 +174,7 @@ void silly_drop_all(struct fs *fs)
 		remove_name(fs, s);
 		inode_unref(ino);
 	}
-	for (int ms = 0; atomic_load(&fs->silly.removing) && ms < DROP_ALL_WAIT_MS; ms++)
+	for (int ms = 0; atomic_load(&fs->silly->removing) && ms < DROP_ALL_WAIT_MS; ms++)
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
@@ -243,8 +263,8 @@ static struct silly *make_name(struct request *r, const struct nfs_fh *dir)
 	s->dir = *dir;
 	s->cred = r->batch.cred;
 	snprintf(s->name, sizeof(s->name), ".nfs%016llx%08x%04x",
-		(unsigned long long)r->inode->fileid, fs->silly.tag,
-		atomic_fetch_add(&fs->silly.next, 1) & 0xffff);
+		(unsigned long long)r->inode->fileid, fs->silly->tag,
+		atomic_fetch_add(&fs->silly->next, 1) & 0xffff);
 	return s;
 }
 
@@ -284,10 +304,10 @@ static void looked_up(struct request *r)
 /* Is no file open, and none being opened? Then whoever opens the one of that name waits. */
 static bool none_open(struct request *r, const char *name)
 {
-	struct names *names = inode_table_names(r->fs->inodes);
+	struct names *names = r->fs->names;
 	struct name_info info;
 
-	if (atomic_load(&r->fs->openings.count))
+	if (atomic_load(&r->fs->open_files))
 		return false;
 	if (!names_get(names, r->to_dir ? r->to_dir : r->dir, name, &info) ||
 		opening_claim(r, info.ino, false))

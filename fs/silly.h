@@ -24,18 +24,10 @@ struct silly {
 	char name[40];
 };
 
-struct silly_names {
-	uint32_t tag;	      /* constant: tells this mount's names from others' */
-	atomic_uint next;     /* number of the next name */
-	atomic_uint removing; /* REMOVEs under way */
-	pthread_mutex_t lock; /* what follows */
-	unsigned ending;      /* last closes of files with a silly name, and REMOVEs, under way */
-	uint64_t ended;	      /* how many of those have ended so far */
-	struct request_list waiting; /* rmdirs, by request.free; next goes on */
-};
-
-void silly_names_init(struct silly_names *s, uint32_t tag);
-void silly_names_finish(struct silly_names *s);
+/* tag tells the silly names of this mount from those of others. NULL when out of memory. */
+struct silly_names *silly_names_new(uint32_t tag);
+/* No rmdir may wait. Accepts NULL, returns NULL. */
+struct silly_names *silly_names_free(struct silly_names *s);
 
 /* Renames dir/name to a silly name if that is the last name of a file that is open, then calls
  * next. r->u.unlink.renamed: it was, and r->inode is the file; r->u.unlink.error: why not. */

@@ -6,29 +6,32 @@
 #ifndef RNFS_FS_STATS_H
 #define RNFS_FS_STATS_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "nfsproto/nfs_client.h"
 
-struct stats { /* each member is counted atomically, without order */
-	uint64_t ops[NFS_OP_TYPES];
-	uint64_t errors[NFS_OP_TYPES]; /* of these, ended with an error (ENOENT of a LOOKUP too) */
-	uint64_t requests;	       /* from the kernel */
-	uint64_t read_bytes, write_bytes;
-	uint64_t small_bytes; /* of these, WRITE data that went to a smaller block by a copy */
-	uint64_t interrupts;  /* requests given up because their process was being killed */
-	uint64_t starved;     /* times that a worker waited for memory */
+typedef _Atomic uint64_t stats_counter;
+
+struct stats {
+	stats_counter ops[NFS_OP_TYPES];
+	stats_counter errors[NFS_OP_TYPES]; /* of ops, ended with an error (LOOKUP's ENOENT too) */
+	stats_counter requests;		    /* from the kernel, and the daemon's own */
+	stats_counter read_bytes, write_bytes;
+	stats_counter small_bytes; /* of write_bytes, data that was copied to a smaller block */
+	stats_counter interrupts;  /* requests given up because their process was being killed */
+	stats_counter starved;	   /* times that a worker waited for memory */
 };
 
-static inline void stats_add(uint64_t *counter, uint64_t n)
+static inline void stats_add(stats_counter *counter, uint64_t n)
 {
-	__atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
+	atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
 }
 
-static inline uint64_t stats_get(const uint64_t *counter)
+static inline uint64_t stats_get(const stats_counter *counter)
 {
-	return __atomic_load_n(counter, __ATOMIC_RELAXED);
+	return atomic_load_explicit(counter, memory_order_relaxed);
 }
 
 /* What client and server have agreed upon, as a part of a sentence (terminated) in buf. */

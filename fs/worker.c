@@ -13,6 +13,7 @@
 #include <time.h>
 #include <sys/eventfd.h>
 
+#include "fs/data.h"
 #include "fs/fs.h"
 #include "fs/process.h"
 #include "transport/log.h"
@@ -24,18 +25,18 @@
 struct worker {
 	struct workers *all;
 	pthread_t thread;
-	struct mem_buf *buf; /* what requests are read into; NULL once a WRITE has taken it */
+	/* what requests are read into; NULL once a WRITE has taken it. Of this thread */
+	struct mem_buf *buf;
+	atomic_uintptr_t at; /* where that begins, for others to pass over; 0: nowhere */
 	atomic_bool ended;
 };
 
 struct workers {
 	struct fs *fs;
 	atomic_uint running;
-	unsigned n;
+	unsigned n, made; /* threads: how many there are to be, and are; made is the starter's */
 	struct worker w[];
 };
-
-static __thread struct worker *self;
 
 static void wake_main(struct fs *fs)
 {
@@ -43,15 +44,34 @@ static void wake_main(struct fs *fs)
 		log_error("eventfd: cannot wake the main thread");
 }
 
-struct mem_buf *worker_take_buf(const void *data, size_t len)
+static void set_buf(struct worker *w, struct mem_buf *buf)
 {
-	struct mem_buf *buf = self ? self->buf : NULL;
-	const uint8_t *p = data;
+	w->buf = buf;
+	atomic_store_explicit(&w->at, buf ? (uintptr_t)buf->data : 0, memory_order_relaxed);
+}
 
-	if (!buf || p < buf->data || p > buf->data + buf->size ||
-		len > (size_t)(buf->data + buf->size - p))
+/* The worker that has read p. Its thread is the caller: no other has seen p yet. */
+static struct worker *worker_of(const struct fs *fs, uintptr_t p)
+{
+	struct workers *all = fs->workers;
+
+	for (unsigned i = 0; i < all->n; i++) {
+		uintptr_t at = atomic_load_explicit(&all->w[i].at, memory_order_relaxed);
+
+		if (at && p >= at && p - at < MEM_MAX_SIZE)
+			return &all->w[i];
+	}
+	return NULL;
+}
+
+struct mem_buf *worker_take_buf(struct fs *fs, const void *data, size_t len)
+{
+	struct worker *w = worker_of(fs, (uintptr_t)data);
+	struct mem_buf *buf = w ? w->buf : NULL;
+
+	if (!buf || len > buf->size - (size_t)((const uint8_t *)data - buf->data))
 		return NULL;
-	self->buf = NULL;
+	set_buf(w, NULL);
 	return buf;
 }
 
@@ -65,21 +85,37 @@ static bool session_ended(struct fs *fs)
 	return poll(&p, 1, MEMORY_POLL_MS) == 1 && p.revents & (POLLERR | POLLNVAL);
 }
 
-struct mem_buf *worker_data_wait(struct fs *fs, size_t size, pid_t tid)
+static bool get(struct fs *fs, uint32_t size, bool in_pieces, struct seg_list *l)
 {
-	struct mem_buf *buf = data_get(fs, size);
+	struct mem_buf *buf;
+
+	if (in_pieces)
+		return data_get_list(fs, size, l);
+	buf = data_get(fs, size);
+	if (buf)
+		*l = seg_list_of_buf(buf, 0, size);
+	return buf != NULL;
+}
+
+static bool get_wait(struct fs *fs, uint32_t size, bool in_pieces, pid_t tid, struct seg_list *l)
+{
 	unsigned polls = 0;
 
-	if (buf)
-		return buf;
+	if (get(fs, size, in_pieces, l))
+		return true;
 	stats_add(&fs->stats.starved, 1);
 	do {
 		if (session_ended(fs))
-			return NULL;
+			return false;
 		if (tid && ++polls % FATE_POLLS == 0 && process_fate(tid) == PROCESS_KILLED)
-			return NULL;
-	} while (!(buf = data_get(fs, size)));
-	return buf;
+			return false;
+	} while (!get(fs, size, in_pieces, l));
+	return true;
+}
+
+bool worker_data_wait(struct fs *fs, uint32_t size, pid_t tid, struct seg_list *l)
+{
+	return get_wait(fs, size, true, tid, l);
 }
 
 /* One request, from the device to where its operation leaves it. False: the session has ended. */
@@ -87,12 +123,16 @@ static bool serve_one(struct worker *w)
 {
 	struct fs *fs = w->all->fs;
 	struct fuse_buf in = {0};
+	struct seg_list block;
 	bool was_init;
 	int n;
 
-	if (!w->buf && !(w->buf = worker_data_wait(fs, MEM_MAX_SIZE, 0))) {
-		fuse_session_exit(fs->se);
-		return false;
+	if (!w->buf) {
+		if (!get_wait(fs, MEM_MAX_SIZE, false, 0, &block)) {
+			fuse_session_exit(fs->se);
+			return false;
+		}
+		set_buf(w, block.one.hold);
 	}
 	in.mem = w->buf->data;
 	in.size = w->buf->size;
@@ -117,57 +157,61 @@ static void *worker_main(void *arg)
 	struct worker *w = arg;
 	struct workers *all = w->all;
 
-	self = w;
 	pthread_setname_np(pthread_self(), "rnfs-worker");
 	while (serve_one(w))
 		;
 	data_put(all->fs, w->buf);
-	w->buf = NULL;
+	set_buf(w, NULL);
 	atomic_store(&w->ended, true);
 	if (atomic_fetch_sub(&all->running, 1) == 1)
 		wake_main(all->fs);
 	return NULL;
 }
 
-struct workers *workers_start(struct fs *fs, unsigned n)
+bool workers_start(struct fs *fs, unsigned n)
 {
 	struct workers *all = calloc(1, sizeof(*all) + n * sizeof(all->w[0]));
 	sigset_t block, before;
+	unsigned made;
 
 	if (!all)
-		return NULL;
+		return false;
 	all->fs = fs;
+	all->n = n;
+	fs->workers = all;
 	atomic_init(&all->running, n);
 	sigfillset(&block);
 	sigdelset(&block, SIGUSR2);
 	pthread_sigmask(SIG_SETMASK, &block, &before);
-	for (all->n = 0; all->n < n; all->n++) {
-		struct worker *w = &all->w[all->n];
+	for (made = 0; made < n; made++) {
+		struct worker *w = &all->w[made];
 
 		w->all = all;
 		if (pthread_create(&w->thread, NULL, worker_main, w))
 			break;
 	}
+	all->made = made;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (all->n < n) {
-		atomic_fetch_sub(&all->running, n - all->n);
-		fuse_session_exit(fs->se);
-		return workers_stop(all);
-	}
-	return all;
+	if (made == n)
+		return true;
+	atomic_fetch_sub(&all->running, n - made);
+	workers_stop(fs);
+	return false;
 }
 
-unsigned workers_running(struct workers *w)
+unsigned workers_running(const struct fs *fs)
 {
-	return atomic_load(&w->running);
+	return atomic_load(&fs->workers->running);
 }
 
-struct workers *workers_stop(struct workers *all)
+void workers_stop(struct fs *fs)
 {
+	struct workers *all = fs->workers;
+
 	if (!all)
-		return NULL;
-	fuse_session_exit(all->fs->se);
-	for (unsigned i = 0; i < all->n; i++) {
+		return;
+	fuse_session_exit(fs->se);
+	for (unsigned i = 0; i < all->made; i++) {
 		struct worker *w = &all->w[i];
 
 		/* A signal that comes just before the read() does not end it: say it again. */
@@ -177,6 +221,6 @@ struct workers *workers_stop(struct workers *all)
 		}
 		pthread_join(w->thread, NULL);
 	}
+	fs->workers = NULL;
 	free(all);
-	return NULL;
 }

@@ -10,28 +10,31 @@
 #ifndef RNFS_FS_WORKER_H
 #define RNFS_FS_WORKER_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct fs;
 struct mem_buf;
-struct workers;
+struct seg_list;
 
-/* Starts n threads. They block all signals but SIGUSR2, which only ends a sleep (the caller has
- * installed a handler). fs->wake_fd is written when INIT has been answered and when the last worker
- * has ended. NULL when threads or memory cannot be had. */
-struct workers *workers_start(struct fs *fs, unsigned n);
+/* Starts n threads: fs->workers. They block all signals but SIGUSR2, which only ends a sleep (the
+ * caller has installed a handler). fs->wake_fd is written when INIT has been answered and when the
+ * last worker has ended. False when threads or memory cannot be had. */
+bool workers_start(struct fs *fs, unsigned n);
 /* How many have not ended. */
-unsigned workers_running(struct workers *w);
-/* Makes all end (the session has been told to exit) and joins them. Accepts NULL, returns NULL. */
-struct workers *workers_stop(struct workers *w);
+unsigned workers_running(const struct fs *fs);
+/* Tells the session to exit, waits until all have ended and frees them. Nothing if there are none.
+ */
+void workers_stop(struct fs *fs);
 
-/* In a write operation: the block that data lies in, now the caller's (counted by data_get()). NULL
- * if it does not lie in the calling worker's block. */
-struct mem_buf *worker_take_buf(const void *data, size_t len);
+/* In a write operation: the block that data lies in, now the caller's (as from data_get()). NULL if
+ * it does not lie in the calling worker's block. */
+struct mem_buf *worker_take_buf(struct fs *fs, const void *data, size_t len);
 
-/* data_get() that waits until there is memory; NULL only if the session ends, or the thread tid is
- * being killed, for which it is wanted (0: for none). */
-struct mem_buf *worker_data_wait(struct fs *fs, size_t size, pid_t tid);
+/* data_get_list() that waits until there is memory. False only if the session ends, or the thread
+ * tid, for which it is wanted, is being killed (0: for none). */
+bool worker_data_wait(struct fs *fs, uint32_t size, pid_t tid, struct seg_list *l);
 
 #endif

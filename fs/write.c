@@ -43,14 +43,8 @@ void write_failed(struct request *r)
 void write_reply(struct request *r)
 {
 	fuse_req_t fuse;
-	struct part *p;
-	uint32_t n = 0;
+	uint32_t n = batch_done_bytes(&r->batch);
 
-	STAILQ_FOREACH (p, &r->batch.parts, next) {
-		n += p->got;
-		if (p->got < p->want)
-			break;
-	}
 	stats_add(&r->fs->stats.write_bytes, n);
 	if (n)
 		entry_doubt_set_id(r->fs, r->file->inode);

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * write: what every WRITE of the kernel's has in common, wherever its data goes: to where the
- * kernel says (ops_data.c), or to the end of the file (ops_append.c).
+ * kernel says (ops_data.c), or to the end of the file (append.c).
  */
 #ifndef RNFS_FS_WRITE_H
 #define RNFS_FS_WRITE_H

@@ -450,9 +450,12 @@ static int run(struct nfs_client *c, struct nfs_op *op)
 /* Ends op. The client's lock is not held. */
 static void finish(struct nfs_client *c, struct nfs_op *op)
 {
+	bool scripted = fake_knobs.script && fake_knobs.script(op);
+
 	pthread_mutex_lock(&c->lock);
-	op->error = fake_knobs.fail[op->type];
-	if (!op->error)
+	if (!scripted)
+		op->error = fake_knobs.fail[op->type];
+	if (!scripted && !op->error)
 		op->error = run(c, op);
 	c->stats.calls++;
 	pthread_mutex_unlock(&c->lock);
@@ -514,6 +517,14 @@ void nfs_cancel(struct nfs_op *op)
 		pthread_cond_signal(&c->cond);
 		break;
 	}
+	pthread_mutex_unlock(&c->lock);
+}
+
+void fake_release(struct nfs_client *c)
+{
+	pthread_mutex_lock(&c->lock);
+	TAILQ_CONCAT(&c->queue, &c->hanging, link);
+	pthread_cond_signal(&c->cond);
 	pthread_mutex_unlock(&c->lock);
 }
 

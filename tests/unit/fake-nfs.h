@@ -18,13 +18,18 @@ struct fake_knobs {		 /* set while nothing is under way; one for the process */
 	int fail[NFS_OP_TYPES];	 /* negative errno for each op of the type, 0: works */
 	bool hang[NFS_OP_TYPES]; /* ops of the type end only when cancelled or at the end */
 	bool sync;		 /* done is called before nfs_submit() returns */
-	bool cookie_stuck;	 /* READDIR gives one entry again and again */
-	bool cookie_low;	 /* READDIR gives the reserved cookie 2 */
-	bool cookie_loop;	 /* READDIR begins anew after the last entry, an entry at a time */
+	/* Called for each op before it is carried out, with no lock held. True: that was all that
+	 * is done, op->error and results are as it has left them. NULL: none */
+	bool (*script)(struct nfs_op *op);
+	bool cookie_stuck; /* READDIR gives one entry again and again */
+	bool cookie_low;   /* READDIR gives the reserved cookie 2 */
+	bool cookie_loop;  /* READDIR begins anew after the last entry, an entry at a time */
 };
 extern struct fake_knobs fake_knobs;
 
 /* For tests that need no connection. */
 struct nfs_client *fake_client_new(void);
+/* Ops that hang are carried out now; knob hang says what hangs from now on. */
+void fake_release(struct nfs_client *c);
 
 #endif

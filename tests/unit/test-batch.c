@@ -10,11 +10,22 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <cmocka.h>
 
 #include "cache/batch.h"
 #include "tests/unit/fake-nfs.h"
+
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+
+static bool no_memory;
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return no_memory ? NULL : __real_calloc(n, size);
+}
 
 static struct nfs_client *client;
 static struct batch_pool pool;
@@ -209,6 +220,96 @@ static void parts_come_back_to_the_pool(void **state)
 	assert_true(second == first || batch_part(&batch) == first);
 }
 
+static void what_cannot_be_reserved_is_said(void **state)
+{
+	const struct rpc_cred cred = {.flavor = RPC_AUTH_SYS};
+
+	/* one part waits in the pool */
+	assert_true(batch_reserve(&batch, 1));
+	batch_end(&batch);
+	batch_begin(&batch, client, &cred);
+	no_memory = true;
+	assert_false(batch_reserve(&batch, 3));
+	assert_true(batch_reserve(&batch, 1)); /* that one */
+	no_memory = false;
+	getattr_ready(batch_part(&batch));
+	batch_submit(&batch, round_done);
+	wait_rounds(1);
+	assert_true(batch_reserve(&batch, 3));
+	for (unsigned i = 0; i < 3; i++)
+		batch_part(&batch);
+	assert_true(STAILQ_EMPTY(&batch.spare));
+}
+
+static void data_that_cannot_be_cut_is_left_whole(void **state)
+{
+	static uint8_t mem[100];
+
+	batch.data = (struct seg_list)SEG_LIST_MEM(mem, 100);
+	no_memory = true;
+	assert_false(batch_cut(&batch, 99));
+	assert_true(batch_cut(&batch, 100));
+	no_memory = false;
+	assert_null(STAILQ_NEXT(&batch.first, next));
+	assert_int_equal(batch.first.want, 100);
+}
+
+/* --- data ------------------------------------------------------------------------------------- */
+
+static void data_is_cut_wherever_it_lies(void **state)
+{
+	static uint8_t mem[3][100];
+	const struct seg seg[3] = {
+		{.at = {.addr = mem[0], .len = 30}},
+		{.at = {.addr = mem[1], .len = 100}},
+		{.at = {.addr = mem[2], .len = 5}},
+	};
+	struct seg_list rest;
+	struct part *p;
+	unsigned n = 0;
+
+	assert_int_equal(seg_list_init(&batch.data, seg, 3), 0);
+	assert_true(batch_cut(&batch, 50));
+	STAILQ_FOREACH (p, &batch.parts, next) {
+		assert_int_equal(p->off, 50 * n++);
+		assert_int_equal(p->want, p->off < 100 ? 50 : 35);
+		assert_int_equal(p->got, 0);
+		assert_false(p->settled);
+		assert_int_equal(part_rest(p).len, p->want);
+	}
+	assert_int_equal(n, 3);
+	/* the first part begins in one segment and ends in the next */
+	batch.first.got = 29;
+	rest = part_rest(&batch.first);
+	assert_int_equal(rest.len, 21);
+	assert_int_equal(rest.n, 2);
+	memset(mem[0], 1, 30);
+	memset(mem[1], 2, 100);
+	seg_list_gather(&rest, mem[2]);
+	assert_int_equal(mem[2][0], 1);
+	assert_int_equal(mem[2][1], 2);
+}
+
+static void what_is_done_is_counted_up_to_the_first_gap(void **state)
+{
+	static uint8_t mem[100];
+	struct part *second, *third;
+
+	batch.data = (struct seg_list)SEG_LIST_MEM(mem, 100);
+	assert_true(batch_cut(&batch, 40));
+	second = STAILQ_NEXT(&batch.first, next);
+	third = STAILQ_NEXT(second, next);
+	assert_int_equal(batch_done_bytes(&batch), 0);
+	third->got = 20;
+	assert_int_equal(batch_done_bytes(&batch), 0);
+	batch.first.got = 40;
+	assert_int_equal(batch_done_bytes(&batch), 40);
+	second->got = 39;
+	assert_int_equal(batch_done_bytes(&batch), 79);
+	second->got = 40;
+	assert_int_equal(batch_done_bytes(&batch), 100);
+}
+
 static void the_op_starts_empty(void **state)
 {
 	struct nfs_op *op = part_op(&batch.first, NFS_READ, read);
@@ -234,6 +335,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			what_must_be_done_is_not_cancelled, setup, teardown),
 		cmocka_unit_test_setup_teardown(parts_come_back_to_the_pool, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_cannot_be_reserved_is_said, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			data_that_cannot_be_cut_is_left_whole, setup, teardown),
+		cmocka_unit_test_setup_teardown(data_is_cut_wherever_it_lies, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			what_is_done_is_counted_up_to_the_first_gap, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_op_starts_empty, setup, teardown),
 	};
 

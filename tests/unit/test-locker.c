@@ -12,6 +12,7 @@
 
 #include "fs/locker.h"
 #include "tests/unit/fake-nfs.h"
+#include "tests/unit/fs-fixture.h"
 
 static struct fs *fs;
 static struct file one, two; /* open files of the same inode */
@@ -19,15 +20,8 @@ static int steps;
 
 static int setup(void **state)
 {
-	struct nfs_attr attr;
-	struct nfs_fh fh;
-
 	fake_knobs = (struct fake_knobs){.sync = true};
-	fs = calloc(1, sizeof(*fs));
-	fs->client = fake_client_new();
-	nfs_client_root(fs->client, &fh, &attr);
-	request_pool_init(&fs->requests);
-	fs->inodes = inode_table_new(&fh, &attr);
+	fs = fs_fixture_new();
 	one = two = (struct file){.inode = inode_table_root(fs->inodes)};
 	steps = 0;
 	return 0;
@@ -35,10 +29,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	fs->client = nfs_client_free(fs->client);
-	fs->inodes = inode_table_free(fs->inodes);
-	request_pool_finish(&fs->requests);
-	free(fs);
+	fs = fs_fixture_free(fs);
 	return 0;
 }
 

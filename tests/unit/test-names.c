@@ -13,7 +13,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "fs/inode.h"
+#include "fs/names.h"
 #include "transport/clock.h"
 
 #define SECOND 1000000000ull
@@ -37,7 +37,7 @@ static int setup(void **state)
 	struct nfs_fh fh = {.len = 16};
 
 	t = inode_table_new(&fh, &attr);
-	n = inode_table_names(t);
+	n = names_new(t);
 	root = inode_table_root(t);
 	return 0;
 }
@@ -45,6 +45,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	t = inode_table_free(t);
+	n = names_free(n);
 	return 0;
 }
 

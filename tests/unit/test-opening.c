@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "fs/fs.h"
+#include "fs/opening.h"
 #include "tests/unit/fake-nfs.h"
+#include "tests/unit/fs-fixture.h"
 
 static struct fs *fs;
 static struct inode *ino;
@@ -19,16 +20,8 @@ static int opened;
 
 static int setup(void **state)
 {
-	struct nfs_attr attr;
-	struct nfs_fh fh;
-
 	fake_knobs = (struct fake_knobs){0};
-	fs = calloc(1, sizeof(*fs));
-	fs->client = fake_client_new();
-	nfs_client_root(fs->client, &fh, &attr);
-	request_pool_init(&fs->requests);
-	openings_init(&fs->openings);
-	fs->inodes = inode_table_new(&fh, &attr);
+	fs = fs_fixture_new();
 	ino = inode_table_root(fs->inodes);
 	opened = 0;
 	return 0;
@@ -36,11 +29,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	fs->client = nfs_client_free(fs->client);
-	fs->inodes = inode_table_free(fs->inodes);
-	openings_finish(&fs->openings);
-	request_pool_finish(&fs->requests);
-	free(fs);
+	fs = fs_fixture_free(fs);
 	return 0;
 }
 
@@ -88,11 +77,11 @@ static void an_open_file_is_not_claimed(void **state)
 	assert_int_equal(ino->nopen, 1);
 	assert_false(opening_claim(r, ino, true)); /* and stays open for r */
 	assert_int_equal(ino->nopen, 2);
-	assert_int_equal(atomic_load(&fs->openings.count), 2);
+	assert_int_equal(atomic_load(&fs->open_files), 2);
 	opening_end(fs, ino);
 	opening_end(fs, ino);
 	assert_int_equal(ino->nopen, 0);
-	assert_int_equal(atomic_load(&fs->openings.count), 0);
+	assert_int_equal(atomic_load(&fs->open_files), 0);
 	assert_null(r->unlinking);
 	request_end(r, 0);
 }

@@ -288,15 +288,15 @@ static void sizes_have_suffixes(void **state)
 {
 	uint64_t v;
 
-	assert_int_equal(options_size("3k", 0, UINT64_MAX, &v), 0);
+	assert_int_equal(option_size("3k", 0, UINT64_MAX, &v), 0);
 	assert_true(v == 3072);
-	assert_int_equal(options_size("2G", 0, UINT64_MAX, &v), 0);
+	assert_int_equal(option_size("2G", 0, UINT64_MAX, &v), 0);
 	assert_true(v == 2ull << 30);
-	assert_int_equal(options_size("", 0, 10, &v), -1);
-	assert_int_equal(options_size("K", 0, 10, &v), -1);
-	assert_int_equal(options_size("1KB", 0, 5000, &v), -1);
-	assert_int_equal(options_size(" 1", 0, 10, &v), -1);
-	assert_int_equal(options_size("18446744073709551615K", 0, UINT64_MAX, &v), -1);
+	assert_int_equal(option_size("", 0, 10, &v), -1);
+	assert_int_equal(option_size("K", 0, 10, &v), -1);
+	assert_int_equal(option_size("1KB", 0, 5000, &v), -1);
+	assert_int_equal(option_size(" 1", 0, 10, &v), -1);
+	assert_int_equal(option_size("18446744073709551615K", 0, UINT64_MAX, &v), -1);
 }
 
 int main(void)

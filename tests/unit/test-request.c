@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/request, of its steps and of data memory, with requests of the daemon's own.
+ * Unit tests of fs/request: its steps, with requests of the daemon's own.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -12,8 +12,9 @@
 #include <time.h>
 #include <cmocka.h>
 
-#include "fs/fs.h"
+#include "fs/request.h"
 #include "tests/unit/fake-nfs.h"
+#include "tests/unit/fs-fixture.h"
 
 static struct fs *fs;
 static struct nfs_fh root;
@@ -21,25 +22,16 @@ static atomic_int ended, error, steps;
 
 static int setup(void **state)
 {
-	struct nfs_attr attr;
-
 	fake_knobs = (struct fake_knobs){0};
-	fs = calloc(1, sizeof(*fs));
-	fs->pool = mem_pool_new(16 << 20);
-	fs->data_limit = 4 << 20;
-	fs->client = fake_client_new();
-	nfs_client_root(fs->client, &root, &attr);
-	request_pool_init(&fs->requests);
+	fs = fs_fixture_new();
+	root = inode_table_root(fs->inodes)->fh;
 	ended = error = steps = 0;
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	fs->client = nfs_client_free(fs->client);
-	request_pool_finish(&fs->requests);
-	fs->pool = mem_pool_free(fs->pool);
-	free(fs);
+	fs = fs_fixture_free(fs);
 	return 0;
 }
 
@@ -82,7 +74,7 @@ static void all_parts_end_before_the_step(void **state)
 		request_submit(r, end);
 		wait_ended();
 	}
-	assert_int_equal(fs->stats.ops[NFS_GETATTR], 22);
+	assert_int_equal(stats_get(&fs->stats.ops[NFS_GETATTR]), 22);
 	assert_int_equal(error, 0);
 }
 
@@ -103,7 +95,7 @@ static void steps_follow_each_other(void **state)
 	request_op(r, NFS_GETATTR, getattr)->u.getattr.fh = root;
 	request_submit(r, next_step);
 	wait_ended();
-	assert_int_equal(fs->stats.ops[NFS_GETATTR], 100);
+	assert_int_equal(stats_get(&fs->stats.ops[NFS_GETATTR]), 100);
 }
 
 static void an_old_request_waits_for_the_end(void **state)
@@ -115,26 +107,12 @@ static void an_old_request_waits_for_the_end(void **state)
 	request_submit(r, end);
 	/* no process stands behind it: it is left alone, however old */
 	r->born = 0;
-	request_check_killed(&fs->requests);
+	request_check_killed(fs->requests);
 	assert_int_equal(ended, 0);
 	/* the end of the mount ends it */
 	fs->client = nfs_client_free(fs->client);
 	assert_int_equal(ended, 1);
 	assert_int_equal(error, -ENOTCONN);
-}
-
-static void data_memory_is_bounded(void **state)
-{
-	struct mem_buf *b[8];
-	unsigned n = 0;
-
-	while (n < 8 && (b[n] = data_get(fs, MEM_MAX_SIZE)))
-		n++;
-	assert_in_range(n, 1, 4);
-	assert_true(fs->data_used <= fs->data_limit);
-	while (n)
-		data_put(fs, b[--n]);
-	assert_int_equal(fs->data_used, 0);
 }
 
 static void long_names_are_refused(void **state)
@@ -157,7 +135,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(all_parts_end_before_the_step, setup, teardown),
 		cmocka_unit_test_setup_teardown(steps_follow_each_other, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_old_request_waits_for_the_end, setup, teardown),
-		cmocka_unit_test_setup_teardown(data_memory_is_bounded, setup, teardown),
 		cmocka_unit_test_setup_teardown(long_names_are_refused, setup, teardown),
 	};
 

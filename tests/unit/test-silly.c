@@ -12,8 +12,10 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "fs/fs.h"
+#include "fs/opening.h"
+#include "fs/silly.h"
 #include "tests/unit/fake-nfs.h"
+#include "tests/unit/fs-fixture.h"
 
 static struct fs *fs;
 static struct inode *root;
@@ -23,17 +25,8 @@ static struct nfs_op result; /* of the last ask() */
 
 static int setup(void **state)
 {
-	struct nfs_attr attr;
-	struct nfs_fh fh;
-
 	fake_knobs = (struct fake_knobs){.sync = true};
-	fs = calloc(1, sizeof(*fs));
-	fs->client = fake_client_new();
-	nfs_client_root(fs->client, &fh, &attr);
-	request_pool_init(&fs->requests);
-	openings_init(&fs->openings);
-	silly_names_init(&fs->silly, 7);
-	fs->inodes = inode_table_new(&fh, &attr);
+	fs = fs_fixture_new();
 	root = inode_table_root(fs->inodes);
 	steps = error = 0;
 	return 0;
@@ -41,12 +34,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	fs->client = nfs_client_free(fs->client);
-	fs->inodes = inode_table_free(fs->inodes);
-	openings_finish(&fs->openings);
-	silly_names_finish(&fs->silly);
-	request_pool_finish(&fs->requests);
-	free(fs);
+	fs = fs_fixture_free(fs);
 	return 0;
 }
 
@@ -207,7 +195,7 @@ static void a_failed_rename_gives_the_name_back(void **state)
 	assert_null(ino->silly);
 	assert_false(atomic_load(&ino->is_silly));
 	assert_int_equal(ino->nopen, 0);
-	assert_int_equal(atomic_load(&fs->openings.count), 0);
+	assert_int_equal(atomic_load(&fs->open_files), 0);
 }
 
 static void a_rename_that_has_replaced_a_closed_file_removes_it(void **state)

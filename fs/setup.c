@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * setup: making the parts of a mount, and freeing them.
+ */
+#include "fs/setup.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "fs/append.h"
+#include "fs/inval.h"
+#include "fs/names.h"
+#include "fs/notify.h"
+#include "fs/opening.h"
+#include "fs/request.h"
+#include "fs/silly.h"
+#include "transport/clock.h"
+
+#define MESSAGES_MAX ((size_t)64 << 20) /* bytes of the pool that are left for messages */
+
+bool setup_begin(struct fs *fs, const struct options *o)
+{
+	size_t messages = o->cache_size / 4;
+
+	fs->opt = o;
+	/* Whoever gave us a device in place of a mount point may have let others in. */
+	fs->shared = !o->default_permissions &&
+		     (o->allow_other || o->allow_root || !strncmp(o->mountpoint, "/dev/fd/", 8));
+	/* Messages live in the same pool as data. */
+	fs->data_limit = o->cache_size - (messages < MESSAGES_MAX ? messages : MESSAGES_MAX);
+	pthread_mutex_init(&fs->handles_lock, NULL);
+	LIST_INIT(&fs->handles);
+	fs->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	fs->pool = mem_pool_new(o->cache_size);
+	fs->requests = request_pool_new();
+	fs->openings = openings_new();
+	fs->silly = silly_names_new((uint32_t)clock_ns() ^ (unsigned)getpid() << 16);
+	fs->appends = appends_new();
+	return fs->wake_fd >= 0 && fs->pool && fs->requests && fs->openings && fs->silly &&
+	       fs->appends;
+}
+
+bool setup_root(struct fs *fs)
+{
+	struct nfs_fh root;
+	struct nfs_attr attr;
+
+	nfs_client_info(fs->client, &fs->info);
+	if (fs->info.features & NFS_HAS_LOCKS) {
+		fs->posix_locks = !fs->opt->local_posix;
+		fs->flock_locks = !fs->opt->local_flock;
+	}
+	nfs_client_root(fs->client, &root, &attr);
+	fs->inodes = inode_table_new(&root, &attr);
+	fs->names = fs->inodes ? names_new(fs->inodes) : NULL;
+	fs->inval = inval_start(fs);
+	return fs->inodes && fs->names && fs->inval;
+}
+
+void setup_end(struct fs *fs)
+{
+	fs->client = nfs_client_free(fs->client);
+	fs->inval = inval_free(fs->inval);
+	fs->notifier = notifier_free(fs->notifier);
+	fs_free_handles(fs);
+	fs->inodes = inode_table_free(fs->inodes);
+	fs->names = names_free(fs->names);
+	fs->requests = request_pool_free(fs->requests);
+	fs->appends = appends_free(fs->appends);
+	fs->openings = openings_free(fs->openings);
+	fs->silly = silly_names_free(fs->silly);
+	pthread_mutex_destroy(&fs->handles_lock);
+	fs->pool = mem_pool_free(fs->pool);
+	if (fs->wake_fd >= 0)
+		close(fs->wake_fd);
+}

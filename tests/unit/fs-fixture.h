@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * fs-fixture: a mount on the server of fake-nfs.h, without a kernel: nothing asks it yet.
+ */
+#ifndef RNFS_TESTS_FS_FIXTURE_H
+#define RNFS_TESTS_FS_FIXTURE_H
+
+#include "fs/fs.h"
+
+/* With 16 MiB of pool memory; fs->opt may be changed by fs_fixture_options. */
+struct fs *fs_fixture_new(void);
+struct fs *fs_fixture_free(struct fs *fs);
+
+extern struct options fs_fixture_options;
+
+#endif
