@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * Unit tests of fs/ops_data and fs/append: READ and WRITE as the kernel asks for them.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "fs/data.h"
+#include "fs/file.h"
+#include "tests/unit/fake-kernel.h"
+
+#define SIZE 100000u
+
+static struct fs *fs;
+static uint64_t node, fh;
+static uint8_t data[SIZE], back[1 << 20];
+static atomic_int calls; /* of a script */
+
+static int setup(void **state)
+{
+	fs = kernel_mount();
+	for (unsigned i = 0; i < SIZE; i++)
+		data[i] = (uint8_t)(i * 7 + i / 256);
+	memset(back, 0, sizeof(back));
+	assert_int_equal(kernel_create(KERNEL_ROOT, "f", O_RDWR, &node, &fh), 0);
+	calls = 0;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	kernel_unmount();
+	return 0;
+}
+
+static uint64_t count(enum nfs_op_type t)
+{
+	return stats_get(&fs->stats.ops[t]);
+}
+
+/* Data memory that requests have: all but the block that the worker reads into. What comes after an
+ * answer has been done once the worker has read another request. */
+static size_t used(void)
+{
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
+	return atomic_load(&fs->data_used) - MEM_MAX_SIZE;
+}
+
+static void fill(uint32_t size)
+{
+	assert_int_equal(kernel_write(node, fh, 0, data, size, O_RDWR), size);
+}
+
+/* --- READ ------------------------------------------------------------------------------------- */
+
+static void a_read_is_cut_into_parts(void **state)
+{
+	fill(SIZE);
+	fs->info.rsize = 4096;
+	assert_int_equal(kernel_read(node, fh, 0, back, SIZE), SIZE);
+	assert_memory_equal(back, data, SIZE);
+	assert_int_equal(count(NFS_READ), (SIZE + 4095) / 4096);
+	assert_int_equal(kernel_read(node, fh, 5000, back, 100), 100);
+	assert_memory_equal(back, data + 5000, 100);
+	assert_int_equal(used(), 0);
+	assert_int_equal(stats_get(&fs->stats.read_bytes), SIZE + 100);
+}
+
+static void what_comes_back_short_is_asked_for_again(void **state)
+{
+	fill(SIZE);
+	fs->info.rsize = 8192;
+	fake_knobs.short_read = 1000;
+	assert_int_equal(kernel_read(node, fh, 0, back, SIZE), SIZE);
+	assert_memory_equal(back, data, SIZE);
+	assert_true(count(NFS_READ) >= SIZE / 1000);
+}
+
+static void the_end_of_the_file_ends_a_read(void **state)
+{
+	fill(10000);
+	fs->info.rsize = 4096;
+	assert_int_equal(kernel_read(node, fh, 0, back, 1 << 16), 10000);
+	assert_memory_equal(back, data, 10000);
+	assert_int_equal(kernel_read(node, fh, 10000, back, 1 << 16), 0);
+	assert_int_equal(kernel_read(node, fh, 1 << 20, back, 4096), 0);
+}
+
+/* The first part sees the end at 1000, though the others have found data. */
+static bool grows(struct nfs_op *op)
+{
+	if (op->type != NFS_READ || op->u.read.offset)
+		return false;
+	op->error = 0;
+	op->u.read.count = 1000;
+	op->u.read.eof = true;
+	return true;
+}
+
+static void nothing_is_told_behind_a_gap(void **state)
+{
+	fill(SIZE);
+	fs->info.rsize = 4096;
+	fake_knobs.script = grows;
+	assert_int_equal(kernel_read(node, fh, 0, back, SIZE), 1000);
+}
+
+/* The third READ or WRITE fails. */
+static bool third_fails(struct nfs_op *op)
+{
+	if ((op->type != NFS_READ && op->type != NFS_WRITE) || ++calls != 3)
+		return false;
+	op->error = -EIO;
+	return true;
+}
+
+static void one_part_that_fails_fails_the_read(void **state)
+{
+	fill(SIZE);
+	fs->info.rsize = 4096;
+	fake_knobs.script = third_fails;
+	assert_int_equal(kernel_read(node, fh, 0, back, SIZE), -EIO);
+	assert_int_equal(used(), 0);
+	assert_int_equal(kernel_read(node, fh, 0, back, SIZE), SIZE);
+}
+
+static bool brings_nothing(struct nfs_op *op)
+{
+	if (op->type != NFS_READ)
+		return false;
+	op->error = 0;
+	op->u.read.count = 0;
+	op->u.read.eof = false;
+	return true;
+}
+
+static void a_read_that_does_not_advance_is_an_error(void **state)
+{
+	fill(SIZE);
+	fake_knobs.script = brings_nothing;
+	assert_int_equal(kernel_read(node, fh, 0, back, SIZE), -EREMOTEIO);
+	assert_int_equal(used(), 0);
+}
+
+/* The pool has only blocks that are smaller than the request. */
+static void a_read_may_lie_in_several_blocks(void **state)
+{
+	struct mem_buf *small[32], *large[16];
+	unsigned n = 0, m = 0;
+	struct answer a;
+
+	fill(SIZE);
+	for (unsigned i = 1; i < 10; i++)
+		assert_int_equal(kernel_write(node, fh, i * SIZE, data, SIZE, O_RDWR), SIZE);
+	assert_int_equal(used(), 0); /* and the worker has a block again */
+	while (n < 32 && (small[n] = mem_buf_get(fs->pool, DATA_PIECE_MIN)))
+		n++;
+	while (m < 16 && (large[m] = mem_buf_get(fs->pool, 1 << 20)))
+		m++;
+	for (unsigned i = 1; i < n; i += 2)
+		mem_buf_unref(small[i]);
+	fs->info.rsize = 200000;
+	fake_knobs.short_read = 70000;
+	a = kernel_wait(kernel_send_read(node, fh, 0, 1000000));
+	assert_int_equal(a.error, 0);
+	assert_int_equal(a.len, 1000000);
+	assert_true(a.pieces > 1);
+	for (unsigned i = 0; i < 10; i++)
+		assert_memory_equal(a.data + (size_t)i * SIZE, data, SIZE);
+	assert_int_equal(used(), 0);
+	for (unsigned i = 0; i < n; i += 2)
+		mem_buf_unref(small[i]);
+	while (m)
+		mem_buf_unref(large[--m]);
+}
+
+static void a_read_whose_process_is_killed_ends(void **state)
+{
+	uint64_t number;
+
+	fill(SIZE);
+	fs->info.rsize = 4096;
+	fake_knobs.hang[NFS_READ] = true;
+	number = kernel_send_read(node, fh, 0, SIZE);
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT); /* it is under way */
+	assert_false(kernel_answered(number));
+	kernel_interrupt(number);
+	assert_int_equal(kernel_wait(number).error, -EINTR);
+	assert_int_equal(used(), 0);
+	assert_int_equal(stats_get(&fs->stats.interrupts), 1);
+}
+
+/* --- WRITE ------------------------------------------------------------------------------------ */
+
+static void a_write_is_cut_into_parts(void **state)
+{
+	fs->info.wsize = 4096;
+	fake_knobs.short_write = 3000;
+	assert_int_equal(kernel_write(node, fh, 0, data, SIZE, O_RDWR), SIZE);
+	assert_true(count(NFS_WRITE) >= 2 * SIZE / 4096);
+	assert_int_equal(kernel_read(node, fh, 0, back, SIZE), SIZE);
+	assert_memory_equal(back, data, SIZE);
+	/* a small one goes another way */
+	assert_int_equal(kernel_write(node, fh, 50, data, 10, O_RDWR), 10);
+	assert_int_equal(stats_get(&fs->stats.small_bytes), 10);
+	assert_int_equal(kernel_read(node, fh, 0, back, 100), 100);
+	assert_memory_equal(back + 50, data, 10);
+	assert_memory_equal(back + 60, data + 60, 40);
+	assert_int_equal(used(), 0);
+	assert_int_equal(stats_get(&fs->stats.write_bytes), SIZE + 10);
+}
+
+static void a_write_that_fails_on_its_way_is_short(void **state)
+{
+	fs->info.wsize = 4096;
+	fake_knobs.script = third_fails;
+	assert_int_equal(kernel_write(node, fh, 0, data, SIZE, O_RDWR), 2 * 4096);
+	fake_knobs.script = NULL;
+	fake_knobs.fail[NFS_WRITE] = -ENOSPC;
+	assert_int_equal(kernel_write(node, fh, 0, data, SIZE, O_RDWR), -ENOSPC);
+	assert_int_equal(used(), 0);
+	/* write(2) was told: close need not say it again */
+	assert_int_equal(kernel_flush(node, fh), 0);
+}
+
+/* Nobody is there to be told of it: close is. */
+static void a_page_that_cannot_be_written_is_told_at_close(void **state)
+{
+	uint64_t number;
+
+	fs->info.wsize = 4096;
+	fake_knobs.script = third_fails;
+	number = kernel_send_write(node, fh, 0, data, SIZE, O_RDWR, FUSE_WRITE_CACHE);
+	assert_int_equal(kernel_wait(number).error, -EIO);
+	assert_int_equal(kernel_flush(node, fh), -EIO);
+}
+
+static bool wrote_too_much(struct nfs_op *op)
+{
+	if (op->type != NFS_WRITE)
+		return false;
+	op->error = 0;
+	op->u.write.count = op->u.write.from.len + 1;
+	return true;
+}
+
+static bool wrote_nothing(struct nfs_op *op)
+{
+	if (op->type != NFS_WRITE)
+		return false;
+	op->error = 0;
+	op->u.write.count = 0;
+	return true;
+}
+
+static void impossible_counts_are_errors(void **state)
+{
+	fake_knobs.script = wrote_too_much;
+	assert_int_equal(kernel_write(node, fh, 0, data, SIZE, O_RDWR), -EREMOTEIO);
+	fake_knobs.script = wrote_nothing;
+	assert_int_equal(kernel_write(node, fh, 0, data, SIZE, O_RDWR), -EREMOTEIO);
+	assert_int_equal(used(), 0);
+}
+
+static enum nfs_stable last_stable;
+
+static bool note_stable(struct nfs_op *op)
+{
+	if (op->type == NFS_WRITE)
+		last_stable = op->u.write.stable;
+	return false;
+}
+
+static void what_is_to_be_durable_is_written_so(void **state)
+{
+	fake_knobs.script = note_stable;
+	assert_int_equal(kernel_write(node, fh, 0, data, 100, O_RDWR), 100);
+	assert_int_equal(last_stable, NFS_UNSTABLE);
+	assert_int_equal(kernel_write(node, fh, 0, data, 100, O_RDWR | O_DSYNC), 100);
+	assert_int_equal(last_stable, NFS_DATA_SYNC);
+	assert_int_equal(kernel_write(node, fh, 0, data, 100, O_RDWR | O_SYNC), 100);
+	assert_int_equal(last_stable, NFS_FILE_SYNC);
+}
+
+static void a_write_whose_process_is_killed_ends(void **state)
+{
+	uint64_t number;
+
+	fake_knobs.hang[NFS_WRITE] = true;
+	number = kernel_send_write(node, fh, 0, data, SIZE, O_RDWR, 0);
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
+	kernel_interrupt(number);
+	assert_int_equal(kernel_wait(number).error, -EINTR);
+	assert_int_equal(used(), 0);
+}
+
+/* --- appending -------------------------------------------------------------------------------- */
+
+static void what_is_appended_goes_to_the_end_on_the_server(void **state)
+{
+	fill(1000);
+	fs->info.wsize = 4096;
+	/* the kernel believes in an older size */
+	assert_int_equal(kernel_write(node, fh, 10, data, 10000, O_RDWR | O_APPEND), 10000);
+	assert_int_equal(kernel_read(node, fh, 0, back, SIZE), 11000);
+	assert_memory_equal(back, data, 1000);
+	assert_memory_equal(back + 1000, data, 10000);
+	assert_int_equal(used(), 0);
+}
+
+static void appends_come_one_after_the_other(void **state)
+{
+	uint64_t one, two, three;
+
+	fake_knobs.hang[NFS_WRITE] = true;
+	one = kernel_send_write(node, fh, 0, data, 100, O_RDWR | O_APPEND, 0);
+	two = kernel_send_write(node, fh, 0, data + 100, 100, O_RDWR | O_APPEND, 0);
+	three = kernel_send_write(node, fh, 0, data + 200, 100, O_RDWR | O_APPEND, 0);
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
+	fake_knobs.hang[NFS_WRITE] = false;
+	assert_false(kernel_answered(two));
+	kernel_interrupt(one); /* the others go on */
+	assert_int_equal(kernel_wait(one).error, -EINTR);
+	assert_int_equal(kernel_wait(two).error, 0);
+	assert_int_equal(kernel_wait(three).error, 0);
+	assert_int_equal(kernel_read(node, fh, 0, back, SIZE), 200);
+	assert_memory_equal(back, data + 100, 200);
+}
+
+/* The first append is answered by nobody knows; what is at `offset` then tells. */
+static bool answer_lost(struct nfs_op *op)
+{
+	if (op->type != NFS_WRITE || calls++)
+		return false;
+	op->u.write.offset = 1000;
+	op->error = -EALREADY;
+	return true;
+}
+
+static void an_append_that_was_carried_out_is_not_repeated(void **state)
+{
+	fill(1000);
+	assert_int_equal(kernel_write(node, fh, 1000, data, 50, O_RDWR), 50);
+	fs->info.rsize = 16;
+	fake_knobs.script = answer_lost;
+	assert_int_equal(kernel_write(node, fh, 1000, data, 50, O_RDWR | O_APPEND), 50);
+	assert_int_equal(count(NFS_COMMIT), 1);
+	fs->info.rsize = 4096;
+	assert_int_equal(kernel_read(node, fh, 0, back, 4096), 1050);
+}
+
+static void an_append_that_was_not_carried_out_is_repeated(void **state)
+{
+	fill(1000);
+	assert_int_equal(kernel_write(node, fh, 1000, data + 1, 50, O_RDWR), 50);
+	fake_knobs.script = answer_lost;
+	assert_int_equal(kernel_write(node, fh, 1000, data, 50, O_RDWR | O_APPEND), 50);
+	assert_int_equal(kernel_read(node, fh, 0, back, 4096), 1100);
+	assert_memory_equal(back + 1050, data, 50);
+	assert_int_equal(used(), 0);
+}
+
+static void an_append_of_which_nobody_knows_is_an_error(void **state)
+{
+	fill(1000);
+	fake_knobs.script = answer_lost;
+	fake_knobs.fail[NFS_READ] = -EACCES;
+	assert_int_equal(kernel_write(node, fh, 1000, data, 50, O_RDWR | O_APPEND), -EIO);
+	assert_int_equal(used(), 0);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_read_is_cut_into_parts),
+		TEST(what_comes_back_short_is_asked_for_again),
+		TEST(the_end_of_the_file_ends_a_read),
+		TEST(nothing_is_told_behind_a_gap),
+		TEST(one_part_that_fails_fails_the_read),
+		TEST(a_read_that_does_not_advance_is_an_error),
+		TEST(a_read_may_lie_in_several_blocks),
+		TEST(a_read_whose_process_is_killed_ends),
+		TEST(a_write_is_cut_into_parts),
+		TEST(a_write_that_fails_on_its_way_is_short),
+		TEST(a_page_that_cannot_be_written_is_told_at_close),
+		TEST(impossible_counts_are_errors),
+		TEST(what_is_to_be_durable_is_written_so),
+		TEST(a_write_whose_process_is_killed_ends),
+		TEST(what_is_appended_goes_to_the_end_on_the_server),
+		TEST(appends_come_one_after_the_other),
+		TEST(an_append_that_was_carried_out_is_not_repeated),
+		TEST(an_append_that_was_not_carried_out_is_repeated),
+		TEST(an_append_of_which_nobody_knows_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * Unit tests of fs/ops_file: opening, creating, flushing and closing as the kernel asks for them,
+ * and who is told of what was lost.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "tests/unit/fake-kernel.h"
+
+static struct fs *fs;
+static uint64_t node, fh, other; /* a file, and two descriptors of it */
+static atomic_int calls;	 /* of a script */
+
+static int setup(void **state)
+{
+	fs = kernel_mount();
+	assert_int_equal(kernel_create(KERNEL_ROOT, "f", O_RDWR, &node, &fh), 0);
+	assert_int_equal(kernel_open(node, O_RDWR, &other), 0);
+	calls = 0;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	kernel_unmount();
+	return 0;
+}
+
+static uint64_t count(enum nfs_op_type t)
+{
+	return stats_get(&fs->stats.ops[t]);
+}
+
+static void write_some(uint64_t to)
+{
+	assert_int_equal(kernel_write(node, to, 0, "data", 4, O_RDWR), 4);
+}
+
+/* --- open and close --------------------------------------------------------------------------- */
+
+static void open_files_are_counted(void **state)
+{
+	uint64_t third;
+
+	assert_int_equal(fs->open_files, 2);
+	assert_int_equal(kernel_open(node, O_RDONLY, &third), 0);
+	assert_int_equal(fs->open_files, 3);
+	assert_int_equal(kernel_release(node, third), 0);
+	assert_int_equal(kernel_release(node, other), 0);
+	assert_int_equal(kernel_release(node, fh), 0);
+	assert_int_equal(fs->open_files, 0);
+	assert_int_equal(count(NFS_CLOSE), 3);
+}
+
+static void what_cannot_be_opened_is_not_open(void **state)
+{
+	uint64_t third;
+
+	fake_knobs.fail[NFS_OPEN] = -EIO;
+	assert_int_equal(kernel_open(node, O_RDONLY, &third), -EIO);
+	assert_int_equal(kernel_create(KERNEL_ROOT, "g", O_RDWR, &node, &third), -EIO);
+	assert_int_equal(fs->open_files, 2);
+}
+
+/* The server lets those read who may only execute: the mode is not readable for all. */
+static bool may_not_read(struct nfs_op *op)
+{
+	if (op->type != NFS_ACCESS)
+		return false;
+	op->error = 0;
+	op->u.access.allowed = NFS_ACCESS_EXECUTE;
+	op->u.access.attr = (struct nfs_attr){.type = NFS_REG, .mode = 0711};
+	return true;
+}
+
+static bool opens_executable(struct nfs_op *op)
+{
+	if (op->type == NFS_OPEN)
+		op->u.open.set.mode = 0711;
+	return may_not_read(op);
+}
+
+static void who_may_only_execute_may_not_read(void **state)
+{
+	uint64_t program, third;
+
+	fake_knobs.script = opens_executable;
+	assert_int_equal(kernel_create(KERNEL_ROOT, "p", O_WRONLY, &program, &third), 0);
+	fake_knobs.script = may_not_read;
+	assert_int_equal(kernel_open(program, O_RDONLY, &third), -EACCES);
+	assert_int_equal(count(NFS_CLOSE), 1);
+	assert_int_equal(kernel_open(program, O_WRONLY, &third), 0);
+}
+
+/* The kernel walks the path again, once: then whatever is found is opened. */
+static void a_stale_file_is_looked_up_again(void **state)
+{
+	struct fuse_entry_out e;
+	uint64_t third, looked_up;
+
+	kernel_tid = getpid();
+	fake_knobs.fail[NFS_OPEN] = -ESTALE;
+	assert_int_equal(kernel_open(node, O_RDONLY, &third), -ESTALE);
+	fake_knobs.fail[NFS_OPEN] = 0;
+	looked_up = count(NFS_LOOKUP);
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "f", &e), 0);
+	assert_int_equal(count(NFS_LOOKUP), looked_up + 1);
+	assert_int_equal(kernel_open(node, O_RDONLY, &third), 0);
+}
+
+/* Somebody else has given the name to another file meanwhile. */
+static struct nfs_fh other_fh;
+
+static bool name_is_another(struct nfs_op *op)
+{
+	if (op->type == NFS_OPEN && op->u.open.name.len && !(op->u.open.flags & O_CREAT))
+		op->u.open.name = (struct nfs_name){"g", 1};
+	return false;
+}
+
+static void a_name_that_stands_for_another_file_is_looked_up_again(void **state)
+{
+	uint64_t another, third;
+	uint64_t closed = count(NFS_CLOSE);
+
+	assert_int_equal(kernel_create(KERNEL_ROOT, "g", O_RDWR, &another, &third), 0);
+	other_fh = inode_of(fs->inodes, another)->fh;
+	fake_knobs.script = name_is_another;
+	assert_int_equal(kernel_open(node, O_RDONLY, &third), -ESTALE);
+	assert_int_equal(count(NFS_CLOSE), closed + 1); /* of what was opened by mistake */
+	assert_int_equal(fs->open_files, 3);
+}
+
+static void an_open_whose_process_is_killed_ends(void **state)
+{
+	struct fuse_open_in in = {.flags = O_RDONLY};
+	uint64_t number;
+
+	fake_knobs.hang[NFS_OPEN] = true;
+	number = kernel_send(FUSE_OPEN, node, &in, sizeof(in), NULL, 0);
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
+	kernel_interrupt(number);
+	assert_int_equal(kernel_wait(number).error, -EINTR);
+	assert_int_equal(fs->open_files, 2);
+}
+
+/* --- flush and fsync -------------------------------------------------------------------------- */
+
+static void what_is_not_dirty_needs_no_commit(void **state)
+{
+	assert_int_equal(kernel_flush(node, fh), 0);
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	assert_int_equal(count(NFS_COMMIT), 0);
+	write_some(fh);
+	assert_int_equal(kernel_fsync(node, other), 0);
+	assert_int_equal(count(NFS_COMMIT), 1);
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	assert_int_equal(kernel_flush(node, fh), 0);
+	assert_int_equal(count(NFS_COMMIT), 1);
+}
+
+static void a_loss_is_told_once_to_each(void **state)
+{
+	write_some(fh);
+	fake_knobs.verf++; /* the server restarts */
+	assert_int_equal(kernel_fsync(node, fh), -EIO);
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	assert_int_equal(kernel_fsync(node, other), -EIO);
+	assert_int_equal(kernel_fsync(node, other), 0);
+	assert_int_equal(kernel_flush(node, fh), 0);
+}
+
+static void flush_tells_but_does_not_count_as_told(void **state)
+{
+	write_some(fh);
+	fake_knobs.verf++;
+	assert_int_equal(kernel_flush(node, other), -EIO);
+	assert_int_equal(kernel_flush(node, fh), -EIO);
+	assert_int_equal(kernel_fsync(node, fh), -EIO);
+	assert_int_equal(kernel_flush(node, fh), 0);
+	assert_int_equal(kernel_fsync(node, other), -EIO);
+}
+
+static void a_commit_that_fails_is_sent_again(void **state)
+{
+	write_some(fh);
+	fake_knobs.fail[NFS_COMMIT] = -ENOSPC;
+	assert_int_equal(kernel_fsync(node, fh), -ENOSPC);
+	assert_int_equal(kernel_fsync(node, other), -ENOSPC);
+	fake_knobs.fail[NFS_COMMIT] = 0;
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	assert_int_equal(kernel_fsync(node, other), 0);
+	assert_int_equal(count(NFS_COMMIT), 3);
+}
+
+static void who_opens_after_a_loss_is_told_if_nobody_was(void **state)
+{
+	uint64_t third;
+
+	write_some(fh);
+	fake_knobs.verf++;
+	/* the last close finds out, and nobody reads its answer */
+	assert_int_equal(kernel_release(node, fh), 0);
+	assert_int_equal(kernel_release(node, other), 0);
+	assert_int_equal(kernel_open(node, O_RDWR, &third), 0);
+	assert_int_equal(kernel_fsync(node, third), -EIO);
+	assert_int_equal(kernel_open(node, O_RDWR, &other), 0);
+	assert_int_equal(kernel_fsync(node, other), 0);
+}
+
+/* Who was killed while it waited has not been told. */
+static void a_killed_fsync_has_told_nobody(void **state)
+{
+	struct fuse_fsync_in in = {.fh = fh};
+	uint64_t number;
+
+	write_some(fh);
+	fake_knobs.hang[NFS_COMMIT] = true;
+	number = kernel_send(FUSE_FSYNC, node, &in, sizeof(in), NULL, 0);
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
+	kernel_interrupt(number);
+	assert_int_equal(kernel_wait(number).error, -EINTR);
+	fake_knobs.hang[NFS_COMMIT] = false;
+	fake_knobs.verf++;
+	assert_int_equal(kernel_fsync(node, fh), -EIO);
+}
+
+static void a_close_commits_and_goes_on_whatever_happens(void **state)
+{
+	write_some(fh);
+	fake_knobs.fail[NFS_COMMIT] = -EIO;
+	assert_int_equal(kernel_release(node, fh), 0);
+	assert_int_equal(count(NFS_COMMIT), 1);
+	assert_int_equal(count(NFS_CLOSE), 1);
+	fake_knobs.fail[NFS_COMMIT] = 0;
+	assert_int_equal(kernel_fsync(node, other), -EIO);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(open_files_are_counted),
+		TEST(what_cannot_be_opened_is_not_open),
+		TEST(who_may_only_execute_may_not_read),
+		TEST(a_stale_file_is_looked_up_again),
+		TEST(a_name_that_stands_for_another_file_is_looked_up_again),
+		TEST(an_open_whose_process_is_killed_ends),
+		TEST(what_is_not_dirty_needs_no_commit),
+		TEST(a_loss_is_told_once_to_each),
+		TEST(flush_tells_but_does_not_count_as_told),
+		TEST(a_commit_that_fails_is_sent_again),
+		TEST(who_opens_after_a_loss_is_told_if_nobody_was),
+		TEST(a_killed_fsync_has_told_nobody),
+		TEST(a_close_commits_and_goes_on_whatever_happens),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
