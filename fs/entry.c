@@ -61,8 +61,8 @@ static double entry_timeout(const struct fs *fs, struct inode *dir)
 	return fs->opt->entry_timeout;
 }
 
-/* Is the mode of dir, which that depends on, too old? The kernel does not look a directory up
- * again while somebody works in it, and the root never. */
+/* entry_timeout() depends on the mode. The kernel does not look a directory up again while somebody
+ * works in it, and the root never: so a LOOKUP in the directory asks for the mode too. */
 bool entry_mode_is_old(const struct fs *fs, struct inode *dir)
 {
 	uint64_t seen;
@@ -92,7 +92,8 @@ void entry_fill(struct fs *fs, struct inode *dir, const char *name, struct inode
 		.entry_timeout = entry_timeout(fs, dir),
 	};
 	entry_note_attr(fs, ino, a, seen);
-	/* what was asked before a change of names must not be answered after it */
+	/* a name that the server was asked for before names in dir were changed must be asked again
+	 */
 	if (seen <= atomic_load_explicit(&dir->touched, memory_order_relaxed))
 		seen = 0;
 	if (!names_put(fs->names, dir, name, ino, seen, (uint64_t)(e->entry_timeout * 1e9)))

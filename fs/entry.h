@@ -12,18 +12,18 @@
 #include "fs/fs.h"
 #include "fs/request.h"
 
-/* Since when what the server has said about attributes and rights is believed. */
+/* A time on clock_ns(): attributes and rights that the server was asked for earlier are too old. */
 uint64_t entry_attr_since(const struct fs *fs);
-/* The kernel is about to be told a as the attributes of ino: for how many seconds. */
+/* For how many seconds the kernel may believe a, which it is about to be told, of ino. */
 double entry_attr_timeout(const struct fs *fs, struct inode *ino, const struct nfs_attr *a);
-/* Attributes of ino as stat(2) shows them, for telling the kernel. */
+/* Attributes of ino as stat(2) shows them; notes that the kernel is told them. */
 void entry_stat(struct inode *ino, const struct nfs_attr *a, struct stat *st);
-/* The server was asked for attributes of ino at `seen`: notes them, and has the kernel doubt what
- * they make doubtful. */
+/* The server was asked for attributes of ino at `seen` and has told a: notes them. If they say that
+ * somebody may have lost the right to search ino, the kernel is told to doubt the names in it. */
 void entry_note_attr(struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t seen);
-/* Data of ino was changed, by which the server may have taken its set-ID bits away: has the kernel,
- * which leaves that to us, ask for the mode. Any thread; does not wait. To be called before the
- * kernel is answered. */
+/* Data of ino was changed, and the server takes the set-ID bits of a file away at that. If ino had
+ * any, the kernel, which leaves them to us, is told to ask for the mode again. Any thread; does not
+ * wait. To be called before the kernel is answered. */
 void entry_doubt_set_id(const struct fs *fs, struct inode *ino);
 /* The mode of what is to be made, with the caller's umask beside it where the server wants to know
  * that (RFC 8275), but for symbolic links, which have none. */
@@ -47,9 +47,10 @@ void entry_end_made(
 /* The server was asked to make (made) or remove name in dir, with this result. */
 void entry_changed(struct fs *fs, struct inode *dir, const char *name, bool made, int error);
 
-/* All that ACCESS can ask about ino: the next one may ask for others. */
+/* Every right that ACCESS can ask for on ino. All are asked for at once: the next request may need
+ * another. */
 uint32_t entry_access_bits(const struct inode *ino);
-/* Makes p ready to ask for all of it, for r->inode. */
+/* Makes p ready to ask for all of them, on r->inode. */
 void entry_ask_access(struct request *r, struct part *p);
 /* Takes the answer in; 0 or a negative errno. */
 int entry_note_access(struct request *r, const struct nfs_op *op);

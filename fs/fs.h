@@ -66,15 +66,15 @@ static inline struct fs *fs_of(fuse_req_t req)
 	return fuse_req_userdata(req);
 }
 
-/* What fi->fh points to, whatever is open. */
+/* The head of what fi->fh points to: an open file or directory. */
 struct handle {
 	LIST_ENTRY(handle) link;
-	void (*free)(
-		struct handle *h); /* at the end of the mount, if the kernel did not release it */
+	/* frees it at the end of the mount, if the kernel has not released it */
+	void (*free)(struct handle *h);
 };
 void fs_add_handle(struct fs *fs, struct handle *h, void (*free)(struct handle *h));
 void fs_drop_handle(struct fs *fs, struct handle *h);
-/* After the last request. */
+/* Frees those that the kernel has not released. After the last request. */
 void fs_free_handles(struct fs *fs);
 
 /* What was negotiated and the statistics, a line each, to the log. Any thread. */

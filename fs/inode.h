@@ -50,18 +50,19 @@ struct inode {
 	uint64_t nlookup;	/* the table's lock */
 	atomic_uint refs;
 
-	/* When attributes last changed through this mount, on clock_ns(): listed attributes that
-	 * are older must not be believed. */
+	/* When attributes last changed through this mount, on clock_ns(): attributes that the
+	 * server was asked for earlier (a listing's) must not be believed. */
 	_Atomic uint64_t touched;
 	_Atomic uint64_t told;	    /* the change attribute of what the kernel was told last */
-	_Atomic uint64_t told_size; /* the size that it believes in, its own writes included */
-	atomic_uint told_count;	    /* how often it was told anything */
+	_Atomic uint64_t told_size; /* the size that the kernel believes in, its writes included */
+	atomic_uint told_count;	    /* how often the kernel was told attributes */
 	_Atomic uint64_t end;	    /* the newest size that the server told, or an append made */
 	bool appending;		    /* a request appends to it; append.c, under its lock */
-	atomic_bool displaced;	    /* the kernel has appended data in pages where it is not */
-	atomic_bool is_silly;	    /* its last name is a silly one: shown with no links */
-	atomic_bool removed;	    /* a directory whose name this mount has removed or replaced */
-	atomic_uint taking_back;    /* what notify has to do for this directory */
+	/* appended data stands elsewhere in the file than in the kernel's pages (append.c) */
+	atomic_bool displaced;
+	atomic_bool is_silly;	 /* its last name is a silly one: stat(2) shows one link less */
+	atomic_bool removed;	 /* a directory whose name this mount has removed or replaced */
+	atomic_uint taking_back; /* jobs of the notifier for names in this directory */
 
 	struct filedata data; /* under its own lock */
 
@@ -74,14 +75,17 @@ struct inode {
 	uint64_t attr_seen;   /* when the server was asked for attr; 0: never, or it may be wrong */
 	struct nfs_attr attr; /* the newest known */
 	struct grant_list grants;
-	uint64_t rights_seen; /* what was asked before that is not to be granted from */
-	unsigned timeout;     /* inode_attr_timeout(): its last answer, */
-	uint64_t timeout_at;  /* when that began to hold; 0: never asked */
-	uint64_t timeout_of;  /* the change attribute then */
-	unsigned nopen;	      /* open files, and opens and replacements under way */
-	unsigned unlinking;   /* removals of its last name pending: opens wait (opening.h) */
-	int renamed_for;      /* inode_renew_name(): the process that asked last, */
-	unsigned renamed_at;  /* and told_count then */
+	uint64_t rights_seen; /* answers of ACCESS to what was asked before are not used */
+	/* what inode_attr_timeout() returned last, in seconds; when it began to return that (0:
+	 * never called); and for which change attribute */
+	unsigned timeout;
+	uint64_t timeout_at;
+	uint64_t timeout_of;
+	unsigned nopen;	    /* open files, and opens and replacements under way */
+	unsigned unlinking; /* removals of its last name under way: opens wait (opening.h) */
+	/* the process that was last told to look the name up again, and told_count then */
+	int renamed_for;
+	unsigned renamed_at;
 	bool have_change;
 	uint64_t change;     /* the change attribute that the kernel's cached pages belong to */
 	struct silly *silly; /* to be removed at the last close */
@@ -142,10 +146,11 @@ bool inode_note_attr(struct inode *ino, const struct nfs_attr *attr, uint64_t se
 bool inode_known_attr(struct inode *ino, uint64_t since, struct nfs_attr *attr, uint64_t *seen);
 /* A name of ino was removed, or given to something else. A directory has only the one. */
 void inode_note_removed(struct inode *ino);
-/* The server does not know ino any more. True: no wonder; who has it open is told what it was, with
- * no links, as on a local file system. */
+/* The server has answered ESTALE for ino. True: it is a directory that this mount has removed;
+ * *attr are the attributes that it had last, with no links, which those who have it open are to
+ * see, as on a local file system. */
 bool inode_removed_attr(struct inode *ino, struct nfs_attr *attr);
-/* The mode that was seen last, right or not, and when. */
+/* The mode that the server told last, which it may have changed since, and when it was asked. */
 uint32_t inode_mode(struct inode *ino, uint64_t *seen);
 /* Attributes and rights must be asked for again (the handle is stale). */
 void inode_doubt(struct inode *ino);
@@ -159,17 +164,18 @@ bool inode_known_access(struct inode *ino, const struct rpc_cred *cred, uint32_t
  * for again and had not changed, at most max (acregmin etc. in nfs(5)). */
 unsigned inode_attr_timeout(struct inode *ino, uint64_t change, unsigned min, unsigned max);
 
-/* At open, which has brought attr: must the kernel look the name up again first? It opens what a
- * name stood for when it was looked up; another client may have given the name to another file
- * since then. Not said twice in a row to one process, which may have the file without its name
- * (/proc/self/fd). */
+/* Process pid opens ino, and the server has told attr: must the kernel look the name up again
+ * first? It opens what the name stood for when it was looked up, and another client may have given
+ * the name to another file since; attr shows that a name of ino may have gone. The answer is not
+ * true twice in a row for one process: it may open the file without a name (/proc/self/fd). */
 bool inode_renew_name(struct inode *ino, const struct nfs_attr *attr, int pid);
-/* That has been said for another reason: it is not to be said again in a row. */
+/* Process pid is told to look the name up again for another reason: that counts as true above. */
 void inode_renewing_name(struct inode *ino, int pid);
-/* The kernel was told attr, or has itself written up to end. */
+/* The kernel was told attr; or it has itself written up to end, and knows the size from that. */
 void inode_told(struct inode *ino, const struct nfs_attr *attr);
 void inode_told_end(struct inode *ino, uint64_t end);
-/* Is attr, with which the server has opened the file, what the kernel believes? */
+/* The server has told attr at an open: does the kernel believe in that change attribute and size?
+ */
 bool inode_told_this(struct inode *ino, const struct nfs_attr *attr);
 
 /* At open: may the kernel keep the pages that it has? change: the change attribute as of this

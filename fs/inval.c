@@ -21,9 +21,10 @@ struct inval {
 	pthread_mutex_t lock; /* of the following; a leaf */
 	pthread_cond_t wake;
 	STAILQ_HEAD(inval_queue, request) queue; /* by request.wait */
-	struct request *now; /* whose pages are being dropped; NULL: it has been ended */
+	struct request *now; /* for which pages are being dropped; NULL: none, or it was GONE */
 	bool stop;
-	bool ended; /* the thread has been joined; of whoever stops it */
+	bool ended; /* the thread has been joined; known to the one thread that calls inval_stop()
+		     */
 };
 
 /* Drops the pages for v->now, which may be ended meanwhile. Called and returns with the lock held.

@@ -3,11 +3,11 @@
  *
  * locker: who may hold locks on a file, and clearing what they leave behind.
  *
- * Locks live on the server; the kernel keeps none when the operations of locks are in the table. So
- * it does not know either which ones a process leaves behind: each inode has a list of lockers, a
- * lock owner and the open file through which it asked. When a process closes any descriptor of the
- * file, FLUSH names the owner, and all of that owner's locks go. At RELEASE go those of the owners
- * that came through that open file: flock's and OFD locks belong to it.
+ * Locks live on the server. The kernel keeps no list of them (where the table of operations has
+ * those of locks), so it cannot say which ones a process leaves behind. Each inode has a list of
+ * lockers: a lock owner and the open file through which it asked. When a process closes any
+ * descriptor of the file, FLUSH names the owner, and all of that owner's locks go. At RELEASE go
+ * those of the owners that came through that open file: flock's and OFD locks belong to it.
  *
  * The kernel does not wait for RELEASE: close(2) has returned, and the next process may have asked
  * for the lock that went with it, before the server knows. So a lock that is refused while a

@@ -17,7 +17,7 @@ struct name {
 	LIST_ENTRY(name) hash, in_dir, of_ino;
 	struct inode *dir, *ino;
 	uint64_t hashed, seen, until;
-	bool unsure; /* not for names_of() */
+	bool unsure; /* names_unsure(): names_of() passes it over */
 	size_t len;
 	char s[];
 };
@@ -173,8 +173,8 @@ bool names_put(struct names *n, struct inode *dir, const char *name, struct inod
 	if (!dir->left && !ino->left) {
 		e = find_locked(n, dir, name, len, hash);
 		if (e && e->ino != ino)
-			e->seen = 0; /* what is older than that is no news */
-		if (e) {	     /* the first is the newest */
+			e->seen = 0; /* it was seen for the other inode */
+		if (e) {	     /* to the head of the list: names_of() wants the newest */
 			LIST_REMOVE(e, of_ino);
 			LIST_INSERT_HEAD(&ino->names_of, e, of_ino);
 			e->ino = ino;

@@ -28,8 +28,8 @@ struct names *names_new(struct inode_table *t);
 /* Accepts NULL, returns NULL. After inode_table_free(), which still speaks of inodes that leave. */
 struct names *names_free(struct names *n);
 
-/* name in dir stands for ino: the server said so when it was asked at `seen` (clock_ns(); 0: do
- * not answer from it), and the kernel may believe it for `time` ns from now. False when it could
+/* name in dir stands for ino: the server said so when it was asked at `seen` (clock_ns(); 0: LOOKUP
+ * must ask again), and the kernel may believe it for `time` ns from now. False when the name could
  * not be kept (out of memory, or an inode has left the table): then the kernel must not believe it.
  */
 bool names_put(struct names *n, struct inode *dir, const char *name, struct inode *ino,
@@ -47,7 +47,8 @@ bool names_get(struct names *n, struct inode *dir, const char *name, struct name
  * directory it is in; false: none is known. */
 bool names_of(
 	struct names *n, const struct inode *ino, struct inode **dir, char *name, size_t size);
-/* What names_of() said was wrong: it says none of the names of ino again that is not put again. */
+/* The file has another name now than names_of() returned: of the names of ino that are known,
+ * names_of() returns none before it is put again. */
 void names_unsure(struct names *n, struct inode *ino);
 
 /* The server has removed the name, and so does the kernel. */
@@ -55,7 +56,8 @@ void names_drop(struct names *n, struct inode *dir, const char *name);
 /* The server has moved a name (the kernel moves what it believes with it). */
 void names_move(struct names *n, struct inode *dir, const char *name, struct inode *to_dir,
 	const char *to_name);
-/* What is known of one name, or of all names of ino, is not to be answered from any more. */
+/* One name, or all names of ino, may stand for something else by now: LOOKUP must ask the server.
+ */
 void names_doubt(struct names *n, struct inode *dir, const char *name);
 void names_doubt_all(struct names *n, struct inode *ino);
 

@@ -19,7 +19,7 @@
 
 struct job {
 	STAILQ_ENTRY(job) next;
-	struct inode *dir; /* a reference; NULL: call step */
+	struct inode *dir; /* the names are in it; a reference. NULL: step(r) is to be called */
 	char *names;	   /* each with a NUL behind it */
 	size_t len;
 	struct request *r;
@@ -33,7 +33,8 @@ struct notifier {
 	pthread_cond_t some;
 	STAILQ_HEAD(job_queue, job) jobs;
 	bool stop;
-	bool ended; /* the thread has been joined; of whoever stops it */
+	bool ended; /* the thread has been joined; known to the one thread that calls
+		       notifier_stop() */
 };
 
 static void tell(struct fs *fs, struct inode *dir, const char *name)
@@ -49,7 +50,7 @@ static void tell(struct fs *fs, struct inode *dir, const char *name)
 		log_ctrl("the kernel did not take back %s: %s", name, strerror(-r));
 }
 
-/* The end of a job: nothing more is to be told for it. */
+/* Ends a job, its names told or not. */
 static void drop_job(struct job *j)
 {
 	if (j->dir) {

@@ -3,10 +3,12 @@
  *
  * notify: telling the kernel that it must not believe names any more.
  *
- * The kernel takes the directory's lock for that, which whoever looks up, makes or removes a name
- * in it holds until we have answered. So a thread of its own tells, which may block; no answer may
- * wait for it but those that hold no directory's lock: a LOOKUP of the directory itself does
- * (notify_then()), so that whoever walks into it finds the names in it in doubt already.
+ * The kernel takes the lock of the directory for that; a process that looks up, makes or removes a
+ * name in the directory holds that lock until this daemon has answered. So a thread of its own
+ * tells the kernel, and may block. An answer may wait for this thread only if nobody waits for the
+ * answer with the directory locked. The answer to a LOOKUP of the directory itself does wait
+ * (notify_then()): whoever walks into the directory then finds that the kernel believes no name in
+ * it any more.
  */
 #ifndef RNFS_FS_NOTIFY_H
 #define RNFS_FS_NOTIFY_H
@@ -18,23 +20,25 @@ struct notifier;
 
 /* NULL when there is no memory or no thread. fs must have its session and its inodes. */
 struct notifier *notifier_start(struct fs *fs);
-/* Has the thread end after what has been asked for, and waits for that a few seconds at most: false
- * if the kernel still waits for a directory's lock. The workers must be there yet, to answer who
- * holds it. What comes later is not told, but goes on. Accepts NULL; may be called again. */
+/* Has the thread end when all that was asked for is done, and waits for that some seconds at most.
+ * False: the kernel still waits for a directory's lock. Before workers_stop(): whoever holds the
+ * lock waits for an answer. Afterwards nothing more is told to the kernel, and notify_then() does
+ * not wait. Accepts NULL; may be called again. */
 bool notifier_stop(struct notifier *n);
-/* Stops it, too. Accepts NULL, returns NULL. */
+/* Stops the thread and frees n. Accepts NULL, returns NULL. */
 struct notifier *notifier_free(struct notifier *n);
 
-/* Goes on with requests that wait here and are GONE (request.h). Accepts NULL. */
+/* Calls the step of requests that wait here and are GONE (request.h). Accepts NULL. */
 void notifier_end_gone(struct notifier *n);
 
-/* Others than before may search dir: takes back the names in it that the kernel believes. Does not
- * wait. */
+/* Somebody may have lost the right to search dir: has the kernel doubt every name in it that it
+ * believes. Does not wait. */
 void notify_take_back(struct fs *fs, struct inode *dir);
 
-/* Is something about names in dir still to be told? */
+/* Is the kernel still to be told about names in dir? */
 bool notify_pending(const struct inode *dir);
-/* Calls step(r), on the notifier's thread, when all is told that has been asked for by now. */
+/* Calls step(r), on the notifier's thread, when the kernel has been told all that was asked for
+ * before this call. */
 void notify_then(struct fs *fs, struct request *r, request_step_fn *step);
 
 #endif

@@ -22,20 +22,21 @@ struct openings *openings_new(void);
 /* No open may wait. Accepts NULL, returns NULL. */
 struct openings *openings_free(struct openings *o);
 
-/* An open of ino begins. It ends with the file's close or because it has failed: opening_end(). */
+/* An open of ino begins: ino counts as open until opening_end(), which follows when the open has
+ * failed, or at the close. */
 void opening_begin(struct fs *fs, struct inode *ino);
-/* It has ended. The caller removes the inode's silly name if that was the last (silly_drop()). */
+/* The caller then removes the silly name of ino if this was the last (silly_drop()). */
 void opening_end(struct fs *fs, struct inode *ino);
-/* Is the last name of r->inode being removed? Then next(r) is called once that has ended. */
+/* True: the last name of r->inode is being removed, and next(r) is called once that has ended. */
 bool opening_waits(struct request *r, request_step_fn *next);
 
-/* r is about to remove a name of ino. True: it is not open; opens wait until opening_claim_end(),
- * and r has taken over the caller's reference. False: it is open; with hold it stays so until
- * opening_end(). */
+/* r is about to remove a name of ino. True: ino is not open; opens of it wait until
+ * opening_claim_end(), and r->unlinking is ino, with the caller's reference. False: ino is open;
+ * with hold it counts as open once more, until opening_end(). */
 bool opening_claim(struct request *r, struct inode *ino, bool hold);
 void opening_claim_end(struct request *r);
 
-/* Takes off those that wait and are GONE (request.h): the caller goes on with each. */
+/* Takes the requests off that wait and are GONE (request.h): the caller calls next for each. */
 void openings_take_gone(struct fs *fs, struct request_list *gone);
 
 #endif

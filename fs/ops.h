@@ -79,8 +79,8 @@ void ops_fsyncdir(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file
 /* The table of them; userdata is a struct fs. Those of locks are left out where the kernel is to
  * keep them itself. */
 struct fuse_lowlevel_ops ops_table(const struct fs *fs);
-/* Goes on with what is GONE (request.h) and waits for something else than the server. The main
- * thread; no lock. */
+/* Goes on with requests that are GONE (request.h) and wait for something else than the server. From
+ * the main thread, with no lock held. */
 void ops_end_gone(struct fs *fs);
 
 #endif

@@ -51,14 +51,16 @@ struct dir {
 	struct handle handle; /* first */
 	struct inode *inode;  /* a reference */
 	struct rpc_cred cred;
-	bool may_search;      /* the one who opened it may look names up */
+	bool may_search;      /* whoever opened it may look names up in it */
 	pthread_mutex_t lock; /* what follows */
 	uint8_t verf[NFS_VERF_SIZE];
 	struct dirbuf *buf;
 	size_t pos; /* in buf: the record that follows cookie pos_after */
 	uint64_t pos_after;
-	uint64_t mark;		 /* a cookie that this listing has come by */
-	unsigned steps, stretch; /* replies since then; how many until the next is marked */
+	/* loops_locked(): a cookie that an earlier reply of this listing ended with, how many
+	 * replies there were since, and after how many the next cookie is taken instead */
+	uint64_t mark;
+	unsigned steps, stretch;
 };
 
 static struct dir *dir_of(const struct fuse_file_info *fi)
@@ -137,7 +139,7 @@ void ops_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	if (!r)
 		return;
 	r->inode = inode_ref(inode_of(fs->inodes, ino));
-	if (fs->opt->default_permissions) { /* the kernel has looked, and looks at each walk */
+	if (fs->opt->default_permissions) { /* the kernel checks the mode, now and at each walk */
 		opendir_reply(r, true);
 		return;
 	}
@@ -161,7 +163,7 @@ void ops_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 
 void ops_fsyncdir(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi)
 {
-	fuse_reply_err(req, 0); /* what changes names is answered when it is durable */
+	fuse_reply_err(req, 0); /* the server answers a change of names when it is durable */
 }
 
 /* --- from the server -------------------------------------------------------------------------- */
@@ -241,8 +243,10 @@ static int fetch_check(const struct request *r, const struct nfs_op *op)
 	return 0;
 }
 
-/* Has the listing that b goes on with come by b's last cookie before? Then it would never end. One
- * marked cookie is enough to find out, if it is moved on after ever more replies. */
+/* Does b, a further reply of a listing, end with a cookie that an earlier one ended with? Then the
+ * listing would never end. One remembered cookie, d->mark, is enough to find out if it is replaced
+ * after one reply, then two, four and so on: in the end it lies in the loop, and stays long enough.
+ */
 static bool loops_locked(struct dir *d, const struct dirbuf *b)
 {
 	bool goes_on = d->buf && d->buf->last == b->after;
@@ -333,7 +337,8 @@ struct reply {
 	struct inode *served[MAX_SERVED]; /* each with a lookup for the kernel */
 };
 
-/* May the kernel believe the attributes of rec? Then *ino is the inode, with a lookup. */
+/* The inode of rec, with a lookup for the kernel, if the kernel may believe the attributes of rec;
+ * else NULL. */
 static struct inode *believe(struct fs *fs, const struct inode *dir, const struct dirbuf *b,
 	const struct record *rec, uint64_t now)
 {
@@ -408,7 +413,7 @@ static bool put_dots(struct request *r, struct reply *out)
 	return r->u.list.offset >= COOKIE_DOTDOT || put(r, out, "..", COOKIE_DOTDOT, &e);
 }
 
-/* Answers from the handle's buffer, whose pos is where r wants to go on. Unlocks the handle. */
+/* Answers from the buffer of the handle, beginning at d->pos. Unlocks the handle. */
 static void serve(struct request *r)
 {
 	struct dir *d = r->u.list.dir;

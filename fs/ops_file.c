@@ -37,11 +37,11 @@ static struct fuse_file_info file_info(
 	return (struct fuse_file_info){
 		.fh = (uintptr_t)f,
 		.flags = f->flags,
-		/* Else the kernel sends the parts of a large write at once, and they arrive in any
-		 * order: not what can be appended one after the other. */
+		/* For O_APPEND with O_DIRECT. Without it the kernel sends the parts of a large
+		 * write at once and they arrive in any order; they must be appended in order. */
 		.direct_io = (~f->flags & (O_APPEND | O_DIRECT)) == 0,
 		.keep_cache = inode_keep_cache(f->inode, attr->change),
-		/* nothing can have been written through it, nor locked for fcntl() */
+		/* no FLUSH is needed: nothing was written, nor locked by fcntl(2), through it */
 		.noflush = (f->flags & O_ACCMODE) == O_RDONLY && !fs->posix_locks,
 	};
 }
@@ -58,8 +58,9 @@ static void open_reply(struct request *r)
 		close_file(fs, f, NULL, 0);
 }
 
-/* The right that OPEN for reading does not tell: a server lets those read who may only execute, so
- * that they can, and lets those read whom execve(2) must refuse. 0: there is no doubt. */
+/* The right that must be asked for because a successful OPEN for reading does not prove it: a
+ * server also opens a file for those who may only execute it, and for execve(2) by those who may
+ * only read. 0: nothing need be asked. */
 static uint32_t open_doubt(const struct file *f, const struct nfs_attr *attr)
 {
 	if (f->flags & OPEN_EXEC)
@@ -145,7 +146,7 @@ static void open_done(struct request *r)
 	}
 	file_opened(r->fs, f, r->inode, op->u.open.open);
 	if (!(f->flags & O_TRUNC) && open_by_old_name(r)) {
-		/* the kernel looks all names of the path up again, and opens what it has found */
+		/* the kernel looks the path up again, and opens what it finds */
 		close_file(r->fs, f, r, -ESTALE);
 		return;
 	}
@@ -161,10 +162,11 @@ static void open_by_handle(struct request *r)
 	request_submit(r, open_done);
 }
 
-/* The name stands for something else by now, or for nothing: the kernel is to look it up again,
- * which it does once for ESTALE. If it cannot, because it came here without a name, it is told by
- * the handle the next time. If it has just done so, what it has found is opened: names that change
- * all the time must not become an error. */
+/* The name by which r->inode was to be opened stands for another file by now, or for none. ESTALE
+ * has the kernel look the path up again and open what it finds, but only once. If it has just done
+ * so, the file is opened by its handle: names that change all the time must not become an error. So
+ * it is the next time too if the program has no name for the file (/proc/self/fd): names_unsure().
+ */
 static void open_stale(struct request *r)
 {
 	if (r->u.open.again) {
@@ -208,7 +210,7 @@ static void open_named_done(struct request *r)
 		return;
 	case -EACCES:
 	case -EPERM:
-		open_by_handle(r); /* perhaps it is only the directory that is shut */
+		open_by_handle(r); /* perhaps only the directory may not be searched */
 		return;
 	default:
 		open_done(r);

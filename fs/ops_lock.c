@@ -23,7 +23,9 @@
 #include "fs/ops.h"
 #include "transport/log.h"
 
-#define LEAVE_TRIES 1000 /* round trips: the server may be slow to clear what another leaves */
+/* How often a lock is asked for again while a RELEASE clears locks of the file; one round trip each
+ */
+#define LEAVE_TRIES 1000
 
 /* --- setting ---------------------------------------------------------------------------------- */
 
@@ -54,7 +56,7 @@ static void lock_done(struct request *r)
 		request_end(r, op->error);
 		return;
 	}
-	/* A FLUSH of the same owner may have come in between. */
+	/* Again, since a FLUSH of the same owner may have taken it off in between. */
 	if (!locker_add(r->file, r->u.lock.owner, r->u.lock.pid))
 		log_warn("a lock may outlast its owner: out of memory");
 	inval_then_end(r->fs->inval, r);
@@ -96,7 +98,7 @@ static void set_lock(fuse_req_t req, struct file *f, uint64_t owner, pid_t pid, 
 			lock_submit(r, F_UNLCK, false, unlock_done);
 		return;
 	}
-	/* first, so that whatever becomes of this request, its lock is cleared in the end */
+	/* before LOCK is sent: whatever becomes of this request, RELEASE then clears the lock */
 	if (!locker_add(f, owner, pid)) {
 		request_end(r, -ENOMEM);
 		return;
@@ -138,7 +140,7 @@ static void getlk_done(struct request *r)
 	if (op->u.lockt.type != F_UNLCK) {
 		lock.l_type = (short)op->u.lockt.type;
 		lock.l_start = (off_t)op->u.lockt.start;
-		/* else 0: of another machine's nobody tells */
+		/* else it stays 0: who holds it on another machine is not known */
 		if (op->u.lockt.here)
 			locker_known(r->file->inode, op->u.lockt.holder, &lock.l_pid);
 		if (op->u.lockt.end < INT64_MAX)

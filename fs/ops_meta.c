@@ -53,7 +53,7 @@ static void lookup_done(struct request *r)
 
 	if (dir && !dir->op.error)
 		entry_note_attr(r->fs, r->dir, &dir->op.u.getattr.attr, r->born);
-	/* Who is told what a name stands for, or that there is none, may search. */
+	/* The server says what a name stands for, or ENOENT, only to those who may search. */
 	if (!op->error || op->error == -ENOENT)
 		inode_note_access(
 			r->dir, &r->batch.cred, NFS_ACCESS_LOOKUP, NFS_ACCESS_LOOKUP, r->born);
@@ -62,8 +62,11 @@ static void lookup_done(struct request *r)
 	entry_end(r, op->error, &op->u.lookup.fh, &op->u.lookup.attr, r->born);
 }
 
-/* A name that the kernel was given to ask for at each walk: all that decides may be known. If it
- * asks for a name that it could believe, it wants to know better. */
+/* Answers from what is known, if r->name is one that the kernel must ask for at each walk: what it
+ * stands for, its attributes, and that the caller may search the directory, are all known and not
+ * too old. If the kernel asks for a name that it may still believe, it has a reason: the server is
+ * asked.
+ */
 static bool lookup_known(struct request *r)
 {
 	struct fs *fs = r->fs;

@@ -16,7 +16,7 @@
 #include "fs/ops.h"
 #include "fs/silly.h"
 
-#define RMDIR_TRIES 16 /* while silly names go, of whatever directory */
+#define RMDIR_TRIES 16 /* RMDIR is sent again when a silly name has gone, from any directory */
 
 /* --- making ----------------------------------------------------------------------------------- */
 

@@ -18,9 +18,11 @@
  * waiting long. A process that ends of its own accord gets some seconds for its FLUSH: it cannot be
  * killed any more, and what is not committed then is when the file is released.
  *
- * What is not a part can be waited for too: that a name has gone, that the kernel has dropped
- * pages or names. Such a request is GONE once its process is seen to be killed, and whoever keeps
- * it waiting goes on with it (ops_end_gone()), from the main thread.
+ * A request may also wait for something else than the server: that a silly name is removed, that an
+ * unlink or another append ends, that the kernel has dropped pages or names. There is no operation
+ * to cancel then. When request_check_killed() sees that its process is being killed it marks the
+ * request GONE, and the main thread has each place where requests wait go on with those that are
+ * (ops_end_gone()).
  *
  * Lock. request_pool.lock guards the free list and the list of live requests. Order: libfuse's
  * request lock, request_pool.lock, the batch's, the client's. No callback runs with one of them
@@ -59,36 +61,42 @@ struct request {
 	struct fuse_req *fuse; /* NULL once answered, or for the daemon's own */
 	pid_t pid;	       /* 0: unknown */
 	struct batch batch;
-	atomic_bool gone; /* nobody will look at the answer, and it has been waited for long */
-	bool any_signal;  /* constant once submitted: not only a fatal one ends it */
-	uint64_t born;	  /* on clock_ns(): the server is asked after that */
+	atomic_bool gone; /* GONE: its process is being killed, and it has waited long */
+	bool any_signal;  /* any signal cancels it, not only a fatal one; constant once submitted */
+	uint64_t born;	  /* when it came, on clock_ns(): what the server answers is not older */
 	TAILQ_ENTRY(request) live;
 	SLIST_ENTRY(request) free;  /* or in the list of silly.c or opening.c where it waits */
 	STAILQ_ENTRY(request) wait; /* in the queue of inval.c or append.c */
 
 	request_step_fn *step;
-	request_step_fn *next; /* after a common sequence of steps */
+	/* after steps that several operations share, or after a wait: what the operation does then
+	 */
+	request_step_fn *next;
 
-	/* what it is about; references but for file, which the kernel holds; NULL: none */
+	/* What it is about; NULL: none. The inodes are references. The file stays until the kernel
+	 * releases it, which it does after its last request. */
 	struct inode *inode;
 	struct inode *dir;	 /* the directory in which its name is, or is to be */
 	struct inode *to_dir;	 /* a rename's second one */
-	struct inode *unlinking; /* whose last name is being removed (opening.h) */
+	struct inode *unlinking; /* the one whose last name this request removes (opening.h) */
 	struct file *file;
 	char name[REQUEST_NAME_MAX], to_name[REQUEST_NAME_MAX];
 
 	struct mem_buf
 		*buf; /* a reference; NULL: none. Not data of READ or WRITE: see batch.data */
 	char *text;   /* from malloc; freed with the request */
-	uint64_t commit_gen; /* commit.c */
+	uint64_t commit_gen; /* filedata_dirty()'s, when the COMMIT was sent (commit.c) */
 
 	/* what its operation keeps from step to step; zeroed at the beginning */
 	union {
-		struct {			     /* LOOKUP, and all that make a name */
-			struct part *dir_attr;	     /* that asks for those of dir; NULL: none */
-			struct inode *inode;	     /* to be told, with a lookup for the kernel */
-			const struct nfs_attr *attr; /* of it, in an op of this request */
-			uint64_t asked;		     /* when */
+		struct { /* LOOKUP, and all that make a name */
+			/* the part that asks for the attributes of dir too; NULL: none does */
+			struct part *dir_attr;
+			/* the answer: an inode with a lookup for the kernel, its attributes in an
+			 * op of this request, and when the server was asked for them */
+			struct inode *inode;
+			const struct nfs_attr *attr;
+			uint64_t asked;
 		} entry;
 		struct {
 			struct nfs_sattr set;
@@ -98,7 +106,7 @@ struct request {
 		} access;
 		struct {
 			struct part *access; /* asks for the right that OPEN does not tell */
-			bool again;	     /* the kernel has walked the path again (stale.h) */
+			bool again; /* the kernel has looked the path up again after ESTALE */
 		} open;
 		struct {
 			int error; /* to be answered */
@@ -112,22 +120,23 @@ struct request {
 			int flags;	 /* the descriptor's, as it is now */
 			int error;	 /* the first of its parts */
 			bool writepage;	 /* mapped pages are written back */
-			/* an append whose answer was lost: is the data there, */
+			/* of an append whose answer was lost: where in the file its data may stand,
+			 * and how many bytes of it have been found there so far */
 			uint64_t append_at;
-			uint32_t compared; /* and how much of it has been found to be */
+			uint32_t compared;
 		} io;
 		struct {		     /* UNLINK, RMDIR and RENAME */
-			bool renamed;	     /* silly_check() has given r->inode a silly name, */
-			int error;	     /* or has failed; then what is to be answered */
-			struct silly *silly; /* that is being given or taken away */
-			unsigned tries;	     /* of RMDIR; */
-			uint64_t ended;	     /* silly_count_ended() before the last */
+			bool renamed;	     /* silly_check() has given inode a silly name */
+			int error;	     /* what is to be answered: 0 or a negative errno */
+			struct silly *silly; /* the name that is being given or removed */
+			unsigned tries;	     /* RMDIR: how often it has been sent again */
+			uint64_t ended; /* RMDIR: silly_count_ended() before it was sent last */
 		} unlink;
 		struct {
 			uint64_t owner, start, end;
 			pid_t pid;
-			unsigned tries;
-			unsigned ended; /* locker_moved() */
+			unsigned tries; /* how often it has been asked for again */
+			unsigned ended; /* locker_moved()'s */
 		} lock;
 		struct { /* READDIR */
 			struct dir *dir;
@@ -139,7 +148,7 @@ struct request {
 		} list;
 		struct {
 			uint32_t size;	/* of text; 0: only the length is asked for */
-			uint64_t asked; /* when, for attributes after SETACL */
+			uint64_t asked; /* when the attributes were asked for that follow SETACL */
 		} xattr;
 	} u;
 };
@@ -160,12 +169,13 @@ struct request *request_new_cred(struct fs *fs, struct fuse_req *fuse, const str
 
 /* The op of the first part of r's batch, made ready (part_op()). */
 #define request_op(r, type, member) part_op(&(r)->batch.first, type, member)
-/* Submits what is ready; step follows, also if nothing is. */
+/* Submits the parts that are ready; step follows, also if none is. */
 void request_submit(struct request *r, request_step_fn *step);
-/* Whose op it is. */
+/* The request that an op belongs to. */
 struct request *request_of(const struct nfs_op *op);
 
-/* What follows must be done even if the process is killed (giving back an open, a silly name). */
+/* What r submits from now on is done even if its process is killed: an open or a silly name that
+ * is given back. */
 void request_keep_going(struct request *r);
 
 /* Before an answer: from here on no interrupt reaches the request. Returns what is to be answered.
@@ -180,9 +190,10 @@ void request_free(struct request *r);
  * it is too long. */
 bool request_set_name(char dst[REQUEST_NAME_MAX], struct nfs_name *out, const char *name);
 
-/* Cancels what has waited for a second or more on behalf of a process that is being killed, and
- * marks it GONE. To be called about once a second; true: some have been killed of late, and may
- * have more requests, one after the other: to be called again in some 20 ms. */
+/* Cancels requests that have waited for a second or more on behalf of a process that is being
+ * killed, and marks them GONE. To be called about once a second. True: such a process was found in
+ * the last two seconds; it may have more requests, one after the other, so this is to be called
+ * again in some 20 ms. */
 bool request_check_killed(struct request_pool *p);
 static inline bool request_is_gone(const struct request *r)
 {
@@ -193,7 +204,8 @@ static inline bool request_is_gone(const struct request *r)
  * answered ECONNABORTED. */
 void request_pool_end(struct request_pool *p);
 
-/* Moves those that are GONE to gone. The caller holds the lock of from. */
+/* Moves the requests that are GONE from one list to the other. The caller holds the lock of from.
+ */
 void request_list_take_gone(struct request_list *from, struct request_list *gone);
 
 /* The data of r, a READ or WRITE, will lie or lies there. Its memory, which data_get() or

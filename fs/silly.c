@@ -197,7 +197,7 @@ void silly_close_end(struct fs *fs)
 
 /* --- giving them ------------------------------------------------------------------------------ */
 
-/* r, which has found r->inode open, is done with it. Only a rename keeps it open meanwhile. */
+/* r needs r->inode, which it has found open, no longer. Only for a rename does it count as open. */
 static void let_go(struct request *r)
 {
 	if (r->to_dir) {
@@ -301,7 +301,8 @@ static void looked_up(struct request *r)
 	request_submit(r, renamed);
 }
 
-/* Is no file open, and none being opened? Then whoever opens the one of that name waits. */
+/* True: no file of the mount is open, so name needs no silly one. Until opening_claim_end() opens
+ * of the file that it stands for wait. */
 static bool none_open(struct request *r, const char *name)
 {
 	struct names *names = r->fs->names;

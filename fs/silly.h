@@ -30,12 +30,14 @@ struct silly_names *silly_names_new(uint32_t tag);
 struct silly_names *silly_names_free(struct silly_names *s);
 
 /* Renames dir/name to a silly name if that is the last name of a file that is open, then calls
- * next. r->u.unlink.renamed: it was, and r->inode is the file; r->u.unlink.error: why not. */
+ * next(r). r->u.unlink.renamed: it was renamed, and r->inode is the file. r->u.unlink.error: not 0
+ * if it should have been but could not. */
 void silly_check(struct request *r, const struct nfs_fh *dir, const struct nfs_name *name,
 	request_step_fn *next);
-/* The rename that was to replace what silly_check() has given a silly name is done. */
+/* The rename before which silly_check() gave what it replaces a silly name has succeeded. */
 void silly_replaced(struct request *r);
-/* It has failed: gives the file its name in dir back, if it has still the silly one; then next. */
+/* That rename has failed: gives the file its name in dir back, if it still has the silly one; then
+ * next(r). */
 void silly_undo(struct request *r, const struct nfs_fh *dir, const struct nfs_name *name,
 	request_step_fn *next);
 
@@ -45,18 +47,20 @@ void silly_drop(struct fs *fs, struct inode *ino);
  * mount, after the last request. */
 void silly_drop_all(struct fs *fs);
 
-/* Is the close of ino that begins the last one, and has it a silly name? Then silly_close_end() is
- * to be called after its silly_drop(). */
+/* The close of an open file of ino begins. True: it is the last one, and ino has a silly name:
+ * silly_close_end() is to be called after silly_drop(). */
 bool silly_close_begin(struct fs *fs, struct inode *ino);
 void silly_close_end(struct fs *fs);
 
-/* How many silly names have gone so far. */
+/* How many silly names have been removed so far. */
 uint64_t silly_count_ended(struct fs *fs);
-/* r has found a directory not empty when it was asked after `ended` had gone. True: another has
- * gone since, or one is about to: next(r) was or will be called then. */
+/* r has found a directory not empty; silly_count_ended() was `ended` before it asked. True: a silly
+ * name has been removed since, and next(r) was called, or one is being removed, and next(r) will
+ * be.
+ */
 bool silly_wait(struct request *r, uint64_t ended, request_step_fn *next);
 
-/* Takes off those that wait and are GONE (request.h): the caller goes on with each. */
+/* Takes the requests off that wait and are GONE (request.h): the caller calls next for each. */
 void silly_take_gone(struct fs *fs, struct request_list *gone);
 
 #endif

@@ -3,12 +3,12 @@
  *
  * stale: threads whose open was answered ESTALE.
  *
- * ESTALE has the kernel walk the path of an open again, asking for every name, but only once: a
- * second ESTALE goes to the program. So each thread that was answered ESTALE is remembered until
- * its next open. Its look-ups meanwhile are answered by the server, not from what is known here;
- * and its next open takes what was found, whatever has happened to the names since. After two
- * look-ups that have failed (the first had the kernel drop the name that it knew) there will be no
- * open.
+ * When an open is answered ESTALE the kernel looks the path up again, asking for every name, and
+ * opens once more; a second ESTALE goes to the program. So a thread that was answered ESTALE is
+ * remembered until its next open. Until then the server is asked for each name that it looks up;
+ * and its next open opens the file that was found, whatever has happened to the names since. When a
+ * look-up fails the kernel drops the name that it knew and tries once more; when two have failed
+ * there will be no open, and the thread is forgotten.
  *
  * A thread's place is its number modulo the size of the table; a thread that takes the place of
  * another costs that one its second try. No lock. Any thread may call anything.

@@ -9,7 +9,7 @@
 
 #include "fs/request.h"
 
-/* How durable it must be when it is answered. O_SYNC, O_DSYNC and their like of pwritev2(2):
+/* How durable the data must be when r is answered. O_SYNC, O_DSYNC and their like of pwritev2(2):
  * durable once answered, so that the FSYNC that the kernel sends behind each has nothing to commit.
  */
 enum nfs_stable write_stable(const struct request *r);
@@ -18,8 +18,8 @@ enum nfs_stable write_stable(const struct request *r);
 int write_took(struct request *r, struct nfs_op *op, uint32_t sent);
 /* Answers with what the parts have got, or with r->u.io.error, and frees r. */
 void write_reply(struct request *r);
-/* Answers with r->u.io.error, and frees r. What write(2) returns need not be said again; what
- * happens to mapped pages must be, and is noted. */
+/* Answers with r->u.io.error, and frees r. Nobody sees the answer if mapped pages are written back:
+ * then the error is noted for close (filedata_unwritten()). */
 void write_failed(struct request *r);
 
 #endif
