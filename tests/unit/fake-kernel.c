@@ -220,7 +220,8 @@ struct fs *kernel_mount(void)
 	struct fuse_init_in init = {.major = FUSE_KERNEL_VERSION,
 		.minor = FUSE_KERNEL_MINOR_VERSION,
 		.max_readahead = 1 << 20,
-		.flags = FUSE_BIG_WRITES | FUSE_MAX_PAGES | FUSE_ATOMIC_O_TRUNC};
+		.flags = FUSE_BIG_WRITES | FUSE_MAX_PAGES | FUSE_ATOMIC_O_TRUNC | FUSE_POSIX_LOCKS |
+			 FUSE_FLOCK_LOCKS};
 	char name[] = "fake";
 	char *argv[] = {name, NULL};
 	struct fuse_args args = FUSE_ARGS_INIT(1, argv);
@@ -233,7 +234,7 @@ struct fs *kernel_mount(void)
 	memset(kernel.notified, 0, sizeof(kernel.notified));
 	kernel.stop = false;
 	kernel_tid = 0;
-	fake_knobs = (struct fake_knobs){.sync = true};
+	fake_knobs = (struct fake_knobs){.sync = true, .features = NFS_HAS_LOCKS};
 	kernel.fs = fs = fs_fixture_new();
 	ops = ops_table(fs);
 	fs->se = fuse_session_new(&args, &ops, sizeof(ops), fs);

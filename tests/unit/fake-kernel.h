@@ -15,7 +15,8 @@
 
 #define KERNEL_ROOT 1
 
-/* Mounts, with one worker. The knobs of the server are reset, but operations end at once. */
+/* Mounts, with one worker. The knobs of the server are reset, but operations end at once, and
+ * it has locks. */
 struct fs *kernel_mount(void);
 /* All that was asked must have been answered, or end with the client. */
 void kernel_unmount(void);

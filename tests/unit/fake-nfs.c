@@ -57,11 +57,11 @@ struct nfs_client {
 
 const char *nfs_op_name(enum nfs_op_type t)
 {
-	static const char *const names[] = {"LOOKUP", "GETATTR", "SETATTR", "ACCESS", "READLINK",
-		"OPEN", "CLOSE", "READ", "WRITE", "COMMIT", "CREATE", "REMOVE", "RENAME", "LINK",
-		"READDIR", "STATFS"};
+	static const char *const names[NFS_OP_TYPES] = {"LOOKUP", "GETATTR", "SETATTR", "ACCESS",
+		"READLINK", "OPEN", "CLOSE", "READ", "WRITE", "COMMIT", "CREATE", "REMOVE",
+		"RENAME", "LINK", "READDIR", "STATFS"};
 
-	return (unsigned)t < NFS_OP_TYPES ? names[t] : "?";
+	return (unsigned)t < NFS_OP_TYPES && names[t] ? names[t] : "?";
 }
 
 /* --- the tree --------------------------------------------------------------------------------- */
@@ -623,6 +623,7 @@ void nfs_client_info(struct nfs_client *c, struct nfs_client_info *out)
 		.wsize = fake_knobs.wsize ? fake_knobs.wsize : 1 << 20,
 		.dtsize = fake_knobs.dtsize ? fake_knobs.dtsize : 64 << 10,
 		.maxfilesize = 1ull << 31,
+		.features = fake_knobs.features,
 	};
 }
 

@@ -12,6 +12,7 @@
 struct fake_knobs {		 /* set while nothing is under way; one for the process */
 	uint32_t rsize, wsize;	 /* 0: 1 MiB */
 	uint32_t dtsize;	 /* 0: 64 KiB */
+	uint32_t features;	 /* NFS_HAS_*; ops of theirs need a script */
 	uint32_t short_read;	 /* most bytes a READ returns, 0: all */
 	uint32_t short_write;	 /* most bytes a WRITE takes, 0: all */
 	uint32_t verf;		 /* changes: the server has restarted */
