@@ -2,8 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * nfs4_item: items that the operations of NFSv4.1 are composed of (RFC 5662), and the caps on
- * counts. Conventions are those of nfs4_xdr.h, which is what to include; the coders are in
- * nfs4_xdr.c.
+ * counts. Conventions are those of nfs4_xdr.h, which is what to include.
  */
 #ifndef RNFS_NFSPROTO_WIRE_NFS4_ITEM_H
 #define RNFS_NFSPROTO_WIRE_NFS4_ITEM_H
@@ -57,6 +56,11 @@ static inline void nfs4_bit_clear(struct nfs4_bitmap *b, unsigned n)
 struct nfs4_fattr {
 	struct nfs4_bitmap mask;
 	struct nfs4_opaque vals;
+};
+
+/* What GETATTR and CB_GETATTR answer. */
+struct nfs4_getattr_res {
+	struct nfs4_fattr attrs;
 };
 
 struct nfs4_stateid {
@@ -117,5 +121,15 @@ int nfs4_get_change_info(struct xdr_in *x, struct nfs4_change_info *c);
 void nfs4_put_time(struct xdr_out *x, const struct timespec *t);
 /* nanoseconds beyond 999999999 are malformed. */
 int nfs4_get_time(struct xdr_in *x, struct timespec *t);
+
+/* An operation without arguments (GETFH, LOOKUPP, PUTPUBFH, PUTROOTFH, READLINK, RESTOREFH,
+ * SAVEFH). */
+void nfs4_put_op(struct xdr_out *x, uint32_t op);
+/* A result that is only a status: any operation in error, but SETATTR (and LOCK, LOCKT if denied).
+ */
+void nfs4_put_op_res(struct xdr_out *x, uint32_t op, uint32_t status);
+/* Reads operation number and status. 0, or -EBADMSG if the number is not op; but one that the peer
+ * does not know comes back as OP_ILLEGAL, NFS4ERR_OP_ILLEGAL (RFC 8881 16.2.3). */
+int nfs4_get_op_res(struct xdr_in *x, uint32_t op, uint32_t *status);
 
 #endif

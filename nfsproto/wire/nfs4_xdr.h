@@ -66,16 +66,6 @@ size_t nfs4_begin_compound_res(struct xdr_out *x, const struct nfs4_opaque *tag)
 void nfs4_end_compound_res(struct xdr_out *x, size_t at, uint32_t status, uint32_t nops);
 int nfs4_get_compound_res(struct xdr_in *x, struct nfs4_compound_res *c);
 
-/* An operation without arguments (GETFH, LOOKUPP, PUTPUBFH, PUTROOTFH, READLINK, RESTOREFH,
- * SAVEFH). */
-void nfs4_put_op(struct xdr_out *x, uint32_t op);
-/* A result that is only a status: any operation in error, but SETATTR (and LOCK, LOCKT if denied).
- */
-void nfs4_put_op_res(struct xdr_out *x, uint32_t op, uint32_t status);
-/* Reads operation number and status. 0, or -EBADMSG if the number is not op; but one that the peer
- * does not know comes back as OP_ILLEGAL, NFS4ERR_OP_ILLEGAL (RFC 8881 16.2.3). */
-int nfs4_get_op_res(struct xdr_in *x, uint32_t op, uint32_t *status);
-
 /* --- file handles and names (nfs4_xdr_dir.c) -------------------------------------------------- */
 
 struct nfs4_access_args {
@@ -107,9 +97,6 @@ int nfs4_get_create_res(struct xdr_in *x, uint32_t status, struct nfs4_create_re
 
 struct nfs4_getattr_args {
 	struct nfs4_bitmap want;
-};
-struct nfs4_getattr_res {
-	struct nfs4_fattr attrs;
 };
 void nfs4_put_getattr_args(struct xdr_out *x, const struct nfs4_getattr_args *a);
 int nfs4_get_getattr_args(struct xdr_in *x, struct nfs4_getattr_args *a);

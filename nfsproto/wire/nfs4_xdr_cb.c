@@ -3,9 +3,9 @@
  *
  * nfs4_xdr_cb: coders of the callback operations (RFC 8881 section 20).
  */
-#include <string.h>
+#include "nfsproto/wire/nfs4_xdr_cb.h"
 
-#include "nfsproto/wire/nfs4_xdr.h"
+#include <string.h>
 
 /* --- CB_GETATTR, CB_RECALL -------------------------------------------------------------------- */
 
@@ -31,7 +31,8 @@ void nfs4_put_cb_getattr_res(struct xdr_out *x, uint32_t status, const struct nf
 
 int nfs4_get_cb_getattr_res(struct xdr_in *x, uint32_t status, struct nfs4_getattr_res *r)
 {
-	return nfs4_get_getattr_res(x, status, r);
+	memset(r, 0, sizeof(*r));
+	return status == NFS4_OK ? nfs4_get_fattr(x, &r->attrs) : nfs4_got(x);
 }
 
 void nfs4_put_cb_recall_args(struct xdr_out *x, const struct nfs4_cb_recall_args *a)

@@ -11,8 +11,6 @@
 #include "nfsproto/wire/nfs4_item.h"
 #include "nfsproto/wire/nfs4_xdr_space.h"
 
-struct nfs4_getattr_res; /* nfs4_xdr.h */
-
 struct nfs4_cb_getattr_args {
 	struct nfs_fh fh;
 	struct nfs4_bitmap want;

@@ -3,10 +3,10 @@
  *
  * nfs4_xdr_session: coders of the operations on client IDs, sessions and stateids at large.
  */
+#include "nfsproto/wire/nfs4_xdr_session.h"
+
 #include <endian.h>
 #include <string.h>
-
-#include "nfsproto/wire/nfs4_xdr.h"
 
 /* --- EXCHANGE_ID ------------------------------------------------------------------------------ */
 

@@ -3,9 +3,9 @@
  *
  * nfs4_xdr_space: coders of NFSv4.2's operations on the space and the data of files (RFC 7863).
  */
-#include <string.h>
+#include "nfsproto/wire/nfs4_xdr_space.h"
 
-#include "nfsproto/wire/nfs4_xdr.h"
+#include <string.h>
 
 /* --- ALLOCATE, DEALLOCATE --------------------------------------------------------------------- */
 

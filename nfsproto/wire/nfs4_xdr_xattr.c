@@ -3,9 +3,9 @@
  *
  * nfs4_xdr_xattr: coders of the operations on user extended attributes (RFC 8276), and of ACLs.
  */
-#include <string.h>
+#include "nfsproto/wire/nfs4_xdr_xattr.h"
 
-#include "nfsproto/wire/nfs4_xdr.h"
+#include <string.h>
 
 /* --- GETXATTR, REMOVEXATTR, SETXATTR ---------------------------------------------------------- */
 
