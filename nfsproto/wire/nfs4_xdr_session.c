@@ -8,6 +8,8 @@
 #include <endian.h>
 #include <string.h>
 
+#include "transport/rpc/rpc_auth.h"
+
 /* --- EXCHANGE_ID ------------------------------------------------------------------------------ */
 
 #define SSV_ALGS_MAX	64
@@ -135,30 +137,6 @@ int nfs4_get_exchange_id_res(struct xdr_in *x, uint32_t status, struct nfs4_exch
 
 /* --- callback_sec_parms4 ---------------------------------------------------------------------- */
 
-/* authsys_parms, RFC 5531 appendix A */
-static void put_authsys(struct xdr_out *x, const struct nfs4_cb_sec *s)
-{
-	xdr_put_u32(x, 0); /* stamp: means nothing to the peer */
-	nfs4_put_name(x, &s->machine);
-	xdr_put_u32(x, s->sys.uid);
-	xdr_put_u32(x, s->sys.gid);
-	xdr_put_u32(x, s->sys.ngids);
-	for (uint32_t i = 0; i < s->sys.ngids; i++)
-		xdr_put_u32(x, s->sys.gids[i]);
-}
-
-static void get_authsys(struct xdr_in *x, struct nfs4_cb_sec *s)
-{
-	s->sys.flavor = RPC_AUTH_SYS;
-	xdr_get_u32(x);
-	s->machine.s = (const char *)xdr_get_opaque(x, 255, &s->machine.len);
-	s->sys.uid = xdr_get_u32(x);
-	s->sys.gid = xdr_get_u32(x);
-	s->sys.ngids = xdr_get_count(x, RPC_MAX_GIDS, 4);
-	for (uint32_t i = 0; i < s->sys.ngids; i++)
-		s->sys.gids[i] = xdr_get_u32(x);
-}
-
 static void put_cb_secs(struct xdr_out *x, uint32_t n, const struct nfs4_cb_sec *sec)
 {
 	xdr_put_u32(x, n);
@@ -167,7 +145,7 @@ static void put_cb_secs(struct xdr_out *x, uint32_t n, const struct nfs4_cb_sec 
 
 		xdr_put_u32(x, s->flavor);
 		if (s->flavor == NFS4_AUTH_SYS) {
-			put_authsys(x, s);
+			rpc_auth_sys_put_parms(x, &s->sys, s->machine.s, s->machine.len);
 		} else if (s->flavor == NFS4_RPCSEC_GSS) {
 			xdr_put_u32(x, s->gss_service);
 			nfs4_put_opaque(x, &s->gss_from_server);
@@ -189,7 +167,7 @@ static uint32_t get_cb_secs(struct xdr_in *x, struct nfs4_cb_sec sec[NFS4_CB_SEC
 		case NFS4_AUTH_NONE:
 			break;
 		case NFS4_AUTH_SYS:
-			get_authsys(x, s);
+			rpc_auth_sys_get_parms(x, &s->sys, &s->machine.s, &s->machine.len);
 			break;
 		case NFS4_RPCSEC_GSS:
 			s->gss_service = xdr_get_u32(x);

@@ -142,5 +142,11 @@ uint32_t rpc_auth_sys_size(const struct rpc_cred *cred, const char *machine);
 void rpc_auth_sys_put(struct xdr_out *x, const struct rpc_cred *cred, const char *machine);
 /* False if it is malformed, or something follows it. */
 bool rpc_auth_sys_get(const struct rpc_opaque_auth *body, struct rpc_cred *cred);
+/* The same in the middle of a message (authsys_parms): the caller's machine has a name of len
+ * bytes, at most RPC_MSG_MAX_NAME; what is malformed leaves x bad, and cred unspecified. */
+void rpc_auth_sys_put_parms(
+	struct xdr_out *x, const struct rpc_cred *cred, const char *machine, uint32_t len);
+void rpc_auth_sys_get_parms(
+	struct xdr_in *x, struct rpc_cred *cred, const char **machine, uint32_t *len);
 
 #endif

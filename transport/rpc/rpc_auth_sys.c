@@ -48,35 +48,49 @@ uint32_t rpc_auth_sys_size(const struct rpc_cred *cred, const char *machine)
 	return 4 + 4 + n + xdr_pad(n) + 4 + 4 + 4 + 4 * groups_of(cred);
 }
 
-void rpc_auth_sys_put(struct xdr_out *x, const struct rpc_cred *cred, const char *machine)
+void rpc_auth_sys_put_parms(
+	struct xdr_out *x, const struct rpc_cred *cred, const char *machine, uint32_t len)
 {
-	uint32_t n;
+	uint32_t n = groups_of(cred);
 
-	machine = machine_name(machine, &n);
 	xdr_put_u32(x, 0); /* stamp: means nothing to anyone */
-	xdr_put_opaque(x, machine, n);
+	xdr_put_opaque(x, machine, len);
 	xdr_put_u32(x, cred->uid);
 	xdr_put_u32(x, cred->gid);
-	n = groups_of(cred);
 	xdr_put_u32(x, n);
 	for (uint32_t i = 0; i < n; i++)
 		xdr_put_u32(x, cred->gids[i]);
 }
 
+void rpc_auth_sys_get_parms(
+	struct xdr_in *x, struct rpc_cred *cred, const char **machine, uint32_t *len)
+{
+	xdr_get_u32(x); /* stamp */
+	*machine = (const char *)xdr_get_opaque(x, RPC_MSG_MAX_NAME, len);
+	cred->flavor = RPC_AUTH_SYS;
+	cred->uid = xdr_get_u32(x);
+	cred->gid = xdr_get_u32(x);
+	cred->ngids = xdr_get_count(x, RPC_MAX_GIDS, 4);
+	for (uint32_t i = 0; i < cred->ngids; i++)
+		cred->gids[i] = xdr_get_u32(x);
+}
+
+void rpc_auth_sys_put(struct xdr_out *x, const struct rpc_cred *cred, const char *machine)
+{
+	uint32_t n;
+
+	machine = machine_name(machine, &n);
+	rpc_auth_sys_put_parms(x, cred, machine, n);
+}
+
 bool rpc_auth_sys_get(const struct rpc_opaque_auth *body, struct rpc_cred *cred)
 {
+	const char *machine;
 	struct xdr_in x;
 	uint32_t n;
 
 	xdr_in_init(&x, body->body, body->len);
-	xdr_get_u32(&x); /* stamp */
-	xdr_get_opaque(&x, RPC_MSG_MAX_NAME, &n);
-	cred->flavor = RPC_AUTH_SYS;
-	cred->uid = xdr_get_u32(&x);
-	cred->gid = xdr_get_u32(&x);
-	cred->ngids = xdr_get_count(&x, RPC_MAX_GIDS, 4);
-	for (uint32_t i = 0; i < cred->ngids; i++)
-		cred->gids[i] = xdr_get_u32(&x);
+	rpc_auth_sys_get_parms(&x, cred, &machine, &n);
 	return xdr_in_done(&x);
 }
 
