@@ -20,6 +20,7 @@
 #ifndef RNFS_NFSPROTO_NFS_CLIENT_H
 #define RNFS_NFSPROTO_NFS_CLIENT_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -391,7 +392,8 @@ struct nfs_op {
 			struct nfs_open *open;	/* whose own op this is, or NULL */
 			struct nfs4_lockreq *lock;
 			uint32_t gen; /* of the open state that was sent */
-			uint8_t kind, state, flags, cancelled;
+			uint8_t kind, flags, cancelled;
+			_Atomic uint8_t state;
 			uint32_t from_gen; /* COPY: gen of the source's */
 			uint64_t more[2];  /* COPY: the stateid of an asynchronous one;
 					      LISTXATTR: cookie, number of pages;

@@ -4,9 +4,9 @@
  * nfs4_client: the life of a mount with NFSv4.1 and later, its ops, and what it does for its server
  * (the upcalls of nfs4_server.h).
  *
- *     connect, EXCHANGE_ID, CREATE_SESSION, RECLAIM_COMPLETE, walk to the export, its limits
- *     ... the state manager runs ...
- *     drain, CLOSE what is open, DESTROY_SESSION, DESTROY_CLIENTID, disconnect
+ *     a server that is up (nfs4_session.c), the walk to the export, its limits (nfs4_mount.c)
+ *     ... ops ...
+ *     no new ops, what is under way ends, CLOSE what is open, leave the server
  */
 #include "nfsproto/v4/nfs4_client.h"
 
@@ -25,24 +25,35 @@
 
 /* --- making and freeing --------------------------------------------------------------------- */
 
-static void client_init(struct nfs4_client *c, const struct nfs_mount_params *p)
+static struct nfs4_client *client_new(struct nfs4_server *srv, const struct nfs_mount_params *p)
 {
+	struct nfs4_client *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
 	c->base.backend = &nfs4_backend;
+	c->base.rpc = nfs4_server_conn(srv)->rpc;
+	c->srv = srv;
 	c->user.up = &nfs4_client_upcalls;
 	c->user.soft = p->soft;
 	c->user.soft_ms = p->timeo_ms * (p->retrans < 1000 ? p->retrans + 1 : 1000);
+	c->cred = p->cred;
 	c->connect_ms = p->connect_ms;
 	c->read_plus = p->read_plus;
+	pthread_mutex_init(&c->lock, NULL);
+	clock_cond_init(&c->idle);
 	TAILQ_INIT(&c->opens);
 	TAILQ_INIT(&c->delegs);
 	nfs4_lock_init(&c->locks);
-	nfs4_server_join(c->srv, &c->user);
+	nfs4_server_join(srv, &c->user);
+	return c;
 }
 
-static void client_free(struct nfs4_client *c)
+/* Nothing of it is under way, or will be. until, error: as nfs4_server_leave(). */
+static void client_free(struct nfs4_client *c, uint64_t until, int error)
 {
-	nfs4_server_disconnect(c->srv);
 	c->idmap = idmap_free(c->idmap);
+	nfs4_server_leave(c->srv, &c->user, until, error);
 	nfs4_lock_finish(&c->locks);
 	while (!TAILQ_EMPTY(&c->opens)) {
 		struct nfs_open *o = TAILQ_FIRST(&c->opens);
@@ -50,8 +61,8 @@ static void client_free(struct nfs4_client *c)
 		TAILQ_REMOVE(&c->opens, o, link);
 		nfs4_open_unref(o);
 	}
-	nfs4_server_leave(c->srv, &c->user);
-	c->srv = nfs4_server_free(c->srv);
+	pthread_cond_destroy(&c->idle);
+	pthread_mutex_destroy(&c->lock);
 	free(c);
 }
 
@@ -60,95 +71,99 @@ static void client_free(struct nfs4_client *c)
 /* Waits until `until` for what is under way. False if the server did not answer in time. */
 static bool drain_all(struct nfs4_client *c, uint64_t until)
 {
-	bool idle;
+	struct timespec pause = {.tv_nsec = 1000 * 1000};
 
-	pthread_mutex_lock(&c->srv->slots.lock);
-	while (!(idle = c->srv->slots.nbusy == 0 && c->nown == 0) && clock_ns() < until) {
-		nfs4_state_wait_locked(
-			&c->srv->slots.idle, &c->srv->slots.lock, clock_ns() + DRAIN_STEP_NS);
-		pthread_mutex_unlock(&c->srv->slots.lock);
+	for (;;) {
+		unsigned nown;
+
 		nfs4_state_pump(c->srv); /* what was to be tried again */
-		pthread_mutex_lock(&c->srv->slots.lock);
+		pthread_mutex_lock(&c->lock);
+		if (c->nown)
+			nfs4_state_wait_locked(&c->idle, &c->lock, clock_ns() + DRAIN_STEP_NS);
+		nown = c->nown;
+		pthread_mutex_unlock(&c->lock);
+		/* acquire: done of the last one has returned */
+		if (!nown && !atomic_load_explicit(&c->user.nops, memory_order_acquire))
+			return true;
+		if (clock_ns() >= until)
+			return false;
+		if (!nown)
+			nanosleep(&pause, NULL);
 	}
-	pthread_mutex_unlock(&c->srv->slots.lock);
-	return idle;
 }
 
 /* Closes what is open, as many at a time as there are slots; again what was answered "later". False
  * if the server did not answer in time. */
 static bool close_all(struct nfs4_client *c, uint64_t until)
 {
-	bool idle = true;
-
-	nfs4_server_gate(c->srv, true); /* nothing but CLOSEs gets there: c->user.stopping */
-	if (nfs4_lock_clear_all(c) && !drain_all(c, until)) {
-		nfs4_server_gate(c->srv, false);
+	if (nfs4_lock_clear_all(c) && !drain_all(c, until))
 		return false;
-	}
 	for (unsigned i = 0; i < CLOSE_ROUNDS && nfs4_close_all(c); i++) {
 		struct timespec pause = {.tv_nsec = 50 * 1000 * 1000};
 
-		idle = drain_all(c, until);
-		if (!idle || TAILQ_EMPTY(&c->opens))
+		if (!drain_all(c, until))
+			return false;
+		if (TAILQ_EMPTY(&c->opens))
 			break;
 		nanosleep(&pause, NULL);
 	}
-	nfs4_server_gate(c->srv, false);
-	return idle;
+	return true;
 }
 
 static void nfs4_unmount(struct nfs_client *base)
 {
 	struct nfs4_client *c = nfs4_client(base);
-	struct nfs4_server *srv = c->srv;
+	uint64_t until = 0;
+	int error = -ETIMEDOUT;
 
-	pthread_mutex_lock(&srv->slots.lock);
-	c->user.stopping = true;
-	srv->stopping = true;
-	pthread_mutex_unlock(&srv->slots.lock);
-	nfs4_state_stop(srv);
-	nfs4_server_gate(srv, false);
+	nfs4_server_quit(c->srv, &c->user);
 	nfs4_lock_abort(c);
-	nfs4_server_fail_queued(srv);
+	nfs4_server_fail_queued(c->srv, &c->user);
 	if (drain_all(c, clock_ns() + DRAIN_MS * NFS4_MSEC)) {
-		uint64_t until = clock_ns() + GOODBYE_MS * NFS4_MSEC;
-		bool closed = !srv->have_session || close_all(c, until);
-
-		nfs4_server_goodbye(srv, until, closed ? 0 : -ETIMEDOUT);
-	} else {
-		log_info("%s is silent: leaving without taking leave", srv->name);
+		until = clock_ns() + GOODBYE_MS * NFS4_MSEC;
+		if (close_all(c, until))
+			error = 0;
 	}
-	nfs4_server_fail_queued(srv); /* what came home meanwhile and wanted another turn */
-	client_free(c);
+	if (error) { /* the server is silent: what is under way ends without it */
+		nfs4_server_fail_queued(c->srv, &c->user);
+		nfs4_task_abandon(c->srv, &c->user);
+		drain_all(c, UINT64_MAX);
+	}
+	client_free(c, until, error);
+}
+
+struct nfs_client *nfs4_mount_on(
+	struct nfs4_server *srv, const struct nfs_mount_params *p, struct err *e)
+{
+	struct nfs4_client *c = client_new(srv, p);
+
+	if (!c) {
+		err_set(e, ERR_INTERNAL, "out of memory");
+		return NULL;
+	}
+	if (nfs4_names_init(c, p)) {
+		err_set(e, ERR_INTERNAL, "out of memory");
+		client_free(c, 0, 0);
+		return NULL;
+	}
+	if (nfs4_mount_walk(c, p, e)) {
+		nfs4_unmount(&c->base);
+		return NULL;
+	}
+	return &c->base;
 }
 
 static struct nfs_client *nfs4_mount(const struct nfs_mount_params *p, struct err *e)
 {
 	struct nfs4_server *srv = nfs4_server_new(p);
-	struct nfs4_client *c = srv ? calloc(1, sizeof(*c)) : NULL;
+	struct nfs_client *base = NULL;
 
-	if (!c) {
+	if (!srv)
 		err_set(e, ERR_INTERNAL, "no memory or no random numbers: %s", strerror(errno));
-		nfs4_server_free(srv);
-		return NULL;
-	}
-	c->srv = srv;
-	client_init(c, p);
-	if (nfs4_names_init(c, p)) {
-		err_set(e, ERR_INTERNAL, "out of memory");
-		client_free(c);
-		return NULL;
-	}
-	if (nfs4_server_connect(srv, p, e)) {
-		client_free(c);
-		return NULL;
-	}
-	c->base.rpc = nfs4_server_conn(srv)->rpc;
-	if (nfs4_establish(c, p, e)) {
-		nfs4_unmount(&c->base);
-		return NULL;
-	}
-	return &c->base;
+	else if (nfs4_server_start(srv, p, e) == 0)
+		base = nfs4_mount_on(srv, p, e);
+	nfs4_server_unref(srv);
+	return base;
 }
 
 /* --- upcalls -------------------------------------------------------------------------------- */
@@ -285,14 +300,14 @@ const struct nfs4_upcalls nfs4_client_upcalls = {
 
 void nfs4_mount_bind(struct nfs4_client *c, struct nfs_op *op, unsigned kind)
 {
-	nfs4_task_bind(op, nfs4_server_conn(c->srv), &c->user, kind);
+	nfs4_task_bind(op, nfs4_server_pick(c->srv), &c->user, kind);
 }
 
 int nfs4_mount_run(struct nfs4_client *c, struct nfs_open *o, struct nfs4_sync *s, unsigned kind,
 	unsigned timeout_ms)
 {
-	return nfs4_sync_run_as(nfs4_server_conn(c->srv), &c->user,
-		o ? &o->own.cred : &c->srv->cred, o, s, kind, timeout_ms);
+	return nfs4_sync_run_as(nfs4_server_conn(c->srv), &c->user, o ? &o->own.cred : &c->cred, o,
+		s, kind, timeout_ms);
 }
 
 static void nfs4_submit(struct nfs_client *base, struct nfs_op *op)
@@ -348,18 +363,22 @@ static void nfs4_cancel(struct nfs_client *base, struct nfs_op *op)
 		nfs4_lock_cancel(c, op);
 		return;
 	}
-	pthread_mutex_lock(&c->srv->slots.lock);
-	if (op->type == NFS_OPEN || op->type == NFS_CLOSE) {
-		/* the own op of the open goes on alone and cleans up */
-		if (op->be.v4.open && op->be.v4.open->user == op) {
-			op->be.v4.open->user = NULL;
-			op->be.v4.open = NULL;
-			nfs4_state_end_later_locked(c->srv, op, -EINTR);
-		}
-	} else {
+	if (op->type != NFS_OPEN && op->type != NFS_CLOSE) {
+		pthread_mutex_lock(&c->srv->slots.lock);
 		nfs4_task_cancel_locked(op);
+		pthread_mutex_unlock(&c->srv->slots.lock);
+		return;
 	}
-	pthread_mutex_unlock(&c->srv->slots.lock);
+	pthread_mutex_lock(&c->lock);
+	/* the own op of the open goes on alone and cleans up */
+	if (op->be.v4.open && op->be.v4.open->user == op) {
+		op->be.v4.open->user = NULL;
+		op->be.v4.open = NULL;
+		pthread_mutex_lock(&c->srv->slots.lock);
+		nfs4_state_end_later_locked(c->srv, op, -EINTR);
+		pthread_mutex_unlock(&c->srv->slots.lock);
+	}
+	pthread_mutex_unlock(&c->lock);
 }
 
 const struct nfs_backend nfs4_backend = {

@@ -13,8 +13,10 @@
  *     nfs4_lock*.c         byte-range locks
  *     nfs4_names.c         owners by name
  *
- * Locks. What a mount has of lists is under its server's slots.lock, like the state of its ops:
- * they change together. Order: cb.lock, locks.lock, slots.lock, nfs_open.lock.
+ * Locks. What a mount has of lists is under its own lock, which is short; the state of its ops is
+ * the server's business. Order: cb.lock, locks.lock, the mount's lock, slots.lock, nfs_open.lock.
+ * READ, WRITE and all that look at a file take none of the mount's but, where locks are held,
+ * locks.lock.
  */
 #ifndef RNFS_NFSPROTO_V4_NFS4_CLIENT_H
 #define RNFS_NFSPROTO_V4_NFS4_CLIENT_H
@@ -117,18 +119,21 @@ void nfs4_offload_abandon(struct nfs4_client *c, const struct nfs_op *op);
  * as the mount's own user. */
 int nfs4_mount_run(struct nfs4_client *c, struct nfs_open *o, struct nfs4_sync *s, unsigned kind,
 	unsigned timeout_ms);
-/* nfs4_task_bind() for one of the mount's ops. */
+/* nfs4_task_bind() for one of the mount's ops, on the connection that is its turn. */
 void nfs4_mount_bind(struct nfs4_client *c, struct nfs_op *op, unsigned kind);
 
 /* The beginning of NFS4_K_WALK and NFS4_K_LOCATIONS: to u.walk.path. */
 void nfs4_put_walk_path(struct nfs_op *op, struct nfs4_comp *k);
 int nfs4_get_walk_path(struct nfs_op *op, struct nfs4_reply *r);
 
-/* --- mounting (nfs4_mount.c) --------------------------------------------------------------- */
+/* --- mounting ------------------------------------------------------------------------------ */
 
-/* Everything from EXCHANGE_ID to the limits of the export, and the start of the state manager. 0,
- * or -1 with *e set. Blocks. */
-int nfs4_establish(struct nfs4_client *c, const struct nfs_mount_params *p, struct err *e);
+/* nfs4_client.c: mounts p->export of srv, which has been started, and which may have other mounts.
+ * The client has a reference of its own. NULL with *e set, as nfs_client_new(). Blocks. */
+struct nfs_client *nfs4_mount_on(
+	struct nfs4_server *srv, const struct nfs_mount_params *p, struct err *e);
+/* nfs4_mount.c: the walk to the export, and its limits. 0, or -1 with *e set. */
+int nfs4_mount_walk(struct nfs4_client *c, const struct nfs_mount_params *p, struct err *e);
 
 /* --- what is elsewhere (nfs4_locations.c) -------------------------------------------------- */
 
@@ -160,10 +165,10 @@ bool nfs4_names_refused(struct nfs4_client *c, struct nfs_op *op);
 /* --- open state (nfs4_open.c) -------------------------------------------------------------- */
 
 struct nfs_open {
-	TAILQ_ENTRY(nfs_open) link; /* in c->opens, slots.lock */
-	bool linked;		    /* slots.lock */
-	bool close_wanted;	    /* slots.lock: NFS_CLOSE has begun */
-	struct nfs_op *user;  /* slots.lock: the NFS_OPEN or NFS_CLOSE to answer; NULL: none */
+	TAILQ_ENTRY(nfs_open) link; /* in c->opens, c->lock */
+	bool linked;		    /* c->lock */
+	bool close_wanted;	    /* c->lock: NFS_CLOSE has begun */
+	struct nfs_op *user;	    /* c->lock: the NFS_OPEN or NFS_CLOSE to answer; NULL: none */
 	atomic_uint refs;     /* one by the user until CLOSE has ended, one per op under way */
 	uint64_t owner;	      /* constant: our open-owner's number */
 	uint32_t access;      /* constant: OPEN4_SHARE_ACCESS_* that was asked for */
@@ -213,7 +218,7 @@ bool nfs4_reclaim_put_off(struct nfs4_client *c, uint32_t status);
 
 /* A delegation that we did not ask for, on its way back. */
 struct nfs4_deleg {
-	TAILQ_ENTRY(nfs4_deleg) link; /* in c->delegs, slots.lock */
+	TAILQ_ENTRY(nfs4_deleg) link; /* in c->delegs, c->lock */
 	struct nfs_fh fh;
 	struct nfs4_stateid stateid;
 	struct nfs_op op;
@@ -231,6 +236,7 @@ struct nfs4_client {
 	struct nfs4_user user;	/* what the server sees of the mount */
 	/* constant after mount */
 	struct nfs4_server *srv;
+	struct rpc_cred cred; /* who mounts */
 	unsigned connect_ms;
 	struct idmap *idmap; /* NULL: numbers only */
 	enum nfs_idmap idmap_mode;
@@ -241,12 +247,12 @@ struct nfs4_client {
 	bool read_plus;		      /* READ_PLUS is to be used where the server has it */
 	uint32_t clone_blksize;	      /* a power of two, or 0: any alignment may be tried */
 
-	bool lost_session;	   /* while mounting: a step failed because of that */
 	uint64_t reclaim_until_ns; /* the state manager's: reclaims that are put off are repeated */
 
-	/* srv->slots.lock */
+	pthread_mutex_t lock; /* of the following */
 	TAILQ_HEAD(, nfs_open) opens;
-	unsigned nown; /* own ops under way; slots.idle is signalled when it becomes 0 */
+	unsigned nown;	     /* own ops under way */
+	pthread_cond_t idle; /* it has become 0 */
 	TAILQ_HEAD(, nfs4_deleg) delegs;
 	struct nfs4_offload offload[NFS4_OFFLOADS];
 	unsigned next_offload;

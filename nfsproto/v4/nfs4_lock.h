@@ -100,12 +100,12 @@ struct nfs4_lockreq {
 	uint64_t due_ns;   /* PARKED: when it asks again */
 	unsigned polls;	   /* answers of "denied" so far */
 	unsigned disowned; /* times that the server did not know its state */
-	uint32_t status;   /* own ended with this nfsstat4 that nfs4_lock.c must judge; or 0 */
+	uint32_t status;   /* own ended with this nfsstat4 that nfs4_lockreq.c must judge; or 0 */
 };
 
 struct nfs4_locks {
-	pthread_mutex_t lock; /* of all here, contexts and requests; inside cb.lock, outside
-				 slots.lock */
+	pthread_mutex_t lock; /* of all here, contexts and requests; inside cb.lock, outside the
+				 mount's and slots.lock */
 	LIST_HEAD(, nfs4_lockctx) bucket[NFS4_LOCK_BUCKETS]; /* by owner */
 	struct nfs4_lockreqs waiters;			     /* oldest first */
 	unsigned nidle;					     /* contexts that hold nothing */

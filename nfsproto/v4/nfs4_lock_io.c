@@ -54,7 +54,8 @@ int nfs4_lock_io(struct nfs4_client *c, const struct nfs_op *op, uint64_t now)
 {
 	const struct nfs_open *o = nfs4_op_open(op), *source = nfs4_op_source(op);
 	uint64_t renewed = atomic_load_explicit(&c->srv->renewed_ns, memory_order_acquire);
-	bool unsure = atomic_load(&c->srv->revoking) || now > renewed + c->srv->lease_s * NFS4_SEC;
+	uint32_t lease_s = atomic_load_explicit(&c->srv->lease_s, memory_order_relaxed);
+	bool unsure = atomic_load(&c->srv->revoking) || now > renewed + lease_s * NFS4_SEC;
 	int rc = 0;
 
 	if ((!o && !source) || op->type == NFS_LOCK ||

@@ -116,7 +116,7 @@ static enum nfs_outcome recover(struct nfs4_client *c, struct nfs4_lockctx *ctx,
 	ctx->have_stateid = false;
 	pthread_mutex_unlock(&c->locks.lock);
 	for (uint32_t i = 0; i < n && out == NFS_DONE; i++)
-		out = nfs4_state_stopping(c->srv) ? NFS_LATER : relock(c, ctx, &g[i]);
+		out = nfs4_server_quitting(c->srv, &c->user) ? NFS_LATER : relock(c, ctx, &g[i]);
 	free(g);
 	return out;
 }
@@ -190,7 +190,7 @@ void nfs4_lock_test(struct nfs4_client *c)
 	size_t n;
 	struct nfs4_lockctx **list = nfs4_lockctx_list(c, &n);
 
-	for (size_t i = 0; i < n && !nfs4_state_stopping(c->srv); i += TEST_BATCH)
+	for (size_t i = 0; i < n && !nfs4_server_quitting(c->srv, &c->user); i += TEST_BATCH)
 		test_batch(c, list + i, n - i < TEST_BATCH ? (uint32_t)(n - i) : TEST_BATCH);
 	for (size_t i = 0; i < n; i++)
 		nfs4_lockctx_unref(c, list[i]);

@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_mount: the steps of a mount once there is a connection: EXCHANGE_ID, CREATE_SESSION,
- * RECLAIM_COMPLETE, the walk to the export, its limits; and a sentence for each way that they can
- * fail. What the walk says on the wire: nfs4_walk.c.
+ * nfs4_mount: the steps of a mount once there is a server: the walk to the export, its limits; and
+ * a sentence for each way that they can fail. What they say on the wire: nfs4_walk.c. When the
+ * server loses the session meanwhile, the state manager makes another, and the step is taken again.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "nfsproto/v4/nfs4_client.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 
-#define ATTEMPTS      3u /* at a mount during which the server loses the session */
 #define WALK_NAMES    4u /* with what is around them, as many operations as OPS_NEEDED */
 #define DTSIZE_MAX    (128u << 10)
 #define IO_SERVER_MIN 1024u /* a server that claims to take less is not believed */
@@ -25,93 +22,24 @@
 #define LEASE_MIN     1u
 #define LEASE_MAX     3600u
 
-/* --- sentences ----------------------------------------------------------------------------- */
-
-/* Why a step of the mount failed, for what every step has in common. */
-static void step_error(
-	struct nfs4_client *c, const struct nfs4_sync *s, const char *step, struct err *e)
-{
-	int error = s->op.error;
-
-	if (c->srv->refused[0])
-		err_set(e, ERR_PROTOCOL, "%s", c->srv->refused);
-	else if (s->status == NFS4ERR_MINOR_VERS_MISMATCH)
-		err_set(e, ERR_VERSION, "%s serves NFSv4, but not NFSv4.%u%s: %s", c->srv->name,
-			c->srv->minor, c->srv->any_minor ? " or later" : "",
-			c->srv->any_minor ? "NFSv4.0 is too old to be spoken here"
-					  : "leave out the vers option for the newest it has");
-	else if (s->status == NFS4ERR_WRONGSEC)
-		err_set(e, ERR_ACCESS,
-			"%s wants another security flavour than sys (%s: NFS4ERR_WRONGSEC)",
-			c->srv->name, step);
-	else if (s->status == NFS4ERR_ACCESS || s->status == NFS4ERR_PERM)
-		err_set(e, ERR_ACCESS,
-			"%s refuses access (%s: %s): check the export's list of clients",
-			c->srv->name, step, nfs4_status_name(s->status));
-	else if (s->status == NFS4ERR_CLID_INUSE)
-		err_set(e, ERR_ACCESS, "%s: another user holds this client's identity (%s)",
-			c->srv->name, step);
-	else if (s->status)
-		err_set(e, ERR_PROTOCOL, "%s answered %s with %s (%u)", c->srv->name, step,
-			nfs4_status_name(s->status), s->status);
-	else if (error == -EPROTONOSUPPORT && s->op.call.rpc_stat == RPC_PROG_MISMATCH)
-		err_set(e, ERR_VERSION, "%s serves NFS versions %u to %u, not version 4",
-			c->srv->name, s->op.call.mismatch_low, s->op.call.mismatch_high);
-	else if (error == -EPROTONOSUPPORT)
-		err_set(e, ERR_VERSION,
-			"%s answers, but does not serve NFS on this port: check the port option",
-			c->srv->name);
-	else if (error == -EACCES)
-		err_set(e, ERR_ACCESS,
-			"%s rejects the credentials of this client (%s, auth status %u)",
-			c->srv->name, step, s->op.call.auth_stat);
-	else if ((error == -ETIMEDOUT || error == -EINTR) && rpc_client_shut_out(c->base.rpc))
-		err_set(e, ERR_ACCESS, NFS_SHUT_OUT, c->srv->name, step, geteuid());
-	else if (error == -ETIMEDOUT || error == -EINTR)
-		err_set(e, ERR_UNREACHABLE,
-			"%s accepted the connection but does not answer (%s): is it overloaded or "
-			"starting?",
-			c->srv->name, step);
-	else if (error == -ENOTCONN)
-		err_set(e, ERR_UNREACHABLE, "%s: the connection was lost (%s)", c->srv->name, step);
-	else if (error == -ENOMEM)
-		err_set(e, ERR_INTERNAL, "out of message memory (%s)", step);
-	else
-		err_set(e, ERR_PROTOCOL, "%s: %s failed: %s", c->srv->name, step, strerror(-error));
-}
-
-static bool lost_session(uint32_t status)
-{
-	return status == NFS4ERR_BADSESSION || status == NFS4ERR_DEADSESSION ||
-	       status == NFS4ERR_STALE_CLIENTID;
-}
-
-static bool passes(uint32_t status)
-{
-	return status == NFS4ERR_DELAY || status == NFS4ERR_GRACE;
-}
-
-/* Runs step until it is answered with something else than "later", at most connect_ms. */
+/* Runs step until it is answered with something else than "not now", at most connect_ms. */
 static int step_run(struct nfs4_client *c, struct nfs4_sync *s,
 	int (*fn)(struct nfs4_client *c, struct nfs4_sync *s, unsigned ms))
 {
 	uint64_t until = clock_ns() + c->connect_ms * NFS4_MSEC;
-	unsigned wait_ms = 20;
-	int rc;
+	unsigned pause_ms = 0;
 
 	for (;;) {
 		uint64_t now = clock_ns();
-		struct timespec pause = {.tv_nsec = (long)(wait_ms * NFS4_MSEC)};
+		int rc;
 
 		if (now >= until)
 			return -ETIMEDOUT;
 		rc = fn(c, s, (unsigned)((until - now) / NFS4_MSEC) + 1);
-		if (rc && lost_session(s->status))
-			c->lost_session = true;
-		if (rc == 0 || !passes(s->status))
+		if (rc == 0 || (!nfs4_status_passes(s->status) &&
+				       !nfs4_state_doubt(nfs4_server_conn(c->srv), s->status)))
 			return rc;
-		nanosleep(&pause, NULL);
-		wait_ms = wait_ms < 500 ? wait_ms * 2 : 900;
+		nfs4_server_step_pause(&pause_ms);
 	}
 }
 
@@ -177,7 +105,7 @@ static void walk_error(struct nfs4_client *c, const struct nfs4_sync *s, const c
 			c->srv->name, export, len, name);
 		break;
 	default:
-		step_error(c, s, "LOOKUP", e);
+		nfs4_server_step_error(c->srv, s, "LOOKUP", e);
 	}
 }
 
@@ -228,7 +156,7 @@ static int walk(struct nfs4_client *c, const char *export, struct err *e)
 			else if (s.status && s.walked >= 2 && s.walked < 2 + (uint32_t)n)
 				walk_error(c, &s, export, names + offs[s.walked - 2], e);
 			else
-				step_error(c, &s, "LOOKUP of the export", e);
+				nfs4_server_step_error(c->srv, &s, "LOOKUP of the export", e);
 			free(names);
 			return -1;
 		}
@@ -276,7 +204,6 @@ static void features(struct nfs4_client *c, const struct nfs4_attrs *a)
 	bool denies =
 		nfs4_bit(&a->mask, FATTR4_ACLSUPPORT) && !(a->aclsupport & ACL4_SUPPORT_ALLOW_ACL);
 
-	c->srv->request_max = c->srv->fore.maxrequestsize;
 	c->base.info.features = NFS_HAS_LOCKS;
 	/* whether the root has them says nothing of what is mounted below it on the server */
 	if (c->srv->minor >= 2 && nfs4_bit(&c->supported, FATTR4_XATTR_SUPPORT))
@@ -300,7 +227,7 @@ static int clone_size(struct nfs4_client *c, struct err *e)
 	if (c->srv->minor < 2 || !nfs4_bit(&c->supported, FATTR4_CLONE_BLKSIZE))
 		return 0;
 	if (step_run(c, &s, run_fsinfo_more)) {
-		step_error(c, &s, "GETATTR of the export", e);
+		nfs4_server_step_error(c->srv, &s, "GETATTR of the export", e);
 		return -1;
 	}
 	if (!(s.u.fsinfo.clone_blksize & (s.u.fsinfo.clone_blksize - 1)))
@@ -312,10 +239,10 @@ static int limits(struct nfs4_client *c, const struct nfs_mount_params *p, struc
 {
 	struct nfs_client_info *info = &c->base.info;
 	struct nfs4_sync s;
-	uint32_t max = c->srv->fore.maxresponsesize - IO_OVERHEAD;
+	uint32_t max = c->srv->response_max - IO_OVERHEAD;
 
 	if (step_run(c, &s, run_fsinfo)) {
-		step_error(c, &s, "GETATTR of the export", e);
+		nfs4_server_step_error(c->srv, &s, "GETATTR of the export", e);
 		return -1;
 	}
 	c->stat_want = nfs4_bits_stat();
@@ -323,8 +250,8 @@ static int limits(struct nfs4_client *c, const struct nfs_mount_params *p, struc
 									  : c->stat_want;
 	info->vers_major = 4;
 	info->vers_minor = c->srv->minor;
-	info->rsize = io_size(p->rsize, s.u.fsinfo.maxread, c->srv->fore.maxresponsesize);
-	info->wsize = io_size(p->wsize, s.u.fsinfo.maxwrite, c->srv->fore.maxrequestsize);
+	info->rsize = io_size(p->rsize, s.u.fsinfo.maxread, c->srv->response_max);
+	info->wsize = io_size(p->wsize, s.u.fsinfo.maxwrite, c->srv->request_max);
 	info->dtsize = max < DTSIZE_MAX ? max : DTSIZE_MAX;
 	info->maxfilesize = s.u.fsinfo.maxfilesize ? s.u.fsinfo.maxfilesize : INT64_MAX;
 	info->lease_s = s.u.fsinfo.lease_time;
@@ -333,9 +260,11 @@ static int limits(struct nfs4_client *c, const struct nfs_mount_params *p, struc
 			info->lease_s < LEASE_MIN ? LEASE_MIN : LEASE_MAX);
 		info->lease_s = info->lease_s < LEASE_MIN ? LEASE_MIN : LEASE_MAX;
 	}
-	c->srv->lease_s = info->lease_s;
+	nfs4_server_lease(c->srv, info->lease_s);
 	memcpy(info->server_owner, c->srv->major_id, sizeof(info->server_owner));
+	pthread_mutex_lock(&c->srv->slots.lock);
 	info->slots = c->srv->slots.max;
+	pthread_mutex_unlock(&c->srv->slots.lock);
 	/* RFC 8881 4.2.3: nobody here keeps the names to get new ones by */
 	if (nfs4_bit(&s.u.fsinfo.mask, FATTR4_FH_EXPIRE_TYPE) &&
 		s.u.fsinfo.fh_expire_type != FH4_PERSISTENT)
@@ -347,66 +276,7 @@ static int limits(struct nfs4_client *c, const struct nfs_mount_params *p, struc
 	return clone_size(c, e);
 }
 
-/* --- mounting ------------------------------------------------------------------------------ */
-
-static int run_exchange_id(struct nfs4_client *c, struct nfs4_sync *s, unsigned ms)
+int nfs4_mount_walk(struct nfs4_client *c, const struct nfs_mount_params *p, struct err *e)
 {
-	return nfs4_sync_exchange_id(c->srv, s, ms);
-}
-
-static int run_create_session(struct nfs4_client *c, struct nfs4_sync *s, unsigned ms)
-{
-	return nfs4_sync_create_session(c->srv, s, ms);
-}
-
-static int run_reclaim_complete(struct nfs4_client *c, struct nfs4_sync *s, unsigned ms)
-{
-	return nfs4_sync_run(c->srv, s, NFS4_K_RECLAIM_COMPLETE, ms);
-}
-
-/* Everything up to the limits of the export, once. */
-static int try_establish(struct nfs4_client *c, const struct nfs_mount_params *p, struct err *e)
-{
-	struct nfs4_sync s;
-
-	while (step_run(c, &s, run_exchange_id)) {
-		if (s.status != NFS4ERR_MINOR_VERS_MISMATCH || !c->srv->any_minor ||
-			c->srv->minor <= 1) {
-			step_error(c, &s, "EXCHANGE_ID", e);
-			return -1;
-		}
-		log_ctrl("%s does not serve NFSv4.%u", c->srv->name, c->srv->minor);
-		c->srv->minor--; /* over the same connection: nothing has been set up yet */
-	}
-	if (step_run(c, &s, run_create_session)) {
-		step_error(c, &s, "CREATE_SESSION", e);
-		return -1;
-	}
-	if (step_run(c, &s, run_reclaim_complete)) {
-		step_error(c, &s, "RECLAIM_COMPLETE", e);
-		return -1;
-	}
 	return walk(c, p->export, e) || limits(c, p, e) ? -1 : 0;
-}
-
-int nfs4_establish(struct nfs4_client *c, const struct nfs_mount_params *p, struct err *e)
-{
-	struct err one;
-	int rc;
-
-	for (unsigned i = 0; i < ATTEMPTS; i++) {
-		one = (struct err){.kind = ERR_NONE};
-		c->lost_session = false;
-		rc = try_establish(c, p, &one);
-		if (rc == 0 || !c->lost_session)
-			break;
-		/* the server restarted just now: from the beginning */
-		log_ctrl("%s: %s: once more", c->srv->name, one.msg);
-	}
-	if (rc)
-		return err_set(e, one.kind, "%s", one.msg);
-	rc = nfs4_state_start(c->srv);
-	if (rc)
-		return err_set(e, ERR_INTERNAL, "no thread for the mount: %s", strerror(-rc));
-	return 0;
 }

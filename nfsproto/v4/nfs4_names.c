@@ -76,7 +76,7 @@ static void resolved(void *ctx)
 	pthread_mutex_lock(&c->srv->slots.lock);
 	for (op = TAILQ_FIRST(&c->srv->delayed); op; op = next) {
 		next = TAILQ_NEXT(op, link);
-		if (!(op->be.v4.flags & NFS4_F_NAMING))
+		if (op->be.v4.user != &c->user || !(op->be.v4.flags & NFS4_F_NAMING))
 			continue;
 		TAILQ_REMOVE(&c->srv->delayed, op, link);
 		op->due_ns = 0;

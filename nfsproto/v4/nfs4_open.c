@@ -19,8 +19,8 @@
  * c->nown counts own ops until they have taken their last look at anything; unmounting waits for
  * that before it closes what is open, so an OPEN that is answered as late as then leaves nothing.
  *
- * Invariant: `user` is taken (read and set to NULL) under slots.lock by exactly one of: the own
- * op's end, nfs_cancel().
+ * Invariant: `user` is taken (read and set to NULL) under the mount's lock by exactly one of: the
+ * own op's end, nfs_cancel().
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -94,49 +94,45 @@ static struct nfs_op *take_user(struct nfs4_client *c, struct nfs_open *o)
 {
 	struct nfs_op *user;
 
-	pthread_mutex_lock(&c->srv->slots.lock);
+	pthread_mutex_lock(&c->lock);
 	user = o->user;
 	o->user = NULL;
 	if (user)
 		user->be.v4.open = NULL;
-	pthread_mutex_unlock(&c->srv->slots.lock);
+	pthread_mutex_unlock(&c->lock);
 	return user;
 }
 
 static void unlink_open(struct nfs4_client *c, struct nfs_open *o)
 {
-	pthread_mutex_lock(&c->srv->slots.lock);
+	pthread_mutex_lock(&c->lock);
 	if (o->linked)
 		TAILQ_REMOVE(&c->opens, o, link);
 	o->linked = false;
-	pthread_mutex_unlock(&c->srv->slots.lock);
+	pthread_mutex_unlock(&c->lock);
 }
 
 void nfs4_own_begins(struct nfs4_client *c)
 {
-	pthread_mutex_lock(&c->srv->slots.lock);
+	pthread_mutex_lock(&c->lock);
 	c->nown++;
-	pthread_mutex_unlock(&c->srv->slots.lock);
+	pthread_mutex_unlock(&c->lock);
 }
 
 void nfs4_own_ended(struct nfs4_client *c)
 {
-	pthread_mutex_lock(&c->srv->slots.lock);
+	pthread_mutex_lock(&c->lock);
 	if (--c->nown == 0)
-		pthread_cond_broadcast(&c->srv->slots.idle);
-	pthread_mutex_unlock(&c->srv->slots.lock);
+		pthread_cond_broadcast(&c->idle);
+	pthread_mutex_unlock(&c->lock);
 }
 
 /* The server has not answered (a soft mount does not wait for ever): the user, if there is one,
  * hears that, and own goes on alone. False: the client stops. */
 static bool unanswered(struct nfs4_client *c, const struct nfs_op *own)
 {
-	bool stopping;
-
-	pthread_mutex_lock(&c->srv->slots.lock);
-	stopping = c->user.stopping;
-	pthread_mutex_unlock(&c->srv->slots.lock);
-	return (own->error == -ETIMEDOUT || own->error == -ENOTCONN) && !stopping;
+	return (own->error == -ETIMEDOUT || own->error == -ENOTCONN) &&
+	       !nfs4_server_quitting(c->srv, &c->user);
 }
 
 static void try_again(struct nfs4_client *c, struct nfs_op *own, struct nfs_op *user)
@@ -192,14 +188,14 @@ unsigned nfs4_close_all(struct nfs4_client *c)
 	struct nfs_open **list, *o;
 	unsigned n = 0, room = 0;
 
-	pthread_mutex_lock(&c->srv->slots.lock);
+	pthread_mutex_lock(&c->lock);
 	TAILQ_FOREACH (o, &c->opens, link)
 		room++;
 	list = room ? calloc(room, sizeof(*list)) : NULL;
 	if (list)
 		TAILQ_FOREACH (o, &c->opens, link)
 			list[n++] = o;
-	pthread_mutex_unlock(&c->srv->slots.lock);
+	pthread_mutex_unlock(&c->lock);
 	for (unsigned i = 0; i < n; i++) /* each is there until its own CLOSE has ended */
 		close_start(c, list[i], NFS4_F_LAST);
 	free(list);
@@ -216,7 +212,7 @@ static void open_done(struct nfs_op *own)
 	struct nfs_op *user;
 	int error = own->error;
 
-	pthread_mutex_lock(&c->srv->slots.lock);
+	pthread_mutex_lock(&c->lock);
 	user = o->user;
 	o->user = NULL;
 	if (user)
@@ -226,7 +222,7 @@ static void open_done(struct nfs_op *own)
 		o->linked = true;
 		o->close_wanted = !user || error;
 	}
-	pthread_mutex_unlock(&c->srv->slots.lock);
+	pthread_mutex_unlock(&c->lock);
 	if (again && !have_state) {
 		/* The server may have opened it: once it answers the same owner opens the same file
 		 * again, only to close it. Nothing is made or truncated by that. */
@@ -309,10 +305,10 @@ void nfs4_close_submit(struct nfs4_client *c, struct nfs_op *op)
 		return;
 	}
 	op->be.v4.open = o;
-	pthread_mutex_lock(&c->srv->slots.lock);
+	pthread_mutex_lock(&c->lock);
 	o->user = op;
 	o->close_wanted = true;
-	pthread_mutex_unlock(&c->srv->slots.lock);
+	pthread_mutex_unlock(&c->lock);
 	close_start(c, o, 0);
 }
 
@@ -320,9 +316,9 @@ void nfs4_close_deferred(struct nfs4_client *c, struct nfs_open *o)
 {
 	if (nfs4_lock_defers_close(c, o, true))
 		return;
-	pthread_mutex_lock(&c->srv->slots.lock);
+	pthread_mutex_lock(&c->lock);
 	o->close_wanted = true;
-	pthread_mutex_unlock(&c->srv->slots.lock);
+	pthread_mutex_unlock(&c->lock);
 	close_start(c, o, 0);
 }
 
@@ -395,9 +391,9 @@ static void delegreturn_done(struct nfs_op *op)
 
 	if (op->error && op->error != -ENOTCONN)
 		log_warn("%s: DELEGRETURN failed: %s", c->srv->name, strerror(-op->error));
-	pthread_mutex_lock(&c->srv->slots.lock);
+	pthread_mutex_lock(&c->lock);
 	TAILQ_REMOVE(&c->delegs, d, link);
-	pthread_mutex_unlock(&c->srv->slots.lock);
+	pthread_mutex_unlock(&c->lock);
 	free(d);
 }
 
@@ -418,9 +414,9 @@ void nfs4_deleg_return(struct nfs4_client *c, const struct nfs_op *from, const s
 	d->op.client = &c->base;
 	d->op.done = delegreturn_done;
 	nfs4_mount_bind(c, &d->op, NFS4_K_DELEGRETURN);
-	pthread_mutex_lock(&c->srv->slots.lock);
+	pthread_mutex_lock(&c->lock);
 	TAILQ_INSERT_TAIL(&c->delegs, d, link);
-	pthread_mutex_unlock(&c->srv->slots.lock);
+	pthread_mutex_unlock(&c->lock);
 	/* by the state manager: here a reply is being decoded, and names with it (nfs4_names.c) */
 	nfs4_state_delay(&d->op, 0);
 }
@@ -431,13 +427,13 @@ bool nfs4_deleg_held(
 	struct nfs4_deleg *d;
 	bool held = false;
 
-	pthread_mutex_lock(&c->srv->slots.lock);
+	pthread_mutex_lock(&c->lock);
 	TAILQ_FOREACH (d, &c->delegs, link) {
 		held = d->fh.len == fh->len && memcmp(d->fh.data, fh->data, fh->len) == 0 &&
 		       memcmp(d->stateid.other, stateid->other, sizeof(stateid->other)) == 0;
 		if (held)
 			break;
 	}
-	pthread_mutex_unlock(&c->srv->slots.lock);
+	pthread_mutex_unlock(&c->lock);
 	return held;
 }

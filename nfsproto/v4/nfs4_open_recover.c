@@ -30,7 +30,7 @@ static struct nfs_open **all_opens(struct nfs4_client *c, size_t *n)
 	size_t count = 0;
 
 	*n = 0;
-	pthread_mutex_lock(&c->srv->slots.lock);
+	pthread_mutex_lock(&c->lock);
 	TAILQ_FOREACH (o, &c->opens, link)
 		count++;
 	list = count ? calloc(count, sizeof(*list)) : NULL;
@@ -38,7 +38,7 @@ static struct nfs_open **all_opens(struct nfs4_client *c, size_t *n)
 		TAILQ_FOREACH (o, &c->opens, link)
 			if (!o->close_wanted)
 				list[(*n)++] = nfs4_open_ref(o);
-	pthread_mutex_unlock(&c->srv->slots.lock);
+	pthread_mutex_unlock(&c->lock);
 	return list;
 }
 
@@ -64,9 +64,9 @@ static void reopened(struct nfs4_client *c, struct nfs_open *o, const struct nfs
 	o->suspect = false;
 	o->gen++;
 	pthread_mutex_unlock(&o->lock);
-	pthread_mutex_lock(&c->srv->slots.lock);
+	pthread_mutex_lock(&c->lock);
 	closed = o->close_wanted;
-	pthread_mutex_unlock(&c->srv->slots.lock);
+	pthread_mutex_unlock(&c->lock);
 	if (!closed)
 		return;
 	/* its CLOSE was sent meanwhile, with the stateid before this one */
@@ -78,7 +78,7 @@ static void reopened(struct nfs4_client *c, struct nfs_open *o, const struct nfs
 bool nfs4_reclaim_put_off(struct nfs4_client *c, uint32_t status)
 {
 	return status == NFS4ERR_DELAY && clock_ns() < c->reclaim_until_ns &&
-	       nfs4_state_pause(c->srv, PUT_OFF_NS);
+	       !nfs4_server_quitting(c->srv, &c->user) && nfs4_state_pause(c->srv, PUT_OFF_NS);
 }
 
 /* Opens o anew. NFS_DONE: also if it is lost for good, and marked so; or NFS_LATER. */
@@ -126,13 +126,13 @@ void nfs4_open_reclaim(struct nfs4_client *c)
 	size_t n;
 	struct nfs_open **list = all_opens(c, &n);
 
-	c->reclaim_until_ns = clock_ns() + c->srv->lease_s * NFS4_SEC;
+	c->reclaim_until_ns = clock_ns() + atomic_load(&c->srv->lease_s) * NFS4_SEC;
 	for (size_t i = 0; i < n; i++) {
 		pthread_mutex_lock(&list[i]->lock);
 		list[i]->suspect = true;
 		pthread_mutex_unlock(&list[i]->lock);
 	}
-	for (size_t i = 0; i < n && !nfs4_state_stopping(c->srv); i++)
+	for (size_t i = 0; i < n && !nfs4_server_quitting(c->srv, &c->user); i++)
 		reopen(c, list[i], true);
 	nfs4_lock_recover(c, true);
 	if (n)
@@ -146,7 +146,7 @@ bool nfs4_open_check(struct nfs4_client *c)
 	struct nfs_open **list = all_opens(c, &n);
 	bool later = false;
 
-	for (size_t i = 0; i < n && !nfs4_state_stopping(c->srv); i++)
+	for (size_t i = 0; i < n && !nfs4_server_quitting(c->srv, &c->user); i++)
 		if (is_suspect(list[i]) && reopen(c, list[i], false) == NFS_LATER)
 			later = true;
 	drop_opens(list, n);
@@ -186,7 +186,7 @@ void nfs4_open_revoked(struct nfs4_client *c)
 	size_t n;
 	struct nfs_open **list = all_opens(c, &n);
 
-	for (size_t i = 0; i < n && !nfs4_state_stopping(c->srv); i += 32)
+	for (size_t i = 0; i < n && !nfs4_server_quitting(c->srv, &c->user); i += 32)
 		test_batch(c, list + i, n - i < 32 ? (uint32_t)(n - i) : 32);
 	drop_opens(list, n);
 	nfs4_lock_test(c);

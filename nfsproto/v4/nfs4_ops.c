@@ -3,7 +3,7 @@
  *
  * nfs4_ops: what each kind of op says to the server and what it makes of the answer: the table, and
  * the kinds about one object's attributes and data. Names and directories: nfs4_ops_dir.c, opens:
- * nfs4_ops_open.c, the server's own: nfs4_session.c.
+ * nfs4_ops_open.c, the server's own: nfs4_session_ops.c.
  *
  * A put function only puts; a get function only fills in the op's outputs. Both may run several
  * times for one op. The call is finished after get returns: nothing may point into the reply.

@@ -4,8 +4,8 @@
  * nfs4_ops_lock: LOCK, LOCKU, LOCKT and what goes with them on the wire. All but LOCKT run as the
  * own op of a struct nfs4_lockreq (be.v4.lock).
  *
- * Statuses that nfs4_lock.c must judge (the lock is denied, the lock state is not known) are kept
- * in the request and end the op without an error; all others go the way of every op.
+ * Statuses that nfs4_lockreq.c must judge (the lock is denied, the lock state is not known) are
+ * kept in the request and end the op without an error; all others go the way of every op.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -363,7 +363,7 @@ static enum nfs_outcome offload_wait(struct nfs4_client *c, struct nfs_op *op)
 	struct nfs4_stateid id = offload_stateid(op);
 	enum nfs_outcome out = NFS_LATER;
 
-	pthread_mutex_lock(&c->srv->slots.lock);
+	pthread_mutex_lock(&c->lock);
 	for (unsigned i = 0; i < NFS4_OFFLOADS && out == NFS_LATER; i++) {
 		struct nfs4_offload *o = &c->offload[i];
 
@@ -372,7 +372,7 @@ static enum nfs_outcome offload_wait(struct nfs4_client *c, struct nfs_op *op)
 		out = nfs_failed(op, offload_ended(c, op, o));
 		o->set = false;
 	}
-	pthread_mutex_unlock(&c->srv->slots.lock);
+	pthread_mutex_unlock(&c->lock);
 	if (out != NFS_LATER)
 		op->be.v4.kind = NFS_COPY; /* nothing is left to be cancelled */
 	return out;
@@ -404,10 +404,13 @@ void nfs4_offload_called(struct nfs4_client *c, const struct nfs4_cb_offload_arg
 		TAILQ_REMOVE(&c->srv->delayed, op, link);
 		op->be.v4.kind = NFS_COPY;
 		nfs4_state_end_later_locked(c->srv, op, offload_ended(c, op, &o));
-	} else {
-		c->offload[c->next_offload++ % NFS4_OFFLOADS] = o;
 	}
 	pthread_mutex_unlock(&c->srv->slots.lock);
+	if (op)
+		return;
+	pthread_mutex_lock(&c->lock); /* who is not delayed yet finds it here when it next asks */
+	c->offload[c->next_offload++ % NFS4_OFFLOADS] = o;
+	pthread_mutex_unlock(&c->lock);
 }
 
 void nfs4_put_op_offload_status(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)

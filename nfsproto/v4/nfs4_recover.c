@@ -100,12 +100,12 @@ static int renew_session(struct nfs4_server *srv, uint32_t *todo, bool *reclaim)
  * RECLAIM_COMPLETE the server opens nothing for us any more (RFC 8881 18.51.3). */
 static bool reclaim_all(struct nfs4_server *srv)
 {
+	struct nfs4_user *u = NULL;
 	struct nfs4_sync s;
-	struct nfs4_user *u;
 	int rc;
 
 	nfs4_state_set(srv, NFS4_S_RECLAIM);
-	TAILQ_FOREACH (u, &srv->users, link)
+	while ((u = nfs4_state_visit(srv, u)))
 		u->up->reclaim(u);
 	while ((rc = nfs4_sync_run(srv, &s, NFS4_K_RECLAIM_COMPLETE, STEP_MS)) != 0 &&
 		s.status == NFS4ERR_DELAY)
@@ -137,6 +137,10 @@ void nfs4_recover_session(struct nfs4_server *srv, uint32_t todo)
 	log_info("%s: the session is established again", srv->name);
 	pthread_mutex_lock(&srv->slots.lock);
 	srv->state = NFS4_S_RUNNING;
+	for (unsigned i = 1; i < srv->nconns; i++) { /* CREATE_SESSION has bound the first */
+		atomic_store_explicit(&srv->conn[i].unbound, true, memory_order_relaxed);
+		nfs4_state_want_locked(srv, NFS4_TODO_BIND);
+	}
 	if (!(srv->todo & NFS4_TODO_GATE))
 		nfs4_slots_open_locked(&srv->slots);
 	pthread_mutex_unlock(&srv->slots.lock);
@@ -147,9 +151,8 @@ static void bind_conn(struct nfs4_conn *conn)
 {
 	struct nfs4_server *srv = conn->srv;
 	struct nfs4_sync s;
-	int rc = nfs4_sync_run_as(conn, NULL, &srv->cred, NULL, &s, NFS4_K_BIND, STEP_MS);
 
-	if (rc == 0)
+	if (nfs4_sync_bind(conn, &s, STEP_MS) == 0)
 		return;
 	if (s.status == NFS4ERR_BADSESSION || s.status == NFS4ERR_DEADSESSION)
 		nfs4_state_want(srv, NFS4_TODO_SESSION | NFS4_TODO_DESTROY);
@@ -164,8 +167,8 @@ void nfs4_recover_bind(struct nfs4_server *srv)
 		bool unbound;
 
 		pthread_mutex_lock(&srv->slots.lock);
-		unbound = srv->conn[i].unbound;
-		srv->conn[i].unbound = false;
+		unbound = atomic_exchange_explicit(
+			&srv->conn[i].unbound, false, memory_order_relaxed);
 		pthread_mutex_unlock(&srv->slots.lock);
 		if (unbound)
 			bind_conn(&srv->conn[i]);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_server: the life of a server: made, connected, established by whoever mounts from it first
- * (nfs4_mount.c), kept up by the state manager, given back.
+ * nfs4_server: a server as such: made and freed, its connections, its users.
  *
- * Every mount has a server of its own and is a client of its own to it (co_ownerid with a random
- * part), so that two mounts share nothing that one could take from the other. In exchange it leaves
- * nothing behind: at the end the server knows no client ID of ours, unless it fell silent.
+ * Every mount makes a server of its own today and is a client of its own to it (co_ownerid with a
+ * random part), so that two mounts share nothing that one could take from the other. In exchange it
+ * leaves nothing behind: at the end the server knows no client ID of ours, unless it fell silent.
  */
 #include "nfsproto/v4/nfs4_server.h"
 
@@ -15,14 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "nfsproto/v4/nfs4_task.h"
 #include "transport/clock.h"
-#include "transport/log.h"
 
-#define BUSY_NS	      (500 * NFS4_MSEC) /* for which a client ID that is in use is asked again */
 #define SLOTS_DEFAULT 64u
 #define MINOR_NEWEST  2u
 
@@ -53,9 +48,16 @@ void nfs4_server_init(struct nfs4_server *srv)
 	clock_cond_init(&srv->wake);
 	atomic_init(&srv->renewed_ns, clock_ns());
 	atomic_init(&srv->next_owner, 1);
+	atomic_init(&srv->refs, 1);
+	atomic_init(&srv->next_conn, 0);
+	atomic_init(&srv->lease_s, NFS4_LEASE_S);
+	srv->conns_wanted = 1;
 	nfs4_cb_init(&srv->cb);
-	for (unsigned i = 0; i < NFS4_CONNS; i++)
+	for (unsigned i = 0; i < NFS4_CONNS; i++) {
 		srv->conn[i].srv = srv;
+		srv->conn[i].back = i == 0;
+		atomic_init(&srv->conn[i].unbound, false);
+	}
 }
 
 void nfs4_server_finish(struct nfs4_server *srv)
@@ -116,10 +118,36 @@ void nfs4_server_disconnect(struct nfs4_server *srv)
 	nfs4_state_pump(srv);
 }
 
-struct nfs4_server *nfs4_server_free(struct nfs4_server *srv)
+struct nfs4_conn *nfs4_server_pick(struct nfs4_server *srv)
 {
-	if (!srv)
+	unsigned n = srv->nconns, at;
+
+	if (n <= 1)
+		return &srv->conn[0];
+	at = atomic_fetch_add_explicit(&srv->next_conn, 1, memory_order_relaxed);
+	for (unsigned i = 0; i < n; i++) {
+		struct nfs4_conn *conn = &srv->conn[(at + i) % n];
+
+		if (!atomic_load_explicit(&conn->unbound, memory_order_relaxed))
+			return conn;
+	}
+	return &srv->conn[0];
+}
+
+/* --- references and users ------------------------------------------------------------------- */
+
+struct nfs4_server *nfs4_server_ref(struct nfs4_server *srv)
+{
+	atomic_fetch_add_explicit(&srv->refs, 1, memory_order_relaxed);
+	return srv;
+}
+
+struct nfs4_server *nfs4_server_unref(struct nfs4_server *srv)
+{
+	/* release: our last use happens before the end; acquire: the end comes after theirs */
+	if (!srv || atomic_fetch_sub_explicit(&srv->refs, 1, memory_order_acq_rel) != 1)
 		return NULL;
+	nfs4_server_end(srv);
 	nfs4_server_finish(srv);
 	free(srv);
 	return NULL;
@@ -127,15 +155,43 @@ struct nfs4_server *nfs4_server_free(struct nfs4_server *srv)
 
 void nfs4_server_join(struct nfs4_server *srv, struct nfs4_user *u)
 {
+	nfs4_server_ref(srv);
+	pthread_mutex_lock(&srv->cb.lock);
+	pthread_mutex_lock(&srv->slots.lock);
+	atomic_init(&u->nops, 0);
 	TAILQ_INSERT_TAIL(&srv->users, u, link);
+	pthread_mutex_unlock(&srv->slots.lock);
+	pthread_mutex_unlock(&srv->cb.lock);
 }
 
-void nfs4_server_leave(struct nfs4_server *srv, struct nfs4_user *u)
+void nfs4_server_leave(struct nfs4_server *srv, struct nfs4_user *u, uint64_t until, int error)
 {
+	pthread_mutex_lock(&srv->cb.lock);
+	pthread_mutex_lock(&srv->slots.lock);
 	TAILQ_REMOVE(&srv->users, u, link);
+	srv->goodbye_ns = until;
+	srv->goodbye_error = error;
+	pthread_mutex_unlock(&srv->slots.lock);
+	pthread_mutex_unlock(&srv->cb.lock);
+	nfs4_server_unref(srv);
 }
 
-/* --- the end -------------------------------------------------------------------------------- */
+bool nfs4_server_quitting(struct nfs4_server *srv, const struct nfs4_user *u)
+{
+	bool quitting;
+
+	pthread_mutex_lock(&srv->slots.lock);
+	quitting = srv->stop_thread || u->stopping;
+	pthread_mutex_unlock(&srv->slots.lock);
+	return quitting;
+}
+
+void nfs4_server_lease(struct nfs4_server *srv, uint32_t s)
+{
+	atomic_store_explicit(&srv->lease_s, s, memory_order_relaxed);
+}
+
+/* --- the gate and the queues ---------------------------------------------------------------- */
 
 void nfs4_server_gate(struct nfs4_server *srv, bool open)
 {
@@ -147,57 +203,26 @@ void nfs4_server_gate(struct nfs4_server *srv, bool open)
 	pthread_mutex_unlock(&srv->slots.lock);
 }
 
-void nfs4_server_fail_queued(struct nfs4_server *srv)
+static struct nfs_op *first_of(struct nfs_op *op, const struct nfs4_user *u)
+{
+	while (op && u && op->be.v4.user != u)
+		op = TAILQ_NEXT(op, link);
+	return op;
+}
+
+void nfs4_server_fail_queued(struct nfs4_server *srv, const struct nfs4_user *u)
 {
 	struct nfs_op *op;
 
 	pthread_mutex_lock(&srv->slots.lock);
-	while ((op = TAILQ_FIRST(&srv->slots.waiting))) {
+	while ((op = first_of(TAILQ_FIRST(&srv->slots.waiting), u))) {
 		TAILQ_REMOVE(&srv->slots.waiting, op, link);
 		nfs4_state_end_later_locked(srv, op, -ENOTCONN);
 	}
-	while ((op = TAILQ_FIRST(&srv->delayed))) {
+	while ((op = first_of(TAILQ_FIRST(&srv->delayed), u))) {
 		TAILQ_REMOVE(&srv->delayed, op, link);
 		nfs4_state_end_later_locked(srv, op, -ENOTCONN);
 	}
 	pthread_mutex_unlock(&srv->slots.lock);
 	nfs4_state_pump(srv);
-}
-
-/* What remains until then; at least 1 while there is any, 0 when it is over. */
-static unsigned time_left(uint64_t until)
-{
-	uint64_t now = clock_ns();
-
-	return now >= until ? 0 : (unsigned)((until - now) / NFS4_MSEC) + 1;
-}
-
-void nfs4_server_goodbye(struct nfs4_server *srv, uint64_t until, int error)
-{
-	uint64_t busy_until = clock_ns() + BUSY_NS;
-	struct nfs4_sync s = {.status = 0};
-	unsigned ms = time_left(until);
-	int rc = error;
-
-	if (srv->have_session && ms && rc != -ETIMEDOUT) {
-		rc = nfs4_sync_run(srv, &s, NFS4_K_DESTROY_SESSION, ms);
-		if (rc)
-			log_ctrl("%s: DESTROY_SESSION: %s", srv->name,
-				s.status ? nfs4_status_name(s.status) : strerror(-rc));
-	}
-	ms = time_left(until);
-	while (srv->have_clientid && ms && rc != -ETIMEDOUT) {
-		struct timespec pause = {.tv_nsec = 50 * 1000 * 1000};
-
-		rc = nfs4_sync_run(srv, &s, NFS4_K_DESTROY_CLIENTID, ms);
-		if (rc == 0 || (s.status != NFS4ERR_DELAY && s.status != NFS4ERR_CLIENTID_BUSY))
-			break;
-		if (s.status == NFS4ERR_CLIENTID_BUSY && clock_ns() > busy_until)
-			break;
-		nanosleep(&pause, NULL);
-		ms = time_left(until);
-	}
-	if (rc)
-		log_info("%s: the server may keep this client's state until the lease ends: %s",
-			srv->name, s.status ? nfs4_status_name(s.status) : strerror(-rc));
 }

@@ -5,22 +5,34 @@
  * callback service, lease, and the state manager's thread, which keeps all that up. Nothing here
  * knows of exports, files or locks.
  *
- *     nfs4_server.c   its life
- *     nfs4_task.c     the life of one op: slot, send, reply, retry (nfs4_task.h)
- *     nfs4_sync.c     calls that a thread waits for
- *     nfs4_session.c  what is said about client ID and session
- *     nfs4_state.c    the state manager's thread: lease, time, work
- *     nfs4_recover.c  what it does when something was lost
- *     nfs4_cb.c       the callback service
+ *     nfs4_server.c       making and freeing, connections, users
+ *     nfs4_session.c      establishing client ID and session, and giving them back
+ *     nfs4_session_ops.c  what is said about client ID, session and stateids
+ *     nfs4_task.c         the life of one op: slot, send (nfs4_task.h)
+ *     nfs4_task_reply.c   its reply: what becomes of the op
+ *     nfs4_sync.c         calls that a thread waits for
+ *     nfs4_state.c        the state manager's thread: lease, time, work
+ *     nfs4_recover.c      what it does when something was lost
+ *     nfs4_cb_run.c       the callback service (nfs4_cb.h)
  *
  * Who uses a server, a mount (nfs4_client.h), is a struct nfs4_user to it, and is reached through
- * that one's table of upcalls only. A server without any user can be had: it keeps its session.
+ * that one's table of upcalls only. There may be several, and none: the server is counted by
+ * reference, each user has one, and it ends with the last.
  *
  * Locks. slots.lock is the short lock: slot table, queues, state of every op, the work list of the
  * state manager. It is held for some tens of instructions, never across a call to the server.
  * Order: cb.lock, a user's locks, slots.lock, then a leaf of the user's. The transport's locks may
  * be taken inside slots.lock (rpc_call_cancel), never the other way round: callbacks arrive without
  * any lock. No upcall is made with slots.lock held.
+ *
+ * The list of users changes with cb.lock and slots.lock held, so that a callback finds nobody who
+ * has left. The state manager visits one user after the other (nfs4_state_visit()); whoever wants
+ * to leave says so (nfs4_server_quit()), is visited no more, and waits for a visit to end.
+ *
+ * Connections. All that one server has are bound to the one session. The first one made client ID
+ * and session, has the backchannel, and carries what the server and its users must wait for
+ * (nfs4_sync.c); ops of users are spread over all that are bound (nfs4_server_pick()). One that was
+ * lost and is back is bound anew by the state manager.
  */
 #ifndef RNFS_NFSPROTO_V4_NFS4_SERVER_H
 #define RNFS_NFSPROTO_V4_NFS4_SERVER_H
@@ -34,7 +46,9 @@
 
 #define NFS4_MSEC  1000000ull
 #define NFS4_SEC   1000000000ull
-#define NFS4_CONNS 1u /* connections to one server */
+#define NFS4_CONNS 4u /* connections to one server, at most */
+
+#define NFS4_LEASE_S 15u /* until the server's is known */
 
 struct nfs4_server;
 struct nfs4_sync;
@@ -85,12 +99,15 @@ struct nfs4_upcalls {
 };
 
 struct nfs4_user {
+	TAILQ_ENTRY(nfs4_user) link; /* in srv->users: cb.lock and slots.lock */
 	/* constant while it is joined */
-	TAILQ_ENTRY(nfs4_user) link;
 	const struct nfs4_upcalls *up;
 	bool soft;
 	unsigned soft_ms; /* soft: most time an op is retried */
-	bool stopping;	  /* slots.lock: no new ops of this user */
+	bool stopping;	  /* slots.lock: no new ops of this user, and no visits */
+	/* Ops of its that have started and whose done has not returned. Counts up under slots.lock.
+	 */
+	atomic_uint nops;
 };
 
 /* --- connections --------------------------------------------------------------------------- */
@@ -98,7 +115,8 @@ struct nfs4_user {
 struct nfs4_conn {
 	struct nfs4_server *srv; /* constant */
 	struct rpc_client *rpc;	 /* constant once connected */
-	bool unbound;		 /* slots.lock: to be bound to the session */
+	bool back;		 /* constant: it is to have the backchannel */
+	atomic_bool unbound;	 /* changes under slots.lock: to be bound to the session */
 };
 
 /* The session does not know conn (any more): the state manager binds it. No lock held. */
@@ -140,14 +158,20 @@ struct nfs4_server {
 	char major_id[128]; /* so_major_id, printable */
 	uint8_t verf[NFS4_VERIFIER_SIZE];
 	uint32_t slots_wanted;
-	uint32_t lease_s;
-	uint32_t request_max; /* bytes, of the first session; later ones are alike */
+	unsigned conns_wanted;		    /* 1 */
+	uint32_t request_max, response_max; /* bytes, of the first session; later ones are alike */
 	struct nfs4_conn conn[NFS4_CONNS];
 	unsigned nconns;
-	TAILQ_HEAD(, nfs4_user) users; /* changes while nobody else is there: nfs4_server_join() */
 
-	/* written by whoever runs nfs4_sync (mounting thread, state manager, unmounting thread: one
-	 * after the other); session and minor are read by all while the gate is open */
+	atomic_uint refs;
+	atomic_uint next_conn;	       /* of those that ops are spread over */
+	atomic_uint lease_s;	       /* as a user has heard it: nfs4_server_lease() */
+	TAILQ_HEAD(, nfs4_user) users; /* changes under cb.lock and slots.lock */
+	uint64_t goodbye_ns; /* of who leaves last: when he wants to be gone; 0: nobody said */
+	int goodbye_error;   /* what had gone wrong by then */
+
+	/* written by who establishes, then the state manager, then who leaves last; session and
+	 * minor are read by all while the gate is open */
 	uint64_t clientid;
 	uint32_t create_seq;	/* csa_sequence of the next CREATE_SESSION */
 	bool create_misordered; /* the server expects another one */
@@ -161,7 +185,9 @@ struct nfs4_server {
 	bool stopping;				  /* no new ops of its own */
 	TAILQ_HEAD(nfs4_delayed, nfs_op) delayed; /* by due_ns */
 	TAILQ_HEAD(, nfs_op) ended;		  /* to be ended by the state manager's thread */
-	struct nfs4_sync *sync;			  /* under way, for cancelling */
+	struct nfs4_sync *sync;	   /* the state manager's, under way, for cancelling */
+	struct nfs4_user *visited; /* whom the state manager visits */
+	bool visit_cancelled;	   /* and who does not wait for its calls any longer */
 	enum nfs4_state state;
 	uint32_t todo;
 	uint32_t flags_seen; /* sr_status_flags that have been acted upon since flags_ns */
@@ -186,33 +212,61 @@ struct nfs4_server {
 	struct nfs4_cb cb;
 };
 
-/* A server as p names it, not connected. NULL: no memory, or no random numbers (errno). */
+/* A server as p names it, not connected, with one reference. NULL: no memory, or no random numbers
+ * (errno). */
 struct nfs4_server *nfs4_server_new(const struct nfs_mount_params *p);
-/* It is not connected (any more), has no user, and its thread is not up. NULL. */
-struct nfs4_server *nfs4_server_free(struct nfs4_server *srv);
+struct nfs4_server *nfs4_server_ref(struct nfs4_server *srv);
+/* The last one ends it: session and client ID are given back, it is disconnected. That blocks, for
+ * some seconds at most. Not on a progress thread. NULL. */
+struct nfs4_server *nfs4_server_unref(struct nfs4_server *srv);
 /* The members that need it; finish: no thread may be up. For nfs4_server_new() and tests. */
 void nfs4_server_init(struct nfs4_server *srv);
 void nfs4_server_finish(struct nfs4_server *srv);
-/* Makes the connection. 0, or -1 with *e set, as nfs_connect(). */
+/* Makes one more connection, which is not bound to anything. 0, or -1 with *e set, as
+ * nfs_connect(). */
 int nfs4_server_connect(struct nfs4_server *srv, const struct nfs_mount_params *p, struct err *e);
 /* What is still under way ends. */
 void nfs4_server_disconnect(struct nfs4_server *srv);
-/* The connection for what may travel on any. */
+/* The connection with the backchannel, for what is waited for. */
 static inline struct nfs4_conn *nfs4_server_conn(struct nfs4_server *srv)
 {
 	return &srv->conn[0];
 }
-/* A user comes before the state manager runs, and goes when there is no connection any more. */
-void nfs4_server_join(struct nfs4_server *srv, struct nfs4_user *u);
-void nfs4_server_leave(struct nfs4_server *srv, struct nfs4_user *u);
+/* The connection for the next op that may travel on any: the only place where one is chosen. */
+struct nfs4_conn *nfs4_server_pick(struct nfs4_server *srv);
 
-/* The end, in steps. Opens or closes the gate. */
+/* A user comes, any time, and takes a reference. */
+void nfs4_server_join(struct nfs4_server *srv, struct nfs4_user *u);
+/* It is about to leave: no op of its starts any more but what has NFS4_F_LAST, it is visited no
+ * more. Waits for the end of a visit; what that still asks the server has some seconds. */
+void nfs4_server_quit(struct nfs4_server *srv, struct nfs4_user *u);
+/* Its last op has ended: it leaves with its reference. If that is the last: until when (clock_ns())
+ * the goodbye may take, and 0 or what has gone wrong before. */
+void nfs4_server_leave(struct nfs4_server *srv, struct nfs4_user *u, uint64_t until, int error);
+/* Is u, which is visited, to be left soon? */
+bool nfs4_server_quitting(struct nfs4_server *srv, const struct nfs4_user *u);
+/* What a user has learnt of the lease; the last one counts. */
+void nfs4_server_lease(struct nfs4_server *srv, uint32_t s);
+
 void nfs4_server_gate(struct nfs4_server *srv, bool open);
-/* Ends what waits for a slot, for its time, or for somebody to end it. No lock held. */
-void nfs4_server_fail_queued(struct nfs4_server *srv);
-/* Gives session and client ID back, until `until` at most. error: what has gone wrong before, or 0;
- * a silent server (-ETIMEDOUT) is not asked. */
-void nfs4_server_goodbye(struct nfs4_server *srv, uint64_t until, int error);
+/* Ends what waits of u (NULL: of anybody) for a slot, for its time, or for somebody to end it. No
+ * lock held. */
+void nfs4_server_fail_queued(struct nfs4_server *srv, const struct nfs4_user *u);
+
+/* --- establishing (nfs4_session.c) --------------------------------------------------------- */
+
+/* Makes the connections, client ID and session, and has the state manager keep them up. 0, or -1
+ * with *e set. Blocks, p->connect_ms for each step at most. */
+int nfs4_server_start(struct nfs4_server *srv, const struct nfs_mount_params *p, struct err *e);
+/* For nfs4_server_unref(): the end of it. */
+void nfs4_server_end(struct nfs4_server *srv);
+/* Why a step failed (0 < s->status, or s->op.error), for what all steps have in common. */
+void nfs4_server_step_error(
+	struct nfs4_server *srv, const struct nfs4_sync *s, const char *step, struct err *e);
+/* A pause between attempts at a step, *ms to begin with 0. */
+void nfs4_server_step_pause(unsigned *ms);
+/* Is status "not now"? */
+bool nfs4_status_passes(uint32_t status);
 
 /* --- asking the state manager -------------------------------------------------------------- */
 
@@ -223,6 +277,9 @@ void nfs4_state_want_locked(struct nfs4_server *srv, uint32_t todo);
 void nfs4_state_want(struct nfs4_server *srv, uint32_t todo);
 /* Has its users polled soon. No lock of the server's held. */
 void nfs4_state_poll(struct nfs4_server *srv);
+/* What status, of an op on conn, says of the session: asks for the remedy. False: nothing, or
+ * nothing that a new session would mend. */
+bool nfs4_state_doubt(struct nfs4_conn *conn, uint32_t status);
 /* A SEQUENCE's sr_status_flags, when not 0. */
 void nfs4_state_flags(struct nfs4_server *srv, uint32_t flags);
 /* Starts op, which has been bound to a server, again after ms. No lock held. */
@@ -236,6 +293,10 @@ void nfs4_state_end_later_locked(struct nfs4_server *srv, struct nfs_op *op, int
 void nfs4_state_set(struct nfs4_server *srv, enum nfs4_state s);
 bool nfs4_state_pause(struct nfs4_server *srv, uint64_t ns);
 bool nfs4_state_stopping(struct nfs4_server *srv);
+/* Begins a visit of the user behind u (NULL: of the first), if there is one that does not quit, and
+ * ends that of u. visit_end: no further one. */
+struct nfs4_user *nfs4_state_visit(struct nfs4_server *srv, struct nfs4_user *u);
+void nfs4_state_visit_end(struct nfs4_server *srv);
 void nfs4_state_wait_locked(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t until_ns);
 
 /* nfs4_recover.c: the pieces of work, on the state manager's thread */
@@ -245,10 +306,12 @@ void nfs4_recover_probe(struct nfs4_server *srv);
 /* Is status, of an attempt to have something again, no verdict on that? */
 bool nfs4_recover_undecided(uint32_t status);
 
-/* --- client ID and session (nfs4_session.c) ------------------------------------------------ */
+/* --- client ID and session (nfs4_session_ops.c) -------------------------------------------- */
 
-/* Both set srv's members and return as nfs4_sync_run(), s->status set. */
+/* All return as nfs4_sync_run(), s->status set; the first two set srv's members. */
 int nfs4_sync_exchange_id(struct nfs4_server *srv, struct nfs4_sync *s, unsigned timeout_ms);
 int nfs4_sync_create_session(struct nfs4_server *srv, struct nfs4_sync *s, unsigned timeout_ms);
+/* BIND_CONN_TO_SESSION. */
+int nfs4_sync_bind(struct nfs4_conn *conn, struct nfs4_sync *s, unsigned timeout_ms);
 
 #endif

@@ -1,311 +1,324 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_session: the kinds of op that are about client ID, session and stateids as such
- * (RFC 8881 sections 18.34 to 18.38, 18.46, 18.48, 18.50, 18.51), whatever files there are.
+ * nfs4_session: how a server comes up and ends.
+ *
+ *     connect, EXCHANGE_ID, CREATE_SESSION, RECLAIM_COMPLETE,
+ *     further connections, each with BIND_CONN_TO_SESSION
+ *     ... the state manager runs, users come and go ...
+ *     the last reference: DESTROY_SESSION, DESTROY_CLIENTID, disconnect
+ *
+ * A sentence says why it cannot be established. What each step says on the wire:
+ * nfs4_session_ops.c.
  */
-#include <stdio.h>
+#include <errno.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "nfsproto/v4/nfs4_task.h"
+#include "transport/clock.h"
 #include "transport/log.h"
 
-#define MSG_OVERHEAD 4096u /* request or reply around 1 MiB of data, generously */
-#define IO_MAX	     (1u << 20)
-#define CACHED_MAX   8192u
-/* OPEN's reply is the longest of those that must be cached: 500 bytes and the RPC header. What
- * comes behind a change in the same COMPOUND (attributes) may fail, and is then asked for by
- * itself. */
-#define CACHED_NEEDED 576u
-#define BACK_MAX      4068u /* what a 4096-byte receive buffer leaves of an RPC-over-RDMA message */
-#define OPS_WANTED    32u
-#define OPS_NEEDED    8u /* the longest COMPOUND: SEQUENCE and OPEN with truncation is 6 */
+#define ATTEMPTS      3u		/* while the server loses the session again */
+#define BUSY_NS	      (500 * NFS4_MSEC) /* for which a client ID that is in use is asked again */
+#define GOODBYE_MS    3000u
+#define DRAIN_MS      2000u
+#define DRAIN_STEP_NS (20 * NFS4_MSEC)
 
-/* --- EXCHANGE_ID --------------------------------------------------------------------------- */
+/* --- a step -------------------------------------------------------------------------------- */
 
-void nfs4_put_op_exchange_id(struct nfs4_server *srv, struct nfs_op *op, struct nfs4_comp *k)
+bool nfs4_status_passes(uint32_t status)
 {
-	struct nfs4_exchange_id_args a = {
-		.ownerid = {.data = (const uint8_t *)srv->owner,
-			.len = (uint32_t)strlen(srv->owner)},
-		.flags = EXCHGID4_FLAG_USE_NON_PNFS,
-		.protect = SP4_NONE,
-	};
-
-	memcpy(a.verf, srv->verf, sizeof(a.verf));
-	nfs4_put_exchange_id_args(k->x, &a);
-	nfs4_comp_count(k, OP_EXCHANGE_ID, 0);
+	return status == NFS4ERR_DELAY || status == NFS4ERR_GRACE;
 }
 
-static void keep_server_owner(struct nfs4_server *srv, const struct nfs4_opaque *major)
+void nfs4_server_step_pause(unsigned *ms)
 {
-	char *out = srv->major_id;
-	size_t room = sizeof(srv->major_id) - 1;
-	size_t n = major->len < room ? major->len : room;
+	struct timespec pause;
 
-	for (size_t i = 0; i < n; i++)
-		out[i] = major->data[i] >= 0x20 && major->data[i] < 0x7f ? (char)major->data[i]
-									 : '.';
-	out[n] = '\0';
+	*ms = *ms == 0 ? 20 : *ms < 500 ? *ms * 2 : 900;
+	pause = (struct timespec){.tv_nsec = (long)(*ms * NFS4_MSEC)};
+	nanosleep(&pause, NULL);
 }
 
-enum nfs_outcome nfs4_get_op_exchange_id(
-	struct nfs4_server *srv, struct nfs_op *op, struct nfs4_reply *r)
+static void status_error(struct nfs4_server *srv, uint32_t status, const char *step, struct err *e)
 {
-	struct nfs4_sync *s = container_of(op, struct nfs4_sync, op);
-	struct nfs4_exchange_id_res res;
-	int rc = nfs4_reply_op(r, OP_EXCHANGE_ID);
-
-	if (rc)
-		return nfs4_outcome(op, rc);
-	if (nfs4_get_exchange_id_res(r->x, NFS4_OK, &res) || res.protect != SP4_NONE)
-		return nfs_failed(op, -EBADMSG);
-	s->u.exchange_id.clientid = res.clientid;
-	s->u.exchange_id.sequence = res.sequenceid;
-	s->u.exchange_id.flags = res.flags;
-	if (!srv->major_id[0])
-		keep_server_owner(srv, &res.server_major_id);
-	return NFS_DONE;
-}
-
-int nfs4_sync_exchange_id(struct nfs4_server *srv, struct nfs4_sync *s, unsigned timeout_ms)
-{
-	int rc = nfs4_sync_run(srv, s, NFS4_K_EXCHANGE_ID, timeout_ms);
-
-	if (rc)
-		return rc;
-	srv->confirmed = (s->u.exchange_id.flags & EXCHGID4_FLAG_CONFIRMED_R) &&
-			 srv->have_clientid && srv->clientid == s->u.exchange_id.clientid;
-	srv->clientid = s->u.exchange_id.clientid;
-	/* RFC 8881 18.35.3: of a confirmed one it is to be ignored; but ours has proved wrong */
-	if (!srv->confirmed || srv->create_misordered)
-		srv->create_seq = s->u.exchange_id.sequence;
-	srv->create_misordered = false;
-	srv->have_clientid = true;
-	return 0;
-}
-
-/* --- CREATE_SESSION ------------------------------------------------------------------------ */
-
-void nfs4_put_op_create_session(struct nfs4_server *srv, struct nfs_op *op, struct nfs4_comp *k)
-{
-	struct nfs4_create_session_args a = {
-		.clientid = srv->clientid,
-		.sequence = srv->create_seq,
-		.flags = CREATE_SESSION4_FLAG_CONN_BACK_CHAN,
-		.fore = {.maxrequestsize = IO_MAX + MSG_OVERHEAD,
-			.maxresponsesize = IO_MAX + MSG_OVERHEAD,
-			.maxresponsesize_cached = CACHED_MAX,
-			.maxoperations = OPS_WANTED,
-			.maxrequests = srv->slots_wanted},
-		.back = {.maxrequestsize = BACK_MAX,
-			.maxresponsesize = BACK_MAX,
-			.maxresponsesize_cached = NFS4_CB_CACHED,
-			.maxoperations = NFS4_CB_OPS,
-			.maxrequests = NFS4_CB_SLOTS},
-		.cb_program = NFS4_CB_PROGRAM,
-		.nsec = 1,
-		.sec = {{.flavor = NFS4_AUTH_NONE}},
-	};
-
-	nfs4_put_create_session_args(k->x, &a);
-	nfs4_comp_count(k, OP_CREATE_SESSION, 0);
-}
-
-static bool session_too_small(struct nfs4_server *srv)
-{
-	const struct nfs4_channel_attrs *a = &srv->fore;
-
-	srv->refused[0] = '\0';
-	if (a->maxrequests == 0 || a->maxoperations < OPS_NEEDED ||
-		a->maxrequestsize < 2 * MSG_OVERHEAD || a->maxresponsesize < 2 * MSG_OVERHEAD)
-		snprintf(srv->refused, sizeof(srv->refused),
-			"%s: the session is too small: %u slots, %u operations, requests of %u "
-			"bytes, replies of %u bytes",
-			srv->name, a->maxrequests, a->maxoperations, a->maxrequestsize,
-			a->maxresponsesize);
-	else if (a->maxresponsesize_cached < CACHED_NEEDED)
-		snprintf(srv->refused, sizeof(srv->refused),
-			"%s keeps replies of %u bytes only for being asked again, an OPEN needs %u:"
-			" a lost connection could make it fail or happen twice",
-			srv->name, a->maxresponsesize_cached, CACHED_NEEDED);
-	return srv->refused[0] != '\0';
-}
-
-enum nfs_outcome nfs4_get_op_create_session(
-	struct nfs4_server *srv, struct nfs_op *op, struct nfs4_reply *r)
-{
-	struct nfs4_create_session_res res;
-	int rc = nfs4_reply_op(r, OP_CREATE_SESSION);
-
-	if (rc)
-		return nfs4_outcome(op, rc);
-	if (nfs4_get_create_session_res(r->x, NFS4_OK, &res))
-		return nfs_failed(op, -EBADMSG);
-	srv->session = res.session; /* it is there, and must go again, even if it is of no use */
-	srv->fore = res.fore;
-	srv->create_seq++;
-	srv->have_session = true;
-	if (session_too_small(srv)) {
-		log_error("%s", srv->refused);
-		return nfs_failed(op, -EREMOTEIO);
+	switch (status) {
+	case NFS4ERR_MINOR_VERS_MISMATCH:
+		err_set(e, ERR_VERSION, "%s serves NFSv4, but not NFSv4.%u%s: %s", srv->name,
+			srv->minor, srv->any_minor ? " or later" : "",
+			srv->any_minor ? "NFSv4.0 is too old to be spoken here"
+				       : "leave out the vers option for the newest it has");
+		break;
+	case NFS4ERR_WRONGSEC:
+		err_set(e, ERR_ACCESS,
+			"%s wants another security flavour than sys (%s: NFS4ERR_WRONGSEC)",
+			srv->name, step);
+		break;
+	case NFS4ERR_ACCESS:
+	case NFS4ERR_PERM:
+		err_set(e, ERR_ACCESS,
+			"%s refuses access (%s: %s): check the export's list of clients", srv->name,
+			step, nfs4_status_name(status));
+		break;
+	case NFS4ERR_CLID_INUSE:
+		err_set(e, ERR_ACCESS, "%s: another user holds this client's identity (%s)",
+			srv->name, step);
+		break;
+	default:
+		err_set(e, ERR_PROTOCOL, "%s answered %s with %s (%u)", srv->name, step,
+			nfs4_status_name(status), status);
 	}
-	nfs4_cb_session(&srv->cb, &res.session);
-	if (!(res.flags & CREATE_SESSION4_FLAG_CONN_BACK_CHAN))
-		log_info("%s: the server takes no backchannel on this connection", srv->name);
-	log_ctrl("%s: session with %u slots, %u operations, requests of %u and replies of %u bytes",
-		srv->name, res.fore.maxrequests, res.fore.maxoperations, res.fore.maxrequestsize,
-		res.fore.maxresponsesize);
-	return NFS_DONE;
 }
 
-int nfs4_sync_create_session(struct nfs4_server *srv, struct nfs4_sync *s, unsigned timeout_ms)
+static void protocol_error(struct nfs4_server *srv, const struct nfs4_sync *s, struct err *e)
 {
-	int rc = nfs4_sync_run(srv, s, NFS4_K_CREATE_SESSION, timeout_ms);
-	uint32_t n = srv->fore.maxrequests;
-
-	srv->create_misordered = rc && s->status == NFS4ERR_SEQ_MISORDERED;
-	if (rc)
-		return rc;
-	pthread_mutex_lock(&srv->slots.lock);
-	nfs4_slots_reset_locked(&srv->slots, n < srv->slots_wanted ? n : srv->slots_wanted);
-	pthread_mutex_unlock(&srv->slots.lock);
-	return 0;
+	if (s->op.call.rpc_stat == RPC_PROG_MISMATCH)
+		err_set(e, ERR_VERSION, "%s serves NFS versions %u to %u, not version 4", srv->name,
+			s->op.call.mismatch_low, s->op.call.mismatch_high);
+	else
+		err_set(e, ERR_VERSION,
+			"%s answers, but does not serve NFS on this port: check the port option",
+			srv->name);
 }
 
-/* --- the rest of the session's operations -------------------------------------------------- */
-
-void nfs4_put_op_bind(struct nfs4_server *srv, struct nfs_op *op, struct nfs4_comp *k)
+void nfs4_server_step_error(
+	struct nfs4_server *srv, const struct nfs4_sync *s, const char *step, struct err *e)
 {
-	struct nfs4_bind_conn_to_session_args a = {
-		.session = srv->session,
-		.dir = CDFC4_FORE_OR_BOTH,
-	};
+	int error = s->op.error;
 
-	nfs4_put_bind_conn_to_session_args(k->x, &a);
-	nfs4_comp_count(k, OP_BIND_CONN_TO_SESSION, 0);
+	if (s->status) {
+		status_error(srv, s->status, step, e);
+		return;
+	}
+	switch (error) {
+	case -EPROTONOSUPPORT:
+		protocol_error(srv, s, e);
+		break;
+	case -EACCES:
+		err_set(e, ERR_ACCESS,
+			"%s rejects the credentials of this client (%s, auth status %u)", srv->name,
+			step, s->op.call.auth_stat);
+		break;
+	case -ETIMEDOUT:
+	case -EINTR:
+		if (rpc_client_shut_out(nfs4_server_conn(srv)->rpc))
+			err_set(e, ERR_ACCESS, NFS_SHUT_OUT, srv->name, step, geteuid());
+		else
+			err_set(e, ERR_UNREACHABLE,
+				"%s accepted the connection but does not answer (%s): is it "
+				"overloaded or starting?",
+				srv->name, step);
+		break;
+	case -ENOTCONN:
+		err_set(e, ERR_UNREACHABLE, "%s: the connection was lost (%s)", srv->name, step);
+		break;
+	case -ENOMEM:
+		err_set(e, ERR_INTERNAL, "out of message memory (%s)", step);
+		break;
+	default:
+		err_set(e, ERR_PROTOCOL, "%s: %s failed: %s", srv->name, step, strerror(-error));
+	}
 }
 
-enum nfs_outcome nfs4_get_op_bind(struct nfs4_server *srv, struct nfs_op *op, struct nfs4_reply *r)
-{
-	struct nfs4_bind_conn_to_session_res res;
-	int rc = nfs4_reply_op(r, OP_BIND_CONN_TO_SESSION);
+/* --- establishing -------------------------------------------------------------------------- */
 
-	if (rc)
-		return nfs4_outcome(op, rc);
-	if (nfs4_get_bind_conn_to_session_res(r->x, NFS4_OK, &res) ||
-		memcmp(&res.session, &srv->session, sizeof(res.session)) != 0)
-		return nfs_failed(op, -EBADMSG);
-	log_ctrl("%s: the connection is bound to the session%s", srv->name,
-		res.dir == CDFS4_FORE ? ", but not to its backchannel" : "");
-	return NFS_DONE;
+typedef int step_fn(struct nfs4_server *srv, struct nfs4_sync *s, unsigned ms);
+
+/* Runs step until it is answered with something else than "not now", at most connect_ms. */
+static int step_run(
+	struct nfs4_server *srv, struct nfs4_sync *s, step_fn *step, unsigned connect_ms)
+{
+	uint64_t until = clock_ns() + connect_ms * NFS4_MSEC;
+	unsigned pause_ms = 0;
+
+	for (;;) {
+		uint64_t now = clock_ns();
+		int rc;
+
+		if (now >= until)
+			return -ETIMEDOUT;
+		rc = step(srv, s, (unsigned)((until - now) / NFS4_MSEC) + 1);
+		if (rc == 0 || !nfs4_status_passes(s->status))
+			return rc;
+		nfs4_server_step_pause(&pause_ms);
+	}
 }
 
-void nfs4_put_op_destroy_session(struct nfs4_server *srv, struct nfs_op *op, struct nfs4_comp *k)
+static int run_reclaim_complete(struct nfs4_server *srv, struct nfs4_sync *s, unsigned ms)
 {
-	struct nfs4_destroy_session_args a = {.session = srv->session};
-
-	nfs4_put_destroy_session_args(k->x, &a);
-	nfs4_comp_count(k, OP_DESTROY_SESSION, 0);
+	return nfs4_sync_run(srv, s, NFS4_K_RECLAIM_COMPLETE, ms);
 }
 
-enum nfs_outcome nfs4_get_op_destroy_session(
-	struct nfs4_server *srv, struct nfs_op *op, struct nfs4_reply *r)
+static bool lost_session(uint32_t status)
 {
-	return nfs4_outcome(op, nfs4_reply_op(r, OP_DESTROY_SESSION));
+	return status == NFS4ERR_BADSESSION || status == NFS4ERR_DEADSESSION ||
+	       status == NFS4ERR_STALE_CLIENTID;
 }
 
-void nfs4_put_op_destroy_clientid(struct nfs4_server *srv, struct nfs_op *op, struct nfs4_comp *k)
+/* Client ID and session, once. NFS_DONE; NFS_AGAIN: the server has lost one of them meanwhile;
+ * NFS_FAILED. *e says why. */
+static enum nfs_outcome try_establish(struct nfs4_server *srv, unsigned connect_ms, struct err *e)
 {
-	struct nfs4_destroy_clientid_args a = {.clientid = srv->clientid};
+	const char *step = "EXCHANGE_ID";
+	struct nfs4_sync s;
+	int rc;
 
-	nfs4_put_destroy_clientid_args(k->x, &a);
-	nfs4_comp_count(k, OP_DESTROY_CLIENTID, 0);
-}
-
-enum nfs_outcome nfs4_get_op_destroy_clientid(
-	struct nfs4_server *srv, struct nfs_op *op, struct nfs4_reply *r)
-{
-	return nfs4_outcome(op, nfs4_reply_op(r, OP_DESTROY_CLIENTID));
-}
-
-void nfs4_put_op_reclaim_complete(struct nfs4_server *srv, struct nfs_op *op, struct nfs4_comp *k)
-{
-	struct nfs4_reclaim_complete_args a = {.one_fs = false};
-
-	nfs4_put_reclaim_complete_args(k->x, &a);
-	nfs4_comp_count(k, OP_RECLAIM_COMPLETE, 0);
-}
-
-enum nfs_outcome nfs4_get_op_reclaim_complete(
-	struct nfs4_server *srv, struct nfs_op *op, struct nfs4_reply *r)
-{
-	int rc = nfs4_reply_op(r, OP_RECLAIM_COMPLETE);
-
-	if (rc == NFS4ERR_COMPLETE_ALREADY) {
-		r->status = NFS4_OK;
+	while ((rc = step_run(srv, &s, nfs4_sync_exchange_id, connect_ms)) != 0) {
+		if (s.status != NFS4ERR_MINOR_VERS_MISMATCH || !srv->any_minor || srv->minor <= 1)
+			break;
+		log_ctrl("%s does not serve NFSv4.%u", srv->name, srv->minor);
+		srv->minor--; /* over the same connection: nothing has been set up yet */
+	}
+	if (!rc) {
+		step = "CREATE_SESSION";
+		rc = step_run(srv, &s, nfs4_sync_create_session, connect_ms);
+	}
+	if (!rc) {
+		step = "RECLAIM_COMPLETE";
+		rc = step_run(srv, &s, run_reclaim_complete, connect_ms);
+	}
+	if (!rc)
 		return NFS_DONE;
+	if (srv->refused[0])
+		err_set(e, ERR_PROTOCOL, "%s", srv->refused);
+	else
+		nfs4_server_step_error(srv, &s, step, e);
+	return lost_session(s.status) ? NFS_AGAIN : NFS_FAILED;
+}
+
+static int establish(struct nfs4_server *srv, unsigned connect_ms, struct err *e)
+{
+	struct err one = {.kind = ERR_NONE};
+
+	for (unsigned i = 0; i < ATTEMPTS; i++) {
+		enum nfs_outcome out;
+
+		one = (struct err){.kind = ERR_NONE};
+		out = try_establish(srv, connect_ms, &one);
+		if (out == NFS_DONE)
+			return 0;
+		if (out != NFS_AGAIN)
+			break;
+		/* the server restarted just now: from the beginning */
+		log_ctrl("%s: %s: once more", srv->name, one.msg);
 	}
-	return nfs4_outcome(op, rc);
+	return err_set(e, one.kind, "%s", one.msg);
 }
 
-/* --- SEQUENCE alone ------------------------------------------------------------------------ */
-
-void nfs4_put_op_sequence(struct nfs4_server *srv, struct nfs_op *op, struct nfs4_comp *k)
+/* Connections beside the first, as many as are wanted and can be had: it does without. */
+static void connect_more(struct nfs4_server *srv, const struct nfs_mount_params *p)
 {
-}
+	while (srv->nconns < srv->conns_wanted && srv->nconns < NFS4_CONNS) {
+		struct nfs4_conn *conn = &srv->conn[srv->nconns];
+		struct err e = {.kind = ERR_NONE};
+		struct nfs4_sync s;
 
-enum nfs_outcome nfs4_get_op_sequence(
-	struct nfs4_server *srv, struct nfs_op *op, struct nfs4_reply *r)
-{
-	if (op->be.v4.flags & NFS4_F_SLOT_SET) {
-		/* Finding out about a slot may bring the answer to what was sent on it before: more
-		 * results than asked for, and whatever status. */
-		r->left = 0;
-		r->status = NFS4_OK;
-		r->x->pos = r->x->len;
+		if (nfs4_server_connect(srv, p, &e)) {
+			log_info("%s: connection %u cannot be made: %s", srv->name, srv->nconns,
+				e.msg);
+			return;
+		}
+		if (nfs4_sync_bind(conn, &s, p->connect_ms) == 0)
+			continue;
+		log_info("%s: connection %td cannot be bound to the session: %s", srv->name,
+			conn - srv->conn,
+			s.status ? nfs4_status_name(s.status) : strerror(-s.op.error));
+		rpc_client_free(conn->rpc);
+		srv->nconns--;
+		return;
 	}
-	return NFS_DONE;
 }
 
-/* --- stateids ------------------------------------------------------------------------------ */
-
-void nfs4_put_op_test_stateid(struct nfs4_server *srv, struct nfs_op *op, struct nfs4_comp *k)
+int nfs4_server_start(struct nfs4_server *srv, const struct nfs_mount_params *p, struct err *e)
 {
-	struct nfs4_sync *s = container_of(op, struct nfs4_sync, op);
-	struct nfs4_test_stateid_args a = {.n = s->u.test.n, .ids = s->u.test.ids};
+	int rc;
 
-	nfs4_put_test_stateid_args(k->x, &a);
-	nfs4_comp_count(k, OP_TEST_STATEID, a.n);
-}
-
-enum nfs_outcome nfs4_get_op_test_stateid(
-	struct nfs4_server *srv, struct nfs_op *op, struct nfs4_reply *r)
-{
-	struct nfs4_sync *s = container_of(op, struct nfs4_sync, op);
-	struct nfs4_test_stateid_res res;
-	int rc = nfs4_reply_op(r, OP_TEST_STATEID);
-
+	if (nfs4_server_connect(srv, p, e) || establish(srv, p->connect_ms, e))
+		return -1;
+	srv->request_max = srv->fore.maxrequestsize;
+	srv->response_max = srv->fore.maxresponsesize;
+	connect_more(srv, p);
+	rc = nfs4_state_start(srv);
 	if (rc)
-		return nfs4_outcome(op, rc);
-	if (nfs4_get_test_stateid_res(r->x, NFS4_OK, &res) || res.n != s->u.test.n)
-		return nfs_failed(op, -EBADMSG);
-	for (uint32_t i = 0; i < res.n; i++)
-		s->u.test.code[i] = nfs4_test_stateid_code(&res, i);
-	return NFS_DONE;
+		return err_set(e, ERR_INTERNAL, "no thread for the mount: %s", strerror(-rc));
+	return 0;
 }
 
-void nfs4_put_op_free_stateid(struct nfs4_server *srv, struct nfs_op *op, struct nfs4_comp *k)
-{
-	struct nfs4_sync *s = container_of(op, struct nfs4_sync, op);
-	struct nfs4_free_stateid_args a = {.stateid = s->u.free_id};
+/* --- the end ------------------------------------------------------------------------------- */
 
-	nfs4_put_free_stateid_args(k->x, &a);
-	nfs4_comp_count(k, OP_FREE_STATEID, 0);
+/* What remains until then; at least 1 while there is any, 0 when it is over. */
+static unsigned time_left(uint64_t until)
+{
+	uint64_t now = clock_ns();
+
+	return now >= until ? 0 : (unsigned)((until - now) / NFS4_MSEC) + 1;
 }
 
-enum nfs_outcome nfs4_get_op_free_stateid(
-	struct nfs4_server *srv, struct nfs_op *op, struct nfs4_reply *r)
+/* Gives session and client ID back. error: what has gone wrong before, or 0; a silent server
+ * (-ETIMEDOUT) is not asked. */
+static void goodbye(struct nfs4_server *srv, uint64_t until, int error)
 {
-	return nfs4_outcome(op, nfs4_reply_op(r, OP_FREE_STATEID));
+	uint64_t busy_until = clock_ns() + BUSY_NS;
+	struct nfs4_sync s = {.status = 0};
+	unsigned ms = time_left(until);
+	int rc = error;
+
+	if (srv->have_session && ms && rc != -ETIMEDOUT) {
+		rc = nfs4_sync_run(srv, &s, NFS4_K_DESTROY_SESSION, ms);
+		if (rc)
+			log_ctrl("%s: DESTROY_SESSION: %s", srv->name,
+				s.status ? nfs4_status_name(s.status) : strerror(-rc));
+	}
+	ms = time_left(until);
+	while (srv->have_clientid && ms && rc != -ETIMEDOUT) {
+		struct timespec pause = {.tv_nsec = 50 * 1000 * 1000};
+
+		rc = nfs4_sync_run(srv, &s, NFS4_K_DESTROY_CLIENTID, ms);
+		if (rc == 0 || (s.status != NFS4ERR_DELAY && s.status != NFS4ERR_CLIENTID_BUSY))
+			break;
+		if (s.status == NFS4ERR_CLIENTID_BUSY && clock_ns() > busy_until)
+			break;
+		nanosleep(&pause, NULL);
+		ms = time_left(until);
+	}
+	if (rc)
+		log_info("%s: the server may keep this client's state until the lease ends: %s",
+			srv->name, s.status ? nfs4_status_name(s.status) : strerror(-rc));
+}
+
+/* Waits for what the server itself has under way. False: it does not answer. */
+static bool drain(struct nfs4_server *srv)
+{
+	uint64_t until = clock_ns() + DRAIN_MS * NFS4_MSEC;
+	bool idle;
+
+	pthread_mutex_lock(&srv->slots.lock);
+	while (!(idle = srv->slots.nbusy == 0) && clock_ns() < until)
+		nfs4_state_wait_locked(
+			&srv->slots.idle, &srv->slots.lock, clock_ns() + DRAIN_STEP_NS);
+	pthread_mutex_unlock(&srv->slots.lock);
+	return idle;
+}
+
+void nfs4_server_end(struct nfs4_server *srv)
+{
+	uint64_t until = srv->goodbye_ns ? srv->goodbye_ns : clock_ns() + GOODBYE_MS * NFS4_MSEC;
+	int error = srv->goodbye_error;
+
+	pthread_mutex_lock(&srv->slots.lock);
+	srv->stopping = true;
+	pthread_mutex_unlock(&srv->slots.lock);
+	nfs4_state_stop(srv);
+	nfs4_server_gate(srv, false);
+	nfs4_server_fail_queued(srv, NULL);
+	if (!error && !drain(srv))
+		error = -ETIMEDOUT;
+	if (error == -ETIMEDOUT)
+		log_info("%s is silent: leaving without taking leave", srv->name);
+	else
+		goodbye(srv, until, error);
+	nfs4_server_fail_queued(srv, NULL); /* what came home meanwhile and wanted another turn */
+	nfs4_server_disconnect(srv);
 }

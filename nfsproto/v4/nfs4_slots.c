@@ -88,6 +88,7 @@ void nfs4_slots_put_locked(struct nfs4_slots *s, struct nfs4_slot *slot, enum nf
 	assert(test_bit(s->busy, slot->id));
 	clear_bit(s->busy, slot->id);
 	s->nbusy--;
+	slot->op = NULL;
 	slot->doubtful = end == NFS4_SLOT_DOUBTFUL;
 	if (slot->doubtful)
 		s->ndoubtful++;

@@ -41,12 +41,13 @@ struct nfs4_slot {
 	uint32_t id;
 	uint32_t seq; /* sequence id of the request under way, or of the next one */
 	bool doubtful;
-	uint64_t sent_ns; /* when the request under way was sent; of who has the slot */
+	struct nfs_op *op; /* that has it; NULL: nobody */
+	uint64_t sent_ns;  /* when the request under way was sent; of who has the slot */
 };
 
 struct nfs4_slots {
 	pthread_mutex_t lock; /* of everything here; short, a leaf */
-	pthread_cond_t idle;  /* nbusy has become 0 behind a closed gate, or a mount's nown */
+	pthread_cond_t idle;  /* nbusy has become 0 behind a closed gate, or a visit is over */
 	bool gate_open;
 	uint32_t max;	/* slots this side is ready to use, 1..NFS4_MAX_SLOTS */
 	uint32_t limit; /* slots the server wants used now, 1..max */
@@ -69,6 +70,7 @@ void nfs4_slots_reset_locked(struct nfs4_slots *s, uint32_t n);
 /* The lowest free slot, as RFC 8881 section 2.10.6.1 recommends; NULL if there is none or the gate
  * is closed (priv passes it). O(1). */
 struct nfs4_slot *nfs4_slots_take_locked(struct nfs4_slots *s, bool priv);
+/* Gives it back; it is nobody's then. */
 void nfs4_slots_put_locked(struct nfs4_slots *s, struct nfs4_slot *slot, enum nfs4_slot_end end);
 
 /* The highest slot with a request outstanding (sa_highest_slotid); 0 if there is none. */

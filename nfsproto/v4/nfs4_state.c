@@ -26,6 +26,7 @@
 
 #define PROBE_NS       (100 * NFS4_MSEC)
 #define CHECK_NS       (1 * NFS4_SEC) /* before what could not be seen to is tried again */
+#define VISIT_NS       (2 * NFS4_SEC) /* for which a visit may go on to whoever wants to leave */
 #define FLAGS_AGAIN_NS (5 * NFS4_SEC) /* a status flag that stays set is acted upon so often */
 
 const char *nfs4_state_name(enum nfs4_state s)
@@ -87,9 +88,29 @@ void nfs4_state_poll(struct nfs4_server *srv)
 void nfs4_conn_unbound(struct nfs4_conn *conn)
 {
 	pthread_mutex_lock(&conn->srv->slots.lock);
-	conn->unbound = true;
+	atomic_store_explicit(&conn->unbound, true, memory_order_relaxed);
 	nfs4_state_want_locked(conn->srv, NFS4_TODO_BIND);
 	pthread_mutex_unlock(&conn->srv->slots.lock);
+}
+
+bool nfs4_state_doubt(struct nfs4_conn *conn, uint32_t status)
+{
+	switch (status) {
+	case NFS4ERR_BADSESSION:
+	case NFS4ERR_DEADSESSION:
+	case NFS4ERR_BADSLOT:
+	case NFS4ERR_BAD_HIGH_SLOT:
+		nfs4_state_want(conn->srv, NFS4_TODO_SESSION | NFS4_TODO_DESTROY);
+		return true;
+	case NFS4ERR_STALE_CLIENTID:
+		nfs4_state_want(conn->srv, NFS4_TODO_SESSION | NFS4_TODO_CLIENT);
+		return true;
+	case NFS4ERR_CONN_NOT_BOUND_TO_SESSION:
+		nfs4_conn_unbound(conn);
+		return true;
+	default:
+		return false;
+	}
 }
 
 void nfs4_state_flags(struct nfs4_server *srv, uint32_t flags)
@@ -106,7 +127,9 @@ void nfs4_state_flags(struct nfs4_server *srv, uint32_t flags)
 	srv->flags_seen |= flags;
 	if (fresh & (SEQ4_STATUS_CB_PATH_DOWN | SEQ4_STATUS_CB_PATH_DOWN_SESSION)) {
 		for (unsigned i = 0; i < srv->nconns; i++)
-			srv->conn[i].unbound = true;
+			if (srv->conn[i].back)
+				atomic_store_explicit(
+					&srv->conn[i].unbound, true, memory_order_relaxed);
 		todo |= NFS4_TODO_BIND;
 	}
 	if (fresh & SEQ4_STATUS_BACKCHANNEL_FAULT)
@@ -136,7 +159,7 @@ void nfs4_state_delay(struct nfs_op *op, unsigned ms)
 		pthread_mutex_unlock(&srv->slots.lock);
 		return;
 	}
-	op->be.v4.state = NFS4_T_DELAYED;
+	nfs4_task_state_locked(op, NFS4_T_DELAYED);
 	TAILQ_FOREACH_REVERSE(at, &srv->delayed, nfs4_delayed, link)
 	if (at->due_ns <= op->due_ns)
 		break;
@@ -155,7 +178,7 @@ void nfs4_state_delay(struct nfs_op *op, unsigned ms)
 
 void nfs4_state_end_later_locked(struct nfs4_server *srv, struct nfs_op *op, int error)
 {
-	op->be.v4.state = NFS4_T_ENDING;
+	nfs4_task_state_locked(op, NFS4_T_ENDING);
 	op->error = error;
 	TAILQ_INSERT_TAIL(&srv->ended, op, link);
 	pthread_cond_signal(&srv->wake);
@@ -234,13 +257,55 @@ static void renew_start(struct nfs4_server *srv)
 	nfs4_task_start(&srv->renew);
 }
 
+/* --- users ----------------------------------------------------------------------------------- */
+
+struct nfs4_user *nfs4_state_visit(struct nfs4_server *srv, struct nfs4_user *u)
+{
+	pthread_mutex_lock(&srv->slots.lock);
+	u = u ? TAILQ_NEXT(u, link) : TAILQ_FIRST(&srv->users);
+	while (u && u->stopping)
+		u = TAILQ_NEXT(u, link);
+	if (srv->visited)
+		pthread_cond_broadcast(&srv->slots.idle);
+	srv->visited = u;
+	pthread_mutex_unlock(&srv->slots.lock);
+	return u;
+}
+
+void nfs4_state_visit_end(struct nfs4_server *srv)
+{
+	pthread_mutex_lock(&srv->slots.lock);
+	srv->visited = NULL;
+	pthread_cond_broadcast(&srv->slots.idle);
+	pthread_mutex_unlock(&srv->slots.lock);
+}
+
+void nfs4_server_quit(struct nfs4_server *srv, struct nfs4_user *u)
+{
+	uint64_t until = clock_ns() + VISIT_NS;
+
+	pthread_mutex_lock(&srv->slots.lock);
+	u->stopping = true;
+	while (srv->visited == u && clock_ns() < until)
+		nfs4_state_wait_locked(&srv->slots.idle, &srv->slots.lock, until);
+	if (srv->visited == u) {
+		srv->visit_cancelled = true;
+		if (srv->sync)
+			nfs4_task_cancel_locked(&srv->sync->op);
+	}
+	while (srv->visited == u)
+		pthread_cond_wait(&srv->slots.idle, &srv->slots.lock);
+	srv->visit_cancelled = false;
+	pthread_mutex_unlock(&srv->slots.lock);
+}
+
 /* What users have that the server may have taken from them. */
 static void see_to_users(struct nfs4_server *srv, bool revoked)
 {
-	struct nfs4_user *u;
+	struct nfs4_user *u = NULL;
 	bool later = false;
 
-	TAILQ_FOREACH (u, &srv->users, link) {
+	while ((u = nfs4_state_visit(srv, u))) {
 		if (revoked)
 			u->up->revoked(u);
 		later |= u->up->check(u);
@@ -255,11 +320,11 @@ static void see_to_users(struct nfs4_server *srv, bool revoked)
 /* Does one thing that is due; false if nothing is, then *next is when to look again. */
 static bool work_once(struct nfs4_server *srv, uint64_t *next)
 {
-	uint64_t lease_ns = srv->lease_s * NFS4_SEC;
+	uint64_t lease_ns = atomic_load_explicit(&srv->lease_s, memory_order_relaxed) * NFS4_SEC;
 	uint64_t renew_ns =
 		atomic_load_explicit(&srv->renewed_ns, memory_order_relaxed) + lease_ns / 3;
 	uint64_t now = clock_ns(), user_due = now + 10 * NFS4_SEC;
-	struct nfs4_user *u;
+	struct nfs4_user *u = NULL;
 	struct nfs_op *op;
 	uint32_t todo;
 
@@ -267,14 +332,17 @@ static bool work_once(struct nfs4_server *srv, uint64_t *next)
 	pthread_mutex_lock(&srv->slots.lock);
 	srv->poll_wanted = false;
 	pthread_mutex_unlock(&srv->slots.lock);
-	TAILQ_FOREACH (u, &srv->users, link)
-		if (u->up->poll(u, now, &user_due))
+	while ((u = nfs4_state_visit(srv, u))) {
+		if (u->up->poll(u, now, &user_due)) {
+			nfs4_state_visit_end(srv);
 			return true;
+		}
+	}
 	pthread_mutex_lock(&srv->slots.lock);
 	op = TAILQ_FIRST(&srv->delayed);
 	if (op && op->due_ns <= now) {
 		TAILQ_REMOVE(&srv->delayed, op, link);
-		op->be.v4.state = NFS4_T_NEW;
+		nfs4_task_state_locked(op, NFS4_T_DUE);
 		pthread_mutex_unlock(&srv->slots.lock);
 		nfs4_task_start(op);
 		return true;
@@ -366,4 +434,5 @@ void nfs4_state_stop(struct nfs4_server *srv)
 	pthread_mutex_unlock(&srv->slots.lock);
 	pthread_join(srv->thread, NULL);
 	nfs4_state_set(srv, NFS4_S_STOPPED);
+	srv->thread_up = false; /* nobody else is there any more */
 }

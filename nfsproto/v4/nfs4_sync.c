@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_sync: calls that a thread waits for: the mounting thread, then the state manager, then the
- * unmounting thread, never two at once.
+ * nfs4_sync: calls that a thread waits for: who establishes a server or ends it, the state manager,
+ * a mount that asks a server which is up.
  *
- * A sync op passes the gate, never queues for a slot and is never retried behind its caller's back:
- * every failure comes back, with the nfsstat4 beside the errno.
+ * A sync op is never retried behind its caller's back: every failure comes back, with the nfsstat4
+ * beside the errno. The state manager's pass the gate and never queue for a slot, and so do all
+ * while it does not run; those of others wait like any op.
  */
 #include <errno.h>
 #include <string.h>
@@ -58,7 +59,7 @@ int nfs4_sync_run_as(struct nfs4_conn *conn, struct nfs4_user *u, const struct r
 {
 	struct nfs4_slot *slot = kind == NFS4_K_SEQUENCE ? s->op.slot : NULL;
 	struct nfs4_server *srv = conn->srv;
-	bool in_time, stop;
+	bool in_time, manager;
 
 	memset(&s->op, 0, sizeof(s->op));
 	s->op.type = NFS_OP_TYPES;
@@ -75,10 +76,12 @@ int nfs4_sync_run_as(struct nfs4_conn *conn, struct nfs4_user *u, const struct r
 	clock_cond_init(&s->cond);
 
 	pthread_mutex_lock(&srv->slots.lock);
-	srv->sync = s;
-	stop = srv->stop_thread && srv->thread_up && pthread_equal(pthread_self(), srv->thread);
-	if (stop)
-		s->op.be.v4.cancelled = true;
+	manager = srv->thread_up && pthread_equal(pthread_self(), srv->thread);
+	s->passes = manager || !srv->thread_up;
+	if (manager) {
+		srv->sync = s;
+		s->op.be.v4.cancelled = srv->stop_thread || srv->visit_cancelled;
+	}
 	pthread_mutex_unlock(&srv->slots.lock);
 	nfs4_task_start(&s->op);
 	in_time = sync_wait(srv, s, timeout_ms);
@@ -87,9 +90,11 @@ int nfs4_sync_run_as(struct nfs4_conn *conn, struct nfs4_user *u, const struct r
 		nfs4_task_cancel_locked(&s->op);
 	pthread_mutex_unlock(&srv->slots.lock);
 	sync_join(s);
-	pthread_mutex_lock(&srv->slots.lock);
-	srv->sync = NULL;
-	pthread_mutex_unlock(&srv->slots.lock);
+	if (manager) {
+		pthread_mutex_lock(&srv->slots.lock);
+		srv->sync = NULL;
+		pthread_mutex_unlock(&srv->slots.lock);
+	}
 	pthread_cond_destroy(&s->cond);
 	pthread_mutex_destroy(&s->lock);
 	if (!in_time && s->op.error == -EINTR)

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * nfs4_task: one op on its way to a server: its kind, its state, and the ops that a thread waits
- * for. Model: nfs4_task.c.
+ * for. Model: nfs4_task.c; what is made of a reply: nfs4_task_reply.c.
  *
  * Every op knows the connection it travels on (be.v4.conn), by that its server, and whose it is
  * (be.v4.user; NULL: the server's own). nfs4_task_bind() says so before anything else.
@@ -70,7 +70,7 @@ struct nfs4_kind {
 
 extern const struct nfs4_kind nfs4_kinds[NFS4_KINDS];
 
-/* nfs4_session.c: the coders of kinds about the server itself */
+/* nfs4_session_ops.c: the coders of kinds about the server itself */
 #define NFS4_SERVER_CODERS(x)                                                                      \
 	void nfs4_put_##x(struct nfs4_server *srv, struct nfs_op *op, struct nfs4_comp *k);        \
 	enum nfs_outcome nfs4_get_##x(                                                             \
@@ -87,10 +87,11 @@ NFS4_SERVER_CODERS(op_free_stateid);
 
 /* --- one op (nfs4_task.c) ------------------------------------------------------------------ */
 
-enum nfs4_task_state { /* nfs_op.be.v4.state, under slots.lock but for one step, see nfs4_task.c */
-	NFS4_T_NEW,
+enum nfs4_task_state {	/* nfs_op.be.v4.state, under slots.lock but for one step, see nfs4_task.c */
+	NFS4_T_NEW,	/* bound, but not under way: not started, or ended */
 	NFS4_T_QUEUED,	/* in slots.waiting: for a slot or the gate */
 	NFS4_T_DELAYED, /* in srv->delayed: until due_ns */
+	NFS4_T_DUE,	/* that is now: it starts again */
 	NFS4_T_SENDING, /* has what it needs; its call is being made */
 	NFS4_T_ABORTED, /* cancelled while it was SENDING */
 	NFS4_T_SENT,	/* there is a call, which the transport has or is about to get */
@@ -99,7 +100,7 @@ enum nfs4_task_state { /* nfs_op.be.v4.state, under slots.lock but for one step,
 
 /* nfs_op.be.v4.flags: written by the thread that starts the op or looks at its reply;
  * be.v4.cancelled is under slots.lock */
-#define NFS4_F_PRIV	 1u   /* passes the gate, never queues or retries: a nfs4_sync */
+#define NFS4_F_PRIV	 1u   /* a nfs4_sync: never retried */
 #define NFS4_F_OWN	 2u   /* a nfs_open's own op */
 #define NFS4_F_SLOT_SET	 4u   /* comes with its slot: finding out about a doubtful one */
 #define NFS4_F_SLOT_KEPT 8u   /* has kept its slot and sequence id: SEQUENCE was answered DELAY */
@@ -131,10 +132,32 @@ void nfs4_task_end(struct nfs_op *op, int error);
 void nfs4_task_give_up_slot_locked(struct nfs_op *op);
 /* Asks it to end early; slots.lock held. Its done is called later and from another thread. */
 void nfs4_task_cancel_locked(struct nfs_op *op);
+/* The same for all that u has under way, whose end is then -ENOTCONN: u quits. No lock held. */
+void nfs4_task_abandon(struct nfs4_server *srv, const struct nfs4_user *u);
 /* Are no new ops to come of whoever op belongs to? slots.lock held. */
 bool nfs4_task_stopping_locked(const struct nfs_op *op);
+/* Sets op's state; one that was NFS4_T_NEW is counted by its user until its done has returned.
+ * slots.lock held. */
+void nfs4_task_state_locked(struct nfs_op *op, enum nfs4_task_state state);
 /* Starts what can be started now that the gate is open. No lock held. */
 void nfs4_task_kick(struct nfs4_server *srv);
+
+/* Between nfs4_task.c and nfs4_task_reply.c. */
+static inline const struct nfs4_kind *nfs4_task_kind(const struct nfs_op *op)
+{
+	return &nfs4_kinds[op->be.v4.kind];
+}
+/* The call's done. */
+void nfs4_task_replied(struct rpc_call *call, int error, struct xdr_in *res);
+/* Starts op, which was answered status, again after ms, unless a soft mount has waited long enough.
+ * No lock held. */
+void nfs4_task_again(struct nfs_op *op, uint32_t status, unsigned ms);
+/* Gives op's slot back and takes it away for the first that waits, which is then SENDING and to be
+ * sent with *highest: that one, or NULL. */
+struct nfs_op *nfs4_task_release_locked(
+	struct nfs4_server *srv, struct nfs_op *op, enum nfs4_slot_end end, uint32_t *highest);
+/* Sends op, which is SENDING and has its slot. */
+void nfs4_task_send(struct nfs4_server *srv, struct nfs_op *op, uint32_t highest);
 
 /* --- calls that are waited for (nfs4_sync.c) ----------------------------------------------- */
 
@@ -143,6 +166,7 @@ struct nfs4_sync {
 	pthread_mutex_t lock; /* of ended */
 	pthread_cond_t cond;
 	bool ended;
+	bool passes; /* the gate; constant while it is under way */
 	/* how it ended: status is the nfsstat4 if op.error comes from one */
 	uint32_t status;
 	uint32_t walked; /* operations that succeeded before it */
@@ -179,8 +203,8 @@ struct nfs4_sync {
 };
 
 /* Runs one op of a kind that is about the server, and waits for it at most timeout_ms. Not on a
- * progress thread. Returns op.error: 0, -EAGAIN (no slot), -ETIMEDOUT (silence), -EINTR (the server
- * stops), ... */
+ * progress thread. Returns op.error: 0, -EAGAIN (no slot, to who passes the gate), -ETIMEDOUT
+ * (silence), -EINTR (the server stops, or the user who is visited quits), ... */
 int nfs4_sync_run(struct nfs4_server *srv, struct nfs4_sync *s, unsigned kind, unsigned timeout_ms);
 /* The same on a certain connection, for u (NULL: nobody) as cred, about o (or NULL). */
 int nfs4_sync_run_as(struct nfs4_conn *conn, struct nfs4_user *u, const struct rpc_cred *cred,

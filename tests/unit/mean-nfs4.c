@@ -104,12 +104,13 @@ static uint32_t do_exchange_id(struct run *r)
 		.flags = EXCHGID4_FLAG_USE_NON_PNFS,
 		.server_major_id = {.data = (const uint8_t *)"mean", .len = 4},
 		.server_scope = {.data = (const uint8_t *)"mean", .len = 4},
+		.protect = s->protect,
 	};
 
-	if (s->nclients) {
+	if (s->nclients && s->create_seq) {
 		res.flags |= EXCHGID4_FLAG_CONFIRMED_R;
 		res.sequenceid = 0; /* says nothing */
-	} else {
+	} else if (!s->nclients) {
 		s->clientid++;
 		s->create_seq = 0;
 	}
@@ -134,12 +135,55 @@ static void use_for_callbacks(struct run *r)
 		rpc_xprt_unref(before);
 }
 
+static int bound_at(const struct mean_srv *s, const struct rpc_req *req)
+{
+	for (unsigned i = 0; i < s->nbound; i++)
+		if (s->bound[i] == req->xprt)
+			return (int)i;
+	return -1;
+}
+
+static void bind_conn(struct mean_srv *s, const struct rpc_req *req)
+{
+	if (bound_at(s, req) >= 0 || s->nbound == MEAN_BOUND)
+		return;
+	s->bound[s->nbound++] = rpc_xprt_ref(req->xprt);
+}
+
+static void unbind_all(struct mean_srv *s)
+{
+	while (s->nbound > 0)
+		rpc_xprt_unref(s->bound[--s->nbound]);
+}
+
+static uint32_t do_bind(struct run *r, const struct nfs4_bind_conn_to_session_args *a)
+{
+	struct nfs4_bind_conn_to_session_res res = {
+		.session = a->session,
+		.dir = a->dir == CDFC4_FORE ? CDFS4_FORE : CDFS4_BOTH,
+	};
+	struct nfs4_sessionid mine;
+
+	mean_session_id(r->s, &mine);
+	if (!r->s->nsessions || memcmp(&mine, &a->session, sizeof(mine)) != 0) {
+		nfs4_put_op_res(r->x, OP_BIND_CONN_TO_SESSION, NFS4ERR_BADSESSION);
+		return NFS4ERR_BADSESSION;
+	}
+	bind_conn(r->s, r->req);
+	if (a->dir != CDFC4_FORE)
+		use_for_callbacks(r);
+	r->s->bind_dir = a->dir;
+	res.session.id[15] ^= r->s->wrong_session == OP_BIND_CONN_TO_SESSION;
+	nfs4_put_bind_conn_to_session_res(r->x, NFS4_OK, &res);
+	return NFS4_OK;
+}
+
 static uint32_t do_create_session(struct run *r, const struct nfs4_create_session_args *a)
 {
 	struct mean_srv *s = r->s;
 	struct nfs4_create_session_res res = {
 		.sequence = a->sequence,
-		.flags = CREATE_SESSION4_FLAG_CONN_BACK_CHAN,
+		.flags = s->no_back ? 0 : CREATE_SESSION4_FLAG_CONN_BACK_CHAN,
 		.fore = a->fore,
 		.back = a->back,
 	};
@@ -147,6 +191,12 @@ static uint32_t do_create_session(struct run *r, const struct nfs4_create_sessio
 	if (!s->nclients || a->clientid != s->clientid) {
 		nfs4_put_op_res(r->x, OP_CREATE_SESSION, NFS4ERR_STALE_CLIENTID);
 		return NFS4ERR_STALE_CLIENTID;
+	}
+	if (a->sequence == s->create_seq && s->nsessions) { /* its answer was lost */
+		res.fore.maxrequests = s->slots;
+		mean_session_id(s, &res.session);
+		nfs4_put_create_session_res(r->x, NFS4_OK, &res);
+		return NFS4_OK;
 	}
 	if (a->sequence != s->create_seq + 1) {
 		nfs4_put_op_res(r->x, OP_CREATE_SESSION, NFS4ERR_SEQ_MISORDERED);
@@ -156,9 +206,18 @@ static uint32_t do_create_session(struct run *r, const struct nfs4_create_sessio
 	s->session_no++;
 	s->nsessions = 1;
 	memset(s->seq, 0, sizeof(s->seq));
+	s->kept.len = 0;
 	res.fore.maxrequests = s->slots;
 	if (s->cached_max)
 		res.fore.maxresponsesize_cached = s->cached_max;
+	if (s->ops_max)
+		res.fore.maxoperations = s->ops_max;
+	if (s->request_max)
+		res.fore.maxrequestsize = s->request_max;
+	if (s->response_max)
+		res.fore.maxresponsesize = s->response_max;
+	unbind_all(s);
+	bind_conn(s, r->req);
 	use_for_callbacks(r);
 	mean_session_id(s, &res.session);
 	nfs4_put_create_session_res(r->x, NFS4_OK, &res);
@@ -182,6 +241,8 @@ static uint32_t do_sequence(struct run *r, const struct nfs4_sequence_args *a)
 	mean_session_id(s, &mine);
 	if (!s->nsessions || memcmp(&mine, &a->session, sizeof(mine)) != 0)
 		status = NFS4ERR_BADSESSION;
+	else if (s->strict && bound_at(s, r->req) < 0)
+		status = NFS4ERR_CONN_NOT_BOUND_TO_SESSION;
 	else if (a->slotid >= s->slots || a->highest_slotid >= s->slots)
 		status = NFS4ERR_BADSLOT;
 	else if (a->sequenceid == s->seq[a->slotid]) {
@@ -196,8 +257,11 @@ static uint32_t do_sequence(struct run *r, const struct nfs4_sequence_args *a)
 		return status;
 	}
 	s->seq[a->slotid]++;
+	if (bound_at(s, r->req) >= 0)
+		s->sequences[bound_at(s, r->req)]++;
 	if (quirky(s, Q_WRONG_SLOT))
 		res.slotid++;
+	res.session.id[15] ^= s->wrong_session == OP_SEQUENCE;
 	s->uncached += !a->cachethis && r->failing;
 	nfs4_put_sequence_res(r->x, NFS4_OK, &res);
 	return NFS4_OK;
@@ -593,7 +657,6 @@ static uint32_t do_op(struct run *r, const struct nfs4_args *a)
 {
 	struct mean_srv *s = r->s;
 	struct nfs4_getfh_res fh = {.fh = r->cur};
-	struct nfs4_bind_conn_to_session_res bind = {.dir = CDFS4_BOTH};
 	int i;
 
 	switch (a->op) {
@@ -604,10 +667,7 @@ static uint32_t do_op(struct run *r, const struct nfs4_args *a)
 	case OP_SEQUENCE:
 		return do_sequence(r, &a->u.sequence);
 	case OP_BIND_CONN_TO_SESSION:
-		use_for_callbacks(r);
-		bind.session = a->u.bind_conn_to_session.session;
-		nfs4_put_bind_conn_to_session_res(r->x, NFS4_OK, &bind);
-		return NFS4_OK;
+		return do_bind(r, &a->u.bind_conn_to_session);
 	case OP_DESTROY_SESSION:
 		s->nsessions = 0;
 		return plain(r, a->op, NFS4_OK);
@@ -722,13 +782,11 @@ static bool get_sequence(const struct rpc_req *req, uint32_t *nops, struct nfs4_
 	return a->op == OP_SEQUENCE;
 }
 
-/* Keeps the answer to req, and says DELAY. */
+/* Keeps the answer to req under its slot and sequence id. */
 static void keep_answer(
 	struct mean_srv *s, struct rpc_req *req, const struct nfs4_args *seq, uint32_t nops)
 {
-	struct nfs4_opaque tag = {.len = 0};
-	struct xdr_out *x = &req->res;
-	size_t at;
+	const struct xdr_out *x = &req->res;
 
 	assert_true(x->len <= sizeof(s->kept.reply));
 	s->kept.slot = seq->u.sequence.slotid;
@@ -736,6 +794,14 @@ static void keep_answer(
 	s->kept.nops = nops;
 	s->kept.len = x->len;
 	memcpy(s->kept.reply, x->base, x->len);
+}
+
+static void say_delay(struct rpc_req *req)
+{
+	struct nfs4_opaque tag = {.len = 0};
+	struct xdr_out *x = &req->res;
+	size_t at;
+
 	x->len = 0;
 	at = nfs4_begin_compound_res(x, &tag);
 	nfs4_put_op_res(x, OP_SEQUENCE, NFS4ERR_DELAY);
@@ -765,12 +831,14 @@ static void compound(struct mean_srv *s, struct rpc_req *req)
 	struct nfs4_compound_args head;
 	uint32_t status = NFS4_OK, nops;
 	struct nfs4_args seq;
-	bool busy;
+	bool busy, cut, session;
 	size_t at;
 
 	if (answer_kept(s, req))
 		return;
-	busy = has_op(req, OP_OPEN) && get_sequence(req, &nops, &seq) && quirky(s, Q_BUSY);
+	cut = s->cut_times && has_op(req, s->cut_op);
+	session = get_sequence(req, &nops, &seq);
+	busy = has_op(req, OP_OPEN) && session && quirky(s, Q_BUSY);
 	assert_int_equal(nfs4_get_compound_args(&req->args, &head), 0);
 	assert_int_equal(rpc_req_begin(req, RES_CAP), 0);
 	at = nfs4_begin_compound_res(r.x, &head.tag);
@@ -781,8 +849,14 @@ static void compound(struct mean_srv *s, struct rpc_req *req)
 		status = one_op(&r);
 	}
 	nfs4_end_compound_res(r.x, at, status, r.n);
-	if (busy)
+	if (cut) {
+		s->cut_times--;
+		atomic_store(&s->cut, true);
+	}
+	if (session && (busy || cut))
 		keep_answer(s, req, &seq, nops);
+	if (busy)
+		say_delay(req);
 	rpc_req_reply(req, RPC_ACCEPT_SUCCESS);
 }
 
@@ -855,6 +929,7 @@ void mean_stop(struct mean_srv *s)
 	lock_ranges_finish(&s->locks.others);
 	if (s->xprt)
 		rpc_xprt_unref(s->xprt);
+	unbind_all(s);
 	rpc_server_free(s->server);
 	mem_pool_free(s->pool);
 	pthread_cond_destroy(&s->cond);

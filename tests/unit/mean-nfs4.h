@@ -20,6 +20,7 @@
 #define MEAN_SLOTS 16
 #define MEAN_HELD  64
 #define MEAN_OPENS 256
+#define MEAN_BOUND 4
 
 enum quirk {
 	Q_NONE,
@@ -65,9 +66,17 @@ struct mean_srv {
 	unsigned slots;
 	unsigned target;     /* of them SEQUENCE says may be used; 0: all */
 	uint32_t cached_max; /* ca_maxresponsesize_cached granted; 0: what is asked for */
-	unsigned uncached;   /* COMPOUNDs with fail_op came with sa_cachethis false */
-	uint64_t io_max;     /* maxread and maxwrite */
-	unsigned minor;	     /* the only one served; default 1 */
+	/* other limits that CREATE_SESSION grants; 0: what is asked for */
+	uint32_t ops_max, request_max, response_max;
+	uint32_t protect;	/* spr_how of EXCHANGE_ID */
+	bool no_back;		/* CREATE_SESSION takes no backchannel */
+	uint32_t wrong_session; /* this operation names another session in its result */
+	bool strict;		/* SEQUENCE only where the connection is bound to the session */
+	uint32_t cut_op;	/* a COMPOUND with this operation is carried out, then the ... */
+	unsigned cut_times;	/* ... connection is closed, so often */
+	unsigned uncached;	/* COMPOUNDs with fail_op came with sa_cachethis false */
+	uint64_t io_max;	/* maxread and maxwrite */
+	unsigned minor;		/* the only one served; default 1 */
 	unsigned lease_s;
 	const char *
 		elsewhere; /* a server that fs_locations names; NULL: that attribute is not there */
@@ -91,6 +100,9 @@ struct mean_srv {
 	} opened;	   /* what the last OPEN asked for */
 	uint64_t write_at; /* the last WRITE's offset */
 	unsigned mixups;   /* what Q_BUSY has kept was asked for with another COMPOUND */
+	unsigned nbound;   /* connections bound to the session */
+	unsigned sequences[MEAN_BOUND]; /* on each of them */
+	uint32_t bind_dir;		/* of the last BIND_CONN_TO_SESSION */
 	unsigned nheld;
 	struct rpc_req *held[MEAN_HELD];
 
@@ -106,7 +118,7 @@ struct mean_srv {
 		uint32_t slot, seq, nops;
 		size_t len; /* 0: nothing is kept */
 		uint8_t reply[4096];
-	} kept; /* by Q_BUSY */
+	} kept; /* by Q_BUSY and cut_op */
 	uint32_t open_no;
 	struct {
 		bool used;
@@ -116,7 +128,8 @@ struct mean_srv {
 	bool made; /* exclusively, with that verifier */
 	uint8_t made_verf[NFS4_VERIFIER_SIZE];
 	struct mean_locks locks;
-	struct rpc_xprt *xprt; /* the backchannel: the connection bound last */
+	struct rpc_xprt *xprt; /* the backchannel: the connection bound to it last */
+	struct rpc_xprt *bound[MEAN_BOUND];
 };
 
 void mean_start(struct mean_srv *s);

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/v4/nfs4_server: a server by itself, without any mount, and with users that
- * are no mounts.
+ * Unit tests of nfsproto/v4/nfs4_server: a server by itself, without any mount, with users that are
+ * no mounts, with two mounts, with two connections.
  */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sched.h>
+#include <stdlib.h>
+#include <time.h>
 #include <cmocka.h>
 
 #include "nfs4-fixture.h"
-#include "nfsproto/v4/nfs4_task.h"
-#include "transport/clock.h"
+#include "nfsproto/v4/nfs4_client.h"
+#include "transport/log.h"
 
 #define WAIT_MS 60000u
 
@@ -52,52 +56,51 @@ static bool check(struct nfs4_user *u)
 static const struct nfs4_upcalls upcalls = {
 	.poll = poll_user, .reclaim = reclaim, .revoked = revoked, .check = check};
 
-/* A server with a session; users, n of them, join it. */
-static struct nfs4_server *establish(struct fix *f, struct user *users, unsigned n)
+static struct nfs_mount_params params(struct fix *f)
 {
-	struct nfs_mount_params p = {
+	return (struct nfs_mount_params){
 		.proto = RPC_TCP,
 		.host = "127.0.0.1",
 		.port = rpc_server_port(f->srv.server),
+		.export = "/",
 		.vers_major = 4,
 		.vers_minor = 1,
 		.pool = f->pool,
 		.connect_ms = WAIT_MS,
 		.timeo_ms = WAIT_MS,
 		.retrans = 1,
+		.rsize = 1 << 20,
+		.wsize = 1 << 20,
 	};
-	struct err e = {.kind = ERR_NONE};
+}
+
+/* A server that is up, with that many connections; users, n of them, join it. */
+static struct nfs4_server *start(struct fix *f, unsigned conns, struct user *users, unsigned n)
+{
+	struct nfs_mount_params p = params(f);
 	struct nfs4_server *srv = nfs4_server_new(&p);
-	struct nfs4_sync s;
+	struct err e = {.kind = ERR_NONE};
 
 	assert_non_null(srv);
+	srv->conns_wanted = conns;
 	for (unsigned i = 0; i < n; i++) {
 		users[i].base.up = &upcalls;
 		nfs4_server_join(srv, &users[i].base);
 	}
-	assert_int_equal(nfs4_server_connect(srv, &p, &e), 0);
-	assert_int_equal(nfs4_sync_exchange_id(srv, &s, WAIT_MS), 0);
-	assert_int_equal(nfs4_sync_create_session(srv, &s, WAIT_MS), 0);
-	assert_int_equal(nfs4_sync_run(srv, &s, NFS4_K_RECLAIM_COMPLETE, WAIT_MS), 0);
-	srv->lease_s = 60;
-	assert_int_equal(nfs4_state_start(srv), 0);
+	if (nfs4_server_start(srv, &p, &e))
+		fail_msg("%s", e.msg);
 	return srv;
 }
 
 /* Gives it up; the peer must be left without any state of ours. */
 static void give_up(struct fix *f, struct nfs4_server *srv, struct user *users, unsigned n)
 {
-	pthread_mutex_lock(&srv->slots.lock);
-	srv->stopping = true;
-	pthread_mutex_unlock(&srv->slots.lock);
-	nfs4_state_stop(srv);
-	nfs4_server_gate(srv, false);
-	nfs4_server_fail_queued(srv);
-	nfs4_server_goodbye(srv, clock_ns() + WAIT_MS * NFS4_MSEC, 0);
-	nfs4_server_disconnect(srv);
-	for (unsigned i = 0; i < n; i++)
-		nfs4_server_leave(srv, &users[i].base);
-	assert_null(nfs4_server_free(srv));
+	for (unsigned i = 0; i < n; i++) {
+		nfs4_server_quit(srv, &users[i].base);
+		nfs4_server_leave(srv, &users[i].base, 0, 0);
+	}
+	assert_int_equal(f->srv.nsessions, 1);
+	assert_null(nfs4_server_unref(srv));
 	assert_int_equal(f->srv.nsessions, 0);
 	assert_int_equal(f->srv.nclients, 0);
 }
@@ -105,7 +108,7 @@ static void give_up(struct fix *f, struct nfs4_server *srv, struct user *users, 
 static void needs_no_mount(void **state)
 {
 	struct fix *f = *state;
-	struct nfs4_server *srv = establish(f, NULL, 0);
+	struct nfs4_server *srv = start(f, 1, NULL, 0);
 
 	assert_int_equal(f->srv.nsessions, 1);
 	assert_int_equal(srv->nconns, 1);
@@ -132,7 +135,7 @@ static void has_all_users_reclaim(void **state)
 {
 	struct fix *f = *state;
 	static struct user users[2];
-	struct nfs4_server *srv = establish(f, users, 2);
+	struct nfs4_server *srv = start(f, 1, users, 2);
 
 	nfs4_state_want(srv, NFS4_TODO_SESSION | NFS4_TODO_CLIENT | NFS4_TODO_DESTROY);
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_CREATE_SESSION], 2));
@@ -148,7 +151,7 @@ static void has_all_users_reclaim(void **state)
 static void binds_the_connection_that_is_unbound(void **state)
 {
 	struct fix *f = *state;
-	struct nfs4_server *srv = establish(f, NULL, 0);
+	struct nfs4_server *srv = start(f, 1, NULL, 0);
 
 	nfs4_conn_unbound(nfs4_server_conn(srv));
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_BIND_CONN_TO_SESSION], 1));
@@ -163,7 +166,7 @@ static void tells_all_users_of_revoked_state(void **state)
 {
 	struct fix *f = *state;
 	static struct user users[2];
-	struct nfs4_server *srv = establish(f, users, 2);
+	struct nfs4_server *srv = start(f, 1, users, 2);
 
 	nfs4_state_flags(srv, SEQ4_STATUS_ADMIN_STATE_REVOKED);
 	while (atomic_load(&users[1].checks) == 0)
@@ -176,6 +179,210 @@ static void tells_all_users_of_revoked_state(void **state)
 	}
 }
 
+/* --- two mounts ------------------------------------------------------------------------------- */
+
+struct pair {
+	struct nfs_client *mount[2];
+	struct nfs_open *open[2];
+	struct nfs_fh fh;
+};
+
+/* Ops of f go through mount i. */
+static void on(struct fix *f, const struct pair *two, unsigned i)
+{
+	f->nfs = two->mount[i];
+	nfs_client_root(f->nfs, &f->root, NULL);
+}
+
+static void reads(struct fix *f, const struct pair *two, unsigned i)
+{
+	uint32_t n;
+
+	on(f, two, i);
+	assert_int_equal(fix_read(f, two->open[i], &two->fh, 1000, &n), 0);
+	assert_int_equal(n, 1000);
+}
+
+/* Both with an open file. */
+static void mount_two(struct fix *f, struct pair *two)
+{
+	struct nfs_mount_params p = params(f);
+	struct nfs4_server *srv = start(f, 1, NULL, 0);
+	struct err e = {.kind = ERR_NONE};
+
+	for (unsigned i = 0; i < 2; i++) {
+		two->mount[i] = nfs4_mount_on(srv, &p, &e);
+		assert_non_null(two->mount[i]);
+		on(f, two, i);
+		two->open[i] = fix_open(f, O_RDWR, &two->fh);
+	}
+	nfs4_server_unref(srv); /* each mount has a reference */
+	assert_int_equal(f->srv.nopens, 2);
+	assert_int_equal(f->srv.count[OP_EXCHANGE_ID], 1);
+	assert_int_equal(f->srv.count[OP_CREATE_SESSION], 1);
+}
+
+static void two_mounts_share_a_session(void **state)
+{
+	struct fix *f = *state;
+	struct pair two;
+
+	mount_two(f, &two);
+	reads(f, &two, 0);
+	reads(f, &two, 1);
+	assert_null(nfs_client_free(two.mount[0]));
+	assert_int_equal(f->srv.nopens, 1); /* it has closed what was its own */
+	assert_int_equal(f->srv.nsessions, 1);
+	reads(f, &two, 1);
+	mean_lose_session(&f->srv);
+	reads(f, &two, 1);
+	assert_int_equal(f->srv.count[OP_CREATE_SESSION], 2);
+	assert_int_equal(fix_close(f, two.open[1]), 0);
+	fix_unmount_clean(f);
+}
+
+static void a_restart_has_both_mounts_reclaim(void **state)
+{
+	struct fix *f = *state;
+	struct pair two;
+
+	mount_two(f, &two);
+	mean_reboot(&f->srv);
+	reads(f, &two, 1);
+	reads(f, &two, 0);
+	assert_int_equal(f->srv.reclaims, 2);
+	assert_int_equal(f->srv.reopens, 0);
+	assert_int_equal(f->srv.count[OP_EXCHANGE_ID], 2);
+	assert_int_equal(f->srv.count[OP_RECLAIM_COMPLETE], 2);
+	assert_int_equal(f->srv.nopens, 2);
+	assert_null(nfs_client_free(two.mount[1]));
+	mean_reboot(&f->srv);
+	reads(f, &two, 0);
+	assert_int_equal(f->srv.reclaims, 3);
+	fix_unmount_clean(f); /* with the file open */
+}
+
+/* What one has under way ends with it; what the other has does not. */
+static void one_leaves_a_server_that_is_silent(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_op op[2];
+	struct pair two;
+	sem_t sem[2];
+
+	mount_two(f, &two);
+	f->srv.hold_op = OP_GETATTR;
+	for (unsigned i = 0; i < 2; i++) {
+		on(f, &two, i);
+		op[i] = (struct nfs_op){.type = NFS_GETATTR, .u.getattr = {.fh = f->root}};
+		fix_start(f, &op[i], &sem[i]);
+	}
+	assert_true(mean_wait(&f->srv, &f->srv.nheld, 2));
+	assert_null(nfs_client_free(two.mount[0]));
+	assert_true(fix_ends_within(&sem[0], 0));
+	assert_int_equal(op[0].error, -ENOTCONN);
+	assert_false(fix_ends_within(&sem[1], 0));
+	mean_release(&f->srv);
+	assert_true(fix_ends_within(&sem[1], WAIT_MS));
+	assert_int_equal(op[1].error, 0);
+	reads(f, &two, 1);
+	fix_forget_opens(f); /* that of the one that left is still there: it was not closed */
+	f->nfs = nfs_client_free(f->nfs);
+	assert_int_equal(f->srv.nsessions, 0);
+}
+
+/* A mount that fails leaves the server to the others. */
+static void a_mount_that_fails_disturbs_nobody(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_mount_params p = params(f);
+	struct nfs4_server *srv = start(f, 1, NULL, 0);
+	struct err e = {.kind = ERR_NONE};
+
+	p.export = "/dir/nope";
+	assert_null(nfs4_mount_on(srv, &p, &e));
+	assert_int_equal(e.kind, ERR_NO_EXPORT);
+	assert_int_equal(f->srv.nsessions, 1);
+	p.export = "/";
+	mean_lose_session(&f->srv); /* and the next one mends it */
+	f->nfs = nfs4_mount_on(srv, &p, &e);
+	assert_non_null(f->nfs);
+	assert_int_equal(f->srv.count[OP_CREATE_SESSION], 2);
+	nfs4_server_unref(srv);
+	fix_unmount_clean(f);
+}
+
+/* --- several connections ---------------------------------------------------------------------- */
+
+static void ops_are_spread_over_connections_that_are_bound(void **state)
+{
+	struct fix *f = *state;
+	struct nfs4_server *srv;
+	struct nfs_mount_params p = params(f);
+	struct err e = {.kind = ERR_NONE};
+
+	f->srv.strict = true;
+	srv = start(f, 2, NULL, 0);
+	assert_int_equal(srv->nconns, 2);
+	assert_int_equal(f->srv.nbound, 2);
+	assert_int_equal(f->srv.bind_dir, CDFC4_FORE);
+	f->nfs = nfs4_mount_on(srv, &p, &e);
+	assert_non_null(f->nfs);
+	nfs_client_root(f->nfs, &f->root, NULL);
+	for (unsigned i = 0; i < 8; i++)
+		assert_int_equal(fix_getattr(f), 0);
+	assert_true(f->srv.sequences[0] >= 4);
+	assert_int_equal(f->srv.sequences[1], 4);
+	nfs4_server_unref(srv);
+	fix_unmount_clean(f);
+}
+
+/* The second connection is cut off by an answer on it, then the session is lost. */
+static void a_connection_that_is_back_is_bound_anew(void **state)
+{
+	struct fix *f = *state;
+	struct nfs4_server *srv;
+	struct nfs_mount_params p = params(f);
+	struct err e = {.kind = ERR_NONE};
+	unsigned binds;
+
+	f->srv.strict = true;
+	srv = start(f, 2, NULL, 0);
+	f->nfs = nfs4_mount_on(srv, &p, &e);
+	assert_non_null(f->nfs);
+	nfs_client_root(f->nfs, &f->root, NULL);
+	binds = f->srv.count[OP_BIND_CONN_TO_SESSION];
+	nfs4_conn_unbound(&srv->conn[1]);
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_BIND_CONN_TO_SESSION], binds + 1));
+	settle(srv);
+	assert_int_equal(f->srv.bind_dir, CDFC4_FORE);
+	nfs4_state_flags(srv, SEQ4_STATUS_CB_PATH_DOWN); /* the backchannel is the first one's */
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_BIND_CONN_TO_SESSION], binds + 2));
+	settle(srv);
+	assert_int_equal(f->srv.bind_dir, CDFC4_FORE_OR_BOTH);
+	mean_lose_session(&f->srv);
+	for (unsigned i = 0; i < 8; i++)
+		assert_int_equal(fix_getattr(f), 0);
+	assert_true(mean_wait(&f->srv, &f->srv.nbound, 2));
+	settle(srv);
+	assert_int_equal(f->srv.count[OP_CREATE_SESSION], 2);
+	assert_true(f->srv.count[OP_BIND_CONN_TO_SESSION] >= binds + 3);
+	nfs4_server_unref(srv);
+	fix_unmount_clean(f);
+}
+
+/* A connection that cannot be bound, being another server's, is not used. */
+static void does_without_a_second_connection(void **state)
+{
+	struct fix *f = *state;
+	struct nfs4_server *srv;
+
+	fix_fails(f, OP_BIND_CONN_TO_SESSION, NFS4ERR_BADSESSION, 1);
+	srv = start(f, 2, NULL, 0);
+	assert_int_equal(srv->nconns, 1);
+	give_up(f, srv, NULL, 0);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, fix_setup_unmounted, fix_teardown)
 
 int main(void)
@@ -185,7 +392,15 @@ int main(void)
 		TEST(has_all_users_reclaim),
 		TEST(binds_the_connection_that_is_unbound),
 		TEST(tells_all_users_of_revoked_state),
+		TEST(two_mounts_share_a_session),
+		TEST(a_restart_has_both_mounts_reclaim),
+		TEST(one_leaves_a_server_that_is_silent),
+		TEST(a_mount_that_fails_disturbs_nobody),
+		TEST(ops_are_spread_over_connections_that_are_bound),
+		TEST(a_connection_that_is_back_is_bound_anew),
+		TEST(does_without_a_second_connection),
 	};
 
+	log_init("test-nfs4_server", getenv("V") ? LOG_L_CTRL : LOG_L_ERROR);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

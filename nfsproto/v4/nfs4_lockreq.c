@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_lock: the life of a request; the model is in the header, contexts are in nfs4_lockctx.c.
+ * nfs4_lockreq: the life of a request for a lock (nfs4_lock.h); contexts are in nfs4_lockctx.c.
  *
  * Invariant: `user` is taken (read and set to NULL) under locks.lock by exactly one of: the end of
  * the request, nfs4_lock_cancel(). A request whose user has gone sends no LOCK that would ask for
@@ -239,16 +239,6 @@ static unsigned poll_ms(unsigned polls)
 	return polls >= 5 ? POLL_MAX_MS : POLL_MIN_MS << polls;
 }
 
-static bool is_stopping(struct nfs4_client *c)
-{
-	bool stopping;
-
-	pthread_mutex_lock(&c->srv->slots.lock);
-	stopping = c->user.stopping;
-	pthread_mutex_unlock(&c->srv->slots.lock);
-	return stopping;
-}
-
 static void denied(struct nfs4_client *c, struct nfs4_lockreq *req)
 {
 	struct nfs4_lockctx *ctx = req->ctx;
@@ -262,7 +252,8 @@ static void denied(struct nfs4_client *c, struct nfs4_lockreq *req)
 		return;
 	}
 	pthread_mutex_lock(&c->locks.lock);
-	stopping = is_stopping(c); /* if not, nfs4_lock_abort() is still to come */
+	stopping = nfs4_server_quitting(
+		c->srv, &c->user); /* if not, nfs4_lock_abort() is still to come */
 	if (req->own.u.lock.wait && req->user && !stopping) {
 		unsigned ms = poll_ms(req->polls++);
 
@@ -291,7 +282,7 @@ static void disowned(struct nfs4_client *c, struct nfs4_lockreq *req)
 
 	log_ctrl("%s: the server disowns a lock: %s", c->srv->name, nfs4_status_name(req->status));
 	pthread_mutex_lock(&c->locks.lock);
-	if (is_stopping(c)) /* nobody establishes locks again */
+	if (nfs4_server_quitting(c->srv, &c->user)) /* nobody establishes locks again */
 		again = false;
 	else
 		ctx->suspect = true;

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs4_cb_run: the callback service.
+ *
+ * Each slot of the backchannel remembers its last results, so that a server that lost a reply with
+ * the connection gets the same again (RFC 8881 section 2.10.6.1). Callbacks are executed and
+ * answered on the progress thread they arrive on, whichever connection that is; what takes a call
+ * to the server (returning a delegation) is only started.
+ *
+ * We hold delegations for as long as it takes to return them. A recall of one that is on its way
+ * back is answered NFS4_OK; of anything else NFS4ERR_BAD_STATEID, or NFS4ERR_DELAY while the call
+ * that may have brought it is unanswered (referring calls, section 2.10.6.3).
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "nfsproto/v4/nfs4_server.h"
+#include "transport/log.h"
+
+#define RES_CAP 2048
+
+/* One CB_COMPOUND while it is executed. */
+struct cb_run {
+	struct nfs4_server *srv;
+	struct nfs4_cb *cb;
+	struct xdr_in *args;
+	struct xdr_out *res;
+	uint32_t nres;
+	bool may_be_ours; /* a referring call is unanswered */
+	struct nfs4_cb_slot *slot;
+	uint32_t seq;
+	bool replay;
+};
+
+/* Is a call that the server refers to still without an answer here? */
+static bool referring_pending(struct nfs4_server *srv, const struct nfs4_cb_sequence_args *a)
+{
+	struct nfs4_slots *s = &srv->slots;
+	bool pending = false;
+
+	pthread_mutex_lock(&s->lock);
+	for (uint32_t i = 0; i < a->nrefs && !pending; i++) {
+		uint32_t id = a->ref[i].slotid;
+
+		if (id >= NFS4_MAX_SLOTS || s->slot[id].seq != a->ref[i].sequenceid ||
+			memcmp(&a->ref[i].session, &a->session, sizeof(a->session)) != 0)
+			continue;
+		pending = s->busy[id / 64] >> (id % 64) & 1;
+	}
+	pthread_mutex_unlock(&s->lock);
+	return pending;
+}
+
+static uint32_t cb_sequence(struct cb_run *run, const struct nfs4_cb_sequence_args *a)
+{
+	struct nfs4_cb_sequence_res res = {
+		.session = a->session,
+		.sequenceid = a->sequenceid,
+		.slotid = a->slotid,
+		.highest_slotid = NFS4_CB_SLOTS - 1,
+		.target_highest_slotid = NFS4_CB_SLOTS - 1,
+	};
+	struct nfs4_cb_slot *slot;
+	uint32_t status = NFS4_OK;
+
+	if (!run->cb->have_session ||
+		memcmp(&a->session, &run->cb->session, sizeof(a->session)) != 0)
+		status = NFS4ERR_BADSESSION;
+	else if (a->slotid >= NFS4_CB_SLOTS)
+		status = NFS4ERR_BADSLOT;
+	else if (a->highest_slotid >= NFS4_CB_SLOTS)
+		status = NFS4ERR_BAD_HIGH_SLOT;
+	if (status) {
+		nfs4_put_op_res(run->res, OP_CB_SEQUENCE, status);
+		return status;
+	}
+	slot = &run->cb->slot[a->slotid];
+	if (slot->used && a->sequenceid == slot->seq) {
+		run->slot = slot;
+		run->replay = true;
+		return NFS4_OK;
+	}
+	if (a->sequenceid != slot->seq + 1) {
+		nfs4_put_op_res(run->res, OP_CB_SEQUENCE, NFS4ERR_SEQ_MISORDERED);
+		return NFS4ERR_SEQ_MISORDERED;
+	}
+	run->slot = slot;
+	run->seq = a->sequenceid;
+	run->may_be_ours = referring_pending(run->srv, a);
+	nfs4_put_cb_sequence_res(run->res, NFS4_OK, &res);
+	return NFS4_OK;
+}
+
+static uint32_t cb_recall(struct cb_run *run, const struct nfs4_cb_recall_args *a)
+{
+	struct nfs4_user *u;
+
+	TAILQ_FOREACH (u, &run->srv->users, link)
+		if (u->up->recall(u, &a->fh, &a->stateid))
+			return NFS4_OK;
+	return run->may_be_ours ? NFS4ERR_DELAY : NFS4ERR_BAD_STATEID;
+}
+
+/* Executes one operation and puts its result; the status. */
+static uint32_t cb_op(struct cb_run *run, const struct nfs4_cb_args *a, unsigned index)
+{
+	struct nfs4_user *u;
+	uint32_t status;
+
+	if (index == 0 && a->op != OP_CB_SEQUENCE)
+		status = NFS4ERR_OP_NOT_IN_SESSION;
+	else if (index > 0 && a->op == OP_CB_SEQUENCE)
+		status = NFS4ERR_SEQUENCE_POS;
+	else if (index >= NFS4_CB_OPS)
+		status = NFS4ERR_TOO_MANY_OPS;
+	else if (a->op == OP_CB_SEQUENCE)
+		return cb_sequence(run, &a->u.sequence);
+	else if (a->op == OP_CB_RECALL)
+		status = cb_recall(run, &a->u.recall);
+	else if (a->op == OP_CB_RECALL_ANY)
+		status = NFS4_OK; /* we keep nothing */
+	else if (a->op == OP_CB_NOTIFY_LOCK) {
+		TAILQ_FOREACH (u, &run->srv->users, link)
+			u->up->notify_lock(u, &a->u.notify_lock.fh, &a->u.notify_lock.owner.owner);
+		status = NFS4_OK; /* also for who waits no more: RFC 8881 20.11.4 */
+	} else if (a->op == OP_CB_OFFLOAD) {
+		TAILQ_FOREACH (u, &run->srv->users, link)
+			u->up->offload(u, &a->u.offload);
+		status = NFS4_OK;
+	} else if (a->op == OP_CB_RECALL_SLOT) {
+		pthread_mutex_lock(&run->srv->slots.lock);
+		/* it takes slots away; more of them come with SEQUENCE */
+		nfs4_slots_target_locked(&run->srv->slots, run->srv->slots.limit - 1,
+			a->u.recall_slot.target_highest_slotid);
+		pthread_mutex_unlock(&run->srv->slots.lock);
+		status = NFS4_OK;
+	} else
+		status = NFS4ERR_NOTSUPP;
+	nfs4_put_op_res(run->res, a->op, status);
+	return status;
+}
+
+/* The operations one after the other until one fails. The status of the whole. */
+static uint32_t cb_ops(struct cb_run *run, uint32_t nops)
+{
+	uint32_t status = NFS4_OK;
+
+	for (uint32_t i = 0; i < nops && status == NFS4_OK && !run->replay; i++) {
+		struct nfs4_cb_args a;
+		int rc = nfs4_get_cb_args(run->args, &a);
+
+		if (rc == 0) {
+			status = cb_op(run, &a, i);
+			log_ctrl("%s: callback %s: %s", run->srv->name, nfs4_cb_op_name(a.op),
+				nfs4_status_name(status));
+		} else {
+			bool known = a.op >= OP_CB_GETATTR && a.op <= OP_CB_OFFLOAD;
+
+			status = !xdr_in_ok(run->args) ? NFS4ERR_BADXDR
+				 : known	       ? NFS4ERR_NOTSUPP
+						       : NFS4ERR_OP_ILLEGAL;
+			if (i == 0 && status == NFS4ERR_NOTSUPP)
+				status = NFS4ERR_OP_NOT_IN_SESSION;
+			nfs4_put_op_res(run->res, known ? a.op : OP_CB_ILLEGAL, status);
+		}
+		run->nres++;
+	}
+	return status;
+}
+
+int nfs4_cb_execute(struct nfs4_server *srv, struct xdr_in *args, struct xdr_out *res)
+{
+	struct cb_run run = {.srv = srv, .cb = &srv->cb, .args = args, .res = res};
+	struct nfs4_compound_args head;
+	size_t start = res->len, at;
+	uint32_t status;
+
+	if (nfs4_get_cb_compound_args(args, &head))
+		return -EBADMSG;
+	pthread_mutex_lock(&srv->cb.lock);
+	at = nfs4_begin_compound_res(res, &head.tag);
+	status = head.minor != srv->minor ? NFS4ERR_MINOR_VERS_MISMATCH : cb_ops(&run, head.nops);
+	nfs4_end_compound_res(res, at, status, run.nres);
+	if (run.replay && run.slot->len > 0) {
+		res->len = start;
+		xdr_put_fixed(res, run.slot->res, run.slot->len);
+	} else if (run.replay) {
+		res->len = start;
+		at = nfs4_begin_compound_res(res, &head.tag);
+		nfs4_put_op_res(res, OP_CB_SEQUENCE, NFS4ERR_RETRY_UNCACHED_REP);
+		nfs4_end_compound_res(res, at, NFS4ERR_RETRY_UNCACHED_REP, 1);
+	} else if (run.slot) {
+		size_t len = res->len - start;
+
+		run.slot->used = true;
+		run.slot->seq = run.seq;
+		run.slot->len = len <= NFS4_CB_CACHED && xdr_out_ok(res) ? (uint32_t)len : 0;
+		memcpy(run.slot->res, res->base + start, run.slot->len);
+	}
+	pthread_mutex_unlock(&srv->cb.lock);
+	return 0;
+}
+
+static void cb_compound(struct nfs4_server *srv, struct rpc_req *req)
+{
+	if (rpc_req_begin(req, RES_CAP))
+		rpc_req_drop(req);
+	else if (nfs4_cb_execute(srv, &req->args, &req->res))
+		rpc_req_reply(req, RPC_ACCEPT_GARBAGE_ARGS);
+	else
+		rpc_req_reply(req, RPC_ACCEPT_SUCCESS);
+}
+
+void nfs4_cb_service(void *ctx, struct rpc_req *req)
+{
+	struct nfs4_server *srv = ctx;
+
+	if (req->prog != NFS4_CB_PROGRAM) {
+		rpc_req_reply(req, RPC_ACCEPT_PROG_UNAVAIL);
+	} else if (req->vers != NFS4_CB_VERSION && req->vers != NFS4_VERSION) {
+		/* RFC 8881 20.1 says version 1; servers in the field also use the program's 4 */
+		req->mismatch_low = req->mismatch_high = NFS4_CB_VERSION;
+		rpc_req_reply(req, RPC_ACCEPT_PROG_MISMATCH);
+	} else if (req->proc == NFS4_CB_NULL) {
+		if (rpc_req_begin(req, 4))
+			rpc_req_drop(req);
+		else
+			rpc_req_reply(req, RPC_ACCEPT_SUCCESS);
+	} else if (req->proc == NFS4_CB_COMPOUND) {
+		cb_compound(srv, req);
+	} else {
+		rpc_req_reply(req, RPC_ACCEPT_PROC_UNAVAIL);
+	}
+}

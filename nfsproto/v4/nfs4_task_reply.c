@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs4_task_reply: what becomes of an op when its call has ended: its slot, its results, what a
+ * status means that every op may be answered. The rest is the business of whose op it is.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "nfsproto/v4/nfs4_task.h"
+#include "transport/log.h"
+
+#define MISORDERED_MAX 8 /* retries of an op whose slot turned out to be out of step */
+
+/* As struct nfs4_kind's get; when that is done, no more results have come than were asked for. */
+static enum nfs_outcome task_get(struct nfs_op *op, struct nfs4_reply *r)
+{
+	const struct nfs4_kind *kind = nfs4_task_kind(op);
+	enum nfs_outcome out;
+
+	if (!kind->server_get)
+		return op->be.v4.user->up->get(op->be.v4.user, op, r);
+	out = kind->server_get(nfs4_task_server(op), op, r);
+	return out == NFS_DONE ? nfs_failed(op, nfs4_reply_end(r)) : out;
+}
+
+/* What an ended call without a usable SEQUENCE result means for its slot. */
+static enum nfs4_slot_end slot_after_error(const struct nfs_op *op, int error)
+{
+	switch (error) {
+	case -EACCES: /* refused before any of it was executed */
+		return NFS4_SLOT_UNUSED;
+	case -EPROTO:
+		return op->call.rpc_stat == RPC_BAD_REPLY || op->call.rpc_stat == RPC_OK
+			       ? NFS4_SLOT_DOUBTFUL
+			       : NFS4_SLOT_UNUSED;
+	default:
+		return NFS4_SLOT_DOUBTFUL;
+	}
+}
+
+/* What SEQUENCE's own failure means (RFC 8881 18.46.3: an error leaves the slot as it was). */
+static enum nfs4_slot_end slot_after_status(uint32_t status)
+{
+	switch (status) {
+	case NFS4ERR_SEQ_MISORDERED:
+	case NFS4ERR_DELAY:			/* but see task_keep_slot_locked() */
+	case NFS4ERR_CONN_NOT_BOUND_TO_SESSION: /* sent anew; the connection before it was bound */
+		return NFS4_SLOT_DOUBTFUL;
+	case NFS4ERR_SEQ_FALSE_RETRY:
+	case NFS4ERR_RETRY_UNCACHED_REP:
+		return NFS4_SLOT_USED;
+	default:
+		return NFS4_SLOT_UNUSED;
+	}
+}
+
+/* Steps over SEQUENCE's result, which must be the answer to what op's slot sent. */
+static int task_get_sequence(struct nfs4_server *srv, struct nfs_op *op, struct nfs4_reply *r,
+	struct nfs4_sequence_res *res)
+{
+	const struct nfs4_slot *slot = op->slot;
+	int rc = nfs4_reply_op(r, OP_SEQUENCE);
+
+	if (rc)
+		return rc;
+	if (nfs4_get_sequence_res(r->x, NFS4_OK, res))
+		return -EBADMSG;
+	if (memcmp(&res->session, &srv->session, sizeof(srv->session)) != 0 ||
+		res->slotid != slot->id || res->sequenceid != slot->seq) {
+		log_warn("%s: SEQUENCE of slot %u, sequence id %u was answered for slot %u, "
+			 "sequence id %u: server bug",
+			srv->name, slot->id, slot->seq, res->slotid, res->sequenceid);
+		return -EBADMSG;
+	}
+	return 0;
+}
+
+static unsigned backoff_ms(unsigned tries)
+{
+	return tries >= 8 ? 3000 : 12u << tries;
+}
+
+void nfs4_task_again(struct nfs_op *op, uint32_t status, unsigned ms)
+{
+	const struct nfs4_user *u = op->be.v4.user;
+
+	if (op->be.v4.flags & NFS4_F_LAST) {
+		nfs4_task_end(op, -ENOTCONN);
+		return;
+	}
+	if (op->tries < UINT32_MAX)
+		op->tries++;
+	if (u && u->soft && (uint64_t)op->tries * ms > u->soft_ms) {
+		log_warn("%s: %s was answered %s for too long", nfs4_task_server(op)->name,
+			nfs4_task_kind(op)->name, nfs4_status_name(status));
+		nfs4_task_end(op, -ETIMEDOUT);
+		return;
+	}
+	if (ms == 0)
+		nfs4_task_start(op);
+	else
+		nfs4_state_delay(op, ms);
+}
+
+/* status is nothing that every op may be answered: whose op it is knows what that means. */
+static void task_failed_otherwise(struct nfs_op *op, uint32_t status)
+{
+	struct nfs4_user *u = op->be.v4.user;
+	unsigned ms = 0;
+	int rc = nfs4_status_errno(status);
+
+	switch (u ? u->up->failed(u, op, status, &ms) : NFS_STATUS) {
+	case NFS_AGAIN:
+		nfs4_task_start(op);
+		return;
+	case NFS_LATER:
+		u->up->later(u, op);
+		return;
+	case NFS_RECOVER:
+		nfs4_task_again(op, status, ms);
+		return;
+	case NFS_FAILED:
+		nfs4_task_end(op, op->error);
+		return;
+	case NFS_DONE:
+	case NFS_STATUS:
+		break;
+	}
+	if (rc == -EREMOTEIO)
+		log_warn("%s: %s was answered %s (%u)", nfs4_task_server(op)->name,
+			nfs4_task_kind(op)->name, nfs4_status_name(status), status);
+	nfs4_task_end(op, rc ? rc : -EREMOTEIO);
+}
+
+static void task_failed(struct nfs4_server *srv, struct nfs_op *op, uint32_t status)
+{
+	switch (status) {
+	case NFS4ERR_DELAY:
+		nfs4_task_again(op, status, backoff_ms(op->tries));
+		return;
+	case NFS4ERR_GRACE:
+		nfs4_task_again(op, status, 1000);
+		return;
+	case NFS4ERR_BADSESSION: /* another session is made; op waits at the gate */
+	case NFS4ERR_DEADSESSION:
+	case NFS4ERR_STALE_CLIENTID:
+		log_ctrl("%s: %s was answered %s", srv->name, nfs4_task_kind(op)->name,
+			nfs4_status_name(status));
+		nfs4_state_doubt(op->be.v4.conn, status);
+		nfs4_task_again(op, status, 0);
+		return;
+	case NFS4ERR_CONN_NOT_BOUND_TO_SESSION:
+		nfs4_state_doubt(op->be.v4.conn, status);
+		nfs4_task_again(op, status, backoff_ms(op->tries));
+		return;
+	case NFS4ERR_BADSLOT:
+	case NFS4ERR_BAD_HIGH_SLOT:
+	case NFS4ERR_SEQ_MISORDERED:
+	case NFS4ERR_SEQ_FALSE_RETRY:
+		if (op->tries >= MISORDERED_MAX)
+			break;
+		nfs4_state_doubt(op->be.v4.conn, status);
+		nfs4_task_again(op, status, 0);
+		return;
+	case NFS4ERR_RETRY_UNCACHED_REP:
+		/* Executed, the answer lost with a connection. Kinds that must not be executed
+		 * twice are cached, so this one may be. */
+		if (op->tries >= MISORDERED_MAX || (nfs4_task_kind(op)->flags & NFS4_KF_CACHE))
+			break;
+		nfs4_task_again(op, status, 0);
+		return;
+	case NFS4ERR_REP_TOO_BIG_TO_CACHE:
+		/* The change was not made (RFC 8881 2.10.6.4); or it was OPEN, which may be sent
+		 * again. Better without the cache than not at all. */
+		if (op->be.v4.flags & NFS4_F_UNCACHED)
+			break;
+		op->be.v4.flags |= NFS4_F_UNCACHED;
+		nfs4_task_again(op, status, 0);
+		return;
+	default:
+		break;
+	}
+	task_failed_otherwise(op, status);
+}
+
+/* How a call ended that has no results to look at. */
+static int task_rpc_error(const struct nfs_op *op, int error)
+{
+	switch (error) {
+	case -ECANCELED:
+		return -EINTR;
+	case -EBADMSG:
+		return -EREMOTEIO;
+	case -EPROTO:
+		return op->call.rpc_stat == RPC_PROG_UNAVAIL ||
+				       op->call.rpc_stat == RPC_PROG_MISMATCH
+			       ? -EPROTONOSUPPORT
+			       : -EREMOTEIO;
+	default:
+		return error;
+	}
+}
+
+/* The whole reply has been looked at; status: of an NFS_STATUS. The slot has been given back, the
+ * call is finished. */
+static void task_conclude(
+	struct nfs4_server *srv, struct nfs_op *op, enum nfs_outcome out, uint32_t status)
+{
+	int error = out == NFS_FAILED ? task_rpc_error(op, op->error) : 0;
+
+	if (op->be.v4.flags & NFS4_F_PRIV) {
+		if (out == NFS_STATUS) {
+			container_of(op, struct nfs4_sync, op)->status = status;
+			error = nfs4_status_errno(status) ?: -EREMOTEIO;
+		}
+		nfs4_task_end(op, error);
+		return;
+	}
+	switch (out) {
+	case NFS_AGAIN:
+		nfs4_task_start(op);
+		break;
+	case NFS_LATER:
+		op->be.v4.user->up->later(op->be.v4.user, op);
+		break;
+	case NFS_STATUS:
+		task_failed(srv, op, status);
+		break;
+	case NFS_RECOVER:
+	case NFS_DONE:
+	case NFS_FAILED:
+		nfs4_task_end(op, error);
+		break;
+	}
+}
+
+/* SEQUENCE was answered DELAY: may op keep its slot for asking again? If not, *end is set. */
+static bool task_keep_slot_locked(
+	struct nfs4_server *srv, struct nfs_op *op, enum nfs4_slot_end *end)
+{
+	bool priv = op->be.v4.flags & NFS4_F_PRIV;
+
+	if (!priv && srv->slots.gate_open && !srv->stopping && !op->be.v4.cancelled) {
+		op->be.v4.flags |= NFS4_F_SLOT_KEPT;
+		return true;
+	}
+	/* A sync op is repeated by its caller, and while it mounts there is nobody else to take the
+	 * slot. Slots are not to run out by that. */
+	if (priv && (srv->state == NFS4_S_NEW || srv->slots.ndoubtful >= srv->slots.max / 2))
+		*end = NFS4_SLOT_UNUSED;
+	else
+		*end = NFS4_SLOT_DOUBTFUL;
+	return false;
+}
+
+void nfs4_task_replied(struct rpc_call *call, int error, struct xdr_in *res)
+{
+	struct nfs_op *op = container_of(call, struct nfs_op, call);
+	struct nfs4_server *srv = nfs4_task_server(op);
+	struct nfs4_sequence_res seq = {.status_flags = 0};
+	uint64_t sent_ns = op->slot ? ((struct nfs4_slot *)op->slot)->sent_ns : 0;
+	enum nfs4_slot_end end = NFS4_SLOT_USED;
+	bool has_slot = op->slot != NULL, busy = false, more_slots = false;
+	struct nfs_op *next = NULL;
+	struct nfs4_reply r = {.status = NFS4_OK};
+	enum nfs_outcome out;
+	uint32_t highest = 0;
+	int rc = error ? error : nfs4_reply_begin(&r, res);
+
+	if (rc == 0 && has_slot) {
+		rc = task_get_sequence(srv, op, &r, &seq);
+		if (rc > 0)
+			end = slot_after_status((uint32_t)rc);
+		busy = rc == NFS4ERR_DELAY && !(op->be.v4.flags & NFS4_F_SLOT_SET);
+	} else if (rc > 0) {
+		end = NFS4_SLOT_UNUSED; /* failed as a whole: not even SEQUENCE was executed */
+	}
+	if (rc < 0)
+		end = slot_after_error(op, rc);
+	if (rc && call->repeated && op->be.v4.kind == NFS4_K_APPEND)
+		op->be.v4.more[1] = true;      /* it may have been carried out */
+	if (op->be.v4.flags & NFS4_F_SLOT_SET) /* doubtful until SEQUENCE says otherwise */
+		end = end == NFS4_SLOT_USED ? end : NFS4_SLOT_DOUBTFUL;
+
+	pthread_mutex_lock(&srv->slots.lock);
+	nfs4_task_state_locked(op, NFS4_T_ENDING);
+	if (rc == -ECANCELED && nfs4_task_stopping_locked(op))
+		rc = -ENOTCONN; /* it was not asked for by op's owner */
+	if (rc == 0 && has_slot)
+		more_slots = nfs4_slots_target_locked(
+			&srv->slots, seq.highest_slotid, seq.target_highest_slotid);
+	if (!busy || !task_keep_slot_locked(srv, op, &end)) {
+		if (has_slot && end == NFS4_SLOT_DOUBTFUL && !srv->stopping &&
+			!(op->be.v4.flags & NFS4_F_SLOT_SET))
+			nfs4_state_want_locked(srv, NFS4_TODO_PROBE);
+		next = nfs4_task_release_locked(srv, op, end, &highest);
+	}
+	pthread_mutex_unlock(&srv->slots.lock);
+	if (next)
+		nfs4_task_send(srv, next, highest);
+	if (more_slots)
+		nfs4_task_kick(srv);
+
+	if (rc == 0 && has_slot) {
+		if (seq.status_flags)
+			nfs4_state_flags(srv, seq.status_flags);
+		/* release: who sees this sees what the flags have brought about */
+		if (sent_ns > atomic_load_explicit(&srv->renewed_ns, memory_order_relaxed))
+			atomic_store_explicit(&srv->renewed_ns, sent_ns, memory_order_release);
+	}
+	out = rc ? nfs4_outcome(op, rc) : task_get(op, &r);
+	if (out == NFS_FAILED && op->error == -EBADMSG && !error)
+		log_warn("%s: the reply to %s does not make sense (%u results read, then %s): "
+			 "server bug",
+			srv->name, nfs4_task_kind(op)->name, r.walked, nfs4_op_name(r.op));
+	if (op->be.v4.flags & NFS4_F_PRIV)
+		container_of(op, struct nfs4_sync, op)->walked = error ? 0 : r.walked;
+	rpc_call_finish(call);
+	task_conclude(srv, op, out, r.status);
+}
