@@ -531,7 +531,7 @@ static bool read_plus_take(struct nfs_op *op, const struct nfs4_content *p, uint
 	uint64_t next = op->u.read.offset + *have;
 	uint64_t len = p->what == NFS4_CONTENT_DATA ? p->data.len : p->length, skip;
 	uint32_t room = op->u.read.to.len - *have, n;
-	struct seg_iter to = seg_iter_of(&op->u.read.to);
+	struct seg_list room_left, data;
 
 	if (p->offset > next)
 		return false;
@@ -539,11 +539,15 @@ static bool read_plus_take(struct nfs_op *op, const struct nfs4_content *p, uint
 	if (len <= skip)
 		return true;
 	n = len - skip < room ? (uint32_t)(len - skip) : room;
-	seg_iter_skip(&to, *have);
-	if (p->what == NFS4_CONTENT_DATA)
-		seg_iter_put(&to, (const uint8_t *)p->data.addr + skip, n);
-	else
+	room_left = seg_list_cut(&op->u.read.to, *have, n);
+	if (p->what == NFS4_CONTENT_DATA) {
+		data = seg_list_cut(&p->data, (uint32_t)skip, n);
+		seg_list_copy(&room_left, &data);
+	} else {
+		struct seg_iter to = seg_iter_of(&room_left);
+
 		seg_iter_zero(&to, n);
+	}
 	*have += n;
 	return n == len - skip;
 }

@@ -216,16 +216,16 @@ struct nfs3_readlink_res {
 	uint32_t status;
 	struct nfs3_post_op obj;
 	struct nfs_name target; /* at most NFS3_STRING_MAX */
-	/* put: with data.addr set the target goes as payload, for a requester that gave a Write
+	/* put: with data the target goes as payload, for a requester that gave a Write
 	 * chunk for it. get never sets it. */
-	struct mem_sge data;
+	struct seg_list data;
 };
 struct nfs3_read_res {
 	uint32_t status;
 	struct nfs3_post_op obj;
 	uint32_t count;
 	bool eof;
-	struct mem_sge data; /* put only; get ends before the data: rpc_call_take_sink() */
+	struct seg_list data; /* put only; get ends before the data: rpc_call_take_sink() */
 };
 struct nfs3_write_res {
 	uint32_t status;

@@ -75,8 +75,8 @@ void nfs3_put_readlink_res(struct xdr_out *x, const struct nfs3_readlink_res *r)
 	nfs3_put_post_op(x, &r->obj);
 	if (r->status != NFS3_OK)
 		return;
-	if (r->data.addr)
-		xdr_put_payload(x, &r->data);
+	if (r->data.n)
+		xdr_put_payload_list(x, &r->data);
 	else
 		nfs3_put_name(x, &r->target);
 }
@@ -97,7 +97,7 @@ void nfs3_put_read_res(struct xdr_out *x, const struct nfs3_read_res *r)
 		return;
 	xdr_put_u32(x, r->count);
 	xdr_put_bool(x, r->eof);
-	xdr_put_payload(x, &r->data);
+	xdr_put_payload_list(x, &r->data);
 }
 
 int nfs3_get_read_res(struct xdr_in *x, struct nfs3_read_res *r)

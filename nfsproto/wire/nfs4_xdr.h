@@ -185,9 +185,9 @@ uint32_t nfs4_entries_end(struct nfs4_entries *e, bool eof);
 
 struct nfs4_readlink_res {
 	struct nfs_name link; /* at most NFS4_STRING_MAX */
-	/* put: with data.addr set the target goes as payload, for a requester that gave a Write
+	/* put: with data the target goes as payload, for a requester that gave a Write
 	 * chunk for it (RFC 8267 6.4.1). get never sets it. */
-	struct mem_sge data;
+	struct seg_list data;
 };
 void nfs4_put_readlink_res(struct xdr_out *x, uint32_t status, const struct nfs4_readlink_res *r);
 int nfs4_get_readlink_res(struct xdr_in *x, uint32_t status, struct nfs4_readlink_res *r);
@@ -392,7 +392,7 @@ struct nfs4_read_args {
 };
 struct nfs4_read_res {
 	bool eof;
-	struct mem_sge data; /* put only */
+	struct seg_list data; /* put only */
 };
 void nfs4_put_read_args(struct xdr_out *x, const struct nfs4_read_args *a);
 int nfs4_get_read_args(struct xdr_in *x, struct nfs4_read_args *a);

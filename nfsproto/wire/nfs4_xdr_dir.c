@@ -397,8 +397,8 @@ void nfs4_put_readlink_res(struct xdr_out *x, uint32_t status, const struct nfs4
 	nfs4_put_op_res(x, OP_READLINK, status);
 	if (status != NFS4_OK)
 		return;
-	if (r->data.addr)
-		xdr_put_payload(x, &r->data);
+	if (r->data.n)
+		xdr_put_payload_list(x, &r->data);
 	else
 		nfs4_put_name(x, &r->link);
 }

@@ -143,7 +143,7 @@ void nfs4_put_read_res(struct xdr_out *x, uint32_t status, const struct nfs4_rea
 	if (status != NFS4_OK)
 		return;
 	xdr_put_bool(x, r->eof);
-	xdr_put_payload(x, &r->data);
+	xdr_put_payload_list(x, &r->data);
 }
 
 int nfs4_get_read_res(struct xdr_in *x, uint32_t status, struct nfs4_read_res *r)

@@ -260,20 +260,24 @@ void nfs4_put_content(struct xdr_out *x, const struct nfs4_content *c)
 	xdr_put_u32(x, c->what);
 	xdr_put_u64(x, c->offset);
 	if (c->what == NFS4_CONTENT_DATA)
-		xdr_put_payload(x, &c->data);
+		xdr_put_payload_list(x, &c->data);
 	else
 		xdr_put_u64(x, c->length);
 }
 
 int nfs4_get_content(struct xdr_in *x, struct nfs4_content *c)
 {
+	struct mem_sge data = {0};
+
 	memset(c, 0, sizeof(*c));
 	c->what = nfs4_get_enum(x, NFS4_CONTENT_DATA, NFS4_CONTENT_HOLE);
 	c->offset = xdr_get_u64(x);
-	if (c->what == NFS4_CONTENT_DATA)
-		c->data.addr = (void *)(uintptr_t)xdr_get_opaque(x, NFS4_IO_MAX, &c->data.len);
-	else
+	if (c->what == NFS4_CONTENT_DATA) {
+		data.addr = (void *)(uintptr_t)xdr_get_opaque(x, NFS4_IO_MAX, &data.len);
+		c->data = seg_list_of(data, NULL);
+	} else {
 		c->length = xdr_get_u64(x);
+	}
 	return nfs4_got(x);
 }
 

@@ -94,8 +94,8 @@ struct nfs4_read_plus_res { /* the head; n pieces follow */
 struct nfs4_content {
 	uint32_t what; /* data_content4, checked */
 	uint64_t offset;
-	uint64_t length;     /* NFS4_CONTENT_HOLE */
-	struct mem_sge data; /* NFS4_CONTENT_DATA. put: a payload, which no Write chunk may take:
+	uint64_t length;      /* NFS4_CONTENT_HOLE */
+	struct seg_list data; /* NFS4_CONTENT_DATA. put: a payload, which no Write chunk may take:
 				READ_PLUS has no DDP-eligible item. get: where it is (read only), at
 				most NFS4_IO_MAX */
 };

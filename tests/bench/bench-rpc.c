@@ -88,10 +88,12 @@ static void service(void *ctx, struct rpc_req *req)
 	if (rpc_req_begin(req, 64))
 		die("no memory");
 	if (req->proc == PROC_GET) {
-		struct mem_sge sge = mem_buf_sge(e->source, 0, xdr_get_u32(&req->args));
+		uint32_t len = xdr_get_u32(&req->args);
+		struct seg seg = {mem_buf_sge(e->source, 0, len), mem_buf_ref(e->source)};
+		struct seg_list data;
 
-		req->hold[req->nhold++] = mem_buf_ref(e->source);
-		xdr_put_payload(&req->res, &sge);
+		rpc_req_hold(req, &seg, 1, &data);
+		xdr_put_payload_list(&req->res, &data);
 	} else if (req->proc == PROC_PUT) {
 		xdr_get_payload(&req->args, MIB, &n, NULL);
 	}

@@ -97,7 +97,7 @@ static void answer_data(struct mean3 *m, const struct nfs3_args *a, struct nfs3_
 		n = (uint32_t)(MEAN3_SIZE - offset);
 	r->u.read.count = n - m->read_lies;
 	r->u.read.eof = offset + n == MEAN3_SIZE;
-	r->u.read.data = mem_buf_sge(m->data, (uint32_t)offset, n);
+	r->u.read.data = seg_list_of_buf(m->data, offset, n);
 }
 
 static void answer(struct mean3 *m, const struct nfs3_args *a, struct nfs3_res *r)
@@ -171,8 +171,10 @@ static void reply_nfs(struct mean3 *m, struct rpc_req *req)
 	} else if (a.proc != NFS3PROC_NULL) {
 		answer(m, &a, &r);
 		if (a.proc == NFS3PROC_READ && r.u.status == NFS3_OK) {
-			req->hold[0] = mem_buf_ref(m->data);
-			req->nhold = 1;
+			struct seg seg = r.u.read.data.one;
+
+			mem_buf_ref(m->data);
+			rpc_req_hold(req, &seg, 1, &r.u.read.data);
 		}
 		nfs3_put_res(&req->res, &r);
 	}

@@ -399,21 +399,23 @@ static bool stateid_ok(struct run *r, const struct nfs4_stateid *id)
 
 static uint32_t do_read(struct run *r, const struct nfs4_read_args *a)
 {
-	struct nfs4_read_res res = {.data = {.addr = content + a->offset % FILE_SIZE}};
+	struct mem_sge data = {.addr = content + a->offset % FILE_SIZE};
+	struct nfs4_read_res res = {0};
 	uint64_t left = a->offset >= FILE_SIZE ? 0 : FILE_SIZE - a->offset;
 
 	if (!stateid_ok(r, &a->stateid)) {
 		nfs4_put_op_res(r->x, OP_READ, NFS4ERR_BAD_STATEID);
 		return NFS4ERR_BAD_STATEID;
 	}
-	res.data.len = a->count < left ? a->count : (uint32_t)left;
-	res.eof = res.data.len == left;
+	data.len = a->count < left ? a->count : (uint32_t)left;
+	res.eof = data.len == left;
 	if (quirky(r->s, Q_READ_LONG))
-		res.data.len = a->count + 4;
+		data.len = a->count + 4;
 	if (quirky(r->s, Q_READ_NOTHING)) {
-		res.data.len = 0;
+		data.len = 0;
 		res.eof = false;
 	}
+	res.data = seg_list_of(data, NULL);
 	nfs4_put_read_res(r->x, NFS4_OK, &res);
 	return NFS4_OK;
 }

@@ -101,8 +101,7 @@ static const struct res3_vec {
 	{{NFS3PROC_READLINK, {.readlink = {NFS3_OK, POST, NAME, {0}}}},
 		"00000000 " POST_HEX NAME_HEX},
 	{{NFS3PROC_READLINK, {.readlink = {NFS3ERR_INVAL, {0}, {0}, {0}}}}, "00000016 " NONE_HEX},
-	{{NFS3PROC_READ, {.read = {NFS3_OK, POST, 5, true, {.addr = (void *)(uintptr_t)"hello",
-		.len = 5}}}}, "00000000 " POST_HEX "00000005 00000001 00000005 68656c6c 6f000000"},
+	{{NFS3PROC_READ, {.read = {NFS3_OK, POST, 5, true, SEG_LIST_MEM((void *)(uintptr_t)"hello", 5)}}}, "00000000 " POST_HEX "00000005 00000001 00000005 68656c6c 6f000000"},
 	{{NFS3PROC_READ, {.read = {NFS3ERR_ISDIR, POST, 0, false, {0}}}}, "00000015 " POST_HEX},
 	{{NFS3PROC_WRITE, {.write = {NFS3_OK, WCC, 4096, NFS_FILE_SYNC, VERF}}},
 		"00000000 " WCC_HEX "00001000 00000002 " VERF_HEX},
@@ -158,11 +157,11 @@ static inline size_t splice3(const struct xdr_out *x, uint8_t *to)
 static inline int get_res3(struct xdr_in *x, uint32_t proc, struct nfs3_res *r)
 {
 	int rc = nfs3_get_res(x, proc, r);
+	bool placed;
 
 	if (rc || proc != NFS3PROC_READ || r->u.status != NFS3_OK)
 		return rc;
-	r->u.read.data.addr =
-		(void *)(uintptr_t)xdr_get_payload(x, NFS3_IO_MAX, &r->u.read.data.len, NULL);
+	xdr_get_payload_list(x, NFS3_IO_MAX, &r->u.read.data, &placed);
 	return xdr_in_ok(x) ? 0 : -1;
 }
 

@@ -176,6 +176,8 @@ static inline int any_get_read_plus(struct xdr_in *x, struct any_res *r)
 /* Reads number and status too. */
 static inline int any_get_res(struct xdr_in *x, struct any_res *r)
 {
+	bool placed;
+
 	r->op = xdr_get_u32(x);
 	r->status = xdr_get_u32(x);
 	if (!xdr_in_ok(x))
@@ -227,8 +229,7 @@ static inline int any_get_res(struct xdr_in *x, struct any_res *r)
 	case OP_READ:
 		if (nfs4_get_read_res(x, r->status, &r->u.read) || r->status != NFS4_OK)
 			return nfs4_got(x);
-		r->u.read.data.addr = (void *)(uintptr_t)xdr_get_payload(
-			x, NFS4_IO_MAX, &r->u.read.data.len, NULL);
+		xdr_get_payload_list(x, NFS4_IO_MAX, &r->u.read.data, &placed);
 		return nfs4_got(x);
 	case OP_READDIR:
 		if (nfs4_get_readdir_res(x, r->status, &r->u.readdir) || r->status != NFS4_OK)

@@ -76,11 +76,35 @@ static void *answer_later(void *arg)
 	return NULL;
 }
 
+/* n bytes as payload, in srv.pieces blocks or so. */
+static void put_data(struct srv *s, struct rpc_req *req, uint32_t n, uint32_t seed)
+{
+	struct seg *seg = calloc(SEG_LIST_MAX, sizeof(*seg));
+	uint32_t pieces = s->pieces ? (uint32_t)s->pieces : 1, each = n / pieces + 1, at = 0;
+	uint8_t *bytes = malloc(n + 1);
+	struct seg_list data;
+	unsigned nseg = 0;
+
+	fill(bytes, n, seed);
+	do {
+		uint32_t len = n - at < each ? n - at : each;
+		struct mem_buf *b = mem_buf_get(s->pool, len + 3);
+
+		assert_non_null(b);
+		memcpy(b->data + 3, bytes + at, len);
+		seg[nseg++] = (struct seg){mem_buf_sge(b, 3, len), b};
+		at += len;
+	} while (at < n);
+	assert_int_equal(rpc_req_hold(req, seg, nseg, &data), 0);
+	free(seg);
+	xdr_put_payload_list(&req->res, &data);
+	free(bytes);
+}
+
 static void service(void *ctx, struct rpc_req *req)
 {
 	struct srv *s = ctx;
 	const uint8_t *p;
-	struct mem_sge sge;
 	pthread_t t;
 	uint32_t n, i;
 
@@ -118,11 +142,8 @@ static void service(void *ctx, struct rpc_req *req)
 		n = xdr_get_u32(&req->args);
 		i = xdr_get_u32(&req->args);
 		assert_int_equal(rpc_req_begin(req, 64), 0);
-		req->hold[req->nhold++] = mem_buf_get(s->pool, n ? n : 1);
-		fill(req->hold[0]->data, n, i);
-		sge = mem_buf_sge(req->hold[0], 0, n);
 		xdr_put_u32(&req->res, 0x11111111);
-		xdr_put_payload(&req->res, &sge);
+		put_data(s, req, n, i);
 		xdr_put_u32(&req->res, 0x22222222);
 		break;
 	case P_NEVER:

@@ -50,6 +50,7 @@ struct srv {
 	_Atomic int faults_left;
 	_Atomic int faults_skip;   /* so many messages first that are spared */
 	_Atomic int unnoted;	   /* replies to requests that were not asked for */
+	_Atomic int pieces;	   /* that the data of P_READ lies in; 0: one */
 	_Atomic int cb_timeout_ms; /* of the calls of P_CALLBACK */
 };
 

@@ -17,28 +17,25 @@
 
 #include "rpcrdma-pair.h"
 
-/* In three pieces, whose list lies behind the data. */
+/* In three pieces. */
 static void put_data(struct rpc_req *req, uint32_t n, uint32_t seed)
 {
-	uint32_t at = (n + 15) & ~15u;
 	struct seg_list data;
+	struct seg piece[3];
 	struct mem_buf *b;
-	struct seg *piece;
 
 	if (!n) {
 		xdr_put_u32(&req->res, 0);
 		return;
 	}
-	b = mem_buf_get(req->call_msg->pool, at + 3 * sizeof(*piece));
+	b = mem_buf_get(req->call_msg->pool, n);
 	assert_non_null(b);
 	pair_pattern(b->data, n, seed);
-	req->hold[req->nhold++] = b;
-	piece = (struct seg *)(void *)(b->data + at);
 	piece[0].at = mem_buf_sge(b, 0, 1);
 	piece[1].at = mem_buf_sge(b, 1, n / 2);
 	piece[2].at = mem_buf_sge(b, 1 + n / 2, n - 1 - n / 2);
 	piece[0].hold = piece[1].hold = piece[2].hold = b;
-	assert_int_equal(seg_list_init(&data, piece, 3), 0);
+	assert_int_equal(rpc_req_hold(req, piece, 3, &data), 0);
 	xdr_put_payload_list(&req->res, &data);
 }
 

@@ -22,6 +22,7 @@
 #include "contrib/serve/ops/dir.h"
 #include "contrib/serve/v3/mountd.h"
 #include "serve-env.h"
+#include "transport/rpc/xprt.h"
 
 void env_init(struct serve_env *e)
 {
@@ -58,8 +59,7 @@ static int remove_one(const char *path, const struct stat *st, int flag, struct 
 
 void env_finish(struct serve_env *e)
 {
-	for (unsigned i = 0; i < e->req.nhold; i++)
-		mem_buf_unref(e->req.hold[i]);
+	rpc_req_unhold(&e->req);
 	state_finish(&e->sv.state);
 	dir_cache_free(e->sv.dirs);
 	mount_list_free(e->sv.mounts);
@@ -99,8 +99,7 @@ uint32_t env_again(struct serve_env *e)
 {
 	struct compound *c;
 
-	for (unsigned i = 0; i < e->req.nhold; i++)
-		mem_buf_unref(e->req.hold[i]);
+	rpc_req_unhold(&e->req);
 	memset(&e->req, 0, sizeof(e->req));
 	e->req.cred.flavor = RPC_AUTH_SYS;
 	e->req.cred.uid = e->uid;

@@ -356,7 +356,7 @@ static int read_plus(
 
 #define DATA(at, n)                                                                                \
 	{                                                                                          \
-		.what = NFS4_CONTENT_DATA, .offset = at, .data = { text, n, NULL }                 \
+		.what = NFS4_CONTENT_DATA, .offset = at, .data = SEG_LIST_MEM(text, n)             \
 	}
 #define HOLE(at, n)                                                                                \
 	{                                                                                          \

@@ -184,7 +184,8 @@ static void service(void *ctx, struct rpc_req *req)
 {
 	struct env *v = ctx;
 	const uint8_t *p;
-	struct mem_sge sge;
+	struct seg_list data;
+	struct seg seg;
 	uint32_t n;
 
 	v->served++;
@@ -199,11 +200,12 @@ static void service(void *ctx, struct rpc_req *req)
 		n = xdr_get_u32(&req->args) == 5 && xdr_in_done(&req->args) && is_pattern(p, n);
 		xdr_put_u32(&req->res, n);
 	} else {
-		req->hold[req->nhold++] = mem_buf_get(v->spool, BULK);
+		seg.hold = mem_buf_get(v->spool, BULK);
 		for (uint32_t i = 0; i < BULK; i++)
-			req->hold[0]->data[i] = pattern(i);
-		sge = mem_buf_sge(req->hold[0], 0, BULK);
-		xdr_put_payload(&req->res, &sge);
+			seg.hold->data[i] = pattern(i);
+		seg.at = mem_buf_sge(seg.hold, 0, BULK);
+		assert_int_equal(rpc_req_hold(req, &seg, 1, &data), 0);
+		xdr_put_payload_list(&req->res, &data);
 		xdr_put_u32(&req->res, 7);
 	}
 	rpc_req_reply(req, RPC_ACCEPT_SUCCESS);

@@ -76,6 +76,7 @@ static void payload_lies_in_pieces(void **state)
 	struct one o;
 
 	pair_start(&p, 10000, 0);
+	p.s.pieces = 5; /* other pieces at the other end */
 	buf = mem_buf_get(p.c.pool, BIG);
 	for (unsigned i = 0; i < sizeof(how) / sizeof(how[0]); i++) {
 		struct seg_list l = pieces_of(buf, piece, how[i].n, how[i].odd), got;
@@ -148,6 +149,24 @@ static void large_payload_is_not_copied(void **state)
 	pair_stop(&p);
 }
 
+/* The server's data in blocks, a few or many, into one piece of memory here or several. */
+static void results_lie_in_pieces(void **state)
+{
+	static const int pieces[] = {1, 2, 7, 8, 9, 100, 119, 120, 256};
+	struct pair p;
+
+	pair_start(&p, 10000, 0);
+	for (unsigned i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+		p.s.pieces = pieces[i];
+		assert_int_equal(read_n(&p.c, 1, BIG, true), 0);
+		assert_int_equal(read_n(&p.c, 1003, BIG, true), 0);
+		assert_int_equal(read_n(&p.c, 70001, 70001, true), 0);
+		assert_int_equal(read_n(&p.c, 70001, BIG, false), 0);
+		assert_int_equal(read_n(&p.c, BIG, BIG, true), 0);
+	}
+	pair_stop(&p);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -155,6 +174,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(payload_of_replies_finds_its_sink),
 		cmocka_unit_test(payload_lies_in_pieces),
 		cmocka_unit_test(large_payload_is_not_copied),
+		cmocka_unit_test(results_lie_in_pieces),
 	};
 
 	return RPC_PAIR_RUN(argc, argv, tests);

@@ -21,6 +21,7 @@
 #include "contrib/serve/fault/fault.h"
 #include "contrib/serve/v3/v3.h"
 #include "serve-env.h"
+#include "transport/rpc/xprt.h"
 
 static int setup(void **state)
 {
@@ -79,8 +80,7 @@ static bool send_call(struct serve_env *e, uint32_t proc, size_t len)
 	enum serve_result result;
 	struct v3_call *c;
 
-	for (unsigned i = 0; i < e->req.nhold; i++)
-		mem_buf_unref(e->req.hold[i]);
+	rpc_req_unhold(&e->req);
 	memset(&e->req, 0, sizeof(e->req));
 	e->req.prog = NFS3_PROGRAM;
 	e->req.vers = NFS3_VERSION;

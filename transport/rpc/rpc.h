@@ -251,8 +251,8 @@ struct rpc_req {
 
 	/* written by the service */
 	struct xdr_out res; /* ready for encoding after rpc_req_begin() */
-	unsigned nhold;	    /* buffers that result payloads lie in: referenced until sent */
-	struct mem_buf *hold[4];
+	unsigned nhold;	    /* what rpc_req_hold() has taken */
+	struct seg_list hold[XDR_MAX_PAYLOADS];
 	uint32_t mismatch_low, mismatch_high; /* for PROG_MISMATCH */
 
 	/* the transport's */
@@ -269,6 +269,12 @@ struct rpc_req {
 
 /* Room for res_cap bytes of results. 0 or -ENOMEM. May be called once per request. */
 int rpc_req_begin(struct rpc_req *req, size_t res_cap);
+/* Memory for a payload of the results, which stays until they are sent: the n segments of an array,
+ * in the order of their bytes. *l: the list, for xdr_put_payload_list(); the array is copied. Takes
+ * over a reference on the block of each segment, one for several in a row in the same block,
+ * whatever becomes of it. 0; -ENOSPC: there are XDR_MAX_PAYLOADS already; -E2BIG: more than
+ * SEG_LIST_MAX segments or MEM_MAX_SIZE bytes; -ENOMEM. */
+int rpc_req_hold(struct rpc_req *req, const struct seg *seg, unsigned n, struct seg_list *l);
 /* Sends the answer and ends the request (req is gone). With another stat than SUCCESS the results
  * are ignored and rpc_req_begin() is not needed. A result that overflowed is answered SYSTEM_ERR.
  * A connection that has gone in the meantime is no error. Without memory for an answer the

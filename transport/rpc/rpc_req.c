@@ -42,8 +42,7 @@ void rpc_req_free(struct rpc_req *req)
 	assert(!req->xprt_priv);
 	if (req->auth_priv)
 		req->auth->ops->end(req->auth, req);
-	for (unsigned i = 0; i < req->nhold; i++)
-		mem_buf_unref(req->hold[i]);
+	rpc_req_unhold(req);
 	mem_buf_unref(req->msg);
 	mem_buf_unref(req->call_msg);
 	free(req);
@@ -103,6 +102,49 @@ int rpc_req_begin(struct rpc_req *req, size_t res_cap)
 	return 0;
 }
 
+static int hold(struct rpc_req *req, const struct seg *seg, unsigned n, struct seg_list *l)
+{
+	struct seg *copy = NULL;
+	int rc = seg_list_init(l, seg, n);
+
+	if (rc < 0)
+		return rc;
+	if (req->nhold == XDR_MAX_PAYLOADS)
+		return -ENOSPC;
+	if (l->n > 1) {
+		copy = malloc(n * sizeof(*copy));
+		if (!copy)
+			return -ENOMEM;
+		memcpy(copy, seg, n * sizeof(*copy));
+		l->seg = copy;
+	}
+	if (l->n)
+		req->hold[req->nhold++] = *l;
+	return 0;
+}
+
+int rpc_req_hold(struct rpc_req *req, const struct seg *seg, unsigned n, struct seg_list *l)
+{
+	int rc = hold(req, seg, n, l);
+
+	if (rc < 0)
+		*l = (struct seg_list){0};
+	for (unsigned i = 0; i < n && !l->n; i++) /* nothing was taken */
+		if (!i || seg[i].hold != seg[i - 1].hold)
+			mem_buf_unref(seg[i].hold);
+	return rc;
+}
+
+void rpc_req_unhold(struct rpc_req *req)
+{
+	for (unsigned i = 0; i < req->nhold; i++) {
+		seg_list_unref(&req->hold[i]);
+		if (req->hold[i].n > 1)
+			free((void *)req->hold[i].seg);
+	}
+	req->nhold = 0;
+}
+
 void rpc_req_drop(struct rpc_req *req)
 {
 	req->xprt->ops->drop(req->xprt, req);
@@ -112,9 +154,7 @@ void rpc_req_drop(struct rpc_req *req)
 static void req_put_header(struct rpc_req *req, enum rpc_accept stat)
 {
 	if (stat != RPC_ACCEPT_SUCCESS) {
-		for (unsigned i = 0; i < req->nhold; i++)
-			mem_buf_unref(req->hold[i]);
-		req->nhold = 0;
+		rpc_req_unhold(req);
 		xdr_out_init(
 			&req->res, req->msg->data + RPC_HEADROOM, req->msg->size - RPC_HEADROOM);
 	}

@@ -165,6 +165,17 @@ unsigned seg_list_holds(const struct seg_list *l, struct mem_buf **hold)
 	return n;
 }
 
+size_t seg_list_kept(const struct seg_list *l)
+{
+	const struct seg *s = segs_of(l);
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < l->n; i++)
+		if (s[i].hold && (!i || s[i].hold != s[i - 1].hold))
+			n += s[i].hold->size;
+	return n;
+}
+
 void seg_list_ref(const struct seg_list *l)
 {
 	const struct seg *s = segs_of(l);

@@ -75,6 +75,9 @@ void seg_list_unref(const struct seg_list *l);
  * drop them. At most SEG_LIST_MAX. Returns how many. */
 unsigned seg_list_holds(const struct seg_list *l, struct mem_buf **hold);
 
+/* Bytes of those blocks, which are as many at least as those of l. */
+size_t seg_list_kept(const struct seg_list *l);
+
 /* --- walking ---------------------------------------------------------------------------------- */
 
 struct seg_iter {

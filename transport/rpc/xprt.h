@@ -129,10 +129,12 @@ void rpc_xprt_set_peer(struct rpc_xprt *x, const struct sockaddr *sa);
 
 /* Requests are made by an xprt before its request upcall: zeroed, req->xprt set and referenced.
  * NULL when out of memory. And unmade by its send_reply() and drop(): releases msg, call_msg,
- * hold[0..nhold) and the reference on the xprt (which may destroy it). xprt_priv must be gone by
+ * what it holds and the reference on the xprt (which may destroy it). xprt_priv must be gone by
  * then. */
 struct rpc_req *rpc_req_new(struct rpc_xprt *x);
 void rpc_req_free(struct rpc_req *req);
+/* Lets go of the memory of its payloads, which may be named no more. */
+void rpc_req_unhold(struct rpc_req *req);
 /* Reads the RPC header of a received message. msg: a cursor that begins at the XID word, placed
  * payloads in it, not yet moved. buf: what msg points into, to be referenced. 0, or -EBADMSG if it
  * is no RPC call (too short, another message type): count it and rpc_req_free(). A call with a bad

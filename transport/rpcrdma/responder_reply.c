@@ -97,9 +97,6 @@ static int post_write(struct answer *a, struct prov_wr *wr)
 {
 	wr->op = PROV_WRITE;
 	wr->flags = PROV_MORE;
-	wr->hold[wr->nhold++] = a->req->msg;
-	for (unsigned i = 0; i < a->req->nhold; i++)
-		wr->hold[wr->nhold++] = a->req->hold[i];
 	return a->c->prov->post(a->c->pc, wr);
 }
 
@@ -118,11 +115,19 @@ static int target_flush(struct answer *a, struct target *to)
 	return rc;
 }
 
+/* wr is about to name memory of the block b. */
+static void hold(struct prov_wr *wr, struct mem_buf *b)
+{
+	if (!wr->nhold || wr->hold[wr->nhold - 1] != b)
+		wr->hold[wr->nhold++] = b;
+}
+
 /* Writes one part, in order, into segments that fill_chunk() has measured out. */
 static int write_part(struct answer *a, struct target *to, const struct seg_list *part)
 {
 	struct seg_iter it = seg_iter_of(part);
 	struct prov_wr *wr = &to->wr;
+	struct mem_buf *b;
 	int rc = 0;
 
 	while (!rc && it.left && to->i < to->end) {
@@ -138,7 +143,8 @@ static int write_part(struct answer *a, struct target *to, const struct seg_list
 			wr->remote_stag = seg->handle;
 			wr->remote_offset = seg->offset + to->done;
 		}
-		seg_next(&it, seg->length - to->done, &wr->sge[wr->nsge], NULL);
+		seg_next(&it, seg->length - to->done, &wr->sge[wr->nsge], &b);
+		hold(wr, b ? b : a->req->msg);
 		to->done += wr->sge[wr->nsge++].len;
 		if (wr->nsge == PROV_MAX_SGE)
 			rc = target_flush(a, to);
@@ -157,6 +163,27 @@ static int write_parts(struct answer *a, const struct rpcrdma_chunk *chunk,
 	return rc ? rc : target_flush(a, &to);
 }
 
+/* Pieces of the data are gathered by each RDMA Write, as many as one takes. Where that would be
+ * more Writes than the queue has room for, the data goes through one buffer. */
+static int write_payload(
+	struct answer *a, const struct rpcrdma_chunk *chunk, const struct seg_list *data)
+{
+	struct seg_list whole;
+	struct mem_buf *b;
+	int rc;
+
+	if (data->n <= PROV_MAX_SGE || chunk->n + data->n / PROV_MAX_SGE < RPCRDMA_SEGS_FREE)
+		return write_parts(a, chunk, data, 1);
+	b = mem_buf_get(a->c->pool, data->len);
+	if (!b)
+		return -ENOMEM;
+	seg_list_gather(data, b->data);
+	whole = seg_list_of_buf(b, 0, data->len);
+	rc = write_parts(a, chunk, &whole, 1);
+	mem_buf_unref(b);
+	return rc;
+}
+
 static int write_all(struct answer *a)
 {
 	const struct xdr_out *res = &a->req->res;
@@ -166,7 +193,7 @@ static int write_all(struct answer *a)
 
 		if (!(a->reduced & (1u << i)))
 			continue;
-		rc = write_parts(a, &a->h.write[i], &res->payload[i].data, 1);
+		rc = write_payload(a, &a->h.write[i], &res->payload[i].data);
 		if (rc)
 			return rc;
 	}

@@ -115,7 +115,7 @@ static size_t req_size(const struct rpc_req *req)
 	size_t n = sizeof(*req) + sizeof(struct tcp_out) + req->msg->size + req->call_msg->size;
 
 	for (unsigned i = 0; i < req->nhold; i++)
-		n += req->hold[i]->size;
+		n += seg_list_kept(&req->hold[i]);
 	return n;
 }
 

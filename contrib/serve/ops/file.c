@@ -255,11 +255,11 @@ ssize_t file_read(const struct obj *o, int fd, uint8_t *p, size_t n, uint64_t of
 
 bool file_may_hold(const struct rpc_req *req)
 {
-	return req->nhold < sizeof(req->hold) / sizeof(req->hold[0]);
+	return req->nhold < XDR_MAX_PAYLOADS;
 }
 
 int file_read_held(struct serve *sv, struct rpc_req *req, const struct obj *o, int fd, uint32_t n,
-	uint64_t offset, struct mem_sge *data, bool *eof)
+	uint64_t offset, struct seg_list *data, bool *eof)
 {
 	struct mem_buf *buf = mem_buf_get(sv->pool, n);
 	ssize_t got;
@@ -271,9 +271,7 @@ int file_read_held(struct serve *sv, struct rpc_req *req, const struct obj *o, i
 		mem_buf_unref(buf);
 		return (int)got;
 	}
-	req->hold[req->nhold++] = buf; /* until the reply is sent */
-	*data = mem_buf_sge(buf, 0, (uint32_t)got);
-	return 0;
+	return rpc_req_hold(req, &(struct seg){mem_buf_sge(buf, 0, (uint32_t)got), buf}, 1, data);
 }
 
 static int write_fully(int fd, const struct seg_list *data, uint64_t offset, size_t *done)

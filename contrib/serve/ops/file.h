@@ -61,7 +61,7 @@ bool file_ends(const struct obj *o, uint64_t end);
 ssize_t file_read(const struct obj *o, int fd, uint8_t *p, size_t n, uint64_t offset, bool *eof);
 /* Reads up to n bytes into memory that req holds until its answer is sent: *data. 0 or -errno. */
 int file_read_held(struct serve *sv, struct rpc_req *req, const struct obj *o, int fd, uint32_t n,
-	uint64_t offset, struct mem_sge *data, bool *eof);
+	uint64_t offset, struct seg_list *data, bool *eof);
 /* May req hold more such memory? */
 bool file_may_hold(const struct rpc_req *req);
 /* Writes and, if stable asks for it, makes it lasting. 0 with *done bytes and the write verifier

@@ -79,6 +79,7 @@ static uint32_t put_path(struct v3_call *c, const char *path, uint32_t len)
 	struct nfs3_readlink_res *r = &c->res.u.readlink;
 	struct rpc_req *req = c->req;
 	struct mem_buf *buf;
+	int rc;
 
 	r->target.s = path;
 	r->target.len = len;
@@ -90,9 +91,8 @@ static uint32_t put_path(struct v3_call *c, const char *path, uint32_t len)
 	if (!buf)
 		return NFS4ERR_DELAY;
 	memcpy(buf->data, path, len);
-	req->hold[req->nhold++] = buf;
-	r->data = mem_buf_sge(buf, 0, len);
-	return NFS4_OK;
+	rc = rpc_req_hold(req, &(struct seg){mem_buf_sge(buf, 0, len), buf}, 1, &r->data);
+	return rc < 0 ? nfs4_errno_status(rc) : (uint32_t)NFS4_OK;
 }
 
 uint32_t v3_readlink(struct v3_call *c, const struct nfs3_args *a)

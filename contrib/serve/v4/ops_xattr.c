@@ -20,7 +20,8 @@
 static uint32_t put_value(struct compound *c, struct mem_buf *buf, uint32_t len)
 {
 	struct nfs4_getxattr_res res = {.value = {buf->data, len}};
-	struct mem_sge data = mem_buf_sge(buf, 0, len);
+	struct seg seg = {mem_buf_sge(buf, 0, len), buf};
+	struct seg_list data;
 
 	if (len > io_inline_room(c, VALUE_HEAD))
 		return c->cachethis ? NFS4ERR_REP_TOO_BIG_TO_CACHE : NFS4ERR_REP_TOO_BIG;
@@ -30,10 +31,10 @@ static uint32_t put_value(struct compound *c, struct mem_buf *buf, uint32_t len)
 		return NFS4_OK;
 	}
 	nfs4_put_op_res(c->out, OP_GETXATTR, NFS4_OK);
-	xdr_put_payload(c->out, &data);
-	c->inline_max -= len;
 	mem_buf_ref(buf);
-	c->req->hold[c->req->nhold++] = buf; /* until the reply is sent */
+	rpc_req_hold(c->req, &seg, 1, &data); /* there is room: io_payload_ok() */
+	xdr_put_payload_list(c->out, &data);
+	c->inline_max -= len;
 	return NFS4_OK;
 }
 
