@@ -168,6 +168,16 @@ static void wait_kept(unsigned n)
 	pthread_mutex_unlock(&lock);
 }
 
+static unsigned kept_now(void)
+{
+	unsigned n;
+
+	pthread_mutex_lock(&lock);
+	n = nkept;
+	pthread_mutex_unlock(&lock);
+	return n;
+}
+
 static void answer_first(void)
 {
 	struct rpc_req *req;
@@ -342,8 +352,8 @@ static void answers_may_be_put_off(void **state)
 	/* those behind are not held up */
 	expect(fd, 3, WORDS(RPC_ACCEPT_SUCCESS, 3, 33));
 	expect(other, 4, WORDS(RPC_ACCEPT_SUCCESS, 3, 44));
+	assert_int_equal(kept_now(), 2);
 	pthread_mutex_lock(&lock);
-	assert_int_equal(nkept, 2);
 	second = kept[--nkept];
 	pthread_mutex_unlock(&lock);
 	answer(second);
@@ -370,19 +380,15 @@ static void calls_of_a_connection_are_bounded(void **state)
 		call(fd, i, PROG, VERS, PUT_OFF, i);
 	wait_kept(MAX_REQS);
 	others_are_served();
-	pthread_mutex_lock(&lock);
 	/* what one read has brought is handed over up to the bound */
-	assert_int_equal(nkept, MAX_REQS);
-	pthread_mutex_unlock(&lock);
+	assert_int_equal(kept_now(), MAX_REQS);
 	for (unsigned i = 0; i < MAX_REQS + more; i++) {
 		wait_kept(1);
 		answer_first();
 		expect(fd, i, WORDS(RPC_ACCEPT_SUCCESS, PUT_OFF, i));
-		pthread_mutex_lock(&lock);
-		assert_true(nkept <= MAX_REQS);
-		pthread_mutex_unlock(&lock);
+		assert_true(kept_now() <= MAX_REQS);
 	}
-	assert_int_equal(nkept, 0);
+	assert_int_equal(kept_now(), 0);
 	close(fd);
 }
 

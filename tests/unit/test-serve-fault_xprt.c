@@ -203,7 +203,7 @@ static void others_overtake_what_is_held_back(void **state)
 	pair_start(&p, 10000, 0);
 	for (int request = 0; request < 2; request++) {
 		fd = dial(&p);
-		inject(&p, FAULT_WRONG_XID, request, 300);
+		inject(&p, FAULT_WRONG_XID, request, 2000);
 		if (request) /* at this stage it could only be dropped */
 			p.s.fault = FAULT_NONE;
 		call_bare(fd, 1);
