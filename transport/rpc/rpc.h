@@ -30,7 +30,7 @@
 #include "transport/sock_user.h"
 #include "transport/rpc/xdr.h"
 
-#define RPC_HEADROOM  1024 /* bytes before the XDR arguments/results in a message buffer */
+#define RPC_HEADROOM  1024 /* bytes before the arguments or results in a message buffer */
 #define RPC_MAX_SINKS 2
 #define RPC_MAX_GIDS  16 /* AUTH_SYS, RFC 5531 appendix A */
 
@@ -52,7 +52,8 @@ enum rpc_proto {
 	RPC_RDMA,  /* RPC-over-RDMA over verbs */
 };
 
-const char *rpc_proto_name(enum rpc_proto p); /* "tcp", "iwarp", "rdma" */
+/* "tcp", "iwarp", "rdma"; constant. */
+const char *rpc_proto_name(enum rpc_proto p);
 
 /* --- requester -------------------------------------------------------------------------------- */
 
@@ -63,14 +64,18 @@ struct rpc_xprt;
 struct rpc_call;
 struct rpc_req;
 
-/* How a call ended: 0, or
- *   -ETIMEDOUT   no answer in time (soft) - the caller may retry or report
- *   -ECANCELED   rpc_call_cancel() - nothing may be assumed about the server
- *   -ENOTCONN    the client is shutting down
- *   -EPROTO      RPC-level refusal or garbage; call->rpc_stat tells (see below); of a client that
- * is not soft, SYSTEM_ERR is one only after some minutes: the server may be short of memory -EACCES
- * the server rejected the credential (AUTH_ERROR) -EIO         the transport could not carry it
- * (reply larger than announced, RDMA_ERROR)  */
+/* How a call ended. error is 0, or
+ *   -ETIMEDOUT   no answer in time (a soft client's calls, a server's), or the server does not want
+ *                us (may_be_unwanted). The caller may retry, or report it.
+ *   -ECANCELED   rpc_call_cancel(): nothing may be assumed about what the server has done.
+ *   -ENOTCONN    the client is shutting down.
+ *   -EPROTO      refused by RPC, or garbage; call->rpc_stat tells which. A client that is not soft
+ *                asks again for some minutes before SYSTEM_ERR is one: the server may be short of
+ *                memory.
+ *   -EACCES      the server rejected the credential (AUTH_ERROR); call->auth_stat tells why.
+ *   -EIO         the transport could not carry it: RDMA_ERROR, a reply that is too large.
+ * res stands at the results, and is bad if there are none. On the progress thread, no lock held;
+ * call may be freed, or readied and submitted anew, from inside. */
 typedef void rpc_done_fn(struct rpc_call *call, int error, struct xdr_in *res);
 
 enum rpc_stat { /* why -EPROTO */
@@ -195,6 +200,7 @@ struct rpc_client_info {
 	uint32_t credits;		   /* granted now */
 	bool connected;
 };
+/* What c is connected by at the moment. Any thread. */
 void rpc_client_info(struct rpc_client *c, struct rpc_client_info *out);
 
 struct rpc_client_stats { /* since the start */
@@ -204,17 +210,21 @@ struct rpc_client_stats { /* since the start */
 	uint64_t bytes_exposed;	  /* payload sent from where it was (Read chunks, writev) */
 	uint64_t bytes_pulled_up; /* payload copied into an inline message */
 };
+/* The counters as they are; together they need not be of one moment. Any thread, without a lock. */
 void rpc_client_stats(struct rpc_client *c, struct rpc_client_stats *out);
-/* Has the server ended connections again and again, and never answered a call? */
+/* Has the server ended connections again and again, and never answered a call? Any thread. */
 bool rpc_client_shut_out(struct rpc_client *c);
 
-/* Readies a call: a message buffer with room for args_max bytes of arguments. 0 or -ENOMEM. */
+/* Readies a call, whatever it held before: a message buffer with room for args_max bytes of
+ * arguments. What the caller sets besides is set after this. 0, -ENOMEM, or -EMSGSIZE: no buffer is
+ * that large. rpc_call_finish() is needed after 0 only, and harmless after a failure. */
 int rpc_call_init(struct rpc_call *call, struct rpc_client *c, size_t args_max);
 /* Releases the buffer. Only when the call is not under way (never submitted, or done was called).
  */
 void rpc_call_finish(struct rpc_call *call);
-/* Starts it. 0: done will be called exactly once, perhaps before this returns. Negative errno: not
- * started (-EMSGSIZE: args overflowed, -ENOTCONN: shutting down). */
+/* Starts it. 0: done will be called exactly once, perhaps before this returns; until then the call
+ * is the client's, but for rpc_call_cancel(). Negative errno: not started (-EMSGSIZE: args
+ * overflowed, -ENOTCONN: shutting down, -ENOMEM). Any thread, also from inside done. */
 int rpc_call_submit(struct rpc_call *call);
 /* Asks that done be called soon with -ECANCELED, after the call's doors are closed, unless the
  * reply comes first. Any thread, from rpc_call_init() on. A call that is already done must not be
@@ -267,7 +277,8 @@ struct rpc_req {
 	void *xprt_priv;
 };
 
-/* Room for res_cap bytes of results. 0 or -ENOMEM. May be called once per request. */
+/* Room for res_cap bytes of results, without payloads, in req->res. 0 or -ENOMEM. May be called
+ * once per request. */
 int rpc_req_begin(struct rpc_req *req, size_t res_cap);
 /* Memory for a payload of the results, which stays until they are sent: the n segments of an array,
  * in the order of their bytes. *l: the list, for xdr_put_payload_list(); the array is copied. Takes
@@ -275,12 +286,13 @@ int rpc_req_begin(struct rpc_req *req, size_t res_cap);
  * whatever becomes of it. 0; -ENOSPC: there are XDR_MAX_PAYLOADS already; -E2BIG: more than
  * SEG_LIST_MAX segments or MEM_MAX_SIZE bytes; -ENOMEM. */
 int rpc_req_hold(struct rpc_req *req, const struct seg *seg, unsigned n, struct seg_list *l);
-/* Sends the answer and ends the request (req is gone). With another stat than SUCCESS the results
+/* Sends the answer (RFC 5531 section 9) and ends the request: req is gone. Any thread. With another
+ * stat than SUCCESS the results
  * are ignored and rpc_req_begin() is not needed. A result that overflowed is answered SYSTEM_ERR.
  * A connection that has gone in the meantime is no error. Without memory for an answer the
  * connection is closed: its peer asks again over another. */
 void rpc_req_reply(struct rpc_req *req, enum rpc_accept stat);
-/* Ends the request without an answer. */
+/* Ends the request without an answer: req is gone. Its peer may ask again. Any thread. */
 void rpc_req_drop(struct rpc_req *req);
 
 struct rpc_server;
@@ -319,20 +331,26 @@ struct rpc_server_params {
 };
 
 /* Binds, listens and starts the accepting thread; one thread per connection follows, and service is
- * called on it. NULL with *e set. */
+ * called on it. p is copied; what it points to must outlive the server. NULL with *e set. */
 struct rpc_server *rpc_server_new(const struct rpc_server_params *p, struct err *e);
+/* The port it listens on, in host order. Any thread. */
 uint16_t rpc_server_port(const struct rpc_server *s);
+/* Accepts no more, closes all connections and waits until their threads have ended. Requests that
+ * are still with the service stay valid and are to be ended as ever, from any thread; their answers
+ * lead nowhere. Not from a callback. Accepts NULL, returns NULL. */
 struct rpc_server *rpc_server_free(struct rpc_server *s);
 
 /* A server's calls to its client, on the connection x (RFC 8167 for RDMA; on TCP simply the other
  * direction of the stream). Init with a message buffer as rpc_call_init(); client is NULL. The
  * transport gives each xprt its own XID space for these. done is called on x's thread; -ENOTCONN
- * when x goes down; -ETIMEDOUT after timeout_ms (0: 10 s). Always inline: no payloads or sinks. */
+ * when x goes down; -ETIMEDOUT after timeout_ms (0: 10 s). Always inline: no payloads or sinks.
+ * Returns and thread rules are those of rpc_call_init() and rpc_call_submit(); whoever calls has a
+ * reference on x, or is inside a request that came by it. rpc_call_cancel() is not for these. */
 int rpc_cb_init(
 	struct rpc_call *call, struct rpc_xprt *x, uint32_t prog, uint32_t vers, size_t args_max);
 int rpc_cb_submit(struct rpc_call *call);
 
-/* Peer's address as text, for messages. */
+/* Peer's address and port as text, for messages: "10.0.0.1:2049", "[::1]:2049". x's. */
 const char *rpc_xprt_peer(const struct rpc_xprt *x);
 /* Does a client that makes its connection again do so from the same port? With TCP, for the sake of
  * duplicate request caches; a client of RPC-over-RDMA cannot choose it. */
@@ -341,6 +359,8 @@ bool rpc_xprt_keeps_port(const struct rpc_xprt *x);
  * machine, whose it is. They do not change. */
 const struct sockaddr *rpc_xprt_addr(const struct rpc_xprt *x);
 const struct sock_user *rpc_xprt_user(const struct rpc_xprt *x);
+/* Keep x as an object, for comparing and for rpc_cb_init(); its connection may go all the same. Any
+ * thread. ref returns x; unref accepts NULL, returns NULL. */
 struct rpc_xprt *rpc_xprt_ref(struct rpc_xprt *x);
 struct rpc_xprt *rpc_xprt_unref(struct rpc_xprt *x);
 

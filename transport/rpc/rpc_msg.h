@@ -41,6 +41,7 @@ struct rpc_opaque_auth {
 	const uint8_t *body;
 };
 
+/* Flavor, length and body; a is at most RPC_MSG_MAX_AUTH long. */
 void rpc_msg_put_auth(struct xdr_out *x, const struct rpc_opaque_auth *a);
 
 struct rpc_call_hdr {

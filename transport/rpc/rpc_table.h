@@ -35,13 +35,18 @@ struct rpc_table {
 	_Atomic int senders;	/* incremented under lock only */
 };
 
-int rpc_table_init(struct rpc_table *t); /* 0 or -ENOMEM */
+/* An empty table, whose XIDs begin anywhere. 0 or -ENOMEM. */
+int rpc_table_init(struct rpc_table *t);
+/* No call is in it. */
 void rpc_table_fini(struct rpc_table *t);
 
-/* Gives call an XID and a place. 0, or -ENOMEM. */
+/* Gives call an XID and a place. 0, or -ENOMEM: it is not in the table. */
 int rpc_table_add_locked(struct rpc_table *t, struct rpc_call *call);
+/* Takes it out, if it is there; its state is IDLE then. */
 void rpc_table_remove_locked(struct rpc_table *t, struct rpc_call *call);
-struct rpc_call *rpc_table_find(struct rpc_table *t, uint32_t xid); /* takes the lock */
+/* The call with that XID that is SENT, or NULL. Takes the lock; what it returns stays only where
+ * the caller alone removes calls: on the progress thread. */
+struct rpc_call *rpc_table_find(struct rpc_table *t, uint32_t xid);
 
 /* The first call at slot *at or later, *at then stands behind it; NULL at the end. When the table
  * grows during a walk, calls may be seen twice but none is missed: what a walk does must bear that.

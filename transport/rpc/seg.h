@@ -69,6 +69,8 @@ struct seg_list seg_list_cut(const struct seg_list *l, uint32_t off, uint32_t le
 /* Do both begin at the same byte of memory? */
 bool seg_list_same(const struct seg_list *a, const struct seg_list *b);
 
+/* One reference on each block, where several segments in a row lie in it one for all of them; and
+ * their end. Any thread. */
 void seg_list_ref(const struct seg_list *l);
 void seg_list_unref(const struct seg_list *l);
 /* The blocks of l, each but once in a row of segments that lie in it: as seg_list_unref() would

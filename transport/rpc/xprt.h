@@ -122,7 +122,7 @@ void rpc_xprt_unkick(struct rpc_xprt *x);
  * closes the eventfd: the last thing destroy() does before it frees x. */
 int rpc_xprt_init(struct rpc_xprt *x, const struct rpc_xprt_ops *ops, const struct rpc_xprt_up *up);
 void rpc_xprt_fini(struct rpc_xprt *x);
-/* "10.0.0.1:2049" or "[::1]:2049" into x->peer. */
+/* "10.0.0.1:2049" or "[::1]:2049" into x->peer. Before x is anybody else's. */
 void rpc_xprt_set_peer(struct rpc_xprt *x, const struct sockaddr *sa);
 
 /* --- requests, from the wire to the service and back (rpc_req.c) ------------------------------ */
@@ -144,14 +144,15 @@ int rpc_req_parse(struct rpc_req *req, struct mem_buf *buf, const struct xdr_in 
 /* Hands it to up.request(), or answers by itself what must be denied (RFC 5531 section 9). */
 void rpc_req_deliver(struct rpc_req *req);
 
-/* Connects; blocks at most p->connect_ms. NULL with *e set. */
+/* Connect; block at most p->connect_ms. One reference, the caller's. NULL with *e set. */
 struct rpc_xprt *tcp_connect(
 	const struct rpc_client_params *p, const struct rpc_xprt_up *up, struct err *e);
 struct rpc_xprt *rpcrdma_connect(
 	const struct rpc_client_params *p, const struct rpc_xprt_up *up, struct err *e);
 
 /* Passive side: a listener hands out connections on which establish() is still to be called, from
- * the connection's own thread, so that a silent peer holds up nobody. */
+ * the connection's own thread, so that a silent peer holds up nobody. fd is readable when accept()
+ * has something to do; one thread calls accept(), free() comes after its last call. */
 struct rpc_acceptor;
 struct rpc_acceptor_ops {
 	int (*accept)(
@@ -163,6 +164,7 @@ struct rpc_acceptor {
 	int fd;
 	uint16_t port;
 };
+/* Bind and listen at p->addr. NULL with *e set. */
 struct rpc_acceptor *tcp_listen(const struct rpc_server_params *p, struct err *e);
 struct rpc_acceptor *rpcrdma_listen(const struct rpc_server_params *p, struct err *e);
 

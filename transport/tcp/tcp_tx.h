@@ -60,28 +60,34 @@ struct tcp_tx {
 	size_t reason_size;
 };
 
+/* fd stays the caller's. reason: where a sentence goes that says why it is down, reason_size bytes.
+ */
 void tcp_tx_init(
 	struct tcp_tx *tx, int fd, struct mem_pool *pool, char *reason, size_t reason_size);
 /* Nobody uses it any more and tcp_tx_purge() has been called. */
 void tcp_tx_fini(struct tcp_tx *tx);
 
-/* Queues a message. -ENOTCONN: not taken. -ENOMEM: likewise. */
+/* Queue a message, whose XID word is at off of its buffer. A call stays its owner's to take back
+ * (tcp_tx_forget()); a reply's request ends when it is sent. 0; -ENOTCONN or -ENOMEM: not taken.
+ * Any thread. */
 int tcp_tx_call(struct tcp_tx *tx, struct rpc_call *call, uint32_t off);
 int tcp_tx_reply(struct tcp_tx *tx, struct rpc_req *req, uint32_t off);
 /* Sends what is queued, unless the socket is known to be full and is not said to be writable again.
  * 1: the socket has become full, or enough replies are out for calls to be read again, and the
  * progress thread must know; otherwise 0. */
 int tcp_tx_flush(struct tcp_tx *tx, bool writable);
+/* Messages that are not, or not wholly, with the kernel. Any thread. */
 unsigned tcp_tx_queued(struct tcp_tx *tx);
 /* Whether replies that the peer does not read keep more than TCP_TX_OWED_MAX bytes, or more than
- * mem_pool_share(). If so, the
- * tcp_tx_flush() that changes it returns 1. */
+ * mem_pool_share(). If so, the tcp_tx_flush() that changes it returns 1. Any thread. */
 bool tcp_tx_owes(struct tcp_tx *tx);
 
-/* Takes a call back; what of it is half sent goes on out of private memory. */
+/* Takes a call back, if it is here; what of it is half sent goes on out of private memory. Waits
+ * for a sendmsg() under way, which does not block. Progress thread. */
 void tcp_tx_forget(struct tcp_tx *tx, struct rpc_call *call);
 /* From now on nothing is taken; reason: a sentence, the first one stays. Any thread. */
 void tcp_tx_shut(struct tcp_tx *tx, const char *reason);
+/* The same with tx->lock held. */
 void tcp_tx_shut_locked(struct tcp_tx *tx, const char *reason);
 /* After tcp_tx_shut(): drops all that is queued. */
 void tcp_tx_purge(struct tcp_tx *tx);
