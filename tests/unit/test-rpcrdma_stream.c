@@ -95,6 +95,26 @@ static void reduced_is_one_piece(void **state)
 	assert_int_equal(s.n, 5); /* message, data, pad, message, data */
 }
 
+/* Every piece of it, also one that a cut goes through. */
+static void cuts(void **state)
+{
+	struct rpcrdma_stream s, part;
+	char all[200], got[200];
+	struct xdr_out x;
+
+	encode(&x);
+	rpcrdma_stream_init(&s, msg, OFF, &x, 0, zero);
+	rpcrdma_stream_copy(&s, all);
+	for (uint64_t off = 0; off <= s.len; off++) {
+		for (uint64_t len = 0; off + len <= s.len; len++) {
+			rpcrdma_stream_cut(&part, &s, off, len);
+			assert_int_equal(part.len, len);
+			rpcrdma_stream_copy(&part, got);
+			assert_memory_equal(got, all + off, len);
+		}
+	}
+}
+
 /* Positions count everything before, from the XID word on (RFC 8166 section 3.4.5). */
 static void positions(void **state)
 {
@@ -125,6 +145,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_reduction),
 		cmocka_unit_test(reduced_is_one_piece),
+		cmocka_unit_test(cuts),
 		cmocka_unit_test(positions),
 		cmocka_unit_test(most_pieces),
 	};

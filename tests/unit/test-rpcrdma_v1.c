@@ -292,6 +292,11 @@ static void what_version_1_cannot_say_is_not_encoded(void **state)
 	assert_int_equal(rpcrdma_v1.encode(&h, buf, sizeof(buf)), -EINVAL);
 	init(&h, 1, 1, RDMA_ERROR);
 	assert_int_equal(rpcrdma_v1.encode(&h, buf, sizeof(buf)), -EINVAL);
+	/* a message that goes on */
+	rpcrdma_hdr_init(&h, 1, RPCRDMA_DIR_CALL, RDMA_MSG);
+	assert_true(rpcrdma_v1.encode(&h, buf, sizeof(buf)) > 0);
+	h.more = true;
+	assert_int_equal(rpcrdma_v1.encode(&h, buf, sizeof(buf)), -EINVAL);
 }
 
 /* Bytes of a good header changed at random: it decodes or it does not, and what decodes encodes to

@@ -110,7 +110,7 @@ struct rpc_xprt {
 	/* for rpc_client_info() */
 	const char *provider;
 	_Atomic unsigned rdma_version;
-	uint32_t inline_send, inline_recv;
+	_Atomic uint32_t inline_send, inline_recv;
 	_Atomic uint32_t credits;
 };
 

@@ -9,16 +9,19 @@
  * - Read chunk: the largest payload is taken out, without its round-up, and read by the peer from
  *   where it lies; what follows it in the message stays in the Send. A segment for each of its
  *   pieces; neighbours in one slab that continue each other are one piece.
+ * - continued: in several Sends, where the dialect and the credits allow it (rpcrdma_continue.c).
  * - long: RDMA_NOMSG; all pieces of the message are segments of a position-zero Read chunk.
+ *
+ * A call that was refused may have to be of another form than that (RPCRDMA_WHOLE_CALL ...).
  *
  * If the header would not fit with so many segments, they are gathered into one piece of memory
  * first.
  *
  * How its reply may travel: each sink is a Write chunk, of a segment for each of its pieces. If the
- * rest of the largest possible reply is longer than what we receive inline, or the segments do not
- * fit into a header, there is a Reply chunk, and then, since some servers do not cope with both,
- * the sinks are not offered: their data comes in the Reply chunk and is copied. Callers avoid that
- * by keeping reply_max small for calls with sinks.
+ * rest of the largest possible reply is longer than what we receive in Sends, or the segments do
+ * not fit into a header, there is a Reply chunk, and then, since some servers do not cope with
+ * both, the sinks are not offered: their data comes in the Reply chunk and is copied. Callers avoid
+ * that by keeping reply_max small for calls with sinks.
  */
 #include "transport/rpcrdma/rpcrdma_conn.h"
 
@@ -41,7 +44,7 @@ int rpcrdma_make_send(struct rpcrdma_conn *c, struct prov_wr *wr, const struct r
 
 	if (hlen > c->x.inline_send || s->len > c->x.inline_send - hlen)
 		return -EMSGSIZE;
-	if (s->n == 1)
+	if (s->n == 1 && buf)
 		off = (size_t)((uint8_t *)s->part[0].one.at.addr - buf->data);
 	if (off >= hlen) {
 		b = mem_buf_ref(buf);
@@ -166,11 +169,13 @@ static int provide_reply(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struc
 	uint64_t body =
 		RPCRDMA_REPLY_HDR + (uint64_t)call->reply_max + rpc_auth_of(call)->ops->verf_max;
 	unsigned nsegs, nsinks = count_sinks(call, &nsegs);
+	const struct rpcrdma_limits *most = &p->limits;
 	size_t hlen;
 	int rc = 0;
 
-	hlen = c->dialect->bound(0, call->nsinks, false, nsegs + call->nsinks - nsinks);
-	if (hlen + body <= c->x.inline_recv && nsegs <= RPCRDMA_MAX_SEGS &&
+	hlen = p->dialect->bound(0, call->nsinks, false, nsegs + call->nsinks - nsinks);
+	if (rpcrdma_continue_room(p->dialect, c->x.inline_recv, hlen, most->sends) >= body &&
+		!p->reply_min && nsinks <= most->writes && nsegs <= most->segs &&
 		(nsegs == nsinks || call_holds(c, p, nsinks, nsegs))) {
 		rc = reserve_doors(p, nsegs);
 		for (unsigned i = 0; !rc && i < nsinks; i++)
@@ -179,6 +184,8 @@ static int provide_reply(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struc
 	}
 	for (unsigned i = 0; i < call->nsinks; i++)
 		body += (uint64_t)call->sink[i].len + xdr_pad(call->sink[i].len);
+	if (body < p->reply_min)
+		body = p->reply_min;
 	return expose_reply(c, p, h, (body + 3) & ~3ull);
 }
 
@@ -265,7 +272,7 @@ static int as_long(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcr
 	struct rpcrdma_stream *s)
 {
 	unsigned n = rpcrdma_stream_pieces(s);
-	bool whole = n <= RPCRDMA_MAX_READS &&
+	bool whole = n <= p->limits.reads &&
 		     c->dialect->bound(n, h->nwrites, h->has_reply, h->nsegs) <= c->x.inline_send;
 	int rc = reserve_doors(p, n);
 
@@ -308,7 +315,7 @@ static int take_out(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpc
 		return as_long(c, p, h, s);
 	rpcrdma_stream_init(&reduced, p->call->msg, p->off, args, 1u << which, c->zero);
 	nsegs = seg_list_count_joined(&args->payload[which].data);
-	if (nsegs > RPCRDMA_MAX_READS || !fits(c, h, &reduced, nsegs))
+	if (nsegs > p->limits.reads || !fits(c, h, &reduced, nsegs))
 		nsegs = 1;
 	if (!fits(c, h, &reduced, 1))
 		return as_long(c, p, h, s);
@@ -317,43 +324,92 @@ static int take_out(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpc
 	return rc;
 }
 
-/* Opens the doors of p and makes its Send. */
-static int marshal(
-	struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct prov_wr *wr, struct mem_buf **held)
-{
-	const struct xdr_out *args = &p->call->args;
-	struct rpcrdma_stream s;
-	struct rpcrdma_hdr h;
-	int rc;
+/* What leaves for a call. */
+struct sends {
+	struct rpcrdma_lead lead;
+	struct prov_wr last;
+	struct mem_buf *held;
+};
 
-	p->dialect = c->dialect;
-	rpcrdma_begin_hdr(c, &h, p->call->xid, RPCRDMA_DIR_CALL, RDMA_MSG);
-	if (c->requester) {
-		rc = provide_reply(c, p, &h);
-		if (rc)
-			return rc;
-	}
-	rpcrdma_stream_init(&s, p->call->msg, p->off, args, 0, c->zero);
-	if (fits(c, &h, &s, 0)) {
-		rpcrdma_stat_add(c, bytes_pulled_up, payload_bytes(args));
-	} else if (c->requester) {
-		rc = take_out(c, p, &h, &s);
-		if (rc)
-			return rc;
-	}
-	return rpcrdma_make_send(c, wr, &h, &s, p->call->msg, held);
+/* In another dialect than the last time nothing is known of what the peer makes of it. */
+static void begin_dialect(struct rpcrdma_posted *p, const struct rpcrdma_dialect *d)
+{
+	if (p->dialect == d)
+		return;
+	p->dialect = d;
+	p->limits = d->limits;
+	p->reply_min = 0;
+	p->whole = false;
 }
 
-/* p is in MARSHAL, with a credit. */
+/* Takes of the message s what does not go into the last Send. */
+static int reduce(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h,
+	struct rpcrdma_stream *s, struct rpcrdma_lead *lead)
+{
+	unsigned n;
+
+	if (p->whole)
+		return as_long(c, p, h, s);
+	if (fits(c, h, s, 0)) {
+		rpcrdma_stat_add(c, bytes_pulled_up, payload_bytes(&p->call->args));
+		return 0;
+	}
+	n = rpcrdma_continue_sends(
+		p->dialect, c->x.inline_send, rpcrdma_dialect_size(p->dialect, h), s->len);
+	if (n && n <= p->sends)
+		return rpcrdma_lead_make(c, lead, h, s, n);
+	return c->requester ? take_out(c, p, h, s) : 0;
+}
+
+/* Opens the doors of p and makes its Sends. */
+static int marshal(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct sends *out)
+{
+	struct rpcrdma_stream s;
+	struct rpcrdma_hdr h;
+	int rc = 0;
+
+	out->lead.n = 0;
+	begin_dialect(p, c->dialect);
+	rpcrdma_begin_hdr(c, &h, p->call->xid, RPCRDMA_DIR_CALL, RDMA_MSG);
+	if (c->requester)
+		rc = provide_reply(c, p, &h);
+	if (rc)
+		return rc;
+	rpcrdma_stream_init(&s, p->call->msg, p->off, &p->call->args, 0, c->zero);
+	rc = reduce(c, p, &h, &s, &out->lead);
+	if (!rc)
+		rc = rpcrdma_make_send(
+			c, &out->last, &h, &s, out->lead.n ? NULL : p->call->msg, &out->held);
+	if (rc)
+		rpcrdma_lead_drop(&out->lead);
+	return rc;
+}
+
+/* chained: in this dialect nothing may come between the Sends of a message. */
+static int post_sends(struct rpcrdma_conn *c, struct sends *s, bool chained)
+{
+	int rc;
+
+	if (chained)
+		pthread_mutex_lock(&c->chain);
+	rc = rpcrdma_lead_post(c, &s->lead);
+	s->last.flags = rpcrdma_more(c);
+	if (!rc)
+		rc = c->prov->post(c->pc, &s->last);
+	if (chained)
+		pthread_mutex_unlock(&c->chain);
+	mem_buf_unref(s->held);
+	return rc;
+}
+
+/* p is in MARSHAL, with its credits. */
 static void post_call(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 {
-	struct mem_buf *held = NULL;
-	struct prov_wr wr;
-	int rc = marshal(c, p, &wr, &held);
-	bool down = rc ==
-		    -ENOTCONN; /* the owner will learn it from progress(), and take the call back */
+	struct sends s;
+	int rc = marshal(c, p, &s);
+	bool chained = p->dialect->limits.sends > 1, down = rc == -ENOTCONN;
 
-	if (down)
+	if (down) /* the owner will learn it from progress(), and take the call back */
 		rc = 0;
 	if (rc && rc != -ENOMEM)
 		log_warn("%s: call %08x could not be sent: %s", c->x.peer, p->call->xid,
@@ -364,7 +420,7 @@ static void post_call(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 		p->error = rc == -ENOMEM ? -ENOMEM : -EIO;
 		TAILQ_REMOVE(&c->posted, p, link);
 		TAILQ_INSERT_TAIL(&c->failed, p, link);
-		rpcrdma_credit_put(&c->credit_out);
+		rpcrdma_credit_put(&c->credit_out, p->sends);
 	} else {
 		p->state = RPCRDMA_SENT;
 	}
@@ -377,14 +433,36 @@ static void post_call(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 	/* from here on p and its call may be gone */
 	if (down)
 		return;
-	wr.flags = rpcrdma_more(c);
-	rc = c->prov->post(c->pc, &wr);
-	mem_buf_unref(held);
+	rc = post_sends(c, &s, chained);
 	if (rc && rc != -ENOTCONN)
 		rpcrdma_break(c, "a call could not be posted: %s", strerror(-rc));
 }
 
 /* --- credits and the backlog ------------------------------------------------------------------ */
+
+/* Credits that p needs: one, unless it is best continued and there will be enough for that. */
+static unsigned sends_for_locked(const struct rpcrdma_conn *c, const struct rpcrdma_posted *p)
+{
+	const struct rpcrdma_dialect *d = c->dialect;
+	const struct xdr_out *args = &p->call->args;
+	unsigned nsegs, nsinks, n;
+	size_t hlen;
+
+	if (d->limits.sends == 1 || p->whole || (c->requester && args->npayloads))
+		return 1;
+	nsinks = count_sinks(p->call, &nsegs);
+	hlen = d->bound(0, nsinks, true, nsegs + 1);
+	n = rpcrdma_continue_sends(
+		d, c->x.inline_send, hlen, RPC_HEADROOM - p->off + xdr_out_total(args));
+	return n && n <= c->credit_out.granted ? n : 1;
+}
+
+/* p may go as far as credits are concerned: true, and it has them. */
+static bool take_credits_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
+{
+	p->sends = sends_for_locked(c, p);
+	return rpcrdma_credit_take(&c->credit_out, p->sends);
+}
 
 static struct rpcrdma_posted *posted_new_locked(struct rpcrdma_conn *c)
 {
@@ -395,12 +473,14 @@ static struct rpcrdma_posted *posted_new_locked(struct rpcrdma_conn *c)
 	else
 		p = malloc(sizeof(*p));
 	if (p) {
+		p->dialect = NULL;
+		p->whole = false;
 		p->error = 0;
 		p->retried = false;
 		p->ndoors = p->nsinks = 0;
 		p->door = p->few;
 		p->reply_buf = p->gathered = NULL;
-		p->recv = NULL;
+		p->reply = (struct rpcrdma_msg){0};
 		p->closed = p->long_reply = p->repeat = false;
 	}
 	return p;
@@ -440,7 +520,7 @@ int rpcrdma_send_call(struct rpc_xprt *x, struct rpc_call *call, uint32_t off)
 	p->call = call;
 	p->off = off;
 	atomic_store_explicit(&call->xprt_priv, p, memory_order_relaxed);
-	now = TAILQ_EMPTY(&c->backlog) && rpcrdma_credit_take(&c->credit_out);
+	now = TAILQ_EMPTY(&c->backlog) && take_credits_locked(c, p);
 	p->state = now ? RPCRDMA_MARSHAL : RPCRDMA_BACKLOG;
 	TAILQ_INSERT_TAIL(now ? &c->posted : &c->backlog, p, link);
 	pthread_mutex_unlock(&c->lock);
@@ -456,7 +536,7 @@ void rpcrdma_send_backlog(struct rpcrdma_conn *c)
 	while (!c->no_memory) {
 		pthread_mutex_lock(&c->lock);
 		p = TAILQ_FIRST(&c->backlog);
-		if (p && !rpcrdma_credit_take(&c->credit_out))
+		if (p && !take_credits_locked(c, p))
 			p = NULL;
 		if (p) {
 			TAILQ_REMOVE(&c->backlog, p, link);

@@ -37,18 +37,59 @@ static int refused_reply(
 	return -EIO;
 }
 
+/* Lowers *most to n; false if that is nothing new, or leaves none. */
+static bool lower(unsigned *most, uint32_t least, uint32_t n)
+{
+	if (n >= *most || n < least)
+		return false;
+	*most = n;
+	return true;
+}
+
+/* Has p made another message as the error h asks. False: that cannot be, or it has been before. */
+static bool change_form(
+	struct rpcrdma_posted *p, const struct rpcrdma_hdr *h, enum rpcrdma_action action)
+{
+	struct rpcrdma_limits *most = &p->limits;
+	bool reads, segs;
+
+	switch (action) {
+	case RPCRDMA_LARGER_REPLY:
+		if (h->err_arg > MEM_MAX_SIZE ||
+			h->err_arg <= (p->reply_buf ? p->door[0].len : p->reply_min))
+			return false;
+		p->reply_min = h->err_arg;
+		return true;
+	case RPCRDMA_WHOLE_CALL:
+		if (p->whole)
+			return false;
+		p->whole = true;
+		return true;
+	case RPCRDMA_FEWER_CHUNKS:
+		return lower(&most->writes, 0, h->err_arg);
+	case RPCRDMA_FEWER_SEGMENTS:
+		reads = lower(&most->reads, 1, h->err_arg);
+		segs = lower(&most->segs, 1, h->err_arg);
+		return reads || segs;
+	case RPCRDMA_FAIL:
+	case RPCRDMA_RENEGOTIATE:
+		break;
+	}
+	return false;
+}
+
 static int error_reply(
 	struct rpcrdma_conn *c, struct rpcrdma_posted *p, const struct rpcrdma_hdr *h)
 {
-	const struct rpcrdma_dialect *d = c->dialect;
 	const char *meaning = "";
+	enum rpcrdma_action action = rpcrdma_dialect_on_error(c->dialect, h, &meaning);
 
-	switch (rpcrdma_dialect_on_error(d, h, &meaning)) {
-	case RPCRDMA_RENEGOTIATE:
+	if (action == RPCRDMA_RENEGOTIATE)
 		return refused_reply(c, p, h);
-	case RPCRDMA_FAIL:
-		break;
-	}
+	/* calls in reverse have one form only */
+	p->repeat = c->requester && change_form(p, h, action);
+	if (p->repeat)
+		return 0;
 	log_warn("%s: call %08x failed: %s", c->x.peer, h->xid, meaning);
 	return -EIO;
 }
@@ -108,9 +149,10 @@ static int read_writes(
 }
 
 /* Sets p->in, but for what must wait until the doors are closed. 0 or the error for the owner. */
-static int read_reply(struct rpcrdma_conn *c, struct rpcrdma_posted *p, const struct rpcrdma_hdr *h,
-	const uint8_t *msg, uint32_t len)
+static int read_reply(struct rpcrdma_conn *c, struct rpcrdma_posted *p, const struct rpcrdma_hdr *h)
 {
+	const struct rpcrdma_msg *m = &p->reply;
+	const struct mem_buf *b = m->joined ? m->joined : m->recv->buf;
 	int64_t n = 0;
 
 	if (h->proc == RDMA_ERROR)
@@ -135,7 +177,7 @@ static int read_reply(struct rpcrdma_conn *c, struct rpcrdma_posted *p, const st
 	} else {
 		if (n)
 			return bad_reply(c, h->xid, "is RDMA_MSG with a used Reply chunk");
-		xdr_in_init(&p->in, msg + h->len, len - h->len);
+		xdr_in_init(&p->in, b->data + m->off, m->len);
 	}
 	return read_writes(c, p, h);
 }
@@ -170,8 +212,7 @@ static void requeue_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
  * there. */
 static void repeat(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 {
-	rpcrdma_recv_done(c, p->recv);
-	p->recv = NULL;
+	rpcrdma_msg_done(c, &p->reply);
 	pthread_mutex_lock(&c->lock);
 	requeue_locked(c, p);
 	pthread_mutex_unlock(&c->lock);
@@ -200,7 +241,7 @@ void rpcrdma_reply_closed(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 {
 	struct rpc_call *call = p->call;
 	struct mem_buf *reply_buf = p->reply_buf;
-	struct rpcrdma_recv *recv = p->recv;
+	struct rpcrdma_msg m = p->reply;
 	struct xdr_in in;
 	int error;
 
@@ -229,8 +270,7 @@ void rpcrdma_reply_closed(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 	pthread_mutex_unlock(&c->lock);
 	c->x.up.reply(c->x.up.ctx, call, error, error ? NULL : &in);
 	mem_buf_unref(reply_buf);
-	if (recv)
-		rpcrdma_recv_done(c, recv);
+	rpcrdma_msg_done(c, &m);
 }
 
 /* Closes the doors of p; tells the owner now or when the provider says that they are closed. */
@@ -258,6 +298,21 @@ static bool note_invalidated(struct rpcrdma_posted *p, uint32_t stag)
 	return false;
 }
 
+/* Credits of the orphan with this XID. */
+static unsigned orphan_sends_locked(struct rpcrdma_conn *c, uint32_t xid)
+{
+	struct rpcrdma_posted *p;
+
+	TAILQ_FOREACH (p, &c->orphans, link) {
+		if (p->xid != xid)
+			continue;
+		TAILQ_REMOVE(&c->orphans, p, link);
+		rpcrdma_posted_free_locked(c, p);
+		return p->sends;
+	}
+	return 1;
+}
+
 /* The posted call that a reply belongs to, taken off the table; NULL if there is none. *late: it
  * may be the reply to a call that was taken back. */
 static struct rpcrdma_posted *take_posted(
@@ -276,18 +331,18 @@ static struct rpcrdma_posted *take_posted(
 	if (p && p->state == RPCRDMA_SENT) {
 		TAILQ_REMOVE(&c->posted, p, link);
 		p->state = RPCRDMA_CLOSING;
-		rpcrdma_credit_put(&c->credit_out);
+		rpcrdma_credit_put(&c->credit_out, p->sends);
 	} else {
 		p = NULL;
 		*late = c->credit_out.orphans > 0;
-		rpcrdma_credit_late(&c->credit_out);
+		rpcrdma_credit_late(&c->credit_out, orphan_sends_locked(c, h->xid));
 	}
 	pthread_mutex_unlock(&c->lock);
 	return p;
 }
 
 void rpcrdma_handle_reply(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc,
-	struct rpcrdma_recv *r, const struct prov_wc *wc)
+	struct rpcrdma_msg *m, const struct prov_wc *wc)
 {
 	bool late = false;
 	struct rpcrdma_posted *p;
@@ -304,12 +359,11 @@ void rpcrdma_handle_reply(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, i
 	if (!p) {
 		c->count.late++;
 		log_data("%s: reply %08x belongs to no call: dropped", c->x.peer, h->xid);
-		rpcrdma_recv_done(c, r);
+		rpcrdma_msg_done(c, m);
 		return;
 	}
-	p->recv = r;
-	p->error = rc ? bad_reply(c, h->xid, "has a malformed header")
-		      : read_reply(c, p, h, r->buf->data, wc->len);
+	p->reply = *m;
+	p->error = rc ? bad_reply(c, h->xid, "has a malformed header") : read_reply(c, p, h);
 	close_doors(c, p);
 }
 
@@ -342,7 +396,7 @@ static bool unlist_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 		return false;
 	case RPCRDMA_SENT:
 		TAILQ_REMOVE(&c->posted, p, link);
-		rpcrdma_credit_orphan(&c->credit_out);
+		rpcrdma_credit_orphan(&c->credit_out, p->sends);
 		return true;
 	case RPCRDMA_FAILED:
 		TAILQ_REMOVE(&c->failed, p, link);
@@ -367,7 +421,7 @@ void rpcrdma_forget(struct rpc_xprt *x, struct rpc_call *call)
 {
 	struct rpcrdma_conn *c = rpcrdma_conn_of(x);
 	struct rpcrdma_posted *p;
-	bool closing, open;
+	bool closing, open, orphan;
 
 	pthread_mutex_lock(&c->lock);
 	p = call->xprt_priv;
@@ -378,6 +432,7 @@ void rpcrdma_forget(struct rpc_xprt *x, struct rpc_call *call)
 	while (p->state == RPCRDMA_MARSHAL)
 		pthread_cond_wait(&c->marshalled, &c->lock);
 	closing = p->state == RPCRDMA_CLOSING;
+	orphan = p->state == RPCRDMA_SENT && p->sends > 1;
 	open = unlist_locked(c, p);
 	pthread_mutex_unlock(&c->lock);
 	if (closing)
@@ -388,11 +443,14 @@ void rpcrdma_forget(struct rpc_xprt *x, struct rpc_call *call)
 		p->closed = true;
 	rpcrdma_await_closed(c, p);
 	c->no_memory = false;
-	if (p->recv)
-		rpcrdma_recv_done(c, p->recv);
+	rpcrdma_msg_done(c, &p->reply);
 	rpcrdma_posted_let_go(p);
 	pthread_mutex_lock(&c->lock);
 	atomic_store_explicit(&call->xprt_priv, NULL, memory_order_relaxed);
-	rpcrdma_posted_free_locked(c, p);
+	p->xid = call->xid;
+	if (orphan) /* so that its answer is known */
+		TAILQ_INSERT_TAIL(&c->orphans, p, link);
+	else
+		rpcrdma_posted_free_locked(c, p);
 	pthread_mutex_unlock(&c->lock);
 }

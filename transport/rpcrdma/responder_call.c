@@ -3,11 +3,11 @@
  *
  * responder_call: calls of the peer's, on their way in.
  *
- * A call's message comes in the Send, and then its receive buffer is given away with it; or by RDMA
- * Read of the position-zero chunk. Other Read chunks become payloads of the arguments. Positions on
- * the wire count in the stream as it would be with all payloads in it, ours count what is in the
- * buffer. RDMA Reads are asked for in the order of the calls, RPCRDMA_READS_MAX at a time; the
- * provider keeps to what the peer can take (ORD).
+ * A call's message comes in the Send, and then its receive buffer is given away with it; in several
+ * Sends (rpcrdma_continue.c); or by RDMA Read of the position-zero chunk. Other Read chunks become
+ * payloads of the arguments. Positions on the wire count in the stream as it would be with all
+ * payloads in it, ours count what is in the buffer. RDMA Reads are asked for in the order of the
+ * calls, RPCRDMA_READS_MAX at a time; the provider keeps to what the peer can take (ORD).
  *
  * Memory. A call whose message or payload must be pulled needs buffers first. If there are none, or
  * the connection has rpcrdma_pulled_max bytes of them, it waits, in order, until others end. The
@@ -60,19 +60,19 @@ void rpcrdma_taken_drop_all(struct rpcrdma_conn *c)
 	}
 }
 
-void rpcrdma_serve_done(struct rpcrdma_conn *c)
+void rpcrdma_serve_done(struct rpcrdma_conn *c, unsigned sends)
 {
 	pthread_mutex_lock(&c->lock);
-	rpcrdma_credit_put(&c->credit_in);
+	rpcrdma_credit_put(&c->credit_in, sends);
 	pthread_mutex_unlock(&c->lock);
 }
 
-static bool serve_begin(struct rpcrdma_conn *c)
+static bool serve_begin(struct rpcrdma_conn *c, unsigned sends)
 {
 	bool ok;
 
 	pthread_mutex_lock(&c->lock);
-	ok = rpcrdma_credit_take(&c->credit_in);
+	ok = rpcrdma_credit_take(&c->credit_in, sends);
 	pthread_mutex_unlock(&c->lock);
 	return ok;
 }
@@ -232,16 +232,17 @@ static uint32_t true_len(const struct xdr_in *in, const struct xdr_payload *p)
 	return p->data.len;
 }
 
-/* Room for results in the reply: inline under a header that returns all chunks, or in the Reply
+/* Room for results in the reply: in Sends under a header that returns all chunks, or in the Reply
  * chunk. */
 static void set_room(
 	const struct rpcrdma_conn *c, struct rpc_req *req, const struct rpcrdma_taken *t)
 {
 	uint64_t room, reply = t->has_reply ? rpcrdma_chunk_len(t->seg, &t->reply) : 0, sinks = 0;
-	size_t used;
+	const struct rpcrdma_dialect *d = c->dialect;
 
-	used = c->dialect->bound(0, t->nwrites, t->has_reply, t->nsegs) + RPCRDMA_REPLY_HDR;
-	room = used < c->x.inline_send ? c->x.inline_send - used : 0;
+	room = rpcrdma_continue_room(d, c->x.inline_send,
+		d->bound(0, t->nwrites, t->has_reply, t->nsegs), d->limits.sends);
+	room = room > RPCRDMA_REPLY_HDR ? room - RPCRDMA_REPLY_HDR : 0;
 	if (reply > room + RPCRDMA_REPLY_HDR)
 		room = reply - RPCRDMA_REPLY_HDR;
 	for (unsigned i = 0; i < t->nwrites; i++) {
@@ -291,7 +292,7 @@ static void deliver(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 	rpc_req_deliver(req);
 	return;
 out:
-	rpcrdma_serve_done(c);
+	rpcrdma_serve_done(c, t->sends);
 	rpcrdma_taken_free(c, t);
 	if (req)
 		rpc_req_free(req);
@@ -432,22 +433,23 @@ static struct rpcrdma_taken *taken_new(const struct rpcrdma_hdr *h)
 	return t;
 }
 
-/* Finds out what goes where; the message of len bytes in r is t's afterwards, if it is in there.
- * 0 or -EBADMSG. */
-static int plan(
-	struct rpcrdma_taken *t, const struct rpcrdma_hdr *h, struct rpcrdma_recv *r, uint32_t len)
+/* Finds out what goes where; what m lies in is t's afterwards, if the call is in there. 0 or
+ * -EBADMSG. */
+static int plan(struct rpcrdma_taken *t, const struct rpcrdma_hdr *h, struct rpcrdma_msg *m)
 {
 	bool nomsg = h->proc == RDMA_NOMSG;
+	struct mem_buf **buf = m->joined ? &m->joined : &m->recv->buf;
 	int rc;
 
-	t->msg_off = nomsg ? 0 : (uint32_t)h->len;
-	t->msg_len = len - t->msg_off;
+	t->sends = m->sends;
+	t->msg_off = nomsg ? 0 : m->off;
+	t->msg_len = m->len;
 	rc = plan_reads(t, nomsg);
 	if (!rc)
 		rc = plan_positions(t);
 	if (!rc && !nomsg) {
-		t->msg = r->buf;
-		r->buf = NULL;
+		t->msg = *buf;
+		*buf = NULL;
 	}
 	return rc;
 }
@@ -455,7 +457,7 @@ static int plan(
 /* Goes on with a call that is well-formed. Takes t. */
 static void take(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 {
-	if (!serve_begin(c)) {
+	if (!serve_begin(c, t->sends)) {
 		rpcrdma_break(c, "the peer sent more calls than the %u it has credits for",
 			c->credit_in.granted);
 		rpcrdma_taken_free(c, t);
@@ -468,20 +470,21 @@ static void take(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 	}
 }
 
-void rpcrdma_handle_call(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc,
-	struct rpcrdma_recv *r, uint32_t len)
+void rpcrdma_handle_call(
+	struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc, struct rpcrdma_msg *m)
 {
 	struct rpcrdma_taken *t;
 
-	if (len < c->dialect->min_call || (!rc && h->proc != RDMA_MSG && h->proc != RDMA_NOMSG)) {
+	if (m->recv_len < c->dialect->min_call ||
+		(!rc && h->proc != RDMA_MSG && h->proc != RDMA_NOMSG)) {
 		c->count.malformed++; /* RFC 8166 section 4.5: not even an error is sent */
-		rpcrdma_recv_done(c, r);
+		rpcrdma_msg_done(c, m);
 		return;
 	}
 	t = rc ? NULL : taken_new(h);
 	if (t)
-		rc = plan(t, h, r, len);
-	rpcrdma_recv_done(c, r);
+		rc = plan(t, h, m);
+	rpcrdma_msg_done(c, m);
 	if (rc) {
 		refuse(c, h, rc);
 		rpcrdma_taken_free(c, t);

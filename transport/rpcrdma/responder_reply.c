@@ -6,7 +6,8 @@
  * The reply's header returns the chunks of the call with the lengths that were used (RFC 8166
  * sections 3.4.6, 4.3.3). Payload i of the results goes to Write chunk i; into the stream when that
  * chunk is empty or there is none. The rest is inline if it fits, else it goes into the Reply
- * chunk. What fits nowhere is answered ERR_CHUNK. RDMA Writes and the Send behind them are one
+ * chunk, else into several Sends where the dialect has that. What fits nowhere is answered
+ * ERR_CHUNK. RDMA Writes and the Send behind them are one
  * chain: nobody else's work comes between.
  */
 #include "transport/rpcrdma/rpcrdma_conn.h"
@@ -25,6 +26,7 @@ struct answer {
 	unsigned reduced;	      /* payloads that go to Write chunks */
 	struct rpcrdma_stream stream; /* the rest */
 	bool in_reply_chunk;
+	unsigned sends;	  /* that the rest takes */
 	uint64_t written; /* bytes that go by RDMA Write */
 };
 
@@ -40,6 +42,7 @@ static void answer_init(struct answer *a, struct rpcrdma_conn *c, const struct r
 	a->req = req;
 	a->reduced = 0;
 	a->in_reply_chunk = false;
+	a->sends = 1;
 	a->written = 0;
 	rpcrdma_begin_hdr(c, &a->h, xid, RPCRDMA_DIR_REPLY, RDMA_MSG);
 	a->h.nwrites = t->nwrites;
@@ -84,11 +87,13 @@ static int place(struct answer *a, uint32_t off)
 	rpcrdma_stream_init(&a->stream, a->req->msg, off, res, a->reduced, a->c->zero);
 	if (hlen + a->stream.len <= a->c->x.inline_send)
 		return 0;
-	if (!a->h.has_reply)
-		return -EMSGSIZE;
-	a->in_reply_chunk = true;
-	a->h.proc = RDMA_NOMSG;
-	return fill_chunk(a, &a->h.reply, a->stream.len);
+	if (a->h.has_reply && !fill_chunk(a, &a->h.reply, a->stream.len)) {
+		a->in_reply_chunk = true;
+		a->h.proc = RDMA_NOMSG;
+		return 0;
+	}
+	a->sends = rpcrdma_continue_sends(a->c->dialect, a->c->x.inline_send, hlen, a->stream.len);
+	return a->sends ? 0 : -EMSGSIZE;
 }
 
 /* --- the chain -------------------------------------------------------------------------------- */
@@ -206,25 +211,35 @@ static int post_answer(struct answer *a)
 {
 	static const struct rpcrdma_stream nothing;
 	struct rpcrdma_conn *c = a->c;
+	struct rpcrdma_lead lead;
 	struct mem_buf *held;
 	struct prov_wr wr;
-	int rc;
+	int rc = 0;
 
-	rc = rpcrdma_make_send(
-		c, &wr, &a->h, a->in_reply_chunk ? &nothing : &a->stream, a->req->msg, &held);
-	if (rc)
+	lead.n = 0;
+	if (a->sends > 1)
+		rc = rpcrdma_lead_make(c, &lead, &a->h, &a->stream, a->sends);
+	if (!rc)
+		rc = rpcrdma_make_send(c, &wr, &a->h, a->in_reply_chunk ? &nothing : &a->stream,
+			lead.n ? NULL : a->req->msg, &held);
+	if (rc) {
+		rpcrdma_lead_drop(&lead);
 		return rc;
+	}
 	if (c->remote_inv && a->t->has_inv) {
 		wr.op = PROV_SEND_INV;
 		wr.inv_stag = a->t->inv_stag;
 	}
 	pthread_mutex_lock(&c->chain);
 	rc = write_all(a);
+	if (!rc)
+		rc = rpcrdma_lead_post(c, &lead);
 	if (a->written <= RPCRDMA_HELD_WRITE)
 		wr.flags = rpcrdma_more(c);
 	if (!rc)
 		rc = c->prov->post(c->pc, &wr);
 	pthread_mutex_unlock(&c->chain);
+	rpcrdma_lead_drop(&lead);
 	mem_buf_unref(held);
 	return rc;
 }
@@ -283,7 +298,8 @@ void rpcrdma_send_reply(struct rpc_xprt *x, struct rpc_req *req, uint32_t off)
 	struct rpcrdma_taken *t = req->xprt_priv;
 	int rc;
 
-	rpcrdma_serve_done(c); /* first: the peer may use its credit as soon as it has the reply */
+	/* first: the peer may use its credits as soon as it has the reply */
+	rpcrdma_serve_done(c, t->sends);
 	rc = answer(c, t, req, off);
 	if (rc == -EMSGSIZE) {
 		log_data("%s: the reply to call %08x fits neither the peer's receives nor its "
@@ -301,6 +317,6 @@ void rpcrdma_drop(struct rpc_xprt *x, struct rpc_req *req)
 	struct rpcrdma_conn *c = rpcrdma_conn_of(x);
 	struct rpcrdma_taken *t = req->xprt_priv;
 
-	rpcrdma_serve_done(c);
+	rpcrdma_serve_done(c, t->sends);
 	end(c, t, req);
 }

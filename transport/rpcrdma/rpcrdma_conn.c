@@ -3,8 +3,9 @@
  *
  * rpcrdma_conn: the life of an RPC-over-RDMA connection, and its receive buffers.
  *
- * Sizes. Each side tells the other in private data (RFC 8797) what it sends and receives inline.
- * What we send is the smaller of ours and what the peer receives. What a peer sends is bounded by
+ * Sizes. Each side tells the other in private data (RFC 8797) what it sends and receives inline;
+ * for one that does not the dialect has a size. What we send is the smaller of ours and what the
+ * peer receives. What a peer sends is bounded by
  * the smaller of its own and ours, but receive buffers are never below 4096 bytes: a server may
  * send up to its own limit whatever we said.
  */
@@ -17,7 +18,6 @@
 #include <unistd.h>
 
 #include "transport/log.h"
-#include "transport/rpcrdma/rpcrdma_priv.h"
 
 #define IRD_ORD	 16
 #define PRIV_LEN RPCRDMA_PRIV_LEN
@@ -49,7 +49,7 @@ static void setup_init(struct setup *s, const struct prov_ops *prov, struct mem_
 	uint32_t inline_size, uint32_t credits, bool crc, bool requester)
 {
 	struct rpcrdma_priv priv = {.remote_inval = prov->remote_inval};
-	unsigned nrecvs;
+	unsigned nrecvs, sends = rpcrdma_dialect_sends(rpcrdma_dialects);
 
 	*s = (struct setup){.prov = prov, .pool = pool, .crc = crc, .requester = requester};
 	s->inline_size =
@@ -58,13 +58,15 @@ static void setup_init(struct setup *s, const struct prov_ops *prov, struct mem_
 	s->credits = clamp(credits, RPCRDMA_CREDITS_DEFAULT, 1, RPCRDMA_CREDITS_MAX);
 	priv.send_size = priv.recv_size = s->inline_size;
 	rpcrdma_priv_encode(&priv, s->priv);
-	nrecvs = s->credits + RPCRDMA_REVERSE_CREDITS + RPCRDMA_BATCH;
+	/* A Send of the peer's for each credit that it has of us; as many of an answer for each
+	 * that we have of it. */
+	nrecvs = (s->credits + RPCRDMA_REVERSE_CREDITS) * sends + RPCRDMA_BATCH;
 	s->params = (struct prov_params){
 		.recv_depth = nrecvs,
-		/* A call is one Send. A reply is one, too, and perhaps an RDMA Write for each
+		/* A call is Sends only. A reply is Sends, too, and perhaps an RDMA Write for each
 		 * segment that its call has offered. */
 		.send_depth = requester ? nrecvs
-					: s->credits * (1 + RPCRDMA_SEGS_FREE) + nrecvs +
+					: s->credits * (sends + RPCRDMA_SEGS_FREE) + nrecvs +
 						  RPCRDMA_READS_MAX + RPCRDMA_SEGS_MAX,
 		.ird = IRD_ORD,
 		.ord = IRD_ORD,
@@ -153,11 +155,13 @@ static void destroy(struct rpc_xprt *x)
 	free(c->recvs);
 	free(c->later);
 	mem_buf_unref(c->zero);
+	mem_buf_unref(c->join.buf);
 	free_posted_list(&c->backlog);
 	free_posted_list(&c->posted);
 	free_posted_list(&c->failed);
 	free_posted_list(&c->closing);
 	free_posted_list(&c->spare);
+	free_posted_list(&c->orphans);
 	pthread_cond_destroy(&c->marshalled);
 	pthread_mutex_destroy(&c->chain);
 	pthread_mutex_destroy(&c->lock);
@@ -195,6 +199,7 @@ static struct rpcrdma_conn *conn_new(
 	TAILQ_INIT(&c->posted);
 	TAILQ_INIT(&c->failed);
 	TAILQ_INIT(&c->spare);
+	TAILQ_INIT(&c->orphans);
 	rpcrdma_credit_init(&c->credit_out, out, 1);
 	rpcrdma_credit_init(&c->credit_in, in, in);
 	pthread_mutex_init(&c->lock, NULL);
@@ -212,6 +217,7 @@ static int conn_establish(struct rpcrdma_conn *c, int timeout_ms, struct err *e)
 {
 	struct rpcrdma_priv priv;
 	int rc = recvs_init(c, e);
+	bool said;
 
 	if (rc)
 		return rc;
@@ -219,10 +225,9 @@ static int conn_establish(struct rpcrdma_conn *c, int timeout_ms, struct err *e)
 	rc = c->prov->establish(c->pc, timeout_ms, e);
 	if (rc)
 		return rc;
-	rpcrdma_priv_decode(&priv, c->pc->peer_priv, c->pc->peer_priv_len);
+	said = rpcrdma_priv_decode(&priv, c->pc->peer_priv, c->pc->peer_priv_len);
 	c->remote_inv = priv.remote_inval && c->prov->remote_inval;
-	c->x.inline_send = priv.recv_size < c->inline_own ? priv.recv_size : c->inline_own;
-	c->x.inline_recv = priv.send_size < c->inline_own ? priv.send_size : c->inline_own;
+	rpcrdma_set_peer(c, said ? &priv : NULL);
 	log_ctrl("%s: RPC-over-RDMA version %u over %s, inline %u out and %u in%s", c->x.peer,
 		c->dialect->vers, c->prov->name, c->x.inline_send, c->x.inline_recv,
 		c->remote_inv ? ", remote invalidation" : "");

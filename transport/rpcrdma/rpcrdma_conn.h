@@ -19,8 +19,8 @@
  *   FAILED       could not be sent: in `failed`, told by progress()
  *   CLOSING      the reply is here, its doors are being closed, in `closing`; progress thread only
  *
- * From CLOSING a call goes back to BACKLOG if it had no memory, or was refused in a dialect that is
- * given up for another.
+ * From CLOSING a call goes back to BACKLOG if it had no memory, or was refused and can be sent in
+ * another dialect or another form.
  *
  * Invariants
  *   - call->xprt_priv is the posted call while the connection has the call, and NULL otherwise.
@@ -29,11 +29,12 @@
  *   - The owner sees a reply only when no door of its call is open.
  *   - Calls of the peer's that wait for memory, and those that are pulled or served, together never
  * exceed the credits granted (credit_in).
- *   - Receives posted >= credits we may use (credit_out) + credits we grant: no Send finds us
- * without.
+ *   - Receives posted >= those of the answers to the calls that we have credits for (credit_out) +
+ * credits we grant: no Send finds us without.
  *
- * Locks: `chain` (a reply's RDMA Writes and its Send are posted as one), `lock`. Never both, and no
- * upcall or provider call with `lock` held.
+ * Locks: `chain` (a reply's RDMA Writes and its Sends are posted as one; so are all Sends of a
+ * message, and so each of a single one, in a dialect that continues messages), `lock`. Never both,
+ * and no upcall or provider call with `lock` held.
  */
 #ifndef RNFS_TRANSPORT_RPCRDMA_RPCRDMA_CONN_H
 #define RNFS_TRANSPORT_RPCRDMA_RPCRDMA_CONN_H
@@ -45,6 +46,7 @@
 #include "transport/provider.h"
 #include "transport/rpcrdma/rpcrdma_credit.h"
 #include "transport/rpcrdma/rpcrdma_dialect.h"
+#include "transport/rpcrdma/rpcrdma_priv.h"
 #include "transport/rpcrdma/rpcrdma_stream.h"
 #include "transport/rpc/xprt.h"
 
@@ -82,15 +84,45 @@ struct rpcrdma_recv {
 	STAILQ_ENTRY(rpcrdma_recv) link;
 };
 
+/* A message that has come, whole. */
+struct rpcrdma_msg {
+	struct rpcrdma_recv *recv; /* of its last Send ... */
+	uint32_t recv_len;	   /* ... of so many bytes */
+	struct mem_buf *joined; /* the RPC message, if it took several Sends; else it is in recv */
+	uint32_t off, len;	/* where the RPC message is in there */
+	unsigned sends;
+};
+
+/* What has come of a message that goes on. Progress thread. */
+struct rpcrdma_join {
+	unsigned sends; /* 0: there is none */
+	uint32_t xid;
+	enum rpcrdma_dir dir;
+	struct mem_buf *buf;
+	uint32_t len;
+};
+
+/* The Sends of a message of ours before its last. */
+struct rpcrdma_lead {
+	unsigned n;
+	struct prov_wr wr[RPCRDMA_MAX_SENDS - 1];
+};
+
 /* A call of ours. */
 struct rpcrdma_posted {
 	TAILQ_ENTRY(rpcrdma_posted) link;
 	struct rpc_call *call;
 	enum rpcrdma_state state;
 	uint32_t off;			       /* of the XID word in call->msg */
-	const struct rpcrdma_dialect *dialect; /* that it was sent in last */
-	int error;			       /* FAILED, CLOSING: what to tell the owner */
-	bool retried; /* has been out of memory with nothing else under way */
+	unsigned sends;			       /* credits that it has */
+	const struct rpcrdma_dialect *dialect; /* that it was sent in last, or NULL ... */
+	/* ... and what the peer has made of it there, by its errors */
+	struct rpcrdma_limits limits;
+	uint32_t reply_min; /* bytes of its Reply chunk, if not 0 */
+	bool whole;	    /* it travels in a position-zero Read chunk */
+	uint32_t xid;	    /* in `orphans` */
+	int error;	    /* FAILED, CLOSING: what to tell the owner */
+	bool retried;	    /* has been out of memory with nothing else under way */
 	/* First those of the sinks, in order, then the Reply chunk's, then what the peer reads. */
 	unsigned ndoors;
 	struct prov_door *door;		    /* `few`, or more of them from the heap */
@@ -101,10 +133,10 @@ struct rpcrdma_posted {
 		*gathered; /* what had too many pieces to be read from where it lies, or NULL */
 	struct prov_door few[RPCRDMA_DOORS_FEW];
 	/* CLOSING */
-	struct rpcrdma_recv *recv; /* where the reply came in */
-	bool closed;		   /* PROV_WC_WITHDRAWN has come */
-	bool long_reply;	   /* in the Reply chunk */
-	bool repeat;		   /* refused in a dialect that we do not speak any more */
+	struct rpcrdma_msg reply; /* where it came in */
+	bool closed;		  /* PROV_WC_WITHDRAWN has come */
+	bool long_reply;	  /* in the Reply chunk */
+	bool repeat;		  /* refused; it is to be sent again as another message */
 	struct xdr_in in;
 };
 TAILQ_HEAD(rpcrdma_posted_list, rpcrdma_posted);
@@ -114,6 +146,7 @@ struct rpcrdma_taken {
 	TAILQ_ENTRY(rpcrdma_taken)
 	link;		     /* in `waiting` for memory, in `pulls` for RDMA Reads */
 	uint32_t xid, vers;  /* of its header */
+	unsigned sends;	     /* that it took, and so credits */
 	struct mem_buf *msg; /* the RPC call, from msg_off on */
 	uint32_t msg_off, msg_len;
 	/* the chunks that the reply goes to, as in struct rpcrdma_hdr */
@@ -154,10 +187,12 @@ struct rpcrdma_conn {
 	const struct prov_ops *prov;
 	struct prov_conn *pc;
 	struct mem_pool *pool;
-	struct mem_buf *zero; /* round-up bytes */
-	uint32_t recv_size;   /* of each receive buffer */
-	uint32_t inline_own;  /* what we offered, both ways */
-	bool remote_inv;      /* replies may invalidate: both sides said so */
+	struct mem_buf *zero;	  /* round-up bytes */
+	uint32_t recv_size;	  /* of each receive buffer */
+	uint32_t inline_own;	  /* what we offered, both ways */
+	struct rpcrdma_priv peer; /* what the peer offered, if it did */
+	bool peer_said;
+	bool remote_inv; /* replies may invalidate: both sides said so */
 	unsigned nrecvs;
 
 	/* progress thread */
@@ -169,11 +204,12 @@ struct rpcrdma_conn {
 	size_t nlater, later_cap, ilater;
 	struct rpcrdma_taken_list pulls, waiting;
 	struct rpcrdma_hdr hdr; /* of the message that is being handled */
-	uint64_t read_ns;	/* when an RDMA Read was last begun or ended */
-	bool no_memory;		/* the backlog waits for memory that a call under way holds */
-	unsigned reads;		/* under way */
-	unsigned held;		/* small messages posted under PROV_MORE since the last flush ... */
-	uint64_t held_since;	/* ... and when the first of them was */
+	struct rpcrdma_join join;
+	uint64_t read_ns;    /* when an RDMA Read was last begun or ended */
+	bool no_memory;	     /* the backlog waits for memory that a call under way holds */
+	unsigned reads;	     /* under way */
+	unsigned held;	     /* small messages posted under PROV_MORE since the last flush ... */
+	uint64_t held_since; /* ... and when the first of them was */
 	struct rpcrdma_posted_list closing;
 	struct rpcrdma_counts count;
 	uint64_t spin_ns;
@@ -197,6 +233,8 @@ struct rpcrdma_conn {
 	struct rpcrdma_credit credit_in;  /* the peer's, until they are answered; its grant and both
 					   * `max` are constant, and read without lock */
 	struct rpcrdma_posted_list backlog, posted, failed, spare;
+	/* Calls of several Sends that were taken back; only xid and sends are of use. */
+	struct rpcrdma_posted_list orphans;
 	char why[200]; /* why we closed the connection ourselves, "" if not */
 
 	pthread_mutex_t chain;
@@ -248,6 +286,8 @@ void rpcrdma_await_closed(struct rpcrdma_conn *c, struct rpcrdma_posted *p);
 extern const struct rpcrdma_dialect *const *rpcrdma_dialects;
 /* At the start: begins with that version, or, if it is none of ours, with the best. */
 void rpcrdma_try(struct rpcrdma_conn *c, unsigned vers);
+/* After the hand-shake: the peer has offered *peer, or, if NULL, nothing. */
+void rpcrdma_set_peer(struct rpcrdma_conn *c, const struct rpcrdma_priv *peer);
 /* Reads the header of a message. As rpcrdma_dialect_decode(). Progress thread. */
 int rpcrdma_decode(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, const void *msg, size_t len);
 /* A requester's: the peer has sent the ERR_VERS h. Goes over to the best dialect that it names, if
@@ -256,20 +296,44 @@ void rpcrdma_refused(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h);
 /* A responder's: what to say in ERR_VERS. Any thread. */
 void rpcrdma_offer(struct rpcrdma_conn *c, uint32_t *low, uint32_t *high);
 
+/* rpcrdma_continue.c: messages in several Sends. */
+/* Bytes of an RPC message that n Sends of size bytes have room for, the last with a header of hlen
+ * bytes. */
+uint64_t rpcrdma_continue_room(
+	const struct rpcrdma_dialect *d, uint32_t size, size_t hlen, unsigned n);
+/* How many such Sends a message of len bytes takes; 0: more than the dialect has. */
+unsigned rpcrdma_continue_sends(
+	const struct rpcrdma_dialect *d, uint32_t size, size_t hlen, uint64_t len);
+/* Makes the first n - 1 of the n Sends of the message s under header h; s is then what remains for
+ * the last. 0, or -ENOMEM: *lead is empty, and s as it was. */
+int rpcrdma_lead_make(struct rpcrdma_conn *c, struct rpcrdma_lead *lead,
+	const struct rpcrdma_hdr *h, struct rpcrdma_stream *s, unsigned n);
+/* Posts them, and lets go of them. The last follows in the same chain. 0 or prov->post()'s. */
+int rpcrdma_lead_post(struct rpcrdma_conn *c, struct rpcrdma_lead *lead);
+void rpcrdma_lead_drop(struct rpcrdma_lead *lead);
+/* Takes the Send in r, of wc->len bytes, whose header h was decoded with result rc. True: *m is its
+ * message (with an undecodable header: what came in r). False: more is to come, or the connection
+ * is being closed; r was given back. */
+bool rpcrdma_join(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc,
+	struct rpcrdma_recv *r, const struct prov_wc *wc, struct rpcrdma_msg *m);
+/* Gives back what a message lies in. */
+void rpcrdma_msg_done(struct rpcrdma_conn *c, struct rpcrdma_msg *m);
+
 /* requester_call.c: calls of ours, on their way out. */
 int rpcrdma_send_call(struct rpc_xprt *x, struct rpc_call *call, uint32_t off);
 /* Sends from the backlog what credits allow. Progress thread. */
 void rpcrdma_send_backlog(struct rpcrdma_conn *c);
-/* Makes wr the Send of the message s under header h: in place, if s lies in one piece in buf with
- * headroom for h before it, else as a copy. *out is the buffer that wr's memory lies in, referenced
- * for the caller. 0, -EMSGSIZE (more than the peer receives), -ENOMEM. */
+/* Makes wr the Send of s under header h: in place, if s is a whole message that lies in buf, in one
+ * piece with headroom for h before it, else (buf may be NULL) as a copy. *out is the buffer that
+ * wr's memory lies in, referenced for the caller. 0, -EMSGSIZE (more than the peer receives),
+ * -ENOMEM. */
 int rpcrdma_make_send(struct rpcrdma_conn *c, struct prov_wr *wr, const struct rpcrdma_hdr *h,
 	const struct rpcrdma_stream *s, struct mem_buf *buf, struct mem_buf **out);
 
 /* requester_reply.c: calls of ours, on their way back. */
-/* msg of len bytes came in r; h was decoded with result rc. Takes r. */
+/* Message m has come; h was decoded with result rc. Takes what m lies in. */
 void rpcrdma_handle_reply(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc,
-	struct rpcrdma_recv *r, const struct prov_wc *wc);
+	struct rpcrdma_msg *m, const struct prov_wc *wc);
 void rpcrdma_reply_closed(struct rpcrdma_conn *c, struct rpcrdma_posted *p);
 /* Tells the owner of calls that could not be sent. */
 void rpcrdma_reply_failed(struct rpcrdma_conn *c);
@@ -280,9 +344,9 @@ void rpcrdma_posted_let_go(struct rpcrdma_posted *p);
 void rpcrdma_posted_free_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p);
 
 /* responder_call.c: calls of the peer's, on their way in. */
-/* A message of len bytes came in r; h was decoded with result rc. Takes r. */
-void rpcrdma_handle_call(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc,
-	struct rpcrdma_recv *r, uint32_t len);
+/* Message m has come; h was decoded with result rc. Takes what m lies in. */
+void rpcrdma_handle_call(
+	struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc, struct rpcrdma_msg *m);
 void rpcrdma_read_done(struct rpcrdma_conn *c, struct rpcrdma_taken *t);
 /* Goes on with calls that waited for memory. */
 void rpcrdma_start_waiting(struct rpcrdma_conn *c);
@@ -296,7 +360,7 @@ void rpcrdma_drop(struct rpc_xprt *x, struct rpc_req *req);
 /* Answers with RDMA_ERROR (RFC 8166 section 4.5); ERR_VERS in the version of the call. */
 void rpcrdma_send_error(
 	struct rpcrdma_conn *c, uint32_t xid, uint32_t vers, enum rpcrdma_errcode err);
-/* One call of the peer's is no longer served. */
-void rpcrdma_serve_done(struct rpcrdma_conn *c);
+/* A call of the peer's, of so many Sends, is no longer served. */
+void rpcrdma_serve_done(struct rpcrdma_conn *c, unsigned sends);
 
 #endif

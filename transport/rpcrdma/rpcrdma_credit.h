@@ -9,9 +9,10 @@
  * ours and whose use is counted to find a peer that exceeds it. The same functions serve both.
  *
  * A credit is taken with each message and comes back when the receive buffer behind it is known to
- * wait again. In version 1 the messages that count are calls, and a credit comes back with the
- * reply. A call that its owner takes back while it is under way (an orphan) keeps its credit: the
- * peer still works on it, and its answer, which belongs to nobody by then, frees it.
+ * wait again. The messages that count are the Sends of calls, and their credits come back with the
+ * reply: one, or, of a call that is continued (rpcrdma_continue.c), several together. A call that
+ * its owner takes back while it is under way (an orphan) keeps its credits: the peer still works on
+ * it, and its answer, which belongs to nobody by then, frees them.
  *
  * Invariants: used <= max, orphans <= used, 1 <= granted <= max. used may exceed granted after the
  * grant was lowered. No lock of its own: the connection's.
@@ -43,37 +44,39 @@ static inline void rpcrdma_credit_init(struct rpcrdma_credit *c, uint32_t max, u
 	rpcrdma_credit_grant(c, granted);
 }
 
-/* One more message may go: true, and it is counted. */
-static inline bool rpcrdma_credit_take(struct rpcrdma_credit *c)
+/* n more messages may go, all or none: true, and they are counted. */
+static inline bool rpcrdma_credit_take(struct rpcrdma_credit *c, uint32_t n)
 {
-	if (c->used >= c->granted)
+	if (c->used >= c->granted || n > c->granted - c->used)
 		return false;
-	c->used++;
+	c->used += n;
 	return true;
 }
 
-/* A message's credit is back, or it was never sent. */
-static inline void rpcrdma_credit_put(struct rpcrdma_credit *c)
+/* The credits of n messages are back, or they were never sent. */
+static inline void rpcrdma_credit_put(struct rpcrdma_credit *c, uint32_t n)
 {
-	if (c->used > c->orphans)
-		c->used--;
+	uint32_t most = c->used - c->orphans;
+
+	c->used -= n < most ? n : most;
 }
 
-/* A call under way has lost its owner. */
-static inline void rpcrdma_credit_orphan(struct rpcrdma_credit *c)
+/* A call under way, of n messages, has lost its owner. */
+static inline void rpcrdma_credit_orphan(struct rpcrdma_credit *c, uint32_t n)
 {
-	if (c->orphans < c->used)
-		c->orphans++;
+	uint32_t most = c->used - c->orphans;
+
+	c->orphans += n < most ? n : most;
 }
 
-/* A reply that belongs to nobody: an orphan's, if there is one. A forged one can do no harm: the
- * peer only lets us send more to itself. */
-static inline void rpcrdma_credit_late(struct rpcrdma_credit *c)
+/* A reply that belongs to nobody: that of an orphan of n messages, if there is one. A forged one
+ * can do no harm: the peer only lets us send more to itself. */
+static inline void rpcrdma_credit_late(struct rpcrdma_credit *c, uint32_t n)
 {
-	if (c->orphans) {
-		c->orphans--;
-		c->used--;
-	}
+	if (n > c->orphans)
+		n = c->orphans;
+	c->orphans -= n;
+	c->used -= n;
 }
 
 #endif

@@ -15,6 +15,16 @@ const struct rpcrdma_dialect *rpcrdma_dialect_find(
 	return *table;
 }
 
+unsigned rpcrdma_dialect_sends(const struct rpcrdma_dialect *const *table)
+{
+	unsigned most = 1;
+
+	for (; *table; table++)
+		if ((*table)->limits.sends > most)
+			most = (*table)->limits.sends;
+	return most;
+}
+
 void rpcrdma_dialect_range(
 	const struct rpcrdma_dialect *const *table, uint32_t *low, uint32_t *high)
 {

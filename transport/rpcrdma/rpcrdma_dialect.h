@@ -16,15 +16,33 @@
 
 #include "transport/rpcrdma/rpcrdma_hdr.h"
 
-/* What a requester does about a call that an RDMA_ERROR came back for. */
+/* What a requester does about a call that an RDMA_ERROR came back for. It is sent again only if it
+ * will be another message than the one that was refused, so not without end; else FAIL. */
 enum rpcrdma_action {
-	RPCRDMA_FAIL,	     /* tells its owner -EIO */
-	RPCRDMA_RENEGOTIATE, /* sends it again in another dialect, if there is one; else FAIL */
+	RPCRDMA_FAIL,		/* tells its owner -EIO */
+	RPCRDMA_RENEGOTIATE,	/* sends it again in another dialect, if there is one */
+	RPCRDMA_LARGER_REPLY,	/* ... with a Reply chunk of err_arg bytes or more */
+	RPCRDMA_WHOLE_CALL,	/* ... in a position-zero Read chunk */
+	RPCRDMA_FEWER_CHUNKS,	/* ... with at most err_arg Write chunks */
+	RPCRDMA_FEWER_SEGMENTS, /* ... with at most err_arg segments to a list */
 };
 
+/* What a message may have at most. */
+struct rpcrdma_limits {
+	unsigned sends;	 /* that it takes: 1..RPCRDMA_MAX_SENDS; 1: it is never continued */
+	unsigned reads;	 /* segments of its Read list: 1..RPCRDMA_MAX_READS */
+	unsigned writes; /* Write chunks, up to RPCRDMA_MAX_WRITES */
+	unsigned segs;	 /* segments in all Write chunks and the Reply chunk, up to
+			  * RPCRDMA_MAX_SEGS */
+};
+
+#define RPCRDMA_MAX_SENDS 8 /* that are put together; bounds what a peer makes us keep */
+
 struct rpcrdma_dialect {
-	uint32_t vers;	   /* the version word */
-	uint32_t min_call; /* bytes of the shortest call; what is shorter gets no answer */
+	uint32_t vers;		 /* the version word */
+	uint32_t min_call;	 /* bytes of the shortest call; what is shorter gets no answer */
+	uint32_t inline_default; /* bytes of a Send that a peer takes which says nothing */
+	struct rpcrdma_limits limits;
 	/* Bytes of a header with so many Read segments, Write chunks, and segments in all Write
 	 * chunks and the Reply chunk. */
 	size_t (*bound)(unsigned nreads, unsigned nwrites, bool has_reply, unsigned nsegs);
@@ -47,6 +65,8 @@ struct rpcrdma_dialect {
  * low to high, or NULL. */
 const struct rpcrdma_dialect *rpcrdma_dialect_find(
 	const struct rpcrdma_dialect *const *table, uint32_t low, uint32_t high);
+/* The most Sends that a message may take in any dialect of a table. */
+unsigned rpcrdma_dialect_sends(const struct rpcrdma_dialect *const *table);
 /* The lowest and the highest version of a table that is not empty. */
 void rpcrdma_dialect_range(
 	const struct rpcrdma_dialect *const *table, uint32_t *low, uint32_t *high);

@@ -24,10 +24,11 @@ void rpcrdma_hdr_init(
 	h->dir = dir;
 	h->grant = h->want = 0;
 	h->proc = proc;
+	h->more = false;
 	h->nreads = h->nwrites = h->nsegs = 0;
 	h->has_reply = false;
 	h->reply = (struct rpcrdma_chunk){0};
-	h->err = h->vers_low = h->vers_high = 0;
+	h->err = h->err_arg = h->vers_low = h->vers_high = 0;
 	h->len = 0;
 }
 

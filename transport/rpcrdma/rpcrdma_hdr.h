@@ -79,6 +79,7 @@ struct rpcrdma_hdr {
 	uint32_t grant; /* how many the sender can receive */
 	uint32_t want;	/* how many the sender would like to send */
 	uint32_t proc;	/* enum rpcrdma_proc, or what the peer sent */
+	bool more;	/* RDMA_MSG without chunks: the message goes on in the next Send */
 
 	/* RDMA_MSG, RDMA_NOMSG */
 	unsigned nreads;
@@ -91,7 +92,8 @@ struct rpcrdma_hdr {
 	struct rpcrdma_seg seg[RPCRDMA_MAX_SEGS];
 
 	/* RDMA_ERROR */
-	uint32_t err; /* enum rpcrdma_errcode */
+	uint32_t err;	  /* enum rpcrdma_errcode, or one that the dialect has besides */
+	uint32_t err_arg; /* what a dialect says with it: a length or a number */
 	uint32_t vers_low, vers_high;
 
 	size_t len; /* bytes the header took (decoded) */

@@ -28,10 +28,34 @@
 static const struct rpcrdma_dialect *const ours[] = {&rpcrdma_v1, NULL};
 const struct rpcrdma_dialect *const *rpcrdma_dialects = ours;
 
+static uint32_t smaller(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Sizes of Sends: what both sides have offered, or what the dialect has of a peer that offers none.
+ */
+static void set_inline(struct rpcrdma_conn *c)
+{
+	uint32_t dflt = c->dialect->inline_default;
+
+	c->x.inline_send = smaller(c->inline_own, c->peer_said ? c->peer.recv_size : dflt);
+	c->x.inline_recv = smaller(c->inline_own, c->peer_said ? c->peer.send_size : dflt);
+}
+
 static void speak(struct rpcrdma_conn *c, const struct rpcrdma_dialect *d)
 {
 	c->dialect = d;
 	c->x.rdma_version = d->vers;
+	set_inline(c);
+}
+
+void rpcrdma_set_peer(struct rpcrdma_conn *c, const struct rpcrdma_priv *peer)
+{
+	c->peer_said = peer;
+	if (peer)
+		c->peer = *peer;
+	set_inline(c);
 }
 
 void rpcrdma_try(struct rpcrdma_conn *c, unsigned vers)

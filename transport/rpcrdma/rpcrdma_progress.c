@@ -112,6 +112,7 @@ static void handle_recv(struct rpcrdma_conn *c, const struct prov_wc *wc)
 	struct rpcrdma_recv *r = (struct rpcrdma_recv *)(uintptr_t)wc->cookie;
 	struct rpcrdma_hdr *h = &c->hdr;
 	int rc = rpcrdma_decode(c, h, r->buf->data, wc->len);
+	struct rpcrdma_msg m;
 	bool call;
 
 	if (rc == -EMSGSIZE) {
@@ -120,14 +121,16 @@ static void handle_recv(struct rpcrdma_conn *c, const struct prov_wc *wc)
 		rpcrdma_recv_done(c, r);
 		return;
 	}
+	if (!rpcrdma_join(c, h, rc, r, wc, &m))
+		return;
 	if (c->requester)
 		call = !rc && h->dir == RPCRDMA_DIR_CALL;
 	else /* an error is never answered, however malformed (RFC 8166 section 4.5) */
 		call = h->proc != RDMA_ERROR && (rc || h->dir != RPCRDMA_DIR_REPLY);
 	if (call)
-		rpcrdma_handle_call(c, h, rc, r, wc->len);
+		rpcrdma_handle_call(c, h, rc, &m);
 	else
-		rpcrdma_handle_reply(c, h, rc, r, wc);
+		rpcrdma_handle_reply(c, h, rc, &m, wc);
 }
 
 static void handle_withdrawn(struct rpcrdma_conn *c, const struct prov_wc *wc)

@@ -62,6 +62,27 @@ unsigned rpcrdma_stream_pieces(const struct rpcrdma_stream *s)
 	return n;
 }
 
+void rpcrdma_stream_cut(
+	struct rpcrdma_stream *out, const struct rpcrdma_stream *s, uint64_t off, uint64_t len)
+{
+	out->n = 0;
+	out->len = 0;
+	for (unsigned i = 0; i < s->n && len; i++) {
+		uint32_t have = s->part[i].len;
+		struct seg_list l;
+
+		if (off >= have) {
+			off -= have;
+			continue;
+		}
+		l = seg_list_cut(&s->part[i], (uint32_t)off,
+			len < have - off ? (uint32_t)len : have - (uint32_t)off);
+		add_list(out, &l);
+		len -= l.len;
+		off = 0;
+	}
+}
+
 void rpcrdma_stream_copy(const struct rpcrdma_stream *s, void *dst)
 {
 	uint8_t *d = dst;

@@ -34,6 +34,9 @@ void rpcrdma_stream_init(struct rpcrdma_stream *s, const struct mem_buf *msg, ui
 uint64_t rpcrdma_stream_pos(uint32_t off, const struct xdr_out *x, unsigned i);
 /* Pieces of memory that it lies in, neighbours joined (seg_next_joined()). */
 unsigned rpcrdma_stream_pieces(const struct rpcrdma_stream *s);
+/* Bytes [off, off + len) of s, which has them. */
+void rpcrdma_stream_cut(
+	struct rpcrdma_stream *out, const struct rpcrdma_stream *s, uint64_t off, uint64_t len);
 /* Copies s->len bytes to dst. */
 void rpcrdma_stream_copy(const struct rpcrdma_stream *s, void *dst);
 

@@ -9,9 +9,10 @@
 #include <errno.h>
 #include <string.h>
 
-#define VERS	  1
-#define MIN_CALL  28 /* a header without chunks; RFC 8166 section 4.5 */
-#define ERROR_LEN (RPCRDMA_FIXED_LEN + 4)
+#define VERS	       1
+#define MIN_CALL       28   /* a header without chunks; RFC 8166 section 4.5 */
+#define INLINE_DEFAULT 1024 /* RFC 8166 section 3.3.2 */
+#define ERROR_LEN      (RPCRDMA_FIXED_LEN + 4)
 
 static size_t v1_bound(unsigned nreads, unsigned nwrites, bool has_reply, unsigned nsegs)
 {
@@ -29,8 +30,8 @@ static bool encodable(const struct rpcrdma_hdr *h)
 	switch (h->proc) {
 	case RDMA_MSG:
 	case RDMA_NOMSG:
-		return h->nreads <= RPCRDMA_MAX_READS && h->nwrites <= RPCRDMA_MAX_WRITES &&
-		       h->nsegs <= RPCRDMA_MAX_SEGS;
+		return !h->more && h->nreads <= RPCRDMA_MAX_READS &&
+		       h->nwrites <= RPCRDMA_MAX_WRITES && h->nsegs <= RPCRDMA_MAX_SEGS;
 	case RDMA_ERROR:
 		return h->err == RDMA_ERR_CHUNK;
 	default:
@@ -122,6 +123,12 @@ static enum rpcrdma_action v1_on_error(const struct rpcrdma_hdr *h, const char *
 const struct rpcrdma_dialect rpcrdma_v1 = {
 	.vers = VERS,
 	.min_call = MIN_CALL,
+	.inline_default = INLINE_DEFAULT,
+	/* The RFC has no bounds on chunks and segments: what a header in memory has room for. */
+	.limits = {.sends = 1,
+		.reads = RPCRDMA_MAX_READS,
+		.writes = RPCRDMA_MAX_WRITES,
+		.segs = RPCRDMA_MAX_SEGS},
 	.bound = v1_bound,
 	.size = v1_size,
 	.encode = v1_encode,
