@@ -388,11 +388,12 @@ static int marshal(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct send
 /* chained: in this dialect nothing may come between the Sends of a message. */
 static int post_sends(struct rpcrdma_conn *c, struct sends *s, bool chained)
 {
-	int rc;
+	int rc = 0;
 
 	if (chained)
 		pthread_mutex_lock(&c->chain);
-	rc = rpcrdma_lead_post(c, &s->lead);
+	if (s->lead.n)
+		rc = rpcrdma_lead_post(c, &s->lead);
 	s->last.flags = rpcrdma_more(c);
 	if (!rc)
 		rc = c->prov->post(c->pc, &s->last);

@@ -232,14 +232,15 @@ static int post_answer(struct answer *a)
 	}
 	pthread_mutex_lock(&c->chain);
 	rc = write_all(a);
-	if (!rc)
+	if (!rc && lead.n)
 		rc = rpcrdma_lead_post(c, &lead);
 	if (a->written <= RPCRDMA_HELD_WRITE)
 		wr.flags = rpcrdma_more(c);
 	if (!rc)
 		rc = c->prov->post(c->pc, &wr);
 	pthread_mutex_unlock(&c->chain);
-	rpcrdma_lead_drop(&lead);
+	if (lead.n) /* the RDMA Writes before it have failed */
+		rpcrdma_lead_drop(&lead);
 	mem_buf_unref(held);
 	return rc;
 }

@@ -23,9 +23,12 @@
 uint64_t rpcrdma_continue_room(
 	const struct rpcrdma_dialect *d, uint32_t size, size_t hlen, unsigned n)
 {
-	size_t first = d->bound(0, 0, false, 0);
 	uint64_t room = hlen < size ? size - hlen : 0;
+	size_t first;
 
+	if (n == 1)
+		return room;
+	first = d->bound(0, 0, false, 0);
 	return first < size ? room + (n - 1) * (uint64_t)(size - first) : room;
 }
 

@@ -73,16 +73,14 @@ static enum rpcrdma_dir direction(const struct rpcrdma_hdr *h, const uint8_t *rp
 
 static int v1_decode(struct rpcrdma_hdr *h, const void *msg, size_t len)
 {
+	uint32_t w[RPCRDMA_FIXED_LEN / 4];
 	struct xdr_in x;
-	uint32_t xid, vers, credit;
 
 	xdr_in_init(&x, msg, len);
-	xid = xdr_get_u32(&x);
-	vers = xdr_get_u32(&x);
-	credit = xdr_get_u32(&x);
-	rpcrdma_hdr_init(h, xid, RPCRDMA_DIR_UNSAID, xdr_get_u32(&x));
-	h->vers = vers;
-	h->grant = h->want = credit;
+	memcpy(w, xdr_consume(&x, sizeof(w)), sizeof(w));
+	rpcrdma_hdr_init(h, be32toh(w[0]), RPCRDMA_DIR_UNSAID, be32toh(w[3]));
+	h->vers = be32toh(w[1]);
+	h->grant = h->want = be32toh(w[2]);
 	switch (h->proc) {
 	case RDMA_MSG:
 		rpcrdma_get_lists(&x, h);
