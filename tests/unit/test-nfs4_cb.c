@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/v4/nfs4_cb: what a server may ask, in and out of order, sense and
- * nonsense; then over connections that end.
+ * Unit tests of nfsproto/v4/nfs4_cb and nfs4_cb_run: what a server may ask, in and out of order,
+ * sense and nonsense; then over connections that end.
  */
 #include <errno.h>
 #include <fcntl.h>
