@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/ops_data and fs/append: READ and WRITE as the kernel asks for them.
+ * Unit tests of fs/ops_data: READ and WRITE as the kernel asks for them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,6 @@
 #include <cmocka.h>
 
 #include "fs/data.h"
-#include "fs/file.h"
 #include "tests/unit/fake-kernel.h"
 
 #define SIZE 100000u
@@ -303,81 +302,6 @@ static void a_write_whose_process_is_killed_ends(void **state)
 	assert_int_equal(used(), 0);
 }
 
-/* --- appending -------------------------------------------------------------------------------- */
-
-static void what_is_appended_goes_to_the_end_on_the_server(void **state)
-{
-	fill(1000);
-	fs->info.wsize = 4096;
-	/* the kernel believes in an older size */
-	assert_int_equal(kernel_write(node, fh, 10, data, 10000, O_RDWR | O_APPEND), 10000);
-	assert_int_equal(kernel_read(node, fh, 0, back, SIZE), 11000);
-	assert_memory_equal(back, data, 1000);
-	assert_memory_equal(back + 1000, data, 10000);
-	assert_int_equal(used(), 0);
-}
-
-static void appends_come_one_after_the_other(void **state)
-{
-	uint64_t one, two, three;
-
-	fake_knobs.hang[NFS_WRITE] = true;
-	one = kernel_send_write(node, fh, 0, data, 100, O_RDWR | O_APPEND, 0);
-	two = kernel_send_write(node, fh, 0, data + 100, 100, O_RDWR | O_APPEND, 0);
-	three = kernel_send_write(node, fh, 0, data + 200, 100, O_RDWR | O_APPEND, 0);
-	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
-	fake_knobs.hang[NFS_WRITE] = false;
-	assert_false(kernel_answered(two));
-	kernel_interrupt(one); /* the others go on */
-	assert_int_equal(kernel_wait(one).error, -EINTR);
-	assert_int_equal(kernel_wait(two).error, 0);
-	assert_int_equal(kernel_wait(three).error, 0);
-	assert_int_equal(kernel_read(node, fh, 0, back, SIZE), 200);
-	assert_memory_equal(back, data + 100, 200);
-}
-
-/* The first append is answered by nobody knows; what is at `offset` then tells. */
-static bool answer_lost(struct nfs_op *op)
-{
-	if (op->type != NFS_WRITE || calls++)
-		return false;
-	op->u.write.offset = 1000;
-	op->error = -EALREADY;
-	return true;
-}
-
-static void an_append_that_was_carried_out_is_not_repeated(void **state)
-{
-	fill(1000);
-	assert_int_equal(kernel_write(node, fh, 1000, data, 50, O_RDWR), 50);
-	fs->info.rsize = 16;
-	fake_knobs.script = answer_lost;
-	assert_int_equal(kernel_write(node, fh, 1000, data, 50, O_RDWR | O_APPEND), 50);
-	assert_int_equal(count(NFS_COMMIT), 1);
-	fs->info.rsize = 4096;
-	assert_int_equal(kernel_read(node, fh, 0, back, 4096), 1050);
-}
-
-static void an_append_that_was_not_carried_out_is_repeated(void **state)
-{
-	fill(1000);
-	assert_int_equal(kernel_write(node, fh, 1000, data + 1, 50, O_RDWR), 50);
-	fake_knobs.script = answer_lost;
-	assert_int_equal(kernel_write(node, fh, 1000, data, 50, O_RDWR | O_APPEND), 50);
-	assert_int_equal(kernel_read(node, fh, 0, back, 4096), 1100);
-	assert_memory_equal(back + 1050, data, 50);
-	assert_int_equal(used(), 0);
-}
-
-static void an_append_of_which_nobody_knows_is_an_error(void **state)
-{
-	fill(1000);
-	fake_knobs.script = answer_lost;
-	fake_knobs.fail[NFS_READ] = -EACCES;
-	assert_int_equal(kernel_write(node, fh, 1000, data, 50, O_RDWR | O_APPEND), -EIO);
-	assert_int_equal(used(), 0);
-}
-
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -397,11 +321,6 @@ int main(void)
 		TEST(impossible_counts_are_errors),
 		TEST(what_is_to_be_durable_is_written_so),
 		TEST(a_write_whose_process_is_killed_ends),
-		TEST(what_is_appended_goes_to_the_end_on_the_server),
-		TEST(appends_come_one_after_the_other),
-		TEST(an_append_that_was_carried_out_is_not_repeated),
-		TEST(an_append_that_was_not_carried_out_is_repeated),
-		TEST(an_append_of_which_nobody_knows_is_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

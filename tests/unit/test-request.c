@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of fs/request: its steps, with requests of the daemon's own.
+ * Unit tests of fs/request: its steps, with requests of the daemon's own, and who is killed.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "fs/request.h"
+#include "tests/unit/fake-kernel.h"
 #include "tests/unit/fake-nfs.h"
 #include "tests/unit/fs-fixture.h"
 
@@ -115,6 +120,48 @@ static void an_old_request_waits_for_the_end(void **state)
 	assert_int_equal(error, -ENOTCONN);
 }
 
+/* A process that has been killed, and that nobody has waited for yet. */
+static pid_t killed_process(void)
+{
+	pid_t pid = fork();
+	siginfo_t info;
+
+	if (!pid)
+		for (;;)
+			pause();
+	assert_true(pid > 0);
+	kill(pid, SIGKILL);
+	waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT);
+	return pid;
+}
+
+/* The kernel may say no INTERRUPT: it is found out. What a living process waits for goes on. */
+static void what_a_killed_process_waits_for_is_given_up(void **state)
+{
+	uint64_t node, fh, of_killed, of_living;
+
+	fs = fs_fixture_free(fs);
+	fs = kernel_mount();
+	assert_int_equal(kernel_create(KERNEL_ROOT, "f", O_RDWR, &node, &fh), 0);
+	fake_knobs.hang[NFS_READ] = true;
+	kernel_tid = getpid();
+	of_living = kernel_send_read(node, fh, 0, 100);
+	kernel_tid = killed_process();
+	of_killed = kernel_send_read(node, fh, 0, 100);
+	for (int i = 0; i < 60000 && !kernel_answered(of_killed); i++) {
+		request_check_killed(fs->requests);
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	}
+	assert_int_equal(kernel_wait(of_killed).error, -EINTR);
+	assert_true(request_check_killed(fs->requests)); /* it may have more */
+	assert_false(kernel_answered(of_living));
+	waitpid(kernel_tid, NULL, 0);
+	fake_release(fs->client);
+	assert_int_equal(kernel_wait(of_living).error, 0);
+	kernel_unmount();
+	fs = fs_fixture_new();
+}
+
 static void long_names_are_refused(void **state)
 {
 	char name[NFS_NAME_MAX + 2], dst[REQUEST_NAME_MAX];
@@ -135,6 +182,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(all_parts_end_before_the_step, setup, teardown),
 		cmocka_unit_test_setup_teardown(steps_follow_each_other, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_old_request_waits_for_the_end, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			what_a_killed_process_waits_for_is_given_up, setup, teardown),
 		cmocka_unit_test_setup_teardown(long_names_are_refused, setup, teardown),
 	};
 

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * Unit tests of fs/append: WRITE through a descriptor that is O_APPEND, as the kernel asks for it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "fs/append.h"
+#include "tests/unit/fake-kernel.h"
+
+#define SIZE 100000u
+
+static struct fs *fs;
+static uint64_t node, fh;
+static uint8_t data[SIZE], back[1 << 20];
+static atomic_int calls; /* of a script */
+
+static int setup(void **state)
+{
+	fs = kernel_mount();
+	for (unsigned i = 0; i < SIZE; i++)
+		data[i] = (uint8_t)(i * 7 + i / 256);
+	memset(back, 0, sizeof(back));
+	assert_int_equal(kernel_create(KERNEL_ROOT, "f", O_RDWR, &node, &fh), 0);
+	calls = 0;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	kernel_unmount();
+	return 0;
+}
+
+static uint64_t count(enum nfs_op_type t)
+{
+	return stats_get(&fs->stats.ops[t]);
+}
+
+/* Data memory that requests have: all but the block that the worker reads into. What comes after an
+ * answer has been done once the worker has read another request. */
+static size_t used(void)
+{
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
+	return atomic_load(&fs->data_used) - MEM_MAX_SIZE;
+}
+
+static void fill(uint32_t size)
+{
+	assert_int_equal(kernel_write(node, fh, 0, data, size, O_RDWR), size);
+}
+
+static void what_is_appended_goes_to_the_end_on_the_server(void **state)
+{
+	fill(1000);
+	fs->info.wsize = 4096;
+	/* the kernel believes in an older size */
+	assert_int_equal(kernel_write(node, fh, 10, data, 10000, O_RDWR | O_APPEND), 10000);
+	assert_int_equal(kernel_read(node, fh, 0, back, SIZE), 11000);
+	assert_memory_equal(back, data, 1000);
+	assert_memory_equal(back + 1000, data, 10000);
+	assert_int_equal(used(), 0);
+}
+
+static void appends_come_one_after_the_other(void **state)
+{
+	uint64_t one, two, three;
+
+	fake_knobs.hang[NFS_WRITE] = true;
+	one = kernel_send_write(node, fh, 0, data, 100, O_RDWR | O_APPEND, 0);
+	two = kernel_send_write(node, fh, 0, data + 100, 100, O_RDWR | O_APPEND, 0);
+	three = kernel_send_write(node, fh, 0, data + 200, 100, O_RDWR | O_APPEND, 0);
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
+	fake_knobs.hang[NFS_WRITE] = false;
+	assert_false(kernel_answered(two));
+	kernel_interrupt(one); /* the others go on */
+	assert_int_equal(kernel_wait(one).error, -EINTR);
+	assert_int_equal(kernel_wait(two).error, 0);
+	assert_int_equal(kernel_wait(three).error, 0);
+	assert_int_equal(kernel_read(node, fh, 0, back, SIZE), 200);
+	assert_memory_equal(back, data + 100, 200);
+}
+
+/* The first append is answered by nobody knows; what is at `offset` then tells. */
+static bool answer_lost(struct nfs_op *op)
+{
+	if (op->type != NFS_WRITE || calls++)
+		return false;
+	op->u.write.offset = 1000;
+	op->error = -EALREADY;
+	return true;
+}
+
+static void an_append_that_was_carried_out_is_not_repeated(void **state)
+{
+	fill(1000);
+	assert_int_equal(kernel_write(node, fh, 1000, data, 50, O_RDWR), 50);
+	fs->info.rsize = 16;
+	fake_knobs.script = answer_lost;
+	assert_int_equal(kernel_write(node, fh, 1000, data, 50, O_RDWR | O_APPEND), 50);
+	assert_int_equal(count(NFS_COMMIT), 1);
+	fs->info.rsize = 4096;
+	assert_int_equal(kernel_read(node, fh, 0, back, 4096), 1050);
+}
+
+static void an_append_that_was_not_carried_out_is_repeated(void **state)
+{
+	fill(1000);
+	assert_int_equal(kernel_write(node, fh, 1000, data + 1, 50, O_RDWR), 50);
+	fake_knobs.script = answer_lost;
+	assert_int_equal(kernel_write(node, fh, 1000, data, 50, O_RDWR | O_APPEND), 50);
+	assert_int_equal(kernel_read(node, fh, 0, back, 4096), 1100);
+	assert_memory_equal(back + 1050, data, 50);
+	assert_int_equal(used(), 0);
+}
+
+static void an_append_of_which_nobody_knows_is_an_error(void **state)
+{
+	fill(1000);
+	fake_knobs.script = answer_lost;
+	fake_knobs.fail[NFS_READ] = -EACCES;
+	assert_int_equal(kernel_write(node, fh, 1000, data, 50, O_RDWR | O_APPEND), -EIO);
+	assert_int_equal(used(), 0);
+}
+
+/* Its own WRITE has not begun: there is nothing of it that could be cancelled. */
+static void an_append_that_waits_is_ended_with_its_process(void **state)
+{
+	uint64_t one, two;
+
+	fake_knobs.hang[NFS_WRITE] = true;
+	one = kernel_send_write(node, fh, 0, data, 100, O_RDWR | O_APPEND, 0);
+	two = kernel_send_write(node, fh, 0, data, 100, O_RDWR | O_APPEND, 0);
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
+	append_end_gone(fs); /* nobody is GONE yet */
+	assert_false(kernel_answered(one) || kernel_answered(two));
+	request_pool_end(fs->requests);
+	append_end_gone(fs);
+	assert_int_equal(kernel_wait(two).error, -ECONNABORTED);
+	assert_int_equal(kernel_wait(one).error, -ECONNABORTED);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(what_is_appended_goes_to_the_end_on_the_server),
+		TEST(appends_come_one_after_the_other),
+		TEST(an_append_that_was_carried_out_is_not_repeated),
+		TEST(an_append_that_was_not_carried_out_is_repeated),
+		TEST(an_append_of_which_nobody_knows_is_an_error),
+		TEST(an_append_that_waits_is_ended_with_its_process),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
