@@ -3,7 +3,8 @@
  *
  * reply: data to the kernel, from wherever it lies.
  *
- * What libfuse is given as a struct fuse_bufvec of several pieces of memory, it copies into one.
+ * What libfuse is given as a struct fuse_bufvec of several pieces of memory, it copies into one
+ * (0.7 ms for 256 pages, where fuse_reply_iov() takes 1 us besides the writev).
  * fuse_reply_iov() copies nothing, but allocates the list of pieces with room for its header; for
  * one piece fuse_reply_buf() saves that.
  */
