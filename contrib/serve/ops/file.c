@@ -212,21 +212,24 @@ uint32_t file_open_name(
 	return status;
 }
 
-bool file_ends(const struct obj *o, uint64_t end)
+bool file_ends(const struct obj *o, uint64_t end, struct statx *st)
 {
-	struct statx st;
-
-	return obj_stat(o, &st) == 0 && end >= st.stx_size;
+	if (obj_stat(o, st) < 0)
+		st->stx_mask = 0;
+	return st->stx_mask && end >= st->stx_size;
 }
 
 /* One byte more than wanted is asked for: it tells without another system call that the file goes
- * on (not *eof). But nothing behind the last byte that a file can have: the kernel would refuse. */
-ssize_t file_read(const struct obj *o, int fd, uint8_t *p, size_t n, uint64_t offset, bool *eof)
+ * on (not *eof). But nothing behind the last byte that a file can have: the kernel would refuse.
+ * Where the file seems to end, its attributes tell, which are often wanted anyhow. */
+ssize_t file_read(const struct obj *o, int fd, uint8_t *p, size_t n, uint64_t offset, bool *eof,
+	struct statx *st)
 {
 	size_t done = 0;
 	uint8_t more;
 	int vecs;
 
+	st->stx_mask = 0;
 	*eof = offset > INT64_MAX;
 	if (*eof)
 		return 0;
@@ -248,8 +251,12 @@ ssize_t file_read(const struct obj *o, int fd, uint8_t *p, size_t n, uint64_t of
 			return (ssize_t)done;
 		}
 		done += (size_t)r;
+		if (done < n && file_ends(o, offset + done, st) && st->stx_size == offset + done) {
+			*eof = true;
+			return (ssize_t)done;
+		}
 	}
-	*eof = file_ends(o, offset + done); /* or the byte could not be read */
+	*eof = file_ends(o, offset + done, st); /* or the byte could not be read */
 	return (ssize_t)done;
 }
 
@@ -259,14 +266,14 @@ bool file_may_hold(const struct rpc_req *req)
 }
 
 int file_read_held(struct serve *sv, struct rpc_req *req, const struct obj *o, int fd, uint32_t n,
-	uint64_t offset, struct seg_list *data, bool *eof)
+	uint64_t offset, struct seg_list *data, bool *eof, struct statx *st)
 {
 	struct mem_buf *buf = mem_buf_get(sv->pool, n);
 	ssize_t got;
 
 	if (!buf)
 		return -ENOMEM;
-	got = file_read(o, fd, buf->data, n, offset, eof);
+	got = file_read(o, fd, buf->data, n, offset, eof, st);
 	if (got < 0) {
 		mem_buf_unref(buf);
 		return (int)got;

@@ -55,13 +55,16 @@ uint32_t file_open_name(
 /* May the caller read o, or write it? Its owner always may. NFS4_OK or a status. */
 uint32_t file_may_use(const struct obj *o, bool write);
 
-/* Does o end at end or before it? */
-bool file_ends(const struct obj *o, uint64_t end);
-/* Bytes read, or -errno if there is not even one. */
-ssize_t file_read(const struct obj *o, int fd, uint8_t *p, size_t n, uint64_t offset, bool *eof);
-/* Reads up to n bytes into memory that req holds until its answer is sent: *data. 0 or -errno. */
+/* Does o end at end or before it? *st: its attributes; stx_mask is 0 if they cannot be had. */
+bool file_ends(const struct obj *o, uint64_t end, struct statx *st);
+/* Bytes read, or -errno if there is not even one. *st: o's attributes since then, if they had to be
+ * looked at; else its stx_mask is 0. */
+ssize_t file_read(const struct obj *o, int fd, uint8_t *p, size_t n, uint64_t offset, bool *eof,
+	struct statx *st);
+/* Reads up to n bytes into memory that req holds until its answer is sent: *data. 0 or -errno. *st
+ * as above. */
 int file_read_held(struct serve *sv, struct rpc_req *req, const struct obj *o, int fd, uint32_t n,
-	uint64_t offset, struct seg_list *data, bool *eof);
+	uint64_t offset, struct seg_list *data, bool *eof, struct statx *st);
 /* May req hold more such memory? */
 bool file_may_hold(const struct rpc_req *req);
 /* Writes and, if stable asks for it, makes it lasting. 0 with *done bytes and the write verifier

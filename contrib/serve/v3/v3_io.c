@@ -68,19 +68,20 @@ static uint32_t read_room(const struct rpc_req *req, uint32_t count)
 	return count < room ? count : room;
 }
 
-static uint32_t do_read(struct v3_call *c, const struct nfs3_read_args *a, int fd)
+/* *st: the file's attributes since then, if they had to be looked at; else its stx_mask is 0. */
+static uint32_t do_read(struct v3_call *c, const struct nfs3_read_args *a, int fd, struct statx *st)
 {
 	struct nfs3_read_res *r = &c->res.u.read;
 	uint32_t room = read_room(c->req, a->count);
 	int err;
 
 	if (!a->count || a->offset > INT64_MAX) {
-		r->eof = file_ends(c->o, a->offset);
+		r->eof = file_ends(c->o, a->offset, st);
 		return NFS4_OK;
 	}
 	if (!room)
 		return NFS3ERR_TOOSMALL;
-	err = file_read_held(c->sv, c->req, c->o, fd, room, a->offset, &r->data, &r->eof);
+	err = file_read_held(c->sv, c->req, c->o, fd, room, a->offset, &r->data, &r->eof, st);
 	if (err < 0)
 		return nfs4_errno_status(err);
 	r->count = r->data.len;
@@ -89,15 +90,21 @@ static uint32_t do_read(struct v3_call *c, const struct nfs3_read_args *a, int f
 
 uint32_t v3_read(struct v3_call *c, const struct nfs3_args *a)
 {
+	struct nfs3_post_op *p = &c->res.u.read.obj;
+	struct statx st = {.stx_mask = 0};
 	struct fdcache_use *use;
 	uint32_t status;
 	int fd;
 
 	status = v3_open(c, c->o, false, &use, &fd);
 	if (status == NFS4_OK)
-		status = do_read(c, &a->u.read, fd);
+		status = do_read(c, &a->u.read, fd, &st);
 	fdcache_put(c->sv->fds, use);
-	v3_post_op(c->o, &c->res.u.read.obj);
+	p->have = st.stx_mask;
+	if (p->have)
+		v3_attr(c->o, &st, &p->attr);
+	else
+		v3_post_op(c->o, p);
 	return status;
 }
 

@@ -99,6 +99,7 @@ static uint32_t put_data_inline(
 	struct compound *c, int fd, uint64_t offset, uint32_t room, uint32_t *got, bool *eof)
 {
 	size_t used = c->out->len + 4, len_at, data_at;
+	struct statx st;
 	uint8_t *p;
 	ssize_t n;
 
@@ -108,9 +109,11 @@ static uint32_t put_data_inline(
 	p = room ? xdr_reserve(c->out, room) : NULL;
 	if (!p)
 		return NFS4ERR_REP_TOO_BIG;
-	n = file_read(c->cur, fd, p, room, offset, eof);
+	n = file_read(c->cur, fd, p, room, offset, eof, &st);
 	if (n < 0)
 		return nfs4_errno_status((int)n);
+	if (st.stx_mask)
+		remember_stat(c, c->cur, &st);
 	*got = (uint32_t)n;
 	memset(p + n, 0, xdr_pad(*got));
 	c->out->len = data_at + *got + xdr_pad(*got);
@@ -139,10 +142,13 @@ static uint32_t read_as_payload(
 {
 	bool inlined = io_next_sink(c) == 0;
 	struct nfs4_read_res r = {0};
-	int err = file_read_held(c->sv, c->req, c->cur, fd, room, a->offset, &r.data, &r.eof);
+	struct statx st;
+	int err = file_read_held(c->sv, c->req, c->cur, fd, room, a->offset, &r.data, &r.eof, &st);
 
 	if (err < 0)
 		return nfs4_errno_status(err);
+	if (st.stx_mask)
+		remember_stat(c, c->cur, &st);
 	if (inlined)
 		c->inline_max -= r.data.len;
 	else if (r.data.len == 0)
@@ -155,6 +161,7 @@ static uint32_t do_read(struct compound *c, const struct nfs4_read_args *a, int 
 {
 	struct nfs4_read_res r = {.eof = a->offset > INT64_MAX};
 	uint32_t room = read_room(c, a->count);
+	struct statx st;
 
 	if (a->count && !r.eof) {
 		/* payload i goes into Write chunk i, and a READ without data is no payload: after
@@ -166,7 +173,7 @@ static uint32_t do_read(struct compound *c, const struct nfs4_read_args *a, int 
 		return read_into_reply(c, a, fd, room);
 	}
 	c->sink_passed |= io_next_sink(c) != 0;
-	r.eof |= file_ends(c->cur, a->offset);
+	r.eof |= file_ends(c->cur, a->offset, &st);
 	nfs4_put_read_res(c->out, NFS4_OK, &r);
 	return NFS4_OK;
 }
@@ -190,6 +197,7 @@ static uint32_t put_data_piece(struct compound *c, int fd, uint64_t pos, uint32_
 	uint32_t *got, bool *eof)
 {
 	struct nfs4_content piece = {.what = NFS4_CONTENT_DATA, .offset = pos};
+	struct statx st;
 	int r;
 
 	*got = 0;
@@ -197,7 +205,7 @@ static uint32_t put_data_piece(struct compound *c, int fd, uint64_t pos, uint32_
 	if (!len || (io_payload_ok(c) && !io_next_sink(c))) {
 		if (!len)
 			return NFS4_OK;
-		r = file_read_held(c->sv, c->req, c->cur, fd, len, pos, &piece.data, eof);
+		r = file_read_held(c->sv, c->req, c->cur, fd, len, pos, &piece.data, eof, &st);
 		if (r < 0)
 			return nfs4_errno_status(r);
 		*got = piece.data.len;
