@@ -21,7 +21,7 @@ static bool same(const struct rpcrdma_hdr *h, const uint8_t *a, const uint8_t *b
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static uint32_t out[1024];
+	static uint32_t out[4096]; /* the longest header is below 12 KiB */
 	struct rpcrdma_priv priv;
 
 	rpcrdma_priv_decode(&priv, data, size);

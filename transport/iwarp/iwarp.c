@@ -39,8 +39,7 @@ static struct iwarp_conn *to_conn(struct prov_conn *pc)
 	return (struct iwarp_conn *)pc;
 }
 
-/* --- life
- * ----------------------------------------------------------------------------------------- */
+/* --- life ------------------------------------------------------------------------------------- */
 
 static void iwarp_free(struct prov_conn *pc)
 {
@@ -162,8 +161,7 @@ static void iwarp_disconnect(struct prov_conn *pc)
 	eventfd_write(c->wake_fd, 1);
 }
 
-/* --- doors and receives
- * ---------------------------------------------------------------------------- */
+/* --- doors and receives ----------------------------------------------------------------------- */
 
 static int iwarp_post_recv(struct prov_conn *pc, uint64_t cookie, const struct mem_sge *sge)
 {
@@ -252,8 +250,7 @@ static int iwarp_withdraw(
 	return 0;
 }
 
-/* --- progress
- * --------------------------------------------------------------------------------------- */
+/* --- progress --------------------------------------------------------------------------------- */
 
 static void check_sender(struct iwarp_conn *c)
 {

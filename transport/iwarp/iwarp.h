@@ -265,9 +265,9 @@ __attribute__((format(printf, 2, 3))) void iwarp_fail(struct iwarp_conn *c, cons
 
 /* Any thread. Queues a request; reads beyond ord wait. 0, -ENOTCONN, -ENOBUFS, -EINVAL. */
 int iwarp_tx_post(struct iwarp_conn *c, const struct prov_wr *wr);
-/* Any thread. Writes what is queued as far as the socket takes it. */
 /* Bytes of a TCP segment as the kernel would send one now. */
 unsigned iwarp_tx_segment(const struct iwarp_conn *c);
+/* Any thread. Writes what is queued as far as the socket takes it. */
 void iwarp_tx_flush(struct iwarp_conn *c);
 /* Progress thread: answers a checked Read Request from memory at addr. False: the peer has more of
  * them under way than ird allows. */

@@ -99,8 +99,7 @@ static int wait_for(int fd, short events, int64_t deadline, int abort_fd)
 	}
 }
 
-/* --- active: the TCP connection
- * --------------------------------------------------------------------- */
+/* --- active: the TCP connection --------------------------------------------------------------- */
 
 static int connect_error(int error, const char *peer, struct err *e)
 {
@@ -189,8 +188,7 @@ int iwarp_open(const struct sockaddr *peer, socklen_t len, const struct prov_par
 	return finish_conn(fd, true, p, &ss, out, e);
 }
 
-/* --- passive: the TCP connection
- * -------------------------------------------------------------------- */
+/* --- passive: the TCP connection -------------------------------------------------------------- */
 
 static int bind_listen(
 	int fd, const struct sockaddr *addr, socklen_t len, struct sockaddr_storage *bound)
@@ -277,8 +275,7 @@ void iwarp_unlisten(struct prov_listener *pl)
 	free(pl);
 }
 
-/* --- MPA
- * ---------------------------------------------------------------------------------------------- */
+/* --- MPA -------------------------------------------------------------------------------------- */
 
 /* 0, -ETIMEDOUT, -ECONNRESET (also for an orderly end) or -errno; *done bytes were moved. */
 static int read_all(struct iwarp_conn *c, uint8_t *p, size_t n, int64_t deadline, size_t *done)

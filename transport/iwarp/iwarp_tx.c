@@ -23,8 +23,7 @@
 
 #include "transport/crc32c.h"
 
-/* --- the batch: all under tx_lock --------------------------------------------------------------
- */
+/* --- the batch: all under tx_lock ------------------------------------------------------------- */
 
 static void put_iov(struct iwarp_batch *b, void *p, size_t n)
 {
@@ -306,8 +305,7 @@ static void lock_tx(struct iwarp_conn *c)
 	atomic_store(&c->tx_yield, false);
 }
 
-/* --- requests in --------------------------------------------------------------------------------
- */
+/* --- requests in ------------------------------------------------------------------------------ */
 
 static struct iwarp_req *take_spare_locked(struct iwarp_conn *c)
 {
@@ -454,8 +452,7 @@ void iwarp_tx_read_done(struct iwarp_conn *c)
 	pthread_mutex_unlock(&c->q_lock);
 }
 
-/* --- the peer's reads ----------------------------------------------------------------------------
- */
+/* --- the peer's reads ------------------------------------------------------------------------- */
 
 /* Whether the last byte of r, which is in batch.done, is in the socket. */
 static bool is_written(const struct iwarp_batch *b, const struct iwarp_req *r)
@@ -554,8 +551,7 @@ int iwarp_tx_detach(struct iwarp_conn *c, uint32_t stag)
 	return rc;
 }
 
-/* --- the end
- * --------------------------------------------------------------------------------------- */
+/* --- the end ---------------------------------------------------------------------------------- */
 
 /* Everything that is not in the batch. tx_lock and q_lock. */
 static void drop_unbuilt_locked(struct iwarp_conn *c, struct iwarp_reqs *dropped)

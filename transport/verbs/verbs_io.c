@@ -17,8 +17,7 @@
 
 #include "transport/log.h"
 
-/* --- send queue, under conn->lock --------------------------------------------------------------
- */
+/* --- send queue, under conn->lock ------------------------------------------------------------- */
 
 static struct verbs_sqe *sqe(struct verbs_conn *v, uint32_t index)
 {
@@ -137,8 +136,7 @@ void verbs_release_all(struct verbs_conn *v)
 		sqe_release(sqe(v, v->sq_tail));
 }
 
-/* --- posting -----------------------------------------------------------------------------------
- */
+/* --- posting ---------------------------------------------------------------------------------- */
 
 static int fill_sges(struct verbs_wr *w, const struct prov_wr *wr)
 {
@@ -235,8 +233,7 @@ int verbs_post_recv(struct prov_conn *pc, uint64_t cookie, const struct mem_sge 
 	return ret == ENOMEM ? -ENOBUFS : -ret;
 }
 
-/* --- completions, progress thread ---------------------------------------------------------------
- */
+/* --- completions, progress thread ------------------------------------------------------------- */
 
 /* Retires the ring up to and including the entry of a signalled completion; a read or the last
  * invalidation of a withdraw() among them is always that entry itself. */
