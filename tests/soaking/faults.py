@@ -2,6 +2,7 @@
 # SPDX-FileCopyrightText: The rnfs authors
 """The faults, each a class: what it needs, and how a round with it goes. A round begins with an empty rig and ends when
 the fault is over and all could work again; settling and judging is not its business."""
+import contextlib
 import errno
 import os
 import resource
@@ -420,8 +421,7 @@ class Killed(Fault):
         else:
             self.rig.server.send(signal.SIGSTOP)
         self.rig.sleep(1)  # for each to come to its next call
-        for w in self.rig.writers:
-            self.killed_while_waiting(w)
+        self.kill_all(self.rig.writers)
         if dead:
             self.rig.server.start()
         else:
@@ -430,17 +430,21 @@ class Killed(Fault):
         self.rig.going(self.rig.PATIENCE)
         self.rig.sleep(1)
 
-    def killed_while_waiting(self, writer):
-        """With its children: they would otherwise be nobody's."""
-        listed = subprocess.run(["pgrep", "-P", str(writer.pid)], capture_output=True, text=True).stdout.split()
-        writer.kill()
-        for pid in map(int, listed):
-            try:
+    def kill_all(self, writers):
+        """With their children: they would otherwise be nobody's. All at once: who waits in the kernel for
+        another's write to the same file, which no signal ends, is let go when that one is."""
+        children = [(w, int(pid)) for w in writers for pid in
+                    subprocess.run(["pgrep", "-P", str(w.pid)], capture_output=True, text=True).stdout.split()]
+        for w in writers:
+            w.strike()
+        for _, pid in children:
+            with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                continue
+        for w in writers:
+            w.kill()
+        for w, pid in children:
             if not wait_until(lambda: ended(pid), 10):
-                self.rig.violation("unkillable", 1, f"a child of {writer.title} goes on after kill -9")
+                self.rig.violation("unkillable", 1, f"a child of {w.title} goes on after kill -9")
 
 
 class Steady(Fault):

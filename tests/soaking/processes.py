@@ -85,14 +85,18 @@ class Process:
         if self.alive:
             self.child.send_signal(sig)
 
-    def kill(self, seconds=10):
-        """kill -9, which must end it."""
-        if self.child is None:
-            return
+    def strike(self):
+        """kill -9, without waiting for what comes of it."""
         if self.alive:
             self.meant.add(-signal.SIGKILL)
             self.send(signal.SIGKILL)
             self.send(signal.SIGCONT)
+
+    def kill(self, seconds=10):
+        """kill -9, which must end it."""
+        if self.child is None:
+            return
+        self.strike()
         try:
             self.child.wait(seconds)
         except subprocess.TimeoutExpired:
