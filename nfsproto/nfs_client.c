@@ -405,6 +405,21 @@ static int check_op(const struct nfs_client *c, const struct nfs_op *op)
 	return -EINVAL;
 }
 
+/* What an op brings only if the server tells it. */
+static void clear_results(struct nfs_op *op)
+{
+	static const struct nfs_data_attr none = {.have = false};
+
+	if (op->type == NFS_READ)
+		op->u.read.attr = none;
+	else if (op->type == NFS_WRITE)
+		op->u.write.attr = none;
+	else if (op->type == NFS_COMMIT)
+		op->u.commit.attr = none;
+	else if (op->type == NFS_CLOSE)
+		op->u.close.attr = none;
+}
+
 void nfs_submit(struct nfs_client *c, struct nfs_op *op)
 {
 	op->client = c;
@@ -413,6 +428,7 @@ void nfs_submit(struct nfs_client *c, struct nfs_op *op)
 	op->tries = 0;
 	op->due_ns = 0;
 	memset(&op->be, 0, sizeof(op->be));
+	clear_results(op);
 	if (op->error) {
 		op->done(op);
 		return;

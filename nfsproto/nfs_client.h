@@ -69,6 +69,19 @@ struct nfs_attr {
 	struct timespec atime, mtime, ctime;
 };
 
+/* What comes back of a file's attributes with an operation on its data, for whoever has to tell his
+ * own changes from those of others. A server need not tell. */
+struct nfs_data_attr {
+	bool have;	  /* the rest is set, but for what has a flag of its own */
+	bool have_before; /* before_*: just before the operation (NFSv3; NFSv4 at an append) */
+	bool counted; /* NFSv4.2: each change adds exactly one to change (RFC 7862 section 12.2.3)
+		       */
+	uint64_t change;
+	uint64_t size, used; /* bytes */
+	struct timespec atime, mtime, ctime;
+	uint64_t before_change, before_size;
+};
+
 #define NFS_SET_MODE	  (1u << 0)
 #define NFS_SET_UID	  (1u << 1)
 #define NFS_SET_GID	  (1u << 2)
@@ -210,7 +223,8 @@ struct nfs_op {
 			struct nfs_attr attr;
 		} open;
 		struct {
-			struct nfs_open *open; /* gone afterwards, whatever the error */
+			struct nfs_open *open;	   /* gone afterwards, whatever the error */
+			struct nfs_data_attr attr; /* out; not over NFSv3, which has no CLOSE */
 		} close;
 		struct {
 			struct nfs_open *open; /* NULL: the anonymous stateid */
@@ -218,9 +232,12 @@ struct nfs_op {
 			uint64_t offset;
 			/* to.len bytes are wanted, <= info.rsize; segments of any length */
 			struct seg_list to;
+			bool want_attr; /* NFSv3 brings them always; NFSv4 when asked, a little
+					   older than the data */
 			/* out */
 			uint32_t count;
 			bool eof;
+			struct nfs_data_attr attr;
 		} read;
 		/* With append the data goes to the end of the file, wherever others have moved it.
 		 * NFSv4: one COMPOUND asks for the size, verifies that it is offset and writes; if
@@ -241,12 +258,15 @@ struct nfs_op {
 			uint32_t count; /* may be short */
 			enum nfs_stable committed;
 			uint8_t verf[NFS_VERF_SIZE];
+			struct nfs_data_attr attr; /* as after it */
 		} write;
 		struct {
 			struct nfs_fh fh;
 			uint64_t offset;
-			uint32_t len;		     /* 0: to the end */
-			uint8_t verf[NFS_VERF_SIZE]; /* out */
+			uint32_t len; /* 0: to the end */
+			/* out */
+			uint8_t verf[NFS_VERF_SIZE];
+			struct nfs_data_attr attr;
 		} commit;
 		struct {
 			struct nfs_fh dir;

@@ -165,6 +165,31 @@ enum nfs_outcome nfs3_get_op_statfs(
 
 /* --- data ---------------------------------------------------------------------------------- */
 
+static void take_data_attr(struct nfs_data_attr *to, const struct nfs3_post_op *p)
+{
+	const struct nfs_attr *a = &p->attr;
+
+	*to = (struct nfs_data_attr){.have = p->have};
+	if (!p->have)
+		return;
+	to->change = a->change;
+	to->size = a->size;
+	to->used = a->used;
+	to->atime = a->atime;
+	to->mtime = a->mtime;
+	to->ctime = a->ctime;
+}
+
+static void take_wcc(struct nfs_data_attr *to, const struct nfs3_wcc *wcc)
+{
+	take_data_attr(to, &wcc->after);
+	to->have_before = to->have && wcc->have_before;
+	if (!to->have_before)
+		return;
+	to->before_change = nfs3_change(&wcc->before.ctime);
+	to->before_size = wcc->before.size;
+}
+
 void nfs3_put_op_read(struct nfs3_client *c, struct nfs_op *op, struct nfs3_args *a)
 {
 	a->proc = NFS3PROC_READ;
@@ -201,6 +226,7 @@ enum nfs_outcome nfs3_get_op_read(
 	}
 	op->u.read.count = n;
 	op->u.read.eof = r->u.read.eof;
+	take_data_attr(&op->u.read.attr, &r->u.read.obj);
 	return NFS_DONE;
 }
 
@@ -236,6 +262,7 @@ enum nfs_outcome nfs3_get_op_write(
 	op->u.write.count = w->count;
 	op->u.write.committed = (enum nfs_stable)w->committed;
 	memcpy(op->u.write.verf, w->verf, NFS_VERF_SIZE);
+	take_wcc(&op->u.write.attr, &w->wcc);
 	return NFS_DONE;
 }
 
@@ -292,5 +319,6 @@ enum nfs_outcome nfs3_get_op_commit(
 	struct nfs3_client *c, struct nfs_op *op, const struct nfs3_res *r, struct xdr_in *x)
 {
 	memcpy(op->u.commit.verf, r->u.commit.verf, NFS_VERF_SIZE);
+	take_wcc(&op->u.commit.attr, &r->u.commit.wcc);
 	return NFS_DONE;
 }

@@ -89,6 +89,11 @@ int nfs4_get_open_again(struct nfs4_client *c, const struct nfs_op *op, struct n
 enum nfs_outcome nfs4_getattr_or_ask_again(
 	struct nfs_op *op, struct nfs4_reply *r, struct nfs_attr *attr);
 
+/* nfs4_ops.c: the attributes that come with a READ or READ_PLUS, if they are wanted. get: 0; else
+ * *out is what becomes of op. */
+void nfs4_put_read_attr(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k);
+int nfs4_get_read_attr(struct nfs_op *op, struct nfs4_reply *r, enum nfs_outcome *out);
+
 /* --- NFSv4.2 (nfs4_ops_space.c, nfs4_ops_xattr.c) -------------------------------------------- */
 
 #define NFS4_OFFLOADS 16u
@@ -243,6 +248,7 @@ struct nfs4_client {
 	atomic_bool send_names;	      /* instead of numbers */
 	struct nfs4_bitmap supported; /* in the root's file system; others may have more or less */
 	struct nfs4_bitmap stat_want; /* nfs4_bits_stat(): what a file system lacks is left out */
+	struct nfs4_bitmap data_want; /* nfs4_bits_data(), and CHANGE_ATTR_TYPE if that counts */
 	struct nfs4_bitmap exclcreat; /* what may go with an exclusive create */
 	bool read_plus;		      /* READ_PLUS is to be used where the server has it */
 	uint32_t clone_blksize;	      /* a power of two, or 0: any alignment may be tried */

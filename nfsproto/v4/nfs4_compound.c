@@ -132,3 +132,34 @@ int nfs4_reply_stat(struct nfs4_reply *r, struct nfs_attr *attr)
 	*attr = a.attr;
 	return 0;
 }
+
+int nfs4_reply_data_attr(struct nfs4_reply *r, struct nfs_data_attr *attr)
+{
+	struct nfs4_attrs a;
+	int rc;
+
+	*attr = (struct nfs_data_attr){.have = false};
+	rc = nfs4_reply_getattr(r, &a);
+	if (rc)
+		return rc;
+	attr->have = nfs4_bit(&a.mask, FATTR4_CHANGE) && nfs4_bit(&a.mask, FATTR4_SIZE);
+	attr->counted = nfs4_bit(&a.mask, FATTR4_CHANGE_ATTR_TYPE) &&
+			nfs4_change_counts(a.change_attr_type);
+	attr->change = a.attr.change;
+	attr->size = a.attr.size;
+	attr->used = a.attr.used;
+	attr->atime = a.attr.atime;
+	attr->mtime = a.attr.mtime;
+	attr->ctime = a.attr.ctime;
+	return 0;
+}
+
+int nfs4_reply_data_attr_behind(struct nfs4_reply *r, struct nfs_data_attr *attr)
+{
+	int rc = nfs4_reply_data_attr(r, attr);
+
+	if (rc <= 0)
+		return rc;
+	r->status = NFS4_OK;
+	return 0;
+}

@@ -55,5 +55,10 @@ int nfs4_reply_end(struct nfs4_reply *r);
 int nfs4_reply_getfh(struct nfs4_reply *r, struct nfs_fh *fh);
 int nfs4_reply_getattr(struct nfs4_reply *r, struct nfs4_attrs *a);
 int nfs4_reply_stat(struct nfs4_reply *r, struct nfs_attr *attr);
+/* GETATTR of nfs4_bits_data(). attr->have is false if not even change and size came. */
+int nfs4_reply_data_attr(struct nfs4_reply *r, struct nfs_data_attr *attr);
+/* The same where it is the last operation, behind one that has succeeded: that it has failed is no
+ * failure of the COMPOUND's, and only means that there are no attributes. 0 or -EBADMSG. */
+int nfs4_reply_data_attr_behind(struct nfs4_reply *r, struct nfs_data_attr *attr);
 
 #endif

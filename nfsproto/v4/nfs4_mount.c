@@ -181,7 +181,10 @@ static int run_fsinfo(struct nfs4_client *c, struct nfs4_sync *s, unsigned ms)
 /* What not every server knows the number of may be asked for only when it says so. */
 static int run_fsinfo_more(struct nfs4_client *c, struct nfs4_sync *s, unsigned ms)
 {
-	s->u.fsinfo.mask = nfs4_bits(FATTR4_CLONE_BLKSIZE, -1);
+	const struct nfs4_bitmap more =
+		nfs4_bits(FATTR4_CLONE_BLKSIZE, FATTR4_CHANGE_ATTR_TYPE, -1);
+
+	s->u.fsinfo.mask = nfs4_bits_and(&more, &c->supported);
 	return nfs4_mount_run(c, NULL, s, NFS4_K_FSINFO, ms);
 }
 
@@ -220,11 +223,13 @@ static void features(struct nfs4_client *c, const struct nfs4_attrs *a)
 		c->base.info.rsize = READ_PLUS_MAX;
 }
 
-static int clone_size(struct nfs4_client *c, struct err *e)
+/* The block size of clones, and what the change attribute is. */
+static int limits_more(struct nfs4_client *c, struct err *e)
 {
 	struct nfs4_sync s;
 
-	if (c->srv->minor < 2 || !nfs4_bit(&c->supported, FATTR4_CLONE_BLKSIZE))
+	if (c->srv->minor < 2 || (!nfs4_bit(&c->supported, FATTR4_CLONE_BLKSIZE) &&
+					 !nfs4_bit(&c->supported, FATTR4_CHANGE_ATTR_TYPE)))
 		return 0;
 	if (step_run(c, &s, run_fsinfo_more)) {
 		nfs4_server_step_error(c->srv, &s, "GETATTR of the export", e);
@@ -232,6 +237,9 @@ static int clone_size(struct nfs4_client *c, struct err *e)
 	}
 	if (!(s.u.fsinfo.clone_blksize & (s.u.fsinfo.clone_blksize - 1)))
 		c->clone_blksize = s.u.fsinfo.clone_blksize;
+	if (nfs4_bit(&s.u.fsinfo.mask, FATTR4_CHANGE_ATTR_TYPE) &&
+		nfs4_change_counts(s.u.fsinfo.change_attr_type))
+		nfs4_bit_set(&c->data_want, FATTR4_CHANGE_ATTR_TYPE);
 	return 0;
 }
 
@@ -246,6 +254,7 @@ static int limits(struct nfs4_client *c, const struct nfs_mount_params *p, struc
 		return -1;
 	}
 	c->stat_want = nfs4_bits_stat();
+	c->data_want = nfs4_bits_data();
 	c->supported = nfs4_bit(&s.u.fsinfo.mask, FATTR4_SUPPORTED_ATTRS) ? s.u.fsinfo.supported
 									  : c->stat_want;
 	info->vers_major = 4;
@@ -273,7 +282,7 @@ static int limits(struct nfs4_client *c, const struct nfs_mount_params *p, struc
 			 "becomes stale, and is found again by its name when it is next opened",
 			c->srv->name, s.u.fsinfo.fh_expire_type);
 	features(c, &s.u.fsinfo);
-	return clone_size(c, e);
+	return limits_more(c, e);
 }
 
 int nfs4_mount_walk(struct nfs4_client *c, const struct nfs_mount_params *p, struct err *e)

@@ -147,6 +147,14 @@ static void try_again(struct nfs4_client *c, struct nfs_op *own, struct nfs_op *
 	}
 }
 
+/* What CLOSE has brought, for the user who closes. */
+static void close_told(struct nfs_op *user, const struct nfs_op *own)
+{
+	user->error = own->error;
+	if (!own->error)
+		user->u.close.attr = own->u.close.attr;
+}
+
 static void close_done(struct nfs_op *own)
 {
 	struct nfs4_client *c = nfs4_client(own->client);
@@ -160,20 +168,22 @@ static void close_done(struct nfs_op *own)
 		try_again(c, own, user);
 		return;
 	}
+	if (user)
+		close_told(user, own);
 	if (error != -ENOTCONN && error != -ETIMEDOUT) {
 		unlink_open(c, o);
 		nfs4_open_unref(o);
 	}
-	if (user) {
-		user->error = error;
+	if (user)
 		user->done(user);
-	}
 	nfs4_own_ended(c);
 }
 
 static void close_start(struct nfs4_client *c, struct nfs_open *o, uint8_t flags)
 {
 	o->own.type = NFS_CLOSE;
+	if (o->fh.len > 0) /* else CLOSE goes by the arguments of OPEN */
+		o->own.u.close.attr.have = false;
 	o->own.done = close_done;
 	o->own.tries = 0;
 	nfs4_mount_bind(c, &o->own, NFS_CLOSE);

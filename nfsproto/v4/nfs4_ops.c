@@ -261,6 +261,30 @@ enum nfs_outcome nfs4_get_op_statfs(struct nfs4_client *c, struct nfs_op *op, st
 
 /* --- data ---------------------------------------------------------------------------------- */
 
+/* GETATTR stands before READ, not behind it: data that is newer than the attributes is found out by
+ * the next who looks, data that is older would be taken for what they say. And servers that give
+ * data out without copying it do so only for a READ that comes last. */
+void nfs4_put_read_attr(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+{
+	op->u.read.attr.have = false;
+	if (op->u.read.want_attr)
+		nfs4_comp_getattr(k, &c->data_want);
+}
+
+/* Without attributes (a user may be allowed to read the data, but not these) it is read all the
+ * same. */
+int nfs4_get_read_attr(struct nfs_op *op, struct nfs4_reply *r, enum nfs_outcome *out)
+{
+	int rc = op->u.read.want_attr ? nfs4_reply_data_attr(r, &op->u.read.attr) : 0;
+
+	*out = nfs4_outcome(op, rc);
+	if (rc > 0 && rc != NFS4ERR_DELAY) {
+		op->u.read.want_attr = false;
+		*out = NFS_AGAIN;
+	}
+	return rc;
+}
+
 void nfs4_put_op_read(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
 	struct nfs4_read_args a = {
@@ -270,6 +294,7 @@ void nfs4_put_op_read(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp
 	};
 
 	nfs4_comp_putfh(k, &op->u.read.fh);
+	nfs4_put_read_attr(c, op, k);
 	nfs4_put_read_args(k->x, &a);
 	nfs4_comp_count(k, OP_READ, 0);
 	op->call.sink[0] = op->u.read.to;
@@ -281,8 +306,11 @@ enum nfs_outcome nfs4_get_op_read(struct nfs4_client *c, struct nfs_op *op, stru
 {
 	struct nfs4_read_res res;
 	int rc = nfs4_reply_op(r, OP_PUTFH);
+	enum nfs_outcome out;
 	uint32_t n;
 
+	if (!rc && nfs4_get_read_attr(op, r, &out))
+		return out;
 	if (!rc)
 		rc = nfs4_reply_op(r, OP_READ);
 	if (rc)
@@ -316,6 +344,7 @@ static void put_write(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp
 
 	nfs4_put_write_args(k->x, &a);
 	nfs4_comp_count(k, OP_WRITE, 0);
+	nfs4_comp_getattr(k, &c->data_want);
 }
 
 static int get_write(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
@@ -342,7 +371,7 @@ static int get_write(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply
 	op->u.write.count = res.count;
 	op->u.write.committed = (enum nfs_stable)res.committed;
 	memcpy(op->u.write.verf, res.verf, NFS_VERF_SIZE);
-	return 0;
+	return nfs4_reply_data_attr_behind(r, &op->u.write.attr);
 }
 
 void nfs4_put_op_write(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
@@ -363,8 +392,8 @@ enum nfs_outcome nfs4_get_op_write(struct nfs4_client *c, struct nfs_op *op, str
  * another client may come between VERIFY and WRITE. */
 void nfs4_put_op_append(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
-	const struct nfs4_bitmap want = nfs4_bits(FATTR4_SIZE, -1);
-	struct nfs4_verify_args v = {.attrs = {.mask = want}};
+	const struct nfs4_bitmap want = nfs4_bits(FATTR4_CHANGE, FATTR4_SIZE, -1);
+	struct nfs4_verify_args v = {.attrs = {.mask = nfs4_bits(FATTR4_SIZE, -1)}};
 	struct xdr_out vals;
 	uint8_t size[8];
 
@@ -376,6 +405,16 @@ void nfs4_put_op_append(struct nfs4_client *c, struct nfs_op *op, struct nfs4_co
 	nfs4_put_verify_args(k->x, &v);
 	nfs4_comp_count(k, OP_VERIFY, 0);
 	put_write(c, op, k);
+}
+
+/* What GETATTR said before the WRITE of op. */
+static void append_before(struct nfs_op *op, const struct nfs4_attrs *a)
+{
+	struct nfs_data_attr *attr = &op->u.write.attr;
+
+	attr->have_before = attr->have && nfs4_bit(&a->mask, FATTR4_CHANGE);
+	attr->before_change = a->attr.change;
+	attr->before_size = a->attr.size;
 }
 
 /* The file does not end where op was sent to. */
@@ -409,7 +448,11 @@ enum nfs_outcome nfs4_get_op_append(struct nfs4_client *c, struct nfs_op *op, st
 	rc = nfs4_reply_op(r, OP_VERIFY);
 	if (rc == NFS4ERR_NOT_SAME)
 		return append_elsewhere(c, op, a.attr.size);
-	return nfs4_outcome(op, rc ? rc : get_write(c, op, r));
+	if (!rc)
+		rc = get_write(c, op, r);
+	if (!rc)
+		append_before(op, &a);
+	return nfs4_outcome(op, rc);
 }
 
 void nfs4_put_op_commit(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
@@ -419,6 +462,7 @@ void nfs4_put_op_commit(struct nfs4_client *c, struct nfs_op *op, struct nfs4_co
 	nfs4_comp_putfh(k, &op->u.commit.fh);
 	nfs4_put_commit_args(k->x, &a);
 	nfs4_comp_count(k, OP_COMMIT, 0);
+	nfs4_comp_getattr(k, &c->data_want);
 }
 
 enum nfs_outcome nfs4_get_op_commit(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
@@ -433,5 +477,5 @@ enum nfs_outcome nfs4_get_op_commit(struct nfs4_client *c, struct nfs_op *op, st
 	if (nfs4_get_commit_res(r->x, NFS4_OK, &res))
 		return nfs_failed(op, -EBADMSG);
 	memcpy(op->u.commit.verf, res.verf, NFS_VERF_SIZE);
-	return NFS_DONE;
+	return nfs4_outcome(op, nfs4_reply_data_attr_behind(r, &op->u.commit.attr));
 }

@@ -224,6 +224,12 @@ enum nfs_outcome nfs4_get_op_open(struct nfs4_client *c, struct nfs_op *op, stru
 
 /* --- CLOSE --------------------------------------------------------------------------------- */
 
+/* What is closed because its OPEN has failed brings nothing: op still has the arguments of that. */
+static bool brings_attr(const struct nfs_op *op)
+{
+	return op->be.v4.kind == NFS_CLOSE && op->be.v4.open->fh.len > 0;
+}
+
 void nfs4_put_op_close(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
 	struct nfs_open *o = op->be.v4.open;
@@ -241,6 +247,8 @@ void nfs4_put_op_close(struct nfs4_client *c, struct nfs_op *op, struct nfs4_com
 	}
 	nfs4_put_close_args(k->x, &a);
 	nfs4_comp_count(k, OP_CLOSE, 0);
+	if (brings_attr(op))
+		nfs4_comp_getattr(k, &c->data_want);
 }
 
 enum nfs_outcome nfs4_get_op_close(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
@@ -255,7 +263,10 @@ enum nfs_outcome nfs4_get_op_close(struct nfs4_client *c, struct nfs_op *op, str
 		rc = nfs4_reply_op(r, OP_CLOSE);
 	switch (rc) {
 	case 0:
-		return nfs4_outcome(op, nfs4_get_close_res(r->x, NFS4_OK, &res));
+		rc = nfs4_get_close_res(r->x, NFS4_OK, &res);
+		if (!rc && brings_attr(op))
+			rc = nfs4_reply_data_attr_behind(r, &op->u.close.attr);
+		return nfs4_outcome(op, rc);
 	case NFS4ERR_BAD_STATEID:
 	case NFS4ERR_STALE_STATEID:
 	case NFS4ERR_EXPIRED:

@@ -520,6 +520,7 @@ void nfs4_put_op_read_plus(struct nfs4_client *c, struct nfs_op *op, struct nfs4
 	};
 
 	nfs4_comp_putfh(k, &op->u.read.fh);
+	nfs4_put_read_attr(c, op, k);
 	nfs4_put_read_plus_args(k->x, &a);
 	nfs4_comp_count(k, OP_READ_PLUS, a.count);
 }
@@ -560,7 +561,10 @@ enum nfs_outcome nfs4_get_op_read_plus(
 	uint32_t have = 0;
 	bool more = true;
 	int rc = nfs4_reply_op(r, OP_PUTFH);
+	enum nfs_outcome out;
 
+	if (!rc && nfs4_get_read_attr(op, r, &out))
+		return out;
 	if (!rc)
 		rc = reply_optional(c, r, OP_READ_PLUS);
 	if (rc == -EOPNOTSUPP || rc == NFS4ERR_UNION_NOTSUPP || rc == NFS4ERR_REP_TOO_BIG) {

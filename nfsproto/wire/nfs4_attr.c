@@ -168,6 +168,12 @@ struct nfs4_bitmap nfs4_bits_stat(void)
 		-1);
 }
 
+struct nfs4_bitmap nfs4_bits_data(void)
+{
+	return nfs4_bits(FATTR4_CHANGE, FATTR4_SIZE, FATTR4_SPACE_USED, FATTR4_TIME_ACCESS,
+		FATTR4_TIME_METADATA, FATTR4_TIME_MODIFY, -1);
+}
+
 struct nfs4_bitmap nfs4_bits_fs(void)
 {
 	return nfs4_bits(FATTR4_FILES_AVAIL, FATTR4_FILES_FREE, FATTR4_FILES_TOTAL, FATTR4_MAXNAME,

@@ -49,9 +49,11 @@ struct nfs4_bitmap nfs4_bits(int first, ...);
 struct nfs4_bitmap nfs4_bits_and(const struct nfs4_bitmap *a, const struct nfs4_bitmap *b);
 struct nfs4_bitmap nfs4_bits_or(const struct nfs4_bitmap *a, const struct nfs4_bitmap *b);
 bool nfs4_bits_none(const struct nfs4_bitmap *b);
-/* Ready sets. stat: all of struct nfs_attr. fs: all of struct nfs_fsstat. info: what a client asks
- * once per file system (limits, lease, flags, SUPPORTED_ATTRS). */
+/* Ready sets. stat: all of struct nfs_attr. data: what of that changes with a file's data (struct
+ * nfs_data_attr). fs: all of struct nfs_fsstat. info: what a client asks once per file system
+ * (limits, lease, flags, SUPPORTED_ATTRS). */
 struct nfs4_bitmap nfs4_bits_stat(void);
+struct nfs4_bitmap nfs4_bits_data(void);
 struct nfs4_bitmap nfs4_bits_fs(void);
 struct nfs4_bitmap nfs4_bits_info(void);
 /* All that nfs4_put_attrs() can encode, and all that nfs4_sattr_decode() accepts: what a server
@@ -75,6 +77,13 @@ int nfs4_get_attrs(struct xdr_in *x, struct nfs4_attrs *a);
 /* True if a has what no file can do without: TYPE, CHANGE, SIZE, FSID, FILEID. The decoder gives
  * the others that are missing a default: mode 0, one link, nobody, times 0. */
 bool nfs4_attrs_complete(const struct nfs4_attrs *a);
+/* Does each change add exactly one to the change attribute? type: a change_attr_type4. Data servers
+ * of pNFS, where that might not hold, are not written to. */
+static inline bool nfs4_change_counts(uint32_t type)
+{
+	return type == NFS4_CHANGE_TYPE_IS_VERSION_COUNTER ||
+	       type == NFS4_CHANGE_TYPE_IS_VERSION_COUNTER_NOPNFS;
+}
 
 /* bytes of attribute values that a struct nfs_sattr can need: two owners and the rest */
 #define NFS4_SATTR_MAX (2 * (4 + 256) + 64)

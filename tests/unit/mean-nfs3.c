@@ -28,7 +28,7 @@ static struct nfs_attr attr_of(const struct mean3 *m, const struct nfs_fh *fh)
 		.nlink = 1,
 		.size = m->size,
 		.fileid = fh->data[0],
-		.ctime = {100, 5},
+		.ctime = {100, 5 + m->writes},
 	};
 
 	return a;
@@ -115,6 +115,7 @@ static void answer(struct mean3 *m, const struct nfs3_args *a, struct nfs3_res *
 		break;
 	case NFS3PROC_READ:
 		answer_data(m, a, r);
+		r->u.read.obj = post_op(m, &a->u.read.fh);
 		break;
 	case NFS3PROC_WRITE:
 		if (m->others_times) {
@@ -123,8 +124,10 @@ static void answer(struct mean3 *m, const struct nfs3_args *a, struct nfs3_res *
 		}
 		r->u.write.wcc.have_before = !m->bare;
 		r->u.write.wcc.before.size = m->size;
+		r->u.write.wcc.before.ctime = (struct timespec){100, 5 + m->writes++};
 		if (a->u.write.offset + a->u.write.data.len > m->size)
 			m->size = a->u.write.offset + a->u.write.data.len;
+		r->u.write.wcc.after = post_op(m, &a->u.write.fh);
 		r->u.write.count = a->u.write.data.len;
 		r->u.write.committed = a->u.write.stable;
 		break;
@@ -141,7 +144,9 @@ static void answer(struct mean3 *m, const struct nfs3_args *a, struct nfs3_res *
 	case NFS3PROC_REMOVE:
 	case NFS3PROC_RMDIR:
 	case NFS3PROC_RENAME:
+		break;
 	case NFS3PROC_COMMIT:
+		r->u.commit.wcc.after = post_op(m, &a->u.commit.fh);
 		break;
 	default:
 		answer_names(m, a, r);

@@ -33,6 +33,7 @@ struct mean3 {
 	uint32_t cut;	       /* the next reply to this procedure closes the connection instead */
 	bool read_lies;	       /* READ's count is not that of its data */
 	uint64_t size;	       /* of everything; MEAN3_SIZE at first */
+	long writes;	       /* so many: the nanoseconds of the ctime */
 	unsigned others_times; /* so often, somebody appends a byte before a WRITE */
 	uint32_t mnt_status, flavor;
 	uint32_t access; /* rights that ACCESS grants */

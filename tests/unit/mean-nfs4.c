@@ -69,8 +69,9 @@ static struct nfs4_attrs attrs_of(const struct mean_srv *s, const struct nfs_fh 
 		.nlink = 1,
 		.size = dir ? FILE_SIZE : s->size,
 		.fileid = fh->data[fh->len - 1],
-		.change = 1,
+		.change = s->change,
 	};
+	a.change_attr_type = s->change_type;
 	a.fh = *fh;
 	a.mounted_on_fileid = a.attr.fileid;
 	return a;
@@ -437,6 +438,7 @@ static uint32_t do_write(struct run *r, const struct nfs4_write_args *a)
 	if (a->offset + res.count > r->s->size)
 		r->s->size = a->offset + res.count;
 	r->s->write_at = a->offset;
+	r->s->change++;
 	if (quirky(r->s, Q_CUT))
 		atomic_store(&r->s->cut, true);
 	nfs4_put_write_res(r->x, NFS4_OK, &res);
@@ -914,6 +916,7 @@ void mean_start(struct mean_srv *s)
 	s->slots = MEAN_SLOTS;
 	s->io_max = 1 << 20;
 	s->size = FILE_SIZE;
+	s->change = 1;
 	s->minor = 1;
 	s->lease_s = 30;
 	sin->sin_family = AF_INET;

@@ -83,9 +83,10 @@ struct mean_srv {
 	const char *owner; /* of everything, a name; NULL: number 0 */
 	/* so often, somebody appends so many bytes just before VERIFY looks at the size */
 	unsigned others_times, others_append;
-	uint32_t write_max;  /* bytes that a WRITE takes; 0: all */
-	uint32_t open_seqid; /* that a new open's stateid begins with; 0: 1 */
-	bool exclusive;	     /* what is made exclusively must not be there: no file is at first */
+	uint32_t write_max;   /* bytes that a WRITE takes; 0: all */
+	uint32_t open_seqid;  /* that a new open's stateid begins with; 0: 1 */
+	bool exclusive;	      /* what is made exclusively must not be there: no file is at first */
+	uint32_t change_type; /* change_attr_type4; of NFSv4.2 */
 
 	/* what happened: */
 	unsigned count[80]; /* operations executed */
@@ -108,6 +109,7 @@ struct mean_srv {
 
 	/* its state */
 	uint64_t size;	 /* of the files */
+	uint64_t change; /* of everything; each WRITE adds one */
 	atomic_bool cut; /* the connection of the next reply */
 	uint64_t clientid;
 	bool reclaiming;

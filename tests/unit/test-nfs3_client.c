@@ -116,6 +116,43 @@ static void data_goes_both_ways(void **state)
 	mem_buf_unref(buf);
 }
 
+static void attributes_come_with_data(void **state)
+{
+	struct fix3 *f = *state;
+	struct mem_buf *buf = mem_buf_get(f->pool, 100);
+	const struct timespec first = {100, 5}, second = {100, 6};
+	struct nfs_op op = {.type = NFS_READ};
+
+	op.u.read.fh = f->file;
+	op.u.read.to = seg_list_of_buf(buf, 0, 100);
+	assert_int_equal(fix3_run(f, &op), 0);
+	assert_true(op.u.read.attr.have && !op.u.read.attr.have_before);
+	assert_true(op.u.read.attr.size == MEAN3_SIZE);
+	assert_true(op.u.read.attr.change == nfs3_change(&first));
+
+	op = (struct nfs_op){.type = NFS_WRITE};
+	op.u.write.fh = f->file;
+	op.u.write.offset = MEAN3_SIZE;
+	op.u.write.from = seg_list_of_buf(buf, 0, 100);
+	assert_int_equal(fix3_run(f, &op), 0);
+	assert_true(op.u.write.attr.have && op.u.write.attr.have_before);
+	assert_true(op.u.write.attr.before_size == MEAN3_SIZE);
+	assert_true(op.u.write.attr.before_change == nfs3_change(&first));
+	assert_true(op.u.write.attr.size == MEAN3_SIZE + 100);
+	assert_true(op.u.write.attr.change == nfs3_change(&second));
+
+	f->m.bare = true;
+	assert_int_equal(fix3_run(f, &op), 0);
+	assert_true(!op.u.write.attr.have && !op.u.write.attr.have_before);
+	f->m.bare = false;
+
+	op = (struct nfs_op){.type = NFS_COMMIT};
+	op.u.commit.fh = f->file;
+	assert_int_equal(fix3_run(f, &op), 0);
+	assert_true(op.u.commit.attr.have && op.u.commit.attr.size == MEAN3_SIZE + 100);
+	mem_buf_unref(buf);
+}
+
 static void an_append_asks_for_the_end_first(void **state)
 {
 	struct fix3 *f = *state;
@@ -442,6 +479,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_server_without_nfsv4_is_mounted_by_nfsv3,
 			fix3_setup_unmounted, fix3_teardown),
 		ON_MOUNT3(data_goes_both_ways),
+		ON_MOUNT3(attributes_come_with_data),
 		ON_MOUNT3(an_append_asks_for_the_end_first),
 		ON_MOUNT3(an_append_sent_twice_and_put_off_may_have_been_made),
 		ON_MOUNT3(what_a_reply_leaves_out_is_asked_for),

@@ -97,6 +97,176 @@ static void test_senseless_directories(void **state)
 	fix_unmount_clean(f);
 }
 
+/* --- attributes that come with data -------------------------------------------------------- */
+
+static unsigned counted(struct fix *f, uint32_t op)
+{
+	unsigned n;
+
+	pthread_mutex_lock(&f->srv.lock);
+	n = f->srv.count[op];
+	pthread_mutex_unlock(&f->srv.lock);
+	return n;
+}
+
+/* An op of each kind on the file that fh and open are of, with a block for its data. */
+static struct nfs_op data_op(
+	enum nfs_op_type type, struct nfs_open *open, const struct nfs_fh *fh, struct mem_buf *buf)
+{
+	struct nfs_op op = {.type = type};
+
+	if (type == NFS_READ) {
+		op.u.read.open = open;
+		op.u.read.fh = *fh;
+		op.u.read.to = seg_list_of_buf(buf, 0, 1000);
+		op.u.read.want_attr = true;
+	} else if (type == NFS_WRITE) {
+		op.u.write.open = open;
+		op.u.write.fh = *fh;
+		op.u.write.from = seg_list_of_buf(buf, 0, 1000);
+	} else if (type == NFS_COMMIT) {
+		op.u.commit.fh = *fh;
+	} else {
+		op.u.close.open = open;
+	}
+	return op;
+}
+
+static const struct nfs_data_attr *data_attr(const struct nfs_op *op)
+{
+	switch (op->type) {
+	case NFS_READ:
+		return &op->u.read.attr;
+	case NFS_WRITE:
+		return &op->u.write.attr;
+	case NFS_COMMIT:
+		return &op->u.commit.attr;
+	default:
+		return &op->u.close.attr;
+	}
+}
+
+static const enum nfs_op_type data_ops[] = {NFS_READ, NFS_WRITE, NFS_COMMIT, NFS_CLOSE};
+
+static void test_attributes_come_with_data(void **state)
+{
+	struct fix *f = *state;
+	struct mem_buf *buf = mem_buf_get(f->pool, 1000);
+	struct nfs_fh fh;
+	struct nfs_open *open = fix_open(f, O_RDWR, &fh);
+
+	f->srv.change = 4711;
+	for (unsigned i = 0; i < 4; i++) {
+		struct nfs_op op = data_op(data_ops[i], open, &fh, buf);
+		unsigned calls = counted(f, OP_SEQUENCE), getattrs = counted(f, OP_GETATTR);
+		const struct nfs_data_attr *a = data_attr(&op);
+
+		assert_int_equal(fix_run(f, &op), 0);
+		assert_int_equal(counted(f, OP_SEQUENCE), calls + 1);
+		assert_int_equal(counted(f, OP_GETATTR), getattrs + 1);
+		assert_true(a->have);
+		assert_false(a->have_before || a->counted);
+		assert_int_equal(a->size, f->srv.size);
+		assert_int_equal(a->change, data_ops[i] == NFS_READ ? 4711 : 4712);
+	}
+	mem_buf_unref(buf);
+	fix_unmount_clean(f);
+}
+
+/* What was done has been done, and is not done again. */
+static void test_attributes_may_be_missing(void **state)
+{
+	static const uint32_t ops[] = {OP_READ, OP_WRITE, OP_COMMIT, OP_CLOSE};
+	static const uint32_t why[] = {
+		NFS4ERR_ACCESS, NFS4ERR_DELAY, NFS4ERR_SERVERFAULT, NFS4ERR_REP_TOO_BIG_TO_CACHE};
+	struct fix *f = *state;
+	struct mem_buf *buf = mem_buf_get(f->pool, 1000);
+
+	for (unsigned i = 0; i < 4 * 4; i++) {
+		struct nfs_fh fh;
+		struct nfs_open *open = fix_open(f, O_RDWR, &fh);
+		struct nfs_op op = data_op(data_ops[i % 4], open, &fh, buf);
+		unsigned done = counted(f, ops[i % 4]), late = why[i / 4] == NFS4ERR_DELAY;
+
+		fix_fails(f, OP_GETATTR, why[i / 4], 1);
+		assert_int_equal(fix_run(f, &op), 0);
+		assert_int_equal(counted(f, ops[i % 4]), done + 1);
+		/* READ is behind its GETATTR and has to wait for what comes later */
+		assert_int_equal(data_attr(&op)->have, op.type == NFS_READ && late);
+		if (op.type != NFS_CLOSE)
+			assert_int_equal(fix_close(f, open), 0);
+	}
+	mem_buf_unref(buf);
+	fix_unmount_clean(f);
+}
+
+static void test_attributes_may_be_empty(void **state)
+{
+	struct fix *f = *state;
+	struct mem_buf *buf = mem_buf_get(f->pool, 1000);
+	struct nfs_fh fh;
+	struct nfs_open *open = fix_open(f, O_RDWR, &fh);
+
+	for (unsigned i = 0; i < 4; i++) {
+		struct nfs_op op = data_op(data_ops[i], open, &fh, buf);
+
+		fix_quirk(f, Q_NO_ATTRS);
+		assert_int_equal(fix_run(f, &op), 0);
+		assert_false(data_attr(&op)->have);
+	}
+	mem_buf_unref(buf);
+	fix_unmount_clean(f);
+}
+
+static void test_attributes_are_not_asked_for_in_vain(void **state)
+{
+	struct fix *f = *state;
+	struct mem_buf *buf = mem_buf_get(f->pool, 1000);
+	struct nfs_fh fh;
+	struct nfs_open *open = fix_open(f, O_RDWR, &fh);
+	struct nfs_op op = data_op(NFS_READ, open, &fh, buf);
+	unsigned getattrs = counted(f, OP_GETATTR);
+
+	op.u.read.want_attr = false;
+	op.u.read.attr.have = true;
+	assert_int_equal(fix_run(f, &op), 0);
+	assert_false(op.u.read.attr.have);
+	assert_int_equal(counted(f, OP_GETATTR), getattrs);
+	assert_int_equal(fix_close(f, open), 0);
+	mem_buf_unref(buf);
+	fix_unmount_clean(f);
+}
+
+static void test_a_server_says_that_it_counts(void **state)
+{
+	static const uint32_t types[] = {
+		NFS4_CHANGE_TYPE_IS_VERSION_COUNTER, NFS4_CHANGE_TYPE_IS_TIME_METADATA};
+	struct fix *f = *state;
+	struct err e;
+
+	f->srv.minor = 2;
+	for (unsigned i = 0; i < 2; i++) {
+		struct mem_buf *buf;
+		struct nfs_open *open;
+		struct nfs_op op;
+		struct nfs_fh fh;
+
+		f->srv.change_type = types[i];
+		f->nfs = fix_mount_version(f, "/", 2, &e);
+		assert_non_null(f->nfs);
+		nfs_client_root(f->nfs, &f->root, NULL);
+		buf = mem_buf_get(f->pool, 1000);
+		open = fix_open(f, O_RDWR, &fh);
+		op = data_op(NFS_WRITE, open, &fh, buf);
+		assert_int_equal(fix_run(f, &op), 0);
+		assert_true(op.u.write.attr.have);
+		assert_int_equal(op.u.write.attr.counted, i == 0);
+		assert_int_equal(fix_close(f, open), 0);
+		mem_buf_unref(buf);
+		fix_unmount_clean(f);
+	}
+}
+
 /* --- appending ----------------------------------------------------------------------------- */
 
 #define DATA 5000u
@@ -125,16 +295,6 @@ static void appender_finish(struct appender *a)
 	fix_unmount_clean(a->f);
 }
 
-static unsigned counted(struct fix *f, uint32_t op)
-{
-	unsigned n;
-
-	pthread_mutex_lock(&f->srv.lock);
-	n = f->srv.count[op];
-	pthread_mutex_unlock(&f->srv.lock);
-	return n;
-}
-
 static void test_an_append_at_the_end_is_one_compound(void **state)
 {
 	struct fix *f = *state;
@@ -150,6 +310,10 @@ static void test_an_append_at_the_end_is_one_compound(void **state)
 	assert_int_equal(a.op.u.write.offset, end);
 	assert_int_equal(a.op.u.write.count, DATA);
 	assert_int_equal(f->srv.write_at, end);
+	assert_true(a.op.u.write.attr.have && a.op.u.write.attr.have_before);
+	assert_int_equal(a.op.u.write.attr.change, a.op.u.write.attr.before_change + 1);
+	assert_int_equal(a.op.u.write.attr.before_size, end);
+	assert_int_equal(a.op.u.write.attr.size, end + DATA);
 	appender_finish(&a);
 }
 
@@ -279,6 +443,12 @@ int main(void)
 		ON_MOUNT(test_senseless_replies),
 		ON_MOUNT(test_senseless_data),
 		ON_MOUNT(test_senseless_directories),
+		ON_MOUNT(test_attributes_come_with_data),
+		ON_MOUNT(test_attributes_may_be_missing),
+		ON_MOUNT(test_attributes_may_be_empty),
+		ON_MOUNT(test_attributes_are_not_asked_for_in_vain),
+		cmocka_unit_test_setup_teardown(
+			test_a_server_says_that_it_counts, fix_setup_unmounted, fix_teardown),
 		ON_MOUNT(test_an_append_at_the_end_is_one_compound),
 		ON_MOUNT(test_an_append_finds_the_end),
 		ON_MOUNT(test_an_append_goes_behind_those_of_others),
