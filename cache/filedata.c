@@ -11,12 +11,14 @@
 void filedata_init(struct filedata *d)
 {
 	*d = (struct filedata){.dirty = false};
+	filechange_init(&d->change);
 	pthread_mutex_init(&d->lock, NULL);
 }
 
 void filedata_finish(struct filedata *d)
 {
 	pthread_mutex_destroy(&d->lock);
+	filechange_finish(&d->change);
 }
 
 static void lose_locked(struct filedata *d, int error)

@@ -28,7 +28,10 @@
  * Failed WRITEs of mapped pages are kept apart. The kernel itself tells each description at fsync,
  * before it sends FSYNC, but to flush it tells only the first one: the rest is said here.
  *
- * filedata.lock guards all fields, of the views too. It is a leaf. Any thread may call anything.
+ * Whose changes of the file the answers tell of is a chapter of its own (filechange.h).
+ *
+ * filedata.lock guards all other fields, of the views too. It is a leaf. Any thread may call
+ * anything.
  */
 #ifndef RNFS_CACHE_FILEDATA_H
 #define RNFS_CACHE_FILEDATA_H
@@ -37,11 +40,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cache/filechange.h"
 #include "nfsproto/nfs_client.h"
 
 struct filedata {
-	pthread_mutex_t lock; /* what follows, and the views */
-	bool dirty;	      /* there is unstable data */
+	struct filechange change; /* under its own lock */
+	pthread_mutex_t lock;	  /* what follows, and the views */
+	bool dirty;		  /* there is unstable data */
 	bool have_verf;
 	uint8_t verf[NFS_VERF_SIZE]; /* of the unstable data */
 	uint64_t gen;		     /* unstable changes so far */

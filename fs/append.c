@@ -31,6 +31,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
+#include "fs/change.h"
 #include "fs/data.h"
 #include "fs/file.h"
 #include "fs/write.h"
@@ -206,6 +207,7 @@ static void append_step(struct request *r)
 	int error;
 
 	if (op->error == -EALREADY) {
+		change_end(r->fs, r->file->inode, op);
 		r->u.io.append_at = op->u.write.offset;
 		r->u.io.compared = 0;
 		buf = data_get(r->fs, sent);
@@ -233,6 +235,7 @@ static void append_send(struct request *r)
 	op->u.write.append = true;
 	op->u.write.from = seg_list_cut(&r->batch.data, r->batch.first.got, part_len(r));
 	op->u.write.stable = write_stable(r);
+	change_begin(ino);
 	request_submit(r, append_step);
 }
 

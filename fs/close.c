@@ -5,6 +5,7 @@
  */
 #include "fs/close.h"
 
+#include "fs/change.h"
 #include "fs/commit.h"
 #include "fs/locker.h"
 #include "fs/opening.h"
@@ -20,6 +21,8 @@ static void closed(struct request *r)
 
 	if (ino) {
 		inode_ref(ino);
+		if (!r->batch.first.op.error)
+			change_look(fs, ino, &r->batch.first.op.u.close.attr, r->born);
 		opening_end(fs, ino);
 		file_closed(fs, r->file);
 	}

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "fs/change.h"
 #include "fs/file.h"
 #include "transport/log.h"
 
@@ -20,7 +21,6 @@ static void log_lost(const struct inode *ino)
 
 void commit_wrote(struct inode *ino, enum nfs_stable committed, const uint8_t *verf)
 {
-	inode_touch(ino);
 	if (!filedata_wrote(&ino->data, committed, verf))
 		log_lost(ino);
 }
@@ -45,6 +45,7 @@ int commit_result(struct request *r)
 			strerror(-op->error));
 		return op->error;
 	}
+	change_look(r->fs, ino, &op->u.commit.attr, r->born);
 	if (!filedata_committed(&ino->data, r->commit_gen, op->u.commit.verf)) {
 		log_lost(ino);
 		return -EIO;

@@ -13,7 +13,7 @@
 
 #include "fs/request.h"
 
-/* A WRITE or COPY to ino was answered. */
+/* A WRITE or COPY to ino was answered. The caller touches it. */
 void commit_wrote(struct inode *ino, enum nfs_stable committed, const uint8_t *verf);
 /* Sends a COMMIT of r->file; step follows. gen is filedata_dirty()'s. */
 void commit_submit(struct request *r, uint64_t gen, request_step_fn *step);

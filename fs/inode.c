@@ -348,9 +348,15 @@ uint64_t inode_id(struct inode_table *t, const struct inode *ino)
 	return ino == t->root ? ROOT_ID : (uintptr_t)ino;
 }
 
-void inode_touch(struct inode *ino)
+void inode_touch_data(struct inode *ino)
 {
 	atomic_store_explicit(&ino->touched, clock_ns(), memory_order_relaxed);
+}
+
+void inode_touch(struct inode *ino)
+{
+	inode_touch_data(ino);
+	filechange_touch(&ino->data.change);
 }
 
 static bool same_time(struct timespec a, struct timespec b)
@@ -532,16 +538,4 @@ void inode_renewing_name(struct inode *ino, int pid)
 	ino->renamed_for = pid;
 	ino->renamed_at = atomic_load(&ino->told_count);
 	pthread_mutex_unlock(&ino->lock);
-}
-
-bool inode_keep_cache(struct inode *ino, uint64_t change)
-{
-	bool keep;
-
-	pthread_mutex_lock(&ino->lock);
-	keep = ino->have_change && ino->change == change;
-	ino->have_change = true;
-	ino->change = change;
-	pthread_mutex_unlock(&ino->lock);
-	return keep;
 }

@@ -86,9 +86,7 @@ struct inode {
 	/* the process that was last told to look the name up again, and told_count then */
 	int renamed_for;
 	unsigned renamed_at;
-	bool have_change;
-	uint64_t change;     /* the change attribute that the kernel's cached pages belong to */
-	struct silly *silly; /* to be removed at the last close */
+	struct silly *silly;	     /* to be removed at the last close */
 	LIST_HEAD(, locker) lockers; /* who may hold locks (locker.h) */
 	unsigned unlocks_pending;    /* releases under way that clear locks (locker.h) */
 	unsigned unlocks_ended;	     /* how many of those have ended so far */
@@ -135,6 +133,8 @@ struct inode *inode_unref(struct inode *ino);
 struct inode *inode_of(struct inode_table *t, uint64_t nodeid);
 uint64_t inode_id(struct inode_table *t, const struct inode *ino);
 
+/* This mount changes ino: by WRITE, of which the answers tell (change.h), or otherwise. */
+void inode_touch_data(struct inode *ino);
 void inode_touch(struct inode *ino);
 
 /* The server was asked for attr at `seen`. True if somebody may have lost the right to search a
@@ -177,9 +177,5 @@ void inode_told_end(struct inode *ino, uint64_t end);
 /* The server has told attr at an open: does the kernel believe in that change attribute and size?
  */
 bool inode_told_this(struct inode *ino, const struct nfs_attr *attr);
-
-/* At open: may the kernel keep the pages that it has? change: the change attribute as of this
- * open.*/
-bool inode_keep_cache(struct inode *ino, uint64_t change);
 
 #endif

@@ -16,6 +16,7 @@
 #include <fcntl.h>
 
 #include "fs/append.h"
+#include "fs/change.h"
 #include "fs/data.h"
 #include "fs/file.h"
 #include "fs/ops.h"
@@ -36,6 +37,7 @@ static void read_fill(struct request *r, struct part *p)
 	op->u.read.fh = r->file->inode->fh;
 	op->u.read.offset = r->u.io.offset + p->off + p->got;
 	op->u.read.to = part_rest(p);
+	op->u.read.want_attr = change_wants_attr(r->fs, r->file->inode, r->born);
 }
 
 /* Takes in what a part brought. 0 or a negative errno. */
@@ -45,6 +47,7 @@ static int read_part(struct request *r, struct part *p)
 
 	if (op->error)
 		return op->error;
+	change_look(r->fs, r->file->inode, &op->u.read.attr, r->born);
 	p->got += op->u.read.count;
 	if (op->u.read.eof || p->got >= p->want) {
 		p->settled = true;
@@ -133,6 +136,7 @@ static void write_fill(struct request *r, struct part *p)
 	op->u.write.offset = r->u.io.offset + p->off + p->got;
 	op->u.write.from = part_rest(p);
 	op->u.write.stable = write_stable(r);
+	change_begin(r->file->inode);
 }
 
 /* Takes in how far a part came. An error settles it. */
@@ -220,7 +224,7 @@ void ops_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in, off_t
 	r->u.io.offset = off;
 	r->u.io.writepage = fi->writepage;
 	r->u.io.flags = fi->flags;
-	inode_touch(f->inode);
+	inode_touch_data(f->inode);
 	/* As the descriptor is now, whatever it was opened with; pages that are written back know
 	 * where they belong. */
 	if (fi->flags & O_APPEND && !r->u.io.writepage) {

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
+#include "fs/change.h"
 #include "fs/close.h"
 #include "fs/commit.h"
 #include "fs/entry.h"
@@ -31,7 +32,7 @@ static void renew_attr(const struct fs *fs, struct inode *ino, const struct nfs_
 }
 
 static struct fuse_file_info file_info(
-	const struct fs *fs, struct file *f, const struct nfs_attr *attr)
+	const struct fs *fs, struct file *f, const struct nfs_attr *attr, uint64_t asked)
 {
 	renew_attr(fs, f->inode, attr);
 	return (struct fuse_file_info){
@@ -40,7 +41,7 @@ static struct fuse_file_info file_info(
 		/* For O_APPEND with O_DIRECT. Without it the kernel sends the parts of a large
 		 * write at once and they arrive in any order; they must be appended in order. */
 		.direct_io = (~f->flags & (O_APPEND | O_DIRECT)) == 0,
-		.keep_cache = inode_keep_cache(f->inode, attr->change),
+		.keep_cache = change_keeps_pages(f->inode, attr, asked),
 		/* no FLUSH is needed: nothing was written, nor locked by fcntl(2), through it */
 		.noflush = (f->flags & O_ACCMODE) == O_RDONLY && !fs->posix_locks,
 	};
@@ -50,7 +51,9 @@ static void open_reply(struct request *r)
 {
 	struct fs *fs = r->fs;
 	struct file *f = r->file;
-	struct fuse_file_info fi = file_info(fs, f, &r->batch.first.op.u.open.attr);
+	/* the attributes of an open that truncates are those after it */
+	uint64_t asked = f->flags & O_TRUNC ? clock_ns() : r->born;
+	struct fuse_file_info fi = file_info(fs, f, &r->batch.first.op.u.open.attr, asked);
 	fuse_req_t fuse = request_take_fuse(r);
 
 	request_free(r);
@@ -284,7 +287,7 @@ static void create_done(struct request *r)
 	opening_begin(fs, ino);
 	file_opened(fs, f, ino, op->u.open.open);
 	entry_fill(fs, r->dir, r->name, ino, &op->u.open.attr, clock_ns(), &e);
-	fi = file_info(fs, f, &op->u.open.attr);
+	fi = file_info(fs, f, &op->u.open.attr, clock_ns());
 	fuse = request_take_fuse(r);
 	request_free(r);
 	if (fuse_reply_create(fuse, &e, &fi)) {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "fs/attr.h"
+#include "fs/change.h"
 #include "fs/entry.h"
 #include "fs/file.h"
 #include "fs/inval.h"
@@ -171,6 +172,7 @@ static void getattr_done(struct request *r)
 		return;
 	}
 	entry_note_attr(r->fs, ino, &op->u.getattr.attr, r->born);
+	change_told(ino, &op->u.getattr.attr, r->born);
 	if (atomic_load(&ino->displaced) &&
 		op->u.getattr.attr.size == atomic_load(&ino->told_size) &&
 		atomic_exchange(&ino->displaced, false))

@@ -22,6 +22,7 @@ struct stats {
 	stats_counter small_bytes; /* of write_bytes, data that was copied to a smaller block */
 	stats_counter interrupts;  /* requests given up because their process was being killed */
 	stats_counter starved;	   /* times that a worker waited for memory */
+	stats_counter foreign;	   /* changes by others that answers about data have told of */
 };
 
 static inline void stats_add(stats_counter *counter, uint64_t n)

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
+#include "fs/change.h"
 #include "fs/commit.h"
 #include "fs/entry.h"
 #include "fs/file.h"
@@ -22,6 +23,7 @@ enum nfs_stable write_stable(const struct request *r)
 
 int write_took(struct request *r, struct nfs_op *op, uint32_t sent)
 {
+	change_end(r->fs, r->file->inode, op);
 	if (op->error)
 		return op->error;
 	if (!op->u.write.count || op->u.write.count > sent) {
@@ -29,6 +31,7 @@ int write_took(struct request *r, struct nfs_op *op, uint32_t sent)
 			"server says it wrote %u of %u bytes: server bug", op->u.write.count, sent);
 		return -EREMOTEIO;
 	}
+	inode_touch_data(r->file->inode);
 	commit_wrote(r->file->inode, op->u.write.committed, op->u.write.verf);
 	return 0;
 }

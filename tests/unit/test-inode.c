@@ -186,18 +186,6 @@ static void threads_may_look_up_and_forget(void **state)
 	inode_table_free(t);
 }
 
-static void pages_are_kept_while_the_change_attribute_stays(void **state)
-{
-	struct inode_table *t = table();
-	struct inode *a = get(t, 1);
-
-	assert_false(inode_keep_cache(a, 7));
-	assert_true(inode_keep_cache(a, 7));
-	assert_false(inode_keep_cache(a, 8));
-	assert_true(inode_keep_cache(a, 8));
-	inode_table_free(t);
-}
-
 /* The name is asked for anew once, when the file may be another's by now. */
 static void names_are_renewed_at_open(void **state)
 {
@@ -286,7 +274,6 @@ int main(void)
 		cmocka_unit_test(the_root_stays),
 		cmocka_unit_test(many_are_found_again),
 		cmocka_unit_test(threads_may_look_up_and_forget),
-		cmocka_unit_test(pages_are_kept_while_the_change_attribute_stays),
 		cmocka_unit_test(names_are_renewed_at_open),
 		cmocka_unit_test(a_directory_that_was_removed_has_no_links),
 		cmocka_unit_test(the_kernels_size_is_known),

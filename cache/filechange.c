@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * filechange: whose change it was.
+ */
+#include "cache/filechange.h"
+
+#include <stdlib.h>
+
+#include "transport/clock.h"
+
+#define LINKS_MAX 64u /* WRITEs whose answers overtake one of an earlier one */
+
+struct filechange_links {
+	unsigned n;
+	struct link {
+		struct fileversion before, after;
+	} link[LINKS_MAX];
+};
+
+void filechange_init(struct filechange *f)
+{
+	*f = (struct filechange){.known = false};
+	atomic_init(&f->touched, 0);
+	pthread_mutex_init(&f->lock, NULL);
+}
+
+void filechange_finish(struct filechange *f)
+{
+	free(f->links);
+	pthread_mutex_destroy(&f->lock);
+}
+
+static bool same(const struct fileversion *a, const struct fileversion *b)
+{
+	return a->change == b->change && a->size == b->size;
+}
+
+/* Change attributes grow, as far as servers say what they are; those made of coarse times may stay
+ * while the file grows. */
+static bool newer(const struct fileversion *a, const struct fileversion *b)
+{
+	return a->change > b->change || (a->change == b->change && a->size > b->size);
+}
+
+static void set_locked(struct filechange *f, const struct fileversion *v, uint64_t asked)
+{
+	f->version = *v;
+	f->asked = asked;
+	f->known = true;
+}
+
+/* --- WRITEs of this mount's --------------------------------------------------------------------
+ */
+
+void filechange_begin(struct filechange *f)
+{
+	pthread_mutex_lock(&f->lock);
+	if (!f->pending) {
+		f->begun = 0;
+		f->blind = f->unproved = f->counted = false;
+		f->first = f->version;
+	}
+	f->pending++;
+	f->begun++;
+	f->wrote = clock_ns();
+	pthread_mutex_unlock(&f->lock);
+}
+
+/* Takes in the links that begin where the chain ends, as long as there are any. */
+static void extend_locked(struct filechange *f)
+{
+	struct filechange_links *l = f->links;
+
+	for (unsigned i = 0; l && i < l->n;) {
+		if (!same(&l->link[i].before, &f->version)) {
+			i++;
+			continue;
+		}
+		f->version = l->link[i].after;
+		l->link[i] = l->link[--l->n];
+		i = 0;
+	}
+}
+
+/* A WRITE made version `after` of `before`. One that changed neither says nothing: within a tick of
+ * the server's clock there may be many. */
+static void join_locked(
+	struct filechange *f, const struct fileversion *before, const struct fileversion *after)
+{
+	if (same(before, after))
+		return;
+	if (same(before, &f->version)) {
+		f->version = *after;
+		extend_locked(f);
+		return;
+	}
+	if (!f->links)
+		f->links = calloc(1, sizeof(*f->links));
+	if (!f->links || f->links->n == LINKS_MAX)
+		f->blind = true;
+	else
+		f->links->link[f->links->n++] = (struct link){*before, *after};
+}
+
+static void newest_locked(struct filechange *f, const struct fileversion *v)
+{
+	if (!(f->unproved || f->counted) || newer(v, &f->newest))
+		f->newest = *v;
+}
+
+static void take_locked(struct filechange *f, const struct nfs_data_attr *a)
+{
+	const struct fileversion after = {a->change, a->size};
+	const struct fileversion before = {a->before_change, a->before_size};
+
+	if (a->have_before && f->known) {
+		join_locked(f, &before, &after);
+		return;
+	}
+	newest_locked(f, &after);
+	if (a->counted && f->known)
+		f->counted = true;
+	else
+		f->unproved = true;
+}
+
+/* No WRITE is under way any more, and links remain: the newest version they lead to. */
+static void gap_locked(struct filechange *f)
+{
+	for (unsigned i = 0; i < f->links->n; i++)
+		if (newer(&f->links->link[i].after, &f->version))
+			f->version = f->links->link[i].after;
+}
+
+/* What it all came to, version and links seen to. */
+static enum filechange_by judge_locked(struct filechange *f)
+{
+	bool gap = f->links && f->links->n, chain = !f->unproved && !f->counted;
+	bool touched = atomic_load(&f->touched) > f->asked;
+	uint64_t grown = f->newest.change - f->first.change;
+
+	if (gap)
+		gap_locked(f);
+	free(f->links);
+	f->links = NULL;
+	if (!chain && (same(&f->version, &f->first) || newer(&f->newest, &f->version)))
+		f->version = f->newest;
+	if (f->blind) {
+		atomic_store(&f->touched, f->wrote); /* the next look says what it is now */
+		return FILECHANGE_ASSUMED;
+	}
+	if (chain && !gap)
+		return FILECHANGE_OURS;
+	if (touched || f->unproved)
+		return FILECHANGE_ASSUMED;
+	if (gap || grown > f->begun)
+		return FILECHANGE_FOREIGN;
+	/* less: a server that says that it counts, and does not */
+	return grown == f->begun ? FILECHANGE_OURS : FILECHANGE_ASSUMED;
+}
+
+enum filechange_by filechange_end(struct filechange *f, const struct nfs_data_attr *a)
+{
+	enum filechange_by by = FILECHANGE_PENDING;
+
+	pthread_mutex_lock(&f->lock);
+	f->wrote = clock_ns();
+	if (a && a->have)
+		take_locked(f, a);
+	else
+		f->blind = true;
+	if (--f->pending == 0) {
+		by = judge_locked(f);
+		if (by != FILECHANGE_OURS)
+			f->whole = false;
+		if (!f->blind) {
+			set_locked(f, &f->version, f->wrote);
+			f->told = f->wrote;
+		}
+	}
+	pthread_mutex_unlock(&f->lock);
+	return by;
+}
+
+void filechange_touch(struct filechange *f)
+{
+	atomic_store(&f->touched, clock_ns());
+}
+
+/* --- what only looks ---------------------------------------------------------------------------
+ */
+
+static enum filechange_by look_locked(
+	struct filechange *f, const struct fileversion *v, uint64_t asked)
+{
+	uint64_t touched = atomic_load(&f->touched);
+
+	if (asked > f->told)
+		f->told = asked;
+	if (!f->known) {
+		set_locked(f, v, asked);
+		f->whole = false;
+		return FILECHANGE_NONE;
+	}
+	if (same(v, &f->version))
+		return FILECHANGE_NONE;
+	if (f->pending || f->wrote >= asked || touched >= asked)
+		return FILECHANGE_PENDING;
+	if (asked < f->asked)
+		return FILECHANGE_NONE;
+	f->whole = false;
+	if (touched <= f->asked) {
+		set_locked(f, v, asked);
+		return FILECHANGE_FOREIGN;
+	}
+	set_locked(f, v, asked);
+	return FILECHANGE_ASSUMED;
+}
+
+enum filechange_by filechange_look(
+	struct filechange *f, const struct fileversion *v, uint64_t asked)
+{
+	enum filechange_by by;
+
+	pthread_mutex_lock(&f->lock);
+	by = look_locked(f, v, asked);
+	pthread_mutex_unlock(&f->lock);
+	return by;
+}
+
+bool filechange_open(struct filechange *f, const struct fileversion *v, uint64_t asked)
+{
+	bool keep;
+
+	pthread_mutex_lock(&f->lock);
+	look_locked(f, v, asked);
+	keep = f->whole && same(v, &f->version);
+	f->whole = true;
+	pthread_mutex_unlock(&f->lock);
+	return keep;
+}
+
+bool filechange_is_old(struct filechange *f, uint64_t since)
+{
+	bool old;
+
+	pthread_mutex_lock(&f->lock);
+	old = f->told < since || !f->told;
+	pthread_mutex_unlock(&f->lock);
+	return old;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * filechange: whose change it was, when the server says that a file is not as it was.
+ *
+ * What is cached of a file belongs to a *version* of it: a change attribute and a size. Answers
+ * bring the version (struct nfs_data_attr), and if it is another one, either this mount has changed
+ * the file, and the cache with it, or somebody else has, and the cache is wrong. There are two
+ * kinds of answers:
+ *
+ *     end    to a WRITE of this mount's. What was changed is known only when no WRITE is under way
+ *            any more: they overlap, and their answers come in any order. Then it is
+ *
+ *                OURS     NFSv3, an append: the versions before and after each (wcc_data) make up
+ *                         one chain, in whatever order they came, from the version that was known.
+ *                         NFSv4.2, where the server says that the change attribute counts changes:
+ *                         it has grown by the number of WRITEs.
+ *                FOREIGN  the chain has a gap; it has grown by more
+ *                ASSUMED  no answer tells: NFSv4 has no version before a WRITE, GETATTR comes
+ *                         behind it in the COMPOUND, which is not atomic
+ *
+ *     look   to what changes nothing (READ, COMMIT, CLOSE, OPEN, GETATTR). Any difference is
+ *            FOREIGN, unless this mount has changed something meanwhile (PENDING: the end of that
+ *            tells), or has done so otherwise than by WRITE (ASSUMED: SETATTR, COPY, a name made or
+ *            removed, a WRITE whose answer was lost).
+ *
+ * What cannot be proved. With ASSUMED a change of somebody else's may have come in between and not
+ * be seen: nothing that was cached before may be taken for good at the next open, as without all
+ * this. Also with wcc_data a server need not look at the file and change it in one step, and two
+ * changes within one tick of its clock have the same version if it makes that from the time (NFSv3
+ * always does) and the size stays. Attributes that were asked for before those that are known are
+ * no news, whenever they come: no size jumps back by them.
+ *
+ * Lock. filechange.lock guards all fields but touched. It is a leaf. Any thread may call anything.
+ * Times are clock_ns().
+ */
+#ifndef RNFS_CACHE_FILECHANGE_H
+#define RNFS_CACHE_FILECHANGE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "nfsproto/nfs_client.h"
+
+enum filechange_by {
+	FILECHANGE_NONE, /* nothing that was not known */
+	FILECHANGE_PENDING,
+	FILECHANGE_OURS,
+	FILECHANGE_ASSUMED,
+	FILECHANGE_FOREIGN,
+};
+
+struct fileversion {
+	uint64_t change, size;
+};
+
+struct filechange {
+	_Atomic uint64_t touched; /* when this mount last changed it otherwise than by WRITE */
+	pthread_mutex_t lock;	  /* what follows */
+	bool known;		  /* there is a version */
+	bool whole;		  /* and all that is cached is of it */
+	struct fileversion version;
+	uint64_t asked; /* when the server was asked that told it */
+	uint64_t told;	/* when it was last asked for attributes that came */
+	uint64_t wrote; /* when a WRITE last began or ended */
+	/* WRITEs since none was under way: */
+	unsigned begun, pending;
+	bool blind;			  /* an answer brought nothing */
+	bool unproved;			  /* one brought nothing to compare it with */
+	bool counted;			  /* one brought a version that counts */
+	struct fileversion first, newest; /* the version when they began; of unproved and counted */
+	struct filechange_links *links;	  /* wcc_data that is no part of the chain; NULL: none */
+};
+
+void filechange_init(struct filechange *f);
+void filechange_finish(struct filechange *f);
+
+/* A WRITE is about to be sent; it was answered, or is not to be sent after all. a: what it brought,
+ * as after it; NULL: nothing is known of it. */
+void filechange_begin(struct filechange *f);
+enum filechange_by filechange_end(struct filechange *f, const struct nfs_data_attr *a);
+/* This mount changes the file otherwise, now or until now. */
+void filechange_touch(struct filechange *f);
+/* The server, asked at `asked` about what changes nothing, told a version. */
+enum filechange_by filechange_look(
+	struct filechange *f, const struct fileversion *v, uint64_t asked);
+/* The same of an OPEN. May what is cached be kept? Else the caller drops it. */
+bool filechange_open(struct filechange *f, const struct fileversion *v, uint64_t asked);
+/* Is what attributes were last asked for before `since`? */
+bool filechange_is_old(struct filechange *f, uint64_t since);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * change: what the answers about a file's data tell of changes by others (filechange.h), and what
+ * follows from that.
+ *
+ * When somebody else has changed the file the kernel is to doubt its attributes: it asks for them
+ * before it next reads from its pages, and drops those if size or times are not what it believed.
+ * No size is ever told it here, so that none can jump back. That is the only notification; where
+ * nobody else writes there is none.
+ */
+#ifndef RNFS_FS_CHANGE_H
+#define RNFS_FS_CHANGE_H
+
+#include "fs/fs.h"
+
+/* A WRITE to ino is about to be submitted; and has ended, with or without success. */
+void change_begin(struct inode *ino);
+void change_end(struct fs *fs, struct inode *ino, const struct nfs_op *op);
+/* An op that was submitted after `asked` and changes nothing has brought a. Before the kernel is
+ * answered. Any thread; does not wait. */
+void change_look(struct fs *fs, struct inode *ino, const struct nfs_data_attr *a, uint64_t asked);
+/* The same of all attributes, which the kernel is about to be told. */
+void change_told(struct inode *ino, const struct nfs_attr *a, uint64_t asked);
+/* The server, asked after `asked`, has opened ino: may the kernel keep the pages that it has? */
+bool change_keeps_pages(struct inode *ino, const struct nfs_attr *a, uint64_t asked);
+/* Is a READ of ino, now, to bring attributes? Over NFSv4 that is another operation: one is enough a
+ * second, or as often as attributes may be believed at least. */
+bool change_wants_attr(const struct fs *fs, struct inode *ino, uint64_t now);
+
+#endif

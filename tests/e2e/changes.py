@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# SPDX-FileCopyrightText: The rnfs authors
+"""changes.py STEP MOUNT OTHER: what the programs do in tests/e2e/changes."""
+import mmap
+import os
+import sys
+import threading
+import time
+
+PAGE = mmap.PAGESIZE
+RW = os.O_RDWR | os.O_CREAT
+a, b = sys.argv[2:]  # where the first and the second daemon are mounted
+
+
+def make(name, pages):
+    """A file of that many pages, each of another letter, made by the other mount."""
+    with open(f"{b}/{name}", "wb") as f:
+        f.write(b"".join(bytes([97 + i % 26]) * PAGE for i in range(pages)))
+
+
+def patch(name, page, data):
+    """The other mount writes, and has it on the server."""
+    fd = os.open(f"{b}/{name}", os.O_RDWR)
+    os.pwrite(fd, data, page * PAGE)
+    os.close(fd)
+
+
+def direct(fd, page):
+    """Reads a page past all caches: one READ."""
+    buf = mmap.mmap(-1, PAGE)
+    assert os.preadv(fd, [buf], page * PAGE) == PAGE
+    return bytes(buf)
+
+
+def write():
+    for _ in range(5):
+        fd = os.open(f"{a}/w", RW)
+        for page in range(30):
+            os.pwrite(fd, bytes([65 + page % 26]) * PAGE, page * PAGE)
+            assert os.pread(fd, PAGE, page * PAGE)[:1] == bytes([65 + page % 26])
+        os.fsync(fd)
+        os.pread(fd, 10 * PAGE, 0)
+        os.close(fd)
+    with open(f"{a}/w", "rb") as f:
+        assert len(f.read()) == 30 * PAGE
+
+
+def threads():
+    fd = os.open(f"{a}/t", RW)
+    plain = os.open(f"{a}/t", os.O_RDWR | os.O_DIRECT)
+
+    def work(first):
+        mine = mmap.mmap(-1, PAGE)
+        mine[:] = bytes([65 + first]) * PAGE
+        for i in range(40):
+            os.pwritev(plain, [mine], (first + 4 * i) * PAGE)
+            os.pwrite(fd, b"x", (first + 4 * (i // 2)) * PAGE)
+            os.pread(fd, 3 * PAGE, i * PAGE)
+
+    all_ = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for t in all_:
+        t.start()
+    for t in all_:
+        t.join()
+    os.fsync(fd)
+    direct(plain, 3)
+    os.close(plain)
+    os.close(fd)
+
+
+def otherwise():
+    name = f"{a}/o"
+    fd = os.open(name, RW | os.O_APPEND)
+    other = os.open(name, os.O_RDWR | os.O_DIRECT)
+    for i in range(5):
+        os.write(fd, b"line\n" * PAGE)
+        direct(other, 1)
+        os.ftruncate(fd, (4 - i % 2) * PAGE)
+        direct(other, 1)
+        os.chmod(name, 0o600 + i)
+        direct(other, 1)
+        os.rename(name, f"{a}/o{i}")
+        name = f"{a}/o{i}"
+        direct(other, 1)
+        os.utime(name)
+        direct(other, 1)
+        os.link(name, f"{a}/l{i}")
+        direct(other, 1)
+        os.unlink(f"{a}/l{i}")
+        direct(other, 1)
+    os.close(other)
+    os.close(fd)
+
+
+def keep():
+    """Pages that are there before and after a write elsewhere in the file."""
+    make("k", 64)
+    fd = os.open(f"{a}/k", os.O_RDWR)
+    m = mmap.mmap(fd, 64 * PAGE, prot=mmap.PROT_READ)
+    with open(f"/proc/self/fd/{fd}", "rb") as f:  # one READ
+        f.read()
+    for page in range(10):
+        os.pwrite(fd, b"ours", page * PAGE)
+    assert all(m[page * PAGE : page * PAGE + 4] == (b"ours" if page < 10 else bytes([97 + page % 26]) * 4) for page in range(64))
+    m.close()
+    os.close(fd)
+
+
+def read():
+    make("r", 600)
+    fd = os.open(f"{a}/r", os.O_RDONLY)
+    plain = os.open(f"{a}/r", os.O_RDONLY | os.O_DIRECT)
+    assert os.pread(fd, 4, 0) == b"aaaa"
+    patch("r", 0, b"theirs")
+    time.sleep(1.1)  # over NFSv4 a READ brings attributes once a second
+    direct(plain, 500)
+    got = os.pread(fd, 6, 0)
+    assert got == b"theirs", got
+    os.close(fd)
+    os.close(plain)
+
+
+def write_notices():
+    make("n", 600)
+    fd = os.open(f"{a}/n", os.O_RDWR)
+    assert os.pread(fd, 4, 0) == b"aaaa"
+    patch("n", 0, b"theirs")
+    os.pwrite(fd, b"ours", 500 * PAGE)
+    got = os.pread(fd, 6, 0)
+    assert got == b"theirs", got
+    os.close(fd)
+
+
+def commit():
+    make("c", 600)
+    fd = os.open(f"{a}/c", os.O_RDWR)
+    assert os.pread(fd, 4, 0) == b"aaaa"
+    os.pwrite(fd, b"ours", 500 * PAGE)
+    assert os.pread(fd, 4, 0) == b"aaaa"
+    patch("c", 0, b"theirs")
+    os.fsync(fd)
+    got = os.pread(fd, 6, 0)
+    assert got == b"theirs", got
+    os.close(fd)
+
+
+globals()[sys.argv[1]]()

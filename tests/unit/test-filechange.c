@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * Unit tests of cache/filechange.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "cache/filechange.h"
+#include "transport/clock.h"
+
+static struct filechange f;
+
+/* The file is known as of change 10 and size 100, and all that is cached is of it. */
+static int setup(void **state)
+{
+	const struct fileversion v = {10, 100};
+
+	filechange_init(&f);
+	assert_false(filechange_open(&f, &v, clock_ns()));
+	assert_true(filechange_open(&f, &v, clock_ns()));
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	filechange_finish(&f);
+	return 0;
+}
+
+static enum filechange_by look_at(uint64_t change, uint64_t size, uint64_t asked)
+{
+	const struct fileversion v = {change, size};
+
+	return filechange_look(&f, &v, asked);
+}
+
+static enum filechange_by look(uint64_t change, uint64_t size)
+{
+	return look_at(change, size, clock_ns());
+}
+
+static bool kept(uint64_t change, uint64_t size)
+{
+	const struct fileversion v = {change, size};
+
+	return filechange_open(&f, &v, clock_ns());
+}
+
+/* A WRITE's answer with wcc_data. */
+static enum filechange_by wcc(uint64_t before, uint64_t size0, uint64_t after, uint64_t size1)
+{
+	const struct nfs_data_attr a = {.have = true,
+		.have_before = true,
+		.change = after,
+		.size = size1,
+		.before_change = before,
+		.before_size = size0};
+
+	return filechange_end(&f, &a);
+}
+
+/* One with attributes as after it. */
+static enum filechange_by after(uint64_t change, uint64_t size, bool counted)
+{
+	const struct nfs_data_attr a = {
+		.have = true, .counted = counted, .change = change, .size = size};
+
+	return filechange_end(&f, &a);
+}
+
+static void begin(unsigned n)
+{
+	while (n--)
+		filechange_begin(&f);
+}
+
+static void who_only_looks_sees_a_foreign_change_at_once(void **state)
+{
+	assert_int_equal(look(10, 100), FILECHANGE_NONE);
+	assert_int_equal(look(11, 100), FILECHANGE_FOREIGN);
+	assert_int_equal(look(11, 100), FILECHANGE_NONE);    /* said once */
+	assert_int_equal(look(11, 101), FILECHANGE_FOREIGN); /* a coarse clock */
+	assert_false(kept(11, 101));
+	assert_true(kept(11, 101));
+}
+
+static void the_first_answer_is_no_news(void **state)
+{
+	filechange_finish(&f);
+	filechange_init(&f);
+	assert_int_equal(look(7, 1), FILECHANGE_NONE);
+	assert_int_equal(look(8, 1), FILECHANGE_FOREIGN);
+	assert_false(kept(8, 1));
+	assert_true(kept(8, 1));
+}
+
+static void an_old_answer_is_no_news(void **state)
+{
+	uint64_t before = clock_ns();
+
+	assert_int_equal(look(12, 50), FILECHANGE_FOREIGN);
+	assert_int_equal(look_at(10, 100, before), FILECHANGE_NONE);
+	assert_int_equal(look(12, 50), FILECHANGE_NONE);
+}
+
+static void a_look_while_we_write_decides_nothing(void **state)
+{
+	uint64_t before = clock_ns();
+
+	begin(1);
+	assert_int_equal(look(11, 100), FILECHANGE_PENDING);
+	assert_int_equal(wcc(10, 100, 11, 100), FILECHANGE_OURS);
+	/* asked before the WRITE had ended: it may have been carried out or not */
+	assert_int_equal(look_at(10, 100, before), FILECHANGE_PENDING);
+	assert_int_equal(look(11, 100), FILECHANGE_NONE);
+	assert_int_equal(look(12, 100), FILECHANGE_FOREIGN);
+}
+
+static void our_writes_keep_what_is_cached(void **state)
+{
+	for (uint64_t i = 0; i < 20; i++) {
+		begin(1);
+		assert_int_equal(wcc(10 + i, 100 + i, 11 + i, 101 + i), FILECHANGE_OURS);
+	}
+	assert_true(kept(30, 120));
+	begin(1);
+	assert_int_equal(wcc(31, 120, 32, 121), FILECHANGE_FOREIGN);
+	assert_int_equal(look(32, 121), FILECHANGE_NONE);
+	assert_false(kept(32, 121));
+}
+
+/* In each of the orders in which the answers to four WRITEs can come. */
+static void answers_may_come_in_any_order(void **state)
+{
+	for (unsigned code = 0; code < 24; code++) {
+		unsigned left[4] = {0, 1, 2, 3}, n = 4, c = code;
+
+		teardown(NULL);
+		setup(NULL);
+		begin(4);
+		while (n) {
+			unsigned pick = c % n, i = left[pick];
+			enum filechange_by by = wcc(10 + i, 100 + i, 11 + i, 101 + i);
+
+			c /= n;
+			left[pick] = left[--n];
+			assert_int_equal(by, n ? FILECHANGE_PENDING : FILECHANGE_OURS);
+		}
+		assert_true(kept(14, 104));
+	}
+}
+
+static void a_foreign_write_among_ours_is_a_gap(void **state)
+{
+	begin(3);
+	assert_int_equal(wcc(13, 102, 14, 103), FILECHANGE_PENDING); /* behind the foreign one */
+	assert_int_equal(wcc(11, 101, 12, 102), FILECHANGE_PENDING);
+	assert_int_equal(wcc(10, 100, 11, 101), FILECHANGE_FOREIGN);
+	assert_int_equal(look(14, 103), FILECHANGE_NONE);
+	assert_false(kept(14, 103));
+}
+
+/* More answers overtake one than are remembered: then nobody knows. */
+static void too_many_overtake_one(void **state)
+{
+	unsigned n = 100;
+
+	begin(n);
+	for (unsigned i = 1; i < n; i++)
+		assert_int_equal(wcc(10 + i, 100, 11 + i, 100), FILECHANGE_PENDING);
+	assert_int_equal(wcc(10, 100, 11, 100), FILECHANGE_ASSUMED);
+	assert_int_equal(look(10 + n, 100), FILECHANGE_ASSUMED);
+	assert_int_equal(look(10 + n, 100), FILECHANGE_NONE);
+	assert_false(kept(10 + n, 100));
+}
+
+/* The clock of the server ticks coarsely. */
+static void writes_within_a_tick_are_ours(void **state)
+{
+	begin(4);
+	assert_int_equal(wcc(11, 100, 12, 100), FILECHANGE_PENDING);
+	assert_int_equal(wcc(11, 100, 11, 100), FILECHANGE_PENDING);
+	assert_int_equal(wcc(11, 100, 11, 100), FILECHANGE_PENDING);
+	assert_int_equal(wcc(10, 100, 11, 100), FILECHANGE_OURS);
+	assert_true(kept(12, 100));
+}
+
+static void without_a_version_before_it_is_assumed_to_be_ours(void **state)
+{
+	begin(3);
+	assert_int_equal(after(12, 102, false), FILECHANGE_PENDING);
+	assert_int_equal(after(13, 103, false), FILECHANGE_PENDING);
+	assert_int_equal(after(11, 101, false), FILECHANGE_ASSUMED); /* comes late */
+	assert_int_equal(look(13, 103), FILECHANGE_NONE);
+	assert_int_equal(look(14, 103), FILECHANGE_FOREIGN);
+	assert_false(kept(14, 103));
+	/* and no such answer proves that what was cached before is good */
+	assert_true(kept(14, 103));
+	begin(1);
+	assert_int_equal(after(15, 103, false), FILECHANGE_ASSUMED);
+	assert_false(kept(15, 103));
+}
+
+static void a_counter_proves_it(void **state)
+{
+	begin(3);
+	assert_int_equal(after(13, 103, true), FILECHANGE_PENDING);
+	assert_int_equal(after(13, 103, true), FILECHANGE_PENDING);
+	assert_int_equal(after(11, 101, true), FILECHANGE_OURS);
+	assert_true(kept(13, 103));
+	begin(2);
+	assert_int_equal(after(14, 103, true), FILECHANGE_PENDING);
+	assert_int_equal(after(16, 103, true), FILECHANGE_FOREIGN);
+	assert_false(kept(16, 103));
+	/* this one does not count at all */
+	begin(2);
+	assert_int_equal(after(17, 103, true), FILECHANGE_PENDING);
+	assert_int_equal(after(17, 103, true), FILECHANGE_ASSUMED);
+	assert_false(kept(17, 103));
+	/* a chmod of ours counts, too */
+	begin(1);
+	filechange_touch(&f);
+	assert_int_equal(after(19, 103, true), FILECHANGE_ASSUMED);
+}
+
+static void a_write_without_an_answer_is_nobodys(void **state)
+{
+	begin(2);
+	assert_int_equal(filechange_end(&f, NULL), FILECHANGE_PENDING);
+	assert_int_equal(wcc(10, 100, 11, 100), FILECHANGE_ASSUMED);
+	assert_int_equal(look(12, 100), FILECHANGE_ASSUMED);
+	assert_int_equal(look(13, 100), FILECHANGE_FOREIGN);
+}
+
+static void what_we_do_otherwise_is_not_foreign(void **state)
+{
+	uint64_t before = clock_ns();
+
+	filechange_touch(&f);
+	assert_int_equal(look_at(11, 100, before), FILECHANGE_PENDING);
+	assert_int_equal(look(11, 100), FILECHANGE_ASSUMED);
+	assert_false(kept(11, 100));
+	assert_int_equal(look(12, 100), FILECHANGE_FOREIGN);
+}
+
+static void attributes_grow_old(void **state)
+{
+	uint64_t now = clock_ns();
+
+	assert_true(filechange_is_old(&f, now));
+	assert_int_equal(look(10, 100), FILECHANGE_NONE);
+	assert_false(filechange_is_old(&f, now));
+	now = clock_ns();
+	begin(1);
+	assert_int_equal(filechange_end(&f, NULL), FILECHANGE_ASSUMED);
+	assert_true(filechange_is_old(&f, now));
+	begin(1);
+	after(11, 100, false);
+	assert_false(filechange_is_old(&f, now));
+}
+
+#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(who_only_looks_sees_a_foreign_change_at_once),
+		T(the_first_answer_is_no_news),
+		T(an_old_answer_is_no_news),
+		T(a_look_while_we_write_decides_nothing),
+		T(our_writes_keep_what_is_cached),
+		T(answers_may_come_in_any_order),
+		T(a_foreign_write_among_ours_is_a_gap),
+		T(too_many_overtake_one),
+		T(writes_within_a_tick_are_ours),
+		T(without_a_version_before_it_is_assumed_to_be_ours),
+		T(a_counter_proves_it),
+		T(a_write_without_an_answer_is_nobodys),
+		T(what_we_do_otherwise_is_not_foreign),
+		T(attributes_grow_old),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
