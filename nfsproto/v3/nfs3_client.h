@@ -3,6 +3,12 @@
  *
  * nfs3_client: the NFSv3 back end's insides: what its files share. nfs_client.h has the interface.
  *
+ *     nfs3_backend.c   mounting and unmounting; takes ops in
+ *     nfs3_task.c      the life of an op
+ *     nfs3_ops*.c      what each kind of call says and hears
+ *     nfs3_mount.c     the root handle, by the MOUNT protocol
+ *     nfs3_nlm*.c      byte-range locks (nfs3_nlm_state.h)
+ *
  * An op is a sequence of calls: each call is of a kind (enum nfs3_kind_id), and when its results
  * are in, the kind tells how it goes on: ended, or by another kind. There is no state on the server
  * but locks, which go by another protocol (nfs3_nlm.h).

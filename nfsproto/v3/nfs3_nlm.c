@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs3_nlm: the queue of lock requests and the thread that works it off. Carrying one out:
- * nfs3_nlm_run.c; the calls themselves: nfs3_nlm_call.c; owners: nfs3_nlm_ctx.c; after a restart of
- * the server: nfs3_nlm_claim.c; after that of the daemon: nfs3_nlm_left.c.
- *
- *     QUEUED --due, nobody before it--> CURRENT --answered--> done
- *        ^-------- denied and waiting, grace period -----'
- *
- * Cancelling only sets flags: the thread ends the op, also while it waits for the answer to
- * another. An unlock goes on without its caller; a lock whose answer is not known is given back, by
- * restoring what was held before.
+ * nfs3_nlm: the thread that works off the queue of lock requests, its beginning and its end.
  */
 #include "nfsproto/v3/nfs3_nlm.h"
 
@@ -24,170 +15,23 @@
 #include <unistd.h>
 
 #include "nfsproto/v3/nfs3_nlm_call.h"
+#include "nfsproto/v3/nfs3_nlm_claim.h"
+#include "nfsproto/v3/nfs3_nlm_ctx.h"
+#include "nfsproto/v3/nfs3_nlm_left.h"
+#include "nfsproto/v3/nfs3_nlm_queue.h"
+#include "nfsproto/v3/nfs3_nlm_run.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 
-#define SEC	  UINT64_C(1000000000)
-#define BEHIND_NS (5 * SEC) /* before who is behind others asks all the same */
-#define CLAIM_NS  SEC	    /* until what could not be decided is tried again */
-#define PROBE_NS  (5 * SEC) /* of silence while something is held */
+#define SEC	 UINT64_C(1000000000)
+#define CLAIM_NS SEC	   /* until what could not be decided is tried again */
+#define PROBE_NS (5 * SEC) /* of silence while something is held */
 
 static void wait_until_locked(struct nfs3_nlm *n, uint64_t ns)
 {
 	struct timespec t = clock_timespec(ns);
 
 	pthread_cond_timedwait(&n->wake, &n->lock, &t);
-}
-
-/* --- the queue ------------------------------------------------------------------------------- */
-
-/* n->lock held. */
-static void queue_locked(struct nfs3_nlm *n, struct nfs_op *op)
-{
-	struct nfs_op *o;
-
-	TAILQ_FOREACH (o, &n->queue, link) {
-		if (o->be.v3.cookie > op->be.v3.cookie)
-			break;
-	}
-	if (o)
-		TAILQ_INSERT_BEFORE(o, op, link);
-	else
-		TAILQ_INSERT_TAIL(&n->queue, op, link);
-}
-
-/* Does an op that came earlier wait for a lock that op would take away from it? */
-static bool is_behind_locked(const struct nfs3_nlm *n, const struct nfs_op *op)
-{
-	const struct nfs_op *o;
-
-	if (op->type != NFS_LOCK || op->u.lock.type == F_UNLCK)
-		return false;
-	TAILQ_FOREACH (o, &n->queue, link) {
-		if (o == op)
-			return false;
-		if (o->type != NFS_LOCK || o->tries == 0 || o->u.lock.owner == op->u.lock.owner)
-			continue;
-		if (o->u.lock.type != F_WRLCK && op->u.lock.type != F_WRLCK)
-			continue;
-		if (o->u.lock.start <= op->u.lock.end && op->u.lock.start <= o->u.lock.end &&
-			nfs3_nlm_same_fh(&o->u.lock.fh, &op->u.lock.fh))
-			return true;
-	}
-	return false;
-}
-
-/* Does the owner of op hold anything in the file? Those who are before it may wait for that. */
-static bool holds(struct nfs3_nlm *n, const struct nfs_op *op)
-{
-	const struct nfs3_lock_ctx *ctx = nfs3_nlm_ctx_find(n, op->u.lock.owner, &op->u.lock.fh);
-
-	return ctx && ctx->ranges.n;
-}
-
-/* The op to run now, out of the queue; or NULL and *until. It goes by when each was due, so that
- * those who ask again and again leave a turn to an unlock, which they may wait for. */
-static struct nfs_op *next_locked(struct nfs3_nlm *n, uint64_t *until)
-{
-	struct nfs_op *op, *next = NULL;
-
-	*until = UINT64_MAX;
-	TAILQ_FOREACH (op, &n->queue, link) {
-		uint64_t due = op->due_ns;
-
-		/* those who do not wait are told that it is taken, whoever is before them */
-		if (!op->be.v3.cancelled && op->type == NFS_LOCK && op->u.lock.wait &&
-			is_behind_locked(n, op) && !holds(n, op))
-			due += BEHIND_NS;
-		if (due < *until) {
-			*until = due;
-			next = op;
-		}
-	}
-	if (!next || *until > clock_ns())
-		return NULL;
-	TAILQ_REMOVE(&n->queue, next, link);
-	return next;
-}
-
-void nfs3_nlm_end(struct nfs3_nlm *n, struct nfs_op *op, int error)
-{
-	pthread_mutex_lock(&n->lock);
-	n->current = NULL;
-	if (error == -EINTR && !op->be.v3.cancelled)
-		error = -ENOTCONN; /* stopped by the end of the mount, not by its caller */
-	pthread_mutex_unlock(&n->lock);
-	op->error = error;
-	op->done(op);
-}
-
-static void own_done(struct nfs_op *own)
-{
-	free(own);
-}
-
-/* Puts an op of our own into the queue before op, an unlock that its caller does not wait for any
- * more. */
-static bool replace_locked(struct nfs_op *op)
-{
-	struct nfs_op *own = malloc(sizeof(*own));
-
-	if (!own)
-		return false;
-	*own = *op;
-	own->done = own_done;
-	own->be.v3.cancelled = false;
-	TAILQ_INSERT_BEFORE(op, own, link);
-	return true;
-}
-
-/* Ends those in the queue that were cancelled; drops the lock meanwhile. */
-static void look_locked(struct nfs3_nlm *n)
-{
-	struct nfs_op *op;
-
-	do {
-		TAILQ_FOREACH (op, &n->queue, link)
-			if (op->be.v3.cancelled && (!nfs3_nlm_is_unlock(op) || replace_locked(op)))
-				break;
-		if (op) {
-			TAILQ_REMOVE(&n->queue, op, link);
-			pthread_mutex_unlock(&n->lock);
-			op->error = -EINTR;
-			op->done(op);
-			pthread_mutex_lock(&n->lock);
-		}
-	} while (op);
-}
-
-void nfs3_nlm_look(struct nfs3_nlm *n)
-{
-	pthread_mutex_lock(&n->lock);
-	look_locked(n);
-	pthread_mutex_unlock(&n->lock);
-}
-
-void nfs3_nlm_again(struct nfs3_nlm *n, struct nfs_op *op, unsigned ms)
-{
-	pthread_mutex_lock(&n->lock);
-	n->current = NULL;
-	op->due_ns = op->be.v3.cancelled ? 0 : clock_ns() + ms * NFS3_MSEC;
-	queue_locked(n, op);
-	pthread_mutex_unlock(&n->lock);
-}
-
-void nfs3_nlm_hurry(struct nfs3_nlm *n, const struct nfs_fh *fh)
-{
-	struct nfs_op *op;
-
-	pthread_mutex_lock(&n->lock);
-	TAILQ_FOREACH (op, &n->queue, link) {
-		if (op->type == NFS_LOCK && op->tries && nfs3_nlm_same_fh(&op->u.lock.fh, fh)) {
-			op->due_ns = op->be.v3.cancelled ? 0 : clock_ns();
-			op->tries = 1;
-		}
-	}
-	pthread_mutex_unlock(&n->lock);
 }
 
 /* --- the thread ------------------------------------------------------------------------------ */
@@ -239,7 +83,7 @@ void nfs3_nlm_start(struct nfs3_client *c)
  * lost is made anew by this. */
 static void probe(struct nfs3_client *c)
 {
-	if (nfs3_nlm_connect(c) || nfs3_nlm_ping(c))
+	if (nfs3_nlm_connect(c) != NFS3_NLM_DONE || nfs3_nlm_ping(c) != NFS3_NLM_DONE)
 		nfs3_nlm_doubt(c, false);
 }
 
@@ -268,8 +112,9 @@ static void *nlm_main(void *arg)
 			pthread_mutex_lock(&n->lock);
 			continue;
 		}
-		look_locked(n); /* nobody would stop the call of one that is cancelled already */
-		op = next_locked(n, &until);
+		nfs3_nlm_look_locked(
+			n); /* nobody would stop the call of one that is cancelled already */
+		op = nfs3_nlm_next_locked(n, &until);
 		if (nfs3_nlm_has_left(n) && n->left_ns < until)
 			until = n->left_ns;
 		if (n->claim && n->claim_ns < until)
@@ -349,24 +194,6 @@ void nfs3_nlm_cancel(struct nfs3_client *c, struct nfs_op *op)
 	pthread_mutex_unlock(&n->lock);
 }
 
-void nfs3_nlm_doubt(struct nfs3_client *c, bool pull)
-{
-	struct nfs3_nlm *n = c->nlm;
-
-	if (!n)
-		return;
-	pthread_mutex_lock(&c->lock);
-	pthread_mutex_lock(&n->lock);
-	if (n->up) { /* else nothing was ever locked */
-		n->claim = true;
-		n->claim_ns = 0;
-		pthread_cond_signal(&n->wake);
-		nfs3_task_doubt_locked(c, pull);
-	}
-	pthread_mutex_unlock(&n->lock);
-	pthread_mutex_unlock(&c->lock);
-}
-
 /* --- life ------------------------------------------------------------------------------------ */
 
 int nfs3_nlm_init(struct nfs3_nlm *n, const char *dir, const char *who)
@@ -396,12 +223,10 @@ int nfs3_nlm_init(struct nfs3_nlm *n, const char *dir, const char *who)
 static bool leave(struct nfs3_client *c, struct nfs3_lock_ctx *ctx, uint64_t until)
 {
 	struct nfs3_nlm *n = c->nlm;
-	uint32_t status = NLM4_FAILED;
 	bool clean = ctx->ranges.n == 0;
 
 	if (n->rpc && ctx->ranges.n && clock_ns() < until)
-		clean = nfs3_nlm_unlock(c, ctx, 0, UINT64_MAX, &status) == 0 &&
-			status == NLM4_GRANTED;
+		clean = nfs3_nlm_unlock(c, ctx, 0, UINT64_MAX).what == NFS3_NLM_DONE;
 	if (!clean)
 		nfs3_nlm_ctx_doubt(ctx, 0, UINT64_MAX);
 	lock_ranges_drop(&ctx->ranges);

@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "nfsproto/v3/nfs3_mount.h"
+#include "nfsproto/v3/nfs3_nlm_ctx.h"
+#include "nfsproto/v3/nfs3_nlm_queue.h"
 #include "nfsproto/wire/nsm_xdr.h"
 #include "transport/clock.h"
 #include "transport/log.h"
@@ -122,16 +124,91 @@ uint32_t nfs3_nlm_oh(
 		buf, NFS3_NLM_OH_SIZE, "%u@%.8s", ctx->svid, caller + strlen(caller) - 8);
 }
 
-static int call(struct nfs3_client *c, const struct nfs3_lock_ctx *ctx, struct nlm_call *k,
-	uint64_t start, uint64_t end)
+/* What a call that has ended with rc, and without results if that is not 0, came to. */
+static enum nfs3_nlm_what what_of_error(int rc)
+{
+	switch (rc) {
+	case 0:
+		return NFS3_NLM_DONE;
+	case -EPROTONOSUPPORT:
+	case -EOPNOTSUPP:
+	case -ENOLCK:
+		return NFS3_NLM_ABSENT;
+	case -ENOTCONN:
+		return NFS3_NLM_UNREACHABLE;
+	case -ETIMEDOUT:
+		return NFS3_NLM_SILENT;
+	case -EINTR:
+		return NFS3_NLM_STOPPED;
+	default:
+		return NFS3_NLM_BROKEN;
+	}
+}
+
+static enum nfs3_nlm_what what_of_status(uint32_t status)
+{
+	switch (status) {
+	case NLM4_GRANTED:
+		return NFS3_NLM_DONE;
+	case NLM4_DENIED:
+		return NFS3_NLM_DENIED;
+	case NLM4_DENIED_GRACE_PERIOD:
+		return NFS3_NLM_GRACE;
+	default:
+		return NFS3_NLM_REFUSED;
+	}
+}
+
+static int status_errno(uint32_t status)
+{
+	switch (status) {
+	case NLM4_GRANTED:
+		return 0;
+	case NLM4_DENIED:
+	case NLM4_BLOCKED:
+	case NLM4_DENIED_GRACE_PERIOD:
+		return -EAGAIN;
+	case NLM4_DEADLCK:
+		return -EDEADLK;
+	case NLM4_ROFS:
+		return -EROFS;
+	case NLM4_STALE_FH:
+		return -ESTALE;
+	case NLM4_FBIG:
+		return -EOVERFLOW;
+	default:
+		return -ENOLCK;
+	}
+}
+
+static struct nfs3_nlm_answer answer(int rc, uint32_t status)
+{
+	struct nfs3_nlm_answer a = {.what = what_of_error(rc), .error = rc, .status = status};
+
+	if (a.what == NFS3_NLM_ABSENT)
+		a.error = -ENOLCK;
+	if (rc == 0) {
+		a.what = what_of_status(status);
+		a.error = status_errno(status);
+	}
+	return a;
+}
+
+const char *nfs3_nlm_why(const struct nfs3_nlm_answer *a)
+{
+	return a->what <= NFS3_NLM_REFUSED ? nlm4_status_name(a->status) : strerror(-a->error);
+}
+
+static struct nfs3_nlm_answer call(struct nfs3_client *c, const struct nfs3_lock_ctx *ctx,
+	struct nlm_call *k, uint64_t start, uint64_t end)
 {
 	struct nfs3_nlm *n = c->nlm;
 	unsigned ms = CALL_MS;
 	char oh[NFS3_NLM_OH_SIZE];
 	int rc;
 
-	if (!n->rpc && nfs3_nlm_connect(c))
-		return -ENOTCONN;
+	if (!n->rpc && nfs3_nlm_connect(c) != NFS3_NLM_DONE)
+		return answer(-ENOTCONN, 0);
 	if (!c->mount->in_place)
 		ms = TRY_MS;
 	if (n->goodbye_ns) {
@@ -154,8 +231,7 @@ static int call(struct nfs3_client *c, const struct nfs3_lock_ctx *ctx, struct n
 	log_ctrl("%s: NLM %s: %s", c->server, nlm4_proc_name(k->proc),
 		rc ? strerror(-rc) : nlm4_status_name(k->status));
 	heard(n, rc);
-	/* the lock manager went away while others stayed */
-	return rc == -EPROTONOSUPPORT || rc == -EOPNOTSUPP ? -ENOLCK : rc;
+	return answer(rc, k->status); /* ABSENT: it went away while others stayed */
 }
 
 /* Is there a lock manager at the other end of rpc? 0 or -errno. */
@@ -167,57 +243,52 @@ static int ping(struct nfs3_client *c, struct rpc_client *rpc, unsigned ms)
 	return nfs3_sync_call(&k.s, rpc, &c->cred, NLM4PROC_NULL, put_call, 0, ms);
 }
 
-int nfs3_nlm_lock(struct nfs3_client *c, struct nfs3_lock_ctx *ctx, uint64_t start, uint64_t end,
-	bool write, bool reclaim, uint32_t *status)
+struct nfs3_nlm_answer nfs3_nlm_lock(struct nfs3_client *c, struct nfs3_lock_ctx *ctx,
+	uint64_t start, uint64_t end, bool write, bool reclaim)
 {
 	struct nlm_call k = {.proc = NLM4PROC_LOCK, .write = write, .reclaim = reclaim};
-	int rc;
+	struct nfs3_nlm_answer a;
 
 	if (!ctx->held)
 		ctx->held = nfs3_held_note(
 			&c->nlm->held, &(struct nfs3_held_owner){ctx->fh, ctx->svid, ctx->cred});
-	rc = call(c, ctx, &k, start, end);
-	if (rc && rc != -ENOLCK)
+	a = call(c, ctx, &k, start, end);
+	if (a.what > NFS3_NLM_ABSENT)
 		nfs3_nlm_ctx_doubt(ctx, start, end);
-
-	*status = k.status;
-	return rc;
+	return a;
 }
 
-int nfs3_nlm_unlock(struct nfs3_client *c, struct nfs3_lock_ctx *ctx, uint64_t start, uint64_t end,
-	uint32_t *status)
+struct nfs3_nlm_answer nfs3_nlm_unlock(
+	struct nfs3_client *c, struct nfs3_lock_ctx *ctx, uint64_t start, uint64_t end)
 {
 	struct nlm_call k = {.proc = NLM4PROC_UNLOCK};
-	int rc = call(c, ctx, &k, start, end);
+	struct nfs3_nlm_answer a = call(c, ctx, &k, start, end);
 
-	if (rc || k.status != NLM4_GRANTED)
+	if (a.what != NFS3_NLM_DONE)
 		nfs3_nlm_ctx_doubt(ctx, start, end);
 	else if (start <= ctx->unsure_start && end >= ctx->unsure_end)
 		ctx->unsure = false;
-
-	*status = k.status;
-	return rc;
+	return a;
 }
 
-int nfs3_nlm_test(struct nfs3_client *c, const struct nfs3_lock_ctx *ctx, uint64_t start,
-	uint64_t end, bool write, uint32_t *status, struct nfs3_nlm_holder *holder)
+struct nfs3_nlm_answer nfs3_nlm_test(struct nfs3_client *c, const struct nfs3_lock_ctx *ctx,
+	uint64_t start, uint64_t end, bool write, struct nfs3_nlm_holder *holder)
 {
 	struct nlm_call k = {.proc = NLM4PROC_TEST, .write = write};
-	int rc = call(c, ctx, &k, start, end);
+	struct nfs3_nlm_answer a = call(c, ctx, &k, start, end);
 
-	*status = k.status;
 	*holder = k.holder;
 	holder->h.oh.data = holder->oh;
-	return rc;
+	return a;
 }
 
-int nfs3_nlm_ping(struct nfs3_client *c)
+enum nfs3_nlm_what nfs3_nlm_ping(struct nfs3_client *c)
 {
 	int rc = ping(c, c->nlm->rpc, PING_MS);
 
 	log_ctrl("%s: NLM NULL: %s", c->server, rc ? strerror(-rc) : "answered");
 	heard(c->nlm, rc);
-	return rc;
+	return what_of_error(rc);
 }
 
 /* --- finding it ------------------------------------------------------------------------------ */
@@ -248,7 +319,28 @@ static bool is_readable(int fd)
 	return poll(&p, 1, 0) == 1;
 }
 
-int nfs3_nlm_connect(struct nfs3_client *c)
+/* It could not be found, because of rc. */
+static enum nfs3_nlm_what not_found(struct nfs3_client *c, int rc)
+{
+	struct nfs3_nlm *n = c->nlm;
+
+	if (nfs3_nlm_gave_up(n) || is_readable(n->abort_fd))
+		return NFS3_NLM_STOPPED; /* who knows whether it would have answered */
+	n->retry_ns = clock_ns() + RETRY_NS;
+	if (n->warned)
+		return NFS3_NLM_ABSENT;
+	n->warned = true;
+	log_warn("%s: the server's lock manager (NLM version 4) cannot be reached: %s; programs "
+		 "that "
+		 "lock files fail with ENOLCK: start it, or mount with the nolock option",
+		c->server,
+		rc == -EPROTONOSUPPORT ? "it is not registered with the portmapper"
+		: rc == -ENOTCONN      ? "neither it nor a portmapper answers"
+				       : strerror(-rc));
+	return NFS3_NLM_ABSENT;
+}
+
+enum nfs3_nlm_what nfs3_nlm_connect(struct nfs3_client *c)
 {
 	struct nfs3_nlm *n = c->nlm;
 	struct nfs3_aux a = {.rp = c->rp, .cred = c->cred, .stop = &n->stop};
@@ -256,9 +348,9 @@ int nfs3_nlm_connect(struct nfs3_client *c)
 	int rc = -ENOTCONN;
 
 	if (n->rpc)
-		return 0;
+		return NFS3_NLM_DONE;
 	if (clock_ns() < n->retry_ns)
-		return -ENOLCK;
+		return NFS3_NLM_ABSENT;
 	a.rp.abort_fd = n->abort_fd;
 	a.rp.prog = NLM4_PROGRAM;
 	a.rp.vers = NLM4_VERSION;
@@ -274,28 +366,14 @@ int nfs3_nlm_connect(struct nfs3_client *c)
 			n->rpc = try_at(c, &a, &rc);
 		}
 	}
-	if (n->rpc) {
-		if (n->known) /* it may be another run of it */
-			nfs3_nlm_doubt(c, false);
-		n->known = true;
-		n->warned = false;
-		n->heard_ns = clock_ns();
-		return 0;
-	}
-	if (nfs3_nlm_gave_up(n) || is_readable(n->abort_fd))
-		return -EINTR; /* who knows whether it would have answered */
-	n->retry_ns = clock_ns() + RETRY_NS;
-	if (n->warned)
-		return -ENOLCK;
-	n->warned = true;
-	log_warn("%s: the server's lock manager (NLM version 4) cannot be reached: %s; programs "
-		 "that "
-		 "lock files fail with ENOLCK: start it, or mount with the nolock option",
-		c->server,
-		rc == -EPROTONOSUPPORT ? "it is not registered with the portmapper"
-		: rc == -ENOTCONN      ? "neither it nor a portmapper answers"
-				       : strerror(-rc));
-	return -ENOLCK;
+	if (!n->rpc)
+		return not_found(c, rc);
+	if (n->known) /* it may be another run of it */
+		nfs3_nlm_doubt(c, false);
+	n->known = true;
+	n->warned = false;
+	n->heard_ns = clock_ns();
+	return NFS3_NLM_DONE;
 }
 
 /* --- the status monitor's part --------------------------------------------------------------- */
@@ -313,7 +391,7 @@ static int get_nothing(struct nfs3_sync *s, struct xdr_in *x)
 	return 0;
 }
 
-int nfs3_nlm_notify(struct nfs3_client *c)
+enum nfs3_nlm_what nfs3_nlm_notify(struct nfs3_client *c)
 {
 	struct nfs3_nlm *n = c->nlm;
 	struct nfs3_sync s = {.put = &n->nsm, .get = get_nothing, .stop = &n->stop};
@@ -321,12 +399,12 @@ int nfs3_nlm_notify(struct nfs3_client *c)
 	int rc;
 
 	if (!c->mount->in_place)
-		return -EPROTONOSUPPORT;
+		return NFS3_NLM_ABSENT;
 	a.rp.abort_fd = n->abort_fd;
 	a.rp.prog = NSM_PROGRAM;
 	a.rp.vers = NSM_VERSION;
 	a.rp.reconnected = NULL;
 	rc = nfs3_aux_call(&a, &s, NSMPROC_NOTIFY, put_notify, 0, c->connect_ms, NULL);
 	log_ctrl("%s: SM_NOTIFY: %s", c->server, rc ? strerror(-rc) : "done");
-	return rc == -EOPNOTSUPP ? -EPROTONOSUPPORT : rc;
+	return what_of_error(rc);
 }

@@ -19,20 +19,15 @@
  * A lock that nobody has is not taken again: somebody may have had it, and changed what it was to
  * protect.
  */
-#include <errno.h>
+#include "nfsproto/v3/nfs3_nlm_claim.h"
+
 #include <string.h>
-#include <time.h>
 
 #include "nfsproto/v3/nfs3_nlm_call.h"
+#include "nfsproto/v3/nfs3_nlm_ctx.h"
 #include "transport/log.h"
 
 enum claim { CLAIM_HELD, CLAIM_LOST, CLAIM_LATER };
-
-/* The answer to a call: is it one that decides nothing? */
-static bool later(int rc, uint32_t status)
-{
-	return rc ? rc != -ENOLCK : status == NLM4_DENIED_GRACE_PERIOD;
-}
 
 /* Somebody else would be denied the range by h. Is that our lock? CLAIM_LATER: not known. */
 static enum claim whose(const struct nfs3_client *c, const struct nfs3_lock_ctx *ctx, bool write,
@@ -52,36 +47,33 @@ static enum claim claim_range(struct nfs3_client *c, struct nfs3_lock_ctx *ctx,
 	const struct lock_range *r, const char **why)
 {
 	struct nfs3_lock_ctx other = *ctx; /* an owner that holds nothing */
-	enum claim verdict = CLAIM_LATER;
+	enum claim verdict = CLAIM_LOST;
+	struct nfs3_nlm_answer a;
 	struct nfs3_nlm_holder h;
-	uint32_t status;
-	int rc;
 
-	rc = nfs3_nlm_lock(c, ctx, r->first, r->last, r->write, true, &status);
-	if (rc == 0 && status == NLM4_GRANTED)
+	a = nfs3_nlm_lock(c, ctx, r->first, r->last, r->write, true);
+	if (a.what == NFS3_NLM_DONE)
 		return CLAIM_HELD;
-	*why = rc ? strerror(-rc) : nlm4_status_name(status);
-	if (!later(rc, status))
+	*why = nfs3_nlm_why(&a);
+	if (!nfs3_nlm_undecided(&a))
 		return CLAIM_LOST;
-	if (rc)
+	if (a.what != NFS3_NLM_GRACE)
 		return CLAIM_LATER;
 	other.svid = nfs3_nlm_next_svid(c->nlm);
-	rc = nfs3_nlm_test(c, &other, r->first, r->last, true, &status, &h);
-	if (later(rc, status))
+	a = nfs3_nlm_test(c, &other, r->first, r->last, true, &h);
+	if (nfs3_nlm_undecided(&a))
 		return CLAIM_LATER;
-	if (rc == 0 && status == NLM4_DENIED)
+	if (a.what == NFS3_NLM_DENIED)
 		verdict = whose(c, ctx, r->write, &h.h);
-	else
-		verdict = CLAIM_LOST;
 	if (verdict == CLAIM_LOST)
 		*why = "the server has restarted, and its grace period is over";
 	if (verdict != CLAIM_LATER)
 		return verdict;
-	rc = nfs3_nlm_lock(c, ctx, r->first, r->last, r->write, false, &status);
-	*why = rc ? strerror(-rc) : nlm4_status_name(status);
-	if (later(rc, status))
+	a = nfs3_nlm_lock(c, ctx, r->first, r->last, r->write, false);
+	*why = nfs3_nlm_why(&a);
+	if (nfs3_nlm_undecided(&a))
 		return CLAIM_LATER;
-	return rc == 0 && status == NLM4_GRANTED ? CLAIM_HELD : CLAIM_LOST;
+	return a.what == NFS3_NLM_DONE ? CLAIM_HELD : CLAIM_LOST;
 }
 
 /* All of ctx's. False: not all could be decided now. */
@@ -114,7 +106,8 @@ bool nfs3_nlm_claim_all(struct nfs3_client *c)
 
 	for (unsigned i = 0; i < NFS3_NLM_BUCKETS; i++) {
 		LIST_FOREACH (ctx, &n->bucket[i], link) {
-			if (ctx->ranges.n && (nfs3_nlm_connect(c) || !claim_ctx(c, ctx)))
+			if (ctx->ranges.n &&
+				(nfs3_nlm_connect(c) != NFS3_NLM_DONE || !claim_ctx(c, ctx)))
 				return false;
 		}
 	}

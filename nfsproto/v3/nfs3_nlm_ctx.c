@@ -4,10 +4,11 @@
  * nfs3_nlm_ctx: owners of locks, and the open files through which they hold them. For the thread of
  * nfs3_nlm.h.
  */
+#include "nfsproto/v3/nfs3_nlm_ctx.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "nfsproto/v3/nfs3_nlm_call.h"
 #include "transport/log.h"
 
 static unsigned bucket_of(uint64_t owner)
@@ -15,17 +16,12 @@ static unsigned bucket_of(uint64_t owner)
 	return (unsigned)((owner * 0x9e3779b97f4a7c15ull) >> 32) % NFS3_NLM_BUCKETS;
 }
 
-bool nfs3_nlm_same_fh(const struct nfs_fh *a, const struct nfs_fh *b)
-{
-	return a->len == b->len && memcmp(a->data, b->data, a->len) == 0;
-}
-
 struct nfs3_lock_ctx *nfs3_nlm_ctx_find(struct nfs3_nlm *n, uint64_t owner, const struct nfs_fh *fh)
 {
 	struct nfs3_lock_ctx *ctx;
 
 	LIST_FOREACH (ctx, &n->bucket[bucket_of(owner)], link) {
-		if (ctx->owner == owner && nfs3_nlm_same_fh(&ctx->fh, fh))
+		if (ctx->owner == owner && nfs_fh_equal(&ctx->fh, fh))
 			return ctx;
 	}
 	return NULL;

@@ -14,8 +14,7 @@
  * A LOCK that the former daemon sent last may come to the server after its UNLOCK, on another
  * connection, if it was under way when the daemon was killed: then it stays.
  */
-#include <errno.h>
-#include <string.h>
+#include "nfsproto/v3/nfs3_nlm_left.h"
 
 #include "nfsproto/v3/nfs3_nlm_call.h"
 #include "transport/clock.h"
@@ -34,22 +33,34 @@ bool nfs3_nlm_has_left(const struct nfs3_nlm *n)
 static enum verdict unlock_all(struct nfs3_client *c, const struct nfs3_held_owner *o)
 {
 	struct nfs3_lock_ctx ctx = {.fh = o->fh, .svid = o->svid, .cred = o->cred};
-	uint32_t status = NLM4_FAILED;
-	int rc;
+	struct nfs3_nlm_answer a;
 
-	if (nfs3_nlm_connect(c))
+	if (nfs3_nlm_connect(c) != NFS3_NLM_DONE)
 		return NO_ANSWER;
-	rc = nfs3_nlm_unlock(c, &ctx, 0, UINT64_MAX, &status);
-	if (rc == -ENOTCONN || rc == -ETIMEDOUT || rc == -EINTR || rc == -ENOLCK)
-		return NO_ANSWER;
-	if (rc == 0 && (status == NLM4_DENIED_GRACE_PERIOD || status == NLM4_DENIED_NOLOCKS))
-		return LATER;
-	/* nobody can lock what is not there */
-	if (rc == 0 && (status == NLM4_GRANTED || status == NLM4_STALE_FH))
+	a = nfs3_nlm_unlock(c, &ctx, 0, UINT64_MAX);
+	switch (a.what) {
+	case NFS3_NLM_DONE:
 		return FREED;
+	case NFS3_NLM_GRACE:
+		return LATER;
+	case NFS3_NLM_REFUSED:
+		if (a.status == NLM4_DENIED_NOLOCKS)
+			return LATER;
+		if (a.status == NLM4_STALE_FH) /* nobody can lock what is not there */
+			return FREED;
+		break;
+	case NFS3_NLM_ABSENT:
+	case NFS3_NLM_UNREACHABLE:
+	case NFS3_NLM_SILENT:
+	case NFS3_NLM_STOPPED:
+		return NO_ANSWER;
+	case NFS3_NLM_DENIED:
+	case NFS3_NLM_BROKEN:
+		break;
+	}
 	log_warn("%s: a lock that an earlier daemon of this mount, or a call without an answer, "
 		 "left there cannot be freed: %s",
-		c->server, rc ? strerror(-rc) : nlm4_status_name(status));
+		c->server, nfs3_nlm_why(&a));
 	return REFUSED;
 }
 
@@ -82,10 +93,10 @@ static bool unlock_left(struct nfs3_client *c)
 void nfs3_nlm_free_left(struct nfs3_client *c)
 {
 	struct nfs3_nlm *n = c->nlm;
-	int rc = n->nsm.former ? nfs3_nlm_notify(c) : 0;
+	enum nfs3_nlm_what told = n->nsm.former ? nfs3_nlm_notify(c) : NFS3_NLM_DONE;
 	bool all;
 
-	if (rc == 0 || rc == -EPROTONOSUPPORT)
+	if (told == NFS3_NLM_DONE || told == NFS3_NLM_ABSENT)
 		n->nsm.former = false;
 	all = unlock_left(c);
 	if (all && !n->nsm.former) {

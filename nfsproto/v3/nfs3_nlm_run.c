@@ -6,43 +6,18 @@
  *
  * A lock whose answer is not known is given back, by restoring what was held before.
  */
-#include <errno.h>
-#include <fcntl.h>
+#include "nfsproto/v3/nfs3_nlm_run.h"
 
-#include "nfsproto/v3/nfs3_nlm.h"
+#include <errno.h>
+
 #include "nfsproto/v3/nfs3_nlm_call.h"
+#include "nfsproto/v3/nfs3_nlm_ctx.h"
+#include "nfsproto/v3/nfs3_nlm_queue.h"
 
 #define POLL_MIN_MS 50u
 #define POLL_MAX_MS 1000u
 #define GRACE_MS    1000u
 #define GIVE_BACK   5u /* attempts */
-
-static int status_errno(uint32_t status)
-{
-	switch (status) {
-	case NLM4_GRANTED:
-		return 0;
-	case NLM4_DENIED:
-	case NLM4_BLOCKED:
-	case NLM4_DENIED_GRACE_PERIOD:
-		return -EAGAIN;
-	case NLM4_DEADLCK:
-		return -EDEADLK;
-	case NLM4_ROFS:
-		return -EROFS;
-	case NLM4_STALE_FH:
-		return -ESTALE;
-	case NLM4_FBIG:
-		return -EOVERFLOW;
-	default:
-		return -ENOLCK;
-	}
-}
-
-bool nfs3_nlm_gave_up(struct nfs3_nlm *n)
-{
-	return atomic_load_explicit(&n->stop, memory_order_relaxed);
-}
 
 static void clear_stop(struct nfs3_nlm *n)
 {
@@ -55,19 +30,18 @@ static void clear_stop(struct nfs3_nlm *n)
 static bool give_back(
 	struct nfs3_client *c, struct nfs3_lock_ctx *ctx, uint64_t start, uint64_t end_)
 {
-	uint32_t status = NLM4_DENIED_GRACE_PERIOD;
+	struct nfs3_nlm_answer a = {.what = NFS3_NLM_GRACE};
 
-	for (unsigned i = 0; i < GIVE_BACK && status == NLM4_DENIED_GRACE_PERIOD; i++)
-		if (nfs3_nlm_unlock(c, ctx, start, end_, &status) == -ENOTCONN)
-			return false;
-	return true;
+	for (unsigned i = 0; i < GIVE_BACK && a.what == NFS3_NLM_GRACE; i++)
+		a = nfs3_nlm_unlock(c, ctx, start, end_);
+	return a.what != NFS3_NLM_UNREACHABLE;
 }
 
 /* Makes the server hold in start..end what ctx holds there. What is held is locked over whatever
  * the server has, not unlocked before: nobody else can get it in between. */
 static void restore(struct nfs3_client *c, struct nfs3_lock_ctx *ctx, uint64_t start, uint64_t end_)
 {
-	uint32_t status;
+	struct nfs3_nlm_answer a;
 
 	for (uint32_t i = 0; i < ctx->ranges.n; i++) {
 		const struct lock_range r = ctx->ranges.range[i];
@@ -78,8 +52,8 @@ static void restore(struct nfs3_client *c, struct nfs3_lock_ctx *ctx, uint64_t s
 			break;
 		if (r.first > start && !give_back(c, ctx, start, r.first - 1))
 			return;
-		if (nfs3_nlm_lock(c, ctx, r.first, r.last, r.write, false, &status) == 0 &&
-			status != NLM4_GRANTED && status != NLM4_DENIED_GRACE_PERIOD &&
+		a = nfs3_nlm_lock(c, ctx, r.first, r.last, r.write, false);
+		if ((a.what == NFS3_NLM_DENIED || a.what == NFS3_NLM_REFUSED) &&
 			lock_ranges_clear(&ctx->ranges, r.first, r.last) == 0) {
 			i--;
 			nfs3_nlm_range_lost(
@@ -92,24 +66,30 @@ static void restore(struct nfs3_client *c, struct nfs3_lock_ctx *ctx, uint64_t s
 	give_back(c, ctx, start, end_);
 }
 
-/* Is the lock manager to be looked for anew, and asked again? */
-static bool moved(const struct nfs3_client *c, int rc)
-{
-	return (rc == -ETIMEDOUT || rc == -ENOTCONN) && !c->soft && !c->nlm->rpc;
-}
-
-/* What a call about op came to: rc, or the lock manager's status. NFS_RECOVER: the lock manager is
- * to be looked for anew; NFS_LATER: it takes nothing but reclaims now; NFS_STATUS: it refuses. */
+/* What a call about op came to. NFS_RECOVER: the lock manager is to be looked for anew, and asked
+ * again; NFS_LATER: it takes nothing but reclaims now; NFS_STATUS: it refuses. */
 static enum nfs_outcome came_to(
-	const struct nfs3_client *c, struct nfs_op *op, int rc, uint32_t status)
+	const struct nfs3_client *c, struct nfs_op *op, const struct nfs3_nlm_answer *a)
 {
-	if (moved(c, rc))
-		return NFS_RECOVER;
-	if (rc)
-		return nfs_failed(op, rc);
-	if (status == NLM4_GRANTED)
+	switch (a->what) {
+	case NFS3_NLM_DONE:
 		return NFS_DONE;
-	return status == NLM4_DENIED_GRACE_PERIOD ? NFS_LATER : NFS_STATUS;
+	case NFS3_NLM_GRACE:
+		return NFS_LATER;
+	case NFS3_NLM_DENIED:
+	case NFS3_NLM_REFUSED:
+		return NFS_STATUS;
+	case NFS3_NLM_UNREACHABLE:
+	case NFS3_NLM_SILENT:
+		if (!c->soft && !c->nlm->rpc)
+			return NFS_RECOVER;
+		break;
+	case NFS3_NLM_ABSENT:
+	case NFS3_NLM_STOPPED:
+	case NFS3_NLM_BROKEN:
+		break;
+	}
+	return nfs_failed(op, a->error);
 }
 
 /* Has op, which waits for a lock that was denied, asked again after a while. */
@@ -128,9 +108,8 @@ static void run_lock(struct nfs3_client *c, struct nfs_op *op)
 	uint64_t start = op->u.lock.start, last = op->u.lock.end;
 	bool write = op->u.lock.type == F_WRLCK;
 	struct nfs3_lock_ctx *ctx;
-	uint32_t status = NLM4_FAILED;
+	struct nfs3_nlm_answer a;
 	enum nfs_outcome out;
-	int rc;
 
 	ctx = nfs3_nlm_ctx_get(n, op->u.lock.owner, &op->u.lock.fh, &op->cred);
 	if (!ctx || lock_ranges_reserve(&ctx->ranges)) {
@@ -139,9 +118,9 @@ static void run_lock(struct nfs3_client *c, struct nfs_op *op)
 		nfs3_nlm_end(n, op, -ENOMEM);
 		return;
 	}
-	rc = nfs3_nlm_lock(c, ctx, start, last, write, false, &status);
-	out = came_to(c, op, rc, status);
-	if (out == NFS_STATUS && status_errno(status) == -EAGAIN && op->u.lock.wait)
+	a = nfs3_nlm_lock(c, ctx, start, last, write, false);
+	out = came_to(c, op, &a);
+	if (out == NFS_STATUS && a.error == -EAGAIN && op->u.lock.wait)
 		out = NFS_LATER;
 	switch (out) {
 	case NFS_RECOVER:
@@ -151,7 +130,7 @@ static void run_lock(struct nfs3_client *c, struct nfs_op *op)
 		return;
 	case NFS_LATER:
 		nfs3_nlm_ctx_put(n, ctx);
-		ask_later(n, op, status == NLM4_DENIED_GRACE_PERIOD);
+		ask_later(n, op, a.what == NFS3_NLM_GRACE);
 		return;
 	case NFS_DONE:
 		lock_ranges_set(&ctx->ranges, start, last, write);
@@ -160,13 +139,11 @@ static void run_lock(struct nfs3_client *c, struct nfs_op *op)
 		nfs3_nlm_end(n, op, 0);
 		return;
 	case NFS_STATUS:
-		nfs3_nlm_end(n, op, status_errno(status));
-		break;
 	case NFS_FAILED:
-		nfs3_nlm_end(n, op, rc);
+		nfs3_nlm_end(n, op, a.error);
 		break;
 	}
-	if (rc == -EINTR || rc == -ETIMEDOUT) { /* it may have been granted */
+	if (nfs3_nlm_unknown(&a)) { /* it may have been granted */
 		clear_stop(n);
 		if (nfs3_nlm_gave_up(n)) /* the mount ends: cleared with all the others */
 			lock_ranges_set(&ctx->ranges, start, last, write);
@@ -182,9 +159,8 @@ static void run_unlock(struct nfs3_client *c, struct nfs_op *op)
 	uint64_t start = op->u.lock.start, last = op->u.lock.end;
 	struct nfs3_lock_ctx *ctx = nfs3_nlm_ctx_find(n, op->u.lock.owner, &op->u.lock.fh);
 	struct nfs_fh fh = op->u.lock.fh;
-	uint32_t status = NLM4_FAILED;
+	struct nfs3_nlm_answer a;
 	enum nfs_outcome out;
-	int rc;
 
 	if (ctx && !ctx->ranges.n) {
 		nfs3_nlm_ctx_found(ctx);
@@ -199,17 +175,17 @@ static void run_unlock(struct nfs3_client *c, struct nfs_op *op)
 		nfs3_nlm_end(n, op, -ENOMEM);
 		return;
 	}
-	rc = nfs3_nlm_unlock(c, ctx, start, last, &status);
-	out = came_to(c, op, rc, status);
+	a = nfs3_nlm_unlock(c, ctx, start, last);
+	out = came_to(c, op, &a);
 	if (out == NFS_LATER || out == NFS_RECOVER) {
 		nfs3_nlm_again(n, op, GRACE_MS);
 		return;
 	}
-	nfs3_nlm_end(n, op, rc ? rc : status_errno(status));
+	nfs3_nlm_end(n, op, a.error);
 	clear_stop(n); /* its caller may have given up when the answer was there already */
 	if (!nfs3_nlm_gave_up(n)) { /* else cleared at the end of the mount */
 		lock_ranges_clear(&ctx->ranges, start, last);
-		if (rc == -EINTR || rc == -ETIMEDOUT)
+		if (nfs3_nlm_unknown(&a))
 			restore(c, ctx, start, last);
 		if (!ctx->ranges.n)
 			nfs3_nlm_ctx_found(ctx);
@@ -227,7 +203,7 @@ static bool is_held_here(const struct nfs3_nlm *n, const struct nfs_op *op, uint
 	for (unsigned i = 0; i < NFS3_NLM_BUCKETS; i++) {
 		LIST_FOREACH (ctx, &n->bucket[i], link) {
 			if (ctx->owner != op->u.lockt.owner &&
-				nfs3_nlm_same_fh(&ctx->fh, &op->u.lockt.fh) &&
+				nfs_fh_equal(&ctx->fh, &op->u.lockt.fh) &&
 				lock_ranges_covers(
 					&ctx->ranges, op->u.lockt.start, op->u.lockt.end, write)) {
 				*holder = ctx->owner;
@@ -253,16 +229,16 @@ static void run_test(struct nfs3_client *c, struct nfs_op *op)
 	struct nfs3_nlm *n = c->nlm;
 	struct nfs3_lock_ctx *ctx =
 		nfs3_nlm_ctx_get(n, op->u.lockt.owner, &op->u.lockt.fh, &op->cred);
+	struct nfs3_nlm_answer a = {.what = NFS3_NLM_BROKEN, .error = -ENOMEM};
 	struct nfs3_nlm_holder holder;
-	uint32_t status = NLM4_FAILED;
-	int rc = -ENOMEM;
+	int error = 0;
 
 	if (ctx) {
-		rc = nfs3_nlm_test(c, ctx, op->u.lockt.start, op->u.lockt.end,
-			op->u.lockt.type == F_WRLCK, &status, &holder);
+		a = nfs3_nlm_test(c, ctx, op->u.lockt.start, op->u.lockt.end,
+			op->u.lockt.type == F_WRLCK, &holder);
 		nfs3_nlm_ctx_put(n, ctx);
 	}
-	switch (came_to(c, op, rc, status)) {
+	switch (came_to(c, op, &a)) {
 	case NFS_LATER:
 	case NFS_RECOVER:
 	case NFS_AGAIN:
@@ -272,27 +248,28 @@ static void run_test(struct nfs3_client *c, struct nfs_op *op)
 		op->u.lockt.type = F_UNLCK;
 		break;
 	case NFS_STATUS:
-		if (status == NLM4_DENIED)
+		if (a.what == NFS3_NLM_DENIED)
 			denied_by(n, op, &holder.h);
 		else
-			rc = status_errno(status);
+			error = a.error;
 		break;
 	case NFS_FAILED:
+		error = a.error;
 		break;
 	}
-	nfs3_nlm_end(n, op, rc);
+	nfs3_nlm_end(n, op, error);
 }
 
 void nfs3_nlm_run(struct nfs3_client *c, struct nfs_op *op)
 {
-	int rc = nfs3_nlm_connect(c);
+	enum nfs3_nlm_what found = nfs3_nlm_connect(c);
 
-	if (rc == -EINTR && !nfs3_nlm_gave_up(c->nlm))
+	if (found == NFS3_NLM_STOPPED && !nfs3_nlm_gave_up(c->nlm))
 		nfs3_nlm_again(c->nlm, op, 0); /* it is another that was cancelled */
-	else if (rc == -ENOLCK && c->nlm->known && !c->soft)
+	else if (found == NFS3_NLM_ABSENT && c->nlm->known && !c->soft)
 		nfs3_nlm_again(c->nlm, op, GRACE_MS); /* it comes back, as the server does */
-	else if (rc)
-		nfs3_nlm_end(c->nlm, op, rc);
+	else if (found != NFS3_NLM_DONE)
+		nfs3_nlm_end(c->nlm, op, found == NFS3_NLM_STOPPED ? -EINTR : -ENOLCK);
 	else if (nfs3_nlm_is_unlock(op))
 		run_unlock(c, op);
 	else if (op->type == NFS_LOCK)

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs3_client: mounting and unmounting with NFSv3.
+ * nfs3_backend: mounting and unmounting with NFSv3, and the way of an op into its back end.
  *
  *     connect, NULL, MNT, FSINFO, PATHCONF, GETATTR
  *     ... ops ...
  *     UMNT, disconnect
  */
-#include "nfsproto/v3/nfs3_client.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "nfsproto/v3/nfs3_client.h"
 #include "nfsproto/v3/nfs3_mount.h"
 #include "nfsproto/v3/nfs3_nlm.h"
+#include "nfsproto/v3/nfs3_nlm_queue.h"
 #include "nfsproto/wire/ulb.h"
 #include "transport/clock.h"
 #include "transport/log.h"

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs3_nlm_queue: lock requests that wait for their turn.
+ */
+#ifndef RNFS_NFSPROTO_V3_NFS3_NLM_QUEUE_H
+#define RNFS_NFSPROTO_V3_NFS3_NLM_QUEUE_H
+
+#include "nfsproto/v3/nfs3_nlm_state.h"
+
+/* The op to run now, out of the queue; or NULL and *until. It goes by when each was due, so that
+ * those who ask again and again leave a turn to an unlock, which they may wait for. n->lock held.
+ */
+struct nfs_op *nfs3_nlm_next_locked(struct nfs3_nlm *n, uint64_t *until);
+/* Ends those in the queue that were cancelled, but for unlocks, which go on without their callers.
+ * Called now and then while a call is waited for. look_locked: n->lock is dropped meanwhile. */
+void nfs3_nlm_look(struct nfs3_nlm *n);
+void nfs3_nlm_look_locked(struct nfs3_nlm *n);
+/* Ends n's current op. */
+void nfs3_nlm_end(struct nfs3_nlm *n, struct nfs_op *op, int error);
+/* Has it run again after ms. */
+void nfs3_nlm_again(struct nfs3_nlm *n, struct nfs_op *op, unsigned ms);
+/* Has all that wait for a lock of fh ask now: one was cleared through this mount. */
+void nfs3_nlm_hurry(struct nfs3_nlm *n, const struct nfs_fh *fh);
+/* A connection to the server was lost and is back, but nothing was sent over it yet. pull: it is
+ * that of NFS itself. */
+void nfs3_nlm_doubt(struct nfs3_client *c, bool pull);
+
+#endif
