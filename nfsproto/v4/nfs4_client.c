@@ -168,9 +168,13 @@ static struct nfs_client *nfs4_mount(const struct nfs_mount_params *p, struct er
 
 /* --- upcalls -------------------------------------------------------------------------------- */
 
-static int up_may_send(struct nfs4_user *u, const struct nfs_op *op, uint64_t now)
+static enum nfs_outcome up_may_send(struct nfs4_user *u, struct nfs_op *op, uint64_t now)
 {
-	return nfs4_lock_io(nfs4_client_of(u), op, now);
+	int rc = nfs4_lock_io(nfs4_client_of(u), op, now);
+
+	if (rc == 0) /* op->error is left alone */
+		return NFS_DONE;
+	return rc == -EAGAIN ? NFS_LATER : nfs_failed(op, rc);
 }
 
 static void up_put(struct nfs4_user *u, struct nfs_op *op, struct nfs4_comp *k)

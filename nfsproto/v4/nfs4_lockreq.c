@@ -374,20 +374,23 @@ static struct nfs_open *rebind_locked(struct nfs4_lockctx *ctx, struct nfs_open 
 	return NULL;
 }
 
-/* What is to be sent for req, which has become BUSY: a kind, or -1: nothing, *error is its end.
- * *due: as rebind_locked() returns. */
-static int prepare_locked(struct nfs4_lockreq *req, int *error, struct nfs_open **due)
+/* Is anything to be sent for req, which has become BUSY? Then *kind says what, else *error is its
+ * end. *due: as rebind_locked() returns. */
+static bool prepare_locked(
+	struct nfs4_lockreq *req, enum nfs4_kind_id *kind, int *error, struct nfs_open **due)
 {
 	struct nfs4_lockctx *ctx = req->ctx;
 	uint32_t need = req->type == F_WRLCK ? OPEN4_SHARE_ACCESS_WRITE : OPEN4_SHARE_ACCESS_READ;
 	uint32_t have;
 
 	req->own.cred = ctx->open->own.cred;
-	if (req->own.type != NFS_LOCK)
-		return NFS4_K_LOCK_FREE;
+	if (req->own.type != NFS_LOCK) {
+		*kind = NFS4_K_LOCK_FREE;
+		return true;
+	}
 	*error = -EINTR;
 	if (req->type != F_UNLCK && !req->user && !req->doubtful)
-		return -1;
+		return false;
 	if (!ctx->have_stateid && !ctx->ranges.n && !ctx->lost.n && ctx->open != req->open)
 		*due = rebind_locked(ctx, req->open);
 	req->own.cred = ctx->open->own.cred;
@@ -395,24 +398,29 @@ static int prepare_locked(struct nfs4_lockreq *req, int *error, struct nfs_open 
 	*error = 0;
 	if (req->type == F_UNLCK) {
 		if (!ctx->have_stateid || !lock_ranges_any(&ctx->ranges, req->start, req->end))
-			return -1;
+			return false;
 	}
 	*error = lock_ranges_reserve(&ctx->ranges);
 	if (*error)
-		return -1;
-	if (req->type == F_UNLCK)
-		return NFS4_K_LOCKU;
+		return false;
+	if (req->type == F_UNLCK) {
+		*kind = NFS4_K_LOCKU;
+		return true;
+	}
 	pthread_mutex_lock(&ctx->open->lock);
 	have = ctx->open->wire_access;
 	pthread_mutex_unlock(&ctx->open->lock);
-	return have & need ? NFS_LOCK : NFS4_K_OPEN_MORE;
+	*kind = have & need ? (enum nfs4_kind_id)NFS_LOCK : NFS4_K_OPEN_MORE;
+	return true;
 }
 
 void nfs4_lockctx_run(struct nfs4_client *c, struct nfs4_lockctx *ctx)
 {
 	struct nfs_open *due = NULL;
 	struct nfs4_lockreq *req;
-	int kind, error = 0;
+	enum nfs4_kind_id kind;
+	bool send;
+	int error = 0;
 
 	pthread_mutex_lock(&c->locks.lock);
 	req = TAILQ_FIRST(&ctx->ready);
@@ -423,14 +431,14 @@ void nfs4_lockctx_run(struct nfs4_client *c, struct nfs4_lockctx *ctx)
 	TAILQ_REMOVE(&ctx->ready, req, link);
 	ctx->busy = req;
 	req->state = NFS4_LR_BUSY;
-	kind = prepare_locked(req, &error, &due);
-	if (kind == -1 && req->type == F_UNLCK && !error)
+	send = prepare_locked(req, &kind, &error, &due);
+	if (!send && req->type == F_UNLCK && !error)
 		lock_ranges_clear(&ctx->ranges, req->start, req->end);
 	pthread_mutex_unlock(&c->locks.lock);
-	if (kind == -1)
-		nfs4_lockreq_end(c, req, error); /* which runs the next */
+	if (send)
+		send_as(c, req, kind);
 	else
-		send_as(c, req, (unsigned)kind);
+		nfs4_lockreq_end(c, req, error); /* which runs the next */
 	if (due) {
 		nfs4_close_deferred(c, due);
 		nfs4_open_unref(due);

@@ -60,8 +60,9 @@ struct nfs4_user;
 struct nfs4_upcalls {
 	/* About one of the user's ops, which nobody else touches at that time. No lock held. */
 
-	/* It is to be sent at `now`. 0; -EAGAIN: not yet, in a moment; or what it ends with. */
-	int (*may_send)(struct nfs4_user *u, const struct nfs_op *op, uint64_t now);
+	/* It is to be sent at `now`. NFS_DONE: it may; NFS_LATER: not yet, in a moment; NFS_FAILED:
+	 * op->error is how it ends. */
+	enum nfs_outcome (*may_send)(struct nfs4_user *u, struct nfs_op *op, uint64_t now);
 	/* Puts its operations, walks through their results to the end: nfs4_task.h. */
 	void (*put)(struct nfs4_user *u, struct nfs_op *op, struct nfs4_comp *k);
 	enum nfs_outcome (*get)(struct nfs4_user *u, struct nfs_op *op, struct nfs4_reply *r);

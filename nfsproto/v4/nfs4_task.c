@@ -140,26 +140,27 @@ static void task_put(struct nfs_op *op, struct nfs4_comp *k)
 		op->be.v4.user->up->put(op->be.v4.user, op, k);
 }
 
-/* The op is SENDING and has its slot. 0, or -errno: it was not sent and the slot is still its own.
- */
-static int task_try_send(struct nfs_op *op, uint32_t highest)
+/* The op is SENDING and has its slot. NFS_DONE; NFS_LATER, NFS_FAILED: it was not sent, and the
+ * slot is still its own. */
+static enum nfs_outcome task_try_send(struct nfs_op *op, uint32_t highest)
 {
 	struct nfs4_server *srv = nfs4_task_server(op);
 	struct nfs4_user *u = op->be.v4.user;
 	uint64_t now = clock_ns();
 	struct nfs4_comp k;
-	int rc = u ? u->up->may_send(u, op, now) : 0;
+	enum nfs_outcome out = u ? u->up->may_send(u, op, now) : NFS_DONE;
+	int rc;
 
-	if (rc)
-		return rc;
+	if (out != NFS_DONE)
+		return out;
 	rc = rpc_call_init(&op->call, op->be.v4.conn->rpc, task_args_room(op));
 	if (rc)
-		return rc;
+		return nfs_failed(op, rc);
 	if (op->slot)
 		((struct nfs4_slot *)op->slot)->sent_ns = now;
 	if (!task_step(op, NFS4_T_SENDING, NFS4_T_SENT)) {
 		rpc_call_finish(&op->call);
-		return -EINTR;
+		return nfs_failed(op, -EINTR);
 	}
 	op->call.proc = NFS4_PROC_COMPOUND;
 	op->call.cred = op->cred;
@@ -171,9 +172,10 @@ static int task_try_send(struct nfs_op *op, uint32_t highest)
 	nfs4_comp_end(&k);
 	op->call.reply_max = (uint32_t)k.bound;
 	rc = rpc_call_submit(&op->call);
-	if (rc)
-		rpc_call_finish(&op->call);
-	return rc;
+	if (rc == 0)
+		return NFS_DONE; /* op may have ended by now */
+	rpc_call_finish(&op->call);
+	return nfs_failed(op, rc);
 }
 
 /* Takes a slot for op, if there is one. */
@@ -214,24 +216,24 @@ void nfs4_task_send(struct nfs4_server *srv, struct nfs_op *op, uint32_t highest
 	while (op) {
 		enum nfs4_slot_end end = NFS4_SLOT_UNUSED;
 		struct nfs_op *next;
-		int rc = task_try_send(op, highest);
+		enum nfs_outcome out = task_try_send(op, highest);
 
-		if (rc == 0)
+		if (out == NFS_DONE)
 			return;
 		if (op->be.v4.flags & (NFS4_F_SLOT_SET | NFS4_F_SLOT_KEPT))
 			end = NFS4_SLOT_DOUBTFUL;
 		pthread_mutex_lock(&srv->slots.lock);
 		nfs4_task_state_locked(op, NFS4_T_ENDING);
-		if (rc == -EINTR && nfs4_task_stopping_locked(op))
-			rc = -ENOTCONN;
+		if (out == NFS_FAILED && op->error == -EINTR && nfs4_task_stopping_locked(op))
+			op->error = -ENOTCONN;
 		next = nfs4_task_release_locked(srv, op, end, &highest);
 		pthread_mutex_unlock(&srv->slots.lock);
-		if (rc == -EAGAIN && op->be.v4.user && op->be.v4.user->soft)
+		if (out == NFS_FAILED)
+			nfs4_task_end(op, op->error);
+		else if (op->be.v4.user && op->be.v4.user->soft)
 			nfs4_task_again(op, NFS4ERR_DELAY, LOCK_WAIT_MS); /* not for ever */
-		else if (rc == -EAGAIN)
-			nfs4_state_delay(op, LOCK_WAIT_MS);
 		else
-			nfs4_task_end(op, rc);
+			nfs4_state_delay(op, LOCK_WAIT_MS);
 		op = next;
 	}
 }
