@@ -366,7 +366,7 @@ static uint32_t do_open(struct run *r, const struct nfs4_open_args *a)
 		s->ndelegs++;
 	}
 	if (quirky(s, Q_CUT_OPEN))
-		__atomic_store_n(&s->cut, true, __ATOMIC_RELAXED);
+		atomic_store(&s->cut, true);
 	nfs4_put_open_res(r->x, NFS4_OK, &res);
 	return NFS4_OK;
 }
