@@ -682,7 +682,7 @@ static void a_callback_outlives_its_connection(void **state)
 	assert_int_equal(mean_recall(&f->srv, 1, &file, &deleg), NFS4ERR_BAD_STATEID);
 	for (uint32_t i = 1; i <= 5; i++) {
 		assert_int_equal(ring_recall(&r, &f->srv, i + 1), 0);
-		__atomic_store_n(&f->srv.cut, true, __ATOMIC_RELAXED);
+		atomic_store(&f->srv.cut, true);
 		assert_int_equal(fix_getattr(f), 0); /* over another connection, in the end */
 		ring_end(&r);
 		assert_true(r.error ? r.error == -ENOTCONN : r.status == NFS4ERR_BAD_STATEID);
