@@ -49,14 +49,10 @@ static double now(void)
 	return t.tv_sec + t.tv_nsec / 1e9;
 }
 
-static int setup_with(unsigned max_conns, unsigned first_ms, unsigned idle_ms)
+static int setup(void **state)
 {
-	struct rpc_server_params p = {.proto = RPC_TCP,
-		.addr_len = sizeof(server_addr),
-		.service = service,
-		.max_conns = max_conns,
-		.first_ms = first_ms,
-		.idle_ms = idle_ms};
+	struct rpc_server_params p = {
+		.proto = RPC_TCP, .addr_len = sizeof(server_addr), .service = service};
 	struct err e = {0};
 
 	pool = mem_pool_new(0);
@@ -70,16 +66,6 @@ static int setup_with(unsigned max_conns, unsigned first_ms, unsigned idle_ms)
 	return 0;
 }
 
-static int setup(void **state)
-{
-	return setup_with(0, 0, 0);
-}
-
-static int setup_few(void **state)
-{
-	return setup_with(2, 3000, 3000);
-}
-
 static int teardown(void **state)
 {
 	struct mem_stats st;
@@ -91,14 +77,9 @@ static int teardown(void **state)
 	return 0;
 }
 
-static int dial_from(const char *ip)
-{
-	return bare_dial(&server_addr, ip);
-}
-
 static int dial(void)
 {
-	return dial_from("127.0.0.1");
+	return bare_dial(&server_addr, "127.0.0.1");
 }
 
 static void the_server_answers_bare_calls(void **state)
@@ -201,83 +182,6 @@ static void a_peer_that_reads_nothing_waits(void **state)
 		assert_int_equal(w[BIG_REPLY / 4 + 5], BIG_REPLY / 4 - 1);
 	}
 	close(fd);
-}
-
-static bool answers(int fd)
-{
-	uint32_t call[] = {LAST | 40, 77, 0, 2, 1, 1, 0, 0, 0, 0, 0}, w[32];
-
-	for (int i = 0; i < 11; i++)
-		call[i] = htonl(call[i]);
-	return send(fd, call, sizeof(call), MSG_NOSIGNAL) == sizeof(call) &&
-	       read_words(fd, w, 32) == 6;
-}
-
-static void who_never_calls_is_closed(void **state)
-{
-	int a = dial(), b = dial();
-	uint32_t w[4];
-	double t = now();
-
-	assert_true(answers(b));
-	assert_int_equal(read_words(a, w, 4), -1);
-	assert_true(now() - t > 2.9 && now() - t < 9);
-	assert_true(answers(b));
-	close(a);
-	close(b);
-}
-
-/* Two places: the third gets the place of who was idle longest, if for long enough. */
-static void the_idle_give_their_place(void **state)
-{
-	int a = dial(), b = dial(), c = dial();
-	double t = now();
-
-	assert_true(answers(a));
-	assert_true(answers(b));
-	assert_false(answers(c));
-	do { /* until b has been idle for long enough */
-		close(c);
-		usleep(100000);
-		assert_true(answers(a));
-		c = dial();
-	} while (!answers(c) && now() - t < 60);
-	assert_true(answers(c));
-	assert_false(answers(b));
-	assert_true(answers(a));
-	close(a);
-	close(b);
-	close(c);
-}
-
-/* Who has most gives up a place for who has none; at once, but for a call that is still being
- * ended. */
-static void who_has_most_gives_a_place(void **state)
-{
-	int a = dial(), b = dial(), c = -1, d;
-	double t = now();
-
-	assert_true(answers(a));
-	assert_true(answers(b));
-	do {
-		close(c);
-		c = dial_from("127.0.0.2");
-	} while (!answers(c) && now() - t < 60);
-	assert_true(answers(c));
-	if (answers(a)) { /* the one whose call was ended gave it up */
-		close(b);
-		b = a;
-	} else {
-		close(a);
-	}
-	assert_true(answers(b));
-	d = dial_from("127.0.0.3"); /* nobody has more than one now */
-	assert_false(answers(d));
-	assert_true(answers(b));
-	assert_true(answers(c));
-	close(b);
-	close(c);
-	close(d);
 }
 
 /* --- a client against a bare socket --------------------------------------------------------------
@@ -504,9 +408,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			the_server_closes_what_is_too_long, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_peer_that_reads_nothing_waits, setup, teardown),
-		cmocka_unit_test_setup_teardown(who_never_calls_is_closed, setup_few, teardown),
-		cmocka_unit_test_setup_teardown(the_idle_give_their_place, setup_few, teardown),
-		cmocka_unit_test_setup_teardown(who_has_most_gives_a_place, setup_few, teardown),
 		cmocka_unit_test_setup_teardown(garbage_harms_nobody, setup, teardown),
 		cmocka_unit_test_setup_teardown(only_the_right_reply_counts, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_broken_stream_is_replaced, setup, teardown),
