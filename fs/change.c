@@ -15,6 +15,12 @@ static struct filechange *of(struct inode *ino)
 	return &ino->data.change;
 }
 
+void change_doubt(struct fs *fs, struct inode *ino)
+{
+	inode_doubt(ino);
+	fuse_lowlevel_notify_inval_inode(fs->se, inode_id(fs->inodes, ino), -1, 0);
+}
+
 static void judged(
 	struct fs *fs, struct inode *ino, const struct nfs_data_attr *a, enum filechange_by by)
 {
@@ -23,8 +29,7 @@ static void judged(
 	log_ctrl("file %llu was changed by somebody else", (unsigned long long)ino->fileid);
 	stats_add(&fs->stats.foreign, 1);
 	atomic_store_explicit(&ino->end, a->size, memory_order_relaxed);
-	inode_doubt(ino);
-	fuse_lowlevel_notify_inval_inode(fs->se, inode_id(fs->inodes, ino), -1, 0);
+	change_doubt(fs, ino);
 }
 
 void change_begin(struct inode *ino)

@@ -20,7 +20,9 @@ void change_end(struct fs *fs, struct inode *ino, const struct nfs_op *op);
 /* An op that was submitted after `asked` and changes nothing has brought a. Before the kernel is
  * answered. Any thread; does not wait. */
 void change_look(struct fs *fs, struct inode *ino, const struct nfs_data_attr *a, uint64_t asked);
-/* The same of all attributes, which the kernel is about to be told. */
+/* Others may have changed ino: the kernel is to doubt its attributes. Likewise. */
+void change_doubt(struct fs *fs, struct inode *ino);
+/* change_look() of all attributes, which the kernel is about to be told. */
 void change_told(struct inode *ino, const struct nfs_attr *a, uint64_t asked);
 /* The server, asked after `asked`, has opened ino: may the kernel keep the pages that it has? */
 bool change_keeps_pages(struct inode *ino, const struct nfs_attr *a, uint64_t asked);

@@ -70,7 +70,8 @@ static const char *make_state_dir(char *buf, size_t size)
 }
 
 struct nfs_client *connect_server(const struct options *o, const char *mountpoint,
-	struct mem_pool *pool, char *why, size_t size)
+	struct mem_pool *pool, const struct nfs_client_upcalls *up, void *ctx, char *why,
+	size_t size)
 {
 	static const enum rpc_proto order[] = {RPC_RDMA, RPC_IWARP, RPC_TCP};
 	static const enum rpc_proto one[] = {
@@ -98,6 +99,8 @@ struct nfs_client *connect_server(const struct options *o, const char *mountpoin
 		.nolock = o->local_posix && o->local_flock,
 		.state_dir = make_state_dir(dir, sizeof(dir)),
 		.mountpoint = mountpoint,
+		.upcalls = up,
+		.upcalls_ctx = ctx,
 		.inline_size = o->inline_size,
 		.credits = o->credits,
 		.crc = o->mpa_crc,

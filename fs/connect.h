@@ -10,8 +10,10 @@
 #include "nfsproto/nfs_client.h"
 
 /* Blocks, bounded by the connection time-out for each transport tried. mountpoint: its real path,
- * by which a mount that was there before is known. NULL with a sentence in why. */
+ * by which a mount that was there before is known. up, ctx: who is told what. NULL with a sentence
+ * in why. */
 struct nfs_client *connect_server(const struct options *o, const char *mountpoint,
-	struct mem_pool *pool, char *why, size_t size);
+	struct mem_pool *pool, const struct nfs_client_upcalls *up, void *ctx, char *why,
+	size_t size);
 
 #endif

@@ -29,6 +29,7 @@
 #include "fs/options.h"
 #include "fs/setup.h"
 #include "fs/silly.h"
+#include "fs/upcall.h"
 #include "fs/worker.h"
 #include "transport/clock.h"
 #include "transport/log.h"
@@ -155,7 +156,7 @@ static int make_fs(
 		return -1;
 	}
 	signal_fd = fs->wake_fd;
-	fs->client = connect_server(o, mountpoint, fs->pool, why, size);
+	fs->client = connect_server(o, mountpoint, fs->pool, &upcalls, fs, why, size);
 	if (!fs->client)
 		return -1;
 	snprintf(fs->skipped, sizeof(fs->skipped), "%s", why);

@@ -46,10 +46,24 @@ struct nfs_backend {
 struct nfs_client {
 	const struct nfs_backend *backend;
 	struct rpc_client *rpc;
-	struct nfs_client_info info; /* constant after mount; info.rpc is filled in when asked */
+	/* constant */
+	const struct nfs_client_upcalls *up; /* NULL: none */
+	void *up_ctx;
+	/* constant after mount; info.rpc is filled in when asked */
+	struct nfs_client_info info;
 	struct nfs_fh root;
 	struct nfs_attr root_attr;
 };
+
+/* The beginning of every back end's client: who is told what (nfs_client_upcalls). */
+void nfs_client_init(
+	struct nfs_client *c, const struct nfs_backend *backend, const struct nfs_mount_params *p);
+/* The upcalls, if the user has them. No lock held. */
+void nfs_tell_recalled(struct nfs_client *c, const struct nfs_fh *fh);
+void nfs_tell_lost(struct nfs_client *c, const struct nfs_fh *fh, enum nfs_lost what);
+void nfs_tell_attributes(struct nfs_client *c, const struct nfs_fh *fh,
+	const struct nfs_data_attr *attr, uint64_t asked);
+void nfs_tell_connection(struct nfs_client *c, enum nfs_connection what);
 
 /* A server that ends every connection before it has answered: its name, the step, our user. */
 #define NFS_SHUT_OUT                                                                               \

@@ -180,6 +180,39 @@ struct nfs_client *nfs_client_new(const struct nfs_mount_params *p, struct err *
 	return p->vers_major ? mount_version(&mine, e) : mount_any(&mine, e);
 }
 
+void nfs_client_init(
+	struct nfs_client *c, const struct nfs_backend *backend, const struct nfs_mount_params *p)
+{
+	c->backend = backend;
+	c->up = p->upcalls;
+	c->up_ctx = p->upcalls_ctx;
+}
+
+void nfs_tell_recalled(struct nfs_client *c, const struct nfs_fh *fh)
+{
+	if (c->up && c->up->recalled)
+		c->up->recalled(c->up_ctx, fh);
+}
+
+void nfs_tell_lost(struct nfs_client *c, const struct nfs_fh *fh, enum nfs_lost what)
+{
+	if (c->up && c->up->lost)
+		c->up->lost(c->up_ctx, fh, what);
+}
+
+void nfs_tell_attributes(struct nfs_client *c, const struct nfs_fh *fh,
+	const struct nfs_data_attr *attr, uint64_t asked)
+{
+	if (attr->have && c->up && c->up->attributes)
+		c->up->attributes(c->up_ctx, fh, attr, asked);
+}
+
+void nfs_tell_connection(struct nfs_client *c, enum nfs_connection what)
+{
+	if (c->up && c->up->connection)
+		c->up->connection(c->up_ctx, what);
+}
+
 struct nfs_client *nfs_client_free(struct nfs_client *c)
 {
 	if (c)

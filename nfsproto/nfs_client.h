@@ -431,6 +431,44 @@ struct nfs_op {
 	TAILQ_ENTRY(nfs_op) link;
 };
 
+/* --- what a mount tells its user unasked ----------------------------------------------------- */
+
+enum nfs_lost {
+	NFS_LOST_LOCK, /* a byte-range lock: I/O under it fails until it is unlocked */
+	NFS_LOST_OPEN, /* an open file: I/O through it fails until it is closed */
+	NFS_LOST_GAP,  /* an open file that has been opened anew: others may have come in between */
+};
+
+enum nfs_connection {
+	NFS_CONNECTION_LOST,	/* what is under way is sent again over the next one */
+	NFS_CONNECTION_BACK,	/* nothing has been sent over it yet */
+	NFS_CONNECTION_SILENT,	/* the server does not answer; said once, until */
+	NFS_CONNECTION_ANSWERS, /* it does again */
+};
+
+/* The mount's upcalls to its user. Any may be NULL. They come from nfs_client_new() on, before that
+ * has returned, to nfs_client_free(), on a thread of the mount's that is named with each. What is
+ * called only leaves word: it must neither wait nor call nfs_* functions, since calls to the server
+ * end on these threads, and the callback service's lock may be held (NFSv4: recalled, connection).
+ * fh and attr are valid during the call. */
+struct nfs_client_upcalls {
+	/* The server has recalled a delegation of fh (NFSv4), since somebody else wants to use the
+	 * file. It is on its way back: none is kept. Progress thread. */
+	void (*recalled)(void *ctx, const struct nfs_fh *fh);
+	/* State of the open file fh is lost: the server has revoked or forgotten it. Once for each
+	 * open or owner of locks. The state manager's thread (NFSv4), that of the locks (NFSv3). */
+	void (*lost)(void *ctx, const struct nfs_fh *fh, enum nfs_lost what);
+	/* Attributes of fh have come that no op of the user's brings: with a CLOSE whose user was
+	 * cancelled or has not waited for it. The server was asked after `asked`, on clock_ns().
+	 * Progress thread. */
+	void (*attributes)(void *ctx, const struct nfs_fh *fh, const struct nfs_data_attr *attr,
+		uint64_t asked);
+	/* Of the connection that the mount's operations travel on. LOST and BACK alternate, as do
+	 * SILENT and ANSWERS; without this upcall the latter two are said to the log. Progress
+	 * thread. */
+	void (*connection)(void *ctx, enum nfs_connection what);
+};
+
 /* Owners travel over NFSv4 as numbers or as names (user@domain). */
 enum nfs_idmap {
 	NFS_IDMAP_AUTO,	   /* understands both; sends numbers, or names to servers that want them */
@@ -456,6 +494,8 @@ struct nfs_mount_params {
 			 * not placed directly either */
 	uint32_t rsize, wsize; /* 0: the largest both sides like, at most 1 MiB */
 	struct rpc_cred cred;  /* for the mount itself and for state that belongs to no user */
+	const struct nfs_client_upcalls *upcalls; /* constant; NULL: none */
+	void *upcalls_ctx;
 	struct mem_pool *pool;
 	enum nfs_idmap idmap;	  /* v4 */
 	const char *idmap_domain; /* NULL: as /etc/idmapd.conf says, else the host's */
@@ -484,9 +524,9 @@ struct nfs_client_info {
 };
 
 /* Connects, establishes the session and walks to the export. Blocks (bounded by the time-outs in
- * p). Everything in p is copied but pool. NULL with *e set: kinds RESOLVE, UNREACHABLE, REFUSED,
- * NOT_RDMA, VERSION, NO_EXPORT, MOVED, ACCESS, NO_DEVICE, PROTOCOL; the sentence names server, step
- * and remedy. */
+ * p). Everything in p is copied but pool and upcalls. NULL with *e set: kinds RESOLVE, UNREACHABLE,
+ * REFUSED, NOT_RDMA, VERSION, NO_EXPORT, MOVED, ACCESS, NO_DEVICE, PROTOCOL; the sentence names
+ * server, step and remedy. */
 struct nfs_client *nfs_client_new(const struct nfs_mount_params *p, struct err *e);
 /* Root of the mount; valid as long as the client. */
 void nfs_client_root(struct nfs_client *c, struct nfs_fh *fh, struct nfs_attr *attr);

@@ -161,7 +161,7 @@ static int limits(struct nfs3_client *c, const struct nfs_mount_params *p, struc
 
 static void client_init(struct nfs3_client *c, const struct nfs_mount_params *p)
 {
-	c->base.backend = &nfs3_backend;
+	nfs_client_init(&c->base, &nfs3_backend, p);
 	c->cred = p->cred;
 	snprintf(c->server, sizeof(c->server), "%s", p->host);
 	c->connect_ms = p->connect_ms;
@@ -218,6 +218,8 @@ static int establish(struct nfs3_client *c, const struct nfs_mount_params *p, st
 	if (!c->base.rpc)
 		return -1;
 	c->rp.peer_name = c->server;
+	c->rp.lost = NULL; /* others like it are not the mount's own */
+	c->rp.answers = NULL;
 	if (step(c, NFS3PROC_NULL, &res, e) || nfs3_mount_ask(c, p, &c->base.root, e) ||
 		limits(c, p, e))
 		return -1;
@@ -230,7 +232,24 @@ static int establish(struct nfs3_client *c, const struct nfs_mount_params *p, st
 /* What was sent before goes on when the locks that it relies on are known to be held. */
 static void nfs3_reconnected(void *ctx)
 {
-	nfs3_nlm_doubt(ctx, true);
+	struct nfs3_client *c = ctx;
+
+	nfs3_nlm_doubt(c, true);
+	nfs_tell_connection(&c->base, NFS_CONNECTION_BACK);
+}
+
+static void nfs3_lost(void *ctx)
+{
+	struct nfs3_client *c = ctx;
+
+	nfs_tell_connection(&c->base, NFS_CONNECTION_LOST);
+}
+
+static void nfs3_answers(void *ctx, bool yes)
+{
+	struct nfs3_client *c = ctx;
+
+	nfs_tell_connection(&c->base, yes ? NFS_CONNECTION_ANSWERS : NFS_CONNECTION_SILENT);
 }
 
 static struct nfs_client *nfs3_mount(const struct nfs_mount_params *p, struct err *e)
@@ -253,6 +272,8 @@ static struct nfs_client *nfs3_mount(const struct nfs_mount_params *p, struct er
 		.vers = NFS3_VERSION,
 		.same_port = true,
 		.reconnected = nfs3_reconnected,
+		.lost = nfs3_lost,
+		.answers = c->base.up && c->base.up->connection ? nfs3_answers : NULL,
 		.ctx = c,
 	};
 	if (establish(c, p, e)) {

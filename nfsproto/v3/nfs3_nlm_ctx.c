@@ -66,6 +66,7 @@ void nfs3_nlm_range_lost(struct nfs3_client *c, struct nfs3_lock_ctx *ctx,
 		atomic_fetch_add(&ctx->open->locks_lost, 1);
 	ctx->lost = true;
 	nfs3_nlm_ctx_count(ctx);
+	nfs_tell_lost(&c->base, &ctx->fh, NFS_LOST_LOCK);
 }
 
 /* From now on I/O through o relies on what ctx holds. */

@@ -97,8 +97,11 @@ static uint32_t cb_recall(struct cb_run *run, const struct nfs4_cb_recall_args *
 	struct nfs4_user *u;
 
 	TAILQ_FOREACH (u, &run->srv->users, link)
-		if (u->up->recall(u, &a->fh, &a->stateid))
+		if (u->up->recall(u, &a->fh, &a->stateid)) {
+			if (u->up->recalled)
+				u->up->recalled(u, &a->fh);
 			return NFS4_OK;
+		}
 	return run->may_be_ours ? NFS4ERR_DELAY : NFS4ERR_BAD_STATEID;
 }
 

@@ -31,7 +31,7 @@ static struct nfs4_client *client_new(struct nfs4_server *srv, const struct nfs_
 
 	if (!c)
 		return NULL;
-	c->base.backend = &nfs4_backend;
+	nfs_client_init(&c->base, &nfs4_backend, p);
 	c->base.rpc = nfs4_server_conn(srv)->rpc;
 	c->srv = srv;
 	c->user.up = &nfs4_client_upcalls;
@@ -273,6 +273,16 @@ static bool up_recall(
 	return nfs4_deleg_held(nfs4_client_of(u), fh, stateid);
 }
 
+static void up_recalled(struct nfs4_user *u, const struct nfs_fh *fh)
+{
+	nfs_tell_recalled(&nfs4_client_of(u)->base, fh);
+}
+
+static void up_connection(struct nfs4_user *u, enum nfs_connection what)
+{
+	nfs_tell_connection(&nfs4_client_of(u)->base, what);
+}
+
 static void up_notify_lock(
 	struct nfs4_user *u, const struct nfs_fh *fh, const struct nfs4_opaque *owner)
 {
@@ -296,6 +306,8 @@ const struct nfs4_upcalls nfs4_client_upcalls = {
 	.revoked = up_revoked,
 	.check = up_check,
 	.recall = up_recall,
+	.recalled = up_recalled,
+	.connection = up_connection,
 	.notify_lock = up_notify_lock,
 	.offload = up_offload,
 };

@@ -180,6 +180,7 @@ struct nfs_open {
 	atomic_uint nlockctx; /* changes under locks.lock: lock contexts bound to it */
 	bool close_deferred;  /* locks.lock: until they hold nothing */
 	struct nfs_fh fh;     /* constant after OPEN */
+	uint64_t close_ns;    /* when the last CLOSE began */
 	pthread_mutex_t lock; /* of the following */
 	struct nfs4_stateid stateid;
 	uint32_t gen;	      /* counts changes of stateid */

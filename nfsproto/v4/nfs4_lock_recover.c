@@ -37,11 +37,12 @@ void nfs4_lock_reopened(struct nfs4_client *c, struct nfs_open *o)
 /* All that ctx holds is lost. False: out of memory. */
 static bool ctx_lost(struct nfs4_client *c, struct nfs4_lockctx *ctx)
 {
-	bool done = true;
+	bool done = true, first;
 
 	pthread_mutex_lock(&c->locks.lock);
 	ctx->have_stateid = false;
-	if (ctx->ranges.n && !ctx->lost.n)
+	first = ctx->ranges.n && !ctx->lost.n;
+	if (first)
 		log_error("%s: a lock of an open file is lost: the lease had expired, or the "
 			  "server has "
 			  "revoked or forgotten it; reads and writes fail until it is unlocked or "
@@ -55,6 +56,8 @@ static bool ctx_lost(struct nfs4_client *c, struct nfs4_lockctx *ctx)
 	}
 	nfs4_lockctx_judge_locked(c, ctx);
 	pthread_mutex_unlock(&c->locks.lock);
+	if (first)
+		nfs_tell_lost(&c->base, &ctx->fh, NFS_LOST_LOCK);
 	return done;
 }
 

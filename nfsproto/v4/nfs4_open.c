@@ -28,6 +28,7 @@
 #include <string.h>
 
 #include "nfsproto/v4/nfs4_client.h"
+#include "transport/clock.h"
 #include "transport/log.h"
 
 struct nfs_open *nfs4_open_ref(struct nfs_open *o)
@@ -170,6 +171,8 @@ static void close_done(struct nfs_op *own)
 	}
 	if (user)
 		close_told(user, own);
+	else if (!error && o->fh.len > 0)
+		nfs_tell_attributes(&c->base, &o->fh, &own->u.close.attr, o->close_ns);
 	if (error != -ENOTCONN && error != -ETIMEDOUT) {
 		unlink_open(c, o);
 		nfs4_open_unref(o);
@@ -184,6 +187,7 @@ static void close_start(struct nfs4_client *c, struct nfs_open *o, uint8_t flags
 	o->own.type = NFS_CLOSE;
 	if (o->fh.len > 0) /* else CLOSE goes by the arguments of OPEN */
 		o->own.u.close.attr.have = false;
+	o->close_ns = clock_ns();
 	o->own.done = close_done;
 	o->own.tries = 0;
 	nfs4_mount_bind(c, &o->own, NFS_CLOSE);

@@ -94,6 +94,8 @@ static enum nfs_outcome reopen(struct nfs4_client *c, struct nfs_open *o, bool r
 	while (rc && reclaim && nfs4_reclaim_put_off(c, s.status));
 	if (rc == 0) {
 		reopened(c, o, &s.u.reopen.stateid);
+		if (!reclaim)
+			nfs_tell_lost(&c->base, &o->fh, NFS_LOST_GAP);
 		return NFS_DONE;
 	}
 	if (nfs4_recover_undecided(s.status))
@@ -106,6 +108,7 @@ static enum nfs_outcome reopen(struct nfs4_client *c, struct nfs_open *o, bool r
 	o->lost = true;
 	o->suspect = false;
 	pthread_mutex_unlock(&o->lock);
+	nfs_tell_lost(&c->base, &o->fh, NFS_LOST_OPEN);
 	return NFS_DONE;
 }
 

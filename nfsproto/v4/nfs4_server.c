@@ -86,9 +86,32 @@ struct nfs4_server *nfs4_server_new(const struct nfs_mount_params *p)
 	return srv;
 }
 
+static void tell_users(struct nfs4_conn *conn, enum nfs_connection what)
+{
+	struct nfs4_server *srv = conn->srv;
+	struct nfs4_user *u;
+
+	pthread_mutex_lock(&srv->cb.lock); /* nobody leaves meanwhile */
+	TAILQ_FOREACH (u, &srv->users, link)
+		if (u->up->connection)
+			u->up->connection(u, what);
+	pthread_mutex_unlock(&srv->cb.lock);
+}
+
 static void reconnected(void *ctx)
 {
 	nfs4_conn_unbound(ctx);
+	tell_users(ctx, NFS_CONNECTION_BACK);
+}
+
+static void lost(void *ctx)
+{
+	tell_users(ctx, NFS_CONNECTION_LOST);
+}
+
+static void answers(void *ctx, bool yes)
+{
+	tell_users(ctx, yes ? NFS_CONNECTION_ANSWERS : NFS_CONNECTION_SILENT);
 }
 
 int nfs4_server_connect(struct nfs4_server *srv, const struct nfs_mount_params *p, struct err *e)
@@ -101,6 +124,8 @@ int nfs4_server_connect(struct nfs4_server *srv, const struct nfs_mount_params *
 		.cb_service = nfs4_cb_service,
 		.cb_ctx = srv,
 		.reconnected = reconnected,
+		.lost = lost,
+		.answers = p->upcalls && p->upcalls->connection ? answers : NULL,
 		.ctx = conn,
 	};
 

@@ -92,6 +92,10 @@ struct nfs4_upcalls {
 	/* Is that delegation held? It is on its way back then. */
 	bool (*recall)(
 		struct nfs4_user *u, const struct nfs_fh *fh, const struct nfs4_stateid *stateid);
+	/* It has said yes to that. May be NULL, as the next may. */
+	void (*recalled)(struct nfs4_user *u, const struct nfs_fh *fh);
+	/* What has become of the connection: no callback, but told likewise. */
+	void (*connection)(struct nfs4_user *u, enum nfs_connection what);
 	/* A lock that was denied to the lock-owner `owner` may be had now. */
 	void (*notify_lock)(
 		struct nfs4_user *u, const struct nfs_fh *fh, const struct nfs4_opaque *owner);

@@ -22,6 +22,8 @@ static struct nfs_mount_params params(struct fix3 *f)
 		.pool = f->pool,
 		.connect_ms = 5000,
 		.state_dir = f->state_dir,
+		.upcalls = f->upcalls,
+		.upcalls_ctx = f->upcalls_ctx,
 	};
 
 	return p;

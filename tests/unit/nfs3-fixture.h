@@ -15,8 +15,11 @@ struct fix3 {
 	struct mem_pool *pool;
 	struct nfs_client *nfs; /* NULL: not mounted */
 	struct nfs_fh root, file;
-	const char *state_dir; /* of mounts from now on, or NULL */
-	struct nfs_attr attr;  /* what fix3_open() got */
+	/* of mounts from now on: */
+	const char *state_dir; /* or NULL */
+	const struct nfs_client_upcalls *upcalls;
+	void *upcalls_ctx;
+	struct nfs_attr attr; /* what fix3_open() got */
 };
 
 /* cmocka's: with a mount of "/", or only with the server. */

@@ -37,6 +37,8 @@ struct nfs_client *fix_mount_version(
 		.vers_minor = minor,
 		.pool = f->pool,
 		.connect_ms = f->connect_ms,
+		.upcalls = f->upcalls,
+		.upcalls_ctx = f->upcalls_ctx,
 	};
 
 	return nfs_client_new(&p, e);
@@ -58,6 +60,8 @@ void fix_mount_soft(struct fix *f, unsigned connect_ms, unsigned timeo_ms)
 		.pool = f->pool,
 		.connect_ms = connect_ms,
 		.timeo_ms = timeo_ms,
+		.upcalls = f->upcalls,
+		.upcalls_ctx = f->upcalls_ctx,
 		.soft = true};
 	struct err e = {.kind = ERR_NONE};
 

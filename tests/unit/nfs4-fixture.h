@@ -15,7 +15,10 @@ struct fix {
 	struct mem_pool *pool;
 	struct nfs_client *nfs; /* NULL: not mounted */
 	struct nfs_fh root;
-	unsigned connect_ms; /* of mounts to come */
+	/* of mounts to come: */
+	unsigned connect_ms;
+	const struct nfs_client_upcalls *upcalls;
+	void *upcalls_ctx;
 };
 
 /* cmocka's: with a mount of "/", or only with the server. */

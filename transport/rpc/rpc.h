@@ -182,6 +182,11 @@ struct rpc_client_params {
 	 * backchannel must be bound anew), before anything is sent over it: a call that it cancels
 	 * is not sent again. May be NULL. */
 	void (*reconnected)(void *ctx);
+	/* Told on the same thread that the connection is lost; may be NULL. */
+	void (*lost)(void *ctx);
+	/* And, once each, that the server does not answer, and that it does again. NULL: the log
+	 * is told. */
+	void (*answers)(void *ctx, bool yes);
 	void *ctx;
 };
 

@@ -186,7 +186,10 @@ static void up_reply(void *ctx, struct rpc_call *call, int error, struct xdr_in 
 	rpc_count(&c->stats.replies, 1);
 	if (c->silent) {
 		c->silent = false;
-		log_info("server %s OK", c->peer_name);
+		if (c->p.answers)
+			c->p.answers(c->p.ctx, true);
+		else
+			log_info("server %s OK", c->peer_name);
 	}
 	if (error)
 		rpc_call_end(call, error, NULL);
@@ -279,10 +282,12 @@ static void client_went_down(struct rpc_client *c)
 	struct rpc_xprt *x = c->xprt;
 	struct rpc_call *call;
 	uint32_t at = 0;
+	bool closing;
 
 	pthread_mutex_lock(&c->table.lock);
 	c->xprt = NULL;
-	x->give_port = c->p.same_port && !c->closing;
+	closing = c->closing;
+	x->give_port = c->p.same_port && !closing;
 	rpc_table_quiesce_locked(&c->table);
 	while ((call = rpc_table_next_locked(&c->table, &at))) {
 		if (call->state != RPC_CALL_SENT)
@@ -296,6 +301,8 @@ static void client_went_down(struct rpc_client *c)
 	}
 	pthread_mutex_unlock(&c->table.lock);
 	log_ctrl("server %s: connection lost: %s", c->peer_name, x->down_reason);
+	if (c->p.lost && !closing)
+		c->p.lost(c->p.ctx);
 	rpc_connector_lost(&c->connector, x, c->replied, clock_coarse_ns() - c->up_since);
 	rpc_xprt_unref(x);
 	at = 0;

@@ -36,7 +36,7 @@ struct rpc_client {
 	bool replied; /* on this connection */
 	uint64_t up_since;
 	uint64_t again_at; /* when the first of the calls to be asked again is due; 0: none is */
-	bool silent;	   /* "not responding" was logged, "OK" was not */
+	bool silent; /* it was told that the server does not answer, and not that it does again */
 };
 
 /* Marshals call and gives it to x; it is the progress thread's business if that fails (unsent). By
@@ -53,7 +53,7 @@ void client_fail(struct rpc_client *c, struct rpc_call *call, int error);
 
 /* --- rpc_client_timer.c, likewise ------------------------------------------------------------- */
 
-/* Logs once, until there is an answer, that the server says nothing. */
+/* Tells once, until there is an answer, that the server says nothing. */
 void client_not_responding(struct rpc_client *c);
 /* How long the thread may sleep, in ms, without missing a deadline by much. */
 int client_tick_ms(struct rpc_client *c);

@@ -41,7 +41,9 @@ void client_not_responding(struct rpc_client *c)
 	if (c->silent)
 		return;
 	c->silent = true;
-	if (c->p.soft)
+	if (c->p.answers)
+		c->p.answers(c->p.ctx, false);
+	else if (c->p.soft)
 		log_info("server %s not responding", c->peer_name);
 	else
 		log_info("server %s not responding, still trying", c->peer_name);

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * upcall: what the client of NFS tells unasked.
+ */
+#include "fs/upcall.h"
+
+#include "fs/change.h"
+#include "transport/log.h"
+
+static void doubt(struct fs *fs, const struct nfs_fh *fh)
+{
+	struct inode *ino = inode_find(fs->inodes, fh);
+
+	if (ino)
+		change_doubt(fs, ino);
+	inode_unref(ino);
+}
+
+static void recalled(void *ctx, const struct nfs_fh *fh)
+{
+	doubt(ctx, fh);
+}
+
+static void lost(void *ctx, const struct nfs_fh *fh, enum nfs_lost what)
+{
+	doubt(ctx, fh);
+}
+
+static void attributes(
+	void *ctx, const struct nfs_fh *fh, const struct nfs_data_attr *attr, uint64_t asked)
+{
+	struct fs *fs = ctx;
+	struct inode *ino = inode_find(fs->inodes, fh);
+
+	if (ino)
+		change_look(fs, ino, attr, asked);
+	inode_unref(ino);
+}
+
+static void connection(void *ctx, enum nfs_connection what)
+{
+	const struct options *o = ((struct fs *)ctx)->opt;
+
+	switch (what) {
+	case NFS_CONNECTION_SILENT:
+		log_info("server %s not responding%s", o->host, o->soft ? "" : ", still trying");
+		break;
+	case NFS_CONNECTION_ANSWERS:
+		log_info("server %s OK", o->host);
+		break;
+	case NFS_CONNECTION_LOST: /* the transport has said why, to who wants to know */
+	case NFS_CONNECTION_BACK:
+		break;
+	}
+}
+
+const struct nfs_client_upcalls upcalls = {
+	.recalled = recalled,
+	.lost = lost,
+	.attributes = attributes,
+	.connection = connection,
+};

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * upcall: what the client of NFS tells unasked (nfs_client_upcalls), and what the file system makes
+ * of it.
+ *
+ *     recalled, lost   others may have changed the file: the kernel is to doubt its attributes
+ *     attributes       as if an answer had brought them (change.h)
+ *     connection       the log says that the server does not answer, and that it does again
+ */
+#ifndef RNFS_FS_UPCALL_H
+#define RNFS_FS_UPCALL_H
+
+#include "nfsproto/nfs_client.h"
+
+/* ctx: the struct fs. Before the first file is opened only its options need be there. */
+extern const struct nfs_client_upcalls upcalls;
+
+#endif
