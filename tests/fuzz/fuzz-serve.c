@@ -21,6 +21,7 @@
 #include "contrib/serve/state/session.h"
 #include "contrib/serve/state/session_create.h"
 #include "contrib/serve/v4/v4.h"
+#include "transport/rpc/xprt.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -47,8 +48,7 @@ static void run(const uint8_t *msg, size_t len)
 		req.sink[i] = (uint32_t)(len * (i + 1) % 300);
 	if (c && compound_run(c))
 		compound_end(c, answered);
-	for (unsigned i = 0; i < req.nhold; i++)
-		mem_buf_unref(req.hold[i]);
+	rpc_req_unhold(&req);
 }
 
 /* Names and handles of two files, one with a hole. */

@@ -17,6 +17,7 @@
 #include "contrib/serve/v3/v3.h"
 #include "nfsproto/wire/mount3.h"
 #include "nfsproto/wire/nlm4_xdr.h"
+#include "transport/rpc/xprt.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -85,7 +86,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		req.proc = data[0] % (MOUNT3PROC_EXPORT + 1);
 		mountd_run(&sv, &req);
 	}
-	for (unsigned i = 0; i < req.nhold; i++)
-		mem_buf_unref(req.hold[i]);
+	rpc_req_unhold(&req);
 	return 0;
 }
