@@ -15,10 +15,14 @@ static struct filechange *of(struct inode *ino)
 	return &ino->data.change;
 }
 
+/* The notification has the kernel throw away what a GETATTR that is under way will say, and with
+ * it the reason to drop pages before the read that asked. So there is none where the kernel asks
+ * before each read anyway; elsewhere the read after that one asks again. */
 void change_doubt(struct fs *fs, struct inode *ino)
 {
 	inode_doubt(ino);
-	fuse_lowlevel_notify_inval_inode(fs->se, inode_id(fs->inodes, ino), -1, 0);
+	if (fs->opt->attr_timeout > 0)
+		fuse_lowlevel_notify_inval_inode(fs->se, inode_id(fs->inodes, ino), -1, 0);
 }
 
 static void judged(
