@@ -180,24 +180,26 @@ static enum nfs_outcome up_may_send(struct nfs4_user *u, struct nfs_op *op, uint
 static void up_put(struct nfs4_user *u, struct nfs_op *op, struct nfs4_comp *k)
 {
 	struct nfs4_client *c = nfs4_client_of(u);
+	struct nfs4_owners owners = nfs4_names_owners(c);
 
-	nfs4_names_enter(c);
+	k->owners = &owners;
 	nfs4_kinds[op->be.v4.kind].put(c, op, k);
-	nfs4_names_leave();
+	k->owners = NULL;
 }
 
 static enum nfs_outcome up_get(struct nfs4_user *u, struct nfs_op *op, struct nfs4_reply *r)
 {
 	struct nfs4_client *c = nfs4_client_of(u);
+	struct nfs4_owners owners = nfs4_names_owners(c);
 	enum nfs_outcome out;
-	bool names;
 
-	nfs4_names_enter(c);
+	r->owners = &owners;
 	out = nfs4_kinds[op->be.v4.kind].get(c, op, r);
-	names = nfs4_names_leave();
+	r->owners = NULL;
 	if (out == NFS_DONE)
 		out = nfs_failed(op, nfs4_reply_end(r));
-	if (out == NFS_DONE && names && !(op->be.v4.flags & NFS4_F_PRIV) && nfs4_names_wait(op))
+	if (out == NFS_DONE && owners.not_yet && !(op->be.v4.flags & NFS4_F_PRIV) &&
+		nfs4_names_wait(op))
 		return NFS_LATER;
 	return out;
 }

@@ -150,12 +150,9 @@ bool nfs4_moved_ask(struct nfs4_client *c, struct nfs_op *op);
 
 /* Makes c->idmap as p wants it. 0 or -ENOMEM. */
 int nfs4_names_init(struct nfs4_client *c, const struct nfs_mount_params *p);
-/* Around what encodes and decodes attributes, on the same thread. leave: was there a name that is
- * not known yet, so that an owner reads nobody? */
-void nfs4_names_enter(struct nfs4_client *c);
-bool nfs4_names_leave(void);
-/* In between: the same about what was decoded since the last call; it is forgotten. */
-bool nfs4_names_pending(void);
+/* For the coders of c's attributes. not_yet: an owner reads nobody because its name is not known
+ * yet. */
+struct nfs4_owners nfs4_names_owners(struct nfs4_client *c);
 /* op, which is not under way, has succeeded but for such names: true if it is to wait and then to
  * have another look at the attributes. */
 bool nfs4_names_wait(struct nfs_op *op);

@@ -12,6 +12,7 @@
 void nfs4_comp_begin(struct nfs4_comp *k, struct xdr_out *x, unsigned minor)
 {
 	k->x = x;
+	k->owners = NULL;
 	k->nops = 0;
 	k->bound = ulb_nfs4_begin(0);
 	k->count_at = nfs4_put_compound_args(x, "", minor);
@@ -117,7 +118,7 @@ int nfs4_reply_getattr(struct nfs4_reply *r, struct nfs4_attrs *a)
 {
 	int rc = nfs4_reply_op(r, OP_GETATTR);
 
-	return rc ? rc : nfs4_get_attrs(r->x, a);
+	return rc ? rc : nfs4_get_attrs(r->x, a, r->owners);
 }
 
 int nfs4_reply_stat(struct nfs4_reply *r, struct nfs_attr *attr)

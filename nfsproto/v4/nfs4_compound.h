@@ -21,7 +21,8 @@ struct nfs4_comp {
 	struct xdr_out *x;
 	size_t count_at;
 	uint32_t nops;
-	size_t bound; /* of the results, for rpc_call.reply_max */
+	size_t bound;		    /* of the results, for rpc_call.reply_max */
+	struct nfs4_owners *owners; /* who knows names, or NULL */
 };
 
 void nfs4_comp_begin(struct nfs4_comp *k, struct xdr_out *x, unsigned minor);
@@ -37,11 +38,12 @@ void nfs4_comp_getattr(struct nfs4_comp *k, const struct nfs4_bitmap *want);
 
 struct nfs4_reply {
 	struct xdr_in *x;
-	uint32_t status; /* of the whole */
-	uint32_t left;	 /* results not walked yet */
-	uint32_t walked; /* results that succeeded */
-	uint32_t op;	 /* the last one looked at */
-	bool failed;	 /* the walk has come to the operation that failed */
+	uint32_t status;	    /* of the whole */
+	uint32_t left;		    /* results not walked yet */
+	uint32_t walked;	    /* results that succeeded */
+	uint32_t op;		    /* the last one looked at */
+	bool failed;		    /* the walk has come to the operation that failed */
+	struct nfs4_owners *owners; /* who knows names, or NULL */
 };
 
 /* 0, -EBADMSG, or positive: the COMPOUND failed before its first operation. */

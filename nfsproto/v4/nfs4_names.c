@@ -3,9 +3,9 @@
  *
  * nfs4_names: owners by name (RFC 8881 section 5.9), for ops that must not block.
  *
- * Coders of attributes ask the hooks here, which answer from the cache of c->idmap. When a reply
- * has a name that is not there yet, the op waits among the delayed ones and then asks the server
- * for the attributes once more: as it is, if it only looks, by a GETATTR if it has changed
+ * Coders of attributes ask struct nfs4_owners, which answers from the cache of c->idmap. When a
+ * reply has a name that is not there yet, the op waits among the delayed ones and then asks the
+ * server for the attributes once more: as it is, if it only looks, by a GETATTR if it has changed
  * something. A listing does not wait: the entry goes without attributes, and is looked up when
  * somebody wants to know. An op waits at most WAITS_MAX times WAIT_MS; then the owner is nobody.
  */
@@ -18,51 +18,33 @@
 #define WAIT_MS	  5000u
 #define WAITS_MAX 6u
 
-static _Thread_local struct nfs4_client *current;
-static _Thread_local bool not_yet;
-
-/* --- hooks of nfs4_attr -------------------------------------------------------------------- */
-
-static bool to_id(const char *name, uint32_t len, bool group, uint32_t *id)
+static bool to_id(
+	struct nfs4_owners *owners, const char *name, uint32_t len, bool group, uint32_t *id)
 {
-	enum idmap_answer answer;
+	struct nfs4_client *c = owners->ctx;
+	enum idmap_answer answer = c->idmap ? idmap_id(c->idmap, name, len, group, id) : IDMAP_NO;
 
-	if (!current || !current->idmap)
-		return false;
-	answer = idmap_id(current->idmap, name, len, group, id);
 	if (answer == IDMAP_NOT_YET)
-		not_yet = true;
+		owners->not_yet = true;
 	return answer == IDMAP_YES;
 }
 
-static uint32_t to_name(uint32_t id, bool group, char name[NFS4_OWNER_MAX + 1])
+static uint32_t to_name(
+	struct nfs4_owners *owners, uint32_t id, bool group, char name[NFS4_OWNER_MAX + 1])
 {
-	if (!current || !current->idmap || !atomic_load(&current->send_names))
+	struct nfs4_client *c = owners->ctx;
+
+	if (!c->idmap || !atomic_load(&c->send_names))
 		return 0;
 	_Static_assert(NFS4_OWNER_MAX == IDMAP_NAME_MAX, "one buffer for both");
-	if (idmap_name(current->idmap, id, group, name) != IDMAP_YES)
+	if (idmap_name(c->idmap, id, group, name) != IDMAP_YES)
 		return 0;
 	return (uint32_t)strlen(name);
 }
 
-void nfs4_names_enter(struct nfs4_client *c)
+struct nfs4_owners nfs4_names_owners(struct nfs4_client *c)
 {
-	current = c;
-	not_yet = false;
-}
-
-bool nfs4_names_leave(void)
-{
-	current = NULL;
-	return not_yet;
-}
-
-bool nfs4_names_pending(void)
-{
-	bool was = not_yet;
-
-	not_yet = false;
-	return was;
+	return (struct nfs4_owners){.to_id = to_id, .to_name = to_name, .ctx = c};
 }
 
 /* --- waiting ------------------------------------------------------------------------------- */
@@ -158,6 +140,7 @@ bool nfs4_names_wanted(struct nfs4_client *c, struct nfs_op *op)
 bool nfs4_names_refused(struct nfs4_client *c, struct nfs_op *op)
 {
 	char user[NFS4_OWNER_MAX + 1], group[NFS4_OWNER_MAX + 1];
+	struct nfs4_owners owners = nfs4_names_owners(c);
 
 	if (!sets_owner(op))
 		return false;
@@ -166,10 +149,8 @@ bool nfs4_names_refused(struct nfs4_client *c, struct nfs_op *op)
 			"%s takes no numbers for owners: names are sent from now on", c->srv->name);
 		return true;
 	}
-	nfs4_names_enter(c);
-	nfs4_owner_format(op->u.setattr.set.uid, false, user);
-	nfs4_owner_format(op->u.setattr.set.gid, true, group);
-	nfs4_names_leave();
+	nfs4_owner_format(&owners, op->u.setattr.set.uid, false, user);
+	nfs4_owner_format(&owners, op->u.setattr.set.gid, true, group);
 	log_warn("%s does not know the owner %s%s%s: %s", c->srv->name,
 		op->u.setattr.set.mask & NFS_SET_UID ? user : "",
 		(op->u.setattr.set.mask & (NFS_SET_UID | NFS_SET_GID)) ==
@@ -189,7 +170,6 @@ int nfs4_names_init(struct nfs4_client *c, const struct nfs_mount_params *p)
 	atomic_init(&c->send_names, p->idmap == NFS_IDMAP_NAME);
 	if (p->idmap == NFS_IDMAP_NUMERIC)
 		return 0;
-	nfs4_attr_set_idmap(to_id, to_name);
 	c->idmap = idmap_new(p->idmap_domain, NULL, resolved, c);
 	return c->idmap ? 0 : -ENOMEM;
 }

@@ -101,7 +101,7 @@ static void put_setattr(
 	uint8_t vals[NFS4_SATTR_MAX];
 	struct nfs4_setattr_args a = {.stateid = *stateid};
 
-	nfs4_sattr_encode(set, vals, &a.attrs);
+	nfs4_sattr_encode(set, vals, &a.attrs, k->owners);
 	nfs4_put_setattr_args(k->x, &a);
 	nfs4_comp_count(k, OP_SETATTR, 0);
 }

@@ -90,7 +90,7 @@ void nfs4_put_op_create(struct nfs4_client *c, struct nfs_op *op, struct nfs4_co
 		.name = op->u.create.name,
 	};
 
-	nfs4_sattr_encode(&op->u.create.set, vals, &a.attrs);
+	nfs4_sattr_encode(&op->u.create.set, vals, &a.attrs, k->owners);
 	nfs4_comp_putfh(k, &op->u.create.dir);
 	nfs4_put_create_args(k->x, &a);
 	nfs4_comp_count(k, OP_CREATE, 0);
@@ -289,12 +289,23 @@ static bool name_is_sane(const struct nfs_name *n)
 	return !memchr(n->s, '/', n->len) && !memchr(n->s, '\0', n->len);
 }
 
+/* Was a name that will only be known later among what was decoded since the last call? */
+static bool names_pending(struct nfs4_owners *owners)
+{
+	bool was = owners && owners->not_yet;
+
+	if (owners)
+		owners->not_yet = false;
+	return was;
+}
+
 /* A wire entry in the terms of nfs_client.h. 0 or -EBADMSG. */
-static int readdir_entry(const struct nfs4_entry *ent, bool plus, struct nfs_dirent *out)
+static int readdir_entry(
+	const struct nfs4_entry *ent, struct nfs4_owners *owners, bool plus, struct nfs_dirent *out)
 {
 	struct nfs4_attrs a;
 
-	if (!name_is_sane(&ent->name) || nfs4_attrs_decode(&ent->attrs, &a))
+	if (!name_is_sane(&ent->name) || nfs4_attrs_decode(&ent->attrs, &a, owners))
 		return -EBADMSG;
 	*out = (struct nfs_dirent){
 		.name = ent->name.s,
@@ -308,7 +319,7 @@ static int readdir_entry(const struct nfs4_entry *ent, bool plus, struct nfs_dir
 	/* With rdattr_error the entry is a name and no more (RFC 8881 5.8.1.12). */
 	if (!plus || (nfs4_bit(&a.mask, FATTR4_RDATTR_ERROR) && a.rdattr_error != NFS4_OK))
 		return 0;
-	if (!nfs4_names_pending() && nfs4_attrs_complete(&a)) {
+	if (!names_pending(owners) && nfs4_attrs_complete(&a)) {
 		out->have_attr = true;
 		out->attr = a.attr;
 	}
@@ -337,7 +348,8 @@ enum nfs_outcome nfs4_get_op_readdir(struct nfs4_client *c, struct nfs_op *op, s
 		return nfs_failed(op, -EBADMSG);
 	memcpy(op->u.readdir.verf, head.verf, NFS_VERF_SIZE);
 	while ((rc = nfs4_get_entry(r->x, &ent, &eof)) == 1) {
-		if (ent.cookie == last || readdir_entry(&ent, op->u.readdir.plus, &out)) {
+		if (ent.cookie == last ||
+			readdir_entry(&ent, r->owners, op->u.readdir.plus, &out)) {
 			log_warn("%s: READDIR entry %u has %s: server bug", c->srv->name, n,
 				ent.cookie == last ? "a cookie that does not advance"
 						   : "an impossible name or attributes");

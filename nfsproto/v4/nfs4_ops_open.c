@@ -103,7 +103,7 @@ void nfs4_put_op_open(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp
 			set.mask |= NFS_SET_SIZE;
 			set.size = 0;
 		}
-		nfs4_sattr_encode(&set, vals, &a.attrs);
+		nfs4_sattr_encode(&set, vals, &a.attrs, k->owners);
 	}
 	nfs4_comp_putfh(k, &op->u.open.dir);
 	put_open(c, o, k, &a);
@@ -112,7 +112,7 @@ void nfs4_put_op_open(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp
 		struct nfs_sattr zero = {.mask = NFS_SET_SIZE};
 		struct nfs4_setattr_args sa = {.stateid = nfs4_stateid_current};
 
-		nfs4_sattr_encode(&zero, vals, &sa.attrs);
+		nfs4_sattr_encode(&zero, vals, &sa.attrs, NULL);
 		nfs4_put_setattr_args(k->x, &sa);
 		nfs4_comp_count(k, OP_SETATTR, 0);
 	}

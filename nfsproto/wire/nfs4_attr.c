@@ -241,19 +241,10 @@ size_t nfs4_attr_max(unsigned bit)
 
 /* --- owners --------------------------------------------------------------------------------- */
 
-static nfs4_idmap_fn *idmap; /* set before the first message, then constant */
-static nfs4_idname_fn *idname;
-
-void nfs4_attr_set_idmap(nfs4_idmap_fn *to_id, nfs4_idname_fn *to_name)
+uint32_t nfs4_owner_format(
+	struct nfs4_owners *owners, uint32_t id, bool group, char buf[NFS4_OWNER_MAX + 1])
 {
-	__atomic_store_n(&idmap, to_id, __ATOMIC_RELEASE);
-	__atomic_store_n(&idname, to_name, __ATOMIC_RELEASE);
-}
-
-uint32_t nfs4_owner_format(uint32_t id, bool group, char buf[NFS4_OWNER_MAX + 1])
-{
-	nfs4_idname_fn *fn = __atomic_load_n(&idname, __ATOMIC_ACQUIRE);
-	uint32_t n = fn ? fn(id, group, buf) : 0;
+	uint32_t n = owners && owners->to_name ? owners->to_name(owners, id, group, buf) : 0;
 
 	return n ? n : (uint32_t)snprintf(buf, NFS4_OWNER_MAX + 1, "%u", id);
 }
@@ -276,13 +267,12 @@ static bool parse_id(const char *s, uint32_t len, uint32_t *id)
 	return true;
 }
 
-bool nfs4_owner_parse(const char *s, uint32_t len, bool group, uint32_t *id)
+bool nfs4_owner_parse(
+	struct nfs4_owners *owners, const char *s, uint32_t len, bool group, uint32_t *id)
 {
-	nfs4_idmap_fn *fn = __atomic_load_n(&idmap, __ATOMIC_ACQUIRE);
-
 	if (parse_id(s, len, id))
 		return true;
-	if (fn && len && fn(s, len, group, id))
+	if (owners && owners->to_id && len && owners->to_id(owners, s, len, group, id))
 		return true;
 	*id = NFS4_NOBODY;
 	return false;
@@ -440,15 +430,15 @@ static enum nfs_type get_type(struct xdr_in *x)
 	return (enum nfs_type)t;
 }
 
-static void get_owner_id(struct xdr_in *x, bool group, uint32_t *id)
+static void get_owner_id(struct xdr_in *x, struct nfs4_owners *owners, bool group, uint32_t *id)
 {
 	uint32_t len;
 	const char *s = (const char *)xdr_get_opaque(x, OWNER_MAX, &len);
 
-	nfs4_owner_parse(s, len, group, id);
+	nfs4_owner_parse(owners, s, len, group, id);
 }
 
-static void get_value(struct xdr_in *x, const struct desc *d, void *v)
+static void get_value(struct xdr_in *x, const struct desc *d, void *v, struct nfs4_owners *owners)
 {
 	uint32_t *u32 = v;
 	uint64_t *u64 = v;
@@ -488,7 +478,7 @@ static void get_value(struct xdr_in *x, const struct desc *d, void *v)
 		break;
 	case K_USER:
 	case K_GROUP:
-		get_owner_id(x, d->kind == K_GROUP, u32);
+		get_owner_id(x, owners, d->kind == K_GROUP, u32);
 		break;
 	case K_ACL:
 		*(struct nfs4_opaque *)v = get_acl(x);
@@ -505,7 +495,7 @@ static void get_value(struct xdr_in *x, const struct desc *d, void *v)
 	}
 }
 
-int nfs4_attrs_decode(const struct nfs4_fattr *f, struct nfs4_attrs *a)
+int nfs4_attrs_decode(const struct nfs4_fattr *f, struct nfs4_attrs *a, struct nfs4_owners *owners)
 {
 	struct xdr_in x;
 
@@ -522,18 +512,18 @@ int nfs4_attrs_decode(const struct nfs4_fattr *f, struct nfs4_attrs *a)
 		if (!nfs4_bit(&f->mask, bit))
 			continue;
 		if (bit < N_OF(descs))
-			get_value(&x, &descs[bit], (char *)a + descs[bit].off);
+			get_value(&x, &descs[bit], (char *)a + descs[bit].off, owners);
 		else
 			xdr_in_fail(&x);
 	}
 	return xdr_in_done(&x) ? 0 : -EBADMSG;
 }
 
-int nfs4_get_attrs(struct xdr_in *x, struct nfs4_attrs *a)
+int nfs4_get_attrs(struct xdr_in *x, struct nfs4_attrs *a, struct nfs4_owners *owners)
 {
 	struct nfs4_fattr f;
 
-	if (nfs4_get_fattr(x, &f) == 0 && nfs4_attrs_decode(&f, a) == 0)
+	if (nfs4_get_fattr(x, &f) == 0 && nfs4_attrs_decode(&f, a, owners) == 0)
 		return 0;
 	return xdr_in_fail(x);
 }

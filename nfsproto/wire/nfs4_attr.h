@@ -69,11 +69,26 @@ size_t nfs4_attr_max(unsigned bit);
 
 /* Puts a fattr4 with the attributes of want that are encodable and in a->mask. */
 void nfs4_put_attrs(struct xdr_out *x, const struct nfs4_bitmap *want, const struct nfs4_attrs *a);
+/* Who knows users and groups by name (user@domain: RFC 8881 section 5.9). Coders of attributes ask
+ * it; without it, or without a function of it, owners are numbers. */
+#define NFS4_OWNER_MAX 255
+struct nfs4_owners {
+	/* True and *id if name is known. */
+	bool (*to_id)(struct nfs4_owners *owners, const char *name, uint32_t len, bool group,
+		uint32_t *id);
+	/* The name to be sent for id, at most NFS4_OWNER_MAX bytes. Its length; 0: send the
+	 * number. */
+	uint32_t (*to_name)(
+		struct nfs4_owners *owners, uint32_t id, bool group, char name[NFS4_OWNER_MAX + 1]);
+	void *ctx;
+	bool not_yet; /* to_id has been asked for a name that it will only know later */
+};
+
 /* Decodes f into a; a->mask becomes f's. Pointers in a point into f's bytes. 0; -EBADMSG: a value
  * is malformed, a bit is not known, or the length of the values does not match the mask exactly. */
-int nfs4_attrs_decode(const struct nfs4_fattr *f, struct nfs4_attrs *a);
+int nfs4_attrs_decode(const struct nfs4_fattr *f, struct nfs4_attrs *a, struct nfs4_owners *owners);
 /* nfs4_get_fattr() and nfs4_attrs_decode() in one. */
-int nfs4_get_attrs(struct xdr_in *x, struct nfs4_attrs *a);
+int nfs4_get_attrs(struct xdr_in *x, struct nfs4_attrs *a, struct nfs4_owners *owners);
 /* True if a has what no file can do without: TYPE, CHANGE, SIZE, FSID, FILEID. The decoder gives
  * the others that are missing a default: mode 0, one link, nobody, times 0. */
 bool nfs4_attrs_complete(const struct nfs4_attrs *a);
@@ -90,29 +105,25 @@ static inline bool nfs4_change_counts(uint32_t type)
 
 /* Client: s as fattr4, for SETATTR, CREATE and OPEN. buf gets the values and must live as long as
  * f. */
-void nfs4_sattr_encode(
-	const struct nfs_sattr *s, uint8_t buf[NFS4_SATTR_MAX], struct nfs4_fattr *f);
+void nfs4_sattr_encode(const struct nfs_sattr *s, uint8_t buf[NFS4_SATTR_MAX], struct nfs4_fattr *f,
+	struct nfs4_owners *owners);
 /* Server: f as nfs_sattr. NFS4_OK; NFS4ERR_ATTRNOTSUPP (an attribute that is not settable here);
  * NFS4ERR_INVAL (a read-only attribute, a mode beyond 07777, MODE and MODE_UMASK together,
  * nanoseconds out of range: RFC 8881 5.5); NFS4ERR_BADOWNER (an owner string that is no known
  * user); NFS4ERR_BADXDR. */
-uint32_t nfs4_sattr_decode(const struct nfs4_fattr *f, struct nfs_sattr *s);
+uint32_t nfs4_sattr_decode(
+	const struct nfs4_fattr *f, struct nfs_sattr *s, struct nfs4_owners *owners);
 /* The same, and an ACL is settable: *acl is the XDR of its nfsace4<>, in f's bytes; NULL: none. */
-uint32_t nfs4_sattr_decode_acl(
-	const struct nfs4_fattr *f, struct nfs_sattr *s, struct nfs4_opaque *acl);
+uint32_t nfs4_sattr_decode_acl(const struct nfs4_fattr *f, struct nfs_sattr *s,
+	struct nfs4_opaque *acl, struct nfs4_owners *owners);
 /* The attrset of a reply: the bits that a mask of NFS_SET_* stands for. */
 struct nfs4_bitmap nfs4_sattr_bits(uint32_t set_mask);
 
-/* Looks name up. True and *id if known. Any thread. */
-typedef bool nfs4_idmap_fn(const char *name, uint32_t len, bool group, uint32_t *id);
-/* The name to be sent for id, at most NFS4_OWNER_MAX bytes. Its length; 0: send the number. */
-#define NFS4_OWNER_MAX 255
-typedef uint32_t nfs4_idname_fn(uint32_t id, bool group, char name[NFS4_OWNER_MAX + 1]);
-/* Sets the hooks for all threads; NULL: no names. Any number of times to the same functions. */
-void nfs4_attr_set_idmap(nfs4_idmap_fn *to_id, nfs4_idname_fn *to_name);
-/* What to_name says, or the number in decimal; terminated. Returns the length. */
-uint32_t nfs4_owner_format(uint32_t id, bool group, char buf[NFS4_OWNER_MAX + 1]);
-/* Reads an owner string; true if it is a number or known by the hook, else *id is NFS4_NOBODY. */
-bool nfs4_owner_parse(const char *s, uint32_t len, bool group, uint32_t *id);
+/* What to_name of owners says, or the number in decimal; terminated. Returns the length. */
+uint32_t nfs4_owner_format(
+	struct nfs4_owners *owners, uint32_t id, bool group, char buf[NFS4_OWNER_MAX + 1]);
+/* Reads an owner string; true if it is a number or known to owners, else *id is NFS4_NOBODY. */
+bool nfs4_owner_parse(
+	struct nfs4_owners *owners, const char *s, uint32_t len, bool group, uint32_t *id);
 
 #endif

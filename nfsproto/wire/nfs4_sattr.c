@@ -45,10 +45,10 @@ struct nfs4_bitmap nfs4_sattr_bits(uint32_t set_mask)
 
 /* --- client --------------------------------------------------------------------------------- */
 
-static void put_id(struct xdr_out *x, uint32_t id, bool group)
+static void put_id(struct xdr_out *x, struct nfs4_owners *owners, uint32_t id, bool group)
 {
 	char s[NFS4_OWNER_MAX + 1];
-	uint32_t n = nfs4_owner_format(id, group, s);
+	uint32_t n = nfs4_owner_format(owners, id, group, s);
 
 	xdr_put_opaque(x, s, n);
 }
@@ -60,7 +60,8 @@ static void put_settime(struct xdr_out *x, bool now, const struct timespec *t)
 		nfs4_put_time(x, t);
 }
 
-void nfs4_sattr_encode(const struct nfs_sattr *s, uint8_t buf[NFS4_SATTR_MAX], struct nfs4_fattr *f)
+void nfs4_sattr_encode(const struct nfs_sattr *s, uint8_t buf[NFS4_SATTR_MAX], struct nfs4_fattr *f,
+	struct nfs4_owners *owners)
 {
 	struct xdr_out x;
 
@@ -71,9 +72,9 @@ void nfs4_sattr_encode(const struct nfs_sattr *s, uint8_t buf[NFS4_SATTR_MAX], s
 	if ((s->mask & (NFS_SET_MODE | NFS_SET_UMASK)) == NFS_SET_MODE)
 		xdr_put_u32(&x, s->mode & 07777);
 	if (s->mask & NFS_SET_UID)
-		put_id(&x, s->uid, false);
+		put_id(&x, owners, s->uid, false);
 	if (s->mask & NFS_SET_GID)
-		put_id(&x, s->gid, true);
+		put_id(&x, owners, s->gid, true);
 	if (s->mask & SET_ATIME)
 		put_settime(&x, s->mask & NFS_SET_ATIME_NOW, &s->atime);
 	if (s->mask & SET_MTIME)
@@ -133,12 +134,12 @@ static uint32_t check_mask(const struct nfs4_bitmap *mask, bool acl)
 	return status;
 }
 
-static uint32_t get_id(struct xdr_in *x, bool group, uint32_t *id)
+static uint32_t get_id(struct xdr_in *x, struct nfs4_owners *owners, bool group, uint32_t *id)
 {
 	uint32_t len;
 	const char *s = (const char *)xdr_get_opaque(x, OWNER_MAX, &len);
 
-	return nfs4_owner_parse(s, len, group, id) ? NFS4_OK : NFS4ERR_BADOWNER;
+	return nfs4_owner_parse(owners, s, len, group, id) ? NFS4_OK : NFS4ERR_BADOWNER;
 }
 
 /* settime4: sets the bit that says whose clock */
@@ -172,13 +173,14 @@ static void get_acl(struct xdr_in *x, struct nfs4_opaque *acl)
 		*acl = (struct nfs4_opaque){x->base + start, (uint32_t)(x->pos - start)};
 }
 
-uint32_t nfs4_sattr_decode(const struct nfs4_fattr *f, struct nfs_sattr *s)
+uint32_t nfs4_sattr_decode(
+	const struct nfs4_fattr *f, struct nfs_sattr *s, struct nfs4_owners *owners)
 {
-	return nfs4_sattr_decode_acl(f, s, NULL);
+	return nfs4_sattr_decode_acl(f, s, NULL, owners);
 }
 
-uint32_t nfs4_sattr_decode_acl(
-	const struct nfs4_fattr *f, struct nfs_sattr *s, struct nfs4_opaque *acl)
+uint32_t nfs4_sattr_decode_acl(const struct nfs4_fattr *f, struct nfs_sattr *s,
+	struct nfs4_opaque *acl, struct nfs4_owners *owners)
 {
 	uint32_t status = check_mask(&f->mask, acl);
 	struct xdr_in x;
@@ -203,11 +205,11 @@ uint32_t nfs4_sattr_decode_acl(
 	}
 	if (nfs4_bit(&f->mask, FATTR4_OWNER)) {
 		s->mask |= NFS_SET_UID;
-		first_error(&status, get_id(&x, false, &s->uid));
+		first_error(&status, get_id(&x, owners, false, &s->uid));
 	}
 	if (nfs4_bit(&f->mask, FATTR4_OWNER_GROUP)) {
 		s->mask |= NFS_SET_GID;
-		first_error(&status, get_id(&x, true, &s->gid));
+		first_error(&status, get_id(&x, owners, true, &s->gid));
 	}
 	if (nfs4_bit(&f->mask, FATTR4_TIME_ACCESS_SET))
 		first_error(&status,

@@ -17,11 +17,11 @@ static void use(const struct nfs4_args *a)
 	xdr_out_init(&x, buf, sizeof(buf));
 	any_put_args(&x, a);
 	if (a->op == OP_SETATTR)
-		nfs4_sattr_decode(&a->u.setattr.attrs, &set);
+		nfs4_sattr_decode(&a->u.setattr.attrs, &set, NULL);
 	else if (a->op == OP_OPEN && a->u.open.create)
-		nfs4_sattr_decode(&a->u.open.attrs, &set);
+		nfs4_sattr_decode(&a->u.open.attrs, &set, NULL);
 	else if (a->op == OP_VERIFY || a->op == OP_NVERIFY)
-		nfs4_attrs_decode(&a->u.verify.attrs, &attrs);
+		nfs4_attrs_decode(&a->u.verify.attrs, &attrs, NULL);
 	else if (a->op == OP_SETXATTR)
 		nfs4_acl_valid(a->u.setxattr.value.data, a->u.setxattr.value.len);
 	else if (a->op == OP_WRITE && a->u.write.data.len)

@@ -18,13 +18,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	xdr_in_init(&x, data, size);
 	if (nfs4_get_fattr(&x, &f))
 		return 0;
-	nfs4_sattr_decode(&f, &s);
-	if (nfs4_attrs_decode(&f, &a))
+	nfs4_sattr_decode(&f, &s, NULL);
+	if (nfs4_attrs_decode(&f, &a, NULL))
 		return 0;
 	xdr_out_init(&o, buf, sizeof(buf));
 	nfs4_put_attrs(&o, &a.mask, &a);
 	xdr_in_init(&x, buf, o.len);
-	if (!xdr_out_ok(&o) || nfs4_get_attrs(&x, &b) || !xdr_in_done(&x))
+	if (!xdr_out_ok(&o) || nfs4_get_attrs(&x, &b, NULL) || !xdr_in_done(&x))
 		__builtin_trap();
 	return 0;
 }

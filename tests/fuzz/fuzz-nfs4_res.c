@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		xdr_out_init(&o, buf, sizeof(buf));
 		any_put_res(&o, &r);
 		if (r.op == OP_GETATTR)
-			nfs4_attrs_decode(&r.u.getattr.attrs, &attrs);
+			nfs4_attrs_decode(&r.u.getattr.attrs, &attrs, NULL);
 		else if (r.op == OP_LISTXATTRS && r.status == NFS4_OK)
 			walk_names(&r.u.listxattrs);
 	}

@@ -452,7 +452,7 @@ static uint32_t do_verify(struct run *r, const struct nfs4_verify_args *a)
 	struct nfs4_attrs at;
 	bool same = false;
 
-	assert_int_equal(nfs4_attrs_decode(&a->attrs, &at), 0);
+	assert_int_equal(nfs4_attrs_decode(&a->attrs, &at, NULL), 0);
 	if (nfs4_bit(&at.mask, FATTR4_SIZE)) {
 		if (s->others_times) {
 			s->others_times--;

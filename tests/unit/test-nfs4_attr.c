@@ -59,7 +59,7 @@ static int decode(const char *hex, struct nfs4_attrs *a)
 	struct xdr_in x;
 
 	xdr_in_init(&x, buf, vec_bytes(hex, buf, sizeof(buf)));
-	if (nfs4_get_attrs(&x, a))
+	if (nfs4_get_attrs(&x, a, NULL))
 		return -1;
 	return xdr_in_done(&x) ? 0 : -2;
 }
@@ -95,17 +95,17 @@ static void values_cut_or_too_long_fail(void **state)
 	struct nfs4_attrs a;
 
 	for (f.vals.len = 0; f.vals.len < n - 16; f.vals.len++)
-		assert_int_equal(nfs4_attrs_decode(&f, &a), -EBADMSG);
-	assert_int_equal(nfs4_attrs_decode(&f, &a), 0);
+		assert_int_equal(nfs4_attrs_decode(&f, &a, NULL), -EBADMSG);
+	assert_int_equal(nfs4_attrs_decode(&f, &a, NULL), 0);
 	for (f.vals.len++; f.vals.len < n + 16; f.vals.len++)
-		assert_int_equal(nfs4_attrs_decode(&f, &a), -EBADMSG);
+		assert_int_equal(nfs4_attrs_decode(&f, &a, NULL), -EBADMSG);
 	/* a bit more in the mask, a bit less */
 	f.vals.len = (uint32_t)(n - 16);
 	nfs4_bit_set(&f.mask, FATTR4_MAXNAME);
-	assert_int_equal(nfs4_attrs_decode(&f, &a), -EBADMSG);
+	assert_int_equal(nfs4_attrs_decode(&f, &a, NULL), -EBADMSG);
 	nfs4_bit_clear(&f.mask, FATTR4_MAXNAME);
 	nfs4_bit_clear(&f.mask, FATTR4_MODE);
-	assert_int_equal(nfs4_attrs_decode(&f, &a), -EBADMSG);
+	assert_int_equal(nfs4_attrs_decode(&f, &a, NULL), -EBADMSG);
 }
 
 static void unknown_bits_and_impossible_values_fail(void **state)
@@ -200,7 +200,7 @@ static void all_that_is_encodable_comes_back(void **state)
 		nfs4_put_attrs(&x, &want, &a);
 		assert_true(xdr_out_ok(&x));
 		xdr_in_init(&in, buf, x.len);
-		assert_int_equal(nfs4_get_attrs(&in, &b), 0);
+		assert_int_equal(nfs4_get_attrs(&in, &b, NULL), 0);
 		assert_true(xdr_in_done(&in));
 		for (unsigned i = 0; i < NFS4_BITMAP_WORDS; i++)
 			assert_int_equal(b.mask.w[i], want.w[i] & all.w[i]);
@@ -214,7 +214,8 @@ static void all_that_is_encodable_comes_back(void **state)
 
 /* --- owners ----------------------------------------------------------------------------------- */
 
-static bool know_root(const char *name, uint32_t len, bool group, uint32_t *id)
+static bool know_root(
+	struct nfs4_owners *owners, const char *name, uint32_t len, bool group, uint32_t *id)
 {
 	if (len != 11 || memcmp(name, "root@domain", 11) != 0)
 		return false;
@@ -241,23 +242,23 @@ static void owners_are_numbers_names_or_nobody(void **state)
 		{"10 ", false, NFS4_NOBODY},
 		{"root@domain", false, NFS4_NOBODY},
 	};
+	struct nfs4_owners known = {.to_id = know_root};
 	uint32_t id;
 
 	for (size_t i = 0; i < N_OF(cases); i++) {
-		assert_int_equal(
-			nfs4_owner_parse(cases[i].s, (uint32_t)strlen(cases[i].s), false, &id),
+		assert_int_equal(nfs4_owner_parse(NULL, cases[i].s, (uint32_t)strlen(cases[i].s),
+					 false, &id),
 			cases[i].known);
 		assert_int_equal(id, cases[i].id);
 	}
-	nfs4_attr_set_idmap(know_root, NULL);
-	assert_true(nfs4_owner_parse("root@domain", 11, false, &id) && id == 0);
-	assert_true(nfs4_owner_parse("root@domain", 11, true, &id) && id == 5);
-	assert_false(nfs4_owner_parse("who@domain", 10, false, &id));
+	assert_true(nfs4_owner_parse(&known, "root@domain", 11, false, &id) && id == 0);
+	assert_true(nfs4_owner_parse(&known, "root@domain", 11, true, &id) && id == 5);
+	assert_false(nfs4_owner_parse(&known, "who@domain", 10, false, &id));
 	assert_int_equal(id, NFS4_NOBODY);
-	nfs4_attr_set_idmap(NULL, NULL);
 }
 
-static uint32_t name_root(uint32_t id, bool group, char name[NFS4_OWNER_MAX + 1])
+static uint32_t name_root(
+	struct nfs4_owners *owners, uint32_t id, bool group, char name[NFS4_OWNER_MAX + 1])
 {
 	if (id)
 		return 0;
@@ -268,19 +269,18 @@ static uint32_t name_root(uint32_t id, bool group, char name[NFS4_OWNER_MAX + 1]
 static void owners_are_sent_by_name_where_there_is_one(void **state)
 {
 	struct nfs_sattr s = {.mask = NFS_SET_UID | NFS_SET_GID, .gid = 7};
+	struct nfs4_owners known = {.to_name = name_root};
 	uint8_t vals[NFS4_SATTR_MAX];
 	char name[NFS4_OWNER_MAX + 1];
 	struct nfs4_fattr f;
 
-	assert_int_equal(nfs4_owner_format(0, false, name), 1);
+	assert_int_equal(nfs4_owner_format(NULL, 0, false, name), 1);
 	assert_string_equal(name, "0");
-	nfs4_attr_set_idmap(NULL, name_root);
-	assert_int_equal(nfs4_owner_format(0, true, name), 12);
+	assert_int_equal(nfs4_owner_format(&known, 0, true, name), 12);
 	assert_string_equal(name, "wheel@domain");
-	nfs4_sattr_encode(&s, vals, &f);
+	nfs4_sattr_encode(&s, vals, &f, &known);
 	assert_int_equal(f.vals.len, 4 + 12 + 4 + 4);
 	assert_memory_equal(f.vals.data, "\0\0\0\013root@domain\0\0\0\0\0017\0\0\0", f.vals.len);
-	nfs4_attr_set_idmap(NULL, NULL);
 }
 
 /* --- attributes to be set --------------------------------------------------------------------- */
@@ -306,20 +306,20 @@ static void attributes_to_set_match_the_rfc(void **state)
 	struct nfs_sattr t;
 	uint32_t n;
 
-	nfs4_sattr_encode(&s, buf, &f);
+	nfs4_sattr_encode(&s, buf, &f, NULL);
 	n = (uint32_t)vec_bytes(want_hex, want, sizeof(want));
 	assert_false(vec_differ("sattr", f.vals.data, f.vals.len, want, n));
 	assert_true(f.mask.w[0] == 0x10 && f.mask.w[1] == 0x00410032 && f.mask.w[2] == 0);
 	assert_memory_equal(bits.w, f.mask.w, sizeof(bits.w));
-	assert_int_equal(nfs4_sattr_decode(&f, &t), NFS4_OK);
+	assert_int_equal(nfs4_sattr_decode(&f, &t, NULL), NFS4_OK);
 	assert_int_equal(t.mask, s.mask);
 	assert_true(t.size == s.size && t.mode == s.mode && t.uid == 7 && t.gid == 89);
 	assert_true(t.mtime.tv_sec == 0x5f5e1000 && t.mtime.tv_nsec == 3);
 
 	for (f.vals.len = 0; f.vals.len < n; f.vals.len++)
-		assert_int_equal(nfs4_sattr_decode(&f, &t), NFS4ERR_BADXDR);
+		assert_int_equal(nfs4_sattr_decode(&f, &t, NULL), NFS4ERR_BADXDR);
 	f.vals.len = n + 4;
-	assert_int_equal(nfs4_sattr_decode(&f, &t), NFS4ERR_BADXDR);
+	assert_int_equal(nfs4_sattr_decode(&f, &t, NULL), NFS4ERR_BADXDR);
 }
 
 static void the_largest_attributes_to_set_fit(void **state)
@@ -333,8 +333,8 @@ static void the_largest_attributes_to_set_fit(void **state)
 	struct nfs4_fattr f;
 	struct nfs_sattr t;
 
-	nfs4_sattr_encode(&s, buf, &f);
-	assert_int_equal(nfs4_sattr_decode(&f, &t), NFS4_OK);
+	nfs4_sattr_encode(&s, buf, &f, NULL);
+	assert_int_equal(nfs4_sattr_decode(&f, &t, NULL), NFS4_OK);
 	assert_true(t.mask == s.mask && t.gid == s.gid && t.size == s.size);
 }
 
@@ -350,22 +350,22 @@ static void a_mode_goes_with_its_umask(void **state)
 	struct nfs4_fattr f;
 	struct nfs_sattr t;
 
-	nfs4_sattr_encode(&s, buf, &f);
+	nfs4_sattr_encode(&s, buf, &f, NULL);
 	assert_int_equal(vec_bytes(want_hex, want, sizeof(want)), 16);
 	assert_false(vec_differ("sattr", f.vals.data, f.vals.len, want, 16));
 	assert_true(nfs4_bit(&f.mask, FATTR4_MODE_UMASK) && !nfs4_bit(&f.mask, FATTR4_MODE));
-	assert_int_equal(nfs4_sattr_decode(&f, &t), NFS4_OK);
+	assert_int_equal(nfs4_sattr_decode(&f, &t, NULL), NFS4_OK);
 	assert_true(t.mask == s.mask && t.mode == 0666 && t.umask == 022);
 	want[15] = 0xff;
 	want[14] = 0xff; /* a umask has nine bits */
 	f.vals.data = want;
-	assert_int_equal(nfs4_sattr_decode(&f, &t), NFS4ERR_INVAL);
+	assert_int_equal(nfs4_sattr_decode(&f, &t, NULL), NFS4ERR_INVAL);
 	f.vals.len = 12;
-	assert_int_equal(nfs4_sattr_decode(&f, &t), NFS4ERR_BADXDR);
+	assert_int_equal(nfs4_sattr_decode(&f, &t, NULL), NFS4ERR_BADXDR);
 	memset(both, 0, sizeof(both));
 	nfs4_bit_set(&f.mask, FATTR4_MODE);
 	f.vals = (struct nfs4_opaque){both, sizeof(both)};
-	assert_int_equal(nfs4_sattr_decode(&f, &t), NFS4ERR_INVAL);
+	assert_int_equal(nfs4_sattr_decode(&f, &t, NULL), NFS4ERR_INVAL);
 }
 
 static uint32_t set_status(unsigned bit, const char *hex)
@@ -376,7 +376,7 @@ static uint32_t set_status(unsigned bit, const char *hex)
 
 	nfs4_bit_set(&f.mask, bit);
 	f.vals.len = (uint32_t)vec_bytes(hex, buf, sizeof(buf));
-	return nfs4_sattr_decode(&f, &s);
+	return nfs4_sattr_decode(&f, &s, NULL);
 }
 
 static void refusals_say_why(void **state)
@@ -395,7 +395,7 @@ static void refusals_say_why(void **state)
 		NFS4ERR_INVAL);
 	assert_int_equal(set_status(FATTR4_TIME_MODIFY_SET, "00000002"), NFS4ERR_BADXDR);
 	assert_int_equal(set_status(FATTR4_SIZE, "00000000"), NFS4ERR_BADXDR);
-	assert_int_equal(nfs4_sattr_decode(&f, &s), NFS4ERR_ATTRNOTSUPP);
+	assert_int_equal(nfs4_sattr_decode(&f, &s, NULL), NFS4ERR_ATTRNOTSUPP);
 }
 
 int main(void)

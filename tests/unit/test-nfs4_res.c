@@ -173,7 +173,7 @@ static void entries_are_encoded_as_the_rfc_says(void **state)
 	assert_memory_equal(head.verf, verf, 8);
 	assert_int_equal(nfs4_get_entry(&x, &ent, &eof), 1);
 	assert_true(ent.cookie == 3 && ent.name.len == 1 && ent.name.s[0] == 'a');
-	assert_int_equal(nfs4_attrs_decode(&ent.attrs, &at), 0);
+	assert_int_equal(nfs4_attrs_decode(&ent.attrs, &at, NULL), 0);
 	assert_int_equal(at.attr.size, 7);
 	assert_int_equal(nfs4_get_entry(&x, &ent, &eof), 1);
 	assert_int_equal(ent.cookie, 4);

@@ -50,7 +50,7 @@ static uint32_t getattr(struct serve_env *e, const char *name, int bit, struct n
 	if (name)
 		env_expect(e, OP_LOOKUP, NFS4_OK);
 	env_expect(e, OP_GETATTR, NFS4_OK);
-	assert_int_equal(nfs4_get_attrs(&e->res, a), 0);
+	assert_int_equal(nfs4_get_attrs(&e->res, a, NULL), 0);
 	return NFS4_OK;
 }
 

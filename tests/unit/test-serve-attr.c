@@ -32,7 +32,7 @@ static uint32_t create_masked(struct serve_env *e, const char *name, bool dir)
 	struct nfs4_create_args mk = {.type = NF4DIR, .name = o.name};
 	uint8_t vals[NFS4_SATTR_MAX];
 
-	nfs4_sattr_encode(&set, vals, &o.attrs);
+	nfs4_sattr_encode(&set, vals, &o.attrs, NULL);
 	mk.attrs = o.attrs;
 	env_begin(e, true);
 	nfs4_put_op(&e->args, OP_PUTROOTFH);
@@ -70,7 +70,7 @@ static void the_umask_counts_unless_a_default_acl_does(void **state)
 	assert_int_equal(create_masked(e, "dir", true), NFS4_OK);
 	assert_int_equal(mode_of(e, "dir"), 0750);
 	/* nothing is made: no umask */
-	nfs4_sattr_encode(&set, vals, &sa.attrs);
+	nfs4_sattr_encode(&set, vals, &sa.attrs, NULL);
 	env_begin(e, true);
 	nfs4_put_op(&e->args, OP_PUTROOTFH);
 	nfs4_put_setattr_args(&e->args, &sa);
@@ -93,7 +93,7 @@ static void the_mode_of_a_link_is_left_alone(void **state)
 
 	env_path(e, "link", path, sizeof(path));
 	assert_int_equal(symlink("nowhere", path), 0);
-	nfs4_sattr_encode(&set, vals, &a.attrs);
+	nfs4_sattr_encode(&set, vals, &a.attrs, NULL);
 	env_begin(e, true);
 	nfs4_put_op(&e->args, OP_PUTROOTFH);
 	env_put_lookup(e, "link");
@@ -163,7 +163,7 @@ static void attributes_behind_a_change_are_new(void **state)
 	struct nfs_fh fh;
 
 	/* a mode that mkdir() leaves bits out of */
-	nfs4_sattr_encode(&what, mode, &mk.attrs);
+	nfs4_sattr_encode(&what, mode, &mk.attrs, NULL);
 	env_begin(e, true);
 	nfs4_put_op(&e->args, OP_PUTROOTFH);
 	nfs4_put_create_args(&e->args, &mk);
@@ -179,7 +179,7 @@ static void attributes_behind_a_change_are_new(void **state)
 	assert_int_equal(last_attr(e, true), 0);
 	/* found, looked at, changed and looked at again in one COMPOUND */
 	what = (struct nfs_sattr){.mask = NFS_SET_SIZE, .size = 4711};
-	nfs4_sattr_encode(&what, size, &set.attrs);
+	nfs4_sattr_encode(&what, size, &set.attrs, NULL);
 	set.stateid = sid;
 	env_begin(e, true);
 	nfs4_put_op(&e->args, OP_PUTROOTFH);

@@ -56,7 +56,7 @@ static unsigned list(struct serve_env *e, uint32_t maxcount, unsigned *pieces)
 			assert_true(got || i || eof);
 			if (!got)
 				break;
-			assert_int_equal(nfs4_attrs_decode(&ent.attrs, &attrs), 0);
+			assert_int_equal(nfs4_attrs_decode(&ent.attrs, &attrs, NULL), 0);
 			assert_int_equal(attrs.attr.type, NFS_REG);
 			assert_true(attrs.fh.len > 0);
 			a.cookie = ent.cookie;

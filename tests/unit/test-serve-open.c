@@ -207,7 +207,7 @@ static void a_new_read_only_file_can_be_written_once(void **state)
 		.name = {"ro", 2}};
 	struct nfs4_open_res r;
 
-	nfs4_sattr_encode(&set, buf, &a.attrs);
+	nfs4_sattr_encode(&set, buf, &a.attrs, NULL);
 	env_begin(e, true);
 	nfs4_put_op(&e->args, OP_PUTROOTFH);
 	nfs4_put_open_args(&e->args, &a);

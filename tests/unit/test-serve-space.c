@@ -473,7 +473,7 @@ static void minor_version_1_has_none_of_it(void **state)
 		assert_int_equal(env_run(e, 3), NFS4_OK);
 		env_expect(e, OP_PUTFH, NFS4_OK);
 		env_expect(e, OP_GETATTR, NFS4_OK);
-		assert_int_equal(nfs4_get_attrs(&e->res, &attrs), 0);
+		assert_int_equal(nfs4_get_attrs(&e->res, &attrs, NULL), 0);
 		assert_int_equal(nfs4_bit(&attrs.mask, FATTR4_XATTR_SUPPORT), e->minor == 2);
 	}
 }

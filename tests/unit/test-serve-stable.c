@@ -304,7 +304,7 @@ static void an_open_before_the_failure_stays(void **state)
 	open_file("f");
 	strict();
 	o.owner.clientid = env.clientid;
-	nfs4_sattr_encode(&mode, vals, &set.attrs);
+	nfs4_sattr_encode(&mode, vals, &set.attrs, NULL);
 	env_begin(&env, true);
 	nfs4_put_op(&env.args, OP_PUTROOTFH);
 	nfs4_put_open_args(&env.args, &o);

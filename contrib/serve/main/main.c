@@ -99,7 +99,6 @@ static int open_serve(struct serve *sv, const struct options *o, struct memory *
 		state_init(&sv->state, sv->objs, o->lease_s) < 0)
 		return err_set(e, ERR_INTERNAL, "out of memory");
 	sv->idmap = idmap_new(o->idmap_domain, NULL, names_changed, NULL);
-	names_init(sv->idmap);
 	sv->state.grace = grace_new(o->lease_s);
 	return sv->state.grace ? 0 : err_set(e, ERR_INTERNAL, "out of memory");
 }
@@ -116,7 +115,6 @@ static void close_serve(struct serve *sv)
 	drc_free(sv->drc);
 	fdcache_free(sv->fds);
 	obj_table_free(sv->objs);
-	names_init(NULL);
 	idmap_free(sv->idmap);
 	mem_pool_free(sv->pool);
 	fault_free(sv->fault);

@@ -258,7 +258,7 @@ static unsigned perm_of_rights(uint32_t m, bool deny, bool dir)
 	return perm | (m & ACE4_EXECUTE ? X : 0);
 }
 
-static uint32_t take_who(const struct nfs4_ace *ace, struct entry *e)
+static uint32_t take_who(struct idmap *names, const struct nfs4_ace *ace, struct entry *e)
 {
 	static const struct {
 		const char *who;
@@ -273,10 +273,10 @@ static uint32_t take_who(const struct nfs4_ace *ace, struct entry *e)
 		}
 	}
 	e->subject = ace->flag & ACE4_IDENTIFIER_GROUP ? NAMED_GROUP : USER;
-	return names_owner(&ace->who, e->subject == NAMED_GROUP, &e->id);
+	return names_owner(names, &ace->who, e->subject == NAMED_GROUP, &e->id);
 }
 
-static uint32_t take_ace(const struct nfs4_ace *ace, bool dir, struct entry *e)
+static uint32_t take_ace(struct idmap *names, const struct nfs4_ace *ace, bool dir, struct entry *e)
 {
 	const uint32_t both = ACE4_FILE_INHERIT | ACE4_DIRECTORY_INHERIT;
 	const uint32_t known = both | ACE4_INHERIT_ONLY | ACE4_IDENTIFIER_GROUP | ACE4_INHERITED;
@@ -292,7 +292,7 @@ static uint32_t take_ace(const struct nfs4_ace *ace, bool dir, struct entry *e)
 	e->perm = perm_of_rights(ace->access_mask, e->deny, dir);
 	e->inherited = ace->flag & both;
 	e->here = !(ace->flag & ACE4_INHERIT_ONLY);
-	return take_who(ace, e);
+	return take_who(names, ace, e);
 }
 
 /* Does e surely (or, to deny, perhaps) mean the subject? */
@@ -408,7 +408,7 @@ static int set_kind(const struct obj *o, const struct entry *list, uint32_t n, b
 	return r;
 }
 
-uint32_t acl_set(const struct obj *o, const struct nfs4_opaque *xdr)
+uint32_t acl_set(struct idmap *names, const struct obj *o, const struct nfs4_opaque *xdr)
 {
 	bool dir = S_ISDIR(o->type);
 	uint32_t status = NFS4_OK, n;
@@ -426,8 +426,8 @@ uint32_t acl_set(const struct obj *o, const struct nfs4_opaque *xdr)
 	for (uint32_t i = 0; i < n && status == NFS4_OK; i++) {
 		struct nfs4_ace ace;
 
-		status =
-			nfs4_get_ace(&x, &ace) < 0 ? NFS4ERR_BADXDR : take_ace(&ace, dir, &list[i]);
+		status = nfs4_get_ace(&x, &ace) < 0 ? NFS4ERR_BADXDR
+						    : take_ace(names, &ace, dir, &list[i]);
 	}
 	if (status == NFS4_OK) {
 		r = set_kind(o, list, n, false);

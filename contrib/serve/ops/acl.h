@@ -18,14 +18,17 @@
 #include "contrib/serve/export/object.h"
 #include "nfsproto/wire/nfs4_xdr.h"
 
+struct idmap;
+
 #ifdef HAVE_LIBACL
 /* Does o's file system have POSIX ACLs? A symbolic link has none. */
 bool acl_supported(const struct obj *o);
 /* o's ACL as the XDR of nfsace4<>. *out is malloc'ed. A status. */
 uint32_t acl_get(const struct obj *o, struct nfs4_opaque *out);
 /* Makes the XDR of an nfsace4<> o's ACL and, of a directory, its default ACL. NFS4ERR_ATTRNOTSUPP:
- * it says what a POSIX ACL cannot; NFS4ERR_BADOWNER: a user or group that is not known. */
-uint32_t acl_set(const struct obj *o, const struct nfs4_opaque *acl);
+ * it says what a POSIX ACL cannot; NFS4ERR_BADOWNER: a user or group that is not known
+ * to names (names.h). */
+uint32_t acl_set(struct idmap *names, const struct obj *o, const struct nfs4_opaque *acl);
 #else
 static inline bool acl_supported(const struct obj *o)
 {
@@ -35,7 +38,8 @@ static inline uint32_t acl_get(const struct obj *o, struct nfs4_opaque *out)
 {
 	return NFS4ERR_ATTRNOTSUPP;
 }
-static inline uint32_t acl_set(const struct obj *o, const struct nfs4_opaque *acl)
+static inline uint32_t acl_set(
+	struct idmap *names, const struct obj *o, const struct nfs4_opaque *acl)
 {
 	return NFS4ERR_ATTRNOTSUPP;
 }

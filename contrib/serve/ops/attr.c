@@ -274,12 +274,12 @@ void attr_fill_done(struct nfs4_attrs *a)
 	a->acl = (struct nfs4_opaque){NULL, 0};
 }
 
-uint32_t attr_decode(uint32_t minor, const struct obj *o, const struct nfs4_fattr *f,
-	struct nfs_sattr *set, struct nfs4_opaque *acl)
+uint32_t attr_decode(struct idmap *names, uint32_t minor, const struct obj *o,
+	const struct nfs4_fattr *f, struct nfs_sattr *set, struct nfs4_opaque *acl)
 {
 	if (nfs4_bit(&f->mask, FATTR4_MODE_UMASK) && (minor < 2 || acl))
 		return minor < 2 ? NFS4ERR_ATTRNOTSUPP : NFS4ERR_INVAL;
-	return names_sattr_decode(f, set, acl && acl_supported(o) ? acl : NULL);
+	return names_sattr_decode(names, f, set, acl && acl_supported(o) ? acl : NULL);
 }
 
 void attr_settle_mode(const struct obj *dir, struct nfs_sattr *set)

@@ -13,6 +13,7 @@
 #include "nfsproto/wire/nfs4_attr.h"
 
 struct serve;
+struct idmap;
 
 uint64_t attr_change(const struct obj *o, const struct statx *st);
 /* Facts for want about o as *st describes it, of those that minor version 1 or 2 has. */
@@ -22,9 +23,9 @@ struct nfs4_bitmap attr_supported(uint32_t minor);
 /* Lets go what attr_fill() got. */
 void attr_fill_done(struct nfs4_attrs *a);
 /* What the client, by that minor version, wants to be set of o, or (acl NULL) of what is being made
- * in o. *acl: the XDR of an ACL, or NULL. */
-uint32_t attr_decode(uint32_t minor, const struct obj *o, const struct nfs4_fattr *f,
-	struct nfs_sattr *set, struct nfs4_opaque *acl);
+ * in o. names: of owners (names.h). *acl: the XDR of an ACL, or NULL. */
+uint32_t attr_decode(struct idmap *names, uint32_t minor, const struct obj *o,
+	const struct nfs4_fattr *f, struct nfs_sattr *set, struct nfs4_opaque *acl);
 /* Something is about to be made in dir: takes set's umask from its mode, unless dir has a default
  * ACL, which then has its say instead (RFC 8275 section 5). */
 void attr_settle_mode(const struct obj *dir, struct nfs_sattr *set);

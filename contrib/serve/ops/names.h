@@ -12,13 +12,11 @@
 #include "nfsproto/wire/idmap.h"
 #include "nfsproto/wire/nfs4_attr.h"
 
-/* Names are those of m from now on, for all threads of the process; NULL: none is known. */
-void names_init(struct idmap *m);
-/* nfs4_sattr_decode_acl() (acl NULL: nfs4_sattr_decode()), and NFS4ERR_DELAY for a name that is
- * being looked up. */
+/* nfs4_sattr_decode_acl() (acl NULL: nfs4_sattr_decode()) with the names of m (NULL: none is
+ * known), and NFS4ERR_DELAY for a name that is being looked up. */
 uint32_t names_sattr_decode(
-	const struct nfs4_fattr *f, struct nfs_sattr *s, struct nfs4_opaque *acl);
+	struct idmap *m, const struct nfs4_fattr *f, struct nfs_sattr *s, struct nfs4_opaque *acl);
 /* The user or group who: NFS4_OK, NFS4ERR_BADOWNER, NFS4ERR_DELAY. */
-uint32_t names_owner(const struct nfs_name *who, bool group, uint32_t *id);
+uint32_t names_owner(struct idmap *m, const struct nfs_name *who, bool group, uint32_t *id);
 
 #endif

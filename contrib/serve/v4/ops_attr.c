@@ -80,7 +80,8 @@ uint32_t op_setattr(struct compound *c, const struct nfs4_args *args)
 	struct nfs_sattr set;
 	struct st *st = NULL;
 	struct nfs4_opaque acl = {NULL, 0};
-	uint32_t status = attr_decode(c->minor, c->cur, &a->attrs, &set, &acl), done = 0;
+	uint32_t status = attr_decode(c->sv->idmap, c->minor, c->cur, &a->attrs, &set, &acl),
+		 done = 0;
 	int fd = -1;
 
 	if (status == NFS4_OK && set.mask & NFS_SET_SIZE)
@@ -92,7 +93,7 @@ uint32_t op_setattr(struct compound *c, const struct nfs4_args *args)
 	st_put(&c->sv->state, st);
 	r.attrset = nfs4_sattr_bits(done);
 	if (status == NFS4_OK && acl.data) { /* behind the mode: section 6.4.1.3 */
-		status = acl_set(c->cur, &acl);
+		status = acl_set(c->sv->idmap, c->cur, &acl);
 		if (status == NFS4_OK)
 			nfs4_bit_set(&r.attrset, FATTR4_ACL);
 		attr_touch(c->cur);

@@ -19,7 +19,7 @@ uint32_t op_create(struct compound *c, const struct nfs4_args *args)
 		.rdev_minor = a->rdev_minor,
 	};
 	struct nfs4_create_res res;
-	uint32_t status = attr_decode(c->minor, c->cur, &a->attrs, &n.set, NULL);
+	uint32_t status = attr_decode(c->sv->idmap, c->minor, c->cur, &a->attrs, &n.set, NULL);
 
 	if (status != NFS4_OK)
 		return status;

@@ -43,7 +43,7 @@ static uint32_t open_by_name(struct compound *c, const struct nfs4_open_args *a,
 	op->f.how = how(a);
 	memcpy(op->f.verf, a->verf, sizeof(op->f.verf));
 	if (a->create && a->mode != EXCLUSIVE4)
-		status = attr_decode(c->minor, c->cur, &a->attrs, &op->f.set, NULL);
+		status = attr_decode(c->sv->idmap, c->minor, c->cur, &a->attrs, &op->f.set, NULL);
 	if (status == NFS4_OK && exclusive(a) &&
 		op->f.set.mask &
 			(NFS_SET_ATIME | NFS_SET_MTIME | NFS_SET_ATIME_NOW | NFS_SET_MTIME_NOW))
@@ -69,7 +69,7 @@ static uint32_t open_by_fh(struct compound *c, const struct nfs4_open_args *a, s
 	if (a->create) {
 		if (a->mode != UNCHECKED4)
 			return NFS4ERR_EXIST;
-		status = attr_decode(c->minor, c->cur, &a->attrs, &op->f.set, NULL);
+		status = attr_decode(c->sv->idmap, c->minor, c->cur, &a->attrs, &op->f.set, NULL);
 		op->f.set.mask &= op->f.set.size == 0 ? NFS_SET_SIZE : 0;
 	}
 	op->f.o = obj_ref(c->sv->objs, c->cur);
