@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * mean-run: a COMPOUND under way at mean-nfs4, as its files see it. All is under mean_srv's lock.
+ */
+#ifndef RNFS_TESTS_MEAN_RUN_H
+#define RNFS_TESTS_MEAN_RUN_H
+
+#include "mean-nfs4.h"
+#include "nfsproto/wire/nfs4_xdr.h"
+
+#define FILE_SIZE 100000u /* of the file, at first */
+
+struct run {
+	struct mean_srv *s;
+	struct rpc_req *req;
+	struct xdr_out *x;
+	struct nfs_fh cur, saved;
+	uint32_t n; /* operations done */
+	bool last;
+	bool failing; /* has the operation fail_op */
+};
+
+/* Is q to be done now? It is counted off. */
+bool mean_quirky(struct mean_srv *s, enum quirk q);
+/* Puts a result that is no more than this status; the status. */
+uint32_t mean_plain(struct run *r, uint32_t op, uint32_t status);
+/* Each carries an operation out and puts its whole result; the status. */
+uint32_t mean_session_op(struct run *r, const struct nfs4_args *a);
+uint32_t mean_file_op(struct run *r, const struct nfs4_args *a);
+/* No connection is bound to the session any more. */
+void mean_unbind_all(struct mean_srv *s);
+/* Fills the file with what tests expect. */
+void mean_file_init(void);
+
+#endif
