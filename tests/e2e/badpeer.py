@@ -5,6 +5,7 @@
 silent: accepts and never says a word     http: answers like a web server
 close:  accepts and closes                full: its backlog is full, so a SYN is never answered
 """
+import select
 import socket
 import sys
 import time
@@ -15,13 +16,13 @@ listener.bind(("127.0.0.1", 0))
 listener.listen(0 if mode == "full" else 16)
 address = listener.getsockname()
 held = []
-if mode == "full":
-    for _ in range(4):
-        filler = socket.socket()
-        filler.setblocking(False)
-        filler.connect_ex(address)
-        held.append(filler)
-    time.sleep(0.2)
+full = mode != "full"
+while not full:  # until one is left without an answer
+    filler = socket.socket()
+    filler.setblocking(False)
+    filler.connect_ex(address)
+    held.append(filler)
+    full = not select.select([], [filler], [], 0.5)[1]
 print(address[1], flush=True)
 while mode == "full":
     time.sleep(1)
