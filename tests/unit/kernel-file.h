@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * kernel-file: a mount at fake-kernel.h with one file that is open, for tests of its data.
+ */
+#ifndef RNFS_TESTS_KERNEL_FILE_H
+#define RNFS_TESTS_KERNEL_FILE_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "tests/unit/fake-kernel.h"
+
+#define SIZE 100000u
+
+static struct fs *fs;
+static uint64_t node, fh;
+static uint8_t data[SIZE], back[1 << 20];
+static atomic_int calls; /* of a script */
+
+static int setup(void **state)
+{
+	fs = kernel_mount();
+	for (unsigned i = 0; i < SIZE; i++)
+		data[i] = (uint8_t)(i * 7 + i / 256);
+	memset(back, 0, sizeof(back));
+	assert_int_equal(kernel_create(KERNEL_ROOT, "f", O_RDWR, &node, &fh), 0);
+	calls = 0;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	kernel_unmount();
+	return 0;
+}
+
+static uint64_t count(enum nfs_op_type t)
+{
+	return stats_get(&fs->stats.ops[t]);
+}
+
+/* Data memory that requests have: all but the block that the worker reads into. What comes after an
+ * answer has been done once the worker has read another request. */
+static size_t used(void)
+{
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
+	return atomic_load(&fs->data_used) - MEM_MAX_SIZE;
+}
+
+static void fill(uint32_t size)
+{
+	assert_int_equal(kernel_write(node, fh, 0, data, size, O_RDWR), size);
+}
+
+#endif
