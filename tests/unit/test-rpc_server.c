@@ -109,39 +109,27 @@ static void on_down(void *ctx, struct rpc_xprt *x)
 
 static int setup(void **state)
 {
-	struct rpc_server_params p = {.proto = RPC_TCP,
-		.addr_len = sizeof(addr),
-		.service = service,
+	struct rpc_server_params p = {.service = service,
 		.admit = admit,
 		.wrap = wrap,
 		.conn_up = on_up,
 		.conn_down = on_down,
 		.ctx = &pool};
-	struct err e = {0};
 
 	calls = ups = downs = 0;
 	nkept = 0;
 	strangers = false;
 	wrap_error = 0;
-	pool = p.pool = mem_pool_new(0);
-	addr = (struct sockaddr_in){
-		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	memcpy(&p.addr, &addr, sizeof(addr));
-	server = rpc_server_new(&p, &e);
-	assert_non_null(server);
-	addr.sin_port = htons(rpc_server_port(server));
+	server = bare_server(&p, &addr);
+	pool = p.pool;
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	struct mem_stats st;
-
-	server = rpc_server_free(server);
+	bare_server_end(server, pool);
+	server = NULL;
 	assert_int_equal(ups, downs);
-	mem_pool_stats(pool, &st);
-	assert_int_equal(st.used_bytes, 0);
-	mem_pool_free(pool);
 	return 0;
 }
 

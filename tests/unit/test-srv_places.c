@@ -28,41 +28,18 @@ static void service(void *ctx, struct rpc_req *req)
 
 static int setup(void **state)
 {
-	struct rpc_server_params p = {.proto = RPC_TCP,
-		.addr_len = sizeof(server_addr),
-		.service = service,
-		.max_conns = 2,
-		.first_ms = 3000,
-		.idle_ms = 3000};
-	struct err e = {0};
+	struct rpc_server_params p = {
+		.service = service, .max_conns = 2, .first_ms = 3000, .idle_ms = 3000};
 
-	pool = p.pool = mem_pool_new(0);
-	server_addr = (struct sockaddr_in){
-		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	memcpy(&p.addr, &server_addr, sizeof(server_addr));
-	server = rpc_server_new(&p, &e);
-	assert_non_null(server);
-	server_addr.sin_port = htons(rpc_server_port(server));
+	server = bare_server(&p, &server_addr);
+	pool = p.pool;
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	struct mem_stats st;
-
-	rpc_server_free(server);
-	mem_pool_stats(pool, &st);
-	assert_int_equal(st.used_bytes, 0);
-	mem_pool_free(pool);
+	bare_server_end(server, pool);
 	return 0;
-}
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec / 1e9;
 }
 
 static int dial_from(const char *ip)
