@@ -6,6 +6,11 @@
  *
  * One directory of regular files. A file has a name and a size; reads return zeroes from one static
  * buffer, writes are counted and forgotten. The inode number is the file's index in a fixed table.
+ *
+ *     nullfs [-f] [-w WORKERS] [-t SECONDS] [-c] MOUNTPOINT
+ *
+ * As the mount that it is compared with: WORKERS threads, names and attributes believed for SECONDS
+ * (1), -c with the kernel's writeback cache. -f: stay in the foreground.
  */
 #define FUSE_USE_VERSION 314
 #include <errno.h>
@@ -17,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define MAX_FILES 8192
 #define FIRST_INO 2
@@ -34,6 +40,8 @@ static int buckets[BUCKETS];
 static int free_list;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the three above */
 static char zeroes[1 << 20];
+static double believed = 1.0; /* seconds */
+static bool writeback;
 
 static unsigned hash(const char *name)
 {
@@ -70,16 +78,19 @@ static void fill_entry(int i, struct fuse_entry_param *e)
 {
 	memset(e, 0, sizeof(*e));
 	e->ino = i + FIRST_INO;
-	e->attr_timeout = e->entry_timeout = 1.0;
+	e->attr_timeout = e->entry_timeout = believed;
 	fill_attr(e->ino, &e->attr);
 }
 
 static void null_init(void *arg, struct fuse_conn_info *conn)
 {
 	conn->max_write = sizeof(zeroes);
-	conn->max_background = 64;
+	conn->max_background = 128;
+	conn->congestion_threshold = 96;
 	conn->want &= ~(FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE);
 	conn->want |= conn->capable & (FUSE_CAP_ASYNC_READ | FUSE_CAP_ASYNC_DIO);
+	if (writeback)
+		conn->want |= conn->capable & FUSE_CAP_WRITEBACK_CACHE;
 }
 
 static void null_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
@@ -103,7 +114,7 @@ static void null_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *
 	struct stat st;
 
 	fill_attr(ino, &st);
-	fuse_reply_attr(req, &st, 1.0);
+	fuse_reply_attr(req, &st, believed);
 }
 
 static void null_setattr(
@@ -222,30 +233,53 @@ static const struct fuse_lowlevel_ops ops = {
 	.fsync = null_fsync,
 };
 
+/* Serves until it is unmounted. */
+static int serve(struct fuse_session *se, unsigned workers)
+{
+	struct fuse_loop_config *loop = fuse_loop_cfg_create();
+	int ret;
+
+	fuse_loop_cfg_set_max_threads(loop, workers);
+	fuse_loop_cfg_set_idle_threads(loop, workers);
+	ret = fuse_session_loop_mt(se, loop);
+	fuse_loop_cfg_destroy(loop);
+	return ret;
+}
+
 int main(int argc, char **argv)
 {
 	struct fuse_args args = FUSE_ARGS_INIT(1, argv);
-	struct fuse_loop_config *loop = fuse_loop_cfg_create();
 	struct fuse_session *se;
-	int ret;
+	unsigned workers = 2;
+	bool foreground = false;
+	int ret, opt;
 
-	if (argc != 2) {
-		fprintf(stderr, "usage: nullfs MOUNTPOINT\n");
+	while ((opt = getopt(argc, argv, "fw:t:c")) != -1) {
+		if (opt == 'f')
+			foreground = true;
+		else if (opt == 'w')
+			workers = (unsigned)atoi(optarg);
+		else if (opt == 't')
+			believed = atof(optarg);
+		else if (opt == 'c')
+			writeback = true;
+		else
+			return 2;
+	}
+	if (argc - optind != 1 || workers < 1 || workers > 64) {
+		fprintf(stderr, "usage: nullfs [-f] [-w WORKERS] [-t SECONDS] [-c] MOUNTPOINT\n");
 		return 2;
 	}
 	for (int i = 0; i < MAX_FILES; i++)
 		files[i].next = i + 1 < MAX_FILES ? i + 1 : -1;
 	memset(buckets, 0xff, sizeof(buckets));
 	se = fuse_session_new(&args, &ops, sizeof(ops), NULL);
-	if (!se || fuse_set_signal_handlers(se) || fuse_session_mount(se, argv[1]) ||
-		fuse_daemonize(0))
+	if (!se || fuse_set_signal_handlers(se) || fuse_session_mount(se, argv[optind]) ||
+		fuse_daemonize(foreground))
 		return 1;
-	fuse_loop_cfg_set_max_threads(loop, 4);
-	fuse_loop_cfg_set_idle_threads(loop, 4);
-	ret = fuse_session_loop_mt(se, loop);
+	ret = serve(se, workers);
 	fuse_session_unmount(se);
 	fuse_remove_signal_handlers(se);
 	fuse_session_destroy(se);
-	fuse_loop_cfg_destroy(loop);
 	return ret != 0;
 }

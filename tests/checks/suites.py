@@ -166,6 +166,10 @@ def soak(everything):
               limit=600 + 60 * int(minutes), weight=2, also=("asan",))
 
 
+def bench(everything):
+    yield Job("plain bench smoke", ["tests/bench/smoke"], "plain", {"BUILD": path("plain")}, limit=600)
+
+
 def vm(everything):
     title = "every case" if everything else "the short cases"
     yield Job(f"plain vm {title}", ["tests/vm/run"] + ([] if everything else list(VM_SHORT)), "plain",
@@ -174,4 +178,4 @@ def vm(everything):
 
 # In the order in which they are best started: the longest first.
 SUITES = {"vm": vm, "e2e": e2e, "source": source, "unit": unit, "wire": wire, "asan": asan, "soak": soak, "fuzz": fuzz,
-          "tsan": tsan, "variants": variants}
+          "bench": bench, "tsan": tsan, "variants": variants}
