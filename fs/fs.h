@@ -55,7 +55,7 @@ struct fs {
 	/* set before init_done */
 	bool sends_umask; /* the server takes the umask off: the kernel gives modes as they were
 			     given */
-	bool kills_priv;  /* the answer to INIT is to say FUSE_HANDLE_KILLPRIV (mount.c) */
+	bool kills_priv;  /* the answer to INIT is to say FUSE_HANDLE_KILLPRIV, both (mount.c) */
 	pthread_mutex_t handles_lock;
 	LIST_HEAD(, handle) handles; /* handles_lock: of open files and directories */
 	struct stats stats;

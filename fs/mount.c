@@ -187,8 +187,9 @@ static ssize_t device_read(int fd, void *buf, size_t len, void *userdata)
 	return read(fd, buf, len);
 }
 
-/* The library (3.14) knows FUSE_HANDLE_KILLPRIV but leaves it out of its answer to INIT: put it in.
- */
+/* The library (3.14) knows FUSE_HANDLE_KILLPRIV but leaves it out of its answer to INIT, and does
+ * not know FUSE_HANDLE_KILLPRIV_V2, with which the kernel need not ask for security.capability
+ * before each write(2): put both in. A kernel from before Linux 5.12 passes over the second. */
 static ssize_t device_writev(int fd, struct iovec *iov, int count, void *userdata)
 {
 	struct fs *fs = userdata;
@@ -196,7 +197,8 @@ static ssize_t device_writev(int fd, struct iovec *iov, int count, void *userdat
 	if (fs->kills_priv) {
 		fs->kills_priv = false;
 		if (count == 2 && iov[1].iov_len >= sizeof(struct fuse_init_out))
-			((struct fuse_init_out *)iov[1].iov_base)->flags |= FUSE_HANDLE_KILLPRIV;
+			((struct fuse_init_out *)iov[1].iov_base)->flags |=
+				FUSE_HANDLE_KILLPRIV | FUSE_HANDLE_KILLPRIV_V2;
 	}
 	return writev(fd, iov, count);
 }
