@@ -206,6 +206,7 @@ static void remove_submit(struct request *r, bool is_dir, request_step_fn *step)
 	op->u.remove.dir = r->dir->fh;
 	op->u.remove.name = name_of(r->name);
 	op->u.remove.is_dir = is_dir;
+	op->u.remove.only = !is_dir && r->u.unlink.only ? &r->unlinking->fh : NULL;
 	request_submit(r, step);
 }
 
@@ -215,10 +216,21 @@ static void unlink_end(struct request *r, int error)
 	request_end(r, error);
 }
 
+static void unlink_checked(struct request *r);
+
 static void unlink_done(struct request *r)
 {
+	int error = r->batch.first.op.error;
+	struct nfs_name n = name_of(r->name);
+
 	opening_claim_end(r);
-	unlink_end(r, r->batch.first.op.error);
+	if (error == -ESTALE && r->u.unlink.only) {
+		/* the name stands for another file than was believed, which may be open */
+		r->u.unlink.ask = true;
+		silly_check(r, &r->dir->fh, &n, unlink_checked);
+		return;
+	}
+	unlink_end(r, error);
 }
 
 static void unlink_checked(struct request *r)

@@ -125,8 +125,11 @@ struct request {
 			uint64_t append_at;
 			uint32_t compared;
 		} io;
-		struct {		     /* UNLINK, RMDIR and RENAME */
-			bool renamed;	     /* silly_check() has given inode a silly name */
+		struct {	      /* UNLINK, RMDIR and RENAME */
+			bool renamed; /* silly_check() has given inode a silly name */
+			/* the server is to remove the name if it stands for `unlinking`, which is
+			 * not open, and is to be asked what it stands for if it does not */
+			bool only, ask;
 			int error;	     /* what is to be answered: 0 or a negative errno */
 			struct silly *silly; /* the name that is being given or removed */
 			unsigned tries;	     /* RMDIR: how often it has been sent again */

@@ -317,14 +317,29 @@ static bool none_open(struct request *r, const char *name)
 	return false;
 }
 
+/* True: name stood for a file that is not open when it was last asked for. If it still does so it
+ * needs no silly one, and over NFSv4 REMOVE itself can see to that. Opens wait as above. */
+static bool known_closed(struct request *r, const char *name)
+{
+	struct name_info info;
+
+	if (r->to_dir || r->u.unlink.ask || r->fs->info.vers_major < 4 ||
+		!names_get(r->fs->names, r->dir, name, &info))
+		return false;
+	r->u.unlink.only = info.ino->type != NFS_DIR && opening_claim(r, info.ino, false);
+	if (!r->u.unlink.only)
+		inode_unref(info.ino);
+	return r->u.unlink.only;
+}
+
 void silly_check(struct request *r, const struct nfs_fh *dir, const struct nfs_name *name,
 	request_step_fn *next)
 {
 	struct nfs_op *op;
 
 	r->u.unlink.error = 0;
-	r->u.unlink.renamed = false;
-	if (none_open(r, name->s)) {
+	r->u.unlink.renamed = r->u.unlink.only = false;
+	if (none_open(r, name->s) || known_closed(r, name->s)) {
 		next(r);
 		return;
 	}

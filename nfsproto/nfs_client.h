@@ -286,6 +286,9 @@ struct nfs_op {
 			struct nfs_name name;
 			bool is_dir; /* rmdir: a non-directory is -ENOTDIR; unlink: a directory
 					-EISDIR */
+			/* unlink over NFSv4, or NULL: only if name stands for this file, which is
+			 * no directory; else -ESTALE, also where the server cannot tell */
+			const struct nfs_fh *only;
 		} remove;
 		struct {
 			struct nfs_fh from_dir, to_dir;

@@ -143,20 +143,45 @@ enum nfs_outcome nfs4_get_op_lookup_after(
 
 /* REMOVE takes any type: what kind of object it must (rmdir) or must not be (unlink) is verified
  * just before, in the same COMPOUND. */
-void nfs4_put_op_remove(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+/* The COMPOUND ends here unless the current object is a directory, or with is_dir false: is none.
+ */
+static void put_is_dir(struct nfs4_comp *k, bool is_dir)
 {
 	static const uint8_t dir_type[4] = {0, 0, 0, NF4DIR};
 	struct nfs4_verify_args v = {.attrs = {.mask = nfs4_bits(FATTR4_TYPE, -1),
 					     .vals = {.data = dir_type, .len = sizeof(dir_type)}}};
+
+	if (is_dir)
+		nfs4_put_verify_args(k->x, &v);
+	else
+		nfs4_put_nverify_args(k->x, &v);
+	nfs4_comp_count(k, is_dir ? OP_VERIFY : OP_NVERIFY, 0);
+}
+
+/* The COMPOUND ends here unless the current object is that of fh. */
+static void put_is_file(struct nfs4_comp *k, const struct nfs_fh *fh)
+{
+	struct nfs4_verify_args v = {.attrs = {.mask = nfs4_bits(FATTR4_FILEHANDLE, -1)}};
+	uint8_t vals[4 + NFS_FH_MAX];
+	struct xdr_out x;
+
+	xdr_out_init(&x, vals, sizeof(vals));
+	xdr_put_opaque(&x, fh->data, fh->len);
+	v.attrs.vals = (struct nfs4_opaque){.data = vals, .len = (uint32_t)x.len};
+	nfs4_put_verify_args(k->x, &v);
+	nfs4_comp_count(k, OP_VERIFY, 0);
+}
+
+void nfs4_put_op_remove(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+{
 	struct nfs4_remove_args a = {.name = op->u.remove.name};
 
 	nfs4_comp_putfh(k, &op->u.remove.dir);
 	nfs4_comp_lookup(k, &op->u.remove.name);
-	if (op->u.remove.is_dir)
-		nfs4_put_verify_args(k->x, &v);
+	if (op->u.remove.only)
+		put_is_file(k, op->u.remove.only);
 	else
-		nfs4_put_nverify_args(k->x, &v);
-	nfs4_comp_count(k, op->u.remove.is_dir ? OP_VERIFY : OP_NVERIFY, 0);
+		put_is_dir(k, op->u.remove.is_dir);
 	nfs4_comp_putfh(k, &op->u.remove.dir);
 	nfs4_put_remove_args(k->x, &a);
 	nfs4_comp_count(k, OP_REMOVE, 0);
@@ -164,6 +189,7 @@ void nfs4_put_op_remove(struct nfs4_client *c, struct nfs_op *op, struct nfs4_co
 
 enum nfs_outcome nfs4_get_op_remove(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
 {
+	bool only = op->u.remove.only;
 	struct nfs4_remove_res res;
 	int rc = nfs4_reply_op(r, OP_PUTFH);
 
@@ -171,7 +197,9 @@ enum nfs_outcome nfs4_get_op_remove(struct nfs4_client *c, struct nfs_op *op, st
 		rc = nfs4_reply_op(r, OP_LOOKUP);
 	if (rc)
 		return nfs4_outcome(op, rc);
-	rc = nfs4_reply_op(r, op->u.remove.is_dir ? OP_VERIFY : OP_NVERIFY);
+	rc = nfs4_reply_op(r, op->u.remove.is_dir || only ? OP_VERIFY : OP_NVERIFY);
+	if (only && (rc == NFS4ERR_NOT_SAME || rc == NFS4ERR_ATTRNOTSUPP || rc == NFS4ERR_INVAL))
+		return nfs_failed(op, -ESTALE);
 	if (rc == NFS4ERR_NOT_SAME)
 		return nfs_failed(op, -ENOTDIR);
 	if (rc == NFS4ERR_SAME)

@@ -18,14 +18,14 @@ TRANSPORTS = ("iwarp", "tcp")
 
 # End-to-end scripts that an ordinary user runs over both transports, each time.
 E2E_SHORT = ("files", "programs", "errors", "mounts", "duplicates", "restart", "silence", "replaced",
-             "locks", "appends", "space", "acls")
+             "locks", "appends", "space", "acls", "roundtrips")
 # The others, over iwarp only.
 E2E_SHORT_IWARP = ("kills", "leases", "floods", "races", "durable", "two-mounts", "changes", "scenarios", "nlm")
 # What takes root to be set up.
 E2E_SHORT_ROOT = ("users", "local-users", "filesystems", "attributes", "mounts", "losses")
 E2E = ("files", "programs", "errors", "mounts", "users", "local-users", "floods", "duplicates", "restart", "losses", "silence",
        "kills", "leases", "replaced", "races", "durable", "attributes", "filesystems", "scenarios", "two-mounts", "changes", "locks", "nlm",
-       "appends", "space", "acls")
+       "appends", "space", "acls", "roundtrips")
 GANESHA = ("files", "programs", "filesystems", "replaced", "locks", "space")
 NFS3 = ("files", "programs", "locks")
 
@@ -81,7 +81,7 @@ def e2e_short():
         yield e2e_job("plain", script, " over iwarp", PROTO="iwarp")
     yield e2e_job("plain", "register", "", limit=120)
     yield e2e_job("plain", "ganesha", "")
-    for script in ("files", "locks", "appends", "changes"):
+    for script in ("files", "locks", "appends", "changes", "roundtrips"):
         yield e2e_job("plain", script, " over tcp, NFS 3,", PROTO="tcp", VERS="3")
     for script in ("locks", "nlm"):
         yield e2e_job("plain", script, " at Ganesha, NFS 3,", SERVER="ganesha", VERS="3")
@@ -98,7 +98,7 @@ def e2e_all():
             yield e2e_job("plain", script, f" at Ganesha, NFS {version},", SERVER="ganesha", VERS=version)
     yield e2e_job("plain", "register", "", limit=120)
     for proto in TRANSPORTS:
-        for script in ("duplicates", "losses", "durable", "appends", "changes") + NFS3:
+        for script in ("duplicates", "losses", "durable", "appends", "changes", "roundtrips") + NFS3:
             yield e2e_job("plain", script, f" over {proto}, NFS 3,", PROTO=proto, VERS="3")
     for script in NFS3 + ("nlm",):
         yield e2e_job("plain", script, " at Ganesha, NFS 3,", SERVER="ganesha", VERS="3")

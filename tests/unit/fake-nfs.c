@@ -251,6 +251,8 @@ static int do_remove(struct nfs_client *c, struct nfs_op *op)
 	if (!e)
 		return -ENOENT;
 	n = c->nodes[e->id];
+	if (op->u.remove.only && id_of(op->u.remove.only) != e->id)
+		return -ESTALE;
 	if (op->u.remove.is_dir && n->attr.type != NFS_DIR)
 		return -ENOTDIR;
 	if (!op->u.remove.is_dir && n->attr.type == NFS_DIR)

@@ -244,6 +244,43 @@ static void an_unlink_that_fails_leaves_all_as_it_was(void **state)
 }
 
 /* An open that comes while the name is being removed waits, and then asks the server. */
+/* While a file is open REMOVE itself sees to it that it removes no other than was believed. */
+static void a_closed_file_is_removed_at_once_beside_an_open_one(void **state)
+{
+	uint64_t open, lookups;
+
+	make("a", NULL);
+	make("b", &open);
+	lookups = count(NFS_LOOKUP);
+	assert_int_equal(kernel_unlink(KERNEL_ROOT, "a"), 0);
+	assert_int_equal(count(NFS_LOOKUP), lookups);
+	assert_int_equal(count(NFS_REMOVE), 1);
+	assert_int_equal(count(NFS_RENAME), 0);
+	assert_false(exists("a"));
+}
+
+static bool is_another(struct nfs_op *op)
+{
+	if (op->type != NFS_REMOVE || !op->u.remove.only)
+		return false;
+	op->error = -ESTALE;
+	return true;
+}
+
+static void what_another_client_has_put_in_its_place_is_looked_at(void **state)
+{
+	uint64_t open, lookups;
+
+	make("a", NULL);
+	make("b", &open);
+	lookups = count(NFS_LOOKUP);
+	fake_knobs.script = is_another;
+	assert_int_equal(kernel_unlink(KERNEL_ROOT, "a"), 0);
+	assert_int_equal(count(NFS_LOOKUP), lookups + 1);
+	assert_int_equal(count(NFS_REMOVE), 2);
+	assert_false(exists("a"));
+}
+
 static void an_open_waits_for_the_end_of_an_unlink(void **state)
 {
 	struct fuse_open_in in = {.flags = O_RDONLY};
@@ -385,6 +422,8 @@ int main(void)
 		TEST(what_is_stale_is_asked_again),
 		TEST(a_regular_file_of_mknod_is_not_left_open),
 		TEST(a_closed_file_is_removed_at_once),
+		TEST(a_closed_file_is_removed_at_once_beside_an_open_one),
+		TEST(what_another_client_has_put_in_its_place_is_looked_at),
 		TEST(an_open_file_outlives_its_last_name),
 		TEST(an_unlink_that_fails_leaves_all_as_it_was),
 		TEST(an_open_waits_for_the_end_of_an_unlink),

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# SPDX-FileCopyrightText: The rnfs authors
+"""roundtrips.py STEP MOUNT EXPORT: what the programs do in tests/e2e/roundtrips, each step to ten files."""
+import os
+import sys
+
+step, mnt, export = sys.argv[1:]
+FILES = [f"{mnt}/dir/{i}" for i in range(10)]
+
+
+def make_directory():
+    os.mkdir(f"{mnt}/dir")
+
+
+def put(path, flags):
+    fd = os.open(path, os.O_WRONLY | flags, 0o644)
+    os.write(fd, b"hello")
+    os.close(fd)
+
+
+def create():
+    for path in FILES:
+        put(path, os.O_CREAT)
+
+
+def exclusive():
+    for path in FILES:
+        put(path + "x", os.O_CREAT | os.O_EXCL)
+
+
+def overwrite():
+    for path in FILES:
+        put(path, os.O_TRUNC)
+
+
+def read():
+    for path in FILES:
+        fd = os.open(path, os.O_RDONLY)
+        assert os.read(fd, 100) == b"hello"
+        os.close(fd)
+
+
+def writes():
+    """Four writes to a file."""
+    for path in FILES:
+        fd = os.open(path, os.O_WRONLY)
+        for i in range(4):
+            os.pwrite(fd, b"x", i)
+        os.close(fd)
+
+
+def nothing():
+    """Opened for writing, and closed."""
+    for path in FILES:
+        os.close(os.open(path, os.O_WRONLY))
+
+
+def many_writes():
+    """A hundred writes to one file."""
+    fd = os.open(FILES[0], os.O_WRONLY)
+    for i in range(100):
+        os.pwrite(fd, b"x", i)
+    os.close(fd)
+
+
+def remove():
+    for path in FILES:
+        os.unlink(path)
+
+
+def remove_beside_open():
+    """While another file is open."""
+    fd = os.open(f"{mnt}/dir/other", os.O_WRONLY | os.O_CREAT)
+    for path in FILES:
+        os.unlink(path + "x")
+    os.close(fd)
+
+
+def remove_replaced():
+    """Somebody else has given the name to a file that is open here: it becomes a silly one."""
+    put(f"{mnt}/dir/a", os.O_CREAT)
+    put(f"{mnt}/dir/b", os.O_CREAT)
+    fd = os.open(f"{mnt}/dir/b", os.O_RDONLY)
+    os.rename(f"{export}/dir/b", f"{export}/dir/a")
+    os.unlink(f"{mnt}/dir/a")
+    assert any(name.startswith(".nfs") for name in os.listdir(f"{export}/dir"))
+    assert os.read(fd, 100) == b"hello"
+    os.close(fd)
+
+
+globals()[step]()
