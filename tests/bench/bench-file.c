@@ -84,7 +84,7 @@ static void make_stale(void)
 
 static void one_by_one(struct job *j, int fd, uint64_t n)
 {
-	for (uint64_t i = 0; i < n && !time_is_over(); i++) {
+	for (uint64_t i = 0; i < n && (i == 0 || !time_is_over()); i++) {
 		ssize_t got = shape.kind == SHAPE_WRITE
 				      ? pwrite(fd, j->buf, shape.block, place(j, i))
 				      : pread(fd, j->buf, shape.block, place(j, i));
@@ -224,7 +224,9 @@ static void remove_one(unsigned i)
 
 static void files(struct job *j)
 {
-	for (unsigned i = j->number; i < shape.files && !time_is_over(); i += shape.jobs) {
+	for (unsigned i = j->number; i < shape.files; i += shape.jobs) {
+		if (i != 0 && time_is_over())
+			break;
 		if (shape.kind == SHAPE_CREATE)
 			create(i);
 		else

@@ -168,7 +168,7 @@ static void go_on(struct slot *s)
 {
 	uint64_t i = atomic_fetch_add(&next, 1);
 
-	if (i >= limit || shape_now() >= until) {
+	if (i >= limit || (i > 0 && shape_now() >= until)) {
 		if (atomic_fetch_sub(&busy, 1) == 1)
 			sem_post(&all_ended);
 		return;
@@ -250,11 +250,12 @@ static struct shape_result run(void)
 	if (!shape_has_data(&shape))
 		pass(shape.files);
 	else
-		for (; shape_now() < until; seed++) {
+		do {
 			open_file();
 			pass(shape.size / shape.block);
 			close_file();
-		}
+			seed++;
+		} while (shape_now() < until);
 	n = ops;
 	return (struct shape_result){
 		n, shape_has_data(&shape) ? n * shape.block : 0, shape_now() - began};

@@ -48,7 +48,10 @@ class Row:
 
     @property
     def ratio(self):
-        return self.value / self.bound if self.bound else None
+        """How fast it is beside the bound."""
+        if not self.bound or not self.value:
+            return None
+        return self.bound / self.value if self.case.unit == "s" else self.value / self.bound
 
     @property
     def met(self):

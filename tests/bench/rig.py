@@ -85,6 +85,7 @@ class Rig:
         if base is None:  # what is measured is rnfs, not the disk below the server
             base = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
         self.folder = os.path.realpath(tempfile.mkdtemp(prefix="rnfs-bench.", dir=base))
+        os.chmod(self.folder, 0o755)
         self.processes, self.mounts, self.count = [], [], 0
 
     def __enter__(self):

@@ -16,8 +16,8 @@
  * Options: -b BYTES of a block, -s BYTES of the file, -q DEPTH, -j JOBS, -t SECONDS, -n FILES.
  * Sizes may end with K, M or G.
  *
- * All ends when the time is over (a pass of writes with its fsync), create and unlink also when all
- * files are done. One line on standard output:
+ * All ends when the time is over (a pass of writes with its fsync), but not before one block or
+ * file is done; create and unlink also when all files are. One line on standard output:
  *
  *     rate=R ops=N bytes=N seconds=S cpu=S
  *
