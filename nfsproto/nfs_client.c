@@ -277,12 +277,23 @@ static int check_dir_name(const struct nfs_fh *dir, const struct nfs_name *n, in
 	return rc ? rc : check_new_name(n, dot_error);
 }
 
-static int check_open(const struct nfs_op *op)
+/* An open outlives its op: the blocks of its sink must be there to be held. */
+static bool can_be_held(const struct seg_list *l)
+{
+	for (uint32_t i = 0; i < l->n; i++)
+		if (!(l->n == 1 ? &l->one : &l->seg[i])->hold)
+			return false;
+	return true;
+}
+
+static int check_open(const struct nfs_client *c, const struct nfs_op *op)
 {
 	int rc = check_fh(&op->u.open.dir);
 
 	if (rc)
 		return rc;
+	if (op->u.open.to.len > c->info.rsize || !can_be_held(&op->u.open.to))
+		return -EINVAL;
 	if (op->u.open.name.len == 0)
 		return (op->u.open.flags & O_CREAT) ? -EINVAL : 0;
 	return check_new_name(&op->u.open.name, (op->u.open.flags & O_CREAT) ? -EISDIR : -EINVAL);
@@ -386,7 +397,7 @@ static int check_op(const struct nfs_client *c, const struct nfs_op *op)
 	case NFS_READLINK:
 		return op->u.readlink.size < 2 ? -EINVAL : check_fh(&op->u.readlink.fh);
 	case NFS_OPEN:
-		return check_open(op);
+		return check_open(c, op);
 	case NFS_CLOSE:
 		return op->u.close.open ? 0 : -EINVAL;
 	case NFS_READ:
@@ -451,6 +462,8 @@ static void clear_results(struct nfs_op *op)
 		op->u.commit.attr = none;
 	else if (op->type == NFS_CLOSE)
 		op->u.close.attr = none;
+	else if (op->type == NFS_OPEN)
+		op->u.open.have_access = op->u.open.have_data = false;
 }
 
 void nfs_submit(struct nfs_client *c, struct nfs_op *op)

@@ -217,10 +217,23 @@ struct nfs_op {
 			/* O_RDONLY|O_WRONLY|O_RDWR, O_CREAT, O_EXCL, O_TRUNC, NFS_O_EXEC */
 			int flags;
 			struct nfs_sattr set; /* with O_CREAT */
+			/* What is to come with it over NFSv4, if the server likes: what the caller
+			 * may do (NFS_ACCESS_*, 0: not asked), and the first to.len bytes of the
+			 * file, <= info.rsize, unless it is only to be written, made or truncated.
+			 * Each segment of to lies in a block of the pool: an op that is cancelled
+			 * ends at once, and the server may write there until the last reference is
+			 * gone that the open has taken. */
+			uint32_t want;
+			struct seg_list to;
 			/* out */
 			struct nfs_open *open;
 			struct nfs_fh fh;
 			struct nfs_attr attr;
+			bool have_access; /* allowed is set */
+			uint32_t allowed;
+			bool have_data; /* the rest is set; attr is a little older than the data */
+			uint32_t count;
+			bool eof;
 		} open;
 		struct {
 			struct nfs_open *open;	   /* gone afterwards, whatever the error */

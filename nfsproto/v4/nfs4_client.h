@@ -178,6 +178,10 @@ struct nfs_open {
 	bool close_deferred;  /* locks.lock: until they hold nothing */
 	struct nfs_fh fh;     /* constant after OPEN */
 	uint64_t close_ns;    /* when the last CLOSE began */
+	/* until OPEN has ended: where first data goes, with references on its blocks, and the copy
+	 * of its array, or NULL */
+	struct seg_list to;
+	struct seg *to_seg;
 	pthread_mutex_t lock; /* of the following */
 	struct nfs4_stateid stateid;
 	uint32_t gen;	      /* counts changes of stateid */

@@ -100,6 +100,7 @@ bool nfs4_names_wait(struct nfs_op *op)
 	case NFS_SETATTR:
 	case NFS_LINK:
 	case NFS_OPEN:
+	case NFS4_K_OPEN_READ:
 	case NFS4_K_OPEN_SETATTR:
 		kind = NFS4_K_GETATTR_AFTER;
 		break;

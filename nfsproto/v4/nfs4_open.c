@@ -128,6 +128,38 @@ void nfs4_own_ended(struct nfs4_client *c)
 	pthread_mutex_unlock(&c->lock);
 }
 
+/* The first data of the file is to come with OPEN: o keeps the memory for it, since own may go on
+ * when its user has gone. Without memory for that there is none. */
+static void sink_begin(struct nfs_open *o, const struct nfs_op *op)
+{
+	const struct seg_list *to = &op->u.open.to;
+
+	o->own.u.open.to = (struct seg_list){.len = 0};
+	if (!to->len || op->u.open.flags & (O_CREAT | O_TRUNC) ||
+		(op->u.open.flags & O_ACCMODE) == O_WRONLY)
+		return;
+	o->to = *to;
+	if (to->n > 1) {
+		o->to_seg = malloc(to->n * sizeof(*to->seg));
+		if (!o->to_seg)
+			return;
+		memcpy(o->to_seg, to->seg, to->n * sizeof(*to->seg));
+		o->to.seg = o->to_seg;
+	}
+	seg_list_ref(&o->to);
+	o->own.u.open.to = o->to;
+}
+
+/* No call of own's is under way any more. */
+static void sink_end(struct nfs_open *o)
+{
+	if (o->own.u.open.to.len)
+		seg_list_unref(&o->to);
+	o->own.u.open.to.len = 0;
+	free(o->to_seg);
+	o->to_seg = NULL;
+}
+
 /* The server has not answered (a soft mount does not wait for ever): the user, if there is one,
  * hears that, and own goes on alone. False: the client stops. */
 static bool unanswered(struct nfs4_client *c, const struct nfs_op *own)
@@ -216,6 +248,19 @@ unsigned nfs4_close_all(struct nfs4_client *c)
 	return n;
 }
 
+/* What OPEN has brought, for the user who opens. */
+static void open_told(struct nfs_op *user, const struct nfs_op *own)
+{
+	user->u.open.open = own->be.v4.open;
+	user->u.open.fh = own->u.open.fh;
+	user->u.open.attr = own->u.open.attr;
+	user->u.open.have_access = own->u.open.have_access;
+	user->u.open.allowed = own->u.open.allowed;
+	user->u.open.have_data = own->u.open.have_data;
+	user->u.open.count = own->u.open.count;
+	user->u.open.eof = own->u.open.eof;
+}
+
 static void open_done(struct nfs_op *own)
 {
 	struct nfs4_client *c = nfs4_client(own->client);
@@ -226,6 +271,7 @@ static void open_done(struct nfs_op *own)
 	struct nfs_op *user;
 	int error = own->error;
 
+	sink_end(o);
 	pthread_mutex_lock(&c->lock);
 	user = o->user;
 	o->user = NULL;
@@ -241,13 +287,13 @@ static void open_done(struct nfs_op *own)
 		/* The server may have opened it: once it answers the same owner opens the same file
 		 * again, only to close it. Nothing is made or truncated by that. */
 		own->u.open.flags &= O_ACCMODE;
+		own->u.open.want = 0;
+		own->be.v4.kind = NFS_OPEN;
 		try_again(c, own, user);
 		return;
 	}
 	if (user && !error) {
-		user->u.open.open = o;
-		user->u.open.fh = own->u.open.fh;
-		user->u.open.attr = own->u.open.attr;
+		open_told(user, own);
 	}
 	if (have_state && (!user || error))
 		close_start(c, o, 0);
@@ -301,7 +347,8 @@ void nfs4_open_submit(struct nfs4_client *c, struct nfs_op *op)
 	own->u.open = op->u.open;
 	memcpy(o->name, op->u.open.name.s ? op->u.open.name.s : "", op->u.open.name.len);
 	own->u.open.name.s = o->name;
-	nfs4_mount_bind(c, own, NFS_OPEN);
+	sink_begin(o, op);
+	nfs4_mount_bind(c, own, own->u.open.to.len ? NFS4_K_OPEN_READ : NFS_OPEN);
 	own->be.v4.flags = NFS4_F_OWN;
 	own->be.v4.open = o;
 	op->be.v4.open = o;

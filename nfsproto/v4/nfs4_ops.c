@@ -57,6 +57,7 @@ const struct nfs4_kind nfs4_kinds[NFS4_KINDS] = {
 	KIND(NFS4_K_LOOKUP_AFTER, "LOOKUP after CREATE", 0, op_lookup_after),
 	KIND(NFS4_K_GETATTR_AFTER, "GETATTR after a change", 0, op_getattr_after),
 	KIND(NFS4_K_OPEN_SETATTR, "SETATTR after OPEN", NFS4_KF_CACHE, op_open_setattr),
+	KIND(NFS4_K_OPEN_READ, "OPEN with READ", 0, op_open),
 	KIND(NFS4_K_OPEN_UNDO, "CLOSE after a failed OPEN", NFS4_KF_CACHE, op_open_undo),
 	KIND(NFS4_K_OPEN_MORE, "OPEN for a lock", NFS4_KF_CACHE, op_open_more),
 	KIND(NFS4_K_LOCKU, "LOCKU", NFS4_KF_CACHE, op_locku),
@@ -187,6 +188,8 @@ enum nfs_outcome nfs4_get_op_getattr_after(
 
 	if (!after_target(op, &fh, &attr))
 		return nfs_failed(op, -EIO);
+	if (op->type == NFS_OPEN)
+		op->u.open.have_data = false; /* it would be older than the attributes */
 	rc = nfs4_reply_op(r, OP_PUTFH);
 	return nfs4_outcome(op, rc ? rc : nfs4_reply_stat(r, attr));
 }

@@ -9,6 +9,9 @@
  * file O_TRUNC alone    OPEN, then SETATTR size 0 in the same COMPOUND; with
  * O_RDONLY the server is asked for an open to write as well
  *
+ * ACCESS and the first READ go with it if they are wanted, GETATTR between them: as with any READ,
+ * attributes may be older than data, and not the other way round. Neither need succeed.
+ *
  * When GETFH after OPEN is answered "later", all is sent again: the same open-owner gets the same
  * open. When it fails for good the open is given back without its handle, through the name again.
  */
@@ -79,6 +82,33 @@ static void put_open(struct nfs4_client *c, const struct nfs_open *o, struct nfs
 	nfs4_comp_count(k, OP_OPEN, 0);
 }
 
+static bool reads(const struct nfs_op *op)
+{
+	return op->be.v4.kind == NFS4_K_OPEN_READ;
+}
+
+static void put_first_read(struct nfs_op *op, struct nfs4_comp *k)
+{
+	struct nfs4_read_args a = {
+		.stateid = nfs4_stateid_current,
+		.count = op->u.open.to.len,
+	};
+
+	nfs4_put_read_args(k->x, &a);
+	nfs4_comp_count(k, OP_READ, 0);
+	op->call.sink[0] = op->u.open.to;
+	op->call.nsinks = 1;
+	op->call.peek = nfs4_peek_read;
+}
+
+static void put_access(struct nfs_op *op, struct nfs4_comp *k)
+{
+	struct nfs4_access_args a = {.access = op->u.open.want};
+
+	nfs4_put_access_args(k->x, &a);
+	nfs4_comp_count(k, OP_ACCESS, 0);
+}
+
 void nfs4_put_op_open(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
 	const struct nfs_open *o = op->be.v4.open;
@@ -116,7 +146,11 @@ void nfs4_put_op_open(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp
 		nfs4_put_setattr_args(k->x, &sa);
 		nfs4_comp_count(k, OP_SETATTR, 0);
 	}
+	if (op->u.open.want)
+		put_access(op, k);
 	nfs4_comp_getattr(k, &c->stat_want);
+	if (reads(op))
+		put_first_read(op, k);
 }
 
 /* A later step of a successful OPEN failed with rc for good: the open is given back, and then rc is
@@ -128,7 +162,47 @@ static enum nfs_outcome open_undo(struct nfs_op *op, int rc)
 	return NFS_AGAIN;
 }
 
-/* After OPEN itself: the handle, the truncation, the attributes. */
+/* What the caller may do, if that was asked; as nfs4_reply_op(). */
+static int get_access(struct nfs_op *op, struct nfs4_reply *r)
+{
+	struct nfs4_access_res res;
+	int rc = op->u.open.want ? nfs4_reply_op(r, OP_ACCESS) : 0;
+
+	if (rc || !op->u.open.want)
+		return rc;
+	if (nfs4_get_access_res(r->x, NFS4_OK, &res))
+		return -EBADMSG;
+	op->u.open.have_access = true;
+	op->u.open.allowed = res.access & op->u.open.want;
+	return 0;
+}
+
+/* The first data, last in the COMPOUND. If there is none it can be asked for anew. */
+static enum nfs_outcome get_first_read(struct nfs_op *op, struct nfs4_reply *r)
+{
+	struct nfs4_read_res res;
+	int rc = nfs4_reply_op(r, OP_READ);
+	uint32_t n;
+
+	if (rc > 0) {
+		r->status = NFS4_OK;
+		return NFS_DONE;
+	}
+	if (rc || nfs4_get_read_res(r->x, NFS4_OK, &res))
+		return nfs_failed(op, -EBADMSG);
+	if (rpc_call_take_sink(&op->call, r->x, 0, &n)) {
+		log_warn("%s: more data came with OPEN than the %u bytes that were wanted: server "
+			 "bug",
+			nfs4_task_server(op)->name, op->u.open.to.len);
+		return nfs_failed(op, -EBADMSG);
+	}
+	op->u.open.have_data = n > 0 || res.eof;
+	op->u.open.count = n;
+	op->u.open.eof = res.eof;
+	return NFS_DONE;
+}
+
+/* After OPEN itself: the handle, the truncation, the rights, the attributes, the data. */
 static enum nfs_outcome get_open_rest(struct nfs_op *op, struct nfs4_reply *r)
 {
 	struct nfs4_setattr_res sa;
@@ -148,7 +222,11 @@ static enum nfs_outcome get_open_rest(struct nfs_op *op, struct nfs4_reply *r)
 		if (rc)
 			return open_undo(op, rc);
 	}
-	rc = nfs4_reply_stat(r, &op->u.open.attr);
+	rc = get_access(op, r);
+	if (!rc)
+		rc = nfs4_reply_stat(r, &op->u.open.attr);
+	if (!rc && reads(op))
+		return get_first_read(op, r);
 	if (rc <= 0)
 		return nfs4_outcome(op, rc);
 	op->be.v4.kind = NFS4_K_GETATTR_AFTER;
@@ -184,6 +262,7 @@ enum nfs_outcome nfs4_get_op_open(struct nfs4_client *c, struct nfs_op *op, stru
 	enum nfs_outcome out;
 	int rc = nfs4_reply_op(r, OP_PUTFH);
 
+	op->u.open.have_access = op->u.open.have_data = false;
 	if (!rc)
 		rc = nfs4_reply_op(r, OP_OPEN);
 	/* what makes nothing needs no space: it is the server that can hold no more files open */

@@ -24,15 +24,17 @@ enum nfs4_kind_id {			    /* those of nfs_client.h first, by the same numbers */
 	NFS4_K_LOOKUP_AFTER = NFS_OP_TYPES, /* what a CREATE made, when its own reply did not say */
 	NFS4_K_GETATTR_AFTER,		    /* the attributes after SETATTR, OPEN, LINK, likewise */
 	NFS4_K_OPEN_SETATTR,		    /* attributes that an exclusive OPEN could not set */
-	NFS4_K_OPEN_UNDO,		    /* CLOSE after an OPEN of which a later step failed */
-	NFS4_K_OPEN_MORE,		    /* OPEN again with the access that a lock needs */
-	NFS4_K_LOCKU,			    /* NFS_LOCK that unlocks */
-	NFS4_K_LOCK_FREE,		    /* FREE_STATEID of a lock-owner that holds nothing */
-	NFS4_K_CLONE,			    /* an NFS_COPY that is tried so first */
-	NFS4_K_OFFLOAD_STATUS,		    /* an NFS_COPY that the server carries out by itself */
-	NFS4_K_OFFLOAD_CANCEL,		    /* after one that is not wanted any more */
-	NFS4_K_READ_PLUS,		    /* an NFS_READ */
-	NFS4_K_APPEND,			    /* an NFS_WRITE at the end of the file */
+	NFS4_K_OPEN_READ, /* OPEN with data; may be repeated, and is too large for the reply cache
+			   */
+	NFS4_K_OPEN_UNDO, /* CLOSE after an OPEN of which a later step failed */
+	NFS4_K_OPEN_MORE, /* OPEN again with the access that a lock needs */
+	NFS4_K_LOCKU,	  /* NFS_LOCK that unlocks */
+	NFS4_K_LOCK_FREE, /* FREE_STATEID of a lock-owner that holds nothing */
+	NFS4_K_CLONE,	  /* an NFS_COPY that is tried so first */
+	NFS4_K_OFFLOAD_STATUS, /* an NFS_COPY that the server carries out by itself */
+	NFS4_K_OFFLOAD_CANCEL, /* after one that is not wanted any more */
+	NFS4_K_READ_PLUS,      /* an NFS_READ */
+	NFS4_K_APPEND,	       /* an NFS_WRITE at the end of the file */
 	/* from here on: the back end's own, see struct nfs4_sync */
 	NFS4_K_SEQUENCE,
 	NFS4_K_DELEGRETURN,

@@ -26,7 +26,7 @@ E2E_SHORT_ROOT = ("users", "local-users", "filesystems", "attributes", "mounts",
 E2E = ("files", "programs", "errors", "mounts", "users", "local-users", "floods", "duplicates", "restart", "losses", "silence",
        "kills", "leases", "replaced", "races", "durable", "attributes", "filesystems", "scenarios", "two-mounts", "changes", "locks", "nlm",
        "appends", "space", "acls", "roundtrips")
-GANESHA = ("files", "programs", "filesystems", "replaced", "locks", "space")
+GANESHA = ("files", "programs", "filesystems", "replaced", "locks", "space", "roundtrips")
 NFS3 = ("files", "programs", "locks")
 
 # The virtual machine's cases that are run each time, in their short form.

@@ -197,6 +197,31 @@ static int do_cat(char **arg)
 	return rc ? rc : rc2;
 }
 
+/* The beginning of a file and what the caller may do, as they come with the OPEN; not by NFSv3. */
+static int do_head(char **arg)
+{
+	struct nfs_op op = {.type = NFS_OPEN};
+	struct mem_buf *buf = mem_buf_get(pool, 65536);
+	struct nfs_attr attr;
+	int rc = resolve(arg[0], &op.u.open.dir, &attr, &op.u.open.name), rc2;
+
+	op.u.open.want = NFS_ACCESS_READ;
+	op.u.open.to = seg_list_of_buf(buf, 0, 65536);
+	if (!rc)
+		rc = run(&op);
+	if (rc) {
+		mem_buf_unref(buf);
+		return rc;
+	}
+	if (!op.u.open.have_data || !(op.u.open.have_access && op.u.open.allowed))
+		rc = -ENODATA;
+	else if (fwrite(buf->data, 1, op.u.open.count, stdout) != op.u.open.count)
+		rc = -errno;
+	mem_buf_unref(buf);
+	rc2 = close_open(op.u.open.open);
+	return rc ? rc : rc2;
+}
+
 static int do_put(char **arg)
 {
 	struct nfs_client_info info;
@@ -384,6 +409,7 @@ static const struct command {
 	{"ls", 1, do_ls},
 	{"stat", 1, do_stat},
 	{"cat", 1, do_cat},
+	{"head", 1, do_head},
 	{"put", 1, do_put},
 	{"mkdir", 1, do_mkdir},
 	{"rm", 1, do_rm},

@@ -189,6 +189,8 @@ static int set(struct nfs_client *c, struct node *n, const struct nfs_sattr *s)
 
 /* --- operations ------------------------------------------------------------------------------- */
 
+static int do_read(struct nfs_client *c, struct nfs_op *op);
+
 static int do_open(struct nfs_client *c, struct nfs_op *op)
 {
 	struct node *dir = c->nodes[id_of(&op->u.open.dir)];
@@ -217,6 +219,18 @@ static int do_open(struct nfs_client *c, struct nfs_op *op)
 	LIST_INSERT_HEAD(&c->opens, op->u.open.open, link);
 	fh_of(id, &op->u.open.fh);
 	op->u.open.attr = c->nodes[id]->attr;
+	if (fake_knobs.bare_open)
+		return 0;
+	op->u.open.have_access = op->u.open.want != 0;
+	op->u.open.allowed = op->u.open.want & ~fake_knobs.denied;
+	if (op->u.open.to.len && !(op->u.open.flags & (O_CREAT | O_TRUNC))) {
+		struct nfs_op read = {.u.read = {.fh = op->u.open.fh, .to = op->u.open.to}};
+
+		do_read(c, &read);
+		op->u.open.have_data = true;
+		op->u.open.count = read.u.read.count;
+		op->u.open.eof = read.u.read.eof;
+	}
 	return 0;
 }
 
@@ -408,7 +422,7 @@ static int run(struct nfs_client *c, struct nfs_op *op)
 		op->u.setattr.attr = n->attr;
 		return op->error;
 	case NFS_ACCESS:
-		op->u.access.allowed = op->u.access.want;
+		op->u.access.allowed = op->u.access.want & ~fake_knobs.denied;
 		return 0;
 	case NFS_READLINK:
 		n = c->nodes[id_of(&op->u.readlink.fh)];

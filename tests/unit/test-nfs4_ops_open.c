@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * Unit tests of nfsproto/v4/nfs4_ops_open: what comes with an OPEN in its COMPOUND: the caller's
+ * rights and the first data of the file.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "nfs4-fixture.h"
+#include "transport/log.h"
+
+#define PATIENCE_MS 60000u
+#define WANT	    1000u
+#define RIGHTS	    (NFS_ACCESS_READ | NFS_ACCESS_EXECUTE)
+
+/* An OPEN that asks for all, its data in two pieces of a block with something behind them. */
+struct opener {
+	struct nfs_op op;
+	struct mem_buf *buf;
+	struct seg piece[2];
+	sem_t sem;
+};
+
+static void opener_init(struct opener *o, struct fix *f, int flags)
+{
+	memset(o, 0, sizeof(*o));
+	o->buf = mem_buf_get(f->pool, WANT + 64);
+	memset(o->buf->data, 0xee, WANT + 64);
+	o->piece[0] = (struct seg){mem_buf_sge(o->buf, 0, WANT / 3), o->buf};
+	o->piece[1] = (struct seg){mem_buf_sge(o->buf, WANT / 3, WANT - WANT / 3), o->buf};
+	o->op.type = NFS_OPEN;
+	o->op.u.open.dir = f->root;
+	o->op.u.open.name = (struct nfs_name){"file", 4};
+	o->op.u.open.flags = flags;
+	o->op.u.open.set = (struct nfs_sattr){.mask = NFS_SET_MODE, .mode = 0640};
+	o->op.u.open.want = RIGHTS;
+	assert_int_equal(seg_list_init(&o->op.u.open.to, o->piece, 2), 0);
+}
+
+/* Nothing is open any more, and nobody but the test has its block. */
+static void opener_finish(struct opener *o, struct fix *f)
+{
+	for (uint32_t i = 0; i < 64; i++) /* nothing behind the sink is ever touched */
+		assert_int_equal(o->buf->data[WANT + i], 0xee);
+	if (o->op.u.open.open)
+		assert_int_equal(fix_close(f, o->op.u.open.open), 0);
+	fix_unmount_clean(f);
+	assert_int_equal(atomic_load(&o->buf->refs), 1);
+	mem_buf_unref(o->buf);
+}
+
+static void has_data(const struct opener *o)
+{
+	assert_true(o->op.u.open.have_data);
+	assert_int_equal(o->op.u.open.count, WANT);
+	assert_false(o->op.u.open.eof);
+	for (uint32_t i = 0; i < WANT; i++)
+		assert_int_equal(o->buf->data[i], (uint8_t)(i * 2654435761u >> 24));
+}
+
+static void all_comes_in_one_compound(void **state)
+{
+	struct fix *f = *state;
+	unsigned before = f->srv.count[OP_SEQUENCE];
+	struct opener o;
+
+	opener_init(&o, f, O_RDONLY);
+	assert_int_equal(fix_run(f, &o.op), 0);
+	assert_int_equal(f->srv.count[OP_SEQUENCE], before + 1);
+	has_data(&o);
+	assert_true(o.op.u.open.have_access);
+	assert_int_equal(o.op.u.open.allowed & ~RIGHTS, 0);
+	assert_true(o.op.u.open.allowed & NFS_ACCESS_READ);
+	assert_int_equal(o.op.u.open.attr.type, NFS_REG);
+	opener_finish(&o, f);
+}
+
+static void what_is_made_emptied_or_only_written_is_not_read(void **state)
+{
+	static const int flags[] = {O_WRONLY, O_RDWR | O_TRUNC, O_RDWR | O_CREAT};
+	struct fix *f = *state;
+	struct opener o;
+
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		opener_init(&o, f, flags[i]);
+		assert_int_equal(fix_run(f, &o.op), 0);
+		assert_false(o.op.u.open.have_data);
+		assert_true(o.op.u.open.have_access);
+		assert_int_equal(fix_close(f, o.op.u.open.open), 0);
+		assert_int_equal(atomic_load(&o.buf->refs), 1);
+		mem_buf_unref(o.buf);
+	}
+	assert_int_equal(f->srv.count[OP_READ], 0);
+	fix_unmount_clean(f);
+}
+
+static void memory_that_cannot_be_held_is_refused(void **state)
+{
+	struct fix *f = *state;
+	struct opener o;
+
+	opener_init(&o, f, O_RDONLY);
+	o.piece[1].hold = NULL;
+	assert_int_equal(fix_run(f, &o.op), -EINVAL);
+	o.piece[1].hold = o.buf;
+	o.op.u.open.to.len = 2u << 20;
+	assert_int_equal(fix_run(f, &o.op), -EINVAL);
+	opener_finish(&o, f);
+}
+
+/* It is open, and whoever opened it asks for the rest by himself. */
+static void a_step_behind_may_fail(void **state)
+{
+	static const struct {
+		uint32_t op, status;
+		bool access;
+	} cases[] = {
+		{OP_READ, NFS4ERR_IO, true},
+		{OP_READ, NFS4ERR_DELAY, true},
+		{OP_READ, NFS4ERR_LOCKED, true},
+		{OP_READ, NFS4ERR_REP_TOO_BIG, true},
+		{OP_READ, NFS4ERR_BAD_STATEID, true},
+		{OP_GETATTR, NFS4ERR_DELAY, true},
+		{OP_ACCESS, NFS4ERR_DELAY, false},
+		{OP_ACCESS, NFS4ERR_NOTSUPP, false},
+	};
+	struct fix *f = *state;
+	struct opener o;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		opener_init(&o, f, O_RDONLY);
+		fix_fails(f, cases[i].op, cases[i].status, 1);
+		assert_int_equal(fix_run(f, &o.op), 0);
+		assert_false(o.op.u.open.have_data);
+		assert_int_equal(o.op.u.open.have_access, cases[i].access);
+		assert_int_equal(o.op.u.open.attr.type, NFS_REG);
+		assert_int_equal(fix_close(f, o.op.u.open.open), 0);
+		assert_int_equal(f->srv.nopens, 0);
+		assert_int_equal(atomic_load(&o.buf->refs), 1);
+		mem_buf_unref(o.buf);
+	}
+	fix_unmount_clean(f);
+}
+
+/* What is broken is said, and nothing is left open. */
+static void a_senseless_read_fails_the_open(void **state)
+{
+	struct fix *f = *state;
+	struct opener o;
+
+	opener_init(&o, f, O_RDONLY);
+	fix_quirk(f, Q_READ_LONG);
+	assert_int_equal(fix_run(f, &o.op), -EREMOTEIO);
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_CLOSE], 1));
+	o.op.u.open.open = NULL;
+	opener_finish(&o, f);
+}
+
+static void nothing_that_is_not_the_end_is_no_data(void **state)
+{
+	struct fix *f = *state;
+	struct opener o;
+
+	opener_init(&o, f, O_RDONLY);
+	fix_quirk(f, Q_READ_NOTHING);
+	assert_int_equal(fix_run(f, &o.op), 0);
+	assert_false(o.op.u.open.have_data);
+	opener_finish(&o, f);
+}
+
+/* The server has opened the file, and the answer is lost with the connection: the reply cache has
+ * none either, and the same owner opens the same file again. */
+static void a_lost_answer_is_asked_for_again(void **state)
+{
+	struct fix *f = *state;
+	struct opener o;
+
+	opener_init(&o, f, O_RDONLY);
+	fix_quirk(f, Q_CUT_OPEN);
+	assert_int_equal(fix_run(f, &o.op), 0);
+	has_data(&o);
+	assert_int_equal(f->srv.nopens, 1);
+	opener_finish(&o, f);
+}
+
+/* Whoever waited has gone, and with him what he knows of the block: it is held until the server
+ * cannot write there any more. */
+static void the_block_is_held_until_the_answer(void **state)
+{
+	struct fix *f = *state;
+	struct opener o;
+
+	opener_init(&o, f, O_RDONLY);
+	f->srv.hold_op = OP_OPEN;
+	fix_start(f, &o.op, &o.sem);
+	assert_true(mean_wait(&f->srv, &f->srv.nheld, 1));
+	nfs_cancel(&o.op);
+	assert_true(fix_ends_within(&o.sem, PATIENCE_MS));
+	assert_int_equal(o.op.error, -EINTR);
+	assert_true(atomic_load(&o.buf->refs) > 1);
+	memset(o.piece, 0, sizeof(o.piece)); /* the array was the caller's */
+	mean_release(&f->srv);
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_CLOSE], 1));
+	o.op.u.open.open = NULL;
+	opener_finish(&o, f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ON_MOUNT(all_comes_in_one_compound),
+		ON_MOUNT(what_is_made_emptied_or_only_written_is_not_read),
+		ON_MOUNT(memory_that_cannot_be_held_is_refused),
+		ON_MOUNT(a_step_behind_may_fail),
+		ON_MOUNT(a_senseless_read_fails_the_open),
+		ON_MOUNT(nothing_that_is_not_the_end_is_no_data),
+		ON_MOUNT(a_lost_answer_is_asked_for_again),
+		ON_MOUNT(the_block_is_held_until_the_answer),
+	};
+
+	log_init("test-nfs4_ops_open", getenv("V") ? LOG_L_CTRL : LOG_L_ERROR);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
