@@ -60,6 +60,8 @@ struct inode {
 	bool appending;		    /* a request appends to it; append.c, under its lock */
 	/* appended data stands elsewhere in the file than in the kernel's pages (append.c) */
 	atomic_bool displaced;
+	/* the kernel has been made to ask for attributes that an open has brought (ops_file.c) */
+	atomic_bool renewed;
 	atomic_bool is_silly;	 /* its last name is a silly one: stat(2) shows one link less */
 	atomic_bool removed;	 /* a directory whose name this mount has removed or replaced */
 	atomic_uint taking_back; /* jobs of the notifier for names in this directory */

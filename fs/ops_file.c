@@ -23,11 +23,13 @@
 /* --- open ------------------------------------------------------------------------------------- */
 
 /* Close-to-open consistency is about the size and the times as well: at an open the kernel forgets
- * attributes that are not the newest. (Without pages to drop, this does not wait.) */
+ * attributes that are not the newest, and asks for them: those of the open will do (ops_getattr()).
+ * (Without pages to drop, this does not wait.) */
 static void renew_attr(const struct fs *fs, struct inode *ino, const struct nfs_attr *attr)
 {
 	if (inode_told_this(ino, attr))
 		return;
+	atomic_store(&ino->renewed, true);
 	fuse_lowlevel_notify_inval_inode(fs->se, inode_id(fs->inodes, ino), -1, 0);
 }
 
@@ -73,6 +75,19 @@ static uint32_t open_doubt(const struct file *f, const struct nfs_attr *attr)
 	return (attr->mode & 0444) != 0444 && attr->mode & 0111 ? NFS_ACCESS_READ : 0;
 }
 
+/* The rights that OPEN is to bring with it, since it will probably not prove what it must: 0 where
+ * they are known. */
+static uint32_t open_wants(struct request *r)
+{
+	const struct nfs_attr seen = {.mode = inode_mode(r->inode, &(uint64_t){0})};
+	uint32_t doubt = open_doubt(r->file, &seen), may;
+
+	if (!doubt ||
+		inode_known_access(r->inode, &r->batch.cred, doubt, entry_attr_since(r->fs), &may))
+		return 0;
+	return entry_access_bits(r->inode);
+}
+
 static void open_allowed(struct request *r, bool allowed)
 {
 	if (allowed)
@@ -95,10 +110,15 @@ static void open_asked(struct request *r)
 
 static void open_ask(struct request *r)
 {
-	uint32_t doubt = open_doubt(r->file, &r->batch.first.op.u.open.attr), may;
+	const struct nfs_op *op = &r->batch.first.op;
+	uint32_t doubt = open_doubt(r->file, &op->u.open.attr), may;
 
 	if (!doubt) {
 		open_reply(r);
+		return;
+	}
+	if (op->u.open.have_access && (op->u.open.want & doubt) == doubt) {
+		open_allowed(r, op->u.open.allowed & doubt);
 		return;
 	}
 	if (inode_known_access(r->inode, &r->batch.cred, doubt, entry_attr_since(r->fs), &may)) {
@@ -121,6 +141,15 @@ static bool open_by_old_name(struct request *r)
 	inode_doubt(ino);
 	stale_answered(&r->fs->stale, r->pid);
 	return true;
+}
+
+/* What OPEN has told of the file, asked when r came. */
+static void open_note(struct request *r, const struct nfs_op *op)
+{
+	entry_note_attr(r->fs, r->inode, &op->u.open.attr, r->born);
+	if (op->u.open.have_access)
+		inode_note_access(
+			r->inode, &r->batch.cred, op->u.open.want, op->u.open.allowed, r->born);
 }
 
 static void open_failed(struct request *r, int error)
@@ -148,6 +177,7 @@ static void open_done(struct request *r)
 		atomic_store(&r->inode->told_size, 0);
 	}
 	file_opened(r->fs, f, r->inode, op->u.open.open);
+	open_note(r, op);
 	if (!(f->flags & O_TRUNC) && open_by_old_name(r)) {
 		/* the kernel looks the path up again, and opens what it finds */
 		close_file(r->fs, f, r, -ESTALE);
@@ -162,6 +192,7 @@ static void open_by_handle(struct request *r)
 
 	op->u.open.dir = r->inode->fh;
 	op->u.open.flags = r->file->flags & (O_ACCMODE | O_TRUNC | NFS_O_EXEC);
+	op->u.open.want = open_wants(r);
 	request_submit(r, open_done);
 }
 
@@ -234,6 +265,7 @@ static void open_begin(struct request *r)
 	op->u.open.dir = r->dir->fh;
 	op->u.open.name = (struct nfs_name){r->name, (uint32_t)strlen(r->name)};
 	op->u.open.flags = r->file->flags & (O_ACCMODE | O_TRUNC | NFS_O_EXEC);
+	op->u.open.want = open_wants(r);
 	request_submit(r, open_named_done);
 }
 

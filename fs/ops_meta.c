@@ -141,21 +141,36 @@ void ops_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *for
 
 /* --- attributes ------------------------------------------------------------------------------- */
 
-static void end_attr(struct request *r, const struct nfs_attr *a)
+/* The server was asked for a at `seen`. */
+static void end_attr(struct request *r, const struct nfs_attr *a, uint64_t seen)
 {
-	double timeout = entry_attr_timeout(r->fs, r->inode, a);
+	double timeout = entry_attr_timeout(r->fs, r->inode, a) - (double)(clock_ns() - seen) / 1e9;
 	struct stat st;
 	fuse_req_t fuse;
 
 	entry_stat(r->inode, a, &st);
 	fuse = request_take_fuse(r);
 	request_free(r);
-	fuse_reply_attr(fuse, &st, timeout);
+	fuse_reply_attr(fuse, &st, timeout > 0 ? timeout : 0);
 }
 
 static void getattr_end(struct request *r)
 {
-	end_attr(r, &r->batch.first.op.u.getattr.attr);
+	end_attr(r, &r->batch.first.op.u.getattr.attr, r->u.getattr.seen);
+}
+
+/* Answers from what an open has just brought, if the kernel asks only because of that. */
+static bool getattr_known(struct request *r)
+{
+	struct nfs_op *op = &r->batch.first.op;
+	struct inode *ino = r->inode;
+
+	if (!atomic_exchange(&ino->renewed, false) || atomic_load(&ino->displaced) ||
+		!inode_known_attr(
+			ino, entry_attr_since(r->fs), &op->u.getattr.attr, &r->u.getattr.seen))
+		return false;
+	getattr_end(r);
+	return true;
 }
 
 static void getattr_done(struct request *r)
@@ -164,7 +179,7 @@ static void getattr_done(struct request *r)
 	struct inode *ino = r->inode;
 
 	if (op->error == -ESTALE && inode_removed_attr(r->inode, &op->u.getattr.attr)) {
-		end_attr(r, &op->u.getattr.attr);
+		end_attr(r, &op->u.getattr.attr, clock_ns());
 		return;
 	}
 	if (op->error) {
@@ -172,6 +187,7 @@ static void getattr_done(struct request *r)
 		return;
 	}
 	entry_note_attr(r->fs, ino, &op->u.getattr.attr, r->born);
+	r->u.getattr.seen = clock_ns();
 	change_told(ino, &op->u.getattr.attr, r->born);
 	if (atomic_load(&ino->displaced) &&
 		op->u.getattr.attr.size == atomic_load(&ino->told_size) &&
@@ -190,7 +206,8 @@ void ops_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		return;
 	r->inode = inode_ref(inode_of(fs->inodes, ino));
 	request_op(r, NFS_GETATTR, getattr)->u.getattr.fh = r->inode->fh;
-	request_submit(r, getattr_done);
+	if (!getattr_known(r))
+		request_submit(r, getattr_done);
 }
 
 static void setattr_done(struct request *r)
@@ -203,7 +220,7 @@ static void setattr_done(struct request *r)
 		return;
 	}
 	entry_note_attr(r->fs, r->inode, &op->u.setattr.attr, clock_ns());
-	end_attr(r, &op->u.setattr.attr);
+	end_attr(r, &op->u.setattr.attr, clock_ns());
 }
 
 static void setattr_submit(struct request *r)

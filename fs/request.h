@@ -99,6 +99,9 @@ struct request {
 			uint64_t asked;
 		} entry;
 		struct {
+			uint64_t seen; /* when the server was asked for what is answered */
+		} getattr;
+		struct {
 			struct nfs_sattr set;
 		} setattr;
 		struct {

@@ -15,7 +15,9 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "fs/change.h"
 #include "tests/unit/fake-kernel.h"
+#include "tests/unit/fs-fixture.h"
 
 static struct fs *fs;
 static uint64_t node, fh, other; /* a file, and two descriptors of it */
@@ -97,9 +99,57 @@ static void who_may_only_execute_may_not_read(void **state)
 	fake_knobs.script = opens_executable;
 	assert_int_equal(kernel_create(KERNEL_ROOT, "p", O_WRONLY, &program, &third), 0);
 	fake_knobs.script = may_not_read;
+	fake_knobs.bare_open = true;
 	assert_int_equal(kernel_open(program, O_RDONLY, &third), -EACCES);
 	assert_int_equal(count(NFS_CLOSE), 1);
 	assert_int_equal(kernel_open(program, O_WRONLY, &third), 0);
+}
+
+/* OPEN brings the answer where there is a doubt. */
+static void the_right_to_read_comes_with_the_open(void **state)
+{
+	uint64_t program, third;
+
+	fake_knobs.script = opens_executable;
+	assert_int_equal(kernel_create(KERNEL_ROOT, "p", O_WRONLY, &program, &third), 0);
+	fake_knobs.script = NULL;
+	assert_int_equal(kernel_open(program, O_RDONLY, &third), 0);
+	fake_knobs.denied = NFS_ACCESS_READ;
+	inode_doubt(inode_of(fs->inodes, program));
+	assert_int_equal(kernel_open(program, O_RDONLY, &third), -EACCES);
+	assert_int_equal(kernel_open(program, O_RDONLY | NFS_O_EXEC, &third), 0);
+	assert_int_equal(count(NFS_ACCESS), 0);
+}
+
+/* The kernel asks for attributes because an open has brought newer ones: those are the answer,
+ * once, and unless something has happened since. */
+static void attributes_come_with_the_open(void **state)
+{
+	struct inode *ino = inode_of(fs->inodes, node);
+	uint64_t third, asked;
+	struct fuse_attr attr;
+
+	fs_fixture_options.attr_timeout = 1000;
+	write_some(fh);
+	assert_int_equal(kernel_open(node, O_RDONLY, &third), 0);
+	asked = count(NFS_GETATTR);
+	assert_int_equal(kernel_getattr(node, &attr), 0);
+	assert_int_equal(attr.size, ino->attr.size);
+	assert_int_equal(count(NFS_GETATTR), asked);
+	assert_int_equal(kernel_getattr(node, &attr), 0);
+	assert_int_equal(count(NFS_GETATTR), asked + 1);
+
+	write_some(fh);
+	assert_int_equal(kernel_open(node, O_RDONLY, &third), 0);
+	write_some(fh);
+	assert_int_equal(kernel_getattr(node, &attr), 0);
+	assert_int_equal(count(NFS_GETATTR), asked + 2);
+
+	write_some(fh);
+	assert_int_equal(kernel_open(node, O_RDONLY, &third), 0);
+	change_doubt(fs, ino); /* somebody else has changed it */
+	assert_int_equal(kernel_getattr(node, &attr), 0);
+	assert_int_equal(count(NFS_GETATTR), asked + 3);
 }
 
 /* The kernel walks the path again, once: then whatever is found is opened. */
@@ -254,6 +304,8 @@ int main(void)
 		TEST(open_files_are_counted),
 		TEST(what_cannot_be_opened_is_not_open),
 		TEST(who_may_only_execute_may_not_read),
+		TEST(the_right_to_read_comes_with_the_open),
+		TEST(attributes_come_with_the_open),
 		TEST(a_stale_file_is_looked_up_again),
 		TEST(a_name_that_stands_for_another_file_is_looked_up_again),
 		TEST(an_open_whose_process_is_killed_ends),
