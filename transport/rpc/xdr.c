@@ -9,8 +9,6 @@
  */
 #include "transport/rpc/xdr.h"
 
-#include <endian.h>
-#include <errno.h>
 #include <string.h>
 
 void xdr_out_init(struct xdr_out *x, void *buf, size_t cap)
@@ -20,47 +18,6 @@ void xdr_out_init(struct xdr_out *x, void *buf, size_t cap)
 	x->cap = cap;
 	x->overflow = false;
 	x->npayloads = 0;
-}
-
-void *xdr_reserve(struct xdr_out *x, size_t n)
-{
-	size_t pad = -n & 3;
-	uint8_t *p;
-
-	if (x->overflow || n > x->cap - x->len || pad > x->cap - x->len - n) {
-		x->overflow = true;
-		return NULL;
-	}
-	p = x->base + x->len;
-	if (pad)
-		memset(p + n, 0, pad);
-	x->len += n + pad;
-	return p;
-}
-
-void xdr_put_u32(struct xdr_out *x, uint32_t v)
-{
-	void *p = xdr_reserve(x, 4);
-
-	if (p) {
-		v = htobe32(v);
-		memcpy(p, &v, 4);
-	}
-}
-
-void xdr_put_u64(struct xdr_out *x, uint64_t v)
-{
-	void *p = xdr_reserve(x, 8);
-
-	if (p) {
-		v = htobe64(v);
-		memcpy(p, &v, 8);
-	}
-}
-
-void xdr_put_bool(struct xdr_out *x, bool v)
-{
-	xdr_put_u32(x, v ? 1 : 0);
 }
 
 void xdr_put_fixed(struct xdr_out *x, const void *data, size_t n)
@@ -130,26 +87,6 @@ void xdr_in_init(struct xdr_in *x, const void *buf, size_t len)
 	x->npayloads = 0;
 }
 
-const void *xdr_consume(struct xdr_in *x, size_t n)
-{
-	size_t pad = -n & 3;
-	const uint8_t *p;
-
-	if (x->bad || n > x->len - x->pos || pad > x->len - x->pos - n) {
-		x->bad = true;
-		return NULL;
-	}
-	p = x->base + x->pos;
-	x->pos += n + pad;
-	return p;
-}
-
-int xdr_in_fail(struct xdr_in *x)
-{
-	x->bad = true;
-	return -EBADMSG;
-}
-
 bool xdr_in_done(const struct xdr_in *x)
 {
 	if (x->bad || x->pos != x->len)
@@ -158,37 +95,6 @@ bool xdr_in_done(const struct xdr_in *x)
 		if (!x->payload[i].taken && x->payload[i].data.len != 0)
 			return false;
 	return true;
-}
-
-uint32_t xdr_get_u32(struct xdr_in *x)
-{
-	const void *p = xdr_consume(x, 4);
-	uint32_t v;
-
-	if (!p)
-		return 0;
-	memcpy(&v, p, 4);
-	return be32toh(v);
-}
-
-uint64_t xdr_get_u64(struct xdr_in *x)
-{
-	const void *p = xdr_consume(x, 8);
-	uint64_t v;
-
-	if (!p)
-		return 0;
-	memcpy(&v, p, 8);
-	return be64toh(v);
-}
-
-bool xdr_get_bool(struct xdr_in *x)
-{
-	uint32_t v = xdr_get_u32(x);
-
-	if (v > 1)
-		xdr_in_fail(x);
-	return v == 1;
 }
 
 void xdr_get_fixed(struct xdr_in *x, void *dst, size_t n)

@@ -14,14 +14,19 @@
  * that lies in several pieces goes as a list (seg.h): xdr_put_payload_list(),
  * xdr_get_payload_list().
  *
+ * What moves a cursor by a word is inline: a READ has more than a hundred of them.
+ *
  * A cursor is owned by one thread at a time.
  */
 #ifndef RNFS_TRANSPORT_RPC_XDR_H
 #define RNFS_TRANSPORT_RPC_XDR_H
 
+#include <endian.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "transport/mem.h"
 #include "transport/rpc/seg.h"
@@ -67,16 +72,52 @@ struct xdr_in {
 void xdr_out_init(struct xdr_out *x, void *buf, size_t cap);
 
 /* Room for n bytes (rounded up to 4, padding zeroed), or NULL and the sticky overflow. */
-void *xdr_reserve(struct xdr_out *x, size_t n);
+static inline void *xdr_reserve(struct xdr_out *x, size_t n)
+{
+	size_t pad = -n & 3;
+	uint8_t *p;
+
+	if (x->overflow || n > x->cap - x->len || pad > x->cap - x->len - n) {
+		x->overflow = true;
+		return NULL;
+	}
+	p = x->base + x->len;
+	if (pad)
+		memset(p + n, 0, pad);
+	x->len += n + pad;
+	return p;
+}
 
 static inline bool xdr_out_ok(const struct xdr_out *x)
 {
 	return !x->overflow;
 }
 
-void xdr_put_u32(struct xdr_out *x, uint32_t v);
-void xdr_put_u64(struct xdr_out *x, uint64_t v);
-void xdr_put_bool(struct xdr_out *x, bool v);
+static inline void xdr_put_u32(struct xdr_out *x, uint32_t v)
+{
+	void *p = xdr_reserve(x, 4);
+
+	if (p) {
+		v = htobe32(v);
+		memcpy(p, &v, 4);
+	}
+}
+
+static inline void xdr_put_u64(struct xdr_out *x, uint64_t v)
+{
+	void *p = xdr_reserve(x, 8);
+
+	if (p) {
+		v = htobe64(v);
+		memcpy(p, &v, 8);
+	}
+}
+
+static inline void xdr_put_bool(struct xdr_out *x, bool v)
+{
+	xdr_put_u32(x, v ? 1 : 0);
+}
+
 /* Fixed-length opaque: n bytes and round-up, no length word. */
 void xdr_put_fixed(struct xdr_out *x, const void *data, size_t n);
 /* Variable-length opaque or string: length word, bytes, round-up. */
@@ -99,7 +140,19 @@ size_t xdr_out_total(const struct xdr_out *x);
 void xdr_in_init(struct xdr_in *x, const void *buf, size_t len);
 
 /* The next n bytes (and their round-up, skipped), or NULL and the sticky error. */
-const void *xdr_consume(struct xdr_in *x, size_t n);
+static inline const void *xdr_consume(struct xdr_in *x, size_t n)
+{
+	size_t pad = -n & 3;
+	const uint8_t *p;
+
+	if (x->bad || n > x->len - x->pos || pad > x->len - x->pos - n) {
+		x->bad = true;
+		return NULL;
+	}
+	p = x->base + x->pos;
+	x->pos += n + pad;
+	return p;
+}
 
 static inline bool xdr_in_ok(const struct xdr_in *x)
 {
@@ -115,12 +168,44 @@ static inline size_t xdr_in_left(const struct xdr_in *x)
 bool xdr_in_done(const struct xdr_in *x);
 
 /* Marks the stream as malformed (a coder found an impossible value). Returns -EBADMSG. */
-int xdr_in_fail(struct xdr_in *x);
+static inline int xdr_in_fail(struct xdr_in *x)
+{
+	x->bad = true;
+	return -EBADMSG;
+}
 
-uint32_t xdr_get_u32(struct xdr_in *x);
-uint64_t xdr_get_u64(struct xdr_in *x);
+static inline uint32_t xdr_get_u32(struct xdr_in *x)
+{
+	const void *p = xdr_consume(x, 4);
+	uint32_t v;
+
+	if (!p)
+		return 0;
+	memcpy(&v, p, 4);
+	return be32toh(v);
+}
+
+static inline uint64_t xdr_get_u64(struct xdr_in *x)
+{
+	const void *p = xdr_consume(x, 8);
+	uint64_t v;
+
+	if (!p)
+		return 0;
+	memcpy(&v, p, 8);
+	return be64toh(v);
+}
+
 /* A word other than 0 or 1 is an error. */
-bool xdr_get_bool(struct xdr_in *x);
+static inline bool xdr_get_bool(struct xdr_in *x)
+{
+	uint32_t v = xdr_get_u32(x);
+
+	if (v > 1)
+		xdr_in_fail(x);
+	return v == 1;
+}
+
 /* Fixed-length opaque of n bytes copied to dst. */
 void xdr_get_fixed(struct xdr_in *x, void *dst, size_t n);
 /* Variable-length opaque: *n its length (more than max is an error), returns a pointer into the
