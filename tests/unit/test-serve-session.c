@@ -126,7 +126,10 @@ static void without_memory_for_the_reply_nothing_is_done(void **state)
 	struct nfs4_sequence_args a = {
 		.session = e->session, .sequenceid = 1, .slotid = 1, .highest_slotid = 1};
 
-	malloc_max = STATE_MIN_CACHED - 1;
+	struct session *ses = session_get(&e->sv.state, &e->session);
+
+	malloc_max = ses->cached_max - 1;
+	session_put(&e->sv.state, ses);
 	assert_int_equal(sequence(e, &a, 1), NFS4ERR_DELAY);
 	assert_int_equal(e->head.nops, 1);
 	malloc_max = SIZE_MAX;

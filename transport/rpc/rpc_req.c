@@ -25,11 +25,14 @@ static void note_activity(struct rpc_xprt *x)
 
 struct rpc_req *rpc_req_new(struct rpc_xprt *x)
 {
-	struct rpc_req *req = calloc(1, sizeof(*req));
+	/* acquire, release: between the thread that freed it and this one */
+	struct rpc_req *req = atomic_exchange_explicit(&x->spare, NULL, memory_order_acquire);
 
 	if (!req)
+		req = malloc(sizeof(*req));
+	if (!req)
 		return NULL;
-	req->xprt = rpc_xprt_ref(x);
+	*req = (struct rpc_req){.xprt = rpc_xprt_ref(x)};
 	atomic_fetch_add_explicit(&x->reqs, 1, memory_order_relaxed);
 	note_activity(x);
 	return req;
@@ -45,7 +48,7 @@ void rpc_req_free(struct rpc_req *req)
 	rpc_req_unhold(req);
 	mem_buf_unref(req->msg);
 	mem_buf_unref(req->call_msg);
-	free(req);
+	free(atomic_exchange_explicit(&x->spare, req, memory_order_acq_rel));
 	note_activity(x);
 	atomic_fetch_sub_explicit(
 		&x->reqs, 1, memory_order_release); /* after the time: see find_idle_locked() */

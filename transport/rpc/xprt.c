@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -25,6 +26,7 @@ int rpc_xprt_init(struct rpc_xprt *x, const struct rpc_xprt_ops *ops, const stru
 	if (up)
 		x->up = *up;
 	x->refs = 1;
+	x->spare = NULL;
 	x->stats = &no_stats;
 	return 0;
 }
@@ -34,6 +36,7 @@ void rpc_xprt_fini(struct rpc_xprt *x)
 	if (x->kick_fd >= 0)
 		close(x->kick_fd);
 	x->kick_fd = -1;
+	free(atomic_exchange_explicit(&x->spare, NULL, memory_order_acquire));
 }
 
 struct rpc_xprt *rpc_xprt_ref(struct rpc_xprt *x)

@@ -99,6 +99,7 @@ struct rpc_xprt {
 	void (*owner_free)(void *owner); /* called after ops->destroy(); may be NULL */
 	struct rpc_auth *const *auth;	 /* a server's further flavors, or NULL */
 	_Atomic unsigned reqs;		 /* requests not yet ended */
+	struct rpc_req *_Atomic spare;	 /* one that has ended, for the next; or NULL */
 	_Atomic uint64_t active_ns;	 /* when a request last began or ended, 0: there was none */
 	uint16_t local_port;		 /* a client's, of TCP: what it calls from; else 0 */
 	bool give_port;		      /* at the end that port is to be free at once, for the next */
