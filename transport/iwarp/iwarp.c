@@ -27,6 +27,7 @@
 enum {
 	RX_BUDGET = 64, /* recvmsg() calls of one poll() */
 	LOOPBACK_SNDBUF = 256 << 10,
+	DRY_POLLS = 2,	   /* after one that took all: the end of a progress(), and the next */
 	GIVE_UP_AFTER = 4, /* for guesses about input */
 	TRY_AGAIN_EVERY = 32,
 	NUDGES = 8, /* before a connection's first answer; each waits twice as long */
@@ -265,16 +266,17 @@ static void check_sender(struct iwarp_conn *c)
 }
 
 /* Whether to leave out recvmsg() because nothing will be there: wait() has just seen it, or this is
- * the poll() right after one that took all there was, and that has been in vain each time lately.
+ * one of the two right after one that took all there was, and they have been in vain lately.
  * Being wrong costs one more wait(). */
 static bool likely_dry(struct iwarp_conn *c)
 {
-	bool none = c->rx_none, after_dry = c->rx_dry;
+	bool none = c->rx_none, after_dry = c->rx_dry > 0;
 
-	c->rx_none = c->rx_dry = false;
+	c->rx_none = false;
 	if (!none && after_dry && c->rx_misses >= GIVE_UP_AFTER)
 		none = ++c->rx_misses % TRY_AGAIN_EVERY != 0;
 	c->rx_tried = !none && after_dry;
+	c->rx_dry = none && after_dry ? c->rx_dry - 1 : 0;
 	return none;
 }
 
@@ -311,7 +313,8 @@ static int receive(struct iwarp_conn *c, struct prov_wc *wc, int n)
 	}
 	if (got == n)
 		c->rx_more = true;
-	c->rx_dry = got && !c->rx_more;
+	if (got)
+		c->rx_dry = c->rx_more ? 0 : DRY_POLLS;
 	return got;
 }
 
@@ -379,7 +382,7 @@ static void iwarp_wait(struct prov_conn *pc, int kick_fd, int timeout_ms)
 	unsigned n = kick_fd < 0 ? 2 : 3;
 	eventfd_t v;
 
-	c->rx_dry = false;
+	c->rx_dry = 0;
 	if (c->rx_more || c->flush_due || c->failed)
 		return;
 	timeout_ms = nudge(c, timeout_ms);

@@ -238,8 +238,8 @@ struct iwarp_conn {
 	uint64_t nudge_ns;  /* progress thread: when the next is due; 0: not decided */
 	bool rx_more;	    /* progress thread: poll() stopped before the input ended */
 	bool rx_none;	    /* progress thread: wait() has seen that there is no input */
-	bool rx_dry;   /* progress thread: the last poll() had completions and took all input */
-	bool rx_tried; /* progress thread: this recvmsg() is such a try */
+	unsigned rx_dry;    /* progress thread: polls to come, after one that took all input */
+	bool rx_tried;	    /* progress thread: this recvmsg() is such a try */
 	unsigned rx_misses; /* progress thread: times in a row that there was nothing right after */
 	bool flush_due;	    /* progress thread: queued something itself */
 	bool failed;	    /* progress thread: down_reason is set */
