@@ -6,27 +6,34 @@
 #include "fs/worker.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <time.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "fs/data.h"
 #include "fs/fs.h"
 #include "fs/process.h"
 #include "transport/log.h"
+#include "transport/rpc/cork.h"
 
 #define MEMORY_POLL_MS 5
 #define FATE_POLLS     100 /* between looks at who waits */
 #define STOP_POLL_NS   2000000
+#define ROW_MAX	       8 /* requests whose messages leave together */
 
 struct worker {
 	struct workers *all;
 	pthread_t thread;
 	/* what requests are read into; NULL once a WRITE has taken it. Of this thread */
 	struct mem_buf *buf;
+	unsigned row; /* requests read since something of this thread's began to wait; of it */
+	int epoll_fd; /* of the device */
 	atomic_uintptr_t at; /* where that begins, for others to pass over; 0: nowhere */
 	atomic_bool ended;
 };
@@ -103,6 +110,7 @@ static bool get_wait(struct fs *fs, uint32_t size, bool in_pieces, pid_t tid, st
 
 	if (get(fs, size, in_pieces, l))
 		return true;
+	cork_pull(); /* what waits may be what brings memory back */
 	stats_add(&fs->stats.starved, 1);
 	do {
 		if (session_ended(fs))
@@ -116,6 +124,22 @@ static bool get_wait(struct fs *fs, uint32_t size, bool in_pieces, pid_t tid, st
 bool worker_data_wait(struct fs *fs, uint32_t size, pid_t tid, struct seg_list *l)
 {
 	return get_wait(fs, size, true, tid, l);
+}
+
+/* What requests of a row have sent leaves now. */
+static void end_row(struct worker *w)
+{
+	w->row = 0;
+	cork_pull();
+}
+
+/* Sleeps until the device has a request, or an error to tell. */
+static void await_request(struct worker *w)
+{
+	struct epoll_event ev;
+
+	end_row(w);
+	epoll_wait(w->epoll_fd, &ev, 1, -1);
 }
 
 /* One request, from the device to where its operation leaves it. False: the session has ended. */
@@ -136,9 +160,13 @@ static bool serve_one(struct worker *w)
 	}
 	in.mem = w->buf->data;
 	in.size = w->buf->size;
+	if (!w->row)
+		await_request(w);
 	n = fuse_session_receive_buf(fs->se, &in);
-	if (n == -EINTR || n == -EAGAIN)
+	if (n == -EINTR || n == -EAGAIN) {
+		end_row(w);
 		return !fuse_session_exited(fs->se);
+	}
 	if (n <= 0) {
 		if (n < 0)
 			log_error("reading from the FUSE device: %s", strerror(-n));
@@ -146,7 +174,10 @@ static bool serve_one(struct worker *w)
 		return false;
 	}
 	was_init = atomic_load_explicit(&fs->init_done, memory_order_relaxed);
+	cork_put();
 	fuse_session_process_buf(fs->se, &in);
+	if (!cork_held() || ++w->row == ROW_MAX)
+		end_row(w);
 	if (!was_init && atomic_load(&fs->init_done))
 		wake_main(fs);
 	return !fuse_session_exited(fs->se);
@@ -160,12 +191,31 @@ static void *worker_main(void *arg)
 	pthread_setname_np(pthread_self(), "rnfs-worker");
 	while (serve_one(w))
 		;
+	end_row(w);
 	data_put(all->fs, w->buf);
 	set_buf(w, NULL);
 	atomic_store(&w->ended, true);
 	if (atomic_fetch_sub(&all->running, 1) == 1)
 		wake_main(all->fs);
 	return NULL;
+}
+
+/* A worker reads until the device is empty, so that must not block; where it sleeps then only one
+ * of them is woken for a request. */
+static bool watch_device(struct worker *w, int fd)
+{
+	struct epoll_event ev = {.events = EPOLLIN | EPOLLEXCLUSIVE};
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK))
+		return false;
+	w->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (w->epoll_fd < 0)
+		return false;
+	if (!epoll_ctl(w->epoll_fd, EPOLL_CTL_ADD, fd, &ev))
+		return true;
+	close(w->epoll_fd);
+	return false;
 }
 
 bool workers_start(struct fs *fs, unsigned n)
@@ -187,8 +237,12 @@ bool workers_start(struct fs *fs, unsigned n)
 		struct worker *w = &all->w[made];
 
 		w->all = all;
-		if (pthread_create(&w->thread, NULL, worker_main, w))
+		if (!watch_device(w, fuse_session_fd(fs->se)))
 			break;
+		if (pthread_create(&w->thread, NULL, worker_main, w)) {
+			close(w->epoll_fd);
+			break;
+		}
 	}
 	all->made = made;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -220,6 +274,7 @@ void workers_stop(struct fs *fs)
 			nanosleep(&(struct timespec){.tv_nsec = STOP_POLL_NS}, NULL);
 		}
 		pthread_join(w->thread, NULL);
+		close(w->epoll_fd);
 	}
 	fs->workers = NULL;
 	free(all);

@@ -6,6 +6,9 @@
  * Each reads into a block of pool memory, so that the data of a WRITE lies where it can be sent
  * from. The operation of a large WRITE takes the block over and the worker gets another. A worker
  * waits only for requests and, when the data under way has used up the mount's memory, for memory.
+ *
+ * Requests come in rows: while a worker has sent something that is kept back (cork.h) it reads on,
+ * and does not sleep before that has left.
  */
 #ifndef RNFS_FS_WORKER_H
 #define RNFS_FS_WORKER_H
@@ -21,7 +24,8 @@ struct seg_list;
 
 /* Starts n threads: fs->workers. They block all signals but SIGUSR2, which only ends a sleep (the
  * caller has installed a handler). fs->wake_fd is written when INIT has been answered and when the
- * last worker has ended. False when threads or memory cannot be had. */
+ * last worker has ended. Makes the session's device one that does not block. False when threads or
+ * memory cannot be had. */
 bool workers_start(struct fs *fs, unsigned n);
 /* How many have not ended. */
 unsigned workers_running(const struct fs *fs);

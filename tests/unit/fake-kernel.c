@@ -46,7 +46,7 @@ static struct {
 	struct message *last; /* that kernel_wait() has given out */
 	uint64_t number;
 	unsigned notified[CODES];
-	bool stop;
+	int device; /* eventfd: readable once for each message asked, and when it is over */
 	struct fs *fs;
 } kernel = {.lock = PTHREAD_MUTEX_INITIALIZER, .some = PTHREAD_COND_INITIALIZER};
 
@@ -63,11 +63,13 @@ static void message_put(struct message_list *l, struct message *m)
 static ssize_t device_read(int fd, void *buf, size_t size, void *userdata)
 {
 	struct message *m;
+	eventfd_t one;
 	ssize_t n;
 
+	if (eventfd_read(fd, &one))
+		return -1;
 	pthread_mutex_lock(&kernel.lock);
-	while (!(m = STAILQ_FIRST(&kernel.asked)) && !kernel.stop)
-		pthread_cond_wait(&kernel.some, &kernel.lock);
+	m = STAILQ_FIRST(&kernel.asked);
 	if (m)
 		STAILQ_REMOVE_HEAD(&kernel.asked, next);
 	pthread_mutex_unlock(&kernel.lock);
@@ -130,6 +132,7 @@ uint64_t kernel_send(uint32_t opcode, uint64_t node, const void *arg, size_t len
 	if (more_len)
 		memcpy(m->data + sizeof(h) + len, more, more_len);
 	message_put(&kernel.asked, m);
+	assert_int_equal(eventfd_write(kernel.device, 1), 0);
 	return h.unique;
 }
 
@@ -232,14 +235,14 @@ struct fs *kernel_mount(void)
 	STAILQ_INIT(&kernel.asked);
 	STAILQ_INIT(&kernel.answered);
 	memset(kernel.notified, 0, sizeof(kernel.notified));
-	kernel.stop = false;
+	kernel.device = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE);
 	kernel_tid = 0;
 	fake_knobs = (struct fake_knobs){.sync = true, .features = NFS_HAS_LOCKS};
 	kernel.fs = fs = fs_fixture_new();
 	ops = ops_table(fs);
 	fs->se = fuse_session_new(&args, &ops, sizeof(ops), fs);
 	assert_non_null(fs->se);
-	assert_int_equal(fuse_session_custom_io(fs->se, &device, eventfd(0, EFD_CLOEXEC)), 0);
+	assert_int_equal(fuse_session_custom_io(fs->se, &device, kernel.device), 0);
 	fuse_opt_free_args(&args);
 	fs->notifier = notifier_start(fs);
 	assert_true(workers_start(fs, 1));
@@ -261,10 +264,7 @@ void kernel_unmount(void)
 {
 	struct fuse_session *se = kernel.fs->se;
 
-	pthread_mutex_lock(&kernel.lock);
-	kernel.stop = true;
-	pthread_cond_broadcast(&kernel.some);
-	pthread_mutex_unlock(&kernel.lock);
+	assert_int_equal(eventfd_write(kernel.device, 1), 0);
 	workers_stop(kernel.fs);
 	kernel.fs = fs_fixture_free(kernel.fs);
 	fuse_session_destroy(se);

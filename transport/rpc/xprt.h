@@ -56,6 +56,9 @@ struct rpc_xprt_ops {
 	 * the same). The same call may come again on another connection: nothing from off on may be
 	 * changed. */
 	int (*send_call)(struct rpc_xprt *x, struct rpc_call *call, uint32_t off);
+	/* Sends what send_call() has left waiting because of the cork (cork.h). Any thread, any
+	 * number of times. NULL: nothing ever waits. */
+	void (*flush)(struct rpc_xprt *x);
 	/* As send_call for the reply in req->msg. Ends req (rpc_req_free) once the connection needs
 	 * it no more. */
 	void (*send_reply)(struct rpc_xprt *x, struct rpc_req *req, uint32_t off);

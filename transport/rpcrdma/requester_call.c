@@ -385,8 +385,9 @@ static int marshal(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct send
 	return rc;
 }
 
-/* chained: in this dialect nothing may come between the Sends of a message. */
-static int post_sends(struct rpcrdma_conn *c, struct sends *s, bool chained)
+/* chained: in this dialect nothing may come between the Sends of a message. alone: no other call is
+ * under way. */
+static int post_sends(struct rpcrdma_conn *c, struct sends *s, bool chained, bool alone)
 {
 	int rc = 0;
 
@@ -394,7 +395,7 @@ static int post_sends(struct rpcrdma_conn *c, struct sends *s, bool chained)
 		pthread_mutex_lock(&c->chain);
 	if (s->lead.n)
 		rc = rpcrdma_lead_post(c, &s->lead);
-	s->last.flags = rpcrdma_more(c);
+	s->last.flags = rpcrdma_more(c, alone);
 	if (!rc)
 		rc = c->prov->post(c->pc, &s->last);
 	if (chained)
@@ -408,7 +409,7 @@ static void post_call(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 {
 	struct sends s;
 	int rc = marshal(c, p, &s);
-	bool chained = p->dialect->limits.sends > 1, down = rc == -ENOTCONN;
+	bool chained = p->dialect->limits.sends > 1, down = rc == -ENOTCONN, alone = false;
 
 	if (down) /* the owner will learn it from progress(), and take the call back */
 		rc = 0;
@@ -423,6 +424,7 @@ static void post_call(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 		TAILQ_INSERT_TAIL(&c->failed, p, link);
 		rpcrdma_credit_put(&c->credit_out, p->sends);
 	} else {
+		alone = c->credit_out.used == p->sends;
 		p->state = RPCRDMA_SENT;
 	}
 	pthread_cond_broadcast(&c->marshalled);
@@ -434,7 +436,7 @@ static void post_call(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 	/* from here on p and its call may be gone */
 	if (down)
 		return;
-	rc = post_sends(c, &s, chained);
+	rc = post_sends(c, &s, chained, alone);
 	if (rc && rc != -ENOTCONN)
 		rpcrdma_break(c, "a call could not be posted: %s", strerror(-rc));
 }

@@ -235,7 +235,7 @@ static int post_answer(struct answer *a)
 	if (!rc && lead.n)
 		rc = rpcrdma_lead_post(c, &lead);
 	if (a->written <= RPCRDMA_HELD_WRITE)
-		wr.flags = rpcrdma_more(c);
+		wr.flags = rpcrdma_more(c, true);
 	if (!rc)
 		rc = c->prov->post(c->pc, &wr);
 	pthread_mutex_unlock(&c->chain);

@@ -261,6 +261,14 @@ static void shutdown_conn(struct rpc_xprt *x)
 	rpcrdma_break(rpcrdma_conn_of(x), "closed by this side");
 }
 
+/* Only with a provider that can do it is anything kept back. */
+static void flush(struct rpc_xprt *x)
+{
+	struct rpcrdma_conn *c = rpcrdma_conn_of(x);
+
+	c->prov->flush(c->pc);
+}
+
 static bool keeps(struct rpc_xprt *x, uint64_t *moved)
 {
 	struct rpcrdma_conn *c = rpcrdma_conn_of(x);
@@ -277,6 +285,7 @@ static int establish(struct rpc_xprt *x, const struct rpc_xprt_up *up, struct er
 const struct rpc_xprt_ops rpcrdma_ops = {
 	.establish = establish,
 	.send_call = rpcrdma_send_call,
+	.flush = flush,
 	.send_reply = rpcrdma_send_reply,
 	.drop = rpcrdma_drop,
 	.progress = rpcrdma_progress,

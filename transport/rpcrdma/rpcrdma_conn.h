@@ -275,8 +275,9 @@ void rpcrdma_recv_replenish(struct rpcrdma_conn *c);
 /* rpcrdma_progress.c: the progress thread's loop. */
 int rpcrdma_progress(struct rpc_xprt *x, int timeout_ms);
 /* For a message without large RDMA Writes before it: PROV_MORE while the progress thread handles
- * what one poll() has brought, so that its answers leave together; 0 otherwise. */
-unsigned rpcrdma_more(struct rpcrdma_conn *c);
+ * what one poll() has brought, so that its answers leave together, and on other threads by the cork
+ * (cork.h) unless it is alone under way; 0 otherwise. */
+unsigned rpcrdma_more(struct rpcrdma_conn *c, bool alone);
 /* Polls until p is closed or the connection is down; keeps other completions for later. */
 void rpcrdma_await_closed(struct rpcrdma_conn *c, struct rpcrdma_posted *p);
 

@@ -19,6 +19,7 @@
 
 #include "transport/clock.h"
 #include "transport/log.h"
+#include "transport/rpc/cork.h"
 
 #define PER_PROGRESS   (4 * RPCRDMA_BATCH) /* completions handled before progress() returns */
 #define SPIN_TRIES     4
@@ -29,7 +30,7 @@
  * What the progress thread sends while it handles the completions of one poll() leaves with one
  * system call, where the provider can do that: at depth 16 the messages cost more than all else.
  * Nothing is held back across a poll, for longer than HOLD_NS if more is to be done, or behind
- * large RDMA Writes.
+ * large RDMA Writes. Other threads hold back while they have the cork in.
  */
 
 #define HOLD_NS 50000
@@ -43,10 +44,10 @@ static bool is_handling(const struct rpcrdma_conn *c)
 		       atomic_load_explicit(&c->handler, memory_order_relaxed), pthread_self());
 }
 
-unsigned rpcrdma_more(struct rpcrdma_conn *c)
+unsigned rpcrdma_more(struct rpcrdma_conn *c, bool alone)
 {
 	if (!is_handling(c))
-		return 0;
+		return !alone && c->prov->flush && cork_keeps(&c->x) ? PROV_MORE : 0;
 	if (!c->prov->flush || c->held >= RPCRDMA_HELD_MAX) {
 		c->held = 0; /* this one takes the others with it */
 		return 0;
