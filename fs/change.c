@@ -25,10 +25,19 @@ void change_doubt(struct fs *fs, struct inode *ino)
 		fuse_lowlevel_notify_inval_inode(fs->se, inode_id(fs->inodes, ino), -1, 0);
 }
 
+/* Somebody else has changed the file, or may have: the kernel sees that at its next look, and what
+ * it reads then must not come from before. */
+static enum filechange_by dropped(struct inode *ino, enum filechange_by by)
+{
+	if (by == FILECHANGE_FOREIGN || by == FILECHANGE_ASSUMED)
+		cache_drop_all(&ino->cache);
+	return by;
+}
+
 static void judged(
 	struct fs *fs, struct inode *ino, const struct nfs_data_attr *a, enum filechange_by by)
 {
-	if (by != FILECHANGE_FOREIGN)
+	if (dropped(ino, by) != FILECHANGE_FOREIGN)
 		return;
 	log_ctrl("file %llu was changed by somebody else", (unsigned long long)ino->fileid);
 	stats_add(&fs->stats.foreign, 1);
@@ -45,6 +54,9 @@ void change_end(struct fs *fs, struct inode *ino, const struct nfs_op *op)
 {
 	const struct nfs_data_attr *a = op->error ? NULL : &op->u.write.attr;
 
+	/* an append may stand anywhere behind where its end was believed to be */
+	cache_drop(&ino->cache, op->u.write.offset,
+		op->u.write.append ? UINT64_MAX : op->u.write.from.len);
 	judged(fs, ino, a, filechange_end(of(ino), a));
 }
 
@@ -60,8 +72,12 @@ void change_told(struct inode *ino, const struct nfs_attr *a, uint64_t asked)
 {
 	const struct fileversion v = {a->change, a->size};
 
-	if (ino->type == NFS_REG)
-		filechange_look(of(ino), &v, asked);
+	if (ino->type == NFS_REG) {
+		/* PENDING: it may be somebody else's; whatever it is, the kernel will think that
+		 * what it reads next is of this version */
+		if (dropped(ino, filechange_look(of(ino), &v, asked)) == FILECHANGE_PENDING)
+			cache_drop_all(&ino->cache);
+	}
 }
 
 bool change_keeps_pages(struct inode *ino, const struct nfs_attr *a, uint64_t asked)
@@ -69,6 +85,8 @@ bool change_keeps_pages(struct inode *ino, const struct nfs_attr *a, uint64_t as
 	const struct fileversion v = {a->change, a->size};
 	bool keep = filechange_open(of(ino), &v, asked);
 
+	if (!keep)
+		cache_drop_all(&ino->cache);
 	/* what was appended may stand in pages where it is not (append.c) */
 	return keep && !atomic_load(&ino->displaced);
 }

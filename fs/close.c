@@ -55,10 +55,20 @@ static void committed(struct request *r)
 	unlock(r);
 }
 
-void close_file(struct fs *fs, struct file *f, struct request *r, int error)
+/* No READ that this open file is needed for is under way any more. */
+static void nothing_read(void *ctx)
 {
+	struct request *r = ctx;
 	uint64_t gen;
 
+	if (filedata_dirty(&r->file->inode->data, &gen))
+		commit_submit(r, gen, committed);
+	else
+		unlock(r);
+}
+
+void close_file(struct fs *fs, struct file *f, struct request *r, int error)
+{
 	if (!r)
 		r = request_new_cred(fs, NULL, &f->cred);
 	if (!r) {
@@ -72,8 +82,8 @@ void close_file(struct fs *fs, struct file *f, struct request *r, int error)
 		locker_close_begin(f);
 		f->drops_silly = silly_close_begin(fs, f->inode);
 	}
-	if (f->inode && filedata_dirty(&f->inode->data, &gen))
-		commit_submit(r, gen, committed);
+	if (f->inode)
+		fetcher_stop(&f->fetcher, nothing_read, r);
 	else
 		unlock(r);
 }

@@ -21,6 +21,8 @@ struct file *file_new(const struct request *r, int flags)
 
 void file_free(struct file *f)
 {
+	if (f->inode)
+		fetcher_finish(&f->fetcher);
 	inode_unref(f->inode);
 	free(f);
 }

@@ -6,12 +6,14 @@
 #ifndef RNFS_FS_FILE_H
 #define RNFS_FS_FILE_H
 
+#include "cache/fetch.h"
 #include "fs/fs.h"
 #include "fs/request.h"
 
 /* What fi->fh points to. Constant once open but for what is marked. */
 struct file {
-	struct handle handle;  /* first */
+	struct handle handle; /* first */
+	struct fs *fs;
 	struct inode *inode;   /* a reference; NULL until it is open */
 	struct nfs_open *open; /* the server's open state */
 	struct rpc_cred cred;  /* the opener's: reads and writes are done with it */
@@ -21,6 +23,7 @@ struct file {
 	bool drops_silly;	   /* a silly name goes with it (silly_close_begin()) */
 	bool drops_locks;	   /* locks do (locker_close_begin()) */
 	struct filedata_view told; /* of what was lost; the inode's filedata.lock */
+	struct fetcher fetcher;	   /* of its data into the cache (cached.h) */
 };
 
 static inline struct file *file_of(const struct fuse_file_info *fi)

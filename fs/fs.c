@@ -36,7 +36,7 @@ void fs_log_stats(struct fs *fs)
 {
 	struct rpc_client_stats rpc;
 	struct mem_stats mem;
-	char line[1000];
+	char line[1500];
 	struct nfs_client_info info;
 
 	nfs_client_info(fs->client, &info);
@@ -45,6 +45,6 @@ void fs_log_stats(struct fs *fs)
 	nfs_client_stats(fs->client, &rpc);
 	mem_pool_stats(fs->pool, &mem);
 	stats_format(&fs->stats, inode_table_count(fs->inodes), atomic_load(&fs->open_files), &rpc,
-		&mem, line, sizeof(line));
+		&mem, fs->cache, line, sizeof(line));
 	log_info("%s", line);
 }

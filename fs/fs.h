@@ -16,6 +16,9 @@
 #include "fs/stats.h"
 
 struct appends;
+struct cache;
+struct cached;
+struct fetches;
 struct inval;
 struct names;
 struct notifier;
@@ -39,6 +42,9 @@ struct fs {
 	struct openings *openings;
 	struct silly_names *silly;
 	struct appends *appends;
+	struct cache *cache;
+	struct fetches *fetches; /* into the cache */
+	struct cached *cached;
 	struct notifier *notifier; /* NULL before the kernel's session has begun */
 	struct fuse_session *se;
 	struct workers *workers;

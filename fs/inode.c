@@ -103,6 +103,7 @@ static struct inode *inode_new(
 	LIST_INIT(&ino->names_of);
 	pthread_mutex_init(&ino->lock, NULL);
 	filedata_init(&ino->data);
+	cache_file_init(&ino->cache);
 	ino->attr = *attr;
 	grants_init(&ino->grants);
 	return ino;
@@ -126,6 +127,7 @@ struct inode *inode_unref(struct inode *ino)
 		}
 		pthread_mutex_destroy(&ino->lock);
 		filedata_finish(&ino->data);
+		cache_file_finish(&ino->cache);
 		grants_drop(&ino->grants);
 		free(ino);
 	}
@@ -357,6 +359,7 @@ void inode_touch(struct inode *ino)
 {
 	inode_touch_data(ino);
 	filechange_touch(&ino->data.change);
+	cache_drop_all(&ino->cache);
 }
 
 static bool same_time(struct timespec a, struct timespec b)

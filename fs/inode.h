@@ -20,6 +20,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include "cache/cache.h"
 #include "cache/filedata.h"
 #include "fs/grant.h"
 #include "nfsproto/nfs_client.h"
@@ -66,7 +67,8 @@ struct inode {
 	atomic_bool removed;	 /* a directory whose name this mount has removed or replaced */
 	atomic_uint taking_back; /* jobs of the notifier for names in this directory */
 
-	struct filedata data; /* under its own lock */
+	struct filedata data;	 /* under its own lock */
+	struct cache_file cache; /* likewise */
 
 	/* names.c, under its lock: the names in this directory, the names of this inode, and
 	 * whether it has left the table, after which it gets no more of either */

@@ -34,6 +34,7 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 
+#define KERNEL_AHEAD_KB 4096 /* more makes the kernel slower (one request after the other) */
 #define INIT_WAIT_MS	30000
 #define DETACH_WAIT_MS	2000
 #define DETACH_TICK_MS	100
@@ -219,7 +220,8 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 	if (!fs->notifier || !workers_start(fs, o->workers))
 		err_set(&e, ERR_INTERNAL, "threads or memory for them cannot be had");
 	else if (!wait_for_init(fs, &e)) {
-		mount_set_readahead(mountpoint, o->readahead_kb);
+		mount_set_readahead(mountpoint,
+			o->readahead_kb < KERNEL_AHEAD_KB ? o->readahead_kb : KERNEL_AHEAD_KB);
 		if (!daemon_ready(d))
 			stop_signals = 1; /* whoever wanted the mount has gone */
 		set_log_level(o, true);

@@ -6,6 +6,7 @@
 #include "fs/ops.h"
 
 #include "fs/append.h"
+#include "fs/cached.h"
 #include "fs/inval.h"
 #include "fs/notify.h"
 #include "fs/opening.h"
@@ -77,6 +78,7 @@ void ops_end_gone(struct fs *fs)
 		r->next(r); /* whose call is cancelled at once */
 	}
 	append_end_gone(fs);
+	cached_end_gone(fs);
 	inval_end_gone(fs->inval);
 	notifier_end_gone(fs->notifier);
 }

@@ -16,6 +16,7 @@
 #include <fcntl.h>
 
 #include "fs/append.h"
+#include "fs/cached.h"
 #include "fs/change.h"
 #include "fs/data.h"
 #include "fs/file.h"
@@ -92,18 +93,33 @@ static void read_step(struct request *r)
 		read_reply(r);
 }
 
+/* Asks the server for all of r. */
+static void ask(struct request *r)
+{
+	struct part *p;
+
+	if (!batch_cut(&r->batch, r->fs->info.rsize)) {
+		request_end(r, -ENOMEM);
+		return;
+	}
+	STAILQ_FOREACH (p, &r->batch.parts, next)
+		read_fill(r, p);
+	request_submit(r, read_step);
+}
+
 void ops_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
 {
 	struct fs *fs = fs_of(req);
 	struct file *f = file_of(fi);
 	struct seg_list data;
 	struct request *r;
-	struct part *p;
 
 	if (!size || size > MEM_MAX_SIZE) {
 		fuse_reply_err(req, EINVAL);
 		return;
 	}
+	if (!(fi->flags & O_DIRECT) && cached_read(req, f, (uint64_t)off, (uint32_t)size, ask))
+		return;
 	if (!worker_data_wait(fs, (uint32_t)size, fuse_req_ctx(req)->pid, &data)) {
 		fuse_reply_err(req, ENOTCONN);
 		return;
@@ -116,13 +132,7 @@ void ops_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fus
 	request_take_data(r, &data);
 	r->file = f;
 	r->u.io.offset = off;
-	if (!batch_cut(&r->batch, fs->info.rsize)) {
-		request_end(r, -ENOMEM);
-		return;
-	}
-	STAILQ_FOREACH (p, &r->batch.parts, next)
-		read_fill(r, p);
-	request_submit(r, read_step);
+	ask(r);
 }
 
 /* --- write ------------------------------------------------------------------------------------ */

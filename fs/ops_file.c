@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
+#include "fs/cached.h"
 #include "fs/change.h"
 #include "fs/close.h"
 #include "fs/commit.h"
@@ -178,6 +179,7 @@ static void open_done(struct request *r)
 	}
 	file_opened(r->fs, f, r->inode, op->u.open.open);
 	open_note(r, op);
+	cached_opened(r->fs, f);
 	if (!(f->flags & O_TRUNC) && open_by_old_name(r)) {
 		/* the kernel looks the path up again, and opens what it finds */
 		close_file(r->fs, f, r, -ESTALE);
@@ -318,6 +320,7 @@ static void create_done(struct request *r)
 	inode_touch(ino);
 	opening_begin(fs, ino);
 	file_opened(fs, f, ino, op->u.open.open);
+	cached_opened(fs, f);
 	entry_fill(fs, r->dir, r->name, ino, &op->u.open.attr, clock_ns(), &e);
 	fi = file_info(fs, f, &op->u.open.attr, clock_ns());
 	fuse = request_take_fuse(r);

@@ -413,7 +413,7 @@ static const struct opt opts[] = {
 	UINT("acdirmax", acdirmax, 0, 86400, 1, "seconds from 0 to 86400"),
 	{.name = "lookupcache", .arg = NEED_ARG, .fn = set_lookupcache, .want = "all, pos or none"},
 	UINT("workers", workers, 1, 64, 1, "a count from 1 to 64"),
-	UINT("readahead", readahead_kb, 0, 1024 * 1024, 1, "kilobytes, 0 to leave the kernel's choice"),
+	UINT("readahead", readahead_kb, 0, 1024 * 1024, 1, "kilobytes, 0 for none"),
 	{.name = "debug", .arg = MAYBE_ARG, .fn = set_debug, .want = "ctrl, data or fuse"},
 	{.name = "nolock", .arg = NO_ARG, .fn = set_local_lock},
 	{.name = "lock", .arg = NO_ARG, .fn = set_local_lock},

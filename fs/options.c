@@ -82,7 +82,7 @@ static void set_defaults(struct options *o)
 		.acdirmax = 1,
 		.cache_names = true,
 		.workers = 2,
-		.readahead_kb = 4096,
+		.readahead_kb = 16384,
 	};
 }
 
@@ -238,15 +238,15 @@ void options_help(FILE *out)
 	      "  nconnect=1              connections\n"
 	      "  credits=N, inline_size=N, rdma_version=auto|1, mpa_crc   RPC-over-RDMA details\n"
 	      "Caching\n"
-	      "  cache_size=N            memory for data under way, default 256M\n"
+	      "  cache_size=N            memory for data, default 256M\n"
 	      "  actimeo=N, noac         seconds that names and attributes may be believed, "
 	      "default 1; 0\n"
 	      "  acregmin=N, acregmax=N, acdirmin=N, acdirmax=N   the same for files and "
 	      "directories;\n"
 	      "                          from min to max the longer they stay unchanged\n"
 	      "  lookupcache=all|none    whether names may be believed at all\n"
-	      "  readahead=N             kilobytes the kernel reads ahead (set when root), default "
-	      "4096\n"
+	      "  readahead=N             kilobytes to read ahead of a reader at most, default "
+	      "16384\n"
 	      "Locks\n"
 	      "  local_lock=all|flock|posix|none  kinds of locks that others do not see, default "
 	      "none\n"

@@ -40,6 +40,7 @@
 #include <sys/types.h>
 
 #include "cache/batch.h"
+#include "cache/cache.h"
 #include "nfsproto/nfs_client.h"
 
 struct fs;
@@ -127,6 +128,9 @@ struct request {
 			 * and how many bytes of it have been found there so far */
 			uint64_t append_at;
 			uint32_t compared;
+			/* a READ that waits for a cache block (cached.c) */
+			struct cache_wait wait;
+			TAILQ_ENTRY(request) waiting;
 		} io;
 		struct {	      /* UNLINK, RMDIR and RENAME */
 			bool renamed; /* silly_check() has given inode a silly name */
@@ -160,6 +164,7 @@ struct request {
 };
 
 SLIST_HEAD(request_list, request); /* by request.free */
+TAILQ_HEAD(waiting_list, request); /* by request.u.io.waiting */
 
 /* NULL when out of memory. */
 struct request_pool *request_pool_new(void);

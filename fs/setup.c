@@ -8,7 +8,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "cache/fetch.h"
 #include "fs/append.h"
+#include "fs/cached.h"
 #include "fs/inval.h"
 #include "fs/names.h"
 #include "fs/notify.h"
@@ -21,14 +23,18 @@
 
 bool setup_begin(struct fs *fs, const struct options *o)
 {
-	size_t messages = o->cache_size / 4;
+	size_t messages = o->cache_size / 4, cached;
 
 	fs->opt = o;
 	/* Whoever gave us a device in place of a mount point may have let others in. */
 	fs->shared = !o->default_permissions &&
 		     (o->allow_other || o->allow_root || !strncmp(o->mountpoint, "/dev/fd/", 8));
-	/* Messages live in the same pool as data. */
-	fs->data_limit = o->cache_size - (messages < MESSAGES_MAX ? messages : MESSAGES_MAX);
+	/* Messages live in the same pool as data. Half of the rest is for what waits to be read: no
+	 * more, so that it need not go when a request wants memory. */
+	if (messages > MESSAGES_MAX)
+		messages = MESSAGES_MAX;
+	cached = (o->cache_size - messages) / 2;
+	fs->data_limit = o->cache_size - messages - cached;
 	pthread_mutex_init(&fs->handles_lock, NULL);
 	LIST_INIT(&fs->handles);
 	fs->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -37,8 +43,11 @@ bool setup_begin(struct fs *fs, const struct options *o)
 	fs->openings = openings_new();
 	fs->silly = silly_names_new((uint32_t)clock_ns() ^ (unsigned)getpid() << 16);
 	fs->appends = appends_new();
+	fs->cache = fs->pool ? cache_new(fs->pool, o->readahead_kb ? cached : 0) : NULL;
+	fs->fetches = fs->cache ? fetches_new(fs->cache) : NULL;
+	fs->cached = cached_new();
 	return fs->wake_fd >= 0 && fs->pool && fs->requests && fs->openings && fs->silly &&
-	       fs->appends;
+	       fs->appends && fs->fetches && fs->cached;
 }
 
 bool setup_root(struct fs *fs)
@@ -51,6 +60,7 @@ bool setup_root(struct fs *fs)
 		fs->posix_locks = !fs->opt->local_posix;
 		fs->flock_locks = !fs->opt->local_flock;
 	}
+	fetches_start(fs->fetches, fs->client, fs->info.rsize);
 	nfs_client_root(fs->client, &root, &attr);
 	fs->inodes = inode_table_new(&root, &attr);
 	fs->names = fs->inodes ? names_new(fs->inodes) : NULL;
@@ -68,6 +78,9 @@ void setup_end(struct fs *fs)
 	fs->names = names_free(fs->names);
 	fs->requests = request_pool_free(fs->requests);
 	fs->appends = appends_free(fs->appends);
+	fs->cached = cached_free(fs->cached);
+	fs->fetches = fetches_free(fs->fetches);
+	fs->cache = cache_free(fs->cache);
 	fs->openings = openings_free(fs->openings);
 	fs->silly = silly_names_free(fs->silly);
 	pthread_mutex_destroy(&fs->handles_lock);

@@ -57,8 +57,21 @@ void stats_negotiated(const struct nfs_client_info *i, char *buf, size_t size)
 
 #define U(x) ((unsigned long long)(x))
 
+static void put_cache(struct line *l, struct cache *cache)
+{
+	struct cache_stats *c = cache_stats(cache);
+
+	put(l,
+		" cache: used=%zuB hits=%llu joined=%llu misses=%llu fetches=%llu evicted=%llu "
+		"dropped=%llu",
+		cache_bytes(cache), U(stats_get(&c->hits)), U(stats_get(&c->joined)),
+		U(stats_get(&c->misses)), U(stats_get(&c->fetches)), U(stats_get(&c->evicted)),
+		U(stats_get(&c->dropped)));
+}
+
 void stats_format(const struct stats *s, unsigned inodes, unsigned open_files,
-	const struct rpc_client_stats *rpc, const struct mem_stats *mem, char *buf, size_t size)
+	const struct rpc_client_stats *rpc, const struct mem_stats *mem, struct cache *cache,
+	char *buf, size_t size)
 {
 	struct line l = {.buf = buf, .size = size};
 
@@ -79,6 +92,8 @@ void stats_format(const struct stats *s, unsigned inodes, unsigned open_files,
 			U(rpc->bytes_copied), U(rpc->bytes_exposed), U(rpc->bytes_pulled_up));
 	if (mem)
 		put(&l, " memory: used=%zuB mapped=%zuB", mem->used_bytes, mem->slab_bytes);
+	if (cache)
+		put_cache(&l, cache);
 	put(&l, " ops:");
 	for (unsigned t = 0; t < NFS_OP_TYPES; t++) {
 		uint64_t n = stats_get(&s->ops[t]), bad = stats_get(&s->errors[t]);

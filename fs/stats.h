@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cache/cache.h"
 #include "nfsproto/nfs_client.h"
 
 typedef _Atomic uint64_t stats_counter;
@@ -38,8 +39,9 @@ static inline uint64_t stats_get(const stats_counter *counter)
 /* What client and server have agreed upon, as a part of a sentence (terminated) in buf. */
 void stats_negotiated(const struct nfs_client_info *i, char *buf, size_t size);
 
-/* Writes the line (terminated, no newline) to buf. rpc and mem may be NULL. */
+/* Writes the line (terminated, no newline) to buf. rpc, mem and cache may be NULL. */
 void stats_format(const struct stats *s, unsigned inodes, unsigned open_files,
-	const struct rpc_client_stats *rpc, const struct mem_stats *mem, char *buf, size_t size);
+	const struct rpc_client_stats *rpc, const struct mem_stats *mem, struct cache *cache,
+	char *buf, size_t size);
 
 #endif

@@ -11,13 +11,16 @@
 #include "tests/unit/fake-nfs.h"
 
 struct options fs_fixture_options;
+unsigned fs_fixture_readahead_kb;
 
 struct fs *fs_fixture_new(void)
 {
 	static char mountpoint[] = "/nowhere";
 	struct fs *fs = calloc(1, sizeof(*fs));
 
-	fs_fixture_options = (struct options){.mountpoint = mountpoint, .cache_size = 16 << 20};
+	fs_fixture_options = (struct options){.mountpoint = mountpoint,
+		.cache_size = 16 << 20,
+		.readahead_kb = fs_fixture_readahead_kb};
 	if (!setup_begin(fs, &fs_fixture_options))
 		abort();
 	fs->client = fake_client_new();

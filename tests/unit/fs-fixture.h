@@ -9,6 +9,9 @@
 #include "fs/fs.h"
 
 /* With 16 MiB of pool memory; fs->opt may be changed by fs_fixture_options. */
+/* What the next mount reads ahead; 0, as at first: nothing, and it has no cache. */
+extern unsigned fs_fixture_readahead_kb;
+
 struct fs *fs_fixture_new(void);
 struct fs *fs_fixture_free(struct fs *fs);
 

@@ -52,7 +52,7 @@ static size_t used(void)
 	return atomic_load(&fs->data_used) - MEM_MAX_SIZE;
 }
 
-static void fill(uint32_t size)
+__attribute__((unused)) static void fill(uint32_t size)
 {
 	assert_int_equal(kernel_write(node, fh, 0, data, size, O_RDWR), size);
 }

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * cache: file data in blocks of registered memory.
+ */
+#include "cache/cache.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHAINS_MIN  8u
+#define PAGE	    4096u
+#define CHANCES_NEW 2u
+
+TAILQ_HEAD(cache_ring, cache_block);
+TAILQ_HEAD(cache_wait_list, cache_wait);
+
+struct cache {
+	struct mem_pool *pool;
+	size_t limit;
+	atomic_size_t bytes;
+	struct cache_stats stats;
+	pthread_mutex_t lock;	/* what follows */
+	struct cache_ring ring; /* the hand is at its head */
+	unsigned n;		/* blocks in it */
+};
+
+static void count(cache_counter *c, uint64_t n)
+{
+	atomic_fetch_add_explicit(c, n, memory_order_relaxed);
+}
+
+struct cache *cache_new(struct mem_pool *pool, size_t limit)
+{
+	struct cache *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->pool = pool;
+	c->limit = limit;
+	pthread_mutex_init(&c->lock, NULL);
+	TAILQ_INIT(&c->ring);
+	return c;
+}
+
+struct cache *cache_free(struct cache *c)
+{
+	if (!c)
+		return NULL;
+	assert(TAILQ_EMPTY(&c->ring));
+	pthread_mutex_destroy(&c->lock);
+	free(c);
+	return NULL;
+}
+
+struct cache_stats *cache_stats(struct cache *c)
+{
+	return &c->stats;
+}
+
+size_t cache_bytes(const struct cache *c)
+{
+	return atomic_load_explicit(&c->bytes, memory_order_relaxed);
+}
+
+size_t cache_limit(const struct cache *c)
+{
+	return c->limit;
+}
+
+void cache_file_init(struct cache_file *f)
+{
+	memset(f, 0, sizeof(*f));
+	pthread_mutex_init(&f->lock, NULL);
+}
+
+void cache_file_finish(struct cache_file *f)
+{
+	cache_drop_all(f);
+	pthread_mutex_lock(&f->lock); /* the hand may be letting go of its last block */
+	assert(!atomic_load(&f->count));
+	pthread_mutex_unlock(&f->lock);
+	free(f->chains);
+	pthread_mutex_destroy(&f->lock);
+}
+
+/* --- a file's blocks -------------------------------------------------------------------------- */
+
+static struct cache_chain *chain_of(struct cache_file *f, uint64_t index)
+{
+	return &f->chains[(index ^ index >> 16) & (f->nchains - 1)];
+}
+
+static struct cache_block *lookup_locked(struct cache_file *f, uint64_t index)
+{
+	struct cache_block *b;
+
+	if (!f->nchains)
+		return NULL;
+	LIST_FOREACH (b, chain_of(f, index), chain)
+		if (b->index == index)
+			return b;
+	return NULL;
+}
+
+/* Room for one block more. */
+static bool grow_locked(struct cache_file *f)
+{
+	unsigned n = f->nchains ? f->nchains * 2 : CHAINS_MIN, old = f->nchains;
+	struct cache_chain *was = f->chains, *more;
+	struct cache_block *b;
+
+	if (atomic_load_explicit(&f->count, memory_order_relaxed) < old)
+		return true;
+	more = calloc(n, sizeof(*more));
+	if (!more)
+		return old > 0;
+	f->chains = more;
+	f->nchains = n;
+	for (unsigned i = 0; i < old; i++)
+		while ((b = LIST_FIRST(&was[i]))) {
+			LIST_REMOVE(b, chain);
+			LIST_INSERT_HEAD(chain_of(f, b->index), b, chain);
+		}
+	free(was);
+	return true;
+}
+
+static void block_free(struct cache *c, struct cache_block *b)
+{
+	assert(TAILQ_EMPTY(&b->waits));
+	atomic_fetch_sub_explicit(&c->bytes, b->buf->size, memory_order_relaxed);
+	mem_buf_unref(b->buf);
+	free(b);
+}
+
+/* b is not the file's any more. */
+static void unlink_locked(struct cache_block *b)
+{
+	LIST_REMOVE(b, chain);
+	atomic_fetch_sub(&b->file->count, 1);
+}
+
+static void leave_ring(struct cache *c, struct cache_block *b)
+{
+	pthread_mutex_lock(&c->lock);
+	TAILQ_REMOVE(&c->ring, b, ring);
+	c->n--;
+	pthread_mutex_unlock(&c->lock);
+}
+
+/* --- memory ----------------------------------------------------------------------------------- */
+
+/* Takes the block at the hand, if it is to go and its file can be locked. */
+static struct cache_block *evict_at_hand_locked(struct cache *c, const struct cache_file *held)
+{
+	struct cache_block *b = TAILQ_FIRST(&c->ring);
+	unsigned chances = atomic_load_explicit(&b->chances, memory_order_relaxed);
+	bool lock = b->file != held;
+
+	TAILQ_REMOVE(&c->ring, b, ring);
+	if (chances || (lock && pthread_mutex_trylock(&b->file->lock))) {
+		if (chances)
+			atomic_store_explicit(&b->chances, chances - 1, memory_order_relaxed);
+		TAILQ_INSERT_TAIL(&c->ring, b, ring);
+		return NULL;
+	}
+	c->n--;
+	unlink_locked(b);
+	if (lock)
+		pthread_mutex_unlock(&b->file->lock);
+	return b;
+}
+
+/* Gives up one block. The caller has the lock of held. False: there is none that may go. */
+static bool evict(struct cache *c, const struct cache_file *held)
+{
+	struct cache_block *b = NULL;
+
+	pthread_mutex_lock(&c->lock);
+	for (unsigned turns = (CHANCES_NEW + 1) * c->n; turns && !b; turns--)
+		b = evict_at_hand_locked(c, held);
+	pthread_mutex_unlock(&c->lock);
+	if (!b)
+		return false;
+	count(&c->stats.evicted, 1);
+	block_free(c, b);
+	return true;
+}
+
+static struct mem_buf *get_buf(struct cache *c, const struct cache_file *held, uint32_t size)
+{
+	struct mem_buf *buf;
+
+	while (cache_bytes(c) + size > c->limit)
+		if (size > c->limit || !evict(c, held))
+			return NULL;
+	buf = mem_buf_get(c->pool, size);
+	if (buf)
+		atomic_fetch_add_explicit(&c->bytes, buf->size, memory_order_relaxed);
+	return buf;
+}
+
+static struct cache_block *block_new_locked(
+	struct cache *c, struct cache_file *f, uint64_t index, uint32_t cap)
+{
+	struct cache_block *b;
+	struct mem_buf *buf;
+
+	if (!grow_locked(f))
+		return NULL;
+	buf = get_buf(c, f, cap);
+	b = buf ? calloc(1, sizeof(*b)) : NULL;
+	if (!b) {
+		if (buf)
+			atomic_fetch_sub_explicit(&c->bytes, buf->size, memory_order_relaxed);
+		mem_buf_unref(buf);
+		return NULL;
+	}
+	b->file = f;
+	b->index = index;
+	b->buf = buf;
+	b->cap = cap;
+	b->state = CACHE_READING;
+	TAILQ_INIT(&b->waits);
+	LIST_INSERT_HEAD(chain_of(f, index), b, chain);
+	atomic_fetch_add(&f->count, 1);
+	return b;
+}
+
+/* --- who waits -------------------------------------------------------------------------------- */
+
+static void take_waits_locked(struct cache_block *b, struct cache_wait_list *to)
+{
+	struct cache_wait *w;
+
+	while ((w = TAILQ_FIRST(&b->waits))) {
+		TAILQ_REMOVE(&b->waits, w, link);
+		w->block = NULL;
+		TAILQ_INSERT_TAIL(to, w, link);
+	}
+}
+
+static void call_ready(struct cache_wait_list *list)
+{
+	struct cache_wait *w;
+
+	while ((w = TAILQ_FIRST(list))) {
+		TAILQ_REMOVE(list, w, link);
+		w->ready(w);
+	}
+}
+
+bool cache_unwait(struct cache_file *f, struct cache_wait *w)
+{
+	bool waits;
+
+	pthread_mutex_lock(&f->lock);
+	waits = w->block != NULL;
+	if (waits)
+		TAILQ_REMOVE(&w->block->waits, w, link);
+	w->block = NULL;
+	pthread_mutex_unlock(&f->lock);
+	return waits;
+}
+
+/* --- looking ---------------------------------------------------------------------------------- */
+
+/* How many of the n bytes at `in` of b there are: n, or fewer if the file ends there. A page may
+ * reach beyond the end of the file, but nobody asks for a page behind it, unless the file has
+ * grown: that is asked of the server. -1: they are not there. */
+static int64_t have(const struct cache_block *b, uint32_t in, uint32_t n)
+{
+	if (in + n <= b->len)
+		return n;
+	if (!b->eof || in + n > (b->len + PAGE - 1) / PAGE * PAGE)
+		return -1;
+	return in < b->len ? b->len - in : 0;
+}
+
+/* Makes the list of what is there from off on, up to end. */
+static enum cache_found collect_locked(struct cache_file *f, uint64_t off, uint64_t end,
+	struct cache_hit *hit, struct cache_block **reading)
+{
+	for (uint64_t at = off; at < end;) {
+		struct cache_block *b = lookup_locked(f, at / CACHE_BLOCK);
+		uint32_t in = (uint32_t)(at % CACHE_BLOCK);
+		uint32_t n = end - at < CACHE_BLOCK - in ? (uint32_t)(end - at) : CACHE_BLOCK - in;
+		int64_t there;
+
+		if (!b)
+			return CACHE_MISS;
+		if (b->state == CACHE_READING) {
+			*reading = b;
+			return CACHE_PENDING;
+		}
+		there = have(b, in, n);
+		if (there < 0)
+			return CACHE_MISS;
+		if (there)
+			hit->seg[hit->n++] = (struct seg){
+				.at = mem_buf_sge(b->buf, in, (uint32_t)there), .hold = b->buf};
+		if (there < n)
+			break;
+		at += n;
+	}
+	return CACHE_HIT;
+}
+
+/* The kernel gets what was found. */
+static void give_locked(struct cache_file *f, uint64_t off, struct cache_hit *hit)
+{
+	for (unsigned i = 0; i < hit->n; i++) {
+		struct cache_block *b = lookup_locked(f, off / CACHE_BLOCK + i);
+
+		mem_buf_ref(b->buf);
+		if (b->given >= b->len) {
+			atomic_store_explicit(&b->chances, 1, memory_order_relaxed);
+			continue;
+		}
+		b->given += hit->seg[i].at.len;
+		if (b->given >= b->len)
+			atomic_store_explicit(&b->chances, 0, memory_order_relaxed);
+	}
+}
+
+enum cache_found cache_find(struct cache_file *f, uint64_t off, uint32_t len, struct cache_hit *hit,
+	struct cache_wait *w)
+{
+	struct cache_block *reading = NULL;
+	enum cache_found found;
+
+	hit->n = 0;
+	if (!atomic_load_explicit(&f->count, memory_order_relaxed))
+		return CACHE_MISS;
+	pthread_mutex_lock(&f->lock);
+	found = collect_locked(f, off, off + len, hit, &reading);
+	if (found == CACHE_HIT) {
+		give_locked(f, off, hit);
+		seg_list_init(&hit->data, hit->seg, hit->n);
+	} else if (found == CACHE_PENDING && w) {
+		w->block = reading;
+		TAILQ_INSERT_TAIL(&reading->waits, w, link);
+	}
+	pthread_mutex_unlock(&f->lock);
+	return found;
+}
+
+void cache_hit_end(struct cache_hit *hit)
+{
+	for (unsigned i = 0; i < hit->n; i++)
+		mem_buf_unref(hit->seg[i].hold);
+}
+
+/* --- filling ---------------------------------------------------------------------------------- */
+
+/* How many bytes of the block that begins at `at` are worth reading. */
+static uint32_t cap_of(uint64_t at, uint64_t size)
+{
+	uint64_t left = size > at ? size - at : PAGE;
+
+	return left < CACHE_BLOCK ? ((uint32_t)left + PAGE - 1) / PAGE * PAGE : CACHE_BLOCK;
+}
+
+unsigned cache_reserve(struct cache *c, struct cache_file *f, uint64_t off, uint64_t end,
+	uint64_t size, struct cache_block **b, unsigned max, uint64_t *at)
+{
+	uint64_t i = off / CACHE_BLOCK, last = end / CACHE_BLOCK + (end % CACHE_BLOCK != 0);
+	unsigned n = 0;
+
+	pthread_mutex_lock(&f->lock);
+	f->cache = c;
+	while (i < last && lookup_locked(f, i))
+		i++;
+	*at = i * CACHE_BLOCK;
+	for (; i < last && n < max && !lookup_locked(f, i); n++, i++) {
+		uint32_t cap = cap_of(i * CACHE_BLOCK, size);
+
+		b[n] = block_new_locked(c, f, i, cap);
+		if (!b[n])
+			break;
+		if (cap < CACHE_BLOCK) {
+			n++;
+			break;
+		}
+	}
+	pthread_mutex_unlock(&f->lock);
+	return n;
+}
+
+/* b has got n bytes. True if it goes: it was dropped, or there are none. */
+static bool fill_locked(struct cache *c, struct cache_block *b, uint32_t n, bool eof)
+{
+	if (b->dropped)
+		return true;
+	if (!n) {
+		unlink_locked(b);
+		return true;
+	}
+	b->state = CACHE_VALID;
+	b->len = n;
+	b->eof = eof;
+	atomic_store_explicit(&b->chances, CHANCES_NEW, memory_order_relaxed);
+	pthread_mutex_lock(&c->lock);
+	TAILQ_INSERT_TAIL(&c->ring, b, ring);
+	c->n++;
+	pthread_mutex_unlock(&c->lock);
+	return false;
+}
+
+void cache_filled(struct cache_file *f, struct cache_block **b, unsigned n, uint64_t got, bool eof)
+{
+	struct cache_wait_list ready = TAILQ_HEAD_INITIALIZER(ready);
+	struct cache *c = f->cache;
+
+	count(&c->stats.fetches, 1);
+	pthread_mutex_lock(&f->lock);
+	for (unsigned i = 0; i < n; i++) {
+		uint32_t share = got < b[i]->cap ? (uint32_t)got : b[i]->cap;
+
+		got -= share;
+		take_waits_locked(b[i], &ready);
+		if (share < b[i]->cap && !eof) /* the rest is not known: nobody could go on */
+			share = 0;
+		if (fill_locked(c, b[i], share, eof && !got))
+			block_free(c, b[i]);
+	}
+	pthread_mutex_unlock(&f->lock);
+	call_ready(&ready);
+}
+
+/* b goes; a READ that is under way finds that later. */
+static void drop_locked(struct cache_block *b, struct cache_wait_list *ready)
+{
+	struct cache *c = b->file->cache;
+
+	unlink_locked(b);
+	count(&c->stats.dropped, 1);
+	if (b->state == CACHE_READING) {
+		take_waits_locked(b, ready);
+		b->dropped = true;
+		return;
+	}
+	leave_ring(c, b);
+	block_free(c, b);
+}
+
+void cache_drop(struct cache_file *f, uint64_t off, uint64_t len)
+{
+	struct cache_wait_list ready = TAILQ_HEAD_INITIALIZER(ready);
+	uint64_t first = off / CACHE_BLOCK;
+	uint64_t last = len > UINT64_MAX - off ? UINT64_MAX : (off + len - 1) / CACHE_BLOCK;
+
+	if (!len || !atomic_load(&f->count))
+		return;
+	pthread_mutex_lock(&f->lock);
+	for (unsigned i = 0; i < f->nchains; i++) {
+		struct cache_block *b = LIST_FIRST(&f->chains[i]), *next;
+
+		for (; b; b = next) {
+			next = LIST_NEXT(b, chain);
+			if ((b->index >= first && b->index <= last) || b->eof ||
+				b->cap < CACHE_BLOCK)
+				drop_locked(b, &ready);
+		}
+	}
+	pthread_mutex_unlock(&f->lock);
+	call_ready(&ready);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * cache: file data in blocks of registered memory.
+ *
+ * A cache block holds the bytes of one file from a multiple of CACHE_BLOCK on. READ data lands in
+ * it and the kernel is answered from it: nothing is copied. A block has one of these states:
+ *
+ *     absent    there is none
+ *     READING   a READ is under way that will fill it; who wants its bytes waits for that
+ *     VALID     its first len bytes are the file's; eof: the file ended there
+ *
+ * What brings it from one to the next:
+ *
+ *     cache_reserve()   absent -> READING, for somebody who then sends the READ and calls
+ *     cache_filled()    READING -> VALID; -> absent, if the file ended before it or the READ failed
+ *     cache_drop()      VALID -> absent: what it held may be wrong. READING -> absent for all who
+ *                       look from now on: what the READ brings, before or after a change, is thrown
+ *                       away when it comes.
+ *     (eviction)        VALID -> absent: memory is wanted for other blocks
+ *
+ * Which data may be believed is not decided here: whoever learns of a change drops (fs/change.c).
+ *
+ * Eviction. VALID blocks of all files stand in a ring. Its hand passes over a block as often as the
+ * block has chances: two while the kernel has not got all of it, for it was read ahead to be read
+ * once; none when it has, for then it stands in the kernel's own cache; one if the kernel came back
+ * for it all the same. So what is read once from end to end makes room for itself.
+ *
+ * Locks. cache_file.lock guards the file's blocks and who waits for them; cache.lock, which is
+ * taken after it, the ring. The hand goes the other way round, and passes over blocks of a file
+ * whose lock it does not get at once. No callback runs with one of them held.
+ */
+#ifndef RNFS_CACHE_CACHE_H
+#define RNFS_CACHE_CACHE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "transport/rpc/seg.h"
+
+#define CACHE_BLOCK (128u << 10)
+/* Blocks that the largest request may touch. */
+#define CACHE_HIT_MAX (MEM_MAX_SIZE / CACHE_BLOCK + 2)
+
+struct cache_wait;
+struct cache_file;
+
+enum cache_state { CACHE_READING, CACHE_VALID };
+
+struct cache_block {
+	struct cache_file *file; /* constant */
+	uint64_t index;		 /* constant: of CACHE_BLOCK bytes */
+	struct mem_buf *buf;	 /* constant: CACHE_BLOCK bytes, or less at the end of the file */
+	uint32_t cap;		 /* constant: how many of it are to be read */
+	/* file->lock */
+	enum cache_state state;
+	bool dropped; /* READING: not the file's any more */
+	bool eof;
+	uint32_t len;
+	uint32_t given; /* bytes that the kernel was given */
+	LIST_ENTRY(cache_block) chain;
+	TAILQ_HEAD(, cache_wait) waits;
+	/* cache.lock */
+	TAILQ_ENTRY(cache_block) ring;
+	atomic_uint chances; /* set under either lock */
+};
+
+LIST_HEAD(cache_chain, cache_block);
+
+/* The blocks of one file. */
+struct cache_file {
+	atomic_uint count;    /* blocks, READING ones included; changed under lock */
+	pthread_mutex_t lock; /* what follows */
+	struct cache *cache;  /* NULL until there was a block */
+	unsigned nchains;     /* a power of two, or 0 */
+	struct cache_chain *chains;
+};
+
+typedef _Atomic uint64_t cache_counter;
+
+struct cache_stats {
+	cache_counter hits;    /* requests answered from VALID blocks at once */
+	cache_counter joined;  /* times that one waited for a READ under way */
+	cache_counter misses;  /* requests of which a block was absent */
+	cache_counter fetches; /* READs into blocks */
+	cache_counter evicted; /* blocks */
+	cache_counter dropped; /* blocks */
+};
+
+struct cache;
+
+/* Blocks of pool's memory, limit bytes of it at most; 0: no block is ever made. NULL when out of
+ * memory. */
+struct cache *cache_new(struct mem_pool *pool, size_t limit);
+/* No file may have a block. Accepts NULL, returns NULL. */
+struct cache *cache_free(struct cache *c);
+struct cache_stats *cache_stats(struct cache *c);
+/* Bytes of all blocks, and how many there may be. */
+size_t cache_bytes(const struct cache *c);
+size_t cache_limit(const struct cache *c);
+
+void cache_file_init(struct cache_file *f);
+/* No READ may be under way into a block of it. */
+void cache_file_finish(struct cache_file *f);
+
+/* --- looking ---------------------------------------------------------------------------------- */
+
+enum cache_found {
+	CACHE_HIT,     /* all of it is there */
+	CACHE_PENDING, /* the first of it that is not VALID is READING */
+	CACHE_MISS,    /* ... is absent */
+};
+
+/* What was found: a list of segments over seg[], with a reference on each block's memory. It ends
+ * early where the file does. */
+struct cache_hit {
+	struct seg_list data;
+	struct seg seg[CACHE_HIT_MAX];
+	unsigned n;
+};
+
+/* Somebody who waits for a READ. ready() is called once, on the thread that saw its end or that of
+ * the block; then he looks again. */
+struct cache_wait {
+	void (*ready)(struct cache_wait *w);
+	struct cache_block *block; /* the file's lock; NULL: does not wait */
+	TAILQ_ENTRY(cache_wait) link;
+};
+
+/* Looks for len bytes (1..MEM_MAX_SIZE) at off. A hit must be ended by cache_hit_end(). PENDING: w,
+ * if it is not NULL, waits; ready() may be called before this returns. */
+enum cache_found cache_find(struct cache_file *f, uint64_t off, uint32_t len, struct cache_hit *hit,
+	struct cache_wait *w);
+void cache_hit_end(struct cache_hit *hit);
+/* w is not to wait any more. False: it does not, ready() has been called or is about to be. */
+bool cache_unwait(struct cache_file *f, struct cache_wait *w);
+
+/* --- filling ---------------------------------------------------------------------------------- */
+
+/* Makes blocks, READING, for the first run of absent ones in [off, end), at most max of them. The
+ * last one is not made larger than the file, of which size bytes are known, needs. *at: where in
+ * the file the run begins. Returns how many, 0: none is absent, or there is no memory. They are the
+ * caller's until cache_filled(). */
+unsigned cache_reserve(struct cache *c, struct cache_file *f, uint64_t off, uint64_t end,
+	uint64_t size, struct cache_block **b, unsigned max, uint64_t *at);
+/* The READ into a run of n blocks has brought got bytes from its beginning, and the file ended
+ * there (eof) or not. got 0 without eof: it has failed. Calls ready() of those who wait. */
+void cache_filled(struct cache_file *f, struct cache_block **b, unsigned n, uint64_t got, bool eof);
+/* The bytes [off, off + len) have changed, or may have: len UINT64_MAX: all behind off. A block
+ * that ends with the file goes too, for the file may be longer now. */
+void cache_drop(struct cache_file *f, uint64_t off, uint64_t len);
+static inline void cache_drop_all(struct cache_file *f)
+{
+	cache_drop(f, 0, UINT64_MAX);
+}
+
+#endif

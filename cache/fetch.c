@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * fetch: READs that bring a file's data into cache blocks.
+ */
+#include "cache/fetch.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "transport/clock.h"
+#include "transport/log.h"
+
+#define FETCH_BLOCKS (MEM_MAX_SIZE / CACHE_BLOCK)
+
+/* One READ, or several if the server's largest is less than a block. */
+struct fetch {
+	struct batch batch;
+	struct fetcher *by;
+	uint64_t off;	/* in the file, of batch.data */
+	uint64_t asked; /* when, on clock_ns() */
+	struct cache_block *block[FETCH_BLOCKS];
+	struct seg seg[FETCH_BLOCKS];
+	unsigned n;
+	LIST_ENTRY(fetch) link; /* under way, or spare */
+};
+
+LIST_HEAD(fetch_list, fetch);
+
+struct fetches {
+	struct cache *cache;
+	struct nfs_client *client;
+	uint32_t rsize;
+	struct batch_pool parts;
+	pthread_mutex_t lock; /* what follows; before a batch's lock */
+	struct fetch_list pending, spare;
+	bool ending;
+};
+
+struct fetches *fetches_new(struct cache *c)
+{
+	struct fetches *all = calloc(1, sizeof(*all));
+
+	if (!all)
+		return NULL;
+	all->cache = c;
+	pthread_mutex_init(&all->lock, NULL);
+	batch_pool_init(&all->parts);
+	LIST_INIT(&all->pending);
+	LIST_INIT(&all->spare);
+	return all;
+}
+
+struct fetches *fetches_free(struct fetches *all)
+{
+	struct fetch *x;
+
+	if (!all)
+		return NULL;
+	assert(LIST_EMPTY(&all->pending));
+	while ((x = LIST_FIRST(&all->spare))) {
+		LIST_REMOVE(x, link);
+		batch_finish(&x->batch);
+		free(x);
+	}
+	batch_pool_finish(&all->parts);
+	pthread_mutex_destroy(&all->lock);
+	free(all);
+	return NULL;
+}
+
+void fetches_start(struct fetches *all, struct nfs_client *client, uint32_t rsize)
+{
+	all->client = client;
+	all->rsize = rsize;
+}
+
+void fetches_end(struct fetches *all)
+{
+	struct fetch *x;
+
+	pthread_mutex_lock(&all->lock);
+	all->ending = true;
+	LIST_FOREACH (x, &all->pending, link)
+		batch_cancel(&x->batch);
+	pthread_mutex_unlock(&all->lock);
+}
+
+/* --- a fetcher -------------------------------------------------------------------------------- */
+
+void fetcher_init(struct fetcher *f, uint32_t ahead_max)
+{
+	pthread_mutex_init(&f->lock, NULL);
+	readahead_init(&f->ahead, ahead_max);
+	f->pending = 0;
+	f->idle = NULL;
+}
+
+void fetcher_finish(struct fetcher *f)
+{
+	assert(!f->pending);
+	pthread_mutex_destroy(&f->lock);
+}
+
+static void hold(struct fetcher *f)
+{
+	pthread_mutex_lock(&f->lock);
+	f->pending++;
+	pthread_mutex_unlock(&f->lock);
+}
+
+struct readahead_plan fetcher_plan(struct fetcher *f, uint64_t off, uint32_t len, uint64_t size)
+{
+	struct readahead_plan plan;
+
+	pthread_mutex_lock(&f->lock);
+	plan = readahead_note(&f->ahead, off, len, size);
+	f->pending++;
+	pthread_mutex_unlock(&f->lock);
+	return plan;
+}
+
+void fetcher_waited(struct fetcher *f, uint64_t off)
+{
+	pthread_mutex_lock(&f->lock);
+	readahead_waited(&f->ahead, off);
+	pthread_mutex_unlock(&f->lock);
+}
+
+void fetcher_release(struct fetcher *f)
+{
+	void (*idle)(void *ctx);
+	void *ctx;
+
+	pthread_mutex_lock(&f->lock);
+	idle = --f->pending ? NULL : f->idle;
+	ctx = f->ctx;
+	pthread_mutex_unlock(&f->lock);
+	if (idle)
+		idle(ctx);
+}
+
+void fetcher_stop(struct fetcher *f, void (*idle)(void *ctx), void *ctx)
+{
+	pthread_mutex_lock(&f->lock);
+	f->pending++;
+	f->idle = idle;
+	f->ctx = ctx;
+	pthread_mutex_unlock(&f->lock);
+	fetcher_release(f);
+}
+
+/* --- a fetch ---------------------------------------------------------------------------------- */
+
+static struct fetch *fetch_new(struct fetches *all)
+{
+	struct fetch *x;
+
+	pthread_mutex_lock(&all->lock);
+	x = LIST_FIRST(&all->spare);
+	if (x)
+		LIST_REMOVE(x, link);
+	pthread_mutex_unlock(&all->lock);
+	if (x)
+		return x;
+	x = calloc(1, sizeof(*x));
+	if (x)
+		batch_init(&x->batch, &all->parts);
+	return x;
+}
+
+/* Submitted from now on. False: the mount ends. */
+static bool begin(struct fetches *all, struct fetch *x)
+{
+	bool ending;
+
+	pthread_mutex_lock(&all->lock);
+	ending = all->ending;
+	if (!ending)
+		LIST_INSERT_HEAD(&all->pending, x, link);
+	pthread_mutex_unlock(&all->lock);
+	return !ending;
+}
+
+static void spare(struct fetches *all, struct fetch *x, bool pending)
+{
+	pthread_mutex_lock(&all->lock);
+	if (pending)
+		LIST_REMOVE(x, link);
+	LIST_INSERT_HEAD(&all->spare, x, link);
+	pthread_mutex_unlock(&all->lock);
+}
+
+/* The READs of x have brought got bytes from its beginning. */
+static void finish(struct fetch *x, uint32_t got, bool eof, bool pending)
+{
+	struct fetches *all = x->by->all;
+	struct fetcher *by = x->by;
+
+	cache_filled(by->file, x->block, x->n, got, eof);
+	batch_end(&x->batch);
+	spare(all, x, pending);
+	fetcher_release(by);
+}
+
+static void fill(struct fetch *x, struct part *p)
+{
+	struct nfs_op *op = part_op(p, NFS_READ, read);
+
+	op->u.read.open = x->by->open;
+	op->u.read.fh = *x->by->fh;
+	op->u.read.offset = x->off + p->off + p->got;
+	op->u.read.to = part_rest(p);
+	op->u.read.want_attr = x->by->ops->want_attr(x->by, x->asked);
+}
+
+static void took(struct fetch *x, struct part *p)
+{
+	struct nfs_op *op = &p->op;
+
+	x->by->ops->ended(x->by, op, x->asked);
+	p->settled = true;
+	if (op->error)
+		return;
+	p->got += op->u.read.count;
+	if (!op->u.read.eof && p->got < p->want && op->u.read.count) {
+		p->settled = false;
+		fill(x, p);
+	}
+}
+
+/* Did the file end where the bytes that have come end? */
+static bool ended_there(const struct fetch *x)
+{
+	const struct part *p, *last = NULL;
+
+	STAILQ_FOREACH (p, &x->batch.parts, next) {
+		last = p;
+		if (p->got < p->want)
+			break;
+	}
+	return !last->op.error && last->op.u.read.eof;
+}
+
+static void step(struct batch *b)
+{
+	struct fetch *x = (struct fetch *)((char *)b - offsetof(struct fetch, batch));
+	struct part *p;
+
+	STAILQ_FOREACH (p, &b->parts, next)
+		if (!p->settled)
+			took(x, p);
+	if (batch_ready(b))
+		batch_submit(b, step);
+	else
+		finish(x, batch_done_bytes(b), ended_there(x), true);
+}
+
+static void submit(struct fetch *x)
+{
+	struct fetches *all = x->by->all;
+	struct part *p;
+
+	for (unsigned i = 0; i < x->n; i++)
+		x->seg[i] = (struct seg){.at = mem_buf_sge(x->block[i]->buf, 0, x->block[i]->cap),
+			.hold = x->block[i]->buf};
+	batch_begin(&x->batch, all->client, x->by->cred);
+	seg_list_init(&x->batch.data, x->seg, x->n);
+	x->asked = clock_ns();
+	if (!batch_cut(&x->batch, all->rsize) || !begin(all, x)) {
+		finish(x, 0, false, false);
+		return;
+	}
+	STAILQ_FOREACH (p, &x->batch.parts, next)
+		fill(x, p);
+	batch_submit(&x->batch, step);
+}
+
+bool fetch(struct fetcher *f, uint64_t off, uint64_t end, uint64_t size)
+{
+	struct fetches *all = f->all;
+	unsigned max = all->rsize > CACHE_BLOCK ? all->rsize / CACHE_BLOCK : 1;
+	bool any = false;
+
+	if (max > FETCH_BLOCKS)
+		max = FETCH_BLOCKS;
+	while (off < end) {
+		struct fetch *x = fetch_new(all);
+
+		if (!x)
+			return any;
+		x->by = f;
+		x->n = cache_reserve(all->cache, f->file, off, end, size, x->block, max, &x->off);
+		if (!x->n) {
+			spare(all, x, false);
+			return any;
+		}
+		off = x->off + (uint64_t)x->n * CACHE_BLOCK;
+		any = true;
+		hold(f);
+		submit(x);
+	}
+	return any;
+}

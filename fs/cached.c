@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * cached: READs that are answered from the cache.
+ */
+#include "fs/cached.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "fs/change.h"
+#include "fs/data.h"
+#include "fs/reply.h"
+#include "fs/worker.h"
+
+struct cached {
+	pthread_mutex_t lock; /* what follows, and request.u.io.waits; before a cache file's lock */
+	struct waiting_list waiting; /* by request.u.io.waiting */
+};
+
+struct cached *cached_new(void)
+{
+	struct cached *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	pthread_mutex_init(&c->lock, NULL);
+	TAILQ_INIT(&c->waiting);
+	return c;
+}
+
+struct cached *cached_free(struct cached *c)
+{
+	if (!c)
+		return NULL;
+	pthread_mutex_destroy(&c->lock);
+	free(c);
+	return NULL;
+}
+
+/* --- the READs of a file ---------------------------------------------------------------------- */
+
+static struct file *file_of_fetcher(struct fetcher *by)
+{
+	return (struct file *)((char *)by - offsetof(struct file, fetcher));
+}
+
+static bool want_attr(struct fetcher *by, uint64_t now)
+{
+	struct file *f = file_of_fetcher(by);
+
+	return change_wants_attr(f->fs, f->inode, now);
+}
+
+static void ended(struct fetcher *by, const struct nfs_op *op, uint64_t asked)
+{
+	struct file *f = file_of_fetcher(by);
+	struct stats *s = &f->fs->stats;
+
+	stats_add(&s->ops[NFS_READ], 1);
+	if (op->error)
+		stats_add(&s->errors[NFS_READ], 1);
+	else
+		change_look(f->fs, f->inode, &op->u.read.attr, asked);
+}
+
+static const struct fetcher_ops fetcher_ops = {.want_attr = want_attr, .ended = ended};
+
+void cached_opened(struct fs *fs, struct file *f)
+{
+	size_t max = cache_limit(fs->cache) / 4, ahead = (size_t)fs->opt->readahead_kb << 10;
+
+	f->fs = fs;
+	f->fetcher = (struct fetcher){
+		.all = fs->fetches,
+		.ops = &fetcher_ops,
+		.file = &f->inode->cache,
+		.fh = &f->inode->fh,
+		.open = f->open,
+		.cred = &f->cred,
+	};
+	fetcher_init(&f->fetcher, (uint32_t)(ahead < max ? ahead : max));
+}
+
+/* --- answering -------------------------------------------------------------------------------- */
+
+static void answer(struct fs *fs, fuse_req_t fuse, struct cache_hit *hit)
+{
+	stats_add(&fs->stats.read_bytes, hit->data.len);
+	reply_data(fuse, &hit->data);
+	cache_hit_end(hit);
+}
+
+static void look(struct request *r);
+
+/* Takes r from the list, in which look() put it. */
+static void leave(struct cached *c, struct request *r)
+{
+	pthread_mutex_lock(&c->lock);
+	TAILQ_REMOVE(&c->waiting, r, u.io.waiting);
+	pthread_mutex_unlock(&c->lock);
+}
+
+static void ready(struct cache_wait *w)
+{
+	struct request *r = (struct request *)((char *)w - offsetof(struct request, u.io.wait));
+
+	leave(r->fs->cached, r);
+	if (request_is_gone(r))
+		request_end(r, -EINTR);
+	else
+		look(r);
+}
+
+/* What r wants is there, or will be, or must be asked for. */
+static void look(struct request *r)
+{
+	struct cached *c = r->fs->cached;
+	struct cache_stats *stats = cache_stats(r->fs->cache);
+	struct file *f = r->file;
+	struct cache_hit hit;
+	enum cache_found found;
+
+	r->u.io.wait.ready = ready;
+	pthread_mutex_lock(&c->lock);
+	found = cache_find(
+		&f->inode->cache, r->u.io.offset, r->batch.data.len, &hit, &r->u.io.wait);
+	/* ready() takes the lock before it touches r */
+	if (found == CACHE_PENDING)
+		TAILQ_INSERT_TAIL(&c->waiting, r, u.io.waiting);
+	pthread_mutex_unlock(&c->lock);
+	if (found == CACHE_PENDING) {
+		stats_add(&stats->joined, 1);
+	} else if (found == CACHE_HIT) {
+		answer(r->fs, request_take_fuse(r), &hit);
+		request_free(r);
+	} else {
+		stats_add(&stats->misses, 1);
+		r->next(r);
+	}
+}
+
+/* The data is being read: a request of its own waits for it. False if there is none. */
+static bool wait_for(
+	fuse_req_t req, struct file *f, uint64_t off, uint32_t size, request_step_fn *ask)
+{
+	struct fs *fs = f->fs;
+	struct seg_list data;
+	struct request *r;
+
+	if (!worker_data_wait(fs, size, fuse_req_ctx(req)->pid, &data)) {
+		fuse_reply_err(req, ENOTCONN);
+		return true;
+	}
+	r = request_new_cred(fs, req, &f->cred);
+	if (!r) {
+		data_put_list(fs, &data);
+		return true;
+	}
+	request_take_data(r, &data);
+	r->file = f;
+	r->u.io.offset = off;
+	r->next = ask;
+	look(r);
+	return true;
+}
+
+bool cached_read(fuse_req_t req, struct file *f, uint64_t off, uint32_t size, request_step_fn *ask)
+{
+	uint64_t known = atomic_load_explicit(&f->inode->told_size, memory_order_relaxed);
+	struct cache_stats *stats = cache_stats(f->fs->cache);
+	struct cache_file *blocks = &f->inode->cache;
+	struct readahead_plan plan;
+	struct cache_hit hit;
+	enum cache_found found;
+	bool taken = true;
+
+	if (off + size < off)
+		return false;
+	plan = fetcher_plan(&f->fetcher, off, size, known);
+	found = cache_find(blocks, off, size, &hit, NULL);
+	if (found == CACHE_MISS && plan.cache && fetch(&f->fetcher, off, off + size, known))
+		found = cache_find(blocks, off, size, &hit, NULL);
+	else if (found == CACHE_PENDING)
+		fetcher_waited(&f->fetcher, off);
+	if (found == CACHE_HIT) {
+		stats_add(&stats->hits, 1);
+		answer(f->fs, req, &hit);
+	}
+	if (plan.to > plan.from)
+		fetch(&f->fetcher, plan.from, plan.to, known);
+	if (found == CACHE_PENDING)
+		taken = wait_for(req, f, off, size, ask);
+	else if (found == CACHE_MISS)
+		taken = false;
+	if (found == CACHE_MISS)
+		stats_add(&stats->misses, 1);
+	fetcher_release(&f->fetcher);
+	return taken;
+}
+
+void cached_end_gone(struct fs *fs)
+{
+	struct waiting_list gone = TAILQ_HEAD_INITIALIZER(gone);
+	struct cached *c = fs->cached;
+	struct request *r, *next;
+
+	pthread_mutex_lock(&c->lock);
+	for (r = TAILQ_FIRST(&c->waiting); r; r = next) {
+		next = TAILQ_NEXT(r, u.io.waiting);
+		if (!request_is_gone(r) || !cache_unwait(&r->file->inode->cache, &r->u.io.wait))
+			continue;
+		TAILQ_REMOVE(&c->waiting, r, u.io.waiting);
+		TAILQ_INSERT_TAIL(&gone, r, u.io.waiting);
+	}
+	pthread_mutex_unlock(&c->lock);
+	while ((r = TAILQ_FIRST(&gone))) {
+		TAILQ_REMOVE(&gone, r, u.io.waiting);
+		request_end(r, -EINTR);
+	}
+}

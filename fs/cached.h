@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * cached: READs that are answered from the cache (cache/cache.h).
+ *
+ * Only those: what is not there and is not worth a block, what there is no memory for and what the
+ * server refused is asked of the server in the reader's own name (ops_data.c). A request that waits
+ * for a block has the memory for that already, so that it need not wait for memory when the block
+ * does not come.
+ */
+#ifndef RNFS_FS_CACHED_H
+#define RNFS_FS_CACHED_H
+
+#include "fs/fs.h"
+#include "fs/file.h"
+#include "fs/request.h"
+
+struct cached;
+
+/* NULL when out of memory. */
+struct cached *cached_new(void);
+/* Nobody may wait here. Accepts NULL, returns NULL. */
+struct cached *cached_free(struct cached *c);
+
+/* Sets up f->fetcher, whose file has just been opened. */
+void cached_opened(struct fs *fs, struct file *f);
+
+/* Answers req from the cache, now or when a READ that is under way has ended; or calls ask() then,
+ * with a request that has its memory and its file. False: the caller is to ask the server now. */
+bool cached_read(fuse_req_t req, struct file *f, uint64_t off, uint32_t size, request_step_fn *ask);
+
+/* Ends the requests that wait here and are GONE (request.h). */
+void cached_end_gone(struct fs *fs);
+
+#endif

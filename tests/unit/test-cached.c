@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * Unit tests of fs/cached, and of cache/fetch below it: READs of the kernel's that the cache
+ * answers.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "fs/cached.h"
+#include "tests/unit/fs-fixture.h"
+#include "tests/unit/kernel-file.h"
+
+#define BLOCK	CACHE_BLOCK
+#define REQUEST BLOCK
+#define FILE_MB 4u
+
+static uint8_t *pattern;
+
+/* A mount that reads ahead, and its open file with FILE_MB MiB in it. */
+static int setup_ahead(void **state)
+{
+	fs_fixture_readahead_kb = 1024;
+	setup(state);
+	fs_fixture_readahead_kb = 0;
+	pattern = malloc(FILE_MB << 20);
+	for (unsigned i = 0; i < FILE_MB << 20; i++)
+		pattern[i] = (uint8_t)(i * 7 + i / 4096);
+	for (unsigned i = 0; i < FILE_MB; i++)
+		assert_int_equal(
+			kernel_write(node, fh, i << 20, pattern + (i << 20), 1 << 20, O_RDWR),
+			1 << 20);
+	return 0;
+}
+
+static int teardown_ahead(void **state)
+{
+	free(pattern);
+	return teardown(state);
+}
+
+static struct cache_stats *cached(void)
+{
+	return cache_stats(fs->cache);
+}
+
+static void reads_right(uint64_t off, uint32_t size)
+{
+	uint32_t there = off + size > FILE_MB << 20 ? (uint32_t)((FILE_MB << 20) - off) : size;
+
+	assert_int_equal(kernel_read(node, fh, off, back, size), there);
+	assert_memory_equal(back, pattern + off, there);
+}
+
+static void a_file_is_read_ahead_of_the_kernel(void **state)
+{
+	for (uint64_t off = 0; off < FILE_MB << 20; off += REQUEST)
+		reads_right(off, REQUEST);
+	assert_true(count(NFS_READ) < FILE_MB * 8 / 2);
+	assert_true(stats_get(&cached()->hits) + stats_get(&cached()->joined) >= FILE_MB * 8);
+	assert_int_equal(stats_get(&fs->stats.read_bytes), FILE_MB << 20);
+	assert_int_equal(used(), 0);
+}
+
+static void reads_all_over_the_file_go_to_the_server(void **state)
+{
+	for (unsigned i = 1; i < 20; i++)
+		reads_right(((uint64_t)i * 1234567) % (3 << 20) / 4096 * 4096, 4096);
+	assert_true(count(NFS_READ) >= 19 - 4);
+	assert_true(cache_bytes(fs->cache) <= 4 * BLOCK);
+}
+
+static void what_is_being_read_is_waited_for(void **state)
+{
+	uint64_t one, two;
+	struct answer a;
+
+	fake_knobs.hang[NFS_READ] = true;
+	one = kernel_send_read(node, fh, 0, REQUEST);
+	two = kernel_send_read(node, fh, 4096, 4096);
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
+	assert_false(kernel_answered(one));
+	fake_knobs.hang[NFS_READ] = false;
+	fake_release(fs->client);
+	assert_int_equal(kernel_wait(one).len, REQUEST);
+	a = kernel_wait(two);
+	assert_int_equal(a.len, 4096);
+	assert_memory_equal(a.data, pattern + 4096, 4096);
+	assert_true(stats_get(&cached()->joined) >= 2);
+	while (used()) /* the server's thread gives it back after the answer */
+		;
+}
+
+static void who_waits_can_be_killed(void **state)
+{
+	uint64_t one, two;
+
+	fake_knobs.hang[NFS_READ] = true;
+	one = kernel_send_read(node, fh, 0, REQUEST);
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
+	request_pool_end(fs->requests); /* marks it GONE */
+	cached_end_gone(fs);
+	assert_int_equal(kernel_wait(one).error, -ECONNABORTED);
+	fake_knobs.hang[NFS_READ] = false;
+	fake_release(fs->client);
+	two = kernel_send_read(node, fh, 0, REQUEST);
+	kernel_wait(two);
+}
+
+/* The READ into the cache fails; the one in the reader's own name works, or tells the error. */
+static bool first_read_fails(struct nfs_op *op)
+{
+	if (op->type != NFS_READ || calls++ > 1)
+		return false;
+	op->error = -EIO;
+	return true;
+}
+
+static void a_read_into_the_cache_that_fails_harms_nobody(void **state)
+{
+	fake_knobs.script = first_read_fails;
+	reads_right(0, REQUEST);
+	assert_int_equal(used(), 0);
+}
+
+static void an_error_is_told_to_the_reader(void **state)
+{
+	fake_knobs.fail[NFS_READ] = -EACCES;
+	assert_int_equal(kernel_read(node, fh, 0, back, REQUEST), -EACCES);
+	fake_knobs.fail[NFS_READ] = 0;
+	reads_right(0, REQUEST);
+	assert_int_equal(used(), 0);
+}
+
+static void what_was_written_is_read(void **state)
+{
+	for (uint64_t off = 0; off < 2 << 20; off += REQUEST)
+		reads_right(off, REQUEST);
+	for (unsigned i = 0; i < 5000; i++)
+		pattern[(1 << 20) + i] ^= 0xff;
+	assert_int_equal(kernel_write(node, fh, 1 << 20, pattern + (1 << 20), 5000, O_RDWR), 5000);
+	reads_right(1 << 20, REQUEST);
+	assert_true(stats_get(&cached()->dropped) > 0);
+}
+
+/* Somebody writes while the READ of the same bytes is under way: what that brings is older. */
+static void a_write_overtakes_what_is_being_read(void **state)
+{
+	uint64_t one;
+
+	fake_knobs.hang[NFS_READ] = true;
+	one = kernel_send_read(node, fh, 0, REQUEST);
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
+	assert_int_equal(kernel_write(node, fh, 0, "new", 3, O_RDWR), 3);
+	fake_knobs.hang[NFS_READ] = false;
+	fake_release(fs->client);
+	kernel_wait(one);
+	memcpy(pattern, "new", 3);
+	reads_right(0, REQUEST);
+}
+
+static void direct_reads_pass_the_cache_by(void **state)
+{
+	struct fuse_read_in in = {.fh = fh, .size = 4096, .flags = O_RDWR | O_DIRECT};
+	uint64_t before;
+
+	reads_right(0, REQUEST);
+	before = count(NFS_READ);
+	assert_int_equal(
+		kernel_ask(FUSE_READ, node, &in, sizeof(in), NULL, 0, back, sizeof(back)), 0);
+	assert_memory_equal(back, pattern, 4096);
+	assert_true(count(NFS_READ) > before);
+}
+
+/* CLOSE takes the open state away that the READs ahead are sent with. */
+static atomic_bool closed_early;
+
+static bool close_looks(struct nfs_op *op)
+{
+	if (op->type == NFS_READ)
+		calls++;
+	if (op->type == NFS_CLOSE && calls < 2)
+		closed_early = true;
+	return false;
+}
+
+static void a_file_is_closed_when_nothing_is_being_read(void **state)
+{
+	uint64_t one;
+
+	closed_early = false;
+	fake_knobs.script = close_looks;
+	fake_knobs.hang[NFS_READ] = true;
+	one = kernel_send_read(node, fh, 0, REQUEST);
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
+	assert_int_equal(count(NFS_CLOSE), 0);
+	fake_knobs.hang[NFS_READ] = false;
+	fake_release(fs->client);
+	kernel_wait(one);
+	assert_int_equal(kernel_release(node, fh), 0);
+	assert_false(closed_early);
+}
+
+static void an_open_file_may_be_left_at_the_end(void **state)
+{
+	fake_knobs.hang[NFS_READ] = true;
+	kernel_send_read(node, fh, 0, REQUEST);
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup_ahead, teardown_ahead)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_file_is_read_ahead_of_the_kernel),
+		TEST(reads_all_over_the_file_go_to_the_server),
+		TEST(what_is_being_read_is_waited_for),
+		TEST(who_waits_can_be_killed),
+		TEST(a_read_into_the_cache_that_fails_harms_nobody),
+		TEST(an_error_is_told_to_the_reader),
+		TEST(what_was_written_is_read),
+		TEST(a_write_overtakes_what_is_being_read),
+		TEST(direct_reads_pass_the_cache_by),
+		TEST(a_file_is_closed_when_nothing_is_being_read),
+		TEST(an_open_file_may_be_left_at_the_end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
