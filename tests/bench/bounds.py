@@ -26,12 +26,12 @@ def bound(name, target, what, shape, file=(), nfs=None, cold=False, warm=False, 
             b.file("read", os.path.join(b.mount.folder, name), *size, "-1")  # makes the file, and fills the cache
         moved = []
 
-        def mount():
+        def mount(seconds=None):
             if warm:
                 b.file("read", os.path.join(b.mount.folder, name), *size, "-1")
             wire = Wire(b.mount)
             stale = ("-k", os.path.join(b.export, name)) if cold else ()
-            result = b.file(shape, os.path.join(b.mount.folder, name), *size, *file, *stale)
+            result = b.file(shape, os.path.join(b.mount.folder, name), *size, *file, *stale, seconds=seconds)
             if data:
                 moved.append(wire.end().moved() / max(result["bytes"], 1))
             return result["rate"]
@@ -39,6 +39,8 @@ def bound(name, target, what, shape, file=(), nfs=None, cold=False, warm=False, 
         sides = {"value": mount, "null": lambda: b.file(shape, os.path.join(b.null.folder, name), *size, *file)["rate"]}
         if nfs is not None:
             sides["nfs"] = lambda: b.nfs(shape, *size, *nfs)["rate"]
+        b.profile(case.name, mount)
+        moved.clear()
         row = Row(case, **b.turns(**sides), turns=b.set.runs, of="H" if nfs is not None else "N")
         row.bound = both(row.null, row.nfs) if nfs is not None else row.null
         row.wire = sorted(moved)[len(moved) // 2] if moved else None

@@ -11,7 +11,7 @@ import os
 import statistics
 from dataclasses import dataclass
 
-from rig import Load, Null, Rnfs, Server
+from rig import Load, Null, Rnfs, Server, Trouble
 
 CASES = {}  # name: Case, in the order in which they are run
 MIB = 1 << 20
@@ -89,9 +89,12 @@ class Bench:
     def null(self):
         return Null(self.rig, self.mount, self.null_options())
 
+    def mount_options(self):
+        return dict(w.split("=", 1) for w in self.set.options.split(",") if "=" in w)
+
     def null_options(self):
         """nullfs's for those of the mount's that it has too."""
-        words = dict(w.split("=", 1) for w in self.set.options.split(",") if "=" in w)
+        words = self.mount_options()
         return ["-w", words.get("workers", "2"), "-t", words.get("actimeo", "1")] + (["-c"] if self.set.null_writeback else [])
 
     @functools.lru_cache(maxsize=None)
@@ -112,11 +115,32 @@ class Bench:
         """bench-nfs's, at the server that the mount uses."""
         command = [self.rig.program("tests/bench/bench-nfs"), "-p", self.set.proto, "-P", str(self.server.port[self.set.proto]),
                    "-t", str(self.set.seconds), *options, shape, self.server.address, "bench.dat" if shape in ("read", "rand") else "t"]
+        if version := self.mount_options().get("vers"):
+            command[1:1] = ["-v", version]
         return self.result(command)
 
     def result(self, command, limit=120):
         words = self.rig.run(command, self.set.seconds * 4 + limit).split()
         return {name: float(value) for name, value in (word.split("=") for word in words)}
+
+    def profile(self, name, work):
+        """Where daemon and server spend their time while work(seconds) is done, to the file of that name."""
+        if not self.set.profile:
+            return
+        os.makedirs(self.set.profile, exist_ok=True)
+        seconds, data = max(3, self.set.seconds), self.rig.path("perf")
+        perf = self.rig.start(["perf", "record", "-q", "-F", "2000", "-e", "cpu-clock", "-o", data, "-p",
+                               f"{self.mount.process.pid},{self.server.process.pid}", "--", "sleep", str(seconds)], data + ".log")
+        work(seconds + 0.5)
+        perf.wait(60)
+        self.rig.end(perf)
+        if not os.path.exists(data):
+            with open(data + ".log", encoding="utf-8", errors="replace") as f:
+                raise Trouble(f"perf record: {f.read()}")
+        with open(os.path.join(self.set.profile, name + ".txt"), "w", encoding="utf-8") as f:
+            for sort in ("comm,dso", "comm,dso,sym"):
+                f.write(self.rig.run(["perf", "report", "-i", data, "--stdio", "-q", "--percent-limit", "0.5", "-s", sort], 120))
+        os.unlink(data)
 
     def turns(self, **sides):
         """Measures each side, a function that returns a number, in each turn. The medians by name, and the load of others."""

@@ -6,7 +6,7 @@ delays: servers whose replies come late, and what an action costs in round trips
 Each reply is held back for the same time, whatever else is under way (rnfs-serve --fault delay=TIME:reply). So time tells
 how many of the calls that a file costs waited for each other: a round trip takes at least the delay, and the whole
 delays that fit into its time are counted, which is exact as long as all that the processors have to do for a file takes
-less than one more; on a busy machine --trip-ms has to be longer. How many calls there were, one after the other or side by
+less than one more; on a busy machine --trip-ms has to be longer. It is never more than the calls. How many calls there were, one after the other or side by
 side, waited for or not, and of which operations, is the mount's own count.
 
 These mounts have the kernel's own read-ahead, 128 KiB, which an ordinary user cannot change.
@@ -88,9 +88,10 @@ def trips(name, most, what, action, make, before=(), count=20):
             seconds += act(b, action, mount, folder, count)
             mount.settled(pause)
             wires[-1].end()
-        n = len(seconds)
+        n, all_calls = len(seconds), sum(w.found["calls"] for w in wires)
+        waits = min(sum(int(s / delay) for s in seconds), all_calls)
         calls = {op: sum(w.found[op] for w in wires) / n for w in wires for op in w.found if op.isupper()}
-        return Row(case, sum(int(s / delay) for s in seconds) / n, calls=sum(w.found["calls"] for w in wires) / n, turns=b.set.trip_runs,
+        return Row(case, waits / n, calls=all_calls / n, turns=b.set.trip_runs,
                    note=f"{sum(seconds) / n / delay:.2f} delays; " + " ".join(f"{op} {c:.2f}" for op, c in calls.items() if c))
     Case(name, "", what, measure, "trips", most, least=False)
 

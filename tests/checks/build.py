@@ -27,7 +27,7 @@ CLANG = ("clang", "fuzz")
 
 # What the end-to-end tests need of a build and of the sources.
 PROGRAMS = ["fs/rnfs", "contrib/serve/rnfs-serve"]
-SOURCES = ["tests/e2e", "tests/scenario", "tests/tap.sh"]
+SOURCES = ["tests/e2e", "tests/scenario", "tests/bench", "tests/tap.sh"]
 
 
 def path(name):
@@ -59,8 +59,8 @@ def publish(name):
     """A copy of the build and the tests that every user can reach, wherever the checkout is."""
     folder = tempfile.mkdtemp(prefix="rnfs-public.")
     os.chmod(folder, 0o755)
-    programs = PROGRAMS + [os.path.join("tests/tools", f) for f in os.listdir(os.path.join(path(name), "tests/tools"))
-                           if os.access(os.path.join(path(name), "tests/tools", f), os.X_OK)]
+    programs = PROGRAMS + [os.path.join(where, f) for where in ("tests/tools", "tests/bench")
+                           for f in os.listdir(os.path.join(path(name), where)) if os.access(os.path.join(path(name), where, f), os.X_OK)]
     for file in programs:
         source, target = os.path.join(path(name), file), os.path.join(folder, "build", file)
         if os.path.isfile(source):

@@ -167,7 +167,9 @@ def soak(everything):
 
 
 def bench(everything):
-    yield Job("plain bench smoke", ["tests/bench/smoke"], "plain", {"BUILD": path("plain")}, limit=600)
+    yield Job("plain bench smoke as an ordinary user", ["tests/bench/smoke"], "plain", limit=900, user=True)
+    if everything:
+        yield Job("plain bench smoke", ["tests/bench/smoke"], "plain", {"BUILD": path("plain")}, limit=900)
 
 
 def vm(everything):
