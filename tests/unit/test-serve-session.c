@@ -125,7 +125,6 @@ static void without_memory_for_the_reply_nothing_is_done(void **state)
 	struct serve_env *e = *state;
 	struct nfs4_sequence_args a = {
 		.session = e->session, .sequenceid = 1, .slotid = 1, .highest_slotid = 1};
-
 	struct session *ses = session_get(&e->sv.state, &e->session);
 
 	malloc_max = ses->cached_max - 1;

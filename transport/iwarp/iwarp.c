@@ -239,6 +239,8 @@ static int iwarp_withdraw(
 	for (unsigned i = 0; i < n; i++) {
 		uint64_t seq = (uintptr_t)doors[i].impl;
 
+		if (doors[i].invalidated) /* the peer's Send has closed it */
+			continue;
 		if (!(doors[i].abandoned ? iwarp_stags_abandon(&c->stags, doors[i].stag, seq)
 					 : iwarp_stags_close(&c->stags, doors[i].stag, seq)))
 			continue;

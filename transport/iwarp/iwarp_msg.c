@@ -208,18 +208,16 @@ static enum iwarp_step end_send(struct iwarp_conn *c, struct prov_wc *wc)
 	struct iwarp_rx *rx = &c->rx;
 	unsigned head = atomic_load_explicit(&c->rq_head, memory_order_relaxed);
 	const struct iwarp_recv *r = &c->rq[head % c->rq_cap];
-	struct iwarp_door d;
 
 	rx->mo += rx->pay;
 	if (!rx->h.last)
 		return IWARP_STEP_ON;
 	*wc = (struct prov_wc){.op = PROV_WC_RECV, .cookie = r->cookie, .len = rx->mo};
-	if (has_invalidate(rx->h.op) && iwarp_stags_find(&c->stags, rx->h.stag, &d)) {
+	if (has_invalidate(rx->h.op) && iwarp_stags_close(&c->stags, rx->h.stag, 0)) {
 		if (iwarp_tx_detach(c, rx->h.stag)) {
 			iwarp_fail(c, "out of memory while a door of %s closes", c->peer);
 			return IWARP_STEP_FAIL;
 		}
-		iwarp_stags_close(&c->stags, rx->h.stag, d.seq);
 		wc->invalidated = true;
 		wc->inv_stag = rx->h.stag;
 	} else if (has_invalidate(rx->h.op) && !iwarp_stags_bury(&c->stags, rx->h.stag)) {

@@ -138,7 +138,8 @@ static void release(struct iwarp_conn *c, struct iwarp_req *r)
 		atomic_fetch_sub(&c->nresp, 1);
 }
 
-static void release_done(struct iwarp_conn *c)
+/* The batch is through. Returns how many of its requests were of users. */
+static unsigned release_done(struct iwarp_conn *c)
 {
 	struct iwarp_batch *b = &c->batch;
 	struct iwarp_req *r;
@@ -146,7 +147,7 @@ static void release_done(struct iwarp_conn *c)
 	unsigned n = 0;
 
 	if (TAILQ_EMPTY(&b->done))
-		return;
+		return 0;
 	TAILQ_FOREACH (r, &b->done, link) {
 		release(c, r);
 		if (r->user && r->op != DDP_OP_READ_REQ) {
@@ -156,10 +157,7 @@ static void release_done(struct iwarp_conn *c)
 	}
 	atomic_fetch_add_explicit(&c->sent, bytes, memory_order_relaxed);
 	atomic_fetch_sub_explicit(&c->unsent, bytes, memory_order_relaxed);
-	pthread_mutex_lock(&c->q_lock);
-	TAILQ_CONCAT(&c->spare, &b->done, link);
-	c->under_way -= n;
-	pthread_mutex_unlock(&c->q_lock);
+	return n;
 }
 
 unsigned iwarp_tx_segment(const struct iwarp_conn *c)
@@ -183,7 +181,8 @@ static uint32_t fpdu_size(const struct iwarp_conn *c, const struct iwarp_req *r)
 	return 2 + hlen + n + mpa_pad(hlen + n) + 4;
 }
 
-/* Fills the empty batch. False: there is nothing to send.
+/* Gives back what was in the batch, which is through, and fills it. False: there is nothing to
+ * send.
  *
  * FPDUs are kept within TCP segments (RFC 5044 section 5.1): a batch begins a segment, since the
  * one before was sent with MSG_EOR, and ends before an FPDU that would cross into another one. */
@@ -191,10 +190,13 @@ static bool fill_batch(struct iwarp_conn *c)
 {
 	struct iwarp_batch *b = &c->batch;
 	size_t bytes = 0, segment = 0;
+	unsigned ended = release_done(c);
 	struct iwarp_req *r;
 
 	b->at = b->n = b->hdr_n = 0;
 	pthread_mutex_lock(&c->q_lock);
+	TAILQ_CONCAT(&c->spare, &b->done, link);
+	c->under_way -= ended;
 	if (!c->held)
 		TAILQ_CONCAT(&c->ready, &c->queue, link);
 	pthread_mutex_unlock(&c->q_lock);
@@ -254,11 +256,8 @@ static void flush_locked(struct iwarp_conn *c)
 		struct msghdr m = {.msg_iov = NULL};
 		ssize_t n;
 
-		if (b->at == b->n) {
-			release_done(c);
-			if (!fill_batch(c))
-				return;
-		}
+		if (b->at == b->n && !fill_batch(c))
+			return;
 		m.msg_iov = &b->iov[b->at];
 		m.msg_iovlen = b->n - b->at;
 		n = sendmsg(c->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL | (c->aligned ? MSG_EOR : 0));

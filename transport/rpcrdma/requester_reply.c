@@ -264,10 +264,8 @@ void rpcrdma_reply_closed(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 	in = p->in;
 	p->reply_buf = NULL; /* what in may point to */
 	rpcrdma_posted_let_go(p);
-	pthread_mutex_lock(&c->lock);
 	atomic_store_explicit(&call->xprt_priv, NULL, memory_order_relaxed);
-	rpcrdma_posted_free_locked(c, p);
-	pthread_mutex_unlock(&c->lock);
+	TAILQ_INSERT_TAIL(&c->ended, p, link); /* the next reply has the lock anyway */
 	c->x.up.reply(c->x.up.ctx, call, error, error ? NULL : &in);
 	mem_buf_unref(reply_buf);
 	rpcrdma_msg_done(c, &m);
@@ -322,6 +320,10 @@ static struct rpcrdma_posted *take_posted(
 	struct rpcrdma_posted *p;
 
 	pthread_mutex_lock(&c->lock);
+	while ((p = TAILQ_FIRST(&c->ended))) {
+		TAILQ_REMOVE(&c->ended, p, link);
+		rpcrdma_posted_free_locked(c, p);
+	}
 	if (!rc && !rpcrdma_hdr_is_err_vers(h))
 		rpcrdma_credit_grant(&c->credit_out, h->grant);
 	atomic_store_explicit(&c->x.credits, c->credit_out.granted, memory_order_relaxed);

@@ -160,6 +160,7 @@ static void destroy(struct rpc_xprt *x)
 	free_posted_list(&c->posted);
 	free_posted_list(&c->failed);
 	free_posted_list(&c->closing);
+	free_posted_list(&c->ended);
 	free_posted_list(&c->spare);
 	free_posted_list(&c->orphans);
 	pthread_cond_destroy(&c->marshalled);
@@ -195,6 +196,7 @@ static struct rpcrdma_conn *conn_new(
 	TAILQ_INIT(&c->pulls);
 	TAILQ_INIT(&c->waiting);
 	TAILQ_INIT(&c->closing);
+	TAILQ_INIT(&c->ended);
 	TAILQ_INIT(&c->backlog);
 	TAILQ_INIT(&c->posted);
 	TAILQ_INIT(&c->failed);

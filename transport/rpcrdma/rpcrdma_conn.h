@@ -211,6 +211,7 @@ struct rpcrdma_conn {
 	unsigned held;	     /* small messages posted under PROV_MORE since the last flush ... */
 	uint64_t held_since; /* ... and when the first of them was */
 	struct rpcrdma_posted_list closing;
+	struct rpcrdma_posted_list ended; /* on their way to `spare` */
 	struct rpcrdma_counts count;
 	uint64_t spin_ns;
 	unsigned spin_misses, spin_skip; /* in vain in a row; sleeps to leave it out */

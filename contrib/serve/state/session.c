@@ -154,8 +154,16 @@ void session_conn_down(struct state *s, struct rpc_xprt *x)
 	} while (hit);
 }
 
+static uint32_t flags_locked(const struct session *ses)
+{
+	if (!ses->cb_wanted || !ses->cb_down)
+		return 0;
+	return ses->cb_xprt ? SEQ4_STATUS_CB_PATH_DOWN
+			    : SEQ4_STATUS_CB_PATH_DOWN | SEQ4_STATUS_CB_PATH_DOWN_SESSION;
+}
+
 enum slot_verdict slot_begin(struct session *ses, const struct nfs4_sequence_args *a,
-	uint32_t *status, struct slot_replay *rep)
+	uint32_t *status, uint32_t *flags, struct slot_replay *rep)
 {
 	enum slot_verdict v = SLOT_ERROR;
 	struct slot *sl;
@@ -180,6 +188,7 @@ enum slot_verdict slot_begin(struct session *ses, const struct nfs4_sequence_arg
 			sl->busy = sl->used = true;
 			sl->have_reply = false;
 			sl->seq = a->sequenceid;
+			*flags = flags_locked(ses);
 			v = SLOT_RUN;
 		}
 	} else if (a->sequenceid != sl->seq || !sl->used) {

@@ -81,10 +81,11 @@ void session_set_back(struct session *ses, struct rpc_xprt *x);
 void session_conn_down(struct state *s, struct rpc_xprt *x);
 
 enum slot_verdict { SLOT_RUN, SLOT_REPLAY, SLOT_ERROR };
-/* What is to be done with a request. SLOT_RUN: the slot is the caller's until slot_done().
- * SLOT_REPLAY: *rep (its reply is the caller's) is the answer. SLOT_ERROR: *status. */
+/* What is to be done with a request. SLOT_RUN: the slot is the caller's until slot_done(); *flags:
+ * what SEQUENCE says of the session. SLOT_REPLAY: *rep (its reply is the caller's) is the answer.
+ * SLOT_ERROR: *status. */
 enum slot_verdict slot_begin(struct session *ses, const struct nfs4_sequence_args *a,
-	uint32_t *status, struct slot_replay *rep);
+	uint32_t *status, uint32_t *flags, struct slot_replay *rep);
 /* The request has been carried out. reply NULL: the answer is not kept. */
 void slot_done(struct session *ses, uint32_t slotid, const void *reply, uint32_t len, uint64_t sum,
 	uint32_t summed);

@@ -96,23 +96,18 @@ static uint32_t min_size(size_t have, uint32_t channel)
 	return have < n ? (uint32_t)have : n;
 }
 
-static void put_sequence(struct compound *c, const struct nfs4_sequence_args *a)
+static void put_sequence(struct compound *c, const struct nfs4_sequence_args *a, uint32_t flags)
 {
-	struct session *ses = c->session;
+	const struct session *ses = c->session;
 	struct nfs4_sequence_res r = {
 		.session = a->session,
 		.sequenceid = a->sequenceid,
 		.slotid = a->slotid,
 		.highest_slotid = ses->fore.maxrequests - 1,
 		.target_highest_slotid = ses->fore.maxrequests - 1,
+		.status_flags = flags,
 	};
 
-	pthread_mutex_lock(&ses->lock);
-	if (ses->cb_wanted && ses->cb_down)
-		r.status_flags |=
-			ses->cb_xprt ? SEQ4_STATUS_CB_PATH_DOWN
-				     : SEQ4_STATUS_CB_PATH_DOWN | SEQ4_STATUS_CB_PATH_DOWN_SESSION;
-	pthread_mutex_unlock(&ses->lock);
 	nfs4_put_sequence_res(c->out, NFS4_OK, &r);
 }
 
@@ -155,7 +150,7 @@ uint32_t op_sequence(struct compound *c, const struct nfs4_args *args)
 	const struct nfs4_sequence_args *a = &args->u.sequence;
 	struct session *ses = session_get(&c->sv->state, &a->session);
 	struct slot_replay rep;
-	uint32_t status = NFS4_OK;
+	uint32_t status = NFS4_OK, flags = 0;
 	size_t size = c->req->args.len;
 
 	if (!ses)
@@ -167,7 +162,7 @@ uint32_t op_sequence(struct compound *c, const struct nfs4_args *args)
 	else if (c->nops > ses->fore.maxoperations)
 		status = NFS4ERR_TOO_MANY_OPS;
 	if (status == NFS4_OK) {
-		switch (slot_begin(ses, a, &status, &rep)) {
+		switch (slot_begin(ses, a, &status, &flags, &rep)) {
 		case SLOT_RUN:
 			c->session = ses;
 			c->client = ses->client;
@@ -180,7 +175,7 @@ uint32_t op_sequence(struct compound *c, const struct nfs4_args *args)
 			if (a->cachethis)
 				c->res_max = min_size(c->res_max, ses->fore.maxresponsesize_cached);
 			begin_sum(c, a);
-			put_sequence(c, a);
+			put_sequence(c, a, flags);
 			return NFS4_OK;
 		case SLOT_REPLAY:
 			if (!same_request(c, a, &rep)) {
