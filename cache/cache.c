@@ -370,7 +370,8 @@ unsigned cache_reserve(struct cache *c, struct cache_file *f, uint64_t off, uint
 	unsigned n = 0;
 
 	pthread_mutex_lock(&f->lock);
-	f->cache = c;
+	if (!f->cache)
+		f->cache = c;
 	while (i < last && lookup_locked(f, i))
 		i++;
 	*at = i * CACHE_BLOCK;
@@ -412,10 +413,11 @@ static bool fill_locked(struct cache *c, struct cache_block *b, uint32_t n, bool
 void cache_filled(struct cache_file *f, struct cache_block **b, unsigned n, uint64_t got, bool eof)
 {
 	struct cache_wait_list ready = TAILQ_HEAD_INITIALIZER(ready);
-	struct cache *c = f->cache;
+	struct cache *c;
 
-	count(&c->stats.fetches, 1);
 	pthread_mutex_lock(&f->lock);
+	c = f->cache;
+	count(&c->stats.fetches, 1);
 	for (unsigned i = 0; i < n; i++) {
 		uint32_t share = got < b[i]->cap ? (uint32_t)got : b[i]->cap;
 
