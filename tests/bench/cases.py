@@ -106,7 +106,7 @@ class Bench:
         mount.read_ahead(128)
         return mount
 
-    def file(self, shape, path, *options, seconds=None, limit=120):
+    def file(self, shape, path, *options, seconds=None, limit=0):
         """bench-file's result as numbers by name."""
         command = [self.rig.program("tests/bench/bench-file"), "-t", str(seconds or self.set.seconds), *options, shape, path]
         return self.result(command, limit)
@@ -119,8 +119,9 @@ class Bench:
             command[1:1] = ["-v", version]
         return self.result(command)
 
-    def result(self, command, limit=120):
-        words = self.rig.run(command, self.set.seconds * 4 + limit).split()
+    def result(self, command, limit=0):
+        """limit: seconds that it may take beside those of --seconds and --limit."""
+        words = self.rig.run(command, self.set.seconds + self.set.limit + limit).split()
         return {name: float(value) for name, value in (word.split("=") for word in words)}
 
     def profile(self, name, work):
