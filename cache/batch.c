@@ -184,18 +184,21 @@ static void submit_part(struct batch *b, struct part *p)
 	p->op.done = op_done;
 	p->op.ctx = p;
 	nfs_submit(b->client, &p->op);
-	pthread_mutex_lock(&b->lock);
-	if (p->state == PART_SUBMITTING) { /* else it has ended */
-		p->state = PART_PENDING;
-		if (b->cancelled && !b->keep_going)
-			nfs_cancel(&p->op);
-	}
-	pthread_mutex_unlock(&b->lock);
+}
+
+/* p has been submitted: from here on it can be cancelled. */
+static void submitted_locked(struct batch *b, struct part *p)
+{
+	if (p->state != PART_SUBMITTING) /* it has ended */
+		return;
+	p->state = PART_PENDING;
+	if (b->cancelled && !b->keep_going)
+		nfs_cancel(&p->op);
 }
 
 void batch_submit(struct batch *b, batch_done_fn *done)
 {
-	struct part *p;
+	struct part *p, *before = NULL;
 	bool last;
 
 	pthread_mutex_lock(&b->lock);
@@ -208,10 +211,20 @@ void batch_submit(struct batch *b, batch_done_fn *done)
 		b->pending++;
 	}
 	pthread_mutex_unlock(&b->lock);
-	STAILQ_FOREACH (p, &b->parts, next)
-		if (p->ready)
-			submit_part(b, p);
+	STAILQ_FOREACH (p, &b->parts, next) {
+		if (!p->ready)
+			continue;
+		if (before) {
+			pthread_mutex_lock(&b->lock);
+			submitted_locked(b, before);
+			pthread_mutex_unlock(&b->lock);
+		}
+		submit_part(b, p);
+		before = p;
+	}
 	pthread_mutex_lock(&b->lock);
+	if (before)
+		submitted_locked(b, before);
 	last = --b->pending == 0;
 	pthread_mutex_unlock(&b->lock);
 	if (last)

@@ -28,19 +28,29 @@ void current_stateid(struct compound *c, struct nfs4_stateid *sid)
 
 #define WRITE_HEAD 36u /* bytes of a WRITE before its data */
 
+static uint64_t mix(uint64_t sum, uint64_t word)
+{
+	sum = (sum ^ word) * 0x9e3779b97f4a7c15ull;
+	return sum ^ sum >> 32;
+}
+
 void sum_op(struct compound *c, const struct xdr_in *in, size_t from, const struct nfs4_args *a)
 {
 	size_t end = in->bad ? from : in->pos;
-	uint32_t word;
+	uint64_t two;
+	uint32_t one;
 
 	if (a->op == OP_WRITE && end - from > WRITE_HEAD)
 		end = from + WRITE_HEAD;
 	else if (a->op == OP_CREATE && a->u.create.type == NF4LNK)
 		end = from + 4;
-	for (; end - from >= 4; from += 4) {
-		memcpy(&word, in->base + from, 4);
-		c->sum = (c->sum ^ word) * 0x9e3779b97f4a7c15ull;
-		c->sum ^= c->sum >> 32;
+	for (; end - from >= sizeof(two); from += sizeof(two)) {
+		memcpy(&two, in->base + from, sizeof(two));
+		c->sum = mix(c->sum, two);
+	}
+	if (end - from >= sizeof(one)) {
+		memcpy(&one, in->base + from, sizeof(one));
+		c->sum = mix(c->sum, one);
 	}
 	c->summed++;
 }
