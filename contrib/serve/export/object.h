@@ -37,7 +37,7 @@
 #define OBJ_STATX    (STATX_BASIC_STATS | STATX_BTIME)
 
 struct obj_table;
-struct st;	 /* state.h: an open or lock owner */
+struct st;	 /* state.h: an open, lock owner or delegation */
 struct unstable; /* stable.c: data that is not stable yet */
 
 struct obj {
@@ -51,6 +51,10 @@ struct obj {
 	pthread_mutex_t lock;
 	LIST_HEAD(, st) states; /* opens and lock owners of this file; lock */
 	_Atomic uint64_t bumps; /* changes made through this server */
+
+	/* of delegations (state/deleg.h); lock */
+	unsigned changing;	 /* changes under way that no delegation may be given beside */
+	uint64_t undelegated_ns; /* until then none is given */
 
 	/* stable.c's, guarded by its lock */
 	struct unstable *unstable; /* NULL: nothing to be committed. It holds a reference */

@@ -99,6 +99,8 @@ static int open_serve(struct serve *sv, const struct options *o, struct memory *
 		state_init(&sv->state, sv->objs, o->lease_s) < 0)
 		return err_set(e, ERR_INTERNAL, "out of memory");
 	sv->idmap = idmap_new(o->idmap_domain, NULL, names_changed, NULL);
+	sv->state.delegs->mode = o->delegations;
+	deleg_use_leases(sv->state.delegs, SIGRTMIN);
 	sv->state.grace = grace_new(o->lease_s);
 	return sv->state.grace ? 0 : err_set(e, ERR_INTERNAL, "out of memory");
 }
@@ -213,6 +215,8 @@ static void run(struct serve *sv, const sigset_t *signals)
 
 	do {
 		sig = sigtimedwait(signals, NULL, &second);
+		if (sig == SIGRTMIN || sig == SIGIO)
+			deleg_leases_broken(&sv->state);
 		state_tick(&sv->state);
 		cb_notify_all(sv);
 		obj_table_age(sv->objs, IDLE_NS);
@@ -221,7 +225,7 @@ static void run(struct serve *sv, const sigset_t *signals)
 		stable_age(sv->stable, IDLE_NS);
 		if (sig == SIGUSR1)
 			report(sv);
-	} while (sig < 0 || sig == SIGUSR1);
+	} while (sig < 0 || sig == SIGUSR1 || sig == SIGRTMIN || sig == SIGIO);
 	log_ctrl("ended by %s", strsignal(sig));
 }
 
@@ -301,6 +305,8 @@ int main(int argc, char **argv)
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGUSR1);
+	sigaddset(&signals, SIGRTMIN); /* leases: deleg.h */
+	sigaddset(&signals, SIGIO);
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	return serve(&o, &signals);
 }

@@ -34,6 +34,7 @@ enum {
 	OPT_USERS,
 	OPT_CLIENTS,
 	OPT_PORTS,
+	OPT_DELEGATIONS,
 };
 
 static const struct option longopts[] = {
@@ -53,6 +54,7 @@ static const struct option longopts[] = {
 	{"allow-users", required_argument, NULL, OPT_USERS},
 	{"clients", required_argument, NULL, OPT_CLIENTS},
 	{"privileged-ports", no_argument, NULL, OPT_PORTS},
+	{"delegations", required_argument, NULL, OPT_DELEGATIONS},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, 'V'},
 	{NULL, 0, NULL, 0},
@@ -71,6 +73,9 @@ void options_usage(void)
 	       "  --allow-users LIST   users of this machine, or all, to be trusted as the "
 	       "server's own\n"
 	       "  --clients LIST       serve only these networks, ADDRESS/LENGTH[,...]\n"
+	       "  --delegations MODE   none, or read: files are delegated to clients that read "
+	       "them\n"
+	       "                       (read)\n"
 	       "  --privileged-ports   serve only clients that call from a port below 1024\n"
 	       "  --async              answer changes of names and attributes before they are on\n"
 	       "                       disk: faster, and a power cut loses what was answered\n"
@@ -126,6 +131,17 @@ static int parse_protos(char *list, enum rpc_proto *protos, unsigned *n, struct 
 				OPTIONS_MAX_LISTEN);
 		protos[(*n)++] = p;
 	}
+	return 0;
+}
+
+static int parse_delegations(const char *s, enum deleg_mode *out, struct err *e)
+{
+	if (strcmp(s, "none") == 0)
+		*out = DELEG_NONE;
+	else if (strcmp(s, "read") == 0)
+		*out = DELEG_READ;
+	else
+		return err_set(e, ERR_USAGE, "--delegations %s: none or read is wanted", s);
 	return 0;
 }
 
@@ -249,6 +265,8 @@ static int take(struct options *o, int opt, char *arg, const char **at, enum rpc
 	case OPT_KEY:
 		o->key = arg;
 		return 0;
+	case OPT_DELEGATIONS:
+		return parse_delegations(arg, &o->delegations, e);
 	case OPT_DOMAIN:
 		if (!*arg || strlen(arg) > OPTIONS_DOMAIN_MAX)
 			return err_set(e, ERR_USAGE,
@@ -268,7 +286,11 @@ int options_parse(struct options *o, int argc, char **argv, struct err *e)
 	unsigned nprotos = 0;
 	int opt;
 
-	*o = (struct options){.ready_fd = -1, .registered = -1, .lease_s = 90, .inline_size = 4096};
+	*o = (struct options){.ready_fd = -1,
+		.registered = -1,
+		.lease_s = 90,
+		.inline_size = 4096,
+		.delegations = DELEG_READ};
 	opterr = 0;
 	optind = 1;
 	while ((opt = getopt_long(argc, argv, "dhV", longopts, NULL)) != -1) {

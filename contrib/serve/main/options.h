@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 
 #include "contrib/serve/admit.h"
+#include "contrib/serve/state/deleg.h"
 #include "transport/err.h"
 #include "transport/rpc/rpc.h"
 
@@ -36,6 +37,7 @@ struct options {
 	unsigned debug; /* times -d was given */
 	int ready_fd;	/* -1: none */
 	uint32_t lease_s, inline_size;
+	enum deleg_mode delegations;
 	struct admit admit; /* --allow-users, --clients, --privileged-ports */
 	bool help, version;
 };

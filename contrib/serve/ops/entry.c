@@ -18,6 +18,7 @@
 #include "contrib/serve/ops/attr.h"
 #include "contrib/serve/ops/stable.h"
 #include "contrib/serve/serve.h"
+#include "contrib/serve/state/deleg_use.h"
 
 uint32_t need_dir(const struct obj *o)
 {
@@ -175,8 +176,15 @@ static int remove_kind(struct obj *dir, const char *name, const struct obj *o, e
 	return errno == EEXIST ? -ENOTEMPTY : -errno;
 }
 
-uint32_t entry_remove(
-	struct serve *sv, struct obj *dir, const struct nfs_name *name, enum entry_kind only)
+/* The last name of o is gone: what its remover has delegated need not keep its space. */
+static void gone(struct serve *sv, struct obj *o)
+{
+	stable_forget(sv->stable, o);
+	deleg_recall_all(&sv->state, o);
+}
+
+uint32_t entry_remove(struct serve *sv, const struct client *by, struct obj *dir,
+	const struct nfs_name *name, enum entry_kind only)
 {
 	struct entry_name s;
 	struct statx st;
@@ -191,20 +199,45 @@ uint32_t entry_remove(
 	r = obj_lookup(sv->objs, dir, name->s, name->len, &o, &st);
 	if (r < 0)
 		return nfs4_errno_status(r);
-	r = remove_kind(dir, s.s, o, only);
-	if (r == 0) {
-		attr_touch(o);
-		fdcache_drop(sv->fds, o);
-		if (st.stx_nlink == 1)
-			stable_forget(sv->stable, o);
-		obj_removed(sv->objs, o, &st);
+	status = deleg_begin_use(&sv->state, o, by, DELEG_CHANGE);
+	if (status == NFS4_OK) {
+		r = remove_kind(dir, s.s, o, only);
+		if (r == 0) {
+			attr_touch(o);
+			fdcache_drop(sv->fds, o);
+			if (st.stx_nlink == 1)
+				gone(sv, o);
+			obj_removed(sv->objs, o, &st);
+		}
+		deleg_end_use(&sv->state, o, DELEG_CHANGE);
 	}
 	obj_unref(sv->objs, o);
-	return r < 0 ? nfs4_errno_status(r) : (uint32_t)NFS4_OK;
+	return r < 0 ? nfs4_errno_status(r) : status;
 }
 
-uint32_t entry_rename(struct serve *sv, struct obj *from_dir, const struct nfs_name *from,
-	struct obj *to_dir, const struct nfs_name *to, bool *changed)
+/* Both objects of a rename, whose second may be NULL, or the first again. */
+static uint32_t begin_rename(
+	struct serve *sv, const struct client *by, struct obj *moved, struct obj *old)
+{
+	uint32_t status = deleg_begin_use(&sv->state, moved, by, DELEG_CHANGE);
+
+	if (status != NFS4_OK || !old)
+		return status;
+	status = deleg_begin_use(&sv->state, old, by, DELEG_CHANGE);
+	if (status != NFS4_OK)
+		deleg_end_use(&sv->state, moved, DELEG_CHANGE);
+	return status;
+}
+
+static void end_rename(struct serve *sv, struct obj *moved, struct obj *old)
+{
+	deleg_end_use(&sv->state, moved, DELEG_CHANGE);
+	if (old)
+		deleg_end_use(&sv->state, old, DELEG_CHANGE);
+}
+
+uint32_t entry_rename(struct serve *sv, const struct client *by, struct obj *from_dir,
+	const struct nfs_name *from, struct obj *to_dir, const struct nfs_name *to, bool *changed)
 {
 	struct obj *moved, *old = NULL;
 	struct entry_name f, t;
@@ -225,9 +258,15 @@ uint32_t entry_rename(struct serve *sv, struct obj *from_dir, const struct nfs_n
 		return nfs4_errno_status(r);
 	if (obj_lookup(sv->objs, to_dir, to->s, to->len, &old, &st) < 0)
 		old = NULL;
+	*changed = old != moved;
+	status = begin_rename(sv, by, moved, old);
+	if (status != NFS4_OK) {
+		obj_unref(sv->objs, moved);
+		obj_unref(sv->objs, old);
+		return status;
+	}
 	if (renameat(from_dir->fd, f.s, to_dir->fd, t.s) != 0)
 		r = errno == EEXIST ? -ENOTEMPTY : -errno;
-	*changed = old != moved;
 	if (r == 0 && *changed) {
 		attr_touch(moved);
 		obj_moved(sv->objs, moved, to_dir, to->s, to->len);
@@ -235,10 +274,11 @@ uint32_t entry_rename(struct serve *sv, struct obj *from_dir, const struct nfs_n
 			attr_touch(old);
 			fdcache_drop(sv->fds, old);
 			if (st.stx_nlink == 1)
-				stable_forget(sv->stable, old);
+				gone(sv, old);
 			obj_removed(sv->objs, old, NULL);
 		}
 	}
+	end_rename(sv, moved, old);
 	obj_unref(sv->objs, moved);
 	obj_unref(sv->objs, old);
 	return r < 0 ? nfs4_errno_status(r) : (uint32_t)NFS4_OK;
@@ -257,7 +297,8 @@ static int link_to(struct obj *o, struct obj *dir, const char *name)
 											  : -errno;
 }
 
-uint32_t entry_link(struct serve *sv, struct obj *o, struct obj *dir, const struct nfs_name *name)
+uint32_t entry_link(struct serve *sv, const struct client *by, struct obj *o, struct obj *dir,
+	const struct nfs_name *name)
 {
 	struct entry_name s;
 	uint32_t status;
@@ -270,7 +311,11 @@ uint32_t entry_link(struct serve *sv, struct obj *o, struct obj *dir, const stru
 		status = entry_name(name, &s);
 	if (status != NFS4_OK)
 		return status;
+	status = deleg_begin_use(&sv->state, o, by, DELEG_CHANGE);
+	if (status != NFS4_OK)
+		return status;
 	r = link_to(o, dir, s.s);
+	deleg_end_use(&sv->state, o, DELEG_CHANGE);
 	if (r < 0)
 		return nfs4_errno_status(r);
 	attr_touch(o);

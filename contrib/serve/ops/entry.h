@@ -13,6 +13,7 @@
 #include "contrib/serve/export/object.h"
 #include "nfsproto/nfs_client.h"
 
+struct client;
 struct serve;
 
 /* A checked name as a string. */
@@ -47,15 +48,18 @@ struct entry_new {
 uint32_t entry_make(
 	struct serve *sv, struct obj *dir, const struct nfs_name *name, struct entry_new *n);
 
+/* by: whose delegations are not in the way (deleg_use.h); NULL: nobody's. Those of others are
+ * recalled: NFS4ERR_DELAY. */
 enum entry_kind { ENTRY_ANY, ENTRY_DIR, ENTRY_OTHER };
 /* only: ENTRY_DIR refuses what is no directory (NFS4ERR_NOTDIR), ENTRY_OTHER what is one
  * (NFS4ERR_ISDIR). */
-uint32_t entry_remove(
-	struct serve *sv, struct obj *dir, const struct nfs_name *name, enum entry_kind only);
+uint32_t entry_remove(struct serve *sv, const struct client *by, struct obj *dir,
+	const struct nfs_name *name, enum entry_kind only);
 /* *changed false: both names are of one object, and nothing has been done (RFC 8881 section
  * 18.26.3). */
-uint32_t entry_rename(struct serve *sv, struct obj *from_dir, const struct nfs_name *from,
-	struct obj *to_dir, const struct nfs_name *to, bool *changed);
-uint32_t entry_link(struct serve *sv, struct obj *o, struct obj *dir, const struct nfs_name *name);
+uint32_t entry_rename(struct serve *sv, const struct client *by, struct obj *from_dir,
+	const struct nfs_name *from, struct obj *to_dir, const struct nfs_name *to, bool *changed);
+uint32_t entry_link(struct serve *sv, const struct client *by, struct obj *o, struct obj *dir,
+	const struct nfs_name *name);
 
 #endif

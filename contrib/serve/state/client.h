@@ -35,6 +35,8 @@ struct client {
 	_Atomic uint64_t seen_ns; /* last SEQUENCE */
 	_Atomic uint32_t nopens;  /* opens, each with its descriptors */
 	_Atomic uint32_t nranges; /* of all its lock owners */
+	_Atomic uint32_t ndelegs; /* not revoked */
+	atomic_bool no_delegs;	  /* it let one be revoked: it gets no more */
 	char who[128];		  /* for the log */
 	TAILQ_ENTRY(client) link;
 	TAILQ_HEAD(, session) sessions; /* state->lock */
@@ -42,8 +44,9 @@ struct client {
 	pthread_mutex_t lock;
 	struct st **tab; /* lock */
 	uint32_t ntab, nused, next_free;
-	uint32_t stamp; /* makes stateids of a re-used place differ */
-	bool ended;	/* lock: out of the table of clients, nothing is put into tab any more */
+	_Atomic uint32_t nrevoked; /* of nused: delegations that were revoked; lock to change */
+	uint32_t stamp;		   /* makes stateids of a re-used place differ */
+	bool ended; /* lock: out of the table of clients, nothing is put into tab any more */
 };
 
 /* Are both of one flavor and, with AUTH_SYS, of one user? */

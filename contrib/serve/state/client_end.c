@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "contrib/serve/state/deleg.h"
 #include "contrib/serve/state/grace.h"
 #include "contrib/serve/state/ranges.h"
 #include "contrib/serve/state/session.h"
@@ -52,7 +53,10 @@ void client_drop_states(struct state *s, struct client *c)
 		pthread_mutex_lock(&o->lock);
 		if (st_remove(c, st)) {
 			ranges_drop_locked(st);
-			LIST_REMOVE(st, obj_link);
+			if (st->kind == ST_DELEG && !st->revoked)
+				deleg_end_locked(s, st);
+			else if (st->kind != ST_DELEG)
+				LIST_REMOVE(st, obj_link);
 			pthread_mutex_unlock(&o->lock);
 			if (st->kind == ST_LOCK)
 				waiter_released(s, o);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "contrib/serve/state/client_end.h"
+#include "contrib/serve/state/deleg.h"
 #include "contrib/serve/state/waiter.h"
 
 static bool waits(uint32_t type)
@@ -296,11 +297,13 @@ uint32_t st_free(struct state *s, struct client *c, const struct nfs4_stateid *s
 	if (status == NFS4_OK)
 		st->refs++;
 	pthread_mutex_unlock(&c->lock);
+	if (status == NFS4ERR_DELEG_REVOKED && deleg_free_revoked(s, c, sid))
+		return NFS4_OK;
 	if (status != NFS4_OK)
 		return status;
 	if (st->kind != ST_LOCK) {
 		st_put(s, st);
-		return NFS4ERR_LOCKS_HELD; /* an open: section 18.38.3 */
+		return NFS4ERR_LOCKS_HELD; /* an open or a delegation: section 18.38.3 */
 	}
 	o = st->obj;
 	pthread_mutex_lock(&o->lock);

@@ -17,6 +17,7 @@
 
 #include "contrib/serve/export/ident.h"
 #include "contrib/serve/state/client_end.h"
+#include "contrib/serve/state/deleg_use.h"
 #include "contrib/serve/state/grace.h"
 #include "contrib/serve/state/ranges.h"
 #include "contrib/serve/state/waiter.h"
@@ -123,22 +124,6 @@ uint32_t st_open_room(struct state *s, struct client *c, const struct rpc_cred *
 	return NFS4_OK;
 }
 
-/* Counts st as one open more, until its last reference is gone. */
-static bool count_open(struct state *s, struct st *st)
-{
-	if (atomic_fetch_add_explicit(&s->nopens, 1, memory_order_relaxed) >= s->max_opens) {
-		atomic_fetch_sub_explicit(&s->nopens, 1, memory_order_relaxed);
-		return false;
-	}
-	if (!share_part_take(&s->share, st->part, SHARE_OPENS, 1)) {
-		atomic_fetch_sub_explicit(&s->nopens, 1, memory_order_relaxed);
-		return false;
-	}
-	atomic_fetch_add_explicit(&st->client->nopens, 1, memory_order_relaxed);
-	st->counted++;
-	return true;
-}
-
 /* Would access take a second descriptor of its own? */
 static bool needs_second(const struct st *st, uint32_t access)
 {
@@ -151,7 +136,7 @@ static uint32_t widen_locked(struct state *s, struct st *st, uint32_t access, ui
 {
 	int r;
 
-	if (needs_second(st, access) && !count_open(s, st))
+	if (needs_second(st, access) && !st_count_open(s, st))
 		return NFS4ERR_DELAY;
 	r = need_fds_locked(st, access, fd, rdwr);
 	if (r < 0)
@@ -175,7 +160,7 @@ static uint32_t first_open_locked(struct state *s, struct client *c, const struc
 		return NFS4ERR_DELAY;
 	}
 	*undo = st;
-	if (!count_open(s, st))
+	if (!st_count_open(s, st))
 		return NFS4ERR_DELAY;
 	r = need_fds_locked(st, access, fd, rdwr);
 	if (r < 0)
@@ -208,6 +193,9 @@ uint32_t st_open(struct state *s, struct client *c, const struct rpc_cred *by, s
 		if (other) {
 			blocker = other->client->id;
 			status = NFS4ERR_SHARE_DENIED;
+		} else if ((status = deleg_open_locked(s, o, c, access, deny, &blocker)) !=
+			   NFS4_OK) {
+			; /* it is being recalled */
 		} else if (st) {
 			status = widen_locked(s, st, access, deny, &fd, fd_rdwr, out);
 		} else if (room != NFS4_OK) {

@@ -79,6 +79,30 @@ struct session *session_get(struct state *s, const struct nfs4_sessionid *id)
 	return ses;
 }
 
+struct session *session_with_back(struct state *s, uint64_t clientid)
+{
+	struct session *ses = NULL;
+	struct client *c;
+	bool back = false;
+
+	pthread_mutex_lock(&s->lock);
+	c = client_find_locked(s, clientid);
+	if (c) {
+		TAILQ_FOREACH (ses, &c->sessions, client_link) {
+			pthread_mutex_lock(&ses->lock);
+			back = ses->cb_xprt && ses->back.maxrequests;
+			pthread_mutex_unlock(&ses->lock);
+			if (back)
+				break;
+		}
+	}
+	if (ses)
+		session_ref(ses);
+	pthread_mutex_unlock(&s->lock);
+	client_unref(s, c);
+	return ses;
+}
+
 void session_put(struct state *s, struct session *ses)
 {
 	if (!ses || atomic_fetch_sub_explicit(&ses->refs, 1, memory_order_acq_rel) > 1)
@@ -124,6 +148,7 @@ void session_set_back(struct session *ses, struct rpc_xprt *x)
 	old = ses->cb_xprt;
 	ses->cb_xprt = x ? rpc_xprt_ref(x) : NULL;
 	ses->cb_down = !x;
+	ses->cb_proved = false;
 	pthread_mutex_unlock(&ses->lock);
 	if (old)
 		rpc_xprt_unref(old);

@@ -27,12 +27,18 @@ struct slot_replay {
 	uint32_t summed;
 };
 
-/* A CB_NOTIFY_LOCK to be sent. */
+/* A CB_NOTIFY_LOCK or CB_RECALL to be sent. */
 struct notice {
 	STAILQ_ENTRY(notice) link;
-	struct nfs4_sessionid session;
+	struct nfs4_sessionid session; /* CB_RECALL: or another one of the client's */
 	struct nfs_fh fh;
 	uint64_t clientid;
+	bool recall;
+	/* CB_RECALL */
+	struct nfs4_stateid sid;
+	bool referring;			  /* the client may not have seen the answer to ... */
+	struct nfs4_referring_call given; /* ... this */
+	/* CB_NOTIFY_LOCK */
 	uint32_t owner_len;
 	uint8_t owner[];
 };
@@ -63,6 +69,7 @@ struct session {
 	bool cb_busy;
 	bool cb_wanted; /* the client asked for one */
 	bool cb_down;	/* and the last probe failed, or the connection is gone */
+	bool cb_proved; /* the client has answered over this connection */
 };
 
 /* A new session of c goes into the tables, which have its first reference; state->lock is held. */
@@ -71,6 +78,8 @@ void session_link_locked(struct state *s, struct client *c, struct session *ses)
 void session_ref(struct session *ses);
 struct session *session_get(struct state *s, const struct nfs4_sessionid *id);
 void session_put(struct state *s, struct session *ses);
+/* A session of the client that can call back, or NULL. */
+struct session *session_with_back(struct state *s, uint64_t clientid);
 /* Takes ses out of the table; state->lock is held. The table's reference is the caller's. */
 void session_unlink_locked(struct state *s, struct session *ses);
 uint32_t session_destroy(

@@ -11,6 +11,7 @@
 #include <sys/random.h>
 
 #include "contrib/serve/state/client_end.h"
+#include "contrib/serve/state/deleg.h"
 #include "contrib/serve/state/grace.h"
 #include "contrib/serve/state/stateid.h"
 #include "contrib/serve/state/waiter.h"
@@ -38,7 +39,8 @@ int state_init(struct state *s, struct obj_table *objs, uint32_t lease_s)
 	share_limit(&s->share, SHARE_OPENS, s->max_opens, s->max_opens * 2ull / 3);
 	share_limit(&s->share, SHARE_RANGES, STATE_ALL_RANGES, STATE_ALL_RANGES / 2);
 	s->waits = waits_new();
-	if (!s->waits || getrandom(&s->boot, sizeof(s->boot), 0) != sizeof(s->boot))
+	s->delegs = delegs_new(s->max_opens);
+	if (!s->waits || !s->delegs || getrandom(&s->boot, sizeof(s->boot), 0) != sizeof(s->boot))
 		return -1;
 	return 0;
 }
@@ -58,6 +60,7 @@ void state_finish(struct state *s)
 		client_dispose(s, c);
 	}
 	s->waits = waits_free(s->waits);
+	s->delegs = delegs_free(s->delegs);
 	share_finish(&s->share);
 	pthread_rwlock_destroy(&s->index_lock);
 	pthread_mutex_destroy(&s->lock);
@@ -76,6 +79,7 @@ void state_tick(struct state *s)
 	struct client *c;
 
 	grace_tick(s->grace, now);
+	deleg_tick(s);
 	for (;;) {
 		pthread_mutex_lock(&s->lock);
 		TAILQ_FOREACH (c, &s->clients, link) {

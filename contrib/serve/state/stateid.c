@@ -109,13 +109,14 @@ bool st_remove(struct client *c, struct st *st)
 		c->tab[place_of(st)] = NULL;
 		c->next_free = place_of(st);
 		c->nused--;
+		c->nrevoked -= st->revoked;
 		share_give(c->share, c->holder, SHARE_STATES, 1);
 	}
 	pthread_mutex_unlock(&c->lock);
 	return mine;
 }
 
-uint32_t st_find_locked(
+uint32_t st_find_any_locked(
 	struct client *c, const struct obj *o, const struct nfs4_stateid *sid, struct st **out)
 {
 	uint32_t word[3];
@@ -137,6 +138,14 @@ uint32_t st_find_locked(
 	return NFS4_OK;
 }
 
+uint32_t st_find_locked(
+	struct client *c, const struct obj *o, const struct nfs4_stateid *sid, struct st **out)
+{
+	uint32_t status = st_find_any_locked(c, o, sid, out);
+
+	return status == NFS4_OK && (*out)->revoked ? (uint32_t)NFS4ERR_DELEG_REVOKED : status;
+}
+
 uint32_t st_get(struct client *c, struct obj *o, const struct nfs4_stateid *sid, enum st_kind kind,
 	struct st **out)
 {
@@ -152,6 +161,28 @@ uint32_t st_get(struct client *c, struct obj *o, const struct nfs4_stateid *sid,
 		*out = NULL;
 	pthread_mutex_unlock(&c->lock);
 	return status;
+}
+
+void st_ref(struct st *st)
+{
+	pthread_mutex_lock(&st->client->lock);
+	st->refs++;
+	pthread_mutex_unlock(&st->client->lock);
+}
+
+bool st_count_open(struct state *s, struct st *st)
+{
+	if (atomic_fetch_add_explicit(&s->nopens, 1, memory_order_relaxed) >= s->max_opens) {
+		atomic_fetch_sub_explicit(&s->nopens, 1, memory_order_relaxed);
+		return false;
+	}
+	if (!share_part_take(&s->share, st->part, SHARE_OPENS, 1)) {
+		atomic_fetch_sub_explicit(&s->nopens, 1, memory_order_relaxed);
+		return false;
+	}
+	atomic_fetch_add_explicit(&st->client->nopens, 1, memory_order_relaxed);
+	st->counted++;
+	return true;
 }
 
 void st_put(struct state *s, struct st *st)
@@ -211,7 +242,12 @@ bool st_holds_any(struct client *c)
 	bool any;
 
 	pthread_mutex_lock(&c->lock);
-	any = c->nused > 0;
+	any = c->nused > c->nrevoked;
 	pthread_mutex_unlock(&c->lock);
 	return any;
+}
+
+bool st_any_revoked(struct client *c)
+{
+	return atomic_load_explicit(&c->nrevoked, memory_order_relaxed) > 0;
 }

@@ -1,15 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * stateid: opens and lock owners, and a client's table of them (RFC 8881 section 8.2).
+ * stateid: opens, lock owners and delegations, and a client's table of them (RFC 8881 section 8.2).
  */
 #ifndef RNFS_SERVE_STATE_STATEID_H
 #define RNFS_SERVE_STATE_STATEID_H
 
 #include "contrib/serve/state/client.h"
 #include "nfsproto/wire/lock_ranges.h"
+#include "nfsproto/wire/nfs4_xdr_cb.h"
 
-enum st_kind { ST_OPEN, ST_LOCK };
+enum st_kind { ST_OPEN, ST_LOCK, ST_DELEG };
+
+/* What there is of a delegation only (deleg.h); obj->lock. */
+struct st_deleg {
+	struct nfs4_referring_call given; /* the request that it was given by */
+	uint64_t given_ns, again_ns;	  /* when it was given; when it is to be recalled again */
+	uint64_t recalled_ns;		  /* 0: it is not; delegs.lock, too, to change */
+	uint64_t ticked_ns;		  /* delegs.lock */
+	TAILQ_ENTRY(st) link;		  /* delegs.lock */
+};
 
 struct st {
 	enum st_kind kind;
@@ -21,13 +31,16 @@ struct st {
 	uint8_t *owner;
 	unsigned refs;	 /* client->lock */
 	bool closed;	 /* obj->lock and client->lock to change */
+	bool revoked;	 /* ST_DELEG: likewise; it is off its file */
 	uint8_t counted; /* times in nopens; obj->lock to change */
-	/* ST_OPEN, obj->lock (descriptors: set once, closed at the last reference) */
+	/* ST_OPEN, and ST_DELEG: what it lets its holder do, and a lease is on fd_r; obj->lock
+	 * (descriptors: set once, closed at the last reference) */
 	uint32_t access, deny;
 	int fd_r, fd_w;
 	/* ST_LOCK */
 	struct st *open;	   /* referenced */
 	struct lock_ranges ranges; /* obj->lock */
+	struct st_deleg deleg;	   /* ST_DELEG */
 	LIST_ENTRY(st) obj_link;   /* obj->lock */
 };
 
@@ -43,15 +56,26 @@ bool st_remove(struct client *c, struct st *st);
 /* Looks sid up for file o (NULL: any); client->lock is held. A status. */
 uint32_t st_find_locked(
 	struct client *c, const struct obj *o, const struct nfs4_stateid *sid, struct st **out);
-/* The same, of that kind: with NFS4_OK *out is a reference, else NULL. No client's lock held. */
+/* The same, and a delegation that was revoked is found, too (else NFS4ERR_DELEG_REVOKED). */
+uint32_t st_find_any_locked(
+	struct client *c, const struct obj *o, const struct nfs4_stateid *sid, struct st **out);
+/* The same as st_find_locked(), of that kind: with NFS4_OK *out is a reference, else NULL. No
+ * client's lock held. */
 uint32_t st_get(struct client *c, struct obj *o, const struct nfs4_stateid *sid, enum st_kind kind,
 	struct st **out);
+/* Another reference. client->lock is taken. */
+void st_ref(struct st *st);
 void st_put(struct state *s, struct st *st);
+/* Counts st as one open more, until its last reference is gone. False: there are too many. */
+bool st_count_open(struct state *s, struct st *st);
 /* st has changed: its stateid gets the next seqid, *out is what it is then. obj->lock is held. */
 void st_bump_locked(struct st *st, struct nfs4_stateid *out);
 /* Is it that owner's? */
 bool st_is_of(const struct st *st, uint64_t clientid, const struct nfs4_opaque *owner);
 uint32_t st_test(struct client *c, const struct nfs4_stateid *sid);
+/* Has c anything that it could still use? */
 bool st_holds_any(struct client *c);
+/* Has it any delegation that was revoked, and has not acknowledged it? */
+bool st_any_revoked(struct client *c);
 
 #endif

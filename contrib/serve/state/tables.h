@@ -2,12 +2,13 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * tables: what the server remembers about its clients: client IDs, sessions with their slots and
- * reply caches, opens and byte-range locks (RFC 8881 sections 2.4, 2.10, 8 and 9).
+ * reply caches, opens, byte-range locks and delegations (RFC 8881 sections 2.4, 2.10, 8 to 10).
  *
  * A client is a record of EXCHANGE_ID, unconfirmed until its first CREATE_SESSION. It owns sessions
- * and states (`struct st`: opens and lock owners). Records that have not been heard of for a lease
- * are kept (courtesy) until somebody else needs what they hold or their number grows too large.
- * Unconfirmed records cost nothing to make, so a new one pushes out the oldest of too many.
+ * and states (`struct st`: opens, lock owners, delegations). Records that have not been heard of
+ * for a lease are kept (courtesy) until somebody else needs what they hold or their number grows
+ * too large. Unconfirmed records cost nothing to make, so a new one pushes out the oldest of too
+ * many.
  *
  * Descriptors are scarce: opens of all clients together are bounded by what RLIMIT_NOFILE leaves,
  * and one client gets two thirds of them at most. One with two descriptors of its own counts twice.
@@ -38,6 +39,7 @@
  *     state->index_lock the sessions by their number: read by every SEQUENCE, changed with both
  *     session->lock     slots, the backchannel
  *     obj->lock         a file's opens and locks
+ *     delegs.lock       the list of delegations, recalls to be sent
  *     client->lock      the client's table of states
  *     waits.lock        those who wait for locks; with obj->lock, not with client->lock
  * and, never together with any of them, grace.c's over the writing of the record of clients.
@@ -90,6 +92,7 @@ struct client;	/* client.h */
 struct grace;	/* grace.h */
 struct session; /* session.h */
 struct waits;	/* waiter.h */
+struct delegs;	/* deleg.h */
 
 #define STATE_BUCKETS 256
 
@@ -103,6 +106,7 @@ struct state {
 	_Atomic uint32_t cache_used; /* of STATE_MAX_CACHE, set aside for sessions */
 	struct obj_table *objs;
 	struct waits *waits; /* waiter.h */
+	struct delegs *delegs;
 	struct share share;  /* by enum state_share */
 	struct grace *grace; /* whom the state outlives; NULL: nobody, there is no grace period */
 	_Atomic uint32_t nopens; /* of all clients */

@@ -160,6 +160,27 @@ static uint32_t run_proc(struct v3_call *c, const struct nfs3_args *a)
 	return status == NFS4_OK ? p->fn(c, a) : status;
 }
 
+uint32_t v3_use(struct v3_call *c, struct obj *o, enum deleg_use use)
+{
+	uint32_t status;
+
+	if (c->used)
+		return NFS4_OK;
+	status = deleg_begin_use(&c->sv->state, o, NULL, use);
+	if (status != NFS4_OK)
+		return status;
+	c->used = obj_ref(c->sv->objs, o);
+	c->use = use;
+	return NFS4_OK;
+}
+
+static void end_use(struct v3_call *c)
+{
+	if (c->used)
+		deleg_end_use(&c->sv->state, c->used, c->use);
+	c->used = obj_unref(c->sv->objs, c->used);
+}
+
 static void put_res(struct v3_call *c, uint32_t status)
 {
 	c->status = c->res.u.status = v3_status(status);
@@ -170,6 +191,7 @@ static void run(struct v3_call *c, const struct nfs3_args *a)
 {
 	uint32_t status = run_proc(c, a);
 
+	end_use(c);
 	c->status = v3_status(status);
 	if (!c->put)
 		put_res(c, status);

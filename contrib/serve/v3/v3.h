@@ -16,6 +16,7 @@
 
 #include "contrib/serve/ops/stable.h"
 #include "contrib/serve/serve.h"
+#include "contrib/serve/state/deleg_use.h"
 #include "nfsproto/wire/nfs3_xdr.h"
 #include "nfsproto/wire/nfs4.h"
 
@@ -28,7 +29,9 @@ struct v3_call {
 	struct obj *o;	/* of the first handle; a directory where the procedure wants one */
 	struct obj *o2; /* RENAME: the directory it goes to; LINK: the new name's */
 	struct nfs3_res res;
-	bool put; /* the results are in req->res */
+	bool put;	  /* the results are in req->res */
+	struct obj *used; /* referenced: what v3_use() was called for, or NULL */
+	enum deleg_use use;
 	/* the end */
 	uint32_t status;	/* of NFSv3 */
 	struct drc_entry *once; /* the answer is to be kept there; or NULL */
@@ -56,6 +59,9 @@ void v3_post_op(const struct obj *o, struct nfs3_post_op *p);
 void v3_wcc_before(const struct obj *o, struct nfs3_wcc *w);
 void v3_wcc_after(const struct obj *o, struct nfs3_wcc *w);
 
+/* o is about to be used, until the procedure ends: NFS4_OK, or NFS4ERR_DELAY while it is delegated
+ * (deleg_use.h). Once in a call. */
+uint32_t v3_use(struct v3_call *c, struct obj *o, enum deleg_use use);
 /* A descriptor to read or write o with, to be given back to fdcache_put(). The owner of a file may
  * always do both, who may execute it may read it: programs go on using what they have open after
  * its mode has changed, and NFSv3 does not tell the server what is open (RFC 1813 section 4.4). */

@@ -42,7 +42,8 @@ static uint32_t set_attrs(struct v3_call *c, const struct nfs3_setattr_args *a)
 
 	if (a->guard && (!w->have_before || !same_time(&w->before.ctime, &a->ctime)))
 		return NFS3ERR_NOT_SYNC;
-	if (a->set.mask & NFS_SET_SIZE && S_ISREG(c->o->type))
+	status = v3_use(c, c->o, a->set.mask & NFS_SET_SIZE ? DELEG_MODIFY : DELEG_CHANGE);
+	if (status == NFS4_OK && a->set.mask & NFS_SET_SIZE && S_ISREG(c->o->type))
 		status = v3_open(c, c->o, true, &use, &fd);
 	if (status == NFS4_OK)
 		status = attr_apply(c->o, fd, &a->set, &done);

@@ -178,7 +178,7 @@ static uint32_t remove_name(struct v3_call *c, const struct nfs_name *name, enum
 	uint32_t status;
 
 	v3_wcc_before(c->o, w);
-	status = entry_remove(c->sv, c->o, name, kind);
+	status = entry_remove(c->sv, NULL, c->o, name, kind);
 	if (status == NFS4_OK) {
 		attr_touch(c->o);
 		stable_want(c->sv->stable, &c->last.set, c->o);
@@ -206,7 +206,7 @@ uint32_t v3_rename(struct v3_call *c, const struct nfs3_args *args)
 
 	v3_wcc_before(c->o, &r->from);
 	v3_wcc_before(c->o2, &r->to);
-	status = entry_rename(c->sv, c->o, &a->from.name, c->o2, &a->to.name, &changed);
+	status = entry_rename(c->sv, NULL, c->o, &a->from.name, c->o2, &a->to.name, &changed);
 	if (status == NFS4_OK && changed) {
 		attr_touch(c->o);
 		attr_touch(c->o2);
@@ -224,7 +224,7 @@ uint32_t v3_link(struct v3_call *c, const struct nfs3_args *a)
 	uint32_t status;
 
 	v3_wcc_before(c->o2, &r->dir);
-	status = new_status(entry_link(c->sv, c->o, c->o2, &a->u.link.where.name));
+	status = new_status(entry_link(c->sv, NULL, c->o, c->o2, &a->u.link.where.name));
 	if (status == NFS4_OK) {
 		attr_touch(c->o2);
 		stable_want(c->sv->stable, &c->last.set, c->o2);

@@ -36,6 +36,8 @@ uint32_t v3_open(struct v3_call *c, struct obj *o, bool write, struct fdcache_us
 
 	*use = NULL;
 	if (status == NFS4_OK)
+		status = v3_use(c, o, write ? DELEG_MODIFY : DELEG_LOOK);
+	if (status == NFS4_OK)
 		status = st_anonymous_ok(&c->sv->state, o, write);
 	if (status == NFS4_OK)
 		status = file_may_use(o, write);

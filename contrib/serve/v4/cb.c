@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * cb: the backchannel (RFC 8881 sections 2.10.3.1, 20.9, 20.11).
+ * cb: the backchannel (RFC 8881 sections 2.10.3.1, 20.2, 20.9, 20.11).
  *
  * After a session with a backchannel was made, or a connection was bound to one, the server tries
  * it: CB_NULL, then a CB_COMPOUND of only CB_SEQUENCE. Until both have answered, SEQUENCE tells the
  * client nothing; if one fails, SEQUENCE says SEQ4_STATUS_CB_PATH_DOWN. After that it carries
- * CB_NOTIFY_LOCK. A session's backchannel has one slot: one call runs at a time, and notices wait
- * for it in the session, not too many. A notice that cannot be sent is forgotten: who waits for a
- * lock asks again anyhow.
+ * CB_NOTIFY_LOCK and CB_RECALL. A session's backchannel has one slot: one call runs at a time, and
+ * notices wait for it in the session, not too many. A notice that cannot be sent is forgotten: who
+ * waits for a lock asks again anyhow, and a recall is repeated (deleg.h), also over a backchannel
+ * that has failed: it may work again.
  */
 #include "contrib/serve/v4/cb.h"
 
@@ -18,6 +19,7 @@
 
 #include "contrib/serve/serve.h"
 #include "contrib/serve/state/client.h"
+#include "contrib/serve/state/deleg.h"
 #include "contrib/serve/state/session.h"
 #include "contrib/serve/state/waiter.h"
 #include "transport/log.h"
@@ -37,8 +39,9 @@ struct callback {
 
 static int send_sequence(struct callback *cb);
 
-/* The next notice, if there is any and the path works; else the slot is free. */
-static bool take_notice(struct callback *cb)
+/* The next notice, if there is any and the path works or, for a recall, may work; else the slot is
+ * free. */
+static bool take_notice(struct callback *cb, bool may_work)
 {
 	struct session *ses = cb->ses;
 
@@ -48,7 +51,7 @@ static bool take_notice(struct callback *cb)
 	while ((cb->notice = STAILQ_FIRST(&ses->notices)) != NULL) {
 		STAILQ_REMOVE_HEAD(&ses->notices, link);
 		ses->nnotices--;
-		if (!ses->cb_down)
+		if (!ses->cb_down || (may_work && cb->notice->recall))
 			break;
 		free(cb->notice);
 	}
@@ -65,13 +68,14 @@ static void callback_end(struct callback *cb, const char *why)
 	do {
 		pthread_mutex_lock(&ses->lock);
 		ses->cb_down = why != NULL;
+		ses->cb_proved |= !why;
 		pthread_mutex_unlock(&ses->lock);
 		if (why)
 			log_info("client %s: the backchannel does not work: %s", ses->client->who,
 				why);
 		else if (!cb->notice)
 			log_ctrl("client %s: the backchannel works", ses->client->who);
-		if (!take_notice(cb)) {
+		if (!take_notice(cb, false)) {
 			session_put(&cb->sv->state, ses);
 			free(cb);
 			return;
@@ -136,7 +140,35 @@ static const char *check_sequence(const struct callback *cb, struct xdr_in *res,
 	return NULL;
 }
 
+/* Behind CB_SEQUENCE: has the client taken the recall? Whatever it says otherwise, it is asked
+ * again. */
+static void check_recall(const struct callback *cb, struct xdr_in *res)
+{
+	const struct notice *n = cb->notice;
+	uint32_t status;
+
+	if (!n || !n->recall)
+		return;
+	if (nfs4_get_op_res(res, OP_CB_RECALL, &status) == 0 && status == NFS4_OK)
+		return;
+	deleg_refused(&cb->sv->state, n->clientid, &n->sid);
+}
+
 static void sequence_done(struct rpc_call *call, int error, struct xdr_in *res);
+
+static void put_notice(struct xdr_out *x, const struct notice *n)
+{
+	if (n->recall) {
+		struct nfs4_cb_recall_args a = {.stateid = n->sid, .fh = n->fh};
+
+		nfs4_put_cb_recall_args(x, &a);
+	} else {
+		struct nfs4_cb_notify_lock_args a = {.fh = n->fh,
+			.owner = {.clientid = n->clientid, .owner = {n->owner, n->owner_len}}};
+
+		nfs4_put_cb_notify_lock_args(x, &a);
+	}
+}
 
 static int send_sequence(struct callback *cb)
 {
@@ -154,14 +186,12 @@ static int send_sequence(struct callback *cb)
 	pthread_mutex_unlock(&cb->ses->lock);
 	a.session = cb->ses->id;
 	a.sequenceid = cb->seq;
+	if (n && n->recall && n->referring)
+		a.ref[a.nrefs++] = n->given;
 	at = nfs4_put_cb_compound_args(&cb->call.args, "", minor, 0);
 	nfs4_put_cb_sequence_args(&cb->call.args, &a);
-	if (n) {
-		struct nfs4_cb_notify_lock_args na = {.fh = n->fh,
-			.owner = {.clientid = n->clientid, .owner = {n->owner, n->owner_len}}};
-
-		nfs4_put_cb_notify_lock_args(&cb->call.args, &na);
-	}
+	if (n)
+		put_notice(&cb->call.args, n);
 	xdr_patch_u32(&cb->call.args, at, n ? 2 : 1);
 	return submit(cb);
 }
@@ -180,6 +210,8 @@ static void sequence_done(struct rpc_call *call, int error, struct xdr_in *res)
 		cb->ses->cb_seq = cb->seq;
 		pthread_mutex_unlock(&cb->ses->lock);
 	}
+	if (!why && status != NFS4ERR_SEQ_MISORDERED)
+		check_recall(cb, res);
 	rpc_call_finish(call);
 	if (!why && status == NFS4ERR_SEQ_MISORDERED && !cb->again) {
 		cb->again = true;
@@ -227,10 +259,29 @@ void cb_probe(struct serve *sv, struct session *ses)
 		callback_end(cb, strerror(-r));
 }
 
+/* The session to send n in, referenced, or NULL. */
+static struct session *session_for(struct serve *sv, const struct notice *n)
+{
+	struct session *ses = session_get(&sv->state, &n->session);
+	bool back = false;
+
+	if (!n->recall)
+		return ses;
+	if (ses) {
+		pthread_mutex_lock(&ses->lock);
+		back = ses->cb_xprt;
+		pthread_mutex_unlock(&ses->lock);
+	}
+	if (back)
+		return ses;
+	session_put(&sv->state, ses);
+	return session_with_back(&sv->state, n->clientid);
+}
+
 /* Puts n into its session, and sends it if nothing else is being sent. */
 static void notify(struct serve *sv, struct notice *n)
 {
-	struct session *ses = session_get(&sv->state, &n->session);
+	struct session *ses = session_for(sv, n);
 	struct callback *cb;
 	bool mine;
 	int r;
@@ -258,7 +309,7 @@ static void notify(struct serve *sv, struct notice *n)
 	}
 	cb->sv = sv;
 	cb->ses = ses;
-	if (!take_notice(cb)) {
+	if (!take_notice(cb, true)) {
 		session_put(&sv->state, ses);
 		free(cb);
 		return;
@@ -270,10 +321,12 @@ static void notify(struct serve *sv, struct notice *n)
 
 void cb_notify_all(struct serve *sv)
 {
-	struct notices list;
+	struct notices list, recalls;
 	struct notice *n;
 
 	waiter_take_notices(&sv->state, &list);
+	deleg_take_recalls(&sv->state, &recalls);
+	STAILQ_CONCAT(&list, &recalls);
 	while ((n = STAILQ_FIRST(&list)) != NULL) {
 		STAILQ_REMOVE_HEAD(&list, link);
 		notify(sv, n);

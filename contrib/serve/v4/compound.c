@@ -20,6 +20,28 @@ void remember_stat(struct compound *c, const struct obj *o, const struct statx *
 	c->seen_st = *st;
 }
 
+uint32_t use_begin(struct compound *c, struct obj *o, enum deleg_use use)
+{
+	uint32_t status = c->nuses < COMPOUND_USES
+				  ? deleg_begin_use(&c->sv->state, o, c->client, use)
+				  : (uint32_t)NFS4ERR_SERVERFAULT;
+
+	if (status != NFS4_OK)
+		return status;
+	c->uses[c->nuses].o = obj_ref(c->sv->objs, o);
+	c->uses[c->nuses++].use = use;
+	return NFS4_OK;
+}
+
+void use_end(struct compound *c)
+{
+	while (c->nuses > 0) {
+		c->nuses--;
+		deleg_end_use(&c->sv->state, c->uses[c->nuses].o, c->uses[c->nuses].use);
+		obj_unref(c->sv->objs, c->uses[c->nuses].o);
+	}
+}
+
 void current_stateid(struct compound *c, struct nfs4_stateid *sid)
 {
 	if (nfs4_stateid_same(sid, &nfs4_stateid_current))

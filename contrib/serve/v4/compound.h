@@ -8,6 +8,7 @@
 
 #include "contrib/serve/ops/stable.h"
 #include "contrib/serve/serve.h"
+#include "contrib/serve/state/deleg_use.h"
 #include "nfsproto/wire/nfs4_xdr.h"
 
 /* An operation, and where its result begins. */
@@ -17,6 +18,8 @@ struct place {
 	size_t len;
 	unsigned npayloads;
 };
+
+#define COMPOUND_USES 2 /* of one operation */
 
 struct compound {
 	struct serve *sv;
@@ -32,10 +35,16 @@ struct compound {
 	size_t res_max;		/* most bytes of c->out */
 	bool sink_passed;	/* a READ left its Write chunk empty */
 	uint32_t inline_max;	/* most bytes of results with payload that goes inline */
+	/* what this operation uses (use_begin()), referenced */
+	struct {
+		struct obj *o;
+		enum deleg_use use;
+	} uses[COMPOUND_USES];
+	unsigned nuses;
 	/* after SEQUENCE */
 	struct session *session; /* referenced */
 	struct client *client;	 /* the session's */
-	uint32_t slotid;
+	uint32_t slotid, slot_seq;
 	bool cachethis;
 	/* a checksum of the caller and of the first `summed` operations behind SEQUENCE */
 	uint64_t sum;
@@ -51,6 +60,8 @@ struct compound {
 	struct obj *opened;	/* referenced: what an OPEN has newly opened, or NULL */
 	uint32_t opened_index;	/* by this operation */
 	struct nfs4_stateid opened_sid;
+	bool delegated; /* and given, with this stateid */
+	struct nfs4_stateid deleg_sid;
 	void (*done)(struct compound *c);
 };
 
@@ -60,6 +71,10 @@ void sum_op(struct compound *c, const struct xdr_in *in, size_t from, const stru
 void set_current(struct compound *c, struct obj *o); /* takes over the reference */
 /* *st are the attributes of o, the current object: a GETATTR that follows need not ask again. */
 void remember_stat(struct compound *c, const struct obj *o, const struct statx *st);
+/* The operation is about to use o, until it ends: NFS4_OK, or NFS4ERR_DELAY while it is delegated
+ * to somebody else (deleg_use.h). */
+uint32_t use_begin(struct compound *c, struct obj *o, enum deleg_use use);
+void use_end(struct compound *c); /* all that it uses */
 void current_stateid(struct compound *c, struct nfs4_stateid *sid);
 
 #endif

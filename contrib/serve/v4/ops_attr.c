@@ -84,6 +84,9 @@ uint32_t op_setattr(struct compound *c, const struct nfs4_args *args)
 		 done = 0;
 	int fd = -1;
 
+	if (status == NFS4_OK)
+		status =
+			use_begin(c, c->cur, set.mask & NFS_SET_SIZE ? DELEG_MODIFY : DELEG_CHANGE);
 	if (status == NFS4_OK && set.mask & NFS_SET_SIZE)
 		status = size_fd(c, &a->stateid, &st, &fd);
 	if (status == NFS4_OK)

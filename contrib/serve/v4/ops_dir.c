@@ -46,7 +46,7 @@ uint32_t op_remove(struct compound *c, const struct nfs4_args *args)
 	uint32_t status;
 
 	cinfo_before(c->cur, &res.cinfo);
-	status = entry_remove(c->sv, c->cur, &args->u.remove.name, ENTRY_ANY);
+	status = entry_remove(c->sv, c->client, c->cur, &args->u.remove.name, ENTRY_ANY);
 	if (status != NFS4_OK)
 		return status;
 	cinfo_after(c->cur, &res.cinfo);
@@ -66,7 +66,7 @@ uint32_t op_rename(struct compound *c, const struct nfs4_args *args)
 		return NFS4ERR_NOFILEHANDLE;
 	cinfo_before(c->saved, &res.from);
 	cinfo_before(c->cur, &res.to);
-	status = entry_rename(c->sv, c->saved, &a->from, c->cur, &a->to, &changed);
+	status = entry_rename(c->sv, c->client, c->saved, &a->from, c->cur, &a->to, &changed);
 	if (status != NFS4_OK)
 		return status;
 	res.from.after = res.from.before;
@@ -89,7 +89,7 @@ uint32_t op_link(struct compound *c, const struct nfs4_args *args)
 	if (!c->saved)
 		return NFS4ERR_NOFILEHANDLE;
 	cinfo_before(c->cur, &res.cinfo);
-	status = entry_link(c->sv, c->saved, c->cur, &args->u.link.name);
+	status = entry_link(c->sv, c->client, c->saved, c->cur, &args->u.link.name);
 	if (status != NFS4_OK)
 		return status;
 	cinfo_after(c->cur, &res.cinfo);

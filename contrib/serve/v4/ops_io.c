@@ -31,7 +31,8 @@ uint32_t io_begin(struct compound *c, struct obj *o, const struct nfs4_stateid *
 		return status;
 	if (!bypass && !nfs4_stateid_same(sid, &nfs4_stateid_anonymous))
 		return st_io(c->client, o, sid, write, &io->st, &io->fd);
-	if (write || !bypass)
+	status = use_begin(c, o, write ? DELEG_MODIFY : DELEG_LOOK);
+	if (status == NFS4_OK && (write || !bypass))
 		status = st_anonymous_ok(&c->sv->state, o, write);
 	if (status != NFS4_OK)
 		return status;

@@ -76,6 +76,26 @@ static uint32_t open_by_fh(struct compound *c, const struct nfs4_open_args *a, s
 	return status;
 }
 
+/* A file that the client holds a delegation of, for an open that it has made under that. */
+static uint32_t open_delegated(
+	struct compound *c, const struct nfs4_open_args *a, struct opened *op)
+{
+	struct nfs4_stateid sid = a->deleg;
+	uint32_t status;
+	struct st *st;
+
+	if (a->create)
+		return NFS4ERR_INVAL;
+	status = a->claim == CLAIM_DELEG_CUR_FH ? open_by_fh(c, a, op) : open_by_name(c, a, op);
+	if (status != NFS4_OK)
+		return status;
+	if (a->claim == CLAIM_DELEG_CUR_FH)
+		current_stateid(c, &sid);
+	status = st_get(c->client, op->f.o, &sid, ST_DELEG, &st);
+	st_put(&c->sv->state, st);
+	return status;
+}
+
 static uint32_t check_args(const struct compound *c, const struct nfs4_open_args *a)
 {
 	uint32_t access = a->share_access & OPEN4_SHARE_ACCESS_BOTH;
@@ -85,20 +105,6 @@ static uint32_t check_args(const struct compound *c, const struct nfs4_open_args
 	if (c->sv->read_only && (access & OPEN4_SHARE_ACCESS_WRITE || a->create))
 		return NFS4ERR_ROFS;
 	return NFS4_OK;
-}
-
-/* Delegations are not given; a client that has an opinion is told so. */
-static void no_delegation(const struct nfs4_open_args *a, struct nfs4_delegation *d)
-{
-	uint32_t want = a->share_access & OPEN4_SHARE_ACCESS_WANT_DELEG_MASK;
-
-	d->type = OPEN_DELEGATE_NONE;
-	if (want == OPEN4_SHARE_ACCESS_WANT_NO_PREFERENCE)
-		return;
-	d->type = OPEN_DELEGATE_NONE_EXT;
-	d->why = want == OPEN4_SHARE_ACCESS_WANT_NO_DELEG ? WND4_NOT_WANTED : WND4_RESOURCE;
-	if (want == OPEN4_SHARE_ACCESS_WANT_CANCEL)
-		d->why = WND4_CANCELLED;
 }
 
 /* O_TRUNC of a file that was there already. */
@@ -112,7 +118,9 @@ static uint32_t truncate_opened(
 
 	if (op->f.created || !(op->f.set.mask & NFS_SET_SIZE) || op->f.done)
 		return NFS4_OK;
-	status = st_io(c->client, op->f.o, sid, true, &st, &fd);
+	status = use_begin(c, op->f.o, DELEG_MODIFY); /* it may have been opened for reading only */
+	if (status == NFS4_OK)
+		status = st_io(c->client, op->f.o, sid, true, &st, &fd);
 	if (status == NFS4ERR_OPENMODE)
 		fd = -1; /* opened for reading: truncated with the caller's rights on the file */
 	if (status == NFS4_OK || status == NFS4ERR_OPENMODE)
@@ -121,6 +129,26 @@ static uint32_t truncate_opened(
 	if (status != NFS4_OK && sid->seqid == 1)
 		st_close(&c->sv->state, c->client, op->f.o, sid, &closed);
 	return status;
+}
+
+static void delegate(struct compound *c, const struct nfs4_open_args *a, struct obj *o,
+	const struct nfs4_stateid *sid, struct nfs4_delegation *d)
+{
+	struct deleg_ask ask = {
+		.access = a->share_access & OPEN4_SHARE_ACCESS_BOTH,
+		.want = a->share_access,
+		.reclaim = a->claim == CLAIM_PREVIOUS,
+		.claimed = a->deleg_type,
+		.cur = a->claim == CLAIM_DELEGATE_CUR || a->claim == CLAIM_DELEG_CUR_FH,
+		.by = {c->session->id, c->slot_seq, c->slotid},
+	};
+
+	use_end(c); /* what this OPEN has changed is seen by its own client */
+	deleg_grant(&c->sv->state, c->session, &c->req->cred, o, sid, &ask, d);
+	if (c->opened && c->opened_index == c->index) {
+		c->delegated = d->type == OPEN_DELEGATE_READ || d->type == OPEN_DELEGATE_WRITE;
+		c->deleg_sid = d->stateid;
+	}
 }
 
 static void put_open(struct compound *c, const struct nfs4_open_args *a, const struct opened *op,
@@ -134,7 +162,7 @@ static void put_open(struct compound *c, const struct nfs4_open_args *a, const s
 		nfs4_bit_set(&res.attrset, FATTR4_TIME_ACCESS);
 		nfs4_bit_set(&res.attrset, FATTR4_TIME_MODIFY);
 	}
-	no_delegation(a, &res.deleg);
+	delegate(c, a, op->f.o, sid, &res.deleg);
 	nfs4_put_open_res(c->out, NFS4_OK, &res);
 }
 
@@ -161,8 +189,12 @@ uint32_t op_open(struct compound *c, const struct nfs4_args *args)
 	case CLAIM_PREVIOUS:
 		status = open_by_fh(c, a, &op);
 		break;
-	default:
-		return NFS4ERR_NOTSUPP; /* claims by delegation: none was given */
+	case CLAIM_DELEGATE_CUR:
+	case CLAIM_DELEG_CUR_FH:
+		status = open_delegated(c, a, &op);
+		break;
+	default: /* delegations do not outlive a restart of the client: section 10.2.1 lets the */
+		return NFS4ERR_NOTSUPP; /* server choose */
 	}
 	if (status == NFS4_OK) {
 		status = st_open(&c->sv->state, c->client, &c->req->cred, op.f.o, &a->owner.owner,
@@ -229,5 +261,12 @@ uint32_t op_open_downgrade(struct compound *c, const struct nfs4_args *args)
 
 uint32_t op_delegreturn(struct compound *c, const struct nfs4_args *a)
 {
-	return NFS4ERR_BAD_STATEID; /* none was given */
+	struct nfs4_stateid sid = a->u.delegreturn.stateid;
+	uint32_t status;
+
+	current_stateid(c, &sid);
+	status = deleg_return(&c->sv->state, c->client, c->cur, &sid);
+	if (status == NFS4_OK)
+		nfs4_put_op_res(c->out, OP_DELEGRETURN, NFS4_OK);
+	return status;
 }

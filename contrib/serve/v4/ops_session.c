@@ -108,6 +108,8 @@ static void put_sequence(struct compound *c, const struct nfs4_sequence_args *a,
 		.status_flags = flags,
 	};
 
+	if (st_any_revoked(c->client))
+		r.status_flags |= SEQ4_STATUS_RECALLABLE_STATE_REVOKED;
 	nfs4_put_sequence_res(c->out, NFS4_OK, &r);
 }
 
@@ -167,6 +169,7 @@ uint32_t op_sequence(struct compound *c, const struct nfs4_args *args)
 			c->session = ses;
 			c->client = ses->client;
 			c->slotid = a->slotid;
+			c->slot_seq = a->sequenceid;
 			c->cachethis = a->cachethis;
 			atomic_store_explicit(
 				&c->client->seen_ns, clock_coarse_ns(), memory_order_relaxed);

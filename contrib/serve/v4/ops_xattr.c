@@ -65,6 +65,8 @@ uint32_t op_setxattr(struct compound *c, const struct nfs4_args *args)
 		    : a->option == SETXATTR4_REPLACE ? XATTR_REPLACE
 						     : 0;
 
+	if (status == NFS4_OK)
+		status = use_begin(c, c->cur, DELEG_CHANGE);
 	if (status != NFS4_OK)
 		return status;
 	cinfo_before(c->cur, &res.cinfo);
@@ -83,6 +85,8 @@ uint32_t op_removexattr(struct compound *c, const struct nfs4_args *args)
 	struct nfs4_removexattr_res res;
 	uint32_t status = xattr_name_status(name);
 
+	if (status == NFS4_OK)
+		status = use_begin(c, c->cur, DELEG_CHANGE);
 	if (status != NFS4_OK)
 		return status;
 	cinfo_before(c->cur, &res.cinfo);

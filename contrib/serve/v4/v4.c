@@ -49,7 +49,7 @@ static const struct op ops[OP_LAST_42 + 1] = {
 	[OP_COMMIT] = {op_commit, F_FH | F_IDENT},
 	[OP_CREATE] = {op_create, F_FH | F_WRITE | F_CHANGES | F_IDENT},
 	[OP_DELEGPURGE] = {op_illegal_here, 0},
-	[OP_DELEGRETURN] = {op_delegreturn, F_FH},
+	[OP_DELEGRETURN] = {op_delegreturn, F_FH | F_CHANGES},
 	[OP_GETATTR] = {op_getattr, F_FH | F_LOOKS | F_IDENT},
 	[OP_GETFH] = {op_getfh, F_FH | F_LOOKS},
 	[OP_LINK] = {op_link, F_FH | F_WRITE | F_CHANGES | F_IDENT},
@@ -203,6 +203,7 @@ static uint32_t run_one(struct compound *c, struct xdr_in *in)
 			c->seen = NULL;
 		if (status == NFS4_OK)
 			status = ops[op].fn(c, &a);
+		use_end(c);
 	}
 	if (c->replayed)
 		return status;
@@ -272,8 +273,11 @@ static void take_back(struct compound *c, int err)
 	c->index = c->changed.index + 1;
 	rewind_to(c, c->changed.len, c->changed.npayloads);
 	put_failure(c, c->changed.op, c->status);
-	if (c->opened && c->opened_index >= c->changed.index) /* nobody gets to know of it */
+	if (c->opened && c->opened_index >= c->changed.index) { /* nobody gets to know of it */
 		st_close(&c->sv->state, c->client, c->opened, &c->opened_sid, &closed);
+		if (c->delegated)
+			deleg_return(&c->sv->state, c->client, c->opened, &c->deleg_sid);
+	}
 }
 
 static void is_stable(struct stable_job *job, int err)

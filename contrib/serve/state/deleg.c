@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * deleg: delegations of files to clients, and how they come to an end.
+ */
+#include "contrib/serve/state/deleg.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "contrib/serve/export/ident.h"
+#include "transport/clock.h"
+#include "transport/log.h"
+
+#define AGAIN_NS    (5 * NSEC_PER_SEC)	/* between two CB_RECALL of one delegation */
+#define REFUSED_NS  (NSEC_PER_SEC / 2)	/* and after one that the client could not take */
+#define PEACE_NS    (30 * NSEC_PER_SEC) /* after a recall the file is not delegated for so long */
+#define REFERRED_NS (60 * NSEC_PER_SEC) /* so long its OPEN may still be unanswered */
+#define AT_ONCE	    64u
+
+struct delegs *delegs_new(uint32_t max_opens)
+{
+	struct delegs *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return NULL;
+	pthread_mutex_init(&d->lock, NULL);
+	TAILQ_INIT(&d->list);
+	STAILQ_INIT(&d->recalls);
+	/* each keeps a file open: what is open for good comes first */
+	d->max = max_opens / 4;
+	d->max_client = max_opens / 8;
+	return d;
+}
+
+struct delegs *delegs_free(struct delegs *d)
+{
+	struct notice *n;
+
+	if (!d)
+		return NULL;
+	while ((n = STAILQ_FIRST(&d->recalls)) != NULL) {
+		STAILQ_REMOVE_HEAD(&d->recalls, link);
+		free(n);
+	}
+	pthread_mutex_destroy(&d->lock);
+	free(d);
+	return NULL;
+}
+
+/* --- leases ----------------------------------------------------------------------------------- */
+
+void deleg_use_leases(struct delegs *d, int signal)
+{
+	d->signal = signal;
+}
+
+int deleg_lease(const struct state *s, const struct st *st, int type)
+{
+	int fd = st->fd_r, r = 0;
+
+	if (!s->delegs->signal)
+		return 0;
+	ident_suspend(); /* it takes the owner of the file, or the privilege */
+	if (fcntl(fd, F_SETSIG, s->delegs->signal) != 0 || fcntl(fd, F_SETOWN, getpid()) != 0 ||
+		fcntl(fd, F_SETLEASE, type) != 0)
+		r = -errno;
+	ident_resume();
+	return r;
+}
+
+void deleg_unlease(const struct state *s, const struct st *st)
+{
+	if (!s->delegs->signal)
+		return;
+	ident_suspend(); /* older kernels want that for the end, too */
+	fcntl(st->fd_r, F_SETLEASE, F_UNLCK);
+	ident_resume();
+}
+
+/* Is somebody waiting for st's lease to end? */
+static bool lease_is_broken(const struct st *st)
+{
+	int want = st->access & OPEN4_SHARE_ACCESS_WRITE ? F_WRLCK : F_RDLCK;
+
+	return fcntl(st->fd_r, F_GETLEASE) != want;
+}
+
+void deleg_leases_broken(struct state *s)
+{
+	struct delegs *d = s->delegs;
+	struct st *st, **all;
+	uint32_t n = 0, max;
+
+	pthread_mutex_lock(&d->lock);
+	max = atomic_load_explicit(&d->n, memory_order_relaxed);
+	all = calloc(max ? max : 1, sizeof(struct st *));
+	TAILQ_FOREACH (st, &d->list, deleg.link) {
+		if (!all || n == max)
+			break;
+		if (!lease_is_broken(st))
+			continue;
+		st_ref(st);
+		all[n++] = st;
+	}
+	pthread_mutex_unlock(&d->lock);
+	for (uint32_t i = 0; i < n; i++) {
+		pthread_mutex_lock(&all[i]->obj->lock);
+		if (!all[i]->closed && !all[i]->revoked)
+			deleg_recall_locked(s, all[i]);
+		pthread_mutex_unlock(&all[i]->obj->lock);
+		st_put(s, all[i]);
+	}
+	free(all);
+}
+
+/* --- beginning and end ------------------------------------------------------------------------ */
+
+void deleg_add_locked(struct state *s, struct st *st)
+{
+	struct delegs *d = s->delegs;
+
+	LIST_INSERT_HEAD(&st->obj->states, st, obj_link);
+	st->deleg.given_ns = clock_coarse_ns();
+	atomic_fetch_add_explicit(&st->client->ndelegs, 1, memory_order_relaxed);
+	pthread_mutex_lock(&d->lock);
+	TAILQ_INSERT_TAIL(&d->list, st, deleg.link);
+	atomic_fetch_add_explicit(&d->n, 1, memory_order_relaxed);
+	pthread_mutex_unlock(&d->lock);
+}
+
+void deleg_end_locked(struct state *s, struct st *st)
+{
+	struct delegs *d = s->delegs;
+
+	deleg_unlease(s, st);
+	LIST_REMOVE(st, obj_link);
+	atomic_fetch_sub_explicit(&st->client->ndelegs, 1, memory_order_relaxed);
+	pthread_mutex_lock(&d->lock);
+	TAILQ_REMOVE(&d->list, st, deleg.link);
+	atomic_fetch_sub_explicit(&d->n, 1, memory_order_relaxed);
+	if (st->deleg.recalled_ns)
+		atomic_fetch_sub_explicit(&d->nrecalled, 1, memory_order_relaxed);
+	pthread_mutex_unlock(&d->lock);
+}
+
+/* st has not come back in time: who was told to come later goes on without it. */
+static void take_away(struct state *s, struct st *st)
+{
+	struct client *c = st->client;
+	bool mine;
+
+	pthread_mutex_lock(&st->obj->lock);
+	pthread_mutex_lock(&c->lock);
+	mine = !st->closed && !st->revoked;
+	if (mine) {
+		st->revoked = true;
+		c->nrevoked++;
+	}
+	pthread_mutex_unlock(&c->lock);
+	if (mine)
+		deleg_end_locked(s, st);
+	pthread_mutex_unlock(&st->obj->lock);
+	if (!mine)
+		return;
+	atomic_store_explicit(&c->no_delegs, true, memory_order_relaxed);
+	log_warn("client %s has not given a delegation back within the lease time: it is revoked, "
+		 "and the client gets no more",
+		c->who);
+}
+
+/* A reference, by a stateid that may be that of a revoked one. */
+static uint32_t find(struct client *c, const struct obj *o, const struct nfs4_stateid *sid,
+	bool revoked, struct st **out)
+{
+	struct st *st = NULL;
+	uint32_t status;
+
+	pthread_mutex_lock(&c->lock);
+	status = st_find_any_locked(c, o, sid, &st);
+	if (status == NFS4_OK && st->kind != ST_DELEG)
+		status = NFS4ERR_BAD_STATEID;
+	else if (status == NFS4_OK && st->revoked != revoked)
+		status = revoked ? NFS4ERR_LOCKS_HELD : NFS4ERR_DELEG_REVOKED;
+	if (status == NFS4_OK)
+		st->refs++;
+	pthread_mutex_unlock(&c->lock);
+	*out = status == NFS4_OK ? st : NULL;
+	return status;
+}
+
+uint32_t deleg_return(
+	struct state *s, struct client *c, const struct obj *o, const struct nfs4_stateid *sid)
+{
+	struct st *st;
+	uint32_t status = find(c, o, sid, false, &st);
+	bool mine;
+
+	if (status != NFS4_OK)
+		return status;
+	pthread_mutex_lock(&st->obj->lock);
+	mine = !st->revoked && st_remove(c, st);
+	if (mine)
+		deleg_end_locked(s, st);
+	pthread_mutex_unlock(&st->obj->lock);
+	if (mine)
+		st_put(s, st); /* the table's */
+	st_put(s, st);
+	return mine ? NFS4_OK : NFS4ERR_BAD_STATEID;
+}
+
+bool deleg_free_revoked(struct state *s, struct client *c, const struct nfs4_stateid *sid)
+{
+	struct st *st;
+	bool mine;
+
+	if (find(c, NULL, sid, true, &st) != NFS4_OK)
+		return false;
+	mine = st_remove(c, st);
+	if (mine)
+		st_put(s, st); /* the table's */
+	st_put(s, st);
+	return mine;
+}
+
+/* --- recalls ---------------------------------------------------------------------------------- */
+
+static bool prepare_locked(struct state *s, const struct st *st, uint64_t now)
+{
+	struct delegs *d = s->delegs;
+	struct notice *n = NULL;
+	bool room;
+
+	pthread_mutex_lock(&d->lock);
+	room = atomic_load_explicit(&d->nrecalls, memory_order_relaxed) < DELEG_RECALLS_MAX;
+	pthread_mutex_unlock(&d->lock);
+	if (room)
+		n = calloc(1, sizeof(*n));
+	if (!n)
+		return false;
+	n->session = st->deleg.given.session;
+	n->fh.len = obj_handle(s->objs, st->obj, n->fh.data);
+	n->clientid = st->client->id;
+	n->recall = true;
+	n->sid = st->sid;
+	n->given = st->deleg.given;
+	n->referring = now - st->deleg.given_ns < REFERRED_NS;
+	pthread_mutex_lock(&d->lock);
+	STAILQ_INSERT_TAIL(&d->recalls, n, link);
+	atomic_fetch_add_explicit(&d->nrecalls, 1, memory_order_relaxed);
+	pthread_mutex_unlock(&d->lock);
+	return true;
+}
+
+void deleg_recall_locked(struct state *s, struct st *st)
+{
+	struct delegs *d = s->delegs;
+	uint64_t now = clock_coarse_ns();
+
+	st->obj->undelegated_ns = now + PEACE_NS;
+	if (!st->deleg.recalled_ns) {
+		pthread_mutex_lock(&d->lock);
+		st->deleg.recalled_ns = now;
+		atomic_fetch_add_explicit(&d->nrecalled, 1, memory_order_relaxed);
+		pthread_mutex_unlock(&d->lock);
+	}
+	if (now >= st->deleg.again_ns && prepare_locked(s, st, now))
+		st->deleg.again_ns = now + AGAIN_NS;
+}
+
+void deleg_recall_all(struct state *s, struct obj *o)
+{
+	struct st *st;
+
+	if (atomic_load_explicit(&s->delegs->n, memory_order_relaxed) == 0)
+		return;
+	pthread_mutex_lock(&o->lock);
+	LIST_FOREACH (st, &o->states, obj_link)
+		if (st->kind == ST_DELEG)
+			deleg_recall_locked(s, st);
+	pthread_mutex_unlock(&o->lock);
+}
+
+void deleg_refused(struct state *s, uint64_t clientid, const struct nfs4_stateid *sid)
+{
+	struct client *c;
+	struct st *st;
+
+	pthread_mutex_lock(&s->lock);
+	c = client_find_locked(s, clientid);
+	pthread_mutex_unlock(&s->lock);
+	if (c && find(c, NULL, sid, false, &st) == NFS4_OK) {
+		pthread_mutex_lock(&st->obj->lock);
+		st->deleg.again_ns = clock_coarse_ns() + REFUSED_NS;
+		pthread_mutex_unlock(&st->obj->lock);
+		st_put(s, st);
+	}
+	client_unref(s, c);
+}
+
+void deleg_take_recalls(struct state *s, struct notices *out)
+{
+	struct delegs *d = s->delegs;
+
+	STAILQ_INIT(out);
+	if (atomic_load_explicit(&d->nrecalls, memory_order_relaxed) == 0)
+		return;
+	pthread_mutex_lock(&d->lock);
+	STAILQ_CONCAT(out, &d->recalls);
+	atomic_store_explicit(&d->nrecalls, 0, memory_order_relaxed);
+	pthread_mutex_unlock(&d->lock);
+}
+
+/* Up to AT_ONCE recalled ones that the caller has not looked at since `tick`. */
+static unsigned recalled(struct delegs *d, uint64_t tick, struct st *out[AT_ONCE])
+{
+	struct st *st;
+	unsigned n = 0;
+
+	pthread_mutex_lock(&d->lock);
+	TAILQ_FOREACH (st, &d->list, deleg.link) {
+		if (!st->deleg.recalled_ns || st->deleg.ticked_ns == tick)
+			continue;
+		st->deleg.ticked_ns = tick;
+		st_ref(st);
+		out[n++] = st;
+		if (n == AT_ONCE)
+			break;
+	}
+	pthread_mutex_unlock(&d->lock);
+	return n;
+}
+
+void deleg_tick(struct state *s)
+{
+	struct delegs *d = s->delegs;
+	uint64_t now = clock_ns(), at;
+	struct st *some[AT_ONCE];
+	unsigned n;
+
+	if (atomic_load_explicit(&d->nrecalled, memory_order_relaxed) == 0)
+		return;
+	do {
+		n = recalled(d, now, some);
+		for (unsigned i = 0; i < n; i++) {
+			struct st *st = some[i];
+
+			pthread_mutex_lock(&st->obj->lock);
+			at = st->deleg.recalled_ns;
+			if (!st->closed && !st->revoked)
+				deleg_recall_locked(s, st);
+			pthread_mutex_unlock(&st->obj->lock);
+			if (clock_coarse_ns() - at > s->lease_s * NSEC_PER_SEC)
+				take_away(s, st);
+			st_put(s, st);
+		}
+	} while (n == AT_ONCE);
+}

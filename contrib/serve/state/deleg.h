@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * deleg: delegations of files to clients (RFC 8881 section 10.4), and how they come to an end.
+ *
+ *     given --recalled--> asked for, again and again --DELEGRETURN--> ended
+ *       |                    \--not within the lease time--> revoked --FREE_STATEID--> ended
+ *       \--DELEGRETURN, or the client ends--> ended
+ *
+ * A delegation is a state of its client (ST_DELEG) and hangs on its file like an open, until it has
+ * ended or is revoked; a revoked one only stays in the client's table, to be told of. What is in
+ * its way is not waited for: who wants to use the file otherwise is told to come later
+ * (NFS4ERR_DELAY), and CB_RECALL is prepared, to be sent behind the answer (cb.h). It is sent
+ * again, now and then, until the delegation has come back.
+ *
+ * Changes by programs of this machine are found out by a lease of fcntl(2) on the file: who opens
+ * it to write waits in the kernel, the server is told by a signal, and the delegation is recalled.
+ * A file that no lease can be had of is not delegated. A server that is not told of leases
+ * (deleg_use_leases()) does without.
+ *
+ * After a recall a file is not delegated for a while, and a client that let one be revoked gets no
+ * more.
+ */
+#ifndef RNFS_SERVE_STATE_DELEG_H
+#define RNFS_SERVE_STATE_DELEG_H
+
+#include "contrib/serve/state/session.h"
+#include "contrib/serve/state/stateid.h"
+
+/* --delegations */
+enum deleg_mode { DELEG_NONE, DELEG_READ, DELEG_WRITE };
+
+#define DELEG_RECALLS_MAX 1024 /* not sent yet */
+
+struct delegs {
+	enum deleg_mode mode; /* set at the start */
+	int signal;	      /* that tells of a lease; 0: leases are not used; likewise */
+	uint32_t max;	      /* of all clients; likewise */
+	uint32_t max_client;  /* of one; likewise */
+	pthread_mutex_t lock;
+	TAILQ_HEAD(, st) list; /* not ended and not revoked; lock */
+	_Atomic uint32_t n;    /* of them; changed under lock */
+	_Atomic uint32_t nrecalled;
+	struct notices recalls; /* to be sent; lock */
+	_Atomic uint32_t nrecalls;
+};
+
+/* Without leases, and for nobody. NULL without memory. */
+struct delegs *delegs_new(uint32_t max_opens);
+struct delegs *delegs_free(struct delegs *d); /* accepts NULL, returns NULL */
+
+/* st, which is in its client's table and on its file, is one of them. obj->lock is held. */
+void deleg_add_locked(struct state *s, struct st *st);
+/* st, which hangs on its file, is none any more: out of the list, off the file, no lease. It was
+ * taken out of its client's table by the caller. obj->lock is held. */
+void deleg_end_locked(struct state *s, struct st *st);
+/* Somebody wants what st is in the way of. obj->lock is held. */
+void deleg_recall_locked(struct state *s, struct st *st);
+/* Recalls all of o; nobody waits for it. */
+void deleg_recall_all(struct state *s, struct obj *o);
+/* DELEGRETURN. A status. */
+uint32_t deleg_return(
+	struct state *s, struct client *c, const struct obj *o, const struct nfs4_stateid *sid);
+/* FREE_STATEID of a revoked one. False: sid is none. */
+bool deleg_free_revoked(struct state *s, struct client *c, const struct nfs4_stateid *sid);
+/* The client has answered CB_RECALL of sid with an error: it is asked again soon. */
+void deleg_refused(struct state *s, uint64_t clientid, const struct nfs4_stateid *sid);
+/* Revokes what has been recalled for a lease time, and prepares further recalls of what has not.
+ * Once a second or so. */
+void deleg_tick(struct state *s);
+
+/* From now on files are watched by leases, of which signal tells; the caller has it blocked in all
+ * threads, and calls deleg_leases_broken() when it, or SIGIO (too many at once), comes. */
+void deleg_use_leases(struct delegs *d, int signal);
+void deleg_leases_broken(struct state *s);
+/* Gives st a lease on its descriptor, as type says (F_RDLCK, F_WRLCK). 0 or -errno. */
+int deleg_lease(const struct state *s, const struct st *st, int type);
+void deleg_unlease(const struct state *s, const struct st *st);
+
+/* Takes all recalls that are to be sent; each is the caller's to free. */
+void deleg_take_recalls(struct state *s, struct notices *out);
+
+#endif

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * deleg_use: who may use a file while it is delegated, and to whom it is delegated.
+ */
+#include "contrib/serve/state/deleg_use.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+
+#include "contrib/serve/state/client_end.h"
+#include "contrib/serve/state/grace.h"
+#include "transport/clock.h"
+#include "transport/log.h"
+
+static bool writes(const struct st *st)
+{
+	return st->access & OPEN4_SHARE_ACCESS_WRITE;
+}
+
+/* Recalls what by is not to find delegated. looks: only delegations to write are in its way. */
+static uint32_t conflicts_locked(struct state *s, struct obj *o, const struct client *by,
+	bool looks, bool modifies, uint64_t *holder)
+{
+	uint32_t status = NFS4_OK;
+	struct st *st;
+
+	*holder = 0;
+	LIST_FOREACH (st, &o->states, obj_link) {
+		if (st->kind != ST_DELEG)
+			continue;
+		if (st->client != by) {
+			if (looks && !writes(st))
+				continue;
+			if (client_expired(s, st->client))
+				*holder = st->client->id;
+			deleg_recall_locked(s, st);
+			status = NFS4ERR_DELAY;
+		} else if (modifies && !writes(st)) {
+			/* our own change would wait for our own lease; without that nobody sees
+			 * the changes of local programs, so the delegation is to come back */
+			deleg_unlease(s, st);
+			deleg_recall_locked(s, st);
+		}
+	}
+	return status;
+}
+
+uint32_t deleg_begin_use(
+	struct state *s, struct obj *o, const struct client *by, enum deleg_use use)
+{
+	uint64_t holder;
+	uint32_t status;
+
+	if (s->delegs->mode == DELEG_NONE || !S_ISREG(o->type))
+		return NFS4_OK;
+	do {
+		pthread_mutex_lock(&o->lock);
+		status =
+			conflicts_locked(s, o, by, use == DELEG_LOOK, use == DELEG_MODIFY, &holder);
+		if (status == NFS4_OK && use != DELEG_LOOK)
+			o->changing++;
+		pthread_mutex_unlock(&o->lock);
+	} while (holder && client_evict_expired(s, holder));
+	return status;
+}
+
+void deleg_end_use(struct state *s, struct obj *o, enum deleg_use use)
+{
+	if (s->delegs->mode == DELEG_NONE || !S_ISREG(o->type) || use == DELEG_LOOK)
+		return;
+	pthread_mutex_lock(&o->lock);
+	o->changing--;
+	pthread_mutex_unlock(&o->lock);
+}
+
+uint32_t deleg_open_locked(struct state *s, struct obj *o, const struct client *by, uint32_t access,
+	uint32_t deny, uint64_t *holder)
+{
+	bool modifies = access & OPEN4_SHARE_ACCESS_WRITE;
+
+	*holder = 0;
+	if (s->delegs->mode == DELEG_NONE)
+		return NFS4_OK;
+	return conflicts_locked(s, o, by, !modifies && !deny, modifies, holder);
+}
+
+/* --- granting --------------------------------------------------------------------------------- */
+
+/* Could it be recalled, and is it no time of reclaims? */
+static bool may_recall(const struct state *s, struct session *ses)
+{
+	bool works;
+
+	pthread_mutex_lock(&ses->lock);
+	works = ses->cb_proved && ses->cb_xprt && !ses->cb_down && ses->back.maxrequests;
+	pthread_mutex_unlock(&ses->lock);
+	return works && grace_phase(s->grace) == GRACE_OVER;
+}
+
+/* The type that ask could get, as far as it alone tells; else OPEN_DELEGATE_NONE and *why. */
+static uint32_t asked_for(const struct state *s, const struct deleg_ask *ask, uint32_t *why)
+{
+	uint32_t want = ask->want & OPEN4_SHARE_ACCESS_WANT_DELEG_MASK;
+
+	*why = WND4_NOT_WANTED;
+	if (want == OPEN4_SHARE_ACCESS_WANT_NO_DELEG || ask->cur)
+		return OPEN_DELEGATE_NONE;
+	if (want == OPEN4_SHARE_ACCESS_WANT_CANCEL) {
+		*why = WND4_CANCELLED;
+		return OPEN_DELEGATE_NONE;
+	}
+	*why = WND4_RESOURCE;
+	if (s->delegs->mode == DELEG_NONE)
+		return OPEN_DELEGATE_NONE;
+	if (ask->reclaim)
+		return ask->claimed == OPEN_DELEGATE_READ ? OPEN_DELEGATE_READ : OPEN_DELEGATE_NONE;
+	if (ask->access & OPEN4_SHARE_ACCESS_WRITE)
+		return OPEN_DELEGATE_NONE;
+	return want == OPEN4_SHARE_ACCESS_WANT_WRITE_DELEG ? OPEN_DELEGATE_NONE
+							   : OPEN_DELEGATE_READ;
+}
+
+static bool has_room(struct state *s, struct client *c)
+{
+	struct delegs *d = s->delegs;
+
+	return atomic_load_explicit(&d->n, memory_order_relaxed) < d->max &&
+	       atomic_load_explicit(&c->ndelegs, memory_order_relaxed) < d->max_client &&
+	       atomic_load_explicit(&s->nopens, memory_order_relaxed) < s->max_opens / 2 &&
+	       !atomic_load_explicit(&c->no_delegs, memory_order_relaxed);
+}
+
+/* Is nobody in the way of a delegation of o to c? NFS4_OK, or why not (why_no_delegation4). */
+static bool free_locked(struct obj *o, const struct client *c, bool reclaim, uint32_t *why)
+{
+	struct st *st;
+
+	*why = WND4_CONTENTION;
+	if (o->changing || (!reclaim && clock_coarse_ns() < o->undelegated_ns))
+		return false;
+	LIST_FOREACH (st, &o->states, obj_link) {
+		if (st->kind == ST_DELEG && st->client == c) {
+			*why = WND4_RESOURCE; /* one is enough */
+			return false;
+		}
+		if (st->kind == ST_OPEN &&
+			(writes(st) || st->fd_w >= 0 || (st->deny && st->client != c)))
+			return false;
+		if (st->kind == ST_DELEG && writes(st))
+			return false;
+	}
+	return true;
+}
+
+/* Gives deleg a descriptor of its own, of what open reads by, and a lease on it. */
+static bool take_fd(struct state *s, struct st *deleg, const struct st *open)
+{
+	int r;
+
+	deleg->fd_r = open->fd_r >= 0 ? fcntl(open->fd_r, F_DUPFD_CLOEXEC, 0) : -1;
+	if (deleg->fd_r < 0)
+		return false;
+	r = deleg_lease(s, deleg, F_RDLCK);
+	if (r < 0)
+		log_data("%s: no lease for a delegation: errno %d", deleg->client->who, -r);
+	return r == 0;
+}
+
+static bool grant_locked(struct state *s, struct st *deleg, const struct nfs4_stateid *sid,
+	const struct deleg_ask *ask, uint32_t *why)
+{
+	struct client *c = deleg->client;
+	struct obj *o = deleg->obj;
+	struct st *open = NULL;
+
+	if (!free_locked(o, c, ask->reclaim, why))
+		return false;
+	*why = WND4_RESOURCE;
+	pthread_mutex_lock(&c->lock);
+	if (st_find_any_locked(c, o, sid, &open) != NFS4_OK || open->kind != ST_OPEN)
+		open = NULL; /* closed meanwhile */
+	pthread_mutex_unlock(&c->lock);
+	if (!open || !st_count_open(s, deleg))
+		return false;
+	deleg->access = OPEN4_SHARE_ACCESS_READ;
+	deleg->deleg.given = ask->by;
+	if (!take_fd(s, deleg, open))
+		return false;
+	if (st_insert(c, deleg) != NFS4_OK) {
+		deleg_unlease(s, deleg);
+		return false;
+	}
+	deleg_add_locked(s, deleg);
+	return true;
+}
+
+static bool grant(struct state *s, struct client *c, const struct rpc_cred *by, struct obj *o,
+	const struct nfs4_stateid *open, const struct deleg_ask *ask, struct nfs4_delegation *d)
+{
+	struct st *st = st_alloc(c, by, obj_ref(s->objs, o), ST_DELEG, "", 0);
+	bool given;
+
+	if (!st) {
+		obj_unref(s->objs, o); /* not the last: the caller has one */
+		d->why = WND4_RESOURCE;
+		return false;
+	}
+	pthread_mutex_lock(&o->lock);
+	given = grant_locked(s, st, open, ask, &d->why);
+	if (given)
+		d->stateid = st->sid;
+	pthread_mutex_unlock(&o->lock);
+	if (!given)
+		st_put(s, st);
+	return given;
+}
+
+void deleg_grant(struct state *s, struct session *ses, const struct rpc_cred *by, struct obj *o,
+	const struct nfs4_stateid *open, const struct deleg_ask *ask, struct nfs4_delegation *d)
+{
+	struct client *c = ses->client;
+	uint32_t type;
+
+	*d = (struct nfs4_delegation){.type = OPEN_DELEGATE_NONE};
+	type = asked_for(s, ask, &d->why);
+	if (type != OPEN_DELEGATE_NONE) {
+		d->why = WND4_RESOURCE;
+		if (has_room(s, c) && (ask->reclaim || may_recall(s, ses)) &&
+			grant(s, c, by, o, open, ask, d)) {
+			/* who may open it is found out by ACCESS: no right is given here */
+			d->permissions.type = ACE4_ACCESS_ALLOWED;
+			d->type = type;
+			return;
+		}
+	}
+	/* a client without an opinion is not told why */
+	if (ask->want & OPEN4_SHARE_ACCESS_WANT_DELEG_MASK)
+		d->type = OPEN_DELEGATE_NONE_EXT;
+}
