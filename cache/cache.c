@@ -168,6 +168,8 @@ static struct cache_block *evict_at_hand_locked(struct cache *c, const struct ca
 	}
 	c->n--;
 	unlink_locked(b);
+	if (!b->given)
+		count(&c->stats.wasted, 1);
 	if (lock)
 		pthread_mutex_unlock(&b->file->lock);
 	return b;

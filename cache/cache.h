@@ -88,6 +88,7 @@ struct cache_stats {
 	cache_counter misses;  /* requests of which a block was absent */
 	cache_counter fetches; /* READs into blocks */
 	cache_counter evicted; /* blocks */
+	cache_counter wasted;  /* of evicted: those that nobody had read */
 	cache_counter dropped; /* blocks */
 };
 

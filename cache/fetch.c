@@ -94,6 +94,7 @@ void fetcher_init(struct fetcher *f, uint32_t ahead_max)
 	readahead_init(&f->ahead, ahead_max);
 	f->pending = 0;
 	f->idle = NULL;
+	f->wasted = 0;
 }
 
 void fetcher_finish(struct fetcher *f)
@@ -111,9 +112,14 @@ static void hold(struct fetcher *f)
 
 struct readahead_plan fetcher_plan(struct fetcher *f, uint64_t off, uint32_t len, uint64_t size)
 {
+	uint64_t wasted =
+		atomic_load_explicit(&cache_stats(f->all->cache)->wasted, memory_order_relaxed);
 	struct readahead_plan plan;
 
 	pthread_mutex_lock(&f->lock);
+	if (wasted != f->wasted)
+		readahead_wasted(&f->ahead);
+	f->wasted = wasted;
 	plan = readahead_note(&f->ahead, off, len, size);
 	f->pending++;
 	pthread_mutex_unlock(&f->lock);

@@ -40,6 +40,7 @@ struct fetcher {
 
 	pthread_mutex_t lock; /* what follows */
 	struct readahead ahead;
+	uint64_t wasted;	 /* the cache's count when ahead last heard of it */
 	unsigned pending;	 /* fetches and requests under way */
 	void (*idle)(void *ctx); /* NULL: nobody waits */
 	void *ctx;

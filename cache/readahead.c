@@ -13,7 +13,7 @@
 void readahead_init(struct readahead *r, uint32_t max)
 {
 	memset(r, 0, sizeof(*r));
-	r->max = max;
+	r->max = r->most = max;
 }
 
 static bool near(const struct readahead_stream *s, uint64_t off, uint32_t len)
@@ -69,7 +69,7 @@ static void plan_window(
 	plan->from = s->ahead;
 	plan->to = s->ahead = to;
 	if (s->window < READAHEAD_EASY)
-		s->window = at_most(2ull * s->window, r->max);
+		s->window = at_most(2ull * s->window, r->most);
 }
 
 struct readahead_plan readahead_note(struct readahead *r, uint64_t off, uint32_t len, uint64_t size)
@@ -83,13 +83,13 @@ struct readahead_plan readahead_note(struct readahead *r, uint64_t off, uint32_t
 	if (s) {
 		plan.cache = true;
 		if (!s->window)
-			s->window = at_most(READAHEAD_MIN, r->max);
+			s->window = at_most(READAHEAD_MIN, r->most);
 	} else {
 		s = oldest(r);
 		*s = (struct readahead_stream){.place = off};
 		plan.cache = off == 0;
 		if (plan.cache && len >= LARGE)
-			s->window = at_most(READAHEAD_MIN, r->max);
+			s->window = at_most(READAHEAD_MIN, r->most);
 	}
 	s->used = ++r->now;
 	if (off + len > s->place)
@@ -99,10 +99,21 @@ struct readahead_plan readahead_note(struct readahead *r, uint64_t off, uint32_t
 	return plan;
 }
 
+void readahead_wasted(struct readahead *r)
+{
+	if (r->most > READAHEAD_MIN)
+		r->most /= 2;
+	for (unsigned i = 0; i < READAHEAD_STREAMS; i++)
+		r->stream[i].window = at_most(r->stream[i].window, r->most);
+}
+
 void readahead_waited(struct readahead *r, uint64_t off)
 {
 	struct readahead_stream *s = find(r, off, 0);
 
-	if (s && s->window && s->ahead > off)
-		s->window = at_most(2ull * s->window, r->max);
+	if (!s || !s->window || s->ahead <= off)
+		return;
+	if (s->window == r->most)
+		r->most = at_most((uint64_t)r->most + READAHEAD_MIN, r->max);
+	s->window = at_most(2ull * s->window, r->most);
 }

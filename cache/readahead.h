@@ -15,7 +15,8 @@
  *
  * The window grows twofold each time that its data is asked for, up to READAHEAD_EASY; further only
  * if the reader had to wait for data that had been asked for ahead: then it was not far enough. So
- * it comes to what the reader takes during one round trip, whatever that is.
+ * it comes to what the reader takes during one round trip, whatever that is. When there is not
+ * memory enough for the windows of all readers they become smaller.
  *
  * Pure: no clock, no memory, no lock. The caller sees to it that one thread at a time calls.
  */
@@ -38,8 +39,9 @@ struct readahead_stream {
 
 struct readahead {
 	struct readahead_stream stream[READAHEAD_STREAMS];
-	uint32_t max; /* bytes that a window may have; 0: nothing is read ahead */
-	uint32_t now; /* requests so far */
+	uint32_t max;  /* bytes that a window may have; 0: nothing is read ahead */
+	uint32_t now;  /* requests so far */
+	uint32_t most; /* bytes that a window may have now */
 };
 
 struct readahead_plan {
@@ -51,6 +53,10 @@ void readahead_init(struct readahead *r, uint32_t max);
 /* A request for len bytes at off of a file that is size bytes long, as far as is known. */
 struct readahead_plan readahead_note(
 	struct readahead *r, uint64_t off, uint32_t len, uint64_t size);
+/* Somewhere data that was asked for ahead has made room for other before it was read: all readers
+ * together ask for more than there is memory for. Halves what a window may have; who waits gets it
+ * back little by little. */
+void readahead_wasted(struct readahead *r);
 /* The request had to wait for data that was being read. */
 void readahead_waited(struct readahead *r, uint64_t off);
 

@@ -63,10 +63,10 @@ static void put_cache(struct line *l, struct cache *cache)
 
 	put(l,
 		" cache: used=%zuB hits=%llu joined=%llu misses=%llu fetches=%llu evicted=%llu "
-		"dropped=%llu",
+		"wasted=%llu dropped=%llu",
 		cache_bytes(cache), U(stats_get(&c->hits)), U(stats_get(&c->joined)),
 		U(stats_get(&c->misses)), U(stats_get(&c->fetches)), U(stats_get(&c->evicted)),
-		U(stats_get(&c->dropped)));
+		U(stats_get(&c->wasted)), U(stats_get(&c->dropped)));
 }
 
 void stats_format(const struct stats *s, unsigned inodes, unsigned open_files,

@@ -233,6 +233,9 @@ static void a_block_that_is_in_use_may_be_evicted(void **state)
 	fill(&file, 7, 1);
 	assert_int_equal(cache_find(&file, 7 * CACHE_BLOCK, CACHE_BLOCK, &hit, NULL), CACHE_HIT);
 	fill(&other, 0, BLOCKS);
+	assert_int_equal(atomic_load(&cache_stats(cache)->wasted), 0);
+	fill(&other, BLOCKS, 1);
+	assert_int_equal(atomic_load(&cache_stats(cache)->wasted), 1);
 	assert_int_equal(
 		cache_find(&file, 7 * CACHE_BLOCK, 1, &(struct cache_hit){0}, NULL), CACHE_MISS);
 	assert_int_equal(*(uint8_t *)hit.seg[0].at.addr, 7);

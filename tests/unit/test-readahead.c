@@ -108,6 +108,19 @@ static void a_reader_that_waits_is_read_ahead_of_further(void **state)
 	assert_true(most <= MAX + REQUEST);
 }
 
+/* As with many readers and little memory: however long each waits, the windows stay small. */
+static void memory_that_is_wasted_makes_the_window_smaller(void **state)
+{
+	for (uint64_t off = 0; off < 256 << 20; off += REQUEST) {
+		struct readahead_plan p = readahead_note(&ra, off, REQUEST, SIZE);
+
+		if (off > 64 << 20)
+			assert_true(p.to <= off + REQUEST + 4 * READAHEAD_MIN);
+		readahead_waited(&ra, off + REQUEST);
+		readahead_wasted(&ra);
+	}
+}
+
 static void nothing_is_asked_for_behind_the_end(void **state)
 {
 	uint64_t size = (1 << 20) + 5000, to = 0;
@@ -161,6 +174,7 @@ int main(void)
 		TEST(two_in_a_row_are_a_stream),
 		TEST(the_window_goes_with_the_reader),
 		TEST(a_reader_that_waits_is_read_ahead_of_further),
+		TEST(memory_that_is_wasted_makes_the_window_smaller),
 		TEST(nothing_is_asked_for_behind_the_end),
 		TEST(requests_may_overtake_each_other),
 		TEST(several_readers_are_several_streams),
