@@ -18,6 +18,8 @@ struct file {
 	struct nfs_open *open; /* the server's open state */
 	struct rpc_cred cred;  /* the opener's: reads and writes are done with it */
 	int flags;
+	/* its open has made or emptied the file, and nothing was written through it since */
+	atomic_bool fresh;
 	uint64_t flock_owner; /* of its flock; the kernel's number may be used again early */
 	/* of its release */
 	bool drops_silly;	   /* a silly name goes with it (silly_close_begin()) */

@@ -173,6 +173,7 @@ static void open_done(struct request *r)
 		open_failed(r, op->error);
 		return;
 	}
+	atomic_store(&f->fresh, f->flags & O_TRUNC);
 	if (f->flags & O_TRUNC) {
 		inode_touch(r->inode);
 		atomic_store(&r->inode->told_size, 0);
@@ -321,6 +322,7 @@ static void create_done(struct request *r)
 	opening_begin(fs, ino);
 	file_opened(fs, f, ino, op->u.open.open);
 	cached_opened(fs, f);
+	atomic_store(&f->fresh, !op->u.open.attr.size);
 	entry_fill(fs, r->dir, r->name, ino, &op->u.open.attr, clock_ns(), &e);
 	fi = file_info(fs, f, &op->u.open.attr, clock_ns());
 	fuse = request_take_fuse(r);

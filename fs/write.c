@@ -14,8 +14,27 @@
 #include "fs/file.h"
 #include "transport/log.h"
 
-enum nfs_stable write_stable(const struct request *r)
+#define WHOLE_FILE_MAX (64u << 10) /* bytes of a file that is written at once */
+#define WHOLE_PAGE     4096u
+
+/* Is this write probably all of a small file? Then no COMMIT need follow it at close, if it goes to
+ * stable storage by itself: a round trip, for what the server does anyway. If more is written after
+ * all the server has had one sync more to do. A write that ends with a page is one of many more
+ * often. */
+static bool is_whole_file(struct request *r)
 {
+	uint32_t n = r->batch.data.len;
+	uint64_t gen;
+
+	return !r->u.io.writepage && atomic_exchange(&r->file->fresh, false) && !r->u.io.offset &&
+	       n <= WHOLE_FILE_MAX && n % WHOLE_PAGE &&
+	       !filedata_dirty(&r->file->inode->data, &gen);
+}
+
+enum nfs_stable write_stable(struct request *r)
+{
+	if (is_whole_file(r))
+		return NFS_FILE_SYNC;
 	if (r->u.io.writepage || !(r->u.io.flags & O_DSYNC))
 		return NFS_UNSTABLE;
 	return (r->u.io.flags & O_SYNC) == O_SYNC ? NFS_FILE_SYNC : NFS_DATA_SYNC;

@@ -12,7 +12,7 @@
 /* How durable the data must be when r is answered. O_SYNC, O_DSYNC and their like of pwritev2(2):
  * durable once answered, so that the FSYNC that the kernel sends behind each has nothing to commit.
  */
-enum nfs_stable write_stable(const struct request *r);
+enum nfs_stable write_stable(struct request *r);
 /* Takes in the results of a WRITE to r->file that was sent for `sent` bytes; 0 or a negative errno.
  */
 int write_took(struct request *r, struct nfs_op *op, uint32_t sent);

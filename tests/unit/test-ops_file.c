@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "fs/change.h"
+#include "fs/file.h"
 #include "tests/unit/fake-kernel.h"
 #include "tests/unit/fs-fixture.h"
 
@@ -23,11 +24,17 @@ static struct fs *fs;
 static uint64_t node, fh, other; /* a file, and two descriptors of it */
 static atomic_int calls;	 /* of a script */
 
+static struct file *open_file(uint64_t handle)
+{
+	return (struct file *)(uintptr_t)handle;
+}
+
 static int setup(void **state)
 {
 	fs = kernel_mount();
 	assert_int_equal(kernel_create(KERNEL_ROOT, "f", O_RDWR, &node, &fh), 0);
 	assert_int_equal(kernel_open(node, O_RDWR, &other), 0);
+	open_file(fh)->fresh = false; /* else the first write of a few bytes needs no COMMIT */
 	calls = 0;
 	return 0;
 }
@@ -46,6 +53,42 @@ static uint64_t count(enum nfs_op_type t)
 static void write_some(uint64_t to)
 {
 	assert_int_equal(kernel_write(node, to, 0, "data", 4, O_RDWR), 4);
+}
+
+/* What is probably all of a small file. */
+static void a_small_file_needs_no_commit(void **state)
+{
+	static const struct {
+		uint32_t bytes, offset;
+		unsigned commits;
+	} cases[] = {
+		{5, 0, 0}, {4095, 0, 0}, {4096, 0, 1}, {5, 1, 1}, {65535, 0, 0}, {65537, 0, 1}};
+	static char data[65537];
+	unsigned commits = 0;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		open_file(fh)->fresh = true;
+		assert_int_equal(
+			kernel_write(node, fh, cases[i].offset, data, cases[i].bytes, O_RDWR),
+			cases[i].bytes);
+		assert_int_equal(kernel_flush(node, fh), 0);
+		commits += cases[i].commits;
+		assert_int_equal(count(NFS_COMMIT), commits);
+	}
+	/* it is not fresh for long; nor is what is not all that there is to be committed */
+	write_some(fh);
+	assert_int_equal(kernel_flush(node, fh), 0);
+	assert_int_equal(count(NFS_COMMIT), commits + 1);
+	write_some(other);
+	open_file(fh)->fresh = true;
+	write_some(fh);
+	assert_int_equal(kernel_flush(node, fh), 0);
+	assert_int_equal(count(NFS_COMMIT), commits + 2);
+	/* made empty by an open */
+	assert_int_equal(kernel_open(node, O_RDWR | O_TRUNC, &fh), 0);
+	write_some(fh);
+	assert_int_equal(kernel_flush(node, fh), 0);
+	assert_int_equal(count(NFS_COMMIT), commits + 2);
 }
 
 /* --- open and close --------------------------------------------------------------------------- */
@@ -310,6 +353,7 @@ int main(void)
 		TEST(a_name_that_stands_for_another_file_is_looked_up_again),
 		TEST(an_open_whose_process_is_killed_ends),
 		TEST(what_is_not_dirty_needs_no_commit),
+		TEST(a_small_file_needs_no_commit),
 		TEST(a_loss_is_told_once_to_each),
 		TEST(flush_tells_but_does_not_count_as_told),
 		TEST(a_commit_that_fails_is_sent_again),

@@ -130,7 +130,7 @@ static void who_holds_nothing_need_not_unlock(void **state)
 static void what_was_written_is_committed_before_an_unlock(void **state)
 {
 	assert_int_equal(lock(fh, ME, F_WRLCK), 0);
-	assert_int_equal(kernel_write(node, fh, 0, "data", 4, O_RDWR), 4);
+	assert_int_equal(kernel_write(node, fh, 1, "data", 4, O_RDWR), 4);
 	assert_int_equal(lock(fh, ME, F_UNLCK), 0);
 	assert_int_equal(count(NFS_COMMIT), 1);
 	/* it is unlocked even if that fails, and fsync tells */
