@@ -87,6 +87,7 @@ struct inode {
 	uint64_t timeout_of;
 	unsigned nopen;	    /* open files, and opens and replacements under way */
 	unsigned unlinking; /* removals of its last name under way: opens wait (opening.h) */
+	unsigned settling;  /* its times are being set after it was made (opening.h) */
 	/* the process that was last told to look the name up again, and told_count then */
 	int renamed_for;
 	unsigned renamed_at;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * opening: files that are opened while their names are being removed.
+ * opening: files that are opened while their names are being removed, or that are not quite made
+ * yet.
  */
 #include "fs/opening.h"
 
@@ -50,21 +51,37 @@ void opening_end(struct fs *fs, struct inode *ino)
 	atomic_fetch_sub(&fs->open_files, 1);
 }
 
-bool opening_waits(struct request *r, request_step_fn *next)
+static bool wait_for(struct request *r, bool settles, request_step_fn *next)
 {
 	struct openings *o = r->fs->openings;
 	struct inode *ino = r->inode;
 	bool waits;
 
 	r->next = next;
+	r->settles = settles;
 	pthread_mutex_lock(&o->lock);
 	pthread_mutex_lock(&ino->lock);
-	waits = ino->unlinking > 0;
+	waits = (settles ? ino->settling : ino->unlinking) > 0;
 	pthread_mutex_unlock(&ino->lock);
 	if (waits)
 		SLIST_INSERT_HEAD(&o->waiting, r, free);
 	pthread_mutex_unlock(&o->lock);
 	return waits;
+}
+
+bool opening_waits(struct request *r, request_step_fn *next)
+{
+	return wait_for(r, false, next);
+}
+
+bool opening_settles(struct request *r, request_step_fn *next)
+{
+	bool settling;
+
+	pthread_mutex_lock(&r->inode->lock);
+	settling = r->inode->settling > 0;
+	pthread_mutex_unlock(&r->inode->lock);
+	return settling && wait_for(r, true, next);
 }
 
 bool opening_claim(struct request *r, struct inode *ino, bool hold)
@@ -85,27 +102,47 @@ bool opening_claim(struct request *r, struct inode *ino, bool hold)
 	return !open;
 }
 
-void opening_claim_end(struct request *r)
+/* Something that is waited for has ended: the count goes down, and all look again. */
+static void ended(struct fs *fs, struct inode *ino, unsigned *count)
 {
-	struct request_list list = SLIST_HEAD_INITIALIZER(list);
-	struct openings *o = r->fs->openings;
+	struct request_list list;
+	struct openings *o = fs->openings;
 	struct request *waits;
 
-	if (!r->unlinking)
-		return;
 	pthread_mutex_lock(&o->lock);
-	pthread_mutex_lock(&r->unlinking->lock);
-	r->unlinking->unlinking--;
-	pthread_mutex_unlock(&r->unlinking->lock);
+	pthread_mutex_lock(&ino->lock);
+	--*count;
+	pthread_mutex_unlock(&ino->lock);
 	list = o->waiting;
 	SLIST_INIT(&o->waiting);
 	pthread_mutex_unlock(&o->lock);
-	r->unlinking = inode_unref(r->unlinking);
+	inode_unref(ino);
 	while ((waits = SLIST_FIRST(&list))) {
 		SLIST_REMOVE_HEAD(&list, free);
-		if (!opening_waits(waits, waits->next))
+		if (!wait_for(waits, waits->settles, waits->next))
 			waits->next(waits);
 	}
+}
+
+void opening_claim_end(struct request *r)
+{
+	struct inode *ino = r->unlinking;
+
+	r->unlinking = NULL;
+	if (ino)
+		ended(r->fs, ino, &ino->unlinking);
+}
+
+void opening_settle_begin(struct inode *ino)
+{
+	pthread_mutex_lock(&ino->lock);
+	ino->settling++;
+	pthread_mutex_unlock(&ino->lock);
+}
+
+void opening_settle_end(struct fs *fs, struct inode *ino)
+{
+	ended(fs, inode_ref(ino), &ino->settling);
 }
 
 void openings_take_gone(struct fs *fs, struct request_list *gone)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * opening: files that are opened while their names are being removed.
+ * opening: files that are opened while their names are being removed, or that are not quite made
+ * yet.
  *
  * The kernel says what to open by its inode, and meanwhile other processes may remove the name or
  * give it to another file. On a local file system the open then wins or finds what has the name
@@ -9,8 +10,13 @@
  * not removed but made a silly one (silly.h); and while the name of a file that is not open is
  * being removed, opens of it wait, and then ask the server.
  *
+ * A server may keep something of its own in the times of a file that is made exclusively, until
+ * they are set. Whoever makes it need not wait for that, but what looks at the times or changes
+ * them does, and whoever closes it.
+ *
  * Locks. openings.lock guards the list of those that wait. Order: openings.lock, then an inode's,
- * which guards its nopen and unlinking. No step of a request is called with one of them held.
+ * which guards its nopen, unlinking and settling. No step of a request is called with one of them
+ * held.
  */
 #ifndef RNFS_FS_OPENING_H
 #define RNFS_FS_OPENING_H
@@ -35,6 +41,12 @@ bool opening_waits(struct request *r, request_step_fn *next);
  * with hold it counts as open once more, until opening_end(). */
 bool opening_claim(struct request *r, struct inode *ino, bool hold);
 void opening_claim_end(struct request *r);
+
+/* The times of ino are to be set, before it is told to the kernel; and have been. */
+void opening_settle_begin(struct inode *ino);
+void opening_settle_end(struct fs *fs, struct inode *ino);
+/* True: the times of r->inode are being set, and next(r) is called once that has ended. */
+bool opening_settles(struct request *r, request_step_fn *next);
 
 /* Takes the requests off that wait and are GONE (request.h): the caller calls next for each. */
 void openings_take_gone(struct fs *fs, struct request_list *gone);

@@ -18,6 +18,7 @@
 #include "fs/ops.h"
 #include "fs/silly.h"
 #include "transport/clock.h"
+#include "transport/log.h"
 
 #define OPEN_EXEC 0x20 /* the kernel's __FMODE_EXEC: execve(2) opens */
 
@@ -295,6 +296,35 @@ void ops_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		open_begin(r);
 }
 
+static void settled(struct request *r)
+{
+	const struct nfs_op *op = &r->batch.first.op;
+	struct inode *ino = r->inode;
+
+	inode_touch(ino);
+	if (!op->error)
+		entry_note_attr(r->fs, ino, &op->u.setattr.attr, clock_ns());
+	else if (op->error != -ESTALE) /* gone already */
+		log_warn("the times of file %llu, which is new, could not be set: %s",
+			(unsigned long long)ino->fileid, strerror(-op->error));
+	opening_settle_end(r->fs, ino);
+	request_free(r);
+}
+
+/* r has made ino and is answered; it goes on to set the times to what the kernel was told, about.
+ */
+static void settle(struct request *r)
+{
+	struct nfs_op *op;
+
+	request_keep_going(r);
+	op = request_op(r, NFS_SETATTR, setattr);
+	op->u.setattr.fh = r->inode->fh;
+	op->u.setattr.set.mask = NFS_SET_ATIME_NOW | NFS_SET_MTIME_NOW;
+	inode_touch(r->inode);
+	request_submit(r, settled);
+}
+
 static void create_done(struct request *r)
 {
 	struct nfs_op *op = &r->batch.first.op;
@@ -304,6 +334,7 @@ static void create_done(struct request *r)
 	struct fuse_file_info fi;
 	struct inode *ino;
 	fuse_req_t fuse;
+	bool late;
 
 	if (op->error) {
 		free(f);
@@ -325,12 +356,27 @@ static void create_done(struct request *r)
 	atomic_store(&f->fresh, !op->u.open.attr.size);
 	entry_fill(fs, r->dir, r->name, ino, &op->u.open.attr, clock_ns(), &e);
 	fi = file_info(fs, f, &op->u.open.attr, clock_ns());
+	late = op->u.open.times_left;
+	if (late) {
+		r->inode = inode_ref(ino);
+		opening_settle_begin(ino);
+	}
 	fuse = request_take_fuse(r);
-	request_free(r);
+	if (!late)
+		request_free(r);
 	if (fuse_reply_create(fuse, &e, &fi)) {
 		close_file(fs, f, NULL, 0);
 		inode_forget(fs->inodes, ino, 1);
 	}
+	if (late)
+		settle(r);
+}
+
+/* Need whoever makes a file not wait until its times are right? Not if the kernel is not to ask for
+ * attributes for a while, and its close can wait for that (ops_flush()). */
+static bool late_times(const struct fs *fs, int flags)
+{
+	return flags & O_EXCL && (flags & O_ACCMODE) != O_RDONLY && fs->opt->attr_timeout > 0;
 }
 
 void ops_create(
@@ -355,6 +401,7 @@ void ops_create(
 	r->dir = inode_ref(inode_of(fs->inodes, parent));
 	op->u.open.dir = r->dir->fh;
 	op->u.open.flags = (fi->flags & (O_ACCMODE | O_TRUNC | O_EXCL)) | O_CREAT;
+	op->u.open.late_times = late_times(fs, fi->flags);
 	entry_set_mode(req, &op->u.open.set, mode, false);
 	request_submit(r, create_done);
 }
@@ -387,27 +434,32 @@ static void flush_committed(struct request *r)
 	locker_clear(r, r->u.flush.owner, flush_unlocked);
 }
 
+static void flush_begin(struct request *r)
+{
+	struct file *f = r->file;
+	bool locks = locker_flush(f, r->u.flush.owner);
+	uint64_t gen;
+
+	if (filedata_dirty(&f->inode->data, &gen))
+		commit_submit(r, gen, locks ? flush_committed : flush_done);
+	else if (locks)
+		locker_clear(r, r->u.flush.owner, flush_unlocked);
+	else
+		flush_unlocked(r);
+}
+
 void ops_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct file *f = file_of(fi);
-	bool locks = locker_flush(f, fi->lock_owner), dirty;
-	struct request *r;
-	uint64_t gen;
+	struct request *r = request_new_cred(fs_of(req), req, &f->cred);
 
-	dirty = filedata_dirty(&f->inode->data, &gen);
-	if (!dirty && !locks) {
-		fuse_reply_err(req, -file_flushed(f, 0));
-		return;
-	}
-	r = request_new_cred(fs_of(req), req, &f->cred);
 	if (!r)
 		return;
 	r->file = f;
+	r->inode = inode_ref(f->inode);
 	r->u.flush.owner = fi->lock_owner;
-	if (dirty)
-		commit_submit(r, gen, locks ? flush_committed : flush_done);
-	else
-		locker_clear(r, fi->lock_owner, flush_unlocked);
+	if (!opening_settles(r, flush_begin))
+		flush_begin(r);
 }
 
 static void sync_done(struct request *r)

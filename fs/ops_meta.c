@@ -15,6 +15,7 @@
 #include "fs/inval.h"
 #include "fs/names.h"
 #include "fs/notify.h"
+#include "fs/opening.h"
 #include "fs/ops.h"
 #include "transport/clock.h"
 #include "transport/log.h"
@@ -197,6 +198,13 @@ static void getattr_done(struct request *r)
 		getattr_end(r);
 }
 
+static void getattr_begin(struct request *r)
+{
+	request_op(r, NFS_GETATTR, getattr)->u.getattr.fh = r->inode->fh;
+	if (!getattr_known(r))
+		request_submit(r, getattr_done);
+}
+
 void ops_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct fs *fs = fs_of(req);
@@ -205,9 +213,8 @@ void ops_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	if (!r)
 		return;
 	r->inode = inode_ref(inode_of(fs->inodes, ino));
-	request_op(r, NFS_GETATTR, getattr)->u.getattr.fh = r->inode->fh;
-	if (!getattr_known(r))
-		request_submit(r, getattr_done);
+	if (!opening_settles(r, getattr_begin))
+		getattr_begin(r);
 }
 
 static void setattr_done(struct request *r)
@@ -261,8 +268,9 @@ static void truncate_ask(struct request *r)
 }
 
 /* ftruncate(2): what the file was opened for decides, with the opener's rights. */
-static void ftruncate_submit(struct request *r, const struct file *f)
+static void ftruncate_submit(struct request *r)
 {
+	const struct file *f = r->file;
 	struct nfs_op *op = request_op(r, NFS_SETATTR, setattr);
 
 	op->cred = f->cred;
@@ -273,27 +281,34 @@ static void ftruncate_submit(struct request *r, const struct file *f)
 	request_submit(r, setattr_done);
 }
 
+static void setattr_begin(struct request *r)
+{
+	uint32_t mask = r->u.setattr.set.mask;
+
+	if (!(mask & NFS_SET_SIZE))
+		setattr_submit(r);
+	else if (r->file)
+		ftruncate_submit(r);
+	else
+		truncate_ask(r);
+}
+
 void ops_setattr(
 	fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set, struct fuse_file_info *fi)
 {
 	struct fs *fs = fs_of(req);
 	struct request *r = request_new(fs, req);
-	struct nfs_sattr *set;
 
 	if (!r)
 		return;
 	r->inode = inode_ref(inode_of(fs->inodes, ino));
-	set = &r->u.setattr.set;
-	attr_from_setattr(attr, to_set, set);
-	if (!set->mask) {
+	r->file = fi ? file_of(fi) : NULL;
+	attr_from_setattr(attr, to_set, &r->u.setattr.set);
+	if (!r->u.setattr.set.mask) {
 		request_op(r, NFS_GETATTR, getattr)->u.getattr.fh = r->inode->fh;
 		request_submit(r, getattr_done);
-	} else if (!(set->mask & NFS_SET_SIZE)) {
-		setattr_submit(r);
-	} else if (fi) {
-		ftruncate_submit(r, file_of(fi));
-	} else {
-		truncate_ask(r);
+	} else if (!opening_settles(r, setattr_begin)) {
+		setattr_begin(r);
 	}
 }
 

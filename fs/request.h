@@ -63,6 +63,7 @@ struct request {
 	pid_t pid;	       /* 0: unknown */
 	struct batch batch;
 	atomic_bool gone; /* GONE: its process is being killed, and it has waited long */
+	bool settles;	  /* what it waits for in opening.c is that times are set */
 	bool any_signal;  /* any signal cancels it, not only a fatal one; constant once submitted */
 	uint64_t born;	  /* when it came, on clock_ns(): what the server answers is not older */
 	TAILQ_ENTRY(request) live;

@@ -463,7 +463,7 @@ static void clear_results(struct nfs_op *op)
 	else if (op->type == NFS_CLOSE)
 		op->u.close.attr = none;
 	else if (op->type == NFS_OPEN)
-		op->u.open.have_access = op->u.open.have_data = false;
+		op->u.open.have_access = op->u.open.have_data = op->u.open.times_left = false;
 }
 
 void nfs_submit(struct nfs_client *c, struct nfs_op *op)

@@ -225,10 +225,14 @@ struct nfs_op {
 			 * gone that the open has taken. */
 			uint32_t want;
 			struct seg_list to;
+			/* With O_CREAT | O_EXCL: the caller sets the times to now himself, with
+			 * SETATTR, if the server has left something else in them (NFSv4). */
+			bool late_times;
 			/* out */
 			struct nfs_open *open;
 			struct nfs_fh fh;
 			struct nfs_attr attr;
+			bool times_left;  /* it has; those in attr are of the change */
 			bool have_access; /* allowed is set */
 			uint32_t allowed;
 			bool have_data; /* the rest is set; attr is a little older than the data */

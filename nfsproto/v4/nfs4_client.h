@@ -84,6 +84,10 @@ void nfs4_put_open_again(struct nfs4_client *c, struct nfs_open *o, struct nfs4_
 int nfs4_get_open_again(struct nfs4_client *c, const struct nfs_op *op, struct nfs_open *o,
 	struct nfs4_reply *r, struct nfs4_stateid *id);
 
+/* nfs4_ops_open.c: op is an OPEN whose attributes have come. If the times are left to the caller,
+ * they are of the change: what the server has kept in them means nothing. */
+void nfs4_open_times(struct nfs_op *op);
+
 /* nfs4_ops.c: steps to the attributes after a change that has succeeded. A failure must not repeat
  * the change: op goes on as NFS4_K_GETATTR_AFTER. Returns as get. */
 enum nfs_outcome nfs4_getattr_or_ask_again(

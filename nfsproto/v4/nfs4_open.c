@@ -254,11 +254,33 @@ static void open_told(struct nfs_op *user, const struct nfs_op *own)
 	user->u.open.open = own->be.v4.open;
 	user->u.open.fh = own->u.open.fh;
 	user->u.open.attr = own->u.open.attr;
+	user->u.open.times_left = own->u.open.times_left;
 	user->u.open.have_access = own->u.open.have_access;
 	user->u.open.allowed = own->u.open.allowed;
 	user->u.open.have_data = own->u.open.have_data;
 	user->u.open.count = own->u.open.count;
 	user->u.open.eof = own->u.open.eof;
+}
+
+/* Whoever was to set the times of the file that OPEN has made is gone: true, and they are set
+ * before it is closed. */
+static bool times_forgotten(struct nfs4_client *c, struct nfs_op *own)
+{
+	struct nfs_open *o = container_of(own, struct nfs_open, own);
+	bool gone;
+
+	if (own->error || !own->u.open.times_left)
+		return false;
+	pthread_mutex_lock(&c->lock);
+	gone = !o->user;
+	pthread_mutex_unlock(&c->lock);
+	if (!gone)
+		return false;
+	own->u.open.times_left = false;
+	own->u.open.set.mask = NFS_SET_ATIME_NOW | NFS_SET_MTIME_NOW;
+	own->be.v4.kind = NFS4_K_OPEN_SETATTR;
+	nfs4_state_delay(own, 0);
+	return true;
 }
 
 static void open_done(struct nfs_op *own)
@@ -272,6 +294,8 @@ static void open_done(struct nfs_op *own)
 	int error = own->error;
 
 	sink_end(o);
+	if (times_forgotten(c, own))
+		return;
 	pthread_mutex_lock(&c->lock);
 	user = o->user;
 	o->user = NULL;

@@ -191,7 +191,11 @@ enum nfs_outcome nfs4_get_op_getattr_after(
 	if (op->type == NFS_OPEN)
 		op->u.open.have_data = false; /* it would be older than the attributes */
 	rc = nfs4_reply_op(r, OP_PUTFH);
-	return nfs4_outcome(op, rc ? rc : nfs4_reply_stat(r, attr));
+	if (!rc)
+		rc = nfs4_reply_stat(r, attr);
+	if (!rc && op->type == NFS_OPEN)
+		nfs4_open_times(op);
+	return nfs4_outcome(op, rc);
 }
 
 void nfs4_put_op_open_setattr(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)

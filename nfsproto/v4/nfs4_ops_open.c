@@ -255,6 +255,22 @@ static uint32_t excl_missing(const struct nfs_op *op, const struct nfs4_bitmap *
 	return mask;
 }
 
+void nfs4_open_times(struct nfs_op *op)
+{
+	if (op->u.open.times_left)
+		op->u.open.attr.atime = op->u.open.attr.mtime = op->u.open.attr.ctime;
+}
+
+/* Nothing is missing but the times, and the caller sees to those? */
+static bool leaves_times(struct nfs_op *op)
+{
+	const uint32_t now = NFS_SET_ATIME_NOW | NFS_SET_MTIME_NOW;
+
+	op->u.open.times_left = op->u.open.late_times && !(op->u.open.set.mask & ~now);
+	nfs4_open_times(op);
+	return op->u.open.times_left;
+}
+
 enum nfs_outcome nfs4_get_op_open(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
 {
 	struct nfs_open *o = op->be.v4.open;
@@ -262,7 +278,7 @@ enum nfs_outcome nfs4_get_op_open(struct nfs4_client *c, struct nfs_op *op, stru
 	enum nfs_outcome out;
 	int rc = nfs4_reply_op(r, OP_PUTFH);
 
-	op->u.open.have_access = op->u.open.have_data = false;
+	op->u.open.have_access = op->u.open.have_data = op->u.open.times_left = false;
 	if (!rc)
 		rc = nfs4_reply_op(r, OP_OPEN);
 	/* what makes nothing needs no space: it is the server that can hold no more files open */
@@ -291,7 +307,7 @@ enum nfs_outcome nfs4_get_op_open(struct nfs4_client *c, struct nfs_op *op, stru
 			mask_mode(&op->u.open.set);
 		op->u.open.set.mask = excl_missing(op, &res.attrset);
 		mask_mode(&op->u.open.set); /* SETATTR takes no umask (RFC 8275) */
-		if (op->u.open.set.mask == 0)
+		if (op->u.open.set.mask == 0 || leaves_times(op))
 			return NFS_DONE;
 		if (nfs4_reply_end(r))
 			return nfs_failed(op, -EBADMSG);

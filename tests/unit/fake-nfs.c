@@ -219,6 +219,7 @@ static int do_open(struct nfs_client *c, struct nfs_op *op)
 	LIST_INSERT_HEAD(&c->opens, op->u.open.open, link);
 	fh_of(id, &op->u.open.fh);
 	op->u.open.attr = c->nodes[id]->attr;
+	op->u.open.times_left = fake_knobs.uses_times && op->u.open.late_times;
 	if (fake_knobs.bare_open)
 		return 0;
 	op->u.open.have_access = op->u.open.want != 0;

@@ -18,6 +18,7 @@ struct fake_knobs {		 /* set while nothing is under way; one for the process */
 	uint32_t verf;		 /* changes: the server has restarted */
 	int fail[NFS_OP_TYPES];	 /* negative errno for each op of the type, 0: works */
 	uint32_t denied;	 /* NFS_ACCESS_* that nobody has */
+	bool uses_times;	 /* what is made exclusively has something else in its times */
 	bool bare_open;		 /* OPEN brings neither rights nor data */
 	bool hang[NFS_OP_TYPES]; /* ops of the type end only when cancelled or at the end */
 	bool sync;		 /* done is called before nfs_submit() returns */

@@ -141,8 +141,8 @@ static uint32_t do_open(struct run *r, const struct nfs4_open_args *a)
 	s->opens[i].access |= a->share_access & OPEN4_SHARE_ACCESS_BOTH;
 	res.stateid.seqid = s->opens[i].seqid;
 	memcpy(res.stateid.other, &s->opens[i].id, sizeof(s->opens[i].id));
-	if (a->create && a->mode == EXCLUSIVE4_1)
-		res.attrset = (struct nfs4_bitmap){0};
+	if (a->create && a->mode == EXCLUSIVE4_1 && s->verf_in_times)
+		res.attrset = nfs4_bits(FATTR4_TIME_ACCESS, FATTR4_TIME_MODIFY, -1);
 	if (mean_quirky(s, Q_DELEGATION)) {
 		res.deleg.type = OPEN_DELEGATE_READ;
 		res.deleg.stateid = (struct nfs4_stateid){.seqid = 1, .other = "deleg"};

@@ -86,6 +86,7 @@ struct mean_srv {
 	uint32_t write_max;   /* bytes that a WRITE takes; 0: all */
 	uint32_t open_seqid;  /* that a new open's stateid begins with; 0: 1 */
 	bool exclusive;	      /* what is made exclusively must not be there: no file is at first */
+	bool verf_in_times;   /* of what is made exclusively */
 	uint32_t change_type; /* change_attr_type4; of NFSv4.2 */
 
 	/* what happened: */

@@ -214,6 +214,72 @@ static void the_block_is_held_until_the_answer(void **state)
 	opener_finish(&o, f);
 }
 
+/* --- times that hold the verifier of an exclusive create ---------------------------------------
+ */
+
+static void exclusive_init(struct opener *o, struct fix *f, bool late)
+{
+	opener_init(o, f, O_WRONLY | O_CREAT | O_EXCL);
+	o->op.u.open.set.mask = 0;
+	o->op.u.open.want = 0;
+	o->op.u.open.late_times = late;
+	f->srv.verf_in_times = true;
+}
+
+static void whoever_likes_sets_the_times_himself(void **state)
+{
+	struct fix *f = *state;
+	unsigned before = f->srv.count[OP_SEQUENCE];
+	struct opener o;
+
+	exclusive_init(&o, f, true);
+	assert_int_equal(fix_run(f, &o.op), 0);
+	assert_int_equal(f->srv.count[OP_SEQUENCE], before + 1);
+	assert_true(o.op.u.open.times_left);
+	assert_memory_equal(
+		&o.op.u.open.attr.mtime, &o.op.u.open.attr.ctime, sizeof(struct timespec));
+	opener_finish(&o, f);
+}
+
+static void else_they_are_set_at_once(void **state)
+{
+	struct fix *f = *state;
+	struct opener o;
+
+	exclusive_init(&o, f, false);
+	assert_int_equal(fix_run(f, &o.op), 0);
+	assert_int_equal(f->srv.count[OP_SETATTR], 1);
+	assert_false(o.op.u.open.times_left);
+	assert_int_equal(fix_close(f, o.op.u.open.open), 0);
+	mem_buf_unref(o.buf);
+	/* and so is what goes with them */
+	exclusive_init(&o, f, true);
+	o.op.u.open.set.mask = NFS_SET_MODE;
+	assert_int_equal(fix_run(f, &o.op), 0);
+	assert_int_equal(f->srv.count[OP_SETATTR], 2);
+	assert_false(o.op.u.open.times_left);
+	opener_finish(&o, f);
+}
+
+static void they_are_set_for_somebody_who_has_gone(void **state)
+{
+	struct fix *f = *state;
+	struct opener o;
+
+	exclusive_init(&o, f, true);
+	f->srv.hold_op = OP_OPEN;
+	fix_start(f, &o.op, &o.sem);
+	assert_true(mean_wait(&f->srv, &f->srv.nheld, 1));
+	nfs_cancel(&o.op);
+	assert_true(fix_ends_within(&o.sem, PATIENCE_MS));
+	assert_int_equal(o.op.error, -EINTR);
+	mean_release(&f->srv);
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_CLOSE], 1));
+	assert_int_equal(f->srv.count[OP_SETATTR], 1);
+	o.op.u.open.open = NULL;
+	opener_finish(&o, f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -225,6 +291,9 @@ int main(void)
 		ON_MOUNT(nothing_that_is_not_the_end_is_no_data),
 		ON_MOUNT(a_lost_answer_is_asked_for_again),
 		ON_MOUNT(the_block_is_held_until_the_answer),
+		ON_MOUNT(whoever_likes_sets_the_times_himself),
+		ON_MOUNT(else_they_are_set_at_once),
+		ON_MOUNT(they_are_set_for_somebody_who_has_gone),
 	};
 
 	log_init("test-nfs4_ops_open", getenv("V") ? LOG_L_CTRL : LOG_L_ERROR);

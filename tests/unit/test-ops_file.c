@@ -247,6 +247,51 @@ static void an_open_whose_process_is_killed_ends(void **state)
 	assert_int_equal(fs->open_files, 2);
 }
 
+/* The times of a file that is made exclusively are set while its maker goes on; who looks at them,
+ * or sets them, or closes the file, waits. */
+static void times_that_are_still_to_be_set_are_waited_for(void **state)
+{
+	struct fuse_setattr_in times = {.valid = FATTR_ATIME | FATTR_MTIME, .atime = 1, .mtime = 1};
+	struct fuse_getattr_in look = {0};
+	struct fuse_flush_in flush = {0};
+	uint64_t made, handle, asked[3];
+	struct fuse_attr attr;
+
+	fs_fixture_options.attr_timeout = 1000;
+	fake_knobs.uses_times = true;
+	fake_knobs.hang[NFS_SETATTR] = true;
+	assert_int_equal(kernel_create(KERNEL_ROOT, "x", O_WRONLY | O_EXCL, &made, &handle), 0);
+	assert_int_equal(kernel_write(made, handle, 0, "data", 4, O_WRONLY), 4);
+	flush.fh = handle;
+	asked[0] = kernel_send(FUSE_SETATTR, made, &times, sizeof(times), NULL, 0);
+	asked[1] = kernel_send(FUSE_GETATTR, made, &look, sizeof(look), NULL, 0);
+	asked[2] = kernel_send(FUSE_FLUSH, made, &flush, sizeof(flush), NULL, 0);
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
+	for (int i = 0; i < 3; i++)
+		assert_false(kernel_answered(asked[i]));
+	assert_int_equal(count(NFS_GETATTR), 0);
+	fake_knobs.hang[NFS_SETATTR] = false;
+	fake_release(fs->client);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(kernel_wait(asked[i]).error, 0);
+	assert_int_equal(count(NFS_SETATTR), 2);
+	assert_int_equal(kernel_getattr(made, &attr), 0);
+	assert_int_equal(attr.mtime, 1); /* what the program has set came last */
+	assert_int_equal(kernel_flush(made, handle), 0);
+}
+
+static void times_are_set_before_the_answer_where_nobody_believes_them(void **state)
+{
+	uint64_t made, handle;
+
+	fake_knobs.uses_times = true;
+	assert_int_equal(kernel_create(KERNEL_ROOT, "x", O_WRONLY | O_EXCL, &made, &handle), 0);
+	fs_fixture_options.attr_timeout = 1000;
+	assert_int_equal(kernel_create(KERNEL_ROOT, "y", O_RDONLY | O_EXCL, &made, &handle), 0);
+	assert_int_equal(kernel_create(KERNEL_ROOT, "z", O_WRONLY, &made, &handle), 0);
+	assert_int_equal(count(NFS_SETATTR), 0); /* by the back end */
+}
+
 /* --- flush and fsync -------------------------------------------------------------------------- */
 
 static void what_is_not_dirty_needs_no_commit(void **state)
@@ -354,6 +399,8 @@ int main(void)
 		TEST(an_open_whose_process_is_killed_ends),
 		TEST(what_is_not_dirty_needs_no_commit),
 		TEST(a_small_file_needs_no_commit),
+		TEST(times_that_are_still_to_be_set_are_waited_for),
+		TEST(times_are_set_before_the_answer_where_nobody_believes_them),
 		TEST(a_loss_is_told_once_to_each),
 		TEST(flush_tells_but_does_not_count_as_told),
 		TEST(a_commit_that_fails_is_sent_again),
