@@ -450,12 +450,37 @@ static void drop_locked(struct cache_block *b, struct cache_wait_list *ready)
 	block_free(c, b);
 }
 
+uint32_t cache_first(uint64_t size)
+{
+	return cap_of(0, size);
+}
+
+void cache_give(struct cache *c, struct cache_file *f, struct mem_buf *buf, uint64_t size,
+	unsigned drops, uint32_t got, bool eof)
+{
+	struct cache_block *b;
+	uint64_t at;
+
+	if (!cache_reserve(c, f, 0, 1, size, &b, 1, &at))
+		return;
+	/* nobody looks at the memory of a block that is READING but who has reserved it */
+	if (atomic_load(&f->drops) != drops || b->buf->size != buf->size) {
+		cache_filled(f, &b, 1, 0, false);
+		return;
+	}
+	mem_buf_unref(b->buf);
+	b->buf = mem_buf_ref(buf);
+	cache_filled(f, &b, 1, got, eof);
+}
+
 void cache_drop(struct cache_file *f, uint64_t off, uint64_t len)
 {
 	struct cache_wait_list ready = TAILQ_HEAD_INITIALIZER(ready);
 	uint64_t first = off / CACHE_BLOCK;
 	uint64_t last = len > UINT64_MAX - off ? UINT64_MAX : (off + len - 1) / CACHE_BLOCK;
 
+	/* before the look at count: who has just made a block sees one of the two (cache_give()) */
+	atomic_fetch_add(&f->drops, 1);
 	if (!len || !atomic_load(&f->count))
 		return;
 	pthread_mutex_lock(&f->lock);

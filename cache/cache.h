@@ -74,6 +74,7 @@ LIST_HEAD(cache_chain, cache_block);
 /* The blocks of one file. */
 struct cache_file {
 	atomic_uint count;    /* blocks, READING ones included; changed under lock */
+	atomic_uint drops;    /* calls of cache_drop() so far */
 	pthread_mutex_t lock; /* what follows */
 	struct cache *cache;  /* NULL until there was a block */
 	unsigned nchains;     /* a power of two, or 0 */
@@ -151,6 +152,14 @@ unsigned cache_reserve(struct cache *c, struct cache_file *f, uint64_t off, uint
 /* The READ into a run of n blocks has brought got bytes from its beginning, and the file ended
  * there (eof) or not. got 0 without eof: it has failed. Calls ready() of those who wait. */
 void cache_filled(struct cache_file *f, struct cache_block **b, unsigned n, uint64_t got, bool eof);
+/* The first bytes of a file have come in buf, otherwise than by a READ into a block, and were asked
+ * for when f->drops was `drops`: they become a block, unless there is one, they may be out of date,
+ * or buf is not of the size that a block of a file of size bytes has (cache_first()). got and eof
+ * as above. Takes a reference of its own on buf. */
+void cache_give(struct cache *c, struct cache_file *f, struct mem_buf *buf, uint64_t size,
+	unsigned drops, uint32_t got, bool eof);
+/* How many bytes of a file of size bytes its first block holds. */
+uint32_t cache_first(uint64_t size);
 /* The bytes [off, off + len) have changed, or may have: len UINT64_MAX: all behind off. A block
  * that ends with the file goes too, for the file may be longer now. */
 void cache_drop(struct cache_file *f, uint64_t off, uint64_t len);

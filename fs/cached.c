@@ -6,12 +6,15 @@
 #include "fs/cached.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 
 #include "fs/change.h"
 #include "fs/data.h"
 #include "fs/reply.h"
 #include "fs/worker.h"
+
+#define FIRST_MAX (64u << 10) /* bytes of a file whose data may come with its open */
 
 struct cached {
 	pthread_mutex_t lock; /* what follows, and request.u.io.waits; before a cache file's lock */
@@ -80,6 +83,45 @@ void cached_opened(struct fs *fs, struct file *f)
 		.cred = &f->cred,
 	};
 	fetcher_init(&f->fetcher, (uint32_t)(ahead < max ? ahead : max));
+}
+
+/* --- the data that comes with an open --------------------------------------------------------- */
+
+void cached_open_begin(struct request *r, struct nfs_op *op)
+{
+	struct inode *ino = r->inode;
+	uint64_t size = atomic_load(&ino->told_size);
+	int flags = r->file->flags;
+	struct seg_list data;
+	struct mem_buf *buf;
+
+	r->u.open.drops = atomic_load(&ino->cache.drops);
+	if (!r->batch.data.len) {
+		if (flags & (O_ACCMODE | O_TRUNC | O_DIRECT) || !size || size > FIRST_MAX ||
+			r->fs->info.vers_major < 4 || !cache_limit(r->fs->cache) ||
+			atomic_load(&ino->given) || atomic_load(&ino->cache.count))
+			return;
+		buf = data_get(r->fs, cache_first(size));
+		if (!buf)
+			return;
+		data = seg_list_of_buf(buf, 0, cache_first(size));
+		request_take_data(r, &data);
+	}
+	op->u.open.to = r->batch.data;
+}
+
+void cached_open_end(struct request *r, bool kept)
+{
+	const struct nfs_op *op = &r->batch.first.op;
+	struct inode *ino = r->inode;
+
+	if (!kept)
+		atomic_store(&ino->given, false);
+	if (!op->u.open.have_data || atomic_load(&ino->displaced))
+		return;
+	/* what was not to be kept has been dropped, once */
+	cache_give(r->fs->cache, &ino->cache, r->batch.data.one.hold, op->u.open.attr.size,
+		r->u.open.drops + !kept, op->u.open.count, op->u.open.eof);
 }
 
 /* --- answering -------------------------------------------------------------------------------- */
@@ -175,6 +217,7 @@ bool cached_read(fuse_req_t req, struct file *f, uint64_t off, uint32_t size, re
 	enum cache_found found;
 	bool taken = true;
 
+	atomic_store_explicit(&f->inode->given, true, memory_order_relaxed);
 	if (off + size < off)
 		return false;
 	plan = fetcher_plan(&f->fetcher, off, size, known);

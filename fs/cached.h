@@ -25,6 +25,12 @@ struct cached *cached_free(struct cached *c);
 /* Sets up f->fetcher, whose file has just been opened. */
 void cached_opened(struct fs *fs, struct file *f);
 
+/* op, an OPEN of r->inode by r, is to bring the data of a small file with it, if the kernel is
+ * likely to read that: its memory goes with r. */
+void cached_open_begin(struct request *r, struct nfs_op *op);
+/* OPEN has succeeded, and change_keeps_pages() was asked: what it has brought goes to the cache. */
+void cached_open_end(struct request *r, bool kept);
+
 /* Answers req from the cache, now or when a READ that is under way has ended; or calls ask() then,
  * with a request that has its memory and its file. False: the caller is to ask the server now. */
 bool cached_read(fuse_req_t req, struct file *f, uint64_t off, uint32_t size, request_step_fn *ask);

@@ -61,6 +61,8 @@ struct inode {
 	bool appending;		    /* a request appends to it; append.c, under its lock */
 	/* appended data stands elsewhere in the file than in the kernel's pages (append.c) */
 	atomic_bool displaced;
+	/* the kernel has read of it, and may have pages, since an open last had it drop them */
+	atomic_bool given;
 	/* the kernel has been made to ask for attributes that an open has brought (ops_file.c) */
 	atomic_bool renewed;
 	atomic_bool is_silly;	 /* its last name is a silly one: stat(2) shows one link less */

@@ -58,8 +58,10 @@ static void open_reply(struct request *r)
 	/* the attributes of an open that truncates are those after it */
 	uint64_t asked = f->flags & O_TRUNC ? clock_ns() : r->born;
 	struct fuse_file_info fi = file_info(fs, f, &r->batch.first.op.u.open.attr, asked);
-	fuse_req_t fuse = request_take_fuse(r);
+	fuse_req_t fuse;
 
+	cached_open_end(r, fi.keep_cache);
+	fuse = request_take_fuse(r);
 	request_free(r);
 	if (fuse_reply_open(fuse, &fi))
 		close_file(fs, f, NULL, 0);
@@ -197,6 +199,7 @@ static void open_by_handle(struct request *r)
 	op->u.open.dir = r->inode->fh;
 	op->u.open.flags = r->file->flags & (O_ACCMODE | O_TRUNC | NFS_O_EXEC);
 	op->u.open.want = open_wants(r);
+	cached_open_begin(r, op);
 	request_submit(r, open_done);
 }
 
@@ -270,6 +273,7 @@ static void open_begin(struct request *r)
 	op->u.open.name = (struct nfs_name){r->name, (uint32_t)strlen(r->name)};
 	op->u.open.flags = r->file->flags & (O_ACCMODE | O_TRUNC | NFS_O_EXEC);
 	op->u.open.want = open_wants(r);
+	cached_open_begin(r, op);
 	request_submit(r, open_named_done);
 }
 

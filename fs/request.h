@@ -111,6 +111,7 @@ struct request {
 		} access;
 		struct {
 			struct part *access; /* asks for the right that OPEN does not tell */
+			unsigned drops;	     /* of the file's cache, before OPEN */
 			bool again; /* the kernel has looked the path up again after ESTALE */
 		} open;
 		struct {

@@ -40,6 +40,13 @@ def read():
         os.close(fd)
 
 
+def tree():
+    """Each file of a directory, as grep -r does."""
+    for name in sorted(os.listdir(f"{mnt}/tree")):
+        with open(f"{mnt}/tree/{name}", "rb") as f:
+            assert len(f.read()) == int(name)
+
+
 def writes():
     """Four writes to a file."""
     for path in FILES:

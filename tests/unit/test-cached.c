@@ -214,9 +214,85 @@ static void an_open_file_may_be_left_at_the_end(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup_ahead, teardown_ahead)
 
+/* --- with the open ---------------------------------------------------------------------------- */
+
+static uint64_t small;	 /* a file of 5000 bytes, closed, which the kernel has not read */
+static unsigned brought; /* OPENs that asked for data */
+static bool drops;	 /* while OPEN is under way the cache is told of a change */
+
+static bool opens(struct nfs_op *op)
+{
+	if (op->type == NFS_OPEN && op->u.open.to.len) {
+		brought++;
+		if (drops)
+			cache_drop_all(&inode_of(fs->inodes, small)->cache);
+	}
+	return false;
+}
+
+static void make_small(void)
+{
+	uint64_t handle;
+
+	assert_int_equal(kernel_create(KERNEL_ROOT, "small", O_WRONLY, &small, &handle), 0);
+	assert_int_equal(kernel_write(small, handle, 0, data, 5000, O_WRONLY), 5000);
+	assert_int_equal(kernel_release(small, handle), 0);
+	brought = 0;
+	drops = false;
+	fake_knobs.script = opens;
+}
+
+/* Opens it, reads all, closes it: so many READs, and so many OPENs with data. */
+static void small_costs(unsigned reads, unsigned opened)
+{
+	uint64_t handle, before = count(NFS_READ);
+
+	brought = 0;
+	assert_int_equal(kernel_open(small, O_RDONLY, &handle), 0);
+	assert_int_equal(kernel_read(small, handle, 0, back, 8192), 5000);
+	assert_memory_equal(back, data, 5000);
+	assert_int_equal(kernel_release(small, handle), 0);
+	assert_int_equal(count(NFS_READ) - before, reads);
+	assert_int_equal(brought, opened);
+}
+
+static void a_small_file_comes_with_its_open(void **state)
+{
+	uint64_t handle;
+
+	make_small();
+	small_costs(0, 1);
+	small_costs(0, 0); /* the cache has it */
+	cache_drop_all(&inode_of(fs->inodes, small)->cache);
+	small_costs(1, 0); /* and the kernel had it, who keeps it as a rule */
+	assert_int_equal(kernel_open(small, O_RDWR, &handle), 0);
+	assert_int_equal(kernel_open(node, O_RDONLY, &fh), 0); /* a large one */
+	assert_int_equal(brought, 0);
+	assert_int_equal(used(), 0);
+}
+
+static void what_was_changed_meanwhile_is_read_again(void **state)
+{
+	make_small();
+	drops = true;
+	small_costs(1, 1);
+	assert_int_equal(used(), 0);
+}
+
+static void what_does_not_come_is_read(void **state)
+{
+	make_small();
+	fake_knobs.bare_open = true;
+	small_costs(1, 1);
+	assert_int_equal(used(), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(a_small_file_comes_with_its_open),
+		TEST(what_was_changed_meanwhile_is_read_again),
+		TEST(what_does_not_come_is_read),
 		TEST(a_file_is_read_ahead_of_the_kernel),
 		TEST(reads_all_over_the_file_go_to_the_server),
 		TEST(what_is_being_read_is_waited_for),
