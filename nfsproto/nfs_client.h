@@ -82,6 +82,15 @@ struct nfs_data_attr {
 	uint64_t before_change, before_size;
 };
 
+/* What comes back of a directory's attributes with an operation on the names in it. */
+struct nfs_dir_attr {
+	bool have; /* the rest is set: a server need not tell */
+	/* attr is as before the operation (NFSv4), else as after it: a name may have been made or
+	 * removed in between */
+	bool before;
+	struct nfs_attr attr;
+};
+
 #define NFS_SET_MODE	  (1u << 0)
 #define NFS_SET_UID	  (1u << 1)
 #define NFS_SET_GID	  (1u << 2)
@@ -182,7 +191,9 @@ struct nfs_op {
 		struct {
 			struct nfs_fh dir;
 			struct nfs_name name;
+			bool want_dir; /* NFSv3 brings dir_attr always; NFSv4 when asked */
 			/* out */
+			struct nfs_dir_attr dir_attr; /* with an error too */
 			struct nfs_fh fh;
 			struct nfs_attr attr;
 		} lookup;
@@ -324,7 +335,9 @@ struct nfs_op {
 			bool plus;		     /* attributes and handles too */
 			/* called for each entry, before done; false: stop, rest is not wanted */
 			bool (*entry)(struct nfs_op *op, const struct nfs_dirent *ent);
+			bool want_dir; /* as in lookup */
 			/* out */
+			struct nfs_dir_attr dir_attr;
 			bool eof; /* the server has no more (only if entry never said stop) */
 		} readdir;
 		struct {

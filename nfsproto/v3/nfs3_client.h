@@ -57,6 +57,8 @@ struct nfs3_kind {
 		struct xdr_in *x);
 	/* The call failed with status: as get, or NFS_STATUS: that it is. May be NULL. */
 	enum nfs_outcome (*fail)(struct nfs3_client *c, struct nfs_op *op, uint32_t status);
+	/* Takes what a call brings that has failed. May be NULL. */
+	void (*failed)(struct nfs_op *op, const struct nfs3_res *r);
 };
 
 extern const struct nfs3_kind nfs3_kinds[NFS3_KINDS];
@@ -86,6 +88,7 @@ NFS3_FUNCS(remove)
 NFS3_FUNCS(rename)
 NFS3_FUNCS(link)
 NFS3_FUNCS(readdir)
+void nfs3_failed_op_lookup(struct nfs_op *op, const struct nfs3_res *r);
 enum nfs_outcome nfs3_fail_op_remove(struct nfs3_client *c, struct nfs_op *op, uint32_t status);
 enum nfs_outcome nfs3_fail_op_readdir(struct nfs3_client *c, struct nfs_op *op, uint32_t status);
 /* nfs3_ops_open.c */

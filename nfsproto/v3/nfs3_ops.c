@@ -24,7 +24,10 @@
 		.fail = nfs3_fail_op_##fn}
 
 const struct nfs3_kind nfs3_kinds[NFS3_KINDS] = {
-	KIND(NFS_LOOKUP, "LOOKUP", lookup),
+	[NFS_LOOKUP] = {.name = "LOOKUP",
+		.put = nfs3_put_op_lookup,
+		.get = nfs3_get_op_lookup,
+		.failed = nfs3_failed_op_lookup},
 	KIND(NFS_GETATTR, "GETATTR", getattr),
 	KIND(NFS_SETATTR, "SETATTR", setattr),
 	KIND(NFS_ACCESS, "ACCESS", access),

@@ -15,6 +15,14 @@
 
 /* --- LOOKUP -------------------------------------------------------------------------------- */
 
+static void take_dir_attr(struct nfs_dir_attr *to, const struct nfs3_post_op *dir)
+{
+	to->have = dir->have;
+	to->before = false;
+	if (dir->have)
+		to->attr = dir->attr;
+}
+
 void nfs3_put_op_lookup(struct nfs3_client *c, struct nfs_op *op, struct nfs3_args *a)
 {
 	a->proc = NFS3PROC_LOOKUP;
@@ -24,8 +32,14 @@ void nfs3_put_op_lookup(struct nfs3_client *c, struct nfs_op *op, struct nfs3_ar
 enum nfs_outcome nfs3_get_op_lookup(
 	struct nfs3_client *c, struct nfs_op *op, const struct nfs3_res *r, struct xdr_in *x)
 {
+	take_dir_attr(&op->u.lookup.dir_attr, &r->u.lookup.dir);
 	op->u.lookup.fh = r->u.lookup.fh;
 	return nfs3_take_attr(op, &r->u.lookup.obj, &op->u.lookup.attr);
+}
+
+void nfs3_failed_op_lookup(struct nfs_op *op, const struct nfs3_res *r)
+{
+	take_dir_attr(&op->u.lookup.dir_attr, &r->u.lookup.dir);
 }
 
 /* --- READLINK ------------------------------------------------------------------------------ */
@@ -260,6 +274,7 @@ enum nfs_outcome nfs3_get_op_readdir(
 	int rc;
 
 	memcpy(op->u.readdir.verf, r->u.readdir.verf, NFS_VERF_SIZE);
+	take_dir_attr(&op->u.readdir.dir_attr, &r->u.readdir.dir);
 	while ((rc = nfs3_get_entry(x, plus, &ent, &eof)) == 1) {
 		if (ent.cookie == last || !name_is_sane(&ent.name)) {
 			log_warn("%s: READDIR entry %u has %s: server bug", c->server, n,

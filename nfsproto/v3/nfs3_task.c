@@ -391,6 +391,8 @@ static enum nfs_outcome task_get(
 	if (nfs3_get_res(res, op->be.v3.proc, &r))
 		return nfs_failed(op, -EBADMSG);
 	*status = r.u.status;
+	if (r.u.status != NFS3_OK && task_kind(op)->failed)
+		task_kind(op)->failed(op, &r);
 	if (r.u.status != NFS3_OK)
 		return r.u.status <= INT32_MAX ? NFS_STATUS : nfs_failed(op, -EBADMSG);
 	out = task_kind(op)->get(c, op, &r, res);

@@ -19,9 +19,36 @@ static bool is_dots(const struct nfs_name *n)
 	return n->s[0] == '.' && (n->len == 1 || (n->len == 2 && n->s[1] == '.'));
 }
 
+/* GETATTR of the directory stands before the operation, not behind it: what changes in between is
+ * found out by the next who looks, while a name that is older than the attributes would be taken
+ * for what they say. */
+static void put_dir_attr(
+	struct nfs4_client *c, struct nfs4_comp *k, bool want, struct nfs_dir_attr *attr)
+{
+	attr->have = false;
+	if (want)
+		nfs4_comp_getattr(k, &c->stat_want);
+}
+
+/* As nfs4_reply_stat(). Where the attributes are refused, *out says to ask again without them. */
+static int get_dir_attr(struct nfs_op *op, struct nfs4_reply *r, bool *want,
+	struct nfs_dir_attr *attr, enum nfs_outcome *out)
+{
+	int rc = *want ? nfs4_reply_stat(r, &attr->attr) : 0;
+
+	*out = nfs4_outcome(op, rc);
+	attr->have = attr->before = *want && !rc;
+	if (rc > 0 && rc != NFS4ERR_DELAY) {
+		*want = false;
+		*out = NFS_AGAIN;
+	}
+	return rc;
+}
+
 void nfs4_put_op_lookup(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
 	nfs4_comp_putfh(k, &op->u.lookup.dir);
+	put_dir_attr(c, k, op->u.lookup.want_dir, &op->u.lookup.dir_attr);
 	if (!is_dots(&op->u.lookup.name))
 		nfs4_comp_lookup(k, &op->u.lookup.name);
 	else if (op->u.lookup.name.len == 2)
@@ -33,7 +60,10 @@ void nfs4_put_op_lookup(struct nfs4_client *c, struct nfs_op *op, struct nfs4_co
 enum nfs_outcome nfs4_get_op_lookup(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
 {
 	int rc = nfs4_reply_op(r, OP_PUTFH);
+	enum nfs_outcome out;
 
+	if (!rc && get_dir_attr(op, r, &op->u.lookup.want_dir, &op->u.lookup.dir_attr, &out))
+		return out;
 	if (!rc && !is_dots(&op->u.lookup.name))
 		rc = nfs4_reply_op(r, OP_LOOKUP);
 	else if (!rc && op->u.lookup.name.len == 2)
@@ -306,6 +336,7 @@ void nfs4_put_op_readdir(struct nfs4_client *c, struct nfs_op *op, struct nfs4_c
 	if (op->u.readdir.cookie)
 		memcpy(a.verf, op->u.readdir.verf, NFS_VERF_SIZE);
 	nfs4_comp_putfh(k, &op->u.readdir.dir);
+	put_dir_attr(c, k, op->u.readdir.want_dir, &op->u.readdir.dir_attr);
 	nfs4_put_readdir_args(k->x, &a);
 	nfs4_comp_count(k, OP_READDIR, max);
 }
@@ -367,7 +398,10 @@ enum nfs_outcome nfs4_get_op_readdir(struct nfs4_client *c, struct nfs_op *op, s
 	bool eof = false, more = true;
 	unsigned n = 0;
 	int rc = nfs4_reply_op(r, OP_PUTFH);
+	enum nfs_outcome none;
 
+	if (!rc && get_dir_attr(op, r, &op->u.readdir.want_dir, &op->u.readdir.dir_attr, &none))
+		return none;
 	if (!rc)
 		rc = nfs4_reply_op(r, OP_READDIR);
 	if (rc)

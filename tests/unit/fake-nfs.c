@@ -308,6 +308,9 @@ static int do_readdir(struct nfs_client *c, struct nfs_op *op)
 
 	if (dir->attr.type != NFS_DIR)
 		return -ENOTDIR;
+	if (op->u.readdir.want_dir)
+		op->u.readdir.dir_attr =
+			(struct nfs_dir_attr){.have = true, .before = true, .attr = dir->attr};
 	TAILQ_FOREACH (e, &dir->entries, link) {
 		struct nfs_dirent ent = {.name = e->name, .namelen = strlen(e->name)};
 
@@ -398,8 +401,12 @@ static int do_link(struct nfs_client *c, struct nfs_op *op)
 
 static int do_lookup(struct nfs_client *c, struct nfs_op *op)
 {
-	struct entry *e = find(c->nodes[id_of(&op->u.lookup.dir)], op->u.lookup.name);
+	struct node *dir = c->nodes[id_of(&op->u.lookup.dir)];
+	struct entry *e = find(dir, op->u.lookup.name);
 
+	if (op->u.lookup.want_dir)
+		op->u.lookup.dir_attr =
+			(struct nfs_dir_attr){.have = true, .before = true, .attr = dir->attr};
 	if (!e)
 		return -ENOENT;
 	fh_of(e->id, &op->u.lookup.fh);
