@@ -21,7 +21,7 @@ static struct filechange *of(struct inode *ino)
 void change_doubt(struct fs *fs, struct inode *ino)
 {
 	inode_doubt(ino);
-	if (fs->opt->attr_timeout > 0)
+	if (fs->opt->acregmax > 0)
 		fuse_lowlevel_notify_inval_inode(fs->se, inode_id(fs->inodes, ino), -1, 0);
 }
 

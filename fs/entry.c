@@ -45,32 +45,59 @@ void entry_doubt_set_id(const struct fs *fs, struct inode *ino)
 		fuse_lowlevel_notify_inval_inode(fs->se, inode_id(fs->inodes, ino), -1, 0);
 }
 
-uint64_t entry_attr_since(const struct fs *fs)
+uint64_t entry_attr_since(const struct fs *fs, struct inode *ino)
 {
-	return clock_ns() - (uint64_t)(fs->opt->attr_timeout * 1e9);
+	const struct options *o = fs->opt;
+	bool dir = ino->type == NFS_DIR;
+	unsigned s = inode_timeout(
+		ino, dir ? o->acdirmin : o->acregmin, dir ? o->acdirmax : o->acregmax);
+
+	return clock_ns() - s * NSEC_PER_SEC;
 }
 
-/* How long the kernel may believe names in dir. It lets everybody walk through those: where not
- * everybody may search, it must ask at each walk, and the server decides. */
-static double entry_timeout(const struct fs *fs, struct inode *dir)
+/* For how long, in ns, the kernel may believe what the server said at `seen` of a name in dir. It
+ * lets everybody walk through names: where not everybody may search, it must ask at each walk, and
+ * the server decides. */
+static uint64_t entry_time(const struct fs *fs, struct inode *dir, uint64_t seen)
 {
-	uint64_t seen;
+	const struct options *o = fs->opt;
+	uint64_t now = clock_ns(), until, mode_seen;
 
-	if (fs->shared && (inode_mode(dir, &seen) & 0111) != 0111)
+	if (!o->cache_names || (fs->shared && (inode_mode(dir, &mode_seen) & 0111) != 0111))
 		return 0;
-	return fs->opt->entry_timeout;
+	until = inode_name_until(dir, seen, o->acdirmin, o->acdirmax);
+	return until > now ? until - now : 0;
 }
 
-/* entry_timeout() depends on the mode. The kernel does not look a directory up again while somebody
- * works in it, and the root never: so a LOOKUP in the directory asks for the mode too. */
-bool entry_mode_is_old(const struct fs *fs, struct inode *dir)
+static double seconds(uint64_t ns)
 {
-	uint64_t seen;
+	return (double)ns / NSEC_PER_SEC;
+}
 
-	if (!fs->shared || fs->opt->entry_timeout <= 0)
-		return false;
-	inode_mode(dir, &seen);
-	return seen <= entry_attr_since(fs);
+bool entry_believed(const struct fs *fs, struct inode *dir, uint64_t seen)
+{
+	const struct options *o = fs->opt;
+
+	return o->cache_names && inode_name_until(dir, seen, o->acdirmin, o->acdirmax) > clock_ns();
+}
+
+/* The kernel does not look a directory up again while somebody works in it, and the root never. */
+bool entry_wants_dir(const struct fs *fs)
+{
+	return fs->opt->cache_names && fs->opt->acdirmax;
+}
+
+void entry_note_dir(struct fs *fs, struct inode *dir, const struct nfs_dir_attr *a, uint64_t seen)
+{
+	uint64_t was = inode_version(dir);
+
+	if (!a->have || a->attr.type != NFS_DIR)
+		return;
+	entry_attr_timeout(fs, dir, &a->attr);
+	entry_note_attr(fs, dir, &a->attr, seen);
+	/* a name that came before them may be from before that change */
+	if (!a->before && inode_version(dir) != was)
+		inode_doubt_names(dir);
 }
 
 double entry_attr_timeout(const struct fs *fs, struct inode *ino, const struct nfs_attr *a)
@@ -85,19 +112,30 @@ double entry_attr_timeout(const struct fs *fs, struct inode *ino, const struct n
 void entry_fill(struct fs *fs, struct inode *dir, const char *name, struct inode *ino,
 	const struct nfs_attr *a, uint64_t seen, struct fuse_entry_param *e)
 {
+	uint64_t time = entry_time(fs, dir, seen);
+
 	*e = (struct fuse_entry_param){
 		.ino = inode_id(fs->inodes, ino),
 		.generation = ino->generation,
 		.attr_timeout = entry_attr_timeout(fs, ino, a),
-		.entry_timeout = entry_timeout(fs, dir),
 	};
-	entry_note_attr(fs, ino, a, seen);
-	/* a name that the server was asked for before names in dir were changed must be asked again
-	 */
-	if (seen <= atomic_load_explicit(&dir->touched, memory_order_relaxed))
-		seen = 0;
-	if (!names_put(fs->names, dir, name, ino, seen, (uint64_t)(e->entry_timeout * 1e9)))
-		e->entry_timeout = 0;
+	if (names_put(fs->names, dir, name, ino, seen, time))
+		e->entry_timeout = seconds(time);
+	entry_stat(ino, a, &e->attr);
+}
+
+void entry_fill_known(struct fs *fs, struct inode *dir, const char *name, struct inode *ino,
+	const struct nfs_attr *a, uint64_t seen, uint64_t name_seen, struct fuse_entry_param *e)
+{
+	uint64_t time = entry_time(fs, dir, name_seen), since = entry_attr_since(fs, ino);
+
+	*e = (struct fuse_entry_param){
+		.ino = inode_id(fs->inodes, ino),
+		.generation = ino->generation,
+		.attr_timeout = seen > since ? seconds(seen - since) : 0,
+	};
+	if (names_put(fs->names, dir, name, ino, name_seen, time))
+		e->entry_timeout = seconds(time);
 	entry_stat(ino, a, &e->attr);
 }
 
@@ -132,35 +170,91 @@ void entry_end(struct request *r, int error, const struct nfs_fh *fh, const stru
 	r->u.entry.inode = ino;
 	r->u.entry.attr = attr;
 	r->u.entry.asked = seen;
-	if (notify_pending(ino))
-		notify_then(r->fs, r, reply);
-	else
+	entry_note_attr(r->fs, ino, attr, seen);
+	if (!notify_pending(ino) || !notify_then(r->fs, r, reply))
 		reply(r);
 }
 
-void entry_changed(struct fs *fs, struct inode *dir, const char *name, bool made, int error)
+void entry_end_absent(struct request *r, uint64_t seen)
 {
-	struct names *names = fs->names;
+	uint64_t time = r->fs->opt->cache_absent ? entry_time(r->fs, r->dir, seen) : 0;
+	struct fuse_entry_param none = {.ino = 0};
+	fuse_req_t fuse;
+
+	if (!r->fs->opt->cache_absent ||
+		!names_put_absent(r->fs->names, r->dir, r->name, seen, time))
+		time = 0;
+	if (!time) {
+		request_end(r, -ENOENT);
+		return;
+	}
+	none.entry_timeout = seconds(time);
+	fuse = request_take_fuse(r);
+	request_free(r);
+	fuse_reply_entry(fuse, &none);
+}
+
+/* Does this error of making a name say that it may be there by now, or was before? */
+static bool may_be_there(int error)
+{
+	switch (error) {
+	case -EACCES:
+	case -EPERM:
+	case -EROFS:
+	case -ENOSPC:
+	case -EDQUOT:
+	case -ENAMETOOLONG:
+		return false;
+	default:
+		return true;
+	}
+}
+
+bool entry_not_made(struct request *r, int error)
+{
+	struct name_info was;
+	bool absent;
+
+	request_naming_end(r);
+	if (!may_be_there(error) || !names_find(r->fs->names, r->dir, r->name, &was))
+		return false;
+	absent = !was.ino && was.until > clock_ns();
+	if (was.ino) {
+		inode_unref(was.ino);
+		names_doubt(r->fs->names, r->dir, r->name);
+		return false;
+	}
+	names_drop(r->fs->names, r->dir, r->name);
+	if (absent)
+		notify_take_back_name(r->fs, r->dir, r->name);
+	return absent;
+}
+
+void entry_removed(struct request *r, int error)
+{
+	struct names *names = r->fs->names;
 	struct name_info was;
 
-	inode_touch(dir);
-	if (made || !names_get(names, dir, name, &was))
-		return;
+	request_naming_end(r);
+	if (names_get(names, r->dir, r->name, &was)) {
+		if (error)
+			inode_touch(was.ino); /* its links, its change time */
+		else
+			inode_note_removed(was.ino);
+		inode_unref(was.ino);
+	}
 	if (error)
-		inode_touch(was.ino); /* its links, its change time */
+		names_doubt(names, r->dir, r->name);
 	else
-		inode_note_removed(was.ino);
-	inode_unref(was.ino);
-	if (error)
-		names_doubt(names, dir, name);
-	else
-		names_drop(names, dir, name);
+		names_drop(names, r->dir, r->name);
 }
 
 void entry_end_made(
 	struct request *r, int error, const struct nfs_fh *fh, const struct nfs_attr *attr)
 {
-	entry_changed(r->fs, r->dir, r->name, true, error);
+	if (error)
+		entry_not_made(r, error);
+	request_naming_end(r);
 	entry_end(r, error, fh, attr, clock_ns());
 }
 

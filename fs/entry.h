@@ -12,8 +12,9 @@
 #include "fs/fs.h"
 #include "fs/request.h"
 
-/* A time on clock_ns(): attributes and rights that the server was asked for earlier are too old. */
-uint64_t entry_attr_since(const struct fs *fs);
+/* A time on clock_ns(): attributes and rights of ino that the server was asked for earlier are too
+ * old. */
+uint64_t entry_attr_since(const struct fs *fs, struct inode *ino);
 /* For how many seconds the kernel may believe a, which it is about to be told, of ino. */
 double entry_attr_timeout(const struct fs *fs, struct inode *ino, const struct nfs_attr *a);
 /* Attributes of ino as stat(2) shows them; notes that the kernel is told them. */
@@ -28,13 +29,22 @@ void entry_doubt_set_id(const struct fs *fs, struct inode *ino);
 /* The mode of what is to be made, with the caller's umask beside it where the server wants to know
  * that (RFC 8275), but for symbolic links, which have none. */
 void entry_set_mode(fuse_req_t req, struct nfs_sattr *set, mode_t mode, bool is_link);
-/* Is the mode of dir, which decides how long names in it are believed, too old? */
-bool entry_mode_is_old(const struct fs *fs, struct inode *dir);
+/* Is a LOOKUP or READDIR to bring the attributes of the directory, which decide how long names in
+ * it are believed? */
+bool entry_wants_dir(const struct fs *fs);
+/* Those came with an operation on names in dir that was sent at `seen`. If somebody else has
+ * changed the directory, no name in it is believed any more, here and in the kernel. */
+void entry_note_dir(struct fs *fs, struct inode *dir, const struct nfs_dir_attr *a, uint64_t seen);
+/* Is what the server said at `seen` of a name in dir believed? */
+bool entry_believed(const struct fs *fs, struct inode *dir, uint64_t seen);
 
-/* Fills e for name in dir, an inode that inode_lookup() gave; the server was asked at `seen`, and
- * has let the caller search dir. */
+/* Fills e for name in dir and a, which have been noted, an inode that inode_lookup() gave; the
+ * server was asked at `seen`, and has let the caller search dir. */
 void entry_fill(struct fs *fs, struct inode *dir, const char *name, struct inode *ino,
 	const struct nfs_attr *a, uint64_t seen, struct fuse_entry_param *e);
+/* The same from what is known: a is as of `seen`, and what name stands for as of name_seen. */
+void entry_fill_known(struct fs *fs, struct inode *dir, const char *name, struct inode *ino,
+	const struct nfs_attr *a, uint64_t seen, uint64_t name_seen, struct fuse_entry_param *e);
 /* Answers r with e for ino, which has a lookup for the kernel, and frees r. */
 void entry_reply(struct request *r, struct inode *ino, const struct fuse_entry_param *e);
 /* Ends r with an entry for r->name in r->dir, whose handle is fh, or with error if that is not 0.
@@ -44,8 +54,15 @@ void entry_end(struct request *r, int error, const struct nfs_fh *fh, const stru
 /* The same for a name that r has just made. */
 void entry_end_made(
 	struct request *r, int error, const struct nfs_fh *fh, const struct nfs_attr *attr);
-/* The server was asked to make (made) or remove name in dir, with this result. */
-void entry_changed(struct fs *fs, struct inode *dir, const char *name, bool made, int error);
+/* Ends r: the server, asked at `seen`, has no r->name in r->dir. That is remembered, and the kernel
+ * may believe it for a while. Whether a name may be made is never decided by it: the server is
+ * asked to make it, and says. */
+void entry_end_absent(struct request *r, uint64_t seen);
+/* The server could not make r->name in r->dir. True: the kernel believed that there was none, and
+ * is told to doubt it, as there may be one by now. */
+bool entry_not_made(struct request *r, int error);
+/* The server was asked to remove r->name in r->dir, with this result. */
+void entry_removed(struct request *r, int error);
 
 /* Every right that ACCESS can ask for on ino. All are asked for at once: the next request may need
  * another. */

@@ -105,6 +105,7 @@ static struct inode *inode_new(
 	filedata_init(&ino->data);
 	cache_file_init(&ino->cache);
 	ino->attr = *attr;
+	ino->version = attr->change;
 	grants_init(&ino->grants);
 	return ino;
 }
@@ -367,6 +368,26 @@ static bool same_time(struct timespec a, struct timespec b)
 	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
+/* True: somebody else has changed the directory. Attributes that were asked for while this mount
+ * changed it tell nothing; the first ones after that may hide a change by somebody else. */
+static bool note_version_locked(struct inode *dir, uint64_t change, uint64_t seen)
+{
+	uint64_t touched = atomic_load_explicit(&dir->touched, memory_order_relaxed);
+	bool first = touched > dir->version_at || !dir->version_at;
+
+	if (dir->naming || seen <= touched || seen < dir->version_at)
+		return false;
+	dir->version_at = dir->names_seen = seen;
+	if (dir->version == change)
+		return false;
+	dir->version = change;
+	/* not only those that were asked for before `seen`: the server may have answered what was
+	 * asked later first */
+	if (!first)
+		dir->names_from = clock_ns();
+	return !first;
+}
+
 bool inode_note_attr(struct inode *ino, const struct nfs_attr *attr, uint64_t seen)
 {
 	const struct nfs_attr *was = &ino->attr;
@@ -383,10 +404,10 @@ bool inode_note_attr(struct inode *ino, const struct nfs_attr *attr, uint64_t se
 		lost = (was->mode & ~attr->mode & 0111) || was->uid != attr->uid ||
 		       was->gid != attr->gid ||
 		       (ctime && !rights && same_time(was->mtime, attr->mtime));
-		lost = lost && attr->type == NFS_DIR;
 		ino->attr = *attr;
 		ino->attr_seen = seen;
 	}
+	lost = attr->type == NFS_DIR && (note_version_locked(ino, attr->change, seen) || lost);
 	pthread_mutex_unlock(&ino->lock);
 	return lost;
 }
@@ -460,6 +481,69 @@ bool inode_known_access(struct inode *ino, const struct rpc_cred *cred, uint32_t
 	known = grant_get(&ino->grants, cred, want, since, allowed);
 	pthread_mutex_unlock(&ino->lock);
 	return known;
+}
+
+void inode_naming_begin(struct inode *dir)
+{
+	pthread_mutex_lock(&dir->lock);
+	dir->naming++;
+	pthread_mutex_unlock(&dir->lock);
+}
+
+void inode_naming_end(struct inode *dir)
+{
+	pthread_mutex_lock(&dir->lock);
+	dir->naming--;
+	inode_touch_data(dir);
+	pthread_mutex_unlock(&dir->lock);
+}
+
+uint64_t inode_version(struct inode *dir)
+{
+	uint64_t version;
+
+	pthread_mutex_lock(&dir->lock);
+	version = dir->version;
+	pthread_mutex_unlock(&dir->lock);
+	return version;
+}
+
+void inode_doubt_names(struct inode *dir)
+{
+	pthread_mutex_lock(&dir->lock);
+	dir->names_from = clock_ns();
+	pthread_mutex_unlock(&dir->lock);
+}
+
+static unsigned timeout_locked(const struct inode *ino, unsigned min, unsigned max)
+{
+	unsigned t = ino->timeout_at ? ino->timeout : min;
+
+	return t < min ? min : t > max ? max : t;
+}
+
+unsigned inode_timeout(struct inode *ino, unsigned min, unsigned max)
+{
+	unsigned timeout;
+
+	pthread_mutex_lock(&ino->lock);
+	timeout = timeout_locked(ino, min, max);
+	pthread_mutex_unlock(&ino->lock);
+	return timeout;
+}
+
+uint64_t inode_name_until(struct inode *dir, uint64_t seen, unsigned min, unsigned max)
+{
+	uint64_t touched = atomic_load_explicit(&dir->touched, memory_order_relaxed);
+	uint64_t until = 0;
+
+	pthread_mutex_lock(&dir->lock);
+	if (seen && seen >= dir->names_from && seen > touched) {
+		until = seen > dir->names_seen ? seen : dir->names_seen;
+		until += timeout_locked(dir, min, max) * UINT64_C(1000000000);
+	}
+	pthread_mutex_unlock(&dir->lock);
+	return until;
 }
 
 unsigned inode_attr_timeout(struct inode *ino, uint64_t change, unsigned min, unsigned max)

@@ -87,6 +87,11 @@ struct inode {
 	unsigned timeout;
 	uint64_t timeout_at;
 	uint64_t timeout_of;
+	/* A directory: the change attribute that the server told last; when it was asked for that;
+	 * when it was asked last while the names were those of version; what the server said of
+	 * names before names_from may not be so any more (names.h) */
+	uint64_t version, version_at, names_seen, names_from;
+	unsigned naming;    /* requests that make, move or remove names in it, under way */
 	unsigned nopen;	    /* open files, and opens and replacements under way */
 	unsigned unlinking; /* removals of its last name under way: opens wait (opening.h) */
 	unsigned settling;  /* its times are being set after it was made (opening.h) */
@@ -144,10 +149,24 @@ uint64_t inode_id(struct inode_table *t, const struct inode *ino);
 void inode_touch_data(struct inode *ino);
 void inode_touch(struct inode *ino);
 
-/* The server was asked for attr at `seen`. True if somebody may have lost the right to search a
- * directory: its mode lets fewer in, it has another owner, or it was changed otherwise than by a
- * name made or removed in it (an ACL). */
+/* The server was asked for attr at `seen`. True if names in a directory must not be believed any
+ * more: somebody else has changed it, or somebody may have lost the right to search it: its mode
+ * lets fewer in, it has another owner, or it was changed otherwise than by a name made or removed
+ * in it (an ACL). */
 bool inode_note_attr(struct inode *ino, const struct nfs_attr *attr, uint64_t seen);
+
+/* This mount is about to make, move or remove a name in dir, and has done so or failed to. What it
+ * changes itself it knows; but somebody else's change in between would not be seen, so names are
+ * believed no longer than they are already, and what is said of them later is. */
+void inode_naming_begin(struct inode *dir);
+void inode_naming_end(struct inode *dir);
+/* Until when, on clock_ns(), what the server said at `seen` of a name in dir is believed: for
+ * inode_timeout() from when the directory was last known to be as it was then. 0: no longer. */
+uint64_t inode_name_until(struct inode *dir, uint64_t seen, unsigned min, unsigned max);
+/* The newest change attribute of dir that is known to be none of this mount's alone. */
+uint64_t inode_version(struct inode *dir);
+/* Names in dir, or what is known of them, may be wrong: none said so far is believed. */
+void inode_doubt_names(struct inode *dir);
 /* What the server said after `since`, if nothing was changed through this mount meanwhile. *seen:
  * when. */
 bool inode_known_attr(struct inode *ino, uint64_t since, struct nfs_attr *attr, uint64_t *seen);
@@ -170,6 +189,8 @@ bool inode_known_access(struct inode *ino, const struct rpc_cred *cred, uint32_t
  * believed: min at first and after each change, then twice as long each time that they were asked
  * for again and had not changed, at most max (acregmin etc. in nfs(5)). */
 unsigned inode_attr_timeout(struct inode *ino, uint64_t change, unsigned min, unsigned max);
+/* What it returned last; min before that. */
+unsigned inode_timeout(struct inode *ino, unsigned min, unsigned max);
 
 /* Process pid opens ino, and the server has told attr: must the kernel look the name up again
  * first? It opens what the name stood for when it was looked up, and another client may have given

@@ -14,8 +14,9 @@
 #define FIRST_CHAINS 1024u
 
 struct name {
-	LIST_ENTRY(name) hash, in_dir, of_ino;
-	struct inode *dir, *ino;
+	LIST_ENTRY(name) hash, in_dir, of_ino; /* of_ino: unless it is absent */
+	TAILQ_ENTRY(name) absent;	       /* if it is */
+	struct inode *dir, *ino;	       /* ino NULL: absent */
 	uint64_t hashed, seen, until;
 	bool unsure; /* names_unsure(): names_of() passes it over */
 	size_t len;
@@ -29,14 +30,39 @@ struct names {
 	struct name_chain *chains;
 	size_t nchains; /* a power of two */
 	size_t count;
+	size_t nabsent;
+	TAILQ_HEAD(, name) absent; /* the oldest first */
 	uint64_t seed;
 };
+
+/* ino NULL: it is absent. */
+static void set_ino_locked(struct names *n, struct name *e, struct inode *ino)
+{
+	e->ino = ino;
+	e->unsure = false;
+	if (ino) {
+		LIST_INSERT_HEAD(&ino->names_of, e, of_ino);
+	} else {
+		TAILQ_INSERT_TAIL(&n->absent, e, absent);
+		n->nabsent++;
+	}
+}
+
+static void clear_ino_locked(struct names *n, struct name *e)
+{
+	if (e->ino) {
+		LIST_REMOVE(e, of_ino);
+	} else {
+		TAILQ_REMOVE(&n->absent, e, absent);
+		n->nabsent--;
+	}
+}
 
 static void remove_locked(struct names *n, struct name *e)
 {
 	LIST_REMOVE(e, hash);
 	LIST_REMOVE(e, in_dir);
-	LIST_REMOVE(e, of_ino);
+	clear_ino_locked(n, e);
 	n->count--;
 	free(e);
 }
@@ -68,6 +94,7 @@ struct names *names_new(struct inode_table *t)
 		return NULL;
 	}
 	n->nchains = FIRST_CHAINS;
+	TAILQ_INIT(&n->absent);
 	n->seed = clock_ns() * 0x9e3779b97f4a7c15ull;
 	pthread_mutex_init(&n->lock, NULL);
 	inode_table_on_left(t, on_left, n);
@@ -148,41 +175,54 @@ static struct name *add_locked(
 	if (n->count >= n->nchains)
 		grow_locked(n);
 	e->dir = dir;
-	e->ino = ino;
 	e->hashed = name_hash(n, dir, s, len);
 	e->seen = e->until = 0;
-	e->unsure = false;
 	e->len = len;
 	memcpy(e->s, s, len + 1);
 	LIST_INSERT_HEAD(chain_of(n, e->hashed), e, hash);
 	LIST_INSERT_HEAD(&dir->names_in, e, in_dir);
-	LIST_INSERT_HEAD(&ino->names_of, e, of_ino);
+	set_ino_locked(n, e, ino);
 	n->count++;
 	return e;
 }
 
-bool names_put(struct names *n, struct inode *dir, const char *name, struct inode *ino,
+/* Is there room for one more that is absent? */
+static bool absent_fits_locked(struct names *n)
+{
+	struct name *oldest = TAILQ_FIRST(&n->absent);
+
+	if (n->nabsent < NAMES_ABSENT_MAX)
+		return true;
+	if (oldest->until > clock_ns())
+		return false;
+	remove_locked(n, oldest);
+	return true;
+}
+
+static struct name *put_locked(struct names *n, struct inode *dir, const char *s, struct inode *ino)
+{
+	size_t len = strlen(s);
+	struct name *e = find_locked(n, dir, s, len, name_hash(n, dir, s, len));
+
+	if (!e)
+		return ino || absent_fits_locked(n) ? add_locked(n, dir, s, len, ino) : NULL;
+	if (e->ino != ino)
+		e->seen = 0; /* it was seen for the other inode */
+	/* to the head of the inode's list: names_of() wants the newest */
+	clear_ino_locked(n, e);
+	set_ino_locked(n, e, ino);
+	return e;
+}
+
+static bool put(struct names *n, struct inode *dir, const char *name, struct inode *ino,
 	uint64_t seen, uint64_t time)
 {
-	size_t len = strlen(name);
-	uint64_t hash, until = time ? clock_ns() + time : 0;
+	uint64_t until = time ? clock_ns() + time : 0;
 	struct name *e = NULL;
 
 	pthread_mutex_lock(&n->lock);
-	hash = name_hash(n, dir, name, len);
-	if (!dir->left && !ino->left) {
-		e = find_locked(n, dir, name, len, hash);
-		if (e && e->ino != ino)
-			e->seen = 0; /* it was seen for the other inode */
-		if (e) {	     /* to the head of the list: names_of() wants the newest */
-			LIST_REMOVE(e, of_ino);
-			LIST_INSERT_HEAD(&ino->names_of, e, of_ino);
-			e->ino = ino;
-			e->unsure = false;
-		}
-		if (!e)
-			e = add_locked(n, dir, name, len, ino);
-	}
+	if (!dir->left && !(ino && ino->left))
+		e = put_locked(n, dir, name, ino);
 	if (e) {
 		e->seen = seen > e->seen ? seen : e->seen;
 		e->until = until > e->until ? until : e->until;
@@ -191,16 +231,33 @@ bool names_put(struct names *n, struct inode *dir, const char *name, struct inod
 	return e != NULL;
 }
 
-bool names_get(struct names *n, struct inode *dir, const char *name, struct name_info *out)
+bool names_put(struct names *n, struct inode *dir, const char *name, struct inode *ino,
+	uint64_t seen, uint64_t time)
+{
+	return put(n, dir, name, ino, seen, time);
+}
+
+bool names_put_absent(
+	struct names *n, struct inode *dir, const char *name, uint64_t seen, uint64_t time)
+{
+	return put(n, dir, name, NULL, seen, time);
+}
+
+bool names_find(struct names *n, struct inode *dir, const char *name, struct name_info *out)
 {
 	struct name *e;
 
 	pthread_mutex_lock(&n->lock);
 	e = find_name_locked(n, dir, name);
 	if (e)
-		*out = (struct name_info){inode_ref(e->ino), e->seen, e->until};
+		*out = (struct name_info){e->ino ? inode_ref(e->ino) : NULL, e->seen, e->until};
 	pthread_mutex_unlock(&n->lock);
 	return e != NULL;
+}
+
+bool names_get(struct names *n, struct inode *dir, const char *name, struct name_info *out)
+{
+	return names_find(n, dir, name, out) && out->ino;
 }
 
 bool names_of(struct names *n, const struct inode *ino, struct inode **dir, char *name, size_t size)
@@ -254,11 +311,13 @@ void names_move(struct names *n, struct inode *dir, const char *name, struct ino
 	e = find_name_locked(n, dir, name);
 	to = find_name_locked(n, to_dir, to_name);
 	/* Two names of one file: the server leaves both as they are. */
-	same = e && to && e->ino == to->ino;
+	same = e && to && e->ino && e->ino == to->ino;
 	if (to && !same)
 		remove_locked(n, to);
 	if (e && !same) {
-		to = to_dir->left ? NULL : add_locked(n, to_dir, to_name, strlen(to_name), e->ino);
+		to = NULL;
+		if (e->ino && !to_dir->left)
+			to = add_locked(n, to_dir, to_name, strlen(to_name), e->ino);
 		if (to)
 			to->until = e->until;
 		remove_locked(n, e);
@@ -310,6 +369,16 @@ bool names_take_back(struct names *n, struct inode *dir, char **list, size_t *le
 		}
 	pthread_mutex_unlock(&n->lock);
 	return p || !*len;
+}
+
+unsigned names_absent(struct names *n)
+{
+	unsigned count;
+
+	pthread_mutex_lock(&n->lock);
+	count = n->nabsent;
+	pthread_mutex_unlock(&n->lock);
+	return count;
 }
 
 unsigned names_count(struct names *n)

@@ -6,7 +6,11 @@
  * The kernel walks through a name that it believes without asking anybody, whoever walks. So when
  * a directory may no longer be searched by all who could search it, the names in it that are still
  * believed must be taken back: names_take_back() says which. A name that was given without a
- * time-out is asked for at each walk; names_get() lets the daemon answer that from what it knows.
+ * time-out is asked for at each walk; names_find() lets the daemon answer that from what it knows.
+ *
+ * A name may be one that there is none of (absent): the kernel believes that as well. Programs can
+ * ask for any number of those, so there is a limit; the oldest go first, but for those that the
+ * kernel believes, which it must be told of if they come to be.
  *
  * A name lives as long as both of its inodes are in the inode table, which says when one leaves
  * (inode_table_on_left()). It holds no reference. One lock guards everything, the lists in the
@@ -21,6 +25,8 @@
 
 #include "fs/inode.h"
 
+#define NAMES_ABSENT_MAX 32768u /* names that are remembered not to be there */
+
 struct names;
 
 /* Those of the inodes of t. NULL when out of memory. */
@@ -34,14 +40,20 @@ struct names *names_free(struct names *n);
  */
 bool names_put(struct names *n, struct inode *dir, const char *name, struct inode *ino,
 	uint64_t seen, uint64_t time);
+/* The same of a name that there is none of. False also when there are NAMES_ABSENT_MAX that the
+ * kernel still believes. */
+bool names_put_absent(
+	struct names *n, struct inode *dir, const char *name, uint64_t seen, uint64_t time);
 
 struct name_info {
-	struct inode *ino; /* a reference */
+	struct inode *ino; /* a reference; NULL: there is no such name */
 	uint64_t seen;
 	uint64_t until; /* the kernel believes it until then; 0 or past: it asks */
 };
-/* What is known of a name; false: nothing. */
+/* What a name stands for; false: that is not known, or nothing. */
 bool names_get(struct names *n, struct inode *dir, const char *name, struct name_info *out);
+/* The same, with what is known not to be there. */
+bool names_find(struct names *n, struct inode *dir, const char *name, struct name_info *out);
 
 /* The name of ino that was put last, at most size bytes with its NUL, and a reference to the
  * directory it is in; false: none is known. */
@@ -66,6 +78,7 @@ void names_doubt_all(struct names *n, struct inode *ino);
  * of memory: then nothing has changed. */
 bool names_take_back(struct names *n, struct inode *dir, char **list, size_t *len);
 
-unsigned names_count(struct names *n); /* for tests */
+unsigned names_count(struct names *n);	/* for tests */
+unsigned names_absent(struct names *n); /* of them, those that there are none of */
 
 #endif

@@ -32,6 +32,7 @@ struct notifier {
 	pthread_mutex_t lock; /* what follows */
 	pthread_cond_t some;
 	STAILQ_HEAD(job_queue, job) jobs;
+	const struct inode *now; /* whose names are being told; NULL: none */
 	bool stop;
 	bool ended; /* the thread has been joined; known to the one thread that calls
 		       notifier_stop() */
@@ -82,6 +83,7 @@ static void *notifier_main(void *arg)
 			pthread_cond_wait(&n->some, &n->lock);
 		if (j)
 			STAILQ_REMOVE_HEAD(&n->jobs, next);
+		n->now = j ? j->dir : NULL;
 		pthread_mutex_unlock(&n->lock);
 		if (!j)
 			return NULL;
@@ -158,13 +160,20 @@ static void add_job(struct notifier *n, struct job *j)
 		drop_job(j);
 }
 
+static void add_names_job(struct fs *fs, struct inode *dir, struct job *j)
+{
+	j->dir = inode_ref(dir);
+	atomic_fetch_add(&dir->taking_back, 1);
+	add_job(fs->notifier, j);
+}
+
 void notify_take_back(struct fs *fs, struct inode *dir)
 {
 	struct job *j = calloc(1, sizeof(*j));
 
 	if (!j || !names_take_back(fs->names, dir, &j->names, &j->len)) {
-		log_warn("names in directory %llu are believed for up to %g s more: out of memory",
-			(unsigned long long)dir->fileid, fs->opt->entry_timeout);
+		log_warn("names in directory %llu are believed for up to %u s more: out of memory",
+			(unsigned long long)dir->fileid, fs->opt->acdirmax);
 		free(j);
 		return;
 	}
@@ -173,9 +182,22 @@ void notify_take_back(struct fs *fs, struct inode *dir)
 		free(j);
 		return;
 	}
-	j->dir = inode_ref(dir);
-	atomic_fetch_add(&dir->taking_back, 1);
-	add_job(fs->notifier, j);
+	add_names_job(fs, dir, j);
+}
+
+void notify_take_back_name(struct fs *fs, struct inode *dir, const char *name)
+{
+	struct job *j = calloc(1, sizeof(*j));
+
+	if (j)
+		j->names = strdup(name);
+	if (!j || !j->names || !fs->notifier) {
+		free(j ? j->names : NULL);
+		free(j);
+		return;
+	}
+	j->len = strlen(name) + 1;
+	add_names_job(fs, dir, j);
 }
 
 bool notify_pending(const struct inode *dir)
@@ -207,15 +229,36 @@ void notifier_end_gone(struct notifier *n)
 	}
 }
 
-void notify_then(struct fs *fs, struct request *r, request_step_fn *step)
+/* Is the kernel still to take the lock of dir for this thread? */
+static bool locks_locked(const struct notifier *n, const struct inode *dir)
 {
-	struct job *j = calloc(1, sizeof(*j));
+	const struct job *j;
 
-	if (!j) {
-		step(r);
-		return;
-	}
+	if (n->now == dir)
+		return true;
+	STAILQ_FOREACH (j, &n->jobs, next)
+		if (j->dir == dir)
+			return true;
+	return false;
+}
+
+bool notify_then(struct fs *fs, struct request *r, request_step_fn *step)
+{
+	struct notifier *n = fs->notifier;
+	struct job *j = calloc(1, sizeof(*j));
+	bool waits;
+
+	if (!j)
+		return false;
 	j->r = r;
 	j->step = step;
-	add_job(fs->notifier, j);
+	pthread_mutex_lock(&n->lock);
+	waits = !n->stop && !locks_locked(n, r->dir);
+	if (waits)
+		STAILQ_INSERT_TAIL(&n->jobs, j, next);
+	pthread_cond_signal(&n->some);
+	pthread_mutex_unlock(&n->lock);
+	if (!waits)
+		free(j);
+	return waits;
 }

@@ -8,7 +8,8 @@
  * tells the kernel, and may block. An answer may wait for this thread only if nobody waits for the
  * answer with the directory locked. The answer to a LOOKUP of the directory itself does wait
  * (notify_then()): whoever walks into the directory then finds that the kernel believes no name in
- * it any more.
+ * it any more; unless names in the directory that the LOOKUP is in are to be doubted as well, for
+ * which this thread may be waiting for that answer.
  */
 #ifndef RNFS_FS_NOTIFY_H
 #define RNFS_FS_NOTIFY_H
@@ -31,14 +32,20 @@ struct notifier *notifier_free(struct notifier *n);
 /* Calls the step of requests that wait here and are GONE (request.h). Accepts NULL. */
 void notifier_end_gone(struct notifier *n);
 
-/* Somebody may have lost the right to search dir: has the kernel doubt every name in it that it
+/* Names in dir may stand for something else by now, or somebody may have lost the right to search
+ * it: has the kernel doubt every name in it that it
  * believes. Does not wait. */
 void notify_take_back(struct fs *fs, struct inode *dir);
+
+/* Has the kernel doubt one name in dir. Does not wait. */
+void notify_take_back_name(struct fs *fs, struct inode *dir, const char *name);
 
 /* Is the kernel still to be told about names in dir? */
 bool notify_pending(const struct inode *dir);
 /* Calls step(r), on the notifier's thread, when the kernel has been told all that was asked for
- * before this call. */
-void notify_then(struct fs *fs, struct request *r, request_step_fn *step);
+ * before this call. r is asked by somebody who holds the lock of r->dir. False, and step is not
+ * called: names in r->dir are to be told, and that waits for the answer to r; or out of memory, or
+ * the mount ends. */
+bool notify_then(struct fs *fs, struct request *r, request_step_fn *step);
 
 #endif

@@ -144,7 +144,7 @@ void ops_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		return;
 	}
 	if (inode_known_access(r->inode, &r->batch.cred, NFS_ACCESS_READ | NFS_ACCESS_LOOKUP,
-		    entry_attr_since(fs), &allowed)) {
+		    entry_attr_since(fs, r->inode), &allowed)) {
 		opendir_allowed(r, allowed);
 		return;
 	}
@@ -275,6 +275,7 @@ static void fetch_done(struct request *r)
 	int error;
 
 	b->eof = op->u.readdir.eof;
+	entry_note_dir(r->fs, d->inode, &op->u.readdir.dir_attr, b->asked);
 	error = fetch_check(r, op);
 	r->u.list.buf = NULL;
 	if (error) {
@@ -325,6 +326,7 @@ static void fetch(struct request *r, uint64_t after)
 		op->u.readdir.max_bytes = fs->info.dtsize;
 	op->u.readdir.plus = true; /* for the type, which is wanted either way */
 	op->u.readdir.entry = fetch_entry;
+	op->u.readdir.want_dir = !after && entry_wants_dir(fs);
 	request_submit(r, fetch_done);
 }
 
@@ -344,10 +346,12 @@ static struct inode *believe(struct fs *fs, const struct inode *dir, const struc
 {
 	struct nfs_fh fh = {.len = rec->fhlen};
 	struct inode *ino;
+	uint64_t s;
 
 	if (!rec->fhlen || rec->fhlen > NFS_FH_MAX)
 		return NULL;
-	if (now - b->asked > fs->opt->attr_timeout * 1e9 && now - b->asked > 20000000)
+	s = fs->opt->acregmin < fs->opt->acdirmin ? fs->opt->acregmin : fs->opt->acdirmin;
+	if (now - b->asked > s * NSEC_PER_SEC && now - b->asked > 20000000)
 		return NULL;
 	/* the name may have been removed since, or given to another file */
 	if (atomic_load_explicit(&dir->touched, memory_order_relaxed) >= b->asked)
@@ -387,6 +391,7 @@ static bool put_record(struct request *r, struct reply *out, const struct dirbuf
 	if (r->u.list.plus && r->u.list.dir->may_search && out->nserved < MAX_SERVED)
 		ino = believe(r->fs, r->u.list.dir->inode, b, rec, now);
 	if (ino) {
+		entry_note_attr(r->fs, ino, &rec->attr, b->asked);
 		entry_fill(r->fs, r->u.list.dir->inode, rec->text + rec->fhlen, ino, &rec->attr,
 			b->asked, &e);
 	} else {

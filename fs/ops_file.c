@@ -86,8 +86,8 @@ static uint32_t open_wants(struct request *r)
 	const struct nfs_attr seen = {.mode = inode_mode(r->inode, &(uint64_t){0})};
 	uint32_t doubt = open_doubt(r->file, &seen), may;
 
-	if (!doubt ||
-		inode_known_access(r->inode, &r->batch.cred, doubt, entry_attr_since(r->fs), &may))
+	if (!doubt || inode_known_access(r->inode, &r->batch.cred, doubt,
+			      entry_attr_since(r->fs, r->inode), &may))
 		return 0;
 	return entry_access_bits(r->inode);
 }
@@ -125,7 +125,8 @@ static void open_ask(struct request *r)
 		open_allowed(r, op->u.open.allowed & doubt);
 		return;
 	}
-	if (inode_known_access(r->inode, &r->batch.cred, doubt, entry_attr_since(r->fs), &may)) {
+	if (inode_known_access(
+		    r->inode, &r->batch.cred, doubt, entry_attr_since(r->fs, r->inode), &may)) {
 		open_allowed(r, may);
 		return;
 	}
@@ -329,6 +330,21 @@ static void settle(struct request *r)
 	request_submit(r, settled);
 }
 
+/* The kernel believed that there was no such name, and now there is something that cannot be opened
+ * like this: a symbolic link, say, which it must follow. ESTALE has it look the path up again. */
+static void create_failed(struct request *r, int error)
+{
+	bool excl = r->batch.first.op.u.open.flags & O_EXCL;
+
+	free(r->file);
+	r->file = NULL;
+	if (entry_not_made(r, error) && !excl && !r->u.open.again && error != -EINTR) {
+		stale_answered(&r->fs->stale, r->pid);
+		error = -ESTALE;
+	}
+	request_end(r, error);
+}
+
 static void create_done(struct request *r)
 {
 	struct nfs_op *op = &r->batch.first.op;
@@ -341,11 +357,10 @@ static void create_done(struct request *r)
 	bool late;
 
 	if (op->error) {
-		free(f);
-		request_end(r, op->error);
+		create_failed(r, op->error);
 		return;
 	}
-	entry_changed(fs, r->dir, r->name, true, 0);
+	request_naming_end(r);
 	ino = inode_lookup(fs->inodes, &op->u.open.fh, &op->u.open.attr);
 	if (!ino) {
 		/* it must be closed again, by the same request */
@@ -358,6 +373,7 @@ static void create_done(struct request *r)
 	file_opened(fs, f, ino, op->u.open.open);
 	cached_opened(fs, f);
 	atomic_store(&f->fresh, !op->u.open.attr.size);
+	entry_note_attr(fs, ino, &op->u.open.attr, clock_ns());
 	entry_fill(fs, r->dir, r->name, ino, &op->u.open.attr, clock_ns(), &e);
 	fi = file_info(fs, f, &op->u.open.attr, clock_ns());
 	late = op->u.open.times_left;
@@ -380,7 +396,7 @@ static void create_done(struct request *r)
  * attributes for a while, and its close can wait for that (ops_flush()). */
 static bool late_times(const struct fs *fs, int flags)
 {
-	return flags & O_EXCL && (flags & O_ACCMODE) != O_RDONLY && fs->opt->attr_timeout > 0;
+	return flags & O_EXCL && (flags & O_ACCMODE) != O_RDONLY && fs->opt->acregmin > 0;
 }
 
 void ops_create(
@@ -403,6 +419,8 @@ void ops_create(
 		return;
 	}
 	r->dir = inode_ref(inode_of(fs->inodes, parent));
+	r->u.open.again = stale_opens_again(&fs->stale, r->pid);
+	request_naming_begin(r);
 	op->u.open.dir = r->dir->fh;
 	op->u.open.flags = (fi->flags & (O_ACCMODE | O_TRUNC | O_EXCL)) | O_CREAT;
 	op->u.open.late_times = late_times(fs, fi->flags);

@@ -50,52 +50,72 @@ void ops_init(void *userdata, struct fuse_conn_info *conn)
 
 static void lookup_done(struct request *r)
 {
-	const struct part *dir = r->u.entry.dir_attr;
 	struct nfs_op *op = &r->batch.first.op;
 
-	if (dir && !dir->op.error)
-		entry_note_attr(r->fs, r->dir, &dir->op.u.getattr.attr, r->born);
+	entry_note_dir(r->fs, r->dir, &op->u.lookup.dir_attr, r->born);
 	/* The server says what a name stands for, or ENOENT, only to those who may search. */
 	if (!op->error || op->error == -ENOENT)
 		inode_note_access(
 			r->dir, &r->batch.cred, NFS_ACCESS_LOOKUP, NFS_ACCESS_LOOKUP, r->born);
 	if (op->error)
 		stale_not_found(&r->fs->stale, r->pid);
-	entry_end(r, op->error, &op->u.lookup.fh, &op->u.lookup.attr, r->born);
+	if (op->error == -ENOENT)
+		entry_end_absent(r, r->born);
+	else
+		entry_end(r, op->error, &op->u.lookup.fh, &op->u.lookup.attr, r->born);
 }
 
-/* Answers from what is known, if r->name is one that the kernel must ask for at each walk: what it
- * stands for, its attributes, and that the caller may search the directory, are all known and not
- * too old. If the kernel asks for a name that it may still believe, it has a reason: the server is
- * asked.
+/* May the caller search r->dir, and is that known? */
+static bool may_search(struct request *r)
+{
+	uint32_t may;
+
+	return inode_known_access(r->dir, &r->batch.cred, NFS_ACCESS_LOOKUP,
+		       entry_attr_since(r->fs, r->dir), &may) &&
+	       may;
+}
+
+/* What r->name stands for is known; its attributes must be as well, and not be too old. */
+static bool lookup_known_inode(struct request *r, struct inode *ino, uint64_t name_seen)
+{
+	struct nfs_op *op = &r->batch.first.op;
+	struct fs *fs = r->fs;
+	struct fuse_entry_param e;
+	uint64_t seen;
+
+	if (!inode_known_attr(ino, entry_attr_since(fs, ino), &op->u.lookup.attr, &seen) ||
+		notify_pending(ino) || !inode_hold(fs->inodes, ino))
+		return false;
+	entry_fill_known(fs, r->dir, r->name, ino, &op->u.lookup.attr, seen, name_seen, &e);
+	entry_reply(r, ino, &e);
+	return true;
+}
+
+/* Answers from what is known, if that is believed: the kernel must ask at each walk where not
+ * everybody may search, and it asks again when it has believed a name for as long as it was told to
+ * while somebody else who asked has heard that the directory has not changed. The caller must be
+ * known to be allowed to search it.
+ *
+ * If the kernel asks for a file by a name that it may still believe, it has a reason: the server is
+ * asked. The reason to ask for a name that it believes to be none is that it is about to be made,
+ * or given to a file: the server, which is then asked to do that, will say if it is there after
+ * all.
  */
 static bool lookup_known(struct request *r)
 {
 	struct fs *fs = r->fs;
-	uint64_t since = entry_attr_since(fs), now = clock_ns(), seen;
-	struct nfs_op *op = &r->batch.first.op;
-	struct fuse_entry_param e;
 	struct name_info info;
-	uint32_t may;
 	bool known;
 
-	if (stale_walks_again(&fs->stale, r->pid) || !names_get(fs->names, r->dir, r->name, &info))
+	if (stale_walks_again(&fs->stale, r->pid) || !names_find(fs->names, r->dir, r->name, &info))
 		return false;
-	known = info.until < now && info.seen > now - (uint64_t)(fs->opt->entry_timeout * 1e9) &&
-		inode_known_access(r->dir, &r->batch.cred, NFS_ACCESS_LOOKUP, since, &may) && may &&
-		inode_known_attr(info.ino, since, &op->u.lookup.attr, &seen) &&
-		!notify_pending(info.ino) && inode_hold(fs->inodes, info.ino);
+	known = entry_believed(fs, r->dir, info.seen) && may_search(r);
+	if (known && info.ino)
+		known = info.until < clock_ns() && lookup_known_inode(r, info.ino, info.seen);
+	else if (known)
+		entry_end_absent(r, info.seen);
 	inode_unref(info.ino);
-	if (!known)
-		return false;
-	e = (struct fuse_entry_param){
-		.ino = inode_id(fs->inodes, info.ino),
-		.generation = info.ino->generation,
-		.attr_timeout = fs->opt->attr_timeout - (now - seen) / 1e9,
-	};
-	entry_stat(info.ino, &op->u.lookup.attr, &e.attr);
-	entry_reply(r, info.ino, &e);
-	return true;
+	return known;
 }
 
 void ops_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
@@ -109,18 +129,11 @@ void ops_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	r->dir = inode_ref(inode_of(fs->inodes, parent));
 	op = request_op(r, NFS_LOOKUP, lookup);
 	op->u.lookup.dir = r->dir->fh;
-	if (!request_set_name(r->name, &op->u.lookup.name, name)) {
+	op->u.lookup.want_dir = entry_wants_dir(fs);
+	if (!request_set_name(r->name, &op->u.lookup.name, name))
 		request_end(r, -ENAMETOOLONG);
-		return;
-	}
-	if (lookup_known(r))
-		return;
-	if (entry_mode_is_old(fs, r->dir) && batch_reserve(&r->batch, 1)) {
-		r->u.entry.dir_attr = batch_part(&r->batch);
-		op = part_op(r->u.entry.dir_attr, NFS_GETATTR, getattr);
-		op->u.getattr.fh = r->dir->fh;
-	}
-	request_submit(r, lookup_done);
+	else if (!lookup_known(r))
+		request_submit(r, lookup_done);
 }
 
 void ops_forget(fuse_req_t req, fuse_ino_t ino, uint64_t nlookup)
@@ -167,8 +180,8 @@ static bool getattr_known(struct request *r)
 	struct inode *ino = r->inode;
 
 	if (!atomic_exchange(&ino->renewed, false) || atomic_load(&ino->displaced) ||
-		!inode_known_attr(
-			ino, entry_attr_since(r->fs), &op->u.getattr.attr, &r->u.getattr.seen))
+		!inode_known_attr(ino, entry_attr_since(r->fs, r->inode), &op->u.getattr.attr,
+			&r->u.getattr.seen))
 		return false;
 	getattr_end(r);
 	return true;
@@ -257,8 +270,8 @@ static void truncate_ask(struct request *r)
 {
 	uint32_t may;
 
-	if (inode_known_access(
-		    r->inode, &r->batch.cred, NFS_ACCESS_MODIFY, entry_attr_since(r->fs), &may) &&
+	if (inode_known_access(r->inode, &r->batch.cred, NFS_ACCESS_MODIFY,
+		    entry_attr_since(r->fs, r->inode), &may) &&
 		may) {
 		setattr_submit(r);
 		return;
@@ -349,7 +362,8 @@ void ops_access(fuse_req_t req, fuse_ino_t ino, int mask)
 		want |= mask & X_OK ? NFS_ACCESS_EXECUTE : 0;
 	}
 	r->u.access.want = want;
-	if (inode_known_access(r->inode, &r->batch.cred, want, entry_attr_since(fs), &allowed)) {
+	if (inode_known_access(
+		    r->inode, &r->batch.cred, want, entry_attr_since(fs, r->inode), &allowed)) {
 		access_end(r, allowed);
 		return;
 	}

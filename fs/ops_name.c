@@ -39,6 +39,7 @@ static struct request *create_begin(
 	if (!r)
 		return NULL;
 	r->dir = inode_ref(inode_of(fs->inodes, parent));
+	request_naming_begin(r);
 	op = request_op(r, NFS_CREATE, create);
 	op->u.create.dir = r->dir->fh;
 	op->u.create.type = type;
@@ -62,6 +63,7 @@ static void mknod_opened(struct request *r)
 	struct nfs_op *made = &r->batch.first.op;
 
 	if (made->error) {
+		entry_not_made(r, made->error);
 		request_end(r, made->error);
 		return;
 	}
@@ -85,6 +87,7 @@ static void make_regular(fuse_req_t req, fuse_ino_t parent, const char *name, mo
 	}
 	op = request_op(r, NFS_OPEN, open);
 	r->dir = inode_ref(inode_of(fs->inodes, parent));
+	request_naming_begin(r);
 	op->u.open.dir = r->dir->fh;
 	op->u.open.flags = O_WRONLY | O_CREAT | O_EXCL;
 	entry_set_mode(req, &op->u.open.set, mode, false);
@@ -165,6 +168,7 @@ void ops_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t newparent, const char *
 	op->u.link.fh = r->inode->fh;
 	r->dir = inode_ref(inode_of(fs->inodes, newparent));
 	op->u.link.dir = r->dir->fh;
+	request_naming_begin(r);
 	if (!inode_same_fs(r->inode, r->dir)) {
 		request_end(r, -EXDEV);
 		return;
@@ -212,7 +216,7 @@ static void remove_submit(struct request *r, bool is_dir, request_step_fn *step)
 
 static void unlink_end(struct request *r, int error)
 {
-	entry_changed(r->fs, r->dir, r->name, false, error);
+	entry_removed(r, error);
 	request_end(r, error);
 }
 
@@ -249,6 +253,7 @@ void ops_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
 	if (!r)
 		return;
 	n = name_of(r->name);
+	request_naming_begin(r);
 	silly_check(r, &r->dir->fh, &n, unlink_checked);
 }
 
@@ -257,6 +262,7 @@ static void rmdir_done(struct request *r);
 static void rmdir_submit(struct request *r)
 {
 	r->u.unlink.ended = silly_count_ended(r->fs);
+	request_naming_begin(r);
 	remove_submit(r, true, rmdir_done);
 }
 
@@ -264,7 +270,7 @@ static void rmdir_done(struct request *r)
 {
 	int error = r->batch.first.op.error;
 
-	entry_changed(r->fs, r->dir, r->name, false, error);
+	entry_removed(r, error);
 	if ((error == -ENOTEMPTY || error == -EEXIST) && r->u.unlink.tries++ < RMDIR_TRIES &&
 		silly_wait(r, r->u.unlink.ended, rmdir_submit))
 		return;
@@ -286,8 +292,7 @@ static void rename_note(struct request *r, int error)
 	struct inode *moved = NULL;
 	struct name_info info;
 
-	inode_touch(r->dir);
-	inode_touch(r->to_dir);
+	request_naming_end(r);
 	if (names_get(names, r->dir, r->name, &info)) {
 		inode_touch(info.ino);
 		moved = info.ino;
@@ -299,9 +304,13 @@ static void rename_note(struct request *r, int error)
 			inode_note_removed(info.ino);
 		inode_unref(info.ino);
 	}
-	inode_unref(moved);
-	if (!error)
+	if (error) {
+		names_doubt(names, r->dir, r->name);
+		names_doubt(names, r->to_dir, r->to_name);
+	} else {
 		names_move(names, r->dir, r->name, r->to_dir, r->to_name);
+	}
+	inode_unref(moved);
 }
 
 static void rename_end(struct request *r)
@@ -364,5 +373,6 @@ void ops_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t 
 		request_end(r, -ENAMETOOLONG);
 		return;
 	}
+	request_naming_begin(r);
 	silly_check(r, &r->to_dir->fh, &n, rename_checked);
 }

@@ -272,15 +272,14 @@ static int set_timeouts(struct options *o, const struct opt *d, const char *valu
 	return 0;
 }
 
-/* "pos" is what "all" does: that there is no such name is never cached. */
 static int set_lookupcache(struct options *o, const struct opt *d, const char *value, struct err *e)
 {
-	if (!strcmp(value, "all") || !strcmp(value, "pos") || !strcmp(value, "positive"))
-		o->cache_names = true;
-	else if (!strcmp(value, "none"))
-		o->cache_names = false;
-	else
+	bool all = !strcmp(value, "all");
+
+	if (!all && strcmp(value, "pos") && strcmp(value, "positive") && strcmp(value, "none"))
 		return bad_value(d, value, e);
+	o->cache_names = value[0] != 'n';
+	o->cache_absent = all;
 	return 0;
 }
 

@@ -54,9 +54,8 @@ struct options {
 	bool mpa_crc;
 	unsigned acregmin, acregmax; /* seconds that a file's attributes are believed */
 	unsigned acdirmin, acdirmax; /* and a directory's */
-	bool cache_names;
-	double attr_timeout;  /* seconds: the shorter of acregmin and acdirmin */
-	double entry_timeout; /* seconds: acdirmin, or 0 without cache_names */
+	bool cache_names;	     /* what names stand for may be believed, */
+	bool cache_absent;	     /* and that there is no such name */
 
 	bool local_posix, local_flock; /* locks are this machine's own */
 	bool read_only;

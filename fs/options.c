@@ -81,6 +81,7 @@ static void set_defaults(struct options *o)
 		.acdirmin = 1,
 		.acdirmax = 1,
 		.cache_names = true,
+		.cache_absent = true,
 		.workers = 2,
 		.readahead_kb = 16384,
 	};
@@ -172,8 +173,6 @@ static void settle_timeouts(struct options *o)
 		o->acregmax = o->acregmin;
 	if (o->acdirmax < o->acdirmin)
 		o->acdirmax = o->acdirmin;
-	o->attr_timeout = o->acregmin < o->acdirmin ? o->acregmin : o->acdirmin;
-	o->entry_timeout = o->cache_names ? o->acdirmin : 0;
 }
 
 int options_parse(struct options *o, int argc, char *const argv[], struct err *e)

@@ -180,10 +180,30 @@ void request_take_data(struct request *r, const struct seg_list *data)
 	r->batch.data = *data;
 }
 
+void request_naming_begin(struct request *r)
+{
+	request_naming_end(r);
+	r->naming = true;
+	inode_naming_begin(r->dir);
+	if (r->to_dir)
+		inode_naming_begin(r->to_dir);
+}
+
+void request_naming_end(struct request *r)
+{
+	if (!r->naming)
+		return;
+	r->naming = false;
+	inode_naming_end(r->dir);
+	if (r->to_dir)
+		inode_naming_end(r->to_dir);
+}
+
 void request_free(struct request *r)
 {
 	struct request_pool *p = r->fs->requests;
 
+	request_naming_end(r);
 	inode_unref(r->inode);
 	inode_unref(r->dir);
 	inode_unref(r->to_dir);

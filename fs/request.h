@@ -81,6 +81,7 @@ struct request {
 	struct inode *dir;	 /* the directory in which its name is, or is to be */
 	struct inode *to_dir;	 /* a rename's second one */
 	struct inode *unlinking; /* the one whose last name this request removes (opening.h) */
+	bool naming;		 /* between request_naming_begin() and request_naming_end() */
 	struct file *file;
 	char name[REQUEST_NAME_MAX], to_name[REQUEST_NAME_MAX];
 
@@ -92,8 +93,6 @@ struct request {
 	/* what its operation keeps from step to step; zeroed at the beginning */
 	union {
 		struct { /* LOOKUP, and all that make a name */
-			/* the part that asks for the attributes of dir too; NULL: none does */
-			struct part *dir_attr;
 			/* the answer: an inode with a lookup for the kernel, its attributes in an
 			 * op of this request, and when the server was asked for them */
 			struct inode *inode;
@@ -190,6 +189,12 @@ struct request *request_of(const struct nfs_op *op);
 /* What r submits from now on is done even if its process is killed: an open or a silly name that
  * is given back. */
 void request_keep_going(struct request *r);
+
+/* r is about to make, move or remove a name in r->dir (and r->to_dir, if there is one). */
+void request_naming_begin(struct request *r);
+/* It has done so, or failed to: before it is answered. May be called again, and without begin;
+ * request_free() does. */
+void request_naming_end(struct request *r);
 
 /* Before an answer: from here on no interrupt reaches the request. Returns what is to be answered.
  */

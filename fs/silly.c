@@ -145,6 +145,9 @@ static void remove_name(struct fs *fs, struct silly *s)
 	atomic_fetch_add(&fs->silly->removing, 1);
 	ending(fs);
 	r->u.unlink.silly = s;
+	r->dir = inode_find(fs->inodes, &s->dir);
+	if (r->dir)
+		request_naming_begin(r);
 	op = request_op(r, NFS_REMOVE, remove);
 	op->u.remove.dir = s->dir;
 	op->u.remove.name = name_of(s);

@@ -27,6 +27,8 @@ E2E_SHORT_ROOT = ("users", "local-users", "filesystems", "attributes", "mounts",
 E2E = ("files", "programs", "errors", "mounts", "users", "local-users", "floods", "duplicates", "restart", "losses", "silence",
        "kills", "leases", "delegations", "replaced", "races", "durable", "attributes", "filesystems", "scenarios", "two-mounts", "changes", "cache", "locks", "nlm",
        "appends", "space", "acls", "roundtrips")
+E2E_SHORT_IWARP += ("believing",)
+E2E += ("believing",)
 GANESHA = ("files", "programs", "filesystems", "replaced", "locks", "space", "roundtrips")
 NFS3 = ("files", "programs", "locks")
 
@@ -84,6 +86,7 @@ def e2e_short():
     yield e2e_job("plain", "ganesha", "")
     for script in ("files", "locks", "appends", "changes", "roundtrips"):
         yield e2e_job("plain", script, " over tcp, NFS 3,", PROTO="tcp", VERS="3")
+    yield e2e_job("plain", "believing", " over tcp, NFS 3,", PROTO="tcp", VERS="3")
     for script in ("locks", "nlm"):
         yield e2e_job("plain", script, " at Ganesha, NFS 3,", SERVER="ganesha", VERS="3")
     yield e2e_job("plain", "files", " at Ganesha, NFS 4.1,", SERVER="ganesha", VERS="4.1")

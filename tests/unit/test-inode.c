@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "fs/inode.h"
+#include "transport/clock.h"
 
 #define NUMBER_OF_1_0 UINT64_C(0xdce423fc82c0d5b8) /* what fsid 1.0 does to numbers */
 
@@ -105,6 +106,62 @@ static void attributes_that_stay_are_believed_longer(void **state)
 	assert_int_equal(inode_attr_timeout(ino, 6, 3, 10), 3);
 	assert_int_equal(inode_attr_timeout(ino, 7, 0, 10), 0);
 	assert_int_equal(inode_attr_timeout(ino, 7, 0, 10), 1);
+	inode_table_free(t);
+}
+
+static bool note(struct inode *dir, uint64_t change, uint64_t seen)
+{
+	struct nfs_attr attr = {.type = NFS_DIR, .mode = 0755, .change = change};
+
+	/* as when a name is made: mtime and ctime move together */
+	attr.mtime.tv_nsec = attr.ctime.tv_nsec = (long)change;
+	return inode_note_attr(dir, &attr, seen);
+}
+
+static void names_end_with_their_directorys_version(void **state)
+{
+	struct inode_table *t = table();
+	struct inode *dir = inode_table_root(t);
+	uint64_t asked = clock_ns();
+
+	assert_false(note(dir, 5, asked)); /* the first that is told */
+	assert_true(inode_name_until(dir, asked, 3, 10) == asked + 3000000000u);
+	/* as long as it is the same, what was said before is still so */
+	assert_false(note(dir, 5, asked + 10));
+	assert_true(inode_name_until(dir, asked, 3, 10) == asked + 10 + 3000000000u);
+	/* what was asked for before that is no news */
+	assert_false(note(dir, 4, asked + 5));
+	/* somebody else */
+	asked = clock_ns();
+	assert_true(note(dir, 6, asked));
+	assert_true(inode_version(dir) == 6);
+	assert_true(inode_name_until(dir, asked, 3, 10) == 0);
+	assert_true(inode_name_until(dir, clock_ns(), 3, 10) > asked);
+	inode_doubt_names(dir);
+	assert_true(inode_name_until(dir, asked + 1, 3, 10) == 0);
+	assert_true(inode_name_until(dir, 0, 3, 10) == 0);
+	inode_table_free(t);
+}
+
+static void our_own_names_are_nobody_elses_change(void **state)
+{
+	struct inode_table *t = table();
+	struct inode *dir = inode_table_root(t);
+	uint64_t asked = clock_ns();
+
+	assert_false(note(dir, 5, asked));
+	inode_naming_begin(dir);
+	assert_false(note(dir, 6, clock_ns())); /* perhaps ours already */
+	inode_naming_begin(dir);
+	inode_naming_end(dir);
+	asked = clock_ns();
+	inode_naming_end(dir);
+	assert_true(inode_name_until(dir, asked, 3, 10) == 0);
+	assert_false(note(dir, 7, asked)); /* asked for before the end */
+	assert_false(note(dir, 7, clock_ns()));
+	assert_true(inode_version(dir) == 7);
+	assert_true(inode_name_until(dir, clock_ns(), 3, 10) > 0);
+	assert_true(note(dir, 8, clock_ns()));
 	inode_table_free(t);
 }
 
@@ -269,6 +326,8 @@ int main(void)
 		cmocka_unit_test(one_handle_is_one_inode),
 		cmocka_unit_test(numbers_of_other_file_systems_are_mixed_with_their_fsid),
 		cmocka_unit_test(attributes_that_stay_are_believed_longer),
+		cmocka_unit_test(names_end_with_their_directorys_version),
+		cmocka_unit_test(our_own_names_are_nobody_elses_change),
 		cmocka_unit_test(handles_of_other_lengths_are_others),
 		cmocka_unit_test(forgetting_the_last_lookup_removes_it),
 		cmocka_unit_test(the_root_stays),

@@ -70,6 +70,52 @@ static void a_name_is_found_in_its_directory_only(void **state)
 	assert_null(stands_for(dir, "file2"));
 }
 
+static void a_name_may_be_known_not_to_be_there(void **state)
+{
+	struct inode *file = get(1, NFS_REG);
+	struct name_info info;
+
+	assert_true(names_put_absent(n, root, "x", 100, 5 * SECOND));
+	assert_false(names_get(n, root, "x", &info));
+	assert_true(names_find(n, root, "x", &info));
+	assert_null(info.ino);
+	assert_int_equal(info.seen, 100);
+	assert_int_equal(names_absent(n), 1);
+	/* then it is there, */
+	assert_true(names_put(n, root, "x", file, 50, 0));
+	assert_ptr_equal(stands_for(root, "x"), file);
+	assert_int_equal(names_absent(n), 0);
+	/* and not any more */
+	assert_true(names_put_absent(n, root, "x", 200, 0));
+	assert_null(stands_for(root, "x"));
+	assert_int_equal(names_count(n), 1);
+	/* moving something to it, or to nowhere that is known */
+	names_put(n, root, "y", file, 1, 0);
+	names_move(n, root, "y", root, "x");
+	assert_ptr_equal(stands_for(root, "x"), file);
+	assert_int_equal(names_absent(n), 0);
+	names_put_absent(n, root, "z", 1, 0);
+	names_move(n, root, "z", root, "x");
+	assert_int_equal(names_count(n), 0);
+}
+
+static void there_is_a_limit_for_names_that_are_not_there(void **state)
+{
+	struct name_info info;
+	char name[20];
+
+	for (unsigned i = 0; i < NAMES_ABSENT_MAX; i++) {
+		snprintf(name, sizeof(name), "%u", i);
+		assert_true(names_put_absent(n, root, name, 1, i ? 100 * SECOND : 0));
+	}
+	/* the oldest goes, which the kernel does not believe; the next one it does */
+	assert_true(names_put_absent(n, root, "more", 1, 0));
+	assert_false(names_find(n, root, "0", &info));
+	assert_false(names_put_absent(n, root, "too much", 1, 0));
+	assert_true(names_put_absent(n, root, "1", 2, 0));
+	assert_int_equal(names_absent(n), NAMES_ABSENT_MAX);
+}
+
 static void a_name_that_stands_for_another_file_is_new(void **state)
 {
 	struct inode *a = get(1, NFS_REG), *b = get(2, NFS_REG);
@@ -261,6 +307,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_name_is_found_in_its_directory_only),
+		TEST(a_name_may_be_known_not_to_be_there),
+		TEST(there_is_a_limit_for_names_that_are_not_there),
 		TEST(a_name_that_stands_for_another_file_is_new),
 		TEST(older_news_do_not_make_a_name_older),
 		TEST(the_name_put_last_is_that_of_the_inode),

@@ -149,7 +149,8 @@ static void attributes_come_with_the_names_while_they_are_new(void **state)
 {
 	unsigned inodes;
 
-	fs_fixture_options.attr_timeout = 1000;
+	fs_fixture_options.acregmin = fs_fixture_options.acregmax = 1000;
+	fs_fixture_options.acdirmin = fs_fixture_options.acdirmax = 1000;
 	make_files(20);
 	inodes = inode_table_count(fs->inodes);
 	assert_true(list_all(FUSE_READDIRPLUS, 0, 1 << 16) > 0);
@@ -164,7 +165,8 @@ static void attributes_that_were_changed_since_do_not(void **state)
 	const struct fuse_direntplus *plus;
 	uint64_t off;
 
-	fs_fixture_options.attr_timeout = 1000;
+	fs_fixture_options.acregmin = fs_fixture_options.acregmax = 1000;
+	fs_fixture_options.acdirmin = fs_fixture_options.acdirmax = 1000;
 	make_files(20);
 	a = list(FUSE_READDIRPLUS, 0, 1000);
 	plus = (void *)a.data;

@@ -172,7 +172,7 @@ static void attributes_come_with_the_open(void **state)
 	uint64_t third, asked;
 	struct fuse_attr attr;
 
-	fs_fixture_options.attr_timeout = 1000;
+	fs_fixture_options.acregmin = fs_fixture_options.acregmax = 1000;
 	write_some(fh);
 	assert_int_equal(kernel_open(node, O_RDONLY, &third), 0);
 	asked = count(NFS_GETATTR);
@@ -257,7 +257,7 @@ static void times_that_are_still_to_be_set_are_waited_for(void **state)
 	uint64_t made, handle, asked[3];
 	struct fuse_attr attr;
 
-	fs_fixture_options.attr_timeout = 1000;
+	fs_fixture_options.acregmin = fs_fixture_options.acregmax = 1000;
 	fake_knobs.uses_times = true;
 	fake_knobs.hang[NFS_SETATTR] = true;
 	assert_int_equal(kernel_create(KERNEL_ROOT, "x", O_WRONLY | O_EXCL, &made, &handle), 0);
@@ -286,7 +286,7 @@ static void times_are_set_before_the_answer_where_nobody_believes_them(void **st
 
 	fake_knobs.uses_times = true;
 	assert_int_equal(kernel_create(KERNEL_ROOT, "x", O_WRONLY | O_EXCL, &made, &handle), 0);
-	fs_fixture_options.attr_timeout = 1000;
+	fs_fixture_options.acregmin = fs_fixture_options.acregmax = 1000;
 	assert_int_equal(kernel_create(KERNEL_ROOT, "y", O_RDONLY | O_EXCL, &made, &handle), 0);
 	assert_int_equal(kernel_create(KERNEL_ROOT, "z", O_WRONLY, &made, &handle), 0);
 	assert_int_equal(count(NFS_SETATTR), 0); /* by the back end */

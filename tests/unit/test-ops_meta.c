@@ -148,7 +148,7 @@ static void the_server_says_who_may_do_what(void **state)
 
 static void rights_that_are_known_are_not_asked_again(void **state)
 {
-	fs_fixture_options.attr_timeout = 1000;
+	fs_fixture_options.acregmin = fs_fixture_options.acregmax = 1000;
 	fake_knobs.script = allow;
 	rights = NFS_ACCESS_READ;
 	assert_int_equal(ask_access(R_OK), 0);

@@ -55,7 +55,7 @@ static bool exists(const char *name)
 	int error = kernel_lookup(KERNEL_ROOT, name, &e);
 
 	assert_true(!error || error == -ENOENT);
-	return !error;
+	return !error && e.nodeid;
 }
 
 /* With all that comes after the answer: the worker then reads the next request. */
@@ -119,21 +119,19 @@ static void an_error_of_the_server_is_passed_on(void **state)
 /* With names that may be answered from what is known. */
 static void believe_names(void)
 {
-	fs_fixture_options.attr_timeout = fs_fixture_options.entry_timeout = 1000;
+	fs_fixture_options.cache_names = fs_fixture_options.cache_absent = true;
 	fs_fixture_options.acregmin = fs_fixture_options.acregmax = 1000;
 	fs_fixture_options.acdirmin = fs_fixture_options.acdirmax = 1000;
-	fs->shared = true;
 }
 
 /* Not all may search the root: the kernel asks at each walk, and is answered from what is known. */
-static bool root_is_private(struct nfs_op *op)
+static void make_root_private(void)
 {
-	if (op->type != NFS_GETATTR)
-		return false;
-	op->error = 0;
-	op->u.getattr.attr =
-		(struct nfs_attr){.type = NFS_DIR, .mode = 0700, .nlink = 2, .fileid = 100};
-	return true;
+	struct fuse_setattr_in in = {.valid = FATTR_MODE, .mode = S_IFDIR | 0700};
+
+	fs->shared = true;
+	assert_int_equal(
+		kernel_ask(FUSE_SETATTR, KERNEL_ROOT, &in, sizeof(in), NULL, 0, NULL, 0), 0);
 }
 
 static void what_is_known_is_not_asked_again(void **state)
@@ -141,7 +139,7 @@ static void what_is_known_is_not_asked_again(void **state)
 	uint64_t looked_up;
 
 	believe_names();
-	fake_knobs.script = root_is_private;
+	make_root_private();
 	make("a", NULL);
 	assert_true(exists("a"));
 	looked_up = count(NFS_LOOKUP);
@@ -160,7 +158,7 @@ static void what_is_stale_is_asked_again(void **state)
 	uint64_t node, fh, looked_up;
 
 	believe_names();
-	fake_knobs.script = root_is_private;
+	make_root_private();
 	node = make("a", NULL);
 	assert_true(exists("a"));
 	looked_up = count(NFS_LOOKUP);
@@ -170,6 +168,91 @@ static void what_is_stale_is_asked_again(void **state)
 	assert_int_equal(kernel_open(node, O_RDONLY, &fh), -ESTALE);
 	assert_true(exists("a"));
 	assert_int_equal(count(NFS_LOOKUP), looked_up + 1);
+}
+
+static void that_there_is_no_name_is_asked_once(void **state)
+{
+	uint64_t node, fh, looked_up, other;
+
+	believe_names();
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "a", &e), 0);
+	assert_int_equal(e.nodeid, 0);
+	assert_int_equal(e.entry_valid, 999);
+	looked_up = count(NFS_LOOKUP);
+	assert_false(exists("a"));
+	assert_int_equal(count(NFS_LOOKUP), looked_up);
+	/* who makes it is told at once if it is there after all */
+	fake_knobs.fail[NFS_OPEN] = -EEXIST;
+	assert_int_equal(kernel_create(KERNEL_ROOT, "a", O_RDWR | O_EXCL, &node, &fh), -EEXIST);
+	fake_knobs.fail[NFS_OPEN] = 0;
+	assert_false(exists("a"));
+	assert_int_equal(count(NFS_LOOKUP), looked_up + 1);
+	/* or looks the path up again, if it is what cannot be opened like this */
+	fake_knobs.fail[NFS_OPEN] = -ELOOP;
+	assert_int_equal(kernel_create(KERNEL_ROOT, "a", O_RDWR, &node, &fh), -ESTALE);
+	assert_int_equal(kernel_create(KERNEL_ROOT, "a", O_RDWR, &node, &fh), -ELOOP);
+	fake_knobs.fail[NFS_OPEN] = 0;
+	other = make("a", NULL);
+	assert_true(exists("a"));
+	assert_int_equal(e.nodeid, other);
+	assert_int_equal(kernel_unlink(KERNEL_ROOT, "a"), 0);
+	/* another client may have made it since: this mount has removed it, no more */
+	looked_up = count(NFS_LOOKUP);
+	assert_false(exists("a"));
+	assert_int_equal(count(NFS_LOOKUP), looked_up + 1);
+	assert_false(exists("a"));
+	assert_int_equal(count(NFS_LOOKUP), looked_up + 1);
+}
+
+static void only_who_may_search_hears_of_what_is_not_there(void **state)
+{
+	uint64_t looked_up;
+
+	believe_names();
+	make_root_private();
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "a", &e), -ENOENT); /* for this one */
+	looked_up = count(NFS_LOOKUP);
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "a", &e), -ENOENT);
+	assert_int_equal(count(NFS_LOOKUP), looked_up);
+	fs_fixture_options.cache_absent = false;
+	assert_int_equal(kernel_unlink(KERNEL_ROOT, "a"), -ENOENT);
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "a", &e), -ENOENT);
+	assert_int_equal(count(NFS_LOOKUP), looked_up + 1);
+}
+
+static uint64_t version; /* the root's */
+
+static bool changed_elsewhere(struct nfs_op *op)
+{
+	if (op->type != NFS_LOOKUP)
+		return false;
+	op->error = -ENOENT;
+	op->u.lookup.dir_attr = (struct nfs_dir_attr){.have = true,
+		.before = true,
+		.attr = {.type = NFS_DIR, .mode = 0755, .fileid = 100, .change = version}};
+	return true;
+}
+
+static void what_is_changed_elsewhere_is_doubted(void **state)
+{
+	unsigned before;
+	uint64_t looked_up;
+
+	believe_names();
+	fake_knobs.script = changed_elsewhere;
+	version = 1000;
+	assert_false(exists("a"));
+	looked_up = count(NFS_LOOKUP);
+	assert_false(exists("b"));
+	assert_false(exists("a"));
+	assert_int_equal(count(NFS_LOOKUP), looked_up + 1);
+	before = kernel_notified(FUSE_NOTIFY_INVAL_ENTRY);
+	version++;
+	assert_false(exists("c"));
+	assert_false(exists("a"));
+	assert_int_equal(count(NFS_LOOKUP), looked_up + 3);
+	while (kernel_notified(FUSE_NOTIFY_INVAL_ENTRY) < before + 2)
+		usleep(1000);
 }
 
 /* --- making ----------------------------------------------------------------------------------- */
@@ -420,6 +503,9 @@ int main(void)
 		TEST(an_error_of_the_server_is_passed_on),
 		TEST(what_is_known_is_not_asked_again),
 		TEST(what_is_stale_is_asked_again),
+		TEST(that_there_is_no_name_is_asked_once),
+		TEST(only_who_may_search_hears_of_what_is_not_there),
+		TEST(what_is_changed_elsewhere_is_doubted),
 		TEST(a_regular_file_of_mknod_is_not_left_open),
 		TEST(a_closed_file_is_removed_at_once),
 		TEST(a_closed_file_is_removed_at_once_beside_an_open_one),

@@ -78,7 +78,7 @@ static void all_values_are_taken(void **state)
 	assert_int_equal(o.credits, 32);
 	assert_int_equal(o.inline_size, 8192);
 	assert_true(o.mpa_crc);
-	assert_true(o.attr_timeout == 0 && o.entry_timeout == 0);
+	assert_true(o.acregmax == 0 && o.acdirmax == 0);
 	assert_int_equal(o.workers, 3);
 	assert_int_equal(o.readahead_kb, 1024);
 }
@@ -113,19 +113,18 @@ static void versions_are_named_as_mount_nfs_does(void **state)
 static void attributes_are_believed_as_long_as_nfs_says(void **state)
 {
 	assert_int_equal(PARSE("s:/", "/m"), 0);
-	assert_true(o.attr_timeout == 1 && o.entry_timeout == 1);
+	assert_true(o.cache_names && o.cache_absent);
 	assert_int_equal(WITH("acregmin=3,acregmax=60,acdirmin=30,acdirmax=20"), 0);
 	assert_int_equal(o.acregmin, 3);
 	assert_int_equal(o.acregmax, 60);
 	assert_int_equal(o.acdirmin, 30);
 	assert_int_equal(o.acdirmax, 30);
-	assert_true(o.attr_timeout == 3 && o.entry_timeout == 30);
 	assert_int_equal(WITH("actimeo=7,lookupcache=none"), 0);
 	assert_int_equal(o.acregmin, 7);
 	assert_int_equal(o.acdirmax, 7);
-	assert_true(o.attr_timeout == 7 && o.entry_timeout == 0);
+	assert_false(o.cache_names || o.cache_absent);
 	assert_int_equal(WITH("noac,lookupcache=pos"), 0);
-	assert_true(o.attr_timeout == 0 && o.entry_timeout == 0 && o.acregmax == 0);
+	assert_true(o.acregmax == 0 && o.acdirmax == 0 && o.cache_names && !o.cache_absent);
 }
 
 static void owners_may_be_names(void **state)

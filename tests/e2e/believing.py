@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# SPDX-FileCopyrightText: The rnfs authors
+"""The steps of tests/e2e/believing: believing.py STEP MOUNT OTHER. Both are the same export; what the
+step counts is done on MOUNT."""
+import errno
+import os
+import subprocess
+import sys
+import time
+
+step, mount, other = sys.argv[1:]
+
+
+def here(name):
+    return os.path.join(mount, name)
+
+
+def there(name):
+    return os.path.join(other, name)
+
+
+def exists(path):
+    try:
+        os.lstat(path)
+        return True
+    except FileNotFoundError:
+        return False
+
+
+def absent(path):
+    assert not exists(path), path
+
+
+def write(path, data, flags=0):
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | flags, 0o644)
+    os.write(fd, data)
+    os.close(fd)
+
+
+def read(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+def fails(error, function, *args):
+    try:
+        function(*args)
+    except OSError as e:
+        assert e.errno == error, e
+        return
+    raise AssertionError(f"{function} {args} did not fail")
+
+
+def eventually(test, before=lambda: None):
+    """In time: before each try something may be done that shows it."""
+    end = time.monotonic() + 60
+    while True:
+        before()
+        if test():
+            return
+        assert time.monotonic() < end, "it is not seen"
+        time.sleep(0.05)
+
+
+def missing():
+    for _ in range(100):
+        absent(here("missing"))
+
+
+def present():
+    for _ in range(100):
+        assert exists(here("listed"))
+
+
+def removed():
+    for _ in range(3):
+        os.mknod(here("removed"))
+        os.unlink(here("removed"))
+        absent(here("removed"))
+
+
+def moved():
+    for i in range(3):
+        os.mknod(here("moved.lock"))
+        os.rename(here("moved.lock"), here(f"moved.{i}"))
+        absent(here("moved.lock"))
+
+
+def made():
+    makers = {
+        "file": lambda p: write(p, b"x"),
+        "exclusive": lambda p: write(p, b"x", os.O_EXCL),
+        "directory": os.mkdir,
+        "symlink": lambda p: os.symlink("x", p),
+        "fifo": os.mkfifo,
+        "node": os.mknod,
+        "hard": lambda p: os.link(here("made.from"), p),
+        "renamed": lambda p: os.rename(here("made.from"), p),
+    }
+    write(here("made.from"), b"from")
+    for name, make in makers.items():
+        path = here("made." + name)
+        absent(path)
+        make(path)
+        assert exists(path), name
+    absent(here("made.from"))
+
+
+def made_elsewhere():
+    for name in "abcdefg":
+        absent(here("else." + name))
+    for name in "abcde":
+        write(there("else." + name), b"theirs")
+    os.mkdir(there("else.f"))
+    fails(errno.EEXIST, os.open, here("else.a"), os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    fails(errno.EEXIST, os.mkdir, here("else.b"))
+    fails(errno.EEXIST, os.symlink, "x", here("else.c"))
+    write(here("else.source"), b"ours")
+    fails(errno.EEXIST, os.link, here("else.source"), here("else.c"))
+    with open(here("else.d"), "ab") as f:
+        f.write(b", ours")
+    assert read(there("else.d")) == b"theirs, ours"
+    os.rename(here("else.source"), here("else.e"))
+    assert read(there("else.e")) == b"ours"
+    fails(errno.EISDIR, os.open, here("else.f"), os.O_WRONLY | os.O_CREAT)
+    for name in "abcdef":
+        eventually(lambda: exists(here("else." + name)))
+
+
+def linked_elsewhere():
+    absent(here("link"))
+    absent(here("pipe"))
+    write(there("target"), b"target")
+    os.symlink("target", there("link"))
+    os.mkfifo(there("pipe"))
+    with open(here("link"), "ab") as f:
+        f.write(b" found")
+    assert read(there("target")) == b"target found"
+    fd = os.open(here("pipe"), os.O_RDWR | os.O_CREAT | os.O_NONBLOCK)
+    os.close(fd)
+
+
+def shown_by_list():
+    absent(here("shown"))
+    write(there("shown"), b"x")
+    eventually(lambda: exists(here("shown")), lambda: os.listdir(mount))
+
+
+def shown_by_look_up():
+    n = 0
+
+    def look_up():
+        nonlocal n
+        n += 1
+        absent(here(f"beside.{n}"))
+
+    absent(here("shown too"))
+    write(there("shown too"), b"x")
+    eventually(lambda: exists(here("shown too")), look_up)
+
+
+def taken_away():
+    write(there("taken"), b"x")
+    write(there("given"), b"old")
+    write(there("gives"), b"other")
+    assert os.stat(here("given")).st_size == 3
+    assert exists(here("taken"))
+    os.unlink(there("taken"))
+    os.rename(there("gives"), there("given"))
+    eventually(lambda: not exists(here("taken")), lambda: os.listdir(mount))
+    eventually(lambda: os.stat(here("given")).st_size == 5, lambda: os.listdir(mount))
+
+
+def theirs():
+    write(there("known"), b"x")
+    for _ in range(3):  # the first answer may be what shows that the directory was changed
+        os.stat(here("known"))
+
+
+def stat():
+    for _ in range(100):
+        os.stat(here("known"))
+
+
+def opened():
+    write(here("opened"), b"one")
+    assert os.stat(here("opened")).st_size == 3
+    write(there("opened"), b"three")
+    with open(here("opened"), "rb") as f:
+        assert os.fstat(f.fileno()).st_size == 5
+        assert f.read() == b"three"
+    assert os.stat(here("opened")).st_size == 5
+
+
+def rights():
+    write(there("access"), b"x")
+    for _ in range(100):
+        assert os.access(here("access"), os.R_OK)
+
+
+def files():
+    os.mkdir(here("listed"))
+    for i in range(100):
+        write(here(f"listed/{i}"), b"x" * i)
+
+
+def repository():
+    path = here("repository")
+
+    def git(*args):
+        subprocess.run(("git", "-c", "user.name=n", "-c", "user.email=e", "-C", path) + args, check=True, stdout=subprocess.DEVNULL)
+
+    os.mkdir(path)
+    git("init", "-q")
+    for i in range(20):
+        os.makedirs(f"{path}/d{i % 5}", exist_ok=True)
+        write(f"{path}/d{i % 5}/f{i}", b"%d\n" % i)
+    git("add", ".")
+    time.sleep(1.1)  # what is as young as the index is read again each time
+    git("commit", "-q", "-m", "c")
+
+
+def in_time():
+    absent(here("timely"))
+    write(there("timely"), b"x")
+    eventually(lambda: exists(here("timely")))
+    os.unlink(there("timely"))
+    eventually(lambda: not exists(here("timely")))
+    write(there("timely"), b"more")
+    eventually(lambda: exists(here("timely")) and os.stat(here("timely")).st_size == 4)
+    write(there("timely"), b"and more")
+    eventually(lambda: os.stat(here("timely")).st_size == 8)
+
+
+globals()[step]()
