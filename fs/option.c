@@ -410,7 +410,7 @@ static const struct opt opts[] = {
 	UINT("acregmax", acregmax, 0, 86400, 1, "seconds from 0 to 86400"),
 	UINT("acdirmin", acdirmin, 0, 86400, 1, "seconds from 0 to 86400"),
 	UINT("acdirmax", acdirmax, 0, 86400, 1, "seconds from 0 to 86400"),
-	{.name = "lookupcache", .arg = NEED_ARG, .fn = set_lookupcache, .want = "all, pos or none"},
+	{.name = "lookupcache", .arg = NEED_ARG, .fn = set_lookupcache, .want = "all, positive or none"},
 	UINT("workers", workers, 1, 64, 1, "a count from 1 to 64"),
 	UINT("readahead", readahead_kb, 0, 1024 * 1024, 1, "kilobytes, 0 for none"),
 	{.name = "debug", .arg = MAYBE_ARG, .fn = set_debug, .want = "ctrl, data or fuse"},

@@ -8,8 +8,16 @@
 #include "fs/options.h"
 
 #include <getopt.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* As the kernel's client has them, nfs(5). */
+#define ACREGMIN_S 3u
+#define ACREGMAX_S 60u
+#define ACDIRMIN_S 30u
+#define ACDIRMAX_S 60u
+#define UNSET	   UINT_MAX
 
 static int option_list(struct options *o, const char *list, struct err *e)
 {
@@ -76,10 +84,10 @@ static void set_defaults(struct options *o)
 		.retrans = 3,
 		.connect_ms = 10000,
 		.cache_size = 256u << 20,
-		.acregmin = 1,
-		.acregmax = 1,
-		.acdirmin = 1,
-		.acdirmax = 1,
+		.acregmin = UNSET,
+		.acregmax = UNSET,
+		.acdirmin = UNSET,
+		.acdirmax = UNSET,
 		.cache_names = true,
 		.cache_absent = true,
 		.workers = 2,
@@ -167,12 +175,21 @@ static int settle_version(struct options *o, struct err *e)
 	return 0;
 }
 
+/* The shortest and the longest time, as given; what was not gives way to what was. */
+static void settle_times(unsigned *min, unsigned *max, unsigned usual_min, unsigned usual_max)
+{
+	if (*min == UNSET)
+		*min = *max < usual_min ? *max : usual_min;
+	if (*max == UNSET)
+		*max = usual_max;
+	if (*max < *min)
+		*max = *min;
+}
+
 static void settle_timeouts(struct options *o)
 {
-	if (o->acregmax < o->acregmin)
-		o->acregmax = o->acregmin;
-	if (o->acdirmax < o->acdirmin)
-		o->acdirmax = o->acdirmin;
+	settle_times(&o->acregmin, &o->acregmax, ACREGMIN_S, ACREGMAX_S);
+	settle_times(&o->acdirmin, &o->acdirmax, ACDIRMIN_S, ACDIRMAX_S);
 }
 
 int options_parse(struct options *o, int argc, char *const argv[], struct err *e)
@@ -238,12 +255,13 @@ void options_help(FILE *out)
 	      "  credits=N, inline_size=N, rdma_version=auto|1, mpa_crc   RPC-over-RDMA details\n"
 	      "Caching\n"
 	      "  cache_size=N            memory for data, default 256M\n"
-	      "  actimeo=N, noac         seconds that names and attributes may be believed, "
-	      "default 1; 0\n"
+	      "  actimeo=N, noac         seconds that names and attributes may be believed; 0\n"
 	      "  acregmin=N, acregmax=N, acdirmin=N, acdirmax=N   the same for files and "
-	      "directories;\n"
-	      "                          from min to max the longer they stay unchanged\n"
-	      "  lookupcache=all|none    whether names may be believed at all\n"
+	      "directories,\n"
+	      "                          from min to max the longer they stay unchanged; default "
+	      "3, 60, 30, 60\n"
+	      "  lookupcache=all|positive|none   believe what names stand for, and that there is "
+	      "none\n"
 	      "  readahead=N             kilobytes to read ahead of a reader at most, default "
 	      "16384\n"
 	      "Locks\n"

@@ -114,6 +114,16 @@ static void attributes_are_believed_as_long_as_nfs_says(void **state)
 {
 	assert_int_equal(PARSE("s:/", "/m"), 0);
 	assert_true(o.cache_names && o.cache_absent);
+	assert_int_equal(o.acregmin, 3);
+	assert_int_equal(o.acregmax, 60);
+	assert_int_equal(o.acdirmin, 30);
+	assert_int_equal(o.acdirmax, 60);
+	/* what was not given gives way */
+	assert_int_equal(WITH("acregmin=100,acdirmax=5"), 0);
+	assert_int_equal(o.acregmin, 100);
+	assert_int_equal(o.acregmax, 100);
+	assert_int_equal(o.acdirmin, 5);
+	assert_int_equal(o.acdirmax, 5);
 	assert_int_equal(WITH("acregmin=3,acregmax=60,acdirmin=30,acdirmax=20"), 0);
 	assert_int_equal(o.acregmin, 3);
 	assert_int_equal(o.acregmax, 60);
@@ -214,7 +224,7 @@ static void wrong_options_are_named(void **state)
 		{"vers=2", "2 is too old"},
 		{"minorversion=3", "1 or 2"},
 		{"acregmin=-1", "seconds"},
-		{"lookupcache=some", "all, pos or none"},
+		{"lookupcache=some", "all, positive or none"},
 		{"idmap=both", "auto, numeric or name"},
 		{"idmap_domain=a@b", "example.net"},
 		{"vers=3,minorversion=1", "contradicts"},
