@@ -96,12 +96,15 @@ static void results(unsigned kind, const uint8_t *data, size_t size)
 		sync.u.relock.ctx = &ctx;
 	if (kind == NFS_LOOKUP)
 		op->u.lookup.name = (struct nfs_name){"x", 1};
+	if (kind == NFS_LOOKUP)
+		op->u.lookup.want_dir = size & 2;
 	if (kind == NFS_READLINK) {
 		op->u.readlink.buf = link;
 		op->u.readlink.size = sizeof(link);
 	}
 	if (kind == NFS_READDIR) {
 		op->u.readdir.plus = true;
+		op->u.readdir.want_dir = size & 2;
 		op->u.readdir.entry = entry;
 	}
 	sync.u.walk.path = kind == NFS4_K_WALK ? "a/b" : NULL;

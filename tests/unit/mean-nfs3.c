@@ -65,6 +65,7 @@ static void answer_names(struct mean3 *m, const struct nfs3_args *a, struct nfs3
 {
 	switch (a->proc) {
 	case NFS3PROC_LOOKUP:
+		r->u.lookup.dir = post_op(m, &root_fh);
 		if (a->u.dirop.name.len == 4 && memcmp(a->u.dirop.name.s, "nope", 4) == 0) {
 			r->u.lookup.status = NFS3ERR_NOENT;
 			break;

@@ -202,6 +202,30 @@ static void an_append_sent_twice_and_put_off_may_have_been_made(void **state)
 	mem_buf_unref(buf);
 }
 
+static void a_directorys_attributes_come_with_names(void **state)
+{
+	struct fix3 *f = *state;
+	const struct nfs_name none = {"nope", 4};
+	struct nfs_op op = {.type = NFS_LOOKUP};
+
+	op.u.lookup.dir = f->root;
+	op.u.lookup.name = file;
+	assert_int_equal(fix3_run(f, &op), 0);
+	assert_true(op.u.lookup.dir_attr.have && !op.u.lookup.dir_attr.before);
+	assert_int_equal(op.u.lookup.dir_attr.attr.type, NFS_DIR);
+	op = (struct nfs_op){.type = NFS_LOOKUP};
+	op.u.lookup.dir = f->root;
+	op.u.lookup.name = none;
+	assert_int_equal(fix3_run(f, &op), -ENOENT);
+	assert_true(op.u.lookup.dir_attr.have);
+	f->m.bare = true;
+	op = (struct nfs_op){.type = NFS_LOOKUP};
+	op.u.lookup.dir = f->root;
+	op.u.lookup.name = none;
+	assert_int_equal(fix3_run(f, &op), -ENOENT);
+	assert_false(op.u.lookup.dir_attr.have);
+}
+
 static void what_a_reply_leaves_out_is_asked_for(void **state)
 {
 	struct fix3 *f = *state;
@@ -482,6 +506,7 @@ int main(void)
 		ON_MOUNT3(attributes_come_with_data),
 		ON_MOUNT3(an_append_asks_for_the_end_first),
 		ON_MOUNT3(an_append_sent_twice_and_put_off_may_have_been_made),
+		ON_MOUNT3(a_directorys_attributes_come_with_names),
 		ON_MOUNT3(what_a_reply_leaves_out_is_asked_for),
 		ON_MOUNT3(later_means_later),
 		ON_MOUNT3(errors_are_those_of_system_calls),

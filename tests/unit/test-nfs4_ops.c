@@ -237,6 +237,50 @@ static void test_attributes_are_not_asked_for_in_vain(void **state)
 	fix_unmount_clean(f);
 }
 
+static struct nfs_op lookup_op(const struct fix *f, const char *name)
+{
+	struct nfs_op op = {.type = NFS_LOOKUP};
+
+	op.u.lookup.dir = f->root;
+	op.u.lookup.name = (struct nfs_name){name, (uint32_t)strlen(name)};
+	op.u.lookup.want_dir = true;
+	return op;
+}
+
+static void test_a_directorys_attributes_come_with_names(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_op op = lookup_op(f, "file");
+	unsigned calls = counted(f, OP_SEQUENCE);
+
+	assert_int_equal(fix_run(f, &op), 0);
+	assert_true(op.u.lookup.dir_attr.have && op.u.lookup.dir_attr.before);
+	assert_int_equal(op.u.lookup.dir_attr.attr.type, NFS_DIR);
+	assert_int_equal(op.u.lookup.attr.type, NFS_REG);
+	op = lookup_op(f, "nope");
+	assert_int_equal(fix_run(f, &op), -ENOENT);
+	assert_true(op.u.lookup.dir_attr.have);
+	op = (struct nfs_op){.type = NFS_READDIR};
+	op.u.readdir.dir = f->root;
+	op.u.readdir.max_bytes = 4096;
+	op.u.readdir.entry = any_entry;
+	op.u.readdir.want_dir = true;
+	assert_int_equal(fix_run(f, &op), 0);
+	assert_true(op.u.readdir.dir_attr.have);
+	assert_int_equal(counted(f, OP_SEQUENCE), calls + 3);
+	/* where they are refused it goes without */
+	op = lookup_op(f, "file");
+	fix_fails(f, OP_GETATTR, NFS4ERR_ACCESS, 1);
+	assert_int_equal(fix_run(f, &op), 0);
+	assert_false(op.u.lookup.dir_attr.have);
+	assert_int_equal(counted(f, OP_SEQUENCE), calls + 5);
+	/* and those that do not make sense end it */
+	op = lookup_op(f, "file");
+	fix_quirk(f, Q_NO_ATTRS);
+	assert_int_equal(fix_run(f, &op), -EREMOTEIO);
+	fix_unmount_clean(f);
+}
+
 static void test_a_server_says_that_it_counts(void **state)
 {
 	static const uint32_t types[] = {
@@ -447,6 +491,7 @@ int main(void)
 		ON_MOUNT(test_attributes_may_be_missing),
 		ON_MOUNT(test_attributes_may_be_empty),
 		ON_MOUNT(test_attributes_are_not_asked_for_in_vain),
+		ON_MOUNT(test_a_directorys_attributes_come_with_names),
 		cmocka_unit_test_setup_teardown(
 			test_a_server_says_that_it_counts, fix_setup_unmounted, fix_teardown),
 		ON_MOUNT(test_an_append_at_the_end_is_one_compound),
