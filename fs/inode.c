@@ -425,6 +425,23 @@ bool inode_known_attr(struct inode *ino, uint64_t since, struct nfs_attr *attr, 
 	return known;
 }
 
+bool inode_known_dir(struct inode *dir, uint64_t since, struct nfs_attr *attr, uint64_t *seen)
+{
+	uint64_t listed;
+
+	pthread_mutex_lock(&dir->lock);
+	listed = dir->listed;
+	pthread_mutex_unlock(&dir->lock);
+	return inode_known_attr(dir, since, attr, seen) && *seen >= listed;
+}
+
+void inode_listing(struct inode *dir)
+{
+	pthread_mutex_lock(&dir->lock);
+	dir->listed = clock_ns();
+	pthread_mutex_unlock(&dir->lock);
+}
+
 void inode_note_removed(struct inode *ino)
 {
 	inode_touch(ino);

@@ -91,6 +91,7 @@ struct inode {
 	 * when it was asked last while the names were those of version; what the server said of
 	 * names before names_from may not be so any more (names.h) */
 	uint64_t version, version_at, names_seen, names_from;
+	uint64_t listed;    /* when the server was last asked for entries of it */
 	unsigned naming;    /* requests that make, move or remove names in it, under way */
 	unsigned nopen;	    /* open files, and opens and replacements under way */
 	unsigned unlinking; /* removals of its last name under way: opens wait (opening.h) */
@@ -170,6 +171,10 @@ void inode_doubt_names(struct inode *dir);
 /* What the server said after `since`, if nothing was changed through this mount meanwhile. *seen:
  * when. */
 bool inode_known_attr(struct inode *ino, uint64_t since, struct nfs_attr *attr, uint64_t *seen);
+/* The same of a directory, with the time of access that listing it has left. */
+bool inode_known_dir(struct inode *dir, uint64_t since, struct nfs_attr *attr, uint64_t *seen);
+/* The server is about to be asked for entries of dir. */
+void inode_listing(struct inode *dir);
 /* A name of ino was removed, or given to something else. A directory has only the one. */
 void inode_note_removed(struct inode *ino);
 /* The server has answered ESTALE for ino. True: it is a directory that this mount has removed;

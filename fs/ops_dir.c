@@ -313,6 +313,7 @@ static void fetch(struct request *r, uint64_t after)
 		return;
 	}
 	r->u.list.buf->after = after;
+	inode_listing(d->inode);
 	r->u.list.buf->asked = clock_ns();
 	op = request_op(r, NFS_READDIR, readdir);
 	op->u.readdir.dir = d->inode->fh;
@@ -326,7 +327,7 @@ static void fetch(struct request *r, uint64_t after)
 		op->u.readdir.max_bytes = fs->info.dtsize;
 	op->u.readdir.plus = true; /* for the type, which is wanted either way */
 	op->u.readdir.entry = fetch_entry;
-	op->u.readdir.want_dir = !after && entry_wants_dir(fs);
+	op->u.readdir.want_dir = entry_wants_dir(fs);
 	request_submit(r, fetch_done);
 }
 

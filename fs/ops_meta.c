@@ -173,18 +173,24 @@ static void getattr_end(struct request *r)
 	end_attr(r, &r->batch.first.op.u.getattr.attr, r->u.getattr.seen);
 }
 
-/* Answers from what an open has just brought, if the kernel asks only because of that. */
+/* Answers from what an open has just brought, if the kernel asks only because of that; or for a
+ * directory, which it asks for when it has read entries, since that may have moved the time of
+ * access: the attributes that came with the entries say where to. */
 static bool getattr_known(struct request *r)
 {
 	struct nfs_op *op = &r->batch.first.op;
 	struct inode *ino = r->inode;
+	uint64_t since = entry_attr_since(r->fs, ino);
+	bool known;
 
-	if (!atomic_exchange(&ino->renewed, false) || atomic_load(&ino->displaced) ||
-		!inode_known_attr(ino, entry_attr_since(r->fs, r->inode), &op->u.getattr.attr,
-			&r->u.getattr.seen))
-		return false;
-	getattr_end(r);
-	return true;
+	if (ino->type == NFS_DIR)
+		known = inode_known_dir(ino, since, &op->u.getattr.attr, &r->u.getattr.seen);
+	else
+		known = atomic_exchange(&ino->renewed, false) && !atomic_load(&ino->displaced) &&
+			inode_known_attr(ino, since, &op->u.getattr.attr, &r->u.getattr.seen);
+	if (known)
+		getattr_end(r);
+	return known;
 }
 
 static void getattr_done(struct request *r)

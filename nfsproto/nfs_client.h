@@ -85,8 +85,8 @@ struct nfs_data_attr {
 /* What comes back of a directory's attributes with an operation on the names in it. */
 struct nfs_dir_attr {
 	bool have; /* the rest is set: a server need not tell */
-	/* attr is as before the operation (NFSv4), else as after it: a name may have been made or
-	 * removed in between */
+	/* attr is as before the operation (NFSv4's LOOKUP), else as after it: a name may have been
+	 * made or removed in between */
 	bool before;
 	struct nfs_attr attr;
 };

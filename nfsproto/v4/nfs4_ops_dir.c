@@ -19,27 +19,19 @@ static bool is_dots(const struct nfs_name *n)
 	return n->s[0] == '.' && (n->len == 1 || (n->len == 2 && n->s[1] == '.'));
 }
 
-/* GETATTR of the directory stands before the operation, not behind it: what changes in between is
- * found out by the next who looks, while a name that is older than the attributes would be taken
- * for what they say. */
-static void put_dir_attr(
-	struct nfs4_client *c, struct nfs4_comp *k, bool want, struct nfs_dir_attr *attr)
+/* GETATTR of the directory stands before LOOKUP, not behind it: LOOKUP may fail, and what changes
+ * in between is found out by the next who looks, while a name that is older than the attributes
+ * would be taken for what they say. Where the attributes are refused, *out says to ask again
+ * without. */
+static int get_lookup_dir(struct nfs_op *op, struct nfs4_reply *r, enum nfs_outcome *out)
 {
-	attr->have = false;
-	if (want)
-		nfs4_comp_getattr(k, &c->stat_want);
-}
-
-/* As nfs4_reply_stat(). Where the attributes are refused, *out says to ask again without them. */
-static int get_dir_attr(struct nfs_op *op, struct nfs4_reply *r, bool *want,
-	struct nfs_dir_attr *attr, enum nfs_outcome *out)
-{
-	int rc = *want ? nfs4_reply_stat(r, &attr->attr) : 0;
+	struct nfs_dir_attr *dir = &op->u.lookup.dir_attr;
+	int rc = op->u.lookup.want_dir ? nfs4_reply_stat(r, &dir->attr) : 0;
 
 	*out = nfs4_outcome(op, rc);
-	attr->have = attr->before = *want && !rc;
+	dir->have = dir->before = op->u.lookup.want_dir && !rc;
 	if (rc > 0 && rc != NFS4ERR_DELAY) {
-		*want = false;
+		op->u.lookup.want_dir = false;
 		*out = NFS_AGAIN;
 	}
 	return rc;
@@ -48,7 +40,9 @@ static int get_dir_attr(struct nfs_op *op, struct nfs4_reply *r, bool *want,
 void nfs4_put_op_lookup(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
 	nfs4_comp_putfh(k, &op->u.lookup.dir);
-	put_dir_attr(c, k, op->u.lookup.want_dir, &op->u.lookup.dir_attr);
+	op->u.lookup.dir_attr.have = false;
+	if (op->u.lookup.want_dir)
+		nfs4_comp_getattr(k, &c->stat_want);
 	if (!is_dots(&op->u.lookup.name))
 		nfs4_comp_lookup(k, &op->u.lookup.name);
 	else if (op->u.lookup.name.len == 2)
@@ -62,7 +56,7 @@ enum nfs_outcome nfs4_get_op_lookup(struct nfs4_client *c, struct nfs_op *op, st
 	int rc = nfs4_reply_op(r, OP_PUTFH);
 	enum nfs_outcome out;
 
-	if (!rc && get_dir_attr(op, r, &op->u.lookup.want_dir, &op->u.lookup.dir_attr, &out))
+	if (!rc && get_lookup_dir(op, r, &out))
 		return out;
 	if (!rc && !is_dots(&op->u.lookup.name))
 		rc = nfs4_reply_op(r, OP_LOOKUP);
@@ -336,9 +330,11 @@ void nfs4_put_op_readdir(struct nfs4_client *c, struct nfs_op *op, struct nfs4_c
 	if (op->u.readdir.cookie)
 		memcpy(a.verf, op->u.readdir.verf, NFS_VERF_SIZE);
 	nfs4_comp_putfh(k, &op->u.readdir.dir);
-	put_dir_attr(c, k, op->u.readdir.want_dir, &op->u.readdir.dir_attr);
 	nfs4_put_readdir_args(k->x, &a);
 	nfs4_comp_count(k, OP_READDIR, max);
+	op->u.readdir.dir_attr.have = false;
+	if (op->u.readdir.want_dir) /* with the time of access that READDIR leaves */
+		nfs4_comp_getattr(k, &c->stat_want);
 }
 
 static bool name_is_sane(const struct nfs_name *n)
@@ -389,6 +385,21 @@ static int readdir_entry(
 	return 0;
 }
 
+/* GETATTR is the last operation, and that it has failed is no failure of READDIR. 0 or -EBADMSG. */
+static int get_readdir_dir(struct nfs_op *op, struct nfs4_reply *r)
+{
+	struct nfs_dir_attr *dir = &op->u.readdir.dir_attr;
+	int rc = op->u.readdir.want_dir ? nfs4_reply_stat(r, &dir->attr) : 0;
+
+	if (rc < 0)
+		return rc;
+	if (rc > 0)
+		r->status = NFS4_OK;
+	dir->before = false;
+	dir->have = op->u.readdir.want_dir && !rc && !names_pending(r->owners);
+	return 0;
+}
+
 enum nfs_outcome nfs4_get_op_readdir(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
 {
 	uint64_t last = op->u.readdir.cookie;
@@ -398,10 +409,6 @@ enum nfs_outcome nfs4_get_op_readdir(struct nfs4_client *c, struct nfs_op *op, s
 	bool eof = false, more = true;
 	unsigned n = 0;
 	int rc = nfs4_reply_op(r, OP_PUTFH);
-	enum nfs_outcome none;
-
-	if (!rc && get_dir_attr(op, r, &op->u.readdir.want_dir, &op->u.readdir.dir_attr, &none))
-		return none;
 	if (!rc)
 		rc = nfs4_reply_op(r, OP_READDIR);
 	if (rc)
@@ -429,5 +436,5 @@ enum nfs_outcome nfs4_get_op_readdir(struct nfs4_client *c, struct nfs_op *op, s
 		return nfs_failed(op, -EBADMSG);
 	}
 	op->u.readdir.eof = eof && more;
-	return NFS_DONE;
+	return nfs4_outcome(op, get_readdir_dir(op, r));
 }
