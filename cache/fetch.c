@@ -22,19 +22,17 @@ struct fetch {
 	struct cache_block *block[FETCH_BLOCKS];
 	struct seg seg[FETCH_BLOCKS];
 	unsigned n;
-	LIST_ENTRY(fetch) link; /* under way, or spare */
+	SLIST_ENTRY(fetch) spare;
 };
-
-LIST_HEAD(fetch_list, fetch);
 
 struct fetches {
 	struct cache *cache;
 	struct nfs_client *client;
 	uint32_t rsize;
 	struct batch_pool parts;
-	pthread_mutex_t lock; /* what follows; before a batch's lock */
-	struct fetch_list pending, spare;
-	bool ending;
+	pthread_mutex_t lock; /* what follows; a leaf */
+	SLIST_HEAD(, fetch) spare;
+	unsigned pending;
 };
 
 struct fetches *fetches_new(struct cache *c)
@@ -46,8 +44,7 @@ struct fetches *fetches_new(struct cache *c)
 	all->cache = c;
 	pthread_mutex_init(&all->lock, NULL);
 	batch_pool_init(&all->parts);
-	LIST_INIT(&all->pending);
-	LIST_INIT(&all->spare);
+	SLIST_INIT(&all->spare);
 	return all;
 }
 
@@ -57,9 +54,9 @@ struct fetches *fetches_free(struct fetches *all)
 
 	if (!all)
 		return NULL;
-	assert(LIST_EMPTY(&all->pending));
-	while ((x = LIST_FIRST(&all->spare))) {
-		LIST_REMOVE(x, link);
+	assert(!all->pending);
+	while ((x = SLIST_FIRST(&all->spare))) {
+		SLIST_REMOVE_HEAD(&all->spare, spare);
 		batch_finish(&x->batch);
 		free(x);
 	}
@@ -73,17 +70,6 @@ void fetches_start(struct fetches *all, struct nfs_client *client, uint32_t rsiz
 {
 	all->client = client;
 	all->rsize = rsize;
-}
-
-void fetches_end(struct fetches *all)
-{
-	struct fetch *x;
-
-	pthread_mutex_lock(&all->lock);
-	all->ending = true;
-	LIST_FOREACH (x, &all->pending, link)
-		batch_cancel(&x->batch);
-	pthread_mutex_unlock(&all->lock);
 }
 
 /* --- a fetcher -------------------------------------------------------------------------------- */
@@ -163,49 +149,41 @@ static struct fetch *fetch_new(struct fetches *all)
 	struct fetch *x;
 
 	pthread_mutex_lock(&all->lock);
-	x = LIST_FIRST(&all->spare);
+	x = SLIST_FIRST(&all->spare);
 	if (x)
-		LIST_REMOVE(x, link);
+		SLIST_REMOVE_HEAD(&all->spare, spare);
+	all->pending++;
 	pthread_mutex_unlock(&all->lock);
 	if (x)
 		return x;
 	x = calloc(1, sizeof(*x));
-	if (x)
+	if (x) {
 		batch_init(&x->batch, &all->parts);
-	return x;
-}
-
-/* Submitted from now on. False: the mount ends. */
-static bool begin(struct fetches *all, struct fetch *x)
-{
-	bool ending;
-
+		return x;
+	}
 	pthread_mutex_lock(&all->lock);
-	ending = all->ending;
-	if (!ending)
-		LIST_INSERT_HEAD(&all->pending, x, link);
+	all->pending--;
 	pthread_mutex_unlock(&all->lock);
-	return !ending;
+	return NULL;
 }
 
-static void spare(struct fetches *all, struct fetch *x, bool pending)
+static void fetch_free(struct fetches *all, struct fetch *x)
 {
 	pthread_mutex_lock(&all->lock);
-	if (pending)
-		LIST_REMOVE(x, link);
-	LIST_INSERT_HEAD(&all->spare, x, link);
+	all->pending--;
+	SLIST_INSERT_HEAD(&all->spare, x, spare);
 	pthread_mutex_unlock(&all->lock);
 }
 
 /* The READs of x have brought got bytes from its beginning. */
-static void finish(struct fetch *x, uint32_t got, bool eof, bool pending)
+static void finish(struct fetch *x, uint32_t got, bool eof)
 {
 	struct fetches *all = x->by->all;
 	struct fetcher *by = x->by;
 
 	cache_filled(by->file, x->block, x->n, got, eof);
 	batch_end(&x->batch);
-	spare(all, x, pending);
+	fetch_free(all, x);
 	fetcher_release(by);
 }
 
@@ -259,7 +237,7 @@ static void step(struct batch *b)
 	if (batch_ready(b))
 		batch_submit(b, step);
 	else
-		finish(x, batch_done_bytes(b), ended_there(x), true);
+		finish(x, batch_done_bytes(b), ended_there(x));
 }
 
 static void submit(struct fetch *x)
@@ -273,8 +251,8 @@ static void submit(struct fetch *x)
 	batch_begin(&x->batch, all->client, x->by->cred);
 	seg_list_init(&x->batch.data, x->seg, x->n);
 	x->asked = clock_ns();
-	if (!batch_cut(&x->batch, all->rsize) || !begin(all, x)) {
-		finish(x, 0, false, false);
+	if (!batch_cut(&x->batch, all->rsize)) {
+		finish(x, 0, false);
 		return;
 	}
 	STAILQ_FOREACH (p, &x->batch.parts, next)
@@ -298,7 +276,7 @@ bool fetch(struct fetcher *f, uint64_t off, uint64_t end, uint64_t size)
 		x->by = f;
 		x->n = cache_reserve(all->cache, f->file, off, end, size, x->block, max, &x->off);
 		if (!x->n) {
-			spare(all, x, false);
+			fetch_free(all, x);
 			return any;
 		}
 		off = x->off + (uint64_t)x->n * CACHE_BLOCK;

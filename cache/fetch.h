@@ -50,10 +50,8 @@ struct fetcher {
 struct fetches *fetches_new(struct cache *c);
 /* None may be under way. Accepts NULL, returns NULL. */
 struct fetches *fetches_free(struct fetches *all);
-/* READs of at most rsize bytes are sent to client from now on. */
+/* READs of at most rsize bytes are sent to client from now on, and end with it at the latest. */
 void fetches_start(struct fetches *all, struct nfs_client *client, uint32_t rsize);
-/* The mount ends: cancels what is under way, and what is still asked for is not done. */
-void fetches_end(struct fetches *all);
 
 /* The fields that are constant are the caller's to set. */
 void fetcher_init(struct fetcher *f, uint32_t ahead_max);
