@@ -12,7 +12,6 @@
 #include "fs/change.h"
 #include "fs/data.h"
 #include "fs/reply.h"
-#include "fs/worker.h"
 
 #define FIRST_MAX (64u << 10) /* bytes of a file whose data may come with its open */
 
@@ -182,32 +181,13 @@ static void look(struct request *r)
 	}
 }
 
-/* The data is being read: a request of its own waits for it. False if there is none. */
-static bool wait_for(
-	fuse_req_t req, struct file *f, uint64_t off, uint32_t size, request_step_fn *ask)
+void cached_wait(struct request *r, request_step_fn *ask)
 {
-	struct fs *fs = f->fs;
-	struct seg_list data;
-	struct request *r;
-
-	if (!worker_data_wait(fs, size, fuse_req_ctx(req)->pid, &data)) {
-		fuse_reply_err(req, ENOTCONN);
-		return true;
-	}
-	r = request_new_cred(fs, req, &f->cred);
-	if (!r) {
-		data_put_list(fs, &data);
-		return true;
-	}
-	request_take_data(r, &data);
-	r->file = f;
-	r->u.io.offset = off;
 	r->next = ask;
 	look(r);
-	return true;
 }
 
-bool cached_read(fuse_req_t req, struct file *f, uint64_t off, uint32_t size, request_step_fn *ask)
+enum cache_found cached_read(fuse_req_t req, struct file *f, uint64_t off, uint32_t size)
 {
 	uint64_t known = atomic_load_explicit(&f->inode->told_size, memory_order_relaxed);
 	struct cache_stats *stats = cache_stats(f->fs->cache);
@@ -215,11 +195,10 @@ bool cached_read(fuse_req_t req, struct file *f, uint64_t off, uint32_t size, re
 	struct readahead_plan plan;
 	struct cache_hit hit;
 	enum cache_found found;
-	bool taken = true;
 
 	atomic_store_explicit(&f->inode->given, true, memory_order_relaxed);
 	if (off + size < off)
-		return false;
+		return CACHE_MISS;
 	plan = fetcher_plan(&f->fetcher, off, size, known);
 	found = cache_find(blocks, off, size, &hit, NULL);
 	if (found == CACHE_MISS && plan.cache && fetch(&f->fetcher, off, off + size, known))
@@ -232,14 +211,10 @@ bool cached_read(fuse_req_t req, struct file *f, uint64_t off, uint32_t size, re
 	}
 	if (plan.to > plan.from)
 		fetch(&f->fetcher, plan.from, plan.to, known);
-	if (found == CACHE_PENDING)
-		taken = wait_for(req, f, off, size, ask);
-	else if (found == CACHE_MISS)
-		taken = false;
 	if (found == CACHE_MISS)
 		stats_add(&stats->misses, 1);
 	fetcher_release(&f->fetcher);
-	return taken;
+	return found;
 }
 
 void cached_end_gone(struct fs *fs)

@@ -31,9 +31,12 @@ void cached_open_begin(struct request *r, struct nfs_op *op);
 /* OPEN has succeeded, and change_keeps_pages() was asked: what it has brought goes to the cache. */
 void cached_open_end(struct request *r, bool kept);
 
-/* Answers req from the cache, now or when a READ that is under way has ended; or calls ask() then,
- * with a request that has its memory and its file. False: the caller is to ask the server now. */
-bool cached_read(fuse_req_t req, struct file *f, uint64_t off, uint32_t size, request_step_fn *ask);
+/* HIT: req has been answered. PENDING: a READ is under way that brings what it wants, cached_wait()
+ * is to follow. MISS: the server is to be asked. */
+enum cache_found cached_read(fuse_req_t req, struct file *f, uint64_t off, uint32_t size);
+/* r, a READ that has its memory and its file, is answered from the cache when what is under way has
+ * ended; or ask(r) is called then. */
+void cached_wait(struct request *r, request_step_fn *ask);
 
 /* Ends the requests that wait here and are GONE (request.h). */
 void cached_end_gone(struct fs *fs);

@@ -111,6 +111,7 @@ void ops_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fus
 {
 	struct fs *fs = fs_of(req);
 	struct file *f = file_of(fi);
+	enum cache_found found = CACHE_MISS;
 	struct seg_list data;
 	struct request *r;
 
@@ -118,7 +119,9 @@ void ops_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fus
 		fuse_reply_err(req, EINVAL);
 		return;
 	}
-	if (!(fi->flags & O_DIRECT) && cached_read(req, f, (uint64_t)off, (uint32_t)size, ask))
+	if (!(fi->flags & O_DIRECT))
+		found = cached_read(req, f, (uint64_t)off, (uint32_t)size);
+	if (found == CACHE_HIT)
 		return;
 	if (!worker_data_wait(fs, (uint32_t)size, fuse_req_ctx(req)->pid, &data)) {
 		fuse_reply_err(req, ENOTCONN);
@@ -132,7 +135,10 @@ void ops_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fus
 	request_take_data(r, &data);
 	r->file = f;
 	r->u.io.offset = off;
-	ask(r);
+	if (found == CACHE_PENDING)
+		cached_wait(r, ask);
+	else
+		ask(r);
 }
 
 /* --- write ------------------------------------------------------------------------------------ */
