@@ -234,12 +234,8 @@ static bool prepare_locked(struct state *s, const struct st *st, uint64_t now)
 {
 	struct delegs *d = s->delegs;
 	struct notice *n = NULL;
-	bool room;
 
-	pthread_mutex_lock(&d->lock);
-	room = atomic_load_explicit(&d->nrecalls, memory_order_relaxed) < DELEG_RECALLS_MAX;
-	pthread_mutex_unlock(&d->lock);
-	if (room)
+	if (atomic_load_explicit(&d->nrecalls, memory_order_relaxed) < DELEG_RECALLS_MAX)
 		n = calloc(1, sizeof(*n));
 	if (!n)
 		return false;
