@@ -38,7 +38,7 @@
 
 static struct rpc_call *out; /* the call that is out */
 static unsigned ncalls;
-static uint64_t later_ns; /* so much time has passed beside the real one */
+static uint64_t later_ns; /* so much time has passed: nothing else makes the clock go */
 
 int __wrap_rpc_cb_init(
 	struct rpc_call *call, struct rpc_xprt *x, uint32_t prog, uint32_t vers, size_t args_max);
@@ -72,10 +72,7 @@ void __wrap_rpc_call_finish(struct rpc_call *call)
 
 uint64_t __wrap_clock_coarse_ns(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
-	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec + later_ns;
+	return 1000 * NSEC_PER_SEC + later_ns;
 }
 
 /* A client of the server. */
