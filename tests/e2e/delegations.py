@@ -14,7 +14,7 @@ import time
 from claim import Iwarp, Tcp, opaque
 
 DELAY, GRACE, BAD_STATEID, DELEG_REVOKED = 10008, 10013, 10025, 10087
-READ, WRITE = 1, 2
+READ, WRITE, BOTH = 1, 2, 3
 NULL, PREVIOUS, CUR_FH = 0, 1, 5
 CB_PROGRAM = 0x40000000
 RECALLABLE_REVOKED = 0x40
@@ -179,13 +179,18 @@ class Client:
         r.bitmap()
         kind = r.u32()
         deleg = None
-        if kind == 1:
+        if kind in (1, 2):
+            assert kind == 1 or access & WRITE or claim == PREVIOUS
             deleg = r.bytes(16)
-            r.bytes(4 + 12)
+            self.to_return = r.u32()
+            if kind == 2:
+                assert r.u32() == 1  # by size
+                r.u64()
+            r.bytes(12)
             r.opaque()
         elif kind == 3 and r.u32() in (1, 2):
             r.u32()
-        assert kind in (0, 1, 3), kind
+        assert kind <= 3, kind
         r.u32(), r.u32()
         return stateid, r.opaque(), deleg
 
@@ -203,6 +208,11 @@ class Client:
         r.bytes(4 + 4 + 4 + 4)
         return r.opaque()
 
+    def size(self, fh):
+        r = self.compound(u32(22) + opaque(fh), u32(9, 1, 1 << 4))
+        r.bytes(4 + 4 + 4 + 4 + 4 + 4)
+        return r.u64()
+
     def free(self, stateid):
         self.compound(u32(45) + stateid)
 
@@ -215,8 +225,8 @@ def status_of(call, *args, **kw):
     return 0
 
 
-def delegated(c, name=b"file"):
-    stateid, fh, deleg = c.open(name)
+def delegated(c, name=b"file", access=READ):
+    stateid, fh, deleg = c.open(name, access)
     assert deleg, "no delegation was given"
     c.close(stateid, fh)
     return fh, deleg
@@ -251,6 +261,26 @@ def recall(proto, port):
     assert not a.open(b"file")[2], "delegated, so shortly after a conflict"
 
 
+def write_recall(proto, port):
+    """Who reads, or asks what the file looks like, waits until what the holder has written is there."""
+    a, w = Client(proto, port, b"holder"), Client(proto, port, b"reader")
+    fh, d = delegated(a, access=BOTH)
+    stateid, _, again = a.open(b"file", READ)  # by the same descriptor: a lease forbids another
+    assert not again and a.read(fh, stateid) == b"data\n"
+    assert not a.recalled
+    assert status_of(w.size, fh) == DELAY
+    assert status_of(w.read, fh, bytes(16)) == DELAY
+    until(lambda: a.recalled, a)
+    assert a.recalled == [d]
+    assert status_of(w.open, b"file") == DELAY
+    a.write(fh, b"written late\n", d)
+    a.give(d, fh)
+    assert w.size(fh) == 13
+    stateid, fh, deleg = w.open(b"file")
+    assert not deleg, "delegated, so shortly after a conflict"
+    assert w.read(fh, stateid) == b"written late\n"
+
+
 def revoke(proto, port, answer):
     """A holder that is alive and does not give back, or does not even answer."""
     a, w = Client(proto, port, b"holder"), Client(proto, port, b"writer")
@@ -274,10 +304,10 @@ def vanish(proto, port):
     until(lambda: status_of(w.write, fh, b"in the end\n") != DELAY, w)
 
 
-def local(proto, port, path):
+def local(proto, port, path, access=READ):
     """A program on the server opens the file."""
     a = Client(proto, port, b"holder")
-    stateid, fh, d = a.open(b"file")  # stays open: the lease must go by itself
+    stateid, fh, d = a.open(b"file", access)  # stays open: the lease must go by itself
     assert d, "no delegation was given"
     opened = threading.Event()
 
@@ -296,13 +326,27 @@ def local(proto, port, path):
     assert a.read(fh, stateid) == b"local\n"
 
 
-def other(proto, port, *command):
+def write_local(proto, port, path):
+    """A program on the server opens the file to read."""
+    a = Client(proto, port, b"holder")
+    fh, d = delegated(a, access=BOTH)
+    p = subprocess.Popen(["cat", path], stdout=subprocess.PIPE)
+    until(lambda: a.recalled, a)
+    assert p.poll() is None, "the program was not kept waiting"
+    a.write(fh, b"written late\n", d)
+    a.give(d, fh)
+    assert p.communicate()[0] == b"written late\n"
+
+
+def other(proto, port, *command, access=READ):
     """Another client, by a command: it may not end before the delegation is back."""
     a = Client(proto, port, b"holder")
-    fh, d = delegated(a)
+    fh, d = delegated(a, access=access)
     p = subprocess.Popen(command)
     until(lambda: a.recalled, a)
     assert p.poll() is None, "it has not waited"
+    if access & WRITE:
+        a.write(fh, b"written late\n", d)
     a.give(d, fh)
     until(lambda: p.poll() is not None, a)
     assert p.returncode == 0
@@ -328,6 +372,31 @@ def many(proto, port, folder, count):
     a.give(deleg, fh)
     w.open(name, WRITE)
     a.conn.s.close()  # with all of them
+
+
+def write_other(proto, port, *command):
+    other(proto, port, *command, access=BOTH)
+
+
+def write_hold(proto, port):
+    """As hold(): the data is written only when another wants it."""
+    a = Client(proto, port, b"holder")
+    fh, d = delegated(a, access=BOTH)
+    print("held", flush=True)
+    sys.stdin.read()
+    a = Client(proto, port, b"holder", reclaim=True)
+    stateid, fh, d = a.open(b"", BOTH, claim=PREVIOUS, fh=fh, extra=u32(2))
+    assert d and not a.to_return, "the delegation could not be reclaimed"
+    a.close(stateid, fh)
+    a.reclaim_complete()
+    w = Client(proto, port, b"reader")
+    until(lambda: status_of(w.open, b"file") != GRACE, a)
+    assert status_of(w.open, b"file") == DELAY
+    until(lambda: a.recalled, a)
+    a.write(fh, b"written late\n", d)
+    a.give(d, fh)
+    stateid, fh, _ = w.open(b"file")
+    assert w.read(fh, stateid) == b"written late\n"
 
 
 def hold(proto, port):
@@ -356,5 +425,6 @@ def hold(proto, port):
 
 
 if __name__ == "__main__":
-    cases = {f.__name__: f for f in (recall, revoke, vanish, local, other, many, hold)}
+    cases = {f.__name__: f for f in (recall, write_recall, revoke, vanish, local, write_local, other, write_other, many, hold,
+                                      write_hold)}
     cases[sys.argv[3]](sys.argv[1], int(sys.argv[2]), *sys.argv[4:])

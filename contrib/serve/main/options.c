@@ -73,9 +73,9 @@ void options_usage(void)
 	       "  --allow-users LIST   users of this machine, or all, to be trusted as the "
 	       "server's own\n"
 	       "  --clients LIST       serve only these networks, ADDRESS/LENGTH[,...]\n"
-	       "  --delegations MODE   none, or read: files are delegated to clients that read "
-	       "them\n"
-	       "                       (read)\n"
+	       "  --delegations MODE   none, read (files are delegated to clients that read "
+	       "them)\n"
+	       "                       or write (also to those that write them); read\n"
 	       "  --privileged-ports   serve only clients that call from a port below 1024\n"
 	       "  --async              answer changes of names and attributes before they are on\n"
 	       "                       disk: faster, and a power cut loses what was answered\n"
@@ -140,8 +140,10 @@ static int parse_delegations(const char *s, enum deleg_mode *out, struct err *e)
 		*out = DELEG_NONE;
 	else if (strcmp(s, "read") == 0)
 		*out = DELEG_READ;
+	else if (strcmp(s, "write") == 0)
+		*out = DELEG_WRITE;
 	else
-		return err_set(e, ERR_USAGE, "--delegations %s: none or read is wanted", s);
+		return err_set(e, ERR_USAGE, "--delegations %s: none, read or write is wanted", s);
 	return 0;
 }
 

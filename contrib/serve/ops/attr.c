@@ -293,7 +293,7 @@ void attr_settle_mode(const struct obj *dir, struct nfs_sattr *set)
 
 static int apply_size(struct obj *o, int fd, uint64_t size)
 {
-	char path[OBJ_PATH_SIZE];
+	int own = -1, r;
 
 	if (S_ISDIR(o->type))
 		return -EISDIR;
@@ -301,9 +301,14 @@ static int apply_size(struct obj *o, int fd, uint64_t size)
 		return -EINVAL;
 	if (size > INT64_MAX)
 		return -EFBIG;
-	if (fd >= 0)
-		return ftruncate(fd, (off_t)size) == 0 ? 0 : -errno;
-	return truncate(obj_path(o, path), (off_t)size) == 0 ? 0 : -errno;
+	if (fd < 0) /* not by truncate(2), which would wait for who has a lease on it */
+		fd = own = obj_open(o, O_WRONLY);
+	if (fd < 0)
+		return fd;
+	r = ftruncate(fd, (off_t)size) == 0 ? 0 : -errno;
+	if (own >= 0)
+		close(own);
+	return r;
 }
 
 static int apply_times(struct obj *o, const struct nfs_sattr *set)

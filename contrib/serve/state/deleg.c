@@ -86,9 +86,7 @@ void deleg_unlease(const struct state *s, const struct st *st)
 /* Is somebody waiting for st's lease to end? */
 static bool lease_is_broken(const struct st *st)
 {
-	int want = st->access & OPEN4_SHARE_ACCESS_WRITE ? F_WRLCK : F_RDLCK;
-
-	return fcntl(st->fd_r, F_GETLEASE) != want;
+	return fcntl(st->fd_r, F_GETLEASE) != (deleg_writes(st) ? F_WRLCK : F_RDLCK);
 }
 
 void deleg_leases_broken(struct state *s)
@@ -121,6 +119,33 @@ void deleg_leases_broken(struct state *s)
 
 /* --- beginning and end ------------------------------------------------------------------------ */
 
+bool deleg_writes(const struct st *st)
+{
+	return st->access & OPEN4_SHARE_ACCESS_WRITE;
+}
+
+int deleg_dup_locked(struct obj *o, const struct client *by, int mode)
+{
+	struct st *st;
+
+	LIST_FOREACH (st, &o->states, obj_link)
+		if (st->kind == ST_DELEG && st->client == by && deleg_writes(st))
+			return obj_allowed(o, mode) ? fcntl(st->fd_w, F_DUPFD_CLOEXEC, 0) : -1;
+	return -1;
+}
+
+int deleg_dup(struct state *s, struct obj *o, const struct client *by, int mode)
+{
+	int fd;
+
+	if (atomic_load_explicit(&s->delegs->nwrite, memory_order_relaxed) == 0)
+		return -1;
+	pthread_mutex_lock(&o->lock);
+	fd = deleg_dup_locked(o, by, mode);
+	pthread_mutex_unlock(&o->lock);
+	return fd;
+}
+
 void deleg_add_locked(struct state *s, struct st *st)
 {
 	struct delegs *d = s->delegs;
@@ -131,6 +156,7 @@ void deleg_add_locked(struct state *s, struct st *st)
 	pthread_mutex_lock(&d->lock);
 	TAILQ_INSERT_TAIL(&d->list, st, deleg.link);
 	atomic_fetch_add_explicit(&d->n, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&d->nwrite, deleg_writes(st), memory_order_relaxed);
 	pthread_mutex_unlock(&d->lock);
 }
 
@@ -144,6 +170,7 @@ void deleg_end_locked(struct state *s, struct st *st)
 	pthread_mutex_lock(&d->lock);
 	TAILQ_REMOVE(&d->list, st, deleg.link);
 	atomic_fetch_sub_explicit(&d->n, 1, memory_order_relaxed);
+	atomic_fetch_sub_explicit(&d->nwrite, deleg_writes(st), memory_order_relaxed);
 	if (st->deleg.recalled_ns)
 		atomic_fetch_sub_explicit(&d->nrecalled, 1, memory_order_relaxed);
 	pthread_mutex_unlock(&d->lock);

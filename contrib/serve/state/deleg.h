@@ -13,10 +13,13 @@
  * (NFS4ERR_DELAY), and CB_RECALL is prepared, to be sent behind the answer (cb.h). It is sent
  * again, now and then, until the delegation has come back.
  *
- * Changes by programs of this machine are found out by a lease of fcntl(2) on the file: who opens
- * it to write waits in the kernel, the server is told by a signal, and the delegation is recalled.
- * A file that no lease can be had of is not delegated. A server that is not told of leases
- * (deleg_use_leases()) does without.
+ * What programs of this machine do is found out by a lease of fcntl(2) on the file: who opens it to
+ * write (or, if it is delegated to write, at all) waits in the kernel, the server is told by a
+ * signal, and the delegation is recalled. A file that no lease can be had of is not delegated. A
+ * server that is not told of leases (deleg_use_leases()) does without.
+ *
+ * The lease to write forbids any other open of the file, the server's own too: all that its holder
+ * has open meanwhile are duplicates of one descriptor (deleg_dup_locked()).
  *
  * After a recall a file is not delegated for a while, and a client that let one be revoked gets no
  * more.
@@ -38,8 +41,9 @@ struct delegs {
 	uint32_t max;	      /* of all clients; likewise */
 	uint32_t max_client;  /* of one; likewise */
 	pthread_mutex_t lock;
-	TAILQ_HEAD(, st) list; /* not ended and not revoked; lock */
-	_Atomic uint32_t n;    /* of them; changed under lock */
+	TAILQ_HEAD(, st) list;	 /* not ended and not revoked; lock */
+	_Atomic uint32_t n;	 /* of them; changed under lock */
+	_Atomic uint32_t nwrite; /* to write; likewise */
 	_Atomic uint32_t nrecalled;
 	struct notices recalls; /* to be sent; lock */
 	_Atomic uint32_t nrecalls;
@@ -56,6 +60,13 @@ void deleg_add_locked(struct state *s, struct st *st);
 void deleg_end_locked(struct state *s, struct st *st);
 /* Somebody wants what st is in the way of. obj->lock is held. */
 void deleg_recall_locked(struct state *s, struct st *st);
+/* Does it let its holder write? */
+bool deleg_writes(const struct st *st);
+/* The caller's duplicate of the descriptor of by's delegation of o to write, if there is one and
+ * who asks may do mode (R_OK, W_OK) to o; else -1. obj->lock is held. */
+int deleg_dup_locked(struct obj *o, const struct client *by, int mode);
+/* The same, without. */
+int deleg_dup(struct state *s, struct obj *o, const struct client *by, int mode);
 /* Recalls all of o; nobody waits for it. */
 void deleg_recall_all(struct state *s, struct obj *o);
 /* DELEGRETURN. A status. */

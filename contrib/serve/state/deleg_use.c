@@ -14,11 +14,6 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 
-static bool writes(const struct st *st)
-{
-	return st->access & OPEN4_SHARE_ACCESS_WRITE;
-}
-
 /* Recalls what by is not to find delegated. looks: only delegations to write are in its way. */
 static uint32_t conflicts_locked(struct state *s, struct obj *o, const struct client *by,
 	bool looks, bool modifies, uint64_t *holder)
@@ -31,13 +26,13 @@ static uint32_t conflicts_locked(struct state *s, struct obj *o, const struct cl
 		if (st->kind != ST_DELEG)
 			continue;
 		if (st->client != by) {
-			if (looks && !writes(st))
+			if (looks && !deleg_writes(st))
 				continue;
 			if (client_expired(s, st->client))
 				*holder = st->client->id;
 			deleg_recall_locked(s, st);
 			status = NFS4ERR_DELAY;
-		} else if (modifies && !writes(st)) {
+		} else if (modifies && !deleg_writes(st)) {
 			/* our own change would wait for our own lease; without that nobody sees
 			 * the changes of local programs, so the delegation is to come back */
 			deleg_unlease(s, st);
@@ -54,6 +49,9 @@ uint32_t deleg_begin_use(
 	uint32_t status;
 
 	if (s->delegs->mode == DELEG_NONE || !S_ISREG(o->type))
+		return NFS4_OK;
+	if (use == DELEG_LOOK &&
+		atomic_load_explicit(&s->delegs->nwrite, memory_order_relaxed) == 0)
 		return NFS4_OK;
 	do {
 		pthread_mutex_lock(&o->lock);
@@ -73,6 +71,20 @@ void deleg_end_use(struct state *s, struct obj *o, enum deleg_use use)
 	pthread_mutex_lock(&o->lock);
 	o->changing--;
 	pthread_mutex_unlock(&o->lock);
+}
+
+bool deleg_hides(struct state *s, struct obj *o, const struct client *by)
+{
+	bool hides = false;
+	struct st *st;
+
+	if (atomic_load_explicit(&s->delegs->nwrite, memory_order_relaxed) == 0)
+		return false;
+	pthread_mutex_lock(&o->lock);
+	LIST_FOREACH (st, &o->states, obj_link)
+		hides |= st->kind == ST_DELEG && deleg_writes(st) && st->client != by;
+	pthread_mutex_unlock(&o->lock);
+	return hides;
 }
 
 uint32_t deleg_open_locked(struct state *s, struct obj *o, const struct client *by, uint32_t access,
@@ -99,27 +111,32 @@ static bool may_recall(const struct state *s, struct session *ses)
 	return works && grace_phase(s->grace) == GRACE_OVER;
 }
 
-/* The type that ask could get, as far as it alone tells; else OPEN_DELEGATE_NONE and *why. */
-static uint32_t asked_for(const struct state *s, const struct deleg_ask *ask, uint32_t *why)
+/* The type that ask could get, as far as it alone tells. */
+static enum open_delegation_type4 asked_for(const struct state *s, const struct deleg_ask *ask)
+{
+	uint32_t want = ask->want & OPEN4_SHARE_ACCESS_WANT_DELEG_MASK;
+	bool write = ask->reclaim ? ask->claimed == OPEN_DELEGATE_WRITE
+				  : (ask->access & OPEN4_SHARE_ACCESS_WRITE) != 0;
+
+	if (s->delegs->mode == DELEG_NONE || (write && s->delegs->mode != DELEG_WRITE))
+		return OPEN_DELEGATE_NONE;
+	if (ask->reclaim)
+		return write || ask->claimed == OPEN_DELEGATE_READ ? ask->claimed
+								   : OPEN_DELEGATE_NONE;
+	if (want ==
+		(write ? OPEN4_SHARE_ACCESS_WANT_READ_DELEG : OPEN4_SHARE_ACCESS_WANT_WRITE_DELEG))
+		return OPEN_DELEGATE_NONE;
+	return write ? OPEN_DELEGATE_WRITE : OPEN_DELEGATE_READ;
+}
+
+/* Is none wanted? *why says so. */
+static bool wants_none(const struct deleg_ask *ask, uint32_t *why)
 {
 	uint32_t want = ask->want & OPEN4_SHARE_ACCESS_WANT_DELEG_MASK;
 
-	*why = WND4_NOT_WANTED;
-	if (want == OPEN4_SHARE_ACCESS_WANT_NO_DELEG || ask->cur)
-		return OPEN_DELEGATE_NONE;
-	if (want == OPEN4_SHARE_ACCESS_WANT_CANCEL) {
-		*why = WND4_CANCELLED;
-		return OPEN_DELEGATE_NONE;
-	}
-	*why = WND4_RESOURCE;
-	if (s->delegs->mode == DELEG_NONE)
-		return OPEN_DELEGATE_NONE;
-	if (ask->reclaim)
-		return ask->claimed == OPEN_DELEGATE_READ ? OPEN_DELEGATE_READ : OPEN_DELEGATE_NONE;
-	if (ask->access & OPEN4_SHARE_ACCESS_WRITE)
-		return OPEN_DELEGATE_NONE;
-	return want == OPEN4_SHARE_ACCESS_WANT_WRITE_DELEG ? OPEN_DELEGATE_NONE
-							   : OPEN_DELEGATE_READ;
+	*why = want == OPEN4_SHARE_ACCESS_WANT_CANCEL ? WND4_CANCELLED : WND4_NOT_WANTED;
+	return ask->cur || want == OPEN4_SHARE_ACCESS_WANT_NO_DELEG ||
+	       want == OPEN4_SHARE_ACCESS_WANT_CANCEL;
 }
 
 static bool has_room(struct state *s, struct client *c)
@@ -132,8 +149,24 @@ static bool has_room(struct state *s, struct client *c)
 	       !atomic_load_explicit(&c->no_delegs, memory_order_relaxed);
 }
 
-/* Is nobody in the way of a delegation of o to c? NFS4_OK, or why not (why_no_delegation4). */
-static bool free_locked(struct obj *o, const struct client *c, bool reclaim, uint32_t *why)
+/* May st stay beside a delegation to c? */
+static bool may_stay(const struct st *st, const struct client *c, bool write)
+{
+	if (st->client == c)
+		return write || st->kind == ST_LOCK || !(deleg_writes(st) || st->fd_w >= 0);
+	switch (st->kind) {
+	case ST_OPEN:
+		return !write && !deleg_writes(st) && st->fd_w < 0 && !st->deny;
+	case ST_DELEG:
+		return !write && !deleg_writes(st);
+	default: /* the holder of a delegation locks without asking: one of NLM has no open */
+		return !write && st->open;
+	}
+}
+
+/* Is nobody in the way of a delegation of o to c? Else *why (why_no_delegation4). */
+static bool free_locked(
+	struct obj *o, const struct client *c, bool write, bool reclaim, uint32_t *why)
 {
 	struct st *st;
 
@@ -145,59 +178,77 @@ static bool free_locked(struct obj *o, const struct client *c, bool reclaim, uin
 			*why = WND4_RESOURCE; /* one is enough */
 			return false;
 		}
-		if (st->kind == ST_OPEN &&
-			(writes(st) || st->fd_w >= 0 || (st->deny && st->client != c)))
-			return false;
-		if (st->kind == ST_DELEG && writes(st))
+		if (!may_stay(st, c, write))
 			return false;
 	}
 	return true;
 }
 
-/* Gives deleg a descriptor of its own, of what open reads by, and a lease on it. */
-static bool take_fd(struct state *s, struct st *deleg, const struct st *open)
+/* Gives deleg a descriptor of its own: of what open uses, since another would be in the way of the
+ * lease. -1: there is none of the kind. */
+static int fd_for(const struct st *deleg, const struct st *open, bool reclaim)
 {
+	if (!deleg_writes(deleg))
+		return open->fd_r >= 0 ? fcntl(open->fd_r, F_DUPFD_CLOEXEC, 0) : -1;
+	if (open->fd_w >= 0 && open->fd_w == open->fd_r)
+		return fcntl(open->fd_w, F_DUPFD_CLOEXEC, 0);
+	return reclaim ? obj_open(deleg->obj, O_RDWR) : -1;
+}
+
+/* And a lease on it. What is reclaimed to write is given without, if need be (*recall): its holder
+ * has data to write, and then gives it back. */
+static bool take_fd(
+	struct state *s, struct st *deleg, const struct st *open, bool reclaim, bool *recall)
+{
+	bool write = deleg_writes(deleg);
 	int r;
 
-	deleg->fd_r = open->fd_r >= 0 ? fcntl(open->fd_r, F_DUPFD_CLOEXEC, 0) : -1;
+	*recall = false;
+	deleg->fd_r = fd_for(deleg, open, reclaim);
 	if (deleg->fd_r < 0)
 		return false;
-	r = deleg_lease(s, deleg, F_RDLCK);
+	if (write)
+		deleg->fd_w = deleg->fd_r;
+	r = deleg_lease(s, deleg, write ? F_WRLCK : F_RDLCK);
 	if (r < 0)
 		log_data("%s: no lease for a delegation: errno %d", deleg->client->who, -r);
-	return r == 0;
+	*recall = r < 0 && write && reclaim;
+	return r == 0 || *recall;
 }
 
 static bool grant_locked(struct state *s, struct st *deleg, const struct nfs4_stateid *sid,
-	const struct deleg_ask *ask, uint32_t *why)
+	const struct deleg_ask *ask, struct nfs4_delegation *d)
 {
 	struct client *c = deleg->client;
 	struct obj *o = deleg->obj;
 	struct st *open = NULL;
 
-	if (!free_locked(o, c, ask->reclaim, why))
+	if (!free_locked(o, c, deleg_writes(deleg), ask->reclaim, &d->why))
 		return false;
-	*why = WND4_RESOURCE;
+	d->why = WND4_RESOURCE;
 	pthread_mutex_lock(&c->lock);
 	if (st_find_any_locked(c, o, sid, &open) != NFS4_OK || open->kind != ST_OPEN)
 		open = NULL; /* closed meanwhile */
 	pthread_mutex_unlock(&c->lock);
 	if (!open || !st_count_open(s, deleg))
 		return false;
-	deleg->access = OPEN4_SHARE_ACCESS_READ;
 	deleg->deleg.given = ask->by;
-	if (!take_fd(s, deleg, open))
+	if (!take_fd(s, deleg, open, ask->reclaim, &d->recall))
 		return false;
 	if (st_insert(c, deleg) != NFS4_OK) {
 		deleg_unlease(s, deleg);
 		return false;
 	}
 	deleg_add_locked(s, deleg);
+	if (d->recall)
+		deleg_recall_locked(s, deleg);
+	d->stateid = deleg->sid;
 	return true;
 }
 
 static bool grant(struct state *s, struct client *c, const struct rpc_cred *by, struct obj *o,
-	const struct nfs4_stateid *open, const struct deleg_ask *ask, struct nfs4_delegation *d)
+	const struct nfs4_stateid *open, const struct deleg_ask *ask, bool write,
+	struct nfs4_delegation *d)
 {
 	struct st *st = st_alloc(c, by, obj_ref(s->objs, o), ST_DELEG, "", 0);
 	bool given;
@@ -207,10 +258,9 @@ static bool grant(struct state *s, struct client *c, const struct rpc_cred *by, 
 		d->why = WND4_RESOURCE;
 		return false;
 	}
+	st->access = write ? OPEN4_SHARE_ACCESS_BOTH : OPEN4_SHARE_ACCESS_READ;
 	pthread_mutex_lock(&o->lock);
-	given = grant_locked(s, st, open, ask, &d->why);
-	if (given)
-		d->stateid = st->sid;
+	given = grant_locked(s, st, open, ask, d);
 	pthread_mutex_unlock(&o->lock);
 	if (!given)
 		st_put(s, st);
@@ -220,15 +270,15 @@ static bool grant(struct state *s, struct client *c, const struct rpc_cred *by, 
 void deleg_grant(struct state *s, struct session *ses, const struct rpc_cred *by, struct obj *o,
 	const struct nfs4_stateid *open, const struct deleg_ask *ask, struct nfs4_delegation *d)
 {
+	enum open_delegation_type4 type = asked_for(s, ask);
 	struct client *c = ses->client;
-	uint32_t type;
 
 	*d = (struct nfs4_delegation){.type = OPEN_DELEGATE_NONE};
-	type = asked_for(s, ask, &d->why);
-	if (type != OPEN_DELEGATE_NONE) {
+	if (!wants_none(ask, &d->why)) {
 		d->why = WND4_RESOURCE;
-		if (has_room(s, c) && (ask->reclaim || may_recall(s, ses)) &&
-			grant(s, c, by, o, open, ask, d)) {
+		if (type != OPEN_DELEGATE_NONE && has_room(s, c) &&
+			(ask->reclaim || may_recall(s, ses)) &&
+			grant(s, c, by, o, open, ask, type == OPEN_DELEGATE_WRITE, d)) {
 			/* who may open it is found out by ACCESS: no right is given here */
 			d->permissions.type = ACE4_ACCESS_ALLOWED;
 			d->type = type;

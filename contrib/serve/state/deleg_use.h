@@ -14,7 +14,7 @@
 #include "nfsproto/wire/nfs4_xdr.h"
 
 enum deleg_use {
-	DELEG_LOOK,   /* reads data: in the way are delegations to write */
+	DELEG_LOOK,   /* reads data, or asks for size and times: in the way are those to write */
 	DELEG_CHANGE, /* changes attributes or names: all are */
 	DELEG_MODIFY, /* changes data: likewise, and a lease of the client's own ends */
 };
@@ -24,6 +24,10 @@ enum deleg_use {
 uint32_t deleg_begin_use(
 	struct state *s, struct obj *o, const struct client *by, enum deleg_use use);
 void deleg_end_use(struct state *s, struct obj *o, enum deleg_use use);
+/* Is o delegated to somebody other than by, to write? Then only its holder knows what it looks
+ * like.
+ */
+bool deleg_hides(struct state *s, struct obj *o, const struct client *by);
 /* by opens o with that share access and deny; obj->lock is held. NFS4_OK, or NFS4ERR_DELAY with
  * *holder (else 0): the client that is in the way, which may have expired. */
 uint32_t deleg_open_locked(struct state *s, struct obj *o, const struct client *by, uint32_t access,

@@ -48,15 +48,25 @@ static struct st *conflict_locked(
 	return NULL;
 }
 
+/* Opens o. A client that has it delegated to write gets a duplicate: a descriptor more would break
+ * the lease. */
+static int open_as_locked(struct obj *o, const struct client *c, int flags)
+{
+	int mode = flags == O_RDWR ? R_OK | W_OK : flags == O_WRONLY ? W_OK : R_OK;
+	int fd = deleg_dup_locked(o, c, mode);
+
+	return fd >= 0 ? fd : obj_open(o, flags);
+}
+
 /* A caller who may only execute o gets it opened all the same: the client has to read it to execute
  * it, and sees to it that nothing else is done. */
-static int open_to_read(const struct obj *o)
+static int open_to_read(struct obj *o, const struct client *c)
 {
-	int fd = obj_open(o, O_RDONLY);
+	int fd = open_as_locked(o, c, O_RDONLY);
 
 	if (fd == -EACCES && S_ISREG(o->type) && obj_allowed(o, X_OK)) {
 		ident_suspend();
-		fd = obj_open(o, O_RDONLY);
+		fd = open_as_locked(o, c, O_RDONLY);
 		ident_resume();
 	}
 	return fd;
@@ -74,18 +84,18 @@ static int need_fds_locked(struct st *st, uint32_t access, int *given, bool rdwr
 	}
 	if ((access & OPEN4_SHARE_ACCESS_WRITE) && st->fd_w < 0) {
 		/* most writers read too, to fill up pages: one descriptor for both, if allowed */
-		fd = st->fd_r < 0 ? obj_open(st->obj, O_RDWR) : -EACCES;
+		fd = st->fd_r < 0 ? open_as_locked(st->obj, st->client, O_RDWR) : -EACCES;
 		if (fd >= 0) {
 			st->fd_r = st->fd_w = fd;
 		} else {
-			fd = obj_open(st->obj, O_WRONLY);
+			fd = open_as_locked(st->obj, st->client, O_WRONLY);
 			if (fd < 0)
 				return fd;
 			st->fd_w = fd;
 		}
 	}
 	if ((access & OPEN4_SHARE_ACCESS_READ) && st->fd_r < 0) {
-		fd = open_to_read(st->obj);
+		fd = open_to_read(st->obj, st->client);
 		if (fd < 0)
 			return fd;
 		st->fd_r = fd;
@@ -332,7 +342,7 @@ int st_any_fd(struct obj *o)
 
 	pthread_mutex_lock(&o->lock);
 	LIST_FOREACH (st, &o->states, obj_link) {
-		if (st->kind == ST_OPEN && (st->fd_w >= 0 || st->fd_r >= 0)) {
+		if (st->kind != ST_LOCK && (st->fd_w >= 0 || st->fd_r >= 0)) {
 			fd = fcntl(st->fd_w >= 0 ? st->fd_w : st->fd_r, F_DUPFD_CLOEXEC, 0);
 			break;
 		}

@@ -14,6 +14,7 @@
 #include "contrib/serve/state/client.h"
 #include "contrib/serve/state/client_end.h"
 #include "contrib/serve/state/client_id.h"
+#include "contrib/serve/state/deleg_use.h"
 #include "contrib/serve/state/lock.h"
 #include "contrib/serve/v3/drc.h"
 #include "contrib/serve/ops/entry.h"
@@ -39,6 +40,8 @@ struct nlm_lock {
 	struct client *c;	  /* referenced; NULL: the host has none, and none was made */
 	struct nfs4_opaque owner; /* in bytes */
 	struct lock_want want;
+	bool used; /* with check_delegs() */
+	enum deleg_use use;
 	uint8_t bytes[NFS4_OPAQUE_LIMIT];
 };
 
@@ -76,6 +79,8 @@ static struct client *get_client(struct nlm_call *c, const struct nfs_name *call
 
 static void lock_end(struct nlm_call *c, struct nlm_lock *l)
 {
+	if (l->used)
+		deleg_end_use(&c->sv->state, l->o, l->use);
 	obj_unref(c->sv->objs, l->o);
 	client_unref(&c->sv->state, l->c);
 }
@@ -132,6 +137,15 @@ static uint32_t lock_begin(struct nlm_call *c, const struct nlm4_lock *a, bool e
 	return l->c || !make ? NLM4_GRANTED : NLM4_DENIED_NOLOCKS;
 }
 
+/* Whoever has the file delegated may have locked it without telling. A host comes again for a grace
+ * period. */
+static uint32_t check_delegs(struct nlm_call *c, struct nlm_lock *l)
+{
+	l->use = lock_type_writes(l->want.type) ? DELEG_CHANGE : DELEG_LOOK;
+	l->used = deleg_begin_use(&c->sv->state, l->o, NULL, l->use) == NFS4_OK;
+	return l->used ? NLM4_GRANTED : NLM4_DENIED_GRACE_PERIOD;
+}
+
 static uint32_t nlm_status(uint32_t status)
 {
 	switch (status) {
@@ -185,6 +199,8 @@ static bool do_test(struct nlm_call *c)
 		return false;
 	r.cookie = a.cookie;
 	r.status = lock_begin(c, &a.lock, a.exclusive, true, &l);
+	if (r.status == NLM4_GRANTED)
+		r.status = check_delegs(c, &l);
 	if (r.status == NLM4_GRANTED) {
 		t = (struct nfs4_lockt_args){.type = l.want.type,
 			.offset = a.lock.offset,
@@ -282,6 +298,8 @@ static bool do_lock(struct nlm_call *c)
 		note_state(c->sv, l.c, a.state, false);
 		r.status = check_grace(c, l.c, a.reclaim);
 	}
+	if (r.status == NLM4_GRANTED && !a.reclaim)
+		r.status = check_delegs(c, &l);
 	if (r.status == NLM4_GRANTED)
 		r.status = nlm_status(lock_set_plain(
 			&c->sv->state, l.c, &c->req->cred, l.o, &l.owner, &l.want, &d, owner));

@@ -19,9 +19,14 @@
 
 uint32_t v3_getattr(struct v3_call *c, const struct nfs3_args *a)
 {
+	/* what is delegated to write may look otherwise: clients ask this way when they open */
+	uint32_t status = v3_use(c, c->o, DELEG_LOOK);
 	struct statx st;
-	int r = obj_stat(c->o, &st);
+	int r;
 
+	if (status != NFS4_OK)
+		return status;
+	r = obj_stat(c->o, &st);
 	if (r < 0)
 		return nfs4_errno_status(r);
 	v3_attr(c->o, &st, &c->res.u.getattr.attr);

@@ -45,7 +45,8 @@ uint32_t v3_lookup(struct v3_call *c, const struct nfs3_args *a)
 	if (status != NFS4_OK)
 		return status;
 	r->fh.len = obj_handle(c->sv->objs, o, r->fh.data);
-	v3_post_op(o, &r->obj);
+	if (!deleg_hides(&c->sv->state, o, NULL)) /* else they have to be asked for by GETATTR */
+		v3_post_op(o, &r->obj);
 	obj_unref(c->sv->objs, o);
 	return NFS4_OK;
 }

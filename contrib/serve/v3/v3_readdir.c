@@ -37,7 +37,8 @@ static bool put(struct list *l, struct nfs3_entry *ent, struct obj *o, const str
 		return false;
 	l->names += size;
 	if (l->e.plus && o) {
-		ent->obj.have = ent->have_fh = true;
+		ent->have_fh = true;
+		ent->obj.have = !deleg_hides(&l->c->sv->state, o, NULL);
 		v3_attr(o, st, &ent->obj.attr);
 		ent->fh.len = obj_handle(l->c->sv->objs, o, ent->fh.data);
 	}

@@ -5,25 +5,39 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "contrib/serve/ops/acl.h"
 #include "contrib/serve/ops/attr.h"
 #include "contrib/serve/ops/stable.h"
 #include "contrib/serve/state/open.h"
 #include "contrib/serve/v4/ops.h"
+#include "contrib/serve/v4/ops_io.h"
 
-/* c->seen_st becomes what the current object looks like. 0 or -errno. */
-static int see(struct compound *c)
+/* Does the answer to want depend on what a holder of a delegation to write has done? */
+static bool wants_changing(const struct nfs4_bitmap *want)
 {
+	return nfs4_bit(want, FATTR4_SIZE) || nfs4_bit(want, FATTR4_CHANGE) ||
+	       nfs4_bit(want, FATTR4_TIME_MODIFY) || nfs4_bit(want, FATTR4_TIME_METADATA) ||
+	       nfs4_bit(want, FATTR4_SPACE_USED);
+}
+
+/* c->seen_st becomes what the current object looks like, as far as want matters. A status. */
+static uint32_t see(struct compound *c, const struct nfs4_bitmap *want)
+{
+	uint32_t status = NFS4_OK;
 	struct statx st;
 	int r;
 
-	if (c->seen == c->cur)
-		return 0;
+	if (S_ISREG(c->cur->type) && wants_changing(want))
+		status = use_begin(c, c->cur, DELEG_LOOK);
+	if (status != NFS4_OK || c->seen == c->cur)
+		return status;
 	r = obj_stat(c->cur, &st);
-	if (r == 0)
-		remember_stat(c, c->cur, &st);
-	return r;
+	if (r < 0)
+		return nfs4_errno_status(r);
+	remember_stat(c, c->cur, &st);
+	return NFS4_OK;
 }
 
 /* Is there an attribute that can only be set? (section 18.7.3, RFC 8275 section 5) */
@@ -37,13 +51,13 @@ uint32_t op_getattr(struct compound *c, const struct nfs4_args *a)
 {
 	const struct nfs4_bitmap *want = &a->u.getattr.want;
 	struct nfs4_attrs attrs;
-	int r;
+	uint32_t status;
 
 	if (only_set(c, want))
 		return NFS4ERR_INVAL;
-	r = see(c);
-	if (r < 0)
-		return nfs4_errno_status(r);
+	status = see(c, want);
+	if (status != NFS4_OK)
+		return status;
 	attr_fill(c->sv, c->minor, c->cur, &c->seen_st, want, &attrs);
 	nfs4_put_op_res(c->out, OP_GETATTR, NFS4_OK);
 	nfs4_put_attrs(c->out, want, &attrs);
@@ -57,20 +71,23 @@ static bool is_special(const struct nfs4_stateid *sid)
 	       nfs4_stateid_same(sid, &nfs4_stateid_bypass);
 }
 
-/* A change of size goes through the open that the stateid names, if it names one. */
-static uint32_t size_fd(
-	struct compound *c, const struct nfs4_stateid *given, struct st **st, int *fd)
+/* A change of size goes through the open that the stateid names, if it names one, or through the
+ * caller's delegation. */
+static uint32_t size_fd(struct compound *c, const struct nfs4_stateid *given, struct io *io)
 {
 	struct nfs4_stateid sid = *given;
+	uint32_t status;
 
-	*st = NULL;
-	*fd = -1;
 	current_stateid(c, &sid);
 	if (!S_ISREG(c->cur->type))
 		return NFS4_OK; /* attr_apply() has the right answer */
-	if (is_special(&sid))
-		return st_anonymous_ok(&c->sv->state, c->cur, true);
-	return st_io(c->client, c->cur, &sid, true, st, fd);
+	if (!is_special(&sid))
+		return st_io(c->client, c->cur, &sid, true, &io->st, &io->fd);
+	status = st_anonymous_ok(&c->sv->state, c->cur, true);
+	if (status == NFS4_OK)
+		io->fd = deleg_dup(&c->sv->state, c->cur, c->client, W_OK);
+	io->own = io->fd >= 0;
+	return status;
 }
 
 uint32_t op_setattr(struct compound *c, const struct nfs4_args *args)
@@ -78,22 +95,21 @@ uint32_t op_setattr(struct compound *c, const struct nfs4_args *args)
 	const struct nfs4_setattr_args *a = &args->u.setattr;
 	struct nfs4_setattr_res r = {0};
 	struct nfs_sattr set;
-	struct st *st = NULL;
+	struct io io = {.fd = -1};
 	struct nfs4_opaque acl = {NULL, 0};
 	uint32_t status = attr_decode(c->sv->idmap, c->minor, c->cur, &a->attrs, &set, &acl),
 		 done = 0;
-	int fd = -1;
 
 	if (status == NFS4_OK)
 		status =
 			use_begin(c, c->cur, set.mask & NFS_SET_SIZE ? DELEG_MODIFY : DELEG_CHANGE);
 	if (status == NFS4_OK && set.mask & NFS_SET_SIZE)
-		status = size_fd(c, &a->stateid, &st, &fd);
+		status = size_fd(c, &a->stateid, &io);
 	if (status == NFS4_OK)
-		status = attr_apply(c->cur, fd, &set, &done);
+		status = attr_apply(c->cur, io.fd, &set, &done);
 	if (done)
 		stable_want(c->sv->stable, &c->last.set, c->cur);
-	st_put(&c->sv->state, st);
+	io_end(c, &io);
 	r.attrset = nfs4_sattr_bits(done);
 	if (status == NFS4_OK && acl.data) { /* behind the mode: section 6.4.1.3 */
 		status = acl_set(c->sv->idmap, c->cur, &acl);
@@ -128,22 +144,22 @@ static uint32_t compare(struct compound *c, const struct nfs4_fattr *given)
 	struct nfs4_fattr ours;
 	struct xdr_out out;
 	struct xdr_in in;
-	uint32_t status = NFS4ERR_SERVERFAULT;
+	uint32_t status;
 	const size_t cap = 65536; /* an ACL can be long */
 	uint8_t *buf;
-	int r;
 
 	known = nfs4_bits_and(&given->mask, &supported);
 	if (given->mask.more || memcmp(known.w, given->mask.w, sizeof(known.w)) != 0)
 		return NFS4ERR_ATTRNOTSUPP;
 	if (nfs4_bit(&known, FATTR4_RDATTR_ERROR) || only_set(c, &known))
 		return NFS4ERR_INVAL;
-	r = see(c);
-	if (r < 0)
-		return nfs4_errno_status(r);
+	status = see(c, &known);
+	if (status != NFS4_OK)
+		return status;
 	buf = malloc(cap);
 	if (!buf)
 		return NFS4ERR_DELAY;
+	status = NFS4ERR_SERVERFAULT;
 	attr_fill(c->sv, c->minor, c->cur, &c->seen_st, &known, &attrs);
 	xdr_out_init(&out, buf, cap);
 	nfs4_put_attrs(&out, &known, &attrs);

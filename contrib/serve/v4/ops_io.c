@@ -36,7 +36,9 @@ uint32_t io_begin(struct compound *c, struct obj *o, const struct nfs4_stateid *
 		status = st_anonymous_ok(&c->sv->state, o, write);
 	if (status != NFS4_OK)
 		return status;
-	io->fd = obj_open(o, write ? O_WRONLY : O_RDONLY);
+	io->fd = deleg_dup(&c->sv->state, o, c->client, write ? W_OK : R_OK);
+	if (io->fd < 0)
+		io->fd = obj_open(o, write ? O_WRONLY : O_RDONLY);
 	if (io->fd < 0)
 		return nfs4_errno_status(io->fd);
 	io->own = true;

@@ -15,6 +15,9 @@
 #include "contrib/serve/state/client.h"
 #include "contrib/serve/state/open.h"
 #include "contrib/serve/v4/ops.h"
+#include "contrib/serve/v4/ops_io.h"
+
+#define SPACE_SHARE 16 /* of the free space, what one delegation to write may take is 1/16 */
 
 /* What an OPEN has come to. */
 struct opened {
@@ -113,22 +116,35 @@ static uint32_t truncate_opened(
 {
 	struct nfs4_stateid closed;
 	uint32_t status;
-	struct st *st = NULL;
-	int fd;
+	struct io io = {.fd = -1};
 
 	if (op->f.created || !(op->f.set.mask & NFS_SET_SIZE) || op->f.done)
 		return NFS4_OK;
 	status = use_begin(c, op->f.o, DELEG_MODIFY); /* it may have been opened for reading only */
 	if (status == NFS4_OK)
-		status = st_io(c->client, op->f.o, sid, true, &st, &fd);
-	if (status == NFS4ERR_OPENMODE)
-		fd = -1; /* opened for reading: truncated with the caller's rights on the file */
+		status = st_io(c->client, op->f.o, sid, true, &io.st, &io.fd);
+	if (status == NFS4ERR_OPENMODE) { /* opened to read: truncated with the caller's rights */
+		io.fd = deleg_dup(&c->sv->state, op->f.o, c->client, W_OK);
+		io.own = io.fd >= 0;
+	}
 	if (status == NFS4_OK || status == NFS4ERR_OPENMODE)
-		status = attr_apply(op->f.o, fd, &op->f.set, &op->f.done);
-	st_put(&c->sv->state, st);
+		status = attr_apply(op->f.o, io.fd, &op->f.set, &op->f.done);
+	io_end(c, &io);
 	if (status != NFS4_OK && sid->seqid == 1)
 		st_close(&c->sv->state, c->client, op->f.o, sid, &closed);
 	return status;
+}
+
+/* How far the holder of a delegation to write may let o grow without asking: there is no room
+ * reserved for that, so it is little of what is free. */
+static void limit_space(const struct obj *o, struct nfs4_delegation *d)
+{
+	struct nfs_fsstat fs;
+	struct statx st;
+
+	d->limit_by = NFS_LIMIT_SIZE;
+	if (obj_stat(o, &st) == 0 && attr_fsstat(o, &fs) == 0)
+		d->limit_size = st.stx_size + fs.abytes / SPACE_SHARE;
 }
 
 static void delegate(struct compound *c, const struct nfs4_open_args *a, struct obj *o,
@@ -145,6 +161,8 @@ static void delegate(struct compound *c, const struct nfs4_open_args *a, struct 
 
 	use_end(c); /* what this OPEN has changed is seen by its own client */
 	deleg_grant(&c->sv->state, c->session, &c->req->cred, o, sid, &ask, d);
+	if (d->type == OPEN_DELEGATE_WRITE)
+		limit_space(o, d);
 	if (c->opened && c->opened_index == c->index) {
 		c->delegated = d->type == OPEN_DELEGATE_READ || d->type == OPEN_DELEGATE_WRITE;
 		c->deleg_sid = d->stateid;

@@ -32,10 +32,20 @@ static bool is_cheap(const struct compound *c, const struct nfs4_bitmap *want)
 	return true;
 }
 
+/* It cannot be told what the entry looks like: status says why. */
+static void no_attrs(const struct dir_entry *ent, uint32_t status, struct nfs4_attrs *attrs)
+{
+	memset(attrs, 0, sizeof(*attrs));
+	attrs->mask = nfs4_bits(FATTR4_RDATTR_ERROR, FATTR4_MOUNTED_ON_FILEID, -1);
+	attrs->rdattr_error = status;
+	attrs->mounted_on_fileid = ent->ino;
+}
+
 /* The facts about an entry. NFS4_OK; NFS4ERR_NOENT: it has gone, skip it; or why not. */
 static uint32_t entry_attrs(struct compound *c, const struct dir_entry *ent,
 	const struct nfs4_bitmap *want, bool cheap, struct nfs4_attrs *attrs)
 {
+	bool may_fail = nfs4_bit(want, FATTR4_RDATTR_ERROR);
 	struct statx st;
 	struct obj *o;
 	int r;
@@ -47,18 +57,18 @@ static uint32_t entry_attrs(struct compound *c, const struct dir_entry *ent,
 		return NFS4_OK;
 	}
 	r = obj_lookup(c->sv->objs, c->cur, ent->name, ent->namelen, &o, &st);
-	if (r == 0) {
+	if (r == 0 && may_fail && deleg_hides(&c->sv->state, o, c->client)) {
+		no_attrs(ent, NFS4ERR_DELAY, attrs);
+		obj_unref(c->sv->objs, o);
+	} else if (r == 0) {
 		attr_fill(c->sv, c->minor, o, &st, want, attrs);
 		attrs->mounted_on_fileid = ent->ino;
 		obj_unref(c->sv->objs, o);
-		return NFS4_OK;
-	}
-	if (r == -ENOENT || !nfs4_bit(want, FATTR4_RDATTR_ERROR))
+	} else if (r == -ENOENT || !may_fail) {
 		return nfs4_errno_status(r);
-	memset(attrs, 0, sizeof(*attrs));
-	attrs->mask = nfs4_bits(FATTR4_RDATTR_ERROR, FATTR4_MOUNTED_ON_FILEID, -1);
-	attrs->rdattr_error = nfs4_errno_status(r);
-	attrs->mounted_on_fileid = ent->ino;
+	} else {
+		no_attrs(ent, nfs4_errno_status(r), attrs);
+	}
 	return NFS4_OK;
 }
 
