@@ -169,7 +169,8 @@ struct prov_ops {
 
 	/* Opens a door to sge for access (PROV_REMOTE_*). Any thread. To be followed by the post()
 	 * of the message that tells the peer. Reads of the peer need PROV_REMOTE_READ, its writes
-	 * PROV_REMOTE_WRITE. 0, -ENOMEM, -ENOTCONN. */
+	 * PROV_REMOTE_WRITE. While it may be written, what the peer has not written in it may
+	 * change all the same. 0, -ENOMEM, -ENOTCONN. */
 	int (*expose)(struct prov_conn *c, const struct mem_sge *sge, unsigned access,
 		struct prov_door *door);
 	/* Closes n doors, n >= 1, each once (progress thread). 0: closed now; nothing reads or

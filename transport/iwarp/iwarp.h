@@ -10,6 +10,8 @@
  * into the look-ahead buffer (headers, trailers, small payload) or, once a segment's header has
  * been checked, straight to where it belongs with the look-ahead buffer as the second piece of the
  * same recvmsg(). iwarp_rx.c cuts FPDUs out of that, iwarp_msg.c judges segments and ends messages.
+ * Inside a large message iwarp_guess.c foresees the segments that follow, so that one recvmsg()
+ * brings many of them to their places.
  *
  * Sending is done by whoever posts. Requests wait in `queue` (under q_lock, held for a moment
  * only); the thread that gets tx_lock turns them into a batch of FPDUs and writes it; a thread that
@@ -43,6 +45,7 @@ struct iwarp_door {
 	unsigned access;
 	uint8_t *addr;
 	uint32_t len;
+	uint32_t top; /* the peer has written nothing from here on */
 	uint64_t
 		seq; /* tells two doors apart that were given the same number one after the other */
 };
@@ -82,6 +85,9 @@ uint32_t iwarp_stags_random(struct iwarp_stags *t);
 int iwarp_stags_open(struct iwarp_stags *t, struct iwarp_door *d);
 /* Copies the door to *d. False: there is none. */
 bool iwarp_stags_find(struct iwarp_stags *t, uint32_t stag, struct iwarp_door *d);
+/* Likewise, and notes that the peer writes n bytes from `to` on, as far as they lie in the door. */
+bool iwarp_stags_write(
+	struct iwarp_stags *t, uint32_t stag, uint64_t to, uint32_t n, struct iwarp_door *d);
 /* Closes it if its seq is that one (0: whatever it is). False: it was closed already. */
 bool iwarp_stags_close(struct iwarp_stags *t, uint32_t stag, uint64_t seq);
 /* Closes it likewise, and leaves a ghost. */
@@ -139,10 +145,33 @@ struct iwarp_read { /* a read of ours on the wire */
 	uint64_t cookie;
 };
 
-/* --- receiving (iwarp_rx.c, iwarp_msg.c) ------------------------------------------------------ */
+/* --- receiving (iwarp_rx.c, iwarp_guess.c, iwarp_msg.c) --------------------------------------- */
 
-#define IWARP_LOOKAHEAD (32u << 10)
-#define IWARP_SEG_MAX	(64u << 10) /* the length of an FPDU has 16 bits */
+#define IWARP_LOOKAHEAD	  (32u << 10)
+#define IWARP_SEG_MAX	  (64u << 10) /* the length of an FPDU has 16 bits */
+#define IWARP_FPDU_HDR	  (2 + DDP_TAGGED_LEN)
+#define IWARP_GAP	  (3 + 4 + IWARP_FPDU_HDR)
+#define IWARP_GUESS_SEGS  96
+#define IWARP_GUESS_BYTES (128u << 10)
+#define IWARP_GUESS_IOV	  (1 + 2 * IWARP_GUESS_SEGS + 1)
+/* Behind the room for all that a wrong guess may have misplaced. */
+#define IWARP_RX_BEHIND (IWARP_GUESS_BYTES + (IWARP_GUESS_SEGS + 1) * IWARP_GAP)
+#define IWARP_RX_BUF	(IWARP_RX_BEHIND + IWARP_LOOKAHEAD)
+
+/* Segments that are expected behind the one whose header came last, see iwarp_guess.c. */
+struct iwarp_guess {
+	unsigned n;	/* how many; 0: no guess was made for this recvmsg() */
+	unsigned had;	/* bytes of gap[0] that had come before */
+	unsigned tail;	/* bytes of gap[0] that belong to a trailer */
+	uint32_t size;	/* payload of each but the last ... */
+	uint32_t total; /* ... and of all */
+	uint8_t *place; /* of the first */
+	bool ends;	/* the last one ends what it is written to */
+	unsigned reach; /* how many to foresee next time */
+	unsigned misses, skip;
+	uint64_t hits; /* segments that were the ones foreseen, for tests */
+	uint8_t gap[IWARP_GUESS_SEGS][IWARP_GAP]; /* a trailer and the next header */
+};
 
 enum iwarp_rx_state {
 	IWARP_RX_HEADER,  /* the next byte of the stream begins an FPDU or is inside its header */
@@ -152,12 +181,11 @@ enum iwarp_rx_state {
 
 struct iwarp_rx {
 	enum iwarp_rx_state state;
-	uint8_t *buf;	 /* look-ahead, IWARP_LOOKAHEAD bytes */
+	uint8_t *buf;	 /* look-ahead, IWARP_RX_BUF bytes */
 	unsigned rd, wr; /* unread: buf[rd..wr) */
 	bool dry;	 /* the last recvmsg() emptied the socket */
 	bool large;	 /* the last message was large: do not look far ahead */
 	unsigned sends;	 /* Sends since the last tagged message */
-	bool big;	 /* the current tagged message comes in large segments */
 	uint32_t msg;	 /* bytes of the current tagged message so far */
 	unsigned ulpdu;	 /* length of the segment */
 	struct ddp_hdr h;
@@ -170,6 +198,7 @@ struct iwarp_rx {
 	uint32_t mo;		     /* bytes of the current Send that are in */
 	uint8_t send_op;	     /* of the current Send */
 	uint8_t small[DDP_TERM_MAX]; /* read requests and Terminates */
+	struct iwarp_guess guess;
 };
 
 struct iwarp_recv {
@@ -298,6 +327,18 @@ bool iwarp_rx_waste(struct iwarp_conn *c);
 enum iwarp_step iwarp_rx_step(struct iwarp_conn *c, struct prov_wc *wc);
 /* Reads from the socket. 0, -EAGAIN, or -EIO after iwarp_fail(). */
 int iwarp_rx_fill(struct iwarp_conn *c);
+/* Up to n bytes at rx->dst have come from the socket; returns how many of them are payload. */
+size_t iwarp_rx_placed(struct iwarp_conn *c, size_t n);
+/* Pad and CRC of the segment are at p. False after the stream was terminated. */
+bool iwarp_rx_trailer(struct iwarp_conn *c, const uint8_t *p);
+/* How far to look beyond a segment or message; last: it ends its message, of msg bytes. */
+unsigned iwarp_rx_look_ahead(const struct iwarp_rx *rx, bool last, uint32_t msg);
+
+/* iwarp_guess.c, for iwarp_rx_fill(): the pieces of a recvmsg() that places segments foreseen
+ * (IWARP_GUESS_IOV at most). 0: nothing can be foreseen. */
+unsigned iwarp_guess_make(struct iwarp_conn *c, struct iovec *iov);
+/* n bytes came into those pieces, n > 0. 0, or -EIO after the stream was terminated. */
+int iwarp_guess_settle(struct iwarp_conn *c, size_t n);
 
 /* iwarp_msg.c: judges the segment in rx->h and says where its payload goes (rx->dst). False after
  * the stream was terminated. */

@@ -51,7 +51,7 @@ static bool begin_write(struct iwarp_conn *c)
 
 	if (!rx->pay)
 		return true; /* RFC 5041 section 7.1: nothing is checked for nothing */
-	found = iwarp_stags_find(&c->stags, rx->h.stag, &d);
+	found = iwarp_stags_write(&c->stags, rx->h.stag, rx->h.to, rx->pay, &d);
 	ghost = !found && iwarp_stags_find_ghost(&c->stags, rx->h.stag, &d);
 	if (!found && !ghost) {
 		iwarp_msg_terminate(

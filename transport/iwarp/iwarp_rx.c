@@ -6,8 +6,9 @@
  * The look-ahead buffer holds what was read and not used yet, buf[rd..wr). In state PAYLOAD what it
  * holds is moved to the target first; when that was not all, the next recvmsg() reads the rest of
  * the payload into the target and what follows into the (then empty) look-ahead buffer. How much
- * may follow is a guess that only costs or saves copying: inside a large message just the trailer
+ * may follow is a guess that only costs or saves copying: inside a large segment just the trailer
  * and the next header, behind a large message room for a small one, otherwise all that is there.
+ * Between the two, iwarp_guess.c puts the segments that it foresees.
  */
 #include "transport/iwarp/iwarp.h"
 
@@ -29,7 +30,8 @@ enum {
 int iwarp_rx_init(struct iwarp_rx *rx)
 {
 	memset(rx, 0, sizeof(*rx));
-	rx->buf = malloc(IWARP_LOOKAHEAD);
+	rx->buf = malloc(IWARP_RX_BUF);
+	rx->guess.reach = IWARP_GUESS_SEGS;
 	for (int i = 0; i < 3; i++)
 		rx->msn[i] = 1;
 	return rx->buf ? 0 : -ENOMEM;
@@ -47,22 +49,49 @@ bool iwarp_rx_waste(struct iwarp_conn *c)
 	return rx->waste;
 }
 
-/* How far to look beyond the payload that is missing. */
-static unsigned look_ahead(const struct iwarp_rx *rx)
+unsigned iwarp_rx_look_ahead(const struct iwarp_rx *rx, bool last, uint32_t msg)
 {
-	if (rx->pay >= LARGE_FPDU && !rx->h.last)
-		return AHEAD_INSIDE;
-	if (rx->large || (rx->pay >= LARGE_FPDU && rx->msg + rx->pay >= LARGE_MSG))
-		return AHEAD_BEHIND;
-	return IWARP_LOOKAHEAD;
+	if (!last)
+		return rx->pay >= LARGE_FPDU ? (unsigned)AHEAD_INSIDE : IWARP_LOOKAHEAD;
+	return rx->large || msg >= LARGE_MSG ? (unsigned)AHEAD_BEHIND : IWARP_LOOKAHEAD;
+}
+
+/* The pieces of the next recvmsg() if nothing is foreseen. */
+static unsigned usual_pieces(struct iwarp_rx *rx, struct iovec iov[2])
+{
+	unsigned n = 0, want;
+
+	if (rx->state == IWARP_RX_PAYLOAD) {
+		iov[n++] = (struct iovec){.iov_base = rx->dst, .iov_len = rx->left};
+		want = iwarp_rx_look_ahead(rx, rx->h.last, rx->h.tagged ? rx->msg + rx->pay : 0);
+	} else {
+		bool inside = rx->h.tagged && !rx->h.last && rx->pay < LARGE_FPDU;
+
+		want = (rx->large && !inside ? (unsigned)AHEAD_BEHIND : IWARP_LOOKAHEAD) - rx->wr;
+	}
+	iov[n++] = (struct iovec){.iov_base = rx->buf + rx->wr, .iov_len = want};
+	return n;
+}
+
+size_t iwarp_rx_placed(struct iwarp_conn *c, size_t n)
+{
+	struct iwarp_rx *rx = &c->rx;
+
+	if (n > rx->left)
+		n = rx->left;
+	if (c->crc)
+		rx->crc = crc32c(rx->crc, rx->dst, n);
+	rx->dst += n;
+	rx->left -= (uint32_t)n;
+	return n;
 }
 
 int iwarp_rx_fill(struct iwarp_conn *c)
 {
 	struct iwarp_rx *rx = &c->rx;
-	struct iovec iov[2];
+	struct iovec iov[IWARP_GUESS_IOV];
 	struct msghdr m = {.msg_iov = iov};
-	size_t want, direct = 0;
+	size_t want = 0;
 	ssize_t n;
 
 	if (rx->rd == rx->wr) {
@@ -72,14 +101,11 @@ int iwarp_rx_fill(struct iwarp_conn *c)
 		rx->wr -= rx->rd;
 		rx->rd = 0;
 	}
-	if (rx->state == IWARP_RX_PAYLOAD) {
-		direct = rx->left;
-		iov[m.msg_iovlen++] = (struct iovec){.iov_base = rx->dst, .iov_len = direct};
-		want = look_ahead(rx);
-	} else {
-		want = (rx->large ? (unsigned)AHEAD_BEHIND : IWARP_LOOKAHEAD) - rx->wr;
-	}
-	iov[m.msg_iovlen++] = (struct iovec){.iov_base = rx->buf + rx->wr, .iov_len = want};
+	m.msg_iovlen = iwarp_guess_make(c, iov);
+	if (!m.msg_iovlen)
+		m.msg_iovlen = usual_pieces(rx, iov);
+	for (size_t i = 0; i < m.msg_iovlen; i++)
+		want += iov[i].iov_len;
 	do {
 		n = recvmsg(c->fd, &m, MSG_DONTWAIT);
 	} while (n < 0 && errno == EINTR);
@@ -94,16 +120,11 @@ int iwarp_rx_fill(struct iwarp_conn *c)
 			iwarp_fail(c, "%s closed the connection", c->peer);
 		return -EIO;
 	}
-	rx->dry = (size_t)n < direct + want;
-	if (direct) {
-		size_t k = (size_t)n < direct ? (size_t)n : direct;
-
-		if (c->crc)
-			rx->crc = crc32c(rx->crc, rx->dst, k);
-		rx->dst += k;
-		rx->left -= (uint32_t)k;
-		n -= (ssize_t)k;
-	}
+	rx->dry = (size_t)n < want;
+	if (rx->guess.n)
+		return iwarp_guess_settle(c, (size_t)n);
+	if (rx->state == IWARP_RX_PAYLOAD)
+		n -= (ssize_t)iwarp_rx_placed(c, (size_t)n);
 	rx->wr += (unsigned)n;
 	return 0;
 }
@@ -162,14 +183,26 @@ static enum iwarp_step step_payload(struct iwarp_conn *c)
 	return IWARP_STEP_ON;
 }
 
-static enum iwarp_step step_trailer(struct iwarp_conn *c, struct prov_wc *wc)
+/* What the segment tells about those to come. */
+static void learn(struct iwarp_rx *rx)
+{
+	if (rx->h.tagged) {
+		rx->sends = 0;
+		rx->msg += rx->pay;
+		if (rx->h.last) {
+			rx->large = rx->msg >= LARGE_MSG;
+			rx->msg = 0;
+		}
+	} else if (++rx->sends > SENDS_ALONE) {
+		rx->large = false;
+	}
+}
+
+bool iwarp_rx_trailer(struct iwarp_conn *c, const uint8_t *p)
 {
 	struct iwarp_rx *rx = &c->rx;
-	const uint8_t *p = rx->buf + rx->rd;
 	unsigned pad = mpa_pad(rx->ulpdu);
 
-	if (rx->wr - rx->rd < pad + 4)
-		return IWARP_STEP_NEED;
 	if (c->crc) {
 		uint32_t got = p[pad] | (uint32_t)p[pad + 1] << 8 | (uint32_t)p[pad + 2] << 16 |
 			       (uint32_t)p[pad + 3] << 24;
@@ -179,25 +212,24 @@ static enum iwarp_step step_trailer(struct iwarp_conn *c, struct prov_wc *wc)
 			iwarp_msg_terminate(c, MPA_ERR_CRC,
 				"CRC of a segment of %u bytes is %08x, its field says %08x",
 				rx->ulpdu, rx->crc, got);
-			return IWARP_STEP_FAIL;
+			return false;
 		}
 	}
-	rx->rd += pad + 4;
 	rx->state = IWARP_RX_HEADER;
-	if (rx->h.tagged) {
-		rx->sends = 0;
-		/* many small segments (an Ethernet's) are better read buffered, whatever they make
-		 * up */
-		if (!rx->msg)
-			rx->big = rx->pay >= LARGE_FPDU;
-		rx->msg += rx->pay;
-		if (rx->h.last) {
-			rx->large = rx->big && rx->msg >= LARGE_MSG;
-			rx->msg = 0;
-		}
-	} else if (++rx->sends > SENDS_ALONE) {
-		rx->large = false;
-	}
+	learn(rx);
+	return true;
+}
+
+static enum iwarp_step step_trailer(struct iwarp_conn *c, struct prov_wc *wc)
+{
+	struct iwarp_rx *rx = &c->rx;
+	unsigned len = mpa_pad(rx->ulpdu) + 4;
+
+	if (rx->wr - rx->rd < len)
+		return IWARP_STEP_NEED;
+	if (!iwarp_rx_trailer(c, rx->buf + rx->rd))
+		return IWARP_STEP_FAIL;
+	rx->rd += len;
 	return iwarp_msg_end(c, wc);
 }
 

@@ -121,6 +121,28 @@ bool iwarp_stags_find(struct iwarp_stags *t, uint32_t stag, struct iwarp_door *d
 	return found;
 }
 
+bool iwarp_stags_write(
+	struct iwarp_stags *t, uint32_t stag, uint64_t to, uint32_t n, struct iwarp_door *d)
+{
+	struct iwarp_door *slot;
+	bool found = false;
+
+	if (!stag)
+		return false;
+	pthread_mutex_lock(&t->lock);
+	slot = &t->slot[probe(t, stag)];
+	if (slot->stag == stag) {
+		uint32_t top = to > slot->len || n > slot->len - to ? slot->len : (uint32_t)to + n;
+
+		found = true;
+		if (top > slot->top)
+			slot->top = top;
+		*d = *slot;
+	}
+	pthread_mutex_unlock(&t->lock);
+	return found;
+}
+
 /* Frees slot i and moves back those behind it that would not be found any more. */
 static void remove_at(struct iwarp_stags *t, uint32_t i)
 {

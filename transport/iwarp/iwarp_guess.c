@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * iwarp: segments that are placed before their headers have been read. Progress thread only.
+ *
+ * An FPDU should fit a segment of TCP, on an Ethernet 1448 bytes. A recvmsg() for each would cost
+ * more than to copy them all out of the look-ahead buffer. But inside a large message the next ones
+ * can be foreseen: the STag and size of the last, where it ended. So one recvmsg() gets a row of
+ * pieces: what is missing of this segment, a gap for its trailer and the next header, the place of
+ * the next payload, a gap, and so on, and the look-ahead buffer behind all. Then the headers that
+ * came are compared with those foreseen.
+ *
+ * Payload is thereby written to memory that its own header has not named. What keeps that harmless:
+ *
+ *  I1 The places lie inside the open door (or the sink of our oldest read) that the last header,
+ *     which was checked, has named: the peer may write there, and what is foreseen is what it would
+ *     be allowed to send next.
+ *  I2 They begin where the peer has written nothing yet (top of the door, got of the read): a wrong
+ *     guess destroys nothing that was received.
+ *  I3 iwarp_guess_settle() runs right after the recvmsg(). From the first header that is not the
+ *     one foreseen, it takes all bytes out again into the look-ahead buffer, in the order of the
+ *     stream, where they are judged as ever. Only then do completions come, doors close, reads end.
+ *     What is left behind lies in bytes of a door which the peer has not written, where nobody may
+ *     expect anything (provider.h).
+ *  I4 A header that is the one foreseen, bit by bit, breaks no rule of iwarp_msg_begin(): the door
+ *     is open, allows writing, and is large enough. The same goes for a read's answer.
+ */
+#include "transport/iwarp/iwarp.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "transport/crc32c.h"
+#include "transport/log.h"
+
+enum {
+	GUESS_MIN = 512,     /* payload of a segment from which it pays */
+	GUESS_MORE = 8,	     /* segments beyond what came last time */
+	GUESS_MISSES = 6,    /* first guesses wrong in a row: then 64 times without */
+	HDR_LAST = 0x40,     /* of the third byte of an FPDU: the last segment of its message */
+	TRAILER_MAX = 3 + 4, /* pad and CRC */
+};
+
+_Static_assert(IWARP_GUESS_BYTES >= IWARP_SEG_MAX, "one segment of any size must have room");
+_Static_assert(IWARP_GAP == TRAILER_MAX + IWARP_FPDU_HDR, "a gap is a trailer and a header");
+
+/* Where the byte behind the current segment belongs, and how many may follow. NULL: unknown. */
+static uint8_t *place_behind(struct iwarp_conn *c, uint32_t *room)
+{
+	const struct iwarp_rx *rx = &c->rx;
+	uint64_t end = rx->h.to + rx->pay;
+	struct iwarp_door d;
+	struct iwarp_read r;
+
+	if (rx->h.op == DDP_OP_WRITE) {
+		if (!iwarp_stags_find(&c->stags, rx->h.stag, &d) ||
+			!(d.access & PROV_REMOTE_WRITE) || d.top != end)
+			return NULL;
+		*room = d.len - d.top;
+		return d.addr + d.top;
+	}
+	if (!iwarp_tx_oldest_read(c, &r) || r.stag != rx->h.stag ||
+		end != (uint64_t)r.got + (rx->state == IWARP_RX_HEADER ? 0 : rx->pay))
+		return NULL;
+	*room = r.len - (uint32_t)end;
+	return r.addr + end;
+}
+
+static uint32_t size_of(const struct iwarp_guess *g, unsigned i)
+{
+	return i + 1 < g->n ? g->size : g->total - i * g->size;
+}
+
+static unsigned trailer_of(const struct iwarp_guess *g, unsigned i)
+{
+	return i ? mpa_pad(DDP_TAGGED_LEN + g->size) + 4 : g->tail;
+}
+
+/* Whether the n bytes at p begin the header of segment i, of which the one before is current. */
+static bool is_foreseen(const struct iwarp_rx *rx, unsigned i, const uint8_t *p, unsigned n)
+{
+	const struct iwarp_guess *g = &rx->guess;
+	uint32_t ulpdu = DDP_TAGGED_LEN + size_of(g, i);
+	uint64_t to = rx->h.to + rx->pay;
+	uint8_t want[IWARP_FPDU_HDR] = {(uint8_t)(ulpdu >> 8), (uint8_t)ulpdu};
+	bool last = g->ends && i + 1 == g->n;
+
+	memcpy(want + 2, rx->raw, 2 + 4); /* versions, opcode, STag */
+	for (int k = 0; k < 8; k++)
+		want[8 + k] = (uint8_t)(to >> (56 - 8 * k));
+	/* A Write may end anywhere, the answer to a read only where the read does. */
+	if (rx->h.op == DDP_OP_WRITE ? n > 2 && (p[2] & HDR_LAST) : last)
+		want[2] |= HDR_LAST;
+	else
+		want[2] &= (uint8_t)~HDR_LAST;
+	return memcmp(want, p, n) == 0;
+}
+
+unsigned iwarp_guess_make(struct iwarp_conn *c, struct iovec *iov)
+{
+	struct iwarp_rx *rx = &c->rx;
+	struct iwarp_guess *g = &rx->guess;
+	unsigned n = 0, most = g->reach;
+	uint32_t room = 0;
+
+	g->n = 0;
+	if (!rx->h.tagged || rx->h.last || rx->pay < GUESS_MIN || c->held)
+		return 0;
+	g->place = place_behind(c, &room);
+	if (!g->place || !room)
+		return 0;
+	if (g->skip) {
+		g->skip--;
+		return 0;
+	}
+	g->size = rx->pay;
+	if (most > IWARP_GUESS_BYTES / g->size)
+		most = IWARP_GUESS_BYTES / g->size;
+	g->ends = room <= most * g->size;
+	g->total = g->ends ? room : most * g->size;
+	g->n = (g->total + g->size - 1) / g->size;
+	g->had = rx->wr;
+	g->tail = rx->state == IWARP_RX_HEADER ? 0 : mpa_pad(rx->ulpdu) + 4;
+	if (g->had > g->tail && (g->had - g->tail >= IWARP_FPDU_HDR ||
+					!is_foreseen(rx, 0, rx->buf + g->tail, g->had - g->tail))) {
+		g->n = 0;
+		return 0;
+	}
+	memcpy(g->gap[0], rx->buf, g->had);
+	if (rx->state == IWARP_RX_PAYLOAD)
+		iov[n++] = (struct iovec){.iov_base = rx->dst, .iov_len = rx->left};
+	for (unsigned i = 0; i < g->n; i++) {
+		unsigned had = i ? 0 : g->had;
+
+		iov[n++] = (struct iovec){.iov_base = g->gap[i] + had,
+			.iov_len = trailer_of(g, i) + IWARP_FPDU_HDR - had};
+		iov[n++] = (struct iovec){
+			.iov_base = g->place + i * g->size, .iov_len = size_of(g, i)};
+	}
+	iov[n++] = (struct iovec){.iov_base = rx->buf + IWARP_RX_BEHIND,
+		.iov_len = g->ends ? iwarp_rx_look_ahead(rx, true, rx->msg + rx->pay + g->total)
+				   : IWARP_GAP};
+	return n;
+}
+
+/* --- what came -------------------------------------------------------------------------------- */
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The n bytes at p are all that is unread. */
+static void unread(struct iwarp_rx *rx, const uint8_t *p, unsigned n)
+{
+	memcpy(rx->buf, p, n);
+	rx->rd = 0;
+	rx->wr = n;
+}
+
+/* Takes n bytes out of the places of segment i and all pieces behind it, and puts them behind what
+ * is unread. */
+static void take_back(struct iwarp_rx *rx, unsigned i, size_t n)
+{
+	struct iwarp_guess *g = &rx->guess;
+
+	for (; n; i++) {
+		size_t k = least(n, size_of(g, i));
+
+		memcpy(rx->buf + rx->wr, g->place + (size_t)i * g->size, k);
+		rx->wr += (unsigned)k;
+		n -= k;
+		if (i + 1 == g->n) {
+			memmove(rx->buf + rx->wr, rx->buf + IWARP_RX_BEHIND, n);
+			rx->wr += (unsigned)n;
+			return;
+		}
+		k = least(n, trailer_of(g, i + 1) + IWARP_FPDU_HDR);
+		memcpy(rx->buf + rx->wr, g->gap[i + 1], k);
+		rx->wr += (unsigned)k;
+		n -= k;
+	}
+}
+
+/* The header of segment i, at p, is the one foreseen. */
+static void begin(struct iwarp_conn *c, unsigned i, const uint8_t *p)
+{
+	struct iwarp_rx *rx = &c->rx;
+	const struct iwarp_guess *g = &rx->guess;
+
+	rx->h.to += rx->pay;
+	rx->h.last = p[2] & HDR_LAST;
+	memcpy(rx->raw, p + 2, DDP_TAGGED_LEN);
+	rx->pay = rx->left = size_of(g, i);
+	rx->ulpdu = DDP_TAGGED_LEN + rx->pay;
+	rx->dst = g->place + (size_t)i * g->size;
+	rx->state = IWARP_RX_PAYLOAD;
+	if (c->crc)
+		rx->crc = crc32c(0, p, IWARP_FPDU_HDR);
+}
+
+/* How well the guess was: i segments were the ones foreseen. */
+static void judge(struct iwarp_guess *g, unsigned i, bool wrong)
+{
+	g->hits += i;
+	if (i) {
+		g->misses = 0;
+	} else if (wrong) {
+		g->misses += g->misses < GUESS_MISSES;
+		g->skip = (1u << g->misses) - 1;
+	}
+	if (i < g->n)
+		g->reach = i + GUESS_MORE;
+	else if (g->reach < 2 * i)
+		g->reach = 2 * i;
+	if (g->reach > IWARP_GUESS_SEGS)
+		g->reach = IWARP_GUESS_SEGS;
+}
+
+/* What the segments mean that have ended, `ended` bytes of them, and those that have begun. */
+static void account(struct iwarp_conn *c, unsigned begun, uint32_t ended)
+{
+	struct iwarp_rx *rx = &c->rx;
+	struct iwarp_door d;
+
+	if (rx->h.op == DDP_OP_WRITE && begun)
+		iwarp_stags_write(&c->stags, rx->h.stag, rx->h.to, rx->pay, &d);
+	else if (rx->h.op == DDP_OP_READ_RESP && ended)
+		iwarp_tx_read_got(c, ended);
+	log_data("iwarp %s: received opcode %u, %u bytes in segments foreseen, %u begun", c->peer,
+		rx->h.op, ended, begun);
+}
+
+int iwarp_guess_settle(struct iwarp_conn *c, size_t n)
+{
+	struct iwarp_rx *rx = &c->rx;
+	struct iwarp_guess *g = &rx->guess;
+	uint32_t ended = 0;
+	bool wrong = false;
+	unsigned i = 0;
+
+	rx->rd = rx->wr = 0;
+	for (;; i++) {
+		unsigned tail = trailer_of(g, i), have = i ? 0 : g->had, k;
+		uint8_t *gap;
+
+		if (rx->state == IWARP_RX_PAYLOAD) {
+			n -= iwarp_rx_placed(c, n);
+			if (rx->left)
+				break;
+			rx->state = IWARP_RX_TRAILER;
+		}
+		if (i == g->n) {
+			rx->rd = IWARP_RX_BEHIND;
+			rx->wr = IWARP_RX_BEHIND + (unsigned)n;
+			break;
+		}
+		gap = g->gap[i];
+		k = (unsigned)least(n, tail + IWARP_FPDU_HDR - have);
+		have += k;
+		n -= k;
+		if (have < tail) {
+			unread(rx, gap, have);
+			break;
+		}
+		if (tail) {
+			if (!iwarp_rx_trailer(c, gap))
+				return -EIO;
+			ended += rx->pay;
+		}
+		wrong = !is_foreseen(rx, i, gap + tail, have - tail);
+		if (wrong || have < tail + IWARP_FPDU_HDR) {
+			unread(rx, gap + tail, have - tail);
+			take_back(rx, i, n);
+			break;
+		}
+		begin(c, i, gap + tail);
+	}
+	judge(g, i, wrong);
+	account(c, i, ended);
+	return 0;
+}
