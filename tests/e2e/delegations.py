@@ -13,7 +13,7 @@ import time
 
 from claim import Iwarp, Tcp, opaque
 
-DELAY, GRACE, BAD_STATEID, DELEG_REVOKED = 10008, 10013, 10025, 10087
+NOTSUPP, DELAY, GRACE, BAD_STATEID, DELEG_REVOKED = 10004, 10008, 10013, 10025, 10087
 READ, WRITE, BOTH = 1, 2, 3
 NULL, PREVIOUS, CUR_FH = 0, 1, 5
 CB_PROGRAM = 0x40000000
@@ -56,14 +56,17 @@ def u32(*words):
 
 
 class Client:
-    """Answers callbacks while it waits for anything. on_recall(stateid): what CB_RECALL is answered, None: nothing."""
+    """Answers callbacks while it waits for anything. on_recall(stateid): what CB_RECALL is answered, None: nothing.
+    on_getattr(): change attribute and size for CB_GETATTR; (): an error; None: nothing."""
 
     def __init__(self, proto, port, owner, back=True, reclaim=False):
         self.uid = int(os.environ.get("AS", os.getuid()))
         self.conn = (Tcp if proto == "tcp" else Iwarp)(port)
         self.xid = 0
         self.recalled = []
+        self.asked = 0
         self.on_recall = lambda stateid: 0
+        self.on_getattr = lambda: ()
         self.cb_seq = 0
         self.probed = False
         self.seq = 0
@@ -109,13 +112,24 @@ class Client:
             results = u32(11, 0) + session + u32(seq, slot, highest, highest)
             status = 0
             if n > 1:
-                assert m.u32() == 4  # CB_RECALL
-                stateid = m.bytes(16)
-                self.recalled.append(stateid)
-                status = self.on_recall(stateid)
-                if status is None:
-                    return
-                results += u32(4, status)
+                op = m.u32()
+                if op == 3:  # CB_GETATTR
+                    said = self.on_getattr()
+                    self.asked += 1
+                    if said is None:
+                        return
+                    status = 0 if said else NOTSUPP
+                    results += u32(3, status)
+                    if said:
+                        results += u32(1, 1 << 3 | 1 << 4, 16) + struct.pack(">QQ", *said)
+                else:
+                    assert op == 4  # CB_RECALL
+                    stateid = m.bytes(16)
+                    self.recalled.append(stateid)
+                    status = self.on_recall(stateid)
+                    if status is None:
+                        return
+                    results += u32(4, status)
             res = u32(status) + opaque(b"") + u32(n) + results
         reply = u32(xid, 1, 0, 0, 0, 0) + res
         self.conn.send(xid, reply)
@@ -208,10 +222,11 @@ class Client:
         r.bytes(4 + 4 + 4 + 4)
         return r.opaque()
 
-    def size(self, fh):
-        r = self.compound(u32(22) + opaque(fh), u32(9, 1, 1 << 4))
+    def attrs(self, fh):
+        """Change attribute and size."""
+        r = self.compound(u32(22) + opaque(fh), u32(9, 1, 1 << 3 | 1 << 4))
         r.bytes(4 + 4 + 4 + 4 + 4 + 4)
-        return r.u64()
+        return r.u64(), r.u64()
 
     def free(self, stateid):
         self.compound(u32(45) + stateid)
@@ -268,17 +283,43 @@ def write_recall(proto, port):
     stateid, _, again = a.open(b"file", READ)  # by the same descriptor: a lease forbids another
     assert not again and a.read(fh, stateid) == b"data\n"
     assert not a.recalled
-    assert status_of(w.size, fh) == DELAY
     assert status_of(w.read, fh, bytes(16)) == DELAY
     until(lambda: a.recalled, a)
     assert a.recalled == [d]
     assert status_of(w.open, b"file") == DELAY
     a.write(fh, b"written late\n", d)
     a.give(d, fh)
-    assert w.size(fh) == 13
+    assert w.attrs(fh)[1] == 13
     stateid, fh, deleg = w.open(b"file")
     assert not deleg, "delegated, so shortly after a conflict"
     assert w.read(fh, stateid) == b"written late\n"
+
+
+def write_getattr(proto, port, *command):
+    """A command asks what the file looks like: the holder is asked, and keeps it."""
+    a = Client(proto, port, b"holder")
+    fh, d = delegated(a, access=BOTH)
+    change, size = a.attrs(fh)
+    assert size == 5 and a.asked == 0
+    a.on_getattr = lambda: (change + 1, 100)
+    p = subprocess.Popen(command)
+    until(lambda: p.poll() is not None, a)
+    assert p.returncode == 0
+    assert a.asked and not a.recalled
+    a.give(d, fh)
+
+
+def write_silent(proto, port):
+    """It does not say: who asks is told to come later, until it is revoked."""
+    a, w = Client(proto, port, b"holder"), Client(proto, port, b"reader")
+    fh, d = delegated(a, access=BOTH)
+    a.on_getattr = lambda: None
+    assert status_of(w.attrs, fh) == DELAY
+    until(lambda: status_of(w.attrs, fh) != DELAY, a)
+    assert w.attrs(fh)[1] == 5
+    assert a.recalled, "the recall has waited for the answer"
+    until(lambda: a.flags & RECALLABLE_REVOKED, a)
+    assert status_of(a.write, fh, b"too late", d) == DELEG_REVOKED
 
 
 def revoke(proto, port, answer):
@@ -425,6 +466,6 @@ def hold(proto, port):
 
 
 if __name__ == "__main__":
-    cases = {f.__name__: f for f in (recall, write_recall, revoke, vanish, local, write_local, other, write_other, many, hold,
-                                      write_hold)}
-    cases[sys.argv[3]](sys.argv[1], int(sys.argv[2]), *sys.argv[4:])
+    cases = (recall, revoke, vanish, local, other, many, hold, write_recall, write_getattr, write_silent, write_local,
+             write_other, write_hold)
+    {f.__name__: f for f in cases}[sys.argv[3]](sys.argv[1], int(sys.argv[2]), *sys.argv[4:])

@@ -92,7 +92,19 @@ struct xdr_out *env_begin(struct serve_env *e, bool with_sequence)
 
 static void answered(struct compound *c)
 {
+	struct serve_env *e = (void *)((char *)c->req - offsetof(struct serve_env, req));
+
 	session_put(&c->sv->state, c->probe);
+	e->waits = false;
+}
+
+static uint32_t get_head(struct serve_env *e)
+{
+	xdr_in_init(&e->res, e->reply, e->req.res.len);
+	e->res.npayloads = e->req.res.npayloads;
+	memcpy(e->res.payload, e->req.res.payload, sizeof(e->res.payload));
+	assert_int_equal(nfs4_get_compound_res(&e->res, &e->head), 0);
+	return e->head.status;
 }
 
 uint32_t env_again(struct serve_env *e)
@@ -113,22 +125,17 @@ uint32_t env_again(struct serve_env *e)
 	c = compound_new(&e->sv, &e->req);
 	assert_non_null(c);
 	assert_true(compound_run(c));
+	e->waits = true;
 	compound_end(c, answered);
-	xdr_in_init(&e->res, e->reply, e->req.res.len);
-	e->res.npayloads = e->req.res.npayloads;
-	memcpy(e->res.payload, e->req.res.payload, sizeof(e->res.payload));
-	assert_int_equal(nfs4_get_compound_res(&e->res, &e->head), 0);
-	return e->head.status;
+	return e->waits ? ENV_WAITS : get_head(e);
 }
 
-uint32_t env_run(struct serve_env *e, uint32_t nops)
+uint32_t env_result(struct serve_env *e)
 {
 	struct nfs4_sequence_res seq;
 	uint32_t word, status;
 
-	assert_true(xdr_out_ok(&e->args));
-	xdr_patch_u32(&e->args, e->count_at, nops);
-	env_again(e);
+	get_head(e);
 	/* behind SEQUENCE, if it is the first result and good */
 	if (e->res.len - e->res.pos >= 8) {
 		struct xdr_in ahead = e->res;
@@ -141,6 +148,13 @@ uint32_t env_run(struct serve_env *e, uint32_t nops)
 		}
 	}
 	return e->head.status;
+}
+
+uint32_t env_run(struct serve_env *e, uint32_t nops)
+{
+	assert_true(xdr_out_ok(&e->args));
+	xdr_patch_u32(&e->args, e->count_at, nops);
+	return env_again(e) == ENV_WAITS ? ENV_WAITS : env_result(e);
 }
 
 void env_expect(struct serve_env *e, uint32_t op, uint32_t status)

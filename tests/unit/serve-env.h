@@ -30,6 +30,7 @@ struct serve_env {
 	size_t count_at;
 	uint32_t nops;
 	struct rpc_req req;
+	bool waits; /* the answer is not there yet */
 	struct xdr_in res;
 	struct nfs4_compound_res head;
 };
@@ -43,8 +44,11 @@ void env_path(const struct serve_env *e, const char *name, char *buf, size_t siz
 /* Starts a COMPOUND; with_sequence: on slot 0, with its next sequence number. */
 struct xdr_out *env_begin(struct serve_env *e, bool with_sequence);
 /* Runs it (count is set from nops, SEQUENCE included) and returns the status; e->res stands behind
- * the result of SEQUENCE if there was one. */
+ * the result of SEQUENCE if there was one. ENV_WAITS: there is none yet. */
+#define ENV_WAITS UINT32_MAX
 uint32_t env_run(struct serve_env *e, uint32_t nops);
+/* The same for one that has waited. */
+uint32_t env_result(struct serve_env *e);
 /* The same bytes once more. */
 uint32_t env_again(struct serve_env *e);
 /* Expects the next result to be op's with this status. */

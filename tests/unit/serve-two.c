@@ -189,42 +189,84 @@ uint32_t two_give(struct two *f, const struct nfs4_stateid *sid)
 	return env_run(&f->e, 3);
 }
 
-void two_answer_recall(struct two *f, const struct nfs4_stateid *sid, uint32_t status)
+/* The call that is out is one of CB_SEQUENCE and op, whose arguments are *a. The results begin in
+ * x; where their number stands. */
+static size_t take_call(struct two *f, uint32_t op, struct nfs4_cb_args *a, struct xdr_out *x)
 {
 	struct nfs4_opaque tag = {.len = 0};
 	struct nfs4_cb_sequence_res seq = {0};
-	struct nfs4_cb_args a;
-	struct rpc_call *call = two_out;
-	struct xdr_out x;
 	struct xdr_in in;
-	uint8_t buf[256];
 	uint32_t len;
 	size_t at;
 
-	assert_non_null(call);
-	xdr_in_init(&in, call->args.base, call->args.len);
+	assert_non_null(two_out);
+	xdr_in_init(&in, two_out->args.base, two_out->args.len);
 	xdr_get_opaque(&in, 1024, &len);
 	assert_int_equal(xdr_get_u32(&in), 1); /* minor version */
 	xdr_get_u32(&in);
 	assert_int_equal(xdr_get_u32(&in), 2);
-	assert_int_equal(nfs4_get_cb_args(&in, &a), 0);
-	assert_int_equal(a.op, OP_CB_SEQUENCE);
-	assert_memory_equal(&a.u.sequence.session, &f->holder.session, sizeof(f->holder.session));
-	seq.session = a.u.sequence.session;
-	seq.sequenceid = a.u.sequence.sequenceid;
-	assert_int_equal(nfs4_get_cb_args(&in, &a), 0);
-	assert_int_equal(a.op, OP_CB_RECALL);
-	assert_memory_equal(&a.u.recall.stateid, sid, sizeof(*sid));
-	assert_int_equal(a.u.recall.fh.len, f->fh.len);
-	assert_memory_equal(a.u.recall.fh.data, f->fh.data, f->fh.len);
-	xdr_out_init(&x, buf, sizeof(buf));
-	at = nfs4_begin_compound_res(&x, &tag);
-	nfs4_put_cb_sequence_res(&x, NFS4_OK, &seq);
-	nfs4_put_op_res(&x, OP_CB_RECALL, status);
-	nfs4_end_compound_res(&x, at, status, 2);
-	xdr_in_init(&in, x.base, x.len);
+	assert_int_equal(nfs4_get_cb_args(&in, a), 0);
+	assert_int_equal(a->op, OP_CB_SEQUENCE);
+	assert_memory_equal(&a->u.sequence.session, &f->holder.session, sizeof(f->holder.session));
+	seq.session = a->u.sequence.session;
+	seq.sequenceid = a->u.sequence.sequenceid;
+	assert_int_equal(nfs4_get_cb_args(&in, a), 0);
+	assert_int_equal(a->op, op);
+	at = nfs4_begin_compound_res(x, &tag);
+	nfs4_put_cb_sequence_res(x, NFS4_OK, &seq);
+	return at;
+}
+
+static void answer(struct xdr_out *x, size_t at, uint32_t status)
+{
+	struct rpc_call *call = two_out;
+	struct xdr_in in;
+
+	nfs4_end_compound_res(x, at, status, 2);
+	xdr_in_init(&in, x->base, x->len);
 	two_out = NULL;
 	call->done(call, 0, &in);
+}
+
+static void check_fh(const struct two *f, const struct nfs_fh *fh)
+{
+	assert_int_equal(fh->len, f->fh.len);
+	assert_memory_equal(fh->data, f->fh.data, f->fh.len);
+}
+
+void two_answer_recall(struct two *f, const struct nfs4_stateid *sid, uint32_t status)
+{
+	struct nfs4_cb_args a;
+	struct xdr_out x;
+	uint8_t buf[256];
+	size_t at;
+
+	xdr_out_init(&x, buf, sizeof(buf));
+	at = take_call(f, OP_CB_RECALL, &a, &x);
+	assert_memory_equal(&a.u.recall.stateid, sid, sizeof(*sid));
+	check_fh(f, &a.u.recall.fh);
+	nfs4_put_op_res(&x, OP_CB_RECALL, status);
+	answer(&x, at, status);
+}
+
+void two_answer_getattr(struct two *f, uint32_t status, uint64_t change, uint64_t size)
+{
+	struct nfs4_bitmap both = nfs4_bits(FATTR4_CHANGE, FATTR4_SIZE, -1);
+	struct nfs4_attrs attrs = {.attr.change = change, .attr.size = size};
+	struct nfs4_cb_args a;
+	struct xdr_out x;
+	uint8_t buf[256];
+	size_t at;
+
+	xdr_out_init(&x, buf, sizeof(buf));
+	at = take_call(f, OP_CB_GETATTR, &a, &x);
+	assert_memory_equal(a.u.getattr.want.w, both.w, sizeof(both.w));
+	check_fh(f, &a.u.getattr.fh);
+	nfs4_put_op_res(&x, OP_CB_GETATTR, status);
+	attrs.mask = both;
+	if (status == NFS4_OK)
+		nfs4_put_attrs(&x, &both, &attrs);
+	answer(&x, at, status);
 }
 
 uint32_t two_status_flags(struct two *f)

@@ -70,6 +70,8 @@ uint32_t two_test_sid(struct two *f, const struct nfs4_stateid *sid);
 /* What SEQUENCE says of the session. */
 uint32_t two_status_flags(struct two *f);
 
+/* CB_GETATTR of f is out; it is answered with that status, and that. */
+void two_answer_getattr(struct two *f, uint32_t status, uint64_t change, uint64_t size);
 /* CB_RECALL of sid is out; it is answered with that status. */
 void two_answer_recall(struct two *f, const struct nfs4_stateid *sid, uint32_t status);
 

@@ -279,6 +279,22 @@ static void a_wrong_answer_is_a_failure(void **state)
 	assert_int_equal(status_flags(f), 0);
 }
 
+/* One that was lost, or whose answer came too late, has used its number up. */
+static void a_number_that_was_used_is_left_out(void **state)
+{
+	struct fix *f = *state;
+
+	probe(f);
+	answer_null();
+	assert_int_equal(answer(NFS4ERR_RETRY_UNCACHED_REP), 1);
+	assert_int_equal(answer(NFS4ERR_SEQ_FALSE_RETRY), 2);
+	assert_null(out);
+	probe(f);
+	answer_null();
+	assert_int_equal(answer(NFS4_OK), 3);
+	assert_int_equal(status_flags(f), 0);
+}
+
 /* A number that the client does not expect is left out, once. */
 static void a_misordered_number_is_left_out_once(void **state)
 {
@@ -423,6 +439,7 @@ int main(void)
 		TEST(while_it_is_tried_it_is_not_tried_again),
 		TEST(the_client_is_told_that_it_does_not_work),
 		TEST(a_wrong_answer_is_a_failure),
+		TEST(a_number_that_was_used_is_left_out),
 		TEST(a_misordered_number_is_left_out_once),
 		TEST(notices_go_one_after_the_other),
 		TEST(each_notice_may_be_misordered),

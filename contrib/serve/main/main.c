@@ -22,6 +22,7 @@
 #include "contrib/serve/ops/stable.h"
 #include "contrib/serve/v3/drc.h"
 #include "contrib/serve/export/fdcache.h"
+#include "contrib/serve/state/inquiry.h"
 #include "contrib/serve/state/grace.h"
 #include "contrib/serve/export/ident.h"
 #include "contrib/serve/export/key.h"
@@ -275,6 +276,10 @@ static int serve(const struct options *o, const sigset_t *signals)
 	nsm_notifier_stop(notifier);
 	while (n > 0)
 		rpc_server_free(servers[--n]);
+	if (sv.state.delegs) { /* nobody answers any more */
+		inquiry_tick(&sv.state, true);
+		inquiry_end_all(&sv.state);
+	}
 	close_serve(&sv);
 	return e.kind == ERR_NONE ? EXIT_SUCCESS : fail(&e);
 }

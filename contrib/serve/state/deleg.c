@@ -32,6 +32,7 @@ struct delegs *delegs_new(uint32_t max_opens)
 	pthread_mutex_init(&d->lock, NULL);
 	TAILQ_INIT(&d->list);
 	STAILQ_INIT(&d->recalls);
+	TAILQ_INIT(&d->ready);
 	/* each keeps a file open: what is open for good comes first */
 	d->max = max_opens / 4;
 	d->max_client = max_opens / 8;
@@ -152,6 +153,8 @@ void deleg_add_locked(struct state *s, struct st *st)
 
 	LIST_INSERT_HEAD(&st->obj->states, st, obj_link);
 	st->deleg.given_ns = clock_coarse_ns();
+	TAILQ_INIT(&st->deleg.asked);
+	TAILQ_INIT(&st->deleg.made);
 	atomic_fetch_add_explicit(&st->client->ndelegs, 1, memory_order_relaxed);
 	pthread_mutex_lock(&d->lock);
 	TAILQ_INSERT_TAIL(&d->list, st, deleg.link);
@@ -173,6 +176,11 @@ void deleg_end_locked(struct state *s, struct st *st)
 	atomic_fetch_sub_explicit(&d->nwrite, deleg_writes(st), memory_order_relaxed);
 	if (st->deleg.recalled_ns)
 		atomic_fetch_sub_explicit(&d->nrecalled, 1, memory_order_relaxed);
+	/* the file looks as on disk from now on */
+	TAILQ_CONCAT(&st->deleg.asked, &st->deleg.made, link);
+	if (!TAILQ_EMPTY(&st->deleg.asked))
+		atomic_store_explicit(&d->ready_any, true, memory_order_relaxed);
+	TAILQ_CONCAT(&d->ready, &st->deleg.asked, link);
 	pthread_mutex_unlock(&d->lock);
 }
 
@@ -257,7 +265,7 @@ bool deleg_free_revoked(struct state *s, struct client *c, const struct nfs4_sta
 
 /* --- recalls ---------------------------------------------------------------------------------- */
 
-static bool prepare_locked(struct state *s, const struct st *st, uint64_t now)
+bool deleg_prepare_locked(struct state *s, const struct st *st, enum notice_kind kind)
 {
 	struct delegs *d = s->delegs;
 	struct notice *n = NULL;
@@ -269,10 +277,10 @@ static bool prepare_locked(struct state *s, const struct st *st, uint64_t now)
 	n->session = st->deleg.given.session;
 	n->fh.len = obj_handle(s->objs, st->obj, n->fh.data);
 	n->clientid = st->client->id;
-	n->recall = true;
+	n->kind = kind;
 	n->sid = st->sid;
 	n->given = st->deleg.given;
-	n->referring = now - st->deleg.given_ns < REFERRED_NS;
+	n->referring = clock_coarse_ns() - st->deleg.given_ns < REFERRED_NS;
 	pthread_mutex_lock(&d->lock);
 	STAILQ_INSERT_TAIL(&d->recalls, n, link);
 	atomic_fetch_add_explicit(&d->nrecalls, 1, memory_order_relaxed);
@@ -292,7 +300,7 @@ void deleg_recall_locked(struct state *s, struct st *st)
 		atomic_fetch_add_explicit(&d->nrecalled, 1, memory_order_relaxed);
 		pthread_mutex_unlock(&d->lock);
 	}
-	if (now >= st->deleg.again_ns && prepare_locked(s, st, now))
+	if (now >= st->deleg.again_ns && deleg_prepare_locked(s, st, NOTICE_RECALL))
 		st->deleg.again_ns = now + AGAIN_NS;
 }
 
@@ -309,21 +317,30 @@ void deleg_recall_all(struct state *s, struct obj *o)
 	pthread_mutex_unlock(&o->lock);
 }
 
-void deleg_refused(struct state *s, uint64_t clientid, const struct nfs4_stateid *sid)
+struct st *deleg_get(struct state *s, uint64_t clientid, const struct nfs4_stateid *sid)
 {
+	struct st *st = NULL;
 	struct client *c;
-	struct st *st;
 
 	pthread_mutex_lock(&s->lock);
 	c = client_find_locked(s, clientid);
 	pthread_mutex_unlock(&s->lock);
-	if (c && find(c, NULL, sid, false, &st) == NFS4_OK) {
-		pthread_mutex_lock(&st->obj->lock);
-		st->deleg.again_ns = clock_coarse_ns() + REFUSED_NS;
-		pthread_mutex_unlock(&st->obj->lock);
-		st_put(s, st);
-	}
+	if (c)
+		find(c, NULL, sid, false, &st);
 	client_unref(s, c);
+	return st;
+}
+
+void deleg_refused(struct state *s, uint64_t clientid, const struct nfs4_stateid *sid)
+{
+	struct st *st = deleg_get(s, clientid, sid);
+
+	if (!st)
+		return;
+	pthread_mutex_lock(&st->obj->lock);
+	st->deleg.again_ns = clock_coarse_ns() + REFUSED_NS;
+	pthread_mutex_unlock(&st->obj->lock);
+	st_put(s, st);
 }
 
 void deleg_take_recalls(struct state *s, struct notices *out)

@@ -45,8 +45,10 @@ struct delegs {
 	_Atomic uint32_t n;	 /* of them; changed under lock */
 	_Atomic uint32_t nwrite; /* to write; likewise */
 	_Atomic uint32_t nrecalled;
-	struct notices recalls; /* to be sent; lock */
+	struct notices recalls; /* and inquiries, to be sent; lock */
 	_Atomic uint32_t nrecalls;
+	struct inquiries ready; /* lock */
+	atomic_bool ready_any;
 };
 
 /* Without leases, and for nobody. NULL without memory. */
@@ -67,6 +69,10 @@ bool deleg_writes(const struct st *st);
 int deleg_dup_locked(struct obj *o, const struct client *by, int mode);
 /* The same, without. */
 int deleg_dup(struct state *s, struct obj *o, const struct client *by, int mode);
+/* A reference to the delegation sid, or NULL. */
+struct st *deleg_get(struct state *s, uint64_t clientid, const struct nfs4_stateid *sid);
+/* A call about st is to be sent to its holder. obj->lock is held. False: there are too many. */
+bool deleg_prepare_locked(struct state *s, const struct st *st, enum notice_kind kind);
 /* Recalls all of o; nobody waits for it. */
 void deleg_recall_all(struct state *s, struct obj *o);
 /* DELEGRETURN. A status. */
@@ -88,7 +94,7 @@ void deleg_leases_broken(struct state *s);
 int deleg_lease(const struct state *s, const struct st *st, int type);
 void deleg_unlease(const struct state *s, const struct st *st);
 
-/* Takes all recalls that are to be sent; each is the caller's to free. */
+/* Takes all calls that are to be sent; each is the caller's to free. */
 void deleg_take_recalls(struct state *s, struct notices *out);
 
 #endif

@@ -233,6 +233,7 @@ static bool grant_locked(struct state *s, struct st *deleg, const struct nfs4_st
 	if (!open || !st_count_open(s, deleg))
 		return false;
 	deleg->deleg.given = ask->by;
+	deleg->deleg.change = ask->change;
 	if (!take_fd(s, deleg, open, ask->reclaim, &d->recall))
 		return false;
 	if (st_insert(c, deleg) != NFS4_OK) {

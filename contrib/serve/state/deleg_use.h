@@ -40,6 +40,7 @@ struct deleg_ask {
 	bool reclaim;	  /* CLAIM_PREVIOUS, of ... */
 	uint32_t claimed; /* ... an open_delegation_type4 */
 	bool cur;	  /* by a claim that names a delegation: no further one is wanted */
+	uint64_t change;  /* the file's change attribute */
 	struct nfs4_referring_call by; /* the request */
 };
 /* o was opened by ses's client under the stateid open: does it get a delegation, too? *d is what

@@ -27,14 +27,16 @@ struct slot_replay {
 	uint32_t summed;
 };
 
-/* A CB_NOTIFY_LOCK or CB_RECALL to be sent. */
+enum notice_kind { NOTICE_LOCK, NOTICE_RECALL, NOTICE_GETATTR };
+
+/* A CB_NOTIFY_LOCK, CB_RECALL or CB_GETATTR to be sent. */
 struct notice {
 	STAILQ_ENTRY(notice) link;
-	struct nfs4_sessionid session; /* CB_RECALL: or another one of the client's */
+	enum notice_kind kind;
+	struct nfs4_sessionid session; /* of a delegation: or another one of the client's */
 	struct nfs_fh fh;
 	uint64_t clientid;
-	bool recall;
-	/* CB_RECALL */
+	/* of a delegation */
 	struct nfs4_stateid sid;
 	bool referring;			  /* the client may not have seen the answer to ... */
 	struct nfs4_referring_call given; /* ... this */

@@ -13,6 +13,7 @@
 #include "contrib/serve/state/client_end.h"
 #include "contrib/serve/state/deleg.h"
 #include "contrib/serve/state/grace.h"
+#include "contrib/serve/state/inquiry.h"
 #include "contrib/serve/state/stateid.h"
 #include "contrib/serve/state/waiter.h"
 #include "transport/clock.h"
@@ -80,6 +81,7 @@ void state_tick(struct state *s)
 
 	grace_tick(s->grace, now);
 	deleg_tick(s);
+	inquiry_tick(s, false);
 	for (;;) {
 		pthread_mutex_lock(&s->lock);
 		TAILQ_FOREACH (c, &s->clients, link) {

@@ -12,12 +12,29 @@
 
 enum st_kind { ST_OPEN, ST_LOCK, ST_DELEG };
 
+/* Somebody wants to know what a file looks like that is delegated to write (inquiry.h). */
+struct inquiry {
+	/* Set by who makes it. Called by inquiry_end_all(), on whatever thread. */
+	void (*done)(struct inquiry *q);
+	/* The answer: NFS4_OK, or NFS4ERR_DELAY while the delegation is being recalled. */
+	uint32_t status;
+	bool said;	       /* by the holder: */
+	uint64_t change, size; /* ... these; else the file looks as on disk */
+	uint64_t base;	       /* the change attribute when it was delegated */
+	/* inquiry.c's */
+	uint64_t made_ns;
+	TAILQ_ENTRY(inquiry) link;
+};
+TAILQ_HEAD(inquiries, inquiry);
+
 /* What there is of a delegation only (deleg.h); obj->lock. */
 struct st_deleg {
 	struct nfs4_referring_call given; /* the request that it was given by */
 	uint64_t given_ns, again_ns;	  /* when it was given; when it is to be recalled again */
 	uint64_t recalled_ns;		  /* 0: it is not; delegs.lock, too, to change */
 	uint64_t ticked_ns;		  /* delegs.lock */
+	uint64_t change;		  /* the file's change attribute when it was given */
+	struct inquiries asked, made;	  /* the holder was asked, is to be asked; delegs.lock */
 	TAILQ_ENTRY(st) link;		  /* delegs.lock */
 };
 

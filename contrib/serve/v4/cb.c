@@ -6,10 +6,11 @@
  * After a session with a backchannel was made, or a connection was bound to one, the server tries
  * it: CB_NULL, then a CB_COMPOUND of only CB_SEQUENCE. Until both have answered, SEQUENCE tells the
  * client nothing; if one fails, SEQUENCE says SEQ4_STATUS_CB_PATH_DOWN. After that it carries
- * CB_NOTIFY_LOCK and CB_RECALL. A session's backchannel has one slot: one call runs at a time, and
- * notices wait for it in the session, not too many. A notice that cannot be sent is forgotten: who
- * waits for a lock asks again anyhow, and a recall is repeated (deleg.h), also over a backchannel
- * that has failed: it may work again.
+ * CB_NOTIFY_LOCK, CB_RECALL and CB_GETATTR. A session's backchannel has one slot: one call runs at
+ * a time, and notices wait for it in the session, not too many. A notice that cannot be sent is
+ * forgotten: who waits for a lock asks again anyhow, who waits for CB_GETATTR does not for long
+ * (inquiry.h), and a recall is repeated (deleg.h), also over a backchannel that has failed: it may
+ * work again.
  */
 #include "contrib/serve/v4/cb.h"
 
@@ -19,14 +20,16 @@
 
 #include "contrib/serve/serve.h"
 #include "contrib/serve/state/client.h"
-#include "contrib/serve/state/deleg.h"
+#include "contrib/serve/state/inquiry.h"
 #include "contrib/serve/state/session.h"
 #include "contrib/serve/state/waiter.h"
+#include "nfsproto/wire/nfs4_attr.h"
 #include "transport/log.h"
 
 #define CB_ARGS_MAX 1536 /* CB_NOTIFY_LOCK with the longest owner and handle */
 #define CB_MS	    10000
-#define NOTICES_MAX 64 /* of one session */
+#define GETATTR_MS  2000 /* a recall may wait behind it */
+#define NOTICES_MAX 64	 /* of one session */
 
 struct callback {
 	struct serve *sv;
@@ -38,6 +41,7 @@ struct callback {
 };
 
 static int send_sequence(struct callback *cb);
+static void check_notice(const struct callback *cb, struct xdr_in *res);
 
 /* The next notice, if there is any and the path works or, for a recall, may work; else the slot is
  * free. */
@@ -51,7 +55,7 @@ static bool take_notice(struct callback *cb, bool may_work)
 	while ((cb->notice = STAILQ_FIRST(&ses->notices)) != NULL) {
 		STAILQ_REMOVE_HEAD(&ses->notices, link);
 		ses->nnotices--;
-		if (!ses->cb_down || (may_work && cb->notice->recall))
+		if (!ses->cb_down || (may_work && cb->notice->kind == NOTICE_RECALL))
 			break;
 		free(cb->notice);
 	}
@@ -63,9 +67,13 @@ static bool take_notice(struct callback *cb, bool may_work)
 static void callback_end(struct callback *cb, const char *why)
 {
 	struct session *ses = cb->ses;
+	bool getattr;
 	int r;
 
 	do {
+		getattr = cb->notice && cb->notice->kind == NOTICE_GETATTR;
+		if (why)
+			check_notice(cb, NULL);
 		pthread_mutex_lock(&ses->lock);
 		ses->cb_down = why != NULL;
 		ses->cb_proved |= !why;
@@ -75,7 +83,7 @@ static void callback_end(struct callback *cb, const char *why)
 				why);
 		else if (!cb->notice)
 			log_ctrl("client %s: the backchannel works", ses->client->who);
-		if (!take_notice(cb, false)) {
+		if (!take_notice(cb, getattr)) { /* which is followed by a recall, if it fails */
 			session_put(&cb->sv->state, ses);
 			free(cb);
 			return;
@@ -87,6 +95,7 @@ static void callback_end(struct callback *cb, const char *why)
 
 static int start(struct callback *cb, uint32_t proc, rpc_done_fn *done)
 {
+	bool getattr = cb->notice && cb->notice->kind == NOTICE_GETATTR;
 	struct session *ses = cb->ses;
 	struct rpc_xprt *x;
 	struct rpc_cred cred;
@@ -107,7 +116,7 @@ static int start(struct callback *cb, uint32_t proc, rpc_done_fn *done)
 		return r;
 	cb->call.proc = proc;
 	cb->call.cred = cred;
-	cb->call.timeout_ms = CB_MS;
+	cb->call.timeout_ms = getattr ? GETATTR_MS : CB_MS;
 	cb->call.reply_max = CB_ARGS_MAX;
 	cb->call.done = done;
 	cb->call.ctx = cb;
@@ -140,28 +149,59 @@ static const char *check_sequence(const struct callback *cb, struct xdr_in *res,
 	return NULL;
 }
 
-/* Behind CB_SEQUENCE: has the client taken the recall? Whatever it says otherwise, it is asked
- * again. */
-static void check_recall(const struct callback *cb, struct xdr_in *res)
+/* CHANGE and SIZE, both and no others. */
+static bool get_attrs(struct xdr_in *res, uint64_t *change, uint64_t *size)
+{
+	struct nfs4_bitmap want = nfs4_bits(FATTR4_CHANGE, FATTR4_SIZE, -1);
+	struct nfs4_getattr_res r;
+	struct xdr_in in;
+
+	if (nfs4_get_cb_getattr_res(res, NFS4_OK, &r) < 0 || r.attrs.mask.more ||
+		memcmp(r.attrs.mask.w, want.w, sizeof(want.w)) != 0 || r.attrs.vals.len != 16)
+		return false;
+	xdr_in_init(&in, r.attrs.vals.data, r.attrs.vals.len);
+	*change = xdr_get_u64(&in);
+	*size = xdr_get_u64(&in);
+	return true;
+}
+
+/* Behind CB_SEQUENCE: what has the client said? res NULL: nothing. A recall that it has not taken
+ * is repeated. */
+static void check_notice(const struct callback *cb, struct xdr_in *res)
 {
 	const struct notice *n = cb->notice;
+	struct state *s = &cb->sv->state;
+	uint64_t change, size = 0;
 	uint32_t status;
+	bool ok;
 
-	if (!n || !n->recall)
+	if (!n || n->kind == NOTICE_LOCK)
 		return;
-	if (nfs4_get_op_res(res, OP_CB_RECALL, &status) == 0 && status == NFS4_OK)
-		return;
-	deleg_refused(&cb->sv->state, n->clientid, &n->sid);
+	ok = res &&
+	     nfs4_get_op_res(
+		     res, n->kind == NOTICE_RECALL ? OP_CB_RECALL : OP_CB_GETATTR, &status) == 0 &&
+	     status == NFS4_OK;
+	if (n->kind == NOTICE_GETATTR) {
+		ok = ok && get_attrs(res, &change, &size);
+		inquiry_answered(s, n->clientid, &n->sid, ok ? &change : NULL, size);
+	} else if (res && !ok) {
+		deleg_refused(s, n->clientid, &n->sid);
+	}
 }
 
 static void sequence_done(struct rpc_call *call, int error, struct xdr_in *res);
 
 static void put_notice(struct xdr_out *x, const struct notice *n)
 {
-	if (n->recall) {
+	if (n->kind == NOTICE_RECALL) {
 		struct nfs4_cb_recall_args a = {.stateid = n->sid, .fh = n->fh};
 
 		nfs4_put_cb_recall_args(x, &a);
+	} else if (n->kind == NOTICE_GETATTR) {
+		struct nfs4_cb_getattr_args a = {
+			.fh = n->fh, .want = nfs4_bits(FATTR4_CHANGE, FATTR4_SIZE, -1)};
+
+		nfs4_put_cb_getattr_args(x, &a);
 	} else {
 		struct nfs4_cb_notify_lock_args a = {.fh = n->fh,
 			.owner = {.clientid = n->clientid, .owner = {n->owner, n->owner_len}}};
@@ -186,7 +226,7 @@ static int send_sequence(struct callback *cb)
 	pthread_mutex_unlock(&cb->ses->lock);
 	a.session = cb->ses->id;
 	a.sequenceid = cb->seq;
-	if (n && n->recall && n->referring)
+	if (n && n->kind != NOTICE_LOCK && n->referring)
 		a.ref[a.nrefs++] = n->given;
 	at = nfs4_put_cb_compound_args(&cb->call.args, "", minor, 0);
 	nfs4_put_cb_sequence_args(&cb->call.args, &a);
@@ -196,24 +236,32 @@ static int send_sequence(struct callback *cb)
 	return submit(cb);
 }
 
+/* Has the client taken the number already: for a call whose answer was lost, or came too late? */
+static bool is_taken(uint32_t status)
+{
+	return status == NFS4ERR_SEQ_MISORDERED || status == NFS4ERR_RETRY_UNCACHED_REP ||
+	       status == NFS4ERR_SEQ_FALSE_RETRY;
+}
+
 static void sequence_done(struct rpc_call *call, int error, struct xdr_in *res)
 {
 	struct callback *cb = call->ctx;
+	struct serve *sv = cb->sv;
 	uint32_t status = NFS4_OK;
 	const char *why = error ? strerror(-error) : check_sequence(cb, res, &status);
 
-	/* The number is used up when the client took it, or says that it is not the next one. Any
+	/* The number is used up when the client took it, or says that it has been before. Any
 	 * other answer (a client that is just setting its session up says NFS4ERR_DELAY) leaves it,
 	 * and shows all the same that the path works. */
-	if (!why && (status == NFS4_OK || status == NFS4ERR_SEQ_MISORDERED)) {
+	if (!why && (status == NFS4_OK || is_taken(status))) {
 		pthread_mutex_lock(&cb->ses->lock);
 		cb->ses->cb_seq = cb->seq;
 		pthread_mutex_unlock(&cb->ses->lock);
 	}
-	if (!why && status != NFS4ERR_SEQ_MISORDERED)
-		check_recall(cb, res);
+	if (!why && !is_taken(status))
+		check_notice(cb, res);
 	rpc_call_finish(call);
-	if (!why && status == NFS4ERR_SEQ_MISORDERED && !cb->again) {
+	if (!why && is_taken(status) && !cb->again) {
 		cb->again = true;
 		error = send_sequence(cb);
 		if (error == 0)
@@ -221,6 +269,7 @@ static void sequence_done(struct rpc_call *call, int error, struct xdr_in *res)
 		why = strerror(-error);
 	}
 	callback_end(cb, why);
+	cb_notify_all(sv); /* those whom the answer lets go on */
 }
 
 static void null_done(struct rpc_call *call, int error, struct xdr_in *res)
@@ -265,7 +314,7 @@ static struct session *session_for(struct serve *sv, const struct notice *n)
 	struct session *ses = session_get(&sv->state, &n->session);
 	bool back = false;
 
-	if (!n->recall)
+	if (n->kind == NOTICE_LOCK)
 		return ses;
 	if (ses) {
 		pthread_mutex_lock(&ses->lock);
@@ -319,7 +368,8 @@ static void notify(struct serve *sv, struct notice *n)
 		callback_end(cb, strerror(-r));
 }
 
-void cb_notify_all(struct serve *sv)
+/* All calls that are to be sent are. */
+static void send_notices(struct serve *sv)
 {
 	struct notices list, recalls;
 	struct notice *n;
@@ -331,4 +381,11 @@ void cb_notify_all(struct serve *sv)
 		STAILQ_REMOVE_HEAD(&list, link);
 		notify(sv, n);
 	}
+}
+
+void cb_notify_all(struct serve *sv)
+{
+	send_notices(sv);
+	if (inquiry_end_all(&sv->state))
+		send_notices(sv); /* what those have set free */
 }

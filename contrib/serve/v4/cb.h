@@ -11,8 +11,8 @@ struct session;
 
 /* Tries ses's backchannel. Consumes the reference to ses; no lock held. */
 void cb_probe(struct serve *sv, struct session *ses);
-/* Sends CB_NOTIFY_LOCK to all who are owed one (waiter.h), and CB_RECALL (deleg.h). Not on a thread
- * of ident_call(). */
+/* Sends CB_NOTIFY_LOCK to all who are owed one (waiter.h), CB_RECALL (deleg.h) and CB_GETATTR, and
+ * goes on with those who have waited for that (inquiry.h). Not on a thread of ident_call(). */
 void cb_notify_all(struct serve *sv);
 
 #endif

@@ -9,6 +9,7 @@
 #include "contrib/serve/ops/stable.h"
 #include "contrib/serve/serve.h"
 #include "contrib/serve/state/deleg_use.h"
+#include "contrib/serve/state/inquiry.h"
 #include "nfsproto/wire/nfs4_xdr.h"
 
 /* An operation, and where its result begins. */
@@ -25,6 +26,7 @@ struct compound {
 	struct serve *sv;
 	struct rpc_req *req;
 	struct xdr_out *out;
+	bool keep_ident;			/* of ident_call() */
 	struct obj *cur, *saved;		/* referenced or NULL */
 	struct nfs4_stateid cur_sid, saved_sid; /* seqid 0, zeros: none */
 	uint32_t minor;				/* 1 or 2 */
@@ -41,6 +43,10 @@ struct compound {
 		enum deleg_use use;
 	} uses[COMPOUND_USES];
 	unsigned nuses;
+	/* An operation wants to know what the current object, which is delegated to write, looks
+	 * like: it is run again when the inquiry (inquiry.h) has ended. */
+	bool asks, asked;
+	struct inquiry inquiry;
 	/* after SEQUENCE */
 	struct session *session; /* referenced */
 	struct client *client;	 /* the session's */

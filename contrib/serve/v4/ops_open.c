@@ -159,6 +159,11 @@ static void delegate(struct compound *c, const struct nfs4_open_args *a, struct 
 		.by = {c->session->id, c->slot_seq, c->slotid},
 	};
 
+	struct statx st;
+
+	if (c->sv->state.delegs->mode == DELEG_WRITE &&
+		a->share_access & OPEN4_SHARE_ACCESS_WRITE && obj_stat(o, &st) == 0)
+		ask.change = attr_change(o, &st);
 	use_end(c); /* what this OPEN has changed is seen by its own client */
 	deleg_grant(&c->sv->state, c->session, &c->req->cred, o, sid, &ask, d);
 	if (d->type == OPEN_DELEGATE_WRITE)

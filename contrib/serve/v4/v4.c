@@ -178,7 +178,8 @@ static uint32_t run_one(struct compound *c, struct xdr_in *in)
 	unsigned npayloads = c->out->npayloads;
 	size_t from = in->pos;
 	struct nfs4_args a;
-	uint32_t status, op, nlast = c->last.set.n;
+	uint64_t sum = c->sum;
+	uint32_t status, op, nlast = c->last.set.n, summed = c->summed;
 	int r;
 
 	memset(&a, 0, sizeof(a));
@@ -204,6 +205,14 @@ static uint32_t run_one(struct compound *c, struct xdr_in *in)
 		if (status == NFS4_OK)
 			status = ops[op].fn(c, &a);
 		use_end(c);
+		c->asked = false;
+	}
+	if (c->asks) { /* as if it had not begun */
+		in->pos = from;
+		c->sum = sum;
+		c->summed = summed;
+		rewind_to(c, mark, npayloads);
+		return NFS4_OK;
 	}
 	if (c->replayed)
 		return status;
@@ -219,6 +228,16 @@ done:
 	log_data("%s: %s: %s", c->client ? c->client->who : "?", nfs4_op_name(op),
 		nfs4_status_name(status));
 	return status;
+}
+
+static void run_ops(struct compound *c)
+{
+	while (c->status == NFS4_OK && c->index < c->nops && !c->replayed) {
+		c->status = run_one(c, &c->req->args);
+		if (c->asks)
+			return;
+		c->index++;
+	}
 }
 
 /* The slot keeps the reply if that is short and carries no payload, whether the client asked for it
@@ -256,10 +275,7 @@ bool compound_run(struct compound *c)
 	c->res_at = nfs4_begin_compound_res(c->out, &head.tag);
 	c->minor = head.minor;
 	c->status = c->minor == 1 || c->minor == 2 ? NFS4_OK : NFS4ERR_MINOR_VERS_MISMATCH;
-	while (c->status == NFS4_OK && c->index < c->nops && !c->replayed) {
-		c->status = run_one(c, &req->args);
-		c->index++;
-	}
+	run_ops(c);
 	return true;
 }
 
@@ -299,9 +315,32 @@ static void is_stable(struct stable_job *job, int err)
 	free(c);
 }
 
+static void go_on(void *arg)
+{
+	struct compound *c = arg;
+
+	c->asks = false;
+	c->asked = true;
+	c->seen = NULL;
+	run_ops(c);
+}
+
+static void inquired(struct inquiry *q)
+{
+	struct compound *c = (void *)((char *)q - offsetof(struct compound, inquiry));
+
+	ident_call(c->keep_ident, &c->req->cred, go_on, c);
+	compound_end(c, c->done);
+}
+
 void compound_end(struct compound *c, void (*done)(struct compound *c))
 {
 	c->done = done;
+	if (c->asks) {
+		c->inquiry.done = inquired;
+		inquiry_make(&c->sv->state, c->cur, c->client, &c->inquiry);
+		return;
+	}
 	c->last.done = is_stable;
 	stable_finish(c->sv->stable, &c->last);
 }
@@ -337,6 +376,7 @@ static void serve_compound(const struct serve_port *port, struct rpc_req *req)
 		rpc_req_reply(req, RPC_ACCEPT_SYSTEM_ERR);
 		return;
 	}
+	job.c->keep_ident = port->keep_ident;
 	ident_call(port->keep_ident, &req->cred, run_job, &job);
 	if (job.ok)
 		compound_end(job.c, answer);

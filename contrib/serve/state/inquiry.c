@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * inquiry: what a file that is delegated to write looks like.
+ */
+#include "contrib/serve/state/inquiry.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "transport/clock.h"
+
+#define WAIT_NS (2 * NSEC_PER_SEC)
+
+/* All of list are ready. delegs.lock is held. */
+static void ready_locked(struct delegs *d, struct inquiries *list, uint32_t status)
+{
+	struct inquiry *q;
+
+	TAILQ_FOREACH (q, list, link)
+		q->status = status;
+	if (!TAILQ_EMPTY(list))
+		atomic_store_explicit(&d->ready_any, true, memory_order_relaxed);
+	TAILQ_CONCAT(&d->ready, list, link);
+}
+
+/* The holder of st is asked for all who have come since it was last. obj->lock is held. */
+static void ask_locked(struct state *s, struct st *st)
+{
+	struct delegs *d = s->delegs;
+	bool sent = deleg_prepare_locked(s, st, NOTICE_GETATTR);
+
+	pthread_mutex_lock(&d->lock);
+	if (sent)
+		TAILQ_CONCAT(&st->deleg.asked, &st->deleg.made, link);
+	else
+		ready_locked(d, &st->deleg.made, NFS4ERR_DELAY);
+	pthread_mutex_unlock(&d->lock);
+	if (!sent)
+		deleg_recall_locked(s, st);
+}
+
+/* The holder does not say: whoever wants to know comes again when it has given the file back. */
+static void give_up_locked(struct state *s, struct st *st)
+{
+	struct delegs *d = s->delegs;
+
+	deleg_recall_locked(s, st);
+	pthread_mutex_lock(&d->lock);
+	ready_locked(d, &st->deleg.asked, NFS4ERR_DELAY);
+	ready_locked(d, &st->deleg.made, NFS4ERR_DELAY);
+	pthread_mutex_unlock(&d->lock);
+}
+
+void inquiry_make(struct state *s, struct obj *o, const struct client *by, struct inquiry *q)
+{
+	struct delegs *d = s->delegs;
+	struct inquiries one = TAILQ_HEAD_INITIALIZER(one);
+	struct st *st;
+	bool first;
+
+	q->status = NFS4_OK;
+	q->said = false;
+	q->made_ns = clock_coarse_ns();
+	TAILQ_INSERT_TAIL(&one, q, link);
+	pthread_mutex_lock(&o->lock);
+	LIST_FOREACH (st, &o->states, obj_link)
+		if (st->kind == ST_DELEG && deleg_writes(st) && st->client != by)
+			break;
+	if (st && st->deleg.recalled_ns)
+		deleg_recall_locked(s, st); /* or soon again */
+	pthread_mutex_lock(&d->lock);
+	if (!st || st->deleg.recalled_ns) {
+		ready_locked(d, &one, st ? (uint32_t)NFS4ERR_DELAY : NFS4_OK);
+		st = NULL;
+	} else {
+		first = TAILQ_EMPTY(&st->deleg.asked) && TAILQ_EMPTY(&st->deleg.made);
+		TAILQ_CONCAT(&st->deleg.made, &one, link);
+	}
+	pthread_mutex_unlock(&d->lock);
+	if (st && first)
+		ask_locked(s, st);
+	pthread_mutex_unlock(&o->lock);
+}
+
+static void answered_locked(struct state *s, struct st *st, uint64_t change, uint64_t size)
+{
+	struct delegs *d = s->delegs;
+	struct inquiry *q;
+	bool more;
+
+	pthread_mutex_lock(&d->lock);
+	TAILQ_FOREACH (q, &st->deleg.asked, link) {
+		q->said = true;
+		q->change = change;
+		q->size = size;
+		q->base = st->deleg.change;
+	}
+	ready_locked(d, &st->deleg.asked, NFS4_OK);
+	more = !TAILQ_EMPTY(&st->deleg.made);
+	pthread_mutex_unlock(&d->lock);
+	if (more)
+		ask_locked(s, st);
+}
+
+void inquiry_answered(struct state *s, uint64_t clientid, const struct nfs4_stateid *sid,
+	const uint64_t *change, uint64_t size)
+{
+	struct st *st = deleg_get(s, clientid, sid);
+
+	if (!st) /* it has ended, and who waited knows */
+		return;
+	pthread_mutex_lock(&st->obj->lock);
+	if (!change || size > INT64_MAX)
+		give_up_locked(s, st);
+	else
+		answered_locked(s, st, *change, size);
+	pthread_mutex_unlock(&st->obj->lock);
+	st_put(s, st);
+}
+
+/* Has anybody waited too long for st's holder? delegs.lock is held. */
+static bool overdue_locked(const struct st *st, uint64_t now)
+{
+	const struct inquiry *q = TAILQ_FIRST(&st->deleg.asked);
+
+	return q && now - q->made_ns > WAIT_NS;
+}
+
+void inquiry_tick(struct state *s, bool all)
+{
+	struct delegs *d = s->delegs;
+	uint64_t now = clock_coarse_ns();
+	struct st *st;
+
+	for (;;) {
+		pthread_mutex_lock(&d->lock);
+		TAILQ_FOREACH (st, &d->list, deleg.link)
+			if (all ? !TAILQ_EMPTY(&st->deleg.asked) : overdue_locked(st, now))
+				break;
+		if (st)
+			st_ref(st);
+		pthread_mutex_unlock(&d->lock);
+		if (!st)
+			return;
+		pthread_mutex_lock(&st->obj->lock);
+		if (!st->closed && !st->revoked)
+			give_up_locked(s, st);
+		pthread_mutex_unlock(&st->obj->lock);
+		st_put(s, st);
+	}
+}
+
+bool inquiry_end_all(struct state *s)
+{
+	struct delegs *d = s->delegs;
+	struct inquiry *q;
+
+	if (!atomic_load_explicit(&d->ready_any, memory_order_relaxed))
+		return false;
+	for (;;) {
+		pthread_mutex_lock(&d->lock);
+		q = TAILQ_FIRST(&d->ready);
+		if (q)
+			TAILQ_REMOVE(&d->ready, q, link);
+		else
+			atomic_store_explicit(&d->ready_any, false, memory_order_relaxed);
+		pthread_mutex_unlock(&d->lock);
+		if (!q)
+			return true;
+		q->done(q);
+	}
+}
