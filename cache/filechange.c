@@ -250,3 +250,13 @@ bool filechange_is_old(struct filechange *f, uint64_t since)
 	pthread_mutex_unlock(&f->lock);
 	return old;
 }
+
+bool filechange_is_quiet(struct filechange *f, uint64_t since)
+{
+	bool quiet;
+
+	pthread_mutex_lock(&f->lock);
+	quiet = !f->pending && f->wrote < since;
+	pthread_mutex_unlock(&f->lock);
+	return quiet;
+}

@@ -88,6 +88,8 @@ enum filechange_by filechange_look(
 	struct filechange *f, const struct fileversion *v, uint64_t asked);
 /* The same of an OPEN. May what is cached be kept? Else the caller drops it. */
 bool filechange_open(struct filechange *f, const struct fileversion *v, uint64_t asked);
+/* Is no WRITE under way, and did none end since `since`? */
+bool filechange_is_quiet(struct filechange *f, uint64_t since);
 /* Is what attributes were last asked for before `since`? */
 bool filechange_is_old(struct filechange *f, uint64_t since);
 

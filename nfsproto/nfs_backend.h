@@ -41,6 +41,11 @@ struct nfs_backend {
 	 * members are set to their initial values. */
 	void (*submit)(struct nfs_client *c, struct nfs_op *op);
 	void (*cancel)(struct nfs_client *c, struct nfs_op *op);
+	/* nfs_deleg_holds() etc.; NULL: there are no delegations. id is not 0. */
+	bool (*deleg_holds)(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id);
+	struct nfs_open *(*deleg_open)(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id,
+		const struct rpc_cred *cred);
+	void (*deleg_give_back)(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id);
 };
 
 struct nfs_client {

@@ -239,6 +239,25 @@ void nfs_client_stats(struct nfs_client *c, struct rpc_client_stats *out)
 	rpc_client_stats(c->rpc, out);
 }
 
+/* --- delegations ----------------------------------------------------------------------------- */
+
+bool nfs_deleg_holds(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id)
+{
+	return id && c->backend->deleg_holds && c->backend->deleg_holds(c, fh, id);
+}
+
+struct nfs_open *nfs_deleg_open(
+	struct nfs_client *c, const struct nfs_fh *fh, uint64_t id, const struct rpc_cred *cred)
+{
+	return id && c->backend->deleg_open ? c->backend->deleg_open(c, fh, id, cred) : NULL;
+}
+
+void nfs_deleg_give_back(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id)
+{
+	if (id && c->backend->deleg_give_back)
+		c->backend->deleg_give_back(c, fh, id);
+}
+
 /* --- operations ---------------------------------------------------------------------------- */
 
 static int check_fh(const struct nfs_fh *fh)

@@ -243,6 +243,9 @@ struct nfs_op {
 			struct nfs_open *open;
 			struct nfs_fh fh;
 			struct nfs_attr attr;
+			/* Over NFSv4: the number of the delegation that the file was under when
+			 * this was answered (nfs_deleg_holds()), or 0. */
+			uint64_t deleg;
 			bool times_left;  /* it has; those in attr are of the change */
 			bool have_access; /* allowed is set */
 			uint32_t allowed;
@@ -485,8 +488,9 @@ enum nfs_connection {
  * end on these threads, and the callback service's lock may be held (NFSv4: recalled, connection).
  * fh and attr are valid during the call. */
 struct nfs_client_upcalls {
-	/* The server has recalled a delegation of fh (NFSv4), since somebody else wants to use the
-	 * file. It is on its way back: none is kept. Progress thread. */
+	/* A delegation of fh (NFSv4) is not held any more: the server has recalled it, since
+	 * somebody else wants to use the file, and it goes back; or it is lost, which the state
+	 * manager's thread tells. Else the progress thread. */
 	void (*recalled)(void *ctx, const struct nfs_fh *fh);
 	/* State of the open file fh is lost: the server has revoked or forgotten it. Once for each
 	 * open or owner of locks. The state manager's thread (NFSv4), that of the locks (NFSv3). */
@@ -509,6 +513,9 @@ enum nfs_idmap {
 	NFS_IDMAP_NAME,	   /* understands both, sends names */
 };
 
+/* What is asked for at OPEN (NFSv4). */
+enum nfs_delegations { NFS_DELEGATIONS_NONE, NFS_DELEGATIONS_READ };
+
 struct nfs_mount_params {
 	enum rpc_proto proto;
 	const char *host;   /* name or address, [..] around IPv6 already removed */
@@ -530,6 +537,7 @@ struct nfs_mount_params {
 	const struct nfs_client_upcalls *upcalls; /* constant; NULL: none */
 	void *upcalls_ctx;
 	struct mem_pool *pool;
+	enum nfs_delegations delegations;
 	enum nfs_idmap idmap;	  /* v4 */
 	const char *idmap_domain; /* NULL: as /etc/idmapd.conf says, else the host's */
 	unsigned connect_ms, timeo_ms, retrans;
@@ -569,6 +577,19 @@ void nfs_client_stats(struct nfs_client *c, struct rpc_client_stats *out);
  * bounded by a short time-out if the server is silent), disconnects. Ops under way end with
  * -ENOTCONN. Not from done. Accepts NULL, returns NULL. */
 struct nfs_client *nfs_client_free(struct nfs_client *c);
+
+/* A delegation of fh with that number, which an OPEN has brought (open.deleg). Any thread; these do
+ * not wait. */
+
+/* Is it held, now? Then nobody else has changed the file since then. */
+bool nfs_deleg_holds(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id);
+/* The file is opened to read under it for cred, of whom the caller knows that he may, without
+ * asking the server. NFS_CLOSE ends it like any other. NULL: it is not held any more, or no memory.
+ */
+struct nfs_open *nfs_deleg_open(
+	struct nfs_client *c, const struct nfs_fh *fh, uint64_t id, const struct rpc_cred *cred);
+/* It is not wanted any more: it goes back to the server. */
+void nfs_deleg_give_back(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id);
 
 /* Starts op. done is called exactly once whatever happens. Any thread. */
 void nfs_submit(struct nfs_client *c, struct nfs_op *op);

@@ -8,9 +8,9 @@
  * answered on the progress thread they arrive on, whichever connection that is; what takes a call
  * to the server (returning a delegation) is only started.
  *
- * We hold delegations for as long as it takes to return them. A recall of one that is on its way
- * back is answered NFS4_OK; of anything else NFS4ERR_BAD_STATEID, or NFS4ERR_DELAY while the call
- * that may have brought it is unanswered (referring calls, section 2.10.6.3).
+ * A recall of a delegation that is held or on its way back is answered NFS4_OK; of anything else
+ * NFS4ERR_BAD_STATEID, or NFS4ERR_DELAY while a call that may have brought it is unanswered: one
+ * that the server refers to (section 2.10.6.3), or any OPEN, since not all servers do.
  */
 #include <errno.h>
 #include <string.h>
@@ -96,13 +96,26 @@ static uint32_t cb_recall(struct cb_run *run, const struct nfs4_cb_recall_args *
 {
 	struct nfs4_user *u;
 
-	TAILQ_FOREACH (u, &run->srv->users, link)
+	TAILQ_FOREACH (u, &run->srv->users, link) {
 		if (u->up->recall(u, &a->fh, &a->stateid)) {
 			if (u->up->recalled)
 				u->up->recalled(u, &a->fh);
 			return NFS4_OK;
 		}
+		run->may_be_ours |= u->up->opening && u->up->opening(u);
+	}
 	return run->may_be_ours ? NFS4ERR_DELAY : NFS4ERR_BAD_STATEID;
+}
+
+static uint32_t cb_recall_any(struct cb_run *run, const struct nfs4_cb_recall_any_args *a)
+{
+	struct nfs4_user *u;
+
+	if (nfs4_bit(&a->types, RCA4_TYPE_MASK_RDATA_DLG))
+		TAILQ_FOREACH (u, &run->srv->users, link)
+			if (u->up->recall_any)
+				u->up->recall_any(u, a->keep);
+	return NFS4_OK;
 }
 
 /* Executes one operation and puts its result; the status. */
@@ -122,7 +135,7 @@ static uint32_t cb_op(struct cb_run *run, const struct nfs4_cb_args *a, unsigned
 	else if (a->op == OP_CB_RECALL)
 		status = cb_recall(run, &a->u.recall);
 	else if (a->op == OP_CB_RECALL_ANY)
-		status = NFS4_OK; /* we keep nothing */
+		status = cb_recall_any(run, &a->u.recall_any);
 	else if (a->op == OP_CB_NOTIFY_LOCK) {
 		TAILQ_FOREACH (u, &run->srv->users, link)
 			u->up->notify_lock(u, &a->u.notify_lock.fh, &a->u.notify_lock.owner.owner);

@@ -6,7 +6,7 @@
  *
  *     a server that is up (nfs4_session.c), the walk to the export, its limits (nfs4_mount.c)
  *     ... ops ...
- *     no new ops, what is under way ends, CLOSE what is open, leave the server
+ *     no new ops, what is under way ends, CLOSE what is open, DELEGRETURN, leave the server
  */
 #include "nfsproto/v4/nfs4_client.h"
 
@@ -43,7 +43,7 @@ static struct nfs4_client *client_new(struct nfs4_server *srv, const struct nfs_
 	pthread_mutex_init(&c->lock, NULL);
 	clock_cond_init(&c->idle);
 	TAILQ_INIT(&c->opens);
-	TAILQ_INIT(&c->delegs);
+	nfs4_deleg_init(&c->delegs, p->delegations == NFS_DELEGATIONS_READ);
 	nfs4_lock_init(&c->locks);
 	nfs4_server_join(srv, &c->user);
 	return c;
@@ -55,6 +55,7 @@ static void client_free(struct nfs4_client *c, uint64_t until, int error)
 	c->idmap = idmap_free(c->idmap);
 	nfs4_server_leave(c->srv, &c->user, until, error);
 	nfs4_lock_finish(&c->locks);
+	nfs4_deleg_finish(c);
 	while (!TAILQ_EMPTY(&c->opens)) {
 		struct nfs_open *o = TAILQ_FIRST(&c->opens);
 
@@ -121,7 +122,7 @@ static void nfs4_unmount(struct nfs_client *base)
 	nfs4_server_fail_queued(c->srv, &c->user);
 	if (drain_all(c, clock_ns() + DRAIN_MS * NFS4_MSEC)) {
 		until = clock_ns() + GOODBYE_MS * NFS4_MSEC;
-		if (close_all(c, until))
+		if (close_all(c, until) && (!nfs4_deleg_return_all(c) || drain_all(c, until)))
 			error = 0;
 	}
 	if (error) { /* the server is silent: what is under way ends without it */
@@ -251,16 +252,23 @@ static void up_ended(struct nfs4_user *u, struct nfs_op *op)
 
 static bool up_poll(struct nfs4_user *u, uint64_t now, uint64_t *next)
 {
-	return nfs4_lock_poll(nfs4_client_of(u), now, next);
+	struct nfs4_client *c = nfs4_client_of(u);
+
+	return nfs4_deleg_poll(c, now, next) || nfs4_lock_poll(c, now, next);
 }
 
 static void up_reclaim(struct nfs4_user *u)
 {
-	nfs4_open_reclaim(nfs4_client_of(u));
+	struct nfs4_client *c = nfs4_client_of(u);
+
+	c->reclaim_until_ns = clock_ns() + atomic_load(&c->srv->lease_s) * NFS4_SEC;
+	nfs4_deleg_reclaim(c); /* before the opens, which may bring others */
+	nfs4_open_reclaim(c);
 }
 
 static void up_revoked(struct nfs4_user *u)
 {
+	nfs4_deleg_revoked(nfs4_client_of(u));
 	nfs4_open_revoked(nfs4_client_of(u));
 }
 
@@ -272,7 +280,23 @@ static bool up_check(struct nfs4_user *u)
 static bool up_recall(
 	struct nfs4_user *u, const struct nfs_fh *fh, const struct nfs4_stateid *stateid)
 {
-	return nfs4_deleg_held(nfs4_client_of(u), fh, stateid);
+	return nfs4_deleg_recall(nfs4_client_of(u), fh, stateid);
+}
+
+static bool up_opening(struct nfs4_user *u)
+{
+	struct nfs4_client *c = nfs4_client_of(u);
+	bool opening;
+
+	pthread_mutex_lock(&c->lock);
+	opening = c->delegs.opening > 0;
+	pthread_mutex_unlock(&c->lock);
+	return opening;
+}
+
+static void up_recall_any(struct nfs4_user *u, uint32_t keep)
+{
+	nfs4_deleg_recall_any(nfs4_client_of(u), keep);
 }
 
 static void up_recalled(struct nfs4_user *u, const struct nfs_fh *fh)
@@ -309,6 +333,8 @@ const struct nfs4_upcalls nfs4_client_upcalls = {
 	.check = up_check,
 	.recall = up_recall,
 	.recalled = up_recalled,
+	.opening = up_opening,
+	.recall_any = up_recall_any,
 	.connection = up_connection,
 	.notify_lock = up_notify_lock,
 	.offload = up_offload,
@@ -399,9 +425,28 @@ static void nfs4_cancel(struct nfs_client *base, struct nfs_op *op)
 	pthread_mutex_unlock(&c->lock);
 }
 
+static bool deleg_holds(struct nfs_client *base, const struct nfs_fh *fh, uint64_t id)
+{
+	return nfs4_deleg_holds(nfs4_client(base), fh, id);
+}
+
+static struct nfs_open *deleg_open(
+	struct nfs_client *base, const struct nfs_fh *fh, uint64_t id, const struct rpc_cred *cred)
+{
+	return nfs4_deleg_open(nfs4_client(base), fh, id, cred);
+}
+
+static void deleg_give_back(struct nfs_client *base, const struct nfs_fh *fh, uint64_t id)
+{
+	nfs4_deleg_give_back(nfs4_client(base), fh, id);
+}
+
 const struct nfs_backend nfs4_backend = {
 	.mount = nfs4_mount,
 	.unmount = nfs4_unmount,
 	.submit = nfs4_submit,
 	.cancel = nfs4_cancel,
+	.deleg_holds = deleg_holds,
+	.deleg_open = deleg_open,
+	.deleg_give_back = deleg_give_back,
 };

@@ -10,6 +10,7 @@
  *     nfs4_ops*.c          what each kind of op says and hears (the table of kinds)
  *     nfs4_open.c          open state
  *     nfs4_open_recover.c  what is done about it when something was lost
+ *     nfs4_deleg*.c        delegations (nfs4_deleg.h)
  *     nfs4_lock*.c         byte-range locks
  *     nfs4_names.c         owners by name
  *
@@ -21,6 +22,7 @@
 #ifndef RNFS_NFSPROTO_V4_NFS4_CLIENT_H
 #define RNFS_NFSPROTO_V4_NFS4_CLIENT_H
 
+#include "nfsproto/v4/nfs4_deleg.h"
 #include "nfsproto/v4/nfs4_lock.h"
 #include "nfsproto/v4/nfs4_task.h"
 #include "nfsproto/wire/idmap.h"
@@ -71,16 +73,18 @@ NFS4_CODERS(op_removexattr);
 NFS4_CODERS(op_getacl);
 NFS4_CODERS(op_setacl);
 NFS4_CODERS(op_delegreturn);
+NFS4_CODERS(op_deleg_open);
+NFS4_CODERS(op_redeleg);
 NFS4_CODERS(op_walk);
 NFS4_CODERS(op_locations);
 NFS4_CODERS(op_fsinfo);
 NFS4_CODERS(op_reopen);
 NFS4_CODERS(op_relock);
 
-/* CLAIM_FH, or with reclaim CLAIM_PREVIOUS, for o's owner, with more access than it has; the new
- * stateid. (nfs4_ops_open.c) */
+/* CLAIM_FH, CLAIM_PREVIOUS or, with the stateid of a delegation, CLAIM_DELEG_CUR_FH for o's owner,
+ * with more access than it has; the new stateid. (nfs4_ops_open.c) */
 void nfs4_put_open_again(struct nfs4_client *c, struct nfs_open *o, struct nfs4_comp *k,
-	uint32_t more, bool reclaim);
+	uint32_t more, enum open_claim_type4 claim, const struct nfs4_stateid *deleg);
 int nfs4_get_open_again(struct nfs4_client *c, const struct nfs_op *op, struct nfs_open *o,
 	struct nfs4_reply *r, struct nfs4_stateid *id);
 
@@ -171,8 +175,9 @@ bool nfs4_names_refused(struct nfs4_client *c, struct nfs_op *op);
 /* --- open state (nfs4_open.c) -------------------------------------------------------------- */
 
 struct nfs_open {
-	TAILQ_ENTRY(nfs_open) link; /* in c->opens, c->lock */
-	bool linked;		    /* c->lock */
+	TAILQ_ENTRY(nfs_open) link; /* in c->opens, or its delegation's; c->lock */
+	bool linked;		    /* c->lock: in c->opens */
+	struct nfs4_deleg *local;   /* c->lock: the delegation that it stands on; NULL: none */
 	bool close_wanted;	    /* c->lock: NFS_CLOSE has begun */
 	struct nfs_op *user;	    /* c->lock: the NFS_OPEN or NFS_CLOSE to answer; NULL: none */
 	atomic_uint refs;     /* one by the user until CLOSE has ended, one per op under way */
@@ -181,6 +186,9 @@ struct nfs_open {
 	atomic_uint nlockctx; /* changes under locks.lock: lock contexts bound to it */
 	bool close_deferred;  /* locks.lock: until they hold nothing */
 	struct nfs_fh fh;     /* constant after OPEN */
+	uint64_t asked_ns;    /* constant: when OPEN began */
+	bool deleg_wanted;    /* OPEN has asked for a delegation */
+	bool answered;	      /* OPEN has ended, the first time */
 	uint64_t close_ns;    /* when the last CLOSE began */
 	/* until OPEN has ended: where first data goes, with references on its blocks, and the copy
 	 * of its array, or NULL */
@@ -188,10 +196,11 @@ struct nfs_open {
 	struct seg *to_seg;
 	pthread_mutex_t lock; /* of the following */
 	struct nfs4_stateid stateid;
-	uint32_t gen;	      /* counts changes of stateid */
-	uint32_t wire_access; /* what the server has given it: access, and more for locks */
-	bool suspect;	      /* the server has disowned stateid: the state manager opens anew */
-	bool lost;	      /* it could not: operations fail with -EIO */
+	uint32_t gen; /* counts changes of stateid */
+	/* what the server has given it: access, and more for locks; a local one: nothing */
+	uint32_t wire_access;
+	bool suspect; /* the server has disowned stateid: the state manager opens anew */
+	bool lost;    /* it could not: operations fail with -EIO */
 	struct nfs_op
 		own; /* its cred, the opener's, is constant and goes with all that is about o */
 	char name[NFS_NAME_MAX];
@@ -199,9 +208,15 @@ struct nfs_open {
 
 struct nfs_open *nfs4_open_ref(struct nfs_open *o);
 void nfs4_open_unref(struct nfs_open *o);
+/* One with an open-owner of its own. NULL: no memory. */
+struct nfs_open *nfs4_open_new(struct nfs4_client *c, uint32_t access, const struct rpc_cred *cred);
+/* The server has opened it (again), with so much more access. */
+void nfs4_open_got(struct nfs_open *o, const struct nfs4_stateid *id, uint32_t more);
 /* NFS_OPEN and NFS_CLOSE of a user. */
 void nfs4_open_submit(struct nfs4_client *c, struct nfs_op *op);
 void nfs4_close_submit(struct nfs4_client *c, struct nfs_op *op);
+/* CLOSE of o, which nobody waits for. */
+void nfs4_close_start(struct nfs4_client *c, struct nfs_open *o);
 /* The locks are gone that o's CLOSE was waiting for. */
 void nfs4_close_deferred(struct nfs4_client *c, struct nfs_open *o);
 /* Own ops, of opens and of locks, are counted from before they start until they have taken their
@@ -226,19 +241,6 @@ bool nfs4_open_check(struct nfs4_client *c);
 /* A reclaim was answered status. True: it was put off, and a pause is over: it is to be sent again,
  * since the server takes reclaims only now. */
 bool nfs4_reclaim_put_off(struct nfs4_client *c, uint32_t status);
-
-/* A delegation that we did not ask for, on its way back. */
-struct nfs4_deleg {
-	TAILQ_ENTRY(nfs4_deleg) link; /* in c->delegs, c->lock */
-	struct nfs_fh fh;
-	struct nfs4_stateid stateid;
-	struct nfs_op op;
-};
-void nfs4_deleg_return(struct nfs4_client *c, const struct nfs_op *from, const struct nfs_fh *fh,
-	const struct nfs4_stateid *stateid);
-/* For CB_RECALL: do we hold it? */
-bool nfs4_deleg_held(
-	struct nfs4_client *c, const struct nfs_fh *fh, const struct nfs4_stateid *stateid);
 
 /* --- the whole ----------------------------------------------------------------------------- */
 
@@ -265,7 +267,7 @@ struct nfs4_client {
 	TAILQ_HEAD(, nfs_open) opens;
 	unsigned nown;	     /* own ops under way */
 	pthread_cond_t idle; /* it has become 0 */
-	TAILQ_HEAD(, nfs4_deleg) delegs;
+	struct nfs4_delegs delegs;
 	struct nfs4_offload offload[NFS4_OFFLOADS];
 	unsigned next_offload;
 	char moved[NFS4_WHERE_MAX]; /* where something is that is not here, as last told */

@@ -14,6 +14,7 @@
  *     user's CLOSE -> own op CLOSE -> unlinked, user (if still there) answered, reference dropped
  *                                 |-> no answer: user told, again
  *                                 \-> the client stops: stays linked
+ *     local open (nfs4_deleg.h): nothing is sent for OPEN nor for CLOSE
  *     unmounting ---> own op CLOSE for all that is linked
  *
  * c->nown counts own ops until they have taken their last look at anything; unmounting waits for
@@ -44,6 +45,31 @@ void nfs4_open_unref(struct nfs_open *o)
 		return;
 	pthread_mutex_destroy(&o->lock);
 	free(o);
+}
+
+struct nfs_open *nfs4_open_new(struct nfs4_client *c, uint32_t access, const struct rpc_cred *cred)
+{
+	struct nfs_open *o = calloc(1, sizeof(*o));
+
+	if (!o)
+		return NULL;
+	pthread_mutex_init(&o->lock, NULL);
+	atomic_init(&o->refs, 1);
+	o->owner = atomic_fetch_add_explicit(&c->srv->next_owner, 1, memory_order_relaxed);
+	o->access = o->wire_access = access;
+	atomic_init(&o->nlockctx, 0);
+	o->own.cred = *cred;
+	o->own.client = &c->base;
+	return o;
+}
+
+void nfs4_open_got(struct nfs_open *o, const struct nfs4_stateid *id, uint32_t more)
+{
+	pthread_mutex_lock(&o->lock);
+	o->stateid = *id;
+	o->gen++;
+	o->wire_access |= o->access | more;
+	pthread_mutex_unlock(&o->lock);
 }
 
 struct nfs_open *nfs4_op_open(const struct nfs_op *op)
@@ -229,6 +255,11 @@ static void close_start(struct nfs4_client *c, struct nfs_open *o, uint8_t flags
 	nfs4_task_start(&o->own);
 }
 
+void nfs4_close_start(struct nfs4_client *c, struct nfs_open *o)
+{
+	close_start(c, o, 0);
+}
+
 unsigned nfs4_close_all(struct nfs4_client *c)
 {
 	struct nfs_open **list, *o;
@@ -254,6 +285,7 @@ static void open_told(struct nfs_op *user, const struct nfs_op *own)
 	user->u.open.open = own->be.v4.open;
 	user->u.open.fh = own->u.open.fh;
 	user->u.open.attr = own->u.open.attr;
+	user->u.open.deleg = own->u.open.deleg;
 	user->u.open.times_left = own->u.open.times_left;
 	user->u.open.have_access = own->u.open.have_access;
 	user->u.open.allowed = own->u.open.allowed;
@@ -296,6 +328,9 @@ static void open_done(struct nfs_op *own)
 	sink_end(o);
 	if (times_forgotten(c, own))
 		return;
+	if (!o->answered)
+		nfs4_deleg_opening(c, -1);
+	o->answered = true;
 	pthread_mutex_lock(&c->lock);
 	user = o->user;
 	o->user = NULL;
@@ -348,7 +383,7 @@ static uint32_t share_access(int flags)
 
 void nfs4_open_submit(struct nfs4_client *c, struct nfs_op *op)
 {
-	struct nfs_open *o = calloc(1, sizeof(*o));
+	struct nfs_open *o = nfs4_open_new(c, share_access(op->u.open.flags), &op->cred);
 	struct nfs_op *own;
 
 	op->u.open.open = NULL;
@@ -357,16 +392,10 @@ void nfs4_open_submit(struct nfs4_client *c, struct nfs_op *op)
 		op->done(op);
 		return;
 	}
-	pthread_mutex_init(&o->lock, NULL);
-	atomic_init(&o->refs, 1);
-	o->owner = atomic_fetch_add_explicit(&c->srv->next_owner, 1, memory_order_relaxed);
-	o->access = o->wire_access = share_access(op->u.open.flags);
-	atomic_init(&o->nlockctx, 0);
+	o->asked_ns = clock_ns();
 	o->user = op;
 	own = &o->own;
 	own->type = NFS_OPEN;
-	own->cred = op->cred;
-	own->client = op->client;
 	own->done = open_done;
 	own->u.open = op->u.open;
 	memcpy(o->name, op->u.open.name.s ? op->u.open.name.s : "", op->u.open.name.len);
@@ -377,6 +406,7 @@ void nfs4_open_submit(struct nfs4_client *c, struct nfs_op *op)
 	own->be.v4.open = o;
 	op->be.v4.open = o;
 	nfs4_own_begins(c);
+	nfs4_deleg_opening(c, 1);
 	nfs4_task_start(own);
 }
 
@@ -384,7 +414,8 @@ void nfs4_close_submit(struct nfs4_client *c, struct nfs_op *op)
 {
 	struct nfs_open *o = op->u.close.open;
 
-	if (nfs4_lock_defers_close(c, o, false)) {
+	op->u.close.attr.have = false;
+	if (nfs4_lock_defers_close(c, o, false) || nfs4_deleg_close(c, o)) {
 		op->error = 0;
 		op->done(op);
 		return;
@@ -399,7 +430,7 @@ void nfs4_close_submit(struct nfs4_client *c, struct nfs_op *op)
 
 void nfs4_close_deferred(struct nfs4_client *c, struct nfs_open *o)
 {
-	if (nfs4_lock_defers_close(c, o, true))
+	if (nfs4_lock_defers_close(c, o, true) || nfs4_deleg_close(c, o))
 		return;
 	pthread_mutex_lock(&c->lock);
 	o->close_wanted = true;
@@ -454,6 +485,11 @@ enum nfs_outcome nfs4_open_disowned(
 		nfs4_state_want(c->srv, NFS4_TODO_REVOKED);
 		return NFS_RECOVER;
 	}
+	if ((o && nfs4_deleg_disowned(c, o, op->be.v4.gen)) ||
+		(source && nfs4_deleg_disowned(c, source, op->be.v4.from_gen))) {
+		*ms = disowned_ms(op);
+		return NFS_RECOVER;
+	}
 	if (o && !open_suspect(o, op->be.v4.gen, &changed))
 		return nfs_failed(op, -EIO);
 	if (source && !open_suspect(source, op->be.v4.from_gen, &changed))
@@ -465,60 +501,4 @@ enum nfs_outcome nfs4_open_disowned(
 		nfs4_state_want(c->srv, NFS4_TODO_CHECK);
 	}
 	return NFS_RECOVER;
-}
-
-/* --- delegations on their way back --------------------------------------------------------- */
-
-static void delegreturn_done(struct nfs_op *op)
-{
-	struct nfs4_client *c = nfs4_client(op->client);
-	struct nfs4_deleg *d = container_of(op, struct nfs4_deleg, op);
-
-	if (op->error && op->error != -ENOTCONN)
-		log_warn("%s: DELEGRETURN failed: %s", c->srv->name, strerror(-op->error));
-	pthread_mutex_lock(&c->lock);
-	TAILQ_REMOVE(&c->delegs, d, link);
-	pthread_mutex_unlock(&c->lock);
-	free(d);
-}
-
-void nfs4_deleg_return(struct nfs4_client *c, const struct nfs_op *from, const struct nfs_fh *fh,
-	const struct nfs4_stateid *stateid)
-{
-	struct nfs4_deleg *d = calloc(1, sizeof(*d));
-
-	if (!d) {
-		log_warn("%s: out of memory for returning a delegation", c->srv->name);
-		return;
-	}
-	log_ctrl("%s: returning a delegation that was not asked for", c->srv->name);
-	d->fh = *fh;
-	d->stateid = *stateid;
-	d->op.type = NFS_OP_TYPES;
-	d->op.cred = from->cred;
-	d->op.client = &c->base;
-	d->op.done = delegreturn_done;
-	nfs4_mount_bind(c, &d->op, NFS4_K_DELEGRETURN);
-	pthread_mutex_lock(&c->lock);
-	TAILQ_INSERT_TAIL(&c->delegs, d, link);
-	pthread_mutex_unlock(&c->lock);
-	/* by the state manager: here a reply is being decoded, and names with it (nfs4_names.c) */
-	nfs4_state_delay(&d->op, 0);
-}
-
-bool nfs4_deleg_held(
-	struct nfs4_client *c, const struct nfs_fh *fh, const struct nfs4_stateid *stateid)
-{
-	struct nfs4_deleg *d;
-	bool held = false;
-
-	pthread_mutex_lock(&c->lock);
-	TAILQ_FOREACH (d, &c->delegs, link) {
-		held = d->fh.len == fh->len && memcmp(d->fh.data, fh->data, fh->len) == 0 &&
-		       memcmp(d->stateid.other, stateid->other, sizeof(stateid->other)) == 0;
-		if (held)
-			break;
-	}
-	pthread_mutex_unlock(&c->lock);
-	return held;
 }

@@ -129,7 +129,6 @@ void nfs4_open_reclaim(struct nfs4_client *c)
 	size_t n;
 	struct nfs_open **list = all_opens(c, &n);
 
-	c->reclaim_until_ns = clock_ns() + atomic_load(&c->srv->lease_s) * NFS4_SEC;
 	for (size_t i = 0; i < n; i++) {
 		pthread_mutex_lock(&list[i]->lock);
 		list[i]->suspect = true;

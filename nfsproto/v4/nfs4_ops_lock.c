@@ -223,7 +223,7 @@ void nfs4_put_op_open_more(struct nfs4_client *c, struct nfs_op *op, struct nfs4
 	req->status = NFS4_OK;
 	nfs4_put_open_again(c, req->ctx->open, k,
 		op->u.lock.type == F_WRLCK ? OPEN4_SHARE_ACCESS_WRITE : OPEN4_SHARE_ACCESS_READ,
-		false);
+		CLAIM_FH, NULL);
 }
 
 enum nfs_outcome nfs4_get_op_open_more(
@@ -237,12 +237,9 @@ enum nfs_outcome nfs4_get_op_open_more(
 		return nfs4_outcome(op, rc);
 	if (nfs4_reply_end(r))
 		return nfs_failed(op, -EBADMSG);
-	pthread_mutex_lock(&o->lock);
-	o->stateid = id;
-	o->gen++;
-	o->wire_access |=
-		op->u.lock.type == F_WRLCK ? OPEN4_SHARE_ACCESS_WRITE : OPEN4_SHARE_ACCESS_READ;
-	pthread_mutex_unlock(&o->lock);
+	nfs4_open_got(o, &id,
+		op->u.lock.type == F_WRLCK ? OPEN4_SHARE_ACCESS_WRITE : OPEN4_SHARE_ACCESS_READ);
+	nfs4_deleg_leave(c, o); /* if it was a local one */
 	op->be.v4.kind = NFS_LOCK;
 	return NFS_AGAIN;
 }

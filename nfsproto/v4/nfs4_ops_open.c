@@ -73,13 +73,24 @@ static void open_verifier(
 static void put_open(struct nfs4_client *c, const struct nfs_open *o, struct nfs4_comp *k,
 	struct nfs4_open_args *a)
 {
-	a->share_access |= OPEN4_SHARE_ACCESS_WANT_NO_DELEG;
+	if (!(a->share_access & OPEN4_SHARE_ACCESS_WANT_DELEG_MASK))
+		a->share_access |= OPEN4_SHARE_ACCESS_WANT_NO_DELEG;
 	a->share_deny = OPEN4_SHARE_DENY_NONE;
 	a->owner.clientid = c->srv->clientid;
 	a->owner.owner.data = (const uint8_t *)&o->owner;
 	a->owner.owner.len = sizeof(o->owner);
 	nfs4_put_open_args(k->x, a);
 	nfs4_comp_count(k, OP_OPEN, 0);
+}
+
+/* Is a delegation to be asked for? The answer goes with op, for that of the server. */
+static bool wants_deleg(struct nfs4_client *c, struct nfs_op *op)
+{
+	struct nfs_open *o = op->be.v4.open;
+
+	o->deleg_wanted = o->access == OPEN4_SHARE_ACCESS_READ &&
+			  !(op->u.open.flags & (O_CREAT | O_TRUNC)) && nfs4_deleg_wanted(c);
+	return o->deleg_wanted;
 }
 
 static bool reads(const struct nfs_op *op)
@@ -135,6 +146,8 @@ void nfs4_put_op_open(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp
 		}
 		nfs4_sattr_encode(&set, vals, &a.attrs, k->owners);
 	}
+	if (wants_deleg(c, op))
+		a.share_access |= OPEN4_SHARE_ACCESS_WANT_READ_DELEG;
 	nfs4_comp_putfh(k, &op->u.open.dir);
 	put_open(c, o, k, &a);
 	nfs4_comp_op(k, OP_GETFH);
@@ -279,6 +292,7 @@ enum nfs_outcome nfs4_get_op_open(struct nfs4_client *c, struct nfs_op *op, stru
 	int rc = nfs4_reply_op(r, OP_PUTFH);
 
 	op->u.open.have_access = op->u.open.have_data = op->u.open.times_left = false;
+	op->u.open.deleg = 0;
 	if (!rc)
 		rc = nfs4_reply_op(r, OP_OPEN);
 	/* what makes nothing needs no space: it is the server that can hold no more files open */
@@ -299,8 +313,8 @@ enum nfs_outcome nfs4_get_op_open(struct nfs4_client *c, struct nfs_op *op, stru
 		return nfs4_outcome(op, rc);
 	}
 	o->fh = op->u.open.fh;
-	if (res.deleg.type == OPEN_DELEGATE_READ || res.deleg.type == OPEN_DELEGATE_WRITE)
-		nfs4_deleg_return(c, op, &o->fh, &res.deleg.stateid);
+	op->u.open.deleg =
+		nfs4_deleg_came(c, &op->cred, &o->fh, &res.deleg, o->asked_ns, o->deleg_wanted);
 	out = get_open_rest(op, r);
 	if (out == NFS_DONE && (op->u.open.flags & O_EXCL) && (op->u.open.flags & O_CREAT)) {
 		if (!excl_umask(c))
@@ -396,16 +410,18 @@ enum nfs_outcome nfs4_get_op_open_undo(
 
 /* --- opening anew after state was lost ----------------------------------------------------- */
 
-void nfs4_put_open_again(
-	struct nfs4_client *c, struct nfs_open *o, struct nfs4_comp *k, uint32_t more, bool reclaim)
+void nfs4_put_open_again(struct nfs4_client *c, struct nfs_open *o, struct nfs4_comp *k,
+	uint32_t more, enum open_claim_type4 claim, const struct nfs4_stateid *deleg)
 {
 	struct nfs4_open_args a = {
-		.claim = reclaim ? CLAIM_PREVIOUS : CLAIM_FH,
+		.claim = claim,
 		.deleg_type = OPEN_DELEGATE_NONE,
 	};
 
+	if (deleg)
+		a.deleg = *deleg;
 	pthread_mutex_lock(&o->lock);
-	a.share_access = o->wire_access | more;
+	a.share_access = o->access | o->wire_access | more;
 	pthread_mutex_unlock(&o->lock);
 	nfs4_comp_putfh(k, &o->fh);
 	put_open(c, o, k, &a);
@@ -424,8 +440,7 @@ int nfs4_get_open_again(struct nfs4_client *c, const struct nfs_op *op, struct n
 	if (nfs4_get_open_res(r->x, NFS4_OK, &res))
 		return -EBADMSG;
 	*id = res.stateid;
-	if (res.deleg.type == OPEN_DELEGATE_READ || res.deleg.type == OPEN_DELEGATE_WRITE)
-		nfs4_deleg_return(c, op, &o->fh, &res.deleg.stateid);
+	nfs4_deleg_came(c, &op->cred, &o->fh, &res.deleg, 0, false);
 	return 0;
 }
 
@@ -433,7 +448,8 @@ void nfs4_put_op_reopen(struct nfs4_client *c, struct nfs_op *op, struct nfs4_co
 {
 	struct nfs4_sync *s = container_of(op, struct nfs4_sync, op);
 
-	nfs4_put_open_again(c, s->u.reopen.open, k, 0, s->u.reopen.reclaim);
+	nfs4_put_open_again(
+		c, s->u.reopen.open, k, 0, s->u.reopen.reclaim ? CLAIM_PREVIOUS : CLAIM_FH, NULL);
 }
 
 enum nfs_outcome nfs4_get_op_reopen(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
@@ -442,24 +458,4 @@ enum nfs_outcome nfs4_get_op_reopen(struct nfs4_client *c, struct nfs_op *op, st
 
 	return nfs4_outcome(
 		op, nfs4_get_open_again(c, op, s->u.reopen.open, r, &s->u.reopen.stateid));
-}
-
-/* --- a delegation on its way back ---------------------------------------------------------- */
-
-void nfs4_put_op_delegreturn(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
-{
-	struct nfs4_deleg *d = container_of(op, struct nfs4_deleg, op);
-	struct nfs4_delegreturn_args a = {.stateid = d->stateid};
-
-	nfs4_comp_putfh(k, &d->fh);
-	nfs4_put_delegreturn_args(k->x, &a);
-	nfs4_comp_count(k, OP_DELEGRETURN, 0);
-}
-
-enum nfs_outcome nfs4_get_op_delegreturn(
-	struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
-{
-	int rc = nfs4_reply_op(r, OP_PUTFH);
-
-	return nfs4_outcome(op, rc ? rc : nfs4_reply_op(r, OP_DELEGRETURN));
 }

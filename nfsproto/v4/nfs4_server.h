@@ -92,7 +92,11 @@ struct nfs4_upcalls {
 	/* Is that delegation held? It is on its way back then. */
 	bool (*recall)(
 		struct nfs4_user *u, const struct nfs_fh *fh, const struct nfs4_stateid *stateid);
-	/* It has said yes to that. May be NULL, as the next may. */
+	/* Is an OPEN under way that may bring one? May be NULL, as the next three may. */
+	bool (*opening)(struct nfs4_user *u);
+	/* No more than so many delegations are to be kept. */
+	void (*recall_any)(struct nfs4_user *u, uint32_t keep);
+	/* It has said yes to recall. */
 	void (*recalled)(struct nfs4_user *u, const struct nfs_fh *fh);
 	/* What has become of the connection: no callback, but told likewise. */
 	void (*connection)(struct nfs4_user *u, enum nfs_connection what);

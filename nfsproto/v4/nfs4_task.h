@@ -16,6 +16,7 @@
 #define NFS4_WHERE_MAX 300 /* of other servers named in a sentence */
 
 struct nfs4_client;
+struct nfs4_deleg;
 struct nfs4_lockctx;
 
 /* --- kinds of op (nfs4_ops.c) -------------------------------------------------------------- */
@@ -38,6 +39,7 @@ enum nfs4_kind_id {			    /* those of nfs_client.h first, by the same numbers */
 	/* from here on: the back end's own, see struct nfs4_sync */
 	NFS4_K_SEQUENCE,
 	NFS4_K_DELEGRETURN,
+	NFS4_K_DELEG_OPEN, /* a local open becomes a real one */
 	NFS4_K_EXCHANGE_ID,
 	NFS4_K_CREATE_SESSION,
 	NFS4_K_BIND,
@@ -48,6 +50,7 @@ enum nfs4_kind_id {			    /* those of nfs_client.h first, by the same numbers */
 	NFS4_K_LOCATIONS, /* also what an op becomes that was answered NFS4ERR_MOVED */
 	NFS4_K_FSINFO,
 	NFS4_K_REOPEN,
+	NFS4_K_REDELEG, /* OPEN to have a delegation again */
 	NFS4_K_RELOCK,
 	NFS4_K_TEST_STATEID,
 	NFS4_K_FREE_STATEID,
@@ -191,6 +194,13 @@ struct nfs4_sync {
 			bool reclaim; /* CLAIM_PREVIOUS, else CLAIM_FH */
 			struct nfs4_stateid stateid;
 		} reopen;
+		struct {
+			struct nfs4_deleg *deleg;
+			/* out */
+			enum open_delegation_type4 type;
+			struct nfs4_stateid stateid;
+			bool recall;
+		} redeleg;
 		struct {
 			struct nfs4_lockctx *ctx;
 			struct lock_range range;

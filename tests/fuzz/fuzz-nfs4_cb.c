@@ -20,7 +20,7 @@ static void start(void)
 {
 	nfs4_server_init(&srv);
 	TAILQ_INIT(&c.opens);
-	TAILQ_INIT(&c.delegs);
+	nfs4_deleg_init(&c.delegs, false);
 	srv.minor = 2;
 	nfs4_lock_init(&c.locks);
 	c.srv = &srv;

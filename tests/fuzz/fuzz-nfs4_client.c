@@ -30,7 +30,7 @@ static void start(void)
 {
 	nfs4_server_init(&srv);
 	TAILQ_INIT(&c.opens);
-	TAILQ_INIT(&c.delegs);
+	nfs4_deleg_init(&c.delegs, true);
 	srv.minor = 2;
 	nfs4_lock_init(&c.locks);
 	c.srv = &srv;
@@ -90,6 +90,7 @@ static void results(unsigned kind, const uint8_t *data, size_t size)
 	op->be.v4.open = &open;
 	op->be.v4.lock = &req;
 	ctx.have_stateid = size & 1;
+	open.deleg_wanted = size & 4;
 	if (kind == NFS4_K_REOPEN)
 		sync.u.reopen.open = &open;
 	if (kind == NFS4_K_RELOCK)
@@ -128,5 +129,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		callback(data + 1, size - 1);
 	else if (kind != NFS_READ) /* its data is the transport's */
 		results(kind, data + 1, size - 1);
+	nfs4_deleg_finish(&c);
 	return 0;
 }

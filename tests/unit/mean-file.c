@@ -124,6 +124,8 @@ static uint32_t do_open(struct run *r, const struct nfs4_open_args *a)
 	i = open_of_owner(s, &a->owner.owner);
 	note_open(s, a);
 	status = judge_open(s, a);
+	if (!status)
+		status = mean_deleg_open(&s->delegs, a, &r->cur, &res.deleg);
 	if (status) {
 		nfs4_put_op_res(r->x, OP_OPEN, status);
 		return status;
@@ -148,6 +150,7 @@ static uint32_t do_open(struct run *r, const struct nfs4_open_args *a)
 		res.deleg.stateid = (struct nfs4_stateid){.seqid = 1, .other = "deleg"};
 		s->ndelegs++;
 	}
+	r->current = res.stateid;
 	if (mean_quirky(s, Q_CUT_OPEN))
 		atomic_store(&s->cut, true);
 	nfs4_put_open_res(r->x, NFS4_OK, &res);
@@ -157,7 +160,8 @@ static uint32_t do_open(struct run *r, const struct nfs4_open_args *a)
 static uint32_t do_close(struct run *r, const struct nfs4_close_args *a)
 {
 	struct nfs4_stateid_res res = {.stateid = nfs4_stateid_invalid};
-	int i = find_open(r->s, &a->stateid);
+	bool current = !memcmp(&a->stateid, &nfs4_stateid_current, sizeof(a->stateid));
+	int i = find_open(r->s, current ? &r->current : &a->stateid);
 
 	if (r->cur.data[0] != 'F')
 		i = -1; /* not the file's handle */
@@ -176,7 +180,7 @@ static bool stateid_ok(struct run *r, const struct nfs4_stateid *id)
 {
 	return memcmp(id, &nfs4_stateid_anonymous, sizeof(*id)) == 0 ||
 	       memcmp(id, &nfs4_stateid_current, sizeof(*id)) == 0 || find_open(r->s, id) >= 0 ||
-	       mean_lock_known(&r->s->locks, id);
+	       mean_lock_known(&r->s->locks, id) || mean_deleg_judge(&r->s->delegs, id) == NFS4_OK;
 }
 
 static uint32_t do_read(struct run *r, const struct nfs4_read_args *a)
@@ -367,7 +371,8 @@ static uint32_t do_test_stateid(struct run *r, const struct nfs4_test_stateid_ar
 	for (uint32_t i = 0; i < res.n; i++) {
 		struct nfs4_stateid id = nfs4_test_stateid_at(a, i);
 
-		codes[i] = find_open(r->s, &id) >= 0 || mean_lock_known(&r->s->locks, &id)
+		codes[i] = mean_deleg_is(&id) ? mean_deleg_judge(&r->s->delegs, &id)
+			   : find_open(r->s, &id) >= 0 || mean_lock_known(&r->s->locks, &id)
 				   ? NFS4_OK
 				   : NFS4ERR_BAD_STATEID;
 	}
@@ -463,6 +468,9 @@ uint32_t mean_file_op(struct run *r, const struct nfs4_args *a)
 	case OP_TEST_STATEID:
 		return do_test_stateid(r, &a->u.test_stateid);
 	case OP_FREE_STATEID:
+		if (mean_deleg_is(&a->u.free_stateid.stateid))
+			return mean_plain(
+				r, a->op, mean_deleg_free(&s->delegs, &a->u.free_stateid.stateid));
 		return mean_lock_free(&s->locks, r->x, &a->u.free_stateid.stateid);
 	case OP_LOCK:
 		i = a->u.lock.new_owner ? find_open(s, &a->u.lock.open_stateid) : -1;
@@ -472,6 +480,9 @@ uint32_t mean_file_op(struct run *r, const struct nfs4_args *a)
 	case OP_LOCKT:
 		return mean_lockt(&s->locks, r->x, &a->u.lockt);
 	case OP_DELEGRETURN:
+		if (mean_deleg_is(&a->u.delegreturn.stateid))
+			return mean_plain(
+				r, a->op, mean_deleg_return(&s->delegs, &a->u.delegreturn.stateid));
 		s->ndelegs--;
 		return mean_plain(r, a->op, NFS4_OK);
 	default:

@@ -323,6 +323,7 @@ void mean_reboot(struct mean_srv *s)
 	s->nclients = s->nsessions = s->nopens = 0;
 	s->reclaiming = s->locks.reclaiming = true;
 	mean_lock_drop(&s->locks, 0);
+	mean_deleg_forget(&s->delegs);
 	memset(s->opens, 0, sizeof(s->opens));
 	pthread_mutex_unlock(&s->lock);
 }

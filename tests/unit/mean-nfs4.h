@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "mean-deleg.h"
 #include "mean-lock.h"
 #include "nfsproto/wire/nfs4_attr.h"
 #include "nfsproto/nfs_client.h"
@@ -131,6 +132,7 @@ struct mean_srv {
 	bool made; /* exclusively, with that verifier */
 	uint8_t made_verf[NFS4_VERIFIER_SIZE];
 	struct mean_locks locks;
+	struct mean_delegs delegs;
 	struct rpc_xprt *xprt; /* the backchannel: the connection bound to it last */
 	struct rpc_xprt *bound[MEAN_BOUND];
 };

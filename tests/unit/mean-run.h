@@ -18,7 +18,8 @@ struct run {
 	struct nfs_fh cur, saved;
 	uint32_t n; /* operations done */
 	bool last;
-	bool failing; /* has the operation fail_op */
+	struct nfs4_stateid current; /* that OPEN has left */
+	bool failing;		     /* has the operation fail_op */
 };
 
 /* Is q to be done now? It is counted off. */

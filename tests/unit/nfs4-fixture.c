@@ -39,6 +39,7 @@ struct nfs_client *fix_mount_version(
 		.connect_ms = f->connect_ms,
 		.upcalls = f->upcalls,
 		.upcalls_ctx = f->upcalls_ctx,
+		.delegations = f->delegations,
 	};
 
 	return nfs_client_new(&p, e);
@@ -62,6 +63,7 @@ void fix_mount_soft(struct fix *f, unsigned connect_ms, unsigned timeo_ms)
 		.timeo_ms = timeo_ms,
 		.upcalls = f->upcalls,
 		.upcalls_ctx = f->upcalls_ctx,
+		.delegations = f->delegations,
 		.soft = true};
 	struct err e = {.kind = ERR_NONE};
 

@@ -17,6 +17,7 @@ struct fix {
 	struct nfs_fh root;
 	/* of mounts to come: */
 	unsigned connect_ms;
+	enum nfs_delegations delegations;
 	const struct nfs_client_upcalls *upcalls;
 	void *upcalls_ctx;
 };

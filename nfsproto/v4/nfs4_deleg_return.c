@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * nfs4_deleg_return: how the delegations of a mount go (nfs4_deleg.h).
+ *
+ * A recall comes on the progress thread, which only leaves word; the state manager begins returns,
+ * NFS4_DELEG_RETURNS at a time, so that a storm of recalls leaves slots for others. The op of a
+ * return is put off, repeated and sent over another session like any other; if the mount is left in
+ * the middle of it, the delegation is DUE again, and goes back as the last thing but the session.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nfsproto/v4/nfs4_client.h"
+#include "transport/clock.h"
+#include "transport/log.h"
+
+#define STEP_MS	 60000u /* most time for one step of recovery */
+#define AGAIN_NS (1 * NFS4_SEC)
+
+/* --- one that is returned -------------------------------------------------------------------- */
+
+static void return_done(struct nfs_op *op);
+
+/* Sends the next thing that is to be said of d: of a local open, or that it goes back. later: by
+ * the state manager. */
+static void return_next(struct nfs4_client *c, struct nfs4_deleg *d, bool later, uint8_t flags)
+{
+	struct nfs_op *op = d->op;
+	struct nfs_open *o;
+
+	pthread_mutex_lock(&c->lock);
+	o = flags & NFS4_F_LAST ? NULL : TAILQ_FIRST(&d->opens);
+	if (o)
+		nfs4_open_ref(o);
+	d->claiming = o;
+	pthread_mutex_unlock(&c->lock);
+	op->type = NFS_OP_TYPES;
+	op->cred = o ? o->own.cred : d->cred;
+	op->client = &c->base;
+	op->done = return_done;
+	op->ctx = d;
+	op->tries = 0;
+	nfs4_mount_bind(c, op, o ? NFS4_K_DELEG_OPEN : NFS4_K_DELEGRETURN);
+	op->be.v4.flags = flags;
+	op->be.v4.open = o;
+	if (later)
+		nfs4_state_delay(op, 0);
+	else
+		nfs4_task_start(op);
+}
+
+/* d is RETURNING. False: no memory, and it is DUE again. */
+static bool return_begin(struct nfs4_client *c, struct nfs4_deleg *d, uint8_t flags)
+{
+	d->op = calloc(1, sizeof(*d->op));
+	if (!d->op) {
+		pthread_mutex_lock(&c->lock);
+		nfs4_deleg_move_locked(c, d, NFS4_D_DUE);
+		c->delegs.again_ns = clock_ns() + AGAIN_NS;
+		pthread_mutex_unlock(&c->lock);
+		return false;
+	}
+	nfs4_own_begins(c);
+	return_next(c, d, false, flags);
+	return true;
+}
+
+/* There is no connection: later, or, if the mount is being left, at its end. */
+static void put_off(struct nfs4_client *c, struct nfs4_deleg *d)
+{
+	struct nfs_op *op = d->op;
+
+	pthread_mutex_lock(&c->lock);
+	d->op = NULL;
+	nfs4_deleg_move_locked(c, d, NFS4_D_DUE);
+	c->delegs.again_ns = clock_ns() + AGAIN_NS;
+	pthread_mutex_unlock(&c->lock);
+	free(op);
+	nfs4_own_ended(c);
+}
+
+/* What was a local open has a stateid of its own, or is a suspect. */
+static void claimed(struct nfs4_client *c, struct nfs4_deleg *d, struct nfs_op *op)
+{
+	struct nfs_open *o = d->claiming;
+	bool left = op->error == -ENOTCONN, failed = op->error && !left, closed;
+
+	pthread_mutex_lock(&c->lock);
+	d->claiming = NULL;
+	if (o->local && (!left || o->close_wanted))
+		nfs4_deleg_leave_locked(c, o);
+	closed = o->close_wanted;
+	if (failed) {
+		pthread_mutex_lock(&o->lock);
+		o->suspect = true;
+		pthread_mutex_unlock(&o->lock);
+	}
+	pthread_mutex_unlock(&c->lock);
+	if (failed) {
+		log_ctrl("%s: an open of what was delegated was refused: %s", c->srv->name,
+			strerror(-op->error));
+		nfs4_state_want(c->srv, NFS4_TODO_CHECK);
+	}
+	if (closed && !left)
+		nfs4_close_start(c, o);
+	nfs4_open_unref(o);
+	if (left)
+		put_off(c, d);
+	else
+		return_next(c, d, failed, 0);
+}
+
+static void returned(struct nfs4_client *c, struct nfs4_deleg *d, int error, bool last)
+{
+	bool due, revoked;
+
+	if (error == -ENOTCONN && !last) {
+		put_off(c, d);
+		return;
+	}
+	if (error && error != -ENOTCONN)
+		log_warn("%s: DELEGRETURN failed: %s", c->srv->name, strerror(-error));
+	pthread_mutex_lock(&c->lock);
+	revoked = d->op->be.v4.gen && !last;
+	if (revoked) {
+		free(d->op);
+		d->op = NULL;
+		nfs4_deleg_move_locked(c, d, NFS4_D_REVOKED);
+	} else {
+		nfs4_deleg_free_locked(c, d);
+	}
+	due = !TAILQ_EMPTY(&c->delegs.list[NFS4_D_DUE]);
+	pthread_mutex_unlock(&c->lock);
+	if (revoked)
+		nfs4_state_want(c->srv, NFS4_TODO_REVOKED);
+	else if (due)
+		nfs4_state_poll(c->srv);
+	nfs4_own_ended(c);
+}
+
+static void return_done(struct nfs_op *op)
+{
+	struct nfs4_client *c = nfs4_client(op->client);
+	struct nfs4_deleg *d = op->ctx;
+
+	if (op->be.v4.kind == NFS4_K_DELEG_OPEN)
+		claimed(c, d, op);
+	else
+		returned(c, d, op->error, op->be.v4.flags & NFS4_F_LAST);
+}
+
+/* --- what is to be returned ------------------------------------------------------------------ */
+
+bool nfs4_deleg_recall(
+	struct nfs4_client *c, const struct nfs_fh *fh, const struct nfs4_stateid *stateid)
+{
+	struct nfs4_deleg *d;
+
+	pthread_mutex_lock(&c->lock);
+	d = nfs4_deleg_find_locked(c, fh, stateid);
+	if (d && d->state == NFS4_D_HELD)
+		nfs4_deleg_move_locked(c, d, NFS4_D_DUE);
+	pthread_mutex_unlock(&c->lock);
+	if (d)
+		nfs4_state_poll(c->srv);
+	return d;
+}
+
+void nfs4_deleg_recall_any(struct nfs4_client *c, uint32_t keep)
+{
+	struct nfs4_delegs *t = &c->delegs;
+
+	pthread_mutex_lock(&c->lock);
+	while (t->n[NFS4_D_HELD] > keep)
+		nfs4_deleg_move_locked(c, TAILQ_FIRST(&t->list[NFS4_D_HELD]), NFS4_D_DUE);
+	pthread_mutex_unlock(&c->lock);
+	nfs4_state_poll(c->srv);
+}
+
+void nfs4_deleg_give_back(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t id)
+{
+	struct nfs4_deleg *d;
+
+	pthread_mutex_lock(&c->lock);
+	d = nfs4_deleg_find_locked(c, fh, NULL);
+	if (d && d->id == id)
+		nfs4_deleg_move_locked(c, d, NFS4_D_DUE);
+	pthread_mutex_unlock(&c->lock);
+	if (d)
+		nfs4_state_poll(c->srv);
+}
+
+bool nfs4_deleg_disowned(struct nfs4_client *c, struct nfs_open *o, uint32_t gen)
+{
+	struct nfs4_deleg *d;
+	bool due = false;
+
+	pthread_mutex_lock(&c->lock);
+	d = o->local;
+	if (d && d->state == NFS4_D_HELD) {
+		pthread_mutex_lock(&o->lock);
+		due = o->gen == gen;
+		pthread_mutex_unlock(&o->lock);
+		if (due)
+			nfs4_deleg_move_locked(c, d, NFS4_D_DUE);
+	}
+	pthread_mutex_unlock(&c->lock);
+	if (due) {
+		log_ctrl("%s: the server disowns a delegation", c->srv->name);
+		nfs_tell_recalled(&c->base, &o->fh);
+		nfs4_state_poll(c->srv);
+	}
+	return d;
+}
+
+/* Those that nobody has used for long are DUE. */
+static void look_for_idle_locked(struct nfs4_client *c, uint64_t now)
+{
+	struct nfs4_delegs *t = &c->delegs;
+	struct nfs4_deleg *d, *next;
+
+	t->look_ns = now + NFS4_DELEG_LOOK_NS;
+	for (d = TAILQ_FIRST(&t->list[NFS4_D_HELD]); d; d = next) {
+		next = TAILQ_NEXT(d, link);
+		if (atomic_load(&d->used_ns) + NFS4_DELEG_IDLE_NS < now && TAILQ_EMPTY(&d->opens))
+			nfs4_deleg_move_locked(c, d, NFS4_D_DUE);
+	}
+}
+
+bool nfs4_deleg_poll(struct nfs4_client *c, uint64_t now, uint64_t *next)
+{
+	struct nfs4_delegs *t = &c->delegs;
+	struct nfs4_deleg *d = NULL;
+
+	pthread_mutex_lock(&c->lock);
+	if (t->n[NFS4_D_HELD] && t->look_ns <= now)
+		look_for_idle_locked(c, now);
+	if (t->n[NFS4_D_RETURNING] < NFS4_DELEG_RETURNS && t->again_ns <= now)
+		d = TAILQ_FIRST(&t->list[NFS4_D_DUE]);
+	if (d)
+		nfs4_deleg_move_locked(c, d, NFS4_D_RETURNING);
+	if (t->n[NFS4_D_HELD] && t->look_ns < *next)
+		*next = t->look_ns;
+	if (t->n[NFS4_D_DUE] && t->again_ns > now && t->again_ns < *next)
+		*next = t->again_ns;
+	pthread_mutex_unlock(&c->lock);
+	return d && return_begin(c, d, 0);
+}
+
+unsigned nfs4_deleg_return_all(struct nfs4_client *c)
+{
+	struct nfs4_delegs *t = &c->delegs;
+	struct nfs4_deleg *d;
+	unsigned n = 0;
+	bool begun;
+
+	do {
+		pthread_mutex_lock(&c->lock);
+		d = TAILQ_FIRST(&t->list[NFS4_D_HELD]);
+		if (!d)
+			d = TAILQ_FIRST(&t->list[NFS4_D_DUE]);
+		if (d)
+			nfs4_deleg_move_locked(c, d, NFS4_D_RETURNING);
+		pthread_mutex_unlock(&c->lock);
+		begun = d && return_begin(c, d, NFS4_F_LAST);
+		n += begun;
+	} while (begun);
+	return n;
+}
+
+/* --- what is lost ---------------------------------------------------------------------------- */
+
+/* The server does not know d any more, or will not: its opens are opened anew, as suspects. */
+static void lose(struct nfs4_client *c, struct nfs4_deleg *d)
+{
+	struct nfs_fh fh = d->fh;
+	struct nfs_open *o;
+
+	pthread_mutex_lock(&c->lock);
+	while ((o = TAILQ_FIRST(&d->opens))) {
+		nfs4_deleg_leave_locked(c, o);
+		pthread_mutex_lock(&o->lock);
+		o->suspect = true;
+		pthread_mutex_unlock(&o->lock);
+	}
+	nfs4_deleg_free_locked(c, d);
+	pthread_mutex_unlock(&c->lock);
+	nfs_tell_recalled(&c->base, &fh);
+}
+
+/* All of one state, the most recently used first; nobody else frees them meanwhile. NULL and *n ==
+ * 0: none, or no memory. */
+static struct nfs4_deleg **all_of(struct nfs4_client *c, enum nfs4_deleg_state state, unsigned *n)
+{
+	struct nfs4_delegs *t = &c->delegs;
+	struct nfs4_deleg **list, *d;
+
+	*n = 0;
+	pthread_mutex_lock(&c->lock);
+	list = t->n[state] ? calloc(t->n[state], sizeof(struct nfs4_deleg *)) : NULL;
+	TAILQ_FOREACH_REVERSE(d, &t->list[state], nfs4_deleg_list, link)
+	if (list)
+		list[(*n)++] = d;
+	pthread_mutex_unlock(&c->lock);
+	return list;
+}
+
+/* Asks for d as it was. */
+static bool reclaimed(struct nfs4_client *c, struct nfs4_deleg *d)
+{
+	struct nfs4_sync s;
+	struct nfs_open *o;
+	int rc;
+
+	s.u.redeleg.deleg = d;
+	do
+		rc = nfs4_sync_run_as(nfs4_server_conn(c->srv), &c->user, &d->cred, NULL, &s,
+			NFS4_K_REDELEG, STEP_MS);
+	while (rc && nfs4_reclaim_put_off(c, s.status));
+	if (rc || s.u.redeleg.type != d->type)
+		return false;
+	pthread_mutex_lock(&c->lock);
+	d->stateid = s.u.redeleg.stateid;
+	TAILQ_FOREACH (o, &d->opens, link) {
+		pthread_mutex_lock(&o->lock);
+		o->stateid = d->stateid;
+		o->gen++;
+		pthread_mutex_unlock(&o->lock);
+	}
+	if (s.u.redeleg.recall && d->state == NFS4_D_HELD)
+		nfs4_deleg_move_locked(c, d, NFS4_D_DUE);
+	pthread_mutex_unlock(&c->lock);
+	/* while the server was away its own programs may have changed the file */
+	nfs_tell_lost(&c->base, &d->fh, NFS_LOST_GAP);
+	return true;
+}
+
+void nfs4_deleg_reclaim(struct nfs4_client *c)
+{
+	unsigned n, had, lost = 0;
+	struct nfs4_deleg **list = all_of(c, NFS4_D_DUE, &n);
+
+	for (unsigned i = 0; i < n; i++)
+		lose(c, list[i]);
+	free(list);
+	lost = n;
+	list = all_of(c, NFS4_D_HELD, &had);
+	for (unsigned i = 0; i < had; i++) {
+		if (i < NFS4_DELEG_RECLAIMED && !nfs4_server_quitting(c->srv, &c->user) &&
+			reclaimed(c, list[i]))
+			continue;
+		lose(c, list[i]);
+		lost++;
+	}
+	free(list);
+	if (lost) {
+		log_ctrl("%s: %u delegations are lost, %u were reclaimed", c->srv->name, lost,
+			had + n - lost);
+		nfs4_state_want(c->srv, NFS4_TODO_CHECK);
+	}
+}
+
+/* Asks which of up to 32 the server has revoked. */
+static void test_batch(struct nfs4_client *c, struct nfs4_deleg **list, uint32_t n)
+{
+	struct nfs4_sync s, f;
+
+	s.u.test.n = n;
+	pthread_mutex_lock(&c->lock);
+	for (uint32_t i = 0; i < n; i++)
+		s.u.test.ids[i] = list[i]->stateid;
+	pthread_mutex_unlock(&c->lock);
+	if (nfs4_sync_run(c->srv, &s, NFS4_K_TEST_STATEID, STEP_MS))
+		return;
+	for (uint32_t i = 0; i < n; i++) {
+		if (s.u.test.code[i] == NFS4_OK)
+			continue;
+		log_ctrl(
+			"%s: a delegation is %s", c->srv->name, nfs4_status_name(s.u.test.code[i]));
+		lose(c, list[i]);
+		f.u.free_id = s.u.test.ids[i];
+		nfs4_sync_run(c->srv, &f, NFS4_K_FREE_STATEID, STEP_MS);
+	}
+}
+
+void nfs4_deleg_revoked(struct nfs4_client *c)
+{
+	unsigned n;
+	struct nfs4_deleg **list = all_of(c, NFS4_D_REVOKED, &n);
+
+	for (unsigned i = 0; i < n; i++) {
+		struct nfs4_sync f;
+
+		f.u.free_id = list[i]->stateid;
+		lose(c, list[i]);
+		nfs4_sync_run(c->srv, &f, NFS4_K_FREE_STATEID, STEP_MS);
+	}
+	free(list);
+	for (enum nfs4_deleg_state state = NFS4_D_HELD; state <= NFS4_D_DUE; state++) {
+		list = all_of(c, state, &n);
+		for (unsigned i = 0; i < n && !nfs4_server_quitting(c->srv, &c->user); i += 32)
+			test_batch(c, list + i, n - i < 32 ? n - i : 32);
+		free(list);
+	}
+}

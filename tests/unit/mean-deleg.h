@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * mean-deleg: the delegations of mean-nfs4. All is under mean_srv's lock.
+ */
+#ifndef RNFS_TESTS_MEAN_DELEG_H
+#define RNFS_TESTS_MEAN_DELEG_H
+
+#include <stdbool.h>
+
+#include "nfsproto/wire/nfs4_xdr.h"
+
+#define MEAN_DELEGS 5000
+
+struct mean_delegs {
+	/* what to do with an OPEN that asks for one, or reclaims one */
+	bool gives, gives_back;
+	bool recalled;			 /* what is given is to come back at once */
+	enum open_delegation_type4 type; /* that is given; 0: what was asked for */
+	/* what happened: */
+	unsigned held, claims, reclaims, revoked, freed, refused;
+	uint32_t last; /* the number of the last one given */
+	struct {
+		bool used, revoked;
+		uint32_t no;
+		struct nfs_fh fh;
+	} of[MEAN_DELEGS];
+};
+
+/* The stateid of number no. */
+struct nfs4_stateid mean_deleg_id(uint32_t no);
+/* OPEN of fh: NFS4_OK, with what is given, or why not. */
+uint32_t mean_deleg_open(struct mean_delegs *d, const struct nfs4_open_args *a,
+	const struct nfs_fh *fh, struct nfs4_delegation *given);
+/* NFS4_OK, or why it does not count. */
+uint32_t mean_deleg_judge(const struct mean_delegs *d, const struct nfs4_stateid *id);
+uint32_t mean_deleg_return(struct mean_delegs *d, const struct nfs4_stateid *id);
+uint32_t mean_deleg_free(struct mean_delegs *d, const struct nfs4_stateid *id);
+bool mean_deleg_is(const struct nfs4_stateid *id);
+/* They are revoked; the server restarts. */
+void mean_deleg_revoke(struct mean_delegs *d);
+void mean_deleg_forget(struct mean_delegs *d);
+
+#endif
