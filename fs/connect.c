@@ -89,6 +89,7 @@ struct nfs_client *connect_server(const struct options *o, const char *mountpoin
 		.read_plus = o->read_plus,
 		.rsize = o->rsize,
 		.wsize = o->wsize,
+		.delegations = o->acregmax ? o->delegations : NFS_DELEGATIONS_NONE,
 		.idmap = o->idmap,
 		.idmap_domain = o->idmap_domain,
 		.pool = pool,

@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "fs/attr.h"
+#include "fs/deleg.h"
 #include "fs/names.h"
 #include "fs/notify.h"
 #include "transport/clock.h"
@@ -51,8 +52,9 @@ uint64_t entry_attr_since(const struct fs *fs, struct inode *ino)
 	bool dir = ino->type == NFS_DIR;
 	unsigned s = inode_timeout(
 		ino, dir ? o->acdirmin : o->acregmin, dir ? o->acdirmax : o->acregmax);
+	uint64_t since = clock_ns() - s * NSEC_PER_SEC, deleg = deleg_since(fs, ino);
 
-	return clock_ns() - s * NSEC_PER_SEC;
+	return deleg && deleg <= since ? deleg - 1 : since;
 }
 
 /* For how long, in ns, the kernel may believe what the server said at `seen` of a name in dir. It
@@ -105,8 +107,20 @@ double entry_attr_timeout(const struct fs *fs, struct inode *ino, const struct n
 	const struct options *o = fs->opt;
 	bool dir = ino->type == NFS_DIR;
 
+	if (deleg_since(fs, ino))
+		return o->acregmax;
 	return inode_attr_timeout(
 		ino, a->change, dir ? o->acdirmin : o->acregmin, dir ? o->acdirmax : o->acregmax);
+}
+
+double entry_attr_left(
+	const struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t seen)
+{
+	double left = entry_attr_timeout(fs, ino, a);
+
+	if (!deleg_since(fs, ino))
+		left -= seconds(clock_ns() - seen);
+	return left > 0 ? left : 0;
 }
 
 void entry_fill(struct fs *fs, struct inode *dir, const char *name, struct inode *ino,
@@ -132,7 +146,9 @@ void entry_fill_known(struct fs *fs, struct inode *dir, const char *name, struct
 	*e = (struct fuse_entry_param){
 		.ino = inode_id(fs->inodes, ino),
 		.generation = ino->generation,
-		.attr_timeout = seen > since ? seconds(seen - since) : 0,
+		.attr_timeout = deleg_since(fs, ino) ? fs->opt->acregmax
+				: seen > since	     ? seconds(seen - since)
+						     : 0,
 	};
 	if (names_put(fs->names, dir, name, ino, name_seen, time))
 		e->entry_timeout = seconds(time);

@@ -17,6 +17,9 @@
 uint64_t entry_attr_since(const struct fs *fs, struct inode *ino);
 /* For how many seconds the kernel may believe a, which it is about to be told, of ino. */
 double entry_attr_timeout(const struct fs *fs, struct inode *ino, const struct nfs_attr *a);
+/* The same of what the server was asked for at `seen`. */
+double entry_attr_left(
+	const struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t seen);
 /* Attributes of ino as stat(2) shows them; notes that the kernel is told them. */
 void entry_stat(struct inode *ino, const struct nfs_attr *a, struct stat *st);
 /* The server was asked for attributes of ino at `seen` and has told a: notes them. If they say that

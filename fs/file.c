@@ -5,6 +5,7 @@
  */
 #include "fs/file.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 
 struct file *file_new(const struct request *r, int flags)
@@ -36,11 +37,13 @@ void file_opened(struct fs *fs, struct file *f, struct inode *ino, struct nfs_op
 {
 	f->inode = inode_ref(ino);
 	f->open = open;
+	atomic_fetch_add(&ino->writers, (f->flags & O_ACCMODE) != O_RDONLY);
 	filedata_open(&ino->data, &f->told);
 	fs_add_handle(fs, &f->handle, free_handle);
 }
 
 void file_closed(struct fs *fs, struct file *f)
 {
+	atomic_fetch_sub(&f->inode->writers, (f->flags & O_ACCMODE) != O_RDONLY);
 	fs_drop_handle(fs, &f->handle);
 }

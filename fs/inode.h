@@ -65,8 +65,10 @@ struct inode {
 	atomic_bool given;
 	/* the kernel has been made to ask for attributes that an open has brought (ops_file.c) */
 	atomic_bool renewed;
-	atomic_bool is_silly;	 /* its last name is a silly one: stat(2) shows one link less */
-	atomic_bool removed;	 /* a directory whose name this mount has removed or replaced */
+	_Atomic uint64_t deleg; /* the number of its delegation (deleg.h), 0: none; with deleg_at */
+	atomic_uint writers;	/* open files that may be written to */
+	atomic_bool is_silly;	/* its last name is a silly one: stat(2) shows one link less */
+	atomic_bool removed;	/* a directory whose name this mount has removed or replaced */
 	atomic_uint taking_back; /* jobs of the notifier for names in this directory */
 
 	struct filedata data;	 /* under its own lock */
@@ -81,6 +83,7 @@ struct inode {
 	uint64_t attr_seen;   /* when the server was asked for attr; 0: never, or it may be wrong */
 	struct nfs_attr attr; /* the newest known */
 	struct grant_list grants;
+	uint64_t deleg_at;    /* what the server was asked from then on counts by the delegation */
 	uint64_t rights_seen; /* answers of ACCESS to what was asked before are not used */
 	/* what inode_attr_timeout() returned last, in seconds; when it began to return that (0:
 	 * never called); and for which change attribute */

@@ -10,6 +10,7 @@
 
 #include "fs/attr.h"
 #include "fs/change.h"
+#include "fs/deleg.h"
 #include "fs/entry.h"
 #include "fs/file.h"
 #include "fs/inval.h"
@@ -158,14 +159,14 @@ void ops_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *for
 /* The server was asked for a at `seen`. */
 static void end_attr(struct request *r, const struct nfs_attr *a, uint64_t seen)
 {
-	double timeout = entry_attr_timeout(r->fs, r->inode, a) - (double)(clock_ns() - seen) / 1e9;
+	double timeout = entry_attr_left(r->fs, r->inode, a, seen);
 	struct stat st;
 	fuse_req_t fuse;
 
 	entry_stat(r->inode, a, &st);
 	fuse = request_take_fuse(r);
 	request_free(r);
-	fuse_reply_attr(fuse, &st, timeout > 0 ? timeout : 0);
+	fuse_reply_attr(fuse, &st, timeout);
 }
 
 static void getattr_end(struct request *r)
@@ -173,9 +174,10 @@ static void getattr_end(struct request *r)
 	end_attr(r, &r->batch.first.op.u.getattr.attr, r->u.getattr.seen);
 }
 
-/* Answers from what an open has just brought, if the kernel asks only because of that; or for a
- * directory, which it asks for when it has read entries, since that may have moved the time of
- * access: the attributes that came with the entries say where to. */
+/* Answers from what an open has just brought, if the kernel asks only because of that; from what is
+ * known of a file that is delegated; or for a directory, which it asks for when it has read
+ * entries, since that may have moved the time of access: the attributes that came with the entries
+ * say where to. */
 static bool getattr_known(struct request *r)
 {
 	struct nfs_op *op = &r->batch.first.op;
@@ -186,7 +188,8 @@ static bool getattr_known(struct request *r)
 	if (ino->type == NFS_DIR)
 		known = inode_known_dir(ino, since, &op->u.getattr.attr, &r->u.getattr.seen);
 	else
-		known = atomic_exchange(&ino->renewed, false) && !atomic_load(&ino->displaced) &&
+		known = (atomic_exchange(&ino->renewed, false) || deleg_since(r->fs, ino)) &&
+			!atomic_load(&ino->displaced) &&
 			inode_known_attr(ino, since, &op->u.getattr.attr, &r->u.getattr.seen);
 	if (known)
 		getattr_end(r);
@@ -255,6 +258,8 @@ static void setattr_submit(struct request *r)
 
 	op->u.setattr.fh = r->inode->fh;
 	op->u.setattr.set = r->u.setattr.set;
+	if (r->u.setattr.set.mask & NFS_SET_SIZE)
+		deleg_give_back(r->fs, r->inode);
 	inode_touch(r->inode);
 	request_submit(r, setattr_done);
 }

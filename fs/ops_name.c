@@ -10,6 +10,7 @@
 #include <sys/sysmacros.h>
 
 #include "fs/attr.h"
+#include "fs/deleg.h"
 #include "fs/entry.h"
 #include "fs/names.h"
 #include "fs/opening.h"
@@ -211,6 +212,8 @@ static void remove_submit(struct request *r, bool is_dir, request_step_fn *step)
 	op->u.remove.name = name_of(r->name);
 	op->u.remove.is_dir = is_dir;
 	op->u.remove.only = !is_dir && r->u.unlink.only ? &r->unlinking->fh : NULL;
+	if (r->unlinking)
+		deleg_give_back(r->fs, r->unlinking);
 	request_submit(r, step);
 }
 
@@ -347,6 +350,8 @@ static void rename_checked(struct request *r)
 	op->u.rename.to_dir = r->to_dir->fh;
 	op->u.rename.from = name_of(r->name);
 	op->u.rename.to = name_of(r->to_name);
+	if (r->unlinking)
+		deleg_give_back(r->fs, r->unlinking);
 	request_submit(r, rename_done);
 }
 

@@ -34,9 +34,10 @@ struct options {
 	char *mountpoint; /* as given */
 
 	enum options_proto proto;
-	uint16_t port;			 /* 0: the transport's own */
-	unsigned vers_major, vers_minor; /* of NFS; 0.0: the newest there is, 4.0: of NFSv4 */
-	unsigned minorversion;		 /* as given, else 0; taken into vers_minor */
+	uint16_t port;			  /* 0: the transport's own */
+	unsigned vers_major, vers_minor;  /* of NFS; 0.0: the newest there is, 4.0: of NFSv4 */
+	unsigned minorversion;		  /* as given, else 0; taken into vers_minor */
+	enum nfs_delegations delegations; /* where attributes are believed at all */
 	enum nfs_idmap idmap;
 	char *idmap_domain;    /* or NULL */
 	uint16_t mountport;    /* of MOUNT for NFSv3, 0: found out */

@@ -90,6 +90,7 @@ static void set_defaults(struct options *o)
 		.acdirmax = UNSET,
 		.cache_names = true,
 		.cache_absent = true,
+		.delegations = NFS_DELEGATIONS_READ,
 		.workers = 2,
 		.readahead_kb = 16384,
 	};
@@ -262,6 +263,8 @@ void options_help(FILE *out)
 	      "3, 60, 30, 60\n"
 	      "  lookupcache=all|positive|none   believe what names stand for, and that there is "
 	      "none\n"
+	      "  delegations=read|none   NFSv4: ask to be told before others change a file that is "
+	      "read\n"
 	      "  readahead=N             kilobytes to read ahead of a reader at most, default "
 	      "16384\n"
 	      "Locks\n"

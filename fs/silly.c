@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "fs/deleg.h"
 #include "fs/fs.h"
 #include "fs/names.h"
 #include "fs/opening.h"
@@ -164,8 +165,10 @@ void silly_drop(struct fs *fs, struct inode *ino)
 		ino->silly = NULL;
 	}
 	pthread_mutex_unlock(&ino->lock);
-	if (s)
-		remove_name(fs, s);
+	if (!s)
+		return;
+	deleg_give_back(fs, ino);
+	remove_name(fs, s);
 }
 
 void silly_drop_all(struct fs *fs)

@@ -80,10 +80,11 @@ void stats_format(const struct stats *s, unsigned inodes, unsigned open_files,
 	put(&l,
 		"requests=%llu inodes=%u open=%u read=%lluB written=%lluB small=%lluB "
 		"interrupted=%llu "
-		"starved=%llu foreign=%llu",
+		"starved=%llu foreign=%llu delegated=%llu",
 		U(stats_get(&s->requests)), inodes, open_files, U(stats_get(&s->read_bytes)),
 		U(stats_get(&s->write_bytes)), U(stats_get(&s->small_bytes)),
-		U(stats_get(&s->interrupts)), U(stats_get(&s->starved)), U(stats_get(&s->foreign)));
+		U(stats_get(&s->interrupts)), U(stats_get(&s->starved)), U(stats_get(&s->foreign)),
+		U(stats_get(&s->local_opens)));
 	if (rpc)
 		put(&l,
 			" rpc: calls=%llu timeouts=%llu reconnects=%llu placed=%lluB copied=%lluB"

@@ -23,6 +23,7 @@ struct stats {
 	stats_counter small_bytes; /* of write_bytes, data that was copied to a smaller block */
 	stats_counter interrupts;  /* requests given up because their process was being killed */
 	stats_counter starved;	   /* times that a worker waited for memory */
+	stats_counter local_opens; /* of files that were delegated, without asking */
 	stats_counter foreign;	   /* changes by others that answers about data have told of */
 };
 

@@ -33,6 +33,7 @@ struct node {
 	char *target;
 	TAILQ_HEAD(, entry) entries;
 	uint64_t next_cookie;
+	uint64_t deleg; /* the number of its delegation; 0: none */
 };
 
 struct nfs_open {
@@ -50,7 +51,7 @@ struct nfs_client {
 	struct op_list queue, hanging;
 	struct node **nodes;
 	uint32_t nnodes;
-	uint64_t clock;
+	uint64_t clock, delegs;
 	LIST_HEAD(, nfs_open) opens;
 	struct rpc_client_stats stats;
 };
@@ -222,6 +223,12 @@ static int do_open(struct nfs_client *c, struct nfs_op *op)
 	op->u.open.times_left = fake_knobs.uses_times && op->u.open.late_times;
 	if (fake_knobs.bare_open)
 		return 0;
+	if (fake_knobs.delegates && (op->u.open.flags & O_ACCMODE) == O_RDONLY) {
+		struct node *node = c->nodes[id_of(&op->u.open.fh)];
+
+		node->deleg = node->deleg ? node->deleg : ++c->delegs;
+		op->u.open.deleg = node->deleg;
+	}
 	op->u.open.have_access = op->u.open.want != 0;
 	op->u.open.allowed = op->u.open.want & ~fake_knobs.denied;
 	if (op->u.open.to.len && !(op->u.open.flags & (O_CREAT | O_TRUNC))) {
@@ -541,6 +548,46 @@ void nfs_cancel(struct nfs_op *op)
 		pthread_cond_signal(&c->cond);
 		break;
 	}
+	pthread_mutex_unlock(&c->lock);
+}
+
+bool nfs_deleg_holds(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id)
+{
+	bool held;
+
+	pthread_mutex_lock(&c->lock);
+	held = id && c->nodes[id_of(fh)]->deleg == id;
+	pthread_mutex_unlock(&c->lock);
+	return held;
+}
+
+struct nfs_open *nfs_deleg_open(
+	struct nfs_client *c, const struct nfs_fh *fh, uint64_t id, const struct rpc_cred *cred)
+{
+	struct nfs_open *o;
+
+	if (!nfs_deleg_holds(c, fh, id))
+		return NULL;
+	o = calloc(1, sizeof(*o));
+	o->id = id_of(fh);
+	pthread_mutex_lock(&c->lock);
+	LIST_INSERT_HEAD(&c->opens, o, link);
+	pthread_mutex_unlock(&c->lock);
+	return o;
+}
+
+void nfs_deleg_give_back(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id)
+{
+	pthread_mutex_lock(&c->lock);
+	if (c->nodes[id_of(fh)]->deleg == id)
+		c->nodes[id_of(fh)]->deleg = 0;
+	pthread_mutex_unlock(&c->lock);
+}
+
+void fake_recall(struct nfs_client *c, const struct nfs_fh *fh)
+{
+	pthread_mutex_lock(&c->lock);
+	c->nodes[id_of(fh)]->deleg = 0;
 	pthread_mutex_unlock(&c->lock);
 }
 

@@ -19,6 +19,7 @@ struct fake_knobs {		 /* set while nothing is under way; one for the process */
 	int fail[NFS_OP_TYPES];	 /* negative errno for each op of the type, 0: works */
 	uint32_t denied;	 /* NFS_ACCESS_* that nobody has */
 	bool uses_times;	 /* what is made exclusively has something else in its times */
+	bool delegates;		 /* OPEN to read brings a delegation */
 	bool bare_open;		 /* OPEN brings neither rights nor data */
 	bool hang[NFS_OP_TYPES]; /* ops of the type end only when cancelled or at the end */
 	bool sync;		 /* done is called before nfs_submit() returns */
@@ -33,6 +34,8 @@ extern struct fake_knobs fake_knobs;
 
 /* For tests that need no connection. */
 struct nfs_client *fake_client_new(void);
+/* The file is not delegated any more; nobody is told. */
+void fake_recall(struct nfs_client *c, const struct nfs_fh *fh);
 /* Ops that hang are carried out now; knob hang says what hangs from now on. */
 void fake_release(struct nfs_client *c);
 

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * Unit tests of fs/deleg: what is believed of a file that is delegated, who may open it without the
+ * server, and what ends that.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "fs/deleg.h"
+#include "fs/file.h"
+#include "fs/upcall.h"
+#include "tests/unit/fake-kernel.h"
+#include "tests/unit/fs-fixture.h"
+#include "transport/clock.h"
+
+static struct fs *fs;
+static uint64_t node;
+static struct inode *ino;
+
+static int setup(void **state)
+{
+	uint64_t fh;
+
+	fs = kernel_mount();
+	fake_knobs.delegates = true;
+	assert_int_equal(kernel_create(KERNEL_ROOT, "f", O_RDWR, &node, &fh), 0);
+	assert_int_equal(kernel_write(node, fh, 0, "data", 4, O_RDWR), 4);
+	assert_int_equal(kernel_release(node, fh), 0);
+	ino = inode_of(fs->inodes, node);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	kernel_unmount();
+	return 0;
+}
+
+static uint64_t count(enum nfs_op_type t)
+{
+	return stats_get(&fs->stats.ops[t]);
+}
+
+/* Opens and closes it; true if the server was asked to open it. */
+static bool asks(int flags)
+{
+	uint64_t before = count(NFS_OPEN), fh;
+
+	assert_int_equal(kernel_open(node, flags, &fh), 0);
+	assert_int_equal(kernel_release(node, fh), 0);
+	return count(NFS_OPEN) > before;
+}
+
+static void it_is_opened_again_without_asking(void **state)
+{
+	uint64_t attrs = count(NFS_GETATTR), reads = count(NFS_READ), fh;
+	struct fuse_attr a;
+	char buf[10];
+
+	assert_int_equal(deleg_since(fs, ino), 0);
+	assert_true(asks(O_RDONLY));
+	assert_int_not_equal(deleg_since(fs, ino), 0);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(kernel_getattr(node, &a), 0);
+		assert_int_equal(a.size, 4);
+		assert_false(asks(O_RDONLY));
+		assert_false(asks(O_RDONLY | O_DIRECT));
+	}
+	assert_int_equal(count(NFS_GETATTR), attrs);
+	assert_int_equal(stats_get(&fs->stats.local_opens), 6);
+	assert_int_equal(kernel_open(node, O_RDONLY, &fh), 0);
+	assert_int_equal(kernel_read(node, fh, 0, buf, 10), 4);
+	assert_int_equal(count(NFS_READ), reads + 1);
+	assert_int_equal(kernel_release(node, fh), 0);
+}
+
+/* Without one, each open is the server's to decide. */
+static void nothing_is_believed_without(void **state)
+{
+	fake_knobs.delegates = false;
+	assert_true(asks(O_RDONLY));
+	assert_true(asks(O_RDONLY));
+	assert_int_equal(deleg_since(fs, ino), 0);
+}
+
+static void who_may_not_read_does_not(void **state)
+{
+	struct rpc_cred stranger = {.flavor = RPC_AUTH_SYS, .uid = 4711};
+	uint64_t since;
+	uint32_t may;
+
+	assert_true(asks(O_RDONLY));
+	since = deleg_since(fs, ino);
+	assert_false(inode_known_access(ino, &stranger, NFS_ACCESS_READ, since - 1, &may));
+	/* who executes it is somebody else, too: that must be known of him */
+	assert_true(asks(O_RDONLY | NFS_O_EXEC));
+	inode_note_access(ino, &stranger, NFS_ACCESS_READ, 0, clock_ns());
+	assert_true(inode_known_access(ino, &stranger, NFS_ACCESS_READ, since - 1, &may));
+	assert_int_equal(may, 0);
+}
+
+static void a_recall_ends_it(void **state)
+{
+	assert_true(asks(O_RDONLY));
+	assert_false(asks(O_RDONLY));
+	fake_recall(fs->client, &ino->fh);
+	assert_int_equal(deleg_since(fs, ino), 0);
+	upcalls.recalled(fs, &ino->fh);
+	assert_true(asks(O_RDONLY));
+	assert_false(asks(O_RDONLY)); /* another one */
+}
+
+/* Attributes that were asked for before it came tell nothing. */
+static void older_answers_do_not_count(void **state)
+{
+	struct nfs_attr old, got;
+	uint64_t before, since, seen;
+
+	inode_known_attr(ino, 0, &old, &seen);
+	before = clock_ns();
+	assert_true(asks(O_RDONLY));
+	since = deleg_since(fs, ino);
+	old.size = 4711;
+	inode_note_attr(ino, &old, before);
+	assert_true(inode_known_attr(ino, since - 1, &got, &seen));
+	assert_int_equal(got.size, 4);
+}
+
+/* What this mount changes, or is about to, is not the server's to warn of. */
+static void own_changes_end_it(void **state)
+{
+	struct fuse_entry_out link;
+	uint64_t writer, fh;
+
+	assert_true(asks(O_RDONLY));
+	assert_int_equal(kernel_link(node, KERNEL_ROOT, "g", &link), 0);
+	assert_true(asks(O_RDONLY));
+	assert_false(asks(O_RDONLY));
+	assert_int_equal(kernel_open(node, O_WRONLY, &writer), 0);
+	assert_int_equal(deleg_since(fs, ino), 0);
+	assert_true(asks(O_RDONLY)); /* and again, while somebody may write */
+	assert_true(asks(O_RDONLY));
+	assert_int_equal(kernel_release(node, writer), 0);
+	assert_true(asks(O_RDONLY));
+	assert_false(asks(O_RDONLY));
+	assert_int_equal(kernel_open(node, O_RDONLY, &fh), 0);
+	inode_touch(ino);
+	assert_int_equal(deleg_since(fs, ino), 0);
+	assert_int_equal(kernel_release(node, fh), 0);
+}
+
+/* An answer that may be from before a WRITE of ours that is under way is not believed for ever. */
+static void a_write_under_way_ends_it(void **state)
+{
+	struct nfs_op op = {.u.open = {.deleg = 1, .attr = {.type = NFS_REG}}};
+	uint64_t asked = clock_ns();
+
+	filechange_begin(&ino->data.change);
+	assert_int_equal(deleg_note(fs, ino, &op, asked), asked);
+	filechange_end(&ino->data.change, NULL);
+	assert_int_equal(deleg_note(fs, ino, &op, asked), asked);
+	assert_int_equal(deleg_since(fs, ino), 0);
+}
+
+static void removing_gives_it_back(void **state)
+{
+	uint64_t id;
+
+	assert_true(asks(O_RDONLY));
+	id = atomic_load(&ino->deleg);
+	assert_true(nfs_deleg_holds(fs->client, &ino->fh, id));
+	inode_ref(ino);
+	assert_int_equal(kernel_unlink(KERNEL_ROOT, "f"), 0);
+	assert_false(nfs_deleg_holds(fs->client, &ino->fh, id));
+	inode_unref(ino);
+}
+
+/* What only a server that does not mean well would do. */
+static void a_directory_is_not_delegated(void **state)
+{
+	struct inode *root = inode_table_root(fs->inodes);
+	struct nfs_op op = {.u.open = {.deleg = 1, .attr = {.type = NFS_DIR}}};
+
+	assert_int_equal(deleg_note(fs, root, &op, 1), 1);
+	assert_int_equal(deleg_since(fs, root), 0);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(it_is_opened_again_without_asking),
+		TEST(nothing_is_believed_without),
+		TEST(who_may_not_read_does_not),
+		TEST(a_recall_ends_it),
+		TEST(older_answers_do_not_count),
+		TEST(own_changes_end_it),
+		TEST(a_write_under_way_ends_it),
+		TEST(removing_gives_it_back),
+		TEST(a_directory_is_not_delegated),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
