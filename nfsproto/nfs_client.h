@@ -308,9 +308,14 @@ struct nfs_op {
 			const char *target; /* NFS_LNK */
 			uint32_t target_len;
 			uint32_t rdev_major, rdev_minor;
+			/* What the caller may do with it is to come along (NFS_ACCESS_*, 0: not
+			 * asked), over NFSv4. */
+			uint32_t want;
 			/* out */
 			struct nfs_fh fh;
 			struct nfs_attr attr;
+			bool have_access; /* allowed is set */
+			uint32_t allowed;
 		} create;
 		struct {
 			struct nfs_fh dir;
@@ -324,6 +329,9 @@ struct nfs_op {
 		struct {
 			struct nfs_fh from_dir, to_dir;
 			struct nfs_name from, to;
+			/* over NFSv4, or NULL: only if to stands for this file, which is no
+			 * directory; else -ESTALE */
+			const struct nfs_fh *only;
 		} rename;
 		struct {
 			struct nfs_fh fh, dir;
@@ -551,6 +559,8 @@ struct nfs_mount_params {
 #define NFS_HAS_XATTR (1u << 1)
 #define NFS_HAS_ACL   (1u << 2)
 #define NFS_HAS_UMASK (1u << 3) /* NFS_SET_UMASK may be used */
+/* What it is like: names that differ in case alone are one name, or the server does not say. */
+#define NFS_FOLDS_CASE (1u << 4)
 
 struct nfs_client_info {
 	struct rpc_client_info rpc;

@@ -149,6 +149,8 @@ static int limits(struct nfs3_client *c, const struct nfs_mount_params *p, struc
 	if (step(c, NFS3PROC_PATHCONF, &res, e))
 		return -1;
 	c->name_max = res.u.pathconf.name_max;
+	if (res.u.pathconf.case_insensitive)
+		info->features |= NFS_FOLDS_CASE;
 	if (c->name_max == 0 || c->name_max > NFS_NAME_MAX)
 		c->name_max = NFS_NAME_MAX;
 	if (step(c, NFS3PROC_GETATTR, &res, e))
@@ -205,7 +207,7 @@ static int locks_init(struct nfs3_client *c, const struct nfs_mount_params *p)
 		return -ENOMEM;
 	}
 	c->nlm = n;
-	c->base.info.features = NFS_HAS_LOCKS;
+	c->base.info.features |= NFS_HAS_LOCKS;
 	return 0;
 }
 

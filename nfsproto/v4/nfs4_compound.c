@@ -59,6 +59,14 @@ void nfs4_comp_getattr(struct nfs4_comp *k, const struct nfs4_bitmap *want)
 	nfs4_comp_count(k, OP_GETATTR, ulb_nfs4_attrs_max(want));
 }
 
+void nfs4_comp_access(struct nfs4_comp *k, uint32_t want)
+{
+	struct nfs4_access_args a = {.access = want};
+
+	nfs4_put_access_args(k->x, &a);
+	nfs4_comp_count(k, OP_ACCESS, 0);
+}
+
 int nfs4_reply_begin(struct nfs4_reply *r, struct xdr_in *x)
 {
 	struct nfs4_compound_res head;
@@ -132,6 +140,18 @@ int nfs4_reply_stat(struct nfs4_reply *r, struct nfs_attr *attr)
 		return xdr_in_fail(r->x);
 	*attr = a.attr;
 	return 0;
+}
+
+int nfs4_reply_access(struct nfs4_reply *r, uint32_t want, uint32_t *allowed)
+{
+	struct nfs4_access_res res;
+	int rc = nfs4_reply_op(r, OP_ACCESS);
+
+	if (!rc)
+		rc = nfs4_get_access_res(r->x, NFS4_OK, &res);
+	if (!rc)
+		*allowed = res.access & want;
+	return rc;
 }
 
 int nfs4_reply_data_attr(struct nfs4_reply *r, struct nfs_data_attr *attr)

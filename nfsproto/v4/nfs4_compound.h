@@ -35,6 +35,7 @@ void nfs4_comp_op(struct nfs4_comp *k, uint32_t op); /* one without arguments, a
 void nfs4_comp_putfh(struct nfs4_comp *k, const struct nfs_fh *fh);
 void nfs4_comp_lookup(struct nfs4_comp *k, const struct nfs_name *name);
 void nfs4_comp_getattr(struct nfs4_comp *k, const struct nfs4_bitmap *want);
+void nfs4_comp_access(struct nfs4_comp *k, uint32_t want);
 
 struct nfs4_reply {
 	struct xdr_in *x;
@@ -57,6 +58,8 @@ int nfs4_reply_end(struct nfs4_reply *r);
 int nfs4_reply_getfh(struct nfs4_reply *r, struct nfs_fh *fh);
 int nfs4_reply_getattr(struct nfs4_reply *r, struct nfs4_attrs *a);
 int nfs4_reply_stat(struct nfs4_reply *r, struct nfs_attr *attr);
+/* *allowed: none but what was wanted. */
+int nfs4_reply_access(struct nfs4_reply *r, uint32_t want, uint32_t *allowed);
 /* GETATTR of nfs4_bits_data(). attr->have is false if not even change and size came. */
 int nfs4_reply_data_attr(struct nfs4_reply *r, struct nfs_data_attr *attr);
 /* The same where it is the last operation, behind one that has succeeded: that it has failed is no

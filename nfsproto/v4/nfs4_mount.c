@@ -208,6 +208,8 @@ static void features(struct nfs4_client *c, const struct nfs4_attrs *a)
 		nfs4_bit(&a->mask, FATTR4_ACLSUPPORT) && !(a->aclsupport & ACL4_SUPPORT_ALLOW_ACL);
 
 	c->base.info.features = NFS_HAS_LOCKS;
+	if (!nfs4_bit(&a->mask, FATTR4_CASE_INSENSITIVE) || a->case_insensitive)
+		c->base.info.features |= NFS_FOLDS_CASE;
 	/* whether the root has them says nothing of what is mounted below it on the server */
 	if (c->srv->minor >= 2 && nfs4_bit(&c->supported, FATTR4_XATTR_SUPPORT))
 		c->base.info.features |= NFS_HAS_XATTR;

@@ -119,6 +119,9 @@ void nfs4_put_op_create(struct nfs4_client *c, struct nfs_op *op, struct nfs4_co
 	nfs4_put_create_args(k->x, &a);
 	nfs4_comp_count(k, OP_CREATE, 0);
 	nfs4_comp_op(k, OP_GETFH);
+	op->u.create.have_access = false;
+	if (op->u.create.want)
+		nfs4_comp_access(k, op->u.create.want);
 	nfs4_comp_getattr(k, &c->stat_want);
 }
 
@@ -134,6 +137,10 @@ enum nfs_outcome nfs4_get_op_create(struct nfs4_client *c, struct nfs_op *op, st
 	if (nfs4_get_create_res(r->x, NFS4_OK, &res))
 		return nfs_failed(op, -EBADMSG);
 	rc = nfs4_reply_getfh(r, &op->u.create.fh);
+	if (!rc && op->u.create.want) {
+		rc = nfs4_reply_access(r, op->u.create.want, &op->u.create.allowed);
+		op->u.create.have_access = !rc;
+	}
 	if (!rc)
 		rc = nfs4_reply_stat(r, &op->u.create.attr);
 	if (rc <= 0)
@@ -242,12 +249,37 @@ void nfs4_put_op_rename(struct nfs4_client *c, struct nfs_op *op, struct nfs4_co
 	nfs4_comp_putfh(k, &op->u.rename.from_dir);
 	nfs4_comp_op(k, OP_SAVEFH);
 	nfs4_comp_putfh(k, &op->u.rename.to_dir);
+	if (op->u.rename.only) {
+		nfs4_comp_lookup(k, &op->u.rename.to);
+		put_is_file(k, op->u.rename.only);
+		nfs4_comp_putfh(k, &op->u.rename.to_dir);
+	}
 	nfs4_put_rename_args(k->x, &a);
 	nfs4_comp_count(k, OP_RENAME, 0);
 }
 
+/* Does the walk go on behind what verifies the file that is to be replaced? Else *out is what has
+ * come of the op. */
+static bool get_rename_only(struct nfs_op *op, struct nfs4_reply *r, enum nfs_outcome *out)
+{
+	int rc = nfs4_reply_op(r, OP_LOOKUP);
+
+	if (!rc)
+		rc = nfs4_reply_op(r, OP_VERIFY);
+	else if (rc == NFS4ERR_NOENT)
+		rc = NFS4ERR_NOT_SAME;
+	if (rc == NFS4ERR_NOT_SAME || rc == NFS4ERR_ATTRNOTSUPP || rc == NFS4ERR_INVAL)
+		*out = nfs_failed(op, -ESTALE);
+	else if (rc || (rc = nfs4_reply_op(r, OP_PUTFH)))
+		*out = nfs4_outcome(op, rc);
+	else
+		return true;
+	return false;
+}
+
 enum nfs_outcome nfs4_get_op_rename(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
 {
+	enum nfs_outcome out;
 	struct nfs4_rename_res res;
 	int rc = nfs4_reply_op(r, OP_PUTFH);
 
@@ -255,6 +287,8 @@ enum nfs_outcome nfs4_get_op_rename(struct nfs4_client *c, struct nfs_op *op, st
 		rc = nfs4_reply_op(r, OP_SAVEFH);
 	if (!rc)
 		rc = nfs4_reply_op(r, OP_PUTFH);
+	if (!rc && op->u.rename.only && !get_rename_only(op, r, &out))
+		return out;
 	if (!rc)
 		rc = nfs4_reply_op(r, OP_RENAME);
 	return nfs4_outcome(op, rc ? rc : nfs4_get_rename_res(r->x, NFS4_OK, &res));
