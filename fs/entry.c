@@ -13,6 +13,8 @@
 #include "fs/notify.h"
 #include "transport/clock.h"
 
+#define SHARED_S 600u /* for so long a directory that others change too is not complete */
+
 void entry_set_mode(fuse_req_t req, struct nfs_sattr *set, mode_t mode, bool is_link)
 {
 	set->mask = NFS_SET_MODE;
@@ -34,8 +36,10 @@ void entry_stat(struct inode *ino, const struct nfs_attr *a, struct stat *st)
 
 void entry_note_attr(struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t seen)
 {
-	if (inode_note_attr(ino, a, seen))
-		notify_take_back(fs, ino);
+	if (!inode_note_attr(ino, a, seen))
+		return;
+	names_incomplete(fs->names, ino);
+	notify_take_back(fs, ino);
 }
 
 void entry_doubt_set_id(const struct fs *fs, struct inode *ino)
@@ -57,18 +61,24 @@ uint64_t entry_attr_since(const struct fs *fs, struct inode *ino)
 	return deleg && deleg <= since ? deleg - 1 : since;
 }
 
-/* For how long, in ns, the kernel may believe what the server said at `seen` of a name in dir. It
- * lets everybody walk through names: where not everybody may search, it must ask at each walk, and
- * the server decides. */
+/* For how long, in ns, the kernel may believe what is believed here of a name in dir until `until`.
+ * It lets everybody walk through names: where not everybody may search, it must ask at each walk,
+ * and the server decides. */
+static uint64_t time_until(const struct fs *fs, struct inode *dir, uint64_t until)
+{
+	uint64_t now = clock_ns(), mode_seen;
+
+	if (!fs->opt->cache_names || (fs->shared && (inode_mode(dir, &mode_seen) & 0111) != 0111))
+		return 0;
+	return until > now ? until - now : 0;
+}
+
+/* The same of what the server said at `seen` of a name in dir. */
 static uint64_t entry_time(const struct fs *fs, struct inode *dir, uint64_t seen)
 {
 	const struct options *o = fs->opt;
-	uint64_t now = clock_ns(), until, mode_seen;
 
-	if (!o->cache_names || (fs->shared && (inode_mode(dir, &mode_seen) & 0111) != 0111))
-		return 0;
-	until = inode_name_until(dir, seen, o->acdirmin, o->acdirmax);
-	return until > now ? until - now : 0;
+	return time_until(fs, dir, inode_name_until(dir, seen, o->acdirmin, o->acdirmax));
 }
 
 static double seconds(uint64_t ns)
@@ -174,15 +184,9 @@ static void reply(struct request *r)
 	entry_reply(r, ino, &e);
 }
 
-void entry_end(struct request *r, int error, const struct nfs_fh *fh, const struct nfs_attr *attr,
-	uint64_t seen)
+static void end_with(
+	struct request *r, struct inode *ino, const struct nfs_attr *attr, uint64_t seen)
 {
-	struct inode *ino = error ? NULL : inode_lookup(r->fs->inodes, fh, attr);
-
-	if (!ino) {
-		request_end(r, error ? error : -ENOMEM);
-		return;
-	}
 	r->u.entry.inode = ino;
 	r->u.entry.attr = attr;
 	r->u.entry.asked = seen;
@@ -191,15 +195,23 @@ void entry_end(struct request *r, int error, const struct nfs_fh *fh, const stru
 		reply(r);
 }
 
-void entry_end_absent(struct request *r, uint64_t seen)
+void entry_end(struct request *r, int error, const struct nfs_fh *fh, const struct nfs_attr *attr,
+	uint64_t seen)
 {
-	uint64_t time = r->fs->opt->cache_absent ? entry_time(r->fs, r->dir, seen) : 0;
+	struct inode *ino = error ? NULL : inode_lookup(r->fs->inodes, fh, attr);
+
+	if (ino)
+		end_with(r, ino, attr, seen);
+	else
+		request_end(r, error ? error : -ENOMEM);
+}
+
+/* Ends r: there is no r->name in r->dir, and the kernel may believe that for `time` ns. */
+static void end_absent(struct request *r, uint64_t time)
+{
 	struct fuse_entry_param none = {.ino = 0};
 	fuse_req_t fuse;
 
-	if (!r->fs->opt->cache_absent ||
-		!names_put_absent(r->fs->names, r->dir, r->name, seen, time))
-		time = 0;
 	if (!time) {
 		request_end(r, -ENOENT);
 		return;
@@ -208,6 +220,86 @@ void entry_end_absent(struct request *r, uint64_t seen)
 	fuse = request_take_fuse(r);
 	request_free(r);
 	fuse_reply_entry(fuse, &none);
+}
+
+void entry_end_absent(struct request *r, uint64_t seen)
+{
+	uint64_t time = entry_time(r->fs, r->dir, seen);
+
+	/* a name in other letters may be made, and be this one */
+	if (!r->fs->opt->cache_absent || r->fs->info.features & NFS_FOLDS_CASE ||
+		!names_put_absent(r->fs->names, r->dir, r->name, seen, time))
+		time = 0;
+	end_absent(r, time);
+}
+
+bool entry_keeps_names(const struct fs *fs, struct inode *dir)
+{
+	const struct options *o = fs->opt;
+
+	return o->cache_names && o->cache_absent && o->acdirmax &&
+	       !(fs->info.features & NFS_FOLDS_CASE) &&
+	       inode_same_fs(dir, inode_table_root(fs->inodes)) &&
+	       !inode_is_shared(dir, SHARED_S * NSEC_PER_SEC);
+}
+
+bool entry_knows_none(
+	struct fs *fs, struct inode *dir, const char *name, uint32_t uid, uint64_t *until)
+{
+	const struct options *o = fs->opt;
+	uint64_t since, time;
+
+	if (!entry_keeps_names(fs, dir) || !names_lacks(fs->names, dir, name, uid, &since))
+		return false;
+	time = inode_timeout(dir, o->acdirmin, o->acdirmax) * NSEC_PER_SEC;
+	*until = inode_name_until(dir, since, o->acdirmin, o->acdirmax);
+	/* what this mount has changed since is known */
+	if (*until < since + time)
+		*until = since + time;
+	return *until > clock_ns();
+}
+
+bool entry_believes_none(struct fs *fs, struct inode *dir, const char *name, uint32_t uid)
+{
+	struct name_info info;
+	uint64_t until;
+
+	if (!fs->opt->cache_absent)
+		return false;
+	if (names_find(fs->names, dir, name, &info)) {
+		inode_unref(info.ino);
+		if (info.ino || info.until > clock_ns() || entry_believed(fs, dir, info.seen))
+			return !info.ino;
+	}
+	return entry_knows_none(fs, dir, name, uid, &until);
+}
+
+bool entry_end_none(struct request *r, uint64_t until)
+{
+	uint64_t time = r->fs->opt->cache_complete ? time_until(r->fs, r->dir, until) : 0;
+
+	/* for entry_not_made() */
+	if (!names_put_absent(r->fs->names, r->dir, r->name, 0, time))
+		return false;
+	end_absent(r, time);
+	return true;
+}
+
+void entry_making(struct request *r)
+{
+	names_making(r->fs->names, r->to_dir ? r->to_dir : r->dir, r->to_dir ? r->to_name : r->name,
+		r->pid);
+	request_naming_begin(r);
+}
+
+/* What we do not wait for any more the server may carry out when we have forgotten it. */
+void entry_named(struct fs *fs, struct inode *dir, int error)
+{
+	if (error == -ENOENT || error == -EEXIST || error == -ESTALE)
+		inode_note_foreign(dir);
+	if (error == -EINTR || error == -EIO || error == -ETIMEDOUT || error == -ENOTCONN ||
+		error == -EREMOTEIO)
+		names_incomplete(fs->names, dir);
 }
 
 /* Does this error of making a name say that it may be there by now, or was before? */
@@ -232,15 +324,16 @@ bool entry_not_made(struct request *r, int error)
 	bool absent;
 
 	request_naming_end(r);
+	entry_named(r->fs, r->dir, error);
 	if (!may_be_there(error) || !names_find(r->fs->names, r->dir, r->name, &was))
 		return false;
-	absent = !was.ino && was.until > clock_ns();
+	absent = !was.ino;
 	if (was.ino) {
 		inode_unref(was.ino);
 		names_doubt(r->fs->names, r->dir, r->name);
 		return false;
 	}
-	names_drop(r->fs->names, r->dir, r->name);
+	names_forget(r->fs->names, r->dir, r->name);
 	if (absent)
 		notify_take_back_name(r->fs, r->dir, r->name);
 	return absent;
@@ -252,6 +345,7 @@ void entry_removed(struct request *r, int error)
 	struct name_info was;
 
 	request_naming_end(r);
+	entry_named(r->fs, r->dir, error);
 	if (names_get(names, r->dir, r->name, &was)) {
 		if (error)
 			inode_touch(was.ino); /* its links, its change time */
@@ -265,21 +359,42 @@ void entry_removed(struct request *r, int error)
 		names_drop(names, r->dir, r->name);
 }
 
+/* r has made ino: there is nothing in it. But somebody else may have made something before its
+ * attributes were looked at, so those are no version of the empty directory. */
+static void made_dir(struct request *r, struct inode *ino, const struct nfs_attr *attr)
+{
+	const struct nfs_op *op = &r->batch.first.op;
+
+	entry_note_attr(r->fs, ino, attr, clock_ns());
+	inode_doubt_names(ino);
+	names_made_dir(r->fs->names, ino, r->born);
+	if (op->u.create.have_access)
+		inode_note_access(
+			ino, &r->batch.cred, op->u.create.want, op->u.create.allowed, r->born);
+}
+
 void entry_end_made(
 	struct request *r, int error, const struct nfs_fh *fh, const struct nfs_attr *attr)
 {
+	struct inode *ino = error ? NULL : inode_lookup(r->fs->inodes, fh, attr);
+
 	if (error)
 		entry_not_made(r, error);
 	request_naming_end(r);
-	entry_end(r, error, fh, attr, clock_ns());
+	if (!ino) {
+		request_end(r, error ? error : -ENOMEM);
+		return;
+	}
+	if (attr->type == NFS_DIR && entry_keeps_names(r->fs, ino))
+		made_dir(r, ino, attr);
+	end_with(r, ino, attr, clock_ns());
 }
 
 uint32_t entry_access_bits(const struct inode *ino)
 {
-	uint32_t bits = NFS_ACCESS_READ | NFS_ACCESS_MODIFY | NFS_ACCESS_EXTEND;
-
-	return bits |
-	       (ino->type == NFS_DIR ? NFS_ACCESS_LOOKUP | NFS_ACCESS_DELETE : NFS_ACCESS_EXECUTE);
+	return ino->type == NFS_DIR ? ENTRY_DIR_RIGHTS
+				    : NFS_ACCESS_READ | NFS_ACCESS_MODIFY | NFS_ACCESS_EXTEND |
+					      NFS_ACCESS_EXECUTE;
 }
 
 void entry_ask_access(struct request *r, struct part *p)

@@ -57,15 +57,42 @@ void entry_end(struct request *r, int error, const struct nfs_fh *fh, const stru
 /* The same for a name that r has just made. */
 void entry_end_made(
 	struct request *r, int error, const struct nfs_fh *fh, const struct nfs_attr *attr);
+/* Is it noted of dir which names it has (names_list(), names_lacks())? Not where one name has
+ * several spellings, nothing is to be believed of names that are not there, or somebody else has
+ * been seen to change the directory: he may tell of a name that he has made, and nobody has asked
+ * for yet. */
+bool entry_keeps_names(const struct fs *fs, struct inode *dir);
+/* Is every name in dir known, as far as uid may rely on it, and name none of them, and is that
+ * still believed? Then until *until. As ever nothing that is to be made is refused because of that.
+ */
+bool entry_knows_none(
+	struct fs *fs, struct inode *dir, const char *name, uint32_t uid, uint64_t *until);
+/* Is it believed, from that or because the server said so, that there is no such name? */
+bool entry_believes_none(struct fs *fs, struct inode *dir, const char *name, uint32_t uid);
+/* Ends r with that. False: that could not be noted, and the server must be asked. The kernel may
+ * believe it with lookupcache=complete only. */
+bool entry_end_none(struct request *r, uint64_t until);
+/* r is about to make r->name in r->dir, or r->to_name in r->to_dir if it moves something there:
+ * before the server is asked. */
+void entry_making(struct request *r);
 /* Ends r: the server, asked at `seen`, has no r->name in r->dir. That is remembered, and the kernel
  * may believe it for a while. Whether a name may be made is never decided by it: the server is
  * asked to make it, and says. */
 void entry_end_absent(struct request *r, uint64_t seen);
-/* The server could not make r->name in r->dir. True: the kernel believed that there was none, and
- * is told to doubt it, as there may be one by now. */
+/* The server could not make r->name in r->dir. True: the kernel was told that there was none,
+ * perhaps without asking the server, and is told to doubt it, as there may be one by now. */
 bool entry_not_made(struct request *r, int error);
+/* An operation on names in dir has ended with error (0: with success). If that leaves open whether
+ * the server has carried it out, or will, or shows somebody else's change, dir is not complete any
+ * more. */
+void entry_named(struct fs *fs, struct inode *dir, int error);
 /* The server was asked to remove r->name in r->dir, with this result. */
 void entry_removed(struct request *r, int error);
+
+/* Every right that ACCESS can ask for on a directory. */
+#define ENTRY_DIR_RIGHTS                                                                           \
+	(NFS_ACCESS_READ | NFS_ACCESS_MODIFY | NFS_ACCESS_EXTEND | NFS_ACCESS_LOOKUP |             \
+		NFS_ACCESS_DELETE)
 
 /* Every right that ACCESS can ask for on ino. All are asked for at once: the next request may need
  * another. */

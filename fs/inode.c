@@ -384,7 +384,7 @@ static bool note_version_locked(struct inode *dir, uint64_t change, uint64_t see
 	/* not only those that were asked for before `seen`: the server may have answered what was
 	 * asked later first */
 	if (!first)
-		dir->names_from = clock_ns();
+		dir->names_from = dir->foreign_at = clock_ns();
 	return !first;
 }
 
@@ -547,6 +547,35 @@ unsigned inode_timeout(struct inode *ino, unsigned min, unsigned max)
 	timeout = timeout_locked(ino, min, max);
 	pthread_mutex_unlock(&ino->lock);
 	return timeout;
+}
+
+void inode_note_foreign(struct inode *dir)
+{
+	pthread_mutex_lock(&dir->lock);
+	dir->foreign_at = clock_ns();
+	pthread_mutex_unlock(&dir->lock);
+}
+
+bool inode_is_shared(struct inode *dir, uint64_t time)
+{
+	uint64_t now = clock_ns();
+	bool shared;
+
+	pthread_mutex_lock(&dir->lock);
+	shared = dir->foreign_at && (dir->foreign_at > now || now - dir->foreign_at < time);
+	pthread_mutex_unlock(&dir->lock);
+	return shared;
+}
+
+uint64_t inode_names_seen(struct inode *dir, uint64_t *from)
+{
+	uint64_t touched = atomic_load_explicit(&dir->touched, memory_order_relaxed), seen;
+
+	pthread_mutex_lock(&dir->lock);
+	*from = touched + 1 > dir->names_from ? touched + 1 : dir->names_from;
+	seen = dir->names_seen;
+	pthread_mutex_unlock(&dir->lock);
+	return seen;
 }
 
 uint64_t inode_name_until(struct inode *dir, uint64_t seen, unsigned min, unsigned max)

@@ -25,6 +25,7 @@
 #include "fs/grant.h"
 #include "nfsproto/nfs_client.h"
 
+struct complete;
 struct inode_table;
 struct file;
 struct name;
@@ -74,9 +75,11 @@ struct inode {
 	struct filedata data;	 /* under its own lock */
 	struct cache_file cache; /* likewise */
 
-	/* names.c, under its lock: the names in this directory, the names of this inode, and
-	 * whether it has left the table, after which it gets no more of either */
+	/* names.c, under its lock: the names in this directory, the names of this inode, whether
+	 * those in this directory are all known, and whether it has left the table, after which it
+	 * gets no more of any */
 	LIST_HEAD(, name) names_in, names_of;
+	struct complete *complete; /* NULL: nothing is known */
 	bool left;
 
 	pthread_mutex_t lock; /* what follows */
@@ -94,11 +97,12 @@ struct inode {
 	 * when it was asked last while the names were those of version; what the server said of
 	 * names before names_from may not be so any more (names.h) */
 	uint64_t version, version_at, names_seen, names_from;
-	uint64_t listed;    /* when the server was last asked for entries of it */
-	unsigned naming;    /* requests that make, move or remove names in it, under way */
-	unsigned nopen;	    /* open files, and opens and replacements under way */
-	unsigned unlinking; /* removals of its last name under way: opens wait (opening.h) */
-	unsigned settling;  /* its times are being set after it was made (opening.h) */
+	uint64_t foreign_at; /* when somebody else was last seen to have changed it; 0: never */
+	uint64_t listed;     /* when the server was last asked for entries of it */
+	unsigned naming;     /* requests that make, move or remove names in it, under way */
+	unsigned nopen;	     /* open files, and opens and replacements under way */
+	unsigned unlinking;  /* removals of its last name under way: opens wait (opening.h) */
+	unsigned settling;   /* its times are being set after it was made (opening.h) */
 	/* the process that was last told to look the name up again, and told_count then */
 	int renamed_for;
 	unsigned renamed_at;
@@ -164,9 +168,15 @@ bool inode_note_attr(struct inode *ino, const struct nfs_attr *attr, uint64_t se
  * believed no longer than they are already, and what is said of them later is. */
 void inode_naming_begin(struct inode *dir);
 void inode_naming_end(struct inode *dir);
+/* An answer shows that somebody else has changed names in dir. */
+void inode_note_foreign(struct inode *dir);
 /* Until when, on clock_ns(), what the server said at `seen` of a name in dir is believed: for
  * inode_timeout() from when the directory was last known to be as it was then. 0: no longer. */
 uint64_t inode_name_until(struct inode *dir, uint64_t seen, unsigned min, unsigned max);
+/* Has anybody else been seen to change dir in the last `time` ns? */
+bool inode_is_shared(struct inode *dir, uint64_t time);
+/* When dir was last known to be as it was at any time from *from on. */
+uint64_t inode_names_seen(struct inode *dir, uint64_t *from);
 /* The newest change attribute of dir that is known to be none of this mount's alone. */
 uint64_t inode_version(struct inode *dir);
 /* Names in dir, or what is known of them, may be wrong: none said so far is believed. */

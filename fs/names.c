@@ -32,6 +32,7 @@ struct names {
 	size_t count;
 	size_t nabsent;
 	TAILQ_HEAD(, name) absent; /* the oldest first */
+	struct completes completes;
 	uint64_t seed;
 };
 
@@ -78,6 +79,10 @@ static void on_left(void *ctx, struct inode *ino)
 		remove_locked(n, e);
 	while ((e = LIST_FIRST(&ino->names_of)))
 		remove_locked(n, e);
+	if (ino->complete)
+		complete_end(&n->completes, ino->complete);
+	free(ino->complete);
+	ino->complete = NULL;
 	ino->left = true;
 	pthread_mutex_unlock(&n->lock);
 }
@@ -95,6 +100,7 @@ struct names *names_new(struct inode_table *t)
 	}
 	n->nchains = FIRST_CHAINS;
 	TAILQ_INIT(&n->absent);
+	completes_init(&n->completes);
 	n->seed = clock_ns() * 0x9e3779b97f4a7c15ull;
 	pthread_mutex_init(&n->lock, NULL);
 	inode_table_on_left(t, on_left, n);
@@ -137,6 +143,11 @@ static struct name *find_locked(
 		if (e->hashed == hash && e->dir == dir && e->len == len && !memcmp(e->s, s, len))
 			return e;
 	return NULL;
+}
+
+static uint64_t hash_of(const struct names *n, const struct inode *dir, const char *s)
+{
+	return name_hash(n, dir, s, strlen(s));
 }
 
 static struct name *find_name_locked(struct names *n, const struct inode *dir, const char *s)
@@ -290,6 +301,17 @@ void names_unsure(struct names *n, struct inode *ino)
 	pthread_mutex_unlock(&n->lock);
 }
 
+void names_forget(struct names *n, struct inode *dir, const char *name)
+{
+	struct name *e;
+
+	pthread_mutex_lock(&n->lock);
+	e = find_name_locked(n, dir, name);
+	if (e)
+		remove_locked(n, e);
+	pthread_mutex_unlock(&n->lock);
+}
+
 void names_drop(struct names *n, struct inode *dir, const char *name)
 {
 	struct name *e;
@@ -298,6 +320,8 @@ void names_drop(struct names *n, struct inode *dir, const char *name)
 	e = find_name_locked(n, dir, name);
 	if (e)
 		remove_locked(n, e);
+	if (dir->complete)
+		complete_remove(&n->completes, dir->complete, hash_of(n, dir, name));
 	pthread_mutex_unlock(&n->lock);
 }
 
@@ -322,6 +346,10 @@ void names_move(struct names *n, struct inode *dir, const char *name, struct ino
 			to->until = e->until;
 		remove_locked(n, e);
 	}
+	/* of two names of one file the server leaves both, and of one name that one */
+	if (!same && (dir != to_dir || strcmp(name, to_name) != 0))
+		if (dir->complete)
+			complete_remove(&n->completes, dir->complete, hash_of(n, dir, name));
 	pthread_mutex_unlock(&n->lock);
 }
 
@@ -343,6 +371,8 @@ void names_doubt_all(struct names *n, struct inode *ino)
 	pthread_mutex_lock(&n->lock);
 	LIST_FOREACH (e, &ino->names_of, of_ino)
 		e->seen = 0;
+	if (ino->complete)
+		complete_end(&n->completes, ino->complete);
 	pthread_mutex_unlock(&n->lock);
 }
 
@@ -369,6 +399,140 @@ bool names_take_back(struct names *n, struct inode *dir, char **list, size_t *le
 		}
 	pthread_mutex_unlock(&n->lock);
 	return p || !*len;
+}
+
+/* --- complete directories --------------------------------------------------------------------- */
+
+/* NULL: dir has left the table, or there is no memory. */
+static struct complete *complete_locked(struct inode *dir)
+{
+	if (!dir->complete && !dir->left)
+		dir->complete = calloc(1, sizeof(*dir->complete));
+	return dir->complete;
+}
+
+void names_made_dir(struct names *n, struct inode *dir, uint64_t since)
+{
+	struct complete *c;
+
+	pthread_mutex_lock(&n->lock);
+	c = complete_locked(dir);
+	if (c)
+		complete_made(&n->completes, c, since);
+	pthread_mutex_unlock(&n->lock);
+}
+
+void names_making(struct names *n, struct inode *dir, const char *name, int tid)
+{
+	uint64_t from, seen = inode_names_seen(dir, &from);
+	struct complete *c;
+
+	pthread_mutex_lock(&n->lock);
+	c = dir->complete;
+	/* the last moment that dir was known to be as it was, before it is changed */
+	if (c && c->is && c->since >= from && c->since < seen)
+		c->since = seen;
+	if (c)
+		complete_add(&n->completes, c, hash_of(n, dir, name), tid);
+	pthread_mutex_unlock(&n->lock);
+}
+
+void names_incomplete(struct names *n, struct inode *dir)
+{
+	pthread_mutex_lock(&n->lock);
+	if (dir->complete)
+		complete_end(&n->completes, dir->complete);
+	pthread_mutex_unlock(&n->lock);
+}
+
+/* Servers have directories of their own in each directory, that they do not list. */
+static bool is_listed(const char *name)
+{
+	static const char *const hidden[] = {".snap", "~snap", ".zfs", ".ckpt"};
+
+	for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
+		if (!strncmp(name, hidden[i], strlen(hidden[i])))
+			return false;
+	for (; *name; name++) /* Unicode has several spellings of one name */
+		if (*name & 0x80)
+			return false;
+	return true;
+}
+
+bool names_lacks(
+	struct names *n, struct inode *dir, const char *name, uint32_t uid, uint64_t *since)
+{
+	bool lacks;
+
+	if (!is_listed(name))
+		return false;
+	pthread_mutex_lock(&n->lock);
+	lacks = dir->complete &&
+		complete_lacks(&n->completes, dir->complete, hash_of(n, dir, name), uid, since);
+	pthread_mutex_unlock(&n->lock);
+	return lacks;
+}
+
+bool names_expects(struct names *n, struct inode *dir, const char *name, int tid)
+{
+	bool expects;
+
+	pthread_mutex_lock(&n->lock);
+	expects = dir->complete && complete_expects(dir->complete, hash_of(n, dir, name), tid);
+	pthread_mutex_unlock(&n->lock);
+	return expects;
+}
+
+uint32_t names_list(struct names *n, struct inode *dir, uint64_t since, uint32_t uid, uint32_t max)
+{
+	struct complete *c;
+	uint32_t token = 0;
+
+	pthread_mutex_lock(&n->lock);
+	c = complete_locked(dir);
+	if (c)
+		token = complete_list(&n->completes, c, since, uid, max);
+	pthread_mutex_unlock(&n->lock);
+	return token;
+}
+
+bool names_listed(struct names *n, struct inode *dir, uint32_t token, const char *name, size_t len)
+{
+	uint64_t hash = name_hash(n, dir, name, len);
+	bool goes_on;
+
+	pthread_mutex_lock(&n->lock);
+	goes_on = dir->complete && complete_listed(&n->completes, dir->complete, token, hash);
+	pthread_mutex_unlock(&n->lock);
+	return goes_on;
+}
+
+void names_list_end(struct names *n, struct inode *dir, uint32_t token, bool whole)
+{
+	pthread_mutex_lock(&n->lock);
+	if (dir->complete)
+		complete_list_end(&n->completes, dir->complete, token, whole);
+	pthread_mutex_unlock(&n->lock);
+}
+
+bool names_missed(struct names *n, struct inode *dir, uint64_t time)
+{
+	struct complete *c;
+	bool worth;
+
+	pthread_mutex_lock(&n->lock);
+	c = complete_locked(dir);
+	worth = c && complete_missed(c, clock_ns(), time);
+	pthread_mutex_unlock(&n->lock);
+	return worth;
+}
+
+void names_too_large(struct names *n, struct inode *dir, uint64_t time)
+{
+	pthread_mutex_lock(&n->lock);
+	if (dir->complete)
+		complete_too_large(dir->complete, clock_ns() + time);
+	pthread_mutex_unlock(&n->lock);
 }
 
 unsigned names_absent(struct names *n)

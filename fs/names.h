@@ -12,6 +12,10 @@
  * ask for any number of those, so there is a limit; the oldest go first, but for those that the
  * kernel believes, which it must be told of if they come to be.
  *
+ * Of a directory that is complete (complete.h) a name that is not known at all is known not to be
+ * there. Servers may find names that they do not list, by another spelling or because they are
+ * theirs (.snapshot): those are always asked for.
+ *
  * A name lives as long as both of its inodes are in the inode table, which says when one leaves
  * (inode_table_on_left()). It holds no reference. One lock guards everything, the lists in the
  * inodes included; no other lock is taken under it.
@@ -23,6 +27,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "fs/complete.h"
 #include "fs/inode.h"
 
 #define NAMES_ABSENT_MAX 32768u /* names that are remembered not to be there */
@@ -63,6 +68,8 @@ bool names_of(
  * names_of() returns none before it is put again. */
 void names_unsure(struct names *n, struct inode *ino);
 
+/* Nothing is known of name any more. */
+void names_forget(struct names *n, struct inode *dir, const char *name);
 /* The server has removed the name, and so does the kernel. */
 void names_drop(struct names *n, struct inode *dir, const char *name);
 /* The server has moved a name (the kernel moves what it believes with it). */
@@ -77,6 +84,30 @@ void names_doubt_all(struct names *n, struct inode *ino);
  * caller frees; none of them is believed any more. *len 0 and NULL if there is none. False when out
  * of memory: then nothing has changed. */
 bool names_take_back(struct names *n, struct inode *dir, char **list, size_t *len);
+
+/* --- complete directories; dir may have left the table: then nothing is kept -------------------
+ */
+
+/* This mount has made dir, and asked for that at `since`. */
+void names_made_dir(struct names *n, struct inode *dir, uint64_t since);
+/* Thread tid (0: who is not known) is about to make name in dir, or to move something there. (That
+ * this mount has removed one, names_drop() and names_move() say.) */
+void names_making(struct names *n, struct inode *dir, const char *name, int tid);
+/* Names may have been made in dir, or will be, that this mount does not know of. */
+void names_incomplete(struct names *n, struct inode *dir);
+/* The server listed what was there at *since, and there was no such name, nor was it made since by
+ * this mount; uid asks. */
+bool names_lacks(
+	struct names *n, struct inode *dir, const char *name, uint32_t uid, uint64_t *since);
+/* tid looks such a name up: complete_expects(). */
+bool names_expects(struct names *n, struct inode *dir, const char *name, int tid);
+/* A listing of dir from the start, see complete_list() and the following. */
+uint32_t names_list(struct names *n, struct inode *dir, uint64_t since, uint32_t uid, uint32_t max);
+bool names_listed(struct names *n, struct inode *dir, uint32_t token, const char *name, size_t len);
+void names_list_end(struct names *n, struct inode *dir, uint32_t token, bool whole);
+/* complete_missed() and complete_too_large(). */
+bool names_missed(struct names *n, struct inode *dir, uint64_t time);
+void names_too_large(struct names *n, struct inode *dir, uint64_t time);
 
 unsigned names_count(struct names *n);	/* for tests */
 unsigned names_absent(struct names *n); /* of them, those that there are none of */

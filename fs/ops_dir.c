@@ -18,6 +18,7 @@
 
 #include "fs/attr.h"
 #include "fs/entry.h"
+#include "fs/names.h"
 #include "fs/notify.h"
 #include "fs/ops.h"
 #include "transport/clock.h"
@@ -61,6 +62,8 @@ struct dir {
 	 * replies there were since, and after how many the next cookie is taken instead */
 	uint64_t mark;
 	unsigned steps, stretch;
+	uint32_t token;	    /* names_list()'s; 0: not all names have been listed */
+	uint64_t listed_to; /* a cookie: all before it have */
 };
 
 static struct dir *dir_of(const struct fuse_file_info *fi)
@@ -156,6 +159,7 @@ void ops_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct dir *d = dir_of(fi);
 
+	names_list_end(fs_of(req)->names, d->inode, d->token, false);
 	fs_drop_handle(fs_of(req), &d->handle);
 	dir_free(&d->handle);
 	fuse_reply_err(req, 0);
@@ -265,6 +269,24 @@ static bool loops_locked(struct dir *d, const struct dirbuf *b)
 	return false;
 }
 
+/* Notes the names of b, if all that stand before it have been noted. */
+static void note_names_locked(struct fs *fs, struct dir *d, const struct dirbuf *b)
+{
+	if (b->after != d->listed_to || !d->token)
+		return;
+	for (size_t pos = 0; pos < b->len;) {
+		const struct record *rec = (struct record *)(b->mem + pos);
+
+		names_listed(fs->names, d->inode, d->token, rec->text + rec->fhlen, rec->namelen);
+		pos += rec->len;
+	}
+	d->listed_to = b->last;
+	if (!b->eof)
+		return;
+	names_list_end(fs->names, d->inode, d->token, true);
+	d->token = 0;
+}
+
 static void serve(struct request *r);
 
 static void fetch_done(struct request *r)
@@ -293,6 +315,7 @@ static void fetch_done(struct request *r)
 		return;
 	}
 	memcpy(d->verf, op->u.readdir.verf, sizeof(d->verf));
+	note_names_locked(r->fs, d, b);
 	dirbuf_free(d->buf);
 	d->buf = b;
 	d->pos = 0;
@@ -319,6 +342,11 @@ static void fetch(struct request *r, uint64_t after)
 	op->u.readdir.dir = d->inode->fh;
 	op->u.readdir.cookie = after;
 	pthread_mutex_lock(&d->lock);
+	if (!after && entry_keeps_names(fs, d->inode)) {
+		d->token = names_list(
+			fs->names, d->inode, r->u.list.buf->asked, d->cred.uid, COMPLETE_NAMES_MAX);
+		d->listed_to = 0;
+	}
 	if (after)
 		memcpy(op->u.readdir.verf, d->verf, sizeof(d->verf));
 	pthread_mutex_unlock(&d->lock);

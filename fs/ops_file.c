@@ -459,7 +459,7 @@ void ops_create(
 	}
 	r->dir = inode_ref(inode_of(fs->inodes, parent));
 	r->u.open.again = stale_opens_again(&fs->stale, r->pid);
-	request_naming_begin(r);
+	entry_making(r);
 	op->u.open.dir = r->dir->fh;
 	op->u.open.flags = (fi->flags & (O_ACCMODE | O_TRUNC | O_EXCL)) | O_CREAT;
 	op->u.open.late_times = late_times(fs, fi->flags);

@@ -14,6 +14,7 @@
 #include "fs/entry.h"
 #include "fs/file.h"
 #include "fs/inval.h"
+#include "fs/lister.h"
 #include "fs/names.h"
 #include "fs/notify.h"
 #include "fs/opening.h"
@@ -60,10 +61,12 @@ static void lookup_done(struct request *r)
 			r->dir, &r->batch.cred, NFS_ACCESS_LOOKUP, NFS_ACCESS_LOOKUP, r->born);
 	if (op->error)
 		stale_not_found(&r->fs->stale, r->pid);
-	if (op->error == -ENOENT)
+	if (op->error == -ENOENT) {
+		lister_missed(r->fs, r->dir, &r->batch.cred);
 		entry_end_absent(r, r->born);
-	else
+	} else {
 		entry_end(r, op->error, &op->u.lookup.fh, &op->u.lookup.attr, r->born);
+	}
 }
 
 /* May the caller search r->dir, and is that known? */
@@ -102,21 +105,43 @@ static bool lookup_known_inode(struct request *r, struct inode *ino, uint64_t na
  * or given to a file: the server, which is then asked to do that, will say if it is there after
  * all.
  */
-static bool lookup_known(struct request *r)
+static bool lookup_known(struct request *r, const struct name_info *info)
 {
 	struct fs *fs = r->fs;
-	struct name_info info;
-	bool known;
+	bool known = entry_believed(fs, r->dir, info->seen) && may_search(r);
 
-	if (stale_walks_again(&fs->stale, r->pid) || !names_find(fs->names, r->dir, r->name, &info))
-		return false;
-	known = entry_believed(fs, r->dir, info.seen) && may_search(r);
-	if (known && info.ino)
-		known = info.until < clock_ns() && lookup_known_inode(r, info.ino, info.seen);
+	if (known && info->ino)
+		known = info->until < clock_ns() && lookup_known_inode(r, info->ino, info->seen);
 	else if (known)
-		entry_end_absent(r, info.seen);
-	inode_unref(info.ino);
+		entry_end_absent(r, info->seen);
 	return known;
+}
+
+/* Likewise, if all names of the directory are known, and this one is none of them. But somebody
+ * else may have made it, and told of it, before anybody here has asked: so it must be expected that
+ * the caller wants to make it, or the user have said that names may be believed as far as that. */
+static bool lookup_none(struct request *r)
+{
+	struct fs *fs = r->fs;
+	uint64_t until;
+
+	return entry_knows_none(fs, r->dir, r->name, r->batch.cred.uid, &until) &&
+	       (names_expects(fs->names, r->dir, r->name, r->pid) || fs->opt->cache_complete) &&
+	       may_search(r) && entry_end_none(r, until);
+}
+
+static bool lookup_here(struct request *r)
+{
+	struct name_info info = {.ino = NULL};
+	bool done;
+
+	if (stale_walks_again(&r->fs->stale, r->pid))
+		return false;
+	done = names_find(r->fs->names, r->dir, r->name, &info) && lookup_known(r, &info);
+	if (!done && !info.ino)
+		done = lookup_none(r);
+	inode_unref(info.ino);
+	return done;
 }
 
 void ops_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
@@ -133,7 +158,7 @@ void ops_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	op->u.lookup.want_dir = entry_wants_dir(fs);
 	if (!request_set_name(r->name, &op->u.lookup.name, name))
 		request_end(r, -ENAMETOOLONG);
-	else if (!lookup_known(r))
+	else if (!lookup_here(r))
 		request_submit(r, lookup_done);
 }
 

@@ -40,7 +40,6 @@ static struct request *create_begin(
 	if (!r)
 		return NULL;
 	r->dir = inode_ref(inode_of(fs->inodes, parent));
-	request_naming_begin(r);
 	op = request_op(r, NFS_CREATE, create);
 	op->u.create.dir = r->dir->fh;
 	op->u.create.type = type;
@@ -49,6 +48,7 @@ static struct request *create_begin(
 		request_end(r, -ENAMETOOLONG);
 		return NULL;
 	}
+	entry_making(r);
 	return r;
 }
 
@@ -88,14 +88,15 @@ static void make_regular(fuse_req_t req, fuse_ino_t parent, const char *name, mo
 	}
 	op = request_op(r, NFS_OPEN, open);
 	r->dir = inode_ref(inode_of(fs->inodes, parent));
-	request_naming_begin(r);
 	op->u.open.dir = r->dir->fh;
 	op->u.open.flags = O_WRONLY | O_CREAT | O_EXCL;
 	entry_set_mode(req, &op->u.open.set, mode, false);
-	if (request_set_name(r->name, &op->u.open.name, name))
-		request_submit(r, mknod_opened);
-	else
+	if (!request_set_name(r->name, &op->u.open.name, name)) {
 		request_end(r, -ENAMETOOLONG);
+		return;
+	}
+	entry_making(r);
+	request_submit(r, mknod_opened);
 }
 
 void ops_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, dev_t rdev)
@@ -128,8 +129,11 @@ void ops_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode)
 {
 	struct request *r = create_begin(req, parent, name, NFS_DIR, mode);
 
-	if (r)
-		request_submit(r, create_done);
+	if (!r)
+		return;
+	/* who looks names up in it must be known to be allowed to */
+	r->batch.first.op.u.create.want = entry_keeps_names(r->fs, r->dir) ? ENTRY_DIR_RIGHTS : 0;
+	request_submit(r, create_done);
 }
 
 void ops_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const char *name)
@@ -169,7 +173,6 @@ void ops_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t newparent, const char *
 	op->u.link.fh = r->inode->fh;
 	r->dir = inode_ref(inode_of(fs->inodes, newparent));
 	op->u.link.dir = r->dir->fh;
-	request_naming_begin(r);
 	if (!inode_same_fs(r->inode, r->dir)) {
 		request_end(r, -EXDEV);
 		return;
@@ -178,6 +181,7 @@ void ops_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t newparent, const char *
 		request_end(r, -ENAMETOOLONG);
 		return;
 	}
+	entry_making(r);
 	request_submit(r, link_done);
 }
 
@@ -296,6 +300,8 @@ static void rename_note(struct request *r, int error)
 	struct name_info info;
 
 	request_naming_end(r);
+	entry_named(r->fs, r->dir, error);
+	entry_named(r->fs, r->to_dir, error);
 	if (names_get(names, r->dir, r->name, &info)) {
 		inode_touch(info.ino);
 		moved = info.ino;
@@ -321,12 +327,19 @@ static void rename_end(struct request *r)
 	request_end(r, r->u.unlink.error);
 }
 
+static void rename_checked(struct request *r);
+
 static void rename_done(struct request *r)
 {
 	struct nfs_name name = name_of(r->to_name);
 	int error = r->batch.first.op.error;
 
 	opening_claim_end(r);
+	if (error == -ESTALE && r->u.unlink.only) {
+		r->u.unlink.ask = true;
+		silly_check(r, &r->to_dir->fh, &name, rename_checked);
+		return;
+	}
 	rename_note(r, error);
 	r->u.unlink.error = error;
 	if (error) {
@@ -350,6 +363,7 @@ static void rename_checked(struct request *r)
 	op->u.rename.to_dir = r->to_dir->fh;
 	op->u.rename.from = name_of(r->name);
 	op->u.rename.to = name_of(r->to_name);
+	op->u.rename.only = r->u.unlink.only ? &r->unlinking->fh : NULL;
 	if (r->unlinking)
 		deleg_give_back(r->fs, r->unlinking);
 	request_submit(r, rename_done);
@@ -378,6 +392,7 @@ void ops_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t 
 		request_end(r, -ENAMETOOLONG);
 		return;
 	}
-	request_naming_begin(r);
+	r->u.unlink.none = entry_believes_none(fs, r->to_dir, r->to_name, r->batch.cred.uid);
+	entry_making(r);
 	silly_check(r, &r->to_dir->fh, &n, rename_checked);
 }

@@ -282,12 +282,13 @@ static int set_timeouts(struct options *o, const struct opt *d, const char *valu
 
 static int set_lookupcache(struct options *o, const struct opt *d, const char *value, struct err *e)
 {
-	bool all = !strcmp(value, "all");
+	bool complete = !strcmp(value, "complete"), all = complete || !strcmp(value, "all");
 
 	if (!all && strcmp(value, "pos") && strcmp(value, "positive") && strcmp(value, "none"))
 		return bad_value(d, value, e);
 	o->cache_names = value[0] != 'n';
 	o->cache_absent = all;
+	o->cache_complete = complete;
 	return 0;
 }
 
@@ -419,7 +420,7 @@ static const struct opt opts[] = {
 	UINT("acregmax", acregmax, 0, 86400, 1, "seconds from 0 to 86400"),
 	UINT("acdirmin", acdirmin, 0, 86400, 1, "seconds from 0 to 86400"),
 	UINT("acdirmax", acdirmax, 0, 86400, 1, "seconds from 0 to 86400"),
-	{.name = "lookupcache", .arg = NEED_ARG, .fn = set_lookupcache, .want = "all, positive or none"},
+	{.name = "lookupcache", .arg = NEED_ARG, .fn = set_lookupcache, .want = "all, complete, positive or none"},
 	UINT("workers", workers, 1, 64, 1, "a count from 1 to 64"),
 	UINT("readahead", readahead_kb, 0, 1024 * 1024, 1, "kilobytes, 0 for none"),
 	{.name = "debug", .arg = MAYBE_ARG, .fn = set_debug, .want = "ctrl, data or fuse"},

@@ -56,7 +56,8 @@ struct options {
 	unsigned acregmin, acregmax; /* seconds that a file's attributes are believed */
 	unsigned acdirmin, acdirmax; /* and a directory's */
 	bool cache_names;	     /* what names stand for may be believed, */
-	bool cache_absent;	     /* and that there is no such name */
+	bool cache_absent;	     /* and that there is no such name, */
+	bool cache_complete;	     /* also of names that nobody has asked for (complete.h) */
 
 	bool local_posix, local_flock; /* locks are this machine's own */
 	bool read_only;

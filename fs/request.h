@@ -138,7 +138,8 @@ struct request {
 			/* the server is to remove the name if it stands for `unlinking`, which is
 			 * not open, and is to be asked what it stands for if it does not */
 			bool only, ask;
-			int error;	     /* what is to be answered: 0 or a negative errno */
+			bool none; /* RENAME: there is believed to be nothing of the new name */
+			int error; /* what is to be answered: 0 or a negative errno */
 			struct silly *silly; /* the name that is being given or removed */
 			unsigned tries;	     /* RMDIR: how often it has been sent again */
 			uint64_t ended; /* RMDIR: silly_count_ended() before it was sent last */
@@ -157,6 +158,13 @@ struct request {
 			bool plus;
 			int error;
 		} list;
+		struct {		/* a listing beside (lister.h) */
+			uint32_t token; /* names_list()'s */
+			uint32_t count; /* of entries */
+			bool too_large;
+			uint64_t last;	/* cookie */
+			uint64_t asked; /* for the page */
+		} lister;
 		struct {
 			uint32_t size;	/* of text; 0: only the length is asked for */
 			uint64_t asked; /* when the attributes were asked for that follow SETACL */

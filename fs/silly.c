@@ -300,6 +300,7 @@ static void looked_up(struct request *r)
 		return;
 	}
 	r->u.unlink.silly = s;
+	names_making(r->fs->names, r->to_dir ? r->to_dir : r->dir, s->name, 0);
 	op = request_op(r, NFS_RENAME, rename);
 	op->u.rename.from_dir = op->u.rename.to_dir = dir;
 	op->u.rename.from = name;
@@ -329,8 +330,8 @@ static bool known_closed(struct request *r, const char *name)
 {
 	struct name_info info;
 
-	if (r->to_dir || r->u.unlink.ask || r->fs->info.vers_major < 4 ||
-		!names_get(r->fs->names, r->dir, name, &info))
+	if (r->u.unlink.ask || r->fs->info.vers_major < 4 ||
+		!names_get(r->fs->names, r->to_dir ? r->to_dir : r->dir, name, &info))
 		return false;
 	r->u.unlink.only = info.ino->type != NFS_DIR && opening_claim(r, info.ino, false);
 	if (!r->u.unlink.only)
@@ -345,7 +346,7 @@ void silly_check(struct request *r, const struct nfs_fh *dir, const struct nfs_n
 
 	r->u.unlink.error = 0;
 	r->u.unlink.renamed = r->u.unlink.only = false;
-	if (none_open(r, name->s) || known_closed(r, name->s)) {
+	if (r->u.unlink.none || none_open(r, name->s) || known_closed(r, name->s)) {
 		next(r);
 		return;
 	}

@@ -9,8 +9,9 @@
  * client says). The kernel does not wait for that, so a directory may seem not empty just after:
  * then rmdir waits (silly_wait()) and tries again. Which file a name stands for is asked of the
  * server, and only when some file is open at all; where the name was last heard to stand for one
- * that is not, unlink over NFSv4 has REMOVE itself make sure of that. A file that is being opened
- * counts as open; one whose name is being removed is opened afterwards (opening.h).
+ * that is not, unlink and rename over NFSv4 have REMOVE and RENAME themselves make sure of that;
+ * and a new name that there is believed to be nothing of (entry.h) is not asked for. A file that is
+ * being opened counts as open; one whose name is being removed is opened afterwards (opening.h).
  *
  * Locks. silly_names.lock, a leaf, guards what is marked. An inode's lock guards its silly.
  */
@@ -33,8 +34,8 @@ struct silly_names *silly_names_free(struct silly_names *s);
 /* Renames dir/name to a silly name if that is the last name of a file that is open, then calls
  * next(r). r->u.unlink.renamed: it was renamed, and r->inode is the file. r->u.unlink.error: not 0
  * if it should have been but could not. r->u.unlink.only: the server has not been asked what name
- * stands for, and may remove it only if that is r->unlinking (nfs_op.u.remove.only); if not, this
- * is to be called again after opening_claim_end(), with r->u.unlink.ask. */
+ * stands for, and may remove it only if that is r->unlinking (nfs_op.u.remove.only, u.rename.only);
+ * if not, this is to be called again after opening_claim_end(), with r->u.unlink.ask. */
 void silly_check(struct request *r, const struct nfs_fh *dir, const struct nfs_name *name,
 	request_step_fn *next);
 /* The rename before which silly_check() gave what it replaces a silly name has succeeded. */

@@ -72,6 +72,57 @@ def present():
         assert exists(here("listed"))
 
 
+def missing_all():
+    for i in range(100):
+        absent(here(f"missing.{i}"))
+
+
+def made_in_directory():
+    os.mkdir(here("made here"))
+    for i in range(10):
+        absent(here(f"made here/{i}"))
+        write(here(f"made here/{i}"), b"x")
+        os.rename(here(f"made here/{i}"), here(f"made here/{i}.moved"))
+        absent(here(f"made here/{i}"))
+    for i in range(10):
+        os.unlink(here(f"made here/{i}.moved"))
+        absent(here(f"made here/{i}.moved"))
+
+
+def made_in_directory_elsewhere():
+    for name in "abcdef":
+        absent(here("made here/" + name))
+    for name in "abcd":
+        write(there("made here/" + name), b"theirs")
+    os.symlink("a", there("made here/e"))
+    fails(errno.EEXIST, os.open, here("made here/a"), os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    fails(errno.EEXIST, os.mkdir, here("made here/b"))
+    fails(errno.EEXIST, os.symlink, "x", here("made here/c"))
+    for name in "de":  # e stands for a
+        with open(here("made here/" + name), "ab") as f:
+            f.write(b", ours")
+    assert read(there("made here/a")) == read(there("made here/d")) == b"theirs, ours"
+    for name in "abcde":
+        eventually(lambda: exists(here("made here/" + name)))
+
+
+def missed():
+    os.mkdir(there("missed"))
+    for i in range(100):
+        write(there(f"missed/{i}"), b"x")
+    eventually(lambda: exists(here("missed")), look_up)
+
+
+def misses():
+    for i in range(10):
+        absent(here(f"missed/no.{os.getpid()}.{i}"))
+
+
+def not_missed():
+    for i in range(100):
+        assert exists(here(f"missed/{i}"))
+
+
 def removed():
     for _ in range(3):
         os.mknod(here("removed"))
@@ -140,39 +191,38 @@ def linked_elsewhere():
     os.close(fd)
 
 
-def shown_by_list():
+looks = 0
+
+
+def look_up():
+    """Names like this are always asked for, and the answer shows what has become of the directory."""
+    global looks
+    looks += 1
+    absent(here(f"b\u00e9side.{os.getpid()}.{looks}"))
+
+
+def shown():
     absent(here("shown"))
     write(there("shown"), b"x")
-    eventually(lambda: exists(here("shown")), lambda: os.listdir(mount))
-
-
-def shown_by_look_up():
-    n = 0
-
-    def look_up():
-        nonlocal n
-        n += 1
-        absent(here(f"beside.{n}"))
-
-    absent(here("shown too"))
-    write(there("shown too"), b"x")
-    eventually(lambda: exists(here("shown too")), look_up)
+    eventually(lambda: exists(here("shown")), look_up)
 
 
 def taken_away():
     write(there("taken"), b"x")
     write(there("given"), b"old")
     write(there("gives"), b"other")
+    eventually(lambda: exists(here("given")), look_up)
     assert os.stat(here("given")).st_size == 3
     assert exists(here("taken"))
     os.unlink(there("taken"))
     os.rename(there("gives"), there("given"))
-    eventually(lambda: not exists(here("taken")), lambda: os.listdir(mount))
-    eventually(lambda: os.stat(here("given")).st_size == 5, lambda: os.listdir(mount))
+    eventually(lambda: not exists(here("taken")), look_up)
+    eventually(lambda: os.stat(here("given")).st_size == 5, look_up)
 
 
 def theirs():
     write(there("known"), b"x")
+    eventually(lambda: exists(here("known")), look_up)
     for _ in range(3):  # the first answer may be what shows that the directory was changed
         os.stat(here("known"))
 
@@ -194,6 +244,7 @@ def opened():
 
 def rights():
     write(there("access"), b"x")
+    eventually(lambda: exists(here("access")), look_up)
     for _ in range(100):
         assert os.access(here("access"), os.R_OK)
 
@@ -230,6 +281,53 @@ def in_time():
     eventually(lambda: exists(here("timely")) and os.stat(here("timely")).st_size == 4)
     write(there("timely"), b"and more")
     eventually(lambda: os.stat(here("timely")).st_size == 8)
+
+
+def told():
+    """Somebody who has made a file tells of it."""
+    write(there("told"), b"x")
+    assert read(here("told")) == b"x"
+    os.mkdir(here("telling"))
+    write(here("telling/ours"), b"x")
+    write(there("telling/theirs"), b"x")
+    assert read(here("telling/theirs")) == b"x"
+
+
+def told_while_making():
+    """Who makes file after file may have to look twice, but not longer."""
+    os.mkdir(here("making"))
+    for i in range(5):
+        write(here(f"making/{i}"), b"x")
+    write(there("making/theirs"), b"x")
+    exists(here("making/theirs"))
+    exists(here("making/theirs"))
+    assert read(here("making/theirs")) == b"x"
+    for i in range(5, 10):
+        write(here(f"making/{i}"), b"x")
+    write(there("making/10"), b"x")
+    fails(errno.EEXIST, os.open, here("making/10"), os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    assert read(here("making/10")) == b"x"
+    for i in range(11, 20):
+        write(there(f"making/{i}"), b"x")
+        assert read(here(f"making/{i}")) == b"x"
+
+
+def in_time_in_directory():
+    os.mkdir(here("mine"))
+    absent(here("mine/theirs"))
+    write(there("mine/theirs"), b"x")
+    eventually(lambda: exists(here("mine/theirs")))
+
+
+def in_time_in_list():
+    os.mkdir(there("theirs"))
+    eventually(lambda: exists(here("theirs")))
+    for i in range(5):
+        assert os.listdir(here("theirs")) == []
+        absent(here(f"theirs/{i}"))
+    write(there("theirs/x"), b"x")
+    eventually(lambda: exists(here("theirs/x")))
+    eventually(lambda: os.listdir(here("theirs")) == ["x"])
 
 
 globals()[step]()

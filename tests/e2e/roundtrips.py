@@ -83,6 +83,21 @@ def remove_beside_open():
     os.close(fd)
 
 
+def parts():
+    for path in FILES:
+        put(path + ".part", os.O_CREAT)
+        put(path + ".whole", os.O_CREAT)
+
+
+def rename_beside_open():
+    """As editors and rsync do it."""
+    fd = os.open(f"{mnt}/dir/open", os.O_WRONLY | os.O_CREAT)
+    for path in FILES:
+        os.rename(path + ".part", path + ".whole")
+        os.rename(path + ".whole", path + ".new")
+    os.close(fd)
+
+
 def remove_replaced():
     """Somebody else has given the name to a file that is open here: it becomes a silly one."""
     put(f"{mnt}/dir/a", os.O_CREAT)

@@ -261,6 +261,8 @@ static int do_create(struct nfs_client *c, struct nfs_op *op)
 	add(c, dir, op->u.create.name, id);
 	fh_of(id, &op->u.create.fh);
 	op->u.create.attr = n->attr;
+	op->u.create.have_access = op->u.create.want && !fake_knobs.bare_open;
+	op->u.create.allowed = op->u.create.want & ~fake_knobs.denied;
 	return 0;
 }
 
@@ -292,6 +294,8 @@ static int do_rename(struct nfs_client *c, struct nfs_op *op)
 	struct entry *e = find(from, op->u.rename.from), *over = find(to, op->u.rename.to);
 	uint32_t id;
 
+	if (op->u.rename.only && (!over || id_of(op->u.rename.only) != over->id))
+		return -ESTALE;
 	if (!e)
 		return -ENOENT;
 	id = e->id;

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "fs/names.h"
+#include "transport/clock.h"
 #include "tests/unit/fake-kernel.h"
 #include "tests/unit/fs-fixture.h"
 
@@ -120,6 +121,7 @@ static void an_error_of_the_server_is_passed_on(void **state)
 static void believe_names(void)
 {
 	fs_fixture_options.cache_names = fs_fixture_options.cache_absent = true;
+	fs_fixture_options.cache_complete = true;
 	fs_fixture_options.acregmin = fs_fixture_options.acregmax = 1000;
 	fs_fixture_options.acdirmin = fs_fixture_options.acdirmax = 1000;
 }
@@ -255,6 +257,263 @@ static void what_is_changed_elsewhere_is_doubted(void **state)
 		usleep(1000);
 }
 
+/* --- complete directories --------------------------------------------------------------------- */
+
+static uint64_t make_in(uint64_t dir, const char *name)
+{
+	uint64_t node, fh;
+
+	assert_int_equal(kernel_create(dir, name, O_RDWR, &node, &fh), 0);
+	assert_int_equal(kernel_release(node, fh), 0);
+	return node;
+}
+
+static bool exists_in(uint64_t dir, const char *name)
+{
+	int error = kernel_lookup(dir, name, &e);
+
+	assert_true(!error || error == -ENOENT);
+	return !error && e.nodeid;
+}
+
+static uint64_t make_dir(void)
+{
+	assert_int_equal(kernel_mkdir(KERNEL_ROOT, "d", &e), 0);
+	return e.nodeid;
+}
+
+static void of_a_new_directory_nothing_is_asked(void **state)
+{
+	uint64_t dir, node;
+
+	believe_names();
+	dir = make_dir();
+	assert_false(exists_in(dir, "a"));
+	node = make_in(dir, "a");
+	make_in(dir, "b");
+	assert_false(exists_in(dir, "c"));
+	assert_int_equal(kernel_unlink(dir, "b"), 0);
+	assert_false(exists_in(dir, "b"));
+	assert_int_equal(kernel_rename(dir, "a", dir, "b"), 0);
+	assert_false(exists_in(dir, "a"));
+	assert_int_equal(kernel_link(node, dir, "c", &e), 0);
+	assert_int_equal(count(NFS_LOOKUP) + count(NFS_ACCESS) + count(NFS_READDIR), 0);
+	/* what may be there is asked for */
+	assert_true(exists_in(dir, "b"));
+	assert_true(exists_in(dir, "c"));
+	assert_int_equal(count(NFS_LOOKUP), 2);
+	/* and what servers do not list */
+	assert_false(exists_in(dir, ".snapshot"));
+	assert_false(exists_in(dir, "\xc3\xa4"));
+	assert_int_equal(count(NFS_LOOKUP), 4);
+}
+
+static void what_could_not_be_made_is_asked_for(void **state)
+{
+	uint64_t dir, node, fh;
+
+	believe_names();
+	dir = make_dir();
+	fake_knobs.fail[NFS_OPEN] = -ENOSPC;
+	assert_int_equal(kernel_create(dir, "a", O_RDWR, &node, &fh), -ENOSPC);
+	assert_false(exists_in(dir, "a"));
+	assert_int_equal(count(NFS_LOOKUP), 1);
+	assert_false(exists_in(dir, "b"));
+	assert_int_equal(count(NFS_LOOKUP), 1);
+	/* nobody knows what has come of it */
+	fake_knobs.fail[NFS_OPEN] = -EINTR;
+	assert_int_equal(kernel_create(dir, "c", O_RDWR, &node, &fh), -EINTR);
+	assert_false(exists_in(dir, "d"));
+	assert_int_equal(count(NFS_LOOKUP), 2);
+}
+
+static void what_is_there_after_all_is_asked_for(void **state)
+{
+	uint64_t dir, node, fh;
+
+	believe_names();
+	dir = make_dir();
+	assert_false(exists_in(dir, "e"));
+	assert_int_equal(count(NFS_LOOKUP), 0);
+	fake_knobs.fail[NFS_OPEN] = -EISDIR;
+	assert_int_equal(kernel_create(dir, "e", O_RDWR, &node, &fh), -ESTALE);
+	assert_false(exists_in(dir, "e"));
+	assert_false(exists_in(dir, "f"));
+	assert_int_equal(count(NFS_LOOKUP), 1);
+	fake_knobs.fail[NFS_CREATE] = -EEXIST;
+	assert_int_equal(kernel_mkdir(dir, "f", &e), -EEXIST);
+	assert_false(exists_in(dir, "f"));
+	assert_false(exists_in(dir, "g"));
+	assert_int_equal(count(NFS_LOOKUP), 3);
+}
+
+static void who_makes_names_is_expected_to_make_the_next(void **state)
+{
+	uint64_t dir;
+
+	believe_names();
+	fs_fixture_options.cache_complete = false;
+	kernel_tid = 1000000;
+	dir = make_dir();
+	assert_false(exists_in(dir, "a"));
+	make_in(dir, "a");
+	assert_false(exists_in(dir, "b"));
+	make_in(dir, "b");
+	assert_int_equal(count(NFS_LOOKUP), 2);
+	assert_false(exists_in(dir, "c"));
+	make_in(dir, "c");
+	assert_false(exists_in(dir, "d"));
+	assert_false(exists_in(dir, "d"));
+	assert_int_equal(count(NFS_LOOKUP), 2);
+	/* if it does not, it has its answer from the server, and from then on */
+	assert_false(exists_in(dir, "d"));
+	assert_int_equal(count(NFS_LOOKUP), 3);
+	assert_false(exists_in(dir, "e"));
+	assert_int_equal(count(NFS_LOOKUP), 4);
+	make_in(dir, "e");
+	kernel_tid++; /* another thread has made nothing yet */
+	assert_false(exists_in(dir, "f"));
+	assert_int_equal(count(NFS_LOOKUP), 5);
+	for (unsigned i = 0; i < 10; i++)
+		assert_false(exists_in(dir, "f"));
+	assert_int_equal(count(NFS_READDIR), 0);
+	kernel_tid = 0;
+}
+
+static void what_shows_somebody_else_ends_it(void **state)
+{
+	uint64_t dir;
+
+	believe_names();
+	dir = make_dir();
+	make_in(dir, "a");
+	fake_knobs.fail[NFS_REMOVE] = -ENOENT;
+	assert_int_equal(kernel_unlink(dir, "a"), -ENOENT);
+	assert_false(exists_in(dir, "b"));
+	assert_int_equal(count(NFS_LOOKUP), 1);
+}
+
+static void not_where_names_have_several_spellings(void **state)
+{
+	uint64_t dir, looked_up;
+
+	believe_names();
+	fs->info.features |= NFS_FOLDS_CASE;
+	dir = make_dir();
+	for (unsigned i = 0; i < 5; i++)
+		assert_false(exists_in(dir, "a"));
+	assert_int_equal(count(NFS_LOOKUP), 5);
+	assert_int_equal(count(NFS_READDIR), 0);
+	fs->info.features &= ~NFS_FOLDS_CASE;
+	fs_fixture_options.cache_absent = false;
+	assert_int_equal(kernel_rmdir(KERNEL_ROOT, "d"), 0);
+	dir = make_dir();
+	looked_up = count(NFS_LOOKUP);
+	assert_false(exists_in(dir, "a"));
+	assert_false(exists_in(dir, "a"));
+	assert_int_equal(count(NFS_LOOKUP), looked_up + 2);
+}
+
+static void who_may_not_search_a_new_directory_is_told_by_the_server(void **state)
+{
+	uint64_t dir;
+
+	believe_names();
+	fake_knobs.denied = NFS_ACCESS_LOOKUP;
+	dir = make_dir();
+	fake_knobs.fail[NFS_LOOKUP] = -EACCES;
+	assert_int_equal(kernel_lookup(dir, "a", &e), -EACCES);
+}
+
+static void a_new_directory_is_believed_for_its_time(void **state)
+{
+	uint64_t dir;
+
+	believe_names();
+	fs_fixture_options.acdirmin = fs_fixture_options.acdirmax = 1;
+	dir = make_dir();
+	assert_false(exists_in(dir, "a"));
+	assert_int_equal(count(NFS_LOOKUP), 0);
+	inode(dir)->complete->since -= NSEC_PER_SEC;
+	assert_false(exists_in(dir, "b"));
+	assert_int_equal(count(NFS_LOOKUP), 1);
+}
+
+static bool listed_elsewhere(struct nfs_op *op)
+{
+	struct nfs_dirent ent = {.name = "b", .namelen = 1, .cookie = 3};
+
+	if (op->type != NFS_READDIR)
+		return changed_elsewhere(op);
+	op->error = 0;
+	op->u.readdir.eof = op->u.readdir.entry(op, &ent);
+	op->u.readdir.dir_attr = (struct nfs_dir_attr){.have = true,
+		.attr = {.type = NFS_DIR, .mode = 0755, .fileid = 100, .change = version}};
+	return true;
+}
+
+static void where_names_are_missed_the_directory_is_listed_beside(void **state)
+{
+	believe_names();
+	fake_knobs.script = listed_elsewhere;
+	version = 1000;
+	assert_false(exists("x1"));
+	assert_false(exists("x2"));
+	assert_int_equal(count(NFS_READDIR), 0);
+	assert_false(exists("x3"));
+	assert_int_equal(count(NFS_READDIR), 1);
+	assert_false(exists("x4"));
+	assert_false(exists("x5"));
+	assert_int_equal(count(NFS_LOOKUP), 3);
+	assert_false(exists("b")); /* it is listed, but the script finds nothing */
+	assert_int_equal(count(NFS_LOOKUP), 4);
+	/* somebody else has changed it */
+	version++;
+	assert_false(exists("b2"));
+	assert_int_equal(count(NFS_LOOKUP), 4);
+	names_drop(fs->names, inode(KERNEL_ROOT), "b");
+	names_making(fs->names, inode(KERNEL_ROOT), "b", 0);
+	assert_false(exists("b"));
+	assert_int_equal(count(NFS_LOOKUP), 5);
+	assert_false(exists("x6"));
+	assert_int_equal(count(NFS_LOOKUP), 6);
+}
+
+static bool lists_for_ever(struct nfs_op *op)
+{
+	static uint64_t cookie;
+	struct nfs_dirent ent = {.name = "again", .namelen = 5, .cookie = ++cookie + 3};
+
+	if (op->type != NFS_READDIR)
+		return false;
+	op->error = 0;
+	op->u.readdir.eof = false;
+	op->u.readdir.entry(op, &ent);
+	return true;
+}
+
+static void a_listing_beside_has_an_end(void **state)
+{
+	uint64_t readdirs;
+
+	believe_names();
+	fake_knobs.script = lists_for_ever;
+	for (unsigned i = 0; i < 3; i++) {
+		char name[] = {(char)('a' + i), 0};
+
+		assert_false(exists(name));
+	}
+	readdirs = count(NFS_READDIR);
+	assert_in_range(readdirs, 100, 5000);
+	for (unsigned i = 3; i < 10; i++) {
+		char name[] = {(char)('a' + i), 0};
+
+		assert_false(exists(name));
+	}
+	assert_int_equal(count(NFS_READDIR), readdirs); /* not tried again soon */
+	assert_int_equal(count(NFS_LOOKUP), 10);
+}
+
 /* --- making ----------------------------------------------------------------------------------- */
 
 static void a_regular_file_of_mknod_is_not_left_open(void **state)
@@ -361,6 +620,50 @@ static void what_another_client_has_put_in_its_place_is_looked_at(void **state)
 	assert_int_equal(kernel_unlink(KERNEL_ROOT, "a"), 0);
 	assert_int_equal(count(NFS_LOOKUP), lookups + 1);
 	assert_int_equal(count(NFS_REMOVE), 2);
+	assert_false(exists("a"));
+}
+
+static void a_rename_asks_for_no_name_that_is_known(void **state)
+{
+	uint64_t open, lookups, dir;
+
+	believe_names();
+	dir = make_dir();
+	make_in(dir, "a");
+	make_in(dir, "b");
+	make("open", &open);
+	lookups = count(NFS_LOOKUP);
+	/* to what is closed, and to what is not there */
+	assert_int_equal(kernel_rename(dir, "a", dir, "b"), 0);
+	assert_int_equal(kernel_rename(dir, "b", dir, "c"), 0);
+	assert_int_equal(count(NFS_LOOKUP), lookups);
+	assert_int_equal(count(NFS_RENAME), 2);
+	assert_false(exists_in(dir, "a") || exists_in(dir, "b"));
+	assert_int_equal(count(NFS_LOOKUP), lookups);
+	assert_true(exists_in(dir, "c"));
+}
+
+static bool is_another_to_replace(struct nfs_op *op)
+{
+	if (op->type != NFS_RENAME || !op->u.rename.only)
+		return false;
+	op->error = -ESTALE;
+	return true;
+}
+
+static void what_a_rename_replaces_instead_is_looked_at(void **state)
+{
+	uint64_t open, lookups;
+
+	make("a", NULL);
+	make("b", NULL);
+	make("open", &open);
+	lookups = count(NFS_LOOKUP);
+	fake_knobs.script = is_another_to_replace;
+	assert_int_equal(kernel_rename(KERNEL_ROOT, "a", KERNEL_ROOT, "b"), 0);
+	assert_int_equal(count(NFS_LOOKUP), lookups + 1);
+	assert_int_equal(count(NFS_RENAME), 2);
+	assert_true(exists("b"));
 	assert_false(exists("a"));
 }
 
@@ -506,10 +809,22 @@ int main(void)
 		TEST(that_there_is_no_name_is_asked_once),
 		TEST(only_who_may_search_hears_of_what_is_not_there),
 		TEST(what_is_changed_elsewhere_is_doubted),
+		TEST(of_a_new_directory_nothing_is_asked),
+		TEST(what_could_not_be_made_is_asked_for),
+		TEST(what_is_there_after_all_is_asked_for),
+		TEST(who_makes_names_is_expected_to_make_the_next),
+		TEST(what_shows_somebody_else_ends_it),
+		TEST(not_where_names_have_several_spellings),
+		TEST(who_may_not_search_a_new_directory_is_told_by_the_server),
+		TEST(a_new_directory_is_believed_for_its_time),
+		TEST(where_names_are_missed_the_directory_is_listed_beside),
+		TEST(a_listing_beside_has_an_end),
 		TEST(a_regular_file_of_mknod_is_not_left_open),
 		TEST(a_closed_file_is_removed_at_once),
 		TEST(a_closed_file_is_removed_at_once_beside_an_open_one),
 		TEST(what_another_client_has_put_in_its_place_is_looked_at),
+		TEST(a_rename_asks_for_no_name_that_is_known),
+		TEST(what_a_rename_replaces_instead_is_looked_at),
 		TEST(an_open_file_outlives_its_last_name),
 		TEST(an_unlink_that_fails_leaves_all_as_it_was),
 		TEST(an_open_waits_for_the_end_of_an_unlink),

@@ -113,7 +113,7 @@ static void versions_are_named_as_mount_nfs_does(void **state)
 static void attributes_are_believed_as_long_as_nfs_says(void **state)
 {
 	assert_int_equal(PARSE("s:/", "/m"), 0);
-	assert_true(o.cache_names && o.cache_absent);
+	assert_true(o.cache_names && o.cache_absent && !o.cache_complete);
 	assert_int_equal(o.acregmin, 3);
 	assert_int_equal(o.acregmax, 60);
 	assert_int_equal(o.acdirmin, 30);
@@ -133,6 +133,8 @@ static void attributes_are_believed_as_long_as_nfs_says(void **state)
 	assert_int_equal(o.acregmin, 7);
 	assert_int_equal(o.acdirmax, 7);
 	assert_false(o.cache_names || o.cache_absent);
+	assert_int_equal(WITH("lookupcache=complete"), 0);
+	assert_true(o.cache_names && o.cache_absent && o.cache_complete);
 	assert_int_equal(WITH("noac,lookupcache=pos"), 0);
 	assert_true(o.acregmax == 0 && o.acdirmax == 0 && o.cache_names && !o.cache_absent);
 }
@@ -224,7 +226,7 @@ static void wrong_options_are_named(void **state)
 		{"vers=2", "2 is too old"},
 		{"minorversion=3", "1 or 2"},
 		{"acregmin=-1", "seconds"},
-		{"lookupcache=some", "all, positive or none"},
+		{"lookupcache=some", "all, complete, positive or none"},
 		{"idmap=both", "auto, numeric or name"},
 		{"idmap_domain=a@b", "example.net"},
 		{"vers=3,minorversion=1", "contradicts"},

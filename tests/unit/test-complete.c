@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * Unit tests of fs/complete.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "fs/complete.h"
+
+#define DIRS 40u
+
+static struct completes all;
+static struct complete dirs[DIRS], *c = &dirs[0];
+static uint64_t since;
+
+static int setup(void **state)
+{
+	completes_init(&all);
+	memset(dirs, 0, sizeof(dirs));
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	for (unsigned i = 0; i < DIRS; i++)
+		complete_end(&all, &dirs[i]);
+	assert_int_equal(all.slots, 0);
+	assert_true(TAILQ_EMPTY(&all.used));
+	return 0;
+}
+
+static bool lacks(uint64_t hash)
+{
+	return complete_lacks(&all, c, hash, 1, &since);
+}
+
+static void what_was_made_here_has_what_was_made_in_it(void **state)
+{
+	assert_false(lacks(1));
+	complete_add(&all, c, 1, 0);
+	assert_false(lacks(2));
+	complete_made(&all, c, 100);
+	assert_true(lacks(1));
+	assert_int_equal(since, 100);
+	complete_add(&all, c, 1, 0);
+	complete_add(&all, c, 1, 0);
+	complete_add(&all, c, 0, 0); /* a hash like any other, but that it is as 1 */
+	assert_false(lacks(1));
+	assert_true(lacks(2));
+	complete_remove(&all, c, 2);
+	complete_remove(&all, c, 1);
+	assert_true(lacks(1));
+	complete_end(&all, c);
+	assert_false(lacks(1));
+}
+
+static void a_set_is_a_set(void **state)
+{
+	static bool in[1000];
+	unsigned long n = 0;
+
+	complete_made(&all, c, 100);
+	srand(1);
+	for (unsigned i = 0; i < 100000; i++) {
+		/* few homes, so that there are long runs, also over the end of the slots */
+		unsigned x = (unsigned)rand() % 1000;
+		uint64_t hash = ((uint64_t)x << 32 | (x % 7 + 0xfffc)) + 1;
+
+		if (rand() & 1)
+			complete_add(&all, c, hash, 0);
+		else
+			complete_remove(&all, c, hash);
+		in[x] = !lacks(hash);
+		n += in[x];
+		x = (unsigned)rand() % 1000;
+		hash = ((uint64_t)x << 32 | (x % 7 + 0xfffc)) + 1;
+		assert_true(in[x] == !lacks(hash));
+	}
+	assert_true(n > 10000);
+}
+
+static void a_listing_makes_complete_for_who_listed(void **state)
+{
+	uint32_t token = complete_list(&all, c, 50, 1, 100);
+
+	assert_true(complete_listed(&all, c, token, 7));
+	assert_false(lacks(8));
+	complete_add(&all, c, 8, 0); /* made beside it */
+	complete_list_end(&all, c, token, true);
+	assert_true(lacks(9));
+	assert_int_equal(since, 50);
+	assert_false(lacks(7));
+	assert_false(lacks(8));
+	assert_false(complete_lacks(&all, c, 9, 2, &since));
+	complete_list_end(&all, c, token, true); /* nothing */
+	assert_false(lacks(7));
+}
+
+static void what_is_removed_beside_a_listing_is_asked_for(void **state)
+{
+	uint32_t token;
+
+	complete_made(&all, c, 10);
+	complete_add(&all, c, 7, 0);
+	token = complete_list(&all, c, 50, 1, 100);
+	assert_true(complete_listed(&all, c, token, 7));
+	complete_remove(&all, c, 7);
+	assert_true(lacks(7));
+	complete_list_end(&all, c, token, true);
+	assert_false(lacks(7));
+}
+
+static void a_listing_that_is_not_whole_counts_nothing(void **state)
+{
+	uint32_t token = complete_list(&all, c, 50, 1, 100), other;
+
+	complete_listed(&all, c, token, 7);
+	complete_list_end(&all, c, token, false);
+	assert_false(lacks(8));
+	token = complete_list(&all, c, 50, 1, 100);
+	other = complete_list(&all, c, 60, 1, 100); /* the later one counts */
+	assert_false(complete_listed(&all, c, token, 7));
+	complete_list_end(&all, c, token, true);
+	assert_false(lacks(8));
+	complete_end(&all, c); /* somebody else has changed it */
+	complete_list_end(&all, c, other, true);
+	assert_false(lacks(8));
+	token = complete_list(&all, c, 70, 1, 2); /* too many */
+	assert_true(complete_listed(&all, c, token, 1));
+	assert_true(complete_listed(&all, c, token, 2));
+	assert_false(complete_listed(&all, c, token, 3));
+	complete_list_end(&all, c, token, true);
+	assert_false(lacks(8));
+	assert_false(complete_listed(&all, c, 0, 3));
+}
+
+static void the_least_used_makes_room(void **state)
+{
+	for (unsigned d = 0; d < DIRS; d++) {
+		complete_made(&all, &dirs[d], 1);
+		for (unsigned i = 0; i < COMPLETE_NAMES_MAX; i++)
+			complete_add(&all, &dirs[d], i * 0x9e3779b97f4a7c15ull + 1, 0);
+		c = &dirs[1];
+		lacks(5);
+		assert_true(all.slots <= COMPLETE_SLOTS_MAX);
+	}
+	c = &dirs[DIRS - 1];
+	assert_true(lacks(5));
+	c = &dirs[2];
+	assert_false(lacks(5));
+	c = &dirs[1];
+	assert_true(lacks(5));
+	complete_add(&all, c, 5, 0); /* one more than there may be */
+	assert_false(lacks(6));
+	c = &dirs[0];
+}
+
+/* Looks it up and makes it. */
+static bool expected_and_made(uint64_t hash, int tid)
+{
+	bool expected = complete_expects(c, hash, tid);
+
+	complete_add(&all, c, hash, tid);
+	return expected;
+}
+
+static void who_has_made_some_names_makes_the_next(void **state)
+{
+	complete_made(&all, c, 1);
+	assert_false(expected_and_made(1, 7));
+	assert_false(expected_and_made(2, 7));
+	assert_true(expected_and_made(3, 7));
+	assert_false(expected_and_made(4, 8)); /* another thread */
+	assert_true(expected_and_made(5, 7));
+	assert_false(expected_and_made(6, 0)); /* nobody knows who */
+	assert_true(complete_expects(c, 8, 7));
+	assert_true(complete_expects(c, 8, 7));
+	assert_false(complete_expects(c, 8, 7)); /* it waits for it */
+	assert_false(expected_and_made(8, 7));
+	assert_false(expected_and_made(9, 7));
+	assert_true(complete_expects(c, 10, 7));
+	assert_false(expected_and_made(11, 7)); /* it has not made the last */
+	assert_false(expected_and_made(12, 9)); /* a third has no place beside the others */
+	assert_false(expected_and_made(13, 8));
+	assert_false(expected_and_made(14, 7));
+	assert_false(expected_and_made(15, 7));
+	assert_true(expected_and_made(16, 7));
+}
+
+static void some_misses_are_worth_a_listing(void **state)
+{
+	assert_false(complete_missed(c, 1000, 100));
+	assert_false(complete_missed(c, 1001, 100));
+	assert_false(complete_missed(c, 1200, 100)); /* the others are too old */
+	assert_false(complete_missed(c, 1201, 100));
+	assert_true(complete_missed(c, 1202, 100));
+	for (uint64_t now = 1203; now < 1302; now++)
+		assert_false(complete_missed(c, now, 100));
+	assert_true(complete_missed(c, 1302, 100));
+	complete_too_large(c, 5000);
+	for (uint64_t now = 1303; now < 5000; now++)
+		assert_false(complete_missed(c, now, 100));
+	assert_true(complete_missed(c, 5000, 100) || complete_missed(c, 5001, 100) ||
+		    complete_missed(c, 5002, 100));
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(what_was_made_here_has_what_was_made_in_it),
+		TEST(a_set_is_a_set),
+		TEST(a_listing_makes_complete_for_who_listed),
+		TEST(what_is_removed_beside_a_listing_is_asked_for),
+		TEST(a_listing_that_is_not_whole_counts_nothing),
+		TEST(the_least_used_makes_room),
+		TEST(who_has_made_some_names_makes_the_next),
+		TEST(some_misses_are_worth_a_listing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
