@@ -280,10 +280,13 @@ bool nfs4_owner_parse(
 
 static void put_owner_id(struct xdr_out *x, uint32_t id)
 {
-	char s[12];
-	int n = snprintf(s, sizeof(s), "%u", id);
+	char s[10];
+	unsigned at = sizeof(s);
 
-	xdr_put_opaque(x, s, (uint32_t)n);
+	do /* snprintf() would take longer than all the rest */
+		s[--at] = (char)('0' + id % 10);
+	while (id /= 10);
+	xdr_put_opaque(x, s + at, (uint32_t)sizeof(s) - at);
 }
 
 /* --- encoding ------------------------------------------------------------------------------- */
@@ -353,15 +356,14 @@ void nfs4_put_attrs(struct xdr_out *x, const struct nfs4_bitmap *want, const str
 	struct nfs4_bitmap mask = nfs4_bits_and(want, &a->mask);
 	size_t len_at, start;
 
-	for (unsigned bit = 0; bit < 32 * NFS4_BITMAP_WORDS; bit++)
-		if (nfs4_bit(&mask, bit) && !encodable(bit))
+	NFS4_FOREACH_BIT (bit, &mask)
+		if (!encodable(bit))
 			nfs4_bit_clear(&mask, bit);
 	nfs4_put_bitmap(x, &mask);
 	len_at = xdr_skip_u32(x);
 	start = x->len;
-	for (unsigned bit = 0; bit < N_OF(descs); bit++)
-		if (nfs4_bit(&mask, bit))
-			put_value(x, &descs[bit], (const char *)a + descs[bit].off);
+	NFS4_FOREACH_BIT (bit, &mask)
+		put_value(x, &descs[bit], (const char *)a + descs[bit].off);
 	xdr_patch_u32(x, len_at, (uint32_t)(x->len - start));
 }
 
@@ -508,9 +510,9 @@ int nfs4_attrs_decode(const struct nfs4_fattr *f, struct nfs4_attrs *a, struct n
 	xdr_in_init(&x, f->vals.data, f->vals.len);
 	if (f->mask.more)
 		xdr_in_fail(&x);
-	for (unsigned bit = 0; bit < 32 * NFS4_BITMAP_WORDS && xdr_in_ok(&x); bit++) {
-		if (!nfs4_bit(&f->mask, bit))
-			continue;
+	NFS4_FOREACH_BIT (bit, &f->mask) {
+		if (!xdr_in_ok(&x))
+			break;
 		if (bit < N_OF(descs))
 			get_value(&x, &descs[bit], (char *)a + descs[bit].off, owners);
 		else

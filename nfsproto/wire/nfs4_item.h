@@ -40,6 +40,25 @@ static inline bool nfs4_bit(const struct nfs4_bitmap *b, unsigned n)
 	return n / 32 < NFS4_BITMAP_WORDS && (b->w[n / 32] >> (n % 32) & 1);
 }
 
+#define NFS4_BITS (32u * NFS4_BITMAP_WORDS)
+
+/* The first bit that is set, from n on; NFS4_BITS: none. */
+static inline unsigned nfs4_bit_next(const struct nfs4_bitmap *b, unsigned n)
+{
+	uint32_t w;
+
+	for (unsigned i = n / 32; i < NFS4_BITMAP_WORDS; i++) {
+		w = b->w[i] & (i == n / 32 ? UINT32_MAX << (n % 32) : UINT32_MAX);
+		if (w)
+			return 32 * i + (unsigned)__builtin_ctz(w);
+	}
+	return NFS4_BITS;
+}
+
+/* The bits that are set, one after the other. */
+#define NFS4_FOREACH_BIT(bit, b)                                                                   \
+	for (unsigned bit = nfs4_bit_next(b, 0); bit < NFS4_BITS; bit = nfs4_bit_next(b, bit + 1))
+
 static inline void nfs4_bit_set(struct nfs4_bitmap *b, unsigned n)
 {
 	if (n / 32 < NFS4_BITMAP_WORDS)

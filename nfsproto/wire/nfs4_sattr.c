@@ -124,8 +124,8 @@ static uint32_t check_mask(const struct nfs4_bitmap *mask, bool acl)
 		nfs4_bit_set(&ok, FATTR4_ACL);
 	if (mask->more)
 		return NFS4ERR_ATTRNOTSUPP;
-	for (unsigned bit = 0; bit < 32 * NFS4_BITMAP_WORDS; bit++) {
-		if (!nfs4_bit(mask, bit) || nfs4_bit(&ok, bit))
+	NFS4_FOREACH_BIT (bit, mask) {
+		if (nfs4_bit(&ok, bit))
 			continue;
 		if (settable_elsewhere(bit))
 			return NFS4ERR_ATTRNOTSUPP;

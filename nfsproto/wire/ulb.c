@@ -81,11 +81,10 @@ size_t ulb_nfs4_attrs_max(const struct nfs4_bitmap *want)
 	/* A server answers with no more bits than were asked, so with no more words than these. */
 	size_t n = W + W * NFS4_BITMAP_WORDS + W;
 
-	for (unsigned bit = 0; bit < 32 * NFS4_BITMAP_WORDS; bit++) {
+	NFS4_FOREACH_BIT (bit, want) {
 		size_t max = nfs4_attr_max(bit);
 
-		if (nfs4_bit(want, bit))
-			n += max ? max : ULB_ATTR_UNBOUNDED;
+		n += max ? max : ULB_ATTR_UNBOUNDED;
 	}
 	return n;
 }
