@@ -474,7 +474,8 @@ struct nfs4_args {
 	} u;
 };
 
-/* A server's view: reads an operation number and its arguments. 0; -EBADMSG (NFS4ERR_BADXDR);
+/* A server's view: reads an operation number and its arguments, all of them: nothing has to be
+ * cleared before. op is set in any case. 0; -EBADMSG (NFS4ERR_BADXDR);
  * -EOPNOTSUPP: op is set, its arguments are not known here: whether it is illegal or only not
  * supported is for the caller to say, and the rest of the COMPOUND cannot be parsed. */
 int nfs4_get_args(struct xdr_in *x, struct nfs4_args *a);

@@ -182,7 +182,6 @@ static uint32_t run_one(struct compound *c, struct xdr_in *in)
 	uint32_t status, op, nlast = c->last.set.n, summed = c->summed;
 	int r;
 
-	memset(&a, 0, sizeof(a));
 	r = nfs4_get_args(in, &a);
 	op = a.op;
 	c->put = false;
