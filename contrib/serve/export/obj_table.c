@@ -144,19 +144,27 @@ static void trim_and_unlock(struct obj_table *t, struct obj_shard *s, uint64_t b
 
 struct obj *obj_ref(struct obj_table *t, struct obj *o)
 {
-	struct obj_shard *s = shard_of(t, o->id.dev, o->id.ino);
-
-	pthread_mutex_lock(&s->lock);
-	ref_locked(s, o);
-	pthread_mutex_unlock(&s->lock);
+	atomic_fetch_add_explicit(&o->refs, 1, memory_order_relaxed); /* the caller has one */
 	return o;
+}
+
+/* False: it is the last reference. */
+static bool unref_quickly(struct obj *o)
+{
+	unsigned n = atomic_load_explicit(&o->refs, memory_order_relaxed);
+
+	while (n > 1)
+		if (atomic_compare_exchange_weak_explicit(
+			    &o->refs, &n, n - 1, memory_order_release, memory_order_relaxed))
+			return true;
+	return false;
 }
 
 struct obj *obj_unref(struct obj_table *t, struct obj *o)
 {
 	struct obj_shard *s;
 
-	if (!o)
+	if (!o || unref_quickly(o))
 		return NULL;
 	s = shard_of(t, o->id.dev, o->id.ino);
 	pthread_mutex_lock(&s->lock);

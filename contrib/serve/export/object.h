@@ -61,8 +61,8 @@ struct obj {
 	bool syncing;		   /* a sync of it runs */
 	bool synced;		   /* the last one of this run has succeeded */
 
+	_Atomic unsigned refs; /* from and to 0 under the shard's lock */
 	/* object.c's, guarded by the shard's lock */
-	unsigned refs;
 	bool hashed;
 	bool doomed;		     /* removed: forget at the last unref */
 	uint64_t idle_ns;	     /* when refs fell to 0 */

@@ -22,12 +22,12 @@
 
 /* A file with data that no sync has covered yet. */
 struct unstable {
-	struct obj *o;	   /* referenced */
-	int fd;		   /* open since before the data was written */
-	unsigned writers;  /* WRITEs under way: it stays */
-	uint64_t writes;   /* begun so far: a sync covers those before it */
-	uint64_t wrote_ns; /* when the last one began */
-	bool due;	   /* stable_age() has asked for a sync */
+	struct obj *o;		  /* referenced */
+	int fd;			  /* open since before the data was written */
+	_Atomic unsigned writers; /* WRITEs under way: it stays. More only under the lock */
+	uint64_t writes;	  /* begun so far: a sync covers those before it */
+	uint64_t wrote_ns;	  /* when the last one began */
+	bool due;		  /* stable_age() has asked for a sync */
 	TAILQ_ENTRY(unstable) link;
 };
 
@@ -192,9 +192,7 @@ bool stable_write_begin(struct stable *s, struct obj *o, int fd, uint8_t verf[ST
 
 void stable_write_end(struct stable *s, struct obj *o)
 {
-	pthread_mutex_lock(&s->lock);
-	o->unstable->writers--;
-	pthread_mutex_unlock(&s->lock);
+	o->unstable->writers--; /* the last that is done with it */
 }
 
 void stable_forget(struct stable *s, struct obj *o)

@@ -284,24 +284,23 @@ uint32_t st_downgrade(struct state *s, struct client *c, struct obj *o,
 uint32_t st_io(struct client *c, struct obj *o, const struct nfs4_stateid *sid, bool write,
 	struct st **out, int *fd)
 {
-	struct st *st, *op;
+	struct st *st, *op = NULL;
 	uint32_t status;
 
 	*fd = -1;
 	pthread_mutex_lock(&c->lock);
 	status = st_find_locked(c, o, sid, &st);
-	if (status == NFS4_OK)
+	if (status == NFS4_OK) /* a LOCK under way may not have set it yet */
+		op = st->kind == ST_LOCK ? st->open : st;
+	if (op)
 		st->refs++;
 	pthread_mutex_unlock(&c->lock);
-	if (status != NFS4_OK)
-		return status;
-	pthread_mutex_lock(&o->lock);
-	op = st->kind == ST_LOCK ? st->open : st; /* a LOCK under way may still be setting it */
+	if (!op)
+		return status == NFS4_OK ? (uint32_t)NFS4ERR_BAD_STATEID : status;
 	if (write && op->access & OPEN4_SHARE_ACCESS_WRITE)
 		*fd = op->fd_w;
 	else if (!write && (op->access & OPEN4_SHARE_ACCESS_READ || op->fd_r >= 0))
 		*fd = op->fd_r;
-	pthread_mutex_unlock(&o->lock);
 	*out = st;
 	return *fd < 0 ? NFS4ERR_OPENMODE : NFS4_OK;
 }

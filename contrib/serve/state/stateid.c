@@ -165,9 +165,7 @@ uint32_t st_get(struct client *c, struct obj *o, const struct nfs4_stateid *sid,
 
 void st_ref(struct st *st)
 {
-	pthread_mutex_lock(&st->client->lock);
 	st->refs++;
-	pthread_mutex_unlock(&st->client->lock);
 }
 
 bool st_count_open(struct state *s, struct st *st)
@@ -187,14 +185,7 @@ bool st_count_open(struct state *s, struct st *st)
 
 void st_put(struct state *s, struct st *st)
 {
-	bool last;
-
-	if (!st)
-		return;
-	pthread_mutex_lock(&st->client->lock);
-	last = --st->refs == 0;
-	pthread_mutex_unlock(&st->client->lock);
-	if (!last)
+	if (!st || atomic_fetch_sub_explicit(&st->refs, 1, memory_order_acq_rel) > 1)
 		return;
 	atomic_fetch_sub_explicit(&st->client->nopens, st->counted, memory_order_relaxed);
 	atomic_fetch_sub_explicit(&s->nopens, st->counted, memory_order_relaxed);

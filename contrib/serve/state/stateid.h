@@ -46,14 +46,15 @@ struct st {
 	struct obj *obj;	 /* referenced */
 	uint32_t owner_len;
 	uint8_t *owner;
-	unsigned refs;	 /* client->lock */
-	bool closed;	 /* obj->lock and client->lock to change */
-	bool revoked;	 /* ST_DELEG: likewise; it is off its file */
-	uint8_t counted; /* times in nopens; obj->lock to change */
-	/* ST_OPEN, and ST_DELEG: what it lets its holder do, and a lease is on fd_r; obj->lock
-	 * (descriptors: set once, closed at the last reference) */
-	uint32_t access, deny;
-	int fd_r, fd_w;
+	_Atomic unsigned refs; /* 0 at last: then nobody can find it */
+	bool closed;	       /* obj->lock and client->lock to change */
+	bool revoked;	       /* ST_DELEG: likewise; it is off its file */
+	uint8_t counted;       /* times in nopens; obj->lock to change */
+	/* ST_OPEN, and ST_DELEG: what it lets its holder do, and a lease is on fd_r; obj->lock, to
+	 * change (descriptors: set once and before access, closed at the last reference) */
+	_Atomic uint32_t access;
+	uint32_t deny;
+	_Atomic int fd_r, fd_w;
 	/* ST_LOCK */
 	struct st *open;	   /* referenced */
 	struct lock_ranges ranges; /* obj->lock */
@@ -80,7 +81,7 @@ uint32_t st_find_any_locked(
  * client's lock held. */
 uint32_t st_get(struct client *c, struct obj *o, const struct nfs4_stateid *sid, enum st_kind kind,
 	struct st **out);
-/* Another reference. client->lock is taken. */
+/* Another reference. */
 void st_ref(struct st *st);
 void st_put(struct state *s, struct st *st);
 /* Counts st as one open more, until its last reference is gone. False: there are too many. */
