@@ -14,8 +14,7 @@ FILES = [f"file{i}" for i in range(10)]
 
 def fresh(name, content=b"old", held=True):
     """A file that nobody has had delegated or has changed lately, and that MOUNT has read."""
-    with open(f"{other}/{name}", "wb") as f:
-        f.write(content)
+    put(f"{export}/{name}", content, os.O_CREAT | os.O_TRUNC)  # a mount may not have closed it at once
     if held:
         assert get(name) == content
         assert get(name) == content
@@ -128,6 +127,43 @@ def beside():
     fresh("beside")
     put(f"{export}/beside", b"new", 0)
     seen("beside", b"new")
+
+
+def soon(what):
+    """The server is told, but nobody waits for that: only that it comes to be seen is sure."""
+    for _ in range(300):
+        try:
+            if what():
+                return
+        except FileNotFoundError:
+            pass
+        time.sleep(0.1)
+    raise AssertionError("it is not seen")
+
+
+def gone(path):
+    try:
+        os.close(os.open(path, os.O_RDONLY))
+        return False
+    except FileNotFoundError:
+        return True
+
+
+def beside_names():
+    """What breaks no lease, by programs beside the server."""
+    for name in ("mode", "replaced", "unlinked", "linked", "moved"):
+        fresh(name)
+    os.chmod(f"{export}/mode", 0o751)
+    soon(lambda: os.stat(f"{mnt}/mode").st_mode & 0o777 == 0o751)
+    put(f"{export}/new", b"another file", os.O_CREAT)
+    os.rename(f"{export}/new", f"{export}/replaced")
+    soon(lambda: get("replaced") == b"another file")
+    os.unlink(f"{export}/unlinked")
+    soon(lambda: gone(f"{mnt}/unlinked"))
+    os.link(f"{export}/linked", f"{export}/linked2")
+    soon(lambda: os.stat(f"{mnt}/linked").st_nlink == 2)
+    os.rename(f"{export}/moved", f"{export}/elsewhere")
+    soon(lambda: gone(f"{mnt}/moved"))
 
 
 def many_open():

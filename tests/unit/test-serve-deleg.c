@@ -181,6 +181,9 @@ static void a_local_writer_is_noticed(void **state)
 	int fd;
 
 	sigemptyset(&set);
+	sigaddset(&set, SIGIO);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	sigdelset(&set, SIGIO);
 	sigaddset(&set, SIGRTMIN);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	deleg_use_leases(f->e.sv.state.delegs, SIGRTMIN);

@@ -40,6 +40,7 @@ static int setup_leases(void **state)
 	sigset_t set;
 
 	sigemptyset(&set);
+	sigaddset(&set, SIGIO);
 	sigaddset(&set, SIGRTMIN);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	deleg_use_leases(f->e.sv.state.delegs, SIGRTMIN);

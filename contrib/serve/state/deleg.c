@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "contrib/serve/export/ident.h"
+#include "contrib/serve/state/deleg_watch.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 
@@ -29,6 +30,7 @@ struct delegs *delegs_new(uint32_t max_opens)
 
 	if (!d)
 		return NULL;
+	d->watches = -1;
 	pthread_mutex_init(&d->lock, NULL);
 	TAILQ_INIT(&d->list);
 	STAILQ_INIT(&d->recalls);
@@ -49,6 +51,8 @@ struct delegs *delegs_free(struct delegs *d)
 		STAILQ_REMOVE_HEAD(&d->recalls, link);
 		free(n);
 	}
+	if (d->watches >= 0)
+		close(d->watches);
 	pthread_mutex_destroy(&d->lock);
 	free(d);
 	return NULL;
@@ -59,11 +63,18 @@ struct delegs *delegs_free(struct delegs *d)
 void deleg_use_leases(struct delegs *d, int signal)
 {
 	d->signal = signal;
+	d->watches = deleg_watch_new();
+	if (d->watches < 0)
+		log_warn("no inotify: clients that have files delegated do not learn that programs "
+			 "of this machine change their attributes or names: %s",
+			strerror(errno));
 }
 
-int deleg_lease(const struct state *s, const struct st *st, int type)
+int deleg_lease(const struct state *s, struct st *st, int type)
 {
 	int fd = st->fd_r, r = 0;
+
+	st->deleg.wd = -1;
 
 	if (!s->delegs->signal)
 		return 0;
@@ -71,8 +82,20 @@ int deleg_lease(const struct state *s, const struct st *st, int type)
 	if (fcntl(fd, F_SETSIG, s->delegs->signal) != 0 || fcntl(fd, F_SETOWN, getpid()) != 0 ||
 		fcntl(fd, F_SETLEASE, type) != 0)
 		r = -errno;
+	else if (type == F_RDLCK)
+		st->deleg.wd = deleg_watch_add(s->delegs->watches, fd);
 	ident_resume();
 	return r;
+}
+
+void deleg_unwatch_locked(const struct state *s, const struct st *st)
+{
+	const struct st *other;
+
+	LIST_FOREACH (other, &st->obj->states, obj_link)
+		if (other != st && other->kind == ST_DELEG && other->deleg.wd == st->deleg.wd)
+			return;
+	deleg_watch_end(s->delegs->watches, st->deleg.wd);
 }
 
 void deleg_unlease(const struct state *s, const struct st *st)
@@ -90,7 +113,12 @@ static bool lease_is_broken(const struct st *st)
 	return fcntl(st->fd_r, F_GETLEASE) != (deleg_writes(st) ? F_WRLCK : F_RDLCK);
 }
 
-void deleg_leases_broken(struct state *s)
+static bool is_disturbed(const struct st *st, const struct deleg_seen *seen)
+{
+	return (st->deleg.wd >= 0 && deleg_watch_has(seen, st->deleg.wd)) || lease_is_broken(st);
+}
+
+static void recall_disturbed(struct state *s, const struct deleg_seen *seen)
 {
 	struct delegs *d = s->delegs;
 	struct st *st, **all;
@@ -102,7 +130,7 @@ void deleg_leases_broken(struct state *s)
 	TAILQ_FOREACH (st, &d->list, deleg.link) {
 		if (!all || n == max)
 			break;
-		if (!lease_is_broken(st))
+		if (!is_disturbed(st, seen))
 			continue;
 		st_ref(st);
 		all[n++] = st;
@@ -116,6 +144,17 @@ void deleg_leases_broken(struct state *s)
 		st_put(s, all[i]);
 	}
 	free(all);
+}
+
+void deleg_leases_broken(struct state *s)
+{
+	struct deleg_seen seen;
+	bool more;
+
+	do {
+		more = deleg_watch_take(s->delegs->watches, &seen);
+		recall_disturbed(s, &seen);
+	} while (more);
 }
 
 /* --- beginning and end ------------------------------------------------------------------------ */
@@ -169,6 +208,7 @@ void deleg_end_locked(struct state *s, struct st *st)
 
 	deleg_unlease(s, st);
 	LIST_REMOVE(st, obj_link);
+	deleg_unwatch_locked(s, st);
 	atomic_fetch_sub_explicit(&st->client->ndelegs, 1, memory_order_relaxed);
 	pthread_mutex_lock(&d->lock);
 	TAILQ_REMOVE(&d->list, st, deleg.link);

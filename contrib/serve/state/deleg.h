@@ -15,8 +15,9 @@
  *
  * What programs of this machine do is found out by a lease of fcntl(2) on the file: who opens it to
  * write (or, if it is delegated to write, at all) waits in the kernel, the server is told by a
- * signal, and the delegation is recalled. A file that no lease can be had of is not delegated. A
- * server that is not told of leases (deleg_use_leases()) does without.
+ * signal, and the delegation is recalled. A file that no lease can be had of is not delegated. What
+ * breaks no lease is watched, if the file is delegated to be read (deleg_watch.h): the program does
+ * not wait for that recall. A server that is not told of leases (deleg_use_leases()) does without.
  *
  * The lease to write forbids any other open of the file, the server's own too: all that its holder
  * has open meanwhile are duplicates of one descriptor (deleg_dup_locked()).
@@ -37,6 +38,7 @@ enum deleg_mode { DELEG_NONE, DELEG_READ, DELEG_WRITE };
 
 struct delegs {
 	enum deleg_mode mode; /* set at the start */
+	int watches;	      /* deleg_watch.h; -1: none; likewise */
 	int signal;	      /* that tells of a lease; 0: leases are not used; likewise */
 	uint32_t max;	      /* of all clients; likewise */
 	uint32_t max_client;  /* of one; likewise */
@@ -86,13 +88,16 @@ void deleg_refused(struct state *s, uint64_t clientid, const struct nfs4_stateid
  * Once a second or so. */
 void deleg_tick(struct state *s);
 
-/* From now on files are watched by leases, of which signal tells; the caller has it blocked in all
- * threads, and calls deleg_leases_broken() when it, or SIGIO (too many at once), comes. */
+/* From now on files are watched: signal tells of leases, SIGIO of the rest and of too many at once.
+ * The caller has both blocked in all threads, and calls deleg_leases_broken() when one comes. */
 void deleg_use_leases(struct delegs *d, int signal);
 void deleg_leases_broken(struct state *s);
-/* Gives st a lease on its descriptor, as type says (F_RDLCK, F_WRLCK). 0 or -errno. */
-int deleg_lease(const struct state *s, const struct st *st, int type);
+/* Gives st a lease on its descriptor, as type says (F_RDLCK, F_WRLCK); one to read is also watched
+ * for what breaks no lease (deleg_watch.h). 0 or -errno. */
+int deleg_lease(const struct state *s, struct st *st, int type);
 void deleg_unlease(const struct state *s, const struct st *st);
+/* Nothing is to be told of st's file on its account. obj->lock is held. */
+void deleg_unwatch_locked(const struct state *s, const struct st *st);
 
 /* Takes all calls that are to be sent; each is the caller's to free. */
 void deleg_take_recalls(struct state *s, struct notices *out);

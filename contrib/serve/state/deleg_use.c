@@ -238,6 +238,7 @@ static bool grant_locked(struct state *s, struct st *deleg, const struct nfs4_st
 		return false;
 	if (st_insert(c, deleg) != NFS4_OK) {
 		deleg_unlease(s, deleg);
+		deleg_unwatch_locked(s, deleg);
 		return false;
 	}
 	deleg_add_locked(s, deleg);

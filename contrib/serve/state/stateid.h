@@ -35,6 +35,7 @@ struct st_deleg {
 	uint64_t ticked_ns;		  /* delegs.lock */
 	uint64_t change;		  /* the file's change attribute when it was given */
 	struct inquiries asked, made;	  /* the holder was asked, is to be asked; delegs.lock */
+	int wd;				  /* deleg_watch.h; -1: none */
 	TAILQ_ENTRY(st) link;		  /* delegs.lock */
 };
 
