@@ -20,6 +20,7 @@ struct cache;
 struct cached;
 struct fetches;
 struct inval;
+struct listings;
 struct names;
 struct notifier;
 struct openings;
@@ -41,6 +42,7 @@ struct fs {
 	struct request_pool *requests;
 	struct openings *openings;
 	struct silly_names *silly;
+	struct listings *listings;
 	struct appends *appends;
 	struct cache *cache;
 	struct fetches *fetches; /* into the cache */

@@ -28,6 +28,7 @@
 struct complete;
 struct inode_table;
 struct file;
+struct listing;
 struct name;
 struct silly;
 
@@ -81,6 +82,8 @@ struct inode {
 	LIST_HEAD(, name) names_in, names_of;
 	struct complete *complete; /* NULL: nothing is known */
 	bool left;
+
+	struct listing *listing; /* that is kept of it; listing.c, under its lock */
 
 	pthread_mutex_t lock; /* what follows */
 	uint64_t attr_seen;   /* when the server was asked for attr; 0: never, or it may be wrong */

@@ -8,6 +8,7 @@
 #include "fs/append.h"
 #include "fs/cached.h"
 #include "fs/inval.h"
+#include "fs/listing.h"
 #include "fs/notify.h"
 #include "fs/opening.h"
 #include "fs/silly.h"
@@ -73,6 +74,7 @@ void ops_end_gone(struct fs *fs)
 
 	silly_take_gone(fs, &gone);
 	openings_take_gone(fs, &gone);
+	listings_take_gone(fs, &gone);
 	while ((r = SLIST_FIRST(&gone))) {
 		SLIST_REMOVE_HEAD(&gone, free);
 		r->next(r); /* whose call is cancelled at once */

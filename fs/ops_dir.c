@@ -3,14 +3,17 @@
  *
  * ops_dir: listing directories.
  *
- * The server is asked for more at a time than the kernel asks for; what is left over waits in the
- * directory handle. Offsets are the server's cookies: 0, 1 and 2 are never those of an entry (RFC
- * 8881 section 18.23.3) and stand for the start, the place after "." and the place after "..".
+ * What the server has said is kept as a listing (listing.h), of which a handle has one at a time,
+ * and the next part is fetched while this one is read. Offsets are the server's cookies: 0, 1 and 2
+ * are never those of an entry (RFC 8881 section 18.23.3) and stand for the start, the place after
+ * "." and the place after "..".
  *
  * An entry's attributes are given to the kernel only if they are younger than the attribute
  * time-out and neither the inode nor the directory has been changed through this mount since they
- * were asked for; otherwise the entry goes without, and the kernel asks when it wants to know.
- * rewinddir() asks the server again.
+ * were asked for, or if those of the inode are known and believed; otherwise the entry goes
+ * without, and the kernel asks when it wants to know. rewinddir() asks the server again, as
+ * opendir(3) does: for the entries, or, if that took several answers, whether the directory has
+ * changed since.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,52 +21,32 @@
 
 #include "fs/attr.h"
 #include "fs/entry.h"
-#include "fs/names.h"
+#include "fs/listing.h"
 #include "fs/notify.h"
 #include "fs/ops.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 
-#define FETCH_BYTES   (64u << 10) /* of READDIR reply, unless the server prefers less */
 #define REPLY_BYTES   (64u << 10) /* most that one answer holds */
 #define MAX_SERVED    (REPLY_BYTES / 128 + 1)
+#define SAMPLE	      64u /* entries that are looked at for how old attributes are */
 #define COOKIE_DOT    1u
 #define COOKIE_DOTDOT 2u
 
-struct record {
-	uint64_t cookie, number; /* of the inode, as stat(2) shows it */
-	uint32_t len;		 /* of the record with what follows it, a multiple of 8 */
-	uint16_t namelen, fhlen; /* fhlen 0: no attributes */
-	struct nfs_attr attr;
-	char text[]; /* the handle, then the name and a NUL */
-};
-
-struct dirbuf {
-	uint64_t after; /* the cookie that it begins after; 0: the start */
-	uint64_t asked; /* when, on clock_ns() */
-	bool eof;
-	uint64_t last; /* the last entry's cookie */
-	unsigned count;
-	size_t len, cap;
-	char *mem;
-};
-
 struct dir {
 	struct handle handle; /* first */
-	struct inode *inode;  /* a reference */
+	struct fs *fs;
+	struct inode *inode; /* a reference */
 	struct rpc_cred cred;
-	bool may_search;      /* whoever opened it may look names up in it */
-	pthread_mutex_t lock; /* what follows */
-	uint8_t verf[NFS_VERF_SIZE];
-	struct dirbuf *buf;
-	size_t pos; /* in buf: the record that follows cookie pos_after */
+	bool may_search;	 /* whoever opened it may look names up in it */
+	pthread_mutex_t lock;	 /* what follows */
+	struct listing *listing; /* NULL: nothing has been read */
+	/* while listing->change is `change`: the place that follows cookie pos_after, pos in page;
+	 * page NULL: not known */
+	const struct page *page;
+	size_t pos;
 	uint64_t pos_after;
-	/* loops_locked(): a cookie that an earlier reply of this listing ended with, how many
-	 * replies there were since, and after how many the next cookie is taken instead */
-	uint64_t mark;
-	unsigned steps, stretch;
-	uint32_t token;	    /* names_list()'s; 0: not all names have been listed */
-	uint64_t listed_to; /* a cookie: all before it have */
+	unsigned change;
 };
 
 static struct dir *dir_of(const struct fuse_file_info *fi)
@@ -71,19 +54,12 @@ static struct dir *dir_of(const struct fuse_file_info *fi)
 	return (struct dir *)(uintptr_t)fi->fh;
 }
 
-static void dirbuf_free(struct dirbuf *b)
-{
-	if (b)
-		free(b->mem);
-	free(b);
-}
-
 static void dir_free(struct handle *h)
 {
 	struct dir *d = (struct dir *)h;
 
+	listing_unref(d->fs, d->inode, d->listing);
 	inode_unref(d->inode);
-	dirbuf_free(d->buf);
 	pthread_mutex_destroy(&d->lock);
 	free(d);
 }
@@ -101,6 +77,7 @@ static void opendir_reply(struct request *r, bool may_search)
 		request_end(r, -ENOMEM);
 		return;
 	}
+	d->fs = fs;
 	d->inode = inode_ref(r->inode);
 	d->cred = r->batch.cred;
 	d->may_search = may_search;
@@ -159,7 +136,6 @@ void ops_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct dir *d = dir_of(fi);
 
-	names_list_end(fs_of(req)->names, d->inode, d->token, false);
 	fs_drop_handle(fs_of(req), &d->handle);
 	dir_free(&d->handle);
 	fuse_reply_err(req, 0);
@@ -168,195 +144,6 @@ void ops_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 void ops_fsyncdir(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi)
 {
 	fuse_reply_err(req, 0); /* the server answers a change of names when it is durable */
-}
-
-/* --- from the server -------------------------------------------------------------------------- */
-
-/* The entry of a mount point of the server stands for the root of what is mounted there, as in
- * stat(2); for the directory below it only if that root cannot be looked at. */
-static uint64_t entry_number(const struct request *r, const struct nfs_dirent *ent)
-{
-	struct nfs_attr a = {
-		.fileid = ent->fileid,
-		.fsid_major = r->u.list.dir->inode->fsid_major,
-		.fsid_minor = r->u.list.dir->inode->fsid_minor,
-	};
-
-	return inode_number(r->fs->inodes, ent->have_attr ? &ent->attr : &a);
-}
-
-static bool fetch_entry(struct nfs_op *op, const struct nfs_dirent *ent)
-{
-	struct request *r = request_of(op);
-	struct dirbuf *b = r->u.list.buf;
-	uint32_t fhlen = ent->have_attr && ent->have_fh ? ent->fh.len : 0;
-	size_t len = (sizeof(struct record) + fhlen + ent->namelen + 1 + 7) & ~(size_t)7;
-	struct record *rec;
-
-	if (b->cap - b->len < len) {
-		size_t cap = b->cap ? b->cap * 2 : 8192;
-		char *mem = realloc(b->mem, cap);
-
-		if (!mem) {
-			r->u.list.error = -ENOMEM;
-			return false;
-		}
-		b->mem = mem;
-		b->cap = cap;
-	}
-	rec = (struct record *)(b->mem + b->len);
-	rec->cookie = ent->cookie;
-	rec->number = entry_number(r, ent);
-	rec->len = len;
-	rec->namelen = ent->namelen;
-	rec->fhlen = fhlen;
-	if (ent->have_attr)
-		rec->attr = ent->attr;
-	else
-		rec->attr.type = 0;
-	memcpy(rec->text, ent->fh.data, fhlen);
-	memcpy(rec->text + fhlen, ent->name, ent->namelen);
-	rec->text[fhlen + ent->namelen] = 0;
-	b->len += len;
-	b->count++;
-	b->last = ent->cookie;
-	if (ent->cookie <= COOKIE_DOTDOT) {
-		log_error("server gave the reserved cookie %llu to a directory entry: server bug",
-			(unsigned long long)ent->cookie);
-		r->u.list.error = -EREMOTEIO;
-		return false;
-	}
-	return true;
-}
-
-static int fetch_check(const struct request *r, const struct nfs_op *op)
-{
-	const struct dirbuf *b = r->u.list.buf;
-
-	if (op->error)
-		return op->error;
-	if (r->u.list.error)
-		return r->u.list.error;
-	if (!b->eof && (!b->count || b->last == b->after)) {
-		log_error(
-			"server's listing does not advance after cookie %llu (%u entries, not the "
-			"end): server bug",
-			(unsigned long long)b->after, b->count);
-		return -EREMOTEIO;
-	}
-	return 0;
-}
-
-/* Does b, a further reply of a listing, end with a cookie that an earlier one ended with? Then the
- * listing would never end. One remembered cookie, d->mark, is enough to find out if it is replaced
- * after one reply, then two, four and so on: in the end it lies in the loop, and stays long enough.
- */
-static bool loops_locked(struct dir *d, const struct dirbuf *b)
-{
-	bool goes_on = d->buf && d->buf->last == b->after;
-
-	if (b->eof)
-		return false;
-	if (goes_on && d->stretch && b->last == d->mark)
-		return true;
-	if (!goes_on)
-		d->steps = d->stretch = 0;
-	if (d->steps++ == d->stretch) {
-		d->mark = b->last;
-		d->stretch = d->stretch ? d->stretch * 2 : 1;
-		d->steps = 0;
-	}
-	return false;
-}
-
-/* Notes the names of b, if all that stand before it have been noted. */
-static void note_names_locked(struct fs *fs, struct dir *d, const struct dirbuf *b)
-{
-	if (b->after != d->listed_to || !d->token)
-		return;
-	for (size_t pos = 0; pos < b->len;) {
-		const struct record *rec = (struct record *)(b->mem + pos);
-
-		names_listed(fs->names, d->inode, d->token, rec->text + rec->fhlen, rec->namelen);
-		pos += rec->len;
-	}
-	d->listed_to = b->last;
-	if (!b->eof)
-		return;
-	names_list_end(fs->names, d->inode, d->token, true);
-	d->token = 0;
-}
-
-static void serve(struct request *r);
-
-static void fetch_done(struct request *r)
-{
-	struct nfs_op *op = &r->batch.first.op;
-	struct dirbuf *b = r->u.list.buf;
-	struct dir *d = r->u.list.dir;
-	int error;
-
-	b->eof = op->u.readdir.eof;
-	entry_note_dir(r->fs, d->inode, &op->u.readdir.dir_attr, b->asked);
-	error = fetch_check(r, op);
-	r->u.list.buf = NULL;
-	if (error) {
-		dirbuf_free(b);
-		request_end(r, error);
-		return;
-	}
-	pthread_mutex_lock(&d->lock);
-	if (loops_locked(d, b)) {
-		pthread_mutex_unlock(&d->lock);
-		log_error("server's listing comes back to cookie %llu without end: server bug",
-			(unsigned long long)b->last);
-		dirbuf_free(b);
-		request_end(r, -ELOOP);
-		return;
-	}
-	memcpy(d->verf, op->u.readdir.verf, sizeof(d->verf));
-	note_names_locked(r->fs, d, b);
-	dirbuf_free(d->buf);
-	d->buf = b;
-	d->pos = 0;
-	d->pos_after = b->after;
-	serve(r); /* unlocks */
-}
-
-/* Asks the server for what follows cookie after. */
-static void fetch(struct request *r, uint64_t after)
-{
-	struct dir *d = r->u.list.dir;
-	struct fs *fs = r->fs;
-	struct nfs_op *op;
-
-	r->u.list.buf = calloc(1, sizeof(*r->u.list.buf));
-	if (!r->u.list.buf) {
-		request_end(r, -ENOMEM);
-		return;
-	}
-	r->u.list.buf->after = after;
-	inode_listing(d->inode);
-	r->u.list.buf->asked = clock_ns();
-	op = request_op(r, NFS_READDIR, readdir);
-	op->u.readdir.dir = d->inode->fh;
-	op->u.readdir.cookie = after;
-	pthread_mutex_lock(&d->lock);
-	if (!after && entry_keeps_names(fs, d->inode)) {
-		d->token = names_list(
-			fs->names, d->inode, r->u.list.buf->asked, d->cred.uid, COMPLETE_NAMES_MAX);
-		d->listed_to = 0;
-	}
-	if (after)
-		memcpy(op->u.readdir.verf, d->verf, sizeof(d->verf));
-	pthread_mutex_unlock(&d->lock);
-	op->u.readdir.max_bytes = FETCH_BYTES;
-	if (fs->info.dtsize && fs->info.dtsize < FETCH_BYTES)
-		op->u.readdir.max_bytes = fs->info.dtsize;
-	op->u.readdir.plus = true; /* for the type, which is wanted either way */
-	op->u.readdir.entry = fetch_entry;
-	op->u.readdir.want_dir = entry_wants_dir(fs);
-	request_submit(r, fetch_done);
 }
 
 /* --- to the kernel ---------------------------------------------------------------------------- */
@@ -368,26 +155,47 @@ struct reply {
 	struct inode *served[MAX_SERVED]; /* each with a lookup for the kernel */
 };
 
+/* The inode of rec, with a reference, if its attributes are known and believed; else NULL. */
+static struct inode *known(
+	struct fs *fs, const struct record *rec, struct nfs_attr *attr, uint64_t *seen)
+{
+	struct nfs_fh fh = {.len = rec->fhlen};
+	struct inode *ino;
+
+	if (!rec->fhlen || rec->fhlen > NFS_FH_MAX)
+		return NULL;
+	memcpy(fh.data, rec->text, rec->fhlen);
+	ino = inode_find(fs->inodes, &fh);
+	if (ino && inode_known_attr(ino, entry_attr_since(fs, ino), attr, seen))
+		return ino;
+	return inode_unref(ino);
+}
+
+/* May attributes that came with what was asked for at `asked` be believed, by their age? */
+static bool is_young(const struct fs *fs, uint64_t asked, uint64_t now)
+{
+	const struct options *o = fs->opt;
+	uint64_t s = o->acregmin < o->acdirmin ? o->acregmin : o->acdirmin;
+
+	return now - asked <= s * NSEC_PER_SEC || now - asked <= 20000000;
+}
+
 /* The inode of rec, with a lookup for the kernel, if the kernel may believe the attributes of rec;
  * else NULL. */
-static struct inode *believe(struct fs *fs, const struct inode *dir, const struct dirbuf *b,
+static struct inode *believe(struct fs *fs, const struct inode *dir, const struct page *p,
 	const struct record *rec, uint64_t now)
 {
 	struct nfs_fh fh = {.len = rec->fhlen};
 	struct inode *ino;
-	uint64_t s;
 
-	if (!rec->fhlen || rec->fhlen > NFS_FH_MAX)
-		return NULL;
-	s = fs->opt->acregmin < fs->opt->acdirmin ? fs->opt->acregmin : fs->opt->acdirmin;
-	if (now - b->asked > s * NSEC_PER_SEC && now - b->asked > 20000000)
+	if (!rec->fhlen || rec->fhlen > NFS_FH_MAX || !is_young(fs, p->asked, now))
 		return NULL;
 	/* the name may have been removed since, or given to another file */
-	if (atomic_load_explicit(&dir->touched, memory_order_relaxed) >= b->asked)
+	if (atomic_load_explicit(&dir->touched, memory_order_relaxed) >= p->asked)
 		return NULL;
 	memcpy(fh.data, rec->text, rec->fhlen);
 	ino = inode_lookup(fs->inodes, &fh, &rec->attr);
-	if (ino && (atomic_load_explicit(&ino->touched, memory_order_relaxed) >= b->asked ||
+	if (ino && (atomic_load_explicit(&ino->touched, memory_order_relaxed) >= p->asked ||
 			   notify_pending(ino))) {
 		inode_forget(fs->inodes, ino, 1);
 		return NULL;
@@ -411,19 +219,41 @@ static bool put(struct request *r, struct reply *out, const char *name, uint64_t
 	return true;
 }
 
-static bool put_record(struct request *r, struct reply *out, const struct dirbuf *b,
+/* The entry of rec with attributes, if the kernel may believe any; else NULL. The inode then has a
+ * lookup for the kernel. */
+static struct inode *fill(struct fs *fs, struct inode *dir, const struct page *p,
+	const struct record *rec, uint64_t now, struct fuse_entry_param *e)
+{
+	const char *name = rec->text + rec->fhlen;
+	struct inode *ino = believe(fs, dir, p, rec, now);
+	struct nfs_attr attr;
+	uint64_t seen;
+
+	if (ino) {
+		entry_note_attr(fs, ino, &rec->attr, p->asked);
+		entry_fill(fs, dir, name, ino, &rec->attr, p->asked, e);
+		return ino;
+	}
+	ino = known(fs, rec, &attr, &seen);
+	if (!ino || !entry_believed(fs, dir, p->asked) || notify_pending(ino) ||
+		!inode_hold(fs->inodes, ino)) {
+		inode_unref(ino);
+		return NULL;
+	}
+	entry_fill_known(fs, dir, name, ino, &attr, seen, p->asked, e);
+	inode_unref(ino); /* the kernel has it */
+	return ino;
+}
+
+static bool put_record(struct request *r, struct reply *out, const struct page *p,
 	const struct record *rec, uint64_t now)
 {
 	struct fuse_entry_param e = {0};
 	struct inode *ino = NULL;
 
 	if (r->u.list.plus && r->u.list.dir->may_search && out->nserved < MAX_SERVED)
-		ino = believe(r->fs, r->u.list.dir->inode, b, rec, now);
-	if (ino) {
-		entry_note_attr(r->fs, ino, &rec->attr, b->asked);
-		entry_fill(r->fs, r->u.list.dir->inode, rec->text + rec->fhlen, ino, &rec->attr,
-			b->asked, &e);
-	} else {
+		ino = fill(r->fs, r->dir, p, rec, now, &e);
+	if (!ino) {
 		e.attr.st_ino = rec->number;
 		e.attr.st_mode = attr_type_mode(rec->attr.type);
 	}
@@ -447,65 +277,267 @@ static bool put_dots(struct request *r, struct reply *out)
 	return r->u.list.offset >= COOKIE_DOTDOT || put(r, out, "..", COOKIE_DOTDOT, &e);
 }
 
-/* Answers from the buffer of the handle, beginning at d->pos. Unlocks the handle. */
-static void serve(struct request *r)
+/* Fills out with what follows d->pos in d->page, and in the pages behind it. */
+static void put_pages_locked(struct request *r, struct reply *out, struct dir *d)
+{
+	uint64_t now = clock_ns();
+
+	for (const struct page *p = d->page;; p = TAILQ_NEXT(p, link), d->page = p, d->pos = 0) {
+		while (d->pos < p->len) {
+			const struct record *rec = (struct record *)(p->mem + d->pos);
+
+			if (!put_record(r, out, p, rec, now))
+				return;
+			d->pos += rec->len;
+			d->pos_after = rec->cookie;
+		}
+		if (!TAILQ_NEXT(p, link))
+			return;
+	}
+}
+
+/* Answers with what follows the place in d->listing that is known. */
+static void serve_locked(struct request *r, struct reply *out)
+{
+	if (put_dots(r, out))
+		put_pages_locked(r, out, r->u.list.dir);
+}
+
+/* The place that follows cookie; false: it is not in l. Without a page it has no page yet. */
+static bool seek_locked(struct dir *d, const struct listing *l, uint64_t cookie)
+{
+	const struct page *p;
+
+	if (d->page && d->change == l->change && d->pos_after == cookie)
+		return true;
+	d->page = NULL;
+	d->pos = 0;
+	d->pos_after = cookie;
+	d->change = l->change;
+	if (TAILQ_EMPTY(&l->pages))
+		return cookie == l->start;
+	TAILQ_FOREACH (p, &l->pages, link) {
+		d->page = p;
+		if (p->after == cookie)
+			return true;
+		for (d->pos = 0; d->pos < p->len;) {
+			const struct record *rec = (struct record *)(p->mem + d->pos);
+
+			d->pos += rec->len;
+			if (rec->cookie == cookie)
+				return true;
+		}
+	}
+	d->page = NULL;
+	return false;
+}
+
+enum place { THERE, BEHIND, ELSEWHERE }; /* what follows a cookie is, or is not yet, or not here */
+
+static enum place place_locked(struct dir *d, const struct listing *l, uint64_t cookie)
+{
+	if (!seek_locked(d, l, cookie))
+		return ELSEWHERE;
+	if (!d->page)
+		return BEHIND;
+	return d->pos < d->page->len || TAILQ_NEXT(d->page, link) || l->eof ? THERE : BEHIND;
+}
+
+/* Have most of the entries of l attributes that the kernel may believe? If not it is better to list
+ * again than to be asked for each. */
+static bool attributes_known(struct fs *fs, const struct listing *l)
+{
+	const struct page *p = TAILQ_FIRST(&l->pages); /* l is whole: they do not change */
+	unsigned n = 0, good = 0;
+	struct nfs_attr attr;
+	uint64_t seen;
+
+	if (is_young(fs, l->asked, clock_ns()))
+		return true;
+	for (size_t pos = 0; pos < p->len && n < SAMPLE; n++) {
+		const struct record *rec = (struct record *)(p->mem + pos);
+		struct inode *ino = known(fs, rec, &attr, &seen);
+
+		good += ino != NULL;
+		inode_unref(ino);
+		pos += rec->len;
+	}
+	return good >= n - n / 8;
+}
+
+/* The listing that is kept of the directory, with a reference, if it is of use to r; else NULL. */
+static struct listing *kept(struct request *r)
 {
 	struct dir *d = r->u.list.dir;
-	struct dirbuf *b = d->buf;
-	struct fs *fs = r->fs;
-	struct reply out = {.cap = r->u.list.size < REPLY_BYTES ? r->u.list.size : REPLY_BYTES};
-	uint64_t now = clock_ns();
-	fuse_req_t fuse;
+	struct listing *l = listing_known(r->fs, d->inode, &d->cred);
 
-	out.mem = r->text = malloc(out.cap);
-	if (!out.mem) {
+	if (l && r->u.list.plus && !attributes_known(r->fs, l))
+		l = listing_unref(r->fs, d->inode, l);
+	return l;
+}
+
+/* A listing to be read from the start: the one that is kept, or a new one. Whoever opens a
+ * directory is to see what others have made in it before: so the server must have said that it has
+ * not changed, unless the user has said that names may be believed. */
+static struct listing *begin(struct request *r)
+{
+	struct listing *l = NULL;
+
+	if (r->u.list.checked || r->fs->opt->cache_complete)
+		l = kept(r);
+	return l ? l : listing_new(&r->u.list.dir->cred, 0, NULL);
+}
+
+static void list_on(struct request *r);
+
+static void checked(struct request *r)
+{
+	const struct nfs_op *op = &r->batch.first.op;
+
+	if (!op->error)
+		entry_note_attr(r->fs, r->dir, &op->u.getattr.attr, r->born);
+	r->u.list.checked = !op->error;
+	list_on(r);
+}
+
+/* True: the server is asked whether the directory has changed, since a listing is kept that would
+ * take more than one answer to get again. */
+static bool check(struct request *r)
+{
+	struct listing *l = kept(r);
+	bool large = l && TAILQ_NEXT(TAILQ_FIRST(&l->pages), link);
+
+	listing_unref(r->fs, r->dir, l);
+	if (large) {
+		request_op(r, NFS_GETATTR, getattr)->u.getattr.fh = r->dir->fh;
+		request_submit(r, checked);
+	}
+	return large;
+}
+
+static void use_locked(struct dir *d, struct listing *l)
+{
+	listing_unref(d->fs, d->inode, d->listing);
+	d->listing = l;
+	d->page = NULL;
+}
+
+/* The listing of the handle, locked, in which it is known where the cookie is: one that has it, or
+ * one that begins there. NULL when out of memory. */
+static struct listing *listing_for_locked(struct request *r, uint64_t cookie, enum place *place)
+{
+	struct dir *d = r->u.list.dir;
+	struct listing *l;
+
+	if (!d->listing || r->u.list.restart) {
+		l = begin(r);
+		if (!l)
+			return NULL;
+		use_locked(d, l);
+		r->u.list.restart = false;
+	}
+	l = d->listing;
+	pthread_mutex_lock(&l->lock);
+	*place = place_locked(d, l, cookie);
+	if (*place != ELSEWHERE)
+		return l;
+	l = listing_new(&d->cred, cookie, l);
+	pthread_mutex_unlock(&d->listing->lock);
+	if (!l)
+		return NULL;
+	use_locked(d, l);
+	pthread_mutex_lock(&l->lock);
+	*place = place_locked(d, l, cookie);
+	return l;
+}
+
+static void fetched(struct request *r)
+{
+	int error = r->u.list.error;
+
+	listing_unref(r->fs, r->dir, r->u.list.listing);
+	if (error)
+		request_end(r, error);
+	else
+		list_on(r);
+}
+
+/* The next page has been fetched by somebody else, or could not be: then r asks for it. */
+static void waited(struct request *r)
+{
+	listing_unref(r->fs, r->dir, r->u.list.listing);
+	list_on(r);
+}
+
+static void answer(struct request *r, struct reply *out)
+{
+	fuse_req_t fuse = request_take_fuse(r);
+
+	if (fuse_reply_buf(fuse, out->mem, out->len))
+		while (out->nserved)
+			inode_forget(r->fs->inodes, out->served[--out->nserved], 1);
+	request_free(r);
+}
+
+/* What is wanted follows the end of l, of which the caller gives a reference away, and which was
+ * `end`: waits for who fetches that, or does. */
+static void fetch_more(struct request *r, struct listing *l, uint64_t end)
+{
+	bool moved;
+
+	if (request_is_gone(r)) {
+		listing_unref(r->fs, r->dir, l);
+		request_end(r, -EINTR);
+		return;
+	}
+	if (listing_waits(r, l, waited))
+		return;
+	pthread_mutex_lock(&l->lock);
+	moved = l->end != end || l->eof;
+	pthread_mutex_unlock(&l->lock);
+	if (moved)
+		waited(r);
+	else
+		listing_fetch(r, l, fetched);
+}
+
+/* Answers with what the handle's listing has behind the cookie that is wanted, or sees to it that
+ * it gets there. */
+static void list_on(struct request *r)
+{
+	struct dir *d = r->u.list.dir;
+	uint64_t cookie = r->u.list.offset <= COOKIE_DOTDOT ? 0 : r->u.list.offset, end;
+	struct reply out = {.cap = r->u.list.size < REPLY_BYTES ? r->u.list.size : REPLY_BYTES};
+	enum place place = ELSEWHERE;
+	struct listing *l;
+	bool ahead = false;
+
+	if (!r->text)
+		r->text = malloc(out.cap);
+	out.mem = r->text;
+	pthread_mutex_lock(&d->lock);
+	l = out.mem ? listing_for_locked(r, cookie, &place) : NULL;
+	if (!l) {
 		pthread_mutex_unlock(&d->lock);
 		request_end(r, -ENOMEM);
 		return;
 	}
-	if (put_dots(r, &out)) {
-		while (d->pos < b->len) {
-			const struct record *rec = (struct record *)(b->mem + d->pos);
-
-			if (!put_record(r, &out, b, rec, now))
-				break;
-			d->pos += rec->len;
-			d->pos_after = rec->cookie;
-		}
+	if (place == THERE) {
+		serve_locked(r, &out);
+		ahead = !TAILQ_NEXT(d->page, link) && !l->eof;
 	}
+	end = l->end;
+	pthread_mutex_unlock(&l->lock);
+	listing_ref(l);
 	pthread_mutex_unlock(&d->lock);
-	fuse = request_take_fuse(r);
-	if (fuse_reply_buf(fuse, out.mem, out.len))
-		while (out.nserved)
-			inode_forget(fs->inodes, out.served[--out.nserved], 1);
-	request_free(r);
-}
-
-/* Finds the record after cookie in the handle's buffer, or its end. */
-static bool seek_locked(struct dir *d, uint64_t cookie)
-{
-	struct dirbuf *b = d->buf;
-
-	if (!b)
-		return false;
-	if (cookie == d->pos_after)
-		return true;
-	if (cookie == b->after) {
-		d->pos = 0;
-		d->pos_after = cookie;
-		return true;
+	if (place != THERE) {
+		fetch_more(r, l, end);
+		return;
 	}
-	for (size_t pos = 0; pos < b->len;) {
-		const struct record *rec = (struct record *)(b->mem + pos);
-
-		pos += rec->len;
-		if (rec->cookie == cookie) {
-			d->pos = pos;
-			d->pos_after = cookie;
-			return true;
-		}
-	}
-	return false;
+	if (ahead)
+		listing_fetch_ahead(r->fs, r->dir, l);
+	listing_unref(r->fs, r->dir, l);
+	answer(r, &out);
 }
 
 static void list(fuse_req_t req, size_t size, off_t off, struct fuse_file_info *fi, bool plus)
@@ -513,21 +545,17 @@ static void list(fuse_req_t req, size_t size, off_t off, struct fuse_file_info *
 	struct fs *fs = fs_of(req);
 	struct dir *d = dir_of(fi);
 	struct request *r = request_new_cred(fs, req, &d->cred);
-	uint64_t cookie = (uint64_t)off <= COOKIE_DOTDOT ? 0 : (uint64_t)off;
 
 	if (!r)
 		return;
+	r->dir = inode_ref(d->inode);
 	r->u.list.dir = d;
 	r->u.list.size = size;
-	r->u.list.offset = off;
+	r->u.list.offset = (uint64_t)off;
 	r->u.list.plus = plus;
-	pthread_mutex_lock(&d->lock);
-	if (off && seek_locked(d, cookie) && (d->pos < d->buf->len || d->buf->eof)) {
-		serve(r);
-		return;
-	}
-	pthread_mutex_unlock(&d->lock);
-	fetch(r, cookie);
+	r->u.list.restart = !off;
+	if (off || fs->opt->cache_complete || !check(r))
+		list_on(r);
 }
 
 void ops_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)

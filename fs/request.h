@@ -46,8 +46,9 @@
 struct fs;
 struct file;
 struct dir;
-struct dirbuf;
 struct inode;
+struct listing;
+struct page;
 struct request;
 struct request_pool;
 struct silly;
@@ -152,10 +153,13 @@ struct request {
 		} lock;
 		struct { /* READDIR */
 			struct dir *dir;
-			struct dirbuf *buf; /* being filled */
+			struct listing *listing; /* which gets a page, or is waited for */
+			struct page *page;	 /* being filled */
 			size_t size;
 			uint64_t offset;
 			bool plus;
+			bool checked; /* the server has just said what the directory is like */
+			bool restart; /* from the start: what has been read does not count */
 			int error;
 		} list;
 		struct {		/* a listing beside (lister.h) */

@@ -12,6 +12,7 @@
 #include "fs/append.h"
 #include "fs/cached.h"
 #include "fs/inval.h"
+#include "fs/listing.h"
 #include "fs/names.h"
 #include "fs/notify.h"
 #include "fs/opening.h"
@@ -42,12 +43,13 @@ bool setup_begin(struct fs *fs, const struct options *o)
 	fs->requests = request_pool_new();
 	fs->openings = openings_new();
 	fs->silly = silly_names_new((uint32_t)clock_ns() ^ (unsigned)getpid() << 16);
+	fs->listings = listings_new();
 	fs->appends = appends_new();
 	fs->cache = fs->pool ? cache_new(fs->pool, o->readahead_kb ? cached : 0) : NULL;
 	fs->fetches = fs->cache ? fetches_new(fs->cache) : NULL;
 	fs->cached = cached_new();
 	return fs->wake_fd >= 0 && fs->pool && fs->requests && fs->openings && fs->silly &&
-	       fs->appends && fs->fetches && fs->cached;
+	       fs->listings && fs->appends && fs->fetches && fs->cached;
 }
 
 bool setup_root(struct fs *fs)
@@ -74,6 +76,7 @@ void setup_end(struct fs *fs)
 	fs->inval = inval_free(fs->inval);
 	fs->notifier = notifier_free(fs->notifier);
 	fs_free_handles(fs);
+	fs->listings = listings_free(fs->listings);
 	fs->inodes = inode_table_free(fs->inodes);
 	fs->names = names_free(fs->names);
 	fs->requests = request_pool_free(fs->requests);

@@ -47,6 +47,11 @@ def tree():
             assert len(f.read()) == int(name)
 
 
+def large():
+    """A directory whose names come in several answers."""
+    assert len(os.listdir(f"{mnt}/large")) == 2000
+
+
 def writes():
     """Four writes to a file."""
     for path in FILES:

@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * listing: what the server has said when it was asked for the entries of a directory.
+ */
+#include "fs/listing.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "fs/entry.h"
+#include "fs/grant.h"
+#include "fs/names.h"
+#include "transport/clock.h"
+#include "transport/log.h"
+
+#define FETCH_BYTES (64u << 10) /* of READDIR reply, unless the server prefers less */
+#define COOKIE_LOW  2u		/* up to there cookies are not those of entries */
+
+struct listings {
+	pthread_mutex_t lock;	     /* what follows */
+	TAILQ_HEAD(, listing) kept;  /* those not used for longest first */
+	unsigned count;		     /* of them */
+	size_t bytes;		     /* of their pages */
+	struct request_list waiting; /* by request.free, for r->u.list.listing; next goes on */
+};
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+static void page_free(struct page *p)
+{
+	if (p)
+		free(p->mem);
+	free(p);
+}
+
+struct listing *listing_new(
+	const struct rpc_cred *cred, uint64_t start, const struct listing *verf_of)
+{
+	struct listing *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return NULL;
+	atomic_init(&l->refs, 1);
+	l->start = l->end = start;
+	l->cred = *cred;
+	if (verf_of)
+		memcpy(l->verf, verf_of->verf, sizeof(l->verf));
+	pthread_mutex_init(&l->lock, NULL);
+	TAILQ_INIT(&l->pages);
+	return l;
+}
+
+struct listing *listing_ref(struct listing *l)
+{
+	atomic_fetch_add_explicit(&l->refs, 1, memory_order_relaxed);
+	return l;
+}
+
+static void listing_free(struct listing *l)
+{
+	struct page *p;
+
+	while ((p = TAILQ_FIRST(&l->pages))) {
+		TAILQ_REMOVE(&l->pages, p, link);
+		page_free(p);
+	}
+	pthread_mutex_destroy(&l->lock);
+	free(l);
+}
+
+/* acq_rel: whoever frees sees what all others wrote before they let go */
+static bool let_go(struct listing *l)
+{
+	return atomic_fetch_sub_explicit(&l->refs, 1, memory_order_acq_rel) == 1;
+}
+
+struct listing *listing_unref(struct fs *fs, struct inode *dir, struct listing *l)
+{
+	if (l && let_go(l)) {
+		names_list_end(fs->names, dir, l->token, false);
+		listing_free(l);
+	}
+	return NULL;
+}
+
+/* --- what is kept ----------------------------------------------------------------------------- */
+
+struct listings *listings_new(void)
+{
+	struct listings *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return NULL;
+	pthread_mutex_init(&a->lock, NULL);
+	TAILQ_INIT(&a->kept);
+	SLIST_INIT(&a->waiting);
+	return a;
+}
+
+static void drop_locked(struct listings *a, struct listing *l)
+{
+	TAILQ_REMOVE(&a->kept, l, kept);
+	a->count--;
+	a->bytes -= l->bytes;
+	l->dir->listing = NULL;
+	l->dir = inode_unref(l->dir);
+	if (let_go(l)) /* it is whole, so its names have been noted */
+		listing_free(l);
+}
+
+struct listings *listings_free(struct listings *a)
+{
+	struct listing *l;
+
+	if (!a)
+		return NULL;
+	while ((l = TAILQ_FIRST(&a->kept)))
+		drop_locked(a, l);
+	pthread_mutex_destroy(&a->lock);
+	free(a);
+	return NULL;
+}
+
+/* l, of dir, is whole: keeps it, if there is a use for it. */
+static void keep(struct fs *fs, struct inode *dir, struct listing *l)
+{
+	struct listings *a = fs->listings;
+
+	if (!entry_wants_dir(fs))
+		return;
+	pthread_mutex_lock(&a->lock);
+	if (dir->listing)
+		drop_locked(a, dir->listing);
+	dir->listing = listing_ref(l);
+	l->dir = inode_ref(dir);
+	TAILQ_INSERT_TAIL(&a->kept, l, kept);
+	a->count++;
+	a->bytes += l->bytes;
+	while (a->count > LISTINGS_MAX || a->bytes > LISTINGS_BYTES)
+		drop_locked(a, TAILQ_FIRST(&a->kept));
+	pthread_mutex_unlock(&a->lock);
+}
+
+struct listing *listing_known(struct fs *fs, struct inode *dir, const struct rpc_cred *cred)
+{
+	struct listings *a = fs->listings;
+	struct listing *l;
+
+	pthread_mutex_lock(&a->lock);
+	l = dir->listing;
+	if (l && !entry_believed(fs, dir, l->asked)) {
+		drop_locked(a, l);
+		l = NULL;
+	}
+	if (l && !grant_same_cred(&l->cred, cred))
+		l = NULL;
+	if (l) {
+		TAILQ_REMOVE(&a->kept, l, kept);
+		TAILQ_INSERT_TAIL(&a->kept, l, kept);
+		listing_ref(l);
+	}
+	pthread_mutex_unlock(&a->lock);
+	return l;
+}
+
+/* --- from the server -------------------------------------------------------------------------- */
+
+/* The entry of a mount point of the server stands for the root of what is mounted there, as in
+ * stat(2); for the directory below it only if that root cannot be looked at. */
+static uint64_t entry_number(const struct request *r, const struct nfs_dirent *ent)
+{
+	struct nfs_attr a = {
+		.fileid = ent->fileid,
+		.fsid_major = r->dir->fsid_major,
+		.fsid_minor = r->dir->fsid_minor,
+	};
+
+	return inode_number(r->fs->inodes, ent->have_attr ? &ent->attr : &a);
+}
+
+static bool fetch_entry(struct nfs_op *op, const struct nfs_dirent *ent)
+{
+	struct request *r = request_of(op);
+	struct page *p = r->u.list.page;
+	uint32_t fhlen = ent->have_attr && ent->have_fh ? ent->fh.len : 0;
+	size_t len = (sizeof(struct record) + fhlen + ent->namelen + 1 + 7) & ~(size_t)7;
+	struct record *rec;
+
+	if (p->cap - p->len < len) {
+		size_t cap = p->cap ? p->cap * 2 : 8192;
+		char *mem = realloc(p->mem, cap);
+
+		if (!mem) {
+			r->u.list.error = -ENOMEM;
+			return false;
+		}
+		p->mem = mem;
+		p->cap = cap;
+	}
+	rec = (struct record *)(p->mem + p->len);
+	rec->cookie = ent->cookie;
+	rec->number = entry_number(r, ent);
+	rec->len = len;
+	rec->namelen = ent->namelen;
+	rec->fhlen = fhlen;
+	if (ent->have_attr)
+		rec->attr = ent->attr;
+	else
+		rec->attr.type = 0;
+	memcpy(rec->text, ent->fh.data, fhlen);
+	memcpy(rec->text + fhlen, ent->name, ent->namelen);
+	rec->text[fhlen + ent->namelen] = 0;
+	p->len += len;
+	p->count++;
+	p->last = ent->cookie;
+	if (ent->cookie <= COOKIE_LOW) {
+		log_error("server gave the reserved cookie %llu to a directory entry: server bug",
+			(unsigned long long)ent->cookie);
+		r->u.list.error = -EREMOTEIO;
+		return false;
+	}
+	return true;
+}
+
+static int fetch_check(const struct request *r, const struct nfs_op *op)
+{
+	const struct page *p = r->u.list.page;
+
+	if (op->error)
+		return op->error;
+	if (r->u.list.error)
+		return r->u.list.error;
+	if (!p->eof && (!p->count || p->last == p->after)) {
+		log_error(
+			"server's listing does not advance after cookie %llu (%u entries, not the "
+			"end): server bug",
+			(unsigned long long)p->after, p->count);
+		return -EREMOTEIO;
+	}
+	return 0;
+}
+
+/* Does p, a further page, end with a cookie that an earlier one ended with? Then the listing would
+ * never end. One remembered cookie, l->mark, is enough to find out if it is replaced after one
+ * page, then two, four and so on: in the end it lies in the loop, and stays long enough. */
+static bool loops_locked(struct listing *l, const struct page *p)
+{
+	if (p->eof)
+		return false;
+	if (l->stretch && p->last == l->mark)
+		return true;
+	if (l->steps++ == l->stretch) {
+		l->mark = p->last;
+		l->stretch = l->stretch ? l->stretch * 2 : 1;
+		l->steps = 0;
+	}
+	return false;
+}
+
+/* Notes the names of p, if all that stand before it have been noted. */
+static void note_names_locked(struct fs *fs, struct inode *dir, struct listing *l, struct page *p)
+{
+	bool goes_on = l->token != 0;
+
+	for (size_t pos = 0; goes_on && pos < p->len;) {
+		const struct record *rec = (struct record *)(p->mem + pos);
+
+		goes_on = names_listed(
+			fs->names, dir, l->token, rec->text + rec->fhlen, rec->namelen);
+		pos += rec->len;
+	}
+	if (goes_on && !p->eof)
+		return;
+	names_list_end(fs->names, dir, l->token, goes_on);
+	l->token = 0;
+}
+
+/* The last two pages stay: one that is read, and one ahead. */
+static void cut_locked(struct listing *l)
+{
+	struct page *p;
+
+	while (l->bytes > LISTING_BYTES && (p = TAILQ_FIRST(&l->pages)) &&
+		TAILQ_NEXT(p, link) != TAILQ_LAST(&l->pages, page_list) &&
+		p != TAILQ_LAST(&l->pages, page_list)) {
+		TAILQ_REMOVE(&l->pages, p, link);
+		l->bytes -= p->cap;
+		l->cut = true;
+		l->change++;
+		page_free(p);
+	}
+}
+
+/* Adds p, which is then l's, to l; *whole: it is the last that was missing. */
+static int add_page(struct request *r, struct listing *l, struct page *p, bool *whole)
+{
+	int error = 0;
+
+	*whole = false;
+	pthread_mutex_lock(&l->lock);
+	if (p->after != l->end || l->eof) { /* somebody was faster */
+		page_free(p);
+	} else if (loops_locked(l, p)) {
+		log_error("server's listing comes back to cookie %llu without end: server bug",
+			(unsigned long long)p->last);
+		page_free(p);
+		error = -ELOOP;
+	} else {
+		memcpy(l->verf, r->batch.first.op.u.readdir.verf, sizeof(l->verf));
+		note_names_locked(r->fs, r->dir, l, p);
+		if (p->after == l->start)
+			l->asked = p->asked;
+		TAILQ_INSERT_TAIL(&l->pages, p, link);
+		l->bytes += p->cap;
+		l->end = p->count ? p->last : p->after;
+		l->eof = p->eof;
+		cut_locked(l);
+		*whole = l->eof && !l->cut && !l->start && l->bytes <= LISTING_BYTES;
+	}
+	pthread_mutex_unlock(&l->lock);
+	return error;
+}
+
+static char *shrink(char *mem, size_t len)
+{
+	char *less = len ? realloc(mem, len) : NULL;
+
+	return less ? less : mem;
+}
+
+static void fetch_done(struct request *r)
+{
+	struct nfs_op *op = &r->batch.first.op;
+	struct listing *l = r->u.list.listing;
+	struct page *p = r->u.list.page;
+	bool whole = false;
+
+	p->eof = op->u.readdir.eof;
+	entry_note_dir(r->fs, r->dir, &op->u.readdir.dir_attr, p->asked);
+	r->u.list.error = fetch_check(r, op);
+	r->u.list.page = NULL;
+	p->cap = p->len;
+	p->mem = shrink(p->mem, p->len);
+	if (r->u.list.error)
+		page_free(p);
+	else
+		r->u.list.error = add_page(r, l, p, &whole);
+	if (whole)
+		keep(r->fs, r->dir, l);
+	r->next(r);
+}
+
+void listing_fetch(struct request *r, struct listing *l, request_step_fn *step)
+{
+	struct page *p = calloc(1, sizeof(*p));
+	struct fs *fs = r->fs;
+	struct nfs_op *op;
+
+	r->u.list.error = p ? 0 : -ENOMEM;
+	r->u.list.listing = l;
+	r->u.list.page = p;
+	r->next = step;
+	if (!p) {
+		step(r);
+		return;
+	}
+	inode_listing(r->dir);
+	p->asked = clock_ns();
+	op = request_op(r, NFS_READDIR, readdir);
+	op->u.readdir.dir = r->dir->fh;
+	pthread_mutex_lock(&l->lock);
+	op->u.readdir.cookie = p->after = l->end;
+	memcpy(op->u.readdir.verf, l->verf, sizeof(l->verf));
+	if (!l->end && entry_keeps_names(fs, r->dir))
+		l->token = names_list(fs->names, r->dir, p->asked, l->cred.uid, COMPLETE_NAMES_MAX);
+	pthread_mutex_unlock(&l->lock);
+	op->u.readdir.max_bytes = FETCH_BYTES;
+	if (fs->info.dtsize && fs->info.dtsize < FETCH_BYTES)
+		op->u.readdir.max_bytes = fs->info.dtsize;
+	op->u.readdir.plus = true; /* for the type, which is wanted either way */
+	op->u.readdir.entry = fetch_entry;
+	op->u.readdir.want_dir = entry_wants_dir(fs);
+	request_submit(r, fetch_done);
+}
+
+/* --- ahead ------------------------------------------------------------------------------------ */
+
+static void ahead_done(struct request *r)
+{
+	struct request_list list = SLIST_HEAD_INITIALIZER(list), stay = list;
+	struct listing *l = r->u.list.listing;
+	struct listings *a = r->fs->listings;
+	struct request *w;
+
+	pthread_mutex_lock(&a->lock);
+	l->ahead = false;
+	while ((w = SLIST_FIRST(&a->waiting))) {
+		SLIST_REMOVE_HEAD(&a->waiting, free);
+		SLIST_INSERT_HEAD(w->u.list.listing == l ? &list : &stay, w, free);
+	}
+	a->waiting = stay;
+	pthread_mutex_unlock(&a->lock);
+	while ((w = SLIST_FIRST(&list))) {
+		SLIST_REMOVE_HEAD(&list, free);
+		w->next(w);
+	}
+	listing_unref(r->fs, r->dir, l);
+	request_free(r);
+}
+
+void listing_fetch_ahead(struct fs *fs, struct inode *dir, struct listing *l)
+{
+	struct request *r = request_new_cred(fs, NULL, &l->cred);
+	struct listings *a = fs->listings;
+	bool was;
+
+	if (!r)
+		return;
+	pthread_mutex_lock(&a->lock);
+	was = l->ahead;
+	l->ahead = true;
+	pthread_mutex_unlock(&a->lock);
+	if (was) {
+		request_free(r);
+		return;
+	}
+	r->dir = inode_ref(dir);
+	listing_fetch(r, listing_ref(l), ahead_done);
+}
+
+bool listing_waits(struct request *r, struct listing *l, request_step_fn *next)
+{
+	struct listings *a = r->fs->listings;
+	bool waits;
+
+	r->u.list.listing = l;
+	r->next = next;
+	pthread_mutex_lock(&a->lock);
+	waits = l->ahead;
+	if (waits)
+		SLIST_INSERT_HEAD(&a->waiting, r, free);
+	pthread_mutex_unlock(&a->lock);
+	return waits;
+}
+
+void listings_take_gone(struct fs *fs, struct request_list *gone)
+{
+	pthread_mutex_lock(&fs->listings->lock);
+	request_list_take_gone(&fs->listings->waiting, gone);
+	pthread_mutex_unlock(&fs->listings->lock);
+}
