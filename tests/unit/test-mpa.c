@@ -152,7 +152,7 @@ static void fpdus_fit_the_segment(void **state)
 	for (unsigned emss = 128; emss < 70000; emss++) {
 		unsigned n = mpa_mulpdu(emss);
 
-		assert_true(n <= 65535);
+		assert_true(n <= MPA_MAX_MULPDU);
 		assert_true(2 + n + mpa_pad(n) + 4 <= emss);
 		assert_int_equal((2 + n + mpa_pad(n)) % 4, 0);
 	}

@@ -51,13 +51,14 @@ static inline unsigned mpa_pad(unsigned n)
 	return -(n + 2) & 3;
 }
 
-/* The longest ULPDU whose FPDU fits the TCP segment size emss (RFC 5044 section 5.1.1), at most
- * what the length field can say. */
+#define MPA_MAX_MULPDU 64768 /* RFC 5044 section 3 */
+
+/* The longest ULPDU whose FPDU fits the TCP segment size emss (RFC 5044 section 4.5). */
 static inline unsigned mpa_mulpdu(unsigned emss)
 {
 	unsigned n = emss < 128 ? 128 : emss & ~3u;
 
-	return n - 6 > 65532 ? 65532 : n - 6;
+	return n - 6 > MPA_MAX_MULPDU ? MPA_MAX_MULPDU : n - 6;
 }
 
 #endif
