@@ -30,6 +30,8 @@ static void private_data_and_depths_are_exchanged(void **state)
 	assert_int_equal(p.passive.c->ird, 3);
 	assert_int_equal(p.passive.c->ord, 9);
 	assert_int_equal(p.active.c->ird, 9);
+	assert_true(((struct iwarp_conn *)p.active.c)->long_fpdus);
+	assert_true(((struct iwarp_conn *)p.passive.c)->long_fpdus);
 	assert_int_equal(p.active.c->peer_priv_len, 5);
 	assert_memory_equal(p.active.c->peer_priv, "other", 5);
 	assert_int_equal(p.passive.c->peer_priv_len, 8);
@@ -146,10 +148,12 @@ static void writes_land_with_crc(void **state)
 	pair_finish(&p);
 }
 
-/* A stream without TCP's segment size: FPDUs as on an Ethernet. */
+/* A stream without TCP's segment size: FPDUs as on an Ethernet, or as long as two peers of the same
+ * mind make them. */
 static void small_segments_carry_large_messages(void **state)
 {
-	for (int crc = 0; crc < 2; crc++) {
+	for (int kind = 0; kind < 4; kind++) {
+		bool crc = kind & 1, longer = kind & 2;
 		struct pair p = {.pool = mem_pool_new(0)};
 		struct prov_params params = pair_params(p.pool);
 		struct iwarp_conn *c[2];
@@ -159,9 +163,10 @@ static void small_segments_carry_large_messages(void **state)
 		for (int k = 0; k < 2; k++) {
 			c[k] = iwarp_conn_new(sv[k], k == 0, &params);
 			assert_non_null(c[k]);
+			c[k]->long_fpdus = longer;
 			assert_int_equal(iwarp_conn_start(c[k], 4, 4, crc), 0);
 		}
-		assert_true(c[0]->mulpdu < 1500);
+		assert_true(longer ? c[0]->mulpdu > 64000 : c[0]->mulpdu < 1500);
 		p.active.c = &c[0]->prov;
 		p.passive.c = &c[1]->prov;
 		writes_of_all_sizes(&p);

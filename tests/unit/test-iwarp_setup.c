@@ -219,9 +219,16 @@ static void requests_are_answered(void **state)
 		.ord = MPA_DEPTH_ANY};
 	assert_int_equal(ask(b, mpa_encode(&f, b), &r, &c, &e), 0);
 	assert_true(r.enhanced && r.ird == MPA_DEPTH_ANY && r.ord == MPA_DEPTH_ANY);
+	assert_false(r.long_fpdus || ((struct iwarp_conn *)c)->long_fpdus);
 	assert_int_equal(c->ird, 4);
 	assert_int_equal(c->ord, 4);
 	assert_true(((struct iwarp_conn *)c)->crc);
+	prov_iwarp.free(c);
+
+	/* FPDUs longer than a segment */
+	f = (struct mpa_frame){.rev = 2, .enhanced = true, .long_fpdus = true};
+	assert_int_equal(ask(b, mpa_encode(&f, b), &r, &c, &e), 0);
+	assert_true(r.long_fpdus && ((struct iwarp_conn *)c)->long_fpdus);
 	prov_iwarp.free(c);
 
 	/* a peer that cannot be read from, and asks for peer-to-peer */

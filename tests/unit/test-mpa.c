@@ -55,7 +55,7 @@ static void rejection_is_understood(void **state)
 
 static void every_flag_survives(void **state)
 {
-	for (unsigned bits = 0; bits < 256; bits++) {
+	for (unsigned bits = 0; bits < 512; bits++) {
 		struct mpa_frame g, f = {.reply = true,
 					    .rev = 2,
 					    .enhanced = true,
@@ -66,6 +66,7 @@ static void every_flag_survives(void **state)
 					    .rtr_send = bits & 16,
 					    .rtr_write = bits & 32,
 					    .rtr_read = bits & 64,
+					    .long_fpdus = bits & 256,
 					    .ird = bits & 128 ? MPA_DEPTH_ANY : 5,
 					    .ord = bits & 128 ? 0 : 255};
 		uint8_t buf[MPA_MAX_FRAME];
@@ -75,7 +76,8 @@ static void every_flag_survives(void **state)
 		assert_int_equal(mpa_decode_pd(&g, buf + MPA_HDR_LEN), 0);
 		assert_true(f.markers == g.markers && f.crc == g.crc && f.reject == g.reject &&
 			    f.peer_to_peer == g.peer_to_peer && f.rtr_send == g.rtr_send &&
-			    f.rtr_write == g.rtr_write && f.rtr_read == g.rtr_read);
+			    f.rtr_write == g.rtr_write && f.rtr_read == g.rtr_read &&
+			    f.long_fpdus == g.long_fpdus);
 		assert_true(f.ird == g.ird && f.ord == g.ord);
 	}
 }
@@ -123,8 +125,24 @@ static void revision_1_ignores_reserved_bits(void **state)
 	buf[16] = 0x3f; /* the reject bit is not checked in a Request either */
 	assert_int_equal(mpa_decode(buf, false, &f), 0);
 	assert_int_equal(mpa_decode_pd(&f, buf + MPA_HDR_LEN), 0);
-	assert_false(f.enhanced || f.reject);
+	assert_false(f.enhanced || f.reject || f.long_fpdus);
 	assert_int_equal(f.priv_len, 12);
+}
+
+/* siw repeats the flags of the Request, whatever they mean. */
+static void an_echo_is_no_consent(void **state)
+{
+	struct mpa_frame g, f = {.rev = 2, .enhanced = true, .long_fpdus = true};
+	uint8_t ask[MPA_MAX_FRAME], reply[MPA_MAX_FRAME];
+
+	mpa_encode(&f, ask);
+	assert_int_equal(mpa_decode(ask, false, &g), 0);
+	assert_true(g.long_fpdus);
+	f = (struct mpa_frame){.reply = true, .rev = 2, .enhanced = true};
+	mpa_encode(&f, reply);
+	reply[16] = ask[16];
+	assert_int_equal(mpa_decode(reply, true, &g), 0);
+	assert_false(g.long_fpdus);
 }
 
 static void the_longest_private_data_fits(void **state)
@@ -169,6 +187,7 @@ int main(void)
 		cmocka_unit_test(every_flag_survives),
 		cmocka_unit_test(what_is_wrong_is_refused),
 		cmocka_unit_test(revision_1_ignores_reserved_bits),
+		cmocka_unit_test(an_echo_is_no_consent),
 		cmocka_unit_test(the_longest_private_data_fits),
 		cmocka_unit_test(fpdus_fit_the_segment),
 	};

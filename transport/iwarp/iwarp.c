@@ -128,6 +128,10 @@ int iwarp_conn_start(struct iwarp_conn *c, unsigned ird, unsigned ord, bool crc)
 	c->growing = c->emss >= IWARP_LOOPBACK_MSS;
 	/* Where it would cost the kernel's segmentation off-load, FPDUs may cross segments. */
 	c->aligned = c->growing || c->emss % 4 == 0;
+	if (c->long_fpdus && !c->growing) {
+		c->mulpdu = MPA_MAX_MULPDU;
+		c->aligned = false;
+	}
 	/* What waits in the socket should fit the processor's cache: with the kernel's own limit of
 	 * 4 MiB each byte costs two to three times as much. */
 	if (c->growing)

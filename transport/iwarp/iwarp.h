@@ -125,9 +125,10 @@ struct iwarp_req {
 };
 TAILQ_HEAD(iwarp_reqs, iwarp_req);
 
-#define IWARP_BATCH_IOV	  256
-#define IWARP_BATCH_HDR	  8192
-#define IWARP_BATCH_BYTES (1u << 20)
+#define IWARP_BATCH_IOV 256
+#define IWARP_BATCH_HDR 8192
+/* Short batches give memory back soon, while the processor's cache still has it. */
+#define IWARP_BATCH_BYTES (128u << 10)
 
 /* FPDUs on their way into the socket. */
 struct iwarp_batch {
@@ -223,6 +224,7 @@ struct iwarp_conn {
 	unsigned emss;	 /* bytes of a TCP segment; tx_lock after the start */
 	unsigned mulpdu; /* its largest ULPDU; tx_lock after the start */
 	bool aligned;	 /* each sendmsg() begins a segment, and FPDUs do not cross segments */
+	bool long_fpdus; /* the peer takes them longer than segments; set before traffic */
 	bool growing;	 /* tx_lock: loopback, whose segments grow with the peer's window */
 
 	atomic_bool up;	      /* establish() has succeeded */

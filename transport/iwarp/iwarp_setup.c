@@ -400,6 +400,7 @@ static int establish_active(struct iwarp_conn *c, int64_t deadline, struct err *
 	struct mpa_frame f = {.rev = 2,
 		.crc = c->params.crc,
 		.enhanced = true,
+		.long_fpdus = true,
 		.ird = c->params.ird,
 		.ord = c->params.ord,
 		.priv = c->params.priv,
@@ -434,6 +435,7 @@ static int establish_active(struct iwarp_conn *c, int64_t deadline, struct err *
 			ird = least(f.ord, UINT8_MAX);
 	}
 	keep_priv(c, &f);
+	c->long_fpdus = f.long_fpdus;
 	return iwarp_conn_start(c, ird, ord, c->params.crc || f.crc);
 }
 
@@ -472,6 +474,7 @@ static int establish_passive(struct iwarp_conn *c, int64_t deadline, struct err 
 	keep_priv(c, &q);
 	f.rev = q.rev;
 	f.enhanced = q.enhanced;
+	f.long_fpdus = c->long_fpdus = q.long_fpdus;
 	f.ird = (uint16_t)(q.ord == MPA_DEPTH_ANY ? MPA_DEPTH_ANY : ird);
 	f.ord = (uint16_t)(q.ird == MPA_DEPTH_ANY ? MPA_DEPTH_ANY : ord);
 	f.priv = c->params.priv;

@@ -14,6 +14,13 @@ enum {
 	F_CRC = 0x40,
 	F_REJECT = 0x20,
 	F_ENHANCED = 0x10,
+	/* Reserved in RFC 5044. A software receiver can take FPDUs that are longer than a segment
+	 * of TCP, and a sender whose kernel does the segmentation gains by them; but a receiver
+	 * need not (section 3), so it has to say so. Linux's siw has defined F_LONG for that, in
+	 * Requests and Replies, and does not use it. siw also repeats the bits of a Request in its
+	 * Reply, whatever they mean, so a Reply of ours has F_CONSENT beside it. */
+	F_LONG = 0x08,
+	F_CONSENT = 0x04,
 };
 
 /* RFC 6581 section 9: A and B lead the IRD word, C and D the ORD word. */
@@ -36,6 +43,11 @@ static uint16_t get16(const uint8_t *p)
 	return (uint16_t)(p[0] << 8 | p[1]);
 }
 
+static unsigned long_bits(bool reply)
+{
+	return reply ? F_LONG | F_CONSENT : F_LONG;
+}
+
 size_t mpa_encode(const struct mpa_frame *f, uint8_t *buf)
 {
 	uint8_t *p = buf + MPA_HDR_LEN;
@@ -43,7 +55,8 @@ size_t mpa_encode(const struct mpa_frame *f, uint8_t *buf)
 	assert(f->priv_len <= MPA_MAX_PD - (f->enhanced ? MPA_WORDS_LEN : 0));
 	memcpy(buf, f->reply ? reply_key : request_key, 16);
 	buf[16] = (uint8_t)((f->markers ? F_MARKERS : 0) | (f->crc ? F_CRC : 0) |
-			    (f->reject ? F_REJECT : 0) | (f->enhanced ? F_ENHANCED : 0));
+			    (f->reject ? F_REJECT : 0) | (f->enhanced ? F_ENHANCED : 0) |
+			    (f->long_fpdus ? long_bits(f->reply) : 0));
 	buf[17] = f->rev;
 	if (f->enhanced) {
 		put16(p, (f->ird & MPA_DEPTH_ANY) | (f->peer_to_peer ? W_FIRST : 0) |
@@ -72,8 +85,9 @@ int mpa_decode(const uint8_t hdr[MPA_HDR_LEN], bool reply, struct mpa_frame *f)
 	f->pd_len = get16(hdr + 18);
 	if (f->rev != 1 && f->rev != 2)
 		return -EPROTONOSUPPORT;
-	/* The bit is reserved, and not to be checked, in revision 1. */
+	/* These bits are reserved, and not to be checked, in revision 1. */
 	f->enhanced = f->rev == 2 && (hdr[16] & F_ENHANCED);
+	f->long_fpdus = f->rev == 2 && (hdr[16] & long_bits(reply)) == long_bits(reply);
 	return f->pd_len > MPA_MAX_PD ? -EMSGSIZE : 0;
 }
 

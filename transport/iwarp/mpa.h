@@ -25,8 +25,9 @@ struct mpa_frame {
 	bool markers, crc, reject;
 	bool enhanced; /* ird, ord and the flags below are on the wire */
 	bool peer_to_peer, rtr_send, rtr_write, rtr_read;
-	uint8_t rev;  /* 1 or 2 */
-	uint16_t ird; /* 14 bits each */
+	bool long_fpdus; /* who sends this takes FPDUs of any length, see mpa.c */
+	uint8_t rev;	 /* 1 or 2 */
+	uint16_t ird;	 /* 14 bits each */
 	uint16_t ord;
 	uint16_t pd_len; /* decode: bytes that follow the header on the wire */
 	const uint8_t *priv;
