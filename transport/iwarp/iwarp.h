@@ -127,8 +127,10 @@ TAILQ_HEAD(iwarp_reqs, iwarp_req);
 
 #define IWARP_BATCH_IOV 256
 #define IWARP_BATCH_HDR 8192
-/* Short batches give memory back soon, while the processor's cache still has it. */
+/* No message is begun in a batch of more than this, so that memory comes back while the processor's
+ * cache still has it. */
 #define IWARP_BATCH_BYTES (128u << 10)
+#define IWARP_BATCH_MAX	  (1u << 20)
 
 /* FPDUs on their way into the socket. */
 struct iwarp_batch {
@@ -153,7 +155,7 @@ struct iwarp_read { /* a read of ours on the wire */
 #define IWARP_FPDU_HDR	  (2 + DDP_TAGGED_LEN)
 #define IWARP_GAP	  (3 + 4 + IWARP_FPDU_HDR)
 #define IWARP_GUESS_SEGS  96
-#define IWARP_GUESS_BYTES (128u << 10)
+#define IWARP_GUESS_BYTES (256u << 10)
 #define IWARP_GUESS_IOV	  (1 + 2 * IWARP_GUESS_SEGS + 1)
 /* Behind the room for all that a wrong guess may have misplaced. */
 #define IWARP_RX_BEHIND (IWARP_GUESS_BYTES + (IWARP_GUESS_SEGS + 1) * IWARP_GAP)

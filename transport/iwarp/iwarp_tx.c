@@ -206,7 +206,8 @@ static bool fill_batch(struct iwarp_conn *c)
 		c->mulpdu = mpa_mulpdu(c->emss);
 		c->growing = c->emss < IWARP_LOOPBACK_EMSS;
 	}
-	while ((r = TAILQ_FIRST(&c->ready)) && bytes < IWARP_BATCH_BYTES &&
+	while ((r = TAILQ_FIRST(&c->ready)) &&
+		bytes < (r->built ? IWARP_BATCH_MAX : IWARP_BATCH_BYTES) &&
 		b->n + PROV_MAX_SGE + 2 <= IWARP_BATCH_IOV &&
 		b->hdr_n + 2 + DDP_UNTAGGED_LEN + DDP_TERM_MAX + 8 <= IWARP_BATCH_HDR) {
 		uint32_t before = r->built, size = fpdu_size(c, r);
