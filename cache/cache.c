@@ -73,6 +73,7 @@ void cache_file_init(struct cache_file *f)
 {
 	memset(f, 0, sizeof(*f));
 	pthread_mutex_init(&f->lock, NULL);
+	LIST_INIT(&f->ends);
 }
 
 void cache_file_finish(struct cache_file *f)
@@ -135,10 +136,20 @@ static void block_free(struct cache *c, struct cache_block *b)
 	free(b);
 }
 
+/* The file ends in b, or did when it was asked for. */
+static void set_at_end_locked(struct cache_block *b)
+{
+	if (!b->at_end)
+		LIST_INSERT_HEAD(&b->file->ends, b, end);
+	b->at_end = true;
+}
+
 /* b is not the file's any more. */
 static void unlink_locked(struct cache_block *b)
 {
 	LIST_REMOVE(b, chain);
+	if (b->at_end)
+		LIST_REMOVE(b, end);
 	atomic_fetch_sub(&b->file->count, 1);
 }
 
@@ -227,6 +238,8 @@ static struct cache_block *block_new_locked(
 	b->state = CACHE_READING;
 	TAILQ_INIT(&b->waits);
 	LIST_INSERT_HEAD(chain_of(f, index), b, chain);
+	if (cap < CACHE_BLOCK)
+		set_at_end_locked(b);
 	atomic_fetch_add(&f->count, 1);
 	return b;
 }
@@ -404,6 +417,8 @@ static bool fill_locked(struct cache *c, struct cache_block *b, uint32_t n, bool
 	b->state = CACHE_VALID;
 	b->len = n;
 	b->eof = eof;
+	if (eof)
+		set_at_end_locked(b);
 	atomic_store_explicit(&b->chances, CHANCES_NEW, memory_order_relaxed);
 	pthread_mutex_lock(&c->lock);
 	TAILQ_INSERT_TAIL(&c->ring, b, ring);
@@ -473,27 +488,43 @@ void cache_give(struct cache *c, struct cache_file *f, struct mem_buf *buf, uint
 	cache_filled(f, &b, 1, got, eof);
 }
 
+/* Goes through all blocks of f. */
+static void drop_walk_locked(
+	struct cache_file *f, uint64_t first, uint64_t last, struct cache_wait_list *ready)
+{
+	struct cache_block *b, *next;
+
+	for (unsigned i = 0; i < f->nchains; i++)
+		for (b = LIST_FIRST(&f->chains[i]); b; b = next) {
+			next = LIST_NEXT(b, chain);
+			if (b->index >= first && b->index <= last)
+				drop_locked(b, ready);
+		}
+}
+
 void cache_drop(struct cache_file *f, uint64_t off, uint64_t len)
 {
 	struct cache_wait_list ready = TAILQ_HEAD_INITIALIZER(ready);
 	uint64_t first = off / CACHE_BLOCK;
 	uint64_t last = len > UINT64_MAX - off ? UINT64_MAX : (off + len - 1) / CACHE_BLOCK;
+	struct cache_block *b;
 
 	/* before the look at count: who has just made a block sees one of the two (cache_give()) */
 	atomic_fetch_add(&f->drops, 1);
 	if (!len || !atomic_load(&f->count))
 		return;
 	pthread_mutex_lock(&f->lock);
-	for (unsigned i = 0; i < f->nchains; i++) {
-		struct cache_block *b = LIST_FIRST(&f->chains[i]), *next;
-
-		for (; b; b = next) {
-			next = LIST_NEXT(b, chain);
-			if ((b->index >= first && b->index <= last) || b->eof ||
-				b->cap < CACHE_BLOCK)
+	while ((b = LIST_FIRST(&f->ends)))
+		drop_locked(b, &ready);
+	/* whichever is less: the blocks that there may be, or the chains that there are */
+	if (last - first < f->nchains)
+		for (uint64_t i = first; i <= last; i++) {
+			b = lookup_locked(f, i);
+			if (b)
 				drop_locked(b, &ready);
 		}
-	}
+	else
+		drop_walk_locked(f, first, last, &ready);
 	pthread_mutex_unlock(&f->lock);
 	call_ready(&ready);
 }

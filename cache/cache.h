@@ -63,6 +63,8 @@ struct cache_block {
 	uint32_t len;
 	uint32_t given; /* bytes that the kernel was given */
 	LIST_ENTRY(cache_block) chain;
+	LIST_ENTRY(cache_block) end; /* in file->ends, if at_end */
+	bool at_end;
 	TAILQ_HEAD(, cache_wait) waits;
 	/* cache.lock */
 	TAILQ_ENTRY(cache_block) ring;
@@ -79,6 +81,7 @@ struct cache_file {
 	struct cache *cache;  /* NULL until there was a block */
 	unsigned nchains;     /* a power of two, or 0 */
 	struct cache_chain *chains;
+	struct cache_chain ends; /* blocks that end with the file, as far as is known */
 };
 
 typedef _Atomic uint64_t cache_counter;

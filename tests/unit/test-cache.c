@@ -205,6 +205,30 @@ static void a_change_drops_the_blocks_that_it_touches(void **state)
 	assert_int_equal(look(&file, 4 * CACHE_BLOCK, 1), CACHE_MISS);
 }
 
+/* However many blocks there are, and whether the range is smaller than them or larger. */
+static void a_change_drops_no_other_block(void **state)
+{
+	uint64_t at;
+
+	fill(&file, 0, BLOCKS - 1);
+	assert_int_equal(cache_reserve(cache, &file, (uint64_t)(BLOCKS - 1) * CACHE_BLOCK,
+				 (uint64_t)BLOCKS * CACHE_BLOCK, LARGE, run, 1, &at),
+		1);
+	cache_filled(&file, run, 1, CACHE_BLOCK, true); /* a whole block, and the file's last */
+	cache_drop(&file, 3 * CACHE_BLOCK + 1, 1);
+	assert_int_equal(atomic_load(&file.count), BLOCKS - 2);
+	assert_int_equal(look(&file, 3 * CACHE_BLOCK, 1), CACHE_MISS);
+	assert_int_equal(look(&file, (BLOCKS - 1) * CACHE_BLOCK, 1), CACHE_MISS);
+	cache_drop(&file, 100ull * CACHE_BLOCK, 1000ull * CACHE_BLOCK);
+	assert_int_equal(atomic_load(&file.count), BLOCKS - 2);
+	cache_drop(&file, 5 * CACHE_BLOCK, 1000ull * CACHE_BLOCK);
+	assert_int_equal(atomic_load(&file.count), 4);
+	assert_int_equal(look(&file, 4 * CACHE_BLOCK, CACHE_BLOCK), CACHE_HIT);
+	cache_drop(&file, UINT64_MAX - 1, 1);
+	cache_drop(&file, 0, 0);
+	assert_int_equal(atomic_load(&file.count), 4);
+}
+
 static void what_the_kernel_has_got_goes_first(void **state)
 {
 	fill(&other, 0, BLOCKS / 2);
@@ -270,6 +294,7 @@ int main(void)
 		TEST(who_waits_may_go),
 		TEST(what_is_being_read_when_the_file_changes_is_not_believed),
 		TEST(a_change_drops_the_blocks_that_it_touches),
+		TEST(a_change_drops_no_other_block),
 		TEST(what_the_kernel_has_got_goes_first),
 		TEST(what_it_comes_back_for_stays_longer),
 		TEST(a_block_that_is_in_use_may_be_evicted),
