@@ -159,6 +159,7 @@ static void look(struct request *r)
 	struct cached *c = r->fs->cached;
 	struct cache_stats *stats = cache_stats(r->fs->cache);
 	struct file *f = r->file;
+	bool gone = false;
 	struct cache_hit hit;
 	enum cache_found found;
 
@@ -166,11 +167,17 @@ static void look(struct request *r)
 	pthread_mutex_lock(&c->lock);
 	found = cache_find(
 		&f->inode->cache, r->u.io.offset, r->batch.data.len, &hit, &r->u.io.wait);
-	/* ready() takes the lock before it touches r */
-	if (found == CACHE_PENDING)
-		TAILQ_INSERT_TAIL(&c->waiting, r, u.io.waiting);
-	pthread_mutex_unlock(&c->lock);
+	/* cached_end_gone() may have been there before r; ready() takes the lock before it touches
+	 * r */
 	if (found == CACHE_PENDING) {
+		gone = request_is_gone(r) && cache_unwait(&f->inode->cache, &r->u.io.wait);
+		if (!gone)
+			TAILQ_INSERT_TAIL(&c->waiting, r, u.io.waiting);
+	}
+	pthread_mutex_unlock(&c->lock);
+	if (gone) {
+		request_end(r, -EINTR);
+	} else if (found == CACHE_PENDING) {
 		stats_add(&stats->joined, 1);
 	} else if (found == CACHE_HIT) {
 		answer(r->fs, request_take_fuse(r), &hit);
@@ -184,6 +191,7 @@ static void look(struct request *r)
 void cached_wait(struct request *r, request_step_fn *ask)
 {
 	r->next = ask;
+	request_watch(r);
 	look(r);
 }
 

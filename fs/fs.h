@@ -52,7 +52,8 @@ struct fs {
 	struct workers *workers;
 	bool posix_locks, flock_locks; /* on the server, else this machine's own */
 	struct inval *inval;
-	int wake_fd; /* eventfd: the main thread has something to look at */
+	int wake_fd;	       /* eventfd: the main thread has something to look at */
+	atomic_bool some_gone; /* requests have become GONE while they waited (request_watch()) */
 
 	atomic_size_t data_used; /* of data_limit (data.h) */
 	_Atomic uint64_t

@@ -130,6 +130,8 @@ static bool serve(struct fs *fs, const char *mountpoint)
 		if (detached && (stop_signals > 1 || now_ms() - detached > DETACH_WAIT_MS))
 			return false;
 		sleep_on(fs, detached && tick > DETACH_TICK_MS ? DETACH_TICK_MS : tick);
+		if (atomic_exchange(&fs->some_gone, false))
+			ops_end_gone(fs);
 		if (now_ms() - checked >= (unsigned)tick) {
 			checked = now_ms();
 			tick = request_check_killed(fs->requests) ? KILLING_TICK_MS : TICK_MS;

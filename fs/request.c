@@ -9,12 +9,14 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 
 #include "fs/data.h"
 #include "fs/fs.h"
 #include "fs/names.h"
 #include "fs/process.h"
 #include "transport/clock.h"
+#include "transport/log.h"
 
 #define SHORT_WAIT_NS 10000000ull
 #define LONG_WAIT_NS  1000000000ull
@@ -143,6 +145,7 @@ struct request *request_new_cred(struct fs *fs, struct fuse_req *fuse, const str
 		batch_keep_going(&r->batch);
 	r->pid = fuse ? fuse_req_ctx(fuse)->pid : 0;
 	atomic_store(&r->gone, false);
+	r->watched = false;
 	r->any_signal = false;
 	r->born = clock_ns();
 	r->step = NULL;
@@ -239,14 +242,38 @@ static void kill_request(struct request *r)
 		stats_add(&r->fs->stats.interrupts, 1);
 }
 
+static bool is_fatal(const struct request *r)
+{
+	enum process_fate fate = r->any_signal ? PROCESS_KILLED : process_fate(r->pid);
+
+	return fate == PROCESS_KILLED || fate == PROCESS_UNKNOWN;
+}
+
 /* libfuse holds the request's lock: request_take_fuse() waits for the end of this. */
 static void on_interrupt(fuse_req_t fuse, void *data)
 {
-	struct request *r = data;
-	enum process_fate fate = r->any_signal ? PROCESS_KILLED : process_fate(r->pid);
+	if (is_fatal(data))
+		kill_request(data);
+}
 
-	if (fate == PROCESS_KILLED || fate == PROCESS_UNKNOWN)
-		kill_request(r);
+/* With the lock held it cannot be answered here. */
+static void on_interrupt_watched(fuse_req_t fuse, void *data)
+{
+	struct request *r = data;
+
+	if (!is_fatal(r))
+		return;
+	kill_request(r);
+	atomic_store(&r->gone, true);
+	atomic_store(&r->fs->some_gone, true);
+	if (eventfd_write(r->fs->wake_fd, 1))
+		log_ctrl("eventfd: cannot wake the main thread");
+}
+
+void request_watch(struct request *r)
+{
+	r->watched = true;
+	fuse_req_interrupt_func(r->fuse, on_interrupt_watched, r);
 }
 
 /* Has r waited for so long that a process of that fate need not wait on? */
@@ -373,7 +400,7 @@ struct fuse_req *request_take_fuse(struct request *r)
 	struct fuse_req *fuse = r->fuse;
 
 	r->fuse = NULL;
-	if (fuse && r->step)
+	if (fuse && (r->step || r->watched))
 		fuse_req_interrupt_func(fuse, NULL, NULL);
 	return fuse;
 }

@@ -22,7 +22,8 @@
  * unlink or another append ends, that the kernel has dropped pages or names. There is no operation
  * to cancel then. When request_check_killed() sees that its process is being killed it marks the
  * request GONE, and the main thread has each place where requests wait go on with those that are
- * (ops_end_gone()).
+ * (ops_end_gone()). One that waits for a cache block is watched: an INTERRUPT marks it at once and
+ * wakes the main thread.
  *
  * Lock. request_pool.lock guards the free list and the list of live requests. Order: libfuse's
  * request lock, request_pool.lock, the batch's, the client's. No callback runs with one of them
@@ -63,7 +64,8 @@ struct request {
 	struct fuse_req *fuse; /* NULL once answered, or for the daemon's own */
 	pid_t pid;	       /* 0: unknown */
 	struct batch batch;
-	atomic_bool gone; /* GONE: its process is being killed, and it has waited long */
+	atomic_bool gone; /* GONE: its process is being killed, and it is to wait no more */
+	bool watched;	  /* between request_watch() and the answer */
 	bool settles;	  /* what it waits for in opening.c is that times are set */
 	bool any_signal;  /* any signal cancels it, not only a fatal one; constant once submitted */
 	uint64_t born;	  /* when it came, on clock_ns(): what the server answers is not older */
@@ -195,6 +197,10 @@ struct request *request_new_cred(struct fs *fs, struct fuse_req *fuse, const str
 #define request_op(r, type, member) part_op(&(r)->batch.first, type, member)
 /* Submits the parts that are ready; step follows, also if none is. */
 void request_submit(struct request *r, request_step_fn *step);
+/* r, which has submitted nothing yet, is about to wait for something else than the server: if the
+ * kernel says INTERRUPT and its process is being killed, it becomes GONE, perhaps before this
+ * returns, and the main thread is woken. */
+void request_watch(struct request *r);
 /* The request that an op belongs to. */
 struct request *request_of(const struct nfs_op *op);
 

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "fs/cached.h"
@@ -109,6 +110,31 @@ static void who_waits_can_be_killed(void **state)
 	fake_release(fs->client);
 	two = kernel_send_read(node, fh, 0, REQUEST);
 	kernel_wait(two);
+}
+
+/* The kernel says so: it is not waited for until request_check_killed() looks. */
+static void who_waits_and_is_killed_is_found_at_once(void **state)
+{
+	uint64_t one, living;
+	pid_t tid = kernel_tid;
+
+	fake_knobs.hang[NFS_READ] = true;
+	one = kernel_send_read(node, fh, 0, REQUEST);
+	kernel_tid = getpid();
+	living = kernel_send_read(node, fh, 4096, 4096);
+	kernel_interrupt(living); /* a signal that ends nobody */
+	kernel_tid = tid;
+	kernel_interrupt(one);
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
+	assert_true(atomic_load(&fs->some_gone));
+	cached_end_gone(fs);
+	assert_int_equal(kernel_wait(one).error, -EINTR);
+	assert_false(kernel_answered(living));
+	fake_knobs.hang[NFS_READ] = false;
+	fake_release(fs->client);
+	assert_int_equal(kernel_wait(living).len, 4096);
+	while (used())
+		;
 }
 
 /* The READ into the cache fails; the one in the reader's own name works, or tells the error. */
@@ -297,6 +323,7 @@ int main(void)
 		TEST(reads_all_over_the_file_go_to_the_server),
 		TEST(what_is_being_read_is_waited_for),
 		TEST(who_waits_can_be_killed),
+		TEST(who_waits_and_is_killed_is_found_at_once),
 		TEST(a_read_into_the_cache_that_fails_harms_nobody),
 		TEST(an_error_is_told_to_the_reader),
 		TEST(what_was_written_is_read),
