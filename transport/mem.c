@@ -8,6 +8,9 @@
  * maps and registers memory, takes the pool's. When the limit is reached, slabs of which no block
  * is in use are given back first, whatever their class.
  *
+ * A slab of 2 MiB or more is of huge pages where the system gives them: fewer faults while it is
+ * filled for the first time, and fewer entries in the tables of processor and device.
+ *
  * Lock order: pool->lock, then one class->lock. pool->lock guards the list of all slabs, their
  * registration and slab_bytes; class->lock guards the class's lists and counters and the free lists
  * of its slabs. Reference counts are atomic.
@@ -38,6 +41,8 @@
 #define KIB	  1024u
 #define SLAB_MIN  (1024 * KIB)
 #define SLAB_MAX  (8192 * KIB)
+#define PAGE	  (4 * KIB)
+#define HUGE_PAGE ((size_t)2048 * KIB)
 #define N_CLASSES (sizeof(class_size) / sizeof(class_size[0]))
 
 /* Powers of two, and from 64 KiB on each with room for headers beside that much payload. */
@@ -69,10 +74,12 @@ struct mem_pool {
 	pthread_mutex_t lock;
 	struct slab_list all; /* lock */
 	size_t slab_bytes;    /* lock */
-	size_t limit;	      /* constant */
+	size_t own_limit;     /* constant */
+	_Atomic size_t limit; /* own_limit, or less; changed under lock */
 	_Atomic size_t failures;
 	_Atomic size_t used; /* bytes in blocks that are handed out */
 	bool attached;	     /* lock */
+	bool saves;	     /* lock: mem_pool_save() */
 	struct mem_registrar reg;
 	struct class class[N_CLASSES];
 };
@@ -86,7 +93,8 @@ struct mem_pool *mem_pool_new(size_t limit)
 	memset(pool, 0, sizeof(*pool));
 	pthread_mutex_init(&pool->lock, NULL);
 	TAILQ_INIT(&pool->all);
-	pool->limit = limit;
+	pool->own_limit = limit;
+	atomic_init(&pool->limit, limit);
 	for (unsigned i = 0; i < N_CLASSES; i++) {
 		pthread_mutex_init(&pool->class[i].lock, NULL);
 		TAILQ_INIT(&pool->class[i].avail);
@@ -153,6 +161,8 @@ int mem_pool_attach(struct mem_pool *pool, const struct mem_registrar *r)
 	} else {
 		pool->reg = *r;
 		pool->attached = true;
+		if (r->most && (!pool->own_limit || r->most < pool->own_limit))
+			atomic_store(&pool->limit, r->most);
 	}
 	pthread_mutex_unlock(&pool->lock);
 	return rc;
@@ -170,8 +180,28 @@ void mem_pool_detach(struct mem_pool *pool)
 			s->pub.reg = NULL;
 		}
 		pool->attached = false;
+		atomic_store(&pool->limit, pool->own_limit);
 	}
 	pthread_mutex_unlock(&pool->lock);
+}
+
+/* Gives s back if no block of it is used. pool->lock held. */
+static bool slab_release_locked(struct mem_pool *pool, struct slab *s)
+{
+	struct class *c = &pool->class[s->class];
+	bool idle;
+
+	pthread_mutex_lock(&c->lock);
+	idle = s->used == 0;
+	if (idle) {
+		TAILQ_REMOVE(&c->avail, s, avail);
+		s->listed = false;
+		c->nblocks -= s->nblocks;
+	}
+	pthread_mutex_unlock(&c->lock);
+	if (idle)
+		slab_free_locked(pool, s);
+	return idle;
 }
 
 /* Gives back slabs without a used block until need more bytes fit. pool->lock held. */
@@ -180,23 +210,55 @@ static void pool_reclaim_locked(struct mem_pool *pool, size_t need)
 	struct slab *s, *next;
 
 	for (s = TAILQ_FIRST(&pool->all); s; s = next) {
-		struct class *c = &pool->class[s->class];
-		bool idle;
-
 		next = TAILQ_NEXT(s, all);
 		if (need <= pool->limit && pool->slab_bytes <= pool->limit - need)
 			return;
-		pthread_mutex_lock(&c->lock);
-		idle = s->used == 0;
-		if (idle) {
-			TAILQ_REMOVE(&c->avail, s, avail);
-			s->listed = false;
-			c->nblocks -= s->nblocks;
-		}
-		pthread_mutex_unlock(&c->lock);
-		if (idle)
-			slab_free_locked(pool, s);
+		slab_release_locked(pool, s);
 	}
+}
+
+/* Gives back the memory of the free blocks of s, but not their addresses. pool->lock held. */
+static void slab_dry_locked(struct mem_pool *pool, struct slab *s)
+{
+	struct class *c = &pool->class[s->class];
+
+	if (s->pub.reg)
+		return;
+	/* with the lock held: nobody may take a block meanwhile */
+	pthread_mutex_lock(&c->lock);
+	for (struct mem_buf *b = s->free; b; b = b->next) {
+		if (!b->dry)
+			madvise(b->data, b->size, MADV_DONTNEED);
+		b->dry = true;
+	}
+	pthread_mutex_unlock(&c->lock);
+}
+
+void mem_pool_trim(struct mem_pool *pool)
+{
+	struct slab *s, *next;
+
+	pthread_mutex_lock(&pool->lock);
+	for (s = TAILQ_FIRST(&pool->all); s; s = next) {
+		next = TAILQ_NEXT(s, all);
+		if (!slab_release_locked(pool, s))
+			slab_dry_locked(pool, s);
+	}
+	pthread_mutex_unlock(&pool->lock);
+}
+
+void mem_pool_save(struct mem_pool *pool, bool on)
+{
+	struct slab *s;
+
+	pthread_mutex_lock(&pool->lock);
+	if (pool->saves != on)
+		TAILQ_FOREACH (s, &pool->all, all)
+			if (s->pub.len >= HUGE_PAGE)
+				madvise(s->pub.base, s->pub.len,
+					on ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
+	pool->saves = on;
+	pthread_mutex_unlock(&pool->lock);
 }
 
 /* Blocks for a new slab: a class grows by as much as it has, between SLAB_MIN and SLAB_MAX. */
@@ -208,6 +270,25 @@ static unsigned slab_blocks(const struct mem_pool *pool, size_t have, uint32_t s
 	if (bytes > room)
 		bytes = room;
 	return bytes < size ? 1 : bytes / size;
+}
+
+/* Memory for a slab; one that holds a huge page begins where such a page may, and asks for them. */
+static void *slab_map(size_t len, bool saves)
+{
+	size_t room = len < HUGE_PAGE ? len : len + HUGE_PAGE, before;
+	uint8_t *p = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED || room == len)
+		return p;
+	before = HUGE_PAGE - (uintptr_t)p % HUGE_PAGE;
+	munmap(p, before);
+	p += before;
+	len = (len + PAGE - 1) & ~(size_t)(PAGE - 1);
+	if (room - before > len)
+		munmap(p + len, room - before - len);
+	/* or small ones, if the system has none */
+	madvise(p, len, saves ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
+	return p;
 }
 
 /* A new slab, known to the registrar, on no class list yet. pool->lock held. */
@@ -222,8 +303,7 @@ static struct slab *slab_new_locked(struct mem_pool *pool, unsigned class, unsig
 	s->nblocks = nblocks;
 	s->pub.len = (size_t)nblocks * size;
 	s->pub.block = size;
-	s->pub.base =
-		mmap(NULL, s->pub.len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	s->pub.base = slab_map(s->pub.len, pool->saves);
 	if (s->pub.base == MAP_FAILED) {
 		free(s);
 		return NULL;
@@ -330,6 +410,7 @@ struct mem_buf *mem_buf_get(struct mem_pool *pool, size_t size)
 	atomic_fetch_add_explicit(&pool->used, b->size, memory_order_relaxed);
 	ASAN_UNPOISON_MEMORY_REGION(b->data, b->size);
 	b->next = NULL;
+	b->dry = false;
 	atomic_store_explicit(&b->refs, 1, memory_order_relaxed);
 	return b;
 }
@@ -365,13 +446,19 @@ struct mem_buf *mem_buf_unref(struct mem_buf *buf)
 	return NULL;
 }
 
+size_t mem_pool_limit(struct mem_pool *pool)
+{
+	return atomic_load_explicit(&pool->limit, memory_order_relaxed);
+}
+
 size_t mem_pool_room(struct mem_pool *pool)
 {
 	size_t used = atomic_load_explicit(&pool->used, memory_order_relaxed);
+	size_t limit = mem_pool_limit(pool);
 
-	if (!pool->limit)
+	if (!limit)
 		return SIZE_MAX;
-	return used < pool->limit ? pool->limit - used : 0;
+	return used < limit ? limit - used : 0;
 }
 
 size_t mem_pool_share(struct mem_pool *pool, size_t most)
@@ -385,12 +472,14 @@ size_t mem_pool_share(struct mem_pool *pool, size_t most)
 
 bool mem_pool_is_short(struct mem_pool *pool)
 {
-	return pool->limit && mem_pool_room(pool) < pool->limit / 4;
+	size_t limit = mem_pool_limit(pool);
+
+	return limit && mem_pool_room(pool) < limit / 4;
 }
 
 void mem_pool_stats(struct mem_pool *pool, struct mem_stats *out)
 {
-	*out = (struct mem_stats){.limit = pool->limit};
+	*out = (struct mem_stats){.limit = mem_pool_limit(pool)};
 	pthread_mutex_lock(&pool->lock);
 	out->slab_bytes = pool->slab_bytes;
 	pthread_mutex_unlock(&pool->lock);

@@ -7,7 +7,8 @@
  * Memory comes in slabs. A slab is mapped once, given once to the attached registrar (a provider
  * that needs local registration: verbs), and cut into blocks of one size class. A block is a
  * `struct mem_buf`, counted by reference, 4096-byte aligned, and returns to its slab's free list at
- * the last unref. Slabs are kept for reuse; the pool's limit bounds their sum.
+ * the last unref. Slabs are kept for reuse; the pool's limit bounds their sum, and so does what the
+ * registrar says that it can take. mem_pool_trim() gives back to the system what is not in use.
  *
  * Registering a slab only makes it known to the local device. It never gives a peer access: that is
  * expose() of a provider, per RPC.
@@ -42,6 +43,7 @@ struct mem_buf {
 	uint32_t size; /* usable bytes: at least what was asked for */
 	struct mem_slab *slab;
 	/* the rest is mem.c's */
+	bool dry; /* free, and its memory has been given back to the system */
 	struct mem_pool *pool;
 	struct mem_buf *next;
 	unsigned class;
@@ -56,6 +58,7 @@ struct mem_registrar {
 	int (*reg)(void *ctx, struct mem_slab *slab);
 	void (*unreg)(void *ctx, struct mem_slab *slab);
 	void *ctx;
+	size_t most; /* bytes of slabs that it can register together; 0: not known */
 };
 
 /* Sizes served as a class of their own; anything up to MEM_MAX_SIZE is rounded up to one. The
@@ -72,6 +75,17 @@ struct mem_pool *mem_pool_free(struct mem_pool *pool);
 int mem_pool_attach(struct mem_pool *pool, const struct mem_registrar *r);
 /* Unregisters all slabs. The registrar's device must not be using them any more. */
 void mem_pool_detach(struct mem_pool *pool);
+
+/* Most bytes of slabs, now: what mem_pool_new() was given, or less while a registrar is attached
+ * that takes less. 0: no limit. */
+size_t mem_pool_limit(struct mem_pool *pool);
+/* While on, no more memory is taken from the system than is written to: no huge pages, also in the
+ * slabs that there are. Any thread. */
+void mem_pool_save(struct mem_pool *pool, bool on);
+/* Gives back to the system what is not in use: slabs of which no block is, and the free blocks of
+ * others, unless these are registered: their memory is the device's until the slab is unregistered.
+ * Any thread. */
+void mem_pool_trim(struct mem_pool *pool);
 
 /* A block of at least size bytes (1..MEM_MAX_SIZE) with one reference, contents undefined; NULL
  * when the limit is reached or registration fails. Any thread. */

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <cmocka.h>
 
 #include "transport/mem.h"
@@ -198,6 +199,143 @@ static void slabs_are_registered(void **state)
 	mem_pool_free(pool);
 }
 
+/* What a device cannot take all of is bounded by it, while it is attached. */
+static void a_device_bounds_the_pool(void **state)
+{
+	struct fake_device d = {0};
+	struct mem_registrar r = {.reg = fake_reg, .unreg = fake_unreg, .ctx = &d, .most = 2 * MIB};
+	struct mem_pool *pool = mem_pool_new(16 * MIB);
+	struct mem_buf *b[5];
+
+	assert_int_equal(mem_pool_attach(pool, &r), 0);
+	assert_int_equal(mem_pool_limit(pool), 2 * MIB);
+	assert_int_equal(mem_pool_room(pool), 2 * MIB);
+	b[0] = mem_buf_get(pool, MIB);
+	b[1] = mem_buf_get(pool, MIB);
+	assert_non_null(b[1]);
+	assert_null(mem_buf_get(pool, MIB));
+	mem_pool_detach(pool);
+	assert_int_equal(mem_pool_limit(pool), 16 * MIB);
+	for (int i = 2; i < 5; i++)
+		assert_non_null(b[i] = mem_buf_get(pool, MIB));
+	/* one that comes late finds more than it can take: no more is mapped */
+	assert_int_equal(mem_pool_attach(pool, &r), 0);
+	assert_null(mem_buf_get(pool, 4096));
+	for (int i = 0; i < 5; i++)
+		mem_buf_unref(b[i]);
+	assert_non_null(b[0] = mem_buf_get(pool, 4096));
+	mem_buf_unref(b[0]);
+	mem_pool_detach(pool);
+	r.most = 64 * MIB;
+	assert_int_equal(mem_pool_attach(pool, &r), 0);
+	assert_int_equal(mem_pool_limit(pool), 16 * MIB);
+	mem_pool_free(pool);
+}
+
+/* Pages of a block that are in memory. */
+static unsigned resident(const struct mem_buf *b)
+{
+	unsigned char in[MEM_MAX_SIZE / 4096];
+	unsigned n = 0;
+
+	assert_int_equal(mincore(b->data, b->size, in), 0);
+	for (unsigned i = 0; i < b->size / 4096; i++)
+		n += in[i] & 1;
+	return n;
+}
+
+/* Fills a pool's slabs, leaves one block of the last in use and has the rest given back. Where that
+ * block's neighbour was is still mapped. */
+static struct mem_buf *trimmed(struct mem_pool *pool, struct mem_buf **neighbour)
+{
+	struct mem_buf *b[40], *kept;
+
+	for (int i = 0; i < 40; i++) {
+		b[i] = mem_buf_get(pool, 128 * 1024);
+		memset(b[i]->data, i + 1, b[i]->size);
+	}
+	kept = b[39];
+	*neighbour = NULL;
+	for (int i = 0; i < 39; i++) {
+		if (b[i]->slab == kept->slab)
+			*neighbour = b[i];
+		mem_buf_unref(b[i]);
+	}
+	mem_pool_trim(pool);
+	mem_pool_trim(pool);
+	assert_int_equal(kept->data[0], 40);
+	assert_int_equal(kept->data[kept->size - 1], 40);
+	assert_non_null(*neighbour);
+	return kept;
+}
+
+static void what_is_not_in_use_is_given_back(void **state)
+{
+	struct mem_pool *pool = mem_pool_new(0);
+	struct mem_buf *kept, *neighbour, *again;
+	struct mem_stats st;
+
+	kept = trimmed(pool, &neighbour);
+	mem_pool_stats(pool, &st);
+	assert_int_equal(st.slab_bytes, kept->slab->len);
+	assert_int_equal(resident(kept), kept->size / 4096);
+	assert_int_equal(resident(neighbour), 0);
+	again = mem_buf_get(pool, 128 * 1024);
+	memset(again->data, 1, again->size);
+	mem_buf_unref(again);
+	mem_buf_unref(kept);
+	mem_pool_trim(pool);
+	mem_pool_stats(pool, &st);
+	assert_int_equal(st.slab_bytes, 0);
+	assert_non_null(kept = mem_buf_get(pool, 128 * 1024));
+	mem_buf_unref(kept);
+	mem_pool_free(pool);
+}
+
+/* Its pages are the device's: taken away, it would go on using those that nobody sees any more. */
+static void what_is_registered_stays_in_memory(void **state)
+{
+	struct fake_device d = {0};
+	struct mem_registrar r = {.reg = fake_reg, .unreg = fake_unreg, .ctx = &d};
+	struct mem_pool *pool = mem_pool_new(0);
+	struct mem_buf *kept, *neighbour;
+	struct mem_stats st;
+
+	assert_int_equal(mem_pool_attach(pool, &r), 0);
+	kept = trimmed(pool, &neighbour);
+	assert_int_equal(d.registered, 1);
+	mem_pool_stats(pool, &st);
+	assert_int_equal(st.slab_bytes, kept->slab->len);
+	assert_int_equal(resident(neighbour), neighbour->size / 4096);
+	mem_buf_unref(kept);
+	mem_pool_trim(pool);
+	assert_int_equal(d.registered, 0);
+	mem_pool_free(pool);
+}
+
+/* Large slabs lie where huge pages may be. */
+static void large_slabs_are_aligned(void **state)
+{
+	struct mem_pool *pool = mem_pool_new(0);
+	struct mem_buf *b[160];
+	size_t largest = 0;
+
+	for (int i = 0; i < 160; i++) {
+		b[i] = mem_buf_get(pool, 128 * 1024);
+		memset(b[i]->data, 1, b[i]->size);
+		if (b[i]->slab->len >= 2 * MIB)
+			assert_int_equal((uintptr_t)b[i]->slab->base % (2 * MIB), 0);
+		if (b[i]->slab->len > largest)
+			largest = b[i]->slab->len;
+	}
+	assert_int_equal(largest, 8 * MIB);
+	mem_pool_save(pool, true);
+	mem_pool_save(pool, false);
+	for (int i = 0; i < 160; i++)
+		mem_buf_unref(b[i]);
+	mem_pool_free(pool);
+}
+
 static void *churn(void *arg)
 {
 	struct mem_pool *pool = arg;
@@ -231,6 +369,8 @@ static void threads_share_a_pool(void **state)
 
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(pthread_create(&t[i], NULL, churn, pool), 0);
+	for (int i = 0; i < 200; i++)
+		mem_pool_trim(pool);
 	for (int i = 0; i < 4; i++) {
 		pthread_join(t[i], &failed);
 		assert_null(failed);
@@ -250,6 +390,10 @@ int main(void)
 		cmocka_unit_test(shares_follow_the_room),
 		cmocka_unit_test(the_limit_holds),
 		cmocka_unit_test(slabs_are_registered),
+		cmocka_unit_test(a_device_bounds_the_pool),
+		cmocka_unit_test(what_is_not_in_use_is_given_back),
+		cmocka_unit_test(what_is_registered_stays_in_memory),
+		cmocka_unit_test(large_slabs_are_aligned),
 		cmocka_unit_test(threads_share_a_pool),
 	};
 

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "transport/log.h"
 
@@ -61,11 +62,22 @@ static void slab_unreg(void *ctx, struct mem_slab *slab)
 	slab->reg = NULL;
 }
 
+/* How many bytes of slabs may be registered under RLIMIT_MEMLOCK, beside a few for the queues; 0:
+ * it does not bind us. */
+static size_t most_registered(void)
+{
+	struct rlimit lim;
+
+	if (!geteuid() || getrlimit(RLIMIT_MEMLOCK, &lim) || lim.rlim_cur == RLIM_INFINITY)
+		return 0;
+	return lim.rlim_cur - lim.rlim_cur / 8;
+}
+
 static int domain_new(
 	struct ibv_context *ctx, struct mem_pool *pool, bool active, struct verbs_domain **out)
 {
 	struct verbs_domain *dom = calloc(1, sizeof(*dom));
-	struct mem_registrar r = {slab_reg, slab_unreg, dom};
+	struct mem_registrar r = {.reg = slab_reg, .unreg = slab_unreg, .ctx = dom};
 	int ret;
 
 	if (!dom)
@@ -82,6 +94,8 @@ static int domain_new(
 	/* Each registration counts against RLIMIT_MEMLOCK. A requester's payload is touched through
 	 * its doors only, so that without windows a second registration would be for nothing. */
 	dom->lean = active && !dom->windows;
+	/* what is lean registers messages alone */
+	r.most = dom->lean ? 0 : most_registered();
 	dom->pd = ibv_alloc_pd(ctx);
 	if (!dom->pd) {
 		free(dom);
