@@ -18,7 +18,7 @@ TAILQ_HEAD(cache_wait_list, cache_wait);
 
 struct cache {
 	struct mem_pool *pool;
-	size_t limit;
+	atomic_size_t limit;
 	atomic_size_t bytes;
 	struct cache_stats stats;
 	pthread_mutex_t lock;	/* what follows */
@@ -38,7 +38,7 @@ struct cache *cache_new(struct mem_pool *pool, size_t limit)
 	if (!c)
 		return NULL;
 	c->pool = pool;
-	c->limit = limit;
+	atomic_init(&c->limit, limit);
 	pthread_mutex_init(&c->lock, NULL);
 	TAILQ_INIT(&c->ring);
 	return c;
@@ -66,7 +66,7 @@ size_t cache_bytes(const struct cache *c)
 
 size_t cache_limit(const struct cache *c)
 {
-	return c->limit;
+	return atomic_load_explicit(&c->limit, memory_order_relaxed);
 }
 
 void cache_file_init(struct cache_file *f)
@@ -202,12 +202,22 @@ static bool evict(struct cache *c, const struct cache_file *held)
 	return true;
 }
 
+void cache_set_limit(struct cache *c, size_t limit)
+{
+	if (!cache_limit(c))
+		return;
+	atomic_store(&c->limit, limit ? limit : 1);
+	while (cache_bytes(c) > limit && evict(c, NULL))
+		;
+}
+
 static struct mem_buf *get_buf(struct cache *c, const struct cache_file *held, uint32_t size)
 {
+	size_t limit = cache_limit(c);
 	struct mem_buf *buf;
 
-	while (cache_bytes(c) + size > c->limit)
-		if (size > c->limit || !evict(c, held))
+	while (cache_bytes(c) + size > limit)
+		if (size > limit || !evict(c, held))
 			return NULL;
 	buf = mem_buf_get(c->pool, size);
 	if (buf)

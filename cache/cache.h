@@ -107,6 +107,10 @@ struct cache_stats *cache_stats(struct cache *c);
 /* Bytes of all blocks, and how many there may be. */
 size_t cache_bytes(const struct cache *c);
 size_t cache_limit(const struct cache *c);
+/* From now on it is another limit: blocks are evicted until no more are left, but for those that
+ * are READING and those of a file whose lock somebody has. A cache that was made with 0 is left as
+ * it is. */
+void cache_set_limit(struct cache *c, size_t limit);
 
 void cache_file_init(struct cache_file *f);
 /* No READ may be under way into a block of it. */

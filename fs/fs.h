@@ -21,6 +21,7 @@ struct cached;
 struct fetches;
 struct inval;
 struct listings;
+struct memory;
 struct names;
 struct notifier;
 struct openings;
@@ -32,7 +33,8 @@ struct fs {
 	/* constant while requests are served */
 	const struct options *opt;
 	struct mem_pool *pool;
-	size_t data_limit; /* bytes of pool memory that READ and WRITE data may take */
+	size_t data_limit;     /* bytes of pool memory that READ and WRITE data may take */
+	struct memory *memory; /* what bounds the pool, and the cache in it */
 	struct nfs_client *client;
 	struct nfs_client_info info;
 	char skipped[1000]; /* proto=auto: why transports before the chosen one did not work */

@@ -23,6 +23,7 @@
 #include "fs/daemon.h"
 #include "fs/fs.h"
 #include "fs/inval.h"
+#include "fs/memory.h"
 #include "fs/mount.h"
 #include "fs/notify.h"
 #include "fs/ops.h"
@@ -74,11 +75,16 @@ static void catch_signals(bool foreground)
 
 static void sleep_on(struct fs *fs, int timeout_ms)
 {
-	struct pollfd p = {.fd = fs->wake_fd, .events = POLLIN};
+	struct pollfd p[] = {
+		{.fd = fs->wake_fd, .events = POLLIN}, {.fd = memory_fd(fs), .events = POLLPRI}};
 	uint64_t n;
 
-	if (poll(&p, 1, timeout_ms) == 1 && read(fs->wake_fd, &n, 8) != 8)
+	if (poll(p, 2, timeout_ms) <= 0)
+		return;
+	if (p[0].revents && read(fs->wake_fd, &n, 8) != 8)
 		log_ctrl("eventfd: nothing to read");
+	if (p[1].revents)
+		memory_stalled(fs, p[1].revents);
 }
 
 static uint64_t now_ms(void)
@@ -136,6 +142,8 @@ static bool serve(struct fs *fs, const char *mountpoint)
 			checked = now_ms();
 			tick = request_check_killed(fs->requests) ? KILLING_TICK_MS : TICK_MS;
 			ops_end_gone(fs);
+			if (tick == TICK_MS)
+				memory_tick(fs);
 		}
 	}
 }
@@ -228,6 +236,7 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 			stop_signals = 1; /* whoever wanted the mount has gone */
 		set_log_level(o, true);
 		log_mounted(fs, mountpoint);
+		memory_log(fs);
 		ended = serve(fs, mountpoint);
 		stop_notices(fs);
 		workers_stop(fs);

@@ -13,6 +13,7 @@
 #include "fs/cached.h"
 #include "fs/inval.h"
 #include "fs/listing.h"
+#include "fs/memory.h"
 #include "fs/names.h"
 #include "fs/notify.h"
 #include "fs/opening.h"
@@ -20,26 +21,21 @@
 #include "fs/silly.h"
 #include "transport/clock.h"
 
-#define MESSAGES_MAX ((size_t)64 << 20) /* bytes of the pool that are left for messages */
-
 bool setup_begin(struct fs *fs, const struct options *o)
 {
-	size_t messages = o->cache_size / 4, cached;
+	size_t bytes, cached;
 
 	fs->opt = o;
 	/* Whoever gave us a device in place of a mount point may have let others in. */
 	fs->shared = !o->default_permissions &&
 		     (o->allow_other || o->allow_root || !strncmp(o->mountpoint, "/dev/fd/", 8));
-	/* Messages live in the same pool as data. Half of the rest is for what waits to be read: no
-	 * more, so that it need not go when a request wants memory. */
-	if (messages > MESSAGES_MAX)
-		messages = MESSAGES_MAX;
-	cached = (o->cache_size - messages) / 2;
-	fs->data_limit = o->cache_size - messages - cached;
+	fs->memory = memory_new("", o->cache_size);
+	bytes = fs->memory ? memory_bytes(fs->memory) : 0;
+	memory_split(bytes, &fs->data_limit, &cached);
 	pthread_mutex_init(&fs->handles_lock, NULL);
 	LIST_INIT(&fs->handles);
 	fs->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	fs->pool = mem_pool_new(o->cache_size);
+	fs->pool = mem_pool_new(bytes);
 	fs->requests = request_pool_new();
 	fs->openings = openings_new();
 	fs->silly = silly_names_new((uint32_t)clock_ns() ^ (unsigned)getpid() << 16);
@@ -48,8 +44,8 @@ bool setup_begin(struct fs *fs, const struct options *o)
 	fs->cache = fs->pool ? cache_new(fs->pool, o->readahead_kb ? cached : 0) : NULL;
 	fs->fetches = fs->cache ? fetches_new(fs->cache) : NULL;
 	fs->cached = cached_new();
-	return fs->wake_fd >= 0 && fs->pool && fs->requests && fs->openings && fs->silly &&
-	       fs->listings && fs->appends && fs->fetches && fs->cached;
+	return fs->wake_fd >= 0 && fs->memory && fs->pool && fs->requests && fs->openings &&
+	       fs->silly && fs->listings && fs->appends && fs->fetches && fs->cached;
 }
 
 bool setup_root(struct fs *fs)
@@ -62,6 +58,7 @@ bool setup_root(struct fs *fs)
 		fs->posix_locks = !fs->opt->local_posix;
 		fs->flock_locks = !fs->opt->local_flock;
 	}
+	memory_connected(fs);
 	fetches_start(fs->fetches, fs->client, fs->info.rsize);
 	nfs_client_root(fs->client, &root, &attr);
 	fs->inodes = inode_table_new(&root, &attr);
@@ -88,6 +85,7 @@ void setup_end(struct fs *fs)
 	fs->silly = silly_names_free(fs->silly);
 	pthread_mutex_destroy(&fs->handles_lock);
 	fs->pool = mem_pool_free(fs->pool);
+	fs->memory = memory_free(fs->memory);
 	if (fs->wake_fd >= 0)
 		close(fs->wake_fd);
 }

@@ -62,11 +62,12 @@ static void put_cache(struct line *l, struct cache *cache)
 	struct cache_stats *c = cache_stats(cache);
 
 	put(l,
-		" cache: used=%zuB hits=%llu joined=%llu misses=%llu fetches=%llu evicted=%llu "
+		" cache: used=%zuB limit=%zuB hits=%llu joined=%llu misses=%llu fetches=%llu "
+		"evicted=%llu "
 		"wasted=%llu dropped=%llu",
-		cache_bytes(cache), U(stats_get(&c->hits)), U(stats_get(&c->joined)),
-		U(stats_get(&c->misses)), U(stats_get(&c->fetches)), U(stats_get(&c->evicted)),
-		U(stats_get(&c->wasted)), U(stats_get(&c->dropped)));
+		cache_bytes(cache), cache_limit(cache), U(stats_get(&c->hits)),
+		U(stats_get(&c->joined)), U(stats_get(&c->misses)), U(stats_get(&c->fetches)),
+		U(stats_get(&c->evicted)), U(stats_get(&c->wasted)), U(stats_get(&c->dropped)));
 }
 
 void stats_format(const struct stats *s, unsigned inodes, unsigned open_files,

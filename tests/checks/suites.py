@@ -23,10 +23,10 @@ E2E_SHORT = ("files", "programs", "errors", "mounts", "duplicates", "restart", "
 E2E_SHORT_IWARP = ("kills", "leases", "floods", "races", "durable", "two-mounts", "changes", "cache", "scenarios", "nlm",
                    "delegations", "delegated", "believing")
 # What takes root to be set up.
-E2E_SHORT_ROOT = ("users", "local-users", "filesystems", "attributes", "mounts", "losses")
+E2E_SHORT_ROOT = ("memory", "users", "local-users", "filesystems", "attributes", "mounts", "losses")
 E2E = ("files", "programs", "errors", "mounts", "users", "local-users", "floods", "duplicates", "restart", "losses", "silence",
        "kills", "leases", "delegations", "delegated", "replaced", "races", "durable", "attributes", "filesystems", "scenarios", "two-mounts",
-       "changes", "cache", "locks", "nlm", "appends", "space", "acls", "roundtrips", "believing")
+       "changes", "cache", "memory", "locks", "nlm", "appends", "space", "acls", "roundtrips", "believing")
 GANESHA = ("files", "programs", "filesystems", "replaced", "locks", "space", "roundtrips")
 NFS3 = ("files", "programs", "locks")
 

@@ -280,6 +280,27 @@ static void no_more_is_kept_than_the_limit(void **state)
 		cache_filled(&file, &run[i], 1, 0, false);
 }
 
+static void a_smaller_limit_evicts(void **state)
+{
+	uint64_t at;
+
+	fill(&file, 0, BLOCKS - 2);
+	assert_int_equal(cache_reserve(cache, &other, 0, 2 * CACHE_BLOCK, LARGE, run, 2, &at), 2);
+	cache_set_limit(cache, 4 * CACHE_BLOCK);
+	assert_int_equal(cache_bytes(cache), 4 * CACHE_BLOCK);
+	assert_int_equal(atomic_load(&file.count), 2);
+	cache_filled(&other, run, 2, 2 * CACHE_BLOCK, false); /* a READ is not harmed */
+	assert_int_equal(look(&other, 0, 2 * CACHE_BLOCK), CACHE_HIT);
+	fill(&file, 20, 3);
+	assert_int_equal(cache_bytes(cache), 4 * CACHE_BLOCK);
+	cache_set_limit(cache, BLOCKS * CACHE_BLOCK);
+	fill(&file, 30, 10);
+	assert_int_equal(cache_bytes(cache), 14 * CACHE_BLOCK);
+	cache_set_limit(cache, 0);
+	assert_int_equal(cache_bytes(cache), 0);
+	assert_int_equal(cache_reserve(cache, &file, 0, 1, LARGE, run, 1, &at), 0);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -299,6 +320,7 @@ int main(void)
 		TEST(what_it_comes_back_for_stays_longer),
 		TEST(a_block_that_is_in_use_may_be_evicted),
 		TEST(no_more_is_kept_than_the_limit),
+		TEST(a_smaller_limit_evicts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * budget: how many bytes the cache may have.
+ */
+#include "cache/budget.h"
+
+void budget_init(struct budget *b, size_t full)
+{
+	*b = (struct budget){.full = full, .now = full};
+}
+
+void budget_cut(struct budget *b, size_t used, uint64_t now_ns)
+{
+	size_t least = b->full < BUDGET_LEAST ? b->full : BUDGET_LEAST;
+	size_t half = (used < b->now ? used : b->now) / 2;
+
+	b->now = half > least ? half : least;
+	b->short_ns = now_ns;
+}
+
+bool budget_grow(struct budget *b, uint64_t now_ns)
+{
+	size_t step = b->full / BUDGET_STEPS + 1;
+
+	if (b->now == b->full || now_ns - b->short_ns < BUDGET_CALM_NS)
+		return false;
+	b->now = b->full - b->now > step ? b->now + step : b->full;
+	return true;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * memory: how much of the machine's memory a mount takes, and how it gives it back.
+ */
+#include "fs/memory.h"
+
+#include <poll.h>
+#include <stdlib.h>
+
+#include "cache/budget.h"
+#include "cache/cache.h"
+#include "cache/pressure.h"
+#include "transport/clock.h"
+#include "transport/log.h"
+
+#define MIB	     ((size_t)1 << 20)
+#define MESSAGES_MAX (64 * MIB) /* bytes of the pool that are left for messages */
+#define CACHE_FROM   (16 * MIB) /* bytes of the pool: with fewer there is no cache */
+#define POOL_LEAST   (8 * MIB)	/* whatever the limits: with less nothing goes */
+
+struct memory {
+	size_t wanted, bytes;
+	size_t group_limit; /* when the mount began */
+	struct pressure pressure;
+	struct budget budget;
+	bool is_cut; /* said in the log */
+};
+
+struct memory *memory_new(const char *root, size_t wanted)
+{
+	struct memory *m = calloc(1, sizeof(*m));
+	size_t half;
+
+	if (!m)
+		return NULL;
+	pressure_init(&m->pressure, root);
+	m->group_limit = pressure_limit(&m->pressure);
+	m->wanted = m->bytes = wanted;
+	half = m->group_limit / 2 > POOL_LEAST ? m->group_limit / 2 : POOL_LEAST;
+	if (m->bytes > half)
+		m->bytes = half;
+	return m;
+}
+
+struct memory *memory_free(struct memory *m)
+{
+	if (!m)
+		return NULL;
+	pressure_finish(&m->pressure);
+	free(m);
+	return NULL;
+}
+
+size_t memory_bytes(const struct memory *m)
+{
+	return m->bytes;
+}
+
+void memory_split(size_t bytes, size_t *data, size_t *cached)
+{
+	size_t messages = bytes / 4;
+
+	/* Messages live in the same pool as data. Half of the rest is for what waits to be read: no
+	 * more, so that it need not go when a request wants memory. */
+	if (messages > MESSAGES_MAX)
+		messages = MESSAGES_MAX;
+	*cached = bytes < CACHE_FROM ? 0 : (bytes - messages) / 2;
+	*data = bytes - messages - *cached;
+}
+
+void memory_connected(struct fs *fs)
+{
+	struct memory *m = fs->memory;
+	size_t limit = mem_pool_limit(fs->pool), cached;
+
+	if (limit && limit < m->bytes) {
+		m->bytes = limit > POOL_LEAST ? limit : POOL_LEAST;
+		memory_split(m->bytes, &fs->data_limit, &cached);
+		cache_set_limit(fs->cache, cached);
+	}
+	budget_init(&m->budget, cache_limit(fs->cache));
+}
+
+void memory_log(const struct fs *fs)
+{
+	const struct memory *m = fs->memory;
+
+	if (m->bytes < m->wanted)
+		log_info("cache_size: %zu of %zu MiB are used, %s", m->bytes / MIB, m->wanted / MIB,
+			m->group_limit / 2 < m->wanted && m->group_limit / 2 <= m->bytes
+				? "half of the limit of the control group"
+				: "as much as may be registered with the device: raise "
+				  "RLIMIT_MEMLOCK (ulimit -l)");
+	if (m->pressure.fd < 0)
+		log_info("nobody tells when memory is short (/proc/pressure/memory): %s",
+			m->group_limit == SIZE_MAX
+				? "the cache keeps what it has"
+				: "the cache goes by the control group's limit alone");
+}
+
+int memory_fd(const struct fs *fs)
+{
+	return fs->memory->pressure.fd;
+}
+
+static void cut(struct fs *fs)
+{
+	struct memory *m = fs->memory;
+
+	budget_cut(&m->budget, cache_bytes(fs->cache), clock_ns());
+	cache_set_limit(fs->cache, m->budget.now);
+	mem_pool_save(fs->pool, true);
+	mem_pool_trim(fs->pool);
+	if (!m->is_cut && m->budget.full)
+		log_info("memory is short: the cache makes do with %zu KiB for now",
+			m->budget.now / 1024);
+	m->is_cut = true;
+}
+
+void memory_stalled(struct fs *fs, short revents)
+{
+	if (revents & POLLPRI)
+		cut(fs);
+	if (revents & (POLLERR | POLLNVAL))
+		pressure_lost(&fs->memory->pressure);
+}
+
+void memory_tick(struct fs *fs)
+{
+	struct memory *m = fs->memory;
+
+	if (pressure_is_short(&m->pressure)) {
+		cut(fs);
+		return;
+	}
+	if (!budget_grow(&m->budget, clock_ns()))
+		return;
+	cache_set_limit(fs->cache, m->budget.now);
+	if (m->budget.now == m->budget.full) {
+		mem_pool_save(fs->pool, false);
+		log_info("memory is not short any more: the cache may have %zu KiB again",
+			m->budget.full / 1024);
+		m->is_cut = false;
+	}
+}
