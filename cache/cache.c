@@ -226,7 +226,7 @@ static struct mem_buf *get_buf(struct cache *c, const struct cache_file *held, u
 }
 
 static struct cache_block *block_new_locked(
-	struct cache *c, struct cache_file *f, uint64_t index, uint32_t cap)
+	struct cache *c, struct cache_file *f, uint64_t index, uint32_t in, uint32_t cap)
 {
 	struct cache_block *b;
 	struct mem_buf *buf;
@@ -244,12 +244,11 @@ static struct cache_block *block_new_locked(
 	b->file = f;
 	b->index = index;
 	b->buf = buf;
+	b->in = in;
 	b->cap = cap;
 	b->state = CACHE_READING;
 	TAILQ_INIT(&b->waits);
 	LIST_INSERT_HEAD(chain_of(f, index), b, chain);
-	if (cap < CACHE_BLOCK)
-		set_at_end_locked(b);
 	atomic_fetch_add(&f->count, 1);
 	return b;
 }
@@ -292,9 +291,9 @@ bool cache_unwait(struct cache_file *f, struct cache_wait *w)
 
 /* --- looking ---------------------------------------------------------------------------------- */
 
-/* How many of the n bytes at `in` of b there are: n, or fewer if the file ends there. A page may
- * reach beyond the end of the file, but nobody asks for a page behind it, unless the file has
- * grown: that is asked of the server. -1: they are not there. */
+/* How many of the n bytes at `in` of b's buffer there are: n, or fewer if the file ends there. A
+ * page may reach beyond the end of the file, but nobody asks for a page behind it, unless the file
+ * has grown: that is asked of the server. -1: they are not there. */
 static int64_t have(const struct cache_block *b, uint32_t in, uint32_t n)
 {
 	if (in + n <= b->len)
@@ -320,12 +319,13 @@ static enum cache_found collect_locked(struct cache_file *f, uint64_t off, uint6
 			*reading = b;
 			return CACHE_PENDING;
 		}
-		there = have(b, in, n);
+		there = in < b->in ? -1 : have(b, in - b->in, n);
 		if (there < 0)
 			return CACHE_MISS;
 		if (there)
-			hit->seg[hit->n++] = (struct seg){
-				.at = mem_buf_sge(b->buf, in, (uint32_t)there), .hold = b->buf};
+			hit->seg[hit->n++] =
+				(struct seg){.at = mem_buf_sge(b->buf, in - b->in, (uint32_t)there),
+					.hold = b->buf};
 		if (there < n)
 			break;
 		at += n;
@@ -388,31 +388,71 @@ static uint32_t cap_of(uint64_t at, uint64_t size)
 	return left < CACHE_BLOCK ? ((uint32_t)left + PAGE - 1) / PAGE * PAGE : CACHE_BLOCK;
 }
 
-unsigned cache_reserve(struct cache *c, struct cache_file *f, uint64_t off, uint64_t end,
-	uint64_t size, struct cache_block **b, unsigned max, uint64_t *at)
+/* Is there no block i of f? With `whole` a piece is as good as none, and goes; without, one that
+ * the kernel has got and that has not all of [off, end). */
+static bool absent_locked(
+	struct cache *c, struct cache_file *f, uint64_t i, uint64_t off, uint64_t end, bool whole)
+{
+	struct cache_block *b = lookup_locked(f, i);
+	uint64_t at = i * CACHE_BLOCK;
+
+	if (!b || !b->piece || b->state != CACHE_VALID)
+		return !b;
+	off = off > at ? off - at : 0;
+	end = end - at < CACHE_BLOCK ? end - at : CACHE_BLOCK;
+	if (!whole && (b->given < b->len || (off >= b->in && end <= b->in + b->cap)))
+		return false;
+	unlink_locked(b);
+	leave_ring(c, b);
+	block_free(c, b);
+	return true;
+}
+
+/* With `whole`, whole blocks; otherwise no more than [off, end), which are whole pages. */
+static unsigned reserve(struct cache *c, struct cache_file *f, uint64_t off, uint64_t end,
+	uint64_t size, bool whole, struct cache_block **b, unsigned max, uint64_t *at)
 {
 	uint64_t i = off / CACHE_BLOCK, last = end / CACHE_BLOCK + (end % CACHE_BLOCK != 0);
+	uint32_t in, cap, full;
 	unsigned n = 0;
 
 	pthread_mutex_lock(&f->lock);
 	if (!f->cache)
 		f->cache = c;
-	while (i < last && lookup_locked(f, i))
+	while (i < last && !absent_locked(c, f, i, off, end, whole))
 		i++;
 	*at = i * CACHE_BLOCK;
-	for (; i < last && n < max && !lookup_locked(f, i); n++, i++) {
-		uint32_t cap = cap_of(i * CACHE_BLOCK, size);
-
-		b[n] = block_new_locked(c, f, i, cap);
+	if (!whole && *at < off)
+		*at = off;
+	for (; i < last && n < max && absent_locked(c, f, i, off, end, whole); n++, i++) {
+		cap = full = cap_of(i * CACHE_BLOCK, size);
+		in = n ? 0 : (uint32_t)(*at % CACHE_BLOCK);
+		if (!whole && end - i * CACHE_BLOCK < cap)
+			cap = (uint32_t)(end - i * CACHE_BLOCK);
+		b[n] = cap > in ? block_new_locked(c, f, i, in, cap - in) : NULL;
 		if (!b[n])
 			break;
-		if (cap < CACHE_BLOCK) {
-			n++;
+		b[n]->piece = cap - in < full;
+		if (full < CACHE_BLOCK) {
+			set_at_end_locked(b[n++]);
 			break;
 		}
 	}
 	pthread_mutex_unlock(&f->lock);
 	return n;
+}
+
+unsigned cache_reserve(struct cache *c, struct cache_file *f, uint64_t off, uint64_t end,
+	uint64_t size, struct cache_block **b, unsigned max, uint64_t *at)
+{
+	return reserve(c, f, off, end, size, true, b, max, at);
+}
+
+unsigned cache_reserve_piece(struct cache *c, struct cache_file *f, uint64_t off, uint64_t end,
+	uint64_t size, struct cache_block **b, unsigned max, uint64_t *at)
+{
+	return reserve(
+		c, f, off / PAGE * PAGE, (end + PAGE - 1) / PAGE * PAGE, size, false, b, max, at);
 }
 
 /* b has got n bytes. True if it goes: it was dropped, or there are none. */

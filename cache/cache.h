@@ -3,8 +3,9 @@
  *
  * cache: file data in blocks of registered memory.
  *
- * A cache block holds the bytes of one file from a multiple of CACHE_BLOCK on. READ data lands in
- * it and the kernel is answered from it: nothing is copied. A block has one of these states:
+ * A cache block holds the bytes of one file from a multiple of CACHE_BLOCK on, or a piece of them
+ * for a reader who wants no more. READ data lands in it and the kernel is answered from it: nothing
+ * is copied. A block has one of these states:
  *
  *     absent    there is none
  *     READING   a READ is under way that will fill it; who wants its bytes waits for that
@@ -55,7 +56,9 @@ struct cache_block {
 	struct cache_file *file; /* constant */
 	uint64_t index;		 /* constant: of CACHE_BLOCK bytes */
 	struct mem_buf *buf;	 /* constant: CACHE_BLOCK bytes, or less at the end of the file */
-	uint32_t cap;		 /* constant: how many of it are to be read */
+	uint32_t in;		 /* constant: where in the block buf begins; a multiple of 4096 */
+	uint32_t cap;		 /* constant: how many bytes of buf are to be read */
+	bool piece;		 /* constant: in place of all of the block */
 	/* file->lock */
 	enum cache_state state;
 	bool dropped; /* READING: not the file's any more */
@@ -155,6 +158,11 @@ bool cache_unwait(struct cache_file *f, struct cache_wait *w);
  * the file the run begins. Returns how many, 0: none is absent, or there is no memory. They are the
  * caller's until cache_filled(). */
 unsigned cache_reserve(struct cache *c, struct cache_file *f, uint64_t off, uint64_t end,
+	uint64_t size, struct cache_block **b, unsigned max, uint64_t *at);
+/* The same for [off, end) alone, in whole pages: the first and the last block are pieces. *at:
+ * where the data of the first one begins. cache_reserve() puts a whole block in the place of a
+ * piece; this puts another piece there, if the kernel has got the first. */
+unsigned cache_reserve_piece(struct cache *c, struct cache_file *f, uint64_t off, uint64_t end,
 	uint64_t size, struct cache_block **b, unsigned max, uint64_t *at);
 /* The READ into a run of n blocks has brought got bytes from its beginning, and the file ended
  * there (eof) or not. got 0 without eof: it has failed. Calls ready() of those who wait. */

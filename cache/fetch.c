@@ -260,7 +260,11 @@ static void submit(struct fetch *x)
 	batch_submit(&x->batch, step);
 }
 
-bool fetch(struct fetcher *f, uint64_t off, uint64_t end, uint64_t size)
+typedef unsigned reserve_fn(struct cache *c, struct cache_file *f, uint64_t off, uint64_t end,
+	uint64_t size, struct cache_block **b, unsigned max, uint64_t *at);
+
+static bool fetch_range(
+	struct fetcher *f, uint64_t off, uint64_t end, uint64_t size, reserve_fn *reserve)
 {
 	struct fetches *all = f->all;
 	unsigned max = all->rsize > CACHE_BLOCK ? all->rsize / CACHE_BLOCK : 1;
@@ -274,15 +278,51 @@ bool fetch(struct fetcher *f, uint64_t off, uint64_t end, uint64_t size)
 		if (!x)
 			return any;
 		x->by = f;
-		x->n = cache_reserve(all->cache, f->file, off, end, size, x->block, max, &x->off);
+		x->n = reserve(all->cache, f->file, off, end, size, x->block, max, &x->off);
 		if (!x->n) {
 			fetch_free(all, x);
 			return any;
 		}
-		off = x->off + (uint64_t)x->n * CACHE_BLOCK;
+		off = (x->block[x->n - 1]->index + 1) * CACHE_BLOCK;
 		any = true;
 		hold(f);
 		submit(x);
 	}
 	return any;
+}
+
+bool fetch(struct fetcher *f, uint64_t off, uint64_t end, uint64_t size)
+{
+	return fetch_range(f, off, end, size, cache_reserve);
+}
+
+/* What is wanted first is asked for first. */
+static void fetch_back(struct fetcher *f, uint64_t off, uint64_t end, uint64_t size)
+{
+	uint64_t step = f->all->rsize > CACHE_BLOCK ? f->all->rsize / CACHE_BLOCK * CACHE_BLOCK
+						    : CACHE_BLOCK;
+
+	while (end > off) {
+		uint64_t from = (end - 1) / step * step;
+
+		fetch(f, from > off ? from : off, end, size);
+		end = from;
+	}
+}
+
+void fetch_ahead(struct fetcher *f, const struct readahead_plan *plan, uint64_t size)
+{
+	uint64_t from = plan->from;
+
+	if (plan->to <= from)
+		return;
+	if (plan->back) {
+		fetch_back(f, from, plan->to, size);
+	} else if (!plan->pieces) {
+		fetch(f, from, plan->to, size);
+	} else {
+		for (unsigned i = 0; i < plan->pieces; i++, from += (uint64_t)plan->stride)
+			fetch_range(
+				f, from, from + (plan->to - plan->from), size, cache_reserve_piece);
+	}
 }

@@ -67,6 +67,8 @@ void fetcher_waited(struct fetcher *f, uint64_t off);
  * afterwards. */
 void fetcher_stop(struct fetcher *f, void (*idle)(void *ctx), void *ctx);
 
+/* Asks for what is to be read ahead. */
+void fetch_ahead(struct fetcher *f, const struct readahead_plan *plan, uint64_t size);
 /* Asks for what is absent of [off, end) of a file of size bytes, as far as is known. True if
  * anything was asked for. */
 bool fetch(struct fetcher *f, uint64_t off, uint64_t end, uint64_t size);

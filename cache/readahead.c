@@ -7,8 +7,9 @@
 
 #include <string.h>
 
-#define NEAR  (1u << 20)  /* bytes that requests of one reader may overtake each other by */
-#define LARGE (64u << 10) /* a first request of so many bytes is the kernel's own read-ahead */
+#define NEAR  (1u << 20)   /* bytes that requests of one reader may overtake each other by */
+#define GAP   (128u << 10) /* what is so close together is as well read as left out */
+#define LARGE (64u << 10)  /* a first request of so many bytes is the kernel's own read-ahead */
 
 void readahead_init(struct readahead *r, uint32_t max)
 {
@@ -16,10 +17,124 @@ void readahead_init(struct readahead *r, uint32_t max)
 	r->max = r->most = max;
 }
 
+static uint32_t at_most(uint64_t n, uint32_t max)
+{
+	return n < max ? (uint32_t)n : max;
+}
+
+/* --- what pattern the requests make ----------------------------------------------------------- */
+
+/* The way that they have been found to go, if any. */
+struct turn {
+	bool in_row; /* the request begins where another one ended */
+	bool any;
+	enum readahead_way way;
+	int64_t stride;
+	uint32_t piece;
+};
+
+static const struct readahead_run *run_at(const struct readahead *r, uint64_t start, uint64_t len)
+{
+	for (unsigned i = 0; i < READAHEAD_RUNS; i++)
+		if (r->run[i].start == start && r->run[i].end - start == len)
+			return &r->run[i];
+	return NULL;
+}
+
+static struct turn turn_of(int64_t stride, uint64_t piece)
+{
+	uint64_t far = stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
+	struct turn t = {.stride = stride, .piece = (uint32_t)piece};
+
+	t.any = far >= piece && far < UINT64_MAX / 2;
+	if (far - piece >= GAP)
+		t.way = READAHEAD_STEPS;
+	else
+		t.way = stride < 0 ? READAHEAD_BACK : READAHEAD_FORWARD;
+	return t;
+}
+
+/* A run begins at off: are there two before it that are as far from each other and as long, right
+ * before; or three, with others in between? */
+static struct turn find_steps(const struct readahead *r, uint64_t off)
+{
+	const struct readahead_run *last = &r->run[r->newest], *before;
+
+	before = &r->run[(r->newest + READAHEAD_RUNS - 1) % READAHEAD_RUNS];
+	for (unsigned i = 0; i < READAHEAD_RUNS; i++) {
+		const struct readahead_run *one = &r->run[i], *two;
+		uint64_t stride = off - one->start, len = one->end - one->start;
+
+		if (!len || len > READAHEAD_EASY || !stride)
+			continue;
+		two = run_at(r, one->start - stride, len);
+		if (two &&
+			((one == last && two == before) || run_at(r, one->start - 2 * stride, len)))
+			return turn_of((int64_t)stride, len);
+	}
+	return (struct turn){.any = false};
+}
+
+/* Notes a request. */
+static struct turn trace(struct readahead *r, uint64_t off, uint32_t len)
+{
+	struct turn t = {.any = false};
+
+	for (unsigned i = 0; i < READAHEAD_RUNS; i++) {
+		struct readahead_run *run =
+			&r->run[(r->newest + READAHEAD_RUNS - i) % READAHEAD_RUNS];
+		bool down = off + len == run->last;
+
+		if (run->start == run->end ||
+			(!down && (off < run->start || off > run->end || run->end - off > NEAR)))
+			continue;
+		t.in_row = off == run->end;
+		run->down = down ? run->down + 1 : 0;
+		run->last = off;
+		run->start = off < run->start ? off : run->start;
+		run->end = off + len > run->end ? off + len : run->end;
+		return run->down < 2 ? t : turn_of(-(int64_t)len, len);
+	}
+	t = find_steps(r, off);
+	r->newest = (r->newest + 1) % READAHEAD_RUNS;
+	r->run[r->newest] = (struct readahead_run){.start = off, .end = off + len, .last = off};
+	return t;
+}
+
+/* --- whose request it is ---------------------------------------------------------------------- */
+
+/* How many pieces off is further than the one that is being read; 0 also if it is behind that but
+ * one that was asked for. False: it is in none. */
+static bool in_steps(const struct readahead_stream *s, uint64_t off, uint32_t *steps)
+{
+	int64_t d = (int64_t)(off - s->place), n;
+
+	n = d / s->stride;
+	if (d - n * s->stride < 0) /* where a piece before it ends */
+		n += s->stride < 0 ? 1 : -1;
+	if (n < -(int64_t)READAHEAD_MOST_PIECES || n > (int64_t)s->asked + 1 ||
+		d - n * s->stride >= s->piece)
+		return false;
+	*steps = n > 0 ? (uint32_t)n : 0;
+	return true;
+}
+
+/* Where a stream expects a request for len bytes at off exactly, or nearly. */
+static bool is_next(const struct readahead_stream *s, uint64_t off, uint32_t len)
+{
+	uint32_t steps;
+
+	if (s->way == READAHEAD_STEPS)
+		return in_steps(s, off, &steps);
+	return s->way == READAHEAD_BACK ? off + len == s->place : off == s->place;
+}
+
 static bool near(const struct readahead_stream *s, uint64_t off, uint32_t len)
 {
-	if (!s->used)
+	if (s->way == READAHEAD_STEPS)
 		return false;
+	if (s->way == READAHEAD_BACK)
+		return off >= s->place ? off - s->place <= NEAR : s->place - off <= NEAR + len;
 	return off <= s->place ? s->place - off <= NEAR + len : off - s->place <= NEAR;
 }
 
@@ -31,9 +146,9 @@ static struct readahead_stream *find(struct readahead *r, uint64_t off, uint32_t
 	for (unsigned i = 0; i < READAHEAD_STREAMS; i++) {
 		struct readahead_stream *s = &r->stream[i];
 
-		if (s->used && s->place == off)
+		if (s->used && is_next(s, off, len))
 			return s;
-		if (near(s, off, len) && s->window)
+		if (s->used && s->window && near(s, off, len))
 			found = s;
 	}
 	return found;
@@ -49,13 +164,29 @@ static struct readahead_stream *oldest(struct readahead *r)
 	return old;
 }
 
-static uint32_t at_most(uint64_t n, uint32_t max)
+/* s goes another way from off on. */
+static void turn_stream(
+	struct readahead *r, struct readahead_stream *s, uint64_t off, uint32_t len, struct turn t)
 {
-	return n < max ? (uint32_t)n : max;
+	*s = (struct readahead_stream){.way = t.way,
+		.place = t.way == READAHEAD_BACK ? off + len : off,
+		.window = at_most(READAHEAD_MIN, r->most),
+		.stride = t.stride,
+		.piece = t.piece,
+		.count = READAHEAD_FIRST_PIECES};
+	s->ahead = t.way == READAHEAD_BACK ? off : s->place;
+}
+
+/* --- what to ask for -------------------------------------------------------------------------- */
+
+static void grow_window(struct readahead *r, struct readahead_stream *s)
+{
+	if (s->window < READAHEAD_EASY)
+		s->window = at_most(2ull * s->window, r->most);
 }
 
 /* What is not asked for yet of the window. A little is left for the next time. */
-static void plan_window(
+static void plan_forward(
 	struct readahead *r, struct readahead_stream *s, uint64_t size, struct readahead_plan *plan)
 {
 	uint64_t to = s->place + s->window;
@@ -68,34 +199,111 @@ static void plan_window(
 		return;
 	plan->from = s->ahead;
 	plan->to = s->ahead = to;
-	if (s->window < READAHEAD_EASY)
-		s->window = at_most(2ull * s->window, r->most);
+	grow_window(r, s);
+}
+
+static void plan_back(struct readahead *r, struct readahead_stream *s, struct readahead_plan *plan)
+{
+	uint64_t from = s->place > s->window ? s->place - s->window : 0;
+
+	if (s->ahead > s->place)
+		s->ahead = s->place;
+	if (from >= s->ahead || (s->ahead - from < s->window / 2 && from))
+		return;
+	plan->from = from;
+	plan->to = s->ahead;
+	plan->back = true;
+	s->ahead = from;
+	grow_window(r, s);
+}
+
+/* How many pieces a stream may have asked for. */
+static uint32_t most_pieces(const struct readahead *r, const struct readahead_stream *s)
+{
+	uint32_t most = r->most / s->piece;
+
+	return most > READAHEAD_MOST_PIECES ? READAHEAD_MOST_PIECES : most ? most : 1;
+}
+
+static void plan_steps(
+	struct readahead *r, struct readahead_stream *s, uint64_t size, struct readahead_plan *plan)
+{
+	uint64_t at = s->place + (uint64_t)s->stride * (s->asked + 1);
+
+	s->count = at_most(s->count, most_pieces(r, s));
+	plan->from = at;
+	plan->to = at + s->piece;
+	plan->stride = s->stride;
+	/* off the end of the file, either one */
+	for (; s->asked < s->count && at < size; at += (uint64_t)s->stride) {
+		s->asked++;
+		plan->pieces++;
+	}
+	if (!plan->pieces)
+		plan->from = plan->to = 0;
+}
+
+static void went_steps(struct readahead *r, struct readahead_stream *s, uint64_t off, uint32_t len)
+{
+	uint32_t steps = 0;
+
+	if (!in_steps(s, off, &steps) || !steps)
+		return;
+	s->place += (uint64_t)s->stride * steps;
+	if (s->asked && s->count < READAHEAD_EASY_PIECES)
+		s->count = at_most(2ull * s->count, most_pieces(r, s));
+	s->asked = s->asked > steps ? s->asked - steps : 0;
+}
+
+/* A request of s: its place moves, and what its window wants is planned. */
+static void go(struct readahead *r, struct readahead_stream *s, uint64_t off, uint32_t len,
+	uint64_t size, struct readahead_plan *plan)
+{
+	switch (s->way) {
+	case READAHEAD_FORWARD:
+		if (off + len > s->place)
+			s->place = off + len;
+		if (s->window)
+			plan_forward(r, s, size, plan);
+		break;
+	case READAHEAD_BACK:
+		if (off < s->place)
+			s->place = off;
+		plan_back(r, s, plan);
+		break;
+	case READAHEAD_STEPS:
+		went_steps(r, s, off, len);
+		plan_steps(r, s, size, plan);
+		break;
+	}
 }
 
 struct readahead_plan readahead_note(struct readahead *r, uint64_t off, uint32_t len, uint64_t size)
 {
 	struct readahead_plan plan = {.cache = false};
 	struct readahead_stream *s;
+	struct turn turn;
 
-	if (!r->max)
+	if (!r->max || off + len < off)
 		return plan;
+	turn = trace(r, off, len);
 	s = find(r, off, len);
-	if (s) {
-		plan.cache = true;
+	if (turn.any && (!s || s->way != turn.way)) {
+		s = s ? s : oldest(r);
+		turn_stream(r, s, off, len, turn);
+	} else if (s) {
 		if (!s->window)
 			s->window = at_most(READAHEAD_MIN, r->most);
 	} else {
 		s = oldest(r);
 		*s = (struct readahead_stream){.place = off};
-		plan.cache = off == 0;
-		if (plan.cache && len >= LARGE)
+		if (turn.in_row || (off == 0 && len >= LARGE))
 			s->window = at_most(READAHEAD_MIN, r->most);
 	}
 	s->used = ++r->now;
-	if (off + len > s->place)
-		s->place = off + len;
-	if (s->window)
-		plan_window(r, s, size, &plan);
+	/* between pieces there is nothing that anybody comes back for */
+	plan.cache = s->way != READAHEAD_STEPS && (s->window || off == 0);
+	go(r, s, off, len, size, &plan);
 	return plan;
 }
 
@@ -103,17 +311,34 @@ void readahead_wasted(struct readahead *r)
 {
 	if (r->most > READAHEAD_MIN)
 		r->most /= 2;
-	for (unsigned i = 0; i < READAHEAD_STREAMS; i++)
-		r->stream[i].window = at_most(r->stream[i].window, r->most);
+	for (unsigned i = 0; i < READAHEAD_STREAMS; i++) {
+		struct readahead_stream *s = &r->stream[i];
+
+		s->window = at_most(s->window, r->most);
+		s->count = s->count > 1 ? s->count / 2 : s->count;
+	}
+}
+
+/* Has what lies at off been asked for ahead? */
+static bool was_ahead(const struct readahead_stream *s, uint64_t off)
+{
+	uint32_t steps;
+
+	if (s->way == READAHEAD_STEPS)
+		return in_steps(s, off, &steps);
+	return s->way == READAHEAD_BACK ? s->ahead <= off : s->ahead > off;
 }
 
 void readahead_waited(struct readahead *r, uint64_t off)
 {
 	struct readahead_stream *s = find(r, off, 0);
 
-	if (!s || !s->window || s->ahead <= off)
+	if (!s || !s->window || !was_ahead(s, off))
 		return;
 	if (s->window == r->most)
 		r->most = at_most((uint64_t)r->most + READAHEAD_MIN, r->max);
-	s->window = at_most(2ull * s->window, r->most);
+	if (s->way == READAHEAD_STEPS)
+		s->count = at_most(2ull * s->count, most_pieces(r, s));
+	else
+		s->window = at_most(2ull * s->window, r->most);
 }

@@ -217,8 +217,7 @@ enum cache_found cached_read(fuse_req_t req, struct file *f, uint64_t off, uint3
 		stats_add(&stats->hits, 1);
 		answer(f->fs, req, &hit);
 	}
-	if (plan.to > plan.from)
-		fetch(&f->fetcher, plan.from, plan.to, known);
+	fetch_ahead(&f->fetcher, &plan, known);
 	if (found == CACHE_MISS)
 		stats_add(&stats->misses, 1);
 	fetcher_release(&f->fetcher);

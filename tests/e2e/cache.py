@@ -63,6 +63,25 @@ def scattered():
     os.close(fd)
 
 
+def backward():
+    data = make("backward", 8 * MIB, 7)
+    fd = os.open(f"{a}/backward", os.O_RDONLY)
+    for off in range(8 * MIB - (1 << 16), -1, -(1 << 16)):
+        assert os.pread(fd, 1 << 16, off) == data[off : off + (1 << 16)], off
+    os.close(fd)
+
+
+def strided():
+    """200 pages, equally far from each other, forward and then others backward."""
+    data = make("strided", 64 * MIB, 8)
+    fd = os.open(f"{a}/strided", os.O_RDONLY)
+    os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_RANDOM)
+    step = 160 * PAGE
+    for off in [*range(PAGE, 100 * step, step), *range(101 * step, step, -step)]:
+        assert os.pread(fd, PAGE, off) == data[off : off + PAGE], off
+    os.close(fd)
+
+
 def reopened():
     for turn in range(20):
         data = make("reopened", MIB + turn * 1000, turn)

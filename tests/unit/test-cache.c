@@ -280,6 +280,83 @@ static void no_more_is_kept_than_the_limit(void **state)
 		cache_filled(&file, &run[i], 1, 0, false);
 }
 
+/* For a reader by steps. */
+static void a_piece_takes_no_more_than_it_holds(void **state)
+{
+	uint64_t at, off = 5 * CACHE_BLOCK + 12288;
+
+	assert_int_equal(
+		cache_reserve_piece(cache, &file, off + 10, off + 5000, LARGE, run, 4, &at), 1);
+	assert_int_equal(at, off);
+	assert_int_equal(run[0]->cap, 8192);
+	assert_int_equal(cache_bytes(cache), 8192);
+	memset(run[0]->buf->data, 9, 8192);
+	run[0]->buf->data[4096] = 10;
+	assert_int_equal(look(&file, off, 1), CACHE_PENDING);
+	cache_filled(&file, run, 1, 8192, false);
+	assert_int_equal(cache_find(&file, off + 4095, 2, &hit, NULL), CACHE_HIT);
+	assert_int_equal(((uint8_t *)hit.seg[0].at.addr)[0], 9);
+	assert_int_equal(((uint8_t *)hit.seg[0].at.addr)[1], 10);
+	cache_hit_end(&hit);
+	assert_int_equal(look(&file, off - 1, 2), CACHE_MISS);
+	assert_int_equal(look(&file, off + 8191, 2), CACHE_MISS);
+	/* it is no end of the file */
+	cache_drop(&file, 100 * CACHE_BLOCK, 1);
+	assert_int_equal(look(&file, off, 8192), CACHE_HIT);
+	/* there is one piece of a block: another takes its place when that has been read */
+	assert_int_equal(cache_reserve_piece(cache, &file, off, off + 100, LARGE, run, 4, &at), 0);
+	off = 5 * CACHE_BLOCK;
+	assert_int_equal(cache_reserve_piece(cache, &file, off, off + 100, LARGE, run, 4, &at), 1);
+	cache_filled(&file, run, 1, 4096, false);
+	assert_int_equal(cache_bytes(cache), 4096);
+	assert_int_equal(
+		cache_reserve_piece(cache, &file, off + 8192, off + 9000, LARGE, run, 4, &at), 0);
+	assert_int_equal(look(&file, off, 100), CACHE_HIT);
+	assert_int_equal(look(&file, off + 12288, 1), CACHE_MISS);
+	/* who wants it all gets it all */
+	fill(&file, 5, 1);
+	assert_int_equal(atomic_load(&file.count), 1);
+	assert_int_equal(look(&file, 5 * CACHE_BLOCK, CACHE_BLOCK), CACHE_HIT);
+	cache_drop(&file, off, 1);
+	assert_int_equal(look(&file, off, 1), CACHE_MISS);
+}
+
+static void a_piece_may_lie_in_several_blocks(void **state)
+{
+	uint64_t at, off = 2 * CACHE_BLOCK - 8192;
+
+	assert_int_equal(cache_reserve_piece(
+				 cache, &file, off, off + CACHE_BLOCK + 12288, LARGE, run, 4, &at),
+		3);
+	assert_int_equal(at, off);
+	assert_int_equal(run[0]->cap, 8192);
+	assert_int_equal(run[1]->cap, CACHE_BLOCK);
+	assert_int_equal(run[2]->cap, 4096);
+	cache_filled(&file, run, 3, CACHE_BLOCK + 12288, false);
+	assert_int_equal(look(&file, off, CACHE_BLOCK + 12288), CACHE_HIT);
+	assert_int_equal(look(&file, off, CACHE_BLOCK + 12289), CACHE_MISS);
+	assert_int_equal(look(&file, 2 * CACHE_BLOCK, CACHE_BLOCK), CACHE_HIT);
+}
+
+static void a_piece_ends_with_the_file(void **state)
+{
+	uint64_t at, off = 2 * CACHE_BLOCK + 4096, size = off + 5000;
+
+	assert_int_equal(cache_reserve_piece(cache, &file, off, off + 65536, size, run, 4, &at), 1);
+	assert_int_equal(run[0]->cap, 8192);
+	cache_filled(&file, run, 1, 5000, true);
+	assert_int_equal(cache_find(&file, off, 8192, &hit, NULL), CACHE_HIT);
+	assert_int_equal(hit.data.len, 5000);
+	cache_hit_end(&hit);
+	cache_drop(&file, 0, 1); /* it may have grown */
+	assert_int_equal(look(&file, off, 1), CACHE_MISS);
+	/* behind that there is nothing to be had */
+	assert_int_equal(cache_reserve_piece(cache, &file, size + CACHE_BLOCK,
+				 size + CACHE_BLOCK + 4096, size, run, 4, &at),
+		0);
+	assert_int_equal(atomic_load(&file.count), 0);
+}
+
 static void a_smaller_limit_evicts(void **state)
 {
 	uint64_t at;
@@ -320,6 +397,9 @@ int main(void)
 		TEST(what_it_comes_back_for_stays_longer),
 		TEST(a_block_that_is_in_use_may_be_evicted),
 		TEST(no_more_is_kept_than_the_limit),
+		TEST(a_piece_takes_no_more_than_it_holds),
+		TEST(a_piece_may_lie_in_several_blocks),
+		TEST(a_piece_ends_with_the_file),
 		TEST(a_smaller_limit_evicts),
 	};
 

@@ -67,6 +67,39 @@ static void a_file_is_read_ahead_of_the_kernel(void **state)
 	assert_int_equal(used(), 0);
 }
 
+/* Most of what is read is there already. */
+static void hits_most(unsigned n, uint64_t hits)
+{
+	assert_true(stats_get(&cached()->hits) + stats_get(&cached()->joined) - hits >= n - 4);
+	assert_int_equal(used(), 0);
+}
+
+static void a_file_is_read_ahead_of_who_goes_back(void **state)
+{
+	uint64_t before = count(NFS_READ);
+
+	for (uint64_t off = FILE_MB << 20; off; off -= 16384)
+		reads_right(off - 16384, 16384);
+	hits_most(FILE_MB * 64, 0);
+	assert_true(count(NFS_READ) - before < FILE_MB * 8);
+}
+
+static void pieces_are_read_ahead_of_who_goes_by_steps(void **state)
+{
+	uint64_t before = count(NFS_READ);
+
+	for (unsigned i = 0; i < 16; i++)
+		reads_right(8192 + i * (256 << 10), 4096);
+	hits_most(16, 0);
+	assert_int_equal(count(NFS_READ) - before, 16); /* no more than there were */
+	assert_true(cache_bytes(fs->cache) <= 16 * 4096);
+	for (unsigned i = 16; i--;)
+		reads_right(20480 + 130000 / 4096 * 4096 + i * (256 << 10), 12288);
+	reads_right(0, 1 << 20); /* and what is between them, all of it */
+	reads_right(1 << 20, 1 << 20);
+	assert_int_equal(used(), 0);
+}
+
 static void reads_all_over_the_file_go_to_the_server(void **state)
 {
 	for (unsigned i = 1; i < 20; i++)
@@ -320,6 +353,8 @@ int main(void)
 		TEST(what_was_changed_meanwhile_is_read_again),
 		TEST(what_does_not_come_is_read),
 		TEST(a_file_is_read_ahead_of_the_kernel),
+		TEST(a_file_is_read_ahead_of_who_goes_back),
+		TEST(pieces_are_read_ahead_of_who_goes_by_steps),
 		TEST(reads_all_over_the_file_go_to_the_server),
 		TEST(what_is_being_read_is_waited_for),
 		TEST(who_waits_can_be_killed),

@@ -54,10 +54,13 @@ static void a_small_read_at_the_beginning_reads_nothing_ahead(void **state)
 
 static void reads_all_over_the_file_are_not_worth_a_block(void **state)
 {
-	for (unsigned i = 1; i < 100; i++) {
-		struct readahead_plan p =
-			readahead_note(&ra, (uint64_t)(i * 37 % 100) * (8 << 20), 4096, SIZE);
+	uint32_t dice = 5;
 
+	for (unsigned i = 1; i < 1000; i++) {
+		struct readahead_plan p;
+
+		dice = dice * 1664525 + 1013904223;
+		p = readahead_note(&ra, (uint64_t)(dice >> 14) * 4096, 4096, SIZE);
 		assert_false(p.cache);
 		assert_int_equal(ahead(p), 0);
 	}
@@ -156,6 +159,229 @@ static void several_readers_are_several_streams(void **state)
 		}
 }
 
+/* --- back ------------------------------------------------------------------------------------- */
+
+/* What is asked for joins what was asked for before, from above, and nothing twice. */
+static void a_reader_who_goes_back_is_read_ahead_of(void **state)
+{
+	uint64_t low = 0, begin = 64 << 20, off = begin;
+	unsigned plans = 0;
+
+	for (unsigned i = 0; off; i++) {
+		struct readahead_plan p = readahead_note(&ra, off -= REQUEST, REQUEST, begin);
+
+		assert_int_equal(p.cache, i >= 2);
+		if (!ahead(p))
+			continue;
+		assert_true(p.back);
+		assert_int_equal(p.pieces, 0);
+		assert_int_equal(p.to, plans++ ? low : off);
+		low = p.from;
+		assert_true(off - low <= 2 * READAHEAD_EASY);
+	}
+	assert_int_equal(low, 0);
+	assert_in_range(plans, 1, 80);
+}
+
+/* He has read forward before, of the same open file. */
+static void a_reader_may_turn_round(void **state)
+{
+	uint64_t off;
+	unsigned i = 0, plans = 0;
+
+	for (off = 0; off < 8 << 20; off += REQUEST)
+		readahead_note(&ra, off, REQUEST, SIZE);
+	for (off -= REQUEST; off; i++) {
+		struct readahead_plan p = readahead_note(&ra, off -= REQUEST, REQUEST, SIZE);
+
+		if (ahead(p) && i >= 4) {
+			plans++;
+			assert_true(p.back);
+			assert_true(p.to <= off);
+		}
+	}
+	assert_true(plans > 2);
+	for (unsigned k = 0; k < 4; k++) { /* and forward again, elsewhere */
+		struct readahead_plan p =
+			readahead_note(&ra, (100 << 20) + k * REQUEST, REQUEST, SIZE);
+
+		if (ahead(p))
+			assert_false(p.back);
+	}
+}
+
+static void a_window_back_grows_when_he_waits(void **state)
+{
+	uint64_t most = 0;
+
+	for (uint64_t off = 256 << 20; off; off -= REQUEST) {
+		struct readahead_plan p = readahead_note(&ra, off - REQUEST, REQUEST, 256 << 20);
+
+		if (ahead(p) && off - p.from > most)
+			most = off - p.from;
+		readahead_waited(&ra, off - REQUEST);
+	}
+	assert_in_range(most, MAX / 2, MAX + REQUEST);
+}
+
+/* --- by steps --------------------------------------------------------------------------------- */
+
+/* Pieces that are read at `at`, at + stride and so on: is each asked for once, but for the first
+ * ones? Returns how many were asked for that nobody has read. */
+static unsigned steps(uint64_t at, int64_t stride, uint32_t piece, unsigned n, unsigned asks)
+{
+	bool asked[1100] = {false};
+	unsigned wasted = 0;
+
+	for (unsigned i = 0; i < n; i++, at += (uint64_t)stride) {
+		for (unsigned k = 0; k < asks; k++) {
+			uint64_t off = at + (uint64_t)k * (piece / asks);
+			struct readahead_plan p = readahead_note(&ra, off, piece / asks, SIZE);
+
+			if (i < 3)
+				continue;
+			assert_false(p.cache);
+			assert_true(asked[i]);
+			if (!p.pieces)
+				continue;
+			assert_int_equal(p.stride, stride);
+			for (unsigned j = 0; j < p.pieces; j++) {
+				uint64_t from = p.from + (uint64_t)stride * j;
+				int64_t further = (int64_t)(from - at) / stride;
+
+				assert_int_equal(p.to - p.from, piece);
+				assert_int_equal(from, at + (uint64_t)(stride * further));
+				assert_in_range(further, 1, READAHEAD_MOST_PIECES);
+				assert_false(asked[i + further]);
+				asked[i + further] = true;
+			}
+		}
+		if (i == 2) /* the third one, of which the plan is not looked at */
+			for (unsigned j = 1; j <= READAHEAD_FIRST_PIECES; j++)
+				asked[i + j] = true;
+	}
+	for (unsigned i = n; i < sizeof(asked); i++)
+		wasted += asked[i];
+	return wasted;
+}
+
+static void pieces_that_are_equally_far_are_asked_for(void **state)
+{
+	assert_in_range(steps(5 << 20, 1 << 20, 4096, 100, 1), 1, READAHEAD_EASY_PIECES);
+}
+
+static void also_back(void **state)
+{
+	assert_in_range(steps(900 << 20, -(4 << 20), 64 * KIB, 100, 1), 1, READAHEAD_EASY_PIECES);
+}
+
+static void nothing_is_asked_for_off_the_ends(void **state)
+{
+	assert_int_equal(steps(100 << 20, -(1 << 20), 4096, 101, 1), 0);
+	assert_int_equal(steps(SIZE - (100 << 20), 1 << 20, 4096, 100, 1), 0);
+}
+
+static void a_piece_may_be_several_requests(void **state)
+{
+	uint64_t at = 50 << 20;
+	unsigned plans = 0;
+
+	for (unsigned i = 0; i < 50; i++, at += 8 << 20)
+		for (unsigned k = 0; k < 4; k++) {
+			struct readahead_plan p =
+				readahead_note(&ra, at + k * REQUEST, REQUEST, SIZE);
+
+			if (i < 3)
+				continue;
+			for (unsigned j = 0; j < p.pieces; j++) {
+				plans++;
+				assert_int_equal(p.to - p.from, 4 * REQUEST);
+				assert_int_equal(
+					(p.from + (uint64_t)p.stride * j - at) % (8 << 20), 0);
+			}
+			if (!p.pieces)
+				assert_int_equal(ahead(p), 0);
+		}
+	assert_true(plans >= 47);
+}
+
+/* Two who go by the same steps, one behind the other. */
+static void several_go_by_steps(void **state)
+{
+	unsigned pieces = 0;
+
+	for (unsigned i = 0; i < 50; i++) {
+		uint64_t at = (uint64_t)i * (3 << 20) + (1 << 20);
+
+		pieces += readahead_note(&ra, at, 4096, SIZE).pieces;
+		pieces += readahead_note(&ra, at + (500 << 20) + 8192, 4096, SIZE).pieces;
+	}
+	assert_in_range(pieces, 90, 100 + 2 * READAHEAD_EASY_PIECES);
+}
+
+/* Small gaps are as well read. */
+static void close_steps_are_a_stream(void **state)
+{
+	struct readahead_plan p;
+
+	for (unsigned i = 0; i < 3; i++)
+		p = readahead_note(&ra, (90 << 20) + i * (64 * KIB), 4096, SIZE);
+	assert_true(p.cache);
+	assert_true(ahead(p));
+	assert_int_equal(p.pieces, 0);
+	for (unsigned i = 0; i < 3; i++)
+		p = readahead_note(&ra, (200 << 20) - i * (64 * KIB), 4096, SIZE);
+	assert_true(p.cache);
+	assert_true(p.back);
+}
+
+static void more_pieces_for_who_waits_fewer_if_wasted(void **state)
+{
+	unsigned most = 0;
+
+	for (unsigned i = 1; i < 300; i++) {
+		struct readahead_plan p = readahead_note(&ra, (uint64_t)i * (1 << 20), 4096, SIZE);
+
+		if (p.pieces && (p.from >> 20) + p.pieces - i > most)
+			most = (unsigned)(p.from >> 20) + p.pieces - i;
+		readahead_waited(&ra, (uint64_t)i * (1 << 20));
+	}
+	assert_in_range(most, READAHEAD_MOST_PIECES, READAHEAD_MOST_PIECES + 1);
+	for (unsigned i = 300; i < 310; i++) {
+		readahead_wasted(&ra);
+		readahead_note(&ra, (uint64_t)i * (1 << 20), 4096, SIZE);
+	}
+	assert_true(ra.stream[0].count <= READAHEAD_EASY_PIECES ||
+		    ra.stream[1].count <= READAHEAD_EASY_PIECES);
+}
+
+/* Whatever is asked, nothing wild is asked for. */
+static void any_requests_do_no_harm(void **state)
+{
+	uint32_t dice = 77;
+
+	for (unsigned i = 0; i < 200000; i++) {
+		uint64_t off, size = SIZE;
+		struct readahead_plan p;
+
+		dice = dice * 1664525 + 1013904223;
+		off = (uint64_t)((dice >> 8) % 24) << (dice >> 16) % 40;
+		if (dice % 64 == 0)
+			off = UINT64_MAX - (dice >> 12);
+		if (dice % 7 == 0)
+			size = (dice >> 9) % 100000;
+		p = readahead_note(&ra, off, 1 + (dice >> 20) % 4 * 4096, size);
+		assert_true(p.pieces <= READAHEAD_MOST_PIECES);
+		assert_true(p.to <= p.from || p.to - p.from <= 2 * MAX);
+		for (unsigned j = 0; j < p.pieces; j++)
+			assert_true(p.from + (uint64_t)p.stride * j < size);
+		if (dice % 5 == 0)
+			readahead_waited(&ra, off);
+		if (dice % 501 == 0)
+			readahead_wasted(&ra);
+	}
+}
+
 static void no_window_means_no_cache(void **state)
 {
 	readahead_init(&ra, 0);
@@ -178,6 +404,17 @@ int main(void)
 		TEST(nothing_is_asked_for_behind_the_end),
 		TEST(requests_may_overtake_each_other),
 		TEST(several_readers_are_several_streams),
+		TEST(a_reader_who_goes_back_is_read_ahead_of),
+		TEST(a_reader_may_turn_round),
+		TEST(a_window_back_grows_when_he_waits),
+		TEST(pieces_that_are_equally_far_are_asked_for),
+		TEST(also_back),
+		TEST(nothing_is_asked_for_off_the_ends),
+		TEST(a_piece_may_be_several_requests),
+		TEST(several_go_by_steps),
+		TEST(close_steps_are_a_stream),
+		TEST(more_pieces_for_who_waits_fewer_if_wasted),
+		TEST(any_requests_do_no_harm),
 		TEST(no_window_means_no_cache),
 	};
 
