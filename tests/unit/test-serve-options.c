@@ -58,9 +58,9 @@ static void the_default_is_loopback_and_iwarp(void **state)
 	assert_false(o.read_only || o.no_root_squash || o.crc);
 	assert_int_equal(o.lease_s, 90);
 	assert_int_equal(o.ready_fd, -1);
-	assert_int_equal(o.delegations, DELEG_READ);
-	must(&o, "--delegations write /srv");
 	assert_int_equal(o.delegations, DELEG_WRITE);
+	must(&o, "--delegations read /srv");
+	assert_int_equal(o.delegations, DELEG_READ);
 	must(&o, "--delegations none /srv");
 	assert_int_equal(o.delegations, DELEG_NONE);
 }

@@ -75,7 +75,7 @@ void options_usage(void)
 	       "  --clients LIST       serve only these networks, ADDRESS/LENGTH[,...]\n"
 	       "  --delegations MODE   none, read (files are delegated to clients that read "
 	       "them)\n"
-	       "                       or write (also to those that write them); read\n"
+	       "                       or write (also to those that write them); write\n"
 	       "  --privileged-ports   serve only clients that call from a port below 1024\n"
 	       "  --async              answer changes of names and attributes before they are on\n"
 	       "                       disk: faster, and a power cut loses what was answered\n"
@@ -292,7 +292,7 @@ int options_parse(struct options *o, int argc, char **argv, struct err *e)
 		.registered = -1,
 		.lease_s = 90,
 		.inline_size = 4096,
-		.delegations = DELEG_READ};
+		.delegations = DELEG_WRITE};
 	opterr = 0;
 	optind = 1;
 	while ((opt = getopt_long(argc, argv, "dhV", longopts, NULL)) != -1) {
