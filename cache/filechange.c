@@ -241,6 +241,16 @@ bool filechange_open(struct filechange *f, const struct fileversion *v, uint64_t
 	return keep;
 }
 
+uint64_t filechange_size(struct filechange *f)
+{
+	uint64_t size;
+
+	pthread_mutex_lock(&f->lock);
+	size = f->known ? f->version.size : 0;
+	pthread_mutex_unlock(&f->lock);
+	return size;
+}
+
 bool filechange_is_old(struct filechange *f, uint64_t since)
 {
 	bool old;

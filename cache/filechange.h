@@ -90,6 +90,8 @@ enum filechange_by filechange_look(
 bool filechange_open(struct filechange *f, const struct fileversion *v, uint64_t asked);
 /* Is no WRITE under way, and did none end since `since`? */
 bool filechange_is_quiet(struct filechange *f, uint64_t since);
+/* The size in the version that is known; 0: none is. */
+uint64_t filechange_size(struct filechange *f);
 /* Is what attributes were last asked for before `since`? */
 bool filechange_is_old(struct filechange *f, uint64_t since);
 

@@ -27,30 +27,43 @@ static void lose_locked(struct filedata *d, int error)
 	d->error = error;
 }
 
-/* Notes verf as that of the unstable data. False if there was another one. */
-static bool same_verf_locked(struct filedata *d, const uint8_t *verf)
+/* Notes verf as that of the unstable data. */
+static enum filedata_verf note_verf_locked(struct filedata *d, const uint8_t *verf)
 {
-	bool same = !d->have_verf || !memcmp(d->verf, verf, NFS_VERF_SIZE);
+	enum filedata_verf is = FILEDATA_SAME;
 
-	if (!same)
-		lose_locked(d, -EIO);
+	if (d->have_verf && memcmp(d->verf, verf, NFS_VERF_SIZE)) {
+		is = d->unkept ? FILEDATA_LOST : FILEDATA_OTHER;
+		if (d->unkept)
+			lose_locked(d, -EIO);
+		d->unkept = false;
+	}
 	memcpy(d->verf, verf, NFS_VERF_SIZE);
 	d->have_verf = true;
-	return same;
+	return is;
 }
 
-bool filedata_wrote(struct filedata *d, enum nfs_stable committed, const uint8_t *verf)
+enum filedata_verf filedata_wrote(
+	struct filedata *d, enum nfs_stable committed, const uint8_t *verf, bool kept)
 {
-	bool same;
+	enum filedata_verf is;
 
 	if (committed != NFS_UNSTABLE)
-		return true;
+		return FILEDATA_SAME;
 	pthread_mutex_lock(&d->lock);
 	d->dirty = true;
 	d->gen++;
-	same = same_verf_locked(d, verf);
+	is = note_verf_locked(d, verf);
+	d->unkept |= !kept;
 	pthread_mutex_unlock(&d->lock);
-	return same;
+	return is;
+}
+
+void filedata_lost(struct filedata *d, int error)
+{
+	pthread_mutex_lock(&d->lock);
+	lose_locked(d, error);
+	pthread_mutex_unlock(&d->lock);
 }
 
 void filedata_unsafe(struct filedata *d, int error)
@@ -84,19 +97,19 @@ bool filedata_dirty(struct filedata *d, uint64_t *gen)
 	return dirty;
 }
 
-bool filedata_committed(struct filedata *d, uint64_t gen, const uint8_t *verf)
+enum filedata_verf filedata_committed(struct filedata *d, uint64_t gen, const uint8_t *verf)
 {
-	bool same = true;
+	enum filedata_verf is = FILEDATA_SAME;
 
 	pthread_mutex_lock(&d->lock);
 	if (d->dirty)
-		same = same_verf_locked(d, verf);
+		is = note_verf_locked(d, verf);
 	if (d->gen == gen) {
-		d->dirty = false;
+		d->dirty = d->unkept = false;
 		d->have_verf = false;
 	}
 	pthread_mutex_unlock(&d->lock);
-	return same;
+	return is;
 }
 
 void filedata_failed(struct filedata *d, uint64_t gen, int error)

@@ -6,9 +6,10 @@
  *
  * Unstable data. WRITEs are sent UNSTABLE; the server answers with a verifier that changes when it
  * may have lost what was not committed (RFC 8881 18.32.3, RFC 1813 3.3.7). A file with unstable
- * data needs a COMMIT that returns the same verifier. Three things are a loss: a verifier that has
- * changed, seen at a WRITE or at a COMMIT (EIO); a COMMIT that fails (with its own error, ENOSPC
- * and EDQUOT among them); a WRITE of mapped pages that fails, when write(2) has long returned.
+ * data needs a COMMIT that returns the same verifier. With another one, seen at a WRITE or at a
+ * COMMIT, what was kept is written again (writeback.h). Three things are a loss: another verifier
+ * for unstable data of which there is no copy (EIO); a COMMIT that fails (with its own error,
+ * ENOSPC and EDQUOT among them); a WRITE that fails when write(2) has long returned.
  * After a COMMIT that failed the data counts as unstable still: the next fsync sends another one,
  * and it is not a new loss if that fails in the same way.
  *
@@ -47,6 +48,7 @@ struct filedata {
 	struct filechange change; /* under its own lock */
 	pthread_mutex_t lock;	  /* what follows, and the views */
 	bool dirty;		  /* there is unstable data */
+	bool unkept;		  /* some of it there is no copy of */
 	bool have_verf;
 	uint8_t verf[NFS_VERF_SIZE]; /* of the unstable data */
 	uint64_t gen;		     /* unstable changes so far */
@@ -66,8 +68,18 @@ struct filedata_view {
 void filedata_init(struct filedata *d);
 void filedata_finish(struct filedata *d);
 
-/* A WRITE or COPY was answered. False: the server may have lost earlier unstable data. */
-bool filedata_wrote(struct filedata *d, enum nfs_stable committed, const uint8_t *verf);
+/* What an answer's verifier tells. */
+enum filedata_verf {
+	FILEDATA_SAME,
+	FILEDATA_OTHER, /* the server may have lost unstable data: it is to be written again */
+	FILEDATA_LOST,	/* and there is no copy of some of it */
+};
+
+/* A WRITE or COPY was answered, of data that is kept for a while or not. */
+enum filedata_verf filedata_wrote(
+	struct filedata *d, enum nfs_stable committed, const uint8_t *verf, bool kept);
+/* Data that was written and answered is lost: error is a negative errno. */
+void filedata_lost(struct filedata *d, int error);
 /* Something else was changed, but could not be committed as it should have been: error is a
  * negative errno, -EAGAIN if it need only be tried again. */
 void filedata_unsafe(struct filedata *d, int error);
@@ -76,8 +88,8 @@ void filedata_unwritten(struct filedata *d, int error);
 
 /* Before a COMMIT: is one needed? *gen is for the following two. */
 bool filedata_dirty(struct filedata *d, uint64_t *gen);
-/* A COMMIT was answered. False: the server may have lost unstable data. */
-bool filedata_committed(struct filedata *d, uint64_t gen, const uint8_t *verf);
+/* A COMMIT was answered. */
+enum filedata_verf filedata_committed(struct filedata *d, uint64_t gen, const uint8_t *verf);
 /* A COMMIT failed with error, a negative errno. */
 void filedata_failed(struct filedata *d, uint64_t gen, int error);
 

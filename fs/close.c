@@ -6,7 +6,7 @@
 #include "fs/close.h"
 
 #include "fs/change.h"
-#include "fs/commit.h"
+#include "fs/flush.h"
 #include "fs/locker.h"
 #include "fs/opening.h"
 #include "fs/silly.h"
@@ -49,22 +49,22 @@ static void unlock(struct request *r)
 		unlocked(r);
 }
 
-static void committed(struct request *r)
+/* What could not be made safe is given up: who opens the file next is told, if that is soon. */
+static void flushed(struct request *r)
 {
-	commit_result(r); /* who opens the file next is told, if that is soon */
-	unlock(r);
+	if (!writeback_close(&r->file->writer) && flush_waits(r, r->file->inode, WRITTEN, flushed))
+		return;
+	if (!flush_waits_outlived(r, unlock))
+		unlock(r);
 }
 
 /* No READ that this open file is needed for is under way any more. */
 static void nothing_read(void *ctx)
 {
 	struct request *r = ctx;
-	uint64_t gen;
 
-	if (filedata_dirty(&r->file->inode->data, &gen))
-		commit_submit(r, gen, committed);
-	else
-		unlock(r);
+	if (!flush_waits(r, r->file->inode, STABLE, flushed))
+		flushed(r);
 }
 
 void close_file(struct fs *fs, struct file *f, struct request *r, int error)
@@ -76,6 +76,7 @@ void close_file(struct fs *fs, struct file *f, struct request *r, int error)
 		return;
 	}
 	request_keep_going(r);
+	r->flush.closes = true;
 	r->file = f;
 	r->u.close.error = error;
 	if (f->inode) {

@@ -9,6 +9,7 @@
 
 #include "fs/attr.h"
 #include "fs/deleg.h"
+#include "fs/flush.h"
 #include "fs/names.h"
 #include "fs/notify.h"
 #include "transport/clock.h"
@@ -25,10 +26,13 @@ void entry_set_mode(fuse_req_t req, struct nfs_sattr *set, mode_t mode, bool is_
 	set->umask = fuse_req_ctx(req)->umask & 0777;
 }
 
-void entry_stat(struct inode *ino, const struct nfs_attr *a, struct stat *st)
+void entry_stat(struct inode *ino, const struct nfs_attr *a, uint64_t asked, struct stat *st)
 {
-	inode_told(ino, a);
-	attr_to_stat(a, st);
+	struct nfs_attr now = *a;
+
+	now.size = flush_size(ino, a->size, asked);
+	inode_told(ino, &now);
+	attr_to_stat(&now, st);
 	st->st_ino = ino->number;
 	if (atomic_load_explicit(&ino->is_silly, memory_order_relaxed) && st->st_nlink)
 		st->st_nlink--;
@@ -117,6 +121,9 @@ double entry_attr_timeout(const struct fs *fs, struct inode *ino, const struct n
 	const struct options *o = fs->opt;
 	bool dir = ino->type == NFS_DIR;
 
+	/* the times are not right before the server has what was written */
+	if (written_dirty(&ino->written))
+		return 0;
 	if (deleg_since(fs, ino))
 		return o->acregmax;
 	return inode_attr_timeout(
@@ -145,7 +152,7 @@ void entry_fill(struct fs *fs, struct inode *dir, const char *name, struct inode
 	};
 	if (names_put(fs->names, dir, name, ino, seen, time))
 		e->entry_timeout = seconds(time);
-	entry_stat(ino, a, &e->attr);
+	entry_stat(ino, a, seen, &e->attr);
 }
 
 void entry_fill_known(struct fs *fs, struct inode *dir, const char *name, struct inode *ino,
@@ -162,7 +169,7 @@ void entry_fill_known(struct fs *fs, struct inode *dir, const char *name, struct
 	};
 	if (names_put(fs->names, dir, name, ino, name_seen, time))
 		e->entry_timeout = seconds(time);
-	entry_stat(ino, a, &e->attr);
+	entry_stat(ino, a, seen, &e->attr);
 }
 
 void entry_reply(struct request *r, struct inode *ino, const struct fuse_entry_param *e)

@@ -20,8 +20,9 @@ double entry_attr_timeout(const struct fs *fs, struct inode *ino, const struct n
 /* The same of what the server was asked for at `seen`. */
 double entry_attr_left(
 	const struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t seen);
-/* Attributes of ino as stat(2) shows them; notes that the kernel is told them. */
-void entry_stat(struct inode *ino, const struct nfs_attr *a, struct stat *st);
+/* Attributes of ino, which the server was asked for at `asked`, as stat(2) shows them; notes that
+ * the kernel is told them. */
+void entry_stat(struct inode *ino, const struct nfs_attr *a, uint64_t asked, struct stat *st);
 /* The server was asked for attributes of ino at `seen` and has told a: notes them. If they say that
  * somebody may have lost the right to search ino, the kernel is told to doubt the names in it. */
 void entry_note_attr(struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t seen);

@@ -8,6 +8,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
+#include "cache/writeback.h"
+
 struct file *file_new(const struct request *r, int flags)
 {
 	struct file *f = calloc(1, sizeof(*f));
@@ -22,8 +24,10 @@ struct file *file_new(const struct request *r, int flags)
 
 void file_free(struct file *f)
 {
-	if (f->inode)
+	if (f->inode) {
 		fetcher_finish(&f->fetcher);
+		writeback_close(&f->writer);
+	}
 	inode_unref(f->inode);
 	free(f);
 }
@@ -39,6 +43,7 @@ void file_opened(struct fs *fs, struct file *f, struct inode *ino, struct nfs_op
 	f->open = open;
 	atomic_fetch_add(&ino->writers, (f->flags & O_ACCMODE) != O_RDONLY);
 	filedata_open(&ino->data, &f->told);
+	writer_init(&f->writer, &ino->written, open, &f->cred);
 	fs_add_handle(fs, &f->handle, free_handle);
 }
 

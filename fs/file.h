@@ -18,14 +18,17 @@ struct file {
 	struct nfs_open *open; /* the server's open state */
 	struct rpc_cred cred;  /* the opener's: reads and writes are done with it */
 	int flags;
-	/* its open has made or emptied the file, and nothing was written through it since */
-	atomic_bool fresh;
+	atomic_bool written;  /* something was appended through it */
 	uint64_t flock_owner; /* of its flock; the kernel's number may be used again early */
+	/* flush.c's: FLUSHes that go on after their answer, and the release that waits for them */
+	unsigned outlived;
+	struct request *parked;
 	/* of its release */
 	bool drops_silly;	   /* a silly name goes with it (silly_close_begin()) */
 	bool drops_locks;	   /* locks do (locker_close_begin()) */
 	struct filedata_view told; /* of what was lost; the inode's filedata.lock */
 	struct fetcher fetcher;	   /* of its data into the cache (cached.h) */
+	struct writer writer;	   /* of what is gathered (write.h) */
 };
 
 static inline struct file *file_of(const struct fuse_file_info *fi)

@@ -10,6 +10,7 @@
 #define FUSE_USE_VERSION 314
 #include <fuse3/fuse_lowlevel.h>
 
+#include "cache/writeback.h"
 #include "fs/inode.h"
 #include "fs/option.h"
 #include "fs/stale.h"
@@ -19,6 +20,7 @@ struct appends;
 struct cache;
 struct cached;
 struct fetches;
+struct flushes;
 struct inval;
 struct listings;
 struct memory;
@@ -28,6 +30,7 @@ struct openings;
 struct request_pool;
 struct silly_names;
 struct workers;
+struct writeback;
 
 struct fs {
 	/* constant while requests are served */
@@ -49,6 +52,9 @@ struct fs {
 	struct cache *cache;
 	struct fetches *fetches; /* into the cache */
 	struct cached *cached;
+	struct writeback_ops flush_ops;
+	struct writeback *writeback;
+	struct flushes *flushes;
 	struct notifier *notifier; /* NULL before the kernel's session has begun */
 	struct fuse_session *se;
 	struct workers *workers;

@@ -103,6 +103,7 @@ static struct inode *inode_new(
 	LIST_INIT(&ino->names_of);
 	pthread_mutex_init(&ino->lock, NULL);
 	filedata_init(&ino->data);
+	written_init(&ino->written, &ino->fh, &ino->data);
 	cache_file_init(&ino->cache);
 	ino->attr = *attr;
 	ino->version = attr->change;
@@ -127,6 +128,7 @@ struct inode *inode_unref(struct inode *ino)
 			free(l);
 		}
 		pthread_mutex_destroy(&ino->lock);
+		written_finish(&ino->written);
 		filedata_finish(&ino->data);
 		cache_file_finish(&ino->cache);
 		grants_drop(&ino->grants);
@@ -418,7 +420,7 @@ bool inode_known_attr(struct inode *ino, uint64_t since, struct nfs_attr *attr, 
 	bool known;
 
 	pthread_mutex_lock(&ino->lock);
-	known = ino->attr_seen > since && ino->attr_seen > touched;
+	known = ino->attr_seen > since && ino->attr_seen > touched && !written_dirty(&ino->written);
 	*seen = ino->attr_seen;
 	*attr = ino->attr;
 	pthread_mutex_unlock(&ino->lock);

@@ -22,6 +22,7 @@
 
 #include "cache/cache.h"
 #include "cache/filedata.h"
+#include "cache/writeback.h"
 #include "fs/grant.h"
 #include "nfsproto/nfs_client.h"
 
@@ -73,8 +74,10 @@ struct inode {
 	atomic_bool removed;	/* a directory whose name this mount has removed or replaced */
 	atomic_uint taking_back; /* jobs of the notifier for names in this directory */
 
-	struct filedata data;	 /* under its own lock */
-	struct cache_file cache; /* likewise */
+	_Atomic uint64_t written_at; /* when a gathered write last ended, on clock_ns() */
+	struct filedata data;	     /* under its own lock */
+	struct written written;	     /* likewise */
+	struct cache_file cache;     /* likewise */
 
 	/* names.c, under its lock: the names in this directory, the names of this inode, whether
 	 * those in this directory are all known, and whether it has left the table, after which it

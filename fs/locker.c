@@ -50,6 +50,16 @@ bool locker_known(struct inode *ino, uint64_t owner, pid_t *pid)
 	return l != NULL;
 }
 
+bool locker_any(struct inode *ino)
+{
+	bool any;
+
+	pthread_mutex_lock(&ino->lock);
+	any = !LIST_EMPTY(&ino->lockers);
+	pthread_mutex_unlock(&ino->lock);
+	return any;
+}
+
 /* Takes one locker off: of that open file, or with f NULL of that owner. False if there is none. */
 static bool take(struct inode *ino, const struct file *f, uint64_t owner, uint64_t *taken)
 {
@@ -87,19 +97,24 @@ bool locker_moved(struct file *f, unsigned *ended)
 	return moved;
 }
 
-bool locker_flush(struct file *f, uint64_t owner)
+void locker_flushing(struct file *f)
 {
 	struct inode *ino = f->inode;
 	struct locker *l;
-	bool any = false;
-	uint64_t taken;
 
 	pthread_mutex_lock(&ino->lock);
 	LIST_FOREACH (l, &ino->lockers, link)
 		if (l->file == f)
 			l->flushed = clock_ns();
 	pthread_mutex_unlock(&ino->lock);
-	while (take(ino, NULL, owner, &taken))
+}
+
+bool locker_flush(struct file *f, uint64_t owner)
+{
+	bool any = false;
+	uint64_t taken;
+
+	while (take(f->inode, NULL, owner, &taken))
 		any = true;
 	return any;
 }

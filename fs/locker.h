@@ -30,12 +30,16 @@
 bool locker_add(struct file *f, uint64_t owner, pid_t pid);
 /* May owner hold locks? *pid, unless NULL: the process that asked. */
 bool locker_known(struct inode *ino, uint64_t owner, pid_t *pid);
+/* May anybody hold locks on ino? */
+bool locker_any(struct inode *ino);
 /* Has a RELEASE that cleared locks ended since *ended, which becomes the present count, or is one
  * under way or expected, of another open file than f? */
 bool locker_moved(struct file *f, unsigned *ended);
 
-/* A process closes f: may its owner hold locks of the file? They are not looked after any more: the
- * caller must locker_clear(). */
+/* A process closes f: a RELEASE may follow soon. */
+void locker_flushing(struct file *f);
+/* A process has closed f: may its owner hold locks of the file? They are not looked after any more:
+ * the caller must locker_clear(). */
 bool locker_flush(struct file *f, uint64_t owner);
 /* Clears all locks that owner holds on r->file, then next. */
 void locker_clear(struct request *r, uint64_t owner, request_step_fn *next);

@@ -21,6 +21,7 @@
 
 #include "fs/connect.h"
 #include "fs/daemon.h"
+#include "fs/flush.h"
 #include "fs/fs.h"
 #include "fs/inval.h"
 #include "fs/memory.h"
@@ -144,6 +145,7 @@ static bool serve(struct fs *fs, const char *mountpoint)
 			ops_end_gone(fs);
 			if (tick == TICK_MS)
 				memory_tick(fs);
+			writeback_tick(fs->writeback);
 		}
 	}
 }
@@ -180,8 +182,10 @@ static int make_fs(
 
 static void unmake_fs(struct fs *fs, bool mounted)
 {
-	if (fs->client && fs->inodes)
+	if (fs->client && fs->inodes) {
+		flush_end(fs);
 		silly_drop_all(fs);
+	}
 	setup_end(fs);
 	if (fs->se && mounted) {
 		fuse_session_unmount(fs->se);

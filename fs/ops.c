@@ -7,6 +7,7 @@
 
 #include "fs/append.h"
 #include "fs/cached.h"
+#include "fs/flush.h"
 #include "fs/inval.h"
 #include "fs/listing.h"
 #include "fs/notify.h"
@@ -81,6 +82,7 @@ void ops_end_gone(struct fs *fs)
 	}
 	append_end_gone(fs);
 	cached_end_gone(fs);
+	flush_end_gone(fs);
 	inval_end_gone(fs->inval);
 	notifier_end_gone(fs->notifier);
 }

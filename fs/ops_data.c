@@ -20,6 +20,7 @@
 #include "fs/change.h"
 #include "fs/data.h"
 #include "fs/file.h"
+#include "fs/flush.h"
 #include "fs/ops.h"
 #include "fs/reply.h"
 #include "fs/worker.h"
@@ -107,6 +108,15 @@ static void ask(struct request *r)
 	request_submit(r, read_step);
 }
 
+/* What was written is on the server. */
+static void read_flushed(struct request *r)
+{
+	if (r->u.io.flags & O_DIRECT)
+		ask(r);
+	else
+		cached_wait(r, ask);
+}
+
 void ops_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
 {
 	struct fs *fs = fs_of(req);
@@ -114,12 +124,14 @@ void ops_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fus
 	enum cache_found found = CACHE_MISS;
 	struct seg_list data;
 	struct request *r;
+	bool waits;
 
 	if (!size || size > MEM_MAX_SIZE) {
 		fuse_reply_err(req, EINVAL);
 		return;
 	}
-	if (!(fi->flags & O_DIRECT))
+	waits = flush_before_read(f->inode, (uint64_t)off, (uint32_t)size);
+	if (!(fi->flags & O_DIRECT) && !waits)
 		found = cached_read(req, f, (uint64_t)off, (uint32_t)size);
 	if (found == CACHE_HIT)
 		return;
@@ -135,6 +147,9 @@ void ops_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fus
 	request_take_data(r, &data);
 	r->file = f;
 	r->u.io.offset = off;
+	r->u.io.flags = fi->flags;
+	if (waits && flush_waits(r, f->inode, WRITTEN, read_flushed))
+		return;
 	if (found == CACHE_PENDING)
 		cached_wait(r, ask);
 	else
@@ -211,20 +226,50 @@ static bool write_take_data(struct fs *fs, const struct fuse_bufvec *in, struct 
 	return true;
 }
 
+/* r sends its data itself, when what was gathered before is on the server. */
+static void write_send(struct request *r)
+{
+	struct part *p;
+
+	if (!batch_cut(&r->batch, r->fs->info.wsize)) {
+		r->u.io.error = -ENOMEM;
+		write_reply(r);
+		return;
+	}
+	STAILQ_FOREACH (p, &r->batch.parts, next)
+		write_fill(r, p);
+	request_submit(r, write_step);
+}
+
+static void write_alone(struct request *r)
+{
+	/* As the descriptor is now, whatever it was opened with; pages that are written back know
+	 * where they belong. */
+	bool append = r->u.io.flags & O_APPEND && !r->u.io.writepage;
+	request_step_fn *send = append ? append_start : write_send;
+
+	if (!flush_waits(r, r->file->inode, WRITTEN, send))
+		send(r);
+}
+
 void ops_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in, off_t off,
 	struct fuse_file_info *fi)
 {
 	struct fs *fs = fs_of(req);
 	struct file *f = file_of(fi);
+	bool gathers = write_is_gathered(fs, f, fi->flags, fi->writepage);
 	size_t size = fuse_buf_size(in);
 	struct seg_list data;
 	struct request *r;
-	struct part *p;
+	uint32_t took = 0;
 
 	if (!size) {
 		fuse_reply_write(req, 0);
 		return;
 	}
+	inode_touch_data(f->inode);
+	if (gathers && write_gather(req, f, (uint64_t)off, in, &took))
+		return;
 	if (!write_take_data(fs, in, &data)) {
 		log_error("WRITE data is not where it was read to");
 		fuse_reply_err(req, EIO);
@@ -240,19 +285,9 @@ void ops_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in, off_t
 	r->u.io.offset = off;
 	r->u.io.writepage = fi->writepage;
 	r->u.io.flags = fi->flags;
-	inode_touch_data(f->inode);
-	/* As the descriptor is now, whatever it was opened with; pages that are written back know
-	 * where they belong. */
-	if (fi->flags & O_APPEND && !r->u.io.writepage) {
-		append_start(r);
-		return;
-	}
-	if (!batch_cut(&r->batch, fs->info.wsize)) {
-		r->u.io.error = -ENOMEM;
-		write_failed(r);
-		return;
-	}
-	STAILQ_FOREACH (p, &r->batch.parts, next)
-		write_fill(r, p);
-	request_submit(r, write_step);
+	r->u.io.took = took;
+	if (gathers)
+		write_gather_wait(r, write_alone);
+	else
+		write_alone(r);
 }

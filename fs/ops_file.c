@@ -10,9 +10,9 @@
 #include "fs/cached.h"
 #include "fs/change.h"
 #include "fs/close.h"
-#include "fs/commit.h"
 #include "fs/deleg.h"
 #include "fs/entry.h"
+#include "fs/flush.h"
 #include "fs/locker.h"
 #include "fs/names.h"
 #include "fs/opening.h"
@@ -188,9 +188,9 @@ static void open_done(struct request *r)
 		open_failed(r, op->error);
 		return;
 	}
-	atomic_store(&f->fresh, f->flags & O_TRUNC);
 	if (f->flags & O_TRUNC) {
 		inode_touch(r->inode);
+		written_cut(&r->inode->written, 0, UINT64_MAX);
 		atomic_store(&r->inode->told_size, 0);
 	}
 	file_opened(r->fs, f, r->inode, op->u.open.open);
@@ -294,7 +294,7 @@ static bool open_locally(struct request *r)
 	return true;
 }
 
-static void open_begin(struct request *r)
+static void open_flushed(struct request *r)
 {
 	struct fs *fs = r->fs;
 	struct nfs_op *op;
@@ -315,6 +315,13 @@ static void open_begin(struct request *r)
 	op->u.open.want = open_wants(r);
 	cached_open_begin(r, op);
 	request_submit(r, open_named_done);
+}
+
+/* What was written before is part of what is opened, or is truncated. */
+static void open_begin(struct request *r)
+{
+	if (!flush_waits(r, r->inode, WRITTEN, open_flushed))
+		open_flushed(r);
 }
 
 /* The kernel says what to open by its inode, and may have believed a name for a while. Over NFSv4
@@ -411,7 +418,6 @@ static void create_done(struct request *r)
 	opening_begin(fs, ino);
 	file_opened(fs, f, ino, op->u.open.open);
 	cached_opened(fs, f);
-	atomic_store(&f->fresh, !op->u.open.attr.size);
 	entry_note_attr(fs, ino, &op->u.open.attr, clock_ns());
 	entry_fill(fs, r->dir, r->name, ino, &op->u.open.attr, clock_ns(), &e);
 	fi = file_info(fs, f, &op->u.open.attr, clock_ns());
@@ -469,44 +475,33 @@ void ops_create(
 
 /* --- flush and fsync -------------------------------------------------------------------------- */
 
-/* What a process that closes f is told, besides the error of its own COMMIT. */
-static int file_flushed(struct file *f, int error)
-{
-	int lost = 0;
-
-	if (error != -EINTR) /* nobody is there to be told */
-		lost = filedata_flush(&f->inode->data, &f->told);
-	return error ? error : lost;
-}
-
-static void flush_unlocked(struct request *r)
-{
-	request_end(r, file_flushed(r->file, r->u.flush.error));
-}
-
+/* All that was written has been made safe, or was lost: whoever closes the file is told. */
 static void flush_done(struct request *r)
 {
-	request_end(r, file_flushed(r->file, commit_result(r)));
+	int error = filedata_flush(&r->file->inode->data, &r->file->told);
+	bool outlived = r->flush.closes;
+	struct file *f = r->file;
+	struct fs *fs = r->fs;
+
+	request_end(r, error);
+	if (outlived)
+		flush_outlived(fs, f);
 }
 
-static void flush_committed(struct request *r)
+static void flush_unlock(struct request *r)
 {
-	r->u.flush.error = commit_result(r);
-	locker_clear(r, r->u.flush.owner, flush_unlocked);
+	if (locker_flush(r->file, r->u.flush.owner))
+		locker_clear(r, r->u.flush.owner, flush_done);
+	else
+		flush_done(r);
 }
 
 static void flush_begin(struct request *r)
 {
-	struct file *f = r->file;
-	bool locks = locker_flush(f, r->u.flush.owner);
-	uint64_t gen;
-
-	if (filedata_dirty(&f->inode->data, &gen))
-		commit_submit(r, gen, locks ? flush_committed : flush_done);
-	else if (locks)
-		locker_clear(r, r->u.flush.owner, flush_unlocked);
-	else
-		flush_unlocked(r);
+	locker_flushing(r->file);
+	r->flush.outlives = locker_known(r->file->inode, r->u.flush.owner, NULL);
+	if (!flush_waits(r, r->file->inode, STABLE, flush_unlock))
+		flush_unlock(r);
 }
 
 void ops_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -525,28 +520,19 @@ void ops_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 
 static void sync_done(struct request *r)
 {
-	int error = commit_result(r), lost = 0;
-
-	if (error != -EINTR)
-		lost = filedata_fsync(&r->file->inode->data, &r->file->told);
-	request_end(r, error ? error : lost);
+	request_end(r, filedata_fsync(&r->file->inode->data, &r->file->told));
 }
 
 void ops_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi)
 {
 	struct file *f = file_of(fi);
-	struct request *r;
-	uint64_t gen;
+	struct request *r = request_new_cred(fs_of(req), req, &f->cred);
 
-	if (!filedata_dirty(&f->inode->data, &gen)) {
-		fuse_reply_err(req, -filedata_fsync(&f->inode->data, &f->told));
-		return;
-	}
-	r = request_new_cred(fs_of(req), req, &f->cred);
 	if (!r)
 		return;
 	r->file = f;
-	commit_submit(r, gen, sync_done);
+	if (!flush_waits(r, f->inode, STABLE, sync_done))
+		sync_done(r);
 }
 
 /* --- close ------------------------------------------------------------------------------------ */

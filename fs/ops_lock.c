@@ -4,12 +4,12 @@
  * ops_lock: byte-range locks (fcntl, OFD) and flock, which is a lock of the whole file, as the
  * kernel's NFS client has it.
  *
- * Locking is where caches agree. Written data is on the server already (the kernel writes through);
- * it is committed before an unlock. After a lock is granted the kernel drops the file's pages and
- * attributes before it is told so. That may wait for pages that are being read, so it is done
- * neither on a worker, which may have to fetch that READ, nor on a progress thread, which has to
- * answer it, but on a thread of its own (inval.h). Pages that are mapped and dirty are written back
- * by it too, but not before an unlock: as on a local file system, msync(2) does that.
+ * Locking is where caches agree. What was written is on the server, and safe there, before an
+ * unlock is sent. After a lock is granted the kernel drops the file's pages and attributes before
+ * it is told so. That may wait for pages that are being read, so it is done neither on a worker,
+ * which may have to fetch that READ, nor on a progress thread, which has to answer it, but on a
+ * thread of its own (inval.h). Pages that are mapped and dirty are written back by it too, but not
+ * before an unlock: as on a local file system, msync(2) does that.
  *
  * A wait for a lock ends with EINTR at any signal, as fcntl(2) says; all else only at a fatal one.
  */
@@ -17,7 +17,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 
-#include "fs/commit.h"
+#include "fs/flush.h"
 #include "fs/inval.h"
 #include "fs/locker.h"
 #include "fs/ops.h"
@@ -67,9 +67,9 @@ static void unlock_done(struct request *r)
 	request_end(r, r->batch.first.op.error);
 }
 
-static void unlock_committed(struct request *r)
+/* Who calls fsync or close is told if anything was lost. */
+static void unlock(struct request *r)
 {
-	commit_result(r); /* who calls fsync or close is told */
 	lock_submit(r, F_UNLCK, false, unlock_done);
 }
 
@@ -77,7 +77,6 @@ static void set_lock(fuse_req_t req, struct file *f, uint64_t owner, pid_t pid, 
 	uint64_t start, uint64_t end, bool wait)
 {
 	struct request *r;
-	uint64_t gen;
 
 	if (type == F_UNLCK && !locker_known(f->inode, owner, NULL)) {
 		fuse_reply_err(req, 0);
@@ -92,10 +91,8 @@ static void set_lock(fuse_req_t req, struct file *f, uint64_t owner, pid_t pid, 
 	r->u.lock.start = start;
 	r->u.lock.end = end;
 	if (type == F_UNLCK) {
-		if (filedata_dirty(&f->inode->data, &gen))
-			commit_submit(r, gen, unlock_committed);
-		else
-			lock_submit(r, F_UNLCK, false, unlock_done);
+		if (!flush_waits(r, f->inode, STABLE, unlock))
+			unlock(r);
 		return;
 	}
 	/* before LOCK is sent: whatever becomes of this request, RELEASE then clears the lock */

@@ -13,6 +13,7 @@
 #include "fs/deleg.h"
 #include "fs/entry.h"
 #include "fs/file.h"
+#include "fs/flush.h"
 #include "fs/inval.h"
 #include "fs/lister.h"
 #include "fs/names.h"
@@ -188,7 +189,7 @@ static void end_attr(struct request *r, const struct nfs_attr *a, uint64_t seen)
 	struct stat st;
 	fuse_req_t fuse;
 
-	entry_stat(r->inode, a, &st);
+	entry_stat(r->inode, a, seen, &st);
 	fuse = request_take_fuse(r);
 	request_free(r);
 	fuse_reply_attr(fuse, &st, timeout);
@@ -234,9 +235,9 @@ static void getattr_done(struct request *r)
 		request_end(r, op->error);
 		return;
 	}
-	entry_note_attr(r->fs, ino, &op->u.getattr.attr, r->born);
+	entry_note_attr(r->fs, ino, &op->u.getattr.attr, r->u.getattr.asked);
 	r->u.getattr.seen = clock_ns();
-	change_told(ino, &op->u.getattr.attr, r->born);
+	change_told(ino, &op->u.getattr.attr, r->u.getattr.asked);
 	if (atomic_load(&ino->displaced) &&
 		op->u.getattr.attr.size == atomic_load(&ino->told_size) &&
 		atomic_exchange(&ino->displaced, false))
@@ -245,11 +246,19 @@ static void getattr_done(struct request *r)
 		getattr_end(r);
 }
 
-static void getattr_begin(struct request *r)
+/* What was written is on the server. */
+static void getattr_flushed(struct request *r)
 {
+	r->u.getattr.asked = clock_ns();
 	request_op(r, NFS_GETATTR, getattr)->u.getattr.fh = r->inode->fh;
 	if (!getattr_known(r))
 		request_submit(r, getattr_done);
+}
+
+static void getattr_begin(struct request *r)
+{
+	if (!flush_waits(r, r->inode, WRITTEN, getattr_flushed))
+		getattr_flushed(r);
 }
 
 void ops_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -273,6 +282,8 @@ static void setattr_done(struct request *r)
 		request_end(r, op->error);
 		return;
 	}
+	if (op->u.setattr.set.mask & NFS_SET_SIZE)
+		written_cut(&r->inode->written, op->u.setattr.set.size, UINT64_MAX);
 	entry_note_attr(r->fs, r->inode, &op->u.setattr.attr, clock_ns());
 	end_attr(r, &op->u.setattr.attr, clock_ns());
 }
@@ -330,7 +341,7 @@ static void ftruncate_submit(struct request *r)
 	request_submit(r, setattr_done);
 }
 
-static void setattr_begin(struct request *r)
+static void setattr_flushed(struct request *r)
 {
 	uint32_t mask = r->u.setattr.set.mask;
 
@@ -340,6 +351,12 @@ static void setattr_begin(struct request *r)
 		ftruncate_submit(r);
 	else
 		truncate_ask(r);
+}
+
+static void setattr_begin(struct request *r)
+{
+	if (!flush_waits(r, r->inode, WRITTEN, setattr_flushed))
+		setattr_flushed(r);
 }
 
 void ops_setattr(
@@ -354,8 +371,7 @@ void ops_setattr(
 	r->file = fi ? file_of(fi) : NULL;
 	attr_from_setattr(attr, to_set, &r->u.setattr.set);
 	if (!r->u.setattr.set.mask) {
-		request_op(r, NFS_GETATTR, getattr)->u.getattr.fh = r->inode->fh;
-		request_submit(r, getattr_done);
+		getattr_begin(r);
 	} else if (!opening_settles(r, setattr_begin)) {
 		setattr_begin(r);
 	}

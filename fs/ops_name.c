@@ -12,6 +12,7 @@
 #include "fs/attr.h"
 #include "fs/deleg.h"
 #include "fs/entry.h"
+#include "fs/flush.h"
 #include "fs/names.h"
 #include "fs/opening.h"
 #include "fs/ops.h"
@@ -160,6 +161,11 @@ static void link_done(struct request *r)
 	entry_end_made(r, op->error, &op->u.link.fh, &op->u.link.attr);
 }
 
+static void link_send(struct request *r)
+{
+	request_submit(r, link_done);
+}
+
 void ops_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t newparent, const char *newname)
 {
 	struct fs *fs = fs_of(req);
@@ -182,7 +188,8 @@ void ops_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t newparent, const char *
 		return;
 	}
 	entry_making(r);
-	request_submit(r, link_done);
+	if (!flush_waits(r, r->inode, WRITTEN, link_send))
+		link_send(r);
 }
 
 /* --- removing and moving ---------------------------------------------------------------------- */

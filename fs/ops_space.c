@@ -13,10 +13,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "fs/commit.h"
 #include "fs/entry.h"
 #include "fs/file.h"
+#include "fs/flush.h"
 #include "fs/ops.h"
+#include "fs/write.h"
 
 /* Bytes of one copy, so that its count fits the kernel's answer; the server may do less at once. */
 #define COPY_MAX (1u << 30)
@@ -44,6 +45,11 @@ static void lseek_done(struct request *r)
 	fuse_reply_lseek(fuse, pos);
 }
 
+static void lseek_send(struct request *r)
+{
+	request_submit(r, lseek_done);
+}
+
 void ops_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence, struct fuse_file_info *fi)
 {
 	struct file *f = file_of(fi);
@@ -57,12 +63,14 @@ void ops_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence, struct fus
 	r = request_new_cred(fs_of(req), req, &f->cred);
 	if (!r)
 		return;
+	r->file = f;
 	op = request_op(r, NFS_SEEK, seek);
 	op->u.seek.open = f->open;
 	op->u.seek.fh = f->inode->fh;
 	op->u.seek.offset = (uint64_t)off;
 	op->u.seek.hole = whence == SEEK_HOLE;
-	request_submit(r, lseek_done);
+	if (!flush_waits(r, f->inode, WRITTEN, lseek_send))
+		lseek_send(r);
 }
 
 /* --- fallocate -------------------------------------------------------------------------------- */
@@ -74,9 +82,17 @@ static void fallocate_done(struct request *r)
 	inode_touch(r->file->inode);
 	if (!op->error)
 		entry_doubt_set_id(r->fs, r->file->inode);
+	if (!op->error && op->u.allocate.dealloc)
+		written_cut(&r->file->inode->written, op->u.allocate.offset, op->u.allocate.length);
 	if (!op->error && op->u.allocate.unsafe)
 		filedata_unsafe(&r->file->inode->data, op->u.allocate.unsafe);
 	request_end(r, r->batch.first.op.error);
+}
+
+static void fallocate_send(struct request *r)
+{
+	inode_touch(r->file->inode);
+	request_submit(r, fallocate_done);
 }
 
 void ops_fallocate(
@@ -102,8 +118,8 @@ void ops_fallocate(
 	op->u.allocate.offset = (uint64_t)off;
 	op->u.allocate.length = (uint64_t)len;
 	op->u.allocate.dealloc = mode != 0;
-	inode_touch(f->inode);
-	request_submit(r, fallocate_done);
+	if (!flush_waits(r, f->inode, WRITTEN, fallocate_send))
+		fallocate_send(r);
 }
 
 /* --- copy_file_range -------------------------------------------------------------------------- */
@@ -124,12 +140,26 @@ static void copy_done(struct request *r)
 	if (op->u.copy.unsafe)
 		filedata_unsafe(&to->data, op->u.copy.unsafe);
 	else
-		commit_wrote(to, op->u.copy.committed, op->u.copy.verf);
+		write_unkept(to, op->u.copy.to, op->u.copy.copied, op->u.copy.committed,
+			op->u.copy.verf);
 	entry_doubt_set_id(r->fs, to);
 	n = op->u.copy.copied;
 	fuse = request_take_fuse(r);
 	request_free(r);
 	fuse_reply_write(fuse, n);
+}
+
+static void copy_send(struct request *r)
+{
+	inode_touch(r->file->inode);
+	request_submit(r, copy_done);
+}
+
+/* The source is on the server; what the copy may write over must be, too. */
+static void copy_to(struct request *r)
+{
+	if (!flush_waits(r, r->file->inode, WRITTEN, copy_send))
+		copy_send(r);
 }
 
 void ops_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
@@ -161,6 +191,7 @@ void ops_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
 	op->u.copy.to_fh = out->inode->fh;
 	op->u.copy.to = (uint64_t)off_out;
 	op->u.copy.count = len < COPY_MAX ? len : COPY_MAX;
-	inode_touch(out->inode);
-	request_submit(r, copy_done);
+	r->inode = inode_ref(in->inode);
+	if (!flush_waits(r, in->inode, WRITTEN, copy_to))
+		copy_to(r);
 }

@@ -277,6 +277,8 @@ static int set_timeouts(struct options *o, const struct opt *d, const char *valu
 	if (value && option_size(value, d->min, d->max, &v))
 		return bad_value(d, value, e);
 	o->acregmin = o->acregmax = o->acdirmin = o->acdirmax = v;
+	if (!value) /* noac */
+		o->gather = false;
 	return 0;
 }
 
@@ -422,6 +424,8 @@ static const struct opt opts[] = {
 	UINT("acdirmax", acdirmax, 0, 86400, 1, "seconds from 0 to 86400"),
 	{.name = "lookupcache", .arg = NEED_ARG, .fn = set_lookupcache, .want = "all, complete, positive or none"},
 	UINT("workers", workers, 1, 64, 1, "a count from 1 to 64"),
+	FLAG("writeback", gather, true),
+	FLAG("nowriteback", gather, false),
 	UINT("readahead", readahead_kb, 0, 1024 * 1024, 1, "kilobytes, 0 for none"),
 	{.name = "debug", .arg = MAYBE_ARG, .fn = set_debug, .want = "ctrl, data or fuse"},
 	{.name = "nolock", .arg = NO_ARG, .fn = set_local_lock},

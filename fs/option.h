@@ -69,6 +69,7 @@ struct options {
 	bool debug_fuse; /* libfuse's own */
 	unsigned workers;
 	unsigned readahead_kb; /* 0: leave the kernel's */
+	bool gather;	       /* write(2) need not wait for the server */
 	char *fuse_opts;       /* comma list for libfuse and mount(2), may be empty, never NULL */
 };
 

@@ -93,6 +93,7 @@ static void set_defaults(struct options *o)
 		.delegations = NFS_DELEGATIONS_READ,
 		.workers = 2,
 		.readahead_kb = 16384,
+		.gather = true,
 	};
 }
 
@@ -268,6 +269,7 @@ void options_help(FILE *out)
 	      "read\n"
 	      "  readahead=N             kilobytes to read ahead of a reader at most, default "
 	      "16384\n"
+	      "  nowriteback             each write waits for the server's answer\n"
 	      "Locks\n"
 	      "  local_lock=all|flock|posix|none  kinds of locks that others do not see, default "
 	      "none\n"

@@ -153,6 +153,7 @@ struct request *request_new_cred(struct fs *fs, struct fuse_req *fuse, const str
 	r->file = NULL;
 	r->buf = NULL;
 	r->text = NULL;
+	r->flush.closes = r->flush.outlives = false;
 	memset(&r->u, 0, sizeof(r->u));
 	pthread_mutex_lock(&fs->requests->lock);
 	if (fuse && fs->requests->ending)

@@ -42,6 +42,7 @@
 
 #include "cache/batch.h"
 #include "cache/cache.h"
+#include "cache/writeback.h"
 #include "nfsproto/nfs_client.h"
 
 struct fs;
@@ -91,7 +92,15 @@ struct request {
 	struct mem_buf
 		*buf; /* a reference; NULL: none. Not data of READ or WRITE: see batch.data */
 	char *text;   /* from malloc; freed with the request */
-	uint64_t commit_gen; /* filedata_dirty()'s, when the COMMIT was sent (commit.c) */
+	struct {      /* while it waits in flush.c */
+		struct inode *of; /* NULL: it waits for room */
+		request_step_fn *next;
+		struct writeback_wait wait;
+		struct writeback_room room;
+		bool closes;   /* it closes a file: it is never GONE */
+		bool outlives; /* if it is GONE it is answered, but goes on */
+		TAILQ_ENTRY(request) link;
+	} flush;
 
 	/* what its operation keeps from step to step; zeroed at the beginning */
 	union {
@@ -103,7 +112,8 @@ struct request {
 			uint64_t asked;
 		} entry;
 		struct {
-			uint64_t seen; /* when the server was asked for what is answered */
+			uint64_t asked; /* when the server was */
+			uint64_t seen;	/* as of when the attributes are that are answered */
 		} getattr;
 		struct {
 			struct nfs_sattr set;
@@ -121,12 +131,12 @@ struct request {
 		} close;
 		struct {
 			uint64_t owner; /* whose locks go */
-			int error;	/* of the COMMIT */
 		} flush;
 		struct {		 /* READ and WRITE */
 			uint64_t offset; /* in the file, of batch.data */
 			int flags;	 /* the descriptor's, as it is now */
 			int error;	 /* the first of its parts */
+			uint32_t took;	 /* bytes of a WRITE that were gathered */
 			bool writepage;	 /* mapped pages are written back */
 			/* of an append whose answer was lost: where in the file its data may stand,
 			 * and how many bytes of it have been found there so far */

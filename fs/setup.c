@@ -11,6 +11,7 @@
 #include "cache/fetch.h"
 #include "fs/append.h"
 #include "fs/cached.h"
+#include "fs/flush.h"
 #include "fs/inval.h"
 #include "fs/listing.h"
 #include "fs/memory.h"
@@ -44,8 +45,12 @@ bool setup_begin(struct fs *fs, const struct options *o)
 	fs->cache = fs->pool ? cache_new(fs->pool, o->readahead_kb ? cached : 0) : NULL;
 	fs->fetches = fs->cache ? fetches_new(fs->cache) : NULL;
 	fs->cached = cached_new();
+	fs->flush_ops = flush_ops(fs);
+	fs->writeback = writeback_new(&fs->flush_ops, o->gather ? fs->data_limit / 2 : 0);
+	fs->flushes = flushes_new();
 	return fs->wake_fd >= 0 && fs->memory && fs->pool && fs->requests && fs->openings &&
-	       fs->silly && fs->listings && fs->appends && fs->fetches && fs->cached;
+	       fs->silly && fs->listings && fs->appends && fs->fetches && fs->cached &&
+	       fs->writeback && fs->flushes;
 }
 
 bool setup_root(struct fs *fs)
@@ -60,6 +65,7 @@ bool setup_root(struct fs *fs)
 	}
 	memory_connected(fs);
 	fetches_start(fs->fetches, fs->client, fs->info.rsize);
+	writeback_start(fs->writeback, fs->client, fs->info.wsize);
 	nfs_client_root(fs->client, &root, &attr);
 	fs->inodes = inode_table_new(&root, &attr);
 	fs->names = fs->inodes ? names_new(fs->inodes) : NULL;
@@ -79,6 +85,8 @@ void setup_end(struct fs *fs)
 	fs->requests = request_pool_free(fs->requests);
 	fs->appends = appends_free(fs->appends);
 	fs->cached = cached_free(fs->cached);
+	fs->writeback = writeback_free(fs->writeback);
+	fs->flushes = flushes_free(fs->flushes);
 	fs->fetches = fetches_free(fs->fetches);
 	fs->cache = cache_free(fs->cache);
 	fs->openings = openings_free(fs->openings);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * write: what every WRITE of the kernel's has in common, wherever its data goes.
+ * write: WRITEs of the kernel's.
  */
 #include "fs/write.h"
 
@@ -9,40 +9,153 @@
 #include <fcntl.h>
 
 #include "fs/change.h"
-#include "fs/commit.h"
+#include "fs/data.h"
 #include "fs/entry.h"
 #include "fs/file.h"
+#include "fs/flush.h"
+#include "fs/locker.h"
+#include "fs/worker.h"
 #include "transport/log.h"
 
-#define WHOLE_FILE_MAX (64u << 10) /* bytes of a file that is written at once */
-#define WHOLE_PAGE     4096u
+#define TAKE_MIN       (512u << 10) /* bytes for which a worker's block is kept */
+#define WHOLE_FILE_MAX (64u << 10)  /* bytes that are appended safely at once */
 
-/* Is this write probably all of a small file? Then no COMMIT need follow it at close, if it goes to
- * stable storage by itself: a round trip, for what the server does anyway. If more is written after
- * all the server has had one sync more to do. A write that ends with a page is one of many more
- * often. */
-static bool is_whole_file(struct request *r)
+/* --- gathered --------------------------------------------------------------------------------- */
+
+bool write_is_gathered(const struct fs *fs, const struct file *f, int flags, bool writepage)
 {
-	uint32_t n = r->batch.data.len;
+	return fs->opt->gather && !atomic_load(&f->inode->written.failing) &&
+	       (writepage || !(flags & (O_APPEND | O_DIRECT | O_DSYNC))) && !locker_any(f->inode);
+}
+
+/* Size bytes at off are in the daemon's memory: what the kernel is told, and will think. */
+static void gathered(struct file *f, fuse_req_t req, uint64_t off, uint32_t size)
+{
+	struct fs *fs = f->fs;
+
+	stats_add(&fs->stats.write_bytes, size);
+	entry_doubt_set_id(fs, f->inode);
+	inode_touch_data(f->inode);
+	inode_told_end(f->inode, off + size);
+	fuse_reply_write(req, size);
+}
+
+bool write_gather(struct fuse_req *req, struct file *f, uint64_t off, const struct fuse_bufvec *in,
+	uint32_t *took)
+{
+	const struct fuse_buf *from = &in->buf[0];
+	uint32_t size = (uint32_t)from->size;
+
+	*took = 0;
+	if (in->count != 1 || from->flags & FUSE_BUF_IS_FD || from->size >= TAKE_MIN ||
+		writeback_put(f->fs->writeback, &f->writer, off, from->mem, size, took) !=
+			DIRTY_DONE)
+		return false;
+	gathered(f, req, off, size);
+	return true;
+}
+
+/* Gathers what is left of r's data. */
+static enum dirty_put gather(struct request *r)
+{
+	struct seg *at = &r->batch.data.one;
+	const uint8_t *data = at->at.addr;
+	uint32_t len = r->batch.data.len, n;
+	struct file *f = r->file;
+	enum dirty_put put;
+
+	if (len >= TAKE_MIN && !r->u.io.took) {
+		put = writeback_take(f->fs->writeback, &f->writer, r->u.io.offset, at->hold,
+			(uint32_t)(data - at->hold->data), len);
+		if (put == DIRTY_DONE)
+			r->batch.data = (struct seg_list){.n = 0};
+		return put;
+	}
+	put = writeback_put(f->fs->writeback, &f->writer, r->u.io.offset + r->u.io.took,
+		data + r->u.io.took, len - r->u.io.took, &n);
+	r->u.io.took += n;
+	return put;
+}
+
+static void gather_again(struct request *r)
+{
+	uint32_t len = r->batch.data.len;
+	struct file *f = r->file;
+	unsigned full = 0;
+	fuse_req_t fuse;
+
+	while (write_is_gathered(r->fs, f, r->u.io.flags, r->u.io.writepage)) {
+		switch (gather(r)) {
+		case DIRTY_DONE:
+			fuse = request_take_fuse(r);
+			gathered(f, fuse, r->u.io.offset, len);
+			request_free(r);
+			return;
+		case DIRTY_BUSY:
+			if (flush_waits(r, f->inode, WRITTEN, gather_again))
+				return;
+			break;
+		case DIRTY_FULL:
+			if (full++) {
+				r->next(r);
+				return;
+			}
+			if (flush_waits_room(r, gather_again))
+				return;
+			break;
+		}
+	}
+	r->next(r);
+}
+
+void write_gather_wait(struct request *r, request_step_fn *direct)
+{
+	r->next = direct;
+	gather_again(r);
+}
+
+/* --- sent by the request itself --------------------------------------------------------------- */
+
+/* Is this probably all that is appended before the file is closed? Then no COMMIT need follow it
+ * at close, if it goes to stable storage by itself: a round trip, for what the server does anyway.
+ * If more is written after all the server has had one sync more to do. */
+static bool is_all(struct request *r)
+{
 	uint64_t gen;
 
-	return !r->u.io.writepage && atomic_exchange(&r->file->fresh, false) && !r->u.io.offset &&
-	       n <= WHOLE_FILE_MAX && n % WHOLE_PAGE &&
+	return r->u.io.flags & O_APPEND && !r->u.io.writepage &&
+	       !atomic_exchange(&r->file->written, true) && r->batch.data.len <= WHOLE_FILE_MAX &&
 	       !filedata_dirty(&r->file->inode->data, &gen);
 }
 
 enum nfs_stable write_stable(struct request *r)
 {
-	if (is_whole_file(r))
+	if (is_all(r))
 		return NFS_FILE_SYNC;
 	if (r->u.io.writepage || !(r->u.io.flags & O_DSYNC))
 		return NFS_UNSTABLE;
 	return (r->u.io.flags & O_SYNC) == O_SYNC ? NFS_FILE_SYNC : NFS_DATA_SYNC;
 }
 
+void write_unkept(struct inode *ino, uint64_t off, uint64_t len, enum nfs_stable committed,
+	const uint8_t *verf)
+{
+	enum filedata_verf is = filedata_wrote(&ino->data, committed, verf, false);
+
+	written_cut(&ino->written, off, len);
+	if (is == FILEDATA_LOST)
+		log_error("the server restarted before data of file %llu was committed: what was "
+			  "written before may be lost",
+			(unsigned long long)ino->fileid);
+	if (is != FILEDATA_SAME)
+		writeback_redo(&ino->written);
+}
+
 int write_took(struct request *r, struct nfs_op *op, uint32_t sent)
 {
-	change_end(r->fs, r->file->inode, op);
+	struct inode *ino = r->file->inode;
+
+	change_end(r->fs, ino, op);
 	if (op->error)
 		return op->error;
 	if (!op->u.write.count || op->u.write.count > sent) {
@@ -50,16 +163,11 @@ int write_took(struct request *r, struct nfs_op *op, uint32_t sent)
 			"server says it wrote %u of %u bytes: server bug", op->u.write.count, sent);
 		return -EREMOTEIO;
 	}
-	inode_touch_data(r->file->inode);
-	commit_wrote(r->file->inode, op->u.write.committed, op->u.write.verf);
+	inode_touch_data(ino);
+	atomic_store(&ino->written.failing, false);
+	write_unkept(ino, op->u.write.offset, op->u.write.count, op->u.write.committed,
+		op->u.write.verf);
 	return 0;
-}
-
-void write_failed(struct request *r)
-{
-	if (r->u.io.writepage)
-		filedata_unwritten(&r->file->inode->data, r->u.io.error);
-	request_end(r, r->u.io.error);
 }
 
 void write_reply(struct request *r)
@@ -70,10 +178,12 @@ void write_reply(struct request *r)
 	stats_add(&r->fs->stats.write_bytes, n);
 	if (n)
 		entry_doubt_set_id(r->fs, r->file->inode);
-	/* The kernel knows no short count when it writes mapped pages back: that must be an error.
-	 */
+	/* The kernel knows no short count when it writes mapped pages back: that must be an error,
+	 * which nobody sees, so it is noted for close. */
 	if (r->u.io.error && (!n || r->u.io.writepage)) {
-		write_failed(r);
+		if (r->u.io.writepage)
+			filedata_unwritten(&r->file->inode->data, r->u.io.error);
+		request_end(r, r->u.io.error);
 		return;
 	}
 	inode_told_end(r->file->inode, r->u.io.offset + n);

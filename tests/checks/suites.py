@@ -20,13 +20,13 @@ TRANSPORTS = ("iwarp", "tcp")
 E2E_SHORT = ("files", "programs", "errors", "mounts", "duplicates", "restart", "silence", "replaced",
              "locks", "appends", "space", "acls", "roundtrips")
 # The others, over iwarp only.
-E2E_SHORT_IWARP = ("kills", "leases", "floods", "races", "durable", "two-mounts", "changes", "cache", "scenarios", "nlm",
+E2E_SHORT_IWARP = ("kills", "leases", "floods", "races", "durable", "two-mounts", "changes", "cache", "writeback", "scenarios", "nlm",
                    "delegations", "delegated", "believing")
 # What takes root to be set up.
 E2E_SHORT_ROOT = ("memory", "users", "local-users", "filesystems", "attributes", "mounts", "losses")
 E2E = ("files", "programs", "errors", "mounts", "users", "local-users", "floods", "duplicates", "restart", "losses", "silence",
        "kills", "leases", "delegations", "delegated", "replaced", "races", "durable", "attributes", "filesystems", "scenarios", "two-mounts",
-       "changes", "cache", "memory", "locks", "nlm", "appends", "space", "acls", "roundtrips", "believing")
+       "changes", "cache", "writeback", "memory", "locks", "nlm", "appends", "space", "acls", "roundtrips", "believing")
 GANESHA = ("files", "programs", "filesystems", "replaced", "locks", "space", "roundtrips")
 NFS3 = ("files", "programs", "locks")
 

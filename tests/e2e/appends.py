@@ -206,6 +206,7 @@ def flag_set_later(dirs):
     log = Log(dirs, "later")
     fd = os.open(log.here, os.O_RDWR)
     log.put(fd, b"first\n")
+    os.fsync(fd)  # it is gathered until then
     log.put_at_home(b"somebody else\n")
     fcntl.fcntl(fd, fcntl.F_SETFL, os.O_APPEND)
     log.put(fd, b"second\n")
@@ -213,6 +214,7 @@ def flag_set_later(dirs):
     log.put_at_home(b"and again\n")
     fcntl.fcntl(fd, fcntl.F_SETFL, 0)
     os.pwrite(fd, b"FIRST", 0)
+    os.fsync(fd)
     log.text = b"FIRST" + log.text[5:]
     log.check()
 

@@ -126,6 +126,7 @@ def write_notices():
     assert os.pread(fd, 4, 0) == b"aaaa"
     patch("n", 0, b"theirs")
     os.pwrite(fd, b"ours", 500 * PAGE)
+    os.stat(f"{a}/n")  # it is sent
     got = os.pread(fd, 6, 0)
     assert got == b"theirs", got
     os.close(fd)

@@ -11,6 +11,7 @@
 #include "tests/unit/fake-nfs.h"
 
 struct options fs_fixture_options;
+bool fs_fixture_gather;
 unsigned fs_fixture_readahead_kb;
 
 struct fs *fs_fixture_new(void)
@@ -20,7 +21,8 @@ struct fs *fs_fixture_new(void)
 
 	fs_fixture_options = (struct options){.mountpoint = mountpoint,
 		.cache_size = 16 << 20,
-		.readahead_kb = fs_fixture_readahead_kb};
+		.readahead_kb = fs_fixture_readahead_kb,
+		.gather = fs_fixture_gather};
 	if (!setup_begin(fs, &fs_fixture_options))
 		abort();
 	fs->client = fake_client_new();

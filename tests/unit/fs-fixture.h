@@ -11,6 +11,8 @@
 /* With 16 MiB of pool memory; fs->opt may be changed by fs_fixture_options. */
 /* What the next mount reads ahead; 0, as at first: nothing, and it has no cache. */
 extern unsigned fs_fixture_readahead_kb;
+/* Are its writes gathered? Not at first. */
+extern bool fs_fixture_gather;
 
 struct fs *fs_fixture_new(void);
 struct fs *fs_fixture_free(struct fs *fs);

@@ -46,7 +46,7 @@ static uint64_t count(enum nfs_op_type t)
 
 /* Data memory that requests have: all but the block that the worker reads into. What comes after an
  * answer has been done once the worker has read another request. */
-static size_t used(void)
+__attribute__((unused)) static size_t used(void)
 {
 	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
 	return atomic_load(&fs->data_used) - MEM_MAX_SIZE;

@@ -30,14 +30,25 @@ static int teardown(void **state)
 	return 0;
 }
 
+/* A WRITE whose data nobody keeps was answered. True: with the verifier of those before. */
+static bool wrote(enum nfs_stable committed, const uint8_t *verf)
+{
+	return filedata_wrote(&d, committed, verf, false) == FILEDATA_SAME;
+}
+
+static bool committed(uint64_t gen, const uint8_t *verf)
+{
+	return filedata_committed(&d, gen, verf) == FILEDATA_SAME;
+}
+
 /* Something is written, and lost by a restart that the next COMMIT notices. */
 static void lose(void)
 {
 	uint64_t gen;
 
-	assert_true(filedata_wrote(&d, NFS_UNSTABLE, boot1));
+	assert_true(wrote(NFS_UNSTABLE, boot1));
 	assert_true(filedata_dirty(&d, &gen));
-	assert_false(filedata_committed(&d, gen, boot2));
+	assert_false(committed(gen, boot2));
 }
 
 static void committed_data_is_safe(void **state)
@@ -45,15 +56,15 @@ static void committed_data_is_safe(void **state)
 	uint64_t gen;
 
 	assert_false(filedata_dirty(&d, &gen));
-	assert_true(filedata_wrote(&d, NFS_FILE_SYNC, boot1));
-	assert_true(filedata_wrote(&d, NFS_DATA_SYNC, boot1));
+	assert_true(wrote(NFS_FILE_SYNC, boot1));
+	assert_true(wrote(NFS_DATA_SYNC, boot1));
 	assert_false(filedata_dirty(&d, &gen));
-	assert_true(filedata_wrote(&d, NFS_UNSTABLE, boot1));
+	assert_true(wrote(NFS_UNSTABLE, boot1));
 	assert_true(filedata_dirty(&d, &gen));
-	assert_true(filedata_committed(&d, gen, boot1));
+	assert_true(committed(gen, boot1));
 	assert_false(filedata_dirty(&d, &gen));
 	/* a restart when nothing is unstable loses nothing */
-	assert_true(filedata_wrote(&d, NFS_UNSTABLE, boot2));
+	assert_true(wrote(NFS_UNSTABLE, boot2));
 	assert_int_equal(filedata_fsync(&d, &a), 0);
 }
 
@@ -65,10 +76,10 @@ static void a_restart_before_commit_is_seen(void **state)
 	assert_false(filedata_dirty(&d, &gen));
 	assert_int_equal(filedata_fsync(&d, &a), -EIO);
 
-	assert_true(filedata_wrote(&d, NFS_UNSTABLE, boot2));
-	assert_false(filedata_wrote(&d, NFS_UNSTABLE, boot1));
+	assert_true(wrote(NFS_UNSTABLE, boot2));
+	assert_false(wrote(NFS_UNSTABLE, boot1));
 	assert_true(filedata_dirty(&d, &gen));
-	assert_true(filedata_committed(&d, gen, boot1));
+	assert_true(committed(gen, boot1));
 	assert_int_equal(filedata_fsync(&d, &a), -EIO);
 	assert_int_equal(filedata_fsync(&d, &a), 0);
 }
@@ -77,13 +88,13 @@ static void writes_during_a_commit_need_another(void **state)
 {
 	uint64_t gen;
 
-	filedata_wrote(&d, NFS_UNSTABLE, boot1);
+	wrote(NFS_UNSTABLE, boot1);
 	filedata_dirty(&d, &gen);
-	filedata_wrote(&d, NFS_UNSTABLE, boot1);
-	assert_true(filedata_committed(&d, gen, boot1));
+	wrote(NFS_UNSTABLE, boot1);
+	assert_true(committed(gen, boot1));
 	assert_true(filedata_dirty(&d, &gen));
 	/* and their loss is noticed */
-	assert_false(filedata_committed(&d, gen, boot2));
+	assert_false(committed(gen, boot2));
 }
 
 static void what_came_with_no_verifier_needs_a_commit(void **state)
@@ -93,18 +104,18 @@ static void what_came_with_no_verifier_needs_a_commit(void **state)
 	filedata_unsafe(&d, -EAGAIN);
 	assert_int_equal(filedata_fsync(&d, &a), 0);
 	assert_true(filedata_dirty(&d, &gen));
-	assert_true(filedata_committed(&d, gen, boot1));
+	assert_true(committed(gen, boot1));
 	assert_false(filedata_dirty(&d, &gen));
 	/* a WRITE beside them has one, which counts */
-	filedata_wrote(&d, NFS_UNSTABLE, boot1);
+	wrote(NFS_UNSTABLE, boot1);
 	filedata_unsafe(&d, -EAGAIN);
 	filedata_dirty(&d, &gen);
-	assert_false(filedata_committed(&d, gen, boot2));
+	assert_false(committed(gen, boot2));
 	assert_int_equal(filedata_fsync(&d, &a), -EIO);
 	/* the server has said what is wrong, perhaps for the only time */
 	filedata_unsafe(&d, -ENOSPC);
 	assert_true(filedata_dirty(&d, &gen));
-	assert_true(filedata_committed(&d, gen, boot2));
+	assert_true(committed(gen, boot2));
 	assert_int_equal(filedata_fsync(&d, &a), -ENOSPC);
 }
 
@@ -154,7 +165,7 @@ static void a_failed_commit_is_told_as_what_it_was(void **state)
 {
 	uint64_t gen;
 
-	filedata_wrote(&d, NFS_UNSTABLE, boot1);
+	wrote(NFS_UNSTABLE, boot1);
 	filedata_dirty(&d, &gen);
 	filedata_failed(&d, gen, -ENOSPC);
 	assert_int_equal(filedata_fsync(&d, &a), -ENOSPC);
@@ -167,13 +178,40 @@ static void a_failed_commit_is_told_as_what_it_was(void **state)
 	assert_int_equal(filedata_fsync(&d, &a), -EDQUOT);
 	assert_int_equal(filedata_fsync(&d, &b), -EDQUOT);
 	/* more that is lost */
-	filedata_wrote(&d, NFS_UNSTABLE, boot1);
+	wrote(NFS_UNSTABLE, boot1);
 	filedata_dirty(&d, &gen);
 	filedata_failed(&d, gen, -EDQUOT);
 	assert_int_equal(filedata_fsync(&d, &a), -EDQUOT);
 	/* there is room at last */
-	assert_true(filedata_committed(&d, gen, boot1));
+	assert_true(committed(gen, boot1));
 	assert_int_equal(filedata_fsync(&d, &a), 0);
+}
+
+/* What is kept is written again: no loss. */
+static void what_is_kept_is_not_lost(void **state)
+{
+	uint64_t gen;
+
+	assert_int_equal(filedata_wrote(&d, NFS_UNSTABLE, boot1, true), FILEDATA_SAME);
+	assert_int_equal(filedata_wrote(&d, NFS_UNSTABLE, boot2, true), FILEDATA_OTHER);
+	filedata_dirty(&d, &gen);
+	assert_int_equal(filedata_committed(&d, gen, boot1), FILEDATA_OTHER);
+	assert_false(filedata_dirty(&d, &gen));
+	assert_int_equal(filedata_fsync(&d, &a), 0);
+	/* but what lies beside it is */
+	assert_int_equal(filedata_wrote(&d, NFS_UNSTABLE, boot1, true), FILEDATA_SAME);
+	assert_int_equal(filedata_wrote(&d, NFS_UNSTABLE, boot1, false), FILEDATA_SAME);
+	assert_int_equal(filedata_wrote(&d, NFS_UNSTABLE, boot2, true), FILEDATA_LOST);
+	assert_int_equal(filedata_fsync(&d, &a), -EIO);
+	/* once */
+	assert_int_equal(filedata_wrote(&d, NFS_UNSTABLE, boot1, true), FILEDATA_OTHER);
+	filedata_dirty(&d, &gen);
+	assert_int_equal(filedata_committed(&d, gen, boot1), FILEDATA_SAME);
+	assert_int_equal(filedata_fsync(&d, &a), 0);
+	/* a WRITE that fails when write(2) has been answered */
+	filedata_lost(&d, -ENOSPC);
+	assert_int_equal(filedata_flush(&d, &b), -ENOSPC);
+	assert_int_equal(filedata_fsync(&d, &a), -ENOSPC);
 }
 
 /* The kernel tells that at fsync, of itself. */
@@ -204,6 +242,7 @@ int main(void)
 			later_openers_are_told_what_nobody_was, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_failed_commit_is_told_as_what_it_was, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_kept_is_not_lost, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			mapped_pages_that_failed_are_told_by_flush, setup, teardown),
 	};

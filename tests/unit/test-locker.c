@@ -121,9 +121,9 @@ static void a_flush_is_noted_of_what_may_be_released_next(void **state)
 	locker_add(&one, 5, 77);
 	l = LIST_FIRST(&one.inode->lockers);
 	assert_true(l->flushed == 0);
-	locker_flush(&two, 9); /* of another open file */
+	locker_flushing(&two); /* of another open file */
 	assert_true(l->flushed == 0);
-	locker_flush(&one, 9); /* of another owner */
+	locker_flushing(&one); /* of another owner */
 	assert_true(l->flushed != 0);
 	assert_false(locker_moved(&one, &ended)); /* its own does not count */
 	l->flushed = 1;				  /* long ago */

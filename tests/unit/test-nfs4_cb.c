@@ -29,8 +29,7 @@ static const struct nfs_fh file = {.len = 4, .data = "file"};
 struct user {
 	struct nfs4_user base;
 	bool holds; /* deleg */
-	bool opening;
-	unsigned recalls, notifies, offloads, kept;
+	unsigned recalls, notifies, offloads;
 };
 
 struct peer {
@@ -55,16 +54,6 @@ static bool recall(struct nfs4_user *u, const struct nfs_fh *fh, const struct nf
 	       !memcmp(stateid->other, deleg.other, sizeof(deleg.other));
 }
 
-static bool opening(struct nfs4_user *u)
-{
-	return container_of(u, struct user, base)->opening;
-}
-
-static void keep(struct nfs4_user *u, uint32_t n)
-{
-	container_of(u, struct user, base)->kept = n;
-}
-
 static void notify_lock(
 	struct nfs4_user *u, const struct nfs_fh *fh, const struct nfs4_opaque *owner)
 {
@@ -76,11 +65,8 @@ static void offload(struct nfs4_user *u, const struct nfs4_cb_offload_args *a)
 	container_of(u, struct user, base)->offloads++;
 }
 
-static const struct nfs4_upcalls upcalls = {.recall = recall,
-	.opening = opening,
-	.recall_any = keep,
-	.notify_lock = notify_lock,
-	.offload = offload};
+static const struct nfs4_upcalls upcalls = {
+	.recall = recall, .notify_lock = notify_lock, .offload = offload};
 
 static int setup(void **state)
 {
@@ -349,35 +335,6 @@ static void an_answer_too_long_to_keep_is_not_made_up(void **state)
 }
 
 /* --- recalls ------------------------------------------------------------------------------- */
-
-/* An OPEN is unanswered that may bring it. */
-static void what_may_be_on_its_way_is_recalled_later(void **state)
-{
-	struct peer *p = *state;
-
-	p->user[1].opening = true;
-	assert_int_equal(recall_with(p, 0, 1), NFS4ERR_DELAY);
-	p->user[1].opening = false;
-	assert_int_equal(recall_with(p, 0, 2), NFS4ERR_BAD_STATEID);
-}
-
-static void only_those_to_read_are_few(void **state)
-{
-	struct nfs4_cb_recall_any_args a = {.keep = 7};
-	struct peer *p = *state;
-
-	for (uint32_t seq = 1; seq < 3; seq++) {
-		a.types = nfs4_bits(
-			seq == 1 ? RCA4_TYPE_MASK_WDATA_DLG : RCA4_TYPE_MASK_RDATA_DLG, -1);
-		begin(p);
-		sequence(p, 0, seq);
-		nfs4_put_cb_recall_any_args(&p->args, &a);
-		p->nops++;
-		assert_int_equal(run(p), NFS4_OK);
-		assert_int_equal(p->user[0].kept, seq == 1 ? 0 : 7);
-	}
-	assert_int_equal(p->user[1].kept, 7);
-}
 
 static void every_user_is_asked_for_what_is_recalled(void **state)
 {
@@ -786,8 +743,6 @@ int main(void)
 		TEST(a_new_session_counts_from_the_start),
 		TEST(an_answer_too_long_to_keep_is_not_made_up),
 		TEST(every_user_is_asked_for_what_is_recalled),
-		TEST(what_may_be_on_its_way_is_recalled_later),
-		TEST(only_those_to_read_are_few),
 		TEST(what_may_be_on_its_way_is_put_off),
 		TEST(what_concerns_all_is_told_to_all),
 		TEST(slots_are_taken_away_but_one),

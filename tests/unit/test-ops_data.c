@@ -240,8 +240,10 @@ static bool note_stable(struct nfs_op *op)
 static void what_is_to_be_durable_is_written_so(void **state)
 {
 	fake_knobs.script = note_stable;
-	assert_int_equal(kernel_write(node, fh, 0, data, 100, O_RDWR), 100);
-	assert_int_equal(last_stable, NFS_FILE_SYNC); /* the first of a small file */
+	assert_int_equal(kernel_write(node, fh, 0, data, 100, O_RDWR | O_APPEND), 100);
+	assert_int_equal(last_stable, NFS_FILE_SYNC); /* probably all that will be appended */
+	assert_int_equal(kernel_write(node, fh, 0, data, 100, O_RDWR | O_APPEND), 100);
+	assert_int_equal(last_stable, NFS_UNSTABLE);
 	assert_int_equal(kernel_write(node, fh, 0, data, 100, O_RDWR), 100);
 	assert_int_equal(last_stable, NFS_UNSTABLE);
 	assert_int_equal(kernel_write(node, fh, 0, data, 100, O_RDWR | O_DSYNC), 100);

@@ -17,6 +17,7 @@
 
 #include "fs/change.h"
 #include "fs/file.h"
+#include "fs/flush.h"
 #include "tests/unit/fake-kernel.h"
 #include "tests/unit/fs-fixture.h"
 
@@ -24,17 +25,11 @@ static struct fs *fs;
 static uint64_t node, fh, other; /* a file, and two descriptors of it */
 static atomic_int calls;	 /* of a script */
 
-static struct file *open_file(uint64_t handle)
-{
-	return (struct file *)(uintptr_t)handle;
-}
-
 static int setup(void **state)
 {
 	fs = kernel_mount();
 	assert_int_equal(kernel_create(KERNEL_ROOT, "f", O_RDWR, &node, &fh), 0);
 	assert_int_equal(kernel_open(node, O_RDWR, &other), 0);
-	open_file(fh)->fresh = false; /* else the first write of a few bytes needs no COMMIT */
 	calls = 0;
 	return 0;
 }
@@ -53,42 +48,6 @@ static uint64_t count(enum nfs_op_type t)
 static void write_some(uint64_t to)
 {
 	assert_int_equal(kernel_write(node, to, 0, "data", 4, O_RDWR), 4);
-}
-
-/* What is probably all of a small file. */
-static void a_small_file_needs_no_commit(void **state)
-{
-	static const struct {
-		uint32_t bytes, offset;
-		unsigned commits;
-	} cases[] = {
-		{5, 0, 0}, {4095, 0, 0}, {4096, 0, 1}, {5, 1, 1}, {65535, 0, 0}, {65537, 0, 1}};
-	static char data[65537];
-	unsigned commits = 0;
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		open_file(fh)->fresh = true;
-		assert_int_equal(
-			kernel_write(node, fh, cases[i].offset, data, cases[i].bytes, O_RDWR),
-			cases[i].bytes);
-		assert_int_equal(kernel_flush(node, fh), 0);
-		commits += cases[i].commits;
-		assert_int_equal(count(NFS_COMMIT), commits);
-	}
-	/* it is not fresh for long; nor is what is not all that there is to be committed */
-	write_some(fh);
-	assert_int_equal(kernel_flush(node, fh), 0);
-	assert_int_equal(count(NFS_COMMIT), commits + 1);
-	write_some(other);
-	open_file(fh)->fresh = true;
-	write_some(fh);
-	assert_int_equal(kernel_flush(node, fh), 0);
-	assert_int_equal(count(NFS_COMMIT), commits + 2);
-	/* made empty by an open */
-	assert_int_equal(kernel_open(node, O_RDWR | O_TRUNC, &fh), 0);
-	write_some(fh);
-	assert_int_equal(kernel_flush(node, fh), 0);
-	assert_int_equal(count(NFS_COMMIT), commits + 2);
 }
 
 /* --- open and close --------------------------------------------------------------------------- */
@@ -367,9 +326,13 @@ static void a_killed_fsync_has_told_nobody(void **state)
 	number = kernel_send(FUSE_FSYNC, node, &in, sizeof(in), NULL, 0);
 	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
 	kernel_interrupt(number);
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
+	assert_true(atomic_load(&fs->some_gone));
+	flush_end_gone(fs);
 	assert_int_equal(kernel_wait(number).error, -EINTR);
 	fake_knobs.hang[NFS_COMMIT] = false;
 	fake_knobs.verf++;
+	fake_release(fs->client);
 	assert_int_equal(kernel_fsync(node, fh), -EIO);
 }
 
@@ -398,7 +361,6 @@ int main(void)
 		TEST(a_name_that_stands_for_another_file_is_looked_up_again),
 		TEST(an_open_whose_process_is_killed_ends),
 		TEST(what_is_not_dirty_needs_no_commit),
-		TEST(a_small_file_needs_no_commit),
 		TEST(times_that_are_still_to_be_set_are_waited_for),
 		TEST(times_are_set_before_the_answer_where_nobody_believes_them),
 		TEST(a_loss_is_told_once_to_each),

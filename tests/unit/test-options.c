@@ -139,16 +139,6 @@ static void attributes_are_believed_as_long_as_nfs_says(void **state)
 	assert_true(o.acregmax == 0 && o.acdirmax == 0 && o.cache_names && !o.cache_absent);
 }
 
-static void files_may_be_delegated(void **state)
-{
-	assert_int_equal(WITH("ro"), 0);
-	assert_int_equal(o.delegations, NFS_DELEGATIONS_READ);
-	assert_int_equal(WITH("delegations=none"), 0);
-	assert_int_equal(o.delegations, NFS_DELEGATIONS_NONE);
-	assert_int_equal(WITH("delegations=none,delegations=read"), 0);
-	assert_int_equal(o.delegations, NFS_DELEGATIONS_READ);
-}
-
 static void owners_may_be_names(void **state)
 {
 	assert_int_equal(PARSE("s:/", "/m"), 0);
@@ -238,7 +228,6 @@ static void wrong_options_are_named(void **state)
 		{"acregmin=-1", "seconds"},
 		{"lookupcache=some", "all, complete, positive or none"},
 		{"idmap=both", "auto, numeric or name"},
-		{"delegations=write", "read or none"},
 		{"idmap_domain=a@b", "example.net"},
 		{"vers=3,minorversion=1", "contradicts"},
 		{"vers=4.1,minorversion=2", "contradicts"},
@@ -329,7 +318,6 @@ int main(void)
 		cmocka_unit_test_teardown(all_values_are_taken, finish),
 		cmocka_unit_test_teardown(versions_are_named_as_mount_nfs_does, finish),
 		cmocka_unit_test_teardown(attributes_are_believed_as_long_as_nfs_says, finish),
-		cmocka_unit_test_teardown(files_may_be_delegated, finish),
 		cmocka_unit_test_teardown(owners_may_be_names, finish),
 		cmocka_unit_test_teardown(the_last_one_counts, finish),
 		cmocka_unit_test_teardown(mount_options_are_passed_or_passed_over, finish),

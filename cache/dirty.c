@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * dirty: what was written to a file and may not be safe on the server yet.
+ */
+#include "cache/dirty.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROOM_MIN 4096u
+
+static int compare(const struct dirty_extent *a, const struct dirty_extent *b)
+{
+	return a->off < b->off ? -1 : a->off > b->off;
+}
+
+RB_GENERATE_INTERNAL(dirty_tree, dirty_extent, node, compare, __attribute__((unused)) static)
+
+void dirty_init(struct dirty_file *d, const struct dirty_memory *memory)
+{
+	*d = (struct dirty_file){.memory = memory};
+	RB_INIT(&d->tree);
+}
+
+void dirty_finish(struct dirty_file *d)
+{
+	assert(RB_EMPTY(&d->tree));
+}
+
+static uint64_t end_of(const struct dirty_extent *x)
+{
+	return x->off + x->len;
+}
+
+/* The first extent that ends behind off. */
+static struct dirty_extent *at_or_behind(struct dirty_file *d, uint64_t off)
+{
+	struct dirty_extent key = {.off = off}, *x = RB_NFIND(dirty_tree, &d->tree, &key), *before;
+
+	if (x && x->off == off)
+		return x;
+	before = x ? RB_PREV(dirty_tree, &d->tree, x) : RB_MAX(dirty_tree, &d->tree);
+	return before && end_of(before) > off ? before : x;
+}
+
+/* --- extents ---------------------------------------------------------------------------------- */
+
+static void count(struct dirty_file *d, enum dirty_state state, uint64_t n)
+{
+	atomic_fetch_add_explicit(&d->bytes[state], n, memory_order_relaxed);
+	if (state != DIRTY_UNSTABLE && !dirty_bytes(d, DIRTY_NEW) && !dirty_bytes(d, DIRTY_WRITING))
+		atomic_store(&d->end, 0);
+}
+
+static void reaches(struct dirty_file *d, uint64_t end)
+{
+	if (end > atomic_load_explicit(&d->end, memory_order_relaxed))
+		atomic_store(&d->end, end);
+}
+
+static void set_state(struct dirty_file *d, struct dirty_extent *x, enum dirty_state state)
+{
+	count(d, state, x->len);
+	count(d, x->state, -(uint64_t)x->len);
+	x->state = state;
+	if (state == DIRTY_NEW)
+		reaches(d, end_of(x));
+}
+
+/* An extent in mem, in the tree. NULL when out of memory. */
+static struct dirty_extent *insert(struct dirty_file *d, const struct dirty_extent *like)
+{
+	struct dirty_extent *x = malloc(sizeof(*x));
+
+	if (!x)
+		return NULL;
+	*x = *like;
+	RB_INSERT(dirty_tree, &d->tree, x);
+	x->by->extents++;
+	x->mem->extents++;
+	count(d, x->state, x->len);
+	if (x->state != DIRTY_UNSTABLE)
+		reaches(d, end_of(x));
+	return x;
+}
+
+static void drop(struct dirty_file *d, struct dirty_extent *x)
+{
+	RB_REMOVE(dirty_tree, &d->tree, x);
+	count(d, x->state, -(uint64_t)x->len);
+	x->by->extents--;
+	if (!--x->mem->extents) {
+		d->memory->put(d->memory->ctx, x->mem->buf);
+		free(x->mem);
+	}
+	free(x);
+}
+
+static struct dirty_mem *mem_of(struct mem_buf *buf)
+{
+	struct dirty_mem *mem = malloc(sizeof(*mem));
+
+	if (mem)
+		*mem = (struct dirty_mem){.buf = buf};
+	return mem;
+}
+
+/* Bytes go from the head of x, which keeps some. The tree's order stays. */
+static void shorten_head(struct dirty_file *d, struct dirty_extent *x, uint32_t n)
+{
+	x->off += n;
+	x->at += n;
+	x->len -= n;
+	x->room -= n;
+	count(d, x->state, -(uint64_t)n);
+}
+
+static void shorten_tail(struct dirty_file *d, struct dirty_extent *x, uint32_t n)
+{
+	x->len -= n;
+	x->room = x->len; /* another may lie behind it */
+	count(d, x->state, -(uint64_t)n);
+}
+
+/* Takes the bytes [off, end) out of x. False when out of memory: then it is as it was. */
+static bool cut(struct dirty_file *d, struct dirty_extent *x, uint64_t off, uint64_t end)
+{
+	struct dirty_extent tail = *x;
+
+	if (off <= x->off && end >= end_of(x)) {
+		drop(d, x);
+	} else if (off <= x->off) {
+		shorten_head(d, x, (uint32_t)(end - x->off));
+	} else if (end >= end_of(x)) {
+		shorten_tail(d, x, (uint32_t)(end_of(x) - off));
+	} else {
+		tail.off = end;
+		tail.at += (uint32_t)(end - x->off);
+		tail.len = tail.room = (uint32_t)(end_of(x) - end);
+		if (!insert(d, &tail))
+			return false;
+		shorten_tail(d, x, (uint32_t)(end_of(x) - off));
+	}
+	return true;
+}
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+/* The extent that ends at off, if `by` has written it. */
+static struct dirty_extent *stream_to(
+	struct dirty_file *d, const struct dirty_owner *by, uint64_t off)
+{
+	struct dirty_extent key = {.off = off}, *x = RB_NFIND(dirty_tree, &d->tree, &key);
+
+	x = x ? RB_PREV(dirty_tree, &d->tree, x) : RB_MAX(dirty_tree, &d->tree);
+	return x && end_of(x) == off && x->by == by ? x : NULL;
+}
+
+/* Begins an extent at off for len bytes, and up to most if it continues a stream. NULL: there is no
+ * memory. */
+static struct dirty_extent *begin(struct dirty_file *d, struct dirty_owner *by, uint64_t off,
+	const struct dirty_extent *stream, uint32_t len, uint32_t most)
+{
+	uint32_t before = stream ? stream->before + stream->len : 0, room = 2 * before;
+	struct dirty_extent new = {.by = by, .off = off, .before = before}, *x;
+	struct mem_buf *buf;
+
+	if (before > DIRTY_RUN)
+		new.before = room = DIRTY_RUN;
+	room = room < len ? len : room;
+	room = room < ROOM_MIN ? ROOM_MIN : room;
+	buf = d->memory->get(d->memory->ctx, room < most ? room : most);
+	if (!buf && room > len)
+		buf = d->memory->get(d->memory->ctx, len);
+	if (!buf)
+		return NULL;
+	new.room = buf->size < most ? buf->size : most;
+	new.mem = mem_of(buf);
+	x = new.mem ? insert(d, &new) : NULL;
+	if (!x) {
+		free(new.mem);
+		d->memory->put(d->memory->ctx, buf);
+	}
+	return x;
+}
+
+/* Puts what it can of [off, end), where there is no extent, behind the one that it continues, or
+ * into one of its own. Returns how many bytes, 0: there is no memory. */
+static uint32_t fill(struct dirty_file *d, struct dirty_owner *by, uint64_t off, uint64_t end,
+	const uint8_t *data)
+{
+	uint32_t most = DIRTY_RUN - (uint32_t)(off % DIRTY_RUN);
+	uint32_t n = end - off < most ? (uint32_t)(end - off) : most;
+	struct dirty_extent *stream = stream_to(d, by, off), *x = stream;
+
+	if (!x || x->state != DIRTY_NEW || x->len == x->room || off % DIRTY_RUN == 0)
+		x = begin(d, by, off, stream, n, most);
+	if (!x)
+		return 0;
+	if (n > x->room - x->len)
+		n = x->room - x->len;
+	memcpy(x->mem->buf->data + x->at + x->len, data, n);
+	x->len += n;
+	count(d, DIRTY_NEW, n);
+	reaches(d, end_of(x));
+	return n;
+}
+
+enum dirty_put dirty_put(struct dirty_file *d, struct dirty_owner *by, uint64_t off,
+	const uint8_t *data, uint32_t len, uint32_t *took)
+{
+	uint64_t pos = off, end = off + len;
+
+	for (*took = 0; pos < end; *took = (uint32_t)(pos - off)) {
+		struct dirty_extent *x = at_or_behind(d, pos);
+		uint64_t to = x && end_of(x) < end ? end_of(x) : end;
+		const uint8_t *from = data + (pos - off);
+		uint32_t n;
+
+		if (!x || x->off > pos) {
+			n = fill(d, by, pos, x && x->off < end ? x->off : end, from);
+			if (!n)
+				return DIRTY_FULL;
+			pos += n;
+		} else if (x->state == DIRTY_UNSTABLE) {
+			if (!cut(d, x, pos, to))
+				return DIRTY_FULL;
+		} else if (x->state == DIRTY_NEW && x->by == by) {
+			memcpy(x->mem->buf->data + x->at + (pos - x->off), from, to - pos);
+			pos = to;
+		} else {
+			return DIRTY_BUSY;
+		}
+	}
+	return DIRTY_DONE;
+}
+
+enum dirty_put dirty_take(struct dirty_file *d, struct dirty_owner *by, uint64_t off,
+	struct mem_buf *buf, uint32_t at, uint32_t len)
+{
+	struct dirty_extent new = {.by = by, .at = at, .off = off, .len = len, .room = len};
+
+	if (dirty_overlaps(d, off, len))
+		return DIRTY_BUSY;
+	new.mem = mem_of(buf);
+	if (!new.mem)
+		return DIRTY_FULL;
+	dirty_cut(d, off, len);
+	if (dirty_overlaps(d, off, len) || !insert(d, &new)) {
+		free(new.mem);
+		return DIRTY_FULL;
+	}
+	return DIRTY_DONE;
+}
+
+/* --- to the server ---------------------------------------------------------------------------- */
+
+static bool continues(
+	const struct dirty_extent *a, const struct dirty_extent *b, uint64_t first, uint64_t end)
+{
+	return a->state == DIRTY_NEW && b->state == DIRTY_NEW && a->by == b->by &&
+	       end_of(a) == b->off && end - first <= DIRTY_RUN;
+}
+
+unsigned dirty_run(struct dirty_file *d, uint64_t *from, struct dirty_extent *run[])
+{
+	struct dirty_extent *x = at_or_behind(d, *from), *next;
+	unsigned n = 0;
+
+	while (x && x->state != DIRTY_NEW)
+		x = RB_NEXT(dirty_tree, &d->tree, x);
+	for (; x && n < DIRTY_RUN_EXTENTS; x = next) {
+		run[n++] = x;
+		*from = end_of(x);
+		next = RB_NEXT(dirty_tree, &d->tree, x);
+		if (!next || !continues(x, next, run[0]->off, end_of(next)))
+			break;
+	}
+	return n;
+}
+
+unsigned dirty_run_to(struct dirty_file *d, uint64_t end, struct dirty_extent *run[])
+{
+	struct dirty_extent *x = end ? at_or_behind(d, end - 1) : NULL, *before;
+	uint64_t from;
+
+	if (!x || x->state != DIRTY_NEW)
+		return 0;
+	for (unsigned n = 1; n < DIRTY_RUN_EXTENTS; n++, x = before) {
+		before = RB_PREV(dirty_tree, &d->tree, x);
+		if (!before || !continues(before, x, before->off, end))
+			break;
+	}
+	from = x->off;
+	return dirty_run(d, &from, run);
+}
+
+void dirty_writing(struct dirty_file *d, struct dirty_extent *run[], unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		set_state(d, run[i], DIRTY_WRITING);
+}
+
+void dirty_wrote(
+	struct dirty_file *d, struct dirty_extent *run[], unsigned n, bool unstable, uint64_t gen)
+{
+	for (unsigned i = 0; i < n; i++) {
+		if (!unstable) {
+			drop(d, run[i]);
+			continue;
+		}
+		run[i]->gen = gen;
+		set_state(d, run[i], DIRTY_UNSTABLE);
+	}
+}
+
+void dirty_committed(struct dirty_file *d, uint64_t gen)
+{
+	struct dirty_extent *x, *next;
+
+	if (!dirty_bytes(d, DIRTY_UNSTABLE))
+		return;
+	RB_FOREACH_SAFE(x, dirty_tree, &d->tree, next)
+	if (x->state == DIRTY_UNSTABLE && x->gen <= gen)
+		drop(d, x);
+}
+
+void dirty_redo(struct dirty_file *d)
+{
+	struct dirty_extent *x;
+
+	if (!dirty_bytes(d, DIRTY_UNSTABLE))
+		return;
+	RB_FOREACH(x, dirty_tree, &d->tree)
+	if (x->state == DIRTY_UNSTABLE) {
+		x->room = x->len;
+		set_state(d, x, DIRTY_NEW);
+	}
+}
+
+void dirty_cut(struct dirty_file *d, uint64_t off, uint64_t len)
+{
+	uint64_t end = len > UINT64_MAX - off ? UINT64_MAX : off + len;
+	struct dirty_extent *x, *next;
+
+	if (!dirty_bytes(d, DIRTY_UNSTABLE))
+		return;
+	for (x = at_or_behind(d, off); x && x->off < end; x = next) {
+		next = RB_NEXT(dirty_tree, &d->tree, x);
+		/* without memory for its tail all of it goes: the server has it, and is trusted */
+		if (x->state == DIRTY_UNSTABLE && !cut(d, x, off, end))
+			drop(d, x);
+	}
+}
+
+void dirty_forget(struct dirty_file *d, struct dirty_owner *by)
+{
+	struct dirty_extent *x, *next;
+
+	if (!by->extents)
+		return;
+	RB_FOREACH_SAFE(x, dirty_tree, &d->tree, next)
+	if (x->by == by && x->state != DIRTY_WRITING)
+		drop(d, x);
+}
+
+struct dirty_owner *dirty_first(struct dirty_file *d)
+{
+	struct dirty_extent *x = RB_MIN(dirty_tree, &d->tree);
+
+	return x ? x->by : NULL;
+}
+
+bool dirty_overlaps(struct dirty_file *d, uint64_t off, uint64_t len)
+{
+	uint64_t end = len > UINT64_MAX - off ? UINT64_MAX : off + len;
+	struct dirty_extent *x;
+
+	if (!dirty_bytes(d, DIRTY_NEW) && !dirty_bytes(d, DIRTY_WRITING))
+		return false;
+	for (x = at_or_behind(d, off); x && x->off < end; x = RB_NEXT(dirty_tree, &d->tree, x))
+		if (x->state != DIRTY_UNSTABLE)
+			return true;
+	return false;
+}

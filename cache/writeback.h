@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * writeback: what was written to files (cache/dirty.h), on its way to the server.
+ *
+ * write(2) is answered when its data is in an extent. WRITEs are sent, several at a time and each
+ * as large as one can be, when
+ *
+ *     a stream of writes has filled one
+ *     much is NEW, or there is no room for more
+ *     it has been NEW for a second or two (writeback_tick())
+ *     somebody waits for it (writeback_wait()): fsync, close, what must come after it
+ *
+ * They are UNSTABLE, and what they carried is kept until a COMMIT has come back with the verifier
+ * that they came back with (filedata.h). With another one the server has restarted: all that is
+ * UNSTABLE is written again, and nobody notices. If somebody waits for the data to be safe, and one
+ * WRITE carries all that is not, that WRITE makes it so, and there is no COMMIT.
+ *
+ * A WRITE that fails is a loss: its data goes, filedata tells of it, and until a write has
+ * succeeded the file's `failing` is set: then whoever writes should wait for the server's answer.
+ *
+ * A writer is an open file, in whose name the WRITEs are sent. It must stay until no extent of it
+ * is left: wait for STABLE, then writeback_close().
+ *
+ * Locks. written.lock guards a file's extents, operations and waits; writeback.lock, which is taken
+ * after it, what is of the mount. No callback runs with one of them held, but for the two of
+ * memory, which only count and free.
+ */
+#ifndef RNFS_CACHE_WRITEBACK_H
+#define RNFS_CACHE_WRITEBACK_H
+
+#include <pthread.h>
+#include <sys/queue.h>
+
+#include "cache/batch.h"
+#include "cache/dirty.h"
+#include "cache/filedata.h"
+
+struct writeback;
+struct writeout;
+struct written;
+struct writer;
+
+struct writeback_ops {
+	/* Memory for data, as in struct dirty_memory. */
+	struct mem_buf *(*get)(void *ctx, size_t size);
+	void (*put)(void *ctx, struct mem_buf *buf);
+	/* A file must stay while an operation of it is under way. */
+	void (*hold)(struct written *f);
+	void (*release)(struct written *f);
+	/* A WRITE is about to be sent, and has ended with or without success. */
+	void (*write_begin)(struct writer *by);
+	void (*write_end)(struct writer *by, const struct nfs_op *op);
+	/* A COMMIT that was sent at asked has ended. */
+	void (*commit_end)(void *ctx, struct written *f, const struct nfs_op *op, uint64_t asked);
+	void *ctx;
+};
+
+struct writer {
+	struct dirty_owner owner; /* first */
+	/* constant */
+	struct written *to;
+	struct nfs_open *open;
+	const struct rpc_cred *cred;
+};
+
+enum written_level {
+	WRITTEN, /* the server has it */
+	STABLE,	 /* ... and will not lose it */
+};
+
+/* Somebody who waits until what was written before is WRITTEN or STABLE, or has been lost, which
+ * filedata tells. ready() is called once, on the thread that saw the end. */
+struct writeback_wait {
+	void (*ready)(struct writeback_wait *w);
+	const struct rpc_cred *cred; /* of a COMMIT; must stay while it waits */
+	/* the file's lock */
+	enum written_level level;
+	bool waits, commits;
+	uint64_t target; /* WRITEs with a smaller id must have ended; UINT64_MAX: not known yet */
+	uint64_t need;	 /* commits: a COMMIT with this gen or a later one must have ended */
+	unsigned rounds; /* times that a COMMIT came back with another verifier */
+	TAILQ_ENTRY(writeback_wait) link;
+};
+
+TAILQ_HEAD(writeback_waits, writeback_wait);
+
+/* What was written to one file. */
+struct written {
+	/* constant */
+	const struct nfs_fh *fh;
+	struct filedata *data;
+	atomic_bool failing;
+	pthread_mutex_t lock;  /* what follows */
+	struct writeback *all; /* NULL until there was an extent */
+	struct dirty_file dirty;
+	TAILQ_HEAD(, writeout) under_way; /* WRITEs, by id */
+	uint64_t next_id;
+	struct writeback_waits waits;
+	uint64_t since; /* when the oldest NEW extent was made, on clock_ns() */
+	bool committing;
+	bool starved; /* there was no memory to send all that somebody waits for */
+	bool listed;  /* writeback.lock */
+	LIST_ENTRY(written) link;
+};
+
+/* Somebody who waits for room. ready() as above. */
+struct writeback_room {
+	void (*ready)(struct writeback_room *w);
+	/* writeback.lock */
+	bool waits;
+	uint64_t id;
+	TAILQ_ENTRY(writeback_room) link;
+};
+
+struct writeback_stats {
+	_Atomic uint64_t gathered;  /* bytes that were copied to extents */
+	_Atomic uint64_t taken;	    /* bytes that were not copied */
+	_Atomic uint64_t writes;    /* WRITEs sent */
+	_Atomic uint64_t commits;   /* COMMITs sent */
+	_Atomic uint64_t rewritten; /* times that a server's restart had a file written again */
+	_Atomic uint64_t full;	    /* times that a writer waited for room */
+};
+
+/* Blocks of limit bytes at most; 0: nothing is ever taken. NULL when out of memory. *ops must stay.
+ */
+struct writeback *writeback_new(const struct writeback_ops *ops, size_t limit);
+/* No file may have an extent. Accepts NULL, returns NULL. */
+struct writeback *writeback_free(struct writeback *all);
+/* WRITEs of at most wsize bytes are sent to client from now on. */
+void writeback_start(struct writeback *all, struct nfs_client *client, uint32_t wsize);
+struct writeback_stats *writeback_stats(struct writeback *all);
+/* Bytes of blocks that are in use. */
+size_t writeback_bytes(const struct writeback *all);
+
+void written_init(struct written *f, const struct nfs_fh *fh, struct filedata *data);
+/* Nothing may be left of it. */
+void written_finish(struct written *f);
+/* Is there anything that the server does not have? Any thread. */
+static inline bool written_dirty(const struct written *f)
+{
+	return dirty_bytes(&f->dirty, DIRTY_NEW) || dirty_bytes(&f->dirty, DIRTY_WRITING);
+}
+/* Where the last byte of that is in the file, or a byte behind that; 0: there is none. */
+static inline uint64_t written_end(const struct written *f)
+{
+	return atomic_load_explicit(&f->dirty.end, memory_order_relaxed);
+}
+/* Is any of it in [off, off + len)? */
+bool written_overlaps(struct written *f, uint64_t off, uint64_t len);
+/* What the server has of [off, off + len) (UINT64_MAX: all behind off) and was written here is not
+ * to be written again: it is being changed otherwise. */
+void written_cut(struct written *f, uint64_t off, uint64_t len);
+
+void writer_init(
+	struct writer *by, struct written *to, struct nfs_open *open, const struct rpc_cred *cred);
+
+/* See dirty_put(). */
+enum dirty_put writeback_put(struct writeback *all, struct writer *by, uint64_t off,
+	const uint8_t *data, uint32_t len, uint32_t *took);
+/* See dirty_take(). */
+enum dirty_put writeback_take(struct writeback *all, struct writer *by, uint64_t off,
+	struct mem_buf *buf, uint32_t at, uint32_t len);
+
+/* What was written before is to be on the server: w, whose ready and cred are set, waits for that.
+ * False: it is; w does not wait. */
+bool writeback_wait(struct writeback *all, struct written *f, struct writeback_wait *w,
+	enum written_level level);
+/* w is not to wait any more. False: it does not, ready() has been called or is about to be. */
+bool writeback_unwait(struct written *f, struct writeback_wait *w);
+/* Waits for room after FULL. False: there may be some already, or none will come. */
+bool writeback_wait_room(struct writeback *all, struct writeback_room *w);
+bool writeback_unwait_room(struct writeback *all, struct writeback_room *w);
+
+/* `by` ends: what is left of it is given up, for it could not be made safe, and that was noted.
+ * False: a WRITE of it is still under way; to be called again after another wait. */
+bool writeback_close(struct writer *by);
+
+/* An answer that did not come to a WRITE or COMMIT from here has told that the server has restarted
+ * (FILEDATA_OTHER): what it had of f is written again. */
+void writeback_redo(struct written *f);
+
+/* To be called about once a second. */
+void writeback_tick(struct writeback *all);
+/* Has all be written and committed. True: there is something left. */
+bool writeback_sync(struct writeback *all);
+
+#endif

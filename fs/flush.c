@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * flush: requests that wait until what was written to a file before is on the server.
+ */
+#include "fs/flush.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "fs/change.h"
+#include "fs/data.h"
+#include "fs/file.h"
+#include "transport/clock.h"
+#include "transport/log.h"
+
+#define END_WAIT_S  30u
+#define END_POLL_NS 5000000
+
+struct flushes {
+	pthread_mutex_t lock; /* what follows; before the locks of cache/writeback.c */
+	TAILQ_HEAD(flush_list, request) waiting; /* by request.flush.link */
+};
+
+struct flushes *flushes_new(void)
+{
+	struct flushes *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	pthread_mutex_init(&f->lock, NULL);
+	TAILQ_INIT(&f->waiting);
+	return f;
+}
+
+struct flushes *flushes_free(struct flushes *f)
+{
+	if (!f)
+		return NULL;
+	pthread_mutex_destroy(&f->lock);
+	free(f);
+	return NULL;
+}
+
+/* --- what cache/writeback.c wants ------------------------------------------------------------- */
+
+static struct inode *inode_of_written(struct written *w)
+{
+	return (struct inode *)((char *)w - offsetof(struct inode, written));
+}
+
+static struct file *file_of_writer(struct writer *by)
+{
+	return (struct file *)((char *)by - offsetof(struct file, writer));
+}
+
+static struct mem_buf *get(void *ctx, size_t size)
+{
+	return data_get(ctx, size);
+}
+
+static void put(void *ctx, struct mem_buf *buf)
+{
+	data_put(ctx, buf);
+}
+
+static void hold(struct written *w)
+{
+	inode_ref(inode_of_written(w));
+}
+
+static void release(struct written *w)
+{
+	inode_unref(inode_of_written(w));
+}
+
+static void write_begin(struct writer *by)
+{
+	change_begin(file_of_writer(by)->inode);
+}
+
+static void count(struct fs *fs, const struct nfs_op *op)
+{
+	stats_add(&fs->stats.ops[op->type], 1);
+	if (op->error)
+		stats_add(&fs->stats.errors[op->type], 1);
+}
+
+static void write_end(struct writer *by, const struct nfs_op *op)
+{
+	struct file *f = file_of_writer(by);
+
+	count(f->fs, op);
+	change_end(f->fs, f->inode, op);
+	inode_touch_data(f->inode);
+	atomic_store(&f->inode->written_at, clock_ns());
+	if (op->error)
+		log_warn("what was written to file %llu could not be sent to the server and is "
+			 "lost: %s",
+			(unsigned long long)f->inode->fileid, strerror(-op->error));
+}
+
+static void commit_end(void *ctx, struct written *w, const struct nfs_op *op, uint64_t asked)
+{
+	struct inode *ino = inode_of_written(w);
+	struct fs *fs = ctx;
+
+	count(fs, op);
+	if (op->error)
+		log_warn("COMMIT of file %llu failed: %s", (unsigned long long)ino->fileid,
+			strerror(-op->error));
+	else
+		change_look(fs, ino, &op->u.commit.attr, asked);
+}
+
+struct writeback_ops flush_ops(struct fs *fs)
+{
+	return (struct writeback_ops){
+		.get = get,
+		.put = put,
+		.hold = hold,
+		.release = release,
+		.write_begin = write_begin,
+		.write_end = write_end,
+		.commit_end = commit_end,
+		.ctx = fs,
+	};
+}
+
+/* --- waiting ---------------------------------------------------------------------------------- */
+
+static void enter(struct request *r, struct inode *ino, request_step_fn *next)
+{
+	struct flushes *f = r->fs->flushes;
+
+	r->flush.of = ino;
+	r->flush.next = next;
+	pthread_mutex_lock(&f->lock);
+	TAILQ_INSERT_TAIL(&f->waiting, r, flush.link);
+	pthread_mutex_unlock(&f->lock);
+}
+
+static void leave(struct request *r)
+{
+	struct flushes *f = r->fs->flushes;
+
+	pthread_mutex_lock(&f->lock);
+	TAILQ_REMOVE(&f->waiting, r, flush.link);
+	pthread_mutex_unlock(&f->lock);
+}
+
+/* r is GONE, but others wait for what it does in the end. Under the lock: else it might end
+ * meanwhile. */
+static void outlive_locked(struct request *r)
+{
+	fuse_req_t fuse = request_take_fuse(r);
+
+	r->file->outlived++; /* the kernel may release it from now on */
+	request_keep_going(r);
+	r->flush.closes = true;
+	fuse_reply_err(fuse, EINTR);
+}
+
+void flush_outlived(struct fs *fs, struct file *f)
+{
+	struct flushes *all = fs->flushes;
+	struct request *parked = NULL;
+
+	pthread_mutex_lock(&all->lock);
+	if (!--f->outlived)
+		parked = f->parked;
+	pthread_mutex_unlock(&all->lock);
+	if (parked)
+		parked->flush.next(parked);
+}
+
+bool flush_waits_outlived(struct request *r, request_step_fn *next)
+{
+	struct flushes *all = r->fs->flushes;
+	bool waits;
+
+	r->flush.next = next;
+	pthread_mutex_lock(&all->lock);
+	waits = r->file->outlived > 0;
+	r->file->parked = waits ? r : NULL;
+	pthread_mutex_unlock(&all->lock);
+	return waits;
+}
+
+static void go_on(struct request *r)
+{
+	leave(r);
+	/* one that has locks to clear does so, even if it is cancelled by then */
+	if (request_is_gone(r) && !r->flush.closes && !r->flush.outlives)
+		request_end(r, -EINTR);
+	else
+		r->flush.next(r);
+}
+
+static void flushed(struct writeback_wait *w)
+{
+	go_on((struct request *)((char *)w - offsetof(struct request, flush.wait)));
+}
+
+static void room(struct writeback_room *w)
+{
+	go_on((struct request *)((char *)w - offsetof(struct request, flush.room)));
+}
+
+bool flush_waits(
+	struct request *r, struct inode *ino, enum written_level level, request_step_fn *next)
+{
+	struct writeback_wait *w = &r->flush.wait;
+	uint64_t gen;
+
+	if (!written_dirty(&ino->written) &&
+		(level == WRITTEN || !filedata_dirty(&ino->data, &gen)))
+		return false;
+	w->ready = flushed;
+	w->cred = &r->batch.cred;
+	if (r->fuse && !r->flush.closes)
+		request_watch(r);
+	enter(r, ino, next);
+	if (writeback_wait(r->fs->writeback, &ino->written, w, level))
+		return true;
+	leave(r);
+	return false;
+}
+
+bool flush_waits_room(struct request *r, request_step_fn *next)
+{
+	r->flush.room.ready = room;
+	request_watch(r);
+	enter(r, NULL, next);
+	if (writeback_wait_room(r->fs->writeback, &r->flush.room))
+		return true;
+	leave(r);
+	return false;
+}
+
+bool flush_before_read(struct inode *ino, uint64_t off, uint32_t len)
+{
+	struct written *w = &ino->written;
+
+	if (!written_dirty(w))
+		return false;
+	return written_overlaps(w, off, len) ||
+	       (written_end(w) > off + len && filechange_size(&ino->data.change) < off + len);
+}
+
+uint64_t flush_size(struct inode *ino, uint64_t size, uint64_t asked)
+{
+	uint64_t end = 0;
+
+	if (written_dirty(&ino->written))
+		end = written_end(&ino->written);
+	else if (asked && asked <= atomic_load(&ino->written_at))
+		end = atomic_load(&ino->told_size);
+	return end > size ? end : size;
+}
+
+/* --- the end ---------------------------------------------------------------------------------- */
+
+static bool unwait(struct request *r)
+{
+	struct inode *ino = r->flush.of;
+
+	return ino ? writeback_unwait(&ino->written, &r->flush.wait)
+		   : writeback_unwait_room(r->fs->writeback, &r->flush.room);
+}
+
+void flush_end_gone(struct fs *fs)
+{
+	struct flush_list gone = TAILQ_HEAD_INITIALIZER(gone);
+	struct flushes *f = fs->flushes;
+	struct request *r, *next;
+
+	pthread_mutex_lock(&f->lock);
+	for (r = TAILQ_FIRST(&f->waiting); r; r = next) {
+		next = TAILQ_NEXT(r, flush.link);
+		if (r->flush.closes || !request_is_gone(r))
+			continue;
+		if (r->flush.outlives) {
+			outlive_locked(r);
+			continue;
+		}
+		if (!unwait(r))
+			continue;
+		TAILQ_REMOVE(&f->waiting, r, flush.link);
+		TAILQ_INSERT_TAIL(&gone, r, flush.link);
+	}
+	pthread_mutex_unlock(&f->lock);
+	while ((r = TAILQ_FIRST(&gone))) {
+		TAILQ_REMOVE(&gone, r, flush.link);
+		request_end(r, -EINTR);
+	}
+}
+
+void flush_end(struct fs *fs)
+{
+	uint64_t end = clock_ns() + END_WAIT_S * NSEC_PER_SEC;
+
+	while (writeback_sync(fs->writeback) && clock_ns() < end)
+		nanosleep(&(struct timespec){.tv_nsec = END_POLL_NS}, NULL);
+	if (writeback_sync(fs->writeback))
+		log_error("the server has not taken all that was written: it is lost");
+}

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * Unit tests of cache/dirty: what was written comes to the server, whatever happens on the way.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "cache/dirty.h"
+
+#define BASE  (DIRTY_RUN - 100000u) /* the bytes that are written lie about the end of a run */
+#define SPAN  300000u
+#define LIMIT (600u << 10)
+
+static struct mem_pool *pool;
+static struct dirty_file d;
+static struct dirty_owner one, two;
+static size_t used, limit;
+static uint8_t data[2 << 20];
+
+static struct mem_buf *get(void *ctx, size_t size)
+{
+	struct mem_buf *buf;
+
+	if (used + size > limit)
+		return NULL;
+	buf = mem_buf_get(pool, size);
+	used += buf->size;
+	return buf;
+}
+
+static void put(void *ctx, struct mem_buf *buf)
+{
+	used -= buf->size;
+	mem_buf_unref(buf);
+}
+
+static const struct dirty_memory memory = {.get = get, .put = put};
+
+static int setup(void **state)
+{
+	pool = mem_pool_new(64 << 20);
+	dirty_init(&d, &memory);
+	one = two = (struct dirty_owner){0};
+	used = 0;
+	limit = 16 << 20;
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (uint8_t)(i * 7 + i / 256);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	dirty_forget(&d, &one);
+	dirty_forget(&d, &two);
+	dirty_finish(&d);
+	assert_int_equal(used, 0);
+	assert_int_equal(one.extents + two.extents, 0);
+	mem_pool_free(pool);
+	return 0;
+}
+
+static enum dirty_put write_at(struct dirty_owner *by, uint64_t off, uint32_t len)
+{
+	uint32_t took;
+
+	return dirty_put(&d, by, off, data, len, &took);
+}
+
+/* Writes all that is NEW, safely. Returns how many runs that took. */
+static unsigned drain(void)
+{
+	struct dirty_extent *run[DIRTY_RUN_EXTENTS];
+	unsigned n, runs = 0;
+	uint64_t from = 0;
+
+	while ((n = dirty_run(&d, &from, run))) {
+		dirty_writing(&d, run, n);
+		dirty_wrote(&d, run, n, false, 0);
+		runs++;
+	}
+	return runs;
+}
+
+static void a_stream_becomes_few_extents(void **state)
+{
+	struct dirty_extent *run[DIRTY_RUN_EXTENTS];
+	unsigned n;
+
+	for (uint64_t off = 0; off < 3 * DIRTY_RUN; off += 4096)
+		assert_int_equal(write_at(&one, off, 4096), DIRTY_DONE);
+	assert_true(one.extents < 10);
+	assert_true(used < 4 * DIRTY_RUN);
+	assert_int_equal(d.end, 3 * DIRTY_RUN);
+	n = dirty_run_to(&d, DIRTY_RUN, run);
+	assert_true(n > 0);
+	assert_int_equal(run[0]->off, 0);
+	assert_int_equal(run[n - 1]->off + run[n - 1]->len, DIRTY_RUN);
+	assert_int_equal(drain(), 3);
+	assert_int_equal(d.end, 0);
+}
+
+static void small_writes_pin_little(void **state)
+{
+	for (unsigned i = 0; i < 100; i++)
+		assert_int_equal(write_at(&one, i * 65536ull, 100), DIRTY_DONE);
+	assert_int_equal(used, 100 * 4096);
+	assert_int_equal(drain(), 100);
+}
+
+static void what_is_being_written_is_not_changed(void **state)
+{
+	struct dirty_extent *run[DIRTY_RUN_EXTENTS];
+	uint64_t from = 0;
+	unsigned n;
+
+	write_at(&one, 1000, 1000);
+	n = dirty_run(&d, &from, run);
+	dirty_writing(&d, run, n);
+	assert_int_equal(write_at(&one, 1500, 100), DIRTY_BUSY);
+	assert_int_equal(write_at(&one, 2000, 100), DIRTY_DONE);
+	assert_true(dirty_overlaps(&d, 0, 1001));
+	assert_false(dirty_overlaps(&d, 0, 1000));
+	assert_false(dirty_overlaps(&d, 2100, UINT64_MAX));
+	dirty_wrote(&d, run, n, false, 0);
+	assert_int_equal(drain(), 1);
+}
+
+static void two_writers_are_not_mixed(void **state)
+{
+	write_at(&one, 0, 1000);
+	write_at(&two, 1000, 1000);
+	assert_int_equal(write_at(&two, 999, 1), DIRTY_BUSY);
+	assert_int_equal(drain(), 2);
+}
+
+static void a_large_block_is_taken_over(void **state)
+{
+	struct mem_buf *buf = get(NULL, MEM_MAX_SIZE);
+
+	assert_int_equal(write_at(&one, 5000, 10), DIRTY_DONE);
+	assert_int_equal(dirty_take(&d, &one, 0, buf, 100, 1 << 20), DIRTY_BUSY);
+	assert_int_equal(drain(), 1);
+	assert_int_equal(dirty_take(&d, &one, 0, buf, 100, 1 << 20), DIRTY_DONE);
+	assert_int_equal(drain(), 1);
+}
+
+static void without_memory_nothing_is_half_done(void **state)
+{
+	uint32_t took;
+
+	limit = 100000;
+	assert_int_equal(dirty_put(&d, &one, DIRTY_RUN - 65536, data, 1 << 20, &took), DIRTY_FULL);
+	assert_true(took <= 100000);
+	assert_int_equal(dirty_bytes(&d, DIRTY_NEW), took);
+	dirty_forget(&d, &one);
+}
+
+/* --- as it may come --------------------------------------------------------------------------- */
+
+/* The file as its writers see it, as the server has it, and as it would be after a restart. */
+static uint8_t want[SPAN], server[SPAN], safe[SPAN];
+static uint64_t gen;
+
+static struct flight {
+	struct dirty_extent *run[DIRTY_RUN_EXTENTS];
+	unsigned n;
+} flight[8];
+static unsigned nflights;
+
+static unsigned below(unsigned n)
+{
+	return (unsigned)rand() % n;
+}
+
+static void take_off(void)
+{
+	struct flight *f = &flight[nflights];
+	uint64_t from = BASE + below(SPAN);
+
+	if (nflights == 8)
+		return;
+	f->n = dirty_run(&d, &from, f->run);
+	if (!f->n)
+		return;
+	dirty_writing(&d, f->run, f->n);
+	nflights++;
+}
+
+/* The server has got a WRITE: on stable storage or not. */
+static void land(void)
+{
+	bool unstable = below(4);
+	struct flight *f;
+	unsigned i;
+
+	if (!nflights)
+		return;
+	i = below(nflights);
+	f = &flight[i];
+	for (unsigned k = 0; k < f->n; k++) {
+		const struct dirty_extent *x = f->run[k];
+		const uint8_t *from = x->mem->buf->data + x->at;
+
+		memcpy(server + (x->off - BASE), from, x->len);
+		if (!unstable)
+			memcpy(safe + (x->off - BASE), from, x->len);
+	}
+	dirty_wrote(&d, f->run, f->n, unstable, ++gen);
+	*f = flight[--nflights];
+}
+
+static void land_all(void)
+{
+	while (nflights)
+		land();
+}
+
+static void write_somewhere(void)
+{
+	uint32_t off = below(SPAN), len = 1 + below(below(4) ? 5000 : 200000), took;
+	struct dirty_owner *by = below(8) ? &one : &two;
+	uint8_t with = (uint8_t)rand();
+
+	if (len > SPAN - off)
+		len = SPAN - off;
+	memset(data, with, len);
+	for (uint32_t done = 0;; done += took) {
+		switch (dirty_put(&d, by, BASE + off + done, data, len - done, &took)) {
+		case DIRTY_DONE:
+			memset(want + off, with, len);
+			return;
+		case DIRTY_BUSY:
+			for (unsigned n = nflights + 1; n != nflights;) {
+				n = nflights;
+				take_off();
+			}
+			land_all();
+			break;
+		case DIRTY_FULL:
+			take_off();
+			land_all();
+			memcpy(safe, server, SPAN);
+			dirty_committed(&d, gen);
+			break;
+		}
+	}
+}
+
+static void restart(void)
+{
+	land_all();
+	memcpy(server, safe, SPAN);
+	dirty_redo(&d);
+}
+
+/* Somebody writes otherwise, after what was written before. */
+static void write_beside(void)
+{
+	uint32_t off = below(SPAN), len = 1 + below(SPAN - off);
+
+	if (dirty_overlaps(&d, BASE + off, len))
+		return;
+	memset(want + off, 0xee, len);
+	memset(server + off, 0xee, len);
+	memset(safe + off, 0xee, len);
+	dirty_cut(&d, BASE + off, len);
+}
+
+static void everything(unsigned seed)
+{
+	srand(seed);
+	for (unsigned i = 0; i < 3000; i++) {
+		switch (below(12)) {
+		case 0:
+		case 1:
+			take_off();
+			break;
+		case 2:
+			land();
+			break;
+		case 3:
+			if (!below(10))
+				restart();
+			break;
+		case 4:
+			memcpy(safe, server, SPAN);
+			dirty_committed(&d, gen);
+			break;
+		case 5:
+			write_beside();
+			break;
+		default:
+			write_somewhere();
+		}
+	}
+	while (dirty_bytes(&d, DIRTY_NEW) || nflights) {
+		take_off();
+		land();
+	}
+	assert_memory_equal(server, want, SPAN);
+	restart();
+	while (dirty_bytes(&d, DIRTY_NEW) || nflights) {
+		take_off();
+		land();
+	}
+	assert_memory_equal(server, want, SPAN);
+	memcpy(safe, server, SPAN);
+	dirty_committed(&d, gen);
+	assert_int_equal(dirty_bytes(&d, DIRTY_UNSTABLE), 0);
+}
+
+static void nothing_is_lost_in_any_order(void **state)
+{
+	limit = LIMIT;
+	for (unsigned seed = 1; seed <= 20; seed++)
+		everything(seed);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_stream_becomes_few_extents),
+		TEST(small_writes_pin_little),
+		TEST(what_is_being_written_is_not_changed),
+		TEST(two_writers_are_not_mixed),
+		TEST(a_large_block_is_taken_over),
+		TEST(without_memory_nothing_is_half_done),
+		TEST(nothing_is_lost_in_any_order),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

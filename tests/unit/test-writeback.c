@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * Unit tests of cache/writeback and fs/flush: what becomes of writes that were answered before the
+ * server had them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <time.h>
+#include <cmocka.h>
+
+#include "fs/ops.h"
+#include "tests/unit/fs-fixture.h"
+#include "tests/unit/kernel-file.h"
+
+#define LARGE (1u << 20)
+
+static uint8_t large[LARGE];
+
+static int setup_gather(void **state)
+{
+	fs_fixture_gather = true;
+	for (unsigned i = 0; i < LARGE; i++)
+		large[i] = (uint8_t)(i * 13 + i / 1000);
+	return setup(state);
+}
+
+static int teardown_gather(void **state)
+{
+	assert_int_equal(writeback_bytes(fs->writeback), 0);
+	return teardown(state);
+}
+
+static void put(uint64_t off, uint32_t len)
+{
+	assert_int_equal(kernel_write(node, fh, off, large + off % LARGE, len, O_RDWR), len);
+}
+
+static void expect(uint64_t off, uint32_t len)
+{
+	assert_int_equal(kernel_read(node, fh, off, back, len), len);
+	assert_memory_equal(back, large + off % LARGE, len);
+}
+
+static void close_file_again(void)
+{
+	assert_int_equal(kernel_release(node, fh), 0);
+	assert_int_equal(kernel_open(node, O_RDWR, &fh), 0);
+}
+
+static void a_small_file_is_one_round_trip(void **state)
+{
+	put(0, 100);
+	put(100, 200);
+	assert_int_equal(count(NFS_WRITE), 0);
+	assert_int_equal(kernel_flush(node, fh), 0);
+	assert_int_equal(count(NFS_WRITE), 1);
+	assert_int_equal(count(NFS_COMMIT), 0);
+	assert_int_equal(writeback_bytes(fs->writeback), 0);
+	assert_int_equal(kernel_flush(node, fh), 0);
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	assert_int_equal(count(NFS_WRITE) + count(NFS_COMMIT), 1);
+	expect(0, 300);
+}
+
+static void a_stream_is_written_in_large_pieces(void **state)
+{
+	for (uint64_t off = 0; off < 3 * LARGE / 2; off += 4096)
+		put(off, 4096);
+	assert_int_equal(count(NFS_WRITE), 1);
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	assert_int_equal(count(NFS_WRITE), 2);
+	assert_int_equal(count(NFS_COMMIT), 1);
+	expect(0, LARGE);
+	/* the kernel's largest are sent as they are, at once */
+	put(LARGE, LARGE);
+	assert_int_equal(count(NFS_WRITE), 3);
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	assert_int_equal(count(NFS_COMMIT), 2);
+	expect(LARGE, LARGE);
+}
+
+static void old_data_is_sent_by_itself(void **state)
+{
+	put(0, 100);
+	writeback_tick(fs->writeback);
+	assert_int_equal(count(NFS_WRITE), 0);
+	nanosleep(&(struct timespec){.tv_sec = 1, .tv_nsec = 100000000}, NULL);
+	writeback_tick(fs->writeback);
+	assert_int_equal(count(NFS_WRITE), 1);
+	assert_int_equal(kernel_flush(node, fh), 0);
+	assert_int_equal(count(NFS_COMMIT), 1);
+}
+
+/* The server has restarted: what was not committed is written again, and nobody notices. */
+static void a_restart_is_not_noticed(void **state)
+{
+	put(0, LARGE);
+	assert_int_equal(count(NFS_WRITE), 1);
+	fake_knobs.verf++;
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	assert_int_equal(count(NFS_WRITE), 2);
+	assert_int_equal(count(NFS_COMMIT), 2);
+	/* seen by a WRITE */
+	put(0, LARGE / 2);
+	fake_knobs.verf++;
+	put(LARGE / 2, LARGE / 2);
+	assert_int_equal(kernel_flush(node, fh), 0);
+	assert_true(count(NFS_WRITE) >= 5);
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	assert_int_equal(writeback_bytes(fs->writeback), 0);
+	/* seen by a write that is not gathered */
+	put(0, LARGE);
+	fake_knobs.verf++;
+	assert_int_equal(kernel_write(node, fh, 0, large, 10, O_RDWR | O_DIRECT), 10);
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	expect(0, LARGE);
+}
+
+static bool always_another(struct nfs_op *op)
+{
+	if (op->type == NFS_COMMIT)
+		fake_knobs.verf++;
+	return false;
+}
+
+static void a_server_that_never_stays_is_an_error(void **state)
+{
+	put(0, LARGE);
+	fake_knobs.script = always_another;
+	assert_int_equal(kernel_fsync(node, fh), -EIO);
+	fake_knobs.script = NULL;
+	assert_int_equal(kernel_release(node, fh), 0);
+	assert_int_equal(kernel_open(node, O_RDWR, &fh), 0);
+}
+
+static void a_write_that_fails_is_told_once_to_each(void **state)
+{
+	uint64_t other;
+
+	assert_int_equal(kernel_open(node, O_RDWR, &other), 0);
+	put(0, 100);
+	fake_knobs.fail[NFS_WRITE] = -ENOSPC;
+	assert_int_equal(kernel_fsync(node, fh), -ENOSPC);
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	assert_int_equal(kernel_flush(node, other), -ENOSPC);
+	assert_int_equal(kernel_fsync(node, other), -ENOSPC);
+	assert_int_equal(kernel_fsync(node, other), 0);
+	assert_int_equal(writeback_bytes(fs->writeback), 0);
+	/* who goes on writing is told at once */
+	assert_int_equal(kernel_write(node, fh, 0, large, 100, O_RDWR), -ENOSPC);
+	fake_knobs.fail[NFS_WRITE] = 0;
+	put(0, 100);
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	/* and need not wait any more */
+	fake_knobs.hang[NFS_WRITE] = true;
+	put(100, 100);
+	fake_knobs.hang[NFS_WRITE] = false;
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	assert_int_equal(kernel_release(node, other), 0);
+}
+
+static void a_commit_that_fails_is_told(void **state)
+{
+	put(0, LARGE);
+	fake_knobs.fail[NFS_COMMIT] = -EDQUOT;
+	assert_int_equal(kernel_fsync(node, fh), -EDQUOT);
+	fake_knobs.fail[NFS_COMMIT] = 0;
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	put(0, LARGE);
+	fake_knobs.fail[NFS_COMMIT] = -EDQUOT;
+	close_file_again(); /* what cannot be made safe is given up */
+	fake_knobs.fail[NFS_COMMIT] = 0;
+	assert_int_equal(writeback_bytes(fs->writeback), 0);
+	assert_int_equal(kernel_fsync(node, fh), -EDQUOT);
+}
+
+static void what_was_written_is_what_is_seen(void **state)
+{
+	struct fuse_entry_out e;
+	struct fuse_attr a;
+
+	put(0, 5000);
+	/* a name is looked up while the server knows of nothing */
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "f", &e), 0);
+	assert_int_equal(e.attr.size, 5000);
+	assert_int_equal(e.attr_valid + e.attr_valid_nsec, 0);
+	assert_int_equal(count(NFS_WRITE), 0);
+	assert_int_equal(kernel_getattr(node, &a), 0);
+	assert_int_equal(a.size, 5000);
+	assert_int_equal(count(NFS_WRITE), 1);
+	/* bytes that are not on the server, and a hole that ends where they begin */
+	put(4000, 2000);
+	expect(4500, 1500);
+	put(50000, 10);
+	assert_int_equal(kernel_read(node, fh, 20000, back, 1000), 1000);
+	/* bytes that are: nothing need be written for them */
+	put(60000, 10);
+	assert_int_equal(kernel_read(node, fh, 0, back, 1000), 1000);
+	assert_int_equal(count(NFS_WRITE), 3);
+	assert_int_equal(kernel_flush(node, fh), 0);
+}
+
+static int truncate_to(uint64_t size)
+{
+	struct fuse_setattr_in in = {.valid = FATTR_SIZE | FATTR_FH, .fh = fh, .size = size};
+
+	return kernel_ask(FUSE_SETATTR, node, &in, sizeof(in), NULL, 0, NULL, 0);
+}
+
+static void what_was_cut_off_does_not_come_back(void **state)
+{
+	struct fuse_attr a;
+
+	put(0, LARGE);
+	assert_int_equal(truncate_to(1000), 0);
+	fake_knobs.verf++;
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	assert_int_equal(kernel_getattr(node, &a), 0);
+	assert_int_equal(a.size, 1000);
+	expect(0, 1000);
+	/* nor by an open that truncates */
+	put(0, LARGE);
+	assert_int_equal(kernel_release(node, fh), 0);
+	assert_int_equal(kernel_open(node, O_RDWR | O_TRUNC, &fh), 0);
+	fake_knobs.verf++;
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	assert_int_equal(kernel_getattr(node, &a), 0);
+	assert_int_equal(a.size, 0);
+}
+
+/* O_DIRECT writes over what is unstable: that is not written again over it. */
+static void a_write_by_another_way_comes_after(void **state)
+{
+	put(0, LARGE);
+	memset(large + 5000, 0x55, 5000);
+	assert_int_equal(kernel_write(node, fh, 5000, large + 5000, 5000, O_RDWR | O_SYNC), 5000);
+	fake_knobs.verf++;
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	expect(0, LARGE);
+	/* and what was gathered is written before it */
+	put(0, 100);
+	memset(large, 0x66, 50);
+	assert_int_equal(kernel_write(node, fh, 0, large, 50, O_RDWR | O_DIRECT), 50);
+	expect(0, 100);
+	assert_int_equal(kernel_flush(node, fh), 0);
+}
+
+/* There is room for 5 MiB or so: a writer waits, and goes on. */
+static void a_writer_waits_for_room(void **state)
+{
+	uint64_t number = 0, off = 0;
+
+	fake_knobs.sync = false;
+	fake_knobs.hang[NFS_WRITE] = true;
+	for (;; off += LARGE) {
+		number = kernel_send_write(node, fh, off, large, LARGE, O_RDWR, 0);
+		assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
+		if (!kernel_answered(number))
+			break;
+		assert_int_equal(kernel_wait(number).error, 0);
+		assert_true(off < 16 * LARGE);
+	}
+	assert_true(off >= 2 * LARGE);
+	fake_knobs.hang[NFS_WRITE] = false;
+	fake_release(fs->client);
+	assert_int_equal(kernel_wait(number).error, 0);
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	for (; off; off -= LARGE)
+		expect(off, LARGE);
+}
+
+static void who_is_killed_does_not_wait(void **state)
+{
+	uint64_t number;
+
+	struct fuse_flush_in in = {.fh = fh};
+
+	fake_knobs.sync = false;
+	fake_knobs.hang[NFS_WRITE] = true;
+	put(0, 100);
+	number = kernel_send(FUSE_FLUSH, node, &in, sizeof(in), NULL, 0);
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
+	assert_false(kernel_answered(number));
+	request_pool_end(fs->requests);
+	ops_end_gone(fs);
+	assert_true(kernel_wait(number).error < 0);
+	fake_knobs.hang[NFS_WRITE] = false;
+	fake_release(fs->client);
+	while (writeback_sync(fs->writeback))
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+/* Pages that are written back after the last close(2). */
+static void what_comes_after_flush_is_written_by_release(void **state)
+{
+	uint64_t number;
+
+	put(0, 100);
+	assert_int_equal(kernel_flush(node, fh), 0);
+	number = kernel_send_write(node, fh, 4096, large + 4096, 4096, O_RDWR, FUSE_WRITE_CACHE);
+	assert_int_equal(kernel_wait(number).error, 0);
+	assert_int_equal(count(NFS_WRITE), 1);
+	close_file_again();
+	assert_int_equal(count(NFS_WRITE), 2);
+	expect(4096, 4096);
+}
+
+static bool writes_short(struct nfs_op *op)
+{
+	if (op->type == NFS_WRITE && op->u.write.from.len > 5000)
+		fake_knobs.short_write = 5000;
+	return false;
+}
+
+static void what_is_written_short_goes_on(void **state)
+{
+	fs->info.wsize = 1 << 20;
+	fake_knobs.script = writes_short;
+	put(0, 100000);
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	assert_int_equal(count(NFS_WRITE), 20);
+	fake_knobs.script = NULL;
+	fake_knobs.short_write = 0;
+	expect(0, 100000);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup_gather, teardown_gather)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_small_file_is_one_round_trip),
+		TEST(a_stream_is_written_in_large_pieces),
+		TEST(old_data_is_sent_by_itself),
+		TEST(a_restart_is_not_noticed),
+		TEST(a_server_that_never_stays_is_an_error),
+		TEST(a_write_that_fails_is_told_once_to_each),
+		TEST(a_commit_that_fails_is_told),
+		TEST(what_was_written_is_what_is_seen),
+		TEST(what_was_cut_off_does_not_come_back),
+		TEST(a_write_by_another_way_comes_after),
+		TEST(a_writer_waits_for_room),
+		TEST(who_is_killed_does_not_wait),
+		TEST(what_comes_after_flush_is_written_by_release),
+		TEST(what_is_written_short_goes_on),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
