@@ -45,6 +45,6 @@ void fs_log_stats(struct fs *fs)
 	nfs_client_stats(fs->client, &rpc);
 	mem_pool_stats(fs->pool, &mem);
 	stats_format(&fs->stats, inode_table_count(fs->inodes), atomic_load(&fs->open_files), &rpc,
-		&mem, fs->cache, line, sizeof(line));
+		&mem, fs->cache, fs->writeback, line, sizeof(line));
 	log_info("%s", line);
 }

@@ -70,9 +70,21 @@ static void put_cache(struct line *l, struct cache *cache)
 		U(stats_get(&c->evicted)), U(stats_get(&c->wasted)), U(stats_get(&c->dropped)));
 }
 
+static void put_written(struct line *l, struct writeback *written)
+{
+	struct writeback_stats *w = writeback_stats(written);
+
+	put(l,
+		" writeback: used=%zuB gathered=%lluB taken=%lluB writes=%llu commits=%llu "
+		"rewritten=%llu full=%llu",
+		writeback_bytes(written), U(stats_get(&w->gathered)), U(stats_get(&w->taken)),
+		U(stats_get(&w->writes)), U(stats_get(&w->commits)), U(stats_get(&w->rewritten)),
+		U(stats_get(&w->full)));
+}
+
 void stats_format(const struct stats *s, unsigned inodes, unsigned open_files,
 	const struct rpc_client_stats *rpc, const struct mem_stats *mem, struct cache *cache,
-	char *buf, size_t size)
+	struct writeback *written, char *buf, size_t size)
 {
 	struct line l = {.buf = buf, .size = size};
 
@@ -96,6 +108,8 @@ void stats_format(const struct stats *s, unsigned inodes, unsigned open_files,
 		put(&l, " memory: used=%zuB mapped=%zuB", mem->used_bytes, mem->slab_bytes);
 	if (cache)
 		put_cache(&l, cache);
+	if (written)
+		put_written(&l, written);
 	put(&l, " ops:");
 	for (unsigned t = 0; t < NFS_OP_TYPES; t++) {
 		uint64_t n = stats_get(&s->ops[t]), bad = stats_get(&s->errors[t]);

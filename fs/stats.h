@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "cache/cache.h"
+#include "cache/writeback.h"
 #include "nfsproto/nfs_client.h"
 
 typedef _Atomic uint64_t stats_counter;
@@ -20,7 +21,8 @@ struct stats {
 	stats_counter errors[NFS_OP_TYPES]; /* of ops, ended with an error (LOOKUP's ENOENT too) */
 	stats_counter requests;		    /* from the kernel, and the daemon's own */
 	stats_counter read_bytes, write_bytes;
-	stats_counter small_bytes; /* of write_bytes, data that was copied to a smaller block */
+	stats_counter small_bytes; /* of write_bytes, data that was copied, to where it is gathered
+				      or to a smaller block */
 	stats_counter interrupts;  /* requests given up because their process was being killed */
 	stats_counter starved;	   /* times that a worker waited for memory */
 	stats_counter local_opens; /* of files that were delegated, without asking */
@@ -40,9 +42,10 @@ static inline uint64_t stats_get(const stats_counter *counter)
 /* What client and server have agreed upon, as a part of a sentence (terminated) in buf. */
 void stats_negotiated(const struct nfs_client_info *i, char *buf, size_t size);
 
-/* Writes the line (terminated, no newline) to buf. rpc, mem and cache may be NULL. */
+/* Writes the line (terminated, no newline) to buf. The pointers behind open_files may
+ * be NULL. */
 void stats_format(const struct stats *s, unsigned inodes, unsigned open_files,
 	const struct rpc_client_stats *rpc, const struct mem_stats *mem, struct cache *cache,
-	char *buf, size_t size);
+	struct writeback *written, char *buf, size_t size);
 
 #endif

@@ -51,6 +51,7 @@ bool write_gather(struct fuse_req *req, struct file *f, uint64_t off, const stru
 		writeback_put(f->fs->writeback, &f->writer, off, from->mem, size, took) !=
 			DIRTY_DONE)
 		return false;
+	stats_add(&f->fs->stats.small_bytes, size);
 	gathered(f, req, off, size);
 	return true;
 }
@@ -74,6 +75,7 @@ static enum dirty_put gather(struct request *r)
 	put = writeback_put(f->fs->writeback, &f->writer, r->u.io.offset + r->u.io.took,
 		data + r->u.io.took, len - r->u.io.took, &n);
 	r->u.io.took += n;
+	stats_add(&f->fs->stats.small_bytes, n);
 	return put;
 }
 

@@ -61,7 +61,7 @@ static void counters_are_one_line(void **state)
 
 	s.ops[NFS_LOOKUP] = 3;
 	s.errors[NFS_LOOKUP] = 1;
-	stats_format(&s, 5, 2, NULL, NULL, NULL, line, sizeof(line));
+	stats_format(&s, 5, 2, NULL, NULL, NULL, NULL, line, sizeof(line));
 	assert_non_null(strstr(line, "requests=7 inodes=5 open=2 read=4096B"));
 	assert_non_null(strstr(line, " ops: LOOKUP=3(1)"));
 	assert_null(strstr(line, "GETATTR"));
