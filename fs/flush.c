@@ -19,7 +19,7 @@
 #define END_POLL_NS 5000000
 
 struct flushes {
-	pthread_mutex_t lock; /* what follows; before the locks of cache/writeback.c */
+	pthread_mutex_t lock; /* what follows; before the locks of cache/writeback.h */
 	TAILQ_HEAD(flush_list, request) waiting; /* by request.flush.link */
 };
 
@@ -43,7 +43,7 @@ struct flushes *flushes_free(struct flushes *f)
 	return NULL;
 }
 
-/* --- what cache/writeback.c wants ------------------------------------------------------------- */
+/* --- what cache/writeback.h wants ------------------------------------------------------------- */
 
 static struct inode *inode_of_written(struct written *w)
 {

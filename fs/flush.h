@@ -24,7 +24,7 @@ struct flushes *flushes_new(void);
 /* Nobody may wait here. Accepts NULL, returns NULL. */
 struct flushes *flushes_free(struct flushes *f);
 
-/* What cache/writeback.c wants of this folder; its ctx is fs. */
+/* What cache/writeback.h wants of this folder; its ctx is fs. */
 struct writeback_ops flush_ops(struct fs *fs);
 
 /* r goes on with next when what was written to ino before is on the server. False: it is, and next

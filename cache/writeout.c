@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * writeout: WRITEs and COMMITs of what was written (writeback.h).
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "cache/writeback_impl.h"
+#include "transport/clock.h"
+#include "transport/log.h"
+
+static struct writeout *writeout_new(struct writeback *all)
+{
+	struct writeout *x;
+
+	pthread_mutex_lock(&all->lock);
+	x = SLIST_FIRST(&all->spare);
+	if (x)
+		SLIST_REMOVE_HEAD(&all->spare, spare);
+	all->under_way++;
+	pthread_mutex_unlock(&all->lock);
+	if (!x) {
+		x = calloc(1, sizeof(*x));
+		if (x)
+			batch_init(&x->batch, &all->parts);
+	}
+	if (x) {
+		batch_begin(&x->batch, all->client, &(struct rpc_cred){0});
+		return x;
+	}
+	pthread_mutex_lock(&all->lock);
+	all->under_way--;
+	pthread_mutex_unlock(&all->lock);
+	return NULL;
+}
+
+void writeout_destroy(struct writeout *x)
+{
+	batch_finish(&x->batch);
+	free(x);
+}
+
+/* x has ended, or was not needed: who waits for room tries again. */
+static void writeout_free(struct writeback *all, struct writeout *x)
+{
+	struct room_list rooms = TAILQ_HEAD_INITIALIZER(rooms);
+	struct writeback_room *w;
+
+	pthread_mutex_lock(&all->lock);
+	all->under_way--;
+	SLIST_INSERT_HEAD(&all->spare, x, spare);
+	TAILQ_CONCAT(&rooms, &all->rooms, link);
+	TAILQ_FOREACH (w, &rooms, link)
+		w->waits = false;
+	pthread_mutex_unlock(&all->lock);
+	while ((w = TAILQ_FIRST(&rooms))) {
+		TAILQ_REMOVE(&rooms, w, link);
+		w->ready(w);
+	}
+}
+
+static void write_finish(struct writeout *x)
+{
+	struct writeback *all = x->f->all;
+	struct written *f = x->f;
+	bool redo = x->redo;
+	uint64_t gen;
+
+	filedata_dirty(f->data, &gen);
+	if (x->error)
+		filedata_lost(f->data, x->error);
+	pthread_mutex_lock(&f->lock);
+	TAILQ_REMOVE(&f->under_way, x, link);
+	dirty_wrote(&f->dirty, x->run, x->n, x->unstable && !x->error, gen);
+	if (redo)
+		written_redo_locked(f);
+	written_list_locked(f);
+	pthread_mutex_unlock(&f->lock);
+	if (x->error)
+		atomic_store(&f->failing, true);
+	batch_end(&x->batch);
+	if (redo)
+		written_redone(f);
+	written_look(f);
+	writeout_free(all, x);
+	all->ops->release(f);
+}
+
+static void write_fill(struct writeout *x, struct part *p)
+{
+	struct nfs_op *op = part_op(p, NFS_WRITE, write);
+	struct writeback *all = x->f->all;
+
+	op->u.write.open = x->by->open;
+	op->u.write.fh = *x->f->fh;
+	op->u.write.offset = x->off + p->off + p->got;
+	op->u.write.from = part_rest(p);
+	op->u.write.stable = x->stable;
+	all->ops->write_begin(x->by);
+	writeback_count(&all->stats.writes, 1);
+}
+
+static void write_took(struct writeout *x, struct part *p)
+{
+	uint32_t sent = p->want - p->got;
+	struct nfs_op *op = &p->op;
+
+	x->f->all->ops->write_end(x->by, op);
+	p->settled = true;
+	if (!op->error && (!op->u.write.count || op->u.write.count > sent)) {
+		log_error(
+			"server says it wrote %u of %u bytes: server bug", op->u.write.count, sent);
+		op->error = -EREMOTEIO;
+	}
+	if (op->error) {
+		x->error = x->error ? x->error : op->error;
+		return;
+	}
+	if (op->u.write.committed == NFS_UNSTABLE)
+		x->unstable = true;
+	x->redo |= written_restarted(
+		filedata_wrote(x->f->data, op->u.write.committed, op->u.write.verf, true));
+	p->got += op->u.write.count;
+	if (p->got < p->want && !x->error) {
+		p->settled = false;
+		write_fill(x, p);
+	}
+}
+
+static void write_step(struct batch *b)
+{
+	struct writeout *x = (struct writeout *)((char *)b - offsetof(struct writeout, batch));
+	struct part *p;
+
+	STAILQ_FOREACH (p, &b->parts, next)
+		if (!p->settled)
+			write_took(x, p);
+	if (batch_ready(b))
+		batch_submit(b, write_step);
+	else
+		write_finish(x);
+}
+
+/* The run of x is WRITING: sends it. Without the lock. */
+static void write_submit(struct writeout *x)
+{
+	struct writeback *all = x->f->all;
+	struct part *p;
+
+	for (unsigned i = 0; i < x->n; i++) {
+		const struct dirty_extent *e = x->run[i];
+
+		x->seg[i] = (struct seg){
+			.at = mem_buf_sge(e->mem->buf, e->at, e->len), .hold = e->mem->buf};
+	}
+	x->batch.cred = *x->by->cred;
+	seg_list_init(&x->batch.data, x->seg, x->n);
+	batch_cut(&x->batch, all->wsize); /* reserved */
+	STAILQ_FOREACH (p, &x->batch.parts, next)
+		write_fill(x, p);
+	batch_submit(&x->batch, write_step);
+}
+
+/* The n extents of x->run, which are NEW, become one WRITE. */
+static void write_begin_locked(struct written *f, struct writeout *x, unsigned n, bool stable)
+{
+	f->all->ops->hold(f);
+	x->f = f;
+	x->by = (struct writer *)x->run[0]->by;
+	x->id = f->next_id++;
+	x->off = x->run[0]->off;
+	x->n = n;
+	x->stable = stable ? NFS_FILE_SYNC : NFS_UNSTABLE;
+	x->unstable = x->redo = false;
+	x->error = 0;
+	dirty_writing(&f->dirty, x->run, n);
+	TAILQ_INSERT_TAIL(&f->under_way, x, link);
+}
+
+/* Is that run all that is not safe? */
+static bool is_all_locked(struct written *f, struct dirty_extent *run[], unsigned n)
+{
+	uint64_t len = run[n - 1]->off + run[n - 1]->len - run[0]->off, gen;
+
+	return dirty_bytes(&f->dirty, DIRTY_NEW) == len && !dirty_bytes(&f->dirty, DIRTY_WRITING) &&
+	       !filedata_dirty(f->data, &gen);
+}
+
+/* Sends the run that ends at `end`, or with end 0 the first one at or behind *from. False: there is
+ * none, or no memory. */
+static bool send_run(struct written *f, uint64_t end, uint64_t *from, bool stable)
+{
+	struct writeback *all = f->all;
+	struct writeout *x = writeout_new(all);
+	unsigned n = 0;
+
+	if (x && !batch_reserve(&x->batch, DIRTY_RUN / all->wsize)) {
+		batch_end(&x->batch);
+		writeout_free(all, x);
+		x = NULL;
+	}
+	pthread_mutex_lock(&f->lock);
+	if (!x)
+		f->starved = true;
+	else
+		n = end ? dirty_run_to(&f->dirty, end, x->run) : dirty_run(&f->dirty, from, x->run);
+	if (n)
+		write_begin_locked(f, x, n, stable && is_all_locked(f, x->run, n));
+	pthread_mutex_unlock(&f->lock);
+	if (n) {
+		write_submit(x);
+	} else if (x) {
+		batch_end(&x->batch);
+		writeout_free(all, x);
+	}
+	return n;
+}
+
+void writeout_send_to(struct written *f, uint64_t end)
+{
+	send_run(f, end, NULL, false);
+}
+
+void writeout_send_all(struct written *f, bool stable)
+{
+	uint64_t from = 0;
+
+	while (dirty_bytes(&f->dirty, DIRTY_NEW) && send_run(f, 0, &from, stable))
+		;
+}
+
+static void commit_done(struct batch *b)
+{
+	struct writeout *x = (struct writeout *)((char *)b - offsetof(struct writeout, batch));
+	struct nfs_op *op = &b->first.op;
+	struct written *f = x->f;
+	struct writeback *all = f->all;
+	bool redo = false;
+
+	all->ops->commit_end(all->ops->ctx, f, op, x->asked);
+	if (op->error)
+		filedata_failed(f->data, x->gen, op->error);
+	else
+		redo = written_restarted(filedata_committed(f->data, x->gen, op->u.commit.verf));
+	written_committed(f, x->gen, op->error, redo);
+	batch_end(b);
+	if (redo)
+		written_redone(f);
+	written_look(f);
+	writeout_free(all, x);
+	all->ops->release(f);
+}
+
+/* f->committing has been set. */
+void writeout_commit(struct written *f, const struct rpc_cred *cred)
+{
+	struct writeback *all = f->all;
+	struct writeout *x = writeout_new(all);
+	struct nfs_op *op;
+	uint64_t gen;
+
+	filedata_dirty(f->data, &gen);
+	if (!x) {
+		filedata_failed(f->data, gen, -ENOMEM);
+		written_committed(f, gen, true, false);
+		return;
+	}
+	all->ops->hold(f);
+	x->f = f;
+	x->n = 0;
+	x->gen = gen;
+	x->asked = clock_ns();
+	x->batch.cred = *cred;
+	op = part_op(&x->batch.first, NFS_COMMIT, commit);
+	op->u.commit.fh = *f->fh;
+	writeback_count(&all->stats.commits, 1);
+	batch_submit(&x->batch, commit_done);
+}

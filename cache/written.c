@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * written: what was written to one file, and who waits for it (writeback.h).
+ */
+#include <assert.h>
+#include <errno.h>
+
+#include "cache/writeback_impl.h"
+#include "transport/log.h"
+
+#define ROUNDS_MAX 8 /* a server whose verifier changes at each COMMIT */
+
+void written_init(struct written *f, const struct nfs_fh *fh, struct filedata *data)
+{
+	*f = (struct written){.fh = fh, .data = data};
+	pthread_mutex_init(&f->lock, NULL);
+	dirty_init(&f->dirty, NULL);
+	TAILQ_INIT(&f->under_way);
+	TAILQ_INIT(&f->waits);
+}
+
+void written_finish(struct written *f)
+{
+	assert(TAILQ_EMPTY(&f->waits) && !f->listed);
+	dirty_finish(&f->dirty);
+	pthread_mutex_destroy(&f->lock);
+}
+
+bool written_overlaps(struct written *f, uint64_t off, uint64_t len)
+{
+	bool overlaps;
+
+	pthread_mutex_lock(&f->lock);
+	overlaps = dirty_overlaps(&f->dirty, off, len);
+	pthread_mutex_unlock(&f->lock);
+	return overlaps;
+}
+
+/* f is one of all's from now on. */
+void written_join_locked(struct written *f, struct writeback *all)
+{
+	if (f->all)
+		return;
+	f->all = all;
+	f->dirty.memory = &all->memory;
+}
+
+/* f is among the files with extents, or not, as it has some now or not. */
+void written_list_locked(struct written *f)
+{
+	struct writeback *all = f->all;
+	bool any = !RB_EMPTY(&f->dirty.tree);
+
+	if (!all || any == f->listed)
+		return;
+	pthread_mutex_lock(&all->lock);
+	if (any)
+		LIST_INSERT_HEAD(&all->files, f, link);
+	else
+		LIST_REMOVE(f, link);
+	f->listed = any;
+	pthread_mutex_unlock(&all->lock);
+}
+
+void written_cut(struct written *f, uint64_t off, uint64_t len)
+{
+	if (!dirty_bytes(&f->dirty, DIRTY_UNSTABLE))
+		return;
+	pthread_mutex_lock(&f->lock);
+	dirty_cut(&f->dirty, off, len);
+	written_list_locked(f);
+	pthread_mutex_unlock(&f->lock);
+}
+
+void writer_init(
+	struct writer *by, struct written *to, struct nfs_open *open, const struct rpc_cred *cred)
+{
+	*by = (struct writer){.to = to, .open = open, .cred = cred};
+}
+
+bool writeback_close(struct writer *by)
+{
+	struct written *f = by->to;
+	bool none;
+
+	pthread_mutex_lock(&f->lock);
+	dirty_forget(&f->dirty, &by->owner);
+	written_list_locked(f);
+	none = !by->owner.extents;
+	pthread_mutex_unlock(&f->lock);
+	return none;
+}
+
+/* --- a server that has restarted -------------------------------------------------------------- */
+
+/* All that is NEW has been sent, or there was no memory for that: who waits for it waits for those
+ * WRITEs. */
+void written_all_sent_locked(struct written *f)
+{
+	struct writeback_wait *w;
+
+	if (f->starved)
+		return;
+	TAILQ_FOREACH (w, &f->waits, link)
+		if (w->target == UINT64_MAX)
+			w->target = f->next_id;
+}
+
+/* The server has answered with another verifier: what it had is written again. */
+void written_redo_locked(struct written *f)
+{
+	struct writeback_wait *w;
+
+	if (!dirty_bytes(&f->dirty, DIRTY_UNSTABLE))
+		return;
+	log_warn("the server restarted before data of a file was committed: it is written again");
+	writeback_count(&f->all->stats.rewritten, 1);
+	dirty_redo(&f->dirty);
+	TAILQ_FOREACH (w, &f->waits, link)
+		w->target = UINT64_MAX;
+}
+
+/* After written_redo_locked(), without the lock. */
+void written_redone(struct written *f)
+{
+	writeout_send_all(f, false);
+	pthread_mutex_lock(&f->lock);
+	written_all_sent_locked(f);
+	pthread_mutex_unlock(&f->lock);
+}
+
+void writeback_redo(struct written *f)
+{
+	if (!dirty_bytes(&f->dirty, DIRTY_UNSTABLE))
+		return;
+	pthread_mutex_lock(&f->lock);
+	written_redo_locked(f);
+	pthread_mutex_unlock(&f->lock);
+	written_redone(f);
+}
+
+bool written_restarted(enum filedata_verf is)
+{
+	if (is == FILEDATA_LOST)
+		log_error("the server restarted before data of a file was committed: what was "
+			  "written by O_DIRECT, appended or copied may be lost");
+	return is != FILEDATA_SAME;
+}
+
+/* --- waiting ---------------------------------------------------------------------------------- */
+
+/* Those of f that a COMMIT with that gen concerns go on: it has failed, or made all safe (!redo),
+ * or they begin again. */
+static void committed_locked(
+	struct written *f, uint64_t gen, bool redo, struct writeback_waits *done)
+{
+	struct writeback_wait *w, *next;
+
+	for (w = TAILQ_FIRST(&f->waits); w; w = next) {
+		next = TAILQ_NEXT(w, link);
+		if (!w->commits)
+			continue;
+		if (redo && ++w->rounds < ROUNDS_MAX) {
+			w->commits = false;
+		} else if (redo || w->need <= gen) {
+			if (redo)
+				filedata_lost(f->data, -EIO);
+			TAILQ_REMOVE(&f->waits, w, link);
+			w->waits = false;
+			TAILQ_INSERT_TAIL(done, w, link);
+		}
+	}
+}
+
+static void tell(struct writeback_waits *done)
+{
+	struct writeback_wait *w;
+
+	while ((w = TAILQ_FIRST(done))) {
+		TAILQ_REMOVE(done, w, link);
+		w->ready(w);
+	}
+}
+
+/* A COMMIT of f with that gen has ended, and filedata knows how. */
+void written_committed(struct written *f, uint64_t gen, bool failed, bool redo)
+{
+	struct writeback_waits done = TAILQ_HEAD_INITIALIZER(done);
+
+	pthread_mutex_lock(&f->lock);
+	f->committing = false;
+	if (redo)
+		written_redo_locked(f);
+	else if (!failed)
+		dirty_committed(&f->dirty, gen);
+	committed_locked(f, gen, redo, &done);
+	written_list_locked(f);
+	pthread_mutex_unlock(&f->lock);
+	tell(&done);
+}
+
+/* w has what it waits for (true), or needs a COMMIT, or waits on. */
+static bool is_done_locked(struct written *f, struct writeback_wait *w)
+{
+	const struct writeout *first = TAILQ_FIRST(&f->under_way);
+
+	if (w->commits || w->target == UINT64_MAX || (first && first->id < w->target))
+		return false;
+	if (w->level == WRITTEN || !filedata_dirty(f->data, &w->need))
+		return true;
+	w->commits = true;
+	return false;
+}
+
+/* Who sends a COMMIT that nobody waits for: the one who wrote what is first. */
+const struct rpc_cred *written_cred_locked(struct written *f)
+{
+	return ((struct writer *)dirty_first(&f->dirty))->cred;
+}
+
+/* Something of f has ended: who waits for that goes on, and a COMMIT is sent if it is time. */
+void written_look(struct written *f)
+{
+	struct writeback_waits done = TAILQ_HEAD_INITIALIZER(done);
+	struct writeback *all = f->all;
+	struct writeback_wait *w, *next;
+	struct rpc_cred cred;
+	bool commit = false;
+
+	pthread_mutex_lock(&f->lock);
+	for (w = TAILQ_FIRST(&f->waits); w; w = next) {
+		next = TAILQ_NEXT(w, link);
+		if (is_done_locked(f, w)) {
+			TAILQ_REMOVE(&f->waits, w, link);
+			w->waits = false;
+			TAILQ_INSERT_TAIL(&done, w, link);
+		} else if (w->commits && !f->committing && !commit) {
+			commit = true;
+			cred = *w->cred;
+		}
+	}
+	/* what is kept takes room that others may need soon */
+	if (!f->committing && !commit && writeback_bytes(all) > all->limit / 2 &&
+		dirty_bytes(&f->dirty, DIRTY_UNSTABLE) >= all->limit / 8) {
+		commit = true;
+		cred = *written_cred_locked(f);
+	}
+	f->committing |= commit;
+	pthread_mutex_unlock(&f->lock);
+	if (commit)
+		writeout_commit(f, &cred);
+	tell(&done);
+}
+
+bool writeback_wait(struct writeback *all, struct written *f, struct writeback_wait *w,
+	enum written_level level)
+{
+	uint64_t gen;
+
+	if (!written_dirty(f) && (level == WRITTEN || !filedata_dirty(f->data, &gen)))
+		return false;
+	w->level = level;
+	w->commits = false;
+	w->target = UINT64_MAX;
+	w->rounds = 0;
+	all->ops->hold(f); /* whoever answers w may let it go */
+	pthread_mutex_lock(&f->lock);
+	written_join_locked(f, all);
+	pthread_mutex_unlock(&f->lock);
+	writeout_send_all(f, level == STABLE);
+	pthread_mutex_lock(&f->lock);
+	w->waits = true;
+	TAILQ_INSERT_TAIL(&f->waits, w, link);
+	written_all_sent_locked(f);
+	pthread_mutex_unlock(&f->lock);
+	written_look(f);
+	all->ops->release(f);
+	return true;
+}
+
+bool writeback_unwait(struct written *f, struct writeback_wait *w)
+{
+	bool waited;
+
+	pthread_mutex_lock(&f->lock);
+	waited = w->waits;
+	w->waits = false;
+	if (waited)
+		TAILQ_REMOVE(&f->waits, w, link);
+	pthread_mutex_unlock(&f->lock);
+	return waited;
+}

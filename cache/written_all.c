@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * written_all: what was written to all files of a mount (writeback.h).
+ */
+#include "cache/writeback.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "cache/writeback_impl.h"
+#include "transport/clock.h"
+
+#define MUCH	   (8ull << 20) /* NEW bytes of a file that are not kept back any longer */
+#define AGE_NS	   NSEC_PER_SEC
+#define TICK_FILES 64
+
+/* --- memory ----------------------------------------------------------------------------------- */
+
+static bool charge(struct writeback *all, size_t size)
+{
+	if (atomic_fetch_add(&all->used, size) + size <= all->limit)
+		return true;
+	atomic_fetch_sub(&all->used, size);
+	return false;
+}
+
+static struct mem_buf *get(void *ctx, size_t size)
+{
+	struct writeback *all = ctx;
+	struct mem_buf *buf;
+
+	if (!charge(all, size))
+		return NULL;
+	buf = all->ops->get(all->ops->ctx, size);
+	if (!buf)
+		atomic_fetch_sub(&all->used, size);
+	else
+		atomic_fetch_add(&all->used, buf->size - size);
+	return buf;
+}
+
+static void put(void *ctx, struct mem_buf *buf)
+{
+	struct writeback *all = ctx;
+
+	atomic_fetch_sub(&all->used, buf->size);
+	all->ops->put(all->ops->ctx, buf);
+}
+
+struct writeback *writeback_new(const struct writeback_ops *ops, size_t limit)
+{
+	struct writeback *all = calloc(1, sizeof(*all));
+
+	if (!all)
+		return NULL;
+	all->ops = ops;
+	all->memory = (struct dirty_memory){.get = get, .put = put, .ctx = all};
+	all->limit = limit;
+	pthread_mutex_init(&all->lock, NULL);
+	batch_pool_init(&all->parts);
+	SLIST_INIT(&all->spare);
+	LIST_INIT(&all->files);
+	TAILQ_INIT(&all->rooms);
+	return all;
+}
+
+struct writeback *writeback_free(struct writeback *all)
+{
+	struct writeout *x;
+
+	if (!all)
+		return NULL;
+	assert(!all->under_way && LIST_EMPTY(&all->files));
+	while ((x = SLIST_FIRST(&all->spare))) {
+		SLIST_REMOVE_HEAD(&all->spare, spare);
+		writeout_destroy(x);
+	}
+	batch_pool_finish(&all->parts);
+	pthread_mutex_destroy(&all->lock);
+	free(all);
+	return NULL;
+}
+
+void writeback_start(struct writeback *all, struct nfs_client *client, uint32_t wsize)
+{
+	all->client = client;
+	all->wsize = wsize;
+}
+
+struct writeback_stats *writeback_stats(struct writeback *all)
+{
+	return &all->stats;
+}
+
+size_t writeback_bytes(const struct writeback *all)
+{
+	return atomic_load_explicit(&all->used, memory_order_relaxed);
+}
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+/* After [off, end) has been put: sends what need not wait for more. */
+static void put_end(struct written *f, uint64_t end, bool whole)
+{
+	if (dirty_bytes(&f->dirty, DIRTY_NEW) >= MUCH)
+		writeout_send_all(f, false);
+	else if (whole || end % DIRTY_RUN == 0)
+		writeout_send_to(f, end);
+}
+
+/* Before that: f has something NEW from now on. */
+static void put_begin_locked(struct written *f, struct writeback *all)
+{
+	written_join_locked(f, all);
+	if (!dirty_bytes(&f->dirty, DIRTY_NEW))
+		f->since = clock_ns();
+}
+
+enum dirty_put writeback_put(struct writeback *all, struct writer *by, uint64_t off,
+	const uint8_t *data, uint32_t len, uint32_t *took)
+{
+	uint64_t first = off / DIRTY_RUN, last = (off + len) / DIRTY_RUN;
+	struct written *f = by->to;
+	enum dirty_put r;
+
+	pthread_mutex_lock(&f->lock);
+	put_begin_locked(f, all);
+	r = dirty_put(&f->dirty, &by->owner, off, data, len, took);
+	written_list_locked(f);
+	pthread_mutex_unlock(&f->lock);
+	writeback_count(&all->stats.gathered, *took);
+	if (r == DIRTY_BUSY)
+		writeout_send_all(f, false);
+	else if (r == DIRTY_DONE)
+		put_end(f, first == last ? off + len : last * DIRTY_RUN, false);
+	return r;
+}
+
+enum dirty_put writeback_take(struct writeback *all, struct writer *by, uint64_t off,
+	struct mem_buf *buf, uint32_t at, uint32_t len)
+{
+	struct written *f = by->to;
+	enum dirty_put r;
+
+	if (!charge(all, buf->size))
+		return DIRTY_FULL;
+	pthread_mutex_lock(&f->lock);
+	put_begin_locked(f, all);
+	r = dirty_take(&f->dirty, &by->owner, off, buf, at, len);
+	written_list_locked(f);
+	pthread_mutex_unlock(&f->lock);
+	if (r != DIRTY_DONE) {
+		atomic_fetch_sub(&all->used, buf->size);
+		return r;
+	}
+	writeback_count(&all->stats.taken, len);
+	put_end(f, off + len, true);
+	return r;
+}
+
+/* --- all files -------------------------------------------------------------------------------- */
+
+/* Up to max files that have extents, held, from the n-th on. */
+static unsigned files_from(struct writeback *all, unsigned n, struct written *file[], unsigned max)
+{
+	struct written *f;
+	unsigned got = 0;
+
+	pthread_mutex_lock(&all->lock);
+	LIST_FOREACH (f, &all->files, link) {
+		if (n && n--)
+			continue;
+		if (got == max)
+			break;
+		all->ops->hold(f);
+		file[got++] = f;
+	}
+	pthread_mutex_unlock(&all->lock);
+	return got;
+}
+
+/* Sends what there is of f, and has what is kept committed. */
+static void push(struct written *f)
+{
+	struct rpc_cred cred;
+	bool commit;
+
+	writeout_send_all(f, false);
+	pthread_mutex_lock(&f->lock);
+	commit = !f->committing && dirty_bytes(&f->dirty, DIRTY_UNSTABLE);
+	if (commit)
+		cred = *written_cred_locked(f);
+	f->committing |= commit;
+	pthread_mutex_unlock(&f->lock);
+	if (commit)
+		writeout_commit(f, &cred);
+}
+
+static void for_all(struct writeback *all, void (*fn)(struct written *f))
+{
+	struct written *file[TICK_FILES];
+	unsigned n, at = 0;
+
+	do {
+		n = files_from(all, at, file, TICK_FILES);
+		at += n;
+		for (unsigned i = 0; i < n; i++) {
+			fn(file[i]);
+			all->ops->release(file[i]);
+		}
+	} while (n == TICK_FILES);
+}
+
+static void send_old(struct written *f)
+{
+	bool old, starved;
+
+	pthread_mutex_lock(&f->lock);
+	old = dirty_bytes(&f->dirty, DIRTY_NEW) && f->since + AGE_NS <= clock_ns();
+	starved = f->starved;
+	f->starved = false;
+	pthread_mutex_unlock(&f->lock);
+	if (!old && !starved)
+		return;
+	writeout_send_all(f, false);
+	pthread_mutex_lock(&f->lock);
+	written_all_sent_locked(f);
+	pthread_mutex_unlock(&f->lock);
+	written_look(f);
+}
+
+void writeback_tick(struct writeback *all)
+{
+	for_all(all, send_old);
+}
+
+bool writeback_sync(struct writeback *all)
+{
+	bool left;
+
+	for_all(all, push);
+	pthread_mutex_lock(&all->lock);
+	left = all->under_way || !LIST_EMPTY(&all->files);
+	pthread_mutex_unlock(&all->lock);
+	return left;
+}
+
+bool writeback_unwait_room(struct writeback *all, struct writeback_room *w)
+{
+	bool waited;
+
+	pthread_mutex_lock(&all->lock);
+	waited = w->waits;
+	w->waits = false;
+	if (waited)
+		TAILQ_REMOVE(&all->rooms, w, link);
+	pthread_mutex_unlock(&all->lock);
+	return waited;
+}
+
+bool writeback_wait_room(struct writeback *all, struct writeback_room *w)
+{
+	struct writeback_room *one;
+	uint64_t id;
+
+	pthread_mutex_lock(&all->lock);
+	id = w->id = all->next_room++;
+	w->waits = true;
+	TAILQ_INSERT_TAIL(&all->rooms, w, link);
+	pthread_mutex_unlock(&all->lock);
+	writeback_count(&all->stats.full, 1);
+	for_all(all, push);
+	/* from here on w may be gone */
+	pthread_mutex_lock(&all->lock);
+	TAILQ_FOREACH (one, &all->rooms, link)
+		if (one->id == id)
+			break;
+	if (all->under_way)
+		one = NULL;
+	if (one) {
+		one->waits = false;
+		TAILQ_REMOVE(&all->rooms, one, link);
+	}
+	pthread_mutex_unlock(&all->lock);
+	return !one;
+}
