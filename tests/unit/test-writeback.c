@@ -132,6 +132,7 @@ static void a_server_that_never_stays_is_an_error(void **state)
 	put(0, LARGE);
 	fake_knobs.script = always_another;
 	assert_int_equal(kernel_fsync(node, fh), -EIO);
+	used(); /* what comes after the answer has been done */
 	fake_knobs.script = NULL;
 	assert_int_equal(kernel_release(node, fh), 0);
 	assert_int_equal(kernel_open(node, O_RDWR, &fh), 0);
@@ -202,6 +203,47 @@ static void what_was_written_is_what_is_seen(void **state)
 	assert_int_equal(kernel_read(node, fh, 0, back, 1000), 1000);
 	assert_int_equal(count(NFS_WRITE), 3);
 	assert_int_equal(kernel_flush(node, fh), 0);
+}
+
+static struct nfs_fh file_fh;
+static struct nfs_attr attr_before;
+
+static bool answers_of_before(struct nfs_op *op)
+{
+	if (op->type != NFS_LOOKUP)
+		return false;
+	op->error = 0;
+	op->u.lookup.fh = file_fh;
+	op->u.lookup.attr = attr_before;
+	op->u.lookup.dir_attr.have = false;
+	return true;
+}
+
+/* A name is looked up; the server answers as of before a WRITE, and its answer comes behind that of
+ * the WRITE: the kernel, which has long written, would cut its file short. */
+static void an_answer_that_comes_late_cuts_nothing_off(void **state)
+{
+	struct inode *ino = inode_of(fs->inodes, node);
+	const struct fuse_entry_out *e;
+	struct answer a;
+	uint64_t number;
+
+	file_fh = ino->fh;
+	attr_before = ino->attr;
+	assert_int_equal(attr_before.size, 0);
+	put(0, 5000);
+	fake_knobs.hang[NFS_LOOKUP] = true;
+	number = kernel_send(FUSE_LOOKUP, KERNEL_ROOT, NULL, 0, "f", 2);
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	assert_int_equal(count(NFS_WRITE), 1);
+	fake_knobs.hang[NFS_LOOKUP] = false;
+	fake_knobs.script = answers_of_before;
+	fake_release(fs->client);
+	a = kernel_wait(number);
+	assert_int_equal(a.error, 0);
+	e = (const struct fuse_entry_out *)a.data;
+	assert_int_equal(e->attr.size, 5000);
+	fake_knobs.script = NULL;
 }
 
 static int truncate_to(uint64_t size)
@@ -341,6 +383,7 @@ int main(void)
 		TEST(a_write_that_fails_is_told_once_to_each),
 		TEST(a_commit_that_fails_is_told),
 		TEST(what_was_written_is_what_is_seen),
+		TEST(an_answer_that_comes_late_cuts_nothing_off),
 		TEST(what_was_cut_off_does_not_come_back),
 		TEST(a_write_by_another_way_comes_after),
 		TEST(a_writer_waits_for_room),
