@@ -190,9 +190,14 @@ bool flush_waits_outlived(struct request *r, request_step_fn *next)
 
 static void go_on(struct request *r)
 {
-	leave(r);
-	/* one that has locks to clear does so, even if it is cancelled by then */
-	if (request_is_gone(r) && !r->flush.closes && !r->flush.outlives)
+	struct flushes *f = r->fs->flushes;
+
+	pthread_mutex_lock(&f->lock);
+	TAILQ_REMOVE(&f->waiting, r, flush.link);
+	if (request_is_gone(r) && r->flush.outlives && !r->flush.closes)
+		outlive_locked(r);
+	pthread_mutex_unlock(&f->lock);
+	if (request_is_gone(r) && !r->flush.closes)
 		request_end(r, -EINTR);
 	else
 		r->flush.next(r);
