@@ -20,7 +20,7 @@ struct filechange_links {
 
 void filechange_init(struct filechange *f)
 {
-	*f = (struct filechange){.known = false};
+	*f = (struct filechange){.dropping = 1};
 	atomic_init(&f->touched, 0);
 	pthread_mutex_init(&f->lock, NULL);
 }
@@ -48,6 +48,13 @@ static void set_locked(struct filechange *f, const struct fileversion *v, uint64
 	f->version = *v;
 	f->asked = asked;
 	f->known = true;
+}
+
+/* What is cached is not of the version that is known, or may not be. */
+static void stale_locked(struct filechange *f)
+{
+	f->whole = false;
+	f->dropping++;
 }
 
 /* --- WRITEs of this mount's --------------------------------------------------------------------
@@ -173,7 +180,7 @@ enum filechange_by filechange_end(struct filechange *f, const struct nfs_data_at
 	if (--f->pending == 0) {
 		by = judge_locked(f);
 		if (by != FILECHANGE_OURS)
-			f->whole = false;
+			stale_locked(f);
 		if (!f->blind) {
 			set_locked(f, &f->version, f->wrote);
 			f->told = f->wrote;
@@ -200,7 +207,7 @@ static enum filechange_by look_locked(
 		f->told = asked;
 	if (!f->known) {
 		set_locked(f, v, asked);
-		f->whole = false;
+		stale_locked(f);
 		return FILECHANGE_NONE;
 	}
 	if (same(v, &f->version))
@@ -209,7 +216,7 @@ static enum filechange_by look_locked(
 		return FILECHANGE_PENDING;
 	if (asked < f->asked)
 		return FILECHANGE_NONE;
-	f->whole = false;
+	stale_locked(f);
 	if (touched <= f->asked) {
 		set_locked(f, v, asked);
 		return FILECHANGE_FOREIGN;
@@ -229,16 +236,23 @@ enum filechange_by filechange_look(
 	return by;
 }
 
-bool filechange_open(struct filechange *f, const struct fileversion *v, uint64_t asked)
+uint64_t filechange_open(struct filechange *f, const struct fileversion *v, uint64_t asked)
 {
-	bool keep;
+	uint64_t dropping;
 
 	pthread_mutex_lock(&f->lock);
 	look_locked(f, v, asked);
-	keep = f->whole && same(v, &f->version);
-	f->whole = true;
+	dropping = f->whole && same(v, &f->version) ? 0 : f->dropping;
 	pthread_mutex_unlock(&f->lock);
-	return keep;
+	return dropping;
+}
+
+void filechange_dropped(struct filechange *f, uint64_t dropping)
+{
+	pthread_mutex_lock(&f->lock);
+	if (dropping == f->dropping)
+		f->whole = true;
+	pthread_mutex_unlock(&f->lock);
 }
 
 uint64_t filechange_size(struct filechange *f)

@@ -31,6 +31,10 @@
  * always does) and the size stays. Attributes that were asked for before those that are known are
  * no news, whenever they come: no size jumps back by them.
  *
+ * An open that must not keep what is cached has the kernel drop its pages, but not before the
+ * answer has reached whoever opens, who may be long in waking up. Until he is known to have done it
+ * (filechange_dropped()) no other open may keep them either: its answer may overtake the first.
+ *
  * Lock. filechange.lock guards all fields but touched. It is a leaf. Any thread may call anything.
  * Times are clock_ns().
  */
@@ -61,6 +65,7 @@ struct filechange {
 	pthread_mutex_t lock;	  /* what follows */
 	bool known;		  /* there is a version */
 	bool whole;		  /* and all that is cached is of it */
+	uint64_t dropping;	  /* which drop is to make it so; another each time it is not */
 	struct fileversion version;
 	uint64_t asked; /* when the server was asked that told it */
 	uint64_t told;	/* when it was last asked for attributes that came */
@@ -86,8 +91,11 @@ void filechange_touch(struct filechange *f);
 /* The server, asked at `asked` about what changes nothing, told a version. */
 enum filechange_by filechange_look(
 	struct filechange *f, const struct fileversion *v, uint64_t asked);
-/* The same of an OPEN. May what is cached be kept? Else the caller drops it. */
-bool filechange_open(struct filechange *f, const struct fileversion *v, uint64_t asked);
+/* The same of an OPEN. 0: what is cached may be kept. Else the caller drops it, has the kernel drop
+ * it, and says so by filechange_dropped() with what this has returned. */
+uint64_t filechange_open(struct filechange *f, const struct fileversion *v, uint64_t asked);
+/* The kernel has dropped its pages, as an open was told to. */
+void filechange_dropped(struct filechange *f, uint64_t dropping);
 /* Is no WRITE under way, and did none end since `since`? */
 bool filechange_is_quiet(struct filechange *f, uint64_t since);
 /* The size in the version that is known; 0: none is. */

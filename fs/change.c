@@ -5,6 +5,7 @@
  */
 #include "fs/change.h"
 
+#include "fs/file.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 
@@ -80,15 +81,26 @@ void change_told(struct inode *ino, const struct nfs_attr *a, uint64_t asked)
 	}
 }
 
-bool change_keeps_pages(struct inode *ino, const struct nfs_attr *a, uint64_t asked)
+bool change_keeps_pages(struct file *f, const struct nfs_attr *a, uint64_t asked)
 {
 	const struct fileversion v = {a->change, a->size};
-	bool keep = filechange_open(of(ino), &v, asked);
+	uint64_t dropping = filechange_open(of(f->inode), &v, asked);
 
-	if (!keep)
-		cache_drop_all(&ino->cache);
+	if (dropping)
+		cache_drop_all(&f->inode->cache);
+	atomic_store(&f->dropping, dropping);
 	/* what was appended may stand in pages where it is not (append.c) */
-	return keep && !atomic_load(&ino->displaced);
+	return !dropping && !atomic_load(&f->inode->displaced);
+}
+
+void change_file_used(struct file *f)
+{
+	uint64_t dropping = atomic_load_explicit(&f->dropping, memory_order_relaxed);
+
+	if (!dropping)
+		return;
+	filechange_dropped(of(f->inode), dropping);
+	atomic_store(&f->dropping, 0);
 }
 
 bool change_wants_attr(const struct fs *fs, struct inode *ino, uint64_t now)

@@ -18,8 +18,9 @@ struct file {
 	struct nfs_open *open; /* the server's open state */
 	struct rpc_cred cred;  /* the opener's: reads and writes are done with it */
 	int flags;
-	atomic_bool written;  /* something was appended through it */
-	uint64_t flock_owner; /* of its flock; the kernel's number may be used again early */
+	atomic_bool written;	   /* something was appended through it */
+	_Atomic uint64_t dropping; /* pages that the kernel drops at its open (filechange.h) */
+	uint64_t flock_owner;	   /* of its flock; the kernel's number may be used again early */
 	/* flush.c's: FLUSHes that go on after their answer, and the release that waits for them */
 	unsigned outlived;
 	struct request *parked;

@@ -130,6 +130,7 @@ void ops_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fus
 		fuse_reply_err(req, EINVAL);
 		return;
 	}
+	change_file_used(f);
 	waits = flush_before_read(f->inode, (uint64_t)off, (uint32_t)size);
 	if (!(fi->flags & O_DIRECT) && !waits)
 		found = cached_read(req, f, (uint64_t)off, (uint32_t)size);
@@ -267,6 +268,7 @@ void ops_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in, off_t
 		fuse_reply_write(req, 0);
 		return;
 	}
+	change_file_used(f);
 	inode_touch_data(f->inode);
 	if (gathers && write_gather(req, f, (uint64_t)off, in, &took))
 		return;

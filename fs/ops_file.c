@@ -46,7 +46,7 @@ static struct fuse_file_info file_info(
 		/* For O_APPEND with O_DIRECT. Without it the kernel sends the parts of a large
 		 * write at once and they arrive in any order; they must be appended in order. */
 		.direct_io = (~f->flags & (O_APPEND | O_DIRECT)) == 0,
-		.keep_cache = change_keeps_pages(f->inode, attr, asked),
+		.keep_cache = change_keeps_pages(f, attr, asked),
 		/* no FLUSH is needed: nothing was written, nor locked by fcntl(2), through it */
 		.noflush = (f->flags & O_ACCMODE) == O_RDONLY && !fs->posix_locks,
 	};
@@ -542,5 +542,6 @@ void ops_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	struct file *f = file_of(fi);
 	struct request *r = request_new_cred(fs_of(req), req, &f->cred);
 
+	change_file_used(f);
 	close_file(fs_of(req), f, r, 0);
 }

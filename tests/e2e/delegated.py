@@ -237,10 +237,10 @@ def crowd():
             if got < at_least:
                 wrong.append((got, at_least))
     stop = threading.Event()
-    threads = [threading.Thread(target=reader) for _ in range(4)]
+    threads = [threading.Thread(target=reader) for _ in range(16)]
     for t in threads:
         t.start()
-    for i in range(1, 30):
+    for i in range(1, 400):
         put(f"{other}/crowd", b"%08d" % i, 0)
         written[0] = i
     stop.set()

@@ -20,8 +20,8 @@ static int setup(void **state)
 	const struct fileversion v = {10, 100};
 
 	filechange_init(&f);
-	assert_false(filechange_open(&f, &v, clock_ns()));
-	assert_true(filechange_open(&f, &v, clock_ns()));
+	filechange_dropped(&f, filechange_open(&f, &v, clock_ns()));
+	assert_int_equal(filechange_open(&f, &v, clock_ns()), 0);
 	return 0;
 }
 
@@ -43,11 +43,21 @@ static enum filechange_by look(uint64_t change, uint64_t size)
 	return look_at(change, size, clock_ns());
 }
 
-static bool kept(uint64_t change, uint64_t size)
+static uint64_t open_now(uint64_t change, uint64_t size)
 {
 	const struct fileversion v = {change, size};
 
 	return filechange_open(&f, &v, clock_ns());
+}
+
+/* May what is cached be kept? If not, the kernel drops it at once. */
+static bool kept(uint64_t change, uint64_t size)
+{
+	uint64_t dropping = open_now(change, size);
+
+	if (dropping)
+		filechange_dropped(&f, dropping);
+	return !dropping;
 }
 
 /* A WRITE's answer with wcc_data. */
@@ -247,6 +257,33 @@ static void what_we_do_otherwise_is_not_foreign(void **state)
 	assert_int_equal(look(12, 100), FILECHANGE_FOREIGN);
 }
 
+static void nobody_keeps_what_is_only_about_to_be_dropped(void **state)
+{
+	uint64_t first, second;
+
+	assert_int_equal(look(11, 100), FILECHANGE_FOREIGN);
+	first = open_now(11, 100);
+	assert_int_not_equal(first, 0);
+	second = open_now(11, 100);
+	assert_int_not_equal(second, 0);
+	filechange_dropped(&f, first);
+	assert_true(kept(11, 100));
+	filechange_dropped(&f, second);
+	assert_true(kept(11, 100));
+}
+
+static void what_changes_before_the_drop_must_be_dropped_again(void **state)
+{
+	uint64_t first;
+
+	assert_int_equal(look(11, 100), FILECHANGE_FOREIGN);
+	first = open_now(11, 100);
+	assert_int_equal(look(12, 100), FILECHANGE_FOREIGN);
+	filechange_dropped(&f, first);
+	assert_false(kept(12, 100));
+	assert_true(kept(12, 100));
+}
+
 static void attributes_grow_old(void **state)
 {
 	uint64_t now = clock_ns();
@@ -281,6 +318,8 @@ int main(void)
 		T(a_counter_proves_it),
 		T(a_write_without_an_answer_is_nobodys),
 		T(what_we_do_otherwise_is_not_foreign),
+		T(nobody_keeps_what_is_only_about_to_be_dropped),
+		T(what_changes_before_the_drop_must_be_dropped_again),
 		T(attributes_grow_old),
 	};
 
