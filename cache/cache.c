@@ -246,6 +246,7 @@ static struct cache_block *block_new_locked(
 	b->buf = buf;
 	b->in = in;
 	b->cap = cap;
+	b->drops = atomic_load(&f->drops);
 	b->state = CACHE_READING;
 	TAILQ_INIT(&b->waits);
 	LIST_INSERT_HEAD(chain_of(f, index), b, chain);
@@ -455,12 +456,15 @@ unsigned cache_reserve_piece(struct cache *c, struct cache_file *f, uint64_t off
 		c, f, off / PAGE * PAGE, (end + PAGE - 1) / PAGE * PAGE, size, false, b, max, at);
 }
 
-/* b has got n bytes. True if it goes: it was dropped, or there are none. */
+/* b has got n bytes. True if it goes: it was dropped, or there are none. Of a file that was changed
+ * meanwhile nobody knows where it ends: the answer may be from before the change, and come after
+ * it.
+ */
 static bool fill_locked(struct cache *c, struct cache_block *b, uint32_t n, bool eof)
 {
 	if (b->dropped)
 		return true;
-	if (!n) {
+	if (!n || (eof && atomic_load(&b->file->drops) != b->drops)) {
 		unlink_locked(b);
 		return true;
 	}

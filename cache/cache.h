@@ -14,11 +14,12 @@
  * What brings it from one to the next:
  *
  *     cache_reserve()   absent -> READING, for somebody who then sends the READ and calls
- *     cache_filled()    READING -> VALID; -> absent, if the file ended before it or the READ failed
- *     cache_drop()      VALID -> absent: what it held may be wrong. READING -> absent for all who
- *                       look from now on: what the READ brings, before or after a change, is thrown
- *                       away when it comes.
- *     (eviction)        VALID -> absent: memory is wanted for other blocks
+ *     cache_filled()    READING -> VALID; -> absent, if the file ended before it or the READ
+ * failed, or if it ended in it and anything was dropped meanwhile: where a file ends a change
+ * elsewhere in it tells as well cache_drop()      VALID -> absent: what it held may be wrong.
+ * READING -> absent for all who look from now on: what the READ brings, before or after a change,
+ * is thrown away when it comes. (eviction)        VALID -> absent: memory is wanted for other
+ * blocks
  *
  * Which data may be believed is not decided here: whoever learns of a change drops (fs/change.c).
  *
@@ -59,6 +60,7 @@ struct cache_block {
 	uint32_t in;		 /* constant: where in the block buf begins; a multiple of 4096 */
 	uint32_t cap;		 /* constant: how many bytes of buf are to be read */
 	bool piece;		 /* constant: in place of all of the block */
+	unsigned drops;		 /* constant: file->drops when it was made */
 	/* file->lock */
 	enum cache_state state;
 	bool dropped; /* READING: not the file's any more */

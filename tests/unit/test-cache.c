@@ -192,6 +192,20 @@ static void what_is_being_read_when_the_file_changes_is_not_believed(void **stat
 	assert_int_equal(look(&file, CACHE_BLOCK, 10), CACHE_HIT);
 }
 
+/* The file was longer than its reader thought, or will be: its end is not where the READ found it.
+ */
+static void where_a_file_ends_that_changes_meanwhile_is_not_believed(void **state)
+{
+	uint64_t at;
+
+	assert_int_equal(
+		cache_reserve(cache, &file, 0, 2 * CACHE_BLOCK, LARGE, run, BLOCKS, &at), 2);
+	cache_drop(&file, 100 * CACHE_BLOCK, 10); /* a WRITE far behind it */
+	cache_filled(&file, run, 2, CACHE_BLOCK + 100, true);
+	assert_int_equal(look(&file, 0, CACHE_BLOCK), CACHE_HIT);
+	assert_int_equal(look(&file, CACHE_BLOCK, 4096), CACHE_MISS);
+}
+
 static void a_change_drops_the_blocks_that_it_touches(void **state)
 {
 	fill(&file, 0, 5);
@@ -391,6 +405,7 @@ int main(void)
 		TEST(who_waits_is_called_when_the_read_has_ended),
 		TEST(who_waits_may_go),
 		TEST(what_is_being_read_when_the_file_changes_is_not_believed),
+		TEST(where_a_file_ends_that_changes_meanwhile_is_not_believed),
 		TEST(a_change_drops_the_blocks_that_it_touches),
 		TEST(a_change_drops_no_other_block),
 		TEST(what_the_kernel_has_got_goes_first),
