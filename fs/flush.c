@@ -256,11 +256,11 @@ bool flush_before_read(struct inode *ino, uint64_t off, uint32_t len)
 
 uint64_t flush_size(struct inode *ino, uint64_t size, uint64_t asked)
 {
-	uint64_t end = 0;
+	uint64_t end = written_end(&ino->written);
 
-	if (written_dirty(&ino->written))
-		end = written_end(&ino->written);
-	else if (asked && asked <= atomic_load(&ino->written_at))
+	/* 0: all is on the server, and when the last of it was there (write_end()) was noted before
+	 * that could be seen */
+	if (!end && asked && asked <= atomic_load(&ino->written_at))
 		end = atomic_load(&ino->told_size);
 	return end > size ? end : size;
 }
