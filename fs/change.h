@@ -22,7 +22,8 @@ void change_end(struct fs *fs, struct inode *ino, const struct nfs_op *op);
 void change_look(struct fs *fs, struct inode *ino, const struct nfs_data_attr *a, uint64_t asked);
 /* Others may have changed ino: the kernel is to doubt its attributes. Likewise. */
 void change_doubt(struct fs *fs, struct inode *ino);
-/* change_look() of all attributes, which the kernel is about to be told. */
+/* change_look() of all attributes, which the kernel is about to be told: what it reads when it
+ * believes them must not be older than they are. */
 void change_told(struct inode *ino, const struct nfs_attr *a, uint64_t asked);
 /* The server, asked after `asked`, has opened f: may the kernel keep the pages that it has? */
 bool change_keeps_pages(struct file *f, const struct nfs_attr *a, uint64_t asked);

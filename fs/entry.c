@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "fs/attr.h"
+#include "fs/change.h"
 #include "fs/deleg.h"
 #include "fs/flush.h"
 #include "fs/names.h"
@@ -30,6 +31,7 @@ void entry_stat(struct inode *ino, const struct nfs_attr *a, uint64_t asked, str
 {
 	struct nfs_attr now = *a;
 
+	change_told(ino, a, asked);
 	now.size = flush_size(ino, a->size, asked);
 	inode_told(ino, &now);
 	attr_to_stat(&now, st);

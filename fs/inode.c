@@ -390,28 +390,52 @@ static bool note_version_locked(struct inode *dir, uint64_t change, uint64_t see
 	return !first;
 }
 
+/* Is attr, which the server was asked for at `seen`, newer than what is known? If it was asked
+ * before that came, the server may have answered the two in either order: then the change attribute
+ * says which is newer, as far as it can. */
+static bool is_news_locked(const struct inode *ino, const struct nfs_attr *attr, uint64_t seen)
+{
+	if (seen < ino->attr_from)
+		return false;
+	if (!ino->attr_seen || seen > ino->attr_came || attr->change == ino->attr.change)
+		return seen >= ino->attr_seen;
+	return attr->change > ino->attr.change;
+}
+
 bool inode_note_attr(struct inode *ino, const struct nfs_attr *attr, uint64_t seen)
 {
 	const struct nfs_attr *was = &ino->attr;
 	bool lost = false, rights, ctime;
 
 	pthread_mutex_lock(&ino->lock);
-	if (seen >= ino->attr_seen) {
+	if (is_news_locked(ino, attr, seen)) {
 		ctime = !same_time(was->ctime, attr->ctime) || was->change != attr->change;
 		rights = was->mode != attr->mode || was->uid != attr->uid || was->gid != attr->gid;
 		if (ctime || rights) {
 			grants_drop(&ino->grants);
-			ino->rights_seen = seen;
+			if (seen > ino->rights_seen)
+				ino->rights_seen = seen;
 		}
 		lost = (was->mode & ~attr->mode & 0111) || was->uid != attr->uid ||
 		       was->gid != attr->gid ||
 		       (ctime && !rights && same_time(was->mtime, attr->mtime));
 		ino->attr = *attr;
-		ino->attr_seen = seen;
+		ino->attr_seen = seen > ino->attr_seen ? seen : ino->attr_seen;
+		ino->attr_came = clock_ns();
 	}
 	lost = attr->type == NFS_DIR && (note_version_locked(ino, attr->change, seen) || lost);
 	pthread_mutex_unlock(&ino->lock);
 	return lost;
+}
+
+bool inode_attr_is_past(struct inode *ino, uint64_t asked)
+{
+	bool past;
+
+	pthread_mutex_lock(&ino->lock);
+	past = ino->attr_seen > asked || ino->attr_from > asked;
+	pthread_mutex_unlock(&ino->lock);
+	return past;
 }
 
 bool inode_known_attr(struct inode *ino, uint64_t since, struct nfs_attr *attr, uint64_t *seen)
@@ -477,7 +501,7 @@ void inode_doubt(struct inode *ino)
 {
 	pthread_mutex_lock(&ino->lock);
 	ino->attr_seen = 0;
-	ino->rights_seen = clock_ns();
+	ino->attr_from = ino->rights_seen = clock_ns();
 	grants_drop(&ino->grants);
 	pthread_mutex_unlock(&ino->lock);
 }
@@ -619,18 +643,36 @@ unsigned inode_attr_timeout(struct inode *ino, uint64_t change, unsigned min, un
 
 void inode_told(struct inode *ino, const struct nfs_attr *attr)
 {
-	atomic_store_explicit(&ino->told, attr->change, memory_order_relaxed);
-	atomic_store_explicit(&ino->told_size, attr->size, memory_order_relaxed);
+	pthread_mutex_lock(&ino->lock);
+	if (atomic_load(&ino->told_since) == TOLD_NONE)
+		atomic_store(&ino->told_since, TOLD_ONE);
+	else if (atomic_load(&ino->told) != attr->change ||
+		 atomic_load(&ino->told_size) != attr->size)
+		atomic_store(&ino->told_since, TOLD_MORE);
+	atomic_store(&ino->told, attr->change);
+	atomic_store(&ino->told_size, attr->size);
+	pthread_mutex_unlock(&ino->lock);
 	atomic_store_explicit(&ino->end, attr->size, memory_order_relaxed);
 	atomic_fetch_add_explicit(&ino->told_count, 1, memory_order_relaxed);
+}
+
+void inode_untold(struct inode *ino)
+{
+	atomic_store(&ino->told_since, TOLD_NONE);
 }
 
 /* A change attribute that is made of coarse times (NFSv3) does not show each change of the size. */
 bool inode_told_this(struct inode *ino, const struct nfs_attr *attr)
 {
+	bool same;
+
 	atomic_store_explicit(&ino->end, attr->size, memory_order_relaxed);
-	return atomic_load_explicit(&ino->told, memory_order_relaxed) == attr->change &&
-	       atomic_load_explicit(&ino->told_size, memory_order_relaxed) == attr->size;
+	pthread_mutex_lock(&ino->lock);
+	same = atomic_load(&ino->told_since) == TOLD_ONE &&
+	       atomic_load(&ino->told) == attr->change &&
+	       atomic_load(&ino->told_size) == attr->size;
+	pthread_mutex_unlock(&ino->lock);
+	return same;
 }
 
 void inode_told_end(struct inode *ino, uint64_t end)

@@ -33,6 +33,9 @@ struct listing;
 struct name;
 struct silly;
 
+/* The versions of a file that the kernel was told since it last forgot: it may believe any. */
+enum told { TOLD_NONE, TOLD_ONE, TOLD_MORE };
+
 /* Somebody who may hold locks on an inode, through an open file. */
 struct locker {
 	LIST_ENTRY(locker) link;
@@ -60,8 +63,10 @@ struct inode {
 	_Atomic uint64_t told;	    /* the change attribute of what the kernel was told last */
 	_Atomic uint64_t told_size; /* the size that the kernel believes in, its writes included */
 	atomic_uint told_count;	    /* how often the kernel was told attributes */
-	_Atomic uint64_t end;	    /* the newest size that the server told, or an append made */
-	bool appending;		    /* a request appends to it; append.c, under its lock */
+	/* what it was told since it last forgot (enum told); inode_told() changes it under lock */
+	atomic_int told_since;
+	_Atomic uint64_t end; /* the newest size that the server told, or an append made */
+	bool appending;	      /* a request appends to it; append.c, under its lock */
 	/* appended data stands elsewhere in the file than in the kernel's pages (append.c) */
 	atomic_bool displaced;
 	/* the kernel has read of it, and may have pages, since an open last had it drop them */
@@ -91,6 +96,8 @@ struct inode {
 	pthread_mutex_t lock; /* what follows */
 	uint64_t attr_seen;   /* when the server was asked for attr; 0: never, or it may be wrong */
 	struct nfs_attr attr; /* the newest known */
+	uint64_t attr_came;   /* when that came */
+	uint64_t attr_from;   /* what was asked for before is known to be wrong */
 	struct grant_list grants;
 	uint64_t deleg_at;    /* what the server was asked from then on counts by the delegation */
 	uint64_t rights_seen; /* answers of ACCESS to what was asked before are not used */
@@ -187,6 +194,9 @@ uint64_t inode_names_seen(struct inode *dir, uint64_t *from);
 uint64_t inode_version(struct inode *dir);
 /* Names in dir, or what is known of them, may be wrong: none said so far is believed. */
 void inode_doubt_names(struct inode *dir);
+/* Are attributes known that the server was asked for after `asked`, or is it known that what it
+ * said of them then is wrong? */
+bool inode_attr_is_past(struct inode *ino, uint64_t asked);
 /* What the server said after `since`, if nothing was changed through this mount meanwhile. *seen:
  * when. */
 bool inode_known_attr(struct inode *ino, uint64_t since, struct nfs_attr *attr, uint64_t *seen);
@@ -226,8 +236,12 @@ void inode_renewing_name(struct inode *ino, int pid);
 /* The kernel was told attr; or it has itself written up to end, and knows the size from that. */
 void inode_told(struct inode *ino, const struct nfs_attr *attr);
 void inode_told_end(struct inode *ino, uint64_t end);
+/* The kernel is about to be made to forget attributes; it throws away what it has asked for until
+ * then. */
+void inode_untold(struct inode *ino);
 /* The server has told attr at an open: does the kernel believe in that change attribute and size?
- */
+ * It takes the first of several answers that are under way to it, and not the last, so it does if
+ * it was told nothing else since it last forgot. */
 bool inode_told_this(struct inode *ino, const struct nfs_attr *attr);
 
 #endif

@@ -10,10 +10,10 @@
  *
  * An entry's attributes are given to the kernel only if they are younger than the attribute
  * time-out and neither the inode nor the directory has been changed through this mount since they
- * were asked for, or if those of the inode are known and believed; otherwise the entry goes
- * without, and the kernel asks when it wants to know. rewinddir() asks the server again, as
- * opendir(3) does: for the entries, or, if that took several answers, whether the directory has
- * changed since.
+ * were asked for, nor the server asked again, or if those of the inode are known and believed;
+ * otherwise the entry goes without, and the kernel asks when it wants to know. rewinddir() asks the
+ * server again, as opendir(3) does: for the entries, or, if that took several answers, whether the
+ * directory has changed since.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -195,8 +195,9 @@ static struct inode *believe(struct fs *fs, const struct inode *dir, const struc
 		return NULL;
 	memcpy(fh.data, rec->text, rec->fhlen);
 	ino = inode_lookup(fs->inodes, &fh, &rec->attr);
+	/* the kernel may have been told newer attributes than these by now */
 	if (ino && (atomic_load_explicit(&ino->touched, memory_order_relaxed) >= p->asked ||
-			   notify_pending(ino))) {
+			   inode_attr_is_past(ino, p->asked) || notify_pending(ino))) {
 		inode_forget(fs->inodes, ino, 1);
 		return NULL;
 	}

@@ -33,6 +33,7 @@ static void renew_attr(const struct fs *fs, struct inode *ino, const struct nfs_
 	if (inode_told_this(ino, attr))
 		return;
 	atomic_store(&ino->renewed, true);
+	inode_untold(ino);
 	fuse_lowlevel_notify_inval_inode(fs->se, inode_id(fs->inodes, ino), -1, 0);
 }
 

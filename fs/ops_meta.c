@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "fs/attr.h"
-#include "fs/change.h"
 #include "fs/deleg.h"
 #include "fs/entry.h"
 #include "fs/file.h"
@@ -182,14 +181,14 @@ void ops_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *for
 
 /* --- attributes ------------------------------------------------------------------------------- */
 
-/* The server was asked for a at `seen`. */
-static void end_attr(struct request *r, const struct nfs_attr *a, uint64_t seen)
+/* The server was asked for a at `asked`; the kernel may believe it from `seen` on. */
+static void end_attr(struct request *r, const struct nfs_attr *a, uint64_t asked, uint64_t seen)
 {
 	double timeout = entry_attr_left(r->fs, r->inode, a, seen);
 	struct stat st;
 	fuse_req_t fuse;
 
-	entry_stat(r->inode, a, seen, &st);
+	entry_stat(r->inode, a, asked, &st);
 	fuse = request_take_fuse(r);
 	request_free(r);
 	fuse_reply_attr(fuse, &st, timeout);
@@ -197,7 +196,7 @@ static void end_attr(struct request *r, const struct nfs_attr *a, uint64_t seen)
 
 static void getattr_end(struct request *r)
 {
-	end_attr(r, &r->batch.first.op.u.getattr.attr, r->u.getattr.seen);
+	end_attr(r, &r->batch.first.op.u.getattr.attr, r->u.getattr.asked, r->u.getattr.seen);
 }
 
 /* Answers from what an open has just brought, if the kernel asks only because of that; from what is
@@ -217,9 +216,11 @@ static bool getattr_known(struct request *r)
 		known = (atomic_exchange(&ino->renewed, false) || deleg_since(r->fs, ino)) &&
 			!atomic_load(&ino->displaced) &&
 			inode_known_attr(ino, since, &op->u.getattr.attr, &r->u.getattr.seen);
-	if (known)
-		getattr_end(r);
-	return known;
+	if (!known)
+		return false;
+	r->u.getattr.asked = r->u.getattr.seen;
+	getattr_end(r);
+	return true;
 }
 
 static void getattr_done(struct request *r)
@@ -228,7 +229,7 @@ static void getattr_done(struct request *r)
 	struct inode *ino = r->inode;
 
 	if (op->error == -ESTALE && inode_removed_attr(r->inode, &op->u.getattr.attr)) {
-		end_attr(r, &op->u.getattr.attr, clock_ns());
+		end_attr(r, &op->u.getattr.attr, clock_ns(), clock_ns());
 		return;
 	}
 	if (op->error) {
@@ -237,7 +238,6 @@ static void getattr_done(struct request *r)
 	}
 	entry_note_attr(r->fs, ino, &op->u.getattr.attr, r->u.getattr.asked);
 	r->u.getattr.seen = clock_ns();
-	change_told(ino, &op->u.getattr.attr, r->u.getattr.asked);
 	if (atomic_load(&ino->displaced) &&
 		op->u.getattr.attr.size == atomic_load(&ino->told_size) &&
 		atomic_exchange(&ino->displaced, false))
@@ -285,7 +285,7 @@ static void setattr_done(struct request *r)
 	if (op->u.setattr.set.mask & NFS_SET_SIZE)
 		written_cut(&r->inode->written, op->u.setattr.set.size, UINT64_MAX);
 	entry_note_attr(r->fs, r->inode, &op->u.setattr.attr, clock_ns());
-	end_attr(r, &op->u.setattr.attr, clock_ns());
+	end_attr(r, &op->u.setattr.attr, clock_ns(), clock_ns());
 }
 
 static void setattr_submit(struct request *r)

@@ -222,6 +222,38 @@ static void a_write_overtakes_what_is_being_read(void **state)
 	reads_right(0, REQUEST);
 }
 
+static bool is_another_version(struct nfs_op *op)
+{
+	struct inode *ino = inode_of(fs->inodes, node);
+
+	if (op->type != NFS_LOOKUP)
+		return false;
+	op->error = 0;
+	op->u.lookup.fh = ino->fh;
+	op->u.lookup.attr = ino->attr;
+	op->u.lookup.attr.change += 5;
+	op->u.lookup.attr.size = FILE_MB << 20;
+	op->u.lookup.dir_attr.have = false;
+	return true;
+}
+
+/* The kernel drops its pages when it hears of another version, in whatever answer: what it reads
+ * then is not to be from before. */
+static void what_the_kernel_knows_to_have_changed_is_read_again(void **state)
+{
+	struct cache_file *blocks = &inode_of(fs->inodes, node)->cache;
+	struct cache_hit hit;
+
+	reads_right(0, REQUEST);
+	assert_int_equal(cache_find(blocks, 0, 4096, &hit, NULL), CACHE_HIT);
+	cache_hit_end(&hit);
+	fake_knobs.script = is_another_version;
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "f", NULL), 0);
+	fake_knobs.script = NULL;
+	assert_int_equal(cache_find(blocks, 0, 4096, &hit, NULL), CACHE_MISS);
+	reads_right(0, 4096);
+}
+
 static void direct_reads_pass_the_cache_by(void **state)
 {
 	struct fuse_read_in in = {.fh = fh, .size = 4096, .flags = O_RDWR | O_DIRECT};
@@ -363,6 +395,7 @@ int main(void)
 		TEST(an_error_is_told_to_the_reader),
 		TEST(what_was_written_is_read),
 		TEST(a_write_overtakes_what_is_being_read),
+		TEST(what_the_kernel_knows_to_have_changed_is_read_again),
 		TEST(direct_reads_pass_the_cache_by),
 		TEST(a_file_is_closed_when_nothing_is_being_read),
 		TEST(an_open_file_may_be_left_at_the_end),

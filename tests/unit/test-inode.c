@@ -300,6 +300,74 @@ static void the_kernels_size_is_known(void **state)
 	inode_table_free(t);
 }
 
+/* Two answers are on their way to the kernel: it takes the one that it handles first, and throws
+ * the other away. */
+static void which_of_several_answers_the_kernel_believes_is_not_known(void **state)
+{
+	struct inode_table *t = table();
+	struct inode *a = get(t, 1);
+	struct nfs_attr at = {.nlink = 1, .change = 5, .size = 10};
+
+	assert_false(inode_told_this(a, &at));
+	inode_told(a, &at);
+	inode_told(a, &at);
+	assert_true(inode_told_this(a, &at));
+	at.change = 6;
+	inode_told(a, &at);
+	assert_false(inode_told_this(a, &at));
+	inode_told(a, &at);
+	assert_false(inode_told_this(a, &at));
+	inode_untold(a);
+	assert_false(inode_told_this(a, &at));
+	inode_told(a, &at);
+	assert_true(inode_told_this(a, &at));
+	inode_table_free(t);
+}
+
+static void expect_known(struct inode *ino, uint64_t change)
+{
+	struct nfs_attr attr;
+	uint64_t seen;
+
+	assert_int_equal(inode_known_attr(ino, 1, &attr, &seen), change != 0);
+	if (change)
+		assert_int_equal(attr.change, change);
+}
+
+/* The server may answer what it was asked later first. */
+static void of_answers_that_overtake_each_other_the_newest_is_known(void **state)
+{
+	struct inode_table *t = table();
+	struct inode *a = get(t, 1);
+	struct nfs_attr at = {.type = NFS_REG, .nlink = 1, .change = 6};
+	uint64_t first = clock_ns(), second = clock_ns() + 1;
+
+	while (clock_ns() <= second)
+		;
+	inode_note_attr(a, &at, first);
+	assert_true(inode_attr_is_past(a, first - 1));
+	assert_false(inode_attr_is_past(a, first));
+	at.change = 5;
+	inode_note_attr(a, &at, second);
+	expect_known(a, 6);
+	at.change = 7;
+	inode_note_attr(a, &at, first - 1);
+	expect_known(a, 7);
+	/* what is asked when another is known is newer, whatever its number */
+	at.change = 3;
+	inode_note_attr(a, &at, clock_ns() + 1);
+	expect_known(a, 3);
+	/* and what was asked before that was known to be wrong is not believed */
+	inode_doubt(a);
+	at.change = 8;
+	inode_note_attr(a, &at, second);
+	expect_known(a, 0);
+	assert_true(inode_attr_is_past(a, second));
+	inode_note_attr(a, &at, clock_ns() + 1);
+	expect_known(a, 8);
+	inode_table_free(t);
+}
+
 /* Only a directory: a file has other names, or a silly one. */
 static void a_directory_that_was_removed_has_no_links(void **state)
 {
@@ -336,6 +404,8 @@ int main(void)
 		cmocka_unit_test(names_are_renewed_at_open),
 		cmocka_unit_test(a_directory_that_was_removed_has_no_links),
 		cmocka_unit_test(the_kernels_size_is_known),
+		cmocka_unit_test(which_of_several_answers_the_kernel_believes_is_not_known),
+		cmocka_unit_test(of_answers_that_overtake_each_other_the_newest_is_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -177,6 +177,58 @@ static void attributes_that_were_changed_since_do_not(void **state)
 	assert_int_equal(with_attr, 0);
 }
 
+static struct nfs_fh file_fh;
+static struct nfs_attr file_attr;
+
+static bool answers_lookup(struct nfs_op *op)
+{
+	if (op->type != NFS_LOOKUP)
+		return false;
+	op->error = 0;
+	op->u.lookup.fh = file_fh;
+	op->u.lookup.attr = file_attr;
+	op->u.lookup.dir_attr.have = false;
+	return true;
+}
+
+/* Somebody else has written to the file, and the kernel has heard of that: what was listed before
+ * must not take it back. */
+static void attributes_that_were_told_since_are_not_taken_back(void **state)
+{
+	struct fuse_entry_out e;
+	struct inode *ino;
+	struct answer a;
+	uint64_t off;
+	bool found = false;
+
+	fs_fixture_options.acregmin = fs_fixture_options.acregmax = 1000;
+	fs_fixture_options.acdirmin = fs_fixture_options.acdirmax = 1000;
+	make_files(20);
+	a = list(FUSE_READDIRPLUS, 0, 1000);
+	off = ((struct fuse_direntplus *)a.data)->dirent.off;
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "19", &e), 0);
+	ino = inode_of(fs->inodes, e.nodeid);
+	file_fh = ino->fh;
+	file_attr = ino->attr;
+	file_attr.change++;
+	file_attr.size = 5000;
+	fake_knobs.script = answers_lookup;
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "19", &e), 0);
+	assert_int_equal(e.attr.size, 5000);
+	fake_knobs.script = NULL;
+	a = list(FUSE_READDIRPLUS, off, 1 << 16);
+	for (size_t at = 0; at < a.len;) {
+		const struct fuse_direntplus *plus = (void *)(a.data + at);
+
+		if (plus->dirent.namelen == 2 && !memcmp(plus->dirent.name, "19", 2)) {
+			found = true;
+			assert_true(!plus->entry_out.nodeid || plus->entry_out.attr.size == 5000);
+		}
+		at += FUSE_DIRENTPLUS_SIZE(plus);
+	}
+	assert_true(found);
+}
+
 static void a_listing_from_the_start_asks_the_server_again(void **state)
 {
 	make_files(1);
@@ -269,6 +321,7 @@ int main(void)
 		TEST(an_empty_directory_has_two_entries),
 		TEST(attributes_come_with_the_names_while_they_are_new),
 		TEST(attributes_that_were_changed_since_do_not),
+		TEST(attributes_that_were_told_since_are_not_taken_back),
 		TEST(a_listing_from_the_start_asks_the_server_again),
 		TEST(an_error_ends_one_answer_only),
 		TEST(cookies_that_lead_nowhere_are_errors),
