@@ -512,6 +512,7 @@ void ops_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 
 	if (!r)
 		return;
+	change_file_used(f);
 	r->file = f;
 	r->inode = inode_ref(f->inode);
 	r->u.flush.owner = fi->lock_owner;
@@ -543,6 +544,5 @@ void ops_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	struct file *f = file_of(fi);
 	struct request *r = request_new_cred(fs_of(req), req, &f->cred);
 
-	change_file_used(f);
 	close_file(fs_of(req), f, r, 0);
 }
