@@ -154,6 +154,45 @@ static void attributes_come_with_the_open(void **state)
 	assert_int_equal(count(NFS_GETATTR), asked + 3);
 }
 
+static bool tells_what_was_before(struct nfs_op *op)
+{
+	struct inode *ino = inode_of(fs->inodes, node);
+
+	if (op->type != NFS_LOOKUP)
+		return false;
+	op->error = 0;
+	op->u.lookup.fh = ino->fh;
+	op->u.lookup.attr = ino->attr;
+	op->u.lookup.attr.change--;
+	op->u.lookup.dir_attr.have = false;
+	return true;
+}
+
+/* Two answers with different versions have been sent; the kernel may take the older one first, and
+ * throws the newer one away then. */
+static void what_the_kernel_may_not_believe_comes_with_the_open(void **state)
+{
+	struct fuse_attr attr;
+	uint64_t third;
+	unsigned told;
+
+	write_some(fh);
+	assert_int_equal(kernel_open(node, O_RDONLY, &third), 0);
+	assert_int_equal(kernel_getattr(node, &attr), 0);
+	told = kernel_notified(FUSE_NOTIFY_INVAL_INODE);
+	assert_int_equal(kernel_open(node, O_RDONLY, &third), 0);
+	assert_int_equal(kernel_notified(FUSE_NOTIFY_INVAL_INODE), told);
+	fake_knobs.script = tells_what_was_before;
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "f", NULL), 0);
+	fake_knobs.script = NULL;
+	assert_int_equal(kernel_getattr(node, &attr), 0);
+	assert_int_equal(kernel_open(node, O_RDONLY, &third), 0);
+	assert_int_equal(kernel_notified(FUSE_NOTIFY_INVAL_INODE), told + 1);
+	assert_int_equal(kernel_getattr(node, &attr), 0);
+	assert_int_equal(kernel_open(node, O_RDONLY, &third), 0);
+	assert_int_equal(kernel_notified(FUSE_NOTIFY_INVAL_INODE), told + 1);
+}
+
 /* The kernel walks the path again, once: then whatever is found is opened. */
 static void a_stale_file_is_looked_up_again(void **state)
 {
@@ -357,6 +396,7 @@ int main(void)
 		TEST(who_may_only_execute_may_not_read),
 		TEST(the_right_to_read_comes_with_the_open),
 		TEST(attributes_come_with_the_open),
+		TEST(what_the_kernel_may_not_believe_comes_with_the_open),
 		TEST(a_stale_file_is_looked_up_again),
 		TEST(a_name_that_stands_for_another_file_is_looked_up_again),
 		TEST(an_open_whose_process_is_killed_ends),
