@@ -13,6 +13,7 @@
 #include "fs/flush.h"
 #include "fs/names.h"
 #include "fs/notify.h"
+#include "fs/opening.h"
 #include "transport/clock.h"
 
 #define SHARED_S 600u /* for so long a directory that others change too is not complete */
@@ -142,6 +143,14 @@ double entry_attr_left(
 	return left > 0 ? left : 0;
 }
 
+/* Does this mount set the times of ino just now, or has it changed anything of it since `seen`?
+ * Then what the server said of it then may be told, but not believed. */
+static bool is_passing(struct inode *ino, uint64_t seen)
+{
+	return opening_settling(ino) ||
+	       atomic_load_explicit(&ino->touched, memory_order_relaxed) > seen;
+}
+
 void entry_fill(struct fs *fs, struct inode *dir, const char *name, struct inode *ino,
 	const struct nfs_attr *a, uint64_t seen, struct fuse_entry_param *e)
 {
@@ -150,7 +159,7 @@ void entry_fill(struct fs *fs, struct inode *dir, const char *name, struct inode
 	*e = (struct fuse_entry_param){
 		.ino = inode_id(fs->inodes, ino),
 		.generation = ino->generation,
-		.attr_timeout = entry_attr_timeout(fs, ino, a),
+		.attr_timeout = is_passing(ino, seen) ? 0 : entry_attr_timeout(fs, ino, a),
 	};
 	if (names_put(fs->names, dir, name, ino, seen, time))
 		e->entry_timeout = seconds(time);
@@ -165,9 +174,10 @@ void entry_fill_known(struct fs *fs, struct inode *dir, const char *name, struct
 	*e = (struct fuse_entry_param){
 		.ino = inode_id(fs->inodes, ino),
 		.generation = ino->generation,
-		.attr_timeout = deleg_since(fs, ino) ? fs->opt->acregmax
-				: seen > since	     ? seconds(seen - since)
-						     : 0,
+		.attr_timeout = deleg_since(fs, ino)	? fs->opt->acregmax
+				: is_passing(ino, seen) ? 0
+				: seen > since		? seconds(seen - since)
+							: 0,
 	};
 	if (names_put(fs->names, dir, name, ino, name_seen, time))
 		e->entry_timeout = seconds(time);

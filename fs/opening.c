@@ -74,14 +74,19 @@ bool opening_waits(struct request *r, request_step_fn *next)
 	return wait_for(r, false, next);
 }
 
-bool opening_settles(struct request *r, request_step_fn *next)
+bool opening_settling(struct inode *ino)
 {
 	bool settling;
 
-	pthread_mutex_lock(&r->inode->lock);
-	settling = r->inode->settling > 0;
-	pthread_mutex_unlock(&r->inode->lock);
-	return settling && wait_for(r, true, next);
+	pthread_mutex_lock(&ino->lock);
+	settling = ino->settling > 0;
+	pthread_mutex_unlock(&ino->lock);
+	return settling;
+}
+
+bool opening_settles(struct request *r, request_step_fn *next)
+{
+	return opening_settling(r->inode) && wait_for(r, true, next);
 }
 
 bool opening_claim(struct request *r, struct inode *ino, bool hold)

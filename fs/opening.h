@@ -45,6 +45,8 @@ void opening_claim_end(struct request *r);
 /* The times of ino are to be set, before it is told to the kernel; and have been. */
 void opening_settle_begin(struct inode *ino);
 void opening_settle_end(struct fs *fs, struct inode *ino);
+/* Are they being set? */
+bool opening_settling(struct inode *ino);
 /* True: the times of r->inode are being set, and next(r) is called once that has ended. */
 bool opening_settles(struct request *r, request_step_fn *next);
 

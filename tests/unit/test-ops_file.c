@@ -253,6 +253,7 @@ static void times_that_are_still_to_be_set_are_waited_for(void **state)
 	struct fuse_getattr_in look = {0};
 	struct fuse_flush_in flush = {0};
 	uint64_t made, handle, asked[3];
+	struct fuse_entry_out e;
 	struct fuse_attr attr;
 
 	fs_fixture_options.acregmin = fs_fixture_options.acregmax = 1000;
@@ -260,6 +261,8 @@ static void times_that_are_still_to_be_set_are_waited_for(void **state)
 	fake_knobs.hang[NFS_SETATTR] = true;
 	assert_int_equal(kernel_create(KERNEL_ROOT, "x", O_WRONLY | O_EXCL, &made, &handle), 0);
 	assert_int_equal(kernel_write(made, handle, 0, "data", 4, O_WRONLY), 4);
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "x", &e), 0);
+	assert_int_equal(e.attr_valid + e.attr_valid_nsec, 0); /* they are not to be believed yet */
 	flush.fh = handle;
 	asked[0] = kernel_send(FUSE_SETATTR, made, &times, sizeof(times), NULL, 0);
 	asked[1] = kernel_send(FUSE_GETATTR, made, &look, sizeof(look), NULL, 0);
@@ -276,6 +279,8 @@ static void times_that_are_still_to_be_set_are_waited_for(void **state)
 	assert_int_equal(kernel_getattr(made, &attr), 0);
 	assert_int_equal(attr.mtime, 1); /* what the program has set came last */
 	assert_int_equal(kernel_flush(made, handle), 0);
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "x", &e), 0);
+	assert_int_equal(e.attr_valid, 1000);
 }
 
 static void times_are_set_before_the_answer_where_nobody_believes_them(void **state)
