@@ -5,11 +5,12 @@
  * kernel's NFS client has it.
  *
  * Locking is where caches agree. What was written is on the server, and safe there, before an
- * unlock is sent. After a lock is granted the kernel drops the file's pages and attributes before
- * it is told so. That may wait for pages that are being read, so it is done neither on a worker,
- * which may have to fetch that READ, nor on a progress thread, which has to answer it, but on a
- * thread of its own (inval.h). Pages that are mapped and dirty are written back by it too, but not
- * before an unlock: as on a local file system, msync(2) does that.
+ * unlock is sent, and on the server before a lock is asked for: that may be less than what was held
+ * (F_RDLCK for F_WRLCK). After a lock is granted the kernel drops the file's pages and attributes
+ * before it is told so. That may wait for pages that are being read, so it is done neither on a
+ * worker, which may have to fetch that READ, nor on a progress thread, which has to answer it, but
+ * on a thread of its own (inval.h). Pages that are mapped and dirty are written back by it too, but
+ * not before an unlock: as on a local file system, msync(2) does that.
  *
  * A wait for a lock ends with EINTR at any signal, as fcntl(2) says; all else only at a fatal one.
  */
@@ -67,6 +68,11 @@ static void unlock_done(struct request *r)
 	request_end(r, r->batch.first.op.error);
 }
 
+static void lock(struct request *r)
+{
+	lock_submit(r, r->u.lock.type, r->u.lock.wait, lock_done);
+}
+
 /* Who calls fsync or close is told if anything was lost. */
 static void unlock(struct request *r)
 {
@@ -90,6 +96,8 @@ static void set_lock(fuse_req_t req, struct file *f, uint64_t owner, pid_t pid, 
 	r->u.lock.pid = pid;
 	r->u.lock.start = start;
 	r->u.lock.end = end;
+	r->u.lock.type = type;
+	r->u.lock.wait = wait;
 	if (type == F_UNLCK) {
 		if (!flush_waits(r, f->inode, STABLE, unlock))
 			unlock(r);
@@ -102,7 +110,8 @@ static void set_lock(fuse_req_t req, struct file *f, uint64_t owner, pid_t pid, 
 	}
 	locker_moved(f, &r->u.lock.ended);
 	r->any_signal = wait;
-	lock_submit(r, type, wait, lock_done);
+	if (!flush_waits(r, f->inode, WRITTEN, lock))
+		lock(r);
 }
 
 void ops_setlk(

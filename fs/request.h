@@ -160,6 +160,8 @@ struct request {
 		struct {
 			uint64_t owner, start, end;
 			pid_t pid;
+			int type;	/* F_RDLCK, ... */
+			bool wait;	/* until whoever holds it unlocks */
 			unsigned tries; /* how often it has been asked for again */
 			unsigned ended; /* locker_moved()'s */
 		} lock;

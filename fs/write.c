@@ -22,10 +22,16 @@
 
 /* --- gathered --------------------------------------------------------------------------------- */
 
+/* A write under a lock that may be lost is to fail if it is. */
+static bool relies_on_doubt(const struct fs *fs, const struct file *f)
+{
+	return locker_any(f->inode) && nfs_locks_doubtful(fs->client, f->open);
+}
+
 bool write_is_gathered(const struct fs *fs, const struct file *f, int flags, bool writepage)
 {
 	return fs->opt->gather && !atomic_load(&f->inode->written.failing) &&
-	       (writepage || !(flags & (O_APPEND | O_DIRECT | O_DSYNC))) && !locker_any(f->inode);
+	       (writepage || !(flags & (O_APPEND | O_DIRECT | O_DSYNC))) && !relies_on_doubt(fs, f);
 }
 
 /* Size bytes at off are in the daemon's memory: what the kernel is told, and will think. */

@@ -46,6 +46,8 @@ struct nfs_backend {
 	struct nfs_open *(*deleg_open)(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id,
 		const struct rpc_cred *cred);
 	void (*deleg_give_back)(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id);
+	/* nfs_locks_doubtful(); NULL: never. */
+	bool (*locks_doubtful)(struct nfs_client *c, const struct nfs_open *o);
 };
 
 struct nfs_client {

@@ -258,6 +258,11 @@ void nfs_deleg_give_back(struct nfs_client *c, const struct nfs_fh *fh, uint64_t
 		c->backend->deleg_give_back(c, fh, id);
 }
 
+bool nfs_locks_doubtful(struct nfs_client *c, const struct nfs_open *o)
+{
+	return c->backend->locks_doubtful && c->backend->locks_doubtful(c, o);
+}
+
 /* --- operations ---------------------------------------------------------------------------- */
 
 static int check_fh(const struct nfs_fh *fh)

@@ -601,6 +601,10 @@ struct nfs_open *nfs_deleg_open(
 /* It is not wanted any more: it goes back to the server. */
 void nfs_deleg_give_back(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id);
 
+/* May the server have lost locks that were asked for through o, as far as is known without asking
+ * it? What relies on them should wait for its answer then. Any thread; does not wait. */
+bool nfs_locks_doubtful(struct nfs_client *c, const struct nfs_open *o);
+
 /* Starts op. done is called exactly once whatever happens. Any thread. */
 void nfs_submit(struct nfs_client *c, struct nfs_op *op);
 /* Asks that op end soon with -EINTR (a signal to the caller). No effect on an op that is ending.

@@ -329,9 +329,16 @@ static void nfs3_cancel(struct nfs_client *base, struct nfs_op *op)
 		nfs3_task_cancel(nfs3_client(base), op);
 }
 
+static bool locks_doubtful(struct nfs_client *base, const struct nfs_open *o)
+{
+	return atomic_load_explicit(&o->locks_lost, memory_order_acquire) ||
+	       atomic_load(&nfs3_client(base)->doubt);
+}
+
 const struct nfs_backend nfs3_backend = {
 	.mount = nfs3_mount,
 	.unmount = nfs3_unmount,
 	.submit = nfs3_submit,
 	.cancel = nfs3_cancel,
+	.locks_doubtful = locks_doubtful,
 };

@@ -183,7 +183,7 @@ struct nfs3_client {
 	/* lock: these, and be.v3.state and be.v3.cancelled of every op */
 	bool stopping;		      /* no new ops */
 	LIST_HEAD(, nfs_open) opens;  /* what the user has not closed, which ends with the mount */
-	bool doubt;		      /* locks are not known to be held */
+	atomic_bool doubt;	      /* locks are not known to be held; changed under it */
 	TAILQ_HEAD(, nfs_op) relying; /* sent, and relying on locks */
 	TAILQ_HEAD(nfs3_delayed, nfs_op) delayed; /* by due_ns */
 	pthread_cond_t wake;			  /* of the timer's thread */

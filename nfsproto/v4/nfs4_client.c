@@ -441,6 +441,11 @@ static void deleg_give_back(struct nfs_client *base, const struct nfs_fh *fh, ui
 	nfs4_deleg_give_back(nfs4_client(base), fh, id);
 }
 
+static bool locks_doubtful(struct nfs_client *base, const struct nfs_open *o)
+{
+	return nfs4_locks_doubtful(nfs4_client(base), clock_ns());
+}
+
 const struct nfs_backend nfs4_backend = {
 	.mount = nfs4_mount,
 	.unmount = nfs4_unmount,
@@ -449,4 +454,5 @@ const struct nfs_backend nfs4_backend = {
 	.deleg_holds = deleg_holds,
 	.deleg_open = deleg_open,
 	.deleg_give_back = deleg_give_back,
+	.locks_doubtful = locks_doubtful,
 };

@@ -138,6 +138,8 @@ bool nfs4_lock_defers_close(struct nfs4_client *c, struct nfs_open *o, bool was_
 /* nfs4_lock_io.c. op, which is about to be sent at `now`: 0; -EAGAIN: not yet, it is not known
  * whether a lock that it relies on is held; -EIO: it is lost. */
 int nfs4_lock_io(struct nfs4_client *c, const struct nfs_op *op, uint64_t now);
+/* nfs_locks_doubtful(): may any lock of the mount be lost, at `now`? */
+bool nfs4_locks_doubtful(struct nfs4_client *c, uint64_t now);
 /* As nfs4_open_stateid(), for reads and changes of data. */
 struct nfs4_stateid nfs4_io_stateid(struct nfs4_client *c, struct nfs_op *op, struct nfs_open *o);
 

@@ -50,12 +50,24 @@ static int check_locked(
 	return rc;
 }
 
+/* The server may have taken back anything. */
+static bool is_unsure(const struct nfs4_client *c, uint64_t now)
+{
+	uint64_t renewed = atomic_load_explicit(&c->srv->renewed_ns, memory_order_acquire);
+	uint32_t lease_s = atomic_load_explicit(&c->srv->lease_s, memory_order_relaxed);
+
+	return atomic_load(&c->srv->revoking) || now > renewed + lease_s * NFS4_SEC;
+}
+
+bool nfs4_locks_doubtful(struct nfs4_client *c, uint64_t now)
+{
+	return atomic_load(&c->locks.ntrouble) || is_unsure(c, now);
+}
+
 int nfs4_lock_io(struct nfs4_client *c, const struct nfs_op *op, uint64_t now)
 {
 	const struct nfs_open *o = nfs4_op_open(op), *source = nfs4_op_source(op);
-	uint64_t renewed = atomic_load_explicit(&c->srv->renewed_ns, memory_order_acquire);
-	uint32_t lease_s = atomic_load_explicit(&c->srv->lease_s, memory_order_relaxed);
-	bool unsure = atomic_load(&c->srv->revoking) || now > renewed + lease_s * NFS4_SEC;
+	bool unsure = is_unsure(c, now);
 	int rc = 0;
 
 	if ((!o && !source) || op->type == NFS_LOCK ||

@@ -2,6 +2,7 @@
 # SPDX-FileCopyrightText: The rnfs authors
 #
 # Writes that are gathered: writeback.py CASE MOUNT EXPORT [ARGUMENT...].
+import fcntl
 import mmap
 import os
 import random
@@ -34,6 +35,18 @@ def stream():
         os.write(fd, data[off:off + 4096])
     os.fsync(fd)
     expect(at_home(), data)
+
+
+def locked():
+    """A transaction, as a data base writes it: under a lock, page after page."""
+    data = os.urandom(400 << 10)
+    fd = os.open(name, os.O_RDWR | os.O_CREAT | os.O_TRUNC)
+    fcntl.lockf(fd, fcntl.LOCK_EX)
+    for off in range(0, len(data), 4096):
+        os.pwrite(fd, data[off:off + 4096], off)
+    fcntl.lockf(fd, fcntl.LOCK_UN)
+    expect(at_home(), data)
+    os.close(fd)
 
 
 def restarted():
@@ -208,4 +221,4 @@ def exercise():
     m.fsync()
 
 
-{c.__name__: c for c in (stream, restarted, copied, synced, full, exercise)}[sys.argv[1]]()
+{c.__name__: c for c in (stream, locked, restarted, copied, synced, full, exercise)}[sys.argv[1]]()

@@ -588,6 +588,11 @@ void nfs_deleg_give_back(struct nfs_client *c, const struct nfs_fh *fh, uint64_t
 	pthread_mutex_unlock(&c->lock);
 }
 
+bool nfs_locks_doubtful(struct nfs_client *c, const struct nfs_open *o)
+{
+	return fake_knobs.doubtful;
+}
+
 void fake_recall(struct nfs_client *c, const struct nfs_fh *fh)
 {
 	pthread_mutex_lock(&c->lock);

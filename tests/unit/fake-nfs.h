@@ -20,6 +20,7 @@ struct fake_knobs {		 /* set while nothing is under way; one for the process */
 	uint32_t denied;	 /* NFS_ACCESS_* that nobody has */
 	bool uses_times;	 /* what is made exclusively has something else in its times */
 	bool delegates;		 /* OPEN to read brings a delegation */
+	bool doubtful;		 /* locks may be lost */
 	bool bare_open;		 /* OPEN and CREATE bring neither rights nor data */
 	bool hang[NFS_OP_TYPES]; /* ops of the type end only when cancelled or at the end */
 	bool sync;		 /* done is called before nfs_submit() returns */

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/fake-kernel.h"
+#include "tests/unit/fs-fixture.h"
 
 #define ME   7u /* lock owners */
 #define YOU  8u
@@ -26,6 +27,7 @@ static struct fs *fs;
 static uint64_t node, fh, other;
 static _Atomic uint64_t holder; /* of the lock; 0: nobody */
 static atomic_int unlocks, refused;
+static atomic_int writes, writes_before; /* WRITEs so far, and before the last LOCK */
 
 static bool lock_server(struct nfs_op *op)
 {
@@ -40,8 +42,10 @@ static bool lock_server(struct nfs_op *op)
 		op->u.lockt.holder = holder;
 		return true;
 	}
+	writes += op->type == NFS_WRITE;
 	if (op->type != NFS_LOCK)
 		return false;
+	writes_before = writes;
 	if (op->u.lock.type == F_UNLCK) {
 		unlocks++;
 		if (holder == op->u.lock.owner)
@@ -64,12 +68,20 @@ static int setup(void **state)
 	fake_knobs.script = lock_server;
 	holder = 0;
 	unlocks = refused = 0;
+	writes = writes_before = 0;
 	return 0;
+}
+
+static int setup_gather(void **state)
+{
+	fs_fixture_gather = true;
+	return setup(state);
 }
 
 static int teardown(void **state)
 {
 	kernel_unmount();
+	fs_fixture_gather = false;
 	return 0;
 }
 
@@ -140,6 +152,50 @@ static void what_was_written_is_committed_before_an_unlock(void **state)
 	assert_int_equal(lock(fh, ME, F_UNLCK), 0);
 	assert_int_equal(holder, 0);
 	assert_int_equal(kernel_fsync(node, fh), -EIO);
+}
+
+static void writes_under_a_lock_are_gathered_until_it_ends(void **state)
+{
+	assert_int_equal(lock(fh, ME, F_WRLCK), 0);
+	for (unsigned i = 0; i < 10; i++)
+		assert_int_equal(kernel_write(node, fh, 4 * i, "data", 4, O_RDWR), 4);
+	assert_int_equal(writes, 0);
+	assert_int_equal(lock(fh, ME, F_UNLCK), 0);
+	assert_int_equal(writes_before, 1);
+	assert_int_equal(count(NFS_COMMIT), 0);
+	assert_int_equal(holder, 0);
+}
+
+/* Others may read under a lock that becomes one to read. */
+static void a_lock_is_asked_for_when_the_server_has_what_was_written(void **state)
+{
+	assert_int_equal(lock(fh, ME, F_WRLCK), 0);
+	assert_int_equal(kernel_write(node, fh, 0, "data", 4, O_RDWR), 4);
+	assert_int_equal(writes, 0);
+	assert_int_equal(lock(fh, ME, F_RDLCK), 0);
+	assert_int_equal(writes_before, 1);
+}
+
+/* Who has lost a lock, perhaps, is to be told by the write itself. */
+static void writes_under_a_lock_in_doubt_wait_for_the_server(void **state)
+{
+	assert_int_equal(lock(fh, ME, F_WRLCK), 0);
+	fake_knobs.doubtful = true;
+	assert_int_equal(kernel_write(node, fh, 0, "data", 4, O_RDWR), 4);
+	assert_int_equal(writes, 1);
+	fake_knobs.script = NULL;
+	fake_knobs.fail[NFS_WRITE] = -EIO;
+	assert_int_equal(kernel_write(node, fh, 0, "data", 4, O_RDWR), -EIO);
+}
+
+static void a_loss_under_a_lock_is_told_by_fsync(void **state)
+{
+	assert_int_equal(lock(fh, ME, F_WRLCK), 0);
+	assert_int_equal(kernel_write(node, fh, 0, "data", 4, O_RDWR), 4);
+	fake_knobs.fail[NFS_WRITE] = -EIO;
+	assert_int_equal(lock(fh, ME, F_UNLCK), 0);
+	assert_int_equal(kernel_fsync(node, fh), -EIO);
+	assert_int_equal(kernel_fsync(node, fh), 0);
 }
 
 /* A signal that a living process gets. */
@@ -239,7 +295,8 @@ static void who_asks_is_told_who_holds_a_lock(void **state)
 	assert_int_equal(kernel_wait(send_lock(FUSE_GETLK, fh, ME, F_WRLCK)).error, -EIO);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f)	  cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define GATHER(f) cmocka_unit_test_setup_teardown(f, setup_gather, teardown)
 
 int main(void)
 {
@@ -248,6 +305,10 @@ int main(void)
 		TEST(a_lock_that_another_holds_is_refused),
 		TEST(who_holds_nothing_need_not_unlock),
 		TEST(what_was_written_is_committed_before_an_unlock),
+		GATHER(writes_under_a_lock_are_gathered_until_it_ends),
+		GATHER(a_lock_is_asked_for_when_the_server_has_what_was_written),
+		GATHER(writes_under_a_lock_in_doubt_wait_for_the_server),
+		GATHER(a_loss_under_a_lock_is_told_by_fsync),
 		TEST(any_signal_ends_a_wait_for_a_lock),
 		TEST(a_close_of_the_process_clears_its_locks),
 		TEST(a_release_clears_what_came_through_the_open_file),
