@@ -67,6 +67,7 @@ void filechange_begin(struct filechange *f)
 		f->begun = 0;
 		f->blind = f->unproved = f->counted = false;
 		f->first = f->version;
+		f->began = clock_ns();
 	}
 	f->pending++;
 	f->begun++;
@@ -141,7 +142,7 @@ static void gap_locked(struct filechange *f)
 }
 
 /* What it all came to, version and links seen to. */
-static enum filechange_by judge_locked(struct filechange *f)
+static enum filechange_by judge_locked(struct filechange *f, uint64_t alone)
 {
 	bool gap = f->links && f->links->n, chain = !f->unproved && !f->counted;
 	bool touched = atomic_load(&f->touched) > f->asked;
@@ -157,7 +158,7 @@ static enum filechange_by judge_locked(struct filechange *f)
 		atomic_store(&f->touched, f->wrote); /* the next look says what it is now */
 		return FILECHANGE_ASSUMED;
 	}
-	if (chain && !gap)
+	if ((chain && !gap) || (alone && alone <= f->began && !touched))
 		return FILECHANGE_OURS;
 	if (touched || f->unproved)
 		return FILECHANGE_ASSUMED;
@@ -167,7 +168,8 @@ static enum filechange_by judge_locked(struct filechange *f)
 	return grown == f->begun ? FILECHANGE_OURS : FILECHANGE_ASSUMED;
 }
 
-enum filechange_by filechange_end(struct filechange *f, const struct nfs_data_attr *a)
+enum filechange_by filechange_end(
+	struct filechange *f, const struct nfs_data_attr *a, uint64_t alone)
 {
 	enum filechange_by by = FILECHANGE_PENDING;
 
@@ -178,7 +180,7 @@ enum filechange_by filechange_end(struct filechange *f, const struct nfs_data_at
 	else
 		f->blind = true;
 	if (--f->pending == 0) {
-		by = judge_locked(f);
+		by = judge_locked(f, alone);
 		if (by != FILECHANGE_OURS)
 			stale_locked(f);
 		if (!f->blind) {
@@ -253,6 +255,29 @@ void filechange_dropped(struct filechange *f, uint64_t dropping)
 	if (dropping == f->dropping)
 		f->whole = true;
 	pthread_mutex_unlock(&f->lock);
+}
+
+uint64_t filechange_open_alone(struct filechange *f)
+{
+	uint64_t dropping;
+
+	pthread_mutex_lock(&f->lock);
+	dropping = f->whole ? 0 : f->dropping;
+	pthread_mutex_unlock(&f->lock);
+	return dropping;
+}
+
+bool filechange_newest(struct filechange *f, bool writes, struct fileversion *v)
+{
+	bool known;
+
+	pthread_mutex_lock(&f->lock);
+	*v = f->version;
+	known = f->known && atomic_load(&f->touched) <= f->asked && (writes || !f->pending);
+	if (f->pending && (f->unproved || f->counted) && f->newest.size > v->size)
+		v->size = f->newest.size;
+	pthread_mutex_unlock(&f->lock);
+	return known;
 }
 
 uint64_t filechange_size(struct filechange *f)

@@ -14,7 +14,8 @@
  *                OURS     NFSv3, an append: the versions before and after each (wcc_data) make up
  *                         one chain, in whatever order they came, from the version that was known.
  *                         NFSv4.2, where the server says that the change attribute counts changes:
- *                         it has grown by the number of WRITEs.
+ *                         it has grown by the number of WRITEs. A file that was delegated to
+ *                         this mount to write all the time: nobody else may change it.
  *                FOREIGN  the chain has a gap; it has grown by more
  *                ASSUMED  no answer tells: NFSv4 has no version before a WRITE, GETATTR comes
  *                         behind it in the COMPOUND, which is not atomic
@@ -72,6 +73,7 @@ struct filechange {
 	uint64_t wrote; /* when a WRITE last began or ended */
 	/* WRITEs since none was under way: */
 	unsigned begun, pending;
+	uint64_t began;			  /* when the first of them was to be sent */
 	bool blind;			  /* an answer brought nothing */
 	bool unproved;			  /* one brought nothing to compare it with */
 	bool counted;			  /* one brought a version that counts */
@@ -83,9 +85,11 @@ void filechange_init(struct filechange *f);
 void filechange_finish(struct filechange *f);
 
 /* A WRITE is about to be sent; it was answered, or is not to be sent after all. a: what it brought,
- * as after it; NULL: nothing is known of it. */
+ * as after it; NULL: nothing is known of it. alone: since when, until now, nobody else can have
+ * changed the file; 0: others can. */
 void filechange_begin(struct filechange *f);
-enum filechange_by filechange_end(struct filechange *f, const struct nfs_data_attr *a);
+enum filechange_by filechange_end(
+	struct filechange *f, const struct nfs_data_attr *a, uint64_t alone);
 /* This mount changes the file otherwise, now or until now. */
 void filechange_touch(struct filechange *f);
 /* The server, asked at `asked` about what changes nothing, told a version. */
@@ -98,6 +102,13 @@ uint64_t filechange_open(struct filechange *f, const struct fileversion *v, uint
 void filechange_dropped(struct filechange *f, uint64_t dropping);
 /* Is no WRITE under way, and did none end since `since`? */
 bool filechange_is_quiet(struct filechange *f, uint64_t since);
+/* What is cached belongs to the file as it is, since nobody else has changed it: as
+ * filechange_open(). */
+uint64_t filechange_open_alone(struct filechange *f);
+/* The newest version that the server has told, and the largest size where WRITEs are under way
+ * (writes; else none may be). False: this mount has changed the file otherwise since, or may have.
+ */
+bool filechange_newest(struct filechange *f, bool writes, struct fileversion *v);
 /* The size in the version that is known; 0: none is. */
 uint64_t filechange_size(struct filechange *f);
 /* Is what attributes were last asked for before `since`? */

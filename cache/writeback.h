@@ -66,7 +66,8 @@ struct writer {
 
 enum written_level {
 	WRITTEN, /* the server has it */
-	STABLE,	 /* ... and will not lose it */
+	SENT,	 /* the same; what one WRITE can carry it will not lose either */
+	STABLE,	 /* ... and will not lose any of it */
 };
 
 /* Somebody who waits until what was written before is WRITTEN or STABLE, or has been lost, which
@@ -146,6 +147,8 @@ static inline uint64_t written_end(const struct written *f)
 {
 	return atomic_load_explicit(&f->dirty.end, memory_order_relaxed);
 }
+/* The file of all with that handle that has extents, held, or NULL. */
+struct written *writeback_find(struct writeback *all, const struct nfs_fh *fh);
 /* Is any of it in [off, off + len)? */
 bool written_overlaps(struct written *f, uint64_t off, uint64_t len);
 /* What the server has of [off, off + len) (UINT64_MAX: all behind off) and was written here is not

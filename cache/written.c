@@ -207,7 +207,7 @@ static bool is_done_locked(struct written *f, struct writeback_wait *w)
 
 	if (w->commits || w->target == UINT64_MAX || (first && first->id < w->target))
 		return false;
-	if (w->level == WRITTEN || !filedata_dirty(f->data, &w->need))
+	if (w->level != STABLE || !filedata_dirty(f->data, &w->need))
 		return true;
 	w->commits = true;
 	return false;
@@ -258,7 +258,7 @@ bool writeback_wait(struct writeback *all, struct written *f, struct writeback_w
 {
 	uint64_t gen;
 
-	if (!written_dirty(f) && (level == WRITTEN || !filedata_dirty(f->data, &gen)))
+	if (!written_dirty(f) && (level != STABLE || !filedata_dirty(f->data, &gen)))
 		return false;
 	w->level = level;
 	w->commits = false;
@@ -268,7 +268,7 @@ bool writeback_wait(struct writeback *all, struct written *f, struct writeback_w
 	pthread_mutex_lock(&f->lock);
 	written_join_locked(f, all);
 	pthread_mutex_unlock(&f->lock);
-	writeout_send_all(f, level == STABLE);
+	writeout_send_all(f, level != WRITTEN);
 	pthread_mutex_lock(&f->lock);
 	w->waits = true;
 	TAILQ_INSERT_TAIL(&f->waits, w, link);

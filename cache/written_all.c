@@ -180,6 +180,20 @@ static unsigned files_from(struct writeback *all, unsigned n, struct written *fi
 	return got;
 }
 
+struct written *writeback_find(struct writeback *all, const struct nfs_fh *fh)
+{
+	struct written *f;
+
+	pthread_mutex_lock(&all->lock);
+	LIST_FOREACH (f, &all->files, link)
+		if (nfs_fh_equal(f->fh, fh))
+			break;
+	if (f)
+		all->ops->hold(f);
+	pthread_mutex_unlock(&all->lock);
+	return f;
+}
+
 /* Sends what there is of f, and has what is kept committed. */
 static void push(struct written *f)
 {

@@ -5,6 +5,7 @@
  */
 #include "fs/change.h"
 
+#include "fs/deleg.h"
 #include "fs/file.h"
 #include "transport/clock.h"
 #include "transport/log.h"
@@ -58,7 +59,7 @@ void change_end(struct fs *fs, struct inode *ino, const struct nfs_op *op)
 	/* an append may stand anywhere behind where its end was believed to be */
 	cache_drop(&ino->cache, op->u.write.offset,
 		op->u.write.append ? UINT64_MAX : op->u.write.from.len);
-	judged(fs, ino, a, filechange_end(of(ino), a));
+	judged(fs, ino, a, filechange_end(of(ino), a, deleg_alone_since(fs, ino)));
 }
 
 void change_look(struct fs *fs, struct inode *ino, const struct nfs_data_attr *a, uint64_t asked)
@@ -90,6 +91,14 @@ bool change_keeps_pages(struct file *f, const struct nfs_attr *a, uint64_t asked
 		cache_drop_all(&f->inode->cache);
 	atomic_store(&f->dropping, dropping);
 	/* what was appended may stand in pages where it is not (append.c) */
+	return !dropping && !atomic_load(&f->inode->displaced);
+}
+
+bool change_keeps_own_pages(struct file *f)
+{
+	uint64_t dropping = filechange_open_alone(of(f->inode));
+
+	atomic_store(&f->dropping, dropping);
 	return !dropping && !atomic_load(&f->inode->displaced);
 }
 

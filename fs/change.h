@@ -27,6 +27,8 @@ void change_doubt(struct fs *fs, struct inode *ino);
 void change_told(struct inode *ino, const struct nfs_attr *a, uint64_t asked);
 /* The server, asked after `asked`, has opened f: may the kernel keep the pages that it has? */
 bool change_keeps_pages(struct file *f, const struct nfs_attr *a, uint64_t asked);
+/* The same of one that is opened without the server, since nobody else has changed the file. */
+bool change_keeps_own_pages(struct file *f);
 /* The kernel uses f: if it was to drop the file's pages when that was opened, it has done so. (Not
  * if it releases f: perhaps it could not open it after all.) */
 void change_file_used(struct file *f);

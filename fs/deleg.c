@@ -7,16 +7,18 @@
 
 #include "transport/clock.h"
 
-/* Is no change of ino by this mount under way, nor was one since `asked`? */
-static bool is_quiet(struct inode *ino, uint64_t asked)
+/* Is no change of ino by this mount under way, nor was one since `asked`? May none be about to be
+ * made, unless it is delegated to write? */
+static bool is_quiet(struct inode *ino, uint64_t asked, bool writes)
 {
-	return !atomic_load(&ino->writers) && atomic_load(&ino->touched) < asked &&
+	return (writes || !atomic_load(&ino->writers)) && atomic_load(&ino->touched) < asked &&
 	       filechange_is_quiet(&ino->data.change, asked);
 }
 
 uint64_t deleg_note(struct fs *fs, struct inode *ino, const struct nfs_op *op, uint64_t asked)
 {
 	uint64_t id = op->u.open.deleg, now;
+	bool writes = op->u.open.deleg_writes, quiet;
 
 	if (!id)
 		return asked;
@@ -25,27 +27,32 @@ uint64_t deleg_note(struct fs *fs, struct inode *ino, const struct nfs_op *op, u
 		return asked;
 	}
 	now = clock_ns(); /* what begins later is noticed by since() */
-	if (!is_quiet(ino, asked))
+	quiet = is_quiet(ino, asked, writes);
+	if (!quiet && !writes)
 		return asked;
 	pthread_mutex_lock(&ino->lock);
-	ino->deleg_at = now;
+	if (!writes || atomic_load(&ino->deleg) != id)
+		ino->deleg_at = now;
+	ino->deleg_writes = writes;
 	atomic_store(&ino->deleg, id);
 	pthread_mutex_unlock(&ino->lock);
-	return nfs_deleg_holds(fs->client, &ino->fh, id) ? now : asked;
+	return quiet && nfs_deleg_holds(fs->client, &ino->fh, id) ? now : asked;
 }
 
-/* The number too. */
-static uint64_t since(const struct fs *fs, struct inode *ino, uint64_t *id)
+/* The number too, and whether it is one to write. */
+static uint64_t since(const struct fs *fs, struct inode *ino, uint64_t *id, bool *writes)
 {
 	uint64_t at;
 
+	*writes = false;
 	if (!atomic_load_explicit(&ino->deleg, memory_order_relaxed))
 		return 0;
 	pthread_mutex_lock(&ino->lock);
 	*id = atomic_load(&ino->deleg);
+	*writes = ino->deleg_writes;
 	at = ino->deleg_at;
 	pthread_mutex_unlock(&ino->lock);
-	if (atomic_load(&ino->writers) || atomic_load(&ino->touched) >= at ||
+	if ((!*writes && (atomic_load(&ino->writers) || atomic_load(&ino->touched) >= at)) ||
 		!nfs_deleg_holds(fs->client, &ino->fh, *id))
 		return 0;
 	return at;
@@ -54,15 +61,42 @@ static uint64_t since(const struct fs *fs, struct inode *ino, uint64_t *id)
 uint64_t deleg_since(const struct fs *fs, struct inode *ino)
 {
 	uint64_t id;
+	bool writes;
 
-	return since(fs, ino, &id);
+	return since(fs, ino, &id, &writes);
 }
 
-struct nfs_open *deleg_open(const struct fs *fs, struct inode *ino, const struct rpc_cred *cred)
+uint64_t deleg_alone_since(const struct fs *fs, struct inode *ino)
+{
+	uint64_t id, at;
+	bool writes;
+
+	at = since(fs, ino, &id, &writes);
+	return writes ? at : 0;
+}
+
+struct nfs_open *deleg_open(
+	const struct fs *fs, struct inode *ino, int flags, const struct rpc_cred *cred)
 {
 	uint64_t id;
+	bool writes;
 
-	return since(fs, ino, &id) ? nfs_deleg_open(fs->client, &ino->fh, id, cred) : NULL;
+	if (!since(fs, ino, &id, &writes))
+		return NULL;
+	return nfs_deleg_open(fs->client, &ino->fh, id, flags, cred);
+}
+
+void deleg_changing(const struct fs *fs, struct inode *ino)
+{
+	bool writes;
+
+	if (!atomic_load(&ino->deleg))
+		return;
+	pthread_mutex_lock(&ino->lock);
+	writes = ino->deleg_writes;
+	pthread_mutex_unlock(&ino->lock);
+	if (!writes)
+		deleg_give_back(fs, ino);
 }
 
 void deleg_give_back(const struct fs *fs, struct inode *ino)

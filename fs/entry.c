@@ -43,7 +43,7 @@ void entry_stat(struct inode *ino, const struct nfs_attr *a, uint64_t asked, str
 
 void entry_note_attr(struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t seen)
 {
-	if (!inode_note_attr(ino, a, seen))
+	if (!inode_note_attr(ino, a, seen, deleg_alone_since(fs, ino)))
 		return;
 	names_incomplete(fs->names, ino);
 	notify_take_back(fs, ino);
@@ -411,9 +411,7 @@ void entry_end_made(
 
 uint32_t entry_access_bits(const struct inode *ino)
 {
-	return ino->type == NFS_DIR ? ENTRY_DIR_RIGHTS
-				    : NFS_ACCESS_READ | NFS_ACCESS_MODIFY | NFS_ACCESS_EXTEND |
-					      NFS_ACCESS_EXECUTE;
+	return ino->type == NFS_DIR ? ENTRY_DIR_RIGHTS : ENTRY_FILE_RIGHTS;
 }
 
 void entry_ask_access(struct request *r, struct part *p)

@@ -91,6 +91,8 @@ void entry_named(struct fs *fs, struct inode *dir, int error);
 void entry_removed(struct request *r, int error);
 
 /* Every right that ACCESS can ask for on a directory. */
+#define ENTRY_FILE_RIGHTS                                                                          \
+	(NFS_ACCESS_READ | NFS_ACCESS_MODIFY | NFS_ACCESS_EXTEND | NFS_ACCESS_EXECUTE)
 #define ENTRY_DIR_RIGHTS                                                                           \
 	(NFS_ACCESS_READ | NFS_ACCESS_MODIFY | NFS_ACCESS_EXTEND | NFS_ACCESS_LOOKUP |             \
 		NFS_ACCESS_DELETE)

@@ -219,8 +219,7 @@ bool flush_waits(
 	struct writeback_wait *w = &r->flush.wait;
 	uint64_t gen;
 
-	if (!written_dirty(&ino->written) &&
-		(level == WRITTEN || !filedata_dirty(&ino->data, &gen)))
+	if (!written_dirty(&ino->written) && (level != STABLE || !filedata_dirty(&ino->data, &gen)))
 		return false;
 	w->ready = flushed;
 	w->cred = &r->batch.cred;

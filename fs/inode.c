@@ -402,7 +402,7 @@ static bool is_news_locked(const struct inode *ino, const struct nfs_attr *attr,
 	return attr->change > ino->attr.change;
 }
 
-bool inode_note_attr(struct inode *ino, const struct nfs_attr *attr, uint64_t seen)
+bool inode_note_attr(struct inode *ino, const struct nfs_attr *attr, uint64_t seen, uint64_t alone)
 {
 	const struct nfs_attr *was = &ino->attr;
 	bool lost = false, rights, ctime;
@@ -411,7 +411,7 @@ bool inode_note_attr(struct inode *ino, const struct nfs_attr *attr, uint64_t se
 	if (is_news_locked(ino, attr, seen)) {
 		ctime = !same_time(was->ctime, attr->ctime) || was->change != attr->change;
 		rights = was->mode != attr->mode || was->uid != attr->uid || was->gid != attr->gid;
-		if (ctime || rights) {
+		if ((ctime && (!alone || ino->attr_seen < alone)) || rights) {
 			grants_drop(&ino->grants);
 			if (seen > ino->rights_seen)
 				ino->rights_seen = seen;

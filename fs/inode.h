@@ -100,6 +100,7 @@ struct inode {
 	uint64_t attr_from;   /* what was asked for before is known to be wrong */
 	struct grant_list grants;
 	uint64_t deleg_at;    /* what the server was asked from then on counts by the delegation */
+	bool deleg_writes;    /* it is one to write */
 	uint64_t rights_seen; /* answers of ACCESS to what was asked before are not used */
 	/* what inode_attr_timeout() returned last, in seconds; when it began to return that (0:
 	 * never called); and for which change attribute */
@@ -173,8 +174,9 @@ void inode_touch(struct inode *ino);
 /* The server was asked for attr at `seen`. True if names in a directory must not be believed any
  * more: somebody else has changed it, or somebody may have lost the right to search it: its mode
  * lets fewer in, it has another owner, or it was changed otherwise than by a name made or removed
- * in it (an ACL). */
-bool inode_note_attr(struct inode *ino, const struct nfs_attr *attr, uint64_t seen);
+ * in it (an ACL). alone: since when nobody else can have changed it, or 0: what this mount changes
+ * about who may do what it doubts itself (inode_doubt()). */
+bool inode_note_attr(struct inode *ino, const struct nfs_attr *attr, uint64_t seen, uint64_t alone);
 
 /* This mount is about to make, move or remove a name in dir, and has done so or failed to. What it
  * changes itself it knows; but somebody else's change in between would not be seen, so names are

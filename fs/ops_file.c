@@ -37,17 +37,19 @@ static void renew_attr(const struct fs *fs, struct inode *ino, const struct nfs_
 	fuse_lowlevel_notify_inval_inode(fs->se, inode_id(fs->inodes, ino), -1, 0);
 }
 
+/* attr: NULL: nobody else has changed it, and the kernel asks for what it wants to know. */
 static struct fuse_file_info file_info(
 	const struct fs *fs, struct file *f, const struct nfs_attr *attr, uint64_t asked)
 {
-	renew_attr(fs, f->inode, attr);
+	if (attr)
+		renew_attr(fs, f->inode, attr);
 	return (struct fuse_file_info){
 		.fh = (uintptr_t)f,
 		.flags = f->flags,
 		/* For O_APPEND with O_DIRECT. Without it the kernel sends the parts of a large
 		 * write at once and they arrive in any order; they must be appended in order. */
 		.direct_io = (~f->flags & (O_APPEND | O_DIRECT)) == 0,
-		.keep_cache = change_keeps_pages(f, attr, asked),
+		.keep_cache = attr ? change_keeps_pages(f, attr, asked) : change_keeps_own_pages(f),
 		/* no FLUSH is needed: nothing was written, nor locked by fcntl(2), through it */
 		.noflush = (f->flags & O_ACCMODE) == O_RDONLY && !fs->posix_locks,
 	};
@@ -59,7 +61,8 @@ static void open_reply(struct request *r)
 	struct file *f = r->file;
 	/* the attributes of an open that truncates are those after it */
 	uint64_t asked = f->flags & O_TRUNC ? clock_ns() : r->born;
-	struct fuse_file_info fi = file_info(fs, f, &r->batch.first.op.u.open.attr, asked);
+	const struct nfs_attr *attr = r->u.open.alone ? NULL : &r->batch.first.op.u.open.attr;
+	struct fuse_file_info fi = file_info(fs, f, attr, asked);
 	fuse_req_t fuse;
 
 	cached_open_end(r, fi.keep_cache);
@@ -86,12 +89,38 @@ static uint32_t open_doubt(const struct file *f, const struct nfs_attr *attr)
 	return (attr->mode & 0444) != 0444 && attr->mode & 0111 ? NFS_ACCESS_READ : 0;
 }
 
+/* What a caller must be known to be allowed to, to open a file like this without the server. */
+static uint32_t open_rights(int flags)
+{
+	const uint32_t write = NFS_ACCESS_MODIFY | NFS_ACCESS_EXTEND;
+
+	switch (flags & O_ACCMODE) {
+	case O_RDONLY:
+		return flags & OPEN_EXEC ? NFS_ACCESS_EXECUTE : NFS_ACCESS_READ;
+	case O_WRONLY:
+		return write;
+	default:
+		return NFS_ACCESS_READ | write;
+	}
+}
+
+/* May the server delegate a file to write that is opened like this? Then the caller's rights are to
+ * be known, for the next open. */
+static bool may_delegate(const struct fs *fs, int flags)
+{
+	return fs->opt->delegations == NFS_DELEGATIONS_WRITE && fs->info.vers_major >= 4 &&
+	       (flags & O_ACCMODE) != O_RDONLY;
+}
+
 /* The rights that OPEN is to bring with it, since it will probably not prove what it must: 0 where
  * they are known. */
 static uint32_t open_wants(struct request *r)
 {
 	const struct nfs_attr seen = {.mode = inode_mode(r->inode, &(uint64_t){0})};
 	uint32_t doubt = open_doubt(r->file, &seen), may;
+
+	if (may_delegate(r->fs, r->file->flags))
+		doubt |= open_rights(r->file->flags);
 
 	if (!doubt || inode_known_access(r->inode, &r->batch.cred, doubt,
 			      entry_attr_since(r->fs, r->inode), &may))
@@ -159,13 +188,14 @@ static bool open_by_old_name(struct request *r)
 static void open_note(struct request *r, const struct nfs_op *op)
 {
 	bool reads = open_only_reads(r->file);
-	uint64_t seen = reads ? deleg_note(r->fs, r->inode, op, r->born) : r->born;
+	uint64_t seen = reads || op->u.open.deleg_writes ? deleg_note(r->fs, r->inode, op, r->born)
+							 : r->born;
 
 	entry_note_attr(r->fs, r->inode, &op->u.open.attr, seen);
 	if (op->u.open.have_access)
 		inode_note_access(
 			r->inode, &r->batch.cred, op->u.open.want, op->u.open.allowed, seen);
-	if (seen != r->born && !open_doubt(r->file, &op->u.open.attr))
+	if (seen != r->born && reads && !open_doubt(r->file, &op->u.open.attr))
 		inode_note_access(r->inode, &r->batch.cred, NFS_ACCESS_READ, NFS_ACCESS_READ, seen);
 }
 
@@ -272,20 +302,26 @@ static void open_named_done(struct request *r)
 }
 
 /* Opens a file that is delegated without asking the server, for those who are known to be allowed
- * to read it. The names of a file do not change either without a recall. */
+ * to. The names of a file do not change either without a recall. If it is delegated to write, its
+ * attributes need not be known: the kernel knows that it has changed the file itself. */
 static bool open_locally(struct request *r)
 {
 	struct fs *fs = r->fs;
 	struct inode *ino = r->inode;
 	struct nfs_op *op = request_op(r, NFS_OPEN, open);
-	uint32_t want = r->file->flags & OPEN_EXEC ? NFS_ACCESS_EXECUTE : NFS_ACCESS_READ, may;
+	int flags = r->file->flags;
+	uint32_t want = open_rights(flags), may;
 	uint64_t since = deleg_since(fs, ino), seen;
 	struct nfs_open *open;
 
-	if (!since || !inode_known_attr(ino, since - 1, &op->u.open.attr, &seen) ||
-		!inode_known_access(ino, &r->batch.cred, want, since - 1, &may) || !may)
+	if (!since || flags & O_TRUNC)
 		return false;
-	open = deleg_open(fs, ino, &r->batch.cred);
+	r->u.open.alone = !inode_known_attr(ino, since - 1, &op->u.open.attr, &seen);
+	if ((r->u.open.alone && !deleg_alone_since(fs, ino)) ||
+		!inode_known_access(ino, &r->batch.cred, want, since - 1, &may) ||
+		(may & want) != want)
+		return false;
+	open = deleg_open(fs, ino, flags, &r->batch.cred);
 	if (!open)
 		return false;
 	stats_add(&fs->stats.local_opens, 1);
@@ -301,9 +337,10 @@ static void open_flushed(struct request *r)
 	struct nfs_op *op;
 
 	if (!open_only_reads(r->file))
-		deleg_give_back(fs, r->inode);
-	else if (open_locally(r))
+		deleg_changing(fs, r->inode);
+	if (open_locally(r))
 		return;
+	r->u.open.alone = false;
 	if (fs->info.vers_major < 4 ||
 		!names_of(fs->names, r->inode, &r->dir, r->name, sizeof(r->name))) {
 		open_by_handle(r);
@@ -321,6 +358,8 @@ static void open_flushed(struct request *r)
 /* What was written before is part of what is opened, or is truncated. */
 static void open_begin(struct request *r)
 {
+	if (deleg_alone_since(r->fs, r->inode) && open_locally(r))
+		return;
 	if (!flush_waits(r, r->inode, WRITTEN, open_flushed))
 		open_flushed(r);
 }
@@ -354,9 +393,10 @@ static void settled(struct request *r)
 	struct inode *ino = r->inode;
 
 	inode_touch(ino);
-	if (!op->error)
+	if (!op->error) {
 		entry_note_attr(r->fs, ino, &op->u.setattr.attr, clock_ns());
-	else if (op->error != -ESTALE) /* gone already */
+		change_told(ino, &op->u.setattr.attr, clock_ns());
+	} else if (op->error != -ESTALE) /* gone already */
 		log_warn("the times of file %llu, which is new, could not be set: %s",
 			(unsigned long long)ino->fileid, strerror(-op->error));
 	opening_settle_end(r->fs, ino);
@@ -419,13 +459,19 @@ static void create_done(struct request *r)
 	opening_begin(fs, ino);
 	file_opened(fs, f, ino, op->u.open.open);
 	cached_opened(fs, f);
+	deleg_note(fs, ino, op, r->born);
 	entry_note_attr(fs, ino, &op->u.open.attr, clock_ns());
+	if (op->u.open.have_access)
+		inode_note_access(
+			ino, &r->batch.cred, op->u.open.want, op->u.open.allowed, clock_ns());
 	entry_fill(fs, r->dir, r->name, ino, &op->u.open.attr, clock_ns(), &e);
 	fi = file_info(fs, f, &op->u.open.attr, clock_ns());
 	late = op->u.open.times_left;
 	if (late) {
 		r->inode = inode_ref(ino);
 		opening_settle_begin(ino);
+		if (e.attr_timeout > fs->opt->acregmin) /* they are only about right */
+			e.attr_timeout = fs->opt->acregmin;
 	}
 	fuse = request_take_fuse(r);
 	if (!late)
@@ -470,6 +516,7 @@ void ops_create(
 	op->u.open.dir = r->dir->fh;
 	op->u.open.flags = (fi->flags & (O_ACCMODE | O_TRUNC | O_EXCL)) | O_CREAT;
 	op->u.open.late_times = late_times(fs, fi->flags);
+	op->u.open.want = may_delegate(fs, fi->flags) ? ENTRY_FILE_RIGHTS : 0;
 	entry_set_mode(req, &op->u.open.set, mode, false);
 	request_submit(r, create_done);
 }
@@ -497,11 +544,21 @@ static void flush_unlock(struct request *r)
 		flush_done(r);
 }
 
+/* Nobody else sees the file as long as it is delegated to write: then it is enough that the server
+ * has taken what was written, and so has said what there is no room for. The release of the file
+ * goes on to have it committed. But an unlock tells others that all is there. */
+static enum written_level flush_level(const struct fs *fs, struct inode *ino)
+{
+	return deleg_alone_since(fs, ino) && !locker_any(ino) ? SENT : STABLE;
+}
+
 static void flush_begin(struct request *r)
 {
+	struct inode *ino = r->file->inode;
+
 	locker_flushing(r->file);
-	r->flush.outlives = locker_known(r->file->inode, r->u.flush.owner, NULL);
-	if (!flush_waits(r, r->file->inode, STABLE, flush_unlock))
+	r->flush.outlives = locker_known(ino, r->u.flush.owner, NULL);
+	if (!flush_waits(r, ino, flush_level(r->fs, ino), flush_unlock))
 		flush_unlock(r);
 }
 

@@ -295,7 +295,7 @@ static void setattr_submit(struct request *r)
 	op->u.setattr.fh = r->inode->fh;
 	op->u.setattr.set = r->u.setattr.set;
 	if (r->u.setattr.set.mask & NFS_SET_SIZE)
-		deleg_give_back(r->fs, r->inode);
+		deleg_changing(r->fs, r->inode);
 	inode_touch(r->inode);
 	request_submit(r, setattr_done);
 }

@@ -229,6 +229,7 @@ static void setacl_done(struct request *r)
 		request_end(r, r->batch.first.op.error);
 		return;
 	}
+	inode_doubt(r->inode);
 	r->u.xattr.asked = clock_ns();
 	request_op(r, NFS_GETATTR, getattr)->u.getattr.fh = r->inode->fh;
 	request_submit(r, setacl_noted);

@@ -227,9 +227,14 @@ static int set_idmap(struct options *o, const struct opt *d, const char *value, 
 
 static int set_delegations(struct options *o, const struct opt *d, const char *value, struct err *e)
 {
-	if (strcmp(value, "none") && strcmp(value, "read"))
+	if (!strcmp(value, "none"))
+		o->delegations = NFS_DELEGATIONS_NONE;
+	else if (!strcmp(value, "read"))
+		o->delegations = NFS_DELEGATIONS_READ;
+	else if (!strcmp(value, "write"))
+		o->delegations = NFS_DELEGATIONS_WRITE;
+	else
 		return bad_value(d, value, e);
-	o->delegations = value[0] == 'r' ? NFS_DELEGATIONS_READ : NFS_DELEGATIONS_NONE;
 	return 0;
 }
 
@@ -407,7 +412,7 @@ static const struct opt opts[] = {
 	UINT("connect_timeout", connect_ms, 1, 3600, 1000, "seconds from 1 to 3600"),
 	{.name = "idmap", .arg = NEED_ARG, .fn = set_idmap, .want = "auto, numeric or name"},
 	{.name = "idmap_domain", .arg = NEED_ARG, .fn = set_idmap_domain, .want = "a domain such as example.net"},
-	{.name = "delegations", .arg = NEED_ARG, .fn = set_delegations, .want = "read or none"},
+	{.name = "delegations", .arg = NEED_ARG, .fn = set_delegations, .want = "read, write or none"},
 	{.name = "nconnect", .arg = NEED_ARG, .fn = set_nconnect, .want = "1"},
 	{.name = "cache_size", .arg = NEED_ARG, .fn = set_cache_size, .min = 16 * MIB, .max = 1ull << 40,
 		.want = "16M or more, such as 256M or 2G"},

@@ -125,6 +125,7 @@ struct request {
 			struct part *access; /* asks for the right that OPEN does not tell */
 			unsigned drops;	     /* of the file's cache, before OPEN */
 			bool again; /* the kernel has looked the path up again after ESTALE */
+			bool alone; /* opened without the server, and without attributes */
 		} open;
 		struct {
 			int error; /* to be answered */

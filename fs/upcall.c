@@ -6,6 +6,7 @@
 #include "fs/upcall.h"
 
 #include "fs/change.h"
+#include "fs/recall.h"
 #include "transport/log.h"
 
 static void doubt(struct fs *fs, const struct nfs_fh *fh)
@@ -20,6 +21,17 @@ static void doubt(struct fs *fs, const struct nfs_fh *fh)
 static void recalled(void *ctx, const struct nfs_fh *fh)
 {
 	doubt(ctx, fh);
+}
+
+static bool flush(void *ctx, const struct nfs_fh *fh, uint64_t id, const struct rpc_cred *cred)
+{
+	return recall_flush(ctx, fh, id, cred);
+}
+
+static bool inquired(
+	void *ctx, const struct nfs_fh *fh, uint64_t *size, uint64_t *change, bool *modified)
+{
+	return recall_inquired(ctx, fh, size, change, modified);
 }
 
 static void lost(void *ctx, const struct nfs_fh *fh, enum nfs_lost what)
@@ -57,6 +69,8 @@ static void connection(void *ctx, enum nfs_connection what)
 
 const struct nfs_client_upcalls upcalls = {
 	.recalled = recalled,
+	.flush = flush,
+	.inquired = inquired,
 	.lost = lost,
 	.attributes = attributes,
 	.connection = connection,

@@ -5,6 +5,7 @@
  * of it.
  *
  *     recalled, lost   others may have changed the file: the kernel is to doubt its attributes
+ *     flush, inquired  of a file that is delegated to write (recall.h)
  *     attributes       as if an answer had brought them (change.h)
  *     connection       the log says that the server does not answer, and that it does again
  */

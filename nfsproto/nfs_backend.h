@@ -44,10 +44,11 @@ struct nfs_backend {
 	/* nfs_deleg_holds() etc.; NULL: there are no delegations. id is not 0. */
 	bool (*deleg_holds)(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id);
 	struct nfs_open *(*deleg_open)(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id,
-		const struct rpc_cred *cred);
+		int flags, const struct rpc_cred *cred);
 	void (*deleg_give_back)(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id);
 	/* nfs_locks_doubtful(); NULL: never. */
 	bool (*locks_doubtful)(struct nfs_client *c, const struct nfs_open *o);
+	void (*deleg_flushed)(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id);
 };
 
 struct nfs_client {
@@ -67,6 +68,11 @@ void nfs_client_init(
 	struct nfs_client *c, const struct nfs_backend *backend, const struct nfs_mount_params *p);
 /* The upcalls, if the user has them. No lock held. */
 void nfs_tell_recalled(struct nfs_client *c, const struct nfs_fh *fh);
+/* Without the upcall there is nothing to flush. */
+bool nfs_tell_flush(
+	struct nfs_client *c, const struct nfs_fh *fh, uint64_t id, const struct rpc_cred *cred);
+bool nfs_tell_inquired(struct nfs_client *c, const struct nfs_fh *fh, uint64_t *size,
+	uint64_t *change, bool *modified);
 void nfs_tell_lost(struct nfs_client *c, const struct nfs_fh *fh, enum nfs_lost what);
 void nfs_tell_attributes(struct nfs_client *c, const struct nfs_fh *fh,
 	const struct nfs_data_attr *attr, uint64_t asked);

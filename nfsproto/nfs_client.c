@@ -194,6 +194,21 @@ void nfs_tell_recalled(struct nfs_client *c, const struct nfs_fh *fh)
 		c->up->recalled(c->up_ctx, fh);
 }
 
+bool nfs_tell_flush(
+	struct nfs_client *c, const struct nfs_fh *fh, uint64_t id, const struct rpc_cred *cred)
+{
+	if (c->up && c->up->flush)
+		return c->up->flush(c->up_ctx, fh, id, cred);
+	nfs_deleg_flushed(c, fh, id);
+	return true;
+}
+
+bool nfs_tell_inquired(struct nfs_client *c, const struct nfs_fh *fh, uint64_t *size,
+	uint64_t *change, bool *modified)
+{
+	return c->up && c->up->inquired && c->up->inquired(c->up_ctx, fh, size, change, modified);
+}
+
 void nfs_tell_lost(struct nfs_client *c, const struct nfs_fh *fh, enum nfs_lost what)
 {
 	if (c->up && c->up->lost)
@@ -246,10 +261,10 @@ bool nfs_deleg_holds(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id)
 	return id && c->backend->deleg_holds && c->backend->deleg_holds(c, fh, id);
 }
 
-struct nfs_open *nfs_deleg_open(
-	struct nfs_client *c, const struct nfs_fh *fh, uint64_t id, const struct rpc_cred *cred)
+struct nfs_open *nfs_deleg_open(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id,
+	int flags, const struct rpc_cred *cred)
 {
-	return id && c->backend->deleg_open ? c->backend->deleg_open(c, fh, id, cred) : NULL;
+	return id && c->backend->deleg_open ? c->backend->deleg_open(c, fh, id, flags, cred) : NULL;
 }
 
 void nfs_deleg_give_back(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id)
@@ -261,6 +276,12 @@ void nfs_deleg_give_back(struct nfs_client *c, const struct nfs_fh *fh, uint64_t
 bool nfs_locks_doubtful(struct nfs_client *c, const struct nfs_open *o)
 {
 	return c->backend->locks_doubtful && c->backend->locks_doubtful(c, o);
+}
+
+void nfs_deleg_flushed(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id)
+{
+	if (id && c->backend->deleg_flushed)
+		c->backend->deleg_flushed(c, fh, id);
 }
 
 /* --- operations ---------------------------------------------------------------------------- */

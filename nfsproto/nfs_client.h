@@ -244,8 +244,9 @@ struct nfs_op {
 			struct nfs_fh fh;
 			struct nfs_attr attr;
 			/* Over NFSv4: the number of the delegation that the file was under when
-			 * this was answered (nfs_deleg_holds()), or 0. */
+			 * this was answered (nfs_deleg_holds()), or 0; and is it one to write? */
 			uint64_t deleg;
+			bool deleg_writes;
 			bool times_left;  /* it has; those in attr are of the change */
 			bool have_access; /* allowed is set */
 			uint32_t allowed;
@@ -500,6 +501,17 @@ struct nfs_client_upcalls {
 	 * somebody else wants to use the file, and it goes back; or it is lost, which the state
 	 * manager's thread tells. Else the progress thread. */
 	void (*recalled)(void *ctx, const struct nfs_fh *fh);
+	/* A delegation of fh to write with that number is not held any more: what was written to
+	 * the file is to be made safe, as cred where nobody else does it, and then to be told by
+	 * nfs_deleg_flushed(), which may be called at once. It goes back after that. False: no
+	 * memory; it is asked again. The state manager's thread; nfs_submit() may be called. */
+	bool (*flush)(void *ctx, const struct nfs_fh *fh, uint64_t id, const struct rpc_cred *cred);
+	/* Somebody asks what fh looks like, which this mount holds delegated to write: its size,
+	 * with what the server does not have yet; the newest change attribute that the server has
+	 * told; and is there anything that it does not have? False: that is not known for sure.
+	 * The progress thread, with the callback service's lock held. */
+	bool (*inquired)(void *ctx, const struct nfs_fh *fh, uint64_t *size, uint64_t *change,
+		bool *modified);
 	/* State of the open file fh is lost: the server has revoked or forgotten it. Once for each
 	 * open or owner of locks. The state manager's thread (NFSv4), that of the locks (NFSv3). */
 	void (*lost)(void *ctx, const struct nfs_fh *fh, enum nfs_lost what);
@@ -522,7 +534,7 @@ enum nfs_idmap {
 };
 
 /* What is asked for at OPEN (NFSv4). */
-enum nfs_delegations { NFS_DELEGATIONS_NONE, NFS_DELEGATIONS_READ };
+enum nfs_delegations { NFS_DELEGATIONS_NONE, NFS_DELEGATIONS_READ, NFS_DELEGATIONS_WRITE };
 
 struct nfs_mount_params {
 	enum rpc_proto proto;
@@ -593,13 +605,15 @@ struct nfs_client *nfs_client_free(struct nfs_client *c);
 
 /* Is it held, now? Then nobody else has changed the file since then. */
 bool nfs_deleg_holds(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id);
-/* The file is opened to read under it for cred, of whom the caller knows that he may, without
- * asking the server. NFS_CLOSE ends it like any other. NULL: it is not held any more, or no memory.
- */
-struct nfs_open *nfs_deleg_open(
-	struct nfs_client *c, const struct nfs_fh *fh, uint64_t id, const struct rpc_cred *cred);
+/* The file is opened under it with flags (O_RDONLY, or any where it is one to write) for cred, of
+ * whom the caller knows that he may, without asking the server. NFS_CLOSE ends it like any other.
+ * NULL: it is not held any more, or no memory. */
+struct nfs_open *nfs_deleg_open(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id,
+	int flags, const struct rpc_cred *cred);
 /* It is not wanted any more: it goes back to the server. */
 void nfs_deleg_give_back(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id);
+/* What the upcall `flush` asked for has been done. */
+void nfs_deleg_flushed(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id);
 
 /* May the server have lost locks that were asked for through o, as far as is known without asking
  * it? What relies on them should wait for its answer then. Any thread; does not wait. */

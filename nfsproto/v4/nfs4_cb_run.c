@@ -10,7 +10,8 @@
  *
  * A recall of a delegation that is held or on its way back is answered NFS4_OK; of anything else
  * NFS4ERR_BAD_STATEID, or NFS4ERR_DELAY while a call that may have brought it is unanswered: one
- * that the server refers to (section 2.10.6.3), or any OPEN, since not all servers do.
+ * that the server refers to (section 2.10.6.3), or any OPEN, since not all servers do. So is an
+ * inquiry about a file, which is NFS4ERR_BADHANDLE if it is none of ours.
  */
 #include <errno.h>
 #include <string.h>
@@ -107,11 +108,33 @@ static uint32_t cb_recall(struct cb_run *run, const struct nfs4_cb_recall_args *
 	return run->may_be_ours ? NFS4ERR_DELAY : NFS4ERR_BAD_STATEID;
 }
 
+/* Puts its result too. */
+static uint32_t cb_getattr(struct cb_run *run, const struct nfs4_cb_getattr_args *a)
+{
+	struct nfs4_bitmap can = nfs4_bits(FATTR4_CHANGE, FATTR4_SIZE, -1);
+	struct nfs4_attrs attrs = {.mask = nfs4_bits_and(&a->want, &can)};
+	uint32_t status = NFS4ERR_BADHANDLE;
+	struct nfs4_user *u;
+
+	TAILQ_FOREACH (u, &run->srv->users, link) {
+		if (status == NFS4ERR_BADHANDLE && u->up->getattr)
+			status = u->up->getattr(u, &a->fh, &attrs.attr.size, &attrs.attr.change);
+		run->may_be_ours |= u->up->opening && u->up->opening(u);
+	}
+	if (status == NFS4ERR_BADHANDLE && run->may_be_ours)
+		status = NFS4ERR_DELAY;
+	nfs4_put_op_res(run->res, OP_CB_GETATTR, status);
+	if (status == NFS4_OK)
+		nfs4_put_attrs(run->res, &attrs.mask, &attrs);
+	return status;
+}
+
 static uint32_t cb_recall_any(struct cb_run *run, const struct nfs4_cb_recall_any_args *a)
 {
 	struct nfs4_user *u;
 
-	if (nfs4_bit(&a->types, RCA4_TYPE_MASK_RDATA_DLG))
+	if (nfs4_bit(&a->types, RCA4_TYPE_MASK_RDATA_DLG) ||
+		nfs4_bit(&a->types, RCA4_TYPE_MASK_WDATA_DLG))
 		TAILQ_FOREACH (u, &run->srv->users, link)
 			if (u->up->recall_any)
 				u->up->recall_any(u, a->keep);
@@ -132,6 +155,8 @@ static uint32_t cb_op(struct cb_run *run, const struct nfs4_cb_args *a, unsigned
 		status = NFS4ERR_TOO_MANY_OPS;
 	else if (a->op == OP_CB_SEQUENCE)
 		return cb_sequence(run, &a->u.sequence);
+	else if (a->op == OP_CB_GETATTR)
+		return cb_getattr(run, &a->u.getattr);
 	else if (a->op == OP_CB_RECALL)
 		status = cb_recall(run, &a->u.recall);
 	else if (a->op == OP_CB_RECALL_ANY)

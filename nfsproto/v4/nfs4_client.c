@@ -43,7 +43,7 @@ static struct nfs4_client *client_new(struct nfs4_server *srv, const struct nfs_
 	pthread_mutex_init(&c->lock, NULL);
 	clock_cond_init(&c->idle);
 	TAILQ_INIT(&c->opens);
-	nfs4_deleg_init(&c->delegs, p->delegations == NFS_DELEGATIONS_READ);
+	nfs4_deleg_init(&c->delegs, p->delegations);
 	nfs4_lock_init(&c->locks);
 	nfs4_server_join(srv, &c->user);
 	return c;
@@ -299,6 +299,12 @@ static void up_recall_any(struct nfs4_user *u, uint32_t keep)
 	nfs4_deleg_recall_any(nfs4_client_of(u), keep);
 }
 
+static uint32_t up_getattr(
+	struct nfs4_user *u, const struct nfs_fh *fh, uint64_t *size, uint64_t *change)
+{
+	return nfs4_deleg_getattr(nfs4_client_of(u), fh, size, change);
+}
+
 static void up_recalled(struct nfs4_user *u, const struct nfs_fh *fh)
 {
 	nfs_tell_recalled(&nfs4_client_of(u)->base, fh);
@@ -335,6 +341,7 @@ const struct nfs4_upcalls nfs4_client_upcalls = {
 	.recalled = up_recalled,
 	.opening = up_opening,
 	.recall_any = up_recall_any,
+	.getattr = up_getattr,
 	.connection = up_connection,
 	.notify_lock = up_notify_lock,
 	.offload = up_offload,
@@ -430,10 +437,10 @@ static bool deleg_holds(struct nfs_client *base, const struct nfs_fh *fh, uint64
 	return nfs4_deleg_holds(nfs4_client(base), fh, id);
 }
 
-static struct nfs_open *deleg_open(
-	struct nfs_client *base, const struct nfs_fh *fh, uint64_t id, const struct rpc_cred *cred)
+static struct nfs_open *deleg_open(struct nfs_client *base, const struct nfs_fh *fh, uint64_t id,
+	int flags, const struct rpc_cred *cred)
 {
-	return nfs4_deleg_open(nfs4_client(base), fh, id, cred);
+	return nfs4_deleg_open(nfs4_client(base), fh, id, flags, cred);
 }
 
 static void deleg_give_back(struct nfs_client *base, const struct nfs_fh *fh, uint64_t id)
@@ -446,6 +453,11 @@ static bool locks_doubtful(struct nfs_client *base, const struct nfs_open *o)
 	return nfs4_locks_doubtful(nfs4_client(base), clock_ns());
 }
 
+static void deleg_flushed(struct nfs_client *base, const struct nfs_fh *fh, uint64_t id)
+{
+	nfs4_deleg_flushed(nfs4_client(base), fh, id);
+}
+
 const struct nfs_backend nfs4_backend = {
 	.mount = nfs4_mount,
 	.unmount = nfs4_unmount,
@@ -455,4 +467,5 @@ const struct nfs_backend nfs4_backend = {
 	.deleg_open = deleg_open,
 	.deleg_give_back = deleg_give_back,
 	.locks_doubtful = locks_doubtful,
+	.deleg_flushed = deleg_flushed,
 };

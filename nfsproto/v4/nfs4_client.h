@@ -187,9 +187,10 @@ struct nfs_open {
 	bool close_deferred;  /* locks.lock: until they hold nothing */
 	struct nfs_fh fh;     /* constant after OPEN */
 	uint64_t asked_ns;    /* constant: when OPEN began */
-	bool deleg_wanted;    /* OPEN has asked for a delegation */
-	bool answered;	      /* OPEN has ended, the first time */
-	uint64_t close_ns;    /* when the last CLOSE began */
+	/* the delegation that OPEN has asked for */
+	enum open_delegation_type4 deleg_wanted;
+	bool answered;	   /* OPEN has ended, the first time */
+	uint64_t close_ns; /* when the last CLOSE began */
 	/* until OPEN has ended: where first data goes, with references on its blocks, and the copy
 	 * of its array, or NULL */
 	struct seg_list to;
@@ -210,6 +211,8 @@ struct nfs_open *nfs4_open_ref(struct nfs_open *o);
 void nfs4_open_unref(struct nfs_open *o);
 /* One with an open-owner of its own. NULL: no memory. */
 struct nfs_open *nfs4_open_new(struct nfs4_client *c, uint32_t access, const struct rpc_cred *cred);
+/* What an open with these flags (O_RDONLY, O_TRUNC...) is to be allowed: OPEN4_SHARE_ACCESS_*. */
+uint32_t nfs4_share_access(int flags);
 /* The server has opened it (again), with so much more access. */
 void nfs4_open_got(struct nfs_open *o, const struct nfs4_stateid *id, uint32_t more);
 /* NFS_OPEN and NFS_CLOSE of a user. */

@@ -4,15 +4,23 @@
  * nfs4_deleg: delegations of files to a mount (RFC 8881 section 10.4).
  *
  *     OPEN brings one --> HELD --recalled, given back, idle, too many--> DUE --> RETURNING --> gone
- *                    \--not wanted, recalled already--------------------/            \
- *                        HELD, DUE --revoked, not reclaimed--> gone                   \--> REVOKED
+ *                    \--not wanted, recalled already--------------------/ |^          \
+ *             HELD, DUE, FLUSHING --revoked, not reclaimed--> gone        v|           \--> REVOKED
+ *                                                                     FLUSHING
  *
- *     HELD       the server tells before anybody else changes the file: what is known of it is true
- *                (nfs4_deleg_holds()), and it may be opened to read without asking (a local open)
+ *     HELD       the server tells before anybody else changes the file (to write: looks at it):
+ *                what is known of it is true (nfs4_deleg_holds()), and it may be opened to read,
+ *                or to write, without asking (a local open)
  *     DUE        not any more; it waits for the state manager, which returns a few at a time
+ *     FLUSHING   to write: the user has been told to make safe what was written (the upcall
+ *                `flush`), and has not done so yet; then it is DUE again, and `flushed`
  *     RETURNING  its op is under way: OPEN with CLAIM_DELEG_CUR_FH for each local open, one after
  *                the other, and then DELEGRETURN
  *     REVOKED    the server has said so: FREE_STATEID is due
+ *
+ * What is written goes to the server with the stateid of the delegation or of an open like anything
+ * else that is written, so nothing is lost with a delegation but the knowledge. If the server does
+ * not take that stateid any more, it is not flushed, since that could wait for its own end.
  *
  * A local open acts with the stateid of the delegation until it is made a real one; it is in the
  * list of that, not among the mount's opens. If the delegation is lost, it becomes one of those as
@@ -21,9 +29,9 @@
  * Whoever looks at what is known of the file must also know that the lease has not run out, and
  * that the server has revoked nothing that is not yet found out.
  *
- * Locks. The mount's lock guards the table and all that is in it. One that is HELD or DUE is freed
- * by the state manager's thread only, or by who unmounts; one that is RETURNING by the end of its
- * op.
+ * Locks. The mount's lock guards the table and all that is in it. One that is HELD, DUE or FLUSHING
+ * is freed by the state manager's thread only, or by who unmounts; one that is RETURNING by the end
+ * of its op.
  *
  *     nfs4_deleg_table.c   the table, local opens
  *     nfs4_deleg_return.c  how they go
@@ -37,12 +45,20 @@
 #define NFS4_DELEGS_MAX	     4096u /* that are HELD */
 #define NFS4_DELEG_BUCKETS   1024u
 #define NFS4_DELEG_RETURNS   8u			  /* under way at a time */
+#define NFS4_DELEG_FLUSHES   64u		  /* likewise */
 #define NFS4_DELEG_IDLE_NS   (15 * 60 * NFS4_SEC) /* unused for so long: it goes back */
 #define NFS4_DELEG_FRESH_NS  (30 * NFS4_SEC)	  /* used so lately: it does not give way */
 #define NFS4_DELEG_LOOK_NS   (60 * NFS4_SEC)	  /* between two looks for idle ones */
 #define NFS4_DELEG_RECLAIMED 512u /* most that are reclaimed when the server has restarted */
 
-enum nfs4_deleg_state { NFS4_D_HELD, NFS4_D_DUE, NFS4_D_RETURNING, NFS4_D_REVOKED, NFS4_D_STATES };
+enum nfs4_deleg_state {
+	NFS4_D_HELD,
+	NFS4_D_DUE,
+	NFS4_D_FLUSHING,
+	NFS4_D_RETURNING,
+	NFS4_D_REVOKED,
+	NFS4_D_STATES,
+};
 
 struct nfs4_deleg {
 	LIST_ENTRY(nfs4_deleg) hash;
@@ -52,11 +68,14 @@ struct nfs4_deleg {
 	/* constant */
 	uint64_t id; /* never 0 */
 	struct nfs_fh fh;
-	enum open_delegation_type4 type; /* OPEN_DELEGATE_READ: none to write is asked for */
+	enum open_delegation_type4 type; /* OPEN_DELEGATE_READ or OPEN_DELEGATE_WRITE */
 	struct rpc_cred cred;		 /* who opened the file */
 	uint64_t since_ns;		 /* when it came */
 
 	struct nfs4_stateid stateid;
+	bool flushed;	   /* DUE: there is nothing to be flushed, or no more */
+	bool change_known; /* what follows is set */
+	uint64_t change;   /* the change attribute that came with it (section 10.4.3) */
 	_Atomic uint64_t used_ns;
 	TAILQ_HEAD(, nfs_open) opens; /* local ones */
 	struct nfs_open *claiming;    /* RETURNING: which is being made a real one */
@@ -67,7 +86,7 @@ TAILQ_HEAD(nfs4_deleg_list, nfs4_deleg);
 
 /* Those of a mount. */
 struct nfs4_delegs {
-	bool wanted; /* constant: delegations to read are asked for */
+	enum nfs_delegations wanted; /* constant: which are asked for */
 	struct nfs4_deleg_list list[NFS4_D_STATES];
 	unsigned n[NFS4_D_STATES];
 	LIST_HEAD(, nfs4_deleg) bucket[NFS4_DELEG_BUCKETS]; /* all */
@@ -81,21 +100,27 @@ struct nfs4_client;
 
 /* --- the table (nfs4_deleg_table.c); no lock held ------------------------------------------- */
 
-void nfs4_deleg_init(struct nfs4_delegs *t, bool wanted);
+void nfs4_deleg_init(struct nfs4_delegs *t, enum nfs_delegations wanted);
 /* Frees them; nothing is under way. */
 void nfs4_deleg_finish(struct nfs4_client *c);
-/* Is an OPEN to read, which is being encoded, to ask for one? One that is not used makes room. */
-bool nfs4_deleg_wanted(struct nfs4_client *c);
-/* OPEN of fh as cred, begun at asked_ns, has brought g. The number of the delegation under which
- * the file was when that was answered, or 0; what is not wanted goes back. */
+/* Is an OPEN with that access, which is being encoded, to ask for one? OPEN_DELEGATE_NONE: no. One
+ * that is not used makes room. */
+enum open_delegation_type4 nfs4_deleg_wanted(struct nfs4_client *c, uint32_t access);
+/* OPEN of fh as cred, begun at asked_ns, has brought g where `wanted` was asked for. The number of
+ * the delegation under which the file was when that was answered, or 0, and whether it is one to
+ * write; what is not wanted goes back. */
 uint64_t nfs4_deleg_came(struct nfs4_client *c, const struct rpc_cred *cred,
-	const struct nfs_fh *fh, const struct nfs4_delegation *g, uint64_t asked_ns, bool wanted);
+	const struct nfs_fh *fh, const struct nfs4_delegation *g, uint64_t asked_ns,
+	enum open_delegation_type4 wanted, bool *writes);
+/* The change attribute that came with that one, or a later one if none did. */
+void nfs4_deleg_note_change(
+	struct nfs4_client *c, const struct nfs_fh *fh, uint64_t id, uint64_t change);
 /* An OPEN begins that may bring one, and has ended. */
 void nfs4_deleg_opening(struct nfs4_client *c, int by);
 bool nfs4_deleg_holds(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t id);
-/* A local open as cred; NULL: it is not held, or no memory. */
-struct nfs_open *nfs4_deleg_open(
-	struct nfs4_client *c, const struct nfs_fh *fh, uint64_t id, const struct rpc_cred *cred);
+/* A local open as cred with flags; NULL: none is held that lets do that, or no memory. */
+struct nfs_open *nfs4_deleg_open(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t id,
+	int flags, const struct rpc_cred *cred);
 /* The user closes o. True: it was a local one, and that was all. */
 bool nfs4_deleg_close(struct nfs4_client *c, struct nfs_open *o);
 /* o has a stateid of its own: it is one of the mount's opens, if it was none. */
@@ -114,9 +139,14 @@ void nfs4_deleg_free_locked(struct nfs4_client *c, struct nfs4_deleg *d);
 /* CB_RECALL: is it one of ours? It goes back then. */
 bool nfs4_deleg_recall(
 	struct nfs4_client *c, const struct nfs_fh *fh, const struct nfs4_stateid *stateid);
+/* CB_GETATTR: as the callback of nfs4_server.h. */
+uint32_t nfs4_deleg_getattr(
+	struct nfs4_client *c, const struct nfs_fh *fh, uint64_t *size, uint64_t *change);
 /* CB_RECALL_ANY: only so many are to be kept. */
 void nfs4_deleg_recall_any(struct nfs4_client *c, uint32_t keep);
 void nfs4_deleg_give_back(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t id);
+/* What was written under it is safe, or has been told as lost. */
+void nfs4_deleg_flushed(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t id);
 /* The server does not take the stateid of generation gen that o has. True: it is that of a
  * delegation, which goes back. */
 bool nfs4_deleg_disowned(struct nfs4_client *c, struct nfs_open *o, uint32_t gen);

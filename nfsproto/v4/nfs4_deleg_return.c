@@ -4,9 +4,11 @@
  * nfs4_deleg_return: how the delegations of a mount go (nfs4_deleg.h).
  *
  * A recall comes on the progress thread, which only leaves word; the state manager begins returns,
- * NFS4_DELEG_RETURNS at a time, so that a storm of recalls leaves slots for others. The op of a
- * return is put off, repeated and sent over another session like any other; if the mount is left in
- * the middle of it, the delegation is DUE again, and goes back as the last thing but the session.
+ * NFS4_DELEG_RETURNS at a time, so that a storm of recalls leaves slots for others. Before one to
+ * write goes back, the user makes safe what was written; what is written from the recall on does
+ * not put that off. The op of a return is put off, repeated and sent over another session like any
+ * other; if the mount is left in the middle of it, the delegation is DUE again, and goes back as
+ * the last thing but the session.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -168,6 +170,29 @@ bool nfs4_deleg_recall(
 	return d;
 }
 
+uint32_t nfs4_deleg_getattr(
+	struct nfs4_client *c, const struct nfs_fh *fh, uint64_t *size, uint64_t *change)
+{
+	struct nfs4_deleg *d;
+	bool modified, found;
+
+	pthread_mutex_lock(&c->lock);
+	d = nfs4_deleg_find_locked(c, fh, NULL);
+	found = d && d->type == OPEN_DELEGATE_WRITE;
+	pthread_mutex_unlock(&c->lock);
+	if (!found)
+		return NFS4ERR_BADHANDLE;
+	if (!nfs_tell_inquired(&c->base, fh, size, change, &modified))
+		return NFS4ERR_DELAY;
+	pthread_mutex_lock(&c->lock);
+	d = nfs4_deleg_find_locked(c, fh, NULL);
+	if (d && d->change_known)
+		*change = d->change;
+	pthread_mutex_unlock(&c->lock);
+	*change += modified;
+	return NFS4_OK;
+}
+
 void nfs4_deleg_recall_any(struct nfs4_client *c, uint32_t keep)
 {
 	struct nfs4_delegs *t = &c->delegs;
@@ -192,6 +217,24 @@ void nfs4_deleg_give_back(struct nfs4_client *c, const struct nfs_fh *fh, uint64
 		nfs4_state_poll(c->srv);
 }
 
+void nfs4_deleg_flushed(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t id)
+{
+	struct nfs4_deleg *d;
+
+	pthread_mutex_lock(&c->lock);
+	TAILQ_FOREACH (d, &c->delegs.list[NFS4_D_FLUSHING], link)
+		if (d->id == id && nfs_fh_equal(&d->fh, fh))
+			break;
+	if (d) {
+		d->flushed = true;
+		nfs4_deleg_move_locked(c, d, NFS4_D_DUE);
+	}
+	pthread_mutex_unlock(&c->lock);
+	if (d)
+		nfs4_state_poll(c->srv);
+}
+
+/* Not RETURNING: then what stands on it is being seen to. */
 bool nfs4_deleg_disowned(struct nfs4_client *c, struct nfs_open *o, uint32_t gen)
 {
 	struct nfs4_deleg *d;
@@ -199,12 +242,14 @@ bool nfs4_deleg_disowned(struct nfs4_client *c, struct nfs_open *o, uint32_t gen
 
 	pthread_mutex_lock(&c->lock);
 	d = o->local;
-	if (d && d->state == NFS4_D_HELD) {
+	if (d && d->state <= NFS4_D_FLUSHING && (d->state == NFS4_D_HELD || !d->flushed)) {
 		pthread_mutex_lock(&o->lock);
 		due = o->gen == gen;
 		pthread_mutex_unlock(&o->lock);
-		if (due)
-			nfs4_deleg_move_locked(c, d, NFS4_D_DUE);
+	}
+	if (due) {
+		d->flushed = true; /* it waits for what is not taken */
+		nfs4_deleg_move_locked(c, d, NFS4_D_DUE);
 	}
 	pthread_mutex_unlock(&c->lock);
 	if (due) {
@@ -229,23 +274,69 @@ static void look_for_idle_locked(struct nfs4_client *c, uint64_t now)
 	}
 }
 
+/* The first that is DUE of which something can be done now: it is to be flushed, or returned. */
+static struct nfs4_deleg *next_due_locked(struct nfs4_delegs *t, bool *flush)
+{
+	bool flushes = t->n[NFS4_D_FLUSHING] < NFS4_DELEG_FLUSHES;
+	bool returns = t->n[NFS4_D_RETURNING] < NFS4_DELEG_RETURNS;
+	struct nfs4_deleg *d;
+
+	TAILQ_FOREACH (d, &t->list[NFS4_D_DUE], link) {
+		*flush = d->type == OPEN_DELEGATE_WRITE && !d->flushed;
+		if (*flush ? flushes : returns)
+			return d;
+		if (!flushes && !returns)
+			break;
+	}
+	return NULL;
+}
+
+/* The user had no memory to flush. */
+static void flush_later(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t id)
+{
+	struct nfs4_deleg *d;
+
+	pthread_mutex_lock(&c->lock);
+	TAILQ_FOREACH (d, &c->delegs.list[NFS4_D_FLUSHING], link)
+		if (d->id == id)
+			break;
+	if (d)
+		nfs4_deleg_move_locked(c, d, NFS4_D_DUE);
+	c->delegs.again_ns = clock_ns() + AGAIN_NS;
+	pthread_mutex_unlock(&c->lock);
+}
+
 bool nfs4_deleg_poll(struct nfs4_client *c, uint64_t now, uint64_t *next)
 {
 	struct nfs4_delegs *t = &c->delegs;
 	struct nfs4_deleg *d = NULL;
+	struct rpc_cred cred;
+	bool flush = false;
+	struct nfs_fh fh;
+	uint64_t id = 0;
 
 	pthread_mutex_lock(&c->lock);
 	if (t->n[NFS4_D_HELD] && t->look_ns <= now)
 		look_for_idle_locked(c, now);
-	if (t->n[NFS4_D_RETURNING] < NFS4_DELEG_RETURNS && t->again_ns <= now)
-		d = TAILQ_FIRST(&t->list[NFS4_D_DUE]);
+	if (t->again_ns <= now)
+		d = next_due_locked(t, &flush);
 	if (d)
-		nfs4_deleg_move_locked(c, d, NFS4_D_RETURNING);
+		nfs4_deleg_move_locked(c, d, flush ? NFS4_D_FLUSHING : NFS4_D_RETURNING);
+	if (d && flush) {
+		fh = d->fh; /* it may go meanwhile */
+		cred = d->cred;
+		id = d->id;
+	}
 	if (t->n[NFS4_D_HELD] && t->look_ns < *next)
 		*next = t->look_ns;
 	if (t->n[NFS4_D_DUE] && t->again_ns > now && t->again_ns < *next)
 		*next = t->again_ns;
 	pthread_mutex_unlock(&c->lock);
+	if (d && flush) {
+		if (!nfs_tell_flush(&c->base, &fh, id, &cred))
+			flush_later(c, &fh, id);
+		return true;
+	}
 	return d && return_begin(c, d, 0);
 }
 
@@ -257,10 +348,10 @@ unsigned nfs4_deleg_return_all(struct nfs4_client *c)
 	bool begun;
 
 	do {
+		d = NULL;
 		pthread_mutex_lock(&c->lock);
-		d = TAILQ_FIRST(&t->list[NFS4_D_HELD]);
-		if (!d)
-			d = TAILQ_FIRST(&t->list[NFS4_D_DUE]);
+		for (enum nfs4_deleg_state s = NFS4_D_HELD; s <= NFS4_D_FLUSHING && !d; s++)
+			d = TAILQ_FIRST(&t->list[s]);
 		if (d)
 			nfs4_deleg_move_locked(c, d, NFS4_D_RETURNING);
 		pthread_mutex_unlock(&c->lock);
@@ -337,27 +428,44 @@ static bool reclaimed(struct nfs4_client *c, struct nfs4_deleg *d)
 	return true;
 }
 
-void nfs4_deleg_reclaim(struct nfs4_client *c)
+/* Those in `state`: first those to write, before somebody else may open the files; they may have
+ * something to be flushed even if they are to go back. How many are lost; *had: of how many. */
+static unsigned reclaim_list(struct nfs4_client *c, enum nfs4_deleg_state state, unsigned *had)
 {
-	unsigned n, had, lost = 0;
-	struct nfs4_deleg **list = all_of(c, NFS4_D_DUE, &n);
+	unsigned lost = 0, reclaims = 0;
+	struct nfs4_deleg **list = all_of(c, state, had);
 
-	for (unsigned i = 0; i < n; i++)
-		lose(c, list[i]);
-	free(list);
-	lost = n;
-	list = all_of(c, NFS4_D_HELD, &had);
-	for (unsigned i = 0; i < had; i++) {
-		if (i < NFS4_DELEG_RECLAIMED && !nfs4_server_quitting(c->srv, &c->user) &&
-			reclaimed(c, list[i]))
+	for (unsigned i = 0; i < 2 * *had; i++) {
+		struct nfs4_deleg *d = list[i % *had];
+		bool write = d && d->type == OPEN_DELEGATE_WRITE;
+
+		if (!d || write != (i < *had))
 			continue;
-		lose(c, list[i]);
+		list[i % *had] = NULL;
+		if ((write || state == NFS4_D_HELD) && reclaims++ < NFS4_DELEG_RECLAIMED &&
+			!nfs4_server_quitting(c->srv, &c->user) && reclaimed(c, d))
+			continue;
+		lose(c, d);
 		lost++;
 	}
 	free(list);
+	return lost;
+}
+
+void nfs4_deleg_reclaim(struct nfs4_client *c)
+{
+	/* HELD last, since it may become DUE by that, and FLUSHING behind what that becomes: each
+	 * is asked for once */
+	static const enum nfs4_deleg_state order[] = {NFS4_D_DUE, NFS4_D_FLUSHING, NFS4_D_HELD};
+	unsigned lost = 0, all = 0, had;
+
+	for (unsigned i = 0; i < 3; i++) {
+		lost += reclaim_list(c, order[i], &had);
+		all += had;
+	}
 	if (lost) {
 		log_ctrl("%s: %u delegations are lost, %u were reclaimed", c->srv->name, lost,
-			had + n - lost);
+			all - lost);
 		nfs4_state_want(c->srv, NFS4_TODO_CHECK);
 	}
 }
@@ -398,7 +506,7 @@ void nfs4_deleg_revoked(struct nfs4_client *c)
 		nfs4_sync_run(c->srv, &f, NFS4_K_FREE_STATEID, STEP_MS);
 	}
 	free(list);
-	for (enum nfs4_deleg_state state = NFS4_D_HELD; state <= NFS4_D_DUE; state++) {
+	for (enum nfs4_deleg_state state = NFS4_D_HELD; state <= NFS4_D_FLUSHING; state++) {
 		list = all_of(c, state, &n);
 		for (unsigned i = 0; i < n && !nfs4_server_quitting(c->srv, &c->user); i += 32)
 			test_batch(c, list + i, n - i < 32 ? n - i : 32);

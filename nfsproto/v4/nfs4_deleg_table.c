@@ -12,7 +12,7 @@
 
 #define ROTATE_MAX 16u /* that are looked at for one that may give way */
 
-void nfs4_deleg_init(struct nfs4_delegs *t, bool wanted)
+void nfs4_deleg_init(struct nfs4_delegs *t, enum nfs_delegations wanted)
 {
 	t->wanted = wanted;
 	for (unsigned i = 0; i < NFS4_D_STATES; i++)
@@ -92,14 +92,13 @@ void nfs4_deleg_free_locked(struct nfs4_client *c, struct nfs4_deleg *d)
 
 /* --- coming ---------------------------------------------------------------------------------- */
 
-bool nfs4_deleg_wanted(struct nfs4_client *c)
+/* Is there room for one more? */
+static bool make_room(struct nfs4_client *c)
 {
 	struct nfs4_delegs *t = &c->delegs;
 	uint64_t fresh = clock_ns() - NFS4_DELEG_FRESH_NS;
 	bool room, gone = false;
 
-	if (!t->wanted)
-		return false;
 	pthread_mutex_lock(&c->lock);
 	room = t->n[NFS4_D_HELD] < NFS4_DELEGS_MAX;
 	for (unsigned i = 0; !room && i < ROTATE_MAX; i++) {
@@ -112,6 +111,16 @@ bool nfs4_deleg_wanted(struct nfs4_client *c)
 	if (gone)
 		nfs4_state_poll(c->srv);
 	return room;
+}
+
+enum open_delegation_type4 nfs4_deleg_wanted(struct nfs4_client *c, uint32_t access)
+{
+	bool write = access & OPEN4_SHARE_ACCESS_WRITE;
+
+	if (c->delegs.wanted < (write ? NFS_DELEGATIONS_WRITE : NFS_DELEGATIONS_READ) ||
+		!make_room(c))
+		return OPEN_DELEGATE_NONE;
+	return write ? OPEN_DELEGATE_WRITE : OPEN_DELEGATE_READ;
 }
 
 static struct nfs4_deleg *new_locked(struct nfs4_client *c, const struct rpc_cred *cred,
@@ -153,21 +162,26 @@ static struct nfs4_deleg *given_locked(struct nfs4_client *c, const struct rpc_c
 }
 
 uint64_t nfs4_deleg_came(struct nfs4_client *c, const struct rpc_cred *cred,
-	const struct nfs_fh *fh, const struct nfs4_delegation *g, uint64_t asked_ns, bool wanted)
+	const struct nfs_fh *fh, const struct nfs4_delegation *g, uint64_t asked_ns,
+	enum open_delegation_type4 wanted, bool *writes)
 {
 	bool given = g->type == OPEN_DELEGATE_READ || g->type == OPEN_DELEGATE_WRITE;
-	bool keep = wanted && g->type == OPEN_DELEGATE_READ && !g->recall;
+	bool keep = g->type == wanted && !g->recall;
 	struct nfs4_deleg *d;
 	uint64_t id = 0;
+
+	*writes = false;
 
 	if (!given && !c->delegs.wanted)
 		return 0;
 	pthread_mutex_lock(&c->lock);
 	d = given ? given_locked(c, cred, fh, g) : nfs4_deleg_find_locked(c, fh, NULL);
-	if (d && given && !keep)
+	if (d && given && !keep) {
 		nfs4_deleg_move_locked(c, d, NFS4_D_DUE);
-	else if (d && (given || d->since_ns < asked_ns))
+	} else if (d && (given || d->since_ns < asked_ns)) {
 		id = d->id;
+		*writes = d->type == OPEN_DELEGATE_WRITE;
+	}
 	pthread_mutex_unlock(&c->lock);
 	if (given && !d)
 		log_warn("%s: out of memory for a delegation", c->srv->name);
@@ -176,6 +190,20 @@ uint64_t nfs4_deleg_came(struct nfs4_client *c, const struct rpc_cred *cred,
 	if (given)
 		nfs4_state_poll(c->srv);
 	return id;
+}
+
+void nfs4_deleg_note_change(
+	struct nfs4_client *c, const struct nfs_fh *fh, uint64_t id, uint64_t change)
+{
+	struct nfs4_deleg *d;
+
+	pthread_mutex_lock(&c->lock);
+	d = find_held_locked(c, fh, id);
+	if (d && !d->change_known) {
+		d->change_known = true;
+		d->change = change;
+	}
+	pthread_mutex_unlock(&c->lock);
 }
 
 void nfs4_deleg_opening(struct nfs4_client *c, int by)
@@ -213,10 +241,11 @@ bool nfs4_deleg_holds(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t i
 	return d;
 }
 
-struct nfs_open *nfs4_deleg_open(
-	struct nfs4_client *c, const struct nfs_fh *fh, uint64_t id, const struct rpc_cred *cred)
+struct nfs_open *nfs4_deleg_open(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t id,
+	int flags, const struct rpc_cred *cred)
 {
-	struct nfs_open *o = nfs4_open_new(c, OPEN4_SHARE_ACCESS_READ, cred);
+	uint32_t access = nfs4_share_access(flags);
+	struct nfs_open *o = nfs4_open_new(c, access, cred);
 	struct nfs4_deleg *d = NULL;
 	uint64_t now = clock_ns();
 
@@ -225,6 +254,8 @@ struct nfs_open *nfs4_deleg_open(
 	pthread_mutex_lock(&c->lock);
 	if (!unsure(c->srv, now))
 		d = find_held_locked(c, fh, id);
+	if (d && access & OPEN4_SHARE_ACCESS_WRITE && d->type != OPEN_DELEGATE_WRITE)
+		d = NULL;
 	if (d) {
 		o->fh = d->fh;
 		o->stateid = d->stateid;

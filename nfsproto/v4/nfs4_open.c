@@ -286,6 +286,7 @@ static void open_told(struct nfs_op *user, const struct nfs_op *own)
 	user->u.open.fh = own->u.open.fh;
 	user->u.open.attr = own->u.open.attr;
 	user->u.open.deleg = own->u.open.deleg;
+	user->u.open.deleg_writes = own->u.open.deleg_writes;
 	user->u.open.times_left = own->u.open.times_left;
 	user->u.open.have_access = own->u.open.have_access;
 	user->u.open.allowed = own->u.open.allowed;
@@ -365,7 +366,7 @@ static void open_done(struct nfs_op *own)
 	nfs4_own_ended(c);
 }
 
-static uint32_t share_access(int flags)
+uint32_t nfs4_share_access(int flags)
 {
 	/* who truncates must be allowed to write, and SETATTR needs an open to write */
 	if ((flags & (O_ACCMODE | O_TRUNC)) == (O_RDONLY | O_TRUNC))
@@ -383,7 +384,7 @@ static uint32_t share_access(int flags)
 
 void nfs4_open_submit(struct nfs4_client *c, struct nfs_op *op)
 {
-	struct nfs_open *o = nfs4_open_new(c, share_access(op->u.open.flags), &op->cred);
+	struct nfs_open *o = nfs4_open_new(c, nfs4_share_access(op->u.open.flags), &op->cred);
 	struct nfs_op *own;
 
 	op->u.open.open = NULL;

@@ -74,22 +74,25 @@ enum nfs_outcome nfs4_get_op_deleg_open(
 
 /* --- one is asked for again, after a restart of the server ----------------------------------- */
 
-/* An open comes with it, which nobody needs. */
+/* An open comes with it, which nobody needs; that of one to write writes too, since it may be by
+ * its descriptor that the server keeps the delegation. */
 void nfs4_put_op_redeleg(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
 	struct nfs4_sync *s = container_of(op, struct nfs4_sync, op);
 	uint64_t owner = atomic_fetch_add_explicit(&c->srv->next_owner, 1, memory_order_relaxed);
 	struct nfs4_close_args ca = {.stateid = nfs4_stateid_current};
+	const struct nfs4_deleg *d = s->u.redeleg.deleg;
 	struct nfs4_open_args a = {
-		.share_access = OPEN4_SHARE_ACCESS_READ,
+		.share_access = d->type == OPEN_DELEGATE_WRITE ? OPEN4_SHARE_ACCESS_BOTH
+							       : OPEN4_SHARE_ACCESS_READ,
 		.share_deny = OPEN4_SHARE_DENY_NONE,
 		.claim = CLAIM_PREVIOUS,
-		.deleg_type = s->u.redeleg.deleg->type,
+		.deleg_type = d->type,
 		.owner = {.clientid = c->srv->clientid,
 			.owner = {.data = (const uint8_t *)&owner, .len = sizeof(owner)}},
 	};
 
-	nfs4_comp_putfh(k, &s->u.redeleg.deleg->fh);
+	nfs4_comp_putfh(k, &d->fh);
 	nfs4_put_open_args(k->x, &a);
 	nfs4_comp_count(k, OP_OPEN, 0);
 	nfs4_put_close_args(k->x, &ca);

@@ -83,14 +83,22 @@ static void put_open(struct nfs4_client *c, const struct nfs_open *o, struct nfs
 	nfs4_comp_count(k, OP_OPEN, 0);
 }
 
-/* Is a delegation to be asked for? The answer goes with op, for that of the server. */
-static bool wants_deleg(struct nfs4_client *c, struct nfs_op *op)
+/* Which delegation is to be asked for, if any? The answer goes with op, for that of the server. */
+static uint32_t wants_deleg(struct nfs4_client *c, struct nfs_op *op)
 {
 	struct nfs_open *o = op->be.v4.open;
 
-	o->deleg_wanted = o->access == OPEN4_SHARE_ACCESS_READ &&
-			  !(op->u.open.flags & (O_CREAT | O_TRUNC)) && nfs4_deleg_wanted(c);
-	return o->deleg_wanted;
+	o->deleg_wanted = OPEN_DELEGATE_NONE;
+	if (o->access != OPEN4_SHARE_ACCESS_READ || !(op->u.open.flags & (O_CREAT | O_TRUNC)))
+		o->deleg_wanted = nfs4_deleg_wanted(c, o->access);
+	switch (o->deleg_wanted) {
+	case OPEN_DELEGATE_READ:
+		return OPEN4_SHARE_ACCESS_WANT_READ_DELEG;
+	case OPEN_DELEGATE_WRITE:
+		return OPEN4_SHARE_ACCESS_WANT_WRITE_DELEG;
+	default:
+		return 0;
+	}
 }
 
 static bool reads(const struct nfs_op *op)
@@ -146,8 +154,7 @@ void nfs4_put_op_open(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp
 		}
 		nfs4_sattr_encode(&set, vals, &a.attrs, k->owners);
 	}
-	if (wants_deleg(c, op))
-		a.share_access |= OPEN4_SHARE_ACCESS_WANT_READ_DELEG;
+	a.share_access |= wants_deleg(c, op);
 	nfs4_comp_putfh(k, &op->u.open.dir);
 	put_open(c, o, k, &a);
 	nfs4_comp_op(k, OP_GETFH);
@@ -293,6 +300,7 @@ enum nfs_outcome nfs4_get_op_open(struct nfs4_client *c, struct nfs_op *op, stru
 
 	op->u.open.have_access = op->u.open.have_data = op->u.open.times_left = false;
 	op->u.open.deleg = 0;
+	op->u.open.deleg_writes = false;
 	if (!rc)
 		rc = nfs4_reply_op(r, OP_OPEN);
 	/* what makes nothing needs no space: it is the server that can hold no more files open */
@@ -313,9 +321,12 @@ enum nfs_outcome nfs4_get_op_open(struct nfs4_client *c, struct nfs_op *op, stru
 		return nfs4_outcome(op, rc);
 	}
 	o->fh = op->u.open.fh;
-	op->u.open.deleg =
-		nfs4_deleg_came(c, &op->cred, &o->fh, &res.deleg, o->asked_ns, o->deleg_wanted);
+	op->u.open.deleg = nfs4_deleg_came(c, &op->cred, &o->fh, &res.deleg, o->asked_ns,
+		o->deleg_wanted, &op->u.open.deleg_writes);
 	out = get_open_rest(op, r);
+	/* what was truncated behind OPEN has another one by now */
+	if (out == NFS_DONE && op->u.open.deleg_writes && !truncates_after(op))
+		nfs4_deleg_note_change(c, &o->fh, op->u.open.deleg, op->u.open.attr.change);
 	if (out == NFS_DONE && (op->u.open.flags & O_EXCL) && (op->u.open.flags & O_CREAT)) {
 		if (!excl_umask(c))
 			mask_mode(&op->u.open.set);
@@ -325,6 +336,7 @@ enum nfs_outcome nfs4_get_op_open(struct nfs4_client *c, struct nfs_op *op, stru
 			return NFS_DONE;
 		if (nfs4_reply_end(r))
 			return nfs_failed(op, -EBADMSG);
+		op->u.open.have_access = false; /* of how it was made, not of how it is to be */
 		op->be.v4.kind = NFS4_K_OPEN_SETATTR;
 		return NFS_AGAIN;
 	}
@@ -432,6 +444,7 @@ int nfs4_get_open_again(struct nfs4_client *c, const struct nfs_op *op, struct n
 {
 	struct nfs4_open_res res;
 	int rc = nfs4_reply_op(r, OP_PUTFH);
+	bool writes;
 
 	if (!rc)
 		rc = nfs4_reply_op(r, OP_OPEN);
@@ -440,7 +453,7 @@ int nfs4_get_open_again(struct nfs4_client *c, const struct nfs_op *op, struct n
 	if (nfs4_get_open_res(r->x, NFS4_OK, &res))
 		return -EBADMSG;
 	*id = res.stateid;
-	nfs4_deleg_came(c, &op->cred, &o->fh, &res.deleg, 0, false);
+	nfs4_deleg_came(c, &op->cred, &o->fh, &res.deleg, 0, OPEN_DELEGATE_NONE, &writes);
 	return 0;
 }
 

@@ -92,8 +92,12 @@ struct nfs4_upcalls {
 	/* Is that delegation held? It is on its way back then. */
 	bool (*recall)(
 		struct nfs4_user *u, const struct nfs_fh *fh, const struct nfs4_stateid *stateid);
-	/* Is an OPEN under way that may bring one? May be NULL, as the next three may. */
+	/* Is an OPEN under way that may bring one? May be NULL, as the next four may. */
 	bool (*opening)(struct nfs4_user *u);
+	/* What does fh look like, if it is held delegated to write? NFS4_OK; NFS4ERR_DELAY: that is
+	 * not known; NFS4ERR_BADHANDLE: it is none of ours. */
+	uint32_t (*getattr)(
+		struct nfs4_user *u, const struct nfs_fh *fh, uint64_t *size, uint64_t *change);
 	/* No more than so many delegations are to be kept. */
 	void (*recall_any)(struct nfs4_user *u, uint32_t keep);
 	/* It has said yes to recall. */

@@ -21,11 +21,11 @@ E2E_SHORT = ("files", "programs", "errors", "mounts", "duplicates", "restart", "
              "locks", "appends", "space", "acls", "roundtrips")
 # The others, over iwarp only.
 E2E_SHORT_IWARP = ("kills", "leases", "floods", "races", "durable", "two-mounts", "changes", "cache", "writeback", "scenarios", "nlm",
-                   "delegations", "delegated", "believing")
+                   "delegations", "delegated", "holding", "believing")
 # What takes root to be set up.
 E2E_SHORT_ROOT = ("memory", "users", "local-users", "filesystems", "attributes", "mounts", "losses")
 E2E = ("files", "programs", "errors", "mounts", "users", "local-users", "floods", "duplicates", "restart", "losses", "silence",
-       "kills", "leases", "delegations", "delegated", "replaced", "races", "durable", "attributes", "filesystems", "scenarios", "two-mounts",
+       "kills", "leases", "delegations", "delegated", "holding", "replaced", "races", "durable", "attributes", "filesystems", "scenarios", "two-mounts",
        "changes", "cache", "writeback", "memory", "locks", "nlm", "appends", "space", "acls", "roundtrips", "believing")
 GANESHA = ("files", "programs", "filesystems", "replaced", "locks", "space", "roundtrips")
 NFS3 = ("files", "programs", "locks")

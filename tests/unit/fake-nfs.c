@@ -34,6 +34,7 @@ struct node {
 	TAILQ_HEAD(, entry) entries;
 	uint64_t next_cookie;
 	uint64_t deleg; /* the number of its delegation; 0: none */
+	bool deleg_writes;
 };
 
 struct nfs_open {
@@ -51,7 +52,7 @@ struct nfs_client {
 	struct op_list queue, hanging;
 	struct node **nodes;
 	uint32_t nnodes;
-	uint64_t clock, delegs;
+	uint64_t clock, delegs, flushed;
 	LIST_HEAD(, nfs_open) opens;
 	struct rpc_client_stats stats;
 };
@@ -192,6 +193,18 @@ static int set(struct nfs_client *c, struct node *n, const struct nfs_sattr *s)
 
 static int do_read(struct nfs_client *c, struct nfs_op *op);
 
+static void delegate(struct nfs_client *c, struct node *node, struct nfs_op *op)
+{
+	bool write = (op->u.open.flags & O_ACCMODE) != O_RDONLY;
+
+	if (!node->deleg && (write ? fake_knobs.delegates_write : fake_knobs.delegates)) {
+		node->deleg = ++c->delegs;
+		node->deleg_writes = write;
+	}
+	op->u.open.deleg = node->deleg;
+	op->u.open.deleg_writes = node->deleg && node->deleg_writes;
+}
+
 static int do_open(struct nfs_client *c, struct nfs_op *op)
 {
 	struct node *dir = c->nodes[id_of(&op->u.open.dir)];
@@ -223,12 +236,7 @@ static int do_open(struct nfs_client *c, struct nfs_op *op)
 	op->u.open.times_left = fake_knobs.uses_times && op->u.open.late_times;
 	if (fake_knobs.bare_open)
 		return 0;
-	if (fake_knobs.delegates && (op->u.open.flags & O_ACCMODE) == O_RDONLY) {
-		struct node *node = c->nodes[id_of(&op->u.open.fh)];
-
-		node->deleg = node->deleg ? node->deleg : ++c->delegs;
-		op->u.open.deleg = node->deleg;
-	}
+	delegate(c, c->nodes[id], op);
 	op->u.open.have_access = op->u.open.want != 0;
 	op->u.open.allowed = op->u.open.want & ~fake_knobs.denied;
 	if (op->u.open.to.len && !(op->u.open.flags & (O_CREAT | O_TRUNC))) {
@@ -393,6 +401,9 @@ static int do_write(struct nfs_client *c, struct nfs_op *op)
 	op->u.write.count = len;
 	op->u.write.committed = op->u.write.stable;
 	put_verf(op->u.write.verf);
+	if (fake_knobs.delegates_write)
+		op->u.write.attr = (struct nfs_data_attr){
+			.have = true, .change = n->attr.change, .size = n->attr.size};
 	return 0;
 }
 
@@ -565,12 +576,13 @@ bool nfs_deleg_holds(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id)
 	return held;
 }
 
-struct nfs_open *nfs_deleg_open(
-	struct nfs_client *c, const struct nfs_fh *fh, uint64_t id, const struct rpc_cred *cred)
+struct nfs_open *nfs_deleg_open(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id,
+	int flags, const struct rpc_cred *cred)
 {
 	struct nfs_open *o;
 
-	if (!nfs_deleg_holds(c, fh, id))
+	if (!nfs_deleg_holds(c, fh, id) ||
+		((flags & O_ACCMODE) != O_RDONLY && !c->nodes[id_of(fh)]->deleg_writes))
 		return NULL;
 	o = calloc(1, sizeof(*o));
 	o->id = id_of(fh);
@@ -591,6 +603,23 @@ void nfs_deleg_give_back(struct nfs_client *c, const struct nfs_fh *fh, uint64_t
 bool nfs_locks_doubtful(struct nfs_client *c, const struct nfs_open *o)
 {
 	return fake_knobs.doubtful;
+}
+
+void nfs_deleg_flushed(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id)
+{
+	pthread_mutex_lock(&c->lock);
+	c->flushed = id;
+	pthread_mutex_unlock(&c->lock);
+}
+
+uint64_t fake_flushed(struct nfs_client *c)
+{
+	uint64_t id;
+
+	pthread_mutex_lock(&c->lock);
+	id = c->flushed;
+	pthread_mutex_unlock(&c->lock);
+	return id;
 }
 
 void fake_recall(struct nfs_client *c, const struct nfs_fh *fh)

@@ -21,6 +21,7 @@ struct fake_knobs {		 /* set while nothing is under way; one for the process */
 	bool uses_times;	 /* what is made exclusively has something else in its times */
 	bool delegates;		 /* OPEN to read brings a delegation */
 	bool doubtful;		 /* locks may be lost */
+	bool delegates_write;	 /* OPEN to write does */
 	bool bare_open;		 /* OPEN and CREATE bring neither rights nor data */
 	bool hang[NFS_OP_TYPES]; /* ops of the type end only when cancelled or at the end */
 	bool sync;		 /* done is called before nfs_submit() returns */
@@ -37,6 +38,8 @@ extern struct fake_knobs fake_knobs;
 struct nfs_client *fake_client_new(void);
 /* The file is not delegated any more; nobody is told. */
 void fake_recall(struct nfs_client *c, const struct nfs_fh *fh);
+/* The delegation that was flushed last (nfs_deleg_flushed()), or 0. */
+uint64_t fake_flushed(struct nfs_client *c);
 /* Ops that hang are carried out now; knob hang says what hangs from now on. */
 void fake_release(struct nfs_client *c);
 

@@ -40,7 +40,8 @@ uint32_t mean_deleg_judge(const struct mean_delegs *d, const struct nfs4_stateid
 	return d->of[i].revoked ? NFS4ERR_DELEG_REVOKED : NFS4_OK;
 }
 
-static void give(struct mean_delegs *d, const struct nfs_fh *fh, struct nfs4_delegation *given)
+static void give(
+	struct mean_delegs *d, const struct nfs_fh *fh, bool write, struct nfs4_delegation *given)
 {
 	int i = 0;
 
@@ -53,7 +54,7 @@ static void give(struct mean_delegs *d, const struct nfs_fh *fh, struct nfs4_del
 	d->of[i].no = ++d->last;
 	d->of[i].fh = *fh;
 	d->held++;
-	given->type = d->type ? d->type : OPEN_DELEGATE_READ;
+	given->type = write ? OPEN_DELEGATE_WRITE : d->type ? d->type : OPEN_DELEGATE_READ;
 	given->limit_by = NFS_LIMIT_SIZE;
 	given->stateid = mean_deleg_id(d->last);
 	given->recall = d->recalled;
@@ -63,7 +64,9 @@ uint32_t mean_deleg_open(struct mean_delegs *d, const struct nfs4_open_args *a,
 	const struct nfs_fh *fh, struct nfs4_delegation *given)
 {
 	uint32_t want = a->share_access & OPEN4_SHARE_ACCESS_WANT_DELEG_MASK, status;
-	bool again = a->claim == CLAIM_PREVIOUS && a->deleg_type == OPEN_DELEGATE_READ;
+	bool again = a->claim == CLAIM_PREVIOUS && a->deleg_type != OPEN_DELEGATE_NONE;
+	bool write = again ? a->deleg_type == OPEN_DELEGATE_WRITE
+			   : want == OPEN4_SHARE_ACCESS_WANT_WRITE_DELEG;
 
 	if (a->claim == CLAIM_DELEG_CUR_FH) {
 		status = mean_deleg_judge(d, &a->deleg);
@@ -71,9 +74,10 @@ uint32_t mean_deleg_open(struct mean_delegs *d, const struct nfs4_open_args *a,
 		d->refused += status != NFS4_OK;
 		return status;
 	}
-	if (again ? d->gives_back : d->gives && want == OPEN4_SHARE_ACCESS_WANT_READ_DELEG) {
+	if (again ? d->gives_back
+		  : d->gives && (write || want == OPEN4_SHARE_ACCESS_WANT_READ_DELEG)) {
 		d->reclaims += again;
-		give(d, fh, given);
+		give(d, fh, write, given);
 	}
 	return NFS4_OK;
 }

@@ -16,7 +16,7 @@ struct mean_delegs {
 	/* what to do with an OPEN that asks for one, or reclaims one */
 	bool gives, gives_back;
 	bool recalled;			 /* what is given is to come back at once */
-	enum open_delegation_type4 type; /* that is given; 0: what was asked for */
+	enum open_delegation_type4 type; /* that is given to who wants one to read; 0: that */
 	/* what happened: */
 	unsigned held, claims, reclaims, revoked, freed, refused;
 	uint32_t last; /* the number of the last one given */

@@ -155,6 +155,10 @@ void mean_session_id(const struct mean_srv *s, struct nfs4_sessionid *id);
 uint32_t mean_recall(
 	struct mean_srv *s, uint32_t seq, const struct nfs_fh *fh, const struct nfs4_stateid *id);
 
+/* The same with CB_GETATTR of change and size. */
+uint32_t mean_cb_getattr(struct mean_srv *s, uint32_t seq, const struct nfs_fh *fh,
+	uint64_t *change, uint64_t *size);
+
 /* The same with CB_NOTIFY_LOCK. */
 uint32_t mean_notify_lock(
 	struct mean_srv *s, uint32_t seq, const struct nfs_fh *fh, const struct nfs4_opaque *owner);

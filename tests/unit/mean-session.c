@@ -225,7 +225,23 @@ struct recall {
 	pthread_cond_t cond;
 	bool ended;
 	uint32_t status;
+	uint64_t *change, *size; /* CB_GETATTR: where its answer goes */
 };
+
+static void take_getattr(struct recall *r, struct xdr_in *res)
+{
+	struct nfs4_cb_sequence_res sr;
+	struct nfs4_attrs a;
+	uint32_t status;
+
+	assert_int_equal(nfs4_get_op_res(res, OP_CB_SEQUENCE, &status), 0);
+	assert_int_equal(nfs4_get_cb_sequence_res(res, status, &sr), 0);
+	assert_int_equal(nfs4_get_op_res(res, OP_CB_GETATTR, &status), 0);
+	assert_int_equal(nfs4_get_attrs(res, &a, NULL), 0);
+	assert_true(nfs4_bit(&a.mask, FATTR4_CHANGE) && nfs4_bit(&a.mask, FATTR4_SIZE));
+	*r->change = a.attr.change;
+	*r->size = a.attr.size;
+}
 
 static void recall_done(struct rpc_call *call, int error, struct xdr_in *res)
 {
@@ -234,6 +250,8 @@ static void recall_done(struct rpc_call *call, int error, struct xdr_in *res)
 
 	if (!error && nfs4_get_compound_res(res, &head) == 0)
 		r->status = head.status;
+	if (r->status == NFS4_OK && r->change)
+		take_getattr(r, res);
 	rpc_call_finish(call);
 	pthread_mutex_lock(&r->lock);
 	r->ended = true;
@@ -241,13 +259,17 @@ static void recall_done(struct rpc_call *call, int error, struct xdr_in *res)
 	pthread_mutex_unlock(&r->lock);
 }
 
-/* Sends CB_SEQUENCE and one of the two. */
-static uint32_t call_back(struct mean_srv *s, uint32_t seq, const struct nfs4_cb_recall_args *ra,
-	const struct nfs4_cb_notify_lock_args *na)
+typedef void put_fn(struct xdr_out *x, const void *args);
+
+/* Sends CB_SEQUENCE and what put puts of args. */
+static uint32_t call_back(struct mean_srv *s, uint32_t seq, put_fn *put, const void *args,
+	uint64_t *change, uint64_t *size)
 {
 	struct recall r = {.lock = PTHREAD_MUTEX_INITIALIZER,
 		.cond = PTHREAD_COND_INITIALIZER,
-		.status = 0xfffffffe};
+		.status = 0xfffffffe,
+		.change = change,
+		.size = size};
 	struct nfs4_cb_sequence_args sa = {.sequenceid = seq};
 	size_t at;
 
@@ -259,10 +281,7 @@ static uint32_t call_back(struct mean_srv *s, uint32_t seq, const struct nfs4_cb
 	r.call.reply_max = 512;
 	at = nfs4_put_cb_compound_args(&r.call.args, "", 1, 0);
 	nfs4_put_cb_sequence_args(&r.call.args, &sa);
-	if (ra)
-		nfs4_put_cb_recall_args(&r.call.args, ra);
-	else
-		nfs4_put_cb_notify_lock_args(&r.call.args, na);
+	put(&r.call.args, args);
 	xdr_patch_u32(&r.call.args, at, 2);
 	assert_int_equal(rpc_cb_submit(&r.call), 0);
 	pthread_mutex_lock(&r.lock);
@@ -272,12 +291,36 @@ static uint32_t call_back(struct mean_srv *s, uint32_t seq, const struct nfs4_cb
 	return r.status;
 }
 
+static void put_recall(struct xdr_out *x, const void *args)
+{
+	nfs4_put_cb_recall_args(x, args);
+}
+
+static void put_getattr(struct xdr_out *x, const void *args)
+{
+	nfs4_put_cb_getattr_args(x, args);
+}
+
+static void put_notify_lock(struct xdr_out *x, const void *args)
+{
+	nfs4_put_cb_notify_lock_args(x, args);
+}
+
 uint32_t mean_recall(
 	struct mean_srv *s, uint32_t seq, const struct nfs_fh *fh, const struct nfs4_stateid *id)
 {
 	struct nfs4_cb_recall_args a = {.stateid = *id, .fh = *fh};
 
-	return call_back(s, seq, &a, NULL);
+	return call_back(s, seq, put_recall, &a, NULL, NULL);
+}
+
+uint32_t mean_cb_getattr(
+	struct mean_srv *s, uint32_t seq, const struct nfs_fh *fh, uint64_t *change, uint64_t *size)
+{
+	struct nfs4_cb_getattr_args a = {
+		.fh = *fh, .want = nfs4_bits(FATTR4_CHANGE, FATTR4_SIZE, -1)};
+
+	return call_back(s, seq, put_getattr, &a, change, size);
 }
 
 uint32_t mean_notify_lock(
@@ -285,5 +328,5 @@ uint32_t mean_notify_lock(
 {
 	struct nfs4_cb_notify_lock_args a = {.fh = *fh, .owner = {.owner = *owner}};
 
-	return call_back(s, seq, NULL, &a);
+	return call_back(s, seq, put_notify_lock, &a, NULL, NULL);
 }

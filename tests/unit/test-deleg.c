@@ -128,7 +128,7 @@ static void older_answers_do_not_count(void **state)
 	assert_true(asks(O_RDONLY));
 	since = deleg_since(fs, ino);
 	old.size = 4711;
-	inode_note_attr(ino, &old, before);
+	inode_note_attr(ino, &old, before, 0);
 	assert_true(inode_known_attr(ino, since - 1, &got, &seen));
 	assert_int_equal(got.size, 4);
 }
@@ -164,7 +164,7 @@ static void a_write_under_way_ends_it(void **state)
 
 	filechange_begin(&ino->data.change);
 	assert_int_equal(deleg_note(fs, ino, &op, asked), asked);
-	filechange_end(&ino->data.change, NULL);
+	filechange_end(&ino->data.change, NULL, 0);
 	assert_int_equal(deleg_note(fs, ino, &op, asked), asked);
 	assert_int_equal(deleg_since(fs, ino), 0);
 }

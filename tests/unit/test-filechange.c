@@ -70,7 +70,7 @@ static enum filechange_by wcc(uint64_t before, uint64_t size0, uint64_t after, u
 		.before_change = before,
 		.before_size = size0};
 
-	return filechange_end(&f, &a);
+	return filechange_end(&f, &a, 0);
 }
 
 /* One with attributes as after it. */
@@ -79,7 +79,15 @@ static enum filechange_by after(uint64_t change, uint64_t size, bool counted)
 	const struct nfs_data_attr a = {
 		.have = true, .counted = counted, .change = change, .size = size};
 
-	return filechange_end(&f, &a);
+	return filechange_end(&f, &a, 0);
+}
+
+/* The same of a file that nobody else can have changed since alone. */
+static enum filechange_by after_alone(uint64_t change, uint64_t size, uint64_t alone)
+{
+	const struct nfs_data_attr a = {.have = true, .change = change, .size = size};
+
+	return filechange_end(&f, &a, alone);
 }
 
 static void begin(unsigned n)
@@ -240,7 +248,7 @@ static void a_counter_proves_it(void **state)
 static void a_write_without_an_answer_is_nobodys(void **state)
 {
 	begin(2);
-	assert_int_equal(filechange_end(&f, NULL), FILECHANGE_PENDING);
+	assert_int_equal(filechange_end(&f, NULL, 0), FILECHANGE_PENDING);
 	assert_int_equal(wcc(10, 100, 11, 100), FILECHANGE_ASSUMED);
 	assert_int_equal(look(12, 100), FILECHANGE_ASSUMED);
 	assert_int_equal(look(13, 100), FILECHANGE_FOREIGN);
@@ -293,11 +301,47 @@ static void attributes_grow_old(void **state)
 	assert_false(filechange_is_old(&f, now));
 	now = clock_ns();
 	begin(1);
-	assert_int_equal(filechange_end(&f, NULL), FILECHANGE_ASSUMED);
+	assert_int_equal(filechange_end(&f, NULL, 0), FILECHANGE_ASSUMED);
 	assert_true(filechange_is_old(&f, now));
 	begin(1);
 	after(11, 100, false);
 	assert_false(filechange_is_old(&f, now));
+}
+
+/* Delegated to this mount to write: all that changes is its own, as long as that lasts. */
+static void nobody_else_may_have_changed_it(void **state)
+{
+	struct fileversion v;
+	uint64_t alone;
+
+	look(10, 100);
+	kept(10, 100);
+	assert_int_equal(filechange_open_alone(&f), 0);
+	begin(1);
+	alone = clock_ns(); /* too late for the first */
+	begin(1);
+	assert_int_equal(after_alone(12, 100, alone), FILECHANGE_PENDING);
+	assert_int_equal(after_alone(13, 100, alone), FILECHANGE_ASSUMED);
+	assert_int_not_equal(filechange_open_alone(&f), 0);
+	assert_false(kept(13, 100));
+	begin(2);
+	assert_int_equal(after_alone(15, 200, alone), FILECHANGE_PENDING);
+	assert_true(filechange_newest(&f, true, &v));
+	assert_int_equal(v.size, 200);
+	assert_false(filechange_newest(&f, false, &v));
+	assert_int_equal(after_alone(14, 150, alone), FILECHANGE_OURS);
+	assert_int_equal(filechange_open_alone(&f), 0);
+	assert_true(kept(15, 200));
+	assert_true(filechange_newest(&f, false, &v));
+	assert_int_equal(v.change, 15);
+	begin(1); /* what else it changes need not be in order */
+	filechange_touch(&f);
+	assert_int_equal(after_alone(16, 200, alone), FILECHANGE_ASSUMED);
+	filechange_touch(&f);
+	assert_false(filechange_newest(&f, false, &v));
+	look(17, 10);
+	assert_true(filechange_newest(&f, false, &v));
+	assert_int_equal(v.size, 10);
 }
 
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
@@ -321,6 +365,7 @@ int main(void)
 		T(nobody_keeps_what_is_only_about_to_be_dropped),
 		T(what_changes_before_the_drop_must_be_dropped_again),
 		T(attributes_grow_old),
+		T(nobody_else_may_have_changed_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

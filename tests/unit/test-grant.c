@@ -121,11 +121,11 @@ static void a_changed_inode_grants_nothing(void **state)
 	struct rpc_cred u = user(1);
 
 	inode_note_access(root, &u, GRANT_ALL, GRANT_ALL, 10);
-	assert_false(inode_note_attr(root, &attr, 11));
+	assert_false(inode_note_attr(root, &attr, 11, 0));
 	assert_true(may_search(root));
 	attr.ctime.tv_nsec++;
 	attr.mtime.tv_nsec++; /* a name was made in it */
-	assert_false(inode_note_attr(root, &attr, 20));
+	assert_false(inode_note_attr(root, &attr, 20, 0));
 	assert_false(may_search(root));
 	inode_note_access(root, &u, GRANT_ALL, GRANT_ALL, 19); /* asked before that */
 	assert_false(may_search(root));
@@ -143,19 +143,19 @@ static void a_lost_right_to_search_is_noticed(void **state)
 	struct inode *root = inode_table_root(t);
 
 	attr.mode = 0700;
-	assert_true(inode_note_attr(root, &attr, 10));
+	assert_true(inode_note_attr(root, &attr, 10, 0));
 	attr.mode = 0777;
-	assert_false(inode_note_attr(root, &attr, 20));
+	assert_false(inode_note_attr(root, &attr, 20, 0));
 	attr.mode = 0700;
-	assert_false(inode_note_attr(root, &attr, 15)); /* older than what is known */
+	assert_false(inode_note_attr(root, &attr, 15, 0)); /* older than what is known */
 	attr.mode = 0777;
 	attr.uid = 2;
-	assert_true(inode_note_attr(root, &attr, 30));
+	assert_true(inode_note_attr(root, &attr, 30, 0));
 	attr.ctime.tv_sec = 5; /* alone: an ACL */
-	assert_true(inode_note_attr(root, &attr, 40));
+	assert_true(inode_note_attr(root, &attr, 40, 0));
 	attr.type = NFS_REG;
 	attr.mode = 0600;
-	assert_false(inode_note_attr(root, &attr, 50));
+	assert_false(inode_note_attr(root, &attr, 50, 0));
 	inode_table_free(t);
 }
 
@@ -167,14 +167,14 @@ static void attributes_are_known_until_something_changes(void **state)
 	uint64_t seen, now = clock_ns();
 
 	assert_false(inode_known_attr(root, 0, &out, &seen)); /* never asked for */
-	inode_note_attr(root, &attr, now);
+	inode_note_attr(root, &attr, now, 0);
 	assert_true(inode_known_attr(root, now - 1, &out, &seen));
 	assert_int_equal(out.size, 7);
 	assert_int_equal(seen, now);
 	assert_false(inode_known_attr(root, now, &out, &seen));
 	inode_touch(root);
 	assert_false(inode_known_attr(root, now - 1, &out, &seen));
-	inode_note_attr(root, &attr, clock_ns() + 1);
+	inode_note_attr(root, &attr, clock_ns() + 1, 0);
 	assert_true(inode_known_attr(root, now, &out, &seen));
 	inode_table_free(t);
 }

@@ -115,7 +115,7 @@ static bool note(struct inode *dir, uint64_t change, uint64_t seen)
 
 	/* as when a name is made: mtime and ctime move together */
 	attr.mtime.tv_nsec = attr.ctime.tv_nsec = (long)change;
-	return inode_note_attr(dir, &attr, seen);
+	return inode_note_attr(dir, &attr, seen, 0);
 }
 
 static void names_end_with_their_directorys_version(void **state)
@@ -344,26 +344,26 @@ static void of_answers_that_overtake_each_other_the_newest_is_known(void **state
 
 	while (clock_ns() <= second)
 		;
-	inode_note_attr(a, &at, first);
+	inode_note_attr(a, &at, first, 0);
 	assert_true(inode_attr_is_past(a, first - 1));
 	assert_false(inode_attr_is_past(a, first));
 	at.change = 5;
-	inode_note_attr(a, &at, second);
+	inode_note_attr(a, &at, second, 0);
 	expect_known(a, 6);
 	at.change = 7;
-	inode_note_attr(a, &at, first - 1);
+	inode_note_attr(a, &at, first - 1, 0);
 	expect_known(a, 7);
 	/* what is asked when another is known is newer, whatever its number */
 	at.change = 3;
-	inode_note_attr(a, &at, clock_ns() + 1);
+	inode_note_attr(a, &at, clock_ns() + 1, 0);
 	expect_known(a, 3);
 	/* and what was asked before that was known to be wrong is not believed */
 	inode_doubt(a);
 	at.change = 8;
-	inode_note_attr(a, &at, second);
+	inode_note_attr(a, &at, second, 0);
 	expect_known(a, 0);
 	assert_true(inode_attr_is_past(a, second));
-	inode_note_attr(a, &at, clock_ns() + 1);
+	inode_note_attr(a, &at, clock_ns() + 1, 0);
 	expect_known(a, 8);
 	inode_table_free(t);
 }

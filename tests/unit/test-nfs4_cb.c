@@ -443,7 +443,7 @@ static void slots_are_taken_away_but_one(void **state)
 	}
 }
 
-/* What a client without layouts and delegations of its own need not know. */
+/* What a client without layouts need not know; and a file that is none of its own. */
 static void what_is_not_supported_is_told_apart_from_nonsense(void **state)
 {
 	static const struct {
@@ -481,8 +481,8 @@ static void what_is_not_supported_is_told_apart_from_nonsense(void **state)
 	begin(p);
 	sequence(p, 0, seq++);
 	nfs4_put_cb_getattr_args(&p->args, &getattr);
-	assert_int_equal(run_as(p, 2), NFS4ERR_NOTSUPP);
-	ends_with(p, OP_CB_GETATTR, NFS4ERR_NOTSUPP);
+	assert_int_equal(run_as(p, 2), NFS4ERR_BADHANDLE);
+	ends_with(p, OP_CB_GETATTR, NFS4ERR_BADHANDLE);
 	begin(p); /* without CB_SEQUENCE there is no session to be asked in */
 	bare(p, OP_CB_NOTIFY);
 	assert_int_equal(run(p), NFS4ERR_OP_NOT_IN_SESSION);

@@ -99,7 +99,7 @@ static struct nfs_open *open_locally(struct fix *f, const struct nfs_fh *fh, uin
 {
 	const struct rpc_cred cred = {.flavor = RPC_AUTH_SYS, .uid = 4712};
 
-	return nfs_deleg_open(f->nfs, fh, id, &cred);
+	return nfs_deleg_open(f->nfs, fh, id, O_RDONLY, &cred);
 }
 
 static unsigned count(struct fix *f, uint32_t op)

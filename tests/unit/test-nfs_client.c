@@ -63,7 +63,8 @@ static void connection(void *ctx, enum nfs_connection what)
 	note(ctx, &told.connection[what], NULL);
 }
 
-static const struct nfs_client_upcalls upcalls = {recalled, lost, attributes, connection};
+static const struct nfs_client_upcalls upcalls = {
+	.recalled = recalled, .lost = lost, .attributes = attributes, .connection = connection};
 
 /* Waits until *what has been told n times. */
 static void wait_told(const unsigned *what, unsigned n)

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * recall: what the server wants of a file that it has delegated to this mount to write.
+ *
+ * What is written after the recall is not waited for: whoever goes on to write does not put it off.
+ * Nor is any harm done: nobody may count on the delegation from the recall on, so what they write
+ * is made safe at their fsync or close, as without.
+ */
+#include "fs/recall.h"
+
+#include <stdlib.h>
+
+#include "transport/log.h"
+
+/* One that is being given back. */
+struct recall {
+	struct writeback_wait wait;
+	struct fs *fs;
+	struct written *of; /* held */
+	struct rpc_cred cred;
+	uint64_t id;
+};
+
+static struct inode *inode_of_written(struct written *w)
+{
+	return (struct inode *)((char *)w - offsetof(struct inode, written));
+}
+
+static void end(struct recall *r)
+{
+	struct inode *ino = inode_of_written(r->of);
+
+	nfs_deleg_flushed(r->fs->client, &ino->fh, r->id);
+	inode_unref(ino);
+	free(r);
+}
+
+static void flushed(struct writeback_wait *w)
+{
+	end((struct recall *)((char *)w - offsetof(struct recall, wait)));
+}
+
+/* What was written to fh, held. A file that the kernel has forgotten may still have some of it. */
+static struct written *find(struct fs *fs, const struct nfs_fh *fh)
+{
+	struct inode *ino = inode_find(fs->inodes, fh);
+
+	return ino ? &ino->written : writeback_find(fs->writeback, fh);
+}
+
+bool recall_flush(struct fs *fs, const struct nfs_fh *fh, uint64_t id, const struct rpc_cred *cred)
+{
+	struct recall *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return false;
+	*r = (struct recall){.fs = fs, .of = find(fs, fh), .cred = *cred, .id = id};
+	if (!r->of) {
+		nfs_deleg_flushed(fs->client, fh, id);
+		free(r);
+		return true;
+	}
+	r->wait.ready = flushed;
+	r->wait.cred = &r->cred;
+	if (!writeback_wait(fs->writeback, r->of, &r->wait, STABLE))
+		end(r);
+	return true;
+}
+
+bool recall_inquired(
+	struct fs *fs, const struct nfs_fh *fh, uint64_t *size, uint64_t *change, bool *modified)
+{
+	struct inode *ino = inode_find(fs->inodes, fh);
+	struct fileversion v;
+	uint64_t end;
+	bool known;
+
+	if (!ino)
+		return false;
+	/* in this order: what is written is in one of them at any time */
+	*modified = written_dirty(&ino->written);
+	end = *modified ? written_end(&ino->written) : 0;
+	known = filechange_newest(&ino->data.change, *modified, &v);
+	*size = end > v.size ? end : v.size;
+	*change = v.change;
+	inode_unref(ino);
+	return known;
+}

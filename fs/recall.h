@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * recall: what the server wants of a file that it has delegated to this mount to write: to know
+ * what it looks like by now, and to have it back (deleg.h).
+ */
+#ifndef RNFS_FS_RECALL_H
+#define RNFS_FS_RECALL_H
+
+#include "fs/fs.h"
+
+/* The upcalls `flush` and `inquired` of struct nfs_client_upcalls. */
+bool recall_flush(struct fs *fs, const struct nfs_fh *fh, uint64_t id, const struct rpc_cred *cred);
+bool recall_inquired(
+	struct fs *fs, const struct nfs_fh *fh, uint64_t *size, uint64_t *change, bool *modified);
+
+#endif

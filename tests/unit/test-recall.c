@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * Unit tests of files that are delegated to write (fs/deleg.h, fs/recall.h): opens without the
+ * server, what close(2) waits for, what is told of the file, and what becomes of what was written.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+#include <cmocka.h>
+
+#include "fs/deleg.h"
+#include "fs/recall.h"
+#include "fs/upcall.h"
+#include "tests/unit/fake-kernel.h"
+#include "tests/unit/fs-fixture.h"
+#include "transport/clock.h"
+
+#define FAR	    (2u << 20) /* not in one WRITE with what is at 0 */
+#define PATIENCE_MS 60000u
+
+static const struct rpc_cred cred = {.flavor = RPC_AUTH_SYS};
+static struct fs *fs;
+static uint64_t node, fh;
+static struct inode *ino;
+
+/* It has just been made, and is open. */
+static int setup(void **state)
+{
+	fs_fixture_gather = true;
+	fs = kernel_mount();
+	fs_fixture_options.delegations = NFS_DELEGATIONS_WRITE;
+	fake_knobs.delegates_write = true;
+	assert_int_equal(kernel_create(KERNEL_ROOT, "f", O_RDWR, &node, &fh), 0);
+	ino = inode_of(fs->inodes, node);
+	assert_int_not_equal(deleg_alone_since(fs, ino), 0);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	kernel_unmount();
+	fs_fixture_gather = false;
+	return 0;
+}
+
+static uint64_t count(enum nfs_op_type t)
+{
+	return stats_get(&fs->stats.ops[t]);
+}
+
+static void wait_for(enum nfs_op_type t, uint64_t n)
+{
+	for (unsigned i = 0; i < PATIENCE_MS && count(t) < n; i++)
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	assert_int_equal(count(t), n);
+}
+
+static void put(uint64_t off)
+{
+	assert_int_equal(kernel_write(node, fh, off, "data", 4, O_RDWR), 4);
+}
+
+/* What hangs goes on, if it is there already. */
+static void release_soon(void)
+{
+	nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	fake_release(fs->client);
+}
+
+/* Opens and closes it; true if the server was asked to open it. */
+static bool asks(int flags)
+{
+	uint64_t before = count(NFS_OPEN), other;
+
+	assert_int_equal(kernel_open(node, flags, &other), 0);
+	assert_int_equal(kernel_release(node, other), 0);
+	return count(NFS_OPEN) > before;
+}
+
+/* From the first open on, and whatever was written meanwhile. */
+static void it_is_opened_without_asking(void **state)
+{
+	assert_false(asks(O_RDWR));
+	put(0);
+	assert_false(asks(O_RDONLY));
+	assert_false(asks(O_WRONLY));
+	assert_int_equal(kernel_flush(node, fh), 0);
+	assert_false(asks(O_WRONLY | O_APPEND));
+	assert_true(asks(O_WRONLY | O_TRUNC));
+	assert_int_equal(kernel_release(node, fh), 0);
+	assert_false(asks(O_RDWR));
+	fake_recall(fs->client, &ino->fh);
+	fake_knobs.delegates_write = false;
+	assert_true(asks(O_RDWR));
+	assert_true(asks(O_RDWR));
+}
+
+static void who_may_not_write_does_not(void **state)
+{
+	uint64_t since = deleg_since(fs, ino), other;
+	const struct rpc_cred *me = &(const struct rpc_cred){.flavor = RPC_AUTH_SYS};
+	uint32_t may;
+
+	assert_false(inode_known_access(ino, me, NFS_ACCESS_MODIFY, since - 1, &may) &&
+		     !(may & NFS_ACCESS_MODIFY));
+	fake_recall(fs->client, &ino->fh);
+	fake_knobs.denied = NFS_ACCESS_EXTEND;
+	assert_true(asks(O_WRONLY)); /* brings another, and who may do what */
+	assert_true(asks(O_WRONLY));
+	assert_int_equal(kernel_open(node, O_RDWR, &other), 0);
+	assert_int_equal(kernel_release(node, other), 0);
+	assert_false(asks(O_RDONLY));
+}
+
+/* Those that this mount has changed are asked for once. */
+static void its_attributes_are_believed(void **state)
+{
+	uint64_t attrs;
+	struct fuse_attr a;
+
+	for (unsigned i = 1; i < 4; i++) {
+		put(i * 4);
+		attrs = count(NFS_GETATTR);
+		for (unsigned k = 0; k < 3; k++) {
+			assert_int_equal(kernel_getattr(node, &a), 0);
+			assert_int_equal(a.size, i * 4 + 4);
+		}
+		assert_int_equal(count(NFS_GETATTR), attrs + 1);
+	}
+	fake_recall(fs->client, &ino->fh);
+	assert_int_equal(kernel_getattr(node, &a), 0);
+	assert_int_equal(kernel_getattr(node, &a), 0);
+	assert_int_equal(count(NFS_GETATTR), attrs + 3);
+}
+
+/* close(2) waits until the server has taken all, and hears what it has not; the rest goes on. */
+static void close_waits_for_no_commit(void **state)
+{
+	struct fuse_release_in in = {.fh = fh};
+	uint64_t released;
+
+	put(0);
+	put(FAR);
+	fake_knobs.hang[NFS_COMMIT] = true;
+	assert_int_equal(kernel_flush(node, fh), 0);
+	assert_int_equal(count(NFS_WRITE), 2);
+	assert_int_equal(count(NFS_COMMIT), 0);
+	released = kernel_send(FUSE_RELEASE, node, &in, sizeof(in), NULL, 0);
+	while (!kernel_answered(released))
+		release_soon();
+	assert_int_equal(kernel_wait(released).error, 0);
+	fake_knobs.hang[NFS_COMMIT] = false;
+	assert_int_equal(count(NFS_COMMIT), 1);
+	assert_int_equal(kernel_open(node, O_RDWR, &fh), 0);
+	put(0);
+	assert_int_equal(kernel_flush(node, fh), 0); /* one WRITE makes that safe by itself */
+	assert_int_equal(kernel_release(node, fh), 0);
+	wait_for(NFS_CLOSE, 2);
+	assert_int_equal(count(NFS_COMMIT), 1);
+}
+
+static void close_tells_what_there_is_no_room_for(void **state)
+{
+	put(0);
+	fake_knobs.fail[NFS_WRITE] = -ENOSPC;
+	assert_int_equal(kernel_flush(node, fh), -ENOSPC);
+}
+
+static void without_it_close_waits(void **state)
+{
+	fake_recall(fs->client, &ino->fh);
+	put(0);
+	put(FAR);
+	assert_int_equal(kernel_flush(node, fh), 0);
+	assert_int_equal(count(NFS_COMMIT), 1);
+}
+
+/* What the server asks about it while it does not have all. */
+static void it_is_known_what_it_looks_like(void **state)
+{
+	uint64_t size, change, other;
+	bool modified;
+
+	assert_true(upcalls.inquired(fs, &ino->fh, &size, &change, &modified));
+	assert_false(modified);
+	assert_int_equal(size, 0);
+	put(10);
+	assert_true(upcalls.inquired(fs, &ino->fh, &size, &change, &modified));
+	assert_true(modified);
+	assert_int_equal(size, 14);
+	fake_knobs.hang[NFS_WRITE] = true;
+	put(FAR); /* not in order */
+	put(0);
+	assert_true(upcalls.inquired(fs, &ino->fh, &size, &change, &modified));
+	assert_true(modified);
+	assert_int_equal(size, FAR + 4);
+	fake_knobs.hang[NFS_WRITE] = false;
+	fake_release(fs->client);
+	assert_int_equal(kernel_flush(node, fh), 0);
+	assert_true(upcalls.inquired(fs, &ino->fh, &size, &change, &modified));
+	assert_false(modified);
+	assert_int_equal(size, FAR + 4);
+	assert_int_equal(kernel_open(node, O_RDWR | O_TRUNC, &other), 0);
+	assert_int_equal(kernel_release(node, other), 0);
+	assert_true(upcalls.inquired(fs, &ino->fh, &size, &change, &modified));
+	assert_int_equal(size, 0);
+	inode_touch(ino); /* it is changed otherwise, and nobody has looked since */
+	assert_false(upcalls.inquired(fs, &ino->fh, &size, &change, &modified));
+	assert_false(upcalls.inquired(fs, &(struct nfs_fh){.len = 4}, &size, &change, &modified));
+}
+
+/* Before it goes back. Who writes on does not keep it. */
+static void what_was_written_is_made_safe(void **state)
+{
+	uint64_t id = atomic_load(&ino->deleg);
+
+	assert_true(upcalls.flush(fs, &ino->fh, 4711, &cred)); /* nothing was written */
+	assert_int_equal(fake_flushed(fs->client), 4711);
+	put(0);
+	put(FAR);
+	fake_recall(fs->client, &ino->fh);
+	fake_knobs.hang[NFS_COMMIT] = true;
+	assert_true(upcalls.flush(fs, &ino->fh, id, &cred));
+	wait_for(NFS_WRITE, 2);
+	assert_int_equal(fake_flushed(fs->client), 4711);
+	put(2 * FAR);
+	assert_ptr_equal(writeback_find(fs->writeback, &ino->fh), &ino->written);
+	inode_unref(ino);
+	assert_null(writeback_find(fs->writeback, &(struct nfs_fh){.len = 4}));
+	while (fake_flushed(fs->client) != id)
+		release_soon();
+	fake_knobs.hang[NFS_COMMIT] = false;
+	assert_int_equal(count(NFS_WRITE), 2);
+	assert_true(written_dirty(&ino->written));
+	assert_true(upcalls.flush(fs, &(struct nfs_fh){.len = 4}, 7, &cred)); /* is not known */
+	assert_int_equal(fake_flushed(fs->client), 7);
+}
+
+/* What cannot be written is lost, and told; it does not keep the delegation. */
+static void what_is_lost_does_not_keep_it(void **state)
+{
+	put(0);
+	fake_knobs.fail[NFS_WRITE] = -EDQUOT;
+	assert_true(upcalls.flush(fs, &ino->fh, 1, &cred));
+	for (unsigned i = 0; i < PATIENCE_MS && fake_flushed(fs->client) != 1; i++)
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	assert_int_equal(fake_flushed(fs->client), 1);
+	assert_int_equal(kernel_flush(node, fh), -EDQUOT);
+}
+
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(it_is_opened_without_asking),
+		TEST(who_may_not_write_does_not),
+		TEST(its_attributes_are_believed),
+		TEST(close_waits_for_no_commit),
+		TEST(close_tells_what_there_is_no_room_for),
+		TEST(without_it_close_waits),
+		TEST(it_is_known_what_it_looks_like),
+		TEST(what_was_written_is_made_safe),
+		TEST(what_is_lost_does_not_keep_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
