@@ -72,14 +72,19 @@ enum process_fate process_fate_of(const char *status, const char *stat)
 	return PROCESS_LIVES;
 }
 
-static bool read_text(pid_t tid, const char *name, char *text, size_t size)
+static int open_text(pid_t tid, const char *name)
 {
 	char path[64];
-	ssize_t n;
-	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", (int)tid, (int)tid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static bool read_text(pid_t tid, const char *name, char *text, size_t size)
+{
+	int fd = open_text(tid, name);
+	ssize_t n;
+
 	if (fd < 0)
 		return false;
 	n = read(fd, text, size - 1);
@@ -96,4 +101,87 @@ enum process_fate process_fate(pid_t tid)
 		!read_text(tid, "stat", stat, sizeof(stat)))
 		return PROCESS_UNKNOWN;
 	return process_fate_of(status, stat);
+}
+
+/* --- groups ----------------------------------------------------------------------------------- */
+
+#define KEPT	    4
+#define STATUS_HEAD 1024 /* of the text, with more groups than any credential has */
+
+/* A file of /proc stands for a thread and not for its number: once that has ended it says ESRCH. */
+static _Thread_local struct {
+	struct {
+		pid_t tid; /* 0: nobody's */
+		int fd;
+	} of[KEPT];
+	unsigned next; /* is replaced next */
+} kept;
+
+unsigned process_groups_of(const char *status, uint32_t *gids, unsigned max)
+{
+	static const char key[] = "\nGroups:";
+	const char *s = strstr(status, key);
+	unsigned n = 0;
+	char *end;
+
+	if (!s)
+		return 0;
+	for (s += sizeof(key) - 1; n < max; s = end) {
+		unsigned long gid;
+
+		while (*s == ' ' || *s == '\t')
+			s++;
+		if (*s < '0' || *s > '9')
+			break;
+		gid = strtoul(s, &end, 10);
+		if (!*end)
+			break; /* the text may end within the number */
+		gids[n++] = (uint32_t)gid;
+	}
+	return n;
+}
+
+static void drop(unsigned i)
+{
+	if (kept.of[i].tid)
+		close(kept.of[i].fd);
+	kept.of[i].tid = 0;
+}
+
+void process_forget(void)
+{
+	for (unsigned i = 0; i < KEPT; i++)
+		drop(i);
+}
+
+static bool keep(unsigned i, pid_t tid)
+{
+	int fd = open_text(tid, "status");
+
+	drop(i);
+	if (fd < 0)
+		return false;
+	kept.of[i].tid = tid;
+	kept.of[i].fd = fd;
+	return true;
+}
+
+unsigned process_groups(pid_t tid, uint32_t *gids, unsigned max)
+{
+	char text[STATUS_HEAD + 1];
+	ssize_t n = -1;
+	unsigned i = 0;
+
+	if (!tid)
+		return 0;
+	while (i < KEPT && kept.of[i].tid != tid)
+		i++;
+	if (i < KEPT)
+		n = pread(kept.of[i].fd, text, STATUS_HEAD, 0);
+	else
+		i = kept.next++ % KEPT;
+	if (n <= 0 && keep(i, tid))
+		n = pread(kept.of[i].fd, text, STATUS_HEAD, 0);
+	text[n > 0 ? n : 0] = 0;
+	return process_groups_of(text, gids, max);
 }

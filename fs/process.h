@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * process: what /proc says about a thread that waits for an answer of ours: will it ever look at
- * it?
+ * process: what /proc says about a thread that waits for an answer of ours: which groups it has,
+ * and will it ever look at it?
  *
  * A thread is KILLED when it has a deadly signal before it: one that is pending, of its own or of
  * its process, and neither blocked nor ignored nor caught, or SIGKILL, which the kernel makes of
@@ -15,6 +15,7 @@
 #ifndef RNFS_FS_PROCESS_H
 #define RNFS_FS_PROCESS_H
 
+#include <stdint.h>
 #include <sys/types.h>
 
 enum process_fate {
@@ -26,6 +27,17 @@ enum process_fate {
 
 /* tid: as the kernel names it in a request, or 0. Any thread; two small files are read. */
 enum process_fate process_fate(pid_t tid);
+
+/* The supplementary groups that thread tid has now, at most max of them, to gids; how many. 0 if it
+ * has none or is not to be seen. The calling thread keeps the files of the last few open, since
+ * opening one costs more than to read it; what it reads is never of another thread that has got the
+ * same number since. */
+unsigned process_groups(pid_t tid, uint32_t *gids, unsigned max);
+/* The calling thread is to end, or needs those no more. */
+void process_forget(void);
+
+/* The groups in the text of /proc/TID/status, which may end anywhere. */
+unsigned process_groups_of(const char *status, uint32_t *gids, unsigned max);
 
 /* What the texts of /proc/TID/status and /proc/TID/stat mean. */
 enum process_fate process_fate_of(const char *status, const char *stat);

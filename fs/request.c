@@ -167,15 +167,11 @@ struct request *request_new(struct fs *fs, struct fuse_req *fuse)
 {
 	const struct fuse_ctx *ctx = fuse_req_ctx(fuse);
 	struct rpc_cred cred = {.flavor = RPC_AUTH_SYS, .uid = ctx->uid, .gid = ctx->gid};
-	gid_t gids[RPC_MAX_GIDS];
-	int n;
 
-	/* A look at /proc, some 5 us. It is not remembered: a process may give up groups at any
-	 * moment, and what it may not do any more must not be done in its name.
+	/* A look at /proc. It is not remembered: a process may give up groups at any moment, and
+	 * what it may not do any more must not be done in its name.
 	 * A process of another PID namespace has no number here: then its group must do. */
-	n = ctx->pid ? fuse_req_getgroups(fuse, RPC_MAX_GIDS, gids) : 0;
-	for (int i = 0; i < n && i < RPC_MAX_GIDS; i++)
-		cred.gids[cred.ngids++] = gids[i];
+	cred.ngids = process_groups(ctx->pid, cred.gids, RPC_MAX_GIDS);
 	return request_new_cred(fs, fuse, &cred);
 }
 

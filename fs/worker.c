@@ -192,6 +192,7 @@ static void *worker_main(void *arg)
 	while (serve_one(w))
 		;
 	end_row(w);
+	process_forget();
 	data_put(all->fs, w->buf);
 	set_buf(w, NULL);
 	atomic_store(&w->ended, true);

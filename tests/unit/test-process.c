@@ -3,6 +3,8 @@
  *
  * Unit tests of fs/process.
  */
+#include <fcntl.h>
+#include <grp.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -100,6 +102,103 @@ static void a_zombie_shows_how_it_ended(void **state)
 	assert_int_equal(process_fate(getpid()), PROCESS_LIVES);
 }
 
+static void groups_are_a_line_of_numbers(void **state)
+{
+	uint32_t g[3] = {0};
+
+	assert_int_equal(process_groups_of("", g, 3), 0);
+	assert_int_equal(process_groups_of("Groups:\t1 \n", g, 3), 0); /* the name of a process */
+	assert_int_equal(process_groups_of("Name:\tx\nGroups:\t \nNStgid:\t7\n", g, 3), 0);
+	assert_int_equal(process_groups_of("Name:\tx\nGroups:\t4 24 1000 \nN:\t7\n", g, 3), 3);
+	assert_int_equal(g[0], 4);
+	assert_int_equal(g[2], 1000);
+	assert_int_equal(process_groups_of("Name:\tx\nGroups:\t1 2 3 4 \n", g, 3), 3);
+	assert_int_equal(process_groups_of("Name:\tx\nGroups:\t65534", g, 3), 0); /* cut off */
+	assert_int_equal(process_groups_of("Name:\tx\nGroups:\t5 65534", g, 3), 1);
+	assert_int_equal(g[0], 5);
+}
+
+static void assert_has_groups(pid_t tid, const gid_t *want, int n)
+{
+	uint32_t g[16];
+
+	assert_int_equal(process_groups(tid, g, 16), n);
+	for (int i = 0; i < n; i++)
+		assert_int_equal(g[i], want[i]);
+}
+
+static void groups_are_those_of_now(void **state)
+{
+	gid_t mine[64];
+	int n = getgroups(64, mine), down[2], up[2];
+	pid_t pid;
+	char c;
+
+	if (n > 16)
+		n = 16;
+	assert_has_groups(getpid(), mine, n);
+	assert_has_groups(0, NULL, 0);
+	assert_has_groups(0x7fffffff, NULL, 0);
+	assert_int_equal(pipe(down) || pipe(up), 0);
+	pid = fork();
+	if (pid == 0) {
+		const gid_t other[] = {7, 4000000000u};
+
+		/* as root it changes them when it is told to */
+		if (read(down[0], &c, 1) == 1)
+			setgroups(2, other);
+		if (write(up[1], &c, 1) == 1)
+			pause();
+		_exit(0);
+	}
+	assert_has_groups(pid, mine, n);
+	assert_has_groups(getpid(), mine, n);
+	assert_int_equal(write(down[1], "x", 1), 1);
+	assert_int_equal(read(up[0], &c, 1), 1);
+	if (geteuid() == 0)
+		assert_has_groups(pid, (gid_t[]){7, 4000000000u}, 2);
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_has_groups(pid, NULL, 0);
+	process_forget();
+	process_forget();
+	assert_has_groups(getpid(), mine, n);
+	process_forget();
+}
+
+static unsigned descriptors(void)
+{
+	unsigned n = 0;
+
+	for (int fd = 0; fd < 1024; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+static void only_the_last_few_are_kept(void **state)
+{
+	unsigned before = descriptors();
+	uint32_t g[16];
+	pid_t pid[12];
+
+	for (int i = 0; i < 12; i++) {
+		pid[i] = fork();
+		if (pid[i] == 0) {
+			pause();
+			_exit(0);
+		}
+	}
+	for (int i = 0; i < 24; i++)
+		process_groups(pid[i % 12], g, 16);
+	assert_in_range(descriptors(), before + 1, before + 8);
+	process_forget();
+	assert_int_equal(descriptors(), before);
+	for (int i = 0; i < 12; i++) {
+		kill(pid[i], SIGKILL);
+		assert_int_equal(waitpid(pid[i], NULL, 0), pid[i]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -108,6 +207,9 @@ int main(void)
 		cmocka_unit_test(one_that_ends_tells_by_its_flags),
 		cmocka_unit_test(what_cannot_be_read_is_not_known),
 		cmocka_unit_test(a_zombie_shows_how_it_ended),
+		cmocka_unit_test(groups_are_a_line_of_numbers),
+		cmocka_unit_test(groups_are_those_of_now),
+		cmocka_unit_test(only_the_last_few_are_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
