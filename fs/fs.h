@@ -57,6 +57,7 @@ struct fs {
 	struct flushes *flushes;
 	struct notifier *notifier; /* NULL before the kernel's session has begun */
 	struct fuse_session *se;
+	struct device *device; /* the session's */
 	struct workers *workers;
 	bool posix_locks, flock_locks; /* on the server, else this machine's own */
 	struct inval *inval;

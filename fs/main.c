@@ -21,6 +21,7 @@
 
 #include "fs/connect.h"
 #include "fs/daemon.h"
+#include "fs/device.h"
 #include "fs/flush.h"
 #include "fs/fs.h"
 #include "fs/inval.h"
@@ -188,6 +189,7 @@ static void unmake_fs(struct fs *fs, bool mounted)
 	}
 	setup_end(fs);
 	if (fs->se && mounted) {
+		fs->device = device_free(fs->device); /* its clone would hold the connection */
 		fuse_session_unmount(fs->se);
 		fuse_session_destroy(fs->se);
 	}

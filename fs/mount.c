@@ -20,7 +20,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fs/device.h"
 #include "fs/ops.h"
+#include "fs/worker.h"
 #include "transport/log.h"
 
 extern char **environ;
@@ -182,15 +184,17 @@ static void capture_end(struct capture *c, char *text, size_t size)
 		memmove(text, s + 2, strlen(s + 2) + 1);
 }
 
-static ssize_t device_read(int fd, void *buf, size_t len, void *userdata)
+static ssize_t read_request(int fd, void *buf, size_t len, void *userdata)
 {
-	return read(fd, buf, len);
+	struct fs *fs = userdata;
+
+	return device_read(fs->device, buf, len, worker_in_row());
 }
 
 /* The library (3.14) knows FUSE_HANDLE_KILLPRIV but leaves it out of its answer to INIT, and does
  * not know FUSE_HANDLE_KILLPRIV_V2, with which the kernel need not ask for security.capability
  * before each write(2): put both in. A kernel from before Linux 5.12 passes over the second. */
-static ssize_t device_writev(int fd, struct iovec *iov, int count, void *userdata)
+static ssize_t write_answer(int fd, struct iovec *iov, int count, void *userdata)
 {
 	struct fs *fs = userdata;
 
@@ -200,7 +204,7 @@ static ssize_t device_writev(int fd, struct iovec *iov, int count, void *userdat
 			((struct fuse_init_out *)iov[1].iov_base)->flags |=
 				FUSE_HANDLE_KILLPRIV | FUSE_HANDLE_KILLPRIV_V2;
 	}
-	return writev(fd, iov, count);
+	return device_writev(fs->device, iov, count);
 }
 
 int mount_session(struct fs *fs, const char *mountpoint, struct err *e)
@@ -209,8 +213,7 @@ int mount_session(struct fs *fs, const char *mountpoint, struct err *e)
 	char name[] = "rnfs", dash_o[] = "-o";
 	char *argv[] = {name, dash_o, list, NULL};
 	struct fuse_args args = FUSE_ARGS_INIT(3, argv);
-	static const struct fuse_custom_io device_io = {
-		.read = device_read, .writev = device_writev};
+	static const struct fuse_custom_io io = {.read = read_request, .writev = write_answer};
 	struct fuse_lowlevel_ops ops = ops_table(fs);
 	struct capture c;
 	int bad;
@@ -221,14 +224,17 @@ int mount_session(struct fs *fs, const char *mountpoint, struct err *e)
 	capture_begin(&c);
 	fs->se = fuse_session_new(&args, &ops, sizeof(ops), fs);
 	bad = !fs->se || fuse_session_mount(fs->se, mountpoint) ||
-	      fuse_session_custom_io(fs->se, &device_io, fuse_session_fd(fs->se));
+	      fuse_session_custom_io(fs->se, &io, fuse_session_fd(fs->se));
 	capture_end(&c, text, sizeof(text));
 	fuse_opt_free_args(&args);
 	free(list);
-	if (!bad)
+	fs->device = bad ? NULL : device_new(fuse_session_fd(fs->se));
+	if (fs->device)
 		return 0;
 	err_set(e, ERR_INTERNAL, "mounting on %.100s failed: %s", mountpoint,
-		text[0] ? text : "no reason was given");
+		text[0] ? text
+		: bad	? "no reason was given"
+			: "out of memory");
 	if (fs->se) {
 		fuse_session_unmount(fs->se);
 		fuse_session_destroy(fs->se);

@@ -6,13 +6,11 @@
 #include "fs/worker.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <time.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -33,7 +31,6 @@ struct worker {
 	/* what requests are read into; NULL once a WRITE has taken it. Of this thread */
 	struct mem_buf *buf;
 	unsigned row; /* requests read since something of this thread's began to wait; of it */
-	int epoll_fd; /* of the device */
 	atomic_uintptr_t at; /* where that begins, for others to pass over; 0: nowhere */
 	atomic_bool ended;
 };
@@ -44,6 +41,13 @@ struct workers {
 	unsigned n, made; /* threads: how many there are to be, and are; made is the starter's */
 	struct worker w[];
 };
+
+static _Thread_local bool in_row;
+
+bool worker_in_row(void)
+{
+	return in_row;
+}
 
 static void wake_main(struct fs *fs)
 {
@@ -133,15 +137,6 @@ static void end_row(struct worker *w)
 	cork_pull();
 }
 
-/* Sleeps until the device has a request, or an error to tell. */
-static void await_request(struct worker *w)
-{
-	struct epoll_event ev;
-
-	end_row(w);
-	epoll_wait(w->epoll_fd, &ev, 1, -1);
-}
-
 /* One request, from the device to where its operation leaves it. False: the session has ended. */
 static bool serve_one(struct worker *w)
 {
@@ -160,8 +155,9 @@ static bool serve_one(struct worker *w)
 	}
 	in.mem = w->buf->data;
 	in.size = w->buf->size;
-	if (!w->row)
-		await_request(w);
+	in_row = w->row > 0;
+	if (!in_row)
+		cork_pull(); /* it may sleep now */
 	n = fuse_session_receive_buf(fs->se, &in);
 	if (n == -EINTR || n == -EAGAIN) {
 		end_row(w);
@@ -201,24 +197,6 @@ static void *worker_main(void *arg)
 	return NULL;
 }
 
-/* A worker reads until the device is empty, so that must not block; where it sleeps then only one
- * of them is woken for a request. */
-static bool watch_device(struct worker *w, int fd)
-{
-	struct epoll_event ev = {.events = EPOLLIN | EPOLLEXCLUSIVE};
-	int flags = fcntl(fd, F_GETFL);
-
-	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK))
-		return false;
-	w->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (w->epoll_fd < 0)
-		return false;
-	if (!epoll_ctl(w->epoll_fd, EPOLL_CTL_ADD, fd, &ev))
-		return true;
-	close(w->epoll_fd);
-	return false;
-}
-
 bool workers_start(struct fs *fs, unsigned n)
 {
 	struct workers *all = calloc(1, sizeof(*all) + n * sizeof(all->w[0]));
@@ -238,12 +216,8 @@ bool workers_start(struct fs *fs, unsigned n)
 		struct worker *w = &all->w[made];
 
 		w->all = all;
-		if (!watch_device(w, fuse_session_fd(fs->se)))
+		if (pthread_create(&w->thread, NULL, worker_main, w))
 			break;
-		if (pthread_create(&w->thread, NULL, worker_main, w)) {
-			close(w->epoll_fd);
-			break;
-		}
 	}
 	all->made = made;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -275,7 +249,6 @@ void workers_stop(struct fs *fs)
 			nanosleep(&(struct timespec){.tv_nsec = STOP_POLL_NS}, NULL);
 		}
 		pthread_join(w->thread, NULL);
-		close(w->epoll_fd);
 	}
 	fs->workers = NULL;
 	free(all);

@@ -24,14 +24,17 @@ struct seg_list;
 
 /* Starts n threads: fs->workers. They block all signals but SIGUSR2, which only ends a sleep (the
  * caller has installed a handler). fs->wake_fd is written when INIT has been answered and when the
- * last worker has ended. Makes the session's device one that does not block. False when threads or
- * memory cannot be had. */
+ * last worker has ended. False when threads or memory cannot be had. */
 bool workers_start(struct fs *fs, unsigned n);
 /* How many have not ended. */
 unsigned workers_running(const struct fs *fs);
 /* Tells the session to exit, waits until all have ended and frees them. Nothing if there are none.
  */
 void workers_stop(struct fs *fs);
+
+/* Is the calling thread a worker that reads on behind a request whose message is kept back? Then
+ * read() must not sleep (device.h). */
+bool worker_in_row(void);
 
 /* In a write operation: the block that data lies in, now the caller's (as from data_get()). NULL if
  * it does not lie in the calling worker's block. */
