@@ -37,6 +37,8 @@ void ops_init(void *userdata, struct fuse_conn_info *conn)
 	conn->max_background = MAX_BACKGROUND;
 	conn->congestion_threshold = MAX_BACKGROUND * 3 / 4;
 	conn->time_gran = 1;
+	/* What a symbolic link says never changes: another target is another file. */
+	conn->want |= conn->capable & FUSE_CAP_CACHE_SYMLINKS;
 	/* Set-ID bits go when a file is written or changes hands: the server sees to that, and the
 	 * kernel must not try to in the name of whoever writes. */
 	fs->kills_priv = conn->capable & FUSE_CAP_HANDLE_KILLPRIV;

@@ -40,6 +40,20 @@ def read():
         os.close(fd)
 
 
+def links():
+    """Symbolic links, read and followed again and again; one is then made anew with another target."""
+    for i in range(10):
+        os.symlink(f"to {i}", f"{mnt}/dir/link{i}")
+    for _ in range(3):
+        for i in range(10):
+            assert os.readlink(f"{mnt}/dir/link{i}") == f"to {i}"
+    os.symlink("0", f"{mnt}/dir/new link")
+    os.rename(f"{mnt}/dir/new link", f"{mnt}/dir/link0")
+    assert os.readlink(f"{mnt}/dir/link0") == "0"
+    os.stat(f"{mnt}/dir/link0")
+    os.stat(f"{mnt}/dir/link0")
+
+
 def tree():
     """Each file of a directory, as grep -r does."""
     for name in sorted(os.listdir(f"{mnt}/tree")):
