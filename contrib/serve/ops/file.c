@@ -83,16 +83,26 @@ static int open_unnamed(const struct obj *dir, mode_t mode, char tmp[TMP_NAME_SI
 	return fd >= 0 ? fd : -errno;
 }
 
-/* Gives the new file o (its own name is tmp, if it has one) the name s, unless there is a file s. 0
- * or -errno. */
-static int give_name(const struct obj *dir, const struct obj *o, const char *tmp, const char *s)
+/* Gives the new file fd, which has no name, the name s. Linux 6.10 lets who has opened it do that
+ * directly. */
+static int give_first_name(const struct obj *dir, int fd, const char *s)
 {
 	char path[OBJ_PATH_SIZE];
 
+	if (linkat(fd, "", dir->fd, s, AT_EMPTY_PATH) == 0)
+		return 0;
+	if (errno != ENOENT && errno != EPERM)
+		return -errno;
+	obj_fd_path(fd, path);
+	return linkat(AT_FDCWD, path, dir->fd, s, AT_SYMLINK_FOLLOW) == 0 ? 0 : -errno;
+}
+
+/* Gives the new file fd (its own name is tmp, if it has one) the name s, unless there is a file s.
+ * 0 or -errno. */
+static int give_name(const struct obj *dir, int fd, const char *tmp, const char *s)
+{
 	if (!tmp[0])
-		return linkat(AT_FDCWD, obj_path(o, path), dir->fd, s, AT_SYMLINK_FOLLOW) == 0
-			       ? 0
-			       : -errno;
+		return give_first_name(dir, fd, s);
 	if (renameat2(dir->fd, tmp, dir->fd, s, RENAME_NOREPLACE) == 0)
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
@@ -119,7 +129,7 @@ static uint32_t create_exclusive(struct serve *sv, struct obj *dir, const struct
 	r = obj_adopt(sv->objs, dir, name->s, name->len, f->fd, &f->o, &f->st);
 	status = r < 0 ? nfs4_errno_status(r) : set_attrs(f);
 	if (status == NFS4_OK)
-		status = nfs4_errno_status(give_name(dir, f->o, tmp, s));
+		status = nfs4_errno_status(give_name(dir, f->fd, tmp, s));
 	f->created = f->dir_changed = status == NFS4_OK;
 	if (f->created)
 		return NFS4_OK;
@@ -306,13 +316,14 @@ static int write_fully(int fd, const struct seg_list *data, uint64_t offset, siz
 int file_write(struct serve *sv, struct obj *o, int fd, const struct seg_list *data,
 	uint64_t offset, enum nfs_stable stable, size_t *done, uint8_t *verf)
 {
-	bool watched;
+	bool alone, watched;
 	int r;
 
 	*done = 0;
 	if (offset > (uint64_t)INT64_MAX - data->len)
 		return -EFBIG;
-	watched = stable_write_begin(sv->stable, o, fd, verf);
+	alone = stable != NFS_UNSTABLE && stable_write_alone(sv->stable, o, verf);
+	watched = !alone && stable_write_begin(sv->stable, o, fd, verf);
 	r = write_fully(fd, data, offset, done);
 	if (*done)
 		attr_touch(o);
@@ -320,7 +331,7 @@ int file_write(struct serve *sv, struct obj *o, int fd, const struct seg_list *d
 		stable_write_end(sv->stable, o);
 	if (r < 0 || (stable == NFS_UNSTABLE && watched))
 		return r;
-	return stable_sync(sv->stable, o);
+	return stable_sync_by(sv->stable, o, fd);
 }
 
 uint32_t file_may_use(const struct obj *o, bool write)

@@ -190,6 +190,17 @@ bool stable_write_begin(struct stable *s, struct obj *o, int fd, uint8_t verf[ST
 	return u != NULL;
 }
 
+bool stable_write_alone(struct stable *s, struct obj *o, uint8_t verf[STABLE_VERF])
+{
+	bool alone;
+
+	pthread_mutex_lock(&s->lock);
+	alone = !o->unstable;
+	get_verf_locked(s, verf);
+	pthread_mutex_unlock(&s->lock);
+	return alone;
+}
+
 void stable_write_end(struct stable *s, struct obj *o)
 {
 	o->unstable->writers--; /* the last that is done with it */
@@ -325,9 +336,10 @@ static void end_locked(struct stable *s)
 	}
 }
 
-/* Syncs o, which nobody else does, for all who wait for it; jobs may be left in s->ended. The lock
- * is held; it is dropped meanwhile. */
-static void sync_locked(struct stable *s, struct obj *o)
+/* Syncs o, which nobody else does, for all who wait for it; jobs may be left in s->ended. fd: a
+ * descriptor of o, if there is none that is kept for that, or -1. The lock is held; it is dropped
+ * meanwhile. */
+static void sync_locked(struct stable *s, struct obj *o, int fd)
 {
 	struct job_list jobs = TAILQ_HEAD_INITIALIZER(jobs);
 	struct unstable *u = o->unstable;
@@ -338,7 +350,7 @@ static void sync_locked(struct stable *s, struct obj *o)
 	o->syncing = true;
 	collect_locked(s, o, &jobs);
 	pthread_mutex_unlock(&s->lock);
-	r = sync_now(s, o, u ? u->fd : -1);
+	r = sync_now(s, o, u ? u->fd : fd);
 	pthread_mutex_lock(&s->lock);
 	o->syncing = false;
 	o->synced = r == 0;
@@ -353,7 +365,8 @@ static void sync_locked(struct stable *s, struct obj *o)
 	advance_locked(s, r, &jobs);
 	TAILQ_CONCAT(&s->ended, &jobs, link);
 	pthread_cond_broadcast(&s->synced);
-	pthread_cond_signal(&s->work); /* what waited for o, or for its next object */
+	if (!TAILQ_EMPTY(&s->queue) || !TAILQ_EMPTY(&s->ended))
+		pthread_cond_signal(&s->work); /* what waited for o, or for its next object */
 	pthread_mutex_unlock(&s->lock);
 	if (r < 0)
 		log_error("a sync failed (%s): clients that wrote anything are told to write it "
@@ -366,6 +379,11 @@ static void sync_locked(struct stable *s, struct obj *o)
 
 int stable_sync(struct stable *s, struct obj *o)
 {
+	return stable_sync_by(s, o, -1);
+}
+
+int stable_sync_by(struct stable *s, struct obj *o, int fd)
+{
 	struct stable_job job = {.set = {.n = 1, .o = {o}}};
 
 	pthread_mutex_lock(&s->lock);
@@ -374,7 +392,7 @@ int stable_sync(struct stable *s, struct obj *o)
 		if (o->syncing)
 			pthread_cond_wait(&s->synced, &s->lock);
 		else
-			sync_locked(s, o);
+			sync_locked(s, o, fd);
 	}
 	pthread_mutex_unlock(&s->lock);
 	return job.err;
@@ -403,7 +421,7 @@ static void *worker(void *arg)
 		end_locked(s);
 		job = find_job_locked(s);
 		if (job)
-			sync_locked(s, job_obj(job));
+			sync_locked(s, job_obj(job), -1);
 		else if (s->stop && TAILQ_EMPTY(&s->queue) && TAILQ_EMPTY(&s->ended))
 			break;
 		else

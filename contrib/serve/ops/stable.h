@@ -76,10 +76,16 @@ struct stable *stable_free(struct stable *s);
  * must not be called then. */
 bool stable_write_begin(struct stable *s, struct obj *o, int fd, uint8_t verf[STABLE_VERF]);
 void stable_write_end(struct stable *s, struct obj *o);
+/* The same before data is written that is synced at once, by stable_sync_by(): then nothing need be
+ * watched over, and no _end() follows, if no other data of o is. False: it must be done as above.
+ */
+bool stable_write_alone(struct stable *s, struct obj *o, uint8_t verf[STABLE_VERF]);
 /* o is nobody's file any more: its data need not become stable. */
 void stable_forget(struct stable *s, struct obj *o);
 /* Syncs o, with its data, and waits for it. 0 or -errno; any thread. */
 int stable_sync(struct stable *s, struct obj *o);
+/* The same by a descriptor of o that the caller has, if none is kept. */
+int stable_sync_by(struct stable *s, struct obj *o, int fd);
 /* Has o been synced in this run, as it is known here, and did the last sync succeed? What an
  * earlier run did, or what the last sync was for, may not be stable. */
 bool stable_synced(struct stable *s, const struct obj *o);
