@@ -31,6 +31,7 @@ static uint32_t create_masked(struct serve_env *e, const char *name, bool dir)
 		.name = {name, (uint32_t)strlen(name)}};
 	struct nfs4_create_args mk = {.type = NF4DIR, .name = o.name};
 	uint8_t vals[NFS4_SATTR_MAX];
+	uint32_t status;
 
 	nfs4_sattr_encode(&set, vals, &o.attrs, NULL);
 	mk.attrs = o.attrs;
@@ -40,7 +41,9 @@ static uint32_t create_masked(struct serve_env *e, const char *name, bool dir)
 		nfs4_put_create_args(&e->args, &mk);
 	else
 		nfs4_put_open_args(&e->args, &o);
-	return env_run(e, 3);
+	status = env_run(e, 3);
+	assert_int_equal(umask(0), 0); /* it was for this one */
+	return status;
 }
 
 static mode_t mode_of(struct serve_env *e, const char *name)
@@ -67,6 +70,7 @@ static void the_umask_counts_unless_a_default_acl_does(void **state)
 	e->minor = 2;
 	assert_int_equal(create_masked(e, "one", false), NFS4_OK);
 	assert_int_equal(mode_of(e, "one"), 0750);
+	assert_int_equal(create_masked(e, "one", false), NFS4ERR_EXIST);
 	assert_int_equal(create_masked(e, "dir", true), NFS4_OK);
 	assert_int_equal(mode_of(e, "dir"), 0750);
 	/* nothing is made: no umask */

@@ -20,14 +20,13 @@ int obj_adopt(struct obj_table *t, struct obj *dir, const void *name, size_t len
 {
 	struct statx local;
 	struct obj_hint h;
-	char path[OBJ_PATH_SIZE];
 	int r, own;
 
 	if (!obj_name_ok(name, len))
 		return -EINVAL;
-	own = open(obj_fd_path(fd, path), O_PATH | O_CLOEXEC);
+	own = obj_open_fd(fd, O_PATH);
 	if (own < 0)
-		return -errno;
+		return own;
 	if (!st)
 		st = &local;
 	r = obj_stat_fd(own, st);

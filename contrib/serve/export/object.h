@@ -134,6 +134,8 @@ int obj_stat(const struct obj *o, struct statx *st);
 int obj_open(const struct obj *o, int flags);
 /* The same of what the descriptor fd leads to. */
 int obj_stat_fd(int fd, struct statx *st);
+/* Opens anew what the descriptor fd leads to (O_CLOEXEC is added): a descriptor, or -errno. */
+int obj_open_fd(int fd, int flags);
 /* "/proc/self/fd/N" of o, or of the descriptor fd, into buf, for calls that take only a path. */
 #define OBJ_PATH_SIZE 32
 const char *obj_fd_path(int fd, char *buf);

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -279,16 +280,43 @@ uint32_t attr_decode(struct idmap *names, uint32_t minor, const struct obj *o,
 {
 	if (nfs4_bit(&f->mask, FATTR4_MODE_UMASK) && (minor < 2 || acl))
 		return minor < 2 ? NFS4ERR_ATTRNOTSUPP : NFS4ERR_INVAL;
-	return names_sattr_decode(names, f, set, acl && acl_supported(o) ? acl : NULL);
+	if (acl && !(nfs4_bit(&f->mask, FATTR4_ACL) && acl_supported(o)))
+		acl = NULL;
+	return names_sattr_decode(names, f, set, acl);
 }
 
-void attr_settle_mode(const struct obj *dir, struct nfs_sattr *set)
+/* The kernel knows what a umask is for, but threads share theirs unless they ask not to. */
+static bool has_own_umask(void)
+{
+	static _Thread_local enum { ASK, OWN, SHARED } mine;
+
+	if (mine == ASK) {
+		mine = unshare(CLONE_FS) == 0 ? OWN : SHARED;
+		if (mine == OWN)
+			umask(0);
+	}
+	return mine == OWN;
+}
+
+bool attr_umask_begin(const struct obj *dir, struct nfs_sattr *set)
 {
 	char path[OBJ_PATH_SIZE];
 
-	if (set->mask & NFS_SET_UMASK &&
-		getxattr(obj_path(dir, path), "system.posix_acl_default", NULL, 0) < 0)
+	if (!(set->mask & NFS_SET_UMASK))
+		return false;
+	if (has_own_umask()) {
+		umask(set->umask);
+		return true;
+	}
+	if (getxattr(obj_path(dir, path), "system.posix_acl_default", NULL, 0) < 0)
 		set->mode &= ~set->umask;
+	return false;
+}
+
+void attr_umask_end(bool begun)
+{
+	if (begun)
+		umask(0);
 }
 
 static int apply_size(struct obj *o, int fd, uint64_t size)

@@ -26,9 +26,12 @@ void attr_fill_done(struct nfs4_attrs *a);
  * in o. names: of owners (names.h). *acl: the XDR of an ACL, or NULL. */
 uint32_t attr_decode(struct idmap *names, uint32_t minor, const struct obj *o,
 	const struct nfs4_fattr *f, struct nfs_sattr *set, struct nfs4_opaque *acl);
-/* Something is about to be made in dir: takes set's umask from its mode, unless dir has a default
- * ACL, which then has its say instead (RFC 8275 section 5). */
-void attr_settle_mode(const struct obj *dir, struct nfs_sattr *set);
+/* Something is about to be made in dir by this thread: set's umask is taken from its mode, unless
+ * dir has a default ACL, which then has its say instead (RFC 8275 section 5). The kernel does that
+ * until attr_umask_end(), which must follow, with the result of this; or, where it cannot,
+ * set->mode is changed. */
+bool attr_umask_begin(const struct obj *dir, struct nfs_sattr *set);
+void attr_umask_end(bool begun);
 /* Applies set to o; fd >= 0 is a descriptor open for writing. *done receives the NFS_SET_* that
  * were applied. A status. */
 uint32_t attr_apply(struct obj *o, int fd, const struct nfs_sattr *set, uint32_t *done);

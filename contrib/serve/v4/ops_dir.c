@@ -20,12 +20,14 @@ uint32_t op_create(struct compound *c, const struct nfs4_args *args)
 	};
 	struct nfs4_create_res res;
 	uint32_t status = attr_decode(c->sv->idmap, c->minor, c->cur, &a->attrs, &n.set, NULL);
+	bool masked;
 
 	if (status != NFS4_OK)
 		return status;
-	attr_settle_mode(c->cur, &n.set);
 	cinfo_before(c->cur, &res.cinfo);
+	masked = attr_umask_begin(c->cur, &n.set);
 	status = entry_make(c->sv, c->cur, &a->name, &n);
+	attr_umask_end(masked);
 	if (status != NFS4_OK)
 		return status;
 	cinfo_after(c->cur, &res.cinfo);

@@ -42,6 +42,7 @@ static enum file_how how(const struct nfs4_open_args *a)
 static uint32_t open_by_name(struct compound *c, const struct nfs4_open_args *a, struct opened *op)
 {
 	uint32_t status = NFS4_OK;
+	bool masked;
 
 	op->f.how = how(a);
 	memcpy(op->f.verf, a->verf, sizeof(op->f.verf));
@@ -53,10 +54,11 @@ static uint32_t open_by_name(struct compound *c, const struct nfs4_open_args *a,
 		status = NFS4ERR_INVAL; /* not in suppattr_exclcreat */
 	if (status != NFS4_OK)
 		return status;
-	attr_settle_mode(c->cur, &op->f.set);
 	cinfo_before(c->cur, &op->cinfo);
 	op->cinfo.after = op->cinfo.before;
+	masked = attr_umask_begin(c->cur, &op->f.set);
 	status = file_open_name(c->sv, c->cur, &a->name, &op->f);
+	attr_umask_end(masked);
 	if (op->f.created)
 		cinfo_after(c->cur, &op->cinfo);
 	return status;
@@ -159,10 +161,12 @@ static void delegate(struct compound *c, const struct nfs4_open_args *a, struct 
 		.by = {c->session->id, c->slot_seq, c->slotid},
 	};
 
+	uint32_t want = a->share_access & OPEN4_SHARE_ACCESS_WANT_DELEG_MASK;
 	struct statx st;
 
 	if (c->sv->state.delegs->mode == DELEG_WRITE &&
-		a->share_access & OPEN4_SHARE_ACCESS_WRITE && obj_stat(o, &st) == 0)
+		a->share_access & OPEN4_SHARE_ACCESS_WRITE &&
+		want != OPEN4_SHARE_ACCESS_WANT_NO_DELEG && obj_stat(o, &st) == 0)
 		ask.change = attr_change(o, &st);
 	use_end(c); /* what this OPEN has changed is seen by its own client */
 	deleg_grant(&c->sv->state, c->session, &c->req->cred, o, sid, &ask, d);
