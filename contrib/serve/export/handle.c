@@ -133,6 +133,29 @@ uint32_t handle_seal(uint8_t *buf, const struct handle_id *id, const struct hand
 	return (uint32_t)(n + SEAL_LEN);
 }
 
+bool handle_names(const uint8_t *buf, size_t len, uint64_t *dev, uint64_t *ino)
+{
+	uint32_t magic;
+
+	if (len < HEAD_LEN + SEAL_LEN || len > HANDLE_MAX)
+		return false;
+	memcpy(&magic, buf, 4);
+	*dev = load64(buf + 8);
+	*ino = load64(buf + 16);
+	return le32toh(magic) == MAGIC;
+}
+
+bool handle_same(const uint8_t *a, const uint8_t *b, size_t n)
+{
+	uint64_t differ = 0;
+
+	for (; n >= 8; n -= 8, a += 8, b += 8)
+		differ |= load64(a) ^ load64(b);
+	while (n-- > 0)
+		differ |= (uint64_t)(*a++ ^ *b++);
+	return differ == 0;
+}
+
 int handle_open(struct handle_id *id, struct handle_trail *trail, const uint8_t *buf, size_t len,
 	const uint8_t key[HANDLE_KEY])
 {

@@ -60,6 +60,10 @@ int handle_id_equal(const struct handle_id *a, const struct handle_id *b);
  * trail there is as much as fits. */
 uint32_t handle_seal(uint8_t *buf, const struct handle_id *id, const struct handle_trail *trail,
 	const uint8_t key[HANDLE_KEY]);
+/* Whose handle these bytes are, if they are one: that is not looked at. False: they are none. */
+bool handle_names(const uint8_t *buf, size_t len, uint64_t *dev, uint64_t *ino);
+/* Are these the same n bytes? It takes as long whether they are or not. */
+bool handle_same(const uint8_t *a, const uint8_t *b, size_t n);
 /* 0; -EBADMSG when the bytes were not sealed with key. Any bytes may be given. */
 int handle_open(struct handle_id *id, struct handle_trail *trail, const uint8_t *buf, size_t len,
 	const uint8_t key[HANDLE_KEY]);

@@ -225,6 +225,34 @@ struct obj *obj_find_open(struct obj_table *t, const struct handle_id *id)
 	return o;
 }
 
+struct obj *obj_find_sealed(
+	struct obj_table *t, uint64_t dev, uint64_t ino, const uint8_t *handle, size_t len)
+{
+	struct obj_shard *s = shard_of(t, dev, ino);
+	struct obj *o;
+
+	pthread_mutex_lock(&s->lock);
+	o = find_locked(s, dev, ino);
+	if (o && (o->fd < 0 || o->sealed_len != len || !handle_same(o->sealed, handle, len)))
+		o = NULL;
+	if (o)
+		ref_locked(s, o);
+	pthread_mutex_unlock(&s->lock);
+	return o;
+}
+
+void obj_keep_handle(struct obj_table *t, struct obj *o, const uint8_t *handle, size_t len)
+{
+	struct obj_shard *s = shard_of(t, o->id.dev, o->id.ino);
+
+	pthread_mutex_lock(&s->lock);
+	if (!o->sealed_len) {
+		memcpy(o->sealed, handle, len);
+		atomic_store_explicit(&o->sealed_len, (uint8_t)len, memory_order_release);
+	}
+	pthread_mutex_unlock(&s->lock);
+}
+
 int obj_fd(struct obj_table *t, struct obj *o)
 {
 	struct obj_shard *s = shard_of(t, o->id.dev, o->id.ino);

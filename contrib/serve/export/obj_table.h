@@ -64,6 +64,11 @@ void obj_shards_finish(struct obj_table *t);
 struct obj *obj_find(struct obj_table *t, uint64_t dev, uint64_t ino);
 /* The same of that identity, if its descriptor is open. */
 struct obj *obj_find_open(struct obj_table *t, const struct handle_id *id);
+/* The same of the object that has these bytes for its handle, as obj_keep_handle() was told. */
+struct obj *obj_find_sealed(
+	struct obj_table *t, uint64_t dev, uint64_t ino, const uint8_t *handle, size_t len);
+/* The bytes of o's handle; not changed any more. */
+void obj_keep_handle(struct obj_table *t, struct obj *o, const uint8_t *handle, size_t len);
 /* o->fd, read under the lock: for references got by obj_find(). */
 int obj_fd(struct obj_table *t, struct obj *o);
 /* fd leads to o: it becomes o's, or is closed if o has one by now. */

@@ -46,7 +46,10 @@ struct obj {
 	struct handle_id id;
 	struct handle_trail trail; /* for its handle; never changes */
 	bool id_full;		   /* kernel handle was asked for; shard lock */
-	uint64_t st_dev;	   /* as stat reports it */
+	/* its handle, once it is known: written with the shard's lock, then the length, once */
+	uint8_t sealed[HANDLE_MAX];
+	_Atomic uint8_t sealed_len; /* 0: it is not */
+	uint64_t st_dev;	    /* as stat reports it */
 
 	pthread_mutex_t lock;
 	LIST_HEAD(, st) states; /* opens and lock owners of this file; lock */
