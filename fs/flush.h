@@ -6,9 +6,9 @@
  *
  * Everything that asks the server about a file, or changes it otherwise than by gathered writes,
  * waits until it has what was WRITTEN: GETATTR, SETATTR, OPEN, LINK, appends, direct writes, locks,
- * copies, holes, reads of bytes that it does not have. FSYNC, FLUSH, RELEASE and an unlock wait
- * until it is STABLE. What was lost on the way filedata tells (cache/filedata.h). LOOKUP and
- * READDIR do not wait: flush_size() mends what they tell.
+ * copies, holes, reads of bytes that it does not have. FSYNC, FLUSH, RELEASE, an unlock and a
+ * SETATTR of anything but the size wait until it is STABLE. What was lost on the way filedata tells
+ * (cache/filedata.h). LOOKUP and READDIR do not wait: flush_size() mends what they tell.
  */
 #ifndef RNFS_FS_FLUSH_H
 #define RNFS_FS_FLUSH_H

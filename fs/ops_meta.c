@@ -355,9 +355,14 @@ static void setattr_flushed(struct request *r)
 		truncate_ask(r);
 }
 
+/* What was written before must not change the times afterwards. Who sets anything but the size has
+ * probably written all, and closes next: if it is one WRITE that is left, it is a stable one then,
+ * and no COMMIT follows. */
 static void setattr_begin(struct request *r)
 {
-	if (!flush_waits(r, r->inode, WRITTEN, setattr_flushed))
+	enum written_level level = r->u.setattr.set.mask & NFS_SET_SIZE ? WRITTEN : STABLE;
+
+	if (!flush_waits(r, r->inode, level, setattr_flushed))
 		setattr_flushed(r);
 }
 
