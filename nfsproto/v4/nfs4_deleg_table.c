@@ -167,12 +167,14 @@ uint64_t nfs4_deleg_came(struct nfs4_client *c, const struct rpc_cred *cred,
 {
 	bool given = g->type == OPEN_DELEGATE_READ || g->type == OPEN_DELEGATE_WRITE;
 	bool keep = g->type == wanted && !g->recall;
+	struct nfs4_delegs *t = &c->delegs;
 	struct nfs4_deleg *d;
 	uint64_t id = 0;
+	bool poll;
 
 	*writes = false;
 
-	if (!given && !c->delegs.wanted)
+	if (!given && !t->wanted)
 		return 0;
 	pthread_mutex_lock(&c->lock);
 	d = given ? given_locked(c, cred, fh, g) : nfs4_deleg_find_locked(c, fh, NULL);
@@ -182,12 +184,14 @@ uint64_t nfs4_deleg_came(struct nfs4_client *c, const struct rpc_cred *cred,
 		id = d->id;
 		*writes = d->type == OPEN_DELEGATE_WRITE;
 	}
+	/* the state manager knows when to look at those that are held, if there was one already */
+	poll = given && (t->n[NFS4_D_HELD] < 2 || !TAILQ_EMPTY(&t->list[NFS4_D_DUE]));
 	pthread_mutex_unlock(&c->lock);
 	if (given && !d)
 		log_warn("%s: out of memory for a delegation", c->srv->name);
 	if (given && !keep)
 		log_ctrl("%s: returning a delegation that was not asked for", c->srv->name);
-	if (given)
+	if (poll)
 		nfs4_state_poll(c->srv);
 	return id;
 }
