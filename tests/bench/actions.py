@@ -6,6 +6,7 @@ each file took, a line each.
 
 A program of its own, because it may have to be killed. An action is a generator that yields after each file.
 """
+import mmap
 import os
 import sys
 import time
@@ -57,6 +58,37 @@ def list_long(folder, count):
         yield
 
 
+BLOCK = 4096
+
+
+def write_blocks(folder, count):
+    fd = os.open(os.path.join(folder, "written"), os.O_WRONLY | os.O_CREAT, 0o644)
+    for _ in range(count):
+        os.write(fd, bytes(BLOCK))
+        yield
+    os.close(fd)
+
+
+def hit_blocks(folder, count):
+    """Blocks that the kernel has dropped, but the daemon may have; first without the kernel's read-ahead."""
+    fd = os.open(os.path.join(folder, "data"), os.O_RDONLY)
+    os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+    os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_RANDOM)
+    for i in range(count):
+        os.pread(fd, BLOCK, i * BLOCK)
+        yield
+    os.close(fd)
+
+
+def miss_blocks(folder, count):
+    fd = os.open(os.path.join(folder, "data"), os.O_RDONLY | os.O_DIRECT)
+    block = mmap.mmap(-1, BLOCK)
+    for i in range(count):
+        os.preadv(fd, [block], (i * 7919 % count) * BLOCK)
+        yield
+    os.close(fd)
+
+
 ACTIONS = {
     "tree": tree,
     "create": each(create),
@@ -68,6 +100,9 @@ ACTIONS = {
     "mkdir": each(lambda path: os.mkdir(path + ".dir")),
     "absent": each(absent),
     "list": list_long,
+    "write-4k": write_blocks,
+    "hit-4k": hit_blocks,
+    "miss-4k": miss_blocks,
 }
 
 
