@@ -119,6 +119,11 @@ void entry_note_dir(struct fs *fs, struct inode *dir, const struct nfs_dir_attr 
 		inode_doubt_names(dir);
 }
 
+uint64_t entry_name_seen(struct inode *dir, const struct nfs_dir_attr *a, uint64_t seen)
+{
+	return a->have && a->before ? inode_name_seen(dir, a->attr.change, seen) : seen;
+}
+
 double entry_attr_timeout(const struct fs *fs, struct inode *ino, const struct nfs_attr *a)
 {
 	const struct options *o = fs->opt;
@@ -152,16 +157,16 @@ static bool is_passing(struct inode *ino, uint64_t seen)
 }
 
 void entry_fill(struct fs *fs, struct inode *dir, const char *name, struct inode *ino,
-	const struct nfs_attr *a, uint64_t seen, struct fuse_entry_param *e)
+	const struct nfs_attr *a, uint64_t seen, uint64_t name_seen, struct fuse_entry_param *e)
 {
-	uint64_t time = entry_time(fs, dir, seen);
+	uint64_t time = entry_time(fs, dir, name_seen);
 
 	*e = (struct fuse_entry_param){
 		.ino = inode_id(fs->inodes, ino),
 		.generation = ino->generation,
 		.attr_timeout = is_passing(ino, seen) ? 0 : entry_attr_timeout(fs, ino, a),
 	};
-	if (names_put(fs->names, dir, name, ino, seen, time))
+	if (names_put(fs->names, dir, name, ino, name_seen, time))
 		e->entry_timeout = seconds(time);
 	entry_stat(ino, a, seen, &e->attr);
 }
@@ -199,28 +204,30 @@ static void reply(struct request *r)
 	struct inode *ino = r->u.entry.inode;
 	struct fuse_entry_param e;
 
-	entry_fill(r->fs, r->dir, r->name, ino, r->u.entry.attr, r->u.entry.asked, &e);
+	entry_fill(r->fs, r->dir, r->name, ino, r->u.entry.attr, r->u.entry.asked,
+		r->u.entry.name_seen, &e);
 	entry_reply(r, ino, &e);
 }
 
-static void end_with(
-	struct request *r, struct inode *ino, const struct nfs_attr *attr, uint64_t seen)
+static void end_with(struct request *r, struct inode *ino, const struct nfs_attr *attr,
+	uint64_t seen, uint64_t name_seen)
 {
 	r->u.entry.inode = ino;
 	r->u.entry.attr = attr;
 	r->u.entry.asked = seen;
+	r->u.entry.name_seen = name_seen;
 	entry_note_attr(r->fs, ino, attr, seen);
 	if (!notify_pending(ino) || !notify_then(r->fs, r, reply))
 		reply(r);
 }
 
 void entry_end(struct request *r, int error, const struct nfs_fh *fh, const struct nfs_attr *attr,
-	uint64_t seen)
+	uint64_t seen, uint64_t name_seen)
 {
 	struct inode *ino = error ? NULL : inode_lookup(r->fs->inodes, fh, attr);
 
 	if (ino)
-		end_with(r, ino, attr, seen);
+		end_with(r, ino, attr, seen, name_seen);
 	else
 		request_end(r, error ? error : -ENOMEM);
 }
@@ -406,7 +413,7 @@ void entry_end_made(
 	}
 	if (attr->type == NFS_DIR && entry_keeps_names(r->fs, ino))
 		made_dir(r, ino, attr);
-	end_with(r, ino, attr, clock_ns());
+	end_with(r, ino, attr, clock_ns(), clock_ns());
 }
 
 uint32_t entry_access_bits(const struct inode *ino)

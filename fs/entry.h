@@ -39,22 +39,25 @@ bool entry_wants_dir(const struct fs *fs);
 /* Those came with an operation on names in dir that was sent at `seen`. If somebody else has
  * changed the directory, no name in it is believed any more, here and in the kernel. */
 void entry_note_dir(struct fs *fs, struct inode *dir, const struct nfs_dir_attr *a, uint64_t seen);
+/* As of when it is what the same answer has told of a name in dir (inode_name_seen()). */
+uint64_t entry_name_seen(struct inode *dir, const struct nfs_dir_attr *a, uint64_t seen);
 /* Is what the server said at `seen` of a name in dir believed? */
 bool entry_believed(const struct fs *fs, struct inode *dir, uint64_t seen);
 
 /* Fills e for name in dir and a, which have been noted, an inode that inode_lookup() gave; the
- * server was asked at `seen`, and has let the caller search dir. */
+ * server was asked at `seen`, has said what name stands for as of name_seen, and has let the caller
+ * search dir. */
 void entry_fill(struct fs *fs, struct inode *dir, const char *name, struct inode *ino,
-	const struct nfs_attr *a, uint64_t seen, struct fuse_entry_param *e);
-/* The same from what is known: a is as of `seen`, and what name stands for as of name_seen. */
+	const struct nfs_attr *a, uint64_t seen, uint64_t name_seen, struct fuse_entry_param *e);
+/* The same from what is known. */
 void entry_fill_known(struct fs *fs, struct inode *dir, const char *name, struct inode *ino,
 	const struct nfs_attr *a, uint64_t seen, uint64_t name_seen, struct fuse_entry_param *e);
 /* Answers r with e for ino, which has a lookup for the kernel, and frees r. */
 void entry_reply(struct request *r, struct inode *ino, const struct fuse_entry_param *e);
 /* Ends r with an entry for r->name in r->dir, whose handle is fh, or with error if that is not 0.
- * attr: in an op of r, as of `seen`. */
+ * attr: in an op of r, as of `seen`; the name as of name_seen. */
 void entry_end(struct request *r, int error, const struct nfs_fh *fh, const struct nfs_attr *attr,
-	uint64_t seen);
+	uint64_t seen, uint64_t name_seen);
 /* The same for a name that r has just made. */
 void entry_end_made(
 	struct request *r, int error, const struct nfs_fh *fh, const struct nfs_attr *attr);

@@ -618,6 +618,17 @@ uint64_t inode_name_until(struct inode *dir, uint64_t seen, unsigned min, unsign
 	return until;
 }
 
+uint64_t inode_name_seen(struct inode *dir, uint64_t change, uint64_t seen)
+{
+	uint64_t touched = atomic_load_explicit(&dir->touched, memory_order_relaxed);
+
+	pthread_mutex_lock(&dir->lock);
+	if (dir->version == change && !dir->naming && seen > touched && seen < dir->names_from)
+		seen = dir->names_from;
+	pthread_mutex_unlock(&dir->lock);
+	return seen;
+}
+
 unsigned inode_attr_timeout(struct inode *ino, uint64_t change, unsigned min, unsigned max)
 {
 	uint64_t now = clock_ns();

@@ -188,6 +188,10 @@ void inode_note_foreign(struct inode *dir);
 /* Until when, on clock_ns(), what the server said at `seen` of a name in dir is believed: for
  * inode_timeout() from when the directory was last known to be as it was then. 0: no longer. */
 uint64_t inode_name_until(struct inode *dir, uint64_t seen, unsigned min, unsigned max);
+/* The server said at `seen` what a name in dir stands for, and with it, in front, that the change
+ * attribute of dir was `change`. As of when is that, given what is known of dir by now? If those
+ * attributes were the first to show somebody else's change, the name is as of after it. */
+uint64_t inode_name_seen(struct inode *dir, uint64_t change, uint64_t seen);
 /* Has anybody else been seen to change dir in the last `time` ns? */
 bool inode_is_shared(struct inode *dir, uint64_t time);
 /* When dir was last known to be as it was at any time from *from on. */

@@ -55,8 +55,10 @@ void ops_init(void *userdata, struct fuse_conn_info *conn)
 static void lookup_done(struct request *r)
 {
 	struct nfs_op *op = &r->batch.first.op;
+	uint64_t seen;
 
 	entry_note_dir(r->fs, r->dir, &op->u.lookup.dir_attr, r->born);
+	seen = entry_name_seen(r->dir, &op->u.lookup.dir_attr, r->born);
 	/* The server says what a name stands for, or ENOENT, only to those who may search. */
 	if (!op->error || op->error == -ENOENT)
 		inode_note_access(
@@ -65,9 +67,9 @@ static void lookup_done(struct request *r)
 		stale_not_found(&r->fs->stale, r->pid);
 	if (op->error == -ENOENT) {
 		lister_missed(r->fs, r->dir, &r->batch.cred);
-		entry_end_absent(r, r->born);
+		entry_end_absent(r, seen);
 	} else {
-		entry_end(r, op->error, &op->u.lookup.fh, &op->u.lookup.attr, r->born);
+		entry_end(r, op->error, &op->u.lookup.fh, &op->u.lookup.attr, r->born, seen);
 	}
 }
 

@@ -110,6 +110,7 @@ struct request {
 			struct inode *inode;
 			const struct nfs_attr *attr;
 			uint64_t asked;
+			uint64_t name_seen; /* as of when the name stands for it */
 		} entry;
 		struct {
 			uint64_t asked; /* when the server was */
