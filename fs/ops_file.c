@@ -391,12 +391,14 @@ static void settled(struct request *r)
 {
 	const struct nfs_op *op = &r->batch.first.op;
 	struct inode *ino = r->inode;
+	bool written =
+		written_dirty(&ino->written) || atomic_load(&ino->touched) != r->u.settle.touched;
 
 	inode_touch(ino);
-	if (!op->error) {
+	if (!op->error && !written) { /* else what was written may be missing in them */
 		entry_note_attr(r->fs, ino, &op->u.setattr.attr, clock_ns());
 		change_told(ino, &op->u.setattr.attr, clock_ns());
-	} else if (op->error != -ESTALE) /* gone already */
+	} else if (op->error && op->error != -ESTALE) /* gone already */
 		log_warn("the times of file %llu, which is new, could not be set: %s",
 			(unsigned long long)ino->fileid, strerror(-op->error));
 	opening_settle_end(r->fs, ino);
@@ -414,6 +416,7 @@ static void settle(struct request *r)
 	op->u.setattr.fh = r->inode->fh;
 	op->u.setattr.set.mask = NFS_SET_ATIME_NOW | NFS_SET_MTIME_NOW;
 	inode_touch(r->inode);
+	r->u.settle.touched = atomic_load(&r->inode->touched);
 	request_submit(r, settled);
 }
 
@@ -544,6 +547,13 @@ static void flush_unlock(struct request *r)
 		flush_done(r);
 }
 
+/* All is safe. Who looks at the times next is to find them set. */
+static void flush_settle(struct request *r)
+{
+	if (!opening_settles(r, flush_unlock))
+		flush_unlock(r);
+}
+
 /* Nobody else sees the file as long as it is delegated to write: then it is enough that the server
  * has taken what was written, and so has said what there is no room for. The release of the file
  * goes on to have it committed. But an unlock tells others that all is there. */
@@ -558,8 +568,8 @@ static void flush_begin(struct request *r)
 
 	locker_flushing(r->file);
 	r->flush.outlives = locker_known(ino, r->u.flush.owner, NULL);
-	if (!flush_waits(r, ino, flush_level(r->fs, ino), flush_unlock))
-		flush_unlock(r);
+	if (!flush_waits(r, ino, flush_level(r->fs, ino), flush_settle))
+		flush_settle(r);
 }
 
 void ops_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -573,8 +583,7 @@ void ops_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	r->file = f;
 	r->inode = inode_ref(f->inode);
 	r->u.flush.owner = fi->lock_owner;
-	if (!opening_settles(r, flush_begin))
-		flush_begin(r);
+	flush_begin(r);
 }
 
 static void sync_done(struct request *r)

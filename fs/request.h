@@ -129,6 +129,9 @@ struct request {
 			bool alone; /* opened without the server, and without attributes */
 		} open;
 		struct {
+			uint64_t touched; /* the inode's, when it was begun */
+		} settle;
+		struct {
 			int error; /* to be answered */
 		} close;
 		struct {
