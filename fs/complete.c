@@ -109,7 +109,7 @@ static void unlink_it(struct completes *a, struct complete *c)
 static void use(struct completes *a, struct complete *c)
 {
 	unlink_it(a, c);
-	if (!c->set.nslots && !c->next.nslots)
+	if (!c->set.nslots && !c->next.nslots && !c->changed.nslots)
 		return;
 	TAILQ_INSERT_TAIL(&a->used, c, link);
 	c->linked = true;
@@ -127,10 +127,17 @@ static void drop_set(struct completes *a, struct complete *c)
 	c->is = false;
 }
 
+static void drop_changed(struct completes *a, struct complete *c)
+{
+	set_clear(a, &c->changed);
+	c->watched = 0;
+}
+
 void complete_end(struct completes *a, struct complete *c)
 {
 	drop_set(a, c);
 	drop_next(a, c);
+	drop_changed(a, c);
 	unlink_it(a, c);
 }
 
@@ -166,20 +173,33 @@ static struct maker *maker_of(struct complete *c, int tid)
 	return &c->makers[0];
 }
 
-bool complete_expects(struct complete *c, uint64_t hash, int tid)
+/* tid looks for the name of that value, which is not there. */
+static struct maker *looks(struct complete *c, uint64_t v, int tid)
 {
-	uint64_t v = value_of(hash);
-	struct maker *m;
+	struct maker *m = maker_of(c, tid);
 
-	if (!tid)
-		return false;
-	m = maker_of(c, tid);
 	if (m->pending != v) {
 		if (m->pending) /* it has not made that one */
 			m->made = 0;
 		m->pending = v;
 		m->asked = 0;
 	}
+	return m;
+}
+
+void complete_in_vain(struct complete *c, uint64_t hash, int tid)
+{
+	if (tid)
+		looks(c, value_of(hash), tid);
+}
+
+bool complete_expects(struct complete *c, uint64_t hash, int tid)
+{
+	struct maker *m;
+
+	if (!tid)
+		return false;
+	m = looks(c, value_of(hash), tid);
 	if (++m->asked > LOOKS)
 		m->made = 0;
 	return m->made >= COMPLETE_MADE;
@@ -207,6 +227,7 @@ void complete_add(struct completes *a, struct complete *c, uint64_t hash, int ti
 		drop_set(a, c);
 	if (c->token && (!set_add(a, &c->next, v) || c->next.count > COMPLETE_NAMES_MAX))
 		drop_next(a, c);
+	complete_changed(a, c, hash);
 	fit(a, c);
 }
 
@@ -266,6 +287,27 @@ void complete_list_end(struct completes *a, struct complete *c, uint32_t token, 
 	}
 	drop_next(a, c);
 	use(a, c);
+}
+
+void complete_watch(struct completes *a, struct complete *c, uint64_t since)
+{
+	drop_changed(a, c);
+	c->watched = since;
+	use(a, c);
+}
+
+void complete_changed(struct completes *a, struct complete *c, uint64_t hash)
+{
+	if (!c->watched)
+		return;
+	if (!set_add(a, &c->changed, value_of(hash)) || c->changed.count > COMPLETE_NAMES_MAX)
+		drop_changed(a, c);
+	fit(a, c);
+}
+
+bool complete_unchanged(const struct complete *c, uint64_t hash, uint64_t since)
+{
+	return c->watched && since >= c->watched && !set_has(&c->changed, value_of(hash));
 }
 
 bool complete_missed(struct complete *c, uint64_t now, uint64_t time)

@@ -15,8 +15,11 @@
  * wrong by that a directory would need billions of names.
  *
  * Who makes names looks each one up before. So it is noted for the last threads that have looked up
- * names that are not there if they then made them: who has made the last COMPLETE_MADE of them is
- * expected to make the next.
+ * names that are not there, in a directory that is complete or not, if they then made them: who has
+ * made the last COMPLETE_MADE of them is expected to make the next.
+ *
+ * Beside that it is noted which names this mount changes while a listing is of use that is to say
+ * what names stand for (listed.h): of those it says nothing any more. That is called to watch.
  *
  * All sets of a mount together have COMPLETE_SLOTS_MAX slots; the directory that was not used for
  * longest ends first. The caller serialises everything (names.h).
@@ -62,6 +65,9 @@ struct complete {
 	uint32_t next_uid, next_max;
 	uint64_t next_since;
 	struct hash_set next;
+	/* names that were made, moved or removed here since then; 0: that is not known */
+	uint64_t watched;
+	struct hash_set changed;
 	struct maker makers[COMPLETE_MAKERS]; /* the last one first */
 	/* look-ups of names that were not there, from missed_at on; no listing beside before */
 	unsigned missed;
@@ -78,7 +84,8 @@ void completes_init(struct completes *a);
 
 /* The directory was made by this mount, which asked for that at `since`. */
 void complete_made(struct completes *a, struct complete *c, uint64_t since);
-/* It is not complete any more, and no listing that is under way will make it so. Frees all. */
+/* It is not complete any more, no listing that is under way will make it so, and it is not watched.
+ * Frees all. */
 void complete_end(struct completes *a, struct complete *c);
 /* Thread tid (0: who is not known) is about to make a name of that hash; this mount has removed it.
  */
@@ -89,6 +96,9 @@ void complete_remove(struct completes *a, struct complete *c, uint64_t hash);
 bool complete_lacks(
 	struct completes *a, struct complete *c, uint64_t hash, uint32_t uid, uint64_t *since);
 
+/* The server has told thread tid that there is no name of that hash; the directory need not be
+ * complete. */
+void complete_in_vain(struct complete *c, uint64_t hash, int tid);
 /* Thread tid looks up a name that complete_lacks(). Is it expected to make it next? Once or twice
  * it may have to look first. */
 bool complete_expects(struct complete *c, uint64_t hash, int tid);
@@ -102,6 +112,13 @@ uint32_t complete_list(
 bool complete_listed(struct completes *a, struct complete *c, uint32_t token, uint64_t hash);
 /* The listing has come to its end, or with whole false: was given up. */
 void complete_list_end(struct completes *a, struct complete *c, uint32_t token, bool whole);
+
+/* From `since`, or now, on it is noted which names change. */
+void complete_watch(struct completes *a, struct complete *c, uint64_t since);
+/* The name of that hash was changed. complete_add() says so too. */
+void complete_changed(struct completes *a, struct complete *c, uint64_t hash);
+/* Is it known that this mount has not changed that name since `since`? */
+bool complete_unchanged(const struct complete *c, uint64_t hash, uint64_t since);
 
 /* The server was asked at `now` for a name that is not there. True: that has been so often enough
  * within `time` ns, and is worth a listing beside. There is no other within that time. */

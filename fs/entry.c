@@ -269,19 +269,44 @@ bool entry_keeps_names(const struct fs *fs, struct inode *dir)
 	       !inode_is_shared(dir, SHARED_S * NSEC_PER_SEC);
 }
 
+uint32_t entry_list_names(
+	struct fs *fs, struct inode *dir, uint64_t since, uint32_t uid, uint32_t max)
+{
+	uint32_t token = names_list(fs->names, dir, since, uid, max);
+
+	if (!inode_is_naming(dir))
+		return token;
+	names_list_end(fs->names, dir, token, false);
+	return 0;
+}
+
+/* Until when all names of dir are known, which were at `since`. */
+static uint64_t complete_until(const struct fs *fs, struct inode *dir, uint64_t since)
+{
+	const struct options *o = fs->opt;
+	uint64_t time = inode_timeout(dir, o->acdirmin, o->acdirmax) * NSEC_PER_SEC;
+	uint64_t until = inode_name_until(dir, since, o->acdirmin, o->acdirmax);
+
+	/* what this mount has changed since is known */
+	return until > since + time ? until : since + time;
+}
+
+bool entry_made_here(const struct fs *fs, struct inode *dir)
+{
+	uint64_t since;
+
+	return names_made_here(fs->names, dir, &since) &&
+	       complete_until(fs, dir, since) > clock_ns();
+}
+
 bool entry_knows_none(
 	struct fs *fs, struct inode *dir, const char *name, uint32_t uid, uint64_t *until)
 {
-	const struct options *o = fs->opt;
-	uint64_t since, time;
+	uint64_t since;
 
 	if (!entry_keeps_names(fs, dir) || !names_lacks(fs->names, dir, name, uid, &since))
 		return false;
-	time = inode_timeout(dir, o->acdirmin, o->acdirmax) * NSEC_PER_SEC;
-	*until = inode_name_until(dir, since, o->acdirmin, o->acdirmax);
-	/* what this mount has changed since is known */
-	if (*until < since + time)
-		*until = since + time;
+	*until = complete_until(fs, dir, since);
 	return *until > clock_ns();
 }
 
@@ -313,9 +338,11 @@ bool entry_end_none(struct request *r, uint64_t until)
 
 void entry_making(struct request *r)
 {
-	names_making(r->fs->names, r->to_dir ? r->to_dir : r->dir, r->to_dir ? r->to_name : r->name,
-		r->pid);
-	request_naming_begin(r);
+	struct inode *dir = r->to_dir ? r->to_dir : r->dir;
+
+	request_naming_begin(r); /* first: inode_is_naming() */
+	names_making(r->fs->names, dir, r->to_dir ? r->to_name : r->name, r->pid);
+	inode_looked(dir, r->to_dir ? r->to_name : r->name);
 }
 
 /* What we do not wait for any more the server may carry out when we have forgotten it. */

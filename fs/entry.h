@@ -66,11 +66,17 @@ void entry_end_made(
  * been seen to change the directory: he may tell of a name that he has made, and nobody has asked
  * for yet. */
 bool entry_keeps_names(const struct fs *fs, struct inode *dir);
+/* names_list() of dir. 0: a name is just being made there, which may have been noted already and
+ * not be in the listing. */
+uint32_t entry_list_names(
+	struct fs *fs, struct inode *dir, uint64_t since, uint32_t uid, uint32_t max);
 /* Is every name in dir known, as far as uid may rely on it, and name none of them, and is that
  * still believed? Then until *until. As ever nothing that is to be made is refused because of that.
  */
 bool entry_knows_none(
 	struct fs *fs, struct inode *dir, const char *name, uint32_t uid, uint64_t *until);
+/* Was dir made by this mount, and is every name in it still known from that? */
+bool entry_made_here(const struct fs *fs, struct inode *dir);
 /* Is it believed, from that or because the server said so, that there is no such name? */
 bool entry_believes_none(struct fs *fs, struct inode *dir, const char *name, uint32_t uid);
 /* Ends r with that. False: that could not be noted, and the server must be asked. The kernel may

@@ -17,6 +17,8 @@
 #define SHARDS	     16u
 #define FIRST_CHAINS 64u
 #define ROOT_ID	     1u /* FUSE_ROOT_ID */
+#define LEFT_SLOTS   1024u
+#define LOOKS_NS     UINT64_C(5000000000) /* looks count together within that time */
 
 LIST_HEAD(chain, inode);
 
@@ -35,6 +37,9 @@ struct inode_table {
 	void *left_ctx;
 	atomic_ullong generation;
 	uint64_t seed;
+	/* by the handle's hash: as of when was known what is now forgotten of inodes that have left
+	 */
+	_Atomic uint64_t left_at[LEFT_SLOTS];
 };
 
 /* FNV-1a over the handle, with a seed so that a server cannot aim at one chain; folded at the end,
@@ -293,9 +298,37 @@ struct inode *inode_find(struct inode_table *t, const struct nfs_fh *fh)
 	return ino;
 }
 
+static _Atomic uint64_t *left_slot(struct inode_table *t, uint64_t hash)
+{
+	return &t->left_at[hash / SHARDS % LEFT_SLOTS];
+}
+
+/* What this mount has changed of it may still be on its way. */
+static void note_left(struct inode_table *t, struct inode *ino, uint64_t hash)
+{
+	_Atomic uint64_t *slot = left_slot(t, hash);
+	uint64_t at = 0, was = atomic_load(slot);
+
+	if (atomic_load_explicit(&ino->touched, memory_order_relaxed)) {
+		at = clock_ns();
+	} else {
+		pthread_mutex_lock(&ino->lock);
+		at = ino->attr_seen > ino->rights_seen ? ino->attr_seen : ino->rights_seen;
+		pthread_mutex_unlock(&ino->lock);
+	}
+	while (at > was && !atomic_compare_exchange_weak(slot, &was, at))
+		;
+}
+
+bool inode_left_since(struct inode_table *t, const struct nfs_fh *fh, uint64_t since)
+{
+	return atomic_load(left_slot(t, fh_hash(t, fh))) > since;
+}
+
 void inode_forget(struct inode_table *t, struct inode *ino, uint64_t n)
 {
-	struct shard *s = shard_of(t, fh_hash(t, &ino->fh));
+	uint64_t hash = fh_hash(t, &ino->fh);
+	struct shard *s = shard_of(t, hash);
 	bool gone = false;
 
 	pthread_mutex_lock(&s->lock);
@@ -304,6 +337,7 @@ void inode_forget(struct inode_table *t, struct inode *ino, uint64_t n)
 		if (ino == t->root) {
 			ino->nlookup = 1;
 		} else {
+			note_left(t, ino, hash);
 			LIST_REMOVE(ino, hash);
 			s->count--;
 			gone = true;
@@ -451,6 +485,17 @@ bool inode_known_attr(struct inode *ino, uint64_t since, struct nfs_attr *attr, 
 	return known;
 }
 
+bool inode_is_older(struct inode *ino, uint64_t since)
+{
+	bool older;
+
+	pthread_mutex_lock(&ino->lock);
+	older = ino->attr_seen <= since && ino->rights_seen <= since;
+	pthread_mutex_unlock(&ino->lock);
+	return older && atomic_load_explicit(&ino->touched, memory_order_relaxed) < since &&
+	       !written_dirty(&ino->written);
+}
+
 bool inode_known_dir(struct inode *dir, uint64_t since, struct nfs_attr *attr, uint64_t *seen)
 {
 	uint64_t listed;
@@ -538,6 +583,59 @@ void inode_naming_end(struct inode *dir)
 	pthread_mutex_lock(&dir->lock);
 	dir->naming--;
 	inode_touch_data(dir);
+	pthread_mutex_unlock(&dir->lock);
+}
+
+bool inode_is_naming(struct inode *dir)
+{
+	bool naming;
+
+	pthread_mutex_lock(&dir->lock);
+	naming = dir->naming > 0;
+	pthread_mutex_unlock(&dir->lock);
+	return naming;
+}
+
+static unsigned looks_locked(struct inode *dir)
+{
+	return clock_ns() < dir->unlisted_until ? 0 : dir->looks;
+}
+
+unsigned inode_looked(struct inode *dir, const char *name)
+{
+	uint64_t now = clock_ns();
+	uint32_t hash = 0;
+	unsigned looks;
+
+	while (*name)
+		hash = (hash ^ (unsigned char)*name++) * 0x01000193u;
+	pthread_mutex_lock(&dir->lock);
+	if (now - dir->looks_at > LOOKS_NS) {
+		dir->looks_at = now;
+		dir->looks = 0;
+	}
+	dir->looks += !dir->looks || dir->looked_for != hash;
+	dir->looked_for = hash;
+	looks = looks_locked(dir);
+	pthread_mutex_unlock(&dir->lock);
+	return looks;
+}
+
+unsigned inode_looks(struct inode *dir, bool less)
+{
+	unsigned looks;
+
+	pthread_mutex_lock(&dir->lock);
+	dir->looks -= less && dir->looks;
+	looks = looks_locked(dir);
+	pthread_mutex_unlock(&dir->lock);
+	return looks;
+}
+
+void inode_leave_unlisted(struct inode *dir, uint64_t time)
+{
+	pthread_mutex_lock(&dir->lock);
+	dir->unlisted_until = clock_ns() + time;
 	pthread_mutex_unlock(&dir->lock);
 }
 

@@ -91,7 +91,9 @@ struct inode {
 	struct complete *complete; /* NULL: nothing is known */
 	bool left;
 
-	struct listing *listing; /* that is kept of it; listing.c, under its lock */
+	/* listings that are kept of it: a whole one, and one that was begun beside; listing.c,
+	 * under its lock */
+	struct listing *listing, *beside;
 
 	pthread_mutex_t lock; /* what follows */
 	uint64_t attr_seen;   /* when the server was asked for attr; 0: never, or it may be wrong */
@@ -114,9 +116,14 @@ struct inode {
 	uint64_t foreign_at; /* when somebody else was last seen to have changed it; 0: never */
 	uint64_t listed;     /* when the server was last asked for entries of it */
 	unsigned naming;     /* requests that make, move or remove names in it, under way */
-	unsigned nopen;	     /* open files, and opens and replacements under way */
-	unsigned unlinking;  /* removals of its last name under way: opens wait (opening.h) */
-	unsigned settling;   /* its times are being set after it was made (opening.h) */
+	/* how much it was lately asked for names in it, since when that counts, and until when it
+	 * is not to be listed beside (lister.h) */
+	unsigned looks;
+	uint32_t looked_for; /* the hash of the last name */
+	uint64_t looks_at, unlisted_until;
+	unsigned nopen;	    /* open files, and opens and replacements under way */
+	unsigned unlinking; /* removals of its last name under way: opens wait (opening.h) */
+	unsigned settling;  /* its times are being set after it was made (opening.h) */
 	/* the process that was last told to look the name up again, and told_count then */
 	int renamed_for;
 	unsigned renamed_at;
@@ -183,6 +190,15 @@ bool inode_note_attr(struct inode *ino, const struct nfs_attr *attr, uint64_t se
  * believed no longer than they are already, and what is said of them later is. */
 void inode_naming_begin(struct inode *dir);
 void inode_naming_end(struct inode *dir);
+/* Is that under way? Such a change is noted elsewhere after it was begun here. */
+bool inode_is_naming(struct inode *dir);
+/* A name in dir is asked for or made; the same one again does not count. Returns how often that was
+ * lately; 0: it is not to be listed beside. */
+unsigned inode_looked(struct inode *dir, const char *name);
+/* The same without another name; or the last one did not count. */
+unsigned inode_looks(struct inode *dir, bool less);
+/* dir is not to be listed beside for `time` ns. */
+void inode_leave_unlisted(struct inode *dir, uint64_t time);
 /* An answer shows that somebody else has changed names in dir. */
 void inode_note_foreign(struct inode *dir);
 /* Until when, on clock_ns(), what the server said at `seen` of a name in dir is believed: for
@@ -208,6 +224,10 @@ bool inode_attr_is_past(struct inode *ino, uint64_t asked);
 bool inode_known_attr(struct inode *ino, uint64_t since, struct nfs_attr *attr, uint64_t *seen);
 /* The same of a directory, with the time of access that listing it has left. */
 bool inode_known_dir(struct inode *dir, uint64_t since, struct nfs_attr *attr, uint64_t *seen);
+/* Has the server told nothing of ino since `since`, and was nothing changed through this mount? */
+bool inode_is_older(struct inode *ino, uint64_t since);
+/* May that be otherwise, of a file of that handle, which has left the table since? */
+bool inode_left_since(struct inode_table *t, const struct nfs_fh *fh, uint64_t since);
 /* The server is about to be asked for entries of dir. */
 void inode_listing(struct inode *dir);
 /* A name of ino was removed, or given to something else. A directory has only the one. */

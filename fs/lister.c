@@ -6,12 +6,15 @@
 #include "fs/lister.h"
 
 #include "fs/entry.h"
+#include "fs/listed.h"
+#include "fs/listing.h"
 #include "fs/names.h"
 #include "fs/request.h"
 #include "transport/clock.h"
 
 #define PAGE_BYTES (64u << 10)
 #define TOO_LARGE  16u /* times that names are believed until it is looked at again */
+#define LOOKS	   2u  /* in a short time are worth a listing */
 
 /* For how many ns names in dir are believed. */
 static uint64_t believed_ns(const struct fs *fs, struct inode *dir)
@@ -76,10 +79,90 @@ static void page(struct request *r)
 	request_submit(r, page_done);
 }
 
+/* --- what names stand for --------------------------------------------------------------------- */
+
+/* Makes ready to fetch the next page of l; NULL: that is under way, or l is as long as it may be.
+ */
+static struct request *go_on(struct fs *fs, struct inode *dir, struct listing *l)
+{
+	unsigned count;
+	bool eof;
+
+	pthread_mutex_lock(&l->lock);
+	count = l->count;
+	eof = l->eof;
+	pthread_mutex_unlock(&l->lock);
+	if (count > LISTER_NAMES_MAX)
+		inode_leave_unlisted(dir, TOO_LARGE * believed_ns(fs, dir));
+	return eof || count > LISTER_NAMES_MAX ? NULL : listing_ahead(fs, dir, l);
+}
+
+/* Is what l, which may be NULL, says of use, or will that be once its first page is there? */
+static bool is_of_use(struct fs *fs, struct inode *dir, struct listing *l)
+{
+	uint64_t asked;
+	bool begun;
+
+	if (!l)
+		return false;
+	pthread_mutex_lock(&l->lock);
+	begun = !l->count && !l->eof;
+	asked = l->asked;
+	pthread_mutex_unlock(&l->lock);
+	return begun || listed_is_of_use(fs, dir, asked);
+}
+
+/* Lists dir, or goes on with that. A directory that was made here has in it what was made here, and
+ * the kernel knows that. */
+static struct request *list(struct fs *fs, struct inode *dir, const struct rpc_cred *cred)
+{
+	struct listing *l[2], *beside, *whole;
+	struct request *r = NULL;
+
+	if (entry_made_here(fs, dir) || listings_earn(fs, 0) <= 0)
+		return NULL;
+	listings_kept(fs, dir, l);
+	beside = l[0] && grant_same_cred(&l[0]->cred, cred) ? l[0] : NULL;
+	whole = l[1] && grant_same_cred(&l[1]->cred, cred) ? l[1] : NULL;
+	if (is_of_use(fs, dir, beside)) {
+		r = go_on(fs, dir, beside);
+	} else if (!is_of_use(fs, dir, whole)) {
+		beside = listing_begin_beside(fs, dir, cred);
+		r = beside ? listing_ahead(fs, dir, beside) : NULL;
+		listing_unref(fs, dir, beside);
+	}
+	listing_unref(fs, dir, l[0]);
+	listing_unref(fs, dir, l[1]);
+	return r;
+}
+
+static bool is_useful(const struct fs *fs)
+{
+	return entry_wants_dir(fs) && fs->opt->acregmin && fs->opt->acdirmin;
+}
+
+struct request *lister_asking(
+	struct fs *fs, struct inode *dir, const char *name, const struct rpc_cred *cred)
+{
+	if (!is_useful(fs))
+		return NULL;
+	listings_earn(fs, 1);
+	return inode_looked(dir, name) >= LOOKS ? list(fs, dir, cred) : NULL;
+}
+
+void lister_found(struct fs *fs, struct inode *dir, const struct rpc_cred *cred, enum nfs_type type)
+{
+	if (is_useful(fs) && type == NFS_REG && inode_looks(dir, false))
+		listing_send(list(fs, dir, cred));
+}
+
+/* --- which names there are -------------------------------------------------------------------- */
+
 void lister_missed(struct fs *fs, struct inode *dir, const struct rpc_cred *cred)
 {
 	struct request *r;
 
+	inode_looks(dir, true);
 	if (!fs->opt->cache_complete || !entry_keeps_names(fs, dir) ||
 		!names_missed(fs->names, dir, believed_ns(fs, dir)))
 		return;
@@ -87,6 +170,9 @@ void lister_missed(struct fs *fs, struct inode *dir, const struct rpc_cred *cred
 	if (!r)
 		return;
 	r->dir = inode_ref(dir);
-	r->u.lister.token = names_list(fs->names, dir, clock_ns(), cred->uid, LISTER_NAMES_MAX);
-	page(r);
+	r->u.lister.token = entry_list_names(fs, dir, clock_ns(), cred->uid, LISTER_NAMES_MAX);
+	if (r->u.lister.token)
+		page(r);
+	else
+		request_free(r);
 }

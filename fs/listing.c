@@ -18,6 +18,7 @@
 #define COOKIE_LOW  2u		/* up to there cookies are not those of entries */
 
 struct listings {
+	atomic_int credit;	     /* entries that may be listed beside */
 	pthread_mutex_t lock;	     /* what follows */
 	TAILQ_HEAD(, listing) kept;  /* those not used for longest first */
 	unsigned count;		     /* of them */
@@ -44,6 +45,7 @@ struct listing *listing_new(
 	atomic_init(&l->refs, 1);
 	l->start = l->end = start;
 	l->cred = *cred;
+	l->seed = (clock_ns() ^ (uintptr_t)l) * 0x9e3779b97f4a7c15ull;
 	if (verf_of)
 		memcpy(l->verf, verf_of->verf, sizeof(l->verf));
 	pthread_mutex_init(&l->lock, NULL);
@@ -66,6 +68,7 @@ static void listing_free(struct listing *l)
 		page_free(p);
 	}
 	pthread_mutex_destroy(&l->lock);
+	free(l->chains);
 	free(l);
 }
 
@@ -95,18 +98,32 @@ struct listings *listings_new(void)
 	pthread_mutex_init(&a->lock, NULL);
 	TAILQ_INIT(&a->kept);
 	SLIST_INIT(&a->waiting);
+	atomic_init(&a->credit, LISTED_CREDIT_MAX);
 	return a;
 }
 
-static void drop_locked(struct listings *a, struct listing *l)
+/* The caller has the reference then. */
+static void take_out_locked(struct listings *a, struct listing *l)
 {
+	struct inode *dir = l->dir;
+
 	TAILQ_REMOVE(&a->kept, l, kept);
 	a->count--;
-	a->bytes -= l->bytes;
-	l->dir->listing = NULL;
-	l->dir = inode_unref(l->dir);
-	if (let_go(l)) /* it is whole, so its names have been noted */
-		listing_free(l);
+	a->bytes -= l->kept_bytes;
+	if (dir->listing == l)
+		dir->listing = NULL;
+	else
+		dir->beside = NULL;
+	l->dir = inode_unref(dir);
+}
+
+static void drop_locked(struct fs *fs, struct listing *l)
+{
+	struct inode *dir = inode_ref(l->dir);
+
+	take_out_locked(fs->listings, l);
+	listing_unref(fs, dir, l);
+	inode_unref(dir);
 }
 
 struct listings *listings_free(struct listings *a)
@@ -115,31 +132,89 @@ struct listings *listings_free(struct listings *a)
 
 	if (!a)
 		return NULL;
-	while ((l = TAILQ_FIRST(&a->kept)))
-		drop_locked(a, l);
+	while ((l = TAILQ_FIRST(&a->kept))) {
+		take_out_locked(a, l);
+		if (let_go(l))
+			listing_free(l);
+	}
 	pthread_mutex_destroy(&a->lock);
 	free(a);
 	return NULL;
 }
 
-/* l, of dir, is whole: keeps it, if there is a use for it. */
-static void keep(struct fs *fs, struct inode *dir, struct listing *l)
+void listings_kept(struct fs *fs, struct inode *dir, struct listing *l[2])
 {
+	struct listings *a = fs->listings;
+
+	pthread_mutex_lock(&a->lock);
+	l[0] = dir->beside ? listing_ref(dir->beside) : NULL;
+	l[1] = dir->listing ? listing_ref(dir->listing) : NULL;
+	pthread_mutex_unlock(&a->lock);
+}
+
+/* l, of dir, is whole, or was begun beside: keeps it, if there is a use for it. */
+static void keep(struct fs *fs, struct inode *dir, struct listing *l, bool whole, size_t bytes)
+{
+	struct listing **place = whole ? &dir->listing : &dir->beside;
 	struct listings *a = fs->listings;
 
 	if (!entry_wants_dir(fs))
 		return;
 	pthread_mutex_lock(&a->lock);
-	if (dir->listing)
-		drop_locked(a, dir->listing);
-	dir->listing = listing_ref(l);
+	if (l->dir)
+		take_out_locked(a, l);
+	else
+		listing_ref(l);
+	if (*place)
+		drop_locked(fs, *place);
+	*place = l;
 	l->dir = inode_ref(dir);
+	l->kept_bytes = bytes;
 	TAILQ_INSERT_TAIL(&a->kept, l, kept);
 	a->count++;
-	a->bytes += l->bytes;
+	a->bytes += bytes;
 	while (a->count > LISTINGS_MAX || a->bytes > LISTINGS_BYTES)
-		drop_locked(a, TAILQ_FIRST(&a->kept));
+		drop_locked(fs, TAILQ_FIRST(&a->kept));
 	pthread_mutex_unlock(&a->lock);
+}
+
+/* l has another page, or failed to get one. What was begun beside is kept as long as its place has
+ * not been given to another. */
+static void keep_fetched(struct fs *fs, struct inode *dir, struct listing *l, bool whole)
+{
+	size_t bytes;
+	bool place;
+
+	pthread_mutex_lock(&l->lock);
+	bytes = l->bytes;
+	pthread_mutex_unlock(&l->lock);
+	pthread_mutex_lock(&fs->listings->lock);
+	place = dir->beside == l;
+	pthread_mutex_unlock(&fs->listings->lock);
+	if (whole || place)
+		keep(fs, dir, l, whole, bytes);
+}
+
+int listings_earn(struct fs *fs, int n)
+{
+	atomic_int *credit = &fs->listings->credit;
+	int was = atomic_load(credit), is;
+
+	do
+		is = was + n > LISTED_CREDIT_MAX ? LISTED_CREDIT_MAX : was + n;
+	while (!atomic_compare_exchange_weak(credit, &was, is));
+	return is;
+}
+
+struct listing *listing_begin_beside(struct fs *fs, struct inode *dir, const struct rpc_cred *cred)
+{
+	struct listing *l = listing_new(cred, 0, NULL);
+
+	if (l) {
+		l->beside = true;
+		keep(fs, dir, l, false, 0);
+	}
+	return l;
 }
 
 struct listing *listing_known(struct fs *fs, struct inode *dir, const struct rpc_cred *cred)
@@ -149,8 +224,10 @@ struct listing *listing_known(struct fs *fs, struct inode *dir, const struct rpc
 
 	pthread_mutex_lock(&a->lock);
 	l = dir->listing;
+	/* what this mount has changed meanwhile may leave it of use to listed_lookup() */
 	if (l && !entry_believed(fs, dir, l->asked)) {
-		drop_locked(a, l);
+		if (!names_unchanged(fs->names, dir, NULL, l->asked))
+			drop_locked(fs, l);
 		l = NULL;
 	}
 	if (l && !grant_same_cred(&l->cred, cred))
@@ -162,6 +239,14 @@ struct listing *listing_known(struct fs *fs, struct inode *dir, const struct rpc
 	}
 	pthread_mutex_unlock(&a->lock);
 	return l;
+}
+
+void listing_unindex_locked(struct listing *l)
+{
+	free(l->chains);
+	l->chains = NULL;
+	l->nchains = l->nrecords = 0;
+	l->indexed = NULL;
 }
 
 /* --- from the server -------------------------------------------------------------------------- */
@@ -286,6 +371,7 @@ static void cut_locked(struct listing *l)
 		p != TAILQ_LAST(&l->pages, page_list)) {
 		TAILQ_REMOVE(&l->pages, p, link);
 		l->bytes -= p->cap;
+		listing_unindex_locked(l);
 		l->cut = true;
 		l->change++;
 		page_free(p);
@@ -313,6 +399,7 @@ static int add_page(struct request *r, struct listing *l, struct page *p, bool *
 			l->asked = p->asked;
 		TAILQ_INSERT_TAIL(&l->pages, p, link);
 		l->bytes += p->cap;
+		l->count += p->count;
 		l->end = p->count ? p->last : p->after;
 		l->eof = p->eof;
 		cut_locked(l);
@@ -329,6 +416,16 @@ static char *shrink(char *mem, size_t len)
 	return less ? less : mem;
 }
 
+/* A page of a listing beside, of n entries, is there, or could not be had. */
+static void account_beside(struct request *r, unsigned n)
+{
+	const struct options *o = r->fs->opt;
+
+	listings_earn(r->fs, -(int)n);
+	if (r->u.list.error)
+		inode_leave_unlisted(r->dir, o->acdirmax * NSEC_PER_SEC);
+}
+
 static void fetch_done(struct request *r)
 {
 	struct nfs_op *op = &r->batch.first.op;
@@ -342,16 +439,28 @@ static void fetch_done(struct request *r)
 	r->u.list.page = NULL;
 	p->cap = p->len;
 	p->mem = shrink(p->mem, p->len);
+	if (l->beside)
+		account_beside(r, p->count);
 	if (r->u.list.error)
 		page_free(p);
 	else
 		r->u.list.error = add_page(r, l, p, &whole);
-	if (whole)
-		keep(r->fs, r->dir, l);
+	if (whole || l->beside)
+		keep_fetched(r->fs, r->dir, l, whole);
 	r->next(r);
 }
 
-void listing_fetch(struct request *r, struct listing *l, request_step_fn *step)
+/* The first page of l is about to be asked for: which names this mount changes is noted from now
+ * on, and which there are. */
+static void begin_names_locked(struct request *r, struct listing *l, uint64_t asked)
+{
+	names_watch(r->fs->names, r->dir, asked);
+	if (entry_keeps_names(r->fs, r->dir))
+		l->token = entry_list_names(r->fs, r->dir, asked, l->cred.uid, COMPLETE_NAMES_MAX);
+}
+
+/* Makes ready what listing_fetch() sends. False: step follows at once. */
+static bool fetch_ready(struct request *r, struct listing *l, request_step_fn *step)
 {
 	struct page *p = calloc(1, sizeof(*p));
 	struct fs *fs = r->fs;
@@ -361,27 +470,41 @@ void listing_fetch(struct request *r, struct listing *l, request_step_fn *step)
 	r->u.list.listing = l;
 	r->u.list.page = p;
 	r->next = step;
-	if (!p) {
-		step(r);
-		return;
-	}
+	if (!p)
+		return false;
 	inode_listing(r->dir);
 	p->asked = clock_ns();
 	op = request_op(r, NFS_READDIR, readdir);
 	op->u.readdir.dir = r->dir->fh;
+	op->u.readdir.max_bytes = FETCH_BYTES;
 	pthread_mutex_lock(&l->lock);
 	op->u.readdir.cookie = p->after = l->end;
 	memcpy(op->u.readdir.verf, l->verf, sizeof(l->verf));
-	if (!l->end && entry_keeps_names(fs, r->dir))
-		l->token = names_list(fs->names, r->dir, p->asked, l->cred.uid, COMPLETE_NAMES_MAX);
+	if (!l->end)
+		begin_names_locked(r, l, p->asked);
+	if (!l->end && l->beside)
+		op->u.readdir.max_bytes = BESIDE_FIRST_BYTES;
 	pthread_mutex_unlock(&l->lock);
-	op->u.readdir.max_bytes = FETCH_BYTES;
-	if (fs->info.dtsize && fs->info.dtsize < FETCH_BYTES)
+	if (fs->info.dtsize && fs->info.dtsize < op->u.readdir.max_bytes)
 		op->u.readdir.max_bytes = fs->info.dtsize;
 	op->u.readdir.plus = true; /* for the type, which is wanted either way */
 	op->u.readdir.entry = fetch_entry;
 	op->u.readdir.want_dir = entry_wants_dir(fs);
-	request_submit(r, fetch_done);
+	return true;
+}
+
+void listing_fetch(struct request *r, struct listing *l, request_step_fn *step)
+{
+	if (fetch_ready(r, l, step))
+		request_submit(r, fetch_done);
+	else
+		step(r);
+}
+
+void listing_send(struct request *r)
+{
+	if (r)
+		request_submit(r, fetch_done);
 }
 
 /* --- ahead ------------------------------------------------------------------------------------ */
@@ -409,24 +532,32 @@ static void ahead_done(struct request *r)
 	request_free(r);
 }
 
-void listing_fetch_ahead(struct fs *fs, struct inode *dir, struct listing *l)
+struct request *listing_ahead(struct fs *fs, struct inode *dir, struct listing *l)
 {
 	struct request *r = request_new_cred(fs, NULL, &l->cred);
 	struct listings *a = fs->listings;
 	bool was;
 
 	if (!r)
-		return;
+		return NULL;
 	pthread_mutex_lock(&a->lock);
 	was = l->ahead;
 	l->ahead = true;
 	pthread_mutex_unlock(&a->lock);
 	if (was) {
 		request_free(r);
-		return;
+		return NULL;
 	}
 	r->dir = inode_ref(dir);
-	listing_fetch(r, listing_ref(l), ahead_done);
+	if (fetch_ready(r, listing_ref(l), ahead_done))
+		return r;
+	ahead_done(r);
+	return NULL;
+}
+
+void listing_fetch_ahead(struct fs *fs, struct inode *dir, struct listing *l)
+{
+	listing_send(listing_ahead(fs, dir, l));
 }
 
 bool listing_waits(struct request *r, struct listing *l, request_step_fn *next)

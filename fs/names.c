@@ -289,6 +289,13 @@ bool names_of(struct names *n, const struct inode *ino, struct inode **dir, char
 	return fits;
 }
 
+/* What a listing says of the name is not good any more. */
+static void changed_locked(struct names *n, struct inode *dir, const char *name)
+{
+	if (dir->complete)
+		complete_changed(&n->completes, dir->complete, hash_of(n, dir, name));
+}
+
 void names_unsure(struct names *n, struct inode *ino)
 {
 	struct name *e;
@@ -297,6 +304,7 @@ void names_unsure(struct names *n, struct inode *ino)
 	LIST_FOREACH (e, &ino->names_of, of_ino) {
 		e->unsure = true;
 		e->seen = 0;
+		changed_locked(n, e->dir, e->s);
 	}
 	pthread_mutex_unlock(&n->lock);
 }
@@ -309,6 +317,7 @@ void names_forget(struct names *n, struct inode *dir, const char *name)
 	e = find_name_locked(n, dir, name);
 	if (e)
 		remove_locked(n, e);
+	changed_locked(n, dir, name);
 	pthread_mutex_unlock(&n->lock);
 }
 
@@ -322,6 +331,7 @@ void names_drop(struct names *n, struct inode *dir, const char *name)
 		remove_locked(n, e);
 	if (dir->complete)
 		complete_remove(&n->completes, dir->complete, hash_of(n, dir, name));
+	changed_locked(n, dir, name);
 	pthread_mutex_unlock(&n->lock);
 }
 
@@ -350,6 +360,8 @@ void names_move(struct names *n, struct inode *dir, const char *name, struct ino
 	if (!same && (dir != to_dir || strcmp(name, to_name) != 0))
 		if (dir->complete)
 			complete_remove(&n->completes, dir->complete, hash_of(n, dir, name));
+	changed_locked(n, dir, name);
+	changed_locked(n, to_dir, to_name);
 	pthread_mutex_unlock(&n->lock);
 }
 
@@ -361,6 +373,7 @@ void names_doubt(struct names *n, struct inode *dir, const char *name)
 	e = find_name_locked(n, dir, name);
 	if (e)
 		e->seen = 0;
+	changed_locked(n, dir, name);
 	pthread_mutex_unlock(&n->lock);
 }
 
@@ -369,8 +382,10 @@ void names_doubt_all(struct names *n, struct inode *ino)
 	struct name *e;
 
 	pthread_mutex_lock(&n->lock);
-	LIST_FOREACH (e, &ino->names_of, of_ino)
+	LIST_FOREACH (e, &ino->names_of, of_ino) {
 		e->seen = 0;
+		changed_locked(n, e->dir, e->s);
+	}
 	if (ino->complete)
 		complete_end(&n->completes, ino->complete);
 	pthread_mutex_unlock(&n->lock);
@@ -483,6 +498,17 @@ bool names_expects(struct names *n, struct inode *dir, const char *name, int tid
 	return expects;
 }
 
+void names_in_vain(struct names *n, struct inode *dir, const char *name, int tid)
+{
+	struct complete *c;
+
+	pthread_mutex_lock(&n->lock);
+	c = complete_locked(dir);
+	if (c)
+		complete_in_vain(c, hash_of(n, dir, name), tid);
+	pthread_mutex_unlock(&n->lock);
+}
+
 uint32_t names_list(struct names *n, struct inode *dir, uint64_t since, uint32_t uid, uint32_t max)
 {
 	struct complete *c;
@@ -513,6 +539,43 @@ void names_list_end(struct names *n, struct inode *dir, uint32_t token, bool who
 	if (dir->complete)
 		complete_list_end(&n->completes, dir->complete, token, whole);
 	pthread_mutex_unlock(&n->lock);
+}
+
+void names_watch(struct names *n, struct inode *dir, uint64_t since)
+{
+	struct complete *c;
+
+	pthread_mutex_lock(&n->lock);
+	c = complete_locked(dir);
+	if (c)
+		complete_watch(&n->completes, c, since);
+	pthread_mutex_unlock(&n->lock);
+}
+
+bool names_unchanged(struct names *n, struct inode *dir, const char *name, uint64_t since)
+{
+	const struct complete *c;
+	bool unchanged;
+
+	pthread_mutex_lock(&n->lock);
+	c = dir->complete;
+	if (name)
+		unchanged = c && complete_unchanged(c, hash_of(n, dir, name), since);
+	else
+		unchanged = c && c->watched && since >= c->watched;
+	pthread_mutex_unlock(&n->lock);
+	return unchanged;
+}
+
+bool names_made_here(struct names *n, struct inode *dir, uint64_t *since)
+{
+	bool made;
+
+	pthread_mutex_lock(&n->lock);
+	made = dir->complete && dir->complete->is && dir->complete->by_anybody;
+	*since = made ? dir->complete->since : 0;
+	pthread_mutex_unlock(&n->lock);
+	return made;
 }
 
 bool names_missed(struct names *n, struct inode *dir, uint64_t time)

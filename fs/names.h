@@ -101,10 +101,19 @@ bool names_lacks(
 	struct names *n, struct inode *dir, const char *name, uint32_t uid, uint64_t *since);
 /* tid looks such a name up: complete_expects(). */
 bool names_expects(struct names *n, struct inode *dir, const char *name, int tid);
+/* The server has told tid that there is no such name: complete_in_vain(). */
+void names_in_vain(struct names *n, struct inode *dir, const char *name, int tid);
 /* A listing of dir from the start, see complete_list() and the following. */
 uint32_t names_list(struct names *n, struct inode *dir, uint64_t since, uint32_t uid, uint32_t max);
 bool names_listed(struct names *n, struct inode *dir, uint32_t token, const char *name, size_t len);
 void names_list_end(struct names *n, struct inode *dir, uint32_t token, bool whole);
+/* A listing of dir is about to be asked for, at `since`, that is to say what names stand for. */
+void names_watch(struct names *n, struct inode *dir, uint64_t since);
+/* Is it known that this mount has not changed name, which is NULL for any, since such a listing was
+ * asked for at `since`, and that nobody else was seen to change dir? */
+bool names_unchanged(struct names *n, struct inode *dir, const char *name, uint64_t since);
+/* Was dir made by this mount, and is it complete as of *since? */
+bool names_made_here(struct names *n, struct inode *dir, uint64_t *since);
 /* complete_missed() and complete_too_large(). */
 bool names_missed(struct names *n, struct inode *dir, uint64_t time);
 void names_too_large(struct names *n, struct inode *dir, uint64_t time);

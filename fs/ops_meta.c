@@ -14,7 +14,9 @@
 #include "fs/file.h"
 #include "fs/flush.h"
 #include "fs/inval.h"
+#include "fs/listed.h"
 #include "fs/lister.h"
+#include "fs/listing.h"
 #include "fs/names.h"
 #include "fs/notify.h"
 #include "fs/opening.h"
@@ -66,9 +68,12 @@ static void lookup_done(struct request *r)
 	if (op->error)
 		stale_not_found(&r->fs->stale, r->pid);
 	if (op->error == -ENOENT) {
+		names_in_vain(r->fs->names, r->dir, r->name, r->pid);
 		lister_missed(r->fs, r->dir, &r->batch.cred);
 		entry_end_absent(r, seen);
 	} else {
+		if (!op->error)
+			lister_found(r->fs, r->dir, &r->batch.cred, op->u.lookup.attr.type);
 		entry_end(r, op->error, &op->u.lookup.fh, &op->u.lookup.attr, r->born, seen);
 	}
 }
@@ -134,6 +139,14 @@ static bool lookup_none(struct request *r)
 	       may_search(r) && entry_end_none(r, until);
 }
 
+/* Likewise, if a listing has told what the name stands for, since the server last said it. */
+static bool lookup_listed(struct request *r, const struct name_info *info)
+{
+	if (info->ino && (!info->seen || info->until >= clock_ns()))
+		return false;
+	return may_search(r) && listed_lookup(r, info->seen);
+}
+
 static bool lookup_here(struct request *r)
 {
 	struct name_info info = {.ino = NULL};
@@ -144,8 +157,18 @@ static bool lookup_here(struct request *r)
 	done = names_find(r->fs->names, r->dir, r->name, &info) && lookup_known(r, &info);
 	if (!done && !info.ino)
 		done = lookup_none(r);
+	if (!done)
+		done = lookup_listed(r, &info);
 	inode_unref(info.ino);
 	return done;
+}
+
+static void lookup_ask(struct request *r)
+{
+	struct request *beside = lister_asking(r->fs, r->dir, r->name, &r->batch.cred);
+
+	request_submit(r, lookup_done);
+	listing_send(beside);
 }
 
 void ops_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
@@ -163,7 +186,7 @@ void ops_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	if (!request_set_name(r->name, &op->u.lookup.name, name))
 		request_end(r, -ENAMETOOLONG);
 	else if (!lookup_here(r))
-		request_submit(r, lookup_done);
+		lookup_ask(r);
 }
 
 void ops_forget(fuse_req_t req, fuse_ino_t ino, uint64_t nlookup)

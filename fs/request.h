@@ -170,6 +170,9 @@ struct request {
 			unsigned tries; /* how often it has been asked for again */
 			unsigned ended; /* locker_moved()'s */
 		} lock;
+		struct {			 /* OPENDIR */
+			struct listing *listing; /* begun beside, a reference; NULL: none */
+		} opendir;
 		struct { /* READDIR */
 			struct dir *dir;
 			struct listing *listing; /* which gets a page, or is waited for */

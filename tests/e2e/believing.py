@@ -330,4 +330,83 @@ def in_time_in_list():
     eventually(lambda: os.listdir(here("theirs")) == ["x"])
 
 
+def theirs_to_work_in(name):
+    """A folder of another client's, in which so much has been looked up that it is listed beside."""
+    os.mkdir(there(name))
+    for i in range(20):
+        write(there(f"{name}/{i}"), b"theirs")
+    for i in range(3):
+        assert read(here(f"{name}/{i}")) == b"theirs"
+    time.sleep(0.1)  # the listing need not be there, but mostly is
+
+
+def listed_beside():
+    """What a folder that nobody has listed is listed for beside: nothing is older than it would be else."""
+    theirs_to_work_in("beside")
+    # who opens a file has what was there before
+    write(there("beside/5"), b"changed since")
+    assert read(here("beside/5")) == b"changed since"
+    write(there("beside/new"), b"replaced since")
+    os.rename(there("beside/new"), there("beside/6"))
+    assert read(here("beside/6")) == b"replaced since"
+    # what nobody has asked for is there at once
+    write(there("beside/told"), b"told")
+    assert read(here("beside/told")) == b"told"
+    # our own changes
+    os.unlink(here("beside/7"))
+    write(there("beside/7"), b"again")
+    assert read(here("beside/7")) == b"again"
+    os.unlink(here("beside/15"))
+    absent(here("beside/15"))
+    os.rename(here("beside/8"), here("beside/9"))
+    absent(here("beside/8"))
+    assert os.stat(here("beside/9")).st_ino == os.stat(there("beside/9")).st_ino
+    write(here("beside/10"), b"written here, and longer")
+    assert os.stat(here("beside/10")).st_size == 24
+    os.link(here("beside/11"), here("beside/linked"))
+    assert os.stat(here("beside/11")).st_nlink == os.stat(here("beside/linked")).st_nlink == 2
+    os.mkdir(here("beside/directory"))
+    os.rename(here("beside/12"), here("beside/directory/12"))
+    absent(here("beside/12"))
+    assert exists(here("beside/directory/12"))
+    os.unlink(there("beside/13"))
+    os.mkdir(there("beside/13"))
+    fails(errno.EEXIST, os.open, here("beside/13"), os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    os.unlink(there("beside/14"))
+    fails(errno.ENOENT, os.unlink, here("beside/14"))
+
+
+def in_time_beside():
+    theirs_to_work_in("timely beside")
+    os.unlink(there("timely beside/5"))
+    eventually(lambda: not exists(here("timely beside/5")))
+    write(there("timely beside/6"), b"more than that")
+    eventually(lambda: os.stat(here("timely beside/6")).st_size == 14)
+    os.unlink(there("timely beside/7"))
+    os.mkdir(there("timely beside/7"))
+    eventually(lambda: os.path.isdir(here("timely beside/7")))
+
+
+def told_in_theirs():
+    """Who makes files in another client's folder, of which he knows no name, may have to look twice, too."""
+    os.mkdir(there("their folder"))
+    write(here("their folder/ours.0"), b"x")
+    write(there("their folder/told"), b"theirs")
+    assert read(here("their folder/told")) == b"theirs"
+    for i in range(1, 10):
+        write(here(f"their folder/ours.{i}"), b"x")
+    write(there("their folder/0"), b"theirs")
+    exists(here("their folder/0"))
+    exists(here("their folder/0"))
+    for i in range(10):
+        if i:
+            write(there(f"their folder/{i}"), b"theirs")
+        assert read(here(f"their folder/{i}")) == b"theirs"
+    for i in range(10, 20):
+        write(here(f"their folder/ours.{i}"), b"x")
+    write(there("their folder/ours.20"), b"theirs")
+    fails(errno.EEXIST, os.open, here("their folder/ours.20"), os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    assert read(here("their folder/ours.20")) == b"theirs"
+
+
 globals()[step]()

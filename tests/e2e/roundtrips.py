@@ -8,6 +8,56 @@ step, mnt, export = sys.argv[1:]
 FILES = [f"{mnt}/dir/{i}" for i in range(10)]
 
 
+# Folders that others have made, each with ten files of the names of FILES.
+FOLDERS = ("read", "create", "exclusive", "mkdir", "unlink", "rename", "one")
+
+
+def unknown(folder):
+    return [f"{mnt}/unknown.{folder}/{i}" for i in range(10)]
+
+
+def unknown_folders():
+    """They are known, but no name in them."""
+    for folder in FOLDERS:
+        assert os.path.isdir(f"{mnt}/unknown.{folder}")
+
+
+def unknown_one():
+    """One name of very many."""
+    os.stat(f"{mnt}/unknown.one/1234")
+
+
+def unknown_read():
+    for path in unknown("read"):
+        with open(path, "rb") as f:
+            assert f.read() == b"hello"
+
+
+def unknown_create():
+    for path in unknown("create"):
+        put(path + ".new", os.O_CREAT)
+
+
+def unknown_exclusive():
+    for path in unknown("exclusive"):
+        put(path + ".new", os.O_CREAT | os.O_EXCL)
+
+
+def unknown_mkdir():
+    for path in unknown("mkdir"):
+        os.mkdir(path + ".new")
+
+
+def unknown_unlink():
+    for path in unknown("unlink"):
+        os.unlink(path)
+
+
+def unknown_rename():
+    for path in unknown("rename"):
+        os.rename(path, path + ".new")
+
+
 def make_directory():
     os.mkdir(f"{mnt}/dir")
 

@@ -193,6 +193,56 @@ static void who_has_made_some_names_makes_the_next(void **state)
 	assert_true(expected_and_made(16, 7));
 }
 
+/* Makes a name that it has looked for in vain, where nothing was known. */
+static void looks_in_vain_and_makes(uint64_t hash, int tid)
+{
+	complete_in_vain(c, hash, tid);
+	complete_add(&all, c, hash, tid);
+}
+
+static void who_makes_names_may_do_so_before_all_are_known(void **state)
+{
+	looks_in_vain_and_makes(1, 7);
+	looks_in_vain_and_makes(2, 7);
+	complete_list_end(&all, c, complete_list(&all, c, 50, 1, 100), true);
+	assert_true(expected_and_made(3, 7));
+	complete_in_vain(c, 4, 7);
+	complete_in_vain(c, 4, 7); /* the same look counts once */
+	assert_true(complete_expects(c, 4, 7));
+	complete_in_vain(c, 5, 7); /* it has not made the last */
+	assert_false(complete_expects(c, 6, 7));
+	looks_in_vain_and_makes(7, 0); /* nobody knows who */
+}
+
+static void what_changes_is_noted_while_it_is_watched(void **state)
+{
+	assert_false(complete_unchanged(c, 1, 200));
+	complete_changed(&all, c, 1);
+	complete_watch(&all, c, 100);
+	assert_true(complete_unchanged(c, 1, 100));
+	assert_false(complete_unchanged(c, 1, 99));
+	complete_add(&all, c, 1, 0);
+	complete_changed(&all, c, 2);
+	assert_false(complete_unchanged(c, 1, 200));
+	assert_false(complete_unchanged(c, 2, 200));
+	assert_true(complete_unchanged(c, 3, 200));
+	complete_watch(&all, c, 150);
+	assert_true(complete_unchanged(c, 1, 150));
+	assert_false(complete_unchanged(c, 1, 149));
+	complete_changed(&all, c, 1);
+	complete_end(&all, c); /* somebody else has changed it */
+	assert_false(complete_unchanged(c, 3, 200));
+	assert_int_equal(all.slots, 0);
+	/* more than can be noted: then nothing is known */
+	complete_watch(&all, c, 100);
+	for (uint64_t i = 0; i < COMPLETE_NAMES_MAX; i++)
+		complete_changed(&all, c, i << 32 | i);
+	assert_true(complete_unchanged(c, UINT64_MAX, 200));
+	complete_changed(&all, c, UINT64_MAX - 1);
+	complete_changed(&all, c, UINT64_MAX - 2);
+	assert_false(complete_unchanged(c, UINT64_MAX, 200));
+}
+
 static void some_misses_are_worth_a_listing(void **state)
 {
 	assert_false(complete_missed(c, 1000, 100));
@@ -222,6 +272,8 @@ int main(void)
 		TEST(a_listing_that_is_not_whole_counts_nothing),
 		TEST(the_least_used_makes_room),
 		TEST(who_has_made_some_names_makes_the_next),
+		TEST(who_makes_names_may_do_so_before_all_are_known),
+		TEST(what_changes_is_noted_while_it_is_watched),
 		TEST(some_misses_are_worth_a_listing),
 	};
 

@@ -388,6 +388,76 @@ static void a_directory_that_was_removed_has_no_links(void **state)
 	inode_table_free(t);
 }
 
+/* What an answer has told in front of a name that it brings is no reason to doubt that name. */
+static void a_name_is_as_of_the_change_that_came_with_it(void **state)
+{
+	struct inode_table *t = table();
+	struct inode *dir = inode_table_root(t);
+	struct nfs_attr at = {.type = NFS_DIR, .change = 5};
+	uint64_t seen = clock_ns();
+
+	inode_note_attr(dir, &at, seen, 0);
+	assert_int_equal(inode_name_seen(dir, 5, seen), seen);
+	seen = clock_ns();
+	at.change = 6;
+	assert_true(inode_note_attr(dir, &at, seen, 0)); /* somebody else */
+	assert_int_equal(inode_name_until(dir, seen, 60, 60), 0);
+	assert_true(inode_name_until(dir, inode_name_seen(dir, 6, seen), 60, 60) > clock_ns());
+	/* not a name that came before that, nor one that we may have changed meanwhile */
+	assert_int_equal(inode_name_seen(dir, 5, seen), seen);
+	inode_naming_begin(dir);
+	assert_int_equal(inode_name_seen(dir, 6, seen), seen);
+	inode_naming_end(dir);
+	assert_int_equal(inode_name_seen(dir, 6, seen), seen);
+	inode_table_free(t);
+}
+
+static void what_is_forgotten_is_not_taken_for_older_than_it_was(void **state)
+{
+	struct inode_table *t = table();
+	struct inode *a = get(t, 1), *b = get(t, 2);
+	struct nfs_attr at = {.type = NFS_REG};
+	struct nfs_fh of_a = fh_of(1), of_b = fh_of(2);
+	uint64_t since = clock_ns();
+
+	assert_true(inode_is_older(a, since));
+	inode_note_attr(a, &at, since, 0);
+	assert_true(inode_is_older(a, since));
+	assert_false(inode_is_older(a, since - 1));
+	inode_forget(t, a, 1);
+	assert_false(inode_left_since(t, &of_a, since));
+	assert_true(inode_left_since(t, &of_a, since - 1));
+	inode_touch_data(b);
+	assert_false(inode_is_older(b, since));
+	since = clock_ns();
+	assert_true(inode_is_older(b, since));
+	inode_forget(t, b, 1); /* what was written to it may still be on its way */
+	assert_true(inode_left_since(t, &of_b, since));
+	inode_table_free(t);
+}
+
+static void looks_count_together_for_a_while(void **state)
+{
+	struct inode_table *t = table();
+	struct inode *dir = inode_table_root(t);
+
+	assert_int_equal(inode_looked(dir, "a"), 1);
+	assert_int_equal(inode_looked(dir, "a"), 1);
+	assert_int_equal(inode_looked(dir, "b"), 2);
+	assert_int_equal(inode_looks(dir, false), 2);
+	assert_int_equal(inode_looks(dir, true), 1);
+	assert_int_equal(inode_looks(dir, true), 0);
+	assert_int_equal(inode_looks(dir, true), 0);
+	assert_int_equal(inode_looked(dir, "b"), 1);
+	dir->looks_at -= 6 * NSEC_PER_SEC;
+	assert_int_equal(inode_looked(dir, "c"), 1);
+	inode_leave_unlisted(dir, 60 * NSEC_PER_SEC);
+	assert_int_equal(inode_looked(dir, "d"), 0);
+	dir->unlisted_until = 0;
+	assert_int_equal(inode_looked(dir, "e"), 3);
+	inode_table_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -406,6 +476,9 @@ int main(void)
 		cmocka_unit_test(the_kernels_size_is_known),
 		cmocka_unit_test(which_of_several_answers_the_kernel_believes_is_not_known),
 		cmocka_unit_test(of_answers_that_overtake_each_other_the_newest_is_known),
+		cmocka_unit_test(a_name_is_as_of_the_change_that_came_with_it),
+		cmocka_unit_test(what_is_forgotten_is_not_taken_for_older_than_it_was),
+		cmocka_unit_test(looks_count_together_for_a_while),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

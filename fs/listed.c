@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * listed: LOOKUPs that are answered by what a listing has told.
+ */
+#include "fs/listed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fs/entry.h"
+#include "fs/grant.h"
+#include "fs/listing.h"
+#include "fs/names.h"
+#include "fs/notify.h"
+#include "transport/clock.h"
+
+#define FIRST_CHAINS 64u
+
+/* An entry of a listing. */
+struct listed {
+	struct nfs_fh fh;
+	struct nfs_attr attr;
+	uint64_t asked; /* when the server was asked for it */
+};
+
+/* --- finding a name --------------------------------------------------------------------------- */
+
+static struct record *record_at(const struct page *p, size_t pos)
+{
+	return (struct record *)(p->mem + pos);
+}
+
+/* Others choose the names, and must not be able to aim at one chain. */
+static struct record **chain_of(const struct listing *l, const char *name, size_t len)
+{
+	uint64_t h = l->seed;
+
+	for (size_t i = 0; i < len; i++)
+		h = (h ^ (unsigned char)name[i]) * 0x100000001b3ull;
+	h ^= h >> 32;
+	h *= 0x9e3779b97f4a7c15ull;
+	return &l->chains[(h ^ h >> 29) & (l->nchains - 1)];
+}
+
+static void index_page_locked(struct listing *l, const struct page *p)
+{
+	for (size_t pos = 0; pos < p->len; pos += record_at(p, pos)->len) {
+		struct record *rec = record_at(p, pos);
+		struct record **chain = chain_of(l, rec->text + rec->fhlen, rec->namelen);
+
+		rec->page = p;
+		rec->next = *chain;
+		*chain = rec;
+		l->nrecords++;
+	}
+	l->indexed = p;
+}
+
+/* Indexes the pages that came since; all of them anew if there are too few chains. */
+static void index_locked(struct listing *l)
+{
+	struct page *p = l->indexed ? TAILQ_NEXT(l->indexed, link) : TAILQ_FIRST(&l->pages);
+	uint32_t n = l->nrecords, chains = l->nchains ? l->nchains : FIRST_CHAINS;
+
+	if (!p)
+		return;
+	for (const struct page *q = p; q; q = TAILQ_NEXT(q, link))
+		n += q->count;
+	while (chains < n)
+		chains *= 2;
+	if (chains > l->nchains) {
+		listing_unindex_locked(l);
+		l->chains = calloc(chains, sizeof(struct record *));
+		l->nchains = chains;
+		p = TAILQ_FIRST(&l->pages);
+	}
+	for (; p && l->chains; p = TAILQ_NEXT(p, link))
+		index_page_locked(l, p);
+	if (!l->chains)
+		l->nchains = 0;
+}
+
+static const struct record *find_locked(struct listing *l, const char *name)
+{
+	size_t len = strlen(name);
+	const struct record *rec;
+
+	index_locked(l);
+	if (!l->chains)
+		return NULL;
+	rec = *chain_of(l, name, len);
+	while (rec && (rec->namelen != len || memcmp(rec->text + rec->fhlen, name, len) != 0))
+		rec = rec->next;
+	return rec;
+}
+
+/* What l says of name; false: nothing, or without attributes. */
+static bool find(struct listing *l, const char *name, struct listed *out)
+{
+	const struct record *rec;
+	bool found;
+
+	pthread_mutex_lock(&l->lock);
+	rec = find_locked(l, name);
+	found = rec && rec->fhlen && rec->fhlen <= NFS_FH_MAX;
+	if (found) {
+		out->fh.len = rec->fhlen;
+		memcpy(out->fh.data, rec->text, rec->fhlen);
+		out->attr = rec->attr;
+		out->asked = rec->page->asked;
+	}
+	pthread_mutex_unlock(&l->lock);
+	return found;
+}
+
+/* The same of the listings of r->dir that the caller's credential has brought; of several the one
+ * that was begun beside, which is younger. */
+static bool look(struct request *r, struct listed *out)
+{
+	const struct rpc_cred *cred = &r->batch.cred;
+	struct listing *l[2];
+	bool found = false;
+
+	listings_kept(r->fs, r->dir, l);
+	for (unsigned i = 0; i < 2; i++) {
+		if (l[i] && !found && grant_same_cred(&l[i]->cred, cred))
+			found = find(l[i], r->name, out);
+		listing_unref(r->fs, r->dir, l[i]);
+	}
+	return found;
+}
+
+/* --- believing it ----------------------------------------------------------------------------- */
+
+/* Are attributes that were asked for at `asked` believed, by their age? */
+static bool is_young(const struct fs *fs, uint64_t asked)
+{
+	const struct options *o = fs->opt;
+	uint64_t s = o->acregmin < o->acdirmin ? o->acregmin : o->acdirmin;
+
+	return clock_ns() - asked < s * NSEC_PER_SEC;
+}
+
+/* Is what a name stands for? */
+static bool name_is_young(const struct fs *fs, struct inode *dir, uint64_t asked)
+{
+	const struct options *o = fs->opt;
+
+	return clock_ns() - asked < inode_timeout(dir, o->acdirmin, o->acdirmax) * NSEC_PER_SEC;
+}
+
+bool listed_is_of_use(struct fs *fs, struct inode *dir, uint64_t asked)
+{
+	return asked && is_young(fs, asked) && names_unchanged(fs->names, dir, NULL, asked);
+}
+
+/* The inode of e, with a lookup for the kernel; NULL: it has none, and e is not good enough to make
+ * one. */
+static struct inode *inode_for(struct fs *fs, const struct listed *e)
+{
+	struct inode *ino = inode_find(fs->inodes, &e->fh);
+	bool held;
+
+	if (!ino) {
+		if (!is_young(fs, e->asked) || inode_left_since(fs->inodes, &e->fh, e->asked))
+			return NULL;
+		return inode_lookup(fs->inodes, &e->fh, &e->attr);
+	}
+	held = inode_hold(fs->inodes, ino);
+	inode_unref(ino); /* the kernel has it */
+	return held ? ino : NULL;
+}
+
+/* What is known of ino and believed, or else what e says if that is: *attr, as of *seen. */
+static bool attr_of(struct fs *fs, struct inode *ino, const struct listed *e, struct nfs_attr *attr,
+	uint64_t *seen)
+{
+	if (notify_pending(ino))
+		return false;
+	if (inode_known_attr(ino, entry_attr_since(fs, ino), attr, seen))
+		return true;
+	if (!is_young(fs, e->asked) || !inode_is_older(ino, e->asked))
+		return false;
+	*attr = e->attr;
+	*seen = e->asked;
+	entry_note_attr(fs, ino, attr, *seen);
+	return true;
+}
+
+bool listed_lookup(struct request *r, uint64_t seen)
+{
+	struct fs *fs = r->fs;
+	struct fuse_entry_param entry;
+	struct nfs_attr attr;
+	struct inode *ino;
+	struct listed e;
+	uint64_t as_of;
+
+	if (!entry_wants_dir(fs) || !look(r, &e) || e.asked <= seen ||
+		!name_is_young(fs, r->dir, e.asked) ||
+		!names_unchanged(fs->names, r->dir, r->name, e.asked))
+		return false;
+	ino = inode_for(fs, &e);
+	if (!ino)
+		return false;
+	if (!attr_of(fs, ino, &e, &attr, &as_of)) {
+		inode_forget(fs->inodes, ino, 1);
+		return false;
+	}
+	listings_earn(fs, LISTED_EARNS);
+	entry_fill_known(fs, r->dir, r->name, ino, &attr, as_of, e.asked, &entry);
+	entry_reply(r, ino, &entry);
+	return true;
+}
