@@ -314,6 +314,7 @@ static void note_left(struct inode_table *t, struct inode *ino, uint64_t hash)
 	} else {
 		pthread_mutex_lock(&ino->lock);
 		at = ino->attr_seen > ino->rights_seen ? ino->attr_seen : ino->rights_seen;
+		at = ino->attr_from > at ? ino->attr_from : at;
 		pthread_mutex_unlock(&ino->lock);
 	}
 	while (at > was && !atomic_compare_exchange_weak(slot, &was, at))
@@ -490,7 +491,9 @@ bool inode_is_older(struct inode *ino, uint64_t since)
 	bool older;
 
 	pthread_mutex_lock(&ino->lock);
-	older = ino->attr_seen <= since && ino->rights_seen <= since;
+	/* of two that were under way at once either may be newer, but for answers of one page */
+	older = ino->attr_seen <= since && ino->attr_from <= since && ino->rights_seen <= since &&
+		(ino->attr_came <= since || ino->attr_seen == since);
 	pthread_mutex_unlock(&ino->lock);
 	return older && atomic_load_explicit(&ino->touched, memory_order_relaxed) < since &&
 	       !written_dirty(&ino->written);

@@ -13,7 +13,8 @@
  * were asked for, nor the server asked again, or if those of the inode are known and believed;
  * otherwise the entry goes without, and the kernel asks when it wants to know. rewinddir() asks the
  * server again, as opendir(3) does: for the entries, or, if that took several answers, whether the
- * directory has changed since.
+ * directory has changed since. Where opendir(3) has to ask the server if that is allowed, what is
+ * going to be read is asked for beside it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -29,7 +30,8 @@
 
 #define REPLY_BYTES   (64u << 10) /* most that one answer holds */
 #define MAX_SERVED    (REPLY_BYTES / 128 + 1)
-#define SAMPLE	      64u /* entries that are looked at for how old attributes are */
+#define SAMPLE	      64u	  /* entries that are looked at for how old attributes are */
+#define FRESH_NS      1000000000u /* for so long what was listed at the open is what is read first */
 #define COOKIE_DOT    1u
 #define COOKIE_DOTDOT 2u
 
@@ -41,6 +43,8 @@ struct dir {
 	bool may_search;	 /* whoever opened it may look names up in it */
 	pthread_mutex_t lock;	 /* what follows */
 	struct listing *listing; /* NULL: nothing has been read */
+	uint64_t fresh; /* it was begun then, when the directory was opened, and not read yet; or 0
+			 */
 	/* while listing->change is `change`: the place that follows cookie pos_after, pos in page;
 	 * page NULL: not known */
 	const struct page *page;
@@ -66,6 +70,12 @@ static void dir_free(struct handle *h)
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
+static void opendir_fail(struct request *r, int error)
+{
+	listing_unref(r->fs, r->inode, r->u.opendir.listing);
+	request_end(r, error);
+}
+
 static void opendir_reply(struct request *r, bool may_search)
 {
 	struct dir *d = calloc(1, sizeof(*d));
@@ -74,10 +84,12 @@ static void opendir_reply(struct request *r, bool may_search)
 	fuse_req_t fuse;
 
 	if (!d) {
-		request_end(r, -ENOMEM);
+		opendir_fail(r, -ENOMEM);
 		return;
 	}
 	d->fs = fs;
+	d->listing = r->u.opendir.listing;
+	d->fresh = d->listing ? r->born : 0;
 	d->inode = inode_ref(r->inode);
 	d->cred = r->batch.cred;
 	d->may_search = may_search;
@@ -96,7 +108,7 @@ static void opendir_allowed(struct request *r, uint32_t allowed)
 	if (allowed & NFS_ACCESS_READ)
 		opendir_reply(r, allowed & NFS_ACCESS_LOOKUP);
 	else
-		request_end(r, -EACCES);
+		opendir_fail(r, -EACCES);
 }
 
 static void opendir_checked(struct request *r)
@@ -105,15 +117,29 @@ static void opendir_checked(struct request *r)
 	int error = entry_note_access(r, op);
 
 	if (error)
-		request_end(r, error);
+		opendir_fail(r, error);
 	else
 		opendir_allowed(r, op->u.access.allowed);
+}
+
+/* A listing that is to be begun beside the question; NULL: what is known may do. */
+static struct listing *opendir_lists(struct request *r)
+{
+	struct listing *l;
+
+	if (!entry_wants_dir(r->fs))
+		return NULL;
+	l = listing_known(r->fs, r->inode, &r->batch.cred);
+	if (!l)
+		return listing_new(&r->batch.cred, 0, NULL);
+	return listing_unref(r->fs, r->inode, l);
 }
 
 void ops_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct fs *fs = fs_of(req);
 	struct request *r = request_new(fs, req);
+	struct request *beside = NULL;
 	uint32_t allowed;
 
 	if (!r)
@@ -128,8 +154,12 @@ void ops_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		opendir_allowed(r, allowed);
 		return;
 	}
+	r->u.opendir.listing = opendir_lists(r);
+	if (r->u.opendir.listing)
+		beside = listing_ahead(fs, r->inode, r->u.opendir.listing);
 	entry_ask_access(r, &r->batch.first);
 	request_submit(r, opendir_checked);
+	listing_send(beside);
 }
 
 void ops_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -541,11 +571,25 @@ static void list_on(struct request *r)
 	answer(r, &out);
 }
 
+/* Is what was listed at the open to be read now? Not if this mount has changed it since. */
+static bool take_fresh(struct dir *d)
+{
+	uint64_t begun;
+
+	pthread_mutex_lock(&d->lock);
+	begun = d->fresh;
+	d->fresh = 0;
+	pthread_mutex_unlock(&d->lock);
+	return begun && clock_ns() - begun < FRESH_NS && !inode_is_naming(d->inode) &&
+	       atomic_load_explicit(&d->inode->touched, memory_order_relaxed) < begun;
+}
+
 static void list(fuse_req_t req, size_t size, off_t off, struct fuse_file_info *fi, bool plus)
 {
 	struct fs *fs = fs_of(req);
 	struct dir *d = dir_of(fi);
 	struct request *r = request_new_cred(fs, req, &d->cred);
+	bool fresh;
 
 	if (!r)
 		return;
@@ -554,8 +598,9 @@ static void list(fuse_req_t req, size_t size, off_t off, struct fuse_file_info *
 	r->u.list.size = size;
 	r->u.list.offset = (uint64_t)off;
 	r->u.list.plus = plus;
-	r->u.list.restart = !off;
-	if (off || fs->opt->cache_complete || !check(r))
+	fresh = take_fresh(d);
+	r->u.list.restart = !off && !fresh;
+	if (off || fresh || fs->opt->cache_complete || !check(r))
 		list_on(r);
 }
 

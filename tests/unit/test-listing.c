@@ -70,7 +70,9 @@ static int setup(void **state)
 		snprintf(name, sizeof(name), "%u", i);
 		make(name);
 	}
+	fs_fixture_options.cache_names = false; /* nothing is listed at the open */
 	fh = open_root();
+	fs_fixture_options.cache_names = true;
 	return 0;
 }
 
@@ -127,6 +129,29 @@ static void the_next_page_comes_while_one_is_read(void **state)
 	last_of(&a, &off);
 	assert_int_equal(count(NFS_READDIR), 2); /* it is not read yet */
 	assert_int_equal(read_all(0), FILES);
+}
+
+static void what_is_going_to_be_read_comes_with_the_open(void **state)
+{
+	char name[NFS_NAME_MAX + 2] = "";
+	uint64_t off = 0;
+	struct answer a;
+
+	inode_doubt(inode_table_root(fs->inodes)); /* who may read it is asked again */
+	fh = open_root();
+	memset(name, 'x', sizeof(name) - 1);
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, name, NULL), -ENAMETOOLONG); /* it is sent */
+	assert_int_equal(count(NFS_ACCESS), 2);
+	assert_int_equal(count(NFS_READDIR), 1);
+	a = kernel_wait(ask(0, 400));
+	assert_true(last_of(&a, &off) > 5);
+	assert_int_equal(count(NFS_READDIR), 2); /* the next page */
+	/* but that is not read again, nor what was changed meanwhile */
+	assert_int_equal(read_all(0), FILES);
+	inode_doubt(inode_table_root(fs->inodes));
+	fh = open_root();
+	make("new");
+	assert_int_equal(read_all(0), FILES + 1);
 }
 
 static void who_comes_to_the_end_waits_for_the_next_page(void **state)
@@ -270,6 +295,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_next_page_comes_while_one_is_read),
+		TEST(what_is_going_to_be_read_comes_with_the_open),
 		TEST(who_comes_to_the_end_waits_for_the_next_page),
 		TEST(nobody_need_be_there_when_it_comes),
 		TEST(a_large_directory_is_asked_about_but_not_listed_again),
