@@ -303,7 +303,8 @@ static void open_named_done(struct request *r)
 
 /* Opens a file that is delegated without asking the server, for those who are known to be allowed
  * to. The names of a file do not change either without a recall. If it is delegated to write, its
- * attributes need not be known: the kernel knows that it has changed the file itself. */
+ * attributes need not be known: the kernel knows that it has changed the file itself. But whoever
+ * only reads will ask for them, and for the data: an OPEN brings both at once. */
 static bool open_locally(struct request *r)
 {
 	struct fs *fs = r->fs;
@@ -317,7 +318,7 @@ static bool open_locally(struct request *r)
 	if (!since || flags & O_TRUNC)
 		return false;
 	r->u.open.alone = !inode_known_attr(ino, since - 1, &op->u.open.attr, &seen);
-	if ((r->u.open.alone && !deleg_alone_since(fs, ino)) ||
+	if ((r->u.open.alone && (open_only_reads(r->file) || !deleg_alone_since(fs, ino))) ||
 		!inode_known_access(ino, &r->batch.cred, want, since - 1, &may) ||
 		(may & want) != want)
 		return false;

@@ -83,13 +83,15 @@ static bool asks(int flags)
 	return count(NFS_OPEN) > before;
 }
 
-/* From the first open on, and whatever was written meanwhile. */
+/* From the first open on, and to write whatever was written meanwhile. */
 static void it_is_opened_without_asking(void **state)
 {
 	assert_false(asks(O_RDWR));
 	put(0);
-	assert_false(asks(O_RDONLY));
 	assert_false(asks(O_WRONLY));
+	assert_false(asks(O_RDWR));
+	assert_true(asks(O_RDONLY)); /* which brings what he will want to know */
+	assert_false(asks(O_RDONLY));
 	assert_int_equal(kernel_flush(node, fh), 0);
 	assert_false(asks(O_WRONLY | O_APPEND));
 	assert_true(asks(O_WRONLY | O_TRUNC));
