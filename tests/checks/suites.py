@@ -104,6 +104,8 @@ def e2e_all():
             yield e2e_job("plain", script, f" over {proto}, NFS 3,", PROTO=proto, VERS="3")
     for script in NFS3 + ("nlm",):
         yield e2e_job("plain", script, " at Ganesha, NFS 3,", SERVER="ganesha", VERS="3")
+    for script in ("delegated", "writeback"):
+        yield e2e_job("plain", script, " over iwarp, delegated to write,", PROTO="iwarp", DELEGATIONS="write")
     yield e2e_job("plain", "listings", "", limit=300)
     for version in ("3", "4.1"):
         for script in ("scenarios", "races"):
