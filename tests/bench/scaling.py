@@ -9,6 +9,7 @@ import time
 
 from cases import Case, Row
 from rig import Null, Rnfs
+from table import short
 
 # --- jobs ----------------------------------------------------------------------------------------
 
@@ -27,7 +28,7 @@ def jobs(name, what, shape, options=(), unit="/s"):
             return lambda: b.file(shape, path, "-j", str(n), *size, *options, *stale)["rate"]
         found = b.turns(one=side(1), four=side(4), value=side(16))
         return Row(case, found["value"], bound=found["four"], of="4 jobs", others=found["others"], turns=b.set.runs,
-                   note=f"1 job: {found['one']:.6g}")
+                   note=f"1 job: {short(found['one'], unit)}")
     Case("jobs-" + name, "jobs", f"{what}; 16 jobs against 4", measure, unit, 1.0)
 
 
