@@ -532,11 +532,14 @@ static int serve(struct fuse_session *se, unsigned workers)
 	return ret;
 }
 
+/* One for each file that the kernel remembers; root may have more than the limit that it began
+ * with.
+ */
 static void many_descriptors(void)
 {
-	struct rlimit r;
+	struct rlimit r = {.rlim_cur = 1 << 20, .rlim_max = 1 << 20};
 
-	if (!getrlimit(RLIMIT_NOFILE, &r)) {
+	if (setrlimit(RLIMIT_NOFILE, &r) && !getrlimit(RLIMIT_NOFILE, &r)) {
 		r.rlim_cur = r.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &r);
 	}
