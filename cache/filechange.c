@@ -22,6 +22,7 @@ void filechange_init(struct filechange *f)
 {
 	*f = (struct filechange){.dropping = 1};
 	atomic_init(&f->touched, 0);
+	atomic_init(&f->foreign, 0);
 	pthread_mutex_init(&f->lock, NULL);
 }
 
@@ -183,6 +184,8 @@ enum filechange_by filechange_end(
 		by = judge_locked(f, alone);
 		if (by != FILECHANGE_OURS)
 			stale_locked(f);
+		if (by == FILECHANGE_FOREIGN)
+			atomic_store(&f->foreign, clock_ns());
 		if (!f->blind) {
 			set_locked(f, &f->version, f->wrote);
 			f->told = f->wrote;
@@ -221,6 +224,7 @@ static enum filechange_by look_locked(
 	stale_locked(f);
 	if (touched <= f->asked) {
 		set_locked(f, v, asked);
+		atomic_store(&f->foreign, clock_ns());
 		return FILECHANGE_FOREIGN;
 	}
 	set_locked(f, v, asked);
@@ -298,6 +302,13 @@ bool filechange_is_old(struct filechange *f, uint64_t since)
 	old = f->told < since || !f->told;
 	pthread_mutex_unlock(&f->lock);
 	return old;
+}
+
+bool filechange_was_foreign(const struct filechange *f, uint64_t since)
+{
+	uint64_t foreign = atomic_load_explicit(&f->foreign, memory_order_relaxed);
+
+	return foreign && foreign > since;
 }
 
 bool filechange_is_quiet(struct filechange *f, uint64_t since)

@@ -36,8 +36,8 @@
  * answer has reached whoever opens, who may be long in waking up. Until he is known to have done it
  * (filechange_dropped()) no other open may keep them either: its answer may overtake the first.
  *
- * Lock. filechange.lock guards all fields but touched. It is a leaf. Any thread may call anything.
- * Times are clock_ns().
+ * Lock. filechange.lock guards all fields but touched and foreign. It is a leaf. Any thread may
+ * call anything. Times are clock_ns().
  */
 #ifndef RNFS_CACHE_FILECHANGE_H
 #define RNFS_CACHE_FILECHANGE_H
@@ -63,6 +63,7 @@ struct fileversion {
 
 struct filechange {
 	_Atomic uint64_t touched; /* when this mount last changed it otherwise than by WRITE */
+	_Atomic uint64_t foreign; /* when a change was last found to be somebody else's; 0: never */
 	pthread_mutex_t lock;	  /* what follows */
 	bool known;		  /* there is a version */
 	bool whole;		  /* and all that is cached is of it */
@@ -100,6 +101,8 @@ enum filechange_by filechange_look(
 uint64_t filechange_open(struct filechange *f, const struct fileversion *v, uint64_t asked);
 /* The kernel has dropped its pages, as an open was told to. */
 void filechange_dropped(struct filechange *f, uint64_t dropping);
+/* Has a change been found to be somebody else's after `since`? */
+bool filechange_was_foreign(const struct filechange *f, uint64_t since);
 /* Is no WRITE under way, and did none end since `since`? */
 bool filechange_is_quiet(struct filechange *f, uint64_t since);
 /* What is cached belongs to the file as it is, since nobody else has changed it: as

@@ -11,6 +11,7 @@
 #include "transport/log.h"
 
 #define ATTR_AGE_S 1u
+#define SHARED_NS  (2 * NSEC_PER_SEC)
 
 static struct filechange *of(struct inode *ino)
 {
@@ -23,8 +24,22 @@ static struct filechange *of(struct inode *ino)
 void change_doubt(struct fs *fs, struct inode *ino)
 {
 	inode_doubt(ino);
-	if (fs->opt->acregmax > 0)
-		fuse_lowlevel_notify_inval_inode(fs->se, inode_id(fs->inodes, ino), -1, 0);
+	change_forget(fs, ino);
+}
+
+bool change_is_shared(struct inode *ino)
+{
+	return filechange_was_foreign(of(ino), clock_ns() - SHARED_NS);
+}
+
+void change_forget(const struct fs *fs, struct inode *ino)
+{
+	unsigned times;
+
+	if (!inode_must_forget(ino, &times))
+		return;
+	fuse_lowlevel_notify_inval_inode(fs->se, inode_id(fs->inodes, ino), -1, 0);
+	inode_forgot(ino, times);
 }
 
 /* Somebody else has changed the file, or may have: the kernel sees that at its next look, and what

@@ -22,6 +22,11 @@ void change_end(struct fs *fs, struct inode *ino, const struct nfs_op *op);
 void change_look(struct fs *fs, struct inode *ino, const struct nfs_data_attr *a, uint64_t asked);
 /* Others may have changed ino: the kernel is to doubt its attributes. Likewise. */
 void change_doubt(struct fs *fs, struct inode *ino);
+/* Has somebody else been seen to change ino a moment ago? Then he may again, and the kernel asks
+ * for attributes whenever it needs them, and is answered from those that are known. */
+bool change_is_shared(struct inode *ino);
+/* Has the kernel forget attributes of ino that it may believe, if there are any. */
+void change_forget(const struct fs *fs, struct inode *ino);
 /* change_look() of all attributes, which the kernel is about to be told: what it reads when it
  * believes them must not be older than they are. */
 void change_told(struct inode *ino, const struct nfs_attr *a, uint64_t asked);

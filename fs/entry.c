@@ -28,13 +28,13 @@ void entry_set_mode(fuse_req_t req, struct nfs_sattr *set, mode_t mode, bool is_
 	set->umask = fuse_req_ctx(req)->umask & 0777;
 }
 
-void entry_stat(struct inode *ino, const struct nfs_attr *a, uint64_t asked, struct stat *st)
+void entry_stat(
+	struct inode *ino, const struct nfs_attr *a, uint64_t asked, bool lasts, struct stat *st)
 {
 	struct nfs_attr now = *a;
 
-	change_told(ino, a, asked);
 	now.size = flush_size(ino, a->size, asked);
-	inode_told(ino, &now);
+	inode_told(ino, &now, lasts);
 	attr_to_stat(&now, st);
 	st->st_ino = ino->number;
 	if (atomic_load_explicit(&ino->is_silly, memory_order_relaxed) && st->st_nlink)
@@ -130,7 +130,7 @@ double entry_attr_timeout(const struct fs *fs, struct inode *ino, const struct n
 	bool dir = ino->type == NFS_DIR;
 
 	/* the times are not right before the server has what was written */
-	if (written_dirty(&ino->written))
+	if (written_dirty(&ino->written) || change_is_shared(ino))
 		return 0;
 	if (deleg_since(fs, ino))
 		return o->acregmax;
@@ -148,11 +148,12 @@ double entry_attr_left(
 	return left > 0 ? left : 0;
 }
 
-/* Does this mount set the times of ino just now, or has it changed anything of it since `seen`?
- * Then what the server said of it then may be told, but not believed. */
+/* Does this mount set the times of ino just now, or has it changed anything of it since `seen`, or
+ * does somebody else change it? Then what the server said of it then may be told, but not believed.
+ */
 static bool is_passing(struct inode *ino, uint64_t seen)
 {
-	return opening_settling(ino) ||
+	return opening_settling(ino) || change_is_shared(ino) ||
 	       atomic_load_explicit(&ino->touched, memory_order_relaxed) > seen;
 }
 
@@ -160,7 +161,11 @@ void entry_fill(struct fs *fs, struct inode *dir, const char *name, struct inode
 	const struct nfs_attr *a, uint64_t seen, uint64_t name_seen, struct fuse_entry_param *e)
 {
 	uint64_t time = entry_time(fs, dir, name_seen);
+	struct nfs_attr newer;
 
+	if (inode_newer_attr(ino, a, &newer))
+		a = &newer;
+	change_told(ino, a, seen);
 	*e = (struct fuse_entry_param){
 		.ino = inode_id(fs->inodes, ino),
 		.generation = ino->generation,
@@ -168,7 +173,7 @@ void entry_fill(struct fs *fs, struct inode *dir, const char *name, struct inode
 	};
 	if (names_put(fs->names, dir, name, ino, name_seen, time))
 		e->entry_timeout = seconds(time);
-	entry_stat(ino, a, seen, &e->attr);
+	entry_stat(ino, a, seen, e->attr_timeout > 0, &e->attr);
 }
 
 void entry_fill_known(struct fs *fs, struct inode *dir, const char *name, struct inode *ino,
@@ -176,17 +181,18 @@ void entry_fill_known(struct fs *fs, struct inode *dir, const char *name, struct
 {
 	uint64_t time = entry_time(fs, dir, name_seen), since = entry_attr_since(fs, ino);
 
+	change_told(ino, a, seen);
 	*e = (struct fuse_entry_param){
 		.ino = inode_id(fs->inodes, ino),
 		.generation = ino->generation,
-		.attr_timeout = deleg_since(fs, ino)	? fs->opt->acregmax
-				: is_passing(ino, seen) ? 0
-				: seen > since		? seconds(seen - since)
-							: 0,
+		.attr_timeout = is_passing(ino, seen)  ? 0
+				: deleg_since(fs, ino) ? fs->opt->acregmax
+				: seen > since	       ? seconds(seen - since)
+						       : 0,
 	};
 	if (names_put(fs->names, dir, name, ino, name_seen, time))
 		e->entry_timeout = seconds(time);
-	entry_stat(ino, a, seen, &e->attr);
+	entry_stat(ino, a, seen, e->attr_timeout > 0, &e->attr);
 }
 
 void entry_reply(struct request *r, struct inode *ino, const struct fuse_entry_param *e)

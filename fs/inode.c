@@ -463,6 +463,18 @@ bool inode_note_attr(struct inode *ino, const struct nfs_attr *attr, uint64_t se
 	return lost;
 }
 
+bool inode_newer_attr(struct inode *ino, const struct nfs_attr *a, struct nfs_attr *newer)
+{
+	bool is;
+
+	pthread_mutex_lock(&ino->lock);
+	is = ino->attr_seen && ino->attr.change > a->change;
+	if (is)
+		*newer = ino->attr;
+	pthread_mutex_unlock(&ino->lock);
+	return is;
+}
+
 bool inode_attr_is_past(struct inode *ino, uint64_t asked)
 {
 	bool past;
@@ -545,11 +557,19 @@ uint32_t inode_mode(struct inode *ino, uint64_t *seen)
 	return mode;
 }
 
-void inode_doubt(struct inode *ino)
+void inode_doubt_attr(struct inode *ino)
 {
 	pthread_mutex_lock(&ino->lock);
 	ino->attr_seen = 0;
-	ino->attr_from = ino->rights_seen = clock_ns();
+	ino->attr_from = clock_ns();
+	pthread_mutex_unlock(&ino->lock);
+}
+
+void inode_doubt(struct inode *ino)
+{
+	inode_doubt_attr(ino);
+	pthread_mutex_lock(&ino->lock);
+	ino->rights_seen = clock_ns();
 	grants_drop(&ino->grants);
 	pthread_mutex_unlock(&ino->lock);
 }
@@ -753,14 +773,16 @@ unsigned inode_attr_timeout(struct inode *ino, uint64_t change, unsigned min, un
 	return timeout;
 }
 
-void inode_told(struct inode *ino, const struct nfs_attr *attr)
+void inode_told(struct inode *ino, const struct nfs_attr *attr, bool lasts)
 {
 	pthread_mutex_lock(&ino->lock);
-	if (atomic_load(&ino->told_since) == TOLD_NONE)
-		atomic_store(&ino->told_since, TOLD_ONE);
-	else if (atomic_load(&ino->told) != attr->change ||
-		 atomic_load(&ino->told_size) != attr->size)
-		atomic_store(&ino->told_since, TOLD_MORE);
+	if (lasts) {
+		if (ino->told_times++ == ino->told_forgot)
+			ino->told_more = false;
+		else if (atomic_load(&ino->told) != attr->change ||
+			 atomic_load(&ino->told_size) != attr->size)
+			ino->told_more = true;
+	}
 	atomic_store(&ino->told, attr->change);
 	atomic_store(&ino->told_size, attr->size);
 	pthread_mutex_unlock(&ino->lock);
@@ -768,9 +790,24 @@ void inode_told(struct inode *ino, const struct nfs_attr *attr)
 	atomic_fetch_add_explicit(&ino->told_count, 1, memory_order_relaxed);
 }
 
-void inode_untold(struct inode *ino)
+bool inode_must_forget(struct inode *ino, unsigned *times)
 {
-	atomic_store(&ino->told_since, TOLD_NONE);
+	bool must;
+
+	pthread_mutex_lock(&ino->lock);
+	*times = ino->told_times;
+	must = *times != ino->told_forgot;
+	pthread_mutex_unlock(&ino->lock);
+	return must;
+}
+
+void inode_forgot(struct inode *ino, unsigned times)
+{
+	pthread_mutex_lock(&ino->lock);
+	if ((int)(times - ino->told_forgot) > 0)
+		ino->told_forgot = times;
+	ino->told_more = ino->told_times != ino->told_forgot;
+	pthread_mutex_unlock(&ino->lock);
 }
 
 /* A change attribute that is made of coarse times (NFSv3) does not show each change of the size. */
@@ -780,7 +817,7 @@ bool inode_told_this(struct inode *ino, const struct nfs_attr *attr)
 
 	atomic_store_explicit(&ino->end, attr->size, memory_order_relaxed);
 	pthread_mutex_lock(&ino->lock);
-	same = atomic_load(&ino->told_since) == TOLD_ONE &&
+	same = ino->told_times != ino->told_forgot && !ino->told_more &&
 	       atomic_load(&ino->told) == attr->change &&
 	       atomic_load(&ino->told_size) == attr->size;
 	pthread_mutex_unlock(&ino->lock);

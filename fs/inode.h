@@ -33,9 +33,6 @@ struct listing;
 struct name;
 struct silly;
 
-/* The versions of a file that the kernel was told since it last forgot: it may believe any. */
-enum told { TOLD_NONE, TOLD_ONE, TOLD_MORE };
-
 /* Somebody who may hold locks on an inode, through an open file. */
 struct locker {
 	LIST_ENTRY(locker) link;
@@ -63,10 +60,8 @@ struct inode {
 	_Atomic uint64_t told;	    /* the change attribute of what the kernel was told last */
 	_Atomic uint64_t told_size; /* the size that the kernel believes in, its writes included */
 	atomic_uint told_count;	    /* how often the kernel was told attributes */
-	/* what it was told since it last forgot (enum told); inode_told() changes it under lock */
-	atomic_int told_since;
-	_Atomic uint64_t end; /* the newest size that the server told, or an append made */
-	bool appending;	      /* a request appends to it; append.c, under its lock */
+	_Atomic uint64_t end;	    /* the newest size that the server told, or an append made */
+	bool appending;		    /* a request appends to it; append.c, under its lock */
 	/* appended data stands elsewhere in the file than in the kernel's pages (append.c) */
 	atomic_bool displaced;
 	/* the kernel has read of it, and may have pages, since an open last had it drop them */
@@ -99,7 +94,11 @@ struct inode {
 	uint64_t attr_seen;   /* when the server was asked for attr; 0: never, or it may be wrong */
 	struct nfs_attr attr; /* the newest known */
 	uint64_t attr_came;   /* when that came */
-	uint64_t attr_from;   /* what was asked for before is known to be wrong */
+	/* How often the kernel was told attributes to believe for a while, and how often before it
+	 * last forgot them; were they not all the same since? */
+	unsigned told_times, told_forgot;
+	bool told_more;
+	uint64_t attr_from; /* what was asked for before is known to be wrong */
 	struct grant_list grants;
 	uint64_t deleg_at;    /* what the server was asked from then on counts by the delegation */
 	bool deleg_writes;    /* it is one to write */
@@ -216,6 +215,8 @@ uint64_t inode_names_seen(struct inode *dir, uint64_t *from);
 uint64_t inode_version(struct inode *dir);
 /* Names in dir, or what is known of them, may be wrong: none said so far is believed. */
 void inode_doubt_names(struct inode *dir);
+/* Is a newer version known than a, although a came later? Then in *newer. */
+bool inode_newer_attr(struct inode *ino, const struct nfs_attr *a, struct nfs_attr *newer);
 /* Are attributes known that the server was asked for after `asked`, or is it known that what it
  * said of them then is wrong? */
 bool inode_attr_is_past(struct inode *ino, uint64_t asked);
@@ -238,7 +239,8 @@ void inode_note_removed(struct inode *ino);
 bool inode_removed_attr(struct inode *ino, struct nfs_attr *attr);
 /* The mode that the server told last, which it may have changed since, and when it was asked. */
 uint32_t inode_mode(struct inode *ino, uint64_t *seen);
-/* Attributes and rights must be asked for again (the handle is stale). */
+/* Attributes must be asked for again; attributes and rights (the handle is stale). */
+void inode_doubt_attr(struct inode *ino);
 void inode_doubt(struct inode *ino);
 /* What the server lets cred do, see grant.h. */
 void inode_note_access(struct inode *ino, const struct rpc_cred *cred, uint32_t known,
@@ -259,12 +261,15 @@ unsigned inode_timeout(struct inode *ino, unsigned min, unsigned max);
 bool inode_renew_name(struct inode *ino, const struct nfs_attr *attr, int pid);
 /* Process pid is told to look the name up again for another reason: that counts as true above. */
 void inode_renewing_name(struct inode *ino, int pid);
-/* The kernel was told attr; or it has itself written up to end, and knows the size from that. */
-void inode_told(struct inode *ino, const struct nfs_attr *attr);
+/* The kernel is told attr, and may believe it for a while (lasts) or not; or it has itself written
+ * up to end, and knows the size from that. */
+void inode_told(struct inode *ino, const struct nfs_attr *attr, bool lasts);
 void inode_told_end(struct inode *ino, uint64_t end);
-/* The kernel is about to be made to forget attributes; it throws away what it has asked for until
- * then. */
-void inode_untold(struct inode *ino);
+/* May the kernel believe attributes that it was told? Then it can be made to forget them, with
+ * which it throws away what it has asked for until then; and has been, if inode_must_forget() said
+ * `times`. It is not to be done in vain: whoever has asked reads on with what was before. */
+bool inode_must_forget(struct inode *ino, unsigned *times);
+void inode_forgot(struct inode *ino, unsigned times);
 /* The server has told attr at an open: does the kernel believe in that change attribute and size?
  * It takes the first of several answers that are under way to it, and not the last, so it does if
  * it was told nothing else since it last forgot. */

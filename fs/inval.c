@@ -37,6 +37,7 @@ static void inval_one_locked(struct inval *v)
 
 	pthread_mutex_unlock(&v->lock);
 	atomic_store(&ino->renewed, false); /* the server is to be asked */
+	inode_doubt_attr(ino);
 	cache_drop_all(&ino->cache);
 	rc = fuse_lowlevel_notify_inval_inode(v->fs->se, inode_id(v->fs->inodes, ino), 0, 0);
 	if (rc && rc != -ENOENT) /* the kernel has no such inode in its cache */

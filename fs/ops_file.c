@@ -33,14 +33,15 @@ static void renew_attr(const struct fs *fs, struct inode *ino, const struct nfs_
 	if (inode_told_this(ino, attr))
 		return;
 	atomic_store(&ino->renewed, true);
-	inode_untold(ino);
-	fuse_lowlevel_notify_inval_inode(fs->se, inode_id(fs->inodes, ino), -1, 0);
+	change_forget(fs, ino);
 }
 
 /* attr: NULL: nobody else has changed it, and the kernel asks for what it wants to know. */
 static struct fuse_file_info file_info(
 	const struct fs *fs, struct file *f, const struct nfs_attr *attr, uint64_t asked)
 {
+	bool keeps = attr ? change_keeps_pages(f, attr, asked) : change_keeps_own_pages(f);
+
 	if (attr)
 		renew_attr(fs, f->inode, attr);
 	return (struct fuse_file_info){
@@ -49,7 +50,7 @@ static struct fuse_file_info file_info(
 		/* For O_APPEND with O_DIRECT. Without it the kernel sends the parts of a large
 		 * write at once and they arrive in any order; they must be appended in order. */
 		.direct_io = (~f->flags & (O_APPEND | O_DIRECT)) == 0,
-		.keep_cache = attr ? change_keeps_pages(f, attr, asked) : change_keeps_own_pages(f),
+		.keep_cache = keeps,
 		/* no FLUSH is needed: nothing was written, nor locked by fcntl(2), through it */
 		.noflush = (f->flags & O_ACCMODE) == O_RDONLY && !fs->posix_locks,
 	};

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "fs/attr.h"
+#include "fs/change.h"
 #include "fs/deleg.h"
 #include "fs/entry.h"
 #include "fs/file.h"
@@ -211,11 +212,14 @@ void ops_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *for
 /* The server was asked for a at `asked`; the kernel may believe it from `seen` on. */
 static void end_attr(struct request *r, const struct nfs_attr *a, uint64_t asked, uint64_t seen)
 {
-	double timeout = entry_attr_left(r->fs, r->inode, a, seen);
+	double timeout;
 	struct stat st;
 	fuse_req_t fuse;
 
-	entry_stat(r->inode, a, asked, &st);
+	change_told(r->inode, a, asked);
+	timeout = entry_attr_left(r->fs, r->inode, a, seen);
+
+	entry_stat(r->inode, a, asked, timeout > 0, &st);
 	fuse = request_take_fuse(r);
 	request_free(r);
 	fuse_reply_attr(fuse, &st, timeout);
@@ -227,9 +231,9 @@ static void getattr_end(struct request *r)
 }
 
 /* Answers from what an open has just brought, if the kernel asks only because of that; from what is
- * known of a file that is delegated; or for a directory, which it asks for when it has read
- * entries, since that may have moved the time of access: the attributes that came with the entries
- * say where to. */
+ * known of a file that is delegated, or that others change, for reads, each of which asks then; or
+ * for a directory, which it asks for when it has read entries, since that may have moved the time
+ * of access: the attributes that came with the entries say where to. */
 static bool getattr_known(struct request *r)
 {
 	struct nfs_op *op = &r->batch.first.op;
@@ -240,7 +244,8 @@ static bool getattr_known(struct request *r)
 	if (ino->type == NFS_DIR)
 		known = inode_known_dir(ino, since, &op->u.getattr.attr, &r->u.getattr.seen);
 	else
-		known = (atomic_exchange(&ino->renewed, false) || deleg_since(r->fs, ino)) &&
+		known = (atomic_exchange(&ino->renewed, false) || deleg_since(r->fs, ino) ||
+				(r->u.getattr.reads && change_is_shared(ino))) &&
 			!atomic_load(&ino->displaced) &&
 			inode_known_attr(ino, since, &op->u.getattr.attr, &r->u.getattr.seen);
 	if (!known)
@@ -264,6 +269,7 @@ static void getattr_done(struct request *r)
 		return;
 	}
 	entry_note_attr(r->fs, ino, &op->u.getattr.attr, r->u.getattr.asked);
+	inode_newer_attr(ino, &op->u.getattr.attr, &op->u.getattr.attr);
 	r->u.getattr.seen = clock_ns();
 	if (atomic_load(&ino->displaced) &&
 		op->u.getattr.attr.size == atomic_load(&ino->told_size) &&
@@ -296,6 +302,7 @@ void ops_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	if (!r)
 		return;
 	r->inode = inode_ref(inode_of(fs->inodes, ino));
+	r->u.getattr.reads = fi != NULL;
 	if (!opening_settles(r, getattr_begin))
 		getattr_begin(r);
 }

@@ -115,6 +115,7 @@ struct request {
 		struct {
 			uint64_t asked; /* when the server was */
 			uint64_t seen;	/* as of when the attributes are that are answered */
+			bool reads;	/* for a read, which must know where the file ends */
 		} getattr;
 		struct {
 			struct nfs_sattr set;

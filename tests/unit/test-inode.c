@@ -250,7 +250,7 @@ static void names_are_renewed_at_open(void **state)
 	struct inode *a = get(t, 1);
 	struct nfs_attr at = {.nlink = 1, .change = 5, .size = 10};
 
-	inode_told(a, &at);
+	inode_told(a, &at, true);
 	assert_false(inode_renew_name(a, &at, 1));
 	/* written by another client */
 	at.change = 6;
@@ -262,12 +262,12 @@ static void names_are_renewed_at_open(void **state)
 	assert_true(inode_renew_name(a, &at, 1));
 	assert_false(inode_renew_name(a, &at, 1)); /* it did not help */
 	assert_true(inode_renew_name(a, &at, 2));
-	inode_told(a, &at);
+	inode_told(a, &at, true);
 	assert_false(inode_renew_name(a, &at, 1));
 	/* removed by another client, or by this one */
 	at.nlink = 0;
 	assert_true(inode_renew_name(a, &at, 1));
-	inode_told(a, &at);
+	inode_told(a, &at, true);
 	atomic_store(&a->is_silly, true);
 	assert_false(inode_renew_name(a, &at, 1));
 	inode_table_free(t);
@@ -281,7 +281,7 @@ static void the_kernels_size_is_known(void **state)
 	struct inode *a = get(t, 1);
 	struct nfs_attr at = {.nlink = 1, .change = 5, .size = 10};
 
-	inode_told(a, &at);
+	inode_told(a, &at, true);
 	assert_int_equal(atomic_load(&a->end), 10);
 	assert_true(inode_told_this(a, &at));
 	at.change = 6;
@@ -304,22 +304,25 @@ static void the_kernels_size_is_known(void **state)
  * the other away. */
 static void which_of_several_answers_the_kernel_believes_is_not_known(void **state)
 {
+	unsigned times;
 	struct inode_table *t = table();
 	struct inode *a = get(t, 1);
 	struct nfs_attr at = {.nlink = 1, .change = 5, .size = 10};
 
 	assert_false(inode_told_this(a, &at));
-	inode_told(a, &at);
-	inode_told(a, &at);
+	inode_told(a, &at, true);
+	inode_told(a, &at, true);
 	assert_true(inode_told_this(a, &at));
 	at.change = 6;
-	inode_told(a, &at);
+	inode_told(a, &at, true);
 	assert_false(inode_told_this(a, &at));
-	inode_told(a, &at);
+	inode_told(a, &at, true);
 	assert_false(inode_told_this(a, &at));
-	inode_untold(a);
+	assert_true(inode_must_forget(a, &times));
+	inode_forgot(a, times);
+	assert_false(inode_must_forget(a, &times));
 	assert_false(inode_told_this(a, &at));
-	inode_told(a, &at);
+	inode_told(a, &at, true);
 	assert_true(inode_told_this(a, &at));
 	inode_table_free(t);
 }

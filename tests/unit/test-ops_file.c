@@ -154,7 +154,7 @@ static void attributes_come_with_the_open(void **state)
 	assert_int_equal(count(NFS_GETATTR), asked + 3);
 }
 
-static bool tells_what_was_before(struct nfs_op *op)
+static bool tells_another(struct nfs_op *op)
 {
 	struct inode *ino = inode_of(fs->inodes, node);
 
@@ -163,34 +163,75 @@ static bool tells_what_was_before(struct nfs_op *op)
 	op->error = 0;
 	op->u.lookup.fh = ino->fh;
 	op->u.lookup.attr = ino->attr;
-	op->u.lookup.attr.change--;
+	op->u.lookup.attr.change += 7;
+	op->u.lookup.attr.size = 77;
 	op->u.lookup.dir_attr.have = false;
 	return true;
+}
+
+static unsigned forgot(void)
+{
+	return kernel_notified(FUSE_NOTIFY_INVAL_INODE);
+}
+
+static void open_again(unsigned forgets)
+{
+	unsigned before = forgot();
+	uint64_t third;
+
+	assert_int_equal(kernel_open(node, O_RDONLY, &third), 0);
+	assert_int_equal(forgot(), before + forgets);
 }
 
 /* Two answers with different versions have been sent; the kernel may take the older one first, and
  * throws the newer one away then. */
 static void what_the_kernel_may_not_believe_comes_with_the_open(void **state)
 {
+	struct fuse_setattr_in mode = {.valid = FATTR_MODE, .mode = 0600};
 	struct fuse_attr attr;
-	uint64_t third;
-	unsigned told;
 
+	fs_fixture_options.acregmin = fs_fixture_options.acregmax = 1000;
 	write_some(fh);
-	assert_int_equal(kernel_open(node, O_RDONLY, &third), 0);
+	assert_int_equal(kernel_open(node, O_RDONLY, &fh), 0);
 	assert_int_equal(kernel_getattr(node, &attr), 0);
-	told = kernel_notified(FUSE_NOTIFY_INVAL_INODE);
-	assert_int_equal(kernel_open(node, O_RDONLY, &third), 0);
-	assert_int_equal(kernel_notified(FUSE_NOTIFY_INVAL_INODE), told);
-	fake_knobs.script = tells_what_was_before;
-	assert_int_equal(kernel_lookup(KERNEL_ROOT, "f", NULL), 0);
-	fake_knobs.script = NULL;
+	open_again(0);
+	assert_int_equal(kernel_ask(FUSE_SETATTR, node, &mode, sizeof(mode), NULL, 0, NULL, 0), 0);
+	open_again(1);
+	/* nothing is to be forgotten: that would only disturb who has just asked */
+	open_again(0);
 	assert_int_equal(kernel_getattr(node, &attr), 0);
-	assert_int_equal(kernel_open(node, O_RDONLY, &third), 0);
-	assert_int_equal(kernel_notified(FUSE_NOTIFY_INVAL_INODE), told + 1);
+	open_again(0);
+}
+
+/* What somebody else changes he may change again: the kernel asks when it needs attributes. That
+ * each read does costs no question to the server. */
+static void attributes_that_others_change_are_not_believed_for_a_while(void **state)
+{
+	struct fuse_getattr_in read = {.getattr_flags = FUSE_GETATTR_FH, .fh = fh};
+	struct fuse_attr_out told;
+	struct fuse_entry_out e;
+	struct fuse_attr attr;
+	uint64_t asked;
+
+	fs_fixture_options.acregmin = fs_fixture_options.acregmax = 1000;
+	write_some(fh);
 	assert_int_equal(kernel_getattr(node, &attr), 0);
-	assert_int_equal(kernel_open(node, O_RDONLY, &third), 0);
-	assert_int_equal(kernel_notified(FUSE_NOTIFY_INVAL_INODE), told + 1);
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "f", &e), 0);
+	assert_int_equal(e.attr_valid, 1000);
+	fake_knobs.script = tells_another;
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "f", &e), 0);
+	assert_int_equal(e.attr_valid + e.attr_valid_nsec, 0);
+	assert_int_equal(e.attr.size, 77);
+	asked = count(NFS_GETATTR);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(kernel_ask(FUSE_GETATTR, node, &read, sizeof(read), NULL, 0, &told,
+					 sizeof(told)),
+			0);
+		assert_int_equal(told.attr.size, 77);
+	}
+	assert_int_equal(count(NFS_GETATTR), asked);
+	assert_int_equal(kernel_getattr(node, &attr), 0);
+	assert_int_equal(count(NFS_GETATTR), asked + 1);
 }
 
 /* The kernel walks the path again, once: then whatever is found is opened. */
@@ -403,6 +444,7 @@ int main(void)
 		TEST(the_right_to_read_comes_with_the_open),
 		TEST(attributes_come_with_the_open),
 		TEST(what_the_kernel_may_not_believe_comes_with_the_open),
+		TEST(attributes_that_others_change_are_not_believed_for_a_while),
 		TEST(a_stale_file_is_looked_up_again),
 		TEST(a_name_that_stands_for_another_file_is_looked_up_again),
 		TEST(an_open_whose_process_is_killed_ends),
