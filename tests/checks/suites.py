@@ -20,12 +20,12 @@ TRANSPORTS = ("iwarp", "tcp")
 E2E_SHORT = ("files", "programs", "errors", "mounts", "duplicates", "restart", "silence", "replaced",
              "locks", "appends", "space", "acls", "roundtrips")
 # The others, over iwarp only.
-E2E_SHORT_IWARP = ("kills", "leases", "floods", "races", "durable", "two-mounts", "changes", "cache", "writeback", "scenarios", "nlm",
+E2E_SHORT_IWARP = ("kills", "leases", "floods", "races", "coherence", "durable", "two-mounts", "changes", "cache", "writeback", "scenarios", "nlm",
                    "delegations", "delegated", "holding", "believing")
 # What takes root to be set up.
 E2E_SHORT_ROOT = ("memory", "users", "local-users", "filesystems", "attributes", "mounts", "losses")
 E2E = ("files", "programs", "errors", "mounts", "users", "local-users", "floods", "duplicates", "restart", "losses", "silence",
-       "kills", "leases", "delegations", "delegated", "holding", "replaced", "races", "durable", "attributes", "filesystems", "scenarios", "two-mounts",
+       "kills", "leases", "delegations", "delegated", "holding", "replaced", "races", "coherence", "durable", "attributes", "filesystems", "scenarios", "two-mounts",
        "changes", "cache", "writeback", "memory", "locks", "nlm", "appends", "space", "acls", "roundtrips", "believing")
 GANESHA = ("files", "programs", "filesystems", "replaced", "locks", "space", "roundtrips")
 NFS3 = ("files", "programs", "locks")
@@ -108,7 +108,7 @@ def e2e_all():
         yield e2e_job("plain", script, " over iwarp, delegated to write,", PROTO="iwarp", DELEGATIONS="write")
     yield e2e_job("plain", "listings", "", limit=300)
     for version in ("3", "4.1"):
-        for script in ("scenarios", "races"):
+        for script in ("scenarios", "races", "coherence"):
             yield e2e_job("plain", script, f", NFS {version},", PROTO="iwarp", VERS=version)
 
 
