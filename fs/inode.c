@@ -440,7 +440,7 @@ static bool is_news_locked(const struct inode *ino, const struct nfs_attr *attr,
 bool inode_note_attr(struct inode *ino, const struct nfs_attr *attr, uint64_t seen, uint64_t alone)
 {
 	const struct nfs_attr *was = &ino->attr;
-	bool lost = false, rights, ctime;
+	bool lost = false, rights, ctime, own;
 
 	pthread_mutex_lock(&ino->lock);
 	if (is_news_locked(ino, attr, seen)) {
@@ -451,9 +451,11 @@ bool inode_note_attr(struct inode *ino, const struct nfs_attr *attr, uint64_t se
 			if (seen > ino->rights_seen)
 				ino->rights_seen = seen;
 		}
+		/* of times, say, or an owner that it has already */
+		own = atomic_load_explicit(&ino->touched, memory_order_relaxed) > ino->attr_seen;
 		lost = (was->mode & ~attr->mode & 0111) || was->uid != attr->uid ||
 		       was->gid != attr->gid ||
-		       (ctime && !rights && same_time(was->mtime, attr->mtime));
+		       (ctime && !rights && !own && same_time(was->mtime, attr->mtime));
 		ino->attr = *attr;
 		ino->attr_seen = seen > ino->attr_seen ? seen : ino->attr_seen;
 		ino->attr_came = clock_ns();

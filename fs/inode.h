@@ -180,8 +180,8 @@ void inode_touch(struct inode *ino);
 /* The server was asked for attr at `seen`. True if names in a directory must not be believed any
  * more: somebody else has changed it, or somebody may have lost the right to search it: its mode
  * lets fewer in, it has another owner, or it was changed otherwise than by a name made or removed
- * in it (an ACL). alone: since when nobody else can have changed it, or 0: what this mount changes
- * about who may do what it doubts itself (inode_doubt()). */
+ * in it (an ACL), and not by this mount. alone: since when nobody else can have changed it, or 0:
+ * what this mount changes about who may do what it doubts itself (inode_doubt()). */
 bool inode_note_attr(struct inode *ino, const struct nfs_attr *attr, uint64_t seen, uint64_t alone);
 
 /* This mount is about to make, move or remove a name in dir, and has done so or failed to. What it

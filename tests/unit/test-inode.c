@@ -118,6 +118,33 @@ static bool note(struct inode *dir, uint64_t change, uint64_t seen)
 	return inode_note_attr(dir, &attr, seen, 0);
 }
 
+static void rights_may_change_without_a_sign(void **state)
+{
+	struct nfs_attr attr = {.type = NFS_DIR, .mode = 0755, .change = 5};
+	struct inode_table *t = table();
+	struct inode *dir = inode_table_root(t);
+
+	assert_false(inode_note_attr(dir, &attr, clock_ns(), 0));
+	attr.ctime.tv_nsec = attr.mtime.tv_nsec = 1; /* a name */
+	inode_touch(dir);
+	assert_false(inode_note_attr(dir, &attr, clock_ns(), 0));
+	/* the time of change alone: by this mount, which knows what it was, or by an ACL */
+	attr.ctime.tv_nsec = 2;
+	inode_touch(dir);
+	assert_false(inode_note_attr(dir, &attr, clock_ns(), 0));
+	attr.ctime.tv_nsec = 3;
+	assert_true(inode_note_attr(dir, &attr, clock_ns(), 0));
+	attr.mode = 0711; /* nobody who could search it has lost that */
+	assert_false(inode_note_attr(dir, &attr, clock_ns(), 0));
+	inode_touch(dir);
+	attr.mode = 0700;
+	assert_true(inode_note_attr(dir, &attr, clock_ns(), 0));
+	inode_touch(dir);
+	attr.uid = 7;
+	assert_true(inode_note_attr(dir, &attr, clock_ns(), 0));
+	inode_table_free(t);
+}
+
 static void names_end_with_their_directorys_version(void **state)
 {
 	struct inode_table *t = table();
@@ -468,6 +495,7 @@ int main(void)
 		cmocka_unit_test(numbers_of_other_file_systems_are_mixed_with_their_fsid),
 		cmocka_unit_test(attributes_that_stay_are_believed_longer),
 		cmocka_unit_test(names_end_with_their_directorys_version),
+		cmocka_unit_test(rights_may_change_without_a_sign),
 		cmocka_unit_test(our_own_names_are_nobody_elses_change),
 		cmocka_unit_test(handles_of_other_lengths_are_others),
 		cmocka_unit_test(forgetting_the_last_lookup_removes_it),
