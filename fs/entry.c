@@ -33,8 +33,10 @@ void entry_stat(
 {
 	struct nfs_attr now = *a;
 
-	now.size = flush_size(ino, a->size, asked);
-	inode_told(ino, &now, lasts);
+	do {
+		inode_newer_attr(ino, &now, &now);
+		now.size = flush_size(ino, now.size, asked);
+	} while (!inode_told(ino, &now, lasts));
 	attr_to_stat(&now, st);
 	st->st_ino = ino->number;
 	if (atomic_load_explicit(&ino->is_silly, memory_order_relaxed) && st->st_nlink)
@@ -161,10 +163,7 @@ void entry_fill(struct fs *fs, struct inode *dir, const char *name, struct inode
 	const struct nfs_attr *a, uint64_t seen, uint64_t name_seen, struct fuse_entry_param *e)
 {
 	uint64_t time = entry_time(fs, dir, name_seen);
-	struct nfs_attr newer;
 
-	if (inode_newer_attr(ino, a, &newer))
-		a = &newer;
 	change_told(ino, a, seen);
 	*e = (struct fuse_entry_param){
 		.ino = inode_id(fs->inodes, ino),

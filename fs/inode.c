@@ -775,9 +775,13 @@ unsigned inode_attr_timeout(struct inode *ino, uint64_t change, unsigned min, un
 	return timeout;
 }
 
-void inode_told(struct inode *ino, const struct nfs_attr *attr, bool lasts)
+bool inode_told(struct inode *ino, const struct nfs_attr *attr, bool lasts)
 {
 	pthread_mutex_lock(&ino->lock);
+	if (ino->attr_seen && ino->attr.change > attr->change) {
+		pthread_mutex_unlock(&ino->lock);
+		return false;
+	}
 	if (lasts) {
 		if (ino->told_times++ == ino->told_forgot)
 			ino->told_more = false;
@@ -790,6 +794,7 @@ void inode_told(struct inode *ino, const struct nfs_attr *attr, bool lasts)
 	pthread_mutex_unlock(&ino->lock);
 	atomic_store_explicit(&ino->end, attr->size, memory_order_relaxed);
 	atomic_fetch_add_explicit(&ino->told_count, 1, memory_order_relaxed);
+	return true;
 }
 
 bool inode_must_forget(struct inode *ino, unsigned *times)

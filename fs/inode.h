@@ -261,9 +261,10 @@ unsigned inode_timeout(struct inode *ino, unsigned min, unsigned max);
 bool inode_renew_name(struct inode *ino, const struct nfs_attr *attr, int pid);
 /* Process pid is told to look the name up again for another reason: that counts as true above. */
 void inode_renewing_name(struct inode *ino, int pid);
-/* The kernel is told attr, and may believe it for a while (lasts) or not; or it has itself written
- * up to end, and knows the size from that. */
-void inode_told(struct inode *ino, const struct nfs_attr *attr, bool lasts);
+/* The kernel is told attr, and may believe it for a while (lasts) or not: false, and it must not
+ * be, if a newer version is known by now (inode_newer_attr()); or it has itself written up to end,
+ * and knows the size from that. */
+bool inode_told(struct inode *ino, const struct nfs_attr *attr, bool lasts);
 void inode_told_end(struct inode *ino, uint64_t end);
 /* May the kernel believe attributes that it was told? Then it can be made to forget them, with
  * which it throws away what it has asked for until then; and has been, if inode_must_forget() said

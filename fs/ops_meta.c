@@ -269,7 +269,6 @@ static void getattr_done(struct request *r)
 		return;
 	}
 	entry_note_attr(r->fs, ino, &op->u.getattr.attr, r->u.getattr.asked);
-	inode_newer_attr(ino, &op->u.getattr.attr, &op->u.getattr.attr);
 	r->u.getattr.seen = clock_ns();
 	if (atomic_load(&ino->displaced) &&
 		op->u.getattr.attr.size == atomic_load(&ino->told_size) &&

@@ -364,6 +364,22 @@ static void expect_known(struct inode *ino, uint64_t change)
 		assert_int_equal(attr.change, change);
 }
 
+/* What is known is told, also where it came while an older answer was being made ready. */
+static void nothing_older_than_what_is_known_is_told(void **state)
+{
+	struct inode_table *t = table();
+	struct inode *a = get(t, 1);
+	struct nfs_attr at = {.type = NFS_REG, .nlink = 1, .change = 5, .size = 10}, newer = at;
+
+	newer.change = 6;
+	inode_note_attr(a, &newer, clock_ns(), 0);
+	assert_false(inode_told(a, &at, true));
+	assert_true(inode_newer_attr(a, &at, &at));
+	assert_true(inode_told(a, &at, true));
+	assert_true(inode_told_this(a, &newer));
+	inode_table_free(t);
+}
+
 /* The server may answer what it was asked later first. */
 static void of_answers_that_overtake_each_other_the_newest_is_known(void **state)
 {
@@ -506,6 +522,7 @@ int main(void)
 		cmocka_unit_test(a_directory_that_was_removed_has_no_links),
 		cmocka_unit_test(the_kernels_size_is_known),
 		cmocka_unit_test(which_of_several_answers_the_kernel_believes_is_not_known),
+		cmocka_unit_test(nothing_older_than_what_is_known_is_told),
 		cmocka_unit_test(of_answers_that_overtake_each_other_the_newest_is_known),
 		cmocka_unit_test(a_name_is_as_of_the_change_that_came_with_it),
 		cmocka_unit_test(what_is_forgotten_is_not_taken_for_older_than_it_was),
