@@ -20,7 +20,7 @@ struct filechange_links {
 
 void filechange_init(struct filechange *f)
 {
-	*f = (struct filechange){.dropping = 1};
+	*f = (struct filechange){.dropping = 1, .dropped = 1};
 	atomic_init(&f->touched, 0);
 	atomic_init(&f->foreign, 0);
 	pthread_mutex_init(&f->lock, NULL);
@@ -48,6 +48,7 @@ static void set_locked(struct filechange *f, const struct fileversion *v, uint64
 {
 	f->version = *v;
 	f->asked = asked;
+	f->came = clock_ns();
 	f->known = true;
 }
 
@@ -55,7 +56,7 @@ static void set_locked(struct filechange *f, const struct fileversion *v, uint64
 static void stale_locked(struct filechange *f)
 {
 	f->whole = false;
-	f->dropping++;
+	atomic_fetch_add(&f->dropping, 1);
 }
 
 /* --- WRITEs of this mount's --------------------------------------------------------------------
@@ -207,6 +208,7 @@ static enum filechange_by look_locked(
 	struct filechange *f, const struct fileversion *v, uint64_t asked)
 {
 	uint64_t touched = atomic_load(&f->touched);
+	enum filechange_by by;
 
 	if (asked > f->told)
 		f->told = asked;
@@ -219,16 +221,14 @@ static enum filechange_by look_locked(
 		return FILECHANGE_NONE;
 	if (f->pending || f->wrote >= asked || touched >= asked)
 		return FILECHANGE_PENDING;
-	if (asked < f->asked)
+	if (asked <= f->came && !newer(v, &f->version))
 		return FILECHANGE_NONE;
+	by = touched <= f->asked ? FILECHANGE_FOREIGN : FILECHANGE_ASSUMED;
 	stale_locked(f);
-	if (touched <= f->asked) {
-		set_locked(f, v, asked);
+	if (by == FILECHANGE_FOREIGN)
 		atomic_store(&f->foreign, clock_ns());
-		return FILECHANGE_FOREIGN;
-	}
-	set_locked(f, v, asked);
-	return FILECHANGE_ASSUMED;
+	set_locked(f, v, asked > f->asked ? asked : f->asked);
+	return by;
 }
 
 enum filechange_by filechange_look(
@@ -251,6 +251,14 @@ uint64_t filechange_open(struct filechange *f, const struct fileversion *v, uint
 	dropping = f->whole && same(v, &f->version) ? 0 : f->dropping;
 	pthread_mutex_unlock(&f->lock);
 	return dropping;
+}
+
+void filechange_cleared(struct filechange *f, uint64_t dropping)
+{
+	pthread_mutex_lock(&f->lock);
+	if (dropping > f->dropped)
+		f->dropped = dropping;
+	pthread_mutex_unlock(&f->lock);
 }
 
 void filechange_dropped(struct filechange *f, uint64_t dropping)

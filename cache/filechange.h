@@ -29,15 +29,20 @@
  * be seen: nothing that was cached before may be taken for good at the next open, as without all
  * this. Also with wcc_data a server need not look at the file and change it in one step, and two
  * changes within one tick of its clock have the same version if it makes that from the time (NFSv3
- * always does) and the size stays. Attributes that were asked for before those that are known are
- * no news, whenever they come: no size jumps back by them.
+ * always does) and the size stays. The server may answer two questions that are under way at once
+ * in either order: of what was asked before the answer that is known had come the larger change
+ * attribute is the newer. So an old answer is no news, whenever it comes: no size jumps back by it.
  *
  * An open that must not keep what is cached has the kernel drop its pages, but not before the
  * answer has reached whoever opens, who may be long in waking up. Until he is known to have done it
  * (filechange_dropped()) no other open may keep them either: its answer may overtake the first.
  *
- * Lock. filechange.lock guards all fields but touched and foreign. It is a leaf. Any thread may
- * call anything. Times are clock_ns().
+ * What the daemon has cached is dropped by the thread that has learned of the change, a moment
+ * after the version is known. Another that is told the same version meanwhile finds nothing new in
+ * it; it must drop it too before the kernel is answered (filechange_to_drop()).
+ *
+ * Lock. filechange.lock guards all fields that are not atomic. It is a leaf. Any thread may call
+ * anything. Times are clock_ns().
  */
 #ifndef RNFS_CACHE_FILECHANGE_H
 #define RNFS_CACHE_FILECHANGE_H
@@ -64,12 +69,15 @@ struct fileversion {
 struct filechange {
 	_Atomic uint64_t touched; /* when this mount last changed it otherwise than by WRITE */
 	_Atomic uint64_t foreign; /* when a change was last found to be somebody else's; 0: never */
-	pthread_mutex_t lock;	  /* what follows */
-	bool known;		  /* there is a version */
-	bool whole;		  /* and all that is cached is of it */
-	uint64_t dropping;	  /* which drop is to make it so; another each time it is not */
+	/* which drop is to make whole what is cached, another each time that it is not; and which
+	 * one the daemon's own cache has been through; changed under lock */
+	_Atomic uint64_t dropping, dropped;
+	pthread_mutex_t lock; /* what follows */
+	bool known;	      /* there is a version */
+	bool whole;	      /* and all that is cached is of it */
 	struct fileversion version;
 	uint64_t asked; /* when the server was asked that told it */
+	uint64_t came;	/* and when the answer came */
 	uint64_t told;	/* when it was last asked for attributes that came */
 	uint64_t wrote; /* when a WRITE last began or ended */
 	/* WRITEs since none was under way: */
@@ -99,6 +107,15 @@ enum filechange_by filechange_look(
 /* The same of an OPEN. 0: what is cached may be kept. Else the caller drops it, has the kernel drop
  * it, and says so by filechange_dropped() with what this has returned. */
 uint64_t filechange_open(struct filechange *f, const struct fileversion *v, uint64_t asked);
+/* 0: nothing. Else what the daemon has cached must be dropped before the kernel is told of the
+ * version that was looked at, and filechange_cleared() be called with what this has returned. */
+static inline uint64_t filechange_to_drop(const struct filechange *f)
+{
+	uint64_t dropping = atomic_load(&f->dropping);
+
+	return dropping == atomic_load(&f->dropped) ? 0 : dropping;
+}
+void filechange_cleared(struct filechange *f, uint64_t dropping);
 /* The kernel has dropped its pages, as an open was told to. */
 void filechange_dropped(struct filechange *f, uint64_t dropping);
 /* Has a change been found to be somebody else's after `since`? */

@@ -42,19 +42,24 @@ void change_forget(const struct fs *fs, struct inode *ino)
 	inode_forgot(ino, times);
 }
 
-/* Somebody else has changed the file, or may have: the kernel sees that at its next look, and what
- * it reads then must not come from before. */
-static enum filechange_by dropped(struct inode *ino, enum filechange_by by)
+/* Somebody else has changed the file, or may have, as this thread has just learned, or another
+ * thread that has not come to this point: the kernel sees that at its next look, and what it reads
+ * then must not come from before. */
+static void drop_stale(struct inode *ino)
 {
-	if (by == FILECHANGE_FOREIGN || by == FILECHANGE_ASSUMED)
-		cache_drop_all(&ino->cache);
-	return by;
+	uint64_t dropping = filechange_to_drop(of(ino));
+
+	if (!dropping)
+		return;
+	cache_drop_all(&ino->cache);
+	filechange_cleared(of(ino), dropping);
 }
 
 static void judged(
 	struct fs *fs, struct inode *ino, const struct nfs_data_attr *a, enum filechange_by by)
 {
-	if (dropped(ino, by) != FILECHANGE_FOREIGN)
+	drop_stale(ino);
+	if (by != FILECHANGE_FOREIGN)
 		return;
 	log_ctrl("file %llu was changed by somebody else", (unsigned long long)ino->fileid);
 	stats_add(&fs->stats.foreign, 1);
@@ -92,8 +97,9 @@ void change_told(struct inode *ino, const struct nfs_attr *a, uint64_t asked)
 	if (ino->type == NFS_REG) {
 		/* PENDING: it may be somebody else's; whatever it is, the kernel will think that
 		 * what it reads next is of this version */
-		if (dropped(ino, filechange_look(of(ino), &v, asked)) == FILECHANGE_PENDING)
+		if (filechange_look(of(ino), &v, asked) == FILECHANGE_PENDING)
 			cache_drop_all(&ino->cache);
+		drop_stale(ino);
 	}
 }
 
@@ -102,8 +108,10 @@ bool change_keeps_pages(struct file *f, const struct nfs_attr *a, uint64_t asked
 	const struct fileversion v = {a->change, a->size};
 	uint64_t dropping = filechange_open(of(f->inode), &v, asked);
 
-	if (dropping)
-		cache_drop_all(&f->inode->cache);
+	if (dropping) {
+		cache_drop_all(&f->inode->cache); /* once: cached_open_end() */
+		filechange_cleared(of(f->inode), dropping);
+	}
 	atomic_store(&f->dropping, dropping);
 	/* what was appended may stand in pages where it is not (append.c) */
 	return !dropping && !atomic_load(&f->inode->displaced);

@@ -21,6 +21,7 @@ static int setup(void **state)
 
 	filechange_init(&f);
 	filechange_dropped(&f, filechange_open(&f, &v, clock_ns()));
+	filechange_cleared(&f, filechange_to_drop(&f));
 	assert_int_equal(filechange_open(&f, &v, clock_ns()), 0);
 	return 0;
 }
@@ -123,6 +124,21 @@ static void an_old_answer_is_no_news(void **state)
 	assert_int_equal(look(12, 50), FILECHANGE_FOREIGN);
 	assert_int_equal(look_at(10, 100, before), FILECHANGE_NONE);
 	assert_int_equal(look(12, 50), FILECHANGE_NONE);
+}
+
+/* Two questions were under way at once, and the server has answered them in the other order. */
+static void a_new_answer_to_an_older_question_is_news(void **state)
+{
+	uint64_t first = clock_ns(), second;
+
+	second = clock_ns();
+	assert_int_equal(look_at(12, 50, second), FILECHANGE_FOREIGN);
+	filechange_cleared(&f, filechange_to_drop(&f));
+	assert_int_equal(look_at(13, 60, first), FILECHANGE_FOREIGN);
+	assert_int_not_equal(filechange_to_drop(&f), 0);
+	assert_int_equal(look_at(12, 50, second), FILECHANGE_NONE);
+	/* but a server may have been set back */
+	assert_int_equal(look(12, 50), FILECHANGE_FOREIGN);
 }
 
 static void a_look_while_we_write_decides_nothing(void **state)
@@ -292,6 +308,24 @@ static void what_changes_before_the_drop_must_be_dropped_again(void **state)
 	assert_true(kept(12, 100));
 }
 
+static void whoever_is_told_a_version_drops_what_is_older(void **state)
+{
+	uint64_t dropping;
+
+	assert_int_equal(filechange_to_drop(&f), 0);
+	assert_int_equal(look(11, 100), FILECHANGE_FOREIGN);
+	/* who has seen that has not dropped anything yet, and another is told the same */
+	assert_int_equal(look(11, 100), FILECHANGE_NONE);
+	dropping = filechange_to_drop(&f);
+	assert_int_not_equal(dropping, 0);
+	assert_int_equal(look(12, 100), FILECHANGE_FOREIGN);
+	filechange_cleared(&f, dropping); /* of what was before 11 only */
+	dropping = filechange_to_drop(&f);
+	assert_int_not_equal(dropping, 0);
+	filechange_cleared(&f, dropping);
+	assert_int_equal(filechange_to_drop(&f), 0);
+}
+
 static void attributes_grow_old(void **state)
 {
 	uint64_t now = clock_ns();
@@ -352,6 +386,7 @@ int main(void)
 		T(who_only_looks_sees_a_foreign_change_at_once),
 		T(the_first_answer_is_no_news),
 		T(an_old_answer_is_no_news),
+		T(a_new_answer_to_an_older_question_is_news),
 		T(a_look_while_we_write_decides_nothing),
 		T(our_writes_keep_what_is_cached),
 		T(answers_may_come_in_any_order),
@@ -364,6 +399,7 @@ int main(void)
 		T(what_we_do_otherwise_is_not_foreign),
 		T(nobody_keeps_what_is_only_about_to_be_dropped),
 		T(what_changes_before_the_drop_must_be_dropped_again),
+		T(whoever_is_told_a_version_drops_what_is_older),
 		T(attributes_grow_old),
 		T(nobody_else_may_have_changed_it),
 	};
