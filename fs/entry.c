@@ -28,15 +28,21 @@ void entry_set_mode(fuse_req_t req, struct nfs_sattr *set, mode_t mode, bool is_
 	set->umask = fuse_req_ctx(req)->umask & 0777;
 }
 
-void entry_stat(
-	struct inode *ino, const struct nfs_attr *a, uint64_t asked, bool lasts, struct stat *st)
+void entry_stat(struct inode *ino, const struct nfs_attr *a, uint64_t asked, double *timeout,
+	struct stat *st)
 {
 	struct nfs_attr now = *a;
+	bool lasts;
 
 	do {
-		inode_newer_attr(ino, &now, &now);
+		/* who has noted them may not have come to the data yet */
+		if (inode_newer_attr(ino, &now, &now))
+			change_told(ino, &now, asked);
 		now.size = flush_size(ino, now.size, asked);
-	} while (!inode_told(ino, &now, lasts));
+		lasts = *timeout > 0;
+	} while (!inode_told(ino, &now, asked, &lasts));
+	if (!lasts)
+		*timeout = 0;
 	attr_to_stat(&now, st);
 	st->st_ino = ino->number;
 	if (atomic_load_explicit(&ino->is_silly, memory_order_relaxed) && st->st_nlink)
@@ -172,7 +178,7 @@ void entry_fill(struct fs *fs, struct inode *dir, const char *name, struct inode
 	};
 	if (names_put(fs->names, dir, name, ino, name_seen, time))
 		e->entry_timeout = seconds(time);
-	entry_stat(ino, a, seen, e->attr_timeout > 0, &e->attr);
+	entry_stat(ino, a, seen, &e->attr_timeout, &e->attr);
 }
 
 void entry_fill_known(struct fs *fs, struct inode *dir, const char *name, struct inode *ino,
@@ -191,7 +197,7 @@ void entry_fill_known(struct fs *fs, struct inode *dir, const char *name, struct
 	};
 	if (names_put(fs->names, dir, name, ino, name_seen, time))
 		e->entry_timeout = seconds(time);
-	entry_stat(ino, a, seen, e->attr_timeout > 0, &e->attr);
+	entry_stat(ino, a, seen, &e->attr_timeout, &e->attr);
 }
 
 void entry_reply(struct request *r, struct inode *ino, const struct fuse_entry_param *e)

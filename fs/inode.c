@@ -775,20 +775,19 @@ unsigned inode_attr_timeout(struct inode *ino, uint64_t change, unsigned min, un
 	return timeout;
 }
 
-bool inode_told(struct inode *ino, const struct nfs_attr *attr, bool lasts)
+bool inode_told(struct inode *ino, const struct nfs_attr *attr, uint64_t asked, bool *lasts)
 {
 	pthread_mutex_lock(&ino->lock);
 	if (ino->attr_seen && ino->attr.change > attr->change) {
 		pthread_mutex_unlock(&ino->lock);
 		return false;
 	}
-	if (lasts) {
-		if (ino->told_times++ == ino->told_forgot)
-			ino->told_more = false;
-		else if (atomic_load(&ino->told) != attr->change ||
-			 atomic_load(&ino->told_size) != attr->size)
-			ino->told_more = true;
-	}
+	*lasts = *lasts && asked >= ino->attr_from;
+	if (*lasts && ino->told_times++ == ino->told_forgot)
+		ino->told_more = false;
+	else if (atomic_load(&ino->told) != attr->change ||
+		 atomic_load(&ino->told_size) != attr->size)
+		ino->told_more = true;
 	atomic_store(&ino->told, attr->change);
 	atomic_store(&ino->told_size, attr->size);
 	pthread_mutex_unlock(&ino->lock);

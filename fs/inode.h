@@ -261,10 +261,11 @@ unsigned inode_timeout(struct inode *ino, unsigned min, unsigned max);
 bool inode_renew_name(struct inode *ino, const struct nfs_attr *attr, int pid);
 /* Process pid is told to look the name up again for another reason: that counts as true above. */
 void inode_renewing_name(struct inode *ino, int pid);
-/* The kernel is told attr, and may believe it for a while (lasts) or not: false, and it must not
+/* The kernel is told attr, which the server was asked for at `asked`, and may believe it for a
+ * while (lasts, which becomes false if it has been doubted since) or not: false, and it must not
  * be, if a newer version is known by now (inode_newer_attr()); or it has itself written up to end,
  * and knows the size from that. */
-bool inode_told(struct inode *ino, const struct nfs_attr *attr, bool lasts);
+bool inode_told(struct inode *ino, const struct nfs_attr *attr, uint64_t asked, bool *lasts);
 void inode_told_end(struct inode *ino, uint64_t end);
 /* May the kernel believe attributes that it was told? Then it can be made to forget them, with
  * which it throws away what it has asked for until then; and has been, if inode_must_forget() said

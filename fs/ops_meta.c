@@ -219,7 +219,7 @@ static void end_attr(struct request *r, const struct nfs_attr *a, uint64_t asked
 	change_told(r->inode, a, asked);
 	timeout = entry_attr_left(r->fs, r->inode, a, seen);
 
-	entry_stat(r->inode, a, asked, timeout > 0, &st);
+	entry_stat(r->inode, a, asked, &timeout, &st);
 	fuse = request_take_fuse(r);
 	request_free(r);
 	fuse_reply_attr(fuse, &st, timeout);

@@ -270,6 +270,14 @@ static void threads_may_look_up_and_forget(void **state)
 	inode_table_free(t);
 }
 
+/* What the server has just said; the kernel may believe it. */
+static bool told(struct inode *ino, const struct nfs_attr *attr)
+{
+	bool lasts = true;
+
+	return inode_told(ino, attr, clock_ns(), &lasts);
+}
+
 /* The name is asked for anew once, when the file may be another's by now. */
 static void names_are_renewed_at_open(void **state)
 {
@@ -277,7 +285,7 @@ static void names_are_renewed_at_open(void **state)
 	struct inode *a = get(t, 1);
 	struct nfs_attr at = {.nlink = 1, .change = 5, .size = 10};
 
-	inode_told(a, &at, true);
+	told(a, &at);
 	assert_false(inode_renew_name(a, &at, 1));
 	/* written by another client */
 	at.change = 6;
@@ -289,12 +297,12 @@ static void names_are_renewed_at_open(void **state)
 	assert_true(inode_renew_name(a, &at, 1));
 	assert_false(inode_renew_name(a, &at, 1)); /* it did not help */
 	assert_true(inode_renew_name(a, &at, 2));
-	inode_told(a, &at, true);
+	told(a, &at);
 	assert_false(inode_renew_name(a, &at, 1));
 	/* removed by another client, or by this one */
 	at.nlink = 0;
 	assert_true(inode_renew_name(a, &at, 1));
-	inode_told(a, &at, true);
+	told(a, &at);
 	atomic_store(&a->is_silly, true);
 	assert_false(inode_renew_name(a, &at, 1));
 	inode_table_free(t);
@@ -308,7 +316,7 @@ static void the_kernels_size_is_known(void **state)
 	struct inode *a = get(t, 1);
 	struct nfs_attr at = {.nlink = 1, .change = 5, .size = 10};
 
-	inode_told(a, &at, true);
+	told(a, &at);
 	assert_int_equal(atomic_load(&a->end), 10);
 	assert_true(inode_told_this(a, &at));
 	at.change = 6;
@@ -337,19 +345,19 @@ static void which_of_several_answers_the_kernel_believes_is_not_known(void **sta
 	struct nfs_attr at = {.nlink = 1, .change = 5, .size = 10};
 
 	assert_false(inode_told_this(a, &at));
-	inode_told(a, &at, true);
-	inode_told(a, &at, true);
+	told(a, &at);
+	told(a, &at);
 	assert_true(inode_told_this(a, &at));
 	at.change = 6;
-	inode_told(a, &at, true);
+	told(a, &at);
 	assert_false(inode_told_this(a, &at));
-	inode_told(a, &at, true);
+	told(a, &at);
 	assert_false(inode_told_this(a, &at));
 	assert_true(inode_must_forget(a, &times));
 	inode_forgot(a, times);
 	assert_false(inode_must_forget(a, &times));
 	assert_false(inode_told_this(a, &at));
-	inode_told(a, &at, true);
+	told(a, &at);
 	assert_true(inode_told_this(a, &at));
 	inode_table_free(t);
 }
@@ -373,10 +381,35 @@ static void nothing_older_than_what_is_known_is_told(void **state)
 
 	newer.change = 6;
 	inode_note_attr(a, &newer, clock_ns(), 0);
-	assert_false(inode_told(a, &at, true));
+	assert_false(told(a, &at));
 	assert_true(inode_newer_attr(a, &at, &at));
-	assert_true(inode_told(a, &at, true));
+	assert_true(told(a, &at));
 	assert_true(inode_told_this(a, &newer));
+	inode_table_free(t);
+}
+
+/* An answer that was under way when attributes were doubted may be from before. */
+static void what_was_doubted_meanwhile_does_not_last(void **state)
+{
+	struct inode_table *t = table();
+	struct inode *a = get(t, 1);
+	struct nfs_attr at = {.type = NFS_REG, .nlink = 1, .change = 5, .size = 10};
+	uint64_t asked = clock_ns();
+	bool lasts = true;
+
+	inode_doubt(a);
+	assert_true(inode_told(a, &at, asked, &lasts));
+	assert_false(lasts);
+	assert_false(inode_told_this(a, &at));
+	lasts = true;
+	assert_true(inode_told(a, &at, clock_ns(), &lasts));
+	assert_true(lasts);
+	assert_true(inode_told_this(a, &at));
+	/* the kernel may take either of two, also if it is not to believe the second */
+	at.change = 6;
+	lasts = false;
+	assert_true(inode_told(a, &at, clock_ns(), &lasts));
+	assert_false(inode_told_this(a, &at));
 	inode_table_free(t);
 }
 
@@ -523,6 +556,7 @@ int main(void)
 		cmocka_unit_test(the_kernels_size_is_known),
 		cmocka_unit_test(which_of_several_answers_the_kernel_believes_is_not_known),
 		cmocka_unit_test(nothing_older_than_what_is_known_is_told),
+		cmocka_unit_test(what_was_doubted_meanwhile_does_not_last),
 		cmocka_unit_test(of_answers_that_overtake_each_other_the_newest_is_known),
 		cmocka_unit_test(a_name_is_as_of_the_change_that_came_with_it),
 		cmocka_unit_test(what_is_forgotten_is_not_taken_for_older_than_it_was),
