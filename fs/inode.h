@@ -10,6 +10,10 @@
  * Life. nlookup counts what the kernel holds (each entry in a reply adds one, FORGET subtracts).
  * While it is above zero the inode is in the table and the table holds one reference. Requests and
  * open files hold references of their own. The root stays as long as the table.
+ *
+ *     inode.c        the table, and handles
+ *     inode_attr.c   attributes and rights
+ *     inode_names.c  names in a directory
  */
 #ifndef RNFS_FS_INODE_H
 #define RNFS_FS_INODE_H
