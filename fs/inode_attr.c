@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * inode_attr: attributes and rights of an inode: what is known, and what the kernel believes.
+ */
+#include "fs/inode.h"
+
+#include "transport/clock.h"
+
+/* --- known ------------------------------------------------------------------------------------ */
+
+static bool same_time(struct timespec a, struct timespec b)
+{
+	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+/* True: somebody else has changed the directory. Attributes that were asked for while this mount
+ * changed it tell nothing; the first ones after that may hide a change by somebody else. */
+static bool note_version_locked(struct inode *dir, uint64_t change, uint64_t seen)
+{
+	uint64_t touched = atomic_load_explicit(&dir->touched, memory_order_relaxed);
+	bool first = touched > dir->version_at || !dir->version_at;
+
+	if (dir->naming || seen <= touched || seen < dir->version_at)
+		return false;
+	dir->version_at = dir->names_seen = seen;
+	if (dir->version == change)
+		return false;
+	dir->version = change;
+	/* not only those that were asked for before `seen`: the server may have answered what was
+	 * asked later first */
+	if (!first)
+		dir->names_from = dir->foreign_at = clock_ns();
+	return !first;
+}
+
+/* Is attr, which the server was asked for at `seen`, newer than what is known? If it was asked
+ * before that came, the server may have answered the two in either order: then the change attribute
+ * says which is newer, as far as it can. */
+static bool is_news_locked(const struct inode *ino, const struct nfs_attr *attr, uint64_t seen)
+{
+	if (seen < ino->attr_from)
+		return false;
+	if (!ino->attr_seen || seen > ino->attr_came || attr->change == ino->attr.change)
+		return seen >= ino->attr_seen;
+	return attr->change > ino->attr.change;
+}
+
+bool inode_note_attr(struct inode *ino, const struct nfs_attr *attr, uint64_t seen, uint64_t alone)
+{
+	const struct nfs_attr *was = &ino->attr;
+	bool lost = false, rights, ctime, own;
+
+	pthread_mutex_lock(&ino->lock);
+	if (is_news_locked(ino, attr, seen)) {
+		ctime = !same_time(was->ctime, attr->ctime) || was->change != attr->change;
+		rights = was->mode != attr->mode || was->uid != attr->uid || was->gid != attr->gid;
+		if ((ctime && (!alone || ino->attr_seen < alone)) || rights) {
+			grants_drop(&ino->grants);
+			if (seen > ino->rights_seen)
+				ino->rights_seen = seen;
+		}
+		/* of times, say, or an owner that it has already */
+		own = atomic_load_explicit(&ino->touched, memory_order_relaxed) > ino->attr_seen;
+		lost = (was->mode & ~attr->mode & 0111) || was->uid != attr->uid ||
+		       was->gid != attr->gid ||
+		       (ctime && !rights && !own && same_time(was->mtime, attr->mtime));
+		ino->attr = *attr;
+		ino->attr_seen = seen > ino->attr_seen ? seen : ino->attr_seen;
+		ino->attr_came = clock_ns();
+	}
+	lost = attr->type == NFS_DIR && (note_version_locked(ino, attr->change, seen) || lost);
+	pthread_mutex_unlock(&ino->lock);
+	return lost;
+}
+
+bool inode_newer_attr(struct inode *ino, const struct nfs_attr *a, struct nfs_attr *newer)
+{
+	bool is;
+
+	pthread_mutex_lock(&ino->lock);
+	is = ino->attr_seen && ino->attr.change > a->change;
+	if (is)
+		*newer = ino->attr;
+	pthread_mutex_unlock(&ino->lock);
+	return is;
+}
+
+bool inode_attr_is_past(struct inode *ino, uint64_t asked)
+{
+	bool past;
+
+	pthread_mutex_lock(&ino->lock);
+	past = ino->attr_seen > asked || ino->attr_from > asked;
+	pthread_mutex_unlock(&ino->lock);
+	return past;
+}
+
+bool inode_known_attr(struct inode *ino, uint64_t since, struct nfs_attr *attr, uint64_t *seen)
+{
+	uint64_t touched = atomic_load_explicit(&ino->touched, memory_order_relaxed);
+	bool known;
+
+	pthread_mutex_lock(&ino->lock);
+	known = ino->attr_seen > since && ino->attr_seen > touched && !written_dirty(&ino->written);
+	*seen = ino->attr_seen;
+	*attr = ino->attr;
+	pthread_mutex_unlock(&ino->lock);
+	return known;
+}
+
+bool inode_is_older(struct inode *ino, uint64_t since)
+{
+	bool older;
+
+	pthread_mutex_lock(&ino->lock);
+	/* of two that were under way at once either may be newer, but for answers of one page */
+	older = ino->attr_seen <= since && ino->attr_from <= since && ino->rights_seen <= since &&
+		(ino->attr_came <= since || ino->attr_seen == since);
+	pthread_mutex_unlock(&ino->lock);
+	return older && atomic_load_explicit(&ino->touched, memory_order_relaxed) < since &&
+	       !written_dirty(&ino->written);
+}
+
+bool inode_known_dir(struct inode *dir, uint64_t since, struct nfs_attr *attr, uint64_t *seen)
+{
+	uint64_t listed;
+
+	pthread_mutex_lock(&dir->lock);
+	listed = dir->listed;
+	pthread_mutex_unlock(&dir->lock);
+	return inode_known_attr(dir, since, attr, seen) && *seen >= listed;
+}
+
+void inode_listing(struct inode *dir)
+{
+	pthread_mutex_lock(&dir->lock);
+	dir->listed = clock_ns();
+	pthread_mutex_unlock(&dir->lock);
+}
+
+void inode_note_removed(struct inode *ino)
+{
+	inode_touch(ino);
+	if (ino->type == NFS_DIR)
+		atomic_store(&ino->removed, true);
+}
+
+bool inode_removed_attr(struct inode *ino, struct nfs_attr *attr)
+{
+	if (!atomic_load(&ino->removed))
+		return false;
+	pthread_mutex_lock(&ino->lock);
+	*attr = ino->attr;
+	pthread_mutex_unlock(&ino->lock);
+	attr->nlink = 0;
+	return true;
+}
+
+uint32_t inode_mode(struct inode *ino, uint64_t *seen)
+{
+	uint32_t mode;
+
+	pthread_mutex_lock(&ino->lock);
+	mode = ino->attr.mode;
+	*seen = ino->attr_seen;
+	pthread_mutex_unlock(&ino->lock);
+	return mode;
+}
+
+void inode_doubt_attr(struct inode *ino)
+{
+	pthread_mutex_lock(&ino->lock);
+	ino->attr_seen = 0;
+	ino->attr_from = clock_ns();
+	pthread_mutex_unlock(&ino->lock);
+}
+
+void inode_doubt(struct inode *ino)
+{
+	inode_doubt_attr(ino);
+	pthread_mutex_lock(&ino->lock);
+	ino->rights_seen = clock_ns();
+	grants_drop(&ino->grants);
+	pthread_mutex_unlock(&ino->lock);
+}
+
+void inode_note_access(struct inode *ino, const struct rpc_cred *cred, uint32_t known,
+	uint32_t allowed, uint64_t seen)
+{
+	pthread_mutex_lock(&ino->lock);
+	if (seen >= ino->rights_seen)
+		grant_put(&ino->grants, cred, known, allowed, seen);
+	pthread_mutex_unlock(&ino->lock);
+}
+
+bool inode_known_access(struct inode *ino, const struct rpc_cred *cred, uint32_t want,
+	uint64_t since, uint32_t *allowed)
+{
+	bool known;
+
+	pthread_mutex_lock(&ino->lock);
+	known = grant_get(&ino->grants, cred, want, since, allowed);
+	pthread_mutex_unlock(&ino->lock);
+	return known;
+}
+
+/* --- for how long ----------------------------------------------------------------------------- */
+
+static unsigned timeout_locked(const struct inode *ino, unsigned min, unsigned max)
+{
+	unsigned t = ino->timeout_at ? ino->timeout : min;
+
+	return t < min ? min : t > max ? max : t;
+}
+
+unsigned inode_timeout(struct inode *ino, unsigned min, unsigned max)
+{
+	unsigned timeout;
+
+	pthread_mutex_lock(&ino->lock);
+	timeout = timeout_locked(ino, min, max);
+	pthread_mutex_unlock(&ino->lock);
+	return timeout;
+}
+
+unsigned inode_attr_timeout(struct inode *ino, uint64_t change, unsigned min, unsigned max)
+{
+	uint64_t now = clock_ns();
+	unsigned timeout;
+
+	if (min == max)
+		return min;
+	pthread_mutex_lock(&ino->lock);
+	if (!ino->timeout_at || ino->timeout_of != change) {
+		ino->timeout = min;
+		ino->timeout_at = now;
+	} else if (now - ino->timeout_at >= ino->timeout * UINT64_C(1000000000)) {
+		ino->timeout = ino->timeout ? ino->timeout * 2 : 1;
+		ino->timeout_at = now;
+	}
+	if (ino->timeout > max)
+		ino->timeout = max;
+	ino->timeout_of = change;
+	timeout = ino->timeout;
+	pthread_mutex_unlock(&ino->lock);
+	return timeout;
+}
+
+/* --- told ------------------------------------------------------------------------------------- */
+
+bool inode_told(struct inode *ino, const struct nfs_attr *attr, uint64_t asked, bool *lasts)
+{
+	pthread_mutex_lock(&ino->lock);
+	if (ino->attr_seen && ino->attr.change > attr->change) {
+		pthread_mutex_unlock(&ino->lock);
+		return false;
+	}
+	*lasts = *lasts && asked >= ino->attr_from;
+	if (*lasts && ino->told_times++ == ino->told_forgot)
+		ino->told_more = false;
+	else if (atomic_load(&ino->told) != attr->change ||
+		 atomic_load(&ino->told_size) != attr->size)
+		ino->told_more = true;
+	atomic_store(&ino->told, attr->change);
+	atomic_store(&ino->told_size, attr->size);
+	pthread_mutex_unlock(&ino->lock);
+	atomic_store_explicit(&ino->end, attr->size, memory_order_relaxed);
+	atomic_fetch_add_explicit(&ino->told_count, 1, memory_order_relaxed);
+	return true;
+}
+
+bool inode_must_forget(struct inode *ino, unsigned *times)
+{
+	bool must;
+
+	pthread_mutex_lock(&ino->lock);
+	*times = ino->told_times;
+	must = *times != ino->told_forgot;
+	pthread_mutex_unlock(&ino->lock);
+	return must;
+}
+
+void inode_forgot(struct inode *ino, unsigned times)
+{
+	pthread_mutex_lock(&ino->lock);
+	if ((int)(times - ino->told_forgot) > 0)
+		ino->told_forgot = times;
+	ino->told_more = ino->told_times != ino->told_forgot;
+	pthread_mutex_unlock(&ino->lock);
+}
+
+/* A change attribute that is made of coarse times (NFSv3) does not show each change of the size. */
+bool inode_told_this(struct inode *ino, const struct nfs_attr *attr)
+{
+	bool same;
+
+	atomic_store_explicit(&ino->end, attr->size, memory_order_relaxed);
+	pthread_mutex_lock(&ino->lock);
+	same = ino->told_times != ino->told_forgot && !ino->told_more &&
+	       atomic_load(&ino->told) == attr->change &&
+	       atomic_load(&ino->told_size) == attr->size;
+	pthread_mutex_unlock(&ino->lock);
+	return same;
+}
+
+void inode_told_end(struct inode *ino, uint64_t end)
+{
+	uint64_t size = atomic_load_explicit(&ino->told_size, memory_order_relaxed);
+
+	while (size < end && !atomic_compare_exchange_weak(&ino->told_size, &size, end))
+		;
+}
+
+/* A name that was given away shows in the file: it has no more names, or its ctime moved when its
+ * mtime did not. (After a write they are the same.) */
+static bool name_in_doubt(struct inode *ino, const struct nfs_attr *attr)
+{
+	if (attr->nlink == 0)
+		return !atomic_load(&ino->is_silly);
+	return atomic_load(&ino->told) != attr->change &&
+	       (attr->ctime.tv_sec != attr->mtime.tv_sec ||
+		       attr->ctime.tv_nsec != attr->mtime.tv_nsec);
+}
+
+bool inode_renew_name(struct inode *ino, const struct nfs_attr *attr, int pid)
+{
+	unsigned count = atomic_load(&ino->told_count);
+	bool renew = name_in_doubt(ino, attr);
+
+	if (!renew)
+		return false;
+	pthread_mutex_lock(&ino->lock);
+	renew = ino->renamed_for != pid || ino->renamed_at != count;
+	ino->renamed_for = pid;
+	ino->renamed_at = count;
+	pthread_mutex_unlock(&ino->lock);
+	return renew;
+}
+
+void inode_renewing_name(struct inode *ino, int pid)
+{
+	pthread_mutex_lock(&ino->lock);
+	ino->renamed_for = pid;
+	ino->renamed_at = atomic_load(&ino->told_count);
+	pthread_mutex_unlock(&ino->lock);
+}
