@@ -457,8 +457,7 @@ unsigned cache_reserve_piece(struct cache *c, struct cache_file *f, uint64_t off
 }
 
 /* b has got n bytes. True if it goes: it was dropped, or there are none. Of a file that was changed
- * meanwhile nobody knows where it ends: the answer may be from before the change, and come after
- * it.
+ * meanwhile nobody knows where it ends: the answer may be from before the change and come after it.
  */
 static bool fill_locked(struct cache *c, struct cache_block *b, uint32_t n, bool eof)
 {

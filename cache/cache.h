@@ -14,12 +14,13 @@
  * What brings it from one to the next:
  *
  *     cache_reserve()   absent -> READING, for somebody who then sends the READ and calls
- *     cache_filled()    READING -> VALID; -> absent, if the file ended before it or the READ
- * failed, or if it ended in it and anything was dropped meanwhile: where a file ends a change
- * elsewhere in it tells as well cache_drop()      VALID -> absent: what it held may be wrong.
- * READING -> absent for all who look from now on: what the READ brings, before or after a change,
- * is thrown away when it comes. (eviction)        VALID -> absent: memory is wanted for other
- * blocks
+ *     cache_filled()    READING -> VALID; -> absent, if the file ended before it, if the READ has
+ *                       failed, or if the file ended in it and anything of the file was dropped
+ *                       meanwhile: a change elsewhere may have moved its end
+ *     cache_drop()      VALID -> absent: what it held may be wrong. READING -> absent for all who
+ *                       look from now on: what the READ brings, before or after a change, is thrown
+ *                       away when it comes.
+ *     (eviction)        VALID -> absent: memory is wanted for other blocks
  *
  * Which data may be believed is not decided here: whoever learns of a change drops (fs/change.c).
  *

@@ -18,8 +18,8 @@
 
 #include "transport/log.h"
 
-#define OF_INTERRUPT                                                                               \
-	1u /* this bit is set in the number of an INTERRUPT; else it is its request's */
+/* This bit is set in the number of an INTERRUPT; else it is its request's. */
+#define OF_INTERRUPT 1u
 
 struct device {
 	int fd;	 /* sleeps */

@@ -20,9 +20,8 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-#define DEVICE_ROW_MAX                                                                             \
-	256 /* requests read in rows and not answered; there are no more rows then                 \
-	     */
+/* Requests that were read in rows and are not answered; there are no more rows then. */
+#define DEVICE_ROW_MAX 256
 
 struct device;
 
