@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "transport/clock.h"
+#include "transport/hash.h"
 
 #define SHARDS	     16u
 #define FIRST_CHAINS 64u
@@ -41,17 +42,9 @@ struct inode_table {
 	_Atomic uint64_t left_at[LEFT_SLOTS];
 };
 
-/* FNV-1a over the handle, with a seed so that a server cannot aim at one chain; folded at the end,
- * since handles of one server differ in few bytes. */
 static uint64_t fh_hash(const struct inode_table *t, const struct nfs_fh *fh)
 {
-	uint64_t h = 0xcbf29ce484222325ull ^ t->seed;
-
-	for (uint32_t i = 0; i < fh->len; i++)
-		h = (h ^ fh->data[i]) * 0x100000001b3ull;
-	h ^= h >> 32;
-	h *= 0x9e3779b97f4a7c15ull;
-	return h ^ h >> 29;
+	return hash_bytes(t->seed, fh->data, fh->len);
 }
 
 static struct shard *shard_of(struct inode_table *t, uint64_t hash)

@@ -14,6 +14,7 @@
 #include "fs/names.h"
 #include "fs/notify.h"
 #include "transport/clock.h"
+#include "transport/hash.h"
 
 #define FIRST_CHAINS 64u
 
@@ -31,16 +32,9 @@ static struct record *record_at(const struct page *p, size_t pos)
 	return (struct record *)(p->mem + pos);
 }
 
-/* Others choose the names, and must not be able to aim at one chain. */
 static struct record **chain_of(const struct listing *l, const char *name, size_t len)
 {
-	uint64_t h = l->seed;
-
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ (unsigned char)name[i]) * 0x100000001b3ull;
-	h ^= h >> 32;
-	h *= 0x9e3779b97f4a7c15ull;
-	return &l->chains[(h ^ h >> 29) & (l->nchains - 1)];
+	return &l->chains[hash_bytes(l->seed, name, len) & (l->nchains - 1)];
 }
 
 static void index_page_locked(struct listing *l, const struct page *p)

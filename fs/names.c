@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "transport/clock.h"
+#include "transport/hash.h"
 
 #define FIRST_CHAINS 1024u
 
@@ -117,16 +118,9 @@ struct names *names_free(struct names *n)
 	return NULL;
 }
 
-/* Whoever names files must not be able to aim at one chain, hence the seed. */
 static uint64_t name_hash(const struct names *n, const struct inode *dir, const char *s, size_t len)
 {
-	uint64_t h = n->seed ^ ((uintptr_t)dir * 0x9e3779b97f4a7c15ull);
-
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ (unsigned char)s[i]) * 0x100000001b3ull;
-	h ^= h >> 32;
-	h *= 0x9e3779b97f4a7c15ull;
-	return h ^ h >> 29;
+	return hash_bytes(n->seed ^ ((uintptr_t)dir * 0x9e3779b97f4a7c15ull), s, len);
 }
 
 static struct name_chain *chain_of(struct names *n, uint64_t hash)

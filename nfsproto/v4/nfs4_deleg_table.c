@@ -8,6 +8,7 @@
 
 #include "nfsproto/v4/nfs4_client.h"
 #include "transport/clock.h"
+#include "transport/hash.h"
 #include "transport/log.h"
 
 #define ROTATE_MAX 16u /* that are looked at for one that may give way */
@@ -32,11 +33,8 @@ void nfs4_deleg_finish(struct nfs4_client *c)
 
 static unsigned bucket_of(const struct nfs_fh *fh)
 {
-	uint64_t h = 0xcbf29ce484222325ull;
-
-	for (uint32_t i = 0; i < fh->len; i++)
-		h = (h ^ fh->data[i]) * 0x100000001b3ull;
-	return (unsigned)((h ^ h >> 32) % NFS4_DELEG_BUCKETS);
+	return (unsigned)(hash_bytes(0xcbf29ce484222325ull, fh->data, fh->len) %
+			  NFS4_DELEG_BUCKETS);
 }
 
 struct nfs4_deleg *nfs4_deleg_find_locked(
