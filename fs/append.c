@@ -21,6 +21,11 @@
  * under way, and go on with the wrong size. What cannot be put right is the file offset of the
  * descriptor.
  *
+ * For that the size that it believes in must be known. Attributes that it gets while the WRITE is
+ * under way would give it another, or not: the answer to the WRITE may overtake them. So it is made
+ * to throw them away: a notification after it has asked does that, and whoever called stat(2) gets
+ * them all the same (inode_goes_astray()).
+ *
  * When a session is lost with the answer to an append, nobody knows whether it was carried out. It
  * was if the data stands where it was to go: that is read, and if so committed, so that it cannot
  * be lost to a restart whose verifier was never seen.
@@ -35,6 +40,7 @@
 #include "fs/data.h"
 #include "fs/file.h"
 #include "fs/write.h"
+#include "transport/clock.h"
 #include "transport/log.h"
 
 STAILQ_HEAD(append_queue, request); /* by request.wait */
@@ -91,11 +97,28 @@ static struct request *append_next(struct appends *a, struct inode *ino)
 	return next;
 }
 
+/* r is about to be answered. */
+static void leave_astray(struct request *r)
+{
+	struct inode *ino = r->file->inode;
+
+	if (!r->u.io.astray)
+		return;
+	atomic_store(&ino->astray_at, clock_ns());
+	atomic_fetch_sub(&ino->astray, 1);
+}
+
 static void append_end(struct request *r, int error)
 {
-	struct request *next = append_next(r->fs->appends, r->file->inode);
+	struct inode *ino = r->file->inode;
+	struct request *next = append_next(r->fs->appends, ino);
 
 	r->u.io.error = error;
+	if (r->batch.first.got && atomic_load(&ino->displaced)) {
+		atomic_store(&ino->displaced_end, r->u.io.offset + r->batch.first.got);
+		atomic_store(&ino->told_size, r->u.io.offset + r->batch.first.got);
+	}
+	leave_astray(r);
 	write_reply(r);
 	if (next)
 		append_send(next);
@@ -247,6 +270,9 @@ void append_start(struct request *r)
 
 	r->batch.first.got = 0;
 	r->batch.first.want = r->batch.data.len;
+	r->u.io.astray = r->u.io.offset != atomic_load_explicit(&ino->end, memory_order_relaxed);
+	if (r->u.io.astray)
+		atomic_fetch_add(&ino->astray, 1);
 	pthread_mutex_lock(&a->lock);
 	waits = ino->appending;
 	ino->appending = true;
@@ -276,6 +302,7 @@ void append_end_gone(struct fs *fs)
 	pthread_mutex_unlock(&a->lock);
 	while ((r = STAILQ_FIRST(&gone))) {
 		STAILQ_REMOVE_HEAD(&gone, wait);
+		leave_astray(r);
 		request_end(r, -EINTR);
 	}
 }

@@ -28,20 +28,31 @@ void entry_set_mode(fuse_req_t req, struct nfs_sattr *set, mode_t mode, bool is_
 	set->umask = fuse_req_ctx(req)->umask & 0777;
 }
 
-void entry_stat(struct inode *ino, const struct nfs_attr *a, uint64_t asked, double *timeout,
-	struct stat *st)
+/* False: the kernel is not to believe now, which was asked for at `asked`, for any time. */
+static bool tell(struct fs *fs, struct inode *ino, struct nfs_attr *now, uint64_t asked, bool lasts)
 {
-	struct nfs_attr now = *a;
-	bool lasts;
+	const bool may_last = lasts;
 
 	do {
 		/* who has noted them may not have come to the data yet */
-		if (inode_newer_attr(ino, &now, &now))
-			change_told(ino, &now, asked);
-		now.size = flush_size(ino, now.size, asked);
-		lasts = *timeout > 0;
-	} while (!inode_told(ino, &now, asked, &lasts));
-	if (!lasts)
+		if (inode_newer_attr(ino, now, now))
+			change_told(ino, now, asked);
+		now->size = flush_size(ino, now->size, asked);
+		if (inode_goes_astray(ino, asked)) {
+			fuse_lowlevel_notify_inval_inode(fs->se, inode_id(fs->inodes, ino), -1, 0);
+			return false;
+		}
+		lasts = may_last;
+	} while (!inode_told(ino, now, asked, &lasts));
+	return lasts;
+}
+
+void entry_stat(struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t asked,
+	double *timeout, struct stat *st)
+{
+	struct nfs_attr now = *a;
+
+	if (!tell(fs, ino, &now, asked, *timeout > 0))
 		*timeout = 0;
 	attr_to_stat(&now, st);
 	st->st_ino = ino->number;
@@ -178,7 +189,7 @@ void entry_fill(struct fs *fs, struct inode *dir, const char *name, struct inode
 	};
 	if (names_put(fs->names, dir, name, ino, name_seen, time))
 		e->entry_timeout = seconds(time);
-	entry_stat(ino, a, seen, &e->attr_timeout, &e->attr);
+	entry_stat(fs, ino, a, seen, &e->attr_timeout, &e->attr);
 }
 
 void entry_fill_known(struct fs *fs, struct inode *dir, const char *name, struct inode *ino,
@@ -197,7 +208,7 @@ void entry_fill_known(struct fs *fs, struct inode *dir, const char *name, struct
 	};
 	if (names_put(fs->names, dir, name, ino, name_seen, time))
 		e->entry_timeout = seconds(time);
-	entry_stat(ino, a, seen, &e->attr_timeout, &e->attr);
+	entry_stat(fs, ino, a, seen, &e->attr_timeout, &e->attr);
 }
 
 void entry_reply(struct request *r, struct inode *ino, const struct fuse_entry_param *e)

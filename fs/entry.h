@@ -23,8 +23,8 @@ double entry_attr_left(
 /* Attributes of ino, which the server was asked for at `asked`, as stat(2) shows them; notes that
  * the kernel is told them, and may believe them for *timeout seconds: before that is found out
  * comes change_told(). It becomes 0 if they have been doubted meanwhile. */
-void entry_stat(struct inode *ino, const struct nfs_attr *a, uint64_t asked, double *timeout,
-	struct stat *st);
+void entry_stat(struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t asked,
+	double *timeout, struct stat *st);
 /* The server was asked for attributes of ino at `seen` and has told a: notes them. If they say that
  * somebody may have lost the right to search ino, the kernel is told to doubt the names in it. */
 void entry_note_attr(struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t seen);

@@ -66,8 +66,13 @@ struct inode {
 	atomic_uint told_count;	    /* how often the kernel was told attributes */
 	_Atomic uint64_t end;	    /* the newest size that the server told, or an append made */
 	bool appending;		    /* a request appends to it; append.c, under its lock */
-	/* appended data stands elsewhere in the file than in the kernel's pages (append.c) */
+	/* append.c: appended data stands elsewhere in the file than in the kernel's pages; where
+	 * the kernel took the file to end then; appends under way that it has in the wrong place;
+	 * and when the last of them was answered, on clock_ns() */
 	atomic_bool displaced;
+	_Atomic uint64_t displaced_end;
+	atomic_uint astray;
+	_Atomic uint64_t astray_at;
 	/* the kernel has read of it, and may have pages, since an open last had it drop them */
 	atomic_bool given;
 	/* the kernel has been made to ask for attributes that an open has brought (ops_file.c) */
@@ -265,6 +270,12 @@ unsigned inode_timeout(struct inode *ino, unsigned min, unsigned max);
 bool inode_renew_name(struct inode *ino, const struct nfs_attr *attr, int pid);
 /* Process pid is told to look the name up again for another reason: that counts as true above. */
 void inode_renewing_name(struct inode *ino, int pid);
+/* Is it unknown whether the kernel would take attributes that the server was asked for at `asked`,
+ * since it gets them beside the answer to an append (append.c)? */
+static inline bool inode_goes_astray(const struct inode *ino, uint64_t asked)
+{
+	return atomic_load(&ino->astray) || asked <= atomic_load(&ino->astray_at);
+}
 /* The kernel is told attr, which the server was asked for at `asked`, and may believe it for a
  * while (lasts, which becomes false if it has been doubted since) or not: false, and it must not
  * be, if a newer version is known by now (inode_newer_attr()); or it has itself written up to end,

@@ -219,7 +219,7 @@ static void end_attr(struct request *r, const struct nfs_attr *a, uint64_t asked
 	change_told(r->inode, a, asked);
 	timeout = entry_attr_left(r->fs, r->inode, a, seen);
 
-	entry_stat(r->inode, a, asked, &timeout, &st);
+	entry_stat(r->fs, r->inode, a, asked, &timeout, &st);
 	fuse = request_take_fuse(r);
 	request_free(r);
 	fuse_reply_attr(fuse, &st, timeout);
@@ -255,6 +255,20 @@ static bool getattr_known(struct request *r)
 	return true;
 }
 
+/* What was appended may stand in the kernel's pages where it is not (append.c): must it drop them
+ * before it is told this size? It does so by itself when that is another one than it believes in;
+ * when it has been told the same twice it has done so. */
+static bool getattr_drops(struct inode *ino, uint64_t size)
+{
+	if (!atomic_load(&ino->displaced))
+		return false;
+	if (size == atomic_load(&ino->displaced_end))
+		return atomic_exchange(&ino->displaced, false);
+	if (size == atomic_load(&ino->told_size))
+		atomic_store(&ino->displaced, false);
+	return false;
+}
+
 static void getattr_done(struct request *r)
 {
 	struct nfs_op *op = &r->batch.first.op;
@@ -270,9 +284,7 @@ static void getattr_done(struct request *r)
 	}
 	entry_note_attr(r->fs, ino, &op->u.getattr.attr, r->u.getattr.asked);
 	r->u.getattr.seen = clock_ns();
-	if (atomic_load(&ino->displaced) &&
-		op->u.getattr.attr.size == atomic_load(&ino->told_size) &&
-		atomic_exchange(&ino->displaced, false))
+	if (getattr_drops(ino, op->u.getattr.attr.size))
 		inval_then(r->fs->inval, r, getattr_end);
 	else
 		getattr_end(r);

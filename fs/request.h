@@ -147,6 +147,7 @@ struct request {
 			/* of an append whose answer was lost: where in the file its data may stand,
 			 * and how many bytes of it have been found there so far */
 			uint64_t append_at;
+			bool astray; /* counted in inode.astray */
 			uint32_t compared;
 			/* a READ that waits for a cache block (cached.c) */
 			struct cache_wait wait;

@@ -91,6 +91,33 @@ static void an_append_of_which_nobody_knows_is_an_error(void **state)
 }
 
 /* Its own WRITE has not begun: there is nothing of it that could be cancelled. */
+/* The kernel is not to take the size for the end of what is being appended elsewhere. */
+static void attributes_beside_an_append_that_goes_astray_are_thrown_away(void **state)
+{
+	struct fuse_attr attr;
+	unsigned before;
+	uint64_t one;
+
+	fill(1000);
+	assert_int_equal(kernel_getattr(node, &attr), 0);
+	before = kernel_notified(FUSE_NOTIFY_INVAL_INODE);
+	fake_knobs.hang[NFS_WRITE] = true;
+	one = kernel_send_write(node, fh, 1000, data, 100, O_RDWR | O_APPEND, 0);
+	assert_int_equal(kernel_getattr(node, &attr), 0); /* not astray, as far as is known */
+	assert_int_equal(kernel_notified(FUSE_NOTIFY_INVAL_INODE), before);
+	kernel_interrupt(one);
+	assert_int_equal(kernel_wait(one).error, -EINTR);
+	one = kernel_send_write(node, fh, 10, data, 100, O_RDWR | O_APPEND, 0);
+	assert_int_equal(kernel_getattr(node, &attr), 0);
+	assert_int_equal(attr.size, 1000);
+	assert_int_equal(kernel_notified(FUSE_NOTIFY_INVAL_INODE), before + 1);
+	kernel_interrupt(one);
+	assert_int_equal(kernel_wait(one).error, -EINTR);
+	fake_knobs.hang[NFS_WRITE] = false;
+	assert_int_equal(kernel_getattr(node, &attr), 0);
+	assert_int_equal(kernel_notified(FUSE_NOTIFY_INVAL_INODE), before + 1);
+}
+
 static void an_append_that_waits_is_ended_with_its_process(void **state)
 {
 	uint64_t one, two;
@@ -117,6 +144,7 @@ int main(void)
 		TEST(an_append_that_was_carried_out_is_not_repeated),
 		TEST(an_append_that_was_not_carried_out_is_repeated),
 		TEST(an_append_of_which_nobody_knows_is_an_error),
+		TEST(attributes_beside_an_append_that_goes_astray_are_thrown_away),
 		TEST(an_append_that_waits_is_ended_with_its_process),
 	};
 

@@ -114,7 +114,23 @@ static void truncate_needs_the_right_to_write(void **state)
 	assert_int_equal(set(FATTR_SIZE, 5, 0), -ESTALE);
 }
 
-/* The kernel has put what it appended into the wrong page, and its size happens to be right. */
+/* What the kernel has appended it has put into the wrong page: a new size shows it that. */
+static void pages_with_appended_data_are_dropped_by_a_new_size(void **state)
+{
+	unsigned before;
+
+	assert_int_equal(kernel_write(node, fh, 0, "0123456789", 10, O_RDWR), 10);
+	assert_int_equal(kernel_getattr(node, &attr), 0);
+	before = kernel_notified(FUSE_NOTIFY_INVAL_INODE);
+	assert_int_equal(kernel_write(node, fh, 4, "data", 4, O_RDWR | O_APPEND), 4);
+	assert_int_equal(kernel_getattr(node, &attr), 0);
+	assert_int_equal(attr.size, 14);
+	assert_int_equal(kernel_getattr(node, &attr), 0);
+	assert_int_equal(kernel_getattr(node, &attr), 0);
+	assert_int_equal(kernel_notified(FUSE_NOTIFY_INVAL_INODE), before);
+}
+
+/* Its size happens to be right. */
 static void pages_with_appended_data_are_dropped_before_the_kernel_can_use_them(void **state)
 {
 	unsigned before;
@@ -123,10 +139,10 @@ static void pages_with_appended_data_are_dropped_before_the_kernel_can_use_them(
 	assert_int_equal(kernel_getattr(node, &attr), 0);
 	before = kernel_notified(FUSE_NOTIFY_INVAL_INODE);
 	assert_int_equal(kernel_write(node, fh, 4, "data", 4, O_RDWR | O_APPEND), 4);
-	assert_int_equal(kernel_getattr(node, &attr), 0); /* a new size: it sees for itself */
-	assert_int_equal(attr.size, 14);
+	assert_int_equal(set(FATTR_SIZE | FATTR_FH, 8, 0), 0);
 	assert_int_equal(kernel_notified(FUSE_NOTIFY_INVAL_INODE), before);
 	assert_int_equal(kernel_getattr(node, &attr), 0);
+	assert_int_equal(attr.size, 8);
 	assert_int_equal(kernel_notified(FUSE_NOTIFY_INVAL_INODE), before + 1);
 	assert_int_equal(kernel_getattr(node, &attr), 0);
 	assert_int_equal(kernel_notified(FUSE_NOTIFY_INVAL_INODE), before + 1);
@@ -220,6 +236,7 @@ int main(void)
 		TEST(attributes_are_the_servers),
 		TEST(what_is_set_is_told),
 		TEST(truncate_needs_the_right_to_write),
+		TEST(pages_with_appended_data_are_dropped_by_a_new_size),
 		TEST(pages_with_appended_data_are_dropped_before_the_kernel_can_use_them),
 		TEST(the_server_says_who_may_do_what),
 		TEST(rights_that_are_known_are_not_asked_again),
