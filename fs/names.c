@@ -5,12 +5,11 @@
  */
 #include "fs/names.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "fs/names_impl.h"
 #include "transport/clock.h"
-#include "transport/hash.h"
 
 #define FIRST_CHAINS 1024u
 
@@ -22,19 +21,6 @@ struct name {
 	bool unsure; /* names_unsure(): names_of() passes it over */
 	size_t len;
 	char s[];
-};
-
-LIST_HEAD(name_chain, name);
-
-struct names {
-	pthread_mutex_t lock; /* everything */
-	struct name_chain *chains;
-	size_t nchains; /* a power of two */
-	size_t count;
-	size_t nabsent;
-	TAILQ_HEAD(, name) absent; /* the oldest first */
-	struct completes completes;
-	uint64_t seed;
 };
 
 /* ino NULL: it is absent. */
@@ -118,11 +104,6 @@ struct names *names_free(struct names *n)
 	return NULL;
 }
 
-static uint64_t name_hash(const struct names *n, const struct inode *dir, const char *s, size_t len)
-{
-	return hash_bytes(n->seed ^ ((uintptr_t)dir * 0x9e3779b97f4a7c15ull), s, len);
-}
-
 static struct name_chain *chain_of(struct names *n, uint64_t hash)
 {
 	return &n->chains[hash & (n->nchains - 1)];
@@ -139,16 +120,11 @@ static struct name *find_locked(
 	return NULL;
 }
 
-static uint64_t hash_of(const struct names *n, const struct inode *dir, const char *s)
-{
-	return name_hash(n, dir, s, strlen(s));
-}
-
 static struct name *find_name_locked(struct names *n, const struct inode *dir, const char *s)
 {
 	size_t len = strlen(s);
 
-	return find_locked(n, dir, s, len, name_hash(n, dir, s, len));
+	return find_locked(n, dir, s, len, names_hash(n, dir, s, len));
 }
 
 /* On failure the chains only get longer. */
@@ -180,7 +156,7 @@ static struct name *add_locked(
 	if (n->count >= n->nchains)
 		grow_locked(n);
 	e->dir = dir;
-	e->hashed = name_hash(n, dir, s, len);
+	e->hashed = names_hash(n, dir, s, len);
 	e->seen = e->until = 0;
 	e->len = len;
 	memcpy(e->s, s, len + 1);
@@ -207,7 +183,7 @@ static bool absent_fits_locked(struct names *n)
 static struct name *put_locked(struct names *n, struct inode *dir, const char *s, struct inode *ino)
 {
 	size_t len = strlen(s);
-	struct name *e = find_locked(n, dir, s, len, name_hash(n, dir, s, len));
+	struct name *e = find_locked(n, dir, s, len, names_hash(n, dir, s, len));
 
 	if (!e)
 		return ino || absent_fits_locked(n) ? add_locked(n, dir, s, len, ino) : NULL;
@@ -287,7 +263,7 @@ bool names_of(struct names *n, const struct inode *ino, struct inode **dir, char
 static void changed_locked(struct names *n, struct inode *dir, const char *name)
 {
 	if (dir->complete)
-		complete_changed(&n->completes, dir->complete, hash_of(n, dir, name));
+		complete_changed(&n->completes, dir->complete, names_hash_of(n, dir, name));
 }
 
 void names_unsure(struct names *n, struct inode *ino)
@@ -324,7 +300,7 @@ void names_drop(struct names *n, struct inode *dir, const char *name)
 	if (e)
 		remove_locked(n, e);
 	if (dir->complete)
-		complete_remove(&n->completes, dir->complete, hash_of(n, dir, name));
+		complete_remove(&n->completes, dir->complete, names_hash_of(n, dir, name));
 	changed_locked(n, dir, name);
 	pthread_mutex_unlock(&n->lock);
 }
@@ -353,7 +329,7 @@ void names_move(struct names *n, struct inode *dir, const char *name, struct ino
 	/* of two names of one file the server leaves both, and of one name that one */
 	if (!same && (dir != to_dir || strcmp(name, to_name) != 0))
 		if (dir->complete)
-			complete_remove(&n->completes, dir->complete, hash_of(n, dir, name));
+			complete_remove(&n->completes, dir->complete, names_hash_of(n, dir, name));
 	changed_locked(n, dir, name);
 	changed_locked(n, to_dir, to_name);
 	pthread_mutex_unlock(&n->lock);
@@ -408,188 +384,6 @@ bool names_take_back(struct names *n, struct inode *dir, char **list, size_t *le
 		}
 	pthread_mutex_unlock(&n->lock);
 	return p || !*len;
-}
-
-/* --- complete directories --------------------------------------------------------------------- */
-
-/* NULL: dir has left the table, or there is no memory. */
-static struct complete *complete_locked(struct inode *dir)
-{
-	if (!dir->complete && !dir->left)
-		dir->complete = calloc(1, sizeof(*dir->complete));
-	return dir->complete;
-}
-
-void names_made_dir(struct names *n, struct inode *dir, uint64_t since)
-{
-	struct complete *c;
-
-	pthread_mutex_lock(&n->lock);
-	c = complete_locked(dir);
-	if (c)
-		complete_made(&n->completes, c, since);
-	pthread_mutex_unlock(&n->lock);
-}
-
-void names_making(struct names *n, struct inode *dir, const char *name, int tid)
-{
-	uint64_t from, seen = inode_names_seen(dir, &from);
-	struct complete *c;
-
-	pthread_mutex_lock(&n->lock);
-	c = dir->complete;
-	/* the last moment that dir was known to be as it was, before it is changed */
-	if (c && c->is && c->since >= from && c->since < seen)
-		c->since = seen;
-	if (c)
-		complete_add(&n->completes, c, hash_of(n, dir, name), tid);
-	pthread_mutex_unlock(&n->lock);
-}
-
-void names_incomplete(struct names *n, struct inode *dir)
-{
-	pthread_mutex_lock(&n->lock);
-	if (dir->complete)
-		complete_end(&n->completes, dir->complete);
-	pthread_mutex_unlock(&n->lock);
-}
-
-/* Servers have directories of their own in each directory, that they do not list. */
-static bool is_listed(const char *name)
-{
-	static const char *const hidden[] = {".snap", "~snap", ".zfs", ".ckpt"};
-
-	for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
-		if (!strncmp(name, hidden[i], strlen(hidden[i])))
-			return false;
-	for (; *name; name++) /* Unicode has several spellings of one name */
-		if (*name & 0x80)
-			return false;
-	return true;
-}
-
-bool names_lacks(
-	struct names *n, struct inode *dir, const char *name, uint32_t uid, uint64_t *since)
-{
-	bool lacks;
-
-	if (!is_listed(name))
-		return false;
-	pthread_mutex_lock(&n->lock);
-	lacks = dir->complete &&
-		complete_lacks(&n->completes, dir->complete, hash_of(n, dir, name), uid, since);
-	pthread_mutex_unlock(&n->lock);
-	return lacks;
-}
-
-bool names_expects(struct names *n, struct inode *dir, const char *name, int tid)
-{
-	bool expects;
-
-	pthread_mutex_lock(&n->lock);
-	expects = dir->complete && complete_expects(dir->complete, hash_of(n, dir, name), tid);
-	pthread_mutex_unlock(&n->lock);
-	return expects;
-}
-
-void names_in_vain(struct names *n, struct inode *dir, const char *name, int tid)
-{
-	struct complete *c;
-
-	pthread_mutex_lock(&n->lock);
-	c = complete_locked(dir);
-	if (c)
-		complete_in_vain(c, hash_of(n, dir, name), tid);
-	pthread_mutex_unlock(&n->lock);
-}
-
-uint32_t names_list(struct names *n, struct inode *dir, uint64_t since, uint32_t uid, uint32_t max)
-{
-	struct complete *c;
-	uint32_t token = 0;
-
-	pthread_mutex_lock(&n->lock);
-	c = complete_locked(dir);
-	if (c)
-		token = complete_list(&n->completes, c, since, uid, max);
-	pthread_mutex_unlock(&n->lock);
-	return token;
-}
-
-bool names_listed(struct names *n, struct inode *dir, uint32_t token, const char *name, size_t len)
-{
-	uint64_t hash = name_hash(n, dir, name, len);
-	bool goes_on;
-
-	pthread_mutex_lock(&n->lock);
-	goes_on = dir->complete && complete_listed(&n->completes, dir->complete, token, hash);
-	pthread_mutex_unlock(&n->lock);
-	return goes_on;
-}
-
-void names_list_end(struct names *n, struct inode *dir, uint32_t token, bool whole)
-{
-	pthread_mutex_lock(&n->lock);
-	if (dir->complete)
-		complete_list_end(&n->completes, dir->complete, token, whole);
-	pthread_mutex_unlock(&n->lock);
-}
-
-void names_watch(struct names *n, struct inode *dir, uint64_t since)
-{
-	struct complete *c;
-
-	pthread_mutex_lock(&n->lock);
-	c = complete_locked(dir);
-	if (c)
-		complete_watch(&n->completes, c, since);
-	pthread_mutex_unlock(&n->lock);
-}
-
-bool names_unchanged(struct names *n, struct inode *dir, const char *name, uint64_t since)
-{
-	const struct complete *c;
-	bool unchanged;
-
-	pthread_mutex_lock(&n->lock);
-	c = dir->complete;
-	if (name)
-		unchanged = c && complete_unchanged(c, hash_of(n, dir, name), since);
-	else
-		unchanged = c && c->watched && since >= c->watched;
-	pthread_mutex_unlock(&n->lock);
-	return unchanged;
-}
-
-bool names_made_here(struct names *n, struct inode *dir, uint64_t *since)
-{
-	bool made;
-
-	pthread_mutex_lock(&n->lock);
-	made = dir->complete && dir->complete->is && dir->complete->by_anybody;
-	*since = made ? dir->complete->since : 0;
-	pthread_mutex_unlock(&n->lock);
-	return made;
-}
-
-bool names_missed(struct names *n, struct inode *dir, uint64_t time)
-{
-	struct complete *c;
-	bool worth;
-
-	pthread_mutex_lock(&n->lock);
-	c = complete_locked(dir);
-	worth = c && complete_missed(c, clock_ns(), time);
-	pthread_mutex_unlock(&n->lock);
-	return worth;
-}
-
-void names_too_large(struct names *n, struct inode *dir, uint64_t time)
-{
-	pthread_mutex_lock(&n->lock);
-	if (dir->complete)
-		complete_too_large(dir->complete, clock_ns() + time);
-	pthread_mutex_unlock(&n->lock);
 }
 
 unsigned names_absent(struct names *n)

@@ -14,15 +14,17 @@
 
 /* ops_meta.c */
 void ops_init(void *userdata, struct fuse_conn_info *conn);
-void ops_lookup(fuse_req_t req, fuse_ino_t parent, const char *name);
-void ops_forget(fuse_req_t req, fuse_ino_t ino, uint64_t nlookup);
-void ops_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forgets);
 void ops_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
 void ops_setattr(
 	fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set, struct fuse_file_info *fi);
 void ops_access(fuse_req_t req, fuse_ino_t ino, int mask);
 void ops_readlink(fuse_req_t req, fuse_ino_t ino);
 void ops_statfs(fuse_req_t req, fuse_ino_t ino);
+
+/* ops_lookup.c */
+void ops_lookup(fuse_req_t req, fuse_ino_t parent, const char *name);
+void ops_forget(fuse_req_t req, fuse_ino_t ino, uint64_t nlookup);
+void ops_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forgets);
 
 /* ops_name.c */
 void ops_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, dev_t rdev);
@@ -38,6 +40,8 @@ void ops_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t 
 void ops_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
 void ops_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
 	struct fuse_file_info *fi);
+
+/* ops_flush.c */
 void ops_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
 void ops_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi);
 void ops_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);

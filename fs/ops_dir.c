@@ -8,29 +8,19 @@
  * are never those of an entry (RFC 8881 section 18.23.3) and stand for the start, the place after
  * "." and the place after "..".
  *
- * An entry's attributes are given to the kernel only if they are younger than the attribute
- * time-out and neither the inode nor the directory has been changed through this mount since they
- * were asked for, nor the server asked again, or if those of the inode are known and believed;
- * otherwise the entry goes without, and the kernel asks when it wants to know. rewinddir() asks the
- * server again, as opendir(3) does: for the entries, or, if that took several answers, whether the
- * directory has changed since. Where opendir(3) has to ask the server if that is allowed, what is
- * going to be read is asked for beside it.
+ * rewinddir(3) asks the server again, as opendir(3) does: for the entries, or, if that took several
+ * answers, whether the directory has changed since. Where opendir(3) has to ask the server if that
+ * is allowed, what is going to be read is asked for beside it.
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-#include "fs/attr.h"
+#include "fs/dirents.h"
 #include "fs/entry.h"
 #include "fs/listing.h"
-#include "fs/notify.h"
 #include "fs/ops.h"
 #include "transport/clock.h"
-#include "transport/log.h"
 
-#define REPLY_BYTES   (64u << 10) /* most that one answer holds */
-#define MAX_SERVED    (REPLY_BYTES / 128 + 1)
-#define SAMPLE	      64u	  /* entries that are looked at for how old attributes are */
 #define FRESH_NS      1000000000u /* for so long what was listed at the open is what is read first */
 #define COOKIE_DOT    1u
 #define COOKIE_DOTDOT 2u
@@ -176,140 +166,20 @@ void ops_fsyncdir(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file
 	fuse_reply_err(req, 0); /* the server answers a change of names when it is durable */
 }
 
-/* --- to the kernel ---------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
-struct reply {
-	char *mem;
-	size_t len, cap;
-	unsigned nserved;
-	struct inode *served[MAX_SERVED]; /* each with a lookup for the kernel */
-};
-
-/* The inode of rec, with a reference, if its attributes are known and believed; else NULL. */
-static struct inode *known(
-	struct fs *fs, const struct record *rec, struct nfs_attr *attr, uint64_t *seen)
-{
-	struct nfs_fh fh = {.len = rec->fhlen};
-	struct inode *ino;
-
-	if (!rec->fhlen || rec->fhlen > NFS_FH_MAX)
-		return NULL;
-	memcpy(fh.data, rec->text, rec->fhlen);
-	ino = inode_find(fs->inodes, &fh);
-	if (ino && inode_known_attr(ino, entry_attr_since(fs, ino), attr, seen))
-		return ino;
-	return inode_unref(ino);
-}
-
-/* May attributes that came with what was asked for at `asked` be believed, by their age? */
-static bool is_young(const struct fs *fs, uint64_t asked, uint64_t now)
-{
-	const struct options *o = fs->opt;
-	uint64_t s = o->acregmin < o->acdirmin ? o->acregmin : o->acdirmin;
-
-	return now - asked <= s * NSEC_PER_SEC || now - asked <= 20000000;
-}
-
-/* The inode of rec, with a lookup for the kernel, if the kernel may believe the attributes of rec;
- * else NULL. */
-static struct inode *believe(struct fs *fs, const struct inode *dir, const struct page *p,
-	const struct record *rec, uint64_t now)
-{
-	struct nfs_fh fh = {.len = rec->fhlen};
-	struct inode *ino;
-
-	if (!rec->fhlen || rec->fhlen > NFS_FH_MAX || !is_young(fs, p->asked, now))
-		return NULL;
-	/* the name may have been removed since, or given to another file */
-	if (atomic_load_explicit(&dir->touched, memory_order_relaxed) >= p->asked)
-		return NULL;
-	memcpy(fh.data, rec->text, rec->fhlen);
-	ino = inode_lookup(fs->inodes, &fh, &rec->attr);
-	/* the kernel may have been told newer attributes than these by now */
-	if (ino && (atomic_load_explicit(&ino->touched, memory_order_relaxed) >= p->asked ||
-			   inode_attr_is_past(ino, p->asked) || notify_pending(ino))) {
-		inode_forget(fs->inodes, ino, 1);
-		return NULL;
-	}
-	return ino;
-}
-
-/* Adds an entry. False: there is no room for it. */
-static bool put(struct request *r, struct reply *out, const char *name, uint64_t off,
-	const struct fuse_entry_param *e)
-{
-	size_t room = out->cap - out->len, n;
-
-	if (r->u.list.plus)
-		n = fuse_add_direntry_plus(r->fuse, out->mem + out->len, room, name, e, off);
-	else
-		n = fuse_add_direntry(r->fuse, out->mem + out->len, room, name, &e->attr, off);
-	if (n > room)
-		return false;
-	out->len += n;
-	return true;
-}
-
-/* The entry of rec with attributes, if the kernel may believe any; else NULL. The inode then has a
- * lookup for the kernel. */
-static struct inode *fill(struct fs *fs, struct inode *dir, const struct page *p,
-	const struct record *rec, uint64_t now, struct fuse_entry_param *e)
-{
-	const char *name = rec->text + rec->fhlen;
-	struct inode *ino = believe(fs, dir, p, rec, now);
-	struct nfs_attr attr;
-	uint64_t seen;
-
-	if (ino) {
-		entry_note_attr(fs, ino, &rec->attr, p->asked);
-		entry_fill(fs, dir, name, ino, &rec->attr, p->asked, p->asked, e);
-		return ino;
-	}
-	ino = known(fs, rec, &attr, &seen);
-	if (!ino || !entry_believed(fs, dir, p->asked) || notify_pending(ino) ||
-		!inode_hold(fs->inodes, ino)) {
-		inode_unref(ino);
-		return NULL;
-	}
-	entry_fill_known(fs, dir, name, ino, &attr, seen, p->asked, e);
-	inode_unref(ino); /* the kernel has it */
-	return ino;
-}
-
-static bool put_record(struct request *r, struct reply *out, const struct page *p,
-	const struct record *rec, uint64_t now)
-{
-	struct fuse_entry_param e = {0};
-	struct inode *ino = NULL;
-
-	if (r->u.list.plus && r->u.list.dir->may_search && out->nserved < MAX_SERVED)
-		ino = fill(r->fs, r->dir, p, rec, now, &e);
-	if (!ino) {
-		e.attr.st_ino = rec->number;
-		e.attr.st_mode = attr_type_mode(rec->attr.type);
-	}
-	if (!put(r, out, rec->text + rec->fhlen, rec->cookie, &e)) {
-		if (ino)
-			inode_forget(r->fs->inodes, ino, 1);
-		return false;
-	}
-	if (ino)
-		out->served[out->nserved++] = ino;
-	return true;
-}
-
-static bool put_dots(struct request *r, struct reply *out)
+static bool put_dots(struct request *r, struct dirents *out)
 {
 	struct fuse_entry_param e = {
 		.attr.st_ino = r->u.list.dir->inode->number, .attr.st_mode = S_IFDIR};
 
-	if (r->u.list.offset < COOKIE_DOT && !put(r, out, ".", COOKIE_DOT, &e))
+	if (r->u.list.offset < COOKIE_DOT && !dirents_put(out, ".", COOKIE_DOT, &e))
 		return false;
-	return r->u.list.offset >= COOKIE_DOTDOT || put(r, out, "..", COOKIE_DOTDOT, &e);
+	return r->u.list.offset >= COOKIE_DOTDOT || dirents_put(out, "..", COOKIE_DOTDOT, &e);
 }
 
 /* Fills out with what follows d->pos in d->page, and in the pages behind it. */
-static void put_pages_locked(struct request *r, struct reply *out, struct dir *d)
+static void put_pages_locked(struct dirents *out, struct dir *d)
 {
 	uint64_t now = clock_ns();
 
@@ -317,7 +187,7 @@ static void put_pages_locked(struct request *r, struct reply *out, struct dir *d
 		while (d->pos < p->len) {
 			const struct record *rec = (struct record *)(p->mem + d->pos);
 
-			if (!put_record(r, out, p, rec, now))
+			if (!dirents_put_record(out, p, rec, now))
 				return;
 			d->pos += rec->len;
 			d->pos_after = rec->cookie;
@@ -328,10 +198,10 @@ static void put_pages_locked(struct request *r, struct reply *out, struct dir *d
 }
 
 /* Answers with what follows the place in d->listing that is known. */
-static void serve_locked(struct request *r, struct reply *out)
+static void serve_locked(struct request *r, struct dirents *out)
 {
 	if (put_dots(r, out))
-		put_pages_locked(r, out, r->u.list.dir);
+		put_pages_locked(out, r->u.list.dir);
 }
 
 /* The place that follows cookie; false: it is not in l. Without a page it has no page yet. */
@@ -374,35 +244,13 @@ static enum place place_locked(struct dir *d, const struct listing *l, uint64_t 
 	return d->pos < d->page->len || TAILQ_NEXT(d->page, link) || l->eof ? THERE : BEHIND;
 }
 
-/* Have most of the entries of l attributes that the kernel may believe? If not it is better to list
- * again than to be asked for each. */
-static bool attributes_known(struct fs *fs, const struct listing *l)
-{
-	const struct page *p = TAILQ_FIRST(&l->pages); /* l is whole: they do not change */
-	unsigned n = 0, good = 0;
-	struct nfs_attr attr;
-	uint64_t seen;
-
-	if (is_young(fs, l->asked, clock_ns()))
-		return true;
-	for (size_t pos = 0; pos < p->len && n < SAMPLE; n++) {
-		const struct record *rec = (struct record *)(p->mem + pos);
-		struct inode *ino = known(fs, rec, &attr, &seen);
-
-		good += ino != NULL;
-		inode_unref(ino);
-		pos += rec->len;
-	}
-	return good >= n - n / 8;
-}
-
 /* The listing that is kept of the directory, with a reference, if it is of use to r; else NULL. */
 static struct listing *kept(struct request *r)
 {
 	struct dir *d = r->u.list.dir;
 	struct listing *l = listing_known(r->fs, d->inode, &d->cred);
 
-	if (l && r->u.list.plus && !attributes_known(r->fs, l))
+	if (l && r->u.list.plus && !dirents_have_attr(r->fs, l))
 		l = listing_unref(r->fs, d->inode, l);
 	return l;
 }
@@ -500,13 +348,12 @@ static void waited(struct request *r)
 	list_on(r);
 }
 
-static void answer(struct request *r, struct reply *out)
+static void answer(struct request *r, struct dirents *out)
 {
 	fuse_req_t fuse = request_take_fuse(r);
 
 	if (fuse_reply_buf(fuse, out->mem, out->len))
-		while (out->nserved)
-			inode_forget(r->fs->inodes, out->served[--out->nserved], 1);
+		dirents_untaken(out);
 	request_free(r);
 }
 
@@ -538,7 +385,14 @@ static void list_on(struct request *r)
 {
 	struct dir *d = r->u.list.dir;
 	uint64_t cookie = r->u.list.offset <= COOKIE_DOTDOT ? 0 : r->u.list.offset, end;
-	struct reply out = {.cap = r->u.list.size < REPLY_BYTES ? r->u.list.size : REPLY_BYTES};
+	struct dirents out = {
+		.fs = r->fs,
+		.dir = r->dir,
+		.fuse = r->fuse,
+		.plus = r->u.list.plus,
+		.may_search = d->may_search,
+		.cap = r->u.list.size < DIRENTS_BYTES ? r->u.list.size : DIRENTS_BYTES,
+	};
 	enum place place = ELSEWHERE;
 	struct listing *l;
 	bool ahead = false;

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * ops_flush: making safe what was written, and closing: FLUSH at each close(2), FSYNC, and RELEASE
+ * when nobody has the file open any more.
+ */
+#include "fs/change.h"
+#include "fs/close.h"
+#include "fs/deleg.h"
+#include "fs/flush.h"
+#include "fs/locker.h"
+#include "fs/opening.h"
+#include "fs/ops.h"
+
+/* All that was written has been made safe, or was lost: whoever closes the file is told. */
+static void flush_done(struct request *r)
+{
+	int error = filedata_flush(&r->file->inode->data, &r->file->told);
+	bool outlived = r->flush.closes;
+	struct file *f = r->file;
+	struct fs *fs = r->fs;
+
+	request_end(r, error);
+	if (outlived)
+		flush_outlived(fs, f);
+}
+
+static void flush_unlock(struct request *r)
+{
+	if (locker_flush(r->file, r->u.flush.owner))
+		locker_clear(r, r->u.flush.owner, flush_done);
+	else
+		flush_done(r);
+}
+
+/* All is safe. Who looks at the times next is to find them set. */
+static void flush_settle(struct request *r)
+{
+	if (!opening_settles(r, flush_unlock))
+		flush_unlock(r);
+}
+
+/* Nobody else sees the file as long as it is delegated to write: then it is enough that the server
+ * has taken what was written, and so has said what there is no room for. The release of the file
+ * goes on to have it committed. But an unlock tells others that all is there. */
+static enum written_level flush_level(const struct fs *fs, struct inode *ino)
+{
+	return deleg_alone_since(fs, ino) && !locker_any(ino) ? SENT : STABLE;
+}
+
+static void flush_begin(struct request *r)
+{
+	struct inode *ino = r->file->inode;
+
+	locker_flushing(r->file);
+	r->flush.outlives = locker_known(ino, r->u.flush.owner, NULL);
+	if (!flush_waits(r, ino, flush_level(r->fs, ino), flush_settle))
+		flush_settle(r);
+}
+
+void ops_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct file *f = file_of(fi);
+	struct request *r = request_new_cred(fs_of(req), req, &f->cred);
+
+	if (!r)
+		return;
+	change_file_used(f);
+	r->file = f;
+	r->inode = inode_ref(f->inode);
+	r->u.flush.owner = fi->lock_owner;
+	flush_begin(r);
+}
+
+static void sync_done(struct request *r)
+{
+	request_end(r, filedata_fsync(&r->file->inode->data, &r->file->told));
+}
+
+void ops_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi)
+{
+	struct file *f = file_of(fi);
+	struct request *r = request_new_cred(fs_of(req), req, &f->cred);
+
+	if (!r)
+		return;
+	r->file = f;
+	if (!flush_waits(r, f->inode, STABLE, sync_done))
+		sync_done(r);
+}
+
+void ops_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct file *f = file_of(fi);
+	struct request *r = request_new_cred(fs_of(req), req, &f->cred);
+
+	close_file(fs_of(req), f, r, 0);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * ops_lookup: what a name stands for, and inodes that the kernel forgets.
+ */
+#include <errno.h>
+
+#include "fs/entry.h"
+#include "fs/listed.h"
+#include "fs/lister.h"
+#include "fs/listing.h"
+#include "fs/names.h"
+#include "fs/notify.h"
+#include "fs/ops.h"
+#include "transport/clock.h"
+
+static void lookup_done(struct request *r)
+{
+	struct nfs_op *op = &r->batch.first.op;
+	uint64_t seen;
+
+	entry_note_dir(r->fs, r->dir, &op->u.lookup.dir_attr, r->born);
+	seen = entry_name_seen(r->dir, &op->u.lookup.dir_attr, r->born);
+	/* The server says what a name stands for, or ENOENT, only to those who may search. */
+	if (!op->error || op->error == -ENOENT)
+		inode_note_access(
+			r->dir, &r->batch.cred, NFS_ACCESS_LOOKUP, NFS_ACCESS_LOOKUP, r->born);
+	if (op->error)
+		stale_not_found(&r->fs->stale, r->pid);
+	if (op->error == -ENOENT) {
+		names_in_vain(r->fs->names, r->dir, r->name, r->pid);
+		lister_missed(r->fs, r->dir, &r->batch.cred);
+		entry_end_absent(r, seen);
+	} else {
+		if (!op->error)
+			lister_found(r->fs, r->dir, &r->batch.cred, op->u.lookup.attr.type);
+		entry_end(r, op->error, &op->u.lookup.fh, &op->u.lookup.attr, r->born, seen);
+	}
+}
+
+/* May the caller search r->dir, and is that known? */
+static bool may_search(struct request *r)
+{
+	uint32_t may;
+
+	return inode_known_access(r->dir, &r->batch.cred, NFS_ACCESS_LOOKUP,
+		       entry_attr_since(r->fs, r->dir), &may) &&
+	       may;
+}
+
+/* What r->name stands for is known; its attributes must be as well, and not be too old. */
+static bool lookup_known_inode(struct request *r, struct inode *ino, uint64_t name_seen)
+{
+	struct nfs_op *op = &r->batch.first.op;
+	struct fs *fs = r->fs;
+	struct fuse_entry_param e;
+	uint64_t seen;
+
+	if (!inode_known_attr(ino, entry_attr_since(fs, ino), &op->u.lookup.attr, &seen) ||
+		notify_pending(ino) || !inode_hold(fs->inodes, ino))
+		return false;
+	entry_fill_known(fs, r->dir, r->name, ino, &op->u.lookup.attr, seen, name_seen, &e);
+	entry_reply(r, ino, &e);
+	return true;
+}
+
+/* Answers from what is known, if that is believed: the kernel must ask at each walk where not
+ * everybody may search, and it asks again when it has believed a name for as long as it was told to
+ * while somebody else who asked has heard that the directory has not changed. The caller must be
+ * known to be allowed to search it.
+ *
+ * If the kernel asks for a file by a name that it may still believe, it has a reason: the server is
+ * asked. The reason to ask for a name that it believes to be none is that it is about to be made,
+ * or given to a file: the server, which is then asked to do that, will say if it is there after
+ * all.
+ */
+static bool lookup_known(struct request *r, const struct name_info *info)
+{
+	struct fs *fs = r->fs;
+	bool known = entry_believed(fs, r->dir, info->seen) && may_search(r);
+
+	if (known && info->ino)
+		known = info->until < clock_ns() && lookup_known_inode(r, info->ino, info->seen);
+	else if (known)
+		entry_end_absent(r, info->seen);
+	return known;
+}
+
+/* Likewise, if all names of the directory are known, and this one is none of them. But somebody
+ * else may have made it, and told of it, before anybody here has asked: so it must be expected that
+ * the caller wants to make it, or the user have said that names may be believed as far as that. */
+static bool lookup_none(struct request *r)
+{
+	struct fs *fs = r->fs;
+	uint64_t until;
+
+	return entry_knows_none(fs, r->dir, r->name, r->batch.cred.uid, &until) &&
+	       (names_expects(fs->names, r->dir, r->name, r->pid) || fs->opt->cache_complete) &&
+	       may_search(r) && entry_end_none(r, until);
+}
+
+/* Likewise, if a listing has told what the name stands for, since the server last said it. */
+static bool lookup_listed(struct request *r, const struct name_info *info)
+{
+	if (info->ino && (!info->seen || info->until >= clock_ns()))
+		return false;
+	return may_search(r) && listed_lookup(r, info->seen);
+}
+
+static bool lookup_here(struct request *r)
+{
+	struct name_info info = {.ino = NULL};
+	bool done;
+
+	if (stale_walks_again(&r->fs->stale, r->pid))
+		return false;
+	done = names_find(r->fs->names, r->dir, r->name, &info) && lookup_known(r, &info);
+	if (!done && !info.ino)
+		done = lookup_none(r);
+	if (!done)
+		done = lookup_listed(r, &info);
+	inode_unref(info.ino);
+	return done;
+}
+
+static void lookup_ask(struct request *r)
+{
+	struct request *beside = lister_asking(r->fs, r->dir, r->name, &r->batch.cred);
+
+	request_submit(r, lookup_done);
+	listing_send(beside);
+}
+
+void ops_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	struct fs *fs = fs_of(req);
+	struct request *r = request_new(fs, req);
+	struct nfs_op *op;
+
+	if (!r)
+		return;
+	r->dir = inode_ref(inode_of(fs->inodes, parent));
+	op = request_op(r, NFS_LOOKUP, lookup);
+	op->u.lookup.dir = r->dir->fh;
+	op->u.lookup.want_dir = entry_wants_dir(fs);
+	if (!request_set_name(r->name, &op->u.lookup.name, name))
+		request_end(r, -ENAMETOOLONG);
+	else if (!lookup_here(r))
+		lookup_ask(r);
+}
+
+void ops_forget(fuse_req_t req, fuse_ino_t ino, uint64_t nlookup)
+{
+	struct fs *fs = fs_of(req);
+
+	inode_forget(fs->inodes, inode_of(fs->inodes, ino), nlookup);
+	fuse_reply_none(req);
+}
+
+void ops_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forgets)
+{
+	struct fs *fs = fs_of(req);
+
+	for (size_t i = 0; i < count; i++)
+		inode_forget(fs->inodes, inode_of(fs->inodes, forgets[i].ino), forgets[i].nlookup);
+	fuse_reply_none(req);
+}
