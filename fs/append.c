@@ -5,7 +5,7 @@
  *
  * The kernel gives such a WRITE the offset where it believes that the file ends. Other clients may
  * have moved the end since it was told, so that offset is not used: the data is put where the file
- * ends on the server (nfs_client.h, NFS_WRITE with append), an inode's appends one after the other,
+ * ends on the server (nfs_op.h, NFS_WRITE with append), an inode's appends one after the other,
  * and the parts of one too. inode.end is where that is tried first: the newest size that is known
  * here. Parts are not sent at once, since each must find the end that the one before has made; so
  * nothing is overwritten, but if others append without a lock, what they append may come between

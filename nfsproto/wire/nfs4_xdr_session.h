@@ -8,6 +8,7 @@
 #define RNFS_NFSPROTO_WIRE_NFS4_XDR_SESSION_H
 
 #include "nfsproto/wire/nfs4_item.h"
+#include "transport/rpc/rpc.h"
 
 struct nfs4_cb_sec {		 /* callback_sec_parms4 */
 	uint32_t flavor;	 /* NFS4_AUTH_NONE, NFS4_AUTH_SYS, NFS4_RPCSEC_GSS; checked */

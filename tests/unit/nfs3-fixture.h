@@ -9,6 +9,7 @@
 #include <semaphore.h>
 
 #include "mean-nfs3.h"
+#include "nfsproto/nfs_client.h"
 
 struct fix3 {
 	struct mean3 m;

@@ -20,7 +20,7 @@
 #define RNFS_SERVE_V3_NLM_H
 
 #include "contrib/serve/serve.h"
-#include "nfsproto/nfs_client.h"
+#include "nfsproto/nfs_file.h"
 
 /* Is there this procedure? */
 bool nlm_has(uint32_t proc);
