@@ -13,35 +13,23 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "tests/unit/fake-kernel.h"
+#include "tests/unit/kernel-mount.h"
 
 #define SIZE 100000u
 
-static struct fs *fs;
 static uint64_t node, fh;
 static uint8_t data[SIZE], back[1 << 20];
 static atomic_int calls; /* of a script */
 
 static int setup(void **state)
 {
-	fs = kernel_mount();
+	setup_mount(state);
 	for (unsigned i = 0; i < SIZE; i++)
 		data[i] = (uint8_t)(i * 7 + i / 256);
 	memset(back, 0, sizeof(back));
 	assert_int_equal(kernel_create(KERNEL_ROOT, "f", O_RDWR, &node, &fh), 0);
 	calls = 0;
 	return 0;
-}
-
-static int teardown(void **state)
-{
-	kernel_unmount();
-	return 0;
-}
-
-static uint64_t count(enum nfs_op_type t)
-{
-	return stats_get(&fs->stats.ops[t]);
 }
 
 /* Data memory that requests have: all but the block that the worker reads into. What comes after an

@@ -224,17 +224,7 @@ static void a_write_overtakes_what_is_being_read(void **state)
 
 static bool is_another_version(struct nfs_op *op)
 {
-	struct inode *ino = inode_of(fs->inodes, node);
-
-	if (op->type != NFS_LOOKUP)
-		return false;
-	op->error = 0;
-	op->u.lookup.fh = ino->fh;
-	op->u.lookup.attr = ino->attr;
-	op->u.lookup.attr.change += 5;
-	op->u.lookup.attr.size = FILE_MB << 20;
-	op->u.lookup.dir_attr.have = false;
-	return true;
+	return lookup_tells_change(op, inode_of(fs->inodes, node), FILE_MB << 20);
 }
 
 /* The kernel drops its pages when it hears of another version, in whatever answer: what it reads

@@ -16,11 +16,10 @@
 #include "fs/deleg.h"
 #include "fs/file.h"
 #include "fs/upcall.h"
-#include "tests/unit/fake-kernel.h"
 #include "tests/unit/fs-fixture.h"
+#include "tests/unit/kernel-mount.h"
 #include "transport/clock.h"
 
-static struct fs *fs;
 static uint64_t node;
 static struct inode *ino;
 
@@ -28,24 +27,13 @@ static int setup(void **state)
 {
 	uint64_t fh;
 
-	fs = kernel_mount();
+	setup_mount(state);
 	fake_knobs.delegates = true;
 	assert_int_equal(kernel_create(KERNEL_ROOT, "f", O_RDWR, &node, &fh), 0);
 	assert_int_equal(kernel_write(node, fh, 0, "data", 4, O_RDWR), 4);
 	assert_int_equal(kernel_release(node, fh), 0);
 	ino = inode_of(fs->inodes, node);
 	return 0;
-}
-
-static int teardown(void **state)
-{
-	kernel_unmount();
-	return 0;
-}
-
-static uint64_t count(enum nfs_op_type t)
-{
-	return stats_get(&fs->stats.ops[t]);
 }
 
 /* Opens and closes it; true if the server was asked to open it. */

@@ -15,20 +15,14 @@
 #include <cmocka.h>
 
 #include "fs/listing.h"
-#include "tests/unit/fake-kernel.h"
 #include "tests/unit/fs-fixture.h"
+#include "tests/unit/kernel-mount.h"
 
 #define FILES 100u
 #define PAGES 5u /* of 4000 bytes, 24 or so entries each */
 #define MANY  20000u
 
-static struct fs *fs;
 static uint64_t fh;
-
-static uint64_t count(enum nfs_op_type t)
-{
-	return stats_get(&fs->stats.ops[t]);
-}
 
 static uint64_t open_root(void)
 {
@@ -59,7 +53,7 @@ static void make(const char *name)
 
 static int setup(void **state)
 {
-	fs = kernel_mount();
+	setup_mount(state);
 	fs_fixture_options.cache_names = fs_fixture_options.cache_absent = true;
 	fs_fixture_options.acregmin = fs_fixture_options.acregmax = 1000;
 	fs_fixture_options.acdirmin = fs_fixture_options.acdirmax = 1000;
@@ -73,12 +67,6 @@ static int setup(void **state)
 	fs_fixture_options.cache_names = false; /* nothing is listed at the open */
 	fh = open_root();
 	fs_fixture_options.cache_names = true;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	kernel_unmount();
 	return 0;
 }
 

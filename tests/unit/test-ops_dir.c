@@ -14,12 +14,11 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "tests/unit/fake-kernel.h"
 #include "tests/unit/fs-fixture.h"
+#include "tests/unit/kernel-mount.h"
 
 #define FILES 300u
 
-static struct fs *fs;
 static uint64_t fh;
 static bool seen[FILES];
 static unsigned with_attr; /* entries that came with an inode */
@@ -37,22 +36,11 @@ static int opendir_root(void)
 
 static int setup(void **state)
 {
-	fs = kernel_mount();
+	setup_mount(state);
 	memset(seen, 0, sizeof(seen));
 	with_attr = 0;
 	assert_int_equal(opendir_root(), 0);
 	return 0;
-}
-
-static int teardown(void **state)
-{
-	kernel_unmount();
-	return 0;
-}
-
-static uint64_t count(enum nfs_op_type t)
-{
-	return stats_get(&fs->stats.ops[t]);
 }
 
 static void make_files(unsigned n)

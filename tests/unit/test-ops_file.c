@@ -18,31 +18,19 @@
 #include "fs/change.h"
 #include "fs/file.h"
 #include "fs/flush.h"
-#include "tests/unit/fake-kernel.h"
 #include "tests/unit/fs-fixture.h"
+#include "tests/unit/kernel-mount.h"
 
-static struct fs *fs;
 static uint64_t node, fh, other; /* a file, and two descriptors of it */
 static atomic_int calls;	 /* of a script */
 
 static int setup(void **state)
 {
-	fs = kernel_mount();
+	setup_mount(state);
 	assert_int_equal(kernel_create(KERNEL_ROOT, "f", O_RDWR, &node, &fh), 0);
 	assert_int_equal(kernel_open(node, O_RDWR, &other), 0);
 	calls = 0;
 	return 0;
-}
-
-static int teardown(void **state)
-{
-	kernel_unmount();
-	return 0;
-}
-
-static uint64_t count(enum nfs_op_type t)
-{
-	return stats_get(&fs->stats.ops[t]);
 }
 
 static void write_some(uint64_t to)
@@ -156,17 +144,7 @@ static void attributes_come_with_the_open(void **state)
 
 static bool tells_another(struct nfs_op *op)
 {
-	struct inode *ino = inode_of(fs->inodes, node);
-
-	if (op->type != NFS_LOOKUP)
-		return false;
-	op->error = 0;
-	op->u.lookup.fh = ino->fh;
-	op->u.lookup.attr = ino->attr;
-	op->u.lookup.attr.change += 7;
-	op->u.lookup.attr.size = 77;
-	op->u.lookup.dir_attr.have = false;
-	return true;
+	return lookup_tells_change(op, inode_of(fs->inodes, node), 77);
 }
 
 static unsigned forgot(void)

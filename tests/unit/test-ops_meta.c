@@ -15,29 +15,17 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "tests/unit/fake-kernel.h"
 #include "tests/unit/fs-fixture.h"
+#include "tests/unit/kernel-mount.h"
 
-static struct fs *fs;
 static uint64_t node, fh;
 static struct fuse_attr attr;
 
 static int setup(void **state)
 {
-	fs = kernel_mount();
+	setup_mount(state);
 	assert_int_equal(kernel_create(KERNEL_ROOT, "f", O_RDWR, &node, &fh), 0);
 	return 0;
-}
-
-static int teardown(void **state)
-{
-	kernel_unmount();
-	return 0;
-}
-
-static uint64_t count(enum nfs_op_type t)
-{
-	return stats_get(&fs->stats.ops[t]);
 }
 
 static int set(uint32_t valid, uint64_t size, uint32_t mode)
