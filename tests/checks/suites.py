@@ -103,7 +103,7 @@ def e2e_all():
     for proto in TRANSPORTS:
         for script in ("duplicates", "losses", "durable", "appends", "changes", "roundtrips") + NFS3:
             yield e2e_job("plain", script, f" over {proto}, NFS 3,", PROTO=proto, VERS="3")
-    for script in NFS3 + ("nlm",):
+    for script in NFS3 + ("nlm", "roundtrips"):
         yield e2e_job("plain", script, " at Ganesha, NFS 3,", SERVER="ganesha", VERS="3")
     for script in ("delegated", "writeback"):
         yield e2e_job("plain", script, " over iwarp, delegated to write,", PROTO="iwarp", DELEGATIONS="write")
