@@ -34,7 +34,8 @@ struct dirents {
 	struct inode *served[DIRENTS_SERVED_MAX]; /* each with a lookup for the kernel */
 };
 
-/* Adds an entry with what e says, which cookie off follows. False: there is no room for it. */
+/* Adds an entry with what e says; off is the cookie behind which the next one is asked for. False:
+ * there is no room for it. */
 bool dirents_put(
 	struct dirents *out, const char *name, uint64_t off, const struct fuse_entry_param *e);
 /* Adds the entry of rec, which is in p. The caller holds the lock of the listing. */

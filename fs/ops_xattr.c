@@ -6,9 +6,9 @@
  *     user.NAME         a user extended attribute of NFSv4.2
  *     system.nfs4_acl   the NFSv4 ACL as XDR, which is what nfs4_getfacl(1) and nfs4_setfacl(1) use
  *
- * Others the protocol does not carry, and they are refused without asking the server: the kernel
- * looks for security.capability before each write. When the mount has neither kind, ENOSYS tells
- * the kernel not to ask again.
+ * Others the protocol does not carry, and they are refused without asking the server: kernels
+ * before Linux 5.12 look for security.capability before each write. When the mount has neither
+ * kind, ENOSYS tells the kernel not to ask again.
  */
 #include <errno.h>
 #include <linux/limits.h>

@@ -7,7 +7,8 @@
  * later, together with what follows (cache/writeback.h). Whoever writes waits for the server's
  * answer if he has asked for that (O_DIRECT, O_SYNC, O_DSYNC), if it decides where the data goes
  * (O_APPEND: append.c), if the last WRITE to the file has failed, so that he is told at once, or if
- * locks are held on the file: one that is lost must fail the write that relied on it.
+ * a lock on the file may be lost (nfs_locks_doubtful()): if it is, the write that relies on it must
+ * fail.
  */
 #ifndef RNFS_FS_WRITE_H
 #define RNFS_FS_WRITE_H

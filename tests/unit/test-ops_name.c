@@ -97,7 +97,6 @@ static void an_unlink_that_fails_leaves_all_as_it_was(void **state)
 	assert_int_equal(kernel_open(node, O_RDONLY, &fh), 0);
 }
 
-/* An open that comes while the name is being removed waits, and then asks the server. */
 /* While a file is open REMOVE itself sees to it that it removes no other than was believed. */
 static void a_closed_file_is_removed_at_once_beside_an_open_one(void **state)
 {
@@ -179,6 +178,7 @@ static void what_a_rename_replaces_instead_is_looked_at(void **state)
 	assert_false(exists("a"));
 }
 
+/* An open that comes while the name is being removed waits, and then asks the server. */
 static void an_open_waits_for_the_end_of_an_unlink(void **state)
 {
 	struct fuse_open_in in = {.flags = O_RDONLY};
