@@ -29,6 +29,25 @@
 
 #define SMALL_WRITE (16u << 10) /* bytes that are copied rather than keep a worker's block */
 
+/* A READ or WRITE in the name of the opener. data goes with it; or back, if there is no memory:
+ * then NULL, and req has been answered. */
+static struct request *io_request(
+	fuse_req_t req, const struct fuse_file_info *fi, off_t off, struct seg_list *data)
+{
+	struct file *f = file_of(fi);
+	struct request *r = request_new_cred(f->fs, req, &f->cred);
+
+	if (!r) {
+		data_put_list(f->fs, data);
+		return NULL;
+	}
+	request_take_data(r, data);
+	r->file = f;
+	r->u.io.offset = off;
+	r->u.io.flags = fi->flags;
+	return r;
+}
+
 /* --- read ------------------------------------------------------------------------------------- */
 
 static void read_fill(struct request *r, struct part *p)
@@ -140,15 +159,9 @@ void ops_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fus
 		fuse_reply_err(req, ENOTCONN);
 		return;
 	}
-	r = request_new_cred(fs, req, &f->cred);
-	if (!r) {
-		data_put_list(fs, &data);
+	r = io_request(req, fi, off, &data);
+	if (!r)
 		return;
-	}
-	request_take_data(r, &data);
-	r->file = f;
-	r->u.io.offset = off;
-	r->u.io.flags = fi->flags;
 	if (waits && flush_waits(r, f->inode, WRITTEN, read_flushed))
 		return;
 	if (found == CACHE_PENDING)
@@ -277,16 +290,10 @@ void ops_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in, off_t
 		fuse_reply_err(req, EIO);
 		return;
 	}
-	r = request_new_cred(fs, req, &f->cred);
-	if (!r) {
-		data_put_list(fs, &data);
+	r = io_request(req, fi, off, &data);
+	if (!r)
 		return;
-	}
-	request_take_data(r, &data);
-	r->file = f;
-	r->u.io.offset = off;
 	r->u.io.writepage = fi->writepage;
-	r->u.io.flags = fi->flags;
 	r->u.io.took = took;
 	if (gathers)
 		write_gather_wait(r, write_alone);
