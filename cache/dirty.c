@@ -22,11 +22,12 @@ void dirty_init(struct dirty_file *d, const struct dirty_memory *memory)
 {
 	*d = (struct dirty_file){.memory = memory};
 	RB_INIT(&d->tree);
+	LIST_INIT(&d->cuts);
 }
 
 void dirty_finish(struct dirty_file *d)
 {
-	assert(RB_EMPTY(&d->tree));
+	assert(RB_EMPTY(&d->tree) && LIST_EMPTY(&d->cuts) && !d->lost);
 }
 
 static uint64_t end_of(const struct dirty_extent *x)
@@ -80,6 +81,7 @@ static struct dirty_extent *insert(struct dirty_file *d, const struct dirty_exte
 	RB_INSERT(dirty_tree, &d->tree, x);
 	x->by->extents++;
 	x->mem->extents++;
+	d->lost += x->lost;
 	count(d, x->state, x->len);
 	if (x->state != DIRTY_UNSTABLE)
 		reaches(d, end_of(x));
@@ -91,6 +93,7 @@ static void drop(struct dirty_file *d, struct dirty_extent *x)
 	RB_REMOVE(dirty_tree, &d->tree, x);
 	count(d, x->state, -(uint64_t)x->len);
 	x->by->extents--;
+	d->lost -= x->lost;
 	if (!--x->mem->extents) {
 		d->memory->put(d->memory->ctx, x->mem->buf);
 		free(x->mem);
@@ -247,7 +250,7 @@ enum dirty_put dirty_take(struct dirty_file *d, struct dirty_owner *by, uint64_t
 	new.mem = mem_of(buf);
 	if (!new.mem)
 		return DIRTY_FULL;
-	dirty_cut(d, off, len);
+	dirty_cut(d, off, len, UINT64_MAX);
 	if (dirty_overlaps(d, off, len) || !insert(d, &new)) {
 		free(new.mem);
 		return DIRTY_FULL;
@@ -303,8 +306,8 @@ void dirty_writing(struct dirty_file *d, struct dirty_extent *run[], unsigned n)
 		set_state(d, run[i], DIRTY_WRITING);
 }
 
-void dirty_wrote(
-	struct dirty_file *d, struct dirty_extent *run[], unsigned n, bool unstable, uint64_t gen)
+void dirty_wrote(struct dirty_file *d, struct dirty_extent *run[], unsigned n, bool unstable,
+	uint64_t gen, uint64_t got)
 {
 	for (unsigned i = 0; i < n; i++) {
 		if (!unstable) {
@@ -312,6 +315,7 @@ void dirty_wrote(
 			continue;
 		}
 		run[i]->gen = gen;
+		run[i]->got = got;
 		set_state(d, run[i], DIRTY_UNSTABLE);
 	}
 }
@@ -323,8 +327,30 @@ void dirty_committed(struct dirty_file *d, uint64_t gen)
 	if (!dirty_bytes(d, DIRTY_UNSTABLE))
 		return;
 	RB_FOREACH_SAFE(x, dirty_tree, &d->tree, next)
-	if (x->state == DIRTY_UNSTABLE && x->gen <= gen)
+	if (x->state == DIRTY_UNSTABLE && x->gen <= gen && !x->lost)
 		drop(d, x);
+}
+
+/* May a cut that is under way have been carried out after the server had x? */
+static bool may_be_cut(const struct dirty_file *d, const struct dirty_extent *x)
+{
+	const struct dirty_cut *cut;
+
+	LIST_FOREACH (cut, &d->cuts, link)
+		if (x->got <= cut->since)
+			return true;
+	return false;
+}
+
+static void redo(struct dirty_file *d, struct dirty_extent *x)
+{
+	d->lost -= x->lost;
+	x->lost = may_be_cut(d, x);
+	d->lost += x->lost;
+	if (x->lost)
+		return;
+	x->room = x->len;
+	set_state(d, x, DIRTY_NEW);
 }
 
 void dirty_redo(struct dirty_file *d)
@@ -334,13 +360,11 @@ void dirty_redo(struct dirty_file *d)
 	if (!dirty_bytes(d, DIRTY_UNSTABLE))
 		return;
 	RB_FOREACH(x, dirty_tree, &d->tree)
-	if (x->state == DIRTY_UNSTABLE) {
-		x->room = x->len;
-		set_state(d, x, DIRTY_NEW);
-	}
+	if (x->state == DIRTY_UNSTABLE)
+		redo(d, x);
 }
 
-void dirty_cut(struct dirty_file *d, uint64_t off, uint64_t len)
+void dirty_cut(struct dirty_file *d, uint64_t off, uint64_t len, uint64_t until)
 {
 	uint64_t end = len > UINT64_MAX - off ? UINT64_MAX : off + len;
 	struct dirty_extent *x, *next;
@@ -350,9 +374,29 @@ void dirty_cut(struct dirty_file *d, uint64_t off, uint64_t len)
 	for (x = at_or_behind(d, off); x && x->off < end; x = next) {
 		next = RB_NEXT(dirty_tree, &d->tree, x);
 		/* without memory for its tail all of it goes: the server has it, and is trusted */
-		if (x->state == DIRTY_UNSTABLE && !cut(d, x, off, end))
+		if (x->state == DIRTY_UNSTABLE && x->got <= until && !cut(d, x, off, end))
 			drop(d, x);
 	}
+}
+
+void dirty_cut_begin(struct dirty_file *d, struct dirty_cut *cut, uint64_t now)
+{
+	cut->since = now;
+	LIST_INSERT_HEAD(&d->cuts, cut, link);
+}
+
+void dirty_cut_end(struct dirty_file *d, struct dirty_cut *cut, uint64_t off, uint64_t len)
+{
+	struct dirty_extent *x;
+
+	LIST_REMOVE(cut, link);
+	if (len)
+		dirty_cut(d, off, len, cut->since);
+	if (!d->lost)
+		return;
+	RB_FOREACH(x, dirty_tree, &d->tree)
+	if (x->lost)
+		redo(d, x);
 }
 
 void dirty_forget(struct dirty_file *d, struct dirty_owner *by)

@@ -20,6 +20,12 @@
  *     dirty_redo()                UNSTABLE -> NEW: the server has restarted
  *     dirty_cut(), dirty_forget() -> gone
  *
+ * What was UNSTABLE when a change of another kind was sent (a truncation, a direct write) may have
+ * been changed by it, and must not be written again over it; what came to be UNSTABLE meanwhile may
+ * have been written after it, and is kept. Until its answer is there (dirty_cut_begin(),
+ * dirty_cut_end()) nobody knows what has become of the former: if the server restarts meanwhile it
+ * stays UNSTABLE, and is *lost*.
+ *
  * Small writes are gathered: an extent has room behind its bytes for those that follow, the more
  * the longer the stream of writes that it is part of. Extents end at multiples of DIRTY_RUN, where
  * a stream's WRITEs end, too.
@@ -34,6 +40,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "transport/mem.h"
 
@@ -63,7 +70,14 @@ struct dirty_extent {
 	uint32_t len, room; /* room: len and what may be added */
 	uint32_t before;    /* bytes of the stream that it continues */
 	enum dirty_state state;
-	uint64_t gen; /* UNSTABLE: of the WRITE (filedata.h) */
+	bool lost;	   /* UNSTABLE: by a restart while a cut is under way */
+	uint64_t gen, got; /* UNSTABLE: of the WRITE (filedata.h), and when that was answered */
+};
+
+/* Something that is to change bytes otherwise, and is under way. */
+struct dirty_cut {
+	uint64_t since;
+	LIST_ENTRY(dirty_cut) link;
 };
 
 RB_HEAD(dirty_tree, dirty_extent);
@@ -78,6 +92,8 @@ struct dirty_memory {
 struct dirty_file {
 	const struct dirty_memory *memory;
 	struct dirty_tree tree;
+	LIST_HEAD(, dirty_cut) cuts;
+	unsigned lost;			      /* extents */
 	_Atomic uint64_t bytes[DIRTY_STATES]; /* of extents in that state */
 	_Atomic uint64_t end; /* where the last byte that is NEW or WRITING is in the file, about:
 				 not before it */
@@ -115,15 +131,19 @@ unsigned dirty_run(struct dirty_file *d, uint64_t *from, struct dirty_extent *ru
 unsigned dirty_run_to(struct dirty_file *d, uint64_t end, struct dirty_extent *run[]);
 
 void dirty_writing(struct dirty_file *d, struct dirty_extent *run[], unsigned n);
-/* unstable: they are to be kept, with that gen; else they go. */
-void dirty_wrote(
-	struct dirty_file *d, struct dirty_extent *run[], unsigned n, bool unstable, uint64_t gen);
+/* got: when that was answered. unstable: they are to be kept, with that gen; else they go. */
+void dirty_wrote(struct dirty_file *d, struct dirty_extent *run[], unsigned n, bool unstable,
+	uint64_t gen, uint64_t got);
 /* A COMMIT has made safe what was UNSTABLE with this gen or an earlier one. */
 void dirty_committed(struct dirty_file *d, uint64_t gen);
 void dirty_redo(struct dirty_file *d);
-/* UNSTABLE bytes in [off, off + len) (len UINT64_MAX: all behind off) are not the file's any more.
- */
-void dirty_cut(struct dirty_file *d, uint64_t off, uint64_t len);
+/* Bytes in [off, off + len) (len UINT64_MAX: all behind off) that are UNSTABLE since `until` or
+ * earlier are not the file's any more. */
+void dirty_cut(struct dirty_file *d, uint64_t off, uint64_t len, uint64_t until);
+/* The same of something that is about to be sent, now; and has been answered, and has changed these
+ * bytes, of len 0 none. What was lost is to be written again where it has not. */
+void dirty_cut_begin(struct dirty_file *d, struct dirty_cut *cut, uint64_t now);
+void dirty_cut_end(struct dirty_file *d, struct dirty_cut *cut, uint64_t off, uint64_t len);
 /* What `by` has written goes, but for what is WRITING. */
 void dirty_forget(struct dirty_file *d, struct dirty_owner *by);
 

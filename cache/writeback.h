@@ -114,6 +114,12 @@ struct writeback_room {
 	TAILQ_ENTRY(writeback_room) link;
 };
 
+/* A change of another kind that is under way: a truncation, a direct write. */
+struct written_cut {
+	struct dirty_cut dirty; /* the file's lock */
+	bool begun;
+};
+
 struct writeback_stats {
 	_Atomic uint64_t gathered;  /* bytes that were copied to extents */
 	_Atomic uint64_t taken;	    /* bytes that were not copied */
@@ -151,9 +157,15 @@ static inline uint64_t written_end(const struct written *f)
 struct written *writeback_find(struct writeback *all, const struct nfs_fh *fh);
 /* Is any of it in [off, off + len)? */
 bool written_overlaps(struct written *f, uint64_t off, uint64_t len);
-/* What the server has of [off, off + len) (UINT64_MAX: all behind off) and was written here is not
- * to be written again: it is being changed otherwise. */
-void written_cut(struct written *f, uint64_t off, uint64_t len);
+/* What was written to [off, off + len) (UINT64_MAX: all behind off) and the server had at `since`
+ * has been changed otherwise, and is not to be written again. */
+void written_cut(struct written *f, uint64_t off, uint64_t len, uint64_t since);
+/* Something that will change it otherwise is about to be sent; and has been answered in
+ * part, or at all: has changed that, of len 0 nothing, as far as is known. Only what was on the
+ * server before begin is cut, and until end none of it is written again. */
+void written_cut_begin(struct written *f, struct written_cut *cut);
+void written_cut_part(struct written *f, struct written_cut *cut, uint64_t off, uint64_t len);
+void written_cut_end(struct written *f, struct written_cut *cut, uint64_t off, uint64_t len);
 
 void writer_init(
 	struct writer *by, struct written *to, struct nfs_open *open, const struct rpc_cred *cred);

@@ -72,7 +72,7 @@ static void write_finish(struct writeout *x)
 		filedata_lost(f->data, x->error);
 	pthread_mutex_lock(&f->lock);
 	TAILQ_REMOVE(&f->under_way, x, link);
-	dirty_wrote(&f->dirty, x->run, x->n, x->unstable && !x->error, gen);
+	dirty_wrote(&f->dirty, x->run, x->n, x->unstable && !x->error, gen, clock_ns());
 	if (redo)
 		written_redo_locked(f);
 	written_list_locked(f);

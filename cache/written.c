@@ -7,9 +7,26 @@
 #include <errno.h>
 
 #include "cache/writeback_impl.h"
+#include "transport/clock.h"
 #include "transport/log.h"
 
-#define ROUNDS_MAX 8 /* a server whose verifier changes at each COMMIT */
+/* A server whose verifier always changes: seen by that many COMMITs, or that many times more
+ * WRITEs, of which those of several connections may tell of one restart several times. */
+#define ROUNDS_MAX   8u
+#define COMMIT_ROUND 8u
+
+/* What was safe, or nearly, is to be written again: who waits for it does so from the start. A
+ * COMMIT that is under way says nothing of that, whatever it brings. */
+static void begin_again_locked(struct written *f, unsigned round)
+{
+	struct writeback_wait *w;
+
+	TAILQ_FOREACH (w, &f->waits, link) {
+		w->target = UINT64_MAX;
+		w->commits = false;
+		w->rounds += round;
+	}
+}
 
 void written_init(struct written *f, const struct nfs_fh *fh, struct filedata *data)
 {
@@ -63,14 +80,50 @@ void written_list_locked(struct written *f)
 	pthread_mutex_unlock(&all->lock);
 }
 
-void written_cut(struct written *f, uint64_t off, uint64_t len)
+void written_cut(struct written *f, uint64_t off, uint64_t len, uint64_t since)
 {
 	if (!dirty_bytes(&f->dirty, DIRTY_UNSTABLE))
 		return;
 	pthread_mutex_lock(&f->lock);
-	dirty_cut(&f->dirty, off, len);
+	dirty_cut(&f->dirty, off, len, since);
 	written_list_locked(f);
 	pthread_mutex_unlock(&f->lock);
+}
+
+void written_cut_begin(struct written *f, struct written_cut *cut)
+{
+	cut->begun = dirty_bytes(&f->dirty, DIRTY_UNSTABLE);
+	if (!cut->begun)
+		return;
+	pthread_mutex_lock(&f->lock);
+	dirty_cut_begin(&f->dirty, &cut->dirty, clock_ns());
+	pthread_mutex_unlock(&f->lock);
+}
+
+void written_cut_part(struct written *f, struct written_cut *cut, uint64_t off, uint64_t len)
+{
+	if (cut->begun)
+		written_cut(f, off, len, cut->dirty.since);
+}
+
+void written_cut_end(struct written *f, struct written_cut *cut, uint64_t off, uint64_t len)
+{
+	bool lost;
+
+	if (!cut->begun)
+		return;
+	cut->begun = false;
+	pthread_mutex_lock(&f->lock);
+	lost = f->dirty.lost;
+	dirty_cut_end(&f->dirty, &cut->dirty, off, len);
+	if (lost)
+		begin_again_locked(f, 0);
+	written_list_locked(f);
+	pthread_mutex_unlock(&f->lock);
+	if (!lost)
+		return;
+	written_redone(f);
+	written_look(f);
 }
 
 void writer_init(
@@ -110,15 +163,12 @@ void written_all_sent_locked(struct written *f)
 /* The server has answered with another verifier: what it had is written again. */
 void written_redo_locked(struct written *f)
 {
-	struct writeback_wait *w;
-
+	begin_again_locked(f, 1);
 	if (!dirty_bytes(&f->dirty, DIRTY_UNSTABLE))
 		return;
 	log_warn("the server restarted before data of a file was committed: it is written again");
 	writeback_count(&f->all->stats.rewritten, 1);
 	dirty_redo(&f->dirty);
-	TAILQ_FOREACH (w, &f->waits, link)
-		w->target = UINT64_MAX;
 }
 
 /* After written_redo_locked(), without the lock. */
@@ -150,26 +200,23 @@ bool written_restarted(enum filedata_verf is)
 
 /* --- waiting ---------------------------------------------------------------------------------- */
 
-/* Those of f that a COMMIT with that gen concerns go on: it has failed, or made all safe (!redo),
- * or they begin again. */
-static void committed_locked(
-	struct written *f, uint64_t gen, bool redo, struct writeback_waits *done)
+static void wait_ends_locked(
+	struct written *f, struct writeback_wait *w, struct writeback_waits *done)
+{
+	TAILQ_REMOVE(&f->waits, w, link);
+	w->waits = false;
+	TAILQ_INSERT_TAIL(done, w, link);
+}
+
+/* Those of f that a COMMIT with that gen concerns go on: it has failed, or made all safe. */
+static void committed_locked(struct written *f, uint64_t gen, struct writeback_waits *done)
 {
 	struct writeback_wait *w, *next;
 
 	for (w = TAILQ_FIRST(&f->waits); w; w = next) {
 		next = TAILQ_NEXT(w, link);
-		if (!w->commits)
-			continue;
-		if (redo && ++w->rounds < ROUNDS_MAX) {
-			w->commits = false;
-		} else if (redo || w->need <= gen) {
-			if (redo)
-				filedata_lost(f->data, -EIO);
-			TAILQ_REMOVE(&f->waits, w, link);
-			w->waits = false;
-			TAILQ_INSERT_TAIL(done, w, link);
-		}
+		if (w->commits && w->need <= gen)
+			wait_ends_locked(f, w, done);
 	}
 }
 
@@ -190,11 +237,14 @@ void written_committed(struct written *f, uint64_t gen, bool failed, bool redo)
 
 	pthread_mutex_lock(&f->lock);
 	f->committing = false;
-	if (redo)
+	if (redo) {
+		begin_again_locked(f, COMMIT_ROUND - 1);
 		written_redo_locked(f);
-	else if (!failed)
-		dirty_committed(&f->dirty, gen);
-	committed_locked(f, gen, redo, &done);
+	} else {
+		if (!failed)
+			dirty_committed(&f->dirty, gen);
+		committed_locked(f, gen, &done);
+	}
 	written_list_locked(f);
 	pthread_mutex_unlock(&f->lock);
 	tell(&done);
@@ -205,9 +255,17 @@ static bool is_done_locked(struct written *f, struct writeback_wait *w)
 {
 	const struct writeout *first = TAILQ_FIRST(&f->under_way);
 
+	if (w->rounds >= ROUNDS_MAX * COMMIT_ROUND) {
+		filedata_lost(f->data, -EIO);
+		return true;
+	}
 	if (w->commits || w->target == UINT64_MAX || (first && first->id < w->target))
 		return false;
-	if (w->level != STABLE || !filedata_dirty(f->data, &w->need))
+	if (w->level != STABLE)
+		return true;
+	if (f->dirty.lost)
+		return false;
+	if (!filedata_dirty(f->data, &w->need))
 		return true;
 	w->commits = true;
 	return false;
@@ -232,9 +290,7 @@ void written_look(struct written *f)
 	for (w = TAILQ_FIRST(&f->waits); w; w = next) {
 		next = TAILQ_NEXT(w, link);
 		if (is_done_locked(f, w)) {
-			TAILQ_REMOVE(&f->waits, w, link);
-			w->waits = false;
-			TAILQ_INSERT_TAIL(&done, w, link);
+			wait_ends_locked(f, w, &done);
 		} else if (w->commits && !f->committing && !commit) {
 			commit = true;
 			cred = *w->cred;

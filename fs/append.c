@@ -259,6 +259,8 @@ static void append_send(struct request *r)
 	op->u.write.from = seg_list_cut(&r->batch.data, r->batch.first.got, part_len(r));
 	op->u.write.stable = write_stable(r);
 	change_begin(ino);
+	if (!r->cut.begun)
+		written_cut_begin(&ino->written, &r->cut);
 	request_submit(r, append_step);
 }
 

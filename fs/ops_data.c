@@ -250,6 +250,7 @@ static void write_send(struct request *r)
 		write_reply(r);
 		return;
 	}
+	written_cut_begin(&r->file->inode->written, &r->cut);
 	STAILQ_FOREACH (p, &r->batch.parts, next)
 		write_fill(r, p);
 	request_submit(r, write_step);

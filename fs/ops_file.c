@@ -201,6 +201,7 @@ static void open_failed(struct request *r, int error)
 {
 	free(r->file);
 	r->file = NULL;
+	written_cut_end(&r->inode->written, &r->cut, 0, 0);
 	opening_end(r->fs, r->inode);
 	silly_drop(r->fs, r->inode);
 	if (error == -ESTALE && !r->u.open.again)
@@ -219,7 +220,7 @@ static void open_done(struct request *r)
 	}
 	if (f->flags & O_TRUNC) {
 		inode_touch(r->inode);
-		written_cut(&r->inode->written, 0, UINT64_MAX);
+		written_cut_end(&r->inode->written, &r->cut, 0, UINT64_MAX);
 		atomic_store(&r->inode->told_size, 0);
 	}
 	file_opened(r->fs, f, r->inode, op->u.open.open);
@@ -340,6 +341,8 @@ static void open_flushed(struct request *r)
 	if (open_locally(r))
 		return;
 	r->u.open.alone = false;
+	if (r->file->flags & O_TRUNC)
+		written_cut_begin(&r->inode->written, &r->cut);
 	if (fs->info.vers_major < 4 ||
 		!names_of(fs->names, r->inode, &r->dir, r->name, sizeof(r->name))) {
 		open_by_handle(r);
@@ -458,6 +461,8 @@ static void create_done(struct request *r)
 		return;
 	}
 	inode_touch(ino);
+	if (f->flags & O_TRUNC) /* it may have been there before */
+		written_cut(&ino->written, 0, UINT64_MAX, r->born);
 	opening_begin(fs, ino);
 	file_opened(fs, f, ino, op->u.open.open);
 	cached_opened(fs, f);

@@ -164,12 +164,12 @@ static void setattr_done(struct request *r)
 	struct nfs_op *op = &r->batch.first.op;
 
 	inode_touch(r->inode);
+	written_cut_end(
+		&r->inode->written, &r->cut, op->u.setattr.set.size, op->error ? 0 : UINT64_MAX);
 	if (op->error) {
 		request_end(r, op->error);
 		return;
 	}
-	if (op->u.setattr.set.mask & NFS_SET_SIZE)
-		written_cut(&r->inode->written, op->u.setattr.set.size, UINT64_MAX);
 	entry_note_attr(r->fs, r->inode, &op->u.setattr.attr, clock_ns());
 	end_attr(r, &op->u.setattr.attr, clock_ns(), clock_ns());
 }
@@ -180,8 +180,10 @@ static void setattr_submit(struct request *r)
 
 	op->u.setattr.fh = r->inode->fh;
 	op->u.setattr.set = r->u.setattr.set;
-	if (r->u.setattr.set.mask & NFS_SET_SIZE)
+	if (r->u.setattr.set.mask & NFS_SET_SIZE) {
 		deleg_changing(r->fs, r->inode);
+		written_cut_begin(&r->inode->written, &r->cut);
+	}
 	inode_touch(r->inode);
 	request_submit(r, setattr_done);
 }
@@ -223,6 +225,7 @@ static void ftruncate_submit(struct request *r)
 	op->u.setattr.fh = r->inode->fh;
 	op->u.setattr.set = r->u.setattr.set;
 	op->u.setattr.open = f->open;
+	written_cut_begin(&r->inode->written, &r->cut);
 	inode_touch(r->inode);
 	request_submit(r, setattr_done);
 }

@@ -82,8 +82,8 @@ static void fallocate_done(struct request *r)
 	inode_touch(r->file->inode);
 	if (!op->error)
 		entry_doubt_set_id(r->fs, r->file->inode);
-	if (!op->error && op->u.allocate.dealloc)
-		written_cut(&r->file->inode->written, op->u.allocate.offset, op->u.allocate.length);
+	written_cut_end(&r->file->inode->written, &r->cut, op->u.allocate.offset,
+		op->error ? 0 : op->u.allocate.length);
 	if (!op->error && op->u.allocate.unsafe)
 		filedata_unsafe(&r->file->inode->data, op->u.allocate.unsafe);
 	request_end(r, r->batch.first.op.error);
@@ -92,6 +92,8 @@ static void fallocate_done(struct request *r)
 static void fallocate_send(struct request *r)
 {
 	inode_touch(r->file->inode);
+	if (r->batch.first.op.u.allocate.dealloc)
+		written_cut_begin(&r->file->inode->written, &r->cut);
 	request_submit(r, fallocate_done);
 }
 
@@ -132,6 +134,7 @@ static void copy_done(struct request *r)
 	size_t n;
 
 	inode_touch(to);
+	written_cut_end(&to->written, &r->cut, op->u.copy.to, op->error ? 0 : op->u.copy.copied);
 	/* Nothing copied, and no error: the source may have become shorter. Reading will tell. */
 	if (op->error || !op->u.copy.copied) {
 		request_end(r, op->error ? op->error : -EOPNOTSUPP);
@@ -140,8 +143,7 @@ static void copy_done(struct request *r)
 	if (op->u.copy.unsafe)
 		filedata_unsafe(&to->data, op->u.copy.unsafe);
 	else
-		write_unkept(to, op->u.copy.to, op->u.copy.copied, op->u.copy.committed,
-			op->u.copy.verf);
+		write_unkept(to, op->u.copy.committed, op->u.copy.verf);
 	entry_doubt_set_id(r->fs, to);
 	n = op->u.copy.copied;
 	fuse = request_take_fuse(r);
@@ -152,6 +154,7 @@ static void copy_done(struct request *r)
 static void copy_send(struct request *r)
 {
 	inode_touch(r->file->inode);
+	written_cut_begin(&r->file->inode->written, &r->cut);
 	request_submit(r, copy_done);
 }
 

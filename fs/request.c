@@ -155,6 +155,7 @@ struct request *request_new_cred(struct fs *fs, struct fuse_req *fuse, const str
 	r->text = NULL;
 	r->flush.closes = r->flush.outlives = false;
 	memset(&r->u, 0, sizeof(r->u));
+	r->cut.begun = false;
 	pthread_mutex_lock(&fs->requests->lock);
 	if (fuse && fs->requests->ending)
 		batch_cancel(&r->batch);

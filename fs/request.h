@@ -102,6 +102,8 @@ struct request {
 		TAILQ_ENTRY(request) link;
 	} flush;
 
+	struct written_cut cut; /* of what was written to the file that it changes otherwise */
+
 	/* what its operation keeps from step to step; zeroed at the beginning */
 	union {
 		struct { /* LOOKUP, and all that make a name */

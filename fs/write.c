@@ -145,12 +145,10 @@ enum nfs_stable write_stable(struct request *r)
 	return (r->u.io.flags & O_SYNC) == O_SYNC ? NFS_FILE_SYNC : NFS_DATA_SYNC;
 }
 
-void write_unkept(struct inode *ino, uint64_t off, uint64_t len, enum nfs_stable committed,
-	const uint8_t *verf)
+void write_unkept(struct inode *ino, enum nfs_stable committed, const uint8_t *verf)
 {
 	enum filedata_verf is = filedata_wrote(&ino->data, committed, verf, false);
 
-	written_cut(&ino->written, off, len);
 	if (is == FILEDATA_LOST)
 		log_error("the server restarted before data of file %llu was committed: what was "
 			  "written before may be lost",
@@ -173,8 +171,8 @@ int write_took(struct request *r, struct nfs_op *op, uint32_t sent)
 	}
 	inode_touch_data(ino);
 	atomic_store(&ino->written.failing, false);
-	write_unkept(ino, op->u.write.offset, op->u.write.count, op->u.write.committed,
-		op->u.write.verf);
+	written_cut_part(&ino->written, &r->cut, op->u.write.offset, op->u.write.count);
+	write_unkept(ino, op->u.write.committed, op->u.write.verf);
 	return 0;
 }
 
@@ -183,6 +181,7 @@ void write_reply(struct request *r)
 	fuse_req_t fuse;
 	uint32_t n = batch_done_bytes(&r->batch);
 
+	written_cut_end(&r->file->inode->written, &r->cut, 0, 0);
 	stats_add(&r->fs->stats.write_bytes, n);
 	if (n)
 		entry_doubt_set_id(r->fs, r->file->inode);

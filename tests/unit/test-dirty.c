@@ -81,7 +81,7 @@ static unsigned drain(void)
 
 	while ((n = dirty_run(&d, &from, run))) {
 		dirty_writing(&d, run, n);
-		dirty_wrote(&d, run, n, false, 0);
+		dirty_wrote(&d, run, n, false, 0, 0);
 		runs++;
 	}
 	return runs;
@@ -127,7 +127,7 @@ static void what_is_being_written_is_not_changed(void **state)
 	assert_true(dirty_overlaps(&d, 0, 1001));
 	assert_false(dirty_overlaps(&d, 0, 1000));
 	assert_false(dirty_overlaps(&d, 2100, UINT64_MAX));
-	dirty_wrote(&d, run, n, false, 0);
+	dirty_wrote(&d, run, n, false, 0, 0);
 	assert_int_equal(drain(), 1);
 }
 
@@ -173,6 +173,18 @@ static struct flight {
 } flight[8];
 static unsigned nflights;
 
+/* A change of another kind, by which these bytes become 0xdd. */
+static struct dirty_cut cut;
+static uint32_t cut_off, cut_len; /* 0: none is under way */
+static bool cut_works;
+
+static uint64_t now(void)
+{
+	static uint64_t t;
+
+	return ++t;
+}
+
 static unsigned below(unsigned n)
 {
 	return (unsigned)rand() % n;
@@ -211,7 +223,8 @@ static void land(void)
 		if (!unstable)
 			memcpy(safe + (x->off - BASE), from, x->len);
 	}
-	dirty_wrote(&d, f->run, f->n, unstable, ++gen);
+	dirty_wrote(&d, f->run, f->n, unstable, gen + 1, now());
+	gen++;
 	*f = flight[--nflights];
 }
 
@@ -269,14 +282,41 @@ static void write_beside(void)
 	memset(want + off, 0xee, len);
 	memset(server + off, 0xee, len);
 	memset(safe + off, 0xee, len);
-	dirty_cut(&d, BASE + off, len);
+	dirty_cut(&d, BASE + off, len, UINT64_MAX);
+}
+
+/* The server carries it out at once, or refuses it, and answers later. */
+static void cut_beside(void)
+{
+	uint32_t off = below(SPAN), len = 1 + below(SPAN - off);
+
+	if (cut_len || dirty_overlaps(&d, BASE + off, len))
+		return;
+	cut_off = off;
+	cut_len = len;
+	cut_works = below(3);
+	dirty_cut_begin(&d, &cut, now());
+	if (!cut_works)
+		return;
+	memset(want + off, 0xdd, len);
+	memset(server + off, 0xdd, len);
+	memset(safe + off, 0xdd, len);
+}
+
+static void cut_answered(void)
+{
+	if (!cut_len)
+		return;
+	dirty_cut_end(&d, &cut, BASE + cut_off, cut_works ? cut_len : 0);
+	assert_int_equal(d.lost, 0);
+	cut_len = 0;
 }
 
 static void everything(unsigned seed)
 {
 	srand(seed);
 	for (unsigned i = 0; i < 3000; i++) {
-		switch (below(12)) {
+		switch (below(14)) {
 		case 0:
 		case 1:
 			take_off();
@@ -295,10 +335,17 @@ static void everything(unsigned seed)
 		case 5:
 			write_beside();
 			break;
+		case 6:
+			cut_beside();
+			break;
+		case 7:
+			cut_answered();
+			break;
 		default:
 			write_somewhere();
 		}
 	}
+	cut_answered();
 	while (dirty_bytes(&d, DIRTY_NEW) || nflights) {
 		take_off();
 		land();

@@ -274,6 +274,149 @@ static void what_was_cut_off_does_not_come_back(void **state)
 	assert_int_equal(a.size, 0);
 }
 
+/* --- a truncation is under way ---------------------------------------------------------------- */
+
+#define PIECE 4096u
+
+static uint64_t wrote_at[16]; /* where WRITEs were sent to */
+static unsigned nwrote;
+
+static bool notes_writes(struct nfs_op *op)
+{
+	if (op->type == NFS_WRITE && nwrote < 16)
+		wrote_at[nwrote++] = op->u.write.offset;
+	return false;
+}
+
+static bool has_written(uint64_t off)
+{
+	for (unsigned i = 0; i < nwrote; i++)
+		if (wrote_at[i] == off)
+			return true;
+	return false;
+}
+
+static void put_and_send(uint64_t off)
+{
+	struct fuse_attr a;
+
+	put(off, PIECE);
+	assert_int_equal(kernel_getattr(node, &a), 0);
+}
+
+/* The server has a piece, and is to cut it off; its answer is not there yet. */
+static uint64_t truncation(void)
+{
+	struct fuse_setattr_in in = {.valid = FATTR_SIZE | FATTR_FH, .fh = fh, .size = 0};
+	uint64_t number;
+
+	fake_knobs.sync = false;
+	nwrote = 0;
+	fake_knobs.script = notes_writes;
+	put_and_send(0);
+	fake_knobs.hang[NFS_SETATTR] = true;
+	number = kernel_send(FUSE_SETATTR, node, &in, sizeof(in), NULL, 0);
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
+	assert_false(kernel_answered(number));
+	return number;
+}
+
+static void truncation_ends(uint64_t number, int error)
+{
+	fake_knobs.hang[NFS_SETATTR] = false;
+	fake_knobs.fail[NFS_SETATTR] = error;
+	fake_release(fs->client);
+	assert_int_equal(kernel_wait(number).error, error);
+	fake_knobs.fail[NFS_SETATTR] = 0;
+}
+
+/* What another process writes meanwhile may have come to the server behind it: that is kept. */
+static void what_is_written_beside_a_truncation_stays(void **state)
+{
+	uint64_t number = truncation();
+
+	put_and_send(LARGE);
+	truncation_ends(number, 0);
+	nwrote = 0;
+	fake_knobs.verf++;
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	assert_true(has_written(LARGE));
+	assert_false(has_written(0));
+	fake_knobs.script = NULL;
+}
+
+/* A restart is seen before the answer: nobody knows what has become of the piece. */
+static void a_restart_beside_a_truncation(void **state)
+{
+	struct fuse_fsync_in in = {.fh = fh};
+	uint64_t number = truncation(), fsync;
+
+	fake_knobs.verf++;
+	put_and_send(LARGE);
+	nwrote = 0;
+	fsync = kernel_send(FUSE_FSYNC, node, &in, sizeof(in), NULL, 0);
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
+	assert_false(kernel_answered(fsync));
+	assert_false(has_written(0));
+	truncation_ends(number, 0);
+	assert_int_equal(kernel_wait(fsync).error, 0);
+	assert_false(has_written(0));
+	/* it was not carried out */
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	number = truncation();
+	fake_knobs.verf++;
+	put_and_send(LARGE);
+	nwrote = 0;
+	truncation_ends(number, -EIO);
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	assert_true(has_written(0));
+	assert_int_equal(writeback_bytes(fs->writeback), 0);
+	fake_knobs.script = NULL;
+}
+
+static bool takes_two(struct nfs_op *op)
+{
+	if (op->type != NFS_WRITE)
+		return false;
+	fake_knobs.hang[NFS_WRITE] = ++nwrote == 2;
+	if (nwrote <= 2)
+		return false;
+	op->error = -ENOSPC;
+	return true;
+}
+
+/* A COMMIT is under way; a WRITE tells of a restart before its answer does, and what was to be
+ * committed is being written again when it comes. */
+static void a_commit_says_nothing_of_what_is_written_again(void **state)
+{
+	struct dirty_file *d = &inode_of(fs->inodes, node)->written.dirty;
+	struct fuse_fsync_in in = {.fh = fh};
+	struct fuse_getattr_in get = {0};
+	uint64_t fsync, getattr;
+
+	fake_knobs.sync = false;
+	nwrote = 0;
+	fake_knobs.script = takes_two;
+	put_and_send(0);
+	assert_int_equal(nwrote, 1);
+	fake_knobs.hang[NFS_COMMIT] = true;
+	fsync = kernel_send(FUSE_FSYNC, node, &in, sizeof(in), NULL, 0);
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT); /* it is sent */
+	fake_knobs.verf++;
+	put(LARGE, PIECE);
+	getattr = kernel_send(FUSE_GETATTR, node, &get, sizeof(get), NULL, 0);
+	while (dirty_bytes(d, DIRTY_WRITING) < 2 * PIECE)
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	used(); /* both hang */
+	fake_knobs.hang[NFS_COMMIT] = fake_knobs.hang[NFS_WRITE] = false;
+	fake_release(fs->client);
+	assert_int_equal(kernel_wait(fsync).error, -ENOSPC);
+	assert_int_equal(kernel_wait(getattr).error, 0);
+	fake_knobs.script = NULL;
+	assert_int_equal(kernel_write(node, fh, 0, large, 10, O_RDWR), 10);
+	assert_int_equal(kernel_fsync(node, fh), 0);
+}
+
 /* O_DIRECT writes over what is unstable: that is not written again over it. */
 static void a_write_by_another_way_comes_after(void **state)
 {
@@ -385,6 +528,9 @@ int main(void)
 		TEST(what_was_written_is_what_is_seen),
 		TEST(an_answer_that_comes_late_cuts_nothing_off),
 		TEST(what_was_cut_off_does_not_come_back),
+		TEST(what_is_written_beside_a_truncation_stays),
+		TEST(a_restart_beside_a_truncation),
+		TEST(a_commit_says_nothing_of_what_is_written_again),
 		TEST(a_write_by_another_way_comes_after),
 		TEST(a_writer_waits_for_room),
 		TEST(who_is_killed_does_not_wait),
