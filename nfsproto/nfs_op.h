@@ -141,6 +141,7 @@ struct nfs_op {
 		} open;
 		struct {
 			struct nfs_open *open;	   /* gone afterwards, whatever the error */
+			bool patient;		   /* nobody waits for it: rpc_call.patient */
 			struct nfs_data_attr attr; /* out; not over NFSv3, which has no CLOSE */
 		} close;
 		struct {

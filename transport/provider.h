@@ -158,8 +158,9 @@ struct prov_ops {
 	int (*post)(struct prov_conn *c, const struct prov_wr *wr);
 
 	/* Starts what posts under PROV_MORE have left waiting; any thread. A user may then hold
-	 * back requests of its own accord, in no chain, and call this before it polls or sleeps.
-	 * May be NULL: then PROV_MORE is for chains only. */
+	 * back requests of its own accord, in no chain, and call this before it polls or sleeps,
+	 * or soon after if nobody waits for them. May be NULL: then PROV_MORE is for chains only.
+	 */
 	void (*flush)(struct prov_conn *c);
 
 	/* Bytes that are kept by Sends and RDMA Writes that the device or socket has not taken yet;

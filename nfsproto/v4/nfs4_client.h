@@ -191,6 +191,7 @@ struct nfs_open {
 	enum open_delegation_type4 deleg_wanted;
 	bool answered;	   /* OPEN has ended, the first time */
 	uint64_t close_ns; /* when the last CLOSE began */
+	bool patient;	   /* nobody waits for CLOSE */
 	/* until OPEN has ended: where first data goes, with references on its blocks, and the copy
 	 * of its array, or NULL */
 	struct seg_list to;

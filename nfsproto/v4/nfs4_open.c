@@ -422,6 +422,7 @@ void nfs4_close_submit(struct nfs4_client *c, struct nfs_op *op)
 		return;
 	}
 	op->be.v4.open = o;
+	o->patient = op->u.close.patient;
 	pthread_mutex_lock(&c->lock);
 	o->user = op;
 	o->close_wanted = true;

@@ -366,6 +366,7 @@ void nfs4_put_op_close(struct nfs4_client *c, struct nfs_op *op, struct nfs4_com
 		if (o->own.u.open.name.len > 0)
 			nfs4_comp_lookup(k, &o->own.u.open.name);
 	}
+	op->call.patient = o->patient;
 	nfs4_put_close_args(k->x, &a);
 	nfs4_comp_count(k, OP_CLOSE, 0);
 	if (brings_attr(op))

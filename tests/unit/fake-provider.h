@@ -21,6 +21,9 @@ extern const struct prov_ops
 	prov_fake; /* withdraw() closes at once and knows abandoned doors, as iwarp */
 extern const struct prov_ops prov_fake_async; /* ... some polls later and does not, as verbs */
 
+/* Set: requests may be held back over a poll(), since a later one takes them along. */
+extern bool fake_lingers;
+
 /* Violations since the last call, with a sentence about the first of them on stderr. */
 unsigned fake_violations(void);
 

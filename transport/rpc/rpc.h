@@ -107,6 +107,7 @@ struct rpc_call {
 	uint32_t reply_max;  /* bound of the results' XDR in bytes, without what the sinks take */
 	rpc_peek_fn *peek;   /* NULL: payload of stream transports is copied from the reply */
 	unsigned timeout_ms; /* 0: the client's default */
+	bool patient;	     /* nobody waits for it: it may leave with the next, a little later */
 	rpc_done_fn *done;
 	void *ctx;
 

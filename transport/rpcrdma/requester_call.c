@@ -386,21 +386,29 @@ static int marshal(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct send
 }
 
 /* chained: in this dialect nothing may come between the Sends of a message. alone: no other call is
- * under way. */
-static int post_sends(struct rpcrdma_conn *c, struct sends *s, bool chained, bool alone)
+ * under way that somebody waits for. patient: nobody waits for this one. */
+static int post_sends(
+	struct rpcrdma_conn *c, struct sends *s, bool chained, bool alone, bool patient)
 {
+	bool lingers = false;
 	int rc = 0;
 
 	if (chained)
 		pthread_mutex_lock(&c->chain);
 	if (s->lead.n)
 		rc = rpcrdma_lead_post(c, &s->lead);
-	s->last.flags = rpcrdma_more(c, alone);
+	s->last.flags = rpcrdma_more(c, alone || patient);
+	if (!s->last.flags && !rpcrdma_is_handling(c)) {
+		lingers = rpcrdma_may_linger(c, patient && !chained);
+		s->last.flags = lingers ? PROV_MORE : 0;
+	}
 	if (!rc)
 		rc = c->prov->post(c->pc, &s->last);
 	if (chained)
 		pthread_mutex_unlock(&c->chain);
 	mem_buf_unref(s->held);
+	if (lingers)
+		rpcrdma_linger(c);
 	return rc;
 }
 
@@ -409,7 +417,8 @@ static void post_call(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 {
 	struct sends s;
 	int rc = marshal(c, p, &s);
-	bool chained = p->dialect->limits.sends > 1, down = rc == -ENOTCONN, alone = false;
+	bool chained = p->dialect->limits.sends > 1, down = rc == -ENOTCONN, alone = false,
+	     patient = p->patient;
 
 	if (down) /* the owner will learn it from progress(), and take the call back */
 		rc = 0;
@@ -424,7 +433,8 @@ static void post_call(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 		TAILQ_INSERT_TAIL(&c->failed, p, link);
 		rpcrdma_credit_put(&c->credit_out, p->sends);
 	} else {
-		alone = c->credit_out.used == p->sends;
+		alone = c->credit_out.used - c->patient == p->sends;
+		c->patient += patient ? p->sends : 0;
 		p->state = RPCRDMA_SENT;
 	}
 	pthread_cond_broadcast(&c->marshalled);
@@ -436,7 +446,7 @@ static void post_call(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 	/* from here on p and its call may be gone */
 	if (down)
 		return;
-	rc = post_sends(c, &s, chained, alone);
+	rc = post_sends(c, &s, chained, alone, patient);
 	if (rc && rc != -ENOTCONN)
 		rpcrdma_break(c, "a call could not be posted: %s", strerror(-rc));
 }
@@ -522,6 +532,7 @@ int rpcrdma_send_call(struct rpc_xprt *x, struct rpc_call *call, uint32_t off)
 	}
 	p->call = call;
 	p->off = off;
+	p->patient = call->patient;
 	atomic_store_explicit(&call->xprt_priv, p, memory_order_relaxed);
 	now = TAILQ_EMPTY(&c->backlog) && take_credits_locked(c, p);
 	p->state = now ? RPCRDMA_MARSHAL : RPCRDMA_BACKLOG;

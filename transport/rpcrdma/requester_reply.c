@@ -333,6 +333,7 @@ static struct rpcrdma_posted *take_posted(
 	if (p && p->state == RPCRDMA_SENT) {
 		TAILQ_REMOVE(&c->posted, p, link);
 		p->state = RPCRDMA_CLOSING;
+		c->patient -= p->patient ? p->sends : 0;
 		rpcrdma_credit_put(&c->credit_out, p->sends);
 	} else {
 		p = NULL;
@@ -398,6 +399,7 @@ static bool unlist_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 		return false;
 	case RPCRDMA_SENT:
 		TAILQ_REMOVE(&c->posted, p, link);
+		c->patient -= p->patient ? p->sends : 0;
 		rpcrdma_credit_orphan(&c->credit_out, p->sends);
 		return true;
 	case RPCRDMA_FAILED:

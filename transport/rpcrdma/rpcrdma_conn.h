@@ -59,7 +59,8 @@
 #define RPCRDMA_HELD_WRITE	16384 /* bytes of RDMA Writes before a message that may wait */
 #define RPCRDMA_UNSENT_MAX	(64u << 20) /* of answers, then calls wait */
 #define RPCRDMA_STARVED_MS	10	    /* how often a starved connection looks for memory */
-#define RPCRDMA_READS_MAX	32	    /* RDMA Reads of one connection under way */
+#define RPCRDMA_LINGER_MS	2  /* after which a patient call leaves alone, more or less */
+#define RPCRDMA_READS_MAX	32 /* RDMA Reads of one connection under way */
 /* Segments of chunks that a call may offer for its reply: RPCRDMA_SEGS_FREE (Linux clients have no
  * more) whenever there is a credit; of calls with more, which are carried out when there is room,
  * RPCRDMA_SEGS_MAX in all. Each costs an RDMA Write. */
@@ -115,6 +116,7 @@ struct rpcrdma_posted {
 	enum rpcrdma_state state;
 	uint32_t off;			       /* of the XID word in call->msg */
 	unsigned sends;			       /* credits that it has */
+	bool patient;			       /* as call->patient, from MARSHAL on */
 	const struct rpcrdma_dialect *dialect; /* that it was sent in last, or NULL ... */
 	/* ... and what the peer has made of it there, by its errors */
 	struct rpcrdma_limits limits;
@@ -224,6 +226,12 @@ struct rpcrdma_conn {
 	/* Segments of calls with more than RPCRDMA_SEGS_FREE, that are being served, and that were
 	 * answered while the provider still had something to send. */
 	_Atomic unsigned segs, segs_out;
+	/* rpcrdma_linger.c */
+	_Atomic uint64_t linger_ns;
+	_Atomic bool lingered;	   /* a call was left since the last sleep */
+	_Atomic bool sound_asleep; /* set by the progress thread */
+	unsigned brief;		   /* how many sleeps are to be brief; progress thread */
+
 	_Atomic bool starved; /* calls or receives wait for memory: progress() looks again soon */
 
 	pthread_mutex_t lock;
@@ -236,7 +244,8 @@ struct rpcrdma_conn {
 	struct rpcrdma_posted_list backlog, posted, failed, spare;
 	/* Calls of several Sends that were taken back; only xid and sends are of use. */
 	struct rpcrdma_posted_list orphans;
-	char why[200]; /* why we closed the connection ourselves, "" if not */
+	unsigned patient; /* credits of calls SENT that nobody waits for */
+	char why[200];	  /* why we closed the connection ourselves, "" if not */
 
 	pthread_mutex_t chain;
 };
@@ -279,8 +288,23 @@ int rpcrdma_progress(struct rpc_xprt *x, int timeout_ms);
  * what one poll() has brought, so that its answers leave together, and on other threads by the cork
  * (cork.h) unless it is alone under way; 0 otherwise. */
 unsigned rpcrdma_more(struct rpcrdma_conn *c, bool alone);
+/* Is the calling thread the one that handles completions now? */
+bool rpcrdma_is_handling(const struct rpcrdma_conn *c);
 /* Polls until p is closed or the connection is down; keeps other completions for later. */
 void rpcrdma_await_closed(struct rpcrdma_conn *c, struct rpcrdma_posted *p);
+
+/* rpcrdma_linger.c: calls that nobody waits for. */
+/* May a call that is posted now stay until the next message leaves? True: it is to be posted under
+ * PROV_MORE, and rpcrdma_linger() called behind it. False: it takes the others along. Any thread,
+ * but not while it handles completions. */
+bool rpcrdma_may_linger(struct rpcrdma_conn *c, bool patient);
+void rpcrdma_linger(struct rpcrdma_conn *c);
+/* Sends what has stayed for long enough; progress thread. */
+void rpcrdma_linger_look(struct rpcrdma_conn *c);
+/* Sends what has stayed, however briefly. */
+void rpcrdma_linger_end(struct rpcrdma_conn *c);
+/* The provider's wait(), as long as what stays allows; progress thread. */
+void rpcrdma_sleep(struct rpcrdma_conn *c, int kick_fd, int timeout_ms);
 
 /* rpcrdma_negotiate.c: which dialect is spoken. */
 /* The table of those that we speak. A connection keeps what it finds here when it is made (tests

@@ -36,7 +36,7 @@
 #define HOLD_NS 50000
 
 /* Only the thread itself can find that it is the one. */
-static bool is_handling(const struct rpcrdma_conn *c)
+bool rpcrdma_is_handling(const struct rpcrdma_conn *c)
 {
 	/* acquire: with the thread that is it, not one that was */
 	return atomic_load_explicit(&c->handling, memory_order_acquire) &&
@@ -46,7 +46,7 @@ static bool is_handling(const struct rpcrdma_conn *c)
 
 unsigned rpcrdma_more(struct rpcrdma_conn *c, bool alone)
 {
-	if (!is_handling(c))
+	if (!rpcrdma_is_handling(c))
 		return !alone && c->prov->flush && cork_keeps(&c->x) ? PROV_MORE : 0;
 	if (!c->prov->flush || c->held >= RPCRDMA_HELD_MAX) {
 		c->held = 0; /* this one takes the others with it */
@@ -201,6 +201,7 @@ void rpcrdma_await_closed(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 	struct prov_wc wc[RPCRDMA_BATCH];
 
 	flush(c);
+	rpcrdma_linger_end(c);
 	p->closed |= c->down; /* its last completion has been handled, and says no more */
 	/* in any case both: nothing may name p afterwards */
 	if (!p->closed) {
@@ -305,13 +306,14 @@ int rpcrdma_progress(struct rpc_xprt *x, int timeout_ms)
 
 	if (c->down)
 		return -ENOTCONN;
+	rpcrdma_linger_look(c);
 	rpcrdma_reply_failed(c);
 	feed(c);
 	watch_reads(c);
 	rpcrdma_send_backlog(c); /* a call that failed or was taken back may have left its credit */
 	if (!handle_some(c)) {
 		if (timeout_ms && !spin(c))
-			c->prov->wait(c->pc, x->kick_fd, until_next(c, timeout_ms));
+			rpcrdma_sleep(c, x->kick_fd, until_next(c, timeout_ms));
 		if (!handle_some(c))
 			rpc_xprt_unkick(x);
 	}
