@@ -109,9 +109,10 @@ struct inode {
 	bool told_more;
 	uint64_t attr_from; /* what was asked for before is known to be wrong */
 	struct grant_list grants;
-	uint64_t deleg_at;    /* what the server was asked from then on counts by the delegation */
-	bool deleg_writes;    /* it is one to write */
-	uint64_t rights_seen; /* answers of ACCESS to what was asked before are not used */
+	uint64_t deleg_at; /* what the server was asked from then on counts by the delegation */
+	bool deleg_writes; /* it is one to write */
+	uint64_t dropped_since; /* deleg_at when a lock last had what is cached dropped */
+	uint64_t rights_seen;	/* answers of ACCESS to what was asked before are not used */
 	/* what inode_attr_timeout() returned last, in seconds; when it began to return that (0:
 	 * never called); and for which change attribute */
 	unsigned timeout;

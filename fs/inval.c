@@ -159,13 +159,3 @@ void inval_end_gone(struct inval *v)
 		r->next(r);
 	}
 }
-
-static void end(struct request *r)
-{
-	request_end(r, 0);
-}
-
-void inval_then_end(struct inval *v, struct request *r)
-{
-	inval_then(v, r, end);
-}

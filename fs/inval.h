@@ -27,8 +27,6 @@ struct inval *inval_free(struct inval *v);
  * calls next(r), which must not wait for long, on that thread. No part of r may be pending. Any
  * thread; does not wait. After inval_stop() it calls next(r) at once, and the pages stay. */
 void inval_then(struct inval *v, struct request *r, request_step_fn *next);
-/* The same, and then ends r with 0. */
-void inval_then_end(struct inval *v, struct request *r);
 /* Calls next for the requests that wait here and are GONE (request.h), pages dropped or not. */
 void inval_end_gone(struct inval *v);
 

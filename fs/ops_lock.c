@@ -12,12 +12,17 @@
  * on a thread of its own (inval.h). Pages that are mapped and dirty are written back by it too, but
  * not before an unlock: as on a local file system, msync(2) does that.
  *
+ * Of a file that is delegated to this mount to write nobody else sees anything before it goes back,
+ * and before that it is flushed, and its locks are made known (nfs4_lock_local.c). So an unlock
+ * waits for nothing, nor does a lock; and what is cached was dropped if it was at one lock since.
+ *
  * A wait for a lock ends with EINTR at any signal, as fcntl(2) says; all else only at a fatal one.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
 
+#include "fs/deleg.h"
 #include "fs/flush.h"
 #include "fs/inval.h"
 #include "fs/locker.h"
@@ -44,6 +49,32 @@ static void lock_submit(struct request *r, int type, bool wait, request_step_fn 
 	request_submit(r, step);
 }
 
+/* All that is cached now was read since. */
+static void lock_dropped(struct request *r)
+{
+	struct inode *ino = r->file->inode;
+
+	pthread_mutex_lock(&ino->lock);
+	ino->dropped_since = r->u.lock.since;
+	pthread_mutex_unlock(&ino->lock);
+	request_end(r, 0);
+}
+
+/* op was granted: is what is cached true? */
+static bool lock_finds_all(struct request *r, const struct nfs_op *op)
+{
+	struct inode *ino = r->file->inode;
+	bool finds;
+
+	r->u.lock.since = op->u.lock.local ? deleg_alone_since(r->fs, ino) : 0;
+	if (!r->u.lock.since)
+		return false;
+	pthread_mutex_lock(&ino->lock);
+	finds = ino->dropped_since == r->u.lock.since;
+	pthread_mutex_unlock(&ino->lock);
+	return finds;
+}
+
 static void lock_done(struct request *r)
 {
 	struct nfs_op *op = &r->batch.first.op;
@@ -60,7 +91,10 @@ static void lock_done(struct request *r)
 	/* Again, since a FLUSH of the same owner may have taken it off in between. */
 	if (!locker_add(r->file, r->u.lock.owner, r->u.lock.pid))
 		log_warn("a lock may outlast its owner: out of memory");
-	inval_then_end(r->fs->inval, r);
+	if (lock_finds_all(r, op))
+		request_end(r, 0);
+	else
+		inval_then(r->fs->inval, r, lock_dropped);
 }
 
 static void unlock_done(struct request *r)
@@ -77,6 +111,13 @@ static void lock(struct request *r)
 static void unlock(struct request *r)
 {
 	lock_submit(r, F_UNLCK, false, unlock_done);
+}
+
+/* As flush_waits(), if anybody else may see the file. */
+static bool waits(struct request *r, enum written_level level, request_step_fn *next)
+{
+	return !deleg_alone_since(r->fs, r->file->inode) &&
+	       flush_waits(r, r->file->inode, level, next);
 }
 
 static void set_lock(fuse_req_t req, struct file *f, uint64_t owner, pid_t pid, int type,
@@ -99,7 +140,7 @@ static void set_lock(fuse_req_t req, struct file *f, uint64_t owner, pid_t pid, 
 	r->u.lock.type = type;
 	r->u.lock.wait = wait;
 	if (type == F_UNLCK) {
-		if (!flush_waits(r, f->inode, STABLE, unlock))
+		if (!waits(r, STABLE, unlock))
 			unlock(r);
 		return;
 	}
@@ -110,7 +151,7 @@ static void set_lock(fuse_req_t req, struct file *f, uint64_t owner, pid_t pid, 
 	}
 	locker_moved(f, &r->u.lock.ended);
 	r->any_signal = wait;
-	if (!flush_waits(r, f->inode, WRITTEN, lock))
+	if (!waits(r, WRITTEN, lock))
 		lock(r);
 }
 

@@ -98,7 +98,8 @@ static void op_ended(struct batch *b, const struct nfs_op *op)
 	struct request *r = request_of_batch(b);
 	struct stats *s = &r->fs->stats;
 
-	stats_add(&s->ops[op->type], 1);
+	if (op->type != NFS_LOCK || !op->u.lock.local)
+		stats_add(&s->ops[op->type], 1);
 	if (op->error)
 		stats_add(&s->errors[op->type], 1);
 	if (op->error == -ESTALE) { /* which of them is not known */

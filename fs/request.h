@@ -173,6 +173,7 @@ struct request {
 			bool wait;	/* until whoever holds it unlocks */
 			unsigned tries; /* how often it has been asked for again */
 			unsigned ended; /* locker_moved()'s */
+			uint64_t since; /* deleg_alone_since() if nobody was asked */
 		} lock;
 		struct {			 /* OPENDIR */
 			struct listing *listing; /* begun beside, a reference; NULL: none */

@@ -253,6 +253,9 @@ struct nfs_op {
 			uint64_t start,
 				end; /* both included; end UINT64_MAX: to the end of the file */
 			bool wait;   /* until it is granted or cancelled; else -EAGAIN */
+			/* out: nobody was asked. A lock: since the file is delegated to write:
+			 * nobody else has changed it meanwhile */
+			bool local;
 		} lock;
 		struct {
 			struct nfs_open *open;

@@ -385,6 +385,11 @@ static void nfs4_submit(struct nfs_client *base, struct nfs_op *op)
 		nfs4_lock_submit(c, op);
 		return;
 	}
+	if (op->type == NFS_LOCKT && nfs4_lock_test_local(c, op)) {
+		op->error = 0;
+		op->done(op);
+		return;
+	}
 	kind = nfs4_xattr_check(c, op);
 	if (!kind)
 		kind = nfs4_space_kind(c, op);

@@ -74,6 +74,7 @@ NFS4_CODERS(op_getacl);
 NFS4_CODERS(op_setacl);
 NFS4_CODERS(op_delegreturn);
 NFS4_CODERS(op_deleg_open);
+NFS4_CODERS(op_deleg_lock);
 NFS4_CODERS(op_redeleg);
 NFS4_CODERS(op_walk);
 NFS4_CODERS(op_locations);

@@ -15,7 +15,7 @@
  *     FLUSHING   to write: the user has been told to make safe what was written (the upcall
  *                `flush`), and has not done so yet; then it is DUE again, and `flushed`
  *     RETURNING  its op is under way: OPEN with CLAIM_DELEG_CUR_FH for each local open, one after
- *                the other, and then DELEGRETURN
+ *                the other, LOCK for each local lock (nfs4_lock_local.c), and then DELEGRETURN
  *     REVOKED    the server has said so: FREE_STATEID is due
  *
  * What is written goes to the server with the stateid of the delegation or of an open like anything
@@ -79,7 +79,10 @@ struct nfs4_deleg {
 	_Atomic uint64_t used_ns;
 	TAILQ_HEAD(, nfs_open) opens; /* local ones */
 	struct nfs_open *claiming;    /* RETURNING: which is being made a real one */
-	struct nfs_op *op;	      /* RETURNING */
+	/* RETURNING: whose range is being told the server, referenced; NULL: no one's */
+	struct nfs4_lockctx *pushing;
+	struct lock_range range;
+	struct nfs_op *op; /* RETURNING */
 };
 
 TAILQ_HEAD(nfs4_deleg_list, nfs4_deleg);
@@ -118,6 +121,8 @@ void nfs4_deleg_note_change(
 /* An OPEN begins that may bring one, and has ended. */
 void nfs4_deleg_opening(struct nfs4_client *c, int by);
 bool nfs4_deleg_holds(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t id);
+/* Is fh certainly delegated to write? locks.lock may be held. */
+bool nfs4_deleg_is_alone(struct nfs4_client *c, const struct nfs_fh *fh);
 /* A local open as cred with flags; NULL: none is held that lets do that, or no memory. */
 struct nfs_open *nfs4_deleg_open(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t id,
 	int flags, const struct rpc_cred *cred);

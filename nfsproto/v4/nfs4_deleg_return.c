@@ -25,8 +25,8 @@
 
 static void return_done(struct nfs_op *op);
 
-/* Sends the next thing that is to be said of d: of a local open, or that it goes back. later: by
- * the state manager. */
+/* Sends the next thing that is to be said of d: of a local open or lock, or that it goes back.
+ * later: by the state manager. */
 static void return_next(struct nfs4_client *c, struct nfs4_deleg *d, bool later, uint8_t flags)
 {
 	struct nfs_op *op = d->op;
@@ -38,13 +38,19 @@ static void return_next(struct nfs4_client *c, struct nfs4_deleg *d, bool later,
 		nfs4_open_ref(o);
 	d->claiming = o;
 	pthread_mutex_unlock(&c->lock);
+	d->pushing = NULL;
+	if (!o && d->type == OPEN_DELEGATE_WRITE && !(flags & NFS4_F_LAST))
+		d->pushing = nfs4_lock_push_next(c, &d->fh, &d->range);
 	op->type = NFS_OP_TYPES;
-	op->cred = o ? o->own.cred : d->cred;
+	op->cred = o ? o->own.cred : d->pushing ? d->pushing->open->own.cred : d->cred;
 	op->client = &c->base;
 	op->done = return_done;
 	op->ctx = d;
 	op->tries = 0;
-	nfs4_mount_bind(c, op, o ? NFS4_K_DELEG_OPEN : NFS4_K_DELEGRETURN);
+	nfs4_mount_bind(c, op,
+		o	     ? NFS4_K_DELEG_OPEN
+		: d->pushing ? NFS4_K_DELEG_LOCK
+			     : NFS4_K_DELEGRETURN);
 	op->be.v4.flags = flags;
 	op->be.v4.open = o;
 	if (later)
@@ -103,6 +109,7 @@ static void claimed(struct nfs4_client *c, struct nfs4_deleg *d, struct nfs_op *
 	if (failed) {
 		log_ctrl("%s: an open of what was delegated was refused: %s", c->srv->name,
 			strerror(-op->error));
+		nfs4_lock_undelegated(c, &d->fh, 0);
 		nfs4_state_want(c->srv, NFS4_TODO_CHECK);
 	}
 	if (closed && !left)
@@ -112,6 +119,22 @@ static void claimed(struct nfs4_client *c, struct nfs4_deleg *d, struct nfs_op *
 		put_off(c, d);
 	else
 		return_next(c, d, failed, 0);
+}
+
+/* What was a local lock is the server's, or is a suspect. */
+static void locked(struct nfs4_client *c, struct nfs4_deleg *d, struct nfs_op *op)
+{
+	bool left = op->error == -ENOTCONN;
+
+	nfs4_lock_pushed(c, d->pushing, d->id,
+		left	    ? NFS4_PUSH_LEFT
+		: op->error ? NFS4_PUSH_REFUSED
+			    : NFS4_PUSH_GRANTED);
+	d->pushing = NULL;
+	if (left)
+		put_off(c, d);
+	else
+		return_next(c, d, true, 0);
 }
 
 static void returned(struct nfs4_client *c, struct nfs4_deleg *d, int error, bool last)
@@ -124,8 +147,10 @@ static void returned(struct nfs4_client *c, struct nfs4_deleg *d, int error, boo
 	}
 	if (error && error != -ENOTCONN)
 		log_warn("%s: DELEGRETURN failed: %s", c->srv->name, strerror(-error));
-	pthread_mutex_lock(&c->lock);
 	revoked = d->op->be.v4.gen && !last;
+	if (revoked) /* somebody else may have had the file before the locks were pushed */
+		nfs4_lock_undelegated(c, &d->fh, d->id);
+	pthread_mutex_lock(&c->lock);
 	if (revoked) {
 		free(d->op);
 		d->op = NULL;
@@ -149,6 +174,8 @@ static void return_done(struct nfs_op *op)
 
 	if (op->be.v4.kind == NFS4_K_DELEG_OPEN)
 		claimed(c, d, op);
+	else if (op->be.v4.kind == NFS4_K_DELEG_LOCK)
+		locked(c, d, op);
 	else
 		returned(c, d, op->error, op->be.v4.flags & NFS4_F_LAST);
 }
@@ -368,6 +395,7 @@ static void lose(struct nfs4_client *c, struct nfs4_deleg *d)
 {
 	struct nfs_fh fh = d->fh;
 	struct nfs_open *o;
+	bool writes;
 
 	pthread_mutex_lock(&c->lock);
 	while ((o = TAILQ_FIRST(&d->opens))) {
@@ -376,8 +404,11 @@ static void lose(struct nfs4_client *c, struct nfs4_deleg *d)
 		o->suspect = true;
 		pthread_mutex_unlock(&o->lock);
 	}
+	writes = d->type == OPEN_DELEGATE_WRITE;
 	nfs4_deleg_free_locked(c, d);
 	pthread_mutex_unlock(&c->lock);
+	if (writes)
+		nfs4_lock_undelegated(c, &fh, 0);
 	nfs_tell_recalled(&c->base, &fh);
 }
 

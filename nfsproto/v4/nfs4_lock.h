@@ -38,6 +38,8 @@
  * file to which the lock-owner is bound does; and so do changes of the file through any open file
  * of the same user: the process that has lost a lock may have opened it twice.
  *
+ * While the file is delegated to write, its locks are local (nfs4_lock_local.c).
+ *
  * I/O through an open file goes with the lock's stateid while just one lock-owner holds locks by
  * it, so that the server refuses it when the lock is gone; else with the open's.
  */
@@ -78,6 +80,12 @@ struct nfs4_lockctx {
 	bool suspect;
 	struct lock_ranges lost; /* what its users have not unlocked since they have lost it */
 	bool trouble;		 /* suspect or lost: counted in ntrouble */
+	/* nfs4_lock_local.c */
+	bool local;	    /* what it holds, the server does not know; then it is not suspect, but
+			     * while the server restarts; counted in nlocal */
+	bool pushed;	    /* local: but may know some of it; the ranges do not change then */
+	uint32_t npushed;   /* pushed: so many of the ranges it does know */
+	uint64_t pushed_by; /* the last delegation from which all of it went to the server */
 };
 
 enum nfs4_lockreq_state { NFS4_LR_READY, NFS4_LR_BUSY, NFS4_LR_PARKED };
@@ -94,6 +102,7 @@ struct nfs4_lockreq {
 	uint64_t start, end;
 	bool waiting;	  /* in waiters */
 	bool again;	  /* woken while it was not PARKED */
+	bool asks;	  /* BUSY: the server may be granting it */
 	bool giving_back; /* own undoes what was granted to nobody, piece by piece from pos on */
 	bool doubtful;	  /* nobody knows whether the server has granted it */
 	uint64_t pos;
@@ -110,6 +119,9 @@ struct nfs4_locks {
 	struct nfs4_lockreqs waiters;			     /* oldest first */
 	unsigned nidle;					     /* contexts that hold nothing */
 	atomic_uint ntrouble;				     /* contexts that are suspect or lost */
+	unsigned nlocal;				     /* contexts that are local */
+	bool stalled;					     /* a request waits for a delegation, */
+	uint64_t stalled_ns;				     /* and asks again then */
 };
 
 void nfs4_lock_init(struct nfs4_locks *l);
@@ -176,5 +188,37 @@ void nfs4_lock_park_locked(struct nfs4_client *c, struct nfs4_lockreq *req, unsi
 void nfs4_lock_unwait_locked(struct nfs4_client *c, struct nfs4_lockreq *req);
 /* Ends a request of which nothing is under way. */
 void nfs4_lockreq_end(struct nfs4_client *c, struct nfs4_lockreq *req, int error);
+
+/* nfs4_lock_local.c */
+enum nfs4_lock_way {
+	NFS4_LW_ASK,   /* the server; or nobody */
+	NFS4_LW_LOCAL, /* nfs4_lock_take_locked() */
+	NFS4_LW_WAIT,  /* nfs4_lock_stall_locked() */
+};
+enum nfs4_push {
+	NFS4_PUSH_GRANTED,
+	NFS4_PUSH_REFUSED,
+	NFS4_PUSH_LEFT, /* not answered: later again */
+};
+enum nfs4_lock_way nfs4_lock_way_locked(struct nfs4_client *c, const struct nfs4_lockreq *req);
+/* Grants req, for which its context has room; false: another one's lock is in the way. */
+bool nfs4_lock_take_locked(struct nfs4_client *c, struct nfs4_lockreq *req);
+/* Somebody waits: contexts are run again soon. */
+void nfs4_lock_stall_locked(struct nfs4_client *c);
+bool nfs4_lock_poll_stalled(struct nfs4_client *c, uint64_t now, uint64_t *next);
+/* Also with pushed cleared. */
+void nfs4_lockctx_set_local_locked(struct nfs4_client *c, struct nfs4_lockctx *ctx, bool local);
+/* NFS_LOCKT; false: the server is to be asked. */
+bool nfs4_lock_test_local(struct nfs4_client *c, struct nfs_op *op);
+/* A delegation of fh is going back: the next range that the server is to know, and its context,
+ * referenced; NULL: it knows all. */
+struct nfs4_lockctx *nfs4_lock_push_next(
+	struct nfs4_client *c, const struct nfs_fh *fh, struct lock_range *g);
+/* What became of that, by the delegation `by`; takes the reference. */
+void nfs4_lock_pushed(
+	struct nfs4_client *c, struct nfs4_lockctx *ctx, uint64_t by, enum nfs4_push push);
+/* fh is not delegated any more, and may not have been for a while: what is local is suspect, and
+ * what went to the server from the delegation `by`, unless that is 0. */
+void nfs4_lock_undelegated(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t by);
 
 #endif

@@ -96,7 +96,7 @@ struct nfs4_stateid nfs4_io_stateid(struct nfs4_client *c, struct nfs_op *op, st
 	pthread_mutex_lock(&c->locks.lock);
 	for (unsigned i = 0; i < NFS4_LOCK_BUCKETS; i++) {
 		LIST_FOREACH (ctx, &c->locks.bucket[i], link) {
-			if (ctx->open == o && ctx->have_stateid && ctx->ranges.n) {
+			if (ctx->open == o && ctx->have_stateid && ctx->ranges.n && !ctx->local) {
 				holder = ctx;
 				holders++;
 			}

@@ -18,6 +18,15 @@
 #define STEP_MS	   60000u /* most time for one step before it is tried anew */
 #define TEST_BATCH 32u
 
+/* The server does not know ctx's stateid any more. */
+static void disowned_locked(struct nfs4_lockctx *ctx)
+{
+	if (ctx->local && !ctx->pushed)
+		ctx->have_stateid = false;
+	else
+		ctx->suspect = true;
+}
+
 void nfs4_lock_reopened(struct nfs4_client *c, struct nfs_open *o)
 {
 	size_t n;
@@ -26,7 +35,7 @@ void nfs4_lock_reopened(struct nfs4_client *c, struct nfs_open *o)
 	for (size_t i = 0; i < n; i++) {
 		pthread_mutex_lock(&c->locks.lock);
 		if (list[i]->open == o && list[i]->have_stateid)
-			list[i]->suspect = true;
+			disowned_locked(list[i]);
 		nfs4_lockctx_judge_locked(c, list[i]);
 		pthread_mutex_unlock(&c->locks.lock);
 		nfs4_lockctx_unref(c, list[i]);
@@ -41,6 +50,7 @@ static bool ctx_lost(struct nfs4_client *c, struct nfs4_lockctx *ctx)
 
 	pthread_mutex_lock(&c->locks.lock);
 	ctx->have_stateid = false;
+	nfs4_lockctx_set_local_locked(c, ctx, false);
 	first = ctx->ranges.n && !ctx->lost.n;
 	if (first)
 		log_error("%s: a lock of an open file is lost: the lease had expired, or the "
@@ -136,7 +146,7 @@ bool nfs4_lock_recover(struct nfs4_client *c, bool reclaim)
 
 		pthread_mutex_lock(&c->locks.lock);
 		if (reclaim && (ctx->have_stateid || ctx->ranges.n))
-			ctx->suspect = true;
+			disowned_locked(ctx);
 		nfs4_lockctx_judge_locked(c, ctx);
 		/* While reclaiming the gate is closed: what is BUSY waits there. */
 		due = ctx->suspect && (reclaim || !ctx->busy);
@@ -182,7 +192,7 @@ static void test_batch(struct nfs4_client *c, struct nfs4_lockctx **list, uint32
 		f.u.free_id = s.u.test.ids[i];
 		nfs4_sync_run(c->srv, &f, NFS4_K_FREE_STATEID, STEP_MS);
 		pthread_mutex_lock(&c->locks.lock);
-		ctx[i]->suspect = true;
+		disowned_locked(ctx[i]);
 		nfs4_lockctx_judge_locked(c, ctx[i]);
 		pthread_mutex_unlock(&c->locks.lock);
 	}

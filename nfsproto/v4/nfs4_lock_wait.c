@@ -122,6 +122,8 @@ bool nfs4_lock_poll(struct nfs4_client *c, uint64_t now, uint64_t *next)
 	struct nfs4_lockctx *ctx;
 	bool gone;
 
+	if (nfs4_lock_poll_stalled(c, now, next))
+		return true;
 	pthread_mutex_lock(&c->locks.lock);
 	req = find_due_locked(c, now, next);
 	if (!req) {

@@ -208,6 +208,15 @@ static void give_back_next(struct nfs4_client *c, struct nfs4_lockreq *req)
 		nfs4_lockreq_end(c, req, -EINTR);
 }
 
+static void unlocked_locked(struct nfs4_client *c, struct nfs4_lockreq *req)
+{
+	lock_ranges_clear(&req->ctx->ranges, req->start, req->end);
+	if (!req->ctx->ranges.n)
+		nfs4_lockctx_set_local_locked(c, req->ctx, false);
+	if (c->locks.stalled)
+		nfs4_lock_stall_locked(c);
+}
+
 /* LOCK or LOCKU has been carried out. */
 static void succeeded(struct nfs4_client *c, struct nfs4_lockreq *req)
 {
@@ -221,7 +230,7 @@ static void succeeded(struct nfs4_client *c, struct nfs4_lockreq *req)
 	pthread_mutex_lock(&c->locks.lock);
 	user = take_user_locked(req);
 	if (req->type == F_UNLCK) /* there is room: reserved when it was sent */
-		lock_ranges_clear(&ctx->ranges, req->start, req->end);
+		unlocked_locked(c, req);
 	else if (user)
 		lock_ranges_set(&ctx->ranges, req->start, req->end, req->type == F_WRLCK);
 	else
@@ -258,6 +267,7 @@ static void denied(struct nfs4_client *c, struct nfs4_lockreq *req)
 		unsigned ms = poll_ms(req->polls++);
 
 		ctx->busy = NULL;
+		req->asks = false;
 		ctx->refs++;
 		if (nfs4_lock_behind_locked(c, req))
 			ms = BEHIND_MS;
@@ -289,6 +299,7 @@ static void disowned(struct nfs4_client *c, struct nfs4_lockreq *req)
 	nfs4_lockctx_judge_locked(c, ctx);
 	if (again) {
 		ctx->busy = NULL;
+		req->asks = false;
 		req->state = NFS4_LR_READY;
 		TAILQ_INSERT_HEAD(&ctx->ready, req, link);
 	}
@@ -304,7 +315,6 @@ static void disowned(struct nfs4_client *c, struct nfs4_lockreq *req)
  * it has given back what it may have granted, or a while has passed. */
 static void in_doubt(struct nfs4_client *c, struct nfs4_lockreq *req, int error)
 {
-	struct nfs4_lockctx *ctx = req->ctx;
 	struct nfs_op *user;
 	bool again;
 
@@ -316,7 +326,7 @@ static void in_doubt(struct nfs4_client *c, struct nfs4_lockreq *req, int error)
 	nfs4_lock_unwait_locked(c, req);
 	req->state = NFS4_LR_BUSY;
 	if (req->type == F_UNLCK)
-		lock_ranges_clear(&ctx->ranges, req->start, req->end);
+		unlocked_locked(c, req);
 	pthread_mutex_unlock(&c->locks.lock);
 	answer(user, error);
 	if (!again) {
@@ -374,10 +384,11 @@ static struct nfs_open *rebind_locked(struct nfs4_lockctx *ctx, struct nfs_open 
 	return NULL;
 }
 
-/* Is anything to be sent for req, which has become BUSY? Then *kind says what, else *error is its
- * end. *due: as rebind_locked() returns. */
-static bool prepare_locked(
-	struct nfs4_lockreq *req, enum nfs4_kind_id *kind, int *error, struct nfs_open **due)
+/* Is anything to be sent for req, which has become BUSY and goes that way? Then *kind says what,
+ * else *error is its end; -EAGAIN: another one's lock is in the way. *due: as rebind_locked()
+ * returns. */
+static bool prepare_locked(struct nfs4_client *c, struct nfs4_lockreq *req, enum nfs4_lock_way way,
+	enum nfs4_kind_id *kind, int *error, struct nfs_open **due)
 {
 	struct nfs4_lockctx *ctx = req->ctx;
 	uint32_t need = req->type == F_WRLCK ? OPEN4_SHARE_ACCESS_WRITE : OPEN4_SHARE_ACCESS_READ;
@@ -397,7 +408,8 @@ static bool prepare_locked(
 	req->own.u.lock.open = ctx->open;
 	*error = 0;
 	if (req->type == F_UNLCK) {
-		if (!ctx->have_stateid || !lock_ranges_any(&ctx->ranges, req->start, req->end))
+		if (!ctx->have_stateid || (ctx->local && !ctx->pushed) ||
+			!lock_ranges_any(&ctx->ranges, req->start, req->end))
 			return false;
 	}
 	*error = lock_ranges_reserve(&ctx->ranges);
@@ -407,6 +419,13 @@ static bool prepare_locked(
 		*kind = NFS4_K_LOCKU;
 		return true;
 	}
+	if (way != NFS4_LW_ASK) { /* a wait: the mount is being left */
+		*error = way == NFS4_LW_WAIT		 ? -ENOTCONN
+			 : nfs4_lock_take_locked(c, req) ? 0
+							 : -EAGAIN;
+		return false;
+	}
+	req->asks = true;
 	pthread_mutex_lock(&ctx->open->lock);
 	have = ctx->open->wire_access;
 	pthread_mutex_unlock(&ctx->open->lock);
@@ -417,7 +436,9 @@ static bool prepare_locked(
 void nfs4_lockctx_run(struct nfs4_client *c, struct nfs4_lockctx *ctx)
 {
 	struct nfs_open *due = NULL;
+	struct nfs_op *user = NULL;
 	struct nfs4_lockreq *req;
+	enum nfs4_lock_way way;
 	enum nfs4_kind_id kind;
 	bool send;
 	int error = 0;
@@ -428,17 +449,33 @@ void nfs4_lockctx_run(struct nfs4_client *c, struct nfs4_lockctx *ctx)
 		pthread_mutex_unlock(&c->locks.lock);
 		return;
 	}
+	way = nfs4_lock_way_locked(c, req);
+	if (way == NFS4_LW_WAIT && !nfs4_server_quitting(c->srv, &c->user)) {
+		if (req->user || req->type == F_UNLCK) {
+			nfs4_lock_stall_locked(c);
+			pthread_mutex_unlock(&c->locks.lock);
+			return;
+		}
+		way = NFS4_LW_ASK; /* it ends */
+	}
 	TAILQ_REMOVE(&ctx->ready, req, link);
 	ctx->busy = req;
 	req->state = NFS4_LR_BUSY;
-	send = prepare_locked(req, &kind, &error, &due);
+	send = prepare_locked(c, req, way, &kind, &error, &due);
 	if (!send && req->type == F_UNLCK && !error)
-		lock_ranges_clear(&ctx->ranges, req->start, req->end);
+		unlocked_locked(c, req);
+	if (!send && !error) {
+		user = take_user_locked(req); /* it is there, unless it unlocks */
+		if (user)
+			user->u.lock.local = true;
+	}
 	pthread_mutex_unlock(&c->locks.lock);
 	if (send)
 		send_as(c, req, kind);
+	else if (error == -EAGAIN)
+		denied(c, req);
 	else
-		nfs4_lockreq_end(c, req, error); /* which runs the next */
+		end_for(c, req, user, error); /* which runs the next */
 	if (due) {
 		nfs4_close_deferred(c, due);
 		nfs4_open_unref(due);
@@ -508,6 +545,7 @@ void nfs4_lock_submit(struct nfs4_client *c, struct nfs_op *op)
 	struct nfs4_lockctx *ctx = NULL;
 	int error = op->u.lock.open ? check_mode(op->u.lock.open, op->u.lock.type) : -EBADF;
 
+	op->u.lock.local = false;
 	if (!error) {
 		req = calloc(1, sizeof(*req));
 		error = req ? 0 : -ENOMEM;
@@ -519,6 +557,7 @@ void nfs4_lock_submit(struct nfs4_client *c, struct nfs_op *op)
 	}
 	if (!ctx) {
 		free(req);
+		op->u.lock.local = !error;
 		op->error = error;
 		op->done(op);
 		return;

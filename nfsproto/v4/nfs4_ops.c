@@ -65,6 +65,7 @@ const struct nfs4_kind nfs4_kinds[NFS4_KINDS] = {
 	SERVER_KIND(NFS4_K_SEQUENCE, "SEQUENCE", 0, op_sequence),
 	KIND(NFS4_K_DELEGRETURN, "DELEGRETURN", NFS4_KF_CACHE, op_delegreturn),
 	KIND(NFS4_K_DELEG_OPEN, "OPEN of what was delegated", NFS4_KF_CACHE, op_deleg_open),
+	KIND(NFS4_K_DELEG_LOCK, "LOCK of what was delegated", NFS4_KF_CACHE, op_deleg_lock),
 	SERVER_KIND(NFS4_K_EXCHANGE_ID, "EXCHANGE_ID", NFS4_KF_NOSEQ, op_exchange_id),
 	SERVER_KIND(NFS4_K_CREATE_SESSION, "CREATE_SESSION", NFS4_KF_NOSEQ, op_create_session),
 	SERVER_KIND(NFS4_K_BIND, "BIND_CONN_TO_SESSION", NFS4_KF_NOSEQ, op_bind),

@@ -148,6 +148,46 @@ enum nfs_outcome nfs4_get_op_relock(struct nfs4_client *c, struct nfs_op *op, st
 	return NFS_DONE;
 }
 
+/* A lock of what is being given back: all but a grant is a refusal, of which the op's error tells.
+ */
+void nfs4_put_op_deleg_lock(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+{
+	const struct nfs4_deleg *d = op->ctx;
+	struct nfs4_lock_args a = {
+		.type = wire_type(d->range.write ? F_WRLCK : F_RDLCK, false),
+		.offset = d->range.first,
+		.length = wire_length(d->range.first, d->range.last),
+	};
+
+	put_lock(c, op, k, d->pushing, &a);
+}
+
+enum nfs_outcome nfs4_get_op_deleg_lock(
+	struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
+{
+	const struct nfs4_deleg *d = op->ctx;
+	struct nfs4_lock_res res;
+	int rc = nfs4_reply_op(r, OP_PUTFH);
+
+	if (!rc)
+		rc = nfs4_reply_op(r, OP_LOCK);
+	else
+		return nfs4_outcome(op, rc);
+	if (rc < 0 || nfs4_get_lock_res(r->x, (uint32_t)rc, &res))
+		return nfs_failed(op, -EBADMSG);
+	if (rc == NFS4ERR_DENIED || about_stateid((uint32_t)rc)) {
+		r->status = NFS4_OK;
+		return nfs_failed(op, -EIO);
+	}
+	if (rc)
+		return nfs4_outcome(op, rc);
+	pthread_mutex_lock(&c->locks.lock);
+	d->pushing->stateid = res.stateid;
+	d->pushing->have_stateid = true;
+	pthread_mutex_unlock(&c->locks.lock);
+	return NFS_DONE;
+}
+
 /* --- LOCKU and FREE_STATEID ----------------------------------------------------------------- */
 
 void nfs4_put_op_locku(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)

@@ -40,6 +40,7 @@ enum nfs4_kind_id {			    /* those of nfs_client.h first, by the same numbers */
 	NFS4_K_SEQUENCE,
 	NFS4_K_DELEGRETURN,
 	NFS4_K_DELEG_OPEN, /* a local open becomes a real one */
+	NFS4_K_DELEG_LOCK, /* a local lock likewise */
 	NFS4_K_EXCHANGE_ID,
 	NFS4_K_CREATE_SESSION,
 	NFS4_K_BIND,

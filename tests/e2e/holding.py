@@ -3,6 +3,7 @@
 """holding.py STEP MOUNT OTHER EXPORT: what tests/e2e/holding does. MOUNT has files delegated to it to write, OTHER wants them."""
 import fcntl
 import os
+import sqlite3
 import sys
 import threading
 import time
@@ -186,6 +187,78 @@ def locks():
     os.close(fd)
 
 
+def awaited():
+    """The other mount gets it when it is unlocked here, and both see what the other has written."""
+    os.close(fresh("awaited", b"0"))
+    fd = os.open(f"{mnt}/awaited", os.O_RDWR)
+    flocked = os.open(f"{mnt}/awaited", os.O_RDWR)
+    fcntl.flock(flocked, fcntl.LOCK_SH)
+    fcntl.flock(flocked, fcntl.LOCK_UN)
+    fcntl.lockf(fd, fcntl.LOCK_EX)
+    os.pwrite(fd, b"here", 0)
+    result = []
+
+    def there():
+        with open(f"{other}/awaited", "r+b", buffering=0) as f:
+            fcntl.lockf(f, fcntl.LOCK_EX)
+            result.append(f.read())
+            f.write(b"there")
+    t = threading.Thread(target=there)
+    t.start()
+    time.sleep(0.5)
+    assert not result
+    os.pwrite(fd, b"last", 0)
+    fcntl.lockf(fd, fcntl.LOCK_UN)
+    t.join()
+    assert result == [b"last"], result
+    fcntl.lockf(fd, fcntl.LOCK_EX)
+    assert os.pread(fd, 100, 0) == b"lastthere"
+    os.close(fd)
+    os.close(flocked)
+
+
+def locked():
+    os.close(fresh("locked", b"x" * 10000))
+    locked_again()  # the first lock since it is delegated has what is cached dropped
+    locked_again()
+
+
+def locked_again():
+    fd = os.open(f"{mnt}/locked", os.O_RDWR)
+    for i in range(50):
+        fcntl.lockf(fd, fcntl.LOCK_EX, 100, i * 100)
+        assert os.pread(fd, 100, i * 100) == b"x" * 100
+        fcntl.lockf(fd, fcntl.LOCK_SH, 100, i * 100)
+        fcntl.lockf(fd, fcntl.LOCK_UN, 100, i * 100)
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        fcntl.flock(fd, fcntl.LOCK_UN)
+    os.close(fd)
+
+
+def sqlite():
+    """Two count up in one database, and each alone in between, so that it is delegated again."""
+    at = [sqlite3.connect(f"{d}/sqlite", timeout=60, isolation_level=None, check_same_thread=False) for d in (mnt, other)]
+    at[0].execute("create table t (who int, n int)")
+    at[0].execute("insert into t values (0, 0), (1, 0)")
+
+    def up(who, times):
+        for _ in range(times):
+            at[who].execute("begin immediate")
+            at[who].execute("update t set n = n + 1 where who = ?", (who,))
+            at[who].execute("commit")
+    up(0, 20)
+    both = [threading.Thread(target=up, args=(who, 10)) for who in (0, 1)]
+    for t in both:
+        t.start()
+    for t in both:
+        t.join()
+    up(1, 5)
+    for c in at:
+        assert c.execute("select n from t order by who").fetchall() == [(30,), (15,)]
+        assert c.execute("pragma integrity_check").fetchone() == ("ok",)
+        c.close()
+
+
 def rights():
     """A file that only its maker may write, and one that he may not either when he has closed it."""
     for mode in (0o444, 0o400):
@@ -229,8 +302,22 @@ def restart():
     closed = fresh("restart_closed", b"c" * (3 << 20))
     os.close(closed)
     os.write(fd, b"b")
+    locked = fresh("restart_locked")  # nobody knows of that lock
+    fcntl.lockf(locked, fcntl.LOCK_EX)
+    os.write(locked, b"er")
     print("ready", flush=True)
     sys.stdin.readline()
+    there = os.open(f"{other}/restart_locked", os.O_RDWR)
+    try:
+        fcntl.lockf(there, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        raise AssertionError("the lock is lost")
+    except BlockingIOError:
+        pass
+    os.write(locked, b"!")
+    os.close(locked)
+    fcntl.lockf(there, fcntl.LOCK_EX)
+    assert os.pread(there, 100, 0) == b"older!"
+    os.close(there)
     os.write(fd, b"c")
     assert get(f"{other}/restart") == b"a" * (3 << 20) + b"bc"
     assert get(f"{other}/restart_closed") == b"c" * (3 << 20)

@@ -75,6 +75,7 @@ static void results(unsigned kind, const uint8_t *data, size_t size)
 	static struct nfs4_sync sync;
 	static struct nfs4_lockctx ctx = {.open = &open};
 	static struct nfs4_lockreq req = {.ctx = &ctx};
+	static struct nfs4_deleg deleg = {.pushing = &ctx};
 	static char link[64];
 	const struct nfs4_kind *k = &nfs4_kinds[kind];
 	struct nfs_op *op = kind < NFS4_K_SEQUENCE ? &open.own : &sync.op;
@@ -95,6 +96,8 @@ static void results(unsigned kind, const uint8_t *data, size_t size)
 		sync.u.reopen.open = &open;
 	if (kind == NFS4_K_RELOCK)
 		sync.u.relock.ctx = &ctx;
+	if (kind == NFS4_K_DELEG_LOCK)
+		op->ctx = &deleg;
 	if (kind == NFS_LOOKUP)
 		op->u.lookup.name = (struct nfs_name){"x", 1};
 	if (kind == NFS_LOOKUP)
