@@ -36,10 +36,19 @@ void change_forget(const struct fs *fs, struct inode *ino)
 {
 	unsigned times;
 
-	if (!inode_must_forget(ino, &times))
-		return;
-	fuse_lowlevel_notify_inval_inode(fs->se, inode_id(fs->inodes, ino), -1, 0);
+	if (inode_must_forget(ino, &times))
+		change_notify(fs, ino, -1);
+}
+
+int change_notify(const struct fs *fs, struct inode *ino, off_t from)
+{
+	unsigned times;
+	int rc;
+
+	inode_must_forget(ino, &times);
+	rc = fuse_lowlevel_notify_inval_inode(fs->se, inode_id(fs->inodes, ino), from, 0);
 	inode_forgot(ino, times);
+	return rc;
 }
 
 /* Somebody else has changed the file, or may have, as this thread has just learned, or another

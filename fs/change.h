@@ -27,6 +27,11 @@ void change_doubt(struct fs *fs, struct inode *ino);
 bool change_is_shared(struct inode *ino);
 /* Has the kernel forget attributes of ino that it may believe, if there are any. */
 void change_forget(const struct fs *fs, struct inode *ino);
+/* Has it forget them, whatever it was told, and drop the pages from `from` on; -1: none. 0 or a
+ * negative errno. Every notification about an inode goes this way, so that it is known what the
+ * kernel was told since: one too many has it throw away the answer to a GETATTR, and read up to the
+ * end that the file had. */
+int change_notify(const struct fs *fs, struct inode *ino, off_t from);
 /* change_look() of all attributes, which the kernel is about to be told: what it reads when it
  * believes them must not be older than they are. */
 void change_told(struct inode *ino, const struct nfs_attr *a, uint64_t asked);

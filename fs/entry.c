@@ -39,7 +39,7 @@ static bool tell(struct fs *fs, struct inode *ino, struct nfs_attr *now, uint64_
 			change_told(ino, now, asked);
 		now->size = flush_size(ino, now->size, asked);
 		if (inode_goes_astray(ino, asked)) {
-			fuse_lowlevel_notify_inval_inode(fs->se, inode_id(fs->inodes, ino), -1, 0);
+			change_notify(fs, ino, -1);
 			return false;
 		}
 		lasts = may_last;
@@ -73,7 +73,7 @@ void entry_doubt_set_id(const struct fs *fs, struct inode *ino)
 	uint64_t seen;
 
 	if (inode_mode(ino, &seen) & (S_ISUID | S_ISGID))
-		fuse_lowlevel_notify_inval_inode(fs->se, inode_id(fs->inodes, ino), -1, 0);
+		change_notify(fs, ino, -1);
 }
 
 uint64_t entry_attr_since(const struct fs *fs, struct inode *ino)

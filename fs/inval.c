@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "fs/change.h"
 #include "fs/file.h"
 #include "transport/log.h"
 
@@ -39,7 +40,7 @@ static void inval_one_locked(struct inval *v)
 	atomic_store(&ino->renewed, false); /* the server is to be asked */
 	inode_doubt_attr(ino);
 	cache_drop_all(&ino->cache);
-	rc = fuse_lowlevel_notify_inval_inode(v->fs->se, inode_id(v->fs->inodes, ino), 0, 0);
+	rc = change_notify(v->fs, ino, 0);
 	if (rc && rc != -ENOENT) /* the kernel has no such inode in its cache */
 		log_ctrl("dropping the pages of file %llu: %s", (unsigned long long)ino->fileid,
 			strerror(-rc));

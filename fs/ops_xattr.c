@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/xattr.h>
 
+#include "fs/change.h"
 #include "fs/entry.h"
 #include "fs/ops.h"
 #include "transport/clock.h"
@@ -217,7 +218,7 @@ static void setacl_noted(struct request *r)
 		inode_doubt(r->inode);
 	else
 		entry_note_attr(r->fs, r->inode, &op->u.getattr.attr, r->u.xattr.asked);
-	fuse_lowlevel_notify_inval_inode(r->fs->se, inode_id(r->fs->inodes, r->inode), -1, 0);
+	change_notify(r->fs, r->inode, -1);
 	request_end(r, 0);
 }
 
