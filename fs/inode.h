@@ -249,6 +249,8 @@ void inode_note_removed(struct inode *ino);
 bool inode_removed_attr(struct inode *ino, struct nfs_attr *attr);
 /* The mode that the server told last, which it may have changed since, and when it was asked. */
 uint32_t inode_mode(struct inode *ino, uint64_t *seen);
+/* How many names it has, as far as is known; 1 at least. */
+uint32_t inode_links(struct inode *ino);
 /* Attributes must be asked for again; attributes and rights (the handle is stale). */
 void inode_doubt_attr(struct inode *ino);
 void inode_doubt(struct inode *ino);

@@ -168,6 +168,16 @@ uint32_t inode_mode(struct inode *ino, uint64_t *seen)
 	return mode;
 }
 
+uint32_t inode_links(struct inode *ino)
+{
+	uint32_t links;
+
+	pthread_mutex_lock(&ino->lock);
+	links = ino->attr.nlink;
+	pthread_mutex_unlock(&ino->lock);
+	return links ? links : 1;
+}
+
 void inode_doubt_attr(struct inode *ino)
 {
 	pthread_mutex_lock(&ino->lock);

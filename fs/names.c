@@ -266,6 +266,22 @@ static void changed_locked(struct names *n, struct inode *dir, const char *name)
 		complete_changed(&n->completes, dir->complete, names_hash_of(n, dir, name));
 }
 
+bool names_too_many(struct names *n, const struct inode *ino, uint32_t links)
+{
+	const struct name *e;
+	uint64_t now = 0;
+	uint32_t believed = 0;
+
+	pthread_mutex_lock(&n->lock);
+	e = LIST_FIRST(&ino->names_of);
+	if (e && LIST_NEXT(e, of_ino)) /* most have one */
+		now = clock_ns();
+	for (; now && e && believed <= links; e = LIST_NEXT(e, of_ino))
+		believed += !e->unsure && e->until > now;
+	pthread_mutex_unlock(&n->lock);
+	return believed > links;
+}
+
 void names_unsure(struct names *n, struct inode *ino)
 {
 	struct name *e;

@@ -64,6 +64,9 @@ bool names_find(struct names *n, struct inode *dir, const char *name, struct nam
  * directory it is in; false: none is known. */
 bool names_of(
 	struct names *n, const struct inode *ino, struct inode **dir, char *name, size_t size);
+/* Does the kernel believe more names of ino than it has links? Then one of them, nobody knows
+ * which, is from before somebody else has renamed it. */
+bool names_too_many(struct names *n, const struct inode *ino, uint32_t links);
 /* The file has another name now than names_of() returned: of the names of ino that are known,
  * names_of() returns none before it is put again. */
 void names_unsure(struct names *n, struct inode *ino);

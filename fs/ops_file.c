@@ -341,6 +341,12 @@ static void open_flushed(struct request *r)
 	if (open_locally(r))
 		return;
 	r->u.open.alone = false;
+	/* a listing may have told the name that somebody else has given the file: opened by that it
+	 * would be the same file, and the name that the kernel opens perhaps another */
+	if (!r->u.open.again && names_too_many(fs->names, r->inode, inode_links(r->inode))) {
+		open_stale(r);
+		return;
+	}
 	if (r->file->flags & O_TRUNC)
 		written_cut_begin(&r->inode->written, &r->cut);
 	if (fs->info.vers_major < 4 ||

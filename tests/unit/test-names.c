@@ -248,6 +248,22 @@ static void only_believed_names_are_taken_back_and_once(void **state)
 	assert_null(list);
 }
 
+static void a_file_may_be_believed_to_have_too_many_names(void **state)
+{
+	struct inode *dir = get(1, NFS_DIR), *file = get(2, NFS_REG);
+
+	assert_false(names_too_many(n, file, 1));
+	names_put(n, dir, "a", file, 1, UINT64_C(1) << 40);
+	assert_false(names_too_many(n, file, 1));
+	names_put(n, dir, "b", file, 1, 0); /* not believed */
+	assert_false(names_too_many(n, file, 1));
+	names_put(n, root, "c", file, 1, UINT64_C(1) << 40);
+	assert_true(names_too_many(n, file, 1));
+	assert_false(names_too_many(n, file, 2));
+	names_unsure(n, file);
+	assert_false(names_too_many(n, file, 1));
+}
+
 static void many_names_of_a_stale_file_are_all_doubted(void **state)
 {
 	struct inode *file = get(1, NFS_REG);
@@ -316,6 +332,7 @@ int main(void)
 		TEST(a_moved_name_takes_its_time_along),
 		TEST(moving_to_another_name_of_the_file_moves_nothing),
 		TEST(only_believed_names_are_taken_back_and_once),
+		TEST(a_file_may_be_believed_to_have_too_many_names),
 		TEST(many_names_of_a_stale_file_are_all_doubted),
 		TEST(threads_may_name_and_forget),
 	};

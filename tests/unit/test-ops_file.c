@@ -18,6 +18,7 @@
 #include "fs/change.h"
 #include "fs/file.h"
 #include "fs/flush.h"
+#include "fs/names.h"
 #include "tests/unit/fs-fixture.h"
 #include "tests/unit/kernel-mount.h"
 
@@ -251,6 +252,25 @@ static void a_name_that_stands_for_another_file_is_looked_up_again(void **state)
 	assert_int_equal(fs->open_files, 3);
 }
 
+/* A listing has told the name that somebody else has given the file. */
+static void a_file_with_a_name_too_many_is_looked_up_again(void **state)
+{
+	struct inode *ino = inode_of(fs->inodes, node), *root = inode_of(fs->inodes, KERNEL_ROOT);
+	struct fuse_entry_out e;
+	uint64_t third, opened;
+
+	kernel_tid = getpid();
+	assert_true(names_put(fs->names, root, "f", ino, 1, UINT64_C(1) << 40));
+	assert_int_equal(kernel_open(node, O_RDONLY, &third), 0);
+	assert_true(names_put(fs->names, root, "g", ino, 1, UINT64_C(1) << 40));
+	opened = count(NFS_OPEN);
+	assert_int_equal(kernel_open(node, O_RDONLY, &third), -ESTALE);
+	assert_int_equal(count(NFS_OPEN), opened);
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "f", &e), 0);
+	assert_int_equal(kernel_open(node, O_RDONLY, &third), 0);
+	assert_int_equal(kernel_open(node, O_RDONLY, &third), 0); /* it goes on so */
+}
+
 static void an_open_whose_process_is_killed_ends(void **state)
 {
 	struct fuse_open_in in = {.flags = O_RDONLY};
@@ -425,6 +445,7 @@ int main(void)
 		TEST(attributes_that_others_change_are_not_believed_for_a_while),
 		TEST(a_stale_file_is_looked_up_again),
 		TEST(a_name_that_stands_for_another_file_is_looked_up_again),
+		TEST(a_file_with_a_name_too_many_is_looked_up_again),
 		TEST(an_open_whose_process_is_killed_ends),
 		TEST(what_is_not_dirty_needs_no_commit),
 		TEST(times_that_are_still_to_be_set_are_waited_for),
