@@ -169,7 +169,9 @@ static void many_names(void **state)
 		snprintf(name, sizeof(name), "user%u@example.net", i);
 		idmap_id(m, name, (uint32_t)strlen(name), i & 1, &id);
 	}
-	assert_int_equal(id_now(m, "joe@example.net", false, &id), IDMAP_YES);
+	/* there is room again when enough of them are answered */
+	while (id_now(m, "joe@example.net", false, &id) != IDMAP_YES)
+		usleep(1000);
 	assert_int_equal(id, 100);
 }
 
