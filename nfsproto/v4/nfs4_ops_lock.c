@@ -71,6 +71,44 @@ static void put_lock(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp 
 	nfs4_comp_count(k, OP_LOCK, 0);
 }
 
+/* The answer to that: with what status LOCK has ended, and what came with it. False: *out is what
+ * becomes of op. */
+static bool get_lock(struct nfs_op *op, struct nfs4_reply *r, uint32_t *status,
+	struct nfs4_lock_res *res, enum nfs_outcome *out)
+{
+	int rc = nfs4_reply_op(r, OP_PUTFH);
+
+	if (rc) {
+		*out = nfs4_outcome(op, rc);
+		return false;
+	}
+	rc = nfs4_reply_op(r, OP_LOCK);
+	*status = (uint32_t)rc;
+	*out = NFS_DONE;
+	if (rc < 0 || nfs4_get_lock_res(r->x, *status, res))
+		*out = nfs_failed(op, -EBADMSG);
+	return *out == NFS_DONE;
+}
+
+static void granted(
+	struct nfs4_client *c, struct nfs4_lockctx *ctx, const struct nfs4_lock_res *res)
+{
+	pthread_mutex_lock(&c->locks.lock);
+	ctx->stateid = res->stateid;
+	ctx->have_stateid = true;
+	pthread_mutex_unlock(&c->locks.lock);
+}
+
+/* A range that is held. */
+static struct nfs4_lock_args args_of(const struct lock_range *g)
+{
+	return (struct nfs4_lock_args){
+		.type = wire_type(g->write ? F_WRLCK : F_RDLCK, false),
+		.offset = g->first,
+		.length = wire_length(g->first, g->last),
+	};
+}
+
 void nfs4_put_op_lock(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
 	struct nfs4_lockreq *req = op->be.v4.lock;
@@ -89,41 +127,31 @@ enum nfs_outcome nfs4_get_op_lock(struct nfs4_client *c, struct nfs_op *op, stru
 	struct nfs4_lockreq *req = op->be.v4.lock;
 	struct nfs4_lockctx *ctx = req->ctx;
 	struct nfs4_lock_res res;
+	enum nfs_outcome out;
 	bool had_stateid;
-	int rc = nfs4_reply_op(r, OP_PUTFH);
+	uint32_t status;
 
-	if (!rc)
-		rc = nfs4_reply_op(r, OP_LOCK);
-	else
-		return nfs4_outcome(op, rc);
-	if (rc < 0 || nfs4_get_lock_res(r->x, (uint32_t)rc, &res))
-		return nfs_failed(op, -EBADMSG);
+	if (!get_lock(op, r, &status, &res, &out))
+		return out;
 	pthread_mutex_lock(&c->locks.lock);
 	had_stateid = ctx->have_stateid;
-	if (rc == 0) {
-		ctx->stateid = res.stateid;
-		ctx->have_stateid = true;
-	}
 	pthread_mutex_unlock(&c->locks.lock);
-	if (rc == NFS4ERR_DENIED || rc == NFS4ERR_OPENMODE)
-		return nfs4_outcome(op, keep_status(req, r, (uint32_t)rc));
+	if (status == NFS4_OK)
+		granted(c, ctx, &res);
+	if (status == NFS4ERR_DENIED || status == NFS4ERR_OPENMODE)
+		return nfs4_outcome(op, keep_status(req, r, status));
 	/* without a lock stateid it is about the open's */
-	if (had_stateid && about_stateid((uint32_t)rc))
-		return nfs4_outcome(op, keep_status(req, r, (uint32_t)rc));
-	return nfs4_outcome(op, rc);
+	if (had_stateid && about_stateid(status))
+		return nfs4_outcome(op, keep_status(req, r, status));
+	return nfs4_outcome(op, (int)status);
 }
 
 void nfs4_put_op_relock(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
 	struct nfs4_sync *s = container_of(op, struct nfs4_sync, op);
-	const struct lock_range *g = &s->u.relock.range;
-	struct nfs4_lock_args a = {
-		.type = wire_type(g->write ? F_WRLCK : F_RDLCK, false),
-		.reclaim = true,
-		.offset = g->first,
-		.length = wire_length(g->first, g->last),
-	};
+	struct nfs4_lock_args a = args_of(&s->u.relock.range);
 
+	a.reclaim = true;
 	put_lock(c, op, k, s->u.relock.ctx, &a);
 }
 
@@ -131,20 +159,14 @@ enum nfs_outcome nfs4_get_op_relock(struct nfs4_client *c, struct nfs_op *op, st
 {
 	struct nfs4_sync *s = container_of(op, struct nfs4_sync, op);
 	struct nfs4_lock_res res;
-	int rc = nfs4_reply_op(r, OP_PUTFH);
+	enum nfs_outcome out;
+	uint32_t status;
 
-	if (!rc)
-		rc = nfs4_reply_op(r, OP_LOCK);
-	else
-		return nfs4_outcome(op, rc);
-	if (rc < 0 || nfs4_get_lock_res(r->x, (uint32_t)rc, &res))
-		return nfs_failed(op, -EBADMSG);
-	if (rc)
-		return nfs4_outcome(op, rc);
-	pthread_mutex_lock(&c->locks.lock);
-	s->u.relock.ctx->stateid = res.stateid;
-	s->u.relock.ctx->have_stateid = true;
-	pthread_mutex_unlock(&c->locks.lock);
+	if (!get_lock(op, r, &status, &res, &out))
+		return out;
+	if (status != NFS4_OK)
+		return nfs4_outcome(op, (int)status);
+	granted(c, s->u.relock.ctx, &res);
 	return NFS_DONE;
 }
 
@@ -153,11 +175,7 @@ enum nfs_outcome nfs4_get_op_relock(struct nfs4_client *c, struct nfs_op *op, st
 void nfs4_put_op_deleg_lock(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
 	const struct nfs4_deleg *d = op->ctx;
-	struct nfs4_lock_args a = {
-		.type = wire_type(d->range.write ? F_WRLCK : F_RDLCK, false),
-		.offset = d->range.first,
-		.length = wire_length(d->range.first, d->range.last),
-	};
+	struct nfs4_lock_args a = args_of(&d->range);
 
 	put_lock(c, op, k, d->pushing, &a);
 }
@@ -167,24 +185,18 @@ enum nfs_outcome nfs4_get_op_deleg_lock(
 {
 	const struct nfs4_deleg *d = op->ctx;
 	struct nfs4_lock_res res;
-	int rc = nfs4_reply_op(r, OP_PUTFH);
+	enum nfs_outcome out;
+	uint32_t status;
 
-	if (!rc)
-		rc = nfs4_reply_op(r, OP_LOCK);
-	else
-		return nfs4_outcome(op, rc);
-	if (rc < 0 || nfs4_get_lock_res(r->x, (uint32_t)rc, &res))
-		return nfs_failed(op, -EBADMSG);
-	if (rc == NFS4ERR_DENIED || about_stateid((uint32_t)rc)) {
+	if (!get_lock(op, r, &status, &res, &out))
+		return out;
+	if (status == NFS4ERR_DENIED || about_stateid(status)) {
 		r->status = NFS4_OK;
 		return nfs_failed(op, -EIO);
 	}
-	if (rc)
-		return nfs4_outcome(op, rc);
-	pthread_mutex_lock(&c->locks.lock);
-	d->pushing->stateid = res.stateid;
-	d->pushing->have_stateid = true;
-	pthread_mutex_unlock(&c->locks.lock);
+	if (status != NFS4_OK)
+		return nfs4_outcome(op, (int)status);
+	granted(c, d->pushing, &res);
 	return NFS_DONE;
 }
 
