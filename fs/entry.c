@@ -29,9 +29,10 @@ void entry_set_mode(fuse_req_t req, struct nfs_sattr *set, mode_t mode, bool is_
 }
 
 /* False: the kernel is not to believe now, which was asked for at `asked`, for any time. */
-static bool tell(struct fs *fs, struct inode *ino, struct nfs_attr *now, uint64_t asked, bool lasts)
+static bool tell(
+	struct fs *fs, struct inode *ino, struct nfs_attr *now, uint64_t asked, bool may_last)
 {
-	const bool may_last = lasts;
+	bool lasts;
 
 	do {
 		/* who has noted them may not have come to the data yet */
