@@ -12,40 +12,18 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "fs/names.h"
+#include "names-fixture.h"
 #include "transport/clock.h"
 
 #define US    1u
 #define OTHER 2u
 
-static struct inode_table *t;
-static struct names *n;
 static struct inode *dir;
-
-static struct inode *get(uint32_t number, enum nfs_type type)
-{
-	struct nfs_attr attr = {.type = type, .fileid = number};
-	struct nfs_fh fh = {.len = 16};
-
-	memcpy(fh.data, &number, sizeof(number));
-	return inode_lookup(t, &fh, &attr);
-}
 
 static int setup(void **state)
 {
-	struct nfs_attr attr = {.type = NFS_DIR, .fileid = 2};
-	struct nfs_fh fh = {.len = 16};
-
-	t = inode_table_new(&fh, &attr);
-	n = names_new(t);
+	names_begin();
 	dir = get(1, NFS_DIR);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	t = inode_table_free(t);
-	n = names_free(n);
 	return 0;
 }
 
