@@ -100,7 +100,7 @@ static struct inode *fill(struct fs *fs, struct inode *dir, const struct page *p
 		inode_unref(ino);
 		return NULL;
 	}
-	entry_fill_known(fs, dir, name, ino, &attr, seen, p->asked, e);
+	entry_fill_known(fs, dir, name, ino, &attr, seen, p->asked, now, e);
 	inode_unref(ino); /* the kernel has it */
 	return ino;
 }

@@ -88,6 +88,15 @@ uint64_t entry_attr_since(const struct fs *fs, struct inode *ino)
 	return deleg && deleg <= since ? deleg - 1 : since;
 }
 
+/* Has what the kernel believes of names in dir been taken back since it asked, at `born`, and since
+ * `seen`, when the server said what it is about to be told? Then the name that it asks for may have
+ * been among them, and it would believe that one again. To be asked when names.c knows that the
+ * kernel believes it: a taking back that comes after this finds it there. */
+static bool taken_back(struct inode *dir, uint64_t born, uint64_t seen)
+{
+	return inode_names_taken(dir, born > seen ? born : seen);
+}
+
 /* For how long, in ns, the kernel may believe what is believed here of a name in dir until `until`.
  * It lets everybody walk through names: where not everybody may search, it must ask at each walk,
  * and the server decides. */
@@ -188,13 +197,15 @@ void entry_fill(struct fs *fs, struct inode *dir, const char *name, struct inode
 		.generation = ino->generation,
 		.attr_timeout = is_passing(ino, seen) ? 0 : entry_attr_timeout(fs, ino, a),
 	};
-	if (names_put(fs->names, dir, name, ino, name_seen, time))
+	if (names_put(fs->names, dir, name, ino, name_seen, time) &&
+		!taken_back(dir, seen, name_seen))
 		e->entry_timeout = seconds(time);
 	entry_stat(fs, ino, a, seen, &e->attr_timeout, &e->attr);
 }
 
 void entry_fill_known(struct fs *fs, struct inode *dir, const char *name, struct inode *ino,
-	const struct nfs_attr *a, uint64_t seen, uint64_t name_seen, struct fuse_entry_param *e)
+	const struct nfs_attr *a, uint64_t seen, uint64_t name_seen, uint64_t born,
+	struct fuse_entry_param *e)
 {
 	uint64_t time = entry_time(fs, dir, name_seen), since = entry_attr_since(fs, ino);
 
@@ -207,7 +218,8 @@ void entry_fill_known(struct fs *fs, struct inode *dir, const char *name, struct
 				: seen > since	       ? seconds(seen - since)
 						       : 0,
 	};
-	if (names_put(fs->names, dir, name, ino, name_seen, time))
+	if (names_put(fs->names, dir, name, ino, name_seen, time) &&
+		!taken_back(dir, born, name_seen))
 		e->entry_timeout = seconds(time);
 	entry_stat(fs, ino, a, seen, &e->attr_timeout, &e->attr);
 }
@@ -277,7 +289,8 @@ void entry_end_absent(struct request *r, uint64_t seen)
 
 	/* a name in other letters may be made, and be this one */
 	if (!r->fs->opt->cache_absent || r->fs->info.features & NFS_FOLDS_CASE ||
-		!names_put_absent(r->fs->names, r->dir, r->name, seen, time))
+		!names_put_absent(r->fs->names, r->dir, r->name, seen, time) ||
+		taken_back(r->dir, r->born, seen))
 		time = 0;
 	end_absent(r, time);
 }
@@ -355,7 +368,7 @@ bool entry_end_none(struct request *r, uint64_t until)
 	/* for entry_not_made() */
 	if (!names_put_absent(r->fs->names, r->dir, r->name, 0, time))
 		return false;
-	end_absent(r, time);
+	end_absent(r, taken_back(r->dir, r->born, 0) ? 0 : time);
 	return true;
 }
 

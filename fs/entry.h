@@ -51,9 +51,10 @@ bool entry_believed(const struct fs *fs, struct inode *dir, uint64_t seen);
  * search dir. */
 void entry_fill(struct fs *fs, struct inode *dir, const char *name, struct inode *ino,
 	const struct nfs_attr *a, uint64_t seen, uint64_t name_seen, struct fuse_entry_param *e);
-/* The same from what is known. */
+/* The same from what is known; the kernel has asked at `born`. */
 void entry_fill_known(struct fs *fs, struct inode *dir, const char *name, struct inode *ino,
-	const struct nfs_attr *a, uint64_t seen, uint64_t name_seen, struct fuse_entry_param *e);
+	const struct nfs_attr *a, uint64_t seen, uint64_t name_seen, uint64_t born,
+	struct fuse_entry_param *e);
 /* Answers r with e for ino, which has a lookup for the kernel, and frees r. */
 void entry_reply(struct request *r, struct inode *ino, const struct fuse_entry_param *e);
 /* Ends r with an entry for r->name in r->dir, whose handle is fh, or with error if that is not 0.

@@ -122,6 +122,8 @@ struct inode {
 	 * when it was asked last while the names were those of version; what the server said of
 	 * names before names_from may not be so any more (names.h) */
 	uint64_t version, version_at, names_seen, names_from;
+	/* what the server said before then of names in it the kernel is not told to believe */
+	uint64_t names_taken;
 	uint64_t foreign_at; /* when somebody else was last seen to have changed it; 0: never */
 	uint64_t listed;     /* when the server was last asked for entries of it */
 	unsigned naming;     /* requests that make, move or remove names in it, under way */
@@ -223,6 +225,9 @@ bool inode_is_shared(struct inode *dir, uint64_t time);
 uint64_t inode_names_seen(struct inode *dir, uint64_t *from);
 /* The newest change attribute of dir that is known to be none of this mount's alone. */
 uint64_t inode_version(struct inode *dir);
+/* Have the names in dir that the kernel believes been taken back since `seen`? (inode_note_attr()
+ * has said that they must be.) */
+bool inode_names_taken(struct inode *dir, uint64_t seen);
 /* Names in dir, or what is known of them, may be wrong: none said so far is believed. */
 void inode_doubt_names(struct inode *dir);
 /* Is a newer version known than a, although a came later? Then in *newer. */

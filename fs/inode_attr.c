@@ -49,7 +49,7 @@ static bool is_news_locked(const struct inode *ino, const struct nfs_attr *attr,
 bool inode_note_attr(struct inode *ino, const struct nfs_attr *attr, uint64_t seen, uint64_t alone)
 {
 	const struct nfs_attr *was = &ino->attr;
-	bool lost = false, rights, ctime, own;
+	bool lost = false, foreign, rights, ctime, own;
 
 	pthread_mutex_lock(&ino->lock);
 	if (is_news_locked(ino, attr, seen)) {
@@ -69,9 +69,15 @@ bool inode_note_attr(struct inode *ino, const struct nfs_attr *attr, uint64_t se
 		ino->attr_seen = seen > ino->attr_seen ? seen : ino->attr_seen;
 		ino->attr_came = clock_ns();
 	}
-	lost = attr->type == NFS_DIR && (note_version_locked(ino, attr->change, seen) || lost);
+	foreign = attr->type == NFS_DIR && note_version_locked(ino, attr->change, seen);
+	lost = lost && attr->type == NFS_DIR;
+	/* a name that is as of this version is as of names_from: inode_name_seen() */
+	if (lost)
+		ino->names_taken = clock_ns();
+	else if (foreign)
+		ino->names_taken = ino->names_from;
 	pthread_mutex_unlock(&ino->lock);
-	return lost;
+	return lost || foreign;
 }
 
 bool inode_newer_attr(struct inode *ino, const struct nfs_attr *a, struct nfs_attr *newer)

@@ -87,6 +87,16 @@ uint64_t inode_version(struct inode *dir)
 	return version;
 }
 
+bool inode_names_taken(struct inode *dir, uint64_t seen)
+{
+	bool taken;
+
+	pthread_mutex_lock(&dir->lock);
+	taken = seen < dir->names_taken;
+	pthread_mutex_unlock(&dir->lock);
+	return taken;
+}
+
 void inode_doubt_names(struct inode *dir)
 {
 	pthread_mutex_lock(&dir->lock);

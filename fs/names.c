@@ -18,7 +18,8 @@ struct name {
 	TAILQ_ENTRY(name) absent;	       /* if it is */
 	struct inode *dir, *ino;	       /* ino NULL: absent */
 	uint64_t hashed, seen, until;
-	bool unsure; /* names_unsure(): names_of() passes it over */
+	uint64_t put; /* when the kernel was last told a time */
+	bool unsure;  /* names_unsure(): names_of() passes it over */
 	size_t len;
 	char s[];
 };
@@ -157,7 +158,7 @@ static struct name *add_locked(
 		grow_locked(n);
 	e->dir = dir;
 	e->hashed = names_hash(n, dir, s, len);
-	e->seen = e->until = 0;
+	e->seen = e->until = e->put = 0;
 	e->len = len;
 	memcpy(e->s, s, len + 1);
 	LIST_INSERT_HEAD(chain_of(n, e->hashed), e, hash);
@@ -198,7 +199,7 @@ static struct name *put_locked(struct names *n, struct inode *dir, const char *s
 static bool put(struct names *n, struct inode *dir, const char *name, struct inode *ino,
 	uint64_t seen, uint64_t time)
 {
-	uint64_t until = time ? clock_ns() + time : 0;
+	uint64_t now = time ? clock_ns() : 0, until = time ? now + time : 0;
 	struct name *e = NULL;
 
 	pthread_mutex_lock(&n->lock);
@@ -207,6 +208,7 @@ static bool put(struct names *n, struct inode *dir, const char *name, struct ino
 	if (e) {
 		e->seen = seen > e->seen ? seen : e->seen;
 		e->until = until > e->until ? until : e->until;
+		e->put = now > e->put ? now : e->put;
 	}
 	pthread_mutex_unlock(&n->lock);
 	return e != NULL;
@@ -338,8 +340,10 @@ void names_move(struct names *n, struct inode *dir, const char *name, struct ino
 		to = NULL;
 		if (e->ino && !to_dir->left)
 			to = add_locked(n, to_dir, to_name, strlen(to_name), e->ino);
-		if (to)
+		if (to) {
 			to->until = e->until;
+			to->put = e->put;
+		}
 		remove_locked(n, e);
 	}
 	/* of two names of one file the server leaves both, and of one name that one */
@@ -377,29 +381,51 @@ void names_doubt_all(struct names *n, struct inode *ino)
 	pthread_mutex_unlock(&n->lock);
 }
 
-bool names_take_back(struct names *n, struct inode *dir, char **list, size_t *len)
+static bool is_fresh(const struct name *e, uint64_t now)
+{
+	return e->put + NAMES_FRESH_NS > now;
+}
+
+bool names_take_back(struct names *n, struct inode *dir, char **list, size_t *len, size_t *fresh)
 {
 	uint64_t now = clock_ns();
+	char *front, *behind;
 	struct name *e;
-	char *p;
 
 	*list = NULL;
-	*len = 0;
+	*len = *fresh = 0;
 	pthread_mutex_lock(&n->lock);
 	LIST_FOREACH (e, &dir->names_in, in_dir)
-		if (e->until > now)
+		if (e->until > now) {
 			*len += e->len + 1;
-	p = *list = *len ? malloc(*len) : NULL;
-	if (p)
+			*fresh += is_fresh(e, now) ? e->len + 1 : 0;
+		}
+	front = *list = *len ? malloc(*len) : NULL;
+	if (front) {
+		behind = front + *fresh;
 		LIST_FOREACH (e, &dir->names_in, in_dir) {
+			char **p = is_fresh(e, now) ? &front : &behind;
+
 			if (e->until <= now)
 				continue;
-			memcpy(p, e->s, e->len + 1);
-			p += e->len + 1;
+			memcpy(*p, e->s, e->len + 1);
+			*p += e->len + 1;
 			e->until = 0;
 		}
+	}
 	pthread_mutex_unlock(&n->lock);
-	return p || !*len;
+	return front || !*len;
+}
+
+void names_take_back_name(struct names *n, struct inode *dir, const char *name)
+{
+	struct name *e;
+
+	pthread_mutex_lock(&n->lock);
+	e = find_name_locked(n, dir, name);
+	if (e)
+		e->until = 0;
+	pthread_mutex_unlock(&n->lock);
 }
 
 unsigned names_absent(struct names *n)

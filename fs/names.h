@@ -31,6 +31,7 @@
 #include "fs/inode.h"
 
 #define NAMES_ABSENT_MAX 32768u /* names that are remembered not to be there */
+#define NAMES_FRESH_NS	 UINT64_C(1000000000)
 
 struct names;
 
@@ -84,9 +85,12 @@ void names_doubt(struct names *n, struct inode *dir, const char *name);
 void names_doubt_all(struct names *n, struct inode *ino);
 
 /* The names in dir that the kernel still believes, each with a NUL behind it, in memory that the
- * caller frees; none of them is believed any more. *len 0 and NULL if there is none. False when out
+ * caller frees; none of them is believed any more. *len 0 and NULL if there is none. So many bytes
+ * in front as *fresh says are of those that it was told in the last NAMES_FRESH_NS. False when out
  * of memory: then nothing has changed. */
-bool names_take_back(struct names *n, struct inode *dir, char **list, size_t *len);
+bool names_take_back(struct names *n, struct inode *dir, char **list, size_t *len, size_t *fresh);
+/* The same of one name, if it is believed. */
+void names_take_back_name(struct names *n, struct inode *dir, const char *name);
 
 /* --- complete directories; dir may have left the table: then nothing is kept -------------------
  */

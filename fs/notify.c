@@ -13,15 +13,19 @@
 
 #include "fs/fs.h"
 #include "fs/names.h"
+#include "transport/clock.h"
 #include "transport/log.h"
 
 #define STOP_WAIT_S 3
+#define AGAIN_NS    NSEC_PER_SEC
 
 struct job {
 	STAILQ_ENTRY(job) next;
 	struct inode *dir; /* the names are in it; a reference. NULL: step(r) is to be called */
 	char *names;	   /* each with a NUL behind it */
-	size_t len;
+	size_t len, fresh; /* fresh: so many bytes in front are to be told again, AGAIN_NS later */
+	bool again;	   /* they are being told again */
+	uint64_t due;	   /* when that is to be, on clock_ns() */
 	struct request *r;
 	request_step_fn *step;
 };
@@ -32,6 +36,7 @@ struct notifier {
 	pthread_mutex_t lock; /* what follows */
 	pthread_cond_t some;
 	STAILQ_HEAD(job_queue, job) jobs;
+	struct job_queue later;	 /* by job.due */
 	const struct inode *now; /* whose names are being told; NULL: none */
 	bool stop;
 	bool ended; /* the thread has been joined; known to the one thread that calls
@@ -55,7 +60,8 @@ static void tell(struct fs *fs, struct inode *dir, const char *name)
 static void drop_job(struct job *j)
 {
 	if (j->dir) {
-		atomic_fetch_sub(&j->dir->taking_back, 1);
+		if (!j->again)
+			atomic_fetch_sub(&j->dir->taking_back, 1);
 		inode_unref(j->dir);
 	} else {
 		j->step(j->r);
@@ -64,11 +70,65 @@ static void drop_job(struct job *j)
 	free(j);
 }
 
-static void run_job(struct fs *fs, struct job *j)
+/* True: names of j, which has been told, wait to be told again. */
+static bool tell_again_later(struct notifier *n, struct job *j)
 {
-	for (size_t i = 0; j->dir && i < j->len; i += strlen(j->names + i) + 1)
-		tell(fs, j->dir, j->names + i);
-	drop_job(j);
+	bool later = j->fresh && !j->again;
+
+	if (!later)
+		return false;
+	atomic_fetch_sub(&j->dir->taking_back, 1);
+	j->again = true;
+	j->len = j->fresh;
+	j->due = clock_ns() + AGAIN_NS;
+	pthread_mutex_lock(&n->lock);
+	later = !n->stop;
+	if (later)
+		STAILQ_INSERT_TAIL(&n->later, j, next);
+	pthread_mutex_unlock(&n->lock);
+	return later;
+}
+
+static void run_job(struct notifier *n, struct job *j)
+{
+	for (size_t i = 0; j->dir && i < j->len; i += strlen(j->names + i) + 1) {
+		if (j->again)
+			names_take_back_name(n->fs->names, j->dir, j->names + i);
+		tell(n->fs, j->dir, j->names + i);
+	}
+	if (!tell_again_later(n, j))
+		drop_job(j);
+}
+
+/* What is due goes to the end: a step that waits there may be what frees the directory. Returns
+ * when the next one will be; 0: there is none. */
+static uint64_t take_due_locked(struct notifier *n)
+{
+	struct job *j;
+
+	while ((j = STAILQ_FIRST(&n->later)) && j->due <= clock_ns()) {
+		STAILQ_REMOVE_HEAD(&n->later, next);
+		STAILQ_INSERT_TAIL(&n->jobs, j, next);
+	}
+	return j ? j->due : 0;
+}
+
+/* The next job; NULL: the thread is to end. */
+static struct job *wait_job_locked(struct notifier *n)
+{
+	struct timespec t;
+	uint64_t due;
+
+	for (;;) {
+		due = take_due_locked(n);
+		if (!STAILQ_EMPTY(&n->jobs) || n->stop)
+			return STAILQ_FIRST(&n->jobs);
+		t = clock_timespec(due);
+		if (due)
+			pthread_cond_timedwait(&n->some, &n->lock, &t);
+		else
+			pthread_cond_wait(&n->some, &n->lock);
+	}
 }
 
 static void *notifier_main(void *arg)
@@ -79,15 +139,14 @@ static void *notifier_main(void *arg)
 	pthread_setname_np(pthread_self(), "rnfs-notify");
 	for (;;) {
 		pthread_mutex_lock(&n->lock);
-		while (!(j = STAILQ_FIRST(&n->jobs)) && !n->stop)
-			pthread_cond_wait(&n->some, &n->lock);
+		j = wait_job_locked(n);
 		if (j)
 			STAILQ_REMOVE_HEAD(&n->jobs, next);
 		n->now = j ? j->dir : NULL;
 		pthread_mutex_unlock(&n->lock);
 		if (!j)
 			return NULL;
-		run_job(n->fs, j);
+		run_job(n, j);
 	}
 }
 
@@ -101,8 +160,9 @@ struct notifier *notifier_start(struct fs *fs)
 		return NULL;
 	n->fs = fs;
 	STAILQ_INIT(&n->jobs);
+	STAILQ_INIT(&n->later);
 	pthread_mutex_init(&n->lock, NULL);
-	pthread_cond_init(&n->some, NULL);
+	clock_cond_init(&n->some);
 	sigfillset(&block);
 	pthread_sigmask(SIG_SETMASK, &block, &before);
 	r = pthread_create(&n->thread, NULL, notifier_main, n);
@@ -118,6 +178,7 @@ struct notifier *notifier_start(struct fs *fs)
 bool notifier_stop(struct notifier *n)
 {
 	struct timespec end;
+	struct job *j;
 
 	if (!n || n->ended)
 		return true;
@@ -128,6 +189,10 @@ bool notifier_stop(struct notifier *n)
 	clock_gettime(CLOCK_REALTIME, &end);
 	end.tv_sec += STOP_WAIT_S;
 	n->ended = !pthread_timedjoin_np(n->thread, NULL, &end);
+	while (n->ended && (j = STAILQ_FIRST(&n->later))) {
+		STAILQ_REMOVE_HEAD(&n->later, next);
+		drop_job(j);
+	}
 	return n->ended;
 }
 
@@ -171,7 +236,7 @@ void notify_take_back(struct fs *fs, struct inode *dir)
 {
 	struct job *j = calloc(1, sizeof(*j));
 
-	if (!j || !names_take_back(fs->names, dir, &j->names, &j->len)) {
+	if (!j || !names_take_back(fs->names, dir, &j->names, &j->len, &j->fresh)) {
 		log_warn("names in directory %llu are believed for up to %u s more: out of memory",
 			(unsigned long long)dir->fileid, fs->opt->acdirmax);
 		free(j);

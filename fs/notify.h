@@ -10,6 +10,12 @@
  * (notify_then()): whoever walks into the directory then finds that the kernel believes no name in
  * it any more; unless names in the directory that the LOOKUP is in are to be doubted as well, for
  * which this thread may be waiting for that answer.
+ *
+ * A name that the kernel has already it looks up again without that lock. So whoever had asked may
+ * have been answered before the name was taken back, and come to take the time from the answer only
+ * afterwards: with it he brings the believing back. Answers that are given afterwards bring none
+ * (inode_names_taken()); of those that were given just before nobody knows, so the names that they
+ * are of are taken back a second time a moment later.
  */
 #ifndef RNFS_FS_NOTIFY_H
 #define RNFS_FS_NOTIFY_H

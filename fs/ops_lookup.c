@@ -59,7 +59,8 @@ static bool lookup_known_inode(struct request *r, struct inode *ino, uint64_t na
 	if (!inode_known_attr(ino, entry_attr_since(fs, ino), &op->u.lookup.attr, &seen) ||
 		notify_pending(ino) || !inode_hold(fs->inodes, ino))
 		return false;
-	entry_fill_known(fs, r->dir, r->name, ino, &op->u.lookup.attr, seen, name_seen, &e);
+	entry_fill_known(
+		fs, r->dir, r->name, ino, &op->u.lookup.attr, seen, name_seen, r->born, &e);
 	entry_reply(r, ino, &e);
 	return true;
 }

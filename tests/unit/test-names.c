@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "names-fixture.h"
@@ -211,19 +212,46 @@ static void only_believed_names_are_taken_back_and_once(void **state)
 {
 	struct inode *dir = get(1, NFS_DIR), *file = get(2, NFS_REG);
 	char *list;
-	size_t len;
+	size_t len, fresh;
 
 	names_put(n, dir, "believed", file, 1, 5 * SECOND);
 	names_put(n, dir, "asked", file, 1, 0);
 	names_put(n, dir, "past", file, 1, 1);
 	names_put(n, root, "elsewhere", file, 1, 5 * SECOND);
-	assert_true(names_take_back(n, dir, &list, &len));
+	assert_true(names_take_back(n, dir, &list, &len, &fresh));
 	assert_int_equal(len, sizeof("believed"));
 	assert_string_equal(list, "believed");
 	free(list);
-	assert_true(names_take_back(n, dir, &list, &len));
+	assert_true(names_take_back(n, dir, &list, &len, &fresh));
 	assert_int_equal(len, 0);
 	assert_null(list);
+}
+
+static void what_was_told_just_now_is_in_front_when_it_is_taken_back(void **state)
+{
+	struct inode *dir = get(1, NFS_DIR), *file = get(2, NFS_REG);
+	size_t len, fresh;
+	uint64_t now;
+	char *list;
+
+	names_put(n, dir, "before", file, 1, UINT64_C(1) << 40);
+	names_put(n, dir, "moved", file, 1, UINT64_C(1) << 40);
+	usleep(NAMES_FRESH_NS / 1000);
+	now = clock_ns();
+	names_put(n, dir, "before", file, 1, 0);
+	names_put(n, dir, "now", file, 1, UINT64_C(1) << 40);
+	names_put(n, dir, "again", file, 1, UINT64_C(1) << 40);
+	names_take_back_name(n, dir, "again");
+	names_move(n, dir, "moved", dir, "last");
+	assert_true(names_take_back(n, dir, &list, &len, &fresh));
+	assert_int_equal(len, sizeof("now") + sizeof("last") + sizeof("before"));
+	if (clock_ns() - now >= NAMES_FRESH_NS) { /* this machine is busy */
+		free(list);
+		skip();
+	}
+	assert_int_equal(fresh, sizeof("now"));
+	assert_string_equal(list, "now");
+	free(list);
 }
 
 static void a_file_may_be_believed_to_have_too_many_names(void **state)
@@ -267,7 +295,7 @@ static void many_names_of_a_stale_file_are_all_doubted(void **state)
 static void *churn(void *arg)
 {
 	char name[16];
-	size_t len;
+	size_t len, fresh;
 	char *list;
 
 	for (unsigned i = 0; i < 20000; i++) {
@@ -277,7 +305,7 @@ static void *churn(void *arg)
 		names_put(n, root, name, file, i, SECOND);
 		names_move(n, root, name, root, "moved");
 		stands_for(root, "moved");
-		if (i % 100 == 0 && names_take_back(n, root, &list, &len))
+		if (i % 100 == 0 && names_take_back(n, root, &list, &len, &fresh))
 			free(list);
 		inode_forget(t, file, 1);
 	}
@@ -310,6 +338,7 @@ int main(void)
 		TEST(a_moved_name_takes_its_time_along),
 		TEST(moving_to_another_name_of_the_file_moves_nothing),
 		TEST(only_believed_names_are_taken_back_and_once),
+		TEST(what_was_told_just_now_is_in_front_when_it_is_taken_back),
 		TEST(a_file_may_be_believed_to_have_too_many_names),
 		TEST(many_names_of_a_stale_file_are_all_doubted),
 		TEST(threads_may_name_and_forget),

@@ -15,7 +15,9 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "fs/entry.h"
 #include "fs/names.h"
+#include "fs/notify.h"
 #include "transport/clock.h"
 #include "tests/unit/kernel-names.h"
 
@@ -162,6 +164,7 @@ static void only_who_may_search_hears_of_what_is_not_there(void **state)
 }
 
 static uint64_t version; /* the root's */
+static uint64_t node_of_a;
 
 static bool changed_elsewhere(struct nfs_op *op)
 {
@@ -194,6 +197,61 @@ static void what_is_changed_elsewhere_is_doubted(void **state)
 	assert_int_equal(count(NFS_LOOKUP), looked_up + 3);
 	while (kernel_notified(FUSE_NOTIFY_INVAL_ENTRY) < before + 2)
 		usleep(1000);
+}
+
+/* Somebody may have lost the right to search the root, as is learned while a LOOKUP is under way:
+ * the kernel may take its answer up after it has been told. */
+static bool shut_meanwhile(struct nfs_op *op)
+{
+	struct inode *root = inode_table_root(fs->inodes);
+	struct nfs_attr attr = root->attr;
+
+	if (op->type != NFS_LOOKUP)
+		return false;
+	attr.uid++;
+	entry_note_attr(fs, root, &attr, clock_ns());
+	op->error = 0;
+	op->u.lookup.fh = inode(node_of_a)->fh;
+	op->u.lookup.attr = inode(node_of_a)->attr;
+	op->u.lookup.dir_attr.have = false;
+	return true;
+}
+
+static void what_was_asked_before_names_were_taken_back_is_not_believed(void **state)
+{
+	believe_names();
+	node_of_a = make("a", NULL);
+	assert_true(exists("a"));
+	assert_int_equal(e.entry_valid, 999);
+	fake_knobs.script = shut_meanwhile;
+	assert_true(exists("a"));
+	assert_int_equal(e.entry_valid, 0);
+	assert_int_equal(e.entry_valid_nsec, 0);
+	fake_knobs.script = NULL;
+	assert_true(exists("a"));
+	assert_int_equal(e.entry_valid, 999);
+}
+
+static void what_was_told_just_before_is_taken_back_twice(void **state)
+{
+	struct inode *root = inode_table_root(fs->inodes);
+	struct nfs_attr attr;
+	unsigned before;
+	uint64_t asked;
+
+	believe_names();
+	make("a", NULL);
+	do {
+		before = kernel_notified(FUSE_NOTIFY_INVAL_ENTRY);
+		asked = clock_ns();
+		assert_true(exists("a"));
+		attr = root->attr;
+		attr.uid++;
+		entry_note_attr(fs, root, &attr, clock_ns());
+	} while (clock_ns() - asked >= NAMES_FRESH_NS); /* this machine is busy */
+	while (kernel_notified(FUSE_NOTIFY_INVAL_ENTRY) < before + 2)
+		usleep(1000);
+	assert_false(notify_pending(root));
 }
 
 /* --- complete directories --------------------------------------------------------------------- */
@@ -443,6 +501,8 @@ int main(void)
 		TEST(that_there_is_no_name_is_asked_once),
 		TEST(only_who_may_search_hears_of_what_is_not_there),
 		TEST(what_is_changed_elsewhere_is_doubted),
+		TEST(what_was_asked_before_names_were_taken_back_is_not_believed),
+		TEST(what_was_told_just_before_is_taken_back_twice),
 		TEST(of_a_new_directory_nothing_is_asked),
 		TEST(what_could_not_be_made_is_asked_for),
 		TEST(what_is_there_after_all_is_asked_for),
