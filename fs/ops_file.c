@@ -443,16 +443,97 @@ static void create_failed(struct request *r, int error)
 	request_end(r, error);
 }
 
+static void create_reply(struct request *r)
+{
+	struct nfs_op *op = &r->batch.first.op;
+	bool late = op->u.open.times_left;
+	struct inode *ino = r->inode;
+	struct fs *fs = r->fs;
+	struct file *f = r->file;
+	struct fuse_entry_param e;
+	struct fuse_file_info fi;
+	fuse_req_t fuse;
+
+	deleg_note(fs, ino, op, r->born);
+	entry_note_attr(fs, ino, &op->u.open.attr, clock_ns());
+	if (op->u.open.have_access)
+		inode_note_access(
+			ino, &r->batch.cred, op->u.open.want, op->u.open.allowed, clock_ns());
+	entry_fill(fs, r->dir, r->name, ino, &op->u.open.attr, clock_ns(), clock_ns(), &e);
+	fi = file_info(fs, f, &op->u.open.attr, clock_ns());
+	if (late) {
+		opening_settle_begin(ino);
+		if (e.attr_timeout > fs->opt->acregmin) /* they are only about right */
+			e.attr_timeout = fs->opt->acregmin;
+	}
+	fuse = request_take_fuse(r);
+	inode_ref(ino);
+	if (!late)
+		request_free(r);
+	if (fuse_reply_create(fuse, &e, &fi)) {
+		close_file(fs, f, NULL, 0);
+		inode_forget(fs->inodes, ino, 1);
+	}
+	inode_unref(ino);
+	if (late)
+		settle(r);
+}
+
+static void create_cut_done(struct request *r)
+{
+	const struct nfs_op *op = &r->u.open.cut->op;
+	struct inode *ino = r->inode;
+
+	inode_touch(ino);
+	written_cut_end(&ino->written, &r->cut, 0, op->error ? 0 : UINT64_MAX);
+	if (op->error) {
+		inode_forget(r->fs->inodes, ino, 1);
+		close_file(r->fs, r->file, r, op->error);
+		return;
+	}
+	atomic_store(&ino->told_size, 0);
+	r->batch.first.op.u.open.attr = op->u.setattr.attr;
+	create_reply(r);
+}
+
+static void create_cut(struct request *r)
+{
+	struct nfs_op *op;
+
+	r->flush.closes = false;
+	r->u.open.cut = batch_part(&r->batch);
+	op = part_op(r->u.open.cut, NFS_SETATTR, setattr);
+	op->u.setattr.fh = r->inode->fh;
+	op->u.setattr.set.mask = NFS_SET_SIZE;
+	op->u.setattr.open = r->file->open;
+	written_cut_begin(&r->inode->written, &r->cut);
+	inode_touch(r->inode);
+	request_submit(r, create_cut_done);
+}
+
+/* r has truncated a file that was there after all, under a name that the kernel did not know. What
+ * was written to it before may have reached the server behind that, or will: when all is there it
+ * is truncated once more. */
+static void create_again(struct request *r)
+{
+	struct inode *ino = r->inode;
+
+	written_cut(&ino->written, 0, UINT64_MAX, r->born);
+	if (!written_dirty(&ino->written) && atomic_load(&ino->written_at) < r->born) {
+		create_reply(r);
+		return;
+	}
+	r->flush.closes = true; /* it is open, and must not be forgotten */
+	if (!flush_waits(r, ino, WRITTEN, create_cut))
+		create_cut(r);
+}
+
 static void create_done(struct request *r)
 {
 	struct nfs_op *op = &r->batch.first.op;
 	struct fs *fs = r->fs;
 	struct file *f = r->file;
-	struct fuse_entry_param e;
-	struct fuse_file_info fi;
 	struct inode *ino;
-	fuse_req_t fuse;
-	bool late;
 
 	if (op->error) {
 		create_failed(r, op->error);
@@ -467,34 +548,14 @@ static void create_done(struct request *r)
 		return;
 	}
 	inode_touch(ino);
-	if (f->flags & O_TRUNC) /* it may have been there before */
-		written_cut(&ino->written, 0, UINT64_MAX, r->born);
+	r->inode = inode_ref(ino);
 	opening_begin(fs, ino);
 	file_opened(fs, f, ino, op->u.open.open);
 	cached_opened(fs, f);
-	deleg_note(fs, ino, op, r->born);
-	entry_note_attr(fs, ino, &op->u.open.attr, clock_ns());
-	if (op->u.open.have_access)
-		inode_note_access(
-			ino, &r->batch.cred, op->u.open.want, op->u.open.allowed, clock_ns());
-	entry_fill(fs, r->dir, r->name, ino, &op->u.open.attr, clock_ns(), clock_ns(), &e);
-	fi = file_info(fs, f, &op->u.open.attr, clock_ns());
-	late = op->u.open.times_left;
-	if (late) {
-		r->inode = inode_ref(ino);
-		opening_settle_begin(ino);
-		if (e.attr_timeout > fs->opt->acregmin) /* they are only about right */
-			e.attr_timeout = fs->opt->acregmin;
-	}
-	fuse = request_take_fuse(r);
-	if (!late)
-		request_free(r);
-	if (fuse_reply_create(fuse, &e, &fi)) {
-		close_file(fs, f, NULL, 0);
-		inode_forget(fs->inodes, ino, 1);
-	}
-	if (late)
-		settle(r);
+	if (f->flags & O_TRUNC)
+		create_again(r);
+	else
+		create_reply(r);
 }
 
 /* Need whoever makes a file not wait until its times are right? Not if the kernel is not to ask for
@@ -519,7 +580,8 @@ void ops_create(
 		return;
 	}
 	r->file = file_new(r, fi->flags);
-	if (!r->file) {
+	if (!r->file || !batch_reserve(&r->batch, 1)) { /* for create_cut() */
+		free(r->file);
 		request_end(r, -ENOMEM);
 		return;
 	}

@@ -127,6 +127,7 @@ struct request {
 		} access;
 		struct {
 			struct part *access; /* asks for the right that OPEN does not tell */
+			struct part *cut;    /* truncates once more what CREATE has */
 			unsigned drops;	     /* of the file's cache, before OPEN */
 			bool again; /* the kernel has looked the path up again after ESTALE */
 			bool alone; /* opened without the server, and without attributes */

@@ -274,6 +274,74 @@ static void what_was_cut_off_does_not_come_back(void **state)
 	assert_int_equal(a.size, 0);
 }
 
+/* CREATE finds a file that is there after all, and truncates it. */
+static void create_again(uint64_t *other)
+{
+	uint64_t found;
+
+	assert_int_equal(kernel_create(KERNEL_ROOT, "f", O_RDWR | O_TRUNC, &found, other), 0);
+	assert_int_equal(found, node);
+}
+
+static void what_a_new_name_truncates_does_not_come_back(void **state)
+{
+	struct fuse_attr a;
+	uint64_t other;
+
+	put(0, 1000);
+	create_again(&other);
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	assert_int_equal(kernel_getattr(node, &a), 0);
+	assert_int_equal(a.size, 0);
+	assert_int_equal(kernel_release(node, other), 0);
+	/* nor if it is not truncated then */
+	put(0, 1000);
+	fake_knobs.fail[NFS_SETATTR] = -EIO;
+	assert_int_equal(kernel_create(KERNEL_ROOT, "f", O_RDWR | O_TRUNC, &node, &other), -EIO);
+	fake_knobs.fail[NFS_SETATTR] = 0;
+	/* what is written behind it stays */
+	create_again(&other);
+	put(0, 500);
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	assert_int_equal(kernel_getattr(node, &a), 0);
+	assert_int_equal(a.size, 500);
+	assert_int_equal(count(NFS_SETATTR), 2);
+	assert_int_equal(kernel_release(node, other), 0);
+}
+
+static bool opens_without_truncating(struct nfs_op *op)
+{
+	if (op->type == NFS_OPEN)
+		op->u.open.flags &= ~O_TRUNC;
+	return false;
+}
+
+/* The WRITE is answered while the file is being made. */
+static void what_is_sent_beside_a_new_name_does_not_come_back(void **state)
+{
+	struct fuse_create_in in = {.flags = O_RDWR | O_TRUNC, .mode = 0644};
+	const struct fuse_open_out *o;
+	struct fuse_attr a;
+	struct answer got;
+	uint64_t number;
+
+	put(0, 1000);
+	fake_knobs.hang[NFS_OPEN] = true;
+	number = kernel_send(FUSE_CREATE, KERNEL_ROOT, &in, sizeof(in), "f", 2);
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	/* the server carries it out behind the truncation */
+	fake_knobs.hang[NFS_OPEN] = false;
+	fake_knobs.script = opens_without_truncating;
+	fake_release(fs->client);
+	got = kernel_wait(number);
+	assert_int_equal(got.error, 0);
+	o = (const struct fuse_open_out *)(got.data + sizeof(struct fuse_entry_out));
+	fake_knobs.script = NULL;
+	assert_int_equal(kernel_release(node, o->fh), 0);
+	assert_int_equal(kernel_getattr(node, &a), 0);
+	assert_int_equal(a.size, 0);
+}
+
 /* --- a truncation is under way ---------------------------------------------------------------- */
 
 #define PIECE 4096u
@@ -528,6 +596,8 @@ int main(void)
 		TEST(what_was_written_is_what_is_seen),
 		TEST(an_answer_that_comes_late_cuts_nothing_off),
 		TEST(what_was_cut_off_does_not_come_back),
+		TEST(what_a_new_name_truncates_does_not_come_back),
+		TEST(what_is_sent_beside_a_new_name_does_not_come_back),
 		TEST(what_is_written_beside_a_truncation_stays),
 		TEST(a_restart_beside_a_truncation),
 		TEST(a_commit_says_nothing_of_what_is_written_again),
