@@ -199,5 +199,9 @@ void writeback_redo(struct written *f);
 void writeback_tick(struct writeback *all);
 /* Has all be written and committed. True: there is something left. */
 bool writeback_sync(struct writeback *all);
+/* Is a WRITE or COMMIT under way? */
+bool writeback_busy(struct writeback *all);
+/* Up to max files that have extents, held, from the n-th on; returns how many. */
+unsigned writeback_files(struct writeback *all, unsigned n, struct written *file[], unsigned max);
 
 #endif

@@ -161,8 +161,7 @@ enum dirty_put writeback_take(struct writeback *all, struct writer *by, uint64_t
 
 /* --- all files -------------------------------------------------------------------------------- */
 
-/* Up to max files that have extents, held, from the n-th on. */
-static unsigned files_from(struct writeback *all, unsigned n, struct written *file[], unsigned max)
+unsigned writeback_files(struct writeback *all, unsigned n, struct written *file[], unsigned max)
 {
 	struct written *f;
 	unsigned got = 0;
@@ -217,7 +216,7 @@ static void for_all(struct writeback *all, void (*fn)(struct written *f))
 	unsigned n, at = 0;
 
 	do {
-		n = files_from(all, at, file, TICK_FILES);
+		n = writeback_files(all, at, file, TICK_FILES);
 		at += n;
 		for (unsigned i = 0; i < n; i++) {
 			fn(file[i]);
@@ -258,6 +257,16 @@ bool writeback_sync(struct writeback *all)
 	left = all->under_way || !LIST_EMPTY(&all->files);
 	pthread_mutex_unlock(&all->lock);
 	return left;
+}
+
+bool writeback_busy(struct writeback *all)
+{
+	bool busy;
+
+	pthread_mutex_lock(&all->lock);
+	busy = all->under_way;
+	pthread_mutex_unlock(&all->lock);
+	return busy;
 }
 
 bool writeback_unwait_room(struct writeback *all, struct writeback_room *w)

@@ -7,18 +7,23 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <stdint.h>
 #include <time.h>
 
 #include "fs/change.h"
 #include "fs/data.h"
 #include "fs/file.h"
+#include "fs/lost.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 
 #define END_WAIT_S  30u
-#define END_POLL_NS 5000000
+#define END_POLL_NS 5000000u
+#define END_ROUNDS  9u /* that bring nothing on, each after a pause twice as long: 2.5 s in all */
+#define END_FILES   64u
 
 struct flushes {
+	struct lost lost;
 	pthread_mutex_t lock; /* what follows; before the locks of cache/writeback.h */
 	TAILQ_HEAD(flush_list, request) waiting; /* by request.flush.link */
 };
@@ -29,6 +34,7 @@ struct flushes *flushes_new(void)
 
 	if (!f)
 		return NULL;
+	lost_init(&f->lost);
 	pthread_mutex_init(&f->lock, NULL);
 	TAILQ_INIT(&f->waiting);
 	return f;
@@ -38,6 +44,7 @@ struct flushes *flushes_free(struct flushes *f)
 {
 	if (!f)
 		return NULL;
+	lost_finish(&f->lost);
 	pthread_mutex_destroy(&f->lock);
 	free(f);
 	return NULL;
@@ -87,6 +94,20 @@ static void count(struct fs *fs, const struct nfs_op *op)
 		stats_add(&fs->stats.errors[op->type], 1);
 }
 
+/* What tries again and again at the end of the mount says at its end what has come of it. */
+static void failed(struct fs *fs, struct inode *ino, const struct nfs_op *op)
+{
+	struct lost *l = &fs->flushes->lost;
+	bool write = op->type == NFS_WRITE;
+
+	if (write)
+		lost_note(l, ino);
+	log_at(lost_begun(l) ? LOG_L_CTRL : LOG_L_WARN, "%s file %llu %s: %s",
+		write ? "what was written to" : "COMMIT of", (unsigned long long)ino->fileid,
+		write ? "could not be sent to the server and is lost" : "failed",
+		strerror(-op->error));
+}
+
 static void write_end(struct writer *by, const struct nfs_op *op)
 {
 	struct file *f = file_of_writer(by);
@@ -96,9 +117,7 @@ static void write_end(struct writer *by, const struct nfs_op *op)
 	inode_touch_data(f->inode);
 	atomic_store(&f->inode->written_at, clock_ns());
 	if (op->error)
-		log_warn("what was written to file %llu could not be sent to the server and is "
-			 "lost: %s",
-			(unsigned long long)f->inode->fileid, strerror(-op->error));
+		failed(f->fs, f->inode, op);
 }
 
 static void commit_end(void *ctx, struct written *w, const struct nfs_op *op, uint64_t asked)
@@ -108,8 +127,7 @@ static void commit_end(void *ctx, struct written *w, const struct nfs_op *op, ui
 
 	count(fs, op);
 	if (op->error)
-		log_warn("COMMIT of file %llu failed: %s", (unsigned long long)ino->fileid,
-			strerror(-op->error));
+		failed(fs, ino, op);
 	else
 		change_look(fs, ino, &op->u.commit.attr, asked);
 }
@@ -301,12 +319,48 @@ void flush_end_gone(struct fs *fs)
 	}
 }
 
-void flush_end(struct fs *fs)
+static void pause_for(uint64_t ns)
 {
-	uint64_t end = clock_ns() + END_WAIT_S * NSEC_PER_SEC;
+	nanosleep(&(struct timespec){ns / NSEC_PER_SEC, ns % NSEC_PER_SEC}, NULL);
+}
 
-	while (writeback_sync(fs->writeback) && clock_ns() < end)
-		nanosleep(&(struct timespec){.tv_nsec = END_POLL_NS}, NULL);
-	if (writeback_sync(fs->writeback))
-		log_error("the server has not taken all that was written: it is lost");
+static void note_left(struct fs *fs)
+{
+	struct written *file[END_FILES];
+	unsigned n, at = 0;
+
+	do {
+		n = writeback_files(fs->writeback, at, file, END_FILES);
+		at += n;
+		for (unsigned i = 0; i < n; i++) {
+			lost_note(&fs->flushes->lost, inode_of_written(file[i]));
+			release(file[i]);
+		}
+	} while (n == END_FILES);
+}
+
+bool flush_end(struct fs *fs)
+{
+	uint64_t end = clock_ns() + END_WAIT_S * NSEC_PER_SEC, pause = END_POLL_NS;
+	struct writeback *all = fs->writeback;
+	size_t least = SIZE_MAX, used;
+	unsigned rounds = 0;
+
+	lost_begin(&fs->flushes->lost);
+	while (rounds < END_ROUNDS && clock_ns() < end && writeback_sync(all)) {
+		while (writeback_busy(all) && clock_ns() < end)
+			pause_for(END_POLL_NS);
+		used = writeback_bytes(all);
+		if (used < least) { /* something has become safe */
+			least = used;
+			rounds = 0;
+			pause = END_POLL_NS;
+		} else if (used) {
+			rounds++;
+			pause_for(pause);
+			pause *= 2;
+		}
+	}
+	note_left(fs);
+	return !lost_say(fs, &fs->flushes->lost);
 }

@@ -49,8 +49,8 @@ bool flush_waits_outlived(struct request *r, request_step_fn *next);
 
 /* Ends the requests that wait here and are GONE (request.h), but for those that close a file. */
 void flush_end_gone(struct fs *fs);
-/* The mount ends: waits for a while until all is written. What is not is lost, and the log says so.
- */
-void flush_end(struct fs *fs);
+/* The mount ends: waits for a while until all is safe, and tries again what fails, but not for
+ * ever. False: something may be lost, and the log has said of which files. */
+bool flush_end(struct fs *fs);
 
 #endif

@@ -181,10 +181,13 @@ static int make_fs(
 	return 0;
 }
 
-static void unmake_fs(struct fs *fs, bool mounted)
+/* False: something that was written may be lost. */
+static bool unmake_fs(struct fs *fs, bool mounted)
 {
+	bool safe = true;
+
 	if (fs->client && fs->inodes) {
-		flush_end(fs);
+		safe = flush_end(fs);
 		silly_drop_all(fs);
 	}
 	setup_end(fs);
@@ -193,6 +196,7 @@ static void unmake_fs(struct fs *fs, bool mounted)
 		fuse_session_unmount(fs->se);
 		fuse_session_destroy(fs->se);
 	}
+	return safe;
 }
 
 /* The threads that the kernel lets wait while it drops pages or names. It may wait itself, for
@@ -249,8 +253,7 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 		fs_log_stats(fs);
 		/* If files that are still open hold the session, the end of the process ends it; to
 		 * unmount now could hit what else is mounted there. */
-		unmake_fs(fs, ended || mount_gone(fs));
-		return 0;
+		return unmake_fs(fs, ended || mount_gone(fs)) ? 0 : 1;
 	}
 	workers_stop(fs);
 	mount_detach(mountpoint);

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * lost: files of which something that was written may be lost when the mount ends.
+ */
+#include "fs/lost.h"
+
+#include <string.h>
+
+#include "fs/fs.h"
+#include "fs/names.h"
+#include "fs/request.h"
+#include "transport/log.h"
+
+#define PATH_SIZE 800u /* a line of the log has 1024 */
+#define DOTS	  "..."
+
+void lost_init(struct lost *l)
+{
+	*l = (struct lost){.n = 0};
+	pthread_mutex_init(&l->lock, NULL);
+}
+
+void lost_finish(struct lost *l)
+{
+	while (l->n)
+		inode_unref(l->file[--l->n]);
+	pthread_mutex_destroy(&l->lock);
+}
+
+void lost_begin(struct lost *l)
+{
+	pthread_mutex_lock(&l->lock);
+	l->notes = l->begun = true;
+	pthread_mutex_unlock(&l->lock);
+}
+
+bool lost_begun(struct lost *l)
+{
+	bool begun;
+
+	pthread_mutex_lock(&l->lock);
+	begun = l->begun;
+	pthread_mutex_unlock(&l->lock);
+	return begun;
+}
+
+void lost_note(struct lost *l, struct inode *ino)
+{
+	unsigned i = 0;
+
+	pthread_mutex_lock(&l->lock);
+	while (i < l->n && l->file[i] != ino)
+		i++;
+	if (l->notes && i == LOST_NAMED)
+		l->more = true;
+	else if (l->notes && i == l->n)
+		l->file[l->n++] = inode_ref(ino);
+	pthread_mutex_unlock(&l->lock);
+}
+
+/* Puts a slash and a name in front of what begins at *at in path, if there is room for that and for
+ * dots. */
+static bool put_front(char *path, size_t *at, const char *name)
+{
+	size_t len = strlen(name);
+
+	if (*at < len + 1 + strlen(DOTS))
+		return false;
+	*at -= len;
+	for (size_t i = 0; i < len; i++)
+		path[*at + i] = (unsigned char)name[i] < ' ' || name[i] == 0x7f ? '?' : name[i];
+	path[--*at] = '/';
+	return true;
+}
+
+void lost_path(struct fs *fs, struct inode *ino, char *path, size_t size)
+{
+	struct inode *root = inode_table_root(fs->inodes), *at = inode_ref(ino), *dir;
+	char name[REQUEST_NAME_MAX];
+	size_t from = size - 1;
+
+	path[from] = 0;
+	while (at != root && names_of(fs->names, at, &dir, name, sizeof(name))) {
+		if (!put_front(path, &from, name)) {
+			inode_unref(dir);
+			break;
+		}
+		inode_unref(at);
+		at = dir;
+	}
+	if (at != root) {
+		from -= strlen(DOTS);
+		memcpy(path + from, DOTS, strlen(DOTS));
+	}
+	inode_unref(at);
+	memmove(path, path + from, size - from);
+}
+
+bool lost_say(struct fs *fs, struct lost *l)
+{
+	char path[PATH_SIZE];
+	bool any;
+
+	pthread_mutex_lock(&l->lock);
+	l->notes = false;
+	any = l->n;
+	pthread_mutex_unlock(&l->lock);
+	for (unsigned i = 0; i < l->n; i++) {
+		lost_path(fs, l->file[i], path, sizeof(path));
+		log_error("the server has not made safe what was written to %s (file %llu): it may "
+			  "be lost",
+			path, (unsigned long long)l->file[i]->fileid);
+	}
+	if (l->more)
+		log_error("and to more files than these");
+	return any;
+}

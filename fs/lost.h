@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * lost: files of which something that was written may be lost when the mount ends: the log names
+ * each once, by its path if that is known.
+ */
+#ifndef RNFS_FS_LOST_H
+#define RNFS_FS_LOST_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define LOST_NAMED 16u /* of others it is said that there are some */
+
+struct fs;
+struct inode;
+
+struct lost {
+	pthread_mutex_t lock; /* what follows */
+	bool begun, notes;
+	struct inode *file[LOST_NAMED]; /* references */
+	unsigned n;
+	bool more; /* than those */
+};
+
+void lost_init(struct lost *l);
+void lost_finish(struct lost *l);
+/* The mount ends: from now on files are noted, and others say nothing of them. */
+void lost_begin(struct lost *l);
+bool lost_begun(struct lost *l);
+/* Something that was written to ino may be lost. Before lost_begin(), and after lost_say(), this
+ * does nothing. Any thread. */
+void lost_note(struct lost *l, struct inode *ino);
+/* Names them in the log. False: there is none. */
+bool lost_say(struct fs *fs, struct lost *l);
+
+/* The path of ino below the root of the mount, as far as it is known, at most size bytes with its
+ * NUL, behind dots if that is not all of it; size is 4 at least. Control characters are shown as
+ * '?'. For the log. */
+void lost_path(struct fs *fs, struct inode *ino, char *path, size_t size);
+
+#endif
