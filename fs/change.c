@@ -73,7 +73,12 @@ static void judged(
 	log_ctrl("file %llu was changed by somebody else", (unsigned long long)ino->fileid);
 	stats_add(&fs->stats.foreign, 1);
 	atomic_store_explicit(&ino->end, a->size, memory_order_relaxed);
-	change_doubt(fs, ino);
+	/* who has learned of this version first need not come here first: the kernel may have been
+	 * told by another thread, and be about to read by that */
+	if (inode_told_from(ino, a->change, a->size))
+		inode_doubt(ino);
+	else
+		change_doubt(fs, ino);
 }
 
 void change_begin(struct inode *ino)

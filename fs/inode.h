@@ -104,10 +104,11 @@ struct inode {
 	struct nfs_attr attr; /* the newest known */
 	uint64_t attr_came;   /* when that came */
 	/* How often the kernel was told attributes to believe for a while, and how often before it
-	 * last forgot them; were they not all the same since? */
+	 * last forgot them; were they not all the same since; and the oldest of them */
 	unsigned told_times, told_forgot;
 	bool told_more;
-	uint64_t attr_from; /* what was asked for before is known to be wrong */
+	uint64_t told_oldest; /* a change attribute */
+	uint64_t attr_from;   /* what was asked for before is known to be wrong */
 	struct grant_list grants;
 	uint64_t deleg_at; /* what the server was asked from then on counts by the delegation */
 	bool deleg_writes; /* it is one to write */
@@ -290,6 +291,8 @@ static inline bool inode_goes_astray(const struct inode *ino, uint64_t asked)
  * and knows the size from that. */
 bool inode_told(struct inode *ino, const struct nfs_attr *attr, uint64_t asked, bool *lasts);
 void inode_told_end(struct inode *ino, uint64_t end);
+/* Was the kernel told nothing older than this change attribute and size since it last forgot? */
+bool inode_told_from(struct inode *ino, uint64_t change, uint64_t size);
 /* May the kernel believe attributes that it was told? Then it can be made to forget them, with
  * which it throws away what it has asked for until then; and has been, if inode_must_forget() said
  * `times`. It is not to be done in vain: whoever has asked reads on with what was before. */

@@ -273,11 +273,15 @@ bool inode_told(struct inode *ino, const struct nfs_attr *attr, uint64_t asked, 
 		return false;
 	}
 	*lasts = *lasts && asked >= ino->attr_from;
-	if (*lasts && ino->told_times++ == ino->told_forgot)
+	if (*lasts && ino->told_times++ == ino->told_forgot) {
 		ino->told_more = false;
-	else if (atomic_load(&ino->told) != attr->change ||
-		 atomic_load(&ino->told_size) != attr->size)
+		ino->told_oldest = attr->change;
+	} else if (atomic_load(&ino->told) != attr->change ||
+		   atomic_load(&ino->told_size) != attr->size) {
 		ino->told_more = true;
+		if (attr->change < ino->told_oldest)
+			ino->told_oldest = attr->change;
+	}
 	atomic_store(&ino->told, attr->change);
 	atomic_store(&ino->told_size, attr->size);
 	pthread_mutex_unlock(&ino->lock);
@@ -318,6 +322,18 @@ bool inode_told_this(struct inode *ino, const struct nfs_attr *attr)
 	       atomic_load(&ino->told_size) == attr->size;
 	pthread_mutex_unlock(&ino->lock);
 	return same;
+}
+
+bool inode_told_from(struct inode *ino, uint64_t change, uint64_t size)
+{
+	bool from;
+
+	pthread_mutex_lock(&ino->lock);
+	from = ino->told_times == ino->told_forgot || ino->told_oldest > change ||
+	       (ino->told_oldest == change && !ino->told_more &&
+		       atomic_load(&ino->told_size) == size);
+	pthread_mutex_unlock(&ino->lock);
+	return from;
 }
 
 void inode_told_end(struct inode *ino, uint64_t end)

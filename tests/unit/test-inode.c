@@ -372,6 +372,34 @@ static void expect_known(struct inode *ino, uint64_t change)
 		assert_int_equal(attr.change, change);
 }
 
+static void it_is_known_from_which_version_on_the_kernel_was_told(void **state)
+{
+	struct inode_table *t = table();
+	struct inode *a = get(t, 1);
+	struct nfs_attr at = {.change = 5, .size = 10};
+	unsigned times;
+
+	assert_true(inode_told_from(a, 9, 10)); /* nothing */
+	told(a, &at);
+	assert_true(inode_told_from(a, 5, 10));
+	assert_true(inode_told_from(a, 4, 3));
+	assert_false(inode_told_from(a, 5, 11)); /* two in one tick of a clock */
+	assert_false(inode_told_from(a, 6, 10));
+	at.change = 7;
+	told(a, &at);
+	assert_false(inode_told_from(a, 7, 10)); /* it may have taken the first only */
+	assert_true(inode_told_from(a, 4, 10));
+	assert_true(inode_must_forget(a, &times));
+	told(a, &at);
+	inode_forgot(a, times);
+	assert_false(inode_told_from(a, 7, 10)); /* nobody knows when it forgot */
+	assert_true(inode_must_forget(a, &times));
+	inode_forgot(a, times);
+	told(a, &at);
+	assert_true(inode_told_from(a, 7, 10));
+	inode_table_free(t);
+}
+
 /* What is known is told, also where it came while an older answer was being made ready. */
 static void nothing_older_than_what_is_known_is_told(void **state)
 {
@@ -555,6 +583,7 @@ int main(void)
 		cmocka_unit_test(a_directory_that_was_removed_has_no_links),
 		cmocka_unit_test(the_kernels_size_is_known),
 		cmocka_unit_test(which_of_several_answers_the_kernel_believes_is_not_known),
+		cmocka_unit_test(it_is_known_from_which_version_on_the_kernel_was_told),
 		cmocka_unit_test(nothing_older_than_what_is_known_is_told),
 		cmocka_unit_test(what_was_doubted_meanwhile_does_not_last),
 		cmocka_unit_test(of_answers_that_overtake_each_other_the_newest_is_known),

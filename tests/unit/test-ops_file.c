@@ -19,6 +19,7 @@
 #include "fs/file.h"
 #include "fs/flush.h"
 #include "fs/names.h"
+#include "transport/clock.h"
 #include "tests/unit/fs-fixture.h"
 #include "tests/unit/kernel-mount.h"
 
@@ -214,6 +215,45 @@ static void attributes_that_others_change_are_not_believed_for_a_while(void **st
 }
 
 /* The kernel walks the path again, once: then whatever is found is opened. */
+/* Somebody else's change is told to the kernel while a WRITE of ours is under way, and known to be
+ * his only when that has ended: what asks by that version just then must not be thrown away. */
+static void who_was_told_of_a_change_need_not_forget_it(void **state)
+{
+	struct inode *ino = inode_of(fs->inodes, node);
+	struct nfs_op op = {.type = NFS_WRITE};
+	struct nfs_data_attr *a = &op.u.write.attr, his;
+	struct fuse_entry_out e;
+	struct fuse_attr attr;
+	unsigned before;
+
+	fs_fixture_options.acregmin = fs_fixture_options.acregmax = 1000;
+	assert_int_equal(kernel_open(node, O_RDONLY, &fh), 0);
+	assert_int_equal(kernel_getattr(node, &attr), 0);
+	change_forget(fs, ino);
+	*a = (struct nfs_data_attr){.have = true,
+		.have_before = true,
+		.before_change = ino->attr.change,
+		.before_size = ino->attr.size,
+		.change = ino->attr.change + 1,
+		.size = ino->attr.size};
+	his = (struct nfs_data_attr){.have = true, .change = ino->attr.change + 5, .size = 77};
+	change_begin(ino);
+	fake_knobs.script = tells_another;
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "f", &e), 0);
+	fake_knobs.script = NULL;
+	assert_int_equal(e.attr_valid, 1000);
+	before = forgot();
+	change_end(fs, ino, &op);
+	change_look(fs, ino, &his, clock_ns());
+	assert_int_equal(stats_get(&fs->stats.foreign), 1);
+	assert_int_equal(forgot(), before);
+	/* the next one it does not know of */
+	his.change++;
+	change_look(fs, ino, &his, clock_ns());
+	assert_int_equal(stats_get(&fs->stats.foreign), 2);
+	assert_int_equal(forgot(), before + 1);
+}
+
 static void a_stale_file_is_looked_up_again(void **state)
 {
 	struct fuse_entry_out e;
@@ -443,6 +483,7 @@ int main(void)
 		TEST(attributes_come_with_the_open),
 		TEST(what_the_kernel_may_not_believe_comes_with_the_open),
 		TEST(attributes_that_others_change_are_not_believed_for_a_while),
+		TEST(who_was_told_of_a_change_need_not_forget_it),
 		TEST(a_stale_file_is_looked_up_again),
 		TEST(a_name_that_stands_for_another_file_is_looked_up_again),
 		TEST(a_file_with_a_name_too_many_is_looked_up_again),
