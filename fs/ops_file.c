@@ -358,6 +358,7 @@ static void open_flushed(struct request *r)
 	op->u.open.dir = r->dir->fh;
 	op->u.open.name = (struct nfs_name){r->name, (uint32_t)strlen(r->name)};
 	op->u.open.flags = r->file->flags & (O_ACCMODE | O_TRUNC | NFS_O_EXEC);
+	op->u.open.only = r->inode->fh;
 	op->u.open.want = open_wants(r);
 	cached_open_begin(r, op);
 	request_submit(r, open_named_done);

@@ -112,6 +112,10 @@ struct nfs_op {
 			struct nfs_name name;
 			/* O_RDONLY|O_WRONLY|O_RDWR, O_CREAT, O_EXCL, O_TRUNC, NFS_O_EXEC */
 			int flags;
+			/* By name, with O_TRUNC and without O_CREAT: truncated is only this file
+			 * (len 0: whatever it is). Another one is opened as it is, and then fh
+			 * alone is set. */
+			struct nfs_fh only;
 			struct nfs_sattr set; /* with O_CREAT */
 			/* What is to come with it over NFSv4, if the server likes: what the caller
 			 * may do (NFS_ACCESS_*, 0: not asked), and the first to.len bytes of the

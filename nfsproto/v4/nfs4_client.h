@@ -136,6 +136,8 @@ int nfs4_mount_run(struct nfs4_client *c, struct nfs_open *o, struct nfs4_sync *
 /* nfs4_task_bind() for one of the mount's ops, on the connection that is its turn. */
 void nfs4_mount_bind(struct nfs4_client *c, struct nfs_op *op, unsigned kind);
 
+/* The COMPOUND ends here unless the current object is that of fh. */
+void nfs4_put_is_file(struct nfs4_comp *k, const struct nfs_fh *fh);
 /* The beginning of NFS4_K_WALK and NFS4_K_LOCATIONS: to u.walk.path. */
 void nfs4_put_walk_path(struct nfs_op *op, struct nfs4_comp *k);
 int nfs4_get_walk_path(struct nfs_op *op, struct nfs4_reply *r);

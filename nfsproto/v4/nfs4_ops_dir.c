@@ -189,8 +189,7 @@ static void put_is_dir(struct nfs4_comp *k, bool is_dir)
 	nfs4_comp_count(k, is_dir ? OP_VERIFY : OP_NVERIFY, 0);
 }
 
-/* The COMPOUND ends here unless the current object is that of fh. */
-static void put_is_file(struct nfs4_comp *k, const struct nfs_fh *fh)
+void nfs4_put_is_file(struct nfs4_comp *k, const struct nfs_fh *fh)
 {
 	struct nfs4_verify_args v = {.attrs = {.mask = nfs4_bits(FATTR4_FILEHANDLE, -1)}};
 	uint8_t vals[4 + NFS_FH_MAX];
@@ -210,7 +209,7 @@ void nfs4_put_op_remove(struct nfs4_client *c, struct nfs_op *op, struct nfs4_co
 	nfs4_comp_putfh(k, &op->u.remove.dir);
 	nfs4_comp_lookup(k, &op->u.remove.name);
 	if (op->u.remove.only)
-		put_is_file(k, op->u.remove.only);
+		nfs4_put_is_file(k, op->u.remove.only);
 	else
 		put_is_dir(k, op->u.remove.is_dir);
 	nfs4_comp_putfh(k, &op->u.remove.dir);
@@ -251,7 +250,7 @@ void nfs4_put_op_rename(struct nfs4_client *c, struct nfs_op *op, struct nfs4_co
 	nfs4_comp_putfh(k, &op->u.rename.to_dir);
 	if (op->u.rename.only) {
 		nfs4_comp_lookup(k, &op->u.rename.to);
-		put_is_file(k, op->u.rename.only);
+		nfs4_put_is_file(k, op->u.rename.only);
 		nfs4_comp_putfh(k, &op->u.rename.to_dir);
 	}
 	nfs4_put_rename_args(k->x, &a);

@@ -7,7 +7,8 @@
  * Creating:  O_CREAT          UNCHECKED4; O_TRUNC as size 0, which also applies to an existing file
  *            O_CREAT|O_EXCL   EXCLUSIVE4_1 with a verifier of this open: sent twice, it makes one
  * file O_TRUNC alone    OPEN, then SETATTR size 0 in the same COMPOUND; with
- * O_RDONLY the server is asked for an open to write as well
+ * O_RDONLY the server is asked for an open to write as well. The name may stand for another file by
+ * now, which is not to be emptied: VERIFY stands between them
  *
  * ACCESS and the first READ go with it if they are wanted, GETATTR between them: as with any READ,
  * attributes may be older than data, and not the other way round. Neither need succeed.
@@ -25,6 +26,12 @@
 /* What an exclusive create may not set: the server may keep the verifier in the times (RFC 8881
  * 18.16.3), or names other attributes by suppattr_exclcreat; what it left out is set afterwards. */
 #define EXCL_LATER (NFS_SET_ATIME | NFS_SET_MTIME | NFS_SET_ATIME_NOW | NFS_SET_MTIME_NOW)
+
+/* Has `only` one file? Then the COMPOUND ends at any other, before that is truncated. */
+static bool verifies(const struct nfs_op *op)
+{
+	return op->u.open.only.len && op->u.open.name.len;
+}
 
 static bool truncates_after(const struct nfs_op *op)
 {
@@ -162,6 +169,8 @@ void nfs4_put_op_open(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp
 		struct nfs_sattr zero = {.mask = NFS_SET_SIZE};
 		struct nfs4_setattr_args sa = {.stateid = nfs4_stateid_current};
 
+		if (verifies(op))
+			nfs4_put_is_file(k, &op->u.open.only);
 		nfs4_sattr_encode(&zero, vals, &sa.attrs, NULL);
 		nfs4_put_setattr_args(k->x, &sa);
 		nfs4_comp_count(k, OP_SETATTR, 0);
@@ -222,6 +231,25 @@ static enum nfs_outcome get_first_read(struct nfs_op *op, struct nfs4_reply *r)
 	return NFS_DONE;
 }
 
+/* The same by other means: SETATTR with the stateid that we now have. */
+static enum nfs_outcome truncate_again(struct nfs_op *op)
+{
+	op->u.open.set = (struct nfs_sattr){.mask = NFS_SET_SIZE};
+	op->be.v4.kind = NFS4_K_OPEN_SETATTR;
+	return NFS_AGAIN;
+}
+
+/* What VERIFY has said, not OK, of the file that is open. Not every server compares handles. */
+static enum nfs_outcome verified(struct nfs_op *op, struct nfs4_reply *r, int rc)
+{
+	if (rc < 0)
+		return nfs_failed(op, -EBADMSG);
+	if (nfs_fh_equal(&op->u.open.fh, &op->u.open.only))
+		return truncate_again(op);
+	r->status = NFS4_OK;
+	return NFS_DONE;
+}
+
 /* After OPEN itself: the handle, the truncation, the rights, the attributes, the data. */
 static enum nfs_outcome get_open_rest(struct nfs_op *op, struct nfs4_reply *r)
 {
@@ -229,16 +257,15 @@ static enum nfs_outcome get_open_rest(struct nfs_op *op, struct nfs4_reply *r)
 	int rc;
 
 	if (truncates_after(op)) {
+		rc = verifies(op) ? nfs4_reply_op(r, OP_VERIFY) : 0;
+		if (rc)
+			return verified(op, r, rc);
 		rc = nfs4_reply_op(r, OP_SETATTR);
 		if (rc < 0 || nfs4_get_setattr_res(r->x, (uint32_t)rc, &sa))
 			return nfs_failed(op, -EBADMSG);
 		if (rc == NFS4ERR_DELAY || rc == NFS4ERR_GRACE ||
-			rc == NFS4ERR_REP_TOO_BIG_TO_CACHE) {
-			/* the same by other means: SETATTR with the stateid we now have */
-			op->u.open.set = (struct nfs_sattr){.mask = NFS_SET_SIZE};
-			op->be.v4.kind = NFS4_K_OPEN_SETATTR;
-			return NFS_AGAIN;
-		}
+			rc == NFS4ERR_REP_TOO_BIG_TO_CACHE)
+			return truncate_again(op);
 		if (rc)
 			return open_undo(op, rc);
 	}

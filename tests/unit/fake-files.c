@@ -187,10 +187,11 @@ static int do_open(struct fake_files *f, struct nfs_op *op)
 	}
 	if (f->nodes[id]->attr.type != NFS_REG)
 		return f->nodes[id]->attr.type == NFS_DIR ? -EISDIR : -ELOOP;
-	if (op->u.open.flags & O_TRUNC)
+	fake_file_fh(id, &op->u.open.fh);
+	if (op->u.open.flags & O_TRUNC &&
+		(!op->u.open.only.len || nfs_fh_equal(&op->u.open.only, &op->u.open.fh)))
 		resize(f, f->nodes[id], 0);
 	op->u.open.open = fake_file_open(f, id);
-	fake_file_fh(id, &op->u.open.fh);
 	op->u.open.attr = f->nodes[id]->attr;
 	op->u.open.times_left = fake_knobs.uses_times && op->u.open.late_times;
 	if (fake_knobs.bare_open)

@@ -230,7 +230,7 @@ static uint32_t do_write(struct run *r, const struct nfs4_write_args *a)
 	return NFS4_OK;
 }
 
-/* Of the type, which is never a directory here, or of the size. */
+/* Of the type, which is never a directory here, of the handle or of the size. */
 static uint32_t do_verify(struct run *r, const struct nfs4_verify_args *a)
 {
 	struct mean_srv *s = r->s;
@@ -245,6 +245,8 @@ static uint32_t do_verify(struct run *r, const struct nfs4_verify_args *a)
 		}
 		same = at.attr.size == s->size && s->quirk != Q_NEVER_SAME;
 	}
+	if (nfs4_bit(&at.mask, FATTR4_FILEHANDLE))
+		same = nfs_fh_equal(&at.fh, &r->cur) && s->quirk != Q_NEVER_SAME;
 	nfs4_put_op_res(r->x, OP_VERIFY, same ? NFS4_OK : NFS4ERR_NOT_SAME);
 	return same ? NFS4_OK : NFS4ERR_NOT_SAME;
 }

@@ -103,6 +103,35 @@ static void what_is_made_emptied_or_only_written_is_not_read(void **state)
 	fix_unmount_clean(f);
 }
 
+/* The name may stand for another file by now, which is opened, but not emptied. */
+static void only_the_file_that_is_meant_is_emptied(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh file;
+	struct opener o;
+
+	for (int i = 0; i < 4; i++) {
+		unsigned before = f->srv.count[OP_SEQUENCE], set = f->srv.count[OP_SETATTR];
+
+		opener_init(&o, f, O_RDWR | O_TRUNC);
+		if (i)
+			o.op.u.open.only = file;
+		if (i == 2)
+			o.op.u.open.only.data[0]++;
+		f->srv.quirk = i == 3 ? Q_NEVER_SAME : Q_NONE; /* it cannot tell */
+		assert_int_equal(fix_run(f, &o.op), 0);
+		f->srv.quirk = Q_NONE;
+		file = o.op.u.open.fh;
+		assert_true(file.len > 0);
+		assert_int_equal(f->srv.count[OP_VERIFY], i);
+		assert_int_equal(f->srv.count[OP_SETATTR], set + (i != 2));
+		assert_int_equal(f->srv.count[OP_SEQUENCE], before + (i == 3 ? 2 : 1));
+		assert_int_equal(fix_close(f, o.op.u.open.open), 0);
+		mem_buf_unref(o.buf);
+	}
+	fix_unmount_clean(f);
+}
+
 static void memory_that_cannot_be_held_is_refused(void **state)
 {
 	struct fix *f = *state;
@@ -285,6 +314,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		ON_MOUNT(all_comes_in_one_compound),
 		ON_MOUNT(what_is_made_emptied_or_only_written_is_not_read),
+		ON_MOUNT(only_the_file_that_is_meant_is_emptied),
 		ON_MOUNT(memory_that_cannot_be_held_is_refused),
 		ON_MOUNT(a_step_behind_may_fail),
 		ON_MOUNT(a_senseless_read_fails_the_open),

@@ -292,6 +292,19 @@ static void a_name_that_stands_for_another_file_is_looked_up_again(void **state)
 	assert_int_equal(fs->open_files, 3);
 }
 
+static void another_file_is_not_truncated_by_its_name(void **state)
+{
+	uint64_t another, third;
+	struct fuse_attr attr;
+
+	assert_int_equal(kernel_create(KERNEL_ROOT, "g", O_RDWR, &another, &third), 0);
+	assert_int_equal(kernel_write(another, third, 0, "mine", 4, O_RDWR), 4);
+	fake_knobs.script = name_is_another;
+	assert_int_equal(kernel_open(node, O_RDWR | O_TRUNC, &third), -ESTALE);
+	assert_int_equal(kernel_getattr(another, &attr), 0);
+	assert_int_equal(attr.size, 4);
+}
+
 /* A listing has told the name that somebody else has given the file. */
 static void a_file_with_a_name_too_many_is_looked_up_again(void **state)
 {
@@ -486,6 +499,7 @@ int main(void)
 		TEST(who_was_told_of_a_change_need_not_forget_it),
 		TEST(a_stale_file_is_looked_up_again),
 		TEST(a_name_that_stands_for_another_file_is_looked_up_again),
+		TEST(another_file_is_not_truncated_by_its_name),
 		TEST(a_file_with_a_name_too_many_is_looked_up_again),
 		TEST(an_open_whose_process_is_killed_ends),
 		TEST(what_is_not_dirty_needs_no_commit),
