@@ -206,6 +206,14 @@ bool flush_waits_outlived(struct request *r, request_step_fn *next)
 	return waits;
 }
 
+static void end_gone(struct request *r)
+{
+	if (r->flush.gone)
+		r->flush.gone(r);
+	else
+		request_end(r, -EINTR);
+}
+
 static void go_on(struct request *r)
 {
 	struct flushes *f = r->fs->flushes;
@@ -216,7 +224,7 @@ static void go_on(struct request *r)
 		outlive_locked(r);
 	pthread_mutex_unlock(&f->lock);
 	if (request_is_gone(r) && !r->flush.closes)
-		request_end(r, -EINTR);
+		end_gone(r);
 	else
 		r->flush.next(r);
 }
@@ -315,7 +323,7 @@ void flush_end_gone(struct fs *fs)
 	pthread_mutex_unlock(&f->lock);
 	while ((r = TAILQ_FIRST(&gone))) {
 		TAILQ_REMOVE(&gone, r, flush.link);
-		request_end(r, -EINTR);
+		end_gone(r);
 	}
 }
 

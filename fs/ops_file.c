@@ -364,11 +364,17 @@ static void open_flushed(struct request *r)
 	request_submit(r, open_named_done);
 }
 
+static void open_gone(struct request *r)
+{
+	open_failed(r, -EINTR);
+}
+
 /* What was written before is part of what is opened, or is truncated. */
 static void open_begin(struct request *r)
 {
 	if (deleg_alone_since(r->fs, r->inode) && open_locally(r))
 		return;
+	r->flush.gone = open_gone;
 	if (!flush_waits(r, r->inode, WRITTEN, open_flushed))
 		open_flushed(r);
 }
@@ -487,9 +493,10 @@ static void create_cut_done(struct request *r)
 
 	inode_touch(ino);
 	written_cut_end(&ino->written, &r->cut, 0, op->error ? 0 : UINT64_MAX);
-	if (op->error) {
+	if (op->error || !r->fuse) { /* create_gone() */
 		inode_forget(r->fs->inodes, ino, 1);
-		close_file(r->fs, r->file, r, op->error);
+		close_file(r->fs, r->file, NULL, 0);
+		request_end(r, op->error);
 		return;
 	}
 	atomic_store(&ino->told_size, 0);
@@ -501,7 +508,6 @@ static void create_cut(struct request *r)
 {
 	struct nfs_op *op;
 
-	r->flush.closes = false;
 	r->u.open.cut = batch_part(&r->batch);
 	op = part_op(r->u.open.cut, NFS_SETATTR, setattr);
 	op->u.setattr.fh = r->inode->fh;
@@ -510,6 +516,21 @@ static void create_cut(struct request *r)
 	written_cut_begin(&r->inode->written, &r->cut);
 	inode_touch(r->inode);
 	request_submit(r, create_cut_done);
+}
+
+static void create_wait(struct request *r)
+{
+	if (!flush_waits(r, r->inode, WRITTEN, create_cut))
+		create_cut(r);
+}
+
+/* Its process need not wait, but what it has begun is ended, and the file closed. */
+static void create_gone(struct request *r)
+{
+	request_keep_going(r);
+	r->flush.closes = true;
+	fuse_reply_err(request_take_fuse(r), EINTR);
+	create_wait(r);
 }
 
 /* r has truncated a file that was there after all, under a name that the kernel did not know. What
@@ -524,9 +545,8 @@ static void create_again(struct request *r)
 		create_reply(r);
 		return;
 	}
-	r->flush.closes = true; /* it is open, and must not be forgotten */
-	if (!flush_waits(r, ino, WRITTEN, create_cut))
-		create_cut(r);
+	r->flush.gone = create_gone;
+	create_wait(r);
 }
 
 static void create_done(struct request *r)

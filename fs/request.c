@@ -154,6 +154,7 @@ struct request *request_new_cred(struct fs *fs, struct fuse_req *fuse, const str
 	r->file = NULL;
 	r->buf = NULL;
 	r->text = NULL;
+	r->flush.gone = NULL;
 	r->flush.closes = r->flush.outlives = false;
 	memset(&r->u, 0, sizeof(r->u));
 	r->cut.begun = false;

@@ -97,6 +97,8 @@ struct request {
 		request_step_fn *next;
 		struct writeback_wait wait;
 		struct writeback_room room;
+		/* what ends it if it is GONE; NULL: request_end() does */
+		request_step_fn *gone;
 		bool closes;   /* it closes a file: it is never GONE */
 		bool outlives; /* if it is GONE it is answered, but goes on */
 		TAILQ_ENTRY(request) link;

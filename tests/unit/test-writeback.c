@@ -547,6 +547,40 @@ static void who_is_killed_does_not_wait(void **state)
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
+/* What waits for a WRITE is answered, and lets go of what it has. */
+static void who_opens_and_is_killed_leaves_nothing(void **state)
+{
+	struct fuse_create_in create = {.flags = O_RDWR | O_TRUNC, .mode = 0644};
+	struct inode *ino = inode_of(fs->inodes, node);
+	struct fuse_open_in open = {.flags = O_RDWR};
+	uint64_t number[2];
+	struct fuse_attr a;
+
+	fake_knobs.sync = false;
+	fake_knobs.hang[NFS_WRITE] = true;
+	put(0, 1000);
+	number[0] = kernel_send(FUSE_OPEN, node, &open, sizeof(open), NULL, 0);
+	number[1] = kernel_send(FUSE_CREATE, KERNEL_ROOT, &create, sizeof(create), "f", 2);
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
+	while (ino->nopen < 3) /* CREATE has been answered by the server */
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_false(kernel_answered(number[i]));
+		kernel_interrupt(number[i]);
+		while (!kernel_answered(number[i])) {
+			ops_end_gone(fs);
+			nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+		}
+		assert_int_equal(kernel_wait(number[i]).error, -EINTR);
+	}
+	fake_knobs.hang[NFS_WRITE] = false;
+	fake_release(fs->client);
+	while (ino->nopen > 1)
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	assert_int_equal(kernel_getattr(node, &a), 0);
+	assert_int_equal(a.size, 0);
+}
+
 /* Pages that are written back after the last close(2). */
 static void what_comes_after_flush_is_written_by_release(void **state)
 {
@@ -604,6 +638,7 @@ int main(void)
 		TEST(a_write_by_another_way_comes_after),
 		TEST(a_writer_waits_for_room),
 		TEST(who_is_killed_does_not_wait),
+		TEST(who_opens_and_is_killed_leaves_nothing),
 		TEST(what_comes_after_flush_is_written_by_release),
 		TEST(what_is_written_short_goes_on),
 	};
