@@ -106,3 +106,19 @@ void deleg_give_back(const struct fs *fs, struct inode *ino)
 	if (id)
 		nfs_deleg_give_back(fs->client, &ino->fh, id);
 }
+
+/* Nobody need wait for what is only to be committed if the file goes with it. */
+static bool is_safe(struct inode *ino)
+{
+	if (written_dirty(&ino->written))
+		return false;
+	return !dirty_bytes(&ino->written.dirty, DIRTY_UNSTABLE) || inode_links(ino) <= 1;
+}
+
+uint64_t deleg_leaves(const struct fs *fs, struct inode *ino)
+{
+	if (is_safe(ino))
+		return atomic_exchange(&ino->deleg, 0);
+	deleg_give_back(fs, ino);
+	return 0;
+}

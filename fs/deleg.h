@@ -42,6 +42,10 @@ struct nfs_open *deleg_open(
 	const struct fs *fs, struct inode *ino, int flags, const struct rpc_cred *cred);
 /* ino is about to be changed by this mount: a delegation to read would be in the way. */
 void deleg_changing(const struct fs *fs, struct inode *ino);
+/* A name of ino, which is not open, is about to go: the delegation that is to go with it
+ * (nfs_op.u.remove.deleg), or 0, also where it has to go by itself because something is to be made
+ * safe first. */
+uint64_t deleg_leaves(const struct fs *fs, struct inode *ino);
 /* ino is about to be changed such that any delegation would be in the way. */
 void deleg_give_back(const struct fs *fs, struct inode *ino);
 

@@ -223,8 +223,8 @@ static void remove_submit(struct request *r, bool is_dir, request_step_fn *step)
 	op->u.remove.name = name_of(r->name);
 	op->u.remove.is_dir = is_dir;
 	op->u.remove.only = !is_dir && r->u.unlink.only ? &r->unlinking->fh : NULL;
-	if (r->unlinking)
-		deleg_give_back(r->fs, r->unlinking);
+	op->u.remove.deleg = r->unlinking ? deleg_leaves(r->fs, r->unlinking) : 0;
+	op->u.remove.deleg_fh = r->unlinking ? &r->unlinking->fh : NULL;
 	request_submit(r, step);
 }
 
@@ -371,8 +371,8 @@ static void rename_checked(struct request *r)
 	op->u.rename.from = name_of(r->name);
 	op->u.rename.to = name_of(r->to_name);
 	op->u.rename.only = r->u.unlink.only ? &r->unlinking->fh : NULL;
-	if (r->unlinking)
-		deleg_give_back(r->fs, r->unlinking);
+	op->u.rename.deleg = r->unlinking ? deleg_leaves(r->fs, r->unlinking) : 0;
+	op->u.rename.deleg_fh = r->unlinking ? &r->unlinking->fh : NULL;
 	request_submit(r, rename_done);
 }
 

@@ -132,8 +132,8 @@ static void removed(struct request *r)
 	request_free(r);
 }
 
-/* Removes it on the server and frees s. */
-static void remove_name(struct fs *fs, struct silly *s)
+/* Removes it on the server and frees s. ino: whose it is, if nobody has that open. */
+static void remove_name(struct fs *fs, struct silly *s, struct inode *ino)
 {
 	struct request *r = request_new_cred(fs, NULL, &s->cred);
 	struct nfs_op *op;
@@ -152,6 +152,8 @@ static void remove_name(struct fs *fs, struct silly *s)
 	op = request_op(r, NFS_REMOVE, remove);
 	op->u.remove.dir = s->dir;
 	op->u.remove.name = name_of(s);
+	op->u.remove.deleg = ino ? deleg_leaves(fs, ino) : 0;
+	op->u.remove.deleg_fh = ino ? &ino->fh : NULL;
 	request_submit(r, removed);
 }
 
@@ -165,10 +167,8 @@ void silly_drop(struct fs *fs, struct inode *ino)
 		ino->silly = NULL;
 	}
 	pthread_mutex_unlock(&ino->lock);
-	if (!s)
-		return;
-	deleg_give_back(fs, ino);
-	remove_name(fs, s);
+	if (s)
+		remove_name(fs, s, ino);
 }
 
 void silly_drop_all(struct fs *fs)
@@ -177,7 +177,7 @@ void silly_drop_all(struct fs *fs)
 	struct silly *s;
 
 	while ((ino = inode_next_silly(fs->inodes, &s))) {
-		remove_name(fs, s);
+		remove_name(fs, s, NULL);
 		inode_unref(ino);
 	}
 	for (int ms = 0; atomic_load(&fs->silly->removing) && ms < DROP_ALL_WAIT_MS; ms++)
@@ -238,7 +238,7 @@ static void renamed(struct request *r)
 	/* If the file was closed in the meantime, or had another silly name (a server that counts
 	 * links wrongly), nobody would remove this one. */
 	if (s)
-		remove_name(r->fs, s);
+		remove_name(r->fs, s, NULL);
 	else
 		silly_drop(r->fs, ino);
 	r->u.unlink.renamed = true;

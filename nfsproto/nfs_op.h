@@ -216,6 +216,10 @@ struct nfs_op {
 			/* unlink over NFSv4, or NULL: only if name stands for this file, which is
 			 * no directory; else -ESTALE, also where the server cannot tell */
 			const struct nfs_fh *only;
+			/* over NFSv4, or 0: the delegation of that file goes back with it; nobody
+			 * has the file open here. nfs_submit() alone looks at deleg_fh. */
+			uint64_t deleg;
+			const struct nfs_fh *deleg_fh;
 		} remove;
 		struct {
 			struct nfs_fh from_dir, to_dir;
@@ -223,6 +227,8 @@ struct nfs_op {
 			/* over NFSv4, or NULL: only if to stands for this file, which is no
 			 * directory; else -ESTALE */
 			const struct nfs_fh *only;
+			uint64_t deleg; /* as in remove, of what is replaced */
+			const struct nfs_fh *deleg_fh;
 		} rename;
 		struct {
 			struct nfs_fh fh, dir;
@@ -349,7 +355,8 @@ struct nfs_op {
 			struct nfs4_user *user; /* the mount; NULL: the server's own */
 			struct nfs_open *open;	/* whose own op this is, or NULL */
 			struct nfs4_lockreq *lock;
-			uint32_t gen; /* of the open state that was sent */
+			struct nfs4_deleg *deleg; /* that goes back with it, or NULL */
+			uint32_t gen;		  /* of the open state that was sent */
 			uint8_t kind, flags, cancelled;
 			_Atomic uint8_t state;
 			uint32_t from_gen; /* COPY: gen of the source's */

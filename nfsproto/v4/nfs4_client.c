@@ -248,6 +248,7 @@ static void up_ended(struct nfs4_user *u, struct nfs_op *op)
 		nfs4_open_unref(o);
 	if (source)
 		nfs4_open_unref(source);
+	nfs4_deleg_stays(nfs4_client_of(u), op);
 }
 
 static bool up_poll(struct nfs4_user *u, uint64_t now, uint64_t *next)
@@ -405,6 +406,7 @@ static void nfs4_submit(struct nfs_client *base, struct nfs_op *op)
 	if (o)
 		nfs4_open_ref(o);
 	op->be.v4.kind = (uint8_t)kind;
+	nfs4_deleg_take_along(c, op);
 	if (nfs4_names_wanted(c, op))
 		nfs4_names_later(c, op);
 	else

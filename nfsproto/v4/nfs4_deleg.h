@@ -6,7 +6,7 @@
  *     OPEN brings one --> HELD --recalled, given back, idle, too many--> DUE --> RETURNING --> gone
  *                    \--not wanted, recalled already--------------------/ |^          \
  *             HELD, DUE, FLUSHING --revoked, not reclaimed--> gone        v|           \--> REVOKED
- *                                                                     FLUSHING
+ *             HELD --its name goes--> LEAVING --> gone, REVOKED, DUE  FLUSHING
  *
  *     HELD       the server tells before anybody else changes the file (to write: looks at it):
  *                what is known of it is true (nfs4_deleg_holds()), and it may be opened to read,
@@ -16,6 +16,8 @@
  *                `flush`), and has not done so yet; then it is DUE again, and `flushed`
  *     RETURNING  its op is under way: OPEN with CLAIM_DELEG_CUR_FH for each local open, one after
  *                the other, LOCK for each local lock (nfs4_lock_local.c), and then DELEGRETURN
+ *     LEAVING    nobody has the file open, and it goes back with the op that removes a name of the
+ *                file or replaces it (nfs4_deleg_along.c)
  *     REVOKED    the server has said so: FREE_STATEID is due
  *
  * What is written goes to the server with the stateid of the delegation or of an open like anything
@@ -30,11 +32,13 @@
  * that the server has revoked nothing that is not yet found out.
  *
  * Locks. The mount's lock guards the table and all that is in it. One that is HELD, DUE or FLUSHING
- * is freed by the state manager's thread only, or by who unmounts; one that is RETURNING by the end
- * of its op.
+ * is freed by the state manager's thread only, or by who unmounts; one that is RETURNING or LEAVING
+ * by the end of its op, or before. None becomes LEAVING while the state manager goes through a
+ * list.
  *
  *     nfs4_deleg_table.c   the table, local opens
  *     nfs4_deleg_return.c  how they go
+ *     nfs4_deleg_along.c   ... with an op of the user's
  *     nfs4_ops_deleg.c     what is said to the server
  */
 #ifndef RNFS_NFSPROTO_V4_NFS4_DELEG_H
@@ -56,6 +60,7 @@ enum nfs4_deleg_state {
 	NFS4_D_DUE,
 	NFS4_D_FLUSHING,
 	NFS4_D_RETURNING,
+	NFS4_D_LEAVING,
 	NFS4_D_REVOKED,
 	NFS4_D_STATES,
 };
@@ -94,6 +99,7 @@ struct nfs4_delegs {
 	unsigned n[NFS4_D_STATES];
 	LIST_HEAD(, nfs4_deleg) bucket[NFS4_DELEG_BUCKETS]; /* all */
 	uint64_t last_id;
+	bool visited;	   /* the state manager goes through a list of them */
 	unsigned opening;  /* OPENs under way, which may bring one */
 	uint64_t look_ns;  /* when idle ones are looked for next; 0: never yet */
 	uint64_t again_ns; /* no memory or no connection for a return: not before */
@@ -150,6 +156,16 @@ uint32_t nfs4_deleg_getattr(
 /* CB_RECALL_ANY: only so many are to be kept. */
 void nfs4_deleg_recall_any(struct nfs4_client *c, uint32_t keep);
 void nfs4_deleg_give_back(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t id);
+/* nfs4_deleg_along.c: op, a REMOVE or RENAME that is about to start, is to take a delegation along.
+ * If it cannot, that goes back by itself. */
+void nfs4_deleg_take_along(struct nfs4_client *c, struct nfs_op *op);
+/* The operations for that, before any other; get: does the walk go on? Else *out is what becomes of
+ * op. */
+void nfs4_deleg_put_along(const struct nfs_op *op, struct nfs4_comp *k);
+bool nfs4_deleg_get_along(
+	struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r, enum nfs_outcome *out);
+/* op ends: what it still has goes back by itself. */
+void nfs4_deleg_stays(struct nfs4_client *c, struct nfs_op *op);
 /* What was written under it is safe, or has been told as lost. */
 void nfs4_deleg_flushed(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t id);
 /* The server does not take the stateid of generation gen that o has. True: it is that of a
@@ -161,5 +177,13 @@ void nfs4_deleg_reclaim(struct nfs4_client *c);
 void nfs4_deleg_revoked(struct nfs4_client *c);
 /* At unmount: begins to return all. How many. */
 unsigned nfs4_deleg_return_all(struct nfs4_client *c);
+
+/* --- what is said to the server (nfs4_ops_deleg.c) ------------------------------------------- */
+
+/* PUTFH and DELEGRETURN. */
+void nfs4_put_delegreturn(const struct nfs4_deleg *d, struct nfs4_comp *k);
+/* Was one of them answered status because the server has no such delegation? *revoked: any more,
+ * and wants to hear that we know. */
+bool nfs4_delegreturn_gone(uint32_t status, bool *revoked);
 
 #endif

@@ -412,6 +412,14 @@ static void lose(struct nfs4_client *c, struct nfs4_deleg *d)
 	nfs_tell_recalled(&c->base, &fh);
 }
 
+/* None in a list that is gone through is to be freed meanwhile. */
+static void visit(struct nfs4_client *c, bool on)
+{
+	pthread_mutex_lock(&c->lock);
+	c->delegs.visited = on;
+	pthread_mutex_unlock(&c->lock);
+}
+
 /* All of one state, the most recently used first; nobody else frees them meanwhile. NULL and *n ==
  * 0: none, or no memory. */
 static struct nfs4_deleg **all_of(struct nfs4_client *c, enum nfs4_deleg_state state, unsigned *n)
@@ -490,10 +498,12 @@ void nfs4_deleg_reclaim(struct nfs4_client *c)
 	static const enum nfs4_deleg_state order[] = {NFS4_D_DUE, NFS4_D_FLUSHING, NFS4_D_HELD};
 	unsigned lost = 0, all = 0, had;
 
+	visit(c, true);
 	for (unsigned i = 0; i < 3; i++) {
 		lost += reclaim_list(c, order[i], &had);
 		all += had;
 	}
+	visit(c, false);
 	if (lost) {
 		log_ctrl("%s: %u delegations are lost, %u were reclaimed", c->srv->name, lost,
 			all - lost);
@@ -529,6 +539,7 @@ void nfs4_deleg_revoked(struct nfs4_client *c)
 	unsigned n;
 	struct nfs4_deleg **list = all_of(c, NFS4_D_REVOKED, &n);
 
+	visit(c, true);
 	for (unsigned i = 0; i < n; i++) {
 		struct nfs4_sync f;
 
@@ -543,4 +554,5 @@ void nfs4_deleg_revoked(struct nfs4_client *c)
 			test_batch(c, list + i, n - i < 32 ? n - i : 32);
 		free(list);
 	}
+	visit(c, false);
 }

@@ -208,6 +208,8 @@ void nfs4_lock_stall_locked(struct nfs4_client *c);
 bool nfs4_lock_poll_stalled(struct nfs4_client *c, uint64_t now, uint64_t *next);
 /* Also with pushed cleared. */
 void nfs4_lockctx_set_local_locked(struct nfs4_client *c, struct nfs4_lockctx *ctx, bool local);
+/* Are there any of fh? */
+bool nfs4_lock_any_local(struct nfs4_client *c, const struct nfs_fh *fh);
 /* NFS_LOCKT; false: the server is to be asked. */
 bool nfs4_lock_test_local(struct nfs4_client *c, struct nfs_op *op);
 /* A delegation of fh is going back: the next range that the server is to know, and its context,

@@ -174,6 +174,17 @@ bool nfs4_lock_test_local(struct nfs4_client *c, struct nfs_op *op)
 	return answered;
 }
 
+bool nfs4_lock_any_local(struct nfs4_client *c, const struct nfs_fh *fh)
+{
+	bool local = false;
+
+	pthread_mutex_lock(&c->locks.lock);
+	if (c->locks.nlocal)
+		any_remote_locked(c, fh, &local);
+	pthread_mutex_unlock(&c->locks.lock);
+	return local;
+}
+
 /* --- the delegation goes ---------------------------------------------------------------------- */
 
 struct nfs4_lockctx *nfs4_lock_push_next(

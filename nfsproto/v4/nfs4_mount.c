@@ -14,7 +14,7 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 
-#define WALK_NAMES    4u /* with what is around them, as many operations as OPS_NEEDED */
+#define WALK_NAMES    4u /* with what is around them, fewer operations than OPS_NEEDED */
 #define DTSIZE_MAX    (128u << 10)
 #define IO_SERVER_MIN 1024u /* a server that claims to take less is not believed */
 #define IO_OVERHEAD   512u  /* RPC header and results around the data of READ, arguments of WRITE */

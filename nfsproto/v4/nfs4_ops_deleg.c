@@ -9,43 +9,53 @@
 
 /* --- DELEGRETURN ----------------------------------------------------------------------------- */
 
-void nfs4_put_op_delegreturn(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+void nfs4_put_delegreturn(const struct nfs4_deleg *d, struct nfs4_comp *k)
 {
-	const struct nfs4_deleg *d = op->ctx;
 	struct nfs4_delegreturn_args a = {.stateid = d->stateid};
 
 	a.stateid.seqid = 0; /* the newest */
-	op->be.v4.gen = 0;   /* becomes 1: it is revoked */
 	nfs4_comp_putfh(k, &d->fh);
 	nfs4_put_delegreturn_args(k->x, &a);
 	nfs4_comp_count(k, OP_DELEGRETURN, 0);
 }
 
-enum nfs_outcome nfs4_get_op_delegreturn(
-	struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
+bool nfs4_delegreturn_gone(uint32_t status, bool *revoked)
 {
-	int rc = nfs4_reply_op(r, OP_PUTFH);
-
-	if (!rc)
-		rc = nfs4_reply_op(r, OP_DELEGRETURN);
-	switch (rc) {
-	case NFS4ERR_DELEG_REVOKED:
-	case NFS4ERR_ADMIN_REVOKED:
-		op->be.v4.gen = 1;
-		/* fallthrough */
+	*revoked = status == NFS4ERR_DELEG_REVOKED || status == NFS4ERR_ADMIN_REVOKED;
+	switch (status) {
 	case NFS4ERR_BAD_STATEID:
 	case NFS4ERR_STALE_STATEID:
 	case NFS4ERR_OLD_STATEID:
 	case NFS4ERR_EXPIRED:
 	case NFS4ERR_STALE:
 	case NFS4ERR_FHEXPIRED:
-		/* the server has no such delegation: that is what was wanted */
-		r->left = 0;
-		r->status = NFS4_OK;
-		return NFS_DONE;
+		return true;
 	default:
-		return nfs4_outcome(op, rc);
+		return *revoked;
 	}
+}
+
+void nfs4_put_op_delegreturn(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+{
+	op->be.v4.gen = 0; /* becomes 1: it is revoked */
+	nfs4_put_delegreturn(op->ctx, k);
+}
+
+enum nfs_outcome nfs4_get_op_delegreturn(
+	struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
+{
+	int rc = nfs4_reply_op(r, OP_PUTFH);
+	bool revoked;
+
+	if (!rc)
+		rc = nfs4_reply_op(r, OP_DELEGRETURN);
+	if (rc <= 0 || !nfs4_delegreturn_gone((uint32_t)rc, &revoked))
+		return nfs4_outcome(op, rc);
+	/* that is what was wanted */
+	op->be.v4.gen = revoked;
+	r->left = 0;
+	r->status = NFS4_OK;
+	return NFS_DONE;
 }
 
 /* --- a local open becomes a real one --------------------------------------------------------- */

@@ -206,6 +206,7 @@ void nfs4_put_op_remove(struct nfs4_client *c, struct nfs_op *op, struct nfs4_co
 {
 	struct nfs4_remove_args a = {.name = op->u.remove.name};
 
+	nfs4_deleg_put_along(op, k);
 	nfs4_comp_putfh(k, &op->u.remove.dir);
 	nfs4_comp_lookup(k, &op->u.remove.name);
 	if (op->u.remove.only)
@@ -221,8 +222,12 @@ enum nfs_outcome nfs4_get_op_remove(struct nfs4_client *c, struct nfs_op *op, st
 {
 	bool only = op->u.remove.only;
 	struct nfs4_remove_res res;
-	int rc = nfs4_reply_op(r, OP_PUTFH);
+	enum nfs_outcome out;
+	int rc;
 
+	if (!nfs4_deleg_get_along(c, op, r, &out))
+		return out;
+	rc = nfs4_reply_op(r, OP_PUTFH);
 	if (!rc)
 		rc = nfs4_reply_op(r, OP_LOOKUP);
 	if (rc)
@@ -245,6 +250,7 @@ void nfs4_put_op_rename(struct nfs4_client *c, struct nfs_op *op, struct nfs4_co
 {
 	struct nfs4_rename_args a = {.from = op->u.rename.from, .to = op->u.rename.to};
 
+	nfs4_deleg_put_along(op, k);
 	nfs4_comp_putfh(k, &op->u.rename.from_dir);
 	nfs4_comp_op(k, OP_SAVEFH);
 	nfs4_comp_putfh(k, &op->u.rename.to_dir);
@@ -280,8 +286,11 @@ enum nfs_outcome nfs4_get_op_rename(struct nfs4_client *c, struct nfs_op *op, st
 {
 	enum nfs_outcome out;
 	struct nfs4_rename_res res;
-	int rc = nfs4_reply_op(r, OP_PUTFH);
+	int rc;
 
+	if (!nfs4_deleg_get_along(c, op, r, &out))
+		return out;
+	rc = nfs4_reply_op(r, OP_PUTFH);
 	if (!rc)
 		rc = nfs4_reply_op(r, OP_SAVEFH);
 	if (!rc)

@@ -19,7 +19,7 @@
 #define CACHED_NEEDED 576u
 #define BACK_MAX      4068u /* what a 4096-byte receive buffer leaves of an RPC-over-RDMA message */
 #define OPS_WANTED    32u
-#define OPS_NEEDED    8u /* the longest COMPOUND: SEQUENCE and OPEN with truncation is 6 */
+#define OPS_NEEDED    10u /* the longest COMPOUND: RENAME over a file that is delegated */
 
 /* --- EXCHANGE_ID --------------------------------------------------------------------------- */
 

@@ -234,12 +234,20 @@ static int do_create(struct fake_files *f, struct nfs_op *op)
 	return 0;
 }
 
+/* The delegation goes back with an operation, if there is one. */
+static void returned(struct fake_files *f, const struct nfs_fh *fh, uint64_t id)
+{
+	if (id && f->nodes[fake_file_id(fh)]->deleg == id)
+		f->nodes[fake_file_id(fh)]->deleg = 0;
+}
+
 static int do_remove(struct fake_files *f, struct nfs_op *op)
 {
 	struct fake_file *dir = f->nodes[fake_file_id(&op->u.remove.dir)];
 	struct fake_entry *e = find(dir, op->u.remove.name);
 	struct fake_file *n;
 
+	returned(f, op->u.remove.deleg_fh, op->u.remove.deleg);
 	if (!e)
 		return -ENOENT;
 	n = f->nodes[e->id];
@@ -262,6 +270,7 @@ static int do_rename(struct fake_files *f, struct nfs_op *op)
 	struct fake_entry *e = find(from, op->u.rename.from), *over = find(to, op->u.rename.to);
 	uint32_t id;
 
+	returned(f, op->u.rename.deleg_fh, op->u.rename.deleg);
 	if (op->u.rename.only && (!over || fake_file_id(op->u.rename.only) != over->id))
 		return -ESTALE;
 	if (!e)

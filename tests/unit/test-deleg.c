@@ -170,6 +170,32 @@ static void removing_gives_it_back(void **state)
 	inode_unref(ino);
 }
 
+/* With the name, unless something is to be committed first that another name will tell of. */
+static void it_goes_with_a_name(void **state)
+{
+	_Atomic uint64_t *uncommitted = &ino->written.dirty.bytes[DIRTY_UNSTABLE];
+	struct fuse_entry_out link;
+	uint64_t id;
+
+	assert_true(asks(O_RDONLY));
+	id = atomic_load(&ino->deleg);
+	atomic_store(uncommitted, 1);
+	assert_int_equal(deleg_leaves(fs, ino), id);
+	assert_int_equal(deleg_leaves(fs, ino), 0);
+	assert_true(nfs_deleg_holds(fs->client, &ino->fh, id));
+	nfs_deleg_give_back(fs->client, &ino->fh, id);
+	assert_int_equal(kernel_link(node, KERNEL_ROOT, "g", &link), 0);
+	assert_true(asks(O_RDONLY));
+	id = atomic_load(&ino->deleg);
+	assert_int_equal(deleg_leaves(fs, ino), 0);
+	assert_false(nfs_deleg_holds(fs->client, &ino->fh, id));
+	assert_true(asks(O_RDONLY));
+	id = atomic_load(&ino->deleg);
+	atomic_store(uncommitted, 0);
+	assert_int_equal(deleg_leaves(fs, ino), id);
+	nfs_deleg_give_back(fs->client, &ino->fh, id);
+}
+
 /* What only a server that does not mean well would do. */
 static void a_directory_is_not_delegated(void **state)
 {
@@ -193,6 +219,7 @@ int main(void)
 		TEST(own_changes_end_it),
 		TEST(a_write_under_way_ends_it),
 		TEST(removing_gives_it_back),
+		TEST(it_goes_with_a_name),
 		TEST(a_directory_is_not_delegated),
 	};
 

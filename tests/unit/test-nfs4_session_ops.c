@@ -238,7 +238,7 @@ static void a_session_of_no_use_is_refused_with_a_sentence(void **state)
 		uint32_t least;
 	} limits[] = {
 		{offsetof(struct nfs4_channel_attrs, maxrequests), 1},
-		{offsetof(struct nfs4_channel_attrs, maxoperations), 8},
+		{offsetof(struct nfs4_channel_attrs, maxoperations), 10},
 		{offsetof(struct nfs4_channel_attrs, maxrequestsize), 8192},
 		{offsetof(struct nfs4_channel_attrs, maxresponsesize), 8192},
 		{offsetof(struct nfs4_channel_attrs, maxresponsesize_cached), 576},
