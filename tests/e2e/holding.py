@@ -133,6 +133,48 @@ def beside():
     os.close(fd)
 
 
+def soon(what):
+    """The server is told, but nobody waits for that: only that it comes to be seen is sure."""
+    for _ in range(300):
+        try:
+            if what():
+                return
+        except FileNotFoundError:
+            pass
+        time.sleep(0.1)
+    raise AssertionError("it is not seen")
+
+
+def gone(path):
+    try:
+        os.close(os.open(path, os.O_RDONLY))
+        return False
+    except FileNotFoundError:
+        return True
+
+
+def beside_names():
+    """What breaks no lease, by programs beside the server, also after the mount has changed the like; what was written stays."""
+    fds = [fresh(name) for name in ("mode", "times", "linked", "moved")]
+    os.fchmod(fds[0], 0o600)
+    os.chmod(f"{export}/mode", 0o751)
+    soon(lambda: os.stat(f"{mnt}/mode").st_mode & 0o777 == 0o751)
+    os.utime(fds[1], (1000, 1000))
+    os.utime(f"{export}/times", (2000, 2000))
+    soon(lambda: os.stat(f"{mnt}/times").st_mtime == 2000)
+    os.link(f"{export}/linked", f"{export}/linked2")
+    soon(lambda: os.stat(f"{mnt}/linked").st_nlink == 2)
+    os.close(fds[3])
+    os.rename(f"{export}/moved", f"{export}/moved away")
+    soon(lambda: gone(f"{mnt}/moved"))
+    assert get(f"{mnt}/moved away") == b"old"
+    for fd in fds[:3]:
+        assert os.write(fd, b"er") == 2
+        os.close(fd)
+    for name in ("mode", "times", "linked2"):
+        assert get(f"{export}/{name}") == b"older"
+
+
 def goes_on():
     fd = fresh("goes_on", b"")
     stop = threading.Event()

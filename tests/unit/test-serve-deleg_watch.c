@@ -100,6 +100,21 @@ static void a_watch_is_the_files(void **state)
 		assert_false(deleg_watch_has(&seen, wd));
 }
 
+/* What the server does itself. */
+static void one_may_look_away(void **state)
+{
+	assert_int_equal(fchmod(file, 0640), 0);
+	deleg_watch_pause(watches, file);
+	assert_true(saw()); /* what was before */
+	assert_int_equal(fchmod(file, 0600), 0);
+	assert_int_equal(rename("watched", "other"), 0);
+	assert_int_equal(rename("other", "watched"), 0);
+	assert_int_equal(deleg_watch_add(watches, file), wd);
+	assert_false(saw());
+	assert_int_equal(fchmod(file, 0640), 0);
+	assert_true(saw());
+}
+
 /* More than are kept at a time: the rest comes the next time. */
 static void much_is_seen_bit_by_bit(void **state)
 {
@@ -138,6 +153,7 @@ int main(void)
 		TEST(what_is_replaced_is_seen),
 		TEST(reading_and_writing_are_not),
 		TEST(a_watch_is_the_files),
+		TEST(one_may_look_away),
 		TEST(much_is_seen_bit_by_bit),
 		TEST(without_there_is_nothing),
 	};

@@ -12,7 +12,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -286,6 +288,8 @@ static void its_holder_is_not_in_its_own_way(void **state)
 	assert_int_equal(two_link(f), NFS4_OK);
 	assert_int_equal(rename_it(f), NFS4_OK);
 	assert_false(signalled(0));
+	assert_false(deleg_disturbed(&f->e.sv.state));
+	deleg_leases_broken(&f->e.sv.state);
 	cb_notify_all(&f->e.sv);
 	assert_int_equal(two_ncalls, 0);
 	assert_int_equal(two_give(f, &sid), NFS4_OK);
@@ -320,6 +324,39 @@ static void a_local_reader_is_noticed(void **state)
 	assert_int_equal(env_close(&f->e, &f->fh, &f->open), NFS4_OK);
 	close(fd);
 	delegated(f);
+}
+
+/* What breaks no lease, before and after the holder has changed the file, too. */
+static void what_local_programs_change_is_noticed(void **state)
+{
+	struct two *f = *state;
+	struct timespec wait = {.tv_sec = 20};
+	char path[128], other[128];
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGIO);
+	env_path(&f->e, "f", path, sizeof(path));
+	env_path(&f->e, "other", other, sizeof(other));
+	for (unsigned i = 0; i < 4; i++) {
+		struct nfs4_stateid sid = delegated(f);
+
+		if (i == 1) {
+			assert_int_equal(two_set_mode(f), NFS4_OK);
+			assert_false(deleg_disturbed(&f->e.sv.state));
+		}
+		assert_int_equal(i == 3 ? rename(path, other) : chmod(path, 0600 + i), 0);
+		if (i == 2)
+			assert_int_equal(two_set_mode(f), NFS4_OK);
+		assert_int_equal(sigtimedwait(&set, NULL, &wait), SIGIO);
+		assert_true(deleg_disturbed(&f->e.sv.state));
+		cb_notify_all(&f->e.sv);
+		two_be(f, false);
+		two_answer_recall(f, &sid, NFS4_OK);
+		assert_int_equal(env_close(&f->e, &f->fh, &f->open), NFS4_OK);
+		assert_int_equal(two_give(f, &sid), NFS4_OK);
+		two_later_ns += 60 * NSEC_PER_SEC;
+	}
 }
 
 static void one_with_data_can_be_written_back_until_it_is_revoked(void **state)
@@ -397,6 +434,7 @@ int main(void)
 		TEST(all_others_wait),
 		TEST_LEASES(its_holder_is_not_in_its_own_way),
 		TEST_LEASES(a_local_reader_is_noticed),
+		TEST_LEASES(what_local_programs_change_is_noticed),
 		TEST(one_with_data_can_be_written_back_until_it_is_revoked),
 		TEST_LEASES(a_reclaimed_one_is_given_at_any_rate),
 	};

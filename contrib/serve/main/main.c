@@ -33,11 +33,13 @@
 #include "contrib/serve/main/register.h"
 #include "contrib/serve/serve.h"
 #include "contrib/serve/v4/cb.h"
+#include "transport/clock.h"
 #include "transport/log.h"
 
 #define POOL_LIMIT   (512u << 20)
 #define DIR_STREAMS  64
 #define IDLE_NS	     60000000000ull /* unused descriptors are kept for so long */
+#define MOMENT_NS    (10 * 1000 * 1000)
 #define DRC_ENTRIES  4096
 #define FDS_MAX	     1024 /* descriptors kept for NFSv3 */
 #define SYNC_THREADS 8
@@ -209,15 +211,26 @@ static void report(struct serve *sv)
 		mount_list_count(sv->mounts), s.entries, s.hits);
 }
 
+/* The end of each delegation is told by SIGIO, of which nothing follows: then there is a moment
+ * without. */
 static void run(struct serve *sv, const sigset_t *signals)
 {
-	const struct timespec second = {.tv_sec = 1};
+	const struct timespec second = {.tv_sec = 1}, moment = {.tv_nsec = MOMENT_NS};
+	bool hushed = false, was;
+	uint64_t tick_ns = 0;
+	sigset_t others = *signals;
 	int sig;
 
+	sigdelset(&others, SIGIO);
 	do {
-		sig = sigtimedwait(signals, NULL, &second);
-		if (sig == SIGRTMIN || sig == SIGIO)
+		was = hushed;
+		sig = sigtimedwait(was ? &others : signals, NULL, was ? &moment : &second);
+		hushed = sig == SIGIO && !deleg_disturbed(&sv->state);
+		if (sig == SIGRTMIN)
 			deleg_leases_broken(&sv->state);
+		if ((hushed || (was && sig < 0)) && clock_ns() < tick_ns)
+			continue;
+		tick_ns = clock_ns() + NSEC_PER_SEC;
 		state_tick(&sv->state);
 		cb_notify_all(sv);
 		obj_table_age(sv->objs, IDLE_NS);

@@ -82,7 +82,7 @@ int deleg_lease(const struct state *s, struct st *st, int type)
 	if (fcntl(fd, F_SETSIG, s->delegs->signal) != 0 || fcntl(fd, F_SETOWN, getpid()) != 0 ||
 		fcntl(fd, F_SETLEASE, type) != 0)
 		r = -errno;
-	else if (type == F_RDLCK)
+	else
 		st->deleg.wd = deleg_watch_add(s->delegs->watches, fd);
 	ident_resume();
 	return r;
@@ -96,6 +96,29 @@ void deleg_unwatch_locked(const struct state *s, const struct st *st)
 		if (other != st && other->kind == ST_DELEG && other->deleg.wd == st->deleg.wd)
 			return;
 	deleg_watch_end(s->delegs->watches, st->deleg.wd);
+}
+
+void deleg_own_change_locked(struct state *s, struct obj *o, bool begins)
+{
+	int watches = s->delegs->watches;
+	struct st *st;
+	bool blind;
+
+	if (atomic_load_explicit(&s->delegs->nwrite, memory_order_relaxed) == 0)
+		return;
+	LIST_FOREACH (st, &o->states, obj_link) {
+		if (st->kind != ST_DELEG || !deleg_writes(st) || st->deleg.wd < 0)
+			continue;
+		blind = false;
+		ident_suspend(); /* it takes the right to read the file */
+		if (begins)
+			deleg_watch_pause(watches, st->fd_r);
+		else
+			blind = deleg_watch_add(watches, st->fd_r) < 0;
+		ident_resume();
+		if (blind)
+			deleg_recall_locked(s, st);
+	}
 }
 
 void deleg_unlease(const struct state *s, const struct st *st)
@@ -113,12 +136,13 @@ static bool lease_is_broken(const struct st *st)
 	return fcntl(st->fd_r, F_GETLEASE) != (deleg_writes(st) ? F_WRLCK : F_RDLCK);
 }
 
-static bool is_disturbed(const struct st *st, const struct deleg_seen *seen)
+static bool is_disturbed(const struct st *st, const struct deleg_seen *seen, bool leases)
 {
-	return (st->deleg.wd >= 0 && deleg_watch_has(seen, st->deleg.wd)) || lease_is_broken(st);
+	return (st->deleg.wd >= 0 && deleg_watch_has(seen, st->deleg.wd)) ||
+	       (leases && lease_is_broken(st));
 }
 
-static void recall_disturbed(struct state *s, const struct deleg_seen *seen)
+static void recall_disturbed(struct state *s, const struct deleg_seen *seen, bool leases)
 {
 	struct delegs *d = s->delegs;
 	struct st *st, **all;
@@ -130,7 +154,7 @@ static void recall_disturbed(struct state *s, const struct deleg_seen *seen)
 	TAILQ_FOREACH (st, &d->list, deleg.link) {
 		if (!all || n == max)
 			break;
-		if (!is_disturbed(st, seen))
+		if (!is_disturbed(st, seen, leases))
 			continue;
 		st_ref(st);
 		all[n++] = st;
@@ -148,13 +172,24 @@ static void recall_disturbed(struct state *s, const struct deleg_seen *seen)
 
 void deleg_leases_broken(struct state *s)
 {
-	struct deleg_seen seen;
-	bool more;
+	static const struct deleg_seen nothing;
 
-	do {
-		more = deleg_watch_take(s->delegs->watches, &seen);
-		recall_disturbed(s, &seen);
-	} while (more);
+	recall_disturbed(s, &nothing, true);
+}
+
+bool deleg_disturbed(struct state *s)
+{
+	struct deleg_seen seen;
+	bool any = false;
+
+	while (deleg_watch_take(s->delegs->watches, &seen)) {
+		if (!seen.n && !seen.all)
+			continue;
+		recall_disturbed(s, &seen, false);
+		any = true;
+	}
+	s->delegs->doubtful |= !any;
+	return any;
 }
 
 /* --- beginning and end ------------------------------------------------------------------------ */
@@ -423,6 +458,10 @@ void deleg_tick(struct state *s)
 	struct st *some[AT_ONCE];
 	unsigned n;
 
+	if (d->doubtful) {
+		d->doubtful = false;
+		deleg_leases_broken(s);
+	}
 	if (atomic_load_explicit(&d->nrecalled, memory_order_relaxed) == 0)
 		return;
 	do {

@@ -16,8 +16,9 @@
  * What programs of this machine do is found out by a lease of fcntl(2) on the file: who opens it to
  * write (or, if it is delegated to write, at all) waits in the kernel, the server is told by a
  * signal, and the delegation is recalled. A file that no lease can be had of is not delegated. What
- * breaks no lease is watched, if the file is delegated to be read (deleg_watch.h): the program does
- * not wait for that recall. A server that is not told of leases (deleg_use_leases()) does without.
+ * breaks no lease is watched (deleg_watch.h): the program does not wait for that recall. Who holds
+ * a delegation to write changes the file himself, which is not watched while it lasts. A server
+ * that is not told of leases (deleg_use_leases()) does without.
  *
  * The lease to write forbids any other open of the file, the server's own too: all that its holder
  * has open meanwhile are duplicates of one descriptor (deleg_dup_locked()).
@@ -40,6 +41,7 @@ struct delegs {
 	enum deleg_mode mode; /* set at the start */
 	int watches;	      /* deleg_watch.h; -1: none; likewise */
 	int signal;	      /* that tells of a lease; 0: leases are not used; likewise */
+	bool doubtful;	      /* the main thread's: it may have been told of a lease by SIGIO */
 	uint32_t max;	      /* of all clients; likewise */
 	uint32_t max_client;  /* of one; likewise */
 	pthread_mutex_t lock;
@@ -88,14 +90,20 @@ void deleg_refused(struct state *s, uint64_t clientid, const struct nfs4_stateid
  * Once a second or so. */
 void deleg_tick(struct state *s);
 
-/* From now on files are watched: signal tells of leases, SIGIO of the rest and of too many at once.
- * The caller has both blocked in all threads, and calls deleg_leases_broken() when one comes. */
+/* From now on files are watched: signal tells of leases, SIGIO of the rest, of the ends of watches,
+ * and of too many leases at once, which are then looked at by the next deleg_tick(). The caller has
+ * both blocked in all threads, and calls one of these when one comes, as it does deleg_tick(). */
 void deleg_use_leases(struct delegs *d, int signal);
 void deleg_leases_broken(struct state *s);
-/* Gives st a lease on its descriptor, as type says (F_RDLCK, F_WRLCK); one to read is also watched
- * for what breaks no lease (deleg_watch.h). 0 or -errno. */
+/* False: nothing was to be told; more of that may come at any rate. */
+bool deleg_disturbed(struct state *s);
+/* Gives st a lease on its descriptor, as type says (F_RDLCK, F_WRLCK), and has the file watched for
+ * what breaks none (deleg_watch.h). 0 or -errno. */
 int deleg_lease(const struct state *s, struct st *st, int type);
 void deleg_unlease(const struct state *s, const struct st *st);
+/* The holder of a delegation of o to write is about to change its attributes or names, or has done
+ * so. obj->lock is held. */
+void deleg_own_change_locked(struct state *s, struct obj *o, bool begins);
 /* Nothing is to be told of st's file on its account. obj->lock is held. */
 void deleg_unwatch_locked(const struct state *s, const struct st *st);
 

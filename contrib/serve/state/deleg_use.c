@@ -57,8 +57,8 @@ uint32_t deleg_begin_use(
 		pthread_mutex_lock(&o->lock);
 		status =
 			conflicts_locked(s, o, by, use == DELEG_LOOK, use == DELEG_MODIFY, &holder);
-		if (status == NFS4_OK && use != DELEG_LOOK)
-			o->changing++;
+		if (status == NFS4_OK && use != DELEG_LOOK && o->changing++ == 0)
+			deleg_own_change_locked(s, o, true);
 		pthread_mutex_unlock(&o->lock);
 	} while (holder && client_evict_expired(s, holder));
 	return status;
@@ -69,7 +69,8 @@ void deleg_end_use(struct state *s, struct obj *o, enum deleg_use use)
 	if (s->delegs->mode == DELEG_NONE || !S_ISREG(o->type) || use == DELEG_LOOK)
 		return;
 	pthread_mutex_lock(&o->lock);
-	o->changing--;
+	if (--o->changing == 0)
+		deleg_own_change_locked(s, o, false);
 	pthread_mutex_unlock(&o->lock);
 }
 

@@ -22,14 +22,24 @@ int deleg_watch_new(void)
 	return -1;
 }
 
-int deleg_watch_add(int watches, int file)
+static int watch(int watches, int file, uint32_t events)
 {
 	char path[32];
 
 	if (watches < 0)
 		return -1;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
-	return inotify_add_watch(watches, path, IN_ATTRIB | IN_MOVE_SELF);
+	return inotify_add_watch(watches, path, events);
+}
+
+int deleg_watch_add(int watches, int file)
+{
+	return watch(watches, file, IN_ATTRIB | IN_MOVE_SELF);
+}
+
+void deleg_watch_pause(int watches, int file)
+{
+	watch(watches, file, IN_CREATE); /* which there is only of a directory */
 }
 
 void deleg_watch_end(int watches, int wd)
