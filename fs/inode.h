@@ -44,6 +44,8 @@ struct locker {
 	const struct file *file;
 	pid_t pid;	  /* the process that asked */
 	uint64_t flushed; /* when a process last closed file, on clock_ns(); 0: never */
+	/* What its locks are known from to be local: deleg_alone_since() then; 0: they are not */
+	uint64_t local_since;
 };
 
 struct inode {

@@ -27,7 +27,7 @@ bool locker_add(struct file *f, uint64_t owner, pid_t pid)
 		mine->owner = owner;
 		mine->file = f;
 		mine->pid = pid;
-		mine->flushed = 0;
+		mine->flushed = mine->local_since = 0;
 		LIST_INSERT_HEAD(&ino->lockers, mine, link);
 	}
 	pthread_mutex_unlock(&ino->lock);
@@ -58,6 +58,30 @@ bool locker_any(struct inode *ino)
 	any = !LIST_EMPTY(&ino->lockers);
 	pthread_mutex_unlock(&ino->lock);
 	return any;
+}
+
+void locker_granted(struct file *f, uint64_t owner, uint64_t since)
+{
+	struct inode *ino = f->inode;
+	struct locker *l;
+
+	pthread_mutex_lock(&ino->lock);
+	LIST_FOREACH (l, &ino->lockers, link)
+		if (l->owner == owner && l->file == f)
+			l->local_since = since;
+	pthread_mutex_unlock(&ino->lock);
+}
+
+bool locker_all_local(struct inode *ino, uint64_t since)
+{
+	struct locker *l;
+
+	pthread_mutex_lock(&ino->lock);
+	LIST_FOREACH (l, &ino->lockers, link)
+		if (l->local_since != since)
+			break;
+	pthread_mutex_unlock(&ino->lock);
+	return !l;
 }
 
 /* Takes one locker off: of that open file, or with f NULL of that owner. False if there is none. */

@@ -32,6 +32,11 @@ bool locker_add(struct file *f, uint64_t owner, pid_t pid);
 bool locker_known(struct inode *ino, uint64_t owner, pid_t *pid);
 /* May anybody hold locks on ino? */
 bool locker_any(struct inode *ino);
+/* The lock that owner asked for through f was granted: here, while since was deleg_alone_since(),
+ * or (0) by the server. */
+void locker_granted(struct file *f, uint64_t owner, uint64_t since);
+/* Are all locks on ino local, as far as there are any, if deleg_alone_since() is since? */
+bool locker_all_local(struct inode *ino, uint64_t since);
 /* Has a RELEASE that cleared locks ended since *ended, which becomes the present count, or is one
  * under way or expected, of another open file than f? */
 bool locker_moved(struct file *f, unsigned *ended);

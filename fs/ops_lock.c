@@ -78,6 +78,7 @@ static bool lock_finds_all(struct request *r, const struct nfs_op *op)
 static void lock_done(struct request *r)
 {
 	struct nfs_op *op = &r->batch.first.op;
+	bool finds;
 
 	if (op->error == -EAGAIN && locker_moved(r->file, &r->u.lock.ended) &&
 		r->u.lock.tries++ < LEAVE_TRIES) {
@@ -91,7 +92,9 @@ static void lock_done(struct request *r)
 	/* Again, since a FLUSH of the same owner may have taken it off in between. */
 	if (!locker_add(r->file, r->u.lock.owner, r->u.lock.pid))
 		log_warn("a lock may outlast its owner: out of memory");
-	if (lock_finds_all(r, op))
+	finds = lock_finds_all(r, op);
+	locker_granted(r->file, r->u.lock.owner, r->u.lock.since);
+	if (finds)
 		request_end(r, 0);
 	else
 		inval_then(r->fs->inval, r, lock_dropped);

@@ -64,6 +64,27 @@ static void an_owner_is_known_until_it_closes(void **state)
 	assert_false(locker_flush(&two, 5));
 }
 
+/* Of one that is asked for nothing is known yet. */
+static void it_is_known_which_are_local(void **state)
+{
+	assert_true(locker_all_local(one.inode, 1000));
+	locker_add(&one, 5, 77);
+	assert_false(locker_all_local(one.inode, 1000));
+	locker_granted(&one, 5, 1000);
+	assert_true(locker_all_local(one.inode, 1000));
+	locker_granted(&two, 6, 1000); /* it was unlocked meanwhile */
+	locker_add(&one, 5, 77);
+	assert_true(locker_all_local(one.inode, 1000));
+	assert_false(
+		locker_all_local(one.inode, 2000)); /* the server was told when it was recalled */
+	locker_add(&two, 6, 78);
+	locker_granted(&two, 6, 2000);
+	assert_false(locker_all_local(one.inode, 2000));
+	locker_granted(&one, 5, 0);
+	assert_true(locker_flush(&one, 5));
+	assert_true(locker_all_local(one.inode, 2000));
+}
+
 static void a_release_clears_what_came_through_the_file(void **state)
 {
 	locker_add(&one, 5, 77);
@@ -134,6 +155,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(an_owner_is_known_until_it_closes, setup, teardown),
+		cmocka_unit_test_setup_teardown(it_is_known_which_are_local, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_release_clears_what_came_through_the_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(

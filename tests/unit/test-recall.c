@@ -167,6 +167,43 @@ static void close_waits_for_no_commit(void **state)
 	assert_int_equal(count(NFS_COMMIT), 1);
 }
 
+static bool grants_locally(struct nfs_op *op)
+{
+	if (op->type != NFS_LOCK)
+		return false;
+	op->u.lock.local = true;
+	return true;
+}
+
+static bool grants(struct nfs_op *op)
+{
+	return op->type == NFS_LOCK;
+}
+
+static int lock(uint64_t owner)
+{
+	struct fuse_lk_in in = {
+		.fh = fh, .owner = owner, .lk = {.end = 9, .type = F_WRLCK, .pid = 77}};
+
+	return kernel_ask(FUSE_SETLK, node, &in, sizeof(in), NULL, 0, NULL, 0);
+}
+
+/* Nor where there are locks that the server need not know. */
+static void close_waits_for_no_commit_under_local_locks(void **state)
+{
+	fake_knobs.script = grants_locally;
+	assert_int_equal(lock(5), 0);
+	put(0);
+	put(FAR);
+	assert_int_equal(kernel_flush(node, fh), 0);
+	assert_int_equal(count(NFS_WRITE), 2);
+	assert_int_equal(count(NFS_COMMIT), 0);
+	fake_knobs.script = grants;
+	assert_int_equal(lock(6), 0);
+	assert_int_equal(kernel_flush(node, fh), 0);
+	assert_int_equal(count(NFS_COMMIT), 1);
+}
+
 static void close_tells_what_there_is_no_room_for(void **state)
 {
 	put(0);
@@ -265,6 +302,7 @@ int main(void)
 		TEST(who_may_not_write_does_not),
 		TEST(its_attributes_are_believed),
 		TEST(close_waits_for_no_commit),
+		TEST(close_waits_for_no_commit_under_local_locks),
 		TEST(close_tells_what_there_is_no_room_for),
 		TEST(without_it_close_waits),
 		TEST(it_is_known_what_it_looks_like),
