@@ -39,6 +39,7 @@
  *     nfs4_deleg_table.c   the table, local opens
  *     nfs4_deleg_return.c  how they go
  *     nfs4_deleg_along.c   ... with an op of the user's
+ *     nfs4_deleg_recover.c after a restart of the server, or a revocation
  *     nfs4_ops_deleg.c     what is said to the server
  */
 #ifndef RNFS_NFSPROTO_V4_NFS4_DELEG_H
@@ -88,6 +89,9 @@ struct nfs4_deleg {
 	struct nfs4_lockctx *pushing;
 	struct lock_range range;
 	struct nfs_op *op; /* RETURNING */
+	/* RETURNING: the server has restarted and does not give it back: what stood on it is
+	 * reclaimed like any other */
+	bool forgotten;
 };
 
 TAILQ_HEAD(nfs4_deleg_list, nfs4_deleg);

@@ -18,7 +18,6 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 
-#define STEP_MS	 60000u /* most time for one step of recovery */
 #define AGAIN_NS (1 * NFS4_SEC)
 
 /* --- one that is returned -------------------------------------------------------------------- */
@@ -93,9 +92,10 @@ static void put_off(struct nfs4_client *c, struct nfs4_deleg *d)
 static void claimed(struct nfs4_client *c, struct nfs4_deleg *d, struct nfs_op *op)
 {
 	struct nfs_open *o = d->claiming;
-	bool left = op->error == -ENOTCONN, failed = op->error && !left, closed;
+	bool left = op->error == -ENOTCONN, failed, closed;
 
 	pthread_mutex_lock(&c->lock);
+	failed = op->error && !left && !d->forgotten;
 	d->claiming = NULL;
 	if (o->local && (!left || o->close_wanted))
 		nfs4_deleg_leave_locked(c, o);
@@ -386,173 +386,4 @@ unsigned nfs4_deleg_return_all(struct nfs4_client *c)
 		n += begun;
 	} while (begun);
 	return n;
-}
-
-/* --- what is lost ---------------------------------------------------------------------------- */
-
-/* The server does not know d any more, or will not: its opens are opened anew, as suspects. */
-static void lose(struct nfs4_client *c, struct nfs4_deleg *d)
-{
-	struct nfs_fh fh = d->fh;
-	struct nfs_open *o;
-	bool writes;
-
-	pthread_mutex_lock(&c->lock);
-	while ((o = TAILQ_FIRST(&d->opens))) {
-		nfs4_deleg_leave_locked(c, o);
-		pthread_mutex_lock(&o->lock);
-		o->suspect = true;
-		pthread_mutex_unlock(&o->lock);
-	}
-	writes = d->type == OPEN_DELEGATE_WRITE;
-	nfs4_deleg_free_locked(c, d);
-	pthread_mutex_unlock(&c->lock);
-	if (writes)
-		nfs4_lock_undelegated(c, &fh, 0);
-	nfs_tell_recalled(&c->base, &fh);
-}
-
-/* None in a list that is gone through is to be freed meanwhile. */
-static void visit(struct nfs4_client *c, bool on)
-{
-	pthread_mutex_lock(&c->lock);
-	c->delegs.visited = on;
-	pthread_mutex_unlock(&c->lock);
-}
-
-/* All of one state, the most recently used first; nobody else frees them meanwhile. NULL and *n ==
- * 0: none, or no memory. */
-static struct nfs4_deleg **all_of(struct nfs4_client *c, enum nfs4_deleg_state state, unsigned *n)
-{
-	struct nfs4_delegs *t = &c->delegs;
-	struct nfs4_deleg **list, *d;
-
-	*n = 0;
-	pthread_mutex_lock(&c->lock);
-	list = t->n[state] ? calloc(t->n[state], sizeof(struct nfs4_deleg *)) : NULL;
-	TAILQ_FOREACH_REVERSE(d, &t->list[state], nfs4_deleg_list, link)
-	if (list)
-		list[(*n)++] = d;
-	pthread_mutex_unlock(&c->lock);
-	return list;
-}
-
-/* Asks for d as it was. */
-static bool reclaimed(struct nfs4_client *c, struct nfs4_deleg *d)
-{
-	struct nfs4_sync s;
-	struct nfs_open *o;
-	int rc;
-
-	s.u.redeleg.deleg = d;
-	do
-		rc = nfs4_sync_run_as(nfs4_server_conn(c->srv), &c->user, &d->cred, NULL, &s,
-			NFS4_K_REDELEG, STEP_MS);
-	while (rc && nfs4_reclaim_put_off(c, s.status));
-	if (rc || s.u.redeleg.type != d->type)
-		return false;
-	pthread_mutex_lock(&c->lock);
-	d->stateid = s.u.redeleg.stateid;
-	TAILQ_FOREACH (o, &d->opens, link) {
-		pthread_mutex_lock(&o->lock);
-		o->stateid = d->stateid;
-		o->gen++;
-		pthread_mutex_unlock(&o->lock);
-	}
-	if (s.u.redeleg.recall && d->state == NFS4_D_HELD)
-		nfs4_deleg_move_locked(c, d, NFS4_D_DUE);
-	pthread_mutex_unlock(&c->lock);
-	/* while the server was away its own programs may have changed the file */
-	nfs_tell_lost(&c->base, &d->fh, NFS_LOST_GAP);
-	return true;
-}
-
-/* Those in `state`: first those to write, before somebody else may open the files; they may have
- * something to be flushed even if they are to go back. How many are lost; *had: of how many. */
-static unsigned reclaim_list(struct nfs4_client *c, enum nfs4_deleg_state state, unsigned *had)
-{
-	unsigned lost = 0, reclaims = 0;
-	struct nfs4_deleg **list = all_of(c, state, had);
-
-	for (unsigned i = 0; i < 2 * *had; i++) {
-		struct nfs4_deleg *d = list[i % *had];
-		bool write = d && d->type == OPEN_DELEGATE_WRITE;
-
-		if (!d || write != (i < *had))
-			continue;
-		list[i % *had] = NULL;
-		if ((write || state == NFS4_D_HELD) && reclaims++ < NFS4_DELEG_RECLAIMED &&
-			!nfs4_server_quitting(c->srv, &c->user) && reclaimed(c, d))
-			continue;
-		lose(c, d);
-		lost++;
-	}
-	free(list);
-	return lost;
-}
-
-void nfs4_deleg_reclaim(struct nfs4_client *c)
-{
-	/* HELD last, since it may become DUE by that, and FLUSHING behind what that becomes: each
-	 * is asked for once */
-	static const enum nfs4_deleg_state order[] = {NFS4_D_DUE, NFS4_D_FLUSHING, NFS4_D_HELD};
-	unsigned lost = 0, all = 0, had;
-
-	visit(c, true);
-	for (unsigned i = 0; i < 3; i++) {
-		lost += reclaim_list(c, order[i], &had);
-		all += had;
-	}
-	visit(c, false);
-	if (lost) {
-		log_ctrl("%s: %u delegations are lost, %u were reclaimed", c->srv->name, lost,
-			all - lost);
-		nfs4_state_want(c->srv, NFS4_TODO_CHECK);
-	}
-}
-
-/* Asks which of up to 32 the server has revoked. */
-static void test_batch(struct nfs4_client *c, struct nfs4_deleg **list, uint32_t n)
-{
-	struct nfs4_sync s, f;
-
-	s.u.test.n = n;
-	pthread_mutex_lock(&c->lock);
-	for (uint32_t i = 0; i < n; i++)
-		s.u.test.ids[i] = list[i]->stateid;
-	pthread_mutex_unlock(&c->lock);
-	if (nfs4_sync_run(c->srv, &s, NFS4_K_TEST_STATEID, STEP_MS))
-		return;
-	for (uint32_t i = 0; i < n; i++) {
-		if (s.u.test.code[i] == NFS4_OK)
-			continue;
-		log_ctrl(
-			"%s: a delegation is %s", c->srv->name, nfs4_status_name(s.u.test.code[i]));
-		lose(c, list[i]);
-		f.u.free_id = s.u.test.ids[i];
-		nfs4_sync_run(c->srv, &f, NFS4_K_FREE_STATEID, STEP_MS);
-	}
-}
-
-void nfs4_deleg_revoked(struct nfs4_client *c)
-{
-	unsigned n;
-	struct nfs4_deleg **list = all_of(c, NFS4_D_REVOKED, &n);
-
-	visit(c, true);
-	for (unsigned i = 0; i < n; i++) {
-		struct nfs4_sync f;
-
-		f.u.free_id = list[i]->stateid;
-		lose(c, list[i]);
-		nfs4_sync_run(c->srv, &f, NFS4_K_FREE_STATEID, STEP_MS);
-	}
-	free(list);
-	for (enum nfs4_deleg_state state = NFS4_D_HELD; state <= NFS4_D_FLUSHING; state++) {
-		list = all_of(c, state, &n);
-		for (unsigned i = 0; i < n && !nfs4_server_quitting(c->srv, &c->user); i += 32)
-			test_batch(c, list + i, n - i < 32 ? n - i : 32);
-		free(list);
-	}
-	visit(c, false);
 }

@@ -70,10 +70,17 @@ void nfs4_put_op_deleg_open(struct nfs4_client *c, struct nfs_op *op, struct nfs
 enum nfs_outcome nfs4_get_op_deleg_open(
 	struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
 {
+	const struct nfs4_deleg *d = op->ctx;
 	struct nfs_open *o = op->be.v4.open;
 	struct nfs4_stateid id;
 	int rc = nfs4_get_open_again(c, op, o, r, &id);
+	bool revoked;
 
+	if (rc > 0 && d->forgotten && nfs4_delegreturn_gone((uint32_t)rc, &revoked)) {
+		r->left = 0;
+		r->status = NFS4_OK;
+		return NFS_DONE; /* it was reclaimed instead */
+	}
 	if (rc)
 		return nfs4_outcome(op, rc);
 	if (nfs4_reply_end(r))

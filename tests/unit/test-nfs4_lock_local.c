@@ -370,6 +370,78 @@ static void they_are_reclaimed_where_it_is_not(void **state)
 	fix_unmount_clean(f);
 }
 
+/* op is answered to come later, until the server has restarted; *n of it are under way by then. */
+static void restart_at(struct fix *f, const struct nfs_fh *fh, uint32_t op, unsigned n)
+{
+	f->srv.fail_op = op;
+	f->srv.fail_status = NFS4ERR_DELAY;
+	f->srv.fail_times = 100000;
+	recall(f, fh);
+	assert_true(mean_wait(&f->srv, &f->srv.count[op], n));
+	mean_reboot(&f->srv);
+	pthread_mutex_lock(&f->srv.lock);
+	f->srv.fail_times = 0;
+	pthread_mutex_unlock(&f->srv.lock);
+}
+
+/* All were pushed, and the server has forgotten them: they are reclaimed like any other. */
+static void it_restarts_before_it_has_the_delegation_back(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+	uint64_t id;
+	struct nfs_open *o = open_locally(f, &fh, &id);
+
+	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, 9), 0);
+	assert_int_equal(lock(f, o, &fh, 8, F_RDLCK, 20, 29), 0);
+	restart_at(f, &fh, OP_DELEGRETURN, 1);
+	assert_int_equal(fix_write(f, o, &fh, NFS_UNSTABLE), 0);
+	assert_int_equal(fix_getattr(f), 0);
+	assert_true(has(f, 0, 9, true));
+	assert_true(has(f, 20, 29, false));
+	assert_int_equal(f->srv.locks.reclaims, 2);
+	assert_int_equal(atomic_load(&user.lost), 0);
+	assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 0, TOP), 0);
+	assert_int_equal(lock(f, o, &fh, 8, F_UNLCK, 0, TOP), 0);
+	assert_int_equal(held(f), 0);
+	assert_int_equal(fix_close(f, o), 0);
+	fix_unmount_clean(f);
+}
+
+/* Some were not: nobody else may have them in between. */
+static void it_restarts_while_they_are_pushed(void **state)
+{
+	for (unsigned i = 0; i < 4; i++) {
+		struct fix *f = *state;
+		uint32_t op = i < 2 ? OP_LOCK : OP_OPEN;
+		struct nfs_fh fh;
+		uint64_t id;
+		struct nfs_open *o = open_locally(f, &fh, &id);
+
+		assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, 9), 0);
+		assert_int_equal(lock(f, o, &fh, 8, F_RDLCK, 20, 29), 0);
+		f->srv.delegs.gives_back = i % 2 == 0;
+		restart_at(f, &fh, op, count_of(f, op) + 1);
+		assert_int_equal(fix_write(f, o, &fh, NFS_UNSTABLE), 0);
+		if (f->srv.delegs.gives_back)
+			assert_true(mean_wait(&f->srv, &f->srv.count[OP_DELEGRETURN], 1));
+		assert_true(has(f, 0, 9, true));
+		assert_true(has(f, 20, 29, false));
+		assert_int_equal(atomic_load(&user.lost), 0);
+		if (f->srv.delegs.gives_back) /* what was not is pushed now */
+			assert_int_equal(f->srv.locks.granted - f->srv.locks.reclaims, 2);
+		else
+			assert_int_equal(f->srv.locks.reclaims, 2);
+		assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 0, TOP), 0);
+		assert_int_equal(lock(f, o, &fh, 8, F_UNLCK, 0, TOP), 0);
+		assert_int_equal(held(f), 0);
+		assert_int_equal(fix_close(f, o), 0);
+		fix_unmount_clean(f);
+		fix_teardown(state);
+		setup(state);
+	}
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, fix_teardown)
 
 int main(void)
@@ -382,6 +454,8 @@ int main(void)
 		TEST(they_go_with_what_is_revoked),
 		TEST(they_stay_while_it_is_reclaimed),
 		TEST(they_are_reclaimed_where_it_is_not),
+		TEST(it_restarts_before_it_has_the_delegation_back),
+		TEST(it_restarts_while_they_are_pushed),
 	};
 
 	log_init("test-nfs4_lock_local", getenv("V") ? LOG_L_CTRL : LOG_L_ERROR);
