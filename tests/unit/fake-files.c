@@ -328,11 +328,11 @@ static int do_read(struct fake_files *f, struct nfs_op *op)
 {
 	struct fake_file *n = f->nodes[fake_file_id(&op->u.read.fh)];
 	uint64_t left = op->u.read.offset < n->attr.size ? n->attr.size - op->u.read.offset : 0;
-	uint32_t want = op->u.read.to.len;
+	uint32_t want = op->u.read.to.len, most = fake_knobs.short_read;
 	struct seg_iter to;
 
-	if (fake_knobs.short_read && want > fake_knobs.short_read)
-		want = fake_knobs.short_read;
+	if (most && want > most)
+		want = most;
 	op->u.read.count = left < want ? left : want;
 	to = seg_iter_of(&op->u.read.to);
 	if (op->u.read.count)
@@ -343,20 +343,22 @@ static int do_read(struct fake_files *f, struct nfs_op *op)
 
 static void put_verf(uint8_t *verf)
 {
+	uint32_t run = fake_knobs.verf;
+
 	memset(verf, 0, NFS_VERF_SIZE);
-	memcpy(verf, &fake_knobs.verf, sizeof(fake_knobs.verf));
+	memcpy(verf, &run, sizeof(run));
 }
 
 static int do_write(struct fake_files *f, struct nfs_op *op)
 {
 	struct fake_file *n = f->nodes[fake_file_id(&op->u.write.fh)];
-	uint32_t len = op->u.write.from.len;
+	uint32_t len = op->u.write.from.len, most = fake_knobs.short_write;
 	struct seg_list from;
 	uint64_t end;
 	int res = 0;
 
-	if (fake_knobs.short_write && len > fake_knobs.short_write)
-		len = fake_knobs.short_write;
+	if (most && len > most)
+		len = most;
 	if (op->u.write.append)
 		op->u.write.offset = n->attr.size;
 	end = op->u.write.offset + len;

@@ -45,7 +45,8 @@ const char *nfs_op_name(enum nfs_op_type t)
 /* Ends op. The client's lock is not held. */
 static void finish(struct nfs_client *c, struct nfs_op *op)
 {
-	bool scripted = fake_knobs.script && fake_knobs.script(op);
+	bool (*script)(struct nfs_op * op) = fake_knobs.script;
+	bool scripted = script && script(op);
 
 	pthread_mutex_lock(&c->lock);
 	if (!scripted)

@@ -7,30 +7,34 @@
 #ifndef RNFS_TESTS_FAKE_NFS_H
 #define RNFS_TESTS_FAKE_NFS_H
 
+#include <stdatomic.h>
+
 #include "nfsproto/nfs_client.h"
 
-struct fake_knobs {		 /* set while nothing is under way; one for the process */
-	uint32_t rsize, wsize;	 /* 0: 1 MiB */
-	uint32_t dtsize;	 /* 0: 64 KiB */
-	uint32_t features;	 /* NFS_HAS_*; ops of theirs need a script */
-	uint32_t short_read;	 /* most bytes a READ returns, 0: all */
-	uint32_t short_write;	 /* most bytes a WRITE takes, 0: all */
-	uint32_t verf;		 /* changes: the server has restarted */
-	int fail[NFS_OP_TYPES];	 /* negative errno for each op of the type, 0: works */
-	uint32_t denied;	 /* NFS_ACCESS_* that nobody has */
-	bool uses_times;	 /* what is made exclusively has something else in its times */
-	bool delegates;		 /* OPEN to read brings a delegation */
-	bool doubtful;		 /* locks may be lost */
-	bool delegates_write;	 /* OPEN to write does */
-	bool bare_open;		 /* OPEN and CREATE bring neither rights nor data */
-	bool hang[NFS_OP_TYPES]; /* ops of the type end only when cancelled or at the end */
-	bool sync;		 /* done is called before nfs_submit() returns */
+/* One for the process. Each knob may be turned while ops are under way: those that begin later see
+ * it, the others perhaps. All at once they are set only while nothing is under way. */
+struct fake_knobs {
+	atomic_uint rsize, wsize;      /* 0: 1 MiB */
+	atomic_uint dtsize;	       /* 0: 64 KiB */
+	atomic_uint features;	       /* NFS_HAS_*; ops of theirs need a script */
+	atomic_uint short_read;	       /* most bytes a READ returns, 0: all */
+	atomic_uint short_write;       /* most bytes a WRITE takes, 0: all */
+	atomic_uint verf;	       /* changes: the server has restarted */
+	atomic_int fail[NFS_OP_TYPES]; /* negative errno for each op of the type, 0: works */
+	atomic_uint denied;	       /* NFS_ACCESS_* that nobody has */
+	atomic_bool uses_times;	     /* what is made exclusively has something else in its times */
+	atomic_bool delegates;	     /* OPEN to read brings a delegation */
+	atomic_bool doubtful;	     /* locks may be lost */
+	atomic_bool delegates_write; /* OPEN to write does */
+	atomic_bool bare_open;	     /* OPEN and CREATE bring neither rights nor data */
+	atomic_bool hang[NFS_OP_TYPES]; /* ops of the type end only when cancelled or at the end */
+	atomic_bool sync;		/* done is called before nfs_submit() returns */
 	/* Called for each op before it is carried out, with no lock held. True: that was all that
 	 * is done, op->error and results are as it has left them. NULL: none */
-	bool (*script)(struct nfs_op *op);
-	bool cookie_stuck; /* READDIR gives one entry again and again */
-	bool cookie_low;   /* READDIR gives the reserved cookie 2 */
-	bool cookie_loop;  /* READDIR begins anew after the last entry, an entry at a time */
+	bool (*_Atomic script)(struct nfs_op *op);
+	atomic_bool cookie_stuck; /* READDIR gives one entry again and again */
+	atomic_bool cookie_low;	  /* READDIR gives the reserved cookie 2 */
+	atomic_bool cookie_loop;  /* READDIR begins anew after the last entry, an entry at a time */
 };
 extern struct fake_knobs fake_knobs;
 
