@@ -14,7 +14,9 @@
  * They are UNSTABLE, and what they carried is kept until a COMMIT has come back with the verifier
  * that they came back with (filedata.h). With another one the server has restarted: all that is
  * UNSTABLE is written again, and nobody notices. If somebody waits for the data to be safe, and one
- * WRITE carries all that is not, that WRITE makes it so, and there is no COMMIT.
+ * WRITE carries all that is not, that WRITE makes it so, and there is no COMMIT. What somebody
+ * wants to be done when it is (struct nfs_then) goes with that WRITE: the file's times are set
+ * behind it, and as there is nothing left to be written again they stay as they are set.
  *
  * A WRITE that fails is a loss: its data goes, filedata tells of it, and until a write has
  * succeeded the file's `failing` is set: then whoever writes should wait for the server's answer.
@@ -75,6 +77,9 @@ enum written_level {
 struct writeback_wait {
 	void (*ready)(struct writeback_wait *w);
 	const struct rpc_cred *cred; /* of a COMMIT; must stay while it waits */
+	/* Is to be done behind what was written, which is tried if that goes in one WRITE, in the
+	 * name of the same user; see done. NULL: nothing. Stays, too. */
+	struct nfs_then *then;
 	/* the file's lock */
 	enum written_level level;
 	bool waits, commits;
@@ -177,8 +182,8 @@ enum dirty_put writeback_put(struct writeback *all, struct writer *by, uint64_t 
 enum dirty_put writeback_take(struct writeback *all, struct writer *by, uint64_t off,
 	struct mem_buf *buf, uint32_t at, uint32_t len);
 
-/* What was written before is to be on the server: w, whose ready and cred are set, waits for that.
- * False: it is; w does not wait. */
+/* What was written before is to be on the server: w, whose ready, cred and then are set, waits for
+ * that. False: it is; w does not wait, and then was not done. */
 bool writeback_wait(struct writeback *all, struct written *f, struct writeback_wait *w,
 	enum written_level level);
 /* w is not to wait any more. False: it does not, ready() has been called or is about to be. */

@@ -24,6 +24,9 @@ struct writeout {
 	bool redo;     /* an answer had another verifier */
 	int error;
 	uint64_t gen, asked; /* of a COMMIT */
+	bool carries;	     /* `then`, for waiter; the latter under the file's lock, NULL: gone */
+	struct writeback_wait *waiter;
+	struct nfs_then then;
 	TAILQ_ENTRY(writeout) link;
 	SLIST_ENTRY(writeout) spare;
 };
@@ -78,8 +81,11 @@ void written_committed(struct written *f, uint64_t gen, bool failed, bool redo);
 
 /* Sends the run that ends at `end`, if there is one. */
 void writeout_send_to(struct written *f, uint64_t end);
-/* Sends all that is NEW; stable: somebody waits for it to be safe. */
-void writeout_send_all(struct written *f, bool stable);
+/* Sends all that is NEW; stable: somebody waits for it to be safe. w: who is about to wait, and may
+ * have something done with it, or NULL. */
+void writeout_send_all(struct written *f, bool stable, struct writeback_wait *w);
+/* w does not wait any more: nothing is done for it. */
+void writeout_forget_locked(struct written *f, const struct writeback_wait *w);
 /* Sends a COMMIT; f->committing has been set. */
 void writeout_commit(struct written *f, const struct rpc_cred *cred);
 /* One that can be used again goes. */

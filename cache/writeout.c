@@ -10,6 +10,8 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 
+#define WHOLE_FILE_MAX (64u << 10) /* bytes that are probably all that will be written */
+
 static struct writeout *writeout_new(struct writeback *all)
 {
 	struct writeout *x;
@@ -73,6 +75,9 @@ static void write_finish(struct writeout *x)
 	pthread_mutex_lock(&f->lock);
 	TAILQ_REMOVE(&f->under_way, x, link);
 	dirty_wrote(&f->dirty, x->run, x->n, x->unstable && !x->error, gen, clock_ns());
+	/* another WRITE may have been answered before it, and done later */
+	if (x->waiter && !x->error && !redo && f->next_id == x->id + 1)
+		*x->waiter->then = x->then;
 	if (redo)
 		written_redo_locked(f);
 	written_list_locked(f);
@@ -97,6 +102,10 @@ static void write_fill(struct writeout *x, struct part *p)
 	op->u.write.offset = x->off + p->off + p->got;
 	op->u.write.from = part_rest(p);
 	op->u.write.stable = x->stable;
+	if (x->carries && !p->got) {
+		x->then.asked = clock_ns();
+		op->u.write.then = &x->then;
+	}
 	all->ops->write_begin(x->by);
 	writeback_count(&all->stats.writes, 1);
 }
@@ -123,6 +132,7 @@ static void write_took(struct writeout *x, struct part *p)
 		filedata_wrote(x->f->data, op->u.write.committed, op->u.write.verf, true));
 	p->got += op->u.write.count;
 	if (p->got < p->want && !x->error) {
+		x->then.done = false; /* it was, too early */
 		p->settled = false;
 		write_fill(x, p);
 	}
@@ -162,6 +172,11 @@ static void write_submit(struct writeout *x)
 	batch_submit(&x->batch, write_step);
 }
 
+static uint64_t run_len(struct dirty_extent *const run[], unsigned n)
+{
+	return run[n - 1]->off + run[n - 1]->len - run[0]->off;
+}
+
 /* The n extents of x->run, which are NEW, become one WRITE. */
 static void write_begin_locked(struct written *f, struct writeout *x, unsigned n, bool stable)
 {
@@ -174,25 +189,63 @@ static void write_begin_locked(struct written *f, struct writeout *x, unsigned n
 	x->stable = stable ? NFS_FILE_SYNC : NFS_UNSTABLE;
 	x->unstable = x->redo = false;
 	x->error = 0;
+	x->carries = false;
+	x->waiter = NULL;
 	dirty_writing(&f->dirty, x->run, n);
 	TAILQ_INSERT_TAIL(&f->under_way, x, link);
 }
 
-/* Is that run all that is not safe? */
+/* Is that run all that the server does not have? */
+static bool is_last_locked(struct written *f, struct dirty_extent *run[], unsigned n)
+{
+	return dirty_bytes(&f->dirty, DIRTY_NEW) == run_len(run, n) &&
+	       !dirty_bytes(&f->dirty, DIRTY_WRITING);
+}
+
+/* Is it all that is not safe? */
 static bool is_all_locked(struct written *f, struct dirty_extent *run[], unsigned n)
 {
-	uint64_t len = run[n - 1]->off + run[n - 1]->len - run[0]->off, gen;
+	uint64_t gen;
 
-	return dirty_bytes(&f->dirty, DIRTY_NEW) == len && !dirty_bytes(&f->dirty, DIRTY_WRITING) &&
-	       !filedata_dirty(f->data, &gen);
+	return is_last_locked(f, run, n) && !filedata_dirty(f->data, &gen);
+}
+
+/* Is it probably all that there will be? It is a small file, of which nothing was sent before. */
+static bool is_whole_locked(struct written *f, struct dirty_extent *run[], unsigned n)
+{
+	return !f->next_id && !run[0]->off && run_len(run, n) <= WHOLE_FILE_MAX;
+}
+
+/* x, which is about to be sent, does what w wants: attributes are set behind what will not be
+ * written again. */
+static void carry_locked(struct written *f, struct writeout *x, struct writeback_wait *w)
+{
+	if (x->n && run_len(x->run, x->n) <= f->all->wsize && rpc_same_cred(w->cred, x->by->cred) &&
+		(x->stable == NFS_FILE_SYNC || !w->then->set.mask)) {
+		x->carries = true;
+		x->waiter = w;
+		x->then = (struct nfs_then){.set = w->then->set};
+	}
+}
+
+void writeout_forget_locked(struct written *f, const struct writeback_wait *w)
+{
+	struct writeout *x;
+
+	if (w->then)
+		TAILQ_FOREACH (x, &f->under_way, link)
+			if (x->waiter == w)
+				x->waiter = NULL;
 }
 
 /* Sends the run that ends at `end`, or with end 0 the first one at or behind *from. False: there is
  * none, or no memory. */
-static bool send_run(struct written *f, uint64_t end, uint64_t *from, bool stable)
+static bool send_run(
+	struct written *f, uint64_t end, uint64_t *from, bool stable, struct writeback_wait *w)
 {
 	struct writeback *all = f->all;
 	struct writeout *x = writeout_new(all);
+	bool carries = false;
 	unsigned n = 0;
 
 	if (x && !batch_reserve(&x->batch, DIRTY_RUN / all->wsize)) {
@@ -205,8 +258,13 @@ static bool send_run(struct written *f, uint64_t end, uint64_t *from, bool stabl
 		f->starved = true;
 	else
 		n = end ? dirty_run_to(&f->dirty, end, x->run) : dirty_run(&f->dirty, from, x->run);
-	if (n)
+	if (n) {
+		carries = w && w->then && is_last_locked(f, x->run, n);
+		stable |= carries && is_whole_locked(f, x->run, n);
 		write_begin_locked(f, x, n, stable && is_all_locked(f, x->run, n));
+	}
+	if (carries)
+		carry_locked(f, x, w);
 	pthread_mutex_unlock(&f->lock);
 	if (n) {
 		write_submit(x);
@@ -219,14 +277,14 @@ static bool send_run(struct written *f, uint64_t end, uint64_t *from, bool stabl
 
 void writeout_send_to(struct written *f, uint64_t end)
 {
-	send_run(f, end, NULL, false);
+	send_run(f, end, NULL, false, NULL);
 }
 
-void writeout_send_all(struct written *f, bool stable)
+void writeout_send_all(struct written *f, bool stable, struct writeback_wait *w)
 {
 	uint64_t from = 0;
 
-	while (dirty_bytes(&f->dirty, DIRTY_NEW) && send_run(f, 0, &from, stable))
+	while (dirty_bytes(&f->dirty, DIRTY_NEW) && send_run(f, 0, &from, stable, w))
 		;
 }
 

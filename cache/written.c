@@ -174,7 +174,7 @@ void written_redo_locked(struct written *f)
 /* After written_redo_locked(), without the lock. */
 void written_redone(struct written *f)
 {
-	writeout_send_all(f, false);
+	writeout_send_all(f, false, NULL);
 	pthread_mutex_lock(&f->lock);
 	written_all_sent_locked(f);
 	pthread_mutex_unlock(&f->lock);
@@ -205,6 +205,7 @@ static void wait_ends_locked(
 {
 	TAILQ_REMOVE(&f->waits, w, link);
 	w->waits = false;
+	writeout_forget_locked(f, w);
 	TAILQ_INSERT_TAIL(done, w, link);
 }
 
@@ -324,7 +325,7 @@ bool writeback_wait(struct writeback *all, struct written *f, struct writeback_w
 	pthread_mutex_lock(&f->lock);
 	written_join_locked(f, all);
 	pthread_mutex_unlock(&f->lock);
-	writeout_send_all(f, level != WRITTEN);
+	writeout_send_all(f, level != WRITTEN, w);
 	pthread_mutex_lock(&f->lock);
 	w->waits = true;
 	TAILQ_INSERT_TAIL(&f->waits, w, link);
@@ -342,8 +343,10 @@ bool writeback_unwait(struct written *f, struct writeback_wait *w)
 	pthread_mutex_lock(&f->lock);
 	waited = w->waits;
 	w->waits = false;
-	if (waited)
+	if (waited) {
 		TAILQ_REMOVE(&f->waits, w, link);
+		writeout_forget_locked(f, w);
+	}
 	pthread_mutex_unlock(&f->lock);
 	return waited;
 }

@@ -104,7 +104,7 @@ size_t writeback_bytes(const struct writeback *all)
 static void put_end(struct written *f, uint64_t end, bool whole)
 {
 	if (dirty_bytes(&f->dirty, DIRTY_NEW) >= MUCH)
-		writeout_send_all(f, false);
+		writeout_send_all(f, false, NULL);
 	else if (whole || end % DIRTY_RUN == 0)
 		writeout_send_to(f, end);
 }
@@ -131,7 +131,7 @@ enum dirty_put writeback_put(struct writeback *all, struct writer *by, uint64_t 
 	pthread_mutex_unlock(&f->lock);
 	writeback_count(&all->stats.gathered, *took);
 	if (r == DIRTY_BUSY)
-		writeout_send_all(f, false);
+		writeout_send_all(f, false, NULL);
 	else if (r == DIRTY_DONE)
 		put_end(f, first == last ? off + len : last * DIRTY_RUN, false);
 	return r;
@@ -199,7 +199,7 @@ static void push(struct written *f)
 	struct rpc_cred cred;
 	bool commit;
 
-	writeout_send_all(f, false);
+	writeout_send_all(f, false, NULL);
 	pthread_mutex_lock(&f->lock);
 	commit = !f->committing && dirty_bytes(&f->dirty, DIRTY_UNSTABLE);
 	if (commit)
@@ -236,7 +236,7 @@ static void send_old(struct written *f)
 	pthread_mutex_unlock(&f->lock);
 	if (!old && !starved)
 		return;
-	writeout_send_all(f, false);
+	writeout_send_all(f, false, NULL);
 	pthread_mutex_lock(&f->lock);
 	written_all_sent_locked(f);
 	pthread_mutex_unlock(&f->lock);

@@ -108,14 +108,28 @@ static void failed(struct fs *fs, struct inode *ino, const struct nfs_op *op)
 		strerror(-op->error));
 }
 
+/* Have the attributes that came behind a WRITE of ino been overtaken by anything? */
+static bool is_past(struct inode *ino, uint64_t asked)
+{
+	return atomic_load(&ino->touched) > asked || inode_attr_is_past(ino, asked);
+}
+
 static void write_end(struct writer *by, const struct nfs_op *op)
 {
+	struct nfs_then *then = op->error ? NULL : op->u.write.then;
 	struct file *f = file_of_writer(by);
 
 	count(f->fs, op);
+	if (then && is_past(f->inode, then->asked))
+		then->done = false;
 	change_end(f->fs, f->inode, op);
-	inode_touch_data(f->inode);
+	if (then && then->set.mask)
+		inode_touch(f->inode);
+	else
+		inode_touch_data(f->inode);
 	atomic_store(&f->inode->written_at, clock_ns());
+	if (then) /* as of now: what was done until now they show */
+		then->asked = clock_ns();
 	if (op->error)
 		failed(f->fs, f->inode, op);
 }
@@ -239,16 +253,18 @@ static void room(struct writeback_room *w)
 	go_on((struct request *)((char *)w - offsetof(struct request, flush.room)));
 }
 
-bool flush_waits(
-	struct request *r, struct inode *ino, enum written_level level, request_step_fn *next)
+static bool wait_for(struct request *r, struct inode *ino, enum written_level level,
+	struct nfs_then *then, request_step_fn *next)
 {
 	struct writeback_wait *w = &r->flush.wait;
 	uint64_t gen;
 
+	r->flush.then.done = false;
 	if (!written_dirty(&ino->written) && (level != STABLE || !filedata_dirty(&ino->data, &gen)))
 		return false;
 	w->ready = flushed;
 	w->cred = &r->batch.cred;
+	w->then = then;
 	if (r->fuse && !r->flush.closes)
 		request_watch(r);
 	enter(r, ino, next);
@@ -256,6 +272,19 @@ bool flush_waits(
 		return true;
 	leave(r);
 	return false;
+}
+
+bool flush_waits(
+	struct request *r, struct inode *ino, enum written_level level, request_step_fn *next)
+{
+	return wait_for(r, ino, level, NULL, next);
+}
+
+bool flush_waits_then(struct request *r, struct inode *ino, enum written_level level,
+	const struct nfs_sattr *set, request_step_fn *next)
+{
+	r->flush.then.set = set ? *set : (struct nfs_sattr){0};
+	return wait_for(r, ino, level, &r->flush.then, next);
 }
 
 bool flush_waits_room(struct request *r, request_step_fn *next)

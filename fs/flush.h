@@ -7,8 +7,10 @@
  * Everything that asks the server about a file, or changes it otherwise than by gathered writes,
  * waits until it has what was WRITTEN: GETATTR, SETATTR, OPEN, LINK, appends, direct writes, locks,
  * copies, holes, reads of bytes that it does not have. FSYNC, FLUSH, RELEASE, an unlock and a
- * SETATTR of anything but the size wait until it is STABLE. What was lost on the way filedata tells
- * (cache/filedata.h). LOOKUP and READDIR do not wait: flush_size() mends what they tell.
+ * SETATTR of anything but the size wait until it is STABLE. What GETATTR, SETATTR and FLUSH want of
+ * the server goes with the WRITE that they wait for, if it is one (struct nfs_then). What was lost
+ * on the way filedata tells (cache/filedata.h). LOOKUP and READDIR do not wait: flush_size() mends
+ * what they tell.
  */
 #ifndef RNFS_FS_FLUSH_H
 #define RNFS_FS_FLUSH_H
@@ -31,8 +33,12 @@ struct writeback_ops flush_ops(struct fs *fs);
  * was not called. ino must stay. */
 bool flush_waits(
 	struct request *r, struct inode *ino, enum written_level level, request_step_fn *next);
-/* The same when there is room for writes again, after DIRTY_FULL. False: there may be some already,
- * or there will be none. */
+/* The same, and set (NULL: nothing; neither size nor owner) is set behind that and the attributes
+ * are asked for, if it all goes in one COMPOUND: r->flush.then.done, also if r does not wait. */
+bool flush_waits_then(struct request *r, struct inode *ino, enum written_level level,
+	const struct nfs_sattr *set, request_step_fn *next);
+/* The same as flush_waits() when there is room for writes again, after DIRTY_FULL. False: there may
+ * be some already, or there will be none. */
 bool flush_waits_room(struct request *r, request_step_fn *next);
 
 /* Must a READ of [off, off + len) wait? If bytes of it are not on the server, or if the server's

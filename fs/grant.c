@@ -30,12 +30,6 @@ void grants_drop(struct grant_list *l)
 	}
 }
 
-bool grant_same_cred(const struct rpc_cred *a, const struct rpc_cred *b)
-{
-	return a->flavor == b->flavor && a->uid == b->uid && a->gid == b->gid &&
-	       a->ngids == b->ngids && !memcmp(a->gids, b->gids, a->ngids * sizeof(a->gids[0]));
-}
-
 /* Its grant, moved to the front; *n: how many there are if there is none. */
 static struct grant *find(struct grant_list *l, const struct rpc_cred *cred, unsigned *n)
 {
@@ -43,7 +37,7 @@ static struct grant *find(struct grant_list *l, const struct rpc_cred *cred, uns
 
 	*n = 0;
 	TAILQ_FOREACH (g, l, link) {
-		if (grant_same_cred(&g->cred, cred)) {
+		if (rpc_same_cred(&g->cred, cred)) {
 			TAILQ_REMOVE(l, g, link);
 			TAILQ_INSERT_HEAD(l, g, link);
 			return g;

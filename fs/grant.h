@@ -23,9 +23,6 @@
 struct grant;
 TAILQ_HEAD(grant_list, grant);
 
-/* Are they the same user? */
-bool grant_same_cred(const struct rpc_cred *a, const struct rpc_cred *b);
-
 void grants_init(struct grant_list *l);
 /* Forgets all. */
 void grants_drop(struct grant_list *l);

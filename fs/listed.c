@@ -118,7 +118,7 @@ static bool look(struct request *r, struct listed *out)
 
 	listings_kept(r->fs, r->dir, l);
 	for (unsigned i = 0; i < 2; i++) {
-		if (l[i] && !found && grant_same_cred(&l[i]->cred, cred))
+		if (l[i] && !found && rpc_same_cred(&l[i]->cred, cred))
 			found = find(l[i], r->name, out);
 		listing_unref(r->fs, r->dir, l[i]);
 	}

@@ -122,8 +122,8 @@ static struct request *list(struct fs *fs, struct inode *dir, const struct rpc_c
 	if (entry_made_here(fs, dir) || listings_earn(fs, 0) <= 0)
 		return NULL;
 	listings_kept(fs, dir, l);
-	beside = l[0] && grant_same_cred(&l[0]->cred, cred) ? l[0] : NULL;
-	whole = l[1] && grant_same_cred(&l[1]->cred, cred) ? l[1] : NULL;
+	beside = l[0] && rpc_same_cred(&l[0]->cred, cred) ? l[0] : NULL;
+	whole = l[1] && rpc_same_cred(&l[1]->cred, cred) ? l[1] : NULL;
 	if (is_of_use(fs, dir, beside)) {
 		r = go_on(fs, dir, beside);
 	} else if (!is_of_use(fs, dir, whole)) {

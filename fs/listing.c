@@ -230,7 +230,7 @@ struct listing *listing_known(struct fs *fs, struct inode *dir, const struct rpc
 			drop_locked(fs, l);
 		l = NULL;
 	}
-	if (l && !grant_same_cred(&l->cred, cred))
+	if (l && !rpc_same_cred(&l->cred, cred))
 		l = NULL;
 	if (l) {
 		TAILQ_REMOVE(&a->kept, l, kept);

@@ -96,6 +96,7 @@ struct request {
 		struct inode *of; /* NULL: it waits for room */
 		request_step_fn *next;
 		struct writeback_wait wait;
+		struct nfs_then then; /* of flush_waits_then() */
 		struct writeback_room room;
 		/* what ends it if it is GONE; NULL: request_end() does */
 		request_step_fn *gone;

@@ -65,6 +65,16 @@ enum nfs_op_type {
 
 const char *nfs_op_name(enum nfs_op_type t);
 
+/* What is to be done behind a WRITE, in the same COMPOUND: attributes are set, and asked for. If
+ * that was not done the caller does it himself; it is no failure of the WRITE's. */
+struct nfs_then {
+	struct nfs_sattr set; /* mask 0: nothing is set; neither size nor owner */
+	uint64_t asked;	      /* the caller's: when, on clock_ns() */
+	/* out */
+	bool done; /* it was, and attr is as after that */
+	struct nfs_attr attr;
+};
+
 struct nfs_op {
 	enum nfs_op_type type;
 	struct rpc_cred cred; /* the calling user */
@@ -176,8 +186,11 @@ struct nfs_op {
 			struct seg_list from; /* pool memory, from.len <= info.wsize */
 			enum nfs_stable stable;
 			bool append;
+			/* NULL, or not with append. NFSv3 sets nothing, and brings the attributes.
+			 */
+			struct nfs_then *then;
 			/* out */
-			uint32_t count; /* may be short */
+			uint32_t count; /* may be short: then was done, and done too early */
 			enum nfs_stable committed;
 			uint8_t verf[NFS_VERF_SIZE];
 			struct nfs_data_attr attr; /* as after it */

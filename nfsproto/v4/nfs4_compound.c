@@ -154,6 +154,21 @@ int nfs4_reply_access(struct nfs4_reply *r, uint32_t want, uint32_t *allowed)
 	return rc;
 }
 
+void nfs4_data_attr(const struct nfs4_attrs *a, struct nfs_data_attr *attr)
+{
+	*attr = (struct nfs_data_attr){
+		.have = nfs4_bit(&a->mask, FATTR4_CHANGE) && nfs4_bit(&a->mask, FATTR4_SIZE),
+		.counted = nfs4_bit(&a->mask, FATTR4_CHANGE_ATTR_TYPE) &&
+			   nfs4_change_counts(a->change_attr_type),
+		.change = a->attr.change,
+		.size = a->attr.size,
+		.used = a->attr.used,
+		.atime = a->attr.atime,
+		.mtime = a->attr.mtime,
+		.ctime = a->attr.ctime,
+	};
+}
+
 int nfs4_reply_data_attr(struct nfs4_reply *r, struct nfs_data_attr *attr)
 {
 	struct nfs4_attrs a;
@@ -161,18 +176,9 @@ int nfs4_reply_data_attr(struct nfs4_reply *r, struct nfs_data_attr *attr)
 
 	*attr = (struct nfs_data_attr){.have = false};
 	rc = nfs4_reply_getattr(r, &a);
-	if (rc)
-		return rc;
-	attr->have = nfs4_bit(&a.mask, FATTR4_CHANGE) && nfs4_bit(&a.mask, FATTR4_SIZE);
-	attr->counted = nfs4_bit(&a.mask, FATTR4_CHANGE_ATTR_TYPE) &&
-			nfs4_change_counts(a.change_attr_type);
-	attr->change = a.attr.change;
-	attr->size = a.attr.size;
-	attr->used = a.attr.used;
-	attr->atime = a.attr.atime;
-	attr->mtime = a.attr.mtime;
-	attr->ctime = a.attr.ctime;
-	return 0;
+	if (!rc)
+		nfs4_data_attr(&a, attr);
+	return rc;
 }
 
 int nfs4_reply_data_attr_behind(struct nfs4_reply *r, struct nfs_data_attr *attr)

@@ -60,6 +60,8 @@ int nfs4_reply_getattr(struct nfs4_reply *r, struct nfs4_attrs *a);
 int nfs4_reply_stat(struct nfs4_reply *r, struct nfs_attr *attr);
 /* *allowed: none but what was wanted. */
 int nfs4_reply_access(struct nfs4_reply *r, uint32_t want, uint32_t *allowed);
+/* What of a is about the data; without change and size there is nothing. */
+void nfs4_data_attr(const struct nfs4_attrs *a, struct nfs_data_attr *attr);
 /* GETATTR of nfs4_bits_data(). attr->have is false if not even change and size came. */
 int nfs4_reply_data_attr(struct nfs4_reply *r, struct nfs_data_attr *attr);
 /* The same where it is the last operation, behind one that has succeeded: that it has failed is no

@@ -53,6 +53,7 @@ const struct nfs4_kind nfs4_kinds[NFS4_KINDS] = {
 	KIND(NFS4_K_OFFLOAD_STATUS, "OFFLOAD_STATUS", 0, op_offload_status),
 	KIND(NFS4_K_OFFLOAD_CANCEL, "OFFLOAD_CANCEL", 0, op_offload_cancel),
 	KIND(NFS4_K_APPEND, "WRITE at the end", NFS4_KF_CACHE, op_append),
+	KIND(NFS4_K_WRITE_SET, "WRITE and SETATTR", NFS4_KF_CACHE, op_write),
 	KIND(NFS4_K_READ_PLUS, "READ_PLUS", 0, op_read_plus),
 	KIND(NFS4_K_LOOKUP_AFTER, "LOOKUP after CREATE", 0, op_lookup_after),
 	KIND(NFS4_K_GETATTR_AFTER, "GETATTR after a change", 0, op_getattr_after),
@@ -343,6 +344,15 @@ enum nfs_outcome nfs4_get_op_read(struct nfs4_client *c, struct nfs_op *op, stru
 	return NFS_DONE;
 }
 
+static void put_then(struct nfs4_client *c, const struct nfs_then *then, struct nfs4_comp *k)
+{
+	struct nfs4_bitmap want = nfs4_bits_or(&c->stat_want, &c->data_want);
+
+	if (then->set.mask)
+		put_setattr(k, &nfs4_stateid_anonymous, &then->set);
+	nfs4_comp_getattr(k, &want);
+}
+
 static void put_write(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
 	struct nfs4_write_args a = {
@@ -354,7 +364,31 @@ static void put_write(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp
 
 	nfs4_put_write_args(k->x, &a);
 	nfs4_comp_count(k, OP_WRITE, 0);
-	nfs4_comp_getattr(k, &c->data_want);
+	if (op->u.write.then)
+		put_then(c, op->u.write.then, k);
+	else
+		nfs4_comp_getattr(k, &c->data_want);
+}
+
+/* What follows the WRITE that has succeeded. Whatever fails there, or is not known, the caller asks
+ * for himself. */
+static int get_then(struct nfs_then *then, struct nfs4_reply *r, struct nfs_data_attr *attr)
+{
+	struct nfs4_attrs a;
+	int rc;
+
+	*attr = (struct nfs_data_attr){.have = false};
+	rc = then->set.mask ? get_setattr(r) : 0;
+	if (!rc)
+		rc = nfs4_reply_getattr(r, &a);
+	if (rc > 0)
+		r->status = NFS4_OK;
+	if (rc)
+		return rc < 0 ? rc : 0;
+	nfs4_data_attr(&a, attr);
+	then->attr = a.attr;
+	then->done = nfs4_attrs_complete(&a) && !(r->owners && r->owners->not_yet);
+	return 0;
 }
 
 static int get_write(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
@@ -363,6 +397,8 @@ static int get_write(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply
 	struct nfs4_write_res res;
 	int rc = nfs4_reply_op(r, OP_WRITE);
 
+	if (op->u.write.then)
+		op->u.write.then->done = false;
 	if (rc)
 		return rc;
 	if (nfs4_get_write_res(r->x, NFS4_OK, &res))
@@ -381,6 +417,8 @@ static int get_write(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply
 	op->u.write.count = res.count;
 	op->u.write.committed = (enum nfs_stable)res.committed;
 	memcpy(op->u.write.verf, res.verf, NFS_VERF_SIZE);
+	if (op->u.write.then)
+		return get_then(op->u.write.then, r, &op->u.write.attr);
 	return nfs4_reply_data_attr_behind(r, &op->u.write.attr);
 }
 

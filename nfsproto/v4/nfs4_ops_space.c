@@ -76,7 +76,10 @@ int nfs4_space_kind(struct nfs4_client *c, const struct nfs_op *op)
 	case NFS_READ:
 		return c->read_plus && has && !lacks(c, OP_READ_PLUS) ? NFS4_K_READ_PLUS : NFS_READ;
 	case NFS_WRITE:
-		return op->u.write.append ? NFS4_K_APPEND : NFS_WRITE;
+		if (op->u.write.append)
+			return NFS4_K_APPEND;
+		return op->u.write.then && op->u.write.then->set.mask ? NFS4_K_WRITE_SET
+								      : NFS_WRITE;
 	case NFS_SEEK:
 		return has && !lacks(c, OP_SEEK) ? NFS_SEEK : -EOPNOTSUPP;
 	case NFS_ALLOCATE:

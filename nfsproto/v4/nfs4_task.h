@@ -36,6 +36,7 @@ enum nfs4_kind_id {			    /* those of nfs_client.h first, by the same numbers */
 	NFS4_K_OFFLOAD_CANCEL, /* after one that is not wanted any more */
 	NFS4_K_READ_PLUS,      /* an NFS_READ */
 	NFS4_K_APPEND,	       /* an NFS_WRITE at the end of the file */
+	NFS4_K_WRITE_SET,      /* an NFS_WRITE with SETATTR behind it */
 	/* from here on: the back end's own, see struct nfs4_sync */
 	NFS4_K_SEQUENCE,
 	NFS4_K_DELEGRETURN,

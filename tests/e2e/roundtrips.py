@@ -78,6 +78,51 @@ def exclusive():
         put(path + "x", os.O_CREAT | os.O_EXCL)
 
 
+def untar():
+    """As tar does it for an ordinary user."""
+    for path in FILES:
+        fd = os.open(path + ".tar", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+        os.write(fd, b"hello")
+        os.utime(fd, (1000000000, 1000000000))
+        os.close(fd)
+    for path in FILES:
+        st = os.stat(path + ".tar")
+        assert st.st_mtime == 1000000000 and st.st_size == 5
+
+
+def untar_root():
+    """As tar does it for root, who sets owner and mode too."""
+    for path in FILES:
+        fd = os.open(path + ".root", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        os.write(fd, b"hello")
+        os.utime(fd, (1000000000, 1000000000))
+        os.fchown(fd, os.getuid(), os.getgid())
+        os.fchmod(fd, 0o644)
+        os.close(fd)
+
+
+def checkout():
+    """As git does it."""
+    for path in FILES:
+        fd = os.open(path + ".git", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+        os.write(fd, b"hello")
+        assert os.fstat(fd).st_size == 5
+        os.close(fd)
+
+
+def rsync():
+    """As rsync does it."""
+    for path in FILES:
+        fd = os.open(path + ".sync.tmp", os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        os.fchmod(fd, 0o600)
+        os.write(fd, b"hello")
+        os.close(fd)
+        assert os.stat(path + ".sync.tmp").st_size == 5
+        os.utime(path + ".sync.tmp", (1000000000, 1000000000))
+        os.chmod(path + ".sync.tmp", 0o644)
+        os.rename(path + ".sync.tmp", path + ".sync")
+
+
 def overwrite():
     for path in FILES:
         put(path, os.O_TRUNC)

@@ -349,6 +349,21 @@ static void put_verf(uint8_t *verf)
 	memcpy(verf, &run, sizeof(run));
 }
 
+/* What follows a WRITE in its COMPOUND: an error there is none of the WRITE's. */
+static int do_then(struct fake_files *f, struct nfs_op *op)
+{
+	struct fake_file *n = f->nodes[fake_file_id(&op->u.write.fh)];
+	struct nfs_then *then = op->u.write.then;
+
+	if (!then)
+		return 0;
+	then->done = !(then->set.mask && (fake_knobs.no_compound || fake_knobs.fail[NFS_SETATTR]));
+	if (then->done && then->set.mask)
+		set(f, n, &then->set);
+	then->attr = n->attr;
+	return 0;
+}
+
 static int do_write(struct fake_files *f, struct nfs_op *op)
 {
 	struct fake_file *n = f->nodes[fake_file_id(&op->u.write.fh)];
@@ -438,7 +453,8 @@ int fake_files_run(struct fake_files *f, struct nfs_op *op)
 	case NFS_READ:
 		return do_read(f, op);
 	case NFS_WRITE:
-		return do_write(f, op);
+		op->error = do_write(f, op);
+		return op->error ? op->error : do_then(f, op);
 	case NFS_COMMIT:
 		put_verf(op->u.commit.verf);
 		return 0;

@@ -38,6 +38,7 @@ struct message {
 STAILQ_HEAD(message_list, message);
 
 pid_t kernel_tid;
+uint32_t kernel_uid;
 
 static struct {
 	pthread_mutex_t lock;
@@ -119,7 +120,7 @@ uint64_t kernel_send(uint32_t opcode, uint64_t node, const void *arg, size_t len
 		.opcode = opcode,
 		.unique = ++kernel.number * 2,
 		.nodeid = node,
-		.uid = getuid(),
+		.uid = kernel_uid,
 		.gid = getgid(),
 		.pid = (uint32_t)kernel_tid,
 	};
@@ -237,6 +238,7 @@ struct fs *kernel_mount(void)
 	memset(kernel.notified, 0, sizeof(kernel.notified));
 	kernel.device = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE);
 	kernel_tid = 0;
+	kernel_uid = getuid();
 	fake_knobs = (struct fake_knobs){.sync = true, .features = NFS_HAS_LOCKS};
 	kernel.fs = fs = fs_fixture_new();
 	ops = ops_table(fs);

@@ -37,6 +37,9 @@ uint64_t kernel_send(uint32_t opcode, uint64_t node, const void *arg, size_t len
 	size_t more_len);
 /* Has it been answered? */
 bool kernel_answered(uint64_t number);
+/* Whose requests are sent from now on. */
+extern uint32_t kernel_uid;
+
 /* Waits for the answer. */
 struct answer kernel_wait(uint64_t number);
 /* Both; returns the error. Up to out_len bytes of the answer in out, which may be NULL. */

@@ -26,6 +26,7 @@ struct fake_knobs {
 	atomic_bool delegates;	     /* OPEN to read brings a delegation */
 	atomic_bool doubtful;	     /* locks may be lost */
 	atomic_bool delegates_write; /* OPEN to write does */
+	atomic_bool no_compound;     /* as NFSv3: nothing is set behind a WRITE */
 	atomic_bool bare_open;	     /* OPEN and CREATE bring neither rights nor data */
 	atomic_bool hang[NFS_OP_TYPES]; /* ops of the type end only when cancelled or at the end */
 	atomic_bool sync;		/* done is called before nfs_submit() returns */

@@ -452,6 +452,66 @@ static void test_an_append_waits_and_looks_again(void **state)
 	appender_finish(&a);
 }
 
+/* --- behind a WRITE ----------------------------------------------------------------------------
+ */
+
+static void writer_init(struct appender *a, struct fix *f, struct nfs_then *then)
+{
+	appender_init(a, f);
+	a->op.u.write.append = false;
+	a->op.u.write.then = then;
+	*then = (struct nfs_then){.set = {.mask = NFS_SET_MODE, .mode = 0600}};
+}
+
+static void test_attributes_are_set_behind_a_write(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_then then;
+	struct appender a;
+	unsigned before;
+
+	writer_init(&a, f, &then);
+	before = counted(f, OP_SEQUENCE);
+	assert_int_equal(fix_run(f, &a.op), 0);
+	assert_true(then.done);
+	assert_int_equal(then.attr.size, f->srv.size);
+	assert_true(a.op.u.write.attr.have);
+	assert_int_equal(a.op.u.write.attr.change, then.attr.change);
+	assert_int_equal(counted(f, OP_SETATTR), 1);
+	then = (struct nfs_then){.set = {.mask = 0}};
+	assert_int_equal(fix_run(f, &a.op), 0);
+	assert_true(then.done);
+	assert_int_equal(counted(f, OP_SETATTR), 1);
+	assert_int_equal(counted(f, OP_SEQUENCE), before + 2);
+	appender_finish(&a);
+}
+
+/* It is no failure of the WRITE's; and if that fails nothing is set. */
+static void test_what_fails_behind_a_write_is_not_done(void **state)
+{
+	static const uint32_t why[] = {NFS4ERR_PERM, NFS4ERR_DELAY, NFS4ERR_REP_TOO_BIG_TO_CACHE};
+	struct fix *f = *state;
+	struct nfs_then then;
+	struct appender a;
+
+	writer_init(&a, f, &then);
+	for (size_t i = 0; i < sizeof(why) / sizeof(why[0]); i++) {
+		unsigned before = counted(f, OP_SEQUENCE);
+
+		fix_fails(f, i & 1 ? OP_GETATTR : OP_SETATTR, why[i], 1);
+		assert_int_equal(fix_run(f, &a.op), 0);
+		assert_int_equal(a.op.u.write.count, DATA);
+		assert_false(then.done);
+		assert_false(a.op.u.write.attr.have);
+		assert_int_equal(counted(f, OP_SEQUENCE), before + 1);
+	}
+	fix_fails(f, OP_WRITE, NFS4ERR_NOSPC, 1);
+	then.done = true;
+	assert_int_equal(fix_run(f, &a.op), -ENOSPC);
+	assert_false(then.done);
+	appender_finish(&a);
+}
+
 /* The server has carried it out, and its answer, which it does not keep, is lost. */
 static void test_an_append_is_not_done_twice(void **state)
 {
@@ -500,6 +560,8 @@ int main(void)
 		ON_MOUNT(test_an_append_does_not_try_for_ever),
 		ON_MOUNT(test_an_append_may_be_short),
 		ON_MOUNT(test_an_append_waits_and_looks_again),
+		ON_MOUNT(test_attributes_are_set_behind_a_write),
+		ON_MOUNT(test_what_fails_behind_a_write_is_not_done),
 		ON_MOUNT(test_an_append_is_not_done_twice),
 		ON_MOUNT(test_an_append_needs_the_size),
 	};

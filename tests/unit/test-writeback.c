@@ -366,10 +366,8 @@ static bool has_written(uint64_t off)
 
 static void put_and_send(uint64_t off)
 {
-	struct fuse_attr a;
-
 	put(off, PIECE);
-	assert_int_equal(kernel_getattr(node, &a), 0);
+	assert_int_equal(kernel_read(node, fh, off, back, 1), 1);
 }
 
 /* The server has a piece, and is to cut it off; its answer is not there yet. */

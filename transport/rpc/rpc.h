@@ -46,6 +46,9 @@ struct rpc_cred {
 	uint32_t gids[RPC_MAX_GIDS];
 };
 
+/* Are they the same user? */
+bool rpc_same_cred(const struct rpc_cred *a, const struct rpc_cred *b);
+
 enum rpc_proto {
 	RPC_TCP,   /* record marking over a socket */
 	RPC_IWARP, /* RPC-over-RDMA over software iWARP */

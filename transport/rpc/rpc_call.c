@@ -25,6 +25,12 @@ void rpc_call_finish(struct rpc_call *call)
 	call->msg = mem_buf_unref(call->msg);
 }
 
+bool rpc_same_cred(const struct rpc_cred *a, const struct rpc_cred *b)
+{
+	return a->flavor == b->flavor && a->uid == b->uid && a->gid == b->gid &&
+	       a->ngids == b->ngids && !memcmp(a->gids, b->gids, a->ngids * sizeof(a->gids[0]));
+}
+
 void rpc_call_hold(struct rpc_call *call)
 {
 	for (unsigned i = 0; i < call->nsinks; i++)

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * Unit tests of fs/flush and cache/writeout: what goes with the WRITE that it waits for.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <time.h>
+#include <cmocka.h>
+
+#include "fs/ops.h"
+#include "tests/unit/fs-fixture.h"
+#include "tests/unit/kernel-file.h"
+
+#define LARGE (1u << 20)
+#define THEN  1000000000u /* the time that is set */
+
+static uint8_t large[LARGE];
+static struct fuse_attr attr;
+
+static int setup_gather(void **state)
+{
+	fs_fixture_gather = true;
+	return setup(state);
+}
+
+static int teardown_gather(void **state)
+{
+	assert_int_equal(writeback_bytes(fs->writeback), 0);
+	fs_fixture_gather = false;
+	return teardown(state);
+}
+
+static void put(uint64_t off, uint32_t len)
+{
+	assert_int_equal(kernel_write(node, fh, off, large, len, O_RDWR), len);
+}
+
+static const struct fuse_setattr_in times = {.valid = FATTR_MTIME, .mtime = THEN};
+
+static int set_times(void)
+{
+	struct fuse_attr_out out;
+	int error =
+		kernel_ask(FUSE_SETATTR, node, &times, sizeof(times), NULL, 0, &out, sizeof(out));
+
+	attr = out.attr;
+	return error;
+}
+
+/* The file as the server has it. */
+static void expect_on_server(uint64_t size)
+{
+	assert_int_equal(kernel_getattr(node, &attr), 0);
+	assert_int_equal(attr.mtime, THEN);
+	assert_int_equal(attr.size, size);
+}
+
+static void expect_counts(unsigned writes, unsigned commits, unsigned setattrs)
+{
+	assert_int_equal(count(NFS_WRITE), writes);
+	assert_int_equal(count(NFS_COMMIT), commits);
+	assert_int_equal(count(NFS_SETATTR), setattrs);
+}
+
+/* --- times ------------------------------------------------------------------------------------ */
+
+static void times_are_set_behind_the_write(void **state)
+{
+	put(0, 100);
+	put(100, 100);
+	assert_int_equal(set_times(), 0);
+	assert_int_equal(attr.mtime, THEN);
+	assert_int_equal(attr.size, 200);
+	expect_counts(1, 0, 0);
+	/* what is safe is not written again: the times stay */
+	fake_knobs.verf++;
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	assert_int_equal(kernel_flush(node, fh), 0);
+	expect_counts(1, 0, 0);
+	expect_on_server(200);
+	/* nothing is left to be written */
+	assert_int_equal(set_times(), 0);
+	expect_counts(1, 0, 1);
+}
+
+/* Data is kept by the server that a restart may take from it: all of it is there, perhaps written
+ * again, before the times are set. */
+static void times_are_set_when_nothing_is_written_again(void **state)
+{
+	put(0, LARGE);
+	put(LARGE, 100);
+	fake_knobs.verf++;
+	assert_int_equal(set_times(), 0);
+	assert_true(count(NFS_WRITE) >= 3);
+	assert_true(count(NFS_COMMIT) >= 1);
+	assert_int_equal(count(NFS_SETATTR), 1);
+	expect_on_server(LARGE + 100);
+	fake_knobs.verf++;
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	expect_on_server(LARGE + 100);
+}
+
+/* Each is told of what is his. */
+static void what_fails_is_told_to_whom_it_concerns(void **state)
+{
+	put(0, 100);
+	fake_knobs.fail[NFS_WRITE] = -ENOSPC;
+	assert_int_equal(set_times(), 0);
+	fake_knobs.fail[NFS_WRITE] = 0;
+	assert_int_equal(count(NFS_SETATTR), 1);
+	expect_on_server(0);
+	assert_int_equal(kernel_flush(node, fh), -ENOSPC);
+	assert_int_equal(kernel_fsync(node, fh), -ENOSPC);
+	assert_int_equal(kernel_write(node, fh, 0, large, 100, O_RDWR), 100);
+	put(100, 100);
+	fake_knobs.fail[NFS_SETATTR] = -EPERM;
+	assert_int_equal(set_times(), -EPERM);
+	fake_knobs.fail[NFS_SETATTR] = 0;
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	assert_int_equal(kernel_getattr(node, &attr), 0);
+	assert_int_equal(attr.size, 200);
+}
+
+/* A server may take less than it was sent: the rest comes behind the SETATTR, and that once more.
+ */
+static void a_short_write_has_them_set_again(void **state)
+{
+	put(0, 100);
+	fake_knobs.short_write = 60;
+	assert_int_equal(set_times(), 0);
+	fake_knobs.short_write = 0;
+	expect_counts(2, 0, 1);
+	expect_on_server(100);
+}
+
+static void without_compounds_they_come_after_it(void **state)
+{
+	fake_knobs.no_compound = true;
+	put(0, 100);
+	assert_int_equal(set_times(), 0);
+	fake_knobs.no_compound = false;
+	expect_counts(1, 0, 1);
+	expect_on_server(100);
+}
+
+/* One COMPOUND is one user's. */
+static void another_user_sets_them_himself(void **state)
+{
+	put(0, 100);
+	kernel_uid++;
+	assert_int_equal(set_times(), 0);
+	kernel_uid--;
+	expect_counts(1, 0, 1);
+	expect_on_server(100);
+}
+
+/* An owner may have to be asked for by name first. */
+static void an_owner_is_set_by_itself(void **state)
+{
+	struct fuse_setattr_in in = {.valid = FATTR_GID, .gid = kernel_uid};
+
+	put(0, 100);
+	assert_int_equal(kernel_ask(FUSE_SETATTR, node, &in, sizeof(in), NULL, 0, NULL, 0), 0);
+	expect_counts(1, 0, 1);
+}
+
+/* Who waits is killed while the WRITE is under way, which ends when nobody wants its answer. */
+static void who_is_killed_is_not_told(void **state)
+{
+	uint64_t number;
+
+	fake_knobs.sync = false;
+	fake_knobs.hang[NFS_WRITE] = true;
+	put(0, 100);
+	number = kernel_send(FUSE_SETATTR, node, &times, sizeof(times), NULL, 0);
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
+	assert_false(kernel_answered(number));
+	request_pool_end(fs->requests);
+	ops_end_gone(fs);
+	assert_true(kernel_wait(number).error < 0);
+	fake_knobs.hang[NFS_WRITE] = false;
+	fake_release(fs->client);
+	while (writeback_sync(fs->writeback))
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+/* --- attributes ------------------------------------------------------------------------------- */
+
+static void attributes_come_behind_the_write(void **state)
+{
+	put(0, 100);
+	assert_int_equal(kernel_getattr(node, &attr), 0);
+	assert_int_equal(attr.size, 100);
+	assert_int_equal(count(NFS_GETATTR), 0);
+	/* it was probably all */
+	assert_int_equal(kernel_flush(node, fh), 0);
+	expect_counts(1, 0, 0);
+	/* it was not: now it is not known */
+	put(100, 100);
+	assert_int_equal(kernel_getattr(node, &attr), 0);
+	assert_int_equal(attr.size, 200);
+	assert_int_equal(count(NFS_GETATTR), 0);
+	assert_int_equal(kernel_flush(node, fh), 0);
+	expect_counts(2, 1, 0);
+}
+
+/* More is written while the WRITE is under way: what comes with it is not all. */
+static void what_is_written_meanwhile_counts(void **state)
+{
+	struct fuse_getattr_in in = {0};
+	const struct fuse_attr_out *out;
+	struct answer a;
+	uint64_t number;
+
+	fake_knobs.sync = false;
+	fake_knobs.hang[NFS_WRITE] = true;
+	put(0, 100);
+	number = kernel_send(FUSE_GETATTR, node, &in, sizeof(in), NULL, 0);
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
+	put(100, 100);
+	fake_knobs.hang[NFS_WRITE] = false;
+	fake_release(fs->client);
+	a = kernel_wait(number);
+	assert_int_equal(a.error, 0);
+	out = (const struct fuse_attr_out *)a.data;
+	assert_int_equal(out->attr.size, 200);
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	assert_int_equal(kernel_getattr(node, &attr), 0);
+	assert_int_equal(attr.size, 200);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup_gather, teardown_gather)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(times_are_set_behind_the_write),
+		TEST(times_are_set_when_nothing_is_written_again),
+		TEST(what_fails_is_told_to_whom_it_concerns),
+		TEST(a_short_write_has_them_set_again),
+		TEST(without_compounds_they_come_after_it),
+		TEST(another_user_sets_them_himself),
+		TEST(an_owner_is_set_by_itself),
+		TEST(who_is_killed_is_not_told),
+		TEST(attributes_come_behind_the_write),
+		TEST(what_is_written_meanwhile_counts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
