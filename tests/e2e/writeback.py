@@ -75,20 +75,32 @@ def restarted():
 
 
 def copied():
-    """A program copies a tree while the server is killed now and then."""
+    """A program copies a tree, with times, while the server is killed now and then: between files, before
+    times are set, before a file is closed whose times are set."""
     os.mkdir(os.path.join(mount, "tree"))
     files = {}
+
+    def cut():
+        print("cut", flush=True)
+        sys.stdin.readline()
+
     for i in range(60):
         path = "tree/%d" % i
         files[path] = os.urandom(random.Random(i).choice((10, 5000, 300000, 2000000)))
-        with open(os.path.join(mount, path), "wb", buffering=0) as f:
+        with open(os.path.join(mount, path), "xb" if i % 2 else "wb", buffering=0) as f:
             for off in range(0, len(files[path]), 131072):
                 f.write(files[path][off:off + 131072])
-        if i % 20 == 10:
-            print("cut", flush=True)
-            sys.stdin.readline()
-    for path, data in files.items():
+            if i in (20, 41):
+                cut()
+            os.utime(f.fileno(), (1000000000 + i, 1000000000 + i))
+            if i in (30, 51):
+                cut()
+        if i == 10:
+            cut()
+    for i, (path, data) in enumerate(files.items()):
         with open(os.path.join(export, path), "rb") as f:
+            if int(os.fstat(f.fileno()).st_mtime) != 1000000000 + i:
+                sys.exit("%s has another time: %s" % (path, os.fstat(f.fileno()).st_mtime))
             expect(f.read(), data)
 
 
@@ -102,6 +114,7 @@ def synced():
 
 def full():
     """The disk has less room than is written."""
+    small = os.open(name + ".small", os.O_WRONLY | os.O_CREAT)
     fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     told = None
     try:
@@ -119,6 +132,17 @@ def full():
         os.close(fd)
     except OSError:
         pass
+    # times are set all the same, and that data is lost is told by who closes
+    os.write(small, b"x" * 300000)
+    os.utime(small, (1000000000, 1000000000))
+    if os.stat(home + ".small").st_mtime != 1000000000:
+        sys.exit("the times were not set")
+    try:
+        os.close(small)
+        sys.exit("close tells nothing")
+    except OSError as e:
+        if e.errno != 28:
+            sys.exit("close tells %s" % e.errno)
     os.truncate(name, 0)
     with open(name, "wb") as f:  # there is room again
         f.write(b"fits" * 1000)
