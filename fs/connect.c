@@ -102,6 +102,7 @@ struct nfs_client *connect_server(const struct options *o, const char *mountpoin
 		.mountpoint = mountpoint,
 		.upcalls = up,
 		.upcalls_ctx = ctx,
+		.rdma_versions = o->rdma_versions,
 		.inline_size = o->inline_size,
 		.credits = o->credits,
 		.crc = o->mpa_crc,

@@ -49,9 +49,10 @@ struct options {
 	unsigned timeo_ms;
 	unsigned retrans;
 	unsigned connect_ms;
-	size_t cache_size;    /* bytes of the memory pool */
-	uint32_t credits;     /* 0: default */
-	uint32_t inline_size; /* 0: default */
+	size_t cache_size;	/* bytes of the memory pool */
+	uint32_t credits;	/* 0: default */
+	uint32_t inline_size;	/* 0: default */
+	unsigned rdma_versions; /* RPC_RDMA_V1, ..., 0: all */
 	bool mpa_crc;
 	unsigned acregmin, acregmax; /* seconds that a file's attributes are believed */
 	unsigned acdirmin, acdirmax; /* and a directory's */

@@ -254,7 +254,7 @@ void options_help(FILE *out)
 	      "  retrans=N               soft: time-outs before an error, default 3\n"
 	      "  connect_timeout=N       seconds for connecting, default 10\n"
 	      "  nconnect=1              connections\n"
-	      "  credits=N, inline_size=N, rdma_version=auto|1, mpa_crc   RPC-over-RDMA details\n"
+	      "  credits=N, inline_size=N, rdma_version=auto|1|2, mpa_crc   RPC-over-RDMA details\n"
 	      "Caching\n"
 	      "  cache_size=N            memory for data, default 256M\n"
 	      "  actimeo=N, noac         seconds that names and attributes may be believed; 0\n"

@@ -90,6 +90,7 @@ struct rpc_client *nfs_connect(
 	rp->retrans = p->retrans;
 	rp->soft = p->soft;
 	rp->may_be_unwanted = true;
+	rp->rdma_versions = p->rdma_versions;
 	rp->inline_size = p->inline_size;
 	rp->credits = p->credits;
 	rp->crc = p->crc;

@@ -95,6 +95,7 @@ struct nfs_mount_params {
 	const char *idmap_domain; /* NULL: as /etc/idmapd.conf says, else the host's */
 	unsigned connect_ms, timeo_ms, retrans;
 	bool soft;
+	unsigned rdma_versions; /* RPC_RDMA_V1, ..., 0: all */
 	uint32_t inline_size, credits;
 	bool crc;
 };

@@ -31,6 +31,10 @@ E2E = ("files", "programs", "errors", "mounts", "users", "local-users", "floods"
 GANESHA = ("files", "programs", "filesystems", "replaced", "locks", "space", "roundtrips")
 NFS3 = ("files", "programs", "locks")
 
+# What is run with a server that speaks version 1 of RPC-over-RDMA only: the others use version 2.
+E2E_V1_SHORT = ("files", "delegated", "roundtrips")
+E2E_V1 = E2E_V1_SHORT + ("programs", "floods", "silence", "kills", "leases", "writeback", "locks", "holding")
+
 # The virtual machine's cases that are run each time, in their short form.
 VM_SHORT = ("case-short-client", "case-short-server")
 
@@ -74,11 +78,17 @@ def unit(everything):
     yield from unit_of("plain")
 
 
+def e2e_v1(scripts):
+    for script in scripts:
+        yield e2e_job("plain", script, " over iwarp, RPC-over-RDMA version 1,", PROTO="iwarp", RDMA_VERSIONS="1")
+
+
 def e2e_short():
     for script in E2E_SHORT:
         yield from e2e_over("plain", script, TRANSPORTS, users=(True,))
     for script in E2E_SHORT_IWARP:
         yield from e2e_over("plain", script, ("iwarp",), users=(True,))
+    yield from e2e_v1(E2E_V1_SHORT)
     for script in E2E_SHORT_ROOT:
         yield e2e_job("plain", script, " over iwarp", PROTO="iwarp")
     yield e2e_job("plain", "register", "", limit=120)
@@ -95,6 +105,7 @@ def e2e_all():
     yield e2e_job("plain", "workloads", " over iwarp", limit=1800, PROTO="iwarp")
     for script in E2E:
         yield from e2e_over("plain", script, TRANSPORTS)
+    yield from e2e_v1(E2E_V1)
     yield e2e_job("plain", "ganesha", "")
     for version in ("4.1", "4.2"):
         for script in GANESHA:

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The rnfs authors
 #
 # Starts and stops a server and the daemon for the end-to-end tests. BUILD is the build directory;
-# PROTO is iwarp or tcp; VERS, if set, is the option vers; SERVER is rnfs-serve (the bundled one) or
+# PROTO is iwarp or tcp; VERS, if set, is the option vers; RDMA_VERSIONS, if set, what the server speaks; SERVER is rnfs-serve (the bundled one) or
 # ganesha (over tcp only, see ganesha.sh); everything lives below $work.
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -24,7 +24,7 @@ server_port=
 start_server() { # [rnfs-serve options...]; sets server_pid and server_port; $server_at: where; $squash: of root; $sync: --async, or nothing
 	: > "$work/server.out"
 	"$SERVE" --proto "$PROTO" --listen "127.0.0.1:${server_at:-0}" ${squash---no-root-squash} ${sync---async} \
-		--handle-key "$work/handle-key" "$@" "$export_dir" \
+		--handle-key "$work/handle-key" ${RDMA_VERSIONS:+--rdma-versions "$RDMA_VERSIONS"} "$@" "$export_dir" \
 		> "$work/server.out" 2> "$work/server.err" &
 	server_pid=$!
 	for _ in $(seq 300); do

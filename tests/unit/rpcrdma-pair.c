@@ -85,6 +85,8 @@ static void client_request(void *ctx, struct rpc_req *req)
 	rpc_req_reply(req, RPC_ACCEPT_SUCCESS);
 }
 
+unsigned pair_versions = RPC_RDMA_V1;
+
 static void base_init(struct pair *p, const struct pair_params *params)
 {
 	memset(p, 0, sizeof(*p));
@@ -110,6 +112,7 @@ static void start_responder(struct pair *p, const struct pair_params *params)
 		.addr = loopback(0),
 		.addr_len = sizeof(struct sockaddr_in),
 		.pool = p->spool,
+		.rdma_versions = pair_versions,
 		.inline_size = params->inline_server,
 		.credits = params->credits_server,
 	};
@@ -128,6 +131,7 @@ static void start_requester(struct pair *p, const struct pair_params *params, ui
 		.peer_len = sizeof(struct sockaddr_in),
 		.connect_ms = PAIR_CONNECT_MS,
 		.pool = p->cpool,
+		.rdma_versions = pair_versions,
 		.inline_size = params->inline_client,
 		.credits = params->credits_client,
 	};

@@ -78,6 +78,10 @@ struct pair {
 
 #define PAIR_CONNECT_MS 20000
 
+/* What both ends speak: a set of RPC_RDMA_V1, ..., or 0: rpcrdma_dialects. Version 1, unless a test
+ * says otherwise. */
+extern unsigned pair_versions;
+
 /* The responder's thread (rpcrdma-pair-serve.c): accepts, and serves until the connection is down.
  */
 void *pair_server_main(void *pair);

@@ -195,5 +195,6 @@ int main(void)
 	};
 
 	rpcrdma_dialects = toy_table;
+	pair_versions = 0;
 	return PAIR_RUN(tests);
 }

@@ -79,10 +79,33 @@ static void peeking(void **state)
 	}
 }
 
+/* In version 2 the word after the fixed ones is flags: what is an ERR_VERS of those who do not
+ * speak it, and what is another error there, is told by the length and the next word. */
+static void version_errors_beside_flags(void **state)
+{
+	static const uint32_t theirs[] = {7, 2, 64, 4, 1, 1, 1}, also[] = {7, 2, 64, 4, 1, 3, 9},
+			      chunks[] = {7, 2, 64, 4, 1, 5, 3}, reply[] = {7, 2, 64, 4, 1, 9, 500},
+			      bad_xdr[] = {7, 2, 64, 4, 1, 2}, own[] = {7, 2, 64, 4, 1, 1, 2, 2};
+	struct rpcrdma_hdr h;
+
+	assert_int_equal(peek(&h, theirs, sizeof(theirs)), 0);
+	assert_true(rpcrdma_hdr_is_err_vers(&h));
+	assert_int_equal(peek(&h, also, sizeof(also)), 0);
+	assert_true(rpcrdma_hdr_is_err_vers(&h));
+	assert_int_equal(peek(&h, chunks, sizeof(chunks)), 0);
+	assert_false(rpcrdma_hdr_is_err_vers(&h));
+	assert_int_equal(peek(&h, reply, sizeof(reply)), 0);
+	assert_false(rpcrdma_hdr_is_err_vers(&h));
+	assert_int_equal(peek(&h, bad_xdr, sizeof(bad_xdr)), 0);
+	assert_false(rpcrdma_hdr_is_err_vers(&h));
+	assert_int_equal(peek(&h, own, sizeof(own)), 0);
+	assert_false(rpcrdma_hdr_is_err_vers(&h));
+}
+
 /* RDMA_ERROR with ERR_VERS: the same bytes in all versions. */
 static void version_errors(void **state)
 {
-	static const uint32_t w[] = {0xcafe, 2, 64, 4, 1, 1, 3};
+	static const uint32_t w[] = {0xcafe, 3, 64, 4, 1, 1, 3};
 	struct rpcrdma_hdr h;
 	uint32_t buf[8];
 
@@ -91,7 +114,7 @@ static void version_errors(void **state)
 	assert_int_equal(peek(&h, w, sizeof(w)), 0);
 	assert_true(rpcrdma_hdr_is_err_vers(&h));
 	assert_int_equal(h.xid, 0xcafe);
-	assert_int_equal(h.vers, 2);
+	assert_int_equal(h.vers, 3);
 	assert_int_equal(h.dir, RPCRDMA_DIR_REPLY);
 	assert_int_equal(h.vers_low, 1);
 	assert_int_equal(h.vers_high, 3);
@@ -110,6 +133,7 @@ int main(void)
 		cmocka_unit_test(chunks),
 		cmocka_unit_test(peeking),
 		cmocka_unit_test(version_errors),
+		cmocka_unit_test(version_errors_beside_flags),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -347,5 +347,6 @@ int main(void)
 	seven.vers = 7;
 	seven.encode = encode_7;
 	rpcrdma_dialects = table;
+	pair_versions = 0;
 	return PAIR_RUN(tests);
 }

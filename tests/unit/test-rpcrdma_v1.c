@@ -290,8 +290,11 @@ static void what_version_1_cannot_say_is_not_encoded(void **state)
 
 	init(&h, 1, 1, RDMA_MSGP);
 	assert_int_equal(rpcrdma_v1.encode(&h, buf, sizeof(buf)), -EINVAL);
+	/* errors that others have are ERR_CHUNK here */
 	init(&h, 1, 1, RDMA_ERROR);
-	assert_int_equal(rpcrdma_v1.encode(&h, buf, sizeof(buf)), -EINVAL);
+	h.err = RDMA_ERR_REPLY_RESOURCE;
+	assert_int_equal(rpcrdma_v1.encode(&h, buf, sizeof(buf)), 20);
+	assert_int_equal(ntohl(buf[4]), RDMA_ERR_CHUNK);
 	/* a message that goes on */
 	rpcrdma_hdr_init(&h, 1, RPCRDMA_DIR_CALL, RDMA_MSG);
 	assert_true(rpcrdma_v1.encode(&h, buf, sizeof(buf)) > 0);

@@ -117,22 +117,22 @@ static void neighbours_join(void **state)
 
 	s[5].at.slab = &other;
 	l = list_of(s, 6);
-	assert_int_equal(seg_list_count_joined(&l), 3);
+	assert_int_equal(seg_list_count_joined(&l, UINT32_MAX), 3);
 	it = seg_iter_of(&l);
-	assert_true(seg_next_joined(&it, &at));
+	assert_true(seg_next_joined(&it, UINT32_MAX, &at));
 	assert_ptr_equal(at.addr, a);
 	assert_int_equal(at.len, 6);
-	assert_true(seg_next_joined(&it, &at));
+	assert_true(seg_next_joined(&it, UINT32_MAX, &at));
 	assert_int_equal(at.len, 3);
-	assert_true(seg_next_joined(&it, &at));
+	assert_true(seg_next_joined(&it, UINT32_MAX, &at));
 	assert_ptr_equal(at.slab, &other);
-	assert_false(seg_next_joined(&it, &at));
+	assert_false(seg_next_joined(&it, UINT32_MAX, &at));
 	cut = seg_list_cut(&l, 1, 4);
 	it = seg_iter_of(&cut);
-	assert_true(seg_next_joined(&it, &at));
+	assert_true(seg_next_joined(&it, UINT32_MAX, &at));
 	assert_ptr_equal(at.addr, a + 1);
 	assert_int_equal(at.len, 4);
-	assert_false(seg_next_joined(&it, &at));
+	assert_false(seg_next_joined(&it, UINT32_MAX, &at));
 }
 
 /* As a receiver goes through a list: some bytes, then the rest. */

@@ -152,6 +152,10 @@ struct rpc_call {
  * end, now or later and from any thread, with rpc_req_reply() or rpc_req_drop(). */
 typedef void rpc_service_fn(void *ctx, struct rpc_req *req);
 
+/* Versions of RPC-over-RDMA, as a set. */
+#define RPC_RDMA_V1 1u
+#define RPC_RDMA_V2 2u
+
 struct rpc_client_params {
 	enum rpc_proto proto;
 	struct sockaddr_storage peer; /* port included */
@@ -174,6 +178,7 @@ struct rpc_client_params {
 	 * server's duplicate request cache may go by it. */
 	bool same_port;
 	/* RPC-over-RDMA */
+	unsigned rdma_versions; /* RPC_RDMA_V1, ... that may be spoken; 0: all */
 	uint32_t inline_size; /* bytes we receive inline, 1024..65536, offered by RFC 8797; 0: 4096
 			       */
 	uint32_t credits;     /* most calls under way, 0: 64 */
@@ -311,8 +316,9 @@ struct rpc_server_params {
 	struct sockaddr_storage addr; /* port included; 0: any free one */
 	socklen_t addr_len;
 	struct mem_pool *pool;
-	uint32_t inline_size; /* as for the client */
-	uint32_t credits;     /* granted to each requester, 0: 64 */
+	unsigned rdma_versions; /* as for the client */
+	uint32_t inline_size;	/* as for the client */
+	uint32_t credits;	/* granted to each requester, 0: 64 */
 	bool crc;
 	unsigned max_conns; /* 0: 256 */
 	/* A connection without a call for so long after it was made is closed, 0: 10 s. */

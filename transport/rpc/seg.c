@@ -61,15 +61,15 @@ bool seg_next(struct seg_iter *it, uint32_t max, struct mem_sge *at, struct mem_
 	return true;
 }
 
-bool seg_next_joined(struct seg_iter *it, struct mem_sge *at)
+bool seg_next_joined(struct seg_iter *it, uint32_t max, struct mem_sge *at)
 {
-	if (!seg_next(it, UINT32_MAX, at, NULL))
+	if (!seg_next(it, max, at, NULL))
 		return false;
-	while (it->left) {
+	while (it->left && at->len < max) {
 		struct seg_iter ahead = *it;
 		struct mem_sge next;
 
-		if (!seg_next(&ahead, UINT32_MAX, &next, NULL) || next.slab != at->slab ||
+		if (!seg_next(&ahead, max - at->len, &next, NULL) || next.slab != at->slab ||
 			next.addr != (uint8_t *)at->addr + at->len)
 			return true;
 		at->len += next.len;
@@ -78,15 +78,15 @@ bool seg_next_joined(struct seg_iter *it, struct mem_sge *at)
 	return true;
 }
 
-unsigned seg_list_count_joined(const struct seg_list *l)
+unsigned seg_list_count_joined(const struct seg_list *l, uint32_t max)
 {
 	struct seg_iter it = seg_iter_of(l);
 	struct mem_sge at;
 	unsigned n = 0;
 
 	if (l->n <= 1)
-		return l->len != 0;
-	while (seg_next_joined(&it, &at))
+		return l->len / max + (l->len % max != 0);
+	while (seg_next_joined(&it, max, &at))
 		n++;
 	return n;
 }

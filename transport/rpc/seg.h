@@ -97,10 +97,11 @@ static inline struct seg_iter seg_iter_of(const struct seg_list *l)
 /* The next bytes that lie in one piece, at most max, in *at; *hold: their block (may be NULL).
  * False at the end. */
 bool seg_next(struct seg_iter *it, uint32_t max, struct mem_sge *at, struct mem_buf **hold);
-/* As seg_next(), but neighbours that continue each other in the same slab come as one. */
-bool seg_next_joined(struct seg_iter *it, struct mem_sge *at);
+/* As seg_next(), but neighbours that continue each other in the same slab come as one, of at most
+ * max bytes (1 or more). */
+bool seg_next_joined(struct seg_iter *it, uint32_t max, struct mem_sge *at);
 /* How many times seg_next_joined() returns true. */
-unsigned seg_list_count_joined(const struct seg_list *l);
+unsigned seg_list_count_joined(const struct seg_list *l, uint32_t max);
 /* The rest of the list as iovecs, at most max of them. Returns how many; it stays where it is. */
 unsigned seg_iter_iov(struct seg_iter it, struct iovec *iov, unsigned max);
 /* Passes over the next n bytes. */

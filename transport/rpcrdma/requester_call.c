@@ -33,6 +33,7 @@
 #include "transport/rpc/rpc_auth.h"
 
 #define RPCRDMA_DOORS_MAX (RPCRDMA_MAX_SEGS + RPCRDMA_MAX_READS)
+#define REPLY_SEGS	  (RPCRDMA_DOORS_FEW / 2) /* of a Reply chunk, at most */
 
 int rpcrdma_make_send(struct rpcrdma_conn *c, struct prov_wr *wr, const struct rpcrdma_hdr *h,
 	const struct rpcrdma_stream *s, struct mem_buf *buf, struct mem_buf **out)
@@ -113,7 +114,7 @@ static int expose_sink(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct 
 	struct mem_sge at;
 	int rc = rpcrdma_hdr_add_write(h, NULL, 0);
 
-	while (!rc && seg_next_joined(&it, &at)) {
+	while (!rc && seg_next_joined(&it, p->limits.seg_size, &at)) {
 		rc = expose(c, p, &at, PROV_REMOTE_WRITE, &seg);
 		if (!rc)
 			rc = rpcrdma_hdr_write_seg(h, &seg);
@@ -125,31 +126,39 @@ static int expose_sink(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct 
 
 /* How many of the call's sinks are offered, if any: those before the first without room, since
  * there is nothing to open a door to. *nsegs: in how many segments. */
-static unsigned count_sinks(const struct rpc_call *call, unsigned *nsegs)
+static unsigned count_sinks(const struct rpc_call *call, uint32_t seg_size, unsigned *nsegs)
 {
 	unsigned n;
 
 	*nsegs = 0;
 	for (n = 0; n < call->nsinks && call->sink[n].len; n++)
-		*nsegs += seg_list_count_joined(&call->sink[n]);
+		*nsegs += seg_list_count_joined(&call->sink[n], seg_size);
 	return n;
 }
 
 static int expose_reply(
 	struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h, uint64_t len)
 {
-	struct rpcrdma_seg seg;
-	struct mem_sge sge;
-	int rc;
+	struct rpcrdma_seg seg[REPLY_SEGS];
+	struct seg_list all;
+	struct seg_iter it;
+	struct mem_sge at;
+	unsigned n = 0;
+	int rc = 0;
 
 	if (len > MEM_MAX_SIZE)
 		len = MEM_MAX_SIZE;
+	if (len > (uint64_t)REPLY_SEGS * p->limits.seg_size)
+		len = (uint64_t)REPLY_SEGS * p->limits.seg_size;
 	p->reply_buf = mem_buf_get(c->pool, len);
 	if (!p->reply_buf)
 		return -ENOMEM;
-	sge = mem_buf_sge(p->reply_buf, 0, (uint32_t)len);
-	rc = expose(c, p, &sge, PROV_REMOTE_WRITE, &seg);
-	return rc ? rc : rpcrdma_hdr_set_reply(h, &seg, 1);
+	all = seg_list_of_buf(p->reply_buf, 0, (uint32_t)len);
+	it = seg_iter_of(&all);
+	while (!rc && seg_next_joined(&it, p->limits.seg_size, &at))
+		rc = expose(c, p, &at, PROV_REMOTE_WRITE, &seg[n++]);
+	p->reply_doors = n;
+	return rc ? rc : rpcrdma_hdr_set_reply(h, seg, n);
 }
 
 /* Does a call with nsinks Write chunks of nsegs segments fit, its payloads aside? */
@@ -168,14 +177,15 @@ static int provide_reply(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struc
 	const struct rpc_call *call = p->call;
 	uint64_t body =
 		RPCRDMA_REPLY_HDR + (uint64_t)call->reply_max + rpc_auth_of(call)->ops->verf_max;
-	unsigned nsegs, nsinks = count_sinks(call, &nsegs);
 	const struct rpcrdma_limits *most = &p->limits;
+	unsigned nsegs, nsinks = count_sinks(call, most->seg_size, &nsegs);
 	size_t hlen;
 	int rc = 0;
 
 	hlen = p->dialect->bound(0, call->nsinks, false, nsegs + call->nsinks - nsinks);
 	if (rpcrdma_continue_room(p->dialect, c->x.inline_recv, hlen, most->sends) >= body &&
 		!p->reply_min && nsinks <= most->writes && nsegs <= most->segs &&
+		nsegs < most->total && /* one may be needed for what the peer reads */
 		(nsegs == nsinks || call_holds(c, p, nsinks, nsegs))) {
 		rc = reserve_doors(p, nsegs);
 		for (unsigned i = 0; !rc && i < nsinks; i++)
@@ -209,6 +219,14 @@ static uint64_t payload_bytes(const struct xdr_out *x)
 	return n;
 }
 
+/* How many segments a call may have that the peer reads. */
+static unsigned reads_left(const struct rpcrdma_posted *p, const struct rpcrdma_hdr *h)
+{
+	unsigned left = p->limits.total > h->nsegs ? p->limits.total - h->nsegs : 0;
+
+	return left < p->limits.reads ? left : p->limits.reads;
+}
+
 /* Read segments at position for the pieces of l. */
 static int expose_reads(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h,
 	uint32_t position, const struct seg_list *l)
@@ -218,7 +236,7 @@ static int expose_reads(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct
 	struct mem_sge at;
 	int rc = 0;
 
-	while (!rc && seg_next_joined(&it, &at)) {
+	while (!rc && seg_next_joined(&it, p->limits.seg_size, &at)) {
 		rc = expose(c, p, &at, PROV_REMOTE_READ, &seg);
 		if (!rc)
 			rc = rpcrdma_hdr_add_read(h, position, &seg);
@@ -231,8 +249,11 @@ static int expose_gathered(struct rpcrdma_conn *c, struct rpcrdma_posted *p, str
 	uint32_t position, const struct rpcrdma_stream *s)
 {
 	struct seg_list all;
-	int rc = reserve_doors(p, 1);
+	int rc;
 
+	if (s->len / p->limits.seg_size >= reads_left(p, h))
+		return -EMSGSIZE;
+	rc = reserve_doors(p, 1 + (unsigned)(s->len / p->limits.seg_size));
 	if (rc)
 		return rc;
 	p->gathered = s->len > MEM_MAX_SIZE ? NULL : mem_buf_get(c->pool, s->len);
@@ -253,7 +274,8 @@ static int as_read_chunk(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struc
 
 	if (pos > UINT32_MAX)
 		return -EMSGSIZE;
-	if (nsegs == 1 && pl->data.n > 1 && seg_list_count_joined(&pl->data) > 1) {
+	if (nsegs == 1 && pl->data.n > 1 &&
+		seg_list_count_joined(&pl->data, p->limits.seg_size) > 1) {
 		struct rpcrdma_stream s = {.n = 1, .part[0] = pl->data, .len = pl->data.len};
 
 		rc = expose_gathered(c, p, h, (uint32_t)pos, &s);
@@ -271,12 +293,13 @@ static int as_read_chunk(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struc
 static int as_long(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h,
 	struct rpcrdma_stream *s)
 {
-	unsigned n = rpcrdma_stream_pieces(s);
-	bool whole = n <= p->limits.reads &&
+	unsigned n = rpcrdma_stream_pieces(s, p->limits.seg_size);
+	bool whole = n <= reads_left(p, h) &&
 		     c->dialect->bound(n, h->nwrites, h->has_reply, h->nsegs) <= c->x.inline_send;
 	int rc = reserve_doors(p, n);
 
 	h->proc = RDMA_NOMSG;
+	p->whole = true;
 	if (!whole && !rc)
 		rc = expose_gathered(c, p, h, 0, s);
 	for (unsigned i = 0; whole && !rc && i < s->n; i++)
@@ -314,8 +337,8 @@ static int take_out(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpc
 	if (!args->npayloads)
 		return as_long(c, p, h, s);
 	rpcrdma_stream_init(&reduced, p->call->msg, p->off, args, 1u << which, c->zero);
-	nsegs = seg_list_count_joined(&args->payload[which].data);
-	if (nsegs > p->limits.reads || !fits(c, h, &reduced, nsegs))
+	nsegs = seg_list_count_joined(&args->payload[which].data, p->limits.seg_size);
+	if (nsegs > reads_left(p, h) || !fits(c, h, &reduced, nsegs))
 		nsegs = 1;
 	if (!fits(c, h, &reduced, 1))
 		return as_long(c, p, h, s);
@@ -332,12 +355,12 @@ struct sends {
 };
 
 /* In another dialect than the last time nothing is known of what the peer makes of it. */
-static void begin_dialect(struct rpcrdma_posted *p, const struct rpcrdma_dialect *d)
+static void begin_dialect(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 {
-	if (p->dialect == d)
+	if (p->dialect == c->dialect)
 		return;
-	p->dialect = d;
-	p->limits = d->limits;
+	p->dialect = c->dialect;
+	p->limits = rpcrdma_limits(c);
 	p->reply_min = 0;
 	p->whole = false;
 }
@@ -354,8 +377,8 @@ static int reduce(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrd
 		rpcrdma_stat_add(c, bytes_pulled_up, payload_bytes(&p->call->args));
 		return 0;
 	}
-	n = rpcrdma_continue_sends(
-		p->dialect, c->x.inline_send, rpcrdma_dialect_size(p->dialect, h), s->len);
+	n = rpcrdma_continue_sends(p->dialect, p->limits.sends, c->x.inline_send,
+		rpcrdma_dialect_size(p->dialect, h), s->len);
 	if (n && n <= p->sends)
 		return rpcrdma_lead_make(c, lead, h, s, n);
 	return c->requester ? take_out(c, p, h, s) : 0;
@@ -369,7 +392,9 @@ static int marshal(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct send
 	int rc = 0;
 
 	out->lead.n = 0;
-	begin_dialect(p, c->dialect);
+	begin_dialect(c, p);
+	if (c->no_reverse)
+		return -EOPNOTSUPP;
 	rpcrdma_begin_hdr(c, &h, p->call->xid, RPCRDMA_DIR_CALL, RDMA_MSG);
 	if (c->requester)
 		rc = provide_reply(c, p, &h);
@@ -377,6 +402,8 @@ static int marshal(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct send
 		return rc;
 	rpcrdma_stream_init(&s, p->call->msg, p->off, &p->call->args, 0, c->zero);
 	rc = reduce(c, p, &h, &s, &out->lead);
+	if (p->ndoors && c->prov->remote_inval)
+		h.inv_handle = p->door[0].stag;
 	if (!rc)
 		rc = rpcrdma_make_send(
 			c, &out->last, &h, &s, out->lead.n ? NULL : p->call->msg, &out->held);
@@ -391,19 +418,16 @@ static int post_sends(
 	struct rpcrdma_conn *c, struct sends *s, bool chained, bool alone, bool patient)
 {
 	bool lingers = false;
-	int rc = 0;
+	int rc;
 
 	if (chained)
 		pthread_mutex_lock(&c->chain);
-	if (s->lead.n)
-		rc = rpcrdma_lead_post(c, &s->lead);
 	s->last.flags = rpcrdma_more(c, alone || patient);
 	if (!s->last.flags && !rpcrdma_is_handling(c)) {
-		lingers = rpcrdma_may_linger(c, patient && !chained);
+		lingers = rpcrdma_may_linger(c, patient && !s->lead.n);
 		s->last.flags = lingers ? PROV_MORE : 0;
 	}
-	if (!rc)
-		rc = c->prov->post(c->pc, &s->last);
+	rc = chained ? rpcrdma_post_message(c, &s->lead, &s->last) : c->prov->post(c->pc, &s->last);
 	if (chained)
 		pthread_mutex_unlock(&c->chain);
 	mem_buf_unref(s->held);
@@ -461,12 +485,12 @@ static unsigned sends_for_locked(const struct rpcrdma_conn *c, const struct rpcr
 	unsigned nsegs, nsinks, n;
 	size_t hlen;
 
-	if (d->limits.sends == 1 || p->whole || (c->requester && args->npayloads))
+	if (d->limits.sends == 1 || !c->settled || p->whole || (c->requester && args->npayloads))
 		return 1;
-	nsinks = count_sinks(p->call, &nsegs);
+	nsinks = count_sinks(p->call, d->limits.seg_size, &nsegs);
 	hlen = d->bound(0, nsinks, true, nsegs + 1);
-	n = rpcrdma_continue_sends(
-		d, c->x.inline_send, hlen, RPC_HEADROOM - p->off + xdr_out_total(args));
+	n = rpcrdma_continue_sends(d, d->limits.sends, c->x.inline_send, hlen,
+		RPC_HEADROOM - p->off + xdr_out_total(args));
 	return n && n <= c->credit_out.granted ? n : 1;
 }
 

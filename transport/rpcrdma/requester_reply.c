@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "transport/log.h"
+#include "transport/rpc/rpc_auth.h"
 
 /* --- what the reply says ---------------------------------------------------------------------- */
 
@@ -46,6 +47,25 @@ static bool lower(unsigned *most, uint32_t least, uint32_t n)
 	return true;
 }
 
+/* Bytes of the Reply chunk that p has offered. */
+static uint64_t reply_offered(const struct rpcrdma_posted *p)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; p->reply_buf && i < p->reply_doors; i++)
+		n += p->door[i].len;
+	return n;
+}
+
+/* Has p offer a Reply chunk of n bytes. False: that cannot be, or it has done so before. */
+static bool larger_reply(struct rpcrdma_posted *p, uint64_t n)
+{
+	if (n > MEM_MAX_SIZE || n <= p->reply_min || n <= reply_offered(p))
+		return false;
+	p->reply_min = (uint32_t)n;
+	return true;
+}
+
 /* Has p made another message as the error h asks. False: that cannot be, or it has been before. */
 static bool change_form(
 	struct rpcrdma_posted *p, const struct rpcrdma_hdr *h, enum rpcrdma_action action)
@@ -55,11 +75,11 @@ static bool change_form(
 
 	switch (action) {
 	case RPCRDMA_LARGER_REPLY:
-		if (h->err_arg > MEM_MAX_SIZE ||
-			h->err_arg <= (p->reply_buf ? p->door[0].len : p->reply_min))
-			return false;
-		p->reply_min = h->err_arg;
-		return true;
+		return larger_reply(p, h->err_arg);
+	case RPCRDMA_NO_WRITES:
+		return larger_reply(p, (uint64_t)h->err_arg + RPCRDMA_REPLY_HDR +
+					       p->call->reply_max +
+					       rpc_auth_of(p->call)->ops->verf_max);
 	case RPCRDMA_WHOLE_CALL:
 		if (p->whole)
 			return false;
@@ -164,7 +184,7 @@ static int read_reply(struct rpcrdma_conn *c, struct rpcrdma_posted *p, const st
 	if (h->has_reply) {
 		if (!p->reply_buf)
 			return bad_reply(c, h->xid, "returns a Reply chunk that was not offered");
-		n = returned_len(h, &h->reply, p->door, 1);
+		n = returned_len(h, &h->reply, p->door, p->reply_doors);
 		if (n < 0)
 			return bad_reply(
 				c, h->xid, "returns a longer Reply chunk than was offered");
@@ -324,7 +344,7 @@ static struct rpcrdma_posted *take_posted(
 		TAILQ_REMOVE(&c->ended, p, link);
 		rpcrdma_posted_free_locked(c, p);
 	}
-	if (!rc && !rpcrdma_hdr_is_err_vers(h))
+	if (!rc && !rpcrdma_hdr_is_err_vers(h) && !c->dialect->talks)
 		rpcrdma_credit_grant(&c->credit_out, h->grant);
 	atomic_store_explicit(&c->x.credits, c->credit_out.granted, memory_order_relaxed);
 	p = call ? call->xprt_priv : NULL;

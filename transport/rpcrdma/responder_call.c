@@ -80,7 +80,7 @@ static bool serve_begin(struct rpcrdma_conn *c, unsigned sends)
 /* --- the plan: what goes where ---------------------------------------------------------------- */
 
 /* Sizes the message and the payloads from the Read list. Positions must not go down; a message is
- * either in the Send or, nomsg, in a position-zero chunk. 0 or -EBADMSG. */
+ * either in the Send or, nomsg, in a position-zero chunk. 0, -EBADMSG or -E2BIG. */
 static int plan_reads(struct rpcrdma_taken *t, bool nomsg)
 {
 	uint64_t total = 0, msg_len = 0;
@@ -98,7 +98,7 @@ static int plan_reads(struct rpcrdma_taken *t, bool nomsg)
 		}
 		if (r->position != before) {
 			if (t->npayloads == XDR_MAX_PAYLOADS)
-				return -EBADMSG;
+				return -E2BIG;
 			t->pbuf[t->npayloads] = NULL;
 			t->payload[t->npayloads++] = (struct xdr_payload){.pos = r->position};
 		}
@@ -203,7 +203,6 @@ static void find_handle(struct rpcrdma_taken *t)
 {
 	unsigned n = 0;
 
-	t->has_inv = false;
 	for (unsigned i = 0; i < t->nreads + t->nsegs; i++) {
 		uint32_t handle =
 			i < t->nreads ? t->read[i].seg.handle : t->seg[i - t->nreads].handle;
@@ -213,6 +212,30 @@ static void find_handle(struct rpcrdma_taken *t)
 		t->inv_stag = handle;
 	}
 	t->has_inv = n > 0;
+}
+
+/* In a dialect that names it, the handle that the header says, if it is one of its own (version 2,
+ * section 6.3.3). */
+static void find_named(struct rpcrdma_taken *t, uint32_t handle)
+{
+	for (unsigned i = 0; handle && !t->has_inv && i < t->nreads; i++)
+		t->has_inv = t->read[i].seg.handle == handle;
+	for (unsigned i = 0; handle && !t->has_inv && i < t->nsegs; i++)
+		t->has_inv = t->seg[i].handle == handle;
+	t->inv_stag = handle;
+}
+
+/* Which handle the reply to t may invalidate, if any. */
+static void plan_inval(
+	const struct rpcrdma_conn *c, struct rpcrdma_taken *t, const struct rpcrdma_hdr *h)
+{
+	t->has_inv = false;
+	if (!c->prov->remote_inval)
+		return;
+	if (c->dialect->talks)
+		find_named(t, h->inv_handle);
+	else if (c->remote_inv)
+		find_handle(t);
 }
 
 /* --- delivery --------------------------------------------------------------------------------- */
@@ -241,7 +264,7 @@ static void set_room(
 	const struct rpcrdma_dialect *d = c->dialect;
 
 	room = rpcrdma_continue_room(d, c->x.inline_send,
-		d->bound(0, t->nwrites, t->has_reply, t->nsegs), d->limits.sends);
+		d->bound(0, t->nwrites, t->has_reply, t->nsegs), rpcrdma_reply_sends(d));
 	room = room > RPCRDMA_REPLY_HDR ? room - RPCRDMA_REPLY_HDR : 0;
 	if (reply > room + RPCRDMA_REPLY_HDR)
 		room = reply - RPCRDMA_REPLY_HDR;
@@ -280,7 +303,8 @@ static void deliver(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 	memcpy(&xid, in.base, 4);
 	if (be32toh(xid) != t->xid) {
 		log_data("%s: call %08x has another XID in its RPC message", c->x.peer, t->xid);
-		rpcrdma_send_error(c, t->xid, t->vers, RDMA_ERR_CHUNK);
+		rpcrdma_send_error(
+			c, t->xid, t->vers, &(struct rpcrdma_fault){.err = RDMA_ERR_CHUNK});
 		goto out;
 	}
 	if (rpc_req_parse(req, t->msg, &in)) {
@@ -399,10 +423,15 @@ void rpcrdma_start_waiting(struct rpcrdma_conn *c)
 
 static void refuse(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc)
 {
+	struct rpcrdma_fault f = {.err = RDMA_ERR_VERS};
+
+	if (rc == -EBADMSG)
+		f = (struct rpcrdma_fault){h->err ? h->err : RDMA_ERR_CHUNK, h->err_arg, 0};
+	else if (rc == -E2BIG)
+		f = (struct rpcrdma_fault){RDMA_ERR_READ_CHUNKS, XDR_MAX_PAYLOADS, 0};
 	log_data("%s: call %08x refused: %s", c->x.peer, h->xid,
 		rc == -EPROTONOSUPPORT ? "another version" : "malformed header or chunks");
-	rpcrdma_send_error(
-		c, h->xid, h->vers, rc == -EPROTONOSUPPORT ? RDMA_ERR_VERS : RDMA_ERR_CHUNK);
+	rpcrdma_send_error(c, h->xid, h->vers, &f);
 }
 
 /* The call under header h, without its message, as nothing has been done for it. */
@@ -429,12 +458,11 @@ static struct rpcrdma_taken *taken_new(const struct rpcrdma_hdr *h)
 	t->segs = 0;
 	t->npayloads = t->next_read = t->slot = t->reading = 0;
 	memset(t->filled, 0, sizeof(t->filled));
-	find_handle(t);
 	return t;
 }
 
-/* Finds out what goes where; what m lies in is t's afterwards, if the call is in there. 0 or
- * -EBADMSG. */
+/* Finds out what goes where; what m lies in is t's afterwards, if the call is in there. 0,
+ * -EBADMSG, or -E2BIG: more Read chunks than are taken. */
 static int plan(struct rpcrdma_taken *t, const struct rpcrdma_hdr *h, struct rpcrdma_msg *m)
 {
 	bool nomsg = h->proc == RDMA_NOMSG;
@@ -482,8 +510,10 @@ void rpcrdma_handle_call(
 		return;
 	}
 	t = rc ? NULL : taken_new(h);
-	if (t)
+	if (t) {
+		plan_inval(c, t, h);
 		rc = plan(t, h, m);
+	}
 	rpcrdma_msg_done(c, m);
 	if (rc) {
 		refuse(c, h, rc);

@@ -26,8 +26,9 @@ struct answer {
 	unsigned reduced;	      /* payloads that go to Write chunks */
 	struct rpcrdma_stream stream; /* the rest */
 	bool in_reply_chunk;
-	unsigned sends;	  /* that the rest takes */
-	uint64_t written; /* bytes that go by RDMA Write */
+	unsigned sends;		    /* that the rest takes */
+	struct rpcrdma_fault fault; /* why it fits nowhere */
+	uint64_t written;	    /* bytes that go by RDMA Write */
 };
 
 /* --- where things go -------------------------------------------------------------------------- */
@@ -80,8 +81,11 @@ static int place(struct answer *a, uint32_t off)
 		if (!a->h.write[i].n)
 			continue;
 		rc = fill_chunk(a, &a->h.write[i], res->payload[i].data.len);
-		if (rc)
+		if (rc) {
+			a->fault = (struct rpcrdma_fault){
+				RDMA_ERR_WRITE_RESOURCE, res->payload[i].data.len, i + 1};
 			return rc;
+		}
 		a->reduced |= 1u << i;
 	}
 	rpcrdma_stream_init(&a->stream, a->req->msg, off, res, a->reduced, a->c->zero);
@@ -92,7 +96,10 @@ static int place(struct answer *a, uint32_t off)
 		a->h.proc = RDMA_NOMSG;
 		return 0;
 	}
-	a->sends = rpcrdma_continue_sends(a->c->dialect, a->c->x.inline_send, hlen, a->stream.len);
+	a->sends = rpcrdma_continue_sends(a->c->dialect, rpcrdma_reply_sends(a->c->dialect),
+		a->c->x.inline_send, hlen, a->stream.len);
+	a->fault = (struct rpcrdma_fault){
+		RDMA_ERR_REPLY_RESOURCE, (uint32_t)(a->stream.len + xdr_pad(a->stream.len)), 0};
 	return a->sends ? 0 : -EMSGSIZE;
 }
 
@@ -226,27 +233,24 @@ static int post_answer(struct answer *a)
 		rpcrdma_lead_drop(&lead);
 		return rc;
 	}
-	if (c->remote_inv && a->t->has_inv) {
+	if (a->t->has_inv) {
 		wr.op = PROV_SEND_INV;
 		wr.inv_stag = a->t->inv_stag;
 	}
 	pthread_mutex_lock(&c->chain);
 	rc = write_all(a);
-	if (!rc && lead.n)
-		rc = rpcrdma_lead_post(c, &lead);
 	if (a->written <= RPCRDMA_HELD_WRITE)
 		wr.flags = rpcrdma_more(c, true);
 	if (!rc)
-		rc = c->prov->post(c->pc, &wr);
+		rc = rpcrdma_post_message(c, &lead, &wr);
 	pthread_mutex_unlock(&c->chain);
-	if (lead.n) /* the RDMA Writes before it have failed */
-		rpcrdma_lead_drop(&lead);
+	rpcrdma_lead_drop(&lead);
 	mem_buf_unref(held);
 	return rc;
 }
 
-static int answer(
-	struct rpcrdma_conn *c, const struct rpcrdma_taken *t, struct rpc_req *req, uint32_t off)
+static int answer(struct rpcrdma_conn *c, const struct rpcrdma_taken *t, struct rpc_req *req,
+	uint32_t off, struct rpcrdma_fault *f)
 {
 	struct answer a;
 	uint32_t xid;
@@ -255,31 +259,25 @@ static int answer(
 	memcpy(&xid, req->msg->data + off, sizeof(xid));
 	answer_init(&a, c, t, req, be32toh(xid));
 	rc = place(&a, off);
+	*f = a.fault;
 	return rc ? rc : post_answer(&a);
 }
 
 /* --- errors and the ends of a request --------------------------------------------------------- */
 
 void rpcrdma_send_error(
-	struct rpcrdma_conn *c, uint32_t xid, uint32_t vers, enum rpcrdma_errcode err)
+	struct rpcrdma_conn *c, uint32_t xid, uint32_t vers, const struct rpcrdma_fault *f)
 {
-	static const struct rpcrdma_stream nothing;
 	struct rpcrdma_hdr h;
-	struct mem_buf *held;
-	struct prov_wr wr;
 	int rc;
 
 	rpcrdma_begin_hdr(c, &h, xid, RPCRDMA_DIR_REPLY, RDMA_ERROR);
 	h.vers = vers;
-	h.err = err;
+	h.err = f->err;
+	h.err_arg = f->arg;
+	h.err_index = f->index;
 	rpcrdma_offer(c, &h.vers_low, &h.vers_high);
-	rc = rpcrdma_make_send(c, &wr, &h, &nothing, NULL, &held);
-	if (!rc) {
-		pthread_mutex_lock(&c->chain);
-		rc = c->prov->post(c->pc, &wr);
-		pthread_mutex_unlock(&c->chain);
-		mem_buf_unref(held);
-	}
+	rc = rpcrdma_post_hdr(c, &h);
 	if (rc && rc != -ENOTCONN)
 		rpcrdma_break(c, "an error could not be sent: %s", strerror(-rc));
 }
@@ -297,16 +295,17 @@ void rpcrdma_send_reply(struct rpc_xprt *x, struct rpc_req *req, uint32_t off)
 {
 	struct rpcrdma_conn *c = rpcrdma_conn_of(x);
 	struct rpcrdma_taken *t = req->xprt_priv;
+	struct rpcrdma_fault f;
 	int rc;
 
 	/* first: the peer may use its credits as soon as it has the reply */
 	rpcrdma_serve_done(c, t->sends);
-	rc = answer(c, t, req, off);
+	rc = answer(c, t, req, off, &f);
 	if (rc == -EMSGSIZE) {
 		log_data("%s: the reply to call %08x fits neither the peer's receives nor its "
 			 "chunks",
 			c->x.peer, t->xid);
-		rpcrdma_send_error(c, t->xid, t->vers, RDMA_ERR_CHUNK);
+		rpcrdma_send_error(c, t->xid, t->vers, &f);
 	} else if (rc && rc != -ENOTCONN) {
 		rpcrdma_break(c, "a reply could not be sent: %s", strerror(-rc));
 	}

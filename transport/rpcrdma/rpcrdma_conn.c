@@ -40,18 +40,21 @@ struct setup {
 	const struct prov_ops *prov;
 	struct mem_pool *pool;
 	uint32_t inline_size, credits;
+	const struct rpcrdma_dialect *const *dialects;
 	bool crc, requester;
 	uint8_t priv[PRIV_LEN];
 	struct prov_params params;
 };
 
 static void setup_init(struct setup *s, const struct prov_ops *prov, struct mem_pool *pool,
-	uint32_t inline_size, uint32_t credits, bool crc, bool requester)
+	uint32_t inline_size, uint32_t credits, unsigned versions, bool crc, bool requester)
 {
 	struct rpcrdma_priv priv = {.remote_inval = prov->remote_inval};
-	unsigned nrecvs, sends = rpcrdma_dialect_sends(rpcrdma_dialects);
+	unsigned nrecvs, sends;
 
 	*s = (struct setup){.prov = prov, .pool = pool, .crc = crc, .requester = requester};
+	s->dialects = rpcrdma_table(versions);
+	sends = rpcrdma_dialect_sends(s->dialects);
 	s->inline_size =
 		clamp(inline_size, RPCRDMA_INLINE_DEFAULT, RPCRDMA_INLINE_MIN, RPCRDMA_INLINE_MAX) &
 		~1023u;
@@ -60,7 +63,8 @@ static void setup_init(struct setup *s, const struct prov_ops *prov, struct mem_
 	rpcrdma_priv_encode(&priv, s->priv);
 	/* A Send of the peer's for each credit that it has of us; as many of an answer for each
 	 * that we have of it. */
-	nrecvs = (s->credits + RPCRDMA_REVERSE_CREDITS) * sends + RPCRDMA_BATCH;
+	nrecvs = (s->credits + RPCRDMA_REVERSE_CREDITS) * sends + 2 * RPCRDMA_ROOM_MAX +
+		 RPCRDMA_BATCH;
 	s->params = (struct prov_params){
 		.recv_depth = nrecvs,
 		/* A call is Sends only. A reply is Sends, too, and perhaps an RDMA Write for each
@@ -156,6 +160,7 @@ static void destroy(struct rpc_xprt *x)
 	free(c->later);
 	mem_buf_unref(c->zero);
 	mem_buf_unref(c->join.buf);
+	rpcrdma_stalled_drop(c);
 	free_posted_list(&c->backlog);
 	free_posted_list(&c->posted);
 	free_posted_list(&c->failed);
@@ -187,6 +192,7 @@ static struct rpcrdma_conn *conn_new(
 	c->prov = s->prov;
 	c->pc = pc;
 	c->pool = s->pool;
+	c->dialects = s->dialects;
 	c->inline_own = s->inline_size;
 	c->recv_size =
 		s->inline_size < RPCRDMA_INLINE_DEFAULT ? RPCRDMA_INLINE_DEFAULT : s->inline_size;
@@ -202,6 +208,7 @@ static struct rpcrdma_conn *conn_new(
 	TAILQ_INIT(&c->failed);
 	TAILQ_INIT(&c->spare);
 	TAILQ_INIT(&c->orphans);
+	STAILQ_INIT(&c->stalled);
 	rpcrdma_credit_init(&c->credit_out, out, 1);
 	rpcrdma_credit_init(&c->credit_in, in, in);
 	pthread_mutex_init(&c->lock, NULL);
@@ -230,18 +237,35 @@ static int conn_establish(struct rpcrdma_conn *c, int timeout_ms, struct err *e)
 	said = rpcrdma_priv_decode(&priv, c->pc->peer_priv, c->pc->peer_priv_len);
 	c->remote_inv = priv.remote_inval && c->prov->remote_inval;
 	rpcrdma_set_peer(c, said ? &priv : NULL);
-	log_ctrl("%s: RPC-over-RDMA version %u over %s, inline %u out and %u in%s", c->x.peer,
-		c->dialect->vers, c->prov->name, c->x.inline_send, c->x.inline_recv,
-		c->remote_inv ? ", remote invalidation" : "");
+	log_ctrl("%s: connected over %s, inline %u out and %u in%s", c->x.peer, c->prov->name,
+		c->x.inline_send, c->x.inline_recv, c->remote_inv ? ", remote invalidation" : "");
 	return 0;
 }
 
-void rpcrdma_begin_hdr(const struct rpcrdma_conn *c, struct rpcrdma_hdr *h, uint32_t xid,
+void rpcrdma_begin_hdr(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, uint32_t xid,
 	enum rpcrdma_dir dir, enum rpcrdma_proc proc)
 {
 	rpcrdma_hdr_init(h, xid, dir, proc);
 	h->grant = c->credit_in.granted;
 	h->want = c->credit_out.max;
+	if (atomic_load_explicit(&c->unsaid, memory_order_relaxed))
+		atomic_store_explicit(&c->unsaid, 0, memory_order_relaxed);
+}
+
+int rpcrdma_post_hdr(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h)
+{
+	static const struct rpcrdma_stream nothing;
+	struct mem_buf *held;
+	struct prov_wr wr;
+	int rc = rpcrdma_make_send(c, &wr, h, &nothing, NULL, &held);
+
+	if (rc)
+		return rc;
+	pthread_mutex_lock(&c->chain);
+	rc = c->prov->post(c->pc, &wr);
+	pthread_mutex_unlock(&c->chain);
+	mem_buf_unref(held);
+	return rc;
 }
 
 void rpcrdma_break(struct rpcrdma_conn *c, const char *fmt, ...)
@@ -322,7 +346,7 @@ struct rpc_xprt *rpcrdma_connect_on(const struct prov_ops *prov, const struct rp
 	struct prov_conn *pc;
 	struct setup s;
 
-	setup_init(&s, prov, p->pool, p->inline_size, p->credits, p->crc, true);
+	setup_init(&s, prov, p->pool, p->inline_size, p->credits, p->rdma_versions, p->crc, true);
 	s.params.abort_fd = up->abort_fd > 0 ? up->abort_fd : 0;
 	if (prov->open((const struct sockaddr *)&p->peer, p->peer_len, &s.params,
 		    (int)p->connect_ms, &pc, e))
@@ -397,7 +421,8 @@ struct rpc_acceptor *rpcrdma_listen_on(
 		err_set(e, ERR_INTERNAL, "out of memory");
 		return NULL;
 	}
-	setup_init(&ac->s, prov, p->pool, p->inline_size, p->credits, p->crc, false);
+	setup_init(
+		&ac->s, prov, p->pool, p->inline_size, p->credits, p->rdma_versions, p->crc, false);
 	ac->s.params.priv = ac->s.priv;
 	if (prov->listen(
 		    (const struct sockaddr *)&p->addr, p->addr_len, &ac->s.params, &ac->l, e)) {

@@ -47,6 +47,7 @@
 #include "transport/rpcrdma/rpcrdma_credit.h"
 #include "transport/rpcrdma/rpcrdma_dialect.h"
 #include "transport/rpcrdma/rpcrdma_priv.h"
+#include "transport/rpcrdma/rpcrdma_props.h"
 #include "transport/rpcrdma/rpcrdma_stream.h"
 #include "transport/rpc/xprt.h"
 
@@ -67,6 +68,12 @@
 #define RPCRDMA_SEGS_FREE 16
 #define RPCRDMA_SEGS_MAX  (2 * RPCRDMA_MAX_SEGS)
 #define RPCRDMA_DOORS_FEW 16 /* of a call, without getting memory for them */
+/* Messages that are continued, in a dialect that talks (rpcrdma_continue.c). */
+#define RPCRDMA_REPLY_SENDS 1024	 /* that a reply may take */
+#define RPCRDMA_JOIN_MAX    MEM_MAX_SIZE /* bytes that a peer makes us keep of a message */
+#define RPCRDMA_ROOM_MAX    32		 /* Sends of one that leave without a grant between */
+#define RPCRDMA_STALL_MS    50	  /* when a stalled one looks at what was granted before ... */
+#define RPCRDMA_STALLED_MS  30000 /* ... and when it has waited for too long */
 #define RPCRDMA_REPLY_HDR                                                                          \
 	24 /* an accepted RPC reply with an empty verifier, before the results                     \
 	    */
@@ -97,16 +104,31 @@ struct rpcrdma_msg {
 /* What has come of a message that goes on. Progress thread. */
 struct rpcrdma_join {
 	unsigned sends; /* 0: there is none */
-	uint32_t xid;
+	uint32_t xid, proc;
 	enum rpcrdma_dir dir;
+	bool refused; /* it was answered with an error: what comes of it is dropped */
 	struct mem_buf *buf;
+	size_t size; /* of buf */
 	uint32_t len;
 };
 
-/* The Sends of a message of ours before its last. */
+/* The Sends of a message of ours before its last, in memory of their own. */
 struct rpcrdma_lead {
 	unsigned n;
-	struct prov_wr wr[RPCRDMA_MAX_SENDS - 1];
+	struct prov_wr *wr;
+};
+
+/* A message of ours of which Sends are left that wait for credits, or for those of another. */
+struct rpcrdma_stalled {
+	STAILQ_ENTRY(rpcrdma_stalled) link;
+	unsigned n, next;
+	struct prov_wr wr[];
+};
+
+/* What is wrong with a call, or with what its reply needs: for an RDMA_ERROR. */
+struct rpcrdma_fault {
+	enum rpcrdma_errcode err;
+	uint32_t arg, index; /* as in struct rpcrdma_hdr */
 };
 
 /* A call of ours. */
@@ -130,7 +152,8 @@ struct rpcrdma_posted {
 	struct prov_door *door;		    /* `few`, or more of them from the heap */
 	unsigned nsinks;		    /* sinks given as Write chunks ... */
 	unsigned sink_doors[RPC_MAX_SINKS]; /* ... of so many segments */
-	struct mem_buf *reply_buf;	    /* Reply chunk, or NULL */
+	struct mem_buf *reply_buf;	    /* Reply chunk, or NULL ... */
+	unsigned reply_doors;		    /* ... of so many segments */
 	struct mem_buf
 		*gathered; /* what had too many pieces to be read from where it lies, or NULL */
 	struct prov_door few[RPCRDMA_DOORS_FEW];
@@ -194,7 +217,13 @@ struct rpcrdma_conn {
 	uint32_t inline_own;	  /* what we offered, both ways */
 	struct rpcrdma_priv peer; /* what the peer offered, if it did */
 	bool peer_said;
-	bool remote_inv; /* replies may invalidate: both sides said so */
+	/* rpcrdma_connprop.c */
+	struct rpcrdma_props props; /* the peer's; progress thread */
+	bool props_told;	    /* ours were; progress thread */
+	unsigned props_credits;	    /* that this took and that are not back; progress thread */
+	_Atomic uint32_t seg_size, seg_count; /* most that the peer takes in a header of ours */
+	_Atomic bool no_reverse;	      /* the peer takes no calls in reverse */
+	bool remote_inv;		      /* replies may invalidate: both sides said so */
 	unsigned nrecvs;
 
 	/* progress thread */
@@ -207,11 +236,14 @@ struct rpcrdma_conn {
 	struct rpcrdma_taken_list pulls, waiting;
 	struct rpcrdma_hdr hdr; /* of the message that is being handled */
 	struct rpcrdma_join join;
-	uint64_t read_ns;    /* when an RDMA Read was last begun or ended */
-	bool no_memory;	     /* the backlog waits for memory that a call under way holds */
-	unsigned reads;	     /* under way */
-	unsigned held;	     /* small messages posted under PROV_MORE since the last flush ... */
-	uint64_t held_since; /* ... and when the first of them was */
+	uint32_t last_grant;  /* in a dialect that talks */
+	unsigned calls_heard; /* messages that came in it, up to 2 */
+	uint64_t stalled_ns;  /* since when nothing of `stalled` could leave, 0: not now */
+	uint64_t read_ns;     /* when an RDMA Read was last begun or ended */
+	bool no_memory;	      /* the backlog waits for memory that a call under way holds */
+	unsigned reads;	      /* under way */
+	unsigned held;	      /* small messages posted under PROV_MORE since the last flush ... */
+	uint64_t held_since;  /* ... and when the first of them was */
 	struct rpcrdma_posted_list closing;
 	struct rpcrdma_posted_list ended; /* on their way to `spare` */
 	struct rpcrdma_counts count;
@@ -247,7 +279,13 @@ struct rpcrdma_conn {
 	unsigned patient; /* credits of calls SENT that nobody waits for */
 	char why[200];	  /* why we closed the connection ourselves, "" if not */
 
+	/* rpcrdma_continue.c, in a dialect that talks */
+	_Atomic uint32_t room;	 /* Sends that the peer's last message lets us post */
+	_Atomic uint32_t banked; /* and all of its messages together */
+	_Atomic uint32_t unsaid; /* that came since a message of ours told of credits */
+	_Atomic bool stalls;	 /* `stalled` is not empty */
 	pthread_mutex_t chain;
+	STAILQ_HEAD(, rpcrdma_stalled) stalled; /* under chain */
 };
 
 static inline struct rpcrdma_conn *rpcrdma_conn_of(struct rpc_xprt *x)
@@ -272,8 +310,11 @@ struct rpc_xprt *rpcrdma_connect_on(const struct prov_ops *prov, const struct rp
 struct rpc_acceptor *rpcrdma_listen_on(
 	const struct prov_ops *prov, const struct rpc_server_params *p, struct err *e);
 /* Makes h the header of a message of ours, without chunks, with our credits. Any thread. */
-void rpcrdma_begin_hdr(const struct rpcrdma_conn *c, struct rpcrdma_hdr *h, uint32_t xid,
+void rpcrdma_begin_hdr(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, uint32_t xid,
 	enum rpcrdma_dir dir, enum rpcrdma_proc proc);
+/* Posts a message that is a header only; it does not wait behind others. 0, -ENOMEM, or
+ * prov->post()'s. Any thread. */
+int rpcrdma_post_hdr(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h);
 /* Closes the connection for a reason of our own: one sentence, the first one stays. Any thread. */
 __attribute__((format(printf, 2, 3))) void rpcrdma_break(
 	struct rpcrdma_conn *c, const char *fmt, ...);
@@ -310,6 +351,8 @@ void rpcrdma_sleep(struct rpcrdma_conn *c, int kick_fd, int timeout_ms);
 /* The table of those that we speak. A connection keeps what it finds here when it is made (tests
  * set another before). */
 extern const struct rpcrdma_dialect *const *rpcrdma_dialects;
+/* The table of a set of RPC_RDMA_V1, ...; none: rpcrdma_dialects. */
+const struct rpcrdma_dialect *const *rpcrdma_table(unsigned versions);
 /* At the start: begins with that version, or, if it is none of ours, with the best. */
 void rpcrdma_try(struct rpcrdma_conn *c, unsigned vers);
 /* After the hand-shake: the peer has offered *peer, or, if NULL, nothing. */
@@ -319,6 +362,13 @@ int rpcrdma_decode(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, const void *ms
 /* A requester's: the peer has sent the ERR_VERS h. Goes over to the best dialect that it names, if
  * none is settled. Progress thread. */
 void rpcrdma_refused(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h);
+/* The connection is down. If a requester's first message was never answered, the next connection
+ * begins with the next dialect (version 2, section 4.3.3). */
+void rpcrdma_unanswered(struct rpcrdma_conn *c);
+/* What the peer takes of a message of ours. Any thread. */
+struct rpcrdma_limits rpcrdma_limits(const struct rpcrdma_conn *c);
+/* The peer's properties are known now. Progress thread. */
+void rpcrdma_set_props(struct rpcrdma_conn *c, const struct rpcrdma_props *p);
 /* A responder's: what to say in ERR_VERS. Any thread. */
 void rpcrdma_offer(struct rpcrdma_conn *c, uint32_t *low, uint32_t *high);
 
@@ -327,16 +377,28 @@ void rpcrdma_offer(struct rpcrdma_conn *c, uint32_t *low, uint32_t *high);
  * bytes. */
 uint64_t rpcrdma_continue_room(
 	const struct rpcrdma_dialect *d, uint32_t size, size_t hlen, unsigned n);
-/* How many such Sends a message of len bytes takes; 0: more than the dialect has. */
+/* How many such Sends a message of len bytes takes; 0: more than `most`. */
 unsigned rpcrdma_continue_sends(
-	const struct rpcrdma_dialect *d, uint32_t size, size_t hlen, uint64_t len);
+	const struct rpcrdma_dialect *d, unsigned most, uint32_t size, size_t hlen, uint64_t len);
+/* How many Sends a reply may take: where the ends talk, it waits for credits in the middle. */
+static inline unsigned rpcrdma_reply_sends(const struct rpcrdma_dialect *d)
+{
+	return d->talks ? RPCRDMA_REPLY_SENDS : d->limits.sends;
+}
 /* Makes the first n - 1 of the n Sends of the message s under header h; s is then what remains for
  * the last. 0, or -ENOMEM: *lead is empty, and s as it was. */
 int rpcrdma_lead_make(struct rpcrdma_conn *c, struct rpcrdma_lead *lead,
 	const struct rpcrdma_hdr *h, struct rpcrdma_stream *s, unsigned n);
-/* Posts them, and lets go of them. The last follows in the same chain. 0 or prov->post()'s. */
-int rpcrdma_lead_post(struct rpcrdma_conn *c, struct rpcrdma_lead *lead);
 void rpcrdma_lead_drop(struct rpcrdma_lead *lead);
+/* Posts the Sends of a message, lead and last, and lets go of lead; those that may not leave yet
+ * follow later. `chain` is held. 0, -ENOMEM, or prov->post()'s. */
+int rpcrdma_post_message(
+	struct rpcrdma_conn *c, struct rpcrdma_lead *lead, const struct prov_wr *last);
+/* A message that grants credits has come. */
+void rpcrdma_granted(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h);
+/* Looks after what waits for credits. Progress thread. */
+void rpcrdma_stalled_look(struct rpcrdma_conn *c);
+void rpcrdma_stalled_drop(struct rpcrdma_conn *c);
 /* Takes the Send in r, of wc->len bytes, whose header h was decoded with result rc. True: *m is its
  * message (with an undecodable header: what came in r). False: more is to come, or the connection
  * is being closed; r was given back. */
@@ -344,6 +406,23 @@ bool rpcrdma_join(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc,
 	struct rpcrdma_recv *r, const struct prov_wc *wc, struct rpcrdma_msg *m);
 /* Gives back what a message lies in. */
 void rpcrdma_msg_done(struct rpcrdma_conn *c, struct rpcrdma_msg *m);
+
+/* rpcrdma_connprop.c: the properties of both ends, in a dialect that talks. Progress thread. */
+/* A mechanism by which hosts prove who they are (version 2, section 5.2.6). */
+struct rpcrdma_host_auth {
+	/* What to tell the peer, of *len bytes (1..RPCRDMA_AUTH_MAX), which stays as it is; NULL:
+	 * nothing. */
+	const uint8_t *(*tell)(uint32_t *len);
+	/* Is this peer good? auth is NULL if it has told nothing. False: the connection ends. */
+	bool (*takes)(const uint8_t *auth, uint32_t len);
+};
+/* The one in use; by default one that tells nothing and takes everybody. */
+extern const struct rpcrdma_host_auth *rpcrdma_host_auth;
+/* A message has come that is in it; tells ours if it is time. */
+void rpcrdma_tell_props(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h);
+/* The peer's have come in m, under header h. */
+void rpcrdma_handle_props(
+	struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, struct rpcrdma_msg *m);
 
 /* requester_call.c: calls of ours, on their way out. */
 int rpcrdma_send_call(struct rpc_xprt *x, struct rpc_call *call, uint32_t off);
@@ -385,7 +464,7 @@ void rpcrdma_send_reply(struct rpc_xprt *x, struct rpc_req *req, uint32_t off);
 void rpcrdma_drop(struct rpc_xprt *x, struct rpc_req *req);
 /* Answers with RDMA_ERROR (RFC 8166 section 4.5); ERR_VERS in the version of the call. */
 void rpcrdma_send_error(
-	struct rpcrdma_conn *c, uint32_t xid, uint32_t vers, enum rpcrdma_errcode err);
+	struct rpcrdma_conn *c, uint32_t xid, uint32_t vers, const struct rpcrdma_fault *f);
 /* A call of the peer's, of so many Sends, is no longer served. */
 void rpcrdma_serve_done(struct rpcrdma_conn *c, unsigned sends);
 

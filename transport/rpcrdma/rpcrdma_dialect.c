@@ -20,7 +20,7 @@ unsigned rpcrdma_dialect_sends(const struct rpcrdma_dialect *const *table)
 	unsigned most = 1;
 
 	for (; *table; table++)
-		if ((*table)->limits.sends > most)
+		if (!(*table)->talks && (*table)->limits.sends > most)
 			most = (*table)->limits.sends;
 	return most;
 }

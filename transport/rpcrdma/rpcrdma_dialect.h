@@ -22,6 +22,7 @@ enum rpcrdma_action {
 	RPCRDMA_FAIL,		/* tells its owner -EIO */
 	RPCRDMA_RENEGOTIATE,	/* sends it again in another dialect, if there is one */
 	RPCRDMA_LARGER_REPLY,	/* ... with a Reply chunk of err_arg bytes or more */
+	RPCRDMA_NO_WRITES,	/* ... with a Reply chunk, for err_arg bytes of data and the rest */
 	RPCRDMA_WHOLE_CALL,	/* ... in a position-zero Read chunk */
 	RPCRDMA_FEWER_CHUNKS,	/* ... with at most err_arg Write chunks */
 	RPCRDMA_FEWER_SEGMENTS, /* ... with at most err_arg segments to a list */
@@ -29,20 +30,26 @@ enum rpcrdma_action {
 
 /* What a message may have at most. */
 struct rpcrdma_limits {
-	unsigned sends;	 /* that it takes: 1..RPCRDMA_MAX_SENDS; 1: it is never continued */
-	unsigned reads;	 /* segments of its Read list: 1..RPCRDMA_MAX_READS */
-	unsigned writes; /* Write chunks, up to RPCRDMA_MAX_WRITES */
-	unsigned segs;	 /* segments in all Write chunks and the Reply chunk, up to
-			  * RPCRDMA_MAX_SEGS */
+	unsigned sends;	   /* that it takes: 1..RPCRDMA_MAX_SENDS; 1: it is never continued */
+	unsigned reads;	   /* segments of its Read list: 1..RPCRDMA_MAX_READS */
+	unsigned writes;   /* Write chunks, up to RPCRDMA_MAX_WRITES */
+	unsigned segs;	   /* segments in all Write chunks and the Reply chunk, up to
+			    * RPCRDMA_MAX_SEGS */
+	unsigned total;	   /* segments in its header */
+	uint32_t seg_size; /* bytes of a segment */
 };
 
-#define RPCRDMA_MAX_SENDS 8 /* that are put together; bounds what a peer makes us keep */
+#define RPCRDMA_MAX_SENDS 8 /* of a call of ours */
 
 struct rpcrdma_dialect {
 	uint32_t vers;		 /* the version word */
 	uint32_t min_call;	 /* bytes of the shortest call; what is shorter gets no answer */
 	uint32_t inline_default; /* bytes of a Send that a peer takes which says nothing */
-	struct rpcrdma_limits limits;
+	uint32_t inline_first;	 /* ... of the first, before it is known what the peer speaks */
+	/* The two ends tell each other properties (rpcrdma_props.h), each message grants credits,
+	 * and a message without chunks grants nothing but them. */
+	bool talks;
+	struct rpcrdma_limits limits; /* until the peer has said what it takes */
 	/* Bytes of a header with so many Read segments, Write chunks, and segments in all Write
 	 * chunks and the Reply chunk. */
 	size_t (*bound)(unsigned nreads, unsigned nwrites, bool has_reply, unsigned nsegs);
@@ -54,7 +61,8 @@ struct rpcrdma_dialect {
 	int (*encode)(const struct rpcrdma_hdr *h, void *buf, size_t cap);
 	/* Reads a header of this version, of len >= RPCRDMA_FIXED_LEN bytes; any bytes are safe.
 	 * The RPC message, if any, follows at msg + h->len. 0, or -EBADMSG: malformed, over the
-	 * caps, or of a type that the dialect has not; xid, vers and proc are set. */
+	 * caps, or of a type that the dialect has not; xid, vers and proc are set, dir as far as it
+	 * is said, and err is what a responder answers. */
 	int (*decode)(struct rpcrdma_hdr *h, const void *msg, size_t len);
 	/* What the RDMA_ERROR that decode() has read asks for. *meaning: what has become of the
 	 * call, to go on a sentence for the log. */
@@ -65,7 +73,8 @@ struct rpcrdma_dialect {
  * low to high, or NULL. */
 const struct rpcrdma_dialect *rpcrdma_dialect_find(
 	const struct rpcrdma_dialect *const *table, uint32_t low, uint32_t high);
-/* The most Sends that a message may take in any dialect of a table. */
+/* The most Sends that a message may take in any dialect of a table that does not talk, and so has
+ * no credits for them. */
 unsigned rpcrdma_dialect_sends(const struct rpcrdma_dialect *const *table);
 /* The lowest and the highest version of a table that is not empty. */
 void rpcrdma_dialect_range(

@@ -25,10 +25,11 @@ void rpcrdma_hdr_init(
 	h->grant = h->want = 0;
 	h->proc = proc;
 	h->more = false;
+	h->inv_handle = 0;
 	h->nreads = h->nwrites = h->nsegs = 0;
 	h->has_reply = false;
 	h->reply = (struct rpcrdma_chunk){0};
-	h->err = h->err_arg = h->vers_low = h->vers_high = 0;
+	h->err = h->err_arg = h->err_index = h->vers_low = h->vers_high = 0;
 	h->len = 0;
 }
 
@@ -154,6 +155,17 @@ static void get_seg(struct xdr_in *x, struct rpcrdma_seg *s)
 	s->offset = xdr_get_u64(x);
 }
 
+/* More in a list than a header has room for, which is well-formed all the same. */
+static void too_many(
+	struct xdr_in *x, struct rpcrdma_hdr *h, enum rpcrdma_errcode err, uint32_t most)
+{
+	if (!xdr_in_ok(x))
+		return;
+	h->err = err;
+	h->err_arg = most;
+	xdr_in_fail(x);
+}
+
 static void get_reads(struct xdr_in *x, struct rpcrdma_hdr *h)
 {
 	while (xdr_get_bool(x)) {
@@ -162,17 +174,19 @@ static void get_reads(struct xdr_in *x, struct rpcrdma_hdr *h)
 		r.position = xdr_get_u32(x);
 		get_seg(x, &r.seg);
 		/* RFC 8166 section 3.4.5: a multiple of four */
-		if (r.position % 4 || !xdr_in_ok(x) || rpcrdma_hdr_add_read(h, r.position, &r.seg))
+		if (r.position % 4)
 			xdr_in_fail(x);
+		if (!xdr_in_ok(x) || rpcrdma_hdr_add_read(h, r.position, &r.seg))
+			too_many(x, h, RDMA_ERR_SEGMENTS, RPCRDMA_MAX_READS);
 	}
 }
 
 static void get_chunk(struct xdr_in *x, struct rpcrdma_hdr *h, struct rpcrdma_chunk *c)
 {
-	uint32_t n = xdr_get_count(x, RPCRDMA_MAX_SEGS, SEG_LEN);
+	uint32_t n = xdr_get_count(x, UINT32_MAX, SEG_LEN);
 
 	if (!xdr_in_ok(x) || chunk_take(h, c, NULL, n)) {
-		xdr_in_fail(x);
+		too_many(x, h, RDMA_ERR_SEGMENTS, RPCRDMA_MAX_SEGS);
 		return;
 	}
 	for (uint32_t i = 0; i < n; i++)
@@ -183,7 +197,7 @@ static void get_writes(struct xdr_in *x, struct rpcrdma_hdr *h)
 {
 	while (xdr_get_bool(x)) {
 		if (h->nwrites == RPCRDMA_MAX_WRITES)
-			xdr_in_fail(x);
+			too_many(x, h, RDMA_ERR_WRITE_CHUNKS, RPCRDMA_MAX_WRITES);
 		else
 			get_chunk(x, h, &h->write[h->nwrites]);
 		if (xdr_in_ok(x))
@@ -199,6 +213,22 @@ void rpcrdma_get_lists(struct xdr_in *x, struct rpcrdma_hdr *h)
 		h->has_reply = true;
 		get_chunk(x, h, &h->reply);
 	}
+}
+
+/* An RDMA_ERROR of version 2 has flags where others have their code, and the flag of a response is
+ * ERR_VERS there. A responder that does not speak version 2 answers a call of version 2 in the form
+ * of its own; then a range of versions follows. Of that length version 2 has errors with one number
+ * only, and their codes are no version that anybody has for its lowest. */
+static bool has_flags(const struct rpcrdma_hdr *h, const void *msg, size_t len)
+{
+	uint32_t code;
+
+	if (h->vers != 2 || len < RPCRDMA_FIXED_LEN + 8)
+		return false;
+	memcpy(&code, (const uint8_t *)msg + RPCRDMA_FIXED_LEN + 4, sizeof(code));
+	code = be32toh(code);
+	return len != RPCRDMA_ERR_VERS_LEN ||
+	       (code >= RDMA_ERR_READ_CHUNKS && code <= RDMA_ERR_REPLY_RESOURCE);
 }
 
 int rpcrdma_hdr_peek(struct rpcrdma_hdr *h, const void *msg, size_t len)
@@ -219,6 +249,10 @@ int rpcrdma_hdr_peek(struct rpcrdma_hdr *h, const void *msg, size_t len)
 	h->err = xdr_get_u32(&x);
 	if (h->err != RDMA_ERR_VERS)
 		return 0;
+	if (has_flags(h, msg, len)) {
+		h->err = 0;
+		return 0;
+	}
 	h->dir = RPCRDMA_DIR_REPLY;
 	h->vers_low = xdr_get_u32(&x);
 	h->vers_high = xdr_get_u32(&x);

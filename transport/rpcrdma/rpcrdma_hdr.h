@@ -46,11 +46,21 @@ enum rpcrdma_proc {
 	RDMA_MSGP = 2,	/* not used in version 1: refused */
 	RDMA_DONE = 3,	/* not used in version 1: dropped */
 	RDMA_ERROR = 4,
+	RDMA_CONNPROP = 5, /* version 2 only */
 };
 
+/* What an RDMA_ERROR says. Version 1 has the first two, and says the second for all others. */
 enum rpcrdma_errcode {
 	RDMA_ERR_VERS = 1,
-	RDMA_ERR_CHUNK = 2,
+	RDMA_ERR_CHUNK = 2, /* version 2: BAD_XDR */
+	RDMA_ERR_INVAL_HTYPE = 3,
+	RDMA_ERR_INVAL_FLAG = 4,
+	RDMA_ERR_READ_CHUNKS = 5,    /* err_arg: how many are taken */
+	RDMA_ERR_WRITE_CHUNKS = 6,   /* the same */
+	RDMA_ERR_SEGMENTS = 7,	     /* the same */
+	RDMA_ERR_WRITE_RESOURCE = 8, /* err_arg: bytes that Write chunk err_index (from 1) takes */
+	RDMA_ERR_REPLY_RESOURCE = 9, /* err_arg: bytes that the Reply chunk takes */
+	RDMA_ERR_SYSTEM = 10,
 };
 
 struct rpcrdma_seg {
@@ -79,7 +89,9 @@ struct rpcrdma_hdr {
 	uint32_t grant; /* how many the sender can receive */
 	uint32_t want;	/* how many the sender would like to send */
 	uint32_t proc;	/* enum rpcrdma_proc, or what the peer sent */
-	bool more;	/* RDMA_MSG without chunks: the message goes on in the next Send */
+	bool more;	/* what follows the header goes on in the next Send, and h has no chunks */
+	/* The handle that the reply may invalidate, 0: none. Version 1 does not say it. */
+	uint32_t inv_handle;
 
 	/* RDMA_MSG, RDMA_NOMSG */
 	unsigned nreads;
@@ -91,9 +103,9 @@ struct rpcrdma_hdr {
 	unsigned nsegs;
 	struct rpcrdma_seg seg[RPCRDMA_MAX_SEGS];
 
-	/* RDMA_ERROR */
-	uint32_t err;	  /* enum rpcrdma_errcode, or one that the dialect has besides */
-	uint32_t err_arg; /* what a dialect says with it: a length or a number */
+	/* RDMA_ERROR. In a header that could not be decoded err is what a responder answers. */
+	uint32_t err; /* enum rpcrdma_errcode, or one that the dialect has besides */
+	uint32_t err_arg, err_index;
 	uint32_t vers_low, vers_high;
 
 	size_t len; /* bytes the header took (decoded) */
@@ -116,6 +128,11 @@ static inline bool rpcrdma_hdr_chunkless(const struct rpcrdma_hdr *h)
 {
 	return !h->nreads && !h->nwrites && !h->has_reply;
 }
+/* It conveys no RPC message, only credits (version 2, section 6.4.2). */
+static inline bool rpcrdma_hdr_is_grant(const struct rpcrdma_hdr *h)
+{
+	return h->proc == RDMA_NOMSG && rpcrdma_hdr_chunkless(h);
+}
 /* RDMA_ERROR with ERR_VERS. */
 static inline bool rpcrdma_hdr_is_err_vers(const struct rpcrdma_hdr *h)
 {
@@ -124,10 +141,11 @@ static inline bool rpcrdma_hdr_is_err_vers(const struct rpcrdma_hdr *h)
 
 /* --- the coders that all dialects share, for their codecs ------------------------------------- */
 
-/* Reads xid, vers and proc, and what follows them in RDMA_ERROR with ERR_VERS. h is complete only
- * in that case, and has no credits. Any bytes are safe. 0; -EMSGSIZE if msg is shorter than the
- * fixed words: h is undefined, and nothing in msg can be trusted (RFC 8166 section 4.5); -EBADMSG:
- * an ERR_VERS that is cut off. */
+/* Reads xid, vers and proc, and what follows them in RDMA_ERROR with ERR_VERS of the form that all
+ * versions have; version 2 has one of its own besides, which is left to its codec. h is complete
+ * only in that case, and has no credits. Any bytes are safe. 0; -EMSGSIZE if msg is shorter than
+ * the fixed words: h is undefined, and nothing in msg can be trusted (RFC 8166 section 4.5);
+ * -EBADMSG: an ERR_VERS that is cut off. */
 int rpcrdma_hdr_peek(struct rpcrdma_hdr *h, const void *msg, size_t len);
 /* Writes RDMA_ERROR with ERR_VERS; its credit word is h->grant. Its size, or -EMSGSIZE. */
 int rpcrdma_hdr_put_err_vers(const struct rpcrdma_hdr *h, void *buf, size_t cap);
@@ -136,7 +154,8 @@ int rpcrdma_hdr_put_err_vers(const struct rpcrdma_hdr *h, void *buf, size_t cap)
  * nsegs segments in all Write chunks and the Reply chunk. */
 size_t rpcrdma_lists_size(unsigned nreads, unsigned nwrites, bool has_reply, unsigned nsegs);
 void rpcrdma_put_lists(struct xdr_out *x, const struct rpcrdma_hdr *h);
-/* Into h, which has no chunks. What is malformed or over the caps fails the cursor. */
+/* Into h, which has no chunks. What is malformed or over the caps fails the cursor; in the latter
+ * case h->err and err_arg say which. */
 void rpcrdma_get_lists(struct xdr_in *x, struct rpcrdma_hdr *h);
 
 #endif

@@ -24,9 +24,27 @@
 
 #include "transport/log.h"
 #include "transport/rpcrdma/rpcrdma_v1.h"
+#include "transport/rpcrdma/rpcrdma_v2.h"
 
-static const struct rpcrdma_dialect *const ours[] = {&rpcrdma_v1, NULL};
+static const struct rpcrdma_dialect *const ours[] = {&rpcrdma_v2, &rpcrdma_v1, NULL};
+static const struct rpcrdma_dialect *const only_v2[] = {&rpcrdma_v2, NULL};
 const struct rpcrdma_dialect *const *rpcrdma_dialects = ours;
+
+const struct rpcrdma_dialect *const *rpcrdma_table(unsigned versions)
+{
+	switch (versions) {
+	case RPC_RDMA_V1:
+		return ours + 1;
+	case RPC_RDMA_V2:
+		return only_v2;
+	case RPC_RDMA_V1 | RPC_RDMA_V2:
+		return ours;
+	default:
+		return rpcrdma_dialects;
+	}
+}
+
+#define SEG_SIZE_MIN 512 /* of a peer that says less */
 
 static uint32_t smaller(uint32_t a, uint32_t b)
 {
@@ -34,19 +52,54 @@ static uint32_t smaller(uint32_t a, uint32_t b)
 }
 
 /* Sizes of Sends: what both sides have offered, or what the dialect has of a peer that offers none.
- */
+ * Where the ends tell each other properties, private data is not what counts. */
 static void set_inline(struct rpcrdma_conn *c)
 {
-	uint32_t dflt = c->dialect->inline_default;
+	const struct rpcrdma_dialect *d = c->dialect;
+	uint32_t dflt = d->inline_default, send, recv;
 
-	c->x.inline_send = smaller(c->inline_own, c->peer_said ? c->peer.recv_size : dflt);
-	c->x.inline_recv = smaller(c->inline_own, c->peer_said ? c->peer.send_size : dflt);
+	if (d->talks) {
+		send = smaller(c->recv_size, c->props.recv_size);
+		recv = smaller(c->recv_size, c->props.send_size);
+	} else {
+		send = smaller(c->inline_own, c->peer_said ? c->peer.recv_size : dflt);
+		recv = smaller(c->inline_own, c->peer_said ? c->peer.send_size : dflt);
+	}
+	c->x.inline_send = c->requester && !c->settled ? smaller(send, d->inline_first) : send;
+	c->x.inline_recv = recv;
 }
 
 static void speak(struct rpcrdma_conn *c, const struct rpcrdma_dialect *d)
 {
+	rpcrdma_props_init(&c->props);
+	c->seg_size = d->limits.seg_size;
+	c->seg_count = d->limits.total;
 	c->dialect = d;
 	c->x.rdma_version = d->vers;
+	set_inline(c);
+}
+
+struct rpcrdma_limits rpcrdma_limits(const struct rpcrdma_conn *c)
+{
+	struct rpcrdma_limits l = c->dialect->limits;
+	unsigned n = c->seg_count;
+
+	if (!c->dialect->talks)
+		return l;
+	l.total = n;
+	l.reads = n < RPCRDMA_MAX_READS ? n : RPCRDMA_MAX_READS;
+	l.segs = n < RPCRDMA_MAX_SEGS ? n : RPCRDMA_MAX_SEGS;
+	l.seg_size = c->seg_size;
+	return l;
+}
+
+void rpcrdma_set_props(struct rpcrdma_conn *c, const struct rpcrdma_props *p)
+{
+	c->props = *p;
+	c->props.auth = NULL; /* in a message that goes */
+	c->seg_size = p->seg_size < SEG_SIZE_MIN ? SEG_SIZE_MIN : p->seg_size;
+	c->seg_count = p->seg_count ? p->seg_count : 1;
+	c->no_reverse = !c->requester && p->reverse == RPCRDMA_REVERSE_NONE;
 	set_inline(c);
 }
 
@@ -62,7 +115,6 @@ void rpcrdma_try(struct rpcrdma_conn *c, unsigned vers)
 {
 	const struct rpcrdma_dialect *d;
 
-	c->dialects = rpcrdma_dialects;
 	d = rpcrdma_dialect_find(c->dialects, vers, vers);
 	speak(c, d ? d : c->dialects[0]);
 }
@@ -79,8 +131,11 @@ int rpcrdma_decode(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, const void *ms
 		speak(c, d);
 		rc = rpcrdma_dialect_decode(d, h, msg, len);
 	}
-	if (!rc && h->proc != RDMA_ERROR && !c->settled)
+	if (!rc && h->proc != RDMA_ERROR && !c->settled) {
 		c->settled = true;
+		set_inline(c);
+		log_ctrl("%s: RPC-over-RDMA version %u is spoken", c->x.peer, c->dialect->vers);
+	}
 	return rc;
 }
 
@@ -98,6 +153,17 @@ void rpcrdma_refused(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h)
 	log_ctrl("%s: the peer speaks RPC-over-RDMA versions %u to %u: going on in version %u",
 		c->x.peer, h->vers_low, h->vers_high, next->vers);
 	speak(c, next);
+}
+
+void rpcrdma_unanswered(struct rpcrdma_conn *c)
+{
+	const struct rpcrdma_dialect *const *rest = c->dialects;
+
+	if (!c->requester || c->settled)
+		return;
+	while (*rest++ != c->dialect)
+		;
+	c->x.rdma_version = *rest ? (*rest)->vers : c->dialects[0]->vers;
 }
 
 void rpcrdma_offer(struct rpcrdma_conn *c, uint32_t *low, uint32_t *high)

@@ -106,6 +106,14 @@ static int later_add(struct rpcrdma_conn *c, const struct prov_wc *wc)
 	return 0;
 }
 
+/* What a message says besides what it conveys, in a dialect that talks. True: that is all. */
+static bool hear(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h)
+{
+	rpcrdma_granted(c, h);
+	rpcrdma_tell_props(c, h);
+	return rpcrdma_hdr_is_grant(h);
+}
+
 /* RFC 8167: a message that says that it has the other direction belongs to the other table of XIDs.
  * An RDMA_ERROR that comes to a responder can only be about a reverse call. */
 static void handle_recv(struct rpcrdma_conn *c, const struct prov_wc *wc)
@@ -122,12 +130,19 @@ static void handle_recv(struct rpcrdma_conn *c, const struct prov_wc *wc)
 		rpcrdma_recv_done(c, r);
 		return;
 	}
+	if (!rc && c->dialect->talks && hear(c, h)) {
+		rpcrdma_recv_done(c, r);
+		return;
+	}
 	if (!rpcrdma_join(c, h, rc, r, wc, &m))
 		return;
-	if (c->requester)
-		call = !rc && h->dir == RPCRDMA_DIR_CALL;
-	else /* an error is never answered, however malformed (RFC 8166 section 4.5) */
-		call = h->proc != RDMA_ERROR && (rc || h->dir != RPCRDMA_DIR_REPLY);
+	if (!rc && h->proc == RDMA_CONNPROP) {
+		rpcrdma_handle_props(c, h, &m);
+		return;
+	}
+	/* an error is never answered, however malformed (RFC 8166 section 4.5) */
+	call = h->proc != RDMA_ERROR &&
+	       (h->dir == RPCRDMA_DIR_CALL || (h->dir == RPCRDMA_DIR_UNSAID && !c->requester));
 	if (call)
 		rpcrdma_handle_call(c, h, rc, &m);
 	else
@@ -155,6 +170,7 @@ static void handle_down(struct rpcrdma_conn *c)
 		c->why[0] ? c->why : c->pc->down_reason);
 	pthread_mutex_unlock(&c->lock);
 	log_ctrl("%s: connection closed: %s", c->x.peer, c->x.down_reason);
+	rpcrdma_unanswered(c);
 	rpcrdma_taken_drop_all(c);
 	while ((p = TAILQ_FIRST(&c->closing))) {
 		p->closed = true;
@@ -295,7 +311,10 @@ static void watch_reads(struct rpcrdma_conn *c)
 /* How long to sleep at most. */
 static int until_next(const struct rpcrdma_conn *c, int timeout_ms)
 {
-	int most = c->starved ? RPCRDMA_STARVED_MS : c->reads ? (int)rpcrdma_pull_ms + 1 : -1;
+	int most = c->starved  ? RPCRDMA_STARVED_MS
+		   : c->stalls ? RPCRDMA_STALL_MS
+		   : c->reads  ? (int)rpcrdma_pull_ms + 1
+			       : -1;
 
 	return most >= 0 && (timeout_ms < 0 || timeout_ms > most) ? most : timeout_ms;
 }
@@ -310,6 +329,7 @@ int rpcrdma_progress(struct rpc_xprt *x, int timeout_ms)
 	rpcrdma_reply_failed(c);
 	feed(c);
 	watch_reads(c);
+	rpcrdma_stalled_look(c);
 	rpcrdma_send_backlog(c); /* a call that failed or was taken back may have left its credit */
 	if (!handle_some(c)) {
 		if (timeout_ms && !spin(c))

@@ -53,12 +53,12 @@ uint64_t rpcrdma_stream_pos(uint32_t off, const struct xdr_out *x, unsigned i)
 	return pos;
 }
 
-unsigned rpcrdma_stream_pieces(const struct rpcrdma_stream *s)
+unsigned rpcrdma_stream_pieces(const struct rpcrdma_stream *s, uint32_t max)
 {
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < s->n; i++)
-		n += seg_list_count_joined(&s->part[i]);
+		n += seg_list_count_joined(&s->part[i], max);
 	return n;
 }
 

@@ -32,8 +32,8 @@ void rpcrdma_stream_init(struct rpcrdma_stream *s, const struct mem_buf *msg, ui
 	const struct xdr_out *x, unsigned reduced, const struct mem_buf *zero);
 /* Bytes from the XID word to the data of payload i in the unreduced stream: its Position. */
 uint64_t rpcrdma_stream_pos(uint32_t off, const struct xdr_out *x, unsigned i);
-/* Pieces of memory that it lies in, neighbours joined (seg_next_joined()). */
-unsigned rpcrdma_stream_pieces(const struct rpcrdma_stream *s);
+/* Pieces of memory that it lies in, neighbours joined, of at most max bytes (seg_next_joined()). */
+unsigned rpcrdma_stream_pieces(const struct rpcrdma_stream *s, uint32_t max);
 /* Bytes [off, off + len) of s, which has them. */
 void rpcrdma_stream_cut(
 	struct rpcrdma_stream *out, const struct rpcrdma_stream *s, uint64_t off, uint64_t len);

@@ -33,7 +33,7 @@ static bool encodable(const struct rpcrdma_hdr *h)
 		return !h->more && h->nreads <= RPCRDMA_MAX_READS &&
 		       h->nwrites <= RPCRDMA_MAX_WRITES && h->nsegs <= RPCRDMA_MAX_SEGS;
 	case RDMA_ERROR:
-		return h->err == RDMA_ERR_CHUNK;
+		return h->err != RDMA_ERR_VERS;
 	default:
 		return false;
 	}
@@ -51,7 +51,7 @@ static int v1_encode(const struct rpcrdma_hdr *h, void *buf, size_t cap)
 	xdr_put_u32(&x, h->dir == RPCRDMA_DIR_CALL ? h->want : h->grant);
 	xdr_put_u32(&x, h->proc);
 	if (h->proc == RDMA_ERROR)
-		xdr_put_u32(&x, h->err);
+		xdr_put_u32(&x, RDMA_ERR_CHUNK);
 	else
 		rpcrdma_put_lists(&x, h);
 	return xdr_out_ok(&x) ? (int)x.len : -EMSGSIZE;
@@ -103,8 +103,10 @@ static int v1_decode(struct rpcrdma_hdr *h, const void *msg, size_t len)
 		xdr_in_fail(&x);
 	}
 	h->len = x.pos;
-	if (!xdr_in_ok(&x))
+	if (!xdr_in_ok(&x)) {
+		h->err = RDMA_ERR_CHUNK;
 		return -EBADMSG;
+	}
 	if (h->proc == RDMA_MSG)
 		h->dir = direction(h, (const uint8_t *)msg + h->len, len - h->len);
 	return 0;
@@ -122,11 +124,14 @@ const struct rpcrdma_dialect rpcrdma_v1 = {
 	.vers = VERS,
 	.min_call = MIN_CALL,
 	.inline_default = INLINE_DEFAULT,
+	.inline_first = UINT32_MAX,
 	/* The RFC has no bounds on chunks and segments: what a header in memory has room for. */
 	.limits = {.sends = 1,
 		.reads = RPCRDMA_MAX_READS,
 		.writes = RPCRDMA_MAX_WRITES,
-		.segs = RPCRDMA_MAX_SEGS},
+		.segs = RPCRDMA_MAX_SEGS,
+		.total = RPCRDMA_MAX_READS + RPCRDMA_MAX_SEGS,
+		.seg_size = UINT32_MAX},
 	.bound = v1_bound,
 	.size = v1_size,
 	.encode = v1_encode,

@@ -110,7 +110,7 @@ static void answer_error(const struct rpc_xprt_ops *inner, struct rpc_xprt *x, s
 	uint32_t xid = t->xid, vers = t->vers;
 
 	inner->drop(x, req);
-	rpcrdma_send_error(rpcrdma_conn_of(x), xid, vers, err);
+	rpcrdma_send_error(rpcrdma_conn_of(x), xid, vers, &(struct rpcrdma_fault){.err = err});
 }
 
 void fault_rdma_reply(struct fault_rdma *f, const struct rpc_xprt_ops *inner, struct rpc_xprt *x,

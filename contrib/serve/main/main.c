@@ -133,6 +133,7 @@ static struct rpc_server *start(
 		.addr = at->addr,
 		.addr_len = at->addr_len,
 		.pool = port->sv->pool,
+		.rdma_versions = o->rdma_versions,
 		.inline_size = o->inline_size,
 		.crc = o->crc,
 		.service = serve_request,

@@ -37,6 +37,7 @@ struct options {
 	unsigned debug; /* times -d was given */
 	int ready_fd;	/* -1: none */
 	uint32_t lease_s, inline_size;
+	unsigned rdma_versions; /* RPC_RDMA_V1, ..., 0: all */
 	enum deleg_mode delegations;
 	struct admit admit; /* --allow-users, --clients, --privileged-ports */
 	bool help, version;

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * rpcrdma_connprop: the properties that the two ends of a connection tell each other
+ * (draft-ietf-nfsv4-rpcrdma-version-two, November 2019, section 6.4.4).
+ *
+ * When. The first message of a connection is a call: it finds out what the peer speaks, and waiting
+ * for properties would cost a round trip. The requester tells its properties as soon as it has
+ * been answered; the responder when it has been told the peer's, or with the second message that
+ * comes. Either needs a grant of two, so that no call and no reply waits for it. Ends that tell
+ * nothing have the defaults.
+ *
+ * Host authentication (section 5.2.6) is a hook, rpcrdma_host_auth, whose material must fit one
+ * message. The mechanism that is there tells nothing and takes every peer.
+ */
+#include "transport/rpcrdma/rpcrdma_conn.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "transport/log.h"
+
+#define PROPS_BYTES 256 /* that ours take, without host authentication */
+
+static const uint8_t *tell_nothing(uint32_t *len)
+{
+	return NULL;
+}
+
+static bool take_all(const uint8_t *auth, uint32_t len)
+{
+	return true;
+}
+
+static const struct rpcrdma_host_auth no_auth = {.tell = tell_nothing, .takes = take_all};
+const struct rpcrdma_host_auth *rpcrdma_host_auth = &no_auth;
+
+static void own_props(const struct rpcrdma_conn *c, struct rpcrdma_props *p)
+{
+	rpcrdma_props_init(p);
+	p->send_size = p->recv_size = c->recv_size;
+	p->seg_size = MEM_MAX_SIZE;
+	p->seg_count = RPCRDMA_MAX_SEGS;
+	p->auth = rpcrdma_host_auth->tell(&p->auth_len);
+	p->reverse = c->requester ? RPCRDMA_REVERSE_INLINE : RPCRDMA_REVERSE_NONE;
+}
+
+static void tell(struct rpcrdma_conn *c)
+{
+	struct rpcrdma_stream s = {.n = 1};
+	struct mem_buf *b, *held;
+	struct rpcrdma_props p;
+	struct rpcrdma_hdr h;
+	struct prov_wr wr;
+	struct xdr_out x;
+	int rc;
+
+	own_props(c, &p);
+	b = mem_buf_get(c->pool, PROPS_BYTES + p.auth_len);
+	if (!b)
+		return; /* the peer goes on with the defaults */
+	xdr_out_init(&x, b->data, PROPS_BYTES + p.auth_len);
+	rpcrdma_props_put(&x, &p);
+	s.len = x.len;
+	s.part[0] = seg_list_of_buf(b, 0, (uint32_t)x.len);
+	rpcrdma_begin_hdr(c, &h, 0, RPCRDMA_DIR_CALL, RDMA_CONNPROP);
+	rc = rpcrdma_make_send(c, &wr, &h, &s, NULL, &held);
+	mem_buf_unref(b);
+	if (rc)
+		return;
+	pthread_mutex_lock(&c->chain);
+	rc = rpcrdma_post_message(c, &(struct rpcrdma_lead){0}, &wr);
+	pthread_mutex_unlock(&c->chain);
+	mem_buf_unref(held);
+	c->props_told = true;
+	if (rc && rc != -ENOTCONN)
+		rpcrdma_break(c, "properties could not be sent: %s", strerror(-rc));
+}
+
+void rpcrdma_tell_props(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h)
+{
+	bool ok;
+
+	if (c->props_credits) { /* the peer has got further than that message */
+		pthread_mutex_lock(&c->lock);
+		rpcrdma_credit_put(&c->credit_out, c->props_credits);
+		pthread_mutex_unlock(&c->lock);
+		c->props_credits = 0;
+	}
+	if (c->calls_heard < 2)
+		c->calls_heard++;
+	if (c->props_told || h->grant < 2 || h->proc == RDMA_CONNPROP ||
+		(!c->requester && c->calls_heard < 2))
+		return;
+	if (c->requester) {
+		pthread_mutex_lock(&c->lock);
+		ok = rpcrdma_credit_take(&c->credit_out, 1);
+		pthread_mutex_unlock(&c->lock);
+		if (!ok)
+			return;
+		c->props_credits = 1;
+	}
+	tell(c);
+}
+
+void rpcrdma_handle_props(
+	struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, struct rpcrdma_msg *m)
+{
+	const struct mem_buf *b = m->joined ? m->joined : m->recv->buf;
+	struct rpcrdma_props p;
+	struct xdr_in x;
+
+	xdr_in_init(&x, b->data + m->off, m->len);
+	if (rpcrdma_props_get(&x, &p)) {
+		log_warn("%s: the peer's properties are malformed", c->x.peer);
+		rpcrdma_send_error(
+			c, h->xid, h->vers, &(struct rpcrdma_fault){.err = RDMA_ERR_CHUNK});
+	} else if (!rpcrdma_host_auth->takes(p.auth, p.auth_len)) {
+		rpcrdma_break(c, "the peer has not proved who it is");
+	} else {
+		rpcrdma_set_props(c, &p);
+		log_ctrl("%s: the peer's properties: Sends of %u and receives of %u bytes, "
+			 "segments of %u bytes, %u in a header, reverse calls %u",
+			c->x.peer, p.send_size, p.recv_size, p.seg_size, p.seg_count, p.reverse);
+		if (!c->props_told)
+			tell(c);
+	}
+	rpcrdma_msg_done(c, m);
+}

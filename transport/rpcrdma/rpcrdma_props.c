@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * rpcrdma_props: see rpcrdma_props.h.
+ */
+#include "transport/rpcrdma/rpcrdma_props.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <string.h>
+
+#define NUMBERS 5
+
+void rpcrdma_props_init(struct rpcrdma_props *p)
+{
+	*p = (struct rpcrdma_props){
+		.send_size = 4096,
+		.recv_size = 4096,
+		.seg_size = 1024 * 1024,
+		.seg_count = 16,
+		.reverse = RPCRDMA_REVERSE_INLINE,
+	};
+}
+
+/* The member that is property `which`, NULL if that is no number. */
+static uint32_t *number(struct rpcrdma_props *p, uint32_t which)
+{
+	switch (which) {
+	case RPCRDMA_PROP_SEND_SIZE:
+		return &p->send_size;
+	case RPCRDMA_PROP_RECV_SIZE:
+		return &p->recv_size;
+	case RPCRDMA_PROP_SEG_SIZE:
+		return &p->seg_size;
+	case RPCRDMA_PROP_SEG_COUNT:
+		return &p->seg_count;
+	case RPCRDMA_PROP_REVERSE:
+		return &p->reverse;
+	default:
+		return NULL;
+	}
+}
+
+void rpcrdma_props_put(struct xdr_out *x, const struct rpcrdma_props *p)
+{
+	struct rpcrdma_props copy = *p;
+
+	xdr_put_u32(x, NUMBERS + (p->auth != NULL));
+	for (uint32_t which = 1; which <= NUMBERS; which++) {
+		xdr_put_u32(x, which);
+		xdr_put_u32(x, 4);
+		xdr_put_u32(x, *number(&copy, which));
+	}
+	if (p->auth) {
+		/* an opaque in an opaque (section 5.2.6) */
+		xdr_put_u32(x, RPCRDMA_PROP_HOST_AUTH);
+		xdr_put_u32(x, 4 + p->auth_len + xdr_pad(p->auth_len));
+		xdr_put_opaque(x, p->auth, p->auth_len);
+	}
+}
+
+/* Host authentication: an opaque, and nothing behind it. */
+static int get_auth(struct rpcrdma_props *p, const uint8_t *data, uint32_t n)
+{
+	struct xdr_in x;
+
+	xdr_in_init(&x, data, n);
+	p->auth = xdr_get_opaque(&x, RPCRDMA_AUTH_MAX, &p->auth_len);
+	return xdr_in_ok(&x) && !xdr_in_left(&x) ? 0 : -EBADMSG;
+}
+
+/* Property `which`, of n bytes; none: its default. */
+static int get_one(struct rpcrdma_props *p, uint32_t which, const uint8_t *data, uint32_t n)
+{
+	struct rpcrdma_props dflt;
+	uint32_t *value = number(p, which), word;
+
+	if (value && !n) {
+		rpcrdma_props_init(&dflt);
+		*value = *number(&dflt, which);
+		return 0;
+	}
+	if (value && n != sizeof(word))
+		return -EBADMSG;
+	if (value) {
+		memcpy(&word, data, sizeof(word));
+		*value = be32toh(word);
+	}
+	return which == RPCRDMA_PROP_HOST_AUTH && n ? get_auth(p, data, n) : 0;
+}
+
+int rpcrdma_props_get(struct xdr_in *x, struct rpcrdma_props *p)
+{
+	uint32_t n = xdr_get_count(x, RPCRDMA_PROPS_MAX, 8);
+	int rc = 0;
+
+	rpcrdma_props_init(p);
+	while (!rc && xdr_in_ok(x) && n--) {
+		uint32_t which = xdr_get_u32(x), len;
+		const uint8_t *data = xdr_get_opaque(x, UINT32_MAX, &len);
+
+		if (xdr_in_ok(x))
+			rc = get_one(p, which, data, len);
+	}
+	return !rc && xdr_in_ok(x) && !xdr_in_left(x) ? 0 : -EBADMSG;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * rpcrdma_props: the transport properties that the two ends of a connection of version 2 tell each
+ * other in RDMA2_CONNPROP (draft-ietf-nfsv4-rpcrdma-version-two, November 2019, sections 5 and
+ * 6.4.4).
+ *
+ * Pure functions. A property that is not told, or told with no data, has its default value; one
+ * that is not known is passed over.
+ */
+#ifndef RNFS_TRANSPORT_RPCRDMA_RPCRDMA_PROPS_H
+#define RNFS_TRANSPORT_RPCRDMA_RPCRDMA_PROPS_H
+
+#include "transport/rpc/xdr.h"
+
+#define RPCRDMA_PROPS_MAX 64 /* that are read of one message; more are malformed */
+#define RPCRDMA_AUTH_MAX  16384
+
+enum rpcrdma_propid {
+	RPCRDMA_PROP_SEND_SIZE = 1,
+	RPCRDMA_PROP_RECV_SIZE = 2,
+	RPCRDMA_PROP_SEG_SIZE = 3,
+	RPCRDMA_PROP_SEG_COUNT = 4,
+	RPCRDMA_PROP_REVERSE = 5,
+	RPCRDMA_PROP_HOST_AUTH = 6,
+};
+
+enum rpcrdma_reverse {
+	RPCRDMA_REVERSE_NONE,
+	RPCRDMA_REVERSE_INLINE,
+	RPCRDMA_REVERSE_GENERAL,
+};
+
+struct rpcrdma_props {
+	uint32_t send_size;  /* bytes of the longest Send that comes from there */
+	uint32_t recv_size;  /* bytes of the receive buffers that wait there */
+	uint32_t seg_size;   /* bytes of the longest segment */
+	uint32_t seg_count;  /* segments in a requester's header */
+	uint32_t reverse;    /* enum rpcrdma_reverse, or what the peer sent */
+	const uint8_t *auth; /* host authentication, in the message; NULL: not told */
+	uint32_t auth_len;   /* 0..RPCRDMA_AUTH_MAX */
+};
+
+/* The defaults of section 5.2. */
+void rpcrdma_props_init(struct rpcrdma_props *p);
+/* Writes the property set that says all of p, host authentication only if it is there. */
+void rpcrdma_props_put(struct xdr_out *x, const struct rpcrdma_props *p);
+/* Reads a property set, from where x is to its end; any bytes are safe. 0, or -EBADMSG: malformed,
+ * which a receiver answers with RDMA2_ERR_BAD_XDR. */
+int rpcrdma_props_get(struct xdr_in *x, struct rpcrdma_props *p);
+
+#endif
