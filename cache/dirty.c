@@ -410,13 +410,6 @@ void dirty_forget(struct dirty_file *d, struct dirty_owner *by)
 		drop(d, x);
 }
 
-struct dirty_owner *dirty_first(struct dirty_file *d)
-{
-	struct dirty_extent *x = RB_MIN(dirty_tree, &d->tree);
-
-	return x ? x->by : NULL;
-}
-
 bool dirty_overlaps(struct dirty_file *d, uint64_t off, uint64_t len)
 {
 	uint64_t end = len > UINT64_MAX - off ? UINT64_MAX : off + len;

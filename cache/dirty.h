@@ -147,8 +147,6 @@ void dirty_cut_end(struct dirty_file *d, struct dirty_cut *cut, uint64_t off, ui
 /* What `by` has written goes, but for what is WRITING. */
 void dirty_forget(struct dirty_file *d, struct dirty_owner *by);
 
-/* Whose the first extent is; NULL: there is none. */
-struct dirty_owner *dirty_first(struct dirty_file *d);
 /* Is any byte of [off, off + len) NEW or WRITING? */
 bool dirty_overlaps(struct dirty_file *d, uint64_t off, uint64_t len);
 

@@ -43,8 +43,8 @@ static enum filedata_verf note_verf_locked(struct filedata *d, const uint8_t *ve
 	return is;
 }
 
-enum filedata_verf filedata_wrote(
-	struct filedata *d, enum nfs_stable committed, const uint8_t *verf, bool kept)
+enum filedata_verf filedata_wrote(struct filedata *d, const struct rpc_cred *by,
+	enum nfs_stable committed, const uint8_t *verf, bool kept)
 {
 	enum filedata_verf is;
 
@@ -52,6 +52,7 @@ enum filedata_verf filedata_wrote(
 		return FILEDATA_SAME;
 	pthread_mutex_lock(&d->lock);
 	d->dirty = true;
+	d->by = *by;
 	d->gen++;
 	is = note_verf_locked(d, verf);
 	d->unkept |= !kept;
@@ -66,10 +67,11 @@ void filedata_lost(struct filedata *d, int error)
 	pthread_mutex_unlock(&d->lock);
 }
 
-void filedata_unsafe(struct filedata *d, int error)
+void filedata_unsafe(struct filedata *d, const struct rpc_cred *by, int error)
 {
 	pthread_mutex_lock(&d->lock);
 	d->dirty = true;
+	d->by = *by;
 	d->gen++;
 	if (error != -EAGAIN) {
 		lose_locked(d, error);
@@ -95,6 +97,17 @@ bool filedata_dirty(struct filedata *d, uint64_t *gen)
 	*gen = d->gen;
 	pthread_mutex_unlock(&d->lock);
 	return dirty;
+}
+
+uint64_t filedata_commit(struct filedata *d, struct rpc_cred *by)
+{
+	uint64_t gen;
+
+	pthread_mutex_lock(&d->lock);
+	*by = d->by;
+	gen = d->gen;
+	pthread_mutex_unlock(&d->lock);
+	return gen;
 }
 
 enum filedata_verf filedata_committed(struct filedata *d, uint64_t gen, const uint8_t *verf)

@@ -7,7 +7,10 @@
  * Unstable data. WRITEs are sent UNSTABLE; the server answers with a verifier that changes when it
  * may have lost what was not committed (RFC 8881 18.32.3, RFC 1813 3.3.7). A file with unstable
  * data needs a COMMIT that returns the same verifier. With another one, seen at a WRITE or at a
- * COMMIT, what was kept is written again (writeback.h). Three things are a loss: another verifier
+ * COMMIT, what was kept is written again (writeback.h). A server lets only those COMMIT who may
+ * write the file, and that is not everybody who waits for it: who closes a file that he only reads,
+ * who is not its owner and is about to be refused another mode. So a COMMIT goes in the name of who
+ * wrote something of it last. Three things are a loss: another verifier
  * for unstable data of which there is no copy (EIO); a COMMIT that fails (with its own error,
  * ENOSPC and EDQUOT among them); a WRITE that fails when write(2) has long returned.
  * After a COMMIT that failed the data counts as unstable still: the next fsync sends another one,
@@ -51,6 +54,7 @@ struct filedata {
 	bool unkept;		  /* some of it there is no copy of */
 	bool have_verf;
 	uint8_t verf[NFS_VERF_SIZE]; /* of the unstable data */
+	struct rpc_cred by;	     /* who wrote some of it last */
 	uint64_t gen;		     /* unstable changes so far */
 	uint64_t failed_gen;	     /* gen of the last COMMIT that failed, 0: none */
 	uint32_t losses;	     /* so far */
@@ -75,19 +79,21 @@ enum filedata_verf {
 	FILEDATA_LOST,	/* and there is no copy of some of it */
 };
 
-/* A WRITE or COPY was answered, of data that is kept for a while or not. */
-enum filedata_verf filedata_wrote(
-	struct filedata *d, enum nfs_stable committed, const uint8_t *verf, bool kept);
+/* A WRITE or COPY by `by` was answered, of data that is kept for a while or not. */
+enum filedata_verf filedata_wrote(struct filedata *d, const struct rpc_cred *by,
+	enum nfs_stable committed, const uint8_t *verf, bool kept);
 /* Data that was written and answered is lost: error is a negative errno. */
 void filedata_lost(struct filedata *d, int error);
-/* Something else was changed, but could not be committed as it should have been: error is a
+/* Something else was changed by `by`, but could not be committed as it should have been: error is a
  * negative errno, -EAGAIN if it need only be tried again. */
-void filedata_unsafe(struct filedata *d, int error);
+void filedata_unsafe(struct filedata *d, const struct rpc_cred *by, int error);
 /* A WRITE of mapped pages failed with error, a negative errno. */
 void filedata_unwritten(struct filedata *d, int error);
 
-/* Before a COMMIT: is one needed? *gen is for the following two. */
+/* Is a COMMIT needed? *gen: as filedata_commit() would return it. */
 bool filedata_dirty(struct filedata *d, uint64_t *gen);
+/* Before a COMMIT: *by is whose it is to be. Returns gen for the following two. */
+uint64_t filedata_commit(struct filedata *d, struct rpc_cred *by);
 /* A COMMIT was answered. */
 enum filedata_verf filedata_committed(struct filedata *d, uint64_t gen, const uint8_t *verf);
 /* A COMMIT failed with error, a negative errno. */

@@ -76,10 +76,10 @@ enum written_level {
  * filedata tells. ready() is called once, on the thread that saw the end. */
 struct writeback_wait {
 	void (*ready)(struct writeback_wait *w);
-	const struct rpc_cred *cred; /* of a COMMIT; must stay while it waits */
 	/* Is to be done behind what was written, which is tried if that goes in one WRITE, in the
-	 * name of the same user; see done. NULL: nothing. Stays, too. */
+	 * name of the same user, cred; see done. NULL: nothing. Both stay. */
 	struct nfs_then *then;
+	const struct rpc_cred *cred;
 	/* the file's lock */
 	enum written_level level;
 	bool waits, commits;
@@ -182,8 +182,8 @@ enum dirty_put writeback_put(struct writeback *all, struct writer *by, uint64_t 
 enum dirty_put writeback_take(struct writeback *all, struct writer *by, uint64_t off,
 	struct mem_buf *buf, uint32_t at, uint32_t len);
 
-/* What was written before is to be on the server: w, whose ready, cred and then are set, waits for
- * that. False: it is; w does not wait, and then was not done. */
+/* What was written before is to be on the server: w, whose ready and then are set, waits for that.
+ * False: it is; w does not wait, and then was not done. */
 bool writeback_wait(struct writeback *all, struct written *f, struct writeback_wait *w,
 	enum written_level level);
 /* w is not to wait any more. False: it does not, ready() has been called or is about to be. */

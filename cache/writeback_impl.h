@@ -71,8 +71,6 @@ void written_redo_locked(struct written *f);
 void written_redone(struct written *f);
 /* Has that verifier told of a restart? */
 bool written_restarted(enum filedata_verf is);
-/* Who sends a COMMIT that nobody waits for: the one who wrote what is first. There is an extent. */
-const struct rpc_cred *written_cred_locked(struct written *f);
 /* A COMMIT of f with that gen has ended, and filedata knows how. */
 void written_committed(struct written *f, uint64_t gen, bool failed, bool redo);
 
@@ -87,7 +85,7 @@ void writeout_send_all(struct written *f, bool stable, struct writeback_wait *w)
 /* w does not wait any more: nothing is done for it. */
 void writeout_forget_locked(struct written *f, const struct writeback_wait *w);
 /* Sends a COMMIT; f->committing has been set. */
-void writeout_commit(struct written *f, const struct rpc_cred *cred);
+void writeout_commit(struct written *f);
 /* One that can be used again goes. */
 void writeout_destroy(struct writeout *x);
 

@@ -128,8 +128,8 @@ static void write_took(struct writeout *x, struct part *p)
 	}
 	if (op->u.write.committed == NFS_UNSTABLE)
 		x->unstable = true;
-	x->redo |= written_restarted(
-		filedata_wrote(x->f->data, op->u.write.committed, op->u.write.verf, true));
+	x->redo |= written_restarted(filedata_wrote(
+		x->f->data, x->by->cred, op->u.write.committed, op->u.write.verf, true));
 	p->got += op->u.write.count;
 	if (p->got < p->want && !x->error) {
 		x->then.done = false; /* it was, too early */
@@ -311,14 +311,14 @@ static void commit_done(struct batch *b)
 }
 
 /* f->committing has been set. */
-void writeout_commit(struct written *f, const struct rpc_cred *cred)
+void writeout_commit(struct written *f)
 {
 	struct writeback *all = f->all;
 	struct writeout *x = writeout_new(all);
+	struct rpc_cred by;
+	uint64_t gen = filedata_commit(f->data, &by);
 	struct nfs_op *op;
-	uint64_t gen;
 
-	filedata_dirty(f->data, &gen);
 	if (!x) {
 		filedata_failed(f->data, gen, -ENOMEM);
 		written_committed(f, gen, true, false);
@@ -329,7 +329,7 @@ void writeout_commit(struct written *f, const struct rpc_cred *cred)
 	x->n = 0;
 	x->gen = gen;
 	x->asked = clock_ns();
-	x->batch.cred = *cred;
+	x->batch.cred = by;
 	op = part_op(&x->batch.first, NFS_COMMIT, commit);
 	op->u.commit.fh = *f->fh;
 	writeback_count(&all->stats.commits, 1);

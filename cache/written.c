@@ -272,19 +272,12 @@ static bool is_done_locked(struct written *f, struct writeback_wait *w)
 	return false;
 }
 
-/* Who sends a COMMIT that nobody waits for: the one who wrote what is first. */
-const struct rpc_cred *written_cred_locked(struct written *f)
-{
-	return ((struct writer *)dirty_first(&f->dirty))->cred;
-}
-
 /* Something of f has ended: who waits for that goes on, and a COMMIT is sent if it is time. */
 void written_look(struct written *f)
 {
 	struct writeback_waits done = TAILQ_HEAD_INITIALIZER(done);
 	struct writeback *all = f->all;
 	struct writeback_wait *w, *next;
-	struct rpc_cred cred;
 	bool commit = false;
 
 	pthread_mutex_lock(&f->lock);
@@ -292,21 +285,18 @@ void written_look(struct written *f)
 		next = TAILQ_NEXT(w, link);
 		if (is_done_locked(f, w)) {
 			wait_ends_locked(f, w, &done);
-		} else if (w->commits && !f->committing && !commit) {
+		} else if (w->commits && !f->committing) {
 			commit = true;
-			cred = *w->cred;
 		}
 	}
 	/* what is kept takes room that others may need soon */
 	if (!f->committing && !commit && writeback_bytes(all) > all->limit / 2 &&
-		dirty_bytes(&f->dirty, DIRTY_UNSTABLE) >= all->limit / 8) {
+		dirty_bytes(&f->dirty, DIRTY_UNSTABLE) >= all->limit / 8)
 		commit = true;
-		cred = *written_cred_locked(f);
-	}
 	f->committing |= commit;
 	pthread_mutex_unlock(&f->lock);
 	if (commit)
-		writeout_commit(f, &cred);
+		writeout_commit(f);
 	tell(&done);
 }
 

@@ -196,18 +196,15 @@ struct written *writeback_find(struct writeback *all, const struct nfs_fh *fh)
 /* Sends what there is of f, and has what is kept committed. */
 static void push(struct written *f)
 {
-	struct rpc_cred cred;
 	bool commit;
 
 	writeout_send_all(f, false, NULL);
 	pthread_mutex_lock(&f->lock);
 	commit = !f->committing && dirty_bytes(&f->dirty, DIRTY_UNSTABLE);
-	if (commit)
-		cred = *written_cred_locked(f);
 	f->committing |= commit;
 	pthread_mutex_unlock(&f->lock);
 	if (commit)
-		writeout_commit(f, &cred);
+		writeout_commit(f);
 }
 
 static void for_all(struct writeback *all, void (*fn)(struct written *f))

@@ -85,7 +85,7 @@ static void fallocate_done(struct request *r)
 	written_cut_end(&r->file->inode->written, &r->cut, op->u.allocate.offset,
 		op->error ? 0 : op->u.allocate.length);
 	if (!op->error && op->u.allocate.unsafe)
-		filedata_unsafe(&r->file->inode->data, op->u.allocate.unsafe);
+		filedata_unsafe(&r->file->inode->data, &op->cred, op->u.allocate.unsafe);
 	request_end(r, r->batch.first.op.error);
 }
 
@@ -141,9 +141,9 @@ static void copy_done(struct request *r)
 		return;
 	}
 	if (op->u.copy.unsafe)
-		filedata_unsafe(&to->data, op->u.copy.unsafe);
+		filedata_unsafe(&to->data, &op->cred, op->u.copy.unsafe);
 	else
-		write_unkept(to, op->u.copy.committed, op->u.copy.verf);
+		write_unkept(to, &op->cred, op->u.copy.committed, op->u.copy.verf);
 	entry_doubt_set_id(r->fs, to);
 	n = op->u.copy.copied;
 	fuse = request_take_fuse(r);

@@ -18,7 +18,6 @@ struct recall {
 	struct writeback_wait wait;
 	struct fs *fs;
 	struct written *of; /* held */
-	struct rpc_cred cred;
 	uint64_t id;
 };
 
@@ -49,20 +48,19 @@ static struct written *find(struct fs *fs, const struct nfs_fh *fh)
 	return ino ? &ino->written : writeback_find(fs->writeback, fh);
 }
 
-bool recall_flush(struct fs *fs, const struct nfs_fh *fh, uint64_t id, const struct rpc_cred *cred)
+bool recall_flush(struct fs *fs, const struct nfs_fh *fh, uint64_t id)
 {
 	struct recall *r = calloc(1, sizeof(*r));
 
 	if (!r)
 		return false;
-	*r = (struct recall){.fs = fs, .of = find(fs, fh), .cred = *cred, .id = id};
+	*r = (struct recall){.fs = fs, .of = find(fs, fh), .id = id};
 	if (!r->of) {
 		nfs_deleg_flushed(fs->client, fh, id);
 		free(r);
 		return true;
 	}
 	r->wait.ready = flushed;
-	r->wait.cred = &r->cred;
 	if (!writeback_wait(fs->writeback, r->of, &r->wait, STABLE))
 		end(r);
 	return true;

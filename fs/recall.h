@@ -10,7 +10,7 @@
 #include "fs/fs.h"
 
 /* The upcalls `flush` and `inquired` of struct nfs_client_upcalls. */
-bool recall_flush(struct fs *fs, const struct nfs_fh *fh, uint64_t id, const struct rpc_cred *cred);
+bool recall_flush(struct fs *fs, const struct nfs_fh *fh, uint64_t id);
 bool recall_inquired(
 	struct fs *fs, const struct nfs_fh *fh, uint64_t *size, uint64_t *change, bool *modified);
 

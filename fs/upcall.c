@@ -23,9 +23,9 @@ static void recalled(void *ctx, const struct nfs_fh *fh)
 	doubt(ctx, fh);
 }
 
-static bool flush(void *ctx, const struct nfs_fh *fh, uint64_t id, const struct rpc_cred *cred)
+static bool flush(void *ctx, const struct nfs_fh *fh, uint64_t id)
 {
-	return recall_flush(ctx, fh, id, cred);
+	return recall_flush(ctx, fh, id);
 }
 
 static bool inquired(

@@ -145,9 +145,10 @@ enum nfs_stable write_stable(struct request *r)
 	return (r->u.io.flags & O_SYNC) == O_SYNC ? NFS_FILE_SYNC : NFS_DATA_SYNC;
 }
 
-void write_unkept(struct inode *ino, enum nfs_stable committed, const uint8_t *verf)
+void write_unkept(struct inode *ino, const struct rpc_cred *by, enum nfs_stable committed,
+	const uint8_t *verf)
 {
-	enum filedata_verf is = filedata_wrote(&ino->data, committed, verf, false);
+	enum filedata_verf is = filedata_wrote(&ino->data, by, committed, verf, false);
 
 	if (is == FILEDATA_LOST)
 		log_error("the server restarted before data of file %llu was committed: what was "
@@ -172,7 +173,7 @@ int write_took(struct request *r, struct nfs_op *op, uint32_t sent)
 	inode_touch_data(ino);
 	atomic_store(&ino->written.failing, false);
 	written_cut_part(&ino->written, &r->cut, op->u.write.offset, op->u.write.count);
-	write_unkept(ino, op->u.write.committed, op->u.write.verf);
+	write_unkept(ino, &op->cred, op->u.write.committed, op->u.write.verf);
 	return 0;
 }
 

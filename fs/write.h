@@ -33,9 +33,10 @@ enum nfs_stable write_stable(struct request *r);
 /* Takes in the results of a WRITE to r->file that was sent for `sent` bytes; 0 or a negative errno.
  */
 int write_took(struct request *r, struct nfs_op *op, uint32_t sent);
-/* The server has changed ino by an operation whose data is not kept, and says how safe that is.
- * What was gathered and changed by it has been cut (written_cut_part()). */
-void write_unkept(struct inode *ino, enum nfs_stable committed, const uint8_t *verf);
+/* The server has changed ino by an operation of `by` whose data is not kept, and says how safe that
+ * is. What was gathered and changed by it has been cut (written_cut_part()). */
+void write_unkept(struct inode *ino, const struct rpc_cred *by, enum nfs_stable committed,
+	const uint8_t *verf);
 /* Answers with what the parts have got, or with r->u.io.error, and frees r. */
 void write_reply(struct request *r);
 

@@ -69,8 +69,7 @@ void nfs_client_init(
 /* The upcalls, if the user has them. No lock held. */
 void nfs_tell_recalled(struct nfs_client *c, const struct nfs_fh *fh);
 /* Without the upcall there is nothing to flush. */
-bool nfs_tell_flush(
-	struct nfs_client *c, const struct nfs_fh *fh, uint64_t id, const struct rpc_cred *cred);
+bool nfs_tell_flush(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id);
 bool nfs_tell_inquired(struct nfs_client *c, const struct nfs_fh *fh, uint64_t *size,
 	uint64_t *change, bool *modified);
 void nfs_tell_lost(struct nfs_client *c, const struct nfs_fh *fh, enum nfs_lost what);

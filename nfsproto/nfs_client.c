@@ -195,11 +195,10 @@ void nfs_tell_recalled(struct nfs_client *c, const struct nfs_fh *fh)
 		c->up->recalled(c->up_ctx, fh);
 }
 
-bool nfs_tell_flush(
-	struct nfs_client *c, const struct nfs_fh *fh, uint64_t id, const struct rpc_cred *cred)
+bool nfs_tell_flush(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id)
 {
 	if (c->up && c->up->flush)
-		return c->up->flush(c->up_ctx, fh, id, cred);
+		return c->up->flush(c->up_ctx, fh, id);
 	nfs_deleg_flushed(c, fh, id);
 	return true;
 }

@@ -35,10 +35,10 @@ struct nfs_client_upcalls {
 	 * manager's thread tells. Else the progress thread. */
 	void (*recalled)(void *ctx, const struct nfs_fh *fh);
 	/* A delegation of fh to write with that number is not held any more: what was written to
-	 * the file is to be made safe, as cred where nobody else does it, and then to be told by
-	 * nfs_deleg_flushed(), which may be called at once. It goes back after that. False: no
-	 * memory; it is asked again. The state manager's thread; nfs_submit() may be called. */
-	bool (*flush)(void *ctx, const struct nfs_fh *fh, uint64_t id, const struct rpc_cred *cred);
+	 * the file is to be made safe, and then to be told by nfs_deleg_flushed(), which may be
+	 * called at once. It goes back after that. False: no memory; it is asked again. The state
+	 * manager's thread; nfs_submit() may be called. */
+	bool (*flush)(void *ctx, const struct nfs_fh *fh, uint64_t id);
 	/* Somebody asks what fh looks like, which this mount holds delegated to write: its size,
 	 * with what the server does not have yet; the newest change attribute that the server has
 	 * told; and is there anything that it does not have? False: that is not known for sure.

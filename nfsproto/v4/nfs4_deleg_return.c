@@ -337,7 +337,6 @@ bool nfs4_deleg_poll(struct nfs4_client *c, uint64_t now, uint64_t *next)
 {
 	struct nfs4_delegs *t = &c->delegs;
 	struct nfs4_deleg *d = NULL;
-	struct rpc_cred cred;
 	bool flush = false;
 	struct nfs_fh fh;
 	uint64_t id = 0;
@@ -351,7 +350,6 @@ bool nfs4_deleg_poll(struct nfs4_client *c, uint64_t now, uint64_t *next)
 		nfs4_deleg_move_locked(c, d, flush ? NFS4_D_FLUSHING : NFS4_D_RETURNING);
 	if (d && flush) {
 		fh = d->fh; /* it may go meanwhile */
-		cred = d->cred;
 		id = d->id;
 	}
 	if (t->n[NFS4_D_HELD] && t->look_ns < *next)
@@ -360,7 +358,7 @@ bool nfs4_deleg_poll(struct nfs4_client *c, uint64_t now, uint64_t *next)
 		*next = t->again_ns;
 	pthread_mutex_unlock(&c->lock);
 	if (d && flush) {
-		if (!nfs_tell_flush(&c->base, &fh, id, &cred))
+		if (!nfs_tell_flush(&c->base, &fh, id))
 			flush_later(c, &fh, id);
 		return true;
 	}

@@ -13,6 +13,8 @@
 #include "cache/filedata.h"
 
 static const uint8_t boot1[NFS_VERF_SIZE] = {1}, boot2[NFS_VERF_SIZE] = {2};
+static const struct rpc_cred writer = {.flavor = RPC_AUTH_SYS, .uid = 1, .ngids = 1, .gids = {7}};
+static const struct rpc_cred other = {.flavor = RPC_AUTH_SYS, .uid = 2};
 static struct filedata d;
 static struct filedata_view a, b;
 
@@ -33,7 +35,7 @@ static int teardown(void **state)
 /* A WRITE whose data nobody keeps was answered. True: with the verifier of those before. */
 static bool wrote(enum nfs_stable committed, const uint8_t *verf)
 {
-	return filedata_wrote(&d, committed, verf, false) == FILEDATA_SAME;
+	return filedata_wrote(&d, &writer, committed, verf, false) == FILEDATA_SAME;
 }
 
 static bool committed(uint64_t gen, const uint8_t *verf)
@@ -101,22 +103,41 @@ static void what_came_with_no_verifier_needs_a_commit(void **state)
 {
 	uint64_t gen;
 
-	filedata_unsafe(&d, -EAGAIN);
+	filedata_unsafe(&d, &writer, -EAGAIN);
 	assert_int_equal(filedata_fsync(&d, &a), 0);
 	assert_true(filedata_dirty(&d, &gen));
 	assert_true(committed(gen, boot1));
 	assert_false(filedata_dirty(&d, &gen));
 	/* a WRITE beside them has one, which counts */
 	wrote(NFS_UNSTABLE, boot1);
-	filedata_unsafe(&d, -EAGAIN);
+	filedata_unsafe(&d, &writer, -EAGAIN);
 	filedata_dirty(&d, &gen);
 	assert_false(committed(gen, boot2));
 	assert_int_equal(filedata_fsync(&d, &a), -EIO);
 	/* the server has said what is wrong, perhaps for the only time */
-	filedata_unsafe(&d, -ENOSPC);
+	filedata_unsafe(&d, &writer, -ENOSPC);
 	assert_true(filedata_dirty(&d, &gen));
 	assert_true(committed(gen, boot2));
 	assert_int_equal(filedata_fsync(&d, &a), -ENOSPC);
+}
+
+static void the_last_writer_commits(void **state)
+{
+	struct rpc_cred by;
+	uint64_t gen;
+
+	filedata_unsafe(&d, &other, -EAGAIN);
+	assert_true(wrote(NFS_UNSTABLE, boot1));
+	filedata_dirty(&d, &gen);
+	assert_int_equal(filedata_commit(&d, &by), gen);
+	assert_memory_equal(&by, &writer, sizeof(by));
+	/* who has written nothing that is unstable does not count */
+	filedata_wrote(&d, &other, NFS_FILE_SYNC, boot1, true);
+	filedata_commit(&d, &by);
+	assert_memory_equal(&by, &writer, sizeof(by));
+	filedata_unsafe(&d, &other, -EAGAIN);
+	assert_int_equal(filedata_commit(&d, &by), gen + 1);
+	assert_memory_equal(&by, &other, sizeof(by));
 }
 
 static void flush_does_not_consume(void **state)
@@ -192,19 +213,19 @@ static void what_is_kept_is_not_lost(void **state)
 {
 	uint64_t gen;
 
-	assert_int_equal(filedata_wrote(&d, NFS_UNSTABLE, boot1, true), FILEDATA_SAME);
-	assert_int_equal(filedata_wrote(&d, NFS_UNSTABLE, boot2, true), FILEDATA_OTHER);
+	assert_int_equal(filedata_wrote(&d, &writer, NFS_UNSTABLE, boot1, true), FILEDATA_SAME);
+	assert_int_equal(filedata_wrote(&d, &writer, NFS_UNSTABLE, boot2, true), FILEDATA_OTHER);
 	filedata_dirty(&d, &gen);
 	assert_int_equal(filedata_committed(&d, gen, boot1), FILEDATA_OTHER);
 	assert_false(filedata_dirty(&d, &gen));
 	assert_int_equal(filedata_fsync(&d, &a), 0);
 	/* but what lies beside it is */
-	assert_int_equal(filedata_wrote(&d, NFS_UNSTABLE, boot1, true), FILEDATA_SAME);
-	assert_int_equal(filedata_wrote(&d, NFS_UNSTABLE, boot1, false), FILEDATA_SAME);
-	assert_int_equal(filedata_wrote(&d, NFS_UNSTABLE, boot2, true), FILEDATA_LOST);
+	assert_int_equal(filedata_wrote(&d, &writer, NFS_UNSTABLE, boot1, true), FILEDATA_SAME);
+	assert_int_equal(filedata_wrote(&d, &writer, NFS_UNSTABLE, boot1, false), FILEDATA_SAME);
+	assert_int_equal(filedata_wrote(&d, &writer, NFS_UNSTABLE, boot2, true), FILEDATA_LOST);
 	assert_int_equal(filedata_fsync(&d, &a), -EIO);
 	/* once */
-	assert_int_equal(filedata_wrote(&d, NFS_UNSTABLE, boot1, true), FILEDATA_OTHER);
+	assert_int_equal(filedata_wrote(&d, &writer, NFS_UNSTABLE, boot1, true), FILEDATA_OTHER);
 	filedata_dirty(&d, &gen);
 	assert_int_equal(filedata_committed(&d, gen, boot1), FILEDATA_SAME);
 	assert_int_equal(filedata_fsync(&d, &a), 0);
@@ -236,6 +257,7 @@ int main(void)
 			writes_during_a_commit_need_another, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			what_came_with_no_verifier_needs_a_commit, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_last_writer_commits, setup, teardown),
 		cmocka_unit_test_setup_teardown(flush_does_not_consume, setup, teardown),
 		cmocka_unit_test_setup_teardown(each_opener_is_told_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(

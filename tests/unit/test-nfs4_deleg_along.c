@@ -21,7 +21,7 @@
 
 static struct fix *fixture;
 
-static bool flush(void *ctx, const struct nfs_fh *fh, uint64_t id, const struct rpc_cred *cred)
+static bool flush(void *ctx, const struct nfs_fh *fh, uint64_t id)
 {
 	nfs_deleg_flushed(fixture->nfs, fh, id);
 	return true;

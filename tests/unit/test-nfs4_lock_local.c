@@ -28,7 +28,7 @@ static struct {
 	struct fix *f;
 } user;
 
-static bool flush(void *ctx, const struct nfs_fh *fh, uint64_t id, const struct rpc_cred *cred)
+static bool flush(void *ctx, const struct nfs_fh *fh, uint64_t id)
 {
 	atomic_fetch_add(&user.flushes, 1);
 	if (!atomic_load(&user.holds))

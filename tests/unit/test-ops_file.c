@@ -403,6 +403,41 @@ static void what_is_not_dirty_needs_no_commit(void **state)
 	assert_int_equal(count(NFS_COMMIT), 1);
 }
 
+#define STRANGER 4711u
+
+static bool strangers_may_not_write(struct nfs_op *op)
+{
+	if (op->cred.uid != STRANGER || (op->type != NFS_COMMIT && op->type != NFS_SETATTR))
+		return false;
+	op->error = op->type == NFS_COMMIT ? -EACCES : -EPERM;
+	return true;
+}
+
+/* Not by who waits for it, who may not write the file: it would be a loss for those who may. */
+static void what_was_written_is_committed_by_a_writer(void **state)
+{
+	struct fuse_setattr_in mode = {.valid = FATTR_MODE, .mode = 0666};
+	uint32_t me = kernel_uid;
+	uint64_t reader;
+
+	fake_knobs.script = strangers_may_not_write;
+	write_some(fh);
+	kernel_uid = STRANGER;
+	assert_int_equal(kernel_open(node, O_RDONLY, &reader), 0);
+	assert_int_equal(kernel_fsync(node, reader), 0);
+	assert_int_equal(count(NFS_COMMIT), 1);
+	write_some(fh);
+	assert_int_equal(kernel_release(node, reader), 0);
+	assert_int_equal(count(NFS_COMMIT), 2);
+	write_some(fh);
+	assert_int_equal(
+		kernel_ask(FUSE_SETATTR, node, &mode, sizeof(mode), NULL, 0, NULL, 0), -EPERM);
+	kernel_uid = me;
+	assert_int_equal(kernel_flush(node, other), 0);
+	assert_int_equal(kernel_fsync(node, other), 0);
+	assert_int_equal(kernel_fsync(node, fh), 0);
+}
+
 static void a_loss_is_told_once_to_each(void **state)
 {
 	write_some(fh);
@@ -505,6 +540,7 @@ int main(void)
 		TEST(what_is_not_dirty_needs_no_commit),
 		TEST(times_that_are_still_to_be_set_are_waited_for),
 		TEST(times_are_set_before_the_answer_where_nobody_believes_them),
+		TEST(what_was_written_is_committed_by_a_writer),
 		TEST(a_loss_is_told_once_to_each),
 		TEST(flush_tells_but_does_not_count_as_told),
 		TEST(a_commit_that_fails_is_sent_again),

@@ -24,7 +24,6 @@
 #define FAR	    (2u << 20) /* not in one WRITE with what is at 0 */
 #define PATIENCE_MS 60000u
 
-static const struct rpc_cred cred = {.flavor = RPC_AUTH_SYS};
 static struct fs *fs;
 static uint64_t node, fh;
 static struct inode *ino;
@@ -259,13 +258,13 @@ static void what_was_written_is_made_safe(void **state)
 {
 	uint64_t id = atomic_load(&ino->deleg);
 
-	assert_true(upcalls.flush(fs, &ino->fh, 4711, &cred)); /* nothing was written */
+	assert_true(upcalls.flush(fs, &ino->fh, 4711)); /* nothing was written */
 	assert_int_equal(fake_flushed(fs->client), 4711);
 	put(0);
 	put(FAR);
 	fake_recall(fs->client, &ino->fh);
 	fake_knobs.hang[NFS_COMMIT] = true;
-	assert_true(upcalls.flush(fs, &ino->fh, id, &cred));
+	assert_true(upcalls.flush(fs, &ino->fh, id));
 	wait_for(NFS_WRITE, 2);
 	assert_int_equal(fake_flushed(fs->client), 4711);
 	put(2 * FAR);
@@ -277,7 +276,7 @@ static void what_was_written_is_made_safe(void **state)
 	fake_knobs.hang[NFS_COMMIT] = false;
 	assert_int_equal(count(NFS_WRITE), 2);
 	assert_true(written_dirty(&ino->written));
-	assert_true(upcalls.flush(fs, &(struct nfs_fh){.len = 4}, 7, &cred)); /* is not known */
+	assert_true(upcalls.flush(fs, &(struct nfs_fh){.len = 4}, 7)); /* is not known */
 	assert_int_equal(fake_flushed(fs->client), 7);
 }
 
@@ -286,7 +285,7 @@ static void what_is_lost_does_not_keep_it(void **state)
 {
 	put(0);
 	fake_knobs.fail[NFS_WRITE] = -EDQUOT;
-	assert_true(upcalls.flush(fs, &ino->fh, 1, &cred));
+	assert_true(upcalls.flush(fs, &ino->fh, 1));
 	for (unsigned i = 0; i < PATIENCE_MS && fake_flushed(fs->client) != 1; i++)
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 	assert_int_equal(fake_flushed(fs->client), 1);

@@ -137,6 +137,22 @@ def passed_on(s):
     s.call("contents", read_file, "f")
 
 
+@scenario(root=True)
+def beside_a_reader(s):
+    """One who may only read opens, syncs and closes a file that is being written: its writer's error that is not."""
+    write_file("f", b"data")
+    os.chmod("f", 0o644)
+    fd = s.open("open", "f", os.O_RDWR)
+    u = s.peer(USER)
+    for n, what in enumerate((os.fsync, os.close)):
+        s.call("write", os.pwrite, fd, b"%d" % n, n)
+        s.fstat("fstat", fd, "size")
+        reader = u.open("open to read", "f", os.O_RDONLY)
+        u.call(what.__name__, what, reader)
+        s.call("writer's fsync", os.fsync, fd)
+    s.call("contents", read_file, "f")
+
+
 def size_of(fd):
     return os.fstat(fd).st_size
 
