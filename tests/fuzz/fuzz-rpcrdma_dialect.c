@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Fuzz target of the codecs behind transport/rpcrdma/rpcrdma_dialect, and of rpcrdma_priv: what
- * decodes, encodes to the same bytes.
+ * Fuzz target of the codecs behind transport/rpcrdma/rpcrdma_dialect, of rpcrdma_priv and of
+ * rpcrdma_props: what decodes, encodes to the same bytes.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -12,11 +12,41 @@
 #include "transport/rpcrdma/rpcrdma_conn.h"
 #include "transport/rpcrdma/rpcrdma_priv.h"
 
-/* The credit word of an ERR_VERS is not kept. */
-static bool same(const struct rpcrdma_hdr *h, const uint8_t *a, const uint8_t *b)
+/* The credit word of an ERR_VERS is not kept, and that of version 2 is made of its halves. An
+ * ERR_VERS in the form of version 2 is written in that of all. */
+static bool same(const struct rpcrdma_dialect *d, const struct rpcrdma_hdr *h, size_t n,
+	const uint8_t *a, const uint8_t *b)
 {
-	return rpcrdma_hdr_is_err_vers(h) ? !memcmp(a, b, 8) && !memcmp(a + 12, b + 12, h->len - 12)
-					  : !memcmp(a, b, h->len);
+	if (rpcrdma_hdr_is_err_vers(h) && h->len != RPCRDMA_ERR_VERS_LEN)
+		return n == RPCRDMA_ERR_VERS_LEN && !memcmp(a + n - 8, b + h->len - 8, 8);
+	if (n != h->len)
+		return false;
+	if (h->proc == RDMA_ERROR && d->talks) /* a response, whether its flags say so or not */
+		return !memcmp(a, b, 8) && !memcmp(a + 20, b + 20, n - 20);
+	if (rpcrdma_hdr_is_err_vers(h) || d->talks)
+		return !memcmp(a, b, 8) && !memcmp(a + 12, b + 12, n - 12);
+	return !memcmp(a, b, n);
+}
+
+/* Properties that are read are the same when they have been written. */
+static void fuzz_props(const uint8_t *data, size_t size)
+{
+	static uint32_t out[(RPCRDMA_AUTH_MAX + 1024) / 4];
+	struct rpcrdma_props p, again;
+	struct xdr_out to;
+	struct xdr_in in;
+
+	xdr_in_init(&in, data, size);
+	if (rpcrdma_props_get(&in, &p))
+		return;
+	xdr_out_init(&to, out, sizeof(out));
+	rpcrdma_props_put(&to, &p);
+	xdr_in_init(&in, out, to.len);
+	if (!xdr_out_ok(&to) || rpcrdma_props_get(&in, &again) || again.send_size != p.send_size ||
+		again.recv_size != p.recv_size || again.seg_size != p.seg_size ||
+		again.seg_count != p.seg_count || again.reverse != p.reverse ||
+		again.auth_len != p.auth_len)
+		abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -25,6 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct rpcrdma_priv priv;
 
 	rpcrdma_priv_decode(&priv, data, size);
+	fuzz_props(data, size);
 	for (const struct rpcrdma_dialect *const *d = rpcrdma_dialects; *d; d++) {
 		struct rpcrdma_hdr h;
 		int n;
@@ -32,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (rpcrdma_dialect_decode(*d, &h, data, size) || h.proc == RDMA_DONE)
 			continue;
 		n = rpcrdma_dialect_encode(*d, &h, out, sizeof(out));
-		if (n < 0 || (size_t)n != h.len || !same(&h, (const uint8_t *)out, data))
+		if (n < 0 || !same(*d, &h, (size_t)n, (const uint8_t *)out, data))
 			abort();
 	}
 	return 0;

@@ -406,7 +406,11 @@ static bool join(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc,
 	struct rpcrdma_join *j = &c->join;
 
 	if (why) {
-		refuse(c, h, rc ? h->err : RDMA_ERR_INVAL_FLAG, why);
+		refuse(c, h,
+			!rc		 ? RDMA_ERR_INVAL_FLAG
+			: rc == -EBADMSG ? h->err
+					 : RDMA_ERR_VERS,
+			why);
 	} else if (j->refused) {
 		if (!h->more)
 			join_end(c);
