@@ -18,6 +18,7 @@
 #include "rpcrdma-pair.h"
 
 static const struct pair_params plain;
+static const uint8_t zeros[90000];
 
 /* Headers without chunks, with a grant. */
 #define MSG(xid, grant, flags) xid, 2, grant, 0, flags, 0, 0, 0, 0
@@ -138,7 +139,7 @@ static void a_requester_keeps_to_the_peers_properties(void **state)
 	while (p.client->inline_send != 1024)
 		pair_progress(&p, 5);
 	pair_call_init(&p, &c, PAIR_ECHO, 12000 + 64);
-	xdr_put_opaque(&c.rpc.args, calloc(1, 12000), 10000);
+	xdr_put_opaque(&c.rpc.args, zeros, 10000);
 	pair_submit(&p, &c);
 	expect_call(&p, &r, &c);
 	assert_int_equal(raw_word(&r, 3), RDMA_NOMSG);
@@ -201,7 +202,7 @@ static void a_call_names_a_handle(void **state)
 
 	start(&p, &r);
 	pair_call_init(&p, &c, PAIR_ECHO, 100000);
-	xdr_put_opaque(&c.rpc.args, calloc(1, 90000), 90000);
+	xdr_put_opaque(&c.rpc.args, zeros, sizeof(zeros));
 	pair_submit(&p, &c);
 	expect_call(&p, &r, &c);
 	assert_int_equal(raw_word(&r, 5), pair_prov->remote_inval ? raw_word(&r, 8) : 0);
