@@ -96,7 +96,7 @@ static void results(unsigned kind, const uint8_t *data, size_t size)
 		sync.u.reopen.open = &open;
 	if (kind == NFS4_K_RELOCK)
 		sync.u.relock.ctx = &ctx;
-	if (kind == NFS4_K_DELEG_LOCK)
+	if (kind == NFS4_K_DELEG_LOCK || kind == NFS4_K_DELEG_OPEN)
 		op->ctx = &deleg;
 	if (kind == NFS_LOOKUP)
 		op->u.lookup.name = (struct nfs_name){"x", 1};
