@@ -89,7 +89,8 @@ static void the_best_is_tried_first(void **state)
 	raw_stop(&r, &p);
 }
 
-/* A client that knows what the server speaks does not ask again, and has nothing above to go to. */
+/* A client that knows what the server speaks does not ask again. If it is wrong it goes to what is
+ * below, and above only if that is all that there is. */
 static void what_is_remembered_is_tried_first(void **state)
 {
 	const struct pair_params remembered = {.rdma_version = 7}, unknown = {.rdma_version = 8};
@@ -99,7 +100,13 @@ static void what_is_remembered_is_tried_first(void **state)
 
 	pair_init_requester(&p, &remembered, &r);
 	assert_int_equal(p.client->rdma_version, 7);
-	refuse_null(&r, &p, 7, 8, 9);
+	pair_submit_null(&p, &c);
+	raw_expect(&r, &p, &c, 7, RDMA_MSG);
+	refuse(&r, &c, 7, 8, 9);
+	raw_expect(&r, &p, &c, 9, RDMA_MSG);
+	raw_answer(&r, &p, &c, 9, 8);
+	raw_stop(&r, &p);
+	pair_init_requester(&p, &remembered, &r);
 	pair_submit_null(&p, &c);
 	raw_expect(&r, &p, &c, 7, RDMA_MSG);
 	refuse(&r, &c, 7, 1, 9);
@@ -109,6 +116,29 @@ static void what_is_remembered_is_tried_first(void **state)
 	pair_init_requester(&p, &unknown, &r);
 	raw_null(&r, &p, 9, 8);
 	raw_stop(&r, &p);
+}
+
+/* The next connection begins with what this one has gone over to, and not with what nobody has
+ * answered: there must be no loop. */
+static void what_a_lost_connection_leaves(void **state)
+{
+	struct pair_call c;
+	struct pair p;
+	struct raw r;
+
+	for (int refused = 0; refused < 3; refused++) {
+		start(&p, &r);
+		pair_submit_null(&p, &c);
+		raw_expect(&r, &p, &c, 9, RDMA_MSG);
+		if (refused) {
+			refuse(&r, &c, 9, 1, refused == 1 ? 8 : 1);
+			raw_expect(&r, &p, &c, refused == 1 ? 7 : 1, RDMA_MSG);
+		}
+		r.prov->disconnect(r.pc);
+		pair_end(&p, &c, -ENOTCONN);
+		assert_int_equal(p.client->rdma_version, refused < 2 ? 7 : 1);
+		raw_stop(&r, &p);
+	}
 }
 
 /* A refused call is sent again, alone, and so on as long as something is left to try. */
@@ -331,6 +361,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_best_is_tried_first),
 		cmocka_unit_test(what_is_remembered_is_tried_first),
+		cmocka_unit_test(what_a_lost_connection_leaves),
 		cmocka_unit_test(what_is_refused_is_repeated),
 		cmocka_unit_test(nothing_in_common),
 		cmocka_unit_test(what_is_settled_stays),

@@ -209,6 +209,7 @@ struct rpcrdma_conn {
 	const struct rpcrdma_dialect *const *dialects; /* that it may speak; constant */
 	const struct rpcrdma_dialect *_Atomic dialect; /* that it speaks */
 	_Atomic bool settled;			       /* the peer speaks it, too: it stays */
+	bool refused;				       /* a dialect was, by ERR_VERS */
 	const struct prov_ops *prov;
 	struct prov_conn *pc;
 	struct mem_pool *pool;

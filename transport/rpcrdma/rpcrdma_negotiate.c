@@ -148,7 +148,11 @@ void rpcrdma_refused(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h)
 	while (*rest++ != now) /* those before it have been refused */
 		;
 	next = rpcrdma_dialect_find(rest, h->vers_low, h->vers_high);
-	if (!next)
+	/* unless it began with what the last connection spoke: the server may be another by now */
+	if (!next && !c->refused)
+		next = rpcrdma_dialect_find(c->dialects, h->vers_low, h->vers_high);
+	c->refused = true;
+	if (!next || next == now)
 		return;
 	log_ctrl("%s: the peer speaks RPC-over-RDMA versions %u to %u: going on in version %u",
 		c->x.peer, h->vers_low, h->vers_high, next->vers);
@@ -157,13 +161,9 @@ void rpcrdma_refused(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h)
 
 void rpcrdma_unanswered(struct rpcrdma_conn *c)
 {
-	const struct rpcrdma_dialect *const *rest = c->dialects;
-
-	if (!c->requester || c->settled)
-		return;
-	while (*rest++ != c->dialect)
-		;
-	c->x.rdma_version = *rest ? (*rest)->vers : c->dialects[0]->vers;
+	/* what it went over to, after ERR_VERS or because of a connection before, stays */
+	if (c->requester && !c->settled && c->dialect == c->dialects[0] && c->dialects[1])
+		c->x.rdma_version = c->dialects[1]->vers;
 }
 
 void rpcrdma_offer(struct rpcrdma_conn *c, uint32_t *low, uint32_t *high)
