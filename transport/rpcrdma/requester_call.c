@@ -427,7 +427,8 @@ static int post_sends(
 		lingers = rpcrdma_may_linger(c, patient && !s->lead.n);
 		s->last.flags = lingers ? PROV_MORE : 0;
 	}
-	rc = chained ? rpcrdma_post_message(c, &s->lead, &s->last) : c->prov->post(c->pc, &s->last);
+	rc = chained ? rpcrdma_post_message(c, &s->lead, &s->last, true)
+		     : c->prov->post(c->pc, &s->last);
 	if (chained)
 		pthread_mutex_unlock(&c->chain);
 	mem_buf_unref(s->held);

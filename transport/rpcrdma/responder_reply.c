@@ -242,7 +242,7 @@ static int post_answer(struct answer *a)
 	if (a->written <= RPCRDMA_HELD_WRITE)
 		wr.flags = rpcrdma_more(c, true);
 	if (!rc)
-		rc = rpcrdma_post_message(c, &lead, &wr);
+		rc = rpcrdma_post_message(c, &lead, &wr, false);
 	pthread_mutex_unlock(&c->chain);
 	rpcrdma_lead_drop(&lead);
 	mem_buf_unref(held);

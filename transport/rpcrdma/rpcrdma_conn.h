@@ -392,9 +392,10 @@ int rpcrdma_lead_make(struct rpcrdma_conn *c, struct rpcrdma_lead *lead,
 	const struct rpcrdma_hdr *h, struct rpcrdma_stream *s, unsigned n);
 void rpcrdma_lead_drop(struct rpcrdma_lead *lead);
 /* Posts the Sends of a message, lead and last, and lets go of lead; those that may not leave yet
- * follow later. `chain` is held. 0, -ENOMEM, or prov->post()'s. */
+ * follow later. paid: it has taken credits for all of them. `chain` is held. 0, -ENOMEM, or
+ * prov->post()'s. */
 int rpcrdma_post_message(
-	struct rpcrdma_conn *c, struct rpcrdma_lead *lead, const struct prov_wr *last);
+	struct rpcrdma_conn *c, struct rpcrdma_lead *lead, const struct prov_wr *last, bool paid);
 /* A message that grants credits has come. */
 void rpcrdma_granted(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h);
 /* Looks after what waits for credits. Progress thread. */

@@ -69,7 +69,7 @@ static void tell(struct rpcrdma_conn *c)
 	if (rc)
 		return;
 	pthread_mutex_lock(&c->chain);
-	rc = rpcrdma_post_message(c, &(struct rpcrdma_lead){0}, &wr);
+	rc = rpcrdma_post_message(c, &(struct rpcrdma_lead){0}, &wr, true);
 	pthread_mutex_unlock(&c->chain);
 	mem_buf_unref(held);
 	c->props_told = true;

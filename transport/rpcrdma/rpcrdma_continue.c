@@ -173,10 +173,10 @@ static int stall(struct rpcrdma_conn *c, const struct prov_wr *wr, unsigned n, u
 	return 0;
 }
 
-/* As rpcrdma_post_message(), of several Sends, in a dialect that talks. */
-static int post_long(struct rpcrdma_conn *c, struct prov_wr *wr, unsigned n)
+/* As rpcrdma_post_message(), `first` Sends in any case, in a dialect that talks. */
+static int post_long(struct rpcrdma_conn *c, struct prov_wr *wr, unsigned n, unsigned first)
 {
-	int done = c->stalls ? 0 : post_some(c, wr, n, 0);
+	int done = c->stalls ? 0 : post_some(c, wr, n, first);
 
 	if (done < 0 || (unsigned)done == n)
 		return done < 0 ? done : 0;
@@ -186,7 +186,7 @@ static int post_long(struct rpcrdma_conn *c, struct prov_wr *wr, unsigned n)
 }
 
 int rpcrdma_post_message(
-	struct rpcrdma_conn *c, struct rpcrdma_lead *lead, const struct prov_wr *last)
+	struct rpcrdma_conn *c, struct rpcrdma_lead *lead, const struct prov_wr *last, bool paid)
 {
 	unsigned n = lead->n + 1;
 	struct prov_wr *wr;
@@ -204,7 +204,7 @@ int rpcrdma_post_message(
 	memcpy(wr, lead->wr, lead->n * sizeof(*wr));
 	wr[lead->n] = *last;
 	if (c->dialect->talks)
-		rc = post_long(c, wr, n);
+		rc = post_long(c, wr, n, paid ? n : 0);
 	else
 		rc = post_some(c, wr, n, n);
 	free(wr);
