@@ -96,6 +96,7 @@ def e2e_short():
     for script in ("files", "locks", "appends", "changes", "roundtrips"):
         yield e2e_job("plain", script, " over tcp, NFS 3,", PROTO="tcp", VERS="3")
     yield e2e_job("plain", "believing", " over tcp, NFS 3,", PROTO="tcp", VERS="3")
+    yield e2e_job("plain", "scenarios", ", NFS 3,", PROTO="iwarp", VERS="3")
     for script in ("locks", "nlm"):
         yield e2e_job("plain", script, " at Ganesha, NFS 3,", SERVER="ganesha", VERS="3")
     yield e2e_job("plain", "files", " at Ganesha, NFS 4.1,", SERVER="ganesha", VERS="4.1")
