@@ -8,6 +8,8 @@ import sys
 import threading
 import time
 
+from soon import gone, soon
+
 step, mnt, other, export = sys.argv[1:]
 FILES = [f"file{i}" for i in range(10)]
 
@@ -127,26 +129,6 @@ def beside():
     fresh("beside")
     put(f"{export}/beside", b"new", 0)
     seen("beside", b"new")
-
-
-def soon(what):
-    """The server is told, but nobody waits for that: only that it comes to be seen is sure."""
-    for _ in range(300):
-        try:
-            if what():
-                return
-        except FileNotFoundError:
-            pass
-        time.sleep(0.1)
-    raise AssertionError("it is not seen")
-
-
-def gone(path):
-    try:
-        os.close(os.open(path, os.O_RDONLY))
-        return False
-    except FileNotFoundError:
-        return True
 
 
 def beside_names():
