@@ -44,6 +44,8 @@ static void answer_init(struct answer *a, struct rpcrdma_conn *c, const struct r
 	a->reduced = 0;
 	a->in_reply_chunk = false;
 	a->sends = 1;
+	/* unless place() knows better: the peer may say that it takes less while this is made */
+	a->fault = (struct rpcrdma_fault){.err = RDMA_ERR_SYSTEM};
 	a->written = 0;
 	rpcrdma_begin_hdr(c, &a->h, xid, RPCRDMA_DIR_REPLY, RDMA_MSG);
 	a->h.nwrites = t->nwrites;

@@ -66,13 +66,17 @@ static void tell(struct rpcrdma_conn *c)
 	rpcrdma_begin_hdr(c, &h, 0, RPCRDMA_DIR_CALL, RDMA_CONNPROP);
 	rc = rpcrdma_make_send(c, &wr, &h, &s, NULL, &held);
 	mem_buf_unref(b);
-	if (rc)
+	c->props_told = rc != -ENOMEM;
+	if (rc) {
+		if (rc != -ENOMEM)
+			log_warn("%s: our properties could not be told: %s", c->x.peer,
+				rc == -EMSGSIZE ? "longer than the peer receives" : strerror(-rc));
 		return;
+	}
 	pthread_mutex_lock(&c->chain);
 	rc = rpcrdma_post_message(c, &(struct rpcrdma_lead){0}, &wr, true);
 	pthread_mutex_unlock(&c->chain);
 	mem_buf_unref(held);
-	c->props_told = true;
 	if (rc && rc != -ENOTCONN)
 		rpcrdma_break(c, "properties could not be sent: %s", strerror(-rc));
 }
