@@ -10,11 +10,11 @@
  * COMMIT, what was kept is written again (writeback.h). A server lets only those COMMIT who may
  * write the file, and that is not everybody who waits for it: who closes a file that he only reads,
  * who is not its owner and is about to be refused another mode. So a COMMIT goes in the name of who
- * wrote something of it last. Three things are a loss: another verifier
- * for unstable data of which there is no copy (EIO); a COMMIT that fails (with its own error,
- * ENOSPC and EDQUOT among them); a WRITE that fails when write(2) has long returned.
- * After a COMMIT that failed the data counts as unstable still: the next fsync sends another one,
- * and it is not a new loss if that fails in the same way.
+ * wrote something of it last, and if he may not write it any more, of who waits. Three things are a
+ * loss: another verifier for unstable data of which there is no copy (EIO); a COMMIT that fails
+ * (with its own error, ENOSPC and EDQUOT among them); a WRITE that fails when write(2) has long
+ * returned. After a COMMIT that failed the data counts as unstable still: the next fsync sends
+ * another one, and it is not a new loss if that fails in the same way.
  *
  * Who is told, as in Linux (errseq_t): losses are numbered, and each open file description keeps
  * the number of the last one that it was told, in a struct filedata_view.

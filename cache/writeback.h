@@ -18,6 +18,9 @@
  * wants to be done when it is (struct nfs_then) goes with that WRITE: the file's times are set
  * behind it, and as there is nothing left to be written again they stay as they are set.
  *
+ * A COMMIT goes in the name of who has written (filedata.h). If he may not write the file any more
+ * it is tried once more as each of those who wait for it, and if nobody does, when somebody will.
+ *
  * A WRITE that fails is a loss: its data goes, filedata tells of it, and until a write has
  * succeeded the file's `failing` is set: then whoever writes should wait for the server's answer.
  *
@@ -53,8 +56,9 @@ struct writeback_ops {
 	/* A WRITE is about to be sent, and has ended with or without success. */
 	void (*write_begin)(struct writer *by);
 	void (*write_end)(struct writer *by, const struct nfs_op *op);
-	/* A COMMIT that was sent at asked has ended. */
-	void (*commit_end)(void *ctx, struct written *f, const struct nfs_op *op, uint64_t asked);
+	/* A COMMIT that was sent at asked has ended; again: it failed, and is no loss yet. */
+	void (*commit_end)(
+		void *ctx, struct written *f, const struct nfs_op *op, uint64_t asked, bool again);
 	void *ctx;
 };
 
@@ -83,6 +87,7 @@ struct writeback_wait {
 	/* the file's lock */
 	enum written_level level;
 	bool waits, commits;
+	bool refused;	 /* COMMIT in the name of cred; or there is none */
 	uint64_t target; /* WRITEs with a smaller id must have ended; UINT64_MAX: not known yet */
 	uint64_t need;	 /* commits: a COMMIT with this gen or a later one must have ended */
 	unsigned rounds; /* times that a COMMIT came back with another verifier */
@@ -105,6 +110,7 @@ struct written {
 	struct writeback_waits waits;
 	uint64_t since; /* when the oldest NEW extent was made, on clock_ns() */
 	bool committing;
+	bool stuck;   /* the last COMMIT failed: no other follows until somebody waits */
 	bool starved; /* there was no memory to send all that somebody waits for */
 	bool listed;  /* writeback.lock */
 	LIST_ENTRY(written) link;

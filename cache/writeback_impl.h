@@ -71,6 +71,10 @@ void written_redo_locked(struct written *f);
 void written_redone(struct written *f);
 /* Has that verifier told of a restart? */
 bool written_restarted(enum filedata_verf is);
+/* The server does not let *by COMMIT f. COMMIT_AGAIN: who waits is to try it, *by now.
+ * COMMIT_LATER: nobody waits, and it has ended. COMMIT_NEVER: none of those who wait may. */
+enum commit_refused { COMMIT_AGAIN, COMMIT_LATER, COMMIT_NEVER };
+enum commit_refused written_refused(struct written *f, struct rpc_cred *by);
 /* A COMMIT of f with that gen has ended, and filedata knows how. */
 void written_committed(struct written *f, uint64_t gen, bool failed, bool redo);
 

@@ -288,26 +288,54 @@ void writeout_send_all(struct written *f, bool stable, struct writeback_wait *w)
 		;
 }
 
+static void commit_submit(struct writeout *x);
+
+/* Whoever wrote may not write the file any more: somebody else may. */
+static enum commit_refused commit_refused(struct writeout *x)
+{
+	const struct nfs_op *op = &x->batch.first.op;
+
+	if (op->error != -EACCES && op->error != -EPERM)
+		return COMMIT_NEVER;
+	return written_refused(x->f, &x->batch.cred);
+}
+
 static void commit_done(struct batch *b)
 {
 	struct writeout *x = (struct writeout *)((char *)b - offsetof(struct writeout, batch));
+	enum commit_refused refused = commit_refused(x);
 	struct nfs_op *op = &b->first.op;
 	struct written *f = x->f;
 	struct writeback *all = f->all;
 	bool redo = false;
 
-	all->ops->commit_end(all->ops->ctx, f, op, x->asked);
-	if (op->error)
-		filedata_failed(f->data, x->gen, op->error);
-	else
+	all->ops->commit_end(all->ops->ctx, f, op, x->asked, refused != COMMIT_NEVER);
+	if (refused == COMMIT_AGAIN) {
+		commit_submit(x);
+		return;
+	}
+	if (!op->error)
 		redo = written_restarted(filedata_committed(f->data, x->gen, op->u.commit.verf));
-	written_committed(f, x->gen, op->error, redo);
+	else if (refused == COMMIT_NEVER)
+		filedata_failed(f->data, x->gen, op->error);
+	if (refused == COMMIT_NEVER)
+		written_committed(f, x->gen, op->error, redo);
 	batch_end(b);
 	if (redo)
 		written_redone(f);
 	written_look(f);
 	writeout_free(all, x);
 	all->ops->release(f);
+}
+
+static void commit_submit(struct writeout *x)
+{
+	struct nfs_op *op = part_op(&x->batch.first, NFS_COMMIT, commit);
+
+	op->u.commit.fh = *x->f->fh;
+	x->asked = clock_ns();
+	writeback_count(&x->f->all->stats.commits, 1);
+	batch_submit(&x->batch, commit_done);
 }
 
 /* f->committing has been set. */
@@ -317,7 +345,6 @@ void writeout_commit(struct written *f)
 	struct writeout *x = writeout_new(all);
 	struct rpc_cred by;
 	uint64_t gen = filedata_commit(f->data, &by);
-	struct nfs_op *op;
 
 	if (!x) {
 		filedata_failed(f->data, gen, -ENOMEM);
@@ -328,10 +355,6 @@ void writeout_commit(struct written *f)
 	x->f = f;
 	x->n = 0;
 	x->gen = gen;
-	x->asked = clock_ns();
 	x->batch.cred = by;
-	op = part_op(&x->batch.first, NFS_COMMIT, commit);
-	op->u.commit.fh = *f->fh;
-	writeback_count(&all->stats.commits, 1);
-	batch_submit(&x->batch, commit_done);
+	commit_submit(x);
 }

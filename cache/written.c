@@ -231,6 +231,30 @@ static void tell(struct writeback_waits *done)
 	}
 }
 
+enum commit_refused written_refused(struct written *f, struct rpc_cred *by)
+{
+	struct writeback_wait *w, *next = NULL;
+	bool any = false;
+
+	pthread_mutex_lock(&f->lock);
+	TAILQ_FOREACH (w, &f->waits, link) {
+		if (!w->commits)
+			continue;
+		any = true;
+		w->refused |= !w->cred || rpc_same_cred(w->cred, by);
+		if (!next && !w->refused)
+			next = w;
+	}
+	if (next)
+		*by = *next->cred;
+	if (!any) {
+		f->committing = false;
+		f->stuck = true;
+	}
+	pthread_mutex_unlock(&f->lock);
+	return next ? COMMIT_AGAIN : any ? COMMIT_NEVER : COMMIT_LATER;
+}
+
 /* A COMMIT of f with that gen has ended, and filedata knows how. */
 void written_committed(struct written *f, uint64_t gen, bool failed, bool redo)
 {
@@ -238,6 +262,7 @@ void written_committed(struct written *f, uint64_t gen, bool failed, bool redo)
 
 	pthread_mutex_lock(&f->lock);
 	f->committing = false;
+	f->stuck = failed;
 	if (redo) {
 		begin_again_locked(f, COMMIT_ROUND - 1);
 		written_redo_locked(f);
@@ -290,7 +315,7 @@ void written_look(struct written *f)
 		}
 	}
 	/* what is kept takes room that others may need soon */
-	if (!f->committing && !commit && writeback_bytes(all) > all->limit / 2 &&
+	if (!f->committing && !commit && !f->stuck && writeback_bytes(all) > all->limit / 2 &&
 		dirty_bytes(&f->dirty, DIRTY_UNSTABLE) >= all->limit / 8)
 		commit = true;
 	f->committing |= commit;
@@ -308,7 +333,7 @@ bool writeback_wait(struct writeback *all, struct written *f, struct writeback_w
 	if (!written_dirty(f) && (level != STABLE || !filedata_dirty(f->data, &gen)))
 		return false;
 	w->level = level;
-	w->commits = false;
+	w->commits = w->refused = false;
 	w->target = UINT64_MAX;
 	w->rounds = 0;
 	all->ops->hold(f); /* whoever answers w may let it go */

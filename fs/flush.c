@@ -134,15 +134,16 @@ static void write_end(struct writer *by, const struct nfs_op *op)
 		failed(f->fs, f->inode, op);
 }
 
-static void commit_end(void *ctx, struct written *w, const struct nfs_op *op, uint64_t asked)
+static void commit_end(
+	void *ctx, struct written *w, const struct nfs_op *op, uint64_t asked, bool again)
 {
 	struct inode *ino = inode_of_written(w);
 	struct fs *fs = ctx;
 
 	count(fs, op);
-	if (op->error)
+	if (op->error && !again)
 		failed(fs, ino, op);
-	else
+	else if (!op->error)
 		change_look(fs, ino, &op->u.commit.attr, asked);
 }
 

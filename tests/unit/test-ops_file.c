@@ -438,6 +438,48 @@ static void what_was_written_is_committed_by_a_writer(void **state)
 	assert_int_equal(kernel_fsync(node, fh), 0);
 }
 
+static uint32_t refused_uid;
+static atomic_int refused_with;
+
+static bool one_may_not_commit(struct nfs_op *op)
+{
+	if (op->type != NFS_COMMIT || op->cred.uid != refused_uid)
+		return false;
+	op->error = refused_with;
+	return true;
+}
+
+/* The last writer's right has been withdrawn: whoever waits has perhaps one of his own. */
+static void who_waits_commits_what_its_writer_may_not(void **state)
+{
+	uint64_t reader;
+
+	refused_uid = kernel_uid;
+	refused_with = -EACCES;
+	fake_knobs.script = one_may_not_commit;
+	kernel_uid = STRANGER;
+	assert_int_equal(kernel_open(node, O_RDONLY, &reader), 0);
+	write_some(fh);
+	assert_int_equal(kernel_fsync(node, reader), 0);
+	assert_int_equal(count(NFS_COMMIT), 2);
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	assert_int_equal(kernel_fsync(node, other), 0);
+	assert_int_equal(count(NFS_COMMIT), 2);
+	/* nobody else waits */
+	refused_with = -EPERM;
+	write_some(fh);
+	assert_int_equal(kernel_fsync(node, fh), -EPERM);
+	assert_int_equal(count(NFS_COMMIT), 3);
+	/* it can still be made safe, but that it was not has been a loss */
+	assert_int_equal(kernel_fsync(node, reader), -EPERM);
+	assert_int_equal(count(NFS_COMMIT), 5);
+	assert_int_equal(kernel_fsync(node, reader), 0);
+	assert_int_equal(count(NFS_COMMIT), 5);
+	assert_int_equal(kernel_release(node, reader), 0);
+	kernel_uid = refused_uid;
+	fake_knobs.script = NULL;
+}
+
 static void a_loss_is_told_once_to_each(void **state)
 {
 	write_some(fh);
@@ -541,6 +583,7 @@ int main(void)
 		TEST(times_that_are_still_to_be_set_are_waited_for),
 		TEST(times_are_set_before_the_answer_where_nobody_believes_them),
 		TEST(what_was_written_is_committed_by_a_writer),
+		TEST(who_waits_commits_what_its_writer_may_not),
 		TEST(a_loss_is_told_once_to_each),
 		TEST(flush_tells_but_does_not_count_as_told),
 		TEST(a_commit_that_fails_is_sent_again),

@@ -179,6 +179,78 @@ static void a_commit_that_fails_is_told(void **state)
 	assert_int_equal(kernel_fsync(node, fh), -EDQUOT);
 }
 
+#define READER	 4711u
+#define STRANGER 4712u
+
+static bool only_strangers_commit(struct nfs_op *op)
+{
+	if (op->type != NFS_COMMIT || op->cred.uid == STRANGER)
+		return false;
+	op->error = -EACCES;
+	return true;
+}
+
+static uint64_t open_as(uint32_t uid)
+{
+	uint32_t me = kernel_uid;
+	uint64_t opened;
+
+	kernel_uid = uid;
+	assert_int_equal(kernel_open(node, O_RDONLY, &opened), 0);
+	kernel_uid = me;
+	return opened;
+}
+
+static uint64_t send_fsync(uint64_t handle)
+{
+	struct fuse_fsync_in in = {.fh = handle};
+
+	return kernel_send(FUSE_FSYNC, node, &in, sizeof(in), NULL, 0);
+}
+
+/* The writer may not COMMIT any more. Nobody is told as long as somebody might. */
+static void who_may_commits_of_those_who_wait(void **state)
+{
+	uint64_t reader = open_as(READER), stranger = open_as(STRANGER), asked[3];
+
+	put(0, LARGE);
+	fake_knobs.script = only_strangers_commit;
+	/* nobody waits */
+	assert_true(writeback_sync(fs->writeback));
+	assert_int_equal(count(NFS_COMMIT), 1);
+	assert_int_equal(kernel_fsync(node, stranger), 0);
+	assert_int_equal(count(NFS_COMMIT), 3);
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	assert_int_equal(writeback_bytes(fs->writeback), 0);
+	/* three do */
+	put(0, LARGE);
+	fake_knobs.hang[NFS_COMMIT] = true;
+	asked[0] = send_fsync(fh);
+	asked[1] = send_fsync(reader);
+	asked[2] = send_fsync(stranger);
+	used(); /* all have been read */
+	fake_knobs.hang[NFS_COMMIT] = false;
+	fake_release(fs->client);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(kernel_wait(asked[i]).error, 0);
+	assert_int_equal(count(NFS_COMMIT), 6);
+	assert_int_equal(writeback_bytes(fs->writeback), 0);
+	/* none of them may */
+	put(0, LARGE);
+	fake_knobs.hang[NFS_COMMIT] = true;
+	asked[0] = send_fsync(fh);
+	asked[1] = send_fsync(reader);
+	used();
+	fake_knobs.hang[NFS_COMMIT] = false;
+	fake_release(fs->client);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(kernel_wait(asked[i]).error, -EACCES);
+	assert_int_equal(count(NFS_COMMIT), 8);
+	fake_knobs.script = NULL;
+	assert_int_equal(kernel_release(node, reader), 0);
+	assert_int_equal(kernel_release(node, stranger), 0);
+}
+
 static void what_was_written_is_what_is_seen(void **state)
 {
 	struct fuse_entry_out e;
@@ -625,6 +697,7 @@ int main(void)
 		TEST(a_server_that_never_stays_is_an_error),
 		TEST(a_write_that_fails_is_told_once_to_each),
 		TEST(a_commit_that_fails_is_told),
+		TEST(who_may_commits_of_those_who_wait),
 		TEST(what_was_written_is_what_is_seen),
 		TEST(an_answer_that_comes_late_cuts_nothing_off),
 		TEST(what_was_cut_off_does_not_come_back),
