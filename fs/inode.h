@@ -77,7 +77,8 @@ struct inode {
 	_Atomic uint64_t astray_at;
 	/* the kernel has read of it, and may have pages, since an open last had it drop them */
 	atomic_bool given;
-	/* the kernel has been made to ask for attributes that an open has brought (ops_file.c) */
+	/* the kernel has been made to ask for attributes that an open, or the last WRITE before a
+	 * close, has brought */
 	atomic_bool renewed;
 	_Atomic uint64_t deleg; /* the number of its delegation (deleg.h), 0: none; with deleg_at */
 	atomic_uint writers;	/* open files that may be written to */

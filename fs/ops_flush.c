@@ -7,10 +7,29 @@
 #include "fs/change.h"
 #include "fs/close.h"
 #include "fs/deleg.h"
+#include "fs/entry.h"
 #include "fs/flush.h"
 #include "fs/locker.h"
 #include "fs/opening.h"
 #include "fs/ops.h"
+
+/* As flush_waits(). Who has written and syncs or closes often looks at the file next, or another
+ * program does, and the kernel, which has seen writes, asks: that is answered from what comes with
+ * the last WRITE, as long as attributes are believed (ops_getattr()). */
+static bool waits_safe(struct request *r, enum written_level level, request_step_fn *next)
+{
+	return flush_waits_then(r, r->file->inode, level, NULL, next);
+}
+
+static void note_safe(struct request *r)
+{
+	struct inode *ino = r->file->inode;
+
+	if (!r->flush.then.done)
+		return;
+	entry_note_attr(r->fs, ino, &r->flush.then.attr, r->flush.then.asked);
+	atomic_store(&ino->renewed, true);
+}
 
 /* All that was written has been made safe, or was lost: whoever closes the file is told. */
 static void flush_done(struct request *r)
@@ -36,6 +55,7 @@ static void flush_unlock(struct request *r)
 /* All is safe. Who looks at the times next is to find them set. */
 static void flush_settle(struct request *r)
 {
+	note_safe(r);
 	if (!opening_settles(r, flush_unlock))
 		flush_unlock(r);
 }
@@ -57,7 +77,7 @@ static void flush_begin(struct request *r)
 
 	locker_flushing(r->file);
 	r->flush.outlives = locker_known(ino, r->u.flush.owner, NULL);
-	if (!flush_waits(r, ino, flush_level(r->fs, ino), flush_settle))
+	if (!waits_safe(r, flush_level(r->fs, ino), flush_settle))
 		flush_settle(r);
 }
 
@@ -77,6 +97,7 @@ void ops_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 
 static void sync_done(struct request *r)
 {
+	note_safe(r);
 	request_end(r, filedata_fsync(&r->file->inode->data, &r->file->told));
 }
 
@@ -88,7 +109,7 @@ void ops_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_in
 	if (!r)
 		return;
 	r->file = f;
-	if (!flush_waits(r, f->inode, STABLE, sync_done))
+	if (!waits_safe(r, STABLE, sync_done))
 		sync_done(r);
 }
 

@@ -71,10 +71,11 @@ static void getattr_end(struct request *r)
 	end_attr(r, &r->batch.first.op.u.getattr.attr, r->u.getattr.asked, r->u.getattr.seen);
 }
 
-/* Answers from what an open has just brought, if the kernel asks only because of that; from what is
- * known of a file that is delegated, or that others change, for reads, each of which asks then; or
- * for a directory, which it asks for when it has read entries, since that may have moved the time
- * of access: the attributes that came with the entries say where to. */
+/* Answers from what an open or a close has just brought, if the kernel asks only because of that,
+ * or of what was written before; from what is known of a file that is delegated, or that others
+ * change, for reads, each of which asks then; or for a directory, which it asks for when it has
+ * read entries, since that may have moved the time of access: the attributes that came with the
+ * entries say where to. */
 static bool getattr_known(struct request *r)
 {
 	struct nfs_op *op = &r->batch.first.op;

@@ -208,6 +208,48 @@ static void attributes_come_behind_the_write(void **state)
 	expect_counts(2, 1, 0);
 }
 
+static void expect_asked(uint64_t size, unsigned getattrs)
+{
+	assert_int_equal(kernel_getattr(node, &attr), 0);
+	assert_int_equal(attr.size, size);
+	assert_int_equal(count(NFS_GETATTR), getattrs);
+}
+
+static void they_come_with_the_last_one_before_close(void **state)
+{
+	struct fuse_setattr_in mode = {.valid = FATTR_MODE, .mode = 0600};
+
+	fs_fixture_options.acregmin = fs_fixture_options.acregmax = 1000;
+	put(0, 100);
+	assert_int_equal(kernel_flush(node, fh), 0);
+	expect_asked(100, 0);
+	put(100, 100);
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	expect_asked(200, 0);
+	expect_asked(200, 1); /* who asks again wants to know */
+	expect_counts(2, 0, 0);
+	/* something is changed otherwise */
+	put(200, 100);
+	assert_int_equal(kernel_flush(node, fh), 0);
+	fake_knobs.fail[NFS_SETATTR] = -EPERM;
+	assert_int_equal(
+		kernel_ask(FUSE_SETATTR, node, &mode, sizeof(mode), NULL, 0, NULL, 0), -EPERM);
+	fake_knobs.fail[NFS_SETATTR] = 0;
+	expect_asked(300, 2);
+	/* what is not all that was written */
+	put(0, LARGE);
+	put(LARGE, 100);
+	fake_knobs.sync = false;
+	assert_int_equal(kernel_flush(node, fh), 0);
+	assert_int_equal(kernel_getattr(node, &attr), 0);
+	assert_int_equal(attr.size, LARGE + 100);
+	/* nothing is believed */
+	fs_fixture_options.acregmin = fs_fixture_options.acregmax = 0;
+	put(0, 100);
+	assert_int_equal(kernel_flush(node, fh), 0);
+	expect_asked(LARGE + 100, count(NFS_GETATTR) + 1);
+}
+
 /* More is written while the WRITE is under way: what comes with it is not all. */
 static void what_is_written_meanwhile_counts(void **state)
 {
@@ -247,6 +289,7 @@ int main(void)
 		TEST(an_owner_is_set_by_itself),
 		TEST(who_is_killed_is_not_told),
 		TEST(attributes_come_behind_the_write),
+		TEST(they_come_with_the_last_one_before_close),
 		TEST(what_is_written_meanwhile_counts),
 	};
 
