@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # SPDX-FileCopyrightText: The rnfs authors
 """
-Runs what tests/check is asked for. A line for each job; what a failing one printed; at the end what
-was skipped and why, what failed and how to run it alone, and the count.
+Runs what tests/check is asked for. A line for each job; what a failing one printed; at the end whether
+the tests ran that doc/conformance.md names, what was skipped and why, what failed and how to run it
+alone, and the count.
 """
 import argparse
 import collections
@@ -11,6 +12,7 @@ import shlex
 import sys
 
 import build
+import conformance
 from pool import Pool
 from suites import SUITES
 
@@ -18,8 +20,9 @@ LONGEST = 20000  # characters of a failing job that are shown
 
 
 class Count:
-    def __init__(self, verbose):
+    def __init__(self, verbose, todo):
         self.verbose = verbose
+        self.conformance = conformance.Run(todo)
         self.passed = self.failed = 0
         self.skips = collections.defaultdict(list)  # reason: titles
         self.bad = []
@@ -27,6 +30,7 @@ class Count:
     def add(self, result):
         """Prints what came of a job, and counts it."""
         title, skipped = result.job.title, len(result.skips)
+        self.conformance.add(result)
         self.passed += result.passed
         self.failed += result.failed
         for test, reason in result.skips:
@@ -43,7 +47,18 @@ class Count:
             print(f"    again: {again(title)}")
         sys.stdout.flush()
 
+    def conform(self):
+        """Prints what came of the tests that doc/conformance.md names; one that should have run and did not is a failure."""
+        count, wrong = self.conformance.judge()
+        self.passed += bool(count["ok"]) and not wrong
+        self.failed += count["did not run"]
+        print(f"{'not ok' if wrong else 'ok'} - conformance: {count['ok']} tests of requirements passed, "
+              f"{count['skip']} skipped, {count['another']} not in this run")
+        for line in wrong:
+            print(f"    {line}")
+
     def close(self):
+        self.conform()
         if self.skips:
             print("\nSkipped:")
         for reason, titles in sorted(self.skips.items()):
@@ -103,7 +118,7 @@ def main():
     if options.list:
         print("\n".join(job.title for job in todo))
         return 0
-    count = Count(options.verbose or options.only is not None)
+    count = Count(options.verbose or options.only is not None, todo)
     os.chdir(build.ROOT)
     Pool(max(options.jobs, 1), count.add).run(todo)
     return count.close()

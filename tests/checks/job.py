@@ -39,6 +39,7 @@ class Result:
     passed: int = 0
     failed: int = 0
     skips: list = field(default_factory=list)  # (test, reason)
+    tests: list = field(default_factory=list)  # (test, "ok", "not ok" or "skip")
     seconds: int = 0
     text: str = ""  # what it printed
 
@@ -60,8 +61,10 @@ def judge(result, status, reports):
         if not test:
             continue
         skip = SKIP.search(line)  # cmocka calls a skipped test "not ok"
+        name = test[2].split("# SKIP")[0].strip(" -")
+        result.tests.append((name, "skip" if skip else test[1]))
         if skip:
-            result.skips.append((test[2].split("# SKIP")[0].strip(" -"), skip[1].strip() or "no reason given"))
+            result.skips.append((name, skip[1].strip() or "no reason given"))
         elif test[1] == "ok":
             result.passed += 1
         else:
