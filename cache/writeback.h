@@ -164,6 +164,9 @@ static inline uint64_t written_end(const struct written *f)
 {
 	return atomic_load_explicit(&f->dirty.end, memory_order_relaxed);
 }
+/* Does all that the server does not have, or might lose, go in one WRITE, as far as can be seen?
+ * whole: and is that probably all that there will be? */
+bool written_is_one(struct written *f, bool whole);
 /* The file of all with that handle that has extents, held, or NULL. */
 struct written *writeback_find(struct writeback *all, const struct nfs_fh *fh);
 /* Is any of it in [off, off + len)? */

@@ -9,6 +9,8 @@
 
 #include "cache/writeback.h"
 
+#define WHOLE_FILE_MAX (64u << 10) /* bytes that are probably all that will be written */
+
 /* One run of extents that is being written, or a COMMIT (n is 0). */
 struct writeout {
 	struct batch batch;

@@ -10,8 +10,6 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 
-#define WHOLE_FILE_MAX (64u << 10) /* bytes that are probably all that will be written */
-
 static struct writeout *writeout_new(struct writeback *all)
 {
 	struct writeout *x;

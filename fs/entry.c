@@ -55,6 +55,8 @@ void entry_stat(struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint
 
 	if (!tell(fs, ino, &now, asked, *timeout > 0))
 		*timeout = 0;
+	if (opening_settling(ino)) /* they mean nothing yet */
+		now.atime = now.mtime = now.ctime;
 	attr_to_stat(&now, st);
 	st->st_ino = ino->number;
 	if (atomic_load_explicit(&ino->is_silly, memory_order_relaxed) && st->st_nlink)

@@ -143,6 +143,7 @@ struct inode {
 	int renamed_for;
 	unsigned renamed_at;
 	struct silly *silly;	     /* to be removed at the last close */
+	struct request *settler;     /* who is parked to set its times (opening.h) */
 	LIST_HEAD(, locker) lockers; /* who may hold locks (locker.h) */
 	unsigned unlocks_pending;    /* releases under way that clear locks (locker.h) */
 	unsigned unlocks_ended;	     /* how many of those have ended so far */

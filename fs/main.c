@@ -28,6 +28,7 @@
 #include "fs/memory.h"
 #include "fs/mount.h"
 #include "fs/notify.h"
+#include "fs/opening.h"
 #include "fs/ops.h"
 #include "fs/options.h"
 #include "fs/setup.h"
@@ -43,6 +44,7 @@
 #define DETACH_TICK_MS	100
 #define TICK_MS		1000
 #define KILLING_TICK_MS 20
+#define PARKED_TICK_MS	20
 
 static struct fs the_mount;
 static volatile sig_atomic_t stop_signals, stats_signals;
@@ -119,6 +121,7 @@ static bool serve(struct fs *fs, const char *mountpoint)
 {
 	uint64_t detached = 0, checked = 0;
 	int tick = TICK_MS;
+	bool parked = false;
 
 	for (;;) {
 		if (!workers_running(fs))
@@ -137,7 +140,10 @@ static bool serve(struct fs *fs, const char *mountpoint)
 		}
 		if (detached && (stop_signals > 1 || now_ms() - detached > DETACH_WAIT_MS))
 			return false;
-		sleep_on(fs, detached && tick > DETACH_TICK_MS ? DETACH_TICK_MS : tick);
+		sleep_on(fs, parked && tick > PARKED_TICK_MS	 ? PARKED_TICK_MS
+			     : detached && tick > DETACH_TICK_MS ? DETACH_TICK_MS
+								 : tick);
+		parked = openings_tick(fs, false);
 		if (atomic_exchange(&fs->some_gone, false))
 			ops_end_gone(fs);
 		if (now_ms() - checked >= (unsigned)tick) {
@@ -187,6 +193,7 @@ static bool unmake_fs(struct fs *fs, bool mounted)
 	bool safe = true;
 
 	if (fs->client && fs->inodes) {
+		openings_tick(fs, true);
 		safe = flush_end(fs);
 		silly_drop_all(fs);
 	}

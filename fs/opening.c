@@ -7,12 +7,19 @@
 #include "fs/opening.h"
 
 #include <stdlib.h>
+#include <sys/eventfd.h>
 
 #include "fs/fs.h"
+#include "transport/clock.h"
+#include "transport/log.h"
+
+#define PARK_NS 20000000u /* that times may wait for somebody who sets them too */
 
 struct openings {
 	pthread_mutex_t lock;	     /* what follows */
 	struct request_list waiting; /* opens, by request.free; next goes on */
+	struct request_list parked;  /* each the settler of its inode; next sets its times */
+	bool ticks;		     /* the main thread looks again soon */
 };
 
 struct openings *openings_new(void)
@@ -23,6 +30,7 @@ struct openings *openings_new(void)
 		return NULL;
 	pthread_mutex_init(&o->lock, NULL);
 	SLIST_INIT(&o->waiting);
+	SLIST_INIT(&o->parked);
 	return o;
 }
 
@@ -69,6 +77,23 @@ static bool wait_for(struct request *r, bool settles, request_step_fn *next)
 	return waits;
 }
 
+/* Takes the settler of ino off, if it is cred's or cred is NULL. */
+static struct request *unpark(struct openings *o, struct inode *ino, const struct rpc_cred *cred)
+{
+	struct request *settler;
+
+	pthread_mutex_lock(&o->lock);
+	settler = ino->settler;
+	if (settler && cred && !rpc_same_cred(cred, &settler->batch.cred))
+		settler = NULL;
+	if (settler) {
+		SLIST_REMOVE(&o->parked, settler, request, free);
+		ino->settler = NULL;
+	}
+	pthread_mutex_unlock(&o->lock);
+	return settler;
+}
+
 bool opening_waits(struct request *r, request_step_fn *next)
 {
 	return wait_for(r, false, next);
@@ -86,7 +111,14 @@ bool opening_settling(struct inode *ino)
 
 bool opening_settles(struct request *r, request_step_fn *next)
 {
-	return opening_settling(r->inode) && wait_for(r, true, next);
+	struct request *settler;
+
+	if (!opening_settling(r->inode))
+		return false;
+	settler = unpark(r->fs->openings, r->inode, NULL);
+	if (settler)
+		settler->next(settler);
+	return wait_for(r, true, next);
 }
 
 bool opening_claim(struct request *r, struct inode *ino, bool hold)
@@ -148,6 +180,69 @@ void opening_settle_begin(struct inode *ino)
 void opening_settle_end(struct fs *fs, struct inode *ino)
 {
 	ended(fs, inode_ref(ino), &ino->settling);
+}
+
+void opening_park(struct request *r, request_step_fn *next)
+{
+	struct openings *o = r->fs->openings;
+	bool ticks;
+
+	r->next = next;
+	r->u.settle.parked = clock_ns();
+	pthread_mutex_lock(&o->lock);
+	SLIST_INSERT_HEAD(&o->parked, r, free);
+	r->inode->settler = r;
+	ticks = o->ticks;
+	o->ticks = true;
+	pthread_mutex_unlock(&o->lock);
+	if (!ticks && eventfd_write(r->fs->wake_fd, 1))
+		log_ctrl("eventfd: cannot wake the main thread");
+}
+
+bool opening_take(struct request *r)
+{
+	if (opening_settling(r->inode))
+		r->settler = unpark(r->fs->openings, r->inode, &r->batch.cred);
+	return r->settler != NULL;
+}
+
+void opening_settled(struct request *r)
+{
+	struct request *settler = r->settler;
+
+	r->settler = NULL;
+	if (!settler)
+		return;
+	opening_settle_end(r->fs, settler->inode);
+	request_free(settler);
+}
+
+bool openings_tick(struct fs *fs, bool all)
+{
+	struct request_list due = SLIST_HEAD_INITIALIZER(due), stay = SLIST_HEAD_INITIALIZER(stay);
+	struct openings *o = fs->openings;
+	uint64_t now = clock_ns();
+	struct request *r;
+	bool ticks;
+
+	pthread_mutex_lock(&o->lock);
+	while ((r = SLIST_FIRST(&o->parked))) {
+		SLIST_REMOVE_HEAD(&o->parked, free);
+		if (all || now - r->u.settle.parked >= PARK_NS) {
+			SLIST_INSERT_HEAD(&due, r, free);
+			r->inode->settler = NULL;
+		} else {
+			SLIST_INSERT_HEAD(&stay, r, free);
+		}
+	}
+	o->parked = stay;
+	ticks = o->ticks = !SLIST_EMPTY(&stay);
+	pthread_mutex_unlock(&o->lock);
+	while ((r = SLIST_FIRST(&due))) {
+		SLIST_REMOVE_HEAD(&due, free);
+		r->next(r);
+	}
+	return ticks;
 }
 
 void openings_take_gone(struct fs *fs, struct request_list *gone)

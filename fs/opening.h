@@ -12,11 +12,12 @@
  *
  * A server may keep something of its own in the times of a file that is made exclusively, until
  * they are set. Whoever makes it need not wait for that, but what looks at the times or changes
- * them does, and whoever closes it.
+ * them does, and whoever closes it. Mostly the same program sets times next, or writes and closes,
+ * and that can set them too: so it is not done at once, but with that, or after some milliseconds.
  *
- * Locks. openings.lock guards the list of those that wait. Order: openings.lock, then an inode's,
- * which guards its nopen, unlinking and settling. No step of a request is called with one of them
- * held.
+ * Locks. openings.lock guards the lists of those that wait and are parked, and an inode's settler.
+ * Order: openings.lock, then an inode's, which guards its nopen, unlinking and settling. No step of
+ * a request is called with one of them held.
  */
 #ifndef RNFS_FS_OPENING_H
 #define RNFS_FS_OPENING_H
@@ -45,6 +46,17 @@ void opening_claim_end(struct request *r);
 /* The times of ino are to be set, before it is told to the kernel; and have been. */
 void opening_settle_begin(struct inode *ino);
 void opening_settle_end(struct fs *fs, struct inode *ino);
+/* r, which is answered, is to set the times of r->inode by next(r), which is called as soon as
+ * anybody waits for that, and soon in any case; or somebody takes it and sets them with what he has
+ * to send himself. */
+void opening_park(struct request *r, request_step_fn *next);
+/* r takes the one that is parked for r->inode, if that is the same user's: r->settler. False: there
+ * is none. If r does not come to opening_settled() see request_give_back(). */
+bool opening_take(struct request *r);
+/* r has set them. */
+void opening_settled(struct request *r);
+/* Those that are parked and have been for a while, or all, set them now. True: there are more. */
+bool openings_tick(struct fs *fs, bool all);
 /* Are they being set? */
 bool opening_settling(struct inode *ino);
 /* True: the times of r->inode are being set, and next(r) is called once that has ended. */

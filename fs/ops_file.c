@@ -420,14 +420,11 @@ static void settled(struct request *r)
 	request_free(r);
 }
 
-/* r has made ino and is answered; it goes on to set the times to what the kernel was told, about.
- */
+/* r has made r->inode and sets the times to what the kernel was told, about. */
 static void settle(struct request *r)
 {
-	struct nfs_op *op;
+	struct nfs_op *op = request_op(r, NFS_SETATTR, setattr);
 
-	request_keep_going(r);
-	op = request_op(r, NFS_SETATTR, setattr);
 	op->u.setattr.fh = r->inode->fh;
 	op->u.setattr.set.mask = NFS_SET_ATIME_NOW | NFS_SET_MTIME_NOW;
 	inode_touch(r->inode);
@@ -475,15 +472,17 @@ static void create_reply(struct request *r)
 	}
 	fuse = request_take_fuse(r);
 	inode_ref(ino);
-	if (!late)
+	if (late) { /* before the answer: what it brings is to find it */
+		request_keep_going(r);
+		opening_park(r, settle);
+	} else {
 		request_free(r);
+	}
 	if (fuse_reply_create(fuse, &e, &fi)) {
 		close_file(fs, f, NULL, 0);
 		inode_forget(fs->inodes, ino, 1);
 	}
 	inode_unref(ino);
-	if (late)
-		settle(r);
 }
 
 static void create_cut_done(struct request *r)

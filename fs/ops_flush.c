@@ -13,22 +13,31 @@
 #include "fs/opening.h"
 #include "fs/ops.h"
 
-/* As flush_waits(). Who has written and syncs or closes often looks at the file next, or another
- * program does, and the kernel, which has seen writes, asks: that is answered from what comes with
- * the last WRITE, as long as attributes are believed (ops_getattr()). */
+/* As flush_waits(). If the times of the file are still to be set they are set behind the WRITE, if
+ * it is one, or else beside. Who has written and syncs or closes often looks at the file next, or
+ * another program does, and the kernel, which has seen writes, asks: that is answered from what
+ * comes with the last WRITE, as long as attributes are believed (ops_getattr()). */
 static bool waits_safe(struct request *r, enum written_level level, request_step_fn *next)
 {
-	return flush_waits_then(r, r->file->inode, level, NULL, next);
+	static const struct nfs_sattr now = {.mask = NFS_SET_ATIME_NOW | NFS_SET_MTIME_NOW};
+	bool settles = opening_take(r) && written_is_one(&r->inode->written, false);
+
+	if (settles)
+		inode_touch(r->inode);
+	else
+		request_give_back(r);
+	return flush_waits_then(r, r->inode, level, settles ? &now : NULL, next);
 }
 
 static void note_safe(struct request *r)
 {
-	struct inode *ino = r->file->inode;
-
-	if (!r->flush.then.done)
+	if (!r->flush.then.done) {
+		request_give_back(r);
 		return;
-	entry_note_attr(r->fs, ino, &r->flush.then.attr, r->flush.then.asked);
-	atomic_store(&ino->renewed, true);
+	}
+	entry_note_attr(r->fs, r->inode, &r->flush.then.attr, r->flush.then.asked);
+	atomic_store(&r->inode->renewed, true);
+	opening_settled(r);
 }
 
 /* All that was written has been made safe, or was lost: whoever closes the file is told. */
@@ -97,8 +106,14 @@ void ops_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 
 static void sync_done(struct request *r)
 {
-	note_safe(r);
 	request_end(r, filedata_fsync(&r->file->inode->data, &r->file->told));
+}
+
+static void sync_settle(struct request *r)
+{
+	note_safe(r);
+	if (!opening_settles(r, sync_done))
+		sync_done(r);
 }
 
 void ops_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi)
@@ -109,8 +124,9 @@ void ops_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_in
 	if (!r)
 		return;
 	r->file = f;
-	if (!waits_safe(r, STABLE, sync_done))
-		sync_done(r);
+	r->inode = inode_ref(f->inode);
+	if (!waits_safe(r, STABLE, sync_settle))
+		sync_settle(r);
 }
 
 void ops_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)

@@ -146,11 +146,15 @@ static void getattr_flushed(struct request *r)
 
 	op->u.getattr.fh = r->inode->fh;
 	if (r->flush.then.done) {
+		opening_settled(r);
 		op->u.getattr.attr = r->flush.then.attr;
 		r->u.getattr.asked = r->flush.then.asked;
 		getattr_took(r);
 		return;
 	}
+	request_give_back(r);
+	if (opening_settles(r, getattr_flushed))
+		return;
 	r->u.getattr.asked = clock_ns();
 	if (!getattr_known(r))
 		request_submit(r, getattr_done);
@@ -158,7 +162,12 @@ static void getattr_flushed(struct request *r)
 
 static void getattr_begin(struct request *r)
 {
-	if (!flush_waits_then(r, r->inode, WRITTEN, NULL, getattr_flushed))
+	static const struct nfs_sattr now = {.mask = NFS_SET_ATIME_NOW | NFS_SET_MTIME_NOW};
+	bool settles = r->settler != NULL;
+
+	if (settles)
+		inode_touch(r->inode);
+	if (!flush_waits_then(r, r->inode, WRITTEN, settles ? &now : NULL, getattr_flushed))
 		getattr_flushed(r);
 }
 
@@ -171,12 +180,14 @@ void ops_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		return;
 	r->inode = inode_ref(inode_of(fs->inodes, ino));
 	r->u.getattr.reads = fi != NULL;
-	if (!opening_settles(r, getattr_begin))
+	if ((written_is_one(&r->inode->written, true) && opening_take(r)) ||
+		!opening_settles(r, getattr_begin))
 		getattr_begin(r);
 }
 
 static void setattr_took(struct request *r, const struct nfs_attr *a)
 {
+	opening_settled(r);
 	entry_note_attr(r->fs, r->inode, a, clock_ns());
 	end_attr(r, a, clock_ns(), clock_ns());
 }
@@ -285,6 +296,15 @@ static void setattr_begin(struct request *r)
 		setattr_flushed(r);
 }
 
+/* Both times are set, as far as they are not already. */
+static void settle_too(struct nfs_sattr *set)
+{
+	if (!(set->mask & (NFS_SET_ATIME | NFS_SET_ATIME_NOW)))
+		set->mask |= NFS_SET_ATIME_NOW;
+	if (!(set->mask & (NFS_SET_MTIME | NFS_SET_MTIME_NOW)))
+		set->mask |= NFS_SET_MTIME_NOW;
+}
+
 void ops_setattr(
 	fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set, struct fuse_file_info *fi)
 {
@@ -298,6 +318,9 @@ void ops_setattr(
 	attr_from_setattr(attr, to_set, &r->u.setattr.set);
 	if (!r->u.setattr.set.mask) {
 		getattr_begin(r);
+	} else if (opening_take(r)) {
+		settle_too(&r->u.setattr.set);
+		setattr_begin(r);
 	} else if (!opening_settles(r, setattr_begin)) {
 		setattr_begin(r);
 	}

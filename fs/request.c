@@ -151,6 +151,7 @@ struct request *request_new_cred(struct fs *fs, struct fuse_req *fuse, const str
 	r->born = clock_ns();
 	r->step = NULL;
 	r->inode = r->dir = r->to_dir = r->unlinking = NULL;
+	r->settler = NULL;
 	r->file = NULL;
 	r->buf = NULL;
 	r->text = NULL;
@@ -202,10 +203,20 @@ void request_naming_end(struct request *r)
 		inode_naming_end(r->to_dir);
 }
 
+void request_give_back(struct request *r)
+{
+	struct request *settler = r->settler;
+
+	r->settler = NULL;
+	if (settler)
+		settler->next(settler);
+}
+
 void request_free(struct request *r)
 {
 	struct request_pool *p = r->fs->requests;
 
+	request_give_back(r);
 	request_naming_end(r);
 	inode_unref(r->inode);
 	inode_unref(r->dir);

@@ -85,6 +85,7 @@ struct request {
 	struct inode *dir;	 /* the directory in which its name is, or is to be */
 	struct inode *to_dir;	 /* a rename's second one */
 	struct inode *unlinking; /* the one whose last name this request removes (opening.h) */
+	struct request *settler; /* that was to set inode's times, which this request does */
 	bool naming;		 /* between request_naming_begin() and request_naming_end() */
 	struct file *file;
 	char name[REQUEST_NAME_MAX], to_name[REQUEST_NAME_MAX];
@@ -136,6 +137,7 @@ struct request {
 			bool alone; /* opened without the server, and without attributes */
 		} open;
 		struct {
+			uint64_t parked;  /* since when it is */
 			uint64_t touched; /* the inode's, when it was begun */
 		} settle;
 		struct {
@@ -248,6 +250,8 @@ void request_naming_end(struct request *r);
 struct fuse_req *request_take_fuse(struct request *r);
 /* Answers with an error (0 or a negative errno) and frees the request. */
 void request_end(struct request *r, int error);
+/* r was to set times instead of r->settler and has not: that sets them now. Before r is freed. */
+void request_give_back(struct request *r);
 /* Frees a request whose answer has been given. */
 void request_free(struct request *r);
 

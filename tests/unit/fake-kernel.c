@@ -20,6 +20,7 @@
 #include <cmocka.h>
 
 #include "fs/notify.h"
+#include "fs/opening.h"
 #include "fs/ops.h"
 #include "fs/worker.h"
 #include "tests/unit/fs-fixture.h"
@@ -268,6 +269,7 @@ void kernel_unmount(void)
 
 	assert_int_equal(eventfd_write(kernel.device, 1), 0);
 	workers_stop(kernel.fs);
+	openings_tick(kernel.fs, true);
 	kernel.fs = fs_fixture_free(kernel.fs);
 	fuse_session_destroy(se);
 	drop_all(&kernel.asked);

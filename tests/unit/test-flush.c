@@ -11,6 +11,7 @@
 #include <time.h>
 #include <cmocka.h>
 
+#include "fs/opening.h"
 #include "fs/ops.h"
 #include "tests/unit/fs-fixture.h"
 #include "tests/unit/kernel-file.h"
@@ -188,6 +189,233 @@ static void who_is_killed_is_not_told(void **state)
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
+/* --- times of what is made exclusively -------------------------------------------------------- */
+
+static void make(void)
+{
+	fs_fixture_options.acregmin = fs_fixture_options.acregmax = 1000;
+	fake_knobs.uses_times = true;
+	assert_int_equal(kernel_release(node, fh), 0);
+	assert_int_equal(kernel_create(KERNEL_ROOT, "x", O_RDWR | O_EXCL, &node, &fh), 0);
+	assert_int_equal(count(NFS_SETATTR), 0);
+}
+
+static void expect_own_times(void)
+{
+	time_t now = time(NULL);
+
+	assert_int_equal(kernel_getattr(node, &attr), 0);
+	assert_in_range(attr.mtime, now - 100, now);
+	assert_in_range(attr.atime, now - 100, now);
+}
+
+static void they_are_set_by_what_comes_next(void **state)
+{
+	make();
+	put(0, 100);
+	assert_int_equal(set_times(), 0);
+	expect_counts(1, 0, 0);
+	assert_int_not_equal(attr.atime, 0);
+	expect_on_server(100);
+	assert_int_equal(kernel_flush(node, fh), 0);
+	expect_counts(1, 0, 0);
+	/* by close */
+	assert_int_equal(kernel_release(node, fh), 0);
+	assert_int_equal(kernel_create(KERNEL_ROOT, "y", O_RDWR | O_EXCL, &node, &fh), 0);
+	put(0, 100);
+	assert_int_equal(kernel_flush(node, fh), 0);
+	expect_counts(2, 0, 0);
+	expect_own_times();
+	/* by fsync */
+	assert_int_equal(kernel_release(node, fh), 0);
+	assert_int_equal(kernel_create(KERNEL_ROOT, "w", O_RDWR | O_EXCL, &node, &fh), 0);
+	put(0, 100);
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	assert_int_equal(kernel_flush(node, fh), 0);
+	expect_counts(3, 0, 0);
+	expect_own_times();
+	/* by who asks */
+	assert_int_equal(kernel_release(node, fh), 0);
+	assert_int_equal(kernel_create(KERNEL_ROOT, "z", O_RDWR | O_EXCL, &node, &fh), 0);
+	put(0, 100);
+	expect_own_times();
+	expect_counts(4, 0, 0);
+}
+
+static void else_they_are_set_by_themselves(void **state)
+{
+	make();
+	openings_tick(fs, false);
+	openings_tick(fs, true);
+	assert_int_equal(count(NFS_SETATTR), 1);
+	openings_tick(fs, true);
+	assert_int_equal(count(NFS_SETATTR), 1);
+	expect_own_times();
+	/* nothing is written */
+	assert_int_equal(kernel_release(node, fh), 0);
+	assert_int_equal(kernel_create(KERNEL_ROOT, "y", O_RDWR | O_EXCL, &node, &fh), 0);
+	assert_int_equal(kernel_flush(node, fh), 0);
+	assert_int_equal(count(NFS_SETATTR), 2);
+	expect_own_times();
+	/* what is written takes more than one WRITE */
+	assert_int_equal(kernel_release(node, fh), 0);
+	assert_int_equal(kernel_create(KERNEL_ROOT, "w", O_RDWR | O_EXCL, &node, &fh), 0);
+	put(0, LARGE);
+	put(LARGE, LARGE / 2);
+	assert_int_equal(kernel_flush(node, fh), 0);
+	assert_int_equal(count(NFS_SETATTR), 3);
+	expect_own_times();
+	/* somebody else asks */
+	assert_int_equal(kernel_release(node, fh), 0);
+	assert_int_equal(kernel_create(KERNEL_ROOT, "z", O_RDWR | O_EXCL, &node, &fh), 0);
+	kernel_uid++;
+	expect_own_times();
+	kernel_uid--;
+	assert_int_equal(count(NFS_SETATTR), 4);
+}
+
+static bool refuses_modes(struct nfs_op *op)
+{
+	if (op->type != NFS_SETATTR || !(op->u.setattr.set.mask & NFS_SET_MODE))
+		return false;
+	op->error = -EPERM;
+	return true;
+}
+
+/* Whoever was to set them cannot, or has no time to. */
+static void nobody_else_suffers(void **state)
+{
+	struct fuse_setattr_in in = {.valid = FATTR_MODE, .mode = S_IFREG | 0600};
+	uint64_t number;
+
+	make();
+	fake_knobs.script = refuses_modes;
+	assert_int_equal(kernel_ask(FUSE_SETATTR, node, &in, sizeof(in), NULL, 0, NULL, 0), -EPERM);
+	fake_knobs.script = NULL;
+	expect_own_times();
+	/* a WRITE that fails */
+	assert_int_equal(kernel_release(node, fh), 0);
+	assert_int_equal(kernel_create(KERNEL_ROOT, "y", O_RDWR | O_EXCL, &node, &fh), 0);
+	put(0, 100);
+	fake_knobs.fail[NFS_WRITE] = -ENOSPC;
+	assert_int_equal(kernel_flush(node, fh), -ENOSPC);
+	fake_knobs.fail[NFS_WRITE] = 0;
+	expect_own_times();
+	/* who is killed */
+	assert_int_equal(kernel_release(node, fh), 0);
+	assert_int_equal(kernel_create(KERNEL_ROOT, "z", O_RDWR | O_EXCL, &node, &fh), 0);
+	fake_knobs.sync = false;
+	fake_knobs.hang[NFS_WRITE] = true;
+	put(0, 100);
+	number = kernel_send(FUSE_SETATTR, node, &times, sizeof(times), NULL, 0);
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
+	assert_false(kernel_answered(number));
+	request_pool_end(fs->requests);
+	ops_end_gone(fs);
+	assert_true(kernel_wait(number).error < 0);
+	fake_knobs.hang[NFS_WRITE] = false;
+	fake_release(fs->client);
+	while (writeback_sync(fs->writeback) || opening_settling(inode_of(fs->inodes, node)))
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+static _Atomic uint32_t others_set; /* NFS_SET_* that a WRITE or SETATTR has set and make() left */
+
+static bool looks_what_is_set(struct nfs_op *op)
+{
+	uint32_t set = 0;
+
+	if (op->type == NFS_SETATTR)
+		set = op->u.setattr.set.mask;
+	else if (op->type == NFS_WRITE && op->u.write.then)
+		set = op->u.write.then->set.mask;
+	others_set |= set & ~(NFS_SET_ATIME_NOW | NFS_SET_MTIME_NOW);
+	return false;
+}
+
+static void expect_sane(const struct fuse_entry_out *e)
+{
+	time_t now = time(NULL);
+
+	assert_in_range(e->attr.mtime, now - 100, now);
+	assert_in_range(e->attr.atime, now - 100, now);
+	assert_int_equal(e->attr_valid + e->attr_valid_nsec, 0);
+}
+
+/* The file is seen, linked, moved and removed before they are set. */
+static void who_sees_the_file_meanwhile_sees_sane_ones(void **state)
+{
+	struct fuse_entry_out e;
+
+	others_set = 0;
+	fake_knobs.script = looks_what_is_set;
+	make();
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "x", &e), 0);
+	expect_sane(&e);
+	assert_int_equal(kernel_link(node, KERNEL_ROOT, "link", &e), 0);
+	expect_sane(&e);
+	assert_int_equal(kernel_rename(KERNEL_ROOT, "x", KERNEL_ROOT, "moved"), 0);
+	assert_int_equal(kernel_unlink(KERNEL_ROOT, "link"), 0);
+	assert_int_equal(kernel_unlink(KERNEL_ROOT, "moved"), 0);
+	assert_int_equal(count(NFS_SETATTR), 0);
+	put(0, 100);
+	assert_int_equal(kernel_flush(node, fh), 0);
+	expect_counts(1, 0, 0);
+	expect_own_times();
+	/* a mode that somebody else has set meanwhile would still be there */
+	assert_int_equal(others_set, 0);
+	fake_knobs.script = NULL;
+}
+
+static void a_restart_does_not_undo_them(void **state)
+{
+	make();
+	put(0, LARGE);
+	fake_knobs.verf++;
+	assert_int_equal(kernel_flush(node, fh), 0);
+	expect_counts(2, 2, 1);
+	expect_own_times();
+	fake_knobs.verf++;
+	assert_int_equal(kernel_flush(node, fh), 0);
+	expect_counts(2, 2, 1);
+}
+
+static void fsync_waits_for_them(void **state)
+{
+	struct fuse_fsync_in in;
+	uint64_t number;
+
+	make();
+	put(0, 100);
+	put(LARGE, 100); /* not one WRITE */
+	in = (struct fuse_fsync_in){.fh = fh};
+	fake_knobs.sync = false;
+	fake_knobs.hang[NFS_SETATTR] = true;
+	number = kernel_send(FUSE_FSYNC, node, &in, sizeof(in), NULL, 0);
+	while (count(NFS_WRITE) < 2 || written_dirty(&inode_of(fs->inodes, node)->written))
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
+	assert_false(kernel_answered(number));
+	fake_knobs.hang[NFS_SETATTR] = false;
+	fake_release(fs->client);
+	assert_int_equal(kernel_wait(number).error, 0);
+	expect_own_times();
+	assert_int_equal(count(NFS_SETATTR), 1);
+}
+
+static void that_they_cannot_be_set_is_nobodys_error(void **state)
+{
+	make();
+	fake_knobs.fail[NFS_SETATTR] = -EPERM;
+	put(0, 100);
+	assert_int_equal(kernel_flush(node, fh), 0);
+	expect_counts(1, 0, 1);
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	assert_int_equal(kernel_getattr(node, &attr), 0);
+	assert_int_equal(attr.size, 100);
+	fake_knobs.fail[NFS_SETATTR] = 0;
+}
+
 /* --- attributes ------------------------------------------------------------------------------- */
 
 static void attributes_come_behind_the_write(void **state)
@@ -288,6 +516,13 @@ int main(void)
 		TEST(another_user_sets_them_himself),
 		TEST(an_owner_is_set_by_itself),
 		TEST(who_is_killed_is_not_told),
+		TEST(they_are_set_by_what_comes_next),
+		TEST(else_they_are_set_by_themselves),
+		TEST(nobody_else_suffers),
+		TEST(who_sees_the_file_meanwhile_sees_sane_ones),
+		TEST(a_restart_does_not_undo_them),
+		TEST(fsync_waits_for_them),
+		TEST(that_they_cannot_be_set_is_nobodys_error),
 		TEST(attributes_come_behind_the_write),
 		TEST(they_come_with_the_last_one_before_close),
 		TEST(what_is_written_meanwhile_counts),
