@@ -40,11 +40,11 @@ void stats_negotiated(const struct nfs_client_info *i, char *buf, size_t size)
 	put(&l, " over %s", rpc_proto_name(i->rpc.proto));
 	if (i->rpc.provider)
 		put(&l, ", provider %s", i->rpc.provider);
-	if (i->rpc.rdma_version)
+	if (i->rpc.rdma_dialect)
 		put(&l,
-			", RPC-over-RDMA version %u, inline %u bytes sent and %u received, %u "
+			", RPC-over-RDMA version %s, inline %u bytes sent and %u received, %u "
 			"credits",
-			i->rpc.rdma_version, i->rpc.inline_send, i->rpc.inline_recv,
+			i->rpc.rdma_dialect, i->rpc.inline_send, i->rpc.inline_recv,
 			i->rpc.credits);
 	put(&l, ", rsize %u, wsize %u", i->rsize, i->wsize);
 	if (i->slots)

@@ -35,6 +35,10 @@ NFS3 = ("files", "programs", "locks")
 E2E_V1_SHORT = ("files", "delegated", "roundtrips")
 E2E_V1 = E2E_V1_SHORT + ("programs", "floods", "silence", "kills", "leases", "writeback", "locks", "holding")
 
+# And at both ends the version 2 of 2016.
+E2E_V2_2016_SHORT = ("files", "delegated")
+E2E_V2_2016 = E2E_V2_2016_SHORT + ("programs", "floods", "silence", "roundtrips", "writeback", "locks")
+
 # The virtual machine's cases that are run each time, in their short form.
 VM_SHORT = ("case-short-client", "case-short-server")
 
@@ -83,12 +87,19 @@ def e2e_v1(scripts):
         yield e2e_job("plain", script, " over iwarp, RPC-over-RDMA version 1,", PROTO="iwarp", RDMA_VERSIONS="1")
 
 
+def e2e_v2_2016(scripts):
+    for script in scripts:
+        yield e2e_job("plain", script, " over iwarp, RPC-over-RDMA version 2-2016,", PROTO="iwarp",
+                      RDMA_VERSIONS="2-2016", RDMA_VERSION="2-2016")
+
+
 def e2e_short():
     for script in E2E_SHORT:
         yield from e2e_over("plain", script, TRANSPORTS, users=(True,))
     for script in E2E_SHORT_IWARP:
         yield from e2e_over("plain", script, ("iwarp",), users=(True,))
     yield from e2e_v1(E2E_V1_SHORT)
+    yield from e2e_v2_2016(E2E_V2_2016_SHORT)
     for script in E2E_SHORT_ROOT:
         yield e2e_job("plain", script, " over iwarp", PROTO="iwarp")
     yield e2e_job("plain", "register", "", limit=120)
@@ -107,6 +118,7 @@ def e2e_all():
     for script in E2E:
         yield from e2e_over("plain", script, TRANSPORTS)
     yield from e2e_v1(E2E_V1)
+    yield from e2e_v2_2016(E2E_V2_2016)
     yield e2e_job("plain", "ganesha", "")
     for version in ("4.1", "4.2"):
         for script in GANESHA:

@@ -2,13 +2,14 @@
 # SPDX-FileCopyrightText: The rnfs authors
 #
 # Starts and stops a server and the daemon for the end-to-end tests. BUILD is the build directory;
-# PROTO is iwarp or tcp; VERS, if set, is the option vers; RDMA_VERSIONS, if set, what the server speaks; SERVER is rnfs-serve (the bundled one) or
+# PROTO is iwarp or tcp; VERS, if set, is the option vers; RDMA_VERSIONS, if set, what the server speaks, and RDMA_VERSION what the mount asks for; SERVER is rnfs-serve (the bundled one) or
 # ganesha (over tcp only, see ganesha.sh); everything lives below $work.
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
 BUILD=${BUILD:-$root/build}
 PROTO=${PROTO:-iwarp}
+over=proto=$PROTO${RDMA_VERSION:+,rdma_version=$RDMA_VERSION} # how it is mounted
 RNFS=$BUILD/fs/rnfs
 SERVE=$BUILD/contrib/serve/rnfs-serve
 . "$root/tests/tap.sh"
@@ -53,7 +54,7 @@ server_ends() { # not by check(): a subshell may not wait for it
 }
 
 mount_rnfs() { # [mount options]
-	server_net "$RNFS" -o "proto=$PROTO,port=$server_port${VERS:+,vers=$VERS}${1:+,$1}" \
+	server_net "$RNFS" -o "$over,port=$server_port${VERS:+,vers=$VERS}${1:+,$1}" \
 		127.0.0.1:/ "$mnt"
 }
 

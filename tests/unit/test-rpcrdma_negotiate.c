@@ -215,13 +215,27 @@ static void other_errors(void **state)
 	pair_submit_null(&p, &c);
 	raw_expect(&r, &p, &c, 9, RDMA_MSG);
 	RAW_SEND(&r, c.rpc.xid, 9, 1, RDMA_ERROR, RDMA_ERR_CHUNK);
+	raw_expect(&r, &p, &c, 7, RDMA_MSG);
+	RAW_SEND(&r, c.rpc.xid, 7, 1, RDMA_ERROR, 77); /* not to be read */
+	raw_expect(&r, &p, &c, 1, RDMA_MSG);
+	RAW_SEND(&r, c.rpc.xid, 1, 1, RDMA_ERROR, RDMA_ERR_CHUNK);
 	pair_end(&p, &c, -EIO);
+	raw_null(&r, &p, 1, 8);
+	raw_stop(&r, &p);
+
+	start(&p, &r);
 	pair_submit_null(&p, &c);
 	raw_expect(&r, &p, &c, 9, RDMA_MSG);
-	refuse(&r, &c, 7, 1, 1);
+	refuse(&r, &c, 7, 1, 1); /* not what was asked */
 	pair_end(&p, &c, -EIO);
 	refuse_and_repeat(&r, &p, &c);
 	raw_answer(&r, &p, &c, 1, 8);
+	/* what is settled stays */
+	pair_submit_null(&p, &c);
+	raw_expect(&r, &p, &c, 1, RDMA_MSG);
+	RAW_SEND(&r, c.rpc.xid, 1, 1, RDMA_ERROR, RDMA_ERR_CHUNK);
+	pair_end(&p, &c, -EIO);
+	raw_null(&r, &p, 1, 8);
 	raw_stop(&r, &p);
 }
 

@@ -17,7 +17,7 @@ static void what_was_negotiated_is_one_line(void **state)
 	struct nfs_client_info i = {
 		.rpc = {.proto = RPC_IWARP,
 			.provider = "iwarp",
-			.rdma_version = 1,
+			.rdma_dialect = "1",
 			.inline_send = 4096,
 			.inline_recv = 8192,
 			.credits = 32},

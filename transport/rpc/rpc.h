@@ -152,9 +152,15 @@ struct rpc_call {
  * end, now or later and from any thread, with rpc_req_reply() or rpc_req_drop(). */
 typedef void rpc_service_fn(void *ctx, struct rpc_req *req);
 
-/* Versions of RPC-over-RDMA, as a set. */
-#define RPC_RDMA_V1 1u
-#define RPC_RDMA_V2 2u
+/* Versions of RPC-over-RDMA, as a set. Both versions 2 have the same number, so a set has one of
+ * them at most. */
+#define RPC_RDMA_V1	 1u
+#define RPC_RDMA_V2	 2u
+#define RPC_RDMA_V2_2016 4u
+#define RPC_RDMA_ALL	 7u
+/* Reads a list of their names, "1", "2", "2-2016", with commas between, into *out. False: it is
+ * none, or has both versions 2. */
+bool rpc_rdma_versions_parse(const char *s, unsigned *out);
 
 struct rpc_client_params {
 	enum rpc_proto proto;
@@ -209,7 +215,7 @@ struct rpc_client *rpc_client_free(struct rpc_client *c);
 struct rpc_client_info {
 	enum rpc_proto proto;
 	const char *provider;		   /* "tcp", "iwarp", "verbs" */
-	unsigned rdma_version;		   /* 0 for tcp */
+	const char *rdma_dialect;	   /* version of RPC-over-RDMA: "1"; NULL for tcp */
 	uint32_t inline_send, inline_recv; /* bytes, 0 for tcp */
 	uint32_t credits;		   /* granted now */
 	bool connected;

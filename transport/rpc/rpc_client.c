@@ -476,7 +476,7 @@ void rpc_client_info(struct rpc_client *c, struct rpc_client_info *out)
 	if (c->xprt) {
 		out->connected = true;
 		out->provider = c->xprt->provider;
-		out->rdma_version = c->xprt->rdma_version;
+		out->rdma_dialect = c->xprt->rdma_dialect;
 		out->inline_send = c->xprt->inline_send;
 		out->inline_recv = c->xprt->inline_recv;
 		out->credits = c->xprt->credits;

@@ -114,6 +114,7 @@ struct rpc_xprt {
 	/* for rpc_client_info() */
 	const char *provider;
 	_Atomic unsigned rdma_version;
+	const char *_Atomic rdma_dialect; /* its name, NULL: none */
 	_Atomic uint32_t inline_send, inline_recv;
 	_Atomic uint32_t credits;
 };

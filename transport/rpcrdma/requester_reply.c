@@ -25,16 +25,12 @@ static int bad_reply(struct rpcrdma_conn *c, uint32_t xid, const char *what)
 	return -EIO;
 }
 
-/* ERR_VERS, after rpcrdma_refused() has chosen what is spoken from now on. A call is repeated only
- * if that is something else, so not without end. */
+/* ERR_VERS, and rpcrdma_refused() has found nothing else to speak. */
 static int refused_reply(
 	struct rpcrdma_conn *c, struct rpcrdma_posted *p, const struct rpcrdma_hdr *h)
 {
-	p->repeat = p->dialect != c->dialect;
-	if (p->repeat)
-		return 0;
-	log_warn("%s: call %08x refused: the peer speaks RPC-over-RDMA versions %u to %u, not %u",
-		c->x.peer, h->xid, h->vers_low, h->vers_high, p->dialect->vers);
+	log_warn("%s: call %08x refused: the peer speaks RPC-over-RDMA versions %u to %u, not %s",
+		c->x.peer, h->xid, h->vers_low, h->vers_high, p->dialect->name);
 	return -EIO;
 }
 
@@ -370,8 +366,12 @@ void rpcrdma_handle_reply(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, i
 	bool late = false;
 	struct rpcrdma_posted *p;
 
+	/* first: whoever has the credit next sends in the new dialect */
 	if (!rc && rpcrdma_hdr_is_err_vers(h))
-		rpcrdma_refused(c, h); /* first: whoever has the credit next sends in the new one */
+		rpcrdma_refused(c, h);
+	else if (h->proc == RDMA_ERROR &&
+		 (rc || h->err == RDMA_ERR_CHUNK || h->err == RDMA_ERR_INVAL_HTYPE))
+		rpcrdma_misunderstood(c);
 	p = take_posted(c, h, rc, &late);
 
 	/* A late reply may have closed a door of its call before that was taken back, or the
@@ -386,7 +386,11 @@ void rpcrdma_handle_reply(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, i
 		return;
 	}
 	p->reply = *m;
-	p->error = rc ? bad_reply(c, h->xid, "has a malformed header") : read_reply(c, p, h);
+	p->repeat = h->proc == RDMA_ERROR && p->dialect != c->dialect;
+	/* refused in the dialect that was spoken: again in another, so not without end */
+	if (!p->repeat)
+		p->error =
+			rc ? bad_reply(c, h->xid, "has a malformed header") : read_reply(c, p, h);
 	close_doors(c, p);
 }
 

@@ -363,6 +363,10 @@ int rpcrdma_decode(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, const void *ms
 /* A requester's: the peer has sent the ERR_VERS h. Goes over to the best dialect that it names, if
  * none is settled. Progress thread. */
 void rpcrdma_refused(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h);
+/* A requester's: the peer has answered with another RDMA_ERROR, so what came was no header to it,
+ * as a version 2 of another draft is none. Goes over to the next dialect, if none is settled.
+ * Progress thread. */
+void rpcrdma_misunderstood(struct rpcrdma_conn *c);
 /* The connection is down. If a requester's first message was never answered, the next connection
  * begins with the next dialect (version 2, section 4.3.3). */
 void rpcrdma_unanswered(struct rpcrdma_conn *c);

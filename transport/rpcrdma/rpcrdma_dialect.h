@@ -42,6 +42,7 @@ struct rpcrdma_limits {
 #define RPCRDMA_MAX_SENDS 8 /* of a call of ours */
 
 struct rpcrdma_dialect {
+	const char *name;	 /* as options and logs have it */
 	uint32_t vers;		 /* the version word */
 	uint32_t min_call;	 /* bytes of the shortest call; what is shorter gets no answer */
 	uint32_t inline_default; /* bytes of a Send that a peer takes which says nothing */

@@ -47,6 +47,8 @@ enum rpcrdma_proc {
 	RDMA_DONE = 3,	/* not used in version 1: dropped */
 	RDMA_ERROR = 4,
 	RDMA_CONNPROP = 5, /* version 2 only */
+	/* RDMA2_OPTIONAL, 5 in version 2 of 2016, which has no properties */
+	RDMA_OPTIONAL = 0x10005,
 };
 
 /* What an RDMA_ERROR says. Version 1 has the first two, and says the second for all others. */
@@ -61,6 +63,8 @@ enum rpcrdma_errcode {
 	RDMA_ERR_WRITE_RESOURCE = 8, /* err_arg: bytes that Write chunk err_index (from 1) takes */
 	RDMA_ERR_REPLY_RESOURCE = 9, /* err_arg: bytes that the Reply chunk takes */
 	RDMA_ERR_SYSTEM = 10,
+	/* version 2 of 2016, which has none of the others but the first two */
+	RDMA_ERR_INVAL_OPTION = 3,
 };
 
 struct rpcrdma_seg {

@@ -7,6 +7,8 @@
  *             has one credit, so one call is under way. ERR_VERS names the versions that the peer
  *             speaks: the requester goes over to the best among them that it has not tried, and
  *             repeats the call. Without one the call fails, and the next one tries the same.
+ *             An error that says that the header made no sense, or makes none itself, as from a
+ *             peer with another draft of the same version, leads to the next in the table.
  *             The responder goes by the version of what comes, as long as it is in its table; what
  *             is not gets ERR_VERS.
  *             A client remembers what its last connection to the server spoke, and begins the next
@@ -25,23 +27,35 @@
 #include "transport/log.h"
 #include "transport/rpcrdma/rpcrdma_v1.h"
 #include "transport/rpcrdma/rpcrdma_v2.h"
+#include "transport/rpcrdma/rpcrdma_v2_2016.h"
 
 static const struct rpcrdma_dialect *const ours[] = {&rpcrdma_v2, &rpcrdma_v1, NULL};
-static const struct rpcrdma_dialect *const only_v2[] = {&rpcrdma_v2, NULL};
 const struct rpcrdma_dialect *const *rpcrdma_dialects = ours;
+
+/* All dialects, best first, each with its bit in a set. */
+static const struct {
+	unsigned bit;
+	const struct rpcrdma_dialect *dialect;
+} all[] = {{RPC_RDMA_V2, &rpcrdma_v2}, {RPC_RDMA_V2_2016, &rpcrdma_v2_2016},
+	{RPC_RDMA_V1, &rpcrdma_v1}};
+#define NALL (sizeof(all) / sizeof(all[0]))
+
+static const struct rpcrdma_dialect *tables[RPC_RDMA_ALL + 1][NALL + 1];
+static pthread_once_t tables_made = PTHREAD_ONCE_INIT;
+
+static void make_tables(void)
+{
+	for (unsigned set = 0; set <= RPC_RDMA_ALL; set++)
+		for (unsigned i = 0, n = 0; i < NALL; i++)
+			if (set & all[i].bit)
+				tables[set][n++] = all[i].dialect;
+}
 
 const struct rpcrdma_dialect *const *rpcrdma_table(unsigned versions)
 {
-	switch (versions) {
-	case RPC_RDMA_V1:
-		return ours + 1;
-	case RPC_RDMA_V2:
-		return only_v2;
-	case RPC_RDMA_V1 | RPC_RDMA_V2:
-		return ours;
-	default:
-		return rpcrdma_dialects;
-	}
+	pthread_once(&tables_made, make_tables);
+	versions &= RPC_RDMA_ALL;
+	return versions ? tables[versions] : rpcrdma_dialects;
 }
 
 #define SEG_SIZE_MIN 512 /* of a peer that says less */
@@ -76,6 +90,7 @@ static void speak(struct rpcrdma_conn *c, const struct rpcrdma_dialect *d)
 	c->seg_count = d->limits.total;
 	c->dialect = d;
 	c->x.rdma_version = d->vers;
+	c->x.rdma_dialect = d->name;
 	set_inline(c);
 }
 
@@ -134,7 +149,7 @@ int rpcrdma_decode(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, const void *ms
 	if (!rc && h->proc != RDMA_ERROR && !c->settled) {
 		c->settled = true;
 		set_inline(c);
-		log_ctrl("%s: RPC-over-RDMA version %u is spoken", c->x.peer, c->dialect->vers);
+		log_ctrl("%s: RPC-over-RDMA version %s is spoken", c->x.peer, c->dialect->name);
 	}
 	return rc;
 }
@@ -154,9 +169,24 @@ void rpcrdma_refused(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h)
 	c->refused = true;
 	if (!next || next == now)
 		return;
-	log_ctrl("%s: the peer speaks RPC-over-RDMA versions %u to %u: going on in version %u",
-		c->x.peer, h->vers_low, h->vers_high, next->vers);
+	log_ctrl("%s: the peer speaks RPC-over-RDMA versions %u to %u: going on in version %s",
+		c->x.peer, h->vers_low, h->vers_high, next->name);
 	speak(c, next);
+}
+
+void rpcrdma_misunderstood(struct rpcrdma_conn *c)
+{
+	const struct rpcrdma_dialect *const *next = c->dialects;
+
+	if (!c->requester || c->settled)
+		return;
+	while (*next++ != c->dialect)
+		;
+	if (!*next)
+		return;
+	log_ctrl("%s: the peer answers version %s with an error: going on in version %s", c->x.peer,
+		c->dialect->name, (*next)->name);
+	speak(c, *next);
 }
 
 void rpcrdma_unanswered(struct rpcrdma_conn *c)

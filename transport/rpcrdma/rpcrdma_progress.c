@@ -114,6 +114,14 @@ static bool hear(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h)
 	return rpcrdma_hdr_is_grant(h);
 }
 
+/* Whichever way it goes: no call of ours hangs on it (version 2 of 2016, section 3.1). */
+static void refuse_option(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h)
+{
+	log_data("%s: optional operation %08x is not known", c->x.peer, h->xid);
+	rpcrdma_send_error(
+		c, h->xid, h->vers, &(struct rpcrdma_fault){.err = RDMA_ERR_INVAL_OPTION});
+}
+
 /* RFC 8167: a message that says that it has the other direction belongs to the other table of XIDs.
  * An RDMA_ERROR that comes to a responder can only be about a reverse call. */
 static void handle_recv(struct rpcrdma_conn *c, const struct prov_wc *wc)
@@ -127,6 +135,11 @@ static void handle_recv(struct rpcrdma_conn *c, const struct prov_wc *wc)
 	if (rc == -EMSGSIZE) {
 		c->count.malformed++;
 		log_data("%s: message of %u bytes dropped: no header", c->x.peer, wc->len);
+		rpcrdma_recv_done(c, r);
+		return;
+	}
+	if (rc == -EBADMSG && h->proc == RDMA_OPTIONAL && h->err == RDMA_ERR_INVAL_OPTION) {
+		refuse_option(c, h);
 		rpcrdma_recv_done(c, r);
 		return;
 	}

@@ -121,6 +121,7 @@ static enum rpcrdma_action v1_on_error(const struct rpcrdma_hdr *h, const char *
 }
 
 const struct rpcrdma_dialect rpcrdma_v1 = {
+	.name = "1",
 	.vers = VERS,
 	.min_call = MIN_CALL,
 	.inline_default = INLINE_DEFAULT,

@@ -236,6 +236,7 @@ static enum rpcrdma_action v2_on_error(const struct rpcrdma_hdr *h, const char *
 }
 
 const struct rpcrdma_dialect rpcrdma_v2 = {
+	.name = "2",
 	.vers = VERS,
 	/* whatever has the fixed words is answered */
 	.min_call = RPCRDMA_FIXED_LEN,

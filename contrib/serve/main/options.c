@@ -85,7 +85,8 @@ void options_usage(void)
 	       "  --lease SECONDS      lease time, 1 to 3600 (default 90)\n"
 	       "  --inline-size BYTES  size of RPC-over-RDMA messages, 1024 to 65536 (default "
 	       "4096)\n"
-	       "  --rdma-versions LIST versions of RPC-over-RDMA to speak: 1, 2 or 1,2 (default)\n"
+	       "  --rdma-versions LIST versions of RPC-over-RDMA to speak, of 1, 2 and 2-2016\n"
+	       "                       (default: 1,2)\n"
 	       "  --mpa-crc            iwarp: protect each frame by a CRC\n"
 	       "  --handle-key FILE    keep the key of file handles in FILE\n"
 	       "  --register           tell rpcbind of the first address of transport tcp\n"
@@ -148,20 +149,6 @@ static int parse_delegations(const char *s, enum deleg_mode *out, struct err *e)
 	else
 		return err_set(e, ERR_USAGE, "--delegations %s: none, read or write is wanted", s);
 	return 0;
-}
-
-/* Version numbers with commas between. */
-static int parse_versions(const char *s, unsigned *out, struct err *e)
-{
-	*out = 0;
-	for (const char *p = s; *out || p == s; p += 2) {
-		if ((p[0] != '1' && p[0] != '2') || (p[1] && p[1] != ','))
-			break;
-		*out |= p[0] == '1' ? RPC_RDMA_V1 : RPC_RDMA_V2;
-		if (!p[1])
-			return 0;
-	}
-	return err_set(e, ERR_USAGE, "--rdma-versions %s: 1, 2 or 1,2 is wanted", s);
 }
 
 static int resolve(struct listen_at *l, const char *spec, struct err *e)
@@ -266,7 +253,12 @@ static int take(struct options *o, int opt, char *arg, const char **at, enum rpc
 	case OPT_INLINE:
 		return parse_u32("--inline-size", arg, 1024, 65536, &o->inline_size, e);
 	case OPT_VERSIONS:
-		return parse_versions(arg, &o->rdma_versions, e);
+		return rpc_rdma_versions_parse(arg, &o->rdma_versions)
+			       ? 0
+			       : err_set(e, ERR_USAGE,
+					 "--rdma-versions %s: of 1, 2 and 2-2016 a list is wanted, "
+					 "with one version 2",
+					 arg);
 	case OPT_CRC:
 		o->crc = true;
 		return 0;

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * rpc_versions: names of the versions of RPC-over-RDMA.
+ */
+#include <string.h>
+
+#include "transport/rpc/rpc.h"
+
+#define BOTH (RPC_RDMA_V2 | RPC_RDMA_V2_2016) /* one number */
+
+static const struct {
+	const char *name;
+	unsigned bit;
+} versions[] = {{"1", RPC_RDMA_V1}, {"2", RPC_RDMA_V2}, {"2-2016", RPC_RDMA_V2_2016}};
+#define NVERSIONS (sizeof(versions) / sizeof(versions[0]))
+
+static unsigned find(const char *s, size_t len)
+{
+	for (size_t i = 0; i < NVERSIONS; i++)
+		if (strlen(versions[i].name) == len && !memcmp(versions[i].name, s, len))
+			return versions[i].bit;
+	return 0;
+}
+
+bool rpc_rdma_versions_parse(const char *s, unsigned *out)
+{
+	*out = 0;
+	for (;;) {
+		size_t len = strcspn(s, ",");
+		unsigned bit = find(s, len);
+
+		*out |= bit;
+		if (!bit || (*out & BOTH) == BOTH)
+			return false;
+		if (!s[len])
+			return true;
+		s += len + 1;
+	}
+}
