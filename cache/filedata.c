@@ -70,7 +70,7 @@ void filedata_lost(struct filedata *d, int error)
 void filedata_unsafe(struct filedata *d, const struct rpc_cred *by, int error)
 {
 	pthread_mutex_lock(&d->lock);
-	d->dirty = true;
+	d->dirty = d->unsafe = true;
 	d->by = *by;
 	d->gen++;
 	if (error != -EAGAIN) {
@@ -99,6 +99,16 @@ bool filedata_dirty(struct filedata *d, uint64_t *gen)
 	return dirty;
 }
 
+bool filedata_at_risk(struct filedata *d)
+{
+	bool risk;
+
+	pthread_mutex_lock(&d->lock);
+	risk = d->dirty && (d->unkept || d->unsafe);
+	pthread_mutex_unlock(&d->lock);
+	return risk;
+}
+
 uint64_t filedata_commit(struct filedata *d, struct rpc_cred *by)
 {
 	uint64_t gen;
@@ -118,7 +128,7 @@ enum filedata_verf filedata_committed(struct filedata *d, uint64_t gen, const ui
 	if (d->dirty)
 		is = note_verf_locked(d, verf);
 	if (d->gen == gen) {
-		d->dirty = d->unkept = false;
+		d->dirty = d->unkept = d->unsafe = false;
 		d->have_verf = false;
 	}
 	pthread_mutex_unlock(&d->lock);

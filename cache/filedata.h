@@ -52,6 +52,7 @@ struct filedata {
 	pthread_mutex_t lock;	  /* what follows, and the views */
 	bool dirty;		  /* there is unstable data */
 	bool unkept;		  /* some of it there is no copy of */
+	bool unsafe;		  /* or it came without a verifier */
 	bool have_verf;
 	uint8_t verf[NFS_VERF_SIZE]; /* of the unstable data */
 	struct rpc_cred by;	     /* who wrote some of it last */
@@ -92,6 +93,8 @@ void filedata_unwritten(struct filedata *d, int error);
 
 /* Is a COMMIT needed? *gen: as filedata_commit() would return it. */
 bool filedata_dirty(struct filedata *d, uint64_t *gen);
+/* Could a restart of the server lose something for good? */
+bool filedata_at_risk(struct filedata *d);
 /* Before a COMMIT: *by is whose it is to be. Returns gen for the following two. */
 uint64_t filedata_commit(struct filedata *d, struct rpc_cred *by);
 /* A COMMIT was answered. */

@@ -71,13 +71,14 @@ static void flush_settle(struct request *r)
 
 /* Nobody else sees the file as long as it is delegated to write: then it is enough that the server
  * has taken what was written, and so has said what there is no room for. The release of the file
- * goes on to have it committed. But an unlock that the server hears tells others that all is there.
- */
+ * goes on to have it committed. But an unlock that the server hears tells others that all is there,
+ * and what is not kept here cannot be written again: whoever closes the file is to be told. */
 static enum written_level flush_level(const struct fs *fs, struct inode *ino)
 {
 	uint64_t since = deleg_alone_since(fs, ino);
 
-	return since && locker_all_local(ino, since) ? SENT : STABLE;
+	return since && locker_all_local(ino, since) && !filedata_at_risk(&ino->data) ? SENT
+										      : STABLE;
 }
 
 static void flush_begin(struct request *r)

@@ -106,8 +106,10 @@ static void what_came_with_no_verifier_needs_a_commit(void **state)
 	filedata_unsafe(&d, &writer, -EAGAIN);
 	assert_int_equal(filedata_fsync(&d, &a), 0);
 	assert_true(filedata_dirty(&d, &gen));
+	assert_true(filedata_at_risk(&d));
 	assert_true(committed(gen, boot1));
 	assert_false(filedata_dirty(&d, &gen));
+	assert_false(filedata_at_risk(&d));
 	/* a WRITE beside them has one, which counts */
 	wrote(NFS_UNSTABLE, boot1);
 	filedata_unsafe(&d, &writer, -EAGAIN);

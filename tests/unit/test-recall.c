@@ -119,6 +119,25 @@ static void who_may_not_write_does_not(void **state)
 	assert_false(asks(O_RDONLY));
 }
 
+/* A close leaves the COMMIT to the release, for what is kept here and could be written again. */
+static void what_is_not_kept_is_committed_by_close(void **state)
+{
+	static const uint8_t large[1 << 20];
+
+	assert_int_equal(kernel_write(node, fh, 0, large, sizeof(large), O_RDWR), sizeof(large));
+	wait_for(NFS_WRITE, 1);
+	assert_int_equal(kernel_flush(node, fh), 0);
+	assert_int_equal(count(NFS_COMMIT), 0);
+	assert_int_equal(kernel_write(node, fh, 0, "data", 4, O_RDWR | O_DIRECT), 4);
+	assert_int_equal(kernel_flush(node, fh), 0);
+	assert_int_equal(count(NFS_COMMIT), 1);
+	assert_int_equal(kernel_flush(node, fh), 0);
+	assert_int_equal(count(NFS_COMMIT), 1);
+	assert_int_equal(kernel_write(node, fh, 0, "data", 4, O_RDWR | O_DIRECT), 4);
+	fake_knobs.verf++; /* the server restarts */
+	assert_int_equal(kernel_flush(node, fh), -EIO);
+}
+
 /* Those that this mount has changed come with the WRITE. */
 static void its_attributes_are_believed(void **state)
 {
@@ -299,6 +318,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(it_is_opened_without_asking),
 		TEST(who_may_not_write_does_not),
+		TEST(what_is_not_kept_is_committed_by_close),
 		TEST(its_attributes_are_believed),
 		TEST(close_waits_for_no_commit),
 		TEST(close_waits_for_no_commit_under_local_locks),
