@@ -104,6 +104,9 @@ void stats_format(const struct stats *s, unsigned inodes, unsigned open_files,
 			" exposed=%lluB pulled_up=%lluB",
 			U(rpc->calls), U(rpc->timeouts), U(rpc->reconnects), U(rpc->bytes_placed),
 			U(rpc->bytes_copied), U(rpc->bytes_exposed), U(rpc->bytes_pulled_up));
+	if (rpc && (rpc->calls_padded || rpc->replies_read))
+		put(&l, " padded=%llu replies_read=%llu", U(rpc->calls_padded),
+			U(rpc->replies_read));
 	if (mem)
 		put(&l, " memory: used=%zuB mapped=%zuB", mem->used_bytes, mem->slab_bytes);
 	if (cache)

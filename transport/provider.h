@@ -14,7 +14,8 @@
  * completion free()               after the last use by any thread
  *
  * Threads. post(), expose() and disconnect() may be called from any thread. poll(), wait() and
- * withdraw() belong to one thread, the connection's progress thread; because placement of incoming
+ * withdraw() belong to one thread, the connection's progress thread (until there is one, whoever
+ * made the connection); because placement of incoming
  * data happens inside its poll(), a door that withdraw() has closed can receive no late write.
  *
  * Ownership. Memory named by a work request must stay until the request has ended. For Send and

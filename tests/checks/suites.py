@@ -39,6 +39,10 @@ E2E_V1 = E2E_V1_SHORT + ("programs", "floods", "silence", "kills", "leases", "wr
 E2E_V2_2016_SHORT = ("files", "delegated")
 E2E_V2_2016 = E2E_V2_2016_SHORT + ("programs", "floods", "silence", "roundtrips", "writeback", "locks")
 
+# And the version 1 of 2005.
+E2E_LEGACY_SHORT = ("files",)
+E2E_LEGACY = E2E_LEGACY_SHORT + ("programs", "floods", "silence", "delegated", "roundtrips", "writeback", "locks", "acls")
+
 # The virtual machine's cases that are run each time, in their short form.
 VM_SHORT = ("case-short-client", "case-short-server")
 
@@ -93,6 +97,13 @@ def e2e_v2_2016(scripts):
                       RDMA_VERSIONS="2-2016", RDMA_VERSION="2-2016")
 
 
+def e2e_legacy(scripts):
+    yield e2e_job("plain", "legacy", "", limit=300, PROTO="iwarp")
+    for script in scripts:
+        yield e2e_job("plain", script, " over iwarp, RPC-over-RDMA version 1-legacy,", PROTO="iwarp",
+                      RDMA_VERSIONS="1-legacy", RDMA_VERSION="1-legacy")
+
+
 def e2e_short():
     for script in E2E_SHORT:
         yield from e2e_over("plain", script, TRANSPORTS, users=(True,))
@@ -100,6 +111,7 @@ def e2e_short():
         yield from e2e_over("plain", script, ("iwarp",), users=(True,))
     yield from e2e_v1(E2E_V1_SHORT)
     yield from e2e_v2_2016(E2E_V2_2016_SHORT)
+    yield from e2e_legacy(E2E_LEGACY_SHORT)
     for script in E2E_SHORT_ROOT:
         yield e2e_job("plain", script, " over iwarp", PROTO="iwarp")
     yield e2e_job("plain", "register", "", limit=120)
@@ -119,6 +131,7 @@ def e2e_all():
         yield from e2e_over("plain", script, TRANSPORTS)
     yield from e2e_v1(E2E_V1)
     yield from e2e_v2_2016(E2E_V2_2016)
+    yield from e2e_legacy(E2E_LEGACY)
     yield e2e_job("plain", "ganesha", "")
     for version in ("4.1", "4.2"):
         for script in GANESHA:

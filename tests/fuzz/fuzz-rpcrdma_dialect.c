@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Fuzz target of the codecs behind transport/rpcrdma/rpcrdma_dialect, of rpcrdma_priv and of
- * rpcrdma_props: what decodes, encodes to the same bytes.
+ * Fuzz target of the codecs behind transport/rpcrdma/rpcrdma_dialect, of rpcrdma_priv, of
+ * rpcrdma_props and of ccp: what decodes, encodes to the same bytes.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -10,13 +10,14 @@
 #include <string.h>
 
 #include "transport/rpcrdma/rpcrdma_conn.h"
+#include "transport/rpcrdma/rpcrdma_legacy.h"
 #include "transport/rpcrdma/rpcrdma_priv.h"
 #include "transport/rpcrdma/rpcrdma_v1.h"
 #include "transport/rpcrdma/rpcrdma_v2.h"
 #include "transport/rpcrdma/rpcrdma_v2_2016.h"
 
 static const struct rpcrdma_dialect *const all[] = {
-	&rpcrdma_v2, &rpcrdma_v2_2016, &rpcrdma_v1, NULL};
+	&rpcrdma_v2, &rpcrdma_v2_2016, &rpcrdma_v1, &rpcrdma_legacy, NULL};
 
 /* The credit word of an ERR_VERS is not kept, and that of version 2 is made of its halves. An
  * ERR_VERS in the form of version 2 is written in that of all. */
@@ -25,6 +26,9 @@ static bool same(const struct rpcrdma_dialect *d, const struct rpcrdma_hdr *h, s
 {
 	if (rpcrdma_hdr_is_err_vers(h) && h->len != RPCRDMA_ERR_VERS_LEN)
 		return n == RPCRDMA_ERR_VERS_LEN && !memcmp(a + n - 8, b + h->len - 8, 8);
+	/* what follows the code of an error there is zeros when it is written */
+	if (d->legacy && h->proc == RDMA_ERROR && !rpcrdma_hdr_is_err_vers(h))
+		return n >= h->len && !memcmp(a, b, RPCRDMA_FIXED_LEN);
 	if (n != h->len)
 		return false;
 	if (h->proc == RDMA_ERROR && d->talks) /* a response, whether its flags say so or not */
@@ -55,6 +59,31 @@ static void fuzz_props(const uint8_t *data, size_t size)
 		abort();
 }
 
+/* The same of what CONF_RDMA asks and answers. */
+static void fuzz_ccp(const uint8_t *data, size_t size)
+{
+	uint32_t out[CCP_WIRE / 4];
+	struct ccp_req req;
+	struct ccp_res res;
+	struct xdr_out to;
+	struct xdr_in in;
+
+	xdr_in_init(&in, data, size);
+	if (ccp_get_req(&in, &req))
+		return;
+	xdr_in_init(&in, data, size);
+	if (ccp_get_res(&in, &res))
+		abort();
+	xdr_out_init(&to, out, sizeof(out));
+	ccp_put_req(&to, &req);
+	if (!xdr_out_ok(&to) || memcmp(out, data, CCP_WIRE))
+		abort();
+	xdr_out_init(&to, out, sizeof(out));
+	ccp_put_res(&to, &res);
+	if (!xdr_out_ok(&to) || memcmp(out, data, CCP_WIRE))
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static uint32_t out[4096]; /* the longest header is below 12 KiB */
@@ -62,11 +91,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	rpcrdma_priv_decode(&priv, data, size);
 	fuzz_props(data, size);
+	fuzz_ccp(data, size);
 	for (const struct rpcrdma_dialect *const *d = all; *d; d++) {
 		struct rpcrdma_hdr h;
 		int n;
 
-		if (rpcrdma_dialect_decode(*d, &h, data, size) || h.proc == RDMA_DONE)
+		if (rpcrdma_dialect_decode(*d, &h, data, size) ||
+			(h.proc == RDMA_DONE && !(*d)->legacy))
 			continue;
 		n = rpcrdma_dialect_encode(*d, &h, out, sizeof(out));
 		if (n < 0 || !same(*d, &h, (size_t)n, (const uint8_t *)out, data))

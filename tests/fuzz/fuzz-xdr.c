@@ -21,6 +21,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	memcpy(stream, data + half, len);
 	xdr_in_init(&x, stream, len);
+	if (half > 2 && data[2] & 1) /* aligned to 1, 2, or a multiple of 4 */
+		x.padding = (struct xdr_padding){
+			data[2] < 8 ? 1u + (data[2] >> 2) : data[2] & ~3u, data[2] >> 1, data[1]};
 	if (half > 1) {
 		x.payload[x.npayloads++] =
 			(struct xdr_payload){.pos = data[0] & 1 ? XDR_POS_NEXT : data[0] & ~3u,

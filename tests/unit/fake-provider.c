@@ -77,6 +77,11 @@ void fake_wake(struct fake_conn *c)
 		abort();
 }
 
+void fake_hand_over(struct prov_conn *pc)
+{
+	((struct fake_conn *)pc)->has_user = false;
+}
+
 void fake_check_user(struct fake_conn *c, const char *what)
 {
 	if (!c->has_user)

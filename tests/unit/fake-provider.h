@@ -30,4 +30,7 @@ unsigned fake_violations(void);
 /* Doors open at the moment, of both ends of all connections. */
 unsigned fake_doors_open(void);
 
+/* Another thread is to call poll(), wait() and withdraw() of pc from now on. */
+void fake_hand_over(struct prov_conn *pc);
+
 #endif

@@ -66,7 +66,7 @@ static void check_get(struct pair_call *c, struct xdr_in *res)
 	assert_int_equal(xdr_get_u32(res), 1);
 	d = xdr_get_payload(res, 2u << 20, &c->len, &c->placed);
 	assert_non_null(d);
-	if (c->placed)
+	if (c->placed && c->rpc.nsinks)
 		assert_ptr_equal(d, c->rpc.sink[0].one.at.addr);
 	c->copy = malloc(c->len ? c->len : 1);
 	memcpy(c->copy, d, c->len);

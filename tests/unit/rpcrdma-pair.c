@@ -314,6 +314,8 @@ static int raw_establish(struct raw *r)
 	return r->prov->establish(r->pc, PAIR_CONNECT_MS, &r->err);
 }
 
+void (*raw_greet)(struct raw *r);
+
 static void *raw_accept(void *ctx)
 {
 	struct raw *r = ctx;
@@ -324,8 +326,11 @@ static void *raw_accept(void *ctx)
 		poll(&pfd, 1, PAIR_CONNECT_MS);
 		rc = r->prov->accept(r->listener, &r->pc, &r->err);
 	} while (rc == -EAGAIN);
-	if (!rc)
-		raw_establish(r);
+	if (!rc && !raw_establish(r) && raw_greet) {
+		raw_greet(r);
+		if (r->prov != &prov_iwarp)
+			fake_hand_over(r->pc);
+	}
 	return NULL;
 }
 
@@ -460,6 +465,40 @@ void raw_write(struct raw *r, uint32_t stag, uint64_t offset, uint32_t n)
 	wr.sge[0] = mem_buf_sge(r->zone, 0, n);
 	wr.hold[0] = r->zone;
 	r->prov->post(r->pc, &wr);
+}
+
+bool raw_read(struct raw *r, uint32_t stag, uint64_t offset, uint32_t n)
+{
+	struct prov_wr wr = {
+		.op = PROV_READ,
+		.nsge = 1,
+		.remote_stag = stag,
+		.remote_offset = offset,
+	};
+	bool read = false;
+
+	wr.sge[0] = mem_buf_sge(r->zone, 0, n);
+	r->prov->post(r->pc, &wr);
+	while (!read && !r->down) {
+		struct prov_wc wc;
+
+		if (r->prov->poll(r->pc, &wc, 1) != 1) {
+			r->prov->wait(r->pc, -1, 10);
+			continue;
+		}
+		read = wc.op == PROV_WC_READ;
+		r->down = wc.op == PROV_WC_DOWN;
+	}
+	return read;
+}
+
+struct prov_door raw_expose(struct raw *r, uint32_t off, uint32_t n)
+{
+	struct mem_sge sge = mem_buf_sge(r->zone, off, n);
+	struct prov_door door = {0};
+
+	assert_int_equal(r->prov->expose(r->pc, &sge, PROV_REMOTE_READ, &door), 0);
+	return door;
 }
 
 /* --- steps of a scripted peer ---------------------------------------------------------------- */

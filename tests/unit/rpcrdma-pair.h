@@ -124,6 +124,13 @@ bool raw_recv_within(struct raw *r, struct pair *p, int ms);
 bool raw_recv(struct raw *r, struct pair *p);
 /* Word i of the last message. */
 uint32_t raw_word(const struct raw *r, unsigned i);
+/* What a raw end that accepts does before the requester's connecting returns, on a thread of its
+ * own; NULL: nothing. */
+extern void (*raw_greet)(struct raw *r);
+/* RDMA Read of n bytes to the beginning of the zone. False: the connection is down. */
+bool raw_read(struct raw *r, uint32_t stag, uint64_t offset, uint32_t n);
+/* Opens n bytes at off of the zone for RDMA Reads. */
+struct prov_door raw_expose(struct raw *r, uint32_t off, uint32_t n);
 /* RDMA Write of the first n bytes of the zone. */
 void raw_write(struct raw *r, uint32_t stag, uint64_t offset, uint32_t n);
 /* Waits until the connection is down. */

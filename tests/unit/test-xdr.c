@@ -277,6 +277,43 @@ static void a_payload_never_taken_is_noticed(void **state)
 	assert_false(xdr_in_done(&x));
 }
 
+/* RDMA_MSGP of RPC-over-RDMA as of 2005: what is long enough begins at a multiple of 16, counted
+ * from 8 bytes before. */
+static void padding_is_passed_over(void **state)
+{
+	static const uint8_t in[] = {0, 0, 0, 4, 'a', 'b', 'c', 'd', /* below the threshold */
+		0, 0, 0, 5, 'p', 'p', 'p', 'p', 'p', 'p', 'p', 'p', 'p', 'p', 'p', 'p', /* to 24 */
+		1, 2, 3, 4, 5, 0, 0, 0, 0, 0, 0, 8, 'p', 'p', 'p', 'p',			/* to 40 */
+		1, 2, 3, 4, 5, 6, 7, 8};
+	const struct xdr_padding by_16 = {16, 5, 8}, too_far = {64, 5, 4},
+				 huge = {UINT32_MAX - 3, 0, 4};
+	struct xdr_in x;
+	bool placed;
+	uint32_t n;
+
+	xdr_in_init(&x, in, sizeof(in));
+	x.padding = by_16;
+	assert_memory_equal(xdr_get_opaque(&x, 10, &n), in + 4, 4);
+	assert_ptr_equal(xdr_get_payload(&x, 10, &n, &placed), in + 24);
+	assert_int_equal(n, 5);
+	assert_false(placed);
+	assert_ptr_equal(xdr_get_opaque(&x, 10, &n), in + 40);
+	assert_int_equal(n, 8);
+	assert_true(xdr_in_done(&x));
+
+	xdr_in_init(&x, in, sizeof(in));
+	x.padding = too_far;
+	xdr_get_opaque(&x, 10, &n);
+	assert_null(xdr_get_opaque(&x, 10, &n));
+	assert_int_equal(n, 0);
+	assert_false(xdr_in_ok(&x));
+
+	xdr_in_init(&x, in, sizeof(in));
+	x.padding = huge;
+	assert_null(xdr_get_opaque(&x, 10, &n));
+	assert_false(xdr_in_ok(&x));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -291,6 +328,7 @@ int main(void)
 		cmocka_unit_test(a_payload_in_pieces),
 		cmocka_unit_test(payload_in_the_stream),
 		cmocka_unit_test(a_payload_never_taken_is_noticed),
+		cmocka_unit_test(padding_is_passed_over),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -157,9 +157,12 @@ typedef void rpc_service_fn(void *ctx, struct rpc_req *req);
 #define RPC_RDMA_V1	 1u
 #define RPC_RDMA_V2	 2u
 #define RPC_RDMA_V2_2016 4u
-#define RPC_RDMA_ALL	 7u
-/* Reads a list of their names, "1", "2", "2-2016", with commas between, into *out. False: it is
- * none, or has both versions 2. */
+/* Version 1 as of 2005. A server of both versions 1 serves clients of either; a client of both is
+ * one of this. */
+#define RPC_RDMA_V1_LEGACY 8u
+#define RPC_RDMA_ALL	   15u
+/* Reads a list of their names, "1", "2", "2-2016", "1-legacy", with commas between, into *out.
+ * False: it is none, or has both versions 2. */
 bool rpc_rdma_versions_parse(const char *s, unsigned *out);
 
 struct rpc_client_params {
@@ -229,6 +232,8 @@ struct rpc_client_stats { /* since the start */
 	uint64_t bytes_copied;	  /* payload that had to be copied into its sink */
 	uint64_t bytes_exposed;	  /* payload sent from where it was (Read chunks, writev) */
 	uint64_t bytes_pulled_up; /* payload copied into an inline message */
+	/* RPC-over-RDMA as of 2005: calls in RDMA_MSGP, replies ended by RDMA_DONE */
+	uint64_t calls_padded, replies_read;
 };
 /* The counters as they are; together they need not be of one moment. Any thread, without a lock. */
 void rpc_client_stats(struct rpc_client *c, struct rpc_client_stats *out);

@@ -510,5 +510,7 @@ void rpc_client_stats(struct rpc_client *c, struct rpc_client_stats *out)
 		.bytes_copied = counted(&n->bytes_copied),
 		.bytes_exposed = counted(&n->bytes_exposed),
 		.bytes_pulled_up = counted(&n->bytes_pulled_up),
+		.calls_padded = counted(&n->calls_padded),
+		.replies_read = counted(&n->replies_read),
 	};
 }

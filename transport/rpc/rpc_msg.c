@@ -31,6 +31,7 @@ static bool get_auth(struct xdr_in *x, struct rpc_opaque_auth *a)
 	a->len = xdr_get_u32(x);
 	if (xdr_in_ok(x) && a->len > RPC_MSG_MAX_AUTH)
 		return false;
+	xdr_skip_padding(x, a->len);
 	a->body = xdr_consume(x, a->len);
 	return true;
 }

@@ -12,7 +12,8 @@
 static const struct {
 	const char *name;
 	unsigned bit;
-} versions[] = {{"1", RPC_RDMA_V1}, {"2", RPC_RDMA_V2}, {"2-2016", RPC_RDMA_V2_2016}};
+} versions[] = {{"1", RPC_RDMA_V1}, {"2", RPC_RDMA_V2}, {"2-2016", RPC_RDMA_V2_2016},
+	{"1-legacy", RPC_RDMA_V1_LEGACY}};
 #define NVERSIONS (sizeof(versions) / sizeof(versions[0]))
 
 static unsigned find(const char *s, size_t len)

@@ -84,7 +84,19 @@ void xdr_in_init(struct xdr_in *x, const void *buf, size_t len)
 	x->len = len;
 	x->pos = 0;
 	x->bad = false;
+	x->padding.align = 0;
 	x->npayloads = 0;
+}
+
+void xdr_skip_padding(struct xdr_in *x, uint32_t n)
+{
+	const struct xdr_padding *p = &x->padding;
+	uint64_t past;
+
+	if (!p->align || n < p->thresh || x->bad)
+		return;
+	past = ((uint64_t)p->before + x->pos) % p->align;
+	xdr_consume(x, past ? p->align - past : 0);
 }
 
 bool xdr_in_done(const struct xdr_in *x)
@@ -116,6 +128,8 @@ const uint8_t *xdr_get_opaque(struct xdr_in *x, uint32_t max, uint32_t *n)
 	*n = xdr_get_u32(x);
 	if (*n > max)
 		xdr_in_fail(x);
+	if (x->padding.align)
+		xdr_skip_padding(x, *n);
 	p = xdr_consume(x, *n);
 	if (!p)
 		*n = 0;
@@ -166,6 +180,8 @@ bool xdr_get_payload_list(struct xdr_in *x, uint32_t max, struct seg_list *data,
 		return false;
 	p = payload_here(x, n);
 	if (!p) {
+		if (x->padding.align)
+			xdr_skip_padding(x, n);
 		inl = xdr_consume(x, n);
 		if (inl)
 			*data = seg_list_of(

@@ -57,11 +57,20 @@ struct xdr_out {
 	struct xdr_payload payload[XDR_MAX_PAYLOADS];
 };
 
+/* Padding before counted opaque data of `thresh` bytes or more, which aligns it in the message that
+ * was received: to a multiple of align, counted from `before` bytes before the cursor's buffer
+ * (RDMA_MSGP of RPC-over-RDMA's draft of 2005). align: a multiple of 4, or 1 or 2; 0: there is
+ * none. */
+struct xdr_padding {
+	uint32_t align, thresh, before;
+};
+
 struct xdr_in {
 	const uint8_t *base;
 	size_t len;
 	size_t pos;
 	bool bad;
+	struct xdr_padding padding; /* none after xdr_in_init() */
 	unsigned npayloads;
 	struct xdr_payload payload[XDR_MAX_PAYLOADS];
 };
@@ -166,6 +175,10 @@ static inline size_t xdr_in_left(const struct xdr_in *x)
 
 /* Nothing was wrong, no byte is left over, and every payload has been taken. */
 bool xdr_in_done(const struct xdr_in *x);
+
+/* Passes over what x->padding has before data of n bytes; the cursor is behind its length word.
+ * xdr_get_opaque() and xdr_get_payload() do that by themselves. */
+void xdr_skip_padding(struct xdr_in *x, uint32_t n);
 
 /* Marks the stream as malformed (a coder found an impossible value). Returns -EBADMSG. */
 static inline int xdr_in_fail(struct xdr_in *x)

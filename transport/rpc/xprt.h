@@ -85,6 +85,7 @@ struct rpc_xprt_ops {
 struct rpc_counts {
 	_Atomic uint64_t calls, replies, timeouts, reconnects, callbacks;
 	_Atomic uint64_t bytes_placed, bytes_copied, bytes_exposed, bytes_pulled_up;
+	_Atomic uint64_t calls_padded, replies_read;
 };
 
 static inline void rpc_count(_Atomic uint64_t *counter, uint64_t n)

@@ -171,6 +171,15 @@ static bool call_holds(const struct rpcrdma_conn *c, const struct rpcrdma_posted
 	return hlen + RPC_HEADROOM - p->off + args->len <= c->x.inline_send;
 }
 
+/* In the dialect of 2005 a reply that is too long comes as a Read chunk, at the cost of a round
+ * trip and an RDMA_DONE. That pays where it hardly ever is: memory for a Reply chunk is spared each
+ * time. What may be long by far, such as READDIR's, usually is; for that the draft, too, has Reply
+ * chunks. */
+static bool is_rarely_long(const struct rpcrdma_conn *c, uint64_t body)
+{
+	return c->dialect->legacy && c->configured && c->reads_max && body <= RPCRDMA_RARELY_LONG;
+}
+
 /* Gives the reply the room it may need (see the top). */
 static int provide_reply(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h)
 {
@@ -183,7 +192,8 @@ static int provide_reply(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struc
 	int rc = 0;
 
 	hlen = p->dialect->bound(0, call->nsinks, false, nsegs + call->nsinks - nsinks);
-	if (rpcrdma_continue_room(p->dialect, c->x.inline_recv, hlen, most->sends) >= body &&
+	if ((rpcrdma_continue_room(p->dialect, c->x.inline_recv, hlen, most->sends) >= body ||
+		    is_rarely_long(c, body)) &&
 		!p->reply_min && nsinks <= most->writes && nsegs <= most->segs &&
 		nsegs < most->total && /* one may be needed for what the peer reads */
 		(nsegs == nsinks || call_holds(c, p, nsinks, nsegs))) {
@@ -334,6 +344,8 @@ static int take_out(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpc
 	struct rpcrdma_stream reduced;
 	int rc;
 
+	if (!p->limits.reads)
+		return -EMSGSIZE;
 	if (!args->npayloads)
 		return as_long(c, p, h, s);
 	rpcrdma_stream_init(&reduced, p->call->msg, p->off, args, 1u << which, c->zero);
@@ -375,6 +387,8 @@ static int reduce(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrd
 		return as_long(c, p, h, s);
 	if (fits(c, h, s, 0)) {
 		rpcrdma_stat_add(c, bytes_pulled_up, payload_bytes(&p->call->args));
+		if (c->requester && c->ccp_align)
+			rpcrdma_pad(c, &p->call->args, h, s);
 		return 0;
 	}
 	n = rpcrdma_continue_sends(p->dialect, p->limits.sends, c->x.inline_send,
@@ -460,6 +474,7 @@ static void post_call(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 	} else {
 		alone = c->credit_out.used - c->patient == p->sends;
 		c->patient += patient ? p->sends : 0;
+		p->dones = c->dones_sent;
 		p->state = RPCRDMA_SENT;
 	}
 	pthread_cond_broadcast(&c->marshalled);
@@ -499,6 +514,12 @@ static unsigned sends_for_locked(const struct rpcrdma_conn *c, const struct rpcr
 static bool take_credits_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 {
 	p->sends = sends_for_locked(c, p);
+	if (rpcrdma_credit_take(&c->credit_out, p->sends))
+		return true;
+	/* RDMA_DONEs alone under way: nothing will be answered that could bring their credits */
+	if (c->dones_sent == c->dones_back || c->credit_out.used != c->dones_sent - c->dones_back)
+		return false;
+	rpcrdma_dones_back_locked(c, c->dones_sent);
 	return rpcrdma_credit_take(&c->credit_out, p->sends);
 }
 
@@ -518,6 +539,7 @@ static struct rpcrdma_posted *posted_new_locked(struct rpcrdma_conn *c)
 		p->ndoors = p->nsinks = 0;
 		p->door = p->few;
 		p->reply_buf = p->gathered = NULL;
+		p->pull = NULL;
 		p->reply = (struct rpcrdma_msg){0};
 		p->closed = p->long_reply = p->repeat = false;
 	}

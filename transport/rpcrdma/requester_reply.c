@@ -173,9 +173,9 @@ static int read_reply(struct rpcrdma_conn *c, struct rpcrdma_posted *p, const st
 
 	if (h->proc == RDMA_ERROR)
 		return error_reply(c, p, h);
-	if (h->proc != RDMA_MSG && h->proc != RDMA_NOMSG)
+	if (h->proc != RDMA_MSG && h->proc != RDMA_NOMSG && h->proc != RDMA_MSGP)
 		return bad_reply(c, h->xid, "is neither RDMA_MSG nor RDMA_NOMSG");
-	if (h->nreads)
+	if (h->nreads && !rpcrdma_is_lent(c, h, 0))
 		return bad_reply(c, h->xid, "has a Read list");
 	if (h->has_reply) {
 		if (!p->reply_buf)
@@ -185,15 +185,16 @@ static int read_reply(struct rpcrdma_conn *c, struct rpcrdma_posted *p, const st
 			return bad_reply(
 				c, h->xid, "returns a longer Reply chunk than was offered");
 	}
-	if (h->proc == RDMA_NOMSG) {
+	if (h->proc == RDMA_NOMSG && !h->nreads) {
 		if (!h->has_reply)
 			return bad_reply(c, h->xid, "is RDMA_NOMSG without a Reply chunk");
 		xdr_in_init(&p->in, p->reply_buf->data, (size_t)n);
 		p->long_reply = true;
 	} else {
 		if (n)
-			return bad_reply(c, h->xid, "is RDMA_MSG with a used Reply chunk");
+			return bad_reply(c, h->xid, "has a message beside a used Reply chunk");
 		xdr_in_init(&p->in, b->data + m->off, m->len);
+		p->in.padding = rpcrdma_padding_of(h);
 	}
 	return read_writes(c, p, h);
 }
@@ -257,6 +258,7 @@ void rpcrdma_reply_closed(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 {
 	struct rpc_call *call = p->call;
 	struct mem_buf *reply_buf = p->reply_buf;
+	struct rpcrdma_taken *pull = p->pull;
 	struct rpcrdma_msg m = p->reply;
 	struct xdr_in in;
 	int error;
@@ -278,17 +280,18 @@ void rpcrdma_reply_closed(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 		check_xid(c, p);
 	error = p->error;
 	in = p->in;
-	p->reply_buf = NULL; /* what in may point to */
+	p->reply_buf = NULL; /* what in may point to, and so may pull */
+	p->pull = NULL;
 	rpcrdma_posted_let_go(p);
 	atomic_store_explicit(&call->xprt_priv, NULL, memory_order_relaxed);
 	TAILQ_INSERT_TAIL(&c->ended, p, link); /* the next reply has the lock anyway */
 	c->x.up.reply(c->x.up.ctx, call, error, error ? NULL : &in);
 	mem_buf_unref(reply_buf);
+	rpcrdma_taken_free(c, pull);
 	rpcrdma_msg_done(c, &m);
 }
 
-/* Closes the doors of p; tells the owner now or when the provider says that they are closed. */
-static void close_doors(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
+void rpcrdma_close_doors(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 {
 	int rc = 0;
 
@@ -327,10 +330,21 @@ static unsigned orphan_sends_locked(struct rpcrdma_conn *c, uint32_t xid)
 	return 1;
 }
 
+/* The credits of a call that is answered. lock held. */
+static void put_credits_locked(
+	struct rpcrdma_conn *c, const struct rpcrdma_posted *p, const struct rpcrdma_hdr *h, int rc)
+{
+	if (!rpcrdma_is_lent(c, h, rc))
+		rpcrdma_credit_put(&c->credit_out, p->sends);
+	if (p->dones != c->dones_back)
+		rpcrdma_dones_back_locked(c, p->dones);
+}
+
 /* The posted call that a reply belongs to, taken off the table; NULL if there is none. *late: it
- * may be the reply to a call that was taken back. */
+ * may be the reply to a call that was taken back; *done: there is a credit to say RDMA_DONE to it.
+ */
 static struct rpcrdma_posted *take_posted(
-	struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc, bool *late)
+	struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc, bool *late, bool *done)
 {
 	struct rpc_call *call = c->x.up.find(c->x.up.ctx, h->xid, !c->requester);
 	struct rpcrdma_posted *p;
@@ -350,11 +364,12 @@ static struct rpcrdma_posted *take_posted(
 		TAILQ_REMOVE(&c->posted, p, link);
 		p->state = RPCRDMA_CLOSING;
 		c->patient -= p->patient ? p->sends : 0;
-		rpcrdma_credit_put(&c->credit_out, p->sends);
+		put_credits_locked(c, p, h, rc);
 	} else {
 		p = NULL;
 		*late = c->credit_out.orphans > 0;
 		rpcrdma_credit_late(&c->credit_out, orphan_sends_locked(c, h->xid));
+		*done = rpcrdma_is_lent(c, h, rc) && rpcrdma_credit_take(&c->credit_out, 1);
 	}
 	pthread_mutex_unlock(&c->lock);
 	return p;
@@ -363,7 +378,7 @@ static struct rpcrdma_posted *take_posted(
 void rpcrdma_handle_reply(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc,
 	struct rpcrdma_msg *m, const struct prov_wc *wc)
 {
-	bool late = false;
+	bool late = false, done = false;
 	struct rpcrdma_posted *p;
 
 	/* first: whoever has the credit next sends in the new dialect */
@@ -372,7 +387,7 @@ void rpcrdma_handle_reply(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, i
 	else if (h->proc == RDMA_ERROR &&
 		 (rc || h->err == RDMA_ERR_CHUNK || h->err == RDMA_ERR_INVAL_HTYPE))
 		rpcrdma_misunderstood(c);
-	p = take_posted(c, h, rc, &late);
+	p = take_posted(c, h, rc, &late, &done);
 
 	/* A late reply may have closed a door of its call before that was taken back, or the
 	 * provider was told to bear it (abandoned). */
@@ -382,6 +397,8 @@ void rpcrdma_handle_reply(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, i
 	if (!p) {
 		c->count.late++;
 		log_data("%s: reply %08x belongs to no call: dropped", c->x.peer, h->xid);
+		if (done)
+			rpcrdma_send_done(c, h->xid);
 		rpcrdma_msg_done(c, m);
 		return;
 	}
@@ -391,7 +408,10 @@ void rpcrdma_handle_reply(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, i
 	if (!p->repeat)
 		p->error =
 			rc ? bad_reply(c, h->xid, "has a malformed header") : read_reply(c, p, h);
-	close_doors(c, p);
+	if (rpcrdma_is_lent(c, h, rc))
+		rpcrdma_pull_reply(c, p, h);
+	else
+		rpcrdma_close_doors(c, p);
 }
 
 void rpcrdma_reply_failed(struct rpcrdma_conn *c)
@@ -408,7 +428,7 @@ void rpcrdma_reply_failed(struct rpcrdma_conn *c)
 		pthread_mutex_unlock(&c->lock);
 		if (!p)
 			return;
-		close_doors(c, p);
+		rpcrdma_close_doors(c, p);
 	}
 }
 
@@ -428,6 +448,11 @@ static bool unlist_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 		return true;
 	case RPCRDMA_FAILED:
 		TAILQ_REMOVE(&c->failed, p, link);
+		return true;
+	case RPCRDMA_PULLED: /* it goes on without p */
+		if (p->pull)
+			p->pull->posted = NULL;
+		p->pull = NULL;
 		return true;
 	case RPCRDMA_CLOSING:
 	case RPCRDMA_MARSHAL:
@@ -472,6 +497,7 @@ void rpcrdma_forget(struct rpc_xprt *x, struct rpc_call *call)
 	rpcrdma_await_closed(c, p);
 	c->no_memory = false;
 	rpcrdma_msg_done(c, &p->reply);
+	p->pull = rpcrdma_taken_free(c, p->pull);
 	rpcrdma_posted_let_go(p);
 	pthread_mutex_lock(&c->lock);
 	atomic_store_explicit(&call->xprt_priv, NULL, memory_order_relaxed);

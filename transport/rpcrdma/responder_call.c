@@ -56,6 +56,8 @@ void rpcrdma_taken_drop_all(struct rpcrdma_conn *c)
 	TAILQ_CONCAT(&c->pulls, &c->waiting, link);
 	while ((t = TAILQ_FIRST(&c->pulls))) {
 		TAILQ_REMOVE(&c->pulls, t, link);
+		if (t->is_reply && t->posted)
+			t->posted->pull = NULL;
 		rpcrdma_taken_free(c, t);
 	}
 }
@@ -137,11 +139,13 @@ static uint32_t bytes_to_pull(const struct rpcrdma_taken *t)
 	return n;
 }
 
-static bool has_room(const struct rpcrdma_conn *c, uint32_t bytes)
+static bool has_room(struct rpcrdma_conn *c, uint32_t bytes)
 {
 	size_t pulled = atomic_load_explicit(&c->pulled, memory_order_relaxed);
 	uint64_t sent;
 
+	if (atomic_load_explicit(&c->nlent, memory_order_relaxed) && rpcrdma_lends_enough(c))
+		return false;
 	if (c->prov->unsent &&
 		c->prov->unsent(c->pc, &sent) > mem_pool_share(c->pool, RPCRDMA_UNSENT_MAX))
 		return false;
@@ -265,6 +269,8 @@ static void set_room(
 
 	room = rpcrdma_continue_room(d, c->x.inline_send,
 		d->bound(0, t->nwrites, t->has_reply, t->nsegs), rpcrdma_reply_sends(d));
+	if (atomic_load_explicit(&c->may_lend, memory_order_relaxed))
+		room = MEM_MAX_SIZE;
 	room = room > RPCRDMA_REPLY_HDR ? room - RPCRDMA_REPLY_HDR : 0;
 	if (reply > room + RPCRDMA_REPLY_HDR)
 		room = reply - RPCRDMA_REPLY_HDR;
@@ -279,27 +285,38 @@ static void set_room(
 	req->sink_max = sinks > MEM_MAX_SIZE ? MEM_MAX_SIZE : (uint32_t)sinks;
 }
 
-/* Everything of t is here. Takes t. */
-static void deliver(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
+void rpcrdma_taken_stream(const struct rpcrdma_taken *t, struct xdr_in *in)
 {
-	struct rpc_req *req = rpc_req_new(&c->x);
-	struct xdr_in in;
-	uint32_t xid;
-
-	if (!req) {
-		rpcrdma_break(c, "out of memory");
-		goto out;
-	}
-	xdr_in_init(&in, t->msg->data + t->msg_off, t->msg_len);
+	xdr_in_init(in, t->msg->data + t->msg_off, t->msg_len);
+	in->padding = t->padding;
 	for (unsigned i = 0; i < t->npayloads; i++) {
-		struct xdr_payload *p = &in.payload[in.npayloads];
+		struct xdr_payload *p = &in->payload[in->npayloads];
 
 		if (!t->payload[i].data.len)
 			continue;
 		*p = t->payload[i];
-		p->data = seg_list_cut(&p->data, 0, true_len(&in, p));
-		in.npayloads++;
+		p->data = seg_list_cut(&p->data, 0, true_len(in, p));
+		in->npayloads++;
 	}
+}
+
+/* Everything of t is here. Takes t. */
+static void deliver(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
+{
+	struct rpc_req *req;
+	struct xdr_in in;
+	uint32_t xid;
+
+	if (t->is_reply) {
+		rpcrdma_reply_pulled(c, t);
+		return;
+	}
+	req = rpc_req_new(&c->x);
+	if (!req) {
+		rpcrdma_break(c, "out of memory");
+		goto out;
+	}
+	rpcrdma_taken_stream(t, &in);
 	memcpy(&xid, in.base, 4);
 	if (be32toh(xid) != t->xid) {
 		log_data("%s: call %08x has another XID in its RPC message", c->x.peer, t->xid);
@@ -313,7 +330,8 @@ static void deliver(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 	}
 	set_room(c, req, t);
 	req->xprt_priv = t;
-	rpc_req_deliver(req);
+	if (!c->dialect->legacy || !rpcrdma_ccp_serve(c, req))
+		rpc_req_deliver(req);
 	return;
 out:
 	rpcrdma_serve_done(c, t->sends);
@@ -365,7 +383,7 @@ static void pump_reads(struct rpcrdma_conn *c)
 
 	TAILQ_FOREACH (t, &c->pulls, link) {
 		while (t->next_read < t->nreads) {
-			if (c->reads >= RPCRDMA_READS_MAX)
+			if (c->reads >= c->reads_max)
 				return;
 			read_next(c, t);
 		}
@@ -434,8 +452,7 @@ static void refuse(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc)
 	rpcrdma_send_error(c, h->xid, h->vers, &f);
 }
 
-/* The call under header h, without its message, as nothing has been done for it. */
-static struct rpcrdma_taken *taken_new(const struct rpcrdma_hdr *h)
+struct rpcrdma_taken *rpcrdma_taken_new(const struct rpcrdma_hdr *h)
 {
 	size_t reads = h->nreads * sizeof(h->read[0]), segs = h->nsegs * sizeof(h->seg[0]);
 	struct rpcrdma_taken *t = malloc(sizeof(*t) + reads + segs);
@@ -445,6 +462,9 @@ static struct rpcrdma_taken *taken_new(const struct rpcrdma_hdr *h)
 	t->xid = h->xid;
 	t->vers = h->vers;
 	t->msg = NULL;
+	t->padding = rpcrdma_padding_of(h);
+	t->is_reply = false;
+	t->posted = NULL;
 	t->nwrites = h->nwrites;
 	memcpy(t->write, h->write, h->nwrites * sizeof(h->write[0]));
 	t->has_reply = h->has_reply;
@@ -461,9 +481,7 @@ static struct rpcrdma_taken *taken_new(const struct rpcrdma_hdr *h)
 	return t;
 }
 
-/* Finds out what goes where; what m lies in is t's afterwards, if the call is in there. 0,
- * -EBADMSG, or -E2BIG: more Read chunks than are taken. */
-static int plan(struct rpcrdma_taken *t, const struct rpcrdma_hdr *h, struct rpcrdma_msg *m)
+int rpcrdma_taken_plan(struct rpcrdma_taken *t, const struct rpcrdma_hdr *h, struct rpcrdma_msg *m)
 {
 	bool nomsg = h->proc == RDMA_NOMSG;
 	struct mem_buf **buf = m->joined ? &m->joined : &m->recv->buf;
@@ -482,6 +500,15 @@ static int plan(struct rpcrdma_taken *t, const struct rpcrdma_hdr *h, struct rpc
 	return rc;
 }
 
+void rpcrdma_taken_go(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
+{
+	/* what needs nothing is not held up by what waits */
+	if ((!TAILQ_EMPTY(&c->waiting) && t->nreads) || start(c, t)) {
+		TAILQ_INSERT_TAIL(&c->waiting, t, link);
+		atomic_store_explicit(&c->starved, true, memory_order_relaxed);
+	}
+}
+
 /* Goes on with a call that is well-formed. Takes t. */
 static void take(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 {
@@ -491,11 +518,16 @@ static void take(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 		rpcrdma_taken_free(c, t);
 		return;
 	}
-	/* what needs nothing is not held up by what waits */
-	if ((!TAILQ_EMPTY(&c->waiting) && t->nreads) || start(c, t)) {
-		TAILQ_INSERT_TAIL(&c->waiting, t, link);
-		atomic_store_explicit(&c->starved, true, memory_order_relaxed);
-	}
+	rpcrdma_taken_go(c, t);
+}
+
+/* What is neither a call nor worth an error (RFC 8166 section 4.5). */
+static void not_a_call(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc)
+{
+	if (!rc && h->proc == RDMA_DONE && c->dialect->legacy && !c->requester)
+		rpcrdma_handle_done(c, h);
+	else
+		c->count.malformed++;
 }
 
 void rpcrdma_handle_call(
@@ -504,15 +536,19 @@ void rpcrdma_handle_call(
 	struct rpcrdma_taken *t;
 
 	if (m->recv_len < c->dialect->min_call ||
-		(!rc && h->proc != RDMA_MSG && h->proc != RDMA_NOMSG)) {
-		c->count.malformed++; /* RFC 8166 section 4.5: not even an error is sent */
+		(!rc && h->proc != RDMA_MSG && h->proc != RDMA_NOMSG && h->proc != RDMA_MSGP)) {
+		not_a_call(c, h, rc);
 		rpcrdma_msg_done(c, m);
 		return;
 	}
-	t = rc ? NULL : taken_new(h);
+	if (h->align && !c->requester) /* an end of version 1 does not pad */
+		c->may_lend = c->reads_max > 0;
+	t = rc ? NULL : rpcrdma_taken_new(h);
 	if (t) {
 		plan_inval(c, t, h);
-		rc = plan(t, h, m);
+		rc = rpcrdma_taken_plan(t, h, m);
+		if (!rc && h->nreads && !c->reads_max) /* the peer has said so itself */
+			rc = -EBADMSG;
 	}
 	rpcrdma_msg_done(c, m);
 	if (rc) {

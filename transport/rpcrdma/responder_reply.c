@@ -26,6 +26,10 @@ struct answer {
 	unsigned reduced;	      /* payloads that go to Write chunks */
 	struct rpcrdma_stream stream; /* the rest */
 	bool in_reply_chunk;
+	/* What the peer is to read of it: all, or payloads, each at its position. */
+	unsigned nlent;
+	struct rpcrdma_stream lent[XDR_MAX_PAYLOADS];
+	uint32_t position[XDR_MAX_PAYLOADS];
 	unsigned sends;		    /* that the rest takes */
 	struct rpcrdma_fault fault; /* why it fits nowhere */
 	uint64_t written;	    /* bytes that go by RDMA Write */
@@ -43,6 +47,7 @@ static void answer_init(struct answer *a, struct rpcrdma_conn *c, const struct r
 	a->req = req;
 	a->reduced = 0;
 	a->in_reply_chunk = false;
+	a->nlent = 0;
 	a->sends = 1;
 	/* unless place() knows better: the peer may say that it takes less while this is made */
 	a->fault = (struct rpcrdma_fault){.err = RDMA_ERR_SYSTEM};
@@ -73,6 +78,45 @@ static int fill_chunk(struct answer *a, const struct rpcrdma_chunk *chunk, uint6
 	return 0;
 }
 
+/* The rest becomes Read chunks (draft-ietf-nfsv4-rpcrdma-01 sections 3.4 and 5.1): its payloads, if
+ * what is left then fits into the Send; else all of it. Payloads only if none went to a Write
+ * chunk: whether positions count those the draft does not say. */
+static int place_lent(struct answer *a, uint32_t off)
+{
+	const struct xdr_out *res = &a->req->res;
+	const struct rpcrdma_dialect *d = a->c->dialect;
+	struct rpcrdma_hdr *h = &a->h;
+	struct rpcrdma_stream rest;
+	uint64_t position;
+
+	rpcrdma_stream_init(&rest, a->req->msg, off, res, (1u << res->npayloads) - 1, a->c->zero);
+	if (res->npayloads && !a->reduced &&
+		d->bound(res->npayloads, h->nwrites, h->has_reply, h->nsegs) + rest.len <=
+			a->c->x.inline_send) {
+		for (unsigned i = 0; i < res->npayloads; i++) {
+			position = rpcrdma_stream_pos(off, res, i);
+			if (position > UINT32_MAX)
+				return -EMSGSIZE;
+			a->position[i] = (uint32_t)position;
+			a->lent[i] = (struct rpcrdma_stream){.n = 1,
+				.part[0] = res->payload[i].data,
+				.len = res->payload[i].data.len};
+		}
+		a->nlent = res->npayloads;
+		a->stream = rest;
+		return 0;
+	}
+	if (d->bound(1, h->nwrites, h->has_reply, h->nsegs) > a->c->x.inline_send)
+		return -EMSGSIZE;
+	h->proc = RDMA_NOMSG;
+	a->position[0] = 0;
+	a->lent[0] = a->stream;
+	a->nlent = 1;
+	a->stream.n = 0;
+	a->stream.len = 0;
+	return 0;
+}
+
 static int place(struct answer *a, uint32_t off)
 {
 	const struct xdr_out *res = &a->req->res;
@@ -98,6 +142,8 @@ static int place(struct answer *a, uint32_t off)
 		a->h.proc = RDMA_NOMSG;
 		return 0;
 	}
+	if (a->c->may_lend && a->stream.len <= MEM_MAX_SIZE)
+		return place_lent(a, off);
 	a->sends = rpcrdma_continue_sends(a->c->dialect, rpcrdma_reply_sends(a->c->dialect),
 		a->c->x.inline_send, hlen, a->stream.len);
 	a->fault = (struct rpcrdma_fault){
@@ -226,7 +272,9 @@ static int post_answer(struct answer *a)
 	int rc = 0;
 
 	lead.n = 0;
-	if (a->sends > 1)
+	if (a->nlent)
+		rc = rpcrdma_lend(c, &a->h, a->lent, a->position, a->nlent);
+	if (!rc && a->sends > 1)
 		rc = rpcrdma_lead_make(c, &lead, &a->h, &a->stream, a->sends);
 	if (!rc)
 		rc = rpcrdma_make_send(c, &wr, &a->h, a->in_reply_chunk ? &nothing : &a->stream,

@@ -27,6 +27,7 @@
 unsigned rpcrdma_spin_us = 20;
 size_t rpcrdma_pulled_max = 64u << 20;
 unsigned rpcrdma_pull_ms = 30000;
+unsigned rpcrdma_lent_ms = 30000;
 
 static uint32_t clamp(uint32_t v, uint32_t dflt, uint32_t lo, uint32_t hi)
 {
@@ -41,7 +42,7 @@ struct setup {
 	struct mem_pool *pool;
 	uint32_t inline_size, credits;
 	const struct rpcrdma_dialect *const *dialects;
-	bool crc, requester;
+	bool crc, requester, shy;
 	uint8_t priv[PRIV_LEN];
 	struct prov_params params;
 };
@@ -54,6 +55,7 @@ static void setup_init(struct setup *s, const struct prov_ops *prov, struct mem_
 
 	*s = (struct setup){.prov = prov, .pool = pool, .crc = crc, .requester = requester};
 	s->dialects = rpcrdma_table(versions);
+	s->shy = versions & RPC_RDMA_V1;
 	sends = rpcrdma_dialect_sends(s->dialects);
 	s->inline_size =
 		clamp(inline_size, RPCRDMA_INLINE_DEFAULT, RPCRDMA_INLINE_MIN, RPCRDMA_INLINE_MAX) &
@@ -152,6 +154,7 @@ static void destroy(struct rpc_xprt *x)
 {
 	struct rpcrdma_conn *c = rpcrdma_conn_of(x);
 
+	rpcrdma_lent_drop_all(c);
 	c->prov->free(c->pc); /* first: nothing is received or read into our memory after this */
 	rpcrdma_taken_drop_all(c);
 	for (unsigned i = 0; c->recvs && i < c->nrecvs; i++)
@@ -193,14 +196,20 @@ static struct rpcrdma_conn *conn_new(
 	c->pc = pc;
 	c->pool = s->pool;
 	c->dialects = s->dialects;
+	c->shy = s->shy;
 	c->inline_own = s->inline_size;
 	c->recv_size =
 		s->inline_size < RPCRDMA_INLINE_DEFAULT ? RPCRDMA_INLINE_DEFAULT : s->inline_size;
+	/* sizes of the dialect of 2005 may be meant without the header */
+	if (rpcrdma_dialect_has_legacy(s->dialects))
+		c->recv_size += 1024;
 	c->nrecvs = s->params.recv_depth;
 	c->spin_ns = sysconf(_SC_NPROCESSORS_ONLN) > 1 ? rpcrdma_spin_us * UINT64_C(1000) : 0;
 	STAILQ_INIT(&c->to_post);
 	TAILQ_INIT(&c->pulls);
 	TAILQ_INIT(&c->waiting);
+	TAILQ_INIT(&c->lent);
+	TAILQ_INIT(&c->returned);
 	TAILQ_INIT(&c->closing);
 	TAILQ_INIT(&c->ended);
 	TAILQ_INIT(&c->backlog);
@@ -358,6 +367,10 @@ struct rpc_xprt *rpcrdma_connect_on(const struct prov_ops *prov, const struct rp
 	}
 	rpc_xprt_set_peer(&c->x, (const struct sockaddr *)&p->peer);
 	if (conn_establish(c, (int)p->connect_ms, e)) {
+		rpc_xprt_unref(&c->x);
+		return NULL;
+	}
+	if (c->dialect->legacy && rpcrdma_ccp_ask(c, (int)p->connect_ms, s.params.abort_fd, e)) {
 		rpc_xprt_unref(&c->x);
 		return NULL;
 	}

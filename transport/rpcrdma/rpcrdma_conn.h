@@ -17,6 +17,7 @@
  *   MARSHAL      a thread makes its doors and its message, in `posted`; nobody else touches it
  *   SENT         doors open, reply awaited, in `posted`
  *   FAILED       could not be sent: in `failed`, told by progress()
+ *   PULLED       the reply is here, its Read chunks are being read (rpcrdma_pull.c); on no list
  *   CLOSING      the reply is here, its doors are being closed, in `closing`; progress thread only
  *
  * From CLOSING a call goes back to BACKLOG if it had no memory, or was refused and can be sent in
@@ -44,6 +45,7 @@
 #include <stdatomic.h>
 
 #include "transport/provider.h"
+#include "transport/rpcrdma/ccp.h"
 #include "transport/rpcrdma/rpcrdma_credit.h"
 #include "transport/rpcrdma/rpcrdma_dialect.h"
 #include "transport/rpcrdma/rpcrdma_priv.h"
@@ -74,6 +76,10 @@
 #define RPCRDMA_ROOM_MAX    32		 /* Sends of one that leave without a grant between */
 #define RPCRDMA_STALL_MS    50	  /* when a stalled one looks at what was granted before ... */
 #define RPCRDMA_STALLED_MS  30000 /* ... and when it has waited for too long */
+#define RPCRDMA_RARELY_LONG 8192  /* bytes of a reply that, with RDMA_DONE, has no Reply chunk */
+/* Of what a responder lends (rpcrdma_lent.c): with more, calls wait. */
+#define RPCRDMA_LENT_MAX   64	       /* replies */
+#define RPCRDMA_LENT_BYTES (64u << 20) /* and bytes of them */
 #define RPCRDMA_REPLY_HDR                                                                          \
 	24 /* an accepted RPC reply with an empty verifier, before the results                     \
 	    */
@@ -83,6 +89,7 @@ enum rpcrdma_state {
 	RPCRDMA_MARSHAL,
 	RPCRDMA_SENT,
 	RPCRDMA_FAILED,
+	RPCRDMA_PULLED,
 	RPCRDMA_CLOSING,
 };
 
@@ -145,6 +152,7 @@ struct rpcrdma_posted {
 	uint32_t reply_min; /* bytes of its Reply chunk, if not 0 */
 	bool whole;	    /* it travels in a position-zero Read chunk */
 	uint32_t xid;	    /* in `orphans` */
+	uint32_t dones;	    /* `dones_sent` when it was sent */
 	int error;	    /* FAILED, CLOSING: what to tell the owner */
 	bool retried;	    /* has been out of memory with nothing else under way */
 	/* First those of the sinks, in order, then the Reply chunk's, then what the peer reads. */
@@ -157,16 +165,18 @@ struct rpcrdma_posted {
 	struct mem_buf
 		*gathered; /* what had too many pieces to be read from where it lies, or NULL */
 	struct prov_door few[RPCRDMA_DOORS_FEW];
-	/* CLOSING */
-	struct rpcrdma_msg reply; /* where it came in */
-	bool closed;		  /* PROV_WC_WITHDRAWN has come */
-	bool long_reply;	  /* in the Reply chunk */
-	bool repeat;		  /* refused; it is to be sent again as another message */
+	/* PULLED, CLOSING */
+	struct rpcrdma_taken *pull; /* what was read for its reply, or is being; or NULL */
+	struct rpcrdma_msg reply;   /* where it came in */
+	bool closed;		    /* PROV_WC_WITHDRAWN has come */
+	bool long_reply;	    /* in the Reply chunk */
+	bool repeat;		    /* refused; it is to be sent again as another message */
 	struct xdr_in in;
 };
 TAILQ_HEAD(rpcrdma_posted_list, rpcrdma_posted);
 
-/* A call of the peer's, with the chunks of its header in no more memory than they take. */
+/* A call of the peer's, with the chunks of its header in no more memory than they take. Or a reply
+ * with a Read list, which is pulled in the same way (rpcrdma_pull.c). */
 struct rpcrdma_taken {
 	TAILQ_ENTRY(rpcrdma_taken)
 	link;		     /* in `waiting` for memory, in `pulls` for RDMA Reads */
@@ -174,6 +184,9 @@ struct rpcrdma_taken {
 	unsigned sends;	     /* that it took, and so credits */
 	struct mem_buf *msg; /* the RPC call, from msg_off on */
 	uint32_t msg_off, msg_len;
+	struct xdr_padding padding; /* in it */
+	bool is_reply;
+	struct rpcrdma_posted *posted; /* the call of that reply; NULL: it was taken back */
 	/* the chunks that the reply goes to, as in struct rpcrdma_hdr */
 	unsigned nwrites;
 	struct rpcrdma_chunk write[RPCRDMA_MAX_WRITES];
@@ -196,6 +209,18 @@ struct rpcrdma_taken {
 	struct rpcrdma_read read[];
 };
 TAILQ_HEAD(rpcrdma_taken_list, rpcrdma_taken);
+
+/* A reply that the peer reads from our memory, until it says RDMA_DONE. */
+struct rpcrdma_lent {
+	TAILQ_ENTRY(rpcrdma_lent) link;
+	uint32_t xid;
+	uint64_t since_ns;
+	struct mem_buf *buf;
+	uint32_t len; /* of it */
+	unsigned ndoors;
+	struct prov_door door[XDR_MAX_PAYLOADS];
+};
+TAILQ_HEAD(rpcrdma_lent_list, rpcrdma_lent);
 
 struct rpcrdma_counts {	    /* progress thread */
 	uint64_t late;	    /* replies that belong to no call */
@@ -225,6 +250,13 @@ struct rpcrdma_conn {
 	_Atomic uint32_t seg_size, seg_count; /* most that the peer takes in a header of ours */
 	_Atomic bool no_reverse;	      /* the peer takes no calls in reverse */
 	bool remote_inv;		      /* replies may invalidate: both sides said so */
+	/* rpcrdma_ccp.c, in the dialect of 2005; progress thread, or before there is one */
+	bool shy;		    /* this may be an end of version 1: it is not lent anything */
+	bool configured;	    /* the two ends have told each other their limits: */
+	uint32_t ccp_send;	    /* most bytes of a Send of ours */
+	uint32_t ccp_align;	    /* of the peer's receive buffers, 0: none */
+	_Atomic bool may_lend;	    /* the peer takes Read chunks in replies */
+	_Atomic unsigned reads_max; /* RDMA Reads of the peer's memory at a time */
 	unsigned nrecvs;
 
 	/* progress thread */
@@ -255,6 +287,11 @@ struct rpcrdma_conn {
 	_Atomic bool handling;
 	_Atomic pthread_t handler;
 
+	/* rpcrdma_lent.c */
+	struct rpcrdma_lent_list lent, returned; /* under lock; their doors are being closed */
+	_Atomic unsigned nlent;			 /* of both */
+	_Atomic size_t lent_bytes;
+
 	_Atomic size_t pulled; /* sum of `held` of all calls taken and not ended */
 	/* Segments of calls with more than RPCRDMA_SEGS_FREE, that are being served, and that were
 	 * answered while the provider still had something to send. */
@@ -278,7 +315,9 @@ struct rpcrdma_conn {
 	/* Calls of several Sends that were taken back; only xid and sends are of use. */
 	struct rpcrdma_posted_list orphans;
 	unsigned patient; /* credits of calls SENT that nobody waits for */
-	char why[200];	  /* why we closed the connection ourselves, "" if not */
+	/* RDMA_DONEs of ours (rpcrdma_pull.c), and those whose credits are back */
+	uint32_t dones_sent, dones_back;
+	char why[200]; /* why we closed the connection ourselves, "" if not */
 
 	/* rpcrdma_continue.c, in a dialect that talks */
 	_Atomic uint32_t room;	 /* Sends that the peer's last message lets us post */
@@ -304,6 +343,8 @@ extern unsigned rpcrdma_spin_us;
  * RDMA Reads may stand still, in ms. */
 extern size_t rpcrdma_pulled_max;
 extern unsigned rpcrdma_pull_ms;
+/* How long a peer may keep what it was lent, in ms. */
+extern unsigned rpcrdma_lent_ms;
 extern const struct rpc_xprt_ops rpcrdma_ops;
 /* As rpcrdma_connect() and rpcrdma_listen() on a provider of the caller's choice (tests). */
 struct rpc_xprt *rpcrdma_connect_on(const struct prov_ops *prov, const struct rpc_client_params *p,
@@ -374,6 +415,9 @@ void rpcrdma_unanswered(struct rpcrdma_conn *c);
 struct rpcrdma_limits rpcrdma_limits(const struct rpcrdma_conn *c);
 /* The peer's properties are known now. Progress thread. */
 void rpcrdma_set_props(struct rpcrdma_conn *c, const struct rpcrdma_props *p);
+/* The peer's limits, in the dialect of 2005: bytes that it takes inline, alignment of its receive
+ * buffers, RDMA Reads of its memory. Progress thread. */
+void rpcrdma_set_ccp(struct rpcrdma_conn *c, uint32_t send, uint32_t align, uint32_t reads);
 /* A responder's: what to say in ERR_VERS. Any thread. */
 void rpcrdma_offer(struct rpcrdma_conn *c, uint32_t *low, uint32_t *high);
 
@@ -430,6 +474,60 @@ void rpcrdma_tell_props(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h);
 void rpcrdma_handle_props(
 	struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, struct rpcrdma_msg *m);
 
+/* rpcrdma_ccp.c: both ends tell each other their limits, in the dialect of 2005. */
+/* A requester's, after the hand-shake: asks, and waits for the answer, at most timeout_ms, and
+ * until abort_fd (0: none) is readable. A peer that does not know the program has the limits of
+ * section 6.1. 0, or -errno with *e set. */
+int rpcrdma_ccp_ask(struct rpcrdma_conn *c, int timeout_ms, int abort_fd, struct err *e);
+/* A responder's: is req of that program? Then it is answered, and gone. */
+bool rpcrdma_ccp_serve(struct rpcrdma_conn *c, struct rpc_req *req);
+
+/* rpcrdma_padded.c: RDMA_MSGP. */
+/* Makes the message s, which fits into a Send under header h, one with padding, if that aligns its
+ * payload and it still fits. */
+void rpcrdma_pad(struct rpcrdma_conn *c, const struct xdr_out *args, struct rpcrdma_hdr *h,
+	struct rpcrdma_stream *s);
+/* The padding of a message that came under header h, which may have none. */
+static inline struct xdr_padding rpcrdma_padding_of(const struct rpcrdma_hdr *h)
+{
+	return (struct xdr_padding){h->align, h->thresh, (uint32_t)h->len};
+}
+
+/* rpcrdma_lent.c: replies with Read chunks, at the responder. */
+/* Is there so much of them that no call is begun? */
+bool rpcrdma_lends_enough(struct rpcrdma_conn *c);
+/* Copies the n parts to memory of their own and opens it for the peer, and adds it to h as the Read
+ * list, part i at position[i]. n: 1..XDR_MAX_PAYLOADS. 0, -ENOMEM, -EMSGSIZE, -ENOTCONN. Any
+ * thread; to be followed by the Send of h. */
+int rpcrdma_lend(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, const struct rpcrdma_stream *part,
+	const uint32_t *position, unsigned n);
+/* RDMA_DONE has come; the rest progress thread, too. */
+void rpcrdma_handle_done(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h);
+/* Ends a connection whose peer does not say it. */
+void rpcrdma_lent_look(struct rpcrdma_conn *c);
+#define RPCRDMA_LENT_COOKIE 1u /* added to the address of one, when its doors are closed */
+void rpcrdma_lent_closed(struct rpcrdma_conn *c, struct rpcrdma_lent *l);
+/* The connection is down. */
+void rpcrdma_lent_drop_all(struct rpcrdma_conn *c);
+
+/* rpcrdma_pull.c: replies with Read chunks, at the requester. Progress thread. */
+/* The credit of a call whose reply has a Read list goes over to its RDMA_DONE. */
+static inline bool rpcrdma_is_lent(
+	const struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc)
+{
+	return !rc && h->nreads && c->dialect->legacy && c->requester;
+}
+/* Reads what the reply to p, under header h, leaves to be read, then says RDMA_DONE, and tells the
+ * owner. p->in has what was placed in sinks. */
+void rpcrdma_pull_reply(
+	struct rpcrdma_conn *c, struct rpcrdma_posted *p, const struct rpcrdma_hdr *h);
+/* All of t, a reply, has been read. Takes t. */
+void rpcrdma_reply_pulled(struct rpcrdma_conn *c, struct rpcrdma_taken *t);
+/* Says RDMA_DONE; there is a credit for it, which is back once the peer has got further. */
+void rpcrdma_send_done(struct rpcrdma_conn *c, uint32_t xid);
+/* Credits of RDMA_DONEs, the first n of all, are back. */
+void rpcrdma_dones_back_locked(struct rpcrdma_conn *c, uint32_t n);
+
 /* requester_call.c: calls of ours, on their way out. */
 int rpcrdma_send_call(struct rpc_xprt *x, struct rpc_call *call, uint32_t off);
 /* Sends from the backlog what credits allow. Progress thread. */
@@ -446,6 +544,9 @@ int rpcrdma_make_send(struct rpcrdma_conn *c, struct prov_wr *wr, const struct r
 void rpcrdma_handle_reply(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc,
 	struct rpcrdma_msg *m, const struct prov_wc *wc);
 void rpcrdma_reply_closed(struct rpcrdma_conn *c, struct rpcrdma_posted *p);
+/* Closes the doors of p, which is in no list; tells the owner now or when the provider says that
+ * they are closed. */
+void rpcrdma_close_doors(struct rpcrdma_conn *c, struct rpcrdma_posted *p);
 /* Tells the owner of calls that could not be sent. */
 void rpcrdma_reply_failed(struct rpcrdma_conn *c);
 void rpcrdma_forget(struct rpc_xprt *x, struct rpc_call *call);
@@ -459,6 +560,16 @@ void rpcrdma_posted_free_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p
 void rpcrdma_handle_call(
 	struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc, struct rpcrdma_msg *m);
 void rpcrdma_read_done(struct rpcrdma_conn *c, struct rpcrdma_taken *t);
+/* The message under header h, without what it has in Sends, as nothing has been done for it. NULL:
+ * no memory. */
+struct rpcrdma_taken *rpcrdma_taken_new(const struct rpcrdma_hdr *h);
+/* Finds out what goes where; what m lies in is t's afterwards, if the message is in there. 0,
+ * -EBADMSG, or -E2BIG: more Read chunks than are taken. */
+int rpcrdma_taken_plan(struct rpcrdma_taken *t, const struct rpcrdma_hdr *h, struct rpcrdma_msg *m);
+/* Gets on with t, now, or when there is memory for it. Takes t. */
+void rpcrdma_taken_go(struct rpcrdma_conn *c, struct rpcrdma_taken *t);
+/* Everything of t is here: its message, with the payloads that were read. */
+void rpcrdma_taken_stream(const struct rpcrdma_taken *t, struct xdr_in *in);
 /* Goes on with calls that waited for memory. */
 void rpcrdma_start_waiting(struct rpcrdma_conn *c);
 struct rpcrdma_taken *rpcrdma_taken_free(struct rpcrdma_conn *c, struct rpcrdma_taken *t);

@@ -25,6 +25,13 @@ unsigned rpcrdma_dialect_sends(const struct rpcrdma_dialect *const *table)
 	return most;
 }
 
+bool rpcrdma_dialect_has_legacy(const struct rpcrdma_dialect *const *table)
+{
+	while (*table && !(*table)->legacy)
+		table++;
+	return *table;
+}
+
 void rpcrdma_dialect_range(
 	const struct rpcrdma_dialect *const *table, uint32_t *low, uint32_t *high)
 {

@@ -50,6 +50,9 @@ struct rpcrdma_dialect {
 	/* The two ends tell each other properties (rpcrdma_props.h), each message grants credits,
 	 * and a message without chunks grants nothing but them. */
 	bool talks;
+	/* It has RDMA_DONE, RDMA_MSGP and the Connection Configuration Protocol (rpcrdma_legacy.h).
+	 */
+	bool legacy;
 	struct rpcrdma_limits limits; /* until the peer has said what it takes */
 	/* Bytes of a header with so many Read segments, Write chunks, and segments in all Write
 	 * chunks and the Reply chunk. */
@@ -77,6 +80,8 @@ const struct rpcrdma_dialect *rpcrdma_dialect_find(
 /* The most Sends that a message may take in any dialect of a table that does not talk, and so has
  * no credits for them. */
 unsigned rpcrdma_dialect_sends(const struct rpcrdma_dialect *const *table);
+/* Does a table have one that is legacy? */
+bool rpcrdma_dialect_has_legacy(const struct rpcrdma_dialect *const *table);
 /* The lowest and the highest version of a table that is not empty. */
 void rpcrdma_dialect_range(
 	const struct rpcrdma_dialect *const *table, uint32_t *low, uint32_t *high);

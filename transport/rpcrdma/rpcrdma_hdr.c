@@ -26,6 +26,7 @@ void rpcrdma_hdr_init(
 	h->proc = proc;
 	h->more = false;
 	h->inv_handle = 0;
+	h->align = h->thresh = 0;
 	h->nreads = h->nwrites = h->nsegs = 0;
 	h->has_reply = false;
 	h->reply = (struct rpcrdma_chunk){0};

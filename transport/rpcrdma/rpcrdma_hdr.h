@@ -43,8 +43,8 @@ enum rpcrdma_dir {
 enum rpcrdma_proc {
 	RDMA_MSG = 0,	/* the RPC message follows the header */
 	RDMA_NOMSG = 1, /* the RPC message is in the position-zero Read chunk or the Reply chunk */
-	RDMA_MSGP = 2,	/* not used in version 1: refused */
-	RDMA_DONE = 3,	/* not used in version 1: dropped */
+	RDMA_MSGP = 2,	/* with padding (rpcrdma_legacy.h); not used in version 1: refused */
+	RDMA_DONE = 3,	/* Read chunks of a reply were read; not used in version 1: dropped */
 	RDMA_ERROR = 4,
 	RDMA_CONNPROP = 5, /* version 2 only */
 	/* RDMA2_OPTIONAL, 5 in version 2 of 2016, which has no properties */
@@ -97,7 +97,9 @@ struct rpcrdma_hdr {
 	/* The handle that the reply may invalidate, 0: none. Version 1 does not say it. */
 	uint32_t inv_handle;
 
-	/* RDMA_MSG, RDMA_NOMSG */
+	uint32_t align, thresh; /* RDMA_MSGP, as in struct xdr_padding */
+
+	/* RDMA_MSG, RDMA_NOMSG, RDMA_MSGP */
 	unsigned nreads;
 	struct rpcrdma_read read[RPCRDMA_MAX_READS];
 	unsigned nwrites;

@@ -25,6 +25,7 @@
 #include <errno.h>
 
 #include "transport/log.h"
+#include "transport/rpcrdma/rpcrdma_legacy.h"
 #include "transport/rpcrdma/rpcrdma_v1.h"
 #include "transport/rpcrdma/rpcrdma_v2.h"
 #include "transport/rpcrdma/rpcrdma_v2_2016.h"
@@ -37,7 +38,7 @@ static const struct {
 	unsigned bit;
 	const struct rpcrdma_dialect *dialect;
 } all[] = {{RPC_RDMA_V2, &rpcrdma_v2}, {RPC_RDMA_V2_2016, &rpcrdma_v2_2016},
-	{RPC_RDMA_V1, &rpcrdma_v1}};
+	{RPC_RDMA_V1_LEGACY, &rpcrdma_legacy}, {RPC_RDMA_V1, &rpcrdma_v1}};
 #define NALL (sizeof(all) / sizeof(all[0]))
 
 static const struct rpcrdma_dialect *tables[RPC_RDMA_ALL + 1][NALL + 1];
@@ -47,7 +48,8 @@ static void make_tables(void)
 {
 	for (unsigned set = 0; set <= RPC_RDMA_ALL; set++)
 		for (unsigned i = 0, n = 0; i < NALL; i++)
-			if (set & all[i].bit)
+			if ((set & all[i].bit) &&
+				!(all[i].bit == RPC_RDMA_V1 && (set & RPC_RDMA_V1_LEGACY)))
 				tables[set][n++] = all[i].dialect;
 }
 
@@ -72,7 +74,10 @@ static void set_inline(struct rpcrdma_conn *c)
 	const struct rpcrdma_dialect *d = c->dialect;
 	uint32_t dflt = d->inline_default, send, recv;
 
-	if (d->talks) {
+	if (d->legacy) {
+		send = smaller(c->inline_own, c->ccp_send);
+		recv = c->configured ? c->inline_own : dflt;
+	} else if (d->talks) {
 		send = smaller(c->recv_size, c->props.recv_size);
 		recv = smaller(c->recv_size, c->props.send_size);
 	} else {
@@ -88,6 +93,9 @@ static void speak(struct rpcrdma_conn *c, const struct rpcrdma_dialect *d)
 	rpcrdma_props_init(&c->props);
 	c->seg_size = d->limits.seg_size;
 	c->seg_count = d->limits.total;
+	c->reads_max = RPCRDMA_READS_MAX;
+	c->ccp_send = d->inline_default;
+	c->may_lend = d->legacy && !c->requester && !c->shy;
 	c->dialect = d;
 	c->x.rdma_version = d->vers;
 	c->x.rdma_dialect = d->name;
@@ -99,8 +107,11 @@ struct rpcrdma_limits rpcrdma_limits(const struct rpcrdma_conn *c)
 	struct rpcrdma_limits l = c->dialect->limits;
 	unsigned n = c->seg_count;
 
-	if (!c->dialect->talks)
+	if (!c->dialect->talks) {
+		if (c->dialect->legacy && !c->reads_max)
+			l.reads = 0;
 		return l;
+	}
 	l.total = n;
 	l.reads = n < RPCRDMA_MAX_READS ? n : RPCRDMA_MAX_READS;
 	l.segs = n < RPCRDMA_MAX_SEGS ? n : RPCRDMA_MAX_SEGS;
@@ -116,6 +127,17 @@ void rpcrdma_set_props(struct rpcrdma_conn *c, const struct rpcrdma_props *p)
 	c->seg_count = p->seg_count ? p->seg_count : 1;
 	c->no_reverse = !c->requester && p->reverse == RPCRDMA_REVERSE_NONE;
 	set_inline(c);
+}
+
+void rpcrdma_set_ccp(struct rpcrdma_conn *c, uint32_t send, uint32_t align, uint32_t reads)
+{
+	c->configured = true;
+	c->ccp_send = send < CCP_SIZE_MIN ? CCP_SIZE_MIN : send;
+	c->ccp_align = rpcrdma_align_ok(align) ? align : 0;
+	c->reads_max = smaller(reads, RPCRDMA_READS_MAX);
+	set_inline(c);
+	log_ctrl("%s: the peer takes %u bytes inline, aligned to %u, and %u RDMA Reads at a time",
+		c->x.peer, send, align, reads);
 }
 
 void rpcrdma_set_peer(struct rpcrdma_conn *c, const struct rpcrdma_priv *peer)

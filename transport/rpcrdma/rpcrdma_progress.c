@@ -166,6 +166,10 @@ static void handle_withdrawn(struct rpcrdma_conn *c, const struct prov_wc *wc)
 {
 	struct rpcrdma_posted *p = (struct rpcrdma_posted *)(uintptr_t)wc->cookie;
 
+	if (wc->cookie & RPCRDMA_LENT_COOKIE) {
+		rpcrdma_lent_closed(c, (struct rpcrdma_lent *)(uintptr_t)(wc->cookie - 1));
+		return;
+	}
 	if (!p)
 		return; /* taken back in the meantime */
 	p->closed = true;
@@ -184,6 +188,7 @@ static void handle_down(struct rpcrdma_conn *c)
 	pthread_mutex_unlock(&c->lock);
 	log_ctrl("%s: connection closed: %s", c->x.peer, c->x.down_reason);
 	rpcrdma_unanswered(c);
+	rpcrdma_lent_drop_all(c);
 	rpcrdma_taken_drop_all(c);
 	while ((p = TAILQ_FIRST(&c->closing))) {
 		p->closed = true;
@@ -326,6 +331,7 @@ static int until_next(const struct rpcrdma_conn *c, int timeout_ms)
 {
 	int most = c->starved  ? RPCRDMA_STARVED_MS
 		   : c->stalls ? RPCRDMA_STALL_MS
+		   : c->nlent  ? (int)rpcrdma_lent_ms + 1
 		   : c->reads  ? (int)rpcrdma_pull_ms + 1
 			       : -1;
 
@@ -342,6 +348,7 @@ int rpcrdma_progress(struct rpc_xprt *x, int timeout_ms)
 	rpcrdma_reply_failed(c);
 	feed(c);
 	watch_reads(c);
+	rpcrdma_lent_look(c);
 	rpcrdma_stalled_look(c);
 	rpcrdma_send_backlog(c); /* a call that failed or was taken back may have left its credit */
 	if (!handle_some(c)) {

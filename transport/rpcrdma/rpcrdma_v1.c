@@ -57,9 +57,7 @@ static int v1_encode(const struct rpcrdma_hdr *h, void *buf, size_t cap)
 	return xdr_out_ok(&x) ? (int)x.len : -EMSGSIZE;
 }
 
-/* RFC 8167: what follows a header without chunks is an RPC header, which names a direction. Bytes
- * that are none say nothing. */
-static enum rpcrdma_dir direction(const struct rpcrdma_hdr *h, const uint8_t *rpc, size_t len)
+enum rpcrdma_dir rpcrdma_v1_direction(const struct rpcrdma_hdr *h, const void *rpc, size_t len)
 {
 	uint32_t w[2];
 
@@ -108,7 +106,7 @@ static int v1_decode(struct rpcrdma_hdr *h, const void *msg, size_t len)
 		return -EBADMSG;
 	}
 	if (h->proc == RDMA_MSG)
-		h->dir = direction(h, (const uint8_t *)msg + h->len, len - h->len);
+		h->dir = rpcrdma_v1_direction(h, (const uint8_t *)msg + h->len, len - h->len);
 	return 0;
 }
 

@@ -14,4 +14,8 @@
 
 extern const struct rpcrdma_dialect rpcrdma_v1;
 
+/* RFC 8167: what follows a header without chunks is an RPC header, which names a direction; here of
+ * len bytes at rpc. Bytes that are none say nothing. */
+enum rpcrdma_dir rpcrdma_v1_direction(const struct rpcrdma_hdr *h, const void *rpc, size_t len);
+
 #endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * rpcrdma_padded: calls with padding, RDMA_MSGP (draft-ietf-nfsv4-rpcrdma-01 sections 3.5 and 4.1).
+ * What comes with padding is unpadded while it is decoded (struct xdr_padding).
+ *
+ * Padding pays for data that the peer takes out of its receive buffer in place, so it is used for
+ * one payload of RPCRDMA_PAD_MIN bytes or more. The threshold is that payload's length, and all
+ * the rest of the message is shorter, so that no receiver can take another field for one that is
+ * padded. Alignment counts from the beginning of the Send, transport header included: nothing else
+ * lies aligned in a receive buffer.
+ */
+#include "transport/rpcrdma/rpcrdma_conn.h"
+#include "transport/rpcrdma/rpcrdma_legacy.h"
+
+#define RPCRDMA_PAD_MIN 1024
+
+static uint8_t zeros[RPCRDMA_ALIGN_MAX]; /* to be read only */
+
+void rpcrdma_pad(struct rpcrdma_conn *c, const struct xdr_out *args, struct rpcrdma_hdr *h,
+	struct rpcrdma_stream *s)
+{
+	struct rpcrdma_stream head, tail;
+	uint32_t thresh, past, pad;
+	uint64_t at;
+	size_t hlen;
+
+	if (args->npayloads != 1 || args->payload[0].data.len < RPCRDMA_PAD_MIN)
+		return;
+	thresh = args->payload[0].data.len;
+	/* from its beginning to the data, which is followed by round-up and what else there is */
+	at = s->len - xdr_pad(thresh) - thresh - (args->len - args->payload[0].pos);
+	h->proc = RDMA_MSGP;
+	hlen = rpcrdma_dialect_size(c->dialect, h);
+	past = (uint32_t)((hlen + at) % c->ccp_align);
+	pad = past ? c->ccp_align - past : 0;
+	if (s->len - thresh >= thresh || hlen + s->len + pad > c->x.inline_send ||
+		s->n + 1 > RPCRDMA_STREAM_PARTS) {
+		h->proc = RDMA_MSG;
+		return;
+	}
+	h->align = c->ccp_align;
+	h->thresh = thresh;
+	rpc_count(&c->x.stats->calls_padded, 1);
+	if (!pad)
+		return;
+	rpcrdma_stream_cut(&head, s, 0, at);
+	rpcrdma_stream_cut(&tail, s, at, s->len - at);
+	*s = head;
+	s->part[s->n++] = seg_list_of((struct mem_sge){.addr = zeros, .len = pad}, NULL);
+	for (unsigned i = 0; i < tail.n; i++)
+		s->part[s->n++] = tail.part[i];
+	s->len += pad + tail.len;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * rpcrdma_pull: replies with Read chunks, at the requester (draft-ietf-nfsv4-rpcrdma-01
+ * section 3.8).
+ *
+ * They are read like the chunks of a call (responder_call.c), into memory of their own, so that the
+ * call can be taken back meanwhile: the RDMA Reads then go on for nobody. What has been read goes
+ * to the owner as if it had come inline.
+ *
+ * RDMA_DONE takes a credit: that of the call, which does not come back with such a reply. It comes
+ * back with the answer to any call that was sent after the RDMA_DONE, since the peer takes its
+ * messages in order; and if nothing but RDMA_DONEs is under way, at once.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "transport/log.h"
+#include "transport/rpc/rpc_auth.h"
+#include "transport/rpcrdma/rpcrdma_conn.h"
+
+void rpcrdma_dones_back_locked(struct rpcrdma_conn *c, uint32_t n)
+{
+	if ((int32_t)(n - c->dones_back) <= 0)
+		return; /* a call sent later was answered before */
+	rpcrdma_credit_put(&c->credit_out, n - c->dones_back);
+	c->dones_back = n;
+}
+
+void rpcrdma_send_done(struct rpcrdma_conn *c, uint32_t xid)
+{
+	struct rpcrdma_hdr h;
+	int rc;
+
+	rpcrdma_begin_hdr(c, &h, xid, RPCRDMA_DIR_CALL, RDMA_DONE);
+	rc = rpcrdma_post_hdr(c, &h);
+	if (rc && rc != -ENOTCONN)
+		rpcrdma_break(c, "RDMA_DONE could not be sent: %s", strerror(-rc));
+	pthread_mutex_lock(&c->lock);
+	c->dones_sent++; /* after that: what is posted from now on comes behind it */
+	pthread_mutex_unlock(&c->lock);
+}
+
+/* Bytes that the reply to call has at most. */
+static uint64_t reply_bound(const struct rpc_call *call)
+{
+	uint64_t n =
+		RPCRDMA_REPLY_HDR + (uint64_t)call->reply_max + rpc_auth_of(call)->ops->verf_max;
+
+	for (unsigned i = 0; i < call->nsinks; i++)
+		n += (uint64_t)call->sink[i].len + xdr_pad(call->sink[i].len);
+	return n + 3;
+}
+
+/* Why it cannot be read, or NULL. */
+static const char *why_not(
+	const struct rpcrdma_conn *c, const struct rpcrdma_posted *p, const struct rpcrdma_hdr *h)
+{
+	uint64_t len = 0;
+
+	for (unsigned i = 0; i < h->nreads; i++)
+		len += h->read[i].seg.length;
+	if (!c->reads_max)
+		return "has a Read list, though the peer takes no RDMA Reads";
+	if (h->proc != RDMA_NOMSG && p->in.npayloads)
+		return "has a Read list and data in a Write chunk";
+	if (len > reply_bound(p->call))
+		return "has a Read list of more bytes than its results can have";
+	return NULL;
+}
+
+/* Makes p->pull. 0, -EIO, -ENOMEM. */
+static int plan(struct rpcrdma_conn *c, struct rpcrdma_posted *p, const struct rpcrdma_hdr *h)
+{
+	const char *why = why_not(c, p, h);
+	struct rpcrdma_taken *t;
+
+	if (why) {
+		log_warn("%s: reply %08x %s: protocol error by the peer", c->x.peer, h->xid, why);
+		return -EIO;
+	}
+	t = rpcrdma_taken_new(h);
+	if (!t)
+		return -EIO;
+	t->nsegs = t->nwrites = 0;
+	t->has_reply = t->has_inv = false;
+	t->is_reply = true;
+	if (rpcrdma_taken_plan(t, h, &p->reply)) {
+		log_warn("%s: reply %08x has a Read list that makes no sense: protocol error by "
+			 "the peer",
+			c->x.peer, h->xid);
+		rpcrdma_taken_free(c, t);
+		return -EIO;
+	}
+	t->posted = p;
+	p->pull = t;
+	return 0;
+}
+
+void rpcrdma_pull_reply(
+	struct rpcrdma_conn *c, struct rpcrdma_posted *p, const struct rpcrdma_hdr *h)
+{
+	if (!p->error)
+		p->error = plan(c, p, h);
+	if (p->error) {
+		rpcrdma_send_done(c, h->xid); /* the peer need not keep it */
+		rpcrdma_close_doors(c, p);
+		return;
+	}
+	rpcrdma_msg_done(c, &p->reply); /* what is still to be had of it is in p->pull */
+	pthread_mutex_lock(&c->lock);
+	p->state = RPCRDMA_PULLED;
+	pthread_mutex_unlock(&c->lock);
+	rpcrdma_taken_go(c, p->pull);
+}
+
+void rpcrdma_reply_pulled(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
+{
+	struct rpcrdma_posted *p = t->posted;
+	struct xdr_in in;
+
+	rpcrdma_send_done(c, t->xid);
+	rpc_count(&c->x.stats->replies_read, 1);
+	if (!p) {
+		rpcrdma_taken_free(c, t);
+		return;
+	}
+	rpcrdma_taken_stream(t, &in);
+	for (unsigned i = 0; i < p->in.npayloads; i++) /* then it has none of its own */
+		in.payload[in.npayloads++] = p->in.payload[i];
+	p->in = in;
+	pthread_mutex_lock(&c->lock);
+	p->state = RPCRDMA_CLOSING;
+	pthread_mutex_unlock(&c->lock);
+	rpcrdma_close_doors(c, p);
+}
