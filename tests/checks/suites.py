@@ -163,9 +163,10 @@ def e2e(everything):
 
 def wire(everything):
     for version in ("4.2", "3"):
-        # in version 1 of RPC-over-RDMA: tshark reads no other
+        # in version 1 of RPC-over-RDMA: tshark itself reads no other
         yield Job(f"plain wire, NFS {version}", ["tests/e2e/wire"], "plain",
                   {"BUILD": path("plain"), "VERS": version, "RDMA_VERSIONS": "1"})
+    yield Job("plain wire, RPC-over-RDMA version 2", ["tests/e2e/wire2"], "plain", {"BUILD": path("plain")})
 
 
 def sanitized(build, everything):
