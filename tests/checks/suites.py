@@ -22,7 +22,7 @@ E2E_SHORT = ("files", "programs", "errors", "mounts", "duplicates", "restart", "
 # The others, over iwarp only. Not "coherence": its crowds still find, once in some dozens of runs, a read of a file that somebody
 # else has just made longer that ends where the file ended before.
 E2E_SHORT_IWARP = ("kills", "leases", "floods", "races", "durable", "two-mounts", "changes", "cache", "writeback", "scenarios", "nlm",
-                   "delegations", "delegated", "holding", "believing")
+                   "delegations", "delegated", "holding", "believing", "refusals")
 # What takes root to be set up.
 E2E_SHORT_ROOT = ("memory", "users", "local-users", "filesystems", "attributes", "mounts", "losses")
 E2E = ("files", "programs", "errors", "mounts", "users", "local-users", "floods", "duplicates", "restart", "losses", "silence",
@@ -132,6 +132,7 @@ def e2e_all():
     yield from e2e_v1(E2E_V1)
     yield from e2e_v2_2016(E2E_V2_2016)
     yield from e2e_legacy(E2E_LEGACY)
+    yield from e2e_over("plain", "refusals", ("iwarp",))
     yield e2e_job("plain", "ganesha", "")
     for version in ("4.1", "4.2"):
         for script in GANESHA:

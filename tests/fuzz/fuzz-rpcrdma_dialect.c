@@ -47,7 +47,7 @@ static void fuzz_props(const uint8_t *data, size_t size)
 	struct xdr_in in;
 
 	xdr_in_init(&in, data, size);
-	if (rpcrdma_props_get(&in, &p))
+	if (rpcrdma_props_get(&in, &p) || p.auth_len > RPCRDMA_AUTH_MAX)
 		return;
 	xdr_out_init(&to, out, sizeof(out));
 	rpcrdma_props_put(&to, &p);

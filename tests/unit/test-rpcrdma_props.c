@@ -26,7 +26,7 @@ static int get_bytes(struct rpcrdma_props *p, const void *d, size_t n)
 
 static int get_words(struct rpcrdma_props *p, const uint32_t *w, size_t n)
 {
-	static uint32_t wire[512];
+	static uint32_t wire[2048];
 
 	for (size_t i = 0; i < n; i++)
 		wire[i] = htonl(w[i]);
@@ -88,7 +88,7 @@ static void what_is_not_told(void **state)
 static void malformed(void **state)
 {
 	static const uint32_t w[] = {2, 1, 4, 8192, 6, 8, 4, 0x61626364};
-	static uint32_t many[1 + 2 * (RPCRDMA_PROPS_MAX + 1)];
+	static uint32_t many[1 + 2 * 1000];
 	struct rpcrdma_props p;
 	uint32_t wire[8];
 
@@ -105,12 +105,41 @@ static void malformed(void **state)
 	assert_int_equal(GET(&p, 1, 6, 12, 4, 1, 2), -EBADMSG);	  /* with something behind it */
 	assert_int_equal(GET(&p, 1, 1, 4, 8192, 7), -EBADMSG);	  /* more than was counted */
 	assert_int_equal(GET(&p, 0xffffffff, 1, 4, 8192), -EBADMSG);
-	many[0] = RPCRDMA_PROPS_MAX + 1;
-	for (unsigned i = 0; i <= RPCRDMA_PROPS_MAX; i++)
+	/* any number of those that are not known, but as many as are counted */
+	many[0] = 1000;
+	for (unsigned i = 0; i < 1000; i++)
 		many[1 + 2 * i] = 99;
-	assert_int_equal(get_words(&p, many, sizeof(many) / 4), -EBADMSG);
-	many[0]--;
-	assert_int_equal(get_words(&p, many, sizeof(many) / 4 - 2), 0);
+	assert_int_equal(get_words(&p, many, sizeof(many) / 4), 0);
+	assert_int_equal(get_words(&p, many, sizeof(many) / 4 - 2), -EBADMSG);
+}
+
+static void what_may_change_later(void **state)
+{
+	struct rpcrdma_props first, p, none;
+
+	rpcrdma_props_init(&none); /* nothing was said before: everything may */
+	assert_int_equal(GET(&first, 2, 2, 4, 8192, 4, 0), 0);
+	rpcrdma_props_follow(&first, &none);
+	assert_int_equal(first.recv_size, 8192);
+	/* what was told may, either way; of the rest only what is less counts */
+	assert_int_equal(GET(&p, 5, 1, 4, 8192, 2, 4, 16384, 3, 4, 65536, 4, 4, 32, 5, 4, 2), 0);
+	rpcrdma_props_follow(&p, &first);
+	assert_int_equal(p.send_size, 4096);
+	assert_int_equal(p.recv_size, 16384);
+	assert_int_equal(p.seg_size, 65536);
+	assert_int_equal(p.seg_count, 32);
+	assert_int_equal(p.reverse, 1);
+	/* and what is left out once has its default for good */
+	first = p;
+	assert_int_equal(GET(&p, 1, 2, 4, 2048), 0);
+	rpcrdma_props_follow(&p, &first);
+	assert_int_equal(p.recv_size, 2048);
+	assert_int_equal(p.seg_count, 16);
+	first = p;
+	assert_int_equal(GET(&p, 2, 2, 4, 8192, 4, 4, 32), 0);
+	rpcrdma_props_follow(&p, &first);
+	assert_int_equal(p.recv_size, 8192);
+	assert_int_equal(p.seg_count, 16);
 }
 
 int main(void)
@@ -120,6 +149,7 @@ int main(void)
 		cmocka_unit_test(all_of_them),
 		cmocka_unit_test(what_is_not_told),
 		cmocka_unit_test(malformed),
+		cmocka_unit_test(what_may_change_later),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -100,7 +100,9 @@ static void every_action_is_parsed(void **state)
 {
 	static const char *const specs[] = {"drop", "drop:request", "corrupt", "truncate", "close",
 		"close:request", "close-mid", "wrong-xid", "no-credit", "err-chunk", "err-vers",
-		"long-chunk", "delay=2s", "error=10008", "error=NFS4ERR_NOSPC:op=WRITE:count=1"};
+		"err-htype:request", "err-flag", "err-reads:request:op=WRITE", "err-writes",
+		"err-segments", "err-write-room", "err-reply-room", "err-system", "long-chunk",
+		"delay=2s", "error=10008", "error=NFS4ERR_NOSPC:op=WRITE:count=1"};
 
 	for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++)
 		fault_free(parsed(specs[i]));

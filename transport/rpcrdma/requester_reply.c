@@ -34,12 +34,38 @@ static int refused_reply(
 	return -EIO;
 }
 
-/* Lowers *most to n; false if that is nothing new, or leaves none. */
-static bool lower(unsigned *most, uint32_t least, uint32_t n)
+/* Lowers *most to n. False: it is no more already. */
+static bool lower(unsigned *most, uint32_t n)
 {
-	if (n >= *most || n < least)
+	if (n >= *most)
 		return false;
 	*most = n;
+	return true;
+}
+
+/* No more than n segments. False: p has offered no more, has been asked that before, or none are
+ * left. */
+static bool fewer_segments(struct rpcrdma_posted *p, uint32_t n)
+{
+	unsigned write = p->reply_buf ? p->reply_doors : 0;
+	bool reads, segs;
+
+	for (unsigned i = 0; i < p->nsinks; i++)
+		write += p->sink_doors[i];
+	if (!n || (n >= p->ndoors - write && n >= write))
+		return false;
+	reads = lower(&p->limits.reads, n);
+	segs = lower(&p->limits.segs, n);
+	return reads || segs;
+}
+
+/* No more than n Write chunks; none, if p has offered no more than n: they are refused all the
+ * same. False: there were none. */
+static bool fewer_chunks(struct rpcrdma_posted *p, uint32_t n)
+{
+	if (!p->nsinks)
+		return false;
+	p->limits.writes = n < p->nsinks ? n : 0;
 	return true;
 }
 
@@ -66,9 +92,6 @@ static bool larger_reply(struct rpcrdma_posted *p, uint64_t n)
 static bool change_form(
 	struct rpcrdma_posted *p, const struct rpcrdma_hdr *h, enum rpcrdma_action action)
 {
-	struct rpcrdma_limits *most = &p->limits;
-	bool reads, segs;
-
 	switch (action) {
 	case RPCRDMA_LARGER_REPLY:
 		return larger_reply(p, h->err_arg);
@@ -82,11 +105,9 @@ static bool change_form(
 		p->whole = true;
 		return true;
 	case RPCRDMA_FEWER_CHUNKS:
-		return lower(&most->writes, 0, h->err_arg);
+		return fewer_chunks(p, h->err_arg);
 	case RPCRDMA_FEWER_SEGMENTS:
-		reads = lower(&most->reads, 1, h->err_arg);
-		segs = lower(&most->segs, 1, h->err_arg);
-		return reads || segs;
+		return fewer_segments(p, h->err_arg);
 	case RPCRDMA_FAIL:
 	case RPCRDMA_RENEGOTIATE:
 		break;
@@ -104,8 +125,11 @@ static int error_reply(
 		return refused_reply(c, p, h);
 	/* calls in reverse have one form only */
 	p->repeat = c->requester && change_form(p, h, action);
-	if (p->repeat)
+	if (p->repeat) {
+		log_data("%s: call %08x is sent again in another form: %s", c->x.peer, h->xid,
+			meaning);
 		return 0;
+	}
 	log_warn("%s: call %08x failed: %s", c->x.peer, h->xid, meaning);
 	return -EIO;
 }

@@ -82,7 +82,7 @@ static bool serve_begin(struct rpcrdma_conn *c, unsigned sends)
 /* --- the plan: what goes where ---------------------------------------------------------------- */
 
 /* Sizes the message and the payloads from the Read list. Positions must not go down; a message is
- * either in the Send or, nomsg, in a position-zero chunk. 0, -EBADMSG or -E2BIG. */
+ * either in the Send or, nomsg, in a position-zero chunk. 0, -EBADMSG, -E2BIG or -EFBIG. */
 static int plan_reads(struct rpcrdma_taken *t, bool nomsg)
 {
 	uint64_t total = 0, msg_len = 0;
@@ -92,8 +92,10 @@ static int plan_reads(struct rpcrdma_taken *t, bool nomsg)
 		uint32_t before = i ? t->read[i - 1].position : 0;
 
 		total += r->seg.length;
-		if (r->position < before || total > MEM_MAX_SIZE)
+		if (r->position < before)
 			return -EBADMSG;
+		if (total > MEM_MAX_SIZE)
+			return -EFBIG;
 		if (r->position == 0) {
 			msg_len += r->seg.length;
 			continue;
@@ -447,8 +449,12 @@ static void refuse(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc)
 		f = (struct rpcrdma_fault){h->err ? h->err : RDMA_ERR_CHUNK, h->err_arg, 0};
 	else if (rc == -E2BIG)
 		f = (struct rpcrdma_fault){RDMA_ERR_READ_CHUNKS, XDR_MAX_PAYLOADS, 0};
+	else if (rc == -EFBIG)
+		f.err = RDMA_ERR_SYSTEM;
 	log_data("%s: call %08x refused: %s", c->x.peer, h->xid,
-		rc == -EPROTONOSUPPORT ? "another version" : "malformed header or chunks");
+		rc == -EPROTONOSUPPORT ? "another version"
+		: rc == -EFBIG	       ? "more to be read than is taken"
+				       : "malformed header or chunks");
 	rpcrdma_send_error(c, h->xid, h->vers, &f);
 }
 

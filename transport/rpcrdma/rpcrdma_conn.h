@@ -564,7 +564,7 @@ void rpcrdma_read_done(struct rpcrdma_conn *c, struct rpcrdma_taken *t);
  * no memory. */
 struct rpcrdma_taken *rpcrdma_taken_new(const struct rpcrdma_hdr *h);
 /* Finds out what goes where; what m lies in is t's afterwards, if the message is in there. 0,
- * -EBADMSG, or -E2BIG: more Read chunks than are taken. */
+ * -EBADMSG, -E2BIG: more Read chunks than are taken, or -EFBIG: longer ones. */
 int rpcrdma_taken_plan(struct rpcrdma_taken *t, const struct rpcrdma_hdr *h, struct rpcrdma_msg *m);
 /* Gets on with t, now, or when there is memory for it. Takes t. */
 void rpcrdma_taken_go(struct rpcrdma_conn *c, struct rpcrdma_taken *t);

@@ -12,6 +12,8 @@
  *
  * Host authentication (section 5.2.6) is a hook, rpcrdma_host_auth, whose material must fit one
  * message. The mechanism that is there tells nothing and takes every peer.
+ *
+ * A peer may tell them again: those that it told the first time may change (section 6.4.4).
  */
 #include "transport/rpcrdma/rpcrdma_conn.h"
 
@@ -122,6 +124,7 @@ void rpcrdma_handle_props(
 	} else if (!rpcrdma_host_auth->takes(p.auth, p.auth_len)) {
 		rpcrdma_break(c, "the peer has not proved who it is");
 	} else {
+		rpcrdma_props_follow(&p, &c->props);
 		rpcrdma_set_props(c, &p);
 		log_ctrl("%s: the peer's properties: Sends of %u and receives of %u bytes, "
 			 "segments of %u bytes, %u in a header, reverse calls %u",

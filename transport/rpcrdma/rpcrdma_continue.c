@@ -367,15 +367,18 @@ static void refuse(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, enum rpc
 	const char *why)
 {
 	struct rpcrdma_join *j = &c->join;
+	enum rpcrdma_dir dir = j->sends ? j->dir : h->dir;
+	/* what is not the answer's own: its XID is one of ours */
+	uint32_t xid = h->dir == RPCRDMA_DIR_REPLY ? j->xid : h->xid;
 	bool more = h->more;
 
-	if (!c->dialect->talks || h->dir == RPCRDMA_DIR_REPLY || h->proc == RDMA_ERROR) {
+	if (!c->dialect->talks || dir == RPCRDMA_DIR_REPLY || h->proc == RDMA_ERROR) {
 		rpcrdma_break(c, "the peer's message %08x %s", j->sends ? j->xid : h->xid, why);
 		return;
 	}
-	log_data("%s: message %08x %s", c->x.peer, h->xid, why);
+	log_data("%s: message %08x %s", c->x.peer, xid, why);
 	if (!j->refused)
-		rpcrdma_send_error(c, h->xid, h->vers, &(struct rpcrdma_fault){.err = err});
+		rpcrdma_send_error(c, xid, h->vers, &(struct rpcrdma_fault){.err = err});
 	join_end(c);
 	if (more) {
 		j->sends = 1;

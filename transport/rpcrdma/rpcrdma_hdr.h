@@ -134,10 +134,12 @@ static inline bool rpcrdma_hdr_chunkless(const struct rpcrdma_hdr *h)
 {
 	return !h->nreads && !h->nwrites && !h->has_reply;
 }
-/* It conveys no RPC message, only credits (version 2, section 6.4.2). */
+/* It conveys no RPC message, only credits (version 2, section 6.4.2). With the XID of a call it is
+ * the reply to that, and lacks its message. */
 static inline bool rpcrdma_hdr_is_grant(const struct rpcrdma_hdr *h)
 {
-	return h->proc == RDMA_NOMSG && rpcrdma_hdr_chunkless(h);
+	return h->proc == RDMA_NOMSG && rpcrdma_hdr_chunkless(h) &&
+	       (h->dir != RPCRDMA_DIR_REPLY || !h->xid);
 }
 /* RDMA_ERROR with ERR_VERS. */
 static inline bool rpcrdma_hdr_is_err_vers(const struct rpcrdma_hdr *h)

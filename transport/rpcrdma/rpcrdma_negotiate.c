@@ -67,6 +67,11 @@ static uint32_t smaller(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
+static uint32_t at_least(uint32_t a, uint32_t least)
+{
+	return a < least ? least : a;
+}
+
 /* Sizes of Sends: what both sides have offered, or what the dialect has of a peer that offers none.
  * Where the ends tell each other properties, private data is not what counts. */
 static void set_inline(struct rpcrdma_conn *c)
@@ -123,8 +128,10 @@ void rpcrdma_set_props(struct rpcrdma_conn *c, const struct rpcrdma_props *p)
 {
 	c->props = *p;
 	c->props.auth = NULL; /* in a message that goes */
-	c->seg_size = p->seg_size < SEG_SIZE_MIN ? SEG_SIZE_MIN : p->seg_size;
-	c->seg_count = p->seg_count ? p->seg_count : 1;
+	c->props.recv_size = at_least(p->recv_size, RPCRDMA_INLINE_MIN);
+	c->props.send_size = at_least(p->send_size, RPCRDMA_INLINE_MIN);
+	c->seg_size = at_least(p->seg_size, SEG_SIZE_MIN);
+	c->seg_count = at_least(p->seg_count, 1);
 	c->no_reverse = !c->requester && p->reverse == RPCRDMA_REVERSE_NONE;
 	set_inline(c);
 }

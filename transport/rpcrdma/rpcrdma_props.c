@@ -19,6 +19,7 @@ void rpcrdma_props_init(struct rpcrdma_props *p)
 		.seg_size = 1024 * 1024,
 		.seg_count = 16,
 		.reverse = RPCRDMA_REVERSE_INLINE,
+		.told = UINT32_MAX,
 	};
 }
 
@@ -65,7 +66,7 @@ static int get_auth(struct rpcrdma_props *p, const uint8_t *data, uint32_t n)
 	struct xdr_in x;
 
 	xdr_in_init(&x, data, n);
-	p->auth = xdr_get_opaque(&x, RPCRDMA_AUTH_MAX, &p->auth_len);
+	p->auth = xdr_get_opaque(&x, UINT32_MAX, &p->auth_len);
 	return xdr_in_ok(&x) && !xdr_in_left(&x) ? 0 : -EBADMSG;
 }
 
@@ -75,6 +76,8 @@ static int get_one(struct rpcrdma_props *p, uint32_t which, const uint8_t *data,
 	struct rpcrdma_props dflt;
 	uint32_t *value = number(p, which), word;
 
+	if (value)
+		p->told |= 1u << which;
 	if (value && !n) {
 		rpcrdma_props_init(&dflt);
 		*value = *number(&dflt, which);
@@ -91,10 +94,11 @@ static int get_one(struct rpcrdma_props *p, uint32_t which, const uint8_t *data,
 
 int rpcrdma_props_get(struct xdr_in *x, struct rpcrdma_props *p)
 {
-	uint32_t n = xdr_get_count(x, RPCRDMA_PROPS_MAX, 8);
+	uint32_t n = xdr_get_count(x, UINT32_MAX, 8);
 	int rc = 0;
 
 	rpcrdma_props_init(p);
+	p->told = 0;
 	while (!rc && xdr_in_ok(x) && n--) {
 		uint32_t which = xdr_get_u32(x), len;
 		const uint8_t *data = xdr_get_opaque(x, UINT32_MAX, &len);
@@ -103,4 +107,18 @@ int rpcrdma_props_get(struct xdr_in *x, struct rpcrdma_props *p)
 			rc = get_one(p, which, data, len);
 	}
 	return !rc && xdr_in_ok(x) && !xdr_in_left(x) ? 0 : -EBADMSG;
+}
+
+void rpcrdma_props_follow(struct rpcrdma_props *p, const struct rpcrdma_props *before)
+{
+	struct rpcrdma_props dflt;
+
+	rpcrdma_props_init(&dflt);
+	for (uint32_t which = 1; which <= NUMBERS; which++) {
+		uint32_t *value = number(p, which), most = *number(&dflt, which);
+
+		if (!(before->told & 1u << which) && *value > most)
+			*value = most;
+	}
+	p->told &= before->told;
 }

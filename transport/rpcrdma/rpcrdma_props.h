@@ -13,8 +13,7 @@
 
 #include "transport/rpc/xdr.h"
 
-#define RPCRDMA_PROPS_MAX 64 /* that are read of one message; more are malformed */
-#define RPCRDMA_AUTH_MAX  16384
+#define RPCRDMA_AUTH_MAX 2048 /* bytes that we tell: in one message with all the others */
 
 enum rpcrdma_propid {
 	RPCRDMA_PROP_SEND_SIZE = 1,
@@ -38,7 +37,8 @@ struct rpcrdma_props {
 	uint32_t seg_count;  /* segments in a requester's header */
 	uint32_t reverse;    /* enum rpcrdma_reverse, or what the peer sent */
 	const uint8_t *auth; /* host authentication, in the message; NULL: not told */
-	uint32_t auth_len;   /* 0..RPCRDMA_AUTH_MAX */
+	uint32_t auth_len;
+	uint32_t told; /* 1 << enum rpcrdma_propid: what the message had; of none: all */
 };
 
 /* The defaults of section 5.2. */
@@ -48,5 +48,8 @@ void rpcrdma_props_put(struct xdr_out *x, const struct rpcrdma_props *p);
 /* Reads a property set, from where x is to its end; any bytes are safe. 0, or -EBADMSG: malformed,
  * which a receiver answers with RDMA2_ERR_BAD_XDR. */
 int rpcrdma_props_get(struct xdr_in *x, struct rpcrdma_props *p);
+/* p has come behind `before`, from the same peer. What was not told then has its default and is not
+ * to change (section 6.4.4): it is not raised; less does no harm. */
+void rpcrdma_props_follow(struct rpcrdma_props *p, const struct rpcrdma_props *before);
 
 #endif

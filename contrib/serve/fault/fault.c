@@ -58,9 +58,17 @@ static const struct {
 	{"close-mid", FAULT_CLOSE_MID},
 	{"wrong-xid", FAULT_WRONG_XID},
 	{"no-credit", FAULT_NO_CREDIT},
-	{"err-chunk", FAULT_ERR_CHUNK},
-	{"err-vers", FAULT_ERR_VERS},
 	{"long-chunk", FAULT_LONG_CHUNK},
+	{"err-vers", FAULT_ERR_VERS},
+	{"err-chunk", FAULT_ERR_CHUNK},
+	{"err-htype", FAULT_ERR_HTYPE},
+	{"err-flag", FAULT_ERR_FLAG},
+	{"err-reads", FAULT_ERR_READS},
+	{"err-writes", FAULT_ERR_WRITES},
+	{"err-segments", FAULT_ERR_SEGMENTS},
+	{"err-write-room", FAULT_ERR_WRITE_ROOM},
+	{"err-reply-room", FAULT_ERR_REPLY_ROOM},
+	{"err-system", FAULT_ERR_SYSTEM},
 };
 
 #define EXTRA_OPS 112 /* numbers behind those of NFSv4's operations */
@@ -271,9 +279,10 @@ static int parse_rule(struct rule *r, char *text, struct err *e)
 			"--fault: error= applies to an operation, not to the "
 			"request: leave \"request\" out");
 	if (r->action == A_MESSAGE && r->request && r->fault != FAULT_DROP &&
-		r->fault != FAULT_CLOSE)
+		r->fault != FAULT_CLOSE && r->fault < FAULT_ERR_VERS)
 		return err_set(e, ERR_USAGE,
-			"--fault: at the stage \"request\" only drop, close and delay exist");
+			"--fault: at the stage \"request\" only drop, close, delay and err-... "
+			"exist");
 	return 0;
 }
 

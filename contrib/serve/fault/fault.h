@@ -9,7 +9,9 @@
  *
  *     rule     = word *(":" word)
  *     action   = drop | delay=TIME | error=STATUS | close | close-mid | corrupt | truncate
- *              | wrong-xid | no-credit | err-chunk | err-vers | long-chunk      (exactly one)
+ *              | wrong-xid | no-credit | long-chunk | err-vers | err-chunk | err-htype | err-flag
+ *              | err-reads | err-writes | err-segments | err-write-room | err-reply-room
+ *              | err-system                                                     (exactly one)
  *     stage    = request | reply          (where a message is hit; reply unless said otherwise)
  *     which    = op=NAME["+"NAME...]      (messages with one of these operations or procedures of
  *                                          any version; NULL: the null procedure; without op:

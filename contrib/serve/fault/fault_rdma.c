@@ -20,6 +20,9 @@
 #include <string.h>
 
 #include "transport/rpcrdma/rpcrdma_conn.h"
+#include "transport/rpcrdma/rpcrdma_v2.h"
+
+#define MORE_ROOM 4096 /* bytes that an error asks for beside what there is */
 
 struct fault_rdma {
 	struct prov_ops prov; /* first: the provider's connection points here */
@@ -28,14 +31,27 @@ struct fault_rdma {
 	_Atomic uint64_t armed; /* enum fault_kind << 32 | XID; 0: nothing is to be spoiled */
 };
 
+static uint32_t vers_of(const uint8_t *msg)
+{
+	uint32_t vers;
+
+	memcpy(&vers, msg + 4, sizeof(vers));
+	return be32toh(vers);
+}
+
 /* Each segment that was used says 4 bytes more. */
 static void lengthen(uint8_t *msg, uint32_t len)
 {
+	/* behind the fixed words; version 2 has its flags and a handle there */
+	bool two = vers_of(msg) == rpcrdma_v2.vers;
+	uint32_t before = two ? RPCRDMA_V2_PREFIX_LEN + 4 : RPCRDMA_FIXED_LEN;
 	struct rpcrdma_hdr h;
 	struct xdr_out out;
 	struct xdr_in in;
 
-	xdr_in_init(&in, msg + RPCRDMA_FIXED_LEN, len - RPCRDMA_FIXED_LEN);
+	if (len < before)
+		return;
+	xdr_in_init(&in, msg + before, len - before);
 	rpcrdma_hdr_init(&h, 0, RPCRDMA_DIR_REPLY, RDMA_MSG);
 	rpcrdma_get_lists(&in, &h);
 	if (!xdr_in_ok(&in))
@@ -43,7 +59,7 @@ static void lengthen(uint8_t *msg, uint32_t len)
 	for (unsigned i = 0; i < h.nsegs; i++)
 		if (h.seg[i].length)
 			h.seg[i].length += 4;
-	xdr_out_init(&out, msg + RPCRDMA_FIXED_LEN, in.pos);
+	xdr_out_init(&out, msg + before, in.pos);
 	rpcrdma_put_lists(&out, &h);
 }
 
@@ -101,25 +117,51 @@ struct fault_rdma *fault_rdma_free(struct fault_rdma *f)
 	return NULL;
 }
 
-/* RDMA_ERROR instead of the reply. The request ends first: the peer may use its credit as soon as
- * it is told. */
+/* What such an error brings with it. */
+static struct rpcrdma_fault fault_of(const struct rpcrdma_taken *t, enum fault_kind kind)
+{
+	struct rpcrdma_fault f = {.err = RDMA_ERR_VERS + (kind - FAULT_ERR_VERS)};
+	uint64_t n = 0;
+
+	if (f.err == RDMA_ERR_SEGMENTS) {
+		f.arg = 1;
+	} else if (f.err == RDMA_ERR_WRITE_RESOURCE && t->nwrites) {
+		f.index = 1;
+		n = rpcrdma_chunk_len(t->seg, &t->write[0]) + MORE_ROOM;
+	} else if (f.err == RDMA_ERR_REPLY_RESOURCE) {
+		n = (t->has_reply ? rpcrdma_chunk_len(t->seg, &t->reply) : 0) + MORE_ROOM;
+	}
+	if (n)
+		f.arg = n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
+	return f;
+}
+
+/* The request ends first: the peer may use its credit as soon as it is told. */
 static void answer_error(const struct rpc_xprt_ops *inner, struct rpc_xprt *x, struct rpc_req *req,
-	enum rpcrdma_errcode err)
+	enum fault_kind kind)
 {
 	struct rpcrdma_taken *t = req->xprt_priv;
 	uint32_t xid = t->xid, vers = t->vers;
+	struct rpcrdma_fault f = fault_of(t, kind);
 
 	inner->drop(x, req);
-	rpcrdma_send_error(rpcrdma_conn_of(x), xid, vers, &(struct rpcrdma_fault){.err = err});
+	rpcrdma_send_error(rpcrdma_conn_of(x), xid, vers, &f);
+}
+
+void fault_rdma_refuse(const struct rpc_xprt_ops *inner, struct rpc_xprt *x, struct rpc_req *req,
+	enum fault_kind kind)
+{
+	rpc_xprt_ref(x); /* req's own reference goes with it */
+	answer_error(inner, x, req, kind);
+	rpc_xprt_unref(x);
 }
 
 void fault_rdma_reply(struct fault_rdma *f, const struct rpc_xprt_ops *inner, struct rpc_xprt *x,
 	struct rpc_req *req, uint32_t off, enum fault_kind kind)
 {
 	rpc_xprt_ref(x); /* req's own reference goes with it */
-	if (kind == FAULT_ERR_CHUNK || kind == FAULT_ERR_VERS) {
-		answer_error(
-			inner, x, req, kind == FAULT_ERR_CHUNK ? RDMA_ERR_CHUNK : RDMA_ERR_VERS);
+	if (kind >= FAULT_ERR_VERS) {
+		answer_error(inner, x, req, kind);
 	} else {
 		pthread_mutex_lock(&f->lock);
 		atomic_store(&f->armed, (uint64_t)kind << 32 | req->xid);

@@ -231,6 +231,11 @@ static void up_request(void *ctx, struct rpc_req *req)
 	}
 	s->req = req;
 	kind = f->ask(f->ctx, req, &s->note, false, &delay_ms);
+	if (kind >= FAULT_ERR_VERS && f->rdma) {
+		free(s);
+		fault_rdma_refuse(f->inner, f->x, req, kind);
+		return;
+	}
 	if (kind == FAULT_DROP || kind == FAULT_CLOSE) {
 		free(s);
 		drop_with(f, req, kind);

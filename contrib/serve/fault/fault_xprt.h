@@ -16,7 +16,7 @@
 
 #include "transport/rpc/xprt.h"
 
-/* What is done to a message. Of a request: NONE, DROP or CLOSE. */
+/* What is done to a message. Of a request: NONE, DROP, CLOSE, or ERR_VERS and those behind it. */
 enum fault_kind {
 	FAULT_NONE,
 	FAULT_DROP,	  /* request: never seen; reply: never sent */
@@ -26,9 +26,19 @@ enum fault_kind {
 	FAULT_CLOSE_MID,  /* the connection closes after half of the message's bytes */
 	FAULT_WRONG_XID,  /* an XID that no call has */
 	FAULT_NO_CREDIT,  /* the header grants 0 credits (RPC-over-RDMA only) */
-	FAULT_ERR_CHUNK,  /* RDMA_ERROR with ERR_CHUNK instead of the reply (likewise) */
-	FAULT_ERR_VERS,	  /* RDMA_ERROR with ERR_VERS instead of the reply (likewise) */
 	FAULT_LONG_CHUNK, /* the lengths of returned chunks are too large by 4 (likewise) */
+	/* RDMA_ERROR instead of the reply (likewise), in the order of enum rpcrdma_errcode; of
+	 * version 1 the first two, and the second for all others. The numbers that they bring: */
+	FAULT_ERR_VERS,
+	FAULT_ERR_CHUNK, /* BAD_XDR of version 2 */
+	FAULT_ERR_HTYPE,
+	FAULT_ERR_FLAG,
+	FAULT_ERR_READS,      /* no Read chunks */
+	FAULT_ERR_WRITES,     /* no Write chunks */
+	FAULT_ERR_SEGMENTS,   /* one segment */
+	FAULT_ERR_WRITE_ROOM, /* the first Write chunk, and 4096 bytes more than it has */
+	FAULT_ERR_REPLY_ROOM, /* 4096 bytes more than the Reply chunk has */
+	FAULT_ERR_SYSTEM,
 };
 
 /* Two words that the function keeps about a request until its reply goes. */
