@@ -183,7 +183,8 @@ static struct rpcrdma_conn *conn_new(
 	const struct setup *s, struct prov_conn *pc, const struct rpc_xprt_up *up)
 {
 	uint32_t out = s->requester ? s->credits : RPCRDMA_REVERSE_CREDITS;
-	uint32_t in = s->requester ? RPCRDMA_REVERSE_CREDITS : s->credits;
+	/* where credits are those of messages, an answer to each call has one, too */
+	uint32_t in = s->credits + (s->requester ? RPCRDMA_REVERSE_CREDITS : 0);
 	struct rpcrdma_conn *c = calloc(1, sizeof(*c));
 
 	if (!c || rpc_xprt_init(&c->x, &rpcrdma_ops, up)) {
@@ -255,7 +256,8 @@ void rpcrdma_begin_hdr(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, uint32_t x
 	enum rpcrdma_dir dir, enum rpcrdma_proc proc)
 {
 	rpcrdma_hdr_init(h, xid, dir, proc);
-	h->grant = c->credit_in.granted;
+	h->grant =
+		c->requester && !c->dialect->talks ? RPCRDMA_REVERSE_CREDITS : c->credit_in.granted;
 	h->want = c->credit_out.max;
 	if (atomic_load_explicit(&c->unsaid, memory_order_relaxed))
 		atomic_store_explicit(&c->unsaid, 0, memory_order_relaxed);

@@ -56,7 +56,7 @@
 #define RPCRDMA_INLINE_DEFAULT	4096
 #define RPCRDMA_CREDITS_DEFAULT 64
 #define RPCRDMA_CREDITS_MAX	1024
-#define RPCRDMA_REVERSE_CREDITS 16    /* granted and asked for in the reverse direction */
+#define RPCRDMA_REVERSE_CREDITS 16    /* in the reverse direction: for calls of ours, or of its */
 #define RPCRDMA_BATCH		16    /* completions handled before receives are replenished */
 #define RPCRDMA_HELD_MAX	16    /* messages that wait for each other */
 #define RPCRDMA_HELD_WRITE	16384 /* bytes of RDMA Writes before a message that may wait */
@@ -310,7 +310,8 @@ struct rpcrdma_conn {
 	bool down;
 	struct rpcrdma_credit credit_out; /* our calls */
 	struct rpcrdma_credit credit_in;  /* the peer's, until they are answered; its grant and both
-					   * `max` are constant, and read without lock */
+					   * `max` are constant, and read without lock. In a dialect
+					   * that talks the grant is for answers to our calls, too */
 	struct rpcrdma_posted_list backlog, posted, failed, spare;
 	/* Calls of several Sends that were taken back; only xid and sends are of use. */
 	struct rpcrdma_posted_list orphans;

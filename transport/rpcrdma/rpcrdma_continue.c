@@ -303,6 +303,15 @@ static void grant(struct rpcrdma_conn *c)
 		rpcrdma_break(c, "credits could not be granted: %s", strerror(-rc));
 }
 
+/* So many Sends of a message are half of what its sender may send before it is told of more. */
+static uint32_t grant_after(const struct rpcrdma_conn *c)
+{
+	uint32_t n =
+		c->credit_in.granted < RPCRDMA_ROOM_MAX ? c->credit_in.granted : RPCRDMA_ROOM_MAX;
+
+	return (n + 1) / 2;
+}
+
 static void join_end(struct rpcrdma_conn *c)
 {
 	mem_buf_unref(c->join.buf);
@@ -432,7 +441,7 @@ static bool join(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc,
 		}
 	}
 	rpcrdma_recv_done(c, r);
-	if (c->dialect->talks && ++c->unsaid * 2 >= c->credit_in.granted)
+	if (c->dialect->talks && ++c->unsaid >= grant_after(c))
 		grant(c);
 	return false;
 }
