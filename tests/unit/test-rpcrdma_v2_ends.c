@@ -249,6 +249,23 @@ static void the_reply_has_no_room(void **state)
 	raw_stop(&r, &p);
 }
 
+static void a_returned_chunk_is_too_long(void **state)
+{
+	struct pair_call c;
+	struct mem_buf *b;
+	struct pair p;
+
+	pair_init(&p, &plain);
+	b = mem_buf_get(p.cpool, 4096);
+	p.fault = FAULT_LONG_CHUNK;
+	submit_get(&p, &c, b, 1);
+	pair_end(&p, &c, -EIO);
+	p.fault = FAULT_NONE;
+	mem_buf_unref(b);
+	assert_true(pair_get(&p, 5000, 5000, 64));
+	pair_finish(&p);
+}
+
 /* What a responder does wrong ends a call or nothing, and is never answered. */
 static void a_requester_sends_no_errors(void **state)
 {
@@ -547,6 +564,7 @@ int main(void)
 		cmocka_unit_test(read_chunks_are_refused),
 		cmocka_unit_test(write_chunks_are_refused),
 		cmocka_unit_test(the_reply_has_no_room),
+		cmocka_unit_test(a_returned_chunk_is_too_long),
 		cmocka_unit_test(a_requester_sends_no_errors),
 		cmocka_unit_test(a_sequence_is_broken_off),
 		cmocka_unit_test(the_last_send_has_the_chunks),

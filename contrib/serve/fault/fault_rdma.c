@@ -20,31 +20,22 @@
 #include <string.h>
 
 #include "transport/rpcrdma/rpcrdma_conn.h"
-#include "transport/rpcrdma/rpcrdma_v2.h"
 
 #define MORE_ROOM 4096 /* bytes that an error asks for beside what there is */
 
 struct fault_rdma {
 	struct prov_ops prov; /* first: the provider's connection points here */
 	const struct prov_ops *inner;
+	struct rpcrdma_conn *c;
 	pthread_mutex_t lock;
 	_Atomic uint64_t armed; /* enum fault_kind << 32 | XID; 0: nothing is to be spoiled */
 };
 
-static uint32_t vers_of(const uint8_t *msg)
-{
-	uint32_t vers;
-
-	memcpy(&vers, msg + 4, sizeof(vers));
-	return be32toh(vers);
-}
-
 /* Each segment that was used says 4 bytes more. */
-static void lengthen(uint8_t *msg, uint32_t len)
+static void lengthen(const struct rpcrdma_dialect *d, uint8_t *msg, uint32_t len)
 {
-	/* behind the fixed words; version 2 has its flags and a handle there */
-	bool two = vers_of(msg) == rpcrdma_v2.vers;
-	uint32_t before = two ? RPCRDMA_V2_PREFIX_LEN + 4 : RPCRDMA_FIXED_LEN;
+	/* what a header has in front of its lists */
+	size_t before = d->bound(0, 0, false, 0) - rpcrdma_lists_size(0, 0, false, 0);
 	struct rpcrdma_hdr h;
 	struct xdr_out out;
 	struct xdr_in in;
@@ -85,7 +76,7 @@ static int fault_post(struct prov_conn *pc, const struct prov_wr *wr)
 	if (kind == FAULT_NO_CREDIT) /* the third word (RFC 8166 section 4.2.3) */
 		memset((uint8_t *)wr->sge[0].addr + 8, 0, 4);
 	else
-		lengthen(wr->sge[0].addr, wr->sge[0].len);
+		lengthen(f->c->dialect, wr->sge[0].addr, wr->sge[0].len);
 	return f->inner->post(pc, wr);
 }
 
@@ -102,6 +93,7 @@ struct fault_rdma *fault_rdma_new(struct rpc_xprt *x)
 	if (!f)
 		return NULL;
 	f->inner = c->prov;
+	f->c = c;
 	f->prov = *c->prov;
 	f->prov.post = fault_post;
 	pthread_mutex_init(&f->lock, NULL);
