@@ -36,8 +36,29 @@ void change_forget(const struct fs *fs, struct inode *ino)
 {
 	unsigned times;
 
+	/* one after the other: who comes second finds it done, and must not have the kernel throw
+	 * away what it has asked for since */
+	pthread_mutex_lock(&ino->forgetting);
 	if (inode_must_forget(ino, &times))
 		change_notify(fs, ino, -1);
+	pthread_mutex_unlock(&ino->forgetting);
+}
+
+void change_renew(const struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t asked)
+{
+	struct nfs_attr now = *a;
+	unsigned times;
+	bool passed;
+
+	inode_newer_attr(ino, &now, &asked); /* an answer that was overtaken changes nothing */
+	pthread_mutex_lock(&ino->forgetting);
+	passed = inode_told_size(ino, now.size);
+	if (!inode_told_this(ino, &now) || !passed) {
+		atomic_store(&ino->renewed, true);
+		if (!passed || inode_must_forget(ino, &times))
+			change_notify(fs, ino, -1);
+	}
+	pthread_mutex_unlock(&ino->forgetting);
 }
 
 int change_notify(const struct fs *fs, struct inode *ino, off_t from)

@@ -27,6 +27,12 @@ void change_doubt(struct fs *fs, struct inode *ino);
 bool change_is_shared(struct inode *ino);
 /* Has the kernel forget attributes of ino that it may believe, if there are any. */
 void change_forget(const struct fs *fs, struct inode *ino);
+/* The server, asked at `asked`, has told a at an open. Close-to-open consistency is about the size
+ * and the times as well: the kernel forgets attributes that are not the newest, and asks for them:
+ * those of the open will do (ops_getattr()). It is also to throw away another size that it was told
+ * in passing: who has asked for that may handle it only after whoever opens has asked, whose answer
+ * would be thrown away then. (Without pages to drop, this does not wait.) */
+void change_renew(const struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t asked);
 /* Has it forget them, whatever it was told, and drop the pages from `from` on; -1: none. 0 or a
  * negative errno. Every notification about an inode goes this way, so that it is known what the
  * kernel was told since: one too many has it throw away the answer to a GETATTR, and read up to the

@@ -32,11 +32,12 @@ void entry_set_mode(fuse_req_t req, struct nfs_sattr *set, mode_t mode, bool is_
 static bool tell(
 	struct fs *fs, struct inode *ino, struct nfs_attr *now, uint64_t asked, bool may_last)
 {
+	uint64_t as_of = asked; /* when the server was asked for now */
 	bool lasts;
 
 	do {
 		/* who has noted them may not have come to the data yet */
-		if (inode_newer_attr(ino, now, now))
+		if (inode_newer_attr(ino, now, &as_of))
 			change_told(ino, now, asked);
 		now->size = flush_size(ino, now->size, asked);
 		if (inode_goes_astray(ino, asked)) {
@@ -44,7 +45,7 @@ static bool tell(
 			return false;
 		}
 		lasts = may_last;
-	} while (!inode_told(ino, now, asked, &lasts));
+	} while (!inode_told(ino, now, as_of, &lasts));
 	return lasts;
 }
 

@@ -98,6 +98,7 @@ static struct inode *inode_new(
 	atomic_init(&ino->refs, 1);
 	LIST_INIT(&ino->names_in);
 	LIST_INIT(&ino->names_of);
+	pthread_mutex_init(&ino->forgetting, NULL);
 	pthread_mutex_init(&ino->lock, NULL);
 	filedata_init(&ino->data);
 	written_init(&ino->written, &ino->fh, &ino->data);
@@ -125,6 +126,7 @@ struct inode *inode_unref(struct inode *ino)
 			free(l);
 		}
 		pthread_mutex_destroy(&ino->lock);
+		pthread_mutex_destroy(&ino->forgetting);
 		written_finish(&ino->written);
 		filedata_finish(&ino->data);
 		cache_file_finish(&ino->cache);

@@ -102,16 +102,24 @@ struct inode {
 	 * under its lock */
 	struct listing *listing, *beside;
 
+	/* held while the kernel is made to forget attributes, if there is need; before lock */
+	pthread_mutex_t forgetting;
 	pthread_mutex_t lock; /* what follows */
 	uint64_t attr_seen;   /* when the server was asked for attr; 0: never, or it may be wrong */
 	struct nfs_attr attr; /* the newest known */
+	uint64_t attr_asked;  /* attr_seen, also if it may be wrong */
 	uint64_t attr_came;   /* when that came */
-	/* How often the kernel was told attributes to believe for a while, and how often before it
-	 * last forgot them; were they not all the same since; and the oldest of them */
-	unsigned told_times, told_forgot;
+	/* How often the kernel was told attributes: in all, until it was last told some to believe
+	 * for a while, and until it last forgot them; were those since then not all the same, and
+	 * the change attribute of the oldest to believe */
+	unsigned told_times, told_lasting, told_forgot;
 	bool told_more;
-	uint64_t told_oldest; /* a change attribute */
-	uint64_t attr_from;   /* what was asked for before is known to be wrong */
+	uint64_t told_oldest;
+	/* Of attributes that it was told not to believe, the size that was told last, told_times
+	 * then, and told_times when another was last told */
+	uint64_t passing_size;
+	unsigned passing_at, passing_other_at;
+	uint64_t attr_from; /* what was asked for before is known to be wrong */
 	struct grant_list grants;
 	uint64_t deleg_at; /* what the server was asked from then on counts by the delegation */
 	bool deleg_writes; /* it is one to write */
@@ -235,8 +243,11 @@ uint64_t inode_version(struct inode *dir);
 bool inode_names_taken(struct inode *dir, uint64_t seen);
 /* Names in dir, or what is known of them, may be wrong: none said so far is believed. */
 void inode_doubt_names(struct inode *dir);
-/* Is a newer version known than a, although a came later? Then in *newer. */
-bool inode_newer_attr(struct inode *ino, const struct nfs_attr *a, struct nfs_attr *newer);
+/* The server, asked at *asked, has told *a: the newest that is known instead, if that is newer
+ * although it came earlier, and when the server was asked for that. Of one change attribute what
+ * was asked for later is the newer: a server may tell the time of a change a moment before the size
+ * that comes of it. True: it is another version. */
+bool inode_newer_attr(struct inode *ino, struct nfs_attr *a, uint64_t *asked);
 /* Are attributes known that the server was asked for after `asked`, or is it known that what it
  * said of them then is wrong? */
 bool inode_attr_is_past(struct inode *ino, uint64_t asked);
@@ -306,5 +317,9 @@ void inode_forgot(struct inode *ino, unsigned times);
  * It takes the first of several answers that are under way to it, and not the last, so it does if
  * it was told nothing else since it last forgot. */
 bool inode_told_this(struct inode *ino, const struct nfs_attr *attr);
+/* Whoever asked for what the kernel is not to believe may handle the answer at any time after it,
+ * and the kernel then takes that size, and none that it has asked for meanwhile. Had all of those
+ * since it last forgot this size? */
+bool inode_told_size(struct inode *ino, uint64_t size);
 
 #endif

@@ -67,6 +67,7 @@ bool inode_note_attr(struct inode *ino, const struct nfs_attr *attr, uint64_t se
 		       (ctime && !rights && !own && same_time(was->mtime, attr->mtime));
 		ino->attr = *attr;
 		ino->attr_seen = seen > ino->attr_seen ? seen : ino->attr_seen;
+		ino->attr_asked = seen > ino->attr_asked ? seen : ino->attr_asked;
 		ino->attr_came = clock_ns();
 	}
 	foreign = attr->type == NFS_DIR && note_version_locked(ino, attr->change, seen);
@@ -80,16 +81,26 @@ bool inode_note_attr(struct inode *ino, const struct nfs_attr *attr, uint64_t se
 	return lost || foreign;
 }
 
-bool inode_newer_attr(struct inode *ino, const struct nfs_attr *a, struct nfs_attr *newer)
+/* Is a, which the server was asked for at `asked`, older than what is known, doubted or not? */
+static bool is_old_locked(const struct inode *ino, const struct nfs_attr *a, uint64_t asked)
 {
-	bool is;
+	if (asked < ino->attr_asked)
+		return ino->attr.change >= a->change;
+	return ino->attr_seen && ino->attr.change > a->change;
+}
+
+bool inode_newer_attr(struct inode *ino, struct nfs_attr *a, uint64_t *asked)
+{
+	bool other = false;
 
 	pthread_mutex_lock(&ino->lock);
-	is = ino->attr_seen && ino->attr.change > a->change;
-	if (is)
-		*newer = ino->attr;
+	if (is_old_locked(ino, a, *asked)) {
+		other = ino->attr.change != a->change || ino->attr.size != a->size;
+		*a = ino->attr;
+		*asked = ino->attr_asked;
+	}
 	pthread_mutex_unlock(&ino->lock);
-	return is;
+	return other;
 }
 
 bool inode_attr_is_past(struct inode *ino, uint64_t asked)
@@ -265,15 +276,40 @@ unsigned inode_attr_timeout(struct inode *ino, uint64_t change, unsigned min, un
 
 /* --- told ------------------------------------------------------------------------------------- */
 
+/* Has the kernel not forgotten since told_times was that? */
+static bool is_since_locked(const struct inode *ino, unsigned times)
+{
+	return (int)(times - ino->told_forgot) > 0;
+}
+
+/* May the kernel believe any attributes? */
+static bool believes_locked(const struct inode *ino)
+{
+	return is_since_locked(ino, ino->told_lasting);
+}
+
+static void count_told_locked(struct inode *ino, uint64_t size, bool lasts)
+{
+	ino->told_times++;
+	if (lasts) {
+		ino->told_lasting = ino->told_times;
+		return;
+	}
+	if (size != ino->passing_size)
+		ino->passing_other_at = ino->passing_at;
+	ino->passing_size = size;
+	ino->passing_at = ino->told_times;
+}
+
 bool inode_told(struct inode *ino, const struct nfs_attr *attr, uint64_t asked, bool *lasts)
 {
 	pthread_mutex_lock(&ino->lock);
-	if (ino->attr_seen && ino->attr.change > attr->change) {
+	if (is_old_locked(ino, attr, asked)) {
 		pthread_mutex_unlock(&ino->lock);
 		return false;
 	}
 	*lasts = *lasts && asked >= ino->attr_from;
-	if (*lasts && ino->told_times++ == ino->told_forgot) {
+	if (*lasts && !believes_locked(ino)) {
 		ino->told_more = false;
 		ino->told_oldest = attr->change;
 	} else if (atomic_load(&ino->told) != attr->change ||
@@ -282,6 +318,7 @@ bool inode_told(struct inode *ino, const struct nfs_attr *attr, uint64_t asked, 
 		if (attr->change < ino->told_oldest)
 			ino->told_oldest = attr->change;
 	}
+	count_told_locked(ino, attr->size, *lasts);
 	atomic_store(&ino->told, attr->change);
 	atomic_store(&ino->told_size, attr->size);
 	pthread_mutex_unlock(&ino->lock);
@@ -296,7 +333,7 @@ bool inode_must_forget(struct inode *ino, unsigned *times)
 
 	pthread_mutex_lock(&ino->lock);
 	*times = ino->told_times;
-	must = *times != ino->told_forgot;
+	must = believes_locked(ino);
 	pthread_mutex_unlock(&ino->lock);
 	return must;
 }
@@ -306,7 +343,7 @@ void inode_forgot(struct inode *ino, unsigned times)
 	pthread_mutex_lock(&ino->lock);
 	if ((int)(times - ino->told_forgot) > 0)
 		ino->told_forgot = times;
-	ino->told_more = ino->told_times != ino->told_forgot;
+	ino->told_more = believes_locked(ino);
 	pthread_mutex_unlock(&ino->lock);
 }
 
@@ -317,8 +354,7 @@ bool inode_told_this(struct inode *ino, const struct nfs_attr *attr)
 
 	atomic_store_explicit(&ino->end, attr->size, memory_order_relaxed);
 	pthread_mutex_lock(&ino->lock);
-	same = ino->told_times != ino->told_forgot && !ino->told_more &&
-	       atomic_load(&ino->told) == attr->change &&
+	same = believes_locked(ino) && !ino->told_more && atomic_load(&ino->told) == attr->change &&
 	       atomic_load(&ino->told_size) == attr->size;
 	pthread_mutex_unlock(&ino->lock);
 	return same;
@@ -329,11 +365,22 @@ bool inode_told_from(struct inode *ino, uint64_t change, uint64_t size)
 	bool from;
 
 	pthread_mutex_lock(&ino->lock);
-	from = ino->told_times == ino->told_forgot || ino->told_oldest > change ||
+	from = !believes_locked(ino) || ino->told_oldest > change ||
 	       (ino->told_oldest == change && !ino->told_more &&
 		       atomic_load(&ino->told_size) == size);
 	pthread_mutex_unlock(&ino->lock);
 	return from;
+}
+
+bool inode_told_size(struct inode *ino, uint64_t size)
+{
+	bool same;
+
+	pthread_mutex_lock(&ino->lock);
+	same = !is_since_locked(ino, ino->passing_at) ||
+	       (!is_since_locked(ino, ino->passing_other_at) && ino->passing_size == size);
+	pthread_mutex_unlock(&ino->lock);
+	return same;
 }
 
 void inode_told_end(struct inode *ino, uint64_t end)

@@ -22,17 +22,6 @@
 
 #define OPEN_EXEC 0x20 /* the kernel's __FMODE_EXEC: execve(2) opens */
 
-/* Close-to-open consistency is about the size and the times as well: at an open the kernel forgets
- * attributes that are not the newest, and asks for them: those of the open will do (ops_getattr()).
- * (Without pages to drop, this does not wait.) */
-static void renew_attr(const struct fs *fs, struct inode *ino, const struct nfs_attr *attr)
-{
-	if (inode_told_this(ino, attr))
-		return;
-	atomic_store(&ino->renewed, true);
-	change_forget(fs, ino);
-}
-
 /* attr: NULL: nobody else has changed it, and the kernel asks for what it wants to know. */
 static struct fuse_file_info file_info(
 	const struct fs *fs, struct file *f, const struct nfs_attr *attr, uint64_t asked)
@@ -40,7 +29,7 @@ static struct fuse_file_info file_info(
 	bool keeps = attr ? change_keeps_pages(f, attr, asked) : change_keeps_own_pages(f);
 
 	if (attr)
-		renew_attr(fs, f->inode, attr);
+		change_renew(fs, f->inode, attr, asked);
 	return (struct fuse_file_info){
 		.fh = (uintptr_t)f,
 		.flags = f->flags,

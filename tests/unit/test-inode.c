@@ -406,13 +406,84 @@ static void nothing_older_than_what_is_known_is_told(void **state)
 	struct inode_table *t = table();
 	struct inode *a = get(t, 1);
 	struct nfs_attr at = {.type = NFS_REG, .nlink = 1, .change = 5, .size = 10}, newer = at;
+	uint64_t asked = clock_ns();
 
 	newer.change = 6;
 	inode_note_attr(a, &newer, clock_ns(), 0);
 	assert_false(told(a, &at));
-	assert_true(inode_newer_attr(a, &at, &at));
+	assert_true(inode_newer_attr(a, &at, &asked));
+	assert_int_equal(at.change, 6);
 	assert_true(told(a, &at));
 	assert_true(inode_told_this(a, &newer));
+	inode_table_free(t);
+}
+
+/* A server may show the time of a change before the size that comes of it. */
+static void of_one_change_what_was_asked_for_last_is_told(void **state)
+{
+	struct inode_table *t = table();
+	struct inode *a = get(t, 1);
+	struct nfs_attr early = {.type = NFS_REG, .nlink = 1, .change = 5, .size = 10};
+	struct nfs_attr late = {.type = NFS_REG, .nlink = 1, .change = 5, .size = 20};
+	struct nfs_attr at = early;
+	uint64_t first = 1000, second = 2000, asked = first;
+	bool lasts = true;
+
+	inode_note_attr(a, &late, second, 0);
+	inode_note_attr(a, &early, first, 0);
+	assert_false(inode_told(a, &early, first, &lasts));
+	assert_true(inode_newer_attr(a, &at, &asked));
+	assert_int_equal(at.size, 20);
+	assert_int_equal(asked, second);
+	at.size = 30; /* what was written and is not yet on the server included */
+	assert_true(inode_told(a, &at, asked, &lasts));
+	/* also where nothing that was said so far is believed any more */
+	inode_doubt(a);
+	at = early;
+	asked = first;
+	at.change = 4;
+	assert_true(inode_newer_attr(a, &at, &asked));
+	assert_int_equal(at.size, 20);
+	/* what is asked for later is told as it is */
+	at = early;
+	asked = second + 1;
+	assert_false(inode_newer_attr(a, &at, &asked));
+	assert_int_equal(at.size, 10);
+	assert_true(inode_told(a, &at, asked, &lasts));
+	inode_table_free(t);
+}
+
+/* The kernel may take a size that it was told in passing long after that. */
+static void sizes_told_in_passing_are_known_until_it_forgets(void **state)
+{
+	struct inode_table *t = table();
+	struct inode *a = get(t, 1);
+	struct nfs_attr at = {.type = NFS_REG, .nlink = 1, .change = 5, .size = 10};
+	bool lasts = false;
+	unsigned times;
+
+	assert_true(inode_told_size(a, 20));
+	assert_true(inode_told(a, &at, clock_ns(), &lasts));
+	assert_true(inode_told_size(a, 10));
+	assert_false(inode_told_size(a, 20));
+	assert_false(inode_must_forget(a, &times)); /* it believes nothing */
+	/* in front of what it is to believe it is not seen in that */
+	at.size = 20;
+	told(a, &at);
+	assert_true(inode_told_this(a, &at));
+	assert_false(inode_told_size(a, 20));
+	assert_true(inode_told(a, &at, clock_ns(), &lasts));
+	assert_false(inode_told_size(a, 20));
+	assert_true(inode_must_forget(a, &times));
+	inode_forgot(a, times);
+	assert_true(inode_told_size(a, 20));
+	/* what is told while it forgets may come before that or after it */
+	at.size = 30;
+	inode_must_forget(a, &times);
+	assert_true(inode_told(a, &at, clock_ns(), &lasts));
+	inode_forgot(a, times);
+	assert_false(inode_told_size(a, 20));
+	assert_true(inode_told_size(a, 30));
 	inode_table_free(t);
 }
 
@@ -585,6 +656,8 @@ int main(void)
 		cmocka_unit_test(which_of_several_answers_the_kernel_believes_is_not_known),
 		cmocka_unit_test(it_is_known_from_which_version_on_the_kernel_was_told),
 		cmocka_unit_test(nothing_older_than_what_is_known_is_told),
+		cmocka_unit_test(of_one_change_what_was_asked_for_last_is_told),
+		cmocka_unit_test(sizes_told_in_passing_are_known_until_it_forgets),
 		cmocka_unit_test(what_was_doubted_meanwhile_does_not_last),
 		cmocka_unit_test(of_answers_that_overtake_each_other_the_newest_is_known),
 		cmocka_unit_test(a_name_is_as_of_the_change_that_came_with_it),

@@ -183,6 +183,24 @@ static void what_the_kernel_may_not_believe_comes_with_the_open(void **state)
 	open_again(0);
 }
 
+/* Who was told a size that is not to be believed may come to handle the answer at any time: not
+ * after who has opened the file has asked, whose answer would be thrown away. */
+static void a_size_told_in_passing_is_forgotten_at_open(void **state)
+{
+	struct inode *ino = inode_of(fs->inodes, node);
+	struct fuse_entry_out e;
+
+	write_some(fh);
+	assert_int_equal(kernel_open(node, O_RDONLY, &fh), 0);
+	change_forget(fs, ino);
+	fake_knobs.script = tells_another;
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "f", &e), 0);
+	fake_knobs.script = NULL;
+	assert_int_equal(e.attr_valid + e.attr_valid_nsec, 0);
+	open_again(1);
+	open_again(0);
+}
+
 /* What somebody else changes he may change again: the kernel asks when it needs attributes. That
  * each read does costs no question to the server. */
 static void attributes_that_others_change_are_not_believed_for_a_while(void **state)
@@ -573,6 +591,7 @@ int main(void)
 		TEST(attributes_come_with_the_open),
 		TEST(what_the_kernel_may_not_believe_comes_with_the_open),
 		TEST(attributes_that_others_change_are_not_believed_for_a_while),
+		TEST(a_size_told_in_passing_is_forgotten_at_open),
 		TEST(who_was_told_of_a_change_need_not_forget_it),
 		TEST(a_stale_file_is_looked_up_again),
 		TEST(a_name_that_stands_for_another_file_is_looked_up_again),
