@@ -365,6 +365,37 @@ def opened():
     play(Opened, at_work.Lock())
 
 
+# --- who wakes up late -------------------------------------------------------------------------
+@leads
+def resizes(path, there):
+    dice = random.Random(SEED)
+    for i in range(5 * ROUNDS):
+        if STOP.get():
+            return
+        size = dice.randrange(1, MOST)
+        fd = os.open(there, os.O_RDWR)
+        os.ftruncate(fd, size)
+        os.close(fd)
+        off = dice.randrange(size)
+        fd = os.open(path, os.O_RDONLY)
+        found = len(os.pread(fd, MOST, off))
+        os.close(fd)
+        assert found == size - off, "turn %d: %d bytes at %d of %d" % (i, found, off, size)
+
+
+def looks_late(path):
+    """Handles an answer only when nobody else wants the processor: what it was told is old then."""
+    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    while not STOP.get():
+        os.stat(path)
+
+
+def late():
+    path = os.path.join(mount, "late")
+    put(path, b"")
+    processes((resizes, path, path.replace(mount, other)), *[(looks_late, path)] * CROWD)
+
+
 # --- names -------------------------------------------------------------------------------------
 @leads
 def namer(root, number):
@@ -607,4 +638,4 @@ def pieces():
 
 
 shared[:64] = bytes(64)
-{c.__name__: c for c in (grows, locked, opened, names, theirs, appends, pieces)}[case]()
+{c.__name__: c for c in (grows, locked, opened, late, names, theirs, appends, pieces)}[case]()
