@@ -254,7 +254,7 @@ void options_help(FILE *out)
 	      "  retrans=N               soft: time-outs before an error, default 3\n"
 	      "  connect_timeout=N       seconds for connecting, default 10\n"
 	      "  nconnect=1              connections\n"
-	      "  credits=N, inline_size=N, mpa_crc, rdma_version=auto|1|1-legacy|2|2-2016\n"
+	      "  credits=N, inline_size=N, mpa_crc, rdma_version=auto|1|1-legacy|2|2-2016|2-rtr\n"
 	      "                          RPC-over-RDMA details\n"
 	      "Caching\n"
 	      "  cache_size=N            memory for data, default 256M\n"

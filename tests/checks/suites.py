@@ -91,6 +91,17 @@ def e2e_v1(scripts):
         yield e2e_job("plain", script, " over iwarp, RPC-over-RDMA version 1,", PROTO="iwarp", RDMA_VERSIONS="1")
 
 
+# And with send-based placement.
+E2E_V2_RTR_SHORT = ("files", "writeback")
+E2E_V2_RTR = E2E_V2_RTR_SHORT + ("programs", "floods", "silence", "roundtrips", "delegated", "locks", "kills")
+
+
+def e2e_v2_rtr(scripts):
+    for script in scripts:
+        yield e2e_job("plain", script, " over iwarp, RPC-over-RDMA version 2-rtr,", PROTO="iwarp",
+                      RDMA_VERSIONS="1,2-rtr", RDMA_VERSION="2-rtr")
+
+
 def e2e_v2_2016(scripts):
     for script in scripts:
         yield e2e_job("plain", script, " over iwarp, RPC-over-RDMA version 2-2016,", PROTO="iwarp",
@@ -112,6 +123,7 @@ def e2e_short():
     yield from e2e_v1(E2E_V1_SHORT)
     yield from e2e_v2_2016(E2E_V2_2016_SHORT)
     yield from e2e_legacy(E2E_LEGACY_SHORT)
+    yield from e2e_v2_rtr(E2E_V2_RTR_SHORT)
     for script in E2E_SHORT_ROOT:
         yield e2e_job("plain", script, " over iwarp", PROTO="iwarp")
     yield e2e_job("plain", "register", "", limit=120)
@@ -133,6 +145,7 @@ def e2e_all():
     yield from e2e_v2_2016(E2E_V2_2016)
     yield from e2e_legacy(E2E_LEGACY)
     yield from e2e_over("plain", "refusals", ("iwarp",))
+    yield from e2e_v2_rtr(E2E_V2_RTR)
     yield e2e_job("plain", "ganesha", "")
     for version in ("4.1", "4.2"):
         for script in GANESHA:

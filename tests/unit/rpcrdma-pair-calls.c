@@ -66,6 +66,11 @@ static void check_get(struct pair_call *c, struct xdr_in *res)
 	assert_int_equal(xdr_get_u32(res), 1);
 	d = xdr_get_payload(res, 2u << 20, &c->len, &c->placed);
 	assert_non_null(d);
+	/* by RDMA Write in the sink, by a Send in pages of a receive buffer */
+	if (c->placed && pair_versions & RPC_RDMA_V2_RTR && d != c->rpc.sink[0].one.at.addr) {
+		assert_int_equal((uintptr_t)d % 4096, 0);
+		c->placed = false;
+	}
 	if (c->placed && c->rpc.nsinks)
 		assert_ptr_equal(d, c->rpc.sink[0].one.at.addr);
 	c->copy = malloc(c->len ? c->len : 1);

@@ -44,10 +44,15 @@ static void serve_put(struct rpc_req *req, unsigned payloads)
 	uint32_t first = payloads == 1 ? xdr_get_u32(&req->args) : 0, n;
 
 	for (unsigned i = 0; i < payloads; i++) {
-		const uint8_t *d = xdr_get_payload(&req->args, 2u << 20, &n, NULL);
+		struct seg_list data;
+		bool placed, ok = xdr_get_payload_list(&req->args, 2u << 20, &data, &placed);
+		uint8_t *d = malloc(data.len + 1);
 
+		n = data.len;
+		seg_list_gather(&data, d);
 		xdr_put_u32(&req->res, n);
-		xdr_put_u32(&req->res, d ? pair_sum(d, n) : 0);
+		xdr_put_u32(&req->res, ok ? pair_sum(d, n) : 0);
+		free(d);
 	}
 	if (payloads == 1) {
 		xdr_put_u32(&req->res, first);

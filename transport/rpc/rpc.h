@@ -152,7 +152,7 @@ struct rpc_call {
  * end, now or later and from any thread, with rpc_req_reply() or rpc_req_drop(). */
 typedef void rpc_service_fn(void *ctx, struct rpc_req *req);
 
-/* Versions of RPC-over-RDMA, as a set. Both versions 2 have the same number, so a set has one of
+/* Versions of RPC-over-RDMA, as a set. All versions 2 have the same number, so a set has one of
  * them at most. */
 #define RPC_RDMA_V1	 1u
 #define RPC_RDMA_V2	 2u
@@ -160,9 +160,10 @@ typedef void rpc_service_fn(void *ctx, struct rpc_req *req);
 /* Version 1 as of 2005. A server of both versions 1 serves clients of either; a client of both is
  * one of this. */
 #define RPC_RDMA_V1_LEGACY 8u
-#define RPC_RDMA_ALL	   15u
-/* Reads a list of their names, "1", "2", "2-2016", "1-legacy", with commas between, into *out.
- * False: it is none, or has both versions 2. */
+#define RPC_RDMA_V2_RTR	   16u /* version 2 with send-based placement, where the peer has that */
+#define RPC_RDMA_ALL	   31u
+/* Reads a list of their names, "1", "2", "2-2016", "2-rtr", "1-legacy", with commas between, into
+ * *out. False: it is none, or has several versions 2. */
 bool rpc_rdma_versions_parse(const char *s, unsigned *out);
 
 struct rpc_client_params {

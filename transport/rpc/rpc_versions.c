@@ -7,13 +7,13 @@
 
 #include "transport/rpc/rpc.h"
 
-#define BOTH (RPC_RDMA_V2 | RPC_RDMA_V2_2016) /* one number */
+#define SAME (RPC_RDMA_V2 | RPC_RDMA_V2_2016 | RPC_RDMA_V2_RTR) /* one number */
 
 static const struct {
 	const char *name;
 	unsigned bit;
 } versions[] = {{"1", RPC_RDMA_V1}, {"2", RPC_RDMA_V2}, {"2-2016", RPC_RDMA_V2_2016},
-	{"1-legacy", RPC_RDMA_V1_LEGACY}};
+	{"2-rtr", RPC_RDMA_V2_RTR}, {"1-legacy", RPC_RDMA_V1_LEGACY}};
 #define NVERSIONS (sizeof(versions) / sizeof(versions[0]))
 
 static unsigned find(const char *s, size_t len)
@@ -31,9 +31,9 @@ bool rpc_rdma_versions_parse(const char *s, unsigned *out)
 		size_t len = strcspn(s, ",");
 		unsigned bit = find(s, len);
 
-		*out |= bit;
-		if (!bit || (*out & BOTH) == BOTH)
+		if (!bit || (bit & SAME && *out & SAME & ~bit))
 			return false;
+		*out |= bit;
 		if (!s[len])
 			return true;
 		s += len + 1;

@@ -398,6 +398,73 @@ static int reduce(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrd
 	return c->requester ? take_out(c, p, h, s) : 0;
 }
 
+/* May p go as a Transmit Request, with its payload or its result in Sends? */
+static bool may_place(const struct rpcrdma_conn *c, const struct rpcrdma_posted *p)
+{
+	const struct rpc_call *call = p->call;
+	uint64_t reply =
+		RPCRDMA_REPLY_HDR + (uint64_t)call->reply_max + rpc_auth_of(call)->ops->verf_max;
+
+	/* a reply beside its data must fit one Send of the peer's */
+	return c->dialect->places && c->requester && !p->plain && c->rtr_ops &&
+	       call->args.npayloads + call->nsinks == 1 &&
+	       reply + RPCRDMA_RTR_HDR <= RPCRDMA_RTR_MSG;
+}
+
+/* Asks for the result of p in a Send, unless it is too long for one. */
+static int ask_place(
+	struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h, uint32_t end)
+{
+	const struct seg_list *sink = &p->call->sink[0];
+	struct rpcrdma_rtr_place *at = &h->rtr.place[0];
+	unsigned n;
+	int rc = 0;
+
+	*at = (struct rpcrdma_rtr_place){.end = end, .type = RPCRDMA_RTR_TBSN};
+	if (sink->len > RPCRDMA_RTR_DATA || !(c->rtr_ops & RPCRDMA_RTR_XRESP)) {
+		n = seg_list_count_joined(sink, p->limits.seg_size);
+		if (n > p->limits.segs)
+			return -EMSGSIZE;
+		rc = reserve_doors(p, n);
+		if (!rc)
+			rc = expose_sink(c, p, h, sink);
+		at->type = RPCRDMA_RTR_BYSIZE;
+		at->most = c->rtr_ops & RPCRDMA_RTR_XRESP ? RPCRDMA_RTR_DATA : 0;
+		at->at = (struct rpcrdma_rtr_run){h->write[0].first, h->write[0].n};
+	}
+	h->rtr.nplaces = 1;
+	p->place = at->type;
+	return rc;
+}
+
+/* Makes the one Send of a Transmit Request. -EMSGSIZE: it does not fit one, and no door is open. */
+static int marshal_placed(
+	struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h, struct sends *out)
+{
+	const struct xdr_out *args = &p->call->args;
+	const struct seg_list *data = args->npayloads ? &args->payload[0].data : NULL;
+	struct rpcrdma_stream s;
+	uint64_t all = RPC_HEADROOM - p->off + xdr_out_total(args);
+	int rc = 0;
+
+	if (all > UINT32_MAX || (!data && all > RPCRDMA_RTR_MSG))
+		return -EMSGSIZE;
+	rpcrdma_begin_hdr(c, h, p->call->xid, RPCRDMA_DIR_CALL, RPCRDMA_XMT_REQ);
+	rpcrdma_stream_init(&s, p->call->msg, p->off, args, data != NULL, c->zero);
+	h->rtr.count = h->rtr.reserved = 1;
+	h->rtr.len = (uint32_t)s.len;
+	if (p->call->nsinks && p->call->sink[0].len)
+		rc = ask_place(c, p, h, (uint32_t)all);
+	if (rc)
+		return rc;
+	if (p->ndoors && c->prov->remote_inval)
+		h->inv_handle = p->door[0].stag;
+	if (!data || !data->len)
+		return rpcrdma_make_send(c, &out->last, h, &s, p->call->msg, &out->held);
+	rc = rpcrdma_place_item(c, h, (uint32_t)rpcrdma_stream_pos(p->off, args, 0), data, s.len);
+	return rc ? rc : rpcrdma_make_placed(c, &out->last, h, &s, data, &out->held);
+}
+
 /* Opens the doors of p and makes its Sends. */
 static int marshal(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct sends *out)
 {
@@ -409,7 +476,17 @@ static int marshal(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct send
 	begin_dialect(c, p);
 	if (c->no_reverse)
 		return -EOPNOTSUPP;
+	p->place = 0;
+	p->placed_call = may_place(c, p);
+	if (p->placed_call) {
+		rc = marshal_placed(c, p, &h, out);
+		if (rc != -EMSGSIZE)
+			return rc;
+		p->placed_call = false;
+		p->plain = true;
+	}
 	rpcrdma_begin_hdr(c, &h, p->call->xid, RPCRDMA_DIR_CALL, RDMA_MSG);
+	rc = 0;
 	if (c->requester)
 		rc = provide_reply(c, p, &h);
 	if (rc)
@@ -533,7 +610,7 @@ static struct rpcrdma_posted *posted_new_locked(struct rpcrdma_conn *c)
 		p = malloc(sizeof(*p));
 	if (p) {
 		p->dialect = NULL;
-		p->whole = false;
+		p->whole = p->plain = false;
 		p->error = 0;
 		p->retried = false;
 		p->ndoors = p->nsinks = 0;

@@ -115,6 +115,16 @@ static bool change_form(
 	return false;
 }
 
+/* Does the peer not know Transmit Requests after all? Then they are sent no more. */
+static bool without_placement(
+	struct rpcrdma_conn *c, struct rpcrdma_posted *p, const struct rpcrdma_hdr *h)
+{
+	if (!p->placed_call || h->err != RDMA_ERR_INVAL_HTYPE)
+		return false;
+	c->rtr_ops = 0;
+	return true;
+}
+
 static int error_reply(
 	struct rpcrdma_conn *c, struct rpcrdma_posted *p, const struct rpcrdma_hdr *h)
 {
@@ -124,7 +134,7 @@ static int error_reply(
 	if (action == RPCRDMA_RENEGOTIATE)
 		return refused_reply(c, p, h);
 	/* calls in reverse have one form only */
-	p->repeat = c->requester && change_form(p, h, action);
+	p->repeat = c->requester && (without_placement(c, p, h) || change_form(p, h, action));
 	if (p->repeat) {
 		log_data("%s: call %08x is sent again in another form: %s", c->x.peer, h->xid,
 			meaning);
@@ -188,8 +198,57 @@ static int read_writes(
 	return 0;
 }
 
+/* The result that a Transmit Response brings, or where it was put (table 2 of the draft). */
+static int read_item(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h)
+{
+	const struct rpcrdma_rtr_item *it = &h->rtr.item[0];
+	struct xdr_payload *pl = &p->in.payload[0];
+	struct rpcrdma_rtr_fault f;
+	unsigned n;
+
+	if (h->rtr.nitems != (p->nsinks || p->place))
+		return bad_reply(c, h->xid, "has another number of items than its call has places");
+	if (!h->rtr.nitems || it->type == RPCRDMA_RTR_TOOSHORT || it->type == RPCRDMA_RTR_NOITEM)
+		return 0;
+	if (it->type == RPCRDMA_RTR_EXRW && p->nsinks) {
+		h->nwrites = 1;
+		h->write[0] = (struct rpcrdma_chunk){it->at.first, it->at.n};
+		return read_writes(c, p, h);
+	}
+	if (it->type == RPCRDMA_RTR_EXRW || p->place == RPCRDMA_RTR_EXRW)
+		return bad_reply(c, h->xid, "places its result otherwise than was asked");
+	if (rpcrdma_placed(c, h, it, &p->reply, p->placed, &n, &f)) {
+		rpcrdma_report(c, h, &f);
+		return bad_reply(c, h->xid, "places its result where it is not");
+	}
+	if (!it->len)
+		return 0;
+	pl->pos = XDR_POS_NEXT;
+	pl->taken = false;
+	if (seg_list_init(&pl->data, p->placed, n))
+		return bad_reply(c, h->xid, "places too much");
+	p->in.npayloads = 1;
+	return 0;
+}
+
+/* A Transmit Response, or an error that is about a Transmit Request. */
+static int read_placed(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h)
+{
+	if (h->proc == RPCRDMA_REPT_ERR) {
+		log_warn("%s: call %08x: the peer refuses its placement (%u)", c->x.peer, h->xid,
+			h->rtr.fault.err);
+		p->repeat = !p->plain;
+		p->plain = true;
+		return p->repeat ? 0 : -EIO;
+	}
+	if (h->proc != RPCRDMA_XMT_RESP)
+		return bad_reply(c, h->xid, "is no Transmit Response");
+	xdr_in_init(&p->in, p->reply.recv->buf->data + p->reply.off, p->reply.len);
+	return read_item(c, p, h);
+}
+
 /* Sets p->in, but for what must wait until the doors are closed. 0 or the error for the owner. */
-static int read_reply(struct rpcrdma_conn *c, struct rpcrdma_posted *p, const struct rpcrdma_hdr *h)
+static int read_reply(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h)
 {
 	const struct rpcrdma_msg *m = &p->reply;
 	const struct mem_buf *b = m->joined ? m->joined : m->recv->buf;
@@ -197,6 +256,8 @@ static int read_reply(struct rpcrdma_conn *c, struct rpcrdma_posted *p, const st
 
 	if (h->proc == RDMA_ERROR)
 		return error_reply(c, p, h);
+	if (rpcrdma_rtr_is_proc(h->proc))
+		return read_placed(c, p, h);
 	if (h->proc != RDMA_MSG && h->proc != RDMA_NOMSG && h->proc != RDMA_MSGP)
 		return bad_reply(c, h->xid, "is neither RDMA_MSG nor RDMA_NOMSG");
 	if (h->nreads && !rpcrdma_is_lent(c, h, 0))
@@ -399,7 +460,7 @@ static struct rpcrdma_posted *take_posted(
 	return p;
 }
 
-void rpcrdma_handle_reply(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc,
+void rpcrdma_handle_reply(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, int rc,
 	struct rpcrdma_msg *m, const struct prov_wc *wc)
 {
 	bool late = false, done = false;

@@ -137,7 +137,7 @@ static uint32_t bytes_to_pull(const struct rpcrdma_taken *t)
 	uint32_t n = t->msg ? 0 : t->msg_len;
 
 	for (unsigned i = 0; i < t->npayloads; i++)
-		n += t->payload[i].data.len;
+		n += t->here & 1u << i ? 0 : t->payload[i].data.len;
 	return n;
 }
 
@@ -185,7 +185,7 @@ static int get_buffers(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 	for (unsigned i = 0; i < t->npayloads; i++) {
 		struct xdr_payload *p = &t->payload[i];
 
-		if (!p->data.len)
+		if (!p->data.len || t->here & 1u << i)
 			continue;
 		t->pbuf[i] = mem_buf_get(c->pool, p->data.len);
 		if (!t->pbuf[i])
@@ -279,6 +279,8 @@ static void set_room(
 	for (unsigned i = 0; i < t->nwrites; i++) {
 		uint64_t n = rpcrdma_chunk_len(t->seg, &t->write[i]);
 
+		if (t->placed && t->place[i].type != RPCRDMA_RTR_EXRW && n < rpcrdma_place_room(c))
+			n = rpcrdma_place_room(c);
 		sinks += n;
 		if (i < XDR_MAX_PAYLOADS)
 			req->sink[req->nsinks++] = n > MEM_MAX_SIZE ? MEM_MAX_SIZE : (uint32_t)n;
@@ -364,7 +366,9 @@ static void read_next(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 	int rc;
 
 	if (r->position && (!t->next_read || t->read[t->next_read - 1].position != r->position))
-		t->slot++;
+		do
+			t->slot++;
+		while (t->here & 1u << (t->slot - 1));
 	t->next_read++;
 	if (!r->seg.length)
 		return;
@@ -481,13 +485,18 @@ struct rpcrdma_taken *rpcrdma_taken_new(const struct rpcrdma_hdr *h)
 	t->nreads = h->nreads;
 	memcpy(t->read, h->read, reads);
 	t->held = 0;
+	t->here = 0;
+	t->placed = h->proc == RPCRDMA_XMT_REQ;
+	t->nplaces = h->rtr.nplaces;
+	memcpy(t->place, h->rtr.place, t->nplaces * sizeof(t->place[0]));
 	t->segs = 0;
 	t->npayloads = t->next_read = t->slot = t->reading = 0;
 	memset(t->filled, 0, sizeof(t->filled));
 	return t;
 }
 
-int rpcrdma_taken_plan(struct rpcrdma_taken *t, const struct rpcrdma_hdr *h, struct rpcrdma_msg *m)
+int rpcrdma_taken_plan(struct rpcrdma_conn *c, struct rpcrdma_taken *t, const struct rpcrdma_hdr *h,
+	struct rpcrdma_msg *m)
 {
 	bool nomsg = h->proc == RDMA_NOMSG;
 	struct mem_buf **buf = m->joined ? &m->joined : &m->recv->buf;
@@ -497,6 +506,8 @@ int rpcrdma_taken_plan(struct rpcrdma_taken *t, const struct rpcrdma_hdr *h, str
 	t->msg_off = nomsg ? 0 : m->off;
 	t->msg_len = m->len;
 	rc = plan_reads(t, nomsg);
+	if (!rc && t->placed)
+		rc = rpcrdma_taken_place(c, t, h, m);
 	if (!rc)
 		rc = plan_positions(t);
 	if (!rc && !nomsg) {
@@ -537,28 +548,32 @@ static void not_a_call(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int 
 }
 
 void rpcrdma_handle_call(
-	struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc, struct rpcrdma_msg *m)
+	struct rpcrdma_conn *c, struct rpcrdma_hdr *h, int rc, struct rpcrdma_msg *m)
 {
 	struct rpcrdma_taken *t;
 
 	if (m->recv_len < c->dialect->min_call ||
-		(!rc && h->proc != RDMA_MSG && h->proc != RDMA_NOMSG && h->proc != RDMA_MSGP)) {
+		(!rc && h->proc != RDMA_MSG && h->proc != RDMA_NOMSG && h->proc != RDMA_MSGP &&
+			h->proc != RPCRDMA_XMT_REQ)) {
 		not_a_call(c, h, rc);
 		rpcrdma_msg_done(c, m);
 		return;
 	}
 	if (h->align && !c->requester) /* an end of version 1 does not pad */
 		c->may_lend = c->reads_max > 0;
+	if (!rc && h->proc == RPCRDMA_XMT_REQ)
+		rc = rpcrdma_as_chunks(h);
 	t = rc ? NULL : rpcrdma_taken_new(h);
 	if (t) {
 		plan_inval(c, t, h);
-		rc = rpcrdma_taken_plan(t, h, m);
+		rc = rpcrdma_taken_plan(c, t, h, m);
 		if (!rc && h->nreads && !c->reads_max) /* the peer has said so itself */
 			rc = -EBADMSG;
 	}
 	rpcrdma_msg_done(c, m);
 	if (rc) {
-		refuse(c, h, rc);
+		if (rc != -EPROTO)
+			refuse(c, h, rc);
 		rpcrdma_taken_free(c, t);
 	} else if (!t) {
 		rpcrdma_break(c, "out of memory");

@@ -23,7 +23,8 @@ struct answer {
 	const struct rpcrdma_taken *t;
 	struct rpc_req *req;
 	struct rpcrdma_hdr h;
-	unsigned reduced;	      /* payloads that go to Write chunks */
+	unsigned reduced;	      /* payloads that are not in the stream: to Write chunks ... */
+	bool by_send;		      /* ... but the first, which the Send brings */
 	struct rpcrdma_stream stream; /* the rest */
 	bool in_reply_chunk;
 	/* What the peer is to read of it: all, or payloads, each at its position. */
@@ -46,6 +47,7 @@ static void answer_init(struct answer *a, struct rpcrdma_conn *c, const struct r
 	a->t = t;
 	a->req = req;
 	a->reduced = 0;
+	a->by_send = false;
 	a->in_reply_chunk = false;
 	a->nlent = 0;
 	a->sends = 1;
@@ -117,11 +119,82 @@ static int place_lent(struct answer *a, uint32_t off)
 	return 0;
 }
 
+/* Whether the Send is to bring payload 0 of the reply to a Transmit Request, as its place says. */
+static bool by_send(const struct answer *a)
+{
+	const struct rpcrdma_rtr_place *at = &a->t->place[0];
+
+	return at->type == RPCRDMA_RTR_TBSN || at->type == RPCRDMA_RTR_CHOICE ||
+	       (at->type == RPCRDMA_RTR_BYSIZE && a->req->res.payload[0].data.len <= at->most);
+}
+
+/* Has the Send bring payload 0. False: it cannot. */
+static bool send_item(struct answer *a, uint32_t off)
+{
+	const struct xdr_out *res = &a->req->res;
+	struct rpcrdma_stream s;
+
+	rpcrdma_stream_init(&s, a->req->msg, off, res, a->reduced | 1, a->c->zero);
+	a->by_send = !rpcrdma_place_item(a->c, &a->h, (uint32_t)rpcrdma_stream_pos(off, res, 0),
+		&res->payload[0].data, s.len);
+	return a->by_send;
+}
+
+/* Has an RDMA Write bring payload i. False: its place has no memory for that. */
+static bool write_item(struct answer *a, unsigned i, uint32_t off)
+{
+	const struct xdr_payload *p = &a->req->res.payload[i];
+	const struct rpcrdma_rtr_place *at = &a->t->place[i];
+
+	if (!at->at.n || fill_chunk(a, &a->h.write[i], p->data.len))
+		return false;
+	a->h.rtr.item[i] = (struct rpcrdma_rtr_item){
+		.disp = (uint32_t)rpcrdma_stream_pos(off, &a->req->res, i),
+		.len = p->data.len,
+		.type = RPCRDMA_RTR_EXRW,
+		.at = {at->at.first, at->at.n}};
+	return true;
+}
+
+/* An item for each place of a Transmit Request: table 2 of the draft. What can go nowhere else is
+ * in the message, as if it were too short. Payload 0 comes last: all other items are in the header
+ * then. */
+static int place_items(struct answer *a, uint32_t off)
+{
+	const struct xdr_out *res = &a->req->res;
+	struct rpcrdma_rtr *r = &a->h.rtr;
+
+	a->h.proc = RPCRDMA_XMT_RESP;
+	r->count = 1;
+	r->nitems = a->t->nplaces;
+	for (unsigned i = r->nitems; i--;) {
+		struct rpcrdma_rtr_item *it = &r->item[i];
+
+		*it = (struct rpcrdma_rtr_item){.type = RPCRDMA_RTR_NOITEM};
+		if (i >= res->npayloads)
+			continue;
+		it->type = RPCRDMA_RTR_TOOSHORT;
+		if (!res->payload[i].data.len || res->payload[i].data.len < a->t->place[i].min)
+			continue;
+		if ((!i && by_send(a) && send_item(a, off)) || write_item(a, i, off))
+			a->reduced |= 1u << i;
+		else
+			*it = (struct rpcrdma_rtr_item){.type = RPCRDMA_RTR_TOOSHORT};
+	}
+	rpcrdma_stream_init(&a->stream, a->req->msg, off, res, a->reduced, a->c->zero);
+	r->len = (uint32_t)a->stream.len;
+	return a->c->dialect->size(&a->h) + a->stream.len <= a->c->x.inline_send ? 0 : -EMSGSIZE;
+}
+
 static int place(struct answer *a, uint32_t off)
 {
 	const struct xdr_out *res = &a->req->res;
-	size_t hlen = a->c->dialect->size(&a->h);
+	size_t hlen;
 	int rc;
+
+	if (a->t->placed)
+		return place_items(a, off);
+	hlen = a->c->dialect->size(&a->h);
 
 	for (unsigned i = 0; i < res->npayloads && i < a->h.nwrites; i++) {
 		if (!a->h.write[i].n)
@@ -251,7 +324,7 @@ static int write_all(struct answer *a)
 	for (unsigned i = 0; i < res->npayloads; i++) {
 		int rc;
 
-		if (!(a->reduced & (1u << i)))
+		if (!(a->reduced & (1u << i)) || (!i && a->by_send))
 			continue;
 		rc = write_payload(a, &a->h.write[i], &res->payload[i].data);
 		if (rc)
@@ -276,7 +349,10 @@ static int post_answer(struct answer *a)
 		rc = rpcrdma_lend(c, &a->h, a->lent, a->position, a->nlent);
 	if (!rc && a->sends > 1)
 		rc = rpcrdma_lead_make(c, &lead, &a->h, &a->stream, a->sends);
-	if (!rc)
+	if (!rc && a->by_send)
+		rc = rpcrdma_make_placed(
+			c, &wr, &a->h, &a->stream, &a->req->res.payload[0].data, &held);
+	else if (!rc)
 		rc = rpcrdma_make_send(c, &wr, &a->h, a->in_reply_chunk ? &nothing : &a->stream,
 			lead.n ? NULL : a->req->msg, &held);
 	if (rc) {

@@ -101,10 +101,10 @@ void rpcrdma_recv_replenish(struct rpcrdma_conn *c)
 		int rc;
 
 		if (!r->buf)
-			r->buf = mem_buf_get(c->pool, c->recv_size);
+			r->buf = mem_buf_get(c->pool, c->recv_off + c->recv_size);
 		if (!r->buf)
 			return;
-		sge = mem_buf_sge(r->buf, 0, c->recv_size);
+		sge = mem_buf_sge(r->buf, c->recv_off, c->recv_size);
 		rc = c->prov->post_recv(c->pc, (uintptr_t)r, &sge);
 		if (rc) {
 			if (rc != -ENOTCONN)
@@ -124,7 +124,7 @@ static int recvs_init(struct rpcrdma_conn *c, struct err *e)
 		goto nomem;
 	memset(c->zero->data, 0, 4);
 	for (unsigned i = 0; i < c->nrecvs; i++) {
-		c->recvs[i].buf = mem_buf_get(c->pool, c->recv_size);
+		c->recvs[i].buf = mem_buf_get(c->pool, c->recv_off + c->recv_size);
 		if (!c->recvs[i].buf)
 			goto nomem;
 		rpcrdma_recv_done(c, &c->recvs[i]);
@@ -204,6 +204,10 @@ static struct rpcrdma_conn *conn_new(
 	/* sizes of the dialect of 2005 may be meant without the header */
 	if (rpcrdma_dialect_has_legacy(s->dialects))
 		c->recv_size += 1024;
+	if (s->dialects[0]->places) { /* its pages begin at one */
+		c->recv_size = rpcrdma_rtr_own.len;
+		c->recv_off = RPCRDMA_RTR_PAGE - RPCRDMA_RTR_HEAD;
+	}
 	c->nrecvs = s->params.recv_depth;
 	c->spin_ns = sysconf(_SC_NPROCESSORS_ONLN) > 1 ? rpcrdma_spin_us * UINT64_C(1000) : 0;
 	STAILQ_INIT(&c->to_post);
@@ -253,7 +257,7 @@ static int conn_establish(struct rpcrdma_conn *c, int timeout_ms, struct err *e)
 }
 
 void rpcrdma_begin_hdr(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, uint32_t xid,
-	enum rpcrdma_dir dir, enum rpcrdma_proc proc)
+	enum rpcrdma_dir dir, uint32_t proc)
 {
 	rpcrdma_hdr_init(h, xid, dir, proc);
 	h->grant =

@@ -80,6 +80,12 @@
 /* Of what a responder lends (rpcrdma_lent.c): with more, calls wait. */
 #define RPCRDMA_LENT_MAX   64	       /* replies */
 #define RPCRDMA_LENT_BYTES (64u << 20) /* and bytes of them */
+/* Receive buffers where data may come in Sends: a message, then pages, the first of which takes
+ * what of the message is too long. */
+#define RPCRDMA_RTR_HEAD 1024
+#define RPCRDMA_RTR_PAGE 4096
+#define RPCRDMA_RTR_OWN	 17
+#define RPCRDMA_RTR_HDR	 256 /* of a header with an item that is in all of them */
 #define RPCRDMA_REPLY_HDR                                                                          \
 	24 /* an accepted RPC reply with an empty verifier, before the results                     \
 	    */
@@ -151,6 +157,9 @@ struct rpcrdma_posted {
 	struct rpcrdma_limits limits;
 	uint32_t reply_min; /* bytes of its Reply chunk, if not 0 */
 	bool whole;	    /* it travels in a position-zero Read chunk */
+	bool plain;	    /* it does without placement by Sends */
+	bool placed_call;   /* it was sent as a Transmit Request ... */
+	uint32_t place;	    /* ... and this asked for its sink (enum rpcrdma_rtr_type), 0: none */
 	uint32_t xid;	    /* in `orphans` */
 	uint32_t dones;	    /* `dones_sent` when it was sent */
 	int error;	    /* FAILED, CLOSING: what to tell the owner */
@@ -166,11 +175,12 @@ struct rpcrdma_posted {
 		*gathered; /* what had too many pieces to be read from where it lies, or NULL */
 	struct prov_door few[RPCRDMA_DOORS_FEW];
 	/* PULLED, CLOSING */
-	struct rpcrdma_taken *pull; /* what was read for its reply, or is being; or NULL */
-	struct rpcrdma_msg reply;   /* where it came in */
-	bool closed;		    /* PROV_WC_WITHDRAWN has come */
-	bool long_reply;	    /* in the Reply chunk */
-	bool repeat;		    /* refused; it is to be sent again as another message */
+	struct rpcrdma_taken *pull;	    /* what was read for its reply, or is being; or NULL */
+	struct rpcrdma_msg reply;	    /* where it came in */
+	bool closed;			    /* PROV_WC_WITHDRAWN has come */
+	bool long_reply;		    /* in the Reply chunk */
+	bool repeat;			    /* refused; it is to be sent again as another message */
+	struct seg placed[RPCRDMA_RTR_OWN]; /* where the Send has put its result */
 	struct xdr_in in;
 };
 TAILQ_HEAD(rpcrdma_posted_list, rpcrdma_posted);
@@ -197,10 +207,17 @@ struct rpcrdma_taken {
 	unsigned npayloads;
 	struct xdr_payload payload[XDR_MAX_PAYLOADS];
 	struct mem_buf *pbuf[XDR_MAX_PAYLOADS];
-	uint32_t held;	    /* bytes of the buffers that were made for it */
-	unsigned segs;	    /* counted in the connection's */
-	unsigned next_read; /* next segment of the Read list to ask for */
-	unsigned slot;	    /* where its predecessor went: 0 the message, 1.. the payloads */
+	unsigned here; /* bit i: payload i came in the Send */
+	uint32_t held; /* bytes of the buffers that were made for it */
+	unsigned segs; /* counted in the connection's */
+	/* It came as a Transmit Request: its reply is a Transmit Response, with an item for each of
+	 * these, whose runs are of seg[], as those of write[]. */
+	bool placed;
+	unsigned nplaces;
+	struct rpcrdma_rtr_place place[XDR_MAX_PAYLOADS];
+	struct seg placed_at[RPCRDMA_RTR_OWN]; /* where its Send has put data */
+	unsigned next_read;		       /* next segment of the Read list to ask for */
+	unsigned slot; /* where its predecessor went: 0 the message, 1.. the payloads */
 	uint32_t filled[1 + XDR_MAX_PAYLOADS]; /* bytes asked for, by slot */
 	unsigned reading;		       /* segments asked for and not here yet */
 	bool has_inv;			       /* exactly one distinct handle in the header: */
@@ -239,14 +256,19 @@ struct rpcrdma_conn {
 	struct prov_conn *pc;
 	struct mem_pool *pool;
 	struct mem_buf *zero;	  /* round-up bytes */
-	uint32_t recv_size;	  /* of each receive buffer */
+	uint32_t recv_size;	  /* of each receive buffer ... */
+	uint32_t recv_off;	  /* ... which begins there in its memory */
 	uint32_t inline_own;	  /* what we offered, both ways */
 	struct rpcrdma_priv peer; /* what the peer offered, if it did */
 	bool peer_said;
 	/* rpcrdma_connprop.c */
 	struct rpcrdma_props props; /* the peer's; progress thread */
 	bool props_told;	    /* ours were; progress thread */
-	unsigned props_credits;	    /* that this took and that are not back; progress thread */
+	/* rpcrdma_place.c: the peer's receive buffers, and what it takes (RPCRDMA_RTR_XREQ, ...);
+	 * the first is as it is once the second is not 0 */
+	struct rpcrdma_rtr_layout layout;
+	_Atomic uint32_t rtr_ops;
+	unsigned props_credits; /* that this took and that are not back; progress thread */
 	_Atomic uint32_t seg_size, seg_count; /* most that the peer takes in a header of ours */
 	_Atomic bool no_reverse;	      /* the peer takes no calls in reverse */
 	bool remote_inv;		      /* replies may invalidate: both sides said so */
@@ -354,7 +376,7 @@ struct rpc_acceptor *rpcrdma_listen_on(
 	const struct prov_ops *prov, const struct rpc_server_params *p, struct err *e);
 /* Makes h the header of a message of ours, without chunks, with our credits. Any thread. */
 void rpcrdma_begin_hdr(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, uint32_t xid,
-	enum rpcrdma_dir dir, enum rpcrdma_proc proc);
+	enum rpcrdma_dir dir, uint32_t proc);
 /* Posts a message that is a header only; it does not wait behind others. 0, -ENOMEM, or
  * prov->post()'s. Any thread. */
 int rpcrdma_post_hdr(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h);
@@ -528,6 +550,43 @@ void rpcrdma_reply_pulled(struct rpcrdma_conn *c, struct rpcrdma_taken *t);
 void rpcrdma_send_done(struct rpcrdma_conn *c, uint32_t xid);
 /* Credits of RDMA_DONEs, the first n of all, are back. */
 void rpcrdma_dones_back_locked(struct rpcrdma_conn *c, uint32_t n);
+/* rpcrdma_place.c: data that Sends place (rpcrdma_rtr.h), in a dialect that does. */
+/* Our receive buffers, whose targets are so many, of RPCRDMA_RTR_PAGE bytes each. */
+extern const struct rpcrdma_rtr_layout rpcrdma_rtr_own;
+/* Data that comes in one Send at most, and the message beside it, with its header. */
+#define RPCRDMA_RTR_DATA ((RPCRDMA_RTR_OWN - 1) * RPCRDMA_RTR_PAGE)
+#define RPCRDMA_RTR_MSG	 (RPCRDMA_RTR_HEAD + RPCRDMA_RTR_PAGE)
+/* Adds an item of data to h, whose message has len bytes besides, so that it lies in targets of the
+ * peer's. 0, or -EMSGSIZE: it cannot, and h is as it was. */
+int rpcrdma_place_item(const struct rpcrdma_conn *c, struct rpcrdma_hdr *h, uint32_t disp,
+	const struct seg_list *data, uint64_t len);
+/* Bytes of data that a Send to the peer brings beside a message of RPCRDMA_RTR_MSG bytes. */
+uint32_t rpcrdma_place_room(const struct rpcrdma_conn *c);
+/* As rpcrdma_make_send(), with the data of the first item of h behind the message; held is always
+ * the message's own memory. */
+int rpcrdma_make_placed(struct rpcrdma_conn *c, struct prov_wr *wr, const struct rpcrdma_hdr *h,
+	const struct rpcrdma_stream *s, const struct seg_list *data, struct mem_buf **held);
+/* Where the item has come to lie in the message m of ours: fills seg, of RPCRDMA_RTR_OWN, with *n
+ * pieces. 0, or the error to report. */
+enum rpcrdma_rtr_err rpcrdma_placed(const struct rpcrdma_conn *c, const struct rpcrdma_hdr *h,
+	const struct rpcrdma_rtr_item *it, const struct rpcrdma_msg *m, struct seg *seg,
+	unsigned *n, struct rpcrdma_rtr_fault *f);
+/* What a Transmit Request says of RDMA, in the words of chunks: items to be read, and a Write chunk
+ * for each place, an empty one if there is no memory for it. 0 or -E2BIG. */
+int rpcrdma_as_chunks(struct rpcrdma_hdr *h);
+/* Adds to the payloads of t those that its Send, m, has brought. 0, -E2BIG; or -EPROTO: the peer
+ * was told what is wrong. */
+int rpcrdma_taken_place(struct rpcrdma_conn *c, struct rpcrdma_taken *t,
+	const struct rpcrdma_hdr *h, const struct rpcrdma_msg *m);
+/* Is the message m under header h, of one of the operations, as it should be? False: the peer was
+ * told, and m given back. */
+bool rpcrdma_placed_whole(
+	struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, struct rpcrdma_msg *m);
+/* The peer has reported a reply of ours. */
+void rpcrdma_reported(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h);
+/* Tells the peer what is wrong with the placement of the message h. */
+void rpcrdma_report(
+	struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, const struct rpcrdma_rtr_fault *f);
 
 /* requester_call.c: calls of ours, on their way out. */
 int rpcrdma_send_call(struct rpc_xprt *x, struct rpc_call *call, uint32_t off);
@@ -542,7 +601,7 @@ int rpcrdma_make_send(struct rpcrdma_conn *c, struct prov_wr *wr, const struct r
 
 /* requester_reply.c: calls of ours, on their way back. */
 /* Message m has come; h was decoded with result rc. Takes what m lies in. */
-void rpcrdma_handle_reply(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc,
+void rpcrdma_handle_reply(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, int rc,
 	struct rpcrdma_msg *m, const struct prov_wc *wc);
 void rpcrdma_reply_closed(struct rpcrdma_conn *c, struct rpcrdma_posted *p);
 /* Closes the doors of p, which is in no list; tells the owner now or when the provider says that
@@ -559,14 +618,16 @@ void rpcrdma_posted_free_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p
 /* responder_call.c: calls of the peer's, on their way in. */
 /* Message m has come; h was decoded with result rc. Takes what m lies in. */
 void rpcrdma_handle_call(
-	struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc, struct rpcrdma_msg *m);
+	struct rpcrdma_conn *c, struct rpcrdma_hdr *h, int rc, struct rpcrdma_msg *m);
 void rpcrdma_read_done(struct rpcrdma_conn *c, struct rpcrdma_taken *t);
 /* The message under header h, without what it has in Sends, as nothing has been done for it. NULL:
  * no memory. */
 struct rpcrdma_taken *rpcrdma_taken_new(const struct rpcrdma_hdr *h);
 /* Finds out what goes where; what m lies in is t's afterwards, if the message is in there. 0,
- * -EBADMSG, -E2BIG: more Read chunks than are taken, or -EFBIG: longer ones. */
-int rpcrdma_taken_plan(struct rpcrdma_taken *t, const struct rpcrdma_hdr *h, struct rpcrdma_msg *m);
+ * -EBADMSG, -E2BIG: more Read chunks than are taken, -EFBIG: longer ones, or -EPROTO: the peer was
+ * told. */
+int rpcrdma_taken_plan(struct rpcrdma_conn *c, struct rpcrdma_taken *t, const struct rpcrdma_hdr *h,
+	struct rpcrdma_msg *m);
 /* Gets on with t, now, or when there is memory for it. Takes t. */
 void rpcrdma_taken_go(struct rpcrdma_conn *c, struct rpcrdma_taken *t);
 /* Everything of t is here: its message, with the payloads that were read. */

@@ -22,7 +22,7 @@
 
 #include "transport/log.h"
 
-#define PROPS_BYTES 256 /* that ours take, without host authentication */
+#define PROPS_BYTES 512 /* that ours take, without host authentication */
 
 static const uint8_t *tell_nothing(uint32_t *len)
 {
@@ -44,6 +44,10 @@ static void own_props(const struct rpcrdma_conn *c, struct rpcrdma_props *p)
 	p->seg_size = MEM_MAX_SIZE;
 	p->seg_count = RPCRDMA_MAX_SEGS;
 	p->auth = rpcrdma_host_auth->tell(&p->auth_len);
+	if (c->dialect->places) {
+		p->rtr_ops = RPCRDMA_RTR_XREQ | RPCRDMA_RTR_XRESP;
+		p->layout = rpcrdma_rtr_own;
+	}
 	p->reverse = c->requester ? RPCRDMA_REVERSE_INLINE : RPCRDMA_REVERSE_NONE;
 }
 

@@ -428,7 +428,7 @@ static bool join(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc,
 			join_end(c);
 	} else if (j->len + (uint64_t)m->len > RPCRDMA_JOIN_MAX) {
 		refuse(c, h, RDMA_ERR_SYSTEM, "is too long");
-	} else if (append(c, r->buf->data + h->len, m->len)) {
+	} else if (append(c, r->buf->data + m->off, m->len)) {
 		rpcrdma_break(c, "out of memory");
 	} else {
 		j->sends++;
@@ -459,8 +459,11 @@ bool rpcrdma_join(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc,
 {
 	uint32_t off = rc ? 0 : (uint32_t)h->len;
 
-	*m = (struct rpcrdma_msg){
-		.recv = r, .recv_len = wc->len, .off = off, .len = wc->len - off, .sends = 1};
+	*m = (struct rpcrdma_msg){.recv = r,
+		.recv_len = wc->len,
+		.off = c->recv_off + off,
+		.len = wc->len - off,
+		.sends = 1};
 	if ((c->join.sends || (!rc && h->more)) && !comes_between(c, h, rc))
 		return join(c, h, rc, r, wc, m);
 	return true;

@@ -53,6 +53,7 @@ struct rpcrdma_dialect {
 	/* It has RDMA_DONE, RDMA_MSGP and the Connection Configuration Protocol (rpcrdma_legacy.h).
 	 */
 	bool legacy;
+	bool places;		      /* data by Sends (rpcrdma_rtr.h), if the peer does, too */
 	struct rpcrdma_limits limits; /* until the peer has said what it takes */
 	/* Bytes of a header with so many Read segments, Write chunks, and segments in all Write
 	 * chunks and the Reply chunk. */

@@ -16,8 +16,7 @@
 #define SEG_LEN	 16u /* handle, length, offset */
 #define READ_LEN (4u + SEG_LEN)
 
-void rpcrdma_hdr_init(
-	struct rpcrdma_hdr *h, uint32_t xid, enum rpcrdma_dir dir, enum rpcrdma_proc proc)
+void rpcrdma_hdr_init(struct rpcrdma_hdr *h, uint32_t xid, enum rpcrdma_dir dir, uint32_t proc)
 {
 	h->xid = xid;
 	h->vers = 0;
@@ -29,6 +28,7 @@ void rpcrdma_hdr_init(
 	h->align = h->thresh = 0;
 	h->nreads = h->nwrites = h->nsegs = 0;
 	h->has_reply = false;
+	h->rtr.nitems = h->rtr.nplaces = h->rtr.nbsns = 0;
 	h->reply = (struct rpcrdma_chunk){0};
 	h->err = h->err_arg = h->err_index = h->vers_low = h->vers_high = 0;
 	h->len = 0;
@@ -100,7 +100,7 @@ size_t rpcrdma_lists_size(unsigned nreads, unsigned nwrites, bool has_reply, uns
 	       (size_t)nsegs * SEG_LEN;
 }
 
-static void put_seg(struct xdr_out *x, const struct rpcrdma_seg *s)
+void rpcrdma_put_seg(struct xdr_out *x, const struct rpcrdma_seg *s)
 {
 	xdr_put_u32(x, s->handle);
 	xdr_put_u32(x, s->length);
@@ -112,7 +112,7 @@ static void put_chunk(struct xdr_out *x, const struct rpcrdma_hdr *h, const stru
 	xdr_put_bool(x, true);
 	xdr_put_u32(x, c->n);
 	for (unsigned i = 0; i < c->n; i++)
-		put_seg(x, &h->seg[c->first + i]);
+		rpcrdma_put_seg(x, &h->seg[c->first + i]);
 }
 
 void rpcrdma_put_lists(struct xdr_out *x, const struct rpcrdma_hdr *h)
@@ -120,7 +120,7 @@ void rpcrdma_put_lists(struct xdr_out *x, const struct rpcrdma_hdr *h)
 	for (unsigned i = 0; i < h->nreads; i++) {
 		xdr_put_bool(x, true);
 		xdr_put_u32(x, h->read[i].position);
-		put_seg(x, &h->read[i].seg);
+		rpcrdma_put_seg(x, &h->read[i].seg);
 	}
 	xdr_put_bool(x, false);
 	for (unsigned i = 0; i < h->nwrites; i++)
@@ -149,7 +149,7 @@ int rpcrdma_hdr_put_err_vers(const struct rpcrdma_hdr *h, void *buf, size_t cap)
 
 /* --- in --------------------------------------------------------------------------------------- */
 
-static void get_seg(struct xdr_in *x, struct rpcrdma_seg *s)
+void rpcrdma_get_seg(struct xdr_in *x, struct rpcrdma_seg *s)
 {
 	s->handle = xdr_get_u32(x);
 	s->length = xdr_get_u32(x);
@@ -173,7 +173,7 @@ static void get_reads(struct xdr_in *x, struct rpcrdma_hdr *h)
 		struct rpcrdma_read r;
 
 		r.position = xdr_get_u32(x);
-		get_seg(x, &r.seg);
+		rpcrdma_get_seg(x, &r.seg);
 		/* RFC 8166 section 3.4.5: a multiple of four */
 		if (r.position % 4)
 			xdr_in_fail(x);
@@ -191,7 +191,7 @@ static void get_chunk(struct xdr_in *x, struct rpcrdma_hdr *h, struct rpcrdma_ch
 		return;
 	}
 	for (uint32_t i = 0; i < n; i++)
-		get_seg(x, &h->seg[c->first + i]);
+		rpcrdma_get_seg(x, &h->seg[c->first + i]);
 }
 
 static void get_writes(struct xdr_in *x, struct rpcrdma_hdr *h)

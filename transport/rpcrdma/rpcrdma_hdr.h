@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "transport/rpc/xdr.h"
+#include "transport/rpcrdma/rpcrdma_rtr.h"
 
 /* Caps on what is decoded or encoded: the pages of 4 KiB of the largest payload one by one, and
  * some more. Linux sends at most 16 segments in a header. A header with everything in it
@@ -109,6 +110,8 @@ struct rpcrdma_hdr {
 	unsigned nsegs;
 	struct rpcrdma_seg seg[RPCRDMA_MAX_SEGS];
 
+	struct rpcrdma_rtr rtr; /* enum rpcrdma_rtr_proc */
+
 	/* RDMA_ERROR. In a header that could not be decoded err is what a responder answers. */
 	uint32_t err; /* enum rpcrdma_errcode, or one that the dialect has besides */
 	uint32_t err_arg, err_index;
@@ -118,8 +121,7 @@ struct rpcrdma_hdr {
 };
 
 /* Makes h a header without chunks and credits. */
-void rpcrdma_hdr_init(
-	struct rpcrdma_hdr *h, uint32_t xid, enum rpcrdma_dir dir, enum rpcrdma_proc proc);
+void rpcrdma_hdr_init(struct rpcrdma_hdr *h, uint32_t xid, enum rpcrdma_dir dir, uint32_t proc);
 /* Appends to the lists. -E2BIG: over the cap, h unchanged. */
 int rpcrdma_hdr_add_read(struct rpcrdma_hdr *h, uint32_t position, const struct rpcrdma_seg *seg);
 /* A Write chunk, or the Reply chunk, of n segments (0..RPCRDMA_MAX_SEGS in sum). */
@@ -158,6 +160,9 @@ int rpcrdma_hdr_peek(struct rpcrdma_hdr *h, const void *msg, size_t len);
 /* Writes RDMA_ERROR with ERR_VERS; its credit word is h->grant. Its size, or -EMSGSIZE. */
 int rpcrdma_hdr_put_err_vers(const struct rpcrdma_hdr *h, void *buf, size_t cap);
 
+/* One segment. */
+void rpcrdma_put_seg(struct xdr_out *x, const struct rpcrdma_seg *s);
+void rpcrdma_get_seg(struct xdr_in *x, struct rpcrdma_seg *s);
 /* Bytes of the three chunk lists (Read list, Write list, Reply chunk; RFC 8166 section 4.1.2) with
  * nsegs segments in all Write chunks and the Reply chunk. */
 size_t rpcrdma_lists_size(unsigned nreads, unsigned nwrites, bool has_reply, unsigned nsegs);

@@ -37,8 +37,9 @@ const struct rpcrdma_dialect *const *rpcrdma_dialects = ours;
 static const struct {
 	unsigned bit;
 	const struct rpcrdma_dialect *dialect;
-} all[] = {{RPC_RDMA_V2, &rpcrdma_v2}, {RPC_RDMA_V2_2016, &rpcrdma_v2_2016},
-	{RPC_RDMA_V1_LEGACY, &rpcrdma_legacy}, {RPC_RDMA_V1, &rpcrdma_v1}};
+} all[] = {{RPC_RDMA_V2_RTR, &rpcrdma_v2_rtr}, {RPC_RDMA_V2, &rpcrdma_v2},
+	{RPC_RDMA_V2_2016, &rpcrdma_v2_2016}, {RPC_RDMA_V1_LEGACY, &rpcrdma_legacy},
+	{RPC_RDMA_V1, &rpcrdma_v1}};
 #define NALL (sizeof(all) / sizeof(all[0]))
 
 static const struct rpcrdma_dialect *tables[RPC_RDMA_ALL + 1][NALL + 1];
@@ -133,6 +134,10 @@ void rpcrdma_set_props(struct rpcrdma_conn *c, const struct rpcrdma_props *p)
 	c->seg_size = at_least(p->seg_size, SEG_SIZE_MIN);
 	c->seg_count = at_least(p->seg_count, 1);
 	c->no_reverse = !c->requester && p->reverse == RPCRDMA_REVERSE_NONE;
+	if (c->dialect->places && !c->rtr_ops) { /* it does not change */
+		c->layout = p->layout;
+		atomic_store(&c->rtr_ops, p->rtr_ops);
+	}
 	set_inline(c);
 }
 

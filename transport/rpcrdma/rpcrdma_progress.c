@@ -128,7 +128,7 @@ static void handle_recv(struct rpcrdma_conn *c, const struct prov_wc *wc)
 {
 	struct rpcrdma_recv *r = (struct rpcrdma_recv *)(uintptr_t)wc->cookie;
 	struct rpcrdma_hdr *h = &c->hdr;
-	int rc = rpcrdma_decode(c, h, r->buf->data, wc->len);
+	int rc = rpcrdma_decode(c, h, r->buf->data + c->recv_off, wc->len);
 	struct rpcrdma_msg m;
 	bool call;
 
@@ -153,6 +153,14 @@ static void handle_recv(struct rpcrdma_conn *c, const struct prov_wc *wc)
 		rpcrdma_handle_props(c, h, &m);
 		return;
 	}
+	if (!rc && h->proc == RPCRDMA_REPT_ERR && h->dir == RPCRDMA_DIR_CALL) {
+		rpcrdma_reported(c, h);
+		rpcrdma_msg_done(c, &m);
+		return;
+	}
+	if (!rc && rpcrdma_rtr_is_proc(h->proc) && h->proc != RPCRDMA_REPT_ERR &&
+		!rpcrdma_placed_whole(c, h, &m))
+		return;
 	/* an error is never answered, however malformed (RFC 8166 section 4.5) */
 	call = h->proc != RDMA_ERROR &&
 	       (h->dir == RPCRDMA_DIR_CALL || (h->dir == RPCRDMA_DIR_UNSAID && !c->requester));

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define NUMBERS 5
+#define RTR	4
 
 void rpcrdma_props_init(struct rpcrdma_props *p)
 {
@@ -20,6 +21,8 @@ void rpcrdma_props_init(struct rpcrdma_props *p)
 		.seg_count = 16,
 		.reverse = RPCRDMA_REVERSE_INLINE,
 		.told = UINT32_MAX,
+		.rtr_req_sends = 1,
+		.rtr_resp_sends = 1,
 	};
 }
 
@@ -37,21 +40,43 @@ static uint32_t *number(struct rpcrdma_props *p, uint32_t which)
 		return &p->seg_count;
 	case RPCRDMA_PROP_REVERSE:
 		return &p->reverse;
+	case RPCRDMA_PROP_RTR_OPS:
+		return &p->rtr_ops;
+	case RPCRDMA_PROP_RTR_REQ_SENDS:
+		return &p->rtr_req_sends;
+	case RPCRDMA_PROP_RTR_RESP_SENDS:
+		return &p->rtr_resp_sends;
 	default:
 		return NULL;
 	}
 }
 
-void rpcrdma_props_put(struct xdr_out *x, const struct rpcrdma_props *p)
+static void put_number(struct xdr_out *x, const struct rpcrdma_props *p, uint32_t which)
 {
 	struct rpcrdma_props copy = *p;
 
-	xdr_put_u32(x, NUMBERS + (p->auth != NULL));
-	for (uint32_t which = 1; which <= NUMBERS; which++) {
-		xdr_put_u32(x, which);
-		xdr_put_u32(x, 4);
-		xdr_put_u32(x, *number(&copy, which));
-	}
+	xdr_put_u32(x, which);
+	xdr_put_u32(x, 4);
+	xdr_put_u32(x, *number(&copy, which));
+}
+
+static void put_rtr(struct xdr_out *x, const struct rpcrdma_props *p)
+{
+	put_number(x, p, RPCRDMA_PROP_RTR_OPS);
+	xdr_put_u32(x, RPCRDMA_PROP_RTR_LAYOUT);
+	xdr_put_u32(x, 8 + 16 * p->layout.ngroups);
+	rpcrdma_rtr_put_layout(x, &p->layout);
+	put_number(x, p, RPCRDMA_PROP_RTR_REQ_SENDS);
+	put_number(x, p, RPCRDMA_PROP_RTR_RESP_SENDS);
+}
+
+void rpcrdma_props_put(struct xdr_out *x, const struct rpcrdma_props *p)
+{
+	xdr_put_u32(x, NUMBERS + (p->auth != NULL) + (p->rtr_ops ? RTR : 0));
+	for (uint32_t which = 1; which <= NUMBERS; which++)
+		put_number(x, p, which);
+	if (p->rtr_ops)
+		put_rtr(x, p);
 	if (p->auth) {
 		/* an opaque in an opaque (section 5.2.6) */
 		xdr_put_u32(x, RPCRDMA_PROP_HOST_AUTH);
@@ -70,13 +95,23 @@ static int get_auth(struct rpcrdma_props *p, const uint8_t *data, uint32_t n)
 	return xdr_in_ok(&x) && !xdr_in_left(&x) ? 0 : -EBADMSG;
 }
 
+/* The structure of receive buffers, and nothing behind it. */
+static int get_layout(struct rpcrdma_props *p, const uint8_t *data, uint32_t n)
+{
+	struct xdr_in x;
+
+	xdr_in_init(&x, data, n);
+	rpcrdma_rtr_get_layout(&x, &p->layout);
+	return xdr_in_ok(&x) && !xdr_in_left(&x) ? 0 : -EBADMSG;
+}
+
 /* Property `which`, of n bytes; none: its default. */
 static int get_one(struct rpcrdma_props *p, uint32_t which, const uint8_t *data, uint32_t n)
 {
 	struct rpcrdma_props dflt;
 	uint32_t *value = number(p, which), word;
 
-	if (value)
+	if (value && which <= NUMBERS)
 		p->told |= 1u << which;
 	if (value && !n) {
 		rpcrdma_props_init(&dflt);
@@ -89,7 +124,9 @@ static int get_one(struct rpcrdma_props *p, uint32_t which, const uint8_t *data,
 		memcpy(&word, data, sizeof(word));
 		*value = be32toh(word);
 	}
-	return which == RPCRDMA_PROP_HOST_AUTH && n ? get_auth(p, data, n) : 0;
+	if (which == RPCRDMA_PROP_HOST_AUTH && n)
+		return get_auth(p, data, n);
+	return which == RPCRDMA_PROP_RTR_LAYOUT && n ? get_layout(p, data, n) : 0;
 }
 
 int rpcrdma_props_get(struct xdr_in *x, struct rpcrdma_props *p)

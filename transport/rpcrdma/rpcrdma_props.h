@@ -12,6 +12,7 @@
 #define RNFS_TRANSPORT_RPCRDMA_RPCRDMA_PROPS_H
 
 #include "transport/rpc/xdr.h"
+#include "transport/rpcrdma/rpcrdma_rtr.h"
 
 #define RPCRDMA_AUTH_MAX 2048 /* bytes that we tell: in one message with all the others */
 
@@ -22,7 +23,16 @@ enum rpcrdma_propid {
 	RPCRDMA_PROP_SEG_COUNT = 4,
 	RPCRDMA_PROP_REVERSE = 5,
 	RPCRDMA_PROP_HOST_AUTH = 6,
+	/* of draft-dnoveck-nfsv4-rpcrdma-rtrext-02, section 8, in a range that is ours */
+	RPCRDMA_PROP_RTR_OPS = RPCRDMA_RTR_PRIVATE + 3,
+	RPCRDMA_PROP_RTR_LAYOUT = RPCRDMA_RTR_PRIVATE + 4,
+	RPCRDMA_PROP_RTR_REQ_SENDS = RPCRDMA_RTR_PRIVATE + 5,
+	RPCRDMA_PROP_RTR_RESP_SENDS = RPCRDMA_RTR_PRIVATE + 6,
 };
+
+#define RPCRDMA_RTR_XREQ  1u /* the receiver takes Transmit Request ... */
+#define RPCRDMA_RTR_XRESP 2u /* ... Transmit Response ... */
+#define RPCRDMA_RTR_XCONT 4u /* ... and Transmit Continue */
 
 enum rpcrdma_reverse {
 	RPCRDMA_REVERSE_NONE,
@@ -38,7 +48,13 @@ struct rpcrdma_props {
 	uint32_t reverse;    /* enum rpcrdma_reverse, or what the peer sent */
 	const uint8_t *auth; /* host authentication, in the message; NULL: not told */
 	uint32_t auth_len;
-	uint32_t told; /* 1 << enum rpcrdma_propid: what the message had; of none: all */
+	uint32_t told; /* 1 << enum rpcrdma_propid, of those below 32: what the message had; of
+			  none: all */
+	/* What of the extension is there; all of it is told if rtr_ops is not 0. */
+	uint32_t rtr_ops;		  /* RPCRDMA_RTR_XREQ, ... */
+	uint32_t rtr_req_sends;		  /* that a request may take which comes there */
+	uint32_t rtr_resp_sends;	  /* that a reply takes at most which comes from there */
+	struct rpcrdma_rtr_layout layout; /* of its receive buffers; no groups: not told */
 };
 
 /* The defaults of section 5.2. */

@@ -85,7 +85,7 @@ static int plan(struct rpcrdma_conn *c, struct rpcrdma_posted *p, const struct r
 	t->nsegs = t->nwrites = 0;
 	t->has_reply = t->has_inv = false;
 	t->is_reply = true;
-	if (rpcrdma_taken_plan(t, h, &p->reply)) {
+	if (rpcrdma_taken_plan(c, t, h, &p->reply)) {
 		log_warn("%s: reply %08x has a Read list that makes no sense: protocol error by "
 			 "the peer",
 			c->x.peer, h->xid);

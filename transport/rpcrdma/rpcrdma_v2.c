@@ -55,6 +55,11 @@ static size_t v2_size(const struct rpcrdma_hdr *h)
 		return RPCRDMA_V2_PREFIX_LEN;
 	case RDMA_ERROR:
 		return RPCRDMA_V2_PREFIX_LEN + 4 + 4 * err_words(h->err);
+	case RPCRDMA_XMT_REQ:
+	case RPCRDMA_XMT_RESP:
+	case RPCRDMA_XMT_CONT:
+	case RPCRDMA_REPT_ERR:
+		return RPCRDMA_V2_PREFIX_LEN + rpcrdma_rtr_size(h);
 	default:
 		return v2_bound(h->nreads, h->nwrites, h->has_reply, h->nsegs);
 	}
@@ -71,6 +76,11 @@ static bool encodable(const struct rpcrdma_hdr *h)
 	case RDMA_CONNPROP:
 		return true;
 	case RDMA_ERROR:
+		return !h->more;
+	case RPCRDMA_XMT_REQ:
+	case RPCRDMA_XMT_RESP:
+	case RPCRDMA_XMT_CONT:
+	case RPCRDMA_REPT_ERR:
 		return !h->more;
 	default:
 		return false;
@@ -107,6 +117,8 @@ static int v2_encode(const struct rpcrdma_hdr *h, void *buf, size_t cap)
 			xdr_put_u32(&x, h->err_index);
 		if (err_words(h->err))
 			xdr_put_u32(&x, h->err_arg);
+	} else if (rpcrdma_rtr_is_proc(h->proc)) {
+		rpcrdma_rtr_put(&x, h);
 	}
 	return xdr_out_ok(&x) ? (int)x.len : -EMSGSIZE;
 }
@@ -120,7 +132,7 @@ static int refuse(struct rpcrdma_hdr *h, enum rpcrdma_errcode err)
 }
 
 /* The prefix, whose first words are there. 0, or as v2_decode(). */
-static int get_prefix(struct xdr_in *x, struct rpcrdma_hdr *h)
+static int get_prefix(struct xdr_in *x, struct rpcrdma_hdr *h, bool rtr)
 {
 	uint32_t w[RPCRDMA_FIXED_LEN / 4], credit, flags;
 	enum rpcrdma_dir dir;
@@ -139,7 +151,7 @@ static int get_prefix(struct xdr_in *x, struct rpcrdma_hdr *h)
 	if (!xdr_in_ok(x))
 		return refuse(h, RDMA_ERR_CHUNK);
 	if (h->proc != RDMA_MSG && h->proc != RDMA_NOMSG && h->proc != RDMA_ERROR &&
-		h->proc != RDMA_CONNPROP)
+		h->proc != RDMA_CONNPROP && !(rtr && rpcrdma_rtr_is_proc(h->proc)))
 		return refuse(h, RDMA_ERR_INVAL_HTYPE);
 	/* of flags that are not known the text says this, and not INVAL_FLAG (section 6.4.3) */
 	if (flags & ~(RPCRDMA_V2_RESPONSE | RPCRDMA_V2_MORE))
@@ -161,13 +173,14 @@ static void get_error(struct xdr_in *x, struct rpcrdma_hdr *h)
 	h->vers_high = h->err_arg;
 }
 
-static int v2_decode(struct rpcrdma_hdr *h, const void *msg, size_t len)
+/* rtr: the operations of the extension are known. */
+static int decode(struct rpcrdma_hdr *h, const void *msg, size_t len, bool rtr)
 {
 	struct xdr_in x;
 	int rc;
 
 	xdr_in_init(&x, msg, len);
-	rc = get_prefix(&x, h);
+	rc = get_prefix(&x, h, rtr);
 	if (rc)
 		return rc;
 	switch (h->proc) {
@@ -186,8 +199,10 @@ static int v2_decode(struct rpcrdma_hdr *h, const void *msg, size_t len)
 	case RDMA_ERROR:
 		get_error(&x, h);
 		break;
-	default: /* CONNPROP */
+	case RDMA_CONNPROP:
 		break;
+	default:
+		rpcrdma_rtr_get(&x, h);
 	}
 	h->len = x.pos;
 	if (!xdr_in_ok(&x)) /* err may be set already: more chunks or segments than are taken */
@@ -195,6 +210,16 @@ static int v2_decode(struct rpcrdma_hdr *h, const void *msg, size_t len)
 	if (h->more && !rpcrdma_hdr_chunkless(h))
 		return refuse(h, RDMA_ERR_INVAL_FLAG);
 	return 0;
+}
+
+static int v2_decode(struct rpcrdma_hdr *h, const void *msg, size_t len)
+{
+	return decode(h, msg, len, false);
+}
+
+static int v2_rtr_decode(struct rpcrdma_hdr *h, const void *msg, size_t len)
+{
+	return decode(h, msg, len, true);
 }
 
 /* --- what an error asks for ------------------------------------------------------------------- */
@@ -235,23 +260,17 @@ static enum rpcrdma_action v2_on_error(const struct rpcrdma_hdr *h, const char *
 	}
 }
 
-const struct rpcrdma_dialect rpcrdma_v2 = {
-	.name = "2",
-	.vers = VERS,
-	/* whatever has the fixed words is answered */
-	.min_call = RPCRDMA_FIXED_LEN,
-	.inline_default = INLINE_DEFAULT,
-	.inline_first = FIRST_MAX,
-	.talks = true,
-	.limits = {.sends = RPCRDMA_MAX_SENDS,
-		.reads = SEG_COUNT,
-		.writes = RPCRDMA_MAX_WRITES,
-		.segs = SEG_COUNT,
-		.total = SEG_COUNT,
-		.seg_size = SEG_SIZE},
-	.bound = v2_bound,
-	.size = v2_size,
-	.encode = v2_encode,
-	.decode = v2_decode,
-	.on_error = v2_on_error,
-};
+#define COMMON                                                                                     \
+	.vers = VERS, .min_call = RPCRDMA_FIXED_LEN, /* what has the fixed words is answered */    \
+		.inline_default = INLINE_DEFAULT, .inline_first = FIRST_MAX, .talks = true,        \
+	.limits = {.sends = RPCRDMA_MAX_SENDS,                                                     \
+		.reads = SEG_COUNT,                                                                \
+		.writes = RPCRDMA_MAX_WRITES,                                                      \
+		.segs = SEG_COUNT,                                                                 \
+		.total = SEG_COUNT,                                                                \
+		.seg_size = SEG_SIZE},                                                             \
+	.bound = v2_bound, .size = v2_size, .encode = v2_encode, .on_error = v2_on_error
+
+const struct rpcrdma_dialect rpcrdma_v2 = {.name = "2", .decode = v2_decode, COMMON};
+const struct rpcrdma_dialect rpcrdma_v2_rtr = {
+	.name = "2-rtr", .decode = v2_rtr_decode, .places = true, COMMON};

@@ -256,8 +256,9 @@ static int take(struct options *o, int opt, char *arg, const char **at, enum rpc
 		return rpc_rdma_versions_parse(arg, &o->rdma_versions)
 			       ? 0
 			       : err_set(e, ERR_USAGE,
-					 "--rdma-versions %s: of 1, 1-legacy, 2 and 2-2016 a list "
-					 "is wanted, "
+					 "--rdma-versions %s: of 1, 1-legacy, 2, 2-2016 and 2-rtr "
+					 "a "
+					 "list is wanted, "
 					 "with one version 2",
 					 arg);
 	case OPT_CRC:

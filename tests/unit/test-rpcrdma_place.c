@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * Unit tests of transport/rpcrdma/rpcrdma_place: two ends that place data by Sends, and each of
+ * them against a peer that says every byte.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "rpcrdma-pair.h"
+
+static const struct pair_params plain;
+
+/* Both ends know of each other after the first calls. */
+static void start(struct pair *p)
+{
+	pair_init(p, &plain);
+	for (int i = 0; i < 3; i++)
+		pair_null(p);
+	for (int i = 0; i < 1000 && !rpcrdma_conn_of(p->client)->rtr_ops; i++)
+		pair_progress(p, 10);
+	assert_int_equal(rpcrdma_conn_of(p->client)->rtr_ops, RPCRDMA_RTR_XREQ | RPCRDMA_RTR_XRESP);
+}
+
+static void data_of_every_length(void **state)
+{
+	struct pair p;
+
+	start(&p);
+	for (uint32_t n = 1; n < 400000; n = n * 3 + 1) {
+		pair_put(&p, n);
+		pair_get(&p, n, n, 100);
+		/* what RDMA Writes leave free of a sink may change */
+		if (n <= 65536) {
+			pair_get(&p, n, n + 5000, 100);
+			pair_get(&p, n, 1 << 20, 100);
+		}
+		pair_list(&p, n, n + 100);
+		pair_echo(&p, n);
+	}
+	for (uint32_t n = 65530; n < 65540; n++) {
+		pair_put(&p, n);
+		pair_get(&p, n, n, 100);
+	}
+	assert_string_equal(p.client->rdma_dialect, "2-rtr");
+	pair_finish(&p);
+}
+
+/* What a Send can bring needs no memory of the other end's. */
+static void nothing_is_exposed(void **state)
+{
+	struct pair p;
+
+	start(&p);
+	p.stats.bytes_exposed = 0;
+	pair_put(&p, 4096);
+	pair_put(&p, 65536);
+	assert_int_equal(p.stats.bytes_exposed, 0);
+	assert_false(pair_get(&p, 4096, 4096, 100));
+	assert_false(pair_get(&p, 65536, 65536, 100));
+	pair_put(&p, 80000);
+	assert_int_equal(p.stats.bytes_exposed, 80000);
+	assert_true(pair_get(&p, 65540, 65540, 100));
+	pair_finish(&p);
+}
+
+/* --- a requester that says every byte ----------------------------------------------------------
+ */
+
+#define HEAD 1024
+#define PAGE 4096
+
+/* What of a Transmit Request is not the same in all tests. */
+struct request {
+	uint32_t type;	/* of its item */
+	uint32_t count; /* of its group */
+	uint32_t more;	/* bytes that it says to have too much of the message */
+	uint32_t off, len, n;
+	uint32_t bsn[8];
+	uint32_t pages; /* that are sent */
+};
+
+/* Sends a PUT whose data is in pages of the pattern of so many bytes. */
+static void send_put(struct raw *r, uint32_t xid, const struct request *q)
+{
+	uint32_t w[HEAD / 4] = {
+		xid, 2, 16 << 16 | 16, RPCRDMA_XMT_REQ, 0, 1, 48, q->len, q->type, q->off, q->n};
+	const uint32_t rpc[] = {RPC_CALL(xid, PAIR_PUT), 0x11, q->len, 0x22};
+	static uint8_t data[8 * PAGE];
+	unsigned n = 11;
+
+	if (q->type != RPCRDMA_RTR_TBSN)
+		n = 9;
+	else
+		for (unsigned i = 0; i < q->n; i++)
+			w[n++] = q->bsn[i];
+	w[n++] = 0; /* no places */
+	w[n++] = q->count;
+	w[n++] = 1;
+	w[n++] = sizeof(rpc) + q->more;
+	memset(w + n, 0, sizeof(w) - 4 * n);
+	memcpy(w + n, rpc, sizeof(rpc));
+	pair_pattern(data, sizeof(data), 3);
+	raw_send(r, w, HEAD / 4, data, (size_t)q->pages * PAGE);
+}
+
+/* The next message that tells no properties. */
+static void recv_next(struct raw *r)
+{
+	do
+		assert_true(raw_recv(r, NULL));
+	while (raw_word(r, 3) == RDMA_CONNPROP);
+}
+
+/* The next message is the Transmit Response to such a PUT, of data with this sum. */
+static void expect_put(struct raw *r, uint32_t xid, uint32_t len, uint32_t sum)
+{
+	recv_next(r);
+	assert_int_equal(raw_word(r, 0), xid);
+	assert_int_equal(raw_word(r, 3), RPCRDMA_XMT_RESP);
+	assert_int_equal(raw_word(r, 4), 1);
+	assert_int_equal(raw_word(r, 5), 0); /* items */
+	assert_int_equal(raw_word(r, 6), 1); /* in a group */
+	assert_int_equal(raw_word(r, 7), 24 + 16);
+	assert_int_equal(r->len, 8 * 4 + 24 + 16);
+	assert_int_equal(raw_word(r, 14), len);
+	assert_int_equal(raw_word(r, 15), sum);
+}
+
+static void a_request_places(void **state)
+{
+	static uint8_t all[8 * PAGE], turned[2 * PAGE];
+	struct pair p;
+	struct raw r;
+
+	pair_pattern(all, sizeof(all), 3);
+	pair_init_responder(&p, &plain, &r);
+	send_put(&r, 1, &(struct request){2, 1, 0, 0, 100, 1, {0}, 1});
+	expect_put(&r, 1, 100, pair_sum(all, 100));
+	send_put(&r, 2, &(struct request){2, 1, 0, 0, 3 * PAGE - 1, 3, {0, 1, 2}, 3});
+	expect_put(&r, 2, 3 * PAGE - 1, pair_sum(all, 3 * PAGE - 1));
+	/* a piece of a page, and targets in another order */
+	send_put(&r, 3, &(struct request){2, 1, 0, 64, 200, 1, {1}, 2});
+	expect_put(&r, 3, 200, pair_sum(all + PAGE + 64, 200));
+	send_put(&r, 4, &(struct request){2, 1, 0, 0, 2 * PAGE, 2, {2, 1}, 3});
+	memcpy(turned, all + 2 * PAGE, PAGE);
+	memcpy(turned + PAGE, all + PAGE, PAGE);
+	expect_put(&r, 4, 2 * PAGE, pair_sum(turned, 2 * PAGE));
+	raw_stop(&r, &p);
+}
+
+/* Report Error, of the header's own transmission, with words of information. */
+static void expect_report(struct raw *r, uint32_t xid, uint32_t err, unsigned nwords)
+{
+	recv_next(r);
+	assert_int_equal(raw_word(r, 0), xid);
+	assert_int_equal(raw_word(r, 3), RPCRDMA_REPT_ERR);
+	assert_int_equal(raw_word(r, 4), 1);
+	assert_int_equal(raw_word(r, 5), xid);
+	assert_int_equal(raw_word(r, 6), 0);
+	assert_int_equal(raw_word(r, 8), 0); /* no lead */
+	assert_int_equal(raw_word(r, 9), err);
+	assert_int_equal(r->len, 4 * (10 + nwords));
+}
+
+static void what_a_request_does_wrong(void **state)
+{
+	static const struct {
+		struct request q;
+		uint32_t err, v[3];
+	} t[] = {
+		{{2, 1, 0, 0, 100, 1, {17}, 1}, RPCRDMA_RTR_BADTBSN, {17, 0, 16}},
+		{{2, 1, 0, 0, 5000, 1, {0}, 2}, RPCRDMA_RTR_BADTBSN, {17, 0, 16}},
+		{{2, 1, 0, 0, 5000, 2, {0, 1}, 1}, RPCRDMA_RTR_BADTBSN, {1, 0, 16}},
+		{{2, 1, 0, 0, 100, 1, {3}, 2}, RPCRDMA_RTR_BADTBSN, {3, 0, 16}},
+		{{2, 1, 0, 4096, 100, 1, {0}, 1}, RPCRDMA_RTR_BADOFF, {4096, 0, 4095}},
+		{{2, 1, 0, 2, 100, 1, {0}, 1}, RPCRDMA_RTR_BADOFF, {2, 0, 4095}},
+		{{2, 1, 1 << 20, 0, 100, 1, {0}, 1}, RPCRDMA_RTR_BADPL, {(1 << 20) + 52, 0, 5056}},
+		{{2, 1, 2000, 0, 100, 1, {0}, 1}, RPCRDMA_RTR_BADTBSN, {0, 0, 16}},
+	};
+	struct pair p;
+	struct raw r;
+
+	pair_init_responder(&p, &plain, &r);
+	for (unsigned i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		send_put(&r, 10 + i, &t[i].q);
+		expect_report(&r, 10 + i, t[i].err, 3);
+		for (unsigned k = 0; k < 3; k++)
+			assert_int_equal(raw_word(&r, 10 + k), t[i].v[k]);
+	}
+	send_put(&r, 50, &(struct request){2, 2, 0, 0, 100, 1, {0}, 1});
+	expect_report(&r, 50, RPCRDMA_RTR_BADSEQ, 2);
+	RAW_SEND(&r, 51, 2, 16 << 16 | 16, RPCRDMA_XMT_CONT, 0, 1, 5, 0);
+	expect_report(&r, 51, RPCRDMA_RTR_BADCONT, 0);
+	/* of an item that says that it was too short the text has no error of its own */
+	send_put(&r, 52, &(struct request){5, 1, 0, 0, 100, 0, {0}, 0});
+	recv_next(&r);
+	assert_int_equal(raw_word(&r, 3), RDMA_ERROR);
+	assert_int_equal(raw_word(&r, 5), RDMA_ERR_CHUNK);
+	/* and the connection is as it was */
+	send_put(&r, 53, &(struct request){2, 1, 0, 0, 0, 0, {0}, 0});
+	expect_put(&r, 53, 0, 1);
+	raw_stop(&r, &p);
+}
+
+/* --- a responder that says every byte ----------------------------------------------------------
+ */
+
+/* Answers two calls, and tells that Transmit Requests are taken, in receive buffers with a head of
+ * 512 bytes and so many pages. */
+static void tell(struct raw *r, struct pair *p, uint32_t pages)
+{
+	struct pair_call c;
+
+	for (int i = 0; i < 2; i++) {
+		pair_submit_null(p, &c);
+		do
+			assert_true(raw_recv(r, p));
+		while (raw_word(r, 3) == RDMA_CONNPROP);
+		RAW_SEND(r, c.rpc.xid, 2, 16 << 16 | 16, 0, 1, 0, 0, 0, 0, RPC_REPLY(c.rpc.xid));
+		pair_end(p, &c, 0);
+	}
+	RAW_SEND(r, 0, 2, 16 << 16 | 16, RDMA_CONNPROP, 0, 2, RPCRDMA_PROP_RTR_OPS, 4, 3,
+		RPCRDMA_PROP_RTR_LAYOUT, 40, 512 + pages * PAGE, 2, 1, 512, 4, 0, pages, PAGE, PAGE,
+		1);
+	for (int i = 0; i < 1000 && !rpcrdma_conn_of(p->client)->rtr_ops; i++)
+		pair_progress(p, 10);
+	assert_int_equal(rpcrdma_conn_of(p->client)->rtr_ops, 3);
+}
+
+/* Submits a GET of n bytes. */
+static void submit_get(struct pair *p, struct pair_call *c, uint32_t n, struct mem_buf **b)
+{
+	*b = mem_buf_get(p->cpool, n);
+	pair_call_init(p, c, PAIR_GET, 64);
+	c->rpc.reply_max = 64;
+	c->rpc.nsinks = 1;
+	c->rpc.sink[0] = seg_list_of_buf(*b, 0, n);
+	xdr_put_u32(&c->rpc.args, n);
+	pair_submit(p, c);
+}
+
+static void recv_of(struct raw *r, struct pair *p, uint32_t xid)
+{
+	do
+		assert_true(raw_recv(r, p));
+	while (raw_word(r, 0) != xid);
+}
+
+/* The Send of a PUT, as a peer with other receive buffers than ours has it. */
+static void what_a_requester_sends(void **state)
+{
+	uint8_t want[5000];
+	struct mem_buf *b;
+	struct pair_call c;
+	struct mem_sge at;
+	struct pair p;
+	struct raw r;
+
+	pair_init_requester(&p, &plain, &r);
+	tell(&r, &p, 1);
+	b = mem_buf_get(p.cpool, sizeof(want));
+	pair_pattern(b->data, sizeof(want), 4);
+	pair_pattern(want, sizeof(want), 4);
+	pair_call_init(&p, &c, PAIR_PUT, 128);
+	c.rpc.reply_max = 16;
+	xdr_put_u32(&c.rpc.args, 0x11);
+	at = mem_buf_sge(b, 0, 3001);
+	xdr_put_payload(&c.rpc.args, &at);
+	xdr_put_u32(&c.rpc.args, 0x22);
+	pair_submit(&p, &c);
+	recv_of(&r, &p, c.rpc.xid);
+	assert_int_equal(raw_word(&r, 3), RPCRDMA_XMT_REQ);
+	assert_int_equal(raw_word(&r, 4), 0);
+	assert_int_equal(raw_word(&r, 5), 1);
+	assert_int_equal(raw_word(&r, 6), 48); /* where the data belongs */
+	assert_int_equal(raw_word(&r, 7), 3001);
+	assert_int_equal(raw_word(&r, 8), RPCRDMA_RTR_TBSN);
+	assert_int_equal(raw_word(&r, 9), 0);
+	assert_int_equal(raw_word(&r, 10), 1);
+	assert_int_equal(raw_word(&r, 11), 0);
+	assert_int_equal(raw_word(&r, 12), 0); /* places */
+	assert_int_equal(raw_word(&r, 13), 1);
+	assert_int_equal(raw_word(&r, 14), 1);
+	assert_int_equal(raw_word(&r, 15), 52);
+	assert_int_equal(raw_word(&r, 16), c.rpc.xid);
+	assert_int_equal(r.len, 512 + 3001);
+	assert_memory_equal(r.msg + 512, want, 3001);
+	for (unsigned i = 64 + 52; i < 512; i++)
+		assert_int_equal(r.msg[i], 0);
+	/* it says that it does not know such a thing after all */
+	RAW_SEND(&r, c.rpc.xid, 2, 16 << 16 | 16, RDMA_ERROR, 1, RDMA_ERR_INVAL_HTYPE);
+	recv_of(&r, &p, c.rpc.xid);
+	assert_int_equal(raw_word(&r, 3), RDMA_MSG);
+	RAW_SEND(&r, c.rpc.xid, 2, 16 << 16 | 16, 0, 1, 0, 0, 0, 0, RPC_REPLY(c.rpc.xid));
+	pair_end(&p, &c, 0);
+	mem_buf_unref(b);
+	raw_stop(&r, &p);
+}
+
+static void a_report_makes_it_plain(void **state)
+{
+	struct pair_call c;
+	struct mem_buf *b;
+	struct pair p;
+	struct raw r;
+
+	pair_init_requester(&p, &plain, &r);
+	tell(&r, &p, 16);
+	submit_get(&p, &c, 1000, &b);
+	recv_of(&r, &p, c.rpc.xid);
+	assert_int_equal(raw_word(&r, 3), RPCRDMA_XMT_REQ);
+	RAW_SEND(&r, c.rpc.xid, 2, 16 << 16 | 16, RPCRDMA_REPT_ERR, 1, c.rpc.xid, 0, 0, 0,
+		RPCRDMA_RTR_BADPL, 52, 0, 12);
+	recv_of(&r, &p, c.rpc.xid);
+	assert_int_equal(raw_word(&r, 3), RDMA_MSG);
+	RAW_SEND(&r, c.rpc.xid, 2, 16 << 16 | 16, RPCRDMA_REPT_ERR, 1, c.rpc.xid, 0, 0, 0,
+		RPCRDMA_RTR_BADPL, 52, 0, 12);
+	pair_end(&p, &c, -EIO);
+	raw_stop(&r, &p);
+}
+
+/* Replies of a kind that table 2 of the draft has not, and those that lie. */
+static void what_a_reply_does_wrong(void **state)
+{
+	static const struct {
+		unsigned n;
+		uint32_t w[8]; /* items, from their number on */
+		bool ok;
+	} t[] = {
+		{1, {0}, false}, /* none for the place */
+		{4, {1, 0, 0, RPCRDMA_RTR_NOITEM}, true},
+		{4, {1, 0, 0, RPCRDMA_RTR_TOOSHORT}, true},
+		{5, {1, 28, 100, RPCRDMA_RTR_EXRW, 0}, false},
+		{7, {1, 28, 100, RPCRDMA_RTR_TBSN, 0, 1, 0}, false}, /* it is not there */
+		{7, {1, 28, 100, RPCRDMA_RTR_TBSN, 0, 1, 99}, false},
+		{7, {1, 28, 0x7fffffff, RPCRDMA_RTR_TBSN, 0, 1, 0}, false},
+		{6, {1, 28, 100, RPCRDMA_RTR_TBSN, 0, 0}, false},
+		{7, {2, 0, 0, RPCRDMA_RTR_NOITEM, 0, 0, RPCRDMA_RTR_NOITEM}, false},
+	};
+	struct pair p;
+	struct raw r;
+
+	pair_init_requester(&p, &plain, &r);
+	tell(&r, &p, 16);
+	for (unsigned i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		uint32_t w[32] = {0, 2, 16 << 16 | 16, RPCRDMA_XMT_RESP, 1};
+		struct pair_call c;
+		struct mem_buf *b;
+		unsigned n = 5;
+
+		submit_get(&p, &c, 1000, &b);
+		recv_of(&r, &p, c.rpc.xid);
+		assert_int_equal(raw_word(&r, 3), RPCRDMA_XMT_REQ);
+		w[0] = c.rpc.xid;
+		memcpy(w + n, t[i].w, t[i].n * sizeof(w[0]));
+		n += t[i].n;
+		w[n++] = 1;
+		w[n++] = 24;
+		memcpy(w + n, (const uint32_t[]){RPC_REPLY(c.rpc.xid)}, 24);
+		raw_send(&r, w, n + 6, NULL, 0);
+		pair_end(&p, &c, t[i].ok ? 0 : -EIO);
+	}
+	raw_stop(&r, &p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(data_of_every_length),
+		cmocka_unit_test(nothing_is_exposed),
+		cmocka_unit_test(a_request_places),
+		cmocka_unit_test(what_a_request_does_wrong),
+		cmocka_unit_test(what_a_requester_sends),
+		cmocka_unit_test(a_report_makes_it_plain),
+		cmocka_unit_test(what_a_reply_does_wrong),
+	};
+
+	pair_versions = RPC_RDMA_V2_RTR;
+	return PAIR_RUN(tests);
+}

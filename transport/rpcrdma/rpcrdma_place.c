@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * rpcrdma_place: data that Sends place (rpcrdma_rtr.h).
+ *
+ * Our receive buffers have the shape of a page-aligned run of pages with a short head before it:
+ * header and message come in the head, which is all that is sent in vain before the data, and the
+ * data in pages. A message that is longer goes on in the first page.
+ *
+ * Out, one item of data leaves behind its message, from where it lies. The bytes between are zero
+ * (section 11). In, it stays where it is until whoever reads the message has done so.
+ */
+#include "transport/rpcrdma/rpcrdma_conn.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "transport/log.h"
+
+const struct rpcrdma_rtr_layout rpcrdma_rtr_own = {
+	.len = RPCRDMA_RTR_HEAD + RPCRDMA_RTR_OWN * RPCRDMA_RTR_PAGE,
+	.ngroups = 2,
+	.group = {{1, RPCRDMA_RTR_HEAD, RPCRDMA_RTR_HEAD, 0},
+		{RPCRDMA_RTR_OWN, RPCRDMA_RTR_PAGE, RPCRDMA_RTR_PAGE, RPCRDMA_RTR_TARGET}},
+};
+
+/* --- out -------------------------------------------------------------------------------------- */
+
+/* Names n targets from the first on. */
+static void name_targets(struct rpcrdma_rtr *r, unsigned first, unsigned n)
+{
+	r->item[0].at = (struct rpcrdma_rtr_run){0, n};
+	r->nbsns = n;
+	for (unsigned i = 0; i < n; i++)
+		r->bsn[i] = first + i;
+}
+
+int rpcrdma_place_item(const struct rpcrdma_conn *c, struct rpcrdma_hdr *h, uint32_t disp,
+	const struct seg_list *data, uint64_t len)
+{
+	const struct rpcrdma_rtr_layout *l = &c->layout;
+	struct rpcrdma_rtr *r = &h->rtr;
+	unsigned n = 0, most;
+	int first = rpcrdma_rtr_fit(l, 0, data->len, &most);
+
+	/* targets may be of different sizes, so that behind the header it takes others */
+	for (unsigned tries = 0; first >= 0 && n != most && tries < 4; tries++) {
+		if (most > RPCRDMA_RTR_BSNS)
+			return -EMSGSIZE;
+		n = most;
+		r->nitems = r->nitems ? r->nitems : 1;
+		r->item[0] = (struct rpcrdma_rtr_item){
+			.disp = disp, .len = data->len, .type = RPCRDMA_RTR_TBSN};
+		name_targets(r, (unsigned)first, n);
+		first = rpcrdma_rtr_fit(l, (uint32_t)(c->dialect->size(h) + len), data->len, &most);
+	}
+	if (first < 0 || n != most)
+		return -EMSGSIZE;
+	name_targets(r, (unsigned)first, n);
+	return 0;
+}
+
+uint32_t rpcrdma_place_room(const struct rpcrdma_conn *c)
+{
+	uint32_t off, size, next, sum = 0;
+	unsigned i = 0;
+
+	while (rpcrdma_rtr_target(&c->layout, i, &off, &size) && off < RPCRDMA_RTR_MSG)
+		i++;
+	for (next = off; rpcrdma_rtr_target(&c->layout, i, &off, &size) && off == next; i++) {
+		sum += size;
+		next = off + size;
+	}
+	return sum;
+}
+
+/* The pieces of data into wr, behind what is there. False: too many, or memory that nobody holds.
+ */
+static bool add_pieces(struct prov_wr *wr, const struct seg_list *data)
+{
+	struct seg_iter it = seg_iter_of(data);
+	struct mem_buf *b;
+
+	while (it.left) {
+		if (wr->nsge == PROV_MAX_SGE || wr->nhold == PROV_MAX_HOLD)
+			return false;
+		seg_next(&it, it.left, &wr->sge[wr->nsge++], &b);
+		if (!b)
+			return false;
+		if (wr->hold[wr->nhold - 1] != b)
+			wr->hold[wr->nhold++] = b;
+	}
+	return true;
+}
+
+int rpcrdma_make_placed(struct rpcrdma_conn *c, struct prov_wr *wr, const struct rpcrdma_hdr *h,
+	const struct rpcrdma_stream *s, const struct seg_list *data, struct mem_buf **held)
+{
+	size_t hlen = c->dialect->size(h);
+	uint32_t off, size;
+	struct mem_buf *b;
+
+	if (!rpcrdma_rtr_target(&c->layout, h->rtr.bsn[0], &off, &size) || off < hlen + s->len ||
+		(uint64_t)off + data->len > MEM_MAX_SIZE)
+		return -EMSGSIZE;
+	b = mem_buf_get(c->pool, (size_t)off + data->len);
+	if (!b)
+		return -ENOMEM;
+	rpcrdma_stream_copy(s, b->data + hlen);
+	memset(b->data + hlen + s->len, 0, off - hlen - s->len);
+	if (c->dialect->encode(h, b->data, hlen) < 0) {
+		mem_buf_unref(b);
+		return -EINVAL;
+	}
+	*wr = (struct prov_wr){.op = PROV_SEND, .nsge = 1, .nhold = 1, .hold = {b}};
+	wr->sge[0] = mem_buf_sge(b, 0, off);
+	if (!add_pieces(wr, data)) {
+		seg_list_gather(data, b->data + off);
+		wr->nsge = wr->nhold = 1;
+		wr->sge[0].len = off + data->len;
+		rpcrdma_stat_add(c, bytes_pulled_up, data->len);
+	}
+	*held = b;
+	return 0;
+}
+
+/* --- in --------------------------------------------------------------------------------------- */
+
+static enum rpcrdma_rtr_err wrong(struct rpcrdma_rtr_fault *f, enum rpcrdma_rtr_err err,
+	uint32_t value, uint32_t least, uint32_t most)
+{
+	f->err = err;
+	f->v[0] = value;
+	f->v[1] = least;
+	f->v[2] = most;
+	return err;
+}
+
+enum rpcrdma_rtr_err rpcrdma_placed(const struct rpcrdma_conn *c, const struct rpcrdma_hdr *h,
+	const struct rpcrdma_rtr_item *it, const struct rpcrdma_msg *m, struct seg *seg,
+	unsigned *n, struct rpcrdma_rtr_fault *f)
+{
+	uint32_t skip = it->off, left = it->len, off, size;
+	struct mem_sge at;
+
+	*n = 0;
+	for (unsigned i = 0; left; i++) {
+		uint32_t bsn = i < it->at.n ? h->rtr.bsn[it->at.first + i] : RPCRDMA_RTR_OWN;
+
+		if (!rpcrdma_rtr_target(&rpcrdma_rtr_own, bsn, &off, &size))
+			return wrong(f, RPCRDMA_RTR_BADTBSN, bsn, 0, RPCRDMA_RTR_OWN - 1);
+		if (skip >= size || skip % 4)
+			return wrong(f, RPCRDMA_RTR_BADOFF, skip, 0, size - 1);
+		off += skip;
+		size -= skip;
+		size = size < left ? size : left;
+		if (off < m->off - c->recv_off + m->len || off + size > m->recv_len)
+			return wrong(f, RPCRDMA_RTR_BADTBSN, bsn, 0, RPCRDMA_RTR_OWN - 1);
+		at = mem_buf_sge(m->recv->buf, c->recv_off + off, size);
+		if (*n && (uint8_t *)seg[*n - 1].at.addr + seg[*n - 1].at.len == at.addr)
+			seg[*n - 1].at.len += size;
+		else if (*n < RPCRDMA_RTR_OWN)
+			seg[(*n)++] = (struct seg){at, m->recv->buf};
+		else
+			return wrong(f, RPCRDMA_RTR_BADTBSN, bsn, 0, RPCRDMA_RTR_OWN - 1);
+		left -= size;
+		skip = 0;
+	}
+	return 0;
+}
+
+/* --- a Transmit Request -----------------------------------------------------------------------
+ */
+
+int rpcrdma_as_chunks(struct rpcrdma_hdr *h)
+{
+	int rc = h->rtr.nplaces > XDR_MAX_PAYLOADS ? -E2BIG : 0;
+
+	for (unsigned i = 0; !rc && i < h->rtr.nitems; i++) {
+		const struct rpcrdma_rtr_item *it = &h->rtr.item[i];
+
+		for (unsigned k = 0; it->type == RPCRDMA_RTR_EXRW && !rc && k < it->at.n; k++)
+			rc = rpcrdma_hdr_add_read(h, it->disp, &h->seg[it->at.first + k]);
+	}
+	for (unsigned i = 0; !rc && i < h->rtr.nplaces; i++)
+		h->write[h->nwrites++] =
+			(struct rpcrdma_chunk){h->rtr.place[i].at.first, h->rtr.place[i].at.n};
+	return rc;
+}
+
+/* Payload number i, for data that begins at pos; those behind it move up. */
+static struct xdr_payload *insert_payload(struct rpcrdma_taken *t, uint32_t pos)
+{
+	unsigned i = t->npayloads++;
+
+	for (; i && t->payload[i - 1].pos > pos; i--) {
+		t->payload[i] = t->payload[i - 1];
+		t->here = (t->here & ~(1u << i)) | (t->here >> (i - 1) & 1) << i;
+	}
+	t->pbuf[t->npayloads - 1] = NULL;
+	t->here |= 1u << i;
+	t->payload[i] = (struct xdr_payload){.pos = pos};
+	return &t->payload[i];
+}
+
+int rpcrdma_taken_place(struct rpcrdma_conn *c, struct rpcrdma_taken *t,
+	const struct rpcrdma_hdr *h, const struct rpcrdma_msg *m)
+{
+	struct rpcrdma_rtr_fault f = {.err = 0};
+	unsigned used = 0, n;
+
+	for (unsigned i = 0; i < h->rtr.nitems; i++) {
+		const struct rpcrdma_rtr_item *it = &h->rtr.item[i];
+		struct xdr_payload *p;
+
+		if (it->type != RPCRDMA_RTR_TBSN || !it->len)
+			continue;
+		if (t->npayloads == XDR_MAX_PAYLOADS ||
+			used + (it->at.n ? it->at.n : 1) > RPCRDMA_RTR_OWN)
+			return -E2BIG;
+		if (rpcrdma_placed(c, h, it, m, t->placed_at + used, &n, &f)) {
+			rpcrdma_report(c, h, &f);
+			return -EPROTO;
+		}
+		p = insert_payload(t, it->disp);
+		seg_list_init(&p->data, t->placed_at + used, n);
+		used += n;
+	}
+	return 0;
+}
+
+/* --- errors ------------------------------------------------------------------------------------
+ */
+
+bool rpcrdma_placed_whole(
+	struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, struct rpcrdma_msg *m)
+{
+	struct rpcrdma_rtr_fault f = {.err = 0};
+
+	if (h->proc == RPCRDMA_XMT_CONT)
+		f.err = RPCRDMA_RTR_BADCONT;
+	else if (h->rtr.count != 1)
+		wrong(&f, RPCRDMA_RTR_BADSEQ, 1, h->rtr.count, 0);
+	else if (h->rtr.len > m->len)
+		wrong(&f, RPCRDMA_RTR_BADPL, h->rtr.len, 0, m->len);
+	m->len = h->rtr.len;
+	if (!f.err)
+		return true;
+	rpcrdma_report(c, h, &f);
+	rpcrdma_msg_done(c, m);
+	return false;
+}
+
+void rpcrdma_reported(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h)
+{
+	log_warn("%s: the peer refuses the placement of reply %08x (%u): protocol error", c->x.peer,
+		h->rtr.fault.bad.xid, h->rtr.fault.err);
+	c->rtr_ops = 0;
+}
+
+void rpcrdma_report(
+	struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, const struct rpcrdma_rtr_fault *f)
+{
+	struct rpcrdma_hdr out;
+	int rc;
+
+	log_data("%s: the placement of message %08x is wrong (%u)", c->x.peer, h->xid, f->err);
+	rpcrdma_begin_hdr(c, &out, h->xid,
+		h->dir == RPCRDMA_DIR_CALL ? RPCRDMA_DIR_REPLY : RPCRDMA_DIR_CALL,
+		RPCRDMA_REPT_ERR);
+	out.rtr.fault = *f;
+	out.rtr.fault.bad =
+		(struct rpcrdma_rtr_id){h->xid, h->dir == RPCRDMA_DIR_REPLY, h->rtr.number};
+	out.rtr.fault.has_lead = false;
+	rc = rpcrdma_post_hdr(c, &out);
+	if (rc && rc != -ENOTCONN)
+		rpcrdma_break(c, "an error could not be sent: %s", strerror(-rc));
+}
