@@ -12,8 +12,9 @@
  *
  * A server may keep something of its own in the times of a file that is made exclusively, until
  * they are set. Whoever makes it need not wait for that, but what looks at the times or changes
- * them does, and whoever closes it. Mostly the same program sets times next, or writes and closes,
- * and that can set them too: so it is not done at once, but with that, or after some milliseconds.
+ * them does, and whoever syncs or closes it. Mostly the same program sets times next, or writes and
+ * closes, and that can set them too: so it is not done at once, but with that, or after some
+ * milliseconds.
  *
  * Locks. openings.lock guards the lists of those that wait and are parked, and an inode's settler.
  * Order: openings.lock, then an inode's, which guards its nopen, unlinking and settling. No step of

@@ -617,6 +617,16 @@ static void who_is_killed_does_not_wait(void **state)
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
+static unsigned opens_of(struct inode *ino)
+{
+	unsigned n;
+
+	pthread_mutex_lock(&ino->lock);
+	n = ino->nopen;
+	pthread_mutex_unlock(&ino->lock);
+	return n;
+}
+
 /* What waits for a WRITE is answered, and lets go of what it has. */
 static void who_opens_and_is_killed_leaves_nothing(void **state)
 {
@@ -645,7 +655,7 @@ static void who_opens_and_is_killed_leaves_nothing(void **state)
 	}
 	fake_knobs.hang[NFS_WRITE] = false;
 	fake_release(fs->client);
-	while (ino->nopen > 1)
+	while (opens_of(ino) > 1)
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 	assert_int_equal(kernel_getattr(node, &a), 0);
 	assert_int_equal(a.size, 0);
