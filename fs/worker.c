@@ -21,7 +21,7 @@
 #include "transport/rpc/cork.h"
 
 #define MEMORY_POLL_MS 5
-#define FATE_POLLS     100 /* between looks at who waits */
+#define WANT_POLLS     100 /* between looks at who waits, and at what could be given up */
 #define STOP_POLL_NS   2000000
 #define ROW_MAX	       8 /* requests whose messages leave together */
 
@@ -108,6 +108,14 @@ static bool get(struct fs *fs, uint32_t size, bool in_pieces, struct seg_list *l
 	return buf != NULL;
 }
 
+/* What is kept until it is committed may be what there is no room beside: nobody else might have
+ * that done as long as this waits. */
+static void want_room(struct fs *fs)
+{
+	writeback_sync(fs->writeback);
+	cork_pull();
+}
+
 static bool get_wait(struct fs *fs, uint32_t size, bool in_pieces, pid_t tid, struct seg_list *l)
 {
 	unsigned polls = 0;
@@ -119,8 +127,11 @@ static bool get_wait(struct fs *fs, uint32_t size, bool in_pieces, pid_t tid, st
 	do {
 		if (session_ended(fs))
 			return false;
-		if (tid && ++polls % FATE_POLLS == 0 && process_fate(tid) == PROCESS_KILLED)
+		if (++polls % WANT_POLLS)
+			continue;
+		if (tid && process_fate(tid) == PROCESS_KILLED)
 			return false;
+		want_room(fs);
 	} while (!get(fs, size, in_pieces, l));
 	return true;
 }

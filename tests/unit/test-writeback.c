@@ -617,6 +617,23 @@ static void who_is_killed_does_not_wait(void **state)
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
+/* Somebody reads, and all that there is room for is kept until it is committed. */
+static void what_is_kept_makes_room_for_who_reads(void **state)
+{
+	size_t limit = fs->data_limit;
+	struct fuse_attr a;
+
+	put(0, LARGE / 4);
+	assert_int_equal(kernel_getattr(node, &a), 0); /* it is sent */
+	assert_int_equal(count(NFS_WRITE), 1);
+	assert_int_equal(count(NFS_COMMIT), 0);
+	used(); /* the worker has its block again */
+	fs->data_limit = atomic_load(&fs->data_used);
+	expect(LARGE / 8, 1000);
+	assert_int_equal(count(NFS_COMMIT), 1);
+	fs->data_limit = limit;
+}
+
 static unsigned opens_of(struct inode *ino)
 {
 	unsigned n;
@@ -719,6 +736,7 @@ int main(void)
 		TEST(a_write_by_another_way_comes_after),
 		TEST(a_writer_waits_for_room),
 		TEST(who_is_killed_does_not_wait),
+		TEST(what_is_kept_makes_room_for_who_reads),
 		TEST(who_opens_and_is_killed_leaves_nothing),
 		TEST(what_comes_after_flush_is_written_by_release),
 		TEST(what_is_written_short_goes_on),
