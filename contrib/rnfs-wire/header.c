@@ -9,8 +9,10 @@
 #include <string.h>
 
 #include "contrib/rnfs-wire/walk.h"
+#include "transport/rpcrdma/rpcrdma_legacy.h"
 #include "transport/rpcrdma/rpcrdma_v1.h"
 #include "transport/rpcrdma/rpcrdma_v2.h"
+#include "transport/rpcrdma/rpcrdma_v2_2016.h"
 
 static const struct {
 	const char *option, *name;
@@ -125,7 +127,7 @@ static enum header_dialect choose(const struct walk *w, enum header_dialect d,
 
 /* --- one message ------------------------------------------------------------------------------ */
 
-static const char *refusal(const struct rpcrdma_hdr *h)
+static const char *refusal(enum header_dialect d, const struct rpcrdma_hdr *h)
 {
 	switch (h->err) {
 	case RDMA_ERR_INVAL_HTYPE:
@@ -139,22 +141,29 @@ static const char *refusal(const struct rpcrdma_hdr *h)
 	case RDMA_ERR_SEGMENTS:
 		return "SEGMENTS";
 	default:
-		return h->vers == 1 ? "CHUNK" : "BAD_XDR";
+		return d == HEADER_V2 ? "BAD_XDR" : d == HEADER_V2_2016 ? "BAD_HEADER" : "CHUNK";
 	}
 }
 
 /* What the transport's own codec says, of a message that is understood here. */
 static void ask_codec(struct walk *w, enum header_dialect d, const void *msg, size_t len)
 {
-	static const struct rpcrdma_dialect *const codecs[] = {
-		[HEADER_V1] = &rpcrdma_v1, [HEADER_V2] = &rpcrdma_v2, [HEADER_V2_2016] = NULL};
+	static const struct {
+		const struct rpcrdma_dialect *codec;
+		uint32_t most; /* the last type that is no extension */
+	} codecs[] = {
+		[HEADER_V1] = {&rpcrdma_v1, RDMA_ERROR},
+		[HEADER_V1_LEGACY] = {&rpcrdma_legacy, RDMA_ERROR},
+		[HEADER_V2] = {&rpcrdma_v2, RDMA_CONNPROP},
+		[HEADER_V2_2016] = {&rpcrdma_v2_2016, RDMA_ERROR},
+	};
 	struct rpcrdma_hdr h;
 
-	if (!codecs[d] || w->h->proc > RDMA_CONNPROP || w->h->verdict != HEADER_OK ||
+	if (!codecs[d].codec || w->h->proc > codecs[d].most || w->h->verdict != HEADER_OK ||
 		!xdr_in_ok(&w->x))
 		return;
-	if (rpcrdma_dialect_decode(codecs[d], &h, msg, len))
-		walk_say(w, 0, "rnfs refuses this: %s", refusal(&h));
+	if (rpcrdma_dialect_decode(codecs[d].codec, &h, msg, len))
+		walk_say(w, 0, "rnfs refuses this: %s", refusal(d, &h));
 }
 
 static void say_failure(struct walk *w, size_t len)

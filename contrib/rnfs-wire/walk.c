@@ -9,6 +9,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "transport/rpcrdma/ccp.h"
+
 void walk_say(struct walk *w, unsigned depth, const char *fmt, ...)
 {
 	char line[256];
@@ -127,6 +129,8 @@ static const char *program_name(uint32_t program)
 		return "NSM";
 	case 100227:
 		return "NFSACL";
+	case CCP_PROG:
+		return "Connection Configuration";
 	default: /* the server is told the number of its callbacks in CREATE_SESSION */
 		return program >= 0x40000000 && program < 0x60000000 ? "transient" : "unknown";
 	}
@@ -145,6 +149,8 @@ static const char *procedure_name(uint32_t program, uint32_t vers, uint32_t proc
 		return "COMPOUND";
 	if (program == 100003 && vers == 3 && procedure < sizeof(v3) / sizeof(v3[0]))
 		return v3[procedure];
+	if (program == CCP_PROG && procedure == CCP_CONF_RDMA)
+		return "CONF_RDMA";
 	return "procedure";
 }
 

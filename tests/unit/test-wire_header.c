@@ -16,6 +16,7 @@
 #include "contrib/rnfs-wire/header.h"
 #include "transport/rpcrdma/rpcrdma_dialect.h"
 #include "transport/rpcrdma/rpcrdma_v2.h"
+#include "transport/rpcrdma/rpcrdma_v2_2016.h"
 
 #include "wire-vecs.h"
 
@@ -143,14 +144,18 @@ static void the_codec_is_not_contradicted(void **state)
 
 	text_init(&t);
 	for (const struct wire_vec *v = wire_vecs; v->words; v++) {
-		if (v->dialect != HEADER_V2)
+		bool v2 = v->dialect == HEADER_V2;
+
+		if (!v2 && v->dialect != HEADER_V2_2016)
 			continue;
 		for (size_t len = 0; len <= v->n * 4; len++) {
 			msg = bytes_of(v, len);
-			rc = rpcrdma_dialect_decode(&rpcrdma_v2, &theirs, msg, len);
+			rc = rpcrdma_dialect_decode(
+				v2 ? &rpcrdma_v2 : &rpcrdma_v2_2016, &theirs, msg, len);
 			free(msg);
-			read_vec(v, HEADER_V2, len, &h, &t);
-			if (rc && h.verdict == HEADER_OK && h.proc <= RDMA_CONNPROP)
+			read_vec(v, v->dialect, len, &h, &t);
+			if (rc && h.verdict == HEADER_OK &&
+				h.proc <= (v2 ? RDMA_CONNPROP : RDMA_ERROR))
 				assert_non_null(strstr(text_str(&t), "rnfs refuses this"));
 			if (!rc && h.verdict == HEADER_WRONG)
 				assert_int_equal(h.proc, RDMA_CONNPROP); /* props are apart */
