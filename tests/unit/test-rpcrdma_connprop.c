@@ -154,6 +154,51 @@ static void a_requester_keeps_to_the_peers_properties(void **state)
 	raw_stop(&r, &p);
 }
 
+/* No call waits for the credit that our properties have, though the peer says nothing to them. */
+static void properties_hold_up_nobody(void **state)
+{
+	struct pair_params one = {.credits_client = 1};
+	struct pair_call c;
+	struct pair p;
+	struct raw r;
+
+	start(&p, &r);
+	pair_call_init(&p, &c, PAIR_ECHO, 8 * SIZE);
+	xdr_put_opaque(&c.rpc.args, zeros, 8 * ROOM - 44); /* for all of the eight */
+	pair_submit(&p, &c);
+	expect_call(&p, &r, &c);
+	assert_int_equal(raw_word(&r, 3), RDMA_NOMSG);
+	answer(&p, &r, &c, 8);
+	raw_stop(&r, &p);
+
+	pair_init_requester(&p, &one, &r);
+	for (int i = 0; i < 3; i++) {
+		pair_submit_null(&p, &c);
+		do
+			assert_true(raw_recv(&r, &p));
+		while (raw_word(&r, 3) == RDMA_CONNPROP);
+		answer(&p, &r, &c, 8);
+	}
+	raw_stop(&r, &p);
+}
+
+/* An error's credits count for nothing, nor is there a credit for properties in them. */
+static void an_error_grants_nothing(void **state)
+{
+	struct pair_call c;
+	struct pair p;
+	struct raw r;
+
+	pair_init_requester(&p, &plain, &r);
+	for (int i = 0; i < 3; i++) {
+		pair_submit_null(&p, &c);
+		expect_call(&p, &r, &c);
+		RAW_SEND(&r, c.rpc.xid, 2, 8, 4, 1, RDMA_ERR_SYSTEM);
+		pair_end(&p, &c, -EIO);
+	}
+	raw_stop(&r, &p);
+}
+
 static void malformed_properties_are_refused(void **state)
 {
 	struct pair_call c;
@@ -264,6 +309,32 @@ static void expect_error(struct raw *r, uint32_t xid, uint32_t err)
 {
 	expect(r, xid, RDMA_ERROR, REPLY);
 	assert_int_equal(raw_word(r, 5), err);
+}
+
+/* The header of the last Send is the longest: what fits without it goes on all the same, and each
+ * Send has something of the message. */
+static void the_last_send_says_something(void **state)
+{
+	enum { CHUNK = 24 }; /* a Write chunk, returned */
+
+	for (uint32_t n = ROOM - CHUNK - 8; n <= ROOM + 8; n += 4) {
+		uint32_t len = 0, left;
+		struct pair p;
+		struct raw r;
+
+		pair_init_responder(&p, &plain, &r);
+		RAW_SEND(&r, 7, 2, 8, 0, 0, 0, 0, 1, 1, 0x999, 100, 0, 0, 0, 0,
+			RPC_CALL(7, PAIR_LIST), n - 28);
+		do {
+			assert_true(raw_recv(&r, NULL));
+			assert_int_equal(raw_word(&r, 0), 7);
+			left = raw_word(&r, 4) & MORE ? 0 : CHUNK;
+			assert_true(r.len >= HDR_LEN + left + 4);
+			len += r.len - HDR_LEN - left;
+		} while (!left);
+		assert_int_equal(len, n);
+		raw_stop(&r, &p);
+	}
 }
 
 static void a_responder_answers_properties(void **state)
@@ -503,10 +574,13 @@ int main(void)
 		cmocka_unit_test(properties_raise_the_sizes),
 		cmocka_unit_test(the_first_message_is_short_and_alone),
 		cmocka_unit_test(a_requester_keeps_to_the_peers_properties),
+		cmocka_unit_test(properties_hold_up_nobody),
+		cmocka_unit_test(an_error_grants_nothing),
 		cmocka_unit_test(malformed_properties_are_refused),
 		cmocka_unit_test(grants_come_alone),
 		cmocka_unit_test(a_call_names_a_handle),
 		cmocka_unit_test(a_reply_in_many_sends),
+		cmocka_unit_test(the_last_send_says_something),
 		cmocka_unit_test(a_responder_answers_properties),
 		cmocka_unit_test(hosts_prove_who_they_are),
 		cmocka_unit_test(properties_in_two_sends),

@@ -584,7 +584,8 @@ static unsigned sends_for_locked(const struct rpcrdma_conn *c, const struct rpcr
 	hlen = d->bound(0, nsinks, true, nsegs + 1);
 	n = rpcrdma_continue_sends(d, d->limits.sends, c->x.inline_send, hlen,
 		RPC_HEADROOM - p->off + xdr_out_total(args));
-	return n && n <= c->credit_out.granted ? n : 1;
+	/* one of them may be with our properties until the peer says something */
+	return n && n + d->talks <= c->credit_out.granted ? n : 1;
 }
 
 /* p may go as far as credits are concerned: true, and it has them. */

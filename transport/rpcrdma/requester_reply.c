@@ -314,6 +314,7 @@ static void requeue_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
  * there. */
 static void repeat(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 {
+	c->no_memory = false; /* it lets go of its own, too */
 	rpcrdma_msg_done(c, &p->reply);
 	pthread_mutex_lock(&c->lock);
 	requeue_locked(c, p);

@@ -119,13 +119,16 @@ static int plan_reads(struct rpcrdma_taken *t, bool nomsg)
 static int plan_positions(struct rpcrdma_taken *t)
 {
 	uint64_t before = 0;
+	uint32_t last = 0;
 
 	for (unsigned i = 0; i < t->npayloads; i++) {
 		struct xdr_payload *p = &t->payload[i];
 
-		if (p->pos < before || p->pos - before > t->msg_len)
+		/* it begins behind the end of the one before */
+		if (p->pos < last + before || p->pos - before > t->msg_len)
 			return -EBADMSG;
 		p->pos -= (uint32_t)before;
+		last = p->pos;
 		before += (uint64_t)p->data.len + xdr_pad(p->data.len);
 	}
 	return t->msg_len < 8 ? -EBADMSG : 0;
@@ -383,15 +386,21 @@ static void read_next(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 		rpcrdma_break(c, "an RDMA Read could not be posted: %s", strerror(-rc));
 }
 
+/* Asks for what is next. A call whose segments were all of no length is complete with that. */
 static void pump_reads(struct rpcrdma_conn *c)
 {
-	struct rpcrdma_taken *t;
+	struct rpcrdma_taken *t, *next;
 
-	TAILQ_FOREACH (t, &c->pulls, link) {
+	for (t = TAILQ_FIRST(&c->pulls); t; t = next) {
 		while (t->next_read < t->nreads) {
 			if (c->reads >= c->reads_max)
 				return;
 			read_next(c, t);
+		}
+		next = TAILQ_NEXT(t, link);
+		if (pulled(t)) {
+			TAILQ_REMOVE(&c->pulls, t, link);
+			deliver(c, t);
 		}
 	}
 }
@@ -401,10 +410,6 @@ void rpcrdma_read_done(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 	c->reads--;
 	c->read_ns = clock_ns();
 	t->reading--;
-	if (pulled(t)) {
-		TAILQ_REMOVE(&c->pulls, t, link);
-		deliver(c, t);
-	}
 	pump_reads(c);
 }
 
@@ -422,11 +427,9 @@ static int start(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 	if (t->nreads) {
 		TAILQ_INSERT_TAIL(&c->pulls, t, link);
 		pump_reads(c);
-		if (!pulled(t))
-			return 0;
-		TAILQ_REMOVE(&c->pulls, t, link); /* only segments of no length */
+	} else {
+		deliver(c, t);
 	}
-	deliver(c, t);
 	return 0;
 }
 

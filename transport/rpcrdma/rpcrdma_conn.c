@@ -287,6 +287,7 @@ void rpcrdma_break(struct rpcrdma_conn *c, const char *fmt, ...)
 {
 	va_list ap;
 
+	atomic_store_explicit(&c->broken, true, memory_order_relaxed);
 	pthread_mutex_lock(&c->lock);
 	if (!c->why[0]) {
 		va_start(ap, fmt);
@@ -297,9 +298,16 @@ void rpcrdma_break(struct rpcrdma_conn *c, const char *fmt, ...)
 	c->prov->disconnect(c->pc);
 }
 
+/* What has come whole is told all the same. */
 static void shutdown_conn(struct rpc_xprt *x)
 {
-	rpcrdma_break(rpcrdma_conn_of(x), "closed by this side");
+	struct rpcrdma_conn *c = rpcrdma_conn_of(x);
+
+	pthread_mutex_lock(&c->lock);
+	if (!c->why[0])
+		snprintf(c->why, sizeof(c->why), "closed by this side");
+	pthread_mutex_unlock(&c->lock);
+	c->prov->disconnect(c->pc);
 }
 
 /* Only with a provider that can do it is anything kept back. */

@@ -342,6 +342,10 @@ struct rpcrdma_conn {
 	uint32_t dones_sent, dones_back;
 	char why[200]; /* why we closed the connection ourselves, "" if not */
 
+	/* We did so for what the peer has sent, or for want of memory: of a message that comes now
+	 * something may be missing, and nobody is told of it. */
+	_Atomic bool broken;
+
 	/* rpcrdma_continue.c, in a dialect that talks */
 	_Atomic uint32_t room;	 /* Sends that the peer's last message lets us post */
 	_Atomic uint32_t banked; /* and all of its messages together */
@@ -380,7 +384,8 @@ void rpcrdma_begin_hdr(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, uint32_t x
 /* Posts a message that is a header only; it does not wait behind others. 0, -ENOMEM, or
  * prov->post()'s. Any thread. */
 int rpcrdma_post_hdr(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h);
-/* Closes the connection for a reason of our own: one sentence, the first one stays. Any thread. */
+/* Closes the connection for a reason of our own: one sentence, the first one stays. No message that
+ * comes afterwards is looked at. Any thread. */
 __attribute__((format(printf, 2, 3))) void rpcrdma_break(
 	struct rpcrdma_conn *c, const char *fmt, ...);
 /* Gives a receive back to be posted again. Progress thread. */

@@ -99,10 +99,11 @@ void rpcrdma_tell_props(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h)
 	}
 	if (c->calls_heard < 2)
 		c->calls_heard++;
-	if (c->props_told || h->grant < 2 || h->proc == RDMA_CONNPROP ||
+	if (c->props_told || c->last_grant < 2 || h->proc == RDMA_CONNPROP ||
 		(!c->requester && c->calls_heard < 2))
 		return;
-	if (c->requester) {
+	/* of more than can be of use to calls one is left over */
+	if (c->requester && c->credit_out.max > 1) {
 		pthread_mutex_lock(&c->lock);
 		ok = rpcrdma_credit_take(&c->credit_out, 1);
 		pthread_mutex_unlock(&c->lock);

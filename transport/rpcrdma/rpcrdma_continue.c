@@ -42,7 +42,7 @@ uint64_t rpcrdma_continue_room(
 	if (n == 1)
 		return room;
 	first = d->bound(0, 0, false, 0);
-	return first < size ? room + (n - 1) * (uint64_t)(size - first) : room;
+	return first + 4 <= size ? room + (n - 1) * (uint64_t)(size - first) : room;
 }
 
 unsigned rpcrdma_continue_sends(
@@ -72,9 +72,11 @@ int rpcrdma_lead_make(struct rpcrdma_conn *c, struct rpcrdma_lead *lead,
 	if (!lead->wr)
 		return -ENOMEM;
 	for (lead->n = 0; lead->n < n - 1; lead->n++) {
+		/* those that follow have a word at least: there is no message without */
+		uint64_t rest = s->len - off - (n - 1 - lead->n) * 4;
 		int rc;
 
-		rpcrdma_stream_cut(&part, s, off, room);
+		rpcrdma_stream_cut(&part, s, off, room < rest ? room : rest);
 		off += part.len;
 		rc = rpcrdma_make_send(c, &lead->wr[lead->n], &first, &part, NULL, &held);
 		if (rc) {
@@ -201,7 +203,8 @@ int rpcrdma_post_message(
 		rpcrdma_lead_drop(lead);
 		return -ENOMEM;
 	}
-	memcpy(wr, lead->wr, lead->n * sizeof(*wr));
+	if (lead->n)
+		memcpy(wr, lead->wr, lead->n * sizeof(*wr));
 	wr[lead->n] = *last;
 	if (c->dialect->talks)
 		rc = post_long(c, wr, n, paid ? n : 0);

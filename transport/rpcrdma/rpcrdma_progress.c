@@ -128,10 +128,15 @@ static void handle_recv(struct rpcrdma_conn *c, const struct prov_wc *wc)
 {
 	struct rpcrdma_recv *r = (struct rpcrdma_recv *)(uintptr_t)wc->cookie;
 	struct rpcrdma_hdr *h = &c->hdr;
-	int rc = rpcrdma_decode(c, h, r->buf->data + c->recv_off, wc->len);
 	struct rpcrdma_msg m;
 	bool call;
+	int rc;
 
+	if (atomic_load_explicit(&c->broken, memory_order_relaxed)) {
+		rpcrdma_recv_done(c, r);
+		return;
+	}
+	rc = rpcrdma_decode(c, h, r->buf->data + c->recv_off, wc->len);
 	if (rc == -EMSGSIZE) {
 		c->count.malformed++;
 		log_data("%s: message of %u bytes dropped: no header", c->x.peer, wc->len);
