@@ -143,6 +143,9 @@ int rpcrdma_props_get(struct xdr_in *x, struct rpcrdma_props *p)
 		if (xdr_in_ok(x))
 			rc = get_one(p, which, data, len);
 	}
+	/* section 8.3 of the extension */
+	if (p->layout.ngroups && !(p->told & 1u << RPCRDMA_PROP_RECV_SIZE))
+		p->recv_size = p->layout.len;
 	return !rc && xdr_in_ok(x) && !xdr_in_left(x) ? 0 : -EBADMSG;
 }
 
