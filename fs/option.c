@@ -418,7 +418,7 @@ static const struct opt opts[] = {
 	UINT("inline_size", inline_size, 1024, 65536, 1, "1024 to 65536 bytes, such as 4K"),
 	FLAG("mpa_crc", mpa_crc, true),
 	FLAG("nompa_crc", mpa_crc, false),
-	{.name = "rdma_version", .arg = NEED_ARG, .fn = set_rdma_version, .want = "auto, 1, 1-legacy, 2, 2-2016 or 2-rtr"},
+	{.name = "rdma_version", .arg = NEED_ARG, .fn = set_rdma_version, .want = "auto, 1, 1-legacy, 2, 2-2016, 2-rtr or 2-2016-rtr"},
 	{.name = "actimeo", .arg = NEED_ARG, .fn = set_timeouts, .max = 86400, .want = "seconds from 0 to 86400"},
 	{.name = "noac", .arg = NO_ARG, .fn = set_timeouts},
 	UINT("acregmin", acregmin, 0, 86400, 1, "seconds from 0 to 86400"),

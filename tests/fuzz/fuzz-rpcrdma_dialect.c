@@ -16,8 +16,8 @@
 #include "transport/rpcrdma/rpcrdma_v2.h"
 #include "transport/rpcrdma/rpcrdma_v2_2016.h"
 
-static const struct rpcrdma_dialect *const all[] = {
-	&rpcrdma_v2_rtr, &rpcrdma_v2, &rpcrdma_v2_2016, &rpcrdma_v1, &rpcrdma_legacy, NULL};
+static const struct rpcrdma_dialect *const all[] = {&rpcrdma_v2_rtr, &rpcrdma_v2_2016_rtr,
+	&rpcrdma_v2, &rpcrdma_v2_2016, &rpcrdma_v1, &rpcrdma_legacy, NULL};
 
 /* The credit word of an ERR_VERS is not kept, and that of version 2 is made of its halves. An
  * ERR_VERS in the form of version 2 is written in that of all. */

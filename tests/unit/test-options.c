@@ -241,7 +241,7 @@ static void wrong_options_are_named(void **state)
 		{"cache_size=99999999999999999999", "cache_size="},
 		{"cache_size=17179869184G", "cache_size="},
 		{"timeo=-5", "timeo=-5"},
-		{"rdma_version=3", "auto, 1, 1-legacy, 2, 2-2016 or 2-rtr"},
+		{"rdma_version=3", "auto, 1, 1-legacy, 2, 2-2016, 2-rtr or 2-2016-rtr"},
 		{"local_lock=some", "local_lock=some"},
 		{"local_lock", "needs a value"},
 		{"soft,,bogus", "bogus"},

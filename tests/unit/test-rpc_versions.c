@@ -28,6 +28,7 @@ static void lists(void **state)
 		{"1-legac", 0},
 		{"1,2-rtr", RPC_RDMA_V1 | RPC_RDMA_V2_RTR},
 		{"2,2-2016", 0},
+		{"2-2016-rtr", RPC_RDMA_V2_2016_RTR},
 		{"2-rtr,2", 0},
 		{"", 0},
 		{"1,", 0},

@@ -292,6 +292,96 @@ static void calls_in_reverse(void **state)
 	pair_finish(&p);
 }
 
+/* --- with send-based placement -----------------------------------------------------------------
+ */
+
+static void its_operations(void **state)
+{
+	static const struct vector ops[] = {
+		{"Transmit Request", 12, false, {FIXED(5), 0, 5, 20, 0, 0, 1, 1, 0}},
+		{"with an item and a place", 30, true,
+			{FIXED(5), 0, 5, 92, 1, 44, 100, 1, 1, 0x11, 100, 0, 64, 1, 0, 88, 1, 16, 1,
+				1, 0x12, 8192, 0, 0, 1, 1, 8}},
+		{"Transmit Response", 10, true, {FIXED(5), 1, 6, 12, 0, 1, 8}},
+		{"Transmit Continue", 10, true, {FIXED(5), 1, 7, 12, 1, 6, 8}},
+		{"Report Error", 12, false, {FIXED(5), 1, 8, 20, 7, 0, 1, 0, 3}},
+	};
+
+	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
+		const struct vector *v = &ops[i];
+		uint32_t in[MAX], out[MAX];
+		struct rpcrdma_hdr h;
+		size_t len = wire(v, in);
+
+		if (rpcrdma_v2_2016_rtr.decode(&h, in, len))
+			fail_msg("%s is refused", v->name);
+		assert_int_equal(h.len, 4 * v->n);
+		assert_int_equal(h.proc, RPCRDMA_RTR_PRIVATE + v->w[5]);
+		assert_int_equal(h.dir, v->w[4] ? RPCRDMA_DIR_REPLY : RPCRDMA_DIR_CALL);
+		assert_int_equal(rpcrdma_v2_2016_rtr.size(&h), h.len);
+		assert_int_equal(rpcrdma_v2_2016_rtr.encode(&h, out, sizeof(out)), h.len);
+		if (memcmp(in, out, h.len))
+			fail_msg("%s is written otherwise", v->name);
+		for (size_t n = RPCRDMA_FIXED_LEN; n < h.len; n++)
+			assert_int_equal(rpcrdma_v2_2016_rtr.decode(&h, in, n), -EBADMSG);
+		in[6] = htonl(v->w[6] - 4); /* its information is cut off */
+		assert_int_equal(rpcrdma_v2_2016_rtr.decode(&h, in, len), -EBADMSG);
+		assert_int_equal(h.err, RDMA_ERR_CHUNK);
+		assert_int_equal(rpcrdma_v2_2016.decode(&h, in, len), -EBADMSG);
+		assert_int_equal(h.err, RDMA_ERR_INVAL_OPTION);
+	}
+}
+
+static void all_kinds_of_calls_with_it(void **state)
+{
+	struct pair p;
+
+	pair_versions = RPC_RDMA_V2_2016_RTR;
+	pair_init(&p, &plain);
+	pair_null(&p);
+	for (uint32_t n = 1; n < 300000; n = n * 7 + 3) {
+		pair_put(&p, n);
+		assert_true(pair_get(&p, n, n, 100)); /* by RDMA, however short */
+		pair_list(&p, n, n + 100);
+		pair_echo(&p, n);
+	}
+	assert_string_equal(p.client->rdma_dialect, "2-2016-rtr");
+	pair_finish(&p);
+	pair_versions = RPC_RDMA_V2_2016;
+}
+
+/* It is tried; a peer that does not know it says so, once. */
+static void a_peer_without_it(void **state)
+{
+	struct mem_buf *b;
+	struct pair_call c;
+	struct pair p;
+	struct raw r;
+
+	pair_versions = RPC_RDMA_V2_2016_RTR;
+	pair_init_requester(&p, &plain, &r);
+	for (unsigned i = 0; i < 3; i++) {
+		b = mem_buf_get(p.cpool, 100);
+		pair_call_init(&p, &c, PAIR_GET, 64);
+		c.rpc.reply_max = 64;
+		c.rpc.nsinks = 1;
+		c.rpc.sink[0] = seg_list_of_buf(b, 0, 100);
+		xdr_put_u32(&c.rpc.args, 100);
+		pair_submit(&p, &c);
+		if (i == 1) { /* the first is of the version alone */
+			raw_expect(&r, &p, &c, 2, 5);
+			assert_int_equal(raw_word(&r, 4), 0);
+			assert_int_equal(raw_word(&r, 5), 5);
+			RAW_SEND(&r, c.rpc.xid, 2, 8, 4, 3);
+		}
+		raw_expect(&r, &p, &c, 2, RDMA_MSG);
+		RAW_SEND(&r, c.rpc.xid, 2, 8, 0, 1, 0, 0, 0, RPC_REPLY(c.rpc.xid));
+		pair_end(&p, &c, 0);
+	}
+	raw_stop(&r, &p);
+	pair_versions = RPC_RDMA_V2_2016;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -306,6 +396,9 @@ int main(void)
 		cmocka_unit_test(nor_does_a_requester),
 		cmocka_unit_test(errors_end_the_call_only),
 		cmocka_unit_test(calls_in_reverse),
+		cmocka_unit_test(its_operations),
+		cmocka_unit_test(all_kinds_of_calls_with_it),
+		cmocka_unit_test(a_peer_without_it),
 	};
 
 	pair_versions = RPC_RDMA_V2_2016;

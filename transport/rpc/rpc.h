@@ -159,9 +159,10 @@ typedef void rpc_service_fn(void *ctx, struct rpc_req *req);
 #define RPC_RDMA_V2_2016 4u
 /* Version 1 as of 2005. A server of both versions 1 serves clients of either; a client of both is
  * one of this. */
-#define RPC_RDMA_V1_LEGACY 8u
-#define RPC_RDMA_V2_RTR	   16u /* version 2 with send-based placement, where the peer has that */
-#define RPC_RDMA_ALL	   31u
+#define RPC_RDMA_V1_LEGACY   8u
+#define RPC_RDMA_V2_RTR	     16u /* version 2 with send-based placement, where the peer has that */
+#define RPC_RDMA_V2_2016_RTR 32u /* the same of that version 2 */
+#define RPC_RDMA_ALL	     63u
 /* Reads a list of their names, "1", "2", "2-2016", "2-rtr", "1-legacy", with commas between, into
  * *out. False: it is none, or has several versions 2. */
 bool rpc_rdma_versions_parse(const char *s, unsigned *out);

@@ -7,13 +7,15 @@
 
 #include "transport/rpc/rpc.h"
 
-#define SAME (RPC_RDMA_V2 | RPC_RDMA_V2_2016 | RPC_RDMA_V2_RTR) /* one number */
+#define SAME                                                                                       \
+	(RPC_RDMA_V2 | RPC_RDMA_V2_2016 | RPC_RDMA_V2_RTR | RPC_RDMA_V2_2016_RTR) /* one number */
 
 static const struct {
 	const char *name;
 	unsigned bit;
 } versions[] = {{"1", RPC_RDMA_V1}, {"2", RPC_RDMA_V2}, {"2-2016", RPC_RDMA_V2_2016},
-	{"2-rtr", RPC_RDMA_V2_RTR}, {"1-legacy", RPC_RDMA_V1_LEGACY}};
+	{"2-rtr", RPC_RDMA_V2_RTR}, {"2-2016-rtr", RPC_RDMA_V2_2016_RTR},
+	{"1-legacy", RPC_RDMA_V1_LEGACY}};
 #define NVERSIONS (sizeof(versions) / sizeof(versions[0]))
 
 static unsigned find(const char *s, size_t len)

@@ -406,7 +406,7 @@ static bool may_place(const struct rpcrdma_conn *c, const struct rpcrdma_posted 
 		RPCRDMA_REPLY_HDR + (uint64_t)call->reply_max + rpc_auth_of(call)->ops->verf_max;
 
 	/* a reply beside its data must fit one Send of the peer's */
-	return c->dialect->places && c->requester && !p->plain && c->rtr_ops &&
+	return c->dialect->places && c->requester && c->settled && !p->plain && c->rtr_ops &&
 	       call->args.npayloads + call->nsinks == 1 &&
 	       reply + RPCRDMA_RTR_HDR <= RPCRDMA_RTR_MSG;
 }
@@ -421,14 +421,15 @@ static int ask_place(
 	int rc = 0;
 
 	*at = (struct rpcrdma_rtr_place){.end = end, .type = RPCRDMA_RTR_TBSN};
-	if (sink->len > RPCRDMA_RTR_DATA || !(c->rtr_ops & RPCRDMA_RTR_XRESP)) {
+	if (sink->len > RPCRDMA_RTR_DATA || !c->dialect->talks ||
+		!(c->rtr_ops & RPCRDMA_RTR_XRESP)) {
 		n = seg_list_count_joined(sink, p->limits.seg_size);
 		if (n > p->limits.segs)
 			return -EMSGSIZE;
 		rc = reserve_doors(p, n);
 		if (!rc)
 			rc = expose_sink(c, p, h, sink);
-		at->type = RPCRDMA_RTR_BYSIZE;
+		at->type = c->dialect->talks ? RPCRDMA_RTR_BYSIZE : RPCRDMA_RTR_EXRW;
 		at->most = c->rtr_ops & RPCRDMA_RTR_XRESP ? RPCRDMA_RTR_DATA : 0;
 		at->at = (struct rpcrdma_rtr_run){h->write[0].first, h->write[0].n};
 	}

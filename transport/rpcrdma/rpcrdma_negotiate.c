@@ -38,8 +38,8 @@ static const struct {
 	unsigned bit;
 	const struct rpcrdma_dialect *dialect;
 } all[] = {{RPC_RDMA_V2_RTR, &rpcrdma_v2_rtr}, {RPC_RDMA_V2, &rpcrdma_v2},
-	{RPC_RDMA_V2_2016, &rpcrdma_v2_2016}, {RPC_RDMA_V1_LEGACY, &rpcrdma_legacy},
-	{RPC_RDMA_V1, &rpcrdma_v1}};
+	{RPC_RDMA_V2_2016_RTR, &rpcrdma_v2_2016_rtr}, {RPC_RDMA_V2_2016, &rpcrdma_v2_2016},
+	{RPC_RDMA_V1_LEGACY, &rpcrdma_legacy}, {RPC_RDMA_V1, &rpcrdma_v1}};
 #define NALL (sizeof(all) / sizeof(all[0]))
 
 static const struct rpcrdma_dialect *tables[RPC_RDMA_ALL + 1][NALL + 1];
@@ -105,6 +105,8 @@ static void speak(struct rpcrdma_conn *c, const struct rpcrdma_dialect *d)
 	c->dialect = d;
 	c->x.rdma_version = d->vers;
 	c->x.rdma_dialect = d->name;
+	/* without properties it is tried (section 5.1 of the extension) */
+	c->rtr_ops = d->places && !d->talks ? RPCRDMA_RTR_XREQ | RPCRDMA_RTR_XRESP : 0;
 	set_inline(c);
 }
 

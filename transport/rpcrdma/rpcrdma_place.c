@@ -62,7 +62,7 @@ int rpcrdma_place_item(const struct rpcrdma_conn *c, struct rpcrdma_hdr *h, uint
 
 uint32_t rpcrdma_place_room(const struct rpcrdma_conn *c)
 {
-	uint32_t off, size, next, sum = 0;
+	uint32_t off = 0, size, next, sum = 0;
 	unsigned i = 0;
 
 	while (rpcrdma_rtr_target(&c->layout, i, &off, &size) && off < RPCRDMA_RTR_MSG)

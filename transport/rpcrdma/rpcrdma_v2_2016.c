@@ -24,8 +24,11 @@ static size_t v2_2016_bound(unsigned nreads, unsigned nwrites, bool has_reply, u
 
 static size_t v2_2016_size(const struct rpcrdma_hdr *h)
 {
-	return h->proc == RDMA_ERROR ? RPCRDMA_FIXED_LEN + 4
-				     : v2_2016_bound(h->nreads, h->nwrites, h->has_reply, h->nsegs);
+	if (h->proc == RDMA_ERROR)
+		return RPCRDMA_FIXED_LEN + 4;
+	if (rpcrdma_rtr_is_proc(h->proc)) /* with direction, operation and length before it */
+		return RPCRDMA_FIXED_LEN + 12 + rpcrdma_rtr_size(h);
+	return v2_2016_bound(h->nreads, h->nwrites, h->has_reply, h->nsegs);
 }
 
 static bool encodable(const struct rpcrdma_hdr *h)
@@ -38,7 +41,7 @@ static bool encodable(const struct rpcrdma_hdr *h)
 	case RDMA_ERROR:
 		return h->err != RDMA_ERR_VERS;
 	default:
-		return false;
+		return rpcrdma_rtr_is_proc(h->proc) && h->dir != RPCRDMA_DIR_UNSAID;
 	}
 }
 
@@ -52,8 +55,13 @@ static int v2_2016_encode(const struct rpcrdma_hdr *h, void *buf, size_t cap)
 	xdr_put_u32(&x, h->xid);
 	xdr_put_u32(&x, VERS);
 	xdr_put_u32(&x, h->dir == RPCRDMA_DIR_CALL ? h->want : h->grant);
-	xdr_put_u32(&x, h->proc);
-	if (h->proc == RDMA_ERROR) {
+	xdr_put_u32(&x, rpcrdma_rtr_is_proc(h->proc) ? OPTIONAL : h->proc);
+	if (rpcrdma_rtr_is_proc(h->proc)) {
+		xdr_put_u32(&x, h->dir == RPCRDMA_DIR_REPLY);
+		xdr_put_u32(&x, h->proc - RPCRDMA_RTR_PRIVATE);
+		xdr_put_u32(&x, (uint32_t)rpcrdma_rtr_size(h));
+		rpcrdma_rtr_put(&x, h);
+	} else if (h->proc == RDMA_ERROR) {
 		xdr_put_u32(&x, h->err == RDMA_ERR_INVAL_OPTION ? h->err : RDMA_ERR_CHUNK);
 	} else {
 		xdr_put_u32(&x, h->dir == RPCRDMA_DIR_REPLY);
@@ -97,17 +105,35 @@ static void get_msg(struct xdr_in *x, struct rpcrdma_hdr *h)
 		xdr_in_fail(x);
 }
 
-/* An optional operation, none of which is known. */
-static void get_optional(struct xdr_in *x, struct rpcrdma_hdr *h)
+/* One of the extension, whose information is n bytes. */
+static void get_rtr(struct xdr_in *x, struct rpcrdma_hdr *h, const uint8_t *info, uint32_t n)
 {
-	uint32_t n;
+	struct xdr_in in;
+
+	xdr_in_init(&in, info, n);
+	rpcrdma_rtr_get(&in, h);
+	if (!xdr_in_ok(&in) || xdr_in_left(&in))
+		xdr_in_fail(x);
+}
+
+/* An optional operation; rtr: those of the extension are known. */
+static void get_optional(struct xdr_in *x, struct rpcrdma_hdr *h, bool rtr)
+{
+	const uint8_t *info;
+	uint32_t type, n;
 
 	h->proc = RDMA_OPTIONAL;
 	get_dir(x, h);
-	xdr_get_u32(x); /* rdma_opttype */
-	xdr_get_opaque(x, UINT32_MAX, &n);
+	type = xdr_get_u32(x);
+	info = xdr_get_opaque(x, UINT32_MAX, &n);
 	if (!xdr_in_ok(x))
 		return;
+	if (rtr && type <= RPCRDMA_REPT_ERR - RPCRDMA_RTR_PRIVATE &&
+		rpcrdma_rtr_is_proc(RPCRDMA_RTR_PRIVATE + type)) {
+		h->proc = RPCRDMA_RTR_PRIVATE + type;
+		get_rtr(x, h, info, n);
+		return;
+	}
 	h->err = RDMA_ERR_INVAL_OPTION;
 	xdr_in_fail(x);
 }
@@ -120,7 +146,7 @@ static void get_error(struct xdr_in *x, struct rpcrdma_hdr *h)
 		xdr_in_fail(x);
 }
 
-static int v2_2016_decode(struct rpcrdma_hdr *h, const void *msg, size_t len)
+static int decode(struct rpcrdma_hdr *h, const void *msg, size_t len, bool rtr)
 {
 	uint32_t w[RPCRDMA_FIXED_LEN / 4];
 	struct xdr_in x;
@@ -139,7 +165,7 @@ static int v2_2016_decode(struct rpcrdma_hdr *h, const void *msg, size_t len)
 		get_error(&x, h);
 		break;
 	case OPTIONAL:
-		get_optional(&x, h);
+		get_optional(&x, h, rtr);
 		break;
 	default:
 		xdr_in_fail(&x);
@@ -152,6 +178,16 @@ static int v2_2016_decode(struct rpcrdma_hdr *h, const void *msg, size_t len)
 	return -EBADMSG;
 }
 
+static int v2_2016_decode(struct rpcrdma_hdr *h, const void *msg, size_t len)
+{
+	return decode(h, msg, len, false);
+}
+
+static int v2_2016_rtr_decode(struct rpcrdma_hdr *h, const void *msg, size_t len)
+{
+	return decode(h, msg, len, true);
+}
+
 /* As in version 1 (section 4.2.3): the operation may have been done. */
 static enum rpcrdma_action v2_2016_on_error(const struct rpcrdma_hdr *h, const char **meaning)
 {
@@ -161,21 +197,18 @@ static enum rpcrdma_action v2_2016_on_error(const struct rpcrdma_hdr *h, const c
 	return RPCRDMA_FAIL;
 }
 
-const struct rpcrdma_dialect rpcrdma_v2_2016 = {
-	.name = "2-2016",
-	.vers = VERS,
-	.min_call = MIN_CALL,
-	.inline_default = INLINE_DEFAULT,
-	.inline_first = FIRST_MAX,
-	.limits = {.sends = 1,
-		.reads = RPCRDMA_MAX_READS,
-		.writes = RPCRDMA_MAX_WRITES,
-		.segs = RPCRDMA_MAX_SEGS,
-		.total = RPCRDMA_MAX_READS + RPCRDMA_MAX_SEGS,
-		.seg_size = UINT32_MAX},
-	.bound = v2_2016_bound,
-	.size = v2_2016_size,
-	.encode = v2_2016_encode,
-	.decode = v2_2016_decode,
-	.on_error = v2_2016_on_error,
-};
+#define COMMON                                                                                     \
+	.vers = VERS, .min_call = MIN_CALL, .inline_default = INLINE_DEFAULT,                      \
+	.inline_first = FIRST_MAX,                                                                 \
+	.limits = {.sends = 1,                                                                     \
+		.reads = RPCRDMA_MAX_READS,                                                        \
+		.writes = RPCRDMA_MAX_WRITES,                                                      \
+		.segs = RPCRDMA_MAX_SEGS,                                                          \
+		.total = RPCRDMA_MAX_READS + RPCRDMA_MAX_SEGS,                                     \
+		.seg_size = UINT32_MAX},                                                           \
+	.bound = v2_2016_bound, .size = v2_2016_size, .encode = v2_2016_encode,                    \
+	.on_error = v2_2016_on_error
+
+const struct rpcrdma_dialect rpcrdma_v2_2016 = {.name = "2-2016", .decode = v2_2016_decode, COMMON};
+const struct rpcrdma_dialect rpcrdma_v2_2016_rtr = {
+	.name = "2-2016-rtr", .decode = v2_2016_rtr_decode, .places = true, COMMON};

@@ -6,7 +6,7 @@
  * (rpcrdma_v2.h) and other headers: who speaks the one cannot speak the other.
  *
  * It is version 1 with a direction in each header, an inline threshold of 4096 bytes, and
- * RDMA2_OPTIONAL for what extends it. No extension is known here: each is answered with
+ * RDMA2_OPTIONAL for what extends it; an operation that is not known is answered with
  * RDMA2_ERR_INVAL_OPTION (section 3.1). The credit word is that of version 1.
  */
 #ifndef RNFS_TRANSPORT_RPCRDMA_RPCRDMA_V2_2016_H
@@ -15,5 +15,8 @@
 #include "transport/rpcrdma/rpcrdma_dialect.h"
 
 extern const struct rpcrdma_dialect rpcrdma_v2_2016;
+/* The same with the operations 5 to 8 of rpcrdma_rtr.h. It has no properties, so no end knows the
+ * other's receive buffers: data is placed by RDMA only, as items and places say. */
+extern const struct rpcrdma_dialect rpcrdma_v2_2016_rtr;
 
 #endif

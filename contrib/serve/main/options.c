@@ -85,8 +85,8 @@ void options_usage(void)
 	       "  --lease SECONDS      lease time, 1 to 3600 (default 90)\n"
 	       "  --inline-size BYTES  size of RPC-over-RDMA messages, 1024 to 65536 (default "
 	       "4096)\n"
-	       "  --rdma-versions LIST versions of RPC-over-RDMA to speak, of 1, 1-legacy, 2\n"
-	       "                       and 2-2016 (default: 1,2)\n"
+	       "  --rdma-versions LIST versions of RPC-over-RDMA to speak, of 1, 1-legacy,\n"
+	       "                       2, 2-rtr, 2-2016 and 2-2016-rtr (default: 1,2)\n"
 	       "  --mpa-crc            iwarp: protect each frame by a CRC\n"
 	       "  --handle-key FILE    keep the key of file handles in FILE\n"
 	       "  --register           tell rpcbind of the first address of transport tcp\n"
@@ -256,10 +256,8 @@ static int take(struct options *o, int opt, char *arg, const char **at, enum rpc
 		return rpc_rdma_versions_parse(arg, &o->rdma_versions)
 			       ? 0
 			       : err_set(e, ERR_USAGE,
-					 "--rdma-versions %s: of 1, 1-legacy, 2, 2-2016 and 2-rtr "
-					 "a "
-					 "list is wanted, "
-					 "with one version 2",
+					 "--rdma-versions %s: a list is wanted of 1, 1-legacy, 2, "
+					 "2-rtr, 2-2016 and 2-2016-rtr, with one version 2",
 					 arg);
 	case OPT_CRC:
 		o->crc = true;
