@@ -122,7 +122,7 @@ ganesha_net() { # COMMAND...
 trap 'stop_ganesha; e2e_cleanup' EXIT
 
 if [ "${SERVER:-}" = ganesha ]; then
-	PROTO=tcp server_port=2049
+	PROTO=tcp over=proto=tcp server_port=2049
 	start_server() { start_ganesha "$@"; }
 	stop_server() { stop_ganesha; }
 	server_ends() { stop_ganesha; } # how is not ours to judge
