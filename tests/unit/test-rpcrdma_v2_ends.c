@@ -165,15 +165,14 @@ static void submit_get(struct pair *p, struct pair_call *c, struct mem_buf *b, u
 	static struct seg s[8]; /* until the call is done */
 
 	for (unsigned i = 0; i < n; i++)
-		s[i] = (struct seg){mem_buf_sge(b, 512 * i, 100), mem_buf_ref(b)};
+		s[i] = (struct seg){mem_buf_sge(b, 512 * i, 100), b};
+	mem_buf_ref(b); /* the call's */
 	pair_call_init(p, c, PAIR_GET, 64);
 	c->rpc.reply_max = 64;
 	c->rpc.nsinks = 1;
 	assert_int_equal(seg_list_init(&c->rpc.sink[0], s, n), 0);
 	xdr_put_u32(&c->rpc.args, 100 * n);
 	pair_submit(p, c);
-	for (unsigned i = 0; i < n; i++)
-		mem_buf_unref(b);
 }
 
 /* The call comes with a Reply chunk of len bytes, instead of Write chunks. */
