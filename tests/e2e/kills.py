@@ -272,8 +272,11 @@ class Child:
         self.go, self.said = os.pipe(), os.pipe()
         self.pid = os.fork()
         if self.pid == 0:
+            libc.prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it does not outlive this program
             self.run()
-        os.read(self.said[0], 1)  # ready
+        os.close(self.said[1])
+        if not os.read(self.said[0], 1):  # ready
+            sys.exit(f"{name} could not make itself ready")
 
     def run(self):
         prepare, call = cases[self.name.split(".")[0]]

@@ -327,6 +327,26 @@ static void what_becomes_of_a_place(void **state)
 	raw_stop(&r, &p);
 }
 
+/* Who reports a reply gets no other of that kind. */
+static void a_reported_reply(void **state)
+{
+	const struct rpcrdma_rtr_place at = {.type = RPCRDMA_RTR_TBSN};
+	struct pair p;
+	struct raw r;
+
+	pair_init_responder(&p, &plain, &r);
+	RAW_SEND(&r, 1, 2, 16 << 16 | 16, 0, 0, 0, 0, 0, 0, RPC_CALL(1, PAIR_NULL));
+	recv_next(&r);
+	tell_responder(&r, &p, 8192);
+	send_get(&r, 2, PAIR_GET, 1000, &at, NULL);
+	expect_get(&r, RPCRDMA_RTR_TBSN, 1000);
+	RAW_SEND(&r, 2, 2, 16 << 16 | 16, RPCRDMA_REPT_ERR, 0, 2, 1, 0, 0, RPCRDMA_RTR_BADTBSN, 0,
+		1, 0);
+	send_get(&r, 3, PAIR_GET, 1000, &at, NULL);
+	expect_get(&r, RPCRDMA_RTR_TOOSHORT, 1000);
+	raw_stop(&r, &p);
+}
+
 /* One that has told no targets gets what there is in the message, or by RDMA Write. */
 static void without_targets_nothing_is_placed(void **state)
 {
@@ -550,6 +570,7 @@ int main(void)
 		cmocka_unit_test(a_request_places),
 		cmocka_unit_test(what_a_request_does_wrong),
 		cmocka_unit_test(what_becomes_of_a_place),
+		cmocka_unit_test(a_reported_reply),
 		cmocka_unit_test(without_targets_nothing_is_placed),
 		cmocka_unit_test(items_of_both_kinds),
 		cmocka_unit_test(what_a_requester_sends),

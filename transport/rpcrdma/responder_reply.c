@@ -176,7 +176,8 @@ static int place_items(struct answer *a, uint32_t off)
 		it->type = RPCRDMA_RTR_TOOSHORT;
 		if (!res->payload[i].data.len || res->payload[i].data.len < a->t->place[i].min)
 			continue;
-		if ((!i && by_send(a) && send_item(a, off)) || write_item(a, i, off))
+		if ((!i && a->c->rtr_ops && by_send(a) && send_item(a, off)) ||
+			write_item(a, i, off))
 			a->reduced |= 1u << i;
 		else
 			*it = (struct rpcrdma_rtr_item){.type = RPCRDMA_RTR_TOOSHORT};
