@@ -164,7 +164,8 @@ static void expect_report(struct raw *r, uint32_t xid, uint32_t err, unsigned nw
 	assert_int_equal(raw_word(r, 4), 1);
 	assert_int_equal(raw_word(r, 5), xid);
 	assert_int_equal(raw_word(r, 6), 0);
-	assert_int_equal(raw_word(r, 8), 0); /* no lead */
+	assert_int_equal(raw_word(r, 7), err == RPCRDMA_RTR_BADCONT); /* which transmission */
+	assert_int_equal(raw_word(r, 8), 0);			      /* no lead */
 	assert_int_equal(raw_word(r, 9), err);
 	assert_int_equal(r->len, 4 * (10 + nwords));
 }
@@ -198,6 +199,8 @@ static void what_a_request_does_wrong(void **state)
 	expect_report(&r, 50, RPCRDMA_RTR_BADSEQ, 2);
 	RAW_SEND(&r, 51, 2, 16 << 16 | 16, RPCRDMA_XMT_CONT, 0, 1, 5, 0);
 	expect_report(&r, 51, RPCRDMA_RTR_BADCONT, 0);
+	send_put(&r, 54, &t[0].q);
+	expect_report(&r, 54, RPCRDMA_RTR_BADTBSN, 3);
 	/* of an item that says that it was too short the text has no error of its own */
 	send_put(&r, 52, &(struct request){5, 1, 0, 0, 100, 0, {0}, 0});
 	recv_next(&r);

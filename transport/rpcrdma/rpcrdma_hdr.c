@@ -29,6 +29,7 @@ void rpcrdma_hdr_init(struct rpcrdma_hdr *h, uint32_t xid, enum rpcrdma_dir dir,
 	h->nreads = h->nwrites = h->nsegs = 0;
 	h->has_reply = false;
 	h->rtr.nitems = h->rtr.nplaces = h->rtr.nbsns = 0;
+	h->rtr.number = 0; /* of what begins a group */
 	h->reply = (struct rpcrdma_chunk){0};
 	h->err = h->err_arg = h->err_index = h->vers_low = h->vers_high = 0;
 	h->len = 0;
