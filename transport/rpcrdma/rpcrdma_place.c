@@ -41,6 +41,7 @@ int rpcrdma_place_item(const struct rpcrdma_conn *c, struct rpcrdma_hdr *h, uint
 	const struct rpcrdma_rtr_layout *l = &c->layout;
 	struct rpcrdma_rtr *r = &h->rtr;
 	unsigned n = 0, most;
+	uint32_t off, size;
 	int first = rpcrdma_rtr_fit(l, 0, data->len, &most);
 
 	/* targets may be of different sizes, so that behind the header it takes others */
@@ -54,7 +55,8 @@ int rpcrdma_place_item(const struct rpcrdma_conn *c, struct rpcrdma_hdr *h, uint
 		name_targets(r, (unsigned)first, n);
 		first = rpcrdma_rtr_fit(l, (uint32_t)(c->dialect->size(h) + len), data->len, &most);
 	}
-	if (first < 0 || n != most)
+	if (first < 0 || n != most || !rpcrdma_rtr_target(l, (unsigned)first, &off, &size) ||
+		(uint64_t)off + data->len > MEM_MAX_SIZE)
 		return -EMSGSIZE;
 	name_targets(r, (unsigned)first, n);
 	return 0;
@@ -99,11 +101,13 @@ int rpcrdma_make_placed(struct rpcrdma_conn *c, struct prov_wr *wr, const struct
 	size_t hlen = c->dialect->size(h);
 	uint32_t off, size;
 	struct mem_buf *b;
+	bool gathered;
 
-	if (!rpcrdma_rtr_target(&c->layout, h->rtr.bsn[0], &off, &size) || off < hlen + s->len ||
-		(uint64_t)off + data->len > MEM_MAX_SIZE)
+	if (!rpcrdma_rtr_target(&c->layout, h->rtr.bsn[0], &off, &size) || off < hlen + s->len)
 		return -EMSGSIZE;
-	b = mem_buf_get(c->pool, (size_t)off + data->len);
+	*wr = (struct prov_wr){.op = PROV_SEND, .nsge = 1, .nhold = 1};
+	gathered = !add_pieces(wr, data);
+	b = mem_buf_get(c->pool, off + (gathered ? data->len : 0));
 	if (!b)
 		return -ENOMEM;
 	rpcrdma_stream_copy(s, b->data + hlen);
@@ -112,9 +116,9 @@ int rpcrdma_make_placed(struct rpcrdma_conn *c, struct prov_wr *wr, const struct
 		mem_buf_unref(b);
 		return -EINVAL;
 	}
-	*wr = (struct prov_wr){.op = PROV_SEND, .nsge = 1, .nhold = 1, .hold = {b}};
 	wr->sge[0] = mem_buf_sge(b, 0, off);
-	if (!add_pieces(wr, data)) {
+	wr->hold[0] = b;
+	if (gathered) {
 		seg_list_gather(data, b->data + off);
 		wr->nsge = wr->nhold = 1;
 		wr->sge[0].len = off + data->len;
