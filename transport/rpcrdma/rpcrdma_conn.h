@@ -268,6 +268,7 @@ struct rpcrdma_conn {
 	 * the first is as it is once the second is not 0 */
 	struct rpcrdma_rtr_layout layout;
 	_Atomic uint32_t rtr_ops;
+	bool layout_known;	/* progress thread */
 	unsigned props_credits; /* that this took and that are not back; progress thread */
 	_Atomic uint32_t seg_size, seg_count; /* most that the peer takes in a header of ours */
 	_Atomic bool no_reverse;	      /* the peer takes no calls in reverse */

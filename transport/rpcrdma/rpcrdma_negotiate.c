@@ -136,7 +136,8 @@ void rpcrdma_set_props(struct rpcrdma_conn *c, const struct rpcrdma_props *p)
 	c->seg_size = at_least(p->seg_size, SEG_SIZE_MIN);
 	c->seg_count = at_least(p->seg_count, 1);
 	c->no_reverse = !c->requester && p->reverse == RPCRDMA_REVERSE_NONE;
-	if (c->dialect->places && !c->rtr_ops) { /* it does not change */
+	if (c->dialect->places && p->rtr_ops && !c->layout_known) {
+		c->layout_known = true; /* it is read in any thread, and does not change */
 		c->layout = p->layout;
 		atomic_store(&c->rtr_ops, p->rtr_ops);
 	}
