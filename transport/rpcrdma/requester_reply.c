@@ -237,7 +237,7 @@ static int read_placed(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct 
 	if (h->proc == RPCRDMA_REPT_ERR) {
 		log_warn("%s: call %08x: the peer refuses its placement (%u)", c->x.peer, h->xid,
 			h->rtr.fault.err);
-		p->repeat = !p->plain;
+		p->repeat = p->placed_call; /* plain, so once */
 		p->plain = true;
 		return p->repeat ? 0 : -EIO;
 	}
