@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
 
@@ -565,6 +566,48 @@ static void what_a_reply_does_wrong(void **state)
 	raw_stop(&r, &p);
 }
 
+/* Memory for a result in so many pieces that they do not fit the Send: nothing of it is offered,
+ * and the call goes plain, with a Reply chunk. */
+static void a_place_of_too_many_pieces(void **state)
+{
+	enum { PIECES = 60, LEN = 1200, USED = 2000 };
+	static struct seg s[PIECES];
+	uint32_t reply[6];
+	struct mem_buf *b;
+	struct pair_call c;
+	struct pair p;
+	struct raw r;
+
+	pair_init_requester(&p, &plain, &r);
+	tell(&r, &p, 16);
+	RAW_SEND(&r, 0, 2, 16 << 16 | 16, RDMA_CONNPROP, 0, 1, RPCRDMA_PROP_RECV_SIZE, 4, 1024);
+	for (int i = 0; i < 1000 && p.client->inline_send != 1024; i++)
+		pair_progress(&p, 10);
+	rpcrdma_conn_of(p.client)->seg_count = 288; /* as if that had been told at first */
+	b = mem_buf_get(p.cpool, PIECES * (LEN + 4));
+	for (unsigned i = 0; i < PIECES; i++)
+		s[i] = (struct seg){mem_buf_sge(b, i * (LEN + 4), LEN), b};
+	pair_call_init(&p, &c, PAIR_GET, 64);
+	c.rpc.reply_max = 64;
+	c.rpc.nsinks = 1;
+	assert_int_equal(seg_list_init(&c.rpc.sink[0], s, PIECES), 0);
+	xdr_put_u32(&c.rpc.args, PIECES * LEN);
+	pair_submit(&p, &c);
+	recv_of(&r, &p, c.rpc.xid);
+	assert_int_equal(raw_word(&r, 3), RDMA_MSG);
+	assert_int_equal(raw_word(&r, 7), 0); /* no Write chunks */
+	assert_int_equal(raw_word(&r, 9), 1);
+	assert_true(raw_word(&r, 11) > PIECES * LEN);
+	memcpy(reply, (const uint32_t[]){RPC_REPLY(c.rpc.xid)}, sizeof(reply));
+	for (unsigned i = 0; i < 6; i++)
+		((uint32_t *)(void *)r.zone->data)[i] = htonl(reply[i]);
+	raw_write(&r, raw_word(&r, 10), (uint64_t)raw_word(&r, 12) << 32 | raw_word(&r, 13), USED);
+	RAW_SEND(&r, c.rpc.xid, 2, 16 << 16 | 16, RDMA_NOMSG, 1, 0, 0, 0, 1, 1, raw_word(&r, 10),
+		USED, raw_word(&r, 12), raw_word(&r, 13));
+	pair_end(&p, &c, 0);
+	raw_stop(&r, &p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -579,6 +622,7 @@ int main(void)
 		cmocka_unit_test(what_a_requester_sends),
 		cmocka_unit_test(a_report_makes_it_plain),
 		cmocka_unit_test(what_a_reply_does_wrong),
+		cmocka_unit_test(a_place_of_too_many_pieces),
 	};
 
 	pair_versions = RPC_RDMA_V2_RTR;

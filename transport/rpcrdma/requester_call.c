@@ -424,7 +424,8 @@ static int ask_place(
 	if (sink->len > RPCRDMA_RTR_DATA || !c->dialect->talks ||
 		!(c->rtr_ops & RPCRDMA_RTR_XRESP)) {
 		n = seg_list_count_joined(sink, p->limits.seg_size);
-		if (n > p->limits.segs)
+		if (n > p->limits.segs ||
+			RPCRDMA_RTR_HDR + n * sizeof(struct rpcrdma_seg) + end > c->x.inline_send)
 			return -EMSGSIZE;
 		rc = reserve_doors(p, n);
 		if (!rc)
