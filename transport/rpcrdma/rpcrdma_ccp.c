@@ -138,11 +138,11 @@ static int handle(struct rpcrdma_conn *c, uint32_t xid, const struct prov_wc *wc
 	}
 	if (wc->op != PROV_WC_RECV)
 		return 0;
-	rc = rpcrdma_decode(c, h, r->buf->data, wc->len);
+	rc = rpcrdma_decode(c, h, r->buf->data + c->recv_off, wc->len);
 	if (rc != -EMSGSIZE && h->xid == xid && h->dir != RPCRDMA_DIR_CALL) {
 		size_t off = rc ? 0 : h->len;
 
-		end = hear(c, h, rc, r->buf->data + off, wc->len - off) ? -EPROTO : 1;
+		end = hear(c, h, rc, r->buf->data + c->recv_off + off, wc->len - off) ? -EPROTO : 1;
 	}
 	if (end < 0)
 		err_set(e, ERR_NOT_RDMA,
