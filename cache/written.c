@@ -56,14 +56,14 @@ bool written_overlaps(struct written *f, uint64_t off, uint64_t len)
 
 bool written_is_one(struct written *f, bool whole)
 {
-	uint64_t new = dirty_bytes(&f->dirty, DIRTY_NEW), gen;
+	uint64_t fresh = dirty_bytes(&f->dirty, DIRTY_NEW), gen;
 	bool one;
 
 	pthread_mutex_lock(&f->lock);
-	one = new &&new <= f->all->wsize && !dirty_bytes(&f->dirty, DIRTY_WRITING) &&
+	one = fresh && fresh <= f->all->wsize && !dirty_bytes(&f->dirty, DIRTY_WRITING) &&
 	      !filedata_dirty(f->data, &gen);
 	if (whole)
-		one = one && !f->next_id && new == written_end(f) && new <= WHOLE_FILE_MAX;
+		one = one && !f->next_id && fresh == written_end(f) && fresh <= WHOLE_FILE_MAX;
 	pthread_mutex_unlock(&f->lock);
 	return one;
 }
