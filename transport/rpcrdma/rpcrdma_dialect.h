@@ -39,6 +39,14 @@ struct rpcrdma_limits {
 	uint32_t seg_size; /* bytes of a segment */
 };
 
+/* Where the text has no bounds: what a header in memory has room for. */
+#define RPCRDMA_LIMITS_OF_HDR                                                                      \
+	{                                                                                          \
+		.sends = 1, .reads = RPCRDMA_MAX_READS, .writes = RPCRDMA_MAX_WRITES,              \
+		.segs = RPCRDMA_MAX_SEGS, .total = RPCRDMA_MAX_READS + RPCRDMA_MAX_SEGS,           \
+		.seg_size = UINT32_MAX                                                             \
+	}
+
 #define RPCRDMA_MAX_SENDS 8 /* of a call of ours */
 
 struct rpcrdma_dialect {

@@ -150,6 +150,17 @@ int rpcrdma_hdr_put_err_vers(const struct rpcrdma_hdr *h, void *buf, size_t cap)
 
 /* --- in --------------------------------------------------------------------------------------- */
 
+void rpcrdma_get_fixed(struct xdr_in *x, struct rpcrdma_hdr *h, const void *msg, size_t len)
+{
+	uint32_t w[RPCRDMA_FIXED_LEN / 4];
+
+	xdr_in_init(x, msg, len);
+	memcpy(w, xdr_consume(x, sizeof(w)), sizeof(w));
+	rpcrdma_hdr_init(h, be32toh(w[0]), RPCRDMA_DIR_UNSAID, be32toh(w[3]));
+	h->vers = be32toh(w[1]);
+	h->grant = h->want = be32toh(w[2]);
+}
+
 void rpcrdma_get_seg(struct xdr_in *x, struct rpcrdma_seg *s)
 {
 	s->handle = xdr_get_u32(x);

@@ -160,6 +160,9 @@ int rpcrdma_hdr_peek(struct rpcrdma_hdr *h, const void *msg, size_t len);
 /* Writes RDMA_ERROR with ERR_VERS; its credit word is h->grant. Its size, or -EMSGSIZE. */
 int rpcrdma_hdr_put_err_vers(const struct rpcrdma_hdr *h, void *buf, size_t cap);
 
+/* Begins to read a header of len >= RPCRDMA_FIXED_LEN bytes: the fixed words, with the credit word
+ * as grant and want. */
+void rpcrdma_get_fixed(struct xdr_in *x, struct rpcrdma_hdr *h, const void *msg, size_t len);
 /* One segment. */
 void rpcrdma_put_seg(struct xdr_out *x, const struct rpcrdma_seg *s);
 void rpcrdma_get_seg(struct xdr_in *x, struct rpcrdma_seg *s);

@@ -8,9 +8,7 @@
  */
 #include "transport/rpcrdma/rpcrdma_legacy.h"
 
-#include <endian.h>
 #include <errno.h>
-#include <string.h>
 
 #include "transport/rpcrdma/rpcrdma_v1.h"
 
@@ -107,14 +105,9 @@ static void get_error(struct xdr_in *x, struct rpcrdma_hdr *h)
 
 static int legacy_decode(struct rpcrdma_hdr *h, const void *msg, size_t len)
 {
-	uint32_t w[RPCRDMA_FIXED_LEN / 4];
 	struct xdr_in x;
 
-	xdr_in_init(&x, msg, len);
-	memcpy(w, xdr_consume(&x, sizeof(w)), sizeof(w));
-	rpcrdma_hdr_init(h, be32toh(w[0]), RPCRDMA_DIR_UNSAID, be32toh(w[3]));
-	h->vers = be32toh(w[1]);
-	h->grant = h->want = be32toh(w[2]);
+	rpcrdma_get_fixed(&x, h, msg, len);
 	switch (h->proc) {
 	case RDMA_MSG:
 		rpcrdma_get_lists(&x, h);
@@ -162,12 +155,7 @@ const struct rpcrdma_dialect rpcrdma_legacy = {
 	.inline_default = INLINE_DEFAULT,
 	.inline_first = UINT32_MAX,
 	.legacy = true,
-	.limits = {.sends = 1,
-		.reads = RPCRDMA_MAX_READS,
-		.writes = RPCRDMA_MAX_WRITES,
-		.segs = RPCRDMA_MAX_SEGS,
-		.total = RPCRDMA_MAX_READS + RPCRDMA_MAX_SEGS,
-		.seg_size = UINT32_MAX},
+	.limits = RPCRDMA_LIMITS_OF_HDR,
 	.bound = legacy_bound,
 	.size = legacy_size,
 	.encode = legacy_encode,

@@ -71,14 +71,9 @@ enum rpcrdma_dir rpcrdma_v1_direction(const struct rpcrdma_hdr *h, const void *r
 
 static int v1_decode(struct rpcrdma_hdr *h, const void *msg, size_t len)
 {
-	uint32_t w[RPCRDMA_FIXED_LEN / 4];
 	struct xdr_in x;
 
-	xdr_in_init(&x, msg, len);
-	memcpy(w, xdr_consume(&x, sizeof(w)), sizeof(w));
-	rpcrdma_hdr_init(h, be32toh(w[0]), RPCRDMA_DIR_UNSAID, be32toh(w[3]));
-	h->vers = be32toh(w[1]);
-	h->grant = h->want = be32toh(w[2]);
+	rpcrdma_get_fixed(&x, h, msg, len);
 	switch (h->proc) {
 	case RDMA_MSG:
 		rpcrdma_get_lists(&x, h);
@@ -124,13 +119,7 @@ const struct rpcrdma_dialect rpcrdma_v1 = {
 	.min_call = MIN_CALL,
 	.inline_default = INLINE_DEFAULT,
 	.inline_first = UINT32_MAX,
-	/* The RFC has no bounds on chunks and segments: what a header in memory has room for. */
-	.limits = {.sends = 1,
-		.reads = RPCRDMA_MAX_READS,
-		.writes = RPCRDMA_MAX_WRITES,
-		.segs = RPCRDMA_MAX_SEGS,
-		.total = RPCRDMA_MAX_READS + RPCRDMA_MAX_SEGS,
-		.seg_size = UINT32_MAX},
+	.limits = RPCRDMA_LIMITS_OF_HDR,
 	.bound = v1_bound,
 	.size = v1_size,
 	.encode = v1_encode,

@@ -148,14 +148,9 @@ static void get_error(struct xdr_in *x, struct rpcrdma_hdr *h)
 
 static int decode(struct rpcrdma_hdr *h, const void *msg, size_t len, bool rtr)
 {
-	uint32_t w[RPCRDMA_FIXED_LEN / 4];
 	struct xdr_in x;
 
-	xdr_in_init(&x, msg, len);
-	memcpy(w, xdr_consume(&x, sizeof(w)), sizeof(w));
-	rpcrdma_hdr_init(h, be32toh(w[0]), RPCRDMA_DIR_UNSAID, be32toh(w[3]));
-	h->vers = be32toh(w[1]);
-	h->grant = h->want = be32toh(w[2]);
+	rpcrdma_get_fixed(&x, h, msg, len);
 	switch (h->proc) {
 	case RDMA_MSG:
 	case RDMA_NOMSG:
@@ -199,15 +194,8 @@ static enum rpcrdma_action v2_2016_on_error(const struct rpcrdma_hdr *h, const c
 
 #define COMMON                                                                                     \
 	.vers = VERS, .min_call = MIN_CALL, .inline_default = INLINE_DEFAULT,                      \
-	.inline_first = FIRST_MAX,                                                                 \
-	.limits = {.sends = 1,                                                                     \
-		.reads = RPCRDMA_MAX_READS,                                                        \
-		.writes = RPCRDMA_MAX_WRITES,                                                      \
-		.segs = RPCRDMA_MAX_SEGS,                                                          \
-		.total = RPCRDMA_MAX_READS + RPCRDMA_MAX_SEGS,                                     \
-		.seg_size = UINT32_MAX},                                                           \
-	.bound = v2_2016_bound, .size = v2_2016_size, .encode = v2_2016_encode,                    \
-	.on_error = v2_2016_on_error
+	.inline_first = FIRST_MAX, .limits = RPCRDMA_LIMITS_OF_HDR, .bound = v2_2016_bound,        \
+	.size = v2_2016_size, .encode = v2_2016_encode, .on_error = v2_2016_on_error
 
 const struct rpcrdma_dialect rpcrdma_v2_2016 = {.name = "2-2016", .decode = v2_2016_decode, COMMON};
 const struct rpcrdma_dialect rpcrdma_v2_2016_rtr = {
