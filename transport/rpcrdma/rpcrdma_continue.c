@@ -136,10 +136,16 @@ static int post_some(struct rpcrdma_conn *c, struct prov_wr *wr, unsigned n, uns
 	return (int)i;
 }
 
+static void let_go(const struct prov_wr *wr)
+{
+	for (unsigned i = 0; i < wr->nhold; i++)
+		mem_buf_unref(wr->hold[i]);
+}
+
 static void stalled_free(struct rpcrdma_stalled *s)
 {
 	for (unsigned i = s->next; i < s->n; i++)
-		mem_buf_unref(s->wr[i].hold[0]);
+		let_go(&s->wr[i]);
 	free(s);
 }
 
@@ -166,7 +172,8 @@ static int stall(struct rpcrdma_conn *c, const struct prov_wr *wr, unsigned n, u
 	memcpy(s->wr, wr + from, s->n * sizeof(*wr));
 	s->wr[s->n - 1].flags = 0; /* nobody will flush it */
 	for (unsigned i = 0; i < s->n; i++)
-		mem_buf_ref(s->wr[i].hold[0]);
+		for (unsigned k = 0; k < s->wr[i].nhold; k++)
+			mem_buf_ref(s->wr[i].hold[k]);
 	STAILQ_INSERT_TAIL(&c->stalled, s, link);
 	if (!c->stalls) {
 		c->stalls = true;
@@ -228,7 +235,7 @@ static void pump(struct rpcrdma_conn *c)
 		if (rc < 0)
 			break;
 		for (int i = 0; i < rc; i++)
-			mem_buf_unref(s->wr[s->next++].hold[0]);
+			let_go(&s->wr[s->next++]);
 		if (s->next < s->n)
 			break;
 		STAILQ_REMOVE_HEAD(&c->stalled, link);
