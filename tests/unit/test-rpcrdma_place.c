@@ -26,7 +26,8 @@ static void start(struct pair *p)
 		pair_null(p);
 	for (int i = 0; i < 1000 && !rpcrdma_conn_of(p->client)->rtr_ops; i++)
 		pair_progress(p, 10);
-	assert_int_equal(rpcrdma_conn_of(p->client)->rtr_ops, RPCRDMA_RTR_XREQ | RPCRDMA_RTR_XRESP);
+	assert_int_equal(rpcrdma_conn_of(p->client)->rtr_ops,
+		RPCRDMA_RTR_XREQ | RPCRDMA_RTR_XRESP | RPCRDMA_RTR_XCONT);
 }
 
 static void data_of_every_length(void **state)
@@ -34,7 +35,7 @@ static void data_of_every_length(void **state)
 	struct pair p;
 
 	start(&p);
-	for (uint32_t n = 1; n < 400000; n = n * 3 + 1) {
+	for (uint32_t n = 1; n < 1 << 20; n = n * 3 + 1) {
 		pair_put(&p, n);
 		pair_get(&p, n, n, 100);
 		/* what RDMA Writes leave free of a sink may change */
@@ -48,6 +49,11 @@ static void data_of_every_length(void **state)
 	for (uint32_t n = 65530; n < 65540; n++) {
 		pair_put(&p, n);
 		pair_get(&p, n, n, 100);
+	}
+	/* about as much as the pages of one Send, and of several, take */
+	for (uint32_t n = 17 * 4096 - 2; n < 17 * 4096 + 3; n++) {
+		pair_put(&p, n);
+		pair_put(&p, 5 * n);
 	}
 	assert_string_equal(p.client->rdma_dialect, "2-rtr");
 	pair_finish(&p);
@@ -66,7 +72,8 @@ static void nothing_is_exposed(void **state)
 	assert_false(pair_get(&p, 4096, 4096, 100));
 	assert_false(pair_get(&p, 65536, 65536, 100));
 	pair_put(&p, 80000);
-	assert_int_equal(p.stats.bytes_exposed, 80000);
+	pair_put(&p, 1 << 20);
+	assert_int_equal(p.stats.bytes_exposed, 0);
 	assert_true(pair_get(&p, 65540, 65540, 100));
 	pair_finish(&p);
 }
@@ -196,7 +203,7 @@ static void what_a_request_does_wrong(void **state)
 		for (unsigned k = 0; k < 3; k++)
 			assert_int_equal(raw_word(&r, 10 + k), t[i].v[k]);
 	}
-	send_put(&r, 50, &(struct request){2, 2, 0, 0, 100, 1, {0}, 1});
+	send_put(&r, 50, &(struct request){2, 0, 0, 0, 100, 1, {0}, 1});
 	expect_report(&r, 50, RPCRDMA_RTR_BADSEQ, 2);
 	RAW_SEND(&r, 51, 2, 16 << 16 | 16, RPCRDMA_XMT_CONT, 0, 1, 5, 0);
 	expect_report(&r, 51, RPCRDMA_RTR_BADCONT, 0);

@@ -71,8 +71,7 @@ int rpcrdma_make_send(struct rpcrdma_conn *c, struct prov_wr *wr, const struct r
 
 /* --- what a call exposes ---------------------------------------------------------------------- */
 
-/* Room for n doors more. 0 or -ENOMEM. */
-static int reserve_doors(struct rpcrdma_posted *p, unsigned n)
+int rpcrdma_reserve_doors(struct rpcrdma_posted *p, unsigned n)
 {
 	struct prov_door *door;
 
@@ -104,8 +103,7 @@ static int expose(struct rpcrdma_conn *c, struct rpcrdma_posted *p, const struct
 	return 0;
 }
 
-/* A Write chunk for a sink. */
-static int expose_sink(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h,
+int rpcrdma_expose_sink(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h,
 	const struct seg_list *sink)
 {
 	struct seg_iter it = seg_iter_of(sink);
@@ -197,9 +195,9 @@ static int provide_reply(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struc
 		!p->reply_min && nsinks <= most->writes && nsegs <= most->segs &&
 		nsegs < most->total && /* one may be needed for what the peer reads */
 		(nsegs == nsinks || call_holds(c, p, nsinks, nsegs))) {
-		rc = reserve_doors(p, nsegs);
+		rc = rpcrdma_reserve_doors(p, nsegs);
 		for (unsigned i = 0; !rc && i < nsinks; i++)
-			rc = expose_sink(c, p, h, &call->sink[i]);
+			rc = rpcrdma_expose_sink(c, p, h, &call->sink[i]);
 		return rc;
 	}
 	for (unsigned i = 0; i < call->nsinks; i++)
@@ -263,7 +261,7 @@ static int expose_gathered(struct rpcrdma_conn *c, struct rpcrdma_posted *p, str
 
 	if (s->len / p->limits.seg_size >= reads_left(p, h))
 		return -EMSGSIZE;
-	rc = reserve_doors(p, 1 + (unsigned)(s->len / p->limits.seg_size));
+	rc = rpcrdma_reserve_doors(p, 1 + (unsigned)(s->len / p->limits.seg_size));
 	if (rc)
 		return rc;
 	p->gathered = s->len > MEM_MAX_SIZE ? NULL : mem_buf_get(c->pool, s->len);
@@ -291,7 +289,7 @@ static int as_read_chunk(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struc
 		rc = expose_gathered(c, p, h, (uint32_t)pos, &s);
 		copied += pl->data.len;
 	} else {
-		rc = reserve_doors(p, nsegs);
+		rc = rpcrdma_reserve_doors(p, nsegs);
 		if (!rc)
 			rc = expose_reads(c, p, h, (uint32_t)pos, &pl->data);
 		rpcrdma_stat_add(c, bytes_exposed, pl->data.len);
@@ -306,7 +304,7 @@ static int as_long(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcr
 	unsigned n = rpcrdma_stream_pieces(s, p->limits.seg_size);
 	bool whole = n <= reads_left(p, h) &&
 		     c->dialect->bound(n, h->nwrites, h->has_reply, h->nsegs) <= c->x.inline_send;
-	int rc = reserve_doors(p, n);
+	int rc = rpcrdma_reserve_doors(p, n);
 
 	h->proc = RDMA_NOMSG;
 	p->whole = true;
@@ -359,13 +357,6 @@ static int take_out(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpc
 	return rc;
 }
 
-/* What leaves for a call. */
-struct sends {
-	struct rpcrdma_lead lead;
-	struct prov_wr last;
-	struct mem_buf *held;
-};
-
 /* In another dialect than the last time nothing is known of what the peer makes of it. */
 static void begin_dialect(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 {
@@ -398,77 +389,8 @@ static int reduce(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrd
 	return c->requester ? take_out(c, p, h, s) : 0;
 }
 
-/* May p go as a Transmit Request, with its payload or its result in Sends? */
-static bool may_place(const struct rpcrdma_conn *c, const struct rpcrdma_posted *p)
-{
-	const struct rpc_call *call = p->call;
-	uint64_t reply =
-		RPCRDMA_REPLY_HDR + (uint64_t)call->reply_max + rpc_auth_of(call)->ops->verf_max;
-
-	/* a reply beside its data must fit one Send of the peer's */
-	return c->dialect->places && c->requester && c->settled && !p->plain && c->rtr_ops &&
-	       call->args.npayloads + call->nsinks == 1 &&
-	       reply + RPCRDMA_RTR_HDR <= RPCRDMA_RTR_MSG;
-}
-
-/* Asks for the result of p in a Send, unless it is too long for one. */
-static int ask_place(
-	struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h, uint32_t end)
-{
-	const struct seg_list *sink = &p->call->sink[0];
-	struct rpcrdma_rtr_place *at = &h->rtr.place[0];
-	unsigned n;
-	int rc = 0;
-
-	*at = (struct rpcrdma_rtr_place){.end = end, .type = RPCRDMA_RTR_TBSN};
-	if (sink->len > RPCRDMA_RTR_DATA || !c->dialect->talks ||
-		!(c->rtr_ops & RPCRDMA_RTR_XRESP)) {
-		n = seg_list_count_joined(sink, p->limits.seg_size);
-		if (n > p->limits.segs ||
-			RPCRDMA_RTR_HDR + n * sizeof(struct rpcrdma_seg) + end > c->x.inline_send)
-			return -EMSGSIZE;
-		rc = reserve_doors(p, n);
-		if (!rc)
-			rc = expose_sink(c, p, h, sink);
-		at->type = c->dialect->talks ? RPCRDMA_RTR_BYSIZE : RPCRDMA_RTR_EXRW;
-		at->most = c->rtr_ops & RPCRDMA_RTR_XRESP ? RPCRDMA_RTR_DATA : 0;
-		at->at = (struct rpcrdma_rtr_run){h->write[0].first, h->write[0].n};
-	}
-	h->rtr.nplaces = 1;
-	p->place = at->type;
-	return rc;
-}
-
-/* Makes the one Send of a Transmit Request. -EMSGSIZE: it does not fit one, and no door is open. */
-static int marshal_placed(
-	struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h, struct sends *out)
-{
-	const struct xdr_out *args = &p->call->args;
-	const struct seg_list *data = args->npayloads ? &args->payload[0].data : NULL;
-	struct rpcrdma_stream s;
-	uint64_t all = RPC_HEADROOM - p->off + xdr_out_total(args);
-	int rc = 0;
-
-	if (all > UINT32_MAX || (!data && all > RPCRDMA_RTR_MSG))
-		return -EMSGSIZE;
-	rpcrdma_begin_hdr(c, h, p->call->xid, RPCRDMA_DIR_CALL, RPCRDMA_XMT_REQ);
-	rpcrdma_stream_init(&s, p->call->msg, p->off, args, data != NULL, c->zero);
-	h->rtr.count = h->rtr.reserved = 1;
-	h->rtr.len = (uint32_t)s.len;
-	if (p->call->nsinks && p->call->sink[0].len)
-		rc = ask_place(c, p, h, (uint32_t)all);
-	if (rc)
-		return rc;
-	if (p->ndoors && c->prov->remote_inval)
-		h->inv_handle = p->door[0].stag;
-	if (!data || !data->len)
-		return rpcrdma_make_send(c, &out->last, h, &s, p->call->msg, &out->held);
-	rc = rpcrdma_place_item(c, h, (uint32_t)rpcrdma_stream_pos(p->off, args, 0), data, s.len);
-	return rc ? rc : rpcrdma_make_placed(c, &out->last, h, &s, data, &out->held);
-}
-
 /* Opens the doors of p and makes its Sends. */
-static int marshal(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct sends *out)
+static int marshal(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_sends *out)
 {
 	struct rpcrdma_stream s;
 	struct rpcrdma_hdr h;
@@ -479,9 +401,9 @@ static int marshal(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct send
 	if (c->no_reverse)
 		return -EOPNOTSUPP;
 	p->place = 0;
-	p->placed_call = may_place(c, p);
+	p->placed_call = rpcrdma_may_place(c, p);
 	if (p->placed_call) {
-		rc = marshal_placed(c, p, &h, out);
+		rc = rpcrdma_marshal_placed(c, p, &h, out);
 		if (rc != -EMSGSIZE)
 			return rc;
 		p->placed_call = false;
@@ -508,7 +430,7 @@ static int marshal(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct send
 /* chained: in this dialect nothing may come between the Sends of a message. alone: no other call is
  * under way that somebody waits for. patient: nobody waits for this one. */
 static int post_sends(
-	struct rpcrdma_conn *c, struct sends *s, bool chained, bool alone, bool patient)
+	struct rpcrdma_conn *c, struct rpcrdma_sends *s, bool chained, bool alone, bool patient)
 {
 	bool lingers = false;
 	int rc;
@@ -533,7 +455,7 @@ static int post_sends(
 /* p is in MARSHAL, with its credits. */
 static void post_call(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 {
-	struct sends s;
+	struct rpcrdma_sends s;
 	int rc = marshal(c, p, &s);
 	bool chained = p->dialect->limits.sends > 1, down = rc == -ENOTCONN, alone = false,
 	     patient = p->patient;
@@ -580,6 +502,8 @@ static unsigned sends_for_locked(const struct rpcrdma_conn *c, const struct rpcr
 	unsigned nsegs, nsinks, n;
 	size_t hlen;
 
+	if (rpcrdma_may_place(c, p) && args->npayloads && c->rtr_req_sends > 1)
+		return rpcrdma_place_sends_locked(c, p);
 	if (d->limits.sends == 1 || !c->settled || p->whole || (c->requester && args->npayloads))
 		return 1;
 	nsinks = count_sinks(p->call, d->limits.seg_size, &nsegs);

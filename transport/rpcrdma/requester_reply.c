@@ -217,8 +217,8 @@ static int read_item(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rp
 	}
 	if (it->type == RPCRDMA_RTR_EXRW || p->place == RPCRDMA_RTR_EXRW)
 		return bad_reply(c, h->xid, "places its result otherwise than was asked");
-	if (rpcrdma_placed(c, h, it, &p->reply, p->placed, &n, &f)) {
-		rpcrdma_report(c, h, &f);
+	if (rpcrdma_placed(c, h, it, &p->reply, p->placed, RPCRDMA_PIECES, &n, &f)) {
+		rpcrdma_report(c, h, NULL, &f);
 		return bad_reply(c, h->xid, "places its result where it is not");
 	}
 	if (!it->len)
@@ -231,8 +231,9 @@ static int read_item(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rp
 	return 0;
 }
 
-/* A Transmit Response, or an error that is about a Transmit Request. */
-static int read_placed(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h)
+/* A Transmit Response, whose message is in b, or an error that is about a Transmit Request. */
+static int read_placed(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h,
+	const struct mem_buf *b)
 {
 	if (h->proc == RPCRDMA_REPT_ERR) {
 		log_warn("%s: call %08x: the peer refuses its placement (%u)", c->x.peer, h->xid,
@@ -243,7 +244,7 @@ static int read_placed(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct 
 	}
 	if (h->proc != RPCRDMA_XMT_RESP)
 		return bad_reply(c, h->xid, "is no Transmit Response");
-	xdr_in_init(&p->in, p->reply.recv->buf->data + p->reply.off, p->reply.len);
+	xdr_in_init(&p->in, b->data + p->reply.off, p->reply.len);
 	return read_item(c, p, h);
 }
 
@@ -257,7 +258,7 @@ static int read_reply(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct r
 	if (h->proc == RDMA_ERROR)
 		return error_reply(c, p, h);
 	if (rpcrdma_rtr_is_proc(h->proc))
-		return read_placed(c, p, h);
+		return read_placed(c, p, h, b);
 	if (h->proc != RDMA_MSG && h->proc != RDMA_NOMSG && h->proc != RDMA_MSGP)
 		return bad_reply(c, h->xid, "is neither RDMA_MSG nor RDMA_NOMSG");
 	if (h->nreads && !rpcrdma_is_lent(c, h, 0))

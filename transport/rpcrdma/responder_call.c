@@ -37,6 +37,8 @@ struct rpcrdma_taken *rpcrdma_taken_free(struct rpcrdma_conn *c, struct rpcrdma_
 	if (!t)
 		return NULL;
 	mem_buf_unref(t->msg);
+	while (t->nkept)
+		mem_buf_unref(t->kept[--t->nkept]);
 	for (unsigned i = 0; i < t->npayloads; i++)
 		mem_buf_unref(t->pbuf[i]);
 	if (t->held)
@@ -270,6 +272,8 @@ static void set_room(
 	const struct rpcrdma_conn *c, struct rpc_req *req, const struct rpcrdma_taken *t)
 {
 	uint64_t room, reply = t->has_reply ? rpcrdma_chunk_len(t->seg, &t->reply) : 0, sinks = 0;
+	uint64_t placed =
+		t->placed && c->rtr_ops ? rpcrdma_place_room(c, RPCRDMA_RTR_MSG, t->reserved) : 0;
 	const struct rpcrdma_dialect *d = c->dialect;
 
 	room = rpcrdma_continue_room(d, c->x.inline_send,
@@ -282,8 +286,8 @@ static void set_room(
 	for (unsigned i = 0; i < t->nwrites; i++) {
 		uint64_t n = rpcrdma_chunk_len(t->seg, &t->write[i]);
 
-		if (t->placed && t->place[i].type != RPCRDMA_RTR_EXRW && n < rpcrdma_place_room(c))
-			n = rpcrdma_place_room(c);
+		if (t->placed && t->place[i].type != RPCRDMA_RTR_EXRW && n < placed)
+			n = placed;
 		sinks += n;
 		if (i < XDR_MAX_PAYLOADS)
 			req->sink[req->nsinks++] = n > MEM_MAX_SIZE ? MEM_MAX_SIZE : (uint32_t)n;
@@ -468,7 +472,8 @@ static void refuse(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc)
 struct rpcrdma_taken *rpcrdma_taken_new(const struct rpcrdma_hdr *h)
 {
 	size_t reads = h->nreads * sizeof(h->read[0]), segs = h->nsegs * sizeof(h->seg[0]);
-	struct rpcrdma_taken *t = malloc(sizeof(*t) + reads + segs);
+	size_t pieces = h->rtr.nbsns * sizeof(struct seg);
+	struct rpcrdma_taken *t = malloc(sizeof(*t) + reads + segs + pieces);
 
 	if (!t)
 		return NULL;
@@ -490,12 +495,31 @@ struct rpcrdma_taken *rpcrdma_taken_new(const struct rpcrdma_hdr *h)
 	t->held = 0;
 	t->here = 0;
 	t->placed = h->proc == RPCRDMA_XMT_REQ;
+	t->placed_at = (struct seg *)(t->seg + h->nsegs);
+	t->nkept = 0;
+	t->reserved = 1;
+	if (t->placed && h->rtr.reserved > 1)
+		t->reserved =
+			h->rtr.reserved < RPCRDMA_RTR_SENDS ? h->rtr.reserved : RPCRDMA_RTR_SENDS;
 	t->nplaces = h->rtr.nplaces;
 	memcpy(t->place, h->rtr.place, t->nplaces * sizeof(t->place[0]));
 	t->segs = 0;
 	t->npayloads = t->next_read = t->slot = t->reading = 0;
 	memset(t->filled, 0, sizeof(t->filled));
 	return t;
+}
+
+/* t keeps what the data of m lies in, besides the message. */
+static void keep(struct rpcrdma_taken *t, struct rpcrdma_msg *m)
+{
+	for (unsigned i = 0; i < m->nmore; i++) {
+		t->kept[t->nkept++] = m->more[i].recv->buf;
+		m->more[i].recv->buf = NULL;
+	}
+	if (m->nmore && m->joined) { /* t->msg then */
+		t->kept[t->nkept++] = m->recv->buf;
+		m->recv->buf = NULL;
+	}
 }
 
 int rpcrdma_taken_plan(struct rpcrdma_conn *c, struct rpcrdma_taken *t, const struct rpcrdma_hdr *h,
@@ -514,6 +538,7 @@ int rpcrdma_taken_plan(struct rpcrdma_conn *c, struct rpcrdma_taken *t, const st
 	if (!rc)
 		rc = plan_positions(t);
 	if (!rc && !nomsg) {
+		keep(t, m);
 		t->msg = *buf;
 		*buf = NULL;
 	}

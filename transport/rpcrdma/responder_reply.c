@@ -136,7 +136,7 @@ static bool send_item(struct answer *a, uint32_t off)
 
 	rpcrdma_stream_init(&s, a->req->msg, off, res, a->reduced | 1, a->c->zero);
 	a->by_send = !rpcrdma_place_item(a->c, &a->h, (uint32_t)rpcrdma_stream_pos(off, res, 0),
-		&res->payload[0].data, s.len);
+		&res->payload[0].data, s.len, a->t->reserved);
 	return a->by_send;
 }
 
@@ -165,7 +165,6 @@ static int place_items(struct answer *a, uint32_t off)
 	struct rpcrdma_rtr *r = &a->h.rtr;
 
 	a->h.proc = RPCRDMA_XMT_RESP;
-	r->count = 1;
 	r->nitems = a->t->nplaces;
 	for (unsigned i = r->nitems; i--;) {
 		struct rpcrdma_rtr_item *it = &r->item[i];
@@ -182,6 +181,8 @@ static int place_items(struct answer *a, uint32_t off)
 		else
 			*it = (struct rpcrdma_rtr_item){.type = RPCRDMA_RTR_TOOSHORT};
 	}
+	if (!a->by_send)
+		r->count = 1;
 	rpcrdma_stream_init(&a->stream, a->req->msg, off, res, a->reduced, a->c->zero);
 	r->len = (uint32_t)a->stream.len;
 	return a->c->dialect->size(&a->h) + a->stream.len <= a->c->x.inline_send ? 0 : -EMSGSIZE;
@@ -352,7 +353,7 @@ static int post_answer(struct answer *a)
 		rc = rpcrdma_lead_make(c, &lead, &a->h, &a->stream, a->sends);
 	if (!rc && a->by_send)
 		rc = rpcrdma_make_placed(
-			c, &wr, &a->h, &a->stream, &a->req->res.payload[0].data, &held);
+			c, &lead, &wr, &a->h, &a->stream, &a->req->res.payload[0].data, &held);
 	else if (!rc)
 		rc = rpcrdma_make_send(c, &wr, &a->h, a->in_reply_chunk ? &nothing : &a->stream,
 			lead.n ? NULL : a->req->msg, &held);

@@ -163,6 +163,7 @@ static void destroy(struct rpc_xprt *x)
 	free(c->later);
 	mem_buf_unref(c->zero);
 	mem_buf_unref(c->join.buf);
+	free(c->group.h);
 	rpcrdma_stalled_drop(c);
 	free_posted_list(&c->backlog);
 	free_posted_list(&c->posted);

@@ -82,10 +82,13 @@
 #define RPCRDMA_LENT_BYTES (64u << 20) /* and bytes of them */
 /* Receive buffers where data may come in Sends: a message, then pages, the first of which takes
  * what of the message is too long. */
-#define RPCRDMA_RTR_HEAD 1024
-#define RPCRDMA_RTR_PAGE 4096
-#define RPCRDMA_RTR_OWN	 17
-#define RPCRDMA_RTR_HDR	 256 /* of a header with an item that is in all of them */
+#define RPCRDMA_RTR_HEAD  1024
+#define RPCRDMA_RTR_PAGE  4096
+#define RPCRDMA_RTR_OWN	  17
+#define RPCRDMA_PIECES	  (2 * RPCRDMA_RTR_OWN) /* of a result that came in Sends */
+#define RPCRDMA_RTR_SENDS 16  /* that a message takes at most whose data is in them */
+#define RPCRDMA_RTR_FIXED 64  /* bytes of the header of a Transmit Request with an item, at most */
+#define RPCRDMA_RTR_HDR	  256 /* of a header with an item that is in all of a buffer */
 #define RPCRDMA_REPLY_HDR                                                                          \
 	24 /* an accepted RPC reply with an empty verifier, before the results                     \
 	    */
@@ -112,6 +115,23 @@ struct rpcrdma_msg {
 	struct mem_buf *joined; /* the RPC message, if it took several Sends; else it is in recv */
 	uint32_t off, len;	/* where the RPC message is in there */
 	unsigned sends;
+	/* Of a group of transmissions (rpcrdma_group.c), where recv is the first, those behind it.
+	 * `end` is where in a receive buffer header and message end, and data may begin. */
+	uint32_t end;
+	unsigned nmore;
+	struct rpcrdma_part {
+		struct rpcrdma_recv *recv;
+		uint32_t recv_len, off, end; /* the part of the message is between them */
+	} more[RPCRDMA_RTR_SENDS - 1];
+};
+
+/* A group of transmissions that has begun to come. Progress thread. */
+struct rpcrdma_group {
+	unsigned count;	       /* of them; 0: none has begun */
+	bool refused;	       /* it was, and what is left of it is dropped ... */
+	uint32_t xid;	       /* ... by this XID */
+	struct rpcrdma_hdr *h; /* of the first; allocated with the first group */
+	struct rpcrdma_msg m;
 };
 
 /* What has come of a message that goes on. Progress thread. */
@@ -129,6 +149,13 @@ struct rpcrdma_join {
 struct rpcrdma_lead {
 	unsigned n;
 	struct prov_wr *wr;
+};
+
+/* What leaves for a call. */
+struct rpcrdma_sends {
+	struct rpcrdma_lead lead;
+	struct prov_wr last;
+	struct mem_buf *held; /* memory of the last */
 };
 
 /* A message of ours of which Sends are left that wait for credits, or for those of another. */
@@ -175,12 +202,12 @@ struct rpcrdma_posted {
 		*gathered; /* what had too many pieces to be read from where it lies, or NULL */
 	struct prov_door few[RPCRDMA_DOORS_FEW];
 	/* PULLED, CLOSING */
-	struct rpcrdma_taken *pull;	    /* what was read for its reply, or is being; or NULL */
-	struct rpcrdma_msg reply;	    /* where it came in */
-	bool closed;			    /* PROV_WC_WITHDRAWN has come */
-	bool long_reply;		    /* in the Reply chunk */
-	bool repeat;			    /* refused; it is to be sent again as another message */
-	struct seg placed[RPCRDMA_RTR_OWN]; /* where the Send has put its result */
+	struct rpcrdma_taken *pull;	   /* what was read for its reply, or is being; or NULL */
+	struct rpcrdma_msg reply;	   /* where it came in */
+	bool closed;			   /* PROV_WC_WITHDRAWN has come */
+	bool long_reply;		   /* in the Reply chunk */
+	bool repeat;			   /* refused; it is to be sent again as another message */
+	struct seg placed[RPCRDMA_PIECES]; /* where Sends have put its result */
 	struct xdr_in in;
 };
 TAILQ_HEAD(rpcrdma_posted_list, rpcrdma_posted);
@@ -215,9 +242,12 @@ struct rpcrdma_taken {
 	bool placed;
 	unsigned nplaces;
 	struct rpcrdma_rtr_place place[XDR_MAX_PAYLOADS];
-	struct seg placed_at[RPCRDMA_RTR_OWN]; /* where its Send has put data */
-	unsigned next_read;		       /* next segment of the Read list to ask for */
-	unsigned slot; /* where its predecessor went: 0 the message, 1.. the payloads */
+	unsigned reserved;     /* Sends that the reply may take */
+	struct seg *placed_at; /* behind seg[]: where its Sends have put data ... */
+	unsigned nkept;	       /* ... which is in these, besides msg */
+	struct mem_buf *kept[RPCRDMA_RTR_SENDS];
+	unsigned next_read; /* next segment of the Read list to ask for */
+	unsigned slot;	    /* where its predecessor went: 0 the message, 1.. the payloads */
 	uint32_t filled[1 + XDR_MAX_PAYLOADS]; /* bytes asked for, by slot */
 	unsigned reading;		       /* segments asked for and not here yet */
 	bool has_inv;			       /* exactly one distinct handle in the header: */
@@ -267,6 +297,8 @@ struct rpcrdma_conn {
 	/* rpcrdma_place.c: the peer's receive buffers, and what it takes (RPCRDMA_RTR_XREQ, ...);
 	 * the first is as it is once the second is not 0 */
 	struct rpcrdma_rtr_layout layout;
+	/* Sends that it takes for a call, and that it may take for a reply */
+	unsigned rtr_req_sends, rtr_resp_sends;
 	_Atomic uint32_t rtr_ops;
 	bool layout_known;	/* progress thread */
 	unsigned props_credits; /* that this took and that are not back; progress thread */
@@ -292,6 +324,7 @@ struct rpcrdma_conn {
 	struct rpcrdma_taken_list pulls, waiting;
 	struct rpcrdma_hdr hdr; /* of the message that is being handled */
 	struct rpcrdma_join join;
+	struct rpcrdma_group group;
 	uint32_t last_grant;  /* in a dialect that talks */
 	unsigned calls_heard; /* messages that came in it, up to 2 */
 	uint64_t stalled_ns;  /* since when nothing of `stalled` could leave, 0: not now */
@@ -483,6 +516,9 @@ void rpcrdma_stalled_drop(struct rpcrdma_conn *c);
  * is being closed; r was given back. */
 bool rpcrdma_join(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc,
 	struct rpcrdma_recv *r, const struct prov_wc *wc, struct rpcrdma_msg *m);
+/* A Send has come whose message goes on; before its sender can have run out of credits it is told
+ * of more. */
+void rpcrdma_heard_part(struct rpcrdma_conn *c);
 /* Gives back what a message lies in. */
 void rpcrdma_msg_done(struct rpcrdma_conn *c, struct rpcrdma_msg *m);
 
@@ -563,20 +599,22 @@ extern const struct rpcrdma_rtr_layout rpcrdma_rtr_own;
 #define RPCRDMA_RTR_DATA ((RPCRDMA_RTR_OWN - 1) * RPCRDMA_RTR_PAGE)
 #define RPCRDMA_RTR_MSG	 (RPCRDMA_RTR_HEAD + RPCRDMA_RTR_PAGE)
 /* Adds an item of data to h, whose message has len bytes besides, so that it lies in targets of the
- * peer's. 0, or -EMSGSIZE: it cannot, and h is as it was. */
+ * peer's, by `most` Sends at most, which is what h says then. 0, or -EMSGSIZE: it cannot. */
 int rpcrdma_place_item(const struct rpcrdma_conn *c, struct rpcrdma_hdr *h, uint32_t disp,
-	const struct seg_list *data, uint64_t len);
-/* Bytes of data that a Send to the peer brings beside a message of RPCRDMA_RTR_MSG bytes. */
-uint32_t rpcrdma_place_room(const struct rpcrdma_conn *c);
-/* As rpcrdma_make_send(), with the data of the first item of h behind the message; held is always
- * the message's own memory. */
-int rpcrdma_make_placed(struct rpcrdma_conn *c, struct prov_wr *wr, const struct rpcrdma_hdr *h,
-	const struct rpcrdma_stream *s, const struct seg_list *data, struct mem_buf **held);
-/* Where the item has come to lie in the message m of ours: fills seg, of RPCRDMA_RTR_OWN, with *n
- * pieces. 0, or the error to report. */
+	const struct seg_list *data, uint64_t len, unsigned most);
+/* Bytes of data that so many Sends to the peer bring beside a message of len bytes with its header.
+ */
+uint64_t rpcrdma_place_room(const struct rpcrdma_conn *c, uint32_t len, unsigned sends);
+/* Makes the Sends of a message whose first item is data: wr of the last, lead of those before. Else
+ * as rpcrdma_make_send(); held is always memory of its own. On an error lead is empty. */
+int rpcrdma_make_placed(struct rpcrdma_conn *c, struct rpcrdma_lead *lead, struct prov_wr *wr,
+	const struct rpcrdma_hdr *h, const struct rpcrdma_stream *s, const struct seg_list *data,
+	struct mem_buf **held);
+/* Where the item has come to lie in the message m of ours: fills seg, of `most`, with *n pieces. 0,
+ * or the error to report. */
 enum rpcrdma_rtr_err rpcrdma_placed(const struct rpcrdma_conn *c, const struct rpcrdma_hdr *h,
 	const struct rpcrdma_rtr_item *it, const struct rpcrdma_msg *m, struct seg *seg,
-	unsigned *n, struct rpcrdma_rtr_fault *f);
+	unsigned most, unsigned *n, struct rpcrdma_rtr_fault *f);
 /* What a Transmit Request says of RDMA, in the words of chunks: items to be read, and a Write chunk
  * for each place, an empty one if there is no memory for it. 0 or -E2BIG. */
 int rpcrdma_as_chunks(struct rpcrdma_hdr *h);
@@ -584,15 +622,21 @@ int rpcrdma_as_chunks(struct rpcrdma_hdr *h);
  * was told what is wrong. */
 int rpcrdma_taken_place(struct rpcrdma_conn *c, struct rpcrdma_taken *t,
 	const struct rpcrdma_hdr *h, const struct rpcrdma_msg *m);
-/* Is the message m under header h, of one of the operations, as it should be? False: the peer was
- * told, and m given back. */
-bool rpcrdma_placed_whole(
-	struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, struct rpcrdma_msg *m);
 /* The peer has reported a reply of ours. */
 void rpcrdma_reported(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h);
-/* Tells the peer what is wrong with the placement of the message h. */
-void rpcrdma_report(
-	struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, const struct rpcrdma_rtr_fault *f);
+/* Tells the peer what is wrong with the transmission h, in the group that `lead` has begun, if that
+ * is another (else NULL). */
+void rpcrdma_report(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h,
+	const struct rpcrdma_hdr *lead, const struct rpcrdma_rtr_fault *f);
+
+/* rpcrdma_group.c: messages of several transmissions. Progress thread. */
+/* Most transmissions of a call that we take. */
+unsigned rpcrdma_group_max(const struct rpcrdma_conn *c);
+/* Message m has come; *h was decoded with result rc. True: it is to be handled, and if it is the
+ * end of a group it is all of that now, under the header of the first. False: more is to come, or
+ * the peer was told what is wrong; m was given back. */
+bool rpcrdma_group_join(
+	struct rpcrdma_conn *c, struct rpcrdma_hdr **h, int rc, struct rpcrdma_msg *m);
 
 /* requester_call.c: calls of ours, on their way out. */
 int rpcrdma_send_call(struct rpc_xprt *x, struct rpc_call *call, uint32_t off);
@@ -604,6 +648,23 @@ void rpcrdma_send_backlog(struct rpcrdma_conn *c);
  * -ENOMEM. */
 int rpcrdma_make_send(struct rpcrdma_conn *c, struct prov_wr *wr, const struct rpcrdma_hdr *h,
 	const struct rpcrdma_stream *s, struct mem_buf *buf, struct mem_buf **out);
+
+/* Room for n doors more. 0 or -ENOMEM. */
+int rpcrdma_reserve_doors(struct rpcrdma_posted *p, unsigned n);
+/* A Write chunk for a sink; there is room. 0, or prov->expose()'s. */
+int rpcrdma_expose_sink(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h,
+	const struct seg_list *sink);
+
+/* requester_place.c: the same as Transmit Requests. */
+/* May p go as one, with its payload or its result in Sends? */
+bool rpcrdma_may_place(const struct rpcrdma_conn *c, const struct rpcrdma_posted *p);
+/* Makes its Sends, as many as p has credits for. 0, -ENOMEM, prov->expose()'s; -EMSGSIZE: it does
+ * not fit them, and no door is open. */
+int rpcrdma_marshal_placed(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h,
+	struct rpcrdma_sends *out);
+/* Credits for the Sends that bring its payload: 1, too, if there are not enough. Then RDMA Reads
+ * fetch it (section 4.3 of the extension). */
+unsigned rpcrdma_place_sends_locked(const struct rpcrdma_conn *c, const struct rpcrdma_posted *p);
 
 /* requester_reply.c: calls of ours, on their way back. */
 /* Message m has come; h was decoded with result rc. Takes what m lies in. */

@@ -322,6 +322,12 @@ static uint32_t grant_after(const struct rpcrdma_conn *c)
 	return (n + 1) / 2;
 }
 
+void rpcrdma_heard_part(struct rpcrdma_conn *c)
+{
+	if (c->dialect->talks && ++c->unsaid >= grant_after(c))
+		grant(c);
+}
+
 static void join_end(struct rpcrdma_conn *c)
 {
 	mem_buf_unref(c->join.buf);
@@ -451,8 +457,7 @@ static bool join(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc,
 		}
 	}
 	rpcrdma_recv_done(c, r);
-	if (c->dialect->talks && ++c->unsaid >= grant_after(c))
-		grant(c);
+	rpcrdma_heard_part(c);
 	return false;
 }
 
@@ -483,6 +488,8 @@ void rpcrdma_msg_done(struct rpcrdma_conn *c, struct rpcrdma_msg *m)
 {
 	if (m->recv)
 		rpcrdma_recv_done(c, m->recv);
+	while (m->nmore)
+		rpcrdma_recv_done(c, m->more[--m->nmore].recv);
 	m->joined = mem_buf_unref(m->joined);
 	m->recv = NULL;
 }

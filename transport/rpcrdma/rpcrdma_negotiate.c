@@ -107,6 +107,7 @@ static void speak(struct rpcrdma_conn *c, const struct rpcrdma_dialect *d)
 	c->x.rdma_dialect = d->name;
 	/* without properties it is tried (section 5.1 of the extension) */
 	c->rtr_ops = d->places && !d->talks ? RPCRDMA_RTR_XREQ | RPCRDMA_RTR_XRESP : 0;
+	c->rtr_req_sends = c->rtr_resp_sends = 1;
 	set_inline(c);
 }
 
@@ -139,6 +140,12 @@ void rpcrdma_set_props(struct rpcrdma_conn *c, const struct rpcrdma_props *p)
 	if (c->dialect->places && p->rtr_ops && !c->layout_known) {
 		c->layout_known = true; /* it is read in any thread, and does not change */
 		c->layout = p->layout;
+		if (p->rtr_ops & RPCRDMA_RTR_XCONT) {
+			c->rtr_req_sends =
+				smaller(at_least(p->rtr_req_sends, 1), RPCRDMA_RTR_SENDS);
+			c->rtr_resp_sends =
+				smaller(at_least(p->rtr_resp_sends, 1), RPCRDMA_RTR_SENDS);
+		}
 		atomic_store(&c->rtr_ops, p->rtr_ops);
 	}
 	set_inline(c);

@@ -7,12 +7,14 @@
  * header and message come in the head, which is all that is sent in vain before the data, and the
  * data in pages. A message that is longer goes on in the first page.
  *
- * Out, one item of data leaves behind its message, from where it lies. The bytes between are zero
- * (section 11). In, it stays where it is until whoever reads the message has done so.
+ * Out, one item of data leaves behind its message, from where it lies; what the Send has no targets
+ * for, in further ones, a group of transmissions. The bytes between are zero (section 11). In, it
+ * stays where it is until whoever reads the message has done so.
  */
 #include "transport/rpcrdma/rpcrdma_conn.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "transport/log.h"
@@ -35,8 +37,9 @@ static void name_targets(struct rpcrdma_rtr *r, unsigned first, unsigned n)
 		r->bsn[i] = first + i;
 }
 
-int rpcrdma_place_item(const struct rpcrdma_conn *c, struct rpcrdma_hdr *h, uint32_t disp,
-	const struct seg_list *data, uint64_t len)
+/* Places data in targets of the first Send, whose message has len bytes besides. */
+static int in_one(const struct rpcrdma_conn *c, struct rpcrdma_hdr *h, const struct seg_list *data,
+	uint64_t len)
 {
 	const struct rpcrdma_rtr_layout *l = &c->layout;
 	struct rpcrdma_rtr *r = &h->rtr;
@@ -49,31 +52,97 @@ int rpcrdma_place_item(const struct rpcrdma_conn *c, struct rpcrdma_hdr *h, uint
 		if (most > RPCRDMA_RTR_BSNS)
 			return -EMSGSIZE;
 		n = most;
-		r->nitems = r->nitems ? r->nitems : 1;
-		r->item[0] = (struct rpcrdma_rtr_item){
-			.disp = disp, .len = data->len, .type = RPCRDMA_RTR_TBSN};
 		name_targets(r, (unsigned)first, n);
 		first = rpcrdma_rtr_fit(l, (uint32_t)(c->dialect->size(h) + len), data->len, &most);
 	}
 	if (first < 0 || n != most || !rpcrdma_rtr_target(l, (unsigned)first, &off, &size) ||
-		(uint64_t)off + data->len > MEM_MAX_SIZE)
+		(uint64_t)off + data->len > c->x.inline_send)
 		return -EMSGSIZE;
 	name_targets(r, (unsigned)first, n);
+	r->count = 1;
 	return 0;
 }
 
-uint32_t rpcrdma_place_room(const struct rpcrdma_conn *c)
+/* Bytes of left that lie in targets in a row of one Send, the first such row behind so many bytes.
+ * r: their numbers, from base on, are added to its; or NULL. */
+static uint32_t fill(const struct rpcrdma_conn *c, struct rpcrdma_rtr *r, unsigned base,
+	uint32_t behind, uint32_t left)
 {
-	uint32_t off = 0, size, next, sum = 0;
-	unsigned i = 0;
+	uint32_t off, size, next = 0, sum = 0;
 
-	while (rpcrdma_rtr_target(&c->layout, i, &off, &size) && off < RPCRDMA_RTR_MSG)
-		i++;
-	for (next = off; rpcrdma_rtr_target(&c->layout, i, &off, &size) && off == next; i++) {
-		sum += size;
+	for (unsigned i = 0; sum < left && rpcrdma_rtr_target(&c->layout, i, &off, &size); i++) {
+		uint32_t use = size < left - sum ? size : left - sum;
+
+		if (off < behind)
+			continue;
+		if ((sum && off != next) || (uint64_t)off + use > c->x.inline_send ||
+			(r && r->nbsns == RPCRDMA_RTR_BSNS))
+			break;
+		if (r)
+			r->bsn[r->nbsns++] = base + i;
+		sum += use;
 		next = off + size;
 	}
 	return sum;
+}
+
+static uint32_t continue_size(const struct rpcrdma_conn *c)
+{
+	struct rpcrdma_hdr h;
+
+	h.proc = RPCRDMA_XMT_CONT;
+	return (uint32_t)c->dialect->size(&h);
+}
+
+/* Places data in targets of up to `most` Sends. */
+static int in_group(const struct rpcrdma_conn *c, struct rpcrdma_hdr *h,
+	const struct seg_list *data, uint64_t len, unsigned most)
+{
+	unsigned per = rpcrdma_rtr_targets(&c->layout), known;
+	struct rpcrdma_rtr *r = &h->rtr;
+
+	r->nbsns = 0;
+	do { /* the more targets the header names, the fewer are left behind it */
+		uint32_t left = data->len, n;
+		uint64_t behind;
+
+		known = r->nbsns;
+		r->item[0].at = (struct rpcrdma_rtr_run){0, known};
+		behind = c->dialect->size(h) + len;
+		r->nbsns = 0;
+		for (r->count = 0; left && r->count < most; r->count++) {
+			if (r->count)
+				behind = continue_size(c);
+			n = behind < c->x.inline_send
+				    ? fill(c, r, r->count * per, (uint32_t)behind, left)
+				    : 0;
+			if (!n)
+				return -EMSGSIZE;
+			left -= n;
+		}
+		if (left || r->nbsns < known)
+			return -EMSGSIZE;
+	} while (r->nbsns != known);
+	return 0;
+}
+
+int rpcrdma_place_item(const struct rpcrdma_conn *c, struct rpcrdma_hdr *h, uint32_t disp,
+	const struct seg_list *data, uint64_t len, unsigned most)
+{
+	struct rpcrdma_rtr *r = &h->rtr;
+	int rc;
+
+	r->nitems = r->nitems ? r->nitems : 1;
+	r->item[0] =
+		(struct rpcrdma_rtr_item){.disp = disp, .len = data->len, .type = RPCRDMA_RTR_TBSN};
+	rc = in_one(c, h, data, len);
+	return rc && most > 1 ? in_group(c, h, data, len, most) : rc;
+}
+
+uint64_t rpcrdma_place_room(const struct rpcrdma_conn *c, uint32_t len, unsigned sends)
+{
+	return fill(c, NULL, 0, len, UINT32_MAX) +
+	       (sends - 1) * (uint64_t)fill(c, NULL, 0, continue_size(c), UINT32_MAX);
 }
 
 /* The pieces of data into wr, behind what is there. False: too many, or memory that nobody holds.
@@ -95,15 +164,16 @@ static bool add_pieces(struct prov_wr *wr, const struct seg_list *data)
 	return true;
 }
 
-int rpcrdma_make_placed(struct rpcrdma_conn *c, struct prov_wr *wr, const struct rpcrdma_hdr *h,
-	const struct rpcrdma_stream *s, const struct seg_list *data, struct mem_buf **held)
+/* Makes one Send: s under header h, and data off bytes behind its beginning. */
+static int make_one(struct rpcrdma_conn *c, struct prov_wr *wr, const struct rpcrdma_hdr *h,
+	const struct rpcrdma_stream *s, const struct seg_list *data, uint32_t off,
+	struct mem_buf **held)
 {
 	size_t hlen = c->dialect->size(h);
-	uint32_t off, size;
 	struct mem_buf *b;
 	bool gathered;
 
-	if (!rpcrdma_rtr_target(&c->layout, h->rtr.bsn[0], &off, &size) || off < hlen + s->len)
+	if (off < hlen + s->len)
 		return -EMSGSIZE;
 	*wr = (struct prov_wr){.op = PROV_SEND, .nsge = 1, .nhold = 1};
 	gathered = !add_pieces(wr, data);
@@ -128,6 +198,59 @@ int rpcrdma_make_placed(struct rpcrdma_conn *c, struct prov_wr *wr, const struct
 	return 0;
 }
 
+/* The bytes that targets number *i.. of the item, those of one Send, have room for; *i: the first
+ * of the next. *off: where they begin. */
+static uint32_t targets_of(
+	const struct rpcrdma_conn *c, const struct rpcrdma_rtr *r, unsigned *i, uint32_t *off)
+{
+	unsigned per = rpcrdma_rtr_targets(&c->layout), k = r->bsn[*i] / per;
+	uint32_t at, size, sum = 0;
+
+	for (; *i < r->nbsns && r->bsn[*i] / per == k; ++*i) {
+		rpcrdma_rtr_target(&c->layout, r->bsn[*i] % per, &at, &size);
+		*off = sum ? *off : at;
+		sum += size;
+	}
+	return sum;
+}
+
+int rpcrdma_make_placed(struct rpcrdma_conn *c, struct rpcrdma_lead *lead, struct prov_wr *wr,
+	const struct rpcrdma_hdr *h, const struct rpcrdma_stream *s, const struct seg_list *data,
+	struct mem_buf **held)
+{
+	static const struct rpcrdma_stream nothing;
+	unsigned n = h->rtr.count, i = 0;
+	uint32_t done = 0, off = 0, len;
+	struct rpcrdma_hdr go_on;
+	struct seg_list part;
+	int rc = 0;
+
+	if (n > 1) {
+		lead->wr = malloc((n - 1) * sizeof(*lead->wr));
+		if (!lead->wr)
+			return -ENOMEM;
+		rpcrdma_begin_hdr(c, &go_on, h->xid, h->dir, RPCRDMA_XMT_CONT);
+		go_on.rtr.begun = h->proc - RPCRDMA_RTR_PRIVATE;
+		go_on.rtr.len = 0;
+	}
+	for (unsigned k = 0; !rc && k < n; k++) {
+		bool last = k == n - 1;
+
+		go_on.rtr.number = k;
+		len = targets_of(c, &h->rtr, &i, &off);
+		part = seg_list_cut(data, done, len);
+		done += part.len;
+		rc = make_one(c, last ? wr : &lead->wr[k], k ? &go_on : h, k ? &nothing : s, &part,
+			off, held);
+		if (rc || last)
+			break;
+		lead->wr[lead->n++].flags = PROV_MORE;
+	}
+	if (rc)
+		rpcrdma_lead_drop(lead);
+	return rc;
+}
+
 /* --- in --------------------------------------------------------------------------------------- */
 
 static enum rpcrdma_rtr_err wrong(struct rpcrdma_rtr_fault *f, enum rpcrdma_rtr_err err,
@@ -142,31 +265,35 @@ static enum rpcrdma_rtr_err wrong(struct rpcrdma_rtr_fault *f, enum rpcrdma_rtr_
 
 enum rpcrdma_rtr_err rpcrdma_placed(const struct rpcrdma_conn *c, const struct rpcrdma_hdr *h,
 	const struct rpcrdma_rtr_item *it, const struct rpcrdma_msg *m, struct seg *seg,
-	unsigned *n, struct rpcrdma_rtr_fault *f)
+	unsigned most, unsigned *n, struct rpcrdma_rtr_fault *f)
 {
-	uint32_t skip = it->off, left = it->len, off, size;
+	uint32_t skip = it->off, left = it->len, off, size, all = RPCRDMA_RTR_OWN * (1 + m->nmore);
 	struct mem_sge at;
 
 	*n = 0;
 	for (unsigned i = 0; left; i++) {
-		uint32_t bsn = i < it->at.n ? h->rtr.bsn[it->at.first + i] : RPCRDMA_RTR_OWN;
+		uint32_t bsn = i < it->at.n ? h->rtr.bsn[it->at.first + i] : all;
+		struct rpcrdma_part in = {m->recv, m->recv_len, 0, m->end};
 
-		if (!rpcrdma_rtr_target(&rpcrdma_rtr_own, bsn, &off, &size))
-			return wrong(f, RPCRDMA_RTR_BADTBSN, bsn, 0, RPCRDMA_RTR_OWN - 1);
+		if (bsn >= all)
+			return wrong(f, RPCRDMA_RTR_BADTBSN, bsn, 0, all - 1);
+		rpcrdma_rtr_target(&rpcrdma_rtr_own, bsn % RPCRDMA_RTR_OWN, &off, &size);
 		if (skip >= size || skip % 4)
 			return wrong(f, RPCRDMA_RTR_BADOFF, skip, 0, size - 1);
+		if (bsn >= RPCRDMA_RTR_OWN)
+			in = m->more[bsn / RPCRDMA_RTR_OWN - 1];
 		off += skip;
 		size -= skip;
 		size = size < left ? size : left;
-		if (off < m->off - c->recv_off + m->len || off + size > m->recv_len)
-			return wrong(f, RPCRDMA_RTR_BADTBSN, bsn, 0, RPCRDMA_RTR_OWN - 1);
-		at = mem_buf_sge(m->recv->buf, c->recv_off + off, size);
+		if (off < in.end || off + size > in.recv_len)
+			return wrong(f, RPCRDMA_RTR_BADTBSN, bsn, 0, all - 1);
+		at = mem_buf_sge(in.recv->buf, c->recv_off + off, size);
 		if (*n && (uint8_t *)seg[*n - 1].at.addr + seg[*n - 1].at.len == at.addr)
 			seg[*n - 1].at.len += size;
-		else if (*n < RPCRDMA_RTR_OWN)
-			seg[(*n)++] = (struct seg){at, m->recv->buf};
+		else if (*n < most)
+			seg[(*n)++] = (struct seg){at, in.recv->buf};
 		else
-			return wrong(f, RPCRDMA_RTR_BADTBSN, bsn, 0, RPCRDMA_RTR_OWN - 1);
+			return wrong(f, RPCRDMA_RTR_BADTBSN, bsn, 0, all - 1);
 		left -= size;
 		skip = 0;
 	}
@@ -219,11 +346,10 @@ int rpcrdma_taken_place(struct rpcrdma_conn *c, struct rpcrdma_taken *t,
 
 		if (it->type != RPCRDMA_RTR_TBSN || !it->len)
 			continue;
-		if (t->npayloads == XDR_MAX_PAYLOADS ||
-			used + (it->at.n ? it->at.n : 1) > RPCRDMA_RTR_OWN)
+		if (t->npayloads == XDR_MAX_PAYLOADS)
 			return -E2BIG;
-		if (rpcrdma_placed(c, h, it, m, t->placed_at + used, &n, &f)) {
-			rpcrdma_report(c, h, &f);
+		if (rpcrdma_placed(c, h, it, m, t->placed_at + used, it->at.n, &n, &f)) {
+			rpcrdma_report(c, h, NULL, &f);
 			return -EPROTO;
 		}
 		p = insert_payload(t, it->disp);
@@ -236,25 +362,6 @@ int rpcrdma_taken_place(struct rpcrdma_conn *c, struct rpcrdma_taken *t,
 /* --- errors ------------------------------------------------------------------------------------
  */
 
-bool rpcrdma_placed_whole(
-	struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, struct rpcrdma_msg *m)
-{
-	struct rpcrdma_rtr_fault f = {.err = 0};
-
-	if (h->proc == RPCRDMA_XMT_CONT)
-		f.err = RPCRDMA_RTR_BADCONT;
-	else if (h->rtr.count != 1)
-		wrong(&f, RPCRDMA_RTR_BADSEQ, 1, h->rtr.count, 0);
-	else if (h->rtr.len > m->len)
-		wrong(&f, RPCRDMA_RTR_BADPL, h->rtr.len, 0, m->len);
-	m->len = h->rtr.len;
-	if (!f.err)
-		return true;
-	rpcrdma_report(c, h, &f);
-	rpcrdma_msg_done(c, m);
-	return false;
-}
-
 void rpcrdma_reported(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h)
 {
 	log_warn("%s: the peer refuses the placement of reply %08x (%u): protocol error", c->x.peer,
@@ -262,20 +369,24 @@ void rpcrdma_reported(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h)
 	c->rtr_ops = 0;
 }
 
-void rpcrdma_report(
-	struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, const struct rpcrdma_rtr_fault *f)
+void rpcrdma_report(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h,
+	const struct rpcrdma_hdr *lead, const struct rpcrdma_rtr_fault *f)
 {
+	const struct rpcrdma_hdr *about = lead ? lead : h; /* its message is not taken */
 	struct rpcrdma_hdr out;
 	int rc;
 
-	log_data("%s: the placement of message %08x is wrong (%u)", c->x.peer, h->xid, f->err);
-	rpcrdma_begin_hdr(c, &out, h->xid,
-		h->dir == RPCRDMA_DIR_CALL ? RPCRDMA_DIR_REPLY : RPCRDMA_DIR_CALL,
+	log_data("%s: the placement of message %08x is wrong (%u)", c->x.peer, about->xid, f->err);
+	rpcrdma_begin_hdr(c, &out, about->xid,
+		about->dir == RPCRDMA_DIR_CALL ? RPCRDMA_DIR_REPLY : RPCRDMA_DIR_CALL,
 		RPCRDMA_REPT_ERR);
 	out.rtr.fault = *f;
-	out.rtr.fault.bad =
-		(struct rpcrdma_rtr_id){h->xid, h->dir == RPCRDMA_DIR_REPLY, h->rtr.number};
-	out.rtr.fault.has_lead = false;
+	out.rtr.fault.bad = (struct rpcrdma_rtr_id){h->xid, h->dir == RPCRDMA_DIR_REPLY,
+		h->proc == RPCRDMA_XMT_CONT ? h->rtr.number : 0};
+	out.rtr.fault.has_lead = lead != NULL;
+	if (lead)
+		out.rtr.fault.lead =
+			(struct rpcrdma_rtr_id){lead->xid, lead->dir == RPCRDMA_DIR_REPLY, 0};
 	rc = rpcrdma_post_hdr(c, &out);
 	if (rc && rc != -ENOTCONN)
 		rpcrdma_break(c, "an error could not be sent: %s", strerror(-rc));

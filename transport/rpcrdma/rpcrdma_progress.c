@@ -163,8 +163,7 @@ static void handle_recv(struct rpcrdma_conn *c, const struct prov_wc *wc)
 		rpcrdma_msg_done(c, &m);
 		return;
 	}
-	if (!rc && rpcrdma_rtr_is_proc(h->proc) && h->proc != RPCRDMA_REPT_ERR &&
-		!rpcrdma_placed_whole(c, h, &m))
+	if (c->dialect->places && !rpcrdma_group_join(c, &h, rc, &m))
 		return;
 	/* an error is never answered, however malformed (RFC 8166 section 4.5) */
 	call = h->proc != RDMA_ERROR &&

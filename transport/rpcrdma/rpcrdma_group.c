@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * rpcrdma_group: messages of several transmissions (rpcrdma_rtr.h; sections 4.2 and 9.4 of the
+ * draft).
+ *
+ * A Transmit Request or Response says of how many transmissions its message is, itself the first;
+ * Transmit Continues with its XID follow, which bring more of the message, or more targets with
+ * data. Nothing of the data moves: the receives stay with the message, RPCRDMA_RTR_SENDS at most. A
+ * connection has one group under way, of either direction.
+ *
+ * Nothing may come between. What does is reported, with the group's first transmission as what led
+ * to it, and is then handled as if there had been no group; messages that are about the connection,
+ * or about others, may. A call that was reported is sent again plain, by its sender; a reply that
+ * was fails its call. What is left of such a group is dropped.
+ */
+#include "transport/rpcrdma/rpcrdma_conn.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+unsigned rpcrdma_group_max(const struct rpcrdma_conn *c)
+{
+	unsigned most = c->dialect->talks ? RPCRDMA_RTR_SENDS : 1;
+
+	return !c->requester && c->credit_in.granted < most ? c->credit_in.granted : most;
+}
+
+/* Is it one transmission of a group, which may be the only one? */
+static bool transmits(const struct rpcrdma_hdr *h, int rc)
+{
+	return !rc && (h->proc == RPCRDMA_XMT_REQ || h->proc == RPCRDMA_XMT_RESP ||
+			      h->proc == RPCRDMA_XMT_CONT);
+}
+
+/* Table 4 of the draft numbers the operations otherwise than its XDR does. */
+static bool is_begun_by(uint32_t said, uint32_t proc)
+{
+	return said == proc || said == proc - RPCRDMA_RTR_PRIVATE ||
+	       said == proc - RPCRDMA_XMT_REQ + 1;
+}
+
+static bool fault_is(struct rpcrdma_rtr_fault *f, uint32_t err, uint32_t want, uint32_t has)
+{
+	f->err = err;
+	f->v[0] = want;
+	f->v[1] = has;
+	return true;
+}
+
+/* What is wrong with h while a group is under way. */
+static bool breaks(const struct rpcrdma_group *g, const struct rpcrdma_hdr *h, int rc,
+	struct rpcrdma_rtr_fault *f)
+{
+	uint32_t next = g->m.nmore + 1;
+
+	if (rc || !rpcrdma_rtr_is_proc(h->proc))
+		return fault_is(f, RPCRDMA_RTR_BADHMT, RPCRDMA_XMT_CONT, h->proc);
+	if (h->proc != RPCRDMA_XMT_CONT)
+		return fault_is(f, RPCRDMA_RTR_BADOMT, RPCRDMA_XMT_CONT, h->proc);
+	if (h->xid != g->h->xid)
+		return fault_is(f, RPCRDMA_RTR_BADXID, g->h->xid, h->xid);
+	if (h->dir != g->h->dir)
+		return fault_is(f, RPCRDMA_RTR_BADCONT, 0, 0);
+	if (!is_begun_by(h->rtr.begun, g->h->proc))
+		return fault_is(
+			f, RPCRDMA_RTR_BADOMT, g->h->proc - RPCRDMA_RTR_PRIVATE, h->rtr.begun);
+	return h->rtr.number != next && fault_is(f, RPCRDMA_RTR_BADSEQ, next, h->rtr.number);
+}
+
+/* What is wrong with h, of m, by itself. */
+static bool is_wrong(const struct rpcrdma_conn *c, const struct rpcrdma_hdr *h,
+	const struct rpcrdma_msg *m, struct rpcrdma_rtr_fault *f)
+{
+	bool reply = h->dir == RPCRDMA_DIR_REPLY, first = h->proc != RPCRDMA_XMT_CONT;
+	uint32_t most = reply ? c->rtr_resp_sends : rpcrdma_group_max(c);
+
+	if (first && (!h->rtr.count || h->rtr.count > most))
+		return fault_is(f, RPCRDMA_RTR_BADSEQ, most, h->rtr.count);
+	f->v[2] = m->len;
+	return h->rtr.len > m->len && fault_is(f, RPCRDMA_RTR_BADPL, h->rtr.len, 0);
+}
+
+/* m, under header h, is not handled: a call of ours whose reply it is fails. */
+static void give_up(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, struct rpcrdma_msg *m)
+{
+	static const struct prov_wc nothing;
+
+	if (h->dir == RPCRDMA_DIR_REPLY && h->proc != RPCRDMA_XMT_CONT)
+		rpcrdma_handle_reply(c, h, -EBADMSG, m, &nothing);
+	else
+		rpcrdma_msg_done(c, m);
+}
+
+/* Of the transmissions with this XID those that are still to come are dropped. */
+static void refuse(struct rpcrdma_group *g, uint32_t xid)
+{
+	g->count = 0;
+	g->refused = true;
+	g->xid = xid;
+}
+
+/* The group is over. */
+static void break_off(struct rpcrdma_conn *c)
+{
+	struct rpcrdma_group *g = &c->group;
+
+	refuse(g, g->h->xid);
+	give_up(c, g->h, &g->m);
+}
+
+/* As the first of a group of several, m goes to it. 0 or -ENOMEM. */
+static int begin(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, const struct rpcrdma_msg *m)
+{
+	struct rpcrdma_group *g = &c->group;
+
+	if (!g->h)
+		g->h = malloc(sizeof(*g->h));
+	if (!g->h)
+		return -ENOMEM;
+	*g->h = *h;
+	g->m = *m;
+	g->count = h->rtr.count;
+	g->refused = false;
+	return 0;
+}
+
+/* Puts the parts of the message together, if there is more than that of the first transmission. 0
+ * or -ENOMEM. */
+static int gather(struct rpcrdma_conn *c, struct rpcrdma_msg *m)
+{
+	uint32_t len = m->len;
+	struct mem_buf *b;
+
+	for (unsigned i = 0; i < m->nmore; i++)
+		len += m->more[i].end - m->more[i].off;
+	if (len == m->len)
+		return 0;
+	b = mem_buf_get(c->pool, len);
+	if (!b)
+		return -ENOMEM;
+	memcpy(b->data, m->recv->buf->data + m->off, m->len);
+	for (unsigned i = 0; i < m->nmore; i++) {
+		const struct rpcrdma_part *part = &m->more[i];
+
+		memcpy(b->data + m->len, part->recv->buf->data + c->recv_off + part->off,
+			part->end - part->off);
+		m->len += part->end - part->off;
+	}
+	m->joined = b;
+	m->off = 0;
+	return 0;
+}
+
+/* h, of m, continues the group. True: and ends it, *m is all of it. */
+static bool add(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, struct rpcrdma_msg *m)
+{
+	struct rpcrdma_group *g = &c->group;
+
+	g->m.more[g->m.nmore++] = (struct rpcrdma_part){
+		m->recv, m->recv_len, (uint32_t)h->len, (uint32_t)h->len + h->rtr.len};
+	if (g->m.nmore + 1 < g->count) {
+		rpcrdma_heard_part(c);
+		return false;
+	}
+	g->m.sends = g->count;
+	g->count = 0;
+	*m = g->m;
+	if (!gather(c, m))
+		return true;
+	rpcrdma_msg_done(c, m);
+	rpcrdma_break(c, "out of memory");
+	return false;
+}
+
+/* h, of m, is a transmission that fits what came before it. As rpcrdma_group_join(). */
+static bool take(struct rpcrdma_conn *c, struct rpcrdma_hdr **hp, struct rpcrdma_msg *m)
+{
+	struct rpcrdma_hdr *h = *hp;
+
+	m->len = h->rtr.len;
+	m->end = (uint32_t)h->len + m->len;
+	if (h->proc == RPCRDMA_XMT_CONT) {
+		*hp = c->group.h;
+		return add(c, h, m);
+	}
+	if (h->rtr.count == 1)
+		return true;
+	if (!begin(c, h, m)) {
+		rpcrdma_heard_part(c);
+		return false;
+	}
+	rpcrdma_msg_done(c, m);
+	rpcrdma_break(c, "out of memory");
+	return false;
+}
+
+/* h, of m, is not what a group needs next. True: it is to be handled by itself. */
+static bool interrupt(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc,
+	const struct rpcrdma_rtr_fault *f, struct rpcrdma_msg *m)
+{
+	struct rpcrdma_group *g = &c->group;
+
+	/* the sender of what cannot be read is told by RDMA_ERROR */
+	if (!rc || h->xid != g->h->xid)
+		rpcrdma_report(c, h, g->h, f);
+	break_off(c);
+	if (rc || h->proc != RPCRDMA_XMT_CONT)
+		return true;
+	rpcrdma_msg_done(c, m);
+	return false;
+}
+
+bool rpcrdma_group_join(
+	struct rpcrdma_conn *c, struct rpcrdma_hdr **hp, int rc, struct rpcrdma_msg *m)
+{
+	struct rpcrdma_group *g = &c->group;
+	struct rpcrdma_rtr_fault f;
+	struct rpcrdma_hdr *h = *hp;
+	bool goes_on = !rc && h->proc == RPCRDMA_XMT_CONT;
+
+	if (!rc && (h->proc == RDMA_ERROR || h->proc == RPCRDMA_REPT_ERR))
+		return true;
+	if (g->count && breaks(g, h, rc, &f) && !interrupt(c, h, rc, &f, m))
+		return false;
+	if (!transmits(h, rc))
+		return true;
+	if (goes_on && !g->count) {
+		if (!g->refused || h->xid != g->xid) {
+			fault_is(&f, RPCRDMA_RTR_BADCONT, 0, 0);
+			rpcrdma_report(c, h, NULL, &f);
+		}
+		rpcrdma_msg_done(c, m);
+		return false;
+	}
+	if (!is_wrong(c, h, m, &f))
+		return take(c, hp, m);
+	rpcrdma_report(c, h, goes_on ? g->h : NULL, &f);
+	if (goes_on)
+		break_off(c);
+	else
+		refuse(g, h->xid);
+	give_up(c, h, m);
+	return false;
+}
