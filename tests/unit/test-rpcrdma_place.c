@@ -358,6 +358,24 @@ static void a_reported_reply(void **state)
 	raw_stop(&r, &p);
 }
 
+/* With little memory a responder has plain receive buffers, and all goes without placement. */
+static void without_memory_nothing_is_placed(void **state)
+{
+	const struct pair_params params = {.server_memory = 64u << 20};
+	struct pair p;
+
+	pair_init(&p, &params);
+	for (int i = 0; i < 5; i++)
+		pair_null(&p);
+	pair_progress(&p, 100);
+	assert_int_equal(rpcrdma_conn_of(p.client)->rtr_ops, 0);
+	assert_string_equal(p.client->rdma_dialect, "2-rtr");
+	pair_put(&p, 65536);
+	assert_int_equal(p.stats.bytes_exposed, 65536);
+	assert_true(pair_get(&p, 4096, 4096, 100));
+	pair_finish(&p);
+}
+
 /* One that has told no targets gets what there is in the message, or by RDMA Write. */
 static void without_targets_nothing_is_placed(void **state)
 {
@@ -625,6 +643,7 @@ int main(void)
 		cmocka_unit_test(what_becomes_of_a_place),
 		cmocka_unit_test(a_reported_reply),
 		cmocka_unit_test(without_targets_nothing_is_placed),
+		cmocka_unit_test(without_memory_nothing_is_placed),
 		cmocka_unit_test(items_of_both_kinds),
 		cmocka_unit_test(what_a_requester_sends),
 		cmocka_unit_test(a_report_makes_it_plain),

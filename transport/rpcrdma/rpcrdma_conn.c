@@ -179,6 +179,15 @@ static void destroy(struct rpc_xprt *x)
 	free(c);
 }
 
+/* For receive buffers with targets: an eighth of what is left, and that is half of all. */
+static bool has_memory(const struct setup *s)
+{
+	size_t room = mem_pool_room(s->pool);
+
+	return (uint64_t)s->params.recv_depth * RPCRDMA_RTR_BLOCK <= room / 8 &&
+	       room >= mem_pool_limit(s->pool) / 2;
+}
+
 /* A connection on pc, whose hand-shake is still to come. Owns pc, also when it fails. */
 static struct rpcrdma_conn *conn_new(
 	const struct setup *s, struct prov_conn *pc, const struct rpc_xprt_up *up)
@@ -205,11 +214,12 @@ static struct rpcrdma_conn *conn_new(
 	/* sizes of the dialect of 2005 may be meant without the header */
 	if (rpcrdma_dialect_has_legacy(s->dialects))
 		c->recv_size += 1024;
-	if (s->dialects[0]->places) { /* its pages begin at one */
-		c->recv_size = rpcrdma_rtr_own.len;
-		c->recv_off = RPCRDMA_RTR_PAGE - RPCRDMA_RTR_HEAD;
-	}
 	c->nrecvs = s->params.recv_depth;
+	c->targets = s->dialects[0]->places && s->dialects[0]->talks && has_memory(s);
+	if (c->targets) { /* its pages begin at one */
+		c->recv_size = rpcrdma_rtr_own.len;
+		c->recv_off = RPCRDMA_RTR_BLOCK - rpcrdma_rtr_own.len;
+	}
 	c->spin_ns = sysconf(_SC_NPROCESSORS_ONLN) > 1 ? rpcrdma_spin_us * UINT64_C(1000) : 0;
 	STAILQ_INIT(&c->to_post);
 	TAILQ_INIT(&c->pulls);

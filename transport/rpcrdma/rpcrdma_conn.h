@@ -82,9 +82,11 @@
 #define RPCRDMA_LENT_BYTES (64u << 20) /* and bytes of them */
 /* Receive buffers where data may come in Sends: a message, then pages, the first of which takes
  * what of the message is too long. */
-#define RPCRDMA_RTR_HEAD  1024
-#define RPCRDMA_RTR_PAGE  4096
-#define RPCRDMA_RTR_OWN	  17
+#define RPCRDMA_RTR_HEAD 1024
+#define RPCRDMA_RTR_PAGE 4096
+#define RPCRDMA_RTR_OWN	 17
+/* The memory of one, which ends with a page. */
+#define RPCRDMA_RTR_BLOCK ((1 + RPCRDMA_RTR_OWN) * RPCRDMA_RTR_PAGE)
 #define RPCRDMA_PIECES	  (2 * RPCRDMA_RTR_OWN) /* of a result that came in Sends */
 #define RPCRDMA_RTR_SENDS 16  /* that a message takes at most whose data is in them */
 #define RPCRDMA_RTR_FIXED 64  /* bytes of the header of a Transmit Request with an item, at most */
@@ -294,8 +296,9 @@ struct rpcrdma_conn {
 	/* rpcrdma_connprop.c */
 	struct rpcrdma_props props; /* the peer's; progress thread */
 	bool props_told;	    /* ours were; progress thread */
-	/* rpcrdma_place.c: the peer's receive buffers, and what it takes (RPCRDMA_RTR_XREQ, ...);
-	 * the first is as it is once the second is not 0 */
+	/* rpcrdma_place.c: whether our receive buffers have targets; the peer's, and what it takes
+	 * (RPCRDMA_RTR_XREQ, ...); the first is as it is once the second is not 0 */
+	bool targets; /* constant */
 	struct rpcrdma_rtr_layout layout;
 	/* Sends that it takes for a call, and that it may take for a reply */
 	unsigned rtr_req_sends, rtr_resp_sends;

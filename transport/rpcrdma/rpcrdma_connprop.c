@@ -44,7 +44,7 @@ static void own_props(const struct rpcrdma_conn *c, struct rpcrdma_props *p)
 	p->seg_size = MEM_MAX_SIZE;
 	p->seg_count = RPCRDMA_MAX_SEGS;
 	p->auth = rpcrdma_host_auth->tell(&p->auth_len);
-	if (c->dialect->places) {
+	if (c->dialect->places && c->targets) {
 		p->rtr_ops = RPCRDMA_RTR_XREQ | RPCRDMA_RTR_XRESP | RPCRDMA_RTR_XCONT;
 		p->rtr_req_sends = rpcrdma_group_max(c);
 		p->rtr_resp_sends = RPCRDMA_RTR_SENDS;

@@ -22,7 +22,7 @@
 
 unsigned rpcrdma_group_max(const struct rpcrdma_conn *c)
 {
-	unsigned most = c->dialect->talks ? RPCRDMA_RTR_SENDS : 1;
+	unsigned most = c->targets ? RPCRDMA_RTR_SENDS : 1;
 
 	return !c->requester && c->credit_in.granted < most ? c->credit_in.granted : most;
 }

@@ -137,7 +137,7 @@ void rpcrdma_set_props(struct rpcrdma_conn *c, const struct rpcrdma_props *p)
 	c->seg_size = at_least(p->seg_size, SEG_SIZE_MIN);
 	c->seg_count = at_least(p->seg_count, 1);
 	c->no_reverse = !c->requester && p->reverse == RPCRDMA_REVERSE_NONE;
-	if (c->dialect->places && p->rtr_ops && !c->layout_known) {
+	if (c->dialect->places && c->targets && p->rtr_ops && !c->layout_known) {
 		c->layout_known = true; /* it is read in any thread, and does not change */
 		c->layout = p->layout;
 		if (p->rtr_ops & RPCRDMA_RTR_XCONT) {

@@ -5,7 +5,8 @@
  *
  * Our receive buffers have the shape of a page-aligned run of pages with a short head before it:
  * header and message come in the head, which is all that is sent in vain before the data, and the
- * data in pages. A message that is longer goes on in the first page.
+ * data in pages. A message that is longer goes on in the first page. They are large: where
+ * memory is short a connection has plain ones, tells nothing of targets, and places nothing.
  *
  * Out, one item of data leaves behind its message, from where it lies; what the Send has no targets
  * for, in further ones, a group of transmissions. The bytes between are zero (section 11). In, it
@@ -267,7 +268,8 @@ enum rpcrdma_rtr_err rpcrdma_placed(const struct rpcrdma_conn *c, const struct r
 	const struct rpcrdma_rtr_item *it, const struct rpcrdma_msg *m, struct seg *seg,
 	unsigned most, unsigned *n, struct rpcrdma_rtr_fault *f)
 {
-	uint32_t skip = it->off, left = it->len, off, size, all = RPCRDMA_RTR_OWN * (1 + m->nmore);
+	uint32_t skip = it->off, left = it->len, off, size;
+	uint32_t all = c->targets ? RPCRDMA_RTR_OWN * (1 + m->nmore) : 0, max = all ? all - 1 : 0;
 	struct mem_sge at;
 
 	*n = 0;
@@ -276,7 +278,7 @@ enum rpcrdma_rtr_err rpcrdma_placed(const struct rpcrdma_conn *c, const struct r
 		struct rpcrdma_part in = {m->recv, m->recv_len, 0, m->end};
 
 		if (bsn >= all)
-			return wrong(f, RPCRDMA_RTR_BADTBSN, bsn, 0, all - 1);
+			return wrong(f, RPCRDMA_RTR_BADTBSN, bsn, 0, max);
 		rpcrdma_rtr_target(&rpcrdma_rtr_own, bsn % RPCRDMA_RTR_OWN, &off, &size);
 		if (skip >= size || skip % 4)
 			return wrong(f, RPCRDMA_RTR_BADOFF, skip, 0, size - 1);
@@ -286,14 +288,14 @@ enum rpcrdma_rtr_err rpcrdma_placed(const struct rpcrdma_conn *c, const struct r
 		size -= skip;
 		size = size < left ? size : left;
 		if (off < in.end || off + size > in.recv_len)
-			return wrong(f, RPCRDMA_RTR_BADTBSN, bsn, 0, all - 1);
+			return wrong(f, RPCRDMA_RTR_BADTBSN, bsn, 0, max);
 		at = mem_buf_sge(in.recv->buf, c->recv_off + off, size);
 		if (*n && (uint8_t *)seg[*n - 1].at.addr + seg[*n - 1].at.len == at.addr)
 			seg[*n - 1].at.len += size;
 		else if (*n < most)
 			seg[(*n)++] = (struct seg){at, in.recv->buf};
 		else
-			return wrong(f, RPCRDMA_RTR_BADTBSN, bsn, 0, all - 1);
+			return wrong(f, RPCRDMA_RTR_BADTBSN, bsn, 0, max);
 		left -= size;
 		skip = 0;
 	}
