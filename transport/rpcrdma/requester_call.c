@@ -396,7 +396,7 @@ static int marshal(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcr
 	struct rpcrdma_hdr h;
 	int rc = 0;
 
-	out->lead.n = 0;
+	out->lead = (struct rpcrdma_lead){0};
 	begin_dialect(c, p);
 	if (c->no_reverse)
 		return -EOPNOTSUPP;

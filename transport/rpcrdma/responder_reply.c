@@ -341,12 +341,11 @@ static int post_answer(struct answer *a)
 {
 	static const struct rpcrdma_stream nothing;
 	struct rpcrdma_conn *c = a->c;
-	struct rpcrdma_lead lead;
+	struct rpcrdma_lead lead = {0};
 	struct mem_buf *held;
 	struct prov_wr wr;
 	int rc = 0;
 
-	lead.n = 0;
 	if (a->nlent)
 		rc = rpcrdma_lend(c, &a->h, a->lent, a->position, a->nlent);
 	if (!rc && a->sends > 1)

@@ -503,6 +503,7 @@ static inline unsigned rpcrdma_reply_sends(const struct rpcrdma_dialect *d)
  * the last. 0, or -ENOMEM: *lead is empty, and s as it was. */
 int rpcrdma_lead_make(struct rpcrdma_conn *c, struct rpcrdma_lead *lead,
 	const struct rpcrdma_hdr *h, struct rpcrdma_stream *s, unsigned n);
+/* An empty one is zero, and zero afterwards. */
 void rpcrdma_lead_drop(struct rpcrdma_lead *lead);
 /* Posts the Sends of a message, lead and last, and lets go of lead; those that may not leave yet
  * follow later. paid: it has taken credits for all of them. `chain` is held. 0, -ENOMEM, or

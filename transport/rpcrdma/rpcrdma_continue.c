@@ -92,11 +92,10 @@ int rpcrdma_lead_make(struct rpcrdma_conn *c, struct rpcrdma_lead *lead,
 
 void rpcrdma_lead_drop(struct rpcrdma_lead *lead)
 {
-	if (!lead->n)
-		return;
 	while (lead->n)
 		mem_buf_unref(lead->wr[--lead->n].hold[0]);
 	free(lead->wr);
+	lead->wr = NULL;
 }
 
 /* --- waiting for credits ---------------------------------------------------------------------- */
