@@ -69,6 +69,9 @@ struct prov_conn {
 	char down_reason[200];	/* valid once PROV_WC_DOWN was delivered: a sentence */
 	/* valid after open() or accept() */
 	struct sockaddr_storage peer;
+	/* Blocks of more than 64 KiB are reached through doors alone: nothing is received into
+	 * them, and nothing of them is in a Send. */
+	bool bulk_by_doors;
 	/* valid after accept() */
 	struct sock_user user;
 };

@@ -179,12 +179,14 @@ static void destroy(struct rpc_xprt *x)
 	free(c);
 }
 
-/* For receive buffers with targets: an eighth of what is left, and that is half of all. */
-static bool has_memory(const struct setup *s)
+/* May receive buffers have targets? They take no more than an eighth of the memory that is left,
+ * which is half of all, and the provider can receive into blocks as large, and send from such. */
+static bool may_have_targets(const struct setup *s, const struct prov_conn *pc)
 {
 	size_t room = mem_pool_room(s->pool);
 
-	return (uint64_t)s->params.recv_depth * RPCRDMA_RTR_BLOCK <= room / 8 &&
+	return s->dialects[0]->places && s->dialects[0]->talks && !pc->bulk_by_doors &&
+	       (uint64_t)s->params.recv_depth * RPCRDMA_RTR_BLOCK <= room / 8 &&
 	       room >= mem_pool_limit(s->pool) / 2;
 }
 
@@ -215,7 +217,7 @@ static struct rpcrdma_conn *conn_new(
 	if (rpcrdma_dialect_has_legacy(s->dialects))
 		c->recv_size += 1024;
 	c->nrecvs = s->params.recv_depth;
-	c->targets = s->dialects[0]->places && s->dialects[0]->talks && has_memory(s);
+	c->targets = may_have_targets(s, pc);
 	if (c->targets) { /* its pages begin at one */
 		c->recv_size = rpcrdma_rtr_own.len;
 		c->recv_off = RPCRDMA_RTR_BLOCK - rpcrdma_rtr_own.len;
@@ -257,6 +259,8 @@ static int conn_establish(struct rpcrdma_conn *c, int timeout_ms, struct err *e)
 		return rc;
 	rpcrdma_recv_replenish(c);
 	rc = c->prov->establish(c->pc, timeout_ms, e);
+	if (rc && c->why[0]) /* that is why it was given up */
+		err_set(e, ERR_INTERNAL, "%s", c->why);
 	if (rc)
 		return rc;
 	said = rpcrdma_priv_decode(&priv, c->pc->peer_priv, c->pc->peer_priv_len);

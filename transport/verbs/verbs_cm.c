@@ -253,6 +253,7 @@ static int verbs_open(const struct sockaddr *peer, socklen_t len, const struct p
 		verbs_free(&v->c);
 		return ret;
 	}
+	v->c.bulk_by_doors = v->dom->lean;
 	*out = &v->c;
 	return 0;
 }
