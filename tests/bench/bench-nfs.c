@@ -7,7 +7,8 @@
  *     bench-nfs [OPTION]... SHAPE HOST NAME
  *
  * NAME is a file in the export's root, or the beginning of the names of those that are made there.
- * Options beside those of shape.h: -p tcp|iwarp|rdma, -P PORT, -v 3|4.1|4.2.
+ * Options beside those of shape.h: -p tcp|iwarp|rdma, -P PORT, -v 3|4.1|4.2, -r
+ * RDMA_VERSION.
  *
  * DEPTH slots each have one operation under way. The next one of a slot is submitted by the thread
  * that has seen the last one end, so that nothing is handed from thread to thread. A pass of data
@@ -316,11 +317,13 @@ int main(int argc, char **argv)
 	int opt;
 
 	shape_init(&shape);
-	while ((opt = getopt(argc, argv, SHAPE_OPTIONS "p:P:v:")) != -1) {
+	while ((opt = getopt(argc, argv, SHAPE_OPTIONS "p:P:r:v:")) != -1) {
 		if (opt == 'p')
 			ok &= proto(&p, optarg);
 		else if (opt == 'P')
 			p.port = p.mountport = (uint16_t)atoi(optarg);
+		else if (opt == 'r')
+			ok &= rpc_rdma_versions_parse(optarg, &p.rdma_versions);
 		else if (opt == 'v')
 			ok &= version(&p, optarg);
 		else
@@ -328,8 +331,9 @@ int main(int argc, char **argv)
 	}
 	if (!ok || argc - optind != 3 || !shape_set(&shape, argv[optind]) || shape.jobs != 1) {
 		fprintf(stderr,
-			"usage: bench-nfs [-p PROTO] [-P PORT] [-v VERSION] [-b BYTES] [-s BYTES] "
-			"[-q DEPTH] [-t SECONDS] [-n FILES] read|write|rand|create|unlink "
+			"usage: bench-nfs [-p PROTO] [-P PORT] [-v VERSION] [-r RDMA_VERSION] "
+			"[-b BYTES] [-s BYTES] [-q DEPTH] [-t SECONDS] [-n FILES] "
+			"read|write|rand|create|unlink "
 			"HOST NAME\n");
 		return 2;
 	}

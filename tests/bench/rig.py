@@ -172,13 +172,15 @@ class Rig:
 class Server:
     """rnfs-serve on a folder; port[proto] tells where. within: words that come before its command."""
 
-    def __init__(self, rig, folder, protos=("iwarp",), fault=None, address="127.0.0.1", within=()):
+    def __init__(self, rig, folder, protos=("iwarp",), fault=None, address="127.0.0.1", within=(), versions=None):
         self.rig, self.folder, self.address, self.port = rig, folder, address, {}
         log = rig.path("serve")
         command = [*within, rig.program("contrib/serve/rnfs-serve"), "--proto", ",".join(protos), "--no-root-squash", "--async"]
         for _ in protos:
             command += ["--listen", f"{address}:0"]
-        self.process = rig.start(command + (["--fault", fault] if fault else []) + [folder], log)
+        command += ["--fault", fault] if fault else []
+        command += ["--rdma-versions", versions] if versions else []
+        self.process = rig.start(command + [folder], log)
 
         def ready():
             with open(log, encoding="utf-8", errors="replace") as f:
@@ -188,6 +190,25 @@ class Server:
             found = re.findall(r" on \S*:(\d+) \((\w+)\)", text)
             return found if len(found) == len(protos) else None
         self.port = {proto: int(port) for port, proto in until(ready, 30, "the server's start")}
+
+    def end(self):
+        self.rig.end(self.process)
+
+
+class Relay:
+    """A longer way to a server's port: late by so many milliseconds, half of it each way; what passes is captured, if a file is named."""
+
+    def __init__(self, rig, port, milliseconds=0, capture=None):
+        self.rig, log = rig, rig.path("relay")
+        command = [rig.program("tests/bench/relay"), "-d", str(milliseconds * 500)] + (["-w", capture] if capture else [])
+        self.process = rig.start(command + [str(port)], log)
+
+        def ready():
+            if self.process.poll() is not None:
+                raise Trouble("the relay did not start")
+            with open(log, encoding="utf-8") as f:
+                return f.read().strip()
+        self.port = int(until(ready, 30, "the relay's start"))
 
     def end(self):
         self.rig.end(self.process)
