@@ -44,7 +44,7 @@ E2E_LEGACY_SHORT = ("files",)
 E2E_LEGACY = E2E_LEGACY_SHORT + ("programs", "floods", "silence", "delegated", "roundtrips", "writeback", "locks", "acls")
 
 # The virtual machine's cases that are run each time, in their short form.
-VM_SHORT = ("case-short-client", "case-short-server")
+VM_SHORT = ("case-short-client", "case-short-server", "case-short-dialects")
 
 
 def program_names(folder, prefix):
@@ -105,7 +105,7 @@ def e2e_v2_rtr(scripts):
 def e2e_v2_2016(scripts):
     for script in scripts:
         yield e2e_job("plain", script, " over iwarp, RPC-over-RDMA version 2-2016,", PROTO="iwarp",
-                      RDMA_VERSIONS="2-2016", RDMA_VERSION="2-2016")
+                      RDMA_VERSIONS="1,2-2016", RDMA_VERSION="2-2016")
 
 
 def e2e_legacy(scripts):
