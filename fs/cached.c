@@ -11,6 +11,7 @@
 
 #include "fs/change.h"
 #include "fs/data.h"
+#include "fs/order.h"
 #include "fs/reply.h"
 
 #define FIRST_MAX (64u << 10) /* bytes of a file whose data may come with its open */
@@ -179,6 +180,9 @@ static void look(struct request *r)
 		request_end(r, -EINTR);
 	} else if (found == CACHE_PENDING) {
 		stats_add(&stats->joined, 1);
+	} else if (found == CACHE_HIT && order_overtaken(r)) {
+		cache_hit_end(&hit);
+		r->next(r);
 	} else if (found == CACHE_HIT) {
 		answer(r->fs, request_take_fuse(r), &hit);
 		request_free(r);

@@ -27,6 +27,7 @@ struct memory;
 struct names;
 struct notifier;
 struct openings;
+struct orders;
 struct request_pool;
 struct silly_names;
 struct workers;
@@ -49,6 +50,7 @@ struct fs {
 	struct silly_names *silly;
 	struct listings *listings;
 	struct appends *appends;
+	struct orders *orders;
 	struct cache *cache;
 	struct fetches *fetches; /* into the cache */
 	struct cached *cached;

@@ -75,6 +75,9 @@ struct inode {
 	_Atomic uint64_t displaced_end;
 	atomic_uint astray;
 	_Atomic uint64_t astray_at;
+	/* READs and WRITEs of it, and how many of the latter; order.c, under its lock */
+	LIST_HEAD(, request) under_way;
+	atomic_uint writes;
 	/* the kernel has read of it, and may have pages, since an open last had it drop them */
 	atomic_bool given;
 	/* the kernel has been made to ask for attributes that an open, or the last WRITE before a

@@ -12,6 +12,7 @@
 #include "fs/listing.h"
 #include "fs/notify.h"
 #include "fs/opening.h"
+#include "fs/order.h"
 #include "fs/silly.h"
 
 static const struct fuse_lowlevel_ops fs_ops = {
@@ -82,6 +83,7 @@ void ops_end_gone(struct fs *fs)
 	}
 	append_end_gone(fs);
 	cached_end_gone(fs);
+	order_end_gone(fs);
 	flush_end_gone(fs);
 	inval_end_gone(fs->inval);
 	notifier_end_gone(fs->notifier);

@@ -22,6 +22,7 @@
 #include "fs/file.h"
 #include "fs/flush.h"
 #include "fs/ops.h"
+#include "fs/order.h"
 #include "fs/reply.h"
 #include "fs/worker.h"
 #include "fs/write.h"
@@ -95,6 +96,8 @@ static void read_reply(struct request *r)
 	request_free(r);
 }
 
+static void read_begin(struct request *r);
+
 static void read_step(struct request *r)
 {
 	struct part *p;
@@ -109,8 +112,24 @@ static void read_step(struct request *r)
 	}
 	if (batch_ready(&r->batch))
 		request_submit(r, read_step);
+	else if (order_overtaken(r))
+		read_begin(r);
 	else
 		read_reply(r);
+}
+
+/* The parts of r, of which no byte is there. */
+static bool read_cut(struct request *r)
+{
+	struct part *p;
+
+	if (!r->u.io.asked)
+		return batch_cut(&r->batch, r->fs->info.rsize);
+	STAILQ_FOREACH (p, &r->batch.parts, next) {
+		p->got = 0;
+		p->settled = false;
+	}
+	return true;
 }
 
 /* Asks the server for all of r. */
@@ -118,10 +137,15 @@ static void ask(struct request *r)
 {
 	struct part *p;
 
-	if (!batch_cut(&r->batch, r->fs->info.rsize)) {
+	if (order_overtaken(r)) {
+		read_begin(r);
+		return;
+	}
+	if (!read_cut(r)) {
 		request_end(r, -ENOMEM);
 		return;
 	}
+	r->u.io.asked = true;
 	STAILQ_FOREACH (p, &r->batch.parts, next)
 		read_fill(r, p);
 	request_submit(r, read_step);
@@ -134,6 +158,18 @@ static void read_flushed(struct request *r)
 		ask(r);
 	else
 		cached_wait(r, ask);
+}
+
+/* r has brought nothing so far, or what does not count. */
+static void read_begin(struct request *r)
+{
+	struct inode *ino = r->file->inode;
+
+	if (!(r->u.io.flags & O_DIRECT) && order_read_waits(r, read_begin))
+		return;
+	if (!flush_before_read(ino, r->u.io.offset, r->batch.data.len) ||
+		!flush_waits(r, ino, WRITTEN, read_flushed))
+		read_flushed(r);
 }
 
 void ops_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
@@ -150,7 +186,8 @@ void ops_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fus
 		return;
 	}
 	change_file_used(f);
-	waits = flush_before_read(f->inode, (uint64_t)off, (uint32_t)size);
+	waits = flush_before_read(f->inode, (uint64_t)off, (uint32_t)size) ||
+		order_meets(fs, f->inode, (uint64_t)off, (uint32_t)size);
 	if (!(fi->flags & O_DIRECT) && !waits)
 		found = cached_read(req, f, (uint64_t)off, (uint32_t)size);
 	if (found == CACHE_HIT)
@@ -162,9 +199,11 @@ void ops_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fus
 	r = io_request(req, fi, off, &data);
 	if (!r)
 		return;
-	if (waits && flush_waits(r, f->inode, WRITTEN, read_flushed))
+	if (waits)
+		read_begin(r);
+	else if (!(fi->flags & O_DIRECT) && order_read_waits(r, read_begin))
 		return;
-	if (found == CACHE_PENDING)
+	else if (found == CACHE_PENDING)
 		cached_wait(r, ask);
 	else
 		ask(r);
@@ -296,6 +335,8 @@ void ops_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in, off_t
 		return;
 	r->u.io.writepage = fi->writepage;
 	r->u.io.took = took;
+	if (!fi->writepage)
+		order_write(r);
 	if (gathers)
 		write_gather_wait(r, write_alone);
 	else

@@ -158,6 +158,9 @@ struct request *request_new_cred(struct fs *fs, struct fuse_req *fuse, const str
 	r->flush.gone = NULL;
 	r->flush.closes = r->flush.outlives = false;
 	memset(&r->u, 0, sizeof(r->u));
+	r->order.of = NULL;
+	r->order.waits = false;
+	atomic_store(&r->order.overtaken, false);
 	r->cut.begun = false;
 	pthread_mutex_lock(&fs->requests->lock);
 	if (fuse && fs->requests->ending)
@@ -216,6 +219,8 @@ void request_free(struct request *r)
 {
 	struct request_pool *p = r->fs->requests;
 
+	if (r->order.of)
+		r->order.freed(r);
 	request_give_back(r);
 	request_naming_end(r);
 	inode_unref(r->inode);

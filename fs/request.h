@@ -19,11 +19,11 @@
  * killed any more, and what is not committed then is when the file is released.
  *
  * A request may also wait for something else than the server: that a silly name is removed, that an
- * unlink or another append ends, that the kernel has dropped pages or names. There is no operation
- * to cancel then. When request_check_killed() sees that its process is being killed it marks the
- * request GONE, and the main thread has each place where requests wait go on with those that are
- * (ops_end_gone()). One that waits for a cache block is watched: an INTERRUPT marks it at once and
- * wakes the main thread.
+ * unlink, another append or a WRITE of the same pages ends, that the kernel has dropped pages or
+ * names. There is no operation to cancel then. When request_check_killed() sees that its process is
+ * being killed it marks the request GONE, and the main thread has each place where requests wait go
+ * on with those that are (ops_end_gone()). One that waits for a cache block or a WRITE is watched:
+ * an INTERRUPT marks it at once and wakes the main thread.
  *
  * Lock. request_pool.lock guards the free list and the list of live requests. Order: libfuse's
  * request lock, request_pool.lock, the batch's, the client's. No callback runs with one of them
@@ -106,6 +106,17 @@ struct request {
 		TAILQ_ENTRY(request) link;
 	} flush;
 
+	struct {			/* of a READ or WRITE, in order.c, under its lock */
+		struct inode *of;	/* a reference; NULL: it is not there */
+		request_step_fn *freed; /* if it is: what request_free() calls first */
+		uint64_t first, last;	/* pages */
+		LIST_ENTRY(request) link;
+		TAILQ_ENTRY(request) wait;
+		request_step_fn *next;
+		bool writes, waits;
+		atomic_bool overtaken; /* by a WRITE */
+	} order;
+
 	struct written_cut cut; /* of what was written to the file that it changes otherwise */
 
 	/* what its operation keeps from step to step; zeroed at the beginning */
@@ -156,6 +167,7 @@ struct request {
 			 * and how many bytes of it have been found there so far */
 			uint64_t append_at;
 			bool astray; /* counted in inode.astray */
+			bool asked;  /* a READ: its parts are cut */
 			uint32_t compared;
 			/* a READ that waits for a cache block (cached.c) */
 			struct cache_wait wait;
@@ -211,6 +223,7 @@ struct request {
 
 SLIST_HEAD(request_list, request); /* by request.free */
 TAILQ_HEAD(waiting_list, request); /* by request.u.io.waiting */
+TAILQ_HEAD(order_list, request);   /* by request.order.wait */
 
 /* NULL when out of memory. */
 struct request_pool *request_pool_new(void);

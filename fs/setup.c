@@ -18,6 +18,7 @@
 #include "fs/names.h"
 #include "fs/notify.h"
 #include "fs/opening.h"
+#include "fs/order.h"
 #include "fs/request.h"
 #include "fs/silly.h"
 #include "transport/clock.h"
@@ -42,6 +43,7 @@ bool setup_begin(struct fs *fs, const struct options *o)
 	fs->silly = silly_names_new((uint32_t)clock_ns() ^ (unsigned)getpid() << 16);
 	fs->listings = listings_new();
 	fs->appends = appends_new();
+	fs->orders = orders_new();
 	fs->cache = fs->pool ? cache_new(fs->pool, o->readahead_kb ? cached : 0) : NULL;
 	fs->fetches = fs->cache ? fetches_new(fs->cache) : NULL;
 	fs->cached = cached_new();
@@ -49,8 +51,8 @@ bool setup_begin(struct fs *fs, const struct options *o)
 	fs->writeback = writeback_new(&fs->flush_ops, o->gather ? fs->data_limit / 2 : 0);
 	fs->flushes = flushes_new();
 	return fs->wake_fd >= 0 && fs->memory && fs->pool && fs->requests && fs->openings &&
-	       fs->silly && fs->listings && fs->appends && fs->fetches && fs->cached &&
-	       fs->writeback && fs->flushes;
+	       fs->silly && fs->listings && fs->appends && fs->orders && fs->fetches &&
+	       fs->cached && fs->writeback && fs->flushes;
 }
 
 bool setup_root(struct fs *fs)
@@ -84,6 +86,7 @@ void setup_end(struct fs *fs)
 	fs->names = names_free(fs->names);
 	fs->requests = request_pool_free(fs->requests);
 	fs->appends = appends_free(fs->appends);
+	fs->orders = orders_free(fs->orders);
 	fs->cached = cached_free(fs->cached);
 	fs->writeback = writeback_free(fs->writeback);
 	fs->flushes = flushes_free(fs->flushes);

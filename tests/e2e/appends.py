@@ -3,13 +3,15 @@
 # SPDX-FileCopyrightText: The rnfs authors
 #
 # Appending to files that others append to, truncate and read.
-#     appends.py list                     the names of the cases
+#     appends.py list | list-slow         the names of the cases, and of those for a server that is slow to write
 #     appends.py CASE DIR1 DIR2 EXPORT    exit status 0: passed
 # DIR1 and DIR2 are two mounts of EXPORT, a directory of this machine.
+import ctypes
 import fcntl
 import mmap
 import os
 import sys
+import threading
 
 APPEND = os.O_WRONLY | os.O_APPEND
 
@@ -288,6 +290,42 @@ def mapped_pages_stay(dirs):
     log.check()
 
 
+def as_it_is_mapped(fd, size):
+    """What the kernel has in the first page, without that it asks for attributes as at a read."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.mmap.restype = ctypes.c_void_p
+    return ctypes.string_at(libc.mmap(None, ctypes.c_size_t(4096), mmap.PROT_READ, mmap.MAP_SHARED, fd, ctypes.c_long(0)), size)
+
+
+def read_beside(dirs, flags, at):
+    """The page that is written to is dropped, for somebody has touched the file, and read again, before the server has written."""
+    log = Log(dirs, "beside%d" % at)
+    log.put_at_home(b"a" * 165)
+    reads = os.open(log.here, os.O_RDONLY)
+    equal(os.pread(reads, 4096, 0), log.text)
+    fd = os.open(log.here, os.O_WRONLY | flags)
+    writer = threading.Thread(target=os.pwrite, args=(fd, b"b" * 15, at))
+    writer.start()
+    for _ in range(8):
+        os.utime(log.home)
+        with open(log.here, "rb") as f, mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ) as m:
+            equal(m[:15], b"a" * 15)
+        writer.join(0.05)
+    writer.join()
+    log.text = log.text[:at] + b"b" * 15 + log.text[at + 15:]
+    equal(as_it_is_mapped(reads, len(log.text)), log.text)
+    log.check()
+
+
+def read_beside_an_append(dirs):
+    read_beside(dirs, os.O_APPEND, 165)
+
+
+def read_beside_a_synchronous_write(dirs):
+    read_beside(dirs, os.O_DSYNC, 100)
+
+
+SLOW = [read_beside_an_append, read_beside_a_synchronous_write]
 CASES = [turns_with_lock, turns, turns_opened_anew, crowd_with_lockf, crowd_with_flock,
          crowd_of_one_mount, end_sought_under_lock, end_sought_after_open,
          truncated_at_the_server, truncated_by_another_mount, lines_of_others_live, large, direct,
@@ -295,5 +333,7 @@ CASES = [turns_with_lock, turns, turns_opened_anew, crowd_with_lockf, crowd_with
 
 if sys.argv[1] == "list":
     print(*(c.__name__ for c in CASES))
+elif sys.argv[1] == "list-slow":
+    print(*(c.__name__ for c in SLOW))
 else:
-    {c.__name__: c for c in CASES}[sys.argv[1]](sys.argv[2:5])
+    {c.__name__: c for c in CASES + SLOW}[sys.argv[1]](sys.argv[2:5])
