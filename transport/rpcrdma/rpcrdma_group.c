@@ -41,7 +41,8 @@ static bool is_begun_by(uint32_t said, uint32_t proc)
 	       said == proc - RPCRDMA_XMT_REQ + 1;
 }
 
-static bool fault_is(struct rpcrdma_rtr_fault *f, uint32_t err, uint32_t want, uint32_t has)
+/* True: something is wrong. */
+static bool found(struct rpcrdma_rtr_fault *f, uint32_t err, uint32_t want, uint32_t has)
 {
 	f->err = err;
 	f->v[0] = want;
@@ -56,17 +57,16 @@ static bool breaks(const struct rpcrdma_group *g, const struct rpcrdma_hdr *h, i
 	uint32_t next = g->m.nmore + 1;
 
 	if (rc || !rpcrdma_rtr_is_proc(h->proc))
-		return fault_is(f, RPCRDMA_RTR_BADHMT, RPCRDMA_XMT_CONT, h->proc);
+		return found(f, RPCRDMA_RTR_BADHMT, RPCRDMA_XMT_CONT, h->proc);
 	if (h->proc != RPCRDMA_XMT_CONT)
-		return fault_is(f, RPCRDMA_RTR_BADOMT, RPCRDMA_XMT_CONT, h->proc);
+		return found(f, RPCRDMA_RTR_BADOMT, RPCRDMA_XMT_CONT, h->proc);
 	if (h->xid != g->h->xid)
-		return fault_is(f, RPCRDMA_RTR_BADXID, g->h->xid, h->xid);
+		return found(f, RPCRDMA_RTR_BADXID, g->h->xid, h->xid);
 	if (h->dir != g->h->dir)
-		return fault_is(f, RPCRDMA_RTR_BADCONT, 0, 0);
+		return found(f, RPCRDMA_RTR_BADCONT, 0, 0);
 	if (!is_begun_by(h->rtr.begun, g->h->proc))
-		return fault_is(
-			f, RPCRDMA_RTR_BADOMT, g->h->proc - RPCRDMA_RTR_PRIVATE, h->rtr.begun);
-	return h->rtr.number != next && fault_is(f, RPCRDMA_RTR_BADSEQ, next, h->rtr.number);
+		return found(f, RPCRDMA_RTR_BADOMT, g->h->proc - RPCRDMA_RTR_PRIVATE, h->rtr.begun);
+	return h->rtr.number != next && found(f, RPCRDMA_RTR_BADSEQ, next, h->rtr.number);
 }
 
 /* What is wrong with h, of m, by itself. */
@@ -77,9 +77,9 @@ static bool is_wrong(const struct rpcrdma_conn *c, const struct rpcrdma_hdr *h,
 	uint32_t most = reply ? c->rtr_resp_sends : rpcrdma_group_max(c);
 
 	if (first && (!h->rtr.count || h->rtr.count > most))
-		return fault_is(f, RPCRDMA_RTR_BADSEQ, most, h->rtr.count);
+		return found(f, RPCRDMA_RTR_BADSEQ, most, h->rtr.count);
 	f->v[2] = m->len;
-	return h->rtr.len > m->len && fault_is(f, RPCRDMA_RTR_BADPL, h->rtr.len, 0);
+	return h->rtr.len > m->len && found(f, RPCRDMA_RTR_BADPL, h->rtr.len, 0);
 }
 
 /* m, under header h, is not handled: a call of ours whose reply it is fails. */
@@ -228,7 +228,7 @@ bool rpcrdma_group_join(
 		return true;
 	if (goes_on && !g->count) {
 		if (!g->refused || h->xid != g->xid) {
-			fault_is(&f, RPCRDMA_RTR_BADCONT, 0, 0);
+			found(&f, RPCRDMA_RTR_BADCONT, 0, 0);
 			rpcrdma_report(c, h, NULL, &f);
 		}
 		rpcrdma_msg_done(c, m);
