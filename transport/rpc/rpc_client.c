@@ -433,6 +433,7 @@ struct rpc_client *rpc_client_new(const struct rpc_client_params *p, struct err 
 		return NULL;
 	}
 	c->xprt = rpc_connector_connect(&c->connector, p->abort_fd, &why);
+	c->up_since = clock_coarse_ns();
 	if (!c->xprt) {
 		/* providers know addresses only */
 		rpc_xprt_set_peer(&at, (const struct sockaddr *)&p->peer);
