@@ -618,6 +618,22 @@ static void what_a_reply_does_wrong(void **state)
 	raw_stop(&r, &p);
 }
 
+/* It is about others, so it may come between the Sends of any message. */
+static void a_report_breaks_nothing_off(void **state)
+{
+	struct pair p;
+	struct raw r;
+
+	start_responder(&p, &r);
+	RAW_SEND(&r, 2, 2, CREDIT, RDMA_MSG, 2, 0, 0, 0, 0, 2, 0, 2, PAIR_PROG);
+	RAW_SEND(&r, 77, 2, CREDIT, RPCRDMA_REPT_ERR, 0, 77, 1, 0, 0, RPCRDMA_RTR_BADCONT);
+	RAW_SEND(&r, 2, 2, CREDIT, RDMA_MSG, 0, 0, 0, 0, 0, 1, PAIR_NULL, 0, 0, 0, 0);
+	recv_next(&r);
+	assert_int_equal(raw_word(&r, 0), 2);
+	assert_int_equal(raw_word(&r, 3), RDMA_MSG);
+	raw_stop(&r, &p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -632,6 +648,7 @@ int main(void)
 		cmocka_unit_test(a_peer_without_groups),
 		cmocka_unit_test(a_requester_takes_groups),
 		cmocka_unit_test(what_a_reply_does_wrong),
+		cmocka_unit_test(a_report_breaks_nothing_off),
 	};
 
 	pair_versions = RPC_RDMA_V2_RTR;

@@ -432,9 +432,9 @@ static void items_of_both_kinds(void **state)
 /* --- a responder that says every byte ----------------------------------------------------------
  */
 
-/* Answers two calls, and tells that Transmit Requests are taken, in receive buffers with a head of
+/* Answers two calls, and tells that these operations are taken, in receive buffers with a head of
  * 512 bytes and so many pages. */
-static void tell(struct raw *r, struct pair *p, uint32_t pages)
+static void tell_ops(struct raw *r, struct pair *p, uint32_t ops, uint32_t pages)
 {
 	struct pair_call c;
 
@@ -446,13 +446,19 @@ static void tell(struct raw *r, struct pair *p, uint32_t pages)
 		RAW_SEND(r, c.rpc.xid, 2, 16 << 16 | 16, 0, 1, 0, 0, 0, 0, RPC_REPLY(c.rpc.xid));
 		pair_end(p, &c, 0);
 	}
-	RAW_SEND(r, 0, 2, 16 << 16 | 16, RDMA_CONNPROP, 0, 2, RPCRDMA_PROP_RTR_OPS, 4, 3,
+	RAW_SEND(r, 0, 2, 16 << 16 | 16, RDMA_CONNPROP, 0, 2, RPCRDMA_PROP_RTR_OPS, 4, ops,
 		RPCRDMA_PROP_RTR_LAYOUT, 40, 512 + pages * PAGE, 2, 1, 512, 4, 0, pages, PAGE, PAGE,
 		1);
 	for (int i = 0; i < 1000 && !rpcrdma_conn_of(p->client)->rtr_ops; i++)
 		pair_progress(p, 10);
-	assert_int_equal(rpcrdma_conn_of(p->client)->rtr_ops, 3);
+	assert_int_equal(rpcrdma_conn_of(p->client)->rtr_ops, ops);
 	assert_int_equal(p->client->inline_send, 512 + pages * PAGE); /* by the structure alone */
+}
+
+/* With Transmit Requests and Responses. */
+static void tell(struct raw *r, struct pair *p, uint32_t pages)
+{
+	tell_ops(r, p, RPCRDMA_RTR_XREQ | RPCRDMA_RTR_XRESP, pages);
 }
 
 /* Submits a GET of n bytes. */
@@ -517,6 +523,25 @@ static void what_a_requester_sends(void **state)
 		assert_int_equal(r.msg[i], 0);
 	/* it says that it does not know such a thing after all */
 	RAW_SEND(&r, c.rpc.xid, 2, 16 << 16 | 16, RDMA_ERROR, 1, RDMA_ERR_INVAL_HTYPE);
+	recv_of(&r, &p, c.rpc.xid);
+	assert_int_equal(raw_word(&r, 3), RDMA_MSG);
+	RAW_SEND(&r, c.rpc.xid, 2, 16 << 16 | 16, 0, 1, 0, 0, 0, 0, RPC_REPLY(c.rpc.xid));
+	pair_end(&p, &c, 0);
+	mem_buf_unref(b);
+	raw_stop(&r, &p);
+}
+
+/* What a responder does not take it is not sent. */
+static void transmit_requests_are_not_taken(void **state)
+{
+	struct pair_call c;
+	struct mem_buf *b;
+	struct pair p;
+	struct raw r;
+
+	pair_init_requester(&p, &plain, &r);
+	tell_ops(&r, &p, RPCRDMA_RTR_XRESP | RPCRDMA_RTR_XCONT, 16);
+	submit_get(&p, &c, 1000, &b);
 	recv_of(&r, &p, c.rpc.xid);
 	assert_int_equal(raw_word(&r, 3), RDMA_MSG);
 	RAW_SEND(&r, c.rpc.xid, 2, 16 << 16 | 16, 0, 1, 0, 0, 0, 0, RPC_REPLY(c.rpc.xid));
@@ -646,6 +671,7 @@ int main(void)
 		cmocka_unit_test(without_memory_nothing_is_placed),
 		cmocka_unit_test(items_of_both_kinds),
 		cmocka_unit_test(what_a_requester_sends),
+		cmocka_unit_test(transmit_requests_are_not_taken),
 		cmocka_unit_test(a_report_makes_it_plain),
 		cmocka_unit_test(what_a_reply_does_wrong),
 		cmocka_unit_test(a_place_of_too_many_pieces),

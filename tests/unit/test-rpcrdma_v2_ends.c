@@ -288,6 +288,51 @@ static void a_requester_sends_no_errors(void **state)
 	raw_stop(&r, &p);
 }
 
+/* A reply that breaks off a call of the peer's is not lost by that, in however many Sends it is. */
+static void a_reply_breaks_off_a_call(void **state)
+{
+	struct pair_call c;
+	struct pair p;
+	struct raw r;
+
+	start(&p, &r);
+	for (int sends = 1; sends <= 2; sends++) {
+		pair_submit_null(&p, &c);
+		expect_call(&p, &r, &c, RDMA_MSG);
+		RAW_SEND(&r, MSG(5, 8, MORE), 5, 0);
+		if (sends == 2)
+			RAW_SEND(&r, MSG(c.rpc.xid, 8, REPLY | MORE), c.rpc.xid, 1, 0, 0);
+		if (sends == 2)
+			RAW_SEND(&r, MSG(c.rpc.xid, 8, REPLY), 0, 0);
+		else
+			RAW_SEND(&r, MSG(c.rpc.xid, 8, REPLY), RPC_REPLY(c.rpc.xid));
+		pair_end(&p, &c, 0);
+		assert_true(raw_recv(&r, &p));
+		assert_int_equal(raw_word(&r, 0), 5);
+		assert_int_equal(raw_word(&r, HTYPE), RDMA_ERROR);
+		assert_int_equal(raw_word(&r, ERR), RDMA_ERR_INVAL_FLAG);
+		works(&p, &r);
+	}
+	/* a malformed one fails its call */
+	pair_submit_null(&p, &c);
+	expect_call(&p, &r, &c, RDMA_MSG);
+	RAW_SEND(&r, MSG(5, 8, MORE), 5, 0);
+	RAW_SEND(&r, c.rpc.xid, 2, 8, RDMA_MSG, REPLY | MORE, 0, 7);
+	pair_end(&p, &c, -EIO);
+	assert_true(raw_recv(&r, &p));
+	assert_int_equal(raw_word(&r, HTYPE), RDMA_ERROR);
+	works(&p, &r);
+	/* one that is broken off itself ends the connection */
+	pair_submit_null(&p, &c);
+	expect_call(&p, &r, &c, RDMA_MSG);
+	RAW_SEND(&r, MSG(5, 8, MORE), 5, 0);
+	RAW_SEND(&r, MSG(c.rpc.xid, 8, REPLY | MORE), c.rpc.xid, 1, 0, 0);
+	RAW_SEND(&r, MSG(6, 8, 0), RPC_CALL(6, PAIR_NULL));
+	raw_wait_down(&r, &p);
+	pair_end(&p, &c, -ENOTCONN);
+	raw_stop(&r, &p);
+}
+
 /* --- a responder ------------------------------------------------------------------------------ */
 
 static void expect(struct raw *r, uint32_t xid, uint32_t type, uint32_t flags)
@@ -343,6 +388,18 @@ static void a_sequence_is_broken_off(void **state)
 	/* by a message with chunks and more to come, which is not gone on with */
 	RAW_SEND(&r, 9, 2, 8, 0, MORE, 0, 0, 0, 1, 0, 9, 0);
 	expect_error(&r, 9, RDMA_ERR_INVAL_FLAG);
+	/* by one that goes on: of that the rest is dropped, and what comes then is as if new */
+	RAW_SEND(&r, MSG(20, 8, MORE), 20, 0);
+	RAW_SEND(&r, MSG(21, 8, MORE), 21, 0);
+	expect_error(&r, 21, RDMA_ERR_INVAL_FLAG);
+	RAW_SEND(&r, MSG(21, 8, MORE), 2, PAIR_PROG);
+	null(&r, 22);
+	RAW_SEND(&r, MSG(23, 8, MORE), 23, 0);
+	RAW_SEND(&r, MSG(24, 8, MORE), 24, 0);
+	expect_error(&r, 24, RDMA_ERR_INVAL_FLAG);
+	RAW_SEND(&r, MSG(25, 8, MORE), 25, 0, 2, PAIR_PROG);
+	RAW_SEND(&r, MSG(25, 8, 0), 1, PAIR_NULL, 0, 0, 0, 0);
+	expect(&r, 25, RDMA_MSG, REPLY);
 	/* grants and errors break nothing off */
 	RAW_SEND(&r, MSG(10, 8, MORE), 10, 0, 2, PAIR_PROG);
 	RAW_SEND(&r, NOMSG(0, 0));
@@ -565,6 +622,7 @@ int main(void)
 		cmocka_unit_test(the_reply_has_no_room),
 		cmocka_unit_test(a_returned_chunk_is_too_long),
 		cmocka_unit_test(a_requester_sends_no_errors),
+		cmocka_unit_test(a_reply_breaks_off_a_call),
 		cmocka_unit_test(a_sequence_is_broken_off),
 		cmocka_unit_test(the_last_send_has_the_chunks),
 		cmocka_unit_test(what_is_invalidated),

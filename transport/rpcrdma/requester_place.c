@@ -20,8 +20,8 @@ bool rpcrdma_may_place(const struct rpcrdma_conn *c, const struct rpcrdma_posted
 		RPCRDMA_REPLY_HDR + (uint64_t)call->reply_max + rpc_auth_of(call)->ops->verf_max;
 
 	/* a reply beside its data must fit one Send of the peer's */
-	return c->dialect->places && c->requester && c->settled && !p->plain && c->rtr_ops &&
-	       call->args.npayloads + call->nsinks == 1 &&
+	return c->dialect->places && c->requester && c->settled && !p->plain &&
+	       (c->rtr_ops & RPCRDMA_RTR_XREQ) && call->args.npayloads + call->nsinks == 1 &&
 	       reply + RPCRDMA_RTR_HDR <= RPCRDMA_RTR_MSG;
 }
 

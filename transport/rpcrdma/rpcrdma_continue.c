@@ -19,8 +19,8 @@
  * In, the Sends of one message are put together in one buffer, and their receives are given back at
  * once; before the peer can have run out of credits, it is told of more, in a message of its own. A
  * connection puts one message together at a time, of either direction, of RPCRDMA_JOIN_MAX bytes at
- * most. A call that is broken off is answered with an error where the dialect has one; else the
- * peer loses the connection.
+ * most. A call that is broken off is answered with an error where the dialect has one, and what
+ * is left of it dropped; a reply that did so is heard; else the peer loses the connection.
  */
 #include "transport/rpcrdma/rpcrdma_conn.h"
 
@@ -401,8 +401,7 @@ static void refuse(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, enum rpc
 		return;
 	}
 	log_data("%s: message %08x %s", c->x.peer, xid, why);
-	if (!j->refused)
-		rpcrdma_send_error(c, xid, h->vers, &(struct rpcrdma_fault){.err = err});
+	rpcrdma_send_error(c, xid, h->vers, &(struct rpcrdma_fault){.err = err});
 	join_end(c);
 	if (more) {
 		j->sends = 1;
@@ -425,6 +424,18 @@ static void join_done(struct rpcrdma_conn *c, struct rpcrdma_msg *m)
 	*j = (struct rpcrdma_join){0};
 }
 
+/* Is h, which breaks off a call or properties, not lost by that, even if it is malformed? A reply
+ * is not, whose call would wait for it in vain, nor what comes behind a message that has been
+ * refused.
+ */
+static bool stands_alone(const struct rpcrdma_conn *c, const struct rpcrdma_hdr *h)
+{
+	const struct rpcrdma_join *j = &c->join;
+
+	return c->dialect->talks && j->sends && h->proc != RDMA_ERROR &&
+	       (j->refused || (j->dir != RPCRDMA_DIR_REPLY && h->dir == RPCRDMA_DIR_REPLY));
+}
+
 /* As rpcrdma_join(), of a message of several Sends. */
 static bool join(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc,
 	struct rpcrdma_recv *r, const struct prov_wc *wc, struct rpcrdma_msg *m)
@@ -432,6 +443,14 @@ static bool join(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc,
 	const char *why = why_not(c, h, rc, wc);
 	struct rpcrdma_join *j = &c->join;
 
+	if (why && stands_alone(c, h)) {
+		if (!j->refused)
+			refuse(c, h, RDMA_ERR_INVAL_FLAG, why);
+		join_end(c);
+		if (rc || !h->more)
+			return true;
+		why = why_not(c, h, rc, wc);
+	}
 	if (why) {
 		refuse(c, h,
 			!rc		 ? RDMA_ERR_INVAL_FLAG
@@ -464,7 +483,7 @@ static bool join(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc,
 static bool comes_between(const struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc)
 {
 	return c->dialect->talks && !rc && !h->more &&
-	       (h->proc == RDMA_ERROR ||
+	       (h->proc == RDMA_ERROR || h->proc == RPCRDMA_REPT_ERR ||
 		       (h->proc == RDMA_CONNPROP && c->join.proc != RDMA_CONNPROP));
 }
 
