@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * scripted-peer: what the files of the peer share.
+ *
+ *   scripted-peer.c    knows what was said, and checks what comes
+ *   scripted-say.c     how it says something, well or badly
+ *   scripted-acts.c    what it may do, in every dialect
+ *   scripted-place.c   ... with Transmit Requests and Responses
+ *   scripted-legacy.c  ... in the dialect of 2005
+ */
+#ifndef RNFS_FUZZ_SCRIPTED_PEER_H
+#define RNFS_FUZZ_SCRIPTED_PEER_H
+
+#include "scripted.h"
+
+#define PEER_PROG     0x20000123
+#define PEER_HANDLE   0x9000 /* and 255 more: its memory */
+#define PEER_SENDS    1024
+#define PEER_OFFERS   1024
+#define PEER_TAINTS   256
+#define PEER_MADE     128
+#define PEER_EXPECTED 256
+#define PEER_SEEN     32
+#define PEER_SAME     256
+#define PEER_LENT     64
+#define PEER_SEND_MAX 4096 /* that every end takes */
+
+/* An answer that the service has given. */
+struct expected {
+	uint32_t xid;
+	bool success, done;
+	uint8_t *data; /* the results, without payloads */
+	uint32_t len;
+	unsigned npayloads;
+	uint32_t pos[XDR_MAX_PAYLOADS];
+	struct flat payload[XDR_MAX_PAYLOADS];
+};
+
+/* A call of its own, as it is without RDMA; or a piece of an answer that is read or placed. */
+struct made {
+	uint32_t xid;
+	struct flat flat;
+	uint32_t opaque; /* of a call: where its opaque begins, 0: it has none */
+};
+
+/* An answer of the end's that the peer may read until it says RDMA_DONE. */
+struct lent {
+	uint32_t xid, sum;
+	unsigned nreads;
+	struct rpcrdma_read read[XDR_MAX_PAYLOADS];
+};
+
+/* A message of several transmissions of the end's, as far as it is here. */
+struct transmissions {
+	unsigned count, n;
+	struct rpcrdma_hdr h; /* of the first */
+	struct {
+		uint8_t *data;
+		uint32_t len, end; /* of all, and of header and message */
+	} at[RPCRDMA_RTR_SENDS];
+};
+
+struct peer {
+	bool honest;			 /* what it says now */
+	const struct rpcrdma_dialect *d; /* what it has begun with, or NULL ... */
+	bool mixed;			 /* ... and there was another since */
+	struct rpcrdma_hdr hdr;		 /* of the message that is being made ... */
+	uint8_t body[1u << 20];		 /* ... and the RPC message behind it */
+	/* all that it has said */
+	uint8_t said[4u << 20];
+	uint32_t nsaid;
+	struct {
+		const uint8_t *msg;
+		uint32_t len;
+	} sent[PEER_SENDS];
+	unsigned nsent;
+	struct {
+		struct rpcrdma_seg seg;
+		unsigned access;
+	} offer[PEER_OFFERS];
+	unsigned noffers;
+	uint32_t taint[PEER_TAINTS];
+	unsigned ntaints;
+	struct rpcrdma_props told; /* what it said of placement first */
+	uint32_t takes;		   /* bytes of a Send, the most that it has ever said to take */
+	/* Reply chunks of the end's that it has written to */
+	const uint8_t *in_chunk[PEER_SENDS];
+	unsigned nlong;
+	struct made made[PEER_MADE]; /* its calls */
+	unsigned nmade;
+	struct made same[PEER_SAME]; /* pieces of its answers */
+	unsigned nsame;
+	uint32_t next_xid;
+	struct expected expected[PEER_EXPECTED];
+	unsigned nexpected;
+	/* the end's calls that are not answered */
+	struct {
+		const struct rpcrdma_dialect *d;
+		struct rpcrdma_hdr h;
+	} seen[PEER_SEEN];
+	unsigned nseen;
+	struct lent lent[PEER_LENT];
+	unsigned nlent;
+	uint32_t due[PEER_SAME]; /* answers of its own that the end may say RDMA_DONE to */
+	unsigned ndue;
+	/* the end's message that goes on */
+	uint8_t joined[4u << 20];
+	uint32_t njoined, joined_xid;
+	struct transmissions group;
+	uint8_t msg[1u << 18];
+	bool asked; /* the end wants to know its limits, under this XID */
+	uint32_t asked_xid;
+	/* its memory, up to narena in use */
+	uint8_t arena[4u << 20];
+	uint32_t narena;
+};
+extern struct peer peer;
+
+/* --- scripted-peer.c -------------------------------------------------------------------------- */
+
+/* One Send, in dialect d, or in none (NULL). False: nothing can be said any more. */
+bool peer_send(
+	const struct rpcrdma_dialect *d, const uint8_t *msg, uint32_t len, bool inv, uint32_t stag);
+void peer_answer_read(void);
+/* Has it been dishonest with that? */
+bool peer_tainted(uint32_t xid);
+void peer_taint(uint32_t xid);
+/* A piece of the answer to that call is n bytes. */
+void peer_same(uint32_t xid, const uint8_t *data, uint32_t n);
+/* Is this memory offered to the end? */
+bool peer_offered(uint32_t handle, uint64_t offset, uint32_t len, unsigned access);
+/* The peer's memory, or NULL: it has none there. */
+uint8_t *peer_memory(uint32_t handle, uint64_t offset, uint32_t len);
+/* The bytes of a chunk that the end has written; false: not all is the peer's memory. */
+bool peer_from_chunk(const struct rpcrdma_hdr *h, const struct rpcrdma_chunk *c, struct flat *f);
+/* A call of the end's, under header h, is whole: f, or it cannot be read any more (NULL). */
+void peer_got_call(
+	const struct rpcrdma_dialect *d, const struct rpcrdma_hdr *h, const struct flat *f);
+/* A reply, whole, or an error. */
+void peer_got_reply(const struct rpcrdma_hdr *h, const uint8_t *body, uint32_t len);
+/* Payload i of a reply under header h: 0 it is in the message, 1 it is *f (to be freed), -1 nobody
+ * knows. */
+int peer_payload(const struct rpcrdma_hdr *h, unsigned i, struct flat *f);
+
+/* --- scripted-say.c --------------------------------------------------------------------------- */
+
+struct how {
+	bool inv; /* with this Send, at the end */
+	uint32_t stag;
+	/* of a dishonest one: byte `at` is changed, so much is cut off, or it ends in the middle */
+	unsigned change, at, cut;
+	bool stops;
+};
+struct how peer_how(struct script *s);
+
+/* What the end speaks now. */
+const struct rpcrdma_dialect *peer_spoken(void);
+/* One of all that there are. */
+const struct rpcrdma_dialect *peer_any_dialect(struct script *s);
+void peer_words(uint8_t *to, const uint32_t *w, unsigned n);
+/* One Send: peer.hdr, and n bytes. */
+bool peer_say_one(
+	const struct rpcrdma_dialect *d, const uint8_t *data, uint32_t n, const struct how *how);
+/* peer.hdr and the n bytes of peer.body, in as many Sends as it takes, or more. */
+void peer_say(const struct rpcrdma_dialect *d, uint32_t n, const struct how *how, unsigned more);
+void peer_credits(struct script *s);
+/* Writes len bytes of data into a chunk of the call's, as far as it goes. */
+void peer_fill_chunk(const struct rpcrdma_chunk *c, const uint8_t *data, uint32_t len,
+	const struct rpcrdma_hdr *call);
+/* Segments of memory for len bytes in all, as many as k. */
+unsigned peer_segments(struct rpcrdma_seg *seg, uint32_t len, unsigned k);
+/* Memory with these bytes in it, as the Read chunk at position. */
+void peer_give(const uint8_t *data, uint32_t len, uint32_t position, unsigned k);
+/* peer.body is a call whose arguments are some bytes, and perhaps an opaque and a word. Its length;
+ * *opaque: where that begins. */
+uint32_t peer_make_call(struct script *s, uint32_t xid, uint32_t *opaque, bool has_opaque);
+/* Remembers it. False: there are too many. */
+bool peer_made(uint32_t xid, uint32_t len, uint32_t opaque);
+
+/* --- scripted-place.c ------------------------------------------------------------------------- */
+
+/* A transmission of the end's. */
+void peer_got_transmission(const struct rpcrdma_dialect *d, const struct rpcrdma_hdr *h,
+	const uint8_t *msg, uint32_t len);
+int peer_placed_payload(const struct rpcrdma_hdr *h, unsigned i, struct flat *f);
+void peer_drop_transmissions(void);
+/* Acts. */
+void peer_call_placed(struct script *s);
+/* The answer to the call under this header, whose message is the n bytes of peer.body. */
+void peer_answer_placed(
+	struct script *s, const struct rpcrdma_hdr *call, uint32_t n, const struct how *how);
+void peer_report(struct script *s);
+void peer_tell(struct script *s);
+
+/* --- scripted-legacy.c ------------------------------------------------------------------------ */
+
+/* A call with padding, of which f is made without. */
+void peer_unpad(const struct rpcrdma_hdr *h, const uint8_t *body, uint32_t len, struct flat *f);
+/* Are the arguments of that call, which came with padding, those of m? */
+bool peer_is_padded(const struct xdr_in *args, const struct made *m);
+/* An answer of the end's is to be read, under header h. */
+void peer_note_lent(const struct rpcrdma_hdr *h);
+/* The end says RDMA_DONE. */
+void peer_got_done(const struct rpcrdma_hdr *h);
+/* Acts. */
+void peer_ask(struct script *s);
+void peer_call_padded(struct script *s);
+void peer_say_done(struct script *s);
+/* The answer whose message is the n bytes of peer.body, as Read chunks. Bytes that are left. */
+uint32_t peer_lend(struct script *s, const struct rpcrdma_hdr *call, uint32_t n);
+
+#endif
