@@ -105,6 +105,22 @@ static void too_much_is_refused(void **state)
 	free(s);
 }
 
+static void nothing_in_it(void **state)
+{
+	char c[3] = "";
+	struct seg s[] = {piece(c, 0), piece(c + 1, 0)}, one = piece(c + 2, 1);
+	struct seg_list l = list_of(s, 2), other = list_of(&one, 1);
+	struct seg_iter it = seg_iter_of(&l);
+	struct mem_sge at;
+
+	assert_int_equal(l.len, 0);
+	assert_false(seg_next(&it, UINT32_MAX, &at, NULL));
+	assert_false(seg_next_joined(&it, UINT32_MAX, &at));
+	assert_false(seg_list_same(&l, &l));
+	assert_false(seg_list_same(&other, &l));
+	assert_int_equal(seg_list_count_joined(&l, UINT32_MAX), 0);
+}
+
 static void neighbours_join(void **state)
 {
 	char a[16];
@@ -217,6 +233,7 @@ int main(void)
 		cmocka_unit_test(one_piece),
 		cmocka_unit_test(cut_anywhere),
 		cmocka_unit_test(too_much_is_refused),
+		cmocka_unit_test(nothing_in_it),
 		cmocka_unit_test(neighbours_join),
 		cmocka_unit_test(filled_bit_by_bit),
 		cmocka_unit_test(copied_across_different_cuts),

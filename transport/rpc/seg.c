@@ -38,10 +38,11 @@ int seg_list_init(struct seg_list *l, const struct seg *seg, unsigned n)
 
 bool seg_next(struct seg_iter *it, uint32_t max, struct mem_sge *at, struct mem_buf **hold)
 {
-	const struct seg *s = segs_of(it->l) + it->i;
+	const struct seg *s;
 
 	if (!it->left || !max)
 		return false;
+	s = segs_of(it->l) + it->i;
 	while (it->off == s->at.len) {
 		s++;
 		it->i++;
