@@ -335,7 +335,7 @@ void ops_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in, off_t
 		return;
 	r->u.io.writepage = fi->writepage;
 	r->u.io.took = took;
-	if (!fi->writepage)
+	if (!fi->writepage && !(fi->flags & O_DIRECT))
 		order_write(r);
 	if (gathers)
 		write_gather_wait(r, write_alone);

@@ -19,10 +19,11 @@
  *
  * All that is for WRITEs that wait for the server, or for room; what is gathered at once is there
  * before another READ is likely to be answered. READs that pass the pages by (O_DIRECT) may show
- * either, and pages that are being written back are not dropped before that has ended. What nobody
- * outside the kernel can know is that a page has been filled whose WRITE is not sent yet: if it is
- * dropped in that moment, and a READ of it answered, it stays as it was before until the kernel
- * sees another time of change, at its next look.
+ * either. WRITEs that do so fill no page, and are not waited for: with several of them there may be
+ * one under way at all times. Pages that are being written back are not dropped before that has
+ * ended. What nobody outside the kernel can know is that a page has been filled whose WRITE is not
+ * sent yet: if it is dropped in that moment, and a READ of it answered, it stays as it was before
+ * until the kernel sees another time of change, at its next look.
  */
 #ifndef RNFS_FS_ORDER_H
 #define RNFS_FS_ORDER_H
