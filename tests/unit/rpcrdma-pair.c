@@ -501,6 +501,18 @@ struct prov_door raw_expose(struct raw *r, uint32_t off, uint32_t n)
 	return door;
 }
 
+void raw_hide(struct raw *r, struct prov_door *d)
+{
+	struct prov_wc wc;
+
+	if (r->prov->withdraw(r->pc, d, 1, 1) != -EINPROGRESS)
+		return;
+	do {
+		while (r->prov->poll(r->pc, &wc, 1) != 1)
+			r->prov->wait(r->pc, -1, 10);
+	} while (wc.op != PROV_WC_WITHDRAWN);
+}
+
 /* --- steps of a scripted peer ---------------------------------------------------------------- */
 
 void raw_stop(struct raw *r, struct pair *p)

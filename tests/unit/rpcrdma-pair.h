@@ -131,6 +131,8 @@ extern void (*raw_greet)(struct raw *r);
 bool raw_read(struct raw *r, uint32_t stag, uint64_t offset, uint32_t n);
 /* Opens n bytes at off of the zone for RDMA Reads. */
 struct prov_door raw_expose(struct raw *r, uint32_t off, uint32_t n);
+/* Closes it. What comes meanwhile is not for the caller. */
+void raw_hide(struct raw *r, struct prov_door *d);
 /* RDMA Write of the first n bytes of the zone. */
 void raw_write(struct raw *r, uint32_t stag, uint64_t offset, uint32_t n);
 /* Waits until the connection is down. */

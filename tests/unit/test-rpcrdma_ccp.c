@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <endian.h>
 #include <errno.h>
 #include <string.h>
 
@@ -201,6 +202,41 @@ static void a_client_of_no_reads_has_no_chunks(void **state)
 	raw_stop(&r, &p);
 }
 
+/* What was sent while Reads were taken is read to its end. */
+static void a_client_takes_no_reads_any_more(void **state)
+{
+	enum { N = 10 };
+	const uint32_t rpc[N] = {RPC_CALL(2, PAIR_NULL)};
+	uint32_t w[4 + 6 * N + 3] = {2, 1, 8, 1}, seen = 0, n = 4;
+	struct prov_door d;
+	struct pair p;
+	struct raw r;
+
+	pair_init_responder(&p, &plain, &r);
+	RAW_SEND(&r, CONF(1, CCP_PROG, 1, 1, 4096, 4096, 1));
+	assert_true(raw_recv(&r, NULL));
+	for (int i = 0; i < N; i++)
+		((uint32_t *)(void *)r.zone->data)[i] = htobe32(rpc[i]);
+	d = raw_expose(&r, 0, sizeof(rpc));
+	for (unsigned i = 0; i < N; i++) {
+		const uint32_t seg[] = {
+			1, 0, d.stag, 4, (uint32_t)(d.offset >> 32), (uint32_t)d.offset + 4 * i};
+
+		memcpy(w + n, seg, sizeof(seg));
+		n += 6;
+	}
+	raw_send(&r, w, n + 3, NULL, 0);
+	RAW_SEND(&r, CONF(3, CCP_PROG, 1, 1, 4096, 4096, 0));
+	for (int i = 0; i < 2; i++) {
+		assert_true(raw_recv(&r, NULL));
+		assert_int_equal(raw_word(&r, 3), RDMA_MSG);
+		seen |= 1u << raw_word(&r, 0);
+	}
+	assert_int_equal(seen, 1u << 2 | 1u << 3);
+	raw_hide(&r, &d);
+	raw_stop(&r, &p);
+}
+
 static void a_server_of_version_1_does_not_know_it(void **state)
 {
 	struct pair p;
@@ -224,6 +260,7 @@ int main(void)
 		cmocka_unit_test(a_server_tells_its_limits),
 		cmocka_unit_test(a_server_takes_no_nonsense),
 		cmocka_unit_test(a_client_of_no_reads_has_no_chunks),
+		cmocka_unit_test(a_client_takes_no_reads_any_more),
 		cmocka_unit_test(a_server_of_version_1_does_not_know_it),
 	};
 

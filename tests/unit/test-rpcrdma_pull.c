@@ -79,18 +79,6 @@ static struct prov_door prepare(struct raw *r, struct pair *p, struct pair_call 
 	return raw_expose(r, 0, 28 + n);
 }
 
-static void close_door(struct raw *r, struct prov_door *d)
-{
-	struct prov_wc wc;
-
-	if (r->prov->withdraw(r->pc, d, 1, 1) != -EINPROGRESS)
-		return;
-	do {
-		while (r->prov->poll(r->pc, &wc, 1) != 1)
-			r->prov->wait(r->pc, -1, 10);
-	} while (wc.op != PROV_WC_WITHDRAWN);
-}
-
 static void expect_done(struct raw *r, struct pair *p, uint32_t xid)
 {
 	assert_true(raw_recv(r, p));
@@ -121,7 +109,7 @@ static void a_long_reply_is_read(void **state)
 	assert_int_equal(c.word[0], 7);
 	assert_int_equal(c.word[1], 1);
 	pair_call_finish(&c);
-	close_door(&r, &d);
+	raw_hide(&r, &d);
 	raw_stop(&r, &p);
 }
 
@@ -170,7 +158,7 @@ static void get_with(uint32_t n, uint32_t len, uint32_t position, int error, boo
 		}
 	}
 	pair_call_finish(&c);
-	close_door(&r, &d);
+	raw_hide(&r, &d);
 	raw_stop(&r, &p);
 }
 
@@ -204,7 +192,7 @@ static void positions_go_up(void **state)
 		RPC_REPLY(c.rpc.xid), 1, 1, 1);
 	expect_done(&r, &p, c.rpc.xid);
 	pair_end(&p, &c, -EIO);
-	close_door(&r, &d);
+	raw_hide(&r, &d);
 	raw_stop(&r, &p);
 }
 
@@ -250,7 +238,7 @@ static void done_takes_a_credit(void **state)
 	raw_expect(&r, &p, &b, 1, RDMA_MSG);
 	RAW_SEND(&r, MSG(b.rpc.xid, 2), 0, 0, 0, RPC_REPLY(b.rpc.xid));
 	pair_end(&p, &b, 0);
-	close_door(&r, &d);
+	raw_hide(&r, &d);
 
 	/* of two: one call beside it, until that is answered */
 	submit_list(&p, &a, 8000);
@@ -272,7 +260,7 @@ static void done_takes_a_credit(void **state)
 	pair_end(&p, &a, 0);
 	raw_expect(&r, &p, &c, 1, RDMA_MSG);
 	raw_answer(&r, &p, &c, 1, 2);
-	close_door(&r, &d);
+	raw_hide(&r, &d);
 	raw_stop(&r, &p);
 }
 
@@ -295,7 +283,7 @@ static void a_call_that_was_taken_back_is_done(void **state)
 	pair_submit_null(&p, &c);
 	raw_expect(&r, &p, &c, 1, RDMA_MSG);
 	raw_answer(&r, &p, &c, 1, 1);
-	close_door(&r, &d);
+	raw_hide(&r, &d);
 	raw_stop(&r, &p);
 }
 
@@ -319,7 +307,7 @@ static void reading_goes_on_for_nobody(void **state)
 		pair_forget(&p, &c);
 	expect_done(&r, &p, c.rpc.xid);
 	pair_call_finish(&c);
-	close_door(&r, &d);
+	raw_hide(&r, &d);
 	raw_stop(&r, &p);
 }
 

@@ -390,14 +390,16 @@ static void read_next(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 		rpcrdma_break(c, "an RDMA Read could not be posted: %s", strerror(-rc));
 }
 
-/* Asks for what is next. A call whose segments were all of no length is complete with that. */
+/* Asks for what is next; one at a time in any case, for a peer that takes no RDMA Reads any more
+ * may have sent calls while it did. A call whose segments were all of no length is complete with
+ * that. */
 static void pump_reads(struct rpcrdma_conn *c)
 {
 	struct rpcrdma_taken *t, *next;
 
 	for (t = TAILQ_FIRST(&c->pulls); t; t = next) {
 		while (t->next_read < t->nreads) {
-			if (c->reads >= c->reads_max)
+			if (c->reads && c->reads >= c->reads_max)
 				return;
 			read_next(c, t);
 		}
