@@ -159,6 +159,25 @@ static void read_chunks_are_refused(void **state)
 	raw_stop(&r, &p);
 }
 
+/* Data in one piece that is more segments than the peer takes, since those are short. */
+static void segments_are_too_short(void **state)
+{
+	struct pair_call c;
+	struct mem_buf *b;
+	struct pair p;
+	struct raw r;
+
+	start(&p, &r);
+	RAW_SEND(&r, CONNPROP(8, 1, RPCRDMA_PROP_SEG_SIZE, 4, 512));
+	works(&p, &r);
+	b = mem_buf_get(p.cpool, 20000);
+	submit_put(&p, &c, b);
+	pair_end(&p, &c, -EIO);
+	mem_buf_unref(b);
+	works(&p, &r);
+	raw_stop(&r, &p);
+}
+
 /* A call with a sink in n pieces of 100 bytes. */
 static void submit_get(struct pair *p, struct pair_call *c, struct mem_buf *b, unsigned n)
 {
@@ -618,6 +637,7 @@ int main(void)
 		cmocka_unit_test(errors_that_are_final),
 		cmocka_unit_test(a_version_is_refused),
 		cmocka_unit_test(read_chunks_are_refused),
+		cmocka_unit_test(segments_are_too_short),
 		cmocka_unit_test(write_chunks_are_refused),
 		cmocka_unit_test(the_reply_has_no_room),
 		cmocka_unit_test(a_returned_chunk_is_too_long),

@@ -282,8 +282,8 @@ static int as_read_chunk(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struc
 
 	if (pos > UINT32_MAX)
 		return -EMSGSIZE;
-	if (nsegs == 1 && pl->data.n > 1 &&
-		seg_list_count_joined(&pl->data, p->limits.seg_size) > 1) {
+	/* one piece may take several, too, if the peer's segments are short */
+	if (nsegs == 1 && seg_list_count_joined(&pl->data, p->limits.seg_size) > 1) {
 		struct rpcrdma_stream s = {.n = 1, .part[0] = pl->data, .len = pl->data.len};
 
 		rc = expose_gathered(c, p, h, (uint32_t)pos, &s);
