@@ -80,10 +80,12 @@ static void answer(struct script *s, unsigned i, const struct how *how, bool aga
 		return;
 	}
 	if (shape & 0x40 && d->legacy && end->requester) {
-		peer.hdr.nwrites = peer.hdr.nsegs = 0;
+		peer.hdr.nsegs -= call->has_reply ? call->reply.n : 0;
 		peer.hdr.has_reply = false;
 		len = peer_lend(s, call, len);
-		shape &= ~3u;
+		shape &= ~2u;
+		if (peer.honest && peer.hdr.proc == RDMA_MSG)
+			peer.hdr.nwrites = peer.hdr.nsegs = 0;
 	}
 	for (unsigned k = 0; k < peer.hdr.nwrites && shape & 1; k++)
 		peer_fill_chunk(&peer.hdr.write[k], peer.body, script_len(s), call);

@@ -252,7 +252,8 @@ uint32_t peer_lend(struct script *s, const struct rpcrdma_hdr *call, uint32_t n)
 			break;
 		at += part / 2 & ~3u;
 		peer_same(call->xid, peer.body + at, part / 2 & ~3u);
-		peer_give(peer.body + at, part / 2 & ~3u, at + gone, k);
+		peer_give(peer.body + at, part / 2 & ~3u,
+			peer.honest || !(how & 0x40) ? at + gone : script_u8(s) * 4u, k);
 		memmove(peer.body + at, peer.body + at + (part / 2 & ~3u),
 			n - at - (part / 2 & ~3u));
 		n -= part / 2 & ~3u;

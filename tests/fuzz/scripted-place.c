@@ -333,6 +333,8 @@ static void to_be_read(unsigned i, const uint8_t *data, uint32_t n, unsigned k)
 
 	it->type = RPCRDMA_RTR_EXRW;
 	it->at = (struct rpcrdma_rtr_run){peer.hdr.nsegs, peer_segments(seg, n, k)};
+	if (it->at.n < k) /* its memory is used up */
+		peer.honest = false;
 	for (k = 0; k < it->at.n; k++) {
 		memcpy(peer.arena + seg[k].offset, data, seg[k].length);
 		data += seg[k].length;

@@ -89,7 +89,8 @@ struct how peer_how(struct script *s)
 	uint8_t b = script_u8(s);
 
 	peer.honest = b < 192;
-	if (b < 192)
+	how.stops = b >= 192 && b & 4;
+	if (b < 208) /* from 192 on: what it says is a lie, in good form */
 		return how;
 	if (b & 1) {
 		how.change = script_u8(s);
@@ -97,7 +98,6 @@ struct how peer_how(struct script *s)
 	}
 	if (b & 2)
 		how.cut = script_u8(s);
-	how.stops = b & 4;
 	if (b & 8) { /* nothing like it has ever been */
 		how.inv = true;
 		how.stag = scripted.next_stag - script_u8(s) % 16u;
@@ -151,6 +151,8 @@ void peer_give(const uint8_t *data, uint32_t len, uint32_t position, unsigned k)
 	struct rpcrdma_seg seg[8];
 	unsigned n = peer_segments(seg, len, k);
 
+	if (n < k) /* its memory is used up */
+		peer.honest = false;
 	for (unsigned i = 0; i < n; i++) {
 		memcpy(peer.arena + seg[i].offset, data, seg[i].length);
 		data += seg[i].length;
