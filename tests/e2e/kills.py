@@ -298,8 +298,11 @@ class Child:
 
     def tasks(self):
         for t in os.listdir(f"/proc/{self.pid}/task"):
-            with open(f"/proc/{self.pid}/task/{t}/stat") as f:
-                yield t, f.read().rsplit(")", 1)[1].split()[0]
+            try:
+                with open(f"/proc/{self.pid}/task/{t}/stat") as f:
+                    yield t, f.read().rsplit(")", 1)[1].split()[0]
+            except (FileNotFoundError, ProcessLookupError):  # it has just ended
+                pass
 
     def wait_blocked(self):  # no thread of it runs
         while any(state == "R" for _, state in self.tasks()):
