@@ -63,12 +63,13 @@ void change_renew(const struct fs *fs, struct inode *ino, const struct nfs_attr 
 
 int change_notify(const struct fs *fs, struct inode *ino, off_t from)
 {
+	uint64_t began = clock_ns();
 	unsigned times;
 	int rc;
 
 	inode_must_forget(ino, &times);
 	rc = fuse_lowlevel_notify_inval_inode(fs->se, inode_id(fs->inodes, ino), from, 0);
-	inode_forgot(ino, times);
+	inode_forgot(ino, times, rc ? 0 : began);
 	return rc;
 }
 

@@ -91,7 +91,7 @@ static struct inode *fill(struct fs *fs, struct inode *dir, const struct page *p
 
 	if (ino) {
 		entry_note_attr(fs, ino, &rec->attr, p->asked);
-		entry_fill(fs, dir, name, ino, &rec->attr, p->asked, p->asked, e);
+		entry_fill(fs, dir, name, ino, &rec->attr, p->asked, p->asked, now, e);
 		return ino;
 	}
 	ino = known(fs, rec, &attr, &seen);

@@ -29,8 +29,8 @@ void entry_set_mode(fuse_req_t req, struct nfs_sattr *set, mode_t mode, bool is_
 }
 
 /* False: the kernel is not to believe now, which was asked for at `asked`, for any time. */
-static bool tell(
-	struct fs *fs, struct inode *ino, struct nfs_attr *now, uint64_t asked, bool may_last)
+static bool tell(struct fs *fs, struct inode *ino, struct nfs_attr *now, uint64_t asked,
+	uint64_t born, bool may_last)
 {
 	uint64_t as_of = asked; /* when the server was asked for now */
 	bool lasts;
@@ -45,16 +45,16 @@ static bool tell(
 			return false;
 		}
 		lasts = may_last;
-	} while (!inode_told(ino, now, as_of, &lasts));
+	} while (!inode_told(ino, now, as_of, born, &lasts));
 	return lasts;
 }
 
 void entry_stat(struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t asked,
-	double *timeout, struct stat *st)
+	uint64_t born, double *timeout, struct stat *st)
 {
 	struct nfs_attr now = *a;
 
-	if (!tell(fs, ino, &now, asked, *timeout > 0))
+	if (!tell(fs, ino, &now, asked, born, *timeout > 0))
 		*timeout = 0;
 	if (opening_settling(ino)) /* they mean nothing yet */
 		now.atime = now.mtime = now.ctime;
@@ -190,7 +190,8 @@ static bool is_passing(struct inode *ino, uint64_t seen)
 }
 
 void entry_fill(struct fs *fs, struct inode *dir, const char *name, struct inode *ino,
-	const struct nfs_attr *a, uint64_t seen, uint64_t name_seen, struct fuse_entry_param *e)
+	const struct nfs_attr *a, uint64_t seen, uint64_t name_seen, uint64_t born,
+	struct fuse_entry_param *e)
 {
 	uint64_t time = entry_time(fs, dir, name_seen);
 
@@ -203,7 +204,7 @@ void entry_fill(struct fs *fs, struct inode *dir, const char *name, struct inode
 	if (names_put(fs->names, dir, name, ino, name_seen, time) &&
 		!taken_back(dir, seen, name_seen))
 		e->entry_timeout = seconds(time);
-	entry_stat(fs, ino, a, seen, &e->attr_timeout, &e->attr);
+	entry_stat(fs, ino, a, seen, born, &e->attr_timeout, &e->attr);
 }
 
 void entry_fill_known(struct fs *fs, struct inode *dir, const char *name, struct inode *ino,
@@ -224,7 +225,7 @@ void entry_fill_known(struct fs *fs, struct inode *dir, const char *name, struct
 	if (names_put(fs->names, dir, name, ino, name_seen, time) &&
 		!taken_back(dir, born, name_seen))
 		e->entry_timeout = seconds(time);
-	entry_stat(fs, ino, a, seen, &e->attr_timeout, &e->attr);
+	entry_stat(fs, ino, a, seen, born, &e->attr_timeout, &e->attr);
 }
 
 void entry_reply(struct request *r, struct inode *ino, const struct fuse_entry_param *e)
@@ -242,8 +243,9 @@ static void reply(struct request *r)
 	struct inode *ino = r->u.entry.inode;
 	struct fuse_entry_param e;
 
+	/* of what was made the kernel takes in any case what it is told: that was asked for now */
 	entry_fill(r->fs, r->dir, r->name, ino, r->u.entry.attr, r->u.entry.asked,
-		r->u.entry.name_seen, &e);
+		r->u.entry.name_seen, r->u.entry.asked, &e);
 	entry_reply(r, ino, &e);
 }
 

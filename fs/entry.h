@@ -21,10 +21,11 @@ double entry_attr_timeout(const struct fs *fs, struct inode *ino, const struct n
 double entry_attr_left(
 	const struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t seen);
 /* Attributes of ino, which the server was asked for at `asked`, as stat(2) shows them; notes that
- * the kernel is told them, and may believe them for *timeout seconds: before that is found out
- * comes change_told(). It becomes 0 if they have been doubted meanwhile. */
+ * the kernel, which has asked at `born`, is told them, and may believe them for *timeout seconds:
+ * before that is found out comes change_told(). It becomes 0 if they have been doubted meanwhile.
+ * Of what it changes itself it takes them whenever it has asked: born is now. */
 void entry_stat(struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t asked,
-	double *timeout, struct stat *st);
+	uint64_t born, double *timeout, struct stat *st);
 /* The server was asked for attributes of ino at `seen` and has told a: notes them. If they say that
  * somebody may have lost the right to search ino, the kernel is told to doubt the names in it. */
 void entry_note_attr(struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t seen);
@@ -48,10 +49,11 @@ bool entry_believed(const struct fs *fs, struct inode *dir, uint64_t seen);
 
 /* Fills e for name in dir and a, which have been noted, an inode that inode_lookup() gave; the
  * server was asked at `seen`, has said what name stands for as of name_seen, and has let the caller
- * search dir. */
+ * search dir. born: as of entry_stat(). */
 void entry_fill(struct fs *fs, struct inode *dir, const char *name, struct inode *ino,
-	const struct nfs_attr *a, uint64_t seen, uint64_t name_seen, struct fuse_entry_param *e);
-/* The same from what is known; the kernel has asked at `born`. */
+	const struct nfs_attr *a, uint64_t seen, uint64_t name_seen, uint64_t born,
+	struct fuse_entry_param *e);
+/* The same from what is known. */
 void entry_fill_known(struct fs *fs, struct inode *dir, const char *name, struct inode *ino,
 	const struct nfs_attr *a, uint64_t seen, uint64_t name_seen, uint64_t born,
 	struct fuse_entry_param *e);

@@ -122,7 +122,8 @@ struct inode {
 	 * then, and told_times when another was last told */
 	uint64_t passing_size;
 	unsigned passing_at, passing_other_at;
-	uint64_t attr_from; /* what was asked for before is known to be wrong */
+	uint64_t notified_at; /* when the kernel was last to be made to forget them */
+	uint64_t attr_from;   /* what was asked for before is known to be wrong */
 	struct grant_list grants;
 	uint64_t deleg_at; /* what the server was asked from then on counts by the delegation */
 	bool deleg_writes; /* it is one to write */
@@ -303,19 +304,22 @@ static inline bool inode_goes_astray(const struct inode *ino, uint64_t asked)
 {
 	return atomic_load(&ino->astray) || asked <= atomic_load(&ino->astray_at);
 }
-/* The kernel is told attr, which the server was asked for at `asked`, and may believe it for a
- * while (lasts, which becomes false if it has been doubted since) or not: false, and it must not
- * be, if a newer version is known by now (inode_newer_attr()); or it has itself written up to end,
- * and knows the size from that. */
-bool inode_told(struct inode *ino, const struct nfs_attr *attr, uint64_t asked, bool *lasts);
+/* The kernel, which has asked at `born`, is told attr, which the server was asked for at `asked`,
+ * and may believe it for a while (lasts, which becomes false if it has been doubted since) or not:
+ * false, and it must not be, if a newer version is known by now (inode_newer_attr()); or it has
+ * itself written up to end, and knows the size from that. What it has asked for before it was made
+ * to forget it throws away, if it has the file open, and so the inode: that does not count. */
+bool inode_told(
+	struct inode *ino, const struct nfs_attr *attr, uint64_t asked, uint64_t born, bool *lasts);
 void inode_told_end(struct inode *ino, uint64_t end);
 /* Was the kernel told nothing older than this change attribute and size since it last forgot? */
 bool inode_told_from(struct inode *ino, uint64_t change, uint64_t size);
 /* May the kernel believe attributes that it was told? Then it can be made to forget them, with
- * which it throws away what it has asked for until then; and has been, if inode_must_forget() said
- * `times`. It is not to be done in vain: whoever has asked reads on with what was before. */
+ * which it throws away what it has asked for until then; and has been, after `began`, if
+ * inode_must_forget() said `times`. It is not to be done in vain: whoever has asked reads on with
+ * what was before. */
 bool inode_must_forget(struct inode *ino, unsigned *times);
-void inode_forgot(struct inode *ino, unsigned times);
+void inode_forgot(struct inode *ino, unsigned times, uint64_t began);
 /* The server has told attr at an open: does the kernel believe in that change attribute and size?
  * It takes the first of several answers that are under way to it, and not the last, so it does if
  * it was told nothing else since it last forgot. */

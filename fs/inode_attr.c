@@ -301,12 +301,17 @@ static void count_told_locked(struct inode *ino, uint64_t size, bool lasts)
 	ino->passing_at = ino->told_times;
 }
 
-bool inode_told(struct inode *ino, const struct nfs_attr *attr, uint64_t asked, bool *lasts)
+bool inode_told(
+	struct inode *ino, const struct nfs_attr *attr, uint64_t asked, uint64_t born, bool *lasts)
 {
+	bool old, in_vain;
+
 	pthread_mutex_lock(&ino->lock);
-	if (is_old_locked(ino, attr, asked)) {
+	old = is_old_locked(ino, attr, asked);
+	in_vain = born < ino->notified_at && ino->nopen;
+	if (old || in_vain) {
 		pthread_mutex_unlock(&ino->lock);
-		return false;
+		return !old;
 	}
 	*lasts = *lasts && asked >= ino->attr_from;
 	if (*lasts && !believes_locked(ino)) {
@@ -338,9 +343,11 @@ bool inode_must_forget(struct inode *ino, unsigned *times)
 	return must;
 }
 
-void inode_forgot(struct inode *ino, unsigned times)
+void inode_forgot(struct inode *ino, unsigned times, uint64_t began)
 {
 	pthread_mutex_lock(&ino->lock);
+	if (began > ino->notified_at)
+		ino->notified_at = began;
 	if ((int)(times - ino->told_forgot) > 0)
 		ino->told_forgot = times;
 	ino->told_more = believes_locked(ino);

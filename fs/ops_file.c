@@ -452,7 +452,8 @@ static void create_reply(struct request *r)
 	if (op->u.open.have_access)
 		inode_note_access(
 			ino, &r->batch.cred, op->u.open.want, op->u.open.allowed, clock_ns());
-	entry_fill(fs, r->dir, r->name, ino, &op->u.open.attr, clock_ns(), clock_ns(), &e);
+	entry_fill(
+		fs, r->dir, r->name, ino, &op->u.open.attr, clock_ns(), clock_ns(), clock_ns(), &e);
 	fi = file_info(fs, f, &op->u.open.attr, clock_ns());
 	if (late) {
 		opening_settle_begin(ino);

@@ -5,6 +5,7 @@
  * attributes.
  */
 #include <errno.h>
+#include <string.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -50,8 +51,10 @@ void ops_init(void *userdata, struct fuse_conn_info *conn)
 
 /* --- attributes ------------------------------------------------------------------------------- */
 
-/* The server was asked for a at `asked`; the kernel may believe it from `seen` on. */
-static void end_attr(struct request *r, const struct nfs_attr *a, uint64_t asked, uint64_t seen)
+/* The server was asked for a at `asked`; the kernel may believe it from `seen` on. born: as of
+ * entry_stat(). */
+static void end_attr(
+	struct request *r, const struct nfs_attr *a, uint64_t asked, uint64_t seen, uint64_t born)
 {
 	double timeout;
 	struct stat st;
@@ -60,7 +63,7 @@ static void end_attr(struct request *r, const struct nfs_attr *a, uint64_t asked
 	change_told(r->inode, a, asked);
 	timeout = entry_attr_left(r->fs, r->inode, a, seen);
 
-	entry_stat(r->fs, r->inode, a, asked, &timeout, &st);
+	entry_stat(r->fs, r->inode, a, asked, born, &timeout, &st);
 	fuse = request_take_fuse(r);
 	request_free(r);
 	fuse_reply_attr(fuse, &st, timeout);
@@ -68,7 +71,8 @@ static void end_attr(struct request *r, const struct nfs_attr *a, uint64_t asked
 
 static void getattr_end(struct request *r)
 {
-	end_attr(r, &r->batch.first.op.u.getattr.attr, r->u.getattr.asked, r->u.getattr.seen);
+	end_attr(r, &r->batch.first.op.u.getattr.attr, r->u.getattr.asked, r->u.getattr.seen,
+		r->u.getattr.born);
 }
 
 /* Answers from what an open or a close has just brought, if the kernel asks only because of that,
@@ -129,7 +133,7 @@ static void getattr_done(struct request *r)
 	struct nfs_op *op = &r->batch.first.op;
 
 	if (op->error == -ESTALE && inode_removed_attr(r->inode, &op->u.getattr.attr)) {
-		end_attr(r, &op->u.getattr.attr, clock_ns(), clock_ns());
+		end_attr(r, &op->u.getattr.attr, clock_ns(), clock_ns(), clock_ns());
 		return;
 	}
 	if (op->error) {
@@ -179,6 +183,7 @@ void ops_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	if (!r)
 		return;
 	r->inode = inode_ref(inode_of(fs->inodes, ino));
+	r->u.getattr.born = r->born;
 	r->u.getattr.reads = fi != NULL;
 	if ((written_is_one(&r->inode->written, true) && opening_take(r)) ||
 		!opening_settles(r, getattr_begin))
@@ -189,7 +194,7 @@ static void setattr_took(struct request *r, const struct nfs_attr *a)
 {
 	opening_settled(r);
 	entry_note_attr(r->fs, r->inode, a, clock_ns());
-	end_attr(r, a, clock_ns(), clock_ns());
+	end_attr(r, a, clock_ns(), clock_ns(), clock_ns());
 }
 
 static void setattr_done(struct request *r)
@@ -317,6 +322,8 @@ void ops_setattr(
 	r->file = fi ? file_of(fi) : NULL;
 	attr_from_setattr(attr, to_set, &r->u.setattr.set);
 	if (!r->u.setattr.set.mask) {
+		memset(&r->u, 0, sizeof(r->u));
+		r->u.getattr.born = UINT64_MAX;
 		getattr_begin(r);
 	} else if (opening_take(r)) {
 		settle_too(&r->u.setattr.set);

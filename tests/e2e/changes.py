@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # SPDX-FileCopyrightText: The rnfs authors
 """changes.py STEP MOUNT OTHER: what the programs do in tests/e2e/changes."""
+import fcntl
 import mmap
 import os
 import sys
@@ -9,7 +10,7 @@ import time
 
 PAGE = mmap.PAGESIZE
 RW = os.O_RDWR | os.O_CREAT
-a, b = sys.argv[2:]  # where the first and the second daemon are mounted
+a, b = sys.argv[2:]  # where the first and the second daemon are mounted, but for end()
 
 
 def make(name, pages):
@@ -143,6 +144,27 @@ def commit():
     got = os.pread(fd, 6, 0)
     assert got == b"theirs", got
     os.close(fd)
+
+
+def end():
+    """The end that somebody else has moved is seen under a lock, though one process has asked for attributes before, and hears of
+    it late, and another opens the file meanwhile. Answers with attributes take a second; b is what is exported."""
+    with open(f"{b}/e", "wb") as f:
+        f.write(b"x" * 100)
+    fd = os.open(f"{a}/e", os.O_RDWR)
+    assert os.pread(fd, 1000, 0) == b"x" * 100
+    early = threading.Thread(target=os.fstat, args=(fd,))
+    early.start()
+    time.sleep(0.1)
+    os.truncate(f"{b}/e", 200)
+    fcntl.flock(fd, fcntl.LOCK_EX)
+    beside = threading.Thread(target=os.open, args=(f"/proc/self/fd/{fd}", os.O_RDONLY))
+    beside.start()
+    time.sleep(0.3)
+    got = os.pread(fd, 1000, 0)
+    early.join()
+    beside.join()
+    assert got == b"x" * 100 + bytes(100), len(got)
 
 
 globals()[sys.argv[1]]()
