@@ -47,13 +47,16 @@ void change_forget(const struct fs *fs, struct inode *ino)
 void change_renew(const struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t asked)
 {
 	struct nfs_attr now = *a;
+	bool passed, believed;
 	unsigned times;
-	bool passed;
 
 	inode_newer_attr(ino, &now, &asked); /* an answer that was overtaken changes nothing */
 	pthread_mutex_lock(&ino->forgetting);
-	passed = inode_told_size(ino, now.size);
-	if (!inode_told_this(ino, &now) || !passed) {
+	do { /* what the kernel is told was noted before */
+		passed = inode_told_size(ino, now.size);
+		believed = inode_told_this(ino, &now);
+	} while (inode_newer_attr(ino, &now, &asked));
+	if (!believed || !passed) {
 		atomic_store(&ino->renewed, true);
 		if (!passed || inode_must_forget(ino, &times))
 			change_notify(fs, ino, -1);
