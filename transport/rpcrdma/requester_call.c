@@ -23,7 +23,9 @@
  * both, the sinks are not offered: their data comes in the Reply chunk and is copied. Callers avoid
  * that by keeping reply_max small for calls with sinks.
  */
-#include "transport/rpcrdma/rpcrdma_conn.h"
+#include "transport/rpcrdma/requester.h"
+#include "transport/rpcrdma/rpcrdma_continue.h"
+#include "transport/rpcrdma/rpcrdma_lent.h"
 
 #include <errno.h>
 #include <stdlib.h>

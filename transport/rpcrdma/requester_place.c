@@ -7,7 +7,8 @@
  * and there are credits for; its result comes in one Send if it fits, for beyond that RDMA Writes
  * need no round trip either and put it where it belongs.
  */
-#include "transport/rpcrdma/rpcrdma_conn.h"
+#include "transport/rpcrdma/requester.h"
+#include "transport/rpcrdma/rpcrdma_place.h"
 
 #include <errno.h>
 

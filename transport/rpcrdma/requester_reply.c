@@ -8,7 +8,11 @@
  * before its door is closed. A reply that breaks the protocol fails its call and nothing else; one
  * that belongs to no call is counted and dropped.
  */
-#include "transport/rpcrdma/rpcrdma_conn.h"
+#include "transport/rpcrdma/requester.h"
+#include "transport/rpcrdma/responder.h"
+#include "transport/rpcrdma/rpcrdma_continue.h"
+#include "transport/rpcrdma/rpcrdma_lent.h"
+#include "transport/rpcrdma/rpcrdma_place.h"
 
 #include <endian.h>
 #include <errno.h>

@@ -20,7 +20,10 @@
  * What cannot be parsed, or is more than we take, is answered with RDMA_ERROR (RFC 8166
  * section 4.5). A peer that sends more calls than it has credits for loses its connection.
  */
-#include "transport/rpcrdma/rpcrdma_conn.h"
+#include "transport/rpcrdma/responder.h"
+#include "transport/rpcrdma/rpcrdma_continue.h"
+#include "transport/rpcrdma/rpcrdma_lent.h"
+#include "transport/rpcrdma/rpcrdma_place.h"
 
 #include <endian.h>
 #include <errno.h>

@@ -10,7 +10,11 @@
  * ERR_CHUNK. RDMA Writes and the Send behind them are one
  * chain: nobody else's work comes between.
  */
-#include "transport/rpcrdma/rpcrdma_conn.h"
+#include "transport/rpcrdma/requester.h"
+#include "transport/rpcrdma/responder.h"
+#include "transport/rpcrdma/rpcrdma_continue.h"
+#include "transport/rpcrdma/rpcrdma_lent.h"
+#include "transport/rpcrdma/rpcrdma_place.h"
 
 #include <endian.h>
 #include <errno.h>

@@ -17,7 +17,7 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 #include "transport/rpc/rpc_auth.h"
-#include "transport/rpcrdma/rpcrdma_conn.h"
+#include "transport/rpcrdma/requester.h"
 
 #define READS	   16	/* of ours at a time; the provider's connections are made with so many */
 #define ALIGN	   4096 /* of data in our receive buffers ... */

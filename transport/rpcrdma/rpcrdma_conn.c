@@ -9,7 +9,11 @@
  * the smaller of its own and ours, but receive buffers are never below 4096 bytes: a server may
  * send up to its own limit whatever we said.
  */
-#include "transport/rpcrdma/rpcrdma_conn.h"
+#include "transport/rpcrdma/requester.h"
+#include "transport/rpcrdma/responder.h"
+#include "transport/rpcrdma/rpcrdma_continue.h"
+#include "transport/rpcrdma/rpcrdma_lent.h"
+#include "transport/rpcrdma/rpcrdma_place.h"
 
 #include <errno.h>
 #include <stdio.h>

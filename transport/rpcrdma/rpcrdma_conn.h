@@ -2,7 +2,8 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * rpcrdma_conn: one RPC-over-RDMA connection, as its own files see it. Everybody else sees
- * transport/rpc/xprt.h.
+ * transport/rpc/xprt.h. What larger parts of it do for the others is in headers of their own:
+ * requester.h, responder.h, rpcrdma_continue.h, rpcrdma_lent.h, rpcrdma_place.h.
  *
  * Both ends are the same object. `requester` is the side that connected; its calls go forward, the
  * other side's go in reverse (RFC 8167). Calls that go in reverse, and their replies, are always
@@ -145,26 +146,6 @@ struct rpcrdma_join {
 	struct mem_buf *buf;
 	size_t size; /* of buf */
 	uint32_t len;
-};
-
-/* The Sends of a message of ours before its last, in memory of their own. */
-struct rpcrdma_lead {
-	unsigned n;
-	struct prov_wr *wr;
-};
-
-/* What leaves for a call. */
-struct rpcrdma_sends {
-	struct rpcrdma_lead lead;
-	struct prov_wr last;
-	struct mem_buf *held; /* memory of the last */
-};
-
-/* A message of ours of which Sends are left that wait for credits, or for those of another. */
-struct rpcrdma_stalled {
-	STAILQ_ENTRY(rpcrdma_stalled) link;
-	unsigned n, next;
-	struct prov_wr wr[];
 };
 
 /* What is wrong with a call, or with what its reply needs: for an RDMA_ERROR. */
@@ -486,46 +467,6 @@ void rpcrdma_set_ccp(struct rpcrdma_conn *c, uint32_t send, uint32_t align, uint
 /* A responder's: what to say in ERR_VERS. Any thread. */
 void rpcrdma_offer(struct rpcrdma_conn *c, uint32_t *low, uint32_t *high);
 
-/* rpcrdma_continue.c: messages in several Sends. */
-/* Bytes of an RPC message that n Sends of size bytes have room for, the last with a header of hlen
- * bytes. */
-uint64_t rpcrdma_continue_room(
-	const struct rpcrdma_dialect *d, uint32_t size, size_t hlen, unsigned n);
-/* How many such Sends a message of len bytes takes; 0: more than `most`. */
-unsigned rpcrdma_continue_sends(
-	const struct rpcrdma_dialect *d, unsigned most, uint32_t size, size_t hlen, uint64_t len);
-/* How many Sends a reply may take: where the ends talk, it waits for credits in the middle. */
-static inline unsigned rpcrdma_reply_sends(const struct rpcrdma_dialect *d)
-{
-	return d->talks ? RPCRDMA_REPLY_SENDS : d->limits.sends;
-}
-/* Makes the first n - 1 of the n Sends of the message s under header h; s is then what remains for
- * the last. 0, or -ENOMEM: *lead is empty, and s as it was. */
-int rpcrdma_lead_make(struct rpcrdma_conn *c, struct rpcrdma_lead *lead,
-	const struct rpcrdma_hdr *h, struct rpcrdma_stream *s, unsigned n);
-/* An empty one is zero, and zero afterwards. */
-void rpcrdma_lead_drop(struct rpcrdma_lead *lead);
-/* Posts the Sends of a message, lead and last, and lets go of lead; those that may not leave yet
- * follow later. paid: it has taken credits for all of them. `chain` is held. 0, -ENOMEM, or
- * prov->post()'s. */
-int rpcrdma_post_message(
-	struct rpcrdma_conn *c, struct rpcrdma_lead *lead, const struct prov_wr *last, bool paid);
-/* A message that grants credits has come. */
-void rpcrdma_granted(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h);
-/* Looks after what waits for credits. Progress thread. */
-void rpcrdma_stalled_look(struct rpcrdma_conn *c);
-void rpcrdma_stalled_drop(struct rpcrdma_conn *c);
-/* Takes the Send in r, of wc->len bytes, whose header h was decoded with result rc. True: *m is its
- * message (with an undecodable header: what came in r). False: more is to come, or the connection
- * is being closed; r was given back. */
-bool rpcrdma_join(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc,
-	struct rpcrdma_recv *r, const struct prov_wc *wc, struct rpcrdma_msg *m);
-/* A Send has come whose message goes on; before its sender can have run out of credits it is told
- * of more. */
-void rpcrdma_heard_part(struct rpcrdma_conn *c);
-/* Gives back what a message lies in. */
-void rpcrdma_msg_done(struct rpcrdma_conn *c, struct rpcrdma_msg *m);
-
 /* rpcrdma_connprop.c: the properties of both ends, in a dialect that talks. Progress thread. */
 /* A mechanism by which hosts prove who they are (version 2, section 5.2.6). */
 struct rpcrdma_host_auth {
@@ -561,161 +502,5 @@ static inline struct xdr_padding rpcrdma_padding_of(const struct rpcrdma_hdr *h)
 {
 	return (struct xdr_padding){h->align, h->thresh, (uint32_t)h->len};
 }
-
-/* rpcrdma_lent.c: replies with Read chunks, at the responder. */
-/* Is there so much of them that no call is begun? */
-bool rpcrdma_lends_enough(struct rpcrdma_conn *c);
-/* Copies the n parts to memory of their own and opens it for the peer, and adds it to h as the Read
- * list, part i at position[i]. n: 1..XDR_MAX_PAYLOADS. 0, -ENOMEM, -EMSGSIZE, -ENOTCONN. Any
- * thread; to be followed by the Send of h. */
-int rpcrdma_lend(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, const struct rpcrdma_stream *part,
-	const uint32_t *position, unsigned n);
-/* RDMA_DONE has come; the rest progress thread, too. */
-void rpcrdma_handle_done(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h);
-/* Ends a connection whose peer does not say it. */
-void rpcrdma_lent_look(struct rpcrdma_conn *c);
-#define RPCRDMA_LENT_COOKIE 1u /* added to the address of one, when its doors are closed */
-void rpcrdma_lent_closed(struct rpcrdma_conn *c, struct rpcrdma_lent *l);
-/* The connection is down. */
-void rpcrdma_lent_drop_all(struct rpcrdma_conn *c);
-
-/* rpcrdma_pull.c: replies with Read chunks, at the requester. Progress thread. */
-/* The credit of a call whose reply has a Read list goes over to its RDMA_DONE. */
-static inline bool rpcrdma_is_lent(
-	const struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc)
-{
-	return !rc && h->nreads && c->dialect->legacy && c->requester;
-}
-/* Reads what the reply to p, under header h, leaves to be read, then says RDMA_DONE, and tells the
- * owner. p->in has what was placed in sinks. */
-void rpcrdma_pull_reply(
-	struct rpcrdma_conn *c, struct rpcrdma_posted *p, const struct rpcrdma_hdr *h);
-/* All of t, a reply, has been read. Takes t. */
-void rpcrdma_reply_pulled(struct rpcrdma_conn *c, struct rpcrdma_taken *t);
-/* Says RDMA_DONE; there is a credit for it, which is back once the peer has got further. */
-void rpcrdma_send_done(struct rpcrdma_conn *c, uint32_t xid);
-/* Credits of RDMA_DONEs, the first n of all, are back. */
-void rpcrdma_dones_back_locked(struct rpcrdma_conn *c, uint32_t n);
-/* rpcrdma_place.c: data that Sends place (rpcrdma_rtr.h), in a dialect that does. */
-/* Our receive buffers, whose targets are so many, of RPCRDMA_RTR_PAGE bytes each. */
-extern const struct rpcrdma_rtr_layout rpcrdma_rtr_own;
-/* Data that comes in one Send at most, and the message beside it, with its header. */
-#define RPCRDMA_RTR_DATA ((RPCRDMA_RTR_OWN - 1) * RPCRDMA_RTR_PAGE)
-#define RPCRDMA_RTR_MSG	 (RPCRDMA_RTR_HEAD + RPCRDMA_RTR_PAGE)
-/* Adds an item of data to h, whose message has len bytes besides, so that it lies in targets of the
- * peer's, by `most` Sends at most, which is what h says then. 0, or -EMSGSIZE: it cannot. */
-int rpcrdma_place_item(const struct rpcrdma_conn *c, struct rpcrdma_hdr *h, uint32_t disp,
-	const struct seg_list *data, uint64_t len, unsigned most);
-/* Bytes of data that so many Sends to the peer bring beside a message of len bytes with its header.
- */
-uint64_t rpcrdma_place_room(const struct rpcrdma_conn *c, uint32_t len, unsigned sends);
-/* Makes the Sends of a message whose first item is data: wr of the last, lead of those before. Else
- * as rpcrdma_make_send(); held is always memory of its own. On an error lead is empty. */
-int rpcrdma_make_placed(struct rpcrdma_conn *c, struct rpcrdma_lead *lead, struct prov_wr *wr,
-	const struct rpcrdma_hdr *h, const struct rpcrdma_stream *s, const struct seg_list *data,
-	struct mem_buf **held);
-/* Where the item has come to lie in the message m of ours: fills seg, of `most`, with *n pieces. 0,
- * or the error to report. */
-enum rpcrdma_rtr_err rpcrdma_placed(const struct rpcrdma_conn *c, const struct rpcrdma_hdr *h,
-	const struct rpcrdma_rtr_item *it, const struct rpcrdma_msg *m, struct seg *seg,
-	unsigned most, unsigned *n, struct rpcrdma_rtr_fault *f);
-/* What a Transmit Request says of RDMA, in the words of chunks: items to be read, and a Write chunk
- * for each place, an empty one if there is no memory for it. 0 or -E2BIG. */
-int rpcrdma_as_chunks(struct rpcrdma_hdr *h);
-/* Adds to the payloads of t those that its Send, m, has brought. 0, -E2BIG; or -EPROTO: the peer
- * was told what is wrong. */
-int rpcrdma_taken_place(struct rpcrdma_conn *c, struct rpcrdma_taken *t,
-	const struct rpcrdma_hdr *h, const struct rpcrdma_msg *m);
-/* The peer has reported a reply of ours. */
-void rpcrdma_reported(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h);
-/* Tells the peer what is wrong with the transmission h, in the group that `lead` has begun, if that
- * is another (else NULL). */
-void rpcrdma_report(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h,
-	const struct rpcrdma_hdr *lead, const struct rpcrdma_rtr_fault *f);
-
-/* rpcrdma_group.c: messages of several transmissions. Progress thread. */
-/* Most transmissions of a call that we take. */
-unsigned rpcrdma_group_max(const struct rpcrdma_conn *c);
-/* Message m has come; *h was decoded with result rc. True: it is to be handled, and if it is the
- * end of a group it is all of that now, under the header of the first. False: more is to come, or
- * the peer was told what is wrong; m was given back. */
-bool rpcrdma_group_join(
-	struct rpcrdma_conn *c, struct rpcrdma_hdr **h, int rc, struct rpcrdma_msg *m);
-
-/* requester_call.c: calls of ours, on their way out. */
-int rpcrdma_send_call(struct rpc_xprt *x, struct rpc_call *call, uint32_t off);
-/* Sends from the backlog what credits allow. Progress thread. */
-void rpcrdma_send_backlog(struct rpcrdma_conn *c);
-/* Makes wr the Send of s under header h: in place, if s is a whole message that lies in buf, in one
- * piece with headroom for h before it, else (buf may be NULL) as a copy. *out is the buffer that
- * wr's memory lies in, referenced for the caller. 0, -EMSGSIZE (more than the peer receives),
- * -ENOMEM. */
-int rpcrdma_make_send(struct rpcrdma_conn *c, struct prov_wr *wr, const struct rpcrdma_hdr *h,
-	const struct rpcrdma_stream *s, struct mem_buf *buf, struct mem_buf **out);
-
-/* Room for n doors more. 0 or -ENOMEM. */
-int rpcrdma_reserve_doors(struct rpcrdma_posted *p, unsigned n);
-/* A Write chunk for a sink; there is room. 0, or prov->expose()'s. */
-int rpcrdma_expose_sink(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h,
-	const struct seg_list *sink);
-
-/* requester_place.c: the same as Transmit Requests. */
-/* May p go as one, with its payload or its result in Sends? */
-bool rpcrdma_may_place(const struct rpcrdma_conn *c, const struct rpcrdma_posted *p);
-/* Makes its Sends, as many as p has credits for. 0, -ENOMEM, prov->expose()'s; -EMSGSIZE: it does
- * not fit them, and no door is open. */
-int rpcrdma_marshal_placed(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h,
-	struct rpcrdma_sends *out);
-/* Credits for the Sends that bring its payload: 1, too, if there are not enough. Then RDMA Reads
- * fetch it (section 4.3 of the extension). */
-unsigned rpcrdma_place_sends_locked(const struct rpcrdma_conn *c, const struct rpcrdma_posted *p);
-
-/* requester_reply.c: calls of ours, on their way back. */
-/* Message m has come; h was decoded with result rc. Takes what m lies in. */
-void rpcrdma_handle_reply(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, int rc,
-	struct rpcrdma_msg *m, const struct prov_wc *wc);
-void rpcrdma_reply_closed(struct rpcrdma_conn *c, struct rpcrdma_posted *p);
-/* Closes the doors of p, which is in no list; tells the owner now or when the provider says that
- * they are closed. */
-void rpcrdma_close_doors(struct rpcrdma_conn *c, struct rpcrdma_posted *p);
-/* Tells the owner of calls that could not be sent. */
-void rpcrdma_reply_failed(struct rpcrdma_conn *c);
-void rpcrdma_forget(struct rpc_xprt *x, struct rpc_call *call);
-/* Drops the memory that was made for it; its doors are closed. No lock is needed. */
-void rpcrdma_posted_let_go(struct rpcrdma_posted *p);
-/* After that. lock held. */
-void rpcrdma_posted_free_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p);
-
-/* responder_call.c: calls of the peer's, on their way in. */
-/* Message m has come; h was decoded with result rc. Takes what m lies in. */
-void rpcrdma_handle_call(
-	struct rpcrdma_conn *c, struct rpcrdma_hdr *h, int rc, struct rpcrdma_msg *m);
-void rpcrdma_read_done(struct rpcrdma_conn *c, struct rpcrdma_taken *t);
-/* The message under header h, without what it has in Sends, as nothing has been done for it. NULL:
- * no memory. */
-struct rpcrdma_taken *rpcrdma_taken_new(const struct rpcrdma_hdr *h);
-/* Finds out what goes where; what m lies in is t's afterwards, if the message is in there. 0,
- * -EBADMSG, -E2BIG: more Read chunks than are taken, -EFBIG: longer ones, or -EPROTO: the peer was
- * told. */
-int rpcrdma_taken_plan(struct rpcrdma_conn *c, struct rpcrdma_taken *t, const struct rpcrdma_hdr *h,
-	struct rpcrdma_msg *m);
-/* Gets on with t, now, or when there is memory for it. Takes t. */
-void rpcrdma_taken_go(struct rpcrdma_conn *c, struct rpcrdma_taken *t);
-/* Everything of t is here: its message, with the payloads that were read. */
-void rpcrdma_taken_stream(const struct rpcrdma_taken *t, struct xdr_in *in);
-/* Goes on with calls that waited for memory. */
-void rpcrdma_start_waiting(struct rpcrdma_conn *c);
-struct rpcrdma_taken *rpcrdma_taken_free(struct rpcrdma_conn *c, struct rpcrdma_taken *t);
-/* Frees those that have not been delivered. */
-void rpcrdma_taken_drop_all(struct rpcrdma_conn *c);
-
-/* responder_reply.c: calls of the peer's, on their way out. */
-void rpcrdma_send_reply(struct rpc_xprt *x, struct rpc_req *req, uint32_t off);
-void rpcrdma_drop(struct rpc_xprt *x, struct rpc_req *req);
-/* Answers with RDMA_ERROR (RFC 8166 section 4.5); ERR_VERS in the version of the call. */
-void rpcrdma_send_error(
-	struct rpcrdma_conn *c, uint32_t xid, uint32_t vers, const struct rpcrdma_fault *f);
-/* A call of the peer's, of so many Sends, is no longer served. */
-void rpcrdma_serve_done(struct rpcrdma_conn *c, unsigned sends);
 
 #endif

@@ -15,7 +15,10 @@
  *
  * A peer may tell them again: those that it told the first time may change (section 6.4.4).
  */
-#include "transport/rpcrdma/rpcrdma_conn.h"
+#include "transport/rpcrdma/requester.h"
+#include "transport/rpcrdma/responder.h"
+#include "transport/rpcrdma/rpcrdma_continue.h"
+#include "transport/rpcrdma/rpcrdma_place.h"
 
 #include <errno.h>
 #include <string.h>

@@ -22,7 +22,9 @@
  * most. A call that is broken off is answered with an error where the dialect has one, and what
  * is left of it dropped; a reply that did so is heard; else the peer loses the connection.
  */
-#include "transport/rpcrdma/rpcrdma_conn.h"
+#include "transport/rpcrdma/requester.h"
+#include "transport/rpcrdma/responder.h"
+#include "transport/rpcrdma/rpcrdma_continue.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -14,7 +14,9 @@
  * or about others, may. A call that was reported is sent again plain, by its sender; a reply that
  * was fails its call. What is left of such a group is dropped.
  */
-#include "transport/rpcrdma/rpcrdma_conn.h"
+#include "transport/rpcrdma/requester.h"
+#include "transport/rpcrdma/rpcrdma_continue.h"
+#include "transport/rpcrdma/rpcrdma_place.h"
 
 #include <errno.h>
 #include <stdlib.h>

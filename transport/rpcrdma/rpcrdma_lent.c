@@ -18,7 +18,7 @@
 
 #include "transport/clock.h"
 #include "transport/log.h"
-#include "transport/rpcrdma/rpcrdma_conn.h"
+#include "transport/rpcrdma/rpcrdma_lent.h"
 
 bool rpcrdma_lends_enough(struct rpcrdma_conn *c)
 {

@@ -12,7 +12,8 @@
  * for, in further ones, a group of transmissions. The bytes between are zero (section 11). In, it
  * stays where it is until whoever reads the message has done so.
  */
-#include "transport/rpcrdma/rpcrdma_conn.h"
+#include "transport/rpcrdma/rpcrdma_continue.h"
+#include "transport/rpcrdma/rpcrdma_place.h"
 
 #include <errno.h>
 #include <stdlib.h>

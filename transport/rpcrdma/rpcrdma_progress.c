@@ -10,7 +10,11 @@
  * Before sleeping, the loop polls for some microseconds if that has paid lately: waking a sleeping
  * thread costs more than a small round trip.
  */
-#include "transport/rpcrdma/rpcrdma_conn.h"
+#include "transport/rpcrdma/requester.h"
+#include "transport/rpcrdma/responder.h"
+#include "transport/rpcrdma/rpcrdma_continue.h"
+#include "transport/rpcrdma/rpcrdma_lent.h"
+#include "transport/rpcrdma/rpcrdma_place.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -17,7 +17,10 @@
 
 #include "transport/log.h"
 #include "transport/rpc/rpc_auth.h"
-#include "transport/rpcrdma/rpcrdma_conn.h"
+#include "transport/rpcrdma/requester.h"
+#include "transport/rpcrdma/responder.h"
+#include "transport/rpcrdma/rpcrdma_continue.h"
+#include "transport/rpcrdma/rpcrdma_lent.h"
 
 void rpcrdma_dones_back_locked(struct rpcrdma_conn *c, uint32_t n)
 {

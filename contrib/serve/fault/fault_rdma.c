@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transport/rpcrdma/rpcrdma_conn.h"
+#include "transport/rpcrdma/responder.h"
 
 #define MORE_ROOM 4096 /* bytes that an error asks for beside what there is */
 

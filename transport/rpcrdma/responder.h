@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * responder: calls of the peer's: on their way in (responder_call.c), and out (responder_reply.c).
+ */
+#ifndef RNFS_TRANSPORT_RPCRDMA_RESPONDER_H
+#define RNFS_TRANSPORT_RPCRDMA_RESPONDER_H
+
+#include "transport/rpcrdma/rpcrdma_conn.h"
+
+/* responder_call.c: calls of the peer's, on their way in. */
+/* Message m has come; h was decoded with result rc. Takes what m lies in. */
+void rpcrdma_handle_call(
+	struct rpcrdma_conn *c, struct rpcrdma_hdr *h, int rc, struct rpcrdma_msg *m);
+void rpcrdma_read_done(struct rpcrdma_conn *c, struct rpcrdma_taken *t);
+/* The message under header h, without what it has in Sends, as nothing has been done for it. NULL:
+ * no memory. */
+struct rpcrdma_taken *rpcrdma_taken_new(const struct rpcrdma_hdr *h);
+/* Finds out what goes where; what m lies in is t's afterwards, if the message is in there. 0,
+ * -EBADMSG, -E2BIG: more Read chunks than are taken, -EFBIG: longer ones, or -EPROTO: the peer was
+ * told. */
+int rpcrdma_taken_plan(struct rpcrdma_conn *c, struct rpcrdma_taken *t, const struct rpcrdma_hdr *h,
+	struct rpcrdma_msg *m);
+/* Gets on with t, now, or when there is memory for it. Takes t. */
+void rpcrdma_taken_go(struct rpcrdma_conn *c, struct rpcrdma_taken *t);
+/* Everything of t is here: its message, with the payloads that were read. */
+void rpcrdma_taken_stream(const struct rpcrdma_taken *t, struct xdr_in *in);
+/* Goes on with calls that waited for memory. */
+void rpcrdma_start_waiting(struct rpcrdma_conn *c);
+struct rpcrdma_taken *rpcrdma_taken_free(struct rpcrdma_conn *c, struct rpcrdma_taken *t);
+/* Frees those that have not been delivered. */
+void rpcrdma_taken_drop_all(struct rpcrdma_conn *c);
+
+/* responder_reply.c: calls of the peer's, on their way out. */
+void rpcrdma_send_reply(struct rpc_xprt *x, struct rpc_req *req, uint32_t off);
+void rpcrdma_drop(struct rpc_xprt *x, struct rpc_req *req);
+/* Answers with RDMA_ERROR (RFC 8166 section 4.5); ERR_VERS in the version of the call. */
+void rpcrdma_send_error(
+	struct rpcrdma_conn *c, uint32_t xid, uint32_t vers, const struct rpcrdma_fault *f);
+/* A call of the peer's, of so many Sends, is no longer served. */
+void rpcrdma_serve_done(struct rpcrdma_conn *c, unsigned sends);
+
+#endif
