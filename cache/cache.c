@@ -324,9 +324,9 @@ static enum cache_found collect_locked(struct cache_file *f, uint64_t off, uint6
 		if (there < 0)
 			return CACHE_MISS;
 		if (there)
-			hit->seg[hit->n++] =
-				(struct seg){.at = mem_buf_sge(b->buf, in - b->in, (uint32_t)there),
-					.hold = b->buf};
+			hit->seg[hit->n++] = (struct seg){
+				.at = mem_buf_sge(b->buf, b->at + in - b->in, (uint32_t)there),
+				.hold = b->buf};
 		if (there < n)
 			break;
 		at += n;
@@ -500,6 +500,21 @@ void cache_filled(struct cache_file *f, struct cache_block **b, unsigned n, uint
 	}
 	pthread_mutex_unlock(&f->lock);
 	call_ready(&ready);
+}
+
+bool cache_move(struct cache_block *b, const struct seg_list *to)
+{
+	struct mem_buf *buf = to->one.hold;
+	struct cache *c = b->file->cache;
+
+	if (to->len < buf->size / 4 * 3)
+		return false;
+	/* as in cache_give(), nobody else looks at the memory of a block that is READING */
+	atomic_fetch_add_explicit(&c->bytes, buf->size - b->buf->size, memory_order_relaxed);
+	mem_buf_unref(b->buf);
+	b->buf = mem_buf_ref(buf);
+	b->at = (uint32_t)((uint8_t *)to->one.at.addr - buf->data) + to->skip;
+	return true;
 }
 
 /* b goes; a READ that is under way finds that later. */

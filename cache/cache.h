@@ -57,11 +57,14 @@ enum cache_state { CACHE_READING, CACHE_VALID };
 struct cache_block {
 	struct cache_file *file; /* constant */
 	uint64_t index;		 /* constant: of CACHE_BLOCK bytes */
-	struct mem_buf *buf;	 /* constant: CACHE_BLOCK bytes, or less at the end of the file */
-	uint32_t in;		 /* constant: where in the block buf begins; a multiple of 4096 */
-	uint32_t cap;		 /* constant: how many bytes of buf are to be read */
-	bool piece;		 /* constant: in place of all of the block */
-	unsigned drops;		 /* constant: file->drops when it was made */
+	/* Constant once it is VALID: CACHE_BLOCK bytes, or less at the end of the file, which begin
+	 * `at` bytes behind the beginning of buf. */
+	struct mem_buf *buf;
+	uint32_t at;
+	uint32_t in;	/* constant: where in the block they begin; a multiple of 4096 */
+	uint32_t cap;	/* constant: how many bytes are to be read */
+	bool piece;	/* constant: in place of all of the block */
+	unsigned drops; /* constant: file->drops when it was made */
 	/* file->lock */
 	enum cache_state state;
 	bool dropped; /* READING: not the file's any more */
@@ -170,6 +173,12 @@ unsigned cache_reserve_piece(struct cache *c, struct cache_file *f, uint64_t off
 /* The READ into a run of n blocks has brought got bytes from its beginning, and the file ended
  * there (eof) or not. got 0 without eof: it has failed. Calls ready() of those who wait. */
 void cache_filled(struct cache_file *f, struct cache_block **b, unsigned n, uint64_t got, bool eof);
+/* The READ into a block, of the run or alone, has brought its data in another place, `to`, one
+ * segment: from now on that is the block's. To be called before cache_filled(). Takes a reference
+ * of its own. False: the block to lies in is so much larger than that, that it had better be
+ * copied.
+ */
+bool cache_move(struct cache_block *b, const struct seg_list *to);
 /* The first bytes of a file have come in buf, otherwise than by a READ into a block, and were asked
  * for when f->drops was `drops`: they become a block, unless there is one, they may be out of date,
  * or buf is not of the size that a block of a file of size bytes has (cache_first()). got and eof

@@ -196,6 +196,17 @@ static void fill(struct fetch *x, struct part *p)
 	op->u.read.offset = x->off + p->off + p->got;
 	op->u.read.to = part_rest(p);
 	op->u.read.want_attr = x->by->ops->want_attr(x->by, x->asked);
+	op->u.read.moves = x->n == 1 && op->u.read.to.len == x->block[0]->cap;
+}
+
+/* What op has brought in another place stays there, if it may, or goes to its block. */
+static void stay(struct fetch *x, struct nfs_op *op, bool may)
+{
+	const struct seg_list *moved = &op->u.read.moved;
+
+	if (moved->len && !(may && cache_move(x->block[0], moved)))
+		seg_list_copy(&op->u.read.to, moved);
+	nfs_read_let_go(op);
 }
 
 static void took(struct fetch *x, struct part *p)
@@ -204,12 +215,17 @@ static void took(struct fetch *x, struct part *p)
 
 	x->by->ops->ended(x->by, op, x->asked);
 	p->settled = true;
-	if (op->error)
+	if (op->error) {
+		nfs_read_let_go(op);
 		return;
+	}
 	p->got += op->u.read.count;
 	if (!op->u.read.eof && p->got < p->want && op->u.read.count) {
 		p->settled = false;
+		stay(x, op, false);
 		fill(x, p);
+	} else {
+		stay(x, op, true);
 	}
 }
 

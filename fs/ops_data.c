@@ -60,6 +60,7 @@ static void read_fill(struct request *r, struct part *p)
 	op->u.read.offset = r->u.io.offset + p->off + p->got;
 	op->u.read.to = part_rest(p);
 	op->u.read.want_attr = change_wants_attr(r->fs, r->file->inode, r->born);
+	op->u.read.moves = op->u.read.to.len == r->batch.data.len;
 }
 
 /* Takes in what a part brought. 0 or a negative errno. */
@@ -67,8 +68,10 @@ static int read_part(struct request *r, struct part *p)
 {
 	struct nfs_op *op = &p->op;
 
-	if (op->error)
+	if (op->error) {
+		nfs_read_let_go(op);
 		return op->error;
+	}
 	change_look(r->fs, r->file->inode, &op->u.read.attr, r->born);
 	p->got += op->u.read.count;
 	if (op->u.read.eof || p->got >= p->want) {
@@ -81,6 +84,9 @@ static int read_part(struct request *r, struct part *p)
 			p->want - p->got, (unsigned long long)(r->u.io.offset + p->off + p->got));
 		return -EREMOTEIO;
 	}
+	if (op->u.read.moved.len) /* the rest goes behind it */
+		seg_list_copy(&op->u.read.to, &op->u.read.moved);
+	nfs_read_let_go(op);
 	read_fill(r, p);
 	return 0;
 }
@@ -89,10 +95,12 @@ static void read_reply(struct request *r)
 {
 	/* up to the first gap: a file that grew meanwhile may have data behind its former end */
 	uint32_t n = batch_done_bytes(&r->batch);
+	struct nfs_op *first = &r->batch.first.op;
 	struct seg_list data = seg_list_cut(&r->batch.data, 0, n);
 
 	stats_add(&r->fs->stats.read_bytes, n);
-	reply_data(request_take_fuse(r), &data);
+	reply_data(request_take_fuse(r), first->u.read.moved.len ? &first->u.read.moved : &data);
+	nfs_read_let_go(first);
 	request_free(r);
 }
 
@@ -110,12 +118,14 @@ static void read_step(struct request *r)
 			return;
 		}
 	}
-	if (batch_ready(&r->batch))
+	if (batch_ready(&r->batch)) {
 		request_submit(r, read_step);
-	else if (order_overtaken(r))
+	} else if (order_overtaken(r)) {
+		nfs_read_let_go(&r->batch.first.op);
 		read_begin(r);
-	else
+	} else {
 		read_reply(r);
+	}
 }
 
 /* The parts of r, of which no byte is there. */

@@ -499,9 +499,10 @@ static void clear_results(struct nfs_op *op)
 {
 	static const struct nfs_data_attr none = {.have = false};
 
-	if (op->type == NFS_READ)
+	if (op->type == NFS_READ) {
 		op->u.read.attr = none;
-	else if (op->type == NFS_WRITE)
+		op->u.read.moved = (struct seg_list){0};
+	} else if (op->type == NFS_WRITE)
 		op->u.write.attr = none;
 	else if (op->type == NFS_COMMIT)
 		op->u.commit.attr = none;

@@ -155,6 +155,13 @@ bool nfs_locks_doubtful(struct nfs_client *c, const struct nfs_open *o);
 
 /* Starts op. done is called exactly once whatever happens. Any thread. */
 void nfs_submit(struct nfs_client *c, struct nfs_op *op);
+/* Drops the reference on u.read.moved of a READ that has ended, with an error or without, and was
+ * allowed to leave its data anywhere; it is empty then. */
+static inline void nfs_read_let_go(struct nfs_op *op)
+{
+	seg_list_unref(&op->u.read.moved);
+	op->u.read.moved = (struct seg_list){0};
+}
 /* Asks that op end soon with -EINTR (a signal to the caller). No effect on an op that is ending.
  * Open state and locks that the server may have granted in the meantime are given back; a CLOSE and
  * an unlock go on without their caller. */

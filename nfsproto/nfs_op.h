@@ -166,9 +166,13 @@ struct nfs_op {
 			struct seg_list to;
 			bool want_attr; /* NFSv3 brings them always; NFSv4 when asked, a little
 					   older than the data */
+			/* data that comes in one other block may stay there, see moved */
+			bool moves;
 			/* out */
 			uint32_t count;
 			bool eof;
+			/* empty, or where the data is instead; nfs_read_let_go() */
+			struct seg_list moved;
 			struct nfs_data_attr attr;
 		} read;
 		/* With append the data goes to the end of the file, wherever others have moved it.

@@ -421,6 +421,11 @@ struct mem_buf *mem_buf_ref(struct mem_buf *buf)
 	return buf;
 }
 
+bool mem_buf_is_shared(const struct mem_buf *buf)
+{
+	return atomic_load_explicit(&buf->refs, memory_order_acquire) > 1;
+}
+
 struct mem_buf *mem_buf_unref(struct mem_buf *buf)
 {
 	struct class *c;

@@ -93,6 +93,8 @@ struct mem_buf *mem_buf_get(struct mem_pool *pool, size_t size);
 struct mem_buf *mem_buf_ref(struct mem_buf *buf);
 /* Any thread. Accepts NULL, returns NULL. */
 struct mem_buf *mem_buf_unref(struct mem_buf *buf);
+/* Has anybody but the caller a reference on it? If not, nobody will. */
+bool mem_buf_is_shared(const struct mem_buf *buf);
 
 static inline struct mem_sge mem_buf_sge(const struct mem_buf *buf, size_t off, uint32_t len)
 {

@@ -203,6 +203,7 @@ void nfs3_put_op_read(struct nfs3_client *c, struct nfs_op *op, struct nfs3_args
 	};
 	op->call.sink[0] = op->u.read.to;
 	op->call.nsinks = 1;
+	op->call.moves = op->u.read.moves;
 	op->call.peek = nfs3_peek_read;
 }
 
@@ -216,6 +217,7 @@ enum nfs_outcome nfs3_get_op_read(
 			op->u.read.to.len);
 		return nfs_failed(op, -EBADMSG);
 	}
+	op->u.read.moved = op->call.moved;
 	if (n != r->u.read.count) {
 		log_warn("%s: %u bytes of data came where a READ said %u: server bug", c->server, n,
 			r->u.read.count);

@@ -310,6 +310,7 @@ void nfs4_put_op_read(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp
 	nfs4_comp_count(k, OP_READ, 0);
 	op->call.sink[0] = op->u.read.to;
 	op->call.nsinks = 1;
+	op->call.moves = op->u.read.moves;
 	op->call.peek = nfs4_peek_read;
 }
 
@@ -333,6 +334,7 @@ enum nfs_outcome nfs4_get_op_read(struct nfs4_client *c, struct nfs_op *op, stru
 			op->u.read.to.len);
 		return nfs_failed(op, -EBADMSG);
 	}
+	op->u.read.moved = op->call.moved;
 	if (n == 0 && !res.eof) {
 		log_warn("%s: READ of %u bytes at %llu gave nothing, and not the end of the file: "
 			 "server bug",

@@ -221,4 +221,24 @@ def readers():
     assert not wrong, wrong
 
 
+def by_sends():
+    """Requests that one Send answers each: past the cache, and by steps, which it keeps in pieces. b is what is exported."""
+    piece = 64 << 10
+    data = make("sends", 16 * MIB, 17)
+    direct = os.open(f"{a}/sends", os.O_RDONLY | os.O_DIRECT)
+    block = mmap.mmap(-1, piece)
+    for n in (piece, PAGE):
+        for off in range(0, 100 * n, n):
+            assert os.preadv(direct, [memoryview(block)[:n]], off) == n
+            assert block[:n] == data[off:off + n]
+    fd = os.open(f"{a}/sends", os.O_RDONLY)
+    os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_RANDOM)
+    for _ in range(3):
+        for off in range(0, 16 * MIB, 4 * piece):
+            assert os.pread(fd, piece, off) == data[off:off + piece]
+        forget(fd)
+    os.close(fd)
+    os.close(direct)
+
+
 globals()[sys.argv[1]]()

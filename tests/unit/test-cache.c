@@ -371,6 +371,29 @@ static void a_piece_ends_with_the_file(void **state)
 	assert_int_equal(atomic_load(&file.count), 0);
 }
 
+static void data_may_come_in_another_place(void **state)
+{
+	struct mem_buf *far = mem_buf_get(pool, 72u << 10), *much = mem_buf_get(pool, 256u << 10);
+	struct seg_list there = seg_list_of_buf(far, 4096, (64u << 10) + 1), cut;
+	struct seg_list little = seg_list_of_buf(much, 0, 64u << 10);
+	uint64_t at;
+
+	assert_int_equal(
+		cache_reserve_piece(cache, &file, 8192, 8192 + (64u << 10), LARGE, run, 1, &at), 1);
+	assert_false(cache_move(run[0], &little));
+	cut = seg_list_cut(&there, 1, UINT32_MAX);
+	assert_true(cache_move(run[0], &cut));
+	assert_int_equal(cache_bytes(cache), far->size);
+	for (unsigned i = 0; i < 4096; i++)
+		far->data[4097 + i] = (uint8_t)(i % 251);
+	mem_buf_unref(far);
+	mem_buf_unref(much);
+	cache_filled(&file, run, 1, cut.len, false);
+	assert_int_equal(cache_find(&file, 8192 + 100, 50, &hit, NULL), CACHE_HIT);
+	assert_int_equal(*(uint8_t *)hit.seg[0].at.addr, 100);
+	cache_hit_end(&hit);
+}
+
 static void a_smaller_limit_evicts(void **state)
 {
 	uint64_t at;
@@ -415,6 +438,7 @@ int main(void)
 		TEST(a_piece_takes_no_more_than_it_holds),
 		TEST(a_piece_may_lie_in_several_blocks),
 		TEST(a_piece_ends_with_the_file),
+		TEST(data_may_come_in_another_place),
 		TEST(a_smaller_limit_evicts),
 	};
 

@@ -473,6 +473,45 @@ static void submit_get(struct pair *p, struct pair_call *c, uint32_t n, struct m
 	pair_submit(p, c);
 }
 
+static struct seg_list kept;
+
+/* Leaves the payload of a GET where it has come. */
+static void keep(struct pair_call *c, struct xdr_in *res)
+{
+	xdr_get_u32(res);
+	assert_true(xdr_get_payload_list(res, UINT32_MAX, &kept, &c->placed));
+	seg_list_ref(&kept);
+}
+
+/* More of them than there are receive buffers; none is received into again. */
+static void a_result_may_stay_where_it_came(void **state)
+{
+	static uint8_t want[65536], got[65536];
+	struct seg_list all[100];
+	struct pair_call c;
+	struct mem_buf *b;
+	struct pair p;
+
+	start(&p);
+	for (unsigned i = 0; i < 100; i++) {
+		submit_get(&p, &c, 65536 - i, &b);
+		c.check = keep;
+		pair_end(&p, &c, 0);
+		mem_buf_unref(b);
+		assert_true(c.placed);
+		assert_int_equal(kept.n, 1);
+		all[i] = kept;
+	}
+	for (unsigned i = 0; i < 100; i++) {
+		pair_pattern(want, 65536 - i, 5);
+		assert_int_equal(all[i].len, 65536 - i);
+		seg_list_gather(&all[i], got);
+		assert_memory_equal(got, want, 65536 - i);
+		seg_list_unref(&all[i]);
+	}
+	pair_finish(&p);
+}
+
 static void recv_of(struct raw *r, struct pair *p, uint32_t xid)
 {
 	do
@@ -670,6 +709,7 @@ int main(void)
 		cmocka_unit_test(without_targets_nothing_is_placed),
 		cmocka_unit_test(without_memory_nothing_is_placed),
 		cmocka_unit_test(items_of_both_kinds),
+		cmocka_unit_test(a_result_may_stay_where_it_came),
 		cmocka_unit_test(what_a_requester_sends),
 		cmocka_unit_test(transmit_requests_are_not_taken),
 		cmocka_unit_test(a_report_makes_it_plain),

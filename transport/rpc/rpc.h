@@ -107,8 +107,9 @@ struct rpc_call {
 	/* Result memory: payload i of the reply lands in sink[i], in order. The call holds a
 	 * reference on its blocks while it runs; an array of segments must stay until done. */
 	struct seg_list sink[RPC_MAX_SINKS];
-	uint32_t reply_max;  /* bound of the results' XDR in bytes, without what the sinks take */
-	rpc_peek_fn *peek;   /* NULL: payload of stream transports is copied from the reply */
+	bool moves;	    /* payload 0 may stay where it has come, if it is in one piece: moved */
+	uint32_t reply_max; /* bound of the results' XDR in bytes, without what the sinks take */
+	rpc_peek_fn *peek;  /* NULL: payload of stream transports is copied from the reply */
 	unsigned timeout_ms; /* 0: the client's default */
 	bool patient;	     /* nobody waits for it: it may leave with the next, a little later */
 	rpc_done_fn *done;
@@ -118,6 +119,8 @@ struct rpc_call {
 	enum rpc_stat rpc_stat;
 	uint32_t mismatch_low, mismatch_high;
 	uint32_t auth_stat;
+	/* Payload 0, with a reference on its block; empty: it is in sink[0]. */
+	struct seg_list moved;
 	bool repeated; /* a connection was lost while it was under way: the peer may have got it
 			  before, too */
 
@@ -259,8 +262,9 @@ int rpc_call_submit(struct rpc_call *call);
 void rpc_call_cancel(struct rpc_call *call);
 
 /* In done: moves the payload of a reply into sink i, from its first segment on, if it was not
- * placed there; checks its length. The coder of a result calls this where the payload's length word
- * stands. 0 and *n, or -EBADMSG (longer than the sink; the cursor is then bad). */
+ * placed there and need not be (call->moves); checks its length. The coder of a result calls this
+ * where the payload's length word stands. 0 and *n, or -EBADMSG (longer than the sink; the cursor
+ * is then bad). */
 int rpc_call_take_sink(struct rpc_call *call, struct xdr_in *res, unsigned i, uint32_t *n);
 
 /* --- responder -------------------------------------------------------------------------------- */

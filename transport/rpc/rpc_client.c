@@ -138,6 +138,10 @@ int rpc_call_take_sink(struct rpc_call *call, struct xdr_in *res, unsigned i, ui
 	if (placed && seg_list_same(&data, &call->sink[i])) {
 		rpc_count(&st->bytes_placed, *n - (call->copied < *n ? call->copied : *n));
 		rpc_count(&st->bytes_copied, call->copied < *n ? call->copied : *n);
+	} else if (placed && !i && call->moves && data.n == 1 && data.one.hold) {
+		call->moved = data;
+		seg_list_ref(&data);
+		rpc_count(&st->bytes_placed, *n);
 	} else if (*n) {
 		seg_list_copy(&call->sink[i], &data);
 		rpc_count(&st->bytes_copied, *n);

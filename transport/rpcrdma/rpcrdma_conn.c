@@ -94,8 +94,9 @@ void rpcrdma_recv_done(struct rpcrdma_conn *c, struct rpcrdma_recv *r)
 	STAILQ_INSERT_TAIL(&c->to_post, r, link);
 }
 
-/* A receive without a buffer whose replacement cannot be had now stays for the next time: there are
- * RPCRDMA_BATCH more receives than credits. */
+/* A buffer in which somebody has left his data (rpc_call.moved) is his. A receive without one whose
+ * replacement cannot be had now stays for the next time: there are RPCRDMA_BATCH more receives than
+ * credits. */
 void rpcrdma_recv_replenish(struct rpcrdma_conn *c)
 {
 	struct rpcrdma_recv *r;
@@ -104,6 +105,8 @@ void rpcrdma_recv_replenish(struct rpcrdma_conn *c)
 		struct mem_sge sge;
 		int rc;
 
+		if (r->buf && mem_buf_is_shared(r->buf))
+			r->buf = mem_buf_unref(r->buf);
 		if (!r->buf)
 			r->buf = mem_buf_get(c->pool, c->recv_off + c->recv_size);
 		if (!r->buf)
