@@ -3,6 +3,7 @@
 """roundtrips.py STEP MOUNT EXPORT: what the programs do in tests/e2e/roundtrips, each step to ten files."""
 import os
 import sys
+import time
 
 step, mnt, export = sys.argv[1:]
 FILES = [f"{mnt}/dir/{i}" for i in range(10)]
@@ -13,7 +14,12 @@ FOLDERS = ("read", "create", "exclusive", "mkdir", "unlink", "rename", "one")
 
 
 def unknown(folder):
-    return [f"{mnt}/unknown.{folder}/{i}" for i in range(10)]
+    """The names in it. The folder is listed beside the first three, by whichever of its processes the machine runs first: that is
+    to be there for the others."""
+    for i in range(10):
+        if i == 3:
+            time.sleep(0.3)
+        yield f"{mnt}/unknown.{folder}/{i}"
 
 
 def unknown_folders():
