@@ -33,19 +33,24 @@ static bool tell(struct fs *fs, struct inode *ino, struct nfs_attr *now, uint64_
 	uint64_t born, bool may_last)
 {
 	uint64_t as_of = asked; /* when the server was asked for now */
+	uint64_t size = now->size;
+	unsigned writes;
 	bool lasts;
 
 	do {
+		writes = atomic_load(&ino->told_writes);
+		now->size = size;
 		/* who has noted them may not have come to the data yet */
 		if (inode_newer_attr(ino, now, &as_of))
 			change_told(ino, now, asked);
-		now->size = flush_size(ino, now->size, asked);
+		size = now->size;
+		now->size = flush_size(ino, size, asked);
 		if (inode_goes_astray(ino, asked)) {
 			change_notify(fs, ino, -1);
 			return false;
 		}
 		lasts = may_last;
-	} while (!inode_told(ino, now, as_of, born, &lasts));
+	} while (!inode_told(ino, now, as_of, born, writes, &lasts));
 	return lasts;
 }
 

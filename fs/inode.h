@@ -66,6 +66,7 @@ struct inode {
 	_Atomic uint64_t told;	    /* the change attribute of what the kernel was told last */
 	_Atomic uint64_t told_size; /* the size that the kernel believes in, its writes included */
 	atomic_uint told_count;	    /* how often the kernel was told attributes */
+	atomic_uint told_writes;    /* how often a write of its own has told it */
 	_Atomic uint64_t end;	    /* the newest size that the server told, or an append made */
 	bool appending;		    /* a request appends to it; append.c, under its lock */
 	/* append.c: appended data stands elsewhere in the file than in the kernel's pages; where
@@ -307,10 +308,12 @@ static inline bool inode_goes_astray(const struct inode *ino, uint64_t asked)
 /* The kernel, which has asked at `born`, is told attr, which the server was asked for at `asked`,
  * and may believe it for a while (lasts, which becomes false if it has been doubted since) or not:
  * false, and it must not be, if a newer version is known by now (inode_newer_attr()); or it has
- * itself written up to end, and knows the size from that. What it has asked for before it was made
- * to forget it throws away, if it has the file open, and so the inode: that does not count. */
-bool inode_told(
-	struct inode *ino, const struct nfs_attr *attr, uint64_t asked, uint64_t born, bool *lasts);
+ * itself written up to end, and knows the size from that. False, too, if it has written since
+ * told_writes was `writes`: attr may have a size from before that. What it has asked for before it
+ * was made to forget it throws away, if it has the file open, and so the inode: that does not
+ * count. */
+bool inode_told(struct inode *ino, const struct nfs_attr *attr, uint64_t asked, uint64_t born,
+	unsigned writes, bool *lasts);
 void inode_told_end(struct inode *ino, uint64_t end);
 /* Was the kernel told nothing older than this change attribute and size since it last forgot? */
 bool inode_told_from(struct inode *ino, uint64_t change, uint64_t size);
@@ -320,6 +323,8 @@ bool inode_told_from(struct inode *ino, uint64_t change, uint64_t size);
  * what was before. */
 bool inode_must_forget(struct inode *ino, unsigned *times);
 void inode_forgot(struct inode *ino, unsigned times, uint64_t began);
+/* Was that in the last `time` ns before `at`? */
+bool inode_forgot_before(struct inode *ino, uint64_t at, uint64_t time);
 /* The server has told attr at an open: does the kernel believe in that change attribute and size?
  * It takes the first of several answers that are under way to it, and not the last, so it does if
  * it was told nothing else since it last forgot. */

@@ -301,13 +301,13 @@ static void count_told_locked(struct inode *ino, uint64_t size, bool lasts)
 	ino->passing_at = ino->told_times;
 }
 
-bool inode_told(
-	struct inode *ino, const struct nfs_attr *attr, uint64_t asked, uint64_t born, bool *lasts)
+bool inode_told(struct inode *ino, const struct nfs_attr *attr, uint64_t asked, uint64_t born,
+	unsigned writes, bool *lasts)
 {
 	bool old, in_vain;
 
 	pthread_mutex_lock(&ino->lock);
-	old = is_old_locked(ino, attr, asked);
+	old = is_old_locked(ino, attr, asked) || atomic_load(&ino->told_writes) != writes;
 	in_vain = born < ino->notified_at && ino->nopen;
 	if (old || in_vain) {
 		pthread_mutex_unlock(&ino->lock);
@@ -354,6 +354,16 @@ void inode_forgot(struct inode *ino, unsigned times, uint64_t began)
 	pthread_mutex_unlock(&ino->lock);
 }
 
+bool inode_forgot_before(struct inode *ino, uint64_t at, uint64_t time)
+{
+	uint64_t notified;
+
+	pthread_mutex_lock(&ino->lock);
+	notified = ino->notified_at;
+	pthread_mutex_unlock(&ino->lock);
+	return notified && notified < at && at - notified < time;
+}
+
 /* A change attribute that is made of coarse times (NFSv3) does not show each change of the size. */
 bool inode_told_this(struct inode *ino, const struct nfs_attr *attr)
 {
@@ -392,10 +402,11 @@ bool inode_told_size(struct inode *ino, uint64_t size)
 
 void inode_told_end(struct inode *ino, uint64_t end)
 {
-	uint64_t size = atomic_load_explicit(&ino->told_size, memory_order_relaxed);
-
-	while (size < end && !atomic_compare_exchange_weak(&ino->told_size, &size, end))
-		;
+	pthread_mutex_lock(&ino->lock);
+	if (atomic_load(&ino->told_size) < end)
+		atomic_store(&ino->told_size, end);
+	atomic_fetch_add(&ino->told_writes, 1);
+	pthread_mutex_unlock(&ino->lock);
 }
 
 /* A name that was given away shows in the file: it has no more names, or its ctime moved when its

@@ -26,8 +26,10 @@
 #include "fs/reply.h"
 #include "fs/worker.h"
 #include "fs/write.h"
+#include "transport/clock.h"
 #include "transport/log.h"
 
+#define FORGOT_NS   (2 * NSEC_PER_SEC)
 #define SMALL_WRITE (16u << 10) /* bytes that are copied rather than keep a worker's block */
 
 /* A READ or WRITE in the name of the opener. data goes with it; or back, if there is no memory:
@@ -91,6 +93,17 @@ static int read_part(struct request *r, struct part *p)
 	return 0;
 }
 
+/* The file ends before where r begins, which the kernel did not know. It takes it then that the
+ * file ends right there, and throws away the attributes that somebody has asked for after he got a
+ * lock, or opened the file, and was made to forget others; he would go by that. (What it asked for
+ * before it forgot does that no more.) With zeros it changes nothing: where the file ends it is
+ * just being told. */
+static bool must_not_end(const struct request *r)
+{
+	return r->u.io.offset && !(r->u.io.flags & O_DIRECT) &&
+	       inode_forgot_before(r->file->inode, r->born, FORGOT_NS);
+}
+
 static void read_reply(struct request *r)
 {
 	/* up to the first gap: a file that grew meanwhile may have data behind its former end */
@@ -98,6 +111,13 @@ static void read_reply(struct request *r)
 	struct nfs_op *first = &r->batch.first.op;
 	struct seg_list data = seg_list_cut(&r->batch.data, 0, n);
 
+	if (!n && must_not_end(r)) {
+		struct seg_iter all = seg_iter_of(&r->batch.data);
+
+		n = r->batch.data.len;
+		seg_iter_zero(&all, n);
+		data = r->batch.data;
+	}
 	stats_add(&r->fs->stats.read_bytes, n);
 	reply_data(request_take_fuse(r), first->u.read.moved.len ? &first->u.read.moved : &data);
 	nfs_read_let_go(first);

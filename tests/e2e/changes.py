@@ -10,7 +10,7 @@ import time
 
 PAGE = mmap.PAGESIZE
 RW = os.O_RDWR | os.O_CREAT
-a, b = sys.argv[2:]  # where the first and the second daemon are mounted, but for end()
+a, b = sys.argv[2:]  # where the first and the second daemon are mounted, but for the last two
 
 
 def make(name, pages):
@@ -148,7 +148,7 @@ def commit():
 
 def end():
     """The end that somebody else has moved is seen under a lock, though one process has asked for attributes before, and hears of
-    it late, and another opens the file meanwhile. Answers with attributes take a second; b is what is exported."""
+    it late, and another opens the file meanwhile. Answers with attributes or data take a second; b is what is exported."""
     with open(f"{b}/e", "wb") as f:
         f.write(b"x" * 100)
     fd = os.open(f"{a}/e", os.O_RDWR)
@@ -165,6 +165,27 @@ def end():
     early.join()
     beside.join()
     assert got == b"x" * 100 + bytes(100), len(got)
+
+
+def behind():
+    """The same, where others have read behind it, from a map, before anybody knew that: the kernel would take it that the file ends
+    where the first has read, and had what the second has read."""
+    with open(f"{b}/b", "wb") as f:
+        f.write(b"x" * 300000)
+    fd = os.open(f"{a}/b", os.O_RDWR)
+    m = mmap.mmap(fd, 300000, prot=mmap.PROT_READ)
+    m.madvise(mmap.MADV_RANDOM)
+    os.truncate(f"{b}/b", 100)
+    fcntl.flock(fd, fcntl.LOCK_EX)
+    for at in (290000, 200000):
+        if not os.fork():
+            m[at]
+            os._exit(0)
+        time.sleep(0.3)
+    got = os.pread(fd, 1000, 200000)
+    os.wait()
+    os.wait()
+    assert not got, len(got)
 
 
 globals()[sys.argv[1]]()

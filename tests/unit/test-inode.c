@@ -275,7 +275,7 @@ static bool told(struct inode *ino, const struct nfs_attr *attr)
 {
 	bool lasts = true;
 
-	return inode_told(ino, attr, clock_ns(), clock_ns(), &lasts);
+	return inode_told(ino, attr, clock_ns(), clock_ns(), ino->told_writes, &lasts);
 }
 
 /* The name is asked for anew once, when the file may be another's by now. */
@@ -431,12 +431,12 @@ static void of_one_change_what_was_asked_for_last_is_told(void **state)
 
 	inode_note_attr(a, &late, second, 0);
 	inode_note_attr(a, &early, first, 0);
-	assert_false(inode_told(a, &early, first, clock_ns(), &lasts));
+	assert_false(inode_told(a, &early, first, clock_ns(), a->told_writes, &lasts));
 	assert_true(inode_newer_attr(a, &at, &asked));
 	assert_int_equal(at.size, 20);
 	assert_int_equal(asked, second);
 	at.size = 30; /* what was written and is not yet on the server included */
-	assert_true(inode_told(a, &at, asked, clock_ns(), &lasts));
+	assert_true(inode_told(a, &at, asked, clock_ns(), a->told_writes, &lasts));
 	/* also where nothing that was said so far is believed any more */
 	inode_doubt(a);
 	at = early;
@@ -449,7 +449,7 @@ static void of_one_change_what_was_asked_for_last_is_told(void **state)
 	asked = second + 1;
 	assert_false(inode_newer_attr(a, &at, &asked));
 	assert_int_equal(at.size, 10);
-	assert_true(inode_told(a, &at, asked, clock_ns(), &lasts));
+	assert_true(inode_told(a, &at, asked, clock_ns(), a->told_writes, &lasts));
 	inode_table_free(t);
 }
 
@@ -463,7 +463,7 @@ static void sizes_told_in_passing_are_known_until_it_forgets(void **state)
 	unsigned times;
 
 	assert_true(inode_told_size(a, 20));
-	assert_true(inode_told(a, &at, clock_ns(), clock_ns(), &lasts));
+	assert_true(inode_told(a, &at, clock_ns(), clock_ns(), a->told_writes, &lasts));
 	assert_true(inode_told_size(a, 10));
 	assert_false(inode_told_size(a, 20));
 	assert_false(inode_must_forget(a, &times)); /* it believes nothing */
@@ -472,7 +472,7 @@ static void sizes_told_in_passing_are_known_until_it_forgets(void **state)
 	told(a, &at);
 	assert_true(inode_told_this(a, &at));
 	assert_false(inode_told_size(a, 20));
-	assert_true(inode_told(a, &at, clock_ns(), clock_ns(), &lasts));
+	assert_true(inode_told(a, &at, clock_ns(), clock_ns(), a->told_writes, &lasts));
 	assert_false(inode_told_size(a, 20));
 	assert_true(inode_must_forget(a, &times));
 	inode_forgot(a, times, 0);
@@ -480,10 +480,27 @@ static void sizes_told_in_passing_are_known_until_it_forgets(void **state)
 	/* what is told while it forgets may come before that or after it */
 	at.size = 30;
 	inode_must_forget(a, &times);
-	assert_true(inode_told(a, &at, clock_ns(), clock_ns(), &lasts));
+	assert_true(inode_told(a, &at, clock_ns(), clock_ns(), a->told_writes, &lasts));
 	inode_forgot(a, times, 0);
 	assert_false(inode_told_size(a, 20));
 	assert_true(inode_told_size(a, 30));
+	inode_table_free(t);
+}
+
+/* A size from before a write of the kernel's own, which it is told after that, says nothing. */
+static void a_write_beside_what_is_told(void **state)
+{
+	struct inode_table *t = table();
+	struct inode *a = get(t, 1);
+	struct nfs_attr at = {.type = NFS_REG, .nlink = 1, .change = 5, .size = 10};
+	unsigned writes = a->told_writes;
+	bool lasts = true;
+
+	inode_told_end(a, 20);
+	assert_false(inode_told(a, &at, clock_ns(), clock_ns(), writes, &lasts));
+	assert_int_equal(a->told_size, 20);
+	assert_true(told(a, &at));
+	assert_int_equal(a->told_size, 10);
 	inode_table_free(t);
 }
 
@@ -502,15 +519,15 @@ static void answers_thrown_away_do_not_count(void **state)
 	inode_forgot(a, times, born + 1);
 	at.size = 20;
 	a->nopen = 1;
-	assert_true(inode_told(a, &at, clock_ns(), born, &lasts));
+	assert_true(inode_told(a, &at, clock_ns(), born, a->told_writes, &lasts));
 	assert_true(inode_told_size(a, 30));
 	assert_false(inode_must_forget(a, &times));
-	assert_true(inode_told(a, &at, clock_ns(), born + 1, &lasts));
+	assert_true(inode_told(a, &at, clock_ns(), born + 1, a->told_writes, &lasts));
 	assert_true(inode_must_forget(a, &times));
 	/* one that it does not hold it may have made anew since */
 	inode_forgot(a, times, born + 1);
 	a->nopen = 0;
-	assert_true(inode_told(a, &at, clock_ns(), born, &lasts));
+	assert_true(inode_told(a, &at, clock_ns(), born, a->told_writes, &lasts));
 	assert_true(inode_must_forget(a, &times));
 	inode_table_free(t);
 }
@@ -525,17 +542,17 @@ static void what_was_doubted_meanwhile_does_not_last(void **state)
 	bool lasts = true;
 
 	inode_doubt(a);
-	assert_true(inode_told(a, &at, asked, clock_ns(), &lasts));
+	assert_true(inode_told(a, &at, asked, clock_ns(), a->told_writes, &lasts));
 	assert_false(lasts);
 	assert_false(inode_told_this(a, &at));
 	lasts = true;
-	assert_true(inode_told(a, &at, clock_ns(), clock_ns(), &lasts));
+	assert_true(inode_told(a, &at, clock_ns(), clock_ns(), a->told_writes, &lasts));
 	assert_true(lasts);
 	assert_true(inode_told_this(a, &at));
 	/* the kernel may take either of two, also if it is not to believe the second */
 	at.change = 6;
 	lasts = false;
-	assert_true(inode_told(a, &at, clock_ns(), clock_ns(), &lasts));
+	assert_true(inode_told(a, &at, clock_ns(), clock_ns(), a->told_writes, &lasts));
 	assert_false(inode_told_this(a, &at));
 	inode_table_free(t);
 }
@@ -686,6 +703,7 @@ int main(void)
 		cmocka_unit_test(nothing_older_than_what_is_known_is_told),
 		cmocka_unit_test(of_one_change_what_was_asked_for_last_is_told),
 		cmocka_unit_test(sizes_told_in_passing_are_known_until_it_forgets),
+		cmocka_unit_test(a_write_beside_what_is_told),
 		cmocka_unit_test(answers_thrown_away_do_not_count),
 		cmocka_unit_test(what_was_doubted_meanwhile_does_not_last),
 		cmocka_unit_test(of_answers_that_overtake_each_other_the_newest_is_known),
