@@ -510,7 +510,8 @@ bool cache_move(struct cache_block *b, const struct seg_list *to)
 	if (to->len < buf->size / 4 * 3)
 		return false;
 	/* as in cache_give(), nobody else looks at the memory of a block that is READING */
-	atomic_fetch_add_explicit(&c->bytes, buf->size - b->buf->size, memory_order_relaxed);
+	atomic_fetch_add_explicit(
+		&c->bytes, (size_t)buf->size - b->buf->size, memory_order_relaxed);
 	mem_buf_unref(b->buf);
 	b->buf = mem_buf_ref(buf);
 	b->at = (uint32_t)((uint8_t *)to->one.at.addr - buf->data) + to->skip;

@@ -311,6 +311,7 @@ bool inode_told(struct inode *ino, const struct nfs_attr *attr, uint64_t asked, 
 	in_vain = born < ino->notified_at && ino->nopen;
 	if (old || in_vain) {
 		pthread_mutex_unlock(&ino->lock);
+		*lasts = false;
 		return !old;
 	}
 	*lasts = *lasts && asked >= ino->attr_from;

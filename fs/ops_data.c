@@ -100,7 +100,7 @@ static int read_part(struct request *r, struct part *p)
  * just being told. */
 static bool must_not_end(const struct request *r)
 {
-	return r->u.io.offset && !(r->u.io.flags & O_DIRECT) &&
+	return r->u.io.offset && !((r->u.io.flags | r->file->flags) & O_DIRECT) &&
 	       inode_forgot_before(r->file->inode, r->born, FORGOT_NS);
 }
 

@@ -392,6 +392,15 @@ static void data_may_come_in_another_place(void **state)
 	assert_int_equal(cache_find(&file, 8192 + 100, 50, &hit, NULL), CACHE_HIT);
 	assert_int_equal(*(uint8_t *)hit.seg[0].at.addr, 100);
 	cache_hit_end(&hit);
+	cache_drop_all(&file);
+	/* less than the block was made for: the file has become shorter */
+	far = mem_buf_get(pool, 72u << 10);
+	there = seg_list_of_buf(far, 4096, 62u << 10);
+	assert_int_equal(cache_reserve(cache, &file, 0, 1, LARGE, run, 1, &at), 1);
+	assert_true(cache_move(run[0], &there));
+	assert_int_equal(cache_bytes(cache), far->size);
+	mem_buf_unref(far);
+	cache_filled(&file, run, 1, there.len, true);
 }
 
 static void a_smaller_limit_evicts(void **state)

@@ -520,8 +520,10 @@ static void answers_thrown_away_do_not_count(void **state)
 	at.size = 20;
 	a->nopen = 1;
 	assert_true(inode_told(a, &at, clock_ns(), born, a->told_writes, &lasts));
+	assert_false(lasts);
 	assert_true(inode_told_size(a, 30));
 	assert_false(inode_must_forget(a, &times));
+	lasts = true;
 	assert_true(inode_told(a, &at, clock_ns(), born + 1, a->told_writes, &lasts));
 	assert_true(inode_must_forget(a, &times));
 	/* one that it does not hold it may have made anew since */
