@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "scripted-peer.h"
+#include "transport/rpcrdma/rpcrdma_place.h"
 
 #define HEAD 1024u /* of the end's receive buffers, before the targets (rpcrdma_place.c) ... */
 #define PAGE 4096u

@@ -7,7 +7,7 @@
 #ifndef RNFS_TRANSPORT_RPCRDMA_RPCRDMA_PLACE_H
 #define RNFS_TRANSPORT_RPCRDMA_RPCRDMA_PLACE_H
 
-#include "transport/rpcrdma/rpcrdma_conn.h"
+#include "transport/rpcrdma/rpcrdma_continue.h"
 
 /* rpcrdma_place.c: data that Sends place (rpcrdma_rtr.h), in a dialect that does. */
 /* Our receive buffers, whose targets are so many, of RPCRDMA_RTR_PAGE bytes each. */
