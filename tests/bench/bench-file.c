@@ -12,7 +12,9 @@
  * each pass OTHER, the same file as its server has it, is written to, so that nothing that a client
  * knows of its data is worth anything. -1: one pass, however long it takes.
  *
- * Before each pass the kernel is told to drop the file's pages.
+ * Before each pass the kernel is told to drop the file's pages. All jobs begin a pass together:
+ * what makes the file cold for one of them would take from the others what has been read ahead for
+ * them.
  */
 #include "shape.h"
 
@@ -34,6 +36,8 @@ static const char *path, *stale;
 static bool direct;
 static bool one_pass;
 static double until;
+static bool over;		  /* job 0 says so, at the end of a pass */
+static pthread_barrier_t in_step; /* all jobs, at both ends of a pass */
 static _Atomic uint64_t ops, bytes;
 
 struct job {
@@ -150,10 +154,15 @@ static void pass(struct job *j)
 
 	if (j->number == 0)
 		make_stale();
+	else
+		pthread_barrier_wait(&in_step);
 	fd = open(path, flags | (direct ? O_DIRECT : 0));
 	if (fd < 0)
 		die("open", path);
-	posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+	if (j->number == 0) {
+		posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+		pthread_barrier_wait(&in_step);
+	}
 	if (shape.kind == SHAPE_RAND)
 		posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
 	if (shape.depth > 1)
@@ -165,6 +174,9 @@ static void pass(struct job *j)
 	if (close(fd))
 		die("close", path);
 	j->seed++;
+	if (j->number == 0)
+		over = one_pass || time_is_over();
+	pthread_barrier_wait(&in_step);
 }
 
 /* The file has its size, and data, not holes, all of it written. */
@@ -244,7 +256,7 @@ static void *job_main(void *arg)
 	if (shape_has_data(&shape))
 		do
 			pass(j);
-		while (!one_pass && !time_is_over());
+		while (!over);
 	else
 		files(j);
 	return NULL;
@@ -256,7 +268,7 @@ static struct shape_result run(void)
 	struct shape_result r;
 	double began;
 
-	if (!jobs)
+	if (!jobs || (errno = pthread_barrier_init(&in_step, NULL, shape.jobs)))
 		die("run", path);
 	for (unsigned i = 0; i < shape.jobs; i++) {
 		jobs[i].number = i;
@@ -276,6 +288,7 @@ static struct shape_result run(void)
 	r = (struct shape_result){ops, bytes, shape_now() - began};
 	for (unsigned i = 0; i < shape.jobs; i++)
 		free(jobs[i].buf);
+	pthread_barrier_destroy(&in_step);
 	free(jobs);
 	return r;
 }
