@@ -13,37 +13,7 @@
 #include <cmocka.h>
 
 #include "fs/ops.h"
-#include "tests/unit/fs-fixture.h"
-#include "tests/unit/kernel-file.h"
-
-#define LARGE (1u << 20)
-
-static uint8_t large[LARGE];
-
-static int setup_gather(void **state)
-{
-	fs_fixture_gather = true;
-	for (unsigned i = 0; i < LARGE; i++)
-		large[i] = (uint8_t)(i * 13 + i / 1000);
-	return setup(state);
-}
-
-static int teardown_gather(void **state)
-{
-	assert_int_equal(writeback_bytes(fs->writeback), 0);
-	return teardown(state);
-}
-
-static void put(uint64_t off, uint32_t len)
-{
-	assert_int_equal(kernel_write(node, fh, off, large + off % LARGE, len, O_RDWR), len);
-}
-
-static void expect(uint64_t off, uint32_t len)
-{
-	assert_int_equal(kernel_read(node, fh, off, back, len), len);
-	assert_memory_equal(back, large + off % LARGE, len);
-}
+#include "tests/unit/kernel-gather.h"
 
 static void close_file_again(void)
 {
@@ -277,284 +247,6 @@ static void what_was_written_is_what_is_seen(void **state)
 	assert_int_equal(kernel_flush(node, fh), 0);
 }
 
-static struct nfs_fh file_fh;
-static struct nfs_attr attr_before;
-
-static bool answers_of_before(struct nfs_op *op)
-{
-	if (op->type != NFS_LOOKUP)
-		return false;
-	op->error = 0;
-	op->u.lookup.fh = file_fh;
-	op->u.lookup.attr = attr_before;
-	op->u.lookup.dir_attr.have = false;
-	return true;
-}
-
-/* A name is looked up; the server answers as of before a WRITE, and its answer comes behind that of
- * the WRITE: the kernel, which has long written, would cut its file short. */
-static void an_answer_that_comes_late_cuts_nothing_off(void **state)
-{
-	struct inode *ino = inode_of(fs->inodes, node);
-	const struct fuse_entry_out *e;
-	struct answer a;
-	uint64_t number;
-
-	file_fh = ino->fh;
-	attr_before = ino->attr;
-	assert_int_equal(attr_before.size, 0);
-	put(0, 5000);
-	fake_knobs.hang[NFS_LOOKUP] = true;
-	number = kernel_send(FUSE_LOOKUP, KERNEL_ROOT, NULL, 0, "f", 2);
-	assert_int_equal(kernel_fsync(node, fh), 0);
-	assert_int_equal(count(NFS_WRITE), 1);
-	fake_knobs.hang[NFS_LOOKUP] = false;
-	fake_knobs.script = answers_of_before;
-	fake_release(fs->client);
-	a = kernel_wait(number);
-	assert_int_equal(a.error, 0);
-	e = (const struct fuse_entry_out *)a.data;
-	assert_int_equal(e->attr.size, 5000);
-	fake_knobs.script = NULL;
-}
-
-static int truncate_to(uint64_t size)
-{
-	struct fuse_setattr_in in = {.valid = FATTR_SIZE | FATTR_FH, .fh = fh, .size = size};
-
-	return kernel_ask(FUSE_SETATTR, node, &in, sizeof(in), NULL, 0, NULL, 0);
-}
-
-static void what_was_cut_off_does_not_come_back(void **state)
-{
-	struct fuse_attr a;
-
-	put(0, LARGE);
-	assert_int_equal(truncate_to(1000), 0);
-	fake_knobs.verf++;
-	assert_int_equal(kernel_fsync(node, fh), 0);
-	assert_int_equal(kernel_getattr(node, &a), 0);
-	assert_int_equal(a.size, 1000);
-	expect(0, 1000);
-	/* nor by an open that truncates */
-	put(0, LARGE);
-	assert_int_equal(kernel_release(node, fh), 0);
-	assert_int_equal(kernel_open(node, O_RDWR | O_TRUNC, &fh), 0);
-	fake_knobs.verf++;
-	assert_int_equal(kernel_fsync(node, fh), 0);
-	assert_int_equal(kernel_getattr(node, &a), 0);
-	assert_int_equal(a.size, 0);
-}
-
-/* CREATE finds a file that is there after all, and truncates it. */
-static void create_again(uint64_t *other)
-{
-	uint64_t found;
-
-	assert_int_equal(kernel_create(KERNEL_ROOT, "f", O_RDWR | O_TRUNC, &found, other), 0);
-	assert_int_equal(found, node);
-}
-
-static void what_a_new_name_truncates_does_not_come_back(void **state)
-{
-	struct fuse_attr a;
-	uint64_t other;
-
-	put(0, 1000);
-	create_again(&other);
-	assert_int_equal(kernel_fsync(node, fh), 0);
-	assert_int_equal(kernel_getattr(node, &a), 0);
-	assert_int_equal(a.size, 0);
-	assert_int_equal(kernel_release(node, other), 0);
-	/* nor if it is not truncated then */
-	put(0, 1000);
-	fake_knobs.fail[NFS_SETATTR] = -EIO;
-	assert_int_equal(kernel_create(KERNEL_ROOT, "f", O_RDWR | O_TRUNC, &node, &other), -EIO);
-	fake_knobs.fail[NFS_SETATTR] = 0;
-	/* what is written behind it stays */
-	create_again(&other);
-	put(0, 500);
-	assert_int_equal(kernel_fsync(node, fh), 0);
-	assert_int_equal(kernel_getattr(node, &a), 0);
-	assert_int_equal(a.size, 500);
-	assert_int_equal(count(NFS_SETATTR), 2);
-	assert_int_equal(kernel_release(node, other), 0);
-}
-
-static bool opens_without_truncating(struct nfs_op *op)
-{
-	if (op->type == NFS_OPEN)
-		op->u.open.flags &= ~O_TRUNC;
-	return false;
-}
-
-/* The WRITE is answered while the file is being made. */
-static void what_is_sent_beside_a_new_name_does_not_come_back(void **state)
-{
-	struct fuse_create_in in = {.flags = O_RDWR | O_TRUNC, .mode = 0644};
-	const struct fuse_open_out *o;
-	struct fuse_attr a;
-	struct answer got;
-	uint64_t number;
-
-	put(0, 1000);
-	fake_knobs.hang[NFS_OPEN] = true;
-	number = kernel_send(FUSE_CREATE, KERNEL_ROOT, &in, sizeof(in), "f", 2);
-	assert_int_equal(kernel_fsync(node, fh), 0);
-	/* the server carries it out behind the truncation */
-	fake_knobs.hang[NFS_OPEN] = false;
-	fake_knobs.script = opens_without_truncating;
-	fake_release(fs->client);
-	got = kernel_wait(number);
-	assert_int_equal(got.error, 0);
-	o = (const struct fuse_open_out *)(got.data + sizeof(struct fuse_entry_out));
-	fake_knobs.script = NULL;
-	assert_int_equal(kernel_release(node, o->fh), 0);
-	assert_int_equal(kernel_getattr(node, &a), 0);
-	assert_int_equal(a.size, 0);
-}
-
-/* --- a truncation is under way ---------------------------------------------------------------- */
-
-#define PIECE 4096u
-
-static uint64_t wrote_at[16]; /* where WRITEs were sent to */
-static unsigned nwrote;
-
-static bool notes_writes(struct nfs_op *op)
-{
-	if (op->type == NFS_WRITE && nwrote < 16)
-		wrote_at[nwrote++] = op->u.write.offset;
-	return false;
-}
-
-static bool has_written(uint64_t off)
-{
-	for (unsigned i = 0; i < nwrote; i++)
-		if (wrote_at[i] == off)
-			return true;
-	return false;
-}
-
-static void put_and_send(uint64_t off)
-{
-	put(off, PIECE);
-	assert_int_equal(kernel_read(node, fh, off, back, 1), 1);
-}
-
-/* The server has a piece, and is to cut it off; its answer is not there yet. */
-static uint64_t truncation(void)
-{
-	struct fuse_setattr_in in = {.valid = FATTR_SIZE | FATTR_FH, .fh = fh, .size = 0};
-	uint64_t number;
-
-	fake_knobs.sync = false;
-	nwrote = 0;
-	fake_knobs.script = notes_writes;
-	put_and_send(0);
-	fake_knobs.hang[NFS_SETATTR] = true;
-	number = kernel_send(FUSE_SETATTR, node, &in, sizeof(in), NULL, 0);
-	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
-	assert_false(kernel_answered(number));
-	return number;
-}
-
-static void truncation_ends(uint64_t number, int error)
-{
-	fake_knobs.hang[NFS_SETATTR] = false;
-	fake_knobs.fail[NFS_SETATTR] = error;
-	fake_release(fs->client);
-	assert_int_equal(kernel_wait(number).error, error);
-	fake_knobs.fail[NFS_SETATTR] = 0;
-}
-
-/* What another process writes meanwhile may have come to the server behind it: that is kept. */
-static void what_is_written_beside_a_truncation_stays(void **state)
-{
-	uint64_t number = truncation();
-
-	put_and_send(LARGE);
-	truncation_ends(number, 0);
-	nwrote = 0;
-	fake_knobs.verf++;
-	assert_int_equal(kernel_fsync(node, fh), 0);
-	assert_true(has_written(LARGE));
-	assert_false(has_written(0));
-	fake_knobs.script = NULL;
-}
-
-/* A restart is seen before the answer: nobody knows what has become of the piece. */
-static void a_restart_beside_a_truncation(void **state)
-{
-	struct fuse_fsync_in in = {.fh = fh};
-	uint64_t number = truncation(), fsync;
-
-	fake_knobs.verf++;
-	put_and_send(LARGE);
-	nwrote = 0;
-	fsync = kernel_send(FUSE_FSYNC, node, &in, sizeof(in), NULL, 0);
-	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
-	assert_false(kernel_answered(fsync));
-	assert_false(has_written(0));
-	truncation_ends(number, 0);
-	assert_int_equal(kernel_wait(fsync).error, 0);
-	assert_false(has_written(0));
-	/* it was not carried out */
-	assert_int_equal(kernel_fsync(node, fh), 0);
-	number = truncation();
-	fake_knobs.verf++;
-	put_and_send(LARGE);
-	nwrote = 0;
-	truncation_ends(number, -EIO);
-	assert_int_equal(kernel_fsync(node, fh), 0);
-	assert_true(has_written(0));
-	assert_int_equal(writeback_bytes(fs->writeback), 0);
-	fake_knobs.script = NULL;
-}
-
-static bool takes_two(struct nfs_op *op)
-{
-	if (op->type != NFS_WRITE)
-		return false;
-	fake_knobs.hang[NFS_WRITE] = ++nwrote == 2;
-	if (nwrote <= 2)
-		return false;
-	op->error = -ENOSPC;
-	return true;
-}
-
-/* A COMMIT is under way; a WRITE tells of a restart before its answer does, and what was to be
- * committed is being written again when it comes. */
-static void a_commit_says_nothing_of_what_is_written_again(void **state)
-{
-	struct dirty_file *d = &inode_of(fs->inodes, node)->written.dirty;
-	struct fuse_fsync_in in = {.fh = fh};
-	struct fuse_getattr_in get = {0};
-	uint64_t fsync, getattr;
-
-	fake_knobs.sync = false;
-	nwrote = 0;
-	fake_knobs.script = takes_two;
-	put_and_send(0);
-	assert_int_equal(nwrote, 1);
-	fake_knobs.hang[NFS_COMMIT] = true;
-	fsync = kernel_send(FUSE_FSYNC, node, &in, sizeof(in), NULL, 0);
-	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT); /* it is sent */
-	fake_knobs.verf++;
-	put(LARGE, PIECE);
-	getattr = kernel_send(FUSE_GETATTR, node, &get, sizeof(get), NULL, 0);
-	while (dirty_bytes(d, DIRTY_WRITING) < 2 * PIECE)
-		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-	used(); /* both hang */
-	fake_knobs.hang[NFS_COMMIT] = fake_knobs.hang[NFS_WRITE] = false;
-	fake_release(fs->client);
-	assert_int_equal(kernel_wait(fsync).error, -ENOSPC);
-	assert_int_equal(kernel_wait(getattr).error, 0);
-	fake_knobs.script = NULL;
-	assert_int_equal(kernel_write(node, fh, 0, large, 10, O_RDWR), 10);
-	assert_int_equal(kernel_fsync(node, fh), 0);
-}
-
 /* O_DIRECT writes over what is unstable: that is not written again over it. */
 static void a_write_by_another_way_comes_after(void **state)
 {
@@ -712,34 +404,25 @@ static void what_is_written_short_goes_on(void **state)
 	expect(0, 100000);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup_gather, teardown_gather)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_small_file_is_one_round_trip),
-		TEST(a_stream_is_written_in_large_pieces),
-		TEST(old_data_is_sent_by_itself),
-		TEST(a_restart_is_not_noticed),
-		TEST(a_server_that_never_stays_is_an_error),
-		TEST(a_write_that_fails_is_told_once_to_each),
-		TEST(a_commit_that_fails_is_told),
-		TEST(who_may_commits_of_those_who_wait),
-		TEST(what_was_written_is_what_is_seen),
-		TEST(an_answer_that_comes_late_cuts_nothing_off),
-		TEST(what_was_cut_off_does_not_come_back),
-		TEST(what_a_new_name_truncates_does_not_come_back),
-		TEST(what_is_sent_beside_a_new_name_does_not_come_back),
-		TEST(what_is_written_beside_a_truncation_stays),
-		TEST(a_restart_beside_a_truncation),
-		TEST(a_commit_says_nothing_of_what_is_written_again),
-		TEST(a_write_by_another_way_comes_after),
-		TEST(a_writer_waits_for_room),
-		TEST(who_is_killed_does_not_wait),
-		TEST(what_is_kept_makes_room_for_who_reads),
-		TEST(who_opens_and_is_killed_leaves_nothing),
-		TEST(what_comes_after_flush_is_written_by_release),
-		TEST(what_is_written_short_goes_on),
+		GATHER_TEST(a_small_file_is_one_round_trip),
+		GATHER_TEST(a_stream_is_written_in_large_pieces),
+		GATHER_TEST(old_data_is_sent_by_itself),
+		GATHER_TEST(a_restart_is_not_noticed),
+		GATHER_TEST(a_server_that_never_stays_is_an_error),
+		GATHER_TEST(a_write_that_fails_is_told_once_to_each),
+		GATHER_TEST(a_commit_that_fails_is_told),
+		GATHER_TEST(who_may_commits_of_those_who_wait),
+		GATHER_TEST(what_was_written_is_what_is_seen),
+		GATHER_TEST(a_write_by_another_way_comes_after),
+		GATHER_TEST(a_writer_waits_for_room),
+		GATHER_TEST(who_is_killed_does_not_wait),
+		GATHER_TEST(what_is_kept_makes_room_for_who_reads),
+		GATHER_TEST(who_opens_and_is_killed_leaves_nothing),
+		GATHER_TEST(what_comes_after_flush_is_written_by_release),
+		GATHER_TEST(what_is_written_short_goes_on),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
