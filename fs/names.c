@@ -279,9 +279,27 @@ bool names_too_many(struct names *n, const struct inode *ino, uint32_t links)
 	if (e && LIST_NEXT(e, of_ino)) /* most have one */
 		now = clock_ns();
 	for (; now && e && believed <= links; e = LIST_NEXT(e, of_ino))
-		believed += !e->unsure && e->until > now;
+		believed += e->until > now || atomic_load(&e->dir->taking_back);
 	pthread_mutex_unlock(&n->lock);
 	return believed > links;
+}
+
+bool names_believed(
+	struct names *n, const struct inode *ino, struct inode **dir, char *name, size_t size)
+{
+	uint64_t now = clock_ns();
+	const struct name *e;
+
+	pthread_mutex_lock(&n->lock);
+	LIST_FOREACH (e, &ino->names_of, of_ino)
+		if (e->until > now && e->len < size)
+			break;
+	if (e) {
+		memcpy(name, e->s, e->len + 1);
+		*dir = inode_ref(e->dir);
+	}
+	pthread_mutex_unlock(&n->lock);
+	return e != NULL;
 }
 
 void names_unsure(struct names *n, struct inode *ino)

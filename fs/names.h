@@ -66,8 +66,12 @@ bool names_find(struct names *n, struct inode *dir, const char *name, struct nam
 bool names_of(
 	struct names *n, const struct inode *ino, struct inode **dir, char *name, size_t size);
 /* Does the kernel believe more names of ino than it has links? Then one of them, nobody knows
- * which, is from before somebody else has renamed it. */
+ * which, is from before somebody else has renamed it. Names that are being taken back
+ * (inode.taking_back) it may still believe. */
 bool names_too_many(struct names *n, const struct inode *ino, uint32_t links);
+/* One of the names of ino that the kernel believes, as names_of(); false: there is none. */
+bool names_believed(
+	struct names *n, const struct inode *ino, struct inode **dir, char *name, size_t size);
 /* The file has another name now than names_of() returned: of the names of ino that are known,
  * names_of() returns none before it is put again. */
 void names_unsure(struct names *n, struct inode *ino);

@@ -6,6 +6,7 @@
 #include "fs/notify.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -232,13 +233,18 @@ static void add_names_job(struct fs *fs, struct inode *dir, struct job *j)
 	add_job(fs->notifier, j);
 }
 
-void notify_take_back(struct fs *fs, struct inode *dir)
+static void cannot_take_back(const struct fs *fs, const struct inode *dir)
+{
+	log_warn("names in directory %llu are believed for up to %u s more: out of memory",
+		(unsigned long long)dir->fileid, fs->opt->acdirmax);
+}
+
+static void take_back(struct fs *fs, struct inode *dir)
 {
 	struct job *j = calloc(1, sizeof(*j));
 
 	if (!j || !names_take_back(fs->names, dir, &j->names, &j->len, &j->fresh)) {
-		log_warn("names in directory %llu are believed for up to %u s more: out of memory",
-			(unsigned long long)dir->fileid, fs->opt->acdirmax);
+		cannot_take_back(fs, dir);
 		free(j);
 		return;
 	}
@@ -250,19 +256,49 @@ void notify_take_back(struct fs *fs, struct inode *dir)
 	add_names_job(fs, dir, j);
 }
 
-void notify_take_back_name(struct fs *fs, struct inode *dir, const char *name)
+void notify_take_back(struct fs *fs, struct inode *dir)
+{
+	/* at no moment is a name neither believed nor being taken back that the kernel believes */
+	atomic_fetch_add(&dir->taking_back, 1);
+	take_back(fs, dir);
+	atomic_fetch_sub(&dir->taking_back, 1);
+}
+
+static void take_back_name(struct fs *fs, struct inode *dir, const char *name, bool fresh)
 {
 	struct job *j = calloc(1, sizeof(*j));
 
 	if (j)
 		j->names = strdup(name);
 	if (!j || !j->names || !fs->notifier) {
+		if (fs->notifier)
+			cannot_take_back(fs, dir);
 		free(j ? j->names : NULL);
 		free(j);
 		return;
 	}
 	j->len = strlen(name) + 1;
+	j->fresh = fresh ? j->len : 0;
 	add_names_job(fs, dir, j);
+}
+
+void notify_take_back_name(struct fs *fs, struct inode *dir, const char *name)
+{
+	take_back_name(fs, dir, name, false);
+}
+
+void notify_take_back_names_of(struct fs *fs, struct inode *ino)
+{
+	char name[NAME_MAX + 1];
+	struct inode *dir;
+
+	while (names_believed(fs->names, ino, &dir, name, sizeof(name))) {
+		atomic_fetch_add(&dir->taking_back, 1);
+		names_take_back_name(fs->names, dir, name);
+		take_back_name(fs, dir, name, true);
+		atomic_fetch_sub(&dir->taking_back, 1);
+		inode_unref(dir);
+	}
 }
 
 bool notify_pending(const struct inode *dir)

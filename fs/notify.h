@@ -46,6 +46,9 @@ void notify_take_back(struct fs *fs, struct inode *dir);
 /* Has the kernel doubt one name in dir. Does not wait. */
 void notify_take_back_name(struct fs *fs, struct inode *dir, const char *name);
 
+/* The same of every name of ino that it believes, wherever it is. */
+void notify_take_back_names_of(struct fs *fs, struct inode *ino);
+
 /* Is the kernel still to be told about names in dir? */
 bool notify_pending(const struct inode *dir);
 /* Calls step(r), on the notifier's thread, when the kernel has been told all that was asked for

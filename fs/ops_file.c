@@ -14,6 +14,7 @@
 #include "fs/entry.h"
 #include "fs/flush.h"
 #include "fs/names.h"
+#include "fs/notify.h"
 #include "fs/opening.h"
 #include "fs/ops.h"
 #include "fs/silly.h"
@@ -160,10 +161,11 @@ static void open_ask(struct request *r)
 
 static bool open_by_old_name(struct request *r)
 {
+	const struct nfs_attr *attr = &r->batch.first.op.u.open.attr;
 	struct inode *ino = r->inode;
 
-	if (r->u.open.again ||
-		!inode_renew_name(ino, &r->batch.first.op.u.open.attr, fuse_req_ctx(r->fuse)->pid))
+	if (r->u.open.again || (!inode_renew_name(ino, attr, fuse_req_ctx(r->fuse)->pid) &&
+				       !names_too_many(r->fs->names, ino, attr->nlink)))
 		return false;
 	names_doubt_all(r->fs->names, ino);
 	inode_doubt(ino);
@@ -246,6 +248,7 @@ static void open_stale(struct request *r)
 		return;
 	}
 	names_unsure(r->fs->names, r->inode);
+	notify_take_back_names_of(r->fs, r->inode);
 	if (r->fuse)
 		inode_renewing_name(r->inode, fuse_req_ctx(r->fuse)->pid);
 	open_failed(r, -ESTALE);
@@ -289,6 +292,17 @@ static void open_named_done(struct request *r)
 	}
 }
 
+/* Nobody knows by which name of its file r opens, and which of them stand for it still. Somebody
+ * else may have given away one that the kernel believes, and it may open that: the file would be
+ * the same by the other name. Before a file is truncated that must not be a question of how many
+ * links it had a while ago. */
+static bool open_is_unclear(struct request *r)
+{
+	uint32_t links = r->file->flags & O_TRUNC ? 1 : inode_links(r->inode);
+
+	return !r->u.open.again && names_too_many(r->fs->names, r->inode, links);
+}
+
 /* Opens a file that is delegated without asking the server, for those who are known to be allowed
  * to. The names of a file do not change either without a recall. If it is delegated to write, its
  * attributes need not be known: the kernel knows that it has changed the file itself. But whoever
@@ -330,9 +344,7 @@ static void open_flushed(struct request *r)
 	if (open_locally(r))
 		return;
 	r->u.open.alone = false;
-	/* a listing may have told the name that somebody else has given the file: opened by that it
-	 * would be the same file, and the name that the kernel opens perhaps another */
-	if (!r->u.open.again && names_too_many(fs->names, r->inode, inode_links(r->inode))) {
+	if (open_is_unclear(r)) {
 		open_stale(r);
 		return;
 	}

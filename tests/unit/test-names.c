@@ -266,8 +266,30 @@ static void a_file_may_be_believed_to_have_too_many_names(void **state)
 	names_put(n, root, "c", file, 1, UINT64_C(1) << 40);
 	assert_true(names_too_many(n, file, 1));
 	assert_false(names_too_many(n, file, 2));
-	names_unsure(n, file);
+	/* what is being taken back the kernel may believe still */
+	names_take_back_name(n, dir, "a");
 	assert_false(names_too_many(n, file, 1));
+	atomic_fetch_add(&dir->taking_back, 1);
+	assert_true(names_too_many(n, file, 1));
+	atomic_fetch_sub(&dir->taking_back, 1);
+	assert_false(names_too_many(n, file, 1));
+}
+
+static void the_names_that_are_believed_of_a_file(void **state)
+{
+	struct inode *dir = get(1, NFS_DIR), *file = get(2, NFS_REG), *at;
+	char name[8];
+
+	assert_false(names_believed(n, file, &at, name, sizeof(name)));
+	names_put(n, dir, "a", file, 1, UINT64_C(1) << 40);
+	names_put(n, dir, "b", file, 1, 0);
+	names_unsure(n, file);
+	assert_true(names_believed(n, file, &at, name, sizeof(name)));
+	assert_string_equal(name, "a");
+	assert_ptr_equal(at, dir);
+	inode_unref(at);
+	names_take_back_name(n, dir, "a");
+	assert_false(names_believed(n, file, &at, name, sizeof(name)));
 }
 
 static void many_names_of_a_stale_file_are_all_doubted(void **state)
@@ -340,6 +362,7 @@ int main(void)
 		TEST(only_believed_names_are_taken_back_and_once),
 		TEST(what_was_told_just_now_is_in_front_when_it_is_taken_back),
 		TEST(a_file_may_be_believed_to_have_too_many_names),
+		TEST(the_names_that_are_believed_of_a_file),
 		TEST(many_names_of_a_stale_file_are_all_doubted),
 		TEST(threads_may_name_and_forget),
 	};

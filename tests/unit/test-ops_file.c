@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -19,6 +20,7 @@
 #include "fs/file.h"
 #include "fs/flush.h"
 #include "fs/names.h"
+#include "fs/notify.h"
 #include "transport/clock.h"
 #include "tests/unit/fs-fixture.h"
 #include "tests/unit/kernel-mount.h"
@@ -339,7 +341,44 @@ static void a_file_with_a_name_too_many_is_looked_up_again(void **state)
 	assert_int_equal(count(NFS_OPEN), opened);
 	assert_int_equal(kernel_lookup(KERNEL_ROOT, "f", &e), 0);
 	assert_int_equal(kernel_open(node, O_RDONLY, &third), 0);
-	assert_int_equal(kernel_open(node, O_RDONLY, &third), 0); /* it goes on so */
+	/* it goes on so, once the kernel believes the other name no more */
+	while (notify_pending(root))
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	assert_int_equal(kernel_open(node, O_RDONLY, &third), 0);
+}
+
+/* It is opened by a name that is being taken back, as far as anybody knows. */
+static void a_file_of_two_names_is_looked_up_again_while_they_are_taken_back(void **state)
+{
+	struct inode *ino = inode_of(fs->inodes, node), *root = inode_of(fs->inodes, KERNEL_ROOT);
+	uint64_t third;
+
+	kernel_tid = getpid();
+	assert_true(names_put(fs->names, root, "g", ino, 1, 0));
+	assert_true(names_put(fs->names, root, "f", ino, 1, 0));
+	assert_int_equal(kernel_open(node, O_RDONLY, &third), 0);
+	atomic_fetch_add(&root->taking_back, 1);
+	assert_int_equal(kernel_open(node, O_RDONLY, &third), -ESTALE);
+	atomic_fetch_sub(&root->taking_back, 1);
+}
+
+/* Both may be right; but if that which is opened is not, the other one's file would be lost. */
+static void a_file_of_two_names_is_looked_up_again_before_it_is_truncated(void **state)
+{
+	struct inode *ino = inode_of(fs->inodes, node), *root = inode_of(fs->inodes, KERNEL_ROOT);
+	struct fuse_entry_out e;
+	uint64_t third, opened;
+
+	kernel_tid = getpid();
+	assert_int_equal(kernel_link(node, KERNEL_ROOT, "g", &e), 0);
+	assert_true(names_put(fs->names, root, "g", ino, 1, UINT64_C(1) << 40));
+	assert_true(names_put(fs->names, root, "f", ino, 1, UINT64_C(1) << 40));
+	assert_int_equal(kernel_open(node, O_RDWR, &third), 0);
+	opened = count(NFS_OPEN);
+	assert_int_equal(kernel_open(node, O_RDWR | O_TRUNC, &third), -ESTALE);
+	assert_int_equal(count(NFS_OPEN), opened);
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "g", &e), 0);
+	assert_int_equal(kernel_open(node, O_RDWR | O_TRUNC, &third), 0);
 }
 
 static void an_open_whose_process_is_killed_ends(void **state)
@@ -597,6 +636,8 @@ int main(void)
 		TEST(a_name_that_stands_for_another_file_is_looked_up_again),
 		TEST(another_file_is_not_truncated_by_its_name),
 		TEST(a_file_with_a_name_too_many_is_looked_up_again),
+		TEST(a_file_of_two_names_is_looked_up_again_while_they_are_taken_back),
+		TEST(a_file_of_two_names_is_looked_up_again_before_it_is_truncated),
 		TEST(an_open_whose_process_is_killed_ends),
 		TEST(what_is_not_dirty_needs_no_commit),
 		TEST(times_that_are_still_to_be_set_are_waited_for),
