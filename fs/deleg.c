@@ -58,6 +58,12 @@ static uint64_t since(const struct fs *fs, struct inode *ino, uint64_t *id, bool
 	return at;
 }
 
+bool deleg_to_write_may_come(const struct fs *fs, int flags)
+{
+	return fs->opt->delegations == NFS_DELEGATIONS_WRITE && fs->info.vers_major >= 4 &&
+	       (flags & O_ACCMODE) != O_RDONLY;
+}
+
 uint64_t deleg_since(const struct fs *fs, struct inode *ino)
 {
 	uint64_t id;

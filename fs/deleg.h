@@ -32,6 +32,9 @@
 /* op, an OPEN of ino that was asked for at `asked`, has succeeded. Returns from when what
  * it has told of ino counts: now, if ino is delegated, else `asked`. */
 uint64_t deleg_note(struct fs *fs, struct inode *ino, const struct nfs_op *op, uint64_t asked);
+/* May the server delegate a file to write that is opened with these flags? Then the caller's rights
+ * are to be known, for the next open. */
+bool deleg_to_write_may_come(const struct fs *fs, int flags);
 /* Since when ino is delegated, on clock_ns(), if it still is and this mount has not changed it
  * since, or it is delegated to write; else 0. */
 uint64_t deleg_since(const struct fs *fs, struct inode *ino);

@@ -268,7 +268,7 @@ static void changed_locked(struct names *n, struct inode *dir, const char *name)
 		complete_changed(&n->completes, dir->complete, names_hash_of(n, dir, name));
 }
 
-bool names_too_many(struct names *n, const struct inode *ino, uint32_t links)
+bool names_too_many(struct names *n, const struct inode *ino, uint32_t links, bool unsure_too)
 {
 	const struct name *e;
 	uint64_t now = 0;
@@ -279,7 +279,8 @@ bool names_too_many(struct names *n, const struct inode *ino, uint32_t links)
 	if (e && LIST_NEXT(e, of_ino)) /* most have one */
 		now = clock_ns();
 	for (; now && e && believed <= links; e = LIST_NEXT(e, of_ino))
-		believed += e->until > now || atomic_load(&e->dir->taking_back);
+		believed += (unsure_too || !e->unsure) &&
+			    (e->until > now || atomic_load(&e->dir->taking_back));
 	pthread_mutex_unlock(&n->lock);
 	return believed > links;
 }

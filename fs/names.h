@@ -67,8 +67,10 @@ bool names_of(
 	struct names *n, const struct inode *ino, struct inode **dir, char *name, size_t size);
 /* Does the kernel believe more names of ino than it has links? Then one of them, nobody knows
  * which, is from before somebody else has renamed it. Names that are being taken back
- * (inode.taking_back) it may still believe. */
-bool names_too_many(struct names *n, const struct inode *ino, uint32_t links);
+ * (inode.taking_back) it may still believe. With unsure_too those count that names_of() passes
+ * over.
+ */
+bool names_too_many(struct names *n, const struct inode *ino, uint32_t links, bool unsure_too);
 /* One of the names of ino that the kernel believes, as names_of(); false: there is none. */
 bool names_believed(
 	struct names *n, const struct inode *ino, struct inode **dir, char *name, size_t size);

@@ -258,21 +258,26 @@ static void a_file_may_be_believed_to_have_too_many_names(void **state)
 {
 	struct inode *dir = get(1, NFS_DIR), *file = get(2, NFS_REG);
 
-	assert_false(names_too_many(n, file, 1));
+	assert_false(names_too_many(n, file, 1, true));
 	names_put(n, dir, "a", file, 1, UINT64_C(1) << 40);
-	assert_false(names_too_many(n, file, 1));
+	assert_false(names_too_many(n, file, 1, true));
 	names_put(n, dir, "b", file, 1, 0); /* not believed */
-	assert_false(names_too_many(n, file, 1));
+	assert_false(names_too_many(n, file, 1, true));
 	names_put(n, root, "c", file, 1, UINT64_C(1) << 40);
-	assert_true(names_too_many(n, file, 1));
-	assert_false(names_too_many(n, file, 2));
+	assert_true(names_too_many(n, file, 1, true));
+	assert_false(names_too_many(n, file, 2, true));
 	/* what is being taken back the kernel may believe still */
 	names_take_back_name(n, dir, "a");
-	assert_false(names_too_many(n, file, 1));
+	assert_false(names_too_many(n, file, 1, true));
 	atomic_fetch_add(&dir->taking_back, 1);
-	assert_true(names_too_many(n, file, 1));
+	assert_true(names_too_many(n, file, 1, true));
+	names_unsure(n, file);
+	assert_true(names_too_many(n, file, 1, true));
+	assert_false(names_too_many(n, file, 1, false));
+	names_put(n, root, "c", file, 1, UINT64_C(1) << 40);
+	assert_false(names_too_many(n, file, 1, false));
 	atomic_fetch_sub(&dir->taking_back, 1);
-	assert_false(names_too_many(n, file, 1));
+	assert_false(names_too_many(n, file, 1, true));
 }
 
 static void the_names_that_are_believed_of_a_file(void **state)

@@ -362,6 +362,27 @@ static void a_file_of_two_names_is_looked_up_again_while_they_are_taken_back(voi
 	atomic_fetch_sub(&root->taking_back, 1);
 }
 
+/* Nobody sees that it is its second try, and a third one there is not. */
+static void a_thread_that_is_not_known_opens_a_file_of_two_names(void **state)
+{
+	struct inode *ino = inode_of(fs->inodes, node), *root = inode_of(fs->inodes, KERNEL_ROOT);
+	struct fuse_entry_out e;
+	uint64_t third;
+
+	kernel_tid = 0;
+	atomic_fetch_add(&root->taking_back, 1);
+	for (unsigned i = 0; i < 2; i++) {
+		int flags = O_RDWR | (i ? O_TRUNC : 0);
+
+		assert_true(names_put(fs->names, root, "f", ino, 1, UINT64_C(1) << 40));
+		assert_true(names_put(fs->names, root, "g", ino, 1, UINT64_C(1) << 40));
+		assert_int_equal(kernel_open(node, flags, &third), -ESTALE);
+		assert_int_equal(kernel_lookup(KERNEL_ROOT, "f", &e), 0);
+		assert_int_equal(kernel_open(node, flags, &third), 0);
+	}
+	atomic_fetch_sub(&root->taking_back, 1);
+}
+
 /* Both may be right; but if that which is opened is not, the other one's file would be lost. */
 static void a_file_of_two_names_is_looked_up_again_before_it_is_truncated(void **state)
 {
@@ -637,6 +658,7 @@ int main(void)
 		TEST(another_file_is_not_truncated_by_its_name),
 		TEST(a_file_with_a_name_too_many_is_looked_up_again),
 		TEST(a_file_of_two_names_is_looked_up_again_while_they_are_taken_back),
+		TEST(a_thread_that_is_not_known_opens_a_file_of_two_names),
 		TEST(a_file_of_two_names_is_looked_up_again_before_it_is_truncated),
 		TEST(an_open_whose_process_is_killed_ends),
 		TEST(what_is_not_dirty_needs_no_commit),
