@@ -10,7 +10,11 @@
 
 #include "transport/clock.h"
 
-#define FLUSHED_NS 30000000ull /* how long after a FLUSH a RELEASE may be expected */
+/* A FLUSH that came so long before a request may be that of a close which the asker knows of: from
+ * its answer to the RELEASE and to the request two programs had to be woken. The RELEASE was sent
+ * before the request was. So a worker has read it, and begins with it after so long a time. */
+#define FLUSHED_NS NSEC_PER_SEC
+#define BEGUN_NS   50000000u
 
 bool locker_add(struct file *f, uint64_t owner, pid_t pid)
 {
@@ -104,18 +108,16 @@ static bool take(struct inode *ino, const struct file *f, uint64_t owner, uint64
 	return true;
 }
 
-bool locker_moved(struct file *f, unsigned *ended)
+bool locker_moved(struct file *f, unsigned *ended, uint64_t asked)
 {
+	bool expected = clock_ns() - asked < BEGUN_NS, moved;
 	struct inode *ino = f->inode;
 	struct locker *l;
-	uint64_t now;
-	bool moved;
 
 	pthread_mutex_lock(&ino->lock);
-	now = clock_ns();
 	moved = ino->unlocks_pending || ino->unlocks_ended != *ended;
 	LIST_FOREACH (l, &ino->lockers, link)
-		moved |= l->file != f && l->flushed && now - l->flushed < FLUSHED_NS;
+		moved |= expected && l->file != f && l->flushed && l->flushed + FLUSHED_NS > asked;
 	*ended = ino->unlocks_ended;
 	pthread_mutex_unlock(&ino->lock);
 	return moved;

@@ -11,8 +11,9 @@
  *
  * The kernel does not wait for RELEASE: close(2) has returned, and the next process may have asked
  * for the lock that went with it, before the server knows. So a lock that is refused while a
- * RELEASE clears locks of the file, or did so meanwhile, is asked for again. So it is just after a
- * FLUSH of an open file that may hold locks: its RELEASE may be on its way (locker_moved()).
+ * RELEASE clears locks of the file, or did so meanwhile, is asked for again. So it is, for some
+ * time, when there was a FLUSH of an open file that may hold locks: its RELEASE may have been read
+ * by another worker, which has not begun with it (locker_moved()).
  *
  * For the same reason the kernel's number of an open file, the owner of its flock and OFD locks,
  * may come again with the next open file before the RELEASE of the one that had it. So flock has
@@ -38,8 +39,9 @@ void locker_granted(struct file *f, uint64_t owner, uint64_t since);
 /* Are all locks on ino local, as far as there are any, if deleg_alone_since() is since? */
 bool locker_all_local(struct inode *ino, uint64_t since);
 /* Has a RELEASE that cleared locks ended since *ended, which becomes the present count, or is one
- * under way or expected, of another open file than f? */
-bool locker_moved(struct file *f, unsigned *ended);
+ * under way, of another open file than f? Or may one have been sent before a request that came at
+ * `asked`, and not have begun yet? */
+bool locker_moved(struct file *f, unsigned *ended, uint64_t asked);
 
 /* A process closes f: a RELEASE may follow soon. */
 void locker_flushing(struct file *f);

@@ -80,7 +80,7 @@ static void lock_done(struct request *r)
 	struct nfs_op *op = &r->batch.first.op;
 	bool finds;
 
-	if (op->error == -EAGAIN && locker_moved(r->file, &r->u.lock.ended) &&
+	if (op->error == -EAGAIN && locker_moved(r->file, &r->u.lock.ended, r->born) &&
 		r->u.lock.tries++ < LEAVE_TRIES) {
 		lock_submit(r, op->u.lock.type, false, lock_done);
 		return;
@@ -152,7 +152,7 @@ static void set_lock(fuse_req_t req, struct file *f, uint64_t owner, pid_t pid, 
 		request_end(r, -ENOMEM);
 		return;
 	}
-	locker_moved(f, &r->u.lock.ended);
+	locker_moved(f, &r->u.lock.ended, r->born);
 	r->any_signal = wait;
 	if (!waits(r, WRITTEN, lock))
 		lock(r);

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "fs/locker.h"
+#include "transport/clock.h"
 #include "tests/unit/fake-nfs.h"
 #include "tests/unit/fs-fixture.h"
 
@@ -117,23 +118,22 @@ static void who_is_refused_meanwhile_is_to_ask_again(void **state)
 {
 	unsigned ended = 0;
 
-	assert_false(locker_moved(&two, &ended));
+	assert_false(locker_moved(&two, &ended, clock_ns()));
 	locker_add(&one, 5, 77);
-	assert_false(locker_moved(&two, &ended)); /* it holds them, and goes on */
+	assert_false(locker_moved(&two, &ended, clock_ns())); /* it holds them, and goes on */
 	locker_close_begin(&one);
-	assert_true(locker_moved(&two, &ended)); /* they are about to go */
-	assert_true(locker_moved(&two, &ended));
+	assert_true(locker_moved(&two, &ended, clock_ns())); /* they are about to go */
+	assert_true(locker_moved(&two, &ended, clock_ns()));
 	release(&one);
-	assert_true(locker_moved(&two, &ended)); /* they have gone since */
-	assert_false(locker_moved(&two, &ended));
+	assert_true(locker_moved(&two, &ended, clock_ns())); /* they have gone since */
+	assert_false(locker_moved(&two, &ended, clock_ns()));
 	/* a file without locks changes nothing */
 	locker_close_begin(&one);
-	assert_false(locker_moved(&two, &ended));
+	assert_false(locker_moved(&two, &ended, clock_ns()));
 	release(&one);
-	assert_false(locker_moved(&two, &ended));
+	assert_false(locker_moved(&two, &ended, clock_ns()));
 }
 
-/* For a while: how long is a matter of time, which no test waits for. */
 static void a_flush_is_noted_of_what_may_be_released_next(void **state)
 {
 	struct locker *l;
@@ -146,9 +146,12 @@ static void a_flush_is_noted_of_what_may_be_released_next(void **state)
 	assert_true(l->flushed == 0);
 	locker_flushing(&one); /* of another owner */
 	assert_true(l->flushed != 0);
-	assert_false(locker_moved(&one, &ended)); /* its own does not count */
-	l->flushed = 1;				  /* long ago */
-	assert_false(locker_moved(&two, &ended));
+	assert_false(locker_moved(&one, &ended, clock_ns())); /* its own does not count */
+	l->flushed = clock_ns() - NSEC_PER_SEC / 2;	      /* before the request came */
+	assert_true(locker_moved(&two, &ended, clock_ns()));
+	assert_false(locker_moved(&two, &ended, clock_ns() - NSEC_PER_SEC)); /* it would be here */
+	l->flushed -= NSEC_PER_SEC;					     /* long ago */
+	assert_false(locker_moved(&two, &ended, clock_ns()));
 }
 
 int main(void)
