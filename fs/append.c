@@ -24,7 +24,8 @@
  * For that the size that it believes in must be known. Attributes that it gets while the WRITE is
  * under way would give it another, or not: the answer to the WRITE may overtake them. So it is made
  * to throw them away: a notification after it has asked does that, and whoever called stat(2) gets
- * them all the same (inode_goes_astray()).
+ * them all the same (change_goes_astray()). The last notification comes before the WRITE is
+ * answered: whoever has written may look at the file next, and must get what he asks for.
  *
  * When a session is lost with the answer to an append, nobody knows whether it was carried out. It
  * was if the data stands where it was to go: that is read, and if so committed, so that it cannot
@@ -40,7 +41,6 @@
 #include "fs/data.h"
 #include "fs/file.h"
 #include "fs/write.h"
-#include "transport/clock.h"
 #include "transport/log.h"
 
 STAILQ_HEAD(append_queue, request); /* by request.wait */
@@ -100,12 +100,8 @@ static struct request *append_next(struct appends *a, struct inode *ino)
 /* r is about to be answered. */
 static void leave_astray(struct request *r)
 {
-	struct inode *ino = r->file->inode;
-
-	if (!r->u.io.astray)
-		return;
-	atomic_store(&ino->astray_at, clock_ns());
-	atomic_fetch_sub(&ino->astray, 1);
+	if (r->u.io.astray)
+		change_astray_end(r->fs, r->file->inode);
 }
 
 static void append_end(struct request *r, int error)

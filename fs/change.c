@@ -76,6 +76,31 @@ int change_notify(const struct fs *fs, struct inode *ino, off_t from)
 	return rc;
 }
 
+bool change_goes_astray(const struct fs *fs, struct inode *ino, uint64_t asked, uint64_t born)
+{
+	uint64_t at;
+
+	if (!atomic_load(&ino->astray) && asked > atomic_load(&ino->astray_at))
+		return false;
+	/* What was asked for before the last such append was answered it throws away by itself. A
+	 * notification now would have it throw away what the one who appended asks for. */
+	pthread_mutex_lock(&ino->forgetting);
+	at = atomic_load(&ino->astray_at);
+	if (atomic_load(&ino->astray) || born > at)
+		change_notify(fs, ino, -1);
+	pthread_mutex_unlock(&ino->forgetting);
+	return true;
+}
+
+void change_astray_end(const struct fs *fs, struct inode *ino)
+{
+	pthread_mutex_lock(&ino->forgetting);
+	atomic_store(&ino->astray_at, clock_ns());
+	atomic_fetch_sub(&ino->astray, 1);
+	change_notify(fs, ino, -1);
+	pthread_mutex_unlock(&ino->forgetting);
+}
+
 /* Somebody else has changed the file, or may have, as this thread has just learned, or another
  * thread that has not come to this point: the kernel sees that at its next look, and what it reads
  * then must not come from before. */

@@ -38,6 +38,12 @@ void change_renew(const struct fs *fs, struct inode *ino, const struct nfs_attr 
  * kernel was told since: one too many has it throw away the answer to a GETATTR, and read up to the
  * end that the file had. */
 int change_notify(const struct fs *fs, struct inode *ino, off_t from);
+/* Is it unknown whether the kernel, which has asked at `born`, would take attributes that the
+ * server was asked for at `asked`, since it gets them beside the answer to an append that it has in
+ * the wrong place (append.c)? Then it has been made to throw them away. */
+bool change_goes_astray(const struct fs *fs, struct inode *ino, uint64_t asked, uint64_t born);
+/* Such an append, counted in inode.astray, is about to be answered. */
+void change_astray_end(const struct fs *fs, struct inode *ino);
 /* change_look() of all attributes, which the kernel is about to be told: what it reads when it
  * believes them must not be older than they are. */
 void change_told(struct inode *ino, const struct nfs_attr *a, uint64_t asked);

@@ -45,10 +45,8 @@ static bool tell(struct fs *fs, struct inode *ino, struct nfs_attr *now, uint64_
 			change_told(ino, now, asked);
 		size = now->size;
 		now->size = flush_size(ino, size, asked);
-		if (inode_goes_astray(ino, asked)) {
-			change_notify(fs, ino, -1);
+		if (change_goes_astray(fs, ino, asked, born))
 			return false;
-		}
 		lasts = may_last;
 	} while (!inode_told(ino, now, as_of, born, writes, &lasts));
 	return lasts;

@@ -299,12 +299,6 @@ unsigned inode_timeout(struct inode *ino, unsigned min, unsigned max);
 bool inode_renew_name(struct inode *ino, const struct nfs_attr *attr, int pid);
 /* Process pid is told to look the name up again for another reason: that counts as true above. */
 void inode_renewing_name(struct inode *ino, int pid);
-/* Is it unknown whether the kernel would take attributes that the server was asked for at `asked`,
- * since it gets them beside the answer to an append (append.c)? */
-static inline bool inode_goes_astray(const struct inode *ino, uint64_t asked)
-{
-	return atomic_load(&ino->astray) || asked <= atomic_load(&ino->astray_at);
-}
 /* The kernel, which has asked at `born`, is told attr, which the server was asked for at `asked`,
  * and may believe it for a while (lasts, which becomes false if it has been doubted since) or not:
  * false, and it must not be, if a newer version is known by now (inode_newer_attr()); or it has

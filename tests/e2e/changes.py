@@ -188,4 +188,23 @@ def behind():
     assert not got, len(got)
 
 
+def astray():
+    """Who appends where the kernel did not expect the end sees it, though another process has asked for attributes before and hears
+    of it between. Attributes alone take a second; b is what is exported."""
+    with open(f"{b}/a", "wb") as f:
+        f.write(b"x" * 100)
+    look = os.open(f"{a}/a", os.O_RDONLY)
+    assert os.pread(look, 1000, 0) == b"x" * 100
+    os.truncate(f"{b}/a", 200)
+    fd = os.open(f"{a}/a", os.O_RDWR | os.O_APPEND)
+    early = threading.Thread(target=os.fstat, args=(look,))
+    early.start()
+    time.sleep(0.3)
+    os.write(fd, b"y" * 10)
+    time.sleep(0.3)
+    got = os.pread(fd, 1000, 0)
+    early.join()
+    assert got == b"x" * 100 + bytes(100) + b"y" * 10, len(got)
+
+
 globals()[sys.argv[1]]()

@@ -90,7 +90,6 @@ static void an_append_of_which_nobody_knows_is_an_error(void **state)
 	assert_int_equal(used(), 0);
 }
 
-/* Its own WRITE has not begun: there is nothing of it that could be cancelled. */
 /* The kernel is not to take the size for the end of what is being appended elsewhere. */
 static void attributes_beside_an_append_that_goes_astray_are_thrown_away(void **state)
 {
@@ -113,11 +112,13 @@ static void attributes_beside_an_append_that_goes_astray_are_thrown_away(void **
 	assert_int_equal(kernel_notified(FUSE_NOTIFY_INVAL_INODE), before + 1);
 	kernel_interrupt(one);
 	assert_int_equal(kernel_wait(one).error, -EINTR);
+	assert_int_equal(kernel_notified(FUSE_NOTIFY_INVAL_INODE), before + 2); /* the last */
 	fake_knobs.hang[NFS_WRITE] = false;
 	assert_int_equal(kernel_getattr(node, &attr), 0);
-	assert_int_equal(kernel_notified(FUSE_NOTIFY_INVAL_INODE), before + 1);
+	assert_int_equal(kernel_notified(FUSE_NOTIFY_INVAL_INODE), before + 2);
 }
 
+/* Its own WRITE has not begun: there is nothing of it that could be cancelled. */
 static void an_append_that_waits_is_ended_with_its_process(void **state)
 {
 	uint64_t one, two;

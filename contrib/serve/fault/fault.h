@@ -23,7 +23,8 @@
  *
  * Among the messages that match, after=N skips the first N, nth=N hits the Nth only, every=N each
  * Nth, prob each with that probability (from a generator started by seed), and count=N ends the
- * rule after N hits. The first rule that hits decides.
+ * rule after N hits. The first rule that hits and is no delay decides; the last delay before it is
+ * made too.
  *
  * Examples: drop:op=WRITE:nth=3   delay=200ms:request:op=READ   error=NFS4ERR_DELAY:op=OPEN:every=2
  */
