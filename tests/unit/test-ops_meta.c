@@ -109,8 +109,8 @@ static void pages_with_appended_data_are_dropped_by_a_new_size(void **state)
 
 	assert_int_equal(kernel_write(node, fh, 0, "0123456789", 10, O_RDWR), 10);
 	assert_int_equal(kernel_getattr(node, &attr), 0);
-	before = kernel_notified(FUSE_NOTIFY_INVAL_INODE);
 	assert_int_equal(kernel_write(node, fh, 4, "data", 4, O_RDWR | O_APPEND), 4);
+	before = kernel_notified(FUSE_NOTIFY_INVAL_INODE);
 	assert_int_equal(kernel_getattr(node, &attr), 0);
 	assert_int_equal(attr.size, 14);
 	assert_int_equal(kernel_getattr(node, &attr), 0);
@@ -125,8 +125,8 @@ static void pages_with_appended_data_are_dropped_before_the_kernel_can_use_them(
 
 	assert_int_equal(kernel_write(node, fh, 0, "0123456789", 10, O_RDWR), 10);
 	assert_int_equal(kernel_getattr(node, &attr), 0);
-	before = kernel_notified(FUSE_NOTIFY_INVAL_INODE);
 	assert_int_equal(kernel_write(node, fh, 4, "data", 4, O_RDWR | O_APPEND), 4);
+	before = kernel_notified(FUSE_NOTIFY_INVAL_INODE);
 	assert_int_equal(set(FATTR_SIZE | FATTR_FH, 8, 0), 0);
 	assert_int_equal(kernel_notified(FUSE_NOTIFY_INVAL_INODE), before);
 	assert_int_equal(kernel_getattr(node, &attr), 0);
