@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "fs/cached.h"
-#include "fs/change.h"
 #include "fs/close.h"
 #include "fs/deleg.h"
 #include "fs/entry.h"
@@ -156,32 +155,6 @@ static bool open_by_old_name(struct request *r)
 		return false;
 	names_doubt_all(r->fs->names, ino);
 	inode_doubt(ino);
-	return true;
-}
-
-/* Somebody else has shortened the file that r opens to write, and the kernel may not know. If it
- * goes by the old end when the program writes across the new one, and just then learns of that,
- * since another process asks, it clears the page of the new end from there on before it sends the
- * page: what was written would be zeros. So it is to learn of it before, from looking the path up.
- */
-static bool open_is_shorter(const struct request *r)
-{
-	const struct nfs_attr *attr = &r->batch.first.op.u.open.attr;
-	struct inode *ino = r->inode;
-
-	return (r->file->flags & O_ACCMODE) != O_RDONLY && !r->u.open.again && r->pid &&
-	       attr->size < atomic_load(&ino->told_size) && atomic_load(&ino->touched) < r->born &&
-	       !written_dirty(&ino->written);
-}
-
-/* Must the kernel look the path of what r has opened up again, and open what it finds? */
-static bool open_must_look(struct request *r)
-{
-	if (r->file->flags & O_TRUNC || (!open_by_old_name(r) && !open_is_shorter(r)))
-		return false;
-	/* now, and not by the answer to the CLOSE: that would have the kernel throw away what it
-	 * asks for next */
-	change_told(r->inode, &r->batch.first.op.u.open.attr, r->born);
 	stale_answered(&r->fs->stale, r->pid);
 	return true;
 }
@@ -230,7 +203,8 @@ static void open_done(struct request *r)
 	file_opened(r->fs, f, r->inode, op->u.open.open);
 	open_note(r, op);
 	cached_opened(r->fs, f);
-	if (open_must_look(r)) {
+	if (!(f->flags & O_TRUNC) && open_by_old_name(r)) {
+		/* the kernel looks the path up again, and opens what it finds */
 		close_file(r->fs, f, r, -ESTALE);
 		return;
 	}

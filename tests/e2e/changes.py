@@ -4,9 +4,7 @@
 import fcntl
 import mmap
 import os
-import struct
 import sys
-import termios
 import threading
 import time
 
@@ -146,19 +144,6 @@ def commit():
     got = os.pread(fd, 6, 0)
     assert got == b"theirs", got
     os.close(fd)
-
-
-def shorter():
-    """The kernel knows where a file ends that the other mount has shortened when it has been opened to write, and nobody asks."""
-    make("s", 10)
-    with open(f"{a}/s", "rb") as f:
-        f.read()
-    for size, how in ((100, os.O_RDWR), (90, os.O_WRONLY), (80, os.O_RDWR | os.O_APPEND), (80, os.O_RDWR)):
-        os.truncate(f"{b}/s", size)
-        fd = os.open(f"{a}/s", how)
-        left = struct.unpack("i", fcntl.ioctl(fd, termios.FIONREAD, bytes(4)))[0]
-        assert left == size, (left, size)
-        os.close(fd)
 
 
 def end():
