@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * A table of inodes with file handles made of numbers, for unit tests of fs/inode.
+ */
+#ifndef RNFS_TESTS_INODE_TABLE_H
+#define RNFS_TESTS_INODE_TABLE_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "fs/inode.h"
+
+static inline struct nfs_fh fh_of(uint32_t n)
+{
+	struct nfs_fh fh = {.len = 16};
+
+	memcpy(fh.data + 4, &n, sizeof(n));
+	return fh;
+}
+
+static inline struct inode_table *table(void)
+{
+	struct nfs_attr attr = {.type = NFS_DIR, .fileid = 2};
+	struct nfs_fh fh = fh_of(0);
+
+	return inode_table_new(&fh, &attr);
+}
+
+static inline struct inode *get(struct inode_table *t, uint32_t n)
+{
+	struct nfs_attr attr = {.type = NFS_REG, .fileid = n};
+	struct nfs_fh fh = fh_of(n);
+
+	return inode_lookup(t, &fh, &attr);
+}
+
+#endif
