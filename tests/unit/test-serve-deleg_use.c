@@ -67,6 +67,21 @@ static void who_wants_none_gets_none(void **state)
 	assert_int_equal(f->d.why, WND4_RESOURCE);
 }
 
+static void a_new_file_too_if_it_is_only_read(void **state)
+{
+	static const enum createmode4 modes[] = {UNCHECKED4, GUARDED4, EXCLUSIVE4_1};
+	char name[] = "new0";
+	struct two *f = *state;
+
+	for (unsigned i = 0; i < sizeof(modes) / sizeof(modes[0]); i++, name[3]++) {
+		struct nfs4_open_args a = {
+			.share_access = RD, .create = true, .mode = modes[i], .claim = CLAIM_NULL};
+
+		assert_int_equal(two_open_with(f, name, &a), NFS4_OK);
+		assert_int_equal(f->d.type, OPEN_DELEGATE_READ);
+	}
+}
+
 static void without_a_backchannel_there_is_none(void **state)
 {
 	struct two *f = *state;
@@ -314,6 +329,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(who_wants_one_gets_one),
 		TEST(who_wants_none_gets_none),
+		TEST(a_new_file_too_if_it_is_only_read),
 		TEST(without_a_backchannel_there_is_none),
 		TEST(nor_of_a_file_that_others_change),
 		TEST(two_readers_may_both_have_one),

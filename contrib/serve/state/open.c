@@ -73,13 +73,14 @@ static int open_to_read(struct obj *o, const struct client *c)
 }
 
 /* Sees to it that st has the descriptors for access. *given (-1: none) is one that is open already,
- * for both if rdwr; it is -1 afterwards if st took it. 0 or -errno. */
+ * for both if rdwr, else for reading; it is -1 afterwards if st took it. 0 or -errno. */
 static int need_fds_locked(struct st *st, uint32_t access, int *given, bool rdwr)
 {
 	int fd;
 
-	if (*given >= 0 && rdwr && st->fd_r < 0 && st->fd_w < 0) {
-		st->fd_r = st->fd_w = *given;
+	if (*given >= 0 && st->fd_r < 0 && st->fd_w < 0) {
+		st->fd_r = *given;
+		st->fd_w = rdwr ? *given : -1;
 		*given = -1;
 	}
 	if ((access & OPEN4_SHARE_ACCESS_WRITE) && st->fd_w < 0) {

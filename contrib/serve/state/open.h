@@ -10,7 +10,7 @@
 
 /* Adds share access and deny to what owner has open of o, opening descriptors. by is who asks: a
  * new open is of his part. fd (-1: none) is one that the caller already has, for reading and
- * writing if fd_rdwr; consumed in any case. A status. */
+ * writing if fd_rdwr, else for reading; consumed in any case. A status. */
 uint32_t st_open(struct state *s, struct client *c, const struct rpc_cred *by, struct obj *o,
 	const struct nfs4_opaque *owner, uint32_t access, uint32_t deny, int fd, bool fd_rdwr,
 	struct nfs4_stateid *out);

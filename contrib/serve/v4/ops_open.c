@@ -5,9 +5,11 @@
  *
  * How files are found and made is file.h's; here they become opens of their clients.
  */
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "contrib/serve/export/ident.h"
 #include "contrib/serve/ops/attr.h"
 #include "contrib/serve/ops/entry.h"
 #include "contrib/serve/ops/file.h"
@@ -22,6 +24,7 @@
 /* What an OPEN has come to. */
 struct opened {
 	struct file_open f;
+	bool reads_only; /* f.fd can only read */
 	struct nfs4_change_info cinfo;
 };
 
@@ -37,6 +40,22 @@ static enum file_how how(const struct nfs4_open_args *a)
 	if (exclusive(a))
 		return FILE_EXCLUSIVE;
 	return a->mode == GUARDED4 ? FILE_GUARDED : FILE_UNCHECKED;
+}
+
+/* Who has made a file to read it gets a descriptor that cannot write: one that can would be in the
+ * way of a delegation to read. */
+static void keep_reader(struct opened *op)
+{
+	int fd;
+
+	ident_suspend(); /* the mode may keep its maker out */
+	fd = obj_open(op->f.o, O_RDONLY);
+	ident_resume();
+	if (fd < 0)
+		return;
+	close(op->f.fd);
+	op->f.fd = fd;
+	op->reads_only = true;
 }
 
 static uint32_t open_by_name(struct compound *c, const struct nfs4_open_args *a, struct opened *op)
@@ -61,6 +80,8 @@ static uint32_t open_by_name(struct compound *c, const struct nfs4_open_args *a,
 	attr_umask_end(masked);
 	if (op->f.created)
 		cinfo_after(c->cur, &op->cinfo);
+	if (status == NFS4_OK && op->f.created && !(a->share_access & OPEN4_SHARE_ACCESS_WRITE))
+		keep_reader(op);
 	return status;
 }
 
@@ -225,8 +246,8 @@ uint32_t op_open(struct compound *c, const struct nfs4_args *args)
 	}
 	if (status == NFS4_OK) {
 		status = st_open(&c->sv->state, c->client, &c->req->cred, op.f.o, &a->owner.owner,
-			a->share_access & OPEN4_SHARE_ACCESS_BOTH, a->share_deny, op.f.fd, true,
-			&sid);
+			a->share_access & OPEN4_SHARE_ACCESS_BOTH, a->share_deny, op.f.fd,
+			!op.reads_only, &sid);
 		op.f.fd = -1;
 	}
 	if (status == NFS4_OK)
