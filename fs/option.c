@@ -354,6 +354,13 @@ static int ignore(struct options *o, const struct opt *d, const char *value, str
 	return 0;
 }
 
+static int refuse_remount(struct options *o, const struct opt *d, const char *value, struct err *e)
+{
+	return err_set(e, ERR_USAGE,
+		"option remount cannot be used: unmount and mount anew, or, as root, use mount -i "
+		"-o remount,... for what the kernel keeps (ro, rw, noexec, nosuid, nodev)");
+}
+
 #define AT(member) offsetof(struct options, member)
 #define FLAG(n, m, v)                                                                              \
 	{                                                                                          \
@@ -442,6 +449,7 @@ static const struct opt opts[] = {
 	PASS_VALUE("fsname"),
 	{.name = "ro", .arg = NO_ARG, .fn = pass_ro, .min = true},
 	{.name = "rw", .arg = NO_ARG, .fn = pass_ro, .min = false},
+	{.name = "remount", .arg = NO_ARG, .fn = refuse_remount},
 	PASS("suid"), PASS("nosuid"), PASS("dev"), PASS("nodev"), PASS("exec"), PASS("noexec"),
 	PASS("async"), PASS("sync"), PASS("dirsync"), PASS("atime"), PASS("noatime"),
 	PASS_VALUE("context"), PASS_VALUE("fscontext"), PASS_VALUE("defcontext"),
