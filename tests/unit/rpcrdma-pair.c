@@ -436,6 +436,20 @@ bool raw_recv(struct raw *r, struct pair *p)
 	return raw_recv_within(r, p, WAIT_MS);
 }
 
+void raw_recv_next(struct raw *r)
+{
+	do
+		assert_true(raw_recv(r, NULL));
+	while (raw_word(r, 3) == RDMA_CONNPROP);
+}
+
+void raw_recv_of(struct raw *r, struct pair *p, uint32_t xid)
+{
+	do
+		assert_true(raw_recv(r, p));
+	while (raw_word(r, 0) != xid);
+}
+
 void raw_wait_down(struct raw *r, struct pair *p)
 {
 	while (!r->down)

@@ -122,6 +122,9 @@ void raw_send(struct raw *r, const uint32_t *w, size_t nwords, const void *more,
 bool raw_recv_within(struct raw *r, struct pair *p, int ms);
 /* The same where silence is a failure. */
 bool raw_recv(struct raw *r, struct pair *p);
+/* The next that tells no properties; and the next with this XID. */
+void raw_recv_next(struct raw *r);
+void raw_recv_of(struct raw *r, struct pair *p, uint32_t xid);
 /* Word i of the last message. */
 uint32_t raw_word(const struct raw *r, unsigned i);
 /* What a raw end that accepts does before the requester's connecting returns, on a thread of its

@@ -23,14 +23,6 @@
 static const struct pair_params plain;
 static uint8_t all[8 * PAGE];
 
-/* The next message that tells no properties. */
-static void recv_next(struct raw *r)
-{
-	do
-		assert_true(raw_recv(r, NULL));
-	while (raw_word(r, 3) == RDMA_CONNPROP);
-}
-
 /* --- calls -------------------------------------------------------------------------------------
  */
 
@@ -70,7 +62,7 @@ static void send_next(struct raw *r, uint32_t xid, uint32_t begun, uint32_t k, u
 /* The next message is the Transmit Response to such a PUT. */
 static void expect_put(struct raw *r, uint32_t xid, uint32_t len)
 {
-	recv_next(r);
+	raw_recv_next(r);
 	assert_int_equal(raw_word(r, 0), xid);
 	assert_int_equal(raw_word(r, 3), RPCRDMA_XMT_RESP);
 	assert_int_equal(raw_word(r, 14), len);
@@ -82,7 +74,7 @@ static void start_responder(struct pair *p, struct raw *r)
 	pair_pattern(all, sizeof(all), 3);
 	pair_init_responder(p, &plain, r);
 	RAW_SEND(r, 1, 2, CREDIT, 0, 0, 0, 0, 0, 0, RPC_CALL(1, PAIR_NULL));
-	recv_next(r);
+	raw_recv_next(r);
 }
 
 /* What it says of itself. */
@@ -144,7 +136,7 @@ static void expect_report(struct raw *r, uint32_t xid, uint32_t seq, uint32_t le
 {
 	unsigned n = 9;
 
-	recv_next(r);
+	raw_recv_next(r);
 	assert_int_equal(raw_word(r, 3), RPCRDMA_REPT_ERR);
 	assert_int_equal(raw_word(r, 0), lead ? lead : xid);
 	assert_int_equal(raw_word(r, 4), 1);
@@ -226,7 +218,7 @@ static void what_comes_between(void **state)
 	send_first(&r, 20, 2, 2 * PAGE, 2, bsn, PUT_LEN, 1);
 	RAW_SEND(&r, 21, 2, CREDIT, 0, 0, 0, 0, 0, 0, RPC_CALL(21, PAIR_NULL));
 	expect_report(&r, 21, 0, 20, RPCRDMA_RTR_BADHMT, RPCRDMA_XMT_CONT, RDMA_MSG);
-	recv_next(&r);
+	raw_recv_next(&r);
 	assert_int_equal(raw_word(&r, 0), 21);
 	assert_int_equal(raw_word(&r, 3), RDMA_MSG);
 	send_next(&r, 20, 5, 1, 0, 0, 0, 1, 1); /* comes to nothing */
@@ -244,13 +236,13 @@ static void what_comes_between(void **state)
 	/* a header that cannot be read, of the group and of another */
 	send_first(&r, 25, 2, 2 * PAGE, 2, bsn, PUT_LEN, 1);
 	RAW_SEND(&r, 25, 2, CREDIT, RPCRDMA_XMT_CONT, 0, 1);
-	recv_next(&r);
+	raw_recv_next(&r);
 	assert_int_equal(raw_word(&r, 0), 25);
 	assert_int_equal(raw_word(&r, 3), RDMA_ERROR);
 	send_first(&r, 26, 2, 2 * PAGE, 2, bsn, PUT_LEN, 1);
 	RAW_SEND(&r, 27, 2, CREDIT, RPCRDMA_XMT_CONT, 0, 1);
 	expect_report(&r, 27, 1, 26, RPCRDMA_RTR_BADHMT, RPCRDMA_XMT_CONT, RPCRDMA_XMT_CONT);
-	recv_next(&r);
+	raw_recv_next(&r);
 	assert_int_equal(raw_word(&r, 0), 27);
 	assert_int_equal(raw_word(&r, 3), RDMA_ERROR);
 	raw_stop(&r, &p);
@@ -295,7 +287,7 @@ static void expect_get(struct raw *r, uint32_t xid, uint32_t len, uint32_t n)
 	for (uint32_t k = 0; k < n; k++) {
 		uint32_t part = k < n - 1 ? PAGE : len - k * PAGE;
 
-		recv_next(r);
+		raw_recv_next(r);
 		assert_int_equal(raw_word(r, 0), xid);
 		assert_int_equal(raw_word(r, 4), 1);
 		if (!k) {
@@ -332,7 +324,7 @@ static void a_reply_in_groups(void **state)
 	expect_get(&r, 3, PAGE + 1, 2);
 	/* more than was reserved goes elsewhere: here into the message */
 	send_get(&r, 4, PAGE + 1, 1);
-	recv_next(&r);
+	raw_recv_next(&r);
 	assert_int_equal(raw_word(&r, 3), RPCRDMA_XMT_RESP);
 	assert_int_equal(raw_word(&r, 8), RPCRDMA_RTR_TOOSHORT);
 	assert_int_equal(raw_word(&r, 9), 1);
@@ -394,13 +386,6 @@ static void tell(struct raw *r, struct pair *p, uint32_t ops, uint32_t sends)
 	assert_int_equal(rpcrdma_conn_of(p->client)->rtr_ops, ops);
 }
 
-static void recv_of(struct raw *r, struct pair *p, uint32_t xid)
-{
-	do
-		assert_true(raw_recv(r, p));
-	while (raw_word(r, 0) != xid);
-}
-
 static struct mem_buf *submit_put(struct pair *p, struct pair_call *c, uint32_t n)
 {
 	struct mem_buf *b = mem_buf_get(p->cpool, n);
@@ -422,7 +407,7 @@ static void recv_put(struct raw *r, struct pair *p, uint32_t xid, uint32_t len, 
 	for (uint32_t k = 0; k < n; k++) {
 		uint32_t part = k < n - 1 ? PAGE : len - k * PAGE;
 
-		recv_of(r, p, xid);
+		raw_recv_of(r, p, xid);
 		assert_int_equal(raw_word(r, 3), k ? RPCRDMA_XMT_CONT : RPCRDMA_XMT_REQ);
 		assert_int_equal(raw_word(r, 4), 0);
 		if (!k) {
@@ -463,14 +448,14 @@ static void a_requester_sends_groups(void **state)
 	/* the peer wants it no more: once more, plain, with a Read chunk */
 	RAW_SEND(&r, c.rpc.xid, 2, CREDIT, RPCRDMA_REPT_ERR, 1, c.rpc.xid, 0, 1, 1, c.rpc.xid, 0, 0,
 		RPCRDMA_RTR_BADSEQ, 1, 2);
-	recv_of(&r, &p, c.rpc.xid);
+	raw_recv_of(&r, &p, c.rpc.xid);
 	assert_int_equal(raw_word(&r, 3), RDMA_MSG);
 	assert_int_equal(raw_word(&r, 6), 1);
 	answer_plain(&r, &p, &c);
 	mem_buf_unref(b);
 	/* more than three take */
 	b = submit_put(&p, &c, 3 * PAGE + 1);
-	recv_of(&r, &p, c.rpc.xid);
+	raw_recv_of(&r, &p, c.rpc.xid);
 	assert_int_equal(raw_word(&r, 3), RDMA_MSG);
 	answer_plain(&r, &p, &c);
 	mem_buf_unref(b);
@@ -496,7 +481,7 @@ static void a_peer_without_groups(void **state)
 		answer_plain(&r, &p, &c);
 		mem_buf_unref(b);
 		b = submit_put(&p, &c, PAGE + 1);
-		recv_of(&r, &p, c.rpc.xid);
+		raw_recv_of(&r, &p, c.rpc.xid);
 		assert_int_equal(raw_word(&r, 3), RDMA_MSG);
 		answer_plain(&r, &p, &c);
 		mem_buf_unref(b);
@@ -566,7 +551,7 @@ static void a_requester_takes_groups(void **state)
 	tell(&r, &p, 7, 4);
 	for (uint32_t part = 20; part <= 36; part += 16) {
 		b = submit_get(&p, &c, PAGE + 100);
-		recv_of(&r, &p, c.rpc.xid);
+		raw_recv_of(&r, &p, c.rpc.xid);
 		assert_int_equal(raw_word(&r, 3), RPCRDMA_XMT_REQ);
 		assert_int_equal(raw_word(&r, 13), 4); /* reserved */
 		send_reply(&r, c.rpc.xid, 2, part);
@@ -595,7 +580,7 @@ static void what_a_reply_does_wrong(void **state)
 	tell(&r, &p, 7, 4);
 	for (unsigned turn = 0; turn < 4; turn++) {
 		b = submit_get(&p, &c, PAGE + 100);
-		recv_of(&r, &p, c.rpc.xid);
+		raw_recv_of(&r, &p, c.rpc.xid);
 		send_reply(&r, c.rpc.xid, turn == 0 ? 5 : 3, 36);
 		if (turn == 1)
 			send_rest(&r, c.rpc.xid, 2, 0, 0);
@@ -604,13 +589,13 @@ static void what_a_reply_does_wrong(void **state)
 		else if (turn == 3)
 			send_reply(&r, c.rpc.xid, 1, 36);
 		pair_end(&p, &c, -EIO);
-		recv_of(&r, &p, c.rpc.xid);
+		raw_recv_of(&r, &p, c.rpc.xid);
 		assert_int_equal(raw_word(&r, 3), RPCRDMA_REPT_ERR);
 		assert_int_equal(raw_word(&r, 4), 0);
 		mem_buf_unref(b);
 	}
 	b = submit_get(&p, &c, PAGE + 100);
-	recv_of(&r, &p, c.rpc.xid);
+	raw_recv_of(&r, &p, c.rpc.xid);
 	send_reply(&r, c.rpc.xid, 2, 36);
 	send_rest(&r, c.rpc.xid, 1, 36, 0);
 	pair_end(&p, &c, 0);
@@ -628,7 +613,7 @@ static void a_report_breaks_nothing_off(void **state)
 	RAW_SEND(&r, 2, 2, CREDIT, RDMA_MSG, 2, 0, 0, 0, 0, 2, 0, 2, PAIR_PROG);
 	RAW_SEND(&r, 77, 2, CREDIT, RPCRDMA_REPT_ERR, 0, 77, 1, 0, 0, RPCRDMA_RTR_BADCONT);
 	RAW_SEND(&r, 2, 2, CREDIT, RDMA_MSG, 0, 0, 0, 0, 0, 1, PAIR_NULL, 0, 0, 0, 0);
-	recv_next(&r);
+	raw_recv_next(&r);
 	assert_int_equal(raw_word(&r, 0), 2);
 	assert_int_equal(raw_word(&r, 3), RDMA_MSG);
 	raw_stop(&r, &p);

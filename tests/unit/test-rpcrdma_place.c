@@ -118,18 +118,10 @@ static void send_put(struct raw *r, uint32_t xid, const struct request *q)
 	raw_send(r, w, HEAD / 4, data, (size_t)q->pages * PAGE);
 }
 
-/* The next message that tells no properties. */
-static void recv_next(struct raw *r)
-{
-	do
-		assert_true(raw_recv(r, NULL));
-	while (raw_word(r, 3) == RDMA_CONNPROP);
-}
-
 /* The next message is the Transmit Response to such a PUT, of data with this sum. */
 static void expect_put(struct raw *r, uint32_t xid, uint32_t len, uint32_t sum)
 {
-	recv_next(r);
+	raw_recv_next(r);
 	assert_int_equal(raw_word(r, 0), xid);
 	assert_int_equal(raw_word(r, 3), RPCRDMA_XMT_RESP);
 	assert_int_equal(raw_word(r, 4), 1);
@@ -166,7 +158,7 @@ static void a_request_places(void **state)
 /* Report Error, of the header's own transmission, with words of information. */
 static void expect_report(struct raw *r, uint32_t xid, uint32_t err, unsigned nwords)
 {
-	recv_next(r);
+	raw_recv_next(r);
 	assert_int_equal(raw_word(r, 0), xid);
 	assert_int_equal(raw_word(r, 3), RPCRDMA_REPT_ERR);
 	assert_int_equal(raw_word(r, 4), 1);
@@ -211,7 +203,7 @@ static void what_a_request_does_wrong(void **state)
 	expect_report(&r, 54, RPCRDMA_RTR_BADTBSN, 3);
 	/* of an item that says that it was too short the text has no error of its own */
 	send_put(&r, 52, &(struct request){5, 1, 0, 0, 100, 0, {0}, 0});
-	recv_next(&r);
+	raw_recv_next(&r);
 	assert_int_equal(raw_word(&r, 3), RDMA_ERROR);
 	assert_int_equal(raw_word(&r, 5), RDMA_ERR_CHUNK);
 	/* and the connection is as it was */
@@ -272,7 +264,7 @@ static void expect_get(struct raw *r, uint32_t type, uint32_t len)
 	uint8_t want[PAGE + 2000];
 
 	pair_pattern(want, len, 5);
-	recv_next(r);
+	raw_recv_next(r);
 	assert_int_equal(raw_word(r, 3), RPCRDMA_XMT_RESP);
 	assert_int_equal(raw_word(r, 5), 1);
 	assert_int_equal(raw_word(r, 8), type);
@@ -324,7 +316,7 @@ static void what_becomes_of_a_place(void **state)
 
 	pair_init_responder(&p, &plain, &r);
 	RAW_SEND(&r, 1, 2, 16 << 16 | 16, 0, 0, 0, 0, 0, 0, RPC_CALL(1, PAIR_NULL));
-	recv_next(&r);
+	raw_recv_next(&r);
 	tell_responder(&r, &p, 8192);
 	for (unsigned i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
 		struct mem_sge at = mem_buf_sge(r.zone, 0, 8192);
@@ -347,7 +339,7 @@ static void a_reported_reply(void **state)
 
 	pair_init_responder(&p, &plain, &r);
 	RAW_SEND(&r, 1, 2, 16 << 16 | 16, 0, 0, 0, 0, 0, 0, RPC_CALL(1, PAIR_NULL));
-	recv_next(&r);
+	raw_recv_next(&r);
 	tell_responder(&r, &p, 8192);
 	send_get(&r, 2, PAIR_GET, 1000, &at, NULL);
 	expect_get(&r, RPCRDMA_RTR_TBSN, 1000);
@@ -418,7 +410,7 @@ static void items_of_both_kinds(void **state)
 		memcpy(w + n, (const uint32_t[]){0, 1, 1, sizeof(rpc)}, 16);
 		memcpy(w + n + 4, rpc, sizeof(rpc));
 		raw_send(&r, w, HEAD / 4, page, PAGE);
-		recv_next(&r);
+		raw_recv_next(&r);
 		assert_int_equal(raw_word(&r, 3), RPCRDMA_XMT_RESP);
 		assert_int_equal(raw_word(&r, 14), 100);
 		assert_int_equal(raw_word(&r, 15), pair_sum(turn ? page : r.zone->data, 100));
@@ -512,13 +504,6 @@ static void a_result_may_stay_where_it_came(void **state)
 	pair_finish(&p);
 }
 
-static void recv_of(struct raw *r, struct pair *p, uint32_t xid)
-{
-	do
-		assert_true(raw_recv(r, p));
-	while (raw_word(r, 0) != xid);
-}
-
 /* The Send of a PUT, as a peer with other receive buffers than ours has it. */
 static void what_a_requester_sends(void **state)
 {
@@ -541,7 +526,7 @@ static void what_a_requester_sends(void **state)
 	xdr_put_payload(&c.rpc.args, &at);
 	xdr_put_u32(&c.rpc.args, 0x22);
 	pair_submit(&p, &c);
-	recv_of(&r, &p, c.rpc.xid);
+	raw_recv_of(&r, &p, c.rpc.xid);
 	assert_int_equal(raw_word(&r, 3), RPCRDMA_XMT_REQ);
 	assert_int_equal(raw_word(&r, 4), 0);
 	assert_int_equal(raw_word(&r, 5), 1);
@@ -562,7 +547,7 @@ static void what_a_requester_sends(void **state)
 		assert_int_equal(r.msg[i], 0);
 	/* it says that it does not know such a thing after all */
 	RAW_SEND(&r, c.rpc.xid, 2, 16 << 16 | 16, RDMA_ERROR, 1, RDMA_ERR_INVAL_HTYPE);
-	recv_of(&r, &p, c.rpc.xid);
+	raw_recv_of(&r, &p, c.rpc.xid);
 	assert_int_equal(raw_word(&r, 3), RDMA_MSG);
 	RAW_SEND(&r, c.rpc.xid, 2, 16 << 16 | 16, 0, 1, 0, 0, 0, 0, RPC_REPLY(c.rpc.xid));
 	pair_end(&p, &c, 0);
@@ -581,7 +566,7 @@ static void transmit_requests_are_not_taken(void **state)
 	pair_init_requester(&p, &plain, &r);
 	tell_ops(&r, &p, RPCRDMA_RTR_XRESP | RPCRDMA_RTR_XCONT, 16);
 	submit_get(&p, &c, 1000, &b);
-	recv_of(&r, &p, c.rpc.xid);
+	raw_recv_of(&r, &p, c.rpc.xid);
 	assert_int_equal(raw_word(&r, 3), RDMA_MSG);
 	RAW_SEND(&r, c.rpc.xid, 2, 16 << 16 | 16, 0, 1, 0, 0, 0, 0, RPC_REPLY(c.rpc.xid));
 	pair_end(&p, &c, 0);
@@ -599,11 +584,11 @@ static void a_report_makes_it_plain(void **state)
 	pair_init_requester(&p, &plain, &r);
 	tell(&r, &p, 16);
 	submit_get(&p, &c, 1000, &b);
-	recv_of(&r, &p, c.rpc.xid);
+	raw_recv_of(&r, &p, c.rpc.xid);
 	assert_int_equal(raw_word(&r, 3), RPCRDMA_XMT_REQ);
 	RAW_SEND(&r, c.rpc.xid, 2, 16 << 16 | 16, RPCRDMA_REPT_ERR, 1, c.rpc.xid, 0, 0, 0,
 		RPCRDMA_RTR_BADPL, 52, 0, 12);
-	recv_of(&r, &p, c.rpc.xid);
+	raw_recv_of(&r, &p, c.rpc.xid);
 	assert_int_equal(raw_word(&r, 3), RDMA_MSG);
 	RAW_SEND(&r, c.rpc.xid, 2, 16 << 16 | 16, RPCRDMA_REPT_ERR, 1, c.rpc.xid, 0, 0, 0,
 		RPCRDMA_RTR_BADPL, 52, 0, 12);
@@ -641,7 +626,7 @@ static void what_a_reply_does_wrong(void **state)
 		unsigned n = 5;
 
 		submit_get(&p, &c, 1000, &b);
-		recv_of(&r, &p, c.rpc.xid);
+		raw_recv_of(&r, &p, c.rpc.xid);
 		assert_int_equal(raw_word(&r, 3), RPCRDMA_XMT_REQ);
 		w[0] = c.rpc.xid;
 		memcpy(w + n, t[i].w, t[i].n * sizeof(w[0]));
@@ -682,7 +667,7 @@ static void a_place_of_too_many_pieces(void **state)
 	assert_int_equal(seg_list_init(&c.rpc.sink[0], s, PIECES), 0);
 	xdr_put_u32(&c.rpc.args, PIECES * LEN);
 	pair_submit(&p, &c);
-	recv_of(&r, &p, c.rpc.xid);
+	raw_recv_of(&r, &p, c.rpc.xid);
 	assert_int_equal(raw_word(&r, 3), RDMA_MSG);
 	assert_int_equal(raw_word(&r, 7), 0); /* no Write chunks */
 	assert_int_equal(raw_word(&r, 9), 1);
