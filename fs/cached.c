@@ -98,8 +98,9 @@ void cached_open_begin(struct request *r, struct nfs_op *op)
 	r->u.open.drops = atomic_load(&ino->cache.drops);
 	if (!r->batch.data.len) {
 		if (flags & (O_ACCMODE | O_TRUNC | O_DIRECT) || !size || size > FIRST_MAX ||
-			r->fs->info.vers_major < 4 || !cache_limit(r->fs->cache) ||
-			atomic_load(&ino->given) || atomic_load(&ino->cache.count))
+			cache_first(size) > r->fs->info.rsize || r->fs->info.vers_major < 4 ||
+			!cache_limit(r->fs->cache) || atomic_load(&ino->given) ||
+			atomic_load(&ino->cache.count))
 			return;
 		buf = data_get(r->fs, cache_first(size));
 		if (!buf)
