@@ -72,26 +72,23 @@ void memory_split(size_t bytes, size_t *data, size_t *cached)
 void memory_connected(struct fs *fs)
 {
 	struct memory *m = fs->memory;
-	size_t limit = mem_pool_limit(fs->pool), cached;
 
-	if (limit && limit < m->bytes) {
-		m->bytes = limit > POOL_LEAST ? limit : POOL_LEAST;
-		memory_split(m->bytes, &fs->data_limit, &cached);
-		cache_set_limit(fs->cache, cached);
-	}
 	budget_init(&m->budget, cache_limit(fs->cache));
 }
 
 void memory_log(const struct fs *fs)
 {
 	const struct memory *m = fs->memory;
+	size_t rpcs = mem_pool_rpc_most(fs->pool);
 
 	if (m->bytes < m->wanted)
-		log_info("cache_size: %zu of %zu MiB are used, %s", m->bytes / MIB, m->wanted / MIB,
-			m->group_limit / 2 < m->wanted && m->group_limit / 2 <= m->bytes
-				? "half of the limit of the control group"
-				: "as much as may be registered with the device: raise "
-				  "RLIMIT_MEMLOCK (ulimit -l)");
+		log_info("cache_size: %zu of %zu MiB are used, half of the limit of the control "
+			 "group",
+			m->bytes / MIB, m->wanted / MIB);
+	if (rpcs != SIZE_MAX)
+		log_info("RLIMIT_MEMLOCK lets %zu KiB of data be under way at a time: raise it "
+			 "(ulimit -l) for more speed",
+			2 * rpcs / 1024);
 	if (m->pressure.fd < 0)
 		log_info("nobody tells when memory is short (/proc/pressure/memory): %s",
 			m->group_limit == SIZE_MAX

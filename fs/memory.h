@@ -3,10 +3,10 @@
  *
  * memory: how much of the machine's memory a mount takes, and how it gives it back.
  *
- * At its beginning the pool is bounded by cache_size=, by half of the least limit that the
- * process's control groups have, for it is not alone in there, and by what may be registered with a
- * device (RLIMIT_MEMLOCK), if one is used that needs it. A quarter is for messages, half of the
- * rest for data under way, the other half for the cache.
+ * At its beginning the pool is bounded by cache_size= and by half of the least limit of the
+ * process's control groups, since other processes live there too. A quarter is for messages, half
+ * of the rest for data under way, the other half for the cache. RLIMIT_MEMLOCK bounds none of that:
+ * where it is low, memory is registered for each RPC (transport/mem.h).
  *
  * While it runs, the main thread looks each second how much room the groups have left, and whenever
  * the kernel says that processes wait for memory (cache/pressure.h). Is memory short, the cache's
@@ -35,7 +35,7 @@ size_t memory_bytes(const struct memory *m);
  */
 void memory_split(size_t bytes, size_t *data, size_t *cached);
 
-/* The connection is there: the shares follow what its device takes. Before requests are served. */
+/* The connection is there. Before requests are served. */
 void memory_connected(struct fs *fs);
 /* Says in the log what bounds the memory, and what does not tell of it. */
 void memory_log(const struct fs *fs);

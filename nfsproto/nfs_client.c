@@ -125,6 +125,33 @@ static uint32_t clamp_io(uint32_t want)
 	return want & ~1023u;
 }
 
+/* size, or the largest power of two that is no more than most. */
+static uint32_t at_most(uint32_t size, size_t most)
+{
+	uint32_t n = NFS_IO_MIN;
+
+	if (size <= most)
+		return size;
+	while (2 * n <= most)
+		n *= 2;
+	return n;
+}
+
+/* No READ, WRITE or READDIR carries more than one RPC may have registered. Beside a directory's
+ * entries there is the rest of the reply. */
+static struct nfs_client *bounded(struct nfs_client *c, struct mem_pool *pool)
+{
+	size_t most = mem_pool_rpc_most(pool);
+
+	if (c && most < NFS_IO_MAX) {
+		c->info.rsize = at_most(c->info.rsize, most);
+		c->info.wsize = at_most(c->info.wsize, most);
+	}
+	if (c && most / 2 < NFS_IO_MAX)
+		c->info.dtsize = at_most(c->info.dtsize, most / 2);
+	return c;
+}
+
 static struct nfs_client *mount_version(const struct nfs_mount_params *p, struct err *e)
 {
 	if (p->vers_major == 4 && p->vers_minor <= 2)
@@ -178,7 +205,7 @@ struct nfs_client *nfs_client_new(const struct nfs_mount_params *p, struct err *
 		mine.connect_ms = 10000;
 	if (mine.timeo_ms == 0)
 		mine.timeo_ms = 60000;
-	return p->vers_major ? mount_version(&mine, e) : mount_any(&mine, e);
+	return bounded(p->vers_major ? mount_version(&mine, e) : mount_any(&mine, e), p->pool);
 }
 
 void nfs_client_init(

@@ -8,6 +8,9 @@
  * maps and registers memory, takes the pool's. When the limit is reached, slabs of which no block
  * is in use are given back first, whatever their class.
  *
+ * Slabs that need to be registered while the registrar is sparing are a group of classes of their
+ * own. They grow in small steps, so that little of the limit is taken for nothing.
+ *
  * A slab of 2 MiB or more is of huge pages where the system gives them: fewer faults while it is
  * filled for the first time, and fewer entries in the tables of processor and device.
  *
@@ -40,10 +43,12 @@
 
 #define KIB	  1024u
 #define SLAB_MIN  (1024 * KIB)
+#define SLAB_REG  (64 * KIB) /* of a slab that needs to be registered, where that is scarce */
 #define SLAB_MAX  (8192 * KIB)
 #define PAGE	  (4 * KIB)
 #define HUGE_PAGE ((size_t)2048 * KIB)
-#define N_CLASSES (sizeof(class_size) / sizeof(class_size[0]))
+#define N_SIZES	  (sizeof(class_size) / sizeof(class_size[0]))
+#define N_CLASSES (2 * N_SIZES) /* class i + N_SIZES: the same size, needs to be registered */
 
 /* Powers of two, and from 64 KiB on each with room for headers beside that much payload. */
 static const uint32_t class_size[] = {4 * KIB, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB, 80 * KIB,
@@ -74,13 +79,14 @@ struct mem_pool {
 	pthread_mutex_t lock;
 	struct slab_list all; /* lock */
 	size_t slab_bytes;    /* lock */
-	size_t own_limit;     /* constant */
-	_Atomic size_t limit; /* own_limit, or less; changed under lock */
+	size_t needs_reg;     /* lock: of slab_bytes, of slabs that need to be registered */
+	size_t limit;	      /* constant */
 	_Atomic size_t failures;
 	_Atomic size_t used; /* bytes in blocks that are handed out */
 	bool attached;	     /* lock */
 	bool saves;	     /* lock: mem_pool_save() */
 	struct mem_registrar reg;
+	_Atomic size_t sparing, per_rpcs; /* reg's, 0 without one; changed under lock */
 	struct class class[N_CLASSES];
 };
 
@@ -93,8 +99,7 @@ struct mem_pool *mem_pool_new(size_t limit)
 	memset(pool, 0, sizeof(*pool));
 	pthread_mutex_init(&pool->lock, NULL);
 	TAILQ_INIT(&pool->all);
-	pool->own_limit = limit;
-	atomic_init(&pool->limit, limit);
+	pool->limit = limit;
 	for (unsigned i = 0; i < N_CLASSES; i++) {
 		pthread_mutex_init(&pool->class[i].lock, NULL);
 		TAILQ_INIT(&pool->class[i].avail);
@@ -110,6 +115,7 @@ static void slab_free_locked(struct mem_pool *pool, struct slab *s)
 		pool->reg.unreg(pool->reg.ctx, &s->pub);
 	TAILQ_REMOVE(&pool->all, s, all);
 	pool->slab_bytes -= s->pub.len;
+	pool->needs_reg -= s->pub.needs_reg ? s->pub.len : 0;
 	ASAN_UNPOISON_MEMORY_REGION(s->pub.base, s->pub.len);
 	munmap(s->pub.base, s->pub.len);
 	free(s);
@@ -161,8 +167,8 @@ int mem_pool_attach(struct mem_pool *pool, const struct mem_registrar *r)
 	} else {
 		pool->reg = *r;
 		pool->attached = true;
-		if (r->most && (!pool->own_limit || r->most < pool->own_limit))
-			atomic_store(&pool->limit, r->most);
+		atomic_store(&pool->sparing, r->sparing);
+		atomic_store(&pool->per_rpcs, r->per_rpcs);
 	}
 	pthread_mutex_unlock(&pool->lock);
 	return rc;
@@ -180,7 +186,8 @@ void mem_pool_detach(struct mem_pool *pool)
 			s->pub.reg = NULL;
 		}
 		pool->attached = false;
-		atomic_store(&pool->limit, pool->own_limit);
+		atomic_store(&pool->sparing, 0);
+		atomic_store(&pool->per_rpcs, 0);
 	}
 	pthread_mutex_unlock(&pool->lock);
 }
@@ -204,6 +211,14 @@ static bool slab_release_locked(struct mem_pool *pool, struct slab *s)
 	return idle;
 }
 
+/* Bytes of slabs that the limit still allows. pool->lock held. */
+static size_t below_limit_locked(const struct mem_pool *pool)
+{
+	size_t bytes = pool->slab_bytes - pool->needs_reg;
+
+	return bytes < pool->limit ? pool->limit - bytes : 0;
+}
+
 /* Gives back slabs without a used block until need more bytes fit. pool->lock held. */
 static void pool_reclaim_locked(struct mem_pool *pool, size_t need)
 {
@@ -211,9 +226,10 @@ static void pool_reclaim_locked(struct mem_pool *pool, size_t need)
 
 	for (s = TAILQ_FIRST(&pool->all); s; s = next) {
 		next = TAILQ_NEXT(s, all);
-		if (need <= pool->limit && pool->slab_bytes <= pool->limit - need)
+		if (need <= below_limit_locked(pool))
 			return;
-		slab_release_locked(pool, s);
+		if (!s->pub.needs_reg)
+			slab_release_locked(pool, s);
 	}
 }
 
@@ -261,12 +277,28 @@ void mem_pool_save(struct mem_pool *pool, bool on)
 	pthread_mutex_unlock(&pool->lock);
 }
 
-/* Blocks for a new slab: a class grows by as much as it has, between SLAB_MIN and SLAB_MAX. */
+/* Blocks for a new slab: a class grows by as much as it has, between a least, which is less in a
+ * small pool, and SLAB_MAX. */
 static unsigned slab_blocks(const struct mem_pool *pool, size_t have, uint32_t size)
 {
-	size_t bytes = have < SLAB_MIN ? SLAB_MIN : have > SLAB_MAX ? SLAB_MAX : have;
-	size_t room = pool->limit ? pool->limit - pool->slab_bytes : bytes;
+	size_t least = !pool->limit || pool->limit / 32 > SLAB_MIN ? SLAB_MIN : pool->limit / 32;
+	size_t bytes = have < least ? least : have > SLAB_MAX ? SLAB_MAX : have;
+	size_t room = pool->limit ? below_limit_locked(pool) : bytes;
 
+	if (bytes > room)
+		bytes = room;
+	return bytes < size ? 1 : bytes / size;
+}
+
+/* The same for one that needs to be registered; 0: that would be too much. pool->lock held. */
+static unsigned slab_blocks_registered(const struct mem_pool *pool, uint32_t size)
+{
+	size_t bytes = SLAB_REG, room = SIZE_MAX;
+
+	if (pool->sparing)
+		room = pool->needs_reg < pool->sparing ? pool->sparing - pool->needs_reg : 0;
+	if (size > room)
+		return 0;
 	if (bytes > room)
 		bytes = room;
 	return bytes < size ? 1 : bytes / size;
@@ -294,7 +326,7 @@ static void *slab_map(size_t len, bool saves)
 /* A new slab, known to the registrar, on no class list yet. pool->lock held. */
 static struct slab *slab_new_locked(struct mem_pool *pool, unsigned class, unsigned nblocks)
 {
-	uint32_t size = class_size[class];
+	uint32_t size = class_size[class % N_SIZES];
 	struct slab *s = calloc(1, sizeof(*s) + nblocks * sizeof(s->buf[0]));
 
 	if (!s)
@@ -303,6 +335,7 @@ static struct slab *slab_new_locked(struct mem_pool *pool, unsigned class, unsig
 	s->nblocks = nblocks;
 	s->pub.len = (size_t)nblocks * size;
 	s->pub.block = size;
+	s->pub.needs_reg = class >= N_SIZES;
 	s->pub.base = slab_map(s->pub.len, pool->saves);
 	if (s->pub.base == MAP_FAILED) {
 		free(s);
@@ -327,6 +360,7 @@ static struct slab *slab_new_locked(struct mem_pool *pool, unsigned class, unsig
 	ASAN_POISON_MEMORY_REGION(s->pub.base, s->pub.len);
 	TAILQ_INSERT_TAIL(&pool->all, s, all);
 	pool->slab_bytes += s->pub.len;
+	pool->needs_reg += s->pub.needs_reg ? s->pub.len : 0;
 	return s;
 }
 
@@ -349,10 +383,25 @@ static struct mem_buf *class_take_locked(struct class *c)
 	return b;
 }
 
+/* Blocks that a new slab of the class may have, 0: none. Slabs in vain go first. pool->lock held.
+ */
+static unsigned may_grow_locked(struct mem_pool *pool, unsigned class, size_t have)
+{
+	uint32_t size = class_size[class % N_SIZES];
+
+	if (class >= N_SIZES)
+		return slab_blocks_registered(pool, size);
+	if (pool->limit) {
+		pool_reclaim_locked(pool, size);
+		if (size > below_limit_locked(pool))
+			return 0;
+	}
+	return slab_blocks(pool, have, size);
+}
+
 static struct mem_buf *class_grow_and_take(struct mem_pool *pool, unsigned class)
 {
 	struct class *c = &pool->class[class];
-	uint32_t size = class_size[class];
 	struct mem_buf *b;
 	struct slab *s;
 	size_t have;
@@ -362,18 +411,13 @@ static struct mem_buf *class_grow_and_take(struct mem_pool *pool, unsigned class
 	/* another thread may have grown the class while this one waited for the lock */
 	pthread_mutex_lock(&c->lock);
 	b = class_take_locked(c);
-	have = c->nblocks * size;
+	have = c->nblocks * class_size[class % N_SIZES];
 	pthread_mutex_unlock(&c->lock);
-	if (b)
+	n = b ? 0 : may_grow_locked(pool, class, have);
+	if (!n)
 		goto out;
-	if (pool->limit) {
-		pool_reclaim_locked(pool, size);
-		if (size > pool->limit || pool->slab_bytes > pool->limit - size)
-			goto out;
-	}
-	n = slab_blocks(pool, have, size);
 	s = slab_new_locked(pool, class, n);
-	/* what cannot be had in one large piece may still be registered block by block */
+	/* what cannot be had in one large piece may still be had block by block */
 	if (!s && n > 1)
 		s = slab_new_locked(pool, class, 1);
 	if (!s)
@@ -389,14 +433,15 @@ out:
 	return b;
 }
 
-struct mem_buf *mem_buf_get(struct mem_pool *pool, size_t size)
+static struct mem_buf *get(struct mem_pool *pool, size_t size, bool registered)
 {
 	struct mem_buf *b = NULL;
 	unsigned i = 0;
 
-	while (i < N_CLASSES && class_size[i] < size)
+	while (i < N_SIZES && class_size[i] < size)
 		i++;
-	if (i < N_CLASSES) {
+	if (i < N_SIZES) {
+		i += registered ? N_SIZES : 0;
 		pthread_mutex_lock(&pool->class[i].lock);
 		b = class_take_locked(&pool->class[i]);
 		pthread_mutex_unlock(&pool->class[i].lock);
@@ -413,6 +458,36 @@ struct mem_buf *mem_buf_get(struct mem_pool *pool, size_t size)
 	b->dry = false;
 	atomic_store_explicit(&b->refs, 1, memory_order_relaxed);
 	return b;
+}
+
+struct mem_buf *mem_buf_get(struct mem_pool *pool, size_t size)
+{
+	return get(pool, size, false);
+}
+
+static bool is_attached(struct mem_pool *pool)
+{
+	bool attached;
+
+	pthread_mutex_lock(&pool->lock);
+	attached = pool->attached;
+	pthread_mutex_unlock(&pool->lock);
+	return attached;
+}
+
+/* Where registration is not scarce any slab will do, but for one that could not be registered. */
+struct mem_buf *mem_buf_get_registered(struct mem_pool *pool, size_t size)
+{
+	bool attached = is_attached(pool);
+	struct mem_buf *b;
+
+	if (!atomic_load(&pool->sparing)) {
+		b = mem_buf_get(pool, size);
+		if (!b || b->slab->reg || !attached)
+			return b;
+		mem_buf_unref(b);
+	}
+	return get(pool, size, true);
 }
 
 struct mem_buf *mem_buf_ref(struct mem_buf *buf)
@@ -453,7 +528,34 @@ struct mem_buf *mem_buf_unref(struct mem_buf *buf)
 
 size_t mem_pool_limit(struct mem_pool *pool)
 {
-	return atomic_load_explicit(&pool->limit, memory_order_relaxed);
+	return pool->limit;
+}
+
+size_t mem_pool_set_aside(struct mem_pool *pool)
+{
+	size_t sparing = atomic_load(&pool->sparing), room;
+
+	if (!sparing)
+		return SIZE_MAX;
+	pthread_mutex_lock(&pool->lock);
+	room = pool->needs_reg < sparing ? sparing - pool->needs_reg : 0;
+	/* and what is free in the slabs that there are */
+	for (unsigned i = N_SIZES; i < N_CLASSES; i++) {
+		struct class *c = &pool->class[i];
+
+		pthread_mutex_lock(&c->lock);
+		room += (c->nblocks - c->used) * class_size[i - N_SIZES];
+		pthread_mutex_unlock(&c->lock);
+	}
+	pthread_mutex_unlock(&pool->lock);
+	return room < sparing / 2 ? room : sparing / 2;
+}
+
+size_t mem_pool_rpc_most(struct mem_pool *pool)
+{
+	size_t most = atomic_load(&pool->per_rpcs);
+
+	return most ? most / 2 : SIZE_MAX;
 }
 
 size_t mem_pool_room(struct mem_pool *pool)
@@ -490,7 +592,7 @@ void mem_pool_stats(struct mem_pool *pool, struct mem_stats *out)
 	pthread_mutex_unlock(&pool->lock);
 	for (unsigned i = 0; i < N_CLASSES; i++) {
 		pthread_mutex_lock(&pool->class[i].lock);
-		out->used_bytes += pool->class[i].used * class_size[i];
+		out->used_bytes += pool->class[i].used * class_size[i % N_SIZES];
 		pthread_mutex_unlock(&pool->class[i].lock);
 	}
 	out->failures = atomic_load_explicit(&pool->failures, memory_order_relaxed);

@@ -7,11 +7,15 @@
  * Memory comes in slabs. A slab is mapped once, given once to the attached registrar (a provider
  * that needs local registration: verbs), and cut into blocks of one size class. A block is a
  * `struct mem_buf`, counted by reference, 4096-byte aligned, and returns to its slab's free list at
- * the last unref. Slabs are kept for reuse; the pool's limit bounds their sum, and so does what the
- * registrar says that it can take. mem_pool_trim() gives back to the system what is not in use.
+ * the last unref. Slabs are kept for reuse; the pool's limit bounds their sum. mem_pool_trim()
+ * gives back to the system the slabs that are not in use.
  *
  * Registering a slab only makes it known to the local device. It never gives a peer access: that is
  * expose() of a provider, per RPC.
+ *
+ * Registered memory may be scarce (RLIMIT_MEMLOCK). Then the registrar is sparing: it registers
+ * only the slabs of mem_buf_get_registered(), in which receives are posted and from which Sends
+ * leave, up to a limit of their own. All other memory is registered by the provider for one RPC.
  */
 #ifndef RNFS_TRANSPORT_MEM_H
 #define RNFS_TRANSPORT_MEM_H
@@ -28,6 +32,7 @@ struct mem_slab {
 	size_t len;
 	uint32_t block; /* bytes of each of its blocks */
 	void *reg;	/* the registrar's handle (struct ibv_mr *), NULL without one */
+	bool needs_reg; /* constant: it is of no use unregistered */
 };
 
 /* A piece of memory to send from or receive into. slab may be NULL for memory from outside the pool
@@ -52,13 +57,16 @@ struct mem_buf {
 
 /* Registers memory with a device. Called with the pool's lock held: must not call back. */
 struct mem_registrar {
-	/* Returns 0 and sets slab->reg (or leaves it NULL: the device need not know this one), or a
-	 * negative errno (-ENOMEM: RLIMIT_MEMLOCK is too small). unreg is called only if it was
-	 * set. */
+	/* Returns 0 and sets slab->reg, or leaves it NULL where the slab can be used unregistered;
+	 * or a negative errno (-ENOMEM: RLIMIT_MEMLOCK is too small). unreg is called only if reg
+	 * was set. */
 	int (*reg)(void *ctx, struct mem_slab *slab);
 	void (*unreg)(void *ctx, struct mem_slab *slab);
 	void *ctx;
-	size_t most; /* bytes of slabs that it can register together; 0: not known */
+	/* Not 0: it is sparing, and this is the most bytes of slabs that need to be registered. */
+	size_t sparing;
+	/* Sparing: the most bytes that all RPCs under way may have registered together. */
+	size_t per_rpcs;
 };
 
 /* Sizes served as a class of their own; anything up to MEM_MAX_SIZE is rounded up to one. The
@@ -76,9 +84,14 @@ int mem_pool_attach(struct mem_pool *pool, const struct mem_registrar *r);
 /* Unregisters all slabs. The registrar's device must not be using them any more. */
 void mem_pool_detach(struct mem_pool *pool);
 
-/* Most bytes of slabs, now: what mem_pool_new() was given, or less while a registrar is attached
- * that takes less. 0: no limit. */
+/* Most bytes of slabs: what mem_pool_new() was given. 0: no limit. */
 size_t mem_pool_limit(struct mem_pool *pool);
+/* How many bytes of registered memory one connection of several may set aside now. SIZE_MAX: its
+ * registrar is not sparing. Any thread. */
+size_t mem_pool_set_aside(struct mem_pool *pool);
+/* The most bytes that one RPC may have registered, if several are to be under way. SIZE_MAX: there
+ * is no such limit. Any thread. */
+size_t mem_pool_rpc_most(struct mem_pool *pool);
 /* While on, no more memory is taken from the system than is written to: no huge pages, also in the
  * slabs that there are. Any thread. */
 void mem_pool_save(struct mem_pool *pool, bool on);
@@ -88,8 +101,10 @@ void mem_pool_save(struct mem_pool *pool, bool on);
 void mem_pool_trim(struct mem_pool *pool);
 
 /* A block of at least size bytes (1..MEM_MAX_SIZE) with one reference, contents undefined; NULL
- * when the limit is reached or registration fails. Any thread. */
+ * when the limit is reached. Any thread. */
 struct mem_buf *mem_buf_get(struct mem_pool *pool, size_t size);
+/* The same in registered memory, if a registrar is attached. The pool's limit does not count. */
+struct mem_buf *mem_buf_get_registered(struct mem_pool *pool, size_t size);
 struct mem_buf *mem_buf_ref(struct mem_buf *buf);
 /* Any thread. Accepts NULL, returns NULL. */
 struct mem_buf *mem_buf_unref(struct mem_buf *buf);

@@ -86,6 +86,17 @@ int fake_post(struct prov_conn *pc, const struct prov_wr *wr)
 
 /* --- doors ------------------------------------------------------------------------------------ */
 
+_Atomic size_t fake_memory = SIZE_MAX;
+
+static size_t bytes_exposed(const struct fake_conn *c)
+{
+	size_t n = 0;
+
+	for (unsigned i = 0; i < MAX_DOORS; i++)
+		n += c->door[i].open ? c->door[i].sge.len : 0;
+	return n;
+}
+
 int fake_expose(
 	struct prov_conn *pc, const struct mem_sge *sge, unsigned access, struct prov_door *door)
 {
@@ -102,6 +113,8 @@ int fake_expose(
 
 		if (d->open)
 			continue;
+		if (fake_memory != SIZE_MAX && bytes_exposed(c) + sge->len > fake_memory)
+			break;
 		*d = (struct door){
 			.open = true, .stag = next_stag++, .access = access, .sge = *sge};
 		door->stag = d->stag;

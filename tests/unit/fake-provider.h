@@ -15,6 +15,8 @@
 #ifndef RNFS_TEST_FAKE_PROVIDER_H
 #define RNFS_TEST_FAKE_PROVIDER_H
 
+#include <stdatomic.h>
+
 #include "transport/provider.h"
 
 extern const struct prov_ops
@@ -23,6 +25,10 @@ extern const struct prov_ops prov_fake_async; /* ... some polls later and does n
 
 /* Set: requests may be held back over a poll(), since a later one takes them along. */
 extern bool fake_lingers;
+
+/* Bytes that may be behind open doors together, then expose() answers -ENOMEM; SIZE_MAX: no limit.
+ */
+extern _Atomic size_t fake_memory;
 
 /* Violations since the last call, with a sentence about the first of them on stderr. */
 unsigned fake_violations(void);

@@ -199,36 +199,81 @@ static void slabs_are_registered(void **state)
 	mem_pool_free(pool);
 }
 
-/* What a device cannot take all of is bounded by it, while it is attached. */
-static void a_device_bounds_the_pool(void **state)
+static int sparing_reg(void *ctx, struct mem_slab *slab)
+{
+	return slab->needs_reg ? fake_reg(ctx, slab) : 0;
+}
+
+/* Where little can be registered, that is for those who ask for it, and has a limit of its own. */
+static void a_sparing_registrar_has_two_kinds(void **state)
 {
 	struct fake_device d = {0};
-	struct mem_registrar r = {.reg = fake_reg, .unreg = fake_unreg, .ctx = &d, .most = 2 * MIB};
-	struct mem_pool *pool = mem_pool_new(16 * MIB);
-	struct mem_buf *b[5];
+	struct mem_registrar r = {.reg = sparing_reg,
+		.unreg = fake_unreg,
+		.ctx = &d,
+		.sparing = 256 * 1024,
+		.per_rpcs = 768 * 1024};
+	struct mem_pool *pool = mem_pool_new(2 * MIB);
+	struct mem_buf *b[65], *big[2];
+	struct mem_stats st;
 
+	assert_true(mem_pool_set_aside(pool) == SIZE_MAX && mem_pool_rpc_most(pool) == SIZE_MAX);
 	assert_int_equal(mem_pool_attach(pool, &r), 0);
+	assert_int_equal(mem_pool_set_aside(pool), 128 * 1024);
+	assert_int_equal(mem_pool_rpc_most(pool), 384 * 1024);
 	assert_int_equal(mem_pool_limit(pool), 2 * MIB);
-	assert_int_equal(mem_pool_room(pool), 2 * MIB);
-	b[0] = mem_buf_get(pool, MIB);
-	b[1] = mem_buf_get(pool, MIB);
-	assert_non_null(b[1]);
-	assert_null(mem_buf_get(pool, MIB));
-	mem_pool_detach(pool);
-	assert_int_equal(mem_pool_limit(pool), 16 * MIB);
-	for (int i = 2; i < 5; i++)
-		assert_non_null(b[i] = mem_buf_get(pool, MIB));
-	/* one that comes late finds more than it can take: no more is mapped */
-	assert_int_equal(mem_pool_attach(pool, &r), 0);
+	for (int i = 0; i < 2; i++) {
+		big[i] = mem_buf_get(pool, MIB);
+		assert_non_null(big[i]);
+		assert_null(big[i]->slab->reg);
+	}
+	/* the pool is full, which does not count here */
 	assert_null(mem_buf_get(pool, 4096));
-	for (int i = 0; i < 5; i++)
+	for (int i = 0; i < 64; i++) {
+		b[i] = mem_buf_get_registered(pool, 4096);
+		assert_non_null(b[i]);
+		assert_ptr_equal(b[i]->slab->reg, &d);
+	}
+	assert_null(mem_buf_get_registered(pool, 4096));
+	assert_int_equal(mem_pool_set_aside(pool), 0);
+	mem_pool_stats(pool, &st);
+	assert_int_equal(st.slab_bytes, 2 * MIB + 256 * 1024);
+	for (int i = 0; i < 32; i++)
 		mem_buf_unref(b[i]);
-	assert_non_null(b[0] = mem_buf_get(pool, 4096));
-	mem_buf_unref(b[0]);
+	assert_int_equal(mem_pool_set_aside(pool), 128 * 1024);
+	/* nor is it taken for what need not be registered */
+	assert_null(mem_buf_get(pool, 4096));
+	mem_buf_unref(big[0]);
+	b[64] = mem_buf_get(pool, 4096);
+	assert_non_null(b[64]);
+	assert_null(b[64]->slab->reg);
+	for (int i = 32; i < 65; i++)
+		mem_buf_unref(b[i]);
+	mem_buf_unref(big[1]);
+	mem_pool_trim(pool);
+	assert_int_equal(d.registered, 0);
 	mem_pool_detach(pool);
-	r.most = 64 * MIB;
+	assert_true(mem_pool_set_aside(pool) == SIZE_MAX);
+	mem_pool_free(pool);
+}
+
+/* Is a slab not to be registered after all, another is found for receives. */
+static void what_must_be_registered_is(void **state)
+{
+	struct fake_device d = {0};
+	struct mem_registrar r = {.reg = sparing_reg, .unreg = fake_unreg, .ctx = &d};
+	struct mem_pool *pool = mem_pool_new(0);
+	struct mem_buf *a = mem_buf_get_registered(pool, 4096), *b;
+
+	assert_null(a->slab->reg); /* there is no device */
 	assert_int_equal(mem_pool_attach(pool, &r), 0);
-	assert_int_equal(mem_pool_limit(pool), 16 * MIB);
+	b = mem_buf_get_registered(pool, 4096);
+	assert_ptr_equal(b->slab->reg, &d);
+	d.full = true;
+	assert_null(mem_buf_get_registered(pool, 8192));
+	mem_buf_unref(a);
+	mem_buf_unref(b);
+	mem_pool_detach(pool);
 	mem_pool_free(pool);
 }
 
@@ -390,7 +435,8 @@ int main(void)
 		cmocka_unit_test(shares_follow_the_room),
 		cmocka_unit_test(the_limit_holds),
 		cmocka_unit_test(slabs_are_registered),
-		cmocka_unit_test(a_device_bounds_the_pool),
+		cmocka_unit_test(a_sparing_registrar_has_two_kinds),
+		cmocka_unit_test(what_must_be_registered_is),
 		cmocka_unit_test(what_is_not_in_use_is_given_back),
 		cmocka_unit_test(what_is_registered_stays_in_memory),
 		cmocka_unit_test(large_slabs_are_aligned),

@@ -107,29 +107,6 @@ static void a_group_bounds_the_pool(void **state)
 	memory_free(m);
 }
 
-static int reg(void *ctx, struct mem_slab *slab)
-{
-	return 0;
-}
-
-static void a_device_bounds_the_shares(void **state)
-{
-	struct mem_registrar r = {.reg = reg, .most = 20 * MIB};
-
-	assert_int_equal(mem_pool_attach(fs.pool, &r), 0);
-	memory_connected(&fs);
-	assert_int_equal(memory_bytes(fs.memory), 20 * MIB);
-	assert_true(fs.data_limit + cache_limit(fs.cache) == 15 * MIB);
-	mem_pool_detach(fs.pool);
-	r.most = 7 * MIB;
-	assert_int_equal(mem_pool_attach(fs.pool, &r), 0);
-	memory_connected(&fs);
-	assert_int_equal(fs.data_limit, 6 * MIB);
-	fill();
-	assert_int_equal(cache_bytes(fs.cache), 0); /* there is none */
-	memory_stalled(&fs, POLLPRI);
-}
-
 static void stalls_cost_the_cache_half_of_it(void **state)
 {
 	size_t all;
@@ -172,7 +149,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(there_is_memory_for_everything),
 		TEST(a_group_bounds_the_pool),
-		TEST(a_device_bounds_the_shares),
 		TEST(stalls_cost_the_cache_half_of_it),
 		TEST(a_group_without_room_costs_it_all_but_a_little),
 	};

@@ -56,7 +56,7 @@ static void post_receives(struct pair *t, struct end *e)
 	for (int i = 0; i < RECVS; i++) {
 		struct mem_sge s;
 
-		e->recv[i] = mem_buf_get(pool_of(t, e), 4096);
+		e->recv[i] = mem_buf_get_registered(pool_of(t, e), 4096);
 		assert_non_null(e->recv[i]);
 		s = mem_buf_sge(e->recv[i], 0, 4096);
 		assert_int_equal(e->c->ops->post_recv(e->c, i, &s), 0);

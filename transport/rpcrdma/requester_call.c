@@ -150,6 +150,8 @@ static int expose_reply(
 		len = MEM_MAX_SIZE;
 	if (len > (uint64_t)REPLY_SEGS * p->limits.seg_size)
 		len = (uint64_t)REPLY_SEGS * p->limits.seg_size;
+	if (len > mem_pool_rpc_most(c->pool))
+		len = mem_pool_rpc_most(c->pool);
 	p->reply_buf = mem_buf_get(c->pool, len);
 	if (!p->reply_buf)
 		return -ENOMEM;
@@ -466,11 +468,14 @@ static void post_call(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 		rc = 0;
 	if (rc && rc != -ENOMEM)
 		log_warn("%s: call %08x could not be sent: %s", c->x.peer, p->call->xid,
-			rc == -EMSGSIZE ? "longer than the peer receives" : strerror(-rc));
+			rc == -EMSGSIZE ? "longer than the peer receives, or than may be registered"
+					: strerror(-rc));
 	pthread_mutex_lock(&c->lock);
 	if (rc) {
 		p->state = RPCRDMA_FAILED;
 		p->error = rc == -ENOMEM ? -ENOMEM : -EIO;
+		p->hungry = rc == -ENOMEM;
+		c->hungry += p->hungry;
 		TAILQ_REMOVE(&c->posted, p, link);
 		TAILQ_INSERT_TAIL(&c->failed, p, link);
 		rpcrdma_credit_put(&c->credit_out, p->sends);
@@ -541,7 +546,8 @@ static struct rpcrdma_posted *posted_new_locked(struct rpcrdma_conn *c)
 		p->dialect = NULL;
 		p->whole = p->plain = false;
 		p->error = 0;
-		p->retried = false;
+		p->turn = c->turns++;
+		p->hungry = false;
 		p->ndoors = p->nsinks = 0;
 		p->door = p->few;
 		p->reply_buf = p->gathered = NULL;
@@ -587,7 +593,7 @@ int rpcrdma_send_call(struct rpc_xprt *x, struct rpc_call *call, uint32_t off)
 	p->off = off;
 	p->patient = call->patient;
 	atomic_store_explicit(&call->xprt_priv, p, memory_order_relaxed);
-	now = TAILQ_EMPTY(&c->backlog) && take_credits_locked(c, p);
+	now = TAILQ_EMPTY(&c->backlog) && !c->hungry && take_credits_locked(c, p);
 	p->state = now ? RPCRDMA_MARSHAL : RPCRDMA_BACKLOG;
 	TAILQ_INSERT_TAIL(now ? &c->posted : &c->backlog, p, link);
 	pthread_mutex_unlock(&c->lock);
@@ -602,7 +608,7 @@ void rpcrdma_send_backlog(struct rpcrdma_conn *c)
 
 	while (!c->no_memory) {
 		pthread_mutex_lock(&c->lock);
-		p = TAILQ_FIRST(&c->backlog);
+		p = c->hungry ? NULL : TAILQ_FIRST(&c->backlog);
 		if (p && !take_credits_locked(c, p))
 			p = NULL;
 		if (p) {

@@ -18,8 +18,11 @@
 #include <errno.h>
 #include <string.h>
 
+#include "transport/clock.h"
 #include "transport/log.h"
 #include "transport/rpc/rpc_auth.h"
+
+#define SAY_NO_MEMORY_NS UINT64_C(2000000000)
 
 /* --- what the reply says ---------------------------------------------------------------------- */
 
@@ -305,43 +308,73 @@ static void check_xid(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 		p->error = bad_reply(c, p->call->xid, "has another XID in its RPC message");
 }
 
-/* Puts p at the head of the backlog, as it was before it was made ready. lock held. */
+/* p is not about to go back into the backlog, or is there now: others may go on. lock held. */
+static void fed_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
+{
+	c->hungry -= p->hungry;
+	p->hungry = false;
+}
+
+/* Puts p back into the backlog, at its place there, as it was before it was made ready. lock held.
+ */
 static void requeue_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 {
+	struct rpcrdma_posted *next = TAILQ_FIRST(&c->backlog);
+
 	rpcrdma_posted_let_go(p);
+	fed_locked(c, p);
 	p->error = 0;
 	p->closed = p->repeat = false;
 	p->state = RPCRDMA_BACKLOG;
-	TAILQ_INSERT_HEAD(&c->backlog, p, link);
+	while (next && next->turn < p->turn)
+		next = TAILQ_NEXT(next, link);
+	if (next)
+		TAILQ_INSERT_BEFORE(next, p, link);
+	else
+		TAILQ_INSERT_TAIL(&c->backlog, p, link);
+}
+
+/* Memory may have come back. */
+static void try_memory(struct rpcrdma_conn *c)
+{
+	c->no_memory = false;
+	c->alone_ns = 0;
 }
 
 /* Sends p again, when its turn comes. If the connection is down, its owner takes it back from
  * there. */
 static void repeat(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 {
-	c->no_memory = false; /* it lets go of its own, too */
+	try_memory(c); /* it lets go of its own, too */
 	rpcrdma_msg_done(c, &p->reply);
 	pthread_mutex_lock(&c->lock);
 	requeue_locked(c, p);
 	pthread_mutex_unlock(&c->lock);
 }
 
-/* Memory, or the right to register more of it, ran out while p was made ready: it goes back to the
- * head of the backlog, to be sent when another call has given some back; or once more at once, if
- * those that had it have failed together with p. */
-static bool wait_for_memory(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
+/* Memory, or the right to register more of it, ran out while p was made ready. p goes back to its
+ * place in the backlog, and no call behind it overtakes it. The next call that ends gives some
+ * back. If others of the machine have it all, a look from time to time finds out when they have
+ * not. */
+static void wait_for_memory(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 {
-	bool wait;
+	uint64_t now = clock_ns();
+	bool alone;
 
 	pthread_mutex_lock(&c->lock);
-	c->no_memory = !TAILQ_EMPTY(&c->posted);
-	wait = !c->down && (c->no_memory || !p->retried);
-	if (wait) {
-		p->retried = !c->no_memory;
-		requeue_locked(c, p);
-	}
+	alone = TAILQ_EMPTY(&c->posted);
+	requeue_locked(c, p);
 	pthread_mutex_unlock(&c->lock);
-	return wait;
+	c->no_memory = true;
+	c->no_memory_ns = now;
+	if (!alone || !c->alone_ns)
+		c->alone_ns = alone ? now : 0;
+	else if (!c->said_no_memory && now - c->alone_ns > SAY_NO_MEMORY_NS) {
+		c->said_no_memory = true;
+		log_warn("%s: calls wait for memory that can be registered, and none is: raise "
+			 "RLIMIT_MEMLOCK (ulimit -l)",
+			c->x.peer);
+	}
 }
 
 /* All doors of p are closed (p is in `closing`): tells the owner. */
@@ -359,14 +392,11 @@ void rpcrdma_reply_closed(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 		repeat(c, p);
 		return;
 	}
-	if (p->error == -ENOMEM && wait_for_memory(c, p))
+	if (p->error == -ENOMEM) {
+		wait_for_memory(c, p);
 		return;
-	c->no_memory = false;
-	if (p->error == -ENOMEM)
-		log_warn(
-			"%s: call %08x could not be sent: no memory to be registered for it; raise "
-			"RLIMIT_MEMLOCK (ulimit -l) or the pool's size",
-			c->x.peer, call->xid);
+	}
+	try_memory(c);
 	if (!p->error)
 		check_xid(c, p);
 	error = p->error;
@@ -577,6 +607,7 @@ void rpcrdma_forget(struct rpc_xprt *x, struct rpc_call *call)
 		pthread_cond_wait(&c->marshalled, &c->lock);
 	closing = p->state == RPCRDMA_CLOSING;
 	orphan = p->state == RPCRDMA_SENT && p->sends > 1;
+	fed_locked(c, p);
 	open = unlist_locked(c, p);
 	pthread_mutex_unlock(&c->lock);
 	if (closing)
@@ -586,7 +617,7 @@ void rpcrdma_forget(struct rpc_xprt *x, struct rpc_call *call)
 	else
 		p->closed = true;
 	rpcrdma_await_closed(c, p);
-	c->no_memory = false;
+	try_memory(c);
 	rpcrdma_msg_done(c, &p->reply);
 	p->pull = rpcrdma_taken_free(c, p->pull);
 	rpcrdma_posted_let_go(p);

@@ -27,6 +27,7 @@
 #define PRIV_LEN RPCRDMA_PRIV_LEN
 
 #define ESTABLISH_MS 10000
+#define RECVS_LEAST  6 /* receives of a connection, however little memory can be registered */
 
 unsigned rpcrdma_spin_us = 20;
 size_t rpcrdma_pulled_max = 64u << 20;
@@ -44,7 +45,8 @@ static uint32_t clamp(uint32_t v, uint32_t dflt, uint32_t lo, uint32_t hi)
 struct setup {
 	const struct prov_ops *prov;
 	struct mem_pool *pool;
-	uint32_t inline_size, credits;
+	uint32_t inline_size, credits, reverse;
+	unsigned batch;
 	const struct rpcrdma_dialect *const *dialects;
 	bool crc, requester, shy;
 	uint8_t priv[PRIV_LEN];
@@ -69,8 +71,9 @@ static void setup_init(struct setup *s, const struct prov_ops *prov, struct mem_
 	rpcrdma_priv_encode(&priv, s->priv);
 	/* A Send of the peer's for each credit that it has of us; as many of an answer for each
 	 * that we have of it. */
-	nrecvs = (s->credits + RPCRDMA_REVERSE_CREDITS) * sends + 2 * RPCRDMA_ROOM_MAX +
-		 RPCRDMA_BATCH;
+	s->reverse = RPCRDMA_REVERSE_CREDITS;
+	s->batch = RPCRDMA_BATCH;
+	nrecvs = (s->credits + s->reverse) * sends + 2 * RPCRDMA_ROOM_MAX + s->batch;
 	s->params = (struct prov_params){
 		.recv_depth = nrecvs,
 		/* A call is Sends only. A reply is Sends, too, and perhaps an RDMA Write for each
@@ -95,7 +98,7 @@ void rpcrdma_recv_done(struct rpcrdma_conn *c, struct rpcrdma_recv *r)
 }
 
 /* A buffer in which somebody has left his data (rpc_call.moved) is his. A receive without one whose
- * replacement cannot be had now stays for the next time: there are RPCRDMA_BATCH more receives than
+ * replacement cannot be had now stays for the next time: there are c->batch more receives than
  * credits. */
 void rpcrdma_recv_replenish(struct rpcrdma_conn *c)
 {
@@ -108,7 +111,7 @@ void rpcrdma_recv_replenish(struct rpcrdma_conn *c)
 		if (r->buf && mem_buf_is_shared(r->buf))
 			r->buf = mem_buf_unref(r->buf);
 		if (!r->buf)
-			r->buf = mem_buf_get(c->pool, c->recv_off + c->recv_size);
+			r->buf = mem_buf_get_registered(c->pool, c->recv_off + c->recv_size);
 		if (!r->buf)
 			return;
 		sge = mem_buf_sge(r->buf, c->recv_off, c->recv_size);
@@ -131,15 +134,18 @@ static int recvs_init(struct rpcrdma_conn *c, struct err *e)
 		goto nomem;
 	memset(c->zero->data, 0, 4);
 	for (unsigned i = 0; i < c->nrecvs; i++) {
-		c->recvs[i].buf = mem_buf_get(c->pool, c->recv_off + c->recv_size);
+		c->recvs[i].buf = mem_buf_get_registered(c->pool, c->recv_off + c->recv_size);
 		if (!c->recvs[i].buf)
 			goto nomem;
 		rpcrdma_recv_done(c, &c->recvs[i]);
 	}
 	return 0;
 nomem:
-	err_set(e, ERR_INTERNAL, "no memory for %u receive buffers of %u bytes", c->nrecvs,
-		c->recv_size);
+	err_set(e, ERR_INTERNAL, "no memory for %u receive buffers of %u bytes%s", c->nrecvs,
+		c->recv_size,
+		mem_pool_set_aside(c->pool) == SIZE_MAX
+			? ""
+			: ": raise RLIMIT_MEMLOCK (ulimit -l), or use iwarp or tcp");
 	return -ENOMEM;
 }
 
@@ -197,20 +203,52 @@ static bool may_have_targets(const struct setup *s, const struct prov_conn *pc)
 	       room >= mem_pool_limit(s->pool) / 2;
 }
 
+static uint32_t receive_size(const struct setup *s)
+{
+	uint32_t size =
+		s->inline_size < RPCRDMA_INLINE_DEFAULT ? RPCRDMA_INLINE_DEFAULT : s->inline_size;
+
+	/* sizes of the dialect of 2005 may be meant without the header */
+	return rpcrdma_dialect_has_legacy(s->dialects) ? size + 1024 : size;
+}
+
+/* Where little memory can be registered, a connection has fewer receives, and so fewer credits.
+ * Then it speaks version 1, if it may, for messages of that need no more receives than there are
+ * calls. */
+static void setup_shrink(struct setup *s)
+{
+	size_t most = mem_pool_set_aside(s->pool) / receive_size(s);
+	unsigned n = s->params.recv_depth;
+
+	if (most >= n)
+		return;
+	n = most < RECVS_LEAST ? RECVS_LEAST : (unsigned)most;
+	s->reverse = clamp(n / 6, 0, 2, RPCRDMA_REVERSE_CREDITS);
+	s->batch = clamp(n / 6, 0, 1, RPCRDMA_BATCH);
+	s->credits = clamp(n - s->reverse - s->batch, 0, 1, s->credits);
+	if (s->shy)
+		s->dialects = rpcrdma_table(RPC_RDMA_V1);
+	s->params.recv_depth = n;
+	log_ctrl("%u receives and %u credits, for more memory cannot be registered", n, s->credits);
+}
+
 /* A connection on pc, whose hand-shake is still to come. Owns pc, also when it fails. */
 static struct rpcrdma_conn *conn_new(
-	const struct setup *s, struct prov_conn *pc, const struct rpc_xprt_up *up)
+	const struct setup *wanted, struct prov_conn *pc, const struct rpc_xprt_up *up)
 {
-	uint32_t out = s->requester ? s->credits : RPCRDMA_REVERSE_CREDITS;
-	/* where credits are those of messages, an answer to each call has one, too */
-	uint32_t in = s->credits + (s->requester ? RPCRDMA_REVERSE_CREDITS : 0);
 	struct rpcrdma_conn *c = calloc(1, sizeof(*c));
+	struct setup own = *wanted, *s = &own;
+	uint32_t out, in;
 
 	if (!c || rpc_xprt_init(&c->x, &rpcrdma_ops, up)) {
 		s->prov->free(pc);
 		free(c);
 		return NULL;
 	}
+	setup_shrink(s);
+	out = s->requester ? s->credits : s->reverse;
+	/* where credits are those of messages, an answer to each call has one, too */
+	in = s->credits + (s->requester ? s->reverse : 0);
 	c->requester = s->requester;
 	c->prov = s->prov;
 	c->pc = pc;
@@ -218,12 +256,10 @@ static struct rpcrdma_conn *conn_new(
 	c->dialects = s->dialects;
 	c->shy = s->shy;
 	c->inline_own = s->inline_size;
-	c->recv_size =
-		s->inline_size < RPCRDMA_INLINE_DEFAULT ? RPCRDMA_INLINE_DEFAULT : s->inline_size;
-	/* sizes of the dialect of 2005 may be meant without the header */
-	if (rpcrdma_dialect_has_legacy(s->dialects))
-		c->recv_size += 1024;
+	c->recv_size = receive_size(s);
 	c->nrecvs = s->params.recv_depth;
+	c->reverse = s->reverse;
+	c->batch = s->batch;
 	c->targets = may_have_targets(s, pc);
 	if (c->targets) { /* its pages begin at one */
 		c->recv_size = rpcrdma_rtr_own.len;
@@ -282,8 +318,7 @@ void rpcrdma_begin_hdr(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, uint32_t x
 	enum rpcrdma_dir dir, uint32_t proc)
 {
 	rpcrdma_hdr_init(h, xid, dir, proc);
-	h->grant =
-		c->requester && !c->dialect->talks ? RPCRDMA_REVERSE_CREDITS : c->credit_in.granted;
+	h->grant = c->requester && !c->dialect->talks ? c->reverse : c->credit_in.granted;
 	h->want = c->credit_out.max;
 	if (atomic_load_explicit(&c->unsaid, memory_order_relaxed))
 		atomic_store_explicit(&c->unsaid, 0, memory_order_relaxed);

@@ -58,7 +58,7 @@
 #define RPCRDMA_CREDITS_DEFAULT 64
 #define RPCRDMA_CREDITS_MAX	1024
 #define RPCRDMA_REVERSE_CREDITS 16    /* in the reverse direction: for calls of ours, or of its */
-#define RPCRDMA_BATCH		16    /* completions handled before receives are replenished */
+#define RPCRDMA_BATCH		16    /* completions taken at a time */
 #define RPCRDMA_HELD_MAX	16    /* messages that wait for each other */
 #define RPCRDMA_HELD_WRITE	16384 /* bytes of RDMA Writes before a message that may wait */
 #define RPCRDMA_UNSENT_MAX	(64u << 20) /* of answers, then calls wait */
@@ -173,7 +173,8 @@ struct rpcrdma_posted {
 	uint32_t xid;	    /* in `orphans` */
 	uint32_t dones;	    /* `dones_sent` when it was sent */
 	int error;	    /* FAILED, CLOSING: what to tell the owner */
-	bool retried;	    /* has been out of memory with nothing else under way */
+	bool hungry;	    /* for want of memory: it is counted in the connection's `hungry` */
+	uint64_t turn;	    /* its place in the backlog: the lower is sent first */
 	/* First those of the sinks, in order, then the Reply chunk's, then what the peer reads. */
 	unsigned ndoors;
 	struct prov_door *door;		    /* `few`, or more of them from the heap */
@@ -297,6 +298,8 @@ struct rpcrdma_conn {
 	_Atomic bool may_lend;	    /* the peer takes Read chunks in replies */
 	_Atomic unsigned reads_max; /* RDMA Reads of the peer's memory at a time */
 	unsigned nrecvs;
+	uint32_t reverse; /* calls that the requester takes: RPCRDMA_REVERSE_CREDITS or less */
+	unsigned batch;	  /* completions handled before receives are replenished */
 
 	/* progress thread */
 	struct rpcrdma_recv *recvs;
@@ -313,10 +316,13 @@ struct rpcrdma_conn {
 	unsigned calls_heard; /* messages that came in it, up to 2 */
 	uint64_t stalled_ns;  /* since when nothing of `stalled` could leave, 0: not now */
 	uint64_t read_ns;     /* when an RDMA Read was last begun or ended */
-	bool no_memory;	      /* the backlog waits for memory that a call under way holds */
-	unsigned reads;	      /* under way */
-	unsigned held;	      /* small messages posted under PROV_MORE since the last flush ... */
-	uint64_t held_since;  /* ... and when the first of them was */
+	bool no_memory;	      /* the backlog waits for memory since no_memory_ns ... */
+	uint64_t no_memory_ns;
+	uint64_t alone_ns; /* ... and since then no call under way has any, 0: one has */
+	bool said_no_memory;
+	unsigned reads;	     /* under way */
+	unsigned held;	     /* small messages posted under PROV_MORE since the last flush ... */
+	uint64_t held_since; /* ... and when the first of them was */
 	struct rpcrdma_posted_list closing;
 	struct rpcrdma_posted_list ended; /* on their way to `spare` */
 	struct rpcrdma_counts count;
@@ -353,6 +359,8 @@ struct rpcrdma_conn {
 					   * `max` are constant, and read without lock. In a dialect
 					   * that talks the grant is for answers to our calls, too */
 	struct rpcrdma_posted_list backlog, posted, failed, spare;
+	uint64_t turns;	 /* calls that have been given a place in the backlog */
+	unsigned hungry; /* calls that are about to go back there, for want of memory */
 	/* Calls of several Sends that were taken back; only xid and sends are of use. */
 	struct rpcrdma_posted_list orphans;
 	unsigned patient; /* credits of calls SENT that nobody waits for */

@@ -284,7 +284,7 @@ static int handle_some(struct rpcrdma_conn *c)
 		if (c->held && clock_ns() - c->held_since > HOLD_NS)
 			flush(c);
 		handle(c, &wc);
-		if (++n % RPCRDMA_BATCH == 0)
+		if (++n % c->batch == 0)
 			rpcrdma_recv_replenish(c);
 	}
 	if (n && !c->down) {
@@ -331,6 +331,8 @@ static void feed(struct rpcrdma_conn *c)
 		rpcrdma_recv_replenish(c);
 	if (!TAILQ_EMPTY(&c->waiting))
 		rpcrdma_start_waiting(c);
+	if (c->no_memory && clock_ns() - c->no_memory_ns > RPCRDMA_STARVED_MS * NSEC_PER_MSEC)
+		c->no_memory = false;
 	starved = !STAILQ_EMPTY(&c->to_post) || !TAILQ_EMPTY(&c->waiting);
 	atomic_store_explicit(&c->starved, starved, memory_order_relaxed);
 }
@@ -345,11 +347,11 @@ static void watch_reads(struct rpcrdma_conn *c)
 /* How long to sleep at most. */
 static int until_next(const struct rpcrdma_conn *c, int timeout_ms)
 {
-	int most = c->starved  ? RPCRDMA_STARVED_MS
-		   : c->stalls ? RPCRDMA_STALL_MS
-		   : c->nlent  ? (int)rpcrdma_lent_ms + 1
-		   : c->reads  ? (int)rpcrdma_pull_ms + 1
-			       : -1;
+	int most = c->starved || c->no_memory ? RPCRDMA_STARVED_MS
+		   : c->stalls		      ? RPCRDMA_STALL_MS
+		   : c->nlent		      ? (int)rpcrdma_lent_ms + 1
+		   : c->reads		      ? (int)rpcrdma_pull_ms + 1
+					      : -1;
 
 	return most >= 0 && (timeout_ms < 0 || timeout_ms > most) ? most : timeout_ms;
 }

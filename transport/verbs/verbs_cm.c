@@ -94,6 +94,7 @@ static void verbs_free(struct prov_conn *pc)
 	}
 	verbs_release_all(v);
 	verbs_windows_free(v);
+	verbs_bounces_free(v);
 	if (v->cq) {
 		ibv_ack_cq_events(v->cq, v->events_unacked);
 		ibv_destroy_cq(v->cq);
@@ -144,7 +145,12 @@ static int make_qp(struct verbs_conn *v, const struct prov_params *p, struct err
 		goto fail;
 	v->want_ird = at_most(v->want_ird, v->dom->attr.max_qp_rd_atom);
 	v->want_ord = at_most(v->want_ord, v->dom->attr.max_qp_init_rd_atom);
-	return 0;
+	v->c.bulk_by_doors = v->dom->lean;
+	ret = verbs_bounces_new(v);
+	if (ret)
+		err_set(e, ERR_INTERNAL, VERBS_NO_MEMLOCK, v->name,
+			ibv_get_device_name(v->id->verbs->device));
+	return ret;
 fail:
 	ret = errno ? -errno : -ENOMEM;
 	err_set(e, ERR_INTERNAL, "%s: no queue pair on %s: %s", v->name,
@@ -253,7 +259,6 @@ static int verbs_open(const struct sockaddr *peer, socklen_t len, const struct p
 		verbs_free(&v->c);
 		return ret;
 	}
-	v->c.bulk_by_doors = v->dom->lean;
 	*out = &v->c;
 	return 0;
 }

@@ -9,7 +9,15 @@
  *
  * Send queue. Every work request that is posted has an entry in the ring sq[]; entries are retired
  * in order by signalled completions, so that most requests go unsignalled (completion moderation).
- * What finds no room waits in `pending` and is posted from poll().
+ * A request that finds no room waits in `pending` and is posted from poll().
+ *
+ * Scarce registration. Where RLIMIT_MEMLOCK does not let the whole pool be registered, and where a
+ * requester's device has no memory windows, the domain is lean: only the memory of receives and of
+ * bounce buffers is registered for good. A Send of other memory is copied into a bounce buffer; an
+ * RDMA Write or Read of other memory registers that memory until the request has ended (bare). A
+ * request that gets no bounce buffer or no registration waits in `pending` too: in order, and
+ * poll() tries again. So a post never fails for want of registered memory. expose() may, with
+ * -ENOMEM.
  *
  * The end. A connection goes down once, in verbs_down() on the progress thread, which destroys the
  * queue pair before PROV_WC_DOWN is delivered: after that the device touches no memory of ours.
@@ -30,7 +38,10 @@
 
 #include "transport/provider.h"
 
-#define VERBS_BULK	  (64u << 10)  /* larger blocks hold payload, never messages */
+#define VERBS_BOUNCE	  4096	       /* bytes of a bounce buffer */
+#define VERBS_BOUNCES	  16	       /* of a connection, at most, */
+#define VERBS_BOUNCES_MIN 2	       /* and at least */
+#define VERBS_STARVED_MS  10	       /* how often poll() tries again what was not registered */
 #define VERBS_CHAIN	  32	       /* work requests handed to the device in one post */
 #define VERBS_STASH	  16	       /* completions taken at once */
 #define VERBS_SIGNAL_WRS  16	       /* at the latest every so many requests, */
@@ -45,7 +56,10 @@ struct verbs_domain {
 	struct ibv_device_attr attr;
 	bool iwarp;   /* RDMA Read sinks need remote write access */
 	bool windows; /* type 2 memory windows: doors without registration */
-	bool lean;    /* bulk memory is registered by its doors alone: it is never sent from */
+	bool lean;    /* registration is scarce: see the top */
+	/* Bytes registered for single requests and doors, and their limit (0: none). */
+	size_t rpc_most;
+	_Atomic size_t rpc_bytes;
 	unsigned refs;
 	LIST_ENTRY(verbs_domain) link;
 };
@@ -55,7 +69,9 @@ enum verbs_kind { VERBS_HOLD, VERBS_READ, VERBS_BIND, VERBS_INVALIDATE, VERBS_IN
 struct verbs_sqe {
 	enum verbs_kind kind;
 	uint64_t cookie;
-	struct ibv_mr *mr; /* READ on iWARP: the sink's own registration */
+	/* registered for this request alone: bare memory, and an RDMA Read's sink on iWARP */
+	struct ibv_mr *mr[PROV_MAX_SGE];
+	struct mem_buf *bounce; /* the bounce buffer that a Send leaves from */
 	unsigned nhold;
 	struct mem_buf *hold[PROV_MAX_HOLD];
 };
@@ -64,6 +80,7 @@ struct verbs_sqe {
 struct verbs_wr {
 	struct ibv_send_wr wr;
 	struct ibv_sge sge[PROV_MAX_SGE];
+	unsigned bare; /* bit i: sge[i] is still to be registered, or copied to a bounce buffer */
 	struct verbs_sqe e;
 	STAILQ_ENTRY(verbs_wr) link;
 };
@@ -88,6 +105,7 @@ struct verbs_conn {
 	int wake_fd;		/* eventfd: disconnect() was called */
 	int abort_fd;		/* while connecting, -1: none */
 	atomic_bool disconnect; /* asked for */
+	atomic_bool starved;	/* the first of `pending` waits for registered memory */
 	uint8_t priv[PROV_MAX_PRIV];
 	uint8_t priv_len;
 	uint8_t want_ird, want_ord;
@@ -110,15 +128,29 @@ struct verbs_conn {
 	unsigned nchain;
 	struct verbs_wr chain[VERBS_CHAIN];
 	STAILQ_HEAD(, verbs_wr) pending;
+	unsigned nbounce, bounces; /* bounce buffers that are free, of all */
+	struct mem_buf *bounce[VERBS_BOUNCES];
 	LIST_HEAD(, verbs_window) windows;	 /* all there are */
 	SLIST_HEAD(, verbs_window) free_windows; /* those unbound, ready for use */
 };
+
+/* For the connection's name and the device's. */
+#define VERBS_NO_MEMLOCK                                                                           \
+	"%s: no more memory can be registered with %s: raise RLIMIT_MEMLOCK (ulimit -l), or "      \
+	"mount with "                                                                              \
+	"proto=iwarp or proto=tcp, which register none"
 
 /* verbs_mem.c */
 int verbs_domain_get(struct ibv_context *ctx, struct mem_pool *pool, bool active,
 	struct verbs_domain **out, struct err *e);
 void verbs_domain_put(struct verbs_domain *dom);
 uint32_t verbs_lkey(const struct mem_sge *sge);
+/* Registers memory for one request or door. NULL: the limit is reached, now or for the system. */
+struct ibv_mr *verbs_reg(struct verbs_domain *dom, void *addr, size_t len, int access);
+void verbs_dereg(struct verbs_domain *dom, struct ibv_mr *mr);
+/* Sets bounce buffers aside, if the domain is lean. 0 or -ENOMEM. verbs_io.c uses them. */
+int verbs_bounces_new(struct verbs_conn *v);
+void verbs_bounces_free(struct verbs_conn *v);
 int verbs_expose(
 	struct prov_conn *pc, const struct mem_sge *sge, unsigned access, struct prov_door *door);
 int verbs_withdraw(struct prov_conn *pc, struct prov_door *doors, unsigned n, uint64_t cookie);
@@ -130,7 +162,7 @@ int verbs_post_recv(struct prov_conn *pc, uint64_t cookie, const struct mem_sge 
 int verbs_poll(struct prov_conn *pc, struct prov_wc *wc, int n);
 void verbs_wait(struct prov_conn *pc, int kick_fd, int timeout_ms);
 /* Adds w to the chain (and posts the chain unless more). conn->lock held. */
-int verbs_queue_locked(struct verbs_conn *v, const struct verbs_wr *w, bool more);
+int verbs_queue_locked(struct verbs_conn *v, struct verbs_wr *w, bool more);
 void verbs_release_all(struct verbs_conn *v); /* drops every hold; the queue pair is gone */
 
 /* verbs_cm.c */

@@ -24,14 +24,98 @@ static struct verbs_sqe *sqe(struct verbs_conn *v, uint32_t index)
 	return &v->sq[index % v->sq_size];
 }
 
-static void sqe_release(struct verbs_sqe *e)
+static void mrs_release(struct verbs_conn *v, struct verbs_sqe *e)
+{
+	for (unsigned i = 0; i < PROV_MAX_SGE; i++) {
+		if (e->mr[i])
+			verbs_dereg(v->dom, e->mr[i]);
+		e->mr[i] = NULL;
+	}
+}
+
+static void sqe_release(struct verbs_conn *v, struct verbs_sqe *e)
 {
 	for (unsigned i = 0; i < e->nhold; i++)
 		mem_buf_unref(e->hold[i]);
 	e->nhold = 0;
-	if (e->mr)
-		ibv_dereg_mr(e->mr);
-	e->mr = NULL;
+	mrs_release(v, e);
+	if (e->bounce)
+		v->bounce[v->nbounce++] = e->bounce;
+	e->bounce = NULL;
+}
+
+static bool is_send(const struct verbs_wr *w)
+{
+	return w->wr.opcode == IBV_WR_SEND || w->wr.opcode == IBV_WR_SEND_WITH_INV;
+}
+
+static size_t wr_bytes(const struct verbs_wr *w)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < w->wr.num_sge; i++)
+		n += w->sge[i].length;
+	return n;
+}
+
+/* Copies a Send into a bounce buffer. False: none is free. */
+static bool bounce_locked(struct verbs_conn *v, struct verbs_wr *w)
+{
+	uint8_t *to;
+
+	if (!v->nbounce)
+		return false;
+	w->e.bounce = v->bounce[--v->nbounce];
+	to = w->e.bounce->data;
+	for (int i = 0; i < w->wr.num_sge; i++) {
+		memcpy(to, (void *)(uintptr_t)w->sge[i].addr, w->sge[i].length);
+		to += w->sge[i].length;
+	}
+	w->sge[0] =
+		(struct ibv_sge){(uintptr_t)w->e.bounce->data, (uint32_t)(to - w->e.bounce->data),
+			((struct ibv_mr *)w->e.bounce->slab->reg)->lkey};
+	w->wr.num_sge = 1;
+	w->bare = 0;
+	return true;
+}
+
+/* Registers the bare memory of an RDMA Write or Read, or of a long Send. False: not now. */
+static bool register_locked(struct verbs_conn *v, struct verbs_wr *w)
+{
+	int access = w->wr.opcode != IBV_WR_RDMA_READ ? 0
+		     : v->dom->iwarp ? IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE
+				     : IBV_ACCESS_LOCAL_WRITE;
+
+	for (int i = 0; i < w->wr.num_sge; i++) {
+		struct ibv_sge *s = &w->sge[i];
+
+		if (!(w->bare & 1u << i) || !s->length)
+			continue;
+		w->e.mr[i] = verbs_reg(v->dom, (void *)(uintptr_t)s->addr, s->length, access);
+		if (!w->e.mr[i]) {
+			mrs_release(v, &w->e);
+			return false;
+		}
+		s->lkey = w->e.mr[i]->lkey;
+	}
+	w->bare = 0;
+	return true;
+}
+
+/* May w be posted as far as registered memory is concerned? If not, poll() is to try again soon,
+ * and wait() learns of that. */
+static bool ready_locked(struct verbs_conn *v, struct verbs_wr *w)
+{
+	bool ready = !w->bare || (is_send(w) && wr_bytes(w) <= VERBS_BOUNCE && v->bounces
+						 ? bounce_locked(v, w)
+						 : register_locked(v, w));
+	uint64_t one = 1;
+
+	if (atomic_exchange_explicit(&v->starved, !ready, memory_order_relaxed) || ready)
+		return ready;
+	if (write(v->wake_fd, &one, sizeof(one)) < 0)
+		log_ctrl("%s: wake-up: %s", v->name, strerror(errno));
+	return false;
 }
 
 static int post_chain_locked(struct verbs_conn *v)
@@ -61,12 +145,21 @@ static int post_chain_locked(struct verbs_conn *v)
 	return -ENOTCONN;
 }
 
+/* Does e keep registered memory that the next request may need? */
+static bool is_scarce(const struct verbs_conn *v, const struct verbs_sqe *e)
+{
+	for (unsigned i = 0; i < PROV_MAX_SGE; i++)
+		if (e->mr[i])
+			return true;
+	return e->bounce && v->nbounce <= v->bounces / 2;
+}
+
 static bool wants_completion(struct verbs_conn *v, const struct verbs_sqe *e)
 {
 	v->since_signal++;
 	for (unsigned i = 0; i < e->nhold; i++)
 		v->held_since_signal += e->hold[i]->size;
-	if (e->kind != VERBS_READ && e->kind != VERBS_INVALIDATE_LAST &&
+	if (e->kind != VERBS_READ && e->kind != VERBS_INVALIDATE_LAST && !is_scarce(v, e) &&
 		v->since_signal < VERBS_SIGNAL_WRS && v->held_since_signal < VERBS_SIGNAL_HELD)
 		return false;
 	v->since_signal = 0;
@@ -90,11 +183,11 @@ static bool room_locked(const struct verbs_conn *v)
 	return v->sq_head - v->sq_tail < v->sq_size;
 }
 
-int verbs_queue_locked(struct verbs_conn *v, const struct verbs_wr *w, bool more)
+int verbs_queue_locked(struct verbs_conn *v, struct verbs_wr *w, bool more)
 {
 	if (v->down)
 		return -ENOTCONN;
-	if (!STAILQ_EMPTY(&v->pending) || !room_locked(v)) {
+	if (!STAILQ_EMPTY(&v->pending) || !room_locked(v) || !ready_locked(v, w)) {
 		struct verbs_wr *copy = malloc(sizeof(*copy));
 
 		if (!copy)
@@ -113,7 +206,7 @@ static void post_pending_locked(struct verbs_conn *v)
 {
 	struct verbs_wr *w;
 
-	while (room_locked(v) && (w = STAILQ_FIRST(&v->pending))) {
+	while (room_locked(v) && (w = STAILQ_FIRST(&v->pending)) && ready_locked(v, w)) {
 		STAILQ_REMOVE_HEAD(&v->pending, link);
 		if (v->nchain == VERBS_CHAIN)
 			post_chain_locked(v);
@@ -129,11 +222,11 @@ void verbs_release_all(struct verbs_conn *v)
 
 	while ((w = STAILQ_FIRST(&v->pending))) {
 		STAILQ_REMOVE_HEAD(&v->pending, link);
-		sqe_release(&w->e);
+		sqe_release(v, &w->e);
 		free(w);
 	}
 	for (; v->sq_tail != v->sq_head; v->sq_tail++)
-		sqe_release(sqe(v, v->sq_tail));
+		sqe_release(v, sqe(v, v->sq_tail));
 }
 
 /* --- posting ---------------------------------------------------------------------------------- */
@@ -142,26 +235,14 @@ static int fill_sges(struct verbs_wr *w, const struct prov_wr *wr)
 {
 	for (unsigned i = 0; i < wr->nsge; i++) {
 		const struct mem_sge *s = &wr->sge[i];
+		bool bare = s->slab && !s->slab->reg;
 
-		if (!s->slab || !s->slab->reg)
+		if (!s->slab)
 			return -EINVAL;
-		w->sge[i] = (struct ibv_sge){(uintptr_t)s->addr, s->len, verbs_lkey(s)};
+		w->bare |= (unsigned)bare << i;
+		w->sge[i] = (struct ibv_sge){(uintptr_t)s->addr, s->len, bare ? 0 : verbs_lkey(s)};
 	}
 	w->wr.num_sge = wr->nsge;
-	return 0;
-}
-
-/* On iWARP the sink of an RDMA Read is written through an STag that the peer sees: it gets one of
- * its own, for the length of the read. */
-static int read_sink(struct verbs_conn *v, struct verbs_wr *w, const struct prov_wr *wr)
-{
-	if (!v->dom->iwarp)
-		return 0;
-	w->e.mr = ibv_reg_mr(v->dom->pd, wr->sge[0].addr, wr->sge[0].len,
-		IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
-	if (!w->e.mr)
-		return -errno;
-	w->sge[0].lkey = w->e.mr->lkey;
 	return 0;
 }
 
@@ -186,7 +267,10 @@ static int fill_op(struct verbs_conn *v, struct verbs_wr *w, const struct prov_w
 		w->wr.opcode = IBV_WR_RDMA_READ;
 		w->e.kind = VERBS_READ;
 		w->e.cookie = wr->cookie;
-		return read_sink(v, w, wr);
+		/* On iWARP the sink is written through an STag that the peer sees: it gets one of
+		 * its own, for the length of the read. */
+		w->bare |= v->dom->iwarp;
+		return 0;
 	}
 	return -EINVAL;
 }
@@ -211,7 +295,7 @@ int verbs_post(struct prov_conn *pc, const struct prov_wr *wr)
 	/* A chain that the device refused is in the ring: its entry is not ours to release. */
 	ret = verbs_queue_locked(v, &w, wr->flags & PROV_MORE);
 	if (ret == -ENOMEM || (ret && v->down))
-		sqe_release(&w.e);
+		sqe_release(v, &w.e);
 	pthread_mutex_unlock(&v->lock);
 	return ret;
 }
@@ -252,7 +336,7 @@ static int retire(struct verbs_conn *v, uint32_t index, struct prov_wc *out)
 		n = 1;
 	}
 	for (; v->sq_tail != index + 1; v->sq_tail++)
-		sqe_release(sqe(v, v->sq_tail));
+		sqe_release(v, sqe(v, v->sq_tail));
 	post_pending_locked(v);
 	pthread_mutex_unlock(&v->lock);
 	return n;
@@ -298,6 +382,11 @@ int verbs_poll(struct prov_conn *pc, struct prov_wc *wc, int n)
 
 	while (!v->down && got < n && stash_fill(v))
 		got += translate(v, &v->stash[v->stash_next++], &wc[got]);
+	if (atomic_load_explicit(&v->starved, memory_order_relaxed) && !v->down) {
+		pthread_mutex_lock(&v->lock);
+		post_pending_locked(v);
+		pthread_mutex_unlock(&v->lock);
+	}
 	if (v->cm_ready && !v->down) {
 		v->cm_ready = false;
 		verbs_cm_event(v);
@@ -340,6 +429,9 @@ void verbs_wait(struct prov_conn *pc, int kick_fd, int timeout_ms)
 	/* What completed before the request to notify raises no event. */
 	if (stash_fill(v))
 		return;
+	if (atomic_load_explicit(&v->starved, memory_order_relaxed) &&
+		(timeout_ms < 0 || timeout_ms > VERBS_STARVED_MS))
+		timeout_ms = VERBS_STARVED_MS;
 	if (poll(fds, 4, timeout_ms) <= 0)
 		return;
 	if (fds[0].revents)

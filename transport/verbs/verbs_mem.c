@@ -3,9 +3,13 @@
  *
  * verbs_mem: the protection domain, slabs and doors of the verbs provider.
  *
- * Slabs are registered once for local access. A door is either a type 2 memory window bound to the
- * piece that one RPC exposes, where the device has windows, or a registration of that piece alone.
- * Either way its rkey opens nothing else, and nothing at all once the door is closed.
+ * A door is either a type 2 memory window bound to the piece that one RPC exposes, where the device
+ * has windows and the piece is registered, or a registration of that piece alone. Either way its
+ * rkey opens nothing else, and nothing at all once the door is closed.
+ *
+ * RLIMIT_MEMLOCK. Every registered page counts. If the limit binds this process (domain_binds())
+ * and is too small for the whole pool, the domain is lean (verbs_impl.h). A quarter of the limit is
+ * then for receives and bounce buffers, the rest for RPCs under way.
  */
 #include "transport/verbs/verbs_impl.h"
 
@@ -13,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -21,8 +26,16 @@
 static pthread_mutex_t domains_lock = PTHREAD_MUTEX_INITIALIZER;
 static LIST_HEAD(, verbs_domain) domains; /* under domains_lock, as are the refs in it */
 
-/* RLIMIT_MEMLOCK is what makes a registration fail in practice: say so, once. */
-static void report_memlock(const struct verbs_domain *dom, size_t len)
+#define KIB	   ((size_t)1 << 10)
+#define PAGE	   (4 * KIB)
+#define LEAST	   (64 * KIB)  /* of RLIMIT_MEMLOCK: with less nothing goes */
+#define SLACK_FROM (256 * KIB) /* of RLIMIT_MEMLOCK: an eighth is left for the device's queues */
+#define PROBE_MOST (64 << 20)  /* bytes that are registered for a moment to try the limit */
+#define SET_ASIDE  (32 * KIB)  /* at least, for receives and bounce buffers */
+
+/* Says once that the system refuses a registration, which may be RLIMIT_MEMLOCK or another limit.
+ */
+static void report_refusal(const struct verbs_domain *dom, size_t len)
 {
 	static atomic_bool said;
 	struct rlimit lim = {0};
@@ -30,30 +43,57 @@ static void report_memlock(const struct verbs_domain *dom, size_t len)
 	if (atomic_exchange_explicit(&said, true, memory_order_relaxed))
 		return;
 	getrlimit(RLIMIT_MEMLOCK, &lim);
-	if (lim.rlim_cur == RLIM_INFINITY)
-		log_warn("%s cannot register %zu more bytes of memory: going on with a smaller "
-			 "cache",
-			ibv_get_device_name(dom->ctx->device), len);
-	else
-		log_warn("%s cannot register %zu more bytes of memory, RLIMIT_MEMLOCK is %llu KiB: "
-			 "raise it (ulimit -l) for a larger cache",
-			ibv_get_device_name(dom->ctx->device), len,
-			(unsigned long long)lim.rlim_cur >> 10);
+	log_warn("%s cannot register %zu more bytes of memory now (RLIMIT_MEMLOCK is %lld KiB): "
+		 "fewer READs and WRITEs go on at a time; raise it (ulimit -l)",
+		ibv_get_device_name(dom->ctx->device), len,
+		lim.rlim_cur == RLIM_INFINITY ? -1 : (long long)(lim.rlim_cur >> 10));
 }
 
+static size_t pages_of(const void *addr, size_t len)
+{
+	uintptr_t from = (uintptr_t)addr / PAGE, to = ((uintptr_t)addr + len + PAGE - 1) / PAGE;
+
+	return (to - from) * PAGE;
+}
+
+struct ibv_mr *verbs_reg(struct verbs_domain *dom, void *addr, size_t len, int access)
+{
+	size_t bytes = pages_of(addr, len);
+	struct ibv_mr *mr;
+
+	if (atomic_fetch_add(&dom->rpc_bytes, bytes) + bytes > dom->rpc_most && dom->rpc_most) {
+		atomic_fetch_sub(&dom->rpc_bytes, bytes);
+		return NULL;
+	}
+	mr = ibv_reg_mr(dom->pd, addr, len, access);
+	if (!mr) {
+		atomic_fetch_sub(&dom->rpc_bytes, bytes);
+		report_refusal(dom, len);
+	}
+	return mr;
+}
+
+void verbs_dereg(struct verbs_domain *dom, struct ibv_mr *mr)
+{
+	size_t bytes = pages_of(mr->addr, mr->length);
+
+	ibv_dereg_mr(mr);
+	atomic_fetch_sub(&dom->rpc_bytes, bytes);
+}
+
+/* A slab that the system refuses is used like one of a lean domain, unless it is for receives. */
 static int slab_reg(void *ctx, struct mem_slab *slab)
 {
 	struct verbs_domain *dom = ctx;
 	int access = IBV_ACCESS_LOCAL_WRITE | (dom->windows ? IBV_ACCESS_MW_BIND : 0);
 
-	if (dom->lean && slab->block > VERBS_BULK)
+	if (dom->lean && !slab->needs_reg)
 		return 0;
 	slab->reg = ibv_reg_mr(dom->pd, slab->base, slab->len, access);
 	if (slab->reg)
 		return 0;
-	if (errno == ENOMEM)
-		report_memlock(dom, slab->len);
-	return -errno;
+	report_refusal(dom, slab->len);
+	return slab->needs_reg ? -ENOMEM : 0;
 }
 
 static void slab_unreg(void *ctx, struct mem_slab *slab)
@@ -62,15 +102,50 @@ static void slab_unreg(void *ctx, struct mem_slab *slab)
 	slab->reg = NULL;
 }
 
-/* How many bytes of slabs may be registered under RLIMIT_MEMLOCK, beside a few for the queues; 0:
- * it does not bind us. */
-static size_t most_registered(void)
+/* Does RLIMIT_MEMLOCK bind this process on this device? Some drivers spare a process with
+ * CAP_IPC_LOCK, siw spares none: a try tells. */
+static bool domain_binds(struct ibv_pd *pd, size_t limit)
 {
+	size_t len = limit + PAGE;
+	struct ibv_mr *mr;
+	void *p;
+
+	if (limit > PROBE_MOST)
+		return true;
+	p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED)
+		return true;
+	mr = ibv_reg_mr(pd, p, len, IBV_ACCESS_LOCAL_WRITE);
+	if (mr)
+		ibv_dereg_mr(mr);
+	munmap(p, len);
+	return !mr;
+}
+
+/* Decides whether the domain is lean, and the shares of the limit. 0, or -EPERM: it is below LEAST.
+ */
+static int domain_limits(struct verbs_domain *dom, bool active, struct mem_registrar *r)
+{
+	size_t wanted = mem_pool_limit(dom->pool), limit;
 	struct rlimit lim;
 
-	if (!geteuid() || getrlimit(RLIMIT_MEMLOCK, &lim) || lim.rlim_cur == RLIM_INFINITY)
+	dom->lean = active && !dom->windows;
+	r->sparing = dom->lean ? SIZE_MAX : 0;
+	if (getrlimit(RLIMIT_MEMLOCK, &lim) || lim.rlim_cur == RLIM_INFINITY)
 		return 0;
-	return lim.rlim_cur - lim.rlim_cur / 8;
+	limit = lim.rlim_cur;
+	if ((wanted && wanted < limit / 2) || !domain_binds(dom->pd, limit))
+		return 0;
+	if (limit < LEAST)
+		return -EPERM;
+	dom->lean = true;
+	if (limit >= SLACK_FROM)
+		limit -= limit / 8;
+	r->sparing = limit / 4 > SET_ASIDE ? limit / 4 : SET_ASIDE;
+	dom->rpc_most = r->per_rpcs = limit - r->sparing;
+	log_ctrl("%s: RLIMIT_MEMLOCK lets RPCs have %zu KiB registered, receives %zu KiB",
+		ibv_get_device_name(dom->ctx->device), dom->rpc_most / KIB, r->sparing / KIB);
+	return 0;
 }
 
 static int domain_new(
@@ -91,19 +166,13 @@ static int domain_new(
 		return -ret;
 	}
 	dom->windows = dom->attr.device_cap_flags & IBV_DEVICE_MEM_WINDOW_TYPE_2B;
-	/* Each registration counts against RLIMIT_MEMLOCK. A requester's payload is touched through
-	 * its doors only, so that without windows a second registration would be for nothing. */
-	dom->lean = active && !dom->windows;
-	/* what is lean registers messages alone */
-	r.most = dom->lean ? 0 : most_registered();
 	dom->pd = ibv_alloc_pd(ctx);
-	if (!dom->pd) {
-		free(dom);
-		return -ENOMEM;
-	}
-	ret = mem_pool_attach(pool, &r);
+	ret = dom->pd ? domain_limits(dom, active, &r) : -ENOMEM;
+	if (!ret)
+		ret = mem_pool_attach(pool, &r);
 	if (ret) {
-		ibv_dealloc_pd(dom->pd);
+		if (dom->pd)
+			ibv_dealloc_pd(dom->pd);
 		free(dom);
 		return ret;
 	}
@@ -131,7 +200,14 @@ int verbs_domain_get(struct ibv_context *ctx, struct mem_pool *pool, bool active
 		*out = dom;
 	}
 	pthread_mutex_unlock(&domains_lock);
-	if (ret)
+	if (ret == -EPERM)
+		err_set(e, ERR_NO_DEVICE,
+			"RLIMIT_MEMLOCK lets less than %zu KiB of memory be registered with %s: "
+			"raise it "
+			"(ulimit -l %zu), or mount with proto=iwarp or proto=tcp, which register "
+			"none",
+			LEAST / KIB, ibv_get_device_name(ctx->device), LEAST / KIB);
+	else if (ret)
 		err_set(e, ERR_INTERNAL, "memory cannot be registered with %s: %s%s",
 			ibv_get_device_name(ctx->device), strerror(-ret),
 			ret == -ENOMEM	? "; raise RLIMIT_MEMLOCK (ulimit -l)"
@@ -154,6 +230,31 @@ void verbs_domain_put(struct verbs_domain *dom)
 	pthread_mutex_unlock(&domains_lock);
 }
 
+int verbs_bounces_new(struct verbs_conn *v)
+{
+	size_t most = mem_pool_set_aside(v->dom->pool) / 8 / VERBS_BOUNCE;
+
+	if (most > VERBS_BOUNCES)
+		most = VERBS_BOUNCES;
+	if (most < VERBS_BOUNCES_MIN)
+		most = VERBS_BOUNCES_MIN;
+	while (v->dom->lean && v->bounces < most) {
+		struct mem_buf *b = mem_buf_get_registered(v->dom->pool, VERBS_BOUNCE);
+
+		if (!b)
+			break;
+		v->bounce[v->bounces++] = b;
+	}
+	v->nbounce = v->bounces;
+	return v->dom->lean && v->bounces < VERBS_BOUNCES_MIN ? -ENOMEM : 0;
+}
+
+void verbs_bounces_free(struct verbs_conn *v)
+{
+	while (v->nbounce)
+		mem_buf_unref(v->bounce[--v->nbounce]);
+}
+
 uint32_t verbs_lkey(const struct mem_sge *sge)
 {
 	return ((struct ibv_mr *)sge->slab->reg)->lkey;
@@ -172,15 +273,11 @@ static int expose_registered(
 
 	if (!w)
 		return -ENOMEM;
-	w->mr = ibv_reg_mr(
-		v->dom->pd, sge->addr, sge->len, IBV_ACCESS_LOCAL_WRITE | remote_access(access));
+	w->mr = verbs_reg(
+		v->dom, sge->addr, sge->len, IBV_ACCESS_LOCAL_WRITE | remote_access(access));
 	if (!w->mr) {
-		int ret = -errno;
-
-		if (ret == -ENOMEM)
-			report_memlock(v->dom, sge->len);
 		free(w);
-		return ret;
+		return -ENOMEM;
 	}
 	pthread_mutex_lock(&v->lock);
 	LIST_INSERT_HEAD(&v->windows, w, link);
@@ -247,27 +344,36 @@ int verbs_expose(
 {
 	struct verbs_conn *v = (struct verbs_conn *)pc;
 
-	if (!sge->slab || (v->dom->windows && !sge->slab->reg))
+	if (!sge->slab)
 		return -EINVAL;
+	if (v->dom->rpc_most && sge->len > v->dom->rpc_most - PAGE)
+		return -EMSGSIZE;
 	*door = (struct prov_door){.len = sge->len, .offset = (uintptr_t)sge->addr};
-	return v->dom->windows ? expose_window(v, sge, access, door)
-			       : expose_registered(v, sge, access, door);
+	return v->dom->windows && sge->slab->reg ? expose_window(v, sge, access, door)
+						 : expose_registered(v, sge, access, door);
 }
 
-/* Without windows the doors are registrations, and closing one is a synchronous call. */
-static int withdraw_registered(struct verbs_conn *v, struct prov_door *doors, unsigned n)
+/* Closes those of n doors that are registrations of their own, by a synchronous call each, and
+ * moves the others to the front. Returns how many these are. */
+static unsigned withdraw_registered(struct verbs_conn *v, struct prov_door *doors, unsigned n)
 {
+	unsigned left = 0;
+
 	for (unsigned i = 0; i < n; i++) {
 		struct verbs_window *w = doors[i].impl;
 
+		if (!w->mr) {
+			doors[left++] = doors[i];
+			continue;
+		}
 		pthread_mutex_lock(&v->lock);
 		LIST_REMOVE(w, link);
 		pthread_mutex_unlock(&v->lock);
-		ibv_dereg_mr(w->mr);
+		verbs_dereg(v->dom, w->mr);
 		free(w);
 		doors[i].impl = NULL;
 	}
-	return 0;
+	return left;
 }
 
 int verbs_withdraw(struct prov_conn *pc, struct prov_door *doors, unsigned n, uint64_t cookie)
@@ -276,8 +382,9 @@ int verbs_withdraw(struct prov_conn *pc, struct prov_door *doors, unsigned n, ui
 	struct verbs_wr inv = {.wr.opcode = IBV_WR_LOCAL_INV};
 	unsigned left = 0;
 
-	if (!v->dom->windows)
-		return withdraw_registered(v, doors, n);
+	n = withdraw_registered(v, doors, n);
+	if (!n)
+		return 0;
 	pthread_mutex_lock(&v->lock);
 	for (unsigned i = 0; i < n; i++)
 		left += !doors[i].invalidated;
@@ -314,7 +421,7 @@ void verbs_windows_free(struct verbs_conn *v)
 		if (w->mw)
 			ibv_dealloc_mw(w->mw);
 		if (w->mr)
-			ibv_dereg_mr(w->mr);
+			verbs_dereg(v->dom, w->mr);
 		free(w);
 	}
 	SLIST_INIT(&v->free_windows);
