@@ -11,6 +11,7 @@ source "$HERE/tree.sh"
 PATH=$PATH:/usr/sbin:/sbin
 SERVER_DIR=/srv/export      # what the kernel's server exports as /export, seen from the guest
 CLIENT_USER=${CLIENT_USER:-}
+CLIENT_MEMLOCK=${CLIENT_MEMLOCK:-8192} # KiB that the user may have registered: what a distribution gives
 tap_count=0
 tap_failed=0
 
@@ -77,7 +78,8 @@ on_client() {
 # The user has one shell for the whole case: to start one takes longer than most commands do. Command lines, outputs
 # and exit statuses end in NUL.
 client_shell_start() {
-    coproc HOME=/run/tester setpriv --reuid="$1" --regid="$1" --clear-groups bash -c "$(<"$HERE/tree.sh")"'
+    coproc HOME=/run/tester prlimit --memlock=$((CLIENT_MEMLOCK << 10)) \
+        setpriv --reuid="$1" --regid="$1" --clear-groups bash -c "$(<"$HERE/tree.sh")"'
         while IFS= read -rd "" line; do
             (eval "$line") </dev/null 2>&1
             printf "\0%d\0" $?

@@ -7,14 +7,14 @@ MNT=/run/mnt-serve REF=/run/ref-serve SRV=/run/served
 mkdir -p $MNT $REF $SRV
 
 # serve PROTO PORT [OPTION...]: on every address of the guest; at the port above that also over TCP, where the kernel asks MOUNT.
-# To every user: local peers by rdma have no socket and are otherwise refused.
+# To every user: local peers by rdma have no socket and are otherwise refused. With as little registered memory as an
+# ordinary user has.
 serve() {
     PROTO=$1 PORT=$2
     shift 2
-    ulimit -l unlimited
     rm -f /run/serve.out
     mountpoint -q $SRV || mount -t tmpfs -o size=1G served $SRV
-    "$BUILD/contrib/serve/rnfs-serve" -d --no-root-squash --allow-users all --proto "$PROTO,tcp" --listen "0.0.0.0:$PORT" \
+    prlimit --memlock=8388608 setpriv --bounding-set=-ipc_lock "$BUILD/contrib/serve/rnfs-serve" -d --no-root-squash --allow-users all --proto "$PROTO,tcp" --listen "0.0.0.0:$PORT" \
         --listen "0.0.0.0:$((PORT + 1))" "$@" $SRV \
         >/run/serve.out 2>>"/vm/serve-$PROTO.log" 9>&- &
     pid=$!
