@@ -334,6 +334,18 @@ static void rename_end(struct request *r)
 	request_end(r, r->u.unlink.error);
 }
 
+/* Which file moves, as far as that is known: u.unlink.moved. */
+static void rename_note_moved(struct request *r)
+{
+	struct name_info info;
+
+	r->u.unlink.moved.len = 0;
+	if (!names_get(r->fs->names, r->dir, r->name, &info) || !info.ino)
+		return;
+	r->u.unlink.moved = info.ino->fh;
+	inode_unref(info.ino);
+}
+
 static void rename_checked(struct request *r);
 
 static void rename_done(struct request *r)
@@ -371,6 +383,8 @@ static void rename_checked(struct request *r)
 	op->u.rename.from = name_of(r->name);
 	op->u.rename.to = name_of(r->to_name);
 	op->u.rename.only = r->u.unlink.only ? &r->unlinking->fh : NULL;
+	rename_note_moved(r);
+	op->u.rename.moved = r->u.unlink.moved.len ? &r->u.unlink.moved : NULL;
 	op->u.rename.deleg = r->unlinking ? deleg_leaves(r->fs, r->unlinking) : 0;
 	op->u.rename.deleg_fh = r->unlinking ? &r->unlinking->fh : NULL;
 	request_submit(r, rename_done);

@@ -180,7 +180,8 @@ struct request {
 			 * not open, and is to be asked what it stands for if it does not */
 			bool only, ask;
 			bool none; /* RENAME: there is believed to be nothing of the new name */
-			int error; /* what is to be answered: 0 or a negative errno */
+			struct nfs_fh moved; /* RENAME: of the file that moves; len 0: not known */
+			int error;	     /* what is to be answered: 0 or a negative errno */
 			struct silly *silly; /* the name that is being given or removed */
 			unsigned tries;	     /* RMDIR: how often it has been sent again */
 			uint64_t ended; /* RMDIR: silly_count_ended() before it was sent last */

@@ -305,6 +305,7 @@ static void looked_up(struct request *r)
 	op->u.rename.from_dir = op->u.rename.to_dir = dir;
 	op->u.rename.from = name;
 	op->u.rename.to = name_of(s);
+	op->u.rename.moved = &r->inode->fh;
 	request_submit(r, renamed);
 }
 
@@ -402,5 +403,6 @@ void silly_undo(struct request *r, const struct nfs_fh *dir, const struct nfs_na
 	op->u.rename.from_dir = op->u.rename.to_dir = *dir;
 	op->u.rename.from = name_of(s);
 	op->u.rename.to = *name;
+	op->u.rename.moved = &ino->fh;
 	request_submit(r, undone);
 }

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "nfsproto/nfs_backend.h"
+#include "nfsproto/nfs_unsure.h"
 #include "transport/log.h"
 
 #define NFS_PORT_TCP  2049
@@ -558,6 +559,8 @@ void nfs_submit(struct nfs_client *c, struct nfs_op *op)
 		op->done(op);
 		return;
 	}
+	if (op->type == NFS_CREATE)
+		nfs_unsure_mark(op);
 	c->backend->submit(c, op);
 }
 

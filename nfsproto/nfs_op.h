@@ -244,6 +244,9 @@ struct nfs_op {
 			/* over NFSv4, or NULL: only if to stands for this file, which is no
 			 * directory; else -ESTALE */
 			const struct nfs_fh *only;
+			/* the file that `from` stands for, or NULL: not known. By this handle a
+			 * rename is recognised whose answer was lost (nfs_unsure.h). */
+			const struct nfs_fh *moved;
 			uint64_t deleg; /* as in remove, of what is replaced */
 			const struct nfs_fh *deleg_fh;
 		} rename;
@@ -376,11 +379,12 @@ struct nfs_op {
 			uint32_t gen;		  /* of the open state that was sent */
 			uint8_t kind, flags, cancelled;
 			_Atomic uint8_t state;
+			bool unsure;	   /* an earlier call may have been carried out */
+			int first_error;   /* of the unsure op, while it looks */
 			uint32_t from_gen; /* COPY: gen of the source's */
 			uint64_t more[2];  /* COPY: the stateid of an asynchronous one;
 					      LISTXATTR: cookie, number of pages;
-					      APPEND: how often the end was elsewhere,
-					      whether an answer was lost */
+					      APPEND: how often the end was elsewhere */
 		} v4;
 		struct {
 			struct nfs_open *open; /* that an OPEN is making */
@@ -388,6 +392,8 @@ struct nfs_op {
 			uint8_t kind, proc, state, flags, races;
 			bool cancelled;
 			bool relies, pulled, held; /* I/O that relies on a lock */
+			bool unsure;		   /* as in v4 */
+			int first_error;
 		} v3;
 	} be;
 	TAILQ_ENTRY(nfs_op) link;

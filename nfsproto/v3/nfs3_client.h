@@ -36,6 +36,7 @@ struct nfs3_client;
 enum nfs3_kind_id {
 	/* 0 .. NFS_OP_TYPES - 1: an op's first call, where every op of the type begins alike */
 	NFS3_K_LOOKUP_AFTER = NFS_OP_TYPES, /* the handle that CREATE did not tell */
+	NFS3_K_LOOK,			    /* at the name of an unsure op (nfs_unsure.h) */
 	NFS3_K_GETATTR_AFTER,		    /* the attributes that a reply did not tell */
 	NFS3_K_OPEN_CREATE,
 	NFS3_K_OPEN_LOOKUP,
@@ -84,11 +85,13 @@ NFS3_FUNCS(lookup)
 NFS3_FUNCS(readlink)
 NFS3_FUNCS(create)
 NFS3_FUNCS(lookup_after)
+NFS3_FUNCS(look)
 NFS3_FUNCS(remove)
 NFS3_FUNCS(rename)
 NFS3_FUNCS(link)
 NFS3_FUNCS(readdir)
 void nfs3_failed_op_lookup(struct nfs_op *op, const struct nfs3_res *r);
+enum nfs_outcome nfs3_fail_op_look(struct nfs3_client *c, struct nfs_op *op, uint32_t status);
 enum nfs_outcome nfs3_fail_op_remove(struct nfs3_client *c, struct nfs_op *op, uint32_t status);
 enum nfs_outcome nfs3_fail_op_readdir(struct nfs3_client *c, struct nfs_op *op, uint32_t status);
 /* nfs3_ops_open.c */

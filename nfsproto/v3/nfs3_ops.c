@@ -42,6 +42,7 @@ const struct nfs3_kind nfs3_kinds[NFS3_KINDS] = {
 	KIND_F(NFS_READDIR, "READDIR", readdir),
 	KIND(NFS_STATFS, "FSSTAT", statfs),
 	KIND(NFS3_K_LOOKUP_AFTER, "LOOKUP of what was made", lookup_after),
+	KIND_F(NFS3_K_LOOK, "LOOKUP after a lost answer", look),
 	KIND(NFS3_K_GETATTR_AFTER, "GETATTR after another call", getattr_after),
 	KIND_F(NFS3_K_OPEN_CREATE, "CREATE", open_create),
 	KIND_F(NFS3_K_OPEN_LOOKUP, "LOOKUP for opening", open_lookup),

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "nfsproto/nfs_unsure.h"
 #include "nfsproto/v3/nfs3_client.h"
 #include "transport/log.h"
 
@@ -122,6 +123,33 @@ enum nfs_outcome nfs3_get_op_lookup_after(
 {
 	op->u.create.fh = r->u.lookup.fh;
 	return nfs3_take_attr(op, &r->u.lookup.obj, &op->u.create.attr);
+}
+
+/* --- after a lost answer --------------------------------------------------------------------- */
+
+void nfs3_put_op_look(struct nfs3_client *c, struct nfs_op *op, struct nfs3_args *a)
+{
+	const struct nfs_name *name;
+	const struct nfs_fh *dir;
+
+	nfs_unsure_place(op, &dir, &name);
+	a->proc = NFS3PROC_LOOKUP;
+	a->u.dirop = (struct nfs3_dirop){*dir, *name};
+}
+
+/* Without attributes there is no mark to be seen: then the error stands. */
+enum nfs_outcome nfs3_get_op_look(
+	struct nfs3_client *c, struct nfs_op *op, const struct nfs3_res *r, struct xdr_in *x)
+{
+	bool seen =
+		r->u.lookup.obj.have && nfs_unsure_seen(op, &r->u.lookup.fh, &r->u.lookup.obj.attr);
+
+	return nfs_failed(op, seen ? 0 : op->be.v3.first_error);
+}
+
+enum nfs_outcome nfs3_fail_op_look(struct nfs3_client *c, struct nfs_op *op, uint32_t status)
+{
+	return nfs_failed(op, op->be.v3.first_error);
 }
 
 /* --- REMOVE, RMDIR, RENAME, LINK ----------------------------------------------------------- */

@@ -9,7 +9,8 @@
  *                                                                  on a lock that is in doubt)
  *
  * An op that was sent again after a connection was lost has the XID it had: a server's duplicate
- * request cache answers it as it did the first time, and that is what is trusted.
+ * request cache answers it as it did the first time. A server that was restarted has none: an op
+ * that failed the second time is unsure, and nfs_unsure.h says what its failure is worth.
  *
  * Invariant: in ENDING nobody but the thread that ends the op touches it, so cancelling only sets a
  * flag there; rpc_call_cancel() is called under c->lock in state SENT only, and a reply leaves SENT
@@ -19,6 +20,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "nfsproto/nfs_unsure.h"
 #include "nfsproto/v3/nfs3_client.h"
 #include "nfsproto/wire/ulb.h"
 #include "transport/clock.h"
@@ -351,10 +353,31 @@ static int task_status_errno(const struct nfs3_client *c, const struct nfs_op *o
 	return error;
 }
 
+/* op, which is unsure, failed with status. What comes of it. */
+static enum nfs_outcome task_judge(struct nfs_op *op, uint32_t status)
+{
+	int error = nfs3_status_errno(status);
+
+	switch (nfs_unsure_failed(op, error)) {
+	case NFS_V_DONE:
+		return NFS_DONE;
+	case NFS_V_LOOK:
+		op->be.v3.first_error = error;
+		op->be.v3.kind = NFS3_K_LOOK;
+		return NFS_AGAIN;
+	case NFS_V_FAILED:
+		break;
+	}
+	return NFS_STATUS;
+}
+
 /* What the call came to; status: of an NFS_STATUS. The call is finished. */
 static void task_conclude(
 	struct nfs3_client *c, struct nfs_op *op, enum nfs_outcome out, uint32_t status)
 {
+	op->be.v3.unsure |= op->call.repeated;
+	if (out == NFS_STATUS && op->be.v3.unsure && op->be.v3.kind != NFS3_K_LOOK)
+		out = task_judge(op, status);
 	if (out == NFS_STATUS && status == NFS3ERR_JUKEBOX)
 		out = NFS_LATER;
 	else if (out == NFS_STATUS && task_kind(op)->fail)

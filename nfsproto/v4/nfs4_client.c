@@ -233,6 +233,8 @@ static enum nfs_outcome up_failed(
 	case NFS4ERR_DELEG_REVOKED:
 		return nfs4_open_disowned(c, op, status, ms);
 	default:
+		if (op->be.v4.kind == NFS4_K_LOOK)
+			return nfs_failed(op, op->be.v4.first_error);
 		return NFS_STATUS;
 	}
 }

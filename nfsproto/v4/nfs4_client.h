@@ -51,6 +51,7 @@ NFS4_CODERS(op_link);
 NFS4_CODERS(op_readdir);
 NFS4_CODERS(op_statfs);
 NFS4_CODERS(op_lookup_after);
+NFS4_CODERS(op_look);
 NFS4_CODERS(op_getattr_after);
 NFS4_CODERS(op_open_setattr);
 NFS4_CODERS(op_open_undo);

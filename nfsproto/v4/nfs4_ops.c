@@ -56,6 +56,7 @@ const struct nfs4_kind nfs4_kinds[NFS4_KINDS] = {
 	KIND(NFS4_K_WRITE_SET, "WRITE and SETATTR", NFS4_KF_CACHE, op_write),
 	KIND(NFS4_K_READ_PLUS, "READ_PLUS", 0, op_read_plus),
 	KIND(NFS4_K_LOOKUP_AFTER, "LOOKUP after CREATE", 0, op_lookup_after),
+	KIND(NFS4_K_LOOK, "LOOKUP after a lost answer", 0, op_look),
 	KIND(NFS4_K_GETATTR_AFTER, "GETATTR after a change", 0, op_getattr_after),
 	KIND(NFS4_K_OPEN_SETATTR, "SETATTR after OPEN", NFS4_KF_CACHE, op_open_setattr),
 	KIND(NFS4_K_OPEN_READ, "OPEN with READ", 0, op_open),
@@ -470,7 +471,7 @@ static void append_before(struct nfs_op *op, const struct nfs4_attrs *a)
 /* The file does not end where op was sent to. */
 static enum nfs_outcome append_elsewhere(struct nfs4_client *c, struct nfs_op *op, uint64_t size)
 {
-	if (op->be.v4.more[1])
+	if (op->be.v4.unsure)
 		return nfs_failed(op, -EALREADY);
 	if (++op->be.v4.more[0] > APPEND_TRIES) {
 		log_warn("%s: the end of a file moved %u times before anything could be appended, "

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "nfsproto/nfs_unsure.h"
 #include "nfsproto/v4/nfs4_client.h"
 #include "transport/log.h"
 
@@ -168,6 +169,37 @@ enum nfs_outcome nfs4_get_op_lookup_after(
 	if (!rc)
 		rc = nfs4_reply_getfh(r, &op->u.create.fh);
 	return nfs4_outcome(op, rc ? rc : nfs4_reply_stat(r, &op->u.create.attr));
+}
+
+/* --- after a lost answer --------------------------------------------------------------------- */
+
+void nfs4_put_op_look(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
+{
+	const struct nfs_name *name;
+	const struct nfs_fh *dir;
+
+	nfs_unsure_place(op, &dir, &name);
+	nfs4_comp_putfh(k, dir);
+	nfs4_comp_lookup(k, name);
+	nfs4_comp_op(k, OP_GETFH);
+	nfs4_comp_getattr(k, &c->stat_want);
+}
+
+enum nfs_outcome nfs4_get_op_look(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)
+{
+	struct nfs_attr attr;
+	struct nfs_fh fh;
+	int rc = nfs4_reply_op(r, OP_PUTFH);
+
+	if (!rc)
+		rc = nfs4_reply_op(r, OP_LOOKUP);
+	if (!rc)
+		rc = nfs4_reply_getfh(r, &fh);
+	if (!rc)
+		rc = nfs4_reply_stat(r, &attr);
+	if (rc)
+		return nfs4_outcome(op, rc);
+	return nfs_failed(op, nfs_unsure_seen(op, &fh, &attr) ? 0 : op->be.v4.first_error);
 }
 
 /* --- REMOVE, RENAME, LINK ------------------------------------------------------------------ */

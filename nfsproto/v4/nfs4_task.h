@@ -23,6 +23,7 @@ struct nfs4_lockctx;
 
 enum nfs4_kind_id {			    /* those of nfs_client.h first, by the same numbers */
 	NFS4_K_LOOKUP_AFTER = NFS_OP_TYPES, /* what a CREATE made, when its own reply did not say */
+	NFS4_K_LOOK,			    /* at the name of an unsure op (nfs_unsure.h) */
 	NFS4_K_GETATTR_AFTER,		    /* the attributes after SETATTR, OPEN, LINK, likewise */
 	NFS4_K_OPEN_SETATTR,		    /* attributes that an exclusive OPEN could not set */
 	NFS4_K_OPEN_READ, /* OPEN with data; may be repeated, and is too large for the reply cache

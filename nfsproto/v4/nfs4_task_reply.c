@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "nfsproto/nfs_unsure.h"
 #include "nfsproto/v4/nfs4_task.h"
 #include "transport/log.h"
 
@@ -235,6 +236,26 @@ static void task_conclude(
 	}
 }
 
+/* op, which is unsure, failed at the server: out, with status. What comes of it. */
+static enum nfs_outcome task_judge(struct nfs_op *op, enum nfs_outcome out, uint32_t status)
+{
+	int error = out == NFS_STATUS ? nfs4_status_errno(status) : op->error;
+
+	if (op->be.v4.kind == NFS4_K_LOOK) /* it has looked, and up_failed() has the rest */
+		return out;
+	switch (nfs_unsure_failed(op, error)) {
+	case NFS_V_DONE:
+		return NFS_DONE;
+	case NFS_V_LOOK:
+		op->be.v4.first_error = error;
+		op->be.v4.kind = NFS4_K_LOOK;
+		return NFS_AGAIN;
+	case NFS_V_FAILED:
+		break;
+	}
+	return out;
+}
+
 /* SEQUENCE was answered DELAY: may op keep its slot for asking again? If not, *end is set. */
 static bool task_keep_slot_locked(
 	struct nfs4_server *srv, struct nfs_op *op, enum nfs4_slot_end *end)
@@ -278,8 +299,8 @@ void nfs4_task_replied(struct rpc_call *call, int error, struct xdr_in *res)
 	}
 	if (rc < 0)
 		end = slot_after_error(op, rc);
-	if (rc && call->repeated && op->be.v4.kind == NFS4_K_APPEND)
-		op->be.v4.more[1] = true;      /* it may have been carried out */
+	if (rc && call->repeated) /* it may have been carried out */
+		op->be.v4.unsure = true;
 	if (op->be.v4.flags & NFS4_F_SLOT_SET) /* doubtful until SEQUENCE says otherwise */
 		end = end == NFS4_SLOT_USED ? end : NFS4_SLOT_DOUBTFUL;
 
@@ -317,5 +338,7 @@ void nfs4_task_replied(struct rpc_call *call, int error, struct xdr_in *res)
 	if (op->be.v4.flags & NFS4_F_PRIV)
 		container_of(op, struct nfs4_sync, op)->walked = error ? 0 : r.walked;
 	rpc_call_finish(call);
+	if (rc == 0 && op->be.v4.unsure && (out == NFS_STATUS || out == NFS_FAILED))
+		out = task_judge(op, out, r.status);
 	task_conclude(srv, op, out, r.status);
 }

@@ -31,6 +31,10 @@ static struct nfs_attr attr_of(const struct mean3 *m, const struct nfs_fh *fh)
 		.ctime = {100, 5 + m->writes},
 	};
 
+	if (!dir && m->made) {
+		a.type = m->made;
+		a.atime = m->made_atime;
+	}
 	return a;
 }
 
@@ -315,6 +319,10 @@ static enum fault_kind cut(void *ctx, const struct rpc_req *req, struct fault_no
 	/* the lock is held by the service, whose reply this is */
 	if (!reply || !m->cut || req->prog != NFS3_PROGRAM || req->proc != m->cut)
 		return FAULT_NONE;
+	if (m->cut_status) {
+		m->fails[m->cut].status = m->cut_status;
+		m->fails[m->cut].times = 1;
+	}
 	m->cut = 0;
 	return FAULT_CLOSE;
 }

@@ -27,10 +27,13 @@ struct mean3 {
 		unsigned times;
 	} fails[NFS3_PROCS]; /* so often, before it works */
 	bool silent[NFS3_PROCS];
-	bool bare;	       /* no optional attributes or handles */
-	bool no_v3;	       /* only version 4 */
-	bool no_nlm;	       /* no such program */
-	uint32_t cut;	       /* the next reply to this procedure closes the connection instead */
+	bool bare;	     /* no optional attributes or handles */
+	bool no_v3;	     /* only version 4 */
+	bool no_nlm;	     /* no such program */
+	uint32_t cut;	     /* the next reply to this procedure closes the connection instead */
+	uint32_t cut_status; /* not 0: and the next call of it fails so */
+	enum nfs_type made;  /* not 0: what LOOKUP finds is of this type, last read at made_atime */
+	struct timespec made_atime;
 	bool read_lies;	       /* READ's count is not that of its data */
 	uint64_t size;	       /* of everything; MEAN3_SIZE at first */
 	long writes;	       /* so many: the nanoseconds of the ctime */

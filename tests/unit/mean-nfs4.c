@@ -203,7 +203,12 @@ static void compound(struct mean_srv *s, struct rpc_req *req)
 		s->cut_times--;
 		atomic_store(&s->cut, true);
 	}
-	if (session && (busy || cut))
+	if (cut && s->cut_status) {
+		s->nsessions = 0;
+		s->fail_op = s->cut_op;
+		s->fail_status = s->cut_status;
+		s->fail_times = 1;
+	} else if (session && (busy || cut))
 		keep_answer(s, req, &seq, nops);
 	if (busy)
 		say_delay(req);

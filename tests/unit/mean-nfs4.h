@@ -75,6 +75,7 @@ struct mean_srv {
 	bool strict;		/* SEQUENCE only where the connection is bound to the session */
 	uint32_t cut_op;	/* a COMPOUND with this operation is carried out, then the ... */
 	unsigned cut_times;	/* ... connection is closed, so often */
+	uint32_t cut_status;	/* not 0: then the session is lost, and the next cut_op fails so */
 	unsigned uncached;	/* COMPOUNDs with fail_op came with sa_cachethis false */
 	uint64_t io_max;	/* maxread and maxwrite */
 	unsigned minor;		/* the only one served; default 1 */
