@@ -5,6 +5,8 @@
  */
 #include "cache/budget.h"
 
+#include "transport/clock.h"
+
 void budget_init(struct budget *b, size_t full)
 {
 	*b = (struct budget){.full = full, .now = full};
@@ -23,7 +25,7 @@ bool budget_grow(struct budget *b, uint64_t now_ns)
 {
 	size_t step = b->full / BUDGET_STEPS + 1;
 
-	if (b->now == b->full || now_ns - b->short_ns < BUDGET_CALM_NS)
+	if (b->now == b->full || clock_age(now_ns, b->short_ns) < BUDGET_CALM_NS)
 		return false;
 	b->now = b->full - b->now > step ? b->now + step : b->full;
 	return true;

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "transport/clock.h"
+
 #define FIRST_SLOTS 16u
 #define LOOKS	    2u /* times that who makes a name looks it up before, at most */
 #define MISSES	    3u /* look-ups of names that are not there that make a listing worth it */
@@ -312,7 +314,7 @@ bool complete_unchanged(const struct complete *c, uint64_t hash, uint64_t since)
 
 bool complete_missed(struct complete *c, uint64_t now, uint64_t time)
 {
-	if (!c->missed || now - c->missed_at > time) {
+	if (!c->missed || clock_age(now, c->missed_at) > time) {
 		c->missed = 0;
 		c->missed_at = now;
 	}

@@ -37,7 +37,7 @@ static bool is_young(const struct fs *fs, uint64_t asked, uint64_t now)
 	const struct options *o = fs->opt;
 	uint64_t s = o->acregmin < o->acdirmin ? o->acregmin : o->acdirmin;
 
-	return now - asked <= s * NSEC_PER_SEC || now - asked <= 20000000;
+	return clock_age(now, asked) <= s * NSEC_PER_SEC || clock_age(now, asked) <= 20000000;
 }
 
 /* The inode of rec, with a lookup for the kernel, if the kernel may believe the attributes of rec;

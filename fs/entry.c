@@ -179,7 +179,7 @@ double entry_attr_left(
 	double left = entry_attr_timeout(fs, ino, a);
 
 	if (!deleg_since(fs, ino))
-		left -= seconds(clock_ns() - seen);
+		left -= seconds(clock_age(clock_ns(), seen));
 	return left > 0 ? left : 0;
 }
 

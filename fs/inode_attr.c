@@ -262,7 +262,7 @@ unsigned inode_attr_timeout(struct inode *ino, uint64_t change, unsigned min, un
 	if (!ino->timeout_at || ino->timeout_of != change) {
 		ino->timeout = min;
 		ino->timeout_at = now;
-	} else if (now - ino->timeout_at >= ino->timeout * UINT64_C(1000000000)) {
+	} else if (clock_age(now, ino->timeout_at) >= ino->timeout * UINT64_C(1000000000)) {
 		ino->timeout = ino->timeout ? ino->timeout * 2 : 1;
 		ino->timeout_at = now;
 	}

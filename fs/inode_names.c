@@ -48,7 +48,7 @@ unsigned inode_looked(struct inode *dir, const char *name)
 	while (*name)
 		hash = (hash ^ (unsigned char)*name++) * 0x01000193u;
 	pthread_mutex_lock(&dir->lock);
-	if (now - dir->looks_at > LOOKS_NS) {
+	if (clock_age(now, dir->looks_at) > LOOKS_NS) {
 		dir->looks_at = now;
 		dir->looks = 0;
 	}
@@ -117,7 +117,7 @@ bool inode_is_shared(struct inode *dir, uint64_t time)
 	bool shared;
 
 	pthread_mutex_lock(&dir->lock);
-	shared = dir->foreign_at && (dir->foreign_at > now || now - dir->foreign_at < time);
+	shared = dir->foreign_at && clock_age(now, dir->foreign_at) < time;
 	pthread_mutex_unlock(&dir->lock);
 	return shared;
 }

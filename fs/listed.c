@@ -133,7 +133,7 @@ static bool is_young(const struct fs *fs, uint64_t asked)
 	const struct options *o = fs->opt;
 	uint64_t s = o->acregmin < o->acdirmin ? o->acregmin : o->acdirmin;
 
-	return clock_ns() - asked < s * NSEC_PER_SEC;
+	return clock_age(clock_ns(), asked) < s * NSEC_PER_SEC;
 }
 
 /* Is what a name stands for? */
@@ -141,7 +141,8 @@ static bool name_is_young(const struct fs *fs, struct inode *dir, uint64_t asked
 {
 	const struct options *o = fs->opt;
 
-	return clock_ns() - asked < inode_timeout(dir, o->acdirmin, o->acdirmax) * NSEC_PER_SEC;
+	return clock_age(clock_ns(), asked) <
+	       inode_timeout(dir, o->acdirmin, o->acdirmax) * NSEC_PER_SEC;
 }
 
 bool listed_is_of_use(struct fs *fs, struct inode *dir, uint64_t asked)

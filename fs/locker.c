@@ -110,7 +110,7 @@ static bool take(struct inode *ino, const struct file *f, uint64_t owner, uint64
 
 bool locker_moved(struct file *f, unsigned *ended, uint64_t asked)
 {
-	bool expected = clock_ns() - asked < BEGUN_NS, moved;
+	bool expected = clock_age(clock_ns(), asked) < BEGUN_NS, moved;
 	struct inode *ino = f->inode;
 	struct locker *l;
 

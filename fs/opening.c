@@ -228,7 +228,7 @@ bool openings_tick(struct fs *fs, bool all)
 	pthread_mutex_lock(&o->lock);
 	while ((r = SLIST_FIRST(&o->parked))) {
 		SLIST_REMOVE_HEAD(&o->parked, free);
-		if (all || now - r->u.settle.parked >= PARK_NS) {
+		if (all || clock_age(now, r->u.settle.parked) >= PARK_NS) {
 			SLIST_INSERT_HEAD(&due, r, free);
 			r->inode->settler = NULL;
 		} else {

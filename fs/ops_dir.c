@@ -434,7 +434,7 @@ static bool take_fresh(struct dir *d)
 	begun = d->fresh;
 	d->fresh = 0;
 	pthread_mutex_unlock(&d->lock);
-	return begun && clock_ns() - begun < FRESH_NS && !inode_is_naming(d->inode) &&
+	return begun && clock_age(clock_ns(), begun) < FRESH_NS && !inode_is_naming(d->inode) &&
 	       atomic_load_explicit(&d->inode->touched, memory_order_relaxed) < begun;
 }
 

@@ -297,9 +297,9 @@ static bool is_overdue(const struct request *r, enum process_fate fate, uint64_t
 {
 	switch (fate) {
 	case PROCESS_KILLED:
-		return hurry || now - r->born >= LONG_WAIT_NS;
+		return hurry || clock_age(now, r->born) >= LONG_WAIT_NS;
 	case PROCESS_ENDING:
-		return now - r->born >= (hurry ? LONG_WAIT_NS : END_WAIT_NS);
+		return clock_age(now, r->born) >= (hurry ? LONG_WAIT_NS : END_WAIT_NS);
 	default:
 		return false;
 	}
@@ -313,12 +313,12 @@ struct waiter {
 
 static bool has_waited(const struct request *r, uint64_t now, uint64_t ns)
 {
-	return r->born <= now && now - r->born >= ns;
+	return clock_age(now, r->born) >= ns;
 }
 
 static bool in_hurry_locked(const struct request_pool *p, uint64_t now)
 {
-	return p->killed_ns && now - p->killed_ns < HURRY_NS;
+	return p->killed_ns && clock_age(now, p->killed_ns) < HURRY_NS;
 }
 
 /* The threads of requests that have been waiting long, oldest first, at most max, into w unless it

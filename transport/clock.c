@@ -7,7 +7,7 @@ static uint64_t read_ns(clockid_t id)
 	struct timespec t;
 
 	clock_gettime(id, &t);
-	return (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec;
+	return CLOCK_BEGIN + (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec;
 }
 
 uint64_t clock_ns(void)
@@ -22,6 +22,7 @@ uint64_t clock_coarse_ns(void)
 
 struct timespec clock_timespec(uint64_t ns)
 {
+	ns = clock_age(ns, CLOCK_BEGIN);
 	return (struct timespec){
 		.tv_sec = (time_t)(ns / NSEC_PER_SEC), .tv_nsec = (long)(ns % NSEC_PER_SEC)};
 }

@@ -175,7 +175,7 @@ static void moved_tell(struct nfs4_client *c, const struct nfs_op *op, const cha
 	bool again;
 
 	pthread_mutex_lock(&c->lock);
-	again = c->moved_ns && now - c->moved_ns < AGAIN_NS && !strcmp(where, c->moved);
+	again = c->moved_ns && clock_age(now, c->moved_ns) < AGAIN_NS && !strcmp(where, c->moved);
 	if (!again) {
 		c->moved_ns = now;
 		snprintf(c->moved, sizeof(c->moved), "%s", where);

@@ -119,7 +119,7 @@ void nfs4_state_flags(struct nfs4_server *srv, uint32_t flags)
 	uint64_t now = clock_ns();
 
 	pthread_mutex_lock(&srv->slots.lock);
-	if (now - srv->flags_ns > FLAGS_AGAIN_NS) {
+	if (clock_age(now, srv->flags_ns) > FLAGS_AGAIN_NS) {
 		srv->flags_seen = 0;
 		srv->flags_ns = now;
 	}

@@ -55,7 +55,7 @@ void __wrap_rpc_call_finish(struct rpc_call *call)
 
 uint64_t __wrap_clock_coarse_ns(void)
 {
-	return 1000 * NSEC_PER_SEC + two_later_ns;
+	return CLOCK_BEGIN + 1000 * NSEC_PER_SEC + two_later_ns;
 }
 
 static void destroy(struct rpc_xprt *x)

@@ -29,17 +29,42 @@ static void it_never_goes_back(void **state)
 
 static void a_timespec_keeps_every_nanosecond(void **state)
 {
-	struct timespec t = clock_timespec(0);
+	struct timespec t = clock_timespec(CLOCK_BEGIN);
 
 	assert_int_equal(t.tv_sec, 0);
 	assert_int_equal(t.tv_nsec, 0);
-	t = clock_timespec(7 * NSEC_PER_SEC - 1);
+	t = clock_timespec(0); /* has passed */
+	assert_int_equal(t.tv_sec, 0);
+	assert_int_equal(t.tv_nsec, 0);
+	t = clock_timespec(CLOCK_BEGIN + 7 * NSEC_PER_SEC - 1);
 	assert_int_equal(t.tv_sec, 6);
 	assert_int_equal(t.tv_nsec, 999999999);
-	t = clock_timespec(NSEC_PER_SEC << 32 | 5); /* past what 32 bits of nanoseconds hold */
+	t = clock_timespec(
+		CLOCK_BEGIN + (NSEC_PER_SEC << 32 | 5)); /* past what 32 bits of nanoseconds hold */
 	assert_int_equal(
 		(uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec, NSEC_PER_SEC << 32 | 5);
 	assert_in_range(t.tv_nsec, 0, 999999999);
+}
+
+/* Options are seconds of 32 bits: no time of theirs is before the clock's zero or past its end,
+ * however young the machine is. */
+static void no_interval_of_an_option_wraps(void **state)
+{
+	uint64_t longest = UINT32_MAX * NSEC_PER_SEC, now = clock_ns();
+
+	assert_true(CLOCK_BEGIN > longest);
+	assert_true(now >= CLOCK_BEGIN);
+	assert_true(now - longest < now);
+	assert_true(now + longest > now);
+	assert_true(clock_age(now, 0) > longest); /* never is before all of it */
+}
+
+static void an_age_is_never_negative(void **state)
+{
+	assert_int_equal(clock_age(CLOCK_BEGIN + 5, CLOCK_BEGIN + 3), 2);
+	assert_int_equal(clock_age(CLOCK_BEGIN + 5, CLOCK_BEGIN + 5), 0);
+	assert_int_equal(clock_age(CLOCK_BEGIN + 5, CLOCK_BEGIN + 6), 0);
+	assert_int_equal(clock_age(0, UINT64_MAX), 0);
 }
 
 /* By the clock that is set, whose nanoseconds are decades ahead, it would not wait at all. */
@@ -67,6 +92,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_never_goes_back),
 		cmocka_unit_test(a_timespec_keeps_every_nanosecond),
+		cmocka_unit_test(no_interval_of_an_option_wraps),
+		cmocka_unit_test(an_age_is_never_negative),
 		cmocka_unit_test(a_condition_waits_by_this_clock),
 	};
 

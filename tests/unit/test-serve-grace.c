@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "contrib/serve/state/grace.h"
 #include "contrib/serve/export/ident.h"
 #include "serve-env.h"
+#include "transport/clock.h"
 #include "transport/log.h"
 
 #define LEASE 90u
@@ -69,10 +69,7 @@ static struct grace *started(const struct fix *f)
 
 static uint64_t now(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * NS + (uint64_t)ts.tv_nsec;
+	return clock_ns();
 }
 
 /* A run in which alice's clients "a" and "b" got state, and then the server died. */

@@ -307,7 +307,7 @@ static void client_went_down(struct rpc_client *c)
 	log_ctrl("server %s: connection lost: %s", c->peer_name, x->down_reason);
 	if (c->p.lost && !closing)
 		c->p.lost(c->p.ctx);
-	rpc_connector_lost(&c->connector, x, c->replied, clock_coarse_ns() - c->up_since);
+	rpc_connector_lost(&c->connector, x, c->replied, clock_age(clock_coarse_ns(), c->up_since));
 	rpc_xprt_unref(x);
 	at = 0;
 	if (client_unwanted(c))

@@ -61,7 +61,7 @@ static int watch_first(struct srv_conn *c, int max)
 
 	if (atomic_load_explicit(&c->x->active_ns, memory_order_relaxed))
 		return max;
-	age = clock_ns() - c->since_ns;
+	age = clock_age(clock_ns(), c->since_ns);
 	if (age >= left) {
 		log_ctrl("connection from %s: no call for %u ms", c->x->peer, c->p->first_ms);
 		c->x->ops->shutdown(c->x);
@@ -84,7 +84,7 @@ static int watch_still(struct srv_conn *c, int max)
 	if (!c->still_ns || moved != c->moved) {
 		c->moved = moved;
 		c->still_ns = now;
-	} else if (now - c->still_ns >= SRV_STILL_MS * NSEC_PER_MSEC &&
+	} else if (clock_age(now, c->still_ns) >= SRV_STILL_MS * NSEC_PER_MSEC &&
 		   mem_pool_is_short(c->pool)) {
 		log_ctrl("connection from %s stands still for %d ms, and memory is short",
 			c->x->peer, SRV_STILL_MS);

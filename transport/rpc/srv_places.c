@@ -68,8 +68,7 @@ static struct srv_conn *find_spare_locked(
 					 : quiet_ns;
 		unsigned rank = busy ? 2 : called ? 1 : 0;
 
-		if (c->evicted || !share_key_same(&c->key, key) || now - last > INT64_MAX ||
-			now - last < quiet)
+		if (c->evicted || !share_key_same(&c->key, key) || clock_age(now, last) < quiet)
 			continue;
 		if (rank < best_rank || (rank == best_rank && last < best_last)) {
 			best_rank = rank;

@@ -285,7 +285,7 @@ void rpcrdma_stalled_look(struct rpcrdma_conn *c)
 	now = clock_ns();
 	if (!c->stalled_ns)
 		c->stalled_ns = now;
-	ms = (now - c->stalled_ns) / NSEC_PER_MSEC;
+	ms = clock_age(now, c->stalled_ns) / NSEC_PER_MSEC;
 	if (ms < RPCRDMA_STALL_MS)
 		return;
 	if (ms >= RPCRDMA_STALLED_MS)

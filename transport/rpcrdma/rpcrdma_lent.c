@@ -145,7 +145,7 @@ void rpcrdma_lent_look(struct rpcrdma_conn *c)
 		return;
 	pthread_mutex_lock(&c->lock);
 	l = TAILQ_FIRST(&c->lent);
-	overdue = l && clock_ns() - l->since_ns > rpcrdma_lent_ms * NSEC_PER_MSEC;
+	overdue = l && clock_age(clock_ns(), l->since_ns) > rpcrdma_lent_ms * NSEC_PER_MSEC;
 	xid = l ? l->xid : 0;
 	pthread_mutex_unlock(&c->lock);
 	if (overdue)

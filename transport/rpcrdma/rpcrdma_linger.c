@@ -51,7 +51,7 @@ void rpcrdma_linger_look(struct rpcrdma_conn *c)
 {
 	uint64_t since = atomic_load_explicit(&c->linger_ns, memory_order_relaxed);
 
-	if (since && clock_ns() - since >= LINGER_NS)
+	if (since && clock_age(clock_ns(), since) >= LINGER_NS)
 		send_now(c);
 }
 

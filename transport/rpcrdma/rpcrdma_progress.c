@@ -281,7 +281,7 @@ static int handle_some(struct rpcrdma_conn *c)
 	atomic_store_explicit(&c->handler, pthread_self(), memory_order_relaxed);
 	atomic_store_explicit(&c->handling, true, memory_order_release);
 	while (n < PER_PROGRESS && !c->down && wc_next(c, &wc)) {
-		if (c->held && clock_ns() - c->held_since > HOLD_NS)
+		if (c->held && clock_age(clock_ns(), c->held_since) > HOLD_NS)
 			flush(c);
 		handle(c, &wc);
 		if (++n % c->batch == 0)
@@ -340,7 +340,7 @@ static void feed(struct rpcrdma_conn *c)
 /* A peer that does not answer RDMA Reads would keep what was made for them for ever. */
 static void watch_reads(struct rpcrdma_conn *c)
 {
-	if (c->reads && clock_ns() - c->read_ns > rpcrdma_pull_ms * UINT64_C(1000000))
+	if (c->reads && clock_age(clock_ns(), c->read_ns) > rpcrdma_pull_ms * UINT64_C(1000000))
 		rpcrdma_break(c, "%u RDMA Reads unanswered for %u ms", c->reads, rpcrdma_pull_ms);
 }
 

@@ -51,7 +51,7 @@ static void tcp_push(struct tcp_conn *t)
 
 		if (!t->cork_since)
 			t->cork_since = now;
-		if (!t->slow && tcp_rx_more(&t->rx) && now - t->cork_since < CORK_NS &&
+		if (!t->slow && tcp_rx_more(&t->rx) && clock_age(now, t->cork_since) < CORK_NS &&
 			tcp_tx_queued(&t->tx) < CORK_MAX)
 			return;
 		t->cork_since = 0;
@@ -171,7 +171,7 @@ static void rx_request(void *ctx, struct mem_buf *buf, uint32_t len)
 		t->slow--;
 	start = clock_ns();
 	rpc_req_deliver(req);
-	if (clock_ns() - start > SLOW_NS)
+	if (clock_age(clock_ns(), start) > SLOW_NS)
 		t->slow = SLOW_REQS;
 }
 

@@ -190,5 +190,5 @@ void fdcache_age(struct fdcache *fc, uint64_t idle_ns)
 {
 	uint64_t now = clock_coarse_ns();
 
-	trim(fc, now > idle_ns ? now - idle_ns : 0);
+	trim(fc, now - idle_ns);
 }

@@ -193,7 +193,7 @@ void obj_table_age(struct obj_table *t, uint64_t idle_ns)
 
 	for (int i = 0; i < OBJ_SHARDS; i++) {
 		pthread_mutex_lock(&t->shard[i].lock);
-		trim_and_unlock(t, &t->shard[i], now > idle_ns ? now - idle_ns : 0);
+		trim_and_unlock(t, &t->shard[i], now - idle_ns);
 	}
 }
 

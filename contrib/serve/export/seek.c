@@ -270,7 +270,7 @@ static void *seek_main(void *arg)
 		pthread_mutex_lock(&s->lock);
 		s->nwanted -= n;
 		memmove(s->wanted, s->wanted + n, s->nwanted * sizeof(s->wanted[0]));
-		wait_locked(s, clock_ns() - begin + 1);
+		wait_locked(s, clock_age(clock_ns(), begin) + 1);
 	}
 	pthread_mutex_unlock(&s->lock);
 	return NULL;

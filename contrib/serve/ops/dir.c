@@ -91,7 +91,7 @@ void dir_cache_age(struct dir_cache *dc, uint64_t idle_ns)
 	for (;;) {
 		pthread_mutex_lock(&dc->lock);
 		ds = TAILQ_LAST(&dc->streams, dir_list);
-		if (ds && now - ds->idle_ns > idle_ns) {
+		if (ds && clock_age(now, ds->idle_ns) > idle_ns) {
 			TAILQ_REMOVE(&dc->streams, ds, link);
 			dc->n--;
 		} else {

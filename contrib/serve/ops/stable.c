@@ -478,7 +478,7 @@ void stable_age(struct stable *s, uint64_t idle_ns)
 	TAILQ_FOREACH (u, &s->unstable, link) {
 		struct stable_job *job;
 
-		if (u->due || u->writers || now - u->wrote_ns <= idle_ns)
+		if (u->due || u->writers || clock_age(now, u->wrote_ns) <= idle_ns)
 			continue;
 		job = calloc(1, sizeof(*job));
 		if (!job)

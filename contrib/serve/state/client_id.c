@@ -116,7 +116,7 @@ static struct client *vanished_locked(struct state *s, const struct share_holder
 
 		if (!c->nlm || (c->holder != h && (own || hosts < held)))
 			continue;
-		if (c->seen_ns < now && now - c->seen_ns > s->lease_s * NSEC_PER_SEC &&
+		if (clock_age(now, c->seen_ns) > s->lease_s * NSEC_PER_SEC &&
 			(!best || c->seen_ns < best->seen_ns) &&
 			share_held(&s->share, c->holder, SHARE_CLIENTS) == hosts)
 			best = c;

@@ -355,7 +355,7 @@ bool deleg_prepare_locked(struct state *s, const struct st *st, enum notice_kind
 	n->kind = kind;
 	n->sid = st->sid;
 	n->given = st->deleg.given;
-	n->referring = clock_coarse_ns() - st->deleg.given_ns < REFERRED_NS;
+	n->referring = clock_age(clock_coarse_ns(), st->deleg.given_ns) < REFERRED_NS;
 	pthread_mutex_lock(&d->lock);
 	STAILQ_INSERT_TAIL(&d->recalls, n, link);
 	atomic_fetch_add_explicit(&d->nrecalls, 1, memory_order_relaxed);
@@ -474,7 +474,7 @@ void deleg_tick(struct state *s)
 			if (!st->closed && !st->revoked)
 				deleg_recall_locked(s, st);
 			pthread_mutex_unlock(&st->obj->lock);
-			if (clock_coarse_ns() - at > s->lease_s * NSEC_PER_SEC)
+			if (clock_age(clock_coarse_ns(), at) > s->lease_s * NSEC_PER_SEC)
 				take_away(s, st);
 			st_put(s, st);
 		}

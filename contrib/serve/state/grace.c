@@ -384,7 +384,7 @@ void grace_tick(struct grace *g, uint64_t now)
 		return;
 	pthread_mutex_lock(&g->lock);
 	lease = g->lease_s * NSEC_PER_SEC;
-	age = now > g->start_ns ? now - g->start_ns : 0;
+	age = clock_age(now, g->start_ns);
 	LIST_FOREACH (e, &g->entries, link)
 		busy |= e->waiting && e->id && e->flavor != GRACE_NLM;
 	if (grace_phase(g) == GRACE_ON && age >= (busy ? 2 * lease : lease))

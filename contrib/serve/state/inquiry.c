@@ -124,7 +124,7 @@ static bool overdue_locked(const struct st *st, uint64_t now)
 {
 	const struct inquiry *q = TAILQ_FIRST(&st->deleg.asked);
 
-	return q && now - q->made_ns > WAIT_NS;
+	return q && clock_age(now, q->made_ns) > WAIT_NS;
 }
 
 void inquiry_tick(struct state *s, bool all)

@@ -85,10 +85,10 @@ void state_tick(struct state *s)
 	for (;;) {
 		pthread_mutex_lock(&s->lock);
 		TAILQ_FOREACH (c, &s->clients, link) {
-			uint64_t idle =
-				now - atomic_load_explicit(&c->seen_ns, memory_order_relaxed);
+			uint64_t idle = clock_age(
+				now, atomic_load_explicit(&c->seen_ns, memory_order_relaxed));
 
-			if (idle > INT64_MAX || idle < keep_ns(s, c))
+			if (idle < keep_ns(s, c))
 				continue;
 			if (!c->confirmed || (idle > COURTESY_S * NSEC_PER_SEC && !c->nlm) ||
 				!st_holds_any(c))

@@ -95,7 +95,7 @@ void waiter_add(struct state *s, struct session *ses, struct obj *o,
 	pthread_mutex_lock(&ws->lock);
 	for (w = TAILQ_FIRST(&ws->list); w; w = next) {
 		next = TAILQ_NEXT(w, link);
-		if (now - w->asked_ns > FORGET_NS) {
+		if (clock_age(now, w->asked_ns) > FORGET_NS) {
 			drop_locked(ws, w);
 			continue;
 		}
@@ -173,7 +173,8 @@ bool waiter_first(struct state *s, const struct client *c, const struct obj *o,
 			continue;
 		if (is_of(w, c, owner))
 			break; /* those behind have none over him */
-		first = w->told_ns && now - w->told_ns < FIRST_NS && excludes(&w->want, want);
+		first = w->told_ns && clock_age(now, w->told_ns) < FIRST_NS &&
+			excludes(&w->want, want);
 		if (first)
 			break;
 	}
@@ -202,7 +203,7 @@ static void prepare_notice_locked(struct state *s, struct obj *o, const struct w
 /* Was w told and has not asked again in time? */
 static bool missed_its_turn(const struct waiter *w, uint64_t now)
 {
-	return w->told_ns && now - w->told_ns >= FIRST_NS;
+	return w->told_ns && clock_age(now, w->told_ns) >= FIRST_NS;
 }
 
 void waiter_released(struct state *s, struct obj *o)

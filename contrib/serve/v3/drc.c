@@ -194,7 +194,7 @@ static void trim_locked(struct drc *d)
 
 	for (e = TAILQ_FIRST(&d->kept); e; e = next) {
 		next = TAILQ_NEXT(e, link);
-		if (d->n <= d->max && now - e->at_ns <= DRC_AGE_S * 1000000000ull)
+		if (d->n <= d->max && clock_age(now, e->at_ns) <= DRC_AGE_S * 1000000000ull)
 			return;
 		if (!e->waiters)
 			forget_locked(d, e);
