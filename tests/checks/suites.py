@@ -30,6 +30,9 @@ E2E = ("files", "programs", "errors", "mounts", "users", "local-users", "floods"
 GANESHA = ("files", "programs", "filesystems", "replaced", "locks", "space", "roundtrips")
 NFS3 = ("files", "programs", "locks")
 
+# On a machine that has just started: what goes by ages of names, attributes and pages.
+E2E_YOUNG = ("believing", "cache", "changes", "delegated", "roundtrips")
+
 # What is run with a server that speaks version 1 of RPC-over-RDMA only: the others use version 2.
 E2E_V1_SHORT = ("files", "delegated", "roundtrips")
 E2E_V1 = E2E_V1_SHORT + ("programs", "floods", "silence", "kills", "leases", "writeback", "locks", "holding")
@@ -191,6 +194,14 @@ def sanitized(build, everything):
             yield from shortened(e2e_over(build, script, ("iwarp",), users=(True,)))
 
 
+def young(everything):
+    """Each job in a time namespace of its own that is a second old."""
+    for job in (*unit_of("plain"), *shortened(e2e_job("plain", s, " over iwarp", PROTO="iwarp") for s in E2E_YOUNG)):
+        job.title += " on a young machine"
+        job.command.insert(0, "tests/tools/young")
+        yield job
+
+
 def asan(everything):
     yield from sanitized("asan", everything)
 
@@ -236,5 +247,5 @@ def vm(everything):
 
 
 # In the order in which they are best started: the longest first.
-SUITES = {"vm": vm, "e2e": e2e, "source": source, "unit": unit, "wire": wire, "asan": asan, "soak": soak, "fuzz": fuzz,
+SUITES = {"vm": vm, "e2e": e2e, "source": source, "unit": unit, "young": young, "wire": wire, "asan": asan, "soak": soak, "fuzz": fuzz,
           "bench": bench, "tsan": tsan, "variants": variants}
