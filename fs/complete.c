@@ -11,7 +11,6 @@
 #include "transport/clock.h"
 
 #define FIRST_SLOTS 16u
-#define LOOKS	    2u /* times that who makes a name looks it up before, at most */
 #define MISSES	    3u /* look-ups of names that are not there that make a listing worth it */
 
 /* --- sets ------------------------------------------------------------------------------------- */
@@ -160,71 +159,10 @@ void complete_made(struct completes *a, struct complete *c, uint64_t since)
 	c->since = since;
 }
 
-/* That of tid, moved to the front; perhaps a new one. */
-static struct maker *maker_of(struct complete *c, int tid)
-{
-	struct maker m = {.tid = tid};
-	unsigned i;
-
-	for (i = 0; i < COMPLETE_MAKERS - 1 && c->makers[i].tid != tid; i++)
-		;
-	if (c->makers[i].tid == tid)
-		m = c->makers[i];
-	memmove(&c->makers[1], &c->makers[0], i * sizeof(m));
-	c->makers[0] = m;
-	return &c->makers[0];
-}
-
-/* tid looks for the name of that value, which is not there. */
-static struct maker *looks(struct complete *c, uint64_t v, int tid)
-{
-	struct maker *m = maker_of(c, tid);
-
-	if (m->pending != v) {
-		if (m->pending) /* it has not made that one */
-			m->made = 0;
-		m->pending = v;
-		m->asked = 0;
-	}
-	return m;
-}
-
-void complete_in_vain(struct complete *c, uint64_t hash, int tid)
-{
-	if (tid)
-		looks(c, value_of(hash), tid);
-}
-
-bool complete_expects(struct complete *c, uint64_t hash, int tid)
-{
-	struct maker *m;
-
-	if (!tid)
-		return false;
-	m = looks(c, value_of(hash), tid);
-	if (++m->asked > LOOKS)
-		m->made = 0;
-	return m->made >= COMPLETE_MADE;
-}
-
-static void note_made(struct complete *c, uint64_t v, int tid)
-{
-	struct maker *m;
-
-	if (!tid)
-		return;
-	m = maker_of(c, tid);
-	if (m->pending != v)
-		return;
-	m->pending = 0;
-	m->made++;
-}
-
-void complete_add(struct completes *a, struct complete *c, uint64_t hash, int tid)
+void complete_add(struct completes *a, struct complete *c, uint64_t hash)
 {
 	uint64_t v = value_of(hash);
 
-	note_made(c, v, tid);
 	if (c->is && (!set_add(a, &c->set, v) || c->set.count > COMPLETE_NAMES_MAX))
 		drop_set(a, c);
 	if (c->token && (!set_add(a, &c->next, v) || c->next.count > COMPLETE_NAMES_MAX))

@@ -14,10 +14,6 @@
  * is asked to make them. Names are kept as 64-bit hashes: two that meet count as one, and to be
  * wrong by that a directory would need billions of names.
  *
- * Who makes names looks each one up before. So it is noted for the last threads that have looked up
- * names that are not there, in a directory that is complete or not, if they then made them: who has
- * made the last COMPLETE_MADE of them is expected to make the next.
- *
  * Beside that it is noted which names this mount changes while a listing is of use that is to say
  * what names stand for (listed.h): of those it says nothing any more. That is called to watch.
  *
@@ -34,21 +30,11 @@
 
 #define COMPLETE_SLOTS_MAX (1u << 20) /* of 8 bytes */
 #define COMPLETE_NAMES_MAX (1u << 16) /* in a directory */
-#define COMPLETE_MADE	   2u
-#define COMPLETE_MAKERS	   2u
 
 struct hash_set {
 	uint64_t *slot;	 /* 0: free */
 	uint32_t nslots; /* 0 or a power of two */
 	uint32_t count;
-};
-
-/* A thread that looks names up and makes them. */
-struct maker {
-	int tid;	  /* 0: nobody */
-	unsigned made;	  /* how many in a row */
-	unsigned asked;	  /* how often it has looked the next one up */
-	uint64_t pending; /* that one; 0: none */
 };
 
 /* Of a directory; all zero at first. */
@@ -68,7 +54,6 @@ struct complete {
 	/* names that were made, moved or removed here since then; 0: that is not known */
 	uint64_t watched;
 	struct hash_set changed;
-	struct maker makers[COMPLETE_MAKERS]; /* the last one first */
 	/* look-ups of names that were not there, from missed_at on; no listing beside before */
 	unsigned missed;
 	uint64_t missed_at, not_before;
@@ -87,21 +72,13 @@ void complete_made(struct completes *a, struct complete *c, uint64_t since);
 /* It is not complete any more, no listing that is under way will make it so, and it is not watched.
  * Frees all. */
 void complete_end(struct completes *a, struct complete *c);
-/* Thread tid (0: who is not known) is about to make a name of that hash; this mount has removed it.
- */
-void complete_add(struct completes *a, struct complete *c, uint64_t hash, int tid);
+/* This mount is about to make a name of that hash; this mount has removed it. */
+void complete_add(struct completes *a, struct complete *c, uint64_t hash);
 void complete_remove(struct completes *a, struct complete *c, uint64_t hash);
 /* Was there no name of that hash at *since, and was none made since by this mount, as far as uid
  * may rely on it? */
 bool complete_lacks(
 	struct completes *a, struct complete *c, uint64_t hash, uint32_t uid, uint64_t *since);
-
-/* The server has told thread tid that there is no name of that hash; the directory need not be
- * complete. */
-void complete_in_vain(struct complete *c, uint64_t hash, int tid);
-/* Thread tid looks up a name that complete_lacks(). Is it expected to make it next? Once or twice
- * it may have to look first. */
-bool complete_expects(struct complete *c, uint64_t hash, int tid);
 
 /* uid is about to list the directory from its start, at `since`, and wants to know max names at
  * most. Returns a number for the following, which is never 0. A listing that was begun before and

@@ -348,7 +348,8 @@ bool entry_knows_none(
 {
 	uint64_t since;
 
-	if (!entry_keeps_names(fs, dir) || !names_lacks(fs->names, dir, name, uid, &since))
+	if (!fs->opt->cache_complete || !entry_keeps_names(fs, dir) ||
+		!names_lacks(fs->names, dir, name, uid, &since))
 		return false;
 	*until = complete_until(fs, dir, since);
 	return *until > clock_ns();
@@ -371,7 +372,7 @@ bool entry_believes_none(struct fs *fs, struct inode *dir, const char *name, uin
 
 bool entry_end_none(struct request *r, uint64_t until)
 {
-	uint64_t time = r->fs->opt->cache_complete ? time_until(r->fs, r->dir, until) : 0;
+	uint64_t time = time_until(r->fs, r->dir, until);
 
 	/* for entry_not_made() */
 	if (!names_put_absent(r->fs->names, r->dir, r->name, 0, time))
@@ -385,8 +386,9 @@ void entry_making(struct request *r)
 	struct inode *dir = r->to_dir ? r->to_dir : r->dir;
 
 	request_naming_begin(r); /* first: inode_is_naming() */
-	names_making(r->fs->names, dir, r->to_dir ? r->to_name : r->name, r->pid);
-	inode_looked(dir, r->to_dir ? r->to_name : r->name);
+	names_making(r->fs->names, dir, r->to_dir ? r->to_name : r->name);
+	if (r->fs->opt->cache_complete) /* a listing may answer for the next name */
+		inode_looked(dir, r->to_dir ? r->to_name : r->name);
 }
 
 /* What we do not wait for any more the server may carry out when we have forgotten it. */

@@ -67,17 +67,17 @@ void entry_end(struct request *r, int error, const struct nfs_fh *fh, const stru
 void entry_end_made(
 	struct request *r, int error, const struct nfs_fh *fh, const struct nfs_attr *attr);
 /* Is it noted of dir which names it has (names_list(), names_lacks())? Not where one name has
- * several spellings, nothing is to be believed of names that are not there, or somebody else has
- * been seen to change the directory: he may tell of a name that he has made, and nobody has asked
- * for yet. */
+ * several spellings, nothing is to be believed of names that are not there, or another client has
+ * been seen to change the directory: that client may tell of a name that it has made and that no
+ * program here has asked for yet. */
 bool entry_keeps_names(const struct fs *fs, struct inode *dir);
 /* names_list() of dir. 0: a name is just being made there, which may have been noted already and
  * not be in the listing. */
 uint32_t entry_list_names(
 	struct fs *fs, struct inode *dir, uint64_t since, uint32_t uid, uint32_t max);
-/* Is every name in dir known, as far as uid may rely on it, and name none of them, and is that
- * still believed? Then until *until. As ever nothing that is to be made is refused because of that.
- */
+/* With lookupcache=complete: is every name in dir known, as far as uid may rely on it, and name
+ * none of them, and is that still believed? Then until *until. As ever nothing that is to be made
+ * is refused because of that. */
 bool entry_knows_none(
 	struct fs *fs, struct inode *dir, const char *name, uint32_t uid, uint64_t *until);
 /* Was dir made by this mount, and is every name in it still known from that? */

@@ -451,11 +451,11 @@ static void fetch_done(struct request *r)
 }
 
 /* The first page of l is about to be asked for: which names this mount changes is noted from now
- * on, and which there are. */
+ * on, and with lookupcache=complete which names there are. */
 static void begin_names_locked(struct request *r, struct listing *l, uint64_t asked)
 {
 	names_watch(r->fs->names, r->dir, asked);
-	if (entry_keeps_names(r->fs, r->dir))
+	if (r->fs->opt->cache_complete && entry_keeps_names(r->fs, r->dir))
 		l->token = entry_list_names(r->fs, r->dir, asked, l->cred.uid, COMPLETE_NAMES_MAX);
 }
 

@@ -103,19 +103,15 @@ void names_take_back_name(struct names *n, struct inode *dir, const char *name);
 
 /* This mount has made dir, and asked for that at `since`. */
 void names_made_dir(struct names *n, struct inode *dir, uint64_t since);
-/* Thread tid (0: who is not known) is about to make name in dir, or to move something there. (That
- * this mount has removed one, names_drop() and names_move() say.) */
-void names_making(struct names *n, struct inode *dir, const char *name, int tid);
+/* This mount is about to make name in dir, or to move something there. (That this mount has removed
+ * a name, names_drop() and names_move() say.) */
+void names_making(struct names *n, struct inode *dir, const char *name);
 /* Names may have been made in dir, or will be, that this mount does not know of. */
 void names_incomplete(struct names *n, struct inode *dir);
 /* The server listed what was there at *since, and there was no such name, nor was it made since by
  * this mount; uid asks. */
 bool names_lacks(
 	struct names *n, struct inode *dir, const char *name, uint32_t uid, uint64_t *since);
-/* tid looks such a name up: complete_expects(). */
-bool names_expects(struct names *n, struct inode *dir, const char *name, int tid);
-/* The server has told tid that there is no such name: complete_in_vain(). */
-void names_in_vain(struct names *n, struct inode *dir, const char *name, int tid);
 /* A listing of dir from the start, see complete_list() and the following. */
 uint32_t names_list(struct names *n, struct inode *dir, uint64_t since, uint32_t uid, uint32_t max);
 bool names_listed(struct names *n, struct inode *dir, uint32_t token, const char *name, size_t len);

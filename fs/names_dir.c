@@ -30,7 +30,7 @@ void names_made_dir(struct names *n, struct inode *dir, uint64_t since)
 	pthread_mutex_unlock(&n->lock);
 }
 
-void names_making(struct names *n, struct inode *dir, const char *name, int tid)
+void names_making(struct names *n, struct inode *dir, const char *name)
 {
 	uint64_t from, seen = inode_names_seen(dir, &from);
 	struct complete *c;
@@ -41,7 +41,7 @@ void names_making(struct names *n, struct inode *dir, const char *name, int tid)
 	if (c && c->is && c->since >= from && c->since < seen)
 		c->since = seen;
 	if (c)
-		complete_add(&n->completes, c, names_hash_of(n, dir, name), tid);
+		complete_add(&n->completes, c, names_hash_of(n, dir, name));
 	pthread_mutex_unlock(&n->lock);
 }
 
@@ -79,28 +79,6 @@ bool names_lacks(
 					 names_hash_of(n, dir, name), uid, since);
 	pthread_mutex_unlock(&n->lock);
 	return lacks;
-}
-
-bool names_expects(struct names *n, struct inode *dir, const char *name, int tid)
-{
-	bool expects;
-
-	pthread_mutex_lock(&n->lock);
-	expects =
-		dir->complete && complete_expects(dir->complete, names_hash_of(n, dir, name), tid);
-	pthread_mutex_unlock(&n->lock);
-	return expects;
-}
-
-void names_in_vain(struct names *n, struct inode *dir, const char *name, int tid)
-{
-	struct complete *c;
-
-	pthread_mutex_lock(&n->lock);
-	c = complete_locked(dir);
-	if (c)
-		complete_in_vain(c, names_hash_of(n, dir, name), tid);
-	pthread_mutex_unlock(&n->lock);
 }
 
 uint32_t names_list(struct names *n, struct inode *dir, uint64_t since, uint32_t uid, uint32_t max)

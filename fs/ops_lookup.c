@@ -28,7 +28,6 @@ static void lookup_done(struct request *r)
 	if (op->error)
 		stale_not_found(&r->fs->stale, r->pid);
 	if (op->error == -ENOENT) {
-		names_in_vain(r->fs->names, r->dir, r->name, r->pid);
 		lister_missed(r->fs, r->dir, &r->batch.cred);
 		entry_end_absent(r, seen);
 	} else {
@@ -87,16 +86,16 @@ static bool lookup_known(struct request *r, const struct name_info *info)
 	return known;
 }
 
-/* Likewise, if all names of the directory are known, and this one is none of them. But somebody
- * else may have made it, and told of it, before anybody here has asked: so it must be expected that
- * the caller wants to make it, or the user have said that names may be believed as far as that. */
+/* Likewise, with lookupcache=complete, if all names of the directory are known, and this name is
+ * none of them. The kernel's client asks the server for a name that no program here has asked for
+ * yet: another client may have made the name and have told of it. So only the user can allow this
+ * answer. A caller that is likely to make the name is no reason for it: another client may have
+ * made that one, too. */
 static bool lookup_none(struct request *r)
 {
-	struct fs *fs = r->fs;
 	uint64_t until;
 
-	return entry_knows_none(fs, r->dir, r->name, r->batch.cred.uid, &until) &&
-	       (names_expects(fs->names, r->dir, r->name, r->pid) || fs->opt->cache_complete) &&
+	return entry_knows_none(r->fs, r->dir, r->name, r->batch.cred.uid, &until) &&
 	       may_search(r) && entry_end_none(r, until);
 }
 

@@ -300,7 +300,7 @@ static void looked_up(struct request *r)
 		return;
 	}
 	r->u.unlink.silly = s;
-	names_making(r->fs->names, r->to_dir ? r->to_dir : r->dir, s->name, 0);
+	names_making(r->fs->names, r->to_dir ? r->to_dir : r->dir, s->name);
 	op = request_op(r, NFS_RENAME, rename);
 	op->u.rename.from_dir = op->u.rename.to_dir = dir;
 	op->u.rename.from = name;

@@ -43,14 +43,14 @@ static bool lacks(uint64_t hash)
 static void what_was_made_here_has_what_was_made_in_it(void **state)
 {
 	assert_false(lacks(1));
-	complete_add(&all, c, 1, 0);
+	complete_add(&all, c, 1);
 	assert_false(lacks(2));
 	complete_made(&all, c, 100);
 	assert_true(lacks(1));
 	assert_int_equal(since, 100);
-	complete_add(&all, c, 1, 0);
-	complete_add(&all, c, 1, 0);
-	complete_add(&all, c, 0, 0); /* a hash like any other, but that it is as 1 */
+	complete_add(&all, c, 1);
+	complete_add(&all, c, 1);
+	complete_add(&all, c, 0); /* a hash like any other, but that it is as 1 */
 	assert_false(lacks(1));
 	assert_true(lacks(2));
 	complete_remove(&all, c, 2);
@@ -73,7 +73,7 @@ static void a_set_is_a_set(void **state)
 		uint64_t hash = ((uint64_t)x << 32 | (x % 7 + 0xfffc)) + 1;
 
 		if (rand() & 1)
-			complete_add(&all, c, hash, 0);
+			complete_add(&all, c, hash);
 		else
 			complete_remove(&all, c, hash);
 		in[x] = !lacks(hash);
@@ -91,7 +91,7 @@ static void a_listing_makes_complete_for_who_listed(void **state)
 
 	assert_true(complete_listed(&all, c, token, 7));
 	assert_false(lacks(8));
-	complete_add(&all, c, 8, 0); /* made beside it */
+	complete_add(&all, c, 8); /* made beside it */
 	complete_list_end(&all, c, token, true);
 	assert_true(lacks(9));
 	assert_int_equal(since, 50);
@@ -107,7 +107,7 @@ static void what_is_removed_beside_a_listing_is_asked_for(void **state)
 	uint32_t token;
 
 	complete_made(&all, c, 10);
-	complete_add(&all, c, 7, 0);
+	complete_add(&all, c, 7);
 	token = complete_list(&all, c, 50, 1, 100);
 	assert_true(complete_listed(&all, c, token, 7));
 	complete_remove(&all, c, 7);
@@ -145,7 +145,7 @@ static void the_least_used_makes_room(void **state)
 	for (unsigned d = 0; d < DIRS; d++) {
 		complete_made(&all, &dirs[d], 1);
 		for (unsigned i = 0; i < COMPLETE_NAMES_MAX; i++)
-			complete_add(&all, &dirs[d], i * 0x9e3779b97f4a7c15ull + 1, 0);
+			complete_add(&all, &dirs[d], i * 0x9e3779b97f4a7c15ull + 1);
 		c = &dirs[1];
 		lacks(5);
 		assert_true(all.slots <= COMPLETE_SLOTS_MAX);
@@ -156,62 +156,9 @@ static void the_least_used_makes_room(void **state)
 	assert_false(lacks(5));
 	c = &dirs[1];
 	assert_true(lacks(5));
-	complete_add(&all, c, 5, 0); /* one more than there may be */
+	complete_add(&all, c, 5); /* one more than there may be */
 	assert_false(lacks(6));
 	c = &dirs[0];
-}
-
-/* Looks it up and makes it. */
-static bool expected_and_made(uint64_t hash, int tid)
-{
-	bool expected = complete_expects(c, hash, tid);
-
-	complete_add(&all, c, hash, tid);
-	return expected;
-}
-
-static void who_has_made_some_names_makes_the_next(void **state)
-{
-	complete_made(&all, c, 1);
-	assert_false(expected_and_made(1, 7));
-	assert_false(expected_and_made(2, 7));
-	assert_true(expected_and_made(3, 7));
-	assert_false(expected_and_made(4, 8)); /* another thread */
-	assert_true(expected_and_made(5, 7));
-	assert_false(expected_and_made(6, 0)); /* nobody knows who */
-	assert_true(complete_expects(c, 8, 7));
-	assert_true(complete_expects(c, 8, 7));
-	assert_false(complete_expects(c, 8, 7)); /* it waits for it */
-	assert_false(expected_and_made(8, 7));
-	assert_false(expected_and_made(9, 7));
-	assert_true(complete_expects(c, 10, 7));
-	assert_false(expected_and_made(11, 7)); /* it has not made the last */
-	assert_false(expected_and_made(12, 9)); /* a third has no place beside the others */
-	assert_false(expected_and_made(13, 8));
-	assert_false(expected_and_made(14, 7));
-	assert_false(expected_and_made(15, 7));
-	assert_true(expected_and_made(16, 7));
-}
-
-/* Makes a name that it has looked for in vain, where nothing was known. */
-static void looks_in_vain_and_makes(uint64_t hash, int tid)
-{
-	complete_in_vain(c, hash, tid);
-	complete_add(&all, c, hash, tid);
-}
-
-static void who_makes_names_may_do_so_before_all_are_known(void **state)
-{
-	looks_in_vain_and_makes(1, 7);
-	looks_in_vain_and_makes(2, 7);
-	complete_list_end(&all, c, complete_list(&all, c, 50, 1, 100), true);
-	assert_true(expected_and_made(3, 7));
-	complete_in_vain(c, 4, 7);
-	complete_in_vain(c, 4, 7); /* the same look counts once */
-	assert_true(complete_expects(c, 4, 7));
-	complete_in_vain(c, 5, 7); /* it has not made the last */
-	assert_false(complete_expects(c, 6, 7));
-	looks_in_vain_and_makes(7, 0); /* nobody knows who */
 }
 
 static void what_changes_is_noted_while_it_is_watched(void **state)
@@ -221,7 +168,7 @@ static void what_changes_is_noted_while_it_is_watched(void **state)
 	complete_watch(&all, c, 100);
 	assert_true(complete_unchanged(c, 1, 100));
 	assert_false(complete_unchanged(c, 1, 99));
-	complete_add(&all, c, 1, 0);
+	complete_add(&all, c, 1);
 	complete_changed(&all, c, 2);
 	assert_false(complete_unchanged(c, 1, 200));
 	assert_false(complete_unchanged(c, 2, 200));
@@ -271,8 +218,6 @@ int main(void)
 		TEST(what_is_removed_beside_a_listing_is_asked_for),
 		TEST(a_listing_that_is_not_whole_counts_nothing),
 		TEST(the_least_used_makes_room),
-		TEST(who_has_made_some_names_makes_the_next),
-		TEST(who_makes_names_may_do_so_before_all_are_known),
 		TEST(what_changes_is_noted_while_it_is_watched),
 		TEST(some_misses_are_worth_a_listing),
 	};

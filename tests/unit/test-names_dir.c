@@ -56,7 +56,7 @@ static void of_a_new_directory_what_was_not_made_is_not_there(void **state)
 	assert_int_equal(since, 1000);
 	assert_true(names_made_here(n, dir, &since));
 	assert_int_equal(since, 1000);
-	names_making(n, dir, "x", 0);
+	names_making(n, dir, "x");
 	assert_false(lacks("x", US));
 	assert_true(lacks("y", US));
 	names_drop(n, dir, "x");
@@ -101,7 +101,7 @@ static void what_is_moved_is_there_and_not_here_any_more(void **state)
 
 	list(US, 1000);
 	names_put(n, dir, "a", file, 1, 0);
-	names_making(n, dir, "c", 0);
+	names_making(n, dir, "c");
 	names_move(n, dir, "a", dir, "c");
 	assert_true(lacks("a", US));
 	assert_false(lacks("c", US));
@@ -157,7 +157,7 @@ static void of_a_directory_that_has_left_nothing_is_kept(void **state)
 	inode_forget(t, dir, 1);
 	assert_false(lacks("x", US));
 	names_made_dir(n, held, 2000);
-	names_making(n, held, "x", 0);
+	names_making(n, held, "x");
 	assert_int_equal(names_list(n, held, 1000, US, 100), 0);
 	names_watch(n, held, 1000);
 	assert_false(names_unchanged(n, held, "x", 1000));
