@@ -531,7 +531,7 @@ size_t mem_pool_limit(struct mem_pool *pool)
 	return pool->limit;
 }
 
-size_t mem_pool_set_aside(struct mem_pool *pool)
+size_t mem_pool_set_aside(struct mem_pool *pool, bool of_many)
 {
 	size_t sparing = atomic_load(&pool->sparing), room;
 
@@ -548,6 +548,8 @@ size_t mem_pool_set_aside(struct mem_pool *pool)
 		pthread_mutex_unlock(&c->lock);
 	}
 	pthread_mutex_unlock(&pool->lock);
+	if (of_many)
+		return room / 4;
 	return room < sparing / 2 ? room : sparing / 2;
 }
 

@@ -86,9 +86,10 @@ void mem_pool_detach(struct mem_pool *pool);
 
 /* Most bytes of slabs: what mem_pool_new() was given. 0: no limit. */
 size_t mem_pool_limit(struct mem_pool *pool);
-/* How many bytes of registered memory one connection of several may set aside now. SIZE_MAX: its
- * registrar is not sparing. Any thread. */
-size_t mem_pool_set_aside(struct mem_pool *pool);
+/* How many bytes of registered memory a connection may set aside now: half of all, so that the next
+ * one can be made while it ends; or, as one of many, a quarter of the rest. SIZE_MAX: the registrar
+ * is not sparing. Any thread. */
+size_t mem_pool_set_aside(struct mem_pool *pool, bool of_many);
 /* The most bytes that one RPC may have registered, if several are to be under way. SIZE_MAX: there
  * is no such limit. Any thread. */
 size_t mem_pool_rpc_most(struct mem_pool *pool);

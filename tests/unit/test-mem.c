@@ -217,9 +217,11 @@ static void a_sparing_registrar_has_two_kinds(void **state)
 	struct mem_buf *b[65], *big[2];
 	struct mem_stats st;
 
-	assert_true(mem_pool_set_aside(pool) == SIZE_MAX && mem_pool_rpc_most(pool) == SIZE_MAX);
+	assert_true(
+		mem_pool_set_aside(pool, false) == SIZE_MAX && mem_pool_rpc_most(pool) == SIZE_MAX);
 	assert_int_equal(mem_pool_attach(pool, &r), 0);
-	assert_int_equal(mem_pool_set_aside(pool), 128 * 1024);
+	assert_int_equal(mem_pool_set_aside(pool, false), 128 * 1024);
+	assert_int_equal(mem_pool_set_aside(pool, true), 64 * 1024);
 	assert_int_equal(mem_pool_rpc_most(pool), 384 * 1024);
 	assert_int_equal(mem_pool_limit(pool), 2 * MIB);
 	for (int i = 0; i < 2; i++) {
@@ -235,12 +237,12 @@ static void a_sparing_registrar_has_two_kinds(void **state)
 		assert_ptr_equal(b[i]->slab->reg, &d);
 	}
 	assert_null(mem_buf_get_registered(pool, 4096));
-	assert_int_equal(mem_pool_set_aside(pool), 0);
+	assert_int_equal(mem_pool_set_aside(pool, false), 0);
 	mem_pool_stats(pool, &st);
 	assert_int_equal(st.slab_bytes, 2 * MIB + 256 * 1024);
 	for (int i = 0; i < 32; i++)
 		mem_buf_unref(b[i]);
-	assert_int_equal(mem_pool_set_aside(pool), 128 * 1024);
+	assert_int_equal(mem_pool_set_aside(pool, false), 128 * 1024);
 	/* nor is it taken for what need not be registered */
 	assert_null(mem_buf_get(pool, 4096));
 	mem_buf_unref(big[0]);
@@ -253,7 +255,7 @@ static void a_sparing_registrar_has_two_kinds(void **state)
 	mem_pool_trim(pool);
 	assert_int_equal(d.registered, 0);
 	mem_pool_detach(pool);
-	assert_true(mem_pool_set_aside(pool) == SIZE_MAX);
+	assert_true(mem_pool_set_aside(pool, false) == SIZE_MAX);
 	mem_pool_free(pool);
 }
 

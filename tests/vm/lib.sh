@@ -113,15 +113,16 @@ no_server_clients() {
 }
 
 # rnfs_mount PROTO SERVER:/EXPORT MOUNTPOINT [OPTIONS]
-# The program is run from where every user can reach it.
+# The program is run from where every user can reach it, with as little registered memory as an ordinary user has.
 rnfs_mount() {
-    local bin=/usr/local/bin/rnfs
+    local bin=/usr/local/bin/rnfs limited=
+    [ -n "$CLIENT_USER" ] || limited="prlimit --memlock=$((CLIENT_MEMLOCK << 10)) setpriv --bounding-set=-ipc_lock"
     if [ -n "${RNFS_IN_GUEST:-}" ]; then
         install -C -m 755 "$BUILD/fs/rnfs" $bin || return
     else
         bin=$BUILD/fs/rnfs
     fi
-    on_client "timeout 60 '$bin' -o 'proto=$1${4:+,$4}' '$2' '$3'" && on_client "mountpoint -q '$3'"
+    on_client "timeout 60 $limited '$bin' -o 'proto=$1${4:+,$4}' '$2' '$3'" && on_client "mountpoint -q '$3'"
 }
 
 # rnfs_umount MOUNTPOINT

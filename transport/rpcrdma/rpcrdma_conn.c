@@ -143,7 +143,7 @@ static int recvs_init(struct rpcrdma_conn *c, struct err *e)
 nomem:
 	err_set(e, ERR_INTERNAL, "no memory for %u receive buffers of %u bytes%s", c->nrecvs,
 		c->recv_size,
-		mem_pool_set_aside(c->pool) == SIZE_MAX
+		mem_pool_set_aside(c->pool, !c->requester) == SIZE_MAX
 			? ""
 			: ": raise RLIMIT_MEMLOCK (ulimit -l), or use iwarp or tcp");
 	return -ENOMEM;
@@ -213,21 +213,26 @@ static uint32_t receive_size(const struct setup *s)
 }
 
 /* Where little memory can be registered, a connection has fewer receives, and so fewer credits.
- * Then it speaks version 1, if it may, for messages of that need no more receives than there are
- * calls. */
+ * With very few it speaks version 1, if it may: that needs no receives but for calls and replies.
+ */
 static void setup_shrink(struct setup *s)
 {
-	size_t most = mem_pool_set_aside(s->pool) / receive_size(s);
-	unsigned n = s->params.recv_depth;
+	size_t most = mem_pool_set_aside(s->pool, !s->requester) / receive_size(s);
+	unsigned sends = rpcrdma_dialect_sends(s->dialects), n = s->params.recv_depth, more;
 
 	if (most >= n)
 		return;
 	n = most < RECVS_LEAST ? RECVS_LEAST : (unsigned)most;
 	s->reverse = clamp(n / 6, 0, 2, RPCRDMA_REVERSE_CREDITS);
 	s->batch = clamp(n / 6, 0, 1, RPCRDMA_BATCH);
-	s->credits = clamp(n - s->reverse - s->batch, 0, 1, s->credits);
-	if (s->shy)
+	more = 2 * RPCRDMA_ROOM_MAX + s->batch;
+	if (n < more + 2 * s->reverse * sends && s->shy) {
 		s->dialects = rpcrdma_table(RPC_RDMA_V1);
+		sends = 1;
+		more = s->batch;
+	}
+	more = n > more ? (n - more) / sends : 1;
+	s->credits = clamp(more > s->reverse ? more - s->reverse : 1, 0, 1, s->credits);
 	s->params.recv_depth = n;
 	log_ctrl("%u receives and %u credits, for more memory cannot be registered", n, s->credits);
 }

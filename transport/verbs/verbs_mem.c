@@ -232,7 +232,7 @@ void verbs_domain_put(struct verbs_domain *dom)
 
 int verbs_bounces_new(struct verbs_conn *v)
 {
-	size_t most = mem_pool_set_aside(v->dom->pool) / 8 / VERBS_BOUNCE;
+	size_t most = mem_pool_set_aside(v->dom->pool, !v->active) / 8 / VERBS_BOUNCE;
 
 	if (most > VERBS_BOUNCES)
 		most = VERBS_BOUNCES;
