@@ -20,6 +20,7 @@ struct drc;
 struct fault;
 struct fdcache;
 struct idmap;
+struct making;
 struct mount_list;
 struct stable;
 
@@ -36,7 +37,8 @@ struct serve {
 	struct idmap *idmap; /* names.h */
 	bool read_only;
 	struct stable *stable;
-	char owner[64]; /* server owner's major id and scope */
+	struct making *making; /* NULL: nothing is noted */
+	char owner[64];	       /* server owner's major id and scope */
 };
 
 /* One address that the server listens on: the ctx of the functions given to rpc_server_new(). */

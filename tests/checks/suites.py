@@ -21,12 +21,13 @@ E2E_SHORT = ("files", "programs", "errors", "mounts", "duplicates", "restart", "
              "locks", "appends", "space", "acls", "roundtrips")
 # The others, over iwarp only. Not "coherence", whose crowds have few new things to find in half a minute.
 E2E_SHORT_IWARP = ("kills", "leases", "floods", "races", "durable", "two-mounts", "changes", "cache", "writeback", "scenarios", "nlm",
-                   "delegations", "delegated", "holding", "believing", "refusals")
+                   "delegations", "delegated", "holding", "believing", "refusals", "replays")
 # What takes root to be set up.
 E2E_SHORT_ROOT = ("memory", "users", "local-users", "filesystems", "attributes", "mounts", "losses")
 E2E = ("files", "programs", "errors", "mounts", "users", "local-users", "floods", "duplicates", "restart", "losses", "silence",
        "kills", "leases", "delegations", "delegated", "holding", "replaced", "races", "coherence", "durable", "attributes", "filesystems", "scenarios", "two-mounts",
-       "changes", "cache", "writeback", "memory", "locks", "nlm", "appends", "space", "acls", "roundtrips", "believing")
+       "changes", "cache", "writeback", "memory", "locks", "nlm", "appends", "space", "acls", "roundtrips", "believing",
+       "replays")
 GANESHA = ("files", "programs", "filesystems", "replaced", "locks", "space", "roundtrips")
 NFS3 = ("files", "programs", "locks")
 
@@ -132,7 +133,8 @@ def e2e_short():
     yield e2e_job("plain", "ganesha", "")
     for script in ("files", "locks", "appends", "changes", "roundtrips"):
         yield e2e_job("plain", script, " over tcp, NFS 3,", PROTO="tcp", VERS="3")
-    yield e2e_job("plain", "believing", " over tcp, NFS 3,", PROTO="tcp", VERS="3")
+    for script in ("believing", "replays"):
+        yield e2e_job("plain", script, " over tcp, NFS 3,", PROTO="tcp", VERS="3")
     yield e2e_job("plain", "scenarios", ", NFS 3,", PROTO="iwarp", VERS="3")
     for script in ("locks", "nlm"):
         yield e2e_job("plain", script, " at Ganesha, NFS 3,", SERVER="ganesha", VERS="3")
@@ -154,7 +156,7 @@ def e2e_all():
             yield e2e_job("plain", script, f" at Ganesha, NFS {version},", SERVER="ganesha", VERS=version)
     yield e2e_job("plain", "register", "", limit=120)
     for proto in TRANSPORTS:
-        for script in ("duplicates", "losses", "durable", "appends", "changes", "roundtrips") + NFS3:
+        for script in ("duplicates", "losses", "durable", "appends", "changes", "roundtrips", "replays") + NFS3:
             yield e2e_job("plain", script, f" over {proto}, NFS 3,", PROTO=proto, VERS="3")
     for script in NFS3 + ("nlm", "roundtrips"):
         yield e2e_job("plain", script, " at Ganesha, NFS 3,", SERVER="ganesha", VERS="3")

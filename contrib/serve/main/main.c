@@ -7,6 +7,7 @@
  * go: clients, descriptors, directory streams. Requests run on their connections' threads.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
@@ -19,6 +20,7 @@
 #include "contrib/serve/fault/fault.h"
 #include "contrib/serve/main/dispatch.h"
 #include "contrib/serve/ops/dir.h"
+#include "contrib/serve/ops/making.h"
 #include "contrib/serve/ops/stable.h"
 #include "contrib/serve/v3/drc.h"
 #include "contrib/serve/export/fdcache.h"
@@ -66,6 +68,33 @@ struct memory {
 	char dir[PATH_MAX]; /* "": nowhere */
 };
 
+/* The record of what is being made is that of a directory. What a killed run had answered, or is
+ * asked for again after it, was synced by nobody. */
+static void begin_making(struct serve *sv, const struct options *o, const struct memory *m)
+{
+	struct obj *root = obj_root(sv->objs);
+	uint8_t handle[HANDLE_MAX] = {0};
+	char path[PATH_MAX + 32];
+	int fd;
+
+	obj_handle(sv->objs, root, handle);
+	obj_unref(sv->objs, root);
+	if (!m->dir[0] || o->read_only)
+		return;
+	snprintf(path, sizeof(path), "%s/making-%016" PRIx64, m->dir,
+		handle_siphash(m->key, handle, sizeof(handle)));
+	sv->making = making_new(path);
+	if (!making_was_killed(sv->making) || o->async)
+		return;
+	fd = open(o->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || syncfs(fd) != 0)
+		log_warn("%s: what was changed before the server was killed cannot be brought to "
+			 "stable storage (%s)",
+			o->dir, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+}
+
 /* Clients come again by themselves. */
 static void names_changed(void *ctx)
 {
@@ -101,6 +130,7 @@ static int open_serve(struct serve *sv, const struct options *o, struct memory *
 	if (!sv->dirs || !sv->pool || !sv->fds || !sv->drc || !sv->mounts || !sv->stable ||
 		state_init(&sv->state, sv->objs, o->lease_s) < 0)
 		return err_set(e, ERR_INTERNAL, "out of memory");
+	begin_making(sv, o, m);
 	sv->idmap = idmap_new(o->idmap_domain, NULL, names_changed, NULL);
 	sv->state.delegs->mode = o->delegations;
 	deleg_use_leases(sv->state.delegs, SIGRTMIN);
@@ -115,6 +145,7 @@ static void close_serve(struct serve *sv)
 	sv->state.grace = grace_free(sv->state.grace);
 	if (sv->state.objs)
 		state_finish(&sv->state);
+	making_free(sv->making);
 	dir_cache_free(sv->dirs);
 	mount_list_free(sv->mounts);
 	drc_free(sv->drc);

@@ -16,6 +16,7 @@
 
 #include "contrib/serve/export/fdcache.h"
 #include "contrib/serve/ops/attr.h"
+#include "contrib/serve/ops/making.h"
 #include "contrib/serve/ops/stable.h"
 #include "contrib/serve/serve.h"
 #include "contrib/serve/state/deleg_use.h"
@@ -136,30 +137,105 @@ static uint32_t make(struct obj *dir, const struct entry_new *n, const char *nam
 	return r < 0 ? nfs4_errno_status(r) : (uint32_t)NFS4_OK;
 }
 
+static struct making_what making_of(const struct obj *dir, const struct nfs_name *name)
+{
+	return (struct making_what){.dev = dir->st_dev, .ino = dir->id.ino, .name = *name};
+}
+
+/* name in dir stands for something that no operation has made that is noted for it. */
+static void name_taken(struct serve *sv, const struct obj *dir, const struct nfs_name *name)
+{
+	struct making_what w = making_of(dir, name);
+
+	making_end(sv->making, -1, &w, true);
+}
+
+static mode_t format_of(uint32_t type)
+{
+	switch (type) {
+	case NFS_DIR:
+		return S_IFDIR;
+	case NFS_LNK:
+		return S_IFLNK;
+	case NFS_SOCK:
+		return S_IFSOCK;
+	case NFS_FIFO:
+		return S_IFIFO;
+	case NFS_BLK:
+		return S_IFBLK;
+	default:
+		return S_IFCHR;
+	}
+}
+
+/* The name is taken. True: by what an earlier run of the server made for w, before it was killed.
+ */
+static bool made_before(struct serve *sv, struct obj *dir, const struct making_what *w)
+{
+	struct statx st;
+	struct obj *o;
+	bool same;
+
+	if (obj_lookup(sv->objs, dir, w->name.s, w->name.len, &o, &st) < 0)
+		return false;
+	same = (o->type & S_IFMT) == format_of(w->type) && making_claim(sv->making, w, &st);
+	obj_unref(sv->objs, o);
+	return same;
+}
+
+/* Were attributes set that have to be on stable storage? The mark of a client need not be. */
+static bool needs_sync(const struct entry_new *n)
+{
+	const uint32_t with_name = NFS_SET_MODE | NFS_SET_UMASK | NFS_SET_ATIME;
+
+	return !n->st.stx_mask &&
+	       (n->set.mask & ~with_name || n->set.mode & (S_ISUID | S_ISGID | S_ISVTX));
+}
+
+/* What has been made as s in dir gets its attributes, or is removed again. */
+static uint32_t finish(struct serve *sv, struct obj *dir, const struct nfs_name *name,
+	const struct entry_name *s, struct entry_new *n)
+{
+	uint32_t status;
+	int r = obj_lookup(sv->objs, dir, name->s, name->len, &n->o, &n->st);
+
+	if (r < 0)
+		return nfs4_errno_status(r);
+	status = attr_after_create(n->o, -1, &n->st, &n->set, &n->done);
+	n->unstable = needs_sync(n);
+	if (status == NFS4_OK)
+		return NFS4_OK;
+	unlinkat(dir->fd, s->s, n->type == NFS_DIR ? AT_REMOVEDIR : 0);
+	obj_removed(sv->objs, n->o, NULL);
+	n->o = obj_unref(sv->objs, n->o);
+	return status;
+}
+
 uint32_t entry_make(
 	struct serve *sv, struct obj *dir, const struct nfs_name *name, struct entry_new *n)
 {
+	struct making_what w = making_of(dir, name);
+	bool marked = n->set.mask & NFS_SET_ATIME;
 	struct entry_name s;
 	uint32_t status = need_dir(dir);
-	int r;
+	int note = -1;
 
+	w.type = n->type;
+	w.mark = n->set.atime;
 	if (status == NFS4_OK)
 		status = entry_name(name, &s);
 	if (status == NFS4_OK && n->set.mask & NFS_SET_SIZE)
 		status = NFS4ERR_INVAL;
-	if (status == NFS4_OK)
-		status = make(dir, n, s.s);
 	if (status != NFS4_OK)
 		return status;
-	r = obj_lookup(sv->objs, dir, name->s, name->len, &n->o, &n->st);
-	if (r < 0)
-		return nfs4_errno_status(r);
-	status = attr_after_create(n->o, -1, &n->st, &n->set, &n->done);
+	if (marked)
+		note = making_begin(sv->making, &w);
+	status = make(dir, n, s.s);
+	if (status == NFS4ERR_EXIST && marked && made_before(sv, dir, &w))
+		status = NFS4_OK;
 	if (status == NFS4_OK)
-		return NFS4_OK;
-	unlinkat(dir->fd, s.s, n->type == NFS_DIR ? AT_REMOVEDIR : 0);
-	obj_removed(sv->objs, n->o, NULL);
-	n->o = obj_unref(sv->objs, n->o);
+		status = finish(sv, dir, name, &s, n);
+	making_end(sv->making, note, &w, status == NFS4_OK);
 	return status;
 }
 
@@ -268,6 +344,7 @@ uint32_t entry_rename(struct serve *sv, const struct client *by, struct obj *fro
 	if (renameat(from_dir->fd, f.s, to_dir->fd, t.s) != 0)
 		r = errno == EEXIST ? -ENOTEMPTY : -errno;
 	if (r == 0 && *changed) {
+		name_taken(sv, to_dir, to);
 		attr_touch(moved);
 		obj_moved(sv->objs, moved, to_dir, to->s, to->len);
 		if (old) {
@@ -318,6 +395,7 @@ uint32_t entry_link(struct serve *sv, const struct client *by, struct obj *o, st
 	deleg_end_use(&sv->state, o, DELEG_CHANGE);
 	if (r < 0)
 		return nfs4_errno_status(r);
+	name_taken(sv, dir, name);
 	attr_touch(o);
 	return NFS4_OK;
 }

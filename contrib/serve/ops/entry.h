@@ -43,6 +43,7 @@ struct entry_new {
 	struct obj *o;	 /* referenced */
 	struct statx st; /* what it looks like; not known if stx_mask is 0 */
 	uint32_t done;	 /* NFS_SET_* applied */
+	bool unstable;	 /* o is to be synced, beside the directory */
 };
 /* If an attribute cannot be set, what was made is removed again. */
 uint32_t entry_make(

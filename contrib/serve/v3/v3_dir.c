@@ -136,7 +136,7 @@ static uint32_t make(struct v3_call *c, const struct nfs_name *name, struct entr
 	status = new_status(entry_make(c->sv, c->o, name, n));
 	if (status == NFS4_OK) {
 		attr_touch(c->o);
-		if (!n->st.stx_mask)
+		if (n->unstable)
 			stable_want(c->sv->stable, &c->last.set, n->o);
 		stable_want(c->sv->stable, &c->last.set, c->o);
 		made(c, n->o);

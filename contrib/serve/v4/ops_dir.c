@@ -31,7 +31,7 @@ uint32_t op_create(struct compound *c, const struct nfs4_args *args)
 	if (status != NFS4_OK)
 		return status;
 	cinfo_after(c->cur, &res.cinfo);
-	if (!n.st.stx_mask)
+	if (n.unstable)
 		stable_want(c->sv->stable, &c->last.set, n.o);
 	stable_want(c->sv->stable, &c->last.set, c->cur);
 	res.attrset = nfs4_sattr_bits(n.done);

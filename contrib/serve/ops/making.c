@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * making: what CREATE, MKDIR, SYMLINK and MKNOD are about to make, noted where the note outlives
+ * the server's process.
+ */
+#include "contrib/serve/ops/making.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "transport/log.h"
+
+#define NOTES 128 /* more are not under way at a time, or go unnoted */
+#define MAGIC "rnfs-serve making 1"
+
+enum note_state { NOTE_FREE, NOTE_UNDER_WAY, NOTE_LEFT };
+
+struct note {
+	_Atomic uint32_t state; /* enum note_state; stored last, struck out first */
+	uint32_t type, name_len;
+	uint64_t dev, ino;
+	struct timespec mark, since;
+	char name[NFS_NAME_MAX + 1];
+};
+
+/* The file. Only processes of one machine under one boot share it, so it has no byte order. */
+struct record {
+	char magic[32], boot[40];
+	uint32_t running; /* the process that has the file has not ended as it should */
+	struct note note[NOTES];
+};
+
+struct making {
+	pthread_mutex_t lock; /* of the notes */
+	struct record *r;
+	int fd; /* which has the lock of the file */
+	bool was_killed;
+};
+
+static bool read_boot(char *boot, size_t size)
+{
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, boot, size - 1);
+
+	if (fd >= 0)
+		close(fd);
+	return n > 0;
+}
+
+/* What the run before has left. */
+static void take_over(struct making *m)
+{
+	char boot[sizeof(m->r->boot)] = "";
+	struct record *r = m->r;
+
+	if (!read_boot(boot, sizeof(boot)) || memcmp(r->magic, MAGIC, sizeof(MAGIC)) != 0 ||
+		memcmp(r->boot, boot, sizeof(boot)) != 0) {
+		memset(r, 0, sizeof(*r));
+		memcpy(r->boot, boot, sizeof(boot));
+		memcpy(r->magic, MAGIC, sizeof(MAGIC));
+	}
+	m->was_killed = r->running;
+	r->running = 1;
+	for (unsigned i = 0; i < NOTES; i++) {
+		struct note *n = &r->note[i];
+
+		if (n->state != NOTE_FREE)
+			n->state = n->name_len <= NFS_NAME_MAX ? NOTE_LEFT : NOTE_FREE;
+	}
+}
+
+/* The file, of its full size, locked. A descriptor, or -errno. */
+static int open_record(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600), r = 0;
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) != 0)
+		r = -errno;
+	else if (!S_ISREG(st.st_mode) || st.st_uid != geteuid())
+		r = -EPERM;
+	else if (flock(fd, LOCK_EX | LOCK_NB) != 0)
+		r = -errno;
+	else /* a store into a hole would fail with a signal where the disk is full */
+		r = -posix_fallocate(fd, 0, sizeof(struct record));
+	if (r == 0)
+		return fd;
+	close(fd);
+	return r;
+}
+
+struct making *making_new(const char *path)
+{
+	struct making *m = calloc(1, sizeof(*m));
+	int r = -ENOMEM;
+
+	if (m) {
+		m->fd = r = open_record(path);
+		if (r >= 0) {
+			m->r = mmap(
+				NULL, sizeof(*m->r), PROT_READ | PROT_WRITE, MAP_SHARED, m->fd, 0);
+			r = m->r == MAP_FAILED ? -errno : 0;
+			if (r < 0)
+				close(m->fd);
+		}
+	}
+	if (r < 0) {
+		log_warn("the record of what is being made cannot be kept as %s (%s): a client may "
+			 "be told EEXIST of what it made itself just before the server is killed",
+			path, strerror(-r));
+		free(m);
+		return NULL;
+	}
+	pthread_mutex_init(&m->lock, NULL);
+	take_over(m);
+	return m;
+}
+
+struct making *making_free(struct making *m)
+{
+	if (!m)
+		return NULL;
+	for (unsigned i = 0; i < NOTES; i++)
+		m->r->note[i].state = NOTE_FREE;
+	m->r->running = 0;
+	munmap(m->r, sizeof(*m->r));
+	close(m->fd);
+	pthread_mutex_destroy(&m->lock);
+	free(m);
+	return NULL;
+}
+
+bool making_was_killed(const struct making *m)
+{
+	return m && m->was_killed;
+}
+
+/* A free note, or one that no client has come back for. */
+static struct note *find_room_locked(struct making *m)
+{
+	struct note *left = NULL;
+
+	for (unsigned i = 0; i < NOTES; i++) {
+		struct note *n = &m->r->note[i];
+
+		if (n->state == NOTE_FREE)
+			return n;
+		if (n->state == NOTE_LEFT)
+			left = n;
+	}
+	return left;
+}
+
+int making_begin(struct making *m, const struct making_what *w)
+{
+	struct note *n;
+
+	if (!m || w->name.len > NFS_NAME_MAX)
+		return -1;
+	pthread_mutex_lock(&m->lock);
+	n = find_room_locked(m);
+	if (n) {
+		n->state = NOTE_FREE;
+		n->type = w->type;
+		n->dev = w->dev;
+		n->ino = w->ino;
+		n->mark = w->mark;
+		n->name_len = w->name.len;
+		memcpy(n->name, w->name.s, w->name.len);
+		/* the clock that the kernel takes times of birth from */
+		clock_gettime(CLOCK_REALTIME_COARSE, &n->since);
+		atomic_store_explicit(&n->state, NOTE_UNDER_WAY, memory_order_release);
+	}
+	pthread_mutex_unlock(&m->lock);
+	return n ? (int)(n - m->r->note) : -1;
+}
+
+static bool same_name(const struct note *n, const struct making_what *w)
+{
+	return n->dev == w->dev && n->ino == w->ino && n->name_len == w->name.len &&
+	       memcmp(n->name, w->name.s, w->name.len) == 0;
+}
+
+/* The name is taken for good: no other operation has made it. */
+static void strike_out_locked(struct making *m, const struct making_what *w)
+{
+	for (unsigned i = 0; i < NOTES; i++) {
+		struct note *n = &m->r->note[i];
+
+		if (n->state != NOTE_FREE && same_name(n, w))
+			n->state = NOTE_FREE;
+	}
+}
+
+void making_end(struct making *m, int note, const struct making_what *w, bool made)
+{
+	struct note *n;
+
+	if (!m)
+		return;
+	pthread_mutex_lock(&m->lock);
+	if (made)
+		strike_out_locked(m, w);
+	n = note < 0 ? NULL : &m->r->note[note];
+	/* another operation may have struck it out, and a third may have it by now */
+	if (n && n->state == NOTE_UNDER_WAY && same_name(n, w) && n->type == w->type &&
+		memcmp(&n->mark, &w->mark, sizeof(n->mark)) == 0)
+		n->state = NOTE_FREE;
+	pthread_mutex_unlock(&m->lock);
+}
+
+static bool equal(const struct statx_timestamp *a, const struct statx_timestamp *b)
+{
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+/* Was what looks like st made after the note, and has nothing but the operation touched it? */
+static bool made_for(const struct note *n, const struct statx *st)
+{
+	const struct statx_timestamp mark = {
+		.tv_sec = n->mark.tv_sec, .tv_nsec = (uint32_t)n->mark.tv_nsec};
+
+	if (!(st->stx_mask & STATX_BTIME) || st->stx_btime.tv_sec < n->since.tv_sec ||
+		(st->stx_btime.tv_sec == n->since.tv_sec &&
+			(int64_t)st->stx_btime.tv_nsec < n->since.tv_nsec))
+		return false;
+	return equal(&st->stx_atime, &mark) ||
+	       (equal(&st->stx_atime, &st->stx_btime) && equal(&st->stx_mtime, &st->stx_btime));
+}
+
+bool making_claim(struct making *m, const struct making_what *w, const struct statx *st)
+{
+	bool claimed = false;
+
+	if (!m)
+		return false;
+	pthread_mutex_lock(&m->lock);
+	for (unsigned i = 0; i < NOTES && !claimed; i++) {
+		const struct note *n = &m->r->note[i];
+
+		claimed = n->state == NOTE_LEFT && same_name(n, w) && n->type == w->type &&
+			  n->mark.tv_sec == w->mark.tv_sec && n->mark.tv_nsec == w->mark.tv_nsec &&
+			  made_for(n, st);
+	}
+	if (claimed)
+		strike_out_locked(m, w);
+	pthread_mutex_unlock(&m->lock);
+	return claimed;
+}
