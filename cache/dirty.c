@@ -70,14 +70,19 @@ static void set_state(struct dirty_file *d, struct dirty_extent *x, enum dirty_s
 		reaches(d, end_of(x));
 }
 
-/* An extent in mem, in the tree. NULL when out of memory. */
-static struct dirty_extent *insert(struct dirty_file *d, const struct dirty_extent *like)
+/* An extent that is not in the tree yet. NULL when out of memory. */
+static struct dirty_extent *copy_of(const struct dirty_extent *like)
 {
 	struct dirty_extent *x = malloc(sizeof(*x));
 
-	if (!x)
-		return NULL;
-	*x = *like;
+	if (x)
+		*x = *like;
+	return x;
+}
+
+/* Puts x, which lies in mem, into the tree, where no extent is in its way. */
+static void insert(struct dirty_file *d, struct dirty_extent *x)
+{
 	RB_INSERT(dirty_tree, &d->tree, x);
 	x->by->extents++;
 	x->mem->extents++;
@@ -85,7 +90,6 @@ static struct dirty_extent *insert(struct dirty_file *d, const struct dirty_exte
 	count(d, x->state, x->len);
 	if (x->state != DIRTY_UNSTABLE)
 		reaches(d, end_of(x));
-	return x;
 }
 
 static void drop(struct dirty_file *d, struct dirty_extent *x)
@@ -130,7 +134,7 @@ static void shorten_tail(struct dirty_file *d, struct dirty_extent *x, uint32_t 
 /* Takes the bytes [off, end) out of x. False when out of memory: then it is as it was. */
 static bool cut(struct dirty_file *d, struct dirty_extent *x, uint64_t off, uint64_t end)
 {
-	struct dirty_extent tail = *x;
+	struct dirty_extent *tail;
 
 	if (off <= x->off && end >= end_of(x)) {
 		drop(d, x);
@@ -139,11 +143,13 @@ static bool cut(struct dirty_file *d, struct dirty_extent *x, uint64_t off, uint
 	} else if (end >= end_of(x)) {
 		shorten_tail(d, x, (uint32_t)(end_of(x) - off));
 	} else {
-		tail.off = end;
-		tail.at += (uint32_t)(end - x->off);
-		tail.len = tail.room = (uint32_t)(end_of(x) - end);
-		if (!insert(d, &tail))
+		tail = copy_of(x);
+		if (!tail)
 			return false;
+		tail->off = end;
+		tail->at += (uint32_t)(end - x->off);
+		tail->len = tail->room = (uint32_t)(end_of(x) - end);
+		insert(d, tail);
 		shorten_tail(d, x, (uint32_t)(end_of(x) - off));
 	}
 	return true;
@@ -161,8 +167,8 @@ static struct dirty_extent *stream_to(
 	return x && end_of(x) == off && x->by == by ? x : NULL;
 }
 
-/* Begins an extent at off for len bytes, and up to most if it continues a stream. NULL: there is no
- * memory. */
+/* An extent at off for len bytes, and up to most if it continues a stream; it is not in the tree
+ * yet. NULL: there is no memory. */
 static struct dirty_extent *begin(struct dirty_file *d, struct dirty_owner *by, uint64_t off,
 	const struct dirty_extent *stream, uint32_t len, uint32_t most)
 {
@@ -181,7 +187,7 @@ static struct dirty_extent *begin(struct dirty_file *d, struct dirty_owner *by, 
 		return NULL;
 	new.room = buf->size < most ? buf->size : most;
 	new.mem = mem_of(buf);
-	x = new.mem ? insert(d, &new) : NULL;
+	x = new.mem ? copy_of(&new) : NULL;
 	if (!x) {
 		free(new.mem);
 		d->memory->put(d->memory->ctx, buf);
@@ -189,21 +195,37 @@ static struct dirty_extent *begin(struct dirty_file *d, struct dirty_owner *by, 
 	return x;
 }
 
-/* Puts what it can of [off, end), where there is no extent, behind the one that it continues, or
- * into one of its own. Returns how many bytes, 0: there is no memory. */
+/* begin() was in vain. */
+static void unbegin(struct dirty_file *d, struct dirty_extent *x)
+{
+	d->memory->put(d->memory->ctx, x->mem->buf);
+	free(x->mem);
+	free(x);
+}
+
+/* Puts what it can of [off, end) behind the extent that it continues, or into one of its own. There
+ * is no extent but `over`, UNSTABLE, if that is not NULL: it gives way once there is memory for
+ * what replaces it. Returns how many bytes, 0: there is no memory. */
 static uint32_t fill(struct dirty_file *d, struct dirty_owner *by, uint64_t off, uint64_t end,
-	const uint8_t *data)
+	const uint8_t *data, struct dirty_extent *over)
 {
 	uint32_t most = DIRTY_RUN - (uint32_t)(off % DIRTY_RUN);
 	uint32_t n = end - off < most ? (uint32_t)(end - off) : most;
-	struct dirty_extent *stream = stream_to(d, by, off), *x = stream;
+	struct dirty_extent *stream = stream_to(d, by, off), *x = stream, *new = NULL;
 
 	if (!x || x->state != DIRTY_NEW || x->len == x->room || off % DIRTY_RUN == 0)
-		x = begin(d, by, off, stream, n, most);
+		x = new = begin(d, by, off, stream, n, most);
 	if (!x)
 		return 0;
 	if (n > x->room - x->len)
 		n = x->room - x->len;
+	if (over && !cut(d, over, off, off + n)) {
+		if (new)
+			unbegin(d, new);
+		return 0;
+	}
+	if (new)
+		insert(d, new);
 	memcpy(x->mem->buf->data + x->at + x->len, data, n);
 	x->len += n;
 	count(d, DIRTY_NEW, n);
@@ -223,13 +245,15 @@ enum dirty_put dirty_put(struct dirty_file *d, struct dirty_owner *by, uint64_t 
 		uint32_t n;
 
 		if (!x || x->off > pos) {
-			n = fill(d, by, pos, x && x->off < end ? x->off : end, from);
+			n = fill(d, by, pos, x && x->off < end ? x->off : end, from, NULL);
 			if (!n)
 				return DIRTY_FULL;
 			pos += n;
 		} else if (x->state == DIRTY_UNSTABLE) {
-			if (!cut(d, x, pos, to))
+			n = fill(d, by, pos, to, from, x);
+			if (!n)
 				return DIRTY_FULL;
+			pos += n;
 		} else if (x->state == DIRTY_NEW && x->by == by) {
 			memcpy(x->mem->buf->data + x->at + (pos - x->off), from, to - pos);
 			pos = to;
@@ -243,18 +267,18 @@ enum dirty_put dirty_put(struct dirty_file *d, struct dirty_owner *by, uint64_t 
 enum dirty_put dirty_take(struct dirty_file *d, struct dirty_owner *by, uint64_t off,
 	struct mem_buf *buf, uint32_t at, uint32_t len)
 {
-	struct dirty_extent new = {.by = by, .at = at, .off = off, .len = len, .room = len};
+	struct dirty_extent new = {.by = by, .at = at, .off = off, .len = len, .room = len}, *x;
 
 	if (dirty_overlaps(d, off, len))
 		return DIRTY_BUSY;
 	new.mem = mem_of(buf);
-	if (!new.mem)
-		return DIRTY_FULL;
-	dirty_cut(d, off, len, UINT64_MAX);
-	if (dirty_overlaps(d, off, len) || !insert(d, &new)) {
+	x = new.mem ? copy_of(&new) : NULL;
+	if (!x) {
 		free(new.mem);
 		return DIRTY_FULL;
 	}
+	dirty_cut(d, off, len, UINT64_MAX);
+	insert(d, x);
 	return DIRTY_DONE;
 }
 
@@ -300,10 +324,12 @@ unsigned dirty_run_to(struct dirty_file *d, uint64_t end, struct dirty_extent *r
 	return dirty_run(d, &from, run);
 }
 
-void dirty_writing(struct dirty_file *d, struct dirty_extent *run[], unsigned n)
+void dirty_writing(struct dirty_file *d, struct dirty_extent *run[], unsigned n, uint64_t now)
 {
-	for (unsigned i = 0; i < n; i++)
+	for (unsigned i = 0; i < n; i++) {
+		run[i]->sent = now;
 		set_state(d, run[i], DIRTY_WRITING);
+	}
 }
 
 void dirty_wrote(struct dirty_file *d, struct dirty_extent *run[], unsigned n, bool unstable,
@@ -349,17 +375,23 @@ static void redo(struct dirty_file *d, struct dirty_extent *x)
 	d->lost += x->lost;
 	if (x->lost)
 		return;
+	if (x->sent <= d->replaced) {
+		d->given_up += x->len;
+		drop(d, x);
+		return;
+	}
 	x->room = x->len;
 	set_state(d, x, DIRTY_NEW);
 }
 
-void dirty_redo(struct dirty_file *d)
+void dirty_redo(struct dirty_file *d, uint64_t replaced)
 {
-	struct dirty_extent *x;
+	struct dirty_extent *x, *next;
 
 	if (!dirty_bytes(d, DIRTY_UNSTABLE))
 		return;
-	RB_FOREACH(x, dirty_tree, &d->tree)
+	d->replaced = replaced;
+	RB_FOREACH_SAFE(x, dirty_tree, &d->tree, next)
 	if (x->state == DIRTY_UNSTABLE)
 		redo(d, x);
 }
@@ -387,14 +419,14 @@ void dirty_cut_begin(struct dirty_file *d, struct dirty_cut *cut, uint64_t now)
 
 void dirty_cut_end(struct dirty_file *d, struct dirty_cut *cut, uint64_t off, uint64_t len)
 {
-	struct dirty_extent *x;
+	struct dirty_extent *x, *next;
 
 	LIST_REMOVE(cut, link);
 	if (len)
 		dirty_cut(d, off, len, cut->since);
 	if (!d->lost)
 		return;
-	RB_FOREACH(x, dirty_tree, &d->tree)
+	RB_FOREACH_SAFE(x, dirty_tree, &d->tree, next)
 	if (x->lost)
 		redo(d, x);
 }

@@ -17,7 +17,8 @@
  *     dirty_wrote()               WRITING -> UNSTABLE; -> gone, if the server has it on stable
  *                                 storage already, or the WRITE has failed
  *     dirty_committed()           UNSTABLE -> gone
- *     dirty_redo()                UNSTABLE -> NEW: the server has restarted
+ *     dirty_redo()                UNSTABLE -> NEW: the server has restarted; -> gone, if another
+ *                                 client may have replaced it
  *     dirty_cut(), dirty_forget() -> gone
  *
  * What was UNSTABLE when a change of another kind was sent (a truncation, a direct write) may have
@@ -71,6 +72,7 @@ struct dirty_extent {
 	uint32_t before;    /* bytes of the stream that it continues */
 	enum dirty_state state;
 	bool lost;	   /* UNSTABLE: by a restart while a cut is under way */
+	uint64_t sent;	   /* WRITING, UNSTABLE: when the WRITE was sent */
 	uint64_t gen, got; /* UNSTABLE: of the WRITE (filedata.h), and when that was answered */
 };
 
@@ -94,6 +96,9 @@ struct dirty_file {
 	struct dirty_tree tree;
 	LIST_HEAD(, dirty_cut) cuts;
 	unsigned lost;			      /* extents */
+	uint64_t replaced;		      /* as of the last dirty_redo() */
+	uint64_t given_up;		      /* bytes that dirty_redo() or dirty_cut_end() dropped
+						 for that reason; the caller sets it back */
 	_Atomic uint64_t bytes[DIRTY_STATES]; /* of extents in that state */
 	_Atomic uint64_t end; /* where the last byte that is NEW or WRITING is in the file, about:
 				 not before it */
@@ -130,13 +135,16 @@ unsigned dirty_run(struct dirty_file *d, uint64_t *from, struct dirty_extent *ru
 /* The one that ends at `end`, as much of it as goes into one WRITE. */
 unsigned dirty_run_to(struct dirty_file *d, uint64_t end, struct dirty_extent *run[]);
 
-void dirty_writing(struct dirty_file *d, struct dirty_extent *run[], unsigned n);
+void dirty_writing(struct dirty_file *d, struct dirty_extent *run[], unsigned n, uint64_t now);
 /* got: when that was answered. unstable: they are to be kept, with that gen; else they go. */
 void dirty_wrote(struct dirty_file *d, struct dirty_extent *run[], unsigned n, bool unstable,
 	uint64_t gen, uint64_t got);
 /* A COMMIT has made safe what was UNSTABLE with this gen or an earlier one. */
 void dirty_committed(struct dirty_file *d, uint64_t gen);
-void dirty_redo(struct dirty_file *d);
+/* The server may have lost what is UNSTABLE: it is NEW again. Another client was last seen to have
+ * changed the file at `replaced` (0: never): extents whose WRITE was sent before that are given up,
+ * for the server may have the other client's bytes in their place. */
+void dirty_redo(struct dirty_file *d, uint64_t replaced);
 /* Bytes in [off, off + len) (len UINT64_MAX: all behind off) that are UNSTABLE since `until` or
  * earlier are not the file's any more. */
 void dirty_cut(struct dirty_file *d, uint64_t off, uint64_t len, uint64_t until);

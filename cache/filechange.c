@@ -23,6 +23,7 @@ void filechange_init(struct filechange *f)
 	*f = (struct filechange){.dropping = 1, .dropped = 1};
 	atomic_init(&f->touched, 0);
 	atomic_init(&f->foreign, 0);
+	atomic_init(&f->replaced, 0);
 	pthread_mutex_init(&f->lock, NULL);
 }
 
@@ -50,6 +51,18 @@ static void set_locked(struct filechange *f, const struct fileversion *v, uint64
 	f->asked = asked;
 	f->came = clock_ns();
 	f->known = true;
+}
+
+/* Another client has changed the file, and v shows that; a server that has lost changes since
+ * `known` would tell an older version. */
+static void foreign_locked(
+	struct filechange *f, const struct fileversion *known, const struct fileversion *v)
+{
+	uint64_t now = clock_ns();
+
+	atomic_store(&f->foreign, now);
+	if (v && v->change >= known->change)
+		atomic_store(&f->replaced, now);
 }
 
 /* What is cached is not of the version that is known, or may not be. */
@@ -143,9 +156,29 @@ static void gap_locked(struct filechange *f)
 			f->version = f->links->link[i].after;
 }
 
+/* The version that another client left where the chain has a gap: one that no WRITE of this mount
+ * made, and no older than where the chain ends. NULL: each gap may be what the server lost. */
+static const struct fileversion *gap_from_locked(const struct filechange *f)
+{
+	const struct filechange_links *l = f->links;
+
+	for (unsigned i = 0; l && i < l->n; i++) {
+		const struct fileversion *before = &l->link[i].before;
+		bool made = before->change < f->version.change;
+
+		for (unsigned k = 0; k < l->n && !made; k++)
+			made = same(before, &l->link[k].after);
+		if (!made)
+			return before;
+	}
+	return NULL;
+}
+
 /* What it all came to, version and links seen to. */
 static enum filechange_by judge_locked(struct filechange *f, uint64_t alone)
 {
+	const struct fileversion *from = gap_from_locked(f);
+	struct fileversion known = f->version, left = from ? *from : f->newest;
 	bool gap = f->links && f->links->n, chain = !f->unproved && !f->counted;
 	bool touched = atomic_load(&f->touched) > f->asked;
 	uint64_t grown = f->newest.change - f->first.change;
@@ -164,8 +197,10 @@ static enum filechange_by judge_locked(struct filechange *f, uint64_t alone)
 		return FILECHANGE_OURS;
 	if (touched || f->unproved)
 		return FILECHANGE_ASSUMED;
-	if (gap || grown > f->begun)
+	if (gap || grown > f->begun) {
+		foreign_locked(f, &known, gap && !from ? NULL : &left);
 		return FILECHANGE_FOREIGN;
+	}
 	/* less: a server that says that it counts, and does not */
 	return grown == f->begun ? FILECHANGE_OURS : FILECHANGE_ASSUMED;
 }
@@ -185,8 +220,6 @@ enum filechange_by filechange_end(
 		by = judge_locked(f, alone);
 		if (by != FILECHANGE_OURS)
 			stale_locked(f);
-		if (by == FILECHANGE_FOREIGN)
-			atomic_store(&f->foreign, clock_ns());
 		if (!f->blind) {
 			set_locked(f, &f->version, f->wrote);
 			f->told = f->wrote;
@@ -226,7 +259,7 @@ static enum filechange_by look_locked(
 	by = touched <= f->asked ? FILECHANGE_FOREIGN : FILECHANGE_ASSUMED;
 	stale_locked(f);
 	if (by == FILECHANGE_FOREIGN)
-		atomic_store(&f->foreign, clock_ns());
+		foreign_locked(f, &f->version, v);
 	set_locked(f, v, asked > f->asked ? asked : f->asked);
 	return by;
 }

@@ -41,6 +41,12 @@
  * after the version is known. Another that is told the same version meanwhile finds nothing new in
  * it; it must drop it too before the kernel is answered (filechange_to_drop()).
  *
+ * A server that has restarted may have lost changes, and says so by a version from before them.
+ * That is a difference as any other to what is cached. But only a version that is no older than the
+ * known one shows that another client has written, truncated or otherwise changed the file
+ * (filechange.replaced): what this mount wrote before then must not be written again
+ * (writeback.h).
+ *
  * Lock. filechange.lock guards all fields that are not atomic. It is a leaf. Any thread may call
  * anything. Times are clock_ns().
  */
@@ -69,6 +75,8 @@ struct fileversion {
 struct filechange {
 	_Atomic uint64_t touched; /* when this mount last changed it otherwise than by WRITE */
 	_Atomic uint64_t foreign; /* when a change was last found to be somebody else's; 0: never */
+	/* when one was last found that cannot come of a server that has lost changes; 0: never */
+	_Atomic uint64_t replaced;
 	/* which drop is to make whole what is cached, another each time that it is not; and which
 	 * one the daemon's own cache has been through; changed under lock */
 	_Atomic uint64_t dropping, dropped;
@@ -118,6 +126,13 @@ static inline uint64_t filechange_to_drop(const struct filechange *f)
 void filechange_cleared(struct filechange *f, uint64_t dropping);
 /* The kernel has dropped its pages, as an open was told to. */
 void filechange_dropped(struct filechange *f, uint64_t dropping);
+/* When another client was last found to have changed the file since the version that was known
+ * before, on clock_ns(); 0: never. Any WRITE that was sent before then may have been written over.
+ */
+static inline uint64_t filechange_replaced(const struct filechange *f)
+{
+	return atomic_load(&f->replaced);
+}
 /* Has a change been found to be somebody else's after `since`? */
 bool filechange_was_foreign(const struct filechange *f, uint64_t since);
 /* Is no WRITE under way, and did none end since `since`? */

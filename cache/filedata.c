@@ -37,6 +37,7 @@ static enum filedata_verf note_verf_locked(struct filedata *d, const uint8_t *ve
 		if (d->unkept)
 			lose_locked(d, -EIO);
 		d->unkept = false;
+		d->restarts++;
 	}
 	memcpy(d->verf, verf, NFS_VERF_SIZE);
 	d->have_verf = true;
@@ -97,6 +98,16 @@ bool filedata_dirty(struct filedata *d, uint64_t *gen)
 	*gen = d->gen;
 	pthread_mutex_unlock(&d->lock);
 	return dirty;
+}
+
+uint64_t filedata_restarts(struct filedata *d)
+{
+	uint64_t restarts;
+
+	pthread_mutex_lock(&d->lock);
+	restarts = d->restarts;
+	pthread_mutex_unlock(&d->lock);
+	return restarts;
 }
 
 bool filedata_at_risk(struct filedata *d)

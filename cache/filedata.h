@@ -57,6 +57,7 @@ struct filedata {
 	uint8_t verf[NFS_VERF_SIZE]; /* of the unstable data */
 	struct rpc_cred by;	     /* who wrote some of it last */
 	uint64_t gen;		     /* unstable changes so far */
+	uint64_t restarts;	     /* times that the verifier was another one */
 	uint64_t failed_gen;	     /* gen of the last COMMIT that failed, 0: none */
 	uint32_t losses;	     /* so far */
 	int error;		     /* the last one's: a negative errno */
@@ -93,6 +94,8 @@ void filedata_unwritten(struct filedata *d, int error);
 
 /* Is a COMMIT needed? *gen: as filedata_commit() would return it. */
 bool filedata_dirty(struct filedata *d, uint64_t *gen);
+/* How often has an answer brought another verifier so far? */
+uint64_t filedata_restarts(struct filedata *d);
 /* Could a restart of the server lose something for good? */
 bool filedata_at_risk(struct filedata *d);
 /* Before a COMMIT: *by is whose it is to be. Returns gen for the following two. */

@@ -12,8 +12,17 @@
  *     somebody waits for it (writeback_wait()): fsync, close, what must come after it
  *
  * They are UNSTABLE, and what they carried is kept until a COMMIT has come back with the verifier
- * that they came back with (filedata.h). With another one the server has restarted: all that is
- * UNSTABLE is written again, and nobody notices. If somebody waits for the data to be safe, and one
+ * that they came back with (filedata.h). A COMMIT is sent when a program waits for it, when much is
+ * kept, and else by writeback_tick(): some seconds after the last WRITE of the file, or ten after
+ * the first. One is sent at once when another client is seen to have changed the file
+ * (writeback_commit()).
+ *
+ * With another verifier the server has restarted, and may have lost what is UNSTABLE. That is
+ * written again, and no program notices, if no other client was seen to have changed the file since
+ * the WRITE was sent (filechange_replaced()): the answer to the COMMIT that tells of the restart
+ * brings the file's version, so a change that was not seen before is seen then. Else the server may
+ * have another client's bytes there, or have cut the file short for it. Then nothing is written
+ * again, and filedata tells of a loss. If somebody waits for the data to be safe, and one
  * WRITE carries all that is not, that WRITE makes it so, and there is no COMMIT. What somebody
  * wants to be done when it is (struct nfs_then) goes with that WRITE: the file's times are set
  * behind it, and as there is nothing left to be written again they stay as they are set.
@@ -108,7 +117,9 @@ struct written {
 	TAILQ_HEAD(, writeout) under_way; /* WRITEs, by id */
 	uint64_t next_id;
 	struct writeback_waits waits;
-	uint64_t since; /* when the oldest NEW extent was made, on clock_ns() */
+	uint64_t since;	     /* when the oldest NEW extent was made, on clock_ns() */
+	uint64_t kept_since; /* when the oldest UNSTABLE extent, about, became that */
+	uint64_t kept_last;  /* and the newest */
 	bool committing;
 	bool stuck;   /* the last COMMIT failed: no other follows until somebody waits */
 	bool starved; /* there was no memory to send all that somebody waits for */
@@ -208,6 +219,10 @@ bool writeback_close(struct writer *by);
 /* An answer that did not come to a WRITE or COMMIT from here has told that the server has restarted
  * (FILEDATA_OTHER): what it had of f is written again. */
 void writeback_redo(struct written *f);
+
+/* Another client may have changed f: has what is UNSTABLE committed, before there is any reason to
+ * write it again. No program waits. Any thread; does not wait. */
+void writeback_commit(struct written *f);
 
 /* To be called about once a second. */
 void writeback_tick(struct writeback *all);

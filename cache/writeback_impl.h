@@ -22,8 +22,9 @@ struct writeout {
 	struct seg seg[DIRTY_RUN_EXTENTS];
 	unsigned n;
 	enum nfs_stable stable;
-	bool unstable; /* so was an answer */
-	bool redo;     /* an answer had another verifier */
+	bool unstable;	   /* so was an answer */
+	bool redo;	   /* an answer had another verifier */
+	uint64_t restarts; /* filedata_restarts() before the first unstable answer */
 	int error;
 	uint64_t gen, asked; /* of a COMMIT */
 	bool carries;	     /* `then`, for waiter; the latter under the file's lock, NULL: gone */
@@ -71,6 +72,12 @@ void written_all_sent_locked(struct written *f);
  * the lock. */
 void written_redo_locked(struct written *f);
 void written_redone(struct written *f);
+/* More of f is about to be UNSTABLE. */
+void written_keeps_locked(struct written *f);
+/* Is what is UNSTABLE of f to be committed although no program waits, now? */
+bool written_is_old_locked(const struct written *f);
+/* f is to have a COMMIT: may it be sent? Then writeout_commit() follows. */
+bool written_commits_locked(struct written *f);
 /* Has that verifier told of a restart? */
 bool written_restarted(enum filedata_verf is);
 /* The server does not let *by COMMIT f. COMMIT_AGAIN: who waits is to try it, *by now.

@@ -65,14 +65,22 @@ static void write_finish(struct writeout *x)
 	struct writeback *all = x->f->all;
 	struct written *f = x->f;
 	bool redo = x->redo;
+	bool keeps;
 	uint64_t gen;
 
-	filedata_dirty(f->data, &gen);
 	if (x->error)
 		filedata_lost(f->data, x->error);
 	pthread_mutex_lock(&f->lock);
 	TAILQ_REMOVE(&f->under_way, x, link);
-	dirty_wrote(&f->dirty, x->run, x->n, x->unstable && !x->error, gen, clock_ns());
+	/* A COMMIT that ended since the first part was answered has seen these bytes WRITING. If it
+	 * told of a restart, that part may be lost; if it did not and nothing is unstable any more,
+	 * it was sent behind all parts. */
+	keeps = filedata_dirty(f->data, &gen);
+	redo |= x->unstable && !x->error && filedata_restarts(f->data) != x->restarts;
+	keeps = x->unstable && !x->error && (keeps || redo);
+	if (keeps)
+		written_keeps_locked(f);
+	dirty_wrote(&f->dirty, x->run, x->n, keeps, gen, clock_ns());
 	/* another WRITE may have been answered before it, and done later */
 	if (x->waiter && !x->error && !redo && f->next_id == x->id + 1)
 		*x->waiter->then = x->then;
@@ -112,6 +120,7 @@ static void write_took(struct writeout *x, struct part *p)
 {
 	uint32_t sent = p->want - p->got;
 	struct nfs_op *op = &p->op;
+	uint64_t restarts = filedata_restarts(x->f->data);
 
 	x->f->all->ops->write_end(x->by, op);
 	p->settled = true;
@@ -124,8 +133,10 @@ static void write_took(struct writeout *x, struct part *p)
 		x->error = x->error ? x->error : op->error;
 		return;
 	}
-	if (op->u.write.committed == NFS_UNSTABLE)
+	if (op->u.write.committed == NFS_UNSTABLE) {
+		x->restarts = x->unstable ? x->restarts : restarts;
 		x->unstable = true;
+	}
 	x->redo |= written_restarted(filedata_wrote(
 		x->f->data, x->by->cred, op->u.write.committed, op->u.write.verf, true));
 	p->got += op->u.write.count;
@@ -189,7 +200,7 @@ static void write_begin_locked(struct written *f, struct writeout *x, unsigned n
 	x->error = 0;
 	x->carries = false;
 	x->waiter = NULL;
-	dirty_writing(&f->dirty, x->run, n);
+	dirty_writing(&f->dirty, x->run, n, clock_ns());
 	TAILQ_INSERT_TAIL(&f->under_way, x, link);
 }
 

@@ -14,6 +14,10 @@
  * WRITEs, of which those of several connections may tell of one restart several times. */
 #define ROUNDS_MAX   8u
 #define COMMIT_ROUND 8u
+/* What is UNSTABLE is committed when no WRITE has been answered for that long, and when the oldest
+ * of it is that old. */
+#define COMMIT_IDLE_NS (5 * NSEC_PER_SEC)
+#define COMMIT_AGE_NS  (10 * NSEC_PER_SEC)
 
 /* What was safe, or nearly, is to be written again: who waits for it does so from the start. A
  * COMMIT that is under way says nothing of that, whatever it brings. */
@@ -94,6 +98,19 @@ void written_list_locked(struct written *f)
 	pthread_mutex_unlock(&all->lock);
 }
 
+/* The server may have lost bytes of f that may be another client's by now: that is a loss. */
+static void give_up_locked(struct written *f)
+{
+	if (!f->dirty.given_up)
+		return;
+	log_error("the server restarted before %llu bytes of a file were committed, and another "
+		  "client has changed the file: they are not written again and may be lost",
+		(unsigned long long)f->dirty.given_up);
+	f->dirty.given_up = 0;
+	filedata_lost(f->data, -EIO);
+	written_list_locked(f);
+}
+
 void written_cut(struct written *f, uint64_t off, uint64_t len, uint64_t since)
 {
 	if (!dirty_bytes(&f->dirty, DIRTY_UNSTABLE))
@@ -130,6 +147,7 @@ void written_cut_end(struct written *f, struct written_cut *cut, uint64_t off, u
 	pthread_mutex_lock(&f->lock);
 	lost = f->dirty.lost;
 	dirty_cut_end(&f->dirty, &cut->dirty, off, len);
+	give_up_locked(f);
 	if (lost)
 		begin_again_locked(f, 0);
 	written_list_locked(f);
@@ -180,9 +198,12 @@ void written_redo_locked(struct written *f)
 	begin_again_locked(f, 1);
 	if (!dirty_bytes(&f->dirty, DIRTY_UNSTABLE))
 		return;
+	dirty_redo(&f->dirty, filechange_replaced(&f->data->change));
+	give_up_locked(f);
+	if (!dirty_bytes(&f->dirty, DIRTY_NEW))
+		return;
 	log_warn("the server restarted before data of a file was committed: it is written again");
 	writeback_count(&f->all->stats.rewritten, 1);
-	dirty_redo(&f->dirty);
 }
 
 /* After written_redo_locked(), without the lock. */
@@ -210,6 +231,44 @@ bool written_restarted(enum filedata_verf is)
 		log_error("the server restarted before data of a file was committed: what was "
 			  "written by O_DIRECT, appended or copied may be lost");
 	return is != FILEDATA_SAME;
+}
+
+/* --- committing by itself --------------------------------------------------------------------- */
+
+void written_keeps_locked(struct written *f)
+{
+	f->kept_last = clock_ns();
+	if (!dirty_bytes(&f->dirty, DIRTY_UNSTABLE))
+		f->kept_since = f->kept_last;
+}
+
+bool written_is_old_locked(const struct written *f)
+{
+	uint64_t now = clock_ns();
+
+	return !f->stuck &&
+	       (f->kept_last + COMMIT_IDLE_NS <= now || f->kept_since + COMMIT_AGE_NS <= now);
+}
+
+bool written_commits_locked(struct written *f)
+{
+	if (f->committing || !dirty_bytes(&f->dirty, DIRTY_UNSTABLE))
+		return false;
+	f->committing = true;
+	return true;
+}
+
+void writeback_commit(struct written *f)
+{
+	bool commit;
+
+	if (!dirty_bytes(&f->dirty, DIRTY_UNSTABLE))
+		return;
+	pthread_mutex_lock(&f->lock);
+	commit = !f->stuck && written_commits_locked(f);
+	pthread_mutex_unlock(&f->lock);
+	if (commit)
+		writeout_commit(f);
 }
 
 /* --- waiting ---------------------------------------------------------------------------------- */
@@ -281,8 +340,10 @@ void written_committed(struct written *f, uint64_t gen, bool failed, bool redo)
 		begin_again_locked(f, COMMIT_ROUND - 1);
 		written_redo_locked(f);
 	} else {
-		if (!failed)
+		if (!failed) {
 			dirty_committed(&f->dirty, gen);
+			f->kept_since = clock_ns(); /* what is left came meanwhile */
+		}
 		committed_locked(f, gen, &done);
 	}
 	written_list_locked(f);

@@ -200,8 +200,7 @@ static void push(struct written *f)
 
 	writeout_send_all(f, false, NULL);
 	pthread_mutex_lock(&f->lock);
-	commit = !f->committing && dirty_bytes(&f->dirty, DIRTY_UNSTABLE);
-	f->committing |= commit;
+	commit = written_commits_locked(f);
 	pthread_mutex_unlock(&f->lock);
 	if (commit)
 		writeout_commit(f);
@@ -224,13 +223,16 @@ static void for_all(struct writeback *all, void (*fn)(struct written *f))
 
 static void send_old(struct written *f)
 {
-	bool old, starved;
+	bool old, starved, commit;
 
 	pthread_mutex_lock(&f->lock);
 	old = dirty_bytes(&f->dirty, DIRTY_NEW) && f->since + AGE_NS <= clock_ns();
 	starved = f->starved;
 	f->starved = false;
+	commit = written_is_old_locked(f) && written_commits_locked(f);
 	pthread_mutex_unlock(&f->lock);
+	if (commit)
+		writeout_commit(f);
 	if (!old && !starved)
 		return;
 	writeout_send_all(f, false, NULL);

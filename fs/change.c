@@ -114,10 +114,19 @@ static void drop_stale(struct inode *ino)
 	filechange_cleared(of(ino), dropping);
 }
 
+/* What this mount has on the server and does not know to be safe is to be made safe: written again
+ * later, it would replace what another client wrote. */
+static void commit_foreign(struct inode *ino, enum filechange_by by)
+{
+	if (by == FILECHANGE_FOREIGN)
+		writeback_commit(&ino->written);
+}
+
 static void judged(
 	struct fs *fs, struct inode *ino, const struct nfs_data_attr *a, enum filechange_by by)
 {
 	drop_stale(ino);
+	commit_foreign(ino, by);
 	if (by != FILECHANGE_FOREIGN)
 		return;
 	log_ctrl("file %llu was changed by somebody else", (unsigned long long)ino->fileid);
@@ -157,13 +166,16 @@ void change_look(struct fs *fs, struct inode *ino, const struct nfs_data_attr *a
 void change_told(struct inode *ino, const struct nfs_attr *a, uint64_t asked)
 {
 	const struct fileversion v = {a->change, a->size};
+	enum filechange_by by;
 
 	if (ino->type == NFS_REG) {
-		/* PENDING: it may be somebody else's; whatever it is, the kernel will think that
-		 * what it reads next is of this version */
-		if (filechange_look(of(ino), &v, asked) == FILECHANGE_PENDING)
+		by = filechange_look(of(ino), &v, asked);
+		/* it may be another client's; in either case the kernel will think that what it
+		 * reads next is of this version */
+		if (by == FILECHANGE_PENDING)
 			cache_drop_all(&ino->cache);
 		drop_stale(ino);
+		commit_foreign(ino, by);
 	}
 }
 
@@ -172,6 +184,8 @@ bool change_keeps_pages(struct file *f, const struct nfs_attr *a, uint64_t asked
 	const struct fileversion v = {a->change, a->size};
 	uint64_t dropping = filechange_open(of(f->inode), &v, asked);
 
+	if (filechange_was_foreign(of(f->inode), asked))
+		writeback_commit(&f->inode->written);
 	if (dropping) {
 		cache_drop_all(&f->inode->cache); /* once: cached_open_end() */
 		filechange_cleared(of(f->inode), dropping);

@@ -94,10 +94,12 @@ static void lock_done(struct request *r)
 		log_warn("a lock may outlast its owner: out of memory");
 	finds = lock_finds_all(r, op);
 	locker_granted(r->file, r->u.lock.owner, r->u.lock.since);
-	if (finds)
+	if (finds) {
 		request_end(r, 0);
-	else
-		inval_then(r->fs->inval, r, lock_dropped);
+		return;
+	}
+	writeback_commit(&r->file->inode->written);
+	inval_then(r->fs->inval, r, lock_dropped);
 }
 
 static void unlock_done(struct request *r)

@@ -80,7 +80,7 @@ static unsigned drain(void)
 	uint64_t from = 0;
 
 	while ((n = dirty_run(&d, &from, run))) {
-		dirty_writing(&d, run, n);
+		dirty_writing(&d, run, n, 1);
 		dirty_wrote(&d, run, n, false, 0, 0);
 		runs++;
 	}
@@ -121,7 +121,7 @@ static void what_is_being_written_is_not_changed(void **state)
 
 	write_at(&one, 1000, 1000);
 	n = dirty_run(&d, &from, run);
-	dirty_writing(&d, run, n);
+	dirty_writing(&d, run, n, 1);
 	assert_int_equal(write_at(&one, 1500, 100), DIRTY_BUSY);
 	assert_int_equal(write_at(&one, 2000, 100), DIRTY_DONE);
 	assert_true(dirty_overlaps(&d, 0, 1001));
@@ -159,6 +159,51 @@ static void without_memory_nothing_is_half_done(void **state)
 	assert_true(took <= 100000);
 	assert_int_equal(dirty_bytes(&d, DIRTY_NEW), took);
 	dirty_forget(&d, &one);
+}
+
+/* The server has what is NEW and may lose it, by WRITEs sent at `sent`. */
+static void make_unstable(uint64_t sent)
+{
+	struct dirty_extent *run[DIRTY_RUN_EXTENTS];
+	uint64_t from = 0;
+	unsigned n;
+
+	while ((n = dirty_run(&d, &from, run))) {
+		dirty_writing(&d, run, n, sent);
+		dirty_wrote(&d, run, n, true, 1, sent + 1);
+	}
+}
+
+static void without_memory_what_was_to_be_replaced_stays(void **state)
+{
+	struct mem_buf *buf = get(NULL, 65536);
+
+	assert_int_equal(write_at(&one, 0, 40000), DIRTY_DONE);
+	make_unstable(1);
+	limit = used;
+	assert_int_equal(write_at(&one, 0, 40000), DIRTY_FULL);
+	assert_int_equal(write_at(&one, 1000, 10), DIRTY_FULL);
+	assert_int_equal(dirty_bytes(&d, DIRTY_UNSTABLE), 40000);
+	limit = 16 << 20;
+	assert_int_equal(write_at(&one, 1000, 10), DIRTY_DONE);
+	assert_int_equal(dirty_bytes(&d, DIRTY_UNSTABLE), 40000 - 10);
+	assert_int_equal(dirty_bytes(&d, DIRTY_NEW), 10);
+	dirty_redo(&d, 0);
+	assert_int_equal(drain(), 1);
+	put(NULL, buf);
+}
+
+static void what_another_client_may_have_replaced_is_given_up(void **state)
+{
+	assert_int_equal(write_at(&one, 0, 1000), DIRTY_DONE);
+	make_unstable(10);
+	assert_int_equal(write_at(&one, 5000, 500), DIRTY_DONE);
+	make_unstable(20);
+	dirty_redo(&d, 15);
+	assert_int_equal(d.given_up, 1000);
+	assert_int_equal(dirty_bytes(&d, DIRTY_NEW), 500);
+	assert_int_equal(dirty_bytes(&d, DIRTY_UNSTABLE), 0);
+	assert_int_equal(drain(), 1);
 }
 
 /* --- as it may come --------------------------------------------------------------------------- */
@@ -200,7 +245,7 @@ static void take_off(void)
 	f->n = dirty_run(&d, &from, f->run);
 	if (!f->n)
 		return;
-	dirty_writing(&d, f->run, f->n);
+	dirty_writing(&d, f->run, f->n, now());
 	nflights++;
 }
 
@@ -269,7 +314,7 @@ static void restart(void)
 {
 	land_all();
 	memcpy(server, safe, SPAN);
-	dirty_redo(&d);
+	dirty_redo(&d, 0);
 }
 
 /* Somebody writes otherwise, after what was written before. */
@@ -380,6 +425,8 @@ int main(void)
 		TEST(two_writers_are_not_mixed),
 		TEST(a_large_block_is_taken_over),
 		TEST(without_memory_nothing_is_half_done),
+		TEST(without_memory_what_was_to_be_replaced_stays),
+		TEST(what_another_client_may_have_replaced_is_given_up),
 		TEST(nothing_is_lost_in_any_order),
 	};
 

@@ -107,6 +107,33 @@ static void who_only_looks_sees_a_foreign_change_at_once(void **state)
 	assert_true(kept(11, 101));
 }
 
+static void a_server_that_has_lost_changes_shows_no_other_client(void **state)
+{
+	assert_int_equal(filechange_replaced(&f), 0);
+	assert_int_equal(look(8, 100), FILECHANGE_FOREIGN); /* from before */
+	assert_int_equal(filechange_replaced(&f), 0);
+	assert_int_equal(look(8, 50), FILECHANGE_FOREIGN); /* a coarse clock */
+	assert_int_not_equal(filechange_replaced(&f), 0);
+}
+
+static void a_gap_in_the_chain_may_be_what_was_lost(void **state)
+{
+	uint64_t at;
+
+	begin(3);
+	assert_int_equal(wcc(10, 100, 12, 120), FILECHANGE_PENDING);
+	assert_int_equal(wcc(8, 90, 20, 200), FILECHANGE_PENDING); /* after a restart */
+	assert_int_equal(wcc(20, 200, 21, 210), FILECHANGE_FOREIGN);
+	assert_int_equal(filechange_replaced(&f), 0);
+	begin(1);
+	assert_int_equal(wcc(30, 210, 31, 220), FILECHANGE_FOREIGN);
+	at = filechange_replaced(&f);
+	assert_int_not_equal(at, 0);
+	begin(1);
+	assert_int_equal(after(33, 220, true), FILECHANGE_FOREIGN);
+	assert_true(filechange_replaced(&f) > at);
+}
+
 static void the_first_answer_is_no_news(void **state)
 {
 	filechange_finish(&f);
@@ -385,6 +412,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(who_only_looks_sees_a_foreign_change_at_once),
 		T(the_first_answer_is_no_news),
+		T(a_server_that_has_lost_changes_shows_no_other_client),
+		T(a_gap_in_the_chain_may_be_what_was_lost),
 		T(an_old_answer_is_no_news),
 		T(a_new_answer_to_an_older_question_is_news),
 		T(a_look_while_we_write_decides_nothing),

@@ -12,8 +12,10 @@
 #include <time.h>
 #include <cmocka.h>
 
+#include "fs/change.h"
 #include "fs/ops.h"
 #include "tests/unit/kernel-gather.h"
+#include "transport/clock.h"
 
 static struct nfs_fh file_fh;
 static struct nfs_attr attr_before;
@@ -293,6 +295,113 @@ static void a_commit_says_nothing_of_what_is_written_again(void **state)
 	assert_int_equal(kernel_fsync(node, fh), 0);
 }
 
+static bool answers_in_part(struct nfs_op *op)
+{
+	if (op->type != NFS_WRITE)
+		return false;
+	notes_writes(op);
+	fake_knobs.hang[NFS_WRITE] = op->u.write.offset == LARGE;
+	return false;
+}
+
+/* The server has taken half of a WRITE when it restarts; a COMMIT tells of that before the other
+ * half is answered, which then says nothing new. */
+static void a_restart_between_the_parts_of_a_write(void **state)
+{
+	struct written *w = &inode_of(fs->inodes, node)->written;
+
+	put(0, LARGE);
+	fake_knobs.sync = false;
+	fake_knobs.short_write = LARGE / 2;
+	nwrote = 0;
+	fake_knobs.script = answers_in_part;
+	put(LARGE, LARGE);
+	while (!has_written(LARGE))
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	used();
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT); /* the rest is sent */
+	fake_knobs.hang[NFS_WRITE] = false;
+	fake_knobs.short_write = 0;
+	fake_knobs.verf++;
+	nwrote = 0;
+	fake_knobs.script = notes_writes;
+	writeback_commit(w);
+	while (!has_written(0))
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	fake_release(fs->client);
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	assert_true(has_written(LARGE));
+	assert_int_equal(dirty_bytes(&w->dirty, DIRTY_WRITING), 0);
+	fake_knobs.script = NULL;
+}
+
+/* --- what other clients change ---------------------------------------------------------------- */
+
+/* The server shows a version that is so much newer than the one before. */
+static void look_at_version(uint64_t newer)
+{
+	struct inode *ino = inode_of(fs->inodes, node);
+	struct nfs_data_attr a = {.have = true, .change = 1000 + newer, .size = 77};
+
+	change_look(fs, ino, &a, clock_ns());
+}
+
+static void what_another_client_changes_has_ours_committed(void **state)
+{
+	put(0, LARGE);
+	look_at_version(0);
+	assert_int_equal(count(NFS_COMMIT), 0);
+	look_at_version(1);
+	assert_int_equal(count(NFS_COMMIT), 1);
+	used();
+	fake_knobs.verf++;
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	assert_int_equal(count(NFS_WRITE), 1);
+	assert_int_equal(count(NFS_COMMIT), 1);
+}
+
+static void what_another_client_may_have_replaced_is_not_written_again(void **state)
+{
+	nwrote = 0;
+	put(0, LARGE);
+	look_at_version(0);
+	fake_knobs.hang[NFS_COMMIT] = true;
+	look_at_version(1);
+	put(LARGE, LARGE); /* after that change: it is known to be the newer */
+	assert_int_equal(count(NFS_WRITE), 2);
+	fake_knobs.verf++;
+	fake_knobs.script = notes_writes;
+	fake_knobs.hang[NFS_COMMIT] = false;
+	fake_release(fs->client);
+	assert_int_equal(kernel_fsync(node, fh), -EIO);
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	assert_true(has_written(LARGE));
+	assert_false(has_written(0));
+	assert_int_equal(writeback_bytes(fs->writeback), 0);
+	fake_knobs.script = NULL;
+}
+
+static void what_is_unstable_is_committed_by_itself(void **state)
+{
+	struct written *w = &inode_of(fs->inodes, node)->written;
+
+	put(0, LARGE);
+	writeback_tick(fs->writeback);
+	assert_int_equal(count(NFS_COMMIT), 0);
+	w->kept_last -= 6 * NSEC_PER_SEC; /* no WRITE since */
+	writeback_tick(fs->writeback);
+	assert_int_equal(count(NFS_COMMIT), 1);
+	assert_int_equal(writeback_bytes(fs->writeback), 0);
+	/* while more and more is written */
+	put(0, LARGE);
+	w->kept_since -= 11 * NSEC_PER_SEC;
+	writeback_tick(fs->writeback);
+	assert_int_equal(count(NFS_COMMIT), 2);
+	writeback_tick(fs->writeback);
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	assert_int_equal(count(NFS_COMMIT), 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -303,6 +412,10 @@ int main(void)
 		GATHER_TEST(what_is_written_beside_a_truncation_stays),
 		GATHER_TEST(a_restart_beside_a_truncation),
 		GATHER_TEST(a_commit_says_nothing_of_what_is_written_again),
+		GATHER_TEST(a_restart_between_the_parts_of_a_write),
+		GATHER_TEST(what_another_client_changes_has_ours_committed),
+		GATHER_TEST(what_another_client_may_have_replaced_is_not_written_again),
+		GATHER_TEST(what_is_unstable_is_committed_by_itself),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
