@@ -15,6 +15,7 @@
 #define SERVE_IO_MAX  (1u << 20)  /* bytes of a READ or WRITE */
 
 struct admit;
+struct answers;
 struct dir_cache;
 struct drc;
 struct fault;
@@ -28,8 +29,9 @@ struct serve {
 	struct obj_table *objs;
 	struct state state;
 	struct dir_cache *dirs;
-	struct fdcache *fds; /* NFSv3's */
-	struct drc *drc;     /* NFSv3's */
+	struct fdcache *fds;	 /* NFSv3's */
+	struct drc *drc;	 /* NFSv3's */
+	struct answers *answers; /* NULL: none are kept for the next run */
 	struct mount_list *mounts;
 	struct fault *fault;	   /* NULL: none */
 	const struct admit *admit; /* NULL: everybody, for whomever they say */

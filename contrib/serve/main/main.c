@@ -24,6 +24,7 @@
 #include "contrib/serve/ops/stable.h"
 #include "contrib/serve/v3/drc.h"
 #include "contrib/serve/export/fdcache.h"
+#include "contrib/serve/state/answers.h"
 #include "contrib/serve/state/inquiry.h"
 #include "contrib/serve/state/grace.h"
 #include "contrib/serve/export/ident.h"
@@ -68,31 +69,46 @@ struct memory {
 	char dir[PATH_MAX]; /* "": nowhere */
 };
 
-/* The record of what is being made is that of a directory. What a killed run had answered, or is
- * asked for again after it, was synced by nobody. */
-static void begin_making(struct serve *sv, const struct options *o, const struct memory *m)
+/* The path of a record of what this server's directory has seen. */
+static void record_path(
+	struct serve *sv, const struct memory *m, const char *what, char *path, size_t size)
 {
 	struct obj *root = obj_root(sv->objs);
 	uint8_t handle[HANDLE_MAX] = {0};
-	char path[PATH_MAX + 32];
-	int fd;
 
 	obj_handle(sv->objs, root, handle);
 	obj_unref(sv->objs, root);
-	if (!m->dir[0] || o->read_only)
-		return;
-	snprintf(path, sizeof(path), "%s/making-%016" PRIx64, m->dir,
+	snprintf(path, size, "%s/%s-%016" PRIx64, m->dir, what,
 		handle_siphash(m->key, handle, sizeof(handle)));
-	sv->making = making_new(path);
-	if (!making_was_killed(sv->making) || o->async)
-		return;
-	fd = open(o->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* What a killed run has answered, or is asked for again after it, was synced by nobody. */
+static void sync_after_kill(const struct options *o)
+{
+	int fd = open(o->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
 	if (fd < 0 || syncfs(fd) != 0)
 		log_warn("%s: what was changed before the server was killed cannot be brought to "
 			 "stable storage (%s)",
 			o->dir, strerror(errno));
 	if (fd >= 0)
 		close(fd);
+}
+
+/* What an earlier run knew, and did not get to say. */
+static void take_over(struct serve *sv, const struct options *o, const struct memory *m)
+{
+	char path[PATH_MAX + 32];
+
+	if (!m->dir[0] || o->read_only)
+		return;
+	record_path(sv, m, "making", path, sizeof(path));
+	sv->making = making_new(path);
+	record_path(sv, m, "answers", path, sizeof(path));
+	sv->answers = answers_new(path);
+	drc_share(sv->drc, sv->answers);
+	if (making_was_killed(sv->making) && !o->async)
+		sync_after_kill(o);
 }
 
 /* Clients come again by themselves. */
@@ -130,7 +146,7 @@ static int open_serve(struct serve *sv, const struct options *o, struct memory *
 	if (!sv->dirs || !sv->pool || !sv->fds || !sv->drc || !sv->mounts || !sv->stable ||
 		state_init(&sv->state, sv->objs, o->lease_s) < 0)
 		return err_set(e, ERR_INTERNAL, "out of memory");
-	begin_making(sv, o, m);
+	take_over(sv, o, m);
 	sv->idmap = idmap_new(o->idmap_domain, NULL, names_changed, NULL);
 	sv->state.delegs->mode = o->delegations;
 	deleg_use_leases(sv->state.delegs, SIGRTMIN);
@@ -149,6 +165,7 @@ static void close_serve(struct serve *sv)
 	dir_cache_free(sv->dirs);
 	mount_list_free(sv->mounts);
 	drc_free(sv->drc);
+	answers_free(sv->answers);
 	fdcache_free(sv->fds);
 	obj_table_free(sv->objs);
 	idmap_free(sv->idmap);

@@ -7,21 +7,17 @@
 #include "contrib/serve/ops/making.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/mman.h>
 #include <time.h>
-#include <unistd.h>
 
+#include "contrib/serve/state/record.h"
 #include "transport/log.h"
 
 #define NOTES 128 /* more are not under way at a time, or go unnoted */
-#define MAGIC "rnfs-serve making 1"
+#define MAGIC "rnfs-serve making 2"
 
 enum note_state { NOTE_FREE, NOTE_UNDER_WAY, NOTE_LEFT };
 
@@ -33,89 +29,34 @@ struct note {
 	char name[NFS_NAME_MAX + 1];
 };
 
-/* The file. Only processes of one machine under one boot share it, so it has no byte order. */
-struct record {
-	char magic[32], boot[40];
-	uint32_t running; /* the process that has the file has not ended as it should */
+struct notes {
+	struct record_head head;
 	struct note note[NOTES];
 };
 
 struct making {
 	pthread_mutex_t lock; /* of the notes */
-	struct record *r;
-	int fd; /* which has the lock of the file */
-	bool was_killed;
+	struct record record;
+	struct notes *r;
 };
-
-static bool read_boot(char *boot, size_t size)
-{
-	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, boot, size - 1);
-
-	if (fd >= 0)
-		close(fd);
-	return n > 0;
-}
 
 /* What the run before has left. */
 static void take_over(struct making *m)
 {
-	char boot[sizeof(m->r->boot)] = "";
-	struct record *r = m->r;
-
-	if (!read_boot(boot, sizeof(boot)) || memcmp(r->magic, MAGIC, sizeof(MAGIC)) != 0 ||
-		memcmp(r->boot, boot, sizeof(boot)) != 0) {
-		memset(r, 0, sizeof(*r));
-		memcpy(r->boot, boot, sizeof(boot));
-		memcpy(r->magic, MAGIC, sizeof(MAGIC));
-	}
-	m->was_killed = r->running;
-	r->running = 1;
+	m->r = m->record.map;
 	for (unsigned i = 0; i < NOTES; i++) {
-		struct note *n = &r->note[i];
+		struct note *n = &m->r->note[i];
 
 		if (n->state != NOTE_FREE)
 			n->state = n->name_len <= NFS_NAME_MAX ? NOTE_LEFT : NOTE_FREE;
 	}
 }
 
-/* The file, of its full size, locked. A descriptor, or -errno. */
-static int open_record(const char *path)
-{
-	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600), r = 0;
-	struct stat st;
-
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) != 0)
-		r = -errno;
-	else if (!S_ISREG(st.st_mode) || st.st_uid != geteuid())
-		r = -EPERM;
-	else if (flock(fd, LOCK_EX | LOCK_NB) != 0)
-		r = -errno;
-	else /* a store into a hole would fail with a signal where the disk is full */
-		r = -posix_fallocate(fd, 0, sizeof(struct record));
-	if (r == 0)
-		return fd;
-	close(fd);
-	return r;
-}
-
 struct making *making_new(const char *path)
 {
 	struct making *m = calloc(1, sizeof(*m));
-	int r = -ENOMEM;
+	int r = m ? record_open(&m->record, path, MAGIC, sizeof(*m->r)) : -ENOMEM;
 
-	if (m) {
-		m->fd = r = open_record(path);
-		if (r >= 0) {
-			m->r = mmap(
-				NULL, sizeof(*m->r), PROT_READ | PROT_WRITE, MAP_SHARED, m->fd, 0);
-			r = m->r == MAP_FAILED ? -errno : 0;
-			if (r < 0)
-				close(m->fd);
-		}
-	}
 	if (r < 0) {
 		log_warn("the record of what is being made cannot be kept as %s (%s): a client may "
 			 "be told EEXIST of what it made itself just before the server is killed",
@@ -134,9 +75,7 @@ struct making *making_free(struct making *m)
 		return NULL;
 	for (unsigned i = 0; i < NOTES; i++)
 		m->r->note[i].state = NOTE_FREE;
-	m->r->running = 0;
-	munmap(m->r, sizeof(*m->r));
-	close(m->fd);
+	record_close(&m->record);
 	pthread_mutex_destroy(&m->lock);
 	free(m);
 	return NULL;
@@ -144,7 +83,7 @@ struct making *making_free(struct making *m)
 
 bool making_was_killed(const struct making *m)
 {
-	return m && m->was_killed;
+	return m && m->record.was_killed;
 }
 
 /* A free note, or one that no client has come back for. */

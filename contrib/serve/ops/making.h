@@ -18,9 +18,7 @@
  * Two operations for one name are never both told that they made it: whichever is completed or
  * claimed strikes out all other notes for the name.
  *
- * The notes are a shared mapping of a file: what is stored there outlives the process at once, at
- * no cost of a system call. It does not outlive the machine (nothing is synced): notes of an
- * earlier boot are thrown away. One process at a time has the file, by flock(2).
+ * The notes lie in a record (state/record.h): they outlive the process, not the machine.
  *
  * One lock guards the notes; nothing is called with it held. Functions accept a NULL record: then
  * nothing is noted.

@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include "contrib/serve/export/handle.h"
+#include "contrib/serve/state/answers.h"
 #include "contrib/serve/state/state.h"
 #include "transport/clock.h"
 #include "transport/crc32c.h"
@@ -53,6 +54,7 @@ struct drc {
 	uint8_t secret[HANDLE_KEY];
 	unsigned n, max;
 	uint64_t hits, waits;
+	struct answers *answers;      /* of earlier runs too, or NULL */
 	TAILQ_HEAD(, drc_entry) kept; /* done, the oldest first */
 	LIST_HEAD(, drc_entry) bucket[BUCKETS];
 };
@@ -72,6 +74,13 @@ struct drc *drc_new(unsigned max_entries)
 	TAILQ_INIT(&d->kept);
 	d->max = max_entries;
 	return d;
+}
+
+void drc_share(struct drc *d, struct answers *a)
+{
+	if (a)
+		answers_secret(a, d->secret);
+	d->answers = a;
 }
 
 static void entry_free(struct drc_entry *e)
@@ -235,6 +244,7 @@ enum drc_verdict drc_begin(
 	struct drc *d, const struct rpc_req *req, struct xdr_out *out, struct drc_entry **entry)
 {
 	enum drc_verdict verdict = DRC_DROP;
+	struct answer before;
 	struct drc_entry *e;
 	struct drc_key k;
 
@@ -251,6 +261,10 @@ enum drc_verdict drc_begin(
 		e->done = e->undone = false;
 		*entry = e;
 		verdict = DRC_RUN;
+	} else if (!e && answers_find(d->answers, &k, sizeof(k), &before)) {
+		d->hits++;
+		xdr_put_fixed(out, before.reply, before.len);
+		verdict = DRC_REPLAY;
 	} else if (!e) {
 		*entry = add_locked(d, &k);
 		verdict = *entry ? DRC_RUN : DRC_LATER;
@@ -271,6 +285,12 @@ static void keep_locked(struct drc_entry *e, const struct xdr_out *reply)
 	less = realloc(e->reply, e->len);
 	if (less)
 		e->reply = less;
+}
+
+void drc_keep(struct drc *d, const struct drc_entry *e, const struct xdr_out *reply)
+{
+	if (!reply->overflow && !reply->npayloads)
+		answers_keep(d->answers, &e->key, sizeof(e->key), 0, 0, reply->base, reply->len);
 }
 
 void drc_done(struct drc *d, struct drc_entry *e, const struct xdr_out *reply)

@@ -28,12 +28,17 @@
 #define DRC_AGE_S     120
 #define DRC_REPLY_MAX 1024 /* bytes of an answer that is kept */
 
+struct answers;
 struct drc;
 struct drc_entry;
 
 struct drc *drc_new(unsigned max_entries);
 /* No call may be under way. Accepts NULL, returns NULL. */
 struct drc *drc_free(struct drc *d);
+
+/* Looks for what earlier runs of the server have answered in a, too. Call before the first call; a
+ * stays the caller's, and may be NULL. */
+void drc_share(struct drc *d, struct answers *a);
 
 enum drc_verdict {
 	DRC_RUN,    /* carry it out, then drc_done(*e) */
@@ -47,6 +52,10 @@ enum drc_verdict drc_begin(
 /* The call has been carried out and reply is its answer; one that is too long is not kept, and the
  * call never answered again. reply NULL: nothing was done, and it may be tried again. */
 void drc_done(struct drc *d, struct drc_entry *e, const struct xdr_out *reply);
+
+/* The call has been carried out, and reply is what is known of its answer: the next run of the
+ * server is to have it. Between drc_begin() and drc_done(). */
+void drc_keep(struct drc *d, const struct drc_entry *e, const struct xdr_out *reply);
 
 struct drc_stats {
 	unsigned entries;

@@ -246,6 +246,27 @@ enum serve_result v3_run(struct v3_call *c)
 	return SERVE_DONE;
 }
 
+/* Before the change is stable: a server that is killed brings what it finds to stable storage. */
+static void keep_for_next_run(struct v3_call *c)
+{
+	if (!c->once || c->status == NFS3ERR_JUKEBOX)
+		return;
+	switch (c->req->proc) {
+	case NFS3PROC_CREATE:
+	case NFS3PROC_MKDIR:
+	case NFS3PROC_SYMLINK:
+	case NFS3PROC_MKNOD:
+	case NFS3PROC_REMOVE:
+	case NFS3PROC_RMDIR:
+	case NFS3PROC_RENAME:
+	case NFS3PROC_LINK:
+		drc_keep(c->sv->drc, c->once, &c->req->res);
+		break;
+	default: /* WRITE and SETATTR may be done twice */
+		break;
+	}
+}
+
 static void is_stable(struct stable_job *job, int err)
 {
 	struct v3_call *c = (void *)((char *)job - offsetof(struct v3_call, last));
@@ -254,6 +275,7 @@ static void is_stable(struct stable_job *job, int err)
 	if (err < 0) {
 		c->req->res.len = 0;
 		put_res(c, nfs4_errno_status(err));
+		keep_for_next_run(c);
 	}
 	if (c->once)
 		drc_done(sv->drc, c->once, c->status == NFS3ERR_JUKEBOX ? NULL : &c->req->res);
@@ -266,6 +288,7 @@ static void is_stable(struct stable_job *job, int err)
 void v3_end(struct v3_call *c, void (*done)(struct v3_call *c))
 {
 	c->done = done;
+	keep_for_next_run(c);
 	c->last.done = is_stable;
 	stable_finish(c->sv->stable, &c->last);
 }

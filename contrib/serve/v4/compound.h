@@ -55,6 +55,7 @@ struct compound {
 	/* a checksum of the caller and of the first `summed` operations behind SEQUENCE */
 	uint64_t sum;
 	uint32_t summed;
+	bool once;     /* an operation has run that must not run twice */
 	bool replayed; /* out holds the answer of an earlier run */
 	/* referenced: its backchannel is to be tried once the reply is out */
 	struct session *probe;

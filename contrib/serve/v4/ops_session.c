@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "contrib/serve/state/answers.h"
 #include "contrib/serve/state/client.h"
 #include "contrib/serve/state/client_end.h"
 #include "contrib/serve/state/client_id.h"
@@ -147,6 +148,23 @@ static void put_replay(struct compound *c, const uint8_t *reply, uint32_t len)
 	c->replayed = true;
 }
 
+/* A request of a session that is not known: may an earlier run have answered it? */
+static bool answered_before(struct compound *c, const struct nfs4_sequence_args *a)
+{
+	const struct answers_v4 key = {a->session, a->slotid, a->sequenceid};
+	struct slot_replay rep;
+	struct answer kept;
+
+	if (!answers_find(c->sv->answers, &key, sizeof(key), &kept))
+		return false;
+	rep = (struct slot_replay){.sum = kept.sum, .summed = kept.summed};
+	if (!same_request(c, a, &rep))
+		return false;
+	log_ctrl("slot %u of a session before the restart answered again", a->slotid);
+	put_replay(c, kept.reply, kept.len);
+	return true;
+}
+
 uint32_t op_sequence(struct compound *c, const struct nfs4_args *args)
 {
 	const struct nfs4_sequence_args *a = &args->u.sequence;
@@ -156,7 +174,7 @@ uint32_t op_sequence(struct compound *c, const struct nfs4_args *args)
 	size_t size = c->req->args.len;
 
 	if (!ses)
-		return NFS4ERR_BADSESSION;
+		return answered_before(c, a) ? NFS4_OK : NFS4ERR_BADSESSION;
 	for (unsigned i = 0; i < c->req->args.npayloads; i++)
 		size += c->req->args.payload[i].data.len;
 	if (size > ses->fore.maxrequestsize)

@@ -16,6 +16,7 @@
 #include "contrib/serve/export/ident.h"
 #include "contrib/serve/fault/fault.h"
 #include "contrib/serve/ops/stable.h"
+#include "contrib/serve/state/answers.h"
 #include "contrib/serve/state/client.h"
 #include "contrib/serve/state/open.h"
 #include "contrib/serve/state/session.h"
@@ -30,6 +31,7 @@ enum {
 	F_WRITE = 4,   /* refused on a read-only export */
 	F_CHANGES = 8, /* must not run if its result would not fit */
 	F_IDENT = 16,  /* touches the file system as the caller */
+	F_ONCE = 64,   /* a second time it would fail: its answer is kept for the next run */
 	F_LOOKS = 32,  /* leaves the current object's attributes as they are: c->seen stays */
 };
 
@@ -47,12 +49,12 @@ static const struct op ops[OP_LAST_42 + 1] = {
 	[OP_ACCESS] = {op_access, F_FH | F_LOOKS | F_IDENT},
 	[OP_CLOSE] = {op_close, F_FH | F_CHANGES},
 	[OP_COMMIT] = {op_commit, F_FH | F_IDENT},
-	[OP_CREATE] = {op_create, F_FH | F_WRITE | F_CHANGES | F_IDENT},
+	[OP_CREATE] = {op_create, F_FH | F_WRITE | F_CHANGES | F_IDENT | F_ONCE},
 	[OP_DELEGPURGE] = {op_illegal_here, 0},
 	[OP_DELEGRETURN] = {op_delegreturn, F_FH | F_CHANGES},
 	[OP_GETATTR] = {op_getattr, F_FH | F_LOOKS | F_IDENT},
 	[OP_GETFH] = {op_getfh, F_FH | F_LOOKS},
-	[OP_LINK] = {op_link, F_FH | F_WRITE | F_CHANGES | F_IDENT},
+	[OP_LINK] = {op_link, F_FH | F_WRITE | F_CHANGES | F_IDENT | F_ONCE},
 	[OP_LOCK] = {op_lock, F_FH | F_CHANGES},
 	[OP_LOCKT] = {op_lockt, F_FH},
 	[OP_LOCKU] = {op_locku, F_FH | F_CHANGES},
@@ -69,8 +71,8 @@ static const struct op ops[OP_LAST_42 + 1] = {
 	[OP_READ] = {op_read, F_FH | F_IDENT},
 	[OP_READDIR] = {op_readdir, F_FH | F_IDENT},
 	[OP_READLINK] = {op_readlink, F_FH | F_IDENT},
-	[OP_REMOVE] = {op_remove, F_FH | F_WRITE | F_CHANGES | F_IDENT},
-	[OP_RENAME] = {op_rename, F_FH | F_WRITE | F_CHANGES | F_IDENT},
+	[OP_REMOVE] = {op_remove, F_FH | F_WRITE | F_CHANGES | F_IDENT | F_ONCE},
+	[OP_RENAME] = {op_rename, F_FH | F_WRITE | F_CHANGES | F_IDENT | F_ONCE},
 	[OP_RENEW] = {op_illegal_here, 0},
 	[OP_RESTOREFH] = {op_restorefh, 0},
 	[OP_SAVEFH] = {op_savefh, F_FH | F_LOOKS},
@@ -114,9 +116,9 @@ static const struct op ops[OP_LAST_42 + 1] = {
 	[OP_WRITE_SAME] = {op_illegal_here, 0},
 	[OP_CLONE] = {op_clone, F_FH | F_WRITE | F_CHANGES | F_IDENT},
 	[OP_GETXATTR] = {op_getxattr, F_FH | F_LOOKS | F_IDENT},
-	[OP_SETXATTR] = {op_setxattr, F_FH | F_WRITE | F_CHANGES | F_IDENT},
+	[OP_SETXATTR] = {op_setxattr, F_FH | F_WRITE | F_CHANGES | F_IDENT | F_ONCE},
 	[OP_LISTXATTRS] = {op_listxattrs, F_FH | F_LOOKS | F_IDENT},
-	[OP_REMOVEXATTR] = {op_removexattr, F_FH | F_WRITE | F_CHANGES | F_IDENT},
+	[OP_REMOVEXATTR] = {op_removexattr, F_FH | F_WRITE | F_CHANGES | F_IDENT | F_ONCE},
 };
 
 /* Where in a COMPOUND may op stand? (section 2.10.6.4, 16.2.3) */
@@ -201,8 +203,10 @@ static uint32_t run_one(struct compound *c, struct xdr_in *in)
 		status = check_op(c, op);
 		if (!(ops[op].flags & F_LOOKS))
 			c->seen = NULL;
-		if (status == NFS4_OK)
+		if (status == NFS4_OK) {
+			c->once |= ops[op].flags & F_ONCE;
 			status = ops[op].fn(c, &a);
+		}
 		use_end(c);
 		c->asked = false;
 	}
@@ -247,6 +251,20 @@ static void keep_reply(struct compound *c)
 
 	slot_done(c->session, c->slotid, keep ? c->out->base : NULL, (uint32_t)c->out->len, c->sum,
 		c->summed);
+}
+
+/* The next run of the server is to know the answer, as it is now. What it would say of opens is not
+ * true any more by then. */
+static void keep_for_next_run(struct compound *c)
+{
+	struct answers_v4 key;
+
+	if (!c->session || c->replayed || !c->once || c->opened || c->out->npayloads ||
+		c->out->overflow)
+		return;
+	key = (struct answers_v4){c->session->id, c->slotid, c->slot_seq};
+	answers_keep(
+		c->sv->answers, &key, sizeof(key), c->sum, c->summed, c->out->base, c->out->len);
 }
 
 struct compound *compound_new(struct serve *sv, struct rpc_req *req)
@@ -300,10 +318,11 @@ static void is_stable(struct stable_job *job, int err)
 	struct compound *c = (void *)((char *)job - offsetof(struct compound, last));
 	struct serve *sv = c->sv;
 
-	if (err < 0 && c->changed.known)
+	if (err < 0 && c->changed.known) {
 		take_back(c, err);
-	if (!c->replayed)
 		nfs4_end_compound_res(c->out, c->res_at, c->status, c->index);
+		keep_for_next_run(c);
+	}
 	if (c->session && !c->replayed)
 		keep_reply(c);
 	obj_unref(sv->objs, c->cur);
@@ -340,6 +359,9 @@ void compound_end(struct compound *c, void (*done)(struct compound *c))
 		inquiry_make(&c->sv->state, c->cur, c->client, &c->inquiry);
 		return;
 	}
+	if (!c->replayed)
+		nfs4_end_compound_res(c->out, c->res_at, c->status, c->index);
+	keep_for_next_run(c);
 	c->last.done = is_stable;
 	stable_finish(c->sv->stable, &c->last);
 }

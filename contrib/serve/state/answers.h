@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * answers: the server's answers to what must not be done twice, kept for the next run of the
+ * server.
+ *
+ * The reply caches of a run (state/session.h, v3/drc.h) end with it. A client whose connection the
+ * end of the server has cut sends its calls again, and a second REMOVE or RENAME would fail. So the
+ * answers to operations that change names are also stored in a record (record.h), before they wait
+ * for stable storage, and the next run gives them again: over NFSv4 to a request of a session that
+ * it does not know, by session, slot and sequence ID; over NFSv3 by what drc.h compares. Other
+ * requests of such a session are answered NFS4ERR_BADSESSION as ever.
+ *
+ * The latest ANSWERS_MAX answers are kept, short ones only, and given for ANSWERS_AGE_S. A run
+ * finds what earlier runs have left, never its own: that the caches know better. A server that is
+ * killed between a change and the store of its answer has neither: the client finds out by the name
+ * (nfsproto/nfs_unsure.h).
+ *
+ * One lock guards everything. Functions accept a NULL record: then nothing is kept.
+ */
+#ifndef RNFS_SERVE_STATE_ANSWERS_H
+#define RNFS_SERVE_STATE_ANSWERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nfsproto/wire/nfs4_item.h"
+
+#define ANSWERS_MAX    2048
+#define ANSWERS_AGE_S  120
+#define ANSWERS_KEY    160  /* bytes of a key */
+#define ANSWERS_LEN    1024 /* bytes of an answer */
+#define ANSWERS_SECRET 16
+
+struct answers;
+
+/* The key of an answer over NFSv4. */
+struct answers_v4 {
+	struct nfs4_sessionid session;
+	uint32_t slotid, sequenceid;
+};
+
+struct answer {
+	uint64_t sum; /* the caller's: of the request */
+	uint32_t summed;
+	uint32_t len;
+	uint8_t reply[ANSWERS_LEN];
+};
+
+/* The record at path, which need not exist. NULL, with a warning in the log: it cannot be kept. */
+struct answers *answers_new(const char *path);
+/* What is kept stays for the next run. Accepts NULL, returns NULL. */
+struct answers *answers_free(struct answers *a);
+/* Random bytes that are the same in all runs that share the record. a is not NULL. */
+void answers_secret(const struct answers *a, uint8_t secret[ANSWERS_SECRET]);
+/* Keeps reply under key; it takes the place of what this run has kept there. One that is too long
+ * is not kept. */
+void answers_keep(struct answers *a, const void *key, size_t key_len, uint64_t sum, uint32_t summed,
+	const void *reply, size_t len);
+/* What an earlier run has answered under key. */
+bool answers_find(struct answers *a, const void *key, size_t key_len, struct answer *out);
+
+#endif
