@@ -71,6 +71,14 @@ void env_finish(struct serve_env *e)
 	nftw(e->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
+void env_verf(const struct serve_env *e, uint8_t verf[STABLE_VERF])
+{
+	struct obj *root = obj_root(e->sv.objs);
+
+	stable_verf(e->sv.stable, root, verf);
+	obj_unref(e->sv.objs, root);
+}
+
 void env_path(const struct serve_env *e, const char *name, char *buf, size_t size)
 {
 	snprintf(buf, size, "%s/%s", e->dir, name);

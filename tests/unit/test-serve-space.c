@@ -183,7 +183,7 @@ static uint32_t copy(struct serve_env *e, const struct file *from, const struct 
 	env_expect(e, OP_COPY, NFS4_OK);
 	assert_int_equal(nfs4_get_copy_res(&e->res, NFS4_OK, r), 0);
 	assert_false(r->response.async);
-	stable_verf(e->sv.stable, verf);
+	env_verf(e, verf);
 	assert_memory_equal(r->response.verf, verf, sizeof(verf));
 	return NFS4_OK;
 }

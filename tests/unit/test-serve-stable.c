@@ -149,6 +149,69 @@ static void a_failed_commit_is_told_to_all(void **state)
 	assert_memory_equal(verf, wrote, sizeof(verf));
 }
 
+static struct obj *object_of(const char *name)
+{
+	struct obj *root = obj_root(env.sv.objs), *o;
+
+	assert_int_equal(obj_lookup(env.sv.objs, root, name, strlen(name), &o, NULL), 0);
+	obj_unref(env.sv.objs, root);
+	return o;
+}
+
+static void a_failed_sync_is_told_of_its_file_alone(void **state)
+{
+	uint8_t wrote[STABLE_VERF], verf[STABLE_VERF], other[STABLE_VERF];
+	struct obj *root;
+
+	open_file("f");
+	assert_int_equal(write_to(&sid, &fh, wrote), NFS4_OK);
+	fails = EIO;
+	assert_int_equal(commit(&fh, verf), NFS4ERR_IO);
+	assert_int_equal(
+		env_open(&env, "g", true, OPEN4_SHARE_ACCESS_BOTH, 0, "o", &sid, &fh), NFS4_OK);
+	assert_int_equal(write_to(&sid, &fh, other), NFS4_OK);
+	assert_memory_equal(other, wrote, sizeof(other));
+	assert_int_equal(commit(&fh, verf), NFS4_OK);
+	assert_memory_equal(verf, wrote, sizeof(verf));
+	/* nor does a directory's say anything of data */
+	root = obj_root(env.sv.objs);
+	fails = EIO;
+	assert_int_equal(stable_sync(env.sv.stable, root), -EIO);
+	obj_unref(env.sv.objs, root);
+	assert_int_equal(commit(&fh, verf), NFS4_OK);
+	assert_memory_equal(verf, wrote, sizeof(verf));
+}
+
+/* No file gets back a verifier that it had before, also when the counts of all begin anew. */
+static void many_files_that_cannot_be_synced_change_the_verifier_of_all(void **state)
+{
+	uint8_t first[STABLE_VERF], failed[STABLE_VERF], verf[STABLE_VERF];
+	struct obj *o, *other;
+	char name[16];
+
+	open_file("f");
+	o = object_of("f");
+	stable_verf(env.sv.stable, o, first);
+	fails = EIO;
+	assert_int_equal(stable_sync(env.sv.stable, o), -EIO);
+	stable_verf(env.sv.stable, o, failed);
+	assert_memory_not_equal(first, failed, sizeof(first));
+	for (unsigned i = 0; i < STABLE_FAILED; i++) {
+		snprintf(name, sizeof(name), "%u", i);
+		assert_int_equal(
+			env_open(&env, name, true, OPEN4_SHARE_ACCESS_BOTH, 0, "o", &sid, &fh),
+			NFS4_OK);
+		other = object_of(name);
+		fails = EIO;
+		assert_int_equal(stable_sync(env.sv.stable, other), -EIO);
+		obj_unref(env.sv.objs, other);
+		stable_verf(env.sv.stable, o, verf);
+		assert_memory_not_equal(first, verf, sizeof(verf));
+		assert_int_equal(!memcmp(failed, verf, sizeof(verf)), i < STABLE_FAILED - 1);
+	}
+	obj_unref(env.sv.objs, o);
+}
+
 /* A WRITE whose own sync fails loses what others wrote, too. */
 static void a_failed_stable_write_is_told_to_all(void **state)
 {
@@ -186,15 +249,6 @@ static unsigned open_fds(const char *name)
 		n += strcmp(target, path) == 0 && !(fcntl(fd, F_GETFL) & O_PATH);
 	}
 	return n;
-}
-
-static struct obj *object_of(const char *name)
-{
-	struct obj *root = obj_root(env.sv.objs), *o;
-
-	assert_int_equal(obj_lookup(env.sv.objs, root, name, strlen(name), &o, NULL), 0);
-	obj_unref(env.sv.objs, root);
-	return o;
 }
 
 /* The kernel tells of a write-back that failed only those who had the file open before. */
@@ -505,6 +559,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_failed_commit_is_told_to_all, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_failed_sync_is_told_of_its_file_alone, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			many_files_that_cannot_be_synced_change_the_verifier_of_all, setup,
+			teardown),
 		cmocka_unit_test_setup_teardown(
 			a_failed_stable_write_is_told_to_all, setup, teardown),
 		cmocka_unit_test_setup_teardown(

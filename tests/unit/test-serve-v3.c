@@ -93,7 +93,7 @@ static void changes_tell_what_was_before(void **state)
 	a.proc = NFS3PROC_COMMIT;
 	a.u.commit = (struct nfs3_commit_args){.fh = fh};
 	assert_int_equal(call(e, &a, &r), NFS3_OK);
-	stable_verf(e->sv.stable, verf);
+	env_verf(e, verf);
 	assert_memory_equal(r.u.commit.verf, verf, sizeof(verf));
 }
 

@@ -63,6 +63,7 @@ struct obj {
 	struct unstable *unstable; /* NULL: nothing to be committed. It holds a reference */
 	bool syncing;		   /* a sync of it runs */
 	bool synced;		   /* the last one of this run has succeeded */
+	uint32_t failed;	   /* syncs of its data; stable.c keeps it if there are any */
 
 	_Atomic unsigned refs; /* from and to 0 under the shard's lock */
 	/* object.c's, guarded by the shard's lock */

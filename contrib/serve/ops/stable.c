@@ -33,6 +33,8 @@ struct unstable {
 
 TAILQ_HEAD(job_list, stable_job);
 
+#define VERF_RUN (1ull << 32)
+
 struct stable {
 	struct obj_table *objs;
 	bool async;
@@ -48,8 +50,10 @@ struct stable {
 	TAILQ_HEAD(, unstable) unstable; /* lock */
 	unsigned nunstable;		 /* lock */
 	unsigned max_unstable;
-	uint64_t verf; /* lock */
-	bool stop;     /* lock */
+	uint64_t verf;			   /* lock: of the run; a file's is that and its count */
+	struct obj *failed[STABLE_FAILED]; /* lock: referenced; those with a count */
+	unsigned nfailed;		   /* lock */
+	bool stop;			   /* lock */
 	unsigned nthreads;
 	pthread_t thread[];
 };
@@ -129,6 +133,8 @@ struct stable *stable_free(struct stable *s)
 		pthread_join(s->thread[--s->nthreads], NULL);
 	while ((u = TAILQ_FIRST(&s->unstable)) != NULL)
 		unstable_free(s, take_unstable_locked(s, u->o));
+	while (s->nfailed)
+		obj_unref(s->objs, s->failed[--s->nfailed]);
 	if (s->root_fd >= 0)
 		close(s->root_fd);
 	pthread_cond_destroy(&s->synced);
@@ -167,9 +173,44 @@ static void watch_locked(struct stable *s, struct obj *o, int fd)
 	free(u);
 }
 
-static void get_verf_locked(struct stable *s, uint8_t verf[STABLE_VERF])
+static void get_verf_locked(struct stable *s, const struct obj *o, uint8_t verf[STABLE_VERF])
 {
-	memcpy(verf, &s->verf, STABLE_VERF);
+	uint64_t now = s->verf + o->failed;
+
+	memcpy(verf, &now, STABLE_VERF);
+}
+
+/* A sync of o's data has failed: nothing is owed to those with its old verifier any more. Objects
+ * that need not be kept any longer are added to drop, which has room for STABLE_FAILED; the caller
+ * lets them go without the lock. Returns how many. */
+static unsigned failed_locked(struct stable *s, struct obj *o, struct obj *drop[])
+{
+	unsigned n = 0;
+
+	if (!S_ISREG(o->type))
+		return 0;
+	if (!o->failed && s->nfailed == STABLE_FAILED) {
+		s->verf += VERF_RUN; /* larger than any count */
+		while (s->nfailed) {
+			drop[n] = s->failed[--s->nfailed];
+			drop[n++]->failed = 0;
+		}
+		return n;
+	}
+	if (!o->failed++)
+		s->failed[s->nfailed++] = obj_ref(s->objs, o);
+	return 0;
+}
+
+/* o is not kept any longer for its count. */
+static void unfail_locked(struct stable *s, struct obj *o)
+{
+	unsigned i = 0;
+
+	while (s->failed[i] != o)
+		i++;
+	s->failed[i] = s->failed[--s->nfailed];
+	o->failed = 0;
 }
 
 bool stable_write_begin(struct stable *s, struct obj *o, int fd, uint8_t verf[STABLE_VERF])
@@ -179,7 +220,8 @@ bool stable_write_begin(struct stable *s, struct obj *o, int fd, uint8_t verf[ST
 	pthread_mutex_lock(&s->lock);
 	if (!o->unstable)
 		watch_locked(s, o, fd);
-	get_verf_locked(s, verf); /* before the data is written: a sync may lose it from then on */
+	get_verf_locked(
+		s, o, verf); /* before the data is written: a sync may lose it from then on */
 	u = o->unstable;
 	if (u) {
 		u->writers++;
@@ -196,7 +238,7 @@ bool stable_write_alone(struct stable *s, struct obj *o, uint8_t verf[STABLE_VER
 
 	pthread_mutex_lock(&s->lock);
 	alone = !o->unstable;
-	get_verf_locked(s, verf);
+	get_verf_locked(s, o, verf);
 	pthread_mutex_unlock(&s->lock);
 	return alone;
 }
@@ -209,12 +251,18 @@ void stable_write_end(struct stable *s, struct obj *o)
 void stable_forget(struct stable *s, struct obj *o)
 {
 	struct unstable *u = NULL;
+	bool kept;
 
 	pthread_mutex_lock(&s->lock);
 	if (o->unstable && !o->unstable->writers && !o->syncing)
 		u = take_unstable_locked(s, o);
+	kept = o->failed;
+	if (kept)
+		unfail_locked(s, o);
 	pthread_mutex_unlock(&s->lock);
 	unstable_free(s, u);
+	if (kept)
+		obj_unref(s->objs, o); /* not the last: the caller has one */
 }
 
 bool stable_synced(struct stable *s, const struct obj *o)
@@ -227,10 +275,10 @@ bool stable_synced(struct stable *s, const struct obj *o)
 	return yes;
 }
 
-void stable_verf(struct stable *s, uint8_t verf[STABLE_VERF])
+void stable_verf(struct stable *s, const struct obj *o, uint8_t verf[STABLE_VERF])
 {
 	pthread_mutex_lock(&s->lock);
-	get_verf_locked(s, verf);
+	get_verf_locked(s, o, verf);
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -343,7 +391,9 @@ static void sync_locked(struct stable *s, struct obj *o, int fd)
 {
 	struct job_list jobs = TAILQ_HEAD_INITIALIZER(jobs);
 	struct unstable *u = o->unstable;
+	struct obj *drop[STABLE_FAILED];
 	uint64_t writes = u ? u->writes : 0;
+	unsigned ndrop = 0;
 	int r;
 
 	obj_ref(s->objs, o);
@@ -355,7 +405,7 @@ static void sync_locked(struct stable *s, struct obj *o, int fd)
 	o->syncing = false;
 	o->synced = r == 0;
 	if (r < 0)
-		s->verf++; /* nothing is owed to those with the old one any more */
+		ndrop = failed_locked(s, o, drop);
 	if (u)
 		u->due = false;
 	if (u && !u->writers && u->writes == writes)
@@ -369,9 +419,10 @@ static void sync_locked(struct stable *s, struct obj *o, int fd)
 		pthread_cond_signal(&s->work); /* what waited for o, or for its next object */
 	pthread_mutex_unlock(&s->lock);
 	if (r < 0)
-		log_error("a sync failed (%s): clients that wrote anything are told to write it "
-			  "again",
-			strerror(-r));
+		log_error("a sync failed (%s): clients that wrote %s are told to write it again",
+			strerror(-r), ndrop ? "anything" : "to that file");
+	while (ndrop)
+		obj_unref(s->objs, drop[--ndrop]);
 	unstable_free(s, u);
 	obj_unref(s->objs, o);
 	pthread_mutex_lock(&s->lock);

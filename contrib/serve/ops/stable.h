@@ -8,9 +8,12 @@
  * stable_write_begin() and _end(). From the first of them until a sync that covers it, a descriptor
  * of the file is kept that was open before the data was written: the kernel tells of a write-back
  * that failed only those who had the file open by then, and only once each. Every sync of a file
- * goes through here, and through that descriptor. One that fails changes the write verifier before
- * anybody is told that a later one succeeded. It is one verifier for the whole server: every client
- * with data that was not committed writes it again, also where it lost none.
+ * goes through here, and through that descriptor. One that fails changes the file's write verifier
+ * before any client is told that a later one succeeded: each client with data of that file that was
+ * not committed writes it again. A file's verifier is that of the run and how often its sync has
+ * failed. The object that counts these is kept from then on, so that the count cannot begin anew;
+ * when STABLE_FAILED are kept, the next failure changes the verifier of the run, for all files, and
+ * lets them go. The failed sync of a directory changes none: it is not about data.
  *
  * Changes of directories and attributes are on stable storage before they are answered (RFC 1813
  * section 1.1, RFC 8881 section 18): an operation names what it has changed (stable_want()), and
@@ -44,6 +47,8 @@
 #define STABLE_VERF 8
 /* Files with data that was not committed; WRITEs to others are synced. */
 #define STABLE_UNSTABLE 512
+/* Files with a verifier of their own, since a sync of them has failed. */
+#define STABLE_FAILED 64
 
 struct stable;
 
@@ -89,8 +94,8 @@ int stable_sync_by(struct stable *s, struct obj *o, int fd);
 /* Has o been synced in this run, as it is known here, and did the last sync succeed? What an
  * earlier run did, or what the last sync was for, may not be stable. */
 bool stable_synced(struct stable *s, const struct obj *o);
-/* The verifier now. A COMMIT's is read when its sync has ended. */
-void stable_verf(struct stable *s, uint8_t verf[STABLE_VERF]);
+/* The verifier of o now. A COMMIT's is read when its sync has ended. */
+void stable_verf(struct stable *s, const struct obj *o, uint8_t verf[STABLE_VERF]);
 /* Has files synced that were last written idle_ns ago, and never committed. */
 void stable_age(struct stable *s, uint64_t idle_ns);
 

@@ -153,6 +153,6 @@ uint32_t v3_commit(struct v3_call *c, const struct nfs3_args *a)
 	if (status == NFS4_OK)
 		status = nfs4_errno_status(stable_sync(c->sv->stable, c->o));
 	v3_wcc_after(c->o, &r->wcc);
-	stable_verf(c->sv->stable, r->verf);
+	stable_verf(c->sv->stable, c->o, r->verf);
 	return status;
 }

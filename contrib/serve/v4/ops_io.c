@@ -329,7 +329,7 @@ uint32_t op_commit(struct compound *c, const struct nfs4_args *a)
 	r = stable_sync(c->sv->stable, c->cur);
 	if (r < 0)
 		return nfs4_errno_status(r);
-	stable_verf(c->sv->stable, res.verf);
+	stable_verf(c->sv->stable, c->cur, res.verf);
 	nfs4_put_commit_res(c->out, NFS4_OK, &res);
 	return NFS4_OK;
 }
