@@ -9,29 +9,53 @@
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#define NET6	 8  /* bytes of an IPv6 address that tell holders apart */
-#define RESERVE	 8  /* the last 1/RESERVE of a kind is for newcomers */
-#define NEWCOMER 64 /* who has no more than 1/NEWCOMER of all */
+#define NET6	 8   /* bytes of an IPv6 address that tell holders apart */
+#define SITE6	 6   /* and sites */
+#define RESERVE	 8   /* the last 1/RESERVE of a kind is for newcomers */
+#define OWNERS	 256 /* and of that the last 1/OWNERS of the kind for owners of the server */
+#define NEWCOMER 64  /* who has no more than 1/NEWCOMER of all */
+
+/* Does an IPv6 address lie behind a prefix that was given out? */
+static bool is_net6(const struct in6_addr *a)
+{
+	return !IN6_IS_ADDR_V4MAPPED(a) && !IN6_IS_ADDR_LOOPBACK(a);
+}
 
 struct share_key share_key(const struct sockaddr *addr, const struct sock_user *user)
 {
 	struct share_key k = {.local = user && user->local};
 
-	if (addr && addr->sa_family == AF_INET) {
+	if (k.local) {
+		k.uid = user->known ? user->uid : UINT32_MAX;
+	} else if (addr && addr->sa_family == AF_INET) {
 		k.net[10] = k.net[11] = 0xff;
 		memcpy(k.net + 12, &((const struct sockaddr_in *)addr)->sin_addr, 4);
 	} else if (addr && addr->sa_family == AF_INET6) {
-		const struct sockaddr_in6 *in = (const struct sockaddr_in6 *)addr;
+		const struct in6_addr *in = &((const struct sockaddr_in6 *)addr)->sin6_addr;
 
-		memcpy(k.net, &in->sin6_addr,
-			IN6_IS_ADDR_V4MAPPED(&in->sin6_addr) || IN6_IS_ADDR_LOOPBACK(&in->sin6_addr)
-				? 16
-				: NET6);
+		memcpy(k.net, in, is_net6(in) ? NET6 : sizeof(k.net));
 	}
-	if (k.local)
-		k.uid = user->known ? user->uid : UINT32_MAX;
 	return k;
+}
+
+bool share_key_site(const struct share_key *k, struct share_key *site)
+{
+	struct in6_addr in;
+
+	memcpy(&in, k->net, sizeof(in));
+	if (k->local || k->site || !is_net6(&in) || IN6_IS_ADDR_LINKLOCAL(&in) ||
+		IN6_IS_ADDR_UNSPECIFIED(&in))
+		return false;
+	*site = (struct share_key){.site = 1};
+	memcpy(site->net, k->net, SITE6);
+	return true;
+}
+
+bool share_key_owns(const struct share_key *k)
+{
+	return k->local && k->uid != UINT32_MAX && (k->uid == 0 || k->uid == geteuid());
 }
 
 bool share_key_same(const struct share_key *a, const struct share_key *b)
@@ -61,23 +85,52 @@ void share_limit(struct share *s, unsigned kind, uint64_t max, uint64_t most)
 	s->kind[kind].most = most < max ? most : max;
 }
 
-struct share_holder *share_get(struct share *s, const struct share_key *key)
+static struct share_holder *find_locked(struct share *s, const struct share_key *key)
 {
 	struct share_holder *h;
 
-	pthread_mutex_lock(&s->lock);
 	LIST_FOREACH (h, &s->holders, link)
 		if (share_key_same(&h->key, key))
-			break;
-	if (!h) {
-		h = calloc(1, sizeof(*h));
-		if (h) {
-			h->key = *key;
-			LIST_INSERT_HEAD(&s->holders, h, link);
-		}
+			return h;
+	h = calloc(1, sizeof(*h));
+	if (h) {
+		h->key = *key;
+		h->owns = share_key_owns(key);
+		LIST_INSERT_HEAD(&s->holders, h, link);
 	}
-	if (h)
-		h->refs++;
+	return h;
+}
+
+static void put_locked(struct share_holder *h)
+{
+	struct share_holder *site = h->site;
+
+	if (--h->refs)
+		return;
+	for (unsigned i = 0; i < SHARE_KINDS; i++)
+		assert(!h->held[i]);
+	LIST_REMOVE(h, link);
+	free(h);
+	if (site)
+		put_locked(site);
+}
+
+struct share_holder *share_get(struct share *s, const struct share_key *key)
+{
+	struct share_holder *h;
+	struct share_key site;
+
+	pthread_mutex_lock(&s->lock);
+	h = find_locked(s, key);
+	if (h && h->refs++ == 0 && share_key_site(key, &site)) {
+		h->site = find_locked(s, &site);
+		if (h->site)
+			h->site->refs++;
+	}
+	if (h && !h->site && share_key_site(key, &site)) { /* out of memory */
+		put_locked(h);
+		h = NULL;
+	}
 	pthread_mutex_unlock(&s->lock);
 	return h;
 }
@@ -90,16 +143,6 @@ struct share_holder *share_ref(struct share *s, struct share_holder *h)
 	return h;
 }
 
-static void put_locked(struct share_holder *h)
-{
-	if (--h->refs)
-		return;
-	for (unsigned i = 0; i < SHARE_KINDS; i++)
-		assert(!h->held[i]);
-	LIST_REMOVE(h, link);
-	free(h);
-}
-
 struct share_holder *share_put(struct share *s, struct share_holder *h)
 {
 	if (!h)
@@ -110,24 +153,43 @@ struct share_holder *share_put(struct share *s, struct share_holder *h)
 	return NULL;
 }
 
+static uint64_t less(uint64_t most, uint64_t held)
+{
+	return held < most ? most - held : 0;
+}
+
+/* What is left of h's own share, and of its site's. */
+static uint64_t own_locked(const struct share *s, const struct share_holder *h, unsigned kind)
+{
+	uint64_t most = s->kind[kind].most, own = less(most, h->held[kind]), site;
+
+	if (!h->site)
+		return own;
+	site = less(most, h->site->held[kind]);
+	return own < site ? own : site;
+}
+
 static uint64_t room_locked(const struct share *s, const struct share_holder *h, unsigned kind)
 {
 	const struct share_kind *k = &s->kind[kind];
-	uint64_t held = h->held[kind], end = k->max;
-	uint64_t own, common;
+	uint64_t own = own_locked(s, h, kind), end = k->max, common;
 
-	if (held > k->max / NEWCOMER)
+	if (h->held[kind] > k->max / NEWCOMER)
 		end -= k->max / RESERVE;
-	own = held < k->most ? k->most - held : 0;
-	common = k->used < end ? end - k->used : 0;
+	else if (!h->owns)
+		end -= k->max / OWNERS;
+	common = less(end, k->used);
 	return own < common ? own : common;
 }
 
 bool share_is_full(struct share *s, const struct share_holder *h, unsigned kind, uint64_t n)
 {
-	uint64_t held = share_held(s, h, kind);
+	uint64_t own;
 
-	return held > s->kind[kind].most || n > s->kind[kind].most - held;
+	pthread_mutex_lock(&s->lock);
+	own = own_locked(s, h, kind);
+	pthread_mutex_unlock(&s->lock);
+	return n > own;
 }
 
 uint64_t share_room(struct share *s, const struct share_holder *h, unsigned kind)
@@ -143,6 +205,8 @@ uint64_t share_room(struct share *s, const struct share_holder *h, unsigned kind
 static void add_locked(struct share *s, struct share_holder *h, unsigned kind, uint64_t n)
 {
 	h->held[kind] += n;
+	if (h->site)
+		h->site->held[kind] += n;
 	s->kind[kind].used += n;
 }
 
@@ -150,6 +214,8 @@ static void subtract_locked(struct share *s, struct share_holder *h, unsigned ki
 {
 	assert(h->held[kind] >= n && s->kind[kind].used >= n);
 	h->held[kind] -= n;
+	if (h->site)
+		h->site->held[kind] -= n;
 	s->kind[kind].used -= n;
 }
 

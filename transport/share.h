@@ -3,13 +3,22 @@
  *
  * share: how much of what a server has may be one peer's.
  *
- * A holder is who is told apart: the peer's address (of IPv6 its first 64 bits, which are all a
- * host's own) and, if the peer is on this machine, the owner of its socket. What it holds is
- * counted by kind; of each kind a server has so much (`max`). Two rules decide about more:
+ * A holder is one peer as a server tells peers apart:
+ *
+ *   - a user of this machine, whichever address a call of that user comes from: a local user calls
+ *     from all of 127.0.0.0/8. All local users that the kernel does not name are one holder;
+ *   - an IPv4 address of another machine;
+ *   - the first 64 bits of an IPv6 address of another machine, for a host has all addresses of its
+ *     link. One site usually has a /48: all holders of the same first 48 bits are a site.
+ *
+ * What a holder has is counted by kind; of each kind a server has so much (`max`). Four rules
+ * decide about more:
  *
  *   - one holder has at most its share, `most`;
- *   - the last eighth of everything is for newcomers: who has more than a sixty-fourth of all gets
- *     nothing of it.
+ *   - all holders of one site together have at most that share, too;
+ *   - the last eighth of everything is for newcomers: a holder with more than a sixty-fourth of all
+ *     gets nothing of the last eighth;
+ *   - the last 1/256 of everything is for the owners of the server: root and the server's own user.
  *
  * A peer may be a mount that many use. What each of its principals (flavor and user of the calls)
  * has of it is a part, and the second rule holds among them too: the last eighth of a peer's share
@@ -33,18 +42,26 @@
 
 /* Compared with memcmp(): made by share_key() only, or all zeros. */
 struct share_key {
-	uint8_t net[16]; /* an IPv4 address is mapped */
+	uint8_t net[16]; /* an IPv4 address is mapped; of a local peer zeros */
 	uint32_t local;	 /* 1: uid counts */
+	uint32_t site;	 /* 1: a site's */
 	uint32_t uid;	 /* UINT32_MAX: not known */
 };
 
 /* addr or user may be NULL: nobody in particular. */
 struct share_key share_key(const struct sockaddr *addr, const struct sock_user *user);
 bool share_key_same(const struct share_key *a, const struct share_key *b);
+/* The site that a holder belongs to: true, and *site is its key, which is no holder's. False: the
+ * holder stands for itself alone. */
+bool share_key_site(const struct share_key *k, struct share_key *site);
+/* Is it root or this process's own user, on this machine? */
+bool share_key_owns(const struct share_key *k);
 
 struct share_holder {
 	struct share_key key;
-	unsigned refs;		    /* lock */
+	bool owns;		   /* share_key_owns(); constant */
+	struct share_holder *site; /* referenced; counts what its holders have; or NULL; constant */
+	unsigned refs;		   /* lock */
 	uint64_t held[SHARE_KINDS]; /* lock */
 	LIST_ENTRY(share_holder) link;
 };

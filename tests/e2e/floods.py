@@ -11,7 +11,8 @@ fresh     COUNT client IDs, not confirmed
 clients   COUNT client IDs, each with as large a session as there is
 ranges    one host locks COUNT bytes apart from each other
 
-With SOURCES=N in the environment connections come from N addresses of this machine in turn.
+With SOURCES=N in the environment connections come from N addresses of this machine in turn, and clients
+from a connection of each; with FLOOD_AS=UID they are that user's.
 """
 import os
 import struct
@@ -21,6 +22,11 @@ from claim import Iwarp, Tcp, call, lookup, opaque, root, send_call
 
 proto, port, attack = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 count = int(sys.argv[4]) if len(sys.argv) > 4 else 1
+if "FLOOD_AS" in os.environ:
+    as_user = int(os.environ["FLOOD_AS"])
+    os.setgroups([])
+    os.setgid(as_user)
+    os.setuid(as_user)
 me = os.getuid()
 sources = int(os.environ.get("SOURCES", 0))
 held = []
@@ -75,8 +81,9 @@ def create_session(c, b):
 
 
 def clients(confirm):
-    c = dial()
+    conns = [dial() for _ in range(max(sources, 1))]
     for i in range(count):
+        c = conns[i % len(conns)]
         b = exchange_id(c, b"flood %d" % i)
         if b and confirm:
             create_session(c, b)

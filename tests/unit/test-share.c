@@ -12,6 +12,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "transport/share.h"
 
@@ -42,8 +43,130 @@ static void test_keys(void **state)
 	expect_same(key_of("127.0.0.1", true, 1), key_of("127.0.0.1", true, 2), false);
 	expect_same(key_of("2001:db8::1", false, 1), key_of("2001:db8::f:2", false, 1), true);
 	expect_same(key_of("2001:db8::1", false, 1), key_of("2001:db8:0:1::1", false, 1), false);
-	expect_same(key_of("::1", true, 1), key_of("127.0.0.1", true, 1), false);
 	expect_same(nobody, share_key(NULL, NULL), true);
+}
+
+/* A user of this machine is one, at all addresses of the machine. */
+static void test_local_keys(void **state)
+{
+	struct sock_user unknown = {.local = true};
+	struct sockaddr_in at = {.sin_family = AF_INET};
+	struct share_key a, b;
+
+	expect_same(key_of("127.0.0.1", true, 1), key_of("127.99.0.2", true, 1), true);
+	expect_same(key_of("::1", true, 1), key_of("127.0.0.1", true, 1), true);
+	expect_same(key_of("192.0.2.1", true, 1), key_of("127.0.0.1", true, 1), true);
+	expect_same(key_of("127.0.0.1", true, 1), key_of("127.0.0.1", false, 1), false);
+	/* all that the kernel does not name are one, and neither root nor elsewhere */
+	at.sin_addr.s_addr = htonl(0x7f000001);
+	a = share_key((struct sockaddr *)&at, &unknown);
+	at.sin_addr.s_addr = htonl(0x7f000002);
+	b = share_key((struct sockaddr *)&at, &unknown);
+	expect_same(a, b, true);
+	expect_same(a, key_of("127.0.0.1", true, 0), false);
+	expect_same(a, share_key(NULL, NULL), false);
+	assert_false(share_key_owns(&a));
+	a = key_of("127.0.0.1", true, 0);
+	assert_true(share_key_owns(&a));
+	a = key_of("127.0.0.1", true, geteuid());
+	assert_true(share_key_owns(&a));
+	a = key_of("127.0.0.1", true, geteuid() + 1);
+	assert_false(share_key_owns(&a));
+	a = key_of("192.0.2.1", false, 0);
+	assert_false(share_key_owns(&a));
+}
+
+static bool same_site(const char *a, const char *b)
+{
+	struct share_key ka = key_of(a, false, 0), kb = key_of(b, false, 0), sa, sb;
+
+	return share_key_site(&ka, &sa) && share_key_site(&kb, &sb) && share_key_same(&sa, &sb);
+}
+
+static void test_sites(void **state)
+{
+	struct share_key local = key_of("2001:db8::1", true, 1), site;
+
+	assert_true(same_site("2001:db8:1:1::1", "2001:db8:1:ffff::1"));
+	assert_false(same_site("2001:db8:1:1::1", "2001:db8:2:1::1"));
+	assert_false(same_site("fe80::1", "fe80::1"));
+	assert_false(same_site("192.0.2.1", "192.0.2.1"));
+	assert_false(same_site("::ffff:192.0.2.1", "::ffff:192.0.2.1"));
+	assert_false(share_key_site(&local, &site));
+	local = share_key(NULL, NULL);
+	assert_false(share_key_site(&local, &site));
+}
+
+/* However many networks of one site come, they have one share; another site gets the other. */
+static void test_site_share(void **state)
+{
+	struct share_holder *h[64], *other;
+	struct share_key k;
+	struct share s;
+	char ip[48];
+
+	share_init(&s);
+	share_limit(&s, 0, 1024, 512);
+	for (unsigned i = 0; i < 64; i++) {
+		snprintf(ip, sizeof(ip), "2001:db8:1:%x::1", i);
+		k = key_of(ip, false, 0);
+		h[i] = share_get(&s, &k);
+		for (unsigned n = 0; n < 8; n++)
+			assert_true(share_take(&s, h[i], 0, 1));
+	}
+	assert_int_equal(h[5]->site->held[0], 512);
+	for (unsigned i = 0; i < 64; i++) {
+		assert_false(share_take(&s, h[i], 0, 1));
+		assert_true(share_is_full(&s, h[i], 0, 1));
+	}
+	k = key_of("2001:db8:2::1", false, 0);
+	other = share_get(&s, &k);
+	assert_true(share_take(&s, other, 0, 300));
+	share_give(&s, other, 0, 300);
+	share_give(&s, h[0], 0, 8);
+	assert_true(share_take(&s, h[1], 0, 8));
+	share_give(&s, h[1], 0, 16);
+	for (unsigned i = 2; i < 64; i++)
+		share_give(&s, h[i], 0, 8);
+	for (unsigned i = 0; i < 64; i++)
+		share_put(&s, h[i]);
+	share_put(&s, other);
+	assert_true(LIST_EMPTY(&s.holders));
+	share_finish(&s);
+}
+
+/* When newcomers have taken everything, root and the server's own user still get something. */
+static void test_owners(void **state)
+{
+	struct share_holder *h[200], *own, *root;
+	struct share_key k = key_of("127.0.0.1", true, 0);
+	struct share s;
+	char ip[32];
+
+	share_init(&s);
+	share_limit(&s, 0, 1024, 512);
+	root = share_get(&s, &k);
+	k = key_of("127.0.0.1", true, geteuid());
+	own = share_get(&s, &k);
+	for (unsigned i = 0; i < 200; i++) {
+		snprintf(ip, sizeof(ip), "198.51.100.%u", i);
+		k = key_of(ip, false, 0);
+		h[i] = share_get(&s, &k);
+		while (share_take(&s, h[i], 0, 1))
+			;
+	}
+	assert_int_equal(share_room(&s, h[199], 0), 0);
+	assert_true(share_take(&s, root, 0, 1));
+	assert_true(share_take(&s, own, 0, 1));
+	share_give(&s, own, 0, 1);
+	share_give(&s, root, 0, 1);
+	for (unsigned i = 0; i < 200; i++) {
+		share_give(&s, h[i], 0, share_held(&s, h[i], 0));
+		share_put(&s, h[i]);
+	}
+	share_put(&s, own);
+	share_put(&s, root);
+	share_finish(&s);
 }
 
 /* What one may have, and that the last part is for newcomers. */
@@ -65,8 +188,8 @@ static void test_rules(void **state)
 	assert_false(share_take(&s, a, 1, 1));
 	assert_true(share_is_full(&s, a, 1, 1));
 	assert_int_equal(share_room(&s, a, 1), 0);
-	/* the other gets what is left, less the reserve */
-	assert_int_equal(share_room(&s, b, 1), 512);
+	/* the other gets what is left, less the reserve, and at first less what is for owners */
+	assert_int_equal(share_room(&s, b, 1), 512 - 4);
 	assert_true(share_take(&s, b, 1, 17));
 	assert_int_equal(share_room(&s, b, 1), 1024 - 128 - 512 - 17);
 	assert_false(share_is_full(&s, b, 1, 1));
@@ -181,6 +304,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_local_keys),
+		cmocka_unit_test(test_sites),
+		cmocka_unit_test(test_site_share),
+		cmocka_unit_test(test_owners),
 		cmocka_unit_test(test_rules),
 		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_newcomers),

@@ -50,9 +50,28 @@ static struct srv_conn *find_idle_locked(struct srv_places *p)
 	return best;
 }
 
-/* What key's holder can best spare of its connections, of those quiet for so long; or NULL. */
+/* A set of connections: those of one holder or, if that is a site's key, of one site. */
+static bool is_of(const struct srv_conn *c, const struct share_key *set)
+{
+	struct share_key site;
+
+	if (!set->site)
+		return share_key_same(&c->key, set);
+	return share_key_site(&c->key, &site) && share_key_same(&site, set);
+}
+
+/* The largest set that key belongs to. */
+static struct share_key widest(const struct share_key *key)
+{
+	struct share_key site;
+
+	return share_key_site(key, &site) ? site : *key;
+}
+
+/* What a set can best spare of its connections, of those quiet for so long; or NULL. any: also one
+ * whose requests are carried out at this moment. */
 static struct srv_conn *find_spare_locked(
-	struct srv_places *p, const struct share_key *key, uint64_t quiet_ns)
+	struct srv_places *p, const struct share_key *set, uint64_t quiet_ns, bool any)
 {
 	uint64_t now = clock_ns(), best_last = 0;
 	struct srv_conn *c, *best = NULL;
@@ -63,12 +82,12 @@ static struct srv_conn *find_spare_locked(
 		bool busy = atomic_load_explicit(&c->x->reqs, memory_order_acquire);
 		uint64_t called = atomic_load_explicit(&c->x->active_ns, memory_order_relaxed);
 		uint64_t last = called ? called : c->since_ns;
-		uint64_t quiet = busy && quiet_ns < SRV_STILL_MS * NSEC_PER_MSEC
+		uint64_t quiet = busy && !any && quiet_ns < SRV_STILL_MS * NSEC_PER_MSEC
 					 ? SRV_STILL_MS * NSEC_PER_MSEC
 					 : quiet_ns;
 		unsigned rank = busy ? 2 : called ? 1 : 0;
 
-		if (c->evicted || !share_key_same(&c->key, key) || clock_age(now, last) < quiet)
+		if (c->evicted || !is_of(c, set) || clock_age(now, last) < quiet)
 			continue;
 		if (rank < best_rank || (rank == best_rank && last < best_last)) {
 			best_rank = rank;
@@ -79,45 +98,70 @@ static struct srv_conn *find_spare_locked(
 	return best;
 }
 
-static unsigned count_locked(struct srv_places *p, const struct share_key *key)
+static unsigned count_locked(struct srv_places *p, const struct share_key *set)
 {
 	struct srv_conn *c;
 	unsigned n = 0;
 
 	TAILQ_FOREACH (c, &p->conns, link)
-		n += !c->evicted && share_key_same(&c->key, key);
+		n += !c->evicted && is_of(c, set);
 	return n;
 }
 
-/* A connection that the holder with the most of them is to give up for one of key's, or NULL. */
-static struct srv_conn *find_fair_locked(struct srv_places *p, const struct share_key *key)
+/* The set with the most connections, of all or, within a site, of its holders; of equals the one
+ * that is `own`. *n: so many. */
+static struct share_key find_largest_locked(struct srv_places *p, const struct share_key *site,
+	const struct share_key *own, unsigned *n)
 {
-	unsigned most = count_locked(p, key), own = most;
-	const struct share_key *largest = key;
+	struct share_key largest = *own;
 	struct srv_conn *c;
 
+	*n = count_locked(p, own);
 	TAILQ_FOREACH (c, &p->conns, link) {
-		unsigned n = share_key_same(&c->key, largest) ? 0 : count_locked(p, &c->key);
+		struct share_key k = site ? c->key : widest(&c->key);
+		unsigned m;
 
-		if (n > most) {
-			most = n;
-			largest = &c->key;
+		if (c->evicted || (site && !is_of(c, site)) || share_key_same(&k, &largest))
+			continue;
+		m = count_locked(p, &k);
+		if (m > *n) {
+			*n = m;
+			largest = k;
 		}
 	}
-	c = NULL;
-	if (most > own + 1)
-		c = find_spare_locked(p, largest, 0);
-	return c ? c : find_spare_locked(p, key, QUIET_MS * NSEC_PER_MSEC);
+	return largest;
+}
+
+/* A connection that those with the most of them are to give up for one of key's, or NULL. */
+static struct srv_conn *find_fair_locked(struct srv_places *p, const struct share_key *key)
+{
+	const struct share_key none = {.site = UINT32_MAX};
+	struct share_key own = widest(key), largest;
+	struct srv_conn *c = NULL;
+	unsigned most, n;
+
+	largest = find_largest_locked(p, NULL, &own, &most);
+	if (own.site && share_key_same(&largest, &own)) { /* one of the site's holders, then */
+		largest = find_largest_locked(p, &own, key, &most);
+		own = *key;
+	}
+	if (most > count_locked(p, &own) + 1) {
+		if (largest.site)
+			largest = find_largest_locked(p, &largest, &none, &n);
+		c = find_spare_locked(p, &largest, 0, share_key_owns(key));
+	}
+	return c ? c : find_spare_locked(p, key, QUIET_MS * NSEC_PER_MSEC, false);
 }
 
 /* Whether there is a place for a connection of key's, or one could be made. */
 static bool make_place_locked(struct srv_places *p, const struct share_key *key)
 {
+	unsigned kept = share_key_owns(key) ? 0 : p->max / SRV_OWN;
 	struct srv_conn *c;
 
-	if (p->closed || p->nconns >= 2 * p->max)
+	if (p->closed || p->nconns >= 2 * p->max - kept)
 		return false;
-	if (p->nconns - p->nevicted < p->max)
+	if (p->nconns - p->nevicted < p->max - kept)
 		return true;
 	c = find_idle_locked(p);
 	if (!c)

@@ -5,10 +5,15 @@
  *
  * Places are few. When all are taken, a newcomer gets that of the connection idle longest, if it
  * has been so for idle_ms: its owner, if there still is one, connects again when it needs to. If
- * there is none, the holder (share.h) with the most connections gives one up: at once to a holder
- * that would still have fewer, and to another of its own if one has been quiet for 100 ms; first
- * those that have never called, then those without a request, then those whose requests have stood
- * still. The place counts as free from then on, though the thread takes a moment to end.
+ * there is none, the site or holder (share.h) with the most connections gives one up: at once to
+ * another that would still have fewer, and to another of its own if one has been quiet for 100 ms;
+ * first those that have never called, then those without a request, then those whose requests have
+ * stood still. Within a site the same goes for its holders. The place counts as free from then on,
+ * though the thread takes a moment to end.
+ *
+ * The owners of the server, root and its own user, get in whatever others do: the last places are
+ * for their connections (1/SRV_OWN of all), and a connection of another gives its place up to them
+ * also while its requests are carried out. A client sends such requests again.
  *
  * `lock` guards what is below it, and the fields of struct srv_conn that say so. No other lock is
  * taken under it but those of a connection's shutdown().
@@ -17,6 +22,8 @@
 #define RNFS_TRANSPORT_RPC_SRV_PLACES_H
 
 #include "transport/rpc/srv_conn.h"
+
+#define SRV_OWN 32 /* 1/SRV_OWN of the places are for owners of the server only */
 
 struct srv_places {
 	unsigned max;	  /* places */
