@@ -21,6 +21,13 @@ void budget_cut(struct budget *b, size_t used, uint64_t now_ns)
 	b->short_ns = now_ns;
 }
 
+void budget_resize(struct budget *b, size_t full)
+{
+	if (b->now == b->full || b->now > full)
+		b->now = full;
+	b->full = full;
+}
+
 bool budget_grow(struct budget *b, uint64_t now_ns)
 {
 	size_t step = b->full / BUDGET_STEPS + 1;

@@ -23,7 +23,7 @@
 #define BUDGET_STEPS   16 /* looks that it takes to grow from nothing to full */
 
 struct budget {
-	size_t full;	   /* constant */
+	size_t full;	   /* the most that it may be */
 	size_t now;	   /* what the cache may have */
 	uint64_t short_ns; /* when memory was short last; means nothing while now is full */
 };
@@ -33,5 +33,8 @@ void budget_init(struct budget *b, size_t full);
 void budget_cut(struct budget *b, size_t used, uint64_t now_ns);
 /* It is not. To be called about once a second. True if the budget has grown. */
 bool budget_grow(struct budget *b, uint64_t now_ns);
+/* There is to be another most than before. A budget that was full is full again; one that was cut
+ * becomes no larger. */
+void budget_resize(struct budget *b, size_t full);
 
 #endif

@@ -157,11 +157,16 @@ static uint64_t limit_of(const struct pressure *p, size_t len)
 	return high < max ? high : max;
 }
 
+/* The bytes that a group uses, with pages of files; UINT64_MAX: not known. */
+static uint64_t used_of(const struct pressure *p, size_t len)
+{
+	return read_number(p->group, len, p->v1 ? "memory.usage_in_bytes" : "memory.current");
+}
+
 /* What is in use of a group and cannot be taken away. */
 static uint64_t held_of(const struct pressure *p, size_t len)
 {
-	uint64_t used =
-		read_number(p->group, len, p->v1 ? "memory.usage_in_bytes" : "memory.current");
+	uint64_t used = used_of(p, len);
 	char path[PATH_MAX], text[TEXT_MAX];
 	uint64_t files;
 
@@ -205,6 +210,42 @@ bool pressure_is_short(const struct pressure *p)
 	return false;
 }
 
+/* Has the machine plenty of memory for new programs? Not if it does not say so. */
+static bool machine_has_plenty(const struct pressure *p)
+{
+	uint64_t all, left;
+	char text[TEXT_MAX];
+
+	if (!read_text(p->meminfo, text))
+		return false;
+	all = stat_of(text, "MemTotal:");
+	left = stat_of(text, "MemAvailable:");
+	return all && left > all / PRESSURE_PLENTY;
+}
+
+bool pressure_stall_counts(const struct pressure *p)
+{
+	size_t len = p->group ? strlen(p->group) : 0;
+
+	if (!machine_has_plenty(p))
+		return true;
+	if (!p->group)
+		return false;
+	do {
+		uint64_t limit = limit_of(p, len), used;
+
+		if (limit == UINT64_MAX)
+			continue;
+		/* Pages of files fill every group in time. Only stalls in the group itself tell
+		 * that its processes wait for those pages to be taken. */
+		used = p->of_group ? used_of(p, len) : held_of(p, len);
+		if (used != UINT64_MAX &&
+			used >= limit - limit / (p->of_group ? PRESSURE_ROOM : PRESSURE_PLENTY))
+			return true;
+	} while (above(p, &len));
+	return false;
+}
+
 /* --- stalls ----------------------------------------------------------------------------------- */
 
 /* The descriptor is what keeps the kernel watching. */
@@ -231,6 +272,8 @@ void pressure_init(struct pressure *p, const char *root)
 	if (p->group && !p->v1 &&
 		(size_t)snprintf(path, sizeof(path), "%s/memory.pressure", p->group) < sizeof(path))
 		p->fd = watch(path);
+	p->of_group = p->fd >= 0;
+	snprintf(p->meminfo, sizeof(p->meminfo), "%s/proc/meminfo", root);
 	if (p->fd < 0) {
 		snprintf(path, sizeof(path), "%s/proc/pressure/memory", root);
 		p->fd = watch(path);

@@ -21,25 +21,33 @@
 
 struct memory {
 	size_t wanted, bytes;
-	size_t group_limit; /* when the mount began */
+	size_t group_limit; /* at the last look */
 	struct pressure pressure;
 	struct budget budget;
 	bool is_cut; /* said in the log */
 };
 
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* How much of a control group's limit a mount may have. */
+static size_t share_of(size_t limit)
+{
+	return limit / 2 > POOL_LEAST ? limit / 2 : POOL_LEAST;
+}
+
 struct memory *memory_new(const char *root, size_t wanted)
 {
 	struct memory *m = calloc(1, sizeof(*m));
-	size_t half;
 
 	if (!m)
 		return NULL;
 	pressure_init(&m->pressure, root);
 	m->group_limit = pressure_limit(&m->pressure);
-	m->wanted = m->bytes = wanted;
-	half = m->group_limit / 2 > POOL_LEAST ? m->group_limit / 2 : POOL_LEAST;
-	if (m->bytes > half)
-		m->bytes = half;
+	m->wanted = wanted;
+	m->bytes = least(wanted, share_of(m->group_limit));
 	return m;
 }
 
@@ -117,16 +125,36 @@ static void cut(struct fs *fs)
 
 void memory_stalled(struct fs *fs, short revents)
 {
-	if (revents & POLLPRI)
+	if ((revents & POLLPRI) && pressure_stall_counts(&fs->memory->pressure))
 		cut(fs);
 	if (revents & (POLLERR | POLLNVAL))
 		pressure_lost(&fs->memory->pressure);
+}
+
+/* The limit of a control group may change while the mount is used: the cache follows. */
+static void follow_limit(struct fs *fs)
+{
+	struct memory *m = fs->memory;
+	size_t limit = pressure_limit(&m->pressure), data, cached;
+
+	if (limit == m->group_limit)
+		return;
+	m->group_limit = limit;
+	memory_split(least(m->bytes, share_of(limit)), &data, &cached);
+	if (cached == m->budget.full)
+		return;
+	budget_resize(&m->budget, cached);
+	cache_set_limit(fs->cache, m->budget.now);
+	mem_pool_trim(fs->pool);
+	log_info("the control group's limit is another: the cache may have %zu KiB",
+		m->budget.full / 1024);
 }
 
 void memory_tick(struct fs *fs)
 {
 	struct memory *m = fs->memory;
 
+	follow_limit(fs);
 	if (pressure_is_short(&m->pressure)) {
 		cut(fs);
 		return;

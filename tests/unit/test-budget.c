@@ -64,12 +64,30 @@ static void a_small_one_is_left_alone(void **state)
 	assert_false(budget_grow(&b, 100 * SECOND));
 }
 
+static void another_most_leaves_a_cut_as_it_is(void **state)
+{
+	struct budget b;
+
+	budget_init(&b, 64 * MIB);
+	budget_resize(&b, 24 * MIB);
+	assert_int_equal(b.now, 24 * MIB);
+	budget_resize(&b, 48 * MIB); /* it was full */
+	assert_int_equal(b.now, 48 * MIB);
+	budget_cut(&b, 20 * MIB, SECOND);
+	budget_resize(&b, 64 * MIB);
+	assert_int_equal(b.now, 10 * MIB);
+	budget_resize(&b, 5 * MIB);
+	assert_int_equal(b.now, 5 * MIB);
+	assert_int_equal(b.full, 5 * MIB);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(memory_that_is_short_halves_it),
 		cmocka_unit_test(it_grows_when_memory_has_not_been_short_for_long),
 		cmocka_unit_test(a_small_one_is_left_alone),
+		cmocka_unit_test(another_most_leaves_a_cut_as_it_is),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

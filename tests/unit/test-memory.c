@@ -127,6 +127,20 @@ static void stalls_cost_the_cache_half_of_it(void **state)
 	assert_int_equal(memory_fd(&fs), -1);
 }
 
+/* Other groups of the machine stall, and this mount keeps its cache. */
+static void stalls_of_others_cost_nothing(void **state)
+{
+	fake_file("proc/meminfo", "MemTotal: 24000000 kB\nMemAvailable: 22000000 kB\n");
+	memory_connected(&fs);
+	fill();
+	for (int i = 0; i < 10; i++)
+		memory_stalled(&fs, POLLPRI);
+	assert_int_equal(cache_bytes(fs.cache), BLOCKS * CACHE_BLOCK);
+	fake_file("proc/meminfo", "MemTotal: 24000000 kB\nMemAvailable: 2000000 kB\n");
+	memory_stalled(&fs, POLLPRI);
+	assert_int_equal(cache_bytes(fs.cache), BLOCKS / 2 * CACHE_BLOCK);
+}
+
 static void a_group_without_room_costs_it_all_but_a_little(void **state)
 {
 	memory_connected(&fs);
@@ -142,6 +156,23 @@ static void a_group_without_room_costs_it_all_but_a_little(void **state)
 	assert_true(cache_limit(fs.cache) <= MIB);
 }
 
+static void the_cache_follows_the_groups_limit(void **state)
+{
+	size_t all, data, cached;
+
+	memory_connected(&fs);
+	all = cache_limit(fs.cache);
+	fill();
+	fake_file(GROUP "/memory.max", "41943040\n");
+	memory_tick(&fs);
+	memory_split(20 * MIB, &data, &cached);
+	assert_int_equal(cache_limit(fs.cache), cached);
+	assert_true(cache_bytes(fs.cache) <= cached);
+	fake_file(GROUP "/memory.max", "max\n");
+	memory_tick(&fs);
+	assert_int_equal(cache_limit(fs.cache), all);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -150,7 +181,9 @@ int main(void)
 		TEST(there_is_memory_for_everything),
 		TEST(a_group_bounds_the_pool),
 		TEST(stalls_cost_the_cache_half_of_it),
+		TEST(stalls_of_others_cost_nothing),
 		TEST(a_group_without_room_costs_it_all_but_a_little),
+		TEST(the_cache_follows_the_groups_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

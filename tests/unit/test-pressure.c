@@ -142,6 +142,67 @@ static void the_groups_stalls_are_asked_for_or_the_machines(void **state)
 	asked(GROUP "/memory.pressure");
 }
 
+#define PLENTY "MemTotal: 24000000 kB\nMemFree: 900000 kB\nMemAvailable: 22000000 kB\n"
+#define LITTLE "MemTotal: 24000000 kB\nMemFree: 900000 kB\nMemAvailable: 2900000 kB\n"
+
+/* Other groups stall at their own limits, and the machine has plenty. */
+static void the_machines_stalls_count_if_it_has_little_left(void **state)
+{
+	fake_file("proc/pressure/memory", "");
+	begin();
+	assert_true(pressure_stall_counts(&p)); /* nothing tells what is left */
+	fake_file("proc/meminfo", PLENTY);
+	assert_false(pressure_stall_counts(&p));
+	fake_file("proc/meminfo", LITTLE);
+	assert_true(pressure_stall_counts(&p));
+	fake_file("proc/meminfo", "nonsense\n");
+	assert_true(pressure_stall_counts(&p));
+}
+
+static void the_machines_stalls_count_if_our_group_is_full(void **state)
+{
+	fake_file("proc/self/cgroup", "0::/pods/one\n");
+	fake_file("proc/pressure/memory", "");
+	fake_file("proc/meminfo", PLENTY);
+	fake_file(GROUP "/memory.max", "max\n");
+	begin();
+	assert_false(p.of_group);
+	assert_false(pressure_stall_counts(&p));
+	/* full of pages of files, as every group is in time */
+	fake_file(GROUP "/memory.max", "160000000\n");
+	fake_file(GROUP "/memory.current", "160000000\n");
+	fake_file(GROUP "/memory.stat", "anon 1\ninactive_file 60000000\nactive_file 10000000\n");
+	assert_false(pressure_stall_counts(&p));
+	fake_file(GROUP "/memory.stat", "anon 1\ninactive_file 6000000\nactive_file 10000000\n");
+	assert_true(pressure_stall_counts(&p));
+	/* and a group above ours */
+	fake_file(GROUP "/memory.max", "max\n");
+	fake_file("sys/fs/cgroup/pods/memory.max", "1000\n");
+	fake_file("sys/fs/cgroup/pods/memory.current", "1000\n");
+	fake_file("sys/fs/cgroup/pods/memory.stat", "anon 900\ninactive_file 100\n");
+	assert_true(pressure_stall_counts(&p));
+}
+
+/* Our own processes wait for pages of files to be taken. */
+static void the_groups_stalls_count_if_it_is_full(void **state)
+{
+	fake_file("proc/self/cgroup", "0::/pods/one\n");
+	fake_file("proc/meminfo", PLENTY);
+	fake_file(GROUP "/memory.pressure", "");
+	fake_file(GROUP "/memory.max", "160000000\n");
+	fake_file(GROUP "/memory.current", "140000000\n");
+	fake_file(GROUP "/memory.stat", "anon 1\ninactive_file 100000000\nactive_file 1\n");
+	begin();
+	assert_true(p.of_group);
+	assert_false(pressure_stall_counts(&p));
+	fake_file(GROUP "/memory.current", "159000000\n");
+	assert_true(pressure_stall_counts(&p));
+	fake_file(GROUP "/memory.max", "max\n");
+	assert_false(pressure_stall_counts(&p));
+	fake_file("proc/meminfo", LITTLE);
+	assert_true(pressure_stall_counts(&p));
+}
+
 static void what_is_no_list_of_groups_is_passed_over(void **state)
 {
 	static const char *const texts[] = {"\n", ":", "::", "0:", "0:\n0:\n", "memory", "4:memory",
@@ -167,6 +228,9 @@ int main(void)
 		TEST(version_1_is_known),
 		TEST(room_is_what_nobody_holds),
 		TEST(the_groups_stalls_are_asked_for_or_the_machines),
+		TEST(the_machines_stalls_count_if_it_has_little_left),
+		TEST(the_machines_stalls_count_if_our_group_is_full),
+		TEST(the_groups_stalls_count_if_it_is_full),
 		TEST(what_is_no_list_of_groups_is_passed_over),
 	};
 
