@@ -7,12 +7,14 @@ It has a number of places; a job takes as many as its weight says. The builds ar
 other, in the order in which jobs first name them, and a job starts when its builds are there. The jobs
 of a build that failed are not run; the build is the failure.
 """
+import itertools
 import queue
 import shutil
 import threading
 
 import build
 import job as jobs
+from limits import Limits
 
 
 class Pool:
@@ -23,6 +25,8 @@ class Pool:
         self.events = queue.SimpleQueue()
         self.built = set()
         self.public = {}
+        self.numbers = itertools.count(1)  # of jobs by an ordinary user
+        self.no_group = set()  # reasons that have been told
 
     def run(self, todo):
         """Runs all of todo, as far as the builds go."""
@@ -68,17 +72,22 @@ class Pool:
             self.events.put(("build", result))
 
     def _run(self, job):
-        if job.user:
-            job.command = as_user(job, self.public[job.build])
+        limits = Limits(next(self.numbers)) if job.user else None
+        if limits:
+            job.command = limits.command(in_copy(job, self.public[job.build]), job.env)
         try:
             result = jobs.run(job)
         except OSError as wrong:
             result = jobs.Result(job, failed=1, text=f"{wrong}\n")
+        if limits:
+            limits.end()
+            if limits.wrong and str(limits.wrong) not in self.no_group:  # once for all jobs
+                self.no_group.add(str(limits.wrong))
+                result.skips.append(("a control group of 128 MiB for daemons of ordinary users",
+                                     f"none can be made here: {limits.wrong}"))
         self.events.put(("job", result))
 
 
-def as_user(job, folder):
-    """The command of job, by the user nobody, in a copy of the checkout."""
-    return (["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "env", "-C", "/",
-             f"BUILD={folder}/build", "TMPDIR=/tmp"] +
-            [f"{folder}/{job.command[0]}"] + job.command[1:])
+def in_copy(job, folder):
+    """The command of job in a copy of the checkout."""
+    return ["env", "-C", "/", f"BUILD={folder}/build", "TMPDIR=/tmp", f"{folder}/{job.command[0]}"] + job.command[1:]

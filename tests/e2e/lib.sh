@@ -3,7 +3,7 @@
 #
 # Starts and stops a server and the daemon for the end-to-end tests. BUILD is the build directory;
 # PROTO is iwarp or tcp; VERS, if set, is the option vers; RDMA_VERSIONS, if set, what the server speaks, and RDMA_VERSION what the mount asks for; SERVER is rnfs-serve (the bundled one) or
-# ganesha (over tcp only, see ganesha.sh); everything lives below $work.
+# ganesha (over tcp only, see ganesha.sh); everything lives below $work. RNFS_GROUP: a control group that daemons enter (tests/checks/limits.py).
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -21,6 +21,12 @@ export_dir=$work/export
 mkdir "$mnt" "$export_dir"
 server_pid=
 server_port=
+
+if [ -n "${RNFS_GROUP:-}" ]; then # the daemon is to enter that control group
+	printf '#!/bin/sh\necho $$ > "%s/cgroup.procs" && exec "%s" "$@"\n' "$RNFS_GROUP" "$RNFS" > "$work/rnfs"
+	chmod +x "$work/rnfs"
+	RNFS=$work/rnfs
+fi
 
 start_server() { # [rnfs-serve options...]; sets server_pid and server_port; $server_at: where; $squash: of root; $sync: --async, or nothing
 	: > "$work/server.out"
