@@ -150,6 +150,7 @@ static bool serve(struct fs *fs, const char *mountpoint)
 			checked = now_ms();
 			tick = request_check_killed(fs->requests) ? KILLING_TICK_MS : TICK_MS;
 			ops_end_gone(fs);
+			silly_tick(fs);
 			if (tick == TICK_MS)
 				memory_tick(fs);
 			writeback_tick(fs->writeback);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * ops_name: operations that make, move and remove names. The last name of an open file is not
- * removed but made a silly one (silly.h).
+ * ops_name: operations that make, move and remove names. A name of an open file is not removed but
+ * made a silly one (silly.h).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +17,7 @@
 #include "fs/opening.h"
 #include "fs/ops.h"
 #include "fs/silly.h"
+#include "fs/silly_give.h"
 
 #define RMDIR_TRIES 16 /* RMDIR is sent again when a silly name has gone, from any directory */
 
@@ -331,6 +332,7 @@ static void rename_note(struct request *r, int error)
 
 static void rename_end(struct request *r)
 {
+	rename_note(r, r->u.unlink.error);
 	request_end(r, r->u.unlink.error);
 }
 
@@ -359,10 +361,9 @@ static void rename_done(struct request *r)
 		silly_check(r, &r->to_dir->fh, &name, rename_checked);
 		return;
 	}
-	rename_note(r, error);
 	r->u.unlink.error = error;
 	if (error) {
-		silly_undo(r, &r->to_dir->fh, &name, rename_end);
+		silly_undo(r, rename_end);
 		return;
 	}
 	silly_replaced(r);

@@ -4,14 +4,16 @@
  * silly: names under which unlinked files live on until their last close.
  *
  * A server need not keep a file whose last name is gone while it is open, but programs rely on
- * that. So the last name of an open file is not removed but changed to a silly one (.nfsXXXX)
- * beside it, which is removed at the last close, and until then by nobody (EBUSY, as the kernel's
- * client says). The kernel does not wait for that, so a directory may seem not empty just after:
- * then rmdir waits (silly_wait()) and tries again. Which file a name stands for is asked of the
- * server, and only when some file is open at all; where the name was last heard to stand for one
- * that is not, unlink and rename over NFSv4 have REMOVE and RENAME themselves make sure of that;
- * and a new name that there is believed to be nothing of (entry.h) is not asked for. A file that is
- * being opened counts as open; one whose name is being removed is opened afterwards (opening.h).
+ * that. So a name of an open file is not removed but changed to a silly one (.nfsXXXX) beside it,
+ * which is removed at the last close, and until then by no program (EBUSY, as the kernel's client
+ * says). Other names of the file do not count, as with the kernel's client: another client may
+ * remove them. Only where the file has a silly name already is another name removed at once. The
+ * kernel does not wait for that, so a directory may seem not empty just after: then rmdir waits
+ * (silly_wait()) and tries again. Which file a name stands for is asked of the server, and only
+ * when some file is open at all; where the name was last heard to stand for one that is not, unlink
+ * and rename over NFSv4 have REMOVE and RENAME themselves make sure of that; and a new name that
+ * there is believed to be nothing of (entry.h) is not asked for. A file that is being opened counts
+ * as open; one whose name is being removed is opened afterwards (opening.h).
  *
  * Locks. silly_names.lock, a leaf, guards what is marked. An inode's lock guards its silly.
  */
@@ -23,6 +25,12 @@
 struct silly {
 	struct nfs_fh dir;
 	struct rpc_cred cred;
+	bool sure; /* the server has the name; else it may get the name late */
+	/* while its REMOVE is to be sent again: how often it was sent, and when it is sent next, on
+	 * clock_ns() */
+	SLIST_ENTRY(silly) link;
+	unsigned tries;
+	uint64_t due;
 	char name[40];
 };
 
@@ -31,22 +39,20 @@ struct silly_names *silly_names_new(uint32_t tag);
 /* No rmdir may wait. Accepts NULL, returns NULL. */
 struct silly_names *silly_names_free(struct silly_names *s);
 
-/* Renames dir/name to a silly name if that is the last name of a file that is open, then calls
- * next(r). r->u.unlink.renamed: it was renamed, and r->inode is the file. r->u.unlink.error: not 0
- * if it should have been but could not. r->u.unlink.only: the server has not been asked what name
- * stands for, and may remove it only if that is r->unlinking (nfs_op.u.remove.only, u.rename.only);
- * if not, this is to be called again after opening_claim_end(), with r->u.unlink.ask. */
-void silly_check(struct request *r, const struct nfs_fh *dir, const struct nfs_name *name,
-	request_step_fn *next);
-/* The rename before which silly_check() gave what it replaces a silly name has succeeded. */
-void silly_replaced(struct request *r);
-/* That rename has failed: gives the file its name in dir back, if it still has the silly one; then
- * next(r). */
-void silly_undo(struct request *r, const struct nfs_fh *dir, const struct nfs_name *name,
-	request_step_fn *next);
+/* The number of a new name, and the tag of the mount. */
+unsigned silly_number(struct fs *fs, uint32_t *tag);
 
+/* True: the server has refused a RENAME or REMOVE with that error, and has changed nothing. If it
+ * had carried out an earlier transmission of the same call it would have found nothing (ENOENT). */
+bool silly_refused(int error);
+/* Has the server remove the name s, which no inode has any more, and frees s; does not wait. ino:
+ * the file, if it is not open here, or NULL. */
+void silly_remove(struct fs *fs, struct silly *s, struct inode *ino);
 /* Removes the silly name of ino if it is not open any more; does not wait. */
 void silly_drop(struct fs *fs, struct inode *ino);
+/* Sends a REMOVE again that has failed for another reason than that the server refuses it. The main
+ * thread, about once a second. */
+void silly_tick(struct fs *fs);
 /* The same for all that are left, open or not, and waits a few seconds at most. At the end of the
  * mount, after the last request. */
 void silly_drop_all(struct fs *fs);

@@ -46,6 +46,7 @@ const char *nfs_op_name(enum nfs_op_type t)
 static void finish(struct nfs_client *c, struct nfs_op *op)
 {
 	bool (*script)(struct nfs_op * op) = fake_knobs.script;
+	int (*lose)(const struct nfs_op *op) = fake_knobs.lose;
 	bool scripted = script && script(op);
 
 	pthread_mutex_lock(&c->lock);
@@ -53,6 +54,8 @@ static void finish(struct nfs_client *c, struct nfs_op *op)
 		op->error = fake_knobs.fail[op->type];
 	if (!scripted && !op->error)
 		op->error = fake_files_run(&c->files, op);
+	if (!scripted && !op->error && lose)
+		op->error = lose(op);
 	c->stats.calls++;
 	pthread_mutex_unlock(&c->lock);
 	op->done(op);

@@ -33,6 +33,9 @@ struct fake_knobs {
 	/* Called for each op before it is carried out, with no lock held. True: that was all that
 	 * is done, op->error and results are as it has left them. NULL: none */
 	bool (*_Atomic script)(struct nfs_op *op);
+	/* Called for each op that was carried out: the error that op ends with all the same, as if
+	 * the answer was lost; 0: none. NULL: none */
+	int (*_Atomic lose)(const struct nfs_op *op);
 	atomic_bool cookie_stuck; /* READDIR gives one entry again and again */
 	atomic_bool cookie_low;	  /* READDIR gives the reserved cookie 2 */
 	atomic_bool cookie_loop;  /* READDIR begins anew after the last entry, an entry at a time */

@@ -252,8 +252,238 @@ static void a_rename_that_fails_gives_the_name_back(void **state)
 	assert_int_equal(e.nodeid, to);
 	assert_int_equal(kernel_getattr(to, &attr), 0);
 	assert_int_equal(attr.nlink, 1);
+	assert_int_equal(count(NFS_REMOVE), 1); /* of the silly name */
 	release(to, fh);
-	assert_int_equal(count(NFS_REMOVE), 0);
+	assert_int_equal(count(NFS_REMOVE), 1);
+	assert_true(exists("b"));
+}
+
+/* --- answers that are lost -------------------------------------------------------------------- */
+
+static int lost_error;
+
+static bool is_silly(const struct nfs_name *n)
+{
+	return n->len > 4 && !memcmp(n->s, ".nfs", 4);
+}
+
+static int lose_silly(const struct nfs_op *op)
+{
+	return op->type == NFS_RENAME && is_silly(&op->u.rename.to) ? lost_error : 0;
+}
+
+static int lose_moved(const struct nfs_op *op)
+{
+	return op->type == NFS_RENAME && !is_silly(&op->u.rename.to) ? lost_error : 0;
+}
+
+static bool never_comes(struct nfs_op *op)
+{
+	op->error = lost_error;
+	return op->type == NFS_RENAME && !is_silly(&op->u.rename.to);
+}
+
+static bool links_are_refused(struct nfs_op *op)
+{
+	op->error = op->type == NFS_LINK ? -EOPNOTSUPP : -EACCES;
+	return op->type == NFS_LINK || (op->type == NFS_RENAME && op->u.rename.from.s[0] == 'a');
+}
+
+static bool silly_names_left;
+
+static bool notes_silly(struct nfs_op *op, const struct nfs_dirent *ent)
+{
+	silly_names_left |= !strncmp(ent->name, ".nfs", 4);
+	return true;
+}
+
+static void has_ended(struct nfs_op *op)
+{
+}
+
+/* Another client asks, and is answered before this returns. */
+static void ask_elsewhere(struct nfs_op *op)
+{
+	op->done = has_ended;
+	fake_knobs.sync = true;
+	nfs_submit(fs->client, op);
+	fake_knobs.sync = false;
+	assert_int_equal(op->error, 0);
+}
+
+static bool has_silly_names(void)
+{
+	struct nfs_op op = {.type = NFS_READDIR};
+
+	op.u.readdir.dir = inode(KERNEL_ROOT)->fh;
+	op.u.readdir.max_bytes = 8192;
+	op.u.readdir.entry = notes_silly;
+	silly_names_left = false;
+	ask_elsewhere(&op);
+	return silly_names_left;
+}
+
+static const int uncertain[] = {-ENOENT, -EIO, -ETIMEDOUT, -ENOTCONN, -EREMOTEIO};
+#define UNCERTAIN (sizeof(uncertain) / sizeof(uncertain[0]))
+
+/* The server has carried the rename out: "b" is the new file, which nothing replaces. */
+static void a_rename_whose_answer_is_lost_stays_done(void **state)
+{
+	for (unsigned i = 0; i < UNCERTAIN; i++) {
+		uint64_t fh, from = make("a", NULL), to = make("b", &fh);
+
+		lost_error = uncertain[i];
+		fake_knobs.lose = lose_moved;
+		assert_int_equal(kernel_rename(KERNEL_ROOT, "a", KERNEL_ROOT, "b"), 0);
+		fake_knobs.lose = NULL;
+		assert_false(exists("a"));
+		assert_true(exists("b"));
+		assert_int_equal(e.nodeid, from);
+		assert_true(has_silly_names());
+		release(to, fh);
+		assert_false(has_silly_names());
+		assert_int_equal(kernel_unlink(KERNEL_ROOT, "b"), 0);
+	}
+}
+
+/* The process is answered that it was killed, but the new file stays. */
+static void a_killed_rename_replaces_nothing_with_what_was_there(void **state)
+{
+	uint64_t fh, from = make("a", NULL), to = make("b", &fh);
+
+	lost_error = -EINTR;
+	fake_knobs.lose = lose_moved;
+	assert_int_equal(kernel_rename(KERNEL_ROOT, "a", KERNEL_ROOT, "b"), -EINTR);
+	fake_knobs.lose = NULL;
+	assert_false(exists("a"));
+	assert_true(exists("b"));
+	assert_int_equal(e.nodeid, from);
+	release(to, fh);
+	assert_true(exists("b"));
+	assert_false(has_silly_names());
+}
+
+/* The server has not: "b" is there again, and a RENAME that comes late finds a file that keeps. */
+static void a_rename_that_was_not_carried_out_gives_the_name_back(void **state)
+{
+	for (unsigned i = 0; i < UNCERTAIN; i++) {
+		uint64_t fh, to;
+
+		make("a", NULL);
+		to = make("b", &fh);
+		lost_error = uncertain[i];
+		fake_knobs.script = never_comes;
+		assert_int_equal(kernel_rename(KERNEL_ROOT, "a", KERNEL_ROOT, "b"), uncertain[i]);
+		fake_knobs.script = NULL;
+		assert_true(exists("a"));
+		assert_true(exists("b"));
+		assert_int_equal(e.nodeid, to);
+		assert_int_equal(e.attr.nlink, 1);
+		release(to, fh);
+		assert_true(exists("b"));
+		assert_false(has_silly_names());
+		assert_int_equal(kernel_unlink(KERNEL_ROOT, "a"), 0);
+		assert_int_equal(kernel_unlink(KERNEL_ROOT, "b"), 0);
+	}
+}
+
+/* Another client makes "b" as soon as the old one is out of the way. */
+static bool another_client_is_first(struct nfs_op *op)
+{
+	struct nfs_op put = {.type = NFS_CREATE};
+
+	if (op->type != NFS_RENAME || is_silly(&op->u.rename.to))
+		return false;
+	fake_knobs.script = NULL;
+	put.u.create.dir = inode(KERNEL_ROOT)->fh;
+	put.u.create.name = (struct nfs_name){"b", 1};
+	put.u.create.type = NFS_FIFO;
+	ask_elsewhere(&put);
+	op->error = -EACCES;
+	return true;
+}
+
+static void what_another_client_puts_there_is_not_replaced(void **state)
+{
+	uint64_t fh, to;
+
+	make("a", NULL);
+	to = make("b", &fh);
+	fake_knobs.script = another_client_is_first;
+	assert_int_equal(kernel_rename(KERNEL_ROOT, "a", KERNEL_ROOT, "b"), -EACCES);
+	assert_true(exists("b"));
+	assert_int_not_equal(e.nodeid, to);
+	assert_int_equal(e.attr.mode & S_IFMT, S_IFIFO);
+	release(to, fh);
+	assert_true(has_silly_names()); /* the only name of what it was */
+}
+
+static void a_server_without_links_gives_the_name_back(void **state)
+{
+	uint64_t fh, to;
+
+	make("a", NULL);
+	to = make("b", &fh);
+	fake_knobs.script = links_are_refused;
+	assert_int_equal(kernel_rename(KERNEL_ROOT, "a", KERNEL_ROOT, "b"), -EACCES);
+	fake_knobs.script = NULL;
+	assert_true(exists("b"));
+	assert_int_equal(e.nodeid, to);
+	assert_int_equal(e.attr.nlink, 1);
+	release(to, fh);
+	assert_true(exists("b"));
+	assert_false(has_silly_names());
+}
+
+static void a_silly_name_whose_answer_is_lost_is_found(void **state)
+{
+	struct fuse_attr attr;
+
+	for (unsigned i = 0; i < UNCERTAIN; i++) {
+		uint64_t fh, node = make("a", &fh);
+
+		lost_error = uncertain[i];
+		fake_knobs.lose = lose_silly;
+		assert_int_equal(kernel_unlink(KERNEL_ROOT, "a"), 0);
+		fake_knobs.lose = NULL;
+		assert_false(exists("a"));
+		assert_int_equal(kernel_getattr(node, &attr), 0);
+		assert_int_equal(attr.nlink, 0);
+		assert_true(has_silly_names());
+		release(node, fh);
+		assert_false(has_silly_names());
+	}
+}
+
+static void a_silly_name_of_a_killed_unlink_goes_at_the_close(void **state)
+{
+	uint64_t fh, node = make("a", &fh);
+
+	lost_error = -EINTR;
+	fake_knobs.lose = lose_silly;
+	assert_int_equal(kernel_unlink(KERNEL_ROOT, "a"), -EINTR);
+	fake_knobs.lose = NULL;
+	assert_true(has_silly_names());
+	release(node, fh);
+	assert_false(has_silly_names());
+}
+
+static void a_killed_rename_gives_the_silly_name_back(void **state)
+{
+	uint64_t fh, to;
+
+	make("a", NULL);
+	to = make("b", &fh);
+	lost_error = -EINTR;
+	fake_knobs.lose = lose_silly;
+	assert_int_equal(kernel_rename(KERNEL_ROOT, "a", KERNEL_ROOT, "b"), -EINTR);
+	fake_knobs.lose = NULL;
+	assert_true(exists("a"));
+	assert_true(exists("b"));
+	assert_int_equal(e.nodeid, to);
+	release(to, fh);
+	assert_true(exists("b"));
+	assert_false(has_silly_names());
 }
 
 static void what_is_known_of_names_follows_a_rename(void **state)
@@ -325,6 +555,14 @@ int main(void)
 		TEST(an_open_that_is_first_saves_the_file),
 		TEST(a_rename_keeps_what_it_replaces_while_it_is_open),
 		TEST(a_rename_that_fails_gives_the_name_back),
+		TEST(a_rename_whose_answer_is_lost_stays_done),
+		TEST(a_killed_rename_replaces_nothing_with_what_was_there),
+		TEST(a_rename_that_was_not_carried_out_gives_the_name_back),
+		TEST(what_another_client_puts_there_is_not_replaced),
+		TEST(a_server_without_links_gives_the_name_back),
+		TEST(a_silly_name_whose_answer_is_lost_is_found),
+		TEST(a_silly_name_of_a_killed_unlink_goes_at_the_close),
+		TEST(a_killed_rename_gives_the_silly_name_back),
 		TEST(what_is_known_of_names_follows_a_rename),
 		TEST(a_removed_directory_is_shown_without_links),
 		TEST(rmdir_waits_for_silly_names_to_go),

@@ -10,10 +10,12 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <cmocka.h>
 
 #include "fs/opening.h"
 #include "fs/silly.h"
+#include "fs/silly_give.h"
 #include "tests/unit/fake-nfs.h"
 #include "tests/unit/fs-fixture.h"
 
@@ -127,30 +129,71 @@ static void the_last_name_of_an_open_file_becomes_a_silly_one(void **state)
 	assert_int_equal(silly_count_ended(fs), 1);
 }
 
-static void what_is_not_open_or_has_other_names_is_left_alone(void **state)
+static void what_is_not_open_is_left_alone(void **state)
 {
 	struct inode *ino = make("a");
-	struct nfs_op *op;
-	struct request *r;
 
 	unlink_check("a");
 	assert_false(renamed);
 	assert_int_equal(error, 0);
 	opening_begin(fs, ino);
-	r = own_request();
-	op = request_op(r, NFS_LINK, link);
-	op->u.link.fh = ino->fh;
-	op->u.link.dir = root->fh;
-	op->u.link.name = name_of("b");
-	request_submit(r, asked);
-	unlink_check("a");
-	assert_false(renamed);
-	assert_int_equal(error, 0);
-	assert_true(exists("a"));
 	unlink_check("none");
 	assert_int_equal(error, 0);
-	assert_int_equal(steps, 3);
+	assert_int_equal(steps, 2);
 	opening_end(fs, ino);
+}
+
+static void link_to(struct inode *ino, const char *name)
+{
+	struct request *r = own_request();
+	struct nfs_op *op = request_op(r, NFS_LINK, link);
+
+	op->u.link.fh = ino->fh;
+	op->u.link.dir = root->fh;
+	op->u.link.name = name_of(name);
+	request_submit(r, asked);
+	assert_int_equal(result.error, 0);
+}
+
+static void remove_elsewhere(const char *name)
+{
+	struct request *r = own_request();
+	struct nfs_op *op = request_op(r, NFS_REMOVE, remove);
+
+	op->u.remove.dir = root->fh;
+	op->u.remove.name = name_of(name);
+	request_submit(r, asked);
+	assert_int_equal(result.error, 0);
+}
+
+/* Another client may remove the other name. */
+static void a_name_of_an_open_file_with_others_becomes_a_silly_one(void **state)
+{
+	struct inode *ino = make("a");
+	char name[64];
+
+	link_to(ino, "b");
+	link_to(ino, "c");
+	opening_begin(fs, ino);
+	unlink_check("a");
+	assert_true(renamed);
+	assert_false(exists("a"));
+	strcpy(name, ino->silly->name);
+	/* that suffices */
+	unlink_check("b");
+	assert_false(renamed);
+	assert_int_equal(error, 0);
+	assert_true(exists("b"));
+	remove_elsewhere("b");
+	/* unless another client removes it */
+	remove_elsewhere(name);
+	unlink_check("c");
+	assert_true(renamed);
+	assert_true(exists(ino->silly->name));
+	strcpy(name, ino->silly->name);
+	opening_end(fs, ino);
+	silly_drop(fs, ino);
+	assert_false(exists(name));
 }
 
 static void an_error_leaves_the_name(void **state)
@@ -183,13 +226,15 @@ static void a_failed_rename_gives_the_name_back(void **state)
 	opening_begin(fs, ino);
 	r->dir = inode_ref(root);
 	r->to_dir = inode_ref(root);
+	strcpy(r->to_name, "a");
 	silly_check(r, &root->fh, &n, checked);
 	assert_true(renamed);
 	assert_false(exists("a"));
 	opening_end(fs, ino);
 	silly_drop(fs, ino); /* as its last close does */
 	assert_non_null(ino->silly);
-	silly_undo(r, &root->fh, &n, ended);
+	r->u.unlink.error = -EACCES;
+	silly_undo(r, ended);
 	assert_int_equal(steps, 2);
 	assert_true(exists("a"));
 	assert_null(ino->silly);
@@ -208,6 +253,7 @@ static void a_rename_that_has_replaced_a_closed_file_removes_it(void **state)
 	opening_begin(fs, ino);
 	r->dir = inode_ref(root);
 	r->to_dir = inode_ref(root);
+	strcpy(r->to_name, "a");
 	silly_check(r, &root->fh, &n, checked);
 	assert_true(renamed);
 	strcpy(name, ino->silly->name);
@@ -242,6 +288,50 @@ static void whoever_finds_a_directory_not_empty_waits(void **state)
 	assert_false(silly_close_begin(fs, ino));
 }
 
+/* A server that is away at the last close. */
+static void a_removal_that_fails_is_tried_again(void **state)
+{
+	struct timespec moment = {.tv_nsec = 20000000};
+	struct inode *ino = make("a");
+	char name[64];
+
+	opening_begin(fs, ino);
+	unlink_check("a");
+	strcpy(name, ino->silly->name);
+	opening_end(fs, ino);
+	fake_knobs.fail[NFS_REMOVE] = -ETIMEDOUT;
+	silly_drop(fs, ino);
+	assert_null(ino->silly);
+	fake_knobs.fail[NFS_REMOVE] = 0;
+	while (exists(name)) {
+		nanosleep(&moment, NULL);
+		silly_tick(fs);
+	}
+}
+
+/* At the end at once, and what the server refuses is not tried again. */
+static void at_the_end_what_is_left_is_removed(void **state)
+{
+	const int errors[] = {-ETIMEDOUT, -EACCES};
+	struct inode *ino = make("a");
+	char names[2][64];
+
+	for (int i = 0; i < 2; i++) {
+		if (i)
+			ino = make("a");
+		opening_begin(fs, ino);
+		unlink_check("a");
+		strcpy(names[i], ino->silly->name);
+		opening_end(fs, ino);
+		fake_knobs.fail[NFS_REMOVE] = errors[i];
+		silly_drop(fs, ino);
+	}
+	fake_knobs.fail[NFS_REMOVE] = 0;
+	silly_drop_all(fs);
+	assert_false(exists(names[0]));
+	assert_true(exists(names[1]));
+}
+
 static void at_the_end_all_are_removed(void **state)
 {
 	struct inode *ino = make("a");
@@ -259,8 +349,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			the_last_name_of_an_open_file_becomes_a_silly_one, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_not_open_is_left_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(
-			what_is_not_open_or_has_other_names_is_left_alone, setup, teardown),
+			a_name_of_an_open_file_with_others_becomes_a_silly_one, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_error_leaves_the_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_failed_rename_gives_the_name_back, setup, teardown),
@@ -268,6 +359,10 @@ int main(void)
 			a_rename_that_has_replaced_a_closed_file_removes_it, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			whoever_finds_a_directory_not_empty_waits, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_removal_that_fails_is_tried_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			at_the_end_what_is_left_is_removed, setup, teardown),
 		cmocka_unit_test_setup_teardown(at_the_end_all_are_removed, setup, teardown),
 	};
 
