@@ -78,6 +78,7 @@ struct inode {
 	_Atomic uint64_t astray_at;
 	/* READs and WRITEs of it, and how many of the latter; order.c, under its lock */
 	LIST_HEAD(, request) under_way;
+	LIST_HEAD(, order_gather) gathering; /* WRITEs that are being gathered */
 	atomic_uint writes;
 	/* the kernel has read of it, and may have pages, since an open last had it drop them */
 	atomic_bool given;

@@ -336,6 +336,22 @@ static void write_alone(struct request *r)
 		send(r);
 }
 
+/* False: not all of it, and the request is not answered. */
+static bool gathered_at_once(fuse_req_t req, struct file *f, bool writepage, uint64_t off,
+	const struct fuse_bufvec *in, uint32_t *took)
+{
+	struct order_gather g;
+	struct fs *fs = f->fs; /* f may be gone once the kernel has been answered */
+	bool done;
+
+	if (!writepage)
+		order_gather_begin(fs, f->inode, off, (uint32_t)fuse_buf_size(in), &g);
+	done = write_gather(req, f, off, in, took);
+	if (!writepage)
+		order_gather_end(fs, &g);
+	return done;
+}
+
 void ops_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in, off_t off,
 	struct fuse_file_info *fi)
 {
@@ -353,7 +369,7 @@ void ops_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in, off_t
 	}
 	change_file_used(f);
 	inode_touch_data(f->inode);
-	if (gathers && write_gather(req, f, (uint64_t)off, in, &took))
+	if (gathers && gathered_at_once(req, f, fi->writepage, (uint64_t)off, in, &took))
 		return;
 	if (!write_take_data(fs, in, &data)) {
 		log_error("WRITE data is not where it was read to");

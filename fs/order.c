@@ -3,8 +3,9 @@
  *
  * order: READs that must show what a WRITE under way writes.
  *
- * An inode lists the WRITEs and READs of it that are under way (inode.under_way), under the mount's
- * lock, a leaf; READs only where somebody may write. A READ that waits is in the mount's list, too.
+ * An inode lists the WRITEs and READs of it that are under way (inode.under_way), and the WRITEs
+ * that are being gathered (inode.gathering), under the mount's lock, a leaf; READs only where a
+ * process may write. A READ that waits is in the mount's list, too.
  */
 #include "fs/order.h"
 
@@ -60,8 +61,12 @@ static void enter_locked(struct request *r, bool writes)
 
 static bool meets_write_locked(const struct inode *ino, uint64_t first, uint64_t last)
 {
+	const struct order_gather *g;
 	const struct request *w;
 
+	LIST_FOREACH (g, &ino->gathering, link)
+		if (g->first <= last && first <= g->last)
+			return true;
 	LIST_FOREACH (w, &ino->under_way, order.link)
 		if (w->order.writes && meets(w, first, last))
 			return true;
@@ -73,18 +78,38 @@ static bool must_wait_locked(const struct request *r)
 	return meets_write_locked(r->order.of, r->order.first, r->order.last);
 }
 
+/* A WRITE of these pages begins. */
+static void overtake_locked(struct inode *ino, uint64_t first, uint64_t last)
+{
+	struct request *r;
+
+	LIST_FOREACH (r, &ino->under_way, order.link)
+		if (!r->order.writes && meets(r, first, last))
+			atomic_store(&r->order.overtaken, true);
+	atomic_fetch_add(&ino->writes, 1);
+}
+
 void order_write(struct request *r)
 {
-	struct inode *ino = r->file->inode;
 	struct orders *o = r->fs->orders;
-	struct request *other;
 
 	pthread_mutex_lock(&o->lock);
 	enter_locked(r, true);
-	LIST_FOREACH (other, &ino->under_way, order.link)
-		if (!other->order.writes && meets(other, r->order.first, r->order.last))
-			atomic_store(&other->order.overtaken, true);
-	atomic_fetch_add(&ino->writes, 1);
+	overtake_locked(r->order.of, r->order.first, r->order.last);
+	pthread_mutex_unlock(&o->lock);
+}
+
+void order_gather_begin(
+	struct fs *fs, struct inode *ino, uint64_t off, uint32_t len, struct order_gather *g)
+{
+	struct orders *o = fs->orders;
+
+	g->of = inode_ref(ino);
+	g->first = off / PAGE;
+	g->last = (off + len - 1) / PAGE;
+	pthread_mutex_lock(&o->lock);
+	LIST_INSERT_HEAD(&ino->gathering, g, link);
+	overtake_locked(ino, g->first, g->last);
 	pthread_mutex_unlock(&o->lock);
 }
 
@@ -150,32 +175,58 @@ static void stop_waiting_locked(struct orders *o, struct request *r, struct orde
 	TAILQ_INSERT_TAIL(to, r, order.wait);
 }
 
+/* A WRITE of ino has left: the READs that need not wait any more. */
+static void write_left_locked(struct orders *o, struct inode *ino, struct order_list *ready)
+{
+	struct request *r;
+
+	atomic_fetch_sub(&ino->writes, 1);
+	LIST_FOREACH (r, &ino->under_way, order.link)
+		if (r->order.waits && !must_wait_locked(r))
+			stop_waiting_locked(o, r, ready);
+}
+
+static void go_on(struct order_list *ready)
+{
+	struct request *r;
+
+	while ((r = TAILQ_FIRST(ready))) {
+		TAILQ_REMOVE(ready, r, order.wait);
+		if (request_is_gone(r))
+			request_end(r, -EINTR);
+		else
+			r->order.next(r);
+	}
+}
+
 /* As request.order.freed: READs that wait for r go on. */
 static void order_end(struct request *r)
 {
 	struct order_list ready = TAILQ_HEAD_INITIALIZER(ready);
 	struct orders *o = r->fs->orders;
 	struct inode *ino = r->order.of;
-	struct request *other;
 
 	pthread_mutex_lock(&o->lock);
 	LIST_REMOVE(r, order.link);
 	r->order.of = NULL;
-	if (r->order.writes) {
-		atomic_fetch_sub(&ino->writes, 1);
-		LIST_FOREACH (other, &ino->under_way, order.link)
-			if (other->order.waits && !must_wait_locked(other))
-				stop_waiting_locked(o, other, &ready);
-	}
+	if (r->order.writes)
+		write_left_locked(o, ino, &ready);
 	pthread_mutex_unlock(&o->lock);
-	while ((other = TAILQ_FIRST(&ready))) {
-		TAILQ_REMOVE(&ready, other, order.wait);
-		if (request_is_gone(other))
-			request_end(other, -EINTR);
-		else
-			other->order.next(other);
-	}
+	go_on(&ready);
 	inode_unref(ino);
+}
+
+void order_gather_end(struct fs *fs, struct order_gather *g)
+{
+	struct order_list ready = TAILQ_HEAD_INITIALIZER(ready);
+	struct orders *o = fs->orders;
+
+	pthread_mutex_lock(&o->lock);
+	LIST_REMOVE(g, link);
+	write_left_locked(o, g->of, &ready);
+	pthread_mutex_unlock(&o->lock);
+	go_on(&ready);
+	inode_unref(g->of);
 }
 
 void order_end_gone(struct fs *fs)

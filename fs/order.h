@@ -17,13 +17,13 @@
  * WRITE then. If the WRITE comes when the server has been asked already, what the READ has brought
  * is not used, and it is begun anew when the WRITE has ended.
  *
- * All that is for WRITEs that wait for the server, or for room; what is gathered at once is there
- * before another READ is likely to be answered. READs that pass the pages by (O_DIRECT) may show
- * either. WRITEs that do so fill no page, and are not waited for: with several of them there may be
- * one under way at all times. Pages that are being written back are not dropped before that has
- * ended. What nobody outside the kernel can know is that a page has been filled whose WRITE is not
- * sent yet: if it is dropped in that moment, and a READ of it answered, it stays as it was before
- * until the kernel sees another time of change, at its next look.
+ * A WRITE that is gathered at once waits for nothing, but a READ may have been sent before it, and
+ * be answered behind it: so it begins and ends here, too. READs that pass the pages by (O_DIRECT)
+ * may show either. WRITEs that do so fill no page, and are not waited for: with several of them
+ * there may be one under way at all times. Pages that are being written back are not dropped before
+ * that has ended. What nobody outside the kernel can know is that a page has been filled whose
+ * WRITE is not sent yet: if it is dropped in that moment, and a READ of it answered, it stays as it
+ * was before until the kernel sees another time of change, at its next look.
  */
 #ifndef RNFS_FS_ORDER_H
 #define RNFS_FS_ORDER_H
@@ -39,6 +39,17 @@ struct orders *orders_free(struct orders *o);
 
 /* r, a WRITE of r->file that has its data, begins. It ends when r is freed. */
 void order_write(struct request *r);
+/* The kernel's WRITE of [off, off + len) of ino, len > 0, that may be gathered at once: it begins
+ * before that, and ends when it has been gathered, or is to go another way. Between the two the
+ * caller does not wait, and *g is this file's. */
+struct order_gather {
+	struct inode *of; /* a reference */
+	LIST_ENTRY(order_gather) link;
+	uint64_t first, last; /* pages */
+};
+void order_gather_begin(
+	struct fs *fs, struct inode *ino, uint64_t off, uint32_t len, struct order_gather *g);
+void order_gather_end(struct fs *fs, struct order_gather *g);
 /* Is a WRITE of any page of [off, off + len) under way? */
 bool order_meets(struct fs *fs, struct inode *ino, uint64_t off, uint32_t len);
 /* r, a READ of r->file that has its memory, begins, or begins anew. True: it goes on with next when

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "fs/order.h"
+#include "tests/unit/fs-fixture.h"
 #include "tests/unit/kernel-file.h"
 
 #define AT 40960u /* a READ there follows nothing: it is not one into the cache */
@@ -108,6 +109,40 @@ static void a_read_that_is_overtaken_is_sent_again(void **state)
 		;
 }
 
+static int setup_gather(void **state)
+{
+	int rc;
+
+	fs_fixture_gather = true;
+	rc = setup(state);
+	fs_fixture_gather = false;
+	return rc;
+}
+
+/* The WRITE that is gathered is answered at once, and the READ that was sent before it shows it. */
+static void a_read_is_overtaken_by_a_write_that_is_gathered(void **state)
+{
+	uint64_t read, other;
+	struct answer a;
+
+	filled(SIZE);
+	fake_knobs.hang[NFS_READ] = true;
+	read = kernel_send_read(node, fh, AT, 4096);
+	other = kernel_send_read(node, fh, 2 * AT, 4096);
+	looked_at();
+	assert_int_equal(
+		kernel_wait(kernel_send_write(node, fh, AT + 5, "new", 3, O_RDWR, 0)).error, 0);
+	fake_knobs.hang[NFS_READ] = false;
+	fake_release(fs->client);
+	assert_int_equal(kernel_wait(other).len, 4096);
+	a = kernel_wait(read);
+	assert_int_equal(a.len, 4096);
+	assert_memory_equal(a.data + 5, "new", 3);
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	while (used())
+		;
+}
+
 static void reads_that_pass_the_pages_by_do_not_wait(void **state)
 {
 	struct fuse_read_in in = {.fh = fh, .offset = AT, .size = 4096, .flags = O_RDWR | O_DIRECT};
@@ -169,6 +204,8 @@ int main(void)
 		TEST(a_read_waits_for_an_append_to_its_page),
 		TEST(a_read_waits_for_a_write_that_is_not_gathered),
 		TEST(a_read_that_is_overtaken_is_sent_again),
+		cmocka_unit_test_setup_teardown(
+			a_read_is_overtaken_by_a_write_that_is_gathered, setup_gather, teardown),
 		TEST(reads_that_pass_the_pages_by_do_not_wait),
 		TEST(a_write_that_fails_lets_reads_go_on),
 		TEST(who_waits_can_be_killed),
