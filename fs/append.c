@@ -182,8 +182,9 @@ static void compare_step(struct request *r)
 
 	if (op->error) {
 		data_put(r->fs, buf);
-		log_warn("whether data was appended to file %llu before the session was lost "
-			 "cannot be found out: %s",
+		log_always_warn(
+			"whether data was appended to file %llu before the session was lost "
+			"cannot be found out: %s",
 			(unsigned long long)r->file->inode->fileid, strerror(-op->error));
 		append_end(r, op->error == -EINTR ? -EINTR : -EIO);
 		return;

@@ -124,6 +124,6 @@ void daemon_failed(struct daemon *d, const char *sentence)
 		return;
 	}
 	if (write(d->verdict_fd, sentence, strlen(sentence)) < 0)
-		log_error("%s", sentence);
+		log_always_error("%s", sentence);
 	/* the end of the process closes it: the parent waits for that */
 }

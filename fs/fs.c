@@ -41,10 +41,10 @@ void fs_log_stats(struct fs *fs)
 
 	nfs_client_info(fs->client, &info);
 	stats_negotiated(&info, line, sizeof(line));
-	log_info("%s", line);
+	log_always_info("%s", line);
 	nfs_client_stats(fs->client, &rpc);
 	mem_pool_stats(fs->pool, &mem);
 	stats_format(&fs->stats, inode_table_count(fs->inodes), atomic_load(&fs->open_files), &rpc,
 		&mem, fs->cache, fs->writeback, line, sizeof(line));
-	log_info("%s", line);
+	log_always_info("%s", line);
 }

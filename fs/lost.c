@@ -108,11 +108,12 @@ bool lost_say(struct fs *fs, struct lost *l)
 	pthread_mutex_unlock(&l->lock);
 	for (unsigned i = 0; i < l->n; i++) {
 		lost_path(fs, l->file[i], path, sizeof(path));
-		log_error("the server has not made safe what was written to %s (file %llu): it may "
-			  "be lost",
+		log_always_error(
+			"the server has not made safe what was written to %s (file %llu): it may "
+			"be lost",
 			path, (unsigned long long)l->file[i]->fileid);
 	}
 	if (l->more)
-		log_error("and to more files than these");
+		log_always_error("and to more files than these");
 	return any;
 }

@@ -132,7 +132,7 @@ static bool serve(struct fs *fs, const char *mountpoint)
 		}
 		if (stop_signals && !detached) {
 			/* Gone from the name space at once; what is open has a moment to end. */
-			log_info("signal: unmounting %s", mountpoint);
+			log_always_info("signal: unmounting %s", mountpoint);
 			detached = now_ms();
 			if (!mount_detach(mountpoint))
 				return false;
@@ -154,6 +154,7 @@ static bool serve(struct fs *fs, const char *mountpoint)
 			if (tick == TICK_MS)
 				memory_tick(fs);
 			writeback_tick(fs->writeback);
+			log_tell(false);
 		}
 	}
 }
@@ -164,9 +165,10 @@ static void log_mounted(const struct fs *fs, const char *mountpoint)
 	char line[500];
 
 	if (fs->skipped[0])
-		log_info("proto=auto: chose %s; %s", rpc_proto_name(i->rpc.proto), fs->skipped);
+		log_always_info(
+			"proto=auto: chose %s; %s", rpc_proto_name(i->rpc.proto), fs->skipped);
 	stats_negotiated(i, line, sizeof(line));
-	log_info("%s mounted on %s: %s", fs->opt->source, mountpoint, line);
+	log_always_info("%s mounted on %s: %s", fs->opt->source, mountpoint, line);
 }
 
 static int make_fs(

@@ -56,10 +56,11 @@ static void connection(void *ctx, enum nfs_connection what)
 
 	switch (what) {
 	case NFS_CONNECTION_SILENT:
-		log_info("server %s not responding%s", o->host, o->soft ? "" : ", still trying");
+		log_always_info(
+			"server %s not responding%s", o->host, o->soft ? "" : ", still trying");
 		break;
 	case NFS_CONNECTION_ANSWERS:
-		log_info("server %s OK", o->host);
+		log_always_info("server %s OK", o->host);
 		break;
 	case NFS_CONNECTION_LOST: /* the transport has said why, to who wants to know */
 	case NFS_CONNECTION_BACK:

@@ -151,8 +151,9 @@ void write_unkept(struct inode *ino, const struct rpc_cred *by, enum nfs_stable 
 	enum filedata_verf is = filedata_wrote(&ino->data, by, committed, verf, false);
 
 	if (is == FILEDATA_LOST)
-		log_error("the server restarted before data of file %llu was committed: what was "
-			  "written before may be lost",
+		log_always_error(
+			"the server restarted before data of file %llu was committed: what was "
+			"written before may be lost",
 			(unsigned long long)ino->fileid);
 	if (is != FILEDATA_SAME)
 		writeback_redo(&ino->written);

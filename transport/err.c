@@ -8,16 +8,20 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "transport/quote.h"
+
 int err_set(struct err *e, enum err_kind kind, const char *fmt, ...)
 {
+	char text[sizeof(e->msg)];
 	va_list ap;
 
 	if (!e || e->kind != ERR_NONE)
 		return -1;
 	e->kind = kind;
 	va_start(ap, fmt);
-	vsnprintf(e->msg, sizeof(e->msg), fmt, ap);
+	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	quote_line(e->msg, sizeof(e->msg), text); /* peers have a say in it */
 	return -1;
 }
 

@@ -3,7 +3,8 @@
  *
  * log: lines to stderr while in the foreground, to syslog after daemonising.
  *
- * hold_lock guards held and holding.
+ * hold_lock guards held and holding; site_lock what was said of each site, of all, and the list.
+ * Neither is held while a line is written.
  */
 #include "transport/log.h"
 
@@ -11,7 +12,11 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <syslog.h>
+
+#include "transport/clock.h"
+#include "transport/quote.h"
 
 _Atomic int log_max_level = LOG_L_INFO;
 
@@ -64,9 +69,98 @@ static bool keep_back(const char *line)
 	return keep;
 }
 
-void log_line(enum log_level level, const char *fmt, ...)
+static void write_line(enum log_level level, const char *text)
 {
 	static const int priority[] = {LOG_ERR, LOG_WARNING, LOG_INFO, LOG_DEBUG, LOG_DEBUG};
+	char line[1024];
+
+	quote_line(line, sizeof(line), text);
+	if (log_syslog)
+		syslog(priority[level], "%s", line);
+	else
+		fprintf(stderr, "%s: %s\n",
+			atomic_load_explicit(&log_program, memory_order_relaxed), line);
+}
+
+/* --- what is left out ------------------------------------------------------------------------- */
+
+static pthread_mutex_t site_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct log_limit all_sites;  /* site_lock */
+static struct log_site *silent;	    /* site_lock: those with lines left out */
+static _Atomic unsigned any_silent; /* how many these are; written with site_lock */
+
+static void at_exit(void)
+{
+	log_tell(true);
+}
+
+/* May a line of this site be written? If not, it is counted. */
+static bool may_say(struct log_site *site, enum log_level level, const char *text)
+{
+	uint64_t now = clock_ns();
+	static bool registered;
+	bool may;
+
+	pthread_mutex_lock(&site_lock);
+	may = log_limit_may(&site->limit, LOG_LIMIT_SITE, now) &&
+	      log_limit_may(&all_sites, LOG_LIMIT_ALL, now);
+	if (may) {
+		log_limit_said(&site->limit, now);
+		log_limit_said(&all_sites, now);
+	} else if (!site->left_out++) {
+		site->level = level;
+		snprintf(site->like, sizeof(site->like), "%.*s", (int)sizeof(site->like) - 1, text);
+		site->next = silent;
+		silent = site;
+		any_silent++;
+		if (!registered)
+			registered = atexit(at_exit) == 0;
+	}
+	pthread_mutex_unlock(&site_lock);
+	return may;
+}
+
+/* Takes a site from the list whose span, and that of all, are over; copies what is to be said of
+ * it. */
+static bool take_silent(bool at_end, struct log_site *out)
+{
+	uint64_t now = clock_ns();
+	struct log_site **at, *site;
+
+	pthread_mutex_lock(&site_lock);
+	for (at = &silent; (site = *at) != NULL; at = &site->next)
+		if (at_end ||
+			(log_limit_over(&site->limit, now) && log_limit_over(&all_sites, now)))
+			break;
+	if (site) {
+		*out = *site;
+		*at = site->next;
+		any_silent--;
+		site->left_out = 0;
+	}
+	pthread_mutex_unlock(&site_lock);
+	return site;
+}
+
+void log_tell(bool at_end)
+{
+	struct log_site site;
+	char line[240];
+
+	/* relaxed: a line too late is said with the next */
+	if (!atomic_load_explicit(&any_silent, memory_order_relaxed))
+		return;
+	while (take_silent(at_end, &site)) {
+		snprintf(line, sizeof(line), "%u more like this were left out: %s", site.left_out,
+			site.like);
+		write_line(site.level, line);
+	}
+}
+
+/* --- lines ------------------------------------------------------------------------------------ */
+
+void log_line(enum log_level level, const char *fmt, ...)
+{
 	int saved = errno;
 	char line[1024];
 	va_list ap;
@@ -74,12 +168,26 @@ void log_line(enum log_level level, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
-	if (keep_back(line))
-		; /* told by log_release() */
-	else if (log_syslog)
-		syslog(priority[level], "%s", line);
-	else
-		fprintf(stderr, "%s: %s\n",
-			atomic_load_explicit(&log_program, memory_order_relaxed), line);
+	if (!keep_back(line)) { /* else told by log_release() */
+		log_tell(false);
+		write_line(level, line);
+	}
+	errno = saved;
+}
+
+void log_site_line(struct log_site *site, enum log_level level, const char *fmt, ...)
+{
+	int saved = errno;
+	char line[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	if (!keep_back(line)) { /* else told by log_release() */
+		log_tell(false);
+		if (may_say(site, level, line))
+			write_line(level, line);
+	}
 	errno = saved;
 }

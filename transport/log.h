@@ -5,6 +5,10 @@
  *
  * Control path (connections, sessions, mounts) and data path (each message) are switched
  * separately: LOG_L_CTRL is `-d`, LOG_L_DATA is `-o debug=data`.
+ *
+ * A peer that could make a process log without end would fill a disk, or hide one line among many:
+ * log_error(), log_warn() and log_info() leave lines out when there are too many of one place, and
+ * say how many. What must always be seen has functions of its own.
  */
 #ifndef RNFS_TRANSPORT_LOG_H
 #define RNFS_TRANSPORT_LOG_H
@@ -12,6 +16,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "transport/log_limit.h"
 
 enum log_level {
 	LOG_L_ERROR,
@@ -36,19 +42,57 @@ void log_release(char *last, size_t size);
 
 extern _Atomic int log_max_level; /* an enum log_level */
 
-/* Any thread. One line, no trailing newline in fmt. Preserves errno. */
+/* A place in the source whose line can be said over and over. Of one struct for each; log.c's. */
+struct log_site {
+	struct log_limit limit;
+	unsigned left_out; /* lines since the last one that was said */
+	enum log_level level;
+	char like[120];	       /* the beginning of one that was left out */
+	struct log_site *next; /* in the list of those with lines left out */
+};
+
+/* Any thread. One line, no trailing newline in fmt; what a peer chose goes through quote.h, and
+ * control characters never get into the log. Preserves errno. */
 __attribute__((format(printf, 2, 3))) void log_line(enum log_level level, const char *fmt, ...);
+/* The same, unless as much as log_limit.h allows was said: then the line is counted, and how many
+ * were left out is said in their place: with the first line of any kind after the span, by
+ * log_tell(), or at the end. */
+__attribute__((format(printf, 3, 4))) void log_site_line(
+	struct log_site *site, enum log_level level, const char *fmt, ...);
+
+/* Says what was left out in spans that are over; at_end: in any. Any thread; to be called now and
+ * then. At the normal end of the process it is done. */
+void log_tell(bool at_end);
+
+#define log_is_on(level)                                                                           \
+	((int)(level) <= atomic_load_explicit(&log_max_level, memory_order_relaxed))
 
 #define log_at(level, ...)                                                                         \
 	do {                                                                                       \
-		if ((int)(level) <= atomic_load_explicit(&log_max_level, memory_order_relaxed))    \
+		if (log_is_on(level))                                                              \
 			log_line((level), __VA_ARGS__);                                            \
 	} while (0)
 
-#define log_error(...) log_at(LOG_L_ERROR, __VA_ARGS__)
-#define log_warn(...)  log_at(LOG_L_WARN, __VA_ARGS__)
-#define log_info(...)  log_at(LOG_L_INFO, __VA_ARGS__)
-#define log_ctrl(...)  log_at(LOG_L_CTRL, __VA_ARGS__)
-#define log_data(...)  log_at(LOG_L_DATA, __VA_ARGS__)
+#define log_limited(level, ...)                                                                    \
+	do {                                                                                       \
+		static struct log_site log_site_;                                                  \
+		if (log_is_on(level))                                                              \
+			log_site_line(&log_site_, (level), __VA_ARGS__);                           \
+	} while (0)
+
+/* What happens again and again, and may be for a peer to cause. */
+#define log_error(...) log_limited(LOG_L_ERROR, __VA_ARGS__)
+#define log_warn(...)  log_limited(LOG_L_WARN, __VA_ARGS__)
+#define log_info(...)  log_limited(LOG_L_INFO, __VA_ARGS__)
+
+/* What must be seen each time: the start, the end, what the operator asked for, servers that do not
+ * respond and respond again, and everything that is lost. */
+#define log_always_error(...) log_at(LOG_L_ERROR, __VA_ARGS__)
+#define log_always_warn(...)  log_at(LOG_L_WARN, __VA_ARGS__)
+#define log_always_info(...)  log_at(LOG_L_INFO, __VA_ARGS__)
+
+/* Only when asked for, and then all. */
+#define log_ctrl(...) log_at(LOG_L_CTRL, __VA_ARGS__)
+#define log_data(...) log_at(LOG_L_DATA, __VA_ARGS__)
 
 #endif

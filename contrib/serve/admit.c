@@ -15,7 +15,6 @@
 #include <netinet/in.h>
 #include <pthread.h>
 #include <pwd.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,28 +181,11 @@ enum admit_verdict admit_check(const struct admit *a, uint32_t self, const struc
 	return self == 0 ? ADMIT_YES : ADMIT_NOT_USER;
 }
 
-/* One line a second, from several accepting threads. */
-static bool may_log(unsigned *left_out)
-{
-	static _Atomic uint64_t next;
-	static atomic_uint more;
-	uint64_t now = clock_ns(), was = atomic_load_explicit(&next, memory_order_relaxed);
-
-	if (now < was || !atomic_compare_exchange_strong_explicit(&next, &was, now + NSEC_PER_SEC,
-				 memory_order_relaxed, memory_order_relaxed)) {
-		atomic_fetch_add_explicit(&more, 1, memory_order_relaxed);
-		return false;
-	}
-	*left_out = atomic_exchange_explicit(&more, 0, memory_order_relaxed);
-	return true;
-}
-
 bool admit_xprt(const struct admit *a, const struct rpc_xprt *x)
 {
 	const struct sock_user *who = rpc_xprt_user(x);
 	enum admit_verdict v = admit_check(a, geteuid(), rpc_xprt_addr(x), who);
-	char why[160], others[48] = "";
-	unsigned n;
+	char why[160];
 
 	switch (v) {
 	case ADMIT_YES:
@@ -226,11 +208,7 @@ bool admit_xprt(const struct admit *a, const struct rpc_xprt *x)
 			"--allow-users all would admit it");
 		break;
 	}
-	if (!may_log(&n))
-		return false;
-	if (n)
-		snprintf(others, sizeof(others), " (and %u before it)", n);
-	log_warn("connection from %s refused%s: %s", rpc_xprt_peer(x), others, why);
+	log_warn("connection from %s refused: %s", rpc_xprt_peer(x), why);
 	return false;
 }
 

@@ -52,7 +52,7 @@ enum admit_verdict {
 /* May who at addr connect to a server run by user self? */
 enum admit_verdict admit_check(const struct admit *a, uint32_t self, const struct sockaddr *addr,
 	const struct sock_user *who);
-/* The same for a connection of a server; a refusal is logged, not more often than once a second. */
+/* The same for a connection of a server; a refusal is logged. */
 bool admit_xprt(const struct admit *a, const struct rpc_xprt *x);
 
 /* Is who elsewhere, or trusted by a server run by user self? a NULL: everybody is. */

@@ -59,8 +59,9 @@ void nfs3_nlm_ctx_found(struct nfs3_lock_ctx *ctx)
 void nfs3_nlm_range_lost(struct nfs3_client *c, struct nfs3_lock_ctx *ctx,
 	const struct lock_range *r, const char *why)
 {
-	log_error("%s: a lock of bytes %llu to %llu of an open file is lost: %s; reads and writes "
-		  "through it fail until it is unlocked or closed",
+	log_always_error(
+		"%s: a lock of bytes %llu to %llu of an open file is lost: %s; reads and writes "
+		"through it fail until it is unlocked or closed",
 		c->server, (unsigned long long)r->first, (unsigned long long)r->last, why);
 	if (!ctx->lost && ctx->open) /* before it is seen that nothing is held */
 		atomic_fetch_add(&ctx->open->locks_lost, 1);

@@ -308,8 +308,9 @@ enum nfs_outcome nfs3_get_op_append(
 
 	if (wcc->have_before && wcc->before.size != op->u.write.offset &&
 		!atomic_exchange(&c->append_raced, true))
-		log_warn("%s: another client changed the size of a file from %llu to %llu while "
-			 "this one appended: NFSv3 needs a lock around that, or data is lost",
+		log_always_warn(
+			"%s: another client changed the size of a file from %llu to %llu while "
+			"this one appended: NFSv3 needs a lock around that, or data is lost",
 			c->server, (unsigned long long)op->u.write.offset,
 			(unsigned long long)wcc->before.size);
 	return nfs3_get_op_write(c, op, r, x);

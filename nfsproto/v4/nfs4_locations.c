@@ -13,6 +13,7 @@
 #include "nfsproto/v4/nfs4_client.h"
 #include "transport/clock.h"
 #include "transport/log.h"
+#include "transport/quote.h"
 
 #define LIST_MAX 256u		 /* servers of a location, names of a path, locations */
 #define AGAIN_NS (60 * NFS4_SEC) /* before the same is said again */
@@ -184,9 +185,9 @@ static void moved_tell(struct nfs4_client *c, const struct nfs_op *op, const cha
 	if (again)
 		return;
 	target_of(op, &fh, &name);
-	log_warn("%s: the file system %s%.*s%s is on another server, which is not followed: %s%s",
-		c->srv->name, name.len ? "at \"" : "of a file in use", (int)name.len,
-		name.len ? name.s : "", name.len ? "\"" : "",
+	log_warn("%s: the file system %s%s%s is on another server, which is not followed: %s%s",
+		c->srv->name, name.len ? "at \"" : "of a file in use", QUOTE(name.s, name.len),
+		name.len ? "\"" : "",
 		where[0] ? "mount it from " : "this one does not say on which", where);
 }
 

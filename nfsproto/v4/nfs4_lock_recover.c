@@ -53,10 +53,11 @@ static bool ctx_lost(struct nfs4_client *c, struct nfs4_lockctx *ctx)
 	nfs4_lockctx_set_local_locked(c, ctx, false);
 	first = ctx->ranges.n && !ctx->lost.n;
 	if (first)
-		log_error("%s: a lock of an open file is lost: the lease had expired, or the "
-			  "server has "
-			  "revoked or forgotten it; reads and writes fail until it is unlocked or "
-			  "closed",
+		log_always_error(
+			"%s: a lock of an open file is lost: the lease had expired, or the "
+			"server has "
+			"revoked or forgotten it; reads and writes fail until it is unlocked or "
+			"closed",
 			c->srv->name);
 	while (ctx->ranges.n && done) {
 		struct lock_range g = ctx->ranges.range[ctx->ranges.n - 1]; /* the last: no split */

@@ -14,6 +14,7 @@
 
 #include "nfsproto/v4/nfs4_client.h"
 #include "transport/log.h"
+#include "transport/quote.h"
 
 #define WAIT_MS	  5000u
 #define WAITS_MAX 6u
@@ -153,7 +154,7 @@ bool nfs4_names_refused(struct nfs4_client *c, struct nfs_op *op)
 	nfs4_owner_format(&owners, op->u.setattr.set.uid, false, user);
 	nfs4_owner_format(&owners, op->u.setattr.set.gid, true, group);
 	log_warn("%s does not know the owner %s%s%s: %s", c->srv->name,
-		op->u.setattr.set.mask & NFS_SET_UID ? user : "",
+		op->u.setattr.set.mask & NFS_SET_UID ? QUOTE(user, strlen(user)) : "",
 		(op->u.setattr.set.mask & (NFS_SET_UID | NFS_SET_GID)) ==
 				(NFS_SET_UID | NFS_SET_GID)
 			? " or the group "

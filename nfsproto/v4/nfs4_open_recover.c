@@ -102,7 +102,7 @@ static enum nfs_outcome reopen(struct nfs4_client *c, struct nfs_open *o, bool r
 		return NFS_LATER;
 	if (reclaim)
 		return NFS_LATER; /* not as the same open; perhaps as a new one */
-	log_warn("%s: an open file is lost: the server answered %s", c->srv->name,
+	log_always_warn("%s: an open file is lost: the server answered %s", c->srv->name,
 		nfs4_status_name(s.status));
 	pthread_mutex_lock(&o->lock);
 	o->lost = true;

@@ -9,6 +9,7 @@
 
 #include "nfsproto/v4/nfs4_task.h"
 #include "transport/log.h"
+#include "transport/quote.h"
 
 #define MSG_OVERHEAD 4096u /* request or reply around 1 MiB of data, generously */
 #define IO_MAX	     (1u << 20)
@@ -39,14 +40,7 @@ void nfs4_put_op_exchange_id(struct nfs4_server *srv, struct nfs_op *op, struct 
 
 static void keep_server_owner(struct nfs4_server *srv, const struct nfs4_opaque *major)
 {
-	char *out = srv->major_id;
-	size_t room = sizeof(srv->major_id) - 1;
-	size_t n = major->len < room ? major->len : room;
-
-	for (size_t i = 0; i < n; i++)
-		out[i] = major->data[i] >= 0x20 && major->data[i] < 0x7f ? (char)major->data[i]
-									 : '.';
-	out[n] = '\0';
+	snprintf(srv->major_id, sizeof(srv->major_id), "%.127s", QUOTE(major->data, major->len));
 }
 
 enum nfs_outcome nfs4_get_op_exchange_id(

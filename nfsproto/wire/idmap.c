@@ -27,6 +27,7 @@
 
 #include "transport/clock.h"
 #include "transport/log.h"
+#include "transport/quote.h"
 
 #define CHAINS	  256u
 #define COUNT_MAX 4096u
@@ -216,7 +217,7 @@ static void answer_locked(struct idmap *m, struct entry *e)
 		m->foreign = true;
 		log_info("the owner %s is not of this machine's domain %s and counts as nobody, "
 			 "as all such do: idmap_domain sets the domain",
-			e->name, m->domain);
+			QUOTE(e->name, strlen(e->name)), m->domain);
 	}
 }
 

@@ -164,11 +164,11 @@ static void a_server_s_name_is_made_printable(void **state)
 	uint8_t longest[NFS4_OPAQUE_LIMIT];
 
 	assert_int_equal(hear_exchange_id(t, &res), 0);
-	assert_string_equal(t->srv.major_id, "a.b..[2J.~");
+	assert_string_equal(t->srv.major_id, "a%00b%0A%1B[2J%FF~");
 	memset(longest, 'x', sizeof(longest));
 	res.server_major_id = (struct nfs4_opaque){longest, sizeof(longest)};
 	assert_int_equal(hear_exchange_id(t, &res), 0);
-	assert_string_equal(t->srv.major_id, "a.b..[2J.~");
+	assert_string_equal(t->srv.major_id, "a%00b%0A%1B[2J%FF~");
 	t->srv.major_id[0] = '\0';
 	assert_int_equal(hear_exchange_id(t, &res), 0);
 	assert_int_equal(strlen(t->srv.major_id), sizeof(t->srv.major_id) - 1);

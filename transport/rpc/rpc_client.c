@@ -193,7 +193,7 @@ static void up_reply(void *ctx, struct rpc_call *call, int error, struct xdr_in 
 		if (c->p.answers)
 			c->p.answers(c->p.ctx, true);
 		else
-			log_info("server %s OK", c->peer_name);
+			log_always_info("server %s OK", c->peer_name);
 	}
 	if (error)
 		rpc_call_end(call, error, NULL);

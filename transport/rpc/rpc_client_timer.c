@@ -44,9 +44,9 @@ void client_not_responding(struct rpc_client *c)
 	if (c->p.answers)
 		c->p.answers(c->p.ctx, false);
 	else if (c->p.soft)
-		log_info("server %s not responding", c->peer_name);
+		log_always_info("server %s not responding", c->peer_name);
 	else
-		log_info("server %s not responding, still trying", c->peer_name);
+		log_always_info("server %s not responding, still trying", c->peer_name);
 }
 
 int client_tick_ms(struct rpc_client *c)

@@ -108,8 +108,9 @@ int key_load(const char *path, uint8_t key[HANDLE_KEY], char *dir, struct err *e
 		state_dir_of(buf, dir);
 		return 0;
 	}
-	log_warn("no place for the key of file handles and the record of clients (%s%s%s): files, "
-		 "opens and locks of clients end with this run; give --handle-key FILE",
+	log_always_warn(
+		"no place for the key of file handles and the record of clients (%s%s%s): files, "
+		"opens and locks of clients end with this run; give --handle-key FILE",
 		buf, buf[0] ? ": " : "", buf[0] ? strerror(-r) : "no home directory");
 	if (getrandom(key, HANDLE_KEY, 0) != HANDLE_KEY)
 		return err_set(e, ERR_INTERNAL, "no random numbers: %s", strerror(errno));

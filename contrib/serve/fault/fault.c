@@ -438,7 +438,7 @@ enum fault_kind fault_ask(void *ctx, const struct rpc_req *req, struct fault_not
 	memcpy(ops.bits, note->word, sizeof(ops.bits));
 	kind = fault_message(ctx, &ops, reply, delay_ms);
 	if (kind != FAULT_NONE || *delay_ms)
-		log_info("fault: %s with XID 0x%08x: fault %d, delay %u ms",
+		log_always_info("fault: %s with XID 0x%08x: fault %d, delay %u ms",
 			reply ? "reply" : "request", req->xid, kind, *delay_ms);
 	return kind;
 }

@@ -88,8 +88,9 @@ static void sync_after_kill(const struct options *o)
 	int fd = open(o->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd < 0 || syncfs(fd) != 0)
-		log_warn("%s: what was changed before the server was killed cannot be brought to "
-			 "stable storage (%s)",
+		log_always_warn(
+			"%s: what was changed before the server was killed cannot be brought to "
+			"stable storage (%s)",
 			o->dir, strerror(errno));
 	if (fd >= 0)
 		close(fd);
@@ -201,8 +202,9 @@ static void warn_open(const struct options *o)
 	for (unsigned i = 0; i < o->nlisten && !o->admit.nnets; i++) {
 		if (sock_user_loopback((const struct sockaddr *)&o->listen[i].addr))
 			continue;
-		log_warn("%s can be reached from other machines, and every user there is served; "
-			 "--clients ADDRESS/LENGTH restricts that",
+		log_always_warn(
+			"%s can be reached from other machines, and every user there is served; "
+			"--clients ADDRESS/LENGTH restricts that",
 			o->listen[i].host);
 		return;
 	}
@@ -255,8 +257,8 @@ static void report(struct serve *sv)
 
 	state_report(&sv->state);
 	drc_stats(sv->drc, &s);
-	log_info("NFSv3: %u mounts not given back, %u answers kept, %" PRIu64
-		 " calls answered from them",
+	log_always_info("NFSv3: %u mounts not given back, %u answers kept, %" PRIu64
+			" calls answered from them",
 		mount_list_count(sv->mounts), s.entries, s.hits);
 }
 
@@ -280,6 +282,7 @@ static void run(struct serve *sv, const sigset_t *signals)
 		if ((hushed || (was && sig < 0)) && clock_ns() < tick_ns)
 			continue;
 		tick_ns = clock_ns() + NSEC_PER_SEC;
+		log_tell(false);
 		state_tick(&sv->state);
 		cb_notify_all(sv);
 		obj_table_age(sv->objs, IDLE_NS);

@@ -58,8 +58,9 @@ struct making *making_new(const char *path)
 	int r = m ? record_open(&m->record, path, MAGIC, sizeof(*m->r)) : -ENOMEM;
 
 	if (r < 0) {
-		log_warn("the record of what is being made cannot be kept as %s (%s): a client may "
-			 "be told EEXIST of what it made itself just before the server is killed",
+		log_always_warn(
+			"the record of what is being made cannot be kept as %s (%s): a client may "
+			"be told EEXIST of what it made itself just before the server is killed",
 			path, strerror(-r));
 		free(m);
 		return NULL;

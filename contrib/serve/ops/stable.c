@@ -419,7 +419,8 @@ static void sync_locked(struct stable *s, struct obj *o, int fd)
 		pthread_cond_signal(&s->work); /* what waited for o, or for its next object */
 	pthread_mutex_unlock(&s->lock);
 	if (r < 0)
-		log_error("a sync failed (%s): clients that wrote %s are told to write it again",
+		log_always_error(
+			"a sync failed (%s): clients that wrote %s are told to write it again",
 			strerror(-r), ndrop ? "anything" : "to that file");
 	while (ndrop)
 		obj_unref(s->objs, drop[--ndrop]);

@@ -101,8 +101,9 @@ struct answers *answers_new(const char *path)
 		}
 	}
 	if (r < 0) {
-		log_warn("answers cannot be kept as %s (%s): after a restart of the server a "
-			 "client may be told of an error in what was done just before",
+		log_always_warn(
+			"answers cannot be kept as %s (%s): after a restart of the server a "
+			"client may be told of an error in what was done just before",
 			path, strerror(-r));
 		free(a);
 		return NULL;

@@ -8,6 +8,7 @@
 
 #include "contrib/serve/state/tables.h"
 #include "nfsproto/wire/nfs4_xdr.h"
+#include "transport/quote.h"
 #include "transport/rpc/rpc.h"
 
 struct st; /* stateid.h */
@@ -32,12 +33,12 @@ struct client {
 	uint32_t seq;		     /* state->lock: of the next CREATE_SESSION */
 	uint32_t cs_status;	     /* state->lock: answer to the last one, for a replay */
 	struct nfs4_create_session_res cs_res;
-	_Atomic uint64_t seen_ns; /* last SEQUENCE */
-	_Atomic uint32_t nopens;  /* opens, each with its descriptors */
-	_Atomic uint32_t nranges; /* of all its lock owners */
-	_Atomic uint32_t ndelegs; /* not revoked */
-	atomic_bool no_delegs;	  /* it let one be revoked: it gets no more */
-	char who[128];		  /* for the log */
+	_Atomic uint64_t seen_ns;     /* last SEQUENCE */
+	_Atomic uint32_t nopens;      /* opens, each with its descriptors */
+	_Atomic uint32_t nranges;     /* of all its lock owners */
+	_Atomic uint32_t ndelegs;     /* not revoked */
+	atomic_bool no_delegs;	      /* it let one be revoked: it gets no more */
+	char who[40 + 3 + QUOTE_MAX]; /* for the log */
 	TAILQ_ENTRY(client) link;
 	TAILQ_HEAD(, session) sessions; /* state->lock */
 

@@ -8,7 +8,6 @@
  */
 #include "contrib/serve/state/client_id.h"
 
-#include <ctype.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,12 +46,7 @@ struct client *client_confirm_locked(struct state *s, struct client *c)
 
 static void describe(struct client *c, const char *peer)
 {
-	int n = snprintf(c->who, sizeof(c->who), "%.40s \"", peer);
-
-	for (uint32_t i = 0; i < c->owner_len && n < (int)sizeof(c->who) - 2; i++)
-		c->who[n++] = isprint(c->owner[i]) ? (char)c->owner[i] : '.';
-	c->who[n++] = '"';
-	c->who[n] = '\0';
+	snprintf(c->who, sizeof(c->who), "%.40s \"%s\"", peer, QUOTE(c->owner, c->owner_len));
 }
 
 static struct client *client_new_locked(struct state *s, const struct rpc_cred *cred,

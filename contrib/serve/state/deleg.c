@@ -65,8 +65,9 @@ void deleg_use_leases(struct delegs *d, int signal)
 	d->signal = signal;
 	d->watches = deleg_watch_new();
 	if (d->watches < 0)
-		log_warn("no inotify: clients that have files delegated do not learn that programs "
-			 "of this machine change their attributes or names: %s",
+		log_always_warn(
+			"no inotify: clients that have files delegated do not learn that programs "
+			"of this machine change their attributes or names: %s",
 			strerror(errno));
 }
 

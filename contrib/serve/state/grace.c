@@ -189,8 +189,9 @@ static void save_locked(struct grace *g)
 		ident_resume();
 	}
 	if (r < 0 && !g->failing)
-		log_warn("cannot write %s: %s; clients may lose their opens and locks when the "
-			 "server is restarted",
+		log_always_warn(
+			"cannot write %s: %s; clients may lose their opens and locks when the "
+			"server is restarted",
 			g->path, strerror(-r));
 	g->failing = r < 0;
 }
@@ -206,7 +207,7 @@ static void try_locked(struct grace *g)
 	if (r == 0 && unlink(tmp) == 0)
 		r = state_sync_name(g->path);
 	if (r < 0)
-		log_warn(
+		log_always_warn(
 			"the record of clients cannot be kept as %s (%s): opens and locks end with "
 			"this run; make its directory writable, or give --handle-key FILE in "
 			"one that is",
@@ -288,12 +289,13 @@ static void load_locked(struct grace *g)
 
 	if (fd < 0) {
 		if (errno != ENOENT)
-			log_warn("cannot read %s: %s; no client can reclaim what it held", g->path,
-				strerror(errno));
+			log_always_warn("cannot read %s: %s; no client can reclaim what it held",
+				g->path, strerror(errno));
 		return;
 	}
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid()) {
-		log_warn("%s is not a file of ours; no client can reclaim what it held", g->path);
+		log_always_warn(
+			"%s is not a file of ours; no client can reclaim what it held", g->path);
 		close(fd);
 		return;
 	}
@@ -303,7 +305,8 @@ static void load_locked(struct grace *g)
 		return;
 	}
 	if (!read_entries_locked(g, f))
-		log_warn("%s is damaged; not all clients can reclaim what they held", g->path);
+		log_always_warn(
+			"%s is damaged; not all clients can reclaim what they held", g->path);
 	fclose(f);
 }
 
@@ -368,9 +371,10 @@ void grace_begin(struct grace *g, const char *path)
 	pthread_cond_broadcast(&g->begun);
 	pthread_mutex_unlock(&g->lock);
 	if (n)
-		log_info("clients that may reclaim what they held before: %u. Until they have, or "
-			 "for "
-			 "%u s, nothing new is opened",
+		log_always_info(
+			"clients that may reclaim what they held before: %u. Until they have, or "
+			"for "
+			"%u s, nothing new is opened",
 			n, g->lease_s);
 }
 

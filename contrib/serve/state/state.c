@@ -108,14 +108,15 @@ void state_report(struct state *s)
 	struct client *c;
 
 	pthread_mutex_lock(&s->lock);
-	log_info("clients: %u", s->nclients);
+	log_always_info("clients: %u", s->nclients);
 	TAILQ_FOREACH (c, &s->clients, link) {
 		pthread_mutex_lock(&c->lock);
 		if (c->nlm)
-			log_info("NLM host %s: locks on %u files by its owners", c->who, c->nused);
+			log_always_info(
+				"NLM host %s: locks on %u files by its owners", c->who, c->nused);
 		else
-			log_info("client %016" PRIx64 " (%s): %u sessions, %u stateids", c->id,
-				c->who, c->nsessions, c->nused);
+			log_always_info("client %016" PRIx64 " (%s): %u sessions, %u stateids",
+				c->id, c->who, c->nsessions, c->nused);
 		pthread_mutex_unlock(&c->lock);
 	}
 	pthread_mutex_unlock(&s->lock);

@@ -16,6 +16,7 @@
 #include "nfsproto/wire/nfs4.h"
 #include "nfsproto/wire/nfs3.h"
 #include "transport/log.h"
+#include "transport/quote.h"
 
 #define HOST_MAX 64
 
@@ -174,7 +175,7 @@ static void mnt(
 		remember(sv->mounts, host, path);
 	}
 	r.status = mount_status(status);
-	log_ctrl("%s: MNT %.*s: %s", host, (int)path->len, path->s, mount3_status_name(r.status));
+	log_ctrl("%s: MNT %s: %s", host, QUOTE(path->s, path->len), mount3_status_name(r.status));
 	mount3_put_mnt_res(&req->res, &r);
 }
 

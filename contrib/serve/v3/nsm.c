@@ -20,6 +20,7 @@
 #include "nfsproto/wire/nsm_xdr.h"
 #include "transport/clock.h"
 #include "transport/log.h"
+#include "transport/quote.h"
 
 #define RES_CAP	     64u
 #define ASK_MS	     1500u /* for one answer */
@@ -44,7 +45,7 @@ enum serve_result nsm_run(struct serve *sv, struct rpc_req *req)
 	if (nsm_get_notify_args(&in, &a) < 0 || !xdr_in_done(&in))
 		return SERVE_GARBAGE;
 	nlm_address(sv, req, host);
-	log_ctrl("%s says that %.*s has restarted", host, (int)a.name.len, a.name.s);
+	log_ctrl("%s says that %s has restarted", host, QUOTE(a.name.s, a.name.len));
 	nlm_host_restarted(sv, host, &a.name, a.state);
 	return SERVE_DONE;
 }
@@ -214,13 +215,15 @@ struct nsm_notifier *nsm_notifier_start(struct grace *g)
 	pthread_mutex_init(&n->lock, NULL);
 	clock_cond_init(&n->wake);
 	if (!grace_each_host(g, add, n))
-		log_warn("not all hosts that held locks are told that this server has restarted: "
-			 "out of memory");
+		log_always_warn(
+			"not all hosts that held locks are told that this server has restarted: "
+			"out of memory");
 	if (LIST_EMPTY(&n->list))
 		return notifier_free(n);
 	if (pthread_create(&n->thread, NULL, notifier_main, n) != 0) {
-		log_warn("hosts that held locks are not told that this server has restarted: no "
-			 "thread");
+		log_always_warn(
+			"hosts that held locks are not told that this server has restarted: no "
+			"thread");
 		return notifier_free(n);
 	}
 	return n;
