@@ -33,7 +33,8 @@ held = []
 
 
 def dial():
-    source = "127.0.1.%d" % (1 + len(held) % sources) if sources else None
+    n = len(held) % sources if sources else 0
+    source = "127.0.%d.%d" % (1 + n // 250, 1 + n % 250) if sources else None
     c = (Tcp if proto == "tcp" else Iwarp)(port, source)
     held.append(c)
     return c
