@@ -21,11 +21,11 @@ E2E_SHORT = ("files", "programs", "errors", "mounts", "duplicates", "restart", "
              "locks", "appends", "space", "acls", "roundtrips")
 # The others, over iwarp only. Not "coherence", whose crowds have few new things to find in half a minute.
 E2E_SHORT_IWARP = ("kills", "leases", "floods", "races", "durable", "two-mounts", "changes", "cache", "writeback", "unstable", "scenarios",
-                   "nlm", "delegations", "delegated", "holding", "believing", "refusals", "replays")
+                   "nlm", "delegations", "delegated", "holding", "believing", "refusals", "replays", "unlinked")
 # What takes root to be set up.
 E2E_SHORT_ROOT = ("memory", "users", "local-users", "filesystems", "attributes", "mounts", "losses")
 E2E = ("files", "programs", "errors", "mounts", "users", "local-users", "floods", "duplicates", "restart", "losses", "silence",
-       "kills", "leases", "delegations", "delegated", "holding", "replaced", "races", "coherence", "durable", "attributes", "filesystems", "scenarios", "two-mounts",
+       "kills", "leases", "delegations", "delegated", "holding", "replaced", "unlinked", "races", "coherence", "durable", "attributes", "filesystems", "scenarios", "two-mounts",
        "changes", "cache", "writeback", "unstable", "memory", "locks", "nlm", "appends", "space", "acls", "roundtrips", "believing",
        "replays")
 GANESHA = ("files", "programs", "filesystems", "replaced", "locks", "space", "roundtrips")
@@ -135,7 +135,8 @@ def e2e_short():
         yield e2e_job("plain", script, " over tcp, NFS 3,", PROTO="tcp", VERS="3")
     for script in ("believing", "replays"):
         yield e2e_job("plain", script, " over tcp, NFS 3,", PROTO="tcp", VERS="3")
-    yield e2e_job("plain", "scenarios", ", NFS 3,", PROTO="iwarp", VERS="3")
+    for script in ("scenarios", "unlinked"):
+        yield e2e_job("plain", script, ", NFS 3,", PROTO="iwarp", VERS="3")
     for script in ("locks", "nlm"):
         yield e2e_job("plain", script, " at Ganesha, NFS 3,", SERVER="ganesha", VERS="3")
     yield e2e_job("plain", "files", " at Ganesha, NFS 4.1,", SERVER="ganesha", VERS="4.1")
@@ -156,7 +157,7 @@ def e2e_all():
             yield e2e_job("plain", script, f" at Ganesha, NFS {version},", SERVER="ganesha", VERS=version)
     yield e2e_job("plain", "register", "", limit=120)
     for proto in TRANSPORTS:
-        for script in ("duplicates", "losses", "unstable", "durable", "appends", "changes", "roundtrips", "replays") + NFS3:
+        for script in ("duplicates", "losses", "unstable", "durable", "appends", "changes", "roundtrips", "replays", "unlinked") + NFS3:
             yield e2e_job("plain", script, f" over {proto}, NFS 3,", PROTO=proto, VERS="3")
     for script in NFS3 + ("nlm", "roundtrips"):
         yield e2e_job("plain", script, " at Ganesha, NFS 3,", SERVER="ganesha", VERS="3")
