@@ -139,10 +139,15 @@ void ops_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 
 /* --- listxattr -------------------------------------------------------------------------------- */
 
-/* Bytes that the ACL's name takes in a list, where there are ACLs. */
-static uint32_t acl_room(const struct fs *fs)
+enum acl_listed { ACL_LISTED, ACL_NOT_LISTED, ACL_ASKED };
+
+/* Is the ACL's name in the list of ino? Only where getxattr answers it. Symbolic links have no ACL,
+ * and the mount's features are those of its root's file system: elsewhere the server is asked. */
+static enum acl_listed acl_listed(const struct fs *fs, const struct inode *ino)
 {
-	return fs->info.features & NFS_HAS_ACL ? sizeof(ACL) : 0;
+	if (!(fs->info.features & NFS_HAS_ACL) || ino->type == NFS_LNK)
+		return ACL_NOT_LISTED;
+	return inode_same_fs(ino, inode_table_root(fs->inodes)) ? ACL_LISTED : ACL_ASKED;
 }
 
 /* An empty list is no error, and ENOSYS would become one. */
@@ -157,18 +162,52 @@ static void reply_nothing(fuse_req_t req, size_t size)
 static void listxattr_done(struct request *r)
 {
 	struct nfs_op *op = &r->batch.first.op;
-	uint32_t acl = acl_room(r->fs);
 
 	/* a file system without them, below one that has them */
 	if (op->error && op->error != -EOPNOTSUPP)
 		request_end(r, op->error);
 	else
-		reply_value(r, acl + (op->error ? 0 : op->u.listxattr.len));
+		reply_value(r, r->u.xattr.acl + (op->error ? 0 : op->u.listxattr.len));
+}
+
+/* The list begins with the first acl bytes of the ACL's name: with all, or with none. */
+static void list(struct request *r, uint32_t acl)
+{
+	uint32_t size = r->u.xattr.size;
+	struct nfs_op *op;
+
+	if (size && size < acl) {
+		request_end(r, -ERANGE);
+		return;
+	}
+	if (size && acl)
+		memcpy(r->text, ACL, acl);
+	r->u.xattr.acl = acl;
+	if (!(r->fs->info.features & NFS_HAS_XATTR)) {
+		reply_value(r, acl);
+		return;
+	}
+	op = request_op(r, NFS_LISTXATTR, listxattr);
+	op->u.listxattr.fh = r->inode->fh;
+	if (size > acl) {
+		op->u.listxattr.buf = r->text + acl;
+		op->u.listxattr.size = size - acl;
+	} else if (size) {
+		/* full already: any other name is too much */
+		op->u.listxattr.buf = r->name;
+		op->u.listxattr.size = 1;
+	}
+	request_submit(r, listxattr_done);
+}
+
+static void acl_asked(struct request *r)
+{
+	list(r, r->batch.first.op.error == -EOPNOTSUPP ? 0 : sizeof(ACL));
 }
 
 void ops_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 {
-	uint32_t acl = acl_room(fs_of(req));
+	enum acl_listed acl;
 	struct request *r;
 	struct nfs_op *op;
 
@@ -176,30 +215,17 @@ void ops_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 		reply_nothing(req, size);
 		return;
 	}
-	if (size && size < acl) {
-		fuse_reply_err(req, ERANGE);
-		return;
-	}
 	r = xattr_request(req, ino, size < XATTR_LIST_MAX ? size : XATTR_LIST_MAX);
 	if (!r)
 		return;
-	if (r->text && acl)
-		memcpy(r->text, ACL, sizeof(ACL));
-	if (!(r->fs->info.features & NFS_HAS_XATTR)) {
-		reply_value(r, acl);
+	acl = acl_listed(r->fs, r->inode);
+	if (acl != ACL_ASKED) {
+		list(r, acl == ACL_LISTED ? sizeof(ACL) : 0);
 		return;
 	}
-	op = request_op(r, NFS_LISTXATTR, listxattr);
-	op->u.listxattr.fh = r->inode->fh;
-	if (r->u.xattr.size > acl) {
-		op->u.listxattr.buf = r->text + acl;
-		op->u.listxattr.size = r->u.xattr.size - acl;
-	} else if (r->u.xattr.size) {
-		/* full already: whatever follows is too much */
-		op->u.listxattr.buf = r->name;
-		op->u.listxattr.size = 1;
-	}
-	request_submit(r, listxattr_done);
+	op = request_op(r, NFS_GETACL, getacl); /* only its length */
+	op->u.getacl.fh = r->inode->fh;
+	request_submit(r, acl_asked);
 }
 
 /* --- setxattr and removexattr ----------------------------------------------------------------- */

@@ -218,6 +218,7 @@ struct request {
 		} lister;
 		struct {
 			uint32_t size;	/* of text; 0: only the length is asked for */
+			uint32_t acl;	/* bytes of the ACL's name in a list */
 			uint64_t asked; /* when the attributes were asked for that follow SETACL */
 		} xattr;
 	} u;

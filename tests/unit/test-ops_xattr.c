@@ -223,6 +223,48 @@ static void acls_alone_are_listed_without_asking(void **state)
 	assert_int_equal(count(NFS_LISTXATTR), 0);
 }
 
+/* No server has an ACL there. */
+static void a_symbolic_link_has_no_acl_in_its_list(void **state)
+{
+	struct fuse_entry_out e;
+
+	assert_int_equal(
+		kernel_ask(FUSE_SYMLINK, KERNEL_ROOT, NULL, 0, "l\0to", 5, &e, sizeof(e)), 0);
+	node = e.nodeid;
+	assert_int_equal(list(0), 14);
+	assert_int_equal(list(14), 14);
+	assert_memory_equal(back, "user.a\0user.b", 14);
+	assert_int_equal(list(13), -ERANGE);
+	fs->info.features &= ~(uint32_t)NFS_HAS_XATTR;
+	assert_int_equal(list(0), 0);
+	assert_int_equal(list(64), 0);
+	assert_int_equal(count(NFS_GETACL), 0);
+}
+
+static bool has_no_acl(struct nfs_op *op)
+{
+	if (op->type != NFS_GETACL)
+		return server(op);
+	op->error = -EOPNOTSUPP;
+	return true;
+}
+
+/* What the mount can do is what the file system of its root can. */
+static void another_file_system_is_asked_for_an_acl(void **state)
+{
+	const uint32_t len = sizeof(ACL) + 14;
+
+	inode_of(fs->inodes, node)->fsid_major++;
+	assert_int_equal(list(len), len);
+	assert_memory_equal(back, ACL "\0user.a\0user.b", len);
+	assert_int_equal(list(len - 1), -ERANGE);
+	fake_knobs.script = has_no_acl;
+	assert_int_equal(get(ACL, 64), -EOPNOTSUPP);
+	assert_int_equal(list(0), 14);
+	assert_int_equal(list(14), 14);
+	assert_memory_equal(back, "user.a\0user.b", 14);
+}
+
 /* Below a file system that has them there may be one that has not. */
 static void a_file_system_without_them_has_no_names(void **state)
 {
@@ -267,6 +309,8 @@ int main(void)
 		T(without_any_the_kernel_need_not_ask_again),
 		T(the_list_begins_with_the_acl),
 		T(acls_alone_are_listed_without_asking),
+		T(a_symbolic_link_has_no_acl_in_its_list),
+		T(another_file_system_is_asked_for_an_acl),
 		T(a_file_system_without_them_has_no_names),
 		T(an_acl_that_is_set_is_told_to_the_kernel),
 		T(an_acl_cannot_be_removed),
