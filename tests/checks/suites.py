@@ -161,7 +161,7 @@ def e2e_all():
             yield e2e_job("plain", script, f" over {proto}, NFS 3,", PROTO=proto, VERS="3")
     for script in NFS3 + ("nlm", "roundtrips"):
         yield e2e_job("plain", script, " at Ganesha, NFS 3,", SERVER="ganesha", VERS="3")
-    for script in ("delegated", "writeback", "locks", "roundtrips"):
+    for script in ("delegated", "writeback", "locks", "roundtrips", "replays"):
         yield e2e_job("plain", script, " over iwarp, delegated to write,", PROTO="iwarp", DELEGATIONS="write")
     yield e2e_job("plain", "listings", "", limit=300)
     for version in ("3", "4.1"):

@@ -8,6 +8,13 @@ import os
 import sys
 
 
+def make(path):
+    """As tar makes a file; the same name is made again in the next round but one."""
+    fd = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
+    os.write(fd, b"data")
+    os.close(fd)
+
+
 def rounds(top, stop, tell):
     """One round makes and removes one name of each kind; returns (operations, errors)."""
     count = errors = 0
@@ -25,6 +32,10 @@ def rounds(top, stop, tell):
     while not os.path.exists(stop):
         n += 1
         d, s, f = (os.path.join(top, f"{kind}{n}") for kind in "dsf")
+        g = os.path.join(top, f"g{n % 2}")
+        if n > 2:
+            do(os.unlink, g)
+        do(make, g)
         do(os.mkdir, d)
         do(os.symlink, "to " + d, s)
         do(os.mkfifo, f)
@@ -35,6 +46,8 @@ def rounds(top, stop, tell):
         do(os.unlink, f + "l")
         do(os.unlink, s)
         do(os.rmdir, d + "r")
+    for g in ("g0", "g1"):
+        do(os.unlink, os.path.join(top, g))
     return count, errors
 
 

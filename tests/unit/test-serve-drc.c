@@ -10,9 +10,12 @@
 #include <cmocka.h>
 
 #include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "contrib/serve/state/answers.h"
 #include "contrib/serve/v3/drc.h"
 #include "short-malloc.h"
 #include "transport/rpc/xprt.h"
@@ -74,6 +77,49 @@ static void the_oldest_go_first(void **state)
 	assert_int_equal(begin(d, 20, buf, &e), DRC_RUN);
 	answer(d, e, 20);
 	drc_free(d);
+}
+
+/* A run of the server that shares the record at path with the runs before. */
+static struct drc *next_run(const char *path, struct answers **a)
+{
+	struct drc *d = drc_new(10);
+
+	answers_free(*a);
+	*a = answers_new(path);
+	assert_true(d && *a);
+	drc_share(d, *a);
+	return d;
+}
+
+static void the_next_run_has_the_answer(void **state)
+{
+	char dir[] = "/tmp/rnfs-drc.XXXXXX", path[64];
+	struct answers *a = NULL;
+	struct drc_entry *e;
+	struct xdr_out out;
+	uint8_t buf[64];
+	struct drc *d;
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/record", dir);
+	d = next_run(path, &a);
+	assert_int_equal(begin(d, 1, buf, &e), DRC_RUN);
+	xdr_out_init(&out, buf, sizeof(buf));
+	xdr_put_u32(&out, 77);
+	drc_keep(d, e, &out); /* and the server is killed before drc_done() */
+	answer(d, e, 78);
+	assert_int_equal(begin(d, 2, buf, &e), DRC_RUN);
+	answer(d, e, 79); /* not kept for the next run */
+	drc_free(d);
+	d = next_run(path, &a);
+	assert_int_equal(begin(d, 1, buf, &e), DRC_REPLAY);
+	assert_int_equal(word_of(buf), 77);
+	assert_int_equal(begin(d, 2, buf, &e), DRC_RUN);
+	answer(d, e, 80);
+	drc_free(d);
+	answers_free(a);
+	unlink(path);
+	assert_int_equal(rmdir(dir), 0);
 }
 
 static void payload_counts_as_arguments(void **state)
@@ -304,6 +350,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_waited_for_nothing_takes_over),
 		cmocka_unit_test(the_oldest_go_first),
+		cmocka_unit_test(the_next_run_has_the_answer),
 		cmocka_unit_test(payload_counts_as_arguments),
 		cmocka_unit_test(all_arguments_count),
 		cmocka_unit_test(inline_or_by_chunk_is_the_same),

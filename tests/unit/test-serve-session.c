@@ -11,7 +11,9 @@
 #include <cmocka.h>
 
 #include <string.h>
+#include <unistd.h>
 
+#include "contrib/serve/state/answers.h"
 #include "contrib/serve/state/session.h"
 #include "serve-env.h"
 #include "short-malloc.h"
@@ -33,6 +35,63 @@ static void a_replay_is_answered_from_the_cache(void **state)
 	assert_int_equal(env_again(e), NFS4_OK);
 	assert_int_equal(e->req.res.len, len);
 	assert_memory_equal(e->reply, first, len);
+}
+
+/* The server's next run: it does not know the session any more. */
+static void restart(struct serve_env *e, const char *path)
+{
+	const struct rpc_cred cred = {.flavor = RPC_AUTH_SYS};
+
+	session_destroy(&e->sv.state, &cred, &e->session);
+	answers_free(e->sv.answers);
+	e->sv.answers = answers_new(path);
+	assert_non_null(e->sv.answers);
+}
+
+static void the_next_run_answers_what_this_one_did(void **state)
+{
+	struct serve_env *e = *state;
+	static uint8_t first[4096];
+	char path[128];
+	size_t len;
+
+	env_path(e, ".answers", path, sizeof(path));
+	e->sv.answers = answers_new(path);
+	env_begin(e, true);
+	env_put_mkdir(e, "d");
+	assert_int_equal(env_run(e, 3), NFS4_OK);
+	len = e->req.res.len;
+	memcpy(first, e->reply, len);
+	restart(e, path);
+	assert_int_equal(env_again(e), NFS4_OK);
+	assert_int_equal(e->req.res.len, len);
+	assert_memory_equal(e->reply, first, len);
+	e->uid = 7; /* another caller */
+	assert_int_equal(env_again(e), NFS4ERR_BADSESSION);
+	e->uid = 0;
+	env_begin(e, true); /* another request under the same number, and the next number */
+	env_put_mkdir(e, "x");
+	assert_int_equal(env_run(e, 3), NFS4ERR_BADSESSION);
+	e->sv.answers = answers_free(e->sv.answers);
+	assert_int_equal(unlink(path), 0);
+}
+
+/* What only reads is not kept, nor what opens: the next run does not have the open. */
+static void the_next_run_answers_no_reads(void **state)
+{
+	struct serve_env *e = *state;
+	char path[128];
+
+	env_path(e, ".answers", path, sizeof(path));
+	e->sv.answers = answers_new(path);
+	env_begin(e, true);
+	nfs4_put_op(&e->args, OP_PUTROOTFH);
+	env_put_lookup(e, "missing");
+	assert_int_equal(env_run(e, 3), NFS4ERR_NOENT);
+	restart(e, path);
+	assert_int_equal(env_again(e), NFS4ERR_BADSESSION);
+	e->sv.answers = answers_free(e->sv.answers);
+	assert_int_equal(unlink(path), 0);
 }
 
 static void a_replay_of_an_error_is_the_same_error(void **state)
@@ -257,6 +316,8 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, env_setup, env_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(a_replay_is_answered_from_the_cache),
+		TEST(the_next_run_answers_what_this_one_did),
+		TEST(the_next_run_answers_no_reads),
 		TEST(a_replay_of_an_error_is_the_same_error),
 		TEST(another_request_under_the_same_number_is_told),
 		TEST(sequence_numbers_must_follow),
