@@ -361,7 +361,7 @@ static void settle(void)
 	}
 	if (scripted_end.down)
 		return;
-	if (mem_pool_limit(scripted_end.pool) && !TAILQ_EMPTY(&c->waiting))
+	if (mem_pool_limit(scripted_end.pool) && (!TAILQ_EMPTY(&c->waiting) || c->alone_ns))
 		return; /* for more memory than there can be */
 	SCRIPTED_CHECK(quiet == MAX_QUIET);
 	SCRIPTED_CHECK(!calls_live());
