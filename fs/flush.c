@@ -187,12 +187,13 @@ static void leave(struct request *r)
  * meanwhile. */
 static void outlive_locked(struct request *r)
 {
+	int error = request_gone_error(r);
 	fuse_req_t fuse = request_take_fuse(r);
 
 	r->file->outlived++; /* the kernel may release it from now on */
 	request_keep_going(r);
 	r->flush.closes = true;
-	fuse_reply_err(fuse, EINTR);
+	fuse_reply_err(fuse, error);
 }
 
 void flush_outlived(struct fs *fs, struct file *f)

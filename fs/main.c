@@ -31,6 +31,7 @@
 #include "fs/opening.h"
 #include "fs/ops.h"
 #include "fs/options.h"
+#include "fs/patience.h"
 #include "fs/setup.h"
 #include "fs/silly.h"
 #include "fs/upcall.h"
@@ -229,6 +230,22 @@ static void set_log_level(const struct options *o, bool all)
 	log_init("rnfs", all || o->debug ? level : LOG_L_WARN);
 }
 
+/* The kernel may not wait for answers for ever: then the terminal says so, and `said` is for the
+ * log, unless that is the terminal. */
+static void mind_patience(struct fs *fs, char *said, size_t size)
+{
+	unsigned bound = patience_s("");
+
+	said[0] = 0;
+	if (!bound)
+		return;
+	request_pool_limit(fs->requests, patience_answer_s(bound) * NSEC_PER_SEC);
+	patience_say(bound, said, size);
+	log_warn("%s", said);
+	if (fs->opt->foreground)
+		said[0] = 0;
+}
+
 static int run(struct fs *fs, const struct options *o, const char *mountpoint, struct daemon *d)
 {
 	char why[1500] = "";
@@ -252,10 +269,13 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 	else if (!wait_for_init(fs, &e)) {
 		mount_set_readahead(mountpoint,
 			o->readahead_kb < KERNEL_AHEAD_KB ? o->readahead_kb : KERNEL_AHEAD_KB);
+		mind_patience(fs, why, sizeof(why));
 		if (!daemon_ready(d))
 			stop_signals = 1; /* whoever wanted the mount has gone */
 		set_log_level(o, true);
 		log_mounted(fs, mountpoint);
+		if (why[0])
+			log_info("%s", why);
 		memory_log(fs);
 		ended = serve(fs, mountpoint);
 		stop_notices(fs);

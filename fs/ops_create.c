@@ -146,7 +146,7 @@ static void create_gone(struct request *r)
 {
 	request_keep_going(r);
 	r->flush.closes = true;
-	fuse_reply_err(request_take_fuse(r), EINTR);
+	fuse_reply_err(request_take_fuse(r), request_gone_error(r));
 	create_wait(r);
 }
 

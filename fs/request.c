@@ -29,6 +29,7 @@ struct request_pool {
 	struct batch_pool parts;
 	TAILQ_HEAD(, request) live; /* oldest first */
 	uint64_t killed_ns;	    /* when request_check_killed() last found one; 0: never */
+	uint64_t patience_ns;	    /* request_pool_limit()'s; 0: none */
 	bool ending;		    /* what the kernel still asks for is cancelled at once */
 };
 
@@ -145,6 +146,8 @@ struct request *request_new_cred(struct fs *fs, struct fuse_req *fuse, const str
 	if (!fuse)
 		batch_keep_going(&r->batch);
 	r->pid = fuse ? fuse_req_ctx(fuse)->pid : 0;
+	atomic_store(&r->awaited, fuse != NULL);
+	atomic_store(&r->late, false);
 	atomic_store(&r->gone, false);
 	r->watched = false;
 	r->any_signal = false;
@@ -370,6 +373,36 @@ static void kill_overdue_locked(
 	}
 }
 
+/* The kernel would end the mount for one of these. */
+static void end_late_locked(struct request_pool *p, uint64_t now)
+{
+	struct request *r;
+
+	if (!p->patience_ns)
+		return;
+	TAILQ_FOREACH (r, &p->live, live) {
+		if (!has_waited(r, now, p->patience_ns))
+			break;
+		if (!atomic_load(&r->awaited) || request_is_gone(r))
+			continue;
+		atomic_store(&r->late, true);
+		kill_request(r);
+		atomic_store(&r->gone, true);
+	}
+}
+
+void request_pool_limit(struct request_pool *p, uint64_t ns)
+{
+	pthread_mutex_lock(&p->lock);
+	p->patience_ns = ns;
+	pthread_mutex_unlock(&p->lock);
+}
+
+int request_gone_error(const struct request *r)
+{
+	return atomic_load(&r->late) && !r->any_signal ? ETIMEDOUT : EINTR;
+}
+
 bool request_check_killed(struct request_pool *p)
 {
 	uint64_t now = clock_ns();
@@ -392,6 +425,7 @@ bool request_check_killed(struct request_pool *p)
 	pthread_mutex_lock(&p->lock);
 	if (w)
 		kill_overdue_locked(p, now, w, n);
+	end_late_locked(p, now);
 	hurry = in_hurry_locked(p, now);
 	pthread_mutex_unlock(&p->lock);
 	free(w);
@@ -416,6 +450,7 @@ struct fuse_req *request_take_fuse(struct request *r)
 	struct fuse_req *fuse = r->fuse;
 
 	r->fuse = NULL;
+	atomic_store(&r->awaited, false);
 	if (fuse && (r->step || r->watched))
 		fuse_req_interrupt_func(fuse, NULL, NULL);
 	return fuse;
@@ -428,7 +463,7 @@ void request_end(struct request *r, int error)
 
 	if (error == -EINTR) {
 		pthread_mutex_lock(&p->lock);
-		error = p->ending ? -ECONNABORTED : error;
+		error = p->ending ? -ECONNABORTED : -request_gone_error(r);
 		pthread_mutex_unlock(&p->lock);
 	}
 	request_free(r);

@@ -65,11 +65,14 @@ struct request {
 	struct fuse_req *fuse; /* NULL once answered, or for the daemon's own */
 	pid_t pid;	       /* 0: unknown */
 	struct batch batch;
-	atomic_bool gone; /* GONE: its process is being killed, and it is to wait no more */
-	bool watched;	  /* between request_watch() and the answer */
-	bool settles;	  /* what it waits for in opening.c is that times are set */
-	bool any_signal;  /* any signal cancels it, not only a fatal one; constant once submitted */
-	uint64_t born;	  /* when it came, on clock_ns(): what the server answers is not older */
+	atomic_bool
+		gone; /* GONE: it is to wait no more: its process is being killed, or it is late */
+	atomic_bool awaited; /* the kernel waits for the answer */
+	atomic_bool late;    /* GONE because the kernel waits no longer (request_pool_limit()) */
+	bool watched;	     /* between request_watch() and the answer */
+	bool settles;	     /* what it waits for in opening.c is that times are set */
+	bool any_signal; /* any signal cancels it, not only a fatal one; constant once submitted */
+	uint64_t born;	 /* when it came, on clock_ns(): what the server answers is not older */
 	TAILQ_ENTRY(request) live;
 	SLIST_ENTRY(request) free;  /* or in the list of silly.c or opening.c where it waits */
 	STAILQ_ENTRY(request) wait; /* in the queue of inval.c or append.c */
@@ -276,14 +279,21 @@ void request_free(struct request *r);
 bool request_set_name(char dst[REQUEST_NAME_MAX], struct nfs_name *out, const char *name);
 
 /* Cancels requests that have waited for a second or more on behalf of a process that is being
- * killed, and marks them GONE. To be called about once a second. True: such a process was found in
- * the last two seconds; it may have more requests, one after the other, so this is to be called
- * again in some 20 ms. */
+ * killed, and requests that are late (request_pool_limit()), and marks them GONE. To be called
+ * about once a second. True: such a process was found in the last two seconds; it may have more
+ * requests, one after the other, so this is to be called again in some 20 ms. */
 bool request_check_killed(struct request_pool *p);
 static inline bool request_is_gone(const struct request *r)
 {
 	return atomic_load(&r->gone);
 }
+
+/* From now on a request of the kernel that has waited for ns is late; 0: no request ever is. It is
+ * answered ETIMEDOUT, or EINTR if any signal would have ended its wait, as for a lock. What it has
+ * begun on the server may be done or not, as on a soft mount. Any thread. */
+void request_pool_limit(struct request_pool *p, uint64_t ns);
+/* The errno with which r, which is GONE, is answered. */
+int request_gone_error(const struct request *r);
 
 /* The mount ends: cancels all requests of the kernel, those that are still to come too. They are
  * answered ECONNABORTED. */

@@ -162,6 +162,34 @@ static void what_a_killed_process_waits_for_is_given_up(void **state)
 	fs = fs_fixture_new();
 }
 
+/* The kernel would end the mount for what it has waited too long for. */
+static void what_is_late_is_answered(void **state)
+{
+	uint64_t node, fh, late;
+
+	fs = fs_fixture_free(fs);
+	fs = kernel_mount();
+	assert_int_equal(kernel_create(KERNEL_ROOT, "f", O_RDWR, &node, &fh), 0);
+	fake_knobs.hang[NFS_READ] = true;
+	kernel_tid = getpid();
+	late = kernel_send_read(node, fh, 0, 100);
+	for (int i = 0; i < 100; i++) /* without a bound it waits */
+		request_check_killed(fs->requests);
+	assert_false(kernel_answered(late));
+	request_pool_limit(fs->requests, 1);
+	for (int i = 0; i < 60000 && !kernel_answered(late); i++) {
+		request_check_killed(fs->requests);
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	}
+	assert_int_equal(kernel_wait(late).error, -ETIMEDOUT);
+	assert_false(request_check_killed(fs->requests)); /* no process was killed */
+	fake_knobs.hang[NFS_READ] = false;
+	fake_release(fs->client);
+	assert_int_equal(kernel_wait(kernel_send_read(node, fh, 0, 100)).error, 0);
+	kernel_unmount();
+	fs = fs_fixture_new();
+}
+
 static void long_names_are_refused(void **state)
 {
 	char name[NFS_NAME_MAX + 2], dst[REQUEST_NAME_MAX];
@@ -184,6 +212,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_old_request_waits_for_the_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			what_a_killed_process_waits_for_is_given_up, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_late_is_answered, setup, teardown),
 		cmocka_unit_test_setup_teardown(long_names_are_refused, setup, teardown),
 	};
 

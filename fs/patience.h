@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * patience: how long the kernel waits for the answer to a request.
+ *
+ * From Linux 6.15 an administrator may bound that: fs.fuse.default_request_timeout and
+ * fs.fuse.max_request_timeout, in seconds, 0 for no bound. When one request of a mount has waited
+ * for longer, the kernel ends the mount with all its open files. So requests are to be answered
+ * before that, with an error if there is nothing else (request_pool_limit()).
+ */
+#ifndef RNFS_FS_PATIENCE_H
+#define RNFS_FS_PATIENCE_H
+
+#include <stddef.h>
+
+#define PATIENCE_LEAST_S 15 /* a lower bound counts as this one, and the kernel looks so often */
+
+/* The bound for a mount that is made now, in seconds; 0: none. root is where /proc is, "" but in
+ * tests. Any thread. */
+unsigned patience_s(const char *root);
+/* After how many seconds a request is to be answered under such a bound: three quarters of it. */
+unsigned patience_answer_s(unsigned bound_s);
+/* The sentence that tells the user of the bound, with the remedy, into text of that size. */
+void patience_say(unsigned bound_s, char *text, size_t size);
+
+#endif
