@@ -87,8 +87,11 @@ struct inode {
 	atomic_bool renewed;
 	_Atomic uint64_t deleg; /* the number of its delegation (deleg.h), 0: none; with deleg_at */
 	atomic_uint writers;	/* open files that may be written to */
-	atomic_bool is_silly;	/* its last name is a silly one: stat(2) shows one link less */
-	atomic_bool removed;	/* a directory whose name this mount has removed or replaced */
+	/* Open files through which pages may be mapped and stored to; a mapping keeps its file open
+	 */
+	atomic_uint mappers;
+	atomic_bool is_silly;	 /* its last name is a silly one: stat(2) shows one link less */
+	atomic_bool removed;	 /* a directory whose name this mount has removed or replaced */
 	atomic_uint taking_back; /* jobs of the notifier for names in this directory */
 
 	_Atomic uint64_t written_at; /* when a gathered write last ended, on clock_ns() */

@@ -310,6 +310,36 @@ static void settle_too(struct nfs_sattr *set)
 		set->mask |= NFS_SET_MTIME_NOW;
 }
 
+static void setattr_start(struct request *r)
+{
+	if (opening_take(r)) {
+		settle_too(&r->u.setattr.set);
+		setattr_begin(r);
+	} else if (!opening_settles(r, setattr_begin)) {
+		setattr_begin(r);
+	}
+}
+
+/* The pages are written, or the program is killed, for which nothing is to wait. */
+static void setattr_dropped(struct request *r)
+{
+	if (request_is_gone(r))
+		request_end(r, -EINTR);
+	else
+		setattr_start(r);
+}
+
+/* A program sets times. May there be pages that a store through a mapping has made dirty? The
+ * kernel would write them later, and the server would set the times to now. It tells this daemon of
+ * no mapping, but one that may be stored to keeps a file open that was opened to read and write. */
+static bool setattr_writes_pages(const struct request *r)
+{
+	uint32_t mask = r->u.setattr.set.mask;
+
+	return mask & (NFS_SET_ATIME | NFS_SET_MTIME) && !(mask & NFS_SET_SIZE) &&
+	       atomic_load(&r->inode->mappers);
+}
+
 void ops_setattr(
 	fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set, struct fuse_file_info *fi)
 {
@@ -325,11 +355,12 @@ void ops_setattr(
 		memset(&r->u, 0, sizeof(r->u));
 		r->u.getattr.born = UINT64_MAX;
 		getattr_begin(r);
-	} else if (opening_take(r)) {
-		settle_too(&r->u.setattr.set);
-		setattr_begin(r);
-	} else if (!opening_settles(r, setattr_begin)) {
-		setattr_begin(r);
+	} else if (setattr_writes_pages(r)) {
+		/* to drop a dirty page the kernel writes it first, and waits until it is answered
+		 */
+		inval_then(fs->inval, r, setattr_dropped);
+	} else {
+		setattr_start(r);
 	}
 }
 

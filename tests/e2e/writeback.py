@@ -75,6 +75,30 @@ def restarted():
     expect(at_home(), data)
 
 
+def mapped():
+    """Times that are set after a store through a mapping stay; a later store sets them to now."""
+    past = 1000000000
+    for way in (lambda fd: fd, lambda fd: name):
+        fd = os.open(name, os.O_RDWR | os.O_CREAT | os.O_TRUNC)
+        os.write(fd, b"-" * 20000)
+        m = mmap.mmap(fd, 20000)
+        m[0:1] = m[10000:10001] = b"1"
+        os.utime(way(fd), (past, past))
+        if os.stat(name).st_mtime != past:
+            sys.exit("the times were not set")
+        m.flush()
+        os.fsync(fd)
+        if os.stat(name).st_mtime != past or os.stat(home).st_mtime != past:
+            sys.exit("the pages were written after the times were set")
+        expect(at_home(), b"1" + b"-" * 9999 + b"1" + b"-" * 9999)
+        m[1:2] = b"2"
+        m.close()
+        os.close(fd)
+        if os.stat(name).st_mtime == past:
+            sys.exit("a store did not set the times")
+        expect(at_home()[:3], b"12-")
+
+
 def copied():
     """A program copies a tree, with times, while the server is killed now and then: between files, before
     times are set, before a file is closed whose times are set."""
@@ -246,4 +270,4 @@ def exercise():
     m.fsync()
 
 
-{c.__name__: c for c in (stream, locked, restarted, copied, synced, full, exercise)}[sys.argv[1]]()
+{c.__name__: c for c in (stream, locked, restarted, mapped, copied, synced, full, exercise)}[sys.argv[1]]()

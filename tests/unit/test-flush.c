@@ -170,6 +170,13 @@ static void an_owner_is_set_by_itself(void **state)
 }
 
 /* Who waits is killed while the WRITE is under way, which ends when nobody wants its answer. */
+/* The kernel has dropped the file's pages, and a WRITE is under way. */
+static void wait_written(void)
+{
+	while (!dirty_bytes(&inode_of(fs->inodes, node)->written.dirty, DIRTY_WRITING))
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
 static void who_is_killed_is_not_told(void **state)
 {
 	uint64_t number;
@@ -178,10 +185,13 @@ static void who_is_killed_is_not_told(void **state)
 	fake_knobs.hang[NFS_WRITE] = true;
 	put(0, 100);
 	number = kernel_send(FUSE_SETATTR, node, &times, sizeof(times), NULL, 0);
-	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
+	wait_written();
 	assert_false(kernel_answered(number));
 	request_pool_end(fs->requests);
-	ops_end_gone(fs);
+	while (!kernel_answered(number)) { /* it may not quite wait yet */
+		ops_end_gone(fs);
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	}
 	assert_true(kernel_wait(number).error < 0);
 	fake_knobs.hang[NFS_WRITE] = false;
 	fake_release(fs->client);
@@ -309,10 +319,13 @@ static void nobody_else_suffers(void **state)
 	fake_knobs.hang[NFS_WRITE] = true;
 	put(0, 100);
 	number = kernel_send(FUSE_SETATTR, node, &times, sizeof(times), NULL, 0);
-	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
+	wait_written();
 	assert_false(kernel_answered(number));
 	request_pool_end(fs->requests);
-	ops_end_gone(fs);
+	while (!kernel_answered(number)) { /* it may not quite wait yet */
+		ops_end_gone(fs);
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	}
 	assert_true(kernel_wait(number).error < 0);
 	fake_knobs.hang[NFS_WRITE] = false;
 	fake_release(fs->client);

@@ -204,6 +204,40 @@ static void a_link_says_where_it_leads(void **state)
 	assert_int_equal(kernel_ask(FUSE_READLINK, e.nodeid, NULL, 0, NULL, 0, NULL, 0), -EINVAL);
 }
 
+/* The kernel writes the pages that stores through a mapping have made dirty when it drops them: it
+ * is to do so before times are set, if there can be a mapping. */
+static void dirty_pages_are_written_before_times_are_set(void **state)
+{
+	struct fuse_setattr_in times = {.valid = FATTR_MTIME | FATTR_ATIME, .mtime = 1000};
+	unsigned before = kernel_notified(FUSE_NOTIFY_INVAL_INODE);
+	struct fuse_attr_out out;
+	uint64_t made, first, other;
+
+	assert_int_equal(kernel_create(KERNEL_ROOT, "mapped", O_WRONLY, &made, &first), 0);
+	assert_int_equal(
+		kernel_ask(FUSE_SETATTR, made, &times, sizeof(times), NULL, 0, &out, sizeof(out)),
+		0);
+	assert_int_equal(kernel_notified(FUSE_NOTIFY_INVAL_INODE), before);
+	assert_int_equal(kernel_open(made, O_RDWR, &other), 0);
+	before = kernel_notified(FUSE_NOTIFY_INVAL_INODE);
+	assert_int_equal(
+		kernel_ask(FUSE_SETATTR, made, &times, sizeof(times), NULL, 0, &out, sizeof(out)),
+		0);
+	assert_int_equal(kernel_notified(FUSE_NOTIFY_INVAL_INODE), before + 1);
+	assert_int_equal(out.attr.mtime, 1000);
+	/* not for a mode, nor when no such file is open any more */
+	times.valid = FATTR_MODE;
+	assert_int_equal(
+		kernel_ask(FUSE_SETATTR, made, &times, sizeof(times), NULL, 0, NULL, 0), 0);
+	assert_int_equal(kernel_release(made, other), 0);
+	before = kernel_notified(FUSE_NOTIFY_INVAL_INODE);
+	times.valid = FATTR_MTIME;
+	assert_int_equal(
+		kernel_ask(FUSE_SETATTR, made, &times, sizeof(times), NULL, 0, NULL, 0), 0);
+	assert_int_equal(kernel_notified(FUSE_NOTIFY_INVAL_INODE), before);
+	assert_int_equal(kernel_release(made, first), 0);
+}
+
 static void statfs_counts_in_pages(void **state)
 {
 	struct fuse_statfs_out out;
@@ -230,6 +264,7 @@ int main(void)
 		TEST(rights_that_are_known_are_not_asked_again),
 		TEST(what_the_kernel_forgets_is_freed),
 		TEST(a_link_says_where_it_leads),
+		TEST(dirty_pages_are_written_before_times_are_set),
 		TEST(statfs_counts_in_pages),
 	};
 
