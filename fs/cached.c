@@ -134,6 +134,14 @@ static void answer(struct fs *fs, fuse_req_t fuse, struct cache_hit *hit)
 	cache_hit_end(hit);
 }
 
+/* The file ended in what was found when the server was asked. Has this mount written behind that
+ * end, and the server not got that yet? Then the server is asked again. */
+static bool ends_too_early(
+	const struct file *f, uint64_t off, uint32_t len, const struct cache_hit *hit)
+{
+	return hit->data.len < len && written_end(&f->inode->written) > off + hit->data.len;
+}
+
 static void look(struct request *r);
 
 /* Takes r from the list, in which look() put it. */
@@ -181,7 +189,8 @@ static void look(struct request *r)
 		request_end(r, -EINTR);
 	} else if (found == CACHE_PENDING) {
 		stats_add(&stats->joined, 1);
-	} else if (found == CACHE_HIT && order_overtaken(r)) {
+	} else if (found == CACHE_HIT && (order_overtaken(r) || ends_too_early(f, r->u.io.offset,
+									r->batch.data.len, &hit))) {
 		cache_hit_end(&hit);
 		r->next(r);
 	} else if (found == CACHE_HIT) {
@@ -218,6 +227,10 @@ enum cache_found cached_read(fuse_req_t req, struct file *f, uint64_t off, uint3
 		found = cache_find(blocks, off, size, &hit, NULL);
 	else if (found == CACHE_PENDING)
 		fetcher_waited(&f->fetcher, off);
+	if (found == CACHE_HIT && ends_too_early(f, off, size, &hit)) {
+		cache_hit_end(&hit);
+		found = CACHE_MISS;
+	}
 	if (found == CACHE_HIT) {
 		stats_add(&stats->hits, 1);
 		answer(f->fs, req, &hit);

@@ -128,7 +128,11 @@ struct inode {
 	uint64_t passing_size;
 	unsigned passing_at, passing_other_at;
 	uint64_t notified_at; /* when the kernel was last to be made to forget them */
-	uint64_t attr_from;   /* what was asked for before is known to be wrong */
+	/* GETATTRs of the kernel's that are not answered, and when one last was that was asked
+	 * after notified_at */
+	unsigned asking;
+	uint64_t answered_at;
+	uint64_t attr_from; /* what was asked for before is known to be wrong */
 	struct grant_list grants;
 	uint64_t deleg_at; /* what the server was asked from then on counts by the delegation */
 	bool deleg_writes; /* it is one to write */
@@ -321,8 +325,16 @@ bool inode_told_from(struct inode *ino, uint64_t change, uint64_t size);
  * what was before. */
 bool inode_must_forget(struct inode *ino, unsigned *times);
 void inode_forgot(struct inode *ino, unsigned times, uint64_t began);
-/* Was that in the last `time` ns before `at`? */
-bool inode_forgot_before(struct inode *ino, uint64_t at, uint64_t time);
+/* The kernel asks for attributes; and is about to get the answer to what it asked at `born`, or an
+ * error. */
+void inode_attr_asked(struct inode *ino);
+void inode_attr_answered(struct inode *ino, uint64_t born);
+/* The kernel has sent a READ at `born`, which begins behind the end of the file, as the server says
+ * that was last asked at `sent`. Would the answer have the kernel throw away attributes that are on
+ * their way? Not if the kernel was made to forget attributes since `born`, or has got some that it
+ * asked for since it was: the answer changes nothing then. Attributes count as got if the kernel
+ * was answered before `sent`: the process that asked has had a round trip's time to handle them. */
+bool inode_end_spoils(struct inode *ino, uint64_t born, uint64_t sent);
 /* The server has told attr at an open: does the kernel believe in that change attribute and size?
  * It takes the first of several answers that are under way to it, and not the last, so it does if
  * it was told nothing else since it last forgot. */

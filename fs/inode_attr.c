@@ -355,14 +355,31 @@ void inode_forgot(struct inode *ino, unsigned times, uint64_t began)
 	pthread_mutex_unlock(&ino->lock);
 }
 
-bool inode_forgot_before(struct inode *ino, uint64_t at, uint64_t time)
+void inode_attr_asked(struct inode *ino)
 {
-	uint64_t notified;
+	pthread_mutex_lock(&ino->lock);
+	ino->asking++;
+	pthread_mutex_unlock(&ino->lock);
+}
+
+void inode_attr_answered(struct inode *ino, uint64_t born)
+{
+	pthread_mutex_lock(&ino->lock);
+	ino->asking--;
+	if (born > ino->notified_at)
+		ino->answered_at = clock_ns();
+	pthread_mutex_unlock(&ino->lock);
+}
+
+bool inode_end_spoils(struct inode *ino, uint64_t born, uint64_t sent)
+{
+	bool changes, any;
 
 	pthread_mutex_lock(&ino->lock);
-	notified = ino->notified_at;
+	changes = ino->notified_at < born && (ino->answered_at < born || ino->answered_at >= sent);
+	any = ino->asking || ino->answered_at >= sent;
 	pthread_mutex_unlock(&ino->lock);
-	return notified && notified < at && at - notified < time;
+	return changes && any;
 }
 
 /* A change attribute that is made of coarse times (NFSv3) does not show each change of the size. */

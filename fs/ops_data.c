@@ -29,8 +29,9 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 
-#define FORGOT_NS   (2 * NSEC_PER_SEC)
-#define SMALL_WRITE (16u << 10) /* bytes that are copied rather than keep a worker's block */
+#define AGAIN_NS    (2 * NSEC_PER_SEC) /* for so long at most a READ is asked again */
+#define AGAIN_OWN   3u		       /* times, because of what this mount writes */
+#define SMALL_WRITE (16u << 10)	       /* bytes that are copied rather than keep a worker's block */
 
 /* A READ or WRITE in the name of the opener. data goes with it; or back, if there is no memory:
  * then NULL, and req has been answered. */
@@ -93,31 +94,39 @@ static int read_part(struct request *r, struct part *p)
 	return 0;
 }
 
-/* The file ends before where r begins, which the kernel did not know. It takes it then that the
- * file ends right there, and throws away the attributes that somebody has asked for after he got a
- * lock, or opened the file, and was made to forget others; he would go by that. (What it asked for
- * before it forgot does that no more.) With zeros it changes nothing: where the file ends it is
- * just being told. */
-static bool must_not_end(const struct request *r)
+/* The server says that the file ends behind the n bytes of r that are there. The kernel takes a
+ * short answer for the end of the file, unless it has learned the size otherwise since it sent the
+ * READ. Is the server to be asked again?
+ *
+ * It is if this mount has written behind that end since the server was asked, or is about to: then
+ * the answer is from before. And if the file ends before where r begins: the kernel takes it then
+ * that the file ends right there, and throws away the attributes that it has asked for meanwhile. A
+ * process that has just got a lock, or opened the file, would not learn where the file ends, and
+ * find zeros up to where r begins. When those attributes have come, the kernel does not take the
+ * answer to r for the end any more.
+ *
+ * What is answered is always what the server has said last. So there is an end to asking. */
+static bool must_ask_again(struct request *r, uint32_t n)
 {
-	return r->u.io.offset && !((r->u.io.flags | r->file->flags) & O_DIRECT) &&
-	       inode_forgot_before(r->file->inode, r->born, FORGOT_NS);
+	struct inode *ino = r->file->inode;
+	uint64_t end = r->u.io.offset + n;
+
+	if (n == r->batch.data.len || (r->u.io.flags | r->file->flags) & O_DIRECT ||
+		clock_ns() - r->born > AGAIN_NS)
+		return false;
+	if ((written_end(&ino->written) > end ||
+		    (atomic_load(&ino->told_size) > end &&
+			    !filechange_is_quiet(&ino->data.change, r->u.io.sent))) &&
+		r->u.io.again++ < AGAIN_OWN)
+		return true;
+	return !n && r->u.io.offset && inode_end_spoils(ino, r->born, r->u.io.sent);
 }
 
-static void read_reply(struct request *r)
+static void read_reply(struct request *r, uint32_t n)
 {
-	/* up to the first gap: a file that grew meanwhile may have data behind its former end */
-	uint32_t n = batch_done_bytes(&r->batch);
 	struct nfs_op *first = &r->batch.first.op;
 	struct seg_list data = seg_list_cut(&r->batch.data, 0, n);
 
-	if (!n && must_not_end(r)) {
-		struct seg_iter all = seg_iter_of(&r->batch.data);
-
-		n = r->batch.data.len;
-		seg_iter_zero(&all, n);
-		data = r->batch.data;
-	}
 	stats_add(&r->fs->stats.read_bytes, n);
 	reply_data(request_take_fuse(r), first->u.read.moved.len ? &first->u.read.moved : &data);
 	nfs_read_let_go(first);
@@ -125,10 +134,20 @@ static void read_reply(struct request *r)
 }
 
 static void read_begin(struct request *r);
+static void ask(struct request *r);
+
+/* Asks the server again for all of r, when it has what was written. */
+static void ask_again(struct request *r)
+{
+	nfs_read_let_go(&r->batch.first.op);
+	if (!flush_waits(r, r->file->inode, WRITTEN, ask))
+		ask(r);
+}
 
 static void read_step(struct request *r)
 {
 	struct part *p;
+	uint32_t n;
 
 	STAILQ_FOREACH (p, &r->batch.parts, next) {
 		int error = p->settled ? 0 : read_part(r, p);
@@ -140,11 +159,17 @@ static void read_step(struct request *r)
 	}
 	if (batch_ready(&r->batch)) {
 		request_submit(r, read_step);
-	} else if (order_overtaken(r)) {
+		return;
+	}
+	/* up to the first gap: a file that grew meanwhile may have data behind its former end */
+	n = batch_done_bytes(&r->batch);
+	if (order_overtaken(r)) {
 		nfs_read_let_go(&r->batch.first.op);
 		read_begin(r);
+	} else if (must_ask_again(r, n)) {
+		ask_again(r);
 	} else {
-		read_reply(r);
+		read_reply(r, n);
 	}
 }
 
@@ -176,6 +201,7 @@ static void ask(struct request *r)
 		return;
 	}
 	r->u.io.asked = true;
+	r->u.io.sent = clock_ns();
 	STAILQ_FOREACH (p, &r->batch.parts, next)
 		read_fill(r, p);
 	request_submit(r, read_step);

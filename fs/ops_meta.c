@@ -183,6 +183,8 @@ void ops_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	if (!r)
 		return;
 	r->inode = inode_ref(inode_of(fs->inodes, ino));
+	r->asks = true;
+	inode_attr_asked(r->inode);
 	r->u.getattr.born = r->born;
 	r->u.getattr.reads = fi != NULL;
 	if ((written_is_one(&r->inode->written, true) && opening_take(r)) ||

@@ -155,6 +155,7 @@ struct request *request_new_cred(struct fs *fs, struct fuse_req *fuse, const str
 	r->step = NULL;
 	r->inode = r->dir = r->to_dir = r->unlinking = NULL;
 	r->settler = NULL;
+	r->asks = false;
 	r->file = NULL;
 	r->buf = NULL;
 	r->text = NULL;
@@ -226,6 +227,8 @@ void request_free(struct request *r)
 		r->order.freed(r);
 	request_give_back(r);
 	request_naming_end(r);
+	if (r->asks)
+		inode_attr_answered(r->inode, r->born);
 	inode_unref(r->inode);
 	inode_unref(r->dir);
 	inode_unref(r->to_dir);

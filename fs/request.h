@@ -90,6 +90,7 @@ struct request {
 	struct inode *unlinking; /* the one whose last name this request removes (opening.h) */
 	struct request *settler; /* that was to set inode's times, which this request does */
 	bool naming;		 /* between request_naming_begin() and request_naming_end() */
+	bool asks;		 /* GETATTR: inode_attr_asked() counts it */
 	struct file *file;
 	char name[REQUEST_NAME_MAX], to_name[REQUEST_NAME_MAX];
 
@@ -170,8 +171,10 @@ struct request {
 			/* of an append whose answer was lost: where in the file its data may stand,
 			 * and how many bytes of it have been found there so far */
 			uint64_t append_at;
-			bool astray; /* counted in inode.astray */
-			bool asked;  /* a READ: its parts are cut */
+			bool astray;	/* counted in inode.astray */
+			bool asked;	/* a READ: its parts are cut */
+			unsigned again; /* how often it was asked again (ops_data.c) */
+			uint64_t sent;	/* when the server was last asked */
 			uint32_t compared;
 			/* a READ that waits for a cache block (cached.c) */
 			struct cache_wait wait;

@@ -12,8 +12,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
+#include "fs/change.h"
 #include "fs/data.h"
 #include "tests/unit/kernel-file.h"
 
@@ -69,6 +71,47 @@ static void nothing_is_told_behind_a_gap(void **state)
 	fs->info.rsize = 4096;
 	fake_knobs.script = grows;
 	assert_int_equal(kernel_read(node, fh, 0, back, SIZE), 1000);
+}
+
+/* Behind the end of the file there is nothing, and no zeros either. */
+static void behind_the_end_is_nothing(void **state)
+{
+	struct inode *ino = inode_of(fs->inodes, node);
+	struct answer a;
+
+	fill(1000);
+	change_notify(fs, ino, -1);
+	a = kernel_wait(kernel_send_read(node, fh, 40960, 4096));
+	assert_int_equal(a.error, 0);
+	assert_int_equal(a.len, 0);
+}
+
+static void wait_for_reads(unsigned n)
+{
+	for (unsigned i = 0; i < 1000 && count(NFS_READ) < n; i++)
+		usleep(10000);
+	assert_true(count(NFS_READ) >= n);
+}
+
+/* The answer would have the kernel throw the attributes away. */
+static void a_read_behind_the_end_lets_attributes_come_first(void **state)
+{
+	struct fuse_getattr_in in = {.getattr_flags = FUSE_GETATTR_FH, .fh = fh};
+	uint64_t read, attr;
+	struct answer a;
+
+	fill(1000);
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	fake_knobs.hang[NFS_GETATTR] = true;
+	attr = kernel_send(FUSE_GETATTR, node, &in, sizeof(in), NULL, 0);
+	read = kernel_send_read(node, fh, 40960, 4096);
+	wait_for_reads(3);
+	fake_knobs.hang[NFS_GETATTR] = false;
+	fake_release(fs->client);
+	assert_int_equal(kernel_wait(attr).error, 0);
+	a = kernel_wait(read);
+	assert_int_equal(a.error, 0);
+	assert_int_equal(a.len, 0);
 }
 
 /* The third READ or WRITE fails. */
@@ -272,6 +315,8 @@ int main(void)
 		TEST(a_read_is_cut_into_parts),
 		TEST(what_comes_back_short_is_asked_for_again),
 		TEST(the_end_of_the_file_ends_a_read),
+		TEST(behind_the_end_is_nothing),
+		TEST(a_read_behind_the_end_lets_attributes_come_first),
 		TEST(nothing_is_told_behind_a_gap),
 		TEST(one_part_that_fails_fails_the_read),
 		TEST(a_read_that_does_not_advance_is_an_error),
