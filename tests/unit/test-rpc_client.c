@@ -170,6 +170,47 @@ static void calls_can_be_cancelled(void **state)
 	pair_stop(&p);
 }
 
+static bool is_connected(struct cli *c)
+{
+	struct rpc_client_info i;
+
+	rpc_client_info(c->c, &i);
+	return i.connected;
+}
+
+/* What the peer may have got goes on. */
+static void calls_that_were_not_sent_can_be_withdrawn(void **state)
+{
+	struct pair p;
+	struct one o;
+
+	pair_start(&p, 10000, 0);
+	one_init(&o, &p.c, P_NULL);
+	rpc_call_withdraw(&o.call); /* not even submitted */
+	assert_int_equal(rpc_call_submit(&o.call), 0);
+	assert_int_equal(one_wait(&o), -ECANCELED);
+	one_finish(&o);
+	assert_int_equal(simple(&p.c, P_NULL), 0); /* more than one credit */
+	one_init(&o, &p.c, P_ASYNC);
+	assert_int_equal(rpc_call_submit(&o.call), 0);
+	sem_wait(&arrived);
+	rpc_call_withdraw(&o.call);
+	assert_int_equal(simple(&p.c, P_NULL), 0);
+	sem_post(&allowed);
+	assert_int_equal(one_wait(&o), 0);
+	sem_wait(&answered);
+	one_finish(&o);
+	srv_stop(&p.s);
+	one_init(&o, &p.c, P_NULL);
+	while (is_connected(&p.c))
+		usleep(1000);
+	assert_int_equal(rpc_call_submit(&o.call), 0);
+	rpc_call_withdraw(&o.call);
+	assert_int_equal(one_wait(&o), -ECANCELED);
+	one_finish(&o);
+	pair_stop(&p);
+}
+
 static void the_end_fails_what_is_under_way(void **state)
 {
 	struct pair p;
@@ -243,6 +284,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_server_may_restart),
 		cmocka_unit_test(a_shortage_is_waited_out),
 		cmocka_unit_test(calls_can_be_cancelled),
+		cmocka_unit_test(calls_that_were_not_sent_can_be_withdrawn),
 		cmocka_unit_test(the_end_fails_what_is_under_way),
 		cmocka_unit_test(connecting_fails_with_a_reason),
 		cmocka_unit_test(connecting_can_be_given_up),

@@ -260,6 +260,9 @@ int rpc_call_submit(struct rpc_call *call);
  * reply comes first. Any thread, from rpc_call_init() on. A call that is already done must not be
  * named. */
 void rpc_call_cancel(struct rpc_call *call);
+/* As rpc_call_cancel(), but only where the peer cannot have got the call: no connection has had it
+ * so far. Otherwise without effect. */
+void rpc_call_withdraw(struct rpc_call *call);
 
 /* In done: moves the payload of a reply into sink i, from its first segment on, if it was not
  * placed there and need not be (call->moves); checks its length. The coder of a result calls this

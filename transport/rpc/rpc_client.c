@@ -123,6 +123,19 @@ void rpc_call_cancel(struct rpc_call *call)
 	pthread_mutex_unlock(&c->table.lock);
 }
 
+void rpc_call_withdraw(struct rpc_call *call)
+{
+	struct rpc_client *c = call->client;
+
+	pthread_mutex_lock(&c->table.lock);
+	if (call->state == RPC_CALL_IDLE ||
+		(call->state == RPC_CALL_WAIT && !call->repeated && !call->again_ms)) {
+		call->cancelled = true;
+		client_wake_locked(c);
+	}
+	pthread_mutex_unlock(&c->table.lock);
+}
+
 int rpc_call_take_sink(struct rpc_call *call, struct xdr_in *res, unsigned i, uint32_t *n)
 {
 	struct rpc_counts *st = &call->client->stats;
@@ -337,7 +350,7 @@ static void client_came_up(struct rpc_client *c, struct rpc_xprt *x)
 	log_ctrl("server %s: connected again", c->peer_name);
 	pthread_mutex_lock(&c->table.lock);
 	while ((call = rpc_table_next_locked(&c->table, &at))) {
-		if (call->state != RPC_CALL_WAIT)
+		if (call->state != RPC_CALL_WAIT || call->cancelled)
 			continue;
 		call->state = RPC_CALL_SENT;
 		call->again_ns = 0;
