@@ -5,6 +5,7 @@
  */
 #include "cache/batch.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -178,11 +179,28 @@ static void op_done(struct nfs_op *op)
 		b->done(b);
 }
 
+/* What the server has got it may execute at any time: a change that is not wanted any more it is
+ * not to get. */
+static bool is_unwanted(struct batch *b, const struct part *p)
+{
+	bool unwanted;
+
+	pthread_mutex_lock(&b->lock);
+	unwanted = b->cancelled && !b->keep_going && nfs_op_changes_data(&p->op);
+	pthread_mutex_unlock(&b->lock);
+	return unwanted;
+}
+
 static void submit_part(struct batch *b, struct part *p)
 {
 	p->ready = false;
 	p->op.done = op_done;
 	p->op.ctx = p;
+	if (is_unwanted(b, p)) {
+		p->op.error = -EINTR;
+		op_done(&p->op);
+		return;
+	}
 	nfs_submit(b->client, &p->op);
 }
 

@@ -15,7 +15,8 @@
  *
  * Cancellation. batch_cancel() cancels what is pending and what is submitted afterwards, unless the
  * owner has said that what follows must be done in any case (batch_keep_going()). Every operation
- * still ends, and done is called as ever.
+ * still ends, and done is called as ever. One that changes the data of a file may end late, if the
+ * server has got it (nfs_cancel()); in a batch that was cancelled before, none is sent.
  *
  * Memory. A batch has one part of its own. What it needs besides is reserved from the pool before
  * the first step that cannot be taken back, so that nothing fails half way.

@@ -40,6 +40,7 @@
 #include "fs/change.h"
 #include "fs/data.h"
 #include "fs/file.h"
+#include "fs/late.h"
 #include "fs/write.h"
 #include "transport/log.h"
 
@@ -258,6 +259,7 @@ static void append_send(struct request *r)
 	change_begin(ino);
 	if (!r->cut.begun)
 		written_cut_begin(&ino->written, &r->cut);
+	late_begin(r, ino, 0, UINT64_MAX); /* nobody knows where the file ends when it comes */
 	request_submit(r, append_step);
 }
 

@@ -7,6 +7,7 @@
 
 #include "fs/change.h"
 #include "fs/flush.h"
+#include "fs/late.h"
 #include "fs/locker.h"
 #include "fs/opening.h"
 #include "fs/silly.h"
@@ -47,10 +48,12 @@ static void unlocked(struct request *r)
 
 static void unlock(struct request *r)
 {
-	if (r->file->inode)
-		locker_close(r, unlocked);
-	else
+	struct inode *ino = r->file->inode;
+
+	if (!ino)
 		unlocked(r);
+	else if (!late_waits(r, ino, 0, UINT64_MAX, unlock))
+		locker_close(r, unlocked);
 }
 
 /* What could not be made safe is given up: who opens the file next is told, if that is soon. */
@@ -62,13 +65,20 @@ static void flushed(struct request *r)
 		unlock(r);
 }
 
+/* No request of a process that was killed needs the open file any more, either. */
+static void nothing_late(struct request *r)
+{
+	if (!flush_waits(r, r->file->inode, STABLE, flushed))
+		flushed(r);
+}
+
 /* No READ that this open file is needed for is under way any more. */
 static void nothing_read(void *ctx)
 {
 	struct request *r = ctx;
 
-	if (!flush_waits(r, r->file->inode, STABLE, flushed))
-		flushed(r);
+	if (!late_waits(r, r->file->inode, 0, UINT64_MAX, nothing_late))
+		nothing_late(r);
 }
 
 void close_file(struct fs *fs, struct file *f, struct request *r, int error)

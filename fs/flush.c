@@ -196,6 +196,15 @@ static void outlive_locked(struct request *r)
 	fuse_reply_err(fuse, error);
 }
 
+void flush_outlive(struct request *r)
+{
+	struct flushes *f = r->fs->flushes;
+
+	pthread_mutex_lock(&f->lock);
+	outlive_locked(r);
+	pthread_mutex_unlock(&f->lock);
+}
+
 void flush_outlived(struct fs *fs, struct file *f)
 {
 	struct flushes *all = fs->flushes;

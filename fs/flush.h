@@ -48,6 +48,9 @@ bool flush_before_read(struct inode *ino, uint64_t off, uint32_t len);
  * knows of what was written and is not on the server, or was not then. */
 uint64_t flush_size(struct inode *ino, uint64_t size, uint64_t asked);
 
+/* r, a FLUSH that is GONE and waits elsewhere, is answered and goes on, as one that waits here. By
+ * the owner of a lock without which r does not go on. */
+void flush_outlive(struct request *r);
 /* A FLUSH of f that has outlived its answer (request.flush) has ended. */
 void flush_outlived(struct fs *fs, struct file *f);
 /* r, the release of r->file, goes on with next when no FLUSH of it does. False: none does. */

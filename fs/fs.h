@@ -22,6 +22,7 @@ struct cached;
 struct fetches;
 struct flushes;
 struct inval;
+struct lates;
 struct listings;
 struct memory;
 struct names;
@@ -51,6 +52,7 @@ struct fs {
 	struct listings *listings;
 	struct appends *appends;
 	struct orders *orders;
+	struct lates *lates;
 	struct cache *cache;
 	struct fetches *fetches; /* into the cache */
 	struct cached *cached;

@@ -80,6 +80,7 @@ struct inode {
 	LIST_HEAD(, request) under_way;
 	LIST_HEAD(, order_gather) gathering; /* WRITEs that are being gathered */
 	atomic_uint writes;
+	atomic_uint late; /* LATE requests that change its data; late.c */
 	/* the kernel has read of it, and may have pages, since an open last had it drop them */
 	atomic_bool given;
 	/* the kernel has been made to ask for attributes that an open, or the last WRITE before a

@@ -25,6 +25,7 @@
 #include "fs/flush.h"
 #include "fs/fs.h"
 #include "fs/inval.h"
+#include "fs/late.h"
 #include "fs/memory.h"
 #include "fs/mount.h"
 #include "fs/notify.h"
@@ -198,6 +199,7 @@ static bool unmake_fs(struct fs *fs, bool mounted)
 
 	if (fs->client && fs->inodes) {
 		openings_tick(fs, true);
+		late_drain(fs);
 		safe = flush_end(fs);
 		silly_drop_all(fs);
 	}

@@ -9,6 +9,7 @@
 #include "fs/cached.h"
 #include "fs/flush.h"
 #include "fs/inval.h"
+#include "fs/late.h"
 #include "fs/listing.h"
 #include "fs/notify.h"
 #include "fs/opening.h"
@@ -84,6 +85,7 @@ void ops_end_gone(struct fs *fs)
 	append_end_gone(fs);
 	cached_end_gone(fs);
 	order_end_gone(fs);
+	late_end_gone(fs);
 	flush_end_gone(fs);
 	inval_end_gone(fs->inval);
 	notifier_end_gone(fs->notifier);

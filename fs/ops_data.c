@@ -21,6 +21,7 @@
 #include "fs/data.h"
 #include "fs/file.h"
 #include "fs/flush.h"
+#include "fs/late.h"
 #include "fs/ops.h"
 #include "fs/order.h"
 #include "fs/reply.h"
@@ -311,9 +312,23 @@ static void write_step(struct request *r)
 		write_reply(r);
 }
 
-/* The data in memory that is the request's own, as from data_get(). False if it is not where the
- * worker has read it to. */
-static bool write_take_data(struct fs *fs, const struct fuse_bufvec *in, struct seg_list *data)
+/* The worker has read the data to where it cannot stay: copies it to data memory. False: the
+ * session has ended, or the process is being killed. */
+static bool write_copy_data(
+	struct fs *fs, pid_t tid, const struct fuse_buf *from, struct seg_list *data)
+{
+	struct seg_list src = SEG_LIST_MEM(from->mem, (uint32_t)from->size);
+
+	if (!worker_data_wait(fs, src.len, tid, data))
+		return false;
+	seg_list_copy(data, &src);
+	return true;
+}
+
+/* The data in memory that is the request's own, as from data_get(). False if there is none and who
+ * writes is not to wait on. */
+static bool write_take_data(
+	struct fs *fs, pid_t tid, const struct fuse_bufvec *in, struct seg_list *data)
 {
 	const struct fuse_buf *from = &in->buf[0];
 	struct mem_buf *buf;
@@ -328,7 +343,7 @@ static bool write_take_data(struct fs *fs, const struct fuse_bufvec *in, struct 
 	} else {
 		buf = worker_take_buf(fs, from->mem, from->size);
 		if (!buf)
-			return false;
+			return write_copy_data(fs, tid, from, data);
 		off = (size_t)((uint8_t *)from->mem - buf->data);
 	}
 	*data = seg_list_of_buf(buf, off, (uint32_t)from->size);
@@ -348,14 +363,20 @@ static void write_send(struct request *r)
 	written_cut_begin(&r->file->inode->written, &r->cut);
 	STAILQ_FOREACH (p, &r->batch.parts, next)
 		write_fill(r, p);
+	late_begin(r, r->file->inode, r->u.io.offset, r->u.io.offset + (r->batch.data.len - 1));
 	request_submit(r, write_step);
+}
+
+/* As the descriptor is now, whatever it was opened with; pages that are written back know where
+ * they belong. */
+static bool appends(int flags, bool writepage)
+{
+	return flags & O_APPEND && !writepage;
 }
 
 static void write_alone(struct request *r)
 {
-	/* As the descriptor is now, whatever it was opened with; pages that are written back know
-	 * where they belong. */
-	bool append = r->u.io.flags & O_APPEND && !r->u.io.writepage;
+	bool append = appends(r->u.io.flags, r->u.io.writepage);
 	request_step_fn *send = append ? append_start : write_send;
 
 	if (!flush_waits(r, r->file->inode, WRITTEN, send))
@@ -378,13 +399,22 @@ static bool gathered_at_once(fuse_req_t req, struct file *f, bool writepage, uin
 	return done;
 }
 
+/* No LATE request changes what r writes. */
+static void write_begin(struct request *r)
+{
+	write_gather_wait(r, write_alone);
+}
+
 void ops_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in, off_t off,
 	struct fuse_file_info *fi)
 {
 	struct fs *fs = fs_of(req);
 	struct file *f = file_of(fi);
 	bool gathers = write_is_gathered(fs, f, fi->flags, fi->writepage);
+	bool append = appends(fi->flags, fi->writepage);
 	size_t size = fuse_buf_size(in);
+	uint64_t first = append ? 0 : (uint64_t)off;
+	uint64_t last = append ? UINT64_MAX : first + (size - 1);
 	struct seg_list data;
 	struct request *r;
 	uint32_t took = 0;
@@ -395,11 +425,11 @@ void ops_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in, off_t
 	}
 	change_file_used(f);
 	inode_touch_data(f->inode);
-	if (gathers && gathered_at_once(req, f, fi->writepage, (uint64_t)off, in, &took))
+	if (gathers && !late_meets(fs, f->inode, first, last) &&
+		gathered_at_once(req, f, fi->writepage, (uint64_t)off, in, &took))
 		return;
-	if (!write_take_data(fs, in, &data)) {
-		log_error("WRITE data is not where it was read to");
-		fuse_reply_err(req, EIO);
+	if (!write_take_data(fs, fuse_req_ctx(req)->pid, in, &data)) {
+		fuse_reply_err(req, ENOTCONN);
 		return;
 	}
 	r = io_request(req, fi, off, &data);
@@ -409,8 +439,6 @@ void ops_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in, off_t
 	r->u.io.took = took;
 	if (!fi->writepage && !(fi->flags & O_DIRECT))
 		order_write(r);
-	if (gathers)
-		write_gather_wait(r, write_alone);
-	else
-		write_alone(r);
+	if (!late_waits(r, f->inode, first, last, write_begin))
+		write_begin(r);
 }

@@ -13,6 +13,7 @@
 #include "fs/entry.h"
 #include "fs/file_info.h"
 #include "fs/flush.h"
+#include "fs/late.h"
 #include "fs/names.h"
 #include "fs/notify.h"
 #include "fs/opening.h"
@@ -359,6 +360,8 @@ static void open_begin(struct request *r)
 	if (deleg_alone_since(r->fs, r->inode) && open_locally(r))
 		return;
 	r->flush.gone = open_gone;
+	if (r->file->flags & O_TRUNC && late_waits(r, r->inode, 0, UINT64_MAX, open_begin))
+		return;
 	if (!flush_waits(r, r->inode, WRITTEN, open_flushed))
 		open_flushed(r);
 }

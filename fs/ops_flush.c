@@ -9,6 +9,7 @@
 #include "fs/deleg.h"
 #include "fs/entry.h"
 #include "fs/flush.h"
+#include "fs/late.h"
 #include "fs/locker.h"
 #include "fs/opening.h"
 #include "fs/ops.h"
@@ -53,12 +54,25 @@ static void flush_done(struct request *r)
 		flush_outlived(fs, f);
 }
 
-static void flush_unlock(struct request *r)
+static void flush_clear(struct request *r)
 {
 	if (locker_flush(r->file, r->u.flush.owner))
 		locker_clear(r, r->u.flush.owner, flush_done);
 	else
 		flush_done(r);
+}
+
+static void flush_unlock(struct request *r)
+{
+	struct inode *ino = r->file->inode;
+
+	if (!locker_known(ino, r->u.flush.owner, NULL)) {
+		flush_done(r);
+		return;
+	}
+	r->flush.outlives = true;
+	if (!late_waits(r, ino, 0, UINT64_MAX, flush_clear))
+		flush_clear(r);
 }
 
 /* All is safe. Who looks at the times next is to find them set. */

@@ -25,6 +25,7 @@
 #include "fs/deleg.h"
 #include "fs/flush.h"
 #include "fs/inval.h"
+#include "fs/late.h"
 #include "fs/locker.h"
 #include "fs/ops.h"
 #include "transport/log.h"
@@ -125,6 +126,25 @@ static bool waits(struct request *r, enum written_level level, request_step_fn *
 	       flush_waits(r, r->file->inode, level, next);
 }
 
+static void unlock_begin(struct request *r)
+{
+	if (!waits(r, STABLE, unlock))
+		unlock(r);
+}
+
+static void lock_begin(struct request *r)
+{
+	if (!waits(r, WRITTEN, lock))
+		lock(r);
+}
+
+/* As late_waits(), if less may be held of the file then: what a process that was killed has left
+ * under way is not to come over what others do under their locks. */
+static bool waits_late(struct request *r, request_step_fn *next)
+{
+	return r->u.lock.type != F_WRLCK && late_waits(r, r->file->inode, 0, UINT64_MAX, next);
+}
+
 static void set_lock(fuse_req_t req, struct file *f, uint64_t owner, pid_t pid, int type,
 	uint64_t start, uint64_t end, bool wait)
 {
@@ -145,8 +165,8 @@ static void set_lock(fuse_req_t req, struct file *f, uint64_t owner, pid_t pid, 
 	r->u.lock.type = type;
 	r->u.lock.wait = wait;
 	if (type == F_UNLCK) {
-		if (!waits(r, STABLE, unlock))
-			unlock(r);
+		if (!waits_late(r, unlock_begin))
+			unlock_begin(r);
 		return;
 	}
 	/* before LOCK is sent: whatever becomes of this request, RELEASE then clears the lock */
@@ -156,8 +176,8 @@ static void set_lock(fuse_req_t req, struct file *f, uint64_t owner, pid_t pid, 
 	}
 	locker_moved(f, &r->u.lock.ended, r->born);
 	r->any_signal = wait;
-	if (!waits(r, WRITTEN, lock))
-		lock(r);
+	if (!waits_late(r, lock_begin))
+		lock_begin(r);
 }
 
 void ops_setlk(

@@ -16,6 +16,7 @@
 #include "fs/file.h"
 #include "fs/flush.h"
 #include "fs/inval.h"
+#include "fs/late.h"
 #include "fs/opening.h"
 #include "fs/ops.h"
 #include "transport/clock.h"
@@ -56,15 +57,18 @@ void ops_init(void *userdata, struct fuse_conn_info *conn)
 static void end_attr(
 	struct request *r, const struct nfs_attr *a, uint64_t asked, uint64_t seen, uint64_t born)
 {
+	fuse_req_t fuse = request_take_fuse(r);
 	double timeout;
 	struct stat st;
-	fuse_req_t fuse;
 
+	if (!fuse) { /* it was LATE: the kernel is told nothing */
+		request_free(r);
+		return;
+	}
 	change_told(r->inode, a, asked);
 	timeout = entry_attr_left(r->fs, r->inode, a, seen);
 
 	entry_stat(r->fs, r->inode, a, asked, born, &timeout, &st);
-	fuse = request_take_fuse(r);
 	request_free(r);
 	fuse_reply_attr(fuse, &st, timeout);
 }
@@ -222,6 +226,7 @@ static void setattr_submit(struct request *r)
 	if (r->u.setattr.set.mask & NFS_SET_SIZE) {
 		deleg_changing(r->fs, r->inode);
 		written_cut_begin(&r->inode->written, &r->cut);
+		late_begin(r, r->inode, r->u.setattr.set.size, UINT64_MAX);
 	}
 	inode_touch(r->inode);
 	request_submit(r, setattr_done);
@@ -266,6 +271,7 @@ static void ftruncate_submit(struct request *r)
 	op->u.setattr.open = f->open;
 	written_cut_begin(&r->inode->written, &r->cut);
 	inode_touch(r->inode);
+	late_begin(r, r->inode, r->u.setattr.set.size, UINT64_MAX);
 	request_submit(r, setattr_done);
 }
 
@@ -293,6 +299,9 @@ static void setattr_begin(struct request *r)
 	bool waits;
 
 	inode_touch(r->inode);
+	if (set->mask & NFS_SET_SIZE &&
+		late_waits(r, r->inode, set->size, UINT64_MAX, setattr_begin))
+		return;
 	if (set->mask & NFS_SET_SIZE)
 		waits = flush_waits(r, r->inode, WRITTEN, setattr_flushed);
 	else if (set->mask & (NFS_SET_UID | NFS_SET_GID))

@@ -16,6 +16,7 @@
 #include "fs/entry.h"
 #include "fs/file.h"
 #include "fs/flush.h"
+#include "fs/late.h"
 #include "fs/ops.h"
 #include "fs/write.h"
 
@@ -89,12 +90,33 @@ static void fallocate_done(struct request *r)
 	request_end(r, r->batch.first.op.error);
 }
 
+static uint64_t fallocate_last(const struct request *r)
+{
+	const struct nfs_op *op = &r->batch.first.op;
+
+	return op->u.allocate.offset + (op->u.allocate.length - 1);
+}
+
 static void fallocate_send(struct request *r)
 {
+	const struct nfs_op *op = &r->batch.first.op;
+
 	inode_touch(r->file->inode);
-	if (r->batch.first.op.u.allocate.dealloc)
+	if (op->u.allocate.dealloc)
 		written_cut_begin(&r->file->inode->written, &r->cut);
+	late_begin(r, r->file->inode, op->u.allocate.offset, fallocate_last(r));
 	request_submit(r, fallocate_done);
+}
+
+static void fallocate_begin(struct request *r)
+{
+	const struct nfs_op *op = &r->batch.first.op;
+	struct inode *ino = r->file->inode;
+
+	if (late_waits(r, ino, op->u.allocate.offset, fallocate_last(r), fallocate_begin))
+		return;
+	if (!flush_waits(r, ino, WRITTEN, fallocate_send))
+		fallocate_send(r);
 }
 
 void ops_fallocate(
@@ -120,8 +142,7 @@ void ops_fallocate(
 	op->u.allocate.offset = (uint64_t)off;
 	op->u.allocate.length = (uint64_t)len;
 	op->u.allocate.dealloc = mode != 0;
-	if (!flush_waits(r, f->inode, WRITTEN, fallocate_send))
-		fallocate_send(r);
+	fallocate_begin(r);
 }
 
 /* --- copy_file_range -------------------------------------------------------------------------- */
@@ -148,20 +169,33 @@ static void copy_done(struct request *r)
 	n = op->u.copy.copied;
 	fuse = request_take_fuse(r);
 	request_free(r);
-	fuse_reply_write(fuse, n);
+	if (fuse) /* else it was LATE */
+		fuse_reply_write(fuse, n);
+}
+
+static uint64_t copy_last(const struct request *r)
+{
+	const struct nfs_op *op = &r->batch.first.op;
+
+	return op->u.copy.to + (op->u.copy.count - 1);
 }
 
 static void copy_send(struct request *r)
 {
 	inode_touch(r->file->inode);
 	written_cut_begin(&r->file->inode->written, &r->cut);
+	late_begin(r, r->file->inode, r->batch.first.op.u.copy.to, copy_last(r));
 	request_submit(r, copy_done);
 }
 
 /* The source is on the server; what the copy may write over must be, too. */
 static void copy_to(struct request *r)
 {
-	if (!flush_waits(r, r->file->inode, WRITTEN, copy_send))
+	struct inode *to = r->file->inode;
+
+	if (late_waits(r, to, r->batch.first.op.u.copy.to, copy_last(r), copy_to))
+		return;
+	if (!flush_waits(r, to, WRITTEN, copy_send))
 		copy_send(r);
 }
 

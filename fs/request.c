@@ -147,9 +147,10 @@ struct request *request_new_cred(struct fs *fs, struct fuse_req *fuse, const str
 		batch_keep_going(&r->batch);
 	r->pid = fuse ? fuse_req_ctx(fuse)->pid : 0;
 	atomic_store(&r->awaited, fuse != NULL);
-	atomic_store(&r->late, false);
+	atomic_store(&r->timed_out, false);
 	atomic_store(&r->gone, false);
-	r->watched = false;
+	r->armed = false;
+	atomic_store(&r->watched, false);
 	r->any_signal = false;
 	r->born = clock_ns();
 	r->step = NULL;
@@ -165,6 +166,9 @@ struct request *request_new_cred(struct fs *fs, struct fuse_req *fuse, const str
 	r->order.of = NULL;
 	r->order.waits = false;
 	atomic_store(&r->order.overtaken, false);
+	r->late.of = NULL;
+	r->late.is = false;
+	atomic_store(&r->lasts, false);
 	r->cut.begun = false;
 	pthread_mutex_lock(&fs->requests->lock);
 	if (fuse && fs->requests->ending)
@@ -225,6 +229,8 @@ void request_free(struct request *r)
 
 	if (r->order.of)
 		r->order.freed(r);
+	if (r->late.of)
+		r->late.freed(r);
 	request_give_back(r);
 	request_naming_end(r);
 	if (r->asks)
@@ -244,15 +250,10 @@ void request_free(struct request *r)
 	pthread_mutex_unlock(&p->lock);
 }
 
-static void on_interrupt(fuse_req_t fuse, void *data);
-
 void request_submit(struct request *r, request_step_fn *step)
 {
-	bool first = !r->step;
-
 	r->step = step;
-	if (first && r->fuse)
-		fuse_req_interrupt_func(r->fuse, on_interrupt, r);
+	request_arm(r);
 	batch_submit(&r->batch, batch_done);
 }
 
@@ -271,31 +272,36 @@ static bool is_fatal(const struct request *r)
 	return fate == PROCESS_KILLED || fate == PROCESS_UNKNOWN;
 }
 
-/* libfuse holds the request's lock: request_take_fuse() waits for the end of this. */
+/* libfuse holds the request's lock: request_take_fuse() waits for the end of this. So it cannot be
+ * answered here. */
 static void on_interrupt(fuse_req_t fuse, void *data)
-{
-	if (is_fatal(data))
-		kill_request(data);
-}
-
-/* With the lock held it cannot be answered here. */
-static void on_interrupt_watched(fuse_req_t fuse, void *data)
 {
 	struct request *r = data;
 
 	if (!is_fatal(r))
 		return;
 	kill_request(r);
+	if (!atomic_load(&r->watched) && !atomic_load(&r->lasts))
+		return;
 	atomic_store(&r->gone, true);
 	atomic_store(&r->fs->some_gone, true);
 	if (eventfd_write(r->fs->wake_fd, 1))
 		log_ctrl("eventfd: cannot wake the main thread");
 }
 
+void request_arm(struct request *r)
+{
+	if (r->armed || !r->fuse)
+		return;
+	r->armed = true;
+	fuse_req_interrupt_func(r->fuse, on_interrupt, r);
+}
+
 void request_watch(struct request *r)
 {
-	r->watched = true;
-	fuse_req_interrupt_func(r->fuse, on_interrupt_watched, r);
+	atomic_store(&r->watched, true);
+	r->armed = true;
+	fuse_req_interrupt_func(r->fuse, on_interrupt, r); /* which may have come */
 }
 
 /* Has r waited for so long that a process of that fate need not wait on? */
@@ -377,7 +383,7 @@ static void kill_overdue_locked(
 }
 
 /* The kernel would end the mount for one of these. */
-static void end_late_locked(struct request_pool *p, uint64_t now)
+static void end_timed_out_locked(struct request_pool *p, uint64_t now)
 {
 	struct request *r;
 
@@ -388,7 +394,7 @@ static void end_late_locked(struct request_pool *p, uint64_t now)
 			break;
 		if (!atomic_load(&r->awaited) || request_is_gone(r))
 			continue;
-		atomic_store(&r->late, true);
+		atomic_store(&r->timed_out, true);
 		kill_request(r);
 		atomic_store(&r->gone, true);
 	}
@@ -403,7 +409,7 @@ void request_pool_limit(struct request_pool *p, uint64_t ns)
 
 int request_gone_error(const struct request *r)
 {
-	return atomic_load(&r->late) && !r->any_signal ? ETIMEDOUT : EINTR;
+	return atomic_load(&r->timed_out) && !r->any_signal ? ETIMEDOUT : EINTR;
 }
 
 bool request_check_killed(struct request_pool *p)
@@ -428,7 +434,7 @@ bool request_check_killed(struct request_pool *p)
 	pthread_mutex_lock(&p->lock);
 	if (w)
 		kill_overdue_locked(p, now, w, n);
-	end_late_locked(p, now);
+	end_timed_out_locked(p, now);
 	hurry = in_hurry_locked(p, now);
 	pthread_mutex_unlock(&p->lock);
 	free(w);
@@ -448,27 +454,50 @@ void request_pool_end(struct request_pool *p)
 	pthread_mutex_unlock(&p->lock);
 }
 
-struct fuse_req *request_take_fuse(struct request *r)
+static struct fuse_req *take_fuse(struct request *r)
 {
 	struct fuse_req *fuse = r->fuse;
 
 	r->fuse = NULL;
 	atomic_store(&r->awaited, false);
-	if (fuse && (r->step || r->watched))
+	if (fuse && r->armed)
 		fuse_req_interrupt_func(fuse, NULL, NULL);
 	return fuse;
+}
+
+struct fuse_req *request_take_fuse(struct request *r)
+{
+	if (r->late.of)
+		r->late.answers(r);
+	return take_fuse(r);
+}
+
+/* What a request that ends early is answered: a negative errno. */
+static int interrupt_error(const struct request *r)
+{
+	struct request_pool *p = r->fs->requests;
+	int error;
+
+	pthread_mutex_lock(&p->lock);
+	error = p->ending ? -ECONNABORTED : -request_gone_error(r);
+	pthread_mutex_unlock(&p->lock);
+	return error;
+}
+
+void request_abandon(struct request *r)
+{
+	struct fuse_req *fuse = take_fuse(r);
+
+	if (fuse)
+		fuse_reply_err(fuse, -interrupt_error(r));
 }
 
 void request_end(struct request *r, int error)
 {
 	struct fuse_req *fuse = request_take_fuse(r);
-	struct request_pool *p = r->fs->requests;
 
-	if (error == -EINTR) {
-		pthread_mutex_lock(&p->lock);
-		error = p->ending ? -ECONNABORTED : -request_gone_error(r);
-		pthread_mutex_unlock(&p->lock);
-	}
+	if (error == -EINTR)
+		error = interrupt_error(r);
 	request_free(r);
 	if (fuse)
 		fuse_reply_err(fuse, -error);

@@ -25,6 +25,9 @@
  * on with those that are (ops_end_gone()). One that waits for a cache block or a WRITE is watched:
  * an INTERRUPT marks it at once and wakes the main thread.
  *
+ * A request that changes the data of a file may be LATE (late.h): its process is being killed, so
+ * it is answered, but the server may have got its call, and it goes on until that has ended.
+ *
  * Lock. request_pool.lock guards the free list and the list of live requests. Order: libfuse's
  * request lock, request_pool.lock, the batch's, the client's. No callback runs with one of them
  * held.
@@ -65,11 +68,12 @@ struct request {
 	struct fuse_req *fuse; /* NULL once answered, or for the daemon's own */
 	pid_t pid;	       /* 0: unknown */
 	struct batch batch;
-	atomic_bool
-		gone; /* GONE: it is to wait no more: its process is being killed, or it is late */
-	atomic_bool awaited; /* the kernel waits for the answer */
-	atomic_bool late;    /* GONE because the kernel waits no longer (request_pool_limit()) */
-	bool watched;	     /* between request_watch() and the answer */
+	atomic_bool gone; /* GONE: it is to wait no more: its process is killed, or it timed out */
+	atomic_bool awaited;   /* the kernel waits for the answer */
+	atomic_bool timed_out; /* GONE because the kernel waits no longer (request_pool_limit()) */
+	bool armed; /* the kernel's INTERRUPT reaches it: between request_arm() and the answer */
+	atomic_bool watched; /* it waits for something else than the server (request_watch()) */
+	atomic_bool lasts;   /* its call may outlive its process: it has been known to late.c */
 	bool settles;	     /* what it waits for in opening.c is that times are set */
 	bool any_signal; /* any signal cancels it, not only a fatal one; constant once submitted */
 	uint64_t born;	 /* when it came, on clock_ns(): what the server answers is not older */
@@ -120,6 +124,22 @@ struct request {
 		bool writes, waits;
 		atomic_bool overtaken; /* by a WRITE */
 	} order;
+
+	struct { /* in late.c, under its lock */
+		/* of one that changes the data of a file, once it may be sent: a reference, and the
+		 * bytes; NULL: it is not there, or has been answered in time */
+		struct inode *of;
+		uint64_t first, last;
+		bool is; /* LATE */
+		/* if it is there: what request_take_fuse() and request_free() call first */
+		request_step_fn *answers, *freed;
+		LIST_ENTRY(request) link;
+		/* of one that waits until others have ended */
+		struct inode *behind;
+		uint64_t from, to; /* bytes */
+		request_step_fn *next;
+		TAILQ_ENTRY(request) wait;
+	} late;
 
 	struct written_cut cut; /* of what was written to the file that it changes otherwise */
 
@@ -233,6 +253,7 @@ struct request {
 SLIST_HEAD(request_list, request); /* by request.free */
 TAILQ_HEAD(waiting_list, request); /* by request.u.io.waiting */
 TAILQ_HEAD(order_list, request);   /* by request.order.wait */
+TAILQ_HEAD(late_list, request);	   /* by request.late.wait */
 
 /* NULL when out of memory. */
 struct request_pool *request_pool_new(void);
@@ -254,6 +275,10 @@ void request_submit(struct request *r, request_step_fn *step);
  * kernel says INTERRUPT and its process is being killed, it becomes GONE, perhaps before this
  * returns, and the main thread is woken. */
 void request_watch(struct request *r);
+/* From now on the kernel's INTERRUPT reaches r: if its process is being killed it is cancelled, and
+ * becomes GONE where it waits (request_watch()) or is known to late.c. request_submit() does this.
+ */
+void request_arm(struct request *r);
 /* The request that an op belongs to. */
 struct request *request_of(const struct nfs_op *op);
 
@@ -267,9 +292,12 @@ void request_naming_begin(struct request *r);
  * request_free() does. */
 void request_naming_end(struct request *r);
 
-/* Before an answer: from here on no interrupt reaches the request. Returns what is to be answered.
- */
+/* Before an answer: from here on no interrupt reaches the request. Returns what is to be answered;
+ * NULL: it has been, since r is LATE. */
 struct fuse_req *request_take_fuse(struct request *r);
+/* Answers r, which is GONE, and goes on all the same. By the owner of a lock without which nobody
+ * else answers r. */
+void request_abandon(struct request *r);
 /* Answers with an error (0 or a negative errno) and frees the request. */
 void request_end(struct request *r, int error);
 /* r was to set times instead of r->settler and has not: that sets them now. Before r is freed. */
@@ -282,18 +310,18 @@ void request_free(struct request *r);
 bool request_set_name(char dst[REQUEST_NAME_MAX], struct nfs_name *out, const char *name);
 
 /* Cancels requests that have waited for a second or more on behalf of a process that is being
- * killed, and requests that are late (request_pool_limit()), and marks them GONE. To be called
- * about once a second. True: such a process was found in the last two seconds; it may have more
- * requests, one after the other, so this is to be called again in some 20 ms. */
+ * killed, and requests that have timed out (request_pool_limit()), and marks them GONE. To be
+ * called about once a second. True: such a process was found in the last two seconds; it may have
+ * more requests, one after the other, so this is to be called again in some 20 ms. */
 bool request_check_killed(struct request_pool *p);
 static inline bool request_is_gone(const struct request *r)
 {
 	return atomic_load(&r->gone);
 }
 
-/* From now on a request of the kernel that has waited for ns is late; 0: no request ever is. It is
- * answered ETIMEDOUT, or EINTR if any signal would have ended its wait, as for a lock. What it has
- * begun on the server may be done or not, as on a soft mount. Any thread. */
+/* From now on a request of the kernel that has waited for ns has timed out; 0: no request ever has.
+ * It is answered ETIMEDOUT, or EINTR if any signal would have ended its wait, as for a lock. What
+ * it has begun on the server may be done or not, as on a soft mount. Any thread. */
 void request_pool_limit(struct request_pool *p, uint64_t ns);
 /* The errno with which r, which is GONE, is answered. */
 int request_gone_error(const struct request *r);

@@ -13,6 +13,7 @@
 #include "fs/cached.h"
 #include "fs/flush.h"
 #include "fs/inval.h"
+#include "fs/late.h"
 #include "fs/listing.h"
 #include "fs/memory.h"
 #include "fs/names.h"
@@ -44,6 +45,7 @@ bool setup_begin(struct fs *fs, const struct options *o)
 	fs->listings = listings_new();
 	fs->appends = appends_new();
 	fs->orders = orders_new();
+	fs->lates = lates_new();
 	fs->cache = fs->pool ? cache_new(fs->pool, o->readahead_kb ? cached : 0) : NULL;
 	fs->fetches = fs->cache ? fetches_new(fs->cache) : NULL;
 	fs->cached = cached_new();
@@ -51,7 +53,7 @@ bool setup_begin(struct fs *fs, const struct options *o)
 	fs->writeback = writeback_new(&fs->flush_ops, o->gather ? fs->data_limit / 2 : 0);
 	fs->flushes = flushes_new();
 	return fs->wake_fd >= 0 && fs->memory && fs->pool && fs->requests && fs->openings &&
-	       fs->silly && fs->listings && fs->appends && fs->orders && fs->fetches &&
+	       fs->silly && fs->listings && fs->appends && fs->orders && fs->lates && fs->fetches &&
 	       fs->cached && fs->writeback && fs->flushes;
 }
 
@@ -87,6 +89,7 @@ void setup_end(struct fs *fs)
 	fs->requests = request_pool_free(fs->requests);
 	fs->appends = appends_free(fs->appends);
 	fs->orders = orders_free(fs->orders);
+	fs->lates = lates_free(fs->lates);
 	fs->cached = cached_free(fs->cached);
 	fs->writeback = writeback_free(fs->writeback);
 	fs->flushes = flushes_free(fs->flushes);

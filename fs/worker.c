@@ -30,6 +30,9 @@ struct worker {
 	pthread_t thread;
 	/* what requests are read into; NULL once a WRITE has taken it. Of this thread */
 	struct mem_buf *buf;
+	/* what they are read into while no such block can be had: requests that free memory may be
+	 * among them. A WRITE is copied out of it. From malloc(); NULL: it was never needed */
+	uint8_t *spare;
 	unsigned row; /* requests read since something of this thread's began to wait; of it */
 	atomic_uintptr_t at; /* where that begins, for others to pass over; 0: nowhere */
 	atomic_bool ended;
@@ -157,15 +160,19 @@ static bool serve_one(struct worker *w)
 	bool was_init;
 	int n;
 
-	if (!w->buf) {
+	if (!w->buf && get(fs, MEM_MAX_SIZE, false, &block))
+		set_buf(w, block.one.hold);
+	if (!w->buf && !w->spare)
+		w->spare = malloc(MEM_MAX_SIZE);
+	if (!w->buf && !w->spare) {
 		if (!get_wait(fs, MEM_MAX_SIZE, false, 0, &block)) {
 			fuse_session_exit(fs->se);
 			return false;
 		}
 		set_buf(w, block.one.hold);
 	}
-	in.mem = w->buf->data;
-	in.size = w->buf->size;
+	in.mem = w->buf ? w->buf->data : w->spare;
+	in.size = MEM_MAX_SIZE;
 	in_row = w->row > 0;
 	if (!in_row)
 		cork_pull(); /* it may sleep now */
@@ -202,6 +209,8 @@ static void *worker_main(void *arg)
 	process_forget();
 	data_put(all->fs, w->buf);
 	set_buf(w, NULL);
+	free(w->spare);
+	w->spare = NULL;
 	atomic_store(&w->ended, true);
 	if (atomic_fetch_sub(&all->running, 1) == 1)
 		wake_main(all->fs);

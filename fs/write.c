@@ -92,7 +92,9 @@ static void gather_again(struct request *r)
 	unsigned full = 0;
 	fuse_req_t fuse;
 
-	while (write_is_gathered(r->fs, f, r->u.io.flags, r->u.io.writepage)) {
+	/* in several pieces it is sent as it is */
+	while (r->batch.data.n == 1 &&
+		write_is_gathered(r->fs, f, r->u.io.flags, r->u.io.writepage)) {
 		switch (gather(r)) {
 		case DIRTY_DONE:
 			fuse = request_take_fuse(r);
@@ -198,5 +200,6 @@ void write_reply(struct request *r)
 	inode_told_end(r->file->inode, r->u.io.offset + n);
 	fuse = request_take_fuse(r);
 	request_free(r);
-	fuse_reply_write(fuse, n);
+	if (fuse) /* else it was LATE */
+		fuse_reply_write(fuse, n);
 }

@@ -21,7 +21,8 @@
 bool write_gather(struct fuse_req *req, struct file *f, uint64_t off, const struct fuse_bufvec *in,
 	uint32_t *took);
 /* The same with the data of r, of which r->u.io.took bytes have been gathered: waits where it must,
- * and answers r; or goes on with direct, if that is to be sent by r itself. */
+ * and answers r; or goes on with direct, if r is to send the data itself, also where
+ * write_is_gathered() says no. */
 void write_gather_wait(struct request *r, request_step_fn *direct);
 /* May a write through a descriptor with these flags be gathered? */
 bool write_is_gathered(const struct fs *fs, const struct file *f, int flags, bool writepage);

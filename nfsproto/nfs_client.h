@@ -164,7 +164,9 @@ static inline void nfs_read_let_go(struct nfs_op *op)
 }
 /* Asks that op end soon with -EINTR (a signal to the caller). No effect on an op that is ending.
  * Open state and locks that the server may have granted in the meantime are given back; a CLOSE and
- * an unlock go on without their caller. */
+ * an unlock go on without their caller. An op that changes the data of a file
+ * (nfs_op_changes_data()) and that the server may have got goes on until the server has answered or
+ * can execute it no more: its caller must have patience. It is not begun anew then. */
 void nfs_cancel(struct nfs_op *op);
 
 #endif

@@ -378,6 +378,7 @@ struct nfs_op {
 			struct nfs4_deleg *deleg; /* that goes back with it, or NULL */
 			uint32_t gen;		  /* of the open state that was sent */
 			uint8_t kind, flags, cancelled;
+			bool asks_on; /* it has kept its slot; slots.lock */
 			_Atomic uint8_t state;
 			bool unsure;	   /* an earlier call may have been carried out */
 			int first_error;   /* of the unsure op, while it looks */
@@ -391,6 +392,7 @@ struct nfs_op {
 			uint64_t cookie;       /* where a READDIR goes on, or 0 */
 			uint8_t kind, proc, state, flags, races;
 			bool cancelled;
+			bool left;		   /* cancelled, but the server may have it */
 			bool relies, pulled, held; /* I/O that relies on a lock */
 			bool unsure;		   /* as in v4 */
 			int first_error;
@@ -398,5 +400,21 @@ struct nfs_op {
 	} be;
 	TAILQ_ENTRY(nfs_op) link;
 };
+
+/* Does op change the data of a file? The server may execute it late: until its end is known, it may
+ * undo what came after it (nfs_cancel()). */
+static inline bool nfs_op_changes_data(const struct nfs_op *op)
+{
+	switch (op->type) {
+	case NFS_WRITE:
+	case NFS_ALLOCATE:
+	case NFS_COPY:
+		return true;
+	case NFS_SETATTR:
+		return op->u.setattr.set.mask & NFS_SET_SIZE;
+	default:
+		return false;
+	}
+}
 
 #endif

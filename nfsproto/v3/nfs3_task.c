@@ -8,6 +8,12 @@
  *                                 \--> DELAYED --due--> SENT ... (NFS3ERR_JUKEBOX, or it relies
  *                                                                  on a lock that is in doubt)
  *
+ * An op that changes the data of a file and has been sent is not forgotten when it is cancelled:
+ * the server may have the call, and would execute it over what others write after that. It is LEFT:
+ * it ends with the answer, which no other call follows. If it was PULLED, since it relies on a lock
+ * in doubt, it is sent once more when the lock is known to be held, and ends if the lock is lost:
+ * then the server has restarted, and the call is gone with what it was.
+ *
  * An op that was sent again after a connection was lost has the XID it had: a server's duplicate
  * request cache answers it as it did the first time. A server that was restarted has none: an op
  * that failed the second time is unsure, and nfs_unsure.h says what its failure is worth.
@@ -165,10 +171,24 @@ void nfs3_task_start(struct nfs3_client *c, struct nfs_op *op)
 		nfs3_task_end(c, op, rc);
 }
 
+/* May the server have got a call of op that changes the data of a file, and execute it later?
+ * c->lock held. */
+static bool task_may_come_late_locked(const struct nfs_op *op)
+{
+	unsigned kind = op->be.v3.kind;
+
+	return nfs_op_changes_data(op) && kind != NFS3_K_APPEND_SIZE &&
+	       kind != NFS3_K_GETATTR_AFTER && (op->be.v3.state == NFS3_T_SENT || op->be.v3.pulled);
+}
+
 void nfs3_task_cancel(struct nfs3_client *c, struct nfs_op *op)
 {
 	pthread_mutex_lock(&c->lock);
-	if (!op->be.v3.cancelled) {
+	if (task_may_come_late_locked(op)) {
+		op->be.v3.left = true;
+		if (op->be.v3.state == NFS3_T_SENT && !op->be.v3.pulled)
+			rpc_call_withdraw(&op->call);
+	} else if (!op->be.v3.cancelled) {
 		op->be.v3.cancelled = true;
 		if (op->be.v3.state == NFS3_T_SENT) {
 			rpc_call_cancel(&op->call);
@@ -325,6 +345,10 @@ static void task_jukebox(struct nfs3_client *c, struct nfs_op *op)
 {
 	unsigned ms = backoff_ms(op->tries);
 
+	if (op->be.v3.left) { /* the server has not executed it */
+		nfs3_task_end(c, op, -EINTR);
+		return;
+	}
 	if (op->be.v3.kind == NFS3_K_APPEND && op->call.repeated) {
 		nfs3_task_end(c, op, -EALREADY); /* the first copy may have been carried out */
 		return;

@@ -151,6 +151,7 @@ void nfs4_state_delay(struct nfs_op *op, unsigned ms)
 {
 	struct nfs4_server *srv = nfs4_task_server(op);
 	struct nfs_op *at;
+	bool ends;
 
 	op->due_ns = clock_ns() + ms * NFS4_MSEC;
 	pthread_mutex_lock(&srv->slots.lock);
@@ -167,9 +168,10 @@ void nfs4_state_delay(struct nfs_op *op, unsigned ms)
 		TAILQ_INSERT_AFTER(&srv->delayed, at, op, link);
 	else
 		TAILQ_INSERT_HEAD(&srv->delayed, op, link);
-	if (!at || op->be.v4.cancelled)
+	ends = op->be.v4.cancelled && !nfs4_task_asks_on_locked(op);
+	if (!at || ends)
 		pthread_cond_signal(&srv->wake);
-	if (op->be.v4.cancelled) {
+	if (ends) {
 		TAILQ_REMOVE(&srv->delayed, op, link);
 		nfs4_state_end_later_locked(srv, op, -EINTR);
 	}

@@ -16,8 +16,13 @@
  * carrying out the same request, which it got over a connection that is lost by now, and will keep
  * that one's answer under the sequence id: the op then keeps its slot and asks again with the same
  * sequence id (RFC 8881 15.1.1.3). If it cannot (it ends, a new session is made), the slot is
- * DOUBTFUL. The thread that submits sends; the progress thread that sees the
- * reply gives the slot to the first that waits and sends that before it looks at the results.
+ * DOUBTFUL.
+ *
+ * An op that changes the data of a file is not forgotten when it is cancelled after it was sent:
+ * the server may execute calls of different slots in any order, so this one over what was written
+ * after it. It ends with its answer, and if SEQUENCE was answered DELAY it asks on. The thread that
+ * submits sends; the progress thread that sees the reply gives the slot to the first that waits and
+ * sends that before it looks at the results.
  *
  * Invariant: in ENDING nobody but the thread that ends the op touches it, so cancelling only sets a
  * flag there; rpc_call_cancel() is called under slots.lock in state SENT only, and a reply leaves
@@ -122,6 +127,15 @@ static void task_put_sequence(
 	nfs4_comp_count(k, OP_SEQUENCE, 0);
 }
 
+/* Does a call of op change the data of a file? Then the server may execute it late. */
+static bool task_may_come_late(const struct nfs_op *op)
+{
+	unsigned kind = op->be.v4.kind;
+
+	return op->be.v4.user && nfs_op_changes_data(op) && kind < NFS4_K_SEQUENCE &&
+	       kind != NFS4_K_GETATTR_AFTER && kind != NFS4_K_OFFLOAD_STATUS;
+}
+
 /* The lock-free step of the state: true if it was from. */
 static bool task_step(struct nfs_op *op, uint8_t from, uint8_t to)
 {
@@ -198,6 +212,7 @@ struct nfs_op *nfs4_task_release_locked(
 	if (op->slot)
 		nfs4_slots_put_locked(s, op->slot, end);
 	op->slot = NULL;
+	op->be.v4.asks_on = false;
 	next = TAILQ_FIRST(&s->waiting);
 	if (!next)
 		return NULL;
@@ -249,7 +264,7 @@ void nfs4_task_start(struct nfs_op *op)
 	int error = 0;
 
 	pthread_mutex_lock(&s->lock);
-	if (op->be.v4.cancelled) {
+	if (op->be.v4.cancelled && !nfs4_task_asks_on_locked(op)) {
 		error = -EINTR;
 	} else if (!priv && nfs4_task_stopping_locked(op) && !(op->be.v4.flags & NFS4_F_LAST)) {
 		error = -ENOTCONN;
@@ -296,6 +311,11 @@ void nfs4_task_kick(struct nfs4_server *srv)
 	}
 }
 
+bool nfs4_task_asks_on_locked(const struct nfs_op *op)
+{
+	return op->be.v4.asks_on && task_may_come_late(op);
+}
+
 void nfs4_task_cancel_locked(struct nfs_op *op)
 {
 	struct nfs4_server *srv = nfs4_task_server(op);
@@ -303,6 +323,8 @@ void nfs4_task_cancel_locked(struct nfs_op *op)
 	if (op->be.v4.cancelled)
 		return;
 	op->be.v4.cancelled = true;
+	if (nfs4_task_asks_on_locked(op))
+		return;
 	if (task_step(op, NFS4_T_SENDING, NFS4_T_ABORTED))
 		return;
 	switch ((enum nfs4_task_state)atomic_load_explicit(
@@ -316,7 +338,10 @@ void nfs4_task_cancel_locked(struct nfs_op *op)
 		nfs4_state_end_later_locked(srv, op, -EINTR);
 		break;
 	case NFS4_T_SENT:
-		rpc_call_cancel(&op->call);
+		if (task_may_come_late(op))
+			rpc_call_withdraw(&op->call);
+		else
+			rpc_call_cancel(&op->call);
 		break;
 	case NFS4_T_NEW:
 	case NFS4_T_DUE:
@@ -333,8 +358,11 @@ void nfs4_task_abandon(struct nfs4_server *srv, const struct nfs4_user *u)
 	for (uint32_t i = 0; i < NFS4_MAX_SLOTS; i++) {
 		struct nfs_op *op = srv->slots.slot[i].op;
 
-		if (op && op->be.v4.user == u)
-			nfs4_task_cancel_locked(op);
+		if (!op || op->be.v4.user != u)
+			continue;
+		nfs4_task_cancel_locked(op);
+		if (atomic_load_explicit(&op->be.v4.state, memory_order_acquire) == NFS4_T_SENT)
+			rpc_call_cancel(&op->call);
 	}
 	pthread_mutex_unlock(&srv->slots.lock);
 }

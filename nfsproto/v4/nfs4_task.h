@@ -138,9 +138,14 @@ void nfs4_task_end(struct nfs_op *op, int error);
 /* op, which is not under way, may have a slot whose request the server may have counted: it goes
  * back as DOUBTFUL. slots.lock held. */
 void nfs4_task_give_up_slot_locked(struct nfs_op *op);
-/* Asks it to end early; slots.lock held. Its done is called later and from another thread. */
+/* Asks it to end early (nfs_cancel()); slots.lock held. Its done is called later and from another
+ * thread. */
 void nfs4_task_cancel_locked(struct nfs_op *op);
-/* The same for all that u has under way, whose end is then -ENOTCONN: u quits. No lock held. */
+/* Has op, perhaps cancelled, kept its slot, and is its call one that the server may execute late?
+ * Then it asks until it has the answer. slots.lock held. */
+bool nfs4_task_asks_on_locked(const struct nfs_op *op);
+/* As nfs4_task_cancel_locked(), but without patience, for all that u has under way, whose end is
+ * then -ENOTCONN: u quits. No lock held. */
 void nfs4_task_abandon(struct nfs4_server *srv, const struct nfs4_user *u);
 /* Are no new ops to come of whoever op belongs to? slots.lock held. */
 bool nfs4_task_stopping_locked(const struct nfs_op *op);

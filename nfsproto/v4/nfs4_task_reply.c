@@ -262,7 +262,8 @@ static bool task_keep_slot_locked(
 {
 	bool priv = op->be.v4.flags & NFS4_F_PRIV;
 
-	if (!priv && srv->slots.gate_open && !srv->stopping && !op->be.v4.cancelled) {
+	op->be.v4.asks_on = !priv && srv->slots.gate_open && !srv->stopping;
+	if (op->be.v4.asks_on && (!op->be.v4.cancelled || nfs4_task_asks_on_locked(op))) {
 		op->be.v4.flags |= NFS4_F_SLOT_KEPT;
 		return true;
 	}

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "fs/ops.h"
 #include "tests/unit/kernel-mount.h"
 
 #define SIZE 100000u
@@ -38,6 +39,28 @@ __attribute__((unused)) static size_t used(void)
 {
 	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
 	return atomic_load(&fs->data_used) - MEM_MAX_SIZE;
+}
+
+/* What was sent before has been looked at. */
+__attribute__((unused)) static void looked_at(void)
+{
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
+}
+
+/* The process that asked is killed, and the main thread sees that. */
+__attribute__((unused)) static void killed(uint64_t number)
+{
+	kernel_interrupt(number);
+	looked_at();
+	ops_end_gone(fs);
+}
+
+/* What hangs is carried out, and what comes from now on does not hang. */
+__attribute__((unused)) static void go_on(void)
+{
+	for (unsigned t = 0; t < NFS_OP_TYPES; t++)
+		fake_knobs.hang[t] = false;
+	fake_release(fs->client);
 }
 
 __attribute__((unused)) static void fill(uint32_t size)

@@ -29,6 +29,23 @@ static void what_is_appended_goes_to_the_end_on_the_server(void **state)
 	assert_int_equal(used(), 0);
 }
 
+/* Of what a killed process appends in several WRITEs no further one is sent. */
+static void an_append_of_a_killed_process_does_not_go_on(void **state)
+{
+	uint64_t one;
+
+	fs->info.wsize = 4096;
+	fake_knobs.hang[NFS_WRITE] = true;
+	one = kernel_send_write(node, fh, 0, data, 10000, O_RDWR | O_APPEND, 0);
+	looked_at();
+	killed(one);
+	assert_int_equal(kernel_wait(one).error, -EINTR);
+	go_on();
+	assert_int_equal(kernel_write(node, fh, 0, data, 100, O_RDWR | O_APPEND), 100);
+	assert_int_equal(kernel_read(node, fh, 0, back, SIZE), 4196);
+	assert_int_equal(used(), 0);
+}
+
 static void appends_come_one_after_the_other(void **state)
 {
 	uint64_t one, two, three;
@@ -40,12 +57,16 @@ static void appends_come_one_after_the_other(void **state)
 	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
 	fake_knobs.hang[NFS_WRITE] = false;
 	assert_false(kernel_answered(two));
-	kernel_interrupt(one); /* the others go on */
+	killed(one); /* the others wait on: the server may have it */
 	assert_int_equal(kernel_wait(one).error, -EINTR);
+	looked_at();
+	assert_false(kernel_answered(two));
+	assert_int_equal(count(NFS_WRITE), 0);
+	go_on();
 	assert_int_equal(kernel_wait(two).error, 0);
 	assert_int_equal(kernel_wait(three).error, 0);
-	assert_int_equal(kernel_read(node, fh, 0, back, SIZE), 200);
-	assert_memory_equal(back, data + 100, 200);
+	assert_int_equal(kernel_read(node, fh, 0, back, SIZE), 300);
+	assert_memory_equal(back, data, 300);
 }
 
 /* The first append is answered by nobody knows; what is at `offset` then tells. */
@@ -104,14 +125,16 @@ static void attributes_beside_an_append_that_goes_astray_are_thrown_away(void **
 	one = kernel_send_write(node, fh, 1000, data, 100, O_RDWR | O_APPEND, 0);
 	assert_int_equal(kernel_getattr(node, &attr), 0); /* not astray, as far as is known */
 	assert_int_equal(kernel_notified(FUSE_NOTIFY_INVAL_INODE), before);
-	kernel_interrupt(one);
-	assert_int_equal(kernel_wait(one).error, -EINTR);
+	fake_knobs.fail[NFS_WRITE] = -ENOSPC;
+	fake_release(fs->client);
+	assert_int_equal(kernel_wait(one).error, -ENOSPC);
 	one = kernel_send_write(node, fh, 10, data, 100, O_RDWR | O_APPEND, 0);
 	assert_int_equal(kernel_getattr(node, &attr), 0);
 	assert_int_equal(attr.size, 1000);
 	assert_int_equal(kernel_notified(FUSE_NOTIFY_INVAL_INODE), before + 1);
-	kernel_interrupt(one);
-	assert_int_equal(kernel_wait(one).error, -EINTR);
+	fake_knobs.fail[NFS_WRITE] = -ENOSPC;
+	fake_release(fs->client);
+	assert_int_equal(kernel_wait(one).error, -ENOSPC);
 	assert_int_equal(kernel_notified(FUSE_NOTIFY_INVAL_INODE), before + 2); /* the last */
 	fake_knobs.hang[NFS_WRITE] = false;
 	assert_int_equal(kernel_getattr(node, &attr), 0);
@@ -132,6 +155,7 @@ static void an_append_that_waits_is_ended_with_its_process(void **state)
 	request_pool_end(fs->requests);
 	append_end_gone(fs);
 	assert_int_equal(kernel_wait(two).error, -ECONNABORTED);
+	ops_end_gone(fs);
 	assert_int_equal(kernel_wait(one).error, -ECONNABORTED);
 }
 
@@ -142,6 +166,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(what_is_appended_goes_to_the_end_on_the_server),
 		TEST(appends_come_one_after_the_other),
+		TEST(an_append_of_a_killed_process_does_not_go_on),
 		TEST(an_append_that_was_carried_out_is_not_repeated),
 		TEST(an_append_that_was_not_carried_out_is_repeated),
 		TEST(an_append_of_which_nobody_knows_is_an_error),

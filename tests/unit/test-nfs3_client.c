@@ -475,6 +475,96 @@ static void a_cancelled_op_ends(void **state)
 	assert_int_equal(op.error, -EINTR);
 }
 
+static void wait_for_count(struct fix3 *f, uint32_t proc, unsigned n)
+{
+	bool enough;
+
+	do {
+		pthread_mutex_lock(&f->m.lock);
+		enough = f->m.count[proc] >= n;
+		pthread_mutex_unlock(&f->m.lock);
+	} while (!enough);
+}
+
+/* A WRITE, or what cuts the file, that the server has got: it may execute that later. */
+static void a_change_of_data_that_is_cancelled_ends_with_its_answer(void **state)
+{
+	static const uint32_t proc[] = {NFS3PROC_WRITE, NFS3PROC_SETATTR};
+	struct nfs_op op[2] = {{.type = NFS_WRITE}, {.type = NFS_SETATTR}};
+	struct fix3 *f = *state;
+	struct mem_buf *buf = mem_buf_get(f->pool, 4096);
+	sem_t sem;
+
+	op[0].u.write.fh = op[1].u.setattr.fh = f->root;
+	op[0].u.write.from = seg_list_of_buf(buf, 0, 10);
+	op[1].u.setattr.set.mask = NFS_SET_SIZE;
+	for (unsigned i = 0; i < 2; i++) {
+		pthread_mutex_lock(&f->m.lock);
+		f->m.silent[proc[i]] = true;
+		pthread_mutex_unlock(&f->m.lock);
+		fix3_start(f, &op[i], &sem);
+		wait_for_count(f, proc[i], 1);
+		nfs_cancel(&op[i]);
+		nfs_cancel(&op[i]);
+		assert_int_equal(fix3_getattr(f), 0);
+		assert_int_equal(sem_trywait(&sem), -1);
+		/* it is sent again after a lost connection */
+		pthread_mutex_lock(&f->m.lock);
+		f->m.silent[proc[i]] = false;
+		f->m.cut = NFS3PROC_GETATTR;
+		pthread_mutex_unlock(&f->m.lock);
+		assert_int_equal(fix3_getattr(f), 0);
+		fix3_wait(&sem);
+		assert_int_equal(op[i].error, 0);
+		assert_int_equal(f->m.count[proc[i]], 2);
+	}
+	mem_buf_unref(buf);
+}
+
+/* The server says that it has not executed it, and is not asked again. */
+static void a_cancelled_change_that_is_put_off_ends(void **state)
+{
+	struct nfs_op op = {.type = NFS_SETATTR};
+	struct fix3 *f = *state;
+	sem_t sem;
+
+	op.u.setattr.fh = f->root;
+	op.u.setattr.set.mask = NFS_SET_SIZE;
+	pthread_mutex_lock(&f->m.lock);
+	f->m.silent[NFS3PROC_SETATTR] = true;
+	pthread_mutex_unlock(&f->m.lock);
+	fix3_start(f, &op, &sem);
+	wait_for_count(f, NFS3PROC_SETATTR, 1);
+	nfs_cancel(&op);
+	pthread_mutex_lock(&f->m.lock);
+	f->m.silent[NFS3PROC_SETATTR] = false;
+	f->m.fails[NFS3PROC_SETATTR].status = NFS3ERR_JUKEBOX;
+	f->m.fails[NFS3PROC_SETATTR].times = 1;
+	f->m.cut = NFS3PROC_GETATTR;
+	pthread_mutex_unlock(&f->m.lock);
+	assert_int_equal(fix3_getattr(f), 0);
+	fix3_wait(&sem);
+	assert_int_equal(op.error, -EINTR);
+	assert_int_equal(f->m.count[NFS3PROC_SETATTR], 2);
+}
+
+static void a_cancelled_change_ends_with_the_mount(void **state)
+{
+	struct nfs_op op = {.type = NFS_SETATTR};
+	struct fix3 *f = *state;
+	sem_t sem;
+
+	op.u.setattr.fh = f->root;
+	op.u.setattr.set.mask = NFS_SET_SIZE;
+	f->m.silent[NFS3PROC_SETATTR] = true;
+	fix3_start(f, &op, &sem);
+	wait_for_count(f, NFS3PROC_SETATTR, 1);
+	nfs_cancel(&op);
+	f->nfs = nfs_client_free(f->nfs);
+	fix3_wait(&sem);
+	assert_int_equal(op.error, -ENOTCONN);
+}
+
 static void ops_under_way_end_with_the_mount(void **state)
 {
 	struct fix3 *f = *state;
@@ -518,6 +608,9 @@ int main(void)
 		ON_MOUNT3(a_server_without_readdirplus_is_asked_without),
 		ON_MOUNT3(impossible_entries_are_refused),
 		ON_MOUNT3(a_cancelled_op_ends),
+		ON_MOUNT3(a_change_of_data_that_is_cancelled_ends_with_its_answer),
+		ON_MOUNT3(a_cancelled_change_that_is_put_off_ends),
+		ON_MOUNT3(a_cancelled_change_ends_with_the_mount),
 		ON_MOUNT3(ops_under_way_end_with_the_mount),
 	};
 

@@ -522,14 +522,49 @@ static void what_relies_on_a_lock_waits(void **state)
 	fix3_start(f, &after, &sem2);
 	assert_int_equal(fix3_getattr(f), 0);
 	assert_int_equal(seen(f).writes, 1);
-	/* both can be given up */
+	/* one can be given up: the server cannot have got it */
 	nfs_cancel(&before);
 	nfs_cancel(&after);
-	fix3_wait(&sem1);
 	fix3_wait(&sem2);
-	assert_int_equal(before.error, -EINTR);
 	assert_int_equal(after.error, -EINTR);
 	assert_int_equal(seen(f).writes, 1);
+	/* the other waits on, up to the end of the mount */
+	assert_int_equal(sem_trywait(&sem1), -1);
+	f->nfs = nfs_client_free(f->nfs);
+	fix3_wait(&sem1);
+	assert_int_equal(before.error, -ENOTCONN);
+}
+
+/* The server may have it, so it is sent once more when the lock is known to be held, and ends if
+ * the lock is lost. */
+static void a_cancelled_write_waits_for_its_lock(void **state)
+{
+	static const uint32_t status[] = {NLM4_GRANTED, NLM4_DENIED};
+	struct timespec pause = {.tv_nsec = 1000000};
+	static struct nfs_op op;
+	struct fix3 *f = *state;
+	struct nfs_open *o = open_file(f);
+	static sem_t sem;
+
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(lock_through(f, o, F_WRLCK), 0);
+		pthread_mutex_lock(&f->m.lock);
+		f->m.silent[NFS3PROC_WRITE] = true;
+		f->m.count[NFS3PROC_WRITE] = 0;
+		pthread_mutex_unlock(&f->m.lock);
+		op = write_op(f, o);
+		fix3_start(f, &op, &sem);
+		while (seen(f).writes < 1)
+			nanosleep(&pause, NULL);
+		nfs_cancel(&op);
+		pthread_mutex_lock(&f->m.lock);
+		f->m.silent[NFS3PROC_WRITE] = false;
+		pthread_mutex_unlock(&f->m.lock);
+		lose_connection(f, status[i], false);
+		fix3_wait(&sem);
+		assert_int_equal(op.error, i ? -EIO : 0);
+		assert_int_equal(seen(f).writes, i ? 1 : 2);
+	}
 	close_file(f, o);
 }
 
@@ -575,6 +610,7 @@ int main(void)
 		ON_MOUNT3(what_is_held_is_claimed_after_a_lost_connection),
 		ON_MOUNT3(nothing_is_written_under_a_lost_lock),
 		ON_MOUNT3(what_relies_on_a_lock_waits),
+		ON_MOUNT3(a_cancelled_write_waits_for_its_lock),
 		ON_MOUNT3(without_a_lock_manager_locks_fail),
 		ON_MOUNT3(what_is_held_at_the_end_is_cleared),
 		cmocka_unit_test_setup_teardown(

@@ -224,6 +224,61 @@ static void test_cancel_sent(void **state)
 	fix_unmount_clean(f);
 }
 
+/* The server has a change of data: it may execute it after what comes by other slots. */
+static void test_cancel_change(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_op op = {
+		.type = NFS_SETATTR, .u.setattr = {.fh = f->root, .set = {.mask = NFS_SET_SIZE}}};
+	sem_t sem;
+
+	f->srv.hold_op = OP_SETATTR;
+	fix_start(f, &op, &sem);
+	assert_true(mean_wait(&f->srv, &f->srv.nheld, 1));
+	nfs_cancel(&op);
+	assert_int_equal(fix_getattr(f), 0);
+	assert_int_equal(sem_trywait(&sem), -1);
+	mean_release(&f->srv);
+	assert_true(fix_ends_within(&sem, 60000));
+	assert_int_equal(op.error, 0);
+	/* what it has refused is not sent again */
+	f->srv.hold_op = OP_SETATTR;
+	fix_fails(f, OP_SETATTR, NFS4ERR_DELAY, 1);
+	fix_start(f, &op, &sem);
+	assert_true(mean_wait(&f->srv, &f->srv.nheld, 1));
+	nfs_cancel(&op);
+	mean_release(&f->srv);
+	assert_true(fix_ends_within(&sem, 60000));
+	assert_int_equal(op.error, -EINTR);
+	/* nor does it hold up the end of the mount */
+	f->srv.hold_op = OP_SETATTR;
+	fix_start(f, &op, &sem);
+	assert_true(mean_wait(&f->srv, &f->srv.nheld, 1));
+	nfs_cancel(&op);
+	f->nfs = nfs_client_free(f->nfs);
+	assert_true(fix_ends_within(&sem, 60000));
+	assert_int_equal(op.error, -ENOTCONN);
+	mean_release(&f->srv);
+}
+
+/* SEQUENCE is answered DELAY: the server may be executing the same request, so it is asked on. */
+static void test_cancel_busy_change(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_op op = {
+		.type = NFS_SETATTR, .u.setattr = {.fh = f->root, .set = {.mask = NFS_SET_SIZE}}};
+	sem_t sem;
+
+	fix_fails(f, OP_SEQUENCE, NFS4ERR_DELAY, 5);
+	fix_start(f, &op, &sem);
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_SEQUENCE], 2));
+	nfs_cancel(&op);
+	assert_true(fix_ends_within(&sem, 60000));
+	assert_int_equal(op.error, 0);
+	assert_int_equal(f->srv.count[OP_SETATTR], 1);
+	fix_unmount_clean(f);
+}
+
 static void test_cancel_waiting(void **state)
 {
 	struct fix *f = *state;
@@ -412,6 +467,8 @@ int main(void)
 		ON_MOUNT(test_too_big_to_cache),
 		ON_MOUNT(test_truncating_open),
 		ON_MOUNT(test_cancel_sent),
+		ON_MOUNT(test_cancel_change),
+		ON_MOUNT(test_cancel_busy_change),
 		ON_MOUNT(test_cancel_waiting),
 		ON_MOUNT(test_more_slots),
 		ON_MOUNT(test_cancel_open),

@@ -27,19 +27,6 @@ static void filled(uint32_t len)
 	assert_int_equal(kernel_fsync(node, fh), 0);
 }
 
-/* What was sent before has been looked at. */
-static void looked_at(void)
-{
-	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
-}
-
-static void go_on(void)
-{
-	for (unsigned t = 0; t < NFS_OP_TYPES; t++)
-		fake_knobs.hang[t] = false;
-	fake_release(fs->client);
-}
-
 static void a_read_waits_for_an_append_to_its_page(void **state)
 {
 	uint64_t write, same, other;
@@ -169,9 +156,31 @@ static void a_write_that_fails_lets_reads_go_on(void **state)
 	read = kernel_send_read(node, fh, AT, 4096);
 	looked_at();
 	assert_false(kernel_answered(read));
-	kernel_interrupt(write);
-	assert_int_equal(kernel_wait(write).error, -EINTR);
+	fake_knobs.fail[NFS_WRITE] = -ENOSPC;
+	go_on();
+	assert_int_equal(kernel_wait(write).error, -ENOSPC);
 	assert_int_equal(kernel_wait(read).len, 4096);
+}
+
+/* The server may still write it. */
+static void a_read_waits_for_a_write_of_a_killed_process(void **state)
+{
+	uint64_t write, read;
+	struct answer a;
+
+	filled(SIZE);
+	fake_knobs.hang[NFS_WRITE] = true;
+	write = kernel_send_write(node, fh, AT, "new", 3, O_RDWR | O_DSYNC, 0);
+	looked_at();
+	killed(write);
+	assert_int_equal(kernel_wait(write).error, -EINTR);
+	read = kernel_send_read(node, fh, AT, 4096);
+	looked_at();
+	assert_false(kernel_answered(read));
+	go_on();
+	a = kernel_wait(read);
+	assert_int_equal(a.len, 4096);
+	assert_memory_equal(a.data, "new", 3);
 }
 
 static void who_waits_can_be_killed(void **state)
@@ -193,6 +202,7 @@ static void who_waits_can_be_killed(void **state)
 	request_pool_end(fs->requests);
 	order_end_gone(fs);
 	assert_int_equal(kernel_wait(two).error, -ECONNABORTED);
+	ops_end_gone(fs);
 	assert_int_equal(kernel_wait(write).error, -ECONNABORTED);
 }
 
@@ -208,6 +218,7 @@ int main(void)
 			a_read_is_overtaken_by_a_write_that_is_gathered, setup_gather, teardown),
 		TEST(reads_that_pass_the_pages_by_do_not_wait),
 		TEST(a_write_that_fails_lets_reads_go_on),
+		TEST(a_read_waits_for_a_write_of_a_killed_process),
 		TEST(who_waits_can_be_killed),
 	};
 
