@@ -69,8 +69,8 @@ struct prov_conn {
 	char down_reason[200];	/* valid once PROV_WC_DOWN was delivered: a sentence */
 	/* valid after open() or accept() */
 	struct sockaddr_storage peer;
-	/* Blocks of more than 64 KiB are reached through doors alone: nothing is received into
-	 * them, and nothing of them is in a Send. */
+	/* Registered memory is scarce: payload is reached through doors alone. Receives have no
+	 * targets for payload, for their memory is set aside. */
 	bool bulk_by_doors;
 	/* valid after accept() */
 	struct sock_user user;
@@ -175,7 +175,8 @@ struct prov_ops {
 	/* Opens a door to sge for access (PROV_REMOTE_*). Any thread. To be followed by the post()
 	 * of the message that tells the peer. Reads of the peer need PROV_REMOTE_READ, its writes
 	 * PROV_REMOTE_WRITE. While it may be written, what the peer has not written in it may
-	 * change all the same. 0, -ENOMEM, -ENOTCONN. */
+	 * change all the same. 0; -ENOMEM: not now; -EMSGSIZE: more than may ever be registered;
+	 * -ENOTCONN. */
 	int (*expose)(struct prov_conn *c, const struct mem_sge *sge, unsigned access,
 		struct prov_door *door);
 	/* Closes n doors, n >= 1, each once (progress thread). 0: closed now; nothing reads or

@@ -97,9 +97,9 @@ void rpcrdma_recv_done(struct rpcrdma_conn *c, struct rpcrdma_recv *r)
 	STAILQ_INSERT_TAIL(&c->to_post, r, link);
 }
 
-/* A buffer in which somebody has left his data (rpc_call.moved) is his. A receive without one whose
- * replacement cannot be had now stays for the next time: there are c->batch more receives than
- * credits. */
+/* A call may keep the receive buffer that brought its data (rpc_call.moved); the receive then gets
+ * another buffer. A receive that gets none now stays in `to_post` until the next time: there are
+ * c->batch more receives than credits. */
 void rpcrdma_recv_replenish(struct rpcrdma_conn *c)
 {
 	struct rpcrdma_recv *r;
