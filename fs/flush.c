@@ -231,7 +231,7 @@ bool flush_waits_outlived(struct request *r, request_step_fn *next)
 	return waits;
 }
 
-static void end_gone(struct request *r)
+void flush_end_killed(struct request *r)
 {
 	if (r->flush.gone)
 		r->flush.gone(r);
@@ -249,7 +249,7 @@ static void go_on(struct request *r)
 		outlive_locked(r);
 	pthread_mutex_unlock(&f->lock);
 	if (request_is_gone(r) && !r->flush.closes)
-		end_gone(r);
+		flush_end_killed(r);
 	else
 		r->flush.next(r);
 }
@@ -363,7 +363,7 @@ void flush_end_gone(struct fs *fs)
 	pthread_mutex_unlock(&f->lock);
 	while ((r = TAILQ_FIRST(&gone))) {
 		TAILQ_REMOVE(&gone, r, flush.link);
-		end_gone(r);
+		flush_end_killed(r);
 	}
 }
 

@@ -62,4 +62,7 @@ void flush_end_gone(struct fs *fs);
  * ever. False: something may be lost, and the log has said of which files. */
 bool flush_end(struct fs *fs);
 
+/* Ends r, which was killed while it waited: by request.flush.gone, or with EINTR. */
+void flush_end_killed(struct request *r);
+
 #endif

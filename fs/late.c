@@ -77,18 +77,10 @@ static bool meets_locked(
 	return false;
 }
 
-static void end_gone(struct request *r)
-{
-	if (r->flush.gone)
-		r->flush.gone(r);
-	else
-		request_end(r, -EINTR);
-}
-
 static void go_on(struct request *r)
 {
 	if (request_is_gone(r) && !r->flush.closes && !r->flush.outlives)
-		end_gone(r);
+		flush_end_killed(r);
 	else
 		r->late.next(r);
 }
@@ -183,7 +175,7 @@ bool late_waits(
 		TAILQ_INSERT_TAIL(&l->waiting, r, late.wait);
 	pthread_mutex_unlock(&l->lock);
 	if (gone)
-		end_gone(r);
+		flush_end_killed(r);
 	return waits;
 }
 
@@ -222,7 +214,7 @@ void late_end_gone(struct fs *fs)
 	pthread_mutex_unlock(&l->lock);
 	while ((r = TAILQ_FIRST(&gone))) {
 		TAILQ_REMOVE(&gone, r, late.wait);
-		end_gone(r);
+		flush_end_killed(r);
 	}
 }
 
