@@ -19,6 +19,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "cli/command.h"
 #include "fs/connect.h"
 #include "fs/daemon.h"
 #include "fs/device.h"
@@ -304,6 +305,8 @@ int main(int argc, char **argv)
 
 	daemon_standard_files();
 	log_init("rnfs", LOG_L_WARN);
+	if (argc > 1 && command_known(argv[1]))
+		return command_run(argc - 1, argv + 1);
 	if (options_parse(&o, argc, argv, &e)) {
 		fprintf(stderr, "rnfs: %s\n", e.msg);
 		options_finish(&o);

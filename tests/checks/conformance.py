@@ -36,7 +36,7 @@ from suites import SUITES
 PAGE = "doc/conformance.md"
 LEVELS = ("MUST", "MUST NOT", "SHALL", "SHALL NOT", "SHOULD", "SHOULD NOT", "MAY", "REQUIRED", "RECOMMENDED", "OPTIONAL")
 STATUS = ("met", "not used", "others", "no", "not yet")
-TOPS = ("transport", "nfsproto", "cache", "fs", "contrib", "tests")
+TOPS = ("transport", "nfsproto", "cache", "cli", "fs", "contrib", "tests")
 PROVIDER = re.compile(r" \(\w+\)$")  # that a test of both has run on
 USER = re.compile(r" as (an ordinary user|\S+)$")
 

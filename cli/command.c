@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * command: the table of commands.
+ */
+#include "cli/command.h"
+
+#include <string.h>
+
+struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *arguments;
+	const char *does;
+};
+
+static int run_help(int argc, char **argv)
+{
+	(void)argv;
+	if (argc > 1) {
+		fprintf(stderr, "rnfs: too many arguments: write rnfs help\n");
+		return 2;
+	}
+	command_list(stdout);
+	return fflush(stdout) ? 1 : 0;
+}
+
+static const struct command commands[] = {
+	{"help", run_help, "", "list the commands"},
+};
+
+static const struct command *find(const char *word)
+{
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (!strcmp(commands[i].name, word))
+			return &commands[i];
+	return NULL;
+}
+
+bool command_known(const char *word)
+{
+	return find(word);
+}
+
+int command_run(int argc, char **argv)
+{
+	const struct command *c = find(argv[0]);
+
+	return c ? c->run(argc, argv) : 2;
+}
+
+void command_list(FILE *out)
+{
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		fprintf(out, "rnfs %s%s%-*s %s\n", commands[i].name,
+			*commands[i].arguments ? " " : "", (int)(20 - strlen(commands[i].name)),
+			commands[i].arguments, commands[i].does);
+}

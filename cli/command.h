@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * command: the words that rnfs takes in place of SERVER:/EXPORT, such as `rnfs help`.
+ *
+ * A command mounts nothing. A command reads what daemons and the system tell, prints, and ends.
+ * Each command is one function in a file of its own, and one row of the table in command.c.
+ */
+#ifndef RNFS_CLI_COMMAND_H
+#define RNFS_CLI_COMMAND_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Whether word names a command. A source of a mount has a colon, so no source does. */
+bool command_known(const char *word);
+
+/* Runs the command that argv[0] names, with its arguments behind it; argc counts both. Returns the
+ * exit status: 0, 1 if the command failed, 2 if its arguments are wrong. Errors go to standard
+ * error as one sentence. The caller's only thread. */
+int command_run(int argc, char **argv);
+
+/* Prints one line for each command. */
+void command_list(FILE *out);
+
+#endif
