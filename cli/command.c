@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "cli/doctor.h"
+
 struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
@@ -26,6 +28,7 @@ static int run_help(int argc, char **argv)
 }
 
 static const struct command commands[] = {
+	{"doctor", doctor_main, "[SERVER[:/EXPORT]]", "say why a mount does not work, or is slow"},
 	{"help", run_help, "", "list the commands"},
 };
 
@@ -52,7 +55,6 @@ int command_run(int argc, char **argv)
 void command_list(FILE *out)
 {
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-		fprintf(out, "rnfs %s%s%-*s %s\n", commands[i].name,
-			*commands[i].arguments ? " " : "", (int)(20 - strlen(commands[i].name)),
-			commands[i].arguments, commands[i].does);
+		fprintf(out, "rnfs %-8s %-20s %s\n", commands[i].name, commands[i].arguments,
+			commands[i].does);
 }

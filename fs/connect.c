@@ -8,20 +8,9 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "transport/log.h"
 #include "transport/state_dir.h"
-
-static void own_cred(struct rpc_cred *cred)
-{
-	gid_t gids[256];
-	int n = getgroups(256, gids);
-
-	*cred = (struct rpc_cred){.flavor = RPC_AUTH_SYS, .uid = geteuid(), .gid = getegid()};
-	for (int i = 0; i < n && i < RPC_MAX_GIDS; i++)
-		cred->gids[cred->ngids++] = gids[i];
-}
 
 /* Would another transport to the same server end differently? */
 static bool worth_another_try(enum err_kind kind)
@@ -111,7 +100,7 @@ struct nfs_client *connect_server(const struct options *o, const char *mountpoin
 	unsigned n = o->proto == PROTO_AUTO ? 3 : 1;
 	size_t len = 0;
 
-	own_cred(&p.cred);
+	rpc_cred_own(&p.cred);
 	why[0] = 0;
 	for (unsigned i = 0; i < n; i++) {
 		struct err e = {0};

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/machine.h"
 #include "fs/connect.h"
 #include "fs/daemon.h"
 #include "fs/device.h"
@@ -41,13 +42,14 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 
-#define KERNEL_AHEAD_KB 4096 /* more makes the kernel slower (one request after the other) */
-#define INIT_WAIT_MS	30000
-#define DETACH_WAIT_MS	2000
-#define DETACH_TICK_MS	100
-#define TICK_MS		1000
-#define KILLING_TICK_MS 20
-#define PARKED_TICK_MS	20
+#define KERNEL_AHEAD_KB	  4096 /* more makes the kernel slower (one request after the other) */
+#define INIT_WAIT_MS	  30000
+#define DETACH_WAIT_MS	  2000
+#define DETACH_TICK_MS	  100
+#define TICK_MS		  1000
+#define KILLING_TICK_MS	  20
+#define PARKED_TICK_MS	  20
+#define DESCRIPTORS_LEAST 32u
 
 static struct fs the_mount;
 static volatile sig_atomic_t stop_signals, stats_signals;
@@ -319,6 +321,14 @@ int main(int argc, char **argv)
 			printf("rnfs %s, FUSE library %s\n", RNFS_VERSION, fuse_pkgversion());
 		options_finish(&o);
 		return fflush(stdout) ? 1 : 0;
+	}
+	if (!machine_has_descriptors(DESCRIPTORS_LEAST)) {
+		fprintf(stderr,
+			"rnfs: fewer than %u more files may be open: raise the limit (ulimit -n), "
+			"to 1024, say\n",
+			DESCRIPTORS_LEAST);
+		options_finish(&o);
+		return 1;
 	}
 	if (mount_check(o.mountpoint, &mountpoint, &e)) {
 		fprintf(stderr, "rnfs: %s\n", e.msg);

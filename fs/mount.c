@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/machine.h"
 #include "fs/device.h"
 #include "fs/ops.h"
 #include "fs/worker.h"
@@ -34,22 +35,18 @@ static bool is_dev_fd(const char *path)
 
 static int check_device(struct err *e)
 {
-	int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	int error = machine_fuse_device("");
 
-	if (fd >= 0) {
-		close(fd);
+	if (!error)
 		return 0;
-	}
-	if (errno == ENOENT || errno == ENODEV || errno == ENXIO)
+	if (error == ENOENT || error == ENODEV || error == ENXIO)
 		return err_set(e, ERR_INTERNAL,
 			"this system has no /dev/fuse: load the kernel module \"fuse\", or give "
-			"the "
-			"container the device");
+			"the container the device");
 	return err_set(e, ERR_INTERNAL,
 		"/dev/fuse cannot be opened (%s): it must be readable and writable for you, "
-		"usually "
-		"mode 0666",
-		strerror(errno));
+		"usually mode 0666",
+		strerror(error));
 }
 
 static int check_directory(const char *path, struct err *e)
@@ -215,6 +212,8 @@ int mount_session(struct fs *fs, const char *mountpoint, struct err *e)
 	struct fuse_args args = FUSE_ARGS_INIT(3, argv);
 	static const struct fuse_custom_io io = {.read = read_request, .writev = write_answer};
 	struct fuse_lowlevel_ops ops = ops_table(fs);
+	char path[PATH_MAX];
+	const char *says;
 	struct capture c;
 	int bad;
 
@@ -231,10 +230,12 @@ int mount_session(struct fs *fs, const char *mountpoint, struct err *e)
 	fs->device = bad ? NULL : device_new(fuse_session_fd(fs->se));
 	if (fs->device)
 		return 0;
+	says = geteuid() ? machine_fusermount_says(machine_fusermount(path)) : NULL;
 	err_set(e, ERR_INTERNAL, "mounting on %.100s failed: %s", mountpoint,
-		text[0] ? text
-		: bad	? "no reason was given"
-			: "out of memory");
+		says	  ? says
+		: text[0] ? text
+		: bad	  ? "no reason was given"
+			  : "out of memory");
 	if (fs->se) {
 		fuse_session_unmount(fs->se);
 		fuse_session_destroy(fs->se);

@@ -77,10 +77,9 @@ void nfs_tell_attributes(struct nfs_client *c, const struct nfs_fh *fh,
 	const struct nfs_data_attr *attr, uint64_t asked);
 void nfs_tell_connection(struct nfs_client *c, enum nfs_connection what);
 
-/* A server that ends every connection before it has answered: its name, the step, our user. */
-#define NFS_SHUT_OUT                                                                               \
-	"%s ends each connection without an answer (%s): it may serve only some users or "         \
-	"machines, and not user %u of this one (rnfs-serve: --allow-users, --clients)"
+/* Sets *e for a server that ends every connection before it has answered: its name, and the step
+ * of mounting. */
+void nfs_shut_out(struct err *e, struct rpc_client *rpc, const char *server, const char *step);
 
 extern const struct nfs_backend nfs3_backend;
 extern const struct nfs_backend nfs4_backend;

@@ -12,6 +12,7 @@
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "nfsproto/nfs_backend.h"
 #include "nfsproto/nfs_unsure.h"
@@ -55,6 +56,20 @@ const char *nfs_op_name(enum nfs_op_type t)
 	};
 
 	return (unsigned)t < NFS_OP_TYPES ? names[t] : "unknown";
+}
+
+void nfs_shut_out(struct err *e, struct rpc_client *rpc, const char *server, const char *step)
+{
+	struct rpc_client_info i;
+
+	rpc_client_info(rpc, &i);
+	err_set(e, ERR_ACCESS,
+		"%s ends each connection without an answer (%s): %sit does not serve user %u of "
+		"this machine (rnfs-serve: --allow-users, --clients)",
+		server, step,
+		i.proto == RPC_TCP ? "its port is one for RDMA (use proto=iwarp or proto=rdma), or "
+				   : "",
+		(unsigned)geteuid());
 }
 
 /* --- connecting ---------------------------------------------------------------------------- */

@@ -53,8 +53,10 @@ static int step_error(struct nfs3_client *c, const struct nfs3_sync *s, const ch
 		return err_set(e, ERR_ACCESS,
 			"%s rejects the credentials of this client (%s, auth status %u)", c->server,
 			step, s->call.auth_stat);
-	if ((error == -ETIMEDOUT || error == -EINTR) && rpc_client_shut_out(c->base.rpc))
-		return err_set(e, ERR_ACCESS, NFS_SHUT_OUT, c->server, step, geteuid());
+	if ((error == -ETIMEDOUT || error == -EINTR) && rpc_client_shut_out(c->base.rpc)) {
+		nfs_shut_out(e, c->base.rpc, c->server, step);
+		return -1;
+	}
 	if (error == -ETIMEDOUT || error == -EINTR)
 		return err_set(e, ERR_UNREACHABLE,
 			"%s accepted the connection but does not answer (%s): is it overloaded or "

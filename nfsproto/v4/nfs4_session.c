@@ -104,7 +104,7 @@ void nfs4_server_step_error(
 	case -ETIMEDOUT:
 	case -EINTR:
 		if (rpc_client_shut_out(nfs4_server_conn(srv)->rpc))
-			err_set(e, ERR_ACCESS, NFS_SHUT_OUT, srv->name, step, geteuid());
+			nfs_shut_out(e, nfs4_server_conn(srv)->rpc, srv->name, step);
 		else
 			err_set(e, ERR_UNREACHABLE,
 				"%s accepted the connection but does not answer (%s): is it "

@@ -108,7 +108,10 @@ static int connect_error(int error, const char *peer, struct err *e)
 		err_set(e, ERR_UNREACHABLE, "connecting to %s was given up", peer);
 		break;
 	case ECONNREFUSED:
-		err_set(e, ERR_REFUSED, "%s: connection refused, nothing listens there", peer);
+		err_set(e, ERR_REFUSED,
+			"%s: connection refused, nothing listens there: start NFS over RDMA on the "
+			"server, or give its port with -o port=; proto=tcp needs no RDMA",
+			peer);
 		break;
 	case ETIMEDOUT:
 	case EHOSTUNREACH:

@@ -46,6 +46,9 @@ struct rpc_cred {
 	uint32_t gids[RPC_MAX_GIDS];
 };
 
+/* Fills in this process's own user, group and first groups, as AUTH_SYS. */
+void rpc_cred_own(struct rpc_cred *cred);
+
 /* Are they the same user? */
 bool rpc_same_cred(const struct rpc_cred *a, const struct rpc_cred *b);
 

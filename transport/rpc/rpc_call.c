@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 int rpc_call_setup(struct rpc_call *call, struct mem_pool *pool, size_t args_max)
 {
@@ -23,6 +24,16 @@ int rpc_call_setup(struct rpc_call *call, struct mem_pool *pool, size_t args_max
 void rpc_call_finish(struct rpc_call *call)
 {
 	call->msg = mem_buf_unref(call->msg);
+}
+
+void rpc_cred_own(struct rpc_cred *cred)
+{
+	gid_t gids[256];
+	int n = getgroups(256, gids);
+
+	*cred = (struct rpc_cred){.flavor = RPC_AUTH_SYS, .uid = geteuid(), .gid = getegid()};
+	for (int i = 0; i < n && i < RPC_MAX_GIDS; i++)
+		cred->gids[cred->ngids++] = gids[i];
 }
 
 bool rpc_same_cred(const struct rpc_cred *a, const struct rpc_cred *b)

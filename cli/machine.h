@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * machine: what a mount needs of this machine.
+ *
+ * The doctor reports these facts; a mount that fails names the one that is missing. Files are read
+ * below `root`, which is "" but in tests. All functions may be called by any thread.
+ */
+#ifndef RNFS_CLI_MACHINE_H
+#define RNFS_CLI_MACHINE_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Why fusermount3 cannot mount for this user. */
+enum machine_fusermount {
+	FUSERMOUNT_WORKS,
+	FUSERMOUNT_MISSING,    /* no fusermount3 in PATH, nor where packages put it */
+	FUSERMOUNT_POWERLESS,  /* it is there, but is not set-user-ID root, or lies on nosuid */
+	FUSERMOUNT_RESTRICTED, /* this process has no_new_privs, so set-user-ID has no effect */
+};
+
+/* Finds fusermount3 for an ordinary user; root needs none. path (PATH_MAX bytes) gets the program
+ * unless it is MISSING. */
+enum machine_fusermount machine_fusermount(char *path);
+
+/* The sentence for it, with the remedy: a constant string; NULL for FUSERMOUNT_WORKS. */
+const char *machine_fusermount_says(enum machine_fusermount is);
+
+/* 0 if /dev/fuse is the FUSE device and can be opened to read and write, else an errno; ENODEV if
+ * it is another file. */
+int machine_fuse_device(const char *root);
+
+/* Whether /etc/fuse.conf has the word, such as "user_allow_other", alone on a line. */
+bool machine_fuse_conf(const char *root, const char *word);
+
+/* Whether this process can have n more descriptors, at most 64: a limit may be low, or used up by
+ * what its parent left open. */
+bool machine_has_descriptors(unsigned n);
+
+/* Whether the daemon of the FUSE mount at dir has died. The kernel answers for a dead daemon at
+ * once, so a child asks, and a mount that does not answer within a second counts as alive. For
+ * processes with one thread. */
+bool machine_mount_is_dead(const char *dir);
+
+/* A number in a file below root; -1: there is no such file, or no number in it. */
+long long machine_number(const char *root, const char *file);
+
+#endif
