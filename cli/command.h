@@ -17,7 +17,7 @@ bool command_known(const char *word);
 
 /* Runs the command that argv[0] names, with its arguments behind it; argc counts both. Returns the
  * exit status: 0, 1 if the command failed, 2 if its arguments are wrong. Errors go to standard
- * error as one sentence. The caller's only thread. */
+ * error as one sentence. For processes with one thread. */
 int command_run(int argc, char **argv);
 
 /* Prints one line for each command. */

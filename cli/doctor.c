@@ -105,8 +105,8 @@ static void copy_lines(FILE *out, const char *path, const char *word)
 	fclose(f);
 }
 
-/* The bundle is text, so that its owner can read what is given away. It has no environment, no
- * credentials and no file names but mount points. */
+/* The bundle is text, so that the user can read everything in the bundle before sending the bundle.
+ * No environment, no credentials and no file names but mount points go into the bundle. */
 static FILE *bundle_begin(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);

@@ -9,7 +9,7 @@
 #include "cli/finding.h"
 #include "nfsproto/nfs_client.h"
 
-/* What the command line asks for. Strings belong to the caller. */
+/* The command line. Strings belong to the caller. */
 struct doctor {
 	const char *host;		 /* NULL: this machine alone */
 	const char *export;		 /* NULL: the server's exports are listed */
@@ -25,8 +25,8 @@ int doctor_main(int argc, char **argv);
 /* Looks at this machine; root is "" but in tests. */
 void doctor_machine(struct doctor *d, const char *root);
 
-/* Looks at d->host: its name, each way to it, its exports, its clock, and what this user may do
- * there. Takes up to some seconds for each way that does not answer. */
+/* Looks at the server d->host: name, transports and versions, exports, clock, and the rights of
+ * this user there. Each transport that does not answer takes some seconds. */
 void doctor_server(struct doctor *d);
 
 /* The server's time, in seconds since 1970, as its port mapper tells (RPCBPROC_GETTIME, RFC 1833

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * doctor_machine: what a mount needs of this machine, and finds here.
+ * doctor_machine: looks at the things that a mount needs of this machine.
  */
 #include "cli/doctor.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * doctor_server: the ways to a server, and what a mount would find there.
+ * doctor_server: the ways to a server, and the things that a mount meets there.
  */
 #include "cli/doctor.h"
 
@@ -243,7 +243,7 @@ static void look_inside(struct doctor *d, struct nfs_client *c)
 
 /* --- all ways --------------------------------------------------------------------------------- */
 
-/* What the doctor knows while it tries one way after the other. */
+/* The state of the doctor while the doctor tries one way after the other. */
 struct search {
 	struct mem_pool *pool;
 	struct nfs_client *first; /* the first that worked, or NULL */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * machine: what a mount needs of this machine.
+ * machine: the things that a mount needs of this machine.
  */
 #include "cli/machine.h"
 
@@ -144,7 +144,7 @@ bool machine_mount_is_dead(const char *dir)
 			return WIFEXITED(status) && WEXITSTATUS(status);
 		nanosleep(&tick, NULL);
 	}
-	kill(child, SIGKILL); /* it ends once the daemon has read that */
+	kill(child, SIGKILL); /* the child ends once the daemon has read the signal */
 	return false;
 }
 

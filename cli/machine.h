@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * machine: what a mount needs of this machine.
+ * machine: the things that a mount needs of this machine.
  *
- * The doctor reports these facts; a mount that fails names the one that is missing. Files are read
+ * The doctor reports these facts. A mount that fails names the fact that is missing. Files are read
  * below `root`, which is "" but in tests. All functions may be called by any thread.
  */
 #ifndef RNFS_CLI_MACHINE_H
@@ -36,7 +36,7 @@ int machine_fuse_device(const char *root);
 bool machine_fuse_conf(const char *root, const char *word);
 
 /* Whether this process can have n more descriptors, at most 64: a limit may be low, or used up by
- * what its parent left open. */
+ * descriptors that the parent process left open. */
 bool machine_has_descriptors(unsigned n);
 
 /* Whether the daemon of the FUSE mount at dir has died. The kernel answers for a dead daemon at
