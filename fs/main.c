@@ -251,6 +251,19 @@ static void mind_patience(struct fs *fs, char *said, size_t size)
 		said[0] = 0;
 }
 
+static void say_version(void)
+{
+#ifdef HAVE_VERBS
+	const char *rdma = "rdma (rdma-core), ";
+#else
+	const char *rdma = ""; /* built without rdma-core */
+#endif
+
+	printf("rnfs %s\nFUSE library %s\n", RNFS_VERSION, fuse_pkgversion());
+	printf("transports: %siwarp, tcp\n", rdma);
+	printf("NFS: 4.2, 4.1, 3\n");
+}
+
 static int run(struct fs *fs, const struct options *o, const char *mountpoint, struct daemon *d)
 {
 	char why[1500] = "";
@@ -318,7 +331,7 @@ int main(int argc, char **argv)
 		if (o.action == OPTIONS_HELP)
 			options_help(stdout);
 		else
-			printf("rnfs %s, FUSE library %s\n", RNFS_VERSION, fuse_pkgversion());
+			say_version();
 		options_finish(&o);
 		return fflush(stdout) ? 1 : 0;
 	}

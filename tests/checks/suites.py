@@ -164,6 +164,8 @@ def e2e_all():
     for script in ("delegated", "writeback", "locks", "roundtrips", "replays"):
         yield e2e_job("plain", script, " over iwarp, delegated to write,", PROTO="iwarp", DELEGATIONS="write")
     yield e2e_job("plain", "listings", "", limit=300)
+    if IS_ROOT:
+        yield e2e_job("plain", "packages", "", limit=1200)
     for version in ("3", "4.1"):
         for script in ("scenarios", "races", "coherence"):
             yield e2e_job("plain", script, f", NFS {version},", PROTO="iwarp", VERS=version)
