@@ -74,6 +74,11 @@ struct fs {
 	atomic_uint open_files; /* and opens under way (opening.h) */
 	struct stale_threads stale;
 	atomic_bool init_done;
+	/* announce.h: the server does not answer */
+	atomic_bool silent;
+	uint64_t kernel_bound_ns; /* constant while requests are served */
+	bool notified_silent;	  /* the main thread's: as the desktop was told last */
+	pid_t notifying;	  /* and by which process; 0: none runs */
 	/* set before init_done */
 	bool sends_umask; /* the server takes the umask off: the kernel gives modes as they were
 			     given */

@@ -21,6 +21,7 @@
 
 #include "cli/command.h"
 #include "cli/machine.h"
+#include "fs/announce.h"
 #include "fs/connect.h"
 #include "fs/daemon.h"
 #include "fs/device.h"
@@ -48,6 +49,7 @@
 #define DETACH_TICK_MS	  100
 #define TICK_MS		  1000
 #define KILLING_TICK_MS	  20
+#define SILENT_TICK_MS	  100
 #define PARKED_TICK_MS	  20
 #define DESCRIPTORS_LEAST 32u
 
@@ -153,11 +155,14 @@ static bool serve(struct fs *fs, const char *mountpoint)
 			ops_end_gone(fs);
 		if (now_ms() - checked >= (unsigned)tick) {
 			checked = now_ms();
-			tick = request_check_killed(fs->requests) ? KILLING_TICK_MS : TICK_MS;
+			tick = request_check_killed(fs->requests) ? KILLING_TICK_MS
+			       : announce_hurries(fs)		  ? SILENT_TICK_MS
+								  : TICK_MS;
 			ops_end_gone(fs);
 			silly_tick(fs);
-			if (tick == TICK_MS)
+			if (tick != KILLING_TICK_MS)
 				memory_tick(fs);
+			announce_tick(fs);
 			writeback_tick(fs->writeback);
 			log_tell(false);
 		}
@@ -244,7 +249,7 @@ static void mind_patience(struct fs *fs, char *said, size_t size)
 	said[0] = 0;
 	if (!bound)
 		return;
-	request_pool_limit(fs->requests, patience_answer_s(bound) * NSEC_PER_SEC);
+	announce_bound(fs, patience_answer_s(bound) * NSEC_PER_SEC);
 	patience_say(bound, said, size);
 	log_warn("%s", said);
 	if (fs->opt->foreground)

@@ -12,8 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MIB	 (1024u * 1024u)
-#define VERSIONS "4.2, 4.1, 4 or 3"
+#define MIB		   (1024u * 1024u)
+#define DESKTOP_TIMEO_MS   5000
+#define DESKTOP_PATIENCE_S 1
+#define VERSIONS	   "4.2, 4.1, 4 or 3"
 
 struct opt;
 typedef int opt_fn(struct options *o, const struct opt *d, const char *value, struct err *e);
@@ -264,6 +266,16 @@ static int set_nconnect(struct options *o, const struct opt *d, const char *valu
 	return 0;
 }
 
+/* What someone at a desktop wants: no program waits for a server that is away, and nothing is lost.
+ */
+static int set_desktop(struct options *o, const struct opt *d, const char *value, struct err *e)
+{
+	o->timeo_ms = DESKTOP_TIMEO_MS;
+	o->patience_s = DESKTOP_PATIENCE_S;
+	o->notify = true;
+	return 0;
+}
+
 static int set_rdma_version(
 	struct options *o, const struct opt *d, const char *value, struct err *e)
 {
@@ -414,6 +426,9 @@ static const struct opt opts[] = {
 	FLAG("soft", soft, true),
 	UINT("timeo", timeo_ms, 1, 36000, 100, "tenths of a second from 1 to 36000, such as 600"),
 	UINT("retrans", retrans, 0, 100, 1, "a count from 0 to 100"),
+	UINT("patience", patience_s, 1, 3600, 1, "seconds from 1 to 3600"),
+	FLAG("notify", notify, true),
+	{.name = "desktop", .arg = NO_ARG, .fn = set_desktop},
 	UINT("connect_timeout", connect_ms, 1, 3600, 1000, "seconds from 1 to 3600"),
 	{.name = "idmap", .arg = NEED_ARG, .fn = set_idmap, .want = "auto, numeric or name"},
 	{.name = "idmap_domain", .arg = NEED_ARG, .fn = set_idmap_domain, .want = "a domain such as example.net"},

@@ -46,6 +46,8 @@ struct options {
 	bool read_plus;	       /* NFSv4.2: do not transfer holes */
 	uint32_t rsize, wsize; /* bytes, 0: as large as both sides like */
 	bool soft;
+	unsigned patience_s; /* how long a request waits while the server is silent; 0: for ever */
+	bool notify;	     /* the desktop is told of a silent server */
 	unsigned timeo_ms;
 	unsigned retrans;
 	unsigned connect_ms;

@@ -5,9 +5,9 @@
  */
 #include "fs/upcall.h"
 
+#include "fs/announce.h"
 #include "fs/change.h"
 #include "fs/recall.h"
-#include "transport/log.h"
 
 static void doubt(struct fs *fs, const struct nfs_fh *fh)
 {
@@ -52,15 +52,12 @@ static void attributes(
 
 static void connection(void *ctx, enum nfs_connection what)
 {
-	const struct options *o = ((struct fs *)ctx)->opt;
-
 	switch (what) {
 	case NFS_CONNECTION_SILENT:
-		log_always_info(
-			"server %s not responding%s", o->host, o->soft ? "" : ", still trying");
+		announce_silence(ctx, true);
 		break;
 	case NFS_CONNECTION_ANSWERS:
-		log_always_info("server %s OK", o->host);
+		announce_silence(ctx, false);
 		break;
 	case NFS_CONNECTION_LOST: /* the transport has said why, to who wants to know */
 	case NFS_CONNECTION_BACK:
