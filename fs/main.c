@@ -325,6 +325,10 @@ int main(int argc, char **argv)
 
 	daemon_standard_files();
 	log_init("rnfs", LOG_L_WARN);
+	if (argc == 2 && !strcmp(argv[1], "--complete")) { /* contrib/completion */
+		option_words(stdout);
+		return fflush(stdout) ? 1 : 0;
+	}
 	if (argc > 1 && command_known(argv[1]))
 		return command_run(argc - 1, argv + 1);
 	if (options_parse(&o, argc, argv, &e)) {

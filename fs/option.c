@@ -501,3 +501,35 @@ int option_set(struct options *o, char *item, struct err *e)
 	return err_set(
 		e, ERR_USAGE, "unknown option \"%.60s\": rnfs -h lists those there are", item);
 }
+
+/* Is `want` a list of values, such as "read, write or none"? Prints a line for each. */
+static bool print_values(FILE *out, const char *name, const char *want)
+{
+	static const char value[] = "abcdefghijklmnopqrstuvwxyz0123456789.-";
+
+	for (int pass = 0; pass < 2; pass++) {
+		for (const char *at = want; *at;) {
+			size_t n = strspn(at, value);
+
+			if (pass)
+				fprintf(out, "%s=%.*s\n", name, (int)n, at);
+			at += n;
+			if (!n || (*at && strncmp(at, ", ", 2) && strncmp(at, " or ", 4)))
+				return false;
+			at += !*at ? 0 : *at == ',' ? 2 : 4;
+		}
+	}
+	return true;
+}
+
+void option_words(FILE *out)
+{
+	for (size_t i = 0; i < sizeof(opts) / sizeof(opts[0]); i++) {
+		const struct opt *d = &opts[i];
+
+		if (d->arg != NEED_ARG)
+			fprintf(out, "%s\n", d->name);
+		if (d->arg == NEED_ARG && !(d->want && print_values(out, d->name, d->want)))
+			fprintf(out, "%s=\n", d->name);
+	}
+}

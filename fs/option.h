@@ -6,6 +6,7 @@
 #ifndef RNFS_FS_OPTION_H
 #define RNFS_FS_OPTION_H
 
+#include <stdio.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -82,6 +83,10 @@ int option_set(struct options *o, char *item, struct err *e);
 /* Adds name, or name=value, to what libfuse and mount(2) are given. 0, or -1 with *e set when out
  * of memory. */
 int option_pass(struct options *o, const char *name, const char *value, struct err *e);
+
+/* Prints a line for each option, for shells that complete a command line: "name", "name=" if any
+ * value may follow, or a line "name=value" for each value that there is. */
+void option_words(FILE *out);
 
 /* A number with an optional suffix K, M or G (powers of 1024). 0, or -1 when s is no such number or
  * the value is outside min..max. */

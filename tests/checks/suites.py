@@ -130,6 +130,7 @@ def e2e_short():
     for script in E2E_SHORT_ROOT:
         yield e2e_job("plain", script, " over iwarp", PROTO="iwarp")
     yield e2e_job("plain", "register", "", limit=120)
+    yield e2e_job("plain", "completion", "", limit=120)
     yield e2e_job("plain", "ganesha", "")
     for script in ("files", "locks", "appends", "changes", "roundtrips"):
         yield e2e_job("plain", script, " over tcp, NFS 3,", PROTO="tcp", VERS="3")
@@ -164,6 +165,7 @@ def e2e_all():
     for script in ("delegated", "writeback", "locks", "roundtrips", "replays"):
         yield e2e_job("plain", script, " over iwarp, delegated to write,", PROTO="iwarp", DELEGATIONS="write")
     yield e2e_job("plain", "listings", "", limit=300)
+    yield e2e_job("plain", "completion", "", limit=120)
     if IS_ROOT:
         yield e2e_job("plain", "packages", "", limit=1200)
     for version in ("3", "4.1"):
