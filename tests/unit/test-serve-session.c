@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "contrib/serve/state/answers.h"
@@ -73,6 +74,95 @@ static void the_next_run_answers_what_this_one_did(void **state)
 	env_put_mkdir(e, "x");
 	assert_int_equal(env_run(e, 3), NFS4ERR_BADSESSION);
 	e->sv.answers = answers_free(e->sv.answers);
+	assert_int_equal(unlink(path), 0);
+}
+
+/* COMPOUND of WRITE where the file ends: behind VERIFY of its size, or (plain) without. */
+static uint32_t append(struct serve_env *e, const struct nfs_fh *fh, const struct nfs4_stateid *sid,
+	uint64_t end, enum nfs_stable stable, bool plain)
+{
+	const struct nfs4_bitmap mask = nfs4_bits(FATTR4_SIZE, -1);
+	const struct nfs4_attrs attrs = {.mask = mask, .attr.size = end};
+	struct nfs4_write_args a = {.stateid = *sid,
+		.offset = end,
+		.stable = stable,
+		.data = SEG_LIST_MEM((char[]){"line"}, 4)};
+
+	env_begin(e, true);
+	env_put_fh(e, fh);
+	if (!plain) {
+		nfs4_put_op(&e->args, OP_VERIFY);
+		nfs4_put_attrs(&e->args, &mask, &attrs);
+	}
+	nfs4_put_write_args(&e->args, &a);
+	return env_run(e, plain ? 3 : 4);
+}
+
+/* What the answer of append() says of the data. */
+static uint32_t committed(struct serve_env *e)
+{
+	struct nfs4_write_res r;
+
+	env_expect(e, OP_PUTFH, NFS4_OK);
+	env_expect(e, OP_VERIFY, NFS4_OK);
+	env_expect(e, OP_WRITE, NFS4_OK);
+	assert_int_equal(nfs4_get_write_res(&e->res, NFS4_OK, &r), 0);
+	assert_int_equal(r.count, 4);
+	return r.committed;
+}
+
+/* A second time the file would end elsewhere. The next run has synced the data, and says so. */
+static void the_next_run_answers_an_append(void **state)
+{
+	struct serve_env *e = *state;
+	const enum nfs_stable stable[] = {NFS_UNSTABLE, NFS_FILE_SYNC};
+	struct nfs4_stateid sid;
+	struct nfs_fh fh;
+	struct stat st;
+	char path[128], file[128];
+
+	env_path(e, ".answers", path, sizeof(path));
+	env_path(e, "f", file, sizeof(file));
+	for (unsigned i = 0; i < 2; i++) {
+		e->sv.answers = answers_new(path);
+		if (i)
+			env_mount(e, "client again");
+		assert_int_equal(env_open(e, "f", true, OPEN4_SHARE_ACCESS_BOTH, 0, "o", &sid, &fh),
+			NFS4_OK);
+		assert_int_equal(append(e, &fh, &sid, 4 * i, stable[i], false), NFS4_OK);
+		assert_int_equal(committed(e), stable[i]);
+		restart(e, path);
+		assert_int_equal(env_again(e), NFS4_OK);
+		assert_int_equal(env_result(e), NFS4_OK);
+		assert_int_equal(committed(e), NFS_FILE_SYNC);
+		e->sv.answers = answers_free(e->sv.answers);
+	}
+	assert_int_equal(stat(file, &st), 0);
+	assert_int_equal(st.st_size, 8);
+	assert_int_equal(unlink(path), 0);
+}
+
+/* A second WRITE at the same place does no harm, and what is not verified is not done. */
+static void the_next_run_answers_no_other_write(void **state)
+{
+	struct serve_env *e = *state;
+	struct nfs4_stateid sid;
+	struct nfs_fh fh;
+	char path[128];
+
+	env_path(e, ".answers", path, sizeof(path));
+	for (unsigned i = 0; i < 2; i++) {
+		e->sv.answers = answers_new(path);
+		if (i)
+			env_mount(e, "client again");
+		assert_int_equal(env_open(e, "f", true, OPEN4_SHARE_ACCESS_BOTH, 0, "o", &sid, &fh),
+			NFS4_OK);
+		assert_int_equal(append(e, &fh, &sid, 7, NFS_UNSTABLE, i == 0),
+			i ? NFS4ERR_NOT_SAME : NFS4_OK);
+		restart(e, path);
+		assert_int_equal(env_again(e), NFS4ERR_BADSESSION);
+		e->sv.answers = answers_free(e->sv.answers);
+	}
 	assert_int_equal(unlink(path), 0);
 }
 
@@ -317,6 +407,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_replay_is_answered_from_the_cache),
 		TEST(the_next_run_answers_what_this_one_did),
+		TEST(the_next_run_answers_an_append),
+		TEST(the_next_run_answers_no_other_write),
 		TEST(the_next_run_answers_no_reads),
 		TEST(a_replay_of_an_error_is_the_same_error),
 		TEST(another_request_under_the_same_number_is_told),

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "contrib/serve/state/answers.h"
 #include "serve-env.h"
 
 /* --- fsync() ------------------------------------------------------------------------------------
@@ -25,9 +26,10 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static unsigned syncs, held; /* lock */
-static int fails;	     /* lock: the next one */
-static bool holding;	     /* lock */
+static unsigned syncs, held;  /* lock */
+static int fails;	      /* lock: the next one */
+static bool holding;	      /* lock */
+static void (*at_sync)(void); /* called by each, unless NULL */
 
 int __wrap_fsync(int fd);
 
@@ -35,6 +37,8 @@ int __wrap_fsync(int fd)
 {
 	int r;
 
+	if (at_sync)
+		at_sync();
 	pthread_mutex_lock(&lock);
 	syncs++;
 	held++;
@@ -74,6 +78,7 @@ static int setup(void **state)
 {
 	syncs = 0;
 	fails = 0;
+	at_sync = NULL;
 	env_init_in(&env, "/var/tmp"); /* a file system with storage */
 	return 0;
 }
@@ -119,6 +124,25 @@ static uint32_t commit(const struct nfs_fh *fh, uint8_t *verf)
 	assert_int_equal(nfs4_get_commit_res(&env.res, NFS4_OK, &res), 0);
 	memcpy(verf, res.verf, STABLE_VERF);
 	return NFS4_OK;
+}
+
+/* An append that is to be stable: a WRITE behind VERIFY of the size. */
+static uint32_t append_to(const struct nfs4_stateid *sid, const struct nfs_fh *fh, uint64_t end)
+{
+	const struct nfs4_bitmap mask = nfs4_bits(FATTR4_SIZE, -1);
+	const struct nfs4_attrs attrs = {.mask = mask, .attr.size = end};
+	struct nfs4_putfh_args p = {*fh};
+	struct nfs4_write_args w = {.stateid = *sid,
+		.offset = end,
+		.stable = NFS_FILE_SYNC,
+		.data = SEG_LIST_MEM((char[]){"data"}, 4)};
+
+	env_begin(&env, true);
+	nfs4_put_putfh_args(&env.args, &p);
+	nfs4_put_op(&env.args, OP_VERIFY);
+	nfs4_put_attrs(&env.args, &mask, &attrs);
+	nfs4_put_write_args(&env.args, &w);
+	return env_run(&env, 4);
 }
 
 static struct nfs4_stateid sid;
@@ -555,10 +579,62 @@ static void an_answer_waits_for_all_it_needs(void **state)
 	obj_unref(env.sv.objs, root);
 }
 
+static char answers_path[128], copy_path[128];
+static unsigned answers_seen;
+
+static void copy_answers(void)
+{
+	int from = open(answers_path, O_RDONLY), to = open(copy_path, O_WRONLY | O_CREAT, 0600);
+	struct stat st;
+
+	assert_true(from >= 0 && to >= 0);
+	assert_int_equal(fstat(from, &st), 0);
+	assert_int_equal(copy_file_range(from, NULL, to, NULL, (size_t)st.st_size, 0), st.st_size);
+	close(from);
+	close(to);
+}
+
+/* As the next run would see them, if this one were killed now. */
+static void look_for_the_answer(void)
+{
+	const struct answers_v4 key = {env.session, 0, env.slot_seq};
+	struct answers *next;
+	struct answer found;
+
+	copy_answers();
+	next = answers_new(copy_path);
+	assert_non_null(next);
+	answers_seen += answers_find(next, &key, sizeof(key), &found);
+	answers_free(next);
+}
+
+/* Also if directories are not synced, as here: this is data. */
+static void an_append_is_known_to_the_next_run_before_it_is_synced(void **state)
+{
+	open_file("f");
+	env_path(&env, ".answers", answers_path, sizeof(answers_path));
+	env_path(&env, ".copy", copy_path, sizeof(copy_path));
+	env.sv.answers = answers_new(answers_path);
+	answers_seen = 0;
+	at_sync = look_for_the_answer;
+	assert_int_equal(append_to(&sid, &fh, 0), NFS4_OK);
+	assert_int_equal(syncs, 1);
+	assert_int_equal(answers_seen, 1);
+	at_sync = NULL;
+	fails = ENOSPC;
+	assert_int_equal(append_to(&sid, &fh, 4), NFS4ERR_NOSPC);
+	assert_int_equal(syncs, 2);
+	env.sv.answers = answers_free(env.sv.answers);
+	assert_int_equal(unlink(answers_path), 0);
+	assert_int_equal(unlink(copy_path), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_failed_commit_is_told_to_all, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			an_append_is_known_to_the_next_run_before_it_is_synced, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_failed_sync_is_told_of_its_file_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(

@@ -314,7 +314,8 @@ static int write_fully(int fd, const struct seg_list *data, uint64_t offset, siz
 }
 
 int file_write(struct serve *sv, struct obj *o, int fd, const struct seg_list *data,
-	uint64_t offset, enum nfs_stable stable, size_t *done, uint8_t *verf)
+	uint64_t offset, enum nfs_stable stable, struct stable_set *later, size_t *done,
+	uint8_t *verf)
 {
 	bool alone, watched;
 	int r;
@@ -322,7 +323,7 @@ int file_write(struct serve *sv, struct obj *o, int fd, const struct seg_list *d
 	*done = 0;
 	if (offset > (uint64_t)INT64_MAX - data->len)
 		return -EFBIG;
-	alone = stable != NFS_UNSTABLE && stable_write_alone(sv->stable, o, verf);
+	alone = stable != NFS_UNSTABLE && !later && stable_write_alone(sv->stable, o, verf);
 	watched = !alone && stable_write_begin(sv->stable, o, fd, verf);
 	r = write_fully(fd, data, offset, done);
 	if (*done)
@@ -331,6 +332,10 @@ int file_write(struct serve *sv, struct obj *o, int fd, const struct seg_list *d
 		stable_write_end(sv->stable, o);
 	if (r < 0 || (stable == NFS_UNSTABLE && watched))
 		return r;
+	if (later && watched) {
+		stable_want_data(sv->stable, later, o);
+		return 0;
+	}
 	return stable_sync_by(sv->stable, o, fd);
 }
 

@@ -23,6 +23,7 @@
 #include "transport/rpc/rpc.h"
 
 struct serve;
+struct stable_set;
 
 enum file_how {
 	FILE_EXISTING,	/* it must be there */
@@ -67,9 +68,11 @@ int file_read_held(struct serve *sv, struct rpc_req *req, const struct obj *o, i
 	uint64_t offset, struct seg_list *data, bool *eof, struct statx *st);
 /* May req hold more such memory? */
 bool file_may_hold(const struct rpc_req *req);
-/* Writes and, if stable asks for it, makes it lasting. 0 with *done bytes and the write verifier
+/* Writes and, if stable asks for it, makes it lasting, unless that is left to `later`, what must be
+ * stable before the answer (NULL: not to be left to it). 0 with *done bytes and the write verifier
  * (NFS_VERF_SIZE bytes) to be answered, or -errno. */
 int file_write(struct serve *sv, struct obj *o, int fd, const struct seg_list *data,
-	uint64_t offset, enum nfs_stable stable, size_t *done, uint8_t *verf);
+	uint64_t offset, enum nfs_stable stable, struct stable_set *later, size_t *done,
+	uint8_t *verf);
 
 #endif

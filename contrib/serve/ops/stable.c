@@ -486,7 +486,13 @@ static void *worker(void *arg)
 
 void stable_want(struct stable *s, struct stable_set *set, struct obj *o)
 {
-	if (s->async || (s->memory_dev && o->st_dev == s->memory_dev))
+	if (!s->async)
+		stable_want_data(s, set, o);
+}
+
+void stable_want_data(struct stable *s, struct stable_set *set, struct obj *o)
+{
+	if (s->memory_dev && o->st_dev == s->memory_dev)
 		return;
 	for (unsigned i = 0; i < set->n; i++)
 		if (set->o[i] == o)

@@ -101,6 +101,8 @@ void stable_age(struct stable *s, uint64_t idle_ns);
 
 /* Adds o to set, unless it is in it. */
 void stable_want(struct stable *s, struct stable_set *set, struct obj *o);
+/* The same for data of o, between stable_write_begin() and a sync: also if s is async. */
+void stable_want_data(struct stable *s, struct stable_set *set, struct obj *o);
 /* Syncs what job->set names, and calls job->done once, here or on another thread, with 0 or -errno;
  * the set is then empty. */
 void stable_finish(struct stable *s, struct stable_job *job);

@@ -5,16 +5,17 @@
  * server.
  *
  * The reply caches of a run (state/session.h, v3/drc.h) end with it. A client whose connection the
- * end of the server has cut sends its calls again, and a second REMOVE or RENAME would fail. So the
- * answers to operations that change names are also stored in a record (record.h), before they wait
- * for stable storage, and the next run gives them again: over NFSv4 to a request of a session that
- * it does not know, by session, slot and sequence ID; over NFSv3 by what drc.h compares. Other
- * requests of such a session are answered NFS4ERR_BADSESSION as ever.
+ * end of the server has cut sends its calls again, and a second REMOVE or RENAME would fail, and a
+ * second append not find the file as it was. So the answers to operations that change names, and to
+ * appends of NFSv4, are also stored in a record (record.h), before they wait for stable storage,
+ * and the next run gives them again: over NFSv4 to a request of a session that it does not know, by
+ * session, slot and sequence ID; over NFSv3 by what drc.h compares. Other requests of such a
+ * session are answered NFS4ERR_BADSESSION as ever.
  *
  * The latest ANSWERS_MAX answers are kept, short ones only, and given for ANSWERS_AGE_S. A run
  * finds what earlier runs have left, never its own: that the caches know better. A server that is
  * killed between a change and the store of its answer has neither: the client finds out by the name
- * (nfsproto/nfs_unsure.h).
+ * (nfsproto/nfs_unsure.h), or cannot know (fs/append.h).
  *
  * One lock guards everything. Functions accept a NULL record: then nothing is kept.
  */

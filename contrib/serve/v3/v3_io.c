@@ -122,7 +122,8 @@ static uint32_t do_write(struct v3_call *c, const struct nfs3_write_args *a)
 		return NFS4ERR_INVAL;
 	status = v3_open(c, c->o, true, &use, &fd);
 	if (status == NFS4_OK)
-		err = file_write(c->sv, c->o, fd, &a->data, a->offset, a->stable, &done, r->verf);
+		err = file_write(
+			c->sv, c->o, fd, &a->data, a->offset, a->stable, NULL, &done, r->verf);
 	fdcache_put(c->sv->fds, use);
 	if (err < 0)
 		return nfs4_errno_status(err);

@@ -56,6 +56,9 @@ struct compound {
 	uint64_t sum;
 	uint32_t summed;
 	bool once;     /* an operation has run that must not run twice */
+	bool verified; /* the operation before this one was a VERIFY that held */
+	/* where in out the WRITE behind VERIFY says how stable its data is; 0: there was none */
+	size_t committed_at;
 	bool replayed; /* out holds the answer of an earlier run */
 	/* referenced: its backchannel is to be tried once the reply is out */
 	struct session *probe;

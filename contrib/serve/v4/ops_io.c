@@ -292,9 +292,12 @@ uint32_t op_read_plus(struct compound *c, const struct nfs4_args *args)
 	return status;
 }
 
+/* Behind a VERIFY that held: the client would not find the file so a second time, as it verifies
+ * where the file ends before it appends. The answer is kept for the next run before a sync. */
 uint32_t op_write(struct compound *c, const struct nfs4_args *args)
 {
 	const struct nfs4_write_args *a = &args->u.write;
+	struct stable_set *later = c->verified ? &c->last.set : NULL;
 	struct nfs4_write_res res = {.committed = a->stable};
 	struct io io;
 	uint32_t status = io_begin_current(c, &a->stateid, true, &io);
@@ -302,8 +305,8 @@ uint32_t op_write(struct compound *c, const struct nfs4_args *args)
 	int r = 0;
 
 	if (status == NFS4_OK)
-		r = file_write(
-			c->sv, c->cur, io.fd, &a->data, a->offset, a->stable, &done, res.verf);
+		r = file_write(c->sv, c->cur, io.fd, &a->data, a->offset, a->stable, later, &done,
+			res.verf);
 	if (r < 0)
 		status = nfs4_errno_status(r);
 	io_end(c, &io);
@@ -311,6 +314,8 @@ uint32_t op_write(struct compound *c, const struct nfs4_args *args)
 		return status;
 	res.count = (uint32_t)done;
 	nfs4_put_write_res(c->out, NFS4_OK, &res);
+	if (c->verified)
+		c->committed_at = c->out->len - NFS4_VERIFIER_SIZE - 4;
 	return NFS4_OK;
 }
 

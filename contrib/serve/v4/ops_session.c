@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "contrib/serve/ops/entry.h"
+#include "contrib/serve/ops/stable.h"
 #include "contrib/serve/state/answers.h"
 #include "contrib/serve/state/client.h"
 #include "contrib/serve/state/client_end.h"
@@ -148,21 +150,53 @@ static void put_replay(struct compound *c, const uint8_t *reply, uint32_t len)
 	c->replayed = true;
 }
 
-/* A request of a session that is not known: may an earlier run have answered it? */
-static bool answered_before(struct compound *c, const struct nfs4_sequence_args *a)
+/* An earlier run has carried out nops operations of the request. If one of them is a WRITE, its
+ * file is synced: the answer says so. A status. */
+static uint32_t sync_written(struct compound *c, uint32_t nops)
+{
+	struct xdr_in in = c->req->args;
+	struct nfs4_args next;
+	struct nfs_fh fh = {.len = 0};
+	bool written = false;
+	struct obj *o;
+	int r;
+
+	for (uint32_t i = 0; i < nops; i++) {
+		memset(&next, 0, sizeof(next));
+		nfs4_get_args(&in, &next);
+		if (next.op == OP_PUTFH && !written)
+			fh = next.u.putfh.fh;
+		written |= next.op == OP_WRITE;
+	}
+	if (!written)
+		return NFS4_OK;
+	r = obj_by_handle(c->sv->objs, fh.data, fh.len, &o);
+	if (r < 0)
+		return entry_status(r);
+	r = stable_sync(c->sv->stable, o);
+	obj_unref(c->sv->objs, o);
+	return nfs4_errno_status(r);
+}
+
+/* A request of a session that is not known: an earlier run may have answered it. A status. */
+static uint32_t answered_before(struct compound *c, const struct nfs4_sequence_args *a)
 {
 	const struct answers_v4 key = {a->session, a->slotid, a->sequenceid};
 	struct slot_replay rep;
 	struct answer kept;
+	uint32_t status;
 
 	if (!answers_find(c->sv->answers, &key, sizeof(key), &kept))
-		return false;
+		return NFS4ERR_BADSESSION;
 	rep = (struct slot_replay){.sum = kept.sum, .summed = kept.summed};
 	if (!same_request(c, a, &rep))
-		return false;
+		return NFS4ERR_BADSESSION;
+	status = sync_written(c, rep.summed);
+	if (status != NFS4_OK)
+		return status == NFS4ERR_DELAY ? status : NFS4ERR_BADSESSION;
 	log_ctrl("slot %u of a session before the restart answered again", a->slotid);
 	put_replay(c, kept.reply, kept.len);
-	return true;
+	return NFS4_OK;
 }
 
 uint32_t op_sequence(struct compound *c, const struct nfs4_args *args)
@@ -174,7 +208,7 @@ uint32_t op_sequence(struct compound *c, const struct nfs4_args *args)
 	size_t size = c->req->args.len;
 
 	if (!ses)
-		return answered_before(c, a) ? NFS4_OK : NFS4ERR_BADSESSION;
+		return answered_before(c, a);
 	for (unsigned i = 0; i < c->req->args.npayloads; i++)
 		size += c->req->args.payload[i].data.len;
 	if (size > ses->fore.maxrequestsize)

@@ -204,7 +204,7 @@ static uint32_t run_one(struct compound *c, struct xdr_in *in)
 		if (!(ops[op].flags & F_LOOKS))
 			c->seen = NULL;
 		if (status == NFS4_OK) {
-			c->once |= ops[op].flags & F_ONCE;
+			c->once |= ops[op].flags & F_ONCE || (op == OP_WRITE && c->verified);
 			status = ops[op].fn(c, &a);
 		}
 		use_end(c);
@@ -228,6 +228,7 @@ static uint32_t run_one(struct compound *c, struct xdr_in *in)
 	rewind_to(c, mark, npayloads);
 	put_failure(c, op, status);
 done:
+	c->verified = op == OP_VERIFY && status == NFS4_OK;
 	log_data("%s: %s: %s", c->client ? c->client->who : "?", nfs4_op_name(op),
 		nfs4_status_name(status));
 	return status;
@@ -253,18 +254,27 @@ static void keep_reply(struct compound *c)
 		c->summed);
 }
 
-/* The next run of the server is to know the answer, as it is now. What it would say of opens is not
- * true any more by then. */
+/* The next run of the server is to know the answer, as it is now. An answer about opens is not true
+ * any more by then. Data that was appended is: the next run syncs it before it gives the answer,
+ * which says so, since a COMMIT of that run cannot tell. */
 static void keep_for_next_run(struct compound *c)
 {
+	bool appended = c->committed_at && c->committed_at < c->out->len;
+	uint8_t committed[4], *at = c->out->base + c->committed_at;
 	struct answers_v4 key;
 
 	if (!c->session || c->replayed || !c->once || c->opened || c->out->npayloads ||
 		c->out->overflow)
 		return;
 	key = (struct answers_v4){c->session->id, c->slotid, c->slot_seq};
+	if (appended) {
+		memcpy(committed, at, sizeof(committed));
+		xdr_patch_u32(c->out, c->committed_at, NFS_FILE_SYNC);
+	}
 	answers_keep(
 		c->sv->answers, &key, sizeof(key), c->sum, c->summed, c->out->base, c->out->len);
+	if (appended)
+		memcpy(at, committed, sizeof(committed));
 }
 
 struct compound *compound_new(struct serve *sv, struct rpc_req *req)
