@@ -27,9 +27,17 @@
  * them all the same (change_goes_astray()). The last notification comes before the WRITE is
  * answered: whoever has written may look at the file next, and must get what he asks for.
  *
- * When a session is lost with the answer to an append, nobody knows whether it was carried out. It
- * was if the data stands where it was to go: that is read, and if so committed, so that it cannot
- * be lost to a restart whose verifier was never seen.
+ * When the answer to an append is lost with a session, the server does not say whether it has
+ * carried out the append (rnfs-serve does, contrib/serve/state/answers.h). If it has, the data
+ * stands where it was to go, and the file has grown beyond that. So the file is read there:
+ *
+ *     other bytes      the data is not in the file: it is appended again
+ *     the same bytes   they are this mount's if a lock or a delegation has kept other clients from
+ *                      writing there since: then they are committed, so that no restart can lose
+ *                      them whose verifier was never seen. Otherwise another client may have
+ *                      appended the same: the program is told EIO, and the log names the file
+ *
+ * An append that was carried out, and then cut off or overwritten by another client, is made again.
  */
 #include "fs/append.h"
 
@@ -41,6 +49,7 @@
 #include "fs/data.h"
 #include "fs/file.h"
 #include "fs/late.h"
+#include "fs/lost.h"
 #include "fs/write.h"
 #include "transport/log.h"
 
@@ -140,10 +149,30 @@ static void append_took(struct request *r, uint64_t at, uint32_t n)
 
 static void compare_read(struct request *r, struct mem_buf *buf);
 
+/* A part of r may be in the file, and r fails whole: of a short write the program would write the
+ * rest again. */
+static void append_fails(struct request *r, int error)
+{
+	r->batch.first.got = 0;
+	append_end(r, error);
+}
+
+static void append_unknown(struct request *r, const char *why)
+{
+	struct inode *ino = r->file->inode;
+	char path[LOST_PATH_MAX];
+
+	lost_path(r->fs, ino, path, sizeof(path));
+	log_always_warn("the server's answer to an append to %s (file %llu) is lost, and %s: the "
+			"append may or may not be in the file, and fails with EIO",
+		path, (unsigned long long)ino->fileid, why);
+	append_fails(r, -EIO);
+}
+
 static void compare_committed(struct request *r)
 {
 	if (r->batch.first.op.error)
-		append_end(r, r->batch.first.op.error);
+		append_fails(r, r->batch.first.op.error);
 	else
 		append_took(r, r->u.io.append_at, r->u.io.compared);
 }
@@ -183,11 +212,10 @@ static void compare_step(struct request *r)
 
 	if (op->error) {
 		data_put(r->fs, buf);
-		log_always_warn(
-			"whether data was appended to file %llu before the session was lost "
-			"cannot be found out: %s",
-			(unsigned long long)r->file->inode->fileid, strerror(-op->error));
-		append_end(r, op->error == -EINTR ? -EINTR : -EIO);
+		if (op->error == -EINTR)
+			append_fails(r, -EINTR);
+		else
+			append_unknown(r, "the file cannot be read");
 		return;
 	}
 	same = same_bytes(r, buf->data, op->u.read.count);
@@ -197,10 +225,12 @@ static void compare_step(struct request *r)
 		return;
 	}
 	data_put(r->fs, buf);
-	if (same && r->u.io.compared) /* all of it, or what there was room for */
+	if (!same || !r->u.io.compared)
+		append_send(r);
+	else if (r->u.io.alone) /* all of it, or what there was room for */
 		compare_commit(r);
 	else
-		append_send(r);
+		append_unknown(r, "another client may have appended the same bytes");
 }
 
 /* A descriptor for writing only does not say that its owner may read: the server is to say so. */
@@ -230,16 +260,19 @@ static void append_step(struct request *r)
 	if (op->error == -EALREADY) {
 		change_end(r->fs, r->file->inode, op);
 		r->u.io.append_at = op->u.write.offset;
+		r->u.io.alone = op->u.write.alone;
 		r->u.io.compared = 0;
 		buf = data_get(r->fs, sent);
 		if (buf)
 			compare_read(r, buf);
 		else
-			append_end(r, -EIO);
+			append_unknown(r, "there is no memory to read the file");
 		return;
 	}
 	error = write_took(r, op, sent);
-	if (error)
+	if (error == -ETIMEDOUT || error == -EREMOTEIO)
+		append_fails(r, error);
+	else if (error)
 		append_end(r, error);
 	else
 		append_took(r, op->u.write.offset, op->u.write.count);

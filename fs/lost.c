@@ -12,8 +12,7 @@
 #include "fs/request.h"
 #include "transport/log.h"
 
-#define PATH_SIZE 800u /* a line of the log has 1024 */
-#define DOTS	  "..."
+#define DOTS "..."
 
 void lost_init(struct lost *l)
 {
@@ -99,7 +98,7 @@ void lost_path(struct fs *fs, struct inode *ino, char *path, size_t size)
 
 bool lost_say(struct fs *fs, struct lost *l)
 {
-	char path[PATH_SIZE];
+	char path[LOST_PATH_MAX];
 	bool any;
 
 	pthread_mutex_lock(&l->lock);

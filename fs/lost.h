@@ -11,7 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define LOST_NAMED 16u /* of others it is said that there are some */
+#define LOST_NAMED    16u  /* of others it is said that there are some */
+#define LOST_PATH_MAX 800u /* bytes of a path in the log, whose lines have 1024 */
 
 struct fs;
 struct inode;

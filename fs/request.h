@@ -189,13 +189,15 @@ struct request {
 			uint32_t took;	 /* bytes of a WRITE that were gathered */
 			bool writepage;	 /* mapped pages are written back */
 			/* of an append whose answer was lost: where in the file its data may stand,
-			 * and how many bytes of it have been found there so far */
+			 * how many bytes of it have been found there so far, and whether no other
+			 * client can have written there */
 			uint64_t append_at;
+			uint32_t compared;
+			bool alone;
 			bool astray;	/* counted in inode.astray */
 			bool asked;	/* a READ: its parts are cut */
 			unsigned again; /* how often it was asked again (ops_data.c) */
 			uint64_t sent;	/* when the server was last asked */
-			uint32_t compared;
 			/* a READ that waits for a cache block (cached.c) */
 			struct cache_wait wait;
 			TAILQ_ENTRY(request) waiting;

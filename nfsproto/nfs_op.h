@@ -180,8 +180,8 @@ struct nfs_op {
 		 * it is another, that is tried next. NFSv3: GETATTR, then WRITE; what others append
 		 * in between is overwritten unless they lock. -EALREADY: the answer was lost with a
 		 * session (NFSv4), or with a connection before the server put the call off (NFSv3),
-		 * and the data may stand at offset already, which the file has outgrown: READ
-		 * tells. */
+		 * and the file does not end at offset any more. If the data was written it stands
+		 * at offset; but equal bytes there may be another client's, unless `alone`. */
 		struct {
 			struct nfs_open *open;
 			struct nfs_fh fh;
@@ -198,6 +198,9 @@ struct nfs_op {
 			enum nfs_stable committed;
 			uint8_t verf[NFS_VERF_SIZE];
 			struct nfs_data_attr attr; /* as after it */
+			/* with -EALREADY over NFSv4: a lock or a delegation has kept other clients
+			 * from changing those bytes ever since */
+			bool alone;
 		} write;
 		struct {
 			struct nfs_fh fh;
@@ -385,7 +388,8 @@ struct nfs_op {
 			uint32_t from_gen; /* COPY: gen of the source's */
 			uint64_t more[2];  /* COPY: the stateid of an asynchronous one;
 					      LISTXATTR: cookie, number of pages;
-					      APPEND: how often the end was elsewhere */
+					      APPEND: how often the end was elsewhere,
+					      append_alone() */
 		} v4;
 		struct {
 			struct nfs_open *open; /* that an OPEN is making */

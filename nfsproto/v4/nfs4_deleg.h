@@ -131,8 +131,9 @@ void nfs4_deleg_note_change(
 /* An OPEN begins that may bring one, and has ended. */
 void nfs4_deleg_opening(struct nfs4_client *c, int by);
 bool nfs4_deleg_holds(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t id);
-/* Is fh certainly delegated to write? locks.lock may be held. */
-bool nfs4_deleg_is_alone(struct nfs4_client *c, const struct nfs_fh *fh);
+/* The number of the delegation of fh to write, if it is certainly held; else 0. locks.lock may be
+ * held. */
+uint64_t nfs4_deleg_is_alone(struct nfs4_client *c, const struct nfs_fh *fh);
 /* A local open as cred with flags; NULL: none is held that lets do that, or no memory. */
 struct nfs_open *nfs4_deleg_open(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t id,
 	int flags, const struct rpc_cred *cred);

@@ -243,22 +243,22 @@ bool nfs4_deleg_holds(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t i
 	return d;
 }
 
-bool nfs4_deleg_is_alone(struct nfs4_client *c, const struct nfs_fh *fh)
+uint64_t nfs4_deleg_is_alone(struct nfs4_client *c, const struct nfs_fh *fh)
 {
-	uint64_t now;
+	uint64_t now, id = 0;
 	struct nfs4_deleg *d;
-	bool alone;
 
 	if (c->delegs.wanted < NFS_DELEGATIONS_WRITE)
-		return false;
+		return 0;
 	now = clock_ns();
 	pthread_mutex_lock(&c->lock);
 	d = nfs4_deleg_find_locked(c, fh, NULL);
-	alone = d && d->type == OPEN_DELEGATE_WRITE && !unsure(c->srv, now);
-	if (alone)
+	if (d && d->type == OPEN_DELEGATE_WRITE && !unsure(c->srv, now)) {
 		atomic_store_explicit(&d->used_ns, now, memory_order_relaxed);
+		id = d->id;
+	}
 	pthread_mutex_unlock(&c->lock);
-	return alone;
+	return id;
 }
 
 struct nfs_open *nfs4_deleg_open(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t id,

@@ -150,6 +150,11 @@ bool nfs4_lock_defers_close(struct nfs4_client *c, struct nfs_open *o, bool was_
 /* nfs4_lock_io.c. op, which is about to be sent at `now`: 0; -EAGAIN: not yet, it is not known
  * whether a lock that it relies on is held; -EIO: it is lost. */
 int nfs4_lock_io(struct nfs4_client *c, const struct nfs_op *op, uint64_t now);
+/* Is all of first..last certainly locked exclusively, at `now`, by an owner on whose locks changes
+ * of the file through o rely? A number that stays the same while that owner's locks stay as they
+ * are; 0: no. */
+uint64_t nfs4_lock_covers(struct nfs4_client *c, const struct nfs_open *o, uint64_t first,
+	uint64_t last, uint64_t now);
 /* nfs_locks_doubtful(): may any lock of the mount be lost, at `now`? */
 bool nfs4_locks_doubtful(struct nfs4_client *c, uint64_t now);
 /* As nfs4_open_stateid(), for reads and changes of data. */

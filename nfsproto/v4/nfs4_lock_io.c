@@ -84,6 +84,25 @@ int nfs4_lock_io(struct nfs4_client *c, const struct nfs_op *op, uint64_t now)
 	return rc;
 }
 
+uint64_t nfs4_lock_covers(struct nfs4_client *c, const struct nfs_open *o, uint64_t first,
+	uint64_t last, uint64_t now)
+{
+	const struct nfs4_lockctx *ctx;
+	uint64_t held = 0;
+
+	if (!o || is_unsure(c, now))
+		return 0;
+	pthread_mutex_lock(&c->locks.lock);
+	for (unsigned i = 0; i < NFS4_LOCK_BUCKETS; i++) {
+		LIST_FOREACH (ctx, &c->locks.bucket[i], link)
+			if (relies_on(o, true, ctx) && !ctx->suspect &&
+				lock_ranges_covers(&ctx->ranges, first, last, true))
+				held = ctx->number << 32 | ctx->ranges.changes;
+	}
+	pthread_mutex_unlock(&c->locks.lock);
+	return held;
+}
+
 struct nfs4_stateid nfs4_io_stateid(struct nfs4_client *c, struct nfs_op *op, struct nfs_open *o)
 {
 	struct nfs4_stateid id = nfs4_open_stateid(op, o);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "nfsproto/v4/nfs4_client.h"
+#include "transport/clock.h"
 #include "transport/log.h"
 
 #define APPEND_TRIES 1000u /* each time another client's append has succeeded */
@@ -438,6 +439,19 @@ enum nfs_outcome nfs4_get_op_write(struct nfs4_client *c, struct nfs_op *op, str
 	return nfs4_outcome(op, rc ? rc : get_write(c, op, r));
 }
 
+/* What keeps other clients from changing the bytes that op is to write: a number that stays the
+ * same as long as it does, without a break; 0: nothing. */
+static uint64_t append_alone(struct nfs4_client *c, const struct nfs_op *op)
+{
+	uint64_t first = op->u.write.offset, last = first + op->u.write.from.len - 1, id;
+
+	id = nfs4_lock_covers(c, op->u.write.open, first, last, clock_ns());
+	if (id)
+		return id << 1;
+	id = nfs4_deleg_is_alone(c, &op->u.write.fh);
+	return id ? id << 1 | 1 : 0;
+}
+
 /* VERIFY ends the COMPOUND when the file does not end at offset (RFC 8881 18.31). GETATTR stands
  * before it, so that the answer has the size to try next. A COMPOUND is not atomic: without a lock
  * another client may come between VERIFY and WRITE. */
@@ -451,6 +465,8 @@ void nfs4_put_op_append(struct nfs4_client *c, struct nfs_op *op, struct nfs4_co
 	xdr_out_init(&vals, size, sizeof(size));
 	xdr_put_u64(&vals, op->u.write.offset);
 	v.attrs.vals = (struct nfs4_opaque){.data = size, .len = sizeof(size)};
+	if (!op->be.v4.unsure)
+		op->be.v4.more[1] = append_alone(c, op);
 	nfs4_comp_putfh(k, &op->u.write.fh);
 	nfs4_comp_getattr(k, &want);
 	nfs4_put_verify_args(k->x, &v);
@@ -471,8 +487,10 @@ static void append_before(struct nfs_op *op, const struct nfs4_attrs *a)
 /* The file does not end where op was sent to. */
 static enum nfs_outcome append_elsewhere(struct nfs4_client *c, struct nfs_op *op, uint64_t size)
 {
-	if (op->be.v4.unsure)
+	if (op->be.v4.unsure) {
+		op->u.write.alone = op->be.v4.more[1] && append_alone(c, op) == op->be.v4.more[1];
 		return nfs_failed(op, -EALREADY);
+	}
 	if (++op->be.v4.more[0] > APPEND_TRIES) {
 		log_warn("%s: the end of a file moved %u times before anything could be appended, "
 			 "the last time to %llu: too many clients append to it, or a server bug",

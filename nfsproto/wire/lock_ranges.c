@@ -78,6 +78,7 @@ static void replace(struct lock_ranges *l, uint32_t from, uint32_t to,
 	for (uint32_t i = 0; i < np; i++)
 		l->range[from + i] = piece[i];
 	l->n = l->n - (to - from) + np;
+	l->changes++;
 }
 
 int lock_ranges_set(struct lock_ranges *l, uint64_t first, uint64_t last, bool write)
@@ -145,6 +146,7 @@ int lock_ranges_clear(struct lock_ranges *l, uint64_t first, uint64_t last)
 void lock_ranges_drop(struct lock_ranges *l)
 {
 	l->n = 0;
+	l->changes++;
 }
 
 const struct lock_range *lock_ranges_conflict(

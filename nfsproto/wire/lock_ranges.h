@@ -24,6 +24,7 @@ struct lock_range {
 struct lock_ranges {
 	struct lock_range *range; /* n of them */
 	uint32_t n, room;
+	uint32_t changes; /* how often it has changed */
 };
 
 /* Storage that is all zeros is an initialised list too. */

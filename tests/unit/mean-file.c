@@ -226,6 +226,10 @@ static uint32_t do_write(struct run *r, const struct nfs4_write_args *a)
 	r->s->change++;
 	if (mean_quirky(r->s, Q_CUT))
 		atomic_store(&r->s->cut, true);
+	if (mean_quirky(r->s, Q_CUT_REBOOT)) {
+		atomic_store(&r->s->cut, true);
+		mean_reboot_locked(r->s);
+	}
 	nfs4_put_write_res(r->x, NFS4_OK, &res);
 	return NFS4_OK;
 }

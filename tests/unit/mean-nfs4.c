@@ -175,6 +175,15 @@ static bool answer_kept(struct mean_srv *s, struct rpc_req *req)
 	return true;
 }
 
+void mean_reboot_locked(struct mean_srv *s)
+{
+	s->nclients = s->nsessions = s->nopens = 0;
+	s->reclaiming = s->locks.reclaiming = true;
+	mean_lock_drop(&s->locks, 0);
+	mean_deleg_forget(&s->delegs);
+	memset(s->opens, 0, sizeof(s->opens));
+}
+
 static void compound(struct mean_srv *s, struct rpc_req *req)
 {
 	struct run r = {.s = s, .req = req, .x = &req->res, .failing = has_op(req, s->fail_op)};
@@ -325,10 +334,6 @@ bool mean_wait(struct mean_srv *s, const unsigned *counter, unsigned n)
 void mean_reboot(struct mean_srv *s)
 {
 	pthread_mutex_lock(&s->lock);
-	s->nclients = s->nsessions = s->nopens = 0;
-	s->reclaiming = s->locks.reclaiming = true;
-	mean_lock_drop(&s->locks, 0);
-	mean_deleg_forget(&s->delegs);
-	memset(s->opens, 0, sizeof(s->opens));
+	mean_reboot_locked(s);
 	pthread_mutex_unlock(&s->lock);
 }

@@ -45,6 +45,7 @@ enum quirk {
 	Q_NEVER_SAME,	   /* VERIFY finds the size another than GETATTR says */
 	Q_BUSY,		   /* an OPEN is carried out, but answered as if it still were: DELAY */
 	Q_CUT_OPEN,	   /* an OPEN is carried out, then the connection is closed */
+	Q_CUT_REBOOT,	   /* as Q_CUT, and the server restarts */
 };
 
 struct mean_srv {
@@ -148,6 +149,7 @@ void mean_release_hold(struct mean_srv *s, uint32_t op);
 bool mean_wait(struct mean_srv *s, const unsigned *counter, unsigned n);
 /* As after a restart: clients, sessions and opens are forgotten; opens may be reclaimed. */
 void mean_reboot(struct mean_srv *s);
+void mean_reboot_locked(struct mean_srv *s); /* lock held */
 /* Forgets the session only. */
 void mean_lose_session(struct mean_srv *s);
 /* Of the session there is; lock held. */

@@ -69,7 +69,7 @@ static void appends_come_one_after_the_other(void **state)
 	assert_memory_equal(back, data, 300);
 }
 
-/* The first append is answered by nobody knows; what is at `offset` then tells. */
+/* The answer to the first append is lost; the data may be at byte 1000. */
 static bool answer_lost(struct nfs_op *op)
 {
 	if (op->type != NFS_WRITE || calls++)
@@ -79,16 +79,95 @@ static bool answer_lost(struct nfs_op *op)
 	return true;
 }
 
+/* Likewise, and no other client can have written there since. */
+static bool answer_lost_alone(struct nfs_op *op)
+{
+	bool lost = answer_lost(op);
+
+	if (lost)
+		op->u.write.alone = true;
+	return lost;
+}
+
 static void an_append_that_was_carried_out_is_not_repeated(void **state)
 {
 	fill(1000);
 	assert_int_equal(kernel_write(node, fh, 1000, data, 50, O_RDWR), 50);
 	fs->info.rsize = 16;
-	fake_knobs.script = answer_lost;
+	fake_knobs.script = answer_lost_alone;
 	assert_int_equal(kernel_write(node, fh, 1000, data, 50, O_RDWR | O_APPEND), 50);
 	assert_int_equal(count(NFS_COMMIT), 1);
 	fs->info.rsize = 4096;
 	assert_int_equal(kernel_read(node, fh, 0, back, 4096), 1050);
+	assert_int_equal(used(), 0);
+}
+
+/* Of what was carried out in part the rest follows. */
+static void an_append_that_was_carried_out_in_part_goes_on(void **state)
+{
+	fill(1000);
+	assert_int_equal(kernel_write(node, fh, 1000, data, 20, O_RDWR), 20);
+	fake_knobs.script = answer_lost_alone;
+	assert_int_equal(kernel_write(node, fh, 1000, data, 50, O_RDWR | O_APPEND), 50);
+	assert_int_equal(kernel_read(node, fh, 0, back, 4096), 1050);
+	assert_memory_equal(back + 1000, data, 50);
+	assert_int_equal(used(), 0);
+}
+
+static void found_without_proof(uint32_t n)
+{
+	fill(1000);
+	assert_int_equal(kernel_write(node, fh, 1000, data, n, O_RDWR), n);
+	fake_knobs.script = answer_lost;
+	assert_int_equal(kernel_write(node, fh, 1000, data, 50, O_RDWR | O_APPEND), -EIO);
+	assert_int_equal(count(NFS_COMMIT), 0);
+	assert_int_equal(kernel_read(node, fh, 0, back, 4096), 1000 + n);
+	assert_int_equal(used(), 0);
+}
+
+/* Another client may have appended them. */
+static void equal_bytes_prove_nothing(void **state)
+{
+	found_without_proof(50);
+}
+
+/* They may be the beginning of what the server has written of it. */
+static void some_equal_bytes_prove_nothing(void **state)
+{
+	found_without_proof(20);
+}
+
+static int second_fails;
+
+/* The answer to the second part is lost. */
+static bool second_answer_lost(struct nfs_op *op)
+{
+	if (op->type != NFS_WRITE || calls++ != 1)
+		return false;
+	op->u.write.offset = 0;
+	op->error = second_fails;
+	return true;
+}
+
+/* Of a short write the program would write the rest again. */
+static void an_append_of_unknown_length_fails_whole(void **state)
+{
+	static const int fails[] = {-EALREADY, -ETIMEDOUT, -EREMOTEIO};
+
+	fs->info.wsize = 4096;
+	memset(data, 'x', 10000);
+	for (unsigned i = 0; i < 3; i++) {
+		second_fails = fails[i];
+		calls = 0;
+		fake_knobs.script = second_answer_lost;
+		assert_int_equal(kernel_write(node, fh, 0, data, 10000, O_RDWR | O_APPEND),
+			i ? fails[i] : -EIO);
+		assert_int_equal(calls, 2);
+		assert_int_equal(used(), 0);
+	}
+	second_fails = -ENOSPC; /* the server says that it is not */
+	calls = 0;
+	assert_int_equal(kernel_write(node, fh, 0, data, 10000, O_RDWR | O_APPEND), 4096);
 }
 
 static void an_append_that_was_not_carried_out_is_repeated(void **state)
@@ -168,6 +247,10 @@ int main(void)
 		TEST(appends_come_one_after_the_other),
 		TEST(an_append_of_a_killed_process_does_not_go_on),
 		TEST(an_append_that_was_carried_out_is_not_repeated),
+		TEST(an_append_that_was_carried_out_in_part_goes_on),
+		TEST(equal_bytes_prove_nothing),
+		TEST(some_equal_bytes_prove_nothing),
+		TEST(an_append_of_unknown_length_fails_whole),
 		TEST(an_append_that_was_not_carried_out_is_repeated),
 		TEST(an_append_of_which_nobody_knows_is_an_error),
 		TEST(attributes_beside_an_append_that_goes_astray_are_thrown_away),

@@ -382,6 +382,33 @@ static void what_is_revoked_is_found_out(void **state)
 	fix_unmount_clean(f);
 }
 
+/* The server restarts before it has answered an append that it has carried out. */
+static void no_other_client_can_have_appended_meanwhile(void **state)
+{
+	struct fix *f = *state;
+	struct mem_buf *buf = mem_buf_get(f->pool, 100);
+	struct nfs_fh fh;
+	uint64_t id = delegated(f, 0, O_RDWR, &fh);
+	struct nfs_open *o = open_locally(f, &fh, id, O_RDWR);
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct nfs_op op = {.type = NFS_WRITE};
+
+		op.u.write.open = o;
+		op.u.write.fh = fh;
+		op.u.write.from = seg_list_of_buf(buf, 0, 100);
+		op.u.write.append = true;
+		op.u.write.offset = f->srv.size;
+		f->srv.delegs.gives_back = i == 0;
+		fix_quirk(f, Q_CUT_REBOOT);
+		assert_int_equal(fix_run(f, &op), -EALREADY);
+		assert_int_equal(op.u.write.alone, i == 0);
+	}
+	assert_int_equal(fix_close(f, o), 0);
+	mem_buf_unref(buf);
+	fix_unmount_clean(f);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, fix_teardown)
 
 int main(void)
@@ -396,6 +423,7 @@ int main(void)
 		TEST(it_is_told_what_the_file_looks_like),
 		TEST(one_is_reclaimed_when_the_server_restarts),
 		TEST(what_is_not_reclaimed_is_opened_anew),
+		TEST(no_other_client_can_have_appended_meanwhile),
 		TEST(what_is_revoked_is_found_out),
 	};
 

@@ -462,6 +462,49 @@ static void test_reclaim_delayed(void **state)
 	fix_unmount_clean(f);
 }
 
+/* An append that is carried out, but not answered. */
+static int append(
+	struct fix *f, struct nfs_open *o, const struct nfs_fh *fh, enum quirk q, bool *alone)
+{
+	struct mem_buf *buf = mem_buf_get(f->pool, 100);
+	struct nfs_op op = {.type = NFS_WRITE};
+	int rc;
+
+	op.u.write.open = o;
+	op.u.write.fh = *fh;
+	op.u.write.from = seg_list_of_buf(buf, 0, 100);
+	op.u.write.append = true;
+	op.u.write.offset = f->srv.size;
+	fix_quirk(f, q);
+	rc = fix_run(f, &op);
+	*alone = op.u.write.alone;
+	mem_buf_unref(buf);
+	return rc;
+}
+
+/* Nor can another client have appended the same under a lock, if this mount has held it. */
+static void test_append_under_a_lock(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+	struct nfs_open *o = fix_open(f, O_RDWR, &fh);
+	bool alone;
+
+	assert_int_equal(append(f, o, &fh, Q_CUT, &alone), -EALREADY);
+	assert_false(alone);
+	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, f->srv.size + 10), 0); /* not all of it */
+	assert_int_equal(append(f, o, &fh, Q_CUT, &alone), -EALREADY);
+	assert_false(alone);
+	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, TOP), 0);
+	assert_int_equal(append(f, o, &fh, Q_CUT, &alone), -EALREADY);
+	assert_true(alone);
+	assert_int_equal(append(f, o, &fh, Q_CUT_REBOOT, &alone), -EALREADY);
+	assert_true(alone); /* it was reclaimed */
+	assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 0, TOP), 0);
+	assert_int_equal(fix_close(f, o), 0);
+	fix_unmount_clean(f);
+}
+
 static void lock_is_lost(struct fix *f, struct nfs_open *o, const struct nfs_fh *fh)
 {
 	uint32_t n;
@@ -682,6 +725,7 @@ int main(void)
 		ON_MOUNT(test_close_rebound),
 		ON_MOUNT(test_many_owners),
 		cmocka_unit_test_setup_teardown(test_soft, fix_setup_unmounted, fix_teardown),
+		ON_MOUNT(test_append_under_a_lock),
 		ON_MOUNT(test_reclaim),
 		ON_MOUNT(test_reclaim_delayed),
 		ON_MOUNT(test_lost),

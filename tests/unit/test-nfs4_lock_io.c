@@ -243,6 +243,55 @@ static void the_only_holder_lends_its_stateid(void **state)
 	assert_true(goes_with(l, o, "open", false)); /* the server does not know it any more */
 }
 
+static uint64_t covers(struct locks *l, struct nfs_open *o, uint64_t first, uint64_t last)
+{
+	return nfs4_lock_covers(&l->c, o, first, last, atomic_load(&l->srv.renewed_ns) + 1);
+}
+
+static void an_exclusive_lock_covers_its_range(void **state)
+{
+	struct locks *l = *state;
+	struct nfs_open *o = locks_open(l, "f", 1), *same = locks_open(l, "f", 1);
+	struct nfs4_lockctx *ctx = holds(l, o, 7);
+
+	assert_true(covers(l, o, 0, 9) && covers(l, o, 3, 4));
+	assert_true(covers(l, same, 0, 9)); /* the same user may have opened the file twice */
+	assert_false(covers(l, o, 0, 10));
+	assert_false(covers(l, NULL, 0, 9));
+	assert_false(covers(l, locks_open(l, "f", 2), 0, 9));
+	assert_false(covers(l, locks_open(l, "g", 1), 0, 9));
+	assert_false(nfs4_lock_covers(
+		&l->c, o, 0, 9, atomic_load(&l->srv.renewed_ns) + l->srv.lease_s * NFS4_SEC + 1));
+	atomic_store(&l->srv.revoking, true);
+	assert_false(covers(l, o, 0, 9));
+	atomic_store(&l->srv.revoking, false);
+	make_suspect(l, ctx);
+	assert_false(covers(l, o, 0, 9));
+	ctx->suspect = false;
+	assert_int_equal(lock_ranges_set(&ctx->ranges, 0, 9, false), 0);
+	assert_false(covers(l, o, 0, 9));
+}
+
+/* Another client may have had the lock in between. */
+static void a_lock_that_is_had_again_is_another_one(void **state)
+{
+	struct locks *l = *state;
+	struct nfs_open *o = locks_open(l, "f", 1);
+	struct nfs4_lockctx *ctx = holds(l, o, 7);
+	uint64_t first = covers(l, o, 0, 9);
+
+	make_suspect(l, ctx); /* it is reclaimed */
+	ctx->suspect = false;
+	judge(l, ctx);
+	assert_true(covers(l, o, 0, 9) == first);
+	assert_int_equal(lock_ranges_clear(&ctx->ranges, 0, 9), 0);
+	assert_int_equal(lock_ranges_set(&ctx->ranges, 0, 9, true), 0);
+	assert_true(covers(l, o, 0, 9) && covers(l, o, 0, 9) != first);
+	lock_ranges_drop(&ctx->ranges);
+	holds(l, o, 8);
+	assert_true(covers(l, o, 0, 9) && covers(l, o, 0, 9) != first);
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, locks_setup, locks_teardown)
 
 int main(void)
@@ -256,6 +305,8 @@ int main(void)
 		TEST(a_lease_that_may_be_over_is_waited_for),
 		TEST(a_lost_lock_outweighs_a_suspect_one),
 		TEST(the_only_holder_lends_its_stateid),
+		TEST(an_exclusive_lock_covers_its_range),
+		TEST(a_lock_that_is_had_again_is_another_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
