@@ -85,7 +85,7 @@ static void go_on(struct request *r)
 		r->late.next(r);
 }
 
-/* As request.late.freed: r has ended, and those who wait for it go on. */
+/* As request.late.freed: what r changes has ended, and those who wait for it go on. */
 static void freed(struct request *r)
 {
 	struct late_list ready = TAILQ_HEAD_INITIALIZER(ready);
@@ -133,6 +133,12 @@ void late_begin(struct request *r, struct inode *ino, uint64_t first, uint64_t l
 	r->late.of = inode_ref(ino);
 	LIST_INSERT_HEAD(&l->under_way, r, late.link);
 	pthread_mutex_unlock(&l->lock);
+}
+
+void late_end(struct request *r)
+{
+	if (r->late.of)
+		freed(r);
 }
 
 /* --- what waits for it ------------------------------------------------------------------------ */

@@ -15,7 +15,7 @@
  * unlocks. Who waits can be killed. What the server cannot have got ends at once. Where nobody is
  * killed nothing waits, and nothing costs a round trip.
  *
- *     sends      late_begin -> request_submit -> [GONE: LATE, answered] -> request_free
+ *     sends      late_begin -> request_submit -> [GONE: LATE, answered] -> late_end, request_free
  *     waits      late_waits -> next
  *
  * A soft mount forgets a call when its time is up, as the kernel's client does: the server may
@@ -38,6 +38,10 @@ struct lates *lates_free(struct lates *l);
  * end, wherever that is), or to do so once more. If r becomes GONE it is LATE. It ends when r is
  * answered, or freed if it is LATE. */
 void late_begin(struct request *r, struct inode *ino, uint64_t first, uint64_t last);
+/* What r has submitted has ended: it is not LATE any more, nor will be, and may wait for others
+ * that are. If it was, it has been answered (r->fuse is NULL). Else r->fuse is r's own to answer.
+ */
+void late_end(struct request *r);
 /* r goes on with next when no LATE request changes any of these bytes of ino. False: none does, and
  * next was not called. ino must stay. */
 bool late_waits(

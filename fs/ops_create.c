@@ -14,6 +14,7 @@
 #include "fs/entry.h"
 #include "fs/file_info.h"
 #include "fs/flush.h"
+#include "fs/late.h"
 #include "fs/opening.h"
 #include "fs/ops.h"
 #include "transport/clock.h"
@@ -103,17 +104,29 @@ static void create_reply(struct request *r)
 	inode_unref(ino);
 }
 
+/* r, which has opened a file, ends without it. */
+static void create_dropped(struct request *r, int error)
+{
+	inode_forget(r->fs->inodes, r->inode, 1);
+	close_file(r->fs, r->file, NULL, 0);
+	request_end(r, error);
+}
+
+static void create_gone(struct request *r)
+{
+	create_dropped(r, -EINTR);
+}
+
 static void create_cut_done(struct request *r)
 {
 	const struct nfs_op *op = &r->u.open.cut->op;
 	struct inode *ino = r->inode;
 
+	late_end(r);
 	inode_touch(ino);
 	written_cut_end(&ino->written, &r->cut, 0, op->error ? 0 : UINT64_MAX);
-	if (op->error || !r->fuse) { /* create_gone() */
-		inode_forget(r->fs->inodes, ino, 1);
-		close_file(r->fs, r->file, NULL, 0);
-		request_end(r, op->error);
+	if (op->error || !r->fuse) { /* it was LATE */
+		create_dropped(r, op->error);
 		return;
 	}
 	atomic_store(&ino->told_size, 0);
@@ -132,33 +145,27 @@ static void create_cut(struct request *r)
 	op->u.setattr.open = r->file->open;
 	written_cut_begin(&r->inode->written, &r->cut);
 	inode_touch(r->inode);
+	late_begin(r, r->inode, 0, UINT64_MAX);
 	request_submit(r, create_cut_done);
 }
 
 static void create_wait(struct request *r)
 {
-	if (!flush_waits(r, r->inode, WRITTEN, create_cut))
+	if (!late_waits(r, r->inode, 0, UINT64_MAX, create_wait) &&
+		!flush_waits(r, r->inode, WRITTEN, create_cut))
 		create_cut(r);
 }
 
-/* Its process need not wait, but what it has begun is ended, and the file closed. */
-static void create_gone(struct request *r)
-{
-	request_keep_going(r);
-	r->flush.closes = true;
-	fuse_reply_err(request_take_fuse(r), request_gone_error(r));
-	create_wait(r);
-}
-
-/* r has truncated a file that was there after all, under a name that the kernel did not know. What
- * was written to it before may have reached the server behind that, or will: when all is there it
- * is truncated once more. */
-static void create_again(struct request *r)
+/* r truncates what it has opened: a file that was there after all, under a name that the kernel did
+ * not know. CREATE itself does not truncate: it could come late, when its process is killed, to
+ * whatever file has the name by then, and this file may have data that is still to be written. */
+static void create_truncates(struct request *r)
 {
 	struct inode *ino = r->inode;
 
-	written_cut(&ino->written, 0, UINT64_MAX, r->born);
-	if (!written_dirty(&ino->written) && atomic_load(&ino->written_at) < r->born) {
+	if (!r->batch.first.op.u.open.attr.size && !written_dirty(&ino->written) &&
+		atomic_load(&ino->written_at) < r->born) {
+		written_cut(&ino->written, 0, UINT64_MAX, r->born);
 		create_reply(r);
 		return;
 	}
@@ -191,7 +198,7 @@ static void create_done(struct request *r)
 	file_opened(fs, f, ino, op->u.open.open);
 	cached_opened(fs, f);
 	if (f->flags & O_TRUNC)
-		create_again(r);
+		create_truncates(r);
 	else
 		create_reply(r);
 }

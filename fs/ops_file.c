@@ -192,6 +192,7 @@ static void open_done(struct request *r)
 	struct nfs_op *op = &r->batch.first.op;
 	struct file *f = r->file;
 
+	late_end(r);
 	if (op->error) {
 		open_failed(r, op->error);
 		return;
@@ -204,12 +205,23 @@ static void open_done(struct request *r)
 	file_opened(r->fs, f, r->inode, op->u.open.open);
 	open_note(r, op);
 	cached_opened(r->fs, f);
+	if (!r->fuse) { /* it was LATE */
+		close_file(r->fs, f, r, -EINTR);
+		return;
+	}
 	if (!(f->flags & O_TRUNC) && open_by_old_name(r)) {
 		/* the kernel looks the path up again, and opens what it finds */
 		close_file(r->fs, f, r, -ESTALE);
 		return;
 	}
 	open_ask(r);
+}
+
+/* r is about to submit OPEN. */
+static void open_sends(struct request *r, const struct nfs_op *op)
+{
+	if (op->u.open.flags & O_TRUNC)
+		late_begin(r, r->inode, 0, UINT64_MAX);
 }
 
 static void open_by_handle(struct request *r)
@@ -220,6 +232,7 @@ static void open_by_handle(struct request *r)
 	op->u.open.flags = r->file->flags & (O_ACCMODE | O_TRUNC | NFS_O_EXEC);
 	op->u.open.want = open_wants(r);
 	cached_open_begin(r, op);
+	open_sends(r, op);
 	request_submit(r, open_done);
 }
 
@@ -230,13 +243,16 @@ static void open_by_handle(struct request *r)
  */
 static void open_stale(struct request *r)
 {
+	if (!r->fuse) { /* it was LATE */
+		open_failed(r, -EINTR);
+		return;
+	}
 	if (r->u.open.again) {
 		open_by_handle(r);
 		return;
 	}
 	open_forget_names(r);
-	if (r->fuse)
-		inode_renewing_name(r->inode, fuse_req_ctx(r->fuse)->pid);
+	inode_renewing_name(r->inode, fuse_req_ctx(r->fuse)->pid);
 	open_failed(r, -ESTALE);
 }
 
@@ -250,6 +266,7 @@ static void open_named_done(struct request *r)
 	struct nfs_op *op = &r->batch.first.op;
 	struct nfs_open *other;
 
+	late_end(r);
 	switch (op->error) {
 	case 0:
 		if (nfs_fh_equal(&op->u.open.fh, &r->inode->fh)) {
@@ -270,8 +287,11 @@ static void open_named_done(struct request *r)
 		open_stale(r);
 		return;
 	case -EACCES:
-	case -EPERM:
-		open_by_handle(r); /* perhaps only the directory may not be searched */
+	case -EPERM: /* perhaps only the directory may not be searched */
+		if (r->fuse)
+			open_by_handle(r);
+		else
+			open_failed(r, -EINTR);
 		return;
 	default:
 		open_done(r);
@@ -346,6 +366,7 @@ static void open_flushed(struct request *r)
 	op->u.open.only = r->inode->fh;
 	op->u.open.want = open_wants(r);
 	cached_open_begin(r, op);
+	open_sends(r, op);
 	request_submit(r, open_named_done);
 }
 

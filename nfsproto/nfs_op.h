@@ -19,6 +19,7 @@
 #ifndef RNFS_NFSPROTO_NFS_OP_H
 #define RNFS_NFSPROTO_NFS_OP_H
 
+#include <fcntl.h>
 #include <stdatomic.h>
 
 #include "nfsproto/nfs_file.h"
@@ -120,7 +121,10 @@ struct nfs_op {
 			/* by name in fh (create or not), or with name.len 0 the file fh itself */
 			struct nfs_fh dir;
 			struct nfs_name name;
-			/* O_RDONLY|O_WRONLY|O_RDWR, O_CREAT, O_EXCL, O_TRUNC, NFS_O_EXEC */
+			/* O_RDONLY|O_WRONLY|O_RDWR, O_CREAT, O_EXCL, O_TRUNC, NFS_O_EXEC. With
+			 * O_CREAT nothing is truncated: O_TRUNC only asks for the right to, and
+			 * whoever finds in attr that the file was there and has data truncates it,
+			 * knowing which file that is. */
 			int flags;
 			/* By name, with O_TRUNC and without O_CREAT: truncated is only this file
 			 * (len 0: whatever it is). Another one is opened as it is, and then fh
@@ -416,6 +420,8 @@ static inline bool nfs_op_changes_data(const struct nfs_op *op)
 		return true;
 	case NFS_SETATTR:
 		return op->u.setattr.set.mask & NFS_SET_SIZE;
+	case NFS_OPEN:
+		return (op->u.open.flags & (O_TRUNC | O_CREAT)) == O_TRUNC;
 	default:
 		return false;
 	}

@@ -5,7 +5,8 @@
  *
  *     by handle         ACCESS, with O_TRUNC then SETATTR size 0
  *     by name           LOOKUP, and on as by handle
- *     O_CREAT           CREATE guarded: made, or it is there: LOOKUP and on as by handle
+ *     O_CREAT           CREATE guarded: made, or it is there: LOOKUP and on as by handle, but for
+ *                       the truncation
  *     O_CREAT|O_EXCL    CREATE exclusive with a verifier of this open, so that one sent twice makes
  *                       one file; then SETATTR of everything, also of both times, as a server may
  *                       keep the verifier there (RFC 1813 3.3.8)
@@ -240,7 +241,7 @@ enum nfs_outcome nfs3_get_op_open_access(
 		return nfs_failed(op, rc);
 	if ((r->u.access.access & wanted(op)) != wanted(op))
 		return nfs_failed(op, -EACCES);
-	if (op->u.open.flags & O_TRUNC)
+	if (nfs_op_changes_data(op))
 		return go_on(op, NFS3_K_OPEN_TRUNCATE);
 	return nfs3_take_attr(op, obj, &op->u.open.attr);
 }

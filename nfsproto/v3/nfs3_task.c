@@ -177,6 +177,8 @@ static bool task_may_come_late_locked(const struct nfs_op *op)
 {
 	unsigned kind = op->be.v3.kind;
 
+	if (op->type == NFS_OPEN && kind != NFS3_K_OPEN_TRUNCATE)
+		return false;
 	return nfs_op_changes_data(op) && kind != NFS3_K_APPEND_SIZE &&
 	       kind != NFS3_K_GETATTR_AFTER && (op->be.v3.state == NFS3_T_SENT || op->be.v3.pulled);
 }

@@ -429,16 +429,7 @@ static void nfs4_cancel(struct nfs_client *base, struct nfs_op *op)
 		pthread_mutex_unlock(&c->srv->slots.lock);
 		return;
 	}
-	pthread_mutex_lock(&c->lock);
-	/* the own op of the open goes on alone and cleans up */
-	if (op->be.v4.open && op->be.v4.open->user == op) {
-		op->be.v4.open->user = NULL;
-		op->be.v4.open = NULL;
-		pthread_mutex_lock(&c->srv->slots.lock);
-		nfs4_state_end_later_locked(c->srv, op, -EINTR);
-		pthread_mutex_unlock(&c->srv->slots.lock);
-	}
-	pthread_mutex_unlock(&c->lock);
+	nfs4_open_cancel(c, op);
 }
 
 static bool deleg_holds(struct nfs_client *base, const struct nfs_fh *fh, uint64_t id)

@@ -196,6 +196,10 @@ struct nfs_open {
 	bool answered;	   /* OPEN has ended, the first time */
 	uint64_t close_ns; /* when the last CLOSE began */
 	bool patient;	   /* nobody waits for CLOSE */
+	/* c->lock. gone: the user of OPEN was cancelled, and no truncation is sent any more.
+	 * truncating: the server may have a call that truncates the file; a user who is gone is
+	 * answered when that has ended */
+	bool gone, truncating;
 	/* until OPEN has ended: where first data goes, with references on its blocks, and the copy
 	 * of its array, or NULL */
 	struct seg_list to;
@@ -223,6 +227,13 @@ void nfs4_open_got(struct nfs_open *o, const struct nfs4_stateid *id, uint32_t m
 /* NFS_OPEN and NFS_CLOSE of a user. */
 void nfs4_open_submit(struct nfs4_client *c, struct nfs_op *op);
 void nfs4_close_submit(struct nfs4_client *c, struct nfs_op *op);
+/* OPEN, or SETATTR after it, is about to be encoded such that the file of o is truncated. False: it
+ * is not to be any more. */
+bool nfs4_open_truncates(struct nfs4_client *c, struct nfs_open *o);
+/* The server has answered that. */
+void nfs4_open_answered(struct nfs4_client *c, struct nfs_open *o);
+/* NFS_OPEN or NFS_CLOSE of a user is cancelled. */
+void nfs4_open_cancel(struct nfs4_client *c, struct nfs_op *op);
 /* CLOSE of o, which nobody waits for. */
 void nfs4_close_start(struct nfs4_client *c, struct nfs_open *o);
 /* The locks are gone that o's CLOSE was waiting for. */

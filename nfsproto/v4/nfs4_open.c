@@ -440,6 +440,60 @@ void nfs4_close_deferred(struct nfs4_client *c, struct nfs_open *o)
 	close_start(c, o, 0);
 }
 
+/* --- cancelling ---------------------------------------------------------------------------- */
+
+/* The user of o is answered that it was cancelled. The own op goes on alone and cleans up. c->lock
+ * held. */
+static void let_go_locked(struct nfs4_client *c, struct nfs_open *o)
+{
+	struct nfs_op *user = o->user;
+
+	o->user = NULL;
+	user->be.v4.open = NULL;
+	pthread_mutex_lock(&c->srv->slots.lock);
+	nfs4_state_end_later_locked(c->srv, user, -EINTR);
+	pthread_mutex_unlock(&c->srv->slots.lock);
+}
+
+/* No call is at the server that truncates the file of o; sends: one is about to be. False: its user
+ * is gone. */
+static bool truncating(struct nfs4_client *c, struct nfs_open *o, bool sends)
+{
+	bool gone;
+
+	pthread_mutex_lock(&c->lock);
+	gone = o->gone;
+	o->truncating = sends && !gone;
+	if (gone && o->user)
+		let_go_locked(c, o);
+	pthread_mutex_unlock(&c->lock);
+	return !gone;
+}
+
+bool nfs4_open_truncates(struct nfs4_client *c, struct nfs_open *o)
+{
+	return truncating(c, o, true);
+}
+
+void nfs4_open_answered(struct nfs4_client *c, struct nfs_open *o)
+{
+	truncating(c, o, false);
+}
+
+void nfs4_open_cancel(struct nfs4_client *c, struct nfs_op *op)
+{
+	struct nfs_open *o;
+
+	pthread_mutex_lock(&c->lock);
+	o = op->be.v4.open;
+	if (o && o->user == op) {
+		o->gone |= op->type == NFS_OPEN;
+		if (!o->truncating)
+			let_go_locked(c, o);
+	}
+	pthread_mutex_unlock(&c->lock);
+}
+
 /* --- state that the server has disowned ---------------------------------------------------- */
 
 #define DISOWNED_MAX 60 /* attempts; with the delays below some three minutes */

@@ -208,6 +208,11 @@ void nfs4_put_op_open_setattr(struct nfs4_client *c, struct nfs_op *op, struct n
 {
 	struct nfs4_stateid id = nfs4_open_stateid(op, op->be.v4.open);
 
+	if (nfs_op_changes_data(op) && !nfs4_open_truncates(c, op->be.v4.open)) {
+		op->be.v4.kind = NFS4_K_GETATTR_AFTER;
+		nfs4_put_op_getattr_after(c, op, k);
+		return;
+	}
 	nfs4_comp_putfh(k, &op->u.open.fh);
 	put_setattr(k, &id, &op->u.open.set);
 	nfs4_comp_getattr(k, &c->stat_want);
@@ -218,6 +223,7 @@ enum nfs_outcome nfs4_get_op_open_setattr(
 {
 	int rc = nfs4_reply_op(r, OP_PUTFH);
 
+	nfs4_open_answered(c, op->be.v4.open);
 	if (!rc)
 		rc = get_setattr(r);
 	return rc ? nfs4_outcome(op, rc) : nfs4_getattr_or_ask_again(op, r, &op->u.open.attr);

@@ -4,11 +4,15 @@
  * nfs4_ops_open: OPEN, CLOSE and what goes with them on the wire. The op is always the own op of a
  * struct nfs_open (be.v4.open): the user's op is answered from it (nfs4_open.c).
  *
- * Creating:  O_CREAT          UNCHECKED4; O_TRUNC as size 0, which also applies to an existing file
- *            O_CREAT|O_EXCL   EXCLUSIVE4_1 with a verifier of this open: sent twice, it makes one
- * file O_TRUNC alone    OPEN, then SETATTR size 0 in the same COMPOUND; with
- * O_RDONLY the server is asked for an open to write as well. The name may stand for another file by
- * now, which is not to be emptied: VERIFY stands between them
+ *     O_CREAT          UNCHECKED4, also with O_TRUNC: without a size, which would apply to a file
+ *                      that is there, whichever that is
+ *     O_CREAT|O_EXCL   EXCLUSIVE4_1 with a verifier of this open: sent twice, it makes one file
+ *     O_TRUNC alone    OPEN, then SETATTR size 0 in the same COMPOUND; with O_RDONLY the server is
+ *                      asked for an open to write as well. The name may stand for another file by
+ *                      now, which is not to be emptied: VERIFY stands between them
+ *
+ * A user who is cancelled is answered when no call is at the server any more that truncates the
+ * file, and none is sent after that (nfs4_open_truncates()).
  *
  * ACCESS and the first READ go with it if they are wanted, GETATTR between them: as with any READ,
  * attributes may be older than data, and not the other way round. Neither need succeed.
@@ -31,11 +35,6 @@
 static bool verifies(const struct nfs_op *op)
 {
 	return op->u.open.only.len && op->u.open.name.len;
-}
-
-static bool truncates_after(const struct nfs_op *op)
-{
-	return (op->u.open.flags & O_TRUNC) && !(op->u.open.flags & O_CREAT);
 }
 
 /* The mode as it is without the help of the server. */
@@ -137,7 +136,7 @@ static void put_access(struct nfs_op *op, struct nfs4_comp *k)
 
 void nfs4_put_op_open(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
-	const struct nfs_open *o = op->be.v4.open;
+	struct nfs_open *o = op->be.v4.open;
 	struct nfs_sattr set = op->u.open.set;
 	uint8_t vals[NFS4_SATTR_MAX];
 	struct nfs4_open_args a = {
@@ -155,17 +154,16 @@ void nfs4_put_op_open(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp
 			if (!excl_umask(c))
 				mask_mode(&set);
 			set.mask = excl_mask(c, set.mask);
-		} else if (op->u.open.flags & O_TRUNC) {
-			set.mask |= NFS_SET_SIZE;
-			set.size = 0;
 		}
 		nfs4_sattr_encode(&set, vals, &a.attrs, k->owners);
 	}
+	if (nfs_op_changes_data(op) && !nfs4_open_truncates(c, o))
+		op->u.open.flags &= ~O_TRUNC;
 	a.share_access |= wants_deleg(c, op);
 	nfs4_comp_putfh(k, &op->u.open.dir);
 	put_open(c, o, k, &a);
 	nfs4_comp_op(k, OP_GETFH);
-	if (truncates_after(op)) {
+	if (nfs_op_changes_data(op)) {
 		struct nfs_sattr zero = {.mask = NFS_SET_SIZE};
 		struct nfs4_setattr_args sa = {.stateid = nfs4_stateid_current};
 
@@ -256,7 +254,7 @@ static enum nfs_outcome get_open_rest(struct nfs_op *op, struct nfs4_reply *r)
 	struct nfs4_setattr_res sa;
 	int rc;
 
-	if (truncates_after(op)) {
+	if (nfs_op_changes_data(op)) {
 		rc = verifies(op) ? nfs4_reply_op(r, OP_VERIFY) : 0;
 		if (rc)
 			return verified(op, r, rc);
@@ -325,6 +323,7 @@ enum nfs_outcome nfs4_get_op_open(struct nfs4_client *c, struct nfs_op *op, stru
 	enum nfs_outcome out;
 	int rc = nfs4_reply_op(r, OP_PUTFH);
 
+	nfs4_open_answered(c, o);
 	op->u.open.have_access = op->u.open.have_data = op->u.open.times_left = false;
 	op->u.open.deleg = 0;
 	op->u.open.deleg_writes = false;
@@ -352,7 +351,7 @@ enum nfs_outcome nfs4_get_op_open(struct nfs4_client *c, struct nfs_op *op, stru
 		o->deleg_wanted, &op->u.open.deleg_writes);
 	out = get_open_rest(op, r);
 	/* what was truncated behind OPEN has another one by now */
-	if (out == NFS_DONE && op->u.open.deleg_writes && !truncates_after(op))
+	if (out == NFS_DONE && op->u.open.deleg_writes && !nfs_op_changes_data(op))
 		nfs4_deleg_note_change(c, &o->fh, op->u.open.deleg, op->u.open.attr.change);
 	if (out == NFS_DONE && (op->u.open.flags & O_EXCL) && (op->u.open.flags & O_CREAT)) {
 		if (!excl_umask(c))

@@ -36,6 +36,8 @@ CASES = {
     "overwrite": (lambda p: write(p, 0, OLD), lambda p: write(p, 0, NEW), 0, [NEW]),
     "append": (lambda p: write(p, os.O_APPEND, OLD), lambda p: write(p, os.O_APPEND, NEW), 0, [NEW, OLD + NEW]),
     "locked": (lambda p: write_locked(p, OLD), lambda p: write_locked(p, NEW), 1, [NEW]),
+    "open": (lambda p: os.open(p, os.O_WRONLY | os.O_TRUNC), lambda p: write(p, 0, NEW), 0, [NEW]),
+    "create": (lambda p: os.open(p, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), lambda p: write(p, os.O_CREAT, NEW), 0, [NEW]),
     "truncate": (lambda p: os.truncate(p, 0), lambda p: write(p, 0, NEW), 0, [NEW]),
 }
 
@@ -43,8 +45,9 @@ CASES = {
 def main(case, first, second, export, log):
     before, after, who, good = CASES[case]
     there = os.path.join(export, case)
-    with open(there, "wb"):
-        pass
+    if case != "create":
+        with open(there, "wb"):
+            pass
     pid = os.fork()
     if pid == 0:
         before(os.path.join(first, case))

@@ -222,6 +222,16 @@ static int do_head(char **arg)
 	return rc ? rc : rc2;
 }
 
+static int truncate_open(struct nfs_open *open, const struct nfs_fh *fh)
+{
+	struct nfs_op op = {.type = NFS_SETATTR};
+
+	op.u.setattr.fh = *fh;
+	op.u.setattr.open = open;
+	op.u.setattr.set.mask = NFS_SET_SIZE;
+	return run(&op);
+}
+
 static int do_put(char **arg)
 {
 	struct nfs_client_info info;
@@ -234,6 +244,7 @@ static int do_put(char **arg)
 
 	if (rc)
 		return rc;
+	rc = truncate_open(open, &fh);
 	nfs_client_info(nfs, &info);
 	buf = mem_buf_get(pool, info.wsize);
 	while (!rc && (have = fread(buf->data, 1, info.wsize, stdin)) > 0) {

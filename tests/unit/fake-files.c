@@ -188,7 +188,7 @@ static int do_open(struct fake_files *f, struct nfs_op *op)
 	if (f->nodes[id]->attr.type != NFS_REG)
 		return f->nodes[id]->attr.type == NFS_DIR ? -EISDIR : -ELOOP;
 	fake_file_fh(id, &op->u.open.fh);
-	if (op->u.open.flags & O_TRUNC &&
+	if (nfs_op_changes_data(op) &&
 		(!op->u.open.only.len || nfs_fh_equal(&op->u.open.only, &op->u.open.fh)))
 		resize(f, f->nodes[id], 0);
 	op->u.open.open = fake_file_open(f, id);

@@ -74,6 +74,13 @@ static uint64_t send_lock(uint32_t type)
 	return kernel_send(FUSE_SETLK, node, &in, sizeof(in), NULL, 0);
 }
 
+static uint64_t open_and_truncate(void)
+{
+	struct fuse_open_in in = {.flags = O_RDWR | O_TRUNC};
+
+	return kernel_send(FUSE_OPEN, node, &in, sizeof(in), NULL, 0);
+}
+
 static uint64_t send_flush(void)
 {
 	struct fuse_flush_in in = {.fh = fh, .lock_owner = ME};
@@ -184,16 +191,93 @@ static void what_is_written_behind_a_new_size_waits(void **state)
 
 static void an_open_that_truncates_waits(void **state)
 {
-	struct fuse_open_in in = {.flags = O_RDWR | O_TRUNC};
 	uint64_t open;
 
 	fill(10000);
 	leave_write(5000, "lost", 4);
-	open = kernel_send(FUSE_OPEN, node, &in, sizeof(in), NULL, 0);
+	open = open_and_truncate();
 	waits(open);
 	go_on();
 	assert_int_equal(kernel_wait(open).error, 0);
 	assert_int_equal(kernel_read(node, fh, 0, back, 4096), 0);
+}
+
+static uint64_t send_create(void)
+{
+	struct fuse_create_in in = {.flags = O_RDWR | O_TRUNC, .mode = 0644};
+
+	return kernel_send(FUSE_CREATE, KERNEL_ROOT, &in, sizeof(in), "f", 2);
+}
+
+/* An open that truncates is under way at the server when its process is killed. */
+static void leave_open(uint64_t (*send)(void), enum nfs_op_type type)
+{
+	uint64_t one;
+
+	fake_knobs.hang[type] = true;
+	one = send();
+	looked_at();
+	assert_false(kernel_answered(one));
+	killed(one);
+	assert_int_equal(kernel_wait(one).error, -EINTR);
+	fake_knobs.hang[type] = false;
+}
+
+/* What is written after a truncation that is still to come waits for it, and the open is closed. */
+static void what_is_written_after_it_stands(uint64_t (*send)(void), enum nfs_op_type type)
+{
+	uint64_t write, again, closed = count(NFS_CLOSE);
+
+	fill(1000);
+	leave_open(send, type);
+	write = kernel_send_write(node, fh, 0, "new", 3, O_RDWR | O_DSYNC, 0);
+	waits(write);
+	again = send();
+	waits(again);
+	killed(again);
+	assert_int_equal(kernel_wait(again).error, -EINTR);
+	go_on();
+	assert_int_equal(kernel_wait(write).error, 0);
+	assert_int_equal(kernel_read(node, fh, 0, back, 4096), 3);
+	assert_memory_equal(back, "new", 3);
+	while (count(NFS_CLOSE) == closed)
+		;
+	assert_int_equal(used(), 0);
+}
+
+static void an_open_that_truncates_is_waited_for(void **state)
+{
+	what_is_written_after_it_stands(open_and_truncate, NFS_OPEN);
+}
+
+static void a_create_that_truncates_is_waited_for(void **state)
+{
+	what_is_written_after_it_stands(send_create, NFS_SETATTR);
+}
+
+/* The server may come to it when the name stands for another file: it changes none. */
+static void a_create_that_is_not_answered_truncates_nothing(void **state)
+{
+	fill(1000);
+	leave_open(send_create, NFS_OPEN);
+	go_on();
+	assert_int_equal(kernel_read(node, fh, 0, back, 4096), 1000);
+}
+
+/* It has opened the file, or not. */
+static void a_late_open_that_fails_lets_others_go_on(void **state)
+{
+	uint64_t write;
+
+	fill(1000);
+	leave_open(open_and_truncate, NFS_OPEN);
+	write = kernel_send_write(node, fh, 0, "new", 3, O_RDWR | O_DSYNC, 0);
+	waits(write);
+	fake_knobs.fail[NFS_OPEN] = -EIO;
+	go_on();
+	assert_int_equal(kernel_wait(write).error, 0);
+	assert_int_equal(kernel_read(node, fh, 0, back, 4096), 1000);
+	assert_memory_equal(back, "new", 3);
 }
 
 /* Others get the lock after it. */
@@ -307,6 +391,10 @@ int main(void)
 		TEST(a_new_size_waits),
 		TEST(what_is_written_behind_a_new_size_waits),
 		TEST(an_open_that_truncates_waits),
+		TEST(an_open_that_truncates_is_waited_for),
+		TEST(a_create_that_truncates_is_waited_for),
+		TEST(a_create_that_is_not_answered_truncates_nothing),
+		TEST(a_late_open_that_fails_lets_others_go_on),
 		TEST(an_unlock_waits),
 		TEST(a_flush_that_unlocks_outlives_its_process),
 		TEST(a_flush_without_locks_does_not_wait),

@@ -489,21 +489,24 @@ static void wait_for_count(struct fix3 *f, uint32_t proc, unsigned n)
 /* A WRITE, or what cuts the file, that the server has got: it may execute that later. */
 static void a_change_of_data_that_is_cancelled_ends_with_its_answer(void **state)
 {
-	static const uint32_t proc[] = {NFS3PROC_WRITE, NFS3PROC_SETATTR};
-	struct nfs_op op[2] = {{.type = NFS_WRITE}, {.type = NFS_SETATTR}};
+	static const uint32_t proc[] = {NFS3PROC_WRITE, NFS3PROC_SETATTR, NFS3PROC_SETATTR};
+	struct nfs_op op[3] = {{.type = NFS_WRITE}, {.type = NFS_SETATTR}, {.type = NFS_OPEN}};
 	struct fix3 *f = *state;
 	struct mem_buf *buf = mem_buf_get(f->pool, 4096);
 	sem_t sem;
 
-	op[0].u.write.fh = op[1].u.setattr.fh = f->root;
+	op[0].u.write.fh = op[1].u.setattr.fh = op[2].u.open.dir = f->file;
 	op[0].u.write.from = seg_list_of_buf(buf, 0, 10);
 	op[1].u.setattr.set.mask = NFS_SET_SIZE;
-	for (unsigned i = 0; i < 2; i++) {
+	op[2].u.open.flags = O_WRONLY | O_TRUNC;
+	for (unsigned i = 0; i < 3; i++) {
+		unsigned before = f->m.count[proc[i]];
+
 		pthread_mutex_lock(&f->m.lock);
 		f->m.silent[proc[i]] = true;
 		pthread_mutex_unlock(&f->m.lock);
 		fix3_start(f, &op[i], &sem);
-		wait_for_count(f, proc[i], 1);
+		wait_for_count(f, proc[i], before + 1);
 		nfs_cancel(&op[i]);
 		nfs_cancel(&op[i]);
 		assert_int_equal(fix3_getattr(f), 0);
@@ -516,9 +519,37 @@ static void a_change_of_data_that_is_cancelled_ends_with_its_answer(void **state
 		assert_int_equal(fix3_getattr(f), 0);
 		fix3_wait(&sem);
 		assert_int_equal(op[i].error, 0);
-		assert_int_equal(f->m.count[proc[i]], 2);
+		assert_int_equal(f->m.count[proc[i]], before + 2);
 	}
+	op[0] = (struct nfs_op){.type = NFS_CLOSE, .u.close.open = op[2].u.open.open};
+	assert_int_equal(fix3_run(f, &op[0]), 0);
 	mem_buf_unref(buf);
+}
+
+/* What comes before the truncation changes nothing; and what creates does not truncate. */
+static void an_open_that_is_cancelled_truncates_nothing_later(void **state)
+{
+	struct nfs_op op = {.type = NFS_OPEN};
+	struct fix3 *f = *state;
+	sem_t sem;
+
+	op.u.open.dir = f->file;
+	op.u.open.flags = O_WRONLY | O_TRUNC;
+	pthread_mutex_lock(&f->m.lock);
+	f->m.silent[NFS3PROC_ACCESS] = true;
+	pthread_mutex_unlock(&f->m.lock);
+	fix3_start(f, &op, &sem);
+	wait_for_count(f, NFS3PROC_ACCESS, 1);
+	nfs_cancel(&op);
+	fix3_wait(&sem);
+	assert_int_equal(op.error, -EINTR);
+	pthread_mutex_lock(&f->m.lock);
+	f->m.silent[NFS3PROC_ACCESS] = false;
+	f->m.fails[NFS3PROC_CREATE].status = NFS3ERR_EXIST;
+	f->m.fails[NFS3PROC_CREATE].times = 1;
+	pthread_mutex_unlock(&f->m.lock);
+	assert_int_equal(fix3_open(f, &file, O_WRONLY | O_CREAT | O_TRUNC), 0);
+	assert_int_equal(f->m.count[NFS3PROC_SETATTR], 0);
 }
 
 /* The server says that it has not executed it, and is not asked again. */
@@ -609,6 +640,7 @@ int main(void)
 		ON_MOUNT3(impossible_entries_are_refused),
 		ON_MOUNT3(a_cancelled_op_ends),
 		ON_MOUNT3(a_change_of_data_that_is_cancelled_ends_with_its_answer),
+		ON_MOUNT3(an_open_that_is_cancelled_truncates_nothing_later),
 		ON_MOUNT3(a_cancelled_change_that_is_put_off_ends),
 		ON_MOUNT3(a_cancelled_change_ends_with_the_mount),
 		ON_MOUNT3(ops_under_way_end_with_the_mount),

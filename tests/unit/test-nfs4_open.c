@@ -276,6 +276,69 @@ static void state_lost_within_an_open_is_opened_again(void **state)
 	fix_unmount_clean(f);
 }
 
+/* --- a truncation whose user is gone ------------------------------------------------------- */
+
+/* The user of an OPEN that truncates is cancelled while the server has it; that operation of it
+ * then fails with status, once. */
+static void truncation_cancelled(struct fix *f, uint32_t op, uint32_t status, unsigned setattrs)
+{
+	struct nfs_op open = open_op(f, O_WRONLY | O_TRUNC);
+	unsigned closes = f->srv.count[OP_CLOSE], before = f->srv.count[OP_SETATTR];
+	sem_t sem;
+
+	f->srv.hold_op = OP_OPEN;
+	fix_start(f, &open, &sem);
+	assert_true(mean_wait(&f->srv, &f->srv.nheld, 1));
+	nfs_cancel(&open);
+	assert_int_equal(fix_getattr(f), 0);
+	assert_false(fix_ends_within(&sem, 0)); /* the server may come to it */
+	if (op)
+		fix_fails(f, op, status, 1);
+	mean_release(&f->srv);
+	assert_true(fix_ends_within(&sem, PATIENCE_MS));
+	assert_int_equal(open.error, -EINTR);
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_CLOSE], closes + 1));
+	assert_int_equal(f->srv.nopens, 0);
+	assert_int_equal(f->srv.count[OP_SETATTR], before + setattrs);
+}
+
+static void a_truncation_that_the_server_has_is_waited_for(void **state)
+{
+	struct fix *f = *state;
+
+	truncation_cancelled(f, 0, 0, 1);
+	fix_unmount_clean(f);
+}
+
+static void no_truncation_is_sent_after_that(void **state)
+{
+	struct fix *f = *state;
+
+	truncation_cancelled(f, OP_OPEN, NFS4ERR_DELAY, 0);
+	truncation_cancelled(f, OP_SETATTR, NFS4ERR_DELAY, 1);
+	truncation_cancelled(f, OP_SEQUENCE, NFS4ERR_BADSESSION, 0);
+	fix_unmount_clean(f);
+}
+
+/* One that is not at the server ends at once, and is not sent. */
+static void a_truncation_that_is_put_off_is_not_made(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_op open = open_op(f, O_WRONLY | O_TRUNC);
+	sem_t sem;
+
+	fix_fails(f, OP_OPEN, NFS4ERR_GRACE, 1);
+	fix_start(f, &open, &sem);
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_OPEN], 1));
+	assert_int_equal(fix_getattr(f), 0);
+	nfs_cancel(&open);
+	assert_true(fix_ends_within(&sem, PATIENCE_MS));
+	assert_int_equal(open.error, -EINTR);
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_CLOSE], 1));
+	assert_int_equal(f->srv.count[OP_SETATTR], 0);
+	fix_unmount_clean(f);
+}
+
 /* --- state that is lost -------------------------------------------------------------------- */
 
 static int truncate_by(struct fix *f, struct nfs_open *o, const struct nfs_fh *fh)
@@ -572,6 +635,9 @@ int main(void)
 		ON_MOUNT(an_exclusive_create_may_be_repeated),
 		UNMOUNTED(what_nobody_waits_for_makes_nothing),
 		ON_MOUNT(state_lost_within_an_open_is_opened_again),
+		ON_MOUNT(a_truncation_that_the_server_has_is_waited_for),
+		ON_MOUNT(no_truncation_is_sent_after_that),
+		ON_MOUNT(a_truncation_that_is_put_off_is_not_made),
 		ON_MOUNT(whatever_is_said_of_the_stateid_it_is_opened_again),
 		ON_MOUNT(what_is_reclaimed_needs_no_new_open),
 		ON_MOUNT(what_is_not_reclaimed_is_opened_after_that),
