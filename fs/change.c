@@ -66,12 +66,17 @@ void change_renew(const struct fs *fs, struct inode *ino, const struct nfs_attr 
 
 int change_notify(const struct fs *fs, struct inode *ino, off_t from)
 {
+	return change_notify_range(fs, ino, from, 0);
+}
+
+int change_notify_range(const struct fs *fs, struct inode *ino, off_t from, off_t len)
+{
 	uint64_t began = clock_ns();
 	unsigned times;
 	int rc;
 
 	inode_must_forget(ino, &times);
-	rc = fuse_lowlevel_notify_inval_inode(fs->se, inode_id(fs->inodes, ino), from, 0);
+	rc = fuse_lowlevel_notify_inval_inode(fs->se, inode_id(fs->inodes, ino), from, len);
 	inode_forgot(ino, times, rc ? 0 : began);
 	return rc;
 }

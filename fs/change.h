@@ -38,6 +38,8 @@ void change_renew(const struct fs *fs, struct inode *ino, const struct nfs_attr 
  * kernel was told since: one too many has it throw away the answer to a GETATTR, and read up to the
  * end that the file had. */
 int change_notify(const struct fs *fs, struct inode *ino, off_t from);
+/* The same with the pages of [from, from + len); len 0: to the end. */
+int change_notify_range(const struct fs *fs, struct inode *ino, off_t from, off_t len);
 /* Is it unknown whether the kernel, which has asked at `born`, would take attributes that the
  * server was asked for at `asked`, since it gets them beside the answer to an append that it has in
  * the wrong place (append.c)? Then it has been made to throw them away. */

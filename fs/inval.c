@@ -33,14 +33,18 @@ struct inval {
 static void inval_one_locked(struct inval *v)
 {
 	struct inode *ino = inode_ref(v->now->inode ? v->now->inode : v->now->file->inode);
+	off_t from = v->now->inval.from, len = v->now->inval.len;
+	bool alone = v->now->inval.alone;
 	struct request *r;
 	int rc;
 
 	pthread_mutex_unlock(&v->lock);
-	atomic_store(&ino->renewed, false); /* the server is to be asked */
-	inode_doubt_attr(ino);
-	cache_drop_all(&ino->cache);
-	rc = change_notify(v->fs, ino, 0);
+	if (!alone) {
+		atomic_store(&ino->renewed, false); /* the server is to be asked */
+		inode_doubt_attr(ino);
+		cache_drop_all(&ino->cache);
+	}
+	rc = change_notify_range(v->fs, ino, from, len);
 	if (rc && rc != -ENOENT) /* the kernel has no such inode in its cache */
 		log_ctrl("dropping the pages of file %llu: %s", (unsigned long long)ino->fileid,
 			strerror(-rc));
@@ -120,7 +124,7 @@ struct inval *inval_free(struct inval *v)
 	return NULL;
 }
 
-void inval_then(struct inval *v, struct request *r, request_step_fn *next)
+static void drop(struct inval *v, struct request *r, request_step_fn *next)
 {
 	bool stop;
 
@@ -133,6 +137,22 @@ void inval_then(struct inval *v, struct request *r, request_step_fn *next)
 	pthread_mutex_unlock(&v->lock);
 	if (stop)
 		next(r);
+}
+
+void inval_then(struct inval *v, struct request *r, request_step_fn *next)
+{
+	r->inval.alone = false;
+	r->inval.from = r->inval.len = 0;
+	drop(v, r, next);
+}
+
+void inval_pages_then(
+	struct inval *v, struct request *r, off_t from, off_t len, request_step_fn *next)
+{
+	r->inval.alone = true;
+	r->inval.from = from;
+	r->inval.len = len;
+	drop(v, r, next);
 }
 
 void inval_end_gone(struct inval *v)

@@ -27,6 +27,10 @@ struct inval *inval_free(struct inval *v);
  * calls next(r), which must not wait for long, on that thread. No part of r may be pending. Any
  * thread; does not wait. After inval_stop() it calls next(r) at once, and the pages stay. */
 void inval_then(struct inval *v, struct request *r, request_step_fn *next);
+/* The same with the pages of [from, from + len) alone (len 0: to the end), of which the kernel
+ * writes the dirty ones first. */
+void inval_pages_then(
+	struct inval *v, struct request *r, off_t from, off_t len, request_step_fn *next);
 /* Calls next for the requests that wait here and are GONE (request.h), pages dropped or not. */
 void inval_end_gone(struct inval *v);
 

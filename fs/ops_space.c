@@ -16,6 +16,7 @@
 #include "fs/entry.h"
 #include "fs/file.h"
 #include "fs/flush.h"
+#include "fs/inval.h"
 #include "fs/late.h"
 #include "fs/ops.h"
 #include "fs/write.h"
@@ -30,32 +31,81 @@ static bool has_space_ops(const struct fs *fs)
 
 /* --- lseek ------------------------------------------------------------------------------------ */
 
-static void lseek_done(struct request *r)
+static void lseek_reply(struct request *r)
 {
-	struct nfs_op *op = &r->batch.first.op;
+	const struct nfs_op *op = &r->batch.first.op;
+	off_t pos = (off_t)op->u.seek.pos;
 	fuse_req_t fuse;
-	off_t pos;
 
 	if (op->error) {
 		request_end(r, op->error == -EOPNOTSUPP ? -ENOSYS : op->error);
 		return;
 	}
-	pos = (off_t)op->u.seek.pos;
 	fuse = request_take_fuse(r);
 	request_free(r);
 	fuse_reply_lseek(fuse, pos);
 }
 
+static void lseek_begin(struct request *r);
+
+/* What the kernel has written there is data. */
+static void lseek_dropped(struct request *r)
+{
+	if (request_is_gone(r))
+		request_end(r, -EINTR);
+	else if (atomic_load(&r->file->inode->told_writes) != r->u.seek.writes)
+		lseek_begin(r);
+	else
+		lseek_reply(r);
+}
+
+/* Where has the server said that there is no data? False: nowhere. *len 0: to the end. */
+static bool found_hole(const struct nfs_op *op, uint64_t *from, uint64_t *len)
+{
+	bool none = op->error == -ENXIO && !op->u.seek.hole;
+
+	*from = op->u.seek.hole ? op->u.seek.pos : op->u.seek.offset;
+	*len = op->u.seek.hole ? 1 : none ? 0 : op->u.seek.pos - op->u.seek.offset;
+	return none || (!op->error && *len);
+}
+
+/* A program may have stored something in a hole, through a mapping, of which the server does not
+ * know: the kernel writes dirty pages that it is to drop. */
+static void lseek_done(struct request *r)
+{
+	uint64_t from, len;
+
+	if (r->u.seek.dropped || !atomic_load(&r->file->inode->mappers) ||
+		!found_hole(&r->batch.first.op, &from, &len)) {
+		lseek_reply(r);
+		return;
+	}
+	r->u.seek.dropped = true;
+	inval_pages_then(r->fs->inval, r, (off_t)from, (off_t)len, lseek_dropped);
+}
+
 static void lseek_send(struct request *r)
 {
+	struct nfs_op *op = request_op(r, NFS_SEEK, seek);
+
+	op->u.seek.open = r->file->open;
+	op->u.seek.fh = r->file->inode->fh;
+	op->u.seek.offset = r->u.seek.offset;
+	op->u.seek.hole = r->u.seek.hole;
+	r->u.seek.writes = atomic_load(&r->file->inode->told_writes);
 	request_submit(r, lseek_done);
+}
+
+static void lseek_begin(struct request *r)
+{
+	if (!flush_waits(r, r->file->inode, WRITTEN, lseek_send))
+		lseek_send(r);
 }
 
 void ops_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence, struct fuse_file_info *fi)
 {
 	struct file *f = file_of(fi);
 	struct request *r;
-	struct nfs_op *op;
 
 	if (!has_space_ops(fs_of(req)) || (whence != SEEK_DATA && whence != SEEK_HOLE)) {
 		fuse_reply_err(req, has_space_ops(fs_of(req)) ? EINVAL : ENOSYS);
@@ -65,13 +115,9 @@ void ops_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence, struct fus
 	if (!r)
 		return;
 	r->file = f;
-	op = request_op(r, NFS_SEEK, seek);
-	op->u.seek.open = f->open;
-	op->u.seek.fh = f->inode->fh;
-	op->u.seek.offset = (uint64_t)off;
-	op->u.seek.hole = whence == SEEK_HOLE;
-	if (!flush_waits(r, f->inode, WRITTEN, lseek_send))
-		lseek_send(r);
+	r->u.seek.offset = (uint64_t)off;
+	r->u.seek.hole = whence == SEEK_HOLE;
+	lseek_begin(r);
 }
 
 /* --- fallocate -------------------------------------------------------------------------------- */

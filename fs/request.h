@@ -141,6 +141,12 @@ struct request {
 		TAILQ_ENTRY(request) wait;
 	} late;
 
+	/* in inval.c: the pages that are dropped alone; else all, and the attributes */
+	struct {
+		bool alone;
+		off_t from, len; /* len 0: to the end */
+	} inval;
+
 	struct written_cut cut; /* of what was written to the file that it changes otherwise */
 
 	/* what its operation keeps from step to step; zeroed at the beginning */
@@ -223,6 +229,12 @@ struct request {
 			unsigned ended; /* locker_moved()'s */
 			uint64_t since; /* deleg_alone_since() if nobody was asked */
 		} lock;
+		struct { /* LSEEK */
+			uint64_t offset;
+			bool hole;	 /* SEEK_HOLE, else SEEK_DATA */
+			bool dropped;	 /* the kernel's pages of the hole that was found */
+			unsigned writes; /* the inode's told_writes when the server was asked */
+		} seek;
 		struct {			 /* OPENDIR */
 			struct listing *listing; /* begun beside, a reference; NULL: none */
 		} opendir;

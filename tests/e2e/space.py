@@ -27,6 +27,23 @@ def extents(path):
             assert e.errno == errno.ENXIO, e
 
 
+def stored(path):
+    """What a program has stored through a mapping is data, also where the server has a hole."""
+    import mmap
+    fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    os.ftruncate(fd, 1 << 20)
+    with mmap.mmap(fd, 1 << 20) as m:
+        m[600000] = 1
+        assert os.lseek(fd, 0, os.SEEK_DATA) <= 600000
+        m[0] = 1
+        assert os.lseek(fd, 0, os.SEEK_HOLE) > 0
+        assert os.lseek(fd, 0, os.SEEK_DATA) == 0
+        expect(errno.ENXIO, os.lseek, fd, 700000, os.SEEK_DATA)
+        m[1000000] = 1
+        assert os.lseek(fd, 700000, os.SEEK_DATA) <= 1000000
+    os.close(fd)
+
+
 def copy(src, dst, src_off="0", dst_off="0", count=None):
     """copy_file_range() until there is no more."""
     src_off, dst_off = int(src_off), int(dst_off)

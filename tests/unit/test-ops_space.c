@@ -99,6 +99,38 @@ static void the_server_is_asked_where_data_and_holes_are(void **state)
 	assert_int_equal(seek(0, SEEK_END, &pos), -EINVAL);
 }
 
+static bool finds_data_at_once(struct nfs_op *op)
+{
+	if (op->type != NFS_SEEK)
+		return false;
+	op->error = 0;
+	op->u.seek.pos = op->u.seek.offset;
+	return true;
+}
+
+/* Of a file that may be mapped and stored to the kernel is to write what it has in the hole that
+ * the server has found. Where it has nothing the server is not asked again. */
+static void the_kernel_has_nothing_in_a_hole(void **state)
+{
+	unsigned dropped = kernel_notified(FUSE_NOTIFY_INVAL_INODE);
+	unsigned asked = count(NFS_SEEK);
+	uint64_t pos;
+
+	assert_int_equal(seek(10, SEEK_DATA, &pos), 0);
+	assert_int_equal(kernel_notified(FUSE_NOTIFY_INVAL_INODE), ++dropped);
+	assert_int_equal(seek(10, SEEK_HOLE, &pos), 0);
+	assert_int_equal(kernel_notified(FUSE_NOTIFY_INVAL_INODE), ++dropped);
+	fake_knobs.script = finds_data_at_once;
+	assert_int_equal(seek(10, SEEK_DATA, &pos), 0);
+	assert_int_equal(pos, 10);
+	fake_knobs.script = server;
+	assert_int_equal(kernel_release(node, fh), 0);
+	assert_int_equal(kernel_open(node, O_RDONLY, &fh), 0);
+	assert_int_equal(seek(10, SEEK_DATA, &pos), 0);
+	assert_int_equal(kernel_notified(FUSE_NOTIFY_INVAL_INODE), dropped);
+	assert_int_equal(count(NFS_SEEK), asked + 4);
+}
+
 static void a_seek_behind_the_end_is_told_as_such(void **state)
 {
 	uint64_t pos;
@@ -213,6 +245,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(the_server_is_asked_where_data_and_holes_are),
+		T(the_kernel_has_nothing_in_a_hole),
 		T(a_seek_behind_the_end_is_told_as_such),
 		T(before_nfs_4_2_the_kernel_need_not_ask_again),
 		T(a_server_without_them_is_not_asked_for_holes_again),
