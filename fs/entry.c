@@ -202,7 +202,7 @@ void entry_fill(struct fs *fs, struct inode *dir, const char *name, struct inode
 	*e = (struct fuse_entry_param){
 		.ino = inode_id(fs->inodes, ino),
 		.generation = ino->generation,
-		.attr_timeout = is_passing(ino, seen) ? 0 : entry_attr_timeout(fs, ino, a),
+		.attr_timeout = is_passing(ino, seen) ? 0 : entry_attr_left(fs, ino, a, seen),
 	};
 	if (names_put(fs->names, dir, name, ino, name_seen, time) &&
 		!taken_back(dir, seen, name_seen))

@@ -234,9 +234,11 @@ bool inode_known_access(struct inode *ino, const struct rpc_cred *cred, uint32_t
 
 /* --- for how long ----------------------------------------------------------------------------- */
 
+/* What has changed since the time was taken is believed for the shortest. */
 static unsigned timeout_locked(const struct inode *ino, unsigned min, unsigned max)
 {
-	unsigned t = ino->timeout_at ? ino->timeout : min;
+	bool taken = ino->timeout_at && ino->timeout_of == ino->attr.change;
+	unsigned t = taken ? ino->timeout : min;
 
 	return t < min ? min : t > max ? max : t;
 }

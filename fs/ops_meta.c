@@ -52,10 +52,9 @@ void ops_init(void *userdata, struct fuse_conn_info *conn)
 
 /* --- attributes ------------------------------------------------------------------------------- */
 
-/* The server was asked for a at `asked`; the kernel may believe it from `seen` on. born: as of
+/* The server was asked for a at `asked`: from then on the kernel may believe it. born: as of
  * entry_stat(). */
-static void end_attr(
-	struct request *r, const struct nfs_attr *a, uint64_t asked, uint64_t seen, uint64_t born)
+static void end_attr(struct request *r, const struct nfs_attr *a, uint64_t asked, uint64_t born)
 {
 	fuse_req_t fuse = request_take_fuse(r);
 	double timeout;
@@ -66,7 +65,7 @@ static void end_attr(
 		return;
 	}
 	change_told(r->inode, a, asked);
-	timeout = entry_attr_left(r->fs, r->inode, a, seen);
+	timeout = entry_attr_left(r->fs, r->inode, a, asked);
 
 	entry_stat(r->fs, r->inode, a, asked, born, &timeout, &st);
 	request_free(r);
@@ -75,8 +74,7 @@ static void end_attr(
 
 static void getattr_end(struct request *r)
 {
-	end_attr(r, &r->batch.first.op.u.getattr.attr, r->u.getattr.asked, r->u.getattr.seen,
-		r->u.getattr.born);
+	end_attr(r, &r->batch.first.op.u.getattr.attr, r->u.getattr.asked, r->u.getattr.born);
 }
 
 /* Answers from what an open or a close has just brought, if the kernel asks only because of that,
@@ -88,19 +86,19 @@ static bool getattr_known(struct request *r)
 {
 	struct nfs_op *op = &r->batch.first.op;
 	struct inode *ino = r->inode;
-	uint64_t since = entry_attr_since(r->fs, ino);
+	uint64_t since = entry_attr_since(r->fs, ino), asked;
 	bool known;
 
 	if (ino->type == NFS_DIR)
-		known = inode_known_dir(ino, since, &op->u.getattr.attr, &r->u.getattr.seen);
+		known = inode_known_dir(ino, since, &op->u.getattr.attr, &asked);
 	else
 		known = (atomic_exchange(&ino->renewed, false) || deleg_since(r->fs, ino) ||
 				(r->u.getattr.reads && change_is_shared(ino))) &&
 			!atomic_load(&ino->displaced) &&
-			inode_known_attr(ino, since, &op->u.getattr.attr, &r->u.getattr.seen);
+			inode_known_attr(ino, since, &op->u.getattr.attr, &asked);
 	if (!known)
 		return false;
-	r->u.getattr.asked = r->u.getattr.seen;
+	r->u.getattr.asked = asked;
 	getattr_end(r);
 	return true;
 }
@@ -125,7 +123,6 @@ static void getattr_took(struct request *r)
 	const struct nfs_attr *a = &r->batch.first.op.u.getattr.attr;
 
 	entry_note_attr(r->fs, r->inode, a, r->u.getattr.asked);
-	r->u.getattr.seen = clock_ns();
 	if (getattr_drops(r->inode, a->size))
 		inval_then(r->fs->inval, r, getattr_end);
 	else
@@ -137,7 +134,7 @@ static void getattr_done(struct request *r)
 	struct nfs_op *op = &r->batch.first.op;
 
 	if (op->error == -ESTALE && inode_removed_attr(r->inode, &op->u.getattr.attr)) {
-		end_attr(r, &op->u.getattr.attr, clock_ns(), clock_ns(), clock_ns());
+		end_attr(r, &op->u.getattr.attr, clock_ns(), clock_ns());
 		return;
 	}
 	if (op->error) {
@@ -200,7 +197,7 @@ static void setattr_took(struct request *r, const struct nfs_attr *a)
 {
 	opening_settled(r);
 	entry_note_attr(r->fs, r->inode, a, clock_ns());
-	end_attr(r, a, clock_ns(), clock_ns(), clock_ns());
+	end_attr(r, a, clock_ns(), clock_ns());
 }
 
 static void setattr_done(struct request *r)

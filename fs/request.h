@@ -161,7 +161,6 @@ struct request {
 		} entry;
 		struct {
 			uint64_t asked; /* when the server was */
-			uint64_t seen;	/* as of when the attributes are that are answered */
 			uint64_t born;	/* as of entry_stat() */
 			bool reads;	/* for a read, which must know where the file ends */
 		} getattr;

@@ -36,6 +36,25 @@ static void attributes_that_stay_are_believed_longer(void **state)
 	inode_table_free(t);
 }
 
+/* Whichever answer tells of the change. */
+static void attributes_that_change_are_believed_for_the_shortest(void **state)
+{
+	struct nfs_attr attr = {.type = NFS_REG, .change = 5};
+	struct inode_table *t = table();
+	struct inode *ino = get(t, 1);
+
+	inode_note_attr(ino, &attr, clock_ns(), 0);
+	inode_attr_timeout(ino, 5, 3, 60);
+	ino->timeout_at -= 3000000000u;
+	assert_int_equal(inode_attr_timeout(ino, 5, 3, 60), 6);
+	assert_int_equal(inode_timeout(ino, 3, 60), 6);
+	attr.change++;
+	inode_note_attr(ino, &attr, clock_ns(), 0);
+	assert_int_equal(inode_timeout(ino, 3, 60), 3);
+	assert_int_equal(inode_attr_timeout(ino, 6, 3, 60), 3);
+	inode_table_free(t);
+}
+
 static bool note(struct inode *dir, uint64_t change, uint64_t seen)
 {
 	struct nfs_attr attr = {.type = NFS_DIR, .mode = 0755, .change = change};
@@ -536,6 +555,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(attributes_that_stay_are_believed_longer),
+		cmocka_unit_test(attributes_that_change_are_believed_for_the_shortest),
 		cmocka_unit_test(names_end_with_their_directorys_version),
 		cmocka_unit_test(rights_may_change_without_a_sign),
 		cmocka_unit_test(our_own_names_are_nobody_elses_change),

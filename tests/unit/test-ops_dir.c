@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <cmocka.h>
 
 #include "tests/unit/fs-fixture.h"
@@ -145,6 +146,29 @@ static void attributes_come_with_the_names_while_they_are_new(void **state)
 	assert_int_equal(count_seen(), 20);
 	assert_int_equal(with_attr, 20);
 	assert_int_equal(inode_table_count(fs->inodes), inodes);
+}
+
+/* They count from when the listing was asked for, whenever it is read. */
+static void attributes_that_were_listed_before_are_believed_less_long(void **state)
+{
+	const uint64_t max = 1000 * UINT64_C(1000000000), wait = 10000000;
+	const struct fuse_direntplus *plus;
+	struct answer a;
+
+	fs_fixture_options.acregmin = fs_fixture_options.acregmax = 1000;
+	fs_fixture_options.acdirmin = fs_fixture_options.acdirmax = 1000;
+	make_files(20);
+	a = list(FUSE_READDIRPLUS, 0, 1000);
+	plus = (void *)a.data;
+	nanosleep(&(struct timespec){.tv_nsec = (long)wait}, NULL);
+	a = list(FUSE_READDIRPLUS, plus->dirent.off, 1 << 16);
+	plus = (void *)a.data;
+	while ((uint8_t *)plus < a.data + a.len && !plus->entry_out.nodeid)
+		plus = (void *)((uint8_t *)plus + FUSE_DIRENTPLUS_SIZE(plus));
+	assert_true((uint8_t *)plus < a.data + a.len);
+	assert_in_range(
+		plus->entry_out.attr_valid * UINT64_C(1000000000) + plus->entry_out.attr_valid_nsec,
+		1, max - wait);
 }
 
 static void attributes_that_were_changed_since_do_not(void **state)
@@ -308,6 +332,7 @@ int main(void)
 		TEST(each_name_comes_once),
 		TEST(an_empty_directory_has_two_entries),
 		TEST(attributes_come_with_the_names_while_they_are_new),
+		TEST(attributes_that_were_listed_before_are_believed_less_long),
 		TEST(attributes_that_were_changed_since_do_not),
 		TEST(attributes_that_were_told_since_are_not_taken_back),
 		TEST(a_listing_from_the_start_asks_the_server_again),

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -57,6 +58,28 @@ static void attributes_are_the_servers(void **state)
 	assert_int_equal(attr.nlink, 1);
 	fake_knobs.fail[NFS_GETATTR] = -ESTALE;
 	assert_int_equal(kernel_getattr(node, &attr), -ESTALE);
+}
+
+/* When the server is asked it may look at them at once, however late it answers. */
+static void attributes_are_believed_from_when_they_were_asked_for(void **state)
+{
+	const uint64_t max = 1000 * UINT64_C(1000000000), late = 10000000;
+	struct fuse_getattr_in in = {.getattr_flags = 0};
+	const struct fuse_attr_out *out;
+	uint64_t number;
+
+	fs_fixture_options.acregmin = fs_fixture_options.acregmax = 1000;
+	assert_int_equal(kernel_getattr(node, &attr), 0); /* the open has brought these */
+	fake_knobs.hang[NFS_GETATTR] = true;
+	number = kernel_send(FUSE_GETATTR, node, &in, sizeof(in), NULL, 0);
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT); /* it was sent */
+	nanosleep(&(struct timespec){.tv_nsec = (long)late}, NULL);
+	fake_knobs.hang[NFS_GETATTR] = false;
+	fake_release(fs->client);
+	out = (const struct fuse_attr_out *)kernel_wait(number).data;
+	assert_int_equal(count(NFS_GETATTR), 1);
+	assert_in_range(
+		out->attr_valid * UINT64_C(1000000000) + out->attr_valid_nsec, 1, max - late);
 }
 
 static void what_is_set_is_told(void **state)
@@ -256,6 +279,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(attributes_are_the_servers),
+		TEST(attributes_are_believed_from_when_they_were_asked_for),
 		TEST(what_is_set_is_told),
 		TEST(truncate_needs_the_right_to_write),
 		TEST(pages_with_appended_data_are_dropped_by_a_new_size),
