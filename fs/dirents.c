@@ -10,7 +10,6 @@
 #include "fs/attr.h"
 #include "fs/entry.h"
 #include "fs/inode.h"
-#include "fs/notify.h"
 #include "transport/clock.h"
 
 #define SAMPLE 64u /* entries that are looked at for how old attributes are */
@@ -57,7 +56,7 @@ static struct inode *believe(struct fs *fs, const struct inode *dir, const struc
 	ino = inode_lookup(fs->inodes, &fh, &rec->attr);
 	/* the kernel may have been told newer attributes than these by now */
 	if (ino && (atomic_load_explicit(&ino->touched, memory_order_relaxed) >= p->asked ||
-			   inode_attr_is_past(ino, p->asked) || notify_pending(ino))) {
+			   inode_attr_is_past(ino, p->asked) || !entry_may_tell(ino))) {
 		inode_forget(fs->inodes, ino, 1);
 		return NULL;
 	}
@@ -91,11 +90,15 @@ static struct inode *fill(struct fs *fs, struct inode *dir, const struct page *p
 
 	if (ino) {
 		entry_note_attr(fs, ino, &rec->attr, p->asked);
-		entry_fill(fs, dir, name, ino, &rec->attr, p->asked, p->asked, now, e);
-		return ino;
+		if (entry_may_tell(ino)) {
+			entry_fill(fs, dir, name, ino, &rec->attr, p->asked, p->asked, now, e);
+			return ino;
+		}
+		inode_forget(fs->inodes, ino, 1);
+		return NULL;
 	}
 	ino = known(fs, rec, &attr, &seen);
-	if (!ino || !entry_believed(fs, dir, p->asked) || notify_pending(ino) ||
+	if (!ino || !entry_believed(fs, dir, p->asked) || !entry_may_tell(ino) ||
 		!inode_hold(fs->inodes, ino)) {
 		inode_unref(ino);
 		return NULL;

@@ -11,6 +11,7 @@
 #include "fs/change.h"
 #include "fs/deleg.h"
 #include "fs/flush.h"
+#include "fs/inval.h"
 #include "fs/names.h"
 #include "fs/notify.h"
 #include "fs/opening.h"
@@ -128,6 +129,11 @@ static double seconds(uint64_t ns)
 	return (double)ns / NSEC_PER_SEC;
 }
 
+bool entry_may_tell(struct inode *ino)
+{
+	return !notify_pending(ino) && !atomic_load(&ino->relinked);
+}
+
 bool entry_believed(const struct fs *fs, struct inode *dir, uint64_t seen)
 {
 	const struct options *o = fs->opt;
@@ -192,6 +198,17 @@ static bool is_passing(struct inode *ino, uint64_t seen)
 	       atomic_load_explicit(&ino->touched, memory_order_relaxed) > seen;
 }
 
+/* The last of e: what the kernel is told to believe of ino. It follows a symbolic link that it
+ * believes in without asking, so it believes in the name for no longer than in the attributes,
+ * which show if the link is another one. */
+static void fill_stat(struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t seen,
+	uint64_t born, struct fuse_entry_param *e)
+{
+	entry_stat(fs, ino, a, seen, born, &e->attr_timeout, &e->attr);
+	if (ino->type == NFS_LNK && e->entry_timeout > e->attr_timeout)
+		e->entry_timeout = e->attr_timeout;
+}
+
 void entry_fill(struct fs *fs, struct inode *dir, const char *name, struct inode *ino,
 	const struct nfs_attr *a, uint64_t seen, uint64_t name_seen, uint64_t born,
 	struct fuse_entry_param *e)
@@ -207,7 +224,7 @@ void entry_fill(struct fs *fs, struct inode *dir, const char *name, struct inode
 	if (names_put(fs->names, dir, name, ino, name_seen, time) &&
 		!taken_back(dir, seen, name_seen))
 		e->entry_timeout = seconds(time);
-	entry_stat(fs, ino, a, seen, born, &e->attr_timeout, &e->attr);
+	fill_stat(fs, ino, a, seen, born, e);
 }
 
 void entry_fill_known(struct fs *fs, struct inode *dir, const char *name, struct inode *ino,
@@ -228,7 +245,7 @@ void entry_fill_known(struct fs *fs, struct inode *dir, const char *name, struct
 	if (names_put(fs->names, dir, name, ino, name_seen, time) &&
 		!taken_back(dir, born, name_seen))
 		e->entry_timeout = seconds(time);
-	entry_stat(fs, ino, a, seen, born, &e->attr_timeout, &e->attr);
+	fill_stat(fs, ino, a, seen, born, e);
 }
 
 void entry_reply(struct request *r, struct inode *ino, const struct fuse_entry_param *e)
@@ -260,8 +277,13 @@ static void end_with(struct request *r, struct inode *ino, const struct nfs_attr
 	r->u.entry.asked = seen;
 	r->u.entry.name_seen = name_seen;
 	entry_note_attr(r->fs, ino, attr, seen);
-	if (!notify_pending(ino) || !notify_then(r->fs, r, reply))
+	if (atomic_exchange(&ino->relinked, false)) {
+		if (!r->inode)
+			r->inode = inode_ref(ino);
+		inval_then(r->fs->inval, r, reply);
+	} else if (!notify_pending(ino) || !notify_then(r->fs, r, reply)) {
 		reply(r);
+	}
 }
 
 void entry_end(struct request *r, int error, const struct nfs_fh *fh, const struct nfs_attr *attr,

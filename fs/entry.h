@@ -44,6 +44,9 @@ bool entry_wants_dir(const struct fs *fs);
 void entry_note_dir(struct fs *fs, struct inode *dir, const struct nfs_dir_attr *a, uint64_t seen);
 /* As of when it is what the same answer has told of a name in dir (inode_name_seen()). */
 uint64_t entry_name_seen(struct inode *dir, const struct nfs_dir_attr *a, uint64_t seen);
+/* May the kernel be told of ino what is known? Else names in it are just being taken back, or it is
+ * a symbolic link of which the kernel is to forget what it said: the server is asked. */
+bool entry_may_tell(struct inode *ino);
 /* Is what the server said at `seen` of a name in dir believed? */
 bool entry_believed(const struct fs *fs, struct inode *dir, uint64_t seen);
 

@@ -91,6 +91,8 @@ struct inode {
 	/* Open files through which pages may be mapped and stored to; a mapping keeps its file open
 	 */
 	atomic_uint mappers;
+	/* a symbolic link that has changed: the kernel has read what it said before, perhaps */
+	atomic_bool relinked;
 	atomic_bool is_silly;	 /* its last name is a silly one: stat(2) shows one link less */
 	atomic_bool removed;	 /* a directory whose name this mount has removed or replaced */
 	atomic_uint taking_back; /* jobs of the notifier for names in this directory */

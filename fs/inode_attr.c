@@ -54,6 +54,8 @@ bool inode_note_attr(struct inode *ino, const struct nfs_attr *attr, uint64_t se
 	pthread_mutex_lock(&ino->lock);
 	if (is_news_locked(ino, attr, seen)) {
 		ctime = !same_time(was->ctime, attr->ctime) || was->change != attr->change;
+		if (ctime && ino->type == NFS_LNK)
+			atomic_store(&ino->relinked, true);
 		rights = was->mode != attr->mode || was->uid != attr->uid || was->gid != attr->gid;
 		if ((ctime && (!alone || ino->attr_seen < alone)) || rights) {
 			grants_drop(&ino->grants);

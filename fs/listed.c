@@ -12,7 +12,6 @@
 #include "fs/grant.h"
 #include "fs/listing.h"
 #include "fs/names.h"
-#include "fs/notify.h"
 #include "transport/clock.h"
 #include "transport/hash.h"
 
@@ -171,7 +170,7 @@ static struct inode *inode_for(struct fs *fs, const struct listed *e)
 static bool attr_of(struct fs *fs, struct inode *ino, const struct listed *e, struct nfs_attr *attr,
 	uint64_t *seen)
 {
-	if (notify_pending(ino))
+	if (!entry_may_tell(ino))
 		return false;
 	if (inode_known_attr(ino, entry_attr_since(fs, ino), attr, seen))
 		return true;
@@ -180,7 +179,7 @@ static bool attr_of(struct fs *fs, struct inode *ino, const struct listed *e, st
 	*attr = e->attr;
 	*seen = e->asked;
 	entry_note_attr(fs, ino, attr, *seen);
-	return true;
+	return entry_may_tell(ino);
 }
 
 bool listed_lookup(struct request *r, uint64_t seen)

@@ -10,7 +10,6 @@
 #include "fs/lister.h"
 #include "fs/listing.h"
 #include "fs/names.h"
-#include "fs/notify.h"
 #include "fs/ops.h"
 #include "transport/clock.h"
 
@@ -56,7 +55,7 @@ static bool lookup_known_inode(struct request *r, struct inode *ino, uint64_t na
 	uint64_t seen;
 
 	if (!inode_known_attr(ino, entry_attr_since(fs, ino), &op->u.lookup.attr, &seen) ||
-		notify_pending(ino) || !inode_hold(fs->inodes, ino))
+		!entry_may_tell(ino) || !inode_hold(fs->inodes, ino))
 		return false;
 	entry_fill_known(
 		fs, r->dir, r->name, ino, &op->u.lookup.attr, seen, name_seen, r->born, &e);

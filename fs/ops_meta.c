@@ -123,7 +123,7 @@ static void getattr_took(struct request *r)
 	const struct nfs_attr *a = &r->batch.first.op.u.getattr.attr;
 
 	entry_note_attr(r->fs, r->inode, a, r->u.getattr.asked);
-	if (getattr_drops(r->inode, a->size))
+	if (getattr_drops(r->inode, a->size) || atomic_exchange(&r->inode->relinked, false))
 		inval_then(r->fs->inval, r, getattr_end);
 	else
 		getattr_end(r);

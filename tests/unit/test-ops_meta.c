@@ -209,6 +209,57 @@ static void what_the_kernel_forgets_is_freed(void **state)
 	assert_int_equal(kernel_write(node, fh, 0, "data", 4, O_RDWR), 4);
 }
 
+static long link_ctime;
+
+/* The server has made another link of the same handle. */
+static bool is_another_link(struct nfs_op *op)
+{
+	struct nfs_attr *a = op->type == NFS_LOOKUP ? &op->u.lookup.attr : &op->u.getattr.attr;
+	struct inode *ino;
+
+	if (op->type != NFS_LOOKUP && op->type != NFS_GETATTR)
+		return false;
+	ino = inode_of(fs->inodes, node);
+	op->error = 0;
+	*a = ino->attr;
+	a->ctime.tv_nsec = a->mtime.tv_nsec = link_ctime;
+	a->change = (uint64_t)link_ctime;
+	if (op->type == NFS_LOOKUP) {
+		op->u.lookup.fh = ino->fh;
+		op->u.lookup.dir_attr.have = false;
+	}
+	return true;
+}
+
+/* What the kernel has read of a link it believes for as long as it has that, unless it is told. */
+static void another_link_says_something_else(void **state)
+{
+	struct fuse_entry_out e;
+	unsigned forgot;
+
+	fs_fixture_options.acdirmin = fs_fixture_options.acdirmax = 1000;
+	fs_fixture_options.acregmin = 3;
+	fs_fixture_options.acregmax = 60;
+	assert_int_equal(
+		kernel_ask(FUSE_SYMLINK, KERNEL_ROOT, NULL, 0, "link\0there", 11, &e, sizeof(e)),
+		0);
+	node = e.nodeid;
+	fake_knobs.script = is_another_link;
+	forgot = kernel_notified(FUSE_NOTIFY_INVAL_INODE);
+	for (link_ctime = 1; link_ctime < 5; link_ctime++) {
+		if (link_ctime & 1)
+			assert_int_equal(kernel_lookup(KERNEL_ROOT, "link", &e), 0);
+		else
+			assert_int_equal(kernel_getattr(node, &attr), 0);
+		assert_int_equal(kernel_notified(FUSE_NOTIFY_INVAL_INODE), ++forgot);
+	}
+	/* the same as before */
+	link_ctime--;
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "link", &e), 0);
+	assert_int_equal(kernel_notified(FUSE_NOTIFY_INVAL_INODE), forgot);
+	assert_in_range(e.entry_valid, 0, 60); /* no longer than the attributes */
+}
+
 static void a_link_says_where_it_leads(void **state)
 {
 	char target[20] = "";
@@ -288,6 +339,7 @@ int main(void)
 		TEST(rights_that_are_known_are_not_asked_again),
 		TEST(what_the_kernel_forgets_is_freed),
 		TEST(a_link_says_where_it_leads),
+		TEST(another_link_says_something_else),
 		TEST(dirty_pages_are_written_before_times_are_set),
 		TEST(statfs_counts_in_pages),
 	};
