@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/helper.h"
 #include "fs/connect.h"
 #include "fs/daemon.h"
 #include "fs/device.h"
@@ -295,43 +296,85 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 	return 1;
 }
 
-int main(int argc, char **argv)
+/* Exit statuses. */
+struct statuses {
+	int usage, failed;
+};
+
+static int refused(const struct err *e, const struct statuses *s)
 {
-	struct options o;
-	struct daemon d;
+	fprintf(stderr, "rnfs: %s\n", e->msg);
+	return e->kind == ERR_USAGE ? s->usage : s->failed;
+}
+
+static int print_about(enum options_action action)
+{
+	if (action == OPTIONS_HELP)
+		options_help(stdout);
+	else
+		printf("rnfs %s, FUSE library %s\n", RNFS_VERSION, fuse_pkgversion());
+	return fflush(stdout) ? 1 : 0;
+}
+
+/* h: called by mount(8), or NULL. */
+static int mount_export(const struct options *o, const struct helper *h, const struct statuses *s)
+{
+	struct daemon d = {.failed_status = s->failed};
 	struct err e = {0};
 	char *mountpoint;
+	int status = 0;
+
+	if (mount_check(o->mountpoint, &mountpoint, &e))
+		return refused(&e, s);
+	if (h && h->fake)
+		goto out;
+	if (daemon_start(&d, o->foreground)) {
+		fprintf(stderr, "rnfs: cannot go into the background: %s\n", strerror(errno));
+		status = s->failed;
+		goto out;
+	}
+	set_log_level(o, o->foreground || (h && h->verbose));
+	status = run(&the_mount, o, mountpoint, &d) ? s->failed : 0;
+out:
+	free(mountpoint);
+	return status;
+}
+
+static int start(int argc, char **argv, const struct helper *h, const struct statuses *s)
+{
+	struct options o;
+	struct err e = {0};
+	int status;
+
+	if (options_parse(&o, argc, argv, &e))
+		status = refused(&e, s);
+	else if (o.action != OPTIONS_MOUNT)
+		status = print_about(o.action);
+	else
+		status = mount_export(&o, h, s);
+	options_finish(&o);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct statuses own = {.usage = 2, .failed = 1};
+	static const struct statuses helpers = {.usage = HELPER_USAGE, .failed = HELPER_FAILED};
+	struct err e = {0};
+	struct helper h;
 	int status;
 
 	daemon_standard_files();
 	log_init("rnfs", LOG_L_WARN);
-	if (argc > 1 && command_known(argv[1]))
-		return command_run(argc - 1, argv + 1);
-	if (options_parse(&o, argc, argv, &e)) {
-		fprintf(stderr, "rnfs: %s\n", e.msg);
-		options_finish(&o);
-		return e.kind == ERR_USAGE ? 2 : 1;
+	if (!helper_named(argv[0])) {
+		if (argc > 1 && command_known(argv[1]))
+			return command_run(argc - 1, argv + 1);
+		return start(argc, argv, NULL, &own);
 	}
-	if (o.action != OPTIONS_MOUNT) {
-		if (o.action == OPTIONS_HELP)
-			options_help(stdout);
-		else
-			printf("rnfs %s, FUSE library %s\n", RNFS_VERSION, fuse_pkgversion());
-		options_finish(&o);
-		return fflush(stdout) ? 1 : 0;
-	}
-	if (mount_check(o.mountpoint, &mountpoint, &e)) {
-		fprintf(stderr, "rnfs: %s\n", e.msg);
-		options_finish(&o);
-		return 1;
-	}
-	if (daemon_start(&d, o.foreground)) {
-		fprintf(stderr, "rnfs: cannot go into the background: %s\n", strerror(errno));
-		return 1;
-	}
-	set_log_level(&o, o.foreground);
-	status = run(&the_mount, &o, mountpoint, &d);
-	free(mountpoint);
-	options_finish(&o);
+	if (helper_init(&h, argc, argv, !geteuid(), &e))
+		status = refused(&e, &helpers);
+	else
+		status = start(h.argc, h.argv, &h, &helpers);
+	helper_finish(&h);
 	return status;
 }

@@ -23,11 +23,11 @@ E2E_SHORT = ("files", "programs", "errors", "mounts", "duplicates", "restart", "
 E2E_SHORT_IWARP = ("kills", "late", "leases", "floods", "races", "durable", "two-mounts", "changes", "cache", "writeback", "unstable", "scenarios",
                    "nlm", "delegations", "delegated", "holding", "believing", "refusals", "replays", "unlinked")
 # What takes root to be set up.
-E2E_SHORT_ROOT = ("memory", "users", "local-users", "filesystems", "attributes", "mounts", "losses")
+E2E_SHORT_ROOT = ("memory", "users", "local-users", "filesystems", "attributes", "mounts", "losses", "fstab")
 E2E = ("files", "programs", "errors", "mounts", "users", "local-users", "floods", "duplicates", "restart", "losses", "silence",
        "kills", "late", "leases", "delegations", "delegated", "holding", "replaced", "unlinked", "races", "coherence", "durable", "attributes", "filesystems", "scenarios", "two-mounts",
        "changes", "cache", "writeback", "unstable", "memory", "locks", "nlm", "appends", "space", "acls", "roundtrips", "believing",
-       "replays")
+       "replays", "fstab")
 GANESHA = ("files", "programs", "filesystems", "replaced", "locks", "space", "roundtrips")
 NFS3 = ("files", "programs", "locks")
 
