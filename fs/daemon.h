@@ -13,8 +13,9 @@
 #include <stdbool.h>
 
 struct daemon {
-	int verdict_fd;	   /* -1 in the foreground */
-	int failed_status; /* the caller's: with which the parent exits if nothing is mounted */
+	int verdict_fd;	     /* -1 in the foreground */
+	int failed_status;   /* the caller's: with which the parent exits if nothing is mounted */
+	int auto_unmount_fd; /* the caller's (cli/auto_unmount.h), or -1 */
 };
 
 /* First of all: standard files that are closed become /dev/null, so that nothing that is opened

@@ -19,6 +19,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "cli/auto_unmount.h"
 #include "cli/command.h"
 #include "cli/helper.h"
 #include "fs/connect.h"
@@ -266,6 +267,8 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 		unmake_fs(fs, false);
 		return 1;
 	}
+	if (d->auto_unmount_fd >= 0 && !auto_unmount_mounted(d->auto_unmount_fd, mountpoint))
+		log_warn("option auto_unmount has no effect: /proc does not tell of the mount");
 	catch_signals(o->foreground);
 	fs->notifier = notifier_start(fs);
 	if (!fs->notifier || !workers_start(fs, o->workers))
@@ -319,7 +322,7 @@ static int print_about(enum options_action action)
 /* h: called by mount(8), or NULL. */
 static int mount_export(const struct options *o, const struct helper *h, const struct statuses *s)
 {
-	struct daemon d = {.failed_status = s->failed};
+	struct daemon d = {.failed_status = s->failed, .auto_unmount_fd = -1};
 	struct err e = {0};
 	char *mountpoint;
 	int status = 0;
@@ -334,6 +337,8 @@ static int mount_export(const struct options *o, const struct helper *h, const s
 		goto out;
 	}
 	set_log_level(o, o->foreground || (h && h->verbose));
+	if (o->auto_unmount && (d.auto_unmount_fd = auto_unmount_start(mountpoint)) < 0)
+		log_warn("option auto_unmount has no effect: %s", strerror(errno));
 	status = run(&the_mount, o, mountpoint, &d) ? s->failed : 0;
 out:
 	free(mountpoint);
@@ -366,6 +371,8 @@ int main(int argc, char **argv)
 
 	daemon_standard_files();
 	log_init("rnfs", LOG_L_WARN);
+	if (auto_unmount_named(argv[0]))
+		return auto_unmount_main(argc, argv);
 	if (!helper_named(argv[0])) {
 		if (argc > 1 && command_known(argv[1]))
 			return command_run(argc - 1, argv + 1);

@@ -445,7 +445,7 @@ static const struct opt opts[] = {
 	FLAG("default_permissions", default_permissions, true),
 	FLAG("allow_other", allow_other, true),
 	FLAG("allow_root", allow_root, true),
-	PASS("auto_unmount"),
+	FLAG("auto_unmount", auto_unmount, true),
 	PASS_VALUE("fsname"),
 	{.name = "ro", .arg = NO_ARG, .fn = pass_ro, .min = true},
 	{.name = "rw", .arg = NO_ARG, .fn = pass_ro, .min = false},

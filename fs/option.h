@@ -64,6 +64,7 @@ struct options {
 	bool read_only;
 	bool allow_other, allow_root;
 	bool default_permissions;
+	bool auto_unmount; /* also if the daemon is killed */
 	bool foreground;
 	bool sloppy;	 /* unknown options are ignored */
 	bool debug;	 /* control path */
