@@ -31,6 +31,7 @@
 #include "fs/late.h"
 #include "fs/memory.h"
 #include "fs/mount.h"
+#include "fs/nested.h"
 #include "fs/notify.h"
 #include "fs/opening.h"
 #include "fs/ops.h"
@@ -179,6 +180,10 @@ static void log_mounted(const struct fs *fs, const char *mountpoint)
 static int make_fs(
 	struct fs *fs, const struct options *o, const char *mountpoint, char *why, size_t size)
 {
+	struct nfs_fh root;
+	struct nfs_attr attr;
+	struct err e = {0};
+
 	if (!setup_begin(fs, o)) {
 		snprintf(why, size, "out of memory or file descriptors");
 		return -1;
@@ -190,6 +195,11 @@ static int make_fs(
 	snprintf(fs->skipped, sizeof(fs->skipped), "%s", why);
 	if (!setup_root(fs)) {
 		snprintf(why, size, "out of memory or threads");
+		return -1;
+	}
+	nfs_client_root(fs->client, &root, &attr);
+	if (nested_check(mountpoint, o->source, &attr, &e)) {
+		snprintf(why, size, "%s", e.msg);
 		return -1;
 	}
 	return 0;
