@@ -73,6 +73,7 @@ struct fs {
 		flock_owners;	/* the number that the last open file got as owner of flocks */
 	atomic_uint open_files; /* and opens under way (opening.h) */
 	struct stale_threads stale;
+	atomic_bool server_silent; /* the log says that the server does not answer (upcall.c) */
 	atomic_bool init_done;
 	/* set before init_done */
 	bool sends_umask; /* the server takes the umask off: the kernel gives modes as they were

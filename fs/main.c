@@ -37,12 +37,14 @@
 #include "fs/ops.h"
 #include "fs/options.h"
 #include "fs/patience.h"
+#include "fs/service.h"
 #include "fs/setup.h"
 #include "fs/silly.h"
 #include "fs/upcall.h"
 #include "fs/worker.h"
 #include "transport/clock.h"
 #include "transport/log.h"
+#include "transport/sd_notify.h"
 
 #define KERNEL_AHEAD_KB 4096 /* more makes the kernel slower (one request after the other) */
 #define INIT_WAIT_MS	30000
@@ -123,7 +125,7 @@ static int wait_for_init(struct fs *fs, struct err *e)
 }
 
 /* While the mount is used. Returns whether the session has ended by itself. */
-static bool serve(struct fs *fs, const char *mountpoint)
+static bool serve(struct fs *fs, const char *mountpoint, struct service *service)
 {
 	uint64_t detached = 0, checked = 0;
 	int tick = TICK_MS;
@@ -150,6 +152,8 @@ static bool serve(struct fs *fs, const char *mountpoint)
 			     : detached && tick > DETACH_TICK_MS ? DETACH_TICK_MS
 								 : tick);
 		parked = openings_tick(fs, false);
+		service_tell(service, fs);
+		service_tick(service);
 		if (atomic_exchange(&fs->some_gone, false))
 			ops_end_gone(fs);
 		if (now_ms() - checked >= (unsigned)tick) {
@@ -265,8 +269,11 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 {
 	char why[1500] = "";
 	struct err e = {0};
+	struct service service;
 	bool ended;
 
+	fs->opt = o;
+	service_begin(&service, fs, mountpoint);
 	if (make_fs(fs, o, mountpoint, why, sizeof(why))) {
 		daemon_failed(d, why);
 		unmake_fs(fs, false);
@@ -294,7 +301,9 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 		if (why[0])
 			log_info("%s", why);
 		memory_log(fs);
-		ended = serve(fs, mountpoint);
+		service_ready(&service, fs);
+		ended = serve(fs, mountpoint, &service);
+		service_end(&service);
 		stop_notices(fs);
 		workers_stop(fs);
 		fs_log_stats(fs);
@@ -347,6 +356,7 @@ static int mount_export(const struct options *o, const struct helper *h, const s
 		goto out;
 	}
 	set_log_level(o, o->foreground || (h && h->verbose));
+	sd_notify_init();
 	if (o->auto_unmount && (d.auto_unmount_fd = auto_unmount_start(mountpoint)) < 0)
 		log_warn("option auto_unmount has no effect: %s", strerror(errno));
 	status = run(&the_mount, o, mountpoint, &d) ? s->failed : 0;

@@ -5,6 +5,8 @@
  */
 #include "fs/upcall.h"
 
+#include <sys/eventfd.h>
+
 #include "fs/change.h"
 #include "fs/recall.h"
 #include "transport/log.h"
@@ -50,17 +52,27 @@ static void attributes(
 	inode_unref(ino);
 }
 
+/* For the main thread. */
+static void note_silent(struct fs *fs, bool silent)
+{
+	atomic_store(&fs->server_silent, silent);
+	eventfd_write(fs->wake_fd, 1);
+}
+
 static void connection(void *ctx, enum nfs_connection what)
 {
-	const struct options *o = ((struct fs *)ctx)->opt;
+	struct fs *fs = ctx;
+	const struct options *o = fs->opt;
 
 	switch (what) {
 	case NFS_CONNECTION_SILENT:
 		log_always_info(
 			"server %s not responding%s", o->host, o->soft ? "" : ", still trying");
+		note_silent(fs, true);
 		break;
 	case NFS_CONNECTION_ANSWERS:
 		log_always_info("server %s OK", o->host);
+		note_silent(fs, false);
 		break;
 	case NFS_CONNECTION_LOST: /* the transport has said why, to who wants to know */
 	case NFS_CONNECTION_BACK:
