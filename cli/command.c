@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "cli/user_mounts.h"
+
 struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
@@ -27,6 +29,7 @@ static int run_help(int argc, char **argv)
 
 static const struct command commands[] = {
 	{"help", run_help, "", "list the commands"},
+	{"mount", user_mounts_run, "-a|MOUNTPOINT", "mount what ~/.config/rnfs/fstab lists"},
 };
 
 static const struct command *find(const char *word)

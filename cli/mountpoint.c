@@ -46,8 +46,8 @@ bool mountpoint_alive(int fd)
 	return !is_dead(ask(fd));
 }
 
-/* The daemon's user alone may ask, and the answer may not come: a process of its own asks. */
-static bool found_dead(int fd, const struct mountinfo *m)
+/* A process of its own asks: as the daemon's user, and the answer may not come. */
+bool mountpoint_dead(int fd, const struct mountinfo *m)
 {
 	unsigned char error = 0;
 	int end[2];
@@ -205,7 +205,7 @@ static int look_at_mount(int fd, const char *path, bool *done, struct err *e)
 	if (!mountinfo_of(fd, &m))
 		m = (struct mountinfo){0};
 	*done = !strcmp(m.type, "autofs"); /* the automounter waits for this mount */
-	if (!*done && found_dead(fd, &m))
+	if (!*done && mountpoint_dead(fd, &m))
 		return remove_dead(fd, path, &m, e);
 	close(fd);
 	return *done ? 0 : in_use(path, &m, e);

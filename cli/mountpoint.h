@@ -25,6 +25,11 @@ int mountpoint_check(const char *path, char **real, struct err *e);
  * caller must be the daemon's user. */
 bool mountpoint_alive(int fd);
 
+/* Is the daemon dead of the mount m that fd (O_PATH) is on? The answer is no after a second without
+ * an answer of the daemon, and where the caller is neither its user nor root. Forks: to be called
+ * before there are threads. */
+bool mountpoint_dead(int fd, const struct mountinfo *m);
+
 /* Takes the topmost mount at path out of the name space; files that are open there stay open. For
  * an ordinary user fusermount3 does that. Any thread. False: the mount is still there. */
 bool mountpoint_detach(const char *path);

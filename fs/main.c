@@ -22,6 +22,7 @@
 #include "cli/auto_unmount.h"
 #include "cli/command.h"
 #include "cli/helper.h"
+#include "cli/user_mounts.h"
 #include "fs/connect.h"
 #include "fs/daemon.h"
 #include "fs/device.h"
@@ -393,6 +394,8 @@ int main(int argc, char **argv)
 	log_init("rnfs", LOG_L_WARN);
 	if (auto_unmount_named(argv[0]))
 		return auto_unmount_main(argc, argv);
+	if (user_mounts_is_generator(argv[0]))
+		return user_mounts_generate(argc, argv);
 	if (!helper_named(argv[0])) {
 		if (argc > 1 && command_known(argv[1]))
 			return command_run(argc - 1, argv + 1);
