@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/doctor.h"
+#include "cli/user_mounts.h"
 
 struct command {
 	const char *name;
@@ -30,6 +31,7 @@ static int run_help(int argc, char **argv)
 static const struct command commands[] = {
 	{"doctor", doctor_main, "[SERVER[:/EXPORT]]", "say why a mount does not work, or is slow"},
 	{"help", run_help, "", "list the commands"},
+	{"mount", user_mounts_run, "-a|MOUNTPOINT", "mount what ~/.config/rnfs/fstab lists"},
 };
 
 static const struct command *find(const char *word)

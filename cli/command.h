@@ -3,7 +3,8 @@
  *
  * command: the words that rnfs takes in place of SERVER:/EXPORT, such as `rnfs help`.
  *
- * A command mounts nothing. A command reads what daemons and the system tell, prints, and ends.
+ * A command mounts nothing itself; "rnfs mount" starts programs that do. Others read what daemons
+ * and the system tell, print, and end.
  * Each command is one function in a file of its own, and one row of the table in command.c.
  */
 #ifndef RNFS_CLI_COMMAND_H

@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "cli/machine.h"
+#include "cli/mountpoint.h"
 #include "transport/state_dir.h"
 
 #define KIB		  1024ull
@@ -255,32 +257,22 @@ static void look_at_state_dir(struct doctor *d)
 		finding(&d->f, FINDING_OK, "state directory", "%s", dir);
 }
 
-/* The mount point of a line of mountinfo (proc(5)), \040 and the like replaced. */
-static bool mount_point(const char *line, char *out, size_t size)
+/* Whether the daemon of m has died. */
+static bool is_dead(const struct mountinfo *m)
 {
-	const char *at = line;
-	size_t n = 0;
+	int fd = open(m->dir, O_PATH | O_CLOEXEC | O_DIRECTORY);
+	bool dead = fd >= 0 && mountpoint_dead(fd, m);
 
-	for (int field = 0; field < 4 && at; field++)
-		at = (at = strchr(at, ' ')) ? at + 1 : NULL;
-	while (at && *at && *at != ' ' && n + 1 < size) {
-		unsigned c;
-
-		if (*at == '\\' && sscanf(at + 1, "%3o", &c) == 1) {
-			out[n++] = (char)c;
-			at += 4;
-		} else {
-			out[n++] = *at++;
-		}
-	}
-	out[n] = 0;
-	return n && at && *at == ' ';
+	if (fd >= 0)
+		close(fd);
+	return dead;
 }
 
 static void look_at_mounts(struct doctor *d, const char *root)
 {
-	char path[PATH_MAX], line[4096 + 512], dir[PATH_MAX];
+	char path[PATH_MAX], line[4096 + 512];
 	unsigned mounts = 0, dead = 0;
+	struct mountinfo m;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "%s/proc/self/mountinfo", root);
@@ -288,12 +280,12 @@ static void look_at_mounts(struct doctor *d, const char *root)
 	if (!f)
 		return;
 	while (fgets(line, sizeof(line), f)) {
-		if (!strstr(line, " - fuse.rnfs ") || !mount_point(line, dir, sizeof(dir)))
+		if (!mountinfo_parse(line, &m) || strcmp(m.type, "fuse.rnfs"))
 			continue;
 		mounts++;
-		if (machine_mount_is_dead(dir) && dead++ < DEAD_MOUNTS_SHOWN)
+		if (is_dead(&m) && dead++ < DEAD_MOUNTS_SHOWN)
 			finding(&d->f, FINDING_WARN, "mount",
-				"the daemon of %s has died: run fusermount3 -u %s", dir, dir);
+				"the daemon of %s has died: run fusermount3 -u %s", m.dir, m.dir);
 	}
 	fclose(f);
 	if (!dead)

@@ -10,19 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/sysmacros.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#define FUSE_MAJOR   10 /* misc */
-#define FUSE_MINOR   229
-#define DEAD_TICK_NS 10000000
-#define DEAD_TICKS   100
+#define FUSE_MAJOR 10 /* misc */
+#define FUSE_MINOR 229
 
 /* The FUSE library looks in the first of these, then in PATH. */
 static bool find_fusermount(char *path)
@@ -125,27 +120,6 @@ bool machine_has_descriptors(unsigned n)
 	for (unsigned i = 0; i < got; i++)
 		close(fd[i]);
 	return got == n;
-}
-
-bool machine_mount_is_dead(const char *dir)
-{
-	struct timespec tick = {.tv_nsec = DEAD_TICK_NS};
-	struct statx st;
-	int status = 0;
-	pid_t child = fork();
-
-	if (child < 0)
-		return false;
-	if (!child)
-		_exit(statx(AT_FDCWD, dir, AT_STATX_FORCE_SYNC, STATX_TYPE, &st) &&
-			errno == ENOTCONN);
-	for (int i = 0; i < DEAD_TICKS; i++) {
-		if (waitpid(child, &status, WNOHANG) == child)
-			return WIFEXITED(status) && WEXITSTATUS(status);
-		nanosleep(&tick, NULL);
-	}
-	kill(child, SIGKILL); /* the child ends once the daemon has read the signal */
-	return false;
 }
 
 long long machine_number(const char *root, const char *file)

@@ -39,11 +39,6 @@ bool machine_fuse_conf(const char *root, const char *word);
  * descriptors that the parent process left open. */
 bool machine_has_descriptors(unsigned n);
 
-/* Whether the daemon of the FUSE mount at dir has died. The kernel answers for a dead daemon at
- * once, so a child asks, and a mount that does not answer within a second counts as alive. For
- * processes with one thread. */
-bool machine_mount_is_dead(const char *dir);
-
 /* A number in a file below root; -1: there is no such file, or no number in it. */
 long long machine_number(const char *root, const char *file);
 

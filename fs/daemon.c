@@ -29,7 +29,7 @@ static ssize_t read_again(int fd, void *buf, size_t size)
 	return n;
 }
 
-__attribute__((noreturn)) static void wait_for_verdict(int fd, pid_t child)
+__attribute__((noreturn)) static void wait_for_verdict(int fd, pid_t child, int failed)
 {
 	char text[2048];
 	size_t len = 0;
@@ -51,7 +51,7 @@ __attribute__((noreturn)) static void wait_for_verdict(int fd, pid_t child)
 			WTERMSIG(status));
 	else
 		fprintf(stderr, "rnfs: the daemon ended before it had mounted\n");
-	exit(1);
+	exit(failed);
 }
 
 void daemon_standard_files(void)
@@ -85,7 +85,7 @@ int daemon_start(struct daemon *d, bool foreground)
 	}
 	if (pid > 0) {
 		close(fd[1]);
-		wait_for_verdict(fd[0], pid);
+		wait_for_verdict(fd[0], pid, d->failed_status);
 	}
 	close(fd[0]);
 	d->verdict_fd = fd[1];

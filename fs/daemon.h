@@ -13,19 +13,22 @@
 #include <stdbool.h>
 
 struct daemon {
-	int verdict_fd; /* -1 in the foreground */
+	int verdict_fd;	     /* -1 in the foreground */
+	int failed_status;   /* the caller's: with which the parent exits if nothing is mounted */
+	int auto_unmount_fd; /* the caller's (cli/auto_unmount.h), or -1 */
 };
 
 /* First of all: standard files that are closed become /dev/null, so that nothing that is opened
  * later takes their place (and is written to, or let go with them). */
 void daemon_standard_files(void);
-/* Goes on in the child (foreground: does nothing). The parent does not return. 0, or -1 with errno.
- */
+/* Goes on in the child (foreground: does nothing). The parent does not return. d->failed_status is
+ * set. 0, or -1 with errno. */
 int daemon_start(struct daemon *d, bool foreground);
 /* The mount is usable. In the background: the parent exits with 0, standard files are let go and
  * the log goes to syslog. False: the parent has gone, nobody wants the mount any more. */
 bool daemon_ready(struct daemon *d);
-/* It is not: the parent prints sentence and exits with 1. In the foreground it is printed here. */
+/* It is not: the parent prints sentence and exits with failed_status. In the foreground it is
+ * printed here. */
 void daemon_failed(struct daemon *d, const char *sentence);
 
 #endif

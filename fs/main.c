@@ -19,8 +19,11 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "cli/auto_unmount.h"
 #include "cli/command.h"
+#include "cli/helper.h"
 #include "cli/machine.h"
+#include "cli/user_mounts.h"
 #include "fs/announce.h"
 #include "fs/connect.h"
 #include "fs/daemon.h"
@@ -31,17 +34,20 @@
 #include "fs/late.h"
 #include "fs/memory.h"
 #include "fs/mount.h"
+#include "fs/nested.h"
 #include "fs/notify.h"
 #include "fs/opening.h"
 #include "fs/ops.h"
 #include "fs/options.h"
 #include "fs/patience.h"
+#include "fs/service.h"
 #include "fs/setup.h"
 #include "fs/silly.h"
 #include "fs/upcall.h"
 #include "fs/worker.h"
 #include "transport/clock.h"
 #include "transport/log.h"
+#include "transport/sd_notify.h"
 
 #define KERNEL_AHEAD_KB	  4096 /* more makes the kernel slower (one request after the other) */
 #define INIT_WAIT_MS	  30000
@@ -124,7 +130,7 @@ static int wait_for_init(struct fs *fs, struct err *e)
 }
 
 /* While the mount is used. Returns whether the session has ended by itself. */
-static bool serve(struct fs *fs, const char *mountpoint)
+static bool serve(struct fs *fs, const char *mountpoint, struct service *service)
 {
 	uint64_t detached = 0, checked = 0;
 	int tick = TICK_MS;
@@ -151,6 +157,8 @@ static bool serve(struct fs *fs, const char *mountpoint)
 			     : detached && tick > DETACH_TICK_MS ? DETACH_TICK_MS
 								 : tick);
 		parked = openings_tick(fs, false);
+		service_tell(service, fs);
+		service_tick(service);
 		if (atomic_exchange(&fs->some_gone, false))
 			ops_end_gone(fs);
 		if (now_ms() - checked >= (unsigned)tick) {
@@ -184,6 +192,10 @@ static void log_mounted(const struct fs *fs, const char *mountpoint)
 static int make_fs(
 	struct fs *fs, const struct options *o, const char *mountpoint, char *why, size_t size)
 {
+	struct nfs_fh root;
+	struct nfs_attr attr;
+	struct err e = {0};
+
 	if (!setup_begin(fs, o)) {
 		snprintf(why, size, "out of memory or file descriptors");
 		return -1;
@@ -195,6 +207,11 @@ static int make_fs(
 	snprintf(fs->skipped, sizeof(fs->skipped), "%s", why);
 	if (!setup_root(fs)) {
 		snprintf(why, size, "out of memory or threads");
+		return -1;
+	}
+	nfs_client_root(fs->client, &root, &attr);
+	if (nested_check(mountpoint, o->source, &attr, &e)) {
+		snprintf(why, size, "%s", e.msg);
 		return -1;
 	}
 	return 0;
@@ -273,8 +290,11 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 {
 	char why[1500] = "";
 	struct err e = {0};
+	struct service service;
 	bool ended;
 
+	fs->opt = o;
+	service_begin(&service, fs, mountpoint);
 	if (make_fs(fs, o, mountpoint, why, sizeof(why))) {
 		daemon_failed(d, why);
 		unmake_fs(fs, false);
@@ -285,6 +305,8 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 		unmake_fs(fs, false);
 		return 1;
 	}
+	if (d->auto_unmount_fd >= 0 && !auto_unmount_mounted(d->auto_unmount_fd, mountpoint))
+		log_warn("option auto_unmount has no effect: /proc does not tell of the mount");
 	catch_signals(o->foreground);
 	fs->notifier = notifier_start(fs);
 	if (!fs->notifier || !workers_start(fs, o->workers))
@@ -300,7 +322,9 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 		if (why[0])
 			log_info("%s", why);
 		memory_log(fs);
-		ended = serve(fs, mountpoint);
+		service_ready(&service, fs);
+		ended = serve(fs, mountpoint, &service);
+		service_end(&service);
 		stop_notices(fs);
 		workers_stop(fs);
 		fs_log_stats(fs);
@@ -315,12 +339,82 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 	return 1;
 }
 
-int main(int argc, char **argv)
+/* Exit statuses. */
+struct statuses {
+	int usage, failed;
+};
+
+static int refused(const struct err *e, const struct statuses *s)
 {
-	struct options o;
-	struct daemon d;
+	fprintf(stderr, "rnfs: %s\n", e->msg);
+	return e->kind == ERR_USAGE ? s->usage : s->failed;
+}
+
+static int print_about(enum options_action action)
+{
+	if (action == OPTIONS_HELP)
+		options_help(stdout);
+	else
+		say_version();
+	return fflush(stdout) ? 1 : 0;
+}
+
+/* h: called by mount(8), or NULL. */
+static int mount_export(const struct options *o, const struct helper *h, const struct statuses *s)
+{
+	struct daemon d = {.failed_status = s->failed, .auto_unmount_fd = -1};
 	struct err e = {0};
 	char *mountpoint;
+	int status = 0;
+
+	if (!machine_has_descriptors(DESCRIPTORS_LEAST)) {
+		err_set(&e, ERR_INTERNAL,
+			"fewer than %u more files may be open: raise the limit (ulimit -n), to "
+			"1024, say",
+			DESCRIPTORS_LEAST);
+		return refused(&e, s);
+	}
+	if (mount_check(o->mountpoint, &mountpoint, &e))
+		return refused(&e, s);
+	if (h && h->fake)
+		goto out;
+	if (daemon_start(&d, o->foreground)) {
+		fprintf(stderr, "rnfs: cannot go into the background: %s\n", strerror(errno));
+		status = s->failed;
+		goto out;
+	}
+	set_log_level(o, o->foreground || (h && h->verbose));
+	sd_notify_init();
+	if (o->auto_unmount && (d.auto_unmount_fd = auto_unmount_start(mountpoint)) < 0)
+		log_warn("option auto_unmount has no effect: %s", strerror(errno));
+	status = run(&the_mount, o, mountpoint, &d) ? s->failed : 0;
+out:
+	free(mountpoint);
+	return status;
+}
+
+static int start(int argc, char **argv, const struct helper *h, const struct statuses *s)
+{
+	struct options o;
+	struct err e = {0};
+	int status;
+
+	if (options_parse(&o, argc, argv, &e))
+		status = refused(&e, s);
+	else if (o.action != OPTIONS_MOUNT)
+		status = print_about(o.action);
+	else
+		status = mount_export(&o, h, s);
+	options_finish(&o);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct statuses own = {.usage = 2, .failed = 1};
+	static const struct statuses helpers = {.usage = HELPER_USAGE, .failed = HELPER_FAILED};
+	struct err e = {0};
+	struct helper h;
 	int status;
 
 	daemon_standard_files();
@@ -329,41 +423,19 @@ int main(int argc, char **argv)
 		option_words(stdout);
 		return fflush(stdout) ? 1 : 0;
 	}
-	if (argc > 1 && command_known(argv[1]))
-		return command_run(argc - 1, argv + 1);
-	if (options_parse(&o, argc, argv, &e)) {
-		fprintf(stderr, "rnfs: %s\n", e.msg);
-		options_finish(&o);
-		return e.kind == ERR_USAGE ? 2 : 1;
+	if (auto_unmount_named(argv[0]))
+		return auto_unmount_main(argc, argv);
+	if (user_mounts_is_generator(argv[0]))
+		return user_mounts_generate(argc, argv);
+	if (!helper_named(argv[0])) {
+		if (argc > 1 && command_known(argv[1]))
+			return command_run(argc - 1, argv + 1);
+		return start(argc, argv, NULL, &own);
 	}
-	if (o.action != OPTIONS_MOUNT) {
-		if (o.action == OPTIONS_HELP)
-			options_help(stdout);
-		else
-			say_version();
-		options_finish(&o);
-		return fflush(stdout) ? 1 : 0;
-	}
-	if (!machine_has_descriptors(DESCRIPTORS_LEAST)) {
-		fprintf(stderr,
-			"rnfs: fewer than %u more files may be open: raise the limit (ulimit -n), "
-			"to 1024, say\n",
-			DESCRIPTORS_LEAST);
-		options_finish(&o);
-		return 1;
-	}
-	if (mount_check(o.mountpoint, &mountpoint, &e)) {
-		fprintf(stderr, "rnfs: %s\n", e.msg);
-		options_finish(&o);
-		return 1;
-	}
-	if (daemon_start(&d, o.foreground)) {
-		fprintf(stderr, "rnfs: cannot go into the background: %s\n", strerror(errno));
-		return 1;
-	}
-	set_log_level(&o, o.foreground);
-	status = run(&the_mount, &o, mountpoint, &d);
-	free(mountpoint);
-	options_finish(&o);
+	if (helper_init(&h, argc, argv, !geteuid(), &e))
+		status = refused(&e, &helpers);
+	else
+		status = start(h.argc, h.argv, &h, &helpers);
+	helper_finish(&h);
 	return status;
 }

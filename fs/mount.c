@@ -9,24 +9,19 @@
 #include <fcntl.h>
 #include <linux/fuse.h>
 #include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/machine.h"
+#include "cli/mountpoint.h"
 #include "fs/device.h"
 #include "fs/ops.h"
 #include "fs/worker.h"
 #include "transport/log.h"
-
-extern char **environ;
 
 static bool is_dev_fd(const char *path)
 {
@@ -49,37 +44,6 @@ static int check_device(struct err *e)
 		strerror(error));
 }
 
-static int check_directory(const char *path, struct err *e)
-{
-	struct statx st;
-
-	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_TYPE, &st)) {
-		if (errno == ENOTCONN)
-			return err_set(e, ERR_INTERNAL,
-				"%.150s is the mount point of a daemon that has died: run "
-				"fusermount3 -u "
-				"%.150s first",
-				path, path);
-		return err_set(e, ERR_INTERNAL, "mount point %.200s: %s", path,
-			errno == ENOENT ? "it does not exist; make the directory first"
-					: strerror(errno));
-	}
-	if (!S_ISDIR(st.stx_mode))
-		return err_set(e, ERR_INTERNAL,
-			"mount point %.200s is not a directory: give an empty directory", path);
-	if (st.stx_attributes & st.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT)
-		return err_set(e, ERR_INTERNAL,
-			"mount point %.200s is in use: unmount what is there first, or give "
-			"another",
-			path);
-	if (geteuid() && access(path, W_OK))
-		return err_set(e, ERR_INTERNAL,
-			"mount point %.200s: you may mount only on a directory that you can write "
-			"to (%s)",
-			path, strerror(errno));
-	return 0;
-}
-
 int mount_check(const char *path, char **real, struct err *e)
 {
 	if (is_dev_fd(path)) {
@@ -96,12 +60,7 @@ int mount_check(const char *path, char **real, struct err *e)
 		}
 		return 0;
 	}
-	if (check_directory(path, e) || check_device(e))
-		return -1;
-	*real = realpath(path, NULL);
-	if (!*real)
-		return err_set(e, ERR_INTERNAL, "mount point %.200s: %s", path, strerror(errno));
-	return 0;
+	return check_device(e) || mountpoint_check(path, real, e) ? -1 : 0;
 }
 
 /* The -o list: user's options, fsname (the source, its commas escaped), subtype. */
@@ -246,28 +205,7 @@ int mount_session(struct fs *fs, const char *mountpoint, struct err *e)
 
 bool mount_detach(const char *mountpoint)
 {
-	const char *argv[] = {"fusermount3", "-u", "-q", "-z", "--", mountpoint, NULL};
-	posix_spawnattr_t attr;
-	sigset_t none;
-	pid_t pid;
-	int status;
-
-	if (is_dev_fd(mountpoint))
-		return false;
-	if (!umount2(mountpoint, MNT_DETACH | UMOUNT_NOFOLLOW))
-		return true;
-	sigemptyset(&none);
-	posix_spawnattr_init(&attr);
-	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
-	status = posix_spawnp(&pid, argv[0], NULL, &attr, (char *const *)argv, environ);
-	posix_spawnattr_destroy(&attr);
-	if (status)
-		return false;
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return false;
-	return WIFEXITED(status) && !WEXITSTATUS(status);
+	return !is_dev_fd(mountpoint) && mountpoint_detach(mountpoint);
 }
 
 bool mount_gone(struct fs *fs)

@@ -10,9 +10,9 @@
 
 #include "fs/fs.h"
 
-/* Can something be mounted at path? Directory, nothing mounted there yet, /dev/fuse within reach. 0
- * and *real, the absolute path (free() it), or -1 with *e set. "/dev/fd/N" (an open FUSE device) is
- * taken as it is. Makes no thread and no connection: to be called before daemonising. */
+/* Can something be mounted at path (cli/mountpoint.h), and is /dev/fuse within reach? 0 and *real,
+ * the absolute path (free() it), or -1 with *e set. "/dev/fd/N" (an open FUSE device) is taken as
+ * it is. Makes no connection: to be called before daemonising, and before there are threads. */
 int mount_check(const char *path, char **real, struct err *e);
 
 /* Makes the session and mounts it. 0 with fs->se set, or -1 with *e set and nothing mounted. Other

@@ -460,7 +460,7 @@ static const struct opt opts[] = {
 	FLAG("default_permissions", default_permissions, true),
 	FLAG("allow_other", allow_other, true),
 	FLAG("allow_root", allow_root, true),
-	PASS("auto_unmount"),
+	FLAG("auto_unmount", auto_unmount, true),
 	PASS_VALUE("fsname"),
 	{.name = "ro", .arg = NO_ARG, .fn = pass_ro, .min = true},
 	{.name = "rw", .arg = NO_ARG, .fn = pass_ro, .min = false},
@@ -477,29 +477,45 @@ static const struct opt opts[] = {
 };
 /* clang-format on */
 
+/* mount(8) leaves these for others to read. */
+static bool is_for_others(const char *name)
+{
+	return !strncmp(name, "x-", 2) || !strncmp(name, "X-", 2);
+}
+
+static const struct opt *find(const char *name, size_t len)
+{
+	for (size_t i = 0; i < sizeof(opts) / sizeof(opts[0]); i++)
+		if (!strncmp(opts[i].name, name, len) && !opts[i].name[len])
+			return &opts[i];
+	return NULL;
+}
+
+bool option_known(const char *item)
+{
+	return is_for_others(item) || find(item, strcspn(item, "="));
+}
+
 int option_set(struct options *o, char *item, struct err *e)
 {
 	char *value = strchr(item, '=');
+	const struct opt *d;
 
 	if (value)
 		*value++ = 0;
-	if (!strncmp(item, "x-", 2) || !strncmp(item, "X-", 2))
-		return 0; /* mount(8): for others to read */
-	for (size_t i = 0; i < sizeof(opts) / sizeof(opts[0]); i++) {
-		const struct opt *d = &opts[i];
-
-		if (strcmp(d->name, item))
-			continue;
-		if (value && d->arg == NO_ARG)
-			return err_set(e, ERR_USAGE,
-				"option %s takes no value: leave out \"=%.60s\"", item, value);
-		if (!value && d->arg == NEED_ARG)
-			return err_set(e, ERR_USAGE, "option %s needs a value: give %s=%s", item,
-				item, d->want ? d->want : "...");
-		return d->fn(o, d, value, e);
-	}
-	return err_set(
-		e, ERR_USAGE, "unknown option \"%.60s\": rnfs -h lists those there are", item);
+	if (is_for_others(item))
+		return 0;
+	d = find(item, strlen(item));
+	if (!d)
+		return err_set(e, ERR_USAGE,
+			"unknown option \"%.60s\": rnfs -h lists those there are", item);
+	if (value && d->arg == NO_ARG)
+		return err_set(e, ERR_USAGE, "option %s takes no value: leave out \"=%.60s\"", item,
+			value);
+	if (!value && d->arg == NEED_ARG)
+		return err_set(e, ERR_USAGE, "option %s needs a value: give %s=%s", item, item,
+			d->want ? d->want : "...");
+	return d->fn(o, d, value, e);
 }
 
 /* Is `want` a list of values, such as "read, write or none"? Prints a line for each. */

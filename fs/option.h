@@ -67,7 +67,9 @@ struct options {
 	bool read_only;
 	bool allow_other, allow_root;
 	bool default_permissions;
+	bool auto_unmount; /* also if the daemon is killed */
 	bool foreground;
+	bool sloppy;	 /* unknown options are ignored */
 	bool debug;	 /* control path */
 	bool debug_data; /* one line per message */
 	bool debug_fuse; /* libfuse's own */
@@ -77,6 +79,8 @@ struct options {
 	char *fuse_opts;       /* comma list for libfuse and mount(2), may be empty, never NULL */
 };
 
+/* Whether the name of item, "name" or "name=value", means anything. */
+bool option_known(const char *item);
 /* Takes one item of the list, "name" or "name=value", into o; item is cut at the '='. 0, or -1 with
  * *e set: an unknown name, a value that is missing, not wanted or not valid. */
 int option_set(struct options *o, char *item, struct err *e);

@@ -12,12 +12,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "transport/log.h"
+
 /* As the kernel's client has them, nfs(5). */
 #define ACREGMIN_S 3u
 #define ACREGMAX_S 60u
 #define ACDIRMIN_S 30u
 #define ACDIRMAX_S 60u
 #define UNSET	   UINT_MAX
+
+/* mount(8) -s: an option that no version of rnfs may know is no error. */
+static bool passed_over(const char *item)
+{
+	if (option_known(item))
+		return false;
+	log_warn("unknown option \"%.60s\" is ignored", item);
+	return true;
+}
 
 static int option_list(struct options *o, const char *list, struct err *e)
 {
@@ -27,7 +38,7 @@ static int option_list(struct options *o, const char *list, struct err *e)
 	if (!copy)
 		return err_set(e, ERR_INTERNAL, "out of memory");
 	while (!res && (item = strsep(&rest, ",")))
-		if (*item)
+		if (*item && !(o->sloppy && passed_over(item)))
 			res = option_set(o, item, e);
 	free(copy);
 	return res;
@@ -110,7 +121,7 @@ static int parse_args(struct options *o, int argc, char *const argv[], struct er
 
 	optind = 0; /* start over: tests parse many command lines */
 	opterr = 0;
-	while ((c = getopt_long(argc, argv, ":hVfdo:nrwv", longs, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, ":hVfdo:nrswv", longs, NULL)) != -1) {
 		switch (c) {
 		case 'h':
 			o->action = OPTIONS_HELP;
@@ -132,6 +143,9 @@ static int parse_args(struct options *o, int argc, char *const argv[], struct er
 		case 'w': /* mount(8) passes these to helpers */
 			if (option_list(o, c == 'r' ? "ro" : "rw", e))
 				return -1;
+			break;
+		case 's':
+			o->sloppy = true;
 			break;
 		case 'n':
 		case 'v':
@@ -227,12 +241,13 @@ void options_help(FILE *out)
 {
 	fputs("usage: rnfs [options] SERVER:/EXPORT MOUNTPOINT\n"
 	      "\n"
-	      "Mounts an NFS export over RDMA, software iWARP or TCP. Unmount: fusermount3 -u "
+	      "Mounts an NFS export over RDMA, software iWARP or TCP. Unmount: umount "
 	      "MOUNTPOINT\n"
 	      "\n"
 	      "  -f                      stay in the foreground, log to standard error\n"
 	      "  -d                      the same, with debugging messages\n"
 	      "  -o OPTION[,OPTION...]   see below\n"
+	      "  -s                      ignore unknown options, with a line for each\n"
 	      "  -h, -V                  this help; the version\n"
 	      "\n"
 	      "Connection\n"

@@ -18,6 +18,7 @@
 #include "fs/fs.h"
 #include "fs/process.h"
 #include "transport/log.h"
+#include "transport/pulse.h"
 #include "transport/rpc/cork.h"
 
 #define MEMORY_POLL_MS 5
@@ -36,6 +37,7 @@ struct worker {
 	unsigned row; /* requests read since something of this thread's began to wait; of it */
 	atomic_uintptr_t at; /* where that begins, for others to pass over; 0: nowhere */
 	atomic_bool ended;
+	struct pulse pulse;
 };
 
 struct workers {
@@ -46,6 +48,7 @@ struct workers {
 };
 
 static _Thread_local bool in_row;
+static _Thread_local struct pulse *own_pulse; /* NULL: no worker's thread */
 
 bool worker_in_row(void)
 {
@@ -130,6 +133,8 @@ static bool get_wait(struct fs *fs, uint32_t size, bool in_pieces, pid_t tid, st
 	do {
 		if (session_ended(fs))
 			return false;
+		if (own_pulse)
+			pulse_work(own_pulse);
 		if (++polls % WANT_POLLS)
 			continue;
 		if (tid && process_fate(tid) == PROCESS_KILLED)
@@ -176,6 +181,7 @@ static bool serve_one(struct worker *w)
 	in_row = w->row > 0;
 	if (!in_row)
 		cork_pull(); /* it may sleep now */
+	pulse_sleep(&w->pulse);
 	n = fuse_session_receive_buf(fs->se, &in);
 	if (n == -EINTR || n == -EAGAIN) {
 		end_row(w);
@@ -187,6 +193,7 @@ static bool serve_one(struct worker *w)
 		fuse_session_exit(fs->se);
 		return false;
 	}
+	pulse_work(&w->pulse);
 	was_init = atomic_load_explicit(&fs->init_done, memory_order_relaxed);
 	cork_put();
 	fuse_session_process_buf(fs->se, &in);
@@ -203,8 +210,11 @@ static void *worker_main(void *arg)
 	struct workers *all = w->all;
 
 	pthread_setname_np(pthread_self(), "rnfs-worker");
+	pulse_join(&w->pulse, "rnfs-worker");
+	own_pulse = &w->pulse;
 	while (serve_one(w))
 		;
+	pulse_leave(&w->pulse);
 	end_row(w);
 	process_forget();
 	data_put(all->fs, w->buf);

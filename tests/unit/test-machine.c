@@ -96,12 +96,6 @@ static void descriptors_are_counted(void **state)
 	assert_true(machine_has_descriptors(32)); /* none was kept */
 }
 
-static void what_answers_is_alive(void **state)
-{
-	assert_false(machine_mount_is_dead("/"));
-	assert_false(machine_mount_is_dead("/nonexistent"));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -111,7 +105,6 @@ int main(void)
 		cmocka_unit_test(each_reason_has_a_sentence),
 		cmocka_unit_test(no_new_privs_restricts_fusermount),
 		cmocka_unit_test(descriptors_are_counted),
-		cmocka_unit_test(what_answers_is_alive),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -254,6 +254,16 @@ static void wrong_options_are_named(void **state)
 	}
 }
 
+/* mount -s */
+static void unknown_options_may_be_ignored(void **state)
+{
+	assert_int_equal(PARSE("-s", "-o", "nosuch,soft,port2=7", "h:/e", "/m"), 0);
+	assert_true(o.soft);
+	assert_int_equal(PARSE("-s", "-o", "port=0", "h:/e", "/m"), -1);
+	assert_int_equal(PARSE("-s", "-o", "soft=1", "h:/e", "/m"), -1);
+	assert_int_equal(PARSE("-o", "nosuch", "h:/e", "/m"), -1);
+}
+
 static void locks_may_be_local(void **state)
 {
 	static const struct {
@@ -325,6 +335,7 @@ int main(void)
 		cmocka_unit_test_teardown(ipv6_addresses_stand_in_brackets, finish),
 		cmocka_unit_test_teardown(wrong_arguments_are_told, finish),
 		cmocka_unit_test_teardown(wrong_options_are_named, finish),
+		cmocka_unit_test_teardown(unknown_options_may_be_ignored, finish),
 		cmocka_unit_test_teardown(locks_may_be_local, finish),
 		cmocka_unit_test_teardown(mount_for_nfs3_has_its_options, finish),
 		cmocka_unit_test_teardown(help_and_version_need_nothing_else, finish),

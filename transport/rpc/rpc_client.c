@@ -389,7 +389,9 @@ static void *client_main(void *arg)
 	struct rpc_call *call;
 	uint32_t at = 0;
 
+	pulse_join(&c->pulse, "progress");
 	while (client_attend(c)) {
+		pulse_work(&c->pulse);
 		if (!c->xprt)
 			client_progress_down(c);
 		else if (c->xprt->ops->progress(c->xprt, client_send_again(c, client_tick_ms(c))) <
@@ -397,6 +399,7 @@ static void *client_main(void *arg)
 			client_went_down(c);
 		client_check_timers(c);
 	}
+	pulse_leave(&c->pulse);
 	rpc_connector_finish(&c->connector);
 	if (c->xprt) {
 		c->xprt->ops->shutdown(c->xprt);

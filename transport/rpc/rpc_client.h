@@ -12,6 +12,7 @@
 
 #include <pthread.h>
 
+#include "transport/pulse.h"
 #include "transport/rpc/rpc_call.h"
 #include "transport/rpc/rpc_connector.h"
 #include "transport/rpc/rpc_table.h"
@@ -28,6 +29,7 @@ struct rpc_client {
 	_Atomic bool attention;	 /* a call was cancelled, or closing, or a shorter time-out */
 	int kick_fd;		 /* wakes the thread while down */
 	pthread_t thread;
+	struct pulse pulse; /* of the progress thread */
 	struct rpc_counts stats;
 
 	/* the progress thread's */

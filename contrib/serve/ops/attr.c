@@ -27,7 +27,8 @@
 #include "contrib/serve/ops/space.h"
 #include "contrib/serve/ops/xattr.h"
 
-#define FSID_ROOT 0x726e6673u /* fsid major of the exported file system, "rnfs" */
+/* fsid major of the exported file system, "rnfs"; fs/nested.c knows the server by it */
+#define FSID_ROOT 0x726e6673u
 
 void attr_touch(struct obj *o)
 {
