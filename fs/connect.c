@@ -68,6 +68,7 @@ struct nfs_client *connect_server(const struct options *o, const char *mountpoin
 	char dir[PATH_MAX];
 	struct nfs_mount_params p = {
 		.host = o->host,
+		.family = o->family,
 		.port = o->port,
 		.export = o->export,
 		.vers_major = o->vers_major,

@@ -352,6 +352,7 @@ int main(int argc, char **argv)
 		options_finish(&o);
 		return 1;
 	}
+	options_tell(&o);
 	if (mount_check(o.mountpoint, &mountpoint, &e)) {
 		fprintf(stderr, "rnfs: %s\n", e.msg);
 		options_finish(&o);

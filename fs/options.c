@@ -8,16 +8,17 @@
 #include "fs/options.h"
 
 #include <getopt.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "fs/effect.h"
+#include "transport/log.h"
 
 /* As the kernel's client has them, nfs(5). */
 #define ACREGMIN_S 3u
 #define ACREGMAX_S 60u
 #define ACDIRMIN_S 30u
 #define ACDIRMAX_S 60u
-#define UNSET	   UINT_MAX
 
 static int option_list(struct options *o, const char *list, struct err *e)
 {
@@ -84,10 +85,10 @@ static void set_defaults(struct options *o)
 		.retrans = 3,
 		.connect_ms = 10000,
 		.cache_size = 256u << 20,
-		.acregmin = UNSET,
-		.acregmax = UNSET,
-		.acdirmin = UNSET,
-		.acdirmax = UNSET,
+		.acregmin = OPTION_UNSET,
+		.acregmax = OPTION_UNSET,
+		.acdirmin = OPTION_UNSET,
+		.acdirmax = OPTION_UNSET,
 		.cache_names = true,
 		.cache_absent = true,
 		.delegations = NFS_DELEGATIONS_READ,
@@ -163,6 +164,23 @@ static int parse_args(struct options *o, int argc, char *const argv[], struct er
 	return 0;
 }
 
+static int settle_unknown(struct options *o, struct err *e)
+{
+	const char *near;
+
+	if (!o->unknown)
+		return 0;
+	if (o->sloppy)
+		return option_note(o, e, "unknown options are ignored: %.200s", o->unknown);
+	o->unknown[strcspn(o->unknown, ",")] = 0;
+	near = option_nearest(o->unknown);
+	if (near)
+		return err_set(e, ERR_USAGE, "unknown option \"%.60s\": did you mean %s?",
+			o->unknown, near);
+	return err_set(e, ERR_USAGE, "unknown option \"%.60s\": rnfs -h lists those there are",
+		o->unknown);
+}
+
 /* minorversion= says the second half of vers=4. */
 static int settle_version(struct options *o, struct err *e)
 {
@@ -177,12 +195,19 @@ static int settle_version(struct options *o, struct err *e)
 	return 0;
 }
 
+/* As nfs(5): local_lock counts for less. */
+static void settle_locks(struct options *o)
+{
+	if (o->nolock || option_given(o, "lock"))
+		o->local_posix = o->local_flock = o->nolock;
+}
+
 /* The shortest and the longest time, as given; what was not gives way to what was. */
 static void settle_times(unsigned *min, unsigned *max, unsigned usual_min, unsigned usual_max)
 {
-	if (*min == UNSET)
+	if (*min == OPTION_UNSET)
 		*min = *max < usual_min ? *max : usual_min;
-	if (*max == UNSET)
+	if (*max == OPTION_UNSET)
 		*max = usual_max;
 	if (*max < *min)
 		*max = *min;
@@ -190,6 +215,10 @@ static void settle_times(unsigned *min, unsigned *max, unsigned usual_min, unsig
 
 static void settle_timeouts(struct options *o)
 {
+	if (o->noac) {
+		o->acregmin = o->acregmax = o->acdirmin = o->acdirmax = 0;
+		o->gather = false;
+	}
 	settle_times(&o->acregmin, &o->acregmax, ACREGMIN_S, ACREGMAX_S);
 	settle_times(&o->acdirmin, &o->acdirmax, ACDIRMIN_S, ACDIRMAX_S);
 }
@@ -197,8 +226,13 @@ static void settle_timeouts(struct options *o)
 int options_parse(struct options *o, int argc, char *const argv[], struct err *e)
 {
 	set_defaults(o);
-	if (parse_args(o, argc, argv, e) || settle_version(o, e))
+	if (parse_args(o, argc, argv, e))
 		return -1;
+	if (o->action != OPTIONS_MOUNT)
+		return 0;
+	if (settle_unknown(o, e) || settle_version(o, e) || effect_check(o, e))
+		return -1;
+	settle_locks(o);
 	settle_timeouts(o);
 	if (o->allow_root && option_pass(o, "allow_root", NULL, e))
 		return -1;
@@ -211,6 +245,18 @@ int options_parse(struct options *o, int argc, char *const argv[], struct err *e
 	return 0;
 }
 
+void options_tell(const struct options *o)
+{
+	for (const char *line = o->notes; line && *line;) {
+		size_t len = strcspn(line, "\n");
+
+		log_always_warn("%.*s", (int)len, line);
+		line += len + (line[len] != 0);
+	}
+	if (o->unused)
+		log_always_warn("ignored, rnfs has no use for: %s", o->unused);
+}
+
 void options_finish(struct options *o)
 {
 	free(o->source);
@@ -220,6 +266,9 @@ void options_finish(struct options *o)
 	free(o->mounthost);
 	free(o->fuse_opts);
 	free(o->idmap_domain);
+	free(o->unknown);
+	free(o->unused);
+	free(o->notes);
 	memset(o, 0, sizeof(*o));
 }
 
@@ -237,18 +286,19 @@ void options_help(FILE *out)
 	      "\n"
 	      "Connection\n"
 	      "  proto=auto|rdma|iwarp|tcp  default auto: the first of rdma, iwarp, tcp that "
-	      "works\n"
+	      "works;\n"
+	      "              rdma6|tcp6  by IPv6 only\n"
 	      "  port=N                  default 20049 (rdma, iwarp), 2049 (tcp)\n"
 	      "  vers=4.2|4.1|4|3        NFS version, default the newest that the server has\n"
 	      "  mountport=N, mountproto=tcp|udp, mounthost=HOST  where NFSv3 asks for the export\n"
 	      "  read_plus               NFSv4.2: holes of files are not transferred\n"
-	      "  sec=sys                 security flavour\n"
+	      "  sec=sys, xprtsec=none   security flavour, encryption\n"
 	      "  idmap=auto|numeric|name owners as names are understood, and sent if need be "
 	      "(auto) or always\n"
 	      "  idmap_domain=DOMAIN     of such names, default as /etc/idmapd.conf says\n"
 	      "  rsize=N, wsize=N        bytes per READ and WRITE, at most 1M, default as the "
 	      "server likes\n"
-	      "  hard | soft             wait for a silent server for ever (default) | give up\n"
+	      "  hard | soft, softerr    wait for a silent server for ever (default) | give up\n"
 	      "  timeo=N                 tenths of a second before a call counts as lost, default "
 	      "600\n"
 	      "  retrans=N               soft: time-outs before an error, default 3\n"
@@ -257,7 +307,7 @@ void options_help(FILE *out)
 	      "back\n"
 	      "  desktop                 timeo=50,patience=1,notify\n"
 	      "  connect_timeout=N       seconds for connecting, default 10\n"
-	      "  nconnect=1              connections\n"
+	      "  nconnect=N              one connection is used\n"
 	      "  credits=N, inline_size=N, mpa_crc, "
 	      "rdma_version=auto|1|1-legacy|2|2-2016|2-rtr|2-2016-rtr\n"
 	      "                          RPC-over-RDMA details\n"
@@ -276,7 +326,8 @@ void options_help(FILE *out)
 	      "                          read, or also one that is written; default read\n"
 	      "  readahead=N             kilobytes to read ahead of a reader at most, default "
 	      "16384\n"
-	      "  nowriteback             each write waits for the server's answer\n"
+	      "  nowriteback             each write waits for the server's answer; also "
+	      "write=lazy|eager|wait\n"
 	      "Locks\n"
 	      "  local_lock=all|flock|posix|none  kinds of locks that others do not see, default "
 	      "none\n"
@@ -286,6 +337,7 @@ void options_help(FILE *out)
 	      "  allow_other             let other users in\n"
 	      "  default_permissions     the kernel checks mode bits as well as the server\n"
 	      "  allow_root, auto_unmount, fsname=NAME, workers=N, debug=ctrl|data|fuse\n"
+	      "  sloppy                  unknown options are ignored\n"
 	      "  and the options of mount(8): nosuid, nodev, noexec, noatime, _netdev, noauto, "
 	      "user, ...\n",
 		out);
