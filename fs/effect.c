@@ -116,7 +116,7 @@ static const struct pair {
 };
 
 static const char *const protos[] = {
-	[PROTO_AUTO] = "auto", [PROTO_RDMA] = "rdma", [PROTO_IWARP] = "iwarp", [PROTO_TCP] = "tcp"};
+	[PROTO_RDMA] = "rdma", [PROTO_IWARP] = "iwarp", [PROTO_TCP] = "tcp"};
 
 /* Is the transport none of those that the option is for? */
 static bool excludes_transport(const struct options *o, unsigned only)

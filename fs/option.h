@@ -22,7 +22,8 @@ enum options_action {
 };
 
 enum options_proto {
-	PROTO_AUTO, /* rdma, then iwarp, then tcp */
+	PROTO_AUTO,	 /* rdma, then iwarp, then tcp */
+	PROTO_AUTO_RDMA, /* rdma, then iwarp */
 	PROTO_RDMA,
 	PROTO_IWARP,
 	PROTO_TCP,
@@ -40,8 +41,8 @@ enum options_proto {
 
 struct options {
 	enum options_action action;
-	char *source;	  /* SERVER:/EXPORT as given */
-	char *host;	  /* brackets around an IPv6 address removed */
+	char *source;	  /* SERVER:/EXPORT or URL, as given */
+	char *host;	  /* without brackets around an IPv6 address */
 	char *export;	  /* absolute path on the server */
 	char *mountpoint; /* as given */
 

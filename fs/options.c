@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/source.h"
 #include "fs/effect.h"
 #include "transport/log.h"
 
@@ -34,48 +35,39 @@ static int option_list(struct options *o, const char *list, struct err *e)
 	return res;
 }
 
-/* SERVER:/EXPORT, an IPv6 address in brackets. */
-static int split_source(struct options *o, const char *s, struct err *e)
+/* A link of nfs+rdma:// leaves the choice between the transports for RDMA. */
+static int take_scheme(struct options *o, const struct source *s, struct err *e)
 {
-	const char *colon, *host = s;
-	size_t len;
-
-	if (s[0] == '[') {
-		const char *close = strchr(s, ']');
-
-		if (!close || close[1] != ':')
-			return err_set(e, ERR_USAGE,
-				"\"%.100s\" has no \"]:\" after the IPv6 address: write "
-				"[ADDRESS]:/EXPORT",
-				s);
-		host = s + 1;
-		len = close - host;
-		colon = close + 1;
-	} else {
-		colon = strstr(s, ":/");
-		if (!colon)
-			return err_set(e, ERR_USAGE,
-				"\"%.100s\" is not SERVER:/EXPORT: the export is an absolute path "
-				"after a colon",
-				s);
-		len = colon - s;
-		if (memchr(s, ':', len))
-			return err_set(e, ERR_USAGE,
-				"\"%.100s\" looks like an IPv6 address: write it in brackets, "
-				"[%.*s]:%.60s",
-				s, (int)(len < 60 ? len : 60), s, colon + 1);
-	}
-	if (!len)
-		return err_set(e, ERR_USAGE, "\"%.100s\" names no server: write SERVER:/EXPORT", s);
-	if (colon[1] != '/')
+	if (!s->rdma || o->proto == PROTO_RDMA || o->proto == PROTO_IWARP)
+		return 0;
+	if (o->proto == PROTO_TCP)
 		return err_set(e, ERR_USAGE,
-			"\"%.100s\": the export must be an absolute path, beginning with \"/\"", s);
-	o->source = strdup(s);
-	o->host = strndup(host, len);
-	o->export = strdup(colon + 1);
-	if (!o->source || !o->host || !o->export)
-		return err_set(e, ERR_INTERNAL, "out of memory");
+			"nfs+rdma:// and proto=tcp contradict each other: write nfs://, or leave "
+			"the option out");
+	o->proto = PROTO_AUTO_RDMA;
 	return 0;
+}
+
+/* list: the -o options, which count for more than what a URL says. */
+static int take_source(struct options *o, const char *text, const char *list, struct err *e)
+{
+	struct source s;
+	int res = source_parse(&s, text, SOURCE_EXPORT, e);
+
+	if (!res && s.ignored)
+		res = option_unused(o, s.ignored, e);
+	if (!res && s.options)
+		res = option_list(o, s.options, e);
+	if (!res)
+		res = option_list(o, list, e);
+	if (!res)
+		res = take_scheme(o, &s, e);
+	o->source = strdup(text);
+	o->host = s.host;
+	o->export = s.export;
+	s.host = s.export = NULL;
+	source_finish(&s);
+	return res || o->source ? res : err_set(e, ERR_INTERNAL, "out of memory");
 }
 
 static void set_defaults(struct options *o)
@@ -98,7 +90,8 @@ static void set_defaults(struct options *o)
 	};
 }
 
-static int parse_args(struct options *o, int argc, char *const argv[], struct err *e)
+/* The list of all -o options goes to *list, in the order of the command line. */
+static int parse_flags(struct options *o, int argc, char *const argv[], FILE *list, struct err *e)
 {
 	static const struct option longs[] = {
 		{"help", no_argument, NULL, 'h'},
@@ -126,13 +119,11 @@ static int parse_args(struct options *o, int argc, char *const argv[], struct er
 			o->foreground = true;
 			break;
 		case 'o':
-			if (option_list(o, optarg, e))
-				return -1;
+			fprintf(list, "%s,", optarg);
 			break;
 		case 'r':
 		case 'w': /* mount(8) passes these to helpers */
-			if (option_list(o, c == 'r' ? "ro" : "rw", e))
-				return -1;
+			fputs(c == 'r' ? "ro," : "rw,", list);
 			break;
 		case 'n':
 		case 'v':
@@ -150,18 +141,34 @@ static int parse_args(struct options *o, int argc, char *const argv[], struct er
 				argv[optind - 1]);
 		}
 	}
-	if (argc - optind != 2)
-		return err_set(e, ERR_USAGE,
+	return 0;
+}
+
+static int parse_args(struct options *o, int argc, char *const argv[], struct err *e)
+{
+	char *list = NULL;
+	size_t size = 0;
+	FILE *f = open_memstream(&list, &size);
+	int res = -1;
+
+	if (f)
+		res = parse_flags(o, argc, argv, f, e);
+	if (!f || fclose(f))
+		res = err_set(e, ERR_INTERNAL, "out of memory");
+	if (!res && o->action == OPTIONS_MOUNT && argc - optind != 2)
+		res = err_set(e, ERR_USAGE,
 			"%s: the command line is rnfs [options] SERVER:/EXPORT MOUNTPOINT",
 			argc - optind > 2 ? "too many arguments"
 			: argc - optind	  ? "no mount point is given"
 					  : "no export and no mount point are given");
-	if (split_source(o, argv[optind], e))
-		return -1;
-	o->mountpoint = strdup(argv[optind + 1]);
-	if (!o->mountpoint)
-		return err_set(e, ERR_INTERNAL, "out of memory");
-	return 0;
+	if (!res && o->action == OPTIONS_MOUNT) {
+		res = take_source(o, argv[optind], list, e);
+		o->mountpoint = strdup(argv[optind + 1]);
+		if (!o->mountpoint)
+			res = err_set(e, ERR_INTERNAL, "out of memory");
+	}
+	free(list);
+	return res;
 }
 
 static int settle_unknown(struct options *o, struct err *e)
@@ -275,6 +282,7 @@ void options_finish(struct options *o)
 void options_help(FILE *out)
 {
 	fputs("usage: rnfs [options] SERVER:/EXPORT MOUNTPOINT\n"
+	      "       rnfs [options] nfs://SERVER[:PORT]/EXPORT MOUNTPOINT   or nfs+rdma://...\n"
 	      "\n"
 	      "Mounts an NFS export over RDMA, software iWARP or TCP. Unmount: fusermount3 -u "
 	      "MOUNTPOINT\n"

@@ -185,6 +185,30 @@ static void ipv6_addresses_stand_in_brackets(void **state)
 	assert_int_equal(PARSE("[]:/e", "/m"), -1);
 }
 
+static void a_url_stands_for_options(void **state)
+{
+	assert_int_equal(PARSE("nfs://server:2050/a%20b?version=4.1&uid=5", "/m"), 0);
+	assert_string_equal(o.source, "nfs://server:2050/a%20b?version=4.1&uid=5");
+	assert_string_equal(o.host, "server");
+	assert_string_equal(o.export, "/a b");
+	assert_true(o.port == 2050 && o.vers_major == 4 && o.vers_minor == 1);
+	assert_int_equal(o.proto, PROTO_AUTO);
+	assert_string_equal(o.unused, "uid");
+	/* -o counts for more, wherever it stands */
+	assert_int_equal(PARSE("-o", "port=1", "nfs://server:2/?version=4.2", "/m", "-o", "v3"), 0);
+	assert_true(o.port == 1 && o.vers_major == 3);
+	assert_int_equal(PARSE("nfs+rdma://server/", "/m"), 0);
+	assert_int_equal(o.proto, PROTO_AUTO_RDMA);
+	assert_int_equal(PARSE("nfs+rdma://server/", "/m", "-o", "iwarp"), 0);
+	assert_int_equal(o.proto, PROTO_IWARP);
+	assert_int_equal(PARSE("nfs+rdma://server/", "/m", "-o", "tcp"), -1);
+	assert_non_null(strstr(e.msg, "contradict"));
+	assert_int_equal(PARSE("nfs+rdma://server/?proto=tcp", "/m"), -1);
+	assert_int_equal(PARSE("nfs://server/?version=4.0", "/m"), -1);
+	assert_non_null(strstr(e.msg, "4.0 is too old"));
+	assert_int_equal(PARSE("nfs://server/?fsname=x", "/m"), -1);
+}
+
 static void wrong_arguments_are_told(void **state)
 {
 	static const char *const bad[] = {"server", "server:export", ":/e", "", "server:"};
@@ -458,6 +482,7 @@ int main(void)
 		cmocka_unit_test_teardown(mount_options_are_passed_or_passed_over, finish),
 		cmocka_unit_test_teardown(other_users_are_let_in, finish),
 		cmocka_unit_test_teardown(ipv6_addresses_stand_in_brackets, finish),
+		cmocka_unit_test_teardown(a_url_stands_for_options, finish),
 		cmocka_unit_test_teardown(wrong_arguments_are_told, finish),
 		cmocka_unit_test_teardown(wrong_options_are_named, finish),
 		cmocka_unit_test_teardown(options_of_nfs_carry_over, finish),
