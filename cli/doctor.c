@@ -13,6 +13,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "cli/source.h"
 #include "transport/log.h"
 
 #define USAGE "rnfs doctor [--bundle FILE] [-o port=N,proto=P,vers=V] [SERVER[:/EXPORT]]"
@@ -53,30 +54,31 @@ static bool set_option(struct doctor *d, char *item)
 	return !strcmp(value, "auto");
 }
 
-/* SERVER, SERVER:/EXPORT or [ADDRESS]:/EXPORT; cut in place. False: it is none of these. */
-static bool split(struct doctor *d, char *source)
+/* -o options count for more than what a URL says; options that do not change the way to the server
+ * are left out. */
+static int take_source(struct doctor *d, struct source *s, const char *text)
 {
-	char *at;
+	struct doctor url = {.proto = -1};
+	struct err e = {0};
+	char *rest, *item;
 
-	if (source[0] == '[') {
-		at = strchr(source, ']');
-		if (!at || at == source + 1)
-			return false;
-		*at++ = 0;
-		d->host = source + 1;
-	} else {
-		at = strstr(source, ":/");
-		if (!at)
-			at = source + strlen(source);
-		d->host = source;
+	if (source_parse(s, text, SOURCE_MAY_BE_SERVER, &e)) {
+		fprintf(stderr, "rnfs: doctor: %s\n", e.msg);
+		return -1;
 	}
-	if (*at == ':' && at[1] == '/') {
-		*at = 0;
-		d->export = at + 1;
-	} else if (*at) {
-		return false;
+	for (rest = s->options; (item = strsep(&rest, ","));)
+		set_option(&url, item);
+	d->host = s->host;
+	d->export = s->export;
+	if (d->proto < 0)
+		d->proto = url.proto;
+	if (!d->port)
+		d->port = url.port;
+	if (!d->vers_major) {
+		d->vers_major = url.vers_major;
+		d->vers_minor = url.vers_minor;
 	}
-	return *d->host;
+	return 0;
 }
 
 static void say_what_this_is(FILE *out)
@@ -144,6 +146,7 @@ int doctor_main(int argc, char **argv)
 {
 	static const struct option longs[] = {{"bundle", required_argument, NULL, 'b'}, {0}};
 	struct doctor d = {.proto = -1};
+	struct source source = {0};
 	const char *bundle = NULL;
 	FILE *out = stdout;
 	char *rest, *item;
@@ -162,10 +165,14 @@ int doctor_main(int argc, char **argv)
 	}
 	if (argc - optind > 1)
 		return wrong("too many arguments", "");
-	if (optind < argc && !split(&d, argv[optind]))
-		return wrong("not a server: ", argv[optind]);
-	if (bundle && !(out = bundle_begin(bundle)))
+	if (optind < argc && take_source(&d, &source, argv[optind])) {
+		source_finish(&source);
+		return 2;
+	}
+	if (bundle && !(out = bundle_begin(bundle))) {
+		source_finish(&source);
 		return 1;
+	}
 	log_init("rnfs", LOG_L_ERROR);
 	findings_init(&d.f, out);
 	say_what_this_is(out);
@@ -173,6 +180,7 @@ int doctor_main(int argc, char **argv)
 	if (d.host)
 		doctor_server(&d);
 	status = findings_end(&d.f);
+	source_finish(&source);
 	if (bundle && bundle_end(out, bundle))
 		return 1;
 	return status;

@@ -68,6 +68,7 @@ struct nfs_client *connect_server(const struct options *o, const char *mountpoin
 	char dir[PATH_MAX];
 	struct nfs_mount_params p = {
 		.host = o->host,
+		.family = o->family,
 		.port = o->port,
 		.export = o->export,
 		.vers_major = o->vers_major,
@@ -96,8 +97,9 @@ struct nfs_client *connect_server(const struct options *o, const char *mountpoin
 		.credits = o->credits,
 		.crc = o->mpa_crc,
 	};
-	const enum rpc_proto *try = o->proto == PROTO_AUTO ? order : &one[o->proto];
-	unsigned n = o->proto == PROTO_AUTO ? 3 : 1;
+	bool one_of = o->proto == PROTO_AUTO || o->proto == PROTO_AUTO_RDMA;
+	const enum rpc_proto *try = one_of ? order : &one[o->proto];
+	unsigned n = o->proto == PROTO_AUTO ? 3 : one_of ? 2 : 1;
 	size_t len = 0;
 
 	rpc_cred_own(&p.cred);

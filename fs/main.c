@@ -367,6 +367,7 @@ static int mount_export(const struct options *o, const struct helper *h, const s
 	char *mountpoint;
 	int status = 0;
 
+	options_tell(o);
 	if (!machine_has_descriptors(DESCRIPTORS_LEAST)) {
 		err_set(&e, ERR_INTERNAL,
 			"fewer than %u more files may be open: raise the limit (ulimit -n), to "

@@ -8,9 +8,13 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+
+#include "cli/nearest.h"
 
 #define MIB		   (1024u * 1024u)
 #define DESKTOP_TIMEO_MS   5000
@@ -22,14 +26,22 @@ typedef int opt_fn(struct options *o, const struct opt *d, const char *value, st
 
 enum opt_arg { NO_ARG, NEED_ARG, MAYBE_ARG };
 
+struct word {
+	const char *name; /* NULL after the last */
+	unsigned value;
+};
+
 struct opt {
 	const char *name;
 	enum opt_arg arg;
 	opt_fn *fn;
-	size_t off;	   /* of the member, for the generic functions */
+	size_t off, size;  /* of the member, for the generic functions */
 	uint64_t min, max; /* of numbers; a flag's value is min */
-	uint64_t scale;	   /* member = number * scale */
-	const char *want;  /* what a good value looks like */
+	uint64_t scale;	   /* member = number * scale; 0: 1 */
+	const struct word *words;
+	const char *want; /* what a good value looks like */
+	unsigned only;	  /* OPTION_FOR_*: of no use in other mounts; 0: of use in all */
+	bool refused;	  /* known in order to be refused by a sentence of its own */
 };
 
 int option_size(const char *s, uint64_t min, uint64_t max, uint64_t *out)
@@ -79,69 +91,68 @@ static int set_flag(struct options *o, const struct opt *d, const char *value, s
 	return 0;
 }
 
-static int set_uint(struct options *o, const struct opt *d, const char *value, struct err *e)
+static int set_number(struct options *o, const struct opt *d, const char *value, struct err *e)
 {
+	char *member = (char *)o + d->off;
 	uint64_t v;
 
 	if (option_size(value, d->min, d->max, &v))
 		return bad_value(d, value, e);
-	*(unsigned *)((char *)o + d->off) = v * d->scale;
+	v *= d->scale ? d->scale : 1;
+	switch (d->size) {
+	case sizeof(uint16_t):
+		*(uint16_t *)member = (uint16_t)v;
+		break;
+	case sizeof(uint32_t):
+		*(uint32_t *)member = (uint32_t)v;
+		break;
+	default:
+		*(uint64_t *)member = v;
+	}
 	return 0;
 }
 
+/* The members are enumerations or unsigned. */
+static int set_word(struct options *o, const struct opt *d, const char *value, struct err *e)
+{
+	for (const struct word *w = d->words; w->name; w++)
+		if (!strcmp(value, w->name)) {
+			*(unsigned *)((char *)o + d->off) = w->value;
+			return 0;
+		}
+	return bad_value(d, value, e);
+}
+
+static int set_text(struct options *o, const struct opt *d, const char *value, struct err *e)
+{
+	char **member = (char **)((char *)o + d->off), *copy = strdup(value);
+
+	if (!copy)
+		return err_set(e, ERR_INTERNAL, "out of memory");
+	free(*member);
+	*member = copy;
+	return 0;
+}
+
+/* As nfs(5): a larger value stands for the largest, a smaller one for the least. */
 static int set_iosize(struct options *o, const struct opt *d, const char *value, struct err *e)
 {
 	uint64_t v;
 
-	if (option_size(value, d->min, d->max, &v))
+	if (option_size(value, 1, UINT64_MAX, &v))
 		return bad_value(d, value, e);
+	v = v < d->min ? d->min : v > d->max ? d->max : v;
 	*(uint32_t *)((char *)o + d->off) = v & ~4095u;
-	return 0;
-}
-
-static int set_port(struct options *o, const struct opt *d, const char *value, struct err *e)
-{
-	uint64_t v;
-
-	if (option_size(value, d->min, d->max, &v))
-		return bad_value(d, value, e);
-	o->port = v;
-	return 0;
-}
-
-static int set_cache_size(struct options *o, const struct opt *d, const char *value, struct err *e)
-{
-	uint64_t v;
-
-	if (option_size(value, d->min, d->max, &v))
-		return bad_value(d, value, e);
-	o->cache_size = v;
-	return 0;
-}
-
-static int set_mountport(struct options *o, const struct opt *d, const char *value, struct err *e)
-{
-	uint64_t v;
-
-	if (option_size(value, d->min, d->max, &v))
-		return bad_value(d, value, e);
-	o->mountport = v;
 	return 0;
 }
 
 static int set_mountproto(struct options *o, const struct opt *d, const char *value, struct err *e)
 {
-	if (strcmp(value, "udp") && strcmp(value, "tcp"))
+	if (strcmp(value, "udp") && strcmp(value, "tcp") && strcmp(value, "udp6") &&
+		strcmp(value, "tcp6"))
 		return bad_value(d, value, e);
 	o->mount_udp = value[0] == 'u';
 	return 0;
-}
-
-static int set_mounthost(struct options *o, const struct opt *d, const char *value, struct err *e)
-{
-	free(o->mounthost);
-	o->mounthost = strdup(value);
-	return o->mounthost ? 0 : err_set(e, ERR_INTERNAL, "out of memory");
 }
 
 /* Version 3 of MOUNT is the one of NFSv3. */
@@ -150,21 +161,33 @@ static int set_mountvers(struct options *o, const struct opt *d, const char *val
 	return strcmp(value, "3") ? bad_value(d, value, e) : 0;
 }
 
+static const struct word protos[] = {{"auto", PROTO_AUTO}, {"rdma", PROTO_RDMA},
+	{"iwarp", PROTO_IWARP}, {"tcp", PROTO_TCP}, {0}};
+static const struct word idmaps[] = {
+	{"auto", NFS_IDMAP_AUTO}, {"numeric", NFS_IDMAP_NUMERIC}, {"name", NFS_IDMAP_NAME}, {0}};
+static const struct word delegation_words[] = {{"none", NFS_DELEGATIONS_NONE},
+	{"read", NFS_DELEGATIONS_READ}, {"write", NFS_DELEGATIONS_WRITE}, {0}};
+
+/* tcp6 and the like are netids of nfs(5). */
 static int set_proto(struct options *o, const struct opt *d, const char *value, struct err *e)
 {
-	if (!value) /* mount.nfs: -o rdma, -o tcp */
-		value = d->name;
-	if (!strcmp(value, "auto"))
-		o->proto = PROTO_AUTO;
-	else if (!strcmp(value, "rdma"))
-		o->proto = PROTO_RDMA;
-	else if (!strcmp(value, "iwarp"))
-		o->proto = PROTO_IWARP;
-	else if (!strcmp(value, "tcp"))
-		o->proto = PROTO_TCP;
-	else
-		return bad_value(d, value, e);
-	return 0;
+	const char *given = value ? value : d->name; /* mount.nfs: -o rdma, -o tcp */
+	size_t len = strlen(given);
+	bool six = !strcmp(given, "tcp6") || !strcmp(given, "rdma6");
+
+	if (!strncmp(given, "udp", 3))
+		return err_set(e, ERR_USAGE,
+			"option %s%s: NFS is not spoken over UDP here, which corrupts data on fast "
+			"networks: use proto=tcp or proto=rdma",
+			value ? "proto=" : "", given);
+	for (const struct word *w = protos; w->name; w++) {
+		if (strlen(w->name) != len - six || strncmp(given, w->name, len - six))
+			continue;
+		o->proto = (enum options_proto)w->value;
+		o->family = six ? AF_INET6 : AF_UNSPEC;
+		return 0;
+	}
+	return bad_value(d, value, e);
 }
 
 static int set_vers(struct options *o, const struct opt *d, const char *value, struct err *e)
@@ -204,40 +227,38 @@ static int set_minorversion(
 	return 0;
 }
 
+/* A list with colons, in order of preference. */
 static int set_sec(struct options *o, const struct opt *d, const char *value, struct err *e)
 {
-	if (!strcmp(value, "sys"))
-		return 0;
-	if (!strncmp(value, "krb5", 4))
+	size_t len;
+	bool sys = false, krb5 = false;
+
+	for (const char *at = value; *at; at += len + (at[len] == ':')) {
+		len = strcspn(at, ":");
+		if (len == 3 && !strncmp(at, "sys", 3))
+			sys = true;
+		else if (!strncmp(at, "krb5", 4))
+			krb5 = true;
+		else
+			return bad_value(d, value, e);
+	}
+	if (krb5 && !sys)
 		return err_set(e, ERR_USAGE,
-			"option sec=%s: Kerberos is not supported yet; use sec=sys", value);
-	return bad_value(d, value, e);
+			"option sec=%.60s: Kerberos is not supported yet; use sec=sys", value);
+	if (krb5)
+		return option_note(o, e,
+			"option sec=%.60s: Kerberos is not supported yet, sec=sys is used", value);
+	return sys ? 0 : bad_value(d, value, e);
 }
 
-static int set_idmap(struct options *o, const struct opt *d, const char *value, struct err *e)
+static int set_xprtsec(struct options *o, const struct opt *d, const char *value, struct err *e)
 {
-	if (!strcmp(value, "auto"))
-		o->idmap = NFS_IDMAP_AUTO;
-	else if (!strcmp(value, "numeric"))
-		o->idmap = NFS_IDMAP_NUMERIC;
-	else if (!strcmp(value, "name"))
-		o->idmap = NFS_IDMAP_NAME;
-	else
-		return bad_value(d, value, e);
-	return 0;
-}
-
-static int set_delegations(struct options *o, const struct opt *d, const char *value, struct err *e)
-{
-	if (!strcmp(value, "none"))
-		o->delegations = NFS_DELEGATIONS_NONE;
-	else if (!strcmp(value, "read"))
-		o->delegations = NFS_DELEGATIONS_READ;
-	else if (!strcmp(value, "write"))
-		o->delegations = NFS_DELEGATIONS_WRITE;
-	else
-		return bad_value(d, value, e);
-	return 0;
+	if (!strcmp(value, "tls") || !strcmp(value, "mtls"))
+		return err_set(e, ERR_USAGE,
+			"option xprtsec=%s: the connection cannot be encrypted yet; use a tunnel, "
+			"or a network that you trust and xprtsec=none",
+			value);
+	return strcmp(value, "none") ? bad_value(d, value, e) : 0;
 }
 
 static int set_idmap_domain(
@@ -247,9 +268,7 @@ static int set_idmap_domain(
 
 	if (n == 0 || n > 200 || strpbrk(value, "@ \t"))
 		return bad_value(d, value, e);
-	free(o->idmap_domain);
-	o->idmap_domain = strdup(value);
-	return o->idmap_domain ? 0 : err_set(e, ERR_INTERNAL, "out of memory");
+	return set_text(o, d, value, e);
 }
 
 static int set_nconnect(struct options *o, const struct opt *d, const char *value, struct err *e)
@@ -258,12 +277,10 @@ static int set_nconnect(struct options *o, const struct opt *d, const char *valu
 
 	if (option_size(value, 1, 16, &v))
 		return bad_value(d, value, e);
-	if (v != 1)
-		return err_set(e, ERR_USAGE,
-			"option nconnect=%s: several connections are not supported yet; use "
-			"nconnect=1",
-			value);
-	return 0;
+	if (v == 1)
+		return 0;
+	return option_note(
+		o, e, "option nconnect=%s is not supported yet: one connection is used", value);
 }
 
 /* What someone at a desktop wants: no program waits for a server that is away, and nothing is lost.
@@ -287,14 +304,22 @@ static int set_rdma_version(
 
 static int set_timeouts(struct options *o, const struct opt *d, const char *value, struct err *e)
 {
-	uint64_t v = 0;
+	uint64_t v;
 
-	if (value && option_size(value, d->min, d->max, &v))
+	if (option_size(value, d->min, d->max, &v))
 		return bad_value(d, value, e);
-	o->acregmin = o->acregmax = o->acdirmin = o->acdirmax = v;
-	if (!value) /* noac */
-		o->gather = false;
+	o->acregmin = o->acregmax = o->acdirmin = o->acdirmax = (unsigned)v;
 	return 0;
+}
+
+static int set_write(struct options *o, const struct opt *d, const char *value, struct err *e)
+{
+	if (strcmp(value, "lazy") && strcmp(value, "eager") && strcmp(value, "wait"))
+		return bad_value(d, value, e);
+	o->gather = value[0] == 'l';
+	if (value[0] != 'e')
+		return 0;
+	return option_note(o, e, "option write=eager is taken as write=wait");
 }
 
 static int set_lookupcache(struct options *o, const struct opt *d, const char *value, struct err *e)
@@ -311,8 +336,6 @@ static int set_lookupcache(struct options *o, const struct opt *d, const char *v
 
 static int set_local_lock(struct options *o, const struct opt *d, const char *value, struct err *e)
 {
-	if (!value)
-		value = strcmp(d->name, "nolock") ? "none" : "all";
 	if (strcmp(value, "all") && strcmp(value, "flock") && strcmp(value, "posix") &&
 		strcmp(value, "none"))
 		return bad_value(d, value, e);
@@ -335,18 +358,41 @@ static int set_debug(struct options *o, const struct opt *d, const char *value, 
 	return 0;
 }
 
-int option_pass(struct options *o, const char *name, const char *value, struct err *e)
+/* Appends to *list, which may be NULL. */
+static int append(char **list, const char *separator, const char *text, struct err *e)
 {
-	size_t have = o->fuse_opts ? strlen(o->fuse_opts) : 0;
-	size_t more = strlen(name) + (value ? strlen(value) + 1 : 0) + 2;
-	char *s = realloc(o->fuse_opts, have + more);
+	size_t have = *list ? strlen(*list) : 0;
+	size_t more = strlen(text) + strlen(separator) + 1;
+	char *s = realloc(*list, have + more);
 
 	if (!s)
 		return err_set(e, ERR_INTERNAL, "out of memory");
-	o->fuse_opts = s;
-	snprintf(s + have, more, "%s%s%s%s", have ? "," : "", name, value ? "=" : "",
-		value ? value : "");
+	*list = s;
+	snprintf(s + have, more, "%s%s", have ? separator : "", text);
 	return 0;
+}
+
+int option_pass(struct options *o, const char *name, const char *value, struct err *e)
+{
+	if (append(&o->fuse_opts, ",", name, e))
+		return -1;
+	return value ? append(&o->fuse_opts, "=", value, e) : 0;
+}
+
+int option_note(struct options *o, struct err *e, const char *fmt, ...)
+{
+	char line[300];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	return append(&o->notes, "\n", line, e);
+}
+
+int option_unused(struct options *o, const char *name, struct err *e)
+{
+	return append(&o->unused, ", ", name, e);
 }
 
 /* For libfuse or mount(2) as it stands. */
@@ -366,6 +412,17 @@ static int ignore(struct options *o, const struct opt *d, const char *value, str
 	return 0;
 }
 
+/* Asks for something that rnfs does not do, and can do without. */
+static int unused(struct options *o, const struct opt *d, const char *value, struct err *e)
+{
+	return option_unused(o, d->name, e);
+}
+
+static int set_rdirplus(struct options *o, const struct opt *d, const char *value, struct err *e)
+{
+	return value && !strcmp(value, "none") ? option_unused(o, "rdirplus=none", e) : 0;
+}
+
 static int refuse_remount(struct options *o, const struct opt *d, const char *value, struct err *e)
 {
 	return err_set(e, ERR_USAGE,
@@ -373,98 +430,102 @@ static int refuse_remount(struct options *o, const struct opt *d, const char *va
 		"-o remount,... for what the kernel keeps (ro, rw, noexec, nosuid, nodev)");
 }
 
-#define AT(member) offsetof(struct options, member)
-#define FLAG(n, m, v)                                                                              \
-	{                                                                                          \
-		.name = n, .fn = set_flag, .off = AT(m), .min = v                                  \
-	}
-#define PASS(n)                                                                                    \
-	{                                                                                          \
-		.name = n, .fn = pass                                                              \
-	}
-#define PASS_VALUE(n)                                                                              \
-	{                                                                                          \
-		.name = n, .arg = NEED_ARG, .fn = pass                                             \
-	}
-#define IGNORE(n)                                                                                  \
-	{                                                                                          \
-		.name = n, .arg = MAYBE_ARG, .fn = ignore                                          \
-	}
-#define UINT(n, m, lo, hi, sc, w)                                                                  \
-	{                                                                                          \
-		.name = n, .arg = NEED_ARG, .fn = set_uint, .off = AT(m), .min = lo, .max = hi,    \
-		.scale = sc, .want = w                                                             \
-	}
-
+#define AT(m) .off = offsetof(struct options, m), .size = sizeof(((struct options *)0)->m)
 /* clang-format off */
+#define FLAG(n, m, v, ...)	{.name = n, .fn = set_flag, AT(m), .min = v, __VA_ARGS__}
+#define UINT(n, m, lo, hi, sc, w, ...)	{.name = n, .arg = NEED_ARG, .fn = set_number, AT(m), .min = lo, .max = hi, .scale = sc, .want = w, __VA_ARGS__}
+#define WORD(n, m, ws, w, ...)	{.name = n, .arg = NEED_ARG, .fn = set_word, AT(m), .words = ws, .want = w, __VA_ARGS__}
+#define TEXT(n, m, ...)		{.name = n, .arg = NEED_ARG, .fn = set_text, AT(m), __VA_ARGS__}
+#define PASS(n)			{.name = n, .fn = pass}
+#define PASS_VALUE(n)		{.name = n, .arg = NEED_ARG, .fn = pass}
+#define IGNORE(n)		{.name = n, .arg = MAYBE_ARG, .fn = ignore} /* for others to read */
+#define SUITS(n)		{.name = n, .fn = ignore} /* asks for what rnfs does in any case */
+#define UNUSED(n, a)		{.name = n, .arg = a, .fn = unused} /* of nfs(5), without a use here */
+
+#define PORT "a port number, 0 for the usual one"
+#define SECONDS "seconds from 0 to 86400"
+
 static const struct opt opts[] = {
-	{.name = "proto", .arg = NEED_ARG, .fn = set_proto, .want = "auto, rdma, iwarp or tcp"},
-	{.name = "rdma", .arg = NO_ARG, .fn = set_proto},
-	{.name = "iwarp", .arg = NO_ARG, .fn = set_proto},
-	{.name = "tcp", .arg = NO_ARG, .fn = set_proto},
-	{.name = "port", .arg = NEED_ARG, .fn = set_port, .min = 1, .max = 65535, .want = "a port number from 1 to 65535"},
+	{.name = "proto", .arg = NEED_ARG, .fn = set_proto, .want = "auto, rdma, rdma6, iwarp, tcp or tcp6"},
+	{.name = "rdma", .fn = set_proto},
+	{.name = "iwarp", .fn = set_proto},
+	{.name = "tcp", .fn = set_proto},
+	{.name = "udp", .fn = set_proto, .refused = true},
+	UINT("port", port, 0, 65535, 1, PORT),
 	{.name = "vers", .arg = NEED_ARG, .fn = set_vers, .want = VERSIONS},
 	{.name = "nfsvers", .arg = NEED_ARG, .fn = set_vers, .want = VERSIONS},
 	{.name = "minorversion", .arg = NEED_ARG, .fn = set_minorversion, .min = 1, .max = 2, .want = "1 or 2"},
-	{.name = "v3", .arg = NO_ARG, .fn = set_vers},
-	{.name = "v4", .arg = NO_ARG, .fn = set_vers},
-	{.name = "v4.0", .arg = NO_ARG, .fn = set_vers},
-	{.name = "v4.1", .arg = NO_ARG, .fn = set_vers},
-	{.name = "v4.2", .arg = NO_ARG, .fn = set_vers},
-	{.name = "mountport", .arg = NEED_ARG, .fn = set_mountport, .min = 1, .max = 65535, .want = "a port number from 1 to 65535"},
-	{.name = "mountproto", .arg = NEED_ARG, .fn = set_mountproto, .want = "tcp or udp"},
-	{.name = "mounthost", .arg = NEED_ARG, .fn = set_mounthost},
-	{.name = "mountaddr", .arg = NEED_ARG, .fn = set_mounthost},
-	{.name = "mountvers", .arg = NEED_ARG, .fn = set_mountvers, .want = "3"},
-	FLAG("read_plus", read_plus, true),
-	{.name = "rsize", .arg = NEED_ARG, .fn = set_iosize, .off = AT(rsize), .min = 4096, .max = MIB,
-		.want = "4096 to 1048576 bytes, such as 1M"},
-	{.name = "wsize", .arg = NEED_ARG, .fn = set_iosize, .off = AT(wsize), .min = 4096, .max = MIB,
-		.want = "4096 to 1048576 bytes, such as 1M"},
+	{.name = "v3", .fn = set_vers},
+	{.name = "v4", .fn = set_vers},
+	{.name = "v4.0", .fn = set_vers, .refused = true},
+	{.name = "v4.1", .fn = set_vers},
+	{.name = "v4.2", .fn = set_vers},
+	UINT("mountport", mountport, 0, 65535, 1, PORT, .only = OPTION_FOR_V3),
+	{.name = "mountproto", .arg = NEED_ARG, .fn = set_mountproto, .want = "tcp, tcp6, udp or udp6", .only = OPTION_FOR_V3},
+	TEXT("mounthost", mounthost, .only = OPTION_FOR_V3),
+	TEXT("mountaddr", mounthost, .only = OPTION_FOR_V3),
+	{.name = "mountvers", .arg = NEED_ARG, .fn = set_mountvers, .want = "3", .only = OPTION_FOR_V3},
+	FLAG("read_plus", read_plus, true, .only = OPTION_FOR_V42),
+	{.name = "rsize", .arg = NEED_ARG, .fn = set_iosize, AT(rsize), .min = 4096, .max = MIB, .want = "bytes, such as 1M"},
+	{.name = "wsize", .arg = NEED_ARG, .fn = set_iosize, AT(wsize), .min = 4096, .max = MIB, .want = "bytes, such as 1M"},
 	{.name = "sec", .arg = NEED_ARG, .fn = set_sec, .want = "sys"},
+	{.name = "xprtsec", .arg = NEED_ARG, .fn = set_xprtsec, .want = "none"},
 	FLAG("hard", soft, false),
 	FLAG("soft", soft, true),
+	FLAG("softerr", soft, true),
 	UINT("timeo", timeo_ms, 1, 36000, 100, "tenths of a second from 1 to 36000, such as 600"),
 	UINT("retrans", retrans, 0, 100, 1, "a count from 0 to 100"),
 	UINT("patience", patience_s, 1, 3600, 1, "seconds from 1 to 3600"),
 	FLAG("notify", notify, true),
-	{.name = "desktop", .arg = NO_ARG, .fn = set_desktop},
+	{.name = "desktop", .fn = set_desktop},
 	UINT("connect_timeout", connect_ms, 1, 3600, 1000, "seconds from 1 to 3600"),
-	{.name = "idmap", .arg = NEED_ARG, .fn = set_idmap, .want = "auto, numeric or name"},
-	{.name = "idmap_domain", .arg = NEED_ARG, .fn = set_idmap_domain, .want = "a domain such as example.net"},
-	{.name = "delegations", .arg = NEED_ARG, .fn = set_delegations, .want = "read, write or none"},
-	{.name = "nconnect", .arg = NEED_ARG, .fn = set_nconnect, .want = "1"},
-	{.name = "cache_size", .arg = NEED_ARG, .fn = set_cache_size, .min = 16 * MIB, .max = 1ull << 40,
-		.want = "16M or more, such as 256M or 2G"},
-	UINT("credits", credits, 2, 4096, 1, "a count from 2 to 4096"),
-	UINT("inline_size", inline_size, 1024, 65536, 1, "1024 to 65536 bytes, such as 4K"),
-	FLAG("mpa_crc", mpa_crc, true),
-	FLAG("nompa_crc", mpa_crc, false),
-	{.name = "rdma_version", .arg = NEED_ARG, .fn = set_rdma_version, .want = "auto, 1, 1-legacy, 2, 2-2016, 2-rtr or 2-2016-rtr"},
-	{.name = "actimeo", .arg = NEED_ARG, .fn = set_timeouts, .max = 86400, .want = "seconds from 0 to 86400"},
-	{.name = "noac", .arg = NO_ARG, .fn = set_timeouts},
-	UINT("acregmin", acregmin, 0, 86400, 1, "seconds from 0 to 86400"),
-	UINT("acregmax", acregmax, 0, 86400, 1, "seconds from 0 to 86400"),
-	UINT("acdirmin", acdirmin, 0, 86400, 1, "seconds from 0 to 86400"),
-	UINT("acdirmax", acdirmax, 0, 86400, 1, "seconds from 0 to 86400"),
+	WORD("idmap", idmap, idmaps, "auto, numeric or name", .only = OPTION_FOR_V4),
+	{.name = "idmap_domain", .arg = NEED_ARG, .fn = set_idmap_domain, AT(idmap_domain), .want = "a domain such as example.net", .only = OPTION_FOR_V4},
+	WORD("delegations", delegations, delegation_words, "read, write or none", .only = OPTION_FOR_V4),
+	{.name = "nconnect", .arg = NEED_ARG, .fn = set_nconnect, .want = "a count from 1 to 16"},
+	UINT("cache_size", cache_size, 16 * MIB, 1ull << 40, 1, "16M or more, such as 256M or 2G"),
+	UINT("credits", credits, 2, 4096, 1, "a count from 2 to 4096", .only = OPTION_FOR_RDMA),
+	UINT("inline_size", inline_size, 1024, 65536, 1, "1024 to 65536 bytes, such as 4K", .only = OPTION_FOR_RDMA),
+	FLAG("mpa_crc", mpa_crc, true, .only = OPTION_FOR_IWARP),
+	FLAG("nompa_crc", mpa_crc, false, .only = OPTION_FOR_IWARP),
+	{.name = "rdma_version", .arg = NEED_ARG, .fn = set_rdma_version, .want = "auto, 1, 1-legacy, 2, 2-2016, 2-rtr or 2-2016-rtr",
+		.only = OPTION_FOR_RDMA},
+	{.name = "actimeo", .arg = NEED_ARG, .fn = set_timeouts, .max = 86400, .want = SECONDS},
+	FLAG("noac", noac, true),
+	FLAG("ac", noac, false),
+	UINT("acregmin", acregmin, 0, 86400, 1, SECONDS),
+	UINT("acregmax", acregmax, 0, 86400, 1, SECONDS),
+	UINT("acdirmin", acdirmin, 0, 86400, 1, SECONDS),
+	UINT("acdirmax", acdirmax, 0, 86400, 1, SECONDS),
 	{.name = "lookupcache", .arg = NEED_ARG, .fn = set_lookupcache, .want = "all, complete, positive or none"},
 	UINT("workers", workers, 1, 64, 1, "a count from 1 to 64"),
 	FLAG("writeback", gather, true),
 	FLAG("nowriteback", gather, false),
+	{.name = "write", .arg = NEED_ARG, .fn = set_write, .want = "lazy, eager or wait"},
 	UINT("readahead", readahead_kb, 0, 1024 * 1024, 1, "kilobytes, 0 for none"),
 	{.name = "debug", .arg = MAYBE_ARG, .fn = set_debug, .want = "ctrl, data or fuse"},
-	{.name = "nolock", .arg = NO_ARG, .fn = set_local_lock},
-	{.name = "lock", .arg = NO_ARG, .fn = set_local_lock},
+	FLAG("nolock", nolock, true),
+	FLAG("lock", nolock, false),
 	{.name = "local_lock", .arg = NEED_ARG, .fn = set_local_lock, .want = "all, flock, posix or none"},
+
+	FLAG("sloppy", sloppy, true),
+	SUITS("fg"), SUITS("nosoftreval"), SUITS("intr"), SUITS("cto"), SUITS("resvport"), SUITS("nosharecache"), SUITS("nofsc"),
+	SUITS("acl"), SUITS("notrunkdiscovery"), SUITS("nomigration"), SUITS("noposix"), SUITS("noalignwrite"), IGNORE("addr"),
+	{.name = "rdirplus", .arg = MAYBE_ARG, .fn = set_rdirplus},
+	UNUSED("bg", NO_ARG), UNUSED("retry", NEED_ARG), UNUSED("softreval", NO_ARG), UNUSED("nointr", NO_ARG),
+	UNUSED("nocto", NO_ARG), UNUSED("noresvport", NO_ARG), UNUSED("sharecache", NO_ARG), UNUSED("fsc", MAYBE_ARG),
+	UNUSED("noacl", NO_ARG), UNUSED("nordirplus", NO_ARG), UNUSED("trunkdiscovery", NO_ARG), UNUSED("max_connect", NEED_ARG),
+	UNUSED("migration", NO_ARG), UNUSED("clientaddr", NEED_ARG), UNUSED("namlen", NEED_ARG), UNUSED("bsize", NEED_ARG),
+	UNUSED("posix", NO_ARG), UNUSED("alignwrite", NO_ARG), UNUSED("fatal_neterrors", NEED_ARG),
 
 	FLAG("default_permissions", default_permissions, true),
 	FLAG("allow_other", allow_other, true),
 	FLAG("allow_root", allow_root, true),
 	FLAG("auto_unmount", auto_unmount, true),
 	PASS_VALUE("fsname"),
-	{.name = "ro", .arg = NO_ARG, .fn = pass_ro, .min = true},
-	{.name = "rw", .arg = NO_ARG, .fn = pass_ro, .min = false},
-	{.name = "remount", .arg = NO_ARG, .fn = refuse_remount},
+	{.name = "ro", .fn = pass_ro, .min = true},
+	{.name = "rw", .fn = pass_ro, .min = false},
+	{.name = "remount", .fn = refuse_remount, .refused = true},
 	PASS("suid"), PASS("nosuid"), PASS("dev"), PASS("nodev"), PASS("exec"), PASS("noexec"),
 	PASS("async"), PASS("sync"), PASS("dirsync"), PASS("atime"), PASS("noatime"),
 	PASS_VALUE("context"), PASS_VALUE("fscontext"), PASS_VALUE("defcontext"),
@@ -477,23 +538,49 @@ static const struct opt opts[] = {
 };
 /* clang-format on */
 
-/* mount(8) leaves these for others to read. */
-static bool is_for_others(const char *name)
-{
-	return !strncmp(name, "x-", 2) || !strncmp(name, "X-", 2);
-}
+#define OPTS (sizeof(opts) / sizeof(opts[0]))
+_Static_assert(OPTS <= OPTIONS_MAX, "raise OPTIONS_MAX");
 
-static const struct opt *find(const char *name, size_t len)
+static const struct opt *find(const char *name)
 {
-	for (size_t i = 0; i < sizeof(opts) / sizeof(opts[0]); i++)
-		if (!strncmp(opts[i].name, name, len) && !opts[i].name[len])
+	for (size_t i = 0; i < OPTS; i++)
+		if (!strcmp(opts[i].name, name))
 			return &opts[i];
 	return NULL;
 }
 
-bool option_known(const char *item)
+static bool is_given(const struct options *o, size_t i)
 {
-	return is_for_others(item) || find(item, strcspn(item, "="));
+	return o->given[i / 64] >> i % 64 & 1;
+}
+
+bool option_given(const struct options *o, const char *name)
+{
+	const struct opt *d = find(name);
+
+	return d && is_given(o, d - opts);
+}
+
+const char *option_next_limited(const struct options *o, size_t *at, unsigned *only)
+{
+	for (size_t i = *at; i < OPTS; i++)
+		if (opts[i].only && is_given(o, i)) {
+			*at = i + 1;
+			*only = opts[i].only;
+			return opts[i].name;
+		}
+	return NULL;
+}
+
+const char *option_nearest(const char *name)
+{
+	struct nearest n;
+
+	nearest_init(&n, name);
+	for (size_t i = 0; i < OPTS; i++)
+		if (!opts[i].refused)
+			nearest_offer(&n, opts[i].name);
+	return n.best;
 }
 
 int option_set(struct options *o, char *item, struct err *e)
@@ -503,18 +590,18 @@ int option_set(struct options *o, char *item, struct err *e)
 
 	if (value)
 		*value++ = 0;
-	if (is_for_others(item))
-		return 0;
-	d = find(item, strlen(item));
+	if (!strncmp(item, "x-", 2) || !strncmp(item, "X-", 2))
+		return 0; /* mount(8) leaves these for others to read */
+	d = find(item);
 	if (!d)
-		return err_set(e, ERR_USAGE,
-			"unknown option \"%.60s\": rnfs -h lists those there are", item);
+		return append(&o->unknown, ",", item, e);
 	if (value && d->arg == NO_ARG)
 		return err_set(e, ERR_USAGE, "option %s takes no value: leave out \"=%.60s\"", item,
 			value);
 	if (!value && d->arg == NEED_ARG)
 		return err_set(e, ERR_USAGE, "option %s needs a value: give %s=%s", item, item,
 			d->want ? d->want : "...");
+	o->given[(d - opts) / 64] |= 1ull << (d - opts) % 64;
 	return d->fn(o, d, value, e);
 }
 
@@ -540,12 +627,14 @@ static bool print_values(FILE *out, const char *name, const char *want)
 
 void option_words(FILE *out)
 {
-	for (size_t i = 0; i < sizeof(opts) / sizeof(opts[0]); i++) {
+	for (size_t i = 0; i < OPTS; i++) {
 		const struct opt *d = &opts[i];
 
+		if (d->refused)
+			continue;
 		if (d->arg != NEED_ARG)
 			fprintf(out, "%s\n", d->name);
-		if (d->arg == NEED_ARG && !(d->want && print_values(out, d->name, d->want)))
+		else if (!d->want || !print_values(out, d->name, d->want))
 			fprintf(out, "%s=\n", d->name);
 	}
 }

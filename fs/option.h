@@ -6,10 +6,11 @@
 #ifndef RNFS_FS_OPTION_H
 #define RNFS_FS_OPTION_H
 
-#include <stdio.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "nfsproto/nfs_client.h"
 #include "transport/err.h"
@@ -21,20 +22,32 @@ enum options_action {
 };
 
 enum options_proto {
-	PROTO_AUTO, /* rdma, then iwarp, then tcp */
+	PROTO_AUTO,	 /* rdma, then iwarp, then tcp */
+	PROTO_AUTO_RDMA, /* rdma, then iwarp */
 	PROTO_RDMA,
 	PROTO_IWARP,
 	PROTO_TCP,
 };
 
+/* In which mounts an option is of use. */
+#define OPTION_FOR_RDMA	 1u /* over RDMA, iWARP included */
+#define OPTION_FOR_IWARP 2u
+#define OPTION_FOR_V3	 4u
+#define OPTION_FOR_V4	 8u
+#define OPTION_FOR_V42	 16u
+
+#define OPTIONS_MAX  192
+#define OPTION_UNSET UINT_MAX /* of the attribute times */
+
 struct options {
 	enum options_action action;
-	char *source;	  /* SERVER:/EXPORT as given */
-	char *host;	  /* brackets around an IPv6 address removed */
+	char *source;	  /* SERVER:/EXPORT or URL, as given */
+	char *host;	  /* without brackets around an IPv6 address */
 	char *export;	  /* absolute path on the server */
 	char *mountpoint; /* as given */
 
 	enum options_proto proto;
+	int family;			  /* AF_INET6: no other addresses; AF_UNSPEC */
 	uint16_t port;			  /* 0: the transport's own */
 	unsigned vers_major, vers_minor;  /* of NFS; 0.0: the newest there is, 4.0: of NFSv4 */
 	unsigned minorversion;		  /* as given, else 0; taken into vers_minor */
@@ -63,13 +76,14 @@ struct options {
 	bool cache_absent;	     /* and that there is no such name, */
 	bool cache_complete;	     /* also of names that nobody has asked for (complete.h) */
 
+	bool noac;		       /* as given; taken into those and gather */
+	bool nolock;		       /* as given; taken into local_posix and local_flock */
 	bool local_posix, local_flock; /* locks are this machine's own */
 	bool read_only;
 	bool allow_other, allow_root;
 	bool default_permissions;
 	bool auto_unmount; /* also if the daemon is killed */
 	bool foreground;
-	bool sloppy;	 /* unknown options are ignored */
 	bool debug;	 /* control path */
 	bool debug_data; /* one line per message */
 	bool debug_fuse; /* libfuse's own */
@@ -77,16 +91,35 @@ struct options {
 	unsigned readahead_kb; /* 0: leave the kernel's */
 	bool gather;	       /* write(2) need not wait for the server */
 	char *fuse_opts;       /* comma list for libfuse and mount(2), may be empty, never NULL */
+
+	uint64_t given[OPTIONS_MAX / 64]; /* option_given() */
+	bool sloppy;			  /* unknown options are ignored */
+	char *unknown;			  /* comma list of their names, or NULL */
+	char *unused;			  /* list for a sentence, or NULL: option_unused() */
+	char *notes;			  /* lines, or NULL: option_note() */
 };
 
-/* Whether the name of item, "name" or "name=value", means anything. */
-bool option_known(const char *item);
-/* Takes one item of the list, "name" or "name=value", into o; item is cut at the '='. 0, or -1 with
- * *e set: an unknown name, a value that is missing, not wanted or not valid. */
+/* Takes one item of the list, "name" or "name=value", into o; item is cut at the '='. An unknown
+ * name goes to o->unknown. 0, or -1 with *e set: a value that is missing, not wanted or not valid,
+ * or no memory. */
 int option_set(struct options *o, char *item, struct err *e);
+
+/* Was it among the items? name must be an option's. */
+bool option_given(const struct options *o, const char *name);
+/* The next that was given, beginning with number *at, and is of use in some mounts only: in those
+ * of *only (OPTION_FOR_*). NULL: there is none left. */
+const char *option_next_limited(const struct options *o, size_t *at, unsigned *only);
+/* The option whose name is most like this, or NULL. */
+const char *option_nearest(const char *name);
+
 /* Adds name, or name=value, to what libfuse and mount(2) are given. 0, or -1 with *e set when out
- * of memory. */
+ * of memory; so for the next two. */
 int option_pass(struct options *o, const char *name, const char *value, struct err *e);
+/* Adds a sentence for the user about an option that does less than its name says. */
+__attribute__((format(printf, 3, 4))) int option_note(
+	struct options *o, struct err *e, const char *fmt, ...);
+/* Adds an option to those that one sentence calls ignored. */
+int option_unused(struct options *o, const char *name, struct err *e);
 
 /* Prints a line for each option, for shells that complete a command line: "name", "name=" if any
  * value may follow, or a line "name=value" for each value that there is. */

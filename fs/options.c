@@ -8,10 +8,11 @@
 #include "fs/options.h"
 
 #include <getopt.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/source.h"
+#include "fs/effect.h"
 #include "transport/log.h"
 
 /* As the kernel's client has them, nfs(5). */
@@ -19,16 +20,6 @@
 #define ACREGMAX_S 60u
 #define ACDIRMIN_S 30u
 #define ACDIRMAX_S 60u
-#define UNSET	   UINT_MAX
-
-/* mount(8) -s: an option that no version of rnfs may know is no error. */
-static bool passed_over(const char *item)
-{
-	if (option_known(item))
-		return false;
-	log_warn("unknown option \"%.60s\" is ignored", item);
-	return true;
-}
 
 static int option_list(struct options *o, const char *list, struct err *e)
 {
@@ -38,54 +29,45 @@ static int option_list(struct options *o, const char *list, struct err *e)
 	if (!copy)
 		return err_set(e, ERR_INTERNAL, "out of memory");
 	while (!res && (item = strsep(&rest, ",")))
-		if (*item && !(o->sloppy && passed_over(item)))
+		if (*item)
 			res = option_set(o, item, e);
 	free(copy);
 	return res;
 }
 
-/* SERVER:/EXPORT, an IPv6 address in brackets. */
-static int split_source(struct options *o, const char *s, struct err *e)
+/* A link of nfs+rdma:// leaves the choice between the transports for RDMA. */
+static int take_scheme(struct options *o, const struct source *s, struct err *e)
 {
-	const char *colon, *host = s;
-	size_t len;
-
-	if (s[0] == '[') {
-		const char *close = strchr(s, ']');
-
-		if (!close || close[1] != ':')
-			return err_set(e, ERR_USAGE,
-				"\"%.100s\" has no \"]:\" after the IPv6 address: write "
-				"[ADDRESS]:/EXPORT",
-				s);
-		host = s + 1;
-		len = close - host;
-		colon = close + 1;
-	} else {
-		colon = strstr(s, ":/");
-		if (!colon)
-			return err_set(e, ERR_USAGE,
-				"\"%.100s\" is not SERVER:/EXPORT: the export is an absolute path "
-				"after a colon",
-				s);
-		len = colon - s;
-		if (memchr(s, ':', len))
-			return err_set(e, ERR_USAGE,
-				"\"%.100s\" looks like an IPv6 address: write it in brackets, "
-				"[%.*s]:%.60s",
-				s, (int)(len < 60 ? len : 60), s, colon + 1);
-	}
-	if (!len)
-		return err_set(e, ERR_USAGE, "\"%.100s\" names no server: write SERVER:/EXPORT", s);
-	if (colon[1] != '/')
+	if (!s->rdma || o->proto == PROTO_RDMA || o->proto == PROTO_IWARP)
+		return 0;
+	if (o->proto == PROTO_TCP)
 		return err_set(e, ERR_USAGE,
-			"\"%.100s\": the export must be an absolute path, beginning with \"/\"", s);
-	o->source = strdup(s);
-	o->host = strndup(host, len);
-	o->export = strdup(colon + 1);
-	if (!o->source || !o->host || !o->export)
-		return err_set(e, ERR_INTERNAL, "out of memory");
+			"nfs+rdma:// and proto=tcp contradict each other: write nfs://, or leave "
+			"the option out");
+	o->proto = PROTO_AUTO_RDMA;
 	return 0;
+}
+
+/* list: the -o options, which count for more than what a URL says. */
+static int take_source(struct options *o, const char *text, const char *list, struct err *e)
+{
+	struct source s;
+	int res = source_parse(&s, text, SOURCE_EXPORT, e);
+
+	if (!res && s.ignored)
+		res = option_unused(o, s.ignored, e);
+	if (!res && s.options)
+		res = option_list(o, s.options, e);
+	if (!res)
+		res = option_list(o, list, e);
+	if (!res)
+		res = take_scheme(o, &s, e);
+	o->source = strdup(text);
+	o->host = s.host;
+	o->export = s.export;
+	s.host = s.export = NULL;
+	source_finish(&s);
+	return res || o->source ? res : err_set(e, ERR_INTERNAL, "out of memory");
 }
 
 static void set_defaults(struct options *o)
@@ -95,10 +77,10 @@ static void set_defaults(struct options *o)
 		.retrans = 3,
 		.connect_ms = 10000,
 		.cache_size = 256u << 20,
-		.acregmin = UNSET,
-		.acregmax = UNSET,
-		.acdirmin = UNSET,
-		.acdirmax = UNSET,
+		.acregmin = OPTION_UNSET,
+		.acregmax = OPTION_UNSET,
+		.acdirmin = OPTION_UNSET,
+		.acdirmax = OPTION_UNSET,
 		.cache_names = true,
 		.cache_absent = true,
 		.delegations = NFS_DELEGATIONS_READ,
@@ -108,7 +90,8 @@ static void set_defaults(struct options *o)
 	};
 }
 
-static int parse_args(struct options *o, int argc, char *const argv[], struct err *e)
+/* The list of all -o options goes to *list, in the order of the command line. */
+static int parse_flags(struct options *o, int argc, char *const argv[], FILE *list, struct err *e)
 {
 	static const struct option longs[] = {
 		{"help", no_argument, NULL, 'h'},
@@ -136,13 +119,11 @@ static int parse_args(struct options *o, int argc, char *const argv[], struct er
 			o->foreground = true;
 			break;
 		case 'o':
-			if (option_list(o, optarg, e))
-				return -1;
+			fprintf(list, "%s,", optarg);
 			break;
 		case 'r':
 		case 'w': /* mount(8) passes these to helpers */
-			if (option_list(o, c == 'r' ? "ro" : "rw", e))
-				return -1;
+			fputs(c == 'r' ? "ro," : "rw,", list);
 			break;
 		case 's':
 			o->sloppy = true;
@@ -163,18 +144,51 @@ static int parse_args(struct options *o, int argc, char *const argv[], struct er
 				argv[optind - 1]);
 		}
 	}
-	if (argc - optind != 2)
-		return err_set(e, ERR_USAGE,
+	return 0;
+}
+
+static int parse_args(struct options *o, int argc, char *const argv[], struct err *e)
+{
+	char *list = NULL;
+	size_t size = 0;
+	FILE *f = open_memstream(&list, &size);
+	int res = -1;
+
+	if (f)
+		res = parse_flags(o, argc, argv, f, e);
+	if (!f || fclose(f))
+		res = err_set(e, ERR_INTERNAL, "out of memory");
+	if (!res && o->action == OPTIONS_MOUNT && argc - optind != 2)
+		res = err_set(e, ERR_USAGE,
 			"%s: the command line is rnfs [options] SERVER:/EXPORT MOUNTPOINT",
 			argc - optind > 2 ? "too many arguments"
 			: argc - optind	  ? "no mount point is given"
 					  : "no export and no mount point are given");
-	if (split_source(o, argv[optind], e))
-		return -1;
-	o->mountpoint = strdup(argv[optind + 1]);
-	if (!o->mountpoint)
-		return err_set(e, ERR_INTERNAL, "out of memory");
-	return 0;
+	if (!res && o->action == OPTIONS_MOUNT) {
+		res = take_source(o, argv[optind], list, e);
+		o->mountpoint = strdup(argv[optind + 1]);
+		if (!o->mountpoint)
+			res = err_set(e, ERR_INTERNAL, "out of memory");
+	}
+	free(list);
+	return res;
+}
+
+static int settle_unknown(struct options *o, struct err *e)
+{
+	const char *near;
+
+	if (!o->unknown)
+		return 0;
+	if (o->sloppy)
+		return option_note(o, e, "unknown options are ignored: %.200s", o->unknown);
+	o->unknown[strcspn(o->unknown, ",")] = 0;
+	near = option_nearest(o->unknown);
+	if (near)
+		return err_set(e, ERR_USAGE, "unknown option \"%.60s\": did you mean %s?",
+			o->unknown, near);
+	return err_set(e, ERR_USAGE, "unknown option \"%.60s\": rnfs -h lists those there are",
+		o->unknown);
 }
 
 /* minorversion= says the second half of vers=4. */
@@ -191,12 +205,19 @@ static int settle_version(struct options *o, struct err *e)
 	return 0;
 }
 
+/* As nfs(5): local_lock counts for less. */
+static void settle_locks(struct options *o)
+{
+	if (o->nolock || option_given(o, "lock"))
+		o->local_posix = o->local_flock = o->nolock;
+}
+
 /* The shortest and the longest time, as given; what was not gives way to what was. */
 static void settle_times(unsigned *min, unsigned *max, unsigned usual_min, unsigned usual_max)
 {
-	if (*min == UNSET)
+	if (*min == OPTION_UNSET)
 		*min = *max < usual_min ? *max : usual_min;
-	if (*max == UNSET)
+	if (*max == OPTION_UNSET)
 		*max = usual_max;
 	if (*max < *min)
 		*max = *min;
@@ -204,6 +225,10 @@ static void settle_times(unsigned *min, unsigned *max, unsigned usual_min, unsig
 
 static void settle_timeouts(struct options *o)
 {
+	if (o->noac) {
+		o->acregmin = o->acregmax = o->acdirmin = o->acdirmax = 0;
+		o->gather = false;
+	}
 	settle_times(&o->acregmin, &o->acregmax, ACREGMIN_S, ACREGMAX_S);
 	settle_times(&o->acdirmin, &o->acdirmax, ACDIRMIN_S, ACDIRMAX_S);
 }
@@ -211,8 +236,13 @@ static void settle_timeouts(struct options *o)
 int options_parse(struct options *o, int argc, char *const argv[], struct err *e)
 {
 	set_defaults(o);
-	if (parse_args(o, argc, argv, e) || settle_version(o, e))
+	if (parse_args(o, argc, argv, e))
 		return -1;
+	if (o->action != OPTIONS_MOUNT)
+		return 0;
+	if (settle_unknown(o, e) || settle_version(o, e) || effect_check(o, e))
+		return -1;
+	settle_locks(o);
 	settle_timeouts(o);
 	if (o->allow_root && option_pass(o, "allow_root", NULL, e))
 		return -1;
@@ -225,6 +255,18 @@ int options_parse(struct options *o, int argc, char *const argv[], struct err *e
 	return 0;
 }
 
+void options_tell(const struct options *o)
+{
+	for (const char *line = o->notes; line && *line;) {
+		size_t len = strcspn(line, "\n");
+
+		log_always_warn("%.*s", (int)len, line);
+		line += len + (line[len] != 0);
+	}
+	if (o->unused)
+		log_always_warn("ignored, rnfs has no use for: %s", o->unused);
+}
+
 void options_finish(struct options *o)
 {
 	free(o->source);
@@ -234,12 +276,16 @@ void options_finish(struct options *o)
 	free(o->mounthost);
 	free(o->fuse_opts);
 	free(o->idmap_domain);
+	free(o->unknown);
+	free(o->unused);
+	free(o->notes);
 	memset(o, 0, sizeof(*o));
 }
 
 void options_help(FILE *out)
 {
 	fputs("usage: rnfs [options] SERVER:/EXPORT MOUNTPOINT\n"
+	      "       rnfs [options] nfs://SERVER[:PORT]/EXPORT MOUNTPOINT   or nfs+rdma://...\n"
 	      "\n"
 	      "Mounts an NFS export over RDMA, software iWARP or TCP. Unmount: umount "
 	      "MOUNTPOINT\n"
@@ -252,18 +298,19 @@ void options_help(FILE *out)
 	      "\n"
 	      "Connection\n"
 	      "  proto=auto|rdma|iwarp|tcp  default auto: the first of rdma, iwarp, tcp that "
-	      "works\n"
+	      "works;\n"
+	      "              rdma6|tcp6  by IPv6 only\n"
 	      "  port=N                  default 20049 (rdma, iwarp), 2049 (tcp)\n"
 	      "  vers=4.2|4.1|4|3        NFS version, default the newest that the server has\n"
 	      "  mountport=N, mountproto=tcp|udp, mounthost=HOST  where NFSv3 asks for the export\n"
 	      "  read_plus               NFSv4.2: holes of files are not transferred\n"
-	      "  sec=sys                 security flavour\n"
+	      "  sec=sys, xprtsec=none   security flavour, encryption\n"
 	      "  idmap=auto|numeric|name owners as names are understood, and sent if need be "
 	      "(auto) or always\n"
 	      "  idmap_domain=DOMAIN     of such names, default as /etc/idmapd.conf says\n"
 	      "  rsize=N, wsize=N        bytes per READ and WRITE, at most 1M, default as the "
 	      "server likes\n"
-	      "  hard | soft             wait for a silent server for ever (default) | give up\n"
+	      "  hard | soft, softerr    wait for a silent server for ever (default) | give up\n"
 	      "  timeo=N                 tenths of a second before a call counts as lost, default "
 	      "600\n"
 	      "  retrans=N               soft: time-outs before an error, default 3\n"
@@ -272,7 +319,7 @@ void options_help(FILE *out)
 	      "back\n"
 	      "  desktop                 timeo=50,patience=1,notify\n"
 	      "  connect_timeout=N       seconds for connecting, default 10\n"
-	      "  nconnect=1              connections\n"
+	      "  nconnect=N              one connection is used\n"
 	      "  credits=N, inline_size=N, mpa_crc, "
 	      "rdma_version=auto|1|1-legacy|2|2-2016|2-rtr|2-2016-rtr\n"
 	      "                          RPC-over-RDMA details\n"
@@ -291,7 +338,8 @@ void options_help(FILE *out)
 	      "                          read, or also one that is written; default read\n"
 	      "  readahead=N             kilobytes to read ahead of a reader at most, default "
 	      "16384\n"
-	      "  nowriteback             each write waits for the server's answer\n"
+	      "  nowriteback             each write waits for the server's answer; also "
+	      "write=lazy|eager|wait\n"
 	      "Locks\n"
 	      "  local_lock=all|flock|posix|none  kinds of locks that others do not see, default "
 	      "none\n"
@@ -301,6 +349,7 @@ void options_help(FILE *out)
 	      "  allow_other             let other users in\n"
 	      "  default_permissions     the kernel checks mode bits as well as the server\n"
 	      "  allow_root, auto_unmount, fsname=NAME, workers=N, debug=ctrl|data|fuse\n"
+	      "  sloppy                  unknown options are ignored\n"
 	      "  and the options of mount(8): nosuid, nodev, noexec, noatime, _netdev, noauto, "
 	      "user, ...\n",
 		out);

@@ -3,10 +3,11 @@
  *
  * options: the command line of rnfs.
  *
- * Names follow mount.nfs where the meaning is the same. Only what works is accepted: an option that
- * would be ignored is refused with a sentence that names it and says what to do instead. Options
- * that belong to mount(8) and have no meaning for a file system (noauto, _netdev, x-...) are passed
- * over.
+ * Names follow mount.nfs where the meaning is the same, and every option of nfs(5) is known, so
+ * that lines of fstab(5) carry over. An option that matters for data or for security, and does not
+ * work, is refused with a sentence that names the option and the remedy. Other options without use
+ * here are ignored, and one line says so (options_tell()). Options that belong to mount(8) and have
+ * no meaning for a file system (noauto, _netdev, x-...) are passed over.
  */
 #ifndef RNFS_FS_OPTIONS_H
 #define RNFS_FS_OPTIONS_H
@@ -19,6 +20,10 @@
  * either case options_finish() is due. argv is not changed and not referred to afterwards. */
 int options_parse(struct options *o, int argc, char *const argv[], struct err *e);
 void options_finish(struct options *o);
+
+/* Logs a line for each thing that an option does not do, and one for all options that are ignored.
+ */
+void options_tell(const struct options *o);
 
 /* The text of -h. */
 void options_help(FILE *out);

@@ -84,7 +84,7 @@ static unsigned default_port(const struct nfs_mount_params *p)
 struct rpc_client *nfs_connect(
 	const struct nfs_mount_params *p, struct rpc_client_params *rp, struct err *e)
 {
-	const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+	const struct addrinfo hints = {.ai_family = p->family, .ai_socktype = SOCK_STREAM};
 	struct addrinfo *list = NULL;
 	struct err first = {.kind = ERR_NONE};
 	struct rpc_client *c = NULL;
@@ -94,7 +94,8 @@ struct rpc_client *nfs_connect(
 	snprintf(port, sizeof(port), "%u", default_port(p));
 	rc = getaddrinfo(p->host, port, &hints, &list);
 	if (rc) {
-		err_set(e, ERR_RESOLVE, "%s: the server's name does not resolve: %s", p->host,
+		err_set(e, ERR_RESOLVE, "%s: the server's name does not resolve%s: %s", p->host,
+			p->family == AF_INET6 ? " to an IPv6 address" : "",
 			rc == EAI_SYSTEM ? strerror(errno) : gai_strerror(rc));
 		return NULL;
 	}

@@ -72,6 +72,7 @@ enum nfs_delegations { NFS_DELEGATIONS_NONE, NFS_DELEGATIONS_READ, NFS_DELEGATIO
 struct nfs_mount_params {
 	enum rpc_proto proto;
 	const char *host;   /* name or address, [..] around IPv6 already removed */
+	int family;	    /* AF_INET6: no other address will do; AF_UNSPEC, 0: any will */
 	uint16_t port;	    /* 0: 20049 for iwarp and rdma, 2049 for tcp */
 	const char *export; /* absolute path; "/" is the server's pseudo-root */
 	/* 4.2, 4.1, 3.0; 4.0: the newest minor version the server has; 0.0: that, else 3 */

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <cmocka.h>
 
 #include "fs/options.h"
@@ -124,11 +125,6 @@ static void attributes_are_believed_as_long_as_nfs_says(void **state)
 	assert_int_equal(o.acregmax, 100);
 	assert_int_equal(o.acdirmin, 5);
 	assert_int_equal(o.acdirmax, 5);
-	assert_int_equal(WITH("acregmin=3,acregmax=60,acdirmin=30,acdirmax=20"), 0);
-	assert_int_equal(o.acregmin, 3);
-	assert_int_equal(o.acregmax, 60);
-	assert_int_equal(o.acdirmin, 30);
-	assert_int_equal(o.acdirmax, 30);
 	assert_int_equal(WITH("actimeo=7,lookupcache=none"), 0);
 	assert_int_equal(o.acregmin, 7);
 	assert_int_equal(o.acdirmax, 7);
@@ -137,6 +133,9 @@ static void attributes_are_believed_as_long_as_nfs_says(void **state)
 	assert_true(o.cache_names && o.cache_absent && o.cache_complete);
 	assert_int_equal(WITH("noac,lookupcache=pos"), 0);
 	assert_true(o.acregmax == 0 && o.acdirmax == 0 && o.cache_names && !o.cache_absent);
+	assert_false(o.gather);
+	assert_int_equal(WITH("noac,ac"), 0);
+	assert_true(o.acregmax == 60 && o.gather);
 }
 
 static void owners_may_be_names(void **state)
@@ -186,6 +185,30 @@ static void ipv6_addresses_stand_in_brackets(void **state)
 	assert_int_equal(PARSE("[]:/e", "/m"), -1);
 }
 
+static void a_url_stands_for_options(void **state)
+{
+	assert_int_equal(PARSE("nfs://server:2050/a%20b?version=4.1&uid=5", "/m"), 0);
+	assert_string_equal(o.source, "nfs://server:2050/a%20b?version=4.1&uid=5");
+	assert_string_equal(o.host, "server");
+	assert_string_equal(o.export, "/a b");
+	assert_true(o.port == 2050 && o.vers_major == 4 && o.vers_minor == 1);
+	assert_int_equal(o.proto, PROTO_AUTO);
+	assert_string_equal(o.unused, "uid");
+	/* -o counts for more, wherever it stands */
+	assert_int_equal(PARSE("-o", "port=1", "nfs://server:2/?version=4.2", "/m", "-o", "v3"), 0);
+	assert_true(o.port == 1 && o.vers_major == 3);
+	assert_int_equal(PARSE("nfs+rdma://server/", "/m"), 0);
+	assert_int_equal(o.proto, PROTO_AUTO_RDMA);
+	assert_int_equal(PARSE("nfs+rdma://server/", "/m", "-o", "iwarp"), 0);
+	assert_int_equal(o.proto, PROTO_IWARP);
+	assert_int_equal(PARSE("nfs+rdma://server/", "/m", "-o", "tcp"), -1);
+	assert_non_null(strstr(e.msg, "contradict"));
+	assert_int_equal(PARSE("nfs+rdma://server/?proto=tcp", "/m"), -1);
+	assert_int_equal(PARSE("nfs://server/?version=4.0", "/m"), -1);
+	assert_non_null(strstr(e.msg, "4.0 is too old"));
+	assert_int_equal(PARSE("nfs://server/?fsname=x", "/m"), -1);
+}
+
 static void wrong_arguments_are_told(void **state)
 {
 	static const char *const bad[] = {"server", "server:export", ":/e", "", "server:"};
@@ -211,15 +234,16 @@ static void wrong_options_are_named(void **state)
 		const char *list, *say;
 	} bad[] = {
 		{"frobnicate", "frobnicate"},
-		{"proto=udp", "proto=udp"},
+		{"proto=udp", "not spoken over UDP"},
+		{"proto=tcp66", "proto=tcp66"},
+		{"proto=iwarp6", "proto=iwarp6"},
 		{"proto", "proto needs a value"},
 		{"soft=1", "soft takes no value"},
-		{"port=0", "port=0"},
 		{"port=65536", "port=65536"},
 		{"port=+1", "port=+1"},
 		{"port=1x", "port=1x"},
-		{"rsize=2M", "rsize=2M"},
-		{"rsize=1", "rsize=1"},
+		{"rsize=M", "rsize=M"},
+		{"rsize=0", "rsize=0"},
 		{"vers=4.0", "4.0 is too old"},
 		{"v4.0", "4.0 is too old"},
 		{"vers=4,minorversion=0", "4.0 is too old"},
@@ -229,14 +253,22 @@ static void wrong_options_are_named(void **state)
 		{"lookupcache=some", "all, complete, positive or none"},
 		{"idmap=both", "auto, numeric or name"},
 		{"idmap_domain=a@b", "example.net"},
-		{"vers=3,minorversion=1", "contradicts"},
-		{"vers=4.1,minorversion=2", "contradicts"},
 		{"vers=5", "vers=5"},
-		{"mountport=0", "mountport"},
-		{"mountproto=rdma", "tcp or udp"},
+		{"mountport=65536", "mountport"},
+		{"mountproto=rdma", "tcp, tcp6, udp or udp6"},
 		{"mountvers=1", "mountvers"},
 		{"sec=krb5p", "not supported yet"},
-		{"nconnect=4", "not supported yet"},
+		{"sec=krb5:krb5i", "not supported yet"},
+		{"sec=none", "sec=none"},
+		{"sec=", "sec="},
+		{"xprtsec=tls", "cannot be encrypted"},
+		{"xprtsec=mtls", "cannot be encrypted"},
+		{"nconnect=17", "1 to 16"},
+		{"udp", "not spoken over UDP"},
+		{"proto=udp6", "not spoken over UDP"},
+		{"write=later", "lazy, eager or wait"},
+		{"nocto=1", "nocto takes no value"},
+		{"clientaddr", "clientaddr needs a value"},
 		{"cache_size=1K", "cache_size=1K"},
 		{"cache_size=99999999999999999999", "cache_size="},
 		{"cache_size=17179869184G", "cache_size="},
@@ -259,9 +291,134 @@ static void unknown_options_may_be_ignored(void **state)
 {
 	assert_int_equal(PARSE("-s", "-o", "nosuch,soft,port2=7", "h:/e", "/m"), 0);
 	assert_true(o.soft);
-	assert_int_equal(PARSE("-s", "-o", "port=0", "h:/e", "/m"), -1);
 	assert_int_equal(PARSE("-s", "-o", "soft=1", "h:/e", "/m"), -1);
 	assert_int_equal(PARSE("-o", "nosuch", "h:/e", "/m"), -1);
+}
+
+static void options_of_nfs_carry_over(void **state)
+{
+	assert_int_equal(WITH("fg,ac,cto,intr,resvport,nosharecache,nofsc,acl,nosoftreval,rdirplus,"
+			      "notrunkdiscovery,nomigration,addr=1.2.3.4,softerr,xprtsec=none,"
+			      "port=0,mountport=0,write=lazy,sec=sys,nconnect=1"),
+		0);
+	assert_null(o.unused);
+	assert_null(o.notes);
+	assert_true(o.soft && o.gather);
+	assert_int_equal(WITH("nocto,softreval,fsc=tag,nordirplus,noresvport,clientaddr=::1,"
+			      "retrans=2,rdirplus=none,max_connect=4"),
+		0);
+	assert_string_equal(o.unused, "nocto, softreval, fsc, nordirplus, noresvport, clientaddr, "
+				      "rdirplus=none, max_connect, retrans (with hard)");
+	assert_null(o.notes);
+	assert_int_equal(WITH("nconnect=4"), 0);
+	assert_string_equal(
+		o.notes, "option nconnect=4 is not supported yet: one connection is used");
+	assert_int_equal(WITH("sec=krb5:sys"), 0);
+	assert_non_null(strstr(o.notes, "sec=sys is used"));
+	assert_int_equal(WITH("write=wait"), 0);
+	assert_true(!o.gather && !o.notes);
+	assert_int_equal(WITH("write=eager"), 0);
+	assert_false(o.gather);
+	assert_string_equal(o.notes, "option write=eager is taken as write=wait");
+	/* sizes that are too large or too small stand for the nearest */
+	assert_int_equal(WITH("rsize=4194304,wsize=512"), 0);
+	assert_true(o.rsize == 1u << 20 && o.wsize == 4096);
+}
+
+static void netids_choose_the_family(void **state)
+{
+	assert_int_equal(WITH("proto=tcp6"), 0);
+	assert_true(o.proto == PROTO_TCP && o.family == AF_INET6);
+	assert_int_equal(WITH("proto=rdma6"), 0);
+	assert_true(o.proto == PROTO_RDMA && o.family == AF_INET6);
+	assert_int_equal(WITH("proto=tcp6,proto=tcp"), 0);
+	assert_true(o.proto == PROTO_TCP && o.family == AF_UNSPEC);
+}
+
+static void unknown_options_are_told_or_passed_over(void **state)
+{
+	assert_int_equal(WITH("rsiz=1M"), -1);
+	assert_string_equal(e.msg, "unknown option \"rsiz\": did you mean rsize?");
+	assert_int_equal(WITH("udo"), -1); /* near to what would be refused only */
+	assert_non_null(strstr(e.msg, "lists those there are"));
+	assert_int_equal(WITH("frob=1,sloppy,soft,nicate"), 0);
+	assert_true(o.soft);
+	assert_string_equal(o.notes, "unknown options are ignored: frob,nicate");
+	assert_int_equal(WITH("sloppy,rsize=x"), -1); /* a wrong value is no unknown option */
+}
+
+static void contradictions_are_refused(void **state)
+{
+	static const struct {
+		const char *list, *say;
+	} bad[] = {
+		{"acregmin=10,acregmax=5", "acregmin=10 is above acregmax=5"},
+		{"acdirmin=30,acdirmax=20", "acdirmin=30 is above acdirmax=20"},
+		{"actimeo=7,acregmin=8", "acregmin=8 is above acregmax=7"},
+		{"noac,writeback", "noac and writeback"},
+		{"writeback,noac", "noac and writeback"},
+		{"vers=3,minorversion=1", "contradicts"},
+		{"vers=4.1,minorversion=2", "contradicts"},
+	};
+
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_equal(WITH(bad[i].list), -1);
+		assert_int_equal(e.kind, ERR_USAGE);
+		assert_non_null(strstr(e.msg, bad[i].say));
+	}
+	assert_int_equal(WITH("acregmin=8,actimeo=7"), 0); /* the last one counts */
+}
+
+static void options_without_effect_are_named(void **state)
+{
+	static const struct {
+		const char *list, *say; /* NULL: nothing is said */
+	} some[] = {
+		{"proto=tcp,rdma_version=2", "option rdma_version has no effect with proto=tcp"},
+		{"tcp,credits=8", "option credits has no effect with proto=tcp"},
+		{"inline_size=8K,proto=tcp", "option inline_size has no effect with proto=tcp"},
+		{"proto=rdma,mpa_crc", "option mpa_crc has no effect with proto=rdma"},
+		{"vers=3,delegations=read", "option delegations has no effect with vers=3"},
+		{"vers=3,idmap=name", "option idmap has no effect with vers=3"},
+		{"vers=4.2,mountport=2", "option mountport has no effect with vers=4.2"},
+		{"vers=4,mountproto=udp", "option mountproto has no effect with vers=4"},
+		{"vers=4.1,read_plus", "option read_plus has no effect with vers=4.1"},
+		{"minorversion=1,read_plus", "option read_plus has no effect with vers=4.1"},
+		{"v3,read_plus", "option read_plus has no effect with vers=3"},
+		{"noac,actimeo=3", "option actimeo has no effect with noac"},
+		{"acdirmax=3,noac", "option acdirmax has no effect with noac"},
+		{"noac,delegations=write", "option delegations has no effect with noac"},
+		{"actimeo=0,delegations=read", "option delegations has no effect with acregmax=0"},
+		{"nolock,local_lock=none", "option local_lock has no effect with nolock"},
+		{"local_lock=all,lock", "option local_lock has no effect with lock"},
+		{"idmap=numeric,idmap_domain=a.b", "option idmap_domain has no effect with "
+						   "idmap=numeric"},
+		{"readahead=0,cache_size=32M", "option cache_size has no effect with readahead=0"},
+		{"rdma_version=2", NULL},
+		{"iwarp,rdma_version=2,mpa_crc", NULL},
+		{"mountport=2,delegations=read", NULL},
+		{"vers=4,read_plus,delegations=read", NULL},
+		{"vers=4.2,read_plus", NULL},
+		{"vers=3,mountport=2,vers=3", NULL},
+		{"noac,actimeo=0", NULL},
+		{"noac,ac,actimeo=3", NULL},
+		{"noac,delegations=none", NULL},
+		{"nolock,local_lock=all", NULL},
+		{"nolock,lock,local_lock=none", NULL},
+		{"soft,retrans=2", NULL},
+		{"hard,soft,hard", NULL},
+	};
+
+	for (unsigned i = 0; i < sizeof(some) / sizeof(some[0]); i++) {
+		assert_int_equal(WITH(some[i].list), 0);
+		if (!some[i].say)
+			assert_null(o.notes);
+		else
+			assert_memory_equal(o.notes, some[i].say, strlen(some[i].say));
+	}
+	assert_int_equal(WITH("tcp,v3,mpa_crc,idmap=name"), 0);
+	assert_string_equal(o.notes, "option idmap has no effect with vers=3\n"
+				     "option mpa_crc has no effect with proto=tcp");
 }
 
 static void locks_may_be_local(void **state)
@@ -275,7 +432,8 @@ static void locks_may_be_local(void **state)
 		{"local_lock=all", true, true},
 		{"local_lock=posix", true, false},
 		{"local_lock=flock", false, true},
-		{"nolock,local_lock=none", false, false},
+		{"nolock,local_lock=none", true, true}, /* nfs(5) */
+		{"local_lock=flock,lock", false, false},
 	};
 
 	for (unsigned i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
@@ -333,9 +491,15 @@ int main(void)
 		cmocka_unit_test_teardown(mount_options_are_passed_or_passed_over, finish),
 		cmocka_unit_test_teardown(other_users_are_let_in, finish),
 		cmocka_unit_test_teardown(ipv6_addresses_stand_in_brackets, finish),
+		cmocka_unit_test_teardown(a_url_stands_for_options, finish),
 		cmocka_unit_test_teardown(wrong_arguments_are_told, finish),
 		cmocka_unit_test_teardown(wrong_options_are_named, finish),
 		cmocka_unit_test_teardown(unknown_options_may_be_ignored, finish),
+		cmocka_unit_test_teardown(options_of_nfs_carry_over, finish),
+		cmocka_unit_test_teardown(netids_choose_the_family, finish),
+		cmocka_unit_test_teardown(unknown_options_are_told_or_passed_over, finish),
+		cmocka_unit_test_teardown(contradictions_are_refused, finish),
+		cmocka_unit_test_teardown(options_without_effect_are_named, finish),
 		cmocka_unit_test_teardown(locks_may_be_local, finish),
 		cmocka_unit_test_teardown(mount_for_nfs3_has_its_options, finish),
 		cmocka_unit_test_teardown(help_and_version_need_nothing_else, finish),
