@@ -54,7 +54,8 @@
 #define DESCRIPTORS_LEAST 32u
 
 static struct fs the_mount;
-static volatile sig_atomic_t stop_signals, stats_signals;
+static volatile sig_atomic_t stop_signals, stats_signals, hangup_signals;
+static bool hangup_stops;  /* else SIGHUP is about the log */
 static int signal_fd = -1; /* fs.wake_fd */
 
 static void on_signal(int sig)
@@ -63,6 +64,8 @@ static void on_signal(int sig)
 
 	if (sig == SIGUSR1)
 		stats_signals = 1;
+	else if (sig == SIGHUP && !hangup_stops)
+		hangup_signals = 1;
 	else if (sig != SIGUSR2)
 		stop_signals++;
 	/* If the eventfd is full the main thread will wake anyhow. */
@@ -70,7 +73,7 @@ static void on_signal(int sig)
 	errno = saved;
 }
 
-static void catch_signals(bool foreground)
+static void catch_signals(const struct options *o)
 {
 	struct sigaction sa = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
 
@@ -78,8 +81,8 @@ static void catch_signals(bool foreground)
 	sigaction(SIGTERM, &sa, NULL);
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGUSR1, &sa, NULL);
-	if (foreground)
-		sigaction(SIGHUP, &sa, NULL);
+	hangup_stops = o->foreground && o->log.to != LOG_TO_FILE;
+	sigaction(SIGHUP, &sa, NULL);
 	sa.sa_flags = 0; /* must end a worker's read() */
 	sigaction(SIGUSR2, &sa, NULL);
 }
@@ -136,6 +139,10 @@ static bool serve(struct fs *fs, const char *mountpoint)
 		if (stats_signals) {
 			stats_signals = 0;
 			fs_log_stats(fs);
+		}
+		if (hangup_signals) {
+			hangup_signals = 0;
+			log_reopen();
 		}
 		if (stop_signals && !detached) {
 			/* Gone from the name space at once; what is open has a moment to end. */
@@ -285,7 +292,7 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 		unmake_fs(fs, false);
 		return 1;
 	}
-	catch_signals(o->foreground);
+	catch_signals(o);
 	fs->notifier = notifier_start(fs);
 	if (!fs->notifier || !workers_start(fs, o->workers))
 		err_set(&e, ERR_INTERNAL, "threads or memory for them cannot be had");
@@ -313,6 +320,16 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 	unmake_fs(fs, true);
 	daemon_failed(d, e.msg);
 	return 1;
+}
+
+/* A log that is in the mount would wait for itself. */
+static int open_log(const struct log_choice *log, const char *mountpoint, struct err *e)
+{
+	if (log_target_is_in(log, mountpoint))
+		return err_set(e, ERR_USAGE,
+			"log=%.150s: the file would be below the mount point %.150s: give another",
+			log->file, mountpoint);
+	return log_target_open(log, e);
 }
 
 int main(int argc, char **argv)
@@ -352,17 +369,19 @@ int main(int argc, char **argv)
 		options_finish(&o);
 		return 1;
 	}
-	if (mount_check(o.mountpoint, &mountpoint, &e)) {
+	if (mount_check(o.mountpoint, &mountpoint, &e) || open_log(&o.log, mountpoint, &e)) {
 		fprintf(stderr, "rnfs: %s\n", e.msg);
 		options_finish(&o);
-		return 1;
+		return e.kind == ERR_USAGE ? 2 : 1;
 	}
-	if (daemon_start(&d, o.foreground)) {
+	log_of(o.source, mountpoint);
+	if (daemon_start(&d, o.foreground, &o.log)) {
 		fprintf(stderr, "rnfs: cannot go into the background: %s\n", strerror(errno));
 		return 1;
 	}
 	set_log_level(&o, o.foreground);
 	status = run(&the_mount, &o, mountpoint, &d);
+	log_of(NULL, NULL);
 	free(mountpoint);
 	options_finish(&o);
 	return status;

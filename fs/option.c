@@ -335,6 +335,16 @@ static int set_debug(struct options *o, const struct opt *d, const char *value, 
 	return 0;
 }
 
+static int set_log(struct options *o, const struct opt *d, const char *value, struct err *e)
+{
+	return log_choice_target(&o->log, value) ? 0 : bad_value(d, value, e);
+}
+
+static int set_log_format(struct options *o, const struct opt *d, const char *value, struct err *e)
+{
+	return log_choice_form(&o->log, value) ? 0 : bad_value(d, value, e);
+}
+
 int option_pass(struct options *o, const char *name, const char *value, struct err *e)
 {
 	size_t have = o->fuse_opts ? strlen(o->fuse_opts) : 0;
@@ -452,6 +462,8 @@ static const struct opt opts[] = {
 	FLAG("writeback", gather, true),
 	FLAG("nowriteback", gather, false),
 	UINT("readahead", readahead_kb, 0, 1024 * 1024, 1, "kilobytes, 0 for none"),
+	{.name = "log", .arg = NEED_ARG, .fn = set_log, .want = LOG_TARGET_WORDS},
+	{.name = "log_format", .arg = NEED_ARG, .fn = set_log_format, .want = LOG_FORM_WORDS},
 	{.name = "debug", .arg = MAYBE_ARG, .fn = set_debug, .want = "ctrl, data or fuse"},
 	{.name = "nolock", .arg = NO_ARG, .fn = set_local_lock},
 	{.name = "lock", .arg = NO_ARG, .fn = set_local_lock},

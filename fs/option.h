@@ -13,6 +13,7 @@
 
 #include "nfsproto/nfs_client.h"
 #include "transport/err.h"
+#include "transport/log_target.h"
 
 enum options_action {
 	OPTIONS_MOUNT,
@@ -68,6 +69,7 @@ struct options {
 	bool allow_other, allow_root;
 	bool default_permissions;
 	bool foreground;
+	struct log_choice log;
 	bool debug;	 /* control path */
 	bool debug_data; /* one line per message */
 	bool debug_fuse; /* libfuse's own */
