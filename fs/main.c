@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/fuse_fd.h"
 #include "cli/machine.h"
 #include "fs/announce.h"
 #include "fs/connect.h"
@@ -36,6 +37,7 @@
 #include "fs/ops.h"
 #include "fs/options.h"
 #include "fs/patience.h"
+#include "fs/process.h"
 #include "fs/setup.h"
 #include "fs/silly.h"
 #include "fs/upcall.h"
@@ -112,6 +114,10 @@ static int wait_for_init(struct fs *fs, struct err *e)
 	uint64_t end = now_ms() + INIT_WAIT_MS;
 
 	while (!atomic_load(&fs->init_done)) {
+		if (atomic_load(&fs->not_first))
+			return err_set(e, ERR_INTERNAL,
+				"the FUSE device has served another daemon: open /dev/fuse and "
+				"mount anew for each daemon");
 		if (stop_signals)
 			return err_set(e, ERR_INTERNAL, "stopped by a signal while mounting");
 		if (!workers_running(fs))
@@ -280,7 +286,7 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 {
 	char why[1500] = "";
 	struct err e = {0};
-	bool ended;
+	bool ended, foreign = fuse_fd_meant(mountpoint) && fuse_fd_is_foreign();
 
 	if (make_fs(fs, o, mountpoint, why, sizeof(why))) {
 		daemon_failed(d, why);
@@ -293,6 +299,8 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 		return 1;
 	}
 	catch_signals(o);
+	if (foreign)
+		process_hide();
 	fs->notifier = notifier_start(fs);
 	if (!fs->notifier || !workers_start(fs, o->workers))
 		err_set(&e, ERR_INTERNAL, "threads or memory for them cannot be had");
@@ -304,6 +312,9 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 			stop_signals = 1; /* whoever wanted the mount has gone */
 		set_log_level(o, true);
 		log_mounted(fs, mountpoint);
+		if (foreign)
+			log_info("the mounter may be in another PID namespace: operations are done "
+				 "in the name of a process's user and group, without other groups");
 		if (why[0])
 			log_info("%s", why);
 		memory_log(fs);
