@@ -16,6 +16,7 @@
 #include "cli/mountinfo.h"
 #include "cli/mountpoint.h"
 #include "transport/log.h"
+#include "transport/log_target.h"
 
 #define NAME "auto_unmount"
 
@@ -111,6 +112,7 @@ static size_t read_all(void *buf, size_t size)
 int auto_unmount_main(int argc, char **argv)
 {
 	static const int ignored[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+	char said[LOG_TARGET_SAID];
 	struct which was, is;
 	bool alive;
 	char end;
@@ -118,7 +120,7 @@ int auto_unmount_main(int argc, char **argv)
 
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
 		signal(ignored[i], SIG_IGN);
-	log_to_syslog(true);
+	log_target_use(LOG_TO_AUTO, "rnfs", said);
 	if (argc != 2 || read_all(&was, sizeof(was)) < sizeof(was))
 		return 0; /* nothing has been mounted */
 	read_all(&end, 1);

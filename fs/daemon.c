@@ -17,8 +17,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "transport/log.h"
-
 static ssize_t read_again(int fd, void *buf, size_t size)
 {
 	ssize_t n;
@@ -65,16 +63,20 @@ void daemon_standard_files(void)
 		close(fd);
 }
 
-int daemon_start(struct daemon *d, bool foreground)
+int daemon_start(struct daemon *d, bool foreground, const struct log_choice *log)
 {
+	char said[LOG_TARGET_SAID];
 	int fd[2];
 	pid_t pid;
 
 	d->verdict_fd = -1;
+	d->log = log;
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* of its state files and its log: then written with an error */
-	if (foreground)
+	if (foreground) {
+		log_begin(log, false, said);
 		return 0;
+	}
 	if (pipe2(fd, O_CLOEXEC))
 		return -1;
 	pid = fork();
@@ -94,33 +96,45 @@ int daemon_start(struct daemon *d, bool foreground)
 	return chdir("/");
 }
 
+/* Lets standard files go, but the one that is the log. */
+static void let_go(void)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (null < 0)
+		return;
+	dup2(null, 0);
+	dup2(null, 1);
+	if (log_target_used() != LOG_TO_STDERR)
+		dup2(null, 2);
+	if (null > 2)
+		close(null);
+}
+
 bool daemon_ready(struct daemon *d)
 {
+	char said[LOG_TARGET_SAID];
 	bool wanted;
-	int null;
 
 	if (d->verdict_fd < 0)
 		return true;
 	/* The log first: after the verdict nobody may be writing to the caller's terminal. */
-	log_to_syslog(true);
+	log_begin(d->log, true, said);
+	if (said[0] && isatty(2))
+		fprintf(stderr, "rnfs: %s\n", said);
 	wanted = write(d->verdict_fd, "", 1) == 1;
 	close(d->verdict_fd);
 	d->verdict_fd = -1;
-	null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	if (null >= 0) {
-		dup2(null, 0);
-		dup2(null, 1);
-		dup2(null, 2);
-		if (null > 2)
-			close(null);
-	}
+	let_go();
 	return wanted;
 }
 
 void daemon_failed(struct daemon *d, const char *sentence)
 {
 	if (d->verdict_fd < 0) {
-		fprintf(stderr, "rnfs: %s\n", sentence);
+		log_always_error("%s", sentence);
+		if (log_target_used() != LOG_TO_STDERR)
+			fprintf(stderr, "rnfs: %s\n", sentence);
 		return;
 	}
 	if (write(d->verdict_fd, sentence, strlen(sentence)) < 0)

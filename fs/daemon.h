@@ -12,23 +12,28 @@
 
 #include <stdbool.h>
 
+#include "transport/log.h"
+
 struct daemon {
 	int verdict_fd;	     /* -1 in the foreground */
 	int failed_status;   /* the caller's: with which the parent exits if nothing is mounted */
 	int auto_unmount_fd; /* the caller's (cli/auto_unmount.h), or -1 */
+	const struct log_choice *log;
 };
 
 /* First of all: standard files that are closed become /dev/null, so that nothing that is opened
  * later takes their place (and is written to, or let go with them). */
 void daemon_standard_files(void);
-/* Goes on in the child (foreground: does nothing). The parent does not return. d->failed_status is
- * set. 0, or -1 with errno. */
-int daemon_start(struct daemon *d, bool foreground);
-/* The mount is usable. In the background: the parent exits with 0, standard files are let go and
- * the log goes to syslog. False: the parent has gone, nobody wants the mount any more. */
+/* Goes on in the child; in the foreground only begins the log. The parent does not return. log has
+ * been opened (log_target.h), and stays the caller's; d->failed_status is set. 0, or -1 with errno.
+ */
+int daemon_start(struct daemon *d, bool foreground, const struct log_choice *log);
+/* The mount is usable. In the background: the parent exits with 0, the log begins, and standard
+ * files are let go that the log does not need. A terminal there is told of a log in a place that
+ * the user may not guess. False: the parent has gone, and the mount is not wanted any more. */
 bool daemon_ready(struct daemon *d);
-/* It is not: the parent prints sentence and exits with failed_status. In the foreground it is
- * printed here. */
+/* The mount has failed: the parent prints sentence and exits with failed_status. In the foreground
+ * the sentence is logged here, and printed if the log is not on standard error. */
 void daemon_failed(struct daemon *d, const char *sentence);
 
 #endif

@@ -74,6 +74,7 @@ struct fs {
 	atomic_uint open_files; /* and opens under way (opening.h) */
 	struct stale_threads stale;
 	atomic_bool init_done;
+	atomic_bool not_first; /* a request has come before INIT, which another daemon has had */
 	/* announce.h: the server does not answer */
 	atomic_bool silent;
 	uint64_t kernel_bound_ns; /* constant while requests are served */

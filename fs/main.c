@@ -21,6 +21,7 @@
 
 #include "cli/auto_unmount.h"
 #include "cli/command.h"
+#include "cli/fuse_fd.h"
 #include "cli/helper.h"
 #include "cli/machine.h"
 #include "cli/user_mounts.h"
@@ -40,6 +41,7 @@
 #include "fs/ops.h"
 #include "fs/options.h"
 #include "fs/patience.h"
+#include "fs/process.h"
 #include "fs/service.h"
 #include "fs/setup.h"
 #include "fs/silly.h"
@@ -60,7 +62,8 @@
 #define DESCRIPTORS_LEAST 32u
 
 static struct fs the_mount;
-static volatile sig_atomic_t stop_signals, stats_signals;
+static volatile sig_atomic_t stop_signals, stats_signals, hangup_signals;
+static bool hangup_stops;  /* else SIGHUP is about the log */
 static int signal_fd = -1; /* fs.wake_fd */
 
 static void on_signal(int sig)
@@ -69,6 +72,8 @@ static void on_signal(int sig)
 
 	if (sig == SIGUSR1)
 		stats_signals = 1;
+	else if (sig == SIGHUP && !hangup_stops)
+		hangup_signals = 1;
 	else if (sig != SIGUSR2)
 		stop_signals++;
 	/* If the eventfd is full the main thread will wake anyhow. */
@@ -76,7 +81,7 @@ static void on_signal(int sig)
 	errno = saved;
 }
 
-static void catch_signals(bool foreground)
+static void catch_signals(const struct options *o)
 {
 	struct sigaction sa = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
 
@@ -84,8 +89,8 @@ static void catch_signals(bool foreground)
 	sigaction(SIGTERM, &sa, NULL);
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGUSR1, &sa, NULL);
-	if (foreground)
-		sigaction(SIGHUP, &sa, NULL);
+	hangup_stops = o->foreground && o->log.to != LOG_TO_FILE;
+	sigaction(SIGHUP, &sa, NULL);
 	sa.sa_flags = 0; /* must end a worker's read() */
 	sigaction(SIGUSR2, &sa, NULL);
 }
@@ -115,6 +120,10 @@ static int wait_for_init(struct fs *fs, struct err *e)
 	uint64_t end = now_ms() + INIT_WAIT_MS;
 
 	while (!atomic_load(&fs->init_done)) {
+		if (atomic_load(&fs->not_first))
+			return err_set(e, ERR_INTERNAL,
+				"the FUSE device has served another daemon: open /dev/fuse and "
+				"mount anew for each daemon");
 		if (stop_signals)
 			return err_set(e, ERR_INTERNAL, "stopped by a signal while mounting");
 		if (!workers_running(fs))
@@ -142,6 +151,10 @@ static bool serve(struct fs *fs, const char *mountpoint, struct service *service
 		if (stats_signals) {
 			stats_signals = 0;
 			fs_log_stats(fs);
+		}
+		if (hangup_signals) {
+			hangup_signals = 0;
+			log_reopen();
 		}
 		if (stop_signals && !detached) {
 			/* Gone from the name space at once; what is open has a moment to end. */
@@ -291,7 +304,7 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 	char why[1500] = "";
 	struct err e = {0};
 	struct service service;
-	bool ended;
+	bool ended, foreign = fuse_fd_meant(mountpoint) && fuse_fd_is_foreign();
 
 	fs->opt = o;
 	service_begin(&service, fs, mountpoint);
@@ -307,7 +320,9 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 	}
 	if (d->auto_unmount_fd >= 0 && !auto_unmount_mounted(d->auto_unmount_fd, mountpoint))
 		log_warn("option auto_unmount has no effect: /proc does not tell of the mount");
-	catch_signals(o->foreground);
+	catch_signals(o);
+	if (foreign)
+		process_hide();
 	fs->notifier = notifier_start(fs);
 	if (!fs->notifier || !workers_start(fs, o->workers))
 		err_set(&e, ERR_INTERNAL, "threads or memory for them cannot be had");
@@ -319,6 +334,9 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 			stop_signals = 1; /* whoever wanted the mount has gone */
 		set_log_level(o, true);
 		log_mounted(fs, mountpoint);
+		if (foreign)
+			log_info("the mounter may be in another PID namespace: operations are done "
+				 "in the name of a process's user and group, without other groups");
 		if (why[0])
 			log_info("%s", why);
 		memory_log(fs);
@@ -337,6 +355,16 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 	unmake_fs(fs, true);
 	daemon_failed(d, e.msg);
 	return 1;
+}
+
+/* A log that is in the mount would wait for itself. */
+static int open_log(const struct log_choice *log, const char *mountpoint, struct err *e)
+{
+	if (log_target_is_in(log, mountpoint))
+		return err_set(e, ERR_USAGE,
+			"log=%.150s: the file would be below the mount point %.150s: give another",
+			log->file, mountpoint);
+	return log_target_open(log, e);
 }
 
 /* Exit statuses. */
@@ -379,7 +407,12 @@ static int mount_export(const struct options *o, const struct helper *h, const s
 		return refused(&e, s);
 	if (h && h->fake)
 		goto out;
-	if (daemon_start(&d, o->foreground)) {
+	if (open_log(&o->log, mountpoint, &e)) {
+		status = refused(&e, s);
+		goto out;
+	}
+	log_of(o->source, mountpoint);
+	if (daemon_start(&d, o->foreground, &o->log)) {
 		fprintf(stderr, "rnfs: cannot go into the background: %s\n", strerror(errno));
 		status = s->failed;
 		goto out;
@@ -390,6 +423,7 @@ static int mount_export(const struct options *o, const struct helper *h, const s
 		log_warn("option auto_unmount has no effect: %s", strerror(errno));
 	status = run(&the_mount, o, mountpoint, &d) ? s->failed : 0;
 out:
+	log_of(NULL, NULL);
 	free(mountpoint);
 	return status;
 }

@@ -16,17 +16,13 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "cli/fuse_fd.h"
 #include "cli/machine.h"
 #include "cli/mountpoint.h"
 #include "fs/device.h"
 #include "fs/ops.h"
 #include "fs/worker.h"
 #include "transport/log.h"
-
-static bool is_dev_fd(const char *path)
-{
-	return !strncmp(path, "/dev/fd/", 8);
-}
 
 static int check_device(struct err *e)
 {
@@ -46,19 +42,11 @@ static int check_device(struct err *e)
 
 int mount_check(const char *path, char **real, struct err *e)
 {
-	if (is_dev_fd(path)) {
+	if (fuse_fd_meant(path)) {
+		if (fuse_fd_check(path, e))
+			return -1;
 		*real = strdup(path);
-		if (!*real)
-			return err_set(e, ERR_INTERNAL, "out of memory");
-		if (fcntl(atoi(path + 8), F_GETFD) < 0) {
-			free(*real);
-			return err_set(e, ERR_INTERNAL,
-				"mount point %.60s is not an open file: open /dev/fuse and mount "
-				"it before "
-				"starting rnfs",
-				path);
-		}
-		return 0;
+		return *real ? 0 : err_set(e, ERR_INTERNAL, "out of memory");
 	}
 	return check_device(e) || mountpoint_check(path, real, e) ? -1 : 0;
 }
@@ -143,8 +131,13 @@ static void capture_end(struct capture *c, char *text, size_t size)
 static ssize_t read_request(int fd, void *buf, size_t len, void *userdata)
 {
 	struct fs *fs = userdata;
+	ssize_t n = device_read(fs->device, buf, len, worker_in_row());
+	const struct fuse_in_header *h = buf;
 
-	return device_read(fs->device, buf, len, worker_in_row());
+	if (!atomic_load_explicit(&fs->init_done, memory_order_relaxed) &&
+		n >= (ssize_t)sizeof(*h) && h->opcode != FUSE_INIT)
+		atomic_store(&fs->not_first, true);
+	return n;
 }
 
 /* The library (3.14) knows FUSE_HANDLE_KILLPRIV but leaves it out of its answer to INIT, and does
@@ -163,6 +156,21 @@ static ssize_t write_answer(int fd, struct iovec *iov, int count, void *userdata
 	return device_writev(fs->device, iov, count);
 }
 
+/* The mount is there already: the kernel has its flags from the mounter. */
+static void say_without_effect(const struct options *o)
+{
+	char names[300] = "", *list = strdup(o->fuse_opts), *rest = list, *item;
+	size_t n = 0;
+
+	while (list && (item = strsep(&rest, ",")))
+		if (*item && strcmp(item, "default_permissions") && n < sizeof(names))
+			n += snprintf(names + n, sizeof(names) - n, " %s", item);
+	free(list);
+	if (n)
+		log_warn("with /dev/fd/N these have no effect, mount(2) is to be given them:%s",
+			names);
+}
+
 int mount_session(struct fs *fs, const char *mountpoint, struct err *e)
 {
 	char *list = session_options(fs->opt), text[300];
@@ -178,6 +186,8 @@ int mount_session(struct fs *fs, const char *mountpoint, struct err *e)
 
 	if (!list)
 		return err_set(e, ERR_INTERNAL, "out of memory");
+	if (fuse_fd_meant(mountpoint))
+		say_without_effect(fs->opt);
 	fuse_set_log_func(fuse_log_line);
 	capture_begin(&c);
 	fs->se = fuse_session_new(&args, &ops, sizeof(ops), fs);
@@ -205,7 +215,7 @@ int mount_session(struct fs *fs, const char *mountpoint, struct err *e)
 
 bool mount_detach(const char *mountpoint)
 {
-	return !is_dev_fd(mountpoint) && mountpoint_detach(mountpoint);
+	return !fuse_fd_meant(mountpoint) && mountpoint_detach(mountpoint);
 }
 
 bool mount_gone(struct fs *fs)
@@ -222,7 +232,7 @@ void mount_set_readahead(const char *mountpoint, unsigned kb)
 	FILE *f;
 
 	/* The root's attributes are known to the kernel: this asks nothing of the daemon. */
-	if (!kb || is_dev_fd(mountpoint) ||
+	if (!kb || fuse_fd_meant(mountpoint) ||
 		statx(AT_FDCWD, mountpoint, AT_STATX_DONT_SYNC, STATX_TYPE, &st))
 		return;
 	snprintf(path, sizeof(path), "/sys/class/bdi/%u:%u/read_ahead_kb", st.stx_dev_major,

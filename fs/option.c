@@ -358,6 +358,16 @@ static int set_debug(struct options *o, const struct opt *d, const char *value, 
 	return 0;
 }
 
+static int set_log(struct options *o, const struct opt *d, const char *value, struct err *e)
+{
+	return log_choice_target(&o->log, value) ? 0 : bad_value(d, value, e);
+}
+
+static int set_log_format(struct options *o, const struct opt *d, const char *value, struct err *e)
+{
+	return log_choice_form(&o->log, value) ? 0 : bad_value(d, value, e);
+}
+
 /* Appends to *list, which may be NULL. */
 static int append(char **list, const char *separator, const char *text, struct err *e)
 {
@@ -503,6 +513,8 @@ static const struct opt opts[] = {
 	FLAG("nowriteback", gather, false),
 	{.name = "write", .arg = NEED_ARG, .fn = set_write, .want = "lazy, eager or wait"},
 	UINT("readahead", readahead_kb, 0, 1024 * 1024, 1, "kilobytes, 0 for none"),
+	{.name = "log", .arg = NEED_ARG, .fn = set_log, .want = LOG_TARGET_WORDS},
+	{.name = "log_format", .arg = NEED_ARG, .fn = set_log_format, .want = LOG_FORM_WORDS},
 	{.name = "debug", .arg = MAYBE_ARG, .fn = set_debug, .want = "ctrl, data or fuse"},
 	FLAG("nolock", nolock, true),
 	FLAG("lock", nolock, false),

@@ -14,6 +14,7 @@
 
 #include "nfsproto/nfs_client.h"
 #include "transport/err.h"
+#include "transport/log_target.h"
 
 enum options_action {
 	OPTIONS_MOUNT,
@@ -84,6 +85,7 @@ struct options {
 	bool default_permissions;
 	bool auto_unmount; /* also if the daemon is killed */
 	bool foreground;
+	struct log_choice log;
 	bool debug;	 /* control path */
 	bool debug_data; /* one line per message */
 	bool debug_fuse; /* libfuse's own */

@@ -19,6 +19,13 @@
 #define PF_SIGNALED 0x400u
 #define FLAGS_WORD  7
 
+static bool hidden; /* set before there are other threads */
+
+void process_hide(void)
+{
+	hidden = true;
+}
+
 static uint64_t bit(int sig)
 {
 	return 1ull << (sig - 1);
@@ -97,7 +104,7 @@ enum process_fate process_fate(pid_t tid)
 {
 	char status[32768], stat[1024]; /* the former lists all groups */
 
-	if (!tid || !read_text(tid, "status", status, sizeof(status)) ||
+	if (!tid || hidden || !read_text(tid, "status", status, sizeof(status)) ||
 		!read_text(tid, "stat", stat, sizeof(stat)))
 		return PROCESS_UNKNOWN;
 	return process_fate_of(status, stat);
@@ -172,7 +179,7 @@ unsigned process_groups(pid_t tid, uint32_t *gids, unsigned max)
 	ssize_t n = -1;
 	unsigned i = 0;
 
-	if (!tid)
+	if (!tid || hidden)
 		return 0;
 	while (i < KEPT && kept.of[i].tid != tid)
 		i++;

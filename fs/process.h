@@ -18,6 +18,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* From now on every process is one of another PID namespace. Before requests are served. */
+void process_hide(void);
+
 enum process_fate {
 	PROCESS_UNKNOWN, /* of another PID namespace, hidden, or gone */
 	PROCESS_LIVES,

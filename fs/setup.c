@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cache/fetch.h"
+#include "cli/fuse_fd.h"
 #include "fs/append.h"
 #include "fs/cached.h"
 #include "fs/flush.h"
@@ -31,7 +32,7 @@ bool setup_begin(struct fs *fs, const struct options *o)
 	fs->opt = o;
 	/* Whoever gave us a device in place of a mount point may have let others in. */
 	fs->shared = !o->default_permissions &&
-		     (o->allow_other || o->allow_root || !strncmp(o->mountpoint, "/dev/fd/", 8));
+		     (o->allow_other || o->allow_root || fuse_fd_meant(o->mountpoint));
 	fs->memory = memory_new("", o->cache_size);
 	bytes = fs->memory ? memory_bytes(fs->memory) : 0;
 	memory_split(bytes, &fs->data_limit, &cached);

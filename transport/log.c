@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * log: lines to stderr while in the foreground, to syslog after daemonising.
+ * log: lines for the one in charge of the program.
  *
  * hold_lock guards held and holding; site_lock what was said of each site, of all, and the list.
  * Neither is held while a line is written.
@@ -13,15 +13,16 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <syslog.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "transport/clock.h"
-#include "transport/quote.h"
 
 _Atomic int log_max_level = LOG_L_INFO;
 
 static const char *_Atomic log_program = "rnfs";
-static bool log_syslog;
+static const char *log_source, *log_mount;
+static _Atomic bool log_json;
 
 static pthread_mutex_t hold_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool holding;
@@ -33,11 +34,26 @@ void log_init(const char *program, enum log_level max)
 	atomic_store_explicit(&log_max_level, max, memory_order_relaxed);
 }
 
-void log_to_syslog(bool on)
+void log_of(const char *source, const char *mount)
 {
-	log_syslog = on;
-	if (on)
-		openlog(log_program, LOG_PID, LOG_DAEMON);
+	log_source = source;
+	log_mount = mount;
+}
+
+void log_begin(const struct log_choice *c, bool background, char *said)
+{
+	bool plain = c->to == LOG_TO_AUTO && !background;
+
+	log_target_use(plain ? LOG_TO_STDERR : c->to, log_program, said);
+	log_json = c->json;
+}
+
+void log_reopen(void)
+{
+	if (log_target_used() == LOG_TO_FILE && !log_target_reopen())
+		log_error("the file of the log cannot be opened anew (%s): its lines go to the one "
+			  "that is open",
+			strerror(errno));
 }
 
 void log_hold(void)
@@ -71,15 +87,17 @@ static bool keep_back(const char *line)
 
 static void write_line(enum log_level level, const char *text)
 {
-	static const int priority[] = {LOG_ERR, LOG_WARNING, LOG_INFO, LOG_DEBUG, LOG_DEBUG};
-	char line[1024];
+	struct log_entry e = {
+		.level = level,
+		.program = atomic_load_explicit(&log_program, memory_order_relaxed),
+		.pid = getpid(),
+		.source = log_source,
+		.mount = log_mount,
+		.message = text,
+	};
 
-	quote_line(line, sizeof(line), text);
-	if (log_syslog)
-		syslog(priority[level], "%s", line);
-	else
-		fprintf(stderr, "%s: %s\n",
-			atomic_load_explicit(&log_program, memory_order_relaxed), line);
+	clock_gettime(CLOCK_REALTIME, &e.time);
+	log_target_write(&e, log_json);
 }
 
 /* --- what is left out ------------------------------------------------------------------------- */
@@ -162,7 +180,7 @@ void log_tell(bool at_end)
 void log_line(enum log_level level, const char *fmt, ...)
 {
 	int saved = errno;
-	char line[1024];
+	char line[LOG_ENTRY_MESSAGE];
 	va_list ap;
 
 	va_start(ap, fmt);
@@ -178,7 +196,7 @@ void log_line(enum log_level level, const char *fmt, ...)
 void log_site_line(struct log_site *site, enum log_level level, const char *fmt, ...)
 {
 	int saved = errno;
-	char line[1024];
+	char line[LOG_ENTRY_MESSAGE];
 	va_list ap;
 
 	va_start(ap, fmt);

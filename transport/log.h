@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * log: lines to stderr while in the foreground, to syslog after daemonising.
+ * log: lines for the one in charge of the program: where they go says log_target.h, as what
+ * log_entry.h.
  *
  * Control path (connections, sessions, mounts) and data path (each message) are switched
  * separately: LOG_L_CTRL is `-d`, LOG_L_DATA is `-o debug=data`.
@@ -17,22 +18,26 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "transport/log_entry.h"
 #include "transport/log_limit.h"
-
-enum log_level {
-	LOG_L_ERROR,
-	LOG_L_WARN,
-	LOG_L_INFO,
-	LOG_L_CTRL, /* control-path debugging */
-	LOG_L_DATA, /* data-path debugging: one line per message */
-};
+#include "transport/log_target.h"
 
 /* Sets the program's name and the highest level that is printed. One thread; others may be logging
  * when only the level changes. */
 void log_init(const char *program, enum log_level max);
 
-/* From now on to syslog (true) or stderr (false). Call once, after daemonising. */
-void log_to_syslog(bool on);
+/* What a JSON object and an entry of the journal name beside the program; NULL: nothing. The
+ * strings stay the caller's, and stay. Before other threads log. */
+void log_of(const char *source, const char *mount);
+
+/* From now on lines go where c says, for a process in the foreground or in the background, and not
+ * to standard error as until now. log_target_open() has taken c. said, of LOG_TARGET_SAID bytes:
+ * as for log_target_use(). Other threads may be logging. */
+void log_begin(const struct log_choice *c, bool background, char *said);
+
+/* SIGHUP has come: if the log is a file that the user chose, opens it anew by its name, as
+ * logrotate(8) wants. */
+void log_reopen(void);
 
 /* Keeps lines back from now on, so that a failing step can be told in one sentence; only the last
  * is remembered. No effect while debugging lines are printed. Not nested. */

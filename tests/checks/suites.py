@@ -31,6 +31,9 @@ E2E = ("files", "programs", "errors", "mounts", "options", "users", "local-users
 GANESHA = ("files", "programs", "filesystems", "replaced", "locks", "space", "roundtrips")
 NFS3 = ("files", "programs", "locks")
 
+# Of containers: they take namespaces and groups of their own, as root.
+E2E_CONTAINERS = ("logs",)
+
 # On a machine that has just started: what goes by ages of names, attributes and pages.
 E2E_YOUNG = ("believing", "cache", "changes", "delegated", "roundtrips")
 
@@ -127,7 +130,7 @@ def e2e_short():
     yield from e2e_v2_2016(E2E_V2_2016_SHORT)
     yield from e2e_legacy(E2E_LEGACY_SHORT)
     yield from e2e_v2_rtr(E2E_V2_RTR_SHORT)
-    for script in E2E_SHORT_ROOT:
+    for script in E2E_SHORT_ROOT + E2E_CONTAINERS:
         yield e2e_job("plain", script, " over iwarp", PROTO="iwarp")
     yield e2e_job("plain", "register", "", limit=120)
     yield e2e_job("plain", "completion", "", limit=120)
@@ -152,6 +155,8 @@ def e2e_all():
     yield from e2e_legacy(E2E_LEGACY)
     yield from e2e_over("plain", "refusals", ("iwarp",))
     yield from e2e_v2_rtr(E2E_V2_RTR)
+    for script in E2E_CONTAINERS:
+        yield e2e_job("plain", script, " over iwarp", PROTO="iwarp")
     yield e2e_job("plain", "ganesha", "")
     for version in ("4.1", "4.2"):
         for script in GANESHA:

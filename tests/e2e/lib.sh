@@ -60,7 +60,7 @@ server_ends() { # not by check(): a subshell may not wait for it
 }
 
 mount_rnfs() { # [mount options]
-	server_net "$RNFS" -o "$over,port=$server_port${VERS:+,vers=$VERS}${1:+,$1}" \
+	server_net "$RNFS" -o "$over,port=$server_port,log=$work/rnfs.log${VERS:+,vers=$VERS}${1:+,$1}" \
 		127.0.0.1:/ "$mnt"
 }
 

@@ -51,7 +51,9 @@
 
 static int fail(const struct err *e)
 {
-	fprintf(stderr, "rnfs-serve: %s\n", e->msg);
+	log_always_error("%s", e->msg);
+	if (log_target_used() != LOG_TO_STDERR)
+		fprintf(stderr, "rnfs-serve: %s\n", e->msg);
 	return e->kind == ERR_USAGE ? EXIT_USAGE : EXIT_FAILURE;
 }
 
@@ -291,7 +293,9 @@ static void run(struct serve *sv, const sigset_t *signals)
 		stable_age(sv->stable, IDLE_NS);
 		if (sig == SIGUSR1)
 			report(sv);
-	} while (sig < 0 || sig == SIGUSR1 || sig == SIGRTMIN || sig == SIGIO);
+		else if (sig == SIGHUP)
+			log_reopen();
+	} while (sig != SIGTERM && sig != SIGINT);
 	log_ctrl("ended by %s", strsignal(sig));
 }
 
@@ -351,10 +355,12 @@ static int serve(const struct options *o, const sigset_t *signals)
 
 int main(int argc, char **argv)
 {
+	char said[LOG_TARGET_SAID];
 	struct options o;
 	struct err e = {0};
 	sigset_t signals;
 
+	log_init("rnfs-serve", LOG_L_INFO);
 	if (options_parse(&o, argc, argv, &e) < 0)
 		return fail(&e);
 	if (o.help) {
@@ -366,6 +372,9 @@ int main(int argc, char **argv)
 		return EXIT_SUCCESS;
 	}
 	log_init("rnfs-serve", o.debug > 1 ? LOG_L_DATA : o.debug ? LOG_L_CTRL : LOG_L_INFO);
+	if (log_target_open(&o.log, &e) < 0)
+		return fail(&e);
+	log_begin(&o.log, false, said);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* beyond RLIMIT_FSIZE calls fail with EFBIG, which is answered */
 	umask(0);		  /* modes are the clients' */
@@ -375,6 +384,8 @@ int main(int argc, char **argv)
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGUSR1);
+	if (o.log.to == LOG_TO_FILE)
+		sigaddset(&signals, SIGHUP);
 	sigaddset(&signals, SIGRTMIN); /* leases: deleg.h */
 	sigaddset(&signals, SIGIO);
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);

@@ -36,6 +36,8 @@ enum {
 	OPT_CLIENTS,
 	OPT_PORTS,
 	OPT_DELEGATIONS,
+	OPT_LOG,
+	OPT_LOG_FORMAT,
 };
 
 static const struct option longopts[] = {
@@ -57,6 +59,8 @@ static const struct option longopts[] = {
 	{"clients", required_argument, NULL, OPT_CLIENTS},
 	{"privileged-ports", no_argument, NULL, OPT_PORTS},
 	{"delegations", required_argument, NULL, OPT_DELEGATIONS},
+	{"log", required_argument, NULL, OPT_LOG},
+	{"log-format", required_argument, NULL, OPT_LOG_FORMAT},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, 'V'},
 	{NULL, 0, NULL, 0},
@@ -94,6 +98,9 @@ void options_usage(void)
 	       "  --fault SPEC         make mistakes on purpose, see rnfs-serve(8)\n"
 	       "  --ready-fd N         write each ADDR:PORT to descriptor N when ready, then close "
 	       "it\n"
+	       "  --log TARGET         stderr (default), syslog, journal or a file's absolute "
+	       "path\n"
+	       "  --log-format FORMAT  text (default) or json: each line is an object\n"
 	       "  -d                   log what clients do; twice: every operation\n"
 	       "  -h, --help           this text\n"
 	       "  -V, --version        the version\n");
@@ -280,6 +287,16 @@ static int take(struct options *o, int opt, char *arg, const char **at, enum rpc
 		return 0;
 	case OPT_DELEGATIONS:
 		return parse_delegations(arg, &o->delegations, e);
+	case OPT_LOG:
+		return log_choice_target(&o->log, arg)
+			       ? 0
+			       : err_set(e, ERR_USAGE,
+					 "--log %.100s: " LOG_TARGET_WORDS " is wanted", arg);
+	case OPT_LOG_FORMAT:
+		return log_choice_form(&o->log, arg)
+			       ? 0
+			       : err_set(e, ERR_USAGE,
+					 "--log-format %.100s: " LOG_FORM_WORDS " is wanted", arg);
 	case OPT_DOMAIN:
 		if (!*arg || strlen(arg) > OPTIONS_DOMAIN_MAX)
 			return err_set(e, ERR_USAGE,

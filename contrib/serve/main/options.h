@@ -13,6 +13,7 @@
 #include "contrib/serve/admit.h"
 #include "contrib/serve/state/deleg.h"
 #include "transport/err.h"
+#include "transport/log_target.h"
 #include "transport/rpc/rpc.h"
 
 #define OPTIONS_MAX_LISTEN 8
@@ -34,6 +35,7 @@ struct options {
 	const char *idmap_domain; /* NULL: that of the machine */
 	bool read_only, async, no_root_squash, crc;
 	int registered; /* --register: the index in listen of the address for rpcbind; -1: none */
+	struct log_choice log;
 	unsigned debug; /* times -d was given */
 	int ready_fd;	/* -1: none */
 	uint32_t lease_s, inline_size;
