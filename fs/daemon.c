@@ -63,6 +63,15 @@ void daemon_standard_files(void)
 		close(fd);
 }
 
+/* Signals from the keyboard. The daemon cannot have a session of its own yet. An automounter that
+ * waits for this mount lets none but its own process group go to the mount point. */
+static void leave_keys_to_parent(void)
+{
+	signal(SIGINT, SIG_IGN); /* until the daemon catches it */
+	signal(SIGQUIT, SIG_IGN);
+	signal(SIGTSTP, SIG_IGN);
+}
+
 int daemon_start(struct daemon *d, bool foreground, const struct log_choice *log)
 {
 	char said[LOG_TARGET_SAID];
@@ -91,8 +100,8 @@ int daemon_start(struct daemon *d, bool foreground, const struct log_choice *log
 	}
 	close(fd[0]);
 	d->verdict_fd = fd[1];
-	setsid(); /* a ^C at the terminal is the parent's */
 	signal(SIGHUP, SIG_IGN);
+	leave_keys_to_parent();
 	return chdir("/");
 }
 
@@ -118,6 +127,9 @@ bool daemon_ready(struct daemon *d)
 
 	if (d->verdict_fd < 0)
 		return true;
+	setsid();
+	signal(SIGQUIT, SIG_DFL);
+	signal(SIGTSTP, SIG_DFL);
 	/* The log first: after the verdict nobody may be writing to the caller's terminal. */
 	log_begin(d->log, true, said);
 	if (said[0] && isatty(2))

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "cli/auto_unmount.h"
@@ -467,6 +468,7 @@ int main(int argc, char **argv)
 			return command_run(argc - 1, argv + 1);
 		return start(argc, argv, NULL, &own);
 	}
+	prctl(PR_SET_NAME, "rnfs"); /* the kernel has named the process mount.rnfs */
 	if (helper_init(&h, argc, argv, !geteuid(), &e))
 		status = refused(&e, &helpers);
 	else
