@@ -110,6 +110,11 @@ struct rpc_call {
 	/* Result memory: payload i of the reply lands in sink[i], in order. The call holds a
 	 * reference on its blocks while it runs; an array of segments must stay until done. */
 	struct seg_list sink[RPC_MAX_SINKS];
+	/* Where in args the operation lies whose result sink[i] is for; all 0: it is for the first
+	 * result of the call that may be placed. */
+	struct {
+		uint32_t begin, end;
+	} sink_for[RPC_MAX_SINKS];
 	bool moves;	    /* payload 0 may stay where it has come, if it is in one piece: moved */
 	uint32_t reply_max; /* bound of the results' XDR in bytes, without what the sinks take */
 	rpc_peek_fn *peek;  /* NULL: payload of stream transports is copied from the reply */

@@ -37,6 +37,10 @@ static int ask_place(
 	int rc = 0;
 
 	*at = (struct rpcrdma_rtr_place){.end = len, .type = RPCRDMA_RTR_TBSN};
+	if (p->call->sink_for[0].end) {
+		at->begin = RPC_HEADROOM - p->off + p->call->sink_for[0].begin;
+		at->end = RPC_HEADROOM - p->off + p->call->sink_for[0].end;
+	}
 	if (sink->len > RPCRDMA_RTR_DATA || !c->dialect->talks ||
 		!(c->rtr_ops & RPCRDMA_RTR_XRESP)) {
 		n = seg_list_count_joined(sink, p->limits.seg_size);
