@@ -67,6 +67,18 @@ void nfs4_comp_access(struct nfs4_comp *k, uint32_t want)
 	nfs4_comp_count(k, OP_ACCESS, 0);
 }
 
+void nfs4_comp_read(struct nfs4_comp *k, const struct nfs4_read_args *a, struct rpc_call *call,
+	const struct seg_list *to)
+{
+	call->sink_for[0].begin = (uint32_t)k->x->len;
+	nfs4_put_read_args(k->x, a);
+	call->sink_for[0].end = (uint32_t)k->x->len;
+	nfs4_comp_count(k, OP_READ, 0);
+	call->sink[0] = *to;
+	call->nsinks = 1;
+	call->peek = nfs4_peek_read;
+}
+
 int nfs4_reply_begin(struct nfs4_reply *r, struct xdr_in *x)
 {
 	struct nfs4_compound_res head;

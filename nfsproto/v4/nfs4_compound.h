@@ -16,6 +16,7 @@
 
 #include "nfsproto/wire/nfs4_attr.h"
 #include "nfsproto/wire/nfs4_xdr.h"
+#include "transport/rpc/rpc.h"
 
 struct nfs4_comp {
 	struct xdr_out *x;
@@ -36,6 +37,9 @@ void nfs4_comp_putfh(struct nfs4_comp *k, const struct nfs_fh *fh);
 void nfs4_comp_lookup(struct nfs4_comp *k, const struct nfs_name *name);
 void nfs4_comp_getattr(struct nfs4_comp *k, const struct nfs4_bitmap *want);
 void nfs4_comp_access(struct nfs4_comp *k, uint32_t want);
+/* READ, whose data goes to `to`, the one sink of call, which k builds. */
+void nfs4_comp_read(struct nfs4_comp *k, const struct nfs4_read_args *a, struct rpc_call *call,
+	const struct seg_list *to);
 
 struct nfs4_reply {
 	struct xdr_in *x;

@@ -314,12 +314,8 @@ void nfs4_put_op_read(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp
 
 	nfs4_comp_putfh(k, &op->u.read.fh);
 	nfs4_put_read_attr(c, op, k);
-	nfs4_put_read_args(k->x, &a);
-	nfs4_comp_count(k, OP_READ, 0);
-	op->call.sink[0] = op->u.read.to;
-	op->call.nsinks = 1;
+	nfs4_comp_read(k, &a, &op->call, &op->u.read.to);
 	op->call.moves = op->u.read.moves;
-	op->call.peek = nfs4_peek_read;
 }
 
 enum nfs_outcome nfs4_get_op_read(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r)

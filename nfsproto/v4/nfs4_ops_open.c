@@ -119,11 +119,7 @@ static void put_first_read(struct nfs_op *op, struct nfs4_comp *k)
 		.count = op->u.open.to.len,
 	};
 
-	nfs4_put_read_args(k->x, &a);
-	nfs4_comp_count(k, OP_READ, 0);
-	op->call.sink[0] = op->u.open.to;
-	op->call.nsinks = 1;
-	op->call.peek = nfs4_peek_read;
+	nfs4_comp_read(k, &a, &op->call, &op->u.open.to);
 }
 
 static void put_access(struct nfs_op *op, struct nfs4_comp *k)

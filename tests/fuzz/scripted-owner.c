@@ -170,6 +170,10 @@ void scripted_call(void)
 	if (scripted_end.requester) {
 		add_payloads(c, s, shape % 4 % 3);
 		add_sinks(c, s, shape / 4 % 4 % 3);
+		if (shape & 0x20) {
+			c->rpc.sink_for[0].begin = script_upto(s, (uint32_t)c->rpc.args.len);
+			c->rpc.sink_for[0].end = (uint32_t)c->rpc.args.len;
+		}
 	}
 	off = rpc_auth_put_call(
 		&c->rpc, 0x20000123, 1, c->rpc.msg->data + RPC_HEADROOM, RPC_MSG_MAX_CALL);
@@ -222,6 +226,8 @@ static bool results(struct rpc_req *req, struct script *s)
 			return false;
 		if (rpc_req_hold(req, seg, k, &l))
 			return false;
+		if (req->places)
+			req->res.from = script_upto(s, (uint32_t)req->args.len);
 		xdr_put_payload_list(&req->res, &l);
 	}
 	xdr_put_u32(&req->res, 77);

@@ -263,6 +263,7 @@ void peer_expect_reply(const struct rpc_req *req, bool success)
 		const struct xdr_payload *p = &req->res.payload[i];
 
 		e->pos[i] = p->pos;
+		e->from[i] = p->from;
 		e->payload[i].len = p->data.len;
 		e->payload[i].data = malloc(p->data.len + 1);
 		seg_list_gather(&p->data, e->payload[i].data);
@@ -334,10 +335,12 @@ bool peer_from_chunk(const struct rpcrdma_hdr *h, const struct rpcrdma_chunk *c,
 	return true;
 }
 
-int peer_payload(const struct rpcrdma_hdr *h, unsigned i, struct flat *f)
+/* As peer_placed_payload(), of any reply. */
+static int payload(
+	const struct expected *e, const struct rpcrdma_hdr *h, unsigned i, struct flat *f)
 {
 	if (h->proc == RPCRDMA_XMT_RESP)
-		return peer_placed_payload(h, i, f);
+		return peer_placed_payload(e, h, i, f);
 	if (i >= h->nwrites || !h->write[i].n)
 		return 0;
 	return peer_from_chunk(h, &h->write[i], f) ? 1 : -1;
@@ -366,7 +369,7 @@ static bool answers(
 		body += n;
 		len -= n;
 		at += n;
-		apart = peer_payload(h, i, &f);
+		apart = payload(e, h, i, &f);
 		if (!apart) {
 			same = len >= more + xdr_pad(more) &&
 			       !memcmp(body, e->payload[i].data, more);
@@ -533,6 +536,7 @@ static void got_message(const uint8_t *msg, uint32_t len)
 		return;
 	}
 	SCRIPTED_CHECK(len <= takes(d));
+	peer_flow_sent(d, &h);
 	if (scripted_end.requester && !peer.nsent)
 		SCRIPTED_CHECK(len <= d->inline_first);
 	if (h.proc == RDMA_ERROR)
@@ -630,6 +634,7 @@ void peer_begin(struct script *s, bool requester)
 	peer.nseen = peer.njoined = peer.nlong = peer.narena = 0;
 	peer.nsame = peer.nlent = peer.ndue = peer.takes = 0;
 	peer.group.count = peer.group.n = 0;
+	peer_flow_begin();
 	peer.asked = false;
 	peer.told.rtr_ops = 0;
 	peer.honest = true;

@@ -7,6 +7,7 @@
  *   scripted-say.c     how it says something, well or badly
  *   scripted-acts.c    what it may do, in every dialect
  *   scripted-place.c   ... with Transmit Requests and Responses
+ *   scripted-flow.c    how much it lets the end send
  *   scripted-legacy.c  ... in the dialect of 2005
  */
 #ifndef RNFS_FUZZ_SCRIPTED_PEER_H
@@ -34,6 +35,7 @@ struct expected {
 	uint32_t len;
 	unsigned npayloads;
 	uint32_t pos[XDR_MAX_PAYLOADS];
+	uint32_t from[XDR_MAX_PAYLOADS]; /* the operation of the call that it results from */
 	struct flat payload[XDR_MAX_PAYLOADS];
 };
 
@@ -42,6 +44,9 @@ struct made {
 	uint32_t xid;
 	struct flat flat;
 	uint32_t opaque; /* of a call: where its opaque begins, 0: it has none */
+	/* Of a Transmit Request: the ranges of its places. */
+	unsigned nplaces;
+	uint32_t begin[XDR_MAX_PAYLOADS], end[XDR_MAX_PAYLOADS];
 };
 
 /* An answer of the end's that the peer may read until it says RDMA_DONE. */
@@ -49,6 +54,12 @@ struct lent {
 	uint32_t xid, sum;
 	unsigned nreads;
 	struct rpcrdma_read read[XDR_MAX_PAYLOADS];
+};
+
+/* How many Sends the end may post, by the messages of the peer's that it has taken up. */
+struct flow {
+	unsigned heard;
+	uint32_t grant, room, banked;
 };
 
 /* A message of several transmissions of the end's, as far as it is here. */
@@ -108,6 +119,7 @@ struct peer {
 	uint8_t joined[4u << 20];
 	uint32_t njoined, joined_xid;
 	struct transmissions group;
+	struct flow flow;
 	uint8_t msg[1u << 18];
 	bool asked; /* the end wants to know its limits, under this XID */
 	uint32_t asked_xid;
@@ -139,9 +151,6 @@ void peer_got_call(
 	const struct rpcrdma_dialect *d, const struct rpcrdma_hdr *h, const struct flat *f);
 /* A reply, whole, or an error. */
 void peer_got_reply(const struct rpcrdma_hdr *h, const uint8_t *body, uint32_t len);
-/* Payload i of a reply under header h: 0 it is in the message, 1 it is *f (to be freed), -1 nobody
- * knows. */
-int peer_payload(const struct rpcrdma_hdr *h, unsigned i, struct flat *f);
 
 /* --- scripted-say.c --------------------------------------------------------------------------- */
 
@@ -183,7 +192,10 @@ bool peer_made(uint32_t xid, uint32_t len, uint32_t opaque);
 /* A transmission of the end's. */
 void peer_got_transmission(const struct rpcrdma_dialect *d, const struct rpcrdma_hdr *h,
 	const uint8_t *msg, uint32_t len);
-int peer_placed_payload(const struct rpcrdma_hdr *h, unsigned i, struct flat *f);
+/* Payload i of the answer e, which came under header h. 0: in the message; 1: *f, to be freed; -1:
+ * unknown. */
+int peer_placed_payload(
+	const struct expected *e, const struct rpcrdma_hdr *h, unsigned i, struct flat *f);
 void peer_drop_transmissions(void);
 /* Acts. */
 void peer_call_placed(struct script *s);
@@ -192,6 +204,12 @@ void peer_answer_placed(
 	struct script *s, const struct rpcrdma_hdr *call, uint32_t n, const struct how *how);
 void peer_report(struct script *s);
 void peer_tell(struct script *s);
+
+/* --- scripted-flow.c -------------------------------------------------------------------------- */
+
+void peer_flow_begin(void);
+/* The end has sent a message with this header: it must have had leave. */
+void peer_flow_sent(const struct rpcrdma_dialect *d, const struct rpcrdma_hdr *h);
 
 /* --- scripted-legacy.c ------------------------------------------------------------------------ */
 

@@ -53,13 +53,46 @@ static void gather(const struct rpcrdma_rtr_item *it, struct flat *f)
 	SCRIPTED_CHECK(!left);
 }
 
-int peer_placed_payload(const struct rpcrdma_hdr *h, unsigned i, struct flat *f)
+static struct made *find_made(uint32_t xid)
 {
-	const struct rpcrdma_rtr_item *it = &h->rtr.item[i];
-	struct rpcrdma_chunk c;
+	for (unsigned i = 0; i < peer.nmade; i++)
+		if (peer.made[i].xid == xid)
+			return &peer.made[i];
+	return NULL;
+}
 
-	if (i >= h->rtr.nitems || it->type == RPCRDMA_RTR_TOOSHORT ||
-		it->type == RPCRDMA_RTR_NOITEM)
+/* The place of payload i of the answer, m->nplaces: none. Each in its turn takes the first that is
+ * left and is for its operation. */
+static unsigned place_of(const struct made *m, const struct expected *e, unsigned i)
+{
+	bool taken[XDR_MAX_PAYLOADS] = {false};
+	unsigned at = 0;
+
+	for (unsigned k = 0; k <= i; k++) {
+		at = 0;
+		while (at < m->nplaces &&
+			(taken[at] || e->from[k] < m->begin[at] || e->from[k] >= m->end[at]))
+			at++;
+		if (at < m->nplaces)
+			taken[at] = true;
+	}
+	return at;
+}
+
+int peer_placed_payload(
+	const struct expected *e, const struct rpcrdma_hdr *h, unsigned i, struct flat *f)
+{
+	const struct made *m = find_made(e->xid);
+	const struct rpcrdma_rtr_item *it;
+	struct rpcrdma_chunk c;
+	unsigned at = place_of(m, e, i);
+
+	SCRIPTED_CHECK(h->rtr.nitems == m->nplaces);
+	if (at == m->nplaces)
+		return 0;
+	it = &h->rtr.item[at];
+	SCRIPTED_CHECK(it->type != RPCRDMA_RTR_NOITEM);
+	if (it->type == RPCRDMA_RTR_TOOSHORT)
 		return 0;
 	if (it->type == RPCRDMA_RTR_TBSN) {
 		gather(it, f);
@@ -67,6 +100,21 @@ int peer_placed_payload(const struct rpcrdma_hdr *h, unsigned i, struct flat *f)
 	}
 	c = (struct rpcrdma_chunk){it->at.first, it->at.n};
 	return peer_from_chunk(h, &c, f) ? 1 : -1;
+}
+
+/* The place of a call of len bytes is for the operation that its owner has named, or for all. */
+static void check_range(const struct rpcrdma_hdr *h, uint32_t len)
+{
+	const struct rpcrdma_rtr_place *at = &h->rtr.place[0];
+	const struct scripted_call *c = scripted_find(h->xid);
+	uint32_t before;
+
+	if (!c)
+		return;
+	before = len - (uint32_t)c->rpc.args.len;
+	SCRIPTED_CHECK(
+		at->begin == (c->rpc.sink_for[0].end ? before + c->rpc.sink_for[0].begin : 0));
+	SCRIPTED_CHECK(at->end == (c->rpc.sink_for[0].end ? before + c->rpc.sink_for[0].end : len));
 }
 
 /* The call is here: the message, and its data. */
@@ -84,6 +132,8 @@ static void got_request(const struct rpcrdma_dialect *d, const uint8_t *msg, uin
 	}
 	SCRIPTED_CHECK(h->rtr.nitems <= 1 && h->rtr.nplaces <= 1 && at <= len);
 	SCRIPTED_CHECK(!h->rtr.nitems || it->type == RPCRDMA_RTR_TBSN);
+	if (h->rtr.nplaces)
+		check_range(h, len);
 	if (h->rtr.nitems)
 		gather(it, &data);
 	f.data = malloc(len + data.len + 4);
@@ -228,6 +278,7 @@ static void twist(uint8_t what, uint8_t i)
 		if (r->nplaces) {
 			r->place[i % r->nplaces].type = i / 4u % 6u;
 			r->place[i % r->nplaces].begin = i;
+			r->place[i % r->nplaces].end += (i & 3) - 2;
 		}
 		break;
 	case 10:
@@ -291,14 +342,27 @@ static void say_placed(struct script *s, const struct rpcrdma_dialect *d, struct
 /* Places for the reply: of every type. */
 static void ask_places(struct script *s, uint32_t len)
 {
+	struct made *m = &peer.made[peer.nmade - 1];
 	struct rpcrdma_rtr *r = &peer.hdr.rtr;
-	unsigned n = script_u8(s) % (XDR_MAX_PAYLOADS + 1);
+	uint8_t shape = script_u8(s);
+	unsigned n = shape % (XDR_MAX_PAYLOADS + 1);
+	uint32_t begin = 0, end = len;
 
 	for (r->nplaces = 0; r->nplaces < n; r->nplaces++) {
 		struct rpcrdma_rtr_place *at = &r->place[r->nplaces];
 		uint8_t b = script_u8(s);
 
-		*at = (struct rpcrdma_rtr_place){.end = len, .type = 1 + b % 4u, .min = b >> 6};
+		/* all in one range, or some in one of their own, which may be empty */
+		if (shape & 0x80 && b & 0x10) {
+			begin = r->nplaces ? end + script_upto(s, 8) : script_upto(s, len);
+			end = begin + script_upto(s, len);
+			if (r->nplaces && begin <= r->place[r->nplaces - 1].begin)
+				begin = end = r->place[r->nplaces - 1].begin + 1;
+		}
+		m->begin[r->nplaces] = begin;
+		m->end[r->nplaces] = end;
+		*at = (struct rpcrdma_rtr_place){
+			.begin = begin, .end = end, .type = 1 + b % 4u, .min = b >> 6};
 		if (at->type == RPCRDMA_RTR_BYSIZE)
 			at->most = script_len(s);
 		if (at->type != RPCRDMA_RTR_TBSN) {
@@ -308,6 +372,7 @@ static void ask_places(struct script *s, uint32_t len)
 			peer.hdr.nsegs += at->at.n;
 		}
 	}
+	m->nplaces = n;
 }
 
 /* The data of item 0, the opaque at `at`, leave the message of len bytes in peer.body, for data.

@@ -25,7 +25,7 @@ static void put_data(struct rpc_req *req, uint32_t n, uint32_t seed)
 	struct mem_buf *b;
 
 	if (!n) {
-		xdr_put_u32(&req->res, 0);
+		xdr_put_payload(&req->res, &(struct mem_sge){0});
 		return;
 	}
 	b = mem_buf_get(req->call_msg->pool, n);
@@ -136,8 +136,10 @@ static void serve(void *ctx, struct rpc_req *req)
 		serve_get(req);
 		break;
 	case PAIR_GET2:
-		put_data(req, xdr_get_u32(&req->args), 1);
-		put_data(req, xdr_get_u32(&req->args), 2);
+		for (uint32_t i = 1; i <= 2; i++) {
+			req->res.from = (uint32_t)xdr_in_disp(&req->args);
+			put_data(req, xdr_get_u32(&req->args), i);
+		}
 		break;
 	case PAIR_LIST:
 		serve_list(req);

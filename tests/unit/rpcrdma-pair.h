@@ -23,12 +23,13 @@ enum pair_proc {
 	PAIR_NULL, /* () -> () */
 	PAIR_PUT, /* u32, payload, u32 -> length, sum, both words: as WRITE with something behind */
 	PAIR_GET, /* length -> u32 1, payload of pattern, u32 77: as READ with something behind */
-	PAIR_LIST,	/* length -> opaque of pattern: as READDIR */
-	PAIR_ECHO,	/* opaque -> sum: a long call without payload */
-	PAIR_NONE,	/* length -> u32 0, no payload: a READ that fails */
-	PAIR_TWO,	/* two payloads -> two lengths and sums */
-	PAIR_GET2,	/* two lengths -> payload, payload */
-	PAIR_LATER,	/* () -> (), answered when pair_release() is called */
+	PAIR_LIST,  /* length -> opaque of pattern: as READDIR */
+	PAIR_ECHO,  /* opaque -> sum: a long call without payload */
+	PAIR_NONE,  /* length -> u32 0, no payload: a READ that fails */
+	PAIR_TWO,   /* two payloads -> two lengths and sums */
+	PAIR_GET2,  /* two lengths -> payload, payload: two operations, each begins with its length
+		     */
+	PAIR_LATER, /* () -> (), answered when pair_release() is called */
 	PAIR_CALL_BACK, /* () -> (), and the responder calls NULL of PAIR_CB_PROG meanwhile */
 };
 

@@ -126,10 +126,16 @@ uint32_t env_again(struct serve_env *e)
 	e->req.res_max = sizeof(e->reply);
 	e->req.nsinks = e->nsinks;
 	memcpy(e->req.sink, e->sink, sizeof(e->sink));
+	e->req.places = e->places;
+	for (unsigned i = 0; i < e->nsinks; i++) {
+		e->req.sink_for[i].begin = e->sink_begin[i];
+		e->req.sink_for[i].end = e->sink_end[i];
+	}
 	xdr_in_init(&e->req.args, e->call, e->args.len);
 	e->req.args.npayloads = e->args.npayloads;
 	memcpy(e->req.args.payload, e->args.payload, sizeof(e->args.payload));
 	xdr_out_init(&e->req.res, e->reply, SERVE_RES_CAP);
+	e->req.res.notes_items = e->places;
 	c = compound_new(&e->sv, &e->req);
 	assert_non_null(c);
 	assert_true(compound_run(c));

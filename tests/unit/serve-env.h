@@ -24,6 +24,9 @@ struct serve_env {
 	uint32_t res_max; /* bytes of results that the caller takes; 0: as many as fit */
 	unsigned nsinks;  /* Write chunks of the call */
 	uint32_t sink[XDR_MAX_PAYLOADS];
+	/* They are places, each for the operations that begin in a range of the call. */
+	bool places;
+	uint32_t sink_begin[XDR_MAX_PAYLOADS], sink_end[XDR_MAX_PAYLOADS];
 	/* the call under construction, and the answer to the last one */
 	uint8_t call[128 << 10], reply[128 << 10];
 	struct xdr_out args;

@@ -360,6 +360,28 @@ static void a_reply_waits_for_credits(void **state)
 	raw_stop(&r, &p);
 }
 
+/* A lowered grant holds for the transmissions of one reply, too. */
+static void a_reply_keeps_to_a_lowered_grant(void **state)
+{
+	uint8_t want[3 * PAGE];
+	struct pair p;
+	struct raw r;
+
+	pair_pattern(want, sizeof(want), 5);
+	start_responder(&p, &r);
+	tell_responder(&r, 7);
+	RAW_SEND(&r, 2, 2, 1, RPCRDMA_XMT_REQ, 0, 0, 1, 0, 44, 1, 0, RPCRDMA_RTR_TBSN, 1, 16, 44,
+		RPC_CALL(2, PAIR_GET), 3 * PAGE);
+	for (uint32_t k = 0; k < 3; k++) {
+		raw_recv_next(&r);
+		assert_int_equal(raw_word(&r, 3), k ? RPCRDMA_XMT_CONT : RPCRDMA_XMT_RESP);
+		assert_memory_equal(r.msg + 512, want + (size_t)k * PAGE, PAGE);
+		assert_false(raw_recv_within(&r, NULL, 3 * RPCRDMA_STALL_MS));
+		RAW_SEND(&r, 0, 2, 1, RDMA_NOMSG, 0, 0, 0, 0, 0);
+	}
+	raw_stop(&r, &p);
+}
+
 /* --- a responder that says every byte ----------------------------------------------------------
  */
 
@@ -629,6 +651,7 @@ int main(void)
 		cmocka_unit_test(a_group_is_cut_off),
 		cmocka_unit_test(a_reply_in_groups),
 		cmocka_unit_test(a_reply_waits_for_credits),
+		cmocka_unit_test(a_reply_keeps_to_a_lowered_grant),
 		cmocka_unit_test(a_requester_sends_groups),
 		cmocka_unit_test(a_peer_without_groups),
 		cmocka_unit_test(a_requester_takes_groups),

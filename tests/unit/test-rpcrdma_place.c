@@ -232,6 +232,51 @@ static void what_a_requester_sends(void **state)
 	raw_stop(&r, &p);
 }
 
+/* A place says for which operation of the call it is, or that it is for all. */
+static void a_place_is_for_an_operation(void **state)
+{
+	struct pair_call c;
+	struct mem_buf *b;
+	struct pair p;
+	struct raw r;
+
+	pair_init_requester(&p, &plain, &r);
+	tell(&r, &p, 16);
+	b = mem_buf_get(p.cpool, 80000);
+	for (unsigned i = 0; i < 4; i++) {
+		bool whole = i & 1, writes = i & 2;
+
+		pair_call_init(&p, &c, PAIR_GET2, 64);
+		c.rpc.reply_max = 64;
+		c.rpc.nsinks = 1;
+		c.rpc.sink[0] = seg_list_of_buf(b, 0, writes ? 80000 : 1000);
+		xdr_put_u32(&c.rpc.args, 0);
+		if (!whole)
+			c.rpc.sink_for[0].begin = (uint32_t)c.rpc.args.len;
+		xdr_put_u32(&c.rpc.args, 1000);
+		if (!whole)
+			c.rpc.sink_for[0].end = (uint32_t)c.rpc.args.len;
+		xdr_put_u32(&c.rpc.args, 0);
+		pair_submit(&p, &c);
+		raw_recv_of(&r, &p, c.rpc.xid);
+		assert_int_equal(raw_word(&r, 3), RPCRDMA_XMT_REQ);
+		assert_int_equal(raw_word(&r, 5), 0); /* items */
+		assert_int_equal(raw_word(&r, 6), 1); /* sets */
+		assert_int_equal(raw_word(&r, 7), whole ? 0 : 40 + 4);
+		assert_int_equal(raw_word(&r, 8), whole ? 40 + 12 : 40 + 8);
+		assert_int_equal(raw_word(&r, 9), 1); /* place */
+		assert_int_equal(raw_word(&r, 11), writes ? RPCRDMA_RTR_BYSIZE : RPCRDMA_RTR_TBSN);
+		RAW_SEND(&r, c.rpc.xid, 2, 16 << 16 | 16, RPCRDMA_XMT_RESP, 1, 1, 0, 0,
+			RPCRDMA_RTR_NOITEM, 1, 24, RPC_REPLY(c.rpc.xid));
+		pair_wait(&p, &c);
+		assert_int_equal(c.error, 0);
+		c.rpc.nsinks = 0; /* b is of all */
+		pair_call_finish(&c);
+	}
+	mem_buf_unref(b);
+	raw_stop(&r, &p);
+}
+
 /* What a responder does not take it is not sent. */
 static void transmit_requests_are_not_taken(void **state)
 {
@@ -367,6 +412,7 @@ int main(void)
 		cmocka_unit_test(without_memory_nothing_is_placed),
 		cmocka_unit_test(a_result_may_stay_where_it_came),
 		cmocka_unit_test(what_a_requester_sends),
+		cmocka_unit_test(a_place_is_for_an_operation),
 		cmocka_unit_test(transmit_requests_are_not_taken),
 		cmocka_unit_test(a_report_makes_it_plain),
 		cmocka_unit_test(what_a_reply_does_wrong),

@@ -136,6 +136,13 @@ static void what_a_request_does_wrong(void **state)
 	expect_report(&r, 51, RPCRDMA_RTR_BADCONT, 0);
 	send_put(&r, 54, &t[0].q);
 	expect_report(&r, 54, RPCRDMA_RTR_BADTBSN, 3);
+	/* nor of ranges that do not go up */
+	RAW_SEND(&r, 55, 2, 16 << 16 | 16, RPCRDMA_XMT_REQ, 0, 0, 2, 0, 0, 0, 0, 0, 0, 1, 1, 40,
+		RPC_CALL(55, PAIR_NULL));
+	raw_recv_next(&r);
+	assert_int_equal(raw_word(&r, 0), 55);
+	assert_int_equal(raw_word(&r, 3), RDMA_ERROR);
+	assert_int_equal(raw_word(&r, 5), RDMA_ERR_CHUNK);
 	/* of an item that says that it was too short the text has no error of its own */
 	send_put(&r, 52, &(struct request){5, 1, 0, 0, 100, 0, {0}, 0});
 	raw_recv_next(&r);
@@ -265,6 +272,187 @@ static void what_becomes_of_a_place(void **state)
 	raw_stop(&r, &p);
 }
 
+/* A set of places of a GET2: its range, and for each place the type, and its memory if any. */
+struct set {
+	uint32_t begin, end;
+	unsigned n;
+	uint32_t type[2];
+};
+
+enum { NONE = RPCRDMA_RTR_NOITEM, SHORT = RPCRDMA_RTR_TOOSHORT, WRITE = RPCRDMA_RTR_EXRW };
+
+/* Sends a GET2 whose operations begin at 40 and at 44. Place i has 2048 bytes of the zone, from
+ * 2048 * i on. */
+static void send_get2(struct raw *r, uint32_t xid, const uint32_t len[2], const struct set *s,
+	const struct prov_door *d)
+{
+	const uint32_t rpc[] = {RPC_CALL(xid, PAIR_GET2), len[0], len[1]};
+	uint32_t w[96] = {xid, 2, 16 << 16 | 16, RPCRDMA_XMT_REQ, 0, 0, s[1].n ? 2 : 1};
+	unsigned n = 7, place = 0;
+
+	for (unsigned k = 0; k < w[6]; k++) {
+		w[n++] = s[k].begin;
+		w[n++] = s[k].end;
+		w[n++] = s[k].n;
+		for (unsigned i = 0; i < s[k].n; i++, place++) {
+			w[n++] = 0;
+			w[n++] = s[k].type[i];
+			if (s[k].type[i] == RPCRDMA_RTR_TBSN)
+				continue;
+			w[n++] = 1;
+			w[n++] = d->stag;
+			w[n++] = 2048;
+			w[n++] = (uint32_t)(d->offset >> 32);
+			w[n++] = (uint32_t)d->offset + 2048 * place;
+		}
+	}
+	w[n++] = 1;
+	w[n++] = 1;
+	w[n++] = sizeof(rpc);
+	memcpy(w + n, rpc, sizeof(rpc));
+	raw_send(r, w, n + sizeof(rpc) / 4, NULL, 0);
+}
+
+/* The next message is the reply: of these types are its items, and result i is at place at[i], or,
+ * -1, in the message. */
+static void expect_get2(struct raw *r, const uint32_t len[2], const uint32_t *type, unsigned nitems,
+	const int at[2])
+{
+	unsigned n = 6, head;
+	uint8_t want[2048];
+	uint32_t disp = 24;
+
+	raw_recv_next(r);
+	assert_int_equal(raw_word(r, 3), RPCRDMA_XMT_RESP);
+	assert_int_equal(raw_word(r, 5), nitems);
+	for (unsigned i = 0; i < nitems; i++) {
+		assert_int_equal(raw_word(r, n + 2), type[i]);
+		if (type[i] == WRITE)
+			assert_int_equal(raw_word(r, n + 3), 1);
+		n += 3 + (type[i] == WRITE ? 5 : type[i] == RPCRDMA_RTR_TBSN ? 3 : 0);
+	}
+	head = (n + 2) * 4 + 24;
+	for (uint32_t i = 0; i < 2; i++) {
+		pair_pattern(want, len[i], i + 1);
+		disp += 4;
+		assert_int_equal(raw_word(r, head / 4), len[i]);
+		head += 4;
+		n = 6;
+		for (int k = 0; k < at[i]; k++)
+			n += 3 + (type[k] == WRITE ? 5 : type[k] == RPCRDMA_RTR_TBSN ? 3 : 0);
+		if (at[i] < 0) {
+			assert_memory_equal(r->msg + head, want, len[i]);
+			head += len[i] + xdr_pad(len[i]);
+		} else {
+			assert_int_equal(raw_word(r, n), disp);
+			assert_int_equal(raw_word(r, n + 1), len[i]);
+			assert_memory_equal(
+				type[at[i]] == WRITE ? r->zone->data + 2048 * at[i] : r->msg + 512,
+				want, len[i]);
+		}
+		disp += len[i] + xdr_pad(len[i]);
+	}
+}
+
+/* A place is for results of the operations that begin in its range, in their order, and for no
+ * others. An item without data uses up a place. */
+static void a_place_finds_its_result(void **state)
+{
+	static const struct {
+		struct set s[2];
+		uint32_t len[2], type[2];
+		unsigned nitems;
+		int at[2]; /* the place of each result, -1: it is in the message */
+	} t[] = {
+		/* one place, for the first, the second, both, neither */
+		{{{40, 44, 1, {WRITE}}}, {100, 200}, {WRITE}, 1, {0, -1}},
+		{{{44, 48, 1, {WRITE}}}, {100, 200}, {WRITE}, 1, {-1, 0}},
+		{{{0, 48, 1, {WRITE}}}, {100, 200}, {WRITE}, 1, {0, -1}},
+		{{{0, 40, 1, {WRITE}}}, {100, 200}, {NONE}, 1, {-1, -1}},
+		{{{48, 1000, 1, {WRITE}}}, {100, 200}, {NONE}, 1, {-1, -1}},
+		/* a range that begins within the first operation does not have it */
+		{{{41, 48, 1, {WRITE}}}, {100, 200}, {WRITE}, 1, {-1, 0}},
+		{{{40, 40, 1, {WRITE}}, {44, 45, 1, {WRITE}}}, {100, 200}, {NONE, WRITE}, 2,
+			{-1, 1}},
+		/* two places, each for its own, also if the other has nothing */
+		{{{40, 44, 1, {WRITE}}, {44, 48, 1, {WRITE}}}, {100, 200}, {WRITE, WRITE}, 2,
+			{0, 1}},
+		{{{40, 44, 1, {WRITE}}, {44, 48, 1, {WRITE}}}, {0, 200}, {SHORT, WRITE}, 2,
+			{-1, 1}},
+		{{{0, 40, 1, {WRITE}}, {40, 48, 1, {WRITE}}}, {100, 200}, {NONE, WRITE}, 2,
+			{1, -1}},
+		/* two of one range */
+		{{{0, 48, 2, {WRITE, WRITE}}}, {100, 200}, {WRITE, WRITE}, 2, {0, 1}},
+		{{{0, 48, 2, {WRITE, WRITE}}}, {0, 200}, {SHORT, WRITE}, 2, {-1, 1}},
+		{{{44, 48, 2, {WRITE, WRITE}}}, {100, 200}, {WRITE, NONE}, 2, {-1, 0}},
+		/* by Send goes the first that asks for it */
+		{{{44, 48, 1, {RPCRDMA_RTR_TBSN}}}, {100, 200}, {RPCRDMA_RTR_TBSN}, 1, {-1, 0}},
+		{{{40, 44, 1, {WRITE}}, {44, 48, 1, {RPCRDMA_RTR_TBSN}}}, {100, 200},
+			{WRITE, RPCRDMA_RTR_TBSN}, 2, {0, 1}},
+		{{{0, 48, 2, {RPCRDMA_RTR_TBSN, WRITE}}}, {100, 200}, {RPCRDMA_RTR_TBSN, WRITE}, 2,
+			{0, 1}},
+		{{{0, 48, 2, {RPCRDMA_RTR_TBSN, RPCRDMA_RTR_TBSN}}}, {0, 200},
+			{SHORT, RPCRDMA_RTR_TBSN}, 2, {-1, 1}},
+		{{{0, 48, 2, {RPCRDMA_RTR_TBSN, RPCRDMA_RTR_CHOICE}}}, {100, 200},
+			{RPCRDMA_RTR_TBSN, WRITE}, 2, {0, 1}},
+	};
+	struct pair p;
+	struct raw r;
+
+	pair_init_responder(&p, &plain, &r);
+	RAW_SEND(&r, 1, 2, 16 << 16 | 16, 0, 0, 0, 0, 0, 0, RPC_CALL(1, PAIR_NULL));
+	raw_recv_next(&r);
+	tell_responder(&r, &p, 8192);
+	for (unsigned i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		struct mem_sge at = mem_buf_sge(r.zone, 0, 4096);
+		struct prov_door d = {0};
+
+		memset(r.zone->data, 0, 4096);
+		assert_int_equal(r.prov->expose(r.pc, &at, PROV_REMOTE_WRITE, &d), 0);
+		send_get2(&r, 10 + i, t[i].len, t[i].s, &d);
+		expect_get2(&r, t[i].len, t[i].type, t[i].nitems, t[i].at);
+		hide(&r, &d);
+	}
+	raw_stop(&r, &p);
+}
+
+/* The room in places, and beside them, that the service is told. */
+static void how_much_room_there_is(void **state)
+{
+	const struct set s[2] = {{40, 44, 1, {RPCRDMA_RTR_TBSN}}, {44, 48, 1, {WRITE}}};
+	const uint32_t len[2] = {100, 200};
+	struct prov_door d = {0};
+	struct mem_sge at;
+	struct pair p;
+	struct raw r;
+
+	pair_init_responder(&p, &plain, &r);
+	at = mem_buf_sge(r.zone, 0, 4096);
+	assert_int_equal(r.prov->expose(r.pc, &at, PROV_REMOTE_WRITE, &d), 0);
+	RAW_SEND(&r, 1, 2, 16 << 16 | 16, 0, 0, 0, 0, 0, 0, RPC_CALL(1, PAIR_NULL));
+	raw_recv_next(&r);
+	/* its targets are not known yet: the first result has room in the message alone */
+	send_get2(&r, 2, len, s, &d);
+	expect_get2(&r, len, (uint32_t[]){SHORT, WRITE}, 2, (int[]){-1, 1});
+	assert_int_equal(p.last_nsinks, 2);
+	assert_int_equal(p.last_sink[0], 0);
+	assert_int_equal(p.last_sink[1], 2048);
+	assert_true(p.last_res_max > 3072 && p.last_res_max < 4096);
+	/* receive buffers of which the last 2048 bytes are a target */
+	RAW_SEND(&r, 0, 2, 16 << 16 | 16, RDMA_CONNPROP, 0, 3, RPCRDMA_PROP_RECV_SIZE, 4, 8192,
+		RPCRDMA_PROP_RTR_OPS, 4, 3, RPCRDMA_PROP_RTR_LAYOUT, 40, 8192, 2, 1, 6144, 4, 0, 1,
+		2048, 4, 1);
+	send_get2(&r, 3, len, s, &d);
+	raw_recv_next(&r);
+	assert_int_equal(r.len, 6144 + 100);
+	assert_int_equal(p.last_sink[0], 2048);
+	assert_int_equal(p.last_sink[1], 2048);
+	/* a message as long as this ends before the target */
+	assert_true(p.last_res_max > 4096 && p.last_res_max < 6144 - 256);
+	hide(&r, &d);
+	raw_stop(&r, &p);
+}
+
 /* Who reports a reply gets no other of that kind. */
 static void a_reported_reply(void **state)
 {
@@ -344,6 +532,8 @@ int main(void)
 		cmocka_unit_test(a_request_places),
 		cmocka_unit_test(what_a_request_does_wrong),
 		cmocka_unit_test(what_becomes_of_a_place),
+		cmocka_unit_test(a_place_finds_its_result),
+		cmocka_unit_test(how_much_room_there_is),
 		cmocka_unit_test(a_reported_reply),
 		cmocka_unit_test(without_targets_nothing_is_placed),
 		cmocka_unit_test(items_of_both_kinds),

@@ -15,6 +15,7 @@
 #include "contrib/serve/export/ident.h"
 #include "contrib/serve/state/session.h"
 #include "serve-env.h"
+#include "transport/rpc/xprt.h"
 
 #define RD OPEN4_SHARE_ACCESS_READ
 #define RW OPEN4_SHARE_ACCESS_BOTH
@@ -91,12 +92,17 @@ static void the_last_byte_of_all_is_read(void **state)
 	assert_true(eof);
 }
 
-static int truncate_to(struct serve_env *e, const char *name, off_t size)
+static const char *env_name(struct serve_env *e, const char *name)
 {
-	char path[128];
+	static char path[128];
 
 	env_path(e, name, path, sizeof(path));
-	return truncate(path, size);
+	return path;
+}
+
+static int truncate_to(struct serve_env *e, const char *name, off_t size)
+{
+	return truncate(env_name(e, name), size);
 }
 
 /* COMPOUND of n READs of size bytes, one behind the other. */
@@ -186,6 +192,107 @@ static void data_fits_into_its_own_write_chunk(void **state)
 	e->nsinks = 0;
 }
 
+/* A COMPOUND of two READs with a READ_PLUS and a READLINK about them, and where each begins. */
+static void put_mixed(struct serve_env *e, const struct nfs_fh *fh, const uint64_t offset[2],
+	uint32_t size, uint32_t begin[4])
+{
+	struct nfs4_read_args a = {.stateid = nfs4_stateid_anonymous, .count = size};
+	struct nfs4_read_plus_args plus = {.stateid = nfs4_stateid_anonymous, .count = size};
+
+	e->minor = 2;
+	env_begin(e, true);
+	env_put_fh(e, fh);
+	begin[0] = (uint32_t)e->args.len;
+	nfs4_put_read_plus_args(&e->args, &plus);
+	for (unsigned i = 0; i < 2; i++) {
+		begin[1 + i] = (uint32_t)e->args.len;
+		a.offset = offset[i];
+		nfs4_put_read_args(&e->args, &a);
+	}
+	begin[3] = (uint32_t)e->args.len;
+	nfs4_put_op(&e->args, OP_READLINK);
+}
+
+static void expect_plus(struct serve_env *e, uint32_t size)
+{
+	struct nfs4_read_plus_res r;
+	uint32_t got;
+
+	env_expect(e, OP_PUTFH, NFS4_OK);
+	env_expect(e, OP_READ_PLUS, NFS4_OK);
+	assert_int_equal(nfs4_get_read_plus_res(&e->res, NFS4_OK, &r), 0);
+	assert_int_equal(r.n, 1);
+	assert_int_equal(xdr_get_u32(&e->res), NFS4_CONTENT_DATA);
+	assert_int_equal(xdr_get_u64(&e->res), 0);
+	assert_non_null(xdr_get_payload(&e->res, SERVE_IO_MAX, &got, NULL));
+	assert_int_equal(got, size);
+}
+
+/* Data goes to the place that is for its READ, however many operations are before it. */
+static void data_goes_to_its_own_place(void **state)
+{
+	struct serve_env *e = *state;
+	static uint8_t all[4000];
+	uint64_t offset[2] = {0, 1000};
+	struct nfs4_stateid sid;
+	uint32_t begin[4];
+	const uint8_t *data;
+	struct nfs_fh fh;
+	bool eof;
+
+	assert_int_equal(env_open(e, "f", true, RW, 0, "o", &sid, &fh), NFS4_OK);
+	assert_int_equal(env_write(e, &fh, &sid, 0, all, sizeof(all)), NFS4_OK);
+	e->places = true;
+	e->nsinks = 1;
+	e->sink[0] = 300;
+	for (unsigned i = 0; i < 2; i++) { /* the place is for the first READ, and for the second */
+		put_mixed(e, &fh, offset, 500, begin);
+		e->sink_begin[0] = begin[1 + i];
+		e->sink_end[0] = begin[2 + i];
+		assert_int_equal(env_run(e, 6), NFS4ERR_WRONG_TYPE);
+		expect_plus(e, 500);
+		assert_int_equal(expect_data(e, &data, &eof), i ? 500 : 300);
+		assert_int_equal(expect_data(e, &data, &eof), i ? 300 : 500);
+		env_expect(e, OP_READLINK, NFS4ERR_WRONG_TYPE);
+		assert_int_equal(e->req.res.npayloads, 3);
+		assert_int_equal(rpc_req_sink(&e->req, 0), -1); /* READ_PLUS's */
+		assert_int_equal(rpc_req_sink(&e->req, 1), i ? -1 : 0);
+		assert_int_equal(rpc_req_sink(&e->req, 2), i ? 0 : -1);
+	}
+	/* two places for all: a READ without data uses up the first */
+	offset[0] = 5000;
+	put_mixed(e, &fh, offset, 500, begin);
+	e->nsinks = 2;
+	e->sink[1] = 400;
+	for (unsigned i = 0; i < 2; i++) {
+		e->sink_begin[i] = 0;
+		e->sink_end[i] = 10000;
+	}
+	assert_int_equal(env_run(e, 6), NFS4ERR_WRONG_TYPE);
+	expect_plus(e, 500);
+	assert_int_equal(expect_data(e, &data, &eof), 0);
+	assert_int_equal(expect_data(e, &data, &eof), 400);
+	assert_int_equal(e->req.res.npayloads, 3);
+	assert_int_equal(rpc_req_sink(&e->req, 1), 0);
+	assert_int_equal(rpc_req_sink(&e->req, 2), 1);
+	/* and so does a READLINK, whose path is in the reply */
+	assert_int_equal(symlink("anywhere", env_name(e, "l")), 0);
+	env_begin(e, true);
+	xdr_put_u32(&e->args, OP_PUTROOTFH);
+	env_put_lookup(e, "l");
+	nfs4_put_op(&e->args, OP_READLINK);
+	env_put_fh(e, &fh);
+	nfs4_put_read_args(&e->args,
+		&(struct nfs4_read_args){.stateid = nfs4_stateid_anonymous, .count = 500});
+	assert_int_equal(env_run(e, 6), NFS4_OK);
+	assert_int_equal(e->req.res.npayloads, 2);
+	assert_int_equal(e->req.res.payload[0].data.len, 0);
+	assert_int_equal(e->req.res.payload[1].data.len, 400);
+	assert_int_equal(rpc_req_sink(&e->req, 1), 1);
+	e->nsinks = 0;
+	e->places = false;
+}
+
 /* Who may not write a file, by an open or by himself, may not have it synced either. */
 static void commit_asks_for_permission(void **state)
 {
@@ -221,6 +328,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			the_last_byte_of_all_is_read, setup_shm, env_teardown),
 		TEST(many_reads_fit_into_one_compound), TEST(data_fits_into_its_own_write_chunk),
+		TEST(data_goes_to_its_own_place),
 		TEST(commit_asks_for_permission), /* last: identities are switched from then on */
 	};
 

@@ -249,6 +249,58 @@ static void a_payload_in_pieces(void **state)
 	assert_int_equal(got.len, 0);
 }
 
+/* Each payload says of which operation it is; where items are noted, one without data does, too. */
+static void items_are_noted(void **state)
+{
+	struct mem_sge data = {.addr = (void *)"payload", .len = 7};
+	struct mem_sge none = {.addr = NULL, .len = 0};
+	uint8_t buf[128];
+	struct xdr_out x;
+
+	xdr_out_init(&x, buf, sizeof(buf));
+	x.notes_items = true;
+	x.from = 40;
+	xdr_put_payload(&x, &none);
+	x.from = 60;
+	xdr_put_payload(&x, &data);
+	x.from = XDR_FROM_NONE;
+	xdr_put_payload(&x, &none);
+	assert_int_equal(x.npayloads, 2);
+	xdr_put_payload(&x, &data);
+	x.from = 80;
+	xdr_put_opaque(&x, "inline", 6);
+	xdr_note_item(&x);
+	assert_int_equal(x.npayloads, 4);
+	assert_int_equal(x.payload[0].from, 40);
+	assert_int_equal(x.payload[0].data.len, 0);
+	assert_int_equal(x.payload[1].from, 60);
+	assert_int_equal(x.payload[2].from, XDR_FROM_NONE);
+	assert_int_equal(x.payload[3].from, 80);
+	assert_int_equal(x.payload[3].pos, x.len);
+	assert_int_equal(xdr_out_total(&x), x.len + 16);
+	xdr_put_payload(&x, &none); /* there is no room, and no need */
+	assert_true(xdr_out_ok(&x));
+	assert_int_equal(x.npayloads, 4);
+}
+
+/* Displacements count the payloads that were taken before. */
+static void a_cursor_knows_its_displacement(void **state)
+{
+	const struct mem_sge data = {.addr = (void *)"abcde", .len = 5};
+	struct xdr_in x;
+	uint32_t n;
+
+	xdr_in_init(&x, placed_stream, sizeof(placed_stream));
+	x.payload[x.npayloads++] = (struct xdr_payload){.pos = 8, .data = seg_list_of(data, NULL)};
+	assert_int_equal(xdr_in_disp(&x), 0);
+	xdr_get_u32(&x);
+	assert_int_equal(xdr_in_disp(&x), 4);
+	assert_non_null(xdr_get_payload(&x, 5, &n, NULL));
+	assert_int_equal(xdr_in_disp(&x), 16);
+	xdr_get_u32(&x);
+	assert_int_equal(xdr_in_disp(&x), 20);
+}
+
 static void payload_in_the_stream(void **state)
 {
 	static const uint8_t s[] = {0, 0, 0, 3, 'a', 'b', 'c', 0, 0, 0, 0, 1};
@@ -326,6 +378,8 @@ int main(void)
 		cmocka_unit_test(placed_payload_is_found),
 		cmocka_unit_test(an_empty_payload_takes_nothing),
 		cmocka_unit_test(a_payload_in_pieces),
+		cmocka_unit_test(items_are_noted),
+		cmocka_unit_test(a_cursor_knows_its_displacement),
 		cmocka_unit_test(payload_in_the_stream),
 		cmocka_unit_test(a_payload_never_taken_is_noticed),
 		cmocka_unit_test(padding_is_passed_over),

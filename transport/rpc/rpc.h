@@ -110,6 +110,11 @@ struct rpc_call {
 	/* Result memory: payload i of the reply lands in sink[i], in order. The call holds a
 	 * reference on its blocks while it runs; an array of segments must stay until done. */
 	struct seg_list sink[RPC_MAX_SINKS];
+	/* Where in args the operation lies whose result sink[i] is for; all 0: it is for the first
+	 * result of the call that may be placed. */
+	struct {
+		uint32_t begin, end;
+	} sink_for[RPC_MAX_SINKS];
 	bool moves;	    /* payload 0 may stay where it has come, if it is in one piece: moved */
 	uint32_t reply_max; /* bound of the results' XDR in bytes, without what the sinks take */
 	rpc_peek_fn *peek;  /* NULL: payload of stream transports is copied from the reply */
@@ -293,11 +298,17 @@ struct rpc_req {
 	uint32_t res_max;      /* most results bytes the requester can take, without payloads */
 	uint32_t sink_max;     /* bytes of the requester's Write chunks (0: payload goes inline) */
 	unsigned nsinks;       /* of them are told apart in sink[]; there may be more */
-	uint32_t sink[XDR_MAX_PAYLOADS]; /* bytes of each; payload i of the results goes into sink
-					    i, inline if that is 0 or there is none */
+	uint32_t sink[XDR_MAX_PAYLOADS]; /* bytes of each, see rpc_req_room() */
+	/* The sinks are places of a Transmit Request (rpcrdma_rtr.h). Each is for a result of the
+	 * operations of the call that begin in a range, and an item without data uses one up. */
+	bool places;
+	struct {
+		uint32_t begin, end;
+	} sink_for[XDR_MAX_PAYLOADS];
 
 	/* written by the service */
-	struct xdr_out res; /* ready for encoding after rpc_req_begin() */
+	struct xdr_out res; /* ready for encoding after rpc_req_begin(). In a call of several
+			     * operations res.from is to be set before the result of each */
 	unsigned nhold;	    /* what rpc_req_hold() has taken */
 	struct seg_list hold[XDR_MAX_PAYLOADS];
 	uint32_t mismatch_low, mismatch_high; /* for PROG_MISMATCH */
@@ -310,6 +321,7 @@ struct rpc_req {
 	struct rpc_auth *auth;	  /* its flavor, or NULL */
 	void *auth_priv;	  /* what that keeps for it */
 	uint32_t auth_stat;	  /* why it was rejected */
+	uint32_t args_at;	  /* where the arguments begin in the call */
 	uint32_t off;		  /* where the RPC header of the reply begins in msg->data */
 	void *xprt_priv;
 };
@@ -317,6 +329,8 @@ struct rpc_req {
 /* Room for res_cap bytes of results, without payloads, in req->res. 0 or -ENOMEM. May be called
  * once per request. */
 int rpc_req_begin(struct rpc_req *req, size_t res_cap);
+/* Bytes of the sink that the next payload of the results goes into; 0: it goes inline. */
+uint32_t rpc_req_room(const struct rpc_req *req);
 /* Memory for a payload of the results, which stays until they are sent: the n segments of an array,
  * in the order of their bytes. *l: the list, for xdr_put_payload_list(); the array is copied. Takes
  * over a reference on the block of each segment, one for several in a row in the same block,

@@ -65,6 +65,7 @@ int rpc_req_parse(struct rpc_req *req, struct mem_buf *buf, const struct xdr_in 
 	if (rpc_msg_get_call(&req->args, &h, &deny) < 0)
 		return -EBADMSG;
 	req->call_msg = mem_buf_ref(buf);
+	req->args_at = (uint32_t)xdr_in_disp(&req->args);
 	req->xid = h.xid;
 	req->prog = h.prog;
 	req->vers = h.vers;
@@ -102,7 +103,42 @@ int rpc_req_begin(struct rpc_req *req, size_t res_cap)
 	if (!req->msg)
 		return -ENOMEM;
 	xdr_out_init(&req->res, req->msg->data + RPC_HEADROOM, req->msg->size - RPC_HEADROOM);
+	req->res.from = req->args_at;
+	req->res.notes_items = req->places;
 	return 0;
+}
+
+/* The first sink that is not in `used` and is for an operation that begins at from, or -1. */
+static int find_sink(const struct rpc_req *req, unsigned used, uint32_t from)
+{
+	for (unsigned i = 0; i < req->nsinks; i++)
+		if (!(used & 1u << i) && from >= req->sink_for[i].begin &&
+			from < req->sink_for[i].end)
+			return (int)i;
+	return -1;
+}
+
+int rpc_req_sink(const struct rpc_req *req, unsigned i)
+{
+	const struct xdr_out *res = &req->res;
+	unsigned used = 0;
+	int at = -1;
+
+	if (!req->places)
+		return i < req->nsinks ? (int)i : -1;
+	for (unsigned k = 0; k <= i; k++) {
+		at = find_sink(req, used, k < res->npayloads ? res->payload[k].from : res->from);
+		if (at >= 0)
+			used |= 1u << at;
+	}
+	return at;
+}
+
+uint32_t rpc_req_room(const struct rpc_req *req)
+{
+	int at = rpc_req_sink(req, req->res.npayloads);
+
+	return at < 0 ? 0 : req->sink[at];
 }
 
 static int hold(struct rpc_req *req, const struct seg *seg, unsigned n, struct seg_list *l)

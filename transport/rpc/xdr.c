@@ -17,6 +17,8 @@ void xdr_out_init(struct xdr_out *x, void *buf, size_t cap)
 	x->len = 0;
 	x->cap = cap;
 	x->overflow = false;
+	x->from = 0;
+	x->notes_items = false;
 	x->npayloads = 0;
 }
 
@@ -34,16 +36,28 @@ void xdr_put_opaque(struct xdr_out *x, const void *data, uint32_t n)
 	xdr_put_fixed(x, data, n);
 }
 
+static void add_payload(struct xdr_out *x, const struct seg_list *data)
+{
+	x->payload[x->npayloads++] =
+		(struct xdr_payload){.pos = x->len, .data = *data, .from = x->from};
+}
+
+void xdr_note_item(struct xdr_out *x)
+{
+	if (x->notes_items && x->from != XDR_FROM_NONE && !x->overflow &&
+		x->npayloads < XDR_MAX_PAYLOADS)
+		add_payload(x, &(struct seg_list){0});
+}
+
 void xdr_put_payload_list(struct xdr_out *x, const struct seg_list *data)
 {
 	xdr_put_u32(x, data->len);
-	if (x->overflow || data->len == 0)
-		return;
-	if (x->npayloads == XDR_MAX_PAYLOADS) {
+	if (data->len == 0)
+		xdr_note_item(x);
+	else if (x->npayloads == XDR_MAX_PAYLOADS)
 		x->overflow = true;
-		return;
-	}
-	x->payload[x->npayloads++] = (struct xdr_payload){.pos = x->len, .data = *data};
+	else if (!x->overflow)
+		add_payload(x, data);
 }
 
 void xdr_put_payload(struct xdr_out *x, const struct mem_sge *data)
@@ -97,6 +111,19 @@ void xdr_skip_padding(struct xdr_in *x, uint32_t n)
 		return;
 	past = ((uint64_t)p->before + x->pos) % p->align;
 	xdr_consume(x, past ? p->align - past : 0);
+}
+
+size_t xdr_in_disp(const struct xdr_in *x)
+{
+	size_t n = x->pos;
+
+	for (unsigned i = 0; i < x->npayloads; i++) {
+		const struct xdr_payload *p = &x->payload[i];
+
+		if (p->taken)
+			n += (size_t)p->data.len + xdr_pad(p->data.len);
+	}
+	return n;
 }
 
 bool xdr_in_done(const struct xdr_in *x)

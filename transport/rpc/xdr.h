@@ -33,6 +33,7 @@
 
 #define XDR_MAX_PAYLOADS 4
 #define XDR_POS_NEXT	 UINT32_MAX /* "wherever the next payload is decoded" */
+#define XDR_FROM_NONE	 UINT32_MAX /* "of an operation whose result may not be placed" */
 
 /* Bytes of zero that follow n bytes of opaque. */
 static inline uint32_t xdr_pad(uint32_t n)
@@ -46,6 +47,7 @@ struct xdr_payload {
 			 length word), payloads not counted; XDR_POS_NEXT in replies */
 	struct seg_list data; /* data.len is the true length, without round-up */
 	bool taken;	      /* in: xdr_get_payload() has returned it */
+	uint32_t from;	      /* out: the cursor's when it was put */
 };
 
 struct xdr_out {
@@ -53,6 +55,11 @@ struct xdr_out {
 	size_t len; /* bytes written */
 	size_t cap;
 	bool overflow;
+	/* Of results: where in the call the operation begins whose result is being put, as
+	 * xdr_in_disp() counts, or XDR_FROM_NONE; and whether an item without data, or with data in
+	 * the stream, is noted like a payload (xdr_note_item()). */
+	uint32_t from;
+	bool notes_items;
 	unsigned npayloads;
 	struct xdr_payload payload[XDR_MAX_PAYLOADS];
 };
@@ -132,10 +139,14 @@ void xdr_put_fixed(struct xdr_out *x, const void *data, size_t n);
 /* Variable-length opaque or string: length word, bytes, round-up. */
 void xdr_put_opaque(struct xdr_out *x, const void *data, uint32_t n);
 /* Length word now, data by the transport. data stays the caller's until the message is done. More
- * than XDR_MAX_PAYLOADS is an overflow. A payload of length 0 is only its length word. */
+ * than XDR_MAX_PAYLOADS is an overflow. A payload of length 0 is only its length word, and an item
+ * in the sense of xdr_note_item(). */
 void xdr_put_payload(struct xdr_out *x, const struct mem_sge *data);
 /* Likewise, in pieces: the list is copied, its array stays the caller's. */
 void xdr_put_payload_list(struct xdr_out *x, const struct seg_list *data);
+/* An item that could have been a payload is in the stream before the cursor. Where the cursor notes
+ * items, a payload of length 0 stands for it, as far as there is room for one. */
+void xdr_note_item(struct xdr_out *x);
 /* Remembers a place for a word that is known later: returns its offset for xdr_patch_u32(). */
 size_t xdr_skip_u32(struct xdr_out *x);
 void xdr_patch_u32(struct xdr_out *x, size_t at, uint32_t v);
@@ -172,6 +183,9 @@ static inline size_t xdr_in_left(const struct xdr_in *x)
 {
 	return x->bad ? 0 : x->len - x->pos;
 }
+
+/* Where the cursor is in the stream as it would be with all payloads in it, which it has taken. */
+size_t xdr_in_disp(const struct xdr_in *x);
 
 /* Nothing was wrong, no byte is left over, and every payload has been taken. */
 bool xdr_in_done(const struct xdr_in *x);

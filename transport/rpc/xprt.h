@@ -139,6 +139,9 @@ void rpc_xprt_set_peer(struct rpc_xprt *x, const struct sockaddr *sa);
  * then. */
 struct rpc_req *rpc_req_new(struct rpc_xprt *x);
 void rpc_req_free(struct rpc_req *req);
+/* The sink that payload i of the results goes into, or -1: none. Without places sink i. i may be
+ * res.npayloads: a payload that is put next. */
+int rpc_req_sink(const struct rpc_req *req, unsigned i);
 /* Lets go of the memory of its payloads, which may be named no more. */
 void rpc_req_unhold(struct rpc_req *req);
 /* Reads the RPC header of a received message. msg: a cursor that begins at the XID word, placed

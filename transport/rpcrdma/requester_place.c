@@ -26,21 +26,26 @@ bool rpcrdma_may_place(const struct rpcrdma_conn *c, const struct rpcrdma_posted
 	       reply + RPCRDMA_RTR_HDR <= RPCRDMA_RTR_MSG;
 }
 
-/* Asks for the result of p in a Send, unless it is too long for one. */
+/* Asks for the result of p in a Send, unless it is too long for one. The message of p, which has no
+ * payload then, is of len bytes. */
 static int ask_place(
-	struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h, uint32_t end)
+	struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h, uint32_t len)
 {
 	const struct seg_list *sink = &p->call->sink[0];
 	struct rpcrdma_rtr_place *at = &h->rtr.place[0];
 	unsigned n;
 	int rc = 0;
 
-	*at = (struct rpcrdma_rtr_place){.end = end, .type = RPCRDMA_RTR_TBSN};
+	*at = (struct rpcrdma_rtr_place){.end = len, .type = RPCRDMA_RTR_TBSN};
+	if (p->call->sink_for[0].end) {
+		at->begin = RPC_HEADROOM - p->off + p->call->sink_for[0].begin;
+		at->end = RPC_HEADROOM - p->off + p->call->sink_for[0].end;
+	}
 	if (sink->len > RPCRDMA_RTR_DATA || !c->dialect->talks ||
 		!(c->rtr_ops & RPCRDMA_RTR_XRESP)) {
 		n = seg_list_count_joined(sink, p->limits.seg_size);
 		if (n > p->limits.segs ||
-			RPCRDMA_RTR_HDR + n * sizeof(struct rpcrdma_seg) + end > c->x.inline_send)
+			RPCRDMA_RTR_HDR + n * sizeof(struct rpcrdma_seg) + len > c->x.inline_send)
 			return -EMSGSIZE;
 		rc = rpcrdma_reserve_doors(p, n);
 		if (!rc)
@@ -78,8 +83,9 @@ int rpcrdma_marshal_placed(struct rpcrdma_conn *c, struct rpcrdma_posted *p, str
 		h->inv_handle = p->door[0].stag;
 	if (!data || !data->len)
 		return rpcrdma_make_send(c, &out->last, h, &s, p->call->msg, &out->held);
+	h->rtr.nitems = 1;
 	rc = rpcrdma_place_item(
-		c, h, (uint32_t)rpcrdma_stream_pos(p->off, args, 0), data, s.len, p->sends);
+		c, h, 0, (uint32_t)rpcrdma_stream_pos(p->off, args, 0), data, s.len, p->sends);
 	return rc ? rc : rpcrdma_make_placed(c, &out->lead, &out->last, h, &s, data, &out->held);
 }
 

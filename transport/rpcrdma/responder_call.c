@@ -156,6 +156,8 @@ static bool has_room(struct rpcrdma_conn *c, uint32_t bytes)
 
 	if (atomic_load_explicit(&c->nlent, memory_order_relaxed) && rpcrdma_lends_enough(c))
 		return false;
+	if (c->stalls && rpcrdma_flow_holds_enough(c))
+		return false;
 	if (c->prov->unsent &&
 		c->prov->unsent(c->pc, &sent) > mem_pool_share(c->pool, RPCRDMA_UNSENT_MAX))
 		return false;
@@ -275,9 +277,12 @@ static void set_room(
 	const struct rpcrdma_conn *c, struct rpc_req *req, const struct rpcrdma_taken *t)
 {
 	uint64_t room, reply = t->has_reply ? rpcrdma_chunk_len(t->seg, &t->reply) : 0, sinks = 0;
-	uint64_t placed =
-		t->placed && c->rtr_ops ? rpcrdma_place_room(c, RPCRDMA_RTR_MSG, t->reserved) : 0;
 	const struct rpcrdma_dialect *d = c->dialect;
+
+	if (t->placed) {
+		rpcrdma_set_places(c, req, t);
+		return;
+	}
 
 	room = rpcrdma_continue_room(d, c->x.inline_send,
 		d->bound(0, t->nwrites, t->has_reply, t->nsegs), rpcrdma_reply_sends(d));
@@ -289,8 +294,6 @@ static void set_room(
 	for (unsigned i = 0; i < t->nwrites; i++) {
 		uint64_t n = rpcrdma_chunk_len(t->seg, &t->write[i]);
 
-		if (t->placed && t->place[i].type != RPCRDMA_RTR_EXRW && n < placed)
-			n = placed;
 		sinks += n;
 		if (i < XDR_MAX_PAYLOADS)
 			req->sink[req->nsinks++] = n > MEM_MAX_SIZE ? MEM_MAX_SIZE : (uint32_t)n;

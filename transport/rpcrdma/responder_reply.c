@@ -4,11 +4,11 @@
  * responder_reply: calls of the peer's, on their way out.
  *
  * The reply's header returns the chunks of the call with the lengths that were used (RFC 8166
- * sections 3.4.6, 4.3.3). Payload i of the results goes to Write chunk i; into the stream when that
- * chunk is empty or there is none. The rest is inline if it fits, else it goes into the Reply
- * chunk, else into several Sends where the dialect has that. What fits nowhere is answered
- * ERR_CHUNK. RDMA Writes and the Send behind them are one
- * chain: nobody else's work comes between.
+ * sections 3.4.6, 4.3.3). Payload i of the results goes to Write chunk i, or, of a Transmit
+ * Request, to the place of its operation; into the stream when that is empty or there is none. The
+ * rest is inline if it fits, else it goes into the Reply chunk, else into several Sends where the
+ * dialect has that. What fits nowhere is answered ERR_CHUNK. RDMA Writes and the Send behind them
+ * are one chain: nobody else's work comes between.
  */
 #include "transport/rpcrdma/requester.h"
 #include "transport/rpcrdma/responder.h"
@@ -27,8 +27,9 @@ struct answer {
 	const struct rpcrdma_taken *t;
 	struct rpc_req *req;
 	struct rpcrdma_hdr h;
-	unsigned reduced;	      /* payloads that are not in the stream: to Write chunks ... */
-	bool by_send;		      /* ... but the first, which the Send brings */
+	unsigned reduced;	      /* payloads that are not in the stream ... */
+	int to[XDR_MAX_PAYLOADS];     /* ... and the Write chunk, or place, of each, -1: none */
+	int by_send;		      /* the payload that the Send brings, -1: none */
 	struct rpcrdma_stream stream; /* the rest */
 	bool in_reply_chunk;
 	/* What the peer is to read of it: all, or payloads, each at its position. */
@@ -51,7 +52,7 @@ static void answer_init(struct answer *a, struct rpcrdma_conn *c, const struct r
 	a->t = t;
 	a->req = req;
 	a->reduced = 0;
-	a->by_send = false;
+	a->by_send = -1;
 	a->in_reply_chunk = false;
 	a->nlent = 0;
 	a->sends = 1;
@@ -123,36 +124,58 @@ static int place_lent(struct answer *a, uint32_t off)
 	return 0;
 }
 
-/* Whether the Send is to bring payload 0 of the reply to a Transmit Request, as its place says. */
-static bool by_send(const struct answer *a)
+/* The place of payload i of the reply to a Transmit Request, which has one. */
+static const struct rpcrdma_rtr_place *place_of(const struct answer *a, unsigned i)
 {
-	const struct rpcrdma_rtr_place *at = &a->t->place[0];
-
-	return at->type == RPCRDMA_RTR_TBSN || at->type == RPCRDMA_RTR_CHOICE ||
-	       (at->type == RPCRDMA_RTR_BYSIZE && a->req->res.payload[0].data.len <= at->most);
+	return &a->t->place[a->to[i]];
 }
 
-/* Has the Send bring payload 0. False: it cannot. */
-static bool send_item(struct answer *a, uint32_t off)
+/* Is payload i to be placed? */
+static bool is_long(const struct answer *a, unsigned i)
+{
+	uint32_t len = a->req->res.payload[i].data.len;
+
+	return a->to[i] >= 0 && len && len >= place_of(a, i)->min;
+}
+
+/* Does the place of payload i ask for the Send to bring it? */
+static bool asks_for_send(const struct answer *a, unsigned i)
+{
+	const struct rpcrdma_rtr_place *at = place_of(a, i);
+
+	return at->type == RPCRDMA_RTR_TBSN || at->type == RPCRDMA_RTR_CHOICE ||
+	       (at->type == RPCRDMA_RTR_BYSIZE && a->req->res.payload[i].data.len <= at->most);
+}
+
+/* Has the Send bring payload i. False: it cannot. */
+static bool send_item(struct answer *a, unsigned i, uint32_t off)
 {
 	const struct xdr_out *res = &a->req->res;
+	struct rpcrdma_rtr *r = &a->h.rtr;
 	struct rpcrdma_stream s;
 
-	rpcrdma_stream_init(&s, a->req->msg, off, res, a->reduced | 1, a->c->zero);
-	a->by_send = !rpcrdma_place_item(a->c, &a->h, (uint32_t)rpcrdma_stream_pos(off, res, 0),
-		&res->payload[0].data, s.len, a->t->reserved);
-	return a->by_send;
+	rpcrdma_stream_init(&s, a->req->msg, off, res, a->reduced | 1u << i, a->c->zero);
+	if (!rpcrdma_place_item(a->c, &a->h, (unsigned)a->to[i],
+		    (uint32_t)rpcrdma_stream_pos(off, res, i), &res->payload[i].data, s.len,
+		    a->t->reserved)) {
+		a->by_send = (int)i;
+		return true;
+	}
+	r->item[a->to[i]] = (struct rpcrdma_rtr_item){.type = RPCRDMA_RTR_TOOSHORT};
+	r->nbsns = 0;
+	r->count = 1;
+	return false;
 }
 
 /* Has an RDMA Write bring payload i. False: its place has no memory for that. */
 static bool write_item(struct answer *a, unsigned i, uint32_t off)
 {
 	const struct xdr_payload *p = &a->req->res.payload[i];
-	const struct rpcrdma_rtr_place *at = &a->t->place[i];
+	const struct rpcrdma_rtr_place *at = place_of(a, i);
 
-	if (!at->at.n || fill_chunk(a, &a->h.write[i], p->data.len))
+	if (!at->at.n || fill_chunk(a, &a->h.write[a->to[i]], p->data.len))
 		return false;
-	a->h.rtr.item[i] = (struct rpcrdma_rtr_item){
+	a->h.rtr.item[a->to[i]] = (struct rpcrdma_rtr_item){
 		.disp = (uint32_t)rpcrdma_stream_pos(off, &a->req->res, i),
 		.len = p->data.len,
 		.type = RPCRDMA_RTR_EXRW,
@@ -160,33 +183,41 @@ static bool write_item(struct answer *a, unsigned i, uint32_t off)
 	return true;
 }
 
-/* An item for each place of a Transmit Request: table 2 of the draft. What can go nowhere else is
- * in the message, as if it were too short. Payload 0 comes last: all other items are in the header
+/* The payload that the Send is to bring: the first whose place asks for that. -1: none. */
+static int find_for_send(const struct answer *a)
+{
+	for (unsigned i = 0; a->c->rtr_ops && i < a->req->res.npayloads; i++)
+		if (is_long(a, i) && asks_for_send(a, i))
+			return (int)i;
+	return -1;
+}
+
+/* An item for each place of a Transmit Request: table 2 of the draft. A payload goes to the place
+ * that is for the operation it results from. If it can go nowhere else, it is in the message, as if
+ * it were too short. The payload that the Send brings comes last: all other items are in the header
  * then. */
 static int place_items(struct answer *a, uint32_t off)
 {
 	const struct xdr_out *res = &a->req->res;
 	struct rpcrdma_rtr *r = &a->h.rtr;
+	int sent;
 
 	a->h.proc = RPCRDMA_XMT_RESP;
 	r->nitems = a->t->nplaces;
-	for (unsigned i = r->nitems; i--;) {
-		struct rpcrdma_rtr_item *it = &r->item[i];
-
-		*it = (struct rpcrdma_rtr_item){.type = RPCRDMA_RTR_NOITEM};
-		if (i >= res->npayloads)
-			continue;
-		it->type = RPCRDMA_RTR_TOOSHORT;
-		if (!res->payload[i].data.len || res->payload[i].data.len < a->t->place[i].min)
-			continue;
-		if ((!i && a->c->rtr_ops && by_send(a) && send_item(a, off)) ||
-			write_item(a, i, off))
-			a->reduced |= 1u << i;
-		else
-			*it = (struct rpcrdma_rtr_item){.type = RPCRDMA_RTR_TOOSHORT};
+	r->count = 1;
+	for (unsigned i = 0; i < r->nitems; i++)
+		r->item[i] = (struct rpcrdma_rtr_item){.type = RPCRDMA_RTR_NOITEM};
+	for (unsigned i = 0; i < res->npayloads; i++) {
+		a->to[i] = rpc_req_sink(a->req, i);
+		if (a->to[i] >= 0)
+			r->item[a->to[i]].type = RPCRDMA_RTR_TOOSHORT;
 	}
-	if (!a->by_send)
-		r->count = 1;
+	sent = find_for_send(a);
+	for (unsigned i = 0; i < res->npayloads; i++)
+		if ((int)i != sent && is_long(a, i) && write_item(a, i, off))
+			a->reduced |= 1u << i;
+	if (sent >= 0 && (send_item(a, (unsigned)sent, off) || write_item(a, (unsigned)sent, off)))
+		a->reduced |= 1u << sent;
 	rpcrdma_stream_init(&a->stream, a->req->msg, off, res, a->reduced, a->c->zero);
 	r->len = (uint32_t)a->stream.len;
 	return a->c->dialect->size(&a->h) + a->stream.len <= a->c->x.inline_send ? 0 : -EMSGSIZE;
@@ -205,6 +236,7 @@ static int place(struct answer *a, uint32_t off)
 	for (unsigned i = 0; i < res->npayloads && i < a->h.nwrites; i++) {
 		if (!a->h.write[i].n)
 			continue;
+		a->to[i] = (int)i;
 		rc = fill_chunk(a, &a->h.write[i], res->payload[i].data.len);
 		if (rc) {
 			a->fault = (struct rpcrdma_fault){
@@ -330,9 +362,9 @@ static int write_all(struct answer *a)
 	for (unsigned i = 0; i < res->npayloads; i++) {
 		int rc;
 
-		if (!(a->reduced & (1u << i)) || (!i && a->by_send))
+		if (!(a->reduced & (1u << i)) || (int)i == a->by_send)
 			continue;
-		rc = write_payload(a, &a->h.write[i], &res->payload[i].data);
+		rc = write_payload(a, &a->h.write[a->to[i]], &res->payload[i].data);
 		if (rc)
 			return rc;
 	}
@@ -354,9 +386,9 @@ static int post_answer(struct answer *a)
 		rc = rpcrdma_lend(c, &a->h, a->lent, a->position, a->nlent);
 	if (!rc && a->sends > 1)
 		rc = rpcrdma_lead_make(c, &lead, &a->h, &a->stream, a->sends);
-	if (!rc && a->by_send)
-		rc = rpcrdma_make_placed(
-			c, &lead, &wr, &a->h, &a->stream, &a->req->res.payload[0].data, &held);
+	if (!rc && a->by_send >= 0)
+		rc = rpcrdma_make_placed(c, &lead, &wr, &a->h, &a->stream,
+			&a->req->res.payload[a->by_send].data, &held);
 	else if (!rc)
 		rc = rpcrdma_make_send(c, &wr, &a->h, a->in_reply_chunk ? &nothing : &a->stream,
 			lead.n ? NULL : a->req->msg, &held);

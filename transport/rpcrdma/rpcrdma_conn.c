@@ -177,7 +177,7 @@ static void destroy(struct rpc_xprt *x)
 	mem_buf_unref(c->zero);
 	mem_buf_unref(c->join.buf);
 	free(c->group.h);
-	rpcrdma_stalled_drop(c);
+	rpcrdma_flow_drop(c);
 	free_posted_list(&c->backlog);
 	free_posted_list(&c->posted);
 	free_posted_list(&c->failed);
@@ -285,6 +285,9 @@ static struct rpcrdma_conn *conn_new(
 	TAILQ_INIT(&c->orphans);
 	STAILQ_INIT(&c->stalled);
 	rpcrdma_credit_init(&c->credit_out, out, 1);
+	c->last_grant = 1;
+	c->room = 1;
+	c->banked = 1;
 	rpcrdma_credit_init(&c->credit_in, in, in);
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_mutex_init(&c->chain, NULL);
@@ -325,13 +328,12 @@ void rpcrdma_begin_hdr(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, uint32_t x
 	rpcrdma_hdr_init(h, xid, dir, proc);
 	h->grant = c->requester && !c->dialect->talks ? c->reverse : c->credit_in.granted;
 	h->want = c->credit_out.max;
-	if (atomic_load_explicit(&c->unsaid, memory_order_relaxed))
-		atomic_store_explicit(&c->unsaid, 0, memory_order_relaxed);
 }
 
 int rpcrdma_post_hdr(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h)
 {
 	static const struct rpcrdma_stream nothing;
+	struct rpcrdma_lead lead = {0};
 	struct mem_buf *held;
 	struct prov_wr wr;
 	int rc = rpcrdma_make_send(c, &wr, h, &nothing, NULL, &held);
@@ -339,7 +341,9 @@ int rpcrdma_post_hdr(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h)
 	if (rc)
 		return rc;
 	pthread_mutex_lock(&c->chain);
-	rc = c->prov->post(c->pc, &wr);
+	rc = c->dialect->talks && rpcrdma_hdr_is_grant(h)
+		     ? rpcrdma_post_now(c, &wr)
+		     : rpcrdma_post_message(c, &lead, &wr, false);
 	pthread_mutex_unlock(&c->chain);
 	mem_buf_unref(held);
 	return rc;

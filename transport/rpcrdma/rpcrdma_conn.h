@@ -3,7 +3,7 @@
  *
  * rpcrdma_conn: one RPC-over-RDMA connection, as its own files see it. Everybody else sees
  * transport/rpc/xprt.h. What larger parts of it do for the others is in headers of their own:
- * requester.h, responder.h, rpcrdma_continue.h, rpcrdma_lent.h, rpcrdma_place.h.
+ * requester.h, responder.h, rpcrdma_continue.h, rpcrdma_flow.h, rpcrdma_lent.h, rpcrdma_place.h.
  *
  * Both ends are the same object. `requester` is the side that connected; its calls go forward, the
  * other side's go in reverse (RFC 8167). Calls that go in reverse, and their replies, are always
@@ -71,7 +71,7 @@
 #define RPCRDMA_SEGS_FREE 16
 #define RPCRDMA_SEGS_MAX  (2 * RPCRDMA_MAX_SEGS)
 #define RPCRDMA_DOORS_FEW 16 /* of a call, without getting memory for them */
-/* Messages that are continued, in a dialect that talks (rpcrdma_continue.c). */
+/* Messages in a dialect that talks (rpcrdma_continue.c, rpcrdma_flow.c). */
 #define RPCRDMA_REPLY_SENDS 1024	 /* that a reply may take */
 #define RPCRDMA_JOIN_MAX    MEM_MAX_SIZE /* bytes that a peer makes us keep of a message */
 #define RPCRDMA_ROOM_MAX    32		 /* Sends of one that leave without a grant between */
@@ -312,7 +312,7 @@ struct rpcrdma_conn {
 	struct rpcrdma_hdr hdr; /* of the message that is being handled */
 	struct rpcrdma_join join;
 	struct rpcrdma_group group;
-	uint32_t last_grant;  /* in a dialect that talks */
+	uint32_t last_grant;  /* in a dialect that talks; at least 1 */
 	unsigned calls_heard; /* messages that came in it, up to 2 */
 	uint64_t stalled_ns;  /* since when nothing of `stalled` could leave, 0: not now */
 	uint64_t read_ns;     /* when an RDMA Read was last begun or ended */
@@ -372,13 +372,19 @@ struct rpcrdma_conn {
 	 * something may be missing, and nobody is told of it. */
 	_Atomic bool broken;
 
-	/* rpcrdma_continue.c, in a dialect that talks */
+	/* rpcrdma_flow.c, in a dialect that talks */
 	_Atomic uint32_t room;	 /* Sends that the peer's last message lets us post */
 	_Atomic uint32_t banked; /* and all of its messages together */
-	_Atomic uint32_t unsaid; /* that came since a message of ours told of credits */
-	_Atomic bool stalls;	 /* `stalled` is not empty */
+	_Atomic uint32_t run;	 /* Sends of messages in several that have left since it */
+	/* Messages that have come since one of ours granted credits, and whether one of them was
+	 * no call, which gets an answer */
+	_Atomic uint32_t unsaid;
+	_Atomic bool unowed;
+	_Atomic bool stalls;	      /* `stalled` is not empty ... */
+	_Atomic size_t stalled_bytes; /* ... and holds so many */
 	pthread_mutex_t chain;
-	STAILQ_HEAD(, rpcrdma_stalled) stalled; /* under chain */
+	STAILQ_HEAD(, rpcrdma_stalled) stalled; /* under chain ... */
+	unsigned stalled_credits;		/* ... as are the credits of the calls in it */
 };
 
 static inline struct rpcrdma_conn *rpcrdma_conn_of(struct rpc_xprt *x)
@@ -407,8 +413,8 @@ struct rpc_acceptor *rpcrdma_listen_on(
 /* Makes h the header of a message of ours, without chunks, with our credits. Any thread. */
 void rpcrdma_begin_hdr(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, uint32_t xid,
 	enum rpcrdma_dir dir, uint32_t proc);
-/* Posts a message that is a header only; it does not wait behind others. 0, -ENOMEM, or
- * prov->post()'s. Any thread. */
+/* Posts a message that is a header only. If it does nothing but grant credits, it waits for none.
+ * 0, -ENOMEM, or prov->post()'s. Any thread. */
 int rpcrdma_post_hdr(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h);
 /* Closes the connection for a reason of our own: one sentence, the first one stays. No message that
  * comes afterwards is looked at. Any thread. */

@@ -85,7 +85,7 @@ static void tell(struct rpcrdma_conn *c)
 		return;
 	}
 	pthread_mutex_lock(&c->chain);
-	rc = rpcrdma_post_message(c, &(struct rpcrdma_lead){0}, &wr, true);
+	rc = rpcrdma_post_message(c, &(struct rpcrdma_lead){0}, &wr, false);
 	pthread_mutex_unlock(&c->chain);
 	mem_buf_unref(held);
 	if (rc && rc != -ENOTCONN)

@@ -31,17 +31,18 @@ const struct rpcrdma_rtr_layout rpcrdma_rtr_own = {
 /* --- out -------------------------------------------------------------------------------------- */
 
 /* Names n targets from the first on. */
-static void name_targets(struct rpcrdma_rtr *r, unsigned first, unsigned n)
+static void name_targets(
+	struct rpcrdma_rtr *r, struct rpcrdma_rtr_item *it, unsigned first, unsigned n)
 {
-	r->item[0].at = (struct rpcrdma_rtr_run){0, n};
+	it->at = (struct rpcrdma_rtr_run){0, n};
 	r->nbsns = n;
 	for (unsigned i = 0; i < n; i++)
 		r->bsn[i] = first + i;
 }
 
 /* Places data in targets of the first Send, whose message has len bytes besides. */
-static int in_one(const struct rpcrdma_conn *c, struct rpcrdma_hdr *h, const struct seg_list *data,
-	uint64_t len)
+static int in_one(const struct rpcrdma_conn *c, struct rpcrdma_hdr *h, struct rpcrdma_rtr_item *it,
+	const struct seg_list *data, uint64_t len)
 {
 	const struct rpcrdma_rtr_layout *l = &c->layout;
 	struct rpcrdma_rtr *r = &h->rtr;
@@ -54,13 +55,13 @@ static int in_one(const struct rpcrdma_conn *c, struct rpcrdma_hdr *h, const str
 		if (most > RPCRDMA_RTR_BSNS)
 			return -EMSGSIZE;
 		n = most;
-		name_targets(r, (unsigned)first, n);
+		name_targets(r, it, (unsigned)first, n);
 		first = rpcrdma_rtr_fit(l, (uint32_t)(c->dialect->size(h) + len), data->len, &most);
 	}
 	if (first < 0 || n != most || !rpcrdma_rtr_target(l, (unsigned)first, &off, &size) ||
 		(uint64_t)off + data->len > c->x.inline_send)
 		return -EMSGSIZE;
-	name_targets(r, (unsigned)first, n);
+	name_targets(r, it, (unsigned)first, n);
 	r->count = 1;
 	return 0;
 }
@@ -98,7 +99,7 @@ static uint32_t continue_size(const struct rpcrdma_conn *c)
 
 /* Places data in targets of up to `most` Sends. */
 static int in_group(const struct rpcrdma_conn *c, struct rpcrdma_hdr *h,
-	const struct seg_list *data, uint64_t len, unsigned most)
+	struct rpcrdma_rtr_item *it, const struct seg_list *data, uint64_t len, unsigned most)
 {
 	unsigned per = rpcrdma_rtr_targets(&c->layout), known;
 	struct rpcrdma_rtr *r = &h->rtr;
@@ -109,7 +110,7 @@ static int in_group(const struct rpcrdma_conn *c, struct rpcrdma_hdr *h,
 		uint64_t behind;
 
 		known = r->nbsns;
-		r->item[0].at = (struct rpcrdma_rtr_run){0, known};
+		it->at = (struct rpcrdma_rtr_run){0, known};
 		behind = c->dialect->size(h) + len;
 		r->nbsns = 0;
 		for (r->count = 0; left && r->count < most; r->count++) {
@@ -128,17 +129,16 @@ static int in_group(const struct rpcrdma_conn *c, struct rpcrdma_hdr *h,
 	return 0;
 }
 
-int rpcrdma_place_item(const struct rpcrdma_conn *c, struct rpcrdma_hdr *h, uint32_t disp,
-	const struct seg_list *data, uint64_t len, unsigned most)
+int rpcrdma_place_item(const struct rpcrdma_conn *c, struct rpcrdma_hdr *h, unsigned i,
+	uint32_t disp, const struct seg_list *data, uint64_t len, unsigned most)
 {
 	struct rpcrdma_rtr *r = &h->rtr;
+	struct rpcrdma_rtr_item *it = &r->item[i];
 	int rc;
 
-	r->nitems = r->nitems ? r->nitems : 1;
-	r->item[0] =
-		(struct rpcrdma_rtr_item){.disp = disp, .len = data->len, .type = RPCRDMA_RTR_TBSN};
-	rc = in_one(c, h, data, len);
-	return rc && most > 1 ? in_group(c, h, data, len, most) : rc;
+	*it = (struct rpcrdma_rtr_item){.disp = disp, .len = data->len, .type = RPCRDMA_RTR_TBSN};
+	rc = in_one(c, h, it, data, len);
+	return rc && most > 1 ? in_group(c, h, it, data, len, most) : rc;
 }
 
 uint64_t rpcrdma_place_room(const struct rpcrdma_conn *c, uint32_t len, unsigned sends)
@@ -360,6 +360,42 @@ int rpcrdma_taken_place(struct rpcrdma_conn *c, struct rpcrdma_taken *t,
 		used += n;
 	}
 	return 0;
+}
+
+static uint32_t capped(uint64_t n)
+{
+	return n > MEM_MAX_SIZE ? MEM_MAX_SIZE : (uint32_t)n;
+}
+
+/* Data of one place may come in Sends, beside a message of RPCRDMA_RTR_MSG bytes at most. */
+void rpcrdma_set_places(
+	const struct rpcrdma_conn *c, struct rpc_req *req, const struct rpcrdma_taken *t)
+{
+	uint64_t hlen = RPCRDMA_RTR_HDR + RPCRDMA_REPLY_HDR, sinks = 0, by_send = 0;
+	uint64_t room = c->x.inline_send, taken = hlen + t->nsegs * sizeof(struct rpcrdma_seg);
+
+	if (c->rtr_ops)
+		by_send = rpcrdma_place_room(c, RPCRDMA_RTR_MSG, t->reserved);
+	room = room > taken ? room - taken : 0;
+	req->places = true;
+	for (unsigned i = 0; i < t->nplaces; i++) {
+		const struct rpcrdma_rtr_place *at = &t->place[i];
+		uint64_t n = rpcrdma_chunk_len(t->seg, &t->write[i]);
+
+		if (at->type != RPCRDMA_RTR_EXRW && n < by_send) {
+			n = by_send;
+			by_send = 0;
+			if (room > RPCRDMA_RTR_MSG - hlen)
+				room = RPCRDMA_RTR_MSG - hlen;
+		}
+		sinks += n;
+		req->sink[i] = capped(n);
+		req->sink_for[i].begin = at->begin;
+		req->sink_for[i].end = at->end;
+	}
+	req->nsinks = t->nplaces;
+	req->res_max = capped(room);
+	req->sink_max = capped(sinks);
 }
 
 /* --- errors ------------------------------------------------------------------------------------

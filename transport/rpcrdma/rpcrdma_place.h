@@ -15,10 +15,11 @@ extern const struct rpcrdma_rtr_layout rpcrdma_rtr_own;
 /* Data that comes in one Send at most, and the message beside it, with its header. */
 #define RPCRDMA_RTR_DATA ((RPCRDMA_RTR_OWN - 1) * RPCRDMA_RTR_PAGE)
 #define RPCRDMA_RTR_MSG	 (RPCRDMA_RTR_HEAD + RPCRDMA_RTR_PAGE)
-/* Adds an item of data to h, whose message has len bytes besides, so that it lies in targets of the
- * peer's, by `most` Sends at most, which is what h says then. 0, or -EMSGSIZE: it cannot. */
-int rpcrdma_place_item(const struct rpcrdma_conn *c, struct rpcrdma_hdr *h, uint32_t disp,
-	const struct seg_list *data, uint64_t len, unsigned most);
+/* Makes item i of h, the only one with targets, data that lies in targets of the peer's. The
+ * message has len bytes besides. `most` Sends bring both at most, and h says how many do. 0;
+ * -EMSGSIZE: there is no room, and the item, the targets and the number of Sends are undefined. */
+int rpcrdma_place_item(const struct rpcrdma_conn *c, struct rpcrdma_hdr *h, unsigned i,
+	uint32_t disp, const struct seg_list *data, uint64_t len, unsigned most);
 /* Bytes of data that so many Sends to the peer bring beside a message of len bytes with its header.
  */
 uint64_t rpcrdma_place_room(const struct rpcrdma_conn *c, uint32_t len, unsigned sends);
@@ -39,6 +40,9 @@ int rpcrdma_as_chunks(struct rpcrdma_hdr *h);
  * was told what is wrong. */
 int rpcrdma_taken_place(struct rpcrdma_conn *c, struct rpcrdma_taken *t,
 	const struct rpcrdma_hdr *h, const struct rpcrdma_msg *m);
+/* Room for the results of t, a Transmit Request: in one Send, and in the places that it names. */
+void rpcrdma_set_places(
+	const struct rpcrdma_conn *c, struct rpc_req *req, const struct rpcrdma_taken *t);
 /* The peer has reported a reply of ours. */
 void rpcrdma_reported(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h);
 /* Tells the peer what is wrong with the transmission h, in the group that `lead` has begun, if that

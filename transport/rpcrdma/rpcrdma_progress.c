@@ -111,9 +111,11 @@ static int later_add(struct rpcrdma_conn *c, const struct prov_wc *wc)
 }
 
 /* What a message says besides what it conveys, in a dialect that talks. True: that is all. */
-static bool hear(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h)
+static bool hear(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc)
 {
-	rpcrdma_granted(c, h);
+	rpcrdma_heard(c, h, rc);
+	if (rc)
+		return false;
 	rpcrdma_tell_props(c, h);
 	return rpcrdma_hdr_is_grant(h);
 }
@@ -152,7 +154,7 @@ static void handle_recv(struct rpcrdma_conn *c, const struct prov_wc *wc)
 		rpcrdma_recv_done(c, r);
 		return;
 	}
-	if (!rc && c->dialect->talks && hear(c, h)) {
+	if (c->dialect->talks && hear(c, h, rc)) {
 		rpcrdma_recv_done(c, r);
 		return;
 	}
@@ -290,6 +292,7 @@ static int handle_some(struct rpcrdma_conn *c)
 	if (n && !c->down) {
 		rpcrdma_recv_replenish(c);
 		rpcrdma_send_backlog(c);
+		rpcrdma_flow_say(c);
 	}
 	flush(c);
 	atomic_store_explicit(&c->handling, false, memory_order_relaxed);
@@ -367,7 +370,7 @@ int rpcrdma_progress(struct rpc_xprt *x, int timeout_ms)
 	feed(c);
 	watch_reads(c);
 	rpcrdma_lent_look(c);
-	rpcrdma_stalled_look(c);
+	rpcrdma_flow_look(c);
 	rpcrdma_send_backlog(c); /* a call that failed or was taken back may have left its credit */
 	if (!handle_some(c)) {
 		if (timeout_ms && !spin(c))

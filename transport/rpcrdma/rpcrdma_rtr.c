@@ -250,18 +250,19 @@ static void get_place(struct xdr_in *x, struct rpcrdma_hdr *h, struct rpcrdma_rt
 		get_segs(x, h, &p->at);
 }
 
-/* Ranges are disjoint and go up (section 7.4). */
+/* Ranges are disjoint, and each begins behind the one before (section 7.4). An empty one is for no
+ * operation. */
 static void get_places(struct xdr_in *x, struct rpcrdma_hdr *h)
 {
 	struct rpcrdma_rtr *r = &h->rtr;
-	uint32_t sets = xdr_get_count(x, UINT32_MAX, 12), begin, end, before = 0, n;
+	uint32_t sets = xdr_get_count(x, UINT32_MAX, 12), begin, end, least = 0, n;
 
 	while (sets-- && xdr_in_ok(x)) {
 		begin = xdr_get_u32(x);
 		end = xdr_get_u32(x);
-		if (begin < before || end < begin)
+		if (begin < least || end < begin || begin == UINT32_MAX)
 			xdr_in_fail(x);
-		before = end;
+		least = end > begin ? end : begin + 1;
 		n = xdr_get_count(x, RPCRDMA_RTR_ITEMS - r->nplaces, 8);
 		while (n-- && xdr_in_ok(x)) {
 			r->place[r->nplaces].begin = begin;

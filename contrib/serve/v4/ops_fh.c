@@ -151,5 +151,6 @@ uint32_t op_readlink(struct compound *c, const struct nfs4_args *a)
 	r.link.s = buf;
 	r.link.len = (uint32_t)n;
 	nfs4_put_readlink_res(c->out, NFS4_OK, &r);
+	xdr_note_item(c->out);
 	return NFS4_OK;
 }

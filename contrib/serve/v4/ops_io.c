@@ -62,13 +62,6 @@ void io_end(struct compound *c, struct io *io)
 	st_put(&c->sv->state, io->st);
 }
 
-uint32_t io_next_sink(const struct compound *c)
-{
-	unsigned i = c->out->npayloads;
-
-	return i < c->req->nsinks ? c->req->sink[i] : 0;
-}
-
 bool io_payload_ok(const struct compound *c)
 {
 	return c->out->npayloads < XDR_MAX_PAYLOADS && file_may_hold(c->req);
@@ -90,7 +83,7 @@ static uint32_t min_u32(uint32_t a, uint32_t b)
 /* How much of a READ's data can be carried: in its Write chunk, or inline. */
 static uint32_t read_room(const struct compound *c, uint32_t count)
 {
-	uint32_t sink = io_next_sink(c);
+	uint32_t sink = rpc_req_room(c->req);
 
 	count = min_u32(count, SERVE_IO_MAX);
 	return min_u32(count, sink ? sink : io_inline_room(c, READ_RES_HEAD));
@@ -124,6 +117,12 @@ static uint32_t put_data_inline(
 	return NFS4_OK;
 }
 
+/* A READ has no data. That uses up a place, but not a Write chunk. */
+static void pass_sink(struct compound *c)
+{
+	c->sink_passed |= !c->req->places && rpc_req_room(c->req);
+}
+
 /* Data that no more payload can be named for is read into the reply itself, as much as fits. */
 static uint32_t read_into_reply(
 	struct compound *c, const struct nfs4_read_args *a, int fd, uint32_t room)
@@ -137,13 +136,14 @@ static uint32_t read_into_reply(
 	status = put_data_inline(c, fd, a->offset, room, &got, &eof);
 	if (status == NFS4_OK)
 		xdr_patch_u32(c->out, eof_at, eof);
+	xdr_note_item(c->out);
 	return status;
 }
 
 static uint32_t read_as_payload(
 	struct compound *c, const struct nfs4_read_args *a, int fd, uint32_t room)
 {
-	bool inlined = io_next_sink(c) == 0;
+	bool inlined = rpc_req_room(c->req) == 0;
 	struct nfs4_read_res r = {0};
 	struct statx st;
 	int err = file_read_held(c->sv, c->req, c->cur, fd, room, a->offset, &r.data, &r.eof, &st);
@@ -155,7 +155,7 @@ static uint32_t read_as_payload(
 	if (inlined)
 		c->inline_max -= r.data.len;
 	else if (r.data.len == 0)
-		c->sink_passed = true;
+		pass_sink(c);
 	nfs4_put_read_res(c->out, NFS4_OK, &r);
 	return NFS4_OK;
 }
@@ -175,7 +175,7 @@ static uint32_t do_read(struct compound *c, const struct nfs4_read_args *a, int 
 			return read_as_payload(c, a, fd, room);
 		return read_into_reply(c, a, fd, room);
 	}
-	c->sink_passed |= io_next_sink(c) != 0;
+	pass_sink(c);
 	r.eof |= file_ends(c->cur, a->offset, &st);
 	nfs4_put_read_res(c->out, NFS4_OK, &r);
 	return NFS4_OK;
@@ -205,7 +205,7 @@ static uint32_t put_data_piece(struct compound *c, int fd, uint64_t pos, uint32_
 
 	*got = 0;
 	len = min_u32(len, io_inline_room(c, DATA_HEAD));
-	if (!len || (io_payload_ok(c) && !io_next_sink(c))) {
+	if (!len || (io_payload_ok(c) && !rpc_req_room(c->req))) {
 		if (!len)
 			return NFS4_OK;
 		r = file_read_held(c->sv, c->req, c->cur, fd, len, pos, &piece.data, eof, &st);

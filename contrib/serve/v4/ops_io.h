@@ -24,7 +24,5 @@ void io_end(struct compound *c, struct io *io);
 bool io_payload_ok(const struct compound *c);
 /* Bytes of data that still fit inline behind head more bytes of results, a multiple of 4. */
 uint32_t io_inline_room(const struct compound *c, size_t head);
-/* Bytes of the Write chunk that the next payload goes into; 0: it goes inline. */
-uint32_t io_next_sink(const struct compound *c);
 
 #endif

@@ -26,7 +26,7 @@ static uint32_t put_value(struct compound *c, struct mem_buf *buf, uint32_t len)
 	if (len > io_inline_room(c, VALUE_HEAD))
 		return c->cachethis ? NFS4ERR_REP_TOO_BIG_TO_CACHE : NFS4ERR_REP_TOO_BIG;
 	/* a reply with payload is not kept: what is to be kept must not have any */
-	if (len < 4096 || c->cachethis || io_next_sink(c) || !io_payload_ok(c)) {
+	if (len < 4096 || c->cachethis || rpc_req_room(c->req) || !io_payload_ok(c)) {
 		nfs4_put_getxattr_res(c->out, NFS4_OK, &res);
 		return NFS4_OK;
 	}

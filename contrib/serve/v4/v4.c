@@ -173,12 +173,19 @@ static void put_failure(struct compound *c, uint32_t op, uint32_t status)
 		nfs4_put_op_res(c->out, op, status);
 }
 
+/* Does the result of op have an item that the requester may want placed? The path of READLINK goes
+ * into the reply all the same. */
+static bool may_be_placed(uint32_t op)
+{
+	return op == OP_READLINK || (ulb_nfs4_op(op) & ULB_DDP_RES);
+}
+
 /* Runs the next operation. Returns its status; its result is in the reply. */
 static uint32_t run_one(struct compound *c, struct xdr_in *in)
 {
 	size_t mark = c->out->len;
 	unsigned npayloads = c->out->npayloads;
-	size_t from = in->pos;
+	size_t from = in->pos, disp = xdr_in_disp(in);
 	struct nfs4_args a;
 	uint64_t sum = c->sum;
 	uint32_t status, op, nlast = c->last.set.n, summed = c->summed;
@@ -186,6 +193,7 @@ static uint32_t run_one(struct compound *c, struct xdr_in *in)
 
 	r = nfs4_get_args(in, &a);
 	op = a.op;
+	c->out->from = may_be_placed(op) ? (uint32_t)disp : XDR_FROM_NONE;
 	c->put = false;
 	if (c->session)
 		sum_op(c, in, from, &a);
@@ -244,11 +252,17 @@ static void run_ops(struct compound *c)
 	}
 }
 
+/* Is all of the reply in x? */
+static bool is_whole(const struct xdr_out *x)
+{
+	return !x->overflow && xdr_out_total(x) == x->len;
+}
+
 /* The slot keeps the reply if that is short and carries no payload, whether the client asked for it
  * or not. */
 static void keep_reply(struct compound *c)
 {
-	bool keep = c->out->npayloads == 0 && !c->out->overflow && c->out->len <= STATE_MAX_CACHED;
+	bool keep = is_whole(c->out) && c->out->len <= STATE_MAX_CACHED;
 
 	slot_done(c->session, c->slotid, keep ? c->out->base : NULL, (uint32_t)c->out->len, c->sum,
 		c->summed);
@@ -263,8 +277,7 @@ static void keep_for_next_run(struct compound *c)
 	uint8_t committed[4], *at = c->out->base + c->committed_at;
 	struct answers_v4 key;
 
-	if (!c->session || c->replayed || !c->once || c->opened || c->out->npayloads ||
-		c->out->overflow)
+	if (!c->session || c->replayed || !c->once || c->opened || !is_whole(c->out))
 		return;
 	key = (struct answers_v4){c->session->id, c->slotid, c->slot_seq};
 	if (appended) {
