@@ -22,6 +22,7 @@
 #include "cli/command.h"
 #include "cli/machine.h"
 #include "fs/connect.h"
+#include "fs/control.h"
 #include "fs/daemon.h"
 #include "fs/device.h"
 #include "fs/flush.h"
@@ -179,6 +180,7 @@ static void log_mounted(const struct fs *fs, const char *mountpoint)
 static int make_fs(
 	struct fs *fs, const struct options *o, const char *mountpoint, char *why, size_t size)
 {
+	fs->mountpoint = mountpoint;
 	if (!setup_begin(fs, o)) {
 		snprintf(why, size, "out of memory or file descriptors");
 		return -1;
@@ -206,6 +208,7 @@ static bool unmake_fs(struct fs *fs, bool mounted)
 		safe = flush_end(fs);
 		silly_drop_all(fs);
 	}
+	fs->control = control_free(fs->control);
 	setup_end(fs);
 	if (fs->se && mounted) {
 		fs->device = device_free(fs->device); /* its clone would hold the connection */
@@ -288,12 +291,16 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 		mount_set_readahead(mountpoint,
 			o->readahead_kb < KERNEL_AHEAD_KB ? o->readahead_kb : KERNEL_AHEAD_KB);
 		mind_patience(fs, why, sizeof(why));
+		mount_note(fs);
+		control_start(fs, &e);
 		if (!daemon_ready(d))
 			stop_signals = 1; /* whoever wanted the mount has gone */
 		set_log_level(o, true);
 		log_mounted(fs, mountpoint);
 		if (why[0])
 			log_info("%s", why);
+		if (e.kind)
+			log_info("commands such as rnfs stat cannot ask this daemon: %s", e.msg);
 		memory_log(fs);
 		ended = serve(fs, mountpoint);
 		stop_notices(fs);

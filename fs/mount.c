@@ -24,6 +24,7 @@
 #include "fs/device.h"
 #include "fs/ops.h"
 #include "fs/worker.h"
+#include "transport/clock.h"
 #include "transport/log.h"
 
 extern char **environ;
@@ -277,15 +278,31 @@ bool mount_gone(struct fs *fs)
 	return poll(&p, 1, 0) == 1 && p.revents & (POLLERR | POLLNVAL);
 }
 
+/* The root's attributes are known to the kernel: this asks nothing of the daemon. */
+static bool root_of(const char *mountpoint, struct statx *st)
+{
+	return !is_dev_fd(mountpoint) &&
+	       !statx(AT_FDCWD, mountpoint, AT_STATX_DONT_SYNC, STATX_TYPE, st);
+}
+
+void mount_note(struct fs *fs)
+{
+	struct statx st;
+
+	fs->mounted_at = clock_ns();
+	if (!root_of(fs->mountpoint, &st))
+		return;
+	fs->dev_major = st.stx_dev_major;
+	fs->dev_minor = st.stx_dev_minor;
+}
+
 void mount_set_readahead(const char *mountpoint, unsigned kb)
 {
 	char path[80];
 	struct statx st;
 	FILE *f;
 
-	/* The root's attributes are known to the kernel: this asks nothing of the daemon. */
-	if (!kb || is_dev_fd(mountpoint) ||
-		statx(AT_FDCWD, mountpoint, AT_STATX_DONT_SYNC, STATX_TYPE, &st))
+	if (!kb || !root_of(mountpoint, &st))
 		return;
 	snprintf(path, sizeof(path), "/sys/class/bdi/%u:%u/read_ahead_kb", st.stx_dev_major,
 		st.stx_dev_minor);

@@ -7,6 +7,7 @@
 
 #include "fs/change.h"
 #include "fs/recall.h"
+#include "transport/clock.h"
 #include "transport/log.h"
 
 static void doubt(struct fs *fs, const struct nfs_fh *fh)
@@ -52,18 +53,24 @@ static void attributes(
 
 static void connection(void *ctx, enum nfs_connection what)
 {
-	const struct options *o = ((struct fs *)ctx)->opt;
+	struct fs *fs = ctx;
+	const struct options *o = fs->opt;
 
 	switch (what) {
 	case NFS_CONNECTION_SILENT:
+		atomic_store(&fs->silent_since, clock_ns());
 		log_always_info(
 			"server %s not responding%s", o->host, o->soft ? "" : ", still trying");
 		break;
 	case NFS_CONNECTION_ANSWERS:
+		atomic_store(&fs->silent_since, 0);
 		log_always_info("server %s OK", o->host);
 		break;
 	case NFS_CONNECTION_LOST: /* the transport has said why, to who wants to know */
+		atomic_store(&fs->lost_since, clock_ns());
+		break;
 	case NFS_CONNECTION_BACK:
+		atomic_store(&fs->lost_since, 0);
 		break;
 	}
 }
