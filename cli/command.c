@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "cli/commands.h"
 #include "cli/doctor.h"
 
 struct command {
@@ -30,6 +31,7 @@ static int run_help(int argc, char **argv)
 static const struct command commands[] = {
 	{"doctor", doctor_main, "[SERVER[:/EXPORT]]", "say why a mount does not work, or is slow"},
 	{"help", run_help, "", "list the commands"},
+	{"list", list_main, "[--json]", "show the mounts, and how they do"},
 };
 
 static const struct command *find(const char *word)

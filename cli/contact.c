@@ -18,7 +18,8 @@
 
 #include "cli/runtime_dir.h"
 
-#define STALE_S 10 /* a socket that is younger may be about to be listened at */
+#define FULL_TICK_MS 5
+#define STALE_S	     10 /* a socket that is younger may be about to be listened at */
 
 static int open_socket(const char *path)
 {
@@ -40,12 +41,17 @@ static int open_socket(const char *path)
 
 int contact_open(struct contact *c, const char *path)
 {
+	const struct timespec pause = {.tv_nsec = FULL_TICK_MS * 1000000};
 	struct ucred peer;
 	socklen_t len = sizeof(peer);
 
 	c->len = c->at = 0;
 	c->ended = false;
 	c->fd = open_socket(path);
+	for (unsigned ms = 0; c->fd == -EAGAIN && ms < CONTACT_FULL_MS; ms += FULL_TICK_MS) {
+		nanosleep(&pause, NULL);
+		c->fd = open_socket(path);
+	}
 	if (c->fd < 0) {
 		int error = c->fd;
 
@@ -67,12 +73,14 @@ void contact_close(struct contact *c)
 	c->fd = -1;
 }
 
-bool contact_ask(struct contact *c, const struct ask *a)
+void contact_ask(struct contact *c, const struct ask *a)
 {
 	char line[ASK_MAX + 1];
 	size_t len = ask_format(a, line);
 
-	return send(c->fd, line, len, MSG_NOSIGNAL) == (ssize_t)len;
+	/* a daemon that has hung up may have said why before */
+	if (send(c->fd, line, len, MSG_NOSIGNAL) < 0)
+		return;
 }
 
 /* A line that is in the buffer, or NULL. */

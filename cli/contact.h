@@ -15,6 +15,8 @@
 #include "cli/ask.h"
 #include "transport/err.h"
 
+#define CONTACT_FULL_MS 1000
+
 struct contact {
 	int fd;
 	uid_t uid;	/* the user that the daemon runs as */
@@ -23,14 +25,14 @@ struct contact {
 	char buf[ANSWER_LINE_MAX];
 };
 
-/* Connects. 0, or a negative errno: -ECONNREFUSED: no process listens any more, -EAGAIN: the daemon
- * has not taken other connections for so long that there is no room for this one. */
+/* Connects. 0, or a negative errno: -ECONNREFUSED: no process listens any more; -EAGAIN: the daemon
+ * takes no connections, for CONTACT_FULL_MS at least. */
 int contact_open(struct contact *c, const char *path);
 /* Accepts a contact that was not opened, if its fd is -1. */
 void contact_close(struct contact *c);
 
-/* Sends the request. False: the daemon has closed the connection. */
-bool contact_ask(struct contact *c, const struct ask *a);
+/* Sends the request. Whether that reached the daemon, contact_line() tells. */
+void contact_ask(struct contact *c, const struct ask *a);
 /* The next line of the answer, without the line feed; it is the caller's until the next call. NULL:
  * at the end of the answer (c->ended), or with *e set: after timeout_ms without a line (-1: any
  * time), at the end of the connection, or for a line that is too long. The frame is not among the

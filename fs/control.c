@@ -27,16 +27,23 @@
 #include "cli/runtime_dir.h"
 #include "fs/tell.h"
 #include "transport/clock.h"
+#include "transport/log.h"
 
 #define BACKLOG	    32
 #define NAMES	    8u	/* names that are tried: another PID namespace may have taken the first */
 #define ACCEPTS_MAX 16u /* in a row */
 #define FULL_MS	    100 /* until a connection is accepted again for which there was no descriptor */
 
-enum conn_state { /* the lowest gives its place to a newcomer first */
+enum conn_state {
 	CONN_FREE,
 	CONN_ASKING,
 	CONN_ANSWERING,
+};
+
+struct answer {
+	bool used;
+	size_t len, at; /* bytes, and of them those that are sent */
+	char buf[ANSWER_MAX];
 };
 
 struct conn {
@@ -44,9 +51,9 @@ struct conn {
 	int fd;
 	uint64_t moved; /* when the peer last did something, on clock_ns() */
 	struct ask ask;
-	size_t in_len, out_len, out_at;
+	size_t len;
 	char in[ASK_MAX];
-	char out[ANSWER_MAX];
+	struct answer *answer; /* ANSWERING */
 };
 
 struct control {
@@ -58,6 +65,7 @@ struct control {
 	char path[RUNTIME_SOCKET_MAX];
 	struct report report;
 	struct conn conn[CONTROL_CONNS];
+	struct answer answer[CONTROL_ANSWERS];
 };
 
 /* --- connections ------------------------------------------------------------------------------ */
@@ -67,6 +75,9 @@ static void hang_up(struct conn *c)
 	close(c->fd);
 	c->state = CONN_FREE;
 	c->fd = -1;
+	if (c->answer)
+		c->answer->used = false;
+	c->answer = NULL;
 }
 
 static void move(struct conn *c)
@@ -77,59 +88,82 @@ static void move(struct conn *c)
 /* Sends what there is, and hangs up when that was all. */
 static void send_answer(struct conn *c)
 {
-	while (c->out_at < c->out_len) {
-		ssize_t n = send(c->fd, c->out + c->out_at, c->out_len - c->out_at, MSG_NOSIGNAL);
+	struct answer *a = c->answer;
+
+	while (a->at < a->len) {
+		ssize_t n = send(c->fd, a->buf + a->at, a->len - a->at, MSG_NOSIGNAL);
 
 		if (n < 0 && errno == EAGAIN)
 			return;
-		if (n < 0) {
-			hang_up(c);
-			return;
-		}
-		c->out_at += (size_t)n;
+		if (n < 0)
+			break;
+		a->at += (size_t)n;
 		move(c);
 	}
 	hang_up(c);
 }
 
-static void begin_answer(struct conn *c, struct words *w)
+/* The connection, of those in that state, that has been idle for longest; NULL: there is none. */
+static struct conn *find_idle(struct control *ctl, enum conn_state state)
 {
-	c->state = CONN_ANSWERING;
-	c->out_len = w->len;
-	c->out_at = 0;
-	send_answer(c);
+	struct conn *idle = NULL;
+
+	for (unsigned i = 0; i < CONTROL_CONNS; i++) {
+		struct conn *c = &ctl->conn[i];
+
+		if (c->state == state && (!idle || c->moved < idle->moved))
+			idle = c;
+	}
+	return idle;
 }
 
-static struct words words_of(struct conn *c)
+static struct answer *find_answer(struct control *ctl)
 {
-	return (struct words){.buf = c->out, .size = sizeof(c->out)};
+	struct answer *a;
+
+	for (unsigned i = 0; i < CONTROL_ANSWERS; i++)
+		if (!ctl->answer[i].used)
+			return &ctl->answer[i];
+	a = find_idle(ctl, CONN_ANSWERING)->answer;
+	hang_up(find_idle(ctl, CONN_ANSWERING));
+	return a;
 }
 
 static void refuse(struct conn *c, const char *sentence)
 {
-	struct words w = words_of(c);
+	char line[200];
+	int n = snprintf(line, sizeof(line), ANSWER_ERROR " %s\n", sentence);
 
-	words_print(&w, ANSWER_ERROR " %s\n", sentence);
-	begin_answer(c, &w);
+	/* a peer without room for it has sent it away itself */
+	if (send(c->fd, line, (size_t)n, MSG_NOSIGNAL) < 0)
+		log_ctrl("control: a peer has gone");
+	hang_up(c);
 }
 
 static void answer(struct control *ctl, struct conn *c)
 {
-	struct words w = words_of(c);
+	struct answer *a = find_answer(ctl);
+	struct words w = {.buf = a->buf, .size = sizeof(a->buf)};
 
 	words_print(&w, ANSWER_OK "\n");
 	tell_hello(ctl->fs, &ctl->report);
 	report_write(&ctl->report, &w);
 	words_print(&w, ANSWER_END "\n");
-	if (w.full)
+	if (w.full) {
 		refuse(c, "the answer is too long");
-	else
-		begin_answer(c, &w);
+		return;
+	}
+	a->used = true;
+	a->len = w.len;
+	a->at = 0;
+	c->answer = a;
+	c->state = CONN_ANSWERING;
+	send_answer(c);
 }
 
 static void read_request(struct control *ctl, struct conn *c)
 {
-	ssize_t n = read(c->fd, c->in + c->in_len, sizeof(c->in) - c->in_len);
+	ssize_t n = read(c->fd, c->in + c->len, sizeof(c->in) - c->len);
 	const char *end, *why;
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -138,9 +172,9 @@ static void read_request(struct control *ctl, struct conn *c)
 		hang_up(c);
 		return;
 	}
-	c->in_len += (size_t)n;
-	end = memchr(c->in, '\n', c->in_len);
-	if (!end && c->in_len == sizeof(c->in))
+	c->len += (size_t)n;
+	end = memchr(c->in, '\n', c->len);
+	if (!end && c->len == sizeof(c->in))
 		refuse(c, "the request is too long");
 	else if (end && ask_parse(c->in, (size_t)(end - c->in), &c->ask, &why))
 		answer(ctl, c);
@@ -159,22 +193,14 @@ static bool may_ask(int fd)
 	       (peer.uid == 0 || peer.uid == geteuid());
 }
 
-/* Is a the one to give its place to a newcomer? */
-static bool goes_before(const struct conn *a, const struct conn *b)
-{
-	return a->state != b->state ? a->state < b->state : a->moved < b->moved;
-}
-
-/* A free place, or that of a connection that is idle. */
 static struct conn *find_place(struct control *ctl)
 {
-	struct conn *c = &ctl->conn[0];
+	struct conn *c = find_idle(ctl, CONN_FREE);
 
-	for (unsigned i = 1; i < CONTROL_CONNS; i++)
-		if (goes_before(&ctl->conn[i], c))
-			c = &ctl->conn[i];
-	if (c->state != CONN_FREE)
-		hang_up(c);
+	if (!c) {
+		c = find_idle(ctl, CONN_ASKING);
+		hang_up(c); /* there is one: not all have an answer */
+	}
 	return c;
 }
 
@@ -190,7 +216,7 @@ static void welcome(struct control *ctl)
 		c = find_place(ctl);
 		c->fd = fd;
 		c->state = CONN_ASKING;
-		c->in_len = 0;
+		c->len = 0;
 		move(c);
 		if (may_ask(fd))
 			read_request(ctl, c);

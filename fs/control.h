@@ -10,7 +10,7 @@
  *
  * A peer has CONTROL_ASK_MS for its request and CONTROL_READ_MS to take some of the answer; then
  * its connection is closed. When all places are taken, a newcomer takes the place of the connection
- * that has been idle for longest, of those that have asked nothing if there are any.
+ * that has been idle for longest: of all, or of those that are being answered.
  */
 #ifndef RNFS_FS_CONTROL_H
 #define RNFS_FS_CONTROL_H
@@ -18,7 +18,8 @@
 #include "fs/fs.h"
 #include "transport/err.h"
 
-#define CONTROL_CONNS	8u
+#define CONTROL_CONNS	64u /* that may ask */
+#define CONTROL_ANSWERS 8u  /* of them, those that are being answered */
 #define CONTROL_ASK_MS	5000
 #define CONTROL_READ_MS 10000
 

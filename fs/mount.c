@@ -27,6 +27,8 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 
+#define MINOR_BITS 20 /* of a device number inside the kernel */
+
 extern char **environ;
 
 static bool is_dev_fd(const char *path)
@@ -278,6 +280,24 @@ bool mount_gone(struct fs *fs)
 	return poll(&p, 1, 0) == 1 && p.revents & (POLLERR | POLLNVAL);
 }
 
+/* The number of the file system that the device fd serves, which the kernel tells from Linux 6.16
+ * on. */
+static bool device_number(int fd, unsigned *dev)
+{
+	char path[64], line[128];
+	bool found = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	while (!found && fgets(line, sizeof(line), f))
+		found = sscanf(line, "fuse_connection: %u", dev) == 1;
+	fclose(f);
+	return found;
+}
+
 /* The root's attributes are known to the kernel: this asks nothing of the daemon. */
 static bool root_of(const char *mountpoint, struct statx *st)
 {
@@ -288,12 +308,16 @@ static bool root_of(const char *mountpoint, struct statx *st)
 void mount_note(struct fs *fs)
 {
 	struct statx st;
+	unsigned dev;
 
 	fs->mounted_at = clock_ns();
-	if (!root_of(fs->mountpoint, &st))
-		return;
-	fs->dev_major = st.stx_dev_major;
-	fs->dev_minor = st.stx_dev_minor;
+	if (device_number(fuse_session_fd(fs->se), &dev)) {
+		fs->dev_major = dev >> MINOR_BITS;
+		fs->dev_minor = dev & ((1u << MINOR_BITS) - 1);
+	} else if (root_of(fs->mountpoint, &st)) {
+		fs->dev_major = st.stx_dev_major;
+		fs->dev_minor = st.stx_dev_minor;
+	}
 }
 
 void mount_set_readahead(const char *mountpoint, unsigned kb)

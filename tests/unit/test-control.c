@@ -113,7 +113,7 @@ static void says_hello(void)
 	char *line;
 
 	reach(&c);
-	assert_true(contact_ask(&c, &a));
+	contact_ask(&c, &a);
 	while ((line = contact_line(&c, WAIT_MS, &e)))
 		named |= !strcmp(line, "is mountpoint /a%20mount");
 	assert_true(c.ended && named);
