@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "cli/commands.h"
 #include "cli/doctor.h"
 #include "cli/user_mounts.h"
 
@@ -31,6 +32,7 @@ static int run_help(int argc, char **argv)
 static const struct command commands[] = {
 	{"doctor", doctor_main, "[SERVER[:/EXPORT]]", "say why a mount does not work, or is slow"},
 	{"help", run_help, "", "list the commands"},
+	{"list", list_main, "[--json]", "show the mounts, and how they do"},
 	{"mount", user_mounts_run, "-a|MOUNTPOINT", "mount what ~/.config/rnfs/fstab lists"},
 };
 

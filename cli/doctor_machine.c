@@ -7,7 +7,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -257,17 +256,6 @@ static void look_at_state_dir(struct doctor *d)
 		finding(&d->f, FINDING_OK, "state directory", "%s", dir);
 }
 
-/* Whether the daemon of m has died. */
-static bool is_dead(const struct mountinfo *m)
-{
-	int fd = open(m->dir, O_PATH | O_CLOEXEC | O_DIRECTORY);
-	bool dead = fd >= 0 && mountpoint_dead(fd, m);
-
-	if (fd >= 0)
-		close(fd);
-	return dead;
-}
-
 static void look_at_mounts(struct doctor *d, const char *root)
 {
 	char path[PATH_MAX], line[4096 + 512];
@@ -283,7 +271,7 @@ static void look_at_mounts(struct doctor *d, const char *root)
 		if (!mountinfo_parse(line, &m) || strcmp(m.type, "fuse.rnfs"))
 			continue;
 		mounts++;
-		if (is_dead(&m) && dead++ < DEAD_MOUNTS_SHOWN)
+		if (mountpoint_dead_at(&m) && dead++ < DEAD_MOUNTS_SHOWN)
 			finding(&d->f, FINDING_WARN, "mount",
 				"the daemon of %s has died: run fusermount3 -u %s", m.dir, m.dir);
 	}

@@ -267,3 +267,13 @@ int mountpoint_check(const char *path, char **real, struct err *e)
 		return err_set(e, ERR_INTERNAL, "mount point %.200s: %s", path, strerror(errno));
 	return 0;
 }
+
+bool mountpoint_dead_at(const struct mountinfo *m)
+{
+	int fd = open(m->dir, O_PATH | O_CLOEXEC | O_DIRECTORY);
+	bool dead = fd >= 0 && mountpoint_dead(fd, m);
+
+	if (fd >= 0)
+		close(fd);
+	return dead;
+}

@@ -29,6 +29,8 @@ bool mountpoint_alive(int fd);
  * an answer of the daemon, and where the caller is neither its user nor root. Forks: to be called
  * before there are threads. */
 bool mountpoint_dead(int fd, const struct mountinfo *m);
+/* The same, of the mount at m->dir. */
+bool mountpoint_dead_at(const struct mountinfo *m);
 
 /* Takes the topmost mount at path out of the name space; files that are open there stay open. For
  * an ordinary user fusermount3 does that. Any thread. False: the mount is still there. */

@@ -27,7 +27,7 @@ static uint64_t limit(const struct fs *fs)
 {
 	uint64_t patience = fs->opt->patience_s * NSEC_PER_SEC;
 
-	return shorter(fs->kernel_bound_ns, atomic_load(&fs->silent) ? patience : 0);
+	return shorter(fs->kernel_bound_ns, atomic_load(&fs->silent_since) ? patience : 0);
 }
 
 void announce_bound(struct fs *fs, uint64_t ns)
@@ -45,7 +45,7 @@ void announce_silence(struct fs *fs, bool silent)
 			o->soft || o->patience_s ? "" : ", still trying");
 	else
 		log_always_info("server %s OK", o->host);
-	atomic_store(&fs->silent, silent);
+	atomic_store(&fs->silent_since, silent ? clock_ns() : 0);
 	request_pool_limit(fs->requests, limit(fs));
 	if (fs->wake_fd >= 0 && eventfd_write(fs->wake_fd, 1))
 		log_ctrl("eventfd: cannot wake the main thread");
@@ -53,7 +53,7 @@ void announce_silence(struct fs *fs, bool silent)
 
 bool announce_hurries(const struct fs *fs)
 {
-	return fs->opt->patience_s && atomic_load(&fs->silent);
+	return fs->opt->patience_s && atomic_load(&fs->silent_since);
 }
 
 /* Without notify-send, or without a desktop that listens, nothing is said. */
@@ -80,7 +80,7 @@ static pid_t tell_desktop(const struct options *o, bool silent)
 
 void announce_tick(struct fs *fs)
 {
-	bool silent = atomic_load(&fs->silent);
+	bool silent = atomic_load(&fs->silent_since) != 0;
 
 	if (!fs->opt->notify)
 		return;

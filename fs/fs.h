@@ -19,6 +19,7 @@
 struct appends;
 struct cache;
 struct cached;
+struct control;
 struct fetches;
 struct flushes;
 struct inval;
@@ -37,6 +38,9 @@ struct writeback;
 struct fs {
 	/* constant while requests are served */
 	const struct options *opt;
+	const char *mountpoint;	       /* absolute, or /dev/fd/N */
+	unsigned dev_major, dev_minor; /* of the mounted file system; 0: not known */
+	uint64_t mounted_at;	       /* on clock_ns() */
 	struct mem_pool *pool;
 	size_t data_limit;     /* bytes of pool memory that READ and WRITE data may take */
 	struct memory *memory; /* what bounds the pool, and the cache in it */
@@ -65,18 +69,21 @@ struct fs {
 	struct workers *workers;
 	bool posix_locks, flock_locks; /* on the server, else this machine's own */
 	struct inval *inval;
-	int wake_fd;	       /* eventfd: the main thread has something to look at */
-	atomic_bool some_gone; /* requests have become GONE while they waited (request_watch()) */
+	struct control *control; /* NULL: there is none */
+	int wake_fd;		 /* eventfd: the main thread has something to look at */
+	atomic_bool some_gone;	 /* requests have become GONE while they waited (request_watch()) */
 
 	atomic_size_t data_used; /* of data_limit (data.h) */
 	_Atomic uint64_t
 		flock_owners;	/* the number that the last open file got as owner of flocks */
 	atomic_uint open_files; /* and opens under way (opening.h) */
+	/* on clock_ns(): since when the server does not answer, since when there is no connection
+	 * to it; 0: it does, there is one */
+	_Atomic uint64_t silent_since, lost_since;
 	struct stale_threads stale;
 	atomic_bool init_done;
 	atomic_bool not_first; /* a request has come before INIT, which another daemon has had */
-	/* announce.h: the server does not answer */
-	atomic_bool silent;
+	/* announce.h */
 	uint64_t kernel_bound_ns; /* constant while requests are served */
 	bool notified_silent;	  /* the main thread's: as the desktop was told last */
 	pid_t notifying;	  /* and by which process; 0: none runs */

@@ -28,6 +28,7 @@
 #include "cli/user_mounts.h"
 #include "fs/announce.h"
 #include "fs/connect.h"
+#include "fs/control.h"
 #include "fs/daemon.h"
 #include "fs/device.h"
 #include "fs/flush.h"
@@ -209,7 +210,7 @@ static int make_fs(
 	struct nfs_fh root;
 	struct nfs_attr attr;
 	struct err e = {0};
-
+	fs->mountpoint = mountpoint;
 	if (!setup_begin(fs, o)) {
 		snprintf(why, size, "out of memory or file descriptors");
 		return -1;
@@ -242,6 +243,7 @@ static bool unmake_fs(struct fs *fs, bool mounted)
 		safe = flush_end(fs);
 		silly_drop_all(fs);
 	}
+	fs->control = control_free(fs->control);
 	setup_end(fs);
 	if (fs->se && mounted) {
 		fs->device = device_free(fs->device); /* its clone would hold the connection */
@@ -331,6 +333,8 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 		mount_set_readahead(mountpoint,
 			o->readahead_kb < KERNEL_AHEAD_KB ? o->readahead_kb : KERNEL_AHEAD_KB);
 		mind_patience(fs, why, sizeof(why));
+		mount_note(fs);
+		control_start(fs, &e);
 		if (!daemon_ready(d))
 			stop_signals = 1; /* whoever wanted the mount has gone */
 		set_log_level(o, true);
@@ -340,6 +344,8 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 				 "in the name of a process's user and group, without other groups");
 		if (why[0])
 			log_info("%s", why);
+		if (e.kind)
+			log_info("commands such as rnfs stat cannot ask this daemon: %s", e.msg);
 		memory_log(fs);
 		service_ready(&service, fs);
 		ended = serve(fs, mountpoint, &service);

@@ -22,7 +22,10 @@
 #include "fs/device.h"
 #include "fs/ops.h"
 #include "fs/worker.h"
+#include "transport/clock.h"
 #include "transport/log.h"
+
+#define MINOR_BITS 20 /* of a device number inside the kernel */
 
 static int check_device(struct err *e)
 {
@@ -225,15 +228,53 @@ bool mount_gone(struct fs *fs)
 	return poll(&p, 1, 0) == 1 && p.revents & (POLLERR | POLLNVAL);
 }
 
+/* The number of the file system that the device fd serves, which the kernel tells from Linux 6.16
+ * on. */
+static bool device_number(int fd, unsigned *dev)
+{
+	char path[64], line[128];
+	bool found = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	while (!found && fgets(line, sizeof(line), f))
+		found = sscanf(line, "fuse_connection: %u", dev) == 1;
+	fclose(f);
+	return found;
+}
+
+/* The root's attributes are known to the kernel: this asks nothing of the daemon. */
+static bool root_of(const char *mountpoint, struct statx *st)
+{
+	return !fuse_fd_meant(mountpoint) &&
+	       !statx(AT_FDCWD, mountpoint, AT_STATX_DONT_SYNC, STATX_TYPE, st);
+}
+
+void mount_note(struct fs *fs)
+{
+	struct statx st;
+	unsigned dev;
+
+	fs->mounted_at = clock_ns();
+	if (device_number(fuse_session_fd(fs->se), &dev)) {
+		fs->dev_major = dev >> MINOR_BITS;
+		fs->dev_minor = dev & ((1u << MINOR_BITS) - 1);
+	} else if (root_of(fs->mountpoint, &st)) {
+		fs->dev_major = st.stx_dev_major;
+		fs->dev_minor = st.stx_dev_minor;
+	}
+}
+
 void mount_set_readahead(const char *mountpoint, unsigned kb)
 {
 	char path[80];
 	struct statx st;
 	FILE *f;
 
-	/* The root's attributes are known to the kernel: this asks nothing of the daemon. */
-	if (!kb || fuse_fd_meant(mountpoint) ||
-		statx(AT_FDCWD, mountpoint, AT_STATX_DONT_SYNC, STATX_TYPE, &st))
+	if (!kb || !root_of(mountpoint, &st))
 		return;
 	snprintf(path, sizeof(path), "/sys/class/bdi/%u:%u/read_ahead_kb", st.stx_dev_major,
 		st.stx_dev_minor);

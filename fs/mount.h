@@ -26,6 +26,10 @@ bool mount_detach(const char *mountpoint);
 /* Has the kernel ended the session? */
 bool mount_gone(struct fs *fs);
 
+/* Notes when the file system was mounted and what its device number is, for others to find it by
+ * (fs->dev_major). Asks the daemon nothing. */
+void mount_note(struct fs *fs);
+
 /* Sets how far the kernel reads ahead; needs root and is no loss if it does not work. */
 void mount_set_readahead(const char *mountpoint, unsigned kb);
 

@@ -407,6 +407,23 @@ void request_pool_limit(struct request_pool *p, uint64_t ns)
 	pthread_mutex_unlock(&p->lock);
 }
 
+uint64_t request_oldest_ns(struct request_pool *p)
+{
+	uint64_t now = clock_ns(), oldest = 0;
+	struct request *r;
+
+	if (pthread_mutex_trylock(&p->lock))
+		return 0;
+	TAILQ_FOREACH (r, &p->live, live) {
+		if (!atomic_load(&r->awaited) || r->any_signal)
+			continue;
+		oldest = clock_age(now, r->born);
+		break;
+	}
+	pthread_mutex_unlock(&p->lock);
+	return oldest;
+}
+
 int request_gone_error(const struct request *r)
 {
 	return atomic_load(&r->timed_out) && !r->any_signal ? ETIMEDOUT : EINTR;

@@ -336,6 +336,9 @@ static inline bool request_is_gone(const struct request *r)
  * It is answered ETIMEDOUT, or EINTR if any signal would have ended its wait, as for a lock. What
  * it has begun on the server may be done or not, as on a soft mount. Any thread. */
 void request_pool_limit(struct request_pool *p, uint64_t ns);
+/* For how long, in ns, the kernel has waited for the oldest request, those apart that wait for a
+ * lock; 0: for none, or that cannot be said without waiting. Any thread; does not wait. */
+uint64_t request_oldest_ns(struct request_pool *p);
 /* The errno with which r, which is GONE, is answered. */
 int request_gone_error(const struct request *r);
 

@@ -54,7 +54,7 @@ void service_ready(struct service *s, const struct fs *fs)
 
 void service_tell(struct service *s, const struct fs *fs)
 {
-	bool silent = atomic_load(&fs->silent);
+	bool silent = atomic_load(&fs->silent_since) != 0;
 
 	if (!s->on || silent == s->silent)
 		return;

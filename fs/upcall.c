@@ -8,6 +8,7 @@
 #include "fs/announce.h"
 #include "fs/change.h"
 #include "fs/recall.h"
+#include "transport/clock.h"
 
 static void doubt(struct fs *fs, const struct nfs_fh *fh)
 {
@@ -52,6 +53,8 @@ static void attributes(
 
 static void connection(void *ctx, enum nfs_connection what)
 {
+	struct fs *fs = ctx;
+
 	switch (what) {
 	case NFS_CONNECTION_SILENT:
 		announce_silence(ctx, true);
@@ -60,7 +63,10 @@ static void connection(void *ctx, enum nfs_connection what)
 		announce_silence(ctx, false);
 		break;
 	case NFS_CONNECTION_LOST: /* the transport has said why, to who wants to know */
+		atomic_store(&fs->lost_since, clock_ns());
+		break;
 	case NFS_CONNECTION_BACK:
+		atomic_store(&fs->lost_since, 0);
 		break;
 	}
 }

@@ -77,10 +77,10 @@ struct class
 
 struct mem_pool {
 	pthread_mutex_t lock;
-	struct slab_list all; /* lock */
-	size_t slab_bytes;    /* lock */
-	size_t needs_reg;     /* lock: of slab_bytes, of slabs that need to be registered */
-	size_t limit;	      /* constant */
+	struct slab_list all;	   /* lock */
+	_Atomic size_t slab_bytes; /* changed under lock */
+	size_t needs_reg;	   /* lock: of slab_bytes, of slabs that need to be registered */
+	size_t limit;		   /* constant */
 	_Atomic size_t failures;
 	_Atomic size_t used; /* bytes in blocks that are handed out */
 	bool attached;	     /* lock */
@@ -588,14 +588,10 @@ bool mem_pool_is_short(struct mem_pool *pool)
 
 void mem_pool_stats(struct mem_pool *pool, struct mem_stats *out)
 {
-	*out = (struct mem_stats){.limit = mem_pool_limit(pool)};
-	pthread_mutex_lock(&pool->lock);
-	out->slab_bytes = pool->slab_bytes;
-	pthread_mutex_unlock(&pool->lock);
-	for (unsigned i = 0; i < N_CLASSES; i++) {
-		pthread_mutex_lock(&pool->class[i].lock);
-		out->used_bytes += pool->class[i].used * class_size[i % N_SIZES];
-		pthread_mutex_unlock(&pool->class[i].lock);
-	}
-	out->failures = atomic_load_explicit(&pool->failures, memory_order_relaxed);
+	*out = (struct mem_stats){
+		.limit = mem_pool_limit(pool),
+		.slab_bytes = atomic_load_explicit(&pool->slab_bytes, memory_order_relaxed),
+		.used_bytes = atomic_load_explicit(&pool->used, memory_order_relaxed),
+		.failures = atomic_load_explicit(&pool->failures, memory_order_relaxed),
+	};
 }

@@ -133,6 +133,7 @@ struct mem_stats {
 	size_t limit;
 	size_t failures; /* times mem_buf_get returned NULL */
 };
+/* Any thread; takes no lock, so the numbers need not be of one moment. */
 void mem_pool_stats(struct mem_pool *pool, struct mem_stats *out);
 
 #endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * ask: the one line that a command sends to a daemon, and the frame of the answer.
+ *
+ * A command connects to a daemon's socket (runtime_dir.h) and sends a line of words (word.h): the
+ * first says what is asked, the others are "NAME=NUMBER" or "NAME". The daemon answers with lines:
+ *
+ *     ok                          or: error SENTENCE, and the daemon closes the connection
+ *     ... lines of the answer, each at most ANSWER_LINE_MAX bytes long
+ *     .
+ *
+ * and closes the connection.
+ */
+#ifndef RNFS_CLI_ASK_H
+#define RNFS_CLI_ASK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define ASK_MAX		128	    /* bytes of the line with its line feed */
+#define ANSWER_MAX	(96u << 10) /* bytes of an answer */
+#define ANSWER_LINE_MAX 8192	    /* bytes of a line with its line feed */
+#define ANSWER_OK	"ok"
+#define ANSWER_ERROR	"error"
+#define ANSWER_END	"."
+
+enum ask_what {
+	ASK_HELLO, /* which mount is that: a report without its counters */
+	ASK_WHATS
+};
+
+struct ask {
+	enum ask_what what;
+};
+
+/* Reads a line of len bytes, without its line feed. False: it is not one; *why is a sentence. */
+bool ask_parse(const char *line, size_t len, struct ask *out, const char **why);
+/* Writes the line with its line feed and a NUL, as ask_parse() reads it. Returns its length. */
+size_t ask_format(const struct ask *a, char line[ASK_MAX + 1]);
+
+#endif

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * control: the socket at which the daemon answers commands.
+ *
+ *     FREE --accept--> ASKING --a line--> ANSWERING --all is sent--> FREE
+ *
+ * All of struct control but `stop` belongs to the thread, once that runs.
+ */
+#include "fs/control.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "cli/ask.h"
+#include "cli/contact.h"
+#include "cli/runtime_dir.h"
+#include "fs/tell.h"
+#include "transport/clock.h"
+#include "transport/log.h"
+
+#define BACKLOG	    32
+#define NAMES	    8u	/* names that are tried: another PID namespace may have taken the first */
+#define ACCEPTS_MAX 16u /* in a row */
+#define FULL_MS	    100 /* until a connection is accepted again for which there was no descriptor */
+
+enum conn_state {
+	CONN_FREE,
+	CONN_ASKING,
+	CONN_ANSWERING,
+};
+
+struct answer {
+	bool used;
+	size_t len, at; /* bytes, and of them those that are sent */
+	char buf[ANSWER_MAX];
+};
+
+struct conn {
+	enum conn_state state;
+	int fd;
+	uint64_t moved; /* when the peer last did something, on clock_ns() */
+	struct ask ask;
+	size_t len;
+	char in[ASK_MAX];
+	struct answer *answer; /* ANSWERING */
+};
+
+struct control {
+	struct fs *fs;
+	pthread_t thread;
+	int listen_fd, wake_fd;
+	bool is_full; /* the process has no descriptor for another connection */
+	atomic_bool stop;
+	char path[RUNTIME_SOCKET_MAX];
+	struct report report;
+	struct conn conn[CONTROL_CONNS];
+	struct answer answer[CONTROL_ANSWERS];
+};
+
+/* --- connections ------------------------------------------------------------------------------ */
+
+static void hang_up(struct conn *c)
+{
+	close(c->fd);
+	c->state = CONN_FREE;
+	c->fd = -1;
+	if (c->answer)
+		c->answer->used = false;
+	c->answer = NULL;
+}
+
+static void move(struct conn *c)
+{
+	c->moved = clock_ns();
+}
+
+/* Sends what there is, and hangs up when that was all. */
+static void send_answer(struct conn *c)
+{
+	struct answer *a = c->answer;
+
+	while (a->at < a->len) {
+		ssize_t n = send(c->fd, a->buf + a->at, a->len - a->at, MSG_NOSIGNAL);
+
+		if (n < 0 && errno == EAGAIN)
+			return;
+		if (n < 0)
+			break;
+		a->at += (size_t)n;
+		move(c);
+	}
+	hang_up(c);
+}
+
+/* The connection, of those in that state, that has been idle for longest; NULL: there is none. */
+static struct conn *find_idle(struct control *ctl, enum conn_state state)
+{
+	struct conn *idle = NULL;
+
+	for (unsigned i = 0; i < CONTROL_CONNS; i++) {
+		struct conn *c = &ctl->conn[i];
+
+		if (c->state == state && (!idle || c->moved < idle->moved))
+			idle = c;
+	}
+	return idle;
+}
+
+static struct answer *find_answer(struct control *ctl)
+{
+	struct answer *a;
+
+	for (unsigned i = 0; i < CONTROL_ANSWERS; i++)
+		if (!ctl->answer[i].used)
+			return &ctl->answer[i];
+	a = find_idle(ctl, CONN_ANSWERING)->answer;
+	hang_up(find_idle(ctl, CONN_ANSWERING));
+	return a;
+}
+
+static void refuse(struct conn *c, const char *sentence)
+{
+	char line[200];
+	int n = snprintf(line, sizeof(line), ANSWER_ERROR " %s\n", sentence);
+
+	/* a peer without room for it has sent it away itself */
+	if (send(c->fd, line, (size_t)n, MSG_NOSIGNAL) < 0)
+		log_ctrl("control: a peer has gone");
+	hang_up(c);
+}
+
+static void answer(struct control *ctl, struct conn *c)
+{
+	struct answer *a = find_answer(ctl);
+	struct words w = {.buf = a->buf, .size = sizeof(a->buf)};
+
+	words_print(&w, ANSWER_OK "\n");
+	tell_hello(ctl->fs, &ctl->report);
+	report_write(&ctl->report, &w);
+	words_print(&w, ANSWER_END "\n");
+	if (w.full) {
+		refuse(c, "the answer is too long");
+		return;
+	}
+	a->used = true;
+	a->len = w.len;
+	a->at = 0;
+	c->answer = a;
+	c->state = CONN_ANSWERING;
+	send_answer(c);
+}
+
+static void read_request(struct control *ctl, struct conn *c)
+{
+	ssize_t n = read(c->fd, c->in + c->len, sizeof(c->in) - c->len);
+	const char *end, *why;
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		hang_up(c);
+		return;
+	}
+	c->len += (size_t)n;
+	end = memchr(c->in, '\n', c->len);
+	if (!end && c->len == sizeof(c->in))
+		refuse(c, "the request is too long");
+	else if (end && ask_parse(c->in, (size_t)(end - c->in), &c->ask, &why))
+		answer(ctl, c);
+	else if (end)
+		refuse(c, why);
+}
+
+/* --- newcomers -------------------------------------------------------------------------------- */
+
+static bool may_ask(int fd)
+{
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+
+	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) &&
+	       (peer.uid == 0 || peer.uid == geteuid());
+}
+
+static struct conn *find_place(struct control *ctl)
+{
+	struct conn *c = find_idle(ctl, CONN_FREE);
+
+	if (!c) {
+		c = find_idle(ctl, CONN_ASKING);
+		hang_up(c); /* there is one: not all have an answer */
+	}
+	return c;
+}
+
+static void welcome(struct control *ctl)
+{
+	for (unsigned i = 0; i < ACCEPTS_MAX; i++) {
+		int fd = accept4(ctl->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		struct conn *c;
+
+		ctl->is_full = fd < 0 && errno != EAGAIN && errno != ECONNABORTED;
+		if (fd < 0)
+			return;
+		c = find_place(ctl);
+		c->fd = fd;
+		c->state = CONN_ASKING;
+		c->len = 0;
+		move(c);
+		if (may_ask(fd))
+			read_request(ctl, c);
+		else
+			refuse(c, "only the user who mounted and root may ask this daemon");
+	}
+}
+
+/* --- the thread ------------------------------------------------------------------------------- */
+
+static uint64_t patience_of(const struct conn *c)
+{
+	return (c->state == CONN_ASKING ? CONTROL_ASK_MS : CONTROL_READ_MS) * NSEC_PER_MSEC;
+}
+
+/* Hangs up on peers that have had their time. Returns in how many ms to look again, or -1. */
+static int check_times(struct control *ctl)
+{
+	uint64_t now = clock_ns(), next = UINT64_MAX;
+
+	for (unsigned i = 0; i < CONTROL_CONNS; i++) {
+		struct conn *c = &ctl->conn[i];
+		uint64_t left, patience = patience_of(c);
+
+		if (c->state == CONN_FREE)
+			continue;
+		if (clock_age(now, c->moved) >= patience) {
+			hang_up(c);
+			continue;
+		}
+		left = patience - clock_age(now, c->moved);
+		next = left < next ? left : next;
+	}
+	return next == UINT64_MAX ? -1 : (int)(next / NSEC_PER_MSEC) + 1;
+}
+
+static void *control_main(void *arg)
+{
+	struct control *ctl = arg;
+	struct pollfd p[CONTROL_CONNS + 2];
+
+	pthread_setname_np(pthread_self(), "rnfs-control");
+	while (!atomic_load(&ctl->stop)) {
+		int ms = check_times(ctl);
+
+		if (ctl->is_full)
+			ms = FULL_MS;
+		p[0] = (struct pollfd){.fd = ctl->wake_fd, .events = POLLIN};
+		p[1] = (struct pollfd){.fd = ctl->is_full ? -1 : ctl->listen_fd, .events = POLLIN};
+		for (unsigned i = 0; i < CONTROL_CONNS; i++) {
+			const struct conn *c = &ctl->conn[i];
+
+			p[i + 2] = (struct pollfd){
+				.fd = c->fd, .events = c->state == CONN_ASKING ? POLLIN : POLLOUT};
+		}
+		if (poll(p, CONTROL_CONNS + 2, ms) < 0)
+			continue;
+		for (unsigned i = 0; i < CONTROL_CONNS; i++) {
+			struct conn *c = &ctl->conn[i];
+
+			if (!p[i + 2].revents)
+				continue;
+			if (c->state == CONN_ASKING)
+				read_request(ctl, c);
+			else
+				send_answer(c);
+		}
+		if (p[1].revents || ctl->is_full)
+			welcome(ctl);
+	}
+	return NULL;
+}
+
+/* --- its beginning and end -------------------------------------------------------------------- */
+
+/* Binds to PID.sock, or to PID-N.sock if a daemon of another PID namespace has that name. */
+static int bind_socket(struct control *ctl, const char *dir, struct err *e)
+{
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+
+	for (unsigned n = 0; n < NAMES; n++) {
+		char number[16] = "";
+		struct contact other;
+
+		if (n)
+			snprintf(number, sizeof(number), "-%u", n);
+		snprintf(at.sun_path, sizeof(at.sun_path), "%s/%d%s" RUNTIME_SOCKET_END, dir,
+			(int)getpid(), number);
+		if (contact_open(&other, at.sun_path) == -ECONNREFUSED)
+			unlink(at.sun_path); /* a process of this number is no more */
+		contact_close(&other);
+		if (!bind(ctl->listen_fd, (const struct sockaddr *)&at, sizeof(at))) {
+			strcpy(ctl->path, at.sun_path);
+			return 0;
+		}
+		if (errno != EADDRINUSE)
+			break;
+	}
+	return err_set(e, ERR_INTERNAL, "%s: %s", at.sun_path, strerror(errno));
+}
+
+static int listen_at(struct control *ctl, struct err *e)
+{
+	char dir[RUNTIME_DIR_MAX];
+
+	if (runtime_dir_make(dir, e))
+		return -1;
+	contact_sweep(dir);
+	ctl->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	ctl->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (ctl->wake_fd < 0 || ctl->listen_fd < 0)
+		return err_set(e, ERR_INTERNAL, "%s", strerror(errno));
+	if (bind_socket(ctl, dir, e))
+		return -1;
+	if (chmod(ctl->path, 0600) || listen(ctl->listen_fd, BACKLOG))
+		return err_set(e, ERR_INTERNAL, "%s: %s", ctl->path, strerror(errno));
+	return 0;
+}
+
+static void release(struct control *ctl)
+{
+	if (ctl->path[0])
+		unlink(ctl->path);
+	if (ctl->listen_fd >= 0)
+		close(ctl->listen_fd);
+	if (ctl->wake_fd >= 0)
+		close(ctl->wake_fd);
+	free(ctl);
+}
+
+int control_start(struct fs *fs, struct err *e)
+{
+	struct control *ctl = calloc(1, sizeof(*ctl));
+	sigset_t all, before;
+	int rc;
+
+	if (!ctl)
+		return err_set(e, ERR_INTERNAL, "out of memory");
+	ctl->fs = fs;
+	ctl->wake_fd = ctl->listen_fd = -1;
+	for (unsigned i = 0; i < CONTROL_CONNS; i++)
+		ctl->conn[i].fd = -1;
+	if (listen_at(ctl, e)) {
+		release(ctl);
+		return -1;
+	}
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	rc = pthread_create(&ctl->thread, NULL, control_main, ctl);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (rc) {
+		release(ctl);
+		return err_set(e, ERR_INTERNAL, "a thread for it: %s", strerror(rc));
+	}
+	fs->control = ctl;
+	return 0;
+}
+
+struct control *control_free(struct control *ctl)
+{
+	if (!ctl)
+		return NULL;
+	atomic_store(&ctl->stop, true);
+	eventfd_write(ctl->wake_fd, 1);
+	pthread_join(ctl->thread, NULL);
+	for (unsigned i = 0; i < CONTROL_CONNS; i++)
+		if (ctl->conn[i].state != CONN_FREE)
+			hang_up(&ctl->conn[i]);
+	release(ctl);
+	return NULL;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * Unit tests of cli/ask.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "cli/ask.h"
+
+static bool parse(const char *line, struct ask *a)
+{
+	const char *why = NULL;
+	bool good = ask_parse(line, strlen(line), a, &why);
+
+	assert_non_null(why);
+	return good;
+}
+
+static void what_is_written_is_read(void **state)
+{
+	for (unsigned i = 0; i < ASK_WHATS; i++) {
+		struct ask a = {.what = i}, b;
+		char line[ASK_MAX + 1];
+		size_t len = ask_format(&a, line);
+		const char *why;
+
+		assert_int_equal(line[len - 1], '\n');
+		assert_int_equal(len, strlen(line));
+		assert_true(ask_parse(line, len - 1, &b, &why));
+		assert_memory_equal(&a, &b, sizeof(a));
+	}
+}
+
+static void other_lines_are_refused(void **state)
+{
+	char many[2 * ASK_MAX];
+	struct ask a;
+	const char *why;
+
+	assert_false(parse("", &a));
+	assert_false(parse(" hello", &a));
+	assert_false(parse("hello there", &a));
+	assert_false(parse("hell", &a));
+	assert_false(parse("HELLO", &a));
+	assert_false(parse("hello\r", &a));
+	assert_false(ask_parse("hello\0", 6, &a, &why));
+	memset(many, 'a', sizeof(many));
+	for (size_t len = ASK_MAX - 2; len < sizeof(many); len++)
+		assert_false(ask_parse(many, len, &a, &why));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_written_is_read),
+		cmocka_unit_test(other_lines_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
