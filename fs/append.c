@@ -35,7 +35,8 @@
  *     the same bytes   they are this mount's if a lock or a delegation has kept other clients from
  *                      writing there since: then they are committed, so that no restart can lose
  *                      them whose verifier was never seen. Otherwise another client may have
- *                      appended the same: the program is told EIO, and the log names the file
+ *                      appended the same: the program is told EIO, and the log names the file.
+ *                      (NFSv3 would put them at the same place again in any case)
  *
  * An append that was carried out, and then cut off or overwritten by another client, is made again.
  */
@@ -227,7 +228,7 @@ static void compare_step(struct request *r)
 	data_put(r->fs, buf);
 	if (!same || !r->u.io.compared)
 		append_send(r);
-	else if (r->u.io.alone) /* all of it, or what there was room for */
+	else if (r->u.io.ours) /* all of it, or what there was room for */
 		compare_commit(r);
 	else
 		append_unknown(r, "another client may have appended the same bytes");
@@ -260,7 +261,7 @@ static void append_step(struct request *r)
 	if (op->error == -EALREADY) {
 		change_end(r->fs, r->file->inode, op);
 		r->u.io.append_at = op->u.write.offset;
-		r->u.io.alone = op->u.write.alone;
+		r->u.io.ours = op->u.write.ours;
 		r->u.io.compared = 0;
 		buf = data_get(r->fs, sent);
 		if (buf)

@@ -194,11 +194,11 @@ struct request {
 			uint32_t took;	 /* bytes of a WRITE that were gathered */
 			bool writepage;	 /* mapped pages are written back */
 			/* of an append whose answer was lost: where in the file its data may stand,
-			 * how many bytes of it have been found there so far, and whether no other
-			 * client can have written there */
+			 * how many bytes of it have been found there so far, and whether they are
+			 * its own then */
 			uint64_t append_at;
 			uint32_t compared;
-			bool alone;
+			bool ours;
 			bool astray;	/* counted in inode.astray */
 			bool asked;	/* a READ: its parts are cut */
 			unsigned again; /* how often it was asked again (ops_data.c) */

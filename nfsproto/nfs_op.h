@@ -184,8 +184,8 @@ struct nfs_op {
 		 * it is another, that is tried next. NFSv3: GETATTR, then WRITE; what others append
 		 * in between is overwritten unless they lock. -EALREADY: the answer was lost with a
 		 * session (NFSv4), or with a connection before the server put the call off (NFSv3),
-		 * and the file does not end at offset any more. If the data was written it stands
-		 * at offset; but equal bytes there may be another client's, unless `alone`. */
+		 * and the file may not end at offset any more. If the data was written it stands at
+		 * offset; but equal bytes there may be another client's, unless `ours`. */
 		struct {
 			struct nfs_open *open;
 			struct nfs_fh fh;
@@ -202,9 +202,10 @@ struct nfs_op {
 			enum nfs_stable committed;
 			uint8_t verf[NFS_VERF_SIZE];
 			struct nfs_data_attr attr; /* as after it */
-			/* with -EALREADY over NFSv4: a lock or a delegation has kept other clients
-			 * from changing those bytes ever since */
-			bool alone;
+			/* With -EALREADY: bytes at offset that equal the data are this op's. NFSv4:
+			 * a lock or a delegation has kept other clients from writing there ever
+			 * since. NFSv3: WRITE puts them there again, whichever bytes there are. */
+			bool ours;
 		} write;
 		struct {
 			struct nfs_fh fh;

@@ -352,6 +352,7 @@ static void task_jukebox(struct nfs3_client *c, struct nfs_op *op)
 		return;
 	}
 	if (op->be.v3.kind == NFS3_K_APPEND && op->call.repeated) {
+		op->u.write.ours = true;
 		nfs3_task_end(c, op, -EALREADY); /* the first copy may have been carried out */
 		return;
 	}

@@ -490,7 +490,7 @@ static void append_before(struct nfs_op *op, const struct nfs4_attrs *a)
 static enum nfs_outcome append_elsewhere(struct nfs4_client *c, struct nfs_op *op, uint64_t size)
 {
 	if (op->be.v4.unsure) {
-		op->u.write.alone = op->be.v4.more[1] && append_alone(c, op) == op->be.v4.more[1];
+		op->u.write.ours = op->be.v4.more[1] && append_alone(c, op) == op->be.v4.more[1];
 		return nfs_failed(op, -EALREADY);
 	}
 	if (++op->be.v4.more[0] > APPEND_TRIES) {

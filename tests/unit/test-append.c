@@ -79,13 +79,13 @@ static bool answer_lost(struct nfs_op *op)
 	return true;
 }
 
-/* Likewise, and no other client can have written there since. */
-static bool answer_lost_alone(struct nfs_op *op)
+/* Likewise, and what stands there is its own. */
+static bool answer_lost_by_us(struct nfs_op *op)
 {
 	bool lost = answer_lost(op);
 
 	if (lost)
-		op->u.write.alone = true;
+		op->u.write.ours = true;
 	return lost;
 }
 
@@ -94,7 +94,7 @@ static void an_append_that_was_carried_out_is_not_repeated(void **state)
 	fill(1000);
 	assert_int_equal(kernel_write(node, fh, 1000, data, 50, O_RDWR), 50);
 	fs->info.rsize = 16;
-	fake_knobs.script = answer_lost_alone;
+	fake_knobs.script = answer_lost_by_us;
 	assert_int_equal(kernel_write(node, fh, 1000, data, 50, O_RDWR | O_APPEND), 50);
 	assert_int_equal(count(NFS_COMMIT), 1);
 	fs->info.rsize = 4096;
@@ -107,7 +107,7 @@ static void an_append_that_was_carried_out_in_part_goes_on(void **state)
 {
 	fill(1000);
 	assert_int_equal(kernel_write(node, fh, 1000, data, 20, O_RDWR), 20);
-	fake_knobs.script = answer_lost_alone;
+	fake_knobs.script = answer_lost_by_us;
 	assert_int_equal(kernel_write(node, fh, 1000, data, 50, O_RDWR | O_APPEND), 50);
 	assert_int_equal(kernel_read(node, fh, 0, back, 4096), 1050);
 	assert_memory_equal(back + 1000, data, 50);

@@ -197,6 +197,7 @@ static void an_append_sent_twice_and_put_off_may_have_been_made(void **state)
 	f->m.fails[NFS3PROC_WRITE].status = NFS3ERR_JUKEBOX;
 	f->m.fails[NFS3PROC_WRITE].times = 2;
 	assert_int_equal(fix3_run(f, &op), -EALREADY);
+	assert_true(op.u.write.ours); /* it goes to the same place each time */
 	assert_int_equal(op.u.write.offset, MEAN3_SIZE);
 	assert_int_equal(f->m.count[NFS3PROC_WRITE], 2);
 	mem_buf_unref(buf);

@@ -402,7 +402,7 @@ static void no_other_client_can_have_appended_meanwhile(void **state)
 		f->srv.delegs.gives_back = i == 0;
 		fix_quirk(f, Q_CUT_REBOOT);
 		assert_int_equal(fix_run(f, &op), -EALREADY);
-		assert_int_equal(op.u.write.alone, i == 0);
+		assert_int_equal(op.u.write.ours, i == 0);
 	}
 	assert_int_equal(fix_close(f, o), 0);
 	mem_buf_unref(buf);

@@ -464,7 +464,7 @@ static void test_reclaim_delayed(void **state)
 
 /* An append that is carried out, but not answered. */
 static int append(
-	struct fix *f, struct nfs_open *o, const struct nfs_fh *fh, enum quirk q, bool *alone)
+	struct fix *f, struct nfs_open *o, const struct nfs_fh *fh, enum quirk q, bool *ours)
 {
 	struct mem_buf *buf = mem_buf_get(f->pool, 100);
 	struct nfs_op op = {.type = NFS_WRITE};
@@ -477,7 +477,7 @@ static int append(
 	op.u.write.offset = f->srv.size;
 	fix_quirk(f, q);
 	rc = fix_run(f, &op);
-	*alone = op.u.write.alone;
+	*ours = op.u.write.ours;
 	mem_buf_unref(buf);
 	return rc;
 }
@@ -488,18 +488,18 @@ static void test_append_under_a_lock(void **state)
 	struct fix *f = *state;
 	struct nfs_fh fh;
 	struct nfs_open *o = fix_open(f, O_RDWR, &fh);
-	bool alone;
+	bool ours;
 
-	assert_int_equal(append(f, o, &fh, Q_CUT, &alone), -EALREADY);
-	assert_false(alone);
+	assert_int_equal(append(f, o, &fh, Q_CUT, &ours), -EALREADY);
+	assert_false(ours);
 	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, f->srv.size + 10), 0); /* not all of it */
-	assert_int_equal(append(f, o, &fh, Q_CUT, &alone), -EALREADY);
-	assert_false(alone);
+	assert_int_equal(append(f, o, &fh, Q_CUT, &ours), -EALREADY);
+	assert_false(ours);
 	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, TOP), 0);
-	assert_int_equal(append(f, o, &fh, Q_CUT, &alone), -EALREADY);
-	assert_true(alone);
-	assert_int_equal(append(f, o, &fh, Q_CUT_REBOOT, &alone), -EALREADY);
-	assert_true(alone); /* it was reclaimed */
+	assert_int_equal(append(f, o, &fh, Q_CUT, &ours), -EALREADY);
+	assert_true(ours);
+	assert_int_equal(append(f, o, &fh, Q_CUT_REBOOT, &ours), -EALREADY);
+	assert_true(ours); /* it was reclaimed */
 	assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 0, TOP), 0);
 	assert_int_equal(fix_close(f, o), 0);
 	fix_unmount_clean(f);

@@ -523,7 +523,7 @@ static void test_an_append_is_not_done_twice(void **state)
 	a.op.u.write.offset = end;
 	fix_quirk(f, Q_CUT);
 	assert_int_equal(fix_run(f, &a.op), -EALREADY);
-	assert_false(a.op.u.write.alone);
+	assert_false(a.op.u.write.ours);
 	assert_int_equal(a.op.u.write.offset, end);
 	assert_int_equal(f->srv.size, end + DATA);
 	appender_finish(&a);
