@@ -46,6 +46,7 @@ void batch_begin(struct batch *b, struct nfs_client *client, const struct rpc_cr
 {
 	b->client = client;
 	b->cred = *cred;
+	b->since_ns = b->ended_ns = 0;
 	b->op_ended = NULL;
 	b->data = (struct seg_list){.n = 0};
 	b->pending = 0;
@@ -174,6 +175,7 @@ static void op_done(struct nfs_op *op)
 	pthread_mutex_lock(&b->lock);
 	p->state = PART_IDLE;
 	last = --b->pending == 0;
+	b->ended_ns = op->ended_ns;
 	pthread_mutex_unlock(&b->lock);
 	if (last)
 		b->done(b);
@@ -196,7 +198,10 @@ static void submit_part(struct batch *b, struct part *p)
 	p->ready = false;
 	p->op.done = op_done;
 	p->op.ctx = p;
+	p->op.since_ns = b->since_ns;
 	if (is_unwanted(b, p)) {
+		p->op.calls = (struct nfs_op_calls){0};
+		p->op.ended_ns = 0;
 		p->op.error = -EINTR;
 		op_done(&p->op);
 		return;
@@ -222,6 +227,8 @@ void batch_submit(struct batch *b, batch_done_fn *done)
 	pthread_mutex_lock(&b->lock);
 	b->done = done;
 	b->pending = 1;
+	if (b->ended_ns)
+		b->since_ns = b->ended_ns;
 	STAILQ_FOREACH (p, &b->parts, next) {
 		if (!p->ready)
 			continue;

@@ -73,7 +73,10 @@ struct batch_pool {
 struct batch {
 	struct batch_pool *pool;
 	struct nfs_client *client;
-	struct rpc_cred cred;  /* of operations that are made ready from now on */
+	struct rpc_cred cred; /* of operations that are made ready from now on */
+	/* Since when the owner wants the operations of a step (nfs_op.since_ns): for the first one
+	 * the owner may say so, then that is the end of the step before. */
+	uint64_t since_ns;
 	batch_op_fn *op_ended; /* called for each as it ends, before done; may be NULL */
 	batch_done_fn *done;
 	struct part_list spare; /* reserved */
@@ -83,6 +86,7 @@ struct batch {
 	pthread_mutex_t lock; /* what follows */
 	unsigned pending;     /* parts that have not ended, the submitter included */
 	bool cancelled, keep_going;
+	uint64_t ended_ns;	/* when the last operation ended, on clock_ns(); 0: none has */
 	struct part_list parts; /* the first, then more; changed by the owner between steps */
 	struct part first;
 };

@@ -266,7 +266,7 @@ static void submit(struct fetch *x)
 			.hold = x->block[i]->buf};
 	batch_begin(&x->batch, all->client, x->by->cred);
 	seg_list_init(&x->batch.data, x->seg, x->n);
-	x->asked = clock_ns();
+	x->asked = x->batch.since_ns = clock_ns();
 	if (!batch_cut(&x->batch, all->rsize)) {
 		finish(x, 0, false);
 		return;

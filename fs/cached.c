@@ -156,6 +156,7 @@ static void ready(struct cache_wait *w)
 {
 	struct request *r = (struct request *)((char *)w - offsetof(struct request, u.io.wait));
 
+	request_waited(r);
 	leave(r->fs->cached, r);
 	if (request_is_gone(r))
 		request_end(r, -EINTR);

@@ -243,6 +243,7 @@ static void go_on(struct request *r)
 {
 	struct flushes *f = r->fs->flushes;
 
+	request_waited(r);
 	pthread_mutex_lock(&f->lock);
 	TAILQ_REMOVE(&f->waiting, r, flush.link);
 	if (request_is_gone(r) && r->flush.outlives && !r->flush.closes)

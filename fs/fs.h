@@ -16,6 +16,7 @@
 #include "fs/stale.h"
 #include "fs/stats.h"
 
+struct accounts;
 struct appends;
 struct cache;
 struct cached;
@@ -51,6 +52,7 @@ struct fs {
 	struct inode_table *inodes;
 	struct names *names;
 	struct request_pool *requests;
+	struct accounts *accounts;
 	struct openings *openings;
 	struct silly_names *silly;
 	struct listings *listings;

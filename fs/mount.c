@@ -19,6 +19,7 @@
 #include "cli/fuse_fd.h"
 #include "cli/machine.h"
 #include "cli/mountpoint.h"
+#include "fs/account.h"
 #include "fs/device.h"
 #include "fs/ops.h"
 #include "fs/worker.h"
@@ -140,6 +141,8 @@ static ssize_t read_request(int fd, void *buf, size_t len, void *userdata)
 	if (!atomic_load_explicit(&fs->init_done, memory_order_relaxed) &&
 		n >= (ssize_t)sizeof(*h) && h->opcode != FUSE_INIT)
 		atomic_store(&fs->not_first, true);
+	if (n > 0)
+		account_read(buf, (size_t)n);
 	return n;
 }
 
@@ -156,6 +159,7 @@ static ssize_t write_answer(int fd, struct iovec *iov, int count, void *userdata
 			((struct fuse_init_out *)iov[1].iov_base)->flags |=
 				FUSE_HANDLE_KILLPRIV | FUSE_HANDLE_KILLPRIV_V2;
 	}
+	account_answered(fs->accounts, iov, count);
 	return device_writev(fs->device, iov, count);
 }
 

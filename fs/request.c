@@ -81,6 +81,9 @@ static void batch_done(struct batch *b)
 {
 	struct request *r = request_of_batch(b);
 
+	atomic_fetch_add_explicit(&r->waits,
+		atomic_exchange_explicit(&r->step_rpcs, 0, memory_order_relaxed),
+		memory_order_relaxed);
 	r->step(r);
 }
 
@@ -94,6 +97,18 @@ static void found_stale(struct fs *fs, struct inode *ino)
 	names_doubt_all(fs->names, ino);
 }
 
+static void count_calls(struct request *r, unsigned n)
+{
+	unsigned most = atomic_load_explicit(&r->step_rpcs, memory_order_relaxed);
+
+	if (!n)
+		return;
+	atomic_fetch_add_explicit(&r->rpcs, n, memory_order_relaxed);
+	while (n > most && !atomic_compare_exchange_weak_explicit(&r->step_rpcs, &most, n,
+				   memory_order_relaxed, memory_order_relaxed))
+		;
+}
+
 static void op_ended(struct batch *b, const struct nfs_op *op)
 {
 	struct request *r = request_of_batch(b);
@@ -103,6 +118,7 @@ static void op_ended(struct batch *b, const struct nfs_op *op)
 		stats_add(&s->ops[op->type], 1);
 	if (op->error)
 		stats_add(&s->errors[op->type], 1);
+	count_calls(r, op->calls.n);
 	if (op->error == -ESTALE) { /* which of them is not known */
 		found_stale(r->fs, r->inode);
 		found_stale(r->fs, r->dir);
@@ -152,7 +168,13 @@ struct request *request_new_cred(struct fs *fs, struct fuse_req *fuse, const str
 	r->armed = false;
 	atomic_store(&r->watched, false);
 	r->any_signal = false;
-	r->born = clock_ns();
+	r->account.unique = 0;
+	if (fuse)
+		account_take(&r->account);
+	r->born = r->batch.since_ns = r->account.unique ? r->account.born : clock_ns();
+	atomic_store_explicit(&r->rpcs, 0, memory_order_relaxed);
+	atomic_store_explicit(&r->waits, 0, memory_order_relaxed);
+	atomic_store_explicit(&r->step_rpcs, 0, memory_order_relaxed);
 	r->step = NULL;
 	r->inode = r->dir = r->to_dir = r->unlinking = NULL;
 	r->settler = NULL;
@@ -479,6 +501,11 @@ static struct fuse_req *take_fuse(struct request *r)
 	atomic_store(&r->awaited, false);
 	if (fuse && r->armed)
 		fuse_req_interrupt_func(fuse, NULL, NULL);
+	if (fuse) {
+		r->account.rpcs = atomic_load_explicit(&r->rpcs, memory_order_relaxed);
+		r->account.waits = atomic_load_explicit(&r->waits, memory_order_relaxed);
+		account_answers(&r->account);
+	}
 	return fuse;
 }
 

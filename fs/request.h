@@ -46,6 +46,7 @@
 #include "cache/batch.h"
 #include "cache/cache.h"
 #include "cache/writeback.h"
+#include "fs/account.h"
 #include "nfsproto/nfs_client.h"
 
 struct fs;
@@ -77,6 +78,9 @@ struct request {
 	bool settles;	     /* what it waits for in opening.c is that times are set */
 	bool any_signal; /* any signal cancels it, not only a fatal one; constant once submitted */
 	uint64_t born;	 /* when it came, on clock_ns(): what the server answers is not older */
+	struct account account; /* rpcs and waits become known with the answer */
+	/* of account, so far; and the RPCs of that part of this step that has made the most */
+	atomic_uint rpcs, waits, step_rpcs;
 	TAILQ_ENTRY(request) live;
 	SLIST_ENTRY(request) free;  /* or in the list of silly.c or opening.c where it waits */
 	STAILQ_ENTRY(request) wait; /* in the queue of inval.c or append.c */
@@ -339,6 +343,11 @@ void request_pool_limit(struct request_pool *p, uint64_t ns);
 /* For how long, in ns, the kernel has waited for the oldest request, those apart that wait for a
  * lock; 0: for none, or that cannot be said without waiting. Any thread; does not wait. */
 uint64_t request_oldest_ns(struct request_pool *p);
+/* r has waited for a call that was made for others. Any thread that goes on with r. */
+static inline void request_waited(struct request *r)
+{
+	atomic_fetch_add_explicit(&r->waits, 1, memory_order_relaxed);
+}
 /* The errno with which r, which is GONE, is answered. */
 int request_gone_error(const struct request *r);
 

@@ -10,6 +10,7 @@
 
 #include "cache/fetch.h"
 #include "cli/fuse_fd.h"
+#include "fs/account.h"
 #include "fs/append.h"
 #include "fs/cached.h"
 #include "fs/flush.h"
@@ -41,6 +42,7 @@ bool setup_begin(struct fs *fs, const struct options *o)
 	fs->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	fs->pool = mem_pool_new(bytes);
 	fs->requests = request_pool_new();
+	fs->accounts = accounts_new();
 	fs->openings = openings_new();
 	fs->silly = silly_names_new((uint32_t)clock_ns() ^ (unsigned)getpid() << 16);
 	fs->listings = listings_new();
@@ -53,9 +55,9 @@ bool setup_begin(struct fs *fs, const struct options *o)
 	fs->flush_ops = flush_ops(fs);
 	fs->writeback = writeback_new(&fs->flush_ops, o->gather ? fs->data_limit / 2 : 0);
 	fs->flushes = flushes_new();
-	return fs->wake_fd >= 0 && fs->memory && fs->pool && fs->requests && fs->openings &&
-	       fs->silly && fs->listings && fs->appends && fs->orders && fs->lates && fs->fetches &&
-	       fs->cached && fs->writeback && fs->flushes;
+	return fs->wake_fd >= 0 && fs->memory && fs->pool && fs->requests && fs->accounts &&
+	       fs->openings && fs->silly && fs->listings && fs->appends && fs->orders &&
+	       fs->lates && fs->fetches && fs->cached && fs->writeback && fs->flushes;
 }
 
 bool setup_root(struct fs *fs)
@@ -88,6 +90,7 @@ void setup_end(struct fs *fs)
 	fs->inodes = inode_table_free(fs->inodes);
 	fs->names = names_free(fs->names);
 	fs->requests = request_pool_free(fs->requests);
+	fs->accounts = accounts_free(fs->accounts);
 	fs->appends = appends_free(fs->appends);
 	fs->orders = orders_free(fs->orders);
 	fs->lates = lates_free(fs->lates);

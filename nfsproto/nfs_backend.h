@@ -61,6 +61,7 @@ struct nfs_client {
 	struct nfs_client_info info;
 	struct nfs_fh root;
 	struct nfs_attr root_attr;
+	struct nfs_counts counts;
 };
 
 /* The beginning of every back end's client: who is told what (nfs_client_upcalls). */

@@ -16,6 +16,7 @@
 
 #include "nfsproto/nfs_backend.h"
 #include "nfsproto/nfs_unsure.h"
+#include "transport/clock.h"
 #include "transport/log.h"
 
 #define NFS_PORT_TCP  2049
@@ -293,6 +294,11 @@ void nfs_client_info(struct nfs_client *c, struct nfs_client_info *out)
 	rpc_client_info(c->rpc, &out->rpc);
 }
 
+void nfs_client_count(struct nfs_client *c, enum nfs_op_type t, struct nfs_count *out)
+{
+	nfs_count_sum(&c->counts, t, out);
+}
+
 void nfs_client_stats(struct nfs_client *c, struct rpc_client_stats *out)
 {
 	rpc_client_stats(c->rpc, out);
@@ -556,10 +562,23 @@ static void clear_results(struct nfs_op *op)
 		op->u.open.have_access = op->u.open.have_data = op->u.open.times_left = false;
 }
 
+static void ended(struct nfs_op *op)
+{
+	op->done = op->users_done;
+	op->ended_ns = clock_ns();
+	nfs_count_note(&op->client->counts, op);
+	op->done(op);
+}
+
 void nfs_submit(struct nfs_client *c, struct nfs_op *op)
 {
 	op->client = c;
 	op->error = check_op(c, op);
+	op->calls = (struct nfs_op_calls){0};
+	if (!op->since_ns)
+		op->since_ns = clock_ns();
+	op->users_done = op->done;
+	op->done = ended;
 	op->slot = NULL;
 	op->tries = 0;
 	op->due_ns = 0;

@@ -7,6 +7,7 @@
 #ifndef RNFS_NFSPROTO_NFS_CLIENT_H
 #define RNFS_NFSPROTO_NFS_CLIENT_H
 
+#include "nfsproto/nfs_count.h"
 #include "nfsproto/nfs_op.h"
 
 /* --- what a mount tells its user unasked ----------------------------------------------------- */
@@ -130,6 +131,8 @@ struct nfs_client *nfs_client_new(const struct nfs_mount_params *p, struct err *
 void nfs_client_root(struct nfs_client *c, struct nfs_fh *fh, struct nfs_attr *attr);
 void nfs_client_info(struct nfs_client *c, struct nfs_client_info *out);
 void nfs_client_stats(struct nfs_client *c, struct rpc_client_stats *out);
+/* The ops of that type that have ended. Any thread; takes no lock. */
+void nfs_client_count(struct nfs_client *c, enum nfs_op_type t, struct nfs_count *out);
 /* Returns delegations, closes what is open, destroys session and client ID on the server (each
  * bounded by a short time-out if the server is silent), disconnects. Ops under way end with
  * -ENOTCONN. Not from done. Accepts NULL, returns NULL. */

@@ -76,12 +76,24 @@ struct nfs_then {
 	struct nfs_attr attr;
 };
 
+/* The calls that were made of an op. */
+struct nfs_op_calls {
+	uint64_t first_ns; /* when the first was handed to a connection, on clock_ns(); 0: none was
+			    */
+	uint32_t n;
+};
+
 struct nfs_op {
 	enum nfs_op_type type;
 	struct rpc_cred cred; /* the calling user */
 	void (*done)(struct nfs_op *op);
 	void *ctx;
 	int error;
+	uint64_t since_ns; /* since when the caller wants it, on clock_ns(); 0: nfs_submit() sets it
+			    */
+	/* out */
+	uint64_t ended_ns; /* when done was called */
+	struct nfs_op_calls calls;
 
 	union {
 		struct {
@@ -371,6 +383,7 @@ struct nfs_op {
 		} setacl;
 	} u;
 
+	void (*users_done)(struct nfs_op *op); /* nfs_client.c's: while done is its own */
 	/* the back end's */
 	struct rpc_call call;
 	struct nfs_client *client;
@@ -409,6 +422,20 @@ struct nfs_op {
 	} be;
 	TAILQ_ENTRY(nfs_op) link;
 };
+
+/* A call of op is about to be handed to a connection. */
+static inline void nfs_op_called(struct nfs_op *op, uint64_t now)
+{
+	if (!op->calls.n++)
+		op->calls.first_ns = now;
+}
+
+/* The back end made the calls of op as those of `own`, which begins anew. */
+static inline void nfs_op_take_calls(struct nfs_op *op, struct nfs_op *own)
+{
+	op->calls = own->calls;
+	own->calls = (struct nfs_op_calls){0};
+}
 
 /* Does op change the data of a file? The server may execute it late: until its end is known, it may
  * undo what came after it (nfs_cancel()). */

@@ -13,6 +13,7 @@
 #include "nfsproto/v3/nfs3_nlm_call.h"
 #include "nfsproto/v3/nfs3_nlm_ctx.h"
 #include "nfsproto/v3/nfs3_nlm_queue.h"
+#include "transport/clock.h"
 
 #define POLL_MIN_MS 50u
 #define POLL_MAX_MS 1000u
@@ -118,6 +119,7 @@ static void run_lock(struct nfs3_client *c, struct nfs_op *op)
 		nfs3_nlm_end(n, op, -ENOMEM);
 		return;
 	}
+	nfs_op_called(op, clock_ns());
 	a = nfs3_nlm_lock(c, ctx, start, last, write, false);
 	out = came_to(c, op, &a);
 	if (out == NFS_STATUS && a.error == -EAGAIN && op->u.lock.wait)
@@ -175,6 +177,7 @@ static void run_unlock(struct nfs3_client *c, struct nfs_op *op)
 		nfs3_nlm_end(n, op, -ENOMEM);
 		return;
 	}
+	nfs_op_called(op, clock_ns());
 	a = nfs3_nlm_unlock(c, ctx, start, last);
 	out = came_to(c, op, &a);
 	if (out == NFS_LATER || out == NFS_RECOVER) {
@@ -234,6 +237,7 @@ static void run_test(struct nfs3_client *c, struct nfs_op *op)
 	int error = 0;
 
 	if (ctx) {
+		nfs_op_called(op, clock_ns());
 		a = nfs3_nlm_test(c, ctx, op->u.lockt.start, op->u.lockt.end,
 			op->u.lockt.type == F_WRLCK, &holder);
 		nfs3_nlm_ctx_put(n, ctx);

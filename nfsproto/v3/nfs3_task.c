@@ -150,6 +150,7 @@ static int task_try_send(struct nfs3_client *c, struct nfs_op *op)
 	}
 	pthread_mutex_unlock(&c->lock);
 	if (!rc) {
+		nfs_op_called(op, clock_ns());
 		rc = rpc_call_submit(&op->call);
 		if (!rc)
 			return 0;

@@ -128,6 +128,8 @@ static void end_for(
 		nfs4_lock_wake_locked(c, &ctx->fh, req->start, req->end);
 	due = ctx_settled_locked(c, ctx);
 	pthread_mutex_unlock(&c->locks.lock);
+	if (user)
+		nfs_op_take_calls(user, &req->own);
 	answer(user, error);
 	nfs4_lockctx_run(c, ctx);
 	if (due)

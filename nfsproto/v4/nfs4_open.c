@@ -221,6 +221,8 @@ static void close_done(struct nfs_op *own)
 	struct nfs_op *user = take_user(c, o);
 	int error = own->error;
 
+	if (user)
+		nfs_op_take_calls(user, own);
 	if (error && error != -ENOTCONN && (user || error != -ETIMEDOUT))
 		log_warn("%s: CLOSE failed: %s", c->srv->name, strerror(-error));
 	if (unanswered(c, own)) {
@@ -248,6 +250,7 @@ static void close_start(struct nfs4_client *c, struct nfs_open *o, uint8_t flags
 	o->close_ns = clock_ns();
 	o->own.done = close_done;
 	o->own.tries = 0;
+	o->own.calls = (struct nfs_op_calls){0};
 	nfs4_mount_bind(c, &o->own, NFS_CLOSE);
 	o->own.be.v4.flags = NFS4_F_OWN | flags;
 	o->own.be.v4.open = o;
@@ -343,6 +346,8 @@ static void open_done(struct nfs_op *own)
 		o->close_wanted = !user || error;
 	}
 	pthread_mutex_unlock(&c->lock);
+	if (user)
+		nfs_op_take_calls(user, own);
 	if (again && !have_state) {
 		/* The server may have opened it: once it answers the same owner opens the same file
 		 * again, only to close it. Nothing is made or truncated by that. */

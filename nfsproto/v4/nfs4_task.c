@@ -185,6 +185,7 @@ static enum nfs_outcome task_try_send(struct nfs_op *op, uint32_t highest)
 	task_put(op, &k);
 	nfs4_comp_end(&k);
 	op->call.reply_max = (uint32_t)k.bound;
+	nfs_op_called(op, now);
 	rc = rpc_call_submit(&op->call);
 	if (rc == 0)
 		return NFS_DONE; /* op may have ended by now */

@@ -291,6 +291,11 @@ void nfs_client_info(struct nfs_client *c, struct nfs_client_info *out)
 	};
 }
 
+void nfs_client_count(struct nfs_client *c, enum nfs_op_type t, struct nfs_count *out)
+{
+	memset(out, 0, sizeof(*out));
+}
+
 void nfs_client_stats(struct nfs_client *c, struct rpc_client_stats *out)
 {
 	pthread_mutex_lock(&c->lock);
