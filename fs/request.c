@@ -409,7 +409,7 @@ void request_pool_limit(struct request_pool *p, uint64_t ns)
 
 int request_gone_error(const struct request *r)
 {
-	return atomic_load(&r->timed_out) && !r->any_signal ? ETIMEDOUT : EINTR;
+	return atomic_load(&r->timed_out) ? ETIMEDOUT : EINTR;
 }
 
 bool request_check_killed(struct request_pool *p)

@@ -320,8 +320,9 @@ static inline bool request_is_gone(const struct request *r)
 }
 
 /* From now on a request of the kernel that has waited for ns has timed out; 0: no request ever has.
- * It is answered ETIMEDOUT, or EINTR if any signal would have ended its wait, as for a lock. What
- * it has begun on the server may be done or not, as on a soft mount. Any thread. */
+ * It is answered ETIMEDOUT, also where it waits for a lock: the kernel takes EINTR for a signal
+ * that restarts the call, and if there is none, the program gets an errno that has no name. What it
+ * has begun on the server may be done or not, as on a soft mount. Any thread. */
 void request_pool_limit(struct request_pool *p, uint64_t ns);
 /* The errno with which r, which is GONE, is answered. */
 int request_gone_error(const struct request *r);
