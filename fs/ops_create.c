@@ -144,9 +144,9 @@ static void create_wait(struct request *r)
 /* Its process need not wait, but what it has begun is ended, and the file closed. */
 static void create_gone(struct request *r)
 {
+	fuse_reply_err(request_take_fuse(r), request_gone_error(r));
 	request_keep_going(r);
 	r->flush.closes = true;
-	fuse_reply_err(request_take_fuse(r), request_gone_error(r));
 	create_wait(r);
 }
 

@@ -38,7 +38,7 @@ unsigned patience_s(const char *root)
 
 unsigned patience_answer_s(unsigned bound_s)
 {
-	return bound_s - bound_s / 4;
+	return bound_s * 3 / 4;
 }
 
 void patience_say(unsigned bound_s, char *text, size_t size)
