@@ -75,9 +75,10 @@ struct fs {
 	struct stale_threads stale;
 	atomic_bool init_done;
 	/* set before init_done */
-	bool sends_umask; /* the server takes the umask off: the kernel gives modes as they were
-			     given */
-	bool kills_priv;  /* the answer to INIT is to say FUSE_HANDLE_KILLPRIV, both (mount.c) */
+	bool sends_umask;  /* the server takes the umask off: the kernel gives modes as they were
+			      given */
+	bool kills_priv;   /* the answer to INIT is to say FUSE_HANDLE_KILLPRIV, both (mount.c) */
+	bool may_time_out; /* this kernel can bound how long it waits (patience.h) */
 	pthread_mutex_t handles_lock;
 	LIST_HEAD(, handle) handles; /* handles_lock: of open files and directories */
 	struct stats stats;

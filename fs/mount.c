@@ -25,6 +25,8 @@
 #include "fs/worker.h"
 #include "transport/log.h"
 
+#define REQUEST_TIMEOUT (1u << 10) /* FUSE_REQUEST_TIMEOUT in flags2, from Linux 6.15 */
+
 extern char **environ;
 
 static bool is_dev_fd(const char *path)
@@ -184,11 +186,25 @@ static void capture_end(struct capture *c, char *text, size_t size)
 		memmove(text, s + 2, strlen(s + 2) + 1);
 }
 
+/* The library (3.14) does not know FUSE_REQUEST_TIMEOUT, and does not show what it does not know.
+ */
+static void look_at_init(struct fs *fs, const void *buf)
+{
+	const struct fuse_in_header *h = buf;
+	const struct fuse_init_in *in = (const void *)(h + 1);
+
+	if (h->opcode == FUSE_INIT && h->len >= sizeof(*h) + sizeof(*in))
+		fs->may_time_out = in->flags2 & REQUEST_TIMEOUT;
+}
+
 static ssize_t read_request(int fd, void *buf, size_t len, void *userdata)
 {
 	struct fs *fs = userdata;
+	ssize_t n = device_read(fs->device, buf, len, worker_in_row());
 
-	return device_read(fs->device, buf, len, worker_in_row());
+	if (n > 0 && !atomic_load_explicit(&fs->init_done, memory_order_relaxed))
+		look_at_init(fs, buf);
+	return n;
 }
 
 /* The library (3.14) knows FUSE_HANDLE_KILLPRIV but leaves it out of its answer to INIT, and does
