@@ -277,7 +277,7 @@ static bool wait_for(struct request *r, struct inode *ino, enum written_level le
 	w->ready = flushed;
 	w->cred = &r->batch.cred;
 	w->then = then;
-	if (r->fuse && !r->flush.closes)
+	if (!r->flush.closes && r->fuse)
 		request_watch(r);
 	enter(r, ino, next);
 	if (writeback_wait(r->fs->writeback, &ino->written, w, level))

@@ -90,9 +90,10 @@ struct fs {
 	bool notified_silent;	  /* the main thread's: as the desktop was told last */
 	pid_t notifying;	  /* and by which process; 0: none runs */
 	/* set before init_done */
-	bool sends_umask; /* the server takes the umask off: the kernel gives modes as they were
-			     given */
-	bool kills_priv;  /* the answer to INIT is to say FUSE_HANDLE_KILLPRIV, both (mount.c) */
+	bool sends_umask;  /* the server takes the umask off: the kernel gives modes as they were
+			      given */
+	bool kills_priv;   /* the answer to INIT is to say FUSE_HANDLE_KILLPRIV, both (mount.c) */
+	bool may_time_out; /* this kernel can bound how long it waits (patience.h) */
 	pthread_mutex_t handles_lock;
 	LIST_HEAD(, handle) handles; /* handles_lock: of open files and directories */
 	struct stats stats;

@@ -163,7 +163,7 @@ bool late_waits(
 
 	if (!late_meets(r->fs, ino, first, last))
 		return false;
-	if (r->fuse && !r->flush.closes)
+	if (!r->flush.closes && r->fuse)
 		request_watch(r);
 	r->late.behind = ino;
 	r->late.from = first;

@@ -278,13 +278,19 @@ static void set_log_level(const struct options *o, bool all)
  * log, unless that is the terminal. */
 static void mind_patience(struct fs *fs, char *said, size_t size)
 {
-	unsigned bound = patience_s("");
+	unsigned bound = 0;
 
 	said[0] = 0;
-	if (!bound)
+	if (!fs->may_time_out)
 		return;
-	announce_bound(fs, patience_answer_s(bound) * NSEC_PER_SEC);
-	patience_say(bound, said, size);
+	if (!patience_s("", &bound)) {
+		patience_say_unknown(said, size);
+	} else if (bound) {
+		announce_bound(fs, patience_answer_s(bound) * NSEC_PER_SEC);
+		patience_say(bound, said, size);
+	}
+	if (!said[0])
+		return;
 	log_warn("%s", said);
 	if (fs->opt->foreground)
 		said[0] = 0;

@@ -26,7 +26,8 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 
-#define MINOR_BITS 20 /* of a device number inside the kernel */
+#define MINOR_BITS	20	   /* of a device number inside the kernel */
+#define REQUEST_TIMEOUT (1u << 10) /* FUSE_REQUEST_TIMEOUT in flags2, from Linux 6.15 */
 
 static int check_device(struct err *e)
 {
@@ -132,6 +133,17 @@ static void capture_end(struct capture *c, char *text, size_t size)
 		memmove(text, s + 2, strlen(s + 2) + 1);
 }
 
+/* The library (3.14) does not know FUSE_REQUEST_TIMEOUT, and does not show what it does not know.
+ */
+static void look_at_init(struct fs *fs, const void *buf)
+{
+	const struct fuse_in_header *h = buf;
+	const struct fuse_init_in *in = (const void *)(h + 1);
+
+	if (h->opcode == FUSE_INIT && h->len >= sizeof(*h) + sizeof(*in))
+		fs->may_time_out = in->flags2 & REQUEST_TIMEOUT;
+}
+
 static ssize_t read_request(int fd, void *buf, size_t len, void *userdata)
 {
 	struct fs *fs = userdata;
@@ -143,6 +155,8 @@ static ssize_t read_request(int fd, void *buf, size_t len, void *userdata)
 		atomic_store(&fs->not_first, true);
 	if (n > 0)
 		account_read(buf, (size_t)n);
+	if (n > 0 && !atomic_load_explicit(&fs->init_done, memory_order_relaxed))
+		look_at_init(fs, buf);
 	return n;
 }
 

@@ -237,6 +237,7 @@ void ops_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fus
 	struct seg_list data;
 	struct request *r;
 	bool waits;
+	int error;
 
 	if (!size || size > MEM_MAX_SIZE) {
 		fuse_reply_err(req, EINVAL);
@@ -249,8 +250,9 @@ void ops_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fus
 		found = cached_read(req, f, (uint64_t)off, (uint32_t)size);
 	if (found == CACHE_HIT)
 		return;
-	if (!worker_data_wait(fs, (uint32_t)size, fuse_req_ctx(req)->pid, &data)) {
-		fuse_reply_err(req, ENOTCONN);
+	error = worker_data_wait(fs, (uint32_t)size, fuse_req_ctx(req)->pid, &data);
+	if (error) {
+		fuse_reply_err(req, error);
 		return;
 	}
 	r = io_request(req, fi, off, &data);
@@ -312,22 +314,22 @@ static void write_step(struct request *r)
 		write_reply(r);
 }
 
-/* The worker has read the data to where it cannot stay: copies it to data memory. False: the
- * session has ended, or the process is being killed. */
-static bool write_copy_data(
+/* The worker has read the data to where it cannot stay: copies it to data memory. 0 or the errno of
+ * worker_data_wait(). */
+static int write_copy_data(
 	struct fs *fs, pid_t tid, const struct fuse_buf *from, struct seg_list *data)
 {
 	struct seg_list src = SEG_LIST_MEM(from->mem, (uint32_t)from->size);
+	int error = worker_data_wait(fs, src.len, tid, data);
 
-	if (!worker_data_wait(fs, src.len, tid, data))
-		return false;
-	seg_list_copy(data, &src);
-	return true;
+	if (!error)
+		seg_list_copy(data, &src);
+	return error;
 }
 
-/* The data in memory that is the request's own, as from data_get(). False if there is none and who
- * writes is not to wait on. */
-static bool write_take_data(
+/* The data in memory that is the request's own, as from data_get(). 0 or the errno with which the
+ * request is to be answered. */
+static int write_take_data(
 	struct fs *fs, pid_t tid, const struct fuse_bufvec *in, struct seg_list *data)
 {
 	const struct fuse_buf *from = &in->buf[0];
@@ -335,7 +337,7 @@ static bool write_take_data(
 	size_t off = 0;
 
 	if (in->count != 1 || from->flags & FUSE_BUF_IS_FD)
-		return false;
+		return ENOTCONN;
 	buf = from->size <= SMALL_WRITE ? data_get(fs, from->size) : NULL;
 	if (buf) {
 		memcpy(buf->data, from->mem, from->size);
@@ -347,7 +349,7 @@ static bool write_take_data(
 		off = (size_t)((uint8_t *)from->mem - buf->data);
 	}
 	*data = seg_list_of_buf(buf, off, (uint32_t)from->size);
-	return true;
+	return 0;
 }
 
 /* r sends its data itself, when what was gathered before is on the server. */
@@ -418,6 +420,7 @@ void ops_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in, off_t
 	struct seg_list data;
 	struct request *r;
 	uint32_t took = 0;
+	int error;
 
 	if (!size) {
 		fuse_reply_write(req, 0);
@@ -428,8 +431,9 @@ void ops_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in, off_t
 	if (gathers && !late_meets(fs, f->inode, first, last) &&
 		gathered_at_once(req, f, fi->writepage, (uint64_t)off, in, &took))
 		return;
-	if (!write_take_data(fs, fuse_req_ctx(req)->pid, in, &data)) {
-		fuse_reply_err(req, ENOTCONN);
+	error = write_take_data(fs, fuse_req_ctx(req)->pid, in, &data);
+	if (error) {
+		fuse_reply_err(req, error);
 		return;
 	}
 	r = io_request(req, fi, off, &data);

@@ -274,7 +274,6 @@ static void open_named_done(struct request *r)
 			return;
 		}
 		other = op->u.open.open;
-		request_keep_going(r);
 		request_op(r, NFS_CLOSE, close)->u.close.open = other;
 		request_submit(r, open_other_closed);
 		return;

@@ -22,8 +22,7 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 
-#define MAX_REQUEST    (1u << 20) /* bytes of data in one READ or WRITE of the kernel's */
-#define MAX_BACKGROUND 128
+#define MAX_REQUEST (1u << 20) /* bytes of data in one READ or WRITE of the kernel's */
 
 void ops_init(void *userdata, struct fuse_conn_info *conn)
 {
@@ -34,8 +33,8 @@ void ops_init(void *userdata, struct fuse_conn_info *conn)
 	conn->want &= ~(FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE);
 	if (conn->max_write > MAX_REQUEST)
 		conn->max_write = MAX_REQUEST;
-	conn->max_background = MAX_BACKGROUND;
-	conn->congestion_threshold = MAX_BACKGROUND * 3 / 4;
+	conn->max_background = REQUEST_BACKGROUND;
+	conn->congestion_threshold = REQUEST_BACKGROUND * 3 / 4;
 	conn->time_gran = 1;
 	/* What a symbolic link says never changes: another target is another file. */
 	conn->want |= conn->capable & FUSE_CAP_CACHE_SYMLINKS;

@@ -70,7 +70,6 @@ static void mknod_opened(struct request *r)
 		request_end(r, made->error);
 		return;
 	}
-	request_keep_going(r);
 	part_op(batch_part(&r->batch), NFS_CLOSE, close)->u.close.open = made->u.open.open;
 	request_submit(r, mknod_closed);
 }

@@ -22,14 +22,16 @@
 #define LONG_WAIT_NS  1000000000ull
 #define END_WAIT_NS   5000000000ull /* of a process that ends of its own accord */
 #define HURRY_NS      2000000000ull /* after one has been killed that waited long */
+#define BEHIND_NS     1000000000ull /* for which requests come that have waited in the kernel */
 
 struct request_pool {
 	pthread_mutex_t lock; /* what follows but for parts */
 	struct request_list free;
 	struct batch_pool parts;
-	TAILQ_HEAD(, request) live; /* oldest first */
+	TAILQ_HEAD(, request) live; /* oldest first, but for what request_came_at() says */
 	uint64_t killed_ns;	    /* when request_check_killed() last found one; 0: never */
 	uint64_t patience_ns;	    /* request_pool_limit()'s; 0: none */
+	uint64_t behind_until;	    /* what comes before that times out at once; 0: nothing */
 	bool ending;		    /* what the kernel still asks for is cancelled at once */
 };
 
@@ -145,10 +147,47 @@ static struct request *alloc_request(struct request_pool *p)
 	return r;
 }
 
+static void kill_request(struct request *r)
+{
+	if (batch_cancel(&r->batch))
+		stats_add(&r->fs->stats.interrupts, 1);
+}
+
+/* r goes on, but the kernel is not to wait for it. */
+static void answer_timed_out_locked(struct request *r)
+{
+	struct fuse_req *fuse = r->fuse;
+
+	r->fuse = NULL;
+	atomic_store(&r->awaited, false);
+	if (fuse)
+		fuse_reply_err(fuse, ETIMEDOUT);
+}
+
+static void time_out_locked(struct request *r)
+{
+	atomic_store(&r->timed_out, true);
+	if (r->keeps_going) {
+		answer_timed_out_locked(r);
+		return;
+	}
+	kill_request(r);
+	atomic_store(&r->gone, true);
+}
+
+static _Thread_local uint64_t came_at; /* request_came_at(); 0: now */
+
+void request_came_at(uint64_t when)
+{
+	came_at = when;
+}
+
 struct request *request_new_cred(struct fs *fs, struct fuse_req *fuse, const struct rpc_cred *cred)
 {
 	struct request *r = alloc_request(fs->requests);
+	uint64_t came = came_at;
 
+	came_at = 0;
 	if (!r) {
 		if (fuse)
 			fuse_reply_err(fuse, ENOMEM);
@@ -157,6 +196,7 @@ struct request *request_new_cred(struct fs *fs, struct fuse_req *fuse, const str
 	stats_add(&fs->stats.requests, 1);
 	r->fs = fs;
 	r->fuse = fuse;
+	r->keeps_going = false;
 	batch_begin(&r->batch, fs->client, cred);
 	r->batch.op_ended = op_ended;
 	if (!fuse)
@@ -171,7 +211,8 @@ struct request *request_new_cred(struct fs *fs, struct fuse_req *fuse, const str
 	r->account.unique = 0;
 	if (fuse)
 		account_take(&r->account);
-	r->born = r->batch.since_ns = r->account.unique ? r->account.born : clock_ns();
+	r->born = came ? came : r->account.unique ? r->account.born : clock_ns();
+	r->batch.since_ns = r->born;
 	atomic_store_explicit(&r->rpcs, 0, memory_order_relaxed);
 	atomic_store_explicit(&r->waits, 0, memory_order_relaxed);
 	atomic_store_explicit(&r->step_rpcs, 0, memory_order_relaxed);
@@ -195,6 +236,8 @@ struct request *request_new_cred(struct fs *fs, struct fuse_req *fuse, const str
 	pthread_mutex_lock(&fs->requests->lock);
 	if (fuse && fs->requests->ending)
 		batch_cancel(&r->batch);
+	if (fuse && !came && r->born < fs->requests->behind_until)
+		time_out_locked(r); /* the kernel may have had it for as long */
 	TAILQ_INSERT_TAIL(&fs->requests->live, r, live);
 	pthread_mutex_unlock(&fs->requests->lock);
 	return r;
@@ -281,12 +324,6 @@ void request_submit(struct request *r, request_step_fn *step)
 
 /* --- interrupts ------------------------------------------------------------------------------- */
 
-static void kill_request(struct request *r)
-{
-	if (batch_cancel(&r->batch))
-		stats_add(&r->fs->stats.interrupts, 1);
-}
-
 static bool is_fatal(const struct request *r)
 {
 	enum process_fate fate = r->any_signal ? PROCESS_KILLED : process_fate(r->pid);
@@ -313,7 +350,7 @@ static void on_interrupt(fuse_req_t fuse, void *data)
 
 void request_arm(struct request *r)
 {
-	if (r->armed || !r->fuse)
+	if (r->keeps_going || r->armed || !r->fuse)
 		return;
 	r->armed = true;
 	fuse_req_interrupt_func(r->fuse, on_interrupt, r);
@@ -407,19 +444,37 @@ static void kill_overdue_locked(
 /* The kernel would end the mount for one of these. */
 static void end_timed_out_locked(struct request_pool *p, uint64_t now)
 {
+	unsigned awaited = 0;
 	struct request *r;
+	bool any = false;
 
 	if (!p->patience_ns)
 		return;
 	TAILQ_FOREACH (r, &p->live, live) {
-		if (!has_waited(r, now, p->patience_ns))
-			break;
-		if (!atomic_load(&r->awaited) || request_is_gone(r))
+		if (!atomic_load(&r->awaited))
 			continue;
-		atomic_store(&r->timed_out, true);
-		kill_request(r);
-		atomic_store(&r->gone, true);
+		awaited++;
+		if (!has_waited(r, now, p->patience_ns) || (request_is_gone(r) && !r->keeps_going))
+			continue;
+		time_out_locked(r);
+		any |= !r->any_signal;
 	}
+	if (any && awaited >= REQUEST_BACKGROUND)
+		p->behind_until = now + BEHIND_NS;
+}
+
+bool request_pool_overdue(struct request_pool *p, uint64_t since)
+{
+	uint64_t now = clock_ns();
+	bool overdue, behind;
+
+	pthread_mutex_lock(&p->lock);
+	behind = now < p->behind_until;
+	overdue = p->patience_ns && clock_age(now, since) >= p->patience_ns;
+	if (overdue)
+		p->behind_until = now + BEHIND_NS;
+	pthread_mutex_unlock(&p->lock);
+	return overdue || behind;
 }
 
 void request_pool_limit(struct request_pool *p, uint64_t ns)
@@ -448,7 +503,7 @@ uint64_t request_oldest_ns(struct request_pool *p)
 
 int request_gone_error(const struct request *r)
 {
-	return atomic_load(&r->timed_out) && !r->any_signal ? ETIMEDOUT : EINTR;
+	return atomic_load(&r->timed_out) ? ETIMEDOUT : EINTR;
 }
 
 bool request_check_killed(struct request_pool *p)
@@ -493,19 +548,31 @@ void request_pool_end(struct request_pool *p)
 	pthread_mutex_unlock(&p->lock);
 }
 
+static void disarm(struct request *r)
+{
+	if (r->fuse && r->armed)
+		fuse_req_interrupt_func(r->fuse, NULL, NULL);
+	r->armed = false;
+}
+
 static struct fuse_req *take_fuse(struct request *r)
 {
-	struct fuse_req *fuse = r->fuse;
+	bool shared = r->keeps_going; /* with answer_timed_out_locked() */
+	struct fuse_req *fuse;
 
+	if (shared)
+		pthread_mutex_lock(&r->fs->requests->lock);
+	disarm(r);
+	fuse = r->fuse;
 	r->fuse = NULL;
 	atomic_store(&r->awaited, false);
-	if (fuse && r->armed)
-		fuse_req_interrupt_func(fuse, NULL, NULL);
 	if (fuse) {
 		r->account.rpcs = atomic_load_explicit(&r->rpcs, memory_order_relaxed);
 		r->account.waits = atomic_load_explicit(&r->waits, memory_order_relaxed);
 		account_answers(&r->account);
 	}
+	if (shared)
+		pthread_mutex_unlock(&r->fs->requests->lock);
 	return fuse;
 }
 
@@ -562,6 +629,14 @@ void request_list_take_gone(struct request_list *from, struct request_list *gone
 void request_keep_going(struct request *r)
 {
 	batch_keep_going(&r->batch);
+	if (!r->fuse)
+		return;
+	disarm(r);
+	pthread_mutex_lock(&r->fs->requests->lock);
+	r->keeps_going = true;
+	if (atomic_load(&r->timed_out))
+		answer_timed_out_locked(r);
+	pthread_mutex_unlock(&r->fs->requests->lock);
 }
 
 bool request_set_name(char dst[REQUEST_NAME_MAX], struct nfs_name *out, const char *name)

@@ -28,9 +28,13 @@
  * A request that changes the data of a file may be LATE (late.h): its process is being killed, so
  * it is answered, but the server may have got its call, and it goes on until that has ended.
  *
- * Lock. request_pool.lock guards the free list and the list of live requests. Order: libfuse's
- * request lock, request_pool.lock, the batch's, the client's. No callback runs with one of them
- * held.
+ * The kernel may wait only for so long (patience.h). A request that has TIMED OUT ends as if its
+ * process were killed, with ETIMEDOUT. One that must go on to its end, such as a RELEASE, is
+ * answered only.
+ *
+ * Lock. request_pool.lock guards the free list and the list of live requests, and the fuse of those
+ * that keep going: it is held over the write(2) that answers one of them. Order: request_pool.lock,
+ * libfuse's request lock, the batch's, the client's. No callback runs with one of them held.
  */
 #ifndef RNFS_FS_REQUEST_H
 #define RNFS_FS_REQUEST_H
@@ -63,10 +67,14 @@ struct fuse_req;
 typedef void request_step_fn(struct request *r);
 
 #define REQUEST_NAME_MAX 256
+#define REQUEST_BACKGROUND                                                                         \
+	128 /* READs ahead, of AIO and the like, that the kernel sends at once                     \
+	     */
 
 struct request {
 	struct fs *fs;
 	struct fuse_req *fuse; /* NULL once answered, or for the daemon's own */
+	bool keeps_going;      /* request_keep_going(); then fuse is under the pool's lock */
 	pid_t pid;	       /* 0: unknown */
 	struct batch batch;
 	atomic_bool gone; /* GONE: it is to wait no more: its process is killed, or it timed out */
@@ -300,7 +308,8 @@ void request_arm(struct request *r);
 struct request *request_of(const struct nfs_op *op);
 
 /* What r submits from now on is done even if its process is killed: an open or a silly name that
- * is given back. */
+ * is given back. No INTERRUPT reaches r any more. If the kernel still waits for it and it times
+ * out, it is answered, and request_take_fuse() returns NULL. */
 void request_keep_going(struct request *r);
 
 /* r is about to make, move or remove a name in r->dir (and r->to_dir, if there is one). */
@@ -310,7 +319,7 @@ void request_naming_begin(struct request *r);
 void request_naming_end(struct request *r);
 
 /* Before an answer: from here on no interrupt reaches the request. Returns what is to be answered;
- * NULL: it has been, since r is LATE. */
+ * NULL: it has been, since r is LATE or keeps going. */
 struct fuse_req *request_take_fuse(struct request *r);
 /* Answers r, which is GONE, and goes on all the same. By the owner of a lock without which nobody
  * else answers r. */
@@ -337,8 +346,9 @@ static inline bool request_is_gone(const struct request *r)
 }
 
 /* From now on a request of the kernel that has waited for ns has timed out; 0: no request ever has.
- * It is answered ETIMEDOUT, or EINTR if any signal would have ended its wait, as for a lock. What
- * it has begun on the server may be done or not, as on a soft mount. Any thread. */
+ * It is answered ETIMEDOUT, also where it waits for a lock: the kernel takes EINTR for a signal
+ * that restarts the call, and if there is none, the program gets an errno that has no name. What it
+ * has begun on the server may be done or not, as on a soft mount. Any thread. */
 void request_pool_limit(struct request_pool *p, uint64_t ns);
 /* For how long, in ns, the kernel has waited for the oldest request, those apart that wait for a
  * lock; 0: for none, or that cannot be said without waiting. Any thread; does not wait. */
@@ -348,6 +358,13 @@ static inline void request_waited(struct request *r)
 {
 	atomic_fetch_add_explicit(&r->waits, 1, memory_order_relaxed);
 }
+/* Has what a worker has waited for since `since`, in the name of a request that is not there yet,
+ * timed out? Then requests that come in the next moments time out at once: with the workers in such
+ * waits the kernel's have not been read, and may be as old. So they do where requests time out that
+ * are as many as the kernel lets be under way in the background, since others wait behind those. */
+bool request_pool_overdue(struct request_pool *p, uint64_t since);
+/* The next request that the calling thread makes came at when, on clock_ns(), and not now. */
+void request_came_at(uint64_t when);
 /* The errno with which r, which is GONE, is answered. */
 int request_gone_error(const struct request *r);
 

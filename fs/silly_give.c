@@ -113,7 +113,7 @@ static void answer_killed(struct request *r)
 	names_doubt(r->fs->names, r->dir, r->name);
 	names_doubt(r->fs->names, r->to_dir, r->to_name);
 	if (fuse)
-		fuse_reply_err(fuse, EINTR);
+		fuse_reply_err(fuse, request_gone_error(r));
 }
 
 /* LINK gives the file its name back, and never replaces another file. */

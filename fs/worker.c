@@ -17,6 +17,8 @@
 #include "fs/data.h"
 #include "fs/fs.h"
 #include "fs/process.h"
+#include "fs/request.h"
+#include "transport/clock.h"
 #include "transport/log.h"
 #include "transport/pulse.h"
 #include "transport/rpc/cork.h"
@@ -102,18 +104,6 @@ static bool session_ended(struct fs *fs)
 	return poll(&p, 1, MEMORY_POLL_MS) == 1 && p.revents & (POLLERR | POLLNVAL);
 }
 
-static bool get(struct fs *fs, uint32_t size, bool in_pieces, struct seg_list *l)
-{
-	struct mem_buf *buf;
-
-	if (in_pieces)
-		return data_get_list(fs, size, l);
-	buf = data_get(fs, size);
-	if (buf)
-		*l = seg_list_of_buf(buf, 0, size);
-	return buf != NULL;
-}
-
 /* What is kept until it is committed may be what there is no room beside: nobody else might have
  * that done as long as this waits. */
 static void want_room(struct fs *fs)
@@ -122,31 +112,55 @@ static void want_room(struct fs *fs)
 	cork_pull();
 }
 
-static bool get_wait(struct fs *fs, uint32_t size, bool in_pieces, pid_t tid, struct seg_list *l)
+/* A pause of one who waits for memory. 0, or why not to wait on: as worker_data_wait(). Who waits,
+ * and what could be given up, is looked at once in WANT_POLLS. */
+static int pause_for_memory(struct fs *fs, unsigned polls, pid_t tid)
 {
-	unsigned polls = 0;
-
-	if (get(fs, size, in_pieces, l))
-		return true;
-	cork_pull(); /* what waits may be what brings memory back */
-	stats_add(&fs->stats.starved, 1);
-	do {
-		if (session_ended(fs))
-			return false;
-		if (own_pulse)
-			pulse_work(own_pulse);
-		if (++polls % WANT_POLLS)
-			continue;
-		if (tid && process_fate(tid) == PROCESS_KILLED)
-			return false;
-		want_room(fs);
-	} while (!get(fs, size, in_pieces, l));
-	return true;
+	if (session_ended(fs))
+		return ENOTCONN;
+	if (own_pulse)
+		pulse_work(own_pulse);
+	if (polls % WANT_POLLS)
+		return 0;
+	if (tid && process_fate(tid) == PROCESS_KILLED)
+		return EINTR;
+	want_room(fs);
+	return 0;
 }
 
-bool worker_data_wait(struct fs *fs, uint32_t size, pid_t tid, struct seg_list *l)
+int worker_data_wait(struct fs *fs, uint32_t size, pid_t tid, struct seg_list *l)
 {
-	return get_wait(fs, size, true, tid, l);
+	unsigned polls = 0;
+	uint64_t began;
+	int error;
+
+	if (data_get_list(fs, size, l))
+		return 0;
+	cork_pull(); /* what waits may be what brings memory back */
+	stats_add(&fs->stats.starved, 1);
+	began = clock_ns();
+	do {
+		if (request_pool_overdue(fs->requests, began))
+			return ETIMEDOUT;
+		error = pause_for_memory(fs, ++polls, tid);
+		if (error)
+			return error;
+	} while (!data_get_list(fs, size, l));
+	request_came_at(began);
+	return 0;
+}
+
+/* A block to read requests into, when there is one. NULL: the session has ended. */
+static struct mem_buf *wait_for_block(struct fs *fs)
+{
+	struct mem_buf *block;
+	unsigned polls = 0;
+
+	cork_pull();
+	while (!(block = data_get(fs, MEM_MAX_SIZE)))
+		if (pause_for_memory(fs, ++polls, 0))
+			return NULL;
+	return block;
 }
 
 /* What requests of a row have sent leaves now. */
@@ -161,20 +175,19 @@ static bool serve_one(struct worker *w)
 {
 	struct fs *fs = w->all->fs;
 	struct fuse_buf in = {0};
-	struct seg_list block;
 	bool was_init;
 	int n;
 
-	if (!w->buf && get(fs, MEM_MAX_SIZE, false, &block))
-		set_buf(w, block.one.hold);
+	if (!w->buf)
+		set_buf(w, data_get(fs, MEM_MAX_SIZE));
 	if (!w->buf && !w->spare)
 		w->spare = malloc(MEM_MAX_SIZE);
 	if (!w->buf && !w->spare) {
-		if (!get_wait(fs, MEM_MAX_SIZE, false, 0, &block)) {
+		set_buf(w, wait_for_block(fs));
+		if (!w->buf) {
 			fuse_session_exit(fs->se);
 			return false;
 		}
-		set_buf(w, block.one.hold);
 	}
 	in.mem = w->buf ? w->buf->data : w->spare;
 	in.size = MEM_MAX_SIZE;

@@ -6,6 +6,8 @@
  * Each reads into a block of pool memory, so that the data of a WRITE lies where it can be sent
  * from. The operation of a large WRITE takes the block over and the worker gets another. A worker
  * waits only for requests and, when the data under way has used up the mount's memory, for memory.
+ * If that wait is as long as the kernel may wait for a request, those that are still to be read may
+ * be as old: request_pool_overdue() has them fail at once.
  *
  * Requests come in rows: while a worker has sent something that is kept back (cork.h) it reads on,
  * and does not sleep before that has left.
@@ -40,8 +42,9 @@ bool worker_in_row(void);
  * it does not lie in the calling worker's block. */
 struct mem_buf *worker_take_buf(struct fs *fs, const void *data, size_t len);
 
-/* data_get_list() that waits until there is memory. False only if the session ends, or the thread
- * tid, for which it is wanted, is being killed (0: for none). */
-bool worker_data_wait(struct fs *fs, uint32_t size, pid_t tid, struct seg_list *l);
+/* data_get_list() that waits until there is memory, for a request that has just been read. 0, or
+ * the errno with which that is to be answered: ENOTCONN, the session ends; EINTR, its thread tid
+ * (0: not known) is being killed; ETIMEDOUT, the kernel would wait no longer (patience.h). */
+int worker_data_wait(struct fs *fs, uint32_t size, pid_t tid, struct seg_list *l);
 
 #endif

@@ -353,4 +353,5 @@ def main(directory, sig, stop, names):
     return len(stuck) > 0
 
 
-sys.exit(main(sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]))
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]))

@@ -27,34 +27,56 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void a_kernel_without_settings_waits(void **state)
+static unsigned bound(void)
 {
-	assert_int_equal(patience_s(fake_root), 0);
+	unsigned s = 1234;
+
+	assert_true(patience_s(fake_root, &s));
+	return s;
+}
+
+static void zeros_are_no_bound(void **state)
+{
 	fake_file(DEFAULT, "0\n");
 	fake_file(MOST, "0\n");
-	assert_int_equal(patience_s(fake_root), 0);
+	assert_int_equal(bound(), 0);
 	fake_file(MOST, "nonsense\n");
-	assert_int_equal(patience_s(fake_root), 0);
+	assert_int_equal(bound(), 0);
+}
+
+static void what_cannot_be_read_is_said(void **state)
+{
+	char text[500];
+	unsigned s;
+
+	assert_false(patience_s(fake_root, &s));
+	patience_say_unknown(text, sizeof(text));
+	assert_non_null(strstr(text, "max_request_timeout"));
+	assert_non_null(strstr(text, "No such file"));
+	fake_file(DEFAULT, "60\n");
+	assert_false(patience_s(fake_root, &s));
 }
 
 static void the_lower_of_both_counts(void **state)
 {
+	fake_file(MOST, "0\n");
 	fake_file(DEFAULT, "60\n");
-	assert_int_equal(patience_s(fake_root), 60);
+	assert_int_equal(bound(), 60);
 	fake_file(MOST, "40\n");
-	assert_int_equal(patience_s(fake_root), 40);
+	assert_int_equal(bound(), 40);
 	fake_file(MOST, "80\n");
-	assert_int_equal(patience_s(fake_root), 60);
+	assert_int_equal(bound(), 60);
 	fake_file(DEFAULT, "0\n");
-	assert_int_equal(patience_s(fake_root), 80);
+	assert_int_equal(bound(), 80);
 }
 
 static void the_kernel_raises_what_is_too_low(void **state)
 {
+	fake_file(DEFAULT, "0\n");
 	fake_file(MOST, "1\n");
-	assert_int_equal(patience_s(fake_root), PATIENCE_LEAST_S);
+	assert_int_equal(bound(), PATIENCE_LEAST_S);
 	fake_file(MOST, "65535\n"); /* the most that may be set */
-	assert_int_equal(patience_s(fake_root), 65535);
+	assert_int_equal(bound(), 65535);
 }
 
 static void an_answer_comes_before_the_bound(void **state)
@@ -74,7 +96,8 @@ static void an_answer_comes_before_the_bound(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_kernel_without_settings_waits),
+		TEST(zeros_are_no_bound),
+		TEST(what_cannot_be_read_is_said),
 		TEST(the_lower_of_both_counts),
 		TEST(the_kernel_raises_what_is_too_low),
 		TEST(an_answer_comes_before_the_bound),

@@ -20,6 +20,7 @@
 #include "tests/unit/fake-kernel.h"
 #include "tests/unit/fake-nfs.h"
 #include "tests/unit/fs-fixture.h"
+#include "transport/clock.h"
 
 static struct fs *fs;
 static struct nfs_fh root;
@@ -162,6 +163,16 @@ static void what_a_killed_process_waits_for_is_given_up(void **state)
 	fs = fs_fixture_new();
 }
 
+/* Looks at the requests, as the main thread does, until the one with that number is answered. */
+static int looked_after(uint64_t number)
+{
+	for (int i = 0; i < 60000 && !kernel_answered(number); i++) {
+		request_check_killed(fs->requests);
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	}
+	return kernel_wait(number).error;
+}
+
 /* The kernel would end the mount for what it has waited too long for. */
 static void what_is_late_is_answered(void **state)
 {
@@ -177,15 +188,70 @@ static void what_is_late_is_answered(void **state)
 		request_check_killed(fs->requests);
 	assert_false(kernel_answered(late));
 	request_pool_limit(fs->requests, 1);
-	for (int i = 0; i < 60000 && !kernel_answered(late); i++) {
-		request_check_killed(fs->requests);
-		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-	}
-	assert_int_equal(kernel_wait(late).error, -ETIMEDOUT);
+	assert_int_equal(looked_after(late), -ETIMEDOUT);
 	assert_false(request_check_killed(fs->requests)); /* no process was killed */
 	fake_knobs.hang[NFS_READ] = false;
 	fake_release(fs->client);
 	assert_int_equal(kernel_wait(kernel_send_read(node, fh, 0, 100)).error, 0);
+	kernel_unmount();
+	fs = fs_fixture_new();
+}
+
+/* A RELEASE goes on, but the kernel must not wait for it: it counts that like any other. */
+static void what_goes_on_is_answered(void **state)
+{
+	struct fuse_release_in in = {0};
+	uint64_t node, late;
+
+	fs = fs_fixture_free(fs);
+	fs = kernel_mount();
+	assert_int_equal(kernel_create(KERNEL_ROOT, "f", O_RDWR, &node, &in.fh), 0);
+	fake_knobs.hang[NFS_CLOSE] = true;
+	late = kernel_send(FUSE_RELEASE, node, &in, sizeof(in), NULL, 0);
+	for (int i = 0; i < 100; i++)
+		request_check_killed(fs->requests);
+	assert_false(kernel_answered(late));
+	request_pool_limit(fs->requests, 1);
+	assert_int_equal(looked_after(late), -ETIMEDOUT);
+	assert_int_equal(stats_get(&fs->stats.ops[NFS_CLOSE]), 0);
+	fake_release(fs->client);
+	while (!stats_get(&fs->stats.ops[NFS_CLOSE]))
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	kernel_unmount();
+	fs = fs_fixture_new();
+}
+
+static int statfs_now(void)
+{
+	return kernel_ask(FUSE_STATFS, KERNEL_ROOT, NULL, 0, NULL, 0, NULL, 0);
+}
+
+/* What a worker reads after it has waited for too long may have waited as long in the kernel. */
+static void what_comes_behind_a_long_wait_is_late(void **state)
+{
+	uint64_t late;
+
+	fs = fs_fixture_free(fs);
+	fs = kernel_mount();
+	assert_false(request_pool_overdue(fs->requests, 0));
+	request_pool_limit(fs->requests, 3600 * NSEC_PER_SEC);
+	assert_false(request_pool_overdue(fs->requests, clock_ns()));
+	assert_int_equal(statfs_now(), 0);
+	fake_knobs.hang[NFS_STATFS] = true;
+	do { /* once, unless this thread sleeps in between */
+		fake_release(fs->client);
+		request_pool_limit(fs->requests, 1);
+		assert_true(request_pool_overdue(fs->requests, clock_ns() - 1));
+		request_pool_limit(fs->requests, 3600 * NSEC_PER_SEC);
+		late = kernel_send(FUSE_STATFS, KERNEL_ROOT, NULL, 0, NULL, 0);
+		for (int i = 0; i < 2000 && !kernel_answered(late); i++)
+			nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	} while (!kernel_answered(late));
+	assert_int_equal(kernel_wait(late).error, -ETIMEDOUT);
+	fake_knobs.hang[NFS_STATFS] = false;
+	while (request_pool_overdue(fs->requests, clock_ns()))
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	assert_int_equal(statfs_now(), 0);
 	kernel_unmount();
 	fs = fs_fixture_new();
 }
@@ -213,6 +279,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			what_a_killed_process_waits_for_is_given_up, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_late_is_answered, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_goes_on_is_answered, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			what_comes_behind_a_long_wait_is_late, setup, teardown),
 		cmocka_unit_test_setup_teardown(long_names_are_refused, setup, teardown),
 	};
 
