@@ -85,10 +85,10 @@ void nfs_shut_out(struct err *e, struct rpc_client *rpc, const char *server, con
 extern const struct nfs_backend nfs3_backend;
 extern const struct nfs_backend nfs4_backend;
 
-/* Resolves p->host and connects to the first of its addresses that answers. rp names program,
- * version, callback service and callbacks; the rest is filled in here from p, and peer is the
- * address that answered. NULL with *e set: what the first address said. Blocks for p->connect_ms
- * per address, and for the name look-up. */
+/* Resolves p->host and connects to the first of its addresses that answers: side by side, or, with
+ * an RDMA device, one after the other. rp names program, version, callback service and callbacks;
+ * the rest is filled in here from p, and peer is the address that answered. NULL with *e set: what
+ * the first of the attempts said. Blocks for p->connect_ms, the hand-shake and the name look-up. */
 struct rpc_client *nfs_connect(
 	const struct nfs_mount_params *p, struct rpc_client_params *rp, struct err *e);
 

@@ -8,21 +8,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <netdb.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "nfsproto/nfs_address.h"
 #include "nfsproto/nfs_backend.h"
 #include "nfsproto/nfs_unsure.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 
-#define NFS_PORT_TCP  2049
-#define NFS_PORT_RDMA 20049 /* RFC 8267 section 8 */
-#define NFS_IO_MAX    (1u << 20)
-#define NFS_IO_MIN    1024u
+#define NFS_PORT_TCP   2049
+#define NFS_PORT_RDMA  20049 /* RFC 8267 section 8 */
+#define NFS_IO_MAX     (1u << 20)
+#define NFS_IO_MIN     1024u
+#define FIRST_LEAST_MS 1000u
 
 const char *nfs_op_name(enum nfs_op_type t)
 {
@@ -82,24 +82,71 @@ static unsigned default_port(const struct nfs_mount_params *p)
 	return p->proto == RPC_TCP ? NFS_PORT_TCP : NFS_PORT_RDMA;
 }
 
+/* Leaves those that have not been tried. Returns their number. */
+static unsigned drop_tried(struct dial_addr *a, unsigned n)
+{
+	unsigned left = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		if (a[i].outcome == DIAL_UNTRIED)
+			a[left++] = a[i];
+	return left;
+}
+
+/* All addresses side by side, and without the one that had connected, if that led to nothing. */
+static struct rpc_client *connect_any(
+	struct rpc_client_params *rp, struct dial_addr *a, unsigned n, struct err *e)
+{
+	struct rpc_client *c = NULL;
+	unsigned left = n;
+
+	for (n++; left && left < n && !c; left = drop_tried(a, n)) {
+		struct err one = {.kind = ERR_NONE};
+
+		n = left;
+		rp->choice = a;
+		rp->nchoice = n;
+		c = rpc_client_new(rp, &one);
+		rp->peer = dial_chosen(a, n)->ss;
+		rp->peer_len = dial_chosen(a, n)->len;
+		if (!c)
+			err_set(e, one.kind, "%s", one.msg);
+	}
+	rp->choice = NULL;
+	rp->nchoice = 0;
+	return c;
+}
+
+/* One after the other, each for its share of the time: RDMA devices connect in several steps. */
+static struct rpc_client *connect_each(
+	struct rpc_client_params *rp, const struct dial_addr *a, unsigned n, struct err *e)
+{
+	struct rpc_client *c = NULL;
+
+	rp->first_ms = rp->connect_ms / n > FIRST_LEAST_MS ? rp->connect_ms / n : FIRST_LEAST_MS;
+	if (rp->first_ms > rp->connect_ms)
+		rp->first_ms = rp->connect_ms;
+	for (unsigned i = 0; i < n && !c; i++) {
+		struct err one = {.kind = ERR_NONE};
+
+		rp->peer = a[i].ss;
+		rp->peer_len = a[i].len;
+		c = rpc_client_new(rp, &one);
+		if (!c)
+			err_set(e, one.kind, "%s", one.msg);
+	}
+	rp->first_ms = 0;
+	return c;
+}
+
 struct rpc_client *nfs_connect(
 	const struct nfs_mount_params *p, struct rpc_client_params *rp, struct err *e)
 {
-	const struct addrinfo hints = {.ai_family = p->family, .ai_socktype = SOCK_STREAM};
-	struct addrinfo *list = NULL;
-	struct err first = {.kind = ERR_NONE};
-	struct rpc_client *c = NULL;
-	char port[8];
-	int rc;
+	struct dial_addr a[DIAL_ADDRS_MAX];
+	unsigned n = nfs_address_find(p->host, p->family, (uint16_t)default_port(p), a, e);
 
-	snprintf(port, sizeof(port), "%u", default_port(p));
-	rc = getaddrinfo(p->host, port, &hints, &list);
-	if (rc) {
-		err_set(e, ERR_RESOLVE, "%s: the server's name does not resolve%s: %s", p->host,
-			p->family == AF_INET6 ? " to an IPv6 address" : "",
-			rc == EAI_SYSTEM ? strerror(errno) : gai_strerror(rc));
+	if (!n)
 		return NULL;
-	}
 	rp->proto = p->proto;
 	rp->peer_name = p->host;
 	rp->pool = p->pool;
@@ -112,23 +159,7 @@ struct rpc_client *nfs_connect(
 	rp->inline_size = p->inline_size;
 	rp->credits = p->credits;
 	rp->crc = p->crc;
-	for (struct addrinfo *ai = list; ai && !c; ai = ai->ai_next) {
-		struct err one = {.kind = ERR_NONE};
-
-		if (ai->ai_addrlen > sizeof(rp->peer))
-			continue;
-		memcpy(&rp->peer, ai->ai_addr, ai->ai_addrlen);
-		rp->peer_len = ai->ai_addrlen;
-		c = rpc_client_new(rp, &one);
-		if (!c && first.kind == ERR_NONE)
-			first = one;
-	}
-	freeaddrinfo(list);
-	if (!c && first.kind == ERR_NONE)
-		err_set(e, ERR_RESOLVE, "%s: the name has no usable address", p->host);
-	else if (!c)
-		err_set(e, first.kind, "%s", first.msg);
-	return c;
+	return p->proto == RPC_RDMA ? connect_each(rp, a, n, e) : connect_any(rp, a, n, e);
 }
 
 /* --- life of a client ---------------------------------------------------------------------- */

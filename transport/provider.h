@@ -46,6 +46,7 @@
 #define PROV_MAX_HOLD 8
 #define PROV_MAX_PRIV 56 /* private data that every provider can carry (rdmacm over InfiniBand) */
 
+struct dial_addr;
 struct prov_ops;
 
 struct prov_params {
@@ -57,6 +58,10 @@ struct prov_params {
 	uint8_t priv_len;      /* 0..PROV_MAX_PRIV */
 	struct mem_pool *pool; /* the pool that all memory comes from */
 	int abort_fd;	       /* readable: open() and establish() give up, -ECANCELED; 0: none */
+	/* iwarp: several addresses for open() in place of its peer (dial.h); outcomes are set. Not
+	 * referred to afterwards. nchoice 0: peer. */
+	struct dial_addr *choice;
+	unsigned nchoice;
 };
 
 /* The part of a connection that its user may read. */

@@ -10,8 +10,9 @@
  */
 #include "transport/iwarp/iwarp.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
+#include <net/if.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -21,6 +22,7 @@
 #include <unistd.h>
 
 #include "transport/clock.h"
+#include "transport/dial.h"
 
 enum {
 	LOST_AFTER_MS = 60000, /* unacknowledged data */
@@ -44,19 +46,13 @@ static int64_t now_ms(void)
 
 static void name_addr(const struct sockaddr_storage *ss, char *out, size_t n)
 {
-	char ip[INET6_ADDRSTRLEN] = "?";
+	char ip[INET6_ADDRSTRLEN + IF_NAMESIZE + 1], port[8];
 
-	if (ss->ss_family == AF_INET6) {
-		const struct sockaddr_in6 *a = (const struct sockaddr_in6 *)ss;
-
-		inet_ntop(AF_INET6, &a->sin6_addr, ip, sizeof(ip));
-		snprintf(out, n, "%s port %u", ip, ntohs(a->sin6_port));
-	} else {
-		const struct sockaddr_in *a = (const struct sockaddr_in *)ss;
-
-		inet_ntop(AF_INET, &a->sin_addr, ip, sizeof(ip));
-		snprintf(out, n, "%s port %u", ip, ntohs(a->sin_port));
-	}
+	if (getnameinfo((const struct sockaddr *)ss, sizeof(*ss), ip, sizeof(ip), port,
+		    sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV))
+		snprintf(out, n, "?");
+	else
+		snprintf(out, n, "%s port %s", ip, port);
 }
 
 static void tune_socket(int fd)
@@ -127,29 +123,10 @@ static int connect_error(int error, const char *peer, struct err *e)
 	return -error;
 }
 
-static int tcp_open(
-	const struct sockaddr *peer, socklen_t len, int64_t deadline, int abort_fd, int *error)
+static int prepare(void *ctx, int fd, int family, unsigned go)
 {
-	int fd = socket(peer->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	socklen_t n = sizeof(*error);
-
-	if (fd < 0) {
-		*error = errno;
-		return -1;
-	}
 	tune_socket(fd);
-	*error = 0;
-	if (connect(fd, peer, len) && errno != EINPROGRESS && errno != EINTR)
-		*error = errno;
-	if (!*error)
-		*error = -wait_for(fd, POLLOUT, deadline, abort_fd);
-	if (!*error && getsockopt(fd, SOL_SOCKET, SO_ERROR, error, &n))
-		*error = errno;
-	if (*error) {
-		close(fd);
-		return -1;
-	}
-	return fd;
+	return 0;
 }
 
 static int finish_conn(int fd, bool active, const struct prov_params *p,
@@ -175,20 +152,28 @@ static bool params_ok(const struct prov_params *p)
 int iwarp_open(const struct sockaddr *peer, socklen_t len, const struct prov_params *p,
 	int timeout_ms, struct prov_conn **out, struct err *e)
 {
-	struct sockaddr_storage ss = {.ss_family = AF_UNSPEC};
+	struct dial_addr one = {.len = len};
+	struct dial d = {
+		.addr = p->nchoice ? p->choice : &one,
+		.n = p->nchoice ? p->nchoice : 1,
+		.timeout_ms = (unsigned)timeout_ms,
+		.abort_fd = p->abort_fd,
+		.prepare = prepare,
+	};
+	const struct dial_addr *a;
 	char name[80];
-	int error, fd;
+	int fd;
 
-	if (!params_ok(p) || len > sizeof(ss)) {
+	if (!params_ok(p) || len > sizeof(one.ss)) {
 		err_set(e, ERR_INTERNAL, "wrong parameters of an iWARP connection");
 		return -EINVAL;
 	}
-	memcpy(&ss, peer, len);
-	name_addr(&ss, name, sizeof(name));
-	fd = tcp_open(peer, len, now_ms() + timeout_ms, p->abort_fd, &error);
-	if (fd < 0)
-		return connect_error(error, name, e);
-	return finish_conn(fd, true, p, &ss, out, e);
+	memcpy(&one.ss, peer, len);
+	fd = dial_any(&d);
+	a = dial_chosen(d.addr, d.n);
+	name_addr(&a->ss, name, sizeof(name));
+	return fd < 0 ? connect_error(a->outcome, name, e)
+		      : finish_conn(fd, true, p, &a->ss, out, e);
 }
 
 /* --- passive: the TCP connection -------------------------------------------------------------- */

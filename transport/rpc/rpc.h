@@ -25,6 +25,7 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
+#include "transport/dial.h"
 #include "transport/err.h"
 #include "transport/mem.h"
 #include "transport/sock_user.h"
@@ -182,12 +183,18 @@ struct rpc_client_params {
 	enum rpc_proto proto;
 	struct sockaddr_storage peer; /* port included */
 	socklen_t peer_len;
+	/* Addresses of the same server, in order of preference, for the first connection alone:
+	 * they are tried side by side, as dial.h has it, and the one that answers first takes the
+	 * place of peer. tcp and iwarp. Outcomes are set. n 0: peer is tried. */
+	struct dial_addr *choice;
+	unsigned nchoice;
 	const char *peer_name; /* for messages: "server:/export"'s server; copied */
 	uint32_t prog, vers;
 	struct rpc_auth *auth; /* how calls prove who makes them (rpc_auth.h); NULL: AUTH_NONE or
 				  AUTH_SYS, by the flavor of each call's cred */
 	struct mem_pool *pool;
 	unsigned connect_ms; /* whole hand-shake, also of a reconnect */
+	unsigned first_ms;   /* of the first connection, 0: connect_ms */
 	int abort_fd;	     /* readable: rpc_client_new() gives up; 0: none */
 	unsigned timeo_ms;   /* a call unanswered for so long: reconnect and resend (RDMA), RFC 8166
 				never resends on a live connection */

@@ -425,12 +425,26 @@ static void client_release(struct rpc_client *c)
 	free(c);
 }
 
+/* The address of the first connection is the one of all further ones. */
+static void take_choice(struct rpc_client *c)
+{
+	const struct dial_addr *a = dial_chosen(c->p.choice, c->p.nchoice);
+
+	if (a) {
+		c->p.peer = a->ss;
+		c->p.peer_len = a->len;
+	}
+	c->p.choice = NULL;
+	c->p.nchoice = 0;
+}
+
 struct rpc_client *rpc_client_new(const struct rpc_client_params *p, struct err *e)
 {
 	struct rpc_client *c = calloc(1, sizeof(*c));
 	struct rpc_xprt_up up = client_up;
 	struct err why = {0};
 	struct rpc_xprt at;
+	unsigned connect_ms;
 	int rc;
 
 	if (!c || rpc_table_init(&c->table) < 0) {
@@ -443,6 +457,7 @@ struct rpc_client *rpc_client_new(const struct rpc_client_params *p, struct err 
 	c->p.peer_name = c->peer_name;
 	if (!c->p.connect_ms)
 		c->p.connect_ms = 10000;
+	connect_ms = c->p.connect_ms;
 	c->min_timeout_ms = p->timeo_ms ? p->timeo_ms : RPC_IDLE_TICK_MAX_MS;
 	c->kick_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	up.ctx = c;
@@ -452,11 +467,15 @@ struct rpc_client *rpc_client_new(const struct rpc_client_params *p, struct err 
 		client_release(c);
 		return NULL;
 	}
+	if (p->first_ms)
+		c->p.connect_ms = p->first_ms;
 	c->xprt = rpc_connector_connect(&c->connector, p->abort_fd, &why);
 	c->up_since = clock_coarse_ns();
+	c->p.connect_ms = connect_ms;
+	take_choice(c);
 	if (!c->xprt) {
 		/* providers know addresses only */
-		rpc_xprt_set_peer(&at, (const struct sockaddr *)&p->peer);
+		rpc_xprt_set_peer(&at, (const struct sockaddr *)&c->p.peer);
 		if (strstr(why.msg, c->peer_name))
 			err_set(e, why.kind, "%s", why.msg);
 		else

@@ -7,6 +7,8 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <net/if.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,7 +82,7 @@ void rpc_xprt_unkick(struct rpc_xprt *x)
 
 void rpc_xprt_set_peer(struct rpc_xprt *x, const struct sockaddr *sa)
 {
-	char host[INET6_ADDRSTRLEN];
+	char host[INET6_ADDRSTRLEN + IF_NAMESIZE + 1];
 
 	if (sa->sa_family == AF_INET) {
 		const struct sockaddr_in *in = (const struct sockaddr_in *)sa;
@@ -90,7 +92,9 @@ void rpc_xprt_set_peer(struct rpc_xprt *x, const struct sockaddr *sa)
 	} else if (sa->sa_family == AF_INET6) {
 		const struct sockaddr_in6 *in = (const struct sockaddr_in6 *)sa;
 
-		inet_ntop(AF_INET6, &in->sin6_addr, host, sizeof(host));
+		/* with its scope */
+		if (getnameinfo(sa, sizeof(*in), host, sizeof(host), NULL, 0, NI_NUMERICHOST))
+			strcpy(host, "?");
 		snprintf(x->peer, sizeof(x->peer), "[%s]:%u", host, ntohs(in->sin6_port));
 	} else {
 		snprintf(x->peer, sizeof(x->peer), "address family %u", sa->sa_family);

@@ -431,12 +431,15 @@ static const struct prov_ops *provider_of(enum rpc_proto proto, struct err *e)
 struct rpc_xprt *rpcrdma_connect_on(const struct prov_ops *prov, const struct rpc_client_params *p,
 	const struct rpc_xprt_up *up, struct err *e)
 {
+	const struct dial_addr *a;
 	struct rpcrdma_conn *c;
 	struct prov_conn *pc;
 	struct setup s;
 
 	setup_init(&s, prov, p->pool, p->inline_size, p->credits, p->rdma_versions, p->crc, true);
 	s.params.abort_fd = up->abort_fd > 0 ? up->abort_fd : 0;
+	s.params.choice = p->choice;
+	s.params.nchoice = p->nchoice;
 	if (prov->open((const struct sockaddr *)&p->peer, p->peer_len, &s.params,
 		    (int)p->connect_ms, &pc, e))
 		return NULL;
@@ -445,7 +448,8 @@ struct rpc_xprt *rpcrdma_connect_on(const struct prov_ops *prov, const struct rp
 		err_set(e, ERR_INTERNAL, "out of memory");
 		return NULL;
 	}
-	rpc_xprt_set_peer(&c->x, (const struct sockaddr *)&p->peer);
+	a = dial_chosen(p->choice, p->nchoice);
+	rpc_xprt_set_peer(&c->x, (const struct sockaddr *)(a ? &a->ss : &p->peer));
 	if (conn_establish(c, (int)p->connect_ms, e)) {
 		rpc_xprt_unref(&c->x);
 		return NULL;

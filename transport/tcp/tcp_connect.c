@@ -6,13 +6,12 @@
  */
 #include <errno.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "transport/clock.h"
+#include "transport/dial.h"
 #include "transport/tcp/tcp_conn.h"
 
 /* --- calling -----------------------------------------------------------------------------------
@@ -56,65 +55,25 @@ static void tcp_bind_reserved(int fd, int family)
 			return;
 }
 
-/* Waits for a connect() under way. 0 or a positive errno. */
-static int tcp_wait_connect(int fd, int abort_fd, int timeout_ms)
+/* The ports to call from: the one of the connection before, a reserved one, any. */
+static int tcp_prepare(void *ctx, int fd, int family, unsigned go)
 {
-	struct pollfd pfd[2] = {
-		{.fd = fd, .events = POLLOUT},
-		{.fd = abort_fd > 0 ? abort_fd : -1, .events = POLLIN},
-	};
-	uint64_t until = clock_ns() + timeout_ms * UINT64_C(1000000), now;
-	socklen_t len = sizeof(int);
-	int rc, so_error = 0;
+	const struct rpc_xprt_up *up = ctx;
 
-	do {
-		now = clock_ns();
-		if (now >= until)
-			return ETIMEDOUT;
-		rc = poll(pfd, 2, (until - now) / 1000000 + 1);
-	} while (rc < 0 && errno == EINTR);
-	if (rc < 0)
-		return errno;
-	if (rc == 0)
-		return ETIMEDOUT;
-	if (pfd[1].revents)
-		return ECANCELED;
-	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &so_error, &len) < 0)
-		return errno;
-	return so_error;
+	if (go == 0 && up->from_port)
+		return tcp_bind(fd, family, up->from_port);
+	if (go == (up->from_port ? 1 : 0))
+		tcp_bind_reserved(fd, family);
+	return 0;
 }
 
-enum { FROM_ANY = -2, FROM_RESERVED = -1 }; /* for tcp_dial(), besides ports */
-
-static int tcp_dial(const struct rpc_client_params *p, int abort_fd, int from, int *fd)
-{
-	int rc = 0;
-
-	*fd = socket(p->peer.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (*fd < 0)
-		return errno;
-	if (from == FROM_RESERVED)
-		tcp_bind_reserved(*fd, p->peer.ss_family);
-	else if (from != FROM_ANY)
-		rc = tcp_bind(*fd, p->peer.ss_family, (uint16_t)from);
-	if (rc == 0 && connect(*fd, (const struct sockaddr *)&p->peer, p->peer_len) < 0)
-		rc = errno;
-	if (rc == EINPROGRESS || rc == EINTR)
-		rc = tcp_wait_connect(*fd, abort_fd, p->connect_ms ? p->connect_ms : 10000);
-	if (rc) {
-		close(*fd);
-		*fd = -1;
-	}
-	return rc;
-}
-
-static void tcp_explain(const struct rpc_client_params *p, int error, struct err *e)
+static void tcp_explain(const struct rpc_client_params *p, const struct dial_addr *a, struct err *e)
 {
 	const char *name = p->peer_name ? p->peer_name : "?";
 	struct rpc_xprt at;
 
-	rpc_xprt_set_peer(&at, (const struct sockaddr *)&p->peer);
-	switch (error) {
+	rpc_xprt_set_peer(&at, (const struct sockaddr *)&a->ss);
+	switch (a->outcome) {
 	case ECONNREFUSED:
 		err_set(e, ERR_REFUSED,
 			"%s refuses TCP connections at %s: start its NFS server or give its port "
@@ -132,11 +91,11 @@ static void tcp_explain(const struct rpc_client_params *p, int error, struct err
 	case EHOSTDOWN:
 	case ENETDOWN:
 		err_set(e, ERR_UNREACHABLE, "there is no way to %s at %s: %s; check the network",
-			name, at.peer, strerror(error));
+			name, at.peer, strerror(a->outcome));
 		break;
 	default:
 		err_set(e, ERR_INTERNAL, "connecting to %s at %s by TCP: %s", name, at.peer,
-			strerror(error));
+			strerror(a->outcome));
 	}
 }
 
@@ -144,20 +103,25 @@ struct rpc_xprt *tcp_connect(
 	const struct rpc_client_params *p, const struct rpc_xprt_up *up, struct err *e)
 {
 	unsigned dead_ms = p->timeo_ms > 10000 ? p->timeo_ms : 10000;
+	struct dial_addr one = {.ss = p->peer, .len = p->peer_len};
+	struct dial d = {
+		.addr = p->nchoice ? p->choice : &one,
+		.n = p->nchoice ? p->nchoice : 1,
+		.timeout_ms = p->connect_ms ? p->connect_ms : 10000,
+		.abort_fd = up->abort_fd,
+		.prepare = tcp_prepare,
+		.goes = up->from_port ? 3 : 2,
+		.ctx = (void *)up,
+	};
+	int fd = dial_any(&d);
+	const struct dial_addr *a = dial_chosen(d.addr, d.n);
 	struct tcp_conn *t;
-	int fd, rc = EADDRINUSE;
 
-	if (up->from_port)
-		rc = tcp_dial(p, up->abort_fd, up->from_port, &fd);
-	if (rc == EADDRNOTAVAIL || rc == EADDRINUSE || rc == EACCES)
-		rc = tcp_dial(p, up->abort_fd, FROM_RESERVED, &fd);
-	if (rc == EADDRNOTAVAIL || rc == EADDRINUSE)
-		rc = tcp_dial(p, up->abort_fd, FROM_ANY, &fd); /* that port was in use towards p */
-	if (rc) {
-		tcp_explain(p, rc, e);
+	if (fd < 0) {
+		tcp_explain(p, a, e);
 		return NULL;
 	}
-	t = tcp_conn_new(fd, false, p->pool, up, (const struct sockaddr *)&p->peer, dead_ms, e);
+	t = tcp_conn_new(fd, false, p->pool, up, (const struct sockaddr *)&a->ss, dead_ms, e);
 	if (!t)
 		return NULL;
 	t->x.local_port = tcp_local_port(fd);
