@@ -13,10 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The kernel's client has no such restrictions, and mount.fuse(8) passes the latter two, too. Later
- * options count more. */
-#define ROOT_OPTIONS "allow_other,suid,dev"
-
 bool helper_named(const char *program)
 {
 	const char *slash = strrchr(program, '/');
@@ -65,14 +61,15 @@ static bool has_option(const char *list, const char *name)
 	return false;
 }
 
-/* In front of all others. libfuse refuses allow_other beside allow_root. */
+/* The kernel's client has no such restrictions, and mount.fuse(8) passes the latter two, too. They
+ * stand in front, since later options count more. libfuse refuses allow_other beside allow_root. */
 static int add_roots(struct helper *h, int argc, char **argv, struct err *e)
 {
 	bool alone = false;
 
 	for (int i = 1; i < argc; i++)
 		alone |= has_option(argv[i], "allow_root");
-	h->added = strdup(alone ? strchr(ROOT_OPTIONS, ',') + 1 : ROOT_OPTIONS);
+	h->added = strdup(alone ? strchr(HELPER_ROOT_OPTIONS, ',') + 1 : HELPER_ROOT_OPTIONS);
 	if (!h->added)
 		return err_set(e, ERR_INTERNAL, "out of memory");
 	add_list(h, h->added);

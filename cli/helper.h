@@ -21,6 +21,9 @@
 #define HELPER_USAGE  1
 #define HELPER_FAILED 32
 
+/* What options of root's begin with. */
+#define HELPER_ROOT_OPTIONS "allow_other,suid,dev"
+
 struct helper {
 	bool fake;    /* -f: all but the mount */
 	bool verbose; /* -v */

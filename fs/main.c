@@ -25,6 +25,7 @@
 #include "cli/fuse_fd.h"
 #include "cli/helper.h"
 #include "cli/machine.h"
+#include "cli/remount.h"
 #include "cli/user_mounts.h"
 #include "fs/announce.h"
 #include "fs/connect.h"
@@ -466,11 +467,15 @@ int main(int argc, char **argv)
 	if (!helper_named(argv[0])) {
 		if (argc > 1 && command_known(argv[1]))
 			return command_run(argc - 1, argv + 1);
+		if (remount_wanted(argc, argv))
+			return remount_run(argc, argv, &e) ? refused(&e, &own) : 0;
 		return start(argc, argv, NULL, &own);
 	}
 	prctl(PR_SET_NAME, "rnfs"); /* the kernel has named the process mount.rnfs */
 	if (helper_init(&h, argc, argv, !geteuid(), &e))
 		status = refused(&e, &helpers);
+	else if (remount_wanted(argc, argv))
+		status = remount_run(argc, argv, &e) ? refused(&e, &helpers) : 0;
 	else
 		status = start(h.argc, h.argv, &h, &helpers);
 	helper_finish(&h);
