@@ -22,6 +22,7 @@
 #include "cli/command.h"
 #include "cli/fuse_fd.h"
 #include "cli/machine.h"
+#include "cli/sidecar.h"
 #include "fs/announce.h"
 #include "fs/connect.h"
 #include "fs/daemon.h"
@@ -132,6 +133,12 @@ static int wait_for_init(struct fs *fs, struct err *e)
 	return 0;
 }
 
+/* As a reader of the log knows it. */
+static const char *shown(const char *mountpoint)
+{
+	return sidecar_directory() ? sidecar_directory() : mountpoint;
+}
+
 /* While the mount is used. Returns whether the session has ended by itself. */
 static bool serve(struct fs *fs, const char *mountpoint)
 {
@@ -152,7 +159,10 @@ static bool serve(struct fs *fs, const char *mountpoint)
 		}
 		if (stop_signals && !detached) {
 			/* Gone from the name space at once; what is open has a moment to end. */
-			log_always_info("signal: unmounting %s", mountpoint);
+			log_always_info("signal: %s %s",
+				fuse_fd_meant(mountpoint) ? "ending, and the mounter is to unmount"
+							  : "unmounting",
+				shown(mountpoint));
 			detached = now_ms();
 			if (!mount_detach(mountpoint))
 				return false;
@@ -191,7 +201,7 @@ static void log_mounted(const struct fs *fs, const char *mountpoint)
 		log_always_info(
 			"proto=auto: chose %s; %s", rpc_proto_name(i->rpc.proto), fs->skipped);
 	stats_negotiated(i, line, sizeof(line));
-	log_always_info("%s mounted on %s: %s", fs->opt->source, mountpoint, line);
+	log_always_info("%s mounted on %s: %s", fs->opt->source, shown(mountpoint), line);
 }
 
 static int make_fs(
@@ -286,7 +296,9 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 {
 	char why[1500] = "";
 	struct err e = {0};
-	bool ended, foreign = fuse_fd_meant(mountpoint) && fuse_fd_is_foreign();
+	bool ended, foreign = sidecar_directory()	  ? sidecar_is_foreign()
+			      : fuse_fd_meant(mountpoint) ? fuse_fd_is_foreign()
+							  : false;
 
 	if (make_fs(fs, o, mountpoint, why, sizeof(why))) {
 		daemon_failed(d, why);
@@ -343,6 +355,13 @@ static int open_log(const struct log_choice *log, const char *mountpoint, struct
 	return log_target_open(log, e);
 }
 
+static int fail(const struct err *e)
+{
+	fprintf(stderr, "rnfs: %s\n", e->msg);
+	sidecar_tell(e->msg);
+	return e->kind == ERR_USAGE ? 2 : 1;
+}
+
 int main(int argc, char **argv)
 {
 	struct options o;
@@ -359,10 +378,11 @@ int main(int argc, char **argv)
 	}
 	if (argc > 1 && command_known(argv[1]))
 		return command_run(argc - 1, argv + 1);
+	if (sidecar_begin(&argc, &argv, &e))
+		return fail(&e);
 	if (options_parse(&o, argc, argv, &e)) {
-		fprintf(stderr, "rnfs: %s\n", e.msg);
 		options_finish(&o);
-		return e.kind == ERR_USAGE ? 2 : 1;
+		return fail(&e);
 	}
 	if (o.action != OPTIONS_MOUNT) {
 		if (o.action == OPTIONS_HELP)
@@ -381,11 +401,10 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	if (mount_check(o.mountpoint, &mountpoint, &e) || open_log(&o.log, mountpoint, &e)) {
-		fprintf(stderr, "rnfs: %s\n", e.msg);
 		options_finish(&o);
-		return e.kind == ERR_USAGE ? 2 : 1;
+		return fail(&e);
 	}
-	log_of(o.source, mountpoint);
+	log_of(o.source, shown(mountpoint));
 	if (daemon_start(&d, o.foreground, &o.log)) {
 		fprintf(stderr, "rnfs: cannot go into the background: %s\n", strerror(errno));
 		return 1;
@@ -393,6 +412,8 @@ int main(int argc, char **argv)
 	set_log_level(&o, o.foreground);
 	status = run(&the_mount, &o, mountpoint, &d);
 	log_of(NULL, NULL);
+	if (status)
+		sidecar_tell("rnfs has ended with status 1: its log says why");
 	free(mountpoint);
 	options_finish(&o);
 	return status;
