@@ -17,6 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/sidecar.h"
+
 static ssize_t read_again(int fd, void *buf, size_t size)
 {
 	ssize_t n;
@@ -125,6 +127,7 @@ bool daemon_ready(struct daemon *d)
 	char said[LOG_TARGET_SAID];
 	bool wanted;
 
+	sidecar_tell(NULL);
 	if (d->verdict_fd < 0)
 		return true;
 	setsid();
@@ -143,6 +146,7 @@ bool daemon_ready(struct daemon *d)
 
 void daemon_failed(struct daemon *d, const char *sentence)
 {
+	sidecar_tell(sentence);
 	if (d->verdict_fd < 0) {
 		log_always_error("%s", sentence);
 		if (log_target_used() != LOG_TO_STDERR)

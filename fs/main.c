@@ -26,6 +26,7 @@
 #include "cli/helper.h"
 #include "cli/machine.h"
 #include "cli/remount.h"
+#include "cli/sidecar.h"
 #include "cli/user_mounts.h"
 #include "fs/announce.h"
 #include "fs/connect.h"
@@ -141,6 +142,12 @@ static int wait_for_init(struct fs *fs, struct err *e)
 	return 0;
 }
 
+/* As a reader of the log knows it. */
+static const char *shown(const char *mountpoint)
+{
+	return sidecar_directory() ? sidecar_directory() : mountpoint;
+}
+
 /* While the mount is used. Returns whether the session has ended by itself. */
 static bool serve(struct fs *fs, const char *mountpoint, struct service *service)
 {
@@ -161,7 +168,10 @@ static bool serve(struct fs *fs, const char *mountpoint, struct service *service
 		}
 		if (stop_signals && !detached) {
 			/* Gone from the name space at once; what is open has a moment to end. */
-			log_always_info("signal: unmounting %s", mountpoint);
+			log_always_info("signal: %s %s",
+				fuse_fd_meant(mountpoint) ? "ending, and the mounter is to unmount"
+							  : "unmounting",
+				shown(mountpoint));
 			detached = now_ms();
 			if (!mount_detach(mountpoint))
 				return false;
@@ -202,7 +212,7 @@ static void log_mounted(const struct fs *fs, const char *mountpoint)
 		log_always_info(
 			"proto=auto: chose %s; %s", rpc_proto_name(i->rpc.proto), fs->skipped);
 	stats_negotiated(i, line, sizeof(line));
-	log_always_info("%s mounted on %s: %s", fs->opt->source, mountpoint, line);
+	log_always_info("%s mounted on %s: %s", fs->opt->source, shown(mountpoint), line);
 }
 
 static int make_fs(
@@ -314,7 +324,9 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 	char why[1500] = "";
 	struct err e = {0};
 	struct service service;
-	bool ended, foreign = fuse_fd_meant(mountpoint) && fuse_fd_is_foreign();
+	bool ended, foreign = sidecar_directory()	  ? sidecar_is_foreign()
+			      : fuse_fd_meant(mountpoint) ? fuse_fd_is_foreign()
+							  : false;
 
 	fs->opt = o;
 	service_begin(&service, fs, mountpoint);
@@ -389,6 +401,7 @@ struct statuses {
 static int refused(const struct err *e, const struct statuses *s)
 {
 	fprintf(stderr, "rnfs: %s\n", e->msg);
+	sidecar_tell(e->msg);
 	return e->kind == ERR_USAGE ? s->usage : s->failed;
 }
 
@@ -425,7 +438,7 @@ static int mount_export(const struct options *o, const struct helper *h, const s
 		status = refused(&e, s);
 		goto out;
 	}
-	log_of(o->source, mountpoint);
+	log_of(o->source, shown(mountpoint));
 	if (daemon_start(&d, o->foreground, &o->log)) {
 		fprintf(stderr, "rnfs: cannot go into the background: %s\n", strerror(errno));
 		status = s->failed;
@@ -436,6 +449,8 @@ static int mount_export(const struct options *o, const struct helper *h, const s
 	if (o->auto_unmount && (d.auto_unmount_fd = auto_unmount_start(mountpoint)) < 0)
 		log_warn("option auto_unmount has no effect: %s", strerror(errno));
 	status = run(&the_mount, o, mountpoint, &d) ? s->failed : 0;
+	if (status)
+		sidecar_tell("rnfs has failed or could not make all safe: its log says why");
 out:
 	log_of(NULL, NULL);
 	free(mountpoint);
@@ -481,6 +496,8 @@ int main(int argc, char **argv)
 			return command_run(argc - 1, argv + 1);
 		if (remount_wanted(argc, argv))
 			return remount_run(argc, argv, &e) ? refused(&e, &own) : 0;
+		if (sidecar_begin(&argc, &argv, &e))
+			return refused(&e, &own);
 		return start(argc, argv, NULL, &own);
 	}
 	prctl(PR_SET_NAME, "rnfs"); /* the kernel has named the process mount.rnfs */

@@ -20,6 +20,7 @@
 #include "cli/machine.h"
 #include "cli/mountpoint.h"
 #include "fs/account.h"
+#include "cli/sidecar.h"
 #include "fs/device.h"
 #include "fs/ops.h"
 #include "fs/worker.h"
@@ -207,7 +208,7 @@ int mount_session(struct fs *fs, const char *mountpoint, struct err *e)
 
 	if (!list)
 		return err_set(e, ERR_INTERNAL, "out of memory");
-	if (fuse_fd_meant(mountpoint))
+	if (fuse_fd_meant(mountpoint) && !sidecar_directory())
 		say_without_effect(fs->opt);
 	fuse_set_log_func(fuse_log_line);
 	capture_begin(&c);

@@ -292,6 +292,8 @@ void options_help(FILE *out)
 	      "\n"
 	      "  -f                      stay in the foreground, log to standard error\n"
 	      "  -d                      the same, with debugging messages\n"
+	      "  --fd-from SOCKET        serve what rnfs-mountfd(8) gives there: no SERVER, no "
+	      "MOUNTPOINT\n"
 	      "  -o OPTION[,OPTION...]   see below\n"
 	      "  -s                      ignore unknown options, with a line for each\n"
 	      "  -h, -V                  this help; the version\n"

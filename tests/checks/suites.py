@@ -32,7 +32,7 @@ GANESHA = ("files", "programs", "filesystems", "replaced", "locks", "space", "ro
 NFS3 = ("files", "programs", "locks")
 
 # Of containers: they take namespaces and groups of their own, as root.
-E2E_CONTAINERS = ("logs",)
+E2E_CONTAINERS = ("logs", "sidecar")
 
 # On a machine that has just started: what goes by ages of names, attributes and pages.
 E2E_YOUNG = ("believing", "cache", "changes", "delegated", "roundtrips")
