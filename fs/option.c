@@ -433,13 +433,6 @@ static int set_rdirplus(struct options *o, const struct opt *d, const char *valu
 	return value && !strcmp(value, "none") ? option_unused(o, "rdirplus=none", e) : 0;
 }
 
-static int refuse_remount(struct options *o, const struct opt *d, const char *value, struct err *e)
-{
-	return err_set(e, ERR_USAGE,
-		"option remount cannot be used: unmount and mount anew, or, as root, use mount -i "
-		"-o remount,... for what the kernel keeps (ro, rw, noexec, nosuid, nodev)");
-}
-
 #define AT(m) .off = offsetof(struct options, m), .size = sizeof(((struct options *)0)->m)
 /* clang-format off */
 #define FLAG(n, m, v, ...)	{.name = n, .fn = set_flag, AT(m), .min = v, __VA_ARGS__}
@@ -537,7 +530,6 @@ static const struct opt opts[] = {
 	PASS_VALUE("fsname"),
 	{.name = "ro", .fn = pass_ro, .min = true},
 	{.name = "rw", .fn = pass_ro, .min = false},
-	{.name = "remount", .fn = refuse_remount, .refused = true},
 	PASS("suid"), PASS("nosuid"), PASS("dev"), PASS("nodev"), PASS("exec"), PASS("noexec"),
 	PASS("async"), PASS("sync"), PASS("dirsync"), PASS("atime"), PASS("noatime"),
 	PASS_VALUE("context"), PASS_VALUE("fscontext"), PASS_VALUE("defcontext"),
@@ -546,7 +538,7 @@ static const struct opt opts[] = {
 	IGNORE("users"), IGNORE("owner"), IGNORE("group"), IGNORE("_netdev"), IGNORE("nofail"),
 	IGNORE("relatime"), IGNORE("norelatime"), IGNORE("strictatime"), IGNORE("nostrictatime"),
 	IGNORE("lazytime"), IGNORE("nolazytime"), IGNORE("diratime"), IGNORE("nodiratime"),
-	IGNORE("comment"),
+	IGNORE("comment"), IGNORE("remount"), /* cli/remount.h has seen to it */
 };
 /* clang-format on */
 
