@@ -11,6 +11,7 @@
 
 static const char *const whats[ASK_WHATS] = {
 	[ASK_HELLO] = "hello",
+	[ASK_STAT] = "stat",
 };
 
 bool ask_parse(const char *line, size_t len, struct ask *out, const char **why)

@@ -18,15 +18,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define ASK_MAX		128	    /* bytes of the line with its line feed */
-#define ANSWER_MAX	(96u << 10) /* bytes of an answer */
-#define ANSWER_LINE_MAX 8192	    /* bytes of a line with its line feed */
+#define ASK_MAX		128	     /* bytes of the line with its line feed */
+#define ANSWER_MAX	(128u << 10) /* bytes of an answer */
+#define ANSWER_LINE_MAX 8192	     /* bytes of a line with its line feed */
 #define ANSWER_OK	"ok"
 #define ANSWER_ERROR	"error"
 #define ANSWER_END	"."
 
 enum ask_what {
-	ASK_HELLO, /* which mount is that: a report without its counters */
+	ASK_HELLO, /* which mount is that: the beginning of a report */
+	ASK_STAT,  /* a report */
 	ASK_WHATS
 };
 

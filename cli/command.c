@@ -34,6 +34,7 @@ static const struct command commands[] = {
 	{"help", run_help, "", "list the commands"},
 	{"list", list_main, "[--json]", "show the mounts, and how they do"},
 	{"mount", user_mounts_run, "-a|MOUNTPOINT", "mount what ~/.config/rnfs/fstab lists"},
+	{"stat", stat_main, "[MOUNT]", "show what a mount has done, and how long that took"},
 };
 
 static const struct command *find(const char *word)

@@ -10,5 +10,6 @@
 #define RNFS_CLI_COMMANDS_H
 
 int list_main(int argc, char **argv);
+int stat_main(int argc, char **argv);
 
 #endif

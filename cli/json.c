@@ -7,43 +7,23 @@
 
 #include <inttypes.h>
 
-/* Bytes of the UTF-8 character that s begins with (RFC 3629 section 4), or 0: none. */
-static unsigned character(const unsigned char *s)
-{
-	unsigned n = s[0] < 0x80   ? 1
-		     : s[0] < 0xc2 ? 0
-		     : s[0] < 0xe0 ? 2
-		     : s[0] < 0xf0 ? 3
-		     : s[0] < 0xf5 ? 4
-				   : 0;
-
-	for (unsigned i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	/* longer than need be, a surrogate, or beyond U+10FFFF */
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) ||
-		(s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90))
-		return 0;
-	return n;
-}
+#include "cli/utf8.h"
 
 static void string(FILE *out, const char *text)
 {
-	const unsigned char *s = (const unsigned char *)text;
-
 	putc('"', out);
-	while (*s) {
-		unsigned n = character(s);
+	while (*text) {
+		unsigned n = utf8_character(text);
 
 		if (!n)
-			fputs("\xef\xbf\xbd", out);
-		else if (*s == '"' || *s == '\\')
-			fprintf(out, "\\%c", *s);
-		else if (*s < 0x20 || *s == 0x7f)
-			fprintf(out, "\\u%04x", *s);
+			fputs(UTF8_UNKNOWN, out);
+		else if (*text == '"' || *text == '\\')
+			fprintf(out, "\\%c", *text);
+		else if (n == 1 && (*text < 0x20 || *text == 0x7f))
+			fprintf(out, "\\u%04x", *text);
 		else
-			fwrite(s, 1, n, out);
-		s += n ? n : 1;
+			fwrite(text, 1, n, out);
+		text += n ? n : 1;
 	}
 	putc('"', out);
 }

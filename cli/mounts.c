@@ -14,7 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/contact.h"
 #include "cli/mountpoint.h"
 #include "transport/clock.h"
 
@@ -133,15 +132,15 @@ static bool speaks_for(const struct contact *c, const char *path)
 	return !lstat(dir, &st) && S_ISDIR(st.st_mode) && st.st_uid == c->uid;
 }
 
-static bool read_report(struct contact *c, uint64_t until, struct report *r)
+/* False: there is no report to the end; *e says why if the daemon did not answer. */
+static bool read_report(struct contact *c, uint64_t until, struct report *r, struct err *e)
 {
-	struct err e = {0};
 	char *line;
 
 	for (;;) {
 		uint64_t now = clock_ns();
 
-		line = contact_line(c, now < until ? (int)((until - now) / NSEC_PER_MSEC) : 0, &e);
+		line = contact_line(c, now < until ? (int)((until - now) / NSEC_PER_MSEC) : 0, e);
 		if (!line)
 			break;
 		if (!report_read(r, line))
@@ -176,10 +175,10 @@ static bool ask_some(struct daemons *d, char (*path)[RUNTIME_SOCKET_MAX], unsign
 
 		if (c[i].fd < 0)
 			continue;
-		memset(m, 0, sizeof(*m));
+		memset(m, 0, sizeof(*m)); /* without counters */
 		m->daemon = MOUNT_ANSWERS;
 		strcpy(m->socket, path[i]);
-		d->n += read_report(&c[i], until, &m->report);
+		d->n += read_report(&c[i], until, &m->report, &(struct err){0});
 		contact_close(&c[i]);
 	}
 	free(c);
@@ -411,7 +410,8 @@ const struct mount *mounts_pick(const struct mounts *all, const char *path, stru
 	return m;
 }
 
-const struct mount *mounts_pick_live(const struct mounts *all, const char *path, struct err *e)
+/* The same where the daemon answers at m->socket. */
+static const struct mount *pick_live(const struct mounts *all, const char *path, struct err *e)
 {
 	const struct mount *m = mounts_pick(all, path, e);
 
@@ -426,4 +426,27 @@ const struct mount *mounts_pick_live(const struct mounts *all, const char *path,
 			"directory for its socket (its log says why)",
 			mount_point(m));
 	return NULL;
+}
+
+int mounts_ask(const struct mounts *all, const char *path, const struct ask *a, struct contact *c,
+	struct err *e)
+{
+	const struct mount *m = pick_live(all, path, e);
+	int error = m ? contact_open(c, m->socket) : 0;
+
+	if (!m)
+		return -1;
+	if (error)
+		return err_set(e, ERR_UNREACHABLE, "the daemon of %.200s does not answer: %s",
+			mount_point(m), strerror(-error));
+	contact_ask(c, a);
+	return 0;
+}
+
+int mounts_read(struct contact *c, struct report *r, struct err *e)
+{
+	if (!read_report(c, clock_ns() + ANSWER_MS * NSEC_PER_MSEC, r, e))
+		err_set(e, ERR_PROTOCOL, "the daemon's answer cannot be understood");
+	contact_close(c);
+	return e->kind ? -1 : 0;
 }

@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 
+#include "cli/contact.h"
 #include "cli/mountinfo.h"
 #include "cli/report.h"
 #include "cli/runtime_dir.h"
@@ -51,7 +52,11 @@ const char *mount_point(const struct mount *m);
  * mount and looks at nothing inside it. NULL with *e set: none is, or there are several. */
 const struct mount *mounts_pick(const struct mounts *all, const char *path, struct err *e);
 
-/* The same where the daemon is to be asked: it answers at m->socket. NULL with *e set. */
-const struct mount *mounts_pick_live(const struct mounts *all, const char *path, struct err *e);
+/* Asks the daemon of that mount. 0 with c open, for contact_line(), or -1 with *e set and c
+ * closed: no daemon answers. */
+int mounts_ask(const struct mounts *all, const char *path, const struct ask *a, struct contact *c,
+	struct err *e);
+/* Reads the report that was asked for into r, and closes c. 0, or -1 with *e set. */
+int mounts_read(struct contact *c, struct report *r, struct err *e);
 
 #endif

@@ -5,7 +5,9 @@
  */
 #include "cli/report.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const texts[REPORT_TEXTS] = {
@@ -27,7 +29,78 @@ static const char *const numbers[REPORT_NUMBERS] = {
 	[REPORT_SILENT_MS] = "silent_ms",
 	[REPORT_LOST_MS] = "lost_ms",
 	[REPORT_OLDEST_MS] = "oldest_ms",
+	[REPORT_CALLS] = "calls",
+	[REPORT_REPLIES] = "replies",
+	[REPORT_CALLBACKS] = "callbacks",
+	[REPORT_UNDER_WAY] = "under_way",
+	[REPORT_TIMEOUTS] = "timeouts",
+	[REPORT_RECONNECTS] = "reconnects",
+	[REPORT_CREDITS] = "credits",
+	[REPORT_SLOTS] = "slots",
+	[REPORT_RSIZE] = "rsize",
+	[REPORT_WSIZE] = "wsize",
+	[REPORT_LEASE_S] = "lease_s",
+	[REPORT_PLACED] = "placed_bytes",
+	[REPORT_COPIED] = "copied_bytes",
+	[REPORT_EXPOSED] = "exposed_bytes",
+	[REPORT_PULLED_UP] = "pulled_up_bytes",
+	[REPORT_CACHE_USED] = "cache_used_bytes",
+	[REPORT_CACHE_LIMIT] = "cache_limit_bytes",
+	[REPORT_CACHE_HITS] = "cache_hits",
+	[REPORT_CACHE_JOINED] = "cache_joined",
+	[REPORT_CACHE_MISSES] = "cache_misses",
+	[REPORT_CACHE_FETCHES] = "cache_fetches",
+	[REPORT_CACHE_EVICTED] = "cache_evicted",
+	[REPORT_CACHE_WASTED] = "cache_wasted",
+	[REPORT_DIRTY] = "dirty_bytes",
+	[REPORT_GATHERED] = "gathered_bytes",
+	[REPORT_REWRITTEN] = "rewritten",
+	[REPORT_WRITE_FULL] = "write_full",
+	[REPORT_MEMORY_USED] = "memory_used_bytes",
+	[REPORT_MEMORY_MAPPED] = "memory_mapped_bytes",
+	[REPORT_MEMORY_LIMIT] = "memory_limit_bytes",
+	[REPORT_INODES] = "inodes",
+	[REPORT_OPEN_FILES] = "open_files",
+	[REPORT_INTERRUPTED] = "interrupted",
+	[REPORT_STARVED] = "starved",
+	[REPORT_FOREIGN] = "foreign_changes",
+	[REPORT_DELEGATED] = "delegated_opens",
 };
+
+const char *report_number_name(enum report_number which)
+{
+	return numbers[which];
+}
+
+void report_clear(struct report *r)
+{
+	memset(r->text, 0, sizeof(r->text));
+	memset(r->number, 0, sizeof(r->number));
+	if (r->requests)
+		memset(r->requests, 0, sizeof(*r->requests));
+	if (r->operations)
+		memset(r->operations, 0, sizeof(*r->operations));
+}
+
+struct report_op *report_add(struct report_ops *ops, const char *name)
+{
+	struct report_op *op;
+
+	if (ops->n == REPORT_OPS)
+		return NULL;
+	op = &ops->of[ops->n++];
+	memset(op, 0, sizeof(*op));
+	snprintf(op->name, sizeof(op->name), "%s", name);
+	return op;
+}
+
+const struct report_op *report_find(const struct report_ops *ops, const char *name)
+{
+	for (unsigned i = 0; i < ops->n; i++)
+		if (!strcmp(ops->of[i].name, name))
+			return &ops->of[i];
+	return NULL;
+}
 
 void report_set(struct report *r, enum report_text which, const char *text)
 {
@@ -35,6 +108,30 @@ void report_set(struct report *r, enum report_text which, const char *text)
 
 	memset(to, 0, REPORT_TEXT_MAX);
 	snprintf(to, REPORT_TEXT_MAX, "%s", text);
+}
+
+static void write_time(const struct histogram *h, struct words *w)
+{
+	words_print(w, " %llu:%llu", (unsigned long long)h->sum_ns, (unsigned long long)h->max_ns);
+	for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++)
+		if (h->n[i])
+			words_print(w, ":%u=%llu", i, (unsigned long long)h->n[i]);
+}
+
+static void write_ops(const struct report_ops *ops, const char *kind, struct words *w)
+{
+	for (unsigned i = 0; ops && i < ops->n; i++) {
+		const struct report_op *op = &ops->of[i];
+
+		words_print(w, "%s", kind);
+		words_add(w, op->name);
+		words_print(w, " %llu %llu %llu %llu", (unsigned long long)op->errors,
+			(unsigned long long)op->bytes, (unsigned long long)op->rpcs,
+			(unsigned long long)op->waits);
+		write_time(&op->time, w);
+		write_time(&op->queue, w);
+		words_print(w, "\n");
+	}
 }
 
 void report_write(const struct report *r, struct words *w)
@@ -46,6 +143,8 @@ void report_write(const struct report *r, struct words *w)
 	}
 	for (unsigned i = 0; i < REPORT_NUMBERS; i++)
 		words_print(w, "n %s %llu\n", numbers[i], (unsigned long long)r->number[i]);
+	write_ops(r->requests, "request", w);
+	write_ops(r->operations, "operation", w);
 }
 
 /* The index of name, or n. */
@@ -85,6 +184,51 @@ static bool read_number(struct report *r, char *line)
 	return true;
 }
 
+/* A number at *s, and steps over it. */
+static bool take(const char **s, uint64_t *n)
+{
+	char *end;
+
+	if (**s < '0' || **s > '9')
+		return false;
+	errno = 0;
+	*n = strtoull(*s, &end, 10);
+	*s = end;
+	return !errno;
+}
+
+static bool read_time(char **line, struct histogram *h)
+{
+	const char *s = word_next(line);
+	uint64_t i;
+
+	if (!s || !take(&s, &h->sum_ns) || *s++ != ':' || !take(&s, &h->max_ns))
+		return false;
+	while (*s++ == ':')
+		if (!take(&s, &i) || i >= HISTOGRAM_BUCKETS || *s++ != '=' || !take(&s, &h->n[i]))
+			return false;
+	return !s[-1];
+}
+
+static bool read_op(struct report_ops *ops, char *line)
+{
+	char *name = word_next(&line);
+	struct report_op *op;
+
+	if (!ops)
+		return true;
+	op = name && strlen(name) < REPORT_OP_NAME ? report_add(ops, name) : NULL;
+	if (!op)
+		return false;
+	if (word_number(&line, &op->errors) && word_number(&line, &op->bytes) &&
+		word_number(&line, &op->rpcs) && word_number(&line, &op->waits) &&
+		read_time(&line, &op->time) && read_time(&line, &op->queue))
+		return true;
+	memset(op, 0, sizeof(*op));
+	ops->n--;
+	return false;
+}
+
 bool report_read(struct report *r, char *line)
 {
 	char *kind = word_next(&line);
@@ -95,6 +239,10 @@ bool report_read(struct report *r, char *line)
 		return read_text(r, line);
 	if (!strcmp(kind, "n"))
 		return read_number(r, line);
+	if (!strcmp(kind, "request"))
+		return read_op(r->requests, line);
+	if (!strcmp(kind, "operation"))
+		return read_op(r->operations, line);
 	return true;
 }
 

@@ -64,6 +64,7 @@ struct control {
 	atomic_bool stop;
 	char path[RUNTIME_SOCKET_MAX];
 	struct report report;
+	struct report_ops requests, operations; /* report's for `stat` */
 	struct conn conn[CONTROL_CONNS];
 	struct answer answer[CONTROL_ANSWERS];
 };
@@ -146,8 +147,21 @@ static void answer(struct control *ctl, struct conn *c)
 	struct words w = {.buf = a->buf, .size = sizeof(a->buf)};
 
 	words_print(&w, ANSWER_OK "\n");
-	tell_hello(ctl->fs, &ctl->report);
-	report_write(&ctl->report, &w);
+	switch (c->ask.what) {
+	case ASK_HELLO:
+		ctl->report.requests = ctl->report.operations = NULL;
+		tell_hello(ctl->fs, &ctl->report);
+		report_write(&ctl->report, &w);
+		break;
+	case ASK_STAT:
+		ctl->report.requests = &ctl->requests;
+		ctl->report.operations = &ctl->operations;
+		tell_stat(ctl->fs, &ctl->report);
+		report_write(&ctl->report, &w);
+		break;
+	case ASK_WHATS:
+		break;
+	}
 	words_print(&w, ANSWER_END "\n");
 	if (w.full) {
 		refuse(c, "the answer is too long");

@@ -27,6 +27,7 @@ struct inval;
 struct lates;
 struct listings;
 struct memory;
+struct metrics_file;
 struct names;
 struct notifier;
 struct openings;
@@ -71,9 +72,10 @@ struct fs {
 	struct workers *workers;
 	bool posix_locks, flock_locks; /* on the server, else this machine's own */
 	struct inval *inval;
-	struct control *control; /* NULL: there is none */
-	int wake_fd;		 /* eventfd: the main thread has something to look at */
-	atomic_bool some_gone;	 /* requests have become GONE while they waited (request_watch()) */
+	struct control *control;	   /* NULL: there is none */
+	struct metrics_file *metrics_file; /* likewise */
+	int wake_fd;			   /* eventfd: the main thread has something to look at */
+	atomic_bool some_gone; /* requests have become GONE while they waited (request_watch()) */
 
 	atomic_size_t data_used; /* of data_limit (data.h) */
 	_Atomic uint64_t

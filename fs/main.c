@@ -38,6 +38,7 @@
 #include "fs/inval.h"
 #include "fs/late.h"
 #include "fs/memory.h"
+#include "fs/metrics_file.h"
 #include "fs/mount.h"
 #include "fs/nested.h"
 #include "fs/notify.h"
@@ -54,6 +55,7 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 #include "transport/sd_notify.h"
+#include "transport/state_dir.h"
 
 #define KERNEL_AHEAD_KB	  4096 /* more makes the kernel slower (one request after the other) */
 #define INIT_WAIT_MS	  30000
@@ -255,6 +257,7 @@ static bool unmake_fs(struct fs *fs, bool mounted)
 		silly_drop_all(fs);
 	}
 	fs->control = control_free(fs->control);
+	fs->metrics_file = metrics_file_free(fs->metrics_file);
 	setup_end(fs);
 	if (fs->se && mounted) {
 		fs->device = device_free(fs->device); /* its clone would hold the connection */
@@ -365,6 +368,9 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 			log_info("%s", why);
 		if (e.kind)
 			log_info("commands such as rnfs stat cannot ask this daemon: %s", e.msg);
+		e = (struct err){0};
+		if (metrics_file_start(fs, &e))
+			log_warn("metrics_file: %s", e.msg);
 		memory_log(fs);
 		service_ready(&service, fs);
 		ended = serve(fs, mountpoint, &service);
@@ -391,6 +397,16 @@ static int open_log(const struct log_choice *log, const char *mountpoint, struct
 			"log=%.150s: the file would be below the mount point %.150s: give another",
 			log->file, mountpoint);
 	return log_target_open(log, e);
+}
+
+/* Its file system must not wait for this mount, either. */
+static int check_metrics(const char *file, const char *mountpoint, struct err *e)
+{
+	if (!file || !state_dir_is_in(file, mountpoint))
+		return 0;
+	return err_set(e, ERR_USAGE,
+		"metrics_file=%.120s: the file would be below the mount point %.120s: give another",
+		file, mountpoint);
 }
 
 /* Exit statuses. */
@@ -434,7 +450,7 @@ static int mount_export(const struct options *o, const struct helper *h, const s
 		return refused(&e, s);
 	if (h && h->fake)
 		goto out;
-	if (open_log(&o->log, mountpoint, &e)) {
+	if (check_metrics(o->metrics_file, mountpoint, &e) || open_log(&o->log, mountpoint, &e)) {
 		status = refused(&e, s);
 		goto out;
 	}

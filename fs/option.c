@@ -8,6 +8,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -363,6 +364,16 @@ static int set_log(struct options *o, const struct opt *d, const char *value, st
 	return log_choice_target(&o->log, value) ? 0 : bad_value(d, value, e);
 }
 
+static int set_metrics_file(
+	struct options *o, const struct opt *d, const char *value, struct err *e)
+{
+	if (value[0] != '/' || strlen(value) >= PATH_MAX)
+		return bad_value(d, value, e);
+	free(o->metrics_file);
+	o->metrics_file = strdup(value);
+	return o->metrics_file ? 0 : err_set(e, ERR_INTERNAL, "out of memory");
+}
+
 static int set_log_format(struct options *o, const struct opt *d, const char *value, struct err *e)
 {
 	return log_choice_form(&o->log, value) ? 0 : bad_value(d, value, e);
@@ -508,6 +519,7 @@ static const struct opt opts[] = {
 	UINT("readahead", readahead_kb, 0, 1024 * 1024, 1, "kilobytes, 0 for none"),
 	{.name = "log", .arg = NEED_ARG, .fn = set_log, .want = LOG_TARGET_WORDS},
 	{.name = "log_format", .arg = NEED_ARG, .fn = set_log_format, .want = LOG_FORM_WORDS},
+	{.name = "metrics_file", .arg = NEED_ARG, .fn = set_metrics_file, .want = "an absolute path"},
 	{.name = "debug", .arg = MAYBE_ARG, .fn = set_debug, .want = "ctrl, data or fuse"},
 	FLAG("nolock", nolock, true),
 	FLAG("lock", nolock, false),

@@ -86,9 +86,10 @@ struct options {
 	bool auto_unmount; /* also if the daemon is killed */
 	bool foreground;
 	struct log_choice log;
-	bool debug;	 /* control path */
-	bool debug_data; /* one line per message */
-	bool debug_fuse; /* libfuse's own */
+	char *metrics_file; /* absolute, or NULL */
+	bool debug;	    /* control path */
+	bool debug_data;    /* one line per message */
+	bool debug_fuse;    /* libfuse's own */
 	unsigned workers;
 	unsigned readahead_kb; /* 0: leave the kernel's */
 	bool gather;	       /* write(2) need not wait for the server */

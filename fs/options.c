@@ -98,6 +98,7 @@ static int parse_flags(struct options *o, int argc, char *const argv[], FILE *li
 		{"version", no_argument, NULL, 'V'},
 		{"foreground", no_argument, NULL, 'f'},
 		{"debug", no_argument, NULL, 'd'},
+		{"metrics-file", required_argument, NULL, 'm'},
 		{0},
 	};
 	int c;
@@ -128,12 +129,15 @@ static int parse_flags(struct options *o, int argc, char *const argv[], FILE *li
 		case 's':
 			o->sloppy = true;
 			break;
+		case 'm':
+			fprintf(list, "metrics_file=%s,", optarg);
+			break;
 		case 'n':
 		case 'v':
 			break;
 		case ':':
-			return err_set(e, ERR_USAGE, "option -%c needs a value: rnfs -h shows how",
-				optopt);
+			return err_set(e, ERR_USAGE,
+				"option %.60s needs a value: rnfs -h shows how", argv[optind - 1]);
 		default:
 			if (optopt)
 				return err_set(e, ERR_USAGE,
@@ -274,6 +278,7 @@ void options_finish(struct options *o)
 	free(o->export);
 	free(o->mountpoint);
 	free(o->mounthost);
+	free(o->metrics_file);
 	free(o->fuse_opts);
 	free(o->idmap_domain);
 	free(o->unknown);
@@ -350,6 +355,8 @@ void options_help(FILE *out)
 	      "  log=stderr|syslog|journal|FILE   default standard error with -f, else syslog, or "
 	      "what there is\n"
 	      "  log_format=text|json    json: each line is an object\n"
+	      "  metrics_file=FILE       counters for Prometheus's node_exporter, also "
+	      "--metrics-file FILE\n"
 	      "File system\n"
 	      "  ro, rw                  read-only, read-write\n"
 	      "  allow_other             let other users in\n"

@@ -15,5 +15,7 @@
 
 /* Which mount that is, and its state. */
 void tell_hello(struct fs *fs, struct report *r);
+/* The same with all counters; r has requests and operations. */
+void tell_stat(struct fs *fs, struct report *r);
 
 #endif

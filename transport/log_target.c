@@ -157,13 +157,7 @@ int log_target_open(const struct log_choice *c, struct err *e)
 
 bool log_target_is_in(const struct log_choice *c, const char *dir)
 {
-	char parent[PATH_MAX], real[PATH_MAX];
-	size_t n = strlen(dir);
-
-	if (c->to != LOG_TO_FILE)
-		return false;
-	state_dir_of(c->file, parent);
-	return realpath(parent, real) && !strncmp(real, dir, n) && (!real[n] || real[n] == '/');
+	return c->to == LOG_TO_FILE && state_dir_is_in(c->file, dir);
 }
 
 /* --- the choice ------------------------------------------------------------------------------- */

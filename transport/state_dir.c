@@ -59,6 +59,15 @@ void state_dir_of(const char *path, char *dir)
 		snprintf(dir, PATH_MAX, ".");
 }
 
+bool state_dir_is_in(const char *path, const char *dir)
+{
+	char parent[PATH_MAX], real[PATH_MAX];
+	size_t n = strlen(dir);
+
+	state_dir_of(path, parent);
+	return realpath(parent, real) && !strncmp(real, dir, n) && (!real[n] || real[n] == '/');
+}
+
 int state_sync_name(const char *path)
 {
 	char dir[PATH_MAX];

@@ -22,6 +22,10 @@ void state_dir_make(const char *path);
 /* The directory that path is in; dir has PATH_MAX bytes. */
 void state_dir_of(const char *path, char *dir);
 
+/* Is the directory that path is in the directory dir, which is absolute, or below it? False also if
+ * that directory is not there. */
+bool state_dir_is_in(const char *path, const char *dir);
+
 /* The name path, just made, replaced or removed, is on stable storage when this returns 0. Or
  * -errno. */
 int state_sync_name(const char *path);

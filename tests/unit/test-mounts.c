@@ -116,18 +116,21 @@ static void the_only_mount_needs_no_name(void **state)
 
 static void a_daemon_that_does_not_answer(void **state)
 {
+	static struct contact c;
+	struct ask a = {.what = ASK_STAT};
 	struct err e = {0};
 
 	two[0].daemon = MOUNT_DEAD;
-	assert_null(mounts_pick_live(&one, NULL, &e));
+	assert_int_equal(mounts_ask(&one, NULL, &a, &c, &e), -1);
 	assert_true(strstr(e.msg, "has died: umount"));
 	e = (struct err){0};
 	two[0].daemon = MOUNT_MUTE;
-	assert_null(mounts_pick_live(&one, NULL, &e));
+	assert_int_equal(mounts_ask(&one, NULL, &a, &c, &e), -1);
 	assert_true(strstr(e.msg, "no daemon answers"));
 	e = (struct err){0};
 	two[0].daemon = MOUNT_ANSWERS;
-	assert_ptr_equal(mounts_pick_live(&one, NULL, &e), two);
+	assert_int_equal(mounts_ask(&one, NULL, &a, &c, &e), -1);
+	assert_true(strstr(e.msg, "does not answer: No such file"));
 }
 
 int main(void)

@@ -13,52 +13,118 @@
 #include "cli/ask.h"
 #include "cli/report.h"
 
-static char text[ANSWER_MAX];
+static char text[4 * ANSWER_MAX];
+static struct report_ops requests[2], operations[2];
+static struct report a = {.requests = &requests[0], .operations = &operations[0]};
+static struct report b = {.requests = &requests[1], .operations = &operations[1]};
 
-/* a as it is written, read again. */
-static void travel(const struct report *a, struct report *b)
+/* a as it is written, read again as b. */
+static void travels(void)
 {
 	struct words w = {.buf = text, .size = sizeof(text)};
 	char *rest = text, *line;
 
-	report_write(a, &w);
+	report_write(&a, &w);
 	assert_false(w.full);
-	memset(b, 0, sizeof(*b));
+	report_clear(&b);
 	while ((line = strsep(&rest, "\n")) && *line) {
 		assert_true(strlen(line) < ANSWER_LINE_MAX);
-		assert_true(report_read(b, line));
+		assert_true(report_read(&b, line));
 	}
+	assert_memory_equal(a.text, b.text, sizeof(a.text));
+	assert_memory_equal(a.number, b.number, sizeof(a.number));
+	assert_memory_equal(a.requests, b.requests, sizeof(*a.requests));
+	assert_memory_equal(a.operations, b.operations, sizeof(*a.operations));
+}
+
+static void fill_ops(struct report_ops *ops, const char *name)
+{
+	for (unsigned i = 0; i < REPORT_OPS; i++) {
+		struct report_op *op = report_add(ops, name);
+
+		op->errors = op->bytes = op->rpcs = op->waits = UINT64_MAX - i;
+		op->time.sum_ns = op->queue.max_ns = UINT64_MAX;
+		for (unsigned n = i % 3; n < HISTOGRAM_BUCKETS; n += 1 + i % 5)
+			op->time.n[n] = op->queue.n[HISTOGRAM_BUCKETS - 1 - n] = UINT64_MAX - n;
+	}
+	assert_null(report_add(ops, "one too many"));
 }
 
 static void fill(struct report *r)
 {
-	memset(r, 0, sizeof(*r));
+	report_clear(r);
 	for (unsigned i = 0; i < REPORT_TEXTS; i++) {
 		memset(r->text[i], '%', REPORT_TEXT_MAX - 1); /* three bytes each */
 		r->text[i][0] = (char)('a' + i);
 	}
 	for (unsigned i = 0; i < REPORT_NUMBERS; i++)
 		r->number[i] = UINT64_MAX - i;
+	fill_ops(r->requests, "A NAME");
+	fill_ops(r->operations, "");
 }
 
 static void a_report_travels(void **state)
 {
-	static struct report a, b;
-
-	travel(&a, &b);
-	assert_memory_equal(&a, &b, sizeof(a));
+	report_clear(&a);
+	travels();
 	fill(&a);
-	travel(&a, &b);
-	assert_memory_equal(&a, &b, sizeof(a));
+	travels();
+}
+
+/* As many as there can be, of as many buckets. */
+static void the_longest_answer_fits(void **state)
+{
+	struct words w = {.buf = text, .size = ANSWER_MAX};
+
+	report_clear(&a);
+	for (unsigned i = 0; i < 27 + 37; i++) {
+		struct report_op *op =
+			report_add(i < 27 ? a.operations : a.requests, "COPY_FILE_RANGE");
+
+		op->errors = op->bytes = op->rpcs = op->waits = UINT64_MAX;
+		op->time.sum_ns = op->time.max_ns = UINT64_MAX;
+		for (unsigned n = 0; n < HISTOGRAM_BUCKETS; n++)
+			op->time.n[n] = UINT64_MAX;
+		op->queue = i < 27 ? op->time : op->queue;
+	}
+	report_write(&a, &w);
+	assert_false(w.full);
+}
+
+static void a_reader_without_room_passes_over_counters(void **state)
+{
+	struct report r = {.requests = NULL};
+	char line[] = "request READ 1 2 3 4 5:6:7=8 0:0";
+
+	assert_true(report_read(&r, line));
+	report_clear(&r);
+}
+
+static void an_operation(void **state)
+{
+	char line[] = "operation READ 1 2 3 4 500:60:7=8:31=9 0:0";
+	const struct report_op *op;
+
+	report_clear(&b);
+	assert_true(report_read(&b, line));
+	assert_int_equal(b.requests->n, 0);
+	assert_null(report_find(b.operations, "WRITE"));
+	op = report_find(b.operations, "READ");
+	assert_non_null(op);
+	assert_true(op->errors == 1 && op->bytes == 2 && op->rpcs == 3 && op->waits == 4);
+	assert_true(op->time.sum_ns == 500 && op->time.max_ns == 60);
+	assert_true(op->time.n[7] == 8 && op->time.n[31] == 9);
+	assert_int_equal(histogram_count(&op->time), 17);
+	assert_int_equal(histogram_count(&op->queue), 0);
 }
 
 static bool read_line(const char *line)
 {
-	static struct report r;
 	char copy[4 * REPORT_TEXT_MAX];
 
+	report_clear(&b);
 	strcpy(copy, line);
-	return report_read(&r, copy);
+	return report_read(&b, copy);
 }
 
 static void news_are_passed_over(void **state)
@@ -79,6 +145,18 @@ static void broken_lines_are_refused(void **state)
 	assert_false(read_line("n pid"));
 	assert_false(read_line("n pid x"));
 	assert_false(read_line("n pid 18446744073709551616"));
+	assert_false(read_line("request"));
+	assert_false(read_line("request READ"));
+	assert_false(read_line("request READ 1 2 3 4"));
+	assert_false(read_line("request READ 1 2 3 4 5:6"));
+	assert_false(read_line("request READ 1 2 3 4 5 0:0"));
+	assert_false(read_line("request READ 1 2 3 4 5:6:32=1 0:0"));
+	assert_false(read_line("request READ 1 2 3 4 5:6:1=1: 0:0"));
+	assert_false(read_line("request READ 1 2 3 4 5:6:1 0:0"));
+	assert_false(read_line("request READ 1 2 3 4 5:6:1=x 0:0"));
+	assert_false(read_line("request READ 1 2 3 4 5:6 0:0x"));
+	assert_false(read_line("request AAAAAAAAAAAAAAAAAAAAAAAA 1 2 3 4 5:6 0:0"));
+	assert_true(read_line("request AAAAAAAAAAAAAAAAAAAAAAA 1 2 3 4 5:6 0:0"));
 	memset(line + strlen(line), 'x', REPORT_TEXT_MAX);
 	assert_false(read_line(line));
 }
@@ -107,6 +185,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_report_travels),
+		cmocka_unit_test(the_longest_answer_fits),
+		cmocka_unit_test(a_reader_without_room_passes_over_counters),
+		cmocka_unit_test(an_operation),
 		cmocka_unit_test(news_are_passed_over),
 		cmocka_unit_test(broken_lines_are_refused),
 		cmocka_unit_test(states),

@@ -241,6 +241,7 @@ struct rpc_client_info {
 	const char *rdma_dialect;	   /* version of RPC-over-RDMA: "1"; NULL for tcp */
 	uint32_t inline_send, inline_recv; /* bytes, 0 for tcp */
 	uint32_t credits;		   /* granted now */
+	uint32_t under_way;		   /* calls without an answer so far */
 	bool connected;
 };
 /* What c is connected by at the moment. Any thread. */

@@ -513,6 +513,7 @@ void rpc_client_info(struct rpc_client *c, struct rpc_client_info *out)
 	*out = (struct rpc_client_info){
 		.proto = c->p.proto, .provider = rpc_proto_name(c->p.proto)};
 	pthread_mutex_lock(&c->table.lock);
+	out->under_way = c->table.count;
 	if (c->xprt) {
 		out->connected = true;
 		out->provider = c->xprt->provider;
