@@ -138,6 +138,8 @@ void late_begin(struct request *r, struct inode *ino, uint64_t first, uint64_t l
 void late_end(struct request *r)
 {
 	if (r->late.of)
+		answers(r);
+	if (r->late.of) /* it is LATE */
 		freed(r);
 }
 
