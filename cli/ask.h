@@ -4,13 +4,18 @@
  * ask: the one line that a command sends to a daemon, and the frame of the answer.
  *
  * A command connects to a daemon's socket (runtime_dir.h) and sends a line of words (word.h): the
- * first says what is asked, the others are "NAME=NUMBER" or "NAME". The daemon answers with lines:
+ * first says what is asked, the others are NAME=NUMBER. The daemon answers with lines:
  *
  *     ok                          or: error SENTENCE, and the daemon closes the connection
  *     ... lines of the answer, each at most ANSWER_LINE_MAX bytes long
  *     .
  *
- * and closes the connection.
+ * and closes the connection. The answer to `top` has no end. It is a report for each interval:
+ *
+ *     total REQUESTS READ WRITTEN RPCS NANOSECONDS
+ *     process PID NAME REQUESTS READ WRITTEN RPCS NANOSECONDS       ... the busiest first
+ *     file PATH REQUESTS READ WRITTEN RPCS NANOSECONDS              ... likewise
+ *     end MILLISECONDS LOST       how long that was; events that were dropped and do not count
  */
 #ifndef RNFS_CLI_ASK_H
 #define RNFS_CLI_ASK_H
@@ -28,12 +33,20 @@
 enum ask_what {
 	ASK_HELLO, /* which mount is that: the beginning of a report */
 	ASK_STAT,  /* a report */
+	ASK_TOP,   /* the busiest processes and files, again and again */
 	ASK_WHATS
 };
 
+#define ASK_ROWS_MAX 100u
+
 struct ask {
 	enum ask_what what;
+	/* of `top`, else 0 */
+	unsigned interval_ms, rows;
 };
+
+/* The parameters get their usual values. */
+void ask_init(struct ask *a, enum ask_what what);
 
 /* Reads a line of len bytes, without its line feed. False: it is not one; *why is a sentence. */
 bool ask_parse(const char *line, size_t len, struct ask *out, const char **why);

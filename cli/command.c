@@ -35,6 +35,7 @@ static const struct command commands[] = {
 	{"list", list_main, "[--json]", "show the mounts, and how they do"},
 	{"mount", user_mounts_run, "-a|MOUNTPOINT", "mount what ~/.config/rnfs/fstab lists"},
 	{"stat", stat_main, "[MOUNT]", "show what a mount has done, and how long that took"},
+	{"top", top_main, "[MOUNT]", "show which processes use which files of a mount"},
 };
 
 static const struct command *find(const char *word)

@@ -154,9 +154,10 @@ static bool ask_some(struct daemons *d, char (*path)[RUNTIME_SOCKET_MAX], unsign
 {
 	struct contact *c = calloc(n, sizeof(*c));
 	struct mount *more = realloc(d->of, (d->n + n) * sizeof(*more));
-	struct ask hello = {.what = ASK_HELLO};
+	struct ask hello;
 	uint64_t until = clock_ns() + ANSWER_MS * NSEC_PER_MSEC;
 
+	ask_init(&hello, ASK_HELLO);
 	if (more)
 		d->of = more;
 	if (!c || !more) {

@@ -78,9 +78,10 @@ static bool parse(struct arguments *a, int argc, char **argv)
 static int read_sample(
 	const struct mounts *all, const struct arguments *a, struct sample *s, struct err *e)
 {
-	struct ask ask = {.what = ASK_STAT};
+	struct ask ask;
 	struct contact c;
 
+	ask_init(&ask, ASK_STAT);
 	s->report.requests = &s->requests;
 	s->report.operations = &s->operations;
 	report_clear(&s->report);

@@ -194,25 +194,27 @@ static void add(_Atomic uint64_t *counter, uint64_t n)
 		atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
 }
 
-void account_answered(struct accounts *all, const struct iovec *iov, int count)
+bool account_answered(
+	struct accounts *all, const struct iovec *iov, int count, struct account_end *end)
 {
 	const struct fuse_out_header *h = iov[0].iov_base;
-	const struct account *a = &answering;
+	struct account *a = answering.unique == h->unique ? &answering : &reading;
 	struct live *sum;
-	int error;
 
-	if (answering.unique != h->unique)
-		a = &reading;
 	if (!h->unique || a->unique != h->unique) /* a notification, or not accounted for */
-		return;
+		return false;
 	sum = &all->of[histogram_shard()][a->opcode];
-	error = error_of(a->opcode, iov, count);
-	add(&sum->errors, error != 0);
-	add(&sum->bytes, error ? 0 : bytes_of(a->opcode, iov, count));
+	end->of = *a;
+	end->took_ns = clock_age(clock_ns(), a->born);
+	end->error = error_of(a->opcode, iov, count);
+	end->bytes = end->error ? 0 : bytes_of(a->opcode, iov, count);
+	add(&sum->errors, end->error != 0);
+	add(&sum->bytes, end->bytes);
 	add(&sum->rpcs, a->rpcs);
 	add(&sum->waits, a->waits);
-	histogram_note(&sum->time, clock_age(clock_ns(), a->born));
-	answering.unique = 0;
+	histogram_note(&sum->time, end->took_ns);
+	a->unique = 0;
+	return true;
 }
 
 static uint64_t value(const _Atomic uint64_t *counter)

@@ -59,8 +59,17 @@ void account_read(const void *message, size_t len);
 void account_take(struct account *out);
 /* The calling thread is about to answer it. */
 void account_answers(const struct account *a);
-/* The calling thread answers the kernel with that. Before it is sent. */
-void account_answered(struct accounts *all, const struct iovec *iov, int count);
+/* How a request ended. */
+struct account_end {
+	struct account of;
+	uint64_t took_ns;
+	int error;	/* 0 or a negative errno */
+	uint32_t bytes; /* of file data */
+};
+/* The calling thread answers the kernel with that. Before it is sent. False: it is no answer to a
+ * request that counts, and *end is not set. */
+bool account_answered(
+	struct accounts *all, const struct iovec *iov, int count, struct account_end *end);
 
 /* FUSE's name for a kind, "READ"; NULL: there is none. */
 const char *account_name(unsigned kind);

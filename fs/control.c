@@ -4,6 +4,10 @@
  * control: the socket at which the daemon answers commands.
  *
  *     FREE --accept--> ASKING --a line--> ANSWERING --all is sent--> FREE
+ *                             \--`top`--> LISTENING --the peer hangs up--> FREE
+ *
+ * While a connection is LISTENING, requests that end are told to the thread (trace.h), which looks
+ * for them each LISTEN_MS.
  *
  * All of struct control but `stop` belongs to the thread, once that runs.
  */
@@ -25,6 +29,7 @@
 #include "cli/ask.h"
 #include "cli/contact.h"
 #include "cli/runtime_dir.h"
+#include "fs/busy.h"
 #include "fs/tell.h"
 #include "transport/clock.h"
 #include "transport/log.h"
@@ -32,12 +37,14 @@
 #define BACKLOG	    32
 #define NAMES	    8u	/* names that are tried: another PID namespace may have taken the first */
 #define ACCEPTS_MAX 16u /* in a row */
+#define LISTEN_MS   20
 #define FULL_MS	    100 /* until a connection is accepted again for which there was no descriptor */
 
 enum conn_state {
 	CONN_FREE,
 	CONN_ASKING,
 	CONN_ANSWERING,
+	CONN_LISTENING,
 };
 
 struct answer {
@@ -53,7 +60,11 @@ struct conn {
 	struct ask ask;
 	size_t len;
 	char in[ASK_MAX];
-	struct answer *answer; /* ANSWERING */
+	struct answer *answer; /* ANSWERING and LISTENING */
+	/* LISTENING */
+	struct busy *busy;
+	uint64_t reported; /* when, on clock_ns() */
+	uint64_t lost;	   /* events since then that were dropped */
 };
 
 struct control {
@@ -67,6 +78,7 @@ struct control {
 	struct report_ops requests, operations; /* report's for `stat` */
 	struct conn conn[CONTROL_CONNS];
 	struct answer answer[CONTROL_ANSWERS];
+	struct busy busy[CONTROL_TOPS];
 };
 
 /* --- connections ------------------------------------------------------------------------------ */
@@ -79,6 +91,7 @@ static void hang_up(struct conn *c)
 	if (c->answer)
 		c->answer->used = false;
 	c->answer = NULL;
+	c->busy = NULL;
 }
 
 static void move(struct conn *c)
@@ -86,7 +99,7 @@ static void move(struct conn *c)
 	c->moved = clock_ns();
 }
 
-/* Sends what there is, and hangs up when that was all. */
+/* Sends what there is. An answer that was sent ends the connection. */
 static void send_answer(struct conn *c)
 {
 	struct answer *a = c->answer;
@@ -96,12 +109,15 @@ static void send_answer(struct conn *c)
 
 		if (n < 0 && errno == EAGAIN)
 			return;
-		if (n < 0)
-			break;
+		if (n < 0) {
+			hang_up(c);
+			return;
+		}
 		a->at += (size_t)n;
 		move(c);
 	}
-	hang_up(c);
+	if (c->state == CONN_ANSWERING)
+		hang_up(c);
 }
 
 /* The connection, of those in that state, that has been idle for longest; NULL: there is none. */
@@ -120,13 +136,17 @@ static struct conn *find_idle(struct control *ctl, enum conn_state state)
 
 static struct answer *find_answer(struct control *ctl)
 {
+	struct conn *idle;
 	struct answer *a;
 
 	for (unsigned i = 0; i < CONTROL_ANSWERS; i++)
 		if (!ctl->answer[i].used)
 			return &ctl->answer[i];
-	a = find_idle(ctl, CONN_ANSWERING)->answer;
-	hang_up(find_idle(ctl, CONN_ANSWERING));
+	idle = find_idle(ctl, CONN_ANSWERING);
+	if (!idle)
+		idle = find_idle(ctl, CONN_LISTENING);
+	a = idle->answer;
+	hang_up(idle);
 	return a;
 }
 
@@ -141,10 +161,44 @@ static void refuse(struct conn *c, const char *sentence)
 	hang_up(c);
 }
 
+static struct busy *find_busy(struct control *ctl)
+{
+	for (unsigned i = 0; i < CONTROL_TOPS; i++) {
+		bool used = false;
+
+		for (unsigned n = 0; n < CONTROL_CONNS; n++)
+			used |= ctl->conn[n].busy == &ctl->busy[i];
+		if (!used)
+			return &ctl->busy[i];
+	}
+	return NULL;
+}
+
+/* False: it was refused. */
+static bool listen_begin(struct control *ctl, struct conn *c)
+{
+	struct busy *busy = find_busy(ctl);
+
+	if (!busy) {
+		refuse(c, "others ask for that already: try again later");
+		return false;
+	}
+	if (!trace_is_on(&ctl->fs->trace) && !trace_start(&ctl->fs->trace)) {
+		refuse(c, "the daemon is out of memory");
+		return false;
+	}
+	c->busy = busy;
+	busy_clear(busy);
+	c->reported = clock_ns();
+	c->lost = 0;
+	return true;
+}
+
 static void answer(struct control *ctl, struct conn *c)
 {
 	struct answer *a = find_answer(ctl);
 	struct words w = {.buf = a->buf, .size = sizeof(a->buf)};
+	bool listens = c->ask.what == ASK_TOP;
 
 	words_print(&w, ANSWER_OK "\n");
 	switch (c->ask.what) {
@@ -159,10 +213,15 @@ static void answer(struct control *ctl, struct conn *c)
 		tell_stat(ctl->fs, &ctl->report);
 		report_write(&ctl->report, &w);
 		break;
+	case ASK_TOP:
+		if (!listen_begin(ctl, c))
+			return;
+		break;
 	case ASK_WHATS:
 		break;
 	}
-	words_print(&w, ANSWER_END "\n");
+	if (!listens)
+		words_print(&w, ANSWER_END "\n");
 	if (w.full) {
 		refuse(c, "the answer is too long");
 		return;
@@ -171,9 +230,78 @@ static void answer(struct control *ctl, struct conn *c)
 	a->len = w.len;
 	a->at = 0;
 	c->answer = a;
-	c->state = CONN_ANSWERING;
+	c->state = listens ? CONN_LISTENING : CONN_ANSWERING;
 	send_answer(c);
 }
+
+/* --- connections that listen ------------------------------------------------------------------ */
+
+/* Room behind what has not been sent yet. */
+static struct words room_of(struct answer *a)
+{
+	memmove(a->buf, a->buf + a->at, a->len - a->at);
+	a->len -= a->at;
+	a->at = 0;
+	return (struct words){.buf = a->buf, .size = sizeof(a->buf), .len = a->len};
+}
+
+/* A report, if one is due. A peer that does not read gets it later, over a longer time. */
+static void report_busy(struct conn *c)
+{
+	uint64_t now = clock_ns(), ms = clock_age(now, c->reported) / NSEC_PER_MSEC;
+	struct words w;
+
+	if (ms < c->ask.interval_ms || c->answer->at < c->answer->len)
+		return;
+	w = room_of(c->answer);
+	busy_write(c->busy, c->ask.rows, &w);
+	words_print(&w, "end %llu %llu\n", (unsigned long long)ms, (unsigned long long)c->lost);
+	busy_clear(c->busy);
+	c->reported = now;
+	c->lost = 0;
+	if (w.full) { /* ASK_ROWS_MAX rows fit */
+		hang_up(c);
+		return;
+	}
+	c->answer->len = w.len;
+	send_answer(c);
+}
+
+static void tell_event(struct control *ctl, const struct trace_event *e)
+{
+	for (unsigned i = 0; i < CONTROL_CONNS; i++)
+		if (ctl->conn[i].state == CONN_LISTENING)
+			busy_add(ctl->conn[i].busy, e);
+}
+
+/* Hands on what has ended meanwhile. Returns whether any connection listens. */
+static bool attend_listeners(struct control *ctl)
+{
+	struct trace *t = &ctl->fs->trace;
+	struct trace_event e;
+	uint64_t lost;
+	bool any = false;
+
+	if (!trace_is_on(t))
+		return false;
+	for (unsigned i = 0; i < TRACE_EVENTS && trace_take(t, &e); i++)
+		tell_event(ctl, &e);
+	lost = trace_dropped(t);
+	for (unsigned i = 0; i < CONTROL_CONNS; i++) {
+		struct conn *c = &ctl->conn[i];
+
+		if (c->state != CONN_LISTENING)
+			continue;
+		any = true;
+		c->lost += lost;
+		report_busy(c);
+	}
+	if (!any)
+		trace_stop(t);
+	return any;
+}
+
+/* --- requests --------------------------------------------------------------------------------- */
 
 static void read_request(struct control *ctl, struct conn *c)
 {
@@ -255,7 +383,7 @@ static int check_times(struct control *ctl)
 		struct conn *c = &ctl->conn[i];
 		uint64_t left, patience = patience_of(c);
 
-		if (c->state == CONN_FREE)
+		if (c->state == CONN_FREE || c->state == CONN_LISTENING)
 			continue;
 		if (clock_age(now, c->moved) >= patience) {
 			hang_up(c);
@@ -267,6 +395,33 @@ static int check_times(struct control *ctl)
 	return next == UINT64_MAX ? -1 : (int)(next / NSEC_PER_MSEC) + 1;
 }
 
+/* The state says what is waited for. A peer that hangs up while it listens is heard of in any case.
+ */
+static short events_of(const struct conn *c)
+{
+	switch (c->state) {
+	case CONN_ASKING:
+		return POLLIN;
+	case CONN_ANSWERING:
+		return POLLOUT;
+	case CONN_LISTENING:
+		return c->answer->at < c->answer->len ? POLLOUT | POLLRDHUP : POLLRDHUP;
+	case CONN_FREE:
+		break;
+	}
+	return 0;
+}
+
+static void serve(struct control *ctl, struct conn *c, short revents)
+{
+	if (c->state == CONN_ASKING)
+		read_request(ctl, c);
+	else if (c->state == CONN_LISTENING && revents & (POLLRDHUP | POLLHUP | POLLERR))
+		hang_up(c);
+	else
+		send_answer(c);
+}
+
 static void *control_main(void *arg)
 {
 	struct control *ctl = arg;
@@ -276,28 +431,20 @@ static void *control_main(void *arg)
 	while (!atomic_load(&ctl->stop)) {
 		int ms = check_times(ctl);
 
+		if (attend_listeners(ctl))
+			ms = LISTEN_MS;
 		if (ctl->is_full)
 			ms = FULL_MS;
 		p[0] = (struct pollfd){.fd = ctl->wake_fd, .events = POLLIN};
 		p[1] = (struct pollfd){.fd = ctl->is_full ? -1 : ctl->listen_fd, .events = POLLIN};
-		for (unsigned i = 0; i < CONTROL_CONNS; i++) {
-			const struct conn *c = &ctl->conn[i];
-
+		for (unsigned i = 0; i < CONTROL_CONNS; i++)
 			p[i + 2] = (struct pollfd){
-				.fd = c->fd, .events = c->state == CONN_ASKING ? POLLIN : POLLOUT};
-		}
+				.fd = ctl->conn[i].fd, .events = events_of(&ctl->conn[i])};
 		if (poll(p, CONTROL_CONNS + 2, ms) < 0)
 			continue;
-		for (unsigned i = 0; i < CONTROL_CONNS; i++) {
-			struct conn *c = &ctl->conn[i];
-
-			if (!p[i + 2].revents)
-				continue;
-			if (c->state == CONN_ASKING)
-				read_request(ctl, c);
-			else
-				send_answer(c);
-		}
+		for (unsigned i = 0; i < CONTROL_CONNS; i++)
+			if (p[i + 2].revents && ctl->conn[i].fd == p[i + 2].fd)
+				serve(ctl, &ctl->conn[i], p[i + 2].revents);
 		if (p[1].revents || ctl->is_full)
 			welcome(ctl);
 	}
@@ -396,6 +543,7 @@ struct control *control_free(struct control *ctl)
 	atomic_store(&ctl->stop, true);
 	eventfd_write(ctl->wake_fd, 1);
 	pthread_join(ctl->thread, NULL);
+	trace_stop(&ctl->fs->trace);
 	for (unsigned i = 0; i < CONTROL_CONNS; i++)
 		if (ctl->conn[i].state != CONN_FREE)
 			hang_up(&ctl->conn[i]);

@@ -20,6 +20,7 @@
 
 #define CONTROL_CONNS	64u /* that may ask */
 #define CONTROL_ANSWERS 8u  /* of them, those that are being answered */
+#define CONTROL_TOPS	2u  /* of those, `top` */
 #define CONTROL_ASK_MS	5000
 #define CONTROL_READ_MS 10000
 

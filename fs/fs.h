@@ -15,6 +15,7 @@
 #include "fs/option.h"
 #include "fs/stale.h"
 #include "fs/stats.h"
+#include "fs/trace.h"
 
 struct accounts;
 struct appends;
@@ -74,6 +75,7 @@ struct fs {
 	struct inval *inval;
 	struct control *control;	   /* NULL: there is none */
 	struct metrics_file *metrics_file; /* likewise */
+	struct trace trace;		   /* to control's thread */
 	int wake_fd;			   /* eventfd: the main thread has something to look at */
 	atomic_bool some_gone; /* requests have become GONE while they waited (request_watch()) */
 

@@ -22,6 +22,7 @@
 #include "fs/account.h"
 #include "cli/sidecar.h"
 #include "fs/device.h"
+#include "fs/event.h"
 #include "fs/ops.h"
 #include "fs/worker.h"
 #include "transport/clock.h"
@@ -167,6 +168,7 @@ static ssize_t read_request(int fd, void *buf, size_t len, void *userdata)
 static ssize_t write_answer(int fd, struct iovec *iov, int count, void *userdata)
 {
 	struct fs *fs = userdata;
+	struct account_end end;
 
 	if (fs->kills_priv) {
 		fs->kills_priv = false;
@@ -174,7 +176,8 @@ static ssize_t write_answer(int fd, struct iovec *iov, int count, void *userdata
 			((struct fuse_init_out *)iov[1].iov_base)->flags |=
 				FUSE_HANDLE_KILLPRIV | FUSE_HANDLE_KILLPRIV_V2;
 	}
-	account_answered(fs->accounts, iov, count);
+	if (account_answered(fs->accounts, iov, count, &end) && trace_is_on(&fs->trace))
+		event_ended(fs, &end);
 	return device_writev(fs->device, iov, count);
 }
 

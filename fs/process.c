@@ -14,6 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "transport/clock.h"
+
 /* The kernel's flags of a thread (include/linux/sched.h), the seventh word after its name. */
 #define PF_EXITING  0x004u
 #define PF_SIGNALED 0x400u
@@ -191,4 +193,49 @@ unsigned process_groups(pid_t tid, uint32_t *gids, unsigned max)
 		n = pread(kept.of[i].fd, text, STATUS_HEAD, 0);
 	text[n > 0 ? n : 0] = 0;
 	return process_groups_of(text, gids, max);
+}
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+#define NAMES	   64u
+#define NAMES_NS   NSEC_PER_SEC
+#define NAMES_SIZE 16u /* the kernel's longest has 15 letters */
+
+pid_t process_name_of(const char *status, char *name, size_t size)
+{
+	static const char first[] = "Name:\t", key[] = "\nTgid:\t";
+	const char *tgid = strstr(status, key);
+
+	*name = 0;
+	if (strncmp(status, first, sizeof(first) - 1) != 0 || !tgid)
+		return 0;
+	status += sizeof(first) - 1;
+	snprintf(name, size, "%.*s", (int)strcspn(status, "\n"), status);
+	return (pid_t)strtol(tgid + sizeof(key) - 1, NULL, 10);
+}
+
+pid_t process_name(pid_t tid, char *name, size_t size)
+{
+	static _Thread_local struct {
+		pid_t tid, pid;
+		uint64_t at;
+		char name[NAMES_SIZE];
+	} known[NAMES], *k;
+	uint64_t now = clock_coarse_ns();
+	char text[STATUS_HEAD + 1];
+
+	*name = 0;
+	if (!tid || hidden)
+		return 0;
+	k = &known[(unsigned)tid % NAMES];
+	if (k->tid != tid || clock_age(now, k->at) > NAMES_NS) {
+		k->tid = tid;
+		k->at = now;
+		k->pid = 0;
+		k->name[0] = 0;
+		if (read_text(tid, "status", text, sizeof(text)))
+			k->pid = process_name_of(text, k->name, sizeof(k->name));
+	}
+	snprintf(name, size, "%s", k->name);
+	return k->pid;
 }

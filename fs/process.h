@@ -39,6 +39,12 @@ unsigned process_groups(pid_t tid, uint32_t *gids, unsigned max);
 /* The calling thread is to end, or needs those no more. */
 void process_forget(void);
 
+/* The process of thread tid, and the thread's name, cut to size; 0 and an empty name if tid is 0 or
+ * not to be seen. Any thread; the calling thread remembers the last ones for a second. */
+pid_t process_name(pid_t tid, char *name, size_t size);
+/* The same from the text of /proc/TID/status, which may end anywhere. */
+pid_t process_name_of(const char *status, char *name, size_t size);
+
 /* The groups in the text of /proc/TID/status, which may end anywhere. */
 unsigned process_groups_of(const char *status, uint32_t *gids, unsigned max);
 

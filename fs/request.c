@@ -12,6 +12,7 @@
 #include <sys/eventfd.h>
 
 #include "fs/data.h"
+#include "fs/event.h"
 #include "fs/fs.h"
 #include "fs/names.h"
 #include "fs/process.h"
@@ -218,6 +219,7 @@ struct request *request_new_cred(struct fs *fs, struct fuse_req *fuse, const str
 	atomic_store_explicit(&r->step_rpcs, 0, memory_order_relaxed);
 	r->step = NULL;
 	r->inode = r->dir = r->to_dir = r->unlinking = NULL;
+	r->name[0] = r->to_name[0] = 0;
 	r->settler = NULL;
 	r->asks = false;
 	r->file = NULL;
@@ -570,6 +572,9 @@ static struct fuse_req *take_fuse(struct request *r)
 		r->account.rpcs = atomic_load_explicit(&r->rpcs, memory_order_relaxed);
 		r->account.waits = atomic_load_explicit(&r->waits, memory_order_relaxed);
 		account_answers(&r->account);
+		if (trace_is_on(&r->fs->trace) && r->dir && r->name[0])
+			event_names(
+				r->fs, r->account.unique, r->dir, r->name, r->to_dir, r->to_name);
 	}
 	if (shared)
 		pthread_mutex_unlock(&r->fs->requests->lock);

@@ -91,6 +91,7 @@ void setup_end(struct fs *fs)
 	fs->names = names_free(fs->names);
 	fs->requests = request_pool_free(fs->requests);
 	fs->accounts = accounts_free(fs->accounts);
+	trace_finish(&fs->trace);
 	fs->appends = appends_free(fs->appends);
 	fs->orders = orders_free(fs->orders);
 	fs->lates = lates_free(fs->lates);

@@ -87,7 +87,7 @@ def metrics():
 
 def flood(path, seconds):
     end = time.monotonic() + float(seconds)
-    lines = [b"x" * 100000, b"hello\n" * 1000, b"\0\n", b"stat\n", b"trace\n", b"top interval=1\n", b"\n", b"hello" + b" " * 500 + b"\n"]
+    lines = [b"x" * 100000, b"hello\n" * 1000, b"\0\n", b"stat\n", b"trace\n", b"top interval_ms=100\n", b"\n", b"hello" + b" " * 500 + b"\n"]
     held = []
     n = 0
     while time.monotonic() < end:

@@ -48,8 +48,9 @@ static void is_answered(uint64_t unique, int error, const void *arg, size_t len)
 	struct fuse_out_header h = {
 		.unique = unique, .error = error, .len = (uint32_t)(sizeof(h) + len)};
 	struct iovec iov[2] = {{&h, sizeof(h)}, {(void *)arg, len}};
+	struct account_end end;
 
-	account_answered(all, iov, len ? 2 : 1);
+	account_answered(all, iov, len ? 2 : 1, &end);
 }
 
 static struct account_sum total(unsigned kind)

@@ -24,16 +24,39 @@ static bool parse(const char *line, struct ask *a)
 static void what_is_written_is_read(void **state)
 {
 	for (unsigned i = 0; i < ASK_WHATS; i++) {
-		struct ask a = {.what = i}, b;
+		struct ask a, b;
 		char line[ASK_MAX + 1];
-		size_t len = ask_format(&a, line);
 		const char *why;
+		size_t len;
 
+		ask_init(&a, i);
+		len = ask_format(&a, line);
 		assert_int_equal(line[len - 1], '\n');
 		assert_int_equal(len, strlen(line));
 		assert_true(ask_parse(line, len - 1, &b, &why));
 		assert_memory_equal(&a, &b, sizeof(a));
 	}
+}
+
+static void parameters(void **state)
+{
+	struct ask a;
+
+	assert_true(parse("top", &a));
+	assert_true(a.what == ASK_TOP && a.interval_ms == 1000 && a.rows == 20);
+	assert_true(parse("top rows=5 interval_ms=100 rows=7", &a));
+	assert_true(a.interval_ms == 100 && a.rows == 7);
+	assert_false(parse("top interval_ms=99", &a));
+	assert_false(parse("top interval_ms=3600001", &a));
+	assert_false(parse("top rows=0", &a));
+	assert_false(parse("top rows=101", &a));
+	assert_false(parse("top rows=18446744073709551617", &a));
+	assert_false(parse("top rows=-1", &a));
+	assert_false(parse("top rows=", &a));
+	assert_false(parse("top rows", &a));
+	assert_false(parse("top =1", &a));
+	assert_false(parse("top lines=1", &a));
+	assert_false(parse("stat rows=1", &a));
 }
 
 static void other_lines_are_refused(void **state)
@@ -58,6 +81,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_written_is_read),
+		cmocka_unit_test(parameters),
 		cmocka_unit_test(other_lines_are_refused),
 	};
 

@@ -106,12 +106,13 @@ static void reach(struct contact *c)
 
 static void says_hello(void)
 {
-	struct ask a = {.what = ASK_HELLO};
+	struct ask a;
 	struct contact c;
 	struct err e = {0};
 	bool named = false;
 	char *line;
 
+	ask_init(&a, ASK_HELLO);
 	reach(&c);
 	contact_ask(&c, &a);
 	while ((line = contact_line(&c, WAIT_MS, &e)))
@@ -234,7 +235,8 @@ static void odd_requests_are_refused(void **state)
 
 	start();
 	refused("dance\n", 6, "does not know");
-	refused("hello hello\n", 12, "a word too much");
+	refused("hello hello\n", 12, "a word that");
+	refused("top rows=0\n", 11, "a word that");
 	refused("hel\0o\n", 6, "a NUL");
 	memset(many, 'x', sizeof(many));
 	refused(many, sizeof(many), "too long");
@@ -260,8 +262,9 @@ static void a_request_may_come_in_pieces(void **state)
 static void idle_peers_hold_up_nothing(void **state)
 {
 	struct contact c[3 * CONTROL_CONNS];
-	struct ask a = {.what = ASK_HELLO};
+	struct ask a;
 
+	ask_init(&a, ASK_HELLO);
 	start();
 	for (unsigned i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
 		reach(&c[i]);
@@ -276,10 +279,11 @@ static void idle_peers_hold_up_nothing(void **state)
 
 static int ask_as_another(const char *path)
 {
-	struct ask a = {.what = ASK_HELLO};
+	struct ask a;
 	struct contact c;
 	struct err e = {0};
 
+	ask_init(&a, ASK_HELLO);
 	if (setuid(OTHER_USER) || contact_open(&c, path))
 		return 2;
 	contact_ask(&c, &a);
@@ -307,6 +311,96 @@ static void other_users_are_refused(void **state)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
 	says_hello();
+}
+
+/* --- connections that listen ------------------------------------------------------------------ */
+
+static void ask_top(struct contact *c)
+{
+	struct ask a;
+
+	ask_init(&a, ASK_TOP);
+	a.interval_ms = 100;
+	reach(c);
+	contact_ask(c, &a);
+}
+
+/* An event as a worker makes it, unless no command listens. */
+static bool happens(const char *path)
+{
+	struct trace_event *e;
+
+	if (!trace_is_on(&fs->trace))
+		return false;
+	e = trace_place(&fs->trace);
+	if (!e)
+		return false;
+	*e = (struct trace_event){.turn = e->turn, .pid = 1, .comm = "test", .took_ns = 5};
+	snprintf(e->path, sizeof(e->path), "%s", path);
+	trace_put(e);
+	return true;
+}
+
+/* Reads lines until one begins with that. */
+static void reads(struct contact *c, const char *begin)
+{
+	struct err e = {0};
+	char *line;
+
+	while ((line = contact_line(c, WAIT_MS, &e)))
+		if (!strncmp(line, begin, strlen(begin)))
+			return;
+	fail_msg("no line %s: %s", begin, e.msg);
+}
+
+static void wait_until_on(bool on)
+{
+	for (unsigned ms = 0; ms < WAIT_MS && trace_is_on(&fs->trace) != on; ms++)
+		usleep(1000);
+	assert_true(trace_is_on(&fs->trace) == on);
+}
+
+static void the_busiest_are_told_again_and_again(void **state)
+{
+	struct contact c;
+
+	start();
+	assert_false(happens("/before"));
+	ask_top(&c);
+	wait_until_on(true);
+	assert_true(happens("/one"));
+	reads(&c, "file /one 1 ");
+	reads(&c, "end ");
+	assert_true(happens("/two"));
+	reads(&c, "file /two 1 ");
+	contact_close(&c);
+	wait_until_on(false);
+	assert_false(happens("/after"));
+}
+
+static void too_many_listeners_are_refused(void **state)
+{
+	struct contact c[CONTROL_TOPS], more;
+	struct err e = {0};
+
+	start();
+	for (unsigned i = 0; i < CONTROL_TOPS; i++) {
+		ask_top(&c[i]);
+		reads(&c[i], "end ");
+	}
+	ask_top(&more);
+	assert_null(contact_line(&more, WAIT_MS, &e));
+	assert_true(strstr(e.msg, "try again later"));
+	contact_close(&more);
+	says_hello();
+	for (unsigned i = 0; i < CONTROL_TOPS; i++) {
+		reads(&c[i], "end ");
+		contact_close(&c[i]);
+	}
+	wait_until_on(false);
+	ask_top(&more);
+	reads(&more, "end ");
+	contact_close(&more);
 }
 
 /* --- the client ------------------------------------------------------------------------------- */
@@ -373,6 +467,8 @@ int main(void)
 		TEST(a_request_may_come_in_pieces),
 		TEST(idle_peers_hold_up_nothing),
 		TEST(other_users_are_refused),
+		TEST(the_busiest_are_told_again_and_again),
+		TEST(too_many_listeners_are_refused),
 		TEST(a_client_waits_for_no_answer_for_ever),
 		TEST(a_socket_that_is_not_there),
 	};

@@ -117,7 +117,7 @@ static void the_only_mount_needs_no_name(void **state)
 static void a_daemon_that_does_not_answer(void **state)
 {
 	static struct contact c;
-	struct ask a = {.what = ASK_STAT};
+	struct ask a = {.what = ASK_HELLO};
 	struct err e = {0};
 
 	two[0].daemon = MOUNT_DEAD;

@@ -199,6 +199,25 @@ static void only_the_last_few_are_kept(void **state)
 	}
 }
 
+static void a_thread_has_a_name_and_a_process(void **state)
+{
+	char name[16], small[4];
+
+	assert_int_equal(process_name_of("Name:\ta (b) c\nUmask:\t0\nTgid:\t12\nNgid:\t0\n", name,
+				 sizeof(name)),
+		12);
+	assert_string_equal(name, "a (b) c");
+	assert_int_equal(process_name_of("Name:\tabcdef\nTgid:\t12\n", small, sizeof(small)), 12);
+	assert_string_equal(small, "abc");
+	assert_int_equal(process_name_of("Name:\tcut", name, sizeof(name)), 0);
+	assert_string_equal(name, "");
+	assert_int_equal(process_name_of("", name, sizeof(name)), 0);
+	assert_int_equal(process_name(getpid(), name, sizeof(name)), getpid());
+	assert_string_equal(name, "test-process");
+	assert_int_equal(process_name(0, name, sizeof(name)), 0);
+	assert_string_equal(name, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -210,6 +229,7 @@ int main(void)
 		cmocka_unit_test(groups_are_a_line_of_numbers),
 		cmocka_unit_test(groups_are_those_of_now),
 		cmocka_unit_test(only_the_last_few_are_kept),
+		cmocka_unit_test(a_thread_has_a_name_and_a_process),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
