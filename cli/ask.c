@@ -15,6 +15,7 @@ static const char *const whats[ASK_WHATS] = {
 	[ASK_HELLO] = "hello",
 	[ASK_STAT] = "stat",
 	[ASK_TOP] = "top",
+	[ASK_TRACE] = "trace",
 };
 
 /* NAME=NUMBER behind the first word. */
@@ -26,6 +27,8 @@ static const struct parameter {
 } parameters[] = {
 	{ASK_TOP, "interval_ms", offsetof(struct ask, interval_ms), 100, 3600000, 1000},
 	{ASK_TOP, "rows", offsetof(struct ask, rows), 1, ASK_ROWS_MAX, 20},
+	{ASK_TRACE, "errors", offsetof(struct ask, errors), 0, 1, 0},
+	{ASK_TRACE, "slow_us", offsetof(struct ask, slow_us), 0, UINT32_MAX, 0},
 };
 
 #define PARAMETERS (sizeof(parameters) / sizeof(parameters[0]))

@@ -16,6 +16,14 @@
  *     process PID NAME REQUESTS READ WRITTEN RPCS NANOSECONDS       ... the busiest first
  *     file PATH REQUESTS READ WRITTEN RPCS NANOSECONDS              ... likewise
  *     end MILLISECONDS LOST       how long that was; events that were dropped and do not count
+ *
+ * Neither has the answer to `trace`: a line for each request that ends, and one for events that
+ * were dropped.
+ *
+ *     event TIME PID NAME OPERATION PATH OFFSET LENGTH BYTES ERROR NANOSECONDS RPCS
+ *     lost N
+ *
+ * TIME is in microseconds since 1970, PID 0 a process that is not known, ERROR an errno or 0.
  */
 #ifndef RNFS_CLI_ASK_H
 #define RNFS_CLI_ASK_H
@@ -34,6 +42,7 @@ enum ask_what {
 	ASK_HELLO, /* which mount is that: the beginning of a report */
 	ASK_STAT,  /* a report */
 	ASK_TOP,   /* the busiest processes and files, again and again */
+	ASK_TRACE, /* each request as it ends */
 	ASK_WHATS
 };
 
@@ -43,6 +52,9 @@ struct ask {
 	enum ask_what what;
 	/* of `top`, else 0 */
 	unsigned interval_ms, rows;
+	/* of `trace`, else 0: 1: only requests that end with an error; only those that took at
+	 * least so long */
+	unsigned errors, slow_us;
 };
 
 /* The parameters get their usual values. */

@@ -36,6 +36,7 @@ static const struct command commands[] = {
 	{"mount", user_mounts_run, "-a|MOUNTPOINT", "mount what ~/.config/rnfs/fstab lists"},
 	{"stat", stat_main, "[MOUNT]", "show what a mount has done, and how long that took"},
 	{"top", top_main, "[MOUNT]", "show which processes use which files of a mount"},
+	{"trace", trace_main, "[MOUNT]", "show each request of a mount as it ends"},
 };
 
 static const struct command *find(const char *word)

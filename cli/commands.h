@@ -12,5 +12,6 @@
 int list_main(int argc, char **argv);
 int stat_main(int argc, char **argv);
 int top_main(int argc, char **argv);
+int trace_main(int argc, char **argv);
 
 #endif

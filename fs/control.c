@@ -4,7 +4,7 @@
  * control: the socket at which the daemon answers commands.
  *
  *     FREE --accept--> ASKING --a line--> ANSWERING --all is sent--> FREE
- *                             \--`top`--> LISTENING --the peer hangs up--> FREE
+ *                             \--`top`, `trace`--> LISTENING --the peer hangs up--> FREE
  *
  * While a connection is LISTENING, requests that end are told to the thread (trace.h), which looks
  * for them each LISTEN_MS.
@@ -30,6 +30,7 @@
 #include "cli/contact.h"
 #include "cli/runtime_dir.h"
 #include "fs/busy.h"
+#include "fs/event.h"
 #include "fs/tell.h"
 #include "transport/clock.h"
 #include "transport/log.h"
@@ -62,7 +63,7 @@ struct conn {
 	char in[ASK_MAX];
 	struct answer *answer; /* ANSWERING and LISTENING */
 	/* LISTENING */
-	struct busy *busy;
+	struct busy *busy; /* of `top`; NULL: `trace` */
 	uint64_t reported; /* when, on clock_ns() */
 	uint64_t lost;	   /* events since then that were dropped */
 };
@@ -177,9 +178,9 @@ static struct busy *find_busy(struct control *ctl)
 /* False: it was refused. */
 static bool listen_begin(struct control *ctl, struct conn *c)
 {
-	struct busy *busy = find_busy(ctl);
+	struct busy *busy = c->ask.what == ASK_TOP ? find_busy(ctl) : NULL;
 
-	if (!busy) {
+	if (!busy && c->ask.what == ASK_TOP) {
 		refuse(c, "others ask for that already: try again later");
 		return false;
 	}
@@ -188,7 +189,8 @@ static bool listen_begin(struct control *ctl, struct conn *c)
 		return false;
 	}
 	c->busy = busy;
-	busy_clear(busy);
+	if (busy)
+		busy_clear(busy);
 	c->reported = clock_ns();
 	c->lost = 0;
 	return true;
@@ -198,7 +200,7 @@ static void answer(struct control *ctl, struct conn *c)
 {
 	struct answer *a = find_answer(ctl);
 	struct words w = {.buf = a->buf, .size = sizeof(a->buf)};
-	bool listens = c->ask.what == ASK_TOP;
+	bool listens = c->ask.what == ASK_TOP || c->ask.what == ASK_TRACE;
 
 	words_print(&w, ANSWER_OK "\n");
 	switch (c->ask.what) {
@@ -214,6 +216,7 @@ static void answer(struct control *ctl, struct conn *c)
 		report_write(&ctl->report, &w);
 		break;
 	case ASK_TOP:
+	case ASK_TRACE:
 		if (!listen_begin(ctl, c))
 			return;
 		break;
@@ -239,7 +242,8 @@ static void answer(struct control *ctl, struct conn *c)
 /* Room behind what has not been sent yet. */
 static struct words room_of(struct answer *a)
 {
-	memmove(a->buf, a->buf + a->at, a->len - a->at);
+	if (a->at)
+		memmove(a->buf, a->buf + a->at, a->len - a->at);
 	a->len -= a->at;
 	a->at = 0;
 	return (struct words){.buf = a->buf, .size = sizeof(a->buf), .len = a->len};
@@ -267,11 +271,48 @@ static void report_busy(struct conn *c)
 	send_answer(c);
 }
 
+static bool is_wanted(const struct ask *a, const struct trace_event *e)
+{
+	return (!a->errors || e->error) && e->took_ns / 1000 >= a->slow_us;
+}
+
+/* The line waits to be sent; without room for it the event is lost. */
+static void tell_traced(struct conn *c, const struct trace_event *e)
+{
+	struct words w = room_of(c->answer);
+
+	event_write(e, &w);
+	if (w.full)
+		c->lost++;
+	else
+		c->answer->len = w.len;
+}
+
 static void tell_event(struct control *ctl, const struct trace_event *e)
 {
-	for (unsigned i = 0; i < CONTROL_CONNS; i++)
-		if (ctl->conn[i].state == CONN_LISTENING)
-			busy_add(ctl->conn[i].busy, e);
+	for (unsigned i = 0; i < CONTROL_CONNS; i++) {
+		struct conn *c = &ctl->conn[i];
+
+		if (c->state != CONN_LISTENING)
+			continue;
+		if (c->busy)
+			busy_add(c->busy, e);
+		else if (is_wanted(&c->ask, e))
+			tell_traced(c, e);
+	}
+}
+
+static void send_traced(struct conn *c)
+{
+	struct words w = room_of(c->answer);
+
+	if (c->lost)
+		words_print(&w, "lost %llu\n", (unsigned long long)c->lost);
+	if (c->lost && !w.full) {
+		c->lost = 0;
+		c->answer->len = w.len;
+	}
+	send_answer(c);
 }
 
 /* Hands on what has ended meanwhile. Returns whether any connection listens. */
@@ -294,7 +335,10 @@ static bool attend_listeners(struct control *ctl)
 			continue;
 		any = true;
 		c->lost += lost;
-		report_busy(c);
+		if (c->busy)
+			report_busy(c);
+		else
+			send_traced(c);
 	}
 	if (!any)
 		trace_stop(t);

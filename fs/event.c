@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "fs/path.h"
 #include "fs/process.h"
@@ -56,4 +57,26 @@ void event_ended(struct fs *fs, const struct account_end *end)
 		path_of(fs, inode_of(fs->inodes, a->node), e->path, sizeof(e->path));
 	named.unique = 0;
 	trace_put(e);
+}
+
+/* When that was, in microseconds since 1970. */
+static uint64_t wall_us(uint64_t then)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000 -
+	       clock_age(clock_ns(), then) / 1000;
+}
+
+void event_write(const struct trace_event *e, struct words *w)
+{
+	const char *kind = account_name(e->opcode);
+
+	words_print(w, "event %llu %d", (unsigned long long)wall_us(e->ended), (int)e->pid);
+	words_add(w, e->comm);
+	words_add(w, kind ? kind : "");
+	words_add(w, e->path);
+	words_print(w, " %llu %u %u %d %llu %u\n", (unsigned long long)e->offset, e->length,
+		e->bytes, -e->error, (unsigned long long)e->took_ns, e->rpcs);
 }

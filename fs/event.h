@@ -9,6 +9,7 @@
 #ifndef RNFS_FS_EVENT_H
 #define RNFS_FS_EVENT_H
 
+#include "cli/word.h"
 #include "fs/account.h"
 #include "fs/fs.h"
 
@@ -18,5 +19,8 @@ void event_names(struct fs *fs, uint64_t unique, struct inode *dir, const char *
 	struct inode *to_dir, const char *to_name);
 /* That request is answered. */
 void event_ended(struct fs *fs, const struct account_end *end);
+
+/* Adds the event as a line: see cli/ask.h. */
+void event_write(const struct trace_event *e, struct words *w);
 
 #endif

@@ -57,6 +57,12 @@ static void parameters(void **state)
 	assert_false(parse("top =1", &a));
 	assert_false(parse("top lines=1", &a));
 	assert_false(parse("stat rows=1", &a));
+	assert_true(parse("trace", &a));
+	assert_true(!a.errors && !a.slow_us && !a.rows);
+	assert_true(parse("trace slow_us=2000 errors=1", &a));
+	assert_true(a.errors == 1 && a.slow_us == 2000);
+	assert_false(parse("trace errors=2", &a));
+	assert_false(parse("trace rows=2", &a));
 }
 
 static void other_lines_are_refused(void **state)

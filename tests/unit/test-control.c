@@ -341,16 +341,17 @@ static bool happens(const char *path)
 	return true;
 }
 
-/* Reads lines until one begins with that. */
-static void reads(struct contact *c, const char *begin)
+/* Reads lines until one begins with that, and returns it. */
+static const char *reads(struct contact *c, const char *begin)
 {
 	struct err e = {0};
 	char *line;
 
 	while ((line = contact_line(c, WAIT_MS, &e)))
 		if (!strncmp(line, begin, strlen(begin)))
-			return;
+			return line;
 	fail_msg("no line %s: %s", begin, e.msg);
+	return NULL;
 }
 
 static void wait_until_on(bool on)
@@ -376,6 +377,59 @@ static void the_busiest_are_told_again_and_again(void **state)
 	contact_close(&c);
 	wait_until_on(false);
 	assert_false(happens("/after"));
+}
+
+static void ask_trace(struct contact *c, unsigned errors)
+{
+	struct ask a;
+
+	ask_init(&a, ASK_TRACE);
+	a.errors = errors;
+	reach(c);
+	contact_ask(c, &a);
+	wait_until_on(true);
+	usleep(50000); /* both, if there are two */
+}
+
+static void each_request_is_told(void **state)
+{
+	struct contact all, errors;
+	struct trace_event *e;
+
+	start();
+	ask_trace(&all, 0);
+	ask_trace(&errors, 1);
+	assert_true(happens("/good"));
+	e = trace_place(&fs->trace);
+	*e = (struct trace_event){.turn = e->turn, .error = -EACCES, .path = "/bad"};
+	trace_put(e);
+	assert_true(strstr(reads(&all, "event "), " 1 test % /good 0 0 0 0 5 0"));
+	assert_true(strstr(reads(&all, "event "), " 0 % % /bad 0 0 0 13 0 0"));
+	assert_true(strstr(reads(&errors, "event "), " 0 % % /bad 0 0 0 13 0 0"));
+	contact_close(&all);
+	contact_close(&errors);
+	wait_until_on(false);
+}
+
+/* A peer that does not read for a while hears how much was left out, and goes on. */
+static void lost_events_are_told(void **state)
+{
+	char path[TRACE_PATH];
+	struct contact c;
+
+	start();
+	memset(path, '%', sizeof(path));
+	path[sizeof(path) - 1] = 0;
+	ask_trace(&c, 0);
+	for (unsigned i = 0; i < 100; i++) {
+		for (unsigned n = 0; n < 100; n++)
+			happens(path);
+		usleep(1000);
+	}
+	reads(&c, "lost ");
+	contact_close(&c);
+	says_hello();
+	wait_until_on(false);
 }
 
 static void too_many_listeners_are_refused(void **state)
@@ -468,6 +522,8 @@ int main(void)
 		TEST(idle_peers_hold_up_nothing),
 		TEST(other_users_are_refused),
 		TEST(the_busiest_are_told_again_and_again),
+		TEST(each_request_is_told),
+		TEST(lost_events_are_told),
 		TEST(too_many_listeners_are_refused),
 		TEST(a_client_waits_for_no_answer_for_ever),
 		TEST(a_socket_that_is_not_there),
