@@ -10,12 +10,14 @@
 #include <string.h>
 
 #include "cli/word.h"
+#include "transport/log.h"
 
 static const char *const whats[ASK_WHATS] = {
 	[ASK_HELLO] = "hello",
 	[ASK_STAT] = "stat",
 	[ASK_TOP] = "top",
 	[ASK_TRACE] = "trace",
+	[ASK_LOG_LEVEL] = "log-level",
 };
 
 /* NAME=NUMBER behind the first word. */
@@ -29,6 +31,7 @@ static const struct parameter {
 	{ASK_TOP, "rows", offsetof(struct ask, rows), 1, ASK_ROWS_MAX, 20},
 	{ASK_TRACE, "errors", offsetof(struct ask, errors), 0, 1, 0},
 	{ASK_TRACE, "slow_us", offsetof(struct ask, slow_us), 0, UINT32_MAX, 0},
+	{ASK_LOG_LEVEL, "level", offsetof(struct ask, level), 0, LOG_L_DATA + 1, 0},
 };
 
 #define PARAMETERS (sizeof(parameters) / sizeof(parameters[0]))

@@ -23,6 +23,10 @@
  *     event TIME PID NAME OPERATION PATH OFFSET LENGTH BYTES ERROR NANOSECONDS RPCS
  *     lost N
  *
+ * The answer to `log-level` is the level that counts from now on:
+ *
+ *     level NAME
+ *
  * TIME is in microseconds since 1970, PID 0 a process that is not known, ERROR an errno or 0.
  */
 #ifndef RNFS_CLI_ASK_H
@@ -39,10 +43,11 @@
 #define ANSWER_END	"."
 
 enum ask_what {
-	ASK_HELLO, /* which mount is that: the beginning of a report */
-	ASK_STAT,  /* a report */
-	ASK_TOP,   /* the busiest processes and files, again and again */
-	ASK_TRACE, /* each request as it ends */
+	ASK_HELLO,     /* which mount is that: the beginning of a report */
+	ASK_STAT,      /* a report */
+	ASK_TOP,       /* the busiest processes and files, again and again */
+	ASK_TRACE,     /* each request as it ends */
+	ASK_LOG_LEVEL, /* sets or tells what goes to the log */
 	ASK_WHATS
 };
 
@@ -55,6 +60,8 @@ struct ask {
 	/* of `trace`, else 0: 1: only requests that end with an error; only those that took at
 	 * least so long */
 	unsigned errors, slow_us;
+	/* of `log-level`: an enum log_level + 1; 0: it stays */
+	unsigned level;
 };
 
 /* The parameters get their usual values. */

@@ -33,6 +33,7 @@ static const struct command commands[] = {
 	{"doctor", doctor_main, "[SERVER[:/EXPORT]]", "say why a mount does not work, or is slow"},
 	{"help", run_help, "", "list the commands"},
 	{"list", list_main, "[--json]", "show the mounts, and how they do"},
+	{"log-level", log_level_main, "[MOUNT] [LEVEL]", "show or set how much a mount logs"},
 	{"mount", user_mounts_run, "-a|MOUNTPOINT", "mount what ~/.config/rnfs/fstab lists"},
 	{"stat", stat_main, "[MOUNT]", "show what a mount has done, and how long that took"},
 	{"top", top_main, "[MOUNT]", "show which processes use which files of a mount"},
@@ -62,6 +63,6 @@ int command_run(int argc, char **argv)
 void command_list(FILE *out)
 {
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-		fprintf(out, "rnfs %-8s %-20s %s\n", commands[i].name, commands[i].arguments,
+		fprintf(out, "rnfs %-9s %-20s %s\n", commands[i].name, commands[i].arguments,
 			commands[i].does);
 }

@@ -10,6 +10,7 @@
 #define RNFS_CLI_COMMANDS_H
 
 int list_main(int argc, char **argv);
+int log_level_main(int argc, char **argv);
 int stat_main(int argc, char **argv);
 int top_main(int argc, char **argv);
 int trace_main(int argc, char **argv);

@@ -156,9 +156,9 @@ static void refuse(struct conn *c, const char *sentence)
 	char line[200];
 	int n = snprintf(line, sizeof(line), ANSWER_ERROR " %s\n", sentence);
 
-	/* a peer without room for it has sent it away itself */
+	/* no line in the log if that fails: to write one may take long */
 	if (send(c->fd, line, (size_t)n, MSG_NOSIGNAL) < 0)
-		log_ctrl("control: a peer has gone");
+		c->len = 0;
 	hang_up(c);
 }
 
@@ -219,6 +219,11 @@ static void answer(struct control *ctl, struct conn *c)
 	case ASK_TRACE:
 		if (!listen_begin(ctl, c))
 			return;
+		break;
+	case ASK_LOG_LEVEL:
+		if (c->ask.level)
+			log_set_level(c->ask.level - 1);
+		words_print(&w, "level %s\n", log_level_name(atomic_load(&log_max_level)));
 		break;
 	case ASK_WHATS:
 		break;

@@ -28,6 +28,32 @@ static pthread_mutex_t hold_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool holding;
 static char held[320];
 
+static const char *const level_names[] = {
+	[LOG_L_ERROR] = "error",
+	[LOG_L_WARN] = "warn",
+	[LOG_L_INFO] = "info",
+	[LOG_L_CTRL] = "ctrl",
+	[LOG_L_DATA] = "data",
+};
+
+const char *log_level_name(enum log_level level)
+{
+	return level_names[level];
+}
+
+int log_level_of(const char *name)
+{
+	for (int i = 0; i <= LOG_L_DATA; i++)
+		if (!strcmp(level_names[i], name))
+			return i;
+	return -1;
+}
+
+void log_set_level(enum log_level max)
+{
+	atomic_store_explicit(&log_max_level, max, memory_order_relaxed);
+}
+
 void log_init(const char *program, enum log_level max)
 {
 	atomic_store_explicit(&log_program, program, memory_order_relaxed);

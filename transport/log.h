@@ -45,6 +45,12 @@ void log_hold(void);
 /* Ends that. last gets the line that was remembered, cut to size, or "". */
 void log_release(char *last, size_t size);
 
+/* "error", "warn", "info", "ctrl" or "data"; and the level of that name, -1: there is none. */
+const char *log_level_name(enum log_level level);
+int log_level_of(const char *name);
+/* Sets the highest level that is printed, from now on. Any thread. */
+void log_set_level(enum log_level max);
+
 extern _Atomic int log_max_level; /* an enum log_level */
 
 /* A place in the source whose line can be said over and over. Of one struct for each; log.c's. */

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "cli/ask.h"
+#include "transport/log.h"
 
 static bool parse(const char *line, struct ask *a)
 {
@@ -63,6 +64,9 @@ static void parameters(void **state)
 	assert_true(a.errors == 1 && a.slow_us == 2000);
 	assert_false(parse("trace errors=2", &a));
 	assert_false(parse("trace rows=2", &a));
+	assert_true(parse("log-level", &a) && a.level == 0);
+	assert_true(parse("log-level level=5", &a) && a.level == LOG_L_DATA + 1);
+	assert_false(parse("log-level level=6", &a));
 }
 
 static void other_lines_are_refused(void **state)

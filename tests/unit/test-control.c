@@ -25,6 +25,7 @@
 #include "cli/runtime_dir.h"
 #include "fs/control.h"
 #include "tests/unit/fs-fixture.h"
+#include "transport/log.h"
 
 #define OTHER_USER 65534
 #define WAIT_MS	   60000
@@ -313,6 +314,40 @@ static void other_users_are_refused(void **state)
 	says_hello();
 }
 
+static const char *log_level(unsigned level)
+{
+	static struct contact c;
+	struct err e = {0};
+	struct ask a;
+	char *line;
+
+	ask_init(&a, ASK_LOG_LEVEL);
+	a.level = level;
+	reach(&c);
+	contact_ask(&c, &a);
+	line = contact_line(&c, WAIT_MS, &e);
+	assert_non_null(line);
+	contact_close(&c);
+	return line;
+}
+
+static void the_log_level_is_told_and_set(void **state)
+{
+	int before = log_max_level;
+
+	start();
+	log_set_level(LOG_L_INFO);
+	assert_string_equal(log_level(0), "level info");
+	for (int i = LOG_L_ERROR; i <= LOG_L_DATA; i++) {
+		log_level((unsigned)i + 1);
+		assert_int_equal(log_max_level, i);
+		assert_int_equal(log_level_of(log_level_name(i)), i);
+	}
+	assert_string_equal(log_level(0), "level data");
+	assert_int_equal(log_level_of("much"), -1);
+	log_set_level(before);
+}
+
 /* --- connections that listen ------------------------------------------------------------------ */
 
 static void ask_top(struct contact *c)
@@ -521,6 +556,7 @@ int main(void)
 		TEST(a_request_may_come_in_pieces),
 		TEST(idle_peers_hold_up_nothing),
 		TEST(other_users_are_refused),
+		TEST(the_log_level_is_told_and_set),
 		TEST(the_busiest_are_told_again_and_again),
 		TEST(each_request_is_told),
 		TEST(lost_events_are_told),
