@@ -28,6 +28,13 @@ static bool worth_another_try(enum err_kind kind)
 	}
 }
 
+/* Is the server away, rather than of another kind? A name may not resolve before the network is up.
+ */
+static bool may_pass(enum err_kind kind)
+{
+	return kind == ERR_UNREACHABLE || kind == ERR_REFUSED || kind == ERR_RESOLVE;
+}
+
 /* One transport. What the layers below had to say goes into the one sentence if it fails, and into
  * the log if not. */
 static struct nfs_client *attempt(const struct nfs_mount_params *p, struct err *e)
@@ -59,8 +66,8 @@ static const char *make_state_dir(char *buf, size_t size)
 }
 
 struct nfs_client *connect_server(const struct options *o, const char *mountpoint,
-	struct mem_pool *pool, const struct nfs_client_upcalls *up, void *ctx, char *why,
-	size_t size)
+	struct mem_pool *pool, const struct nfs_client_upcalls *up, void *ctx, bool *passes,
+	char *why, size_t size)
 {
 	static const enum rpc_proto order[] = {RPC_RDMA, RPC_IWARP, RPC_TCP};
 	static const enum rpc_proto one[] = {
@@ -104,6 +111,7 @@ struct nfs_client *connect_server(const struct options *o, const char *mountpoin
 
 	rpc_cred_own(&p.cred);
 	why[0] = 0;
+	*passes = false;
 	for (unsigned i = 0; i < n; i++) {
 		struct err e = {0};
 		struct nfs_client *c;
@@ -112,12 +120,14 @@ struct nfs_client *connect_server(const struct options *o, const char *mountpoin
 		c = attempt(&p, &e);
 		if (c)
 			return c;
+		*passes |= may_pass(e.kind);
 		if (len < size)
 			len += snprintf(why + len, size - len, "%s%s%s%s", len ? "; " : "",
 				n > 1 ? rpc_proto_name(try[i]) : "", n > 1 ? ": " : "",
 				e.msg[0] ? e.msg : "no reason was given");
 		if (!worth_another_try(e.kind)) {
 			/* the same for all: say it alone */
+			*passes = may_pass(e.kind);
 			snprintf(why, size, "%s", e.msg[0] ? e.msg : "no reason was given");
 			break;
 		}

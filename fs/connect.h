@@ -11,9 +11,10 @@
 
 /* Blocks, bounded by the connection time-out for each transport tried. mountpoint: its real path,
  * by which a mount that was there before is known. up, ctx: who is told what. NULL with a sentence
- * in why. */
+ * in why; *passes then tells whether the same may end differently a while later, since the server
+ * or its name was not there. */
 struct nfs_client *connect_server(const struct options *o, const char *mountpoint,
-	struct mem_pool *pool, const struct nfs_client_upcalls *up, void *ctx, char *why,
-	size_t size);
+	struct mem_pool *pool, const struct nfs_client_upcalls *up, void *ctx, bool *passes,
+	char *why, size_t size);
 
 #endif

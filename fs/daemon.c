@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -142,6 +143,13 @@ bool daemon_ready(struct daemon *d)
 	d->verdict_fd = -1;
 	let_go();
 	return wanted;
+}
+
+bool daemon_unwanted(const struct daemon *d)
+{
+	struct pollfd p = {.fd = d->verdict_fd};
+
+	return d->verdict_fd >= 0 && poll(&p, 1, 0) == 1 && p.revents & POLLERR;
 }
 
 void daemon_failed(struct daemon *d, const char *sentence)

@@ -28,10 +28,13 @@ void daemon_standard_files(void);
  * been opened (log_target.h), and stays the caller's; d->failed_status is set. 0, or -1 with errno.
  */
 int daemon_start(struct daemon *d, bool foreground, const struct log_choice *log);
-/* The mount is usable. In the background: the parent exits with 0, the log begins, and standard
- * files are let go that the log does not need. A terminal there is told of a log in a place that
- * the user may not guess. False: the parent has gone, and the mount is not wanted any more. */
+/* The mount is usable, or will be when its server is (bg, delay_connect). In the background: the
+ * parent exits with 0, the log begins, and standard files are let go that the log does not need. A
+ * terminal there is told of a log in a place that the user may not guess. False: the parent has
+ * gone, and the mount is not wanted any more. */
 bool daemon_ready(struct daemon *d);
+/* Has the parent gone, whose user ended it? Then the mount is not wanted any more. */
+bool daemon_unwanted(const struct daemon *d);
 /* The mount has failed: the parent prints sentence and exits with failed_status. In the foreground
  * the sentence is logged here, and printed if the log is not on standard error. */
 void daemon_failed(struct daemon *d, const char *sentence);

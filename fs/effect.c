@@ -91,6 +91,26 @@ static bool numbers_only(const struct options *o)
 	return o->idmap == NFS_IDMAP_NUMERIC;
 }
 
+static bool delays(const struct options *o)
+{
+	return o->delay_connect;
+}
+
+static bool bg_and_delays(const struct options *o)
+{
+	return o->bg && o->delay_connect;
+}
+
+static bool bg_and_stays(const struct options *o)
+{
+	return o->bg && o->foreground && !o->delay_connect;
+}
+
+static bool soft_and_delays(const struct options *o)
+{
+	return o->soft && o->delay_connect;
+}
+
 static bool nothing_kept(const struct options *o)
 {
 	return !o->readahead_kb;
@@ -111,6 +131,10 @@ static const struct pair {
 	{"local_lock", all_local, "nolock"},
 	{"local_lock", none_local, "lock"},
 	{"idmap_domain", numbers_only, "idmap=numeric"},
+	{"retry", delays, "delay_connect"},
+	{"bg", bg_and_delays, "delay_connect"},
+	{"bg", bg_and_stays, "-f, in which rnfs stays in the foreground"},
+	{"soft", soft_and_delays, "delay_connect until the server has answered once"},
 	{"cache_size", nothing_kept,
 		"readahead=0 on data that is read, which is not kept then; it bounds the rest"},
 };

@@ -4,8 +4,10 @@
  * rnfs: mounts an NFS export over RDMA, from user space.
  *
  * Order of things: options, mount point, fork; in the daemon: connection and session with the
- * server, FUSE mount, workers, the kernel's INIT, and only then the verdict to whoever waits. The
- * main thread then sleeps until a signal, the end of the mount, or an interrupted request wants it.
+ * server (first.h), FUSE mount, workers, the kernel's INIT, and only then the verdict to the
+ * parent. With delay_connect the FUSE mount and the verdict come first, and the kernel keeps all
+ * requests until the workers begin. The main thread then sleeps until a signal, the end of the
+ * mount, or an interrupted request wants it.
  *
  * The end: the threads stop that tell the kernel something, then the workers; silly names are
  * removed, the client ends what is under way and gives its state back, the session is destroyed,
@@ -29,11 +31,11 @@
 #include "cli/sidecar.h"
 #include "cli/user_mounts.h"
 #include "fs/announce.h"
-#include "fs/connect.h"
 #include "fs/control.h"
 #include "fs/daemon.h"
 #include "fs/device.h"
 #include "fs/flush.h"
+#include "fs/first.h"
 #include "fs/fs.h"
 #include "fs/inval.h"
 #include "fs/late.h"
@@ -50,7 +52,6 @@
 #include "fs/service.h"
 #include "fs/setup.h"
 #include "fs/silly.h"
-#include "fs/upcall.h"
 #include "fs/worker.h"
 #include "transport/clock.h"
 #include "transport/log.h"
@@ -217,32 +218,17 @@ static void log_mounted(const struct fs *fs, const char *mountpoint)
 	log_always_info("%s mounted on %s: %s", fs->opt->source, shown(mountpoint), line);
 }
 
-static int make_fs(
-	struct fs *fs, const struct options *o, const char *mountpoint, char *why, size_t size)
+/* What there is of the mount once the client is. */
+static int make_root(struct fs *fs, const char *skipped, struct err *e)
 {
 	struct nfs_fh root;
 	struct nfs_attr attr;
-	struct err e = {0};
-	fs->mountpoint = mountpoint;
-	if (!setup_begin(fs, o)) {
-		snprintf(why, size, "out of memory or file descriptors");
-		return -1;
-	}
-	signal_fd = fs->wake_fd;
-	fs->client = connect_server(o, mountpoint, fs->pool, &upcalls, fs, why, size);
-	if (!fs->client)
-		return -1;
-	snprintf(fs->skipped, sizeof(fs->skipped), "%s", why);
-	if (!setup_root(fs)) {
-		snprintf(why, size, "out of memory or threads");
-		return -1;
-	}
+
+	snprintf(fs->skipped, sizeof(fs->skipped), "%s", skipped);
+	if (!setup_root(fs))
+		return err_set(e, ERR_INTERNAL, "out of memory or threads");
 	nfs_client_root(fs->client, &root, &attr);
-	if (nested_check(mountpoint, o->source, &attr, &e)) {
-		snprintf(why, size, "%s", e.msg);
-		return -1;
-	}
-	return 0;
+	return nested_check(fs->mountpoint, fs->opt->source, &attr, e);
 }
 
 /* False: something that was written may be lost. */
@@ -322,6 +308,89 @@ static void say_version(void)
 	printf("NFS: 4.2, 4.1, 3\n");
 }
 
+/* The kernel has the mount from now on. It keeps requests, and their processes can be killed, until
+ * a worker has answered INIT. */
+static int begin_session(struct fs *fs, const struct daemon *d, struct err *e)
+{
+	if (mount_session(fs, fs->mountpoint, e))
+		return -1;
+	if (d->auto_unmount_fd >= 0 && !auto_unmount_mounted(d->auto_unmount_fd, fs->mountpoint))
+		log_warn("option auto_unmount has no effect: /proc does not tell of the mount");
+	catch_signals(fs->opt);
+	return 0;
+}
+
+/* While the first connection is waited for. */
+struct waiting {
+	struct fs *fs;
+	struct daemon *d;
+	struct service *service;
+};
+
+static bool is_wanted(void *ctx)
+{
+	const struct waiting *w = ctx;
+
+	service_tick(w->service);
+	if (daemon_unwanted(w->d) || stop_signals)
+		return false;
+	return !w->fs->se || !mount_gone(w->fs);
+}
+
+/* The client, and the mount before it or after it. 0, or -1 with the sentence in why: "" if the
+ * mount is not wanted any more. */
+static int connect_and_mount(
+	struct fs *fs, struct daemon *d, struct service *service, char *why, size_t size)
+{
+	struct waiting w = {.fs = fs, .d = d, .service = service};
+	bool delay = fs->opt->delay_connect;
+	struct err e = {0};
+
+	if (!setup_begin(fs, fs->opt)) {
+		snprintf(why, size, "out of memory or file descriptors");
+		return -1;
+	}
+	signal_fd = fs->wake_fd;
+	if (delay && !begin_session(fs, d, &e)) {
+		if (!daemon_ready(d))
+			stop_signals = 1;
+		set_log_level(fs->opt, true);
+		service_delayed(service, fs);
+	}
+	if (!e.kind) {
+		switch (first_connect(fs, d, is_wanted, &w, why, size)) {
+		case FIRST_CONNECTED:
+			break;
+		case FIRST_FAILED:
+			return -1;
+		case FIRST_UNWANTED:
+			why[0] = 0;
+			return -1;
+		case FIRST_LEFT: /* nothing was written, and an attempt uses what would be freed */
+			if (fs->se)
+				mount_detach(fs->mountpoint);
+			_exit(0);
+		}
+	}
+	if (!e.kind && !make_root(fs, why, &e) && (delay || !begin_session(fs, d, &e)))
+		return 0;
+	snprintf(why, size, "%s", e.msg);
+	return -1;
+}
+
+/* Returns the exit status. */
+static int give_up(struct fs *fs, struct daemon *d, const char *why)
+{
+	bool mounted = fs->se;
+
+	if (why[0])
+		daemon_failed(d, why);
+	if (mounted && !mount_gone(fs))
+		mount_detach(fs->mountpoint);
+	unmake_fs(fs, mounted);
+	return why[0] ? 1 : 0;
+}
+
 static int run(struct fs *fs, const struct options *o, const char *mountpoint, struct daemon *d)
 {
 	char why[1500] = "";
@@ -332,20 +401,10 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 							  : false;
 
 	fs->opt = o;
+	fs->mountpoint = mountpoint;
 	service_begin(&service, fs, mountpoint);
-	if (make_fs(fs, o, mountpoint, why, sizeof(why))) {
-		daemon_failed(d, why);
-		unmake_fs(fs, false);
-		return 1;
-	}
-	if (mount_session(fs, mountpoint, &e)) {
-		daemon_failed(d, e.msg);
-		unmake_fs(fs, false);
-		return 1;
-	}
-	if (d->auto_unmount_fd >= 0 && !auto_unmount_mounted(d->auto_unmount_fd, mountpoint))
-		log_warn("option auto_unmount has no effect: /proc does not tell of the mount");
-	catch_signals(o);
+	if (connect_and_mount(fs, d, &service, why, sizeof(why)))
+		return give_up(fs, d, why);
 	if (foreign)
 		process_hide();
 	fs->notifier = notifier_start(fs);

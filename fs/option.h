@@ -66,9 +66,12 @@ struct options {
 	unsigned timeo_ms;
 	unsigned retrans;
 	unsigned connect_ms;
-	size_t cache_size;	/* bytes of the memory pool */
-	uint32_t credits;	/* 0: default */
-	uint32_t inline_size;	/* 0: default */
+	unsigned retry_min;   /* how long a first connection is tried for; as given: OPTION_UNSET */
+	bool bg;	      /* in the background, if the first attempt fails */
+	bool delay_connect;   /* mounted before there is a connection */
+	size_t cache_size;    /* bytes of the memory pool */
+	uint32_t credits;     /* 0: default */
+	uint32_t inline_size; /* 0: default */
 	unsigned rdma_versions; /* RPC_RDMA_V1, ..., 0: all */
 	bool mpa_crc;
 	unsigned acregmin, acregmax; /* seconds that a file's attributes are believed */

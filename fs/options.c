@@ -16,10 +16,11 @@
 #include "transport/log.h"
 
 /* As the kernel's client has them, nfs(5). */
-#define ACREGMIN_S 3u
-#define ACREGMAX_S 60u
-#define ACDIRMIN_S 30u
-#define ACDIRMAX_S 60u
+#define RETRY_BG_MIN 10000u
+#define ACREGMIN_S   3u
+#define ACREGMAX_S   60u
+#define ACDIRMIN_S   30u
+#define ACDIRMAX_S   60u
 
 static int option_list(struct options *o, const char *list, struct err *e)
 {
@@ -76,6 +77,7 @@ static void set_defaults(struct options *o)
 		.timeo_ms = 60000,
 		.retrans = 3,
 		.connect_ms = 10000,
+		.retry_min = OPTION_UNSET,
 		.cache_size = 256u << 20,
 		.acregmin = OPTION_UNSET,
 		.acregmax = OPTION_UNSET,
@@ -247,6 +249,8 @@ int options_parse(struct options *o, int argc, char *const argv[], struct err *e
 	if (settle_unknown(o, e) || settle_version(o, e) || effect_check(o, e))
 		return -1;
 	settle_locks(o);
+	if (o->retry_min == OPTION_UNSET)
+		o->retry_min = o->bg ? RETRY_BG_MIN : 0;
 	settle_timeouts(o);
 	if (o->allow_root && option_pass(o, "allow_root", NULL, e))
 		return -1;
@@ -326,6 +330,9 @@ void options_help(FILE *out)
 	      "back\n"
 	      "  desktop                 timeo=50,patience=1,notify\n"
 	      "  connect_timeout=N       seconds for connecting, default 10\n"
+	      "  retry=N                 minutes to wait for a server that is away, default 0\n"
+	      "  bg, fg                  do that in the background, for 10000 minutes; or not\n"
+	      "  delay_connect           mount at once, programs wait until the server answers\n"
 	      "  nconnect=N              one connection is used\n"
 	      "  credits=N, inline_size=N, mpa_crc, "
 	      "rdma_version=auto|1|1-legacy|2|2-2016|2-rtr|2-2016-rtr\n"

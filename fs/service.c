@@ -44,6 +44,14 @@ static void say_mounted(const struct service *s, const struct fs *fs)
 	say(s, fs, text);
 }
 
+void service_delayed(struct service *s, const struct fs *fs)
+{
+	if (!s->on)
+		return;
+	say(s, fs, "waiting for the server");
+	sd_notify("READY=1");
+}
+
 void service_ready(struct service *s, const struct fs *fs)
 {
 	if (!s->on)

@@ -22,6 +22,8 @@ struct service {
 
 /* The daemon begins to connect; sd_notify_init() has been called. mountpoint stays the caller's. */
 void service_begin(struct service *s, const struct fs *fs, const char *mountpoint);
+/* It is mounted, and the server is still away (delay_connect). */
+void service_delayed(struct service *s, const struct fs *fs);
 /* The mount is usable. */
 void service_ready(struct service *s, const struct fs *fs);
 /* Whenever the main thread has woken: tells whether the server answers. */

@@ -31,6 +31,9 @@ bool setup_begin(struct fs *fs, const struct options *o)
 	size_t bytes, cached;
 
 	fs->opt = o;
+	/* every server has them, unless none are asked for */
+	fs->posix_locks = !o->local_posix;
+	fs->flock_locks = !o->local_flock;
 	/* Whoever gave us a device in place of a mount point may have let others in. */
 	fs->shared = !o->default_permissions &&
 		     (o->allow_other || o->allow_root || fuse_fd_meant(o->mountpoint));
@@ -66,10 +69,8 @@ bool setup_root(struct fs *fs)
 	struct nfs_attr attr;
 
 	nfs_client_info(fs->client, &fs->info);
-	if (fs->info.features & NFS_HAS_LOCKS) {
-		fs->posix_locks = !fs->opt->local_posix;
-		fs->flock_locks = !fs->opt->local_flock;
-	}
+	if (!(fs->info.features & NFS_HAS_LOCKS))
+		fs->posix_locks = fs->flock_locks = false;
 	memory_connected(fs);
 	fetches_start(fs->fetches, fs->client, fs->info.rsize);
 	writeback_start(fs->writeback, fs->client, fs->info.wsize);

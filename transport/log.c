@@ -203,6 +203,21 @@ void log_tell(bool at_end)
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
+void log_line_now(enum log_level level, const char *fmt, ...)
+{
+	int saved = errno;
+	char line[LOG_ENTRY_MESSAGE];
+	va_list ap;
+
+	if (log_is_on(level)) {
+		va_start(ap, fmt);
+		vsnprintf(line, sizeof(line), fmt, ap);
+		va_end(ap);
+		write_line(level, line);
+	}
+	errno = saved;
+}
+
 void log_line(enum log_level level, const char *fmt, ...)
 {
 	int saved = errno;

@@ -65,8 +65,10 @@ struct log_site {
 /* Any thread. One line, no trailing newline in fmt; what a peer chose goes through quote.h, and
  * control characters never get into the log. Preserves errno. */
 __attribute__((format(printf, 2, 3))) void log_line(enum log_level level, const char *fmt, ...);
-/* The same, unless as much as log_limit.h allows was said: then the line is counted, and how many
- * were left out is said in their place: with the first line of any kind after the span, by
+/* The same, also while lines are held (log_hold()). */
+__attribute__((format(printf, 2, 3))) void log_line_now(enum log_level level, const char *fmt, ...);
+/* As log_line(), unless as much as log_limit.h allows was said: then the line is counted, and how
+ * many were left out is said in their place: with the first line of any kind after the span, by
  * log_tell(), or at the end. */
 __attribute__((format(printf, 3, 4))) void log_site_line(
 	struct log_site *site, enum log_level level, const char *fmt, ...);

@@ -297,7 +297,7 @@ static void unknown_options_may_be_ignored(void **state)
 
 static void options_of_nfs_carry_over(void **state)
 {
-	assert_int_equal(WITH("fg,ac,cto,intr,resvport,nosharecache,nofsc,acl,nosoftreval,rdirplus,"
+	assert_int_equal(WITH("ac,cto,intr,resvport,nosharecache,nofsc,acl,nosoftreval,rdirplus,"
 			      "notrunkdiscovery,nomigration,addr=1.2.3.4,softerr,xprtsec=none,"
 			      "port=0,mountport=0,write=lazy,sec=sys,nconnect=1"),
 		0);
@@ -323,6 +323,22 @@ static void options_of_nfs_carry_over(void **state)
 	/* sizes that are too large or too small stand for the nearest */
 	assert_int_equal(WITH("rsize=4194304,wsize=512"), 0);
 	assert_true(o.rsize == 1u << 20 && o.wsize == 4096);
+}
+
+static void a_first_mount_may_wait(void **state)
+{
+	assert_int_equal(PARSE("s:/", "/m"), 0);
+	assert_true(!o.retry_min && !o.bg && !o.delay_connect);
+	assert_int_equal(WITH("retry=3"), 0);
+	assert_int_equal(o.retry_min, 3);
+	assert_int_equal(WITH("bg"), 0);
+	assert_true(o.bg && o.retry_min == 10000);
+	assert_int_equal(WITH("bg,retry=0,fg"), 0);
+	assert_true(!o.bg && o.retry_min == 0);
+	assert_int_equal(WITH("delay_connect"), 0);
+	assert_true(o.delay_connect && !o.notes);
+	assert_int_equal(PARSE("-f", "-o", "bg", "s:/", "/m"), 0);
+	assert_non_null(strstr(o.notes, "option bg has no effect with -f"));
 }
 
 static void netids_choose_the_family(void **state)
@@ -394,6 +410,10 @@ static void options_without_effect_are_named(void **state)
 		{"idmap=numeric,idmap_domain=a.b", "option idmap_domain has no effect with "
 						   "idmap=numeric"},
 		{"readahead=0,cache_size=32M", "option cache_size has no effect with readahead=0"},
+		{"delay_connect,retry=2", "option retry has no effect with delay_connect"},
+		{"bg,delay_connect", "option bg has no effect with delay_connect"},
+		{"soft,delay_connect", "option soft has no effect with delay_connect until"},
+		{"bg,retry=2,soft", NULL},
 		{"rdma_version=2", NULL},
 		{"iwarp,rdma_version=2,mpa_crc", NULL},
 		{"mountport=2,delegations=read", NULL},
@@ -496,6 +516,7 @@ int main(void)
 		cmocka_unit_test_teardown(wrong_options_are_named, finish),
 		cmocka_unit_test_teardown(unknown_options_may_be_ignored, finish),
 		cmocka_unit_test_teardown(options_of_nfs_carry_over, finish),
+		cmocka_unit_test_teardown(a_first_mount_may_wait, finish),
 		cmocka_unit_test_teardown(netids_choose_the_family, finish),
 		cmocka_unit_test_teardown(unknown_options_are_told_or_passed_over, finish),
 		cmocka_unit_test_teardown(contradictions_are_refused, finish),
