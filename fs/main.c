@@ -25,6 +25,7 @@
 #include "cli/auto_unmount.h"
 #include "cli/command.h"
 #include "cli/fuse_fd.h"
+#include "cli/help.h"
 #include "cli/helper.h"
 #include "cli/machine.h"
 #include "cli/remount.h"
@@ -483,7 +484,7 @@ static int refused(const struct err *e, const struct statuses *s)
 static int print_about(enum options_action action)
 {
 	if (action == OPTIONS_HELP)
-		options_help(stdout);
+		help_short(stdout);
 	else
 		say_version();
 	return fflush(stdout) ? 1 : 0;

@@ -143,10 +143,11 @@ static int parse_flags(struct options *o, int argc, char *const argv[], FILE *li
 		default:
 			if (optopt)
 				return err_set(e, ERR_USAGE,
-					"unknown option -%c: rnfs -h lists those there are",
+					"unknown option -%c: rnfs help options lists those there "
+					"are",
 					optopt);
 			return err_set(e, ERR_USAGE,
-				"unknown option %.60s: rnfs -h lists those there are",
+				"unknown option %.60s: rnfs help options lists those there are",
 				argv[optind - 1]);
 		}
 	}
@@ -193,8 +194,8 @@ static int settle_unknown(struct options *o, struct err *e)
 	if (near)
 		return err_set(e, ERR_USAGE, "unknown option \"%.60s\": did you mean %s?",
 			o->unknown, near);
-	return err_set(e, ERR_USAGE, "unknown option \"%.60s\": rnfs -h lists those there are",
-		o->unknown);
+	return err_set(e, ERR_USAGE,
+		"unknown option \"%.60s\": rnfs help options lists those there are", o->unknown);
 }
 
 /* minorversion= says the second half of vers=4. */
@@ -289,88 +290,4 @@ void options_finish(struct options *o)
 	free(o->unused);
 	free(o->notes);
 	memset(o, 0, sizeof(*o));
-}
-
-void options_help(FILE *out)
-{
-	fputs("usage: rnfs [options] SERVER:/EXPORT MOUNTPOINT\n"
-	      "       rnfs [options] nfs://SERVER[:PORT]/EXPORT MOUNTPOINT   or nfs+rdma://...\n"
-	      "\n"
-	      "Mounts an NFS export over RDMA, software iWARP or TCP. Unmount: umount "
-	      "MOUNTPOINT\n"
-	      "\n"
-	      "  -f                      stay in the foreground, log to standard error\n"
-	      "  -d                      the same, with debugging messages\n"
-	      "  --fd-from SOCKET        serve what rnfs-mountfd(8) gives there: no SERVER, no "
-	      "MOUNTPOINT\n"
-	      "  -o OPTION[,OPTION...]   see below\n"
-	      "  -s                      ignore unknown options, with a line for each\n"
-	      "  -h, -V                  this help; the version\n"
-	      "\n"
-	      "Connection\n"
-	      "  proto=auto|rdma|iwarp|tcp  default auto: the first of rdma, iwarp, tcp that "
-	      "works;\n"
-	      "              rdma6|tcp6  by IPv6 only\n"
-	      "  port=N                  default 20049 (rdma, iwarp), 2049 (tcp)\n"
-	      "  vers=4.2|4.1|4|3        NFS version, default the newest that the server has\n"
-	      "  mountport=N, mountproto=tcp|udp, mounthost=HOST  where NFSv3 asks for the export\n"
-	      "  read_plus               NFSv4.2: holes of files are not transferred\n"
-	      "  sec=sys, xprtsec=none   security flavour, encryption\n"
-	      "  idmap=auto|numeric|name owners as names are understood, and sent if need be "
-	      "(auto) or always\n"
-	      "  idmap_domain=DOMAIN     of such names, default as /etc/idmapd.conf says\n"
-	      "  rsize=N, wsize=N        bytes per READ and WRITE, at most 1M, default as the "
-	      "server likes\n"
-	      "  hard | soft, softerr    wait for a silent server for ever (default) | give up\n"
-	      "  timeo=N                 tenths of a second before a call counts as lost, default "
-	      "600\n"
-	      "  retrans=N               soft: time-outs before an error, default 3\n"
-	      "  patience=N              seconds that a program waits while the server is silent\n"
-	      "  notify                  tell the desktop of a server that is silent, and is "
-	      "back\n"
-	      "  desktop                 timeo=50,patience=1,notify\n"
-	      "  connect_timeout=N       seconds for connecting, default 10\n"
-	      "  retry=N                 minutes to wait for a server that is away, default 0\n"
-	      "  bg, fg                  do that in the background, for 10000 minutes; or not\n"
-	      "  delay_connect           mount at once, programs wait until the server answers\n"
-	      "  nconnect=N              one connection is used\n"
-	      "  credits=N, inline_size=N, mpa_crc, "
-	      "rdma_version=auto|1|1-legacy|2|2-2016|2-rtr|2-2016-rtr\n"
-	      "                          RPC-over-RDMA details\n"
-	      "Caching\n"
-	      "  cache_size=N            memory for data, default 256M\n"
-	      "  actimeo=N, noac         seconds that names and attributes may be believed; 0\n"
-	      "  acregmin=N, acregmax=N, acdirmin=N, acdirmax=N   the same for files and "
-	      "directories,\n"
-	      "                          from min to max the longer they stay unchanged; default "
-	      "3, 60, 30, 60\n"
-	      "  lookupcache=all|positive|none   believe what names stand for, and that there is "
-	      "none;\n"
-	      "              complete    or of known directories that there is no other name\n"
-	      "  delegations=read|write|none   NFSv4: ask to be told before others change a file "
-	      "that is\n"
-	      "                          read, or also one that is written; default read\n"
-	      "  readahead=N             kilobytes to read ahead of a reader at most, default "
-	      "16384\n"
-	      "  nowriteback             each write waits for the server's answer; also "
-	      "write=lazy|eager|wait\n"
-	      "Locks\n"
-	      "  local_lock=all|flock|posix|none  kinds of locks that others do not see, default "
-	      "none\n"
-	      "  nolock                  the same as local_lock=all\n"
-	      "Log\n"
-	      "  log=stderr|syslog|journal|FILE   default standard error with -f, else syslog, or "
-	      "what there is\n"
-	      "  log_format=text|json    json: each line is an object\n"
-	      "  metrics_file=FILE       counters for Prometheus's node_exporter, also "
-	      "--metrics-file FILE\n"
-	      "File system\n"
-	      "  ro, rw                  read-only, read-write\n"
-	      "  allow_other             let other users in\n"
-	      "  default_permissions     the kernel checks mode bits as well as the server\n"
-	      "  allow_root, auto_unmount, fsname=NAME, workers=N, debug=ctrl|data|fuse\n"
-	      "  sloppy                  unknown options are ignored\n"
-	      "  and the options of mount(8): nosuid, nodev, noexec, noatime, _netdev, noauto, "
-	      "user, ...\n",
-		out);
 }

@@ -25,7 +25,4 @@ void options_finish(struct options *o);
  */
 void options_tell(const struct options *o);
 
-/* The text of -h. */
-void options_help(FILE *out);
-
 #endif
