@@ -273,7 +273,9 @@ class Rnfs(Mount):
 
     def __init__(self, rig, server, proto="iwarp", options="", within=()):
         words = f"proto={proto},port={server.port[proto]}" + (f",{options}" if options else "")
-        super().__init__(rig, "rnfs", [*within, rig.program("fs/rnfs"), "-f", "-o", words, f"{server.address}:/", "MOUNTPOINT"])
+        group = os.environ.get("RNFS_GROUP")  # a control group that the daemon is to enter (tests/checks/limits.py)
+        enter = ["sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec "$@"', group] if group else []
+        super().__init__(rig, "rnfs", [*within, *enter, rig.program("fs/rnfs"), "-f", "-o", words, f"{server.address}:/", "MOUNTPOINT"])
 
     def statistics(self):
         """The daemon's counters by name; those of operations in capitals, and what failed of them in NAME_failed."""

@@ -132,6 +132,7 @@ def e2e_short():
     yield from e2e_v2_rtr(E2E_V2_RTR_SHORT)
     for script in E2E_SHORT_ROOT + E2E_CONTAINERS:
         yield e2e_job("plain", script, " over iwarp", PROTO="iwarp")
+    yield from limits()
     yield e2e_job("plain", "register", "", limit=120)
     yield e2e_job("plain", "completion", "", limit=120)
     yield e2e_job("plain", "ganesha", "")
@@ -146,7 +147,14 @@ def e2e_short():
     yield e2e_job("plain", "files", " at Ganesha, NFS 4.1,", SERVER="ganesha", VERS="4.1")
 
 
+def limits():
+    """Whether an ordinary user's jobs have an ordinary user's limits."""
+    if IS_ROOT:
+        yield e2e_job("plain", "limits", "", True, 120, PROTO="iwarp")
+
+
 def e2e_all():
+    yield from limits()
     yield e2e_job("plain", "workloads", " over iwarp", limit=1800, PROTO="iwarp")
     for script in E2E:
         yield from e2e_over("plain", script, TRANSPORTS)
