@@ -41,8 +41,8 @@ def bound(name, target, what, shape, file=(), nfs=None, cold=False, warm=False, 
             sides["nfs"] = lambda: b.nfs(shape, *size, *nfs)["rate"]
         b.profile(case.name, mount)
         moved.clear()
-        row = Row(case, **b.turns(**sides), turns=b.set.runs, of="H" if nfs is not None else "N")
-        row.bound = both(row.null, row.nfs) if nfs is not None else row.null
+        row = Row(case, **b.turns(lambda found: both(found["null"], found.get("nfs")), **sides), turns=b.set.runs,
+                  of="H" if nfs is not None else "N")
         row.wire = sorted(moved)[len(moved) // 2] if moved else None
         return row
     Case(name, "", what, measure, unit, target)

@@ -4,7 +4,8 @@
 cases: what a case is, what came of it, and what cases share: the export, servers and mounts that they use.
 
 A case is measured in several turns; in each turn all sides of it are measured once, one after the other, in an order that
-moves on by one each time. What counts is the median of each side.
+moves on by one each time. A figure is the median of its side. A ratio is the median of the turns' ratios: what slows the
+machine down for a while slows the sides of one turn alike.
 """
 import functools
 import os
@@ -42,6 +43,7 @@ class Row:
     of: str = ""  # what that is
     wire: float = None  # bytes on the wire for each byte of the program's
     calls: float = None  # RPCs for each action
+    ratios: list = None  # of each turn, value / bound
     others: float = None  # share of the processors that went to others
     turns: int = 0
     note: str = ""
@@ -49,9 +51,9 @@ class Row:
     @property
     def ratio(self):
         """How fast it is beside the bound."""
-        if not self.bound or not self.value:
+        if not self.ratios or not all(self.ratios):
             return None
-        return self.bound / self.value if self.case.unit == "s" else self.value / self.bound
+        return statistics.median(1 / r if self.case.unit == "s" else r for r in self.ratios)
 
     @property
     def met(self):
@@ -62,9 +64,9 @@ class Row:
         return figure >= self.case.target if self.case.least else figure <= self.case.target
 
 
-def both(n, t):
-    """H: the rate of a thing that takes the time of both, since they share the processors."""
-    return 1 / (1 / n + 1 / t) if n and t else 0
+def both(n, t=None):
+    """H: the rate of a thing that takes the time of both, since they share the processors. Without T: N."""
+    return n if t is None else 1 / (1 / n + 1 / t) if n and t else 0
 
 
 class Bench:
@@ -143,14 +145,15 @@ class Bench:
                 f.write(self.rig.run(["perf", "report", "-i", data, "--stdio", "-q", "--percent-limit", "0.5", "-s", sort], 120))
         os.unlink(data)
 
-    def turns(self, **sides):
-        """Measures each side, a function that returns a number, in each turn. The medians by name, and the load of others."""
-        found, names, load = {name: [] for name in sides}, list(sides), Load(self.rig)
+    def turns(self, bound_of=None, **sides):
+        """Measures each side, a function that returns a number, in each turn. Without a side "bound", bound_of makes that of a
+        turn from its other figures. The medians by name, the turns' ratios, and the load of others."""
+        found, names, load = [], list(sides), Load(self.rig)
         for turn in range(self.set.runs):
-            for i in range(len(names)):
-                name = names[(turn + i) % len(names)]
-                found[name].append(sides[name]())
-        return {name: statistics.median(values) for name, values in found.items()} | {"others": load.others()}
+            figures = {name: sides[name]() for name in names[turn % len(names):] + names[:turn % len(names)]}
+            found.append(figures | {"bound": bound_of(figures)} if bound_of else figures)
+        return {name: statistics.median(figures[name] for figures in found) for name in found[0]} | {
+            "ratios": [f["value"] / f["bound"] if f["bound"] else 0 for f in found], "others": load.others()}
 
     def make_data(self, name, size, holes=False):
         """A file in the export that has at least size bytes, made there and not through a mount."""

@@ -26,10 +26,11 @@ def jobs(name, what, shape, options=(), unit="/s"):
 
         def side(n, mount, *more):
             return lambda: b.file(shape, os.path.join(mount.folder, leaf), "-j", str(n), *size, *options, *more)["rate"]
-        found = b.turns(one=side(1, b.mount, *stale), four=side(4, b.mount, *stale), value=side(16, b.mount, *stale),
+        found = b.turns(one=side(1, b.mount, *stale), bound=side(4, b.mount, *stale), value=side(16, b.mount, *stale),
                         null=side(16, b.null), null_four=side(4, b.null))
-        return Row(case, found["value"], null=found["null"], bound=found["four"], of="4 jobs", others=found["others"], turns=b.set.runs,
-                   note=f"1 job: {short(found['one'], unit)}; N, 16 to 4: {found['null'] / found['null_four']:.2f}")
+        one, null_four = found.pop("one"), found.pop("null_four")
+        return Row(case, **found, of="4 jobs", turns=b.set.runs,
+                   note=f"1 job: {short(one, unit)}; N, 16 to 4: {found['null'] / null_four:.2f}")
     Case("jobs-" + name, "jobs", f"{what}; 16 jobs against 4", measure, unit, 1.0)
 
 
@@ -95,9 +96,9 @@ def cold(name, what, least, figure, unit):
 
         def side(make):
             return lambda: figure(b, make)
-        found = b.turns(value=side(lambda: Rnfs(b.rig, b.server, b.set.proto, b.set.options)),
+        found = b.turns(lambda turn: turn["null"], value=side(lambda: Rnfs(b.rig, b.server, b.set.proto, b.set.options)),
                         null=side(lambda: Null(b.rig, None, b.null_options())))
-        return Row(case, **found, bound=found["null"], of="N", turns=b.set.runs)
+        return Row(case, **found, of="N", turns=b.set.runs)
     Case("cold-" + name, "cold", what, measure, unit, least)
 
 
