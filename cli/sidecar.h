@@ -16,8 +16,8 @@
 
 /* If argv has --fd-from SOCKET: waits for a mounter there, a minute at most, and makes *argv a
  * command line without it, to which the mounter's options, source and /dev/fd/N are added, so that
- * an option that both give is the mounter's. The new strings stay until the process ends. Does
- * nothing else. 0, or -1 with *e set. */
+ * an option that both give is the mounter's. The caller frees the new *argv with free(); the
+ * strings in it stay until the process ends. Does nothing else. 0, or -1 with *e set. */
 int sidecar_begin(int *argc, char ***argv, struct err *e);
 
 /* The directory where the mounter has mounted, for the log; NULL: there is no mounter. */

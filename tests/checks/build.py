@@ -26,7 +26,8 @@ OPTIONS = {
 CLANG = ("clang", "fuzz")
 
 # What the end-to-end tests need of a build and of the sources.
-PROGRAMS = ["fs/rnfs", "contrib/serve/rnfs-serve", "contrib/rnfs-wire/rnfs-wire"]
+PROGRAMS = ["fs/rnfs", "contrib/serve/rnfs-serve", "contrib/rnfs-wire/rnfs-wire",
+            "contrib/systemd/rnfs@.service"]
 SOURCES = ["tests/e2e", "tests/scenario", "tests/bench", "tests/tap.sh"]
 
 

@@ -38,7 +38,8 @@ static uint64_t comes(uint32_t opcode, const void *arg, size_t len)
 		uint8_t arg[200];
 	} m = {.h = {.opcode = opcode, .unique = ++number * 2, .nodeid = 5, .pid = 77}};
 
-	memcpy(m.arg, arg, len);
+	if (len)
+		memcpy(m.arg, arg, len);
 	account_read(&m, sizeof(m.h) + len);
 	return m.h.unique;
 }

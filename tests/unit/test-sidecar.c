@@ -122,6 +122,7 @@ static void what_is_given_comes_last(void **state)
 		assert_string_equal(at[i], want[i]);
 	assert_int_equal(strncmp(at[8], "/dev/fd/", 8), 0);
 	assert_null(at[9]);
+	free(at);
 	assert_string_equal(sidecar_directory(), "/vol");
 	assert_false(sidecar_is_foreign());
 	sidecar_tell(NULL);
