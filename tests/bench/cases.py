@@ -91,6 +91,11 @@ class Bench:
     def null(self):
         return Null(self.rig, self.mount, self.null_options())
 
+    @functools.lru_cache(maxsize=None)
+    def client(self, program):
+        """Another client's mount of the same folder (clients.py)."""
+        return program(self.rig, self.export, self.server)
+
     def mount_options(self):
         return dict(w.split("=", 1) for w in self.set.options.split(",") if "=" in w)
 

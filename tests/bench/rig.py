@@ -215,7 +215,7 @@ class Relay:
 
 
 class Mount:
-    """A FUSE file system on a new folder, by a program that stays in the foreground."""
+    """A FUSE file system on a new folder, by a program that stays in the foreground, or of which goes_on() tells."""
 
     def __init__(self, rig, name, command):
         self.rig, self.folder, self.log, self.device = rig, rig.new_folder(name), rig.path("log"), None
@@ -223,11 +223,14 @@ class Mount:
         rig.mounts.append(self)
 
         def ready():
-            if self.process.poll() is not None:
+            if not self.goes_on():
                 raise Trouble(f"{name} did not start: {self.said()}")
             return mounted_device(self.folder)
         self.device = until(ready, 60, f"the mount of {name}")
         rig.run(["stat", self.folder], 60)
+
+    def goes_on(self):
+        return self.process.poll() is None
 
     def said(self):
         with open(self.log, encoding="utf-8", errors="replace") as f:
