@@ -131,6 +131,10 @@ struct inode {
 	uint64_t passing_size;
 	unsigned passing_at, passing_other_at;
 	uint64_t notified_at; /* when the kernel was last to be made to forget them */
+	/* The largest size that the kernel may believe in; the largest of the smaller ones that it
+	 * was told since size_less_at, 0: it was told none; and when it last threw away answers
+	 * that were on their way */
+	uint64_t size_most, size_less, size_less_at, size_thrown_at;
 	/* GETATTRs of the kernel's that are not answered, and when one last was that was asked
 	 * after notified_at */
 	unsigned asking;
@@ -320,6 +324,13 @@ void inode_renewing_name(struct inode *ino, int pid);
 bool inode_told(struct inode *ino, const struct nfs_attr *attr, uint64_t asked, uint64_t born,
 	unsigned writes, bool *lasts);
 void inode_told_end(struct inode *ino, uint64_t end);
+/* The kernel has cut the file to `size` bytes itself, or made it as long, and knows that. */
+void inode_told_cut(struct inode *ino, uint64_t size);
+/* May the kernel believe in a larger size? The kernel takes a smaller one when the process that has
+ * asked handles the answer, and discards the answer if a write has ended meanwhile, or if the
+ * kernel was made to forget attributes. So until a smaller size was told a while ago the kernel may
+ * still believe in the larger one. Any thread. */
+bool inode_shrinks(struct inode *ino, uint64_t size);
 /* Was the kernel told nothing older than this change attribute and size since it last forgot? */
 bool inode_told_from(struct inode *ino, uint64_t change, uint64_t size);
 /* May the kernel believe attributes that it was told? Then it can be made to forget them, with

@@ -7,6 +7,8 @@
 
 #include "transport/clock.h"
 
+#define TAKEN_NS 100000000u /* after which the kernel has taken what it was told */
+
 /* --- known ------------------------------------------------------------------------------------ */
 
 static bool same_time(struct timespec a, struct timespec b)
@@ -305,6 +307,51 @@ static void count_told_locked(struct inode *ino, uint64_t size, bool lasts)
 	ino->passing_at = ino->told_times;
 }
 
+/* The kernel has taken what it was told a while ago. */
+static void settle_size_locked(struct inode *ino, uint64_t now)
+{
+	if (!ino->size_less_at || clock_age(now, ino->size_less_at) < TAKEN_NS)
+		return;
+	ino->size_most = ino->size_less;
+	ino->size_less_at = 0;
+}
+
+/* The kernel, which has asked at born, is told a size. */
+static void note_size_locked(struct inode *ino, uint64_t size, uint64_t born)
+{
+	uint64_t now = clock_ns();
+
+	settle_size_locked(ino, now);
+	if (size >= ino->size_most) {
+		ino->size_most = size;
+		ino->size_less_at = 0;
+	} else if (born > ino->size_thrown_at) {
+		ino->size_less = ino->size_less_at && ino->size_less > size ? ino->size_less : size;
+		ino->size_less_at = ino->size_less_at ? ino->size_less_at : now;
+	}
+}
+
+/* The kernel throws away what it has not taken by now. */
+static void throw_away_locked(struct inode *ino)
+{
+	uint64_t now = clock_ns();
+
+	settle_size_locked(ino, now);
+	ino->size_less_at = 0;
+	ino->size_thrown_at = now;
+}
+
+bool inode_shrinks(struct inode *ino, uint64_t size)
+{
+	bool less;
+
+	pthread_mutex_lock(&ino->lock);
+	settle_size_locked(ino, clock_ns());
+	less = size < ino->size_most;
+	pthread_mutex_unlock(&ino->lock);
+	return less;
+}
+
 bool inode_told(struct inode *ino, const struct nfs_attr *attr, uint64_t asked, uint64_t born,
 	unsigned writes, bool *lasts)
 {
@@ -329,6 +376,7 @@ bool inode_told(struct inode *ino, const struct nfs_attr *attr, uint64_t asked, 
 			ino->told_oldest = attr->change;
 	}
 	count_told_locked(ino, attr->size, *lasts);
+	note_size_locked(ino, attr->size, born);
 	atomic_store(&ino->told, attr->change);
 	atomic_store(&ino->told_size, attr->size);
 	pthread_mutex_unlock(&ino->lock);
@@ -353,6 +401,7 @@ void inode_forgot(struct inode *ino, unsigned times, uint64_t began)
 	pthread_mutex_lock(&ino->lock);
 	if (began > ino->notified_at)
 		ino->notified_at = began;
+	throw_away_locked(ino);
 	if ((int)(times - ino->told_forgot) > 0)
 		ino->told_forgot = times;
 	ino->told_more = believes_locked(ino);
@@ -428,6 +477,17 @@ void inode_told_end(struct inode *ino, uint64_t end)
 	if (atomic_load(&ino->told_size) < end)
 		atomic_store(&ino->told_size, end);
 	atomic_fetch_add(&ino->told_writes, 1);
+	throw_away_locked(ino);
+	ino->size_most = ino->size_most > end ? ino->size_most : end;
+	pthread_mutex_unlock(&ino->lock);
+}
+
+void inode_told_cut(struct inode *ino, uint64_t size)
+{
+	pthread_mutex_lock(&ino->lock);
+	atomic_store(&ino->told_size, size);
+	throw_away_locked(ino);
+	ino->size_most = size;
 	pthread_mutex_unlock(&ino->lock);
 }
 

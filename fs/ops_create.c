@@ -129,7 +129,7 @@ static void create_cut_done(struct request *r)
 		create_dropped(r, op->error);
 		return;
 	}
-	atomic_store(&ino->told_size, 0);
+	inode_told_cut(ino, 0);
 	r->batch.first.op.u.open.attr = op->u.setattr.attr;
 	create_reply(r);
 }

@@ -200,7 +200,7 @@ static void open_done(struct request *r)
 	if (f->flags & O_TRUNC) {
 		inode_touch(r->inode);
 		written_cut_end(&r->inode->written, &r->cut, 0, UINT64_MAX);
-		atomic_store(&r->inode->told_size, 0);
+		inode_told_cut(r->inode, 0);
 	}
 	file_opened(r->fs, f, r->inode, op->u.open.open);
 	open_note(r, op);

@@ -196,6 +196,8 @@ static void setattr_took(struct request *r, const struct nfs_attr *a)
 {
 	opening_settled(r);
 	entry_note_attr(r->fs, r->inode, a, clock_ns());
+	if (r->u.setattr.set.mask & NFS_SET_SIZE)
+		inode_told_cut(r->inode, a->size);
 	end_attr(r, a, clock_ns(), clock_ns());
 }
 

@@ -122,6 +122,13 @@ void ops_lseek(fuse_req_t req, fuse_ino_t ino, off_t off, int whence, struct fus
 
 /* --- fallocate -------------------------------------------------------------------------------- */
 
+static uint64_t fallocate_last(const struct request *r)
+{
+	const struct nfs_op *op = &r->batch.first.op;
+
+	return op->u.allocate.offset + (op->u.allocate.length - 1);
+}
+
 static void fallocate_done(struct request *r)
 {
 	const struct nfs_op *op = &r->batch.first.op;
@@ -131,16 +138,11 @@ static void fallocate_done(struct request *r)
 		entry_doubt_set_id(r->fs, r->file->inode);
 	written_cut_end(&r->file->inode->written, &r->cut, op->u.allocate.offset,
 		op->error ? 0 : op->u.allocate.length);
+	if (!op->error && !op->u.allocate.dealloc)
+		inode_told_end(r->file->inode, fallocate_last(r) + 1);
 	if (!op->error && op->u.allocate.unsafe)
 		filedata_unsafe(&r->file->inode->data, &op->cred, op->u.allocate.unsafe);
 	request_end(r, r->batch.first.op.error);
-}
-
-static uint64_t fallocate_last(const struct request *r)
-{
-	const struct nfs_op *op = &r->batch.first.op;
-
-	return op->u.allocate.offset + (op->u.allocate.length - 1);
 }
 
 static void fallocate_send(struct request *r)
@@ -213,6 +215,7 @@ static void copy_done(struct request *r)
 		write_unkept(to, &op->cred, op->u.copy.committed, op->u.copy.verf);
 	entry_doubt_set_id(r->fs, to);
 	n = op->u.copy.copied;
+	inode_told_end(to, op->u.copy.to + n);
 	fuse = request_take_fuse(r);
 	request_free(r);
 	if (fuse) /* else it was LATE */

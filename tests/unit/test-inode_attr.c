@@ -529,6 +529,49 @@ static void what_is_forgotten_is_not_taken_for_older_than_it_was(void **state)
 	inode_table_free(t);
 }
 
+static void told_size(struct inode *ino, uint64_t size, uint64_t born)
+{
+	struct nfs_attr at = {.type = NFS_REG, .change = ++ino->attr.change, .size = size};
+	bool lasts = true;
+
+	assert_true(inode_told(ino, &at, clock_ns(), born, ino->told_writes, &lasts));
+}
+
+static void the_kernel_may_believe_in_a_larger_size(void **state)
+{
+	struct inode_table *t = table();
+	struct inode *a = get(t, 1);
+	uint64_t born;
+
+	told_size(a, 100, clock_ns());
+	assert_false(inode_shrinks(a, 100));
+	assert_true(inode_shrinks(a, 99));
+	told_size(a, 40, clock_ns());
+	told_size(a, 50, clock_ns());
+	told_size(a, 30, clock_ns());
+	assert_true(inode_shrinks(a, 50)); /* perhaps it has not taken that yet */
+	a->size_less_at -= NSEC_PER_SEC;
+	assert_false(inode_shrinks(a, 50));
+	assert_true(inode_shrinks(a, 40));
+	told_size(a, 20, clock_ns());
+	inode_told_end(a, 10); /* with which it throws that away */
+	assert_int_equal(a->size_less_at, 0);
+	assert_true(inode_shrinks(a, 20));
+	born = clock_ns();
+	inode_told_end(a, 70);
+	assert_true(inode_shrinks(a, 60));
+	told_size(a, 20, born); /* this too */
+	assert_int_equal(a->size_less_at, 0);
+	told_size(a, 20, clock_ns());
+	assert_int_not_equal(a->size_less_at, 0);
+	inode_forgot(a, a->told_times, clock_ns());
+	assert_int_equal(a->size_less_at, 0);
+	inode_told_cut(a, 20);
+	assert_false(inode_shrinks(a, 20));
+	assert_int_equal(a->told_size, 20);
+	inode_table_free(t);
+}
+
 static void looks_count_together_for_a_while(void **state)
 {
 	struct inode_table *t = table();
@@ -573,6 +616,7 @@ int main(void)
 		cmocka_unit_test(of_answers_that_overtake_each_other_the_newest_is_known),
 		cmocka_unit_test(a_name_is_as_of_the_change_that_came_with_it),
 		cmocka_unit_test(what_is_forgotten_is_not_taken_for_older_than_it_was),
+		cmocka_unit_test(the_kernel_may_believe_in_a_larger_size),
 		cmocka_unit_test(looks_count_together_for_a_while),
 	};
 
