@@ -81,6 +81,26 @@ enum process_fate process_fate_of(const char *status, const char *stat)
 	return PROCESS_LIVES;
 }
 
+static bool has_task(pid_t pid, pid_t tid)
+{
+	char path[64];
+
+	if (pid <= 0 || tid <= 0)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/task/%d", (int)pid, (int)tid);
+	return access(path, F_OK) == 0;
+}
+
+bool process_exists(pid_t tid)
+{
+	return has_task(tid, tid);
+}
+
+bool process_has_thread(pid_t pid, pid_t tid)
+{
+	return pid == tid || has_task(pid, tid);
+}
+
 static int open_text(pid_t tid, const char *name)
 {
 	char path[64];

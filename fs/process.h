@@ -15,6 +15,7 @@
 #ifndef RNFS_FS_PROCESS_H
 #define RNFS_FS_PROCESS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -30,6 +31,11 @@ enum process_fate {
 
 /* tid: as the kernel names it in a request, or 0. Any thread; two small files are read. */
 enum process_fate process_fate(pid_t tid);
+
+/* Is there a thread or process of that number, as far as /proc shows? Any thread. */
+bool process_exists(pid_t tid);
+/* Is tid a thread of the process that pid is one of? Any thread; looks at /proc. */
+bool process_has_thread(pid_t pid, pid_t tid);
 
 /* The supplementary groups that thread tid has now, at most max of them, to gids; how many. 0 if it
  * has none or is not to be seen. The calling thread keeps the files of the last few open, since

@@ -5,9 +5,12 @@
  */
 #include <fcntl.h>
 #include <grp.h>
+#include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -218,6 +221,31 @@ static void a_thread_has_a_name_and_a_process(void **state)
 	assert_string_equal(name, "");
 }
 
+static void *own_tid(void *tid)
+{
+	atomic_store((_Atomic pid_t *)tid, gettid());
+	pause();
+	return NULL;
+}
+
+static void threads_of_a_process_are_known(void **state)
+{
+	_Atomic pid_t tid = 0;
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, own_tid, &tid), 0);
+	while (!tid)
+		sched_yield();
+	assert_true(process_has_thread(getpid(), tid));
+	assert_true(process_has_thread(tid, getpid()));
+	assert_true(process_has_thread(tid, tid));
+	pthread_cancel(thread);
+	pthread_join(thread, NULL);
+	assert_false(process_has_thread(getpid(), 1));
+	assert_false(process_has_thread(getpid(), 0));
+	assert_false(process_has_thread(-1, getpid()));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -230,6 +258,7 @@ int main(void)
 		cmocka_unit_test(groups_are_those_of_now),
 		cmocka_unit_test(only_the_last_few_are_kept),
 		cmocka_unit_test(a_thread_has_a_name_and_a_process),
+		cmocka_unit_test(threads_of_a_process_are_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
