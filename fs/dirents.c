@@ -10,6 +10,7 @@
 #include "fs/attr.h"
 #include "fs/entry.h"
 #include "fs/inode.h"
+#include "fs/turn.h"
 #include "transport/clock.h"
 
 #define SAMPLE 64u /* entries that are looked at for how old attributes are */
@@ -39,24 +40,32 @@ static bool is_young(const struct fs *fs, uint64_t asked, uint64_t now)
 	return clock_age(now, asked) <= s * NSEC_PER_SEC || clock_age(now, asked) <= 20000000;
 }
 
+/* The thread that asks. */
+static pid_t tid_of(const struct dirents *out)
+{
+	return fuse_req_ctx(out->fuse)->pid;
+}
+
 /* The inode of rec, with a lookup for the kernel, if the kernel may believe the attributes of rec;
  * else NULL. */
-static struct inode *believe(struct fs *fs, const struct inode *dir, const struct page *p,
-	const struct record *rec, uint64_t now)
+static struct inode *believe(
+	struct dirents *out, const struct page *p, const struct record *rec, uint64_t now)
 {
+	struct fs *fs = out->fs;
 	struct nfs_fh fh = {.len = rec->fhlen};
 	struct inode *ino;
 
 	if (!rec->fhlen || rec->fhlen > NFS_FH_MAX || !is_young(fs, p->asked, now))
 		return NULL;
 	/* the name may have been removed since, or given to another file */
-	if (atomic_load_explicit(&dir->touched, memory_order_relaxed) >= p->asked)
+	if (atomic_load_explicit(&out->dir->touched, memory_order_relaxed) >= p->asked)
 		return NULL;
 	memcpy(fh.data, rec->text, rec->fhlen);
 	ino = inode_lookup(fs->inodes, &fh, &rec->attr);
 	/* the kernel may have been told newer attributes than these by now */
 	if (ino && (atomic_load_explicit(&ino->touched, memory_order_relaxed) >= p->asked ||
-			   inode_attr_is_past(ino, p->asked) || !entry_may_tell(ino))) {
+			   inode_attr_is_past(ino, p->asked) || !entry_may_tell(ino) ||
+			   turn_forbids(ino, tid_of(out), rec->attr.size))) {
 		inode_forget(fs->inodes, ino, 1);
 		return NULL;
 	}
@@ -80,11 +89,13 @@ bool dirents_put(
 
 /* The entry of rec with attributes, if the kernel may believe any; else NULL. The inode then has a
  * lookup for the kernel. */
-static struct inode *fill(struct fs *fs, struct inode *dir, const struct page *p,
-	const struct record *rec, uint64_t now, struct fuse_entry_param *e)
+static struct inode *fill(struct dirents *out, const struct page *p, const struct record *rec,
+	uint64_t now, struct fuse_entry_param *e)
 {
+	struct fs *fs = out->fs;
+	struct inode *dir = out->dir;
 	const char *name = rec->text + rec->fhlen;
-	struct inode *ino = believe(fs, dir, p, rec, now);
+	struct inode *ino = believe(out, p, rec, now);
 	struct nfs_attr attr;
 	uint64_t seen;
 
@@ -99,7 +110,7 @@ static struct inode *fill(struct fs *fs, struct inode *dir, const struct page *p
 	}
 	ino = known(fs, rec, &attr, &seen);
 	if (!ino || !entry_believed(fs, dir, p->asked) || !entry_may_tell(ino) ||
-		!inode_hold(fs->inodes, ino)) {
+		turn_forbids(ino, tid_of(out), attr.size) || !inode_hold(fs->inodes, ino)) {
 		inode_unref(ino);
 		return NULL;
 	}
@@ -115,8 +126,10 @@ bool dirents_put_record(
 	struct inode *ino = NULL;
 
 	if (out->plus && out->may_search && out->nserved < DIRENTS_SERVED_MAX)
-		ino = fill(out->fs, out->dir, p, rec, now, &e);
-	if (!ino) {
+		ino = fill(out, p, rec, now, &e);
+	if (ino) {
+		turn_told(out->fs, ino, tid_of(out), (uint64_t)e.attr.st_size);
+	} else {
 		e.attr.st_ino = rec->number;
 		e.attr.st_mode = attr_type_mode(rec->attr.type);
 	}

@@ -15,6 +15,7 @@
 #include "fs/names.h"
 #include "fs/notify.h"
 #include "fs/opening.h"
+#include "fs/turn.h"
 #include "transport/clock.h"
 
 #define SHARED_S 600u /* for so long a directory that others change too is not complete */
@@ -253,6 +254,7 @@ void entry_reply(struct request *r, struct inode *ino, const struct fuse_entry_p
 	fuse_req_t fuse = request_take_fuse(r);
 	struct fs *fs = r->fs;
 
+	turn_told(fs, ino, r->pid, (uint64_t)e->attr.st_size);
 	request_free(r);
 	if (fuse_reply_entry(fuse, e))
 		inode_forget(fs->inodes, ino, 1); /* the kernel did not take it */
@@ -261,11 +263,12 @@ void entry_reply(struct request *r, struct inode *ino, const struct fuse_entry_p
 static void reply(struct request *r)
 {
 	struct inode *ino = r->u.entry.inode;
+	/* of what was made the kernel takes in any case what it is told: that was asked for now */
+	uint64_t born = r->turn_since ? r->born : r->u.entry.asked;
 	struct fuse_entry_param e;
 
-	/* of what was made the kernel takes in any case what it is told: that was asked for now */
 	entry_fill(r->fs, r->dir, r->name, ino, r->u.entry.attr, r->u.entry.asked,
-		r->u.entry.name_seen, r->u.entry.asked, &e);
+		r->u.entry.name_seen, born, &e);
 	entry_reply(r, ino, &e);
 }
 

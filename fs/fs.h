@@ -35,6 +35,7 @@ struct openings;
 struct orders;
 struct request_pool;
 struct silly_names;
+struct turns;
 struct workers;
 struct writeback;
 
@@ -61,6 +62,7 @@ struct fs {
 	struct appends *appends;
 	struct orders *orders;
 	struct lates *lates;
+	struct turns *turns;
 	struct cache *cache;
 	struct fetches *fetches; /* into the cache */
 	struct cached *cached;

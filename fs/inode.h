@@ -81,6 +81,11 @@ struct inode {
 	LIST_HEAD(, order_gather) gathering; /* WRITEs that are being gathered */
 	atomic_uint writes;
 	atomic_uint late; /* LATE requests that change its data; late.c */
+	/* turn.c: the process that may be about to write to it, 0: none; since when, on clock_ns();
+	 * and requests that wait for that */
+	_Atomic pid_t turn;
+	_Atomic uint64_t turn_at;
+	atomic_uint turn_waits;
 	/* the kernel has read of it, and may have pages, since an open last had it drop them */
 	atomic_bool given;
 	/* the kernel has been made to ask for attributes that an open, or the last WRITE before a
@@ -342,6 +347,9 @@ void inode_forgot(struct inode *ino, unsigned times, uint64_t began);
 /* The kernel asks for attributes; and is about to get the answer to what it asked at `born`, or an
  * error. */
 void inode_attr_asked(struct inode *ino);
+/* The answer to one of these questions waits here, and is not on its way; until inode_attr_asked().
+ */
+void inode_attr_waits(struct inode *ino);
 void inode_attr_answered(struct inode *ino, uint64_t born);
 /* The kernel has sent a READ at `born`, which begins behind the end of the file, as the server says
  * that was last asked at `sent`. Would the answer have the kernel throw away attributes that are on

@@ -415,6 +415,13 @@ void inode_attr_asked(struct inode *ino)
 	pthread_mutex_unlock(&ino->lock);
 }
 
+void inode_attr_waits(struct inode *ino)
+{
+	pthread_mutex_lock(&ino->lock);
+	ino->asking--;
+	pthread_mutex_unlock(&ino->lock);
+}
+
 void inode_attr_answered(struct inode *ino, uint64_t born)
 {
 	pthread_mutex_lock(&ino->lock);

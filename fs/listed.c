@@ -12,6 +12,7 @@
 #include "fs/grant.h"
 #include "fs/listing.h"
 #include "fs/names.h"
+#include "fs/turn.h"
 #include "transport/clock.h"
 #include "transport/hash.h"
 
@@ -198,7 +199,7 @@ bool listed_lookup(struct request *r, uint64_t seen)
 	ino = inode_for(fs, &e);
 	if (!ino)
 		return false;
-	if (!attr_of(fs, ino, &e, &attr, &as_of)) {
+	if (!attr_of(fs, ino, &e, &attr, &as_of) || turn_forbids(ino, r->pid, attr.size)) {
 		inode_forget(fs->inodes, ino, 1);
 		return false;
 	}

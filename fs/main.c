@@ -53,6 +53,7 @@
 #include "fs/service.h"
 #include "fs/setup.h"
 #include "fs/silly.h"
+#include "fs/turn.h"
 #include "fs/worker.h"
 #include "transport/clock.h"
 #include "transport/log.h"
@@ -187,6 +188,7 @@ static bool serve(struct fs *fs, const char *mountpoint, struct service *service
 			     : detached && tick > DETACH_TICK_MS ? DETACH_TICK_MS
 								 : tick);
 		parked = openings_tick(fs, false);
+		parked |= turns_tick(fs, false);
 		service_tell(service, fs);
 		service_tick(service);
 		if (atomic_exchange(&fs->some_gone, false))
@@ -239,6 +241,7 @@ static bool unmake_fs(struct fs *fs, bool mounted)
 
 	if (fs->client && fs->inodes) {
 		openings_tick(fs, true);
+		turns_tick(fs, true);
 		late_drain(fs);
 		safe = flush_end(fs);
 		silly_drop_all(fs);

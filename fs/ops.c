@@ -15,6 +15,7 @@
 #include "fs/opening.h"
 #include "fs/order.h"
 #include "fs/silly.h"
+#include "fs/turn.h"
 
 static const struct fuse_lowlevel_ops fs_ops = {
 	.init = ops_init,
@@ -86,6 +87,7 @@ void ops_end_gone(struct fs *fs)
 	cached_end_gone(fs);
 	order_end_gone(fs);
 	late_end_gone(fs);
+	turn_end_gone(fs);
 	flush_end_gone(fs);
 	inval_end_gone(fs->inval);
 	notifier_end_gone(fs->notifier);

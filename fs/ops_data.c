@@ -25,6 +25,7 @@
 #include "fs/ops.h"
 #include "fs/order.h"
 #include "fs/reply.h"
+#include "fs/turn.h"
 #include "fs/worker.h"
 #include "fs/write.h"
 #include "transport/clock.h"
@@ -428,6 +429,8 @@ void ops_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in, off_t
 	}
 	change_file_used(f);
 	inode_touch_data(f->inode);
+	if (!fi->writepage)
+		turn_begin(f->inode, fuse_req_ctx(req)->pid);
 	if (gathers && !late_meets(fs, f->inode, first, last) &&
 		gathered_at_once(req, f, fi->writepage, (uint64_t)off, in, &took))
 		return;

@@ -19,11 +19,12 @@
 #include "fs/opening.h"
 #include "fs/ops.h"
 #include "fs/silly.h"
+#include "fs/turn.h"
 #include "transport/clock.h"
 
 #define OPEN_EXEC 0x20 /* the kernel's __FMODE_EXEC: execve(2) opens */
 
-static void open_reply(struct request *r)
+static void open_tell(struct request *r)
 {
 	struct fs *fs = r->fs;
 	struct file *f = r->file;
@@ -38,6 +39,18 @@ static void open_reply(struct request *r)
 	request_free(r);
 	if (fuse_reply_open(fuse, &fi))
 		close_file(fs, f, NULL, 0);
+}
+
+/* Who opens a file to write may do so next. */
+static void open_reply(struct request *r)
+{
+	if ((r->file->flags & O_ACCMODE) == O_RDONLY) {
+		open_tell(r);
+		return;
+	}
+	turn_begin(r->file->inode, r->pid);
+	if (!turn_settles(r, open_tell))
+		open_tell(r);
 }
 
 static bool open_only_reads(const struct file *f)

@@ -4,6 +4,8 @@
  * ops_flush: making safe what was written, and closing: FLUSH at each close(2), FSYNC, and RELEASE
  * when nobody has the file open any more.
  */
+#include <fcntl.h>
+
 #include "fs/change.h"
 #include "fs/close.h"
 #include "fs/deleg.h"
@@ -13,6 +15,7 @@
 #include "fs/locker.h"
 #include "fs/opening.h"
 #include "fs/ops.h"
+#include "fs/turn.h"
 
 /* As flush_waits(). If the times of the file are still to be set they are set behind the WRITE, if
  * it is one, or else beside. Who has written and syncs or closes often looks at the file next, or
@@ -113,6 +116,8 @@ void ops_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	if (!r)
 		return;
 	change_file_used(f);
+	if ((f->flags & O_ACCMODE) != O_RDONLY)
+		turn_end(r->fs, f->inode, r->pid);
 	r->file = f;
 	r->inode = inode_ref(f->inode);
 	r->u.flush.owner = fi->lock_owner;

@@ -28,6 +28,7 @@
 #include "fs/late.h"
 #include "fs/locker.h"
 #include "fs/ops.h"
+#include "fs/turn.h"
 #include "transport/log.h"
 
 /* How often a lock is asked for again while a RELEASE clears locks of the file; one round trip each
@@ -50,6 +51,18 @@ static void lock_submit(struct request *r, int type, bool wait, request_step_fn 
 	request_submit(r, step);
 }
 
+static void lock_end(struct request *r)
+{
+	request_end(r, 0);
+}
+
+/* op has been granted, and the kernel does not believe what it was told before. */
+static void lock_granted(struct request *r)
+{
+	if (r->batch.first.op.u.lock.type != F_WRLCK || !turn_settles(r, lock_end))
+		lock_end(r);
+}
+
 /* All that is cached now was read since. */
 static void lock_dropped(struct request *r)
 {
@@ -58,7 +71,7 @@ static void lock_dropped(struct request *r)
 	pthread_mutex_lock(&ino->lock);
 	ino->dropped_since = r->u.lock.since;
 	pthread_mutex_unlock(&ino->lock);
-	request_end(r, 0);
+	lock_granted(r);
 }
 
 /* op was granted: is what is cached true? */
@@ -94,9 +107,11 @@ static void lock_done(struct request *r)
 	if (!locker_add(r->file, r->u.lock.owner, r->u.lock.pid))
 		log_warn("a lock may outlast its owner: out of memory");
 	finds = lock_finds_all(r, op);
+	if (op->u.lock.type == F_WRLCK) /* before attributes go that were asked for before */
+		turn_begin(r->file->inode, r->pid);
 	locker_granted(r->file, r->u.lock.owner, r->u.lock.since);
 	if (finds) {
-		request_end(r, 0);
+		lock_granted(r);
 		return;
 	}
 	writeback_commit(&r->file->inode->written);
@@ -150,6 +165,8 @@ static void set_lock(fuse_req_t req, struct file *f, uint64_t owner, pid_t pid, 
 {
 	struct request *r;
 
+	if (type == F_UNLCK)
+		turn_end(fs_of(req), f->inode, fuse_req_ctx(req)->pid);
 	if (type == F_UNLCK && !locker_known(f->inode, owner, NULL)) {
 		fuse_reply_err(req, 0);
 		return;

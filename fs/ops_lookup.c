@@ -4,19 +4,54 @@
  * ops_lookup: what a name stands for, and inodes that the kernel forgets.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "fs/entry.h"
+#include "fs/flush.h"
 #include "fs/listed.h"
 #include "fs/lister.h"
 #include "fs/listing.h"
 #include "fs/names.h"
 #include "fs/ops.h"
+#include "fs/turn.h"
 #include "transport/clock.h"
+
+static void lookup_done(struct request *r);
+
+static void lookup_send(struct request *r)
+{
+	struct nfs_op *op = request_op(r, NFS_LOOKUP, lookup);
+
+	op->u.lookup.dir = r->dir->fh;
+	op->u.lookup.name = (struct nfs_name){r->name, (uint32_t)strlen(r->name)};
+	op->u.lookup.want_dir = entry_wants_dir(r->fs);
+	request_submit(r, lookup_done);
+}
+
+static void lookup_again(struct request *r)
+{
+	r->inode = inode_unref(r->inode);
+	r->u.entry.asked = clock_ns();
+	lookup_send(r);
+}
+
+/* Has the file that was found a process on turn, for which the answer waits? */
+static bool lookup_waits(struct request *r, const struct nfs_op *op)
+{
+	if (op->error || op->u.lookup.attr.type != NFS_REG || r->turn_since)
+		return false;
+	r->inode = inode_find(r->fs->inodes, &op->u.lookup.fh);
+	if (r->inode &&
+		turn_waits(r, flush_size(r->inode, op->u.lookup.attr.size, r->born), lookup_again))
+		return true;
+	r->inode = inode_unref(r->inode);
+	return false;
+}
 
 static void lookup_done(struct request *r)
 {
+	uint64_t seen, asked = r->u.entry.asked ? r->u.entry.asked : r->born;
 	struct nfs_op *op = &r->batch.first.op;
-	uint64_t seen;
 
 	entry_note_dir(r->fs, r->dir, &op->u.lookup.dir_attr, r->born);
 	seen = entry_name_seen(r->dir, &op->u.lookup.dir_attr, r->born);
@@ -30,9 +65,11 @@ static void lookup_done(struct request *r)
 		lister_missed(r->fs, r->dir, &r->batch.cred);
 		entry_end_absent(r, seen);
 	} else {
+		if (lookup_waits(r, op))
+			return;
 		if (!op->error)
 			lister_found(r->fs, r->dir, &r->batch.cred, op->u.lookup.attr.type);
-		entry_end(r, op->error, &op->u.lookup.fh, &op->u.lookup.attr, r->born, seen);
+		entry_end(r, op->error, &op->u.lookup.fh, &op->u.lookup.attr, asked, seen);
 	}
 }
 
@@ -55,7 +92,8 @@ static bool lookup_known_inode(struct request *r, struct inode *ino, uint64_t na
 	uint64_t seen;
 
 	if (!inode_known_attr(ino, entry_attr_since(fs, ino), &op->u.lookup.attr, &seen) ||
-		!entry_may_tell(ino) || !inode_hold(fs->inodes, ino))
+		!entry_may_tell(ino) || turn_forbids(ino, r->pid, op->u.lookup.attr.size) ||
+		!inode_hold(fs->inodes, ino))
 		return false;
 	entry_fill_known(
 		fs, r->dir, r->name, ino, &op->u.lookup.attr, seen, name_seen, r->born, &e);
@@ -126,7 +164,7 @@ static void lookup_ask(struct request *r)
 {
 	struct request *beside = lister_asking(r->fs, r->dir, r->name, &r->batch.cred);
 
-	request_submit(r, lookup_done);
+	lookup_send(r);
 	listing_send(beside);
 }
 
@@ -134,15 +172,12 @@ void ops_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
 	struct fs *fs = fs_of(req);
 	struct request *r = request_new(fs, req);
-	struct nfs_op *op;
+	struct nfs_name n;
 
 	if (!r)
 		return;
 	r->dir = inode_ref(inode_of(fs->inodes, parent));
-	op = request_op(r, NFS_LOOKUP, lookup);
-	op->u.lookup.dir = r->dir->fh;
-	op->u.lookup.want_dir = entry_wants_dir(fs);
-	if (!request_set_name(r->name, &op->u.lookup.name, name))
+	if (!request_set_name(r->name, &n, name))
 		request_end(r, -ENAMETOOLONG);
 	else if (!lookup_here(r))
 		lookup_ask(r);

@@ -19,6 +19,7 @@
 #include "fs/late.h"
 #include "fs/opening.h"
 #include "fs/ops.h"
+#include "fs/turn.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 
@@ -67,13 +68,20 @@ static void end_attr(struct request *r, const struct nfs_attr *a, uint64_t asked
 	timeout = entry_attr_left(r->fs, r->inode, a, asked);
 
 	entry_stat(r->fs, r->inode, a, asked, born, &timeout, &st);
+	turn_told(r->fs, r->inode, r->pid, (uint64_t)st.st_size);
 	request_free(r);
 	fuse_reply_attr(fuse, &st, timeout);
 }
 
+static void getattr_begin(struct request *r);
+
 static void getattr_end(struct request *r)
 {
-	end_attr(r, &r->batch.first.op.u.getattr.attr, r->u.getattr.asked, r->u.getattr.born);
+	const struct nfs_attr *a = &r->batch.first.op.u.getattr.attr;
+	uint64_t asked = r->u.getattr.asked;
+
+	if (!turn_waits(r, flush_size(r->inode, a->size, asked), getattr_begin))
+		end_attr(r, a, asked, r->u.getattr.born);
 }
 
 /* Answers from what an open or a close has just brought, if the kernel asks only because of that,

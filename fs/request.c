@@ -222,6 +222,7 @@ struct request *request_new_cred(struct fs *fs, struct fuse_req *fuse, const str
 	r->name[0] = r->to_name[0] = 0;
 	r->settler = NULL;
 	r->asks = false;
+	r->turn_since = 0;
 	r->file = NULL;
 	r->buf = NULL;
 	r->text = NULL;

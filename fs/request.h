@@ -91,7 +91,8 @@ struct request {
 	atomic_uint rpcs, waits, step_rpcs;
 	TAILQ_ENTRY(request) live;
 	SLIST_ENTRY(request) free;  /* or in the list of silly.c or opening.c where it waits */
-	STAILQ_ENTRY(request) wait; /* in the queue of inval.c or append.c */
+	STAILQ_ENTRY(request) wait; /* in the queue of inval.c, append.c or turn.c */
+	uint64_t turn_since;	    /* when it began to wait in turn.c; 0: it has not */
 
 	request_step_fn *step;
 	/* after steps that several operations share, or after a wait: what the operation does then
@@ -279,6 +280,7 @@ SLIST_HEAD(request_list, request); /* by request.free */
 TAILQ_HEAD(waiting_list, request); /* by request.u.io.waiting */
 TAILQ_HEAD(order_list, request);   /* by request.order.wait */
 TAILQ_HEAD(late_list, request);	   /* by request.late.wait */
+STAILQ_HEAD(turn_list, request);   /* by request.wait, in turn.c */
 
 /* NULL when out of memory. */
 struct request_pool *request_pool_new(void);

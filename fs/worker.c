@@ -6,6 +6,7 @@
 #include "fs/worker.h"
 
 #include <errno.h>
+#include <linux/fuse.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -18,6 +19,7 @@
 #include "fs/fs.h"
 #include "fs/process.h"
 #include "fs/request.h"
+#include "fs/turn.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 #include "transport/pulse.h"
@@ -207,6 +209,7 @@ static bool serve_one(struct worker *w)
 		return false;
 	}
 	pulse_work(&w->pulse);
+	turn_heard(fs, (pid_t)((const struct fuse_in_header *)in.mem)->pid);
 	was_init = atomic_load_explicit(&fs->init_done, memory_order_relaxed);
 	cork_put();
 	fuse_session_process_buf(fs->se, &in);
