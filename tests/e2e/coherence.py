@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # SPDX-FileCopyrightText: The rnfs authors
 """Many processes on two mounts of one export, each of which knows what it must see at least.
-    coherence.py CASE MOUNT OTHER ROUNDS [SEED]
+    coherence.py CASE MOUNT OTHER ROUNDS [SEED [EXPORT]]
 What is compared is never a time: a process notes what has been promised (a file closed, a lock
-released, a name made) before it looks itself. Exit status 0: everybody saw that."""
+released, a name made) before it looks itself. Exit status 0: everybody saw that.
+When a file of turns is not as it should be, the output says where it is wrong (in the pages of this
+mount, on the server, whose directory EXPORT is), and which steps led there."""
+import collections
 import fcntl
 import mmap
 import multiprocessing
@@ -17,6 +20,7 @@ import traceback
 case, mount, other = sys.argv[1:4]
 ROUNDS = int(sys.argv[4])
 SEED = int(sys.argv[5]) if len(sys.argv) > 5 else 1
+EXPORT = sys.argv[6] if len(sys.argv) > 6 else None
 CROWD = int(os.environ.get("CROWD", 6))
 shared = mmap.mmap(-1, 1 << 22)  # of all processes
 at_work = multiprocessing.get_context("fork")
@@ -38,6 +42,7 @@ class Word:
 STOP, PROMISED, DONE = Word(0), Word(1), Word(2)
 MODEL = 4096  # of `shared`, from there on: a file as it should be
 MODEL_SIZE = Word(3)
+DIFFERS = Word(4)  # a file of turns did, and each player is to print its steps
 
 
 def put(path, data, flags=os.O_CREAT | os.O_TRUNC):
@@ -153,7 +158,26 @@ def grows():
 
 
 # --- turns -------------------------------------------------------------------------------------
-MOST = 300000
+MOST = int(os.environ.get("MOST", 300000))
+STEPS_KEPT = 60
+
+
+def compared(found, should):
+    """Where found differs, in words: up to 5 ranges."""
+    if found == should:
+        return "%d bytes, as they should be" % len(found)
+    both = min(len(found), len(should))
+    words, at = [], 0
+    while at < both and len(words) < 5:
+        if found[at] == should[at]:
+            at += 1
+            continue
+        end = at
+        while end < both and found[end:end + 8] != should[end:end + 8]:
+            end += 1
+        words.append("[%d, %d)%s" % (at, end, " zeros" if not any(found[at:end]) else ""))
+        at = end
+    return "%d bytes, %d should be; wrong: %s" % (len(found), len(should), ", ".join(words) or "the end")
 
 
 class Turn:
@@ -162,6 +186,28 @@ class Turn:
     def __init__(self, path, dice, direct):
         self.path, self.dice, self.direct = path, dice, direct
         self.fd = None
+        self.steps_done = collections.deque(maxlen=STEPS_KEPT)
+
+    def log(self, step, *arguments):
+        self.steps_done.append((time.monotonic(), step) + arguments)
+
+    def print_steps(self):
+        for at, *step in self.steps_done:
+            print("# %.6f %d %s" % (at, os.getpid(), " ".join(map(str, step))), flush=True)
+
+    def evidence(self):
+        """While the turn lasts. Nothing is closed: a lock may end with it."""
+        should = self.model(0, 2 * MOST)
+        there = self.path.replace(mount, other) if self.path.startswith(mount) else self.path.replace(other, mount)
+        block = mmap.mmap(-1, 1 << 20)
+        for words, path in (("directly, this mount", self.path), ("directly, the other mount", there)):
+            n = os.preadv(os.open(path, os.O_RDONLY | os.O_DIRECT), [block], 0)
+            print("# read", words + ":", compared(block[:n], should))
+        print("# read once more:", compared(os.pread(self.fd, 2 * MOST, 0), should))
+        if EXPORT:
+            os.fsync(self.fd)
+            with open(self.path.replace(mount, EXPORT).replace(other, EXPORT), "rb") as f:
+                print("# on the server:", compared(f.read(), should), flush=True)
 
     def model(self, off, n):
         size = MODEL_SIZE.get()
@@ -177,21 +223,26 @@ class Turn:
             MODEL_SIZE.set(off + len(piece))
 
     def piece(self):
-        n = self.dice.choice((1, 100, 4096, self.dice.randrange(1, 60000)))
+        n = self.dice.choice((1, 100, 4096, self.dice.randrange(1, min(60000, MOST))))
         return self.dice.randrange(MOST - n), self.dice.randbytes(n)
 
     def differs(self, what, off, found, should):
         at = next((i for i, (a, b) in enumerate(zip(found, should)) if a != b), min(len(found), len(should)))
+        print("# %.6f %d" % (time.monotonic(), os.getpid()), what, "at", off, compared(found, should))
+        DIFFERS.set(1)
+        self.evidence()
         raise AssertionError("%s at %d: %d bytes instead of %d, not the same from %d on (of %d): %r, not %r" % (
             what, off, len(found), len(should), off + at, MODEL_SIZE.get(), found[at:at + 8], should[at:at + 8]))
 
     def write(self):
         off, piece = self.piece()
+        self.log("write", off, off + len(piece))
         assert os.pwrite(self.fd, piece, off) == len(piece)
         self.note(off, piece)
 
     def read(self):
         off, n = self.dice.randrange(MOST), self.dice.randrange(1, 100000)
+        self.log("read", off, off + n)
         found, should = os.pread(self.fd, n, off), self.model(off, n)
         if found != should:
             self.differs("read", off, found, should)
@@ -211,6 +262,7 @@ class Turn:
 
     def truncate(self):
         size = self.dice.randrange(MOST)
+        self.log("truncate", size, "of", MODEL_SIZE.get())
         os.ftruncate(self.fd, size)
         was = MODEL_SIZE.get()
         if size > was:
@@ -219,6 +271,7 @@ class Turn:
 
     def append(self):
         piece = self.dice.randbytes(self.dice.randrange(1, 5000))
+        self.log("append", len(piece), "at", MODEL_SIZE.get())
         fd = os.open(self.path, os.O_WRONLY | os.O_APPEND)
         if MODEL_SIZE.get() + len(piece) < MOST + 100000:
             os.write(fd, piece)
@@ -232,6 +285,7 @@ class Turn:
         with mmap.mmap(self.fd, size) as m:
             off = self.dice.randrange(size)
             piece = self.dice.randbytes(min(self.dice.randrange(1, 20000), size - off))
+            self.log("mapped", off, off + len(piece))
             found, should = m[off:off + len(piece)], self.model(off, len(piece))
             if found != should:
                 self.differs("mapped", off, found, should)
@@ -241,6 +295,7 @@ class Turn:
 
     def punch(self):
         off, n = self.dice.randrange(MOST), self.dice.randrange(1, 50000)
+        self.log("punch", off, off + n)
         try:
             os_fallocate(self.fd, 3, off, n)
         except OSError as e:
@@ -255,6 +310,7 @@ class Turn:
     def write_direct(self):
         off, n = self.dice.randrange(MOST // 4096) * 4096, self.dice.choice((4096, 8192, 65536))
         block = mmap.mmap(-1, n)
+        self.log("write_direct", off, off + n)
         block.write(self.dice.randbytes(n))
         fd = os.open(self.path, os.O_RDWR | os.O_DIRECT)
         assert os.pwritev(fd, [block], off) == n
@@ -297,7 +353,9 @@ class Locked(Turn):
             self.fd = os.open(self.path, os.O_RDWR)
         lock = fcntl.flock if SEED % 2 else fcntl.lockf
         lock(self.fd, fcntl.LOCK_EX)
+        self.log("locked")
         super().play()
+        self.log("unlocks")
         lock(self.fd, fcntl.LOCK_UN)
 
 
@@ -306,7 +364,9 @@ class Opened(Turn):
 
     def play(self):
         self.fd = os.open(self.path, os.O_RDWR)
+        self.log("opened")
         super().play()
+        self.log("closes")
         os.close(self.fd)
 
 
@@ -323,7 +383,7 @@ def player(kind, path, number, turn):
     me = kind(path, dice, number % 2)
     for i in range(ROUNDS):
         if STOP.get():
-            return
+            break
         try:
             if turn is None:
                 me.play()
@@ -331,7 +391,10 @@ def player(kind, path, number, turn):
                 with turn:
                     me.play()
         except AssertionError as e:
+            me.print_steps()
             raise AssertionError("turn %d of %d (%s): %s" % (i, number, path, e)) from None
+    if DIFFERS.get():
+        me.print_steps()
 
 
 def disturbs(path):
