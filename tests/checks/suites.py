@@ -135,6 +135,7 @@ def e2e_short():
     yield from limits()
     yield e2e_job("plain", "register", "", limit=120)
     yield e2e_job("plain", "completion", "", limit=120)
+    yield e2e_job("plain", "manifests", "", limit=120)
     yield e2e_job("plain", "ganesha", "")
     for script in ("files", "locks", "appends", "changes", "roundtrips"):
         yield e2e_job("plain", script, " over tcp, NFS 3,", PROTO="tcp", VERS="3")
@@ -179,8 +180,10 @@ def e2e_all():
         yield e2e_job("plain", script, " over iwarp, delegated to write,", PROTO="iwarp", DELEGATIONS="write")
     yield e2e_job("plain", "listings", "", limit=300)
     yield e2e_job("plain", "completion", "", limit=120)
+    yield e2e_job("plain", "manifests", "", limit=120)
     if IS_ROOT:
         yield e2e_job("plain", "packages", "", limit=1200)
+        yield e2e_job("plain", "podman", "", limit=1800)
     yield e2e_job("plain", "patience", " over tcp", limit=300, PROTO="tcp")
     yield e2e_job("plain", "patience", " over iwarp", limit=300, PROTO="iwarp")
     for version in ("3", "4.1"):
