@@ -20,8 +20,10 @@ _rnfs() {
 	fi
 	if [[ $prev == -o ]]; then
 		_rnfs_options "$cur"
+	elif [[ $prev == --fd-from ]]; then
+		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 	elif [[ $cur == -* ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "-f -d -h -V -o --foreground --debug --help --version" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "-f -d -h -V -o --fd-from --foreground --debug --help --version" -- "$cur")
 	elif ((cword == 1)); then
 		mapfile -t COMPREPLY < <(compgen -W "$("${COMP_WORDS[0]}" help 2> /dev/null | sed -n 's/^rnfs \([a-z-]*\).*/\1/p')" -- "$cur")
 	else
@@ -44,3 +46,13 @@ _rnfs_serve() {
 	fi
 }
 complete -F _rnfs_serve rnfs-serve
+
+_rnfs_mountfd() {
+	local cur=${COMP_WORDS[COMP_CWORD]}
+	if [[ $cur == -* ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$("${COMP_WORDS[0]}" --help 2> /dev/null | grep -oE -- '-(-[a-z]+|[a-zA-Z]\>)')" -- "$cur")
+	else
+		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+	fi
+}
+complete -F _rnfs_mountfd rnfs-mountfd
