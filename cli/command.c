@@ -24,6 +24,7 @@ static int run_help(int argc, char **argv);
 
 static const struct command commands[] = {
 	{"doctor", doctor_main, "[SERVER[:/EXPORT]]", "say why a mount does not work, or is slow"},
+	{"find", find_main, "[--json] [SERVER]", "find servers nearby; list a server's exports"},
 	{"help", run_help, "[COMMAND|OPTION|options]", "list the commands; say all about one word"},
 	{"list", list_main, "[--json]", "show the mounts, and how they do"},
 	{"log-level", log_level_main, "[MOUNT] [LEVEL]", "show or set how much a mount logs"},

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "nfsproto/v3/nfs3_exports.h"
 #include "tests/unit/fake-files.h"
 
 struct fake_knobs fake_knobs;
@@ -269,6 +270,12 @@ struct nfs_client *nfs_client_new(const struct nfs_mount_params *p, struct err *
 	}
 	knobs_from_environment();
 	return fake_client_new();
+}
+
+int nfs3_exports(const struct sockaddr *server, socklen_t len, struct mem_pool *pool, unsigned ms,
+	nfs3_export_fn *each, void *ctx, struct err *e)
+{
+	return err_set(e, ERR_VERSION, "the fake exports nothing");
 }
 
 void nfs_client_root(struct nfs_client *c, struct nfs_fh *fh, struct nfs_attr *attr)
