@@ -4,7 +4,7 @@
 """
 compose.py FILE SERVICE: the arguments of podman run, one a line, that start SERVICE as the compose file says.
 
-Not there: the network, restarts, and what podman does only with control groups: a limit of memory, another container's processes.
+Not there: the network, restarts, and the limit of memory, which podman does only with control groups.
 """
 import os
 import re
@@ -13,7 +13,7 @@ import sys
 
 import yaml
 
-IGNORED = {"build", "depends_on", "restart", "mem_limit", "network_mode", "pid"}
+IGNORED = {"build", "depends_on", "restart", "mem_limit", "network_mode"}
 
 
 def filled(text):
