@@ -15,10 +15,8 @@
  */
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -35,6 +33,7 @@
 #include "fs/control.h"
 #include "fs/daemon.h"
 #include "fs/device.h"
+#include "fs/ending.h"
 #include "fs/flush.h"
 #include "fs/first.h"
 #include "fs/fs.h"
@@ -52,6 +51,7 @@
 #include "fs/process.h"
 #include "fs/service.h"
 #include "fs/setup.h"
+#include "fs/signals.h"
 #include "fs/silly.h"
 #include "fs/turn.h"
 #include "fs/worker.h"
@@ -62,7 +62,7 @@
 
 #define KERNEL_AHEAD_KB	  4096 /* more makes the kernel slower (one request after the other) */
 #define INIT_WAIT_MS	  30000
-#define DETACH_WAIT_MS	  2000
+#define DETACH_WAIT_NS	  (2 * NSEC_PER_SEC)
 #define DETACH_TICK_MS	  100
 #define TICK_MS		  1000
 #define KILLING_TICK_MS	  20
@@ -71,38 +71,6 @@
 #define DESCRIPTORS_LEAST 32u
 
 static struct fs the_mount;
-static volatile sig_atomic_t stop_signals, stats_signals, hangup_signals;
-static bool hangup_stops;  /* else SIGHUP is about the log */
-static int signal_fd = -1; /* fs.wake_fd */
-
-static void on_signal(int sig)
-{
-	int saved = errno;
-
-	if (sig == SIGUSR1)
-		stats_signals = 1;
-	else if (sig == SIGHUP && !hangup_stops)
-		hangup_signals = 1;
-	else if (sig != SIGUSR2)
-		stop_signals++;
-	/* If the eventfd is full the main thread will wake anyhow. */
-	eventfd_write(signal_fd, 1);
-	errno = saved;
-}
-
-static void catch_signals(const struct options *o)
-{
-	struct sigaction sa = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-
-	sigfillset(&sa.sa_mask);
-	sigaction(SIGTERM, &sa, NULL);
-	sigaction(SIGINT, &sa, NULL);
-	sigaction(SIGUSR1, &sa, NULL);
-	hangup_stops = o->foreground && o->log.to != LOG_TO_FILE;
-	sigaction(SIGHUP, &sa, NULL);
-	sa.sa_flags = 0; /* must end a worker's read() */
-	sigaction(SIGUSR2, &sa, NULL);
-}
 
 static void sleep_on(struct fs *fs, int timeout_ms)
 {
@@ -133,7 +101,7 @@ static int wait_for_init(struct fs *fs, struct err *e)
 			return err_set(e, ERR_INTERNAL,
 				"the FUSE device has served another daemon: open /dev/fuse and "
 				"mount anew for each daemon");
-		if (stop_signals)
+		if (signals_stops())
 			return err_set(e, ERR_INTERNAL, "stopped by a signal while mounting");
 		if (!workers_running(fs))
 			return err_set(
@@ -156,33 +124,31 @@ static const char *shown(const char *mountpoint)
 /* While the mount is used. Returns whether the session has ended by itself. */
 static bool serve(struct fs *fs, const char *mountpoint, struct service *service)
 {
-	uint64_t detached = 0, checked = 0;
+	bool parked = false, detached = false;
+	uint64_t until = 0, checked = 0;
 	int tick = TICK_MS;
-	bool parked = false;
 
 	for (;;) {
 		if (!workers_running(fs))
 			return true;
-		if (stats_signals) {
-			stats_signals = 0;
+		if (signals_take_stats())
 			fs_log_stats(fs);
-		}
-		if (hangup_signals) {
-			hangup_signals = 0;
+		if (signals_take_hangup())
 			log_reopen();
-		}
-		if (stop_signals && !detached) {
+		if (signals_stops() && !detached) {
 			/* Gone from the name space at once; what is open has a moment to end. */
 			log_always_info("signal: %s %s",
 				fuse_fd_meant(mountpoint) ? "ending, and the mounter is to unmount"
 							  : "unmounting",
 				shown(mountpoint));
-			detached = now_ms();
+			detached = true;
+			writeback_sync(fs->writeback);
 			if (!mount_detach(mountpoint))
 				return false;
+			until = ending_until(fs, DETACH_WAIT_NS);
 			continue;
 		}
-		if (detached && (stop_signals > 1 || now_ms() - detached > DETACH_WAIT_MS))
+		if (detached && (signals_stops() > 1 || clock_ns() > until))
 			return false;
 		sleep_on(fs, parked && tick > PARKED_TICK_MS	 ? PARKED_TICK_MS
 			     : detached && tick > DETACH_TICK_MS ? DETACH_TICK_MS
@@ -239,6 +205,7 @@ static bool unmake_fs(struct fs *fs, bool mounted)
 {
 	bool safe = true;
 
+	ending_begin(fs);
 	if (fs->client && fs->inodes) {
 		openings_tick(fs, true);
 		turns_tick(fs, true);
@@ -248,6 +215,8 @@ static bool unmake_fs(struct fs *fs, bool mounted)
 	}
 	fs->control = control_free(fs->control);
 	fs->metrics_file = metrics_file_free(fs->metrics_file);
+	if (fs->client)
+		nfs_client_leave_by(fs->client, ending_leave_by(fs));
 	setup_end(fs);
 	if (fs->se && mounted) {
 		fs->device = device_free(fs->device); /* its clone would hold the connection */
@@ -316,11 +285,14 @@ static void say_version(void)
  * a worker has answered INIT. */
 static int begin_session(struct fs *fs, const struct daemon *d, struct err *e)
 {
+	const struct options *o = fs->opt;
+
+	/* before: what is mounted does not stay if a signal comes */
+	signals_catch(fs->wake_fd, o->foreground && o->log.to != LOG_TO_FILE);
 	if (mount_session(fs, fs->mountpoint, e))
 		return -1;
 	if (d->auto_unmount_fd >= 0 && !auto_unmount_mounted(d->auto_unmount_fd, fs->mountpoint))
 		log_warn("option auto_unmount has no effect: /proc does not tell of the mount");
-	catch_signals(fs->opt);
 	return 0;
 }
 
@@ -336,7 +308,7 @@ static bool is_wanted(void *ctx)
 	const struct waiting *w = ctx;
 
 	service_tick(w->service);
-	if (daemon_unwanted(w->d) || stop_signals)
+	if (daemon_unwanted(w->d) || signals_stops())
 		return false;
 	return !w->fs->se || !mount_gone(w->fs);
 }
@@ -354,10 +326,9 @@ static int connect_and_mount(
 		snprintf(why, size, "out of memory or file descriptors");
 		return -1;
 	}
-	signal_fd = fs->wake_fd;
 	if (delay && !begin_session(fs, d, &e)) {
 		if (!daemon_ready(d))
-			stop_signals = 1;
+			signals_stop();
 		set_log_level(fs->opt, true);
 		service_delayed(service, fs);
 	}
@@ -421,7 +392,7 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 		mount_note(fs);
 		control_start(fs, &e);
 		if (!daemon_ready(d))
-			stop_signals = 1; /* whoever wanted the mount has gone */
+			signals_stop(); /* whoever wanted the mount has gone */
 		set_log_level(o, true);
 		log_mounted(fs, mountpoint);
 		if (foreign)

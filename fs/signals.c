@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * signals: the signals that the daemon catches.
+ */
+#include "fs/signals.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/eventfd.h>
+
+#include "transport/clock.h"
+
+static atomic_uint stops;
+static _Atomic uint64_t stopped_at;
+static atomic_bool wants_stats, wants_hangup;
+static bool hangup_stops; /* constant once signals are caught, as the next */
+static int wake_fd = -1;
+
+void signals_stop(void)
+{
+	if (!atomic_load(&stopped_at))
+		atomic_store(&stopped_at, clock_ns());
+	atomic_fetch_add(&stops, 1);
+}
+
+static void note(int sig)
+{
+	int saved = errno;
+
+	if (sig == SIGUSR1)
+		atomic_store(&wants_stats, true);
+	else if (sig == SIGHUP && !hangup_stops)
+		atomic_store(&wants_hangup, true);
+	else if (sig != SIGUSR2)
+		signals_stop();
+	/* If the eventfd is full the main thread will wake anyhow. */
+	eventfd_write(wake_fd, 1);
+	errno = saved;
+}
+
+void signals_catch(int fd, bool hangup)
+{
+	struct sigaction sa = {.sa_handler = note, .sa_flags = SA_RESTART};
+
+	wake_fd = fd;
+	hangup_stops = hangup;
+	sigfillset(&sa.sa_mask);
+	sigaction(SIGTERM, &sa, NULL);
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGUSR1, &sa, NULL);
+	sigaction(SIGHUP, &sa, NULL);
+	sa.sa_flags = 0; /* must end a worker's read() */
+	sigaction(SIGUSR2, &sa, NULL);
+}
+
+unsigned signals_stops(void)
+{
+	return atomic_load(&stops);
+}
+
+uint64_t signals_stopped_at(void)
+{
+	return atomic_load(&stopped_at);
+}
+
+bool signals_take_stats(void)
+{
+	return atomic_exchange(&wants_stats, false);
+}
+
+bool signals_take_hangup(void)
+{
+	return atomic_exchange(&wants_hangup, false);
+}
