@@ -165,6 +165,7 @@ static bool serve(struct fs *fs, const char *mountpoint, struct service *service
 			       : announce_hurries(fs)		  ? SILENT_TICK_MS
 								  : TICK_MS;
 			ops_end_gone(fs);
+			signals_reap();
 			silly_tick(fs);
 			if (tick != KILLING_TICK_MS)
 				memory_tick(fs);
@@ -308,6 +309,7 @@ static bool is_wanted(void *ctx)
 	const struct waiting *w = ctx;
 
 	service_tick(w->service);
+	signals_reap();
 	if (daemon_unwanted(w->d) || signals_stops())
 		return false;
 	return !w->fs->se || !mount_gone(w->fs);
@@ -507,13 +509,24 @@ out:
 	return status;
 }
 
+/* The namespace of process 1 ends with it: there is no background. */
+static int stay_if_first(struct options *o, struct err *e)
+{
+	if (!signals_first_process() || o->foreground || o->action != OPTIONS_MOUNT)
+		return 0;
+	o->foreground = true;
+	return option_note(o, e,
+		"process 1 of its PID namespace (a container, say) stays in the foreground, as "
+		"with -f");
+}
+
 static int start(int argc, char **argv, const struct helper *h, const struct statuses *s)
 {
 	struct options o;
 	struct err e = {0};
 	int status;
 
-	if (options_parse(&o, argc, argv, &e))
+	if (options_parse(&o, argc, argv, &e) || stay_if_first(&o, &e))
 		status = refused(&e, s);
 	else if (o.action != OPTIONS_MOUNT)
 		status = print_about(o.action);
@@ -531,6 +544,7 @@ int main(int argc, char **argv)
 	struct helper h;
 	int status;
 
+	signals_begin();
 	daemon_standard_files();
 	log_init("rnfs", LOG_L_WARN);
 	if (argc == 2 && !strcmp(argv[1], "--complete")) { /* contrib/completion */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * signals: the signals that the daemon catches.
+ * signals: the signals that the daemon catches, and what process 1 of a PID namespace does beside.
  */
 #include "fs/signals.h"
 
@@ -9,6 +9,8 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/eventfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "transport/clock.h"
 
@@ -17,6 +19,27 @@ static _Atomic uint64_t stopped_at;
 static atomic_bool wants_stats, wants_hangup;
 static bool hangup_stops; /* constant once signals are caught, as the next */
 static int wake_fd = -1;
+
+bool signals_first_process(void)
+{
+	return getpid() == 1;
+}
+
+static void end_at_once(int sig)
+{
+	_exit(128 + sig);
+}
+
+void signals_begin(void)
+{
+	static const int ends[] = {SIGTERM, SIGINT, SIGQUIT, SIGHUP};
+	struct sigaction sa = {.sa_handler = end_at_once};
+
+	if (!signals_first_process())
+		return;
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		sigaction(ends[i], &sa, NULL);
+}
 
 void signals_stop(void)
 {
@@ -53,6 +76,13 @@ void signals_catch(int fd, bool hangup)
 	sigaction(SIGHUP, &sa, NULL);
 	sa.sa_flags = 0; /* must end a worker's read() */
 	sigaction(SIGUSR2, &sa, NULL);
+}
+
+void signals_reap(void)
+{
+	if (signals_first_process())
+		while (waitpid(-1, NULL, WNOHANG) > 0)
+			;
 }
 
 unsigned signals_stops(void)

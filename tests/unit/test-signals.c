@@ -11,6 +11,8 @@
 
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "fs/signals.h"
 
@@ -52,11 +54,27 @@ static void each_signal_to_end_counts(void **state)
 	assert_false(signals_take_hangup());
 }
 
+/* Of a process that is not the first one nothing changes. */
+static void children_of_others_are_left(void **state)
+{
+	pid_t child = fork();
+	siginfo_t info;
+
+	if (!child)
+		_exit(0);
+	assert_int_equal(waitid(P_PID, child, &info, WEXITED | WNOWAIT), 0);
+	signals_begin();
+	signals_reap();
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_false(signals_first_process());
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_log_and_statistics_are_asked_for),
 		cmocka_unit_test(each_signal_to_end_counts),
+		cmocka_unit_test(children_of_others_are_left),
 	};
 
 	wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
