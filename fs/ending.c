@@ -56,10 +56,8 @@ bool ending_over(struct fs *fs)
 	if (!end || clock_age(now, atomic_load(&fs->took_at)) >= QUIET_NS)
 		return true;
 	if (!fs->said_ending)
-		log_always_warn(
-			"the time to end is over (option grace), and the server still takes "
-			"what was written, so this goes on: %zu KiB are left, which a "
-			"SIGKILL loses",
+		log_always_warn("the time for the end is over, but the server still takes what was "
+				"written, so this goes on: %zu KiB are left, which a SIGKILL loses",
 			writeback_bytes(fs->writeback) / 1024);
 	fs->said_ending = true;
 	return false;
