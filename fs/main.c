@@ -6,15 +6,13 @@
  * Order of things: options, mount point, fork; in the daemon: connection and session with the
  * server (first.h), FUSE mount, workers, the kernel's INIT, and only then the verdict to the
  * parent. With delay_connect the FUSE mount and the verdict come first, and the kernel keeps all
- * requests until the workers begin. The main thread then sleeps until a signal, the end of the
- * mount, or an interrupted request wants it.
+ * requests until the workers begin. The main thread then runs its loop (loop.h).
  *
  * The end: the threads stop that tell the kernel something, then the workers; silly names are
  * removed, the client ends what is under way and gives its state back, the session is destroyed,
  * memory is freed.
  */
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -39,6 +37,7 @@
 #include "fs/fs.h"
 #include "fs/inval.h"
 #include "fs/late.h"
+#include "fs/loop.h"
 #include "fs/memory.h"
 #include "fs/metrics_file.h"
 #include "fs/mount.h"
@@ -61,120 +60,9 @@
 #include "transport/state_dir.h"
 
 #define KERNEL_AHEAD_KB	  4096 /* more makes the kernel slower (one request after the other) */
-#define INIT_WAIT_MS	  30000
-#define DETACH_WAIT_NS	  (2 * NSEC_PER_SEC)
-#define DETACH_TICK_MS	  100
-#define TICK_MS		  1000
-#define KILLING_TICK_MS	  20
-#define SILENT_TICK_MS	  100
-#define PARKED_TICK_MS	  20
 #define DESCRIPTORS_LEAST 32u
 
 static struct fs the_mount;
-
-static void sleep_on(struct fs *fs, int timeout_ms)
-{
-	struct pollfd p[] = {
-		{.fd = fs->wake_fd, .events = POLLIN}, {.fd = memory_fd(fs), .events = POLLPRI}};
-	uint64_t n;
-
-	if (poll(p, 2, timeout_ms) <= 0)
-		return;
-	if (p[0].revents && read(fs->wake_fd, &n, 8) != 8)
-		log_ctrl("eventfd: nothing to read");
-	if (p[1].revents)
-		memory_stalled(fs, p[1].revents);
-}
-
-static uint64_t now_ms(void)
-{
-	return clock_ns() / 1000000;
-}
-
-/* Until the kernel's INIT has been answered. */
-static int wait_for_init(struct fs *fs, struct err *e)
-{
-	uint64_t end = now_ms() + INIT_WAIT_MS;
-
-	while (!atomic_load(&fs->init_done)) {
-		if (atomic_load(&fs->not_first))
-			return err_set(e, ERR_INTERNAL,
-				"the FUSE device has served another daemon: open /dev/fuse and "
-				"mount anew for each daemon");
-		if (signals_stops())
-			return err_set(e, ERR_INTERNAL, "stopped by a signal while mounting");
-		if (!workers_running(fs))
-			return err_set(
-				e, ERR_INTERNAL, "the kernel ended the FUSE session at once");
-		if (now_ms() >= end)
-			return err_set(e, ERR_INTERNAL,
-				"the kernel has not begun the FUSE session after %d s",
-				INIT_WAIT_MS / 1000);
-		sleep_on(fs, 100);
-	}
-	return 0;
-}
-
-/* As a reader of the log knows it. */
-static const char *shown(const char *mountpoint)
-{
-	return sidecar_directory() ? sidecar_directory() : mountpoint;
-}
-
-/* While the mount is used. Returns whether the session has ended by itself. */
-static bool serve(struct fs *fs, const char *mountpoint, struct service *service)
-{
-	bool parked = false, detached = false;
-	uint64_t until = 0, checked = 0;
-	int tick = TICK_MS;
-
-	for (;;) {
-		if (!workers_running(fs))
-			return true;
-		if (signals_take_stats())
-			fs_log_stats(fs);
-		if (signals_take_hangup())
-			log_reopen();
-		if (signals_stops() && !detached) {
-			/* Gone from the name space at once; what is open has a moment to end. */
-			log_always_info("signal: %s %s",
-				fuse_fd_meant(mountpoint) ? "ending, and the mounter is to unmount"
-							  : "unmounting",
-				shown(mountpoint));
-			detached = true;
-			writeback_sync(fs->writeback);
-			if (!mount_detach(mountpoint))
-				return false;
-			until = ending_until(fs, DETACH_WAIT_NS);
-			continue;
-		}
-		if (detached && (signals_stops() > 1 || clock_ns() > until))
-			return false;
-		sleep_on(fs, parked && tick > PARKED_TICK_MS	 ? PARKED_TICK_MS
-			     : detached && tick > DETACH_TICK_MS ? DETACH_TICK_MS
-								 : tick);
-		parked = openings_tick(fs, false);
-		parked |= turns_tick(fs, false);
-		service_tell(service, fs);
-		service_tick(service);
-		if (atomic_exchange(&fs->some_gone, false))
-			ops_end_gone(fs);
-		if (now_ms() - checked >= (unsigned)tick) {
-			checked = now_ms();
-			tick = request_check_killed(fs->requests) ? KILLING_TICK_MS
-			       : announce_hurries(fs)		  ? SILENT_TICK_MS
-								  : TICK_MS;
-			ops_end_gone(fs);
-			signals_reap();
-			silly_tick(fs);
-			if (tick != KILLING_TICK_MS)
-				memory_tick(fs);
-			announce_tick(fs);
-			writeback_tick(fs->writeback);
-			log_tell(false);
-		}
-	}
-}
 
 static void log_mounted(const struct fs *fs, const char *mountpoint)
 {
@@ -185,7 +73,7 @@ static void log_mounted(const struct fs *fs, const char *mountpoint)
 		log_always_info(
 			"proto=auto: chose %s; %s", rpc_proto_name(i->rpc.proto), fs->skipped);
 	stats_negotiated(i, line, sizeof(line));
-	log_always_info("%s mounted on %s: %s", fs->opt->source, shown(mountpoint), line);
+	log_always_info("%s mounted on %s: %s", fs->opt->source, mount_shown(mountpoint), line);
 }
 
 /* What there is of the mount once the client is. */
@@ -387,7 +275,7 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 	fs->notifier = notifier_start(fs);
 	if (!fs->notifier || !workers_start(fs, o->workers))
 		err_set(&e, ERR_INTERNAL, "threads or memory for them cannot be had");
-	else if (!wait_for_init(fs, &e)) {
+	else if (!loop_until_init(fs, &e)) {
 		mount_set_readahead(mountpoint,
 			o->readahead_kb < KERNEL_AHEAD_KB ? o->readahead_kb : KERNEL_AHEAD_KB);
 		mind_patience(fs, why, sizeof(why));
@@ -409,7 +297,7 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 			log_warn("metrics_file: %s", e.msg);
 		memory_log(fs);
 		service_ready(&service, fs);
-		ended = serve(fs, mountpoint, &service);
+		ended = loop_run(fs, &service);
 		service_end(&service);
 		stop_notices(fs);
 		workers_stop(fs);
@@ -490,7 +378,7 @@ static int mount_export(const struct options *o, const struct helper *h, const s
 		status = refused(&e, s);
 		goto out;
 	}
-	log_of(o->source, shown(mountpoint));
+	log_of(o->source, mount_shown(mountpoint));
 	if (daemon_start(&d, o->foreground, &o->log)) {
 		fprintf(stderr, "rnfs: cannot go into the background: %s\n", strerror(errno));
 		status = s->failed;
