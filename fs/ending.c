@@ -11,7 +11,7 @@
 
 #define UNMOUNT_NS (30 * NSEC_PER_SEC)
 #define QUIET_NS   (2 * NSEC_PER_SEC) /* without a success: the server takes nothing */
-#define LAST_NS	   NSEC_PER_SEC	      /* of the grace, for what comes behind the data */
+#define LAST_NS	   NSEC_PER_SEC	      /* of the grace, for the steps behind the data */
 #define HURRY_NS   (NSEC_PER_SEC / 4) /* for a step to begin when the time is over */
 
 void ending_begin(struct fs *fs)

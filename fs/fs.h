@@ -93,7 +93,7 @@ struct fs {
 	atomic_bool not_first; /* a request has come before INIT, which another daemon has had */
 	/* ending.h */
 	uint64_t ending_at;	  /* 0: the mount is used; constant after that */
-	_Atomic uint64_t took_at; /* when the server last took something of what was written */
+	_Atomic uint64_t took_at; /* when the server last took written data */
 	bool said_ending;	  /* the main thread's */
 	/* announce.h */
 	uint64_t kernel_bound_ns; /* constant while requests are served */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * loop: what the main thread does while the mount is used.
+ * loop: the main thread's work while the mount is used.
  */
 #include "fs/loop.h"
 

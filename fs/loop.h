@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * loop: what the main thread does while the mount is used.
+ * loop: the main thread's work while the mount is used.
  *
  * The thread sleeps until a signal, the end of the last worker, an interrupted request or a
- * shortage of memory wakes it (fs.wake_fd, memory_fd()), and for a second at most: then it looks at
- * what goes by time. It looks more often while processes are being killed, while the server is
- * silent and programs are to wait for moments only, and while requests are parked.
+ * shortage of memory wakes it (fs.wake_fd, memory_fd()), and for a second at most, since some work
+ * goes by time. The sleep is shorter while processes are being killed, while the server is silent
+ * and programs are to wait for moments only, and while requests are parked.
  *
- * The first signal to end unmounts, and sends what was written. Programs that have files open have
- * two seconds to close them, or until the next signal.
+ * The first signal to end unmounts, and sends written data to the server. Programs that have files
+ * open have two seconds to close them, or until the next signal.
  */
 #ifndef RNFS_FS_LOOP_H
 #define RNFS_FS_LOOP_H

@@ -32,8 +32,8 @@ void lost_finish(struct lost *l);
 /* The mount ends: from now on files are noted, and others say nothing of them. */
 void lost_begin(struct lost *l);
 bool lost_begun(struct lost *l);
-/* These bytes that were written to ino may be lost, beside those that were noted before. Before
- * lost_begin(), and after lost_say(), this does nothing. Any thread. */
+/* So many more bytes that were written to ino may be lost. Before lost_begin(), and after
+ * lost_say(), nothing is noted. Any thread. */
 void lost_note(struct lost *l, struct inode *ino, uint64_t bytes);
 /* Names them in the log. False: there is none. */
 bool lost_say(struct fs *fs, struct lost *l);

@@ -176,7 +176,7 @@ static int begin_session(struct fs *fs, const struct daemon *d, struct err *e)
 {
 	const struct options *o = fs->opt;
 
-	/* before: what is mounted does not stay if a signal comes */
+	/* before: a signal must not leave a dead mount */
 	signals_catch(fs->wake_fd, o->foreground && o->log.to != LOG_TO_FILE);
 	if (mount_session(fs, fs->mountpoint, e))
 		return -1;

@@ -160,7 +160,7 @@ static void follow_limit(struct fs *fs)
 		return;
 	m->group_limit = limit;
 	memory_split(least(m->bytes, share_of(limit)), &data, &cached);
-	if (data < m->data.least) /* not below what the workers' blocks leave to requests */
+	if (data < m->data.least) /* requests need room beside the workers' blocks */
 		data = least(m->data.least, m->data.full);
 	if (cached == m->cache.full && data == m->data.full)
 		return;

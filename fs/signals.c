@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * signals: the signals that the daemon catches, and what process 1 of a PID namespace does beside.
+ * signals: the signals that the daemon catches, and the duties of process 1 of a PID namespace.
  */
 #include "fs/signals.h"
 

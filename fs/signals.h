@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * signals: the signals that the daemon catches, and what process 1 of a PID namespace does beside.
+ * signals: the signals that the daemon catches, and the duties of process 1 of a PID namespace.
  *
  * A handler only notes the signal and wakes the main thread. The kernel drops a signal to process 1
  * that has no handler, even SIGTERM, and gives it the children of every process that ends.
@@ -21,9 +21,8 @@ void signals_begin(void);
 /* From now on signals are noted, and written to wake_fd, an eventfd. SIGHUP is to open the log
  * anew, or, if hangup_stops, the same as SIGTERM. */
 void signals_catch(int wake_fd, bool hangup_stops);
-/* Ends the children of process 1 that have ended, but for those that this process waits for. Any
- * wait of this process for a child of its own has to be on the same thread. Does nothing in other
- * processes. */
+/* Process 1: reaps all children that have ended. By the main thread, on which this process also
+ * waits for children of its own. Does nothing in other processes. */
 void signals_reap(void);
 
 /* How often a signal has asked for the end. Any thread, as the next. */

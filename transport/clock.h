@@ -34,7 +34,7 @@ static inline uint64_t clock_age(uint64_t now, uint64_t then)
  * becomes 0, which has passed. */
 struct timespec clock_timespec(uint64_t ns);
 
-/* Joins the thread if it ends before that time on this clock. False: it has not. */
+/* Joins the thread if the thread ends before `until`. False: the thread still runs. */
 bool clock_join(pthread_t thread, uint64_t until);
 
 /* A condition whose timed waits end by this clock. pthread_cond_destroy() ends it. */
