@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * budget: how many bytes the cache may have.
+ * budget: how many bytes a user of memory may have.
  */
 #include "cache/budget.h"
 
 #include "transport/clock.h"
 
-void budget_init(struct budget *b, size_t full)
+void budget_init(struct budget *b, size_t full, size_t least)
 {
-	*b = (struct budget){.full = full, .now = full};
+	*b = (struct budget){.full = full, .least = least, .now = full};
 }
 
 void budget_cut(struct budget *b, size_t used, uint64_t now_ns)
 {
-	size_t least = b->full < BUDGET_LEAST ? b->full : BUDGET_LEAST;
+	size_t least = b->full < b->least ? b->full : b->least;
 	size_t half = (used < b->now ? used : b->now) / 2;
 
 	b->now = half > least ? half : least;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * budget: how many bytes the cache may have, as the memory of the machine grows short and comes
- * back.
+ * budget: how many bytes a user of memory (the cache, data under way) may have, as the memory of
+ * the machine grows short and comes back.
  *
  * It begins with all that it may ever have, full. Each time that memory is short it becomes half of
- * what is in use, but never less than BUDGET_LEAST. When memory has not been short for
+ * what is in use, but never less than the budget's least. When memory has not been short for
  * BUDGET_CALM_NS it grows again, a little with each look, so that it takes another while to be
  * full: what made memory short may come back.
  *
@@ -18,18 +18,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BUDGET_LEAST   ((size_t)1 << 20)
 #define BUDGET_CALM_NS 10000000000ull
 #define BUDGET_STEPS   16 /* looks that it takes to grow from nothing to full */
 
 struct budget {
 	size_t full;	   /* the most that it may be */
-	size_t now;	   /* what the cache may have */
+	size_t least;	   /* no cut goes below that; means nothing where full is less */
+	size_t now;	   /* what may be had */
 	uint64_t short_ns; /* when memory was short last; means nothing while now is full */
 };
 
-void budget_init(struct budget *b, size_t full);
-/* Memory is short at now_ns, when used bytes of it are the cache's. */
+void budget_init(struct budget *b, size_t full, size_t least);
+/* Memory is short at now_ns, when used bytes of the budget are in use. */
 void budget_cut(struct budget *b, size_t used, uint64_t now_ns);
 /* It is not. To be called about once a second. True if the budget has grown. */
 bool budget_grow(struct budget *b, uint64_t now_ns);

@@ -156,6 +156,9 @@ struct writeback_stats {
 struct writeback *writeback_new(const struct writeback_ops *ops, size_t limit);
 /* No file may have an extent. Accepts NULL, returns NULL. */
 struct writeback *writeback_free(struct writeback *all);
+/* Another most, unless that was 0. Where more is in use, writers wait until COMMITs have brought it
+ * below. Any thread. */
+void writeback_set_limit(struct writeback *all, size_t limit);
 /* WRITEs of at most wsize bytes are sent to client from now on. */
 void writeback_start(struct writeback *all, struct nfs_client *client, uint32_t wsize);
 struct writeback_stats *writeback_stats(struct writeback *all);

@@ -37,7 +37,7 @@ struct writeout {
 struct writeback {
 	const struct writeback_ops *ops;
 	struct dirty_memory memory;
-	size_t limit;
+	atomic_size_t limit; /* 0: constant */
 	atomic_size_t used;
 	struct nfs_client *client;
 	uint32_t wsize;

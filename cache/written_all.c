@@ -82,6 +82,12 @@ struct writeback *writeback_free(struct writeback *all)
 	return NULL;
 }
 
+void writeback_set_limit(struct writeback *all, size_t limit)
+{
+	if (atomic_load(&all->limit))
+		atomic_store(&all->limit, limit);
+}
+
 void writeback_start(struct writeback *all, struct nfs_client *client, uint32_t wsize)
 {
 	all->client = client;

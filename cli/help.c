@@ -73,6 +73,8 @@ void help_options(FILE *out)
 	      "  retry=N                 minutes to wait for a server that is away, default 0\n"
 	      "  bg, fg                  do that in the background, for 10000 minutes; or not\n"
 	      "  delay_connect           mount at once, programs wait until the server answers\n"
+	      "  grace=N                 seconds that the end may take after SIGTERM, default 8; "
+	      "0: no bound\n"
 	      "  nconnect=N              one connection is used\n"
 	      "  credits=N, inline_size=N, mpa_crc, "
 	      "rdma_version=auto|1|1-legacy|2|2-2016|2-rtr|2-2016-rtr\n"

@@ -84,7 +84,8 @@ void announce_tick(struct fs *fs)
 
 	if (!fs->opt->notify)
 		return;
-	if (fs->notifying && waitpid(fs->notifying, NULL, WNOHANG) == fs->notifying)
+	/* not 0: it has ended, or process 1 has reaped it (signals_reap()) */
+	if (fs->notifying && waitpid(fs->notifying, NULL, WNOHANG) != 0)
 		fs->notifying = 0;
 	/* one after the other, so that the last one is the last that the desktop shows */
 	if (fs->notifying || silent == fs->notified_silent)

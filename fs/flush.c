@@ -12,12 +12,12 @@
 
 #include "fs/change.h"
 #include "fs/data.h"
+#include "fs/ending.h"
 #include "fs/file.h"
 #include "fs/lost.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 
-#define END_WAIT_S  30u
 #define END_POLL_NS 5000000u
 #define END_ROUNDS  9u /* that bring nothing on, each after a pause twice as long: 2.5 s in all */
 #define END_FILES   64u
@@ -101,7 +101,7 @@ static void failed(struct fs *fs, struct inode *ino, const struct nfs_op *op)
 	bool write = op->type == NFS_WRITE;
 
 	if (write)
-		lost_note(l, ino);
+		lost_note(l, ino, op->u.write.from.len);
 	log_at(lost_begun(l) ? LOG_L_CTRL : LOG_L_WARN, "%s file %llu %s: %s",
 		write ? "what was written to" : "COMMIT of", (unsigned long long)ino->fileid,
 		write ? "could not be sent to the server and is lost" : "failed",
@@ -132,6 +132,8 @@ static void write_end(struct writer *by, const struct nfs_op *op)
 		then->asked = clock_ns();
 	if (op->error)
 		failed(f->fs, f->inode, op);
+	else
+		ending_took(f->fs);
 }
 
 static void commit_end(
@@ -143,8 +145,10 @@ static void commit_end(
 	count(fs, op);
 	if (op->error && !again)
 		failed(fs, ino, op);
-	else if (!op->error)
-		change_look(fs, ino, &op->u.commit.attr, asked);
+	if (op->error)
+		return;
+	ending_took(fs);
+	change_look(fs, ino, &op->u.commit.attr, asked);
 }
 
 struct writeback_ops flush_ops(struct fs *fs)
@@ -373,6 +377,15 @@ static void pause_for(uint64_t ns)
 	nanosleep(&(struct timespec){ns / NSEC_PER_SEC, ns % NSEC_PER_SEC}, NULL);
 }
 
+static uint64_t bytes_left(const struct written *w)
+{
+	uint64_t bytes = 0;
+
+	for (unsigned state = 0; state < DIRTY_STATES; state++)
+		bytes += dirty_bytes(&w->dirty, state);
+	return bytes;
+}
+
 static void note_left(struct fs *fs)
 {
 	struct written *file[END_FILES];
@@ -382,7 +395,8 @@ static void note_left(struct fs *fs)
 		n = writeback_files(fs->writeback, at, file, END_FILES);
 		at += n;
 		for (unsigned i = 0; i < n; i++) {
-			lost_note(&fs->flushes->lost, inode_of_written(file[i]));
+			lost_note(
+				&fs->flushes->lost, inode_of_written(file[i]), bytes_left(file[i]));
 			release(file[i]);
 		}
 	} while (n == END_FILES);
@@ -390,14 +404,14 @@ static void note_left(struct fs *fs)
 
 bool flush_end(struct fs *fs)
 {
-	uint64_t end = clock_ns() + END_WAIT_S * NSEC_PER_SEC, pause = END_POLL_NS;
 	struct writeback *all = fs->writeback;
+	uint64_t pause = END_POLL_NS;
 	size_t least = SIZE_MAX, used;
 	unsigned rounds = 0;
 
 	lost_begin(&fs->flushes->lost);
-	while (rounds < END_ROUNDS && clock_ns() < end && writeback_sync(all)) {
-		while (writeback_busy(all) && clock_ns() < end)
+	while (rounds < END_ROUNDS && !ending_over(fs) && writeback_sync(all)) {
+		while (writeback_busy(all) && !ending_over(fs))
 			pause_for(END_POLL_NS);
 		used = writeback_bytes(all);
 		if (used < least) { /* something has become safe */

@@ -46,7 +46,6 @@ struct fs {
 	unsigned dev_major, dev_minor; /* of the mounted file system; 0: not known */
 	uint64_t mounted_at;	       /* on clock_ns() */
 	struct mem_pool *pool;
-	size_t data_limit;     /* bytes of pool memory that READ and WRITE data may take */
 	struct memory *memory; /* what bounds the pool, and the cache in it */
 	struct nfs_client *client;
 	struct nfs_client_info info;
@@ -81,7 +80,8 @@ struct fs {
 	int wake_fd;			   /* eventfd: the main thread has something to look at */
 	atomic_bool some_gone; /* requests have become GONE while they waited (request_watch()) */
 
-	atomic_size_t data_used; /* of data_limit (data.h) */
+	atomic_size_t data_limit; /* bytes of pool memory that READ and WRITE data may take */
+	atomic_size_t data_used;  /* of them (data.h) */
 	_Atomic uint64_t
 		flock_owners;	/* the number that the last open file got as owner of flocks */
 	atomic_uint open_files; /* and opens under way (opening.h) */
@@ -91,6 +91,10 @@ struct fs {
 	struct stale_threads stale;
 	atomic_bool init_done;
 	atomic_bool not_first; /* a request has come before INIT, which another daemon has had */
+	/* ending.h */
+	uint64_t ending_at;	  /* 0: the mount is used; constant after that */
+	_Atomic uint64_t took_at; /* when the server last took written data */
+	bool said_ending;	  /* the main thread's */
 	/* announce.h */
 	uint64_t kernel_bound_ns; /* constant while requests are served */
 	bool notified_silent;	  /* the main thread's: as the desktop was told last */

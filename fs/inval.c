@@ -8,13 +8,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "fs/change.h"
+#include "fs/ending.h"
 #include "fs/file.h"
+#include "transport/clock.h"
 #include "transport/log.h"
 
-#define INVAL_STOP_S 2
+#define INVAL_STOP_NS (2 * NSEC_PER_SEC)
 
 struct inval {
 	struct fs *fs;
@@ -95,17 +96,13 @@ struct inval *inval_start(struct fs *fs)
 
 bool inval_stop(struct inval *v)
 {
-	struct timespec end;
-
 	if (!v || v->ended)
 		return true;
 	pthread_mutex_lock(&v->lock);
 	v->stop = true;
 	pthread_cond_signal(&v->wake);
 	pthread_mutex_unlock(&v->lock);
-	clock_gettime(CLOCK_REALTIME, &end);
-	end.tv_sec += INVAL_STOP_S;
-	v->ended = !pthread_timedjoin_np(v->thread, NULL, &end);
+	v->ended = clock_join(v->thread, ending_until(v->fs, INVAL_STOP_NS));
 	return v->ended;
 }
 

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "fs/change.h"
+#include "fs/ending.h"
 #include "fs/flush.h"
 #include "transport/clock.h"
 
@@ -238,8 +239,8 @@ static bool any(struct lates *l)
 
 void late_drain(struct fs *fs)
 {
-	uint64_t end = clock_ns() + DRAIN_NS;
+	uint64_t until = ending_until(fs, DRAIN_NS);
 
-	while (any(fs->lates) && clock_ns() < end)
+	while (any(fs->lates) && clock_ns() < until)
 		nanosleep(&(struct timespec){.tv_nsec = DRAIN_POLL_NS}, NULL);
 }

@@ -44,17 +44,22 @@ bool lost_begun(struct lost *l)
 	return begun;
 }
 
-void lost_note(struct lost *l, struct inode *ino)
+void lost_note(struct lost *l, struct inode *ino, uint64_t bytes)
 {
 	unsigned i = 0;
 
 	pthread_mutex_lock(&l->lock);
 	while (i < l->n && l->file[i] != ino)
 		i++;
-	if (l->notes && i == LOST_NAMED)
+	if (l->notes && i == LOST_NAMED) {
 		l->more = true;
-	else if (l->notes && i == l->n)
-		l->file[l->n++] = inode_ref(ino);
+	} else if (l->notes) {
+		if (i == l->n) {
+			l->file[l->n++] = inode_ref(ino);
+			l->bytes[i] = 0;
+		}
+		l->bytes[i] += bytes;
+	}
 	pthread_mutex_unlock(&l->lock);
 }
 
@@ -108,9 +113,10 @@ bool lost_say(struct fs *fs, struct lost *l)
 	for (unsigned i = 0; i < l->n; i++) {
 		lost_path(fs, l->file[i], path, sizeof(path));
 		log_always_error(
-			"the server has not made safe what was written to %s (file %llu): it may "
-			"be lost",
-			path, (unsigned long long)l->file[i]->fileid);
+			"the server has not made safe what was written to %s (file %llu): %llu "
+			"bytes may be lost",
+			path, (unsigned long long)l->file[i]->fileid,
+			(unsigned long long)l->bytes[i]);
 	}
 	if (l->more)
 		log_always_error("and to more files than these");

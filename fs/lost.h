@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * lost: files of which something that was written may be lost when the mount ends: the log names
- * each once, by its path if that is known.
+ * each once, with the bytes, and by its path if that is known.
  */
 #ifndef RNFS_FS_LOST_H
 #define RNFS_FS_LOST_H
@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define LOST_NAMED    16u  /* of others it is said that there are some */
 #define LOST_PATH_MAX 800u /* bytes of a path in the log, whose lines have 1024 */
@@ -21,6 +22,7 @@ struct lost {
 	pthread_mutex_t lock; /* what follows */
 	bool begun, notes;
 	struct inode *file[LOST_NAMED]; /* references */
+	uint64_t bytes[LOST_NAMED];
 	unsigned n;
 	bool more; /* than those */
 };
@@ -30,9 +32,9 @@ void lost_finish(struct lost *l);
 /* The mount ends: from now on files are noted, and others say nothing of them. */
 void lost_begin(struct lost *l);
 bool lost_begun(struct lost *l);
-/* Something that was written to ino may be lost. Before lost_begin(), and after lost_say(), this
- * does nothing. Any thread. */
-void lost_note(struct lost *l, struct inode *ino);
+/* So many more bytes that were written to ino may be lost. Before lost_begin(), and after
+ * lost_say(), nothing is noted. Any thread. */
+void lost_note(struct lost *l, struct inode *ino, uint64_t bytes);
 /* Names them in the log. False: there is none. */
 bool lost_say(struct fs *fs, struct lost *l);
 

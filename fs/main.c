@@ -6,19 +6,15 @@
  * Order of things: options, mount point, fork; in the daemon: connection and session with the
  * server (first.h), FUSE mount, workers, the kernel's INIT, and only then the verdict to the
  * parent. With delay_connect the FUSE mount and the verdict come first, and the kernel keeps all
- * requests until the workers begin. The main thread then sleeps until a signal, the end of the
- * mount, or an interrupted request wants it.
+ * requests until the workers begin. The main thread then runs its loop (loop.h).
  *
  * The end: the threads stop that tell the kernel something, then the workers; silly names are
  * removed, the client ends what is under way and gives its state back, the session is destroyed,
  * memory is freed.
  */
 #include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -35,11 +31,13 @@
 #include "fs/control.h"
 #include "fs/daemon.h"
 #include "fs/device.h"
+#include "fs/ending.h"
 #include "fs/flush.h"
 #include "fs/first.h"
 #include "fs/fs.h"
 #include "fs/inval.h"
 #include "fs/late.h"
+#include "fs/loop.h"
 #include "fs/memory.h"
 #include "fs/metrics_file.h"
 #include "fs/mount.h"
@@ -52,6 +50,7 @@
 #include "fs/process.h"
 #include "fs/service.h"
 #include "fs/setup.h"
+#include "fs/signals.h"
 #include "fs/silly.h"
 #include "fs/turn.h"
 #include "fs/worker.h"
@@ -61,153 +60,9 @@
 #include "transport/state_dir.h"
 
 #define KERNEL_AHEAD_KB	  4096 /* more makes the kernel slower (one request after the other) */
-#define INIT_WAIT_MS	  30000
-#define DETACH_WAIT_MS	  2000
-#define DETACH_TICK_MS	  100
-#define TICK_MS		  1000
-#define KILLING_TICK_MS	  20
-#define SILENT_TICK_MS	  100
-#define PARKED_TICK_MS	  20
 #define DESCRIPTORS_LEAST 32u
 
 static struct fs the_mount;
-static volatile sig_atomic_t stop_signals, stats_signals, hangup_signals;
-static bool hangup_stops;  /* else SIGHUP is about the log */
-static int signal_fd = -1; /* fs.wake_fd */
-
-static void on_signal(int sig)
-{
-	int saved = errno;
-
-	if (sig == SIGUSR1)
-		stats_signals = 1;
-	else if (sig == SIGHUP && !hangup_stops)
-		hangup_signals = 1;
-	else if (sig != SIGUSR2)
-		stop_signals++;
-	/* If the eventfd is full the main thread will wake anyhow. */
-	eventfd_write(signal_fd, 1);
-	errno = saved;
-}
-
-static void catch_signals(const struct options *o)
-{
-	struct sigaction sa = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-
-	sigfillset(&sa.sa_mask);
-	sigaction(SIGTERM, &sa, NULL);
-	sigaction(SIGINT, &sa, NULL);
-	sigaction(SIGUSR1, &sa, NULL);
-	hangup_stops = o->foreground && o->log.to != LOG_TO_FILE;
-	sigaction(SIGHUP, &sa, NULL);
-	sa.sa_flags = 0; /* must end a worker's read() */
-	sigaction(SIGUSR2, &sa, NULL);
-}
-
-static void sleep_on(struct fs *fs, int timeout_ms)
-{
-	struct pollfd p[] = {
-		{.fd = fs->wake_fd, .events = POLLIN}, {.fd = memory_fd(fs), .events = POLLPRI}};
-	uint64_t n;
-
-	if (poll(p, 2, timeout_ms) <= 0)
-		return;
-	if (p[0].revents && read(fs->wake_fd, &n, 8) != 8)
-		log_ctrl("eventfd: nothing to read");
-	if (p[1].revents)
-		memory_stalled(fs, p[1].revents);
-}
-
-static uint64_t now_ms(void)
-{
-	return clock_ns() / 1000000;
-}
-
-/* Until the kernel's INIT has been answered. */
-static int wait_for_init(struct fs *fs, struct err *e)
-{
-	uint64_t end = now_ms() + INIT_WAIT_MS;
-
-	while (!atomic_load(&fs->init_done)) {
-		if (atomic_load(&fs->not_first))
-			return err_set(e, ERR_INTERNAL,
-				"the FUSE device has served another daemon: open /dev/fuse and "
-				"mount anew for each daemon");
-		if (stop_signals)
-			return err_set(e, ERR_INTERNAL, "stopped by a signal while mounting");
-		if (!workers_running(fs))
-			return err_set(
-				e, ERR_INTERNAL, "the kernel ended the FUSE session at once");
-		if (now_ms() >= end)
-			return err_set(e, ERR_INTERNAL,
-				"the kernel has not begun the FUSE session after %d s",
-				INIT_WAIT_MS / 1000);
-		sleep_on(fs, 100);
-	}
-	return 0;
-}
-
-/* As a reader of the log knows it. */
-static const char *shown(const char *mountpoint)
-{
-	return sidecar_directory() ? sidecar_directory() : mountpoint;
-}
-
-/* While the mount is used. Returns whether the session has ended by itself. */
-static bool serve(struct fs *fs, const char *mountpoint, struct service *service)
-{
-	uint64_t detached = 0, checked = 0;
-	int tick = TICK_MS;
-	bool parked = false;
-
-	for (;;) {
-		if (!workers_running(fs))
-			return true;
-		if (stats_signals) {
-			stats_signals = 0;
-			fs_log_stats(fs);
-		}
-		if (hangup_signals) {
-			hangup_signals = 0;
-			log_reopen();
-		}
-		if (stop_signals && !detached) {
-			/* Gone from the name space at once; what is open has a moment to end. */
-			log_always_info("signal: %s %s",
-				fuse_fd_meant(mountpoint) ? "ending, and the mounter is to unmount"
-							  : "unmounting",
-				shown(mountpoint));
-			detached = now_ms();
-			if (!mount_detach(mountpoint))
-				return false;
-			continue;
-		}
-		if (detached && (stop_signals > 1 || now_ms() - detached > DETACH_WAIT_MS))
-			return false;
-		sleep_on(fs, parked && tick > PARKED_TICK_MS	 ? PARKED_TICK_MS
-			     : detached && tick > DETACH_TICK_MS ? DETACH_TICK_MS
-								 : tick);
-		parked = openings_tick(fs, false);
-		parked |= turns_tick(fs, false);
-		service_tell(service, fs);
-		service_tick(service);
-		if (atomic_exchange(&fs->some_gone, false))
-			ops_end_gone(fs);
-		if (now_ms() - checked >= (unsigned)tick) {
-			checked = now_ms();
-			tick = request_check_killed(fs->requests) ? KILLING_TICK_MS
-			       : announce_hurries(fs)		  ? SILENT_TICK_MS
-								  : TICK_MS;
-			ops_end_gone(fs);
-			silly_tick(fs);
-			if (tick != KILLING_TICK_MS)
-				memory_tick(fs);
-			announce_tick(fs);
-			writeback_tick(fs->writeback);
-			log_tell(false);
-		}
-	}
-}
 
 static void log_mounted(const struct fs *fs, const char *mountpoint)
 {
@@ -218,7 +73,7 @@ static void log_mounted(const struct fs *fs, const char *mountpoint)
 		log_always_info(
 			"proto=auto: chose %s; %s", rpc_proto_name(i->rpc.proto), fs->skipped);
 	stats_negotiated(i, line, sizeof(line));
-	log_always_info("%s mounted on %s: %s", fs->opt->source, shown(mountpoint), line);
+	log_always_info("%s mounted on %s: %s", fs->opt->source, mount_shown(mountpoint), line);
 }
 
 /* What there is of the mount once the client is. */
@@ -239,6 +94,7 @@ static bool unmake_fs(struct fs *fs, bool mounted)
 {
 	bool safe = true;
 
+	ending_begin(fs);
 	if (fs->client && fs->inodes) {
 		openings_tick(fs, true);
 		turns_tick(fs, true);
@@ -248,6 +104,8 @@ static bool unmake_fs(struct fs *fs, bool mounted)
 	}
 	fs->control = control_free(fs->control);
 	fs->metrics_file = metrics_file_free(fs->metrics_file);
+	if (fs->client)
+		nfs_client_leave_by(fs->client, ending_leave_by(fs));
 	setup_end(fs);
 	if (fs->se && mounted) {
 		fs->device = device_free(fs->device); /* its clone would hold the connection */
@@ -316,11 +174,14 @@ static void say_version(void)
  * a worker has answered INIT. */
 static int begin_session(struct fs *fs, const struct daemon *d, struct err *e)
 {
+	const struct options *o = fs->opt;
+
+	/* before: a signal must not leave a dead mount */
+	signals_catch(fs->wake_fd, o->foreground && o->log.to != LOG_TO_FILE);
 	if (mount_session(fs, fs->mountpoint, e))
 		return -1;
 	if (d->auto_unmount_fd >= 0 && !auto_unmount_mounted(d->auto_unmount_fd, fs->mountpoint))
 		log_warn("option auto_unmount has no effect: /proc does not tell of the mount");
-	catch_signals(fs->opt);
 	return 0;
 }
 
@@ -336,7 +197,8 @@ static bool is_wanted(void *ctx)
 	const struct waiting *w = ctx;
 
 	service_tick(w->service);
-	if (daemon_unwanted(w->d) || stop_signals)
+	signals_reap();
+	if (daemon_unwanted(w->d) || signals_stops())
 		return false;
 	return !w->fs->se || !mount_gone(w->fs);
 }
@@ -354,10 +216,9 @@ static int connect_and_mount(
 		snprintf(why, size, "out of memory or file descriptors");
 		return -1;
 	}
-	signal_fd = fs->wake_fd;
 	if (delay && !begin_session(fs, d, &e)) {
 		if (!daemon_ready(d))
-			stop_signals = 1;
+			signals_stop();
 		set_log_level(fs->opt, true);
 		service_delayed(service, fs);
 	}
@@ -414,14 +275,14 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 	fs->notifier = notifier_start(fs);
 	if (!fs->notifier || !workers_start(fs, o->workers))
 		err_set(&e, ERR_INTERNAL, "threads or memory for them cannot be had");
-	else if (!wait_for_init(fs, &e)) {
+	else if (!loop_until_init(fs, &e)) {
 		mount_set_readahead(mountpoint,
 			o->readahead_kb < KERNEL_AHEAD_KB ? o->readahead_kb : KERNEL_AHEAD_KB);
 		mind_patience(fs, why, sizeof(why));
 		mount_note(fs);
 		control_start(fs, &e);
 		if (!daemon_ready(d))
-			stop_signals = 1; /* whoever wanted the mount has gone */
+			signals_stop(); /* whoever wanted the mount has gone */
 		set_log_level(o, true);
 		log_mounted(fs, mountpoint);
 		if (foreign)
@@ -436,7 +297,7 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 			log_warn("metrics_file: %s", e.msg);
 		memory_log(fs);
 		service_ready(&service, fs);
-		ended = serve(fs, mountpoint, &service);
+		ended = loop_run(fs, &service);
 		service_end(&service);
 		stop_notices(fs);
 		workers_stop(fs);
@@ -517,7 +378,7 @@ static int mount_export(const struct options *o, const struct helper *h, const s
 		status = refused(&e, s);
 		goto out;
 	}
-	log_of(o->source, shown(mountpoint));
+	log_of(o->source, mount_shown(mountpoint));
 	if (daemon_start(&d, o->foreground, &o->log)) {
 		fprintf(stderr, "rnfs: cannot go into the background: %s\n", strerror(errno));
 		status = s->failed;
@@ -536,13 +397,24 @@ out:
 	return status;
 }
 
+/* The namespace of process 1 ends with it: there is no background. */
+static int stay_if_first(struct options *o, struct err *e)
+{
+	if (!signals_first_process() || o->foreground || o->action != OPTIONS_MOUNT)
+		return 0;
+	o->foreground = true;
+	return option_note(o, e,
+		"process 1 of its PID namespace (a container, say) stays in the foreground, as "
+		"with -f");
+}
+
 static int start(int argc, char **argv, const struct helper *h, const struct statuses *s)
 {
 	struct options o;
 	struct err e = {0};
 	int status;
 
-	if (options_parse(&o, argc, argv, &e))
+	if (options_parse(&o, argc, argv, &e) || stay_if_first(&o, &e))
 		status = refused(&e, s);
 	else if (o.action != OPTIONS_MOUNT)
 		status = print_about(o.action);
@@ -560,6 +432,7 @@ int main(int argc, char **argv)
 	struct helper h;
 	int status;
 
+	signals_begin();
 	daemon_standard_files();
 	log_init("rnfs", LOG_L_WARN);
 	if (argc == 2 && !strcmp(argv[1], "--complete")) { /* contrib/completion */

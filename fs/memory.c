@@ -18,12 +18,14 @@
 #define MESSAGES_MAX (64 * MIB) /* bytes of the pool that are left for messages */
 #define CACHE_FROM   (16 * MIB) /* bytes of the pool: with fewer there is no cache */
 #define POOL_LEAST   (8 * MIB)	/* whatever the limits: with less nothing goes */
+#define CACHE_LEAST  MIB	/* however short memory is, as the next */
+#define DATA_LEAST   (4 * MIB)	/* beside the blocks that workers read requests into */
 
 struct memory {
 	size_t wanted, bytes;
 	size_t group_limit; /* at the last look */
 	struct pressure pressure;
-	struct budget budget;
+	struct budget cache, data;
 	bool is_cut; /* said in the log */
 };
 
@@ -81,7 +83,19 @@ void memory_connected(struct fs *fs)
 {
 	struct memory *m = fs->memory;
 
-	budget_init(&m->budget, cache_limit(fs->cache));
+	budget_init(&m->cache, cache_limit(fs->cache), CACHE_LEAST);
+	budget_init(&m->data, atomic_load(&fs->data_limit),
+		DATA_LEAST + fs->opt->workers * (size_t)MEM_MAX_SIZE);
+}
+
+/* As the budgets are now. */
+static void set_limits(struct fs *fs)
+{
+	struct memory *m = fs->memory;
+
+	cache_set_limit(fs->cache, m->cache.now);
+	atomic_store(&fs->data_limit, m->data.now);
+	writeback_set_limit(fs->writeback, m->data.now / 2);
 }
 
 void memory_log(const struct fs *fs)
@@ -112,14 +126,19 @@ int memory_fd(const struct fs *fs)
 static void cut(struct fs *fs)
 {
 	struct memory *m = fs->memory;
+	uint64_t now = clock_ns();
 
-	budget_cut(&m->budget, cache_bytes(fs->cache), clock_ns());
-	cache_set_limit(fs->cache, m->budget.now);
+	budget_cut(&m->cache, cache_bytes(fs->cache), now);
+	budget_cut(&m->data, atomic_load(&fs->data_used), now);
+	set_limits(fs);
+	if (atomic_load(&fs->data_used) > m->data.now)
+		writeback_sync(fs->writeback);
 	mem_pool_save(fs->pool, true);
 	mem_pool_trim(fs->pool);
-	if (!m->is_cut && m->budget.full)
-		log_info("memory is short: the cache makes do with %zu KiB for now",
-			m->budget.now / 1024);
+	if (!m->is_cut)
+		log_info("memory is short: the cache makes do with %zu KiB for now, and data under "
+			 "way with %zu KiB",
+			m->cache.now / 1024, m->data.now / 1024);
 	m->is_cut = true;
 }
 
@@ -141,31 +160,37 @@ static void follow_limit(struct fs *fs)
 		return;
 	m->group_limit = limit;
 	memory_split(least(m->bytes, share_of(limit)), &data, &cached);
-	if (cached == m->budget.full)
+	if (data < m->data.least) /* requests need room beside the workers' blocks */
+		data = least(m->data.least, m->data.full);
+	if (cached == m->cache.full && data == m->data.full)
 		return;
-	budget_resize(&m->budget, cached);
-	cache_set_limit(fs->cache, m->budget.now);
+	budget_resize(&m->cache, cached);
+	budget_resize(&m->data, data);
+	set_limits(fs);
 	mem_pool_trim(fs->pool);
 	log_info("the control group's limit is another: the cache may have %zu KiB",
-		m->budget.full / 1024);
+		m->cache.full / 1024);
 }
 
 void memory_tick(struct fs *fs)
 {
 	struct memory *m = fs->memory;
+	bool grown;
 
 	follow_limit(fs);
 	if (pressure_is_short(&m->pressure)) {
 		cut(fs);
 		return;
 	}
-	if (!budget_grow(&m->budget, clock_ns()))
+	grown = budget_grow(&m->cache, clock_ns());
+	grown |= budget_grow(&m->data, clock_ns());
+	if (!grown)
 		return;
-	cache_set_limit(fs->cache, m->budget.now);
-	if (m->budget.now == m->budget.full) {
+	set_limits(fs);
+	if (m->cache.now == m->cache.full && m->data.now == m->data.full) {
 		mem_pool_save(fs->pool, false);
 		log_info("memory is not short any more: the cache may have %zu KiB again",
-			m->budget.full / 1024);
+			m->cache.full / 1024);
 		m->is_cut = false;
 	}
 }

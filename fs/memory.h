@@ -11,8 +11,10 @@
  * While it runs, the main thread looks each second how much room the groups have left, and whenever
  * the kernel says that processes wait for memory and that is our shortage (cache/pressure.h). Is
  * memory short, the cache's share is cut (cache/budget.h), blocks are evicted, and what the pool
- * does not use goes back to the system. What is under way is never cut. The cache's share also
- * follows the least limit of the control groups, down and up to where it was at the beginning.
+ * does not use goes back to the system. The share of data under way is cut, too: what is under way
+ * goes on, and requests that need more wait until it has ended; written data that waits for its
+ * COMMIT is committed. Both shares also follow the least limit of the control groups, down and up
+ * to where they were at the beginning.
  *
  * The functions are the main thread's but for memory_bytes().
  */

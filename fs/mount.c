@@ -238,6 +238,11 @@ int mount_session(struct fs *fs, const char *mountpoint, struct err *e)
 	return -1;
 }
 
+const char *mount_shown(const char *mountpoint)
+{
+	return sidecar_directory() ? sidecar_directory() : mountpoint;
+}
+
 bool mount_detach(const char *mountpoint)
 {
 	return !fuse_fd_meant(mountpoint) && mountpoint_detach(mountpoint);

@@ -19,6 +19,9 @@ int mount_check(const char *path, char **real, struct err *e);
  * threads must not write to standard error meanwhile: what fusermount3 says there becomes *e. */
 int mount_session(struct fs *fs, const char *mountpoint, struct err *e);
 
+/* The mount point as a reader of the log knows it: where the mounter has it, of a sidecar. */
+const char *mount_shown(const char *mountpoint);
+
 /* Takes the mount point out of the name space (what is still open goes on). False: it could not be,
  * or mountpoint is /dev/fd/N and somebody else's. */
 bool mount_detach(const char *mountpoint);

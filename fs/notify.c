@@ -12,13 +12,14 @@
 #include <string.h>
 #include <time.h>
 
+#include "fs/ending.h"
 #include "fs/fs.h"
 #include "fs/names.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 
-#define STOP_WAIT_S 3
-#define AGAIN_NS    NSEC_PER_SEC
+#define STOP_WAIT_NS (3 * NSEC_PER_SEC)
+#define AGAIN_NS     NSEC_PER_SEC
 
 struct job {
 	STAILQ_ENTRY(job) next;
@@ -178,7 +179,6 @@ struct notifier *notifier_start(struct fs *fs)
 
 bool notifier_stop(struct notifier *n)
 {
-	struct timespec end;
 	struct job *j;
 
 	if (!n || n->ended)
@@ -187,9 +187,7 @@ bool notifier_stop(struct notifier *n)
 	n->stop = true;
 	pthread_cond_signal(&n->some);
 	pthread_mutex_unlock(&n->lock);
-	clock_gettime(CLOCK_REALTIME, &end);
-	end.tv_sec += STOP_WAIT_S;
-	n->ended = !pthread_timedjoin_np(n->thread, NULL, &end);
+	n->ended = clock_join(n->thread, ending_until(n->fs, STOP_WAIT_NS));
 	while (n->ended && (j = STAILQ_FIRST(&n->later))) {
 		STAILQ_REMOVE_HEAD(&n->later, next);
 		drop_job(j);

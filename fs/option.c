@@ -494,6 +494,7 @@ static const struct opt opts[] = {
 	{.name = "desktop", .fn = set_desktop},
 	UINT("connect_timeout", connect_ms, 1, 3600, 1000, "seconds from 1 to 3600"),
 	UINT("retry", retry_min, 0, 100000, 1, "minutes from 0 to 100000"),
+	UINT("grace", grace_s, 0, 86400, 1, "seconds from 1 to 86400, or 0 for as long as it takes"),
 	FLAG("bg", bg, true),
 	FLAG("fg", bg, false),
 	FLAG("delay_connect", delay_connect, true),

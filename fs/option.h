@@ -68,6 +68,7 @@ struct options {
 	unsigned connect_ms;
 	unsigned retry_min;   /* how long a first connection is tried for; as given: OPTION_UNSET */
 	bool bg;	      /* in the background, if the first attempt fails */
+	unsigned grace_s;     /* how long the end may take after a signal; 0: for ever */
 	bool delay_connect;   /* mounted before there is a connection */
 	size_t cache_size;    /* bytes of the memory pool */
 	uint32_t credits;     /* 0: default */

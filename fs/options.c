@@ -78,6 +78,7 @@ static void set_defaults(struct options *o)
 		.retrans = 3,
 		.connect_ms = 10000,
 		.retry_min = OPTION_UNSET,
+		.grace_s = 8,
 		.cache_size = 256u << 20,
 		.acregmin = OPTION_UNSET,
 		.acregmax = OPTION_UNSET,

@@ -29,7 +29,7 @@
 
 bool setup_begin(struct fs *fs, const struct options *o)
 {
-	size_t bytes, cached;
+	size_t bytes, data, cached;
 
 	fs->opt = o;
 	/* every server has them, unless none are asked for */
@@ -40,7 +40,8 @@ bool setup_begin(struct fs *fs, const struct options *o)
 		     (o->allow_other || o->allow_root || fuse_fd_meant(o->mountpoint));
 	fs->memory = memory_new("", o->cache_size);
 	bytes = fs->memory ? memory_bytes(fs->memory) : 0;
-	memory_split(bytes, &fs->data_limit, &cached);
+	memory_split(bytes, &data, &cached);
+	atomic_init(&fs->data_limit, data);
 	pthread_mutex_init(&fs->handles_lock, NULL);
 	LIST_INIT(&fs->handles);
 	fs->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -58,7 +59,7 @@ bool setup_begin(struct fs *fs, const struct options *o)
 	fs->fetches = fs->cache ? fetches_new(fs->cache) : NULL;
 	fs->cached = cached_new();
 	fs->flush_ops = flush_ops(fs);
-	fs->writeback = writeback_new(&fs->flush_ops, o->gather ? fs->data_limit / 2 : 0);
+	fs->writeback = writeback_new(&fs->flush_ops, o->gather ? data / 2 : 0);
 	fs->flushes = flushes_new();
 	return fs->wake_fd >= 0 && fs->memory && fs->pool && fs->requests && fs->accounts &&
 	       fs->openings && fs->silly && fs->listings && fs->appends && fs->orders &&

@@ -12,12 +12,13 @@
 #include <time.h>
 
 #include "fs/deleg.h"
+#include "fs/ending.h"
 #include "fs/fs.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 
-#define DROP_ALL_WAIT_MS 3000
-#define RETRY_DOUBLINGS	 6 /* a REMOVE that failed is sent again after 1, 2, 4 ... 64 s */
+#define DROP_ALL_NS	(3 * NSEC_PER_SEC)
+#define RETRY_DOUBLINGS 6 /* a REMOVE that failed is sent again after 1, 2, 4 ... 64 s */
 
 struct silly_names {
 	uint32_t tag;	      /* constant */
@@ -255,6 +256,7 @@ void silly_tick(struct fs *fs)
 void silly_drop_all(struct fs *fs)
 {
 	struct inode *ino;
+	uint64_t until;
 	struct silly *s;
 	unsigned n;
 
@@ -263,7 +265,8 @@ void silly_drop_all(struct fs *fs)
 		inode_unref(ino);
 	}
 	remove_left(fs, true);
-	for (int ms = 0; atomic_load(&fs->silly->removing) && ms < DROP_ALL_WAIT_MS; ms++)
+	until = ending_until(fs, DROP_ALL_NS);
+	while (atomic_load(&fs->silly->removing) && clock_ns() < until)
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 	n = atomic_load(&fs->silly->removing);
 	if (n)

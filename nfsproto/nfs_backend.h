@@ -62,11 +62,15 @@ struct nfs_client {
 	struct nfs_fh root;
 	struct nfs_attr root_attr;
 	struct nfs_counts counts;
+	uint64_t leave_by; /* nfs_client_leave_by() */
 };
 
 /* The beginning of every back end's client: who is told what (nfs_client_upcalls). */
 void nfs_client_init(
 	struct nfs_client *c, const struct nfs_backend *backend, const struct nfs_mount_params *p);
+/* Until when, on clock_ns(), a step of leaving the server may wait that usually lasts ms at most.
+ */
+uint64_t nfs_leave_until(const struct nfs_client *c, unsigned ms);
 /* The upcalls, if the user has them. No lock held. */
 void nfs_tell_recalled(struct nfs_client *c, const struct nfs_fh *fh);
 /* Without the upcall there is nothing to flush. */

@@ -311,6 +311,18 @@ struct nfs_client *nfs_client_free(struct nfs_client *c)
 	return NULL;
 }
 
+void nfs_client_leave_by(struct nfs_client *c, uint64_t ns)
+{
+	c->leave_by = ns;
+}
+
+uint64_t nfs_leave_until(const struct nfs_client *c, unsigned ms)
+{
+	uint64_t usual = clock_ns() + ms * NSEC_PER_MSEC;
+
+	return c->leave_by && c->leave_by < usual ? c->leave_by : usual;
+}
+
 void nfs_client_root(struct nfs_client *c, struct nfs_fh *fh, struct nfs_attr *attr)
 {
 	if (fh)

@@ -137,6 +137,9 @@ void nfs_client_count(struct nfs_client *c, enum nfs_op_type t, struct nfs_count
  * bounded by a short time-out if the server is silent), disconnects. Ops under way end with
  * -ENOTCONN. Not from done. Accepts NULL, returns NULL. */
 struct nfs_client *nfs_client_free(struct nfs_client *c);
+/* nfs_client_free() is not to wait for the server beyond this time, on clock_ns(); 0, as at the
+ * beginning: as long as it usually does. Before nfs_client_free(), by its thread. */
+void nfs_client_leave_by(struct nfs_client *c, uint64_t ns);
 
 /* A delegation of fh with that number, which an OPEN has brought (open.deleg). Any thread; these do
  * not wait. */

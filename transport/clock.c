@@ -36,3 +36,18 @@ void clock_cond_init(pthread_cond_t *cond)
 	pthread_cond_init(cond, &attr);
 	pthread_condattr_destroy(&attr);
 }
+
+bool clock_join(pthread_t thread, uint64_t until)
+{
+	uint64_t left = clock_age(until, clock_ns());
+	struct timespec end;
+
+	clock_gettime(CLOCK_REALTIME, &end); /* no other clock with every C library */
+	end.tv_sec += left / NSEC_PER_SEC;
+	end.tv_nsec += left % NSEC_PER_SEC;
+	if (end.tv_nsec >= (long)NSEC_PER_SEC) {
+		end.tv_nsec -= NSEC_PER_SEC;
+		end.tv_sec++;
+	}
+	return !pthread_timedjoin_np(thread, NULL, &end);
+}

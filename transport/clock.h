@@ -11,6 +11,7 @@
 #define RNFS_CLOCK_H
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -32,6 +33,9 @@ static inline uint64_t clock_age(uint64_t now, uint64_t then)
 /* A time on this clock in the form that pthread_cond_timedwait() takes. A time before CLOCK_BEGIN
  * becomes 0, which has passed. */
 struct timespec clock_timespec(uint64_t ns);
+
+/* Joins the thread if the thread ends before `until`. False: the thread still runs. */
+bool clock_join(pthread_t thread, uint64_t until);
 
 /* A condition whose timed waits end by this clock. pthread_cond_destroy() ends it. */
 void clock_cond_init(pthread_cond_t *cond);

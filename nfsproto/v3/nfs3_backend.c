@@ -188,8 +188,9 @@ static void nfs3_unmount(struct nfs_client *base)
 
 	nfs3_timer_stop(c);
 	base->rpc = rpc_client_free(base->rpc);
-	nfs3_nlm_finish(c, GOODBYE_MS); /* after the connection, which tells it of its return */
-	nfs3_mount_leave(c, GOODBYE_MS);
+	/* after the connection, which tells it of its return */
+	nfs3_nlm_finish(c, nfs_leave_until(base, GOODBYE_MS));
+	nfs3_mount_leave(c, nfs_leave_until(base, GOODBYE_MS));
 	nfs3_open_close_all(c);
 	pthread_cond_destroy(&c->wake);
 	pthread_mutex_destroy(&c->lock);

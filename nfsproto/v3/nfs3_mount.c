@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "nfsproto/wire/mount3.h"
+#include "transport/clock.h"
 #include "transport/log.h"
 
 #define IN_PLACE_MS   3000u /* for a server that should say "no such program" at once */
@@ -196,8 +197,9 @@ int nfs3_mount_ask(
 	return 0;
 }
 
-void nfs3_mount_leave(struct nfs3_client *c, unsigned ms)
+void nfs3_mount_leave(struct nfs3_client *c, uint64_t until)
 {
+	unsigned ms = (unsigned)(clock_age(until, clock_ns()) / NSEC_PER_MSEC) + 1;
 	struct nfs3_mount *m = c->mount;
 	struct nfs3_sync s = {.get = get_nothing};
 	int rc;

@@ -23,7 +23,7 @@ struct nfs3_mount { /* how MOUNT was reached, for saying goodbye */
  * Blocks for a few times p->connect_ms at most. */
 int nfs3_mount_ask(struct nfs3_client *c, const struct nfs_mount_params *p, struct nfs_fh *root,
 	struct err *e);
-/* UMNT, waiting at most ms, and frees c->mount. */
-void nfs3_mount_leave(struct nfs3_client *c, unsigned ms);
+/* UMNT, waiting until then, on clock_ns(), at most, and frees c->mount. */
+void nfs3_mount_leave(struct nfs3_client *c, uint64_t until);
 
 #endif

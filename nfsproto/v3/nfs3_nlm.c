@@ -235,9 +235,8 @@ static bool leave(struct nfs3_client *c, struct nfs3_lock_ctx *ctx, uint64_t unt
 	return clean;
 }
 
-void nfs3_nlm_finish(struct nfs3_client *c, unsigned ms)
+void nfs3_nlm_finish(struct nfs3_client *c, uint64_t until)
 {
-	uint64_t until = clock_ns() + ms * NFS3_MSEC;
 	struct nfs3_nlm *n = c->nlm;
 	bool up, clean = true;
 

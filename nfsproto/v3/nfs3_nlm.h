@@ -12,8 +12,9 @@
 int nfs3_nlm_init(struct nfs3_nlm *n, const char *dir, const char *who);
 /* It is mounted: begins to have freed what a former daemon left, if there was one. */
 void nfs3_nlm_start(struct nfs3_client *c);
-/* Ends what waits with -ENOTCONN, clears what is held (waiting ms at most), disconnects. */
-void nfs3_nlm_finish(struct nfs3_client *c, unsigned ms);
+/* Ends what waits with -ENOTCONN, clears what is held (waiting until then, on clock_ns(), at
+ * most), disconnects. */
+void nfs3_nlm_finish(struct nfs3_client *c, uint64_t until);
 /* An NFS_LOCK or NFS_LOCKT. */
 void nfs3_nlm_submit(struct nfs3_client *c, struct nfs_op *op);
 void nfs3_nlm_cancel(struct nfs3_client *c, struct nfs_op *op);

@@ -120,8 +120,8 @@ static void nfs4_unmount(struct nfs_client *base)
 	nfs4_server_quit(c->srv, &c->user);
 	nfs4_lock_abort(c);
 	nfs4_server_fail_queued(c->srv, &c->user);
-	if (drain_all(c, clock_ns() + DRAIN_MS * NFS4_MSEC)) {
-		until = clock_ns() + GOODBYE_MS * NFS4_MSEC;
+	if (drain_all(c, nfs_leave_until(base, DRAIN_MS))) {
+		until = nfs_leave_until(base, GOODBYE_MS);
 		if (close_all(c, until) && (!nfs4_deleg_return_all(c) || drain_all(c, until)))
 			error = 0;
 	}

@@ -20,12 +20,12 @@ TRANSPORTS = ("iwarp", "tcp")
 E2E_SHORT = ("files", "programs", "errors", "mounts", "duplicates", "restart", "silence", "replaced",
              "locks", "appends", "space", "acls", "roundtrips")
 # The others, over iwarp only. Not "coherence", whose crowds have few new things to find in half a minute.
-E2E_SHORT_IWARP = ("options", "kills", "late", "leases", "floods", "races", "durable", "two-mounts", "changes", "cache", "writeback", "unstable", "scenarios",
+E2E_SHORT_IWARP = ("options", "ending", "kills", "late", "leases", "floods", "races", "durable", "two-mounts", "changes", "cache", "writeback", "unstable", "scenarios",
                    "nlm", "delegations", "delegated", "holding", "believing", "refusals", "replays", "unlinked", "dead-mounts", "service", "control")
 # What takes root to be set up.
 E2E_SHORT_ROOT = ("memory", "users", "local-users", "filesystems", "attributes", "mounts", "losses", "doctor", "desktop", "fstab", "dead-mounts", "control")
 E2E = ("files", "programs", "errors", "mounts", "options", "control", "users", "local-users", "floods", "duplicates", "restart", "losses", "silence",
-       "kills", "late", "leases", "delegations", "delegated", "holding", "replaced", "unlinked", "races", "coherence", "durable", "attributes", "filesystems", "scenarios", "two-mounts",
+       "ending", "kills", "late", "leases", "delegations", "delegated", "holding", "replaced", "unlinked", "races", "coherence", "durable", "attributes", "filesystems", "scenarios", "two-mounts",
        "changes", "cache", "writeback", "unstable", "memory", "locks", "nlm", "appends", "space", "acls", "roundtrips", "believing",
        "replays", "doctor", "desktop", "fstab", "dead-mounts", "service")
 GANESHA = ("files", "programs", "filesystems", "replaced", "locks", "space", "roundtrips")

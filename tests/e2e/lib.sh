@@ -14,6 +14,20 @@ RNFS=$BUILD/fs/rnfs
 SERVE=$BUILD/contrib/serve/rnfs-serve
 . "$root/tests/tap.sh"
 
+# A new mount namespace has a copy of every mount, and a file system ends with its last copy: the daemons of tests that run
+# beside this one would live on after their unmount. To be called in the namespace, where nothing propagates back.
+leave_others_mounts() {
+	umount --internal-only --lazy --no-canonicalize --all -t fuse.rnfs
+}
+
+# For the same reason each test has a mount namespace of its own, if root runs it (tests/tools/limited makes that of others): a
+# container that this machine starts meanwhile has no copy of the test's mounts.
+if [ "${E2E_IN:-}" = "$$" ]; then
+	leave_others_mounts
+elif unshare --mount true 2> /dev/null; then
+	E2E_IN=$$ exec unshare --mount --propagation private "$0" "$@"
+fi
+
 umask 022 # whatever it is here: other users are to reach what is made
 work=$(mktemp -d "${TMPDIR:-/tmp}/rnfs-e2e.XXXXXX")
 mnt=$work/mnt
@@ -95,12 +109,6 @@ unmount_rnfs() { # unmounts and waits until the daemon has ended
 	done
 	echo "the daemon is still running: $(daemon_pids)"
 	return 1
-}
-
-# A new mount namespace has a copy of every mount, and a file system ends with its last copy: the daemons of tests that run
-# beside this one would live on after their unmount. To be called in the namespace, where nothing propagates back.
-leave_others_mounts() {
-	umount --internal-only --lazy --no-canonicalize --all -t fuse.rnfs
 }
 
 e2e_cleanup() {

@@ -18,7 +18,7 @@ static void memory_that_is_short_halves_it(void **state)
 {
 	struct budget b;
 
-	budget_init(&b, 64 * MIB);
+	budget_init(&b, 64 * MIB, MIB);
 	assert_int_equal(b.now, 64 * MIB);
 	budget_cut(&b, 64 * MIB, 0);
 	assert_int_equal(b.now, 32 * MIB);
@@ -29,7 +29,7 @@ static void memory_that_is_short_halves_it(void **state)
 	budget_cut(&b, 40 * MIB, 2 * SECOND);
 	assert_int_equal(b.now, 5 * MIB / 2);
 	budget_cut(&b, 0, 3 * SECOND);
-	assert_int_equal(b.now, BUDGET_LEAST);
+	assert_int_equal(b.now, MIB);
 }
 
 static void it_grows_when_memory_has_not_been_short_for_long(void **state)
@@ -38,7 +38,7 @@ static void it_grows_when_memory_has_not_been_short_for_long(void **state)
 	uint64_t t = 100 * SECOND;
 	unsigned looks = 0;
 
-	budget_init(&b, 64 * MIB);
+	budget_init(&b, 64 * MIB, MIB);
 	assert_false(budget_grow(&b, t));
 	budget_cut(&b, 0, t);
 	for (; t < 100 * SECOND + BUDGET_CALM_NS; t += SECOND)
@@ -55,10 +55,10 @@ static void a_small_one_is_left_alone(void **state)
 {
 	struct budget b;
 
-	budget_init(&b, 1);
+	budget_init(&b, 1, MIB);
 	budget_cut(&b, 1, 0);
 	assert_int_equal(b.now, 1);
-	budget_init(&b, 0);
+	budget_init(&b, 0, MIB);
 	budget_cut(&b, 0, 0);
 	assert_int_equal(b.now, 0);
 	assert_false(budget_grow(&b, 100 * SECOND));
@@ -68,7 +68,7 @@ static void another_most_leaves_a_cut_as_it_is(void **state)
 {
 	struct budget b;
 
-	budget_init(&b, 64 * MIB);
+	budget_init(&b, 64 * MIB, MIB);
 	budget_resize(&b, 24 * MIB);
 	assert_int_equal(b.now, 24 * MIB);
 	budget_resize(&b, 48 * MIB); /* it was full */

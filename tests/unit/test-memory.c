@@ -19,13 +19,15 @@
 #define GROUP  "sys/fs/cgroup/one"
 #define BLOCKS 64u
 
+static const struct options opt = {.workers = 2};
 static struct fs fs;
 static struct cache_file file;
 
 /* A group of 512 MiB, and a mount that would like to have 64. */
 static int setup(void **state)
 {
-	size_t cached;
+	static const struct writeback_ops ops;
+	size_t data, cached;
 
 	fake_groups_begin();
 	fake_file("proc/self/cgroup", "0::/one\n");
@@ -33,11 +35,13 @@ static int setup(void **state)
 	fake_file(GROUP "/memory.max", "536870912\n");
 	fake_file(GROUP "/memory.current", "1000000\n");
 	fake_file(GROUP "/memory.stat", "inactive_file 0\nactive_file 0\n");
-	fs = (struct fs){.memory = memory_new(fake_root, 64 * MIB)};
+	fs = (struct fs){.opt = &opt, .memory = memory_new(fake_root, 64 * MIB)};
 	assert_int_equal(memory_bytes(fs.memory), 64 * MIB);
-	memory_split(memory_bytes(fs.memory), &fs.data_limit, &cached);
+	memory_split(memory_bytes(fs.memory), &data, &cached);
+	fs.data_limit = data;
 	fs.pool = mem_pool_new(memory_bytes(fs.memory));
 	fs.cache = cache_new(fs.pool, cached);
+	fs.writeback = writeback_new(&ops, data / 2);
 	cache_file_init(&file);
 	return 0;
 }
@@ -45,6 +49,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	cache_file_finish(&file);
+	fs.writeback = writeback_free(fs.writeback);
 	fs.cache = cache_free(fs.cache);
 	fs.pool = mem_pool_free(fs.pool);
 	fs.memory = memory_free(fs.memory);
@@ -156,7 +161,22 @@ static void a_group_without_room_costs_it_all_but_a_little(void **state)
 	assert_true(cache_limit(fs.cache) <= MIB);
 }
 
-static void the_cache_follows_the_groups_limit(void **state)
+/* Half of what is under way, but the workers have a block each, and there is room for requests. */
+static void data_under_way_is_cut_too(void **state)
+{
+	memory_connected(&fs);
+	assert_int_equal(fs.data_limit, 24 * MIB);
+	fs.data_used = 20 * MIB;
+	memory_stalled(&fs, POLLPRI);
+	assert_int_equal(fs.data_limit, 10 * MIB);
+	fs.data_used = 0;
+	memory_stalled(&fs, POLLPRI);
+	assert_int_equal(fs.data_limit, 4 * MIB + 2 * MEM_MAX_SIZE);
+	memory_tick(&fs); /* not at once */
+	assert_int_equal(fs.data_limit, 4 * MIB + 2 * MEM_MAX_SIZE);
+}
+
+static void the_shares_follow_the_groups_limit(void **state)
 {
 	size_t all, data, cached;
 
@@ -168,6 +188,7 @@ static void the_cache_follows_the_groups_limit(void **state)
 	memory_split(20 * MIB, &data, &cached);
 	assert_int_equal(cache_limit(fs.cache), cached);
 	assert_true(cache_bytes(fs.cache) <= cached);
+	assert_int_equal(fs.data_limit, data);
 	fake_file(GROUP "/memory.max", "max\n");
 	memory_tick(&fs);
 	assert_int_equal(cache_limit(fs.cache), all);
@@ -183,7 +204,8 @@ int main(void)
 		TEST(stalls_cost_the_cache_half_of_it),
 		TEST(stalls_of_others_cost_nothing),
 		TEST(a_group_without_room_costs_it_all_but_a_little),
-		TEST(the_cache_follows_the_groups_limit),
+		TEST(data_under_way_is_cut_too),
+		TEST(the_shares_follow_the_groups_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * Unit tests of fs/signals.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fs/signals.h"
+
+static int wake_fd;
+
+static void is_woken(void)
+{
+	eventfd_t n;
+
+	assert_int_equal(eventfd_read(wake_fd, &n), 0);
+}
+
+static void a_log_and_statistics_are_asked_for(void **state)
+{
+	signals_catch(wake_fd, false);
+	assert_false(signals_take_stats() || signals_take_hangup());
+	raise(SIGUSR1);
+	raise(SIGHUP);
+	is_woken();
+	assert_true(signals_take_stats() && signals_take_hangup());
+	assert_false(signals_take_stats() || signals_take_hangup());
+	assert_int_equal(signals_stops(), 0);
+}
+
+static void each_signal_to_end_counts(void **state)
+{
+	uint64_t first;
+
+	signals_catch(wake_fd, true);
+	raise(SIGHUP);
+	is_woken();
+	assert_int_equal(signals_stops(), 1);
+	first = signals_stopped_at();
+	raise(SIGTERM);
+	raise(SIGINT);
+	raise(SIGUSR2); /* for a worker */
+	assert_int_equal(signals_stops(), 3);
+	assert_int_equal(signals_stopped_at(), first);
+	assert_false(signals_take_hangup());
+}
+
+/* Of a process that is not the first one nothing changes. */
+static void children_of_others_are_left(void **state)
+{
+	pid_t child = fork();
+	siginfo_t info;
+
+	if (!child)
+		_exit(0);
+	assert_int_equal(waitid(P_PID, child, &info, WEXITED | WNOWAIT), 0);
+	signals_begin();
+	signals_reap();
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_false(signals_first_process());
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_log_and_statistics_are_asked_for),
+		cmocka_unit_test(each_signal_to_end_counts),
+		cmocka_unit_test(children_of_others_are_left),
+	};
+
+	wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	return cmocka_run_group_tests_name("signals", tests, NULL, NULL);
+}
