@@ -105,6 +105,7 @@ int rpc_call_submit(struct rpc_call *call)
 		client_wake_locked(c);
 	rpc_count(&c->stats.calls, 1);
 	atomic_fetch_add_explicit(&c->table.senders, 1, memory_order_relaxed);
+	log_data("%s: call %08x%s", c->peer_name, call->xid, x ? "" : " waits for a connection");
 	pthread_mutex_unlock(&c->table.lock);
 
 	if (x)
@@ -199,6 +200,7 @@ static void up_reply(void *ctx, struct rpc_call *call, int error, struct xdr_in 
 		if (rc < 0 && client_ask_again(c, call, &h))
 			return;
 	}
+	log_data("%s: reply %08x", c->peer_name, call->xid);
 	client_take_out(c, call);
 	rpc_count(&c->stats.replies, 1);
 	if (c->silent) {
