@@ -28,7 +28,7 @@ CLANG = ("clang", "fuzz")
 # What the end-to-end tests need of a build and of the sources.
 PROGRAMS = ["fs/rnfs", "contrib/serve/rnfs-serve", "contrib/rnfs-wire/rnfs-wire",
             "contrib/systemd/rnfs@.service"]
-SOURCES = ["tests/e2e", "tests/scenario", "tests/bench", "tests/tap.sh"]
+SOURCES = ["tests/e2e", "tests/scenario", "tests/bench", "tests/tap.sh", "contrib/desktop"]
 
 
 def path(name):
