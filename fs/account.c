@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * account: what each request of the kernel's was, and how long it took.
+ * account: the kind of each request of the kernel, and how long it took.
  */
 #include "fs/account.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * locker: who may hold locks on a file, and clearing what they leave behind.
+ * locker: the owners that may hold locks on a file, and clearing the locks that they leave behind.
  */
 #include "fs/locker.h"
 

@@ -11,7 +11,7 @@
  * as it was before the WRITE. The kernel then keeps old data where it has just written, or zeros if
  * the WRITE was behind the end of the file.
  *
- * In all other cases the kernel does not read what it is writing. A process that needs a page in
+ * In all other cases the kernel reads no page that it is writing. A process that needs a page in
  * the cache sends no READ, and a process that writes to a page waits for a READ of the page to end.
  * So a READ meets a WRITE of the same pages only if the WRITE filled the pages before the READ was
  * sent. Such a READ waits for the WRITE. If the WRITE comes after the READ was sent to the server,
