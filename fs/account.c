@@ -21,7 +21,7 @@ struct accounts {
 	struct live of[HISTOGRAM_SHARDS][ACCOUNT_KINDS];
 };
 
-/* The request that this thread has read last, and the one that it answers next. */
+/* The last request read by this thread, and the next one to be answered by this thread. */
 static _Thread_local struct account reading, answering;
 
 static const char *const names[ACCOUNT_KINDS] = {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * account: the kind of each request of the kernel, and how long it took.
+ * account: the kind of each request of the kernel, and the time until its answer.
  *
- * A worker that has read a request notes it for its own thread, until the worker reads the next
- * one. If the request becomes a struct request, that takes the account along (account_take()). The
- * thread that answers gets the account just before the answer (account_answers()). The answer
- * passes through account_answered(), which adds the request to the totals of its kind. So requests
- * that are answered at once, from the cache, count too.
+ * A worker notes each request for its own thread, until the worker reads the next one. A struct
+ * request takes the account along (account_take()). The answering thread gets the account just
+ * before the answer (account_answers()). The answer passes through account_answered(), which adds
+ * the request to the totals of its kind. So requests that are answered at once, from the cache,
+ * count too.
  *
  * The cost is one reading of the clock, or two where there was none before, and some additions to
  * memory that mostly one thread uses. FORGET and INTERRUPT, which have no answer, do not count.

@@ -107,9 +107,9 @@ void change_astray_end(const struct fs *fs, struct inode *ino)
 	pthread_mutex_unlock(&ino->forgetting);
 }
 
-/* Another client has changed the file, or may have. This thread has just learned of that, or
- * another thread that has not come to this point. The kernel sees the change at its next look, and
- * data that it then reads must not come from before. */
+/* After a change, or a possible one, by another client: this thread has just learned of the change,
+ * or another thread that has not come to this point. The kernel sees the change at its next look.
+ * Data read after the look must not come from before. */
 static void drop_stale(struct inode *ino)
 {
 	uint64_t dropping = filechange_to_drop(of(ino));
@@ -120,8 +120,8 @@ static void drop_stale(struct inode *ino)
 	filechange_cleared(of(ino), dropping);
 }
 
-/* Makes data safe that this mount has sent and that may still be lost. If the data were written
- * again later, it would replace another client's. */
+/* Makes data safe that is on the server but may still be lost. Sent again later, the data would
+ * replace another client's. */
 static void commit_foreign(struct inode *ino, enum filechange_by by)
 {
 	if (by == FILECHANGE_FOREIGN)

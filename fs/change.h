@@ -4,10 +4,10 @@
  * change: changes of a file's data by other clients, as the server's answers show them
  * (filechange.h), and the actions that follow.
  *
- * When another client has changed the file, the kernel is made to doubt its attributes. The kernel
- * then asks for attributes before it next reads from its pages, and drops the pages if size or
- * times are not those that it believed. The notification never tells the kernel a size, so no size
- * can jump back. There is no other notification, and none where no other client writes.
+ * After a change by another client, the kernel is made to doubt its attributes. The kernel then
+ * asks for attributes before the next read from its pages, and drops the pages if size or times are
+ * other than believed. The notification never tells the kernel a size, so no size can jump back.
+ * There is no other notification, and none where no other client writes.
  */
 #ifndef RNFS_FS_CHANGE_H
 #define RNFS_FS_CHANGE_H
@@ -49,8 +49,8 @@ int change_notify_range(const struct fs *fs, struct inode *ino, off_t from, off_
 bool change_goes_astray(const struct fs *fs, struct inode *ino, uint64_t asked, uint64_t born);
 /* Such an append, counted in inode.astray, is about to be answered. */
 void change_astray_end(const struct fs *fs, struct inode *ino);
-/* change_look() for attributes that the kernel is about to be told: data that the kernel reads
- * while it believes them must not be older than they are. */
+/* change_look() for attributes that the kernel is about to be told: data read while the kernel
+ * believes the attributes must not be older. */
 void change_told(struct inode *ino, const struct nfs_attr *a, uint64_t asked);
 /* The server, asked after `asked`, has opened f: may the kernel keep its pages? */
 bool change_keeps_pages(struct file *f, const struct nfs_attr *a, uint64_t asked);

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * complete: directories whose names are all known, so that the server need not be asked for another
+ * complete: directories with all names known, so that the server need not be asked for another
  * name.
  *
- * A directory is complete when this mount has just made it, or has listed it to the end. Then this
- * always holds: the set has each name that was in the directory at `since`, and each name that this
- * mount may have made there since, without names that this mount has removed. So a name that is not
- * in the set does not exist, unless another client has made it after `since`. The caller decides
- * for how long, and for which users, the server is not asked (entry.h).
+ * A directory is complete when this mount has just made the directory, or has listed all of it.
+ * Then the set always has each name that was in the directory at `since`, and each name that this
+ * mount may have made there since, without names removed by this mount. So a name outside the set
+ * does not exist, unless another client has made the name after `since`. The caller decides for how
+ * long, and for which users, the server is not asked (entry.h).
  *
- * A set may hold too much: a name that could not be made, or a name that was removed while the
- * directory was being listed. The server is asked for such a name. A set never holds too little: a
- * name is added before the server is asked to make it. Names are kept as 64-bit hashes, and two
- * names with one hash count as one. For a wrong answer from that a directory would need billions of
- * names.
+ * A set may hold too much: a name that could not be made, or a name removed during the listing. The
+ * server is asked for such a name. A set never holds too little: a name is added before the server
+ * is asked to make it. Names are kept as 64-bit hashes, and two names with one hash count as one.
+ * For a wrong answer a directory would need billions of names.
  *
- * Also noted are the names that this mount changes while a listing is in use for LOOKUPs
- * (listed.h): the listing does not answer for those names any more. That is called to watch.
+ * A directory may also be watched: the names that this mount changes are noted while a listing is
+ * in use for LOOKUPs (listed.h). The listing does not answer for those names any more.
  *
  * All sets of a mount together have COMPLETE_SLOTS_MAX slots; the least recently used directory
  * ends first. The caller serialises all calls (names.h).
@@ -44,7 +43,8 @@ struct complete {
 	TAILQ_ENTRY(complete) link; /* while linked */
 	bool linked;
 	bool is; /* the directory is complete; the rest of this paragraph is set */
-	/* this mount made it; else only user by_uid, the one that listed it, may rely on it */
+	/* this mount made the directory; else only user by_uid, which listed it, may rely on the
+	 * set */
 	bool by_anybody;
 	uint32_t by_uid;
 	uint64_t since;

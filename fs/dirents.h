@@ -3,12 +3,15 @@
  *
  * dirents: entries of a directory, as the kernel gets them.
  *
- * They are made from the records of a listing (listing.h). An entry carries its own attributes only
- * if they are younger than the attribute time-out, this mount has changed neither inode nor
- * directory since they were asked for, and the server was not asked again. Or the entry carries
- * attributes of the inode that are known and believed. Otherwise the entry has none, and the kernel
- * asks when it needs them. An entry with attributes adds a lookup to its inode, which the kernel
- * forgets like any other.
+ * Entries are made from the records of a listing (listing.h). An entry carries attributes in two
+ * cases:
+ *
+ *   - The record has attributes younger than the attribute time-out. This mount has changed neither
+ *     inode nor directory since the server was asked, and the server was not asked again.
+ *   - The attributes of the inode are known and believed.
+ *
+ * Other entries carry none, and the kernel asks for attributes when needed. An entry with
+ * attributes adds a lookup to its inode, which the kernel forgets like any other.
  */
 #ifndef RNFS_FS_DIRENTS_H
 #define RNFS_FS_DIRENTS_H

@@ -21,10 +21,10 @@ double entry_attr_timeout(const struct fs *fs, struct inode *ino, const struct n
 double entry_attr_left(
 	const struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t seen);
 /* Converts a, attributes of ino that the server was asked for at `asked`, for stat(2). Notes that
- * the kernel, which has asked at `born`, is told them, and may believe them for *timeout seconds.
+ * the kernel, which has asked at `born`, is told a, and may believe a for *timeout seconds.
  * *timeout becomes 0 if the attributes have been doubted meanwhile. change_told() is to be called
- * before the caller works out *timeout. The kernel takes the attributes of its own changes whenever
- * it has asked: born is then now. */
+ * before the caller works out *timeout. The kernel takes attributes after its own changes at any
+ * time: born is then now. */
 void entry_stat(struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t asked,
 	uint64_t born, double *timeout, struct stat *st);
 /* The server, asked at `seen`, has told a: notes these attributes of ino. If a user may have lost
@@ -79,9 +79,9 @@ bool entry_keeps_names(const struct fs *fs, struct inode *dir);
  * be missing from the listing. */
 uint32_t entry_list_names(
 	struct fs *fs, struct inode *dir, uint64_t since, uint32_t uid, uint32_t max);
-/* With lookupcache=complete: are all names of dir known, as far as uid may rely on that, and name
- * is none of them, and is that still believed? Then it is believed until *until. No creation is
- * ever refused because of that. */
+/* With lookupcache=complete: are all names of dir known, as far as uid may rely on the list, is
+ * name none of them, and is the list still believed? Then the absence is believed until *until. No
+ * creation is ever refused for that reason. */
 bool entry_knows_none(
 	struct fs *fs, struct inode *dir, const char *name, uint32_t uid, uint64_t *until);
 /* Did this mount make dir, and does it still know every name in dir from that? */

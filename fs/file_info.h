@@ -10,7 +10,7 @@
 
 /* f is open, and the caller is about to answer with this: the kernel then keeps its pages, or drops
  * them. attr: of the inode, asked for at `asked`; NULL: no other client has changed the file, and
- * the kernel asks for attributes when it needs them. */
+ * the kernel asks for attributes when needed. */
 struct fuse_file_info file_info(
 	const struct fs *fs, struct file *f, const struct nfs_attr *attr, uint64_t asked);
 

@@ -370,11 +370,10 @@ bool inode_shrinks(struct inode *ino, uint64_t size);
 /* Was the kernel told nothing older than this change attribute and size since it last forgot
  * attributes? */
 bool inode_told_from(struct inode *ino, uint64_t change, uint64_t size);
-/* May the kernel believe attributes that it was told? Then a notification can make the kernel
- * forget them. inode_forgot(): the kernel has been notified, after `began`; times is from
- * inode_must_forget(). A notification also makes the kernel throw away the answers that are on
- * their way, and a reader that waits for such an answer goes on with the old attributes. So no
- * needless notification is sent. */
+/* May the kernel believe attributes? Then a notification can make the kernel forget them.
+ * inode_forgot(): the kernel has been notified, after `began`; times is from inode_must_forget(). A
+ * notification also makes the kernel throw away answers on their way, and a reader that waits for
+ * such an answer goes on with the old attributes. So no needless notification is sent. */
 bool inode_must_forget(struct inode *ino, unsigned *times);
 void inode_forgot(struct inode *ino, unsigned times, uint64_t began);
 /* The kernel asks for attributes; and is about to get an error, or the answer to the GETATTR that
@@ -385,19 +384,19 @@ void inode_attr_asked(struct inode *ino);
 void inode_attr_waits(struct inode *ino);
 void inode_attr_answered(struct inode *ino, uint64_t born);
 /* The kernel has sent a READ at `born` that begins behind the end of the file, according to the
- * server, which was last asked at `sent`. Would the empty answer make the kernel throw away
- * attributes that are on their way? Not if the kernel was made to forget attributes since `born`,
- * or has got attributes that it asked for after it was made to forget: the empty answer then
- * changes nothing. The kernel has got attributes if it was answered before `sent`: the process that
- * asked has had the time of a round trip to handle them. */
+ * server, last asked at `sent`. Would the empty answer make the kernel throw away attributes on
+ * their way? Not if the kernel was made to forget attributes since `born`, or has got attributes
+ * that it asked for afterwards: the empty answer then changes nothing. The kernel has got
+ * attributes if it was answered before `sent`: the process that asked has had a round trip's time
+ * to handle the answer. */
 bool inode_end_spoils(struct inode *ino, uint64_t born, uint64_t sent);
 /* The server has told attr at an open: does the kernel believe that change attribute and size? Of
  * several answers on their way the kernel takes the first one, not the last. So the result is true
  * only if all answers since the kernel last forgot attributes were the same. */
 bool inode_told_this(struct inode *ino, const struct nfs_attr *attr);
-/* A process that asked for attributes with time-out 0 may handle the answer at any later time. The
- * kernel then takes that size, and throws away attributes that it asked for meanwhile. Did all such
- * answers since the kernel last forgot attributes have this size? */
+/* A process may handle attributes with time-out 0 at any time after the answer. The kernel then
+ * takes that size, and throws away attributes that it asked for meanwhile. Did all such answers
+ * since the kernel last forgot attributes have this size? */
 bool inode_told_size(struct inode *ino, uint64_t size);
 
 #endif

@@ -3,9 +3,9 @@
  *
  * late: changes of a file's data that outlive the process that asked for them.
  *
- * All such requests of a mount are in one list, from late_begin() on, and all that wait in another.
- * An inode counts its LATE requests. Where the count is 0, as nearly always, no thread takes the
- * lock.
+ * All such requests of a mount are in one list, from late_begin() on, and all waiting requests in
+ * another. An inode counts its LATE requests. Where the count is 0, as nearly always, no thread
+ * takes the lock.
  */
 #include "fs/late.h"
 

@@ -3,17 +3,16 @@
  *
  * late: changes of a file's data that outlive the process that asked for them.
  *
- * A process that is killed does not wait for the server, but a WRITE that the server has got cannot
- * be taken back. The server executes calls in any order, and a lost connection may deliver a call
- * twice. If this mount forgot such a call, the server could execute the call later: over bytes that
- * were written and made safe since, or over bytes that another client wrote under a lock that it
- * got since.
+ * A killed process does not wait for the server, but a WRITE that has reached the server cannot be
+ * taken back. The server executes calls in any order, and a lost connection may deliver a call
+ * twice. If this mount forgot such a call, the server could execute the call later: over bytes
+ * written and made safe since, or over bytes that another client wrote under a lock.
  *
  * So the request of a killed process is answered EINTR and goes on. The request is LATE, with its
  * memory, until its call has ended (nfs_cancel()). Until then every change of the same bytes waits.
- * So does all that tells other clients that the file is theirs: an unlock, and the close of the
- * file, which unlocks. A request that waits here can be killed. A call that the server cannot have
- * got ends at once. Where no process is killed no request waits, and no round trip is added.
+ * So do requests that let other clients have the file: an unlock, and the close of the file, which
+ * unlocks. A request that waits here can be killed. A call that cannot have reached the server ends
+ * at once. Where no process is killed no request waits, and no round trip is added.
  *
  *     sends      late_begin -> request_submit -> [GONE: LATE, answered] -> late_end, request_free
  *     waits      late_waits -> next
@@ -48,8 +47,8 @@ bool late_waits(
 /* Does a LATE request change any of these bytes? Any thread. */
 bool late_meets(struct fs *fs, struct inode *ino, uint64_t first, uint64_t last);
 
-/* Answers the requests that are GONE, and makes them LATE. Ends the requests that wait and are
- * GONE, except those that close a file. */
+/* Answers the requests that are GONE, and makes them LATE. Ends waiting requests that are GONE,
+ * except those that close a file. */
 void late_end_gone(struct fs *fs);
 /* The mount ends: waits for a limited time until no request is LATE. */
 void late_drain(struct fs *fs);

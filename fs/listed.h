@@ -4,13 +4,12 @@
  * listed: LOOKUPs that are answered from a listing.
  *
  * A listing tells the file and the attributes of a name, as LOOKUP does. An entry counts like the
- * answer to a LOOKUP that was sent when the page was asked for. So the entry is believed for the
- * attribute time of the file, unless this mount has changed the name or the file meanwhile, or
- * another client was seen to change the directory. A name that is missing from a listing tells
- * nothing here (complete.h).
+ * answer to a LOOKUP sent when the page was asked for. So the entry is believed for the attribute
+ * time of the file, unless this mount has changed the name or the file meanwhile, or another client
+ * was seen to change the directory. A name missing from a listing tells nothing here (complete.h).
  *
  * After a change in the directory by this mount, the answers to earlier LOOKUPs of other names are
- * not used, but a listing still is. It is used no longer than the time that counted when it came.
+ * not used, but a listing still is: for no longer than the time that counted when the listing came.
  */
 #ifndef RNFS_FS_LISTED_H
 #define RNFS_FS_LISTED_H

@@ -113,7 +113,7 @@ static bool unmake_fs(struct fs *fs, bool mounted)
 	return safe;
 }
 
-/* The threads that the kernel lets wait while it drops pages or names. It may wait itself, for
+/* The threads that wait while the kernel drops pages or names. The kernel may itself wait for
  * requests that the workers have to read and answer: with errors, if they take long. */
 static void stop_notices(struct fs *fs)
 {

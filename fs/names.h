@@ -89,10 +89,10 @@ void names_move(struct names *n, struct inode *dir, const char *name, struct ino
 void names_doubt(struct names *n, struct inode *dir, const char *name);
 void names_doubt_all(struct names *n, struct inode *ino);
 
-/* Lists the names in dir that the kernel still believes, each with its NUL, in memory that the
- * caller frees; notes that the kernel believes none of them any more. No such name: *len 0 and
- * NULL. The first *fresh bytes are the names that the kernel was told in the last NAMES_FRESH_NS.
- * False when out of memory: then nothing has changed. */
+/* Lists the names in dir that the kernel still believes, each with its NUL, in memory for the
+ * caller to free. Notes that the kernel believes none of them any more. No such name: *len 0 and
+ * NULL. The first *fresh bytes are names told to the kernel in the last NAMES_FRESH_NS. False when
+ * out of memory: then nothing has changed. */
 bool names_take_back(struct names *n, struct inode *dir, char **list, size_t *len, size_t *fresh);
 /* The same for one name, if the kernel believes the name. */
 void names_take_back_name(struct names *n, struct inode *dir, const char *name);
@@ -102,8 +102,8 @@ void names_take_back_name(struct names *n, struct inode *dir, const char *name);
 
 /* This mount has made dir, and sent that call at `since`. */
 void names_made_dir(struct names *n, struct inode *dir, uint64_t since);
-/* This mount is about to make name in dir, or to move a file to that name. (names_drop() and
- * names_move() report names that this mount has removed.) */
+/* This mount is about to make name in dir, or to move a file to name. (names_drop() and
+ * names_move() report names removed by this mount.) */
 void names_making(struct names *n, struct inode *dir, const char *name);
 /* Names that this mount does not know of may have been made in dir, or will be. */
 void names_incomplete(struct names *n, struct inode *dir);

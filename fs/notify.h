@@ -3,19 +3,19 @@
  *
  * notify: telling the kernel not to believe names any more.
  *
- * The kernel takes the lock of the directory for that. A process that looks up, makes or removes a
- * name in the directory holds that lock until this daemon has answered. So a separate thread tells
- * the kernel, and may block. An answer may wait for this thread only if no process waits for the
- * answer with the directory locked. The answer to a LOOKUP of the directory itself does wait
- * (notify_then()): a process that walks into the directory then finds that the kernel believes no
- * name in it any more. It does not wait if names in the parent directory are to be doubted as well:
- * this thread may be waiting for that very answer.
+ * To handle such a notification the kernel takes the lock of the directory. A process that looks
+ * up, makes or removes a name in the directory holds the lock until this daemon has answered. So a
+ * separate thread, the notifier, tells the kernel, and may block. An answer may wait for the
+ * notifier only if no process waits for the answer with the directory locked. The answer to a
+ * LOOKUP of the directory itself does wait (notify_then()): a process that walks into the directory
+ * then finds no believed name in it. The answer does not wait if names in the parent directory are
+ * to be doubted as well: the notifier may be waiting for that very answer.
  *
  * The kernel looks up a name that it already has without that lock. So a process may be answered
  * before the name is taken back, and take over the time-out from the answer only afterwards: then
  * the kernel believes the name again. Answers after the taking back give no time-out
- * (inode_names_taken()). Of answers just before, the daemon does not know when they are handled. So
- * their names are taken back a second time a moment later.
+ * (inode_names_taken()). The daemon does not know when answers just before are handled. So the
+ * names in those answers are taken back a second time a moment later.
  */
 #ifndef RNFS_FS_NOTIFY_H
 #define RNFS_FS_NOTIFY_H

@@ -3,21 +3,21 @@
  *
  * opening: opens of files whose names are being removed, or that are not quite made yet.
  *
- * The kernel opens a file by its inode, and meanwhile other processes may remove the name or give
- * it to another file. On a local file system the open then wins, or finds the file that has the
+ * The kernel opens a file by its inode. Meanwhile other processes may remove the name or give the
+ * name to another file. On a local file system the open then wins, or finds the file that has the
  * name now. So here: from the arrival of an open its file counts as open, and the last name is not
- * removed but made a silly one (silly.h). While the name of a file that is not open is being
- * removed, opens of the file wait, and then ask the server.
+ * removed but made a silly one (silly.h). During the removal of a name of a file that is not open,
+ * opens of the file wait, and then ask the server.
  *
- * A server may keep a value of its own in the times of a file that is made exclusively, until the
- * times are set. The process that makes the file need not wait for that. But requests that look at
- * the times or change them wait, and so do a sync and a close. Mostly the same program sets times
- * next, or writes and closes, and such a call can set them too. So the times are not set at once,
- * but with that call, or after some milliseconds.
+ * A server may keep a value of its own in the times of a file made exclusively, until the times are
+ * set. The process that makes the file need not wait. But requests that look at the times or change
+ * the times wait, and so do a sync and a close. Mostly the same program sets times next, or writes
+ * and closes, and such a call can set the file's times too. So the times are set with such a call,
+ * or after some milliseconds.
  *
- * Locks. openings.lock guards the lists of requests that wait and that are parked, and an inode's
- * settler. Order: openings.lock, then an inode's lock, which guards its nopen, unlinking and
- * settling. No step of a request is called with one of them held.
+ * Locks. openings.lock guards the lists of waiting and parked requests, and an inode's settler.
+ * Order: openings.lock, then an inode's lock, which guards nopen, unlinking and settling. No step
+ * of a request is called with one of them held.
  */
 #ifndef RNFS_FS_OPENING_H
 #define RNFS_FS_OPENING_H

@@ -2,8 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * ops: the operations that the kernel asks for, spread over ops_*.c by their objects. Each begins
- * on a worker, as libfuse calls it, and ends on the thread that sees its last answer from the
- * server.
+ * on a worker, called by libfuse, and ends on the thread that sees the last answer from the server.
  */
 #ifndef RNFS_FS_OPS_H
 #define RNFS_FS_OPS_H

@@ -58,9 +58,9 @@ static bool open_only_reads(const struct file *f)
 	return (f->flags & (O_ACCMODE | O_TRUNC)) == O_RDONLY;
 }
 
-/* The right that must be asked for because a successful OPEN for reading does not prove it. A
- * server also opens a file for users that may only execute it, and for execve(2) by users that may
- * only read. 0: none. */
+/* The right that a successful OPEN for reading does not prove, and that must be asked for. A server
+ * also opens a file for users that may only execute it, and for execve(2) by users that may only
+ * read. 0: none. */
 static uint32_t open_doubt(const struct file *f, const struct nfs_attr *attr)
 {
 	if (f->flags & OPEN_EXEC)
@@ -85,8 +85,8 @@ static uint32_t open_rights(int flags)
 	}
 }
 
-/* The rights that OPEN is to ask for too, since its success will probably not prove them; 0: they
- * are known. */
+/* The rights that OPEN is to ask for too, since a successful OPEN will probably not prove them; 0:
+ * the rights are known. */
 static uint32_t open_wants(struct request *r)
 {
 	const struct nfs_attr seen = {.mode = inode_mode(r->inode, &(uint64_t){0})};

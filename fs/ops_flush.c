@@ -86,10 +86,10 @@ static void flush_settle(struct request *r)
 		flush_unlock(r);
 }
 
-/* No other client sees the file while it is delegated to write. So it is enough that the server has
- * taken the written data, and so has reported a lack of space. The release of the file then commits
- * the data. But an unlock that the server sees tells other clients that all data is there. And data
- * that is not kept here cannot be written again: close(2) must report a loss. */
+/* No other client sees a file that is delegated to write. So it is enough that the server has taken
+ * the written data, and so has reported a lack of space. The release of the file then commits the
+ * data. But an unlock sent to the server tells other clients that all data is there. And data that
+ * is not kept here cannot be written again: close(2) must report a loss. */
 static enum written_level flush_level(const struct fs *fs, struct inode *ino)
 {
 	uint64_t since = deleg_alone_since(fs, ino);

@@ -110,8 +110,8 @@ static bool getattr_known(struct request *r)
 }
 
 /* Appended data may stand at a wrong place in the kernel's pages (append.c): must the kernel drop
- * the pages before it is told this size? The kernel drops them itself if the size is not the one
- * that it believed. If it was told one size twice, it has done so. */
+ * the pages before the answer tells this size? The kernel itself drops the pages if the size is not
+ * the believed one. After the same size twice, the kernel has dropped them. */
 static bool getattr_drops(struct inode *ino, uint64_t size)
 {
 	if (!atomic_load(&ino->displaced))

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * process: facts from /proc about a thread that waits for an answer of the daemon: which groups it
- * has, and whether it will ever look at the answer.
+ * process: facts from /proc about a thread that waits for an answer of the daemon: its groups, and
+ * whether it will ever look at the answer.
  *
- * A thread is KILLED when a deadly signal is pending, for the thread or for its process, that is
- * neither blocked nor ignored nor caught; or SIGKILL, into which the kernel turns most others. A
- * thread that has taken the signal and ends is KILLED too: its signals are not pending any more,
- * but the kernel has marked the thread. It then waits for the FLUSH of files that it had open.
+ * A thread is KILLED when a deadly signal is pending for the thread or its process, and neither
+ * blocked nor ignored nor caught; or SIGKILL, into which the kernel turns most others. A thread is
+ * also KILLED after the signal, while it ends: the signal is not pending any more, but the kernel
+ * has marked the thread. The thread then waits for the FLUSH of its open files.
  *
- * A thread is ENDING when it ends by itself. From then on the kernel drops every signal that is
- * sent to the thread, also SIGKILL, so the daemon cannot see that a user tries to kill it.
+ * A thread is ENDING when it ends by itself. From then on the kernel drops every signal sent to the
+ * thread, also SIGKILL, so the daemon cannot see a user's attempt to kill the thread.
  */
 #ifndef RNFS_FS_PROCESS_H
 #define RNFS_FS_PROCESS_H

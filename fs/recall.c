@@ -3,8 +3,8 @@
  *
  * recall: the server's requests for a file that is delegated to this mount to write.
  *
- * A recall does not wait for data that is written after it began: a process that goes on writing
- * does not delay it. That does no harm. From the recall on no process relies on the delegation, so
+ * A recall does not wait for data written after its beginning: a process that goes on writing does
+ * not delay the recall. No harm is done. From the recall on no process relies on the delegation, so
  * later data is made safe at fsync or close, as without a delegation.
  */
 #include "fs/recall.h"

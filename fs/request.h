@@ -349,10 +349,10 @@ void request_free(struct request *r);
  * it is too long. */
 bool request_set_name(char dst[REQUEST_NAME_MAX], struct nfs_name *out, const char *name);
 
-/* Cancels requests that have waited for a second or more for a process that is being killed, and
- * requests that have timed out (request_pool_limit()), and marks them GONE. To be called about once
- * a second. True: such a process was found in the last two seconds. It may have more requests, one
- * after the other, so this is to be called again in some 20 ms. */
+/* Cancels requests whose process is being killed, after a wait of a second or more, and requests
+ * that have timed out (request_pool_limit()), and marks them GONE. To be called about once a
+ * second. True: such a process was found in the last two seconds. The process may have more
+ * requests, one after the other, so this is to be called again in some 20 ms. */
 bool request_check_killed(struct request_pool *p);
 static inline bool request_is_gone(const struct request *r)
 {
