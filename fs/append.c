@@ -3,40 +3,40 @@
  *
  * append: WRITE through a descriptor that is O_APPEND.
  *
- * The kernel gives such a WRITE the offset at which it believes that the file ends. Other clients
- * may have moved the end since, so that offset is not used. The data is put at the end of the file
- * on the server (nfs_op.h, NFS_WRITE with append). The appends to an inode go one after the other,
- * and so do the parts of one append. inode.end is the first place to try: the newest size that is
- * known here. Parts are not sent at once, since each must find the end that the part before has
- * made. So no data is overwritten. But data that other clients append without a lock may come
+ * The kernel gives such a WRITE the offset of the end of the file, as the kernel believes. Other
+ * clients may have moved the end since, so the offset is not used. The data is put at the end of
+ * the file on the server (nfs_op.h, NFS_WRITE with append). The appends to an inode go one after
+ * the other, and so do the parts of one append. inode.end is the first place to try: the newest
+ * size known here. Parts are not sent at once, since each must find the end made by the part
+ * before. So no data is overwritten. But without a lock, appended data of other clients may come
  * between the parts.
  *
- * The kernel believes that the data stands where it wanted the data: it has copied the data into
- * its pages there, and set its size accordingly. No answer to a WRITE can correct that. But after
- * every write the kernel asks for the attributes at the next look (read, stat, SEEK_END), finds a
- * size that is not the one it believed, and drops the pages. Only if other clients have made the
- * file just as long meanwhile, the kernel might not notice: then ops_getattr() has the pages
- * dropped first (inode.displaced). They cannot be dropped at once. Before the WRITE is answered the
- * kernel may hold the last page locked. Afterwards it would throw away the answer to a GETATTR
- * under way, and go on with the wrong size. The file offset of the descriptor cannot be corrected.
+ * The kernel believes that the data stands at its own offset: it has copied the data into its pages
+ * there, and set its size accordingly. No answer to a WRITE can correct that. But after every write
+ * the kernel asks for the attributes at the next look (read, stat, SEEK_END), finds a size other
+ * than the believed one, and drops the pages. If other clients have made the file just as long
+ * meanwhile, the kernel might not notice: then ops_getattr() first has the pages dropped
+ * (inode.displaced). The daemon cannot have the pages dropped at once. Before the WRITE is answered
+ * the kernel may hold the last page locked. Afterwards the kernel would throw away the answer to a
+ * GETATTR under way, and go on with the wrong size. The file offset of the descriptor cannot be
+ * corrected.
  *
- * For that, the size that the kernel believes must be known. Attributes that the kernel gets while
- * the WRITE is under way may change that size or not, since the answer to the WRITE may overtake
- * them. So the kernel is made to throw them away, by a notification after it has asked. A process
- * that called stat(2) gets them all the same (change_goes_astray()). The last notification comes
- * before the WRITE is answered: the writer may look at the file next, and must get its own answer.
+ * To notice the difference, the daemon must know the size that the kernel believes. Attributes that
+ * reach the kernel during the WRITE may change that size or not, since the answer to the WRITE may
+ * overtake them. So a notification after the kernel has asked makes the kernel throw the attributes
+ * away. stat(2) still returns them (change_goes_astray()). The last notification comes before the
+ * WRITE is answered: the writer may look at the file next, and must get its own answer.
  *
- * When the answer to an append is lost with a session, the server does not say whether it has
- * carried out the append (rnfs-serve does, contrib/serve/state/answers.h). If it has, the data
- * stands at the offset that the WRITE named, and the file has grown beyond that. So the file is
- * read there:
+ * When the answer to an append is lost with a session, the server does not say whether the append
+ * was carried out (rnfs-serve does, contrib/serve/state/answers.h). If it was, the data stands at
+ * the offset in the WRITE, and the file has grown beyond that offset. So the file is read there:
  *
  *     other bytes      the data is not in the file: it is appended again
  *     the same bytes   if a lock or a delegation has kept other clients from writing there since,
- *                      they are this mount's. Then they are committed, so that no restart can lose
- *                      bytes whose verifier was never seen. Otherwise another client may have
+ *                      the bytes are this mount's. Then they are committed, so that no restart can
+ *                      lose bytes whose verifier was never seen. Otherwise another client may have
  *                      appended the same: the program is told EIO, and the log names the file.
- *                      (NFSv3 would put them at the same place again in any case)
+ *                      (NFSv3 would put the bytes at the same place again in any case)
  *
  * An append that was carried out, and then cut off or overwritten by another client, is made again.
  */

@@ -42,10 +42,10 @@ void change_renew(const struct fs *fs, struct inode *ino, const struct nfs_attr 
 int change_notify(const struct fs *fs, struct inode *ino, off_t from);
 /* The same with the pages of [from, from + len); len 0: to the end. */
 int change_notify_range(const struct fs *fs, struct inode *ino, off_t from, off_t len);
-/* Is it unknown whether the kernel, which has asked at `born`, would take attributes that the
- * server was asked for at `asked`? So it is if the kernel gets them beside the answer to an append
- * that it has in the wrong place (append.c). If true, the kernel has been made to throw them
- * away. */
+/* An answer to an append with the data in the wrong place (append.c) may be on its way beside
+ * attributes that the server was asked for at `asked`, for a GETATTR that the kernel sent at
+ * `born`. Is it then unknown whether the kernel takes the attributes? If so, the kernel has been
+ * made to throw them away. */
 bool change_goes_astray(const struct fs *fs, struct inode *ino, uint64_t asked, uint64_t born);
 /* Such an append, counted in inode.astray, is about to be answered. */
 void change_astray_end(const struct fs *fs, struct inode *ino);

@@ -4,15 +4,15 @@
  * deleg: files that the server has delegated to this mount.
  *
  * The server recalls a delegation before another client changes the file or, if the file is
- * delegated to write, before another client looks at the file. Until then all that is known of the
- * file is true, however long ago the server was asked. A process that is known to have the right
- * opens the file to read, or also to write, without a call to the server.
+ * delegated to write, before another client looks at the file. Until then all notes about the file
+ * are true, however old they are. A process that is known to have the right opens the file to read,
+ * or also to write, without a call to the server.
  *
  * The client keeps the delegation, and knows whether the mount still holds it (nfs_deleg_holds()).
  * An inode has the number of its delegation, and the time from which the delegation counts
  * (deleg_at): answers to calls sent after deleg_at stay true. An OPEN brings attributes and rights
- * that are not older than the delegation. So they count as of the answer of the OPEN, unless this
- * mount has changed the file meanwhile, or may be about to.
+ * at least as new as the delegation. So they count as of the answer of the OPEN, unless this mount
+ * has changed the file meanwhile, or may be about to.
  *
  *     to read    A change by this mount ends the belief until the next OPEN. An open to write
  *                gives the delegation back.
@@ -25,8 +25,9 @@
  * The removal of a name of the file gives back either delegation.
  *
  * The kernel believes attributes of a delegated file no longer than those of any file that does not
- * change (acregmax in nfs(5)). If this machine is cut off from the server, the server cannot recall
- * the kernel's belief, so the belief must end. The kernel asks again, and is answered from here.
+ * change (acregmax in nfs(5)). If this machine is cut off from the server, no recall can end the
+ * kernel's belief, so the belief must end by itself. The kernel asks again, and is answered from
+ * here.
  */
 #ifndef RNFS_FS_DELEG_H
 #define RNFS_FS_DELEG_H

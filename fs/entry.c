@@ -199,8 +199,8 @@ static bool is_passing(struct inode *ino, uint64_t seen)
 	       atomic_load_explicit(&ino->touched, memory_order_relaxed) > seen;
 }
 
-/* Fills the attributes of e. The kernel follows a symbolic link that it believes without asking. So
- * it may believe the name no longer than the attributes, which show that the link has changed. */
+/* Fills the attributes of e. The kernel follows a believed symbolic link without asking. So it may
+ * believe the name no longer than the attributes, which show a change of the link. */
 static void fill_stat(struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t seen,
 	uint64_t born, struct fuse_entry_param *e)
 {

@@ -3,22 +3,22 @@
  *
  * names: the names that the kernel has been given, and until when the kernel believes each.
  *
- * The kernel walks through a name that it believes without asking the daemon, for any user. So when
- * a user may have lost the right to search a directory, the names in it that the kernel still
- * believes must be taken back: names_take_back() lists them. The kernel asks at each walk for a
- * name that was given without a time-out. names_find() lets the daemon answer from its notes.
+ * The kernel walks through a believed name without asking the daemon, for any user. So when a user
+ * may have lost the right to search a directory, the believed names in it must be taken back:
+ * names_take_back() lists them. The kernel asks at each walk for a name that was given without a
+ * time-out. names_find() lets the daemon answer from its notes.
  *
- * A name may be absent: there is no such file, and the kernel believes that as well. Programs can
- * ask for any number of absent names, so there is a limit. The oldest are dropped first. Those that
- * the kernel believes are kept, since the kernel must be told if such a name comes to be.
+ * A name may be absent: there is no such file, and the kernel may believe the absence as well.
+ * Programs can ask for any number of absent names, so there is a limit. The oldest are dropped
+ * first, except those that the kernel believes: the kernel must be told if such a name comes to be.
  *
  * In a complete directory (complete.h) a name that is not known is known not to exist. Servers may
  * find names that they do not list: other spellings, or names of the server's own (.snapshot). The
  * server is always asked for such names.
  *
- * A name lives as long as both of its inodes are in the inode table, which says when one leaves
- * (inode_table_on_left()). A name holds no reference. One lock guards everything, with the lists in
- * the inodes; no other lock is taken under it.
+ * A name lives as long as both of its inodes are in the inode table, which reports each inode that
+ * leaves (inode_table_on_left()). A name holds no reference. One lock guards everything, with the
+ * lists in the inodes; no other lock is taken under it.
  */
 #ifndef RNFS_FS_NAMES_H
 #define RNFS_FS_NAMES_H

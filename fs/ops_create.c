@@ -157,9 +157,9 @@ static void create_wait(struct request *r)
 		create_cut(r);
 }
 
-/* r truncates the file that it has opened, which existed under a name that the kernel did not know.
- * CREATE itself does not truncate. If its process is killed CREATE may come late, to another file
- * that has the name by then, and the file of this name may have data that is still to be
+/* r truncates the opened file, which existed under a name that the kernel did not know. CREATE
+ * itself does not truncate. The CREATE of a killed process may come late, and would truncate
+ * another file that has the name by then. Also, the opened file may have data that is still to be
  * written. */
 static void create_truncates(struct request *r)
 {
