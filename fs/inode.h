@@ -68,7 +68,8 @@ struct inode {
 	_Atomic uint64_t told;	    /* the change attribute that the kernel was told last */
 	_Atomic uint64_t told_size; /* the size that the kernel believes, with its own writes */
 	atomic_uint told_count;	    /* how often the kernel was told attributes */
-	atomic_uint told_writes;    /* how often a write of the kernel's own changed told_size */
+	/* how often the kernel learned a size from a write of its own */
+	atomic_uint told_writes;
 	/* the newest size that the server told, or that an append made */
 	_Atomic uint64_t end;
 	bool appending; /* a request appends to the file; append.c, under its lock */

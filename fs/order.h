@@ -4,24 +4,24 @@
  * order: READs that must show the data of a WRITE under way.
  *
  * write(2) copies its data into the kernel's pages, and the kernel sends a WRITE. From then on the
- * kernel takes page and WRITE to hold the same data. The kernel does not lock a valid page until
- * its WRITE is answered. So the page can be dropped before the answer: by an open that is not to
- * keep pages, or by attributes with another size or time, which a process handles late. The next
- * reader then makes the kernel fetch the page again. The server may answer that READ with the file
- * as it was before the WRITE. The kernel then keeps old data where it has just written, or zeros if
- * the WRITE was behind the end of the file.
+ * kernel takes page and WRITE to hold the same data. A valid page is not locked until the answer to
+ * its WRITE. So the page can be dropped before the answer: by an open that is not to keep pages, or
+ * by attributes with another size or time, handled late by some process. The next reader then makes
+ * the kernel fetch the page again. The server may answer the READ with the file as it was before
+ * the WRITE. The kernel then keeps old data where it has just written, or zeros if the WRITE was
+ * behind the end of the file.
  *
- * In all other cases the kernel reads no page that it is writing. A process that needs a page in
- * the cache sends no READ, and a process that writes to a page waits for a READ of the page to end.
- * So a READ meets a WRITE of the same pages only if the WRITE filled the pages before the READ was
- * sent. Such a READ waits for the WRITE. If the WRITE comes after the READ was sent to the server,
- * the answer to the READ is not used, and the READ is begun anew after the WRITE.
+ * In all other cases the kernel reads no page during a write to the page. A process that needs a
+ * cached page sends no READ, and a process that writes to a page waits for a READ of the page to
+ * end. So a READ meets a WRITE of the same pages only if the WRITE filled the pages before the READ
+ * was sent. Such a READ waits for the WRITE. If the WRITE comes after the READ was sent to the
+ * server, the answer to the READ is not used, and the READ is begun anew after the WRITE.
  *
- * A WRITE that is gathered at once waits for nothing. But a READ may have been sent before it and
- * be answered after it, so such a WRITE begins and ends here, too. READs that bypass the pages
+ * A WRITE that is gathered at once waits for nothing. But a READ may be sent before the WRITE and
+ * answered after it, so such a WRITE begins and ends here, too. READs that bypass the pages
  * (O_DIRECT) may show either data. WRITEs that bypass the pages fill none, and no READ waits for
- * them: with several writers one of them may be under way at all times. The kernel does not drop
- * pages under write-back before the write-back has ended.
+ * them: with several writers one of them may be under way at all times. Pages under write-back are
+ * not dropped before the write-back has ended.
  *
  * One case cannot be seen outside the kernel: a page was filled, but its WRITE is not sent yet. If
  * the page is dropped at that moment, and a READ of the page is answered, the page keeps the old
