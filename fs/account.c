@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * account: what each request of the kernel's was, and how long it took.
+ * account: the kind of each request of the kernel, and how long it took.
  */
 #include "fs/account.h"
 
@@ -21,7 +21,7 @@ struct accounts {
 	struct live of[HISTOGRAM_SHARDS][ACCOUNT_KINDS];
 };
 
-/* The request that this thread has read last, and the one that it answers next. */
+/* The last request read by this thread, and the next one to be answered by this thread. */
 static _Thread_local struct account reading, answering;
 
 static const char *const names[ACCOUNT_KINDS] = {

@@ -3,40 +3,40 @@
  *
  * append: WRITE through a descriptor that is O_APPEND.
  *
- * The kernel gives such a WRITE the offset where it believes that the file ends. Other clients may
- * have moved the end since it was told, so that offset is not used: the data is put where the file
- * ends on the server (nfs_op.h, NFS_WRITE with append), an inode's appends one after the other,
- * and the parts of one too. inode.end is where that is tried first: the newest size that is known
- * here. Parts are not sent at once, since each must find the end that the one before has made; so
- * nothing is overwritten, but if others append without a lock, what they append may come between
- * them.
+ * The kernel gives such a WRITE the offset of the end of the file, as the kernel believes. Other
+ * clients may have moved the end since, so the offset is not used. The data is put at the end of
+ * the file on the server (nfs_op.h, NFS_WRITE with append). The appends to an inode go one after
+ * the other, and so do the parts of one append. inode.end is the first place to try: the newest
+ * size known here. Parts are not sent at once, since each must find the end made by the part
+ * before. So no data is overwritten. But without a lock, appended data of other clients may come
+ * between the parts.
  *
- * The kernel takes it that the data stands where it wanted it: it has copied it into the pages
- * there that it has, and makes the file so long. No answer to a WRITE can tell it better. But after
- * every write it asks for the attributes at the next look (read, stat, SEEK_END), finds a size that
- * is not the one it believed in, and drops the pages. Only if others have made the file just as
- * long meanwhile it might not notice: ops_getattr() has the pages dropped first, then
- * (inode.displaced). They cannot be dropped at once: before the WRITE is answered the kernel may
- * hold the last one locked, and afterwards it would throw away the answer to a GETATTR that is
- * under way, and go on with the wrong size. What cannot be put right is the file offset of the
- * descriptor.
+ * The kernel believes that the data stands at its own offset: it has copied the data into its pages
+ * there, and set its size accordingly. No answer to a WRITE can correct that. But after every write
+ * the kernel asks for the attributes at the next look (read, stat, SEEK_END), finds a size other
+ * than the believed one, and drops the pages. If other clients have made the file just as long
+ * meanwhile, the kernel might not notice: then ops_getattr() first has the pages dropped
+ * (inode.displaced). The daemon cannot have the pages dropped at once. Before the WRITE is answered
+ * the kernel may hold the last page locked. Afterwards the kernel would throw away the answer to a
+ * GETATTR under way, and go on with the wrong size. The file offset of the descriptor cannot be
+ * corrected.
  *
- * For that the size that it believes in must be known. Attributes that it gets while the WRITE is
- * under way would give it another, or not: the answer to the WRITE may overtake them. So it is made
- * to throw them away: a notification after it has asked does that, and whoever called stat(2) gets
- * them all the same (change_goes_astray()). The last notification comes before the WRITE is
- * answered: whoever has written may look at the file next, and must get what he asks for.
+ * To notice the difference, the daemon must know the size that the kernel believes. Attributes that
+ * reach the kernel during the WRITE may change that size or not, since the answer to the WRITE may
+ * overtake them. So a notification after the kernel has asked makes the kernel throw the attributes
+ * away. stat(2) still returns them (change_goes_astray()). The last notification comes before the
+ * WRITE is answered: the writer may look at the file next, and must get its own answer.
  *
- * When the answer to an append is lost with a session, the server does not say whether it has
- * carried out the append (rnfs-serve does, contrib/serve/state/answers.h). If it has, the data
- * stands where it was to go, and the file has grown beyond that. So the file is read there:
+ * When the answer to an append is lost with a session, the server does not say whether the append
+ * was carried out (rnfs-serve does, contrib/serve/state/answers.h). If it was, the data stands at
+ * the offset in the WRITE, and the file has grown beyond that offset. So the file is read there:
  *
  *     other bytes      the data is not in the file: it is appended again
- *     the same bytes   they are this mount's if a lock or a delegation has kept other clients from
- *                      writing there since: then they are committed, so that no restart can lose
- *                      them whose verifier was never seen. Otherwise another client may have
+ *     the same bytes   if a lock or a delegation has kept other clients from writing there since,
+ *                      the bytes are this mount's. Then they are committed, so that no restart can
+ *                      lose bytes whose verifier was never seen. Otherwise another client may have
  *                      appended the same: the program is told EIO, and the log names the file.
- *                      (NFSv3 would put them at the same place again in any case)
+ *                      (NFSv3 would put the bytes at the same place again in any case)
  *
  * An append that was carried out, and then cut off or overwritten by another client, is made again.
  */
@@ -57,7 +57,7 @@
 STAILQ_HEAD(append_queue, request); /* by request.wait */
 
 struct appends {
-	pthread_mutex_t lock; /* what follows, and inode.appending */
+	pthread_mutex_t lock; /* guards waiting, and inode.appending */
 	struct append_queue waiting;
 };
 
@@ -91,7 +91,7 @@ static uint32_t part_len(const struct request *r)
 	return left < max ? left : max;
 }
 
-/* The next that waits to append to ino, whose turn it is now; or NULL. */
+/* The next request that waits to append to ino, and may do so now; or NULL. */
 static struct request *append_next(struct appends *a, struct inode *ino)
 {
 	struct request *next;
@@ -131,7 +131,7 @@ static void append_end(struct request *r, int error)
 		append_send(next);
 }
 
-/* n bytes more of r stand in the file, at `at`. */
+/* n bytes more of r are in the file, at `at`. */
 static void append_took(struct request *r, uint64_t at, uint32_t n)
 {
 	struct part *p = &r->batch.first;
@@ -150,8 +150,8 @@ static void append_took(struct request *r, uint64_t at, uint32_t n)
 
 static void compare_read(struct request *r, struct mem_buf *buf);
 
-/* A part of r may be in the file, and r fails whole: of a short write the program would write the
- * rest again. */
+/* A part of r may be in the file, and r fails as a whole: after a short write the program would
+ * write the rest again. */
 static void append_fails(struct request *r, int error)
 {
 	r->batch.first.got = 0;
@@ -228,13 +228,13 @@ static void compare_step(struct request *r)
 	data_put(r->fs, buf);
 	if (!same || !r->u.io.compared)
 		append_send(r);
-	else if (r->u.io.ours) /* all of it, or what there was room for */
+	else if (r->u.io.ours) /* all bytes, or as many as there was room for */
 		compare_commit(r);
 	else
 		append_unknown(r, "another client may have appended the same bytes");
 }
 
-/* A descriptor for writing only does not say that its owner may read: the server is to say so. */
+/* A descriptor for writing only does not prove that its owner may read: the server is to decide. */
 static void compare_read(struct request *r, struct mem_buf *buf)
 {
 	uint32_t left = part_len(r) - r->u.io.compared, max = r->fs->info.rsize;
@@ -293,7 +293,8 @@ static void append_send(struct request *r)
 	change_begin(ino);
 	if (!r->cut.begun)
 		written_cut_begin(&ino->written, &r->cut);
-	late_begin(r, ino, 0, UINT64_MAX); /* nobody knows where the file ends when it comes */
+	/* the end of the file at the time of the WRITE is not known */
+	late_begin(r, ino, 0, UINT64_MAX);
 	request_submit(r, append_step);
 }
 

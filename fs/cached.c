@@ -17,7 +17,8 @@
 #define FIRST_MAX (64u << 10) /* bytes of a file whose data may come with its open */
 
 struct cached {
-	pthread_mutex_t lock; /* what follows, and request.u.io.waits; before a cache file's lock */
+	/* guards waiting, and request.u.io.waits; taken before a cache file's lock */
+	pthread_mutex_t lock;
 	struct waiting_list waiting; /* by request.u.io.waiting */
 };
 
@@ -120,7 +121,7 @@ void cached_open_end(struct request *r, bool kept)
 		atomic_store(&ino->given, false);
 	if (!op->u.open.have_data || atomic_load(&ino->displaced))
 		return;
-	/* what was not to be kept has been dropped, once */
+	/* pages that were not to be kept have been dropped, once */
 	cache_give(r->fs->cache, &ino->cache, r->batch.data.one.hold, op->u.open.attr.size,
 		r->u.open.drops + !kept, op->u.open.count, op->u.open.eof);
 }
@@ -134,8 +135,8 @@ static void answer(struct fs *fs, fuse_req_t fuse, struct cache_hit *hit)
 	cache_hit_end(hit);
 }
 
-/* The file ended in what was found when the server was asked. Has this mount written behind that
- * end, and the server not got that yet? Then the server is asked again. */
+/* According to the cached data the file ended there when the server was asked. Has this mount
+ * written behind that end, and does the server lack that data? Then the server is asked again. */
 static bool ends_too_early(
 	const struct file *f, uint64_t off, uint32_t len, const struct cache_hit *hit)
 {
@@ -144,7 +145,7 @@ static bool ends_too_early(
 
 static void look(struct request *r);
 
-/* Takes r from the list, in which look() put it. */
+/* Takes r off the list in which look() put it. */
 static void leave(struct cached *c, struct request *r)
 {
 	pthread_mutex_lock(&c->lock);
@@ -164,7 +165,7 @@ static void ready(struct cache_wait *w)
 		look(r);
 }
 
-/* What r wants is there, or will be, or must be asked for. */
+/* The data that r needs is there, or will be, or must be asked for. */
 static void look(struct request *r)
 {
 	struct cached *c = r->fs->cached;

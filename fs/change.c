@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * change: what the answers about a file's data tell of changes by others.
+ * change: changes of a file's data by other clients, as the server's answers show them.
  */
 #include "fs/change.h"
 
@@ -18,9 +18,9 @@ static struct filechange *of(struct inode *ino)
 	return &ino->data.change;
 }
 
-/* The notification has the kernel throw away what a GETATTR that is under way will say, and with
- * it the reason to drop pages before the read that asked. So there is none where the kernel asks
- * before each read anyway; elsewhere the read after that one asks again. */
+/* The notification makes the kernel throw away the answer to a GETATTR under way, and so the reason
+ * to drop pages before the read that asked. So there is none where the kernel asks before each read
+ * anyway. Elsewhere the next read asks again. */
 void change_doubt(struct fs *fs, struct inode *ino)
 {
 	inode_doubt(ino);
@@ -36,8 +36,8 @@ void change_forget(const struct fs *fs, struct inode *ino)
 {
 	unsigned times;
 
-	/* one after the other: who comes second finds it done, and must not have the kernel throw
-	 * away what it has asked for since */
+	/* one after the other: the second caller finds the work done, and must not make the kernel
+	 * throw away attributes that it asked for since */
 	pthread_mutex_lock(&ino->forgetting);
 	if (inode_must_forget(ino, &times))
 		change_notify(fs, ino, -1);
@@ -52,7 +52,7 @@ void change_renew(const struct fs *fs, struct inode *ino, const struct nfs_attr 
 
 	inode_newer_attr(ino, &now, &asked); /* an answer that was overtaken changes nothing */
 	pthread_mutex_lock(&ino->forgetting);
-	do { /* what the kernel is told was noted before */
+	do { /* attributes that the kernel is told were noted before */
 		passed = inode_told_size(ino, now.size);
 		believed = inode_told_this(ino, &now);
 	} while (inode_newer_attr(ino, &now, &asked));
@@ -87,8 +87,9 @@ bool change_goes_astray(const struct fs *fs, struct inode *ino, uint64_t asked, 
 
 	if (!atomic_load(&ino->astray) && asked > atomic_load(&ino->astray_at))
 		return false;
-	/* What was asked for before the last such append was answered it throws away by itself. A
-	 * notification now would have it throw away what the one who appended asks for. */
+	/* The kernel itself throws away attributes that it asked for before the last such append
+	 * was answered. A notification now would also throw away the attributes that the appender
+	 * asks for. */
 	pthread_mutex_lock(&ino->forgetting);
 	at = atomic_load(&ino->astray_at);
 	if (atomic_load(&ino->astray) || born > at)
@@ -106,9 +107,9 @@ void change_astray_end(const struct fs *fs, struct inode *ino)
 	pthread_mutex_unlock(&ino->forgetting);
 }
 
-/* Somebody else has changed the file, or may have, as this thread has just learned, or another
- * thread that has not come to this point: the kernel sees that at its next look, and what it reads
- * then must not come from before. */
+/* After a change, or a possible one, by another client: this thread has just learned of the change,
+ * or another thread that has not come to this point. The kernel sees the change at its next look.
+ * Data read after the look must not come from before. */
 static void drop_stale(struct inode *ino)
 {
 	uint64_t dropping = filechange_to_drop(of(ino));
@@ -119,8 +120,8 @@ static void drop_stale(struct inode *ino)
 	filechange_cleared(of(ino), dropping);
 }
 
-/* What this mount has on the server and does not know to be safe is to be made safe: written again
- * later, it would replace what another client wrote. */
+/* Makes data safe that is on the server but may still be lost. Sent again later, the data would
+ * replace another client's. */
 static void commit_foreign(struct inode *ino, enum filechange_by by)
 {
 	if (by == FILECHANGE_FOREIGN)
@@ -137,8 +138,8 @@ static void judged(
 	log_ctrl("file %llu was changed by somebody else", (unsigned long long)ino->fileid);
 	stats_add(&fs->stats.foreign, 1);
 	atomic_store_explicit(&ino->end, a->size, memory_order_relaxed);
-	/* who has learned of this version first need not come here first: the kernel may have been
-	 * told by another thread, and be about to read by that */
+	/* the first thread to learn of this version need not come here first: another thread may
+	 * have told the kernel, which may be about to read accordingly */
 	if (inode_told_from(ino, a->change, a->size))
 		inode_doubt(ino);
 	else
@@ -154,7 +155,7 @@ void change_end(struct fs *fs, struct inode *ino, const struct nfs_op *op)
 {
 	const struct nfs_data_attr *a = op->error ? NULL : &op->u.write.attr;
 
-	/* an append may stand anywhere behind where its end was believed to be */
+	/* an append may be at any offset from the believed end on */
 	cache_drop(&ino->cache, op->u.write.offset,
 		op->u.write.append ? UINT64_MAX : op->u.write.from.len);
 	judged(fs, ino, a, filechange_end(of(ino), a, deleg_alone_since(fs, ino)));
@@ -175,8 +176,8 @@ void change_told(struct inode *ino, const struct nfs_attr *a, uint64_t asked)
 
 	if (ino->type == NFS_REG) {
 		by = filechange_look(of(ino), &v, asked);
-		/* it may be another client's; in either case the kernel will think that what it
-		 * reads next is of this version */
+		/* the change may be another client's; in either case the kernel will take the data
+		 * that it reads next as this version */
 		if (by == FILECHANGE_PENDING)
 			cache_drop_all(&ino->cache);
 		drop_stale(ino);
@@ -196,7 +197,7 @@ bool change_keeps_pages(struct file *f, const struct nfs_attr *a, uint64_t asked
 		filechange_cleared(of(f->inode), dropping);
 	}
 	atomic_store(&f->dropping, dropping);
-	/* what was appended may stand in pages where it is not (append.c) */
+	/* appended data may stand at a wrong place in the pages (append.c) */
 	return !dropping && !atomic_load(&f->inode->displaced);
 }
 

@@ -56,7 +56,7 @@ static void unlock(struct request *r)
 		locker_close(r, unlocked);
 }
 
-/* What could not be made safe is given up: who opens the file next is told, if that is soon. */
+/* Data that could not be made safe is given up. An open soon after reports the loss. */
 static void flushed(struct request *r)
 {
 	if (!writeback_close(&r->file->writer) && flush_waits(r, r->file->inode, WRITTEN, flushed))

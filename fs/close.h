@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * close: the end of an open file: what was written is committed, its locks are cleared, the server
- * closes it, and a silly name goes if it was the last one.
+ * close: the end of an open file. Written data is committed, locks are cleared, the server closes
+ * the file, and a silly name is removed if this was the last open file.
  */
 #ifndef RNFS_FS_CLOSE_H
 #define RNFS_FS_CLOSE_H
 
 #include "fs/file.h"
 
-/* Closes f, which nobody will use any more, and frees it; then r is ended with error. r may be
- * NULL: then a request of the daemon's own does it. What follows goes on whoever is killed. */
+/* Closes f, which is not used any more, and frees it; then ends r with error. r may be NULL: then a
+ * request of the daemon's own closes f. The steps go on even if the process is killed. */
 void close_file(struct fs *fs, struct file *f, struct request *r, int error);
 
 #endif

@@ -72,7 +72,7 @@ static bool set_add(struct completes *a, struct hash_set *s, uint64_t v)
 	return true;
 }
 
-/* What stands behind v and would have been found by going past it moves up. */
+/* Elements behind v that were placed past v move up. */
 static void set_remove(struct hash_set *s, uint64_t v)
 {
 	uint32_t mask = s->nslots - 1, free_at, home;
@@ -171,7 +171,7 @@ void complete_add(struct completes *a, struct complete *c, uint64_t hash)
 	fit(a, c);
 }
 
-/* What a listing that is under way has brought, or will, of that name stays. */
+/* A listing under way keeps the name, if it has brought the name or will. */
 void complete_remove(struct completes *a, struct complete *c, uint64_t hash)
 {
 	if (c->is)

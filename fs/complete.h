@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * complete: directories of which every name is known, so that nobody need be asked for another.
+ * complete: directories with all names known, so that the server need not be asked for another
+ * name.
  *
- * A directory is complete when this mount has just made it, or has listed it to the end. What holds
- * then, at any time: each name that was in it at `since`, and each that this mount may have made in
- * it since, is in its set, but for those that this mount has removed. So a name that is not in the
- * set is not there, unless somebody else has made it after `since`. For how long that is not asked,
- * and by whom, is for the caller to say (entry.h).
+ * A directory is complete when this mount has just made the directory, or has listed all of it.
+ * Then the set always has each name that was in the directory at `since`, and each name that this
+ * mount may have made there since, without names removed by this mount. So a name outside the set
+ * does not exist, unless another client has made the name after `since`. The caller decides for how
+ * long, and for which users, the server is not asked (entry.h).
  *
- * A set may hold too much: a name that could not be made, or one that was removed while it was
- * being listed. It then is asked for. It never holds too little: names are added before the server
- * is asked to make them. Names are kept as 64-bit hashes: two that meet count as one, and to be
- * wrong by that a directory would need billions of names.
+ * A set may hold too much: a name that could not be made, or a name removed during the listing. The
+ * server is asked for such a name. A set never holds too little: a name is added before the server
+ * is asked to make it. Names are kept as 64-bit hashes, and two names with one hash count as one.
+ * For a wrong answer a directory would need billions of names.
  *
- * Beside that it is noted which names this mount changes while a listing is of use that is to say
- * what names stand for (listed.h): of those it says nothing any more. That is called to watch.
+ * A directory may also be watched: the names that this mount changes are noted while a listing is
+ * in use for LOOKUPs (listed.h). The listing does not answer for those names any more.
  *
- * All sets of a mount together have COMPLETE_SLOTS_MAX slots; the directory that was not used for
- * longest ends first. The caller serialises everything (names.h).
+ * All sets of a mount together have COMPLETE_SLOTS_MAX slots; the least recently used directory
+ * ends first. The caller serialises all calls (names.h).
  */
 #ifndef RNFS_FS_COMPLETE_H
 #define RNFS_FS_COMPLETE_H
@@ -41,8 +42,10 @@ struct hash_set {
 struct complete {
 	TAILQ_ENTRY(complete) link; /* while linked */
 	bool linked;
-	bool is;	 /* it is complete; the rest of this paragraph is set */
-	bool by_anybody; /* it was made here; else who listed it, user by_uid, may rely on it */
+	bool is; /* the directory is complete; the rest of this paragraph is set */
+	/* this mount made the directory; else only user by_uid, which listed it, may rely on the
+	 * set */
+	bool by_anybody;
 	uint32_t by_uid;
 	uint64_t since;
 	struct hash_set set;
@@ -51,56 +54,56 @@ struct complete {
 	uint32_t next_uid, next_max;
 	uint64_t next_since;
 	struct hash_set next;
-	/* names that were made, moved or removed here since then; 0: that is not known */
+	/* names that were made, moved or removed here since then; 0: not known */
 	uint64_t watched;
 	struct hash_set changed;
-	/* look-ups of names that were not there, from missed_at on; no listing beside before */
+	/* LOOKUPs of absent names, from missed_at on; no listing beside before not_before */
 	unsigned missed;
 	uint64_t missed_at, not_before;
 };
 
-/* Those of a mount. */
+/* The complete directories of a mount. */
 struct completes {
-	TAILQ_HEAD(, complete) used; /* those with slots, the last used last */
+	TAILQ_HEAD(, complete) used; /* those with slots, the most recently used last */
 	size_t slots;
 };
 
 void completes_init(struct completes *a);
 
-/* The directory was made by this mount, which asked for that at `since`. */
+/* This mount made the directory, and sent that call at `since`. */
 void complete_made(struct completes *a, struct complete *c, uint64_t since);
-/* It is not complete any more, no listing that is under way will make it so, and it is not watched.
- * Frees all. */
+/* The directory is not complete any more, no listing under way will make it so, and it is not
+ * watched. Frees all. */
 void complete_end(struct completes *a, struct complete *c);
-/* This mount is about to make a name of that hash; this mount has removed it. */
+/* This mount is about to make a name with `hash`; this mount has removed it. */
 void complete_add(struct completes *a, struct complete *c, uint64_t hash);
 void complete_remove(struct completes *a, struct complete *c, uint64_t hash);
-/* Was there no name of that hash at *since, and was none made since by this mount, as far as uid
- * may rely on it? */
+/* Was there no name with `hash` at *since, and has this mount made none since, as far as uid may
+ * rely on that? */
 bool complete_lacks(
 	struct completes *a, struct complete *c, uint64_t hash, uint32_t uid, uint64_t *since);
 
-/* uid is about to list the directory from its start, at `since`, and wants to know max names at
- * most. Returns a number for the following, which is never 0. A listing that was begun before and
- * has not ended does not count any more. */
+/* uid is about to list the directory from its start, at `since`, and wants max names at most.
+ * Returns a token for the following calls, never 0. A listing that was begun before and has not
+ * ended does not count any more. */
 uint32_t complete_list(
 	struct completes *a, struct complete *c, uint64_t since, uint32_t uid, uint32_t max);
-/* A name of that hash has been listed. False: the listing will not make the directory complete. */
+/* A name with `hash` has been listed. False: the listing will not make the directory complete. */
 bool complete_listed(struct completes *a, struct complete *c, uint32_t token, uint64_t hash);
-/* The listing has come to its end, or with whole false: was given up. */
+/* The listing has come to its end or, with whole false, was given up. */
 void complete_list_end(struct completes *a, struct complete *c, uint32_t token, bool whole);
 
-/* From `since`, or now, on it is noted which names change. */
+/* From `since`, or now, on changed names are noted. */
 void complete_watch(struct completes *a, struct complete *c, uint64_t since);
-/* The name of that hash was changed. complete_add() says so too. */
+/* The name with `hash` was changed. complete_add() notes that too. */
 void complete_changed(struct completes *a, struct complete *c, uint64_t hash);
-/* Is it known that this mount has not changed that name since `since`? */
+/* Is it known that this mount has not changed the name with `hash` since `since`? */
 bool complete_unchanged(const struct complete *c, uint64_t hash, uint64_t since);
 
-/* The server was asked at `now` for a name that is not there. True: that has been so often enough
- * within `time` ns, and is worth a listing beside. There is no other within that time. */
+/* The server, asked at `now`, has no such name. True: that has been so often enough within `time`
+ * ns for a listing beside. There is no other within that time. */
 bool complete_missed(struct complete *c, uint64_t now, uint64_t time);
-/* The directory is too large to be listed beside: that is not tried again before `until`. */
+/* The directory is too large to be listed beside: no other try before `until`. */
 void complete_too_large(struct complete *c, uint64_t until);
 
 #endif

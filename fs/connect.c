@@ -35,8 +35,8 @@ static bool may_pass(enum err_kind kind)
 	return kind == ERR_UNREACHABLE || kind == ERR_REFUSED || kind == ERR_RESOLVE;
 }
 
-/* One transport. What the layers below had to say goes into the one sentence if it fails, and into
- * the log if not. */
+/* One transport. Messages of the layers below go into the one sentence if the transport fails, and
+ * into the log if not. */
 static struct nfs_client *attempt(const struct nfs_mount_params *p, struct err *e)
 {
 	char detail[256];
@@ -56,7 +56,7 @@ static struct nfs_client *attempt(const struct nfs_mount_params *p, struct err *
 	return c;
 }
 
-/* The directory for what outlives a mount, made if need be; NULL: there is no place. */
+/* The directory for data that outlives a mount, made if need be; NULL: there is no place. */
 static const char *make_state_dir(char *buf, size_t size)
 {
 	if (!state_dir(buf, size))

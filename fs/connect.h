@@ -9,10 +9,10 @@
 #include "fs/option.h"
 #include "nfsproto/nfs_client.h"
 
-/* Blocks, bounded by the connection time-out for each transport tried. mountpoint: its real path,
- * by which a mount that was there before is known. up, ctx: who is told what. NULL with a sentence
- * in why; *passes then tells whether the same may end differently a while later, since the server
- * or its name was not there. */
+/* Blocks; each transport tried is bounded by the connection time-out. mountpoint: its real path,
+ * which identifies an earlier mount there. up, ctx: the upcalls. NULL with a sentence in why.
+ * *passes then tells whether a later try may succeed, since the server or its name was not
+ * there. */
 struct nfs_client *connect_server(const struct options *o, const char *mountpoint,
 	struct mem_pool *pool, const struct nfs_client_upcalls *up, void *ctx, bool *passes,
 	char *why, size_t size);

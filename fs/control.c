@@ -100,7 +100,7 @@ static void move(struct conn *c)
 	c->moved = clock_ns();
 }
 
-/* Sends what there is. An answer that was sent ends the connection. */
+/* Sends the bytes that are there. When an answer has been sent the connection ends. */
 static void send_answer(struct conn *c)
 {
 	struct answer *a = c->answer;
@@ -244,7 +244,7 @@ static void answer(struct control *ctl, struct conn *c)
 
 /* --- connections that listen ------------------------------------------------------------------ */
 
-/* Room behind what has not been sent yet. */
+/* Room behind the bytes that have not been sent yet. */
 static struct words room_of(struct answer *a)
 {
 	if (a->at)
@@ -320,7 +320,7 @@ static void send_traced(struct conn *c)
 	send_answer(c);
 }
 
-/* Hands on what has ended meanwhile. Returns whether any connection listens. */
+/* Hands on the requests that have ended meanwhile. Returns whether any connection listens. */
 static bool attend_listeners(struct control *ctl)
 {
 	struct trace *t = &ctl->fs->trace;
@@ -444,8 +444,8 @@ static int check_times(struct control *ctl)
 	return next == UINT64_MAX ? -1 : (int)(next / NSEC_PER_MSEC) + 1;
 }
 
-/* The state says what is waited for. A peer that hangs up while it listens is heard of in any case.
- */
+/* The state tells which events to wait for. A peer that hangs up while it listens is noticed in any
+ * case. */
 static short events_of(const struct conn *c)
 {
 	switch (c->state) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * daemon: going into the background, and what whoever started it is told.
+ * daemon: going into the background, and the message to the process that was started.
  *
  * The verdict is one message on a pipe: a NUL byte for success, else the sentence. The end of the
  * pipe without one means that the daemon died.
@@ -134,7 +134,7 @@ bool daemon_ready(struct daemon *d)
 	setsid();
 	signal(SIGQUIT, SIG_DFL);
 	signal(SIGTSTP, SIG_DFL);
-	/* The log first: after the verdict nobody may be writing to the caller's terminal. */
+	/* The log first: after the verdict no process may write to the caller's terminal. */
 	log_begin(d->log, true, said);
 	if (said[0] && isatty(2))
 		fprintf(stderr, "rnfs: %s\n", said);

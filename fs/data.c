@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * data: memory for what READ and WRITE carry, within the mount's limit.
+ * data: memory for READ and WRITE data, within the mount's limit.
  */
 #include "fs/data.h"
 

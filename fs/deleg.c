@@ -7,8 +7,8 @@
 
 #include "transport/clock.h"
 
-/* Is no change of ino by this mount under way, nor was one since `asked`? May none be about to be
- * made, unless it is delegated to write? */
+/* Is no change of ino by this mount under way, nor was one since `asked`? And, unless the
+ * delegation is to write, can none be about to begin? */
 static bool is_quiet(struct inode *ino, uint64_t asked, bool writes)
 {
 	return (writes || !atomic_load(&ino->writers)) && atomic_load(&ino->touched) < asked &&
@@ -26,7 +26,7 @@ uint64_t deleg_note(struct fs *fs, struct inode *ino, const struct nfs_op *op, u
 		nfs_deleg_give_back(fs->client, &ino->fh, id);
 		return asked;
 	}
-	now = clock_ns(); /* what begins later is noticed by since() */
+	now = clock_ns(); /* since() notices changes that begin later */
 	quiet = is_quiet(ino, asked, writes);
 	if (!quiet && !writes)
 		return asked;
@@ -39,7 +39,7 @@ uint64_t deleg_note(struct fs *fs, struct inode *ino, const struct nfs_op *op, u
 	return quiet && nfs_deleg_holds(fs->client, &ino->fh, id) ? now : asked;
 }
 
-/* The number too, and whether it is one to write. */
+/* Since when ino is delegated, with the number, and whether the delegation is to write. */
 static uint64_t since(const struct fs *fs, struct inode *ino, uint64_t *id, bool *writes)
 {
 	uint64_t at;
@@ -113,7 +113,7 @@ void deleg_give_back(const struct fs *fs, struct inode *ino)
 		nfs_deleg_give_back(fs->client, &ino->fh, id);
 }
 
-/* Nobody need wait for what is only to be committed if the file goes with it. */
+/* Data that is on the server need not be committed if the file goes with this name. */
 static bool is_safe(struct inode *ino)
 {
 	if (written_dirty(&ino->written))

@@ -38,7 +38,7 @@ static int clone_of(int fd)
 	char path[32];
 	int clone;
 
-	/* where somebody else has mounted, there may be no /dev/fuse */
+	/* where another process has mounted, there may be no /dev/fuse */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	clone = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
 
@@ -139,7 +139,8 @@ static bool came_by_row(struct device *d, uint64_t unique)
 	bool found = false;
 
 	if (!atomic_load_explicit(&d->n, memory_order_relaxed))
-		return false; /* what this thread answers it has seen come, or been told of */
+		/* this thread answers only requests that it has seen come, or been told of */
+		return false;
 	pthread_mutex_lock(&d->lock);
 	for (unsigned i = d->n; i-- > 0 && !found;) {
 		found = d->by_row[i] == (unique & ~(uint64_t)OF_INTERRUPT);

@@ -3,12 +3,12 @@
  *
  * device: reading requests from the FUSE device, and writing answers to it.
  *
- * A worker that has nothing to do sleeps in read(). Behind a request whose message is kept back it
- * reads what else there is (worker.h), and that must not sleep. Which of both a read() does is a
- * property of the open file, which all share, so there are two of the same connection to the
- * kernel: the session's, which sleeps, and a clone that does not, for rows. (To ask poll() instead
- * would not do: another worker may take what there was.) The kernel takes an answer only by the
- * open file that the request was read from, so it is kept in mind what came by the clone.
+ * A worker that has nothing to do sleeps in read(). A worker that has a message kept back looks for
+ * more requests (worker.h), and that read() must not sleep. Whether read() sleeps is a property of
+ * the open file, which all workers share. So there are two open files of the same connection to the
+ * kernel: the session's, which sleeps, and a clone that does not, for rows. (poll() would not do:
+ * another worker may take the request in between.) The kernel takes an answer only from the open
+ * file that the request was read from, so requests from the clone are remembered.
  *
  * Without a clone, which needs the right to open the device, there are no rows.
  */
@@ -25,12 +25,13 @@
 
 struct device;
 
-/* Of a session's open file fd, which stays the caller's and outlives it; it is made to sleep. NULL
- * when out of memory. */
+/* For a session's open file fd, which stays the caller's and outlives the device; fd is made to
+ * sleep. NULL when out of memory. */
 struct device *device_new(int fd);
-/* With a clone, or what else does not sleep, which is closed with the device. -1: none. */
+/* With a clone, or another open file that does not sleep, which is closed with the device. -1:
+ * none. */
 struct device *device_of(int fd, int row);
-/* All is answered, or never will be. Accepts NULL, returns NULL. */
+/* All requests are answered, or never will be. Accepts NULL, returns NULL. */
 struct device *device_free(struct device *d);
 
 /* As read(). in_row: EAGAIN when nothing can be read at once. */

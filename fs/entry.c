@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * entry: what the kernel is told of names and attributes, and what is noted of them.
+ * entry: the names and attributes that the kernel is told, and the notes made of them.
  */
 #include "fs/entry.h"
 
@@ -18,7 +18,7 @@
 #include "fs/turn.h"
 #include "transport/clock.h"
 
-#define SHARED_S 600u /* for so long a directory that others change too is not complete */
+#define SHARED_S 600u /* for so long after another client's change a directory is not complete */
 
 void entry_set_mode(fuse_req_t req, struct nfs_sattr *set, mode_t mode, bool is_link)
 {
@@ -30,7 +30,7 @@ void entry_set_mode(fuse_req_t req, struct nfs_sattr *set, mode_t mode, bool is_
 	set->umask = fuse_req_ctx(req)->umask & 0777;
 }
 
-/* False: the kernel is not to believe now, which was asked for at `asked`, for any time. */
+/* False: the kernel must not believe now, which was asked for at `asked`, for any time. */
 static bool tell(struct fs *fs, struct inode *ino, struct nfs_attr *now, uint64_t asked,
 	uint64_t born, bool may_last)
 {
@@ -42,7 +42,7 @@ static bool tell(struct fs *fs, struct inode *ino, struct nfs_attr *now, uint64_
 	do {
 		writes = atomic_load(&ino->told_writes);
 		now->size = size;
-		/* who has noted them may not have come to the data yet */
+		/* the thread that noted them may not have handled the data yet */
 		if (inode_newer_attr(ino, now, &as_of))
 			change_told(ino, now, asked);
 		size = now->size;
@@ -61,7 +61,7 @@ void entry_stat(struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint
 
 	if (!tell(fs, ino, &now, asked, born, *timeout > 0))
 		*timeout = 0;
-	if (opening_settling(ino)) /* they mean nothing yet */
+	if (opening_settling(ino)) /* they are not set yet */
 		now.atime = now.mtime = now.ctime;
 	attr_to_stat(&now, st);
 	st->st_ino = ino->number;
@@ -96,18 +96,18 @@ uint64_t entry_attr_since(const struct fs *fs, struct inode *ino)
 	return deleg && deleg <= since ? deleg - 1 : since;
 }
 
-/* Has what the kernel believes of names in dir been taken back since it asked, at `born`, and since
- * `seen`, when the server said what it is about to be told? Then the name that it asks for may have
- * been among them, and it would believe that one again. To be asked when names.c knows that the
- * kernel believes it: a taking back that comes after this finds it there. */
+/* Has the kernel been told to doubt names in dir since it asked, at `born`, and since `seen`, when
+ * the server gave the answer that the kernel is about to be told? The name in question may have
+ * been among them, and the kernel would believe that name again. To be asked after names.c was told
+ * that the kernel believes the name: a later taking back then finds the name there. */
 static bool taken_back(struct inode *dir, uint64_t born, uint64_t seen)
 {
 	return inode_names_taken(dir, born > seen ? born : seen);
 }
 
-/* For how long, in ns, the kernel may believe what is believed here of a name in dir until `until`.
- * It lets everybody walk through names: where not everybody may search, it must ask at each walk,
- * and the server decides. */
+/* For how long, in ns, the kernel may believe a name in dir that is believed here until `until`.
+ * The kernel lets every user walk through a name that it believes. Where some users may not search,
+ * the kernel must ask at each walk, and the server decides. */
 static uint64_t time_until(const struct fs *fs, struct inode *dir, uint64_t until)
 {
 	uint64_t now = clock_ns(), mode_seen;
@@ -117,7 +117,7 @@ static uint64_t time_until(const struct fs *fs, struct inode *dir, uint64_t unti
 	return until > now ? until - now : 0;
 }
 
-/* The same of what the server said at `seen` of a name in dir. */
+/* The same for an answer about a name in dir that the server was asked for at `seen`. */
 static uint64_t entry_time(const struct fs *fs, struct inode *dir, uint64_t seen)
 {
 	const struct options *o = fs->opt;
@@ -142,7 +142,7 @@ bool entry_believed(const struct fs *fs, struct inode *dir, uint64_t seen)
 	return o->cache_names && inode_name_until(dir, seen, o->acdirmin, o->acdirmax) > clock_ns();
 }
 
-/* The kernel does not look a directory up again while somebody works in it, and the root never. */
+/* The kernel does not look a directory up again while a process works in it, and the root never. */
 bool entry_wants_dir(const struct fs *fs)
 {
 	return fs->opt->cache_names && fs->opt->acdirmax;
@@ -156,7 +156,7 @@ void entry_note_dir(struct fs *fs, struct inode *dir, const struct nfs_dir_attr 
 		return;
 	entry_attr_timeout(fs, dir, &a->attr);
 	entry_note_attr(fs, dir, &a->attr, seen);
-	/* a name that came before them may be from before that change */
+	/* a name that came before those attributes may be from before that change */
 	if (!a->before && inode_version(dir) != was)
 		inode_doubt_names(dir);
 }
@@ -171,7 +171,7 @@ double entry_attr_timeout(const struct fs *fs, struct inode *ino, const struct n
 	const struct options *o = fs->opt;
 	bool dir = ino->type == NFS_DIR;
 
-	/* the times are not right before the server has what was written */
+	/* the times are not right before the server has all written data */
 	if (written_dirty(&ino->written) || change_is_shared(ino))
 		return 0;
 	if (deleg_since(fs, ino))
@@ -190,18 +190,17 @@ double entry_attr_left(
 	return left > 0 ? left : 0;
 }
 
-/* Does this mount set the times of ino just now, or has it changed anything of it since `seen`, or
- * does somebody else change it? Then what the server said of it then may be told, but not believed.
- */
+/* Does this mount set the times of ino just now, has it changed ino since `seen`, or does another
+ * client change ino? Then the kernel may be told the server's answer from `seen`, but must not
+ * believe it. */
 static bool is_passing(struct inode *ino, uint64_t seen)
 {
 	return opening_settling(ino) || change_is_shared(ino) ||
 	       atomic_load_explicit(&ino->touched, memory_order_relaxed) > seen;
 }
 
-/* The last of e: what the kernel is told to believe of ino. It follows a symbolic link that it
- * believes in without asking, so it believes in the name for no longer than in the attributes,
- * which show if the link is another one. */
+/* Fills the attributes of e. The kernel follows a believed symbolic link without asking. So it may
+ * believe the name no longer than the attributes, which show a change of the link. */
 static void fill_stat(struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t seen,
 	uint64_t born, struct fuse_entry_param *e)
 {
@@ -263,7 +262,7 @@ void entry_reply(struct request *r, struct inode *ino, const struct fuse_entry_p
 static void reply(struct request *r)
 {
 	struct inode *ino = r->u.entry.inode;
-	/* of what was made the kernel takes in any case what it is told: that was asked for now */
+	/* the kernel takes attributes of a new file in any case: they count as asked for now */
 	uint64_t born = r->turn_since ? r->born : r->u.entry.asked;
 	struct fuse_entry_param e;
 
@@ -300,7 +299,7 @@ void entry_end(struct request *r, int error, const struct nfs_fh *fh, const stru
 		request_end(r, error ? error : -ENOMEM);
 }
 
-/* Ends r: there is no r->name in r->dir, and the kernel may believe that for `time` ns. */
+/* Ends r: r->name in r->dir is absent, and the kernel may believe that for `time` ns. */
 static void end_absent(struct request *r, uint64_t time)
 {
 	struct fuse_entry_param none = {.ino = 0};
@@ -320,7 +319,7 @@ void entry_end_absent(struct request *r, uint64_t seen)
 {
 	uint64_t time = entry_time(r->fs, r->dir, seen);
 
-	/* a name in other letters may be made, and be this one */
+	/* a program may make a name in other letters that is the same name */
 	if (!r->fs->opt->cache_absent || r->fs->info.features & NFS_FOLDS_CASE ||
 		!names_put_absent(r->fs->names, r->dir, r->name, seen, time) ||
 		taken_back(r->dir, r->born, seen))
@@ -349,14 +348,14 @@ uint32_t entry_list_names(
 	return 0;
 }
 
-/* Until when all names of dir are known, which were at `since`. */
+/* Until when the list of all names of dir, complete at `since`, is believed. */
 static uint64_t complete_until(const struct fs *fs, struct inode *dir, uint64_t since)
 {
 	const struct options *o = fs->opt;
 	uint64_t time = inode_timeout(dir, o->acdirmin, o->acdirmax) * NSEC_PER_SEC;
 	uint64_t until = inode_name_until(dir, since, o->acdirmin, o->acdirmax);
 
-	/* what this mount has changed since is known */
+	/* changes by this mount since then are known */
 	return until > since + time ? until : since + time;
 }
 
@@ -416,7 +415,7 @@ void entry_making(struct request *r)
 		inode_looked(dir, r->to_dir ? r->to_name : r->name);
 }
 
-/* What we do not wait for any more the server may carry out when we have forgotten it. */
+/* After these errors the server may carry out the operation when this mount has forgotten it. */
 void entry_named(struct fs *fs, struct inode *dir, int error)
 {
 	if (error == -ENOENT || error == -EEXIST || error == -ESTALE)
@@ -426,7 +425,7 @@ void entry_named(struct fs *fs, struct inode *dir, int error)
 		names_incomplete(fs->names, dir);
 }
 
-/* Does this error of making a name say that it may be there by now, or was before? */
+/* Does this error of making a name leave open that the name exists by now, or did before? */
 static bool may_be_there(int error)
 {
 	switch (error) {
@@ -483,8 +482,8 @@ void entry_removed(struct request *r, int error)
 		names_drop(names, r->dir, r->name);
 }
 
-/* r has made ino: there is nothing in it. But somebody else may have made something before its
- * attributes were looked at, so those are no version of the empty directory. */
+/* r has made ino, which is empty. But another client may have made a name in ino before its
+ * attributes were read. So those attributes are no version of the empty directory. */
 static void made_dir(struct request *r, struct inode *ino, const struct nfs_attr *attr)
 {
 	const struct nfs_op *op = &r->batch.first.op;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * event: makes an event (trace.h) of a request that is being answered: whose it was, and of which
- * file. Only while a command listens.
+ * event: makes an event (trace.h) of a request that is being answered: its process, and its file.
+ * Only while a command listens.
  *
- * The process still waits, and the kernel still knows the inode: so both can be looked up.
+ * The process still waits, and the kernel still knows the inode, so both can be looked up.
  */
 #ifndef RNFS_FS_EVENT_H
 #define RNFS_FS_EVENT_H
@@ -13,8 +13,8 @@
 #include "fs/account.h"
 #include "fs/fs.h"
 
-/* The request of that number, which the calling thread answers next, is about a name in dir; a
- * RENAME about another in to_dir, else that is NULL. */
+/* The request with number unique, which the calling thread answers next, is about a name in dir; a
+ * RENAME also about a name in to_dir, else to_dir is NULL. */
 void event_names(struct fs *fs, uint64_t unique, struct inode *dir, const char *name,
 	struct inode *to_dir, const char *to_name);
 /* That request is answered. */

@@ -10,26 +10,27 @@
 #include "fs/fs.h"
 #include "fs/request.h"
 
-/* What fi->fh points to. Constant once open but for what is marked. */
+/* The object that fi->fh points to. Constant once open but for marked members. */
 struct file {
 	struct handle handle; /* first */
 	struct fs *fs;
 	struct inode *inode;   /* a reference; NULL until it is open */
 	struct nfs_open *open; /* the server's open state */
-	struct rpc_cred cred;  /* the opener's: reads and writes are done with it */
+	struct rpc_cred cred;  /* the opener's: used for reads and writes */
 	int flags;
-	atomic_bool written;	   /* something was appended through it */
+	atomic_bool written;	   /* data was appended through this open file */
 	_Atomic uint64_t dropping; /* pages that the kernel drops at its open (filechange.h) */
 	uint64_t flock_owner;	   /* of its flock; the kernel's number may be used again early */
-	/* flush.c's: FLUSHes that go on after their answer, and the release that waits for them */
+	/* used by flush.c: FLUSHes that go on after their answer, and the release that waits for
+	 * them */
 	unsigned outlived;
 	struct request *parked;
 	/* of its release */
-	bool drops_silly;	   /* a silly name goes with it (silly_close_begin()) */
-	bool drops_locks;	   /* locks do (locker_close_begin()) */
-	struct filedata_view told; /* of what was lost; the inode's filedata.lock */
+	bool drops_silly;	   /* a silly name is removed with it (silly_close_begin()) */
+	bool drops_locks;	   /* locks are cleared with it (locker_close_begin()) */
+	struct filedata_view told; /* the losses reported so far; the inode's filedata.lock */
 	struct fetcher fetcher;	   /* of its data into the cache (cached.h) */
-	struct writer writer;	   /* of what is gathered (write.h) */
+	struct writer writer;	   /* of gathered data (write.h) */
 };
 
 static inline struct file *file_of(const struct fuse_file_info *fi)
@@ -37,13 +38,13 @@ static inline struct file *file_of(const struct fuse_file_info *fi)
 	return (struct file *)(uintptr_t)fi->fh;
 }
 
-/* One that is to be opened for r with these flags. NULL when out of memory. */
+/* A file to be opened for r with these flags. NULL when out of memory. */
 struct file *file_new(const struct request *r, int flags);
 void file_free(struct file *f);
-/* The server has opened it: f becomes an open file of ino, upon which the caller has called
- * opening_begin(). */
+/* The server has opened the file: f becomes an open file of ino. The caller has called
+ * opening_begin() for ino. */
 void file_opened(struct fs *fs, struct file *f, struct inode *ino, struct nfs_open *open);
-/* The server has closed it: it is not among the open files any more. Not freed. */
+/* The server has closed the file: f is not among the open files any more. Not freed. */
 void file_closed(struct fs *fs, struct file *f);
 
 #endif

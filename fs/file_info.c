@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * file_info: what the kernel is told of a file that it has opened or made.
+ * file_info: the answer to the kernel about a file that it has opened or made.
  */
 #include "fs/file_info.h"
 

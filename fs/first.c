@@ -20,7 +20,7 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 
-#define SLOW_MS	     2000 /* then the user is told what is waited for */
+#define SLOW_MS	     2000 /* then the user is told of the wait */
 #define LOOK_MS	     500
 #define END_MS	     2000 /* for an attempt that is not wanted any more */
 #define PAUSE_MIN_MS 500
@@ -100,7 +100,8 @@ static bool wait_for(struct first *f, int fd, uint64_t ms, bool *unwanted)
 			return true;
 		if (p[1].revents)
 			eventfd_read(
-				f->fs->wake_fd, &n); /* what it stands for is looked at later */
+				/* the file behind the name is looked at later */
+				f->fs->wake_fd, &n);
 		if (fd >= 0)
 			tell_slow(f);
 	}
@@ -125,7 +126,7 @@ static struct attempt *attempt_new(struct fs *fs)
 	return a->done_fd < 0 || start_thread(a) ? attempt_free(a) : a;
 }
 
-/* An attempt that nobody waits for may end soon. Otherwise it is left to the end of the process. */
+/* An attempt that is not waited for may end soon. Otherwise the end of the process ends it. */
 static enum first_end leave(struct attempt *a)
 {
 	struct pollfd p = {.fd = a->done_fd, .events = POLLIN};

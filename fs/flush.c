@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * flush: requests that wait until what was written to a file before is on the server.
+ * flush: requests that wait until data written to a file before is on the server.
  */
 #include "fs/flush.h"
 
@@ -19,12 +19,12 @@
 #include "transport/log.h"
 
 #define END_POLL_NS 5000000u
-#define END_ROUNDS  9u /* that bring nothing on, each after a pause twice as long: 2.5 s in all */
+#define END_ROUNDS  9u /* without progress, each after a pause twice as long: 2.5 s in all */
 #define END_FILES   64u
 
 struct flushes {
 	struct lost lost;
-	pthread_mutex_t lock; /* what follows; before the locks of cache/writeback.h */
+	pthread_mutex_t lock; /* guards waiting; taken before the locks of cache/writeback.h */
 	TAILQ_HEAD(flush_list, request) waiting; /* by request.flush.link */
 };
 
@@ -50,7 +50,7 @@ struct flushes *flushes_free(struct flushes *f)
 	return NULL;
 }
 
-/* --- what cache/writeback.h wants ------------------------------------------------------------- */
+/* --- called by cache/writeback.h -------------------------------------------------------------- */
 
 static struct inode *inode_of_written(struct written *w)
 {
@@ -94,7 +94,7 @@ static void count(struct fs *fs, const struct nfs_op *op)
 		stats_add(&fs->stats.errors[op->type], 1);
 }
 
-/* What tries again and again at the end of the mount says at its end what has come of it. */
+/* The retries at the end of the mount are not logged here: lost_say() logs their result. */
 static void failed(struct fs *fs, struct inode *ino, const struct nfs_op *op)
 {
 	struct lost *l = &fs->flushes->lost;
@@ -108,7 +108,7 @@ static void failed(struct fs *fs, struct inode *ino, const struct nfs_op *op)
 		strerror(-op->error));
 }
 
-/* Have the attributes that came behind a WRITE of ino been overtaken by anything? */
+/* Is a later change of ino, or are later attributes, known than those behind a WRITE of ino? */
 static bool is_past(struct inode *ino, uint64_t asked)
 {
 	return atomic_load(&ino->touched) > asked || inode_attr_is_past(ino, asked);
@@ -128,7 +128,7 @@ static void write_end(struct writer *by, const struct nfs_op *op)
 	else
 		inode_touch_data(f->inode);
 	atomic_store(&f->inode->written_at, clock_ns());
-	if (then) /* as of now: what was done until now they show */
+	if (then) /* as of now: they show all changes made until now */
 		then->asked = clock_ns();
 	if (op->error)
 		failed(f->fs, f->inode, op);
@@ -187,14 +187,13 @@ static void leave(struct request *r)
 	pthread_mutex_unlock(&f->lock);
 }
 
-/* r is GONE, but others wait for what it does in the end. Under the lock: else it might end
- * meanwhile. */
+/* r is GONE, but others wait for its end. Under the lock, since r might end meanwhile. */
 static void outlive_locked(struct request *r)
 {
 	int error = request_gone_error(r);
 	fuse_req_t fuse = request_take_fuse(r);
 
-	r->file->outlived++; /* the kernel may release it from now on */
+	r->file->outlived++; /* the kernel may release the file from now on */
 	request_keep_going(r);
 	r->flush.closes = true;
 	fuse_reply_err(fuse, error);
@@ -328,8 +327,8 @@ uint64_t flush_size(struct inode *ino, uint64_t size, uint64_t asked)
 {
 	uint64_t end = written_end(&ino->written);
 
-	/* 0: all is on the server, and when the last of it was there (write_end()) was noted before
-	 * that could be seen */
+	/* 0: all data is on the server, and the time of the last write_end() was noted before that
+	 * became visible */
 	if (!end && asked && asked <= atomic_load(&ino->written_at))
 		end = atomic_load(&ino->told_size);
 	return end > size ? end : size;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * fs: what one mount consists of.
+ * fs: the parts of one mount.
  */
 #include "fs/fs.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * grant: what the server lets whom do with an inode.
+ * grant: the rights that the server gives users on an inode.
  */
 #include "fs/grant.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * inode: what the kernel knows by a node ID, the server by a file handle.
+ * inode: a file of the server. The kernel names the file by a node ID, the server by a file handle.
  *
  * The table is split into shards by the handle's hash; each has its own short lock. A shard's array
- * of chains doubles when it holds more inodes than chains.
+ * of chains doubles when the shard holds more inodes than chains.
  */
 #include "fs/inode.h"
 
@@ -23,7 +23,8 @@
 LIST_HEAD(chain, inode);
 
 struct shard {
-	pthread_mutex_t lock; /* everything here, and hash and nlookup of the inodes in it */
+	/* guards all members here, and hash and nlookup of the inodes of the shard */
+	pthread_mutex_t lock;
 	struct chain *chains;
 	unsigned nchains; /* a power of two */
 	unsigned count;
@@ -32,13 +33,13 @@ struct shard {
 struct inode_table {
 	struct shard shards[SHARDS];
 	struct inode *root;
-	uint64_t root_major, root_minor; /* constant: its fsid */
-	inode_left_fn *left;		 /* NULL: nobody wants to know */
+	uint64_t root_major, root_minor; /* constant: the root's fsid */
+	inode_left_fn *left;		 /* NULL: no function */
 	void *left_ctx;
 	atomic_ullong generation;
 	uint64_t seed;
-	/* by the handle's hash: as of when was known what is now forgotten of inodes that have left
-	 */
+	/* by the handle's hash: when notes were last made that are forgotten with inodes that have
+	 * left */
 	_Atomic uint64_t left_at[LEFT_SLOTS];
 };
 
@@ -64,16 +65,16 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 31;
 }
 
-/* Within one file system different numbers stay different. Those of two meet only if their hashes
- * differ in nothing but the low bits that the numbers use, one chance in 16 million for file
- * systems of up to 2^40 objects. */
+/* Within one file system different numbers stay different. Numbers of two file systems are equal
+ * only if the hashes differ in nothing but the low bits that the numbers use: one chance in 16
+ * million for file systems of up to 2^40 objects. */
 uint64_t inode_number(const struct inode_table *t, const struct nfs_attr *attr)
 {
 	uint64_t major = attr->fsid_major, minor = attr->fsid_minor, n = attr->fileid;
 
 	if (major != t->root_major || minor != t->root_minor)
 		n ^= mix(mix(major + 0x9e3779b97f4a7c15ull) ^ minor);
-	return n ? n : UINT64_MAX; /* readdir(3) leaves out what has number 0 */
+	return n ? n : UINT64_MAX; /* readdir(3) leaves out an entry with number 0 */
 }
 
 bool inode_same_fs(const struct inode *a, const struct inode *b)
@@ -119,7 +120,7 @@ struct inode *inode_unref(struct inode *ino)
 {
 	struct locker *l;
 
-	/* acq_rel: whoever frees sees what all others wrote before they let go */
+	/* acq_rel: the thread that frees sees all that other threads wrote before they let go */
 	if (ino && atomic_fetch_sub_explicit(&ino->refs, 1, memory_order_acq_rel) == 1) {
 		while ((l = LIST_FIRST(&ino->lockers))) { /* the mount ended before their close */
 			LIST_REMOVE(l, link);
@@ -211,7 +212,7 @@ unsigned inode_table_count(struct inode_table *t)
 	return n;
 }
 
-/* Doubles the chains; on failure they stay as they are and only get longer. */
+/* Doubles the chains; on failure the chains only get longer. */
 static void grow_locked(struct inode_table *t, struct shard *s)
 {
 	unsigned n = s->nchains * 2, old = s->nchains;
@@ -297,7 +298,7 @@ static _Atomic uint64_t *left_slot(struct inode_table *t, uint64_t hash)
 	return &t->left_at[hash / SHARDS % LEFT_SLOTS];
 }
 
-/* What this mount has changed of it may still be on its way. */
+/* Changes of ino by this mount may still be on their way. */
 static void note_left(struct inode_table *t, struct inode *ino, uint64_t hash)
 {
 	_Atomic uint64_t *slot = left_slot(t, hash);

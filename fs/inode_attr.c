@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * inode_attr: attributes and rights of an inode: what is known, and what the kernel believes.
+ * inode_attr: attributes and rights of an inode: those known here, and those that the kernel
+ * believes.
  */
 #include "fs/inode.h"
 
 #include "transport/clock.h"
 
-#define TAKEN_NS 100000000u /* after which the kernel has taken what it was told */
+#define TAKEN_NS 100000000u /* after which the kernel has handled an answer */
 
 /* --- known ------------------------------------------------------------------------------------ */
 
@@ -16,8 +17,9 @@ static bool same_time(struct timespec a, struct timespec b)
 	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-/* True: somebody else has changed the directory. Attributes that were asked for while this mount
- * changed it tell nothing; the first ones after that may hide a change by somebody else. */
+/* True: another client has changed the directory. Attributes that were asked for while this mount
+ * changed the directory tell nothing. The first ones after that may hide a change by another
+ * client. */
 static bool note_version_locked(struct inode *dir, uint64_t change, uint64_t seen)
 {
 	uint64_t touched = atomic_load_explicit(&dir->touched, memory_order_relaxed);
@@ -29,16 +31,16 @@ static bool note_version_locked(struct inode *dir, uint64_t change, uint64_t see
 	if (dir->version == change)
 		return false;
 	dir->version = change;
-	/* not only those that were asked for before `seen`: the server may have answered what was
-	 * asked later first */
+	/* not only names asked for before `seen`: the server may answer the later of two calls
+	 * first */
 	if (!first)
 		dir->names_from = dir->foreign_at = clock_ns();
 	return !first;
 }
 
-/* Is attr, which the server was asked for at `seen`, newer than what is known? If it was asked
- * before that came, the server may have answered the two in either order: then the change attribute
- * says which is newer, as far as it can. */
+/* Is attr, which the server was asked for at `seen`, newer than the known attributes? If the server
+ * was asked before those came, it may have answered the two calls in either order. Then the change
+ * attribute tells which is newer, as far as it can. */
 static bool is_news_locked(const struct inode *ino, const struct nfs_attr *attr, uint64_t seen)
 {
 	if (seen < ino->attr_from)
@@ -64,7 +66,7 @@ bool inode_note_attr(struct inode *ino, const struct nfs_attr *attr, uint64_t se
 			if (seen > ino->rights_seen)
 				ino->rights_seen = seen;
 		}
-		/* of times, say, or an owner that it has already */
+		/* of times, for example, or of the owner to the same owner */
 		own = atomic_load_explicit(&ino->touched, memory_order_relaxed) > ino->attr_seen;
 		lost = (was->mode & ~attr->mode & 0111) || was->uid != attr->uid ||
 		       was->gid != attr->gid ||
@@ -76,7 +78,7 @@ bool inode_note_attr(struct inode *ino, const struct nfs_attr *attr, uint64_t se
 	}
 	foreign = attr->type == NFS_DIR && note_version_locked(ino, attr->change, seen);
 	lost = lost && attr->type == NFS_DIR;
-	/* a name that is as of this version is as of names_from: inode_name_seen() */
+	/* a name from the same answer as this version counts from names_from: inode_name_seen() */
 	if (lost)
 		ino->names_taken = clock_ns();
 	else if (foreign)
@@ -85,7 +87,8 @@ bool inode_note_attr(struct inode *ino, const struct nfs_attr *attr, uint64_t se
 	return lost || foreign;
 }
 
-/* Is a, which the server was asked for at `asked`, older than what is known, doubted or not? */
+/* Is a, which the server was asked for at `asked`, older than the known attributes, doubted or
+ * not? */
 static bool is_old_locked(const struct inode *ino, const struct nfs_attr *a, uint64_t asked)
 {
 	if (asked < ino->attr_asked)
@@ -135,7 +138,8 @@ bool inode_is_older(struct inode *ino, uint64_t since)
 	bool older;
 
 	pthread_mutex_lock(&ino->lock);
-	/* of two that were under way at once either may be newer, but for answers of one page */
+	/* of two answers that were under way at once either may be newer, unless both are of one
+	 * page */
 	older = ino->attr_seen <= since && ino->attr_from <= since && ino->rights_seen <= since &&
 		(ino->attr_came <= since || ino->attr_seen == since);
 	pthread_mutex_unlock(&ino->lock);
@@ -238,7 +242,7 @@ bool inode_known_access(struct inode *ino, const struct rpc_cred *cred, uint32_t
 
 /* --- for how long ----------------------------------------------------------------------------- */
 
-/* What has changed since the time was taken is believed for the shortest. */
+/* Attributes that have changed since the time-out was set get the shortest one. */
 static unsigned timeout_locked(const struct inode *ino, unsigned min, unsigned max)
 {
 	bool taken = ino->timeout_at && ino->timeout_of == ino->attr.change;
@@ -282,7 +286,7 @@ unsigned inode_attr_timeout(struct inode *ino, uint64_t change, unsigned min, un
 
 /* --- told ------------------------------------------------------------------------------------- */
 
-/* Has the kernel not forgotten since told_times was that? */
+/* Has the kernel not forgotten attributes since told_times was that? */
 static bool is_since_locked(const struct inode *ino, unsigned times)
 {
 	return (int)(times - ino->told_forgot) > 0;
@@ -307,7 +311,7 @@ static void count_told_locked(struct inode *ino, uint64_t size, bool lasts)
 	ino->passing_at = ino->told_times;
 }
 
-/* The kernel has taken what it was told a while ago. */
+/* The kernel has handled an answer from a while ago. */
 static void settle_size_locked(struct inode *ino, uint64_t now)
 {
 	if (!ino->size_less_at || clock_age(now, ino->size_less_at) < TAKEN_NS)
@@ -331,7 +335,7 @@ static void note_size_locked(struct inode *ino, uint64_t size, uint64_t born)
 	}
 }
 
-/* The kernel throws away what it has not taken by now. */
+/* The kernel throws away answers that it has not handled by now. */
 static void throw_away_locked(struct inode *ino)
 {
 	uint64_t now = clock_ns();
@@ -442,7 +446,7 @@ bool inode_end_spoils(struct inode *ino, uint64_t born, uint64_t sent)
 	return changes && any;
 }
 
-/* A change attribute that is made of coarse times (NFSv3) does not show each change of the size. */
+/* A change attribute made of coarse times (NFSv3) does not show each change of the size. */
 bool inode_told_this(struct inode *ino, const struct nfs_attr *attr)
 {
 	bool same;
@@ -498,8 +502,8 @@ void inode_told_cut(struct inode *ino, uint64_t size)
 	pthread_mutex_unlock(&ino->lock);
 }
 
-/* A name that was given away shows in the file: it has no more names, or its ctime moved when its
- * mtime did not. (After a write they are the same.) */
+/* The attributes show that a name may be another file's: the file has no names left, or its ctime
+ * moved when its mtime did not. (After a write both are the same.) */
 static bool name_in_doubt(struct inode *ino, const struct nfs_attr *attr)
 {
 	if (attr->nlink == 0)

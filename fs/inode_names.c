@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * inode_names: names in a directory: until when what is known of them is believed.
+ * inode_names: names in a directory: until when answers about them are believed.
  */
 #include "fs/inode.h"
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * late: changes of a file's data that outlive the process that has asked for them.
+ * late: changes of a file's data that outlive the process that asked for them.
  *
- * All such requests of a mount are in one list, from late_begin() on, and all that wait in another.
- * An inode counts those that are LATE: where that is 0, as nearly always, nobody takes the lock.
+ * All such requests of a mount are in one list, from late_begin() on, and all waiting requests in
+ * another. An inode counts its LATE requests. Where the count is 0, as nearly always, no thread
+ * takes the lock.
  */
 #include "fs/late.h"
 
@@ -21,10 +22,10 @@
 #define DRAIN_POLL_NS 5000000
 
 struct lates {
-	pthread_mutex_t lock;		/* what follows, and request.late */
+	pthread_mutex_t lock;		/* guards the members below, and request.late */
 	LIST_HEAD(, request) under_way; /* by request.late.link */
 	struct late_list waiting;
-	unsigned n; /* that are LATE */
+	unsigned n; /* requests that are LATE */
 };
 
 struct lates *lates_new(void)
@@ -48,7 +49,7 @@ struct lates *lates_free(struct lates *l)
 	return NULL;
 }
 
-/* --- what changes a file ---------------------------------------------------------------------- */
+/* --- changes of a file ------------------------------------------------------------------------ */
 
 /* As request.late.answers. If r is LATE it stays until it is freed. */
 static void answers(struct request *r)
@@ -86,7 +87,7 @@ static void go_on(struct request *r)
 		r->late.next(r);
 }
 
-/* As request.late.freed: what r changes has ended, and those who wait for it go on. */
+/* As request.late.freed: the change by r has ended, and requests that wait for r go on. */
 static void freed(struct request *r)
 {
 	struct late_list ready = TAILQ_HEAD_INITIALIZER(ready);
@@ -140,11 +141,11 @@ void late_end(struct request *r)
 {
 	if (r->late.of)
 		answers(r);
-	if (r->late.of) /* it is LATE */
+	if (r->late.of) /* r is LATE */
 		freed(r);
 }
 
-/* --- what waits for it ------------------------------------------------------------------------ */
+/* --- waiting for the change ------------------------------------------------------------------- */
 
 bool late_meets(struct fs *fs, struct inode *ino, uint64_t first, uint64_t last)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * listed: LOOKUPs that are answered by what a listing has told.
+ * listed: LOOKUPs that are answered from a listing.
  */
 #include "fs/listed.h"
 
@@ -22,7 +22,7 @@
 struct listed {
 	struct nfs_fh fh;
 	struct nfs_attr attr;
-	uint64_t asked; /* when the server was asked for it */
+	uint64_t asked; /* when the server was asked for the entry */
 };
 
 /* --- finding a name --------------------------------------------------------------------------- */
@@ -51,7 +51,7 @@ static void index_page_locked(struct listing *l, const struct page *p)
 	l->indexed = p;
 }
 
-/* Indexes the pages that came since; all of them anew if there are too few chains. */
+/* Indexes the pages that came since; if there are too few chains, all pages anew. */
 static void index_locked(struct listing *l)
 {
 	struct page *p = l->indexed ? TAILQ_NEXT(l->indexed, link) : TAILQ_FIRST(&l->pages);
@@ -89,7 +89,7 @@ static const struct record *find_locked(struct listing *l, const char *name)
 	return rec;
 }
 
-/* What l says of name; false: nothing, or without attributes. */
+/* The entry of name in l; false: none, or one without attributes. */
 static bool find(struct listing *l, const char *name, struct listed *out)
 {
 	const struct record *rec;
@@ -108,8 +108,8 @@ static bool find(struct listing *l, const char *name, struct listed *out)
 	return found;
 }
 
-/* The same of the listings of r->dir that the caller's credential has brought; of several the one
- * that was begun beside, which is younger. */
+/* The same in the listings of r->dir that belong to the caller's credential. Of several, the one
+ * that was begun beside counts: it is younger. */
 static bool look(struct request *r, struct listed *out)
 {
 	const struct rpc_cred *cred = &r->batch.cred;
@@ -136,7 +136,7 @@ static bool is_young(const struct fs *fs, uint64_t asked)
 	return clock_age(clock_ns(), asked) < s * NSEC_PER_SEC;
 }
 
-/* Is what a name stands for? */
+/* The same of the file of a name. */
 static bool name_is_young(const struct fs *fs, struct inode *dir, uint64_t asked)
 {
 	const struct options *o = fs->opt;
@@ -150,7 +150,7 @@ bool listed_is_of_use(struct fs *fs, struct inode *dir, uint64_t asked)
 	return asked && is_young(fs, asked) && names_unchanged(fs->names, dir, NULL, asked);
 }
 
-/* The inode of e, with a lookup for the kernel; NULL: it has none, and e is not good enough to make
+/* The inode of e, with a lookup for the kernel; NULL: there is none, and e is too old to make
  * one. */
 static struct inode *inode_for(struct fs *fs, const struct listed *e)
 {
@@ -167,7 +167,8 @@ static struct inode *inode_for(struct fs *fs, const struct listed *e)
 	return held ? ino : NULL;
 }
 
-/* What is known of ino and believed, or else what e says if that is: *attr, as of *seen. */
+/* Known and believed attributes of ino, or else those of e if they are believed: *attr, as of
+ * *seen. */
 static bool attr_of(struct fs *fs, struct inode *ino, const struct listed *e, struct nfs_attr *attr,
 	uint64_t *seen)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * lister: lists a directory beside what its users do.
+ * lister: lists a directory beside its users' requests.
  */
 #include "fs/lister.h"
 
@@ -13,8 +13,9 @@
 #include "transport/clock.h"
 
 #define PAGE_BYTES (64u << 10)
-#define TOO_LARGE  16u /* times that names are believed until it is looked at again */
-#define LOOKS	   2u  /* in a short time are worth a listing */
+/* a directory that is too large is not listed for so many times the time that names are believed */
+#define TOO_LARGE 16u
+#define LOOKS	  2u /* in a short time are worth a listing */
 
 /* For how many ns names in dir are believed. */
 static uint64_t believed_ns(const struct fs *fs, struct inode *dir)
@@ -32,7 +33,7 @@ static void end(struct request *r, bool whole)
 	request_free(r);
 }
 
-/* The server may list for ever: entries count, whatever their names. */
+/* The server may list for ever: entries count, whether their names are new or not. */
 static bool take(struct nfs_op *op, const struct nfs_dirent *ent)
 {
 	struct request *r = request_of(op);
@@ -52,7 +53,7 @@ static void page_done(struct request *r)
 
 	if (!op->error)
 		entry_note_dir(r->fs, r->dir, &op->u.readdir.dir_attr, r->u.lister.asked);
-	/* no end, and nothing that is wanted: it was given up, or the server gave nothing */
+	/* no end, and no further entries: the listing was given up, or the server gave none */
 	if (op->error || op->u.readdir.eof || r->u.lister.last == op->u.readdir.cookie ||
 		r->u.lister.too_large)
 		end(r, !op->error && op->u.readdir.eof);
@@ -81,8 +82,7 @@ static void page(struct request *r)
 
 /* --- what names stand for --------------------------------------------------------------------- */
 
-/* Makes ready to fetch the next page of l; NULL: that is under way, or l is as long as it may be.
- */
+/* Makes ready to fetch the next page of l; NULL: that is under way, or l is as long as allowed. */
 static struct request *go_on(struct fs *fs, struct inode *dir, struct listing *l)
 {
 	unsigned count;
@@ -97,7 +97,7 @@ static struct request *go_on(struct fs *fs, struct inode *dir, struct listing *l
 	return eof || count > LISTER_NAMES_MAX ? NULL : listing_ahead(fs, dir, l);
 }
 
-/* Is what l, which may be NULL, says of use, or will that be once its first page is there? */
+/* Are the entries of l, which may be NULL, of use, or will they be when the first page is there? */
 static bool is_of_use(struct fs *fs, struct inode *dir, struct listing *l)
 {
 	uint64_t asked;
@@ -112,8 +112,8 @@ static bool is_of_use(struct fs *fs, struct inode *dir, struct listing *l)
 	return begun || listed_is_of_use(fs, dir, asked);
 }
 
-/* Lists dir, or goes on with that. A directory that was made here has in it what was made here, and
- * the kernel knows that. */
+/* Lists dir, or goes on with a listing. A directory that this mount made needs none: the kernel
+ * knows its names. */
 static struct request *list(struct fs *fs, struct inode *dir, const struct rpc_cred *cred)
 {
 	struct listing *l[2], *beside, *whole;

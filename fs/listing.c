@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * listing: what the server has said when it was asked for the entries of a directory.
+ * listing: the server's answers when it was asked for the entries of a directory.
  */
 #include "fs/listing.h"
 
@@ -18,10 +18,10 @@
 #define COOKIE_LOW  2u		/* up to there cookies are not those of entries */
 
 struct listings {
-	atomic_int credit;	     /* entries that may be listed beside */
-	pthread_mutex_t lock;	     /* what follows */
-	TAILQ_HEAD(, listing) kept;  /* those not used for longest first */
-	unsigned count;		     /* of them */
+	atomic_int credit;	     /* the credit of listings beside */
+	pthread_mutex_t lock;	     /* guards the members below */
+	TAILQ_HEAD(, listing) kept;  /* the least recently used first */
+	unsigned count;		     /* of the kept listings */
 	size_t bytes;		     /* of their pages */
 	struct request_list waiting; /* by request.free, for r->u.list.listing; next goes on */
 };
@@ -72,7 +72,7 @@ static void listing_free(struct listing *l)
 	free(l);
 }
 
-/* acq_rel: whoever frees sees what all others wrote before they let go */
+/* acq_rel: the thread that frees sees all that other threads wrote before they let go */
 static bool let_go(struct listing *l)
 {
 	return atomic_fetch_sub_explicit(&l->refs, 1, memory_order_acq_rel) == 1;
@@ -152,7 +152,7 @@ void listings_kept(struct fs *fs, struct inode *dir, struct listing *l[2])
 	pthread_mutex_unlock(&a->lock);
 }
 
-/* l, of dir, is whole, or was begun beside: keeps it, if there is a use for it. */
+/* l, of dir, is whole, or was begun beside: keeps l, if there is a use for it. */
 static void keep(struct fs *fs, struct inode *dir, struct listing *l, bool whole, size_t bytes)
 {
 	struct listing **place = whole ? &dir->listing : &dir->beside;
@@ -178,8 +178,8 @@ static void keep(struct fs *fs, struct inode *dir, struct listing *l, bool whole
 	pthread_mutex_unlock(&a->lock);
 }
 
-/* l has another page, or failed to get one. What was begun beside is kept as long as its place has
- * not been given to another. */
+/* l has another page, or failed to get one. A listing beside is kept until another one gets its
+ * place. */
 static void keep_fetched(struct fs *fs, struct inode *dir, struct listing *l, bool whole)
 {
 	size_t bytes;
@@ -224,7 +224,7 @@ struct listing *listing_known(struct fs *fs, struct inode *dir, const struct rpc
 
 	pthread_mutex_lock(&a->lock);
 	l = dir->listing;
-	/* what this mount has changed meanwhile may leave it of use to listed_lookup() */
+	/* after a change by this mount l may still be of use to listed_lookup() */
 	if (l && !entry_believed(fs, dir, l->asked)) {
 		if (!names_unchanged(fs->names, dir, NULL, l->asked))
 			drop_locked(fs, l);
@@ -251,8 +251,8 @@ void listing_unindex_locked(struct listing *l)
 
 /* --- from the server -------------------------------------------------------------------------- */
 
-/* The entry of a mount point of the server stands for the root of what is mounted there, as in
- * stat(2); for the directory below it only if that root cannot be looked at. */
+/* The entry of a mount point on the server stands for the root of the file system mounted there, as
+ * in stat(2). It stands for the directory below only if that root cannot be looked at. */
 static uint64_t entry_number(const struct request *r, const struct nfs_dirent *ent)
 {
 	struct nfs_attr a = {
@@ -326,9 +326,9 @@ static int fetch_check(const struct request *r, const struct nfs_op *op)
 	return 0;
 }
 
-/* Does p, a further page, end with a cookie that an earlier one ended with? Then the listing would
- * never end. One remembered cookie, l->mark, is enough to find out if it is replaced after one
- * page, then two, four and so on: in the end it lies in the loop, and stays long enough. */
+/* Does p, a further page, end with a cookie that an earlier page ended with? Then the listing would
+ * never end. One remembered cookie, l->mark, is enough to find out, if it is replaced after one
+ * page, then two, four and so on. In the end it lies in the loop, and stays long enough. */
 static bool loops_locked(struct listing *l, const struct page *p)
 {
 	if (p->eof)
@@ -343,7 +343,7 @@ static bool loops_locked(struct listing *l, const struct page *p)
 	return false;
 }
 
-/* Notes the names of p, if all that stand before it have been noted. */
+/* Notes the names of p, if all names before p have been noted. */
 static void note_names_locked(struct fs *fs, struct inode *dir, struct listing *l, struct page *p)
 {
 	bool goes_on = l->token != 0;
@@ -361,7 +361,7 @@ static void note_names_locked(struct fs *fs, struct inode *dir, struct listing *
 	l->token = 0;
 }
 
-/* The last two pages stay: one that is read, and one ahead. */
+/* The last two pages stay: the one being read, and the one ahead. */
 static void cut_locked(struct listing *l)
 {
 	struct page *p;
@@ -378,14 +378,14 @@ static void cut_locked(struct listing *l)
 	}
 }
 
-/* Adds p, which is then l's, to l; *whole: it is the last that was missing. */
+/* Adds p to l, which then owns p; *whole: p was the last missing page. */
 static int add_page(struct request *r, struct listing *l, struct page *p, bool *whole)
 {
 	int error = 0;
 
 	*whole = false;
 	pthread_mutex_lock(&l->lock);
-	if (p->after != l->end || l->eof) { /* somebody was faster */
+	if (p->after != l->end || l->eof) { /* another request was faster */
 		page_free(p);
 	} else if (loops_locked(l, p)) {
 		log_error("server's listing comes back to cookie %llu without end: server bug",
@@ -450,8 +450,8 @@ static void fetch_done(struct request *r)
 	r->next(r);
 }
 
-/* The first page of l is about to be asked for: which names this mount changes is noted from now
- * on, and with lookupcache=complete which names there are. */
+/* The first page of l is about to be asked for: from now on the names that this mount changes are
+ * noted and, with lookupcache=complete, the names that there are. */
 static void begin_names_locked(struct request *r, struct listing *l, uint64_t asked)
 {
 	names_watch(r->fs->names, r->dir, asked);
@@ -459,7 +459,7 @@ static void begin_names_locked(struct request *r, struct listing *l, uint64_t as
 		l->token = entry_list_names(r->fs, r->dir, asked, l->cred.uid, COMPLETE_NAMES_MAX);
 }
 
-/* Makes ready what listing_fetch() sends. False: step follows at once. */
+/* Makes the request of listing_fetch() ready. False: step follows at once. */
 static bool fetch_ready(struct request *r, struct listing *l, request_step_fn *step)
 {
 	struct page *p = calloc(1, sizeof(*p));

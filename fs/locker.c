@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * locker: who may hold locks on a file, and clearing what they leave behind.
+ * locker: the owners that may hold locks on a file, and clearing the locks that they leave behind.
  */
 #include "fs/locker.h"
 
@@ -10,9 +10,10 @@
 
 #include "transport/clock.h"
 
-/* A FLUSH that came so long before a request may be that of a close which the asker knows of: from
- * its answer to the RELEASE and to the request two programs had to be woken. The RELEASE was sent
- * before the request was. So a worker has read it, and begins with it after so long a time. */
+/* A FLUSH so long before a request may belong to a close that the asker knows of: between the
+ * answer to the FLUSH and the RELEASE, and between the RELEASE and the request, a program had to be
+ * woken. The RELEASE was sent before the request. So a worker has read the RELEASE, and begins with
+ * it within so long a time. */
 #define FLUSHED_NS NSEC_PER_SEC
 #define BEGUN_NS   50000000u
 

@@ -63,7 +63,7 @@ void lost_note(struct lost *l, struct inode *ino, uint64_t bytes)
 	pthread_mutex_unlock(&l->lock);
 }
 
-/* Puts a slash and a name in front of what begins at *at in path, if there is room for that and for
+/* Puts a slash and a name in front of the text at *at in path, if there is room for them and for
  * dots. */
 static bool put_front(char *path, size_t *at, const char *name)
 {

@@ -6,11 +6,9 @@
  * Order of things: options, mount point, fork; in the daemon: connection and session with the
  * server (first.h), FUSE mount, workers, the kernel's INIT, and only then the verdict to the
  * parent. With delay_connect the FUSE mount and the verdict come first, and the kernel keeps all
- * requests until the workers begin. The main thread then runs its loop (loop.h).
- *
- * The end: the threads stop that tell the kernel something, then the workers; silly names are
- * removed, the client ends what is under way and gives its state back, the session is destroyed,
- * memory is freed.
+ * requests until the workers begin. The main thread then runs its loop (loop.h). The end: the
+ * threads that notify the kernel stop, then the workers. Silly names are removed. The client ends
+ * the calls under way and gives its state back. The session is destroyed, and memory is freed.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -76,7 +74,7 @@ static void log_mounted(const struct fs *fs, const char *mountpoint)
 	log_always_info("%s mounted on %s: %s", fs->opt->source, mount_shown(mountpoint), line);
 }
 
-/* What there is of the mount once the client is. */
+/* The parts of the mount that exist once the client does. */
 static int make_root(struct fs *fs, const char *skipped, struct err *e)
 {
 	struct nfs_fh root;
@@ -115,7 +113,7 @@ static bool unmake_fs(struct fs *fs, bool mounted)
 	return safe;
 }
 
-/* The threads that the kernel lets wait while it drops pages or names. It may wait itself, for
+/* The threads that wait while the kernel drops pages or names. The kernel may itself wait for
  * requests that the workers have to read and answer: with errors, if they take long. */
 static void stop_notices(struct fs *fs)
 {
@@ -127,7 +125,7 @@ static void stop_notices(struct fs *fs)
 	notifier_stop(fs->notifier);
 }
 
-/* Until the verdict only what is wrong goes to the caller's terminal. */
+/* Until the verdict only problems go to the caller's terminal. */
 static void set_log_level(const struct options *o, bool all)
 {
 	enum log_level level = o->debug_data ? LOG_L_DATA : o->debug ? LOG_L_CTRL : LOG_L_INFO;
@@ -231,7 +229,8 @@ static int connect_and_mount(
 		case FIRST_UNWANTED:
 			why[0] = 0;
 			return -1;
-		case FIRST_LEFT: /* nothing was written, and an attempt uses what would be freed */
+		/* nothing was written, and an attempt uses the memory that would be freed */
+		case FIRST_LEFT:
 			if (fs->se)
 				mount_detach(fs->mountpoint);
 			_exit(0);
@@ -282,7 +281,7 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 		mount_note(fs);
 		control_start(fs, &e);
 		if (!daemon_ready(d))
-			signals_stop(); /* whoever wanted the mount has gone */
+			signals_stop(); /* the process that wanted the mount has gone */
 		set_log_level(o, true);
 		log_mounted(fs, mountpoint);
 		if (foreign)
@@ -302,8 +301,8 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 		stop_notices(fs);
 		workers_stop(fs);
 		fs_log_stats(fs);
-		/* If files that are still open hold the session, the end of the process ends it; to
-		 * unmount now could hit what else is mounted there. */
+		/* If open files hold the session, the end of the process ends it; an unmount now
+		 * could hit another mount there. */
 		return unmake_fs(fs, ended || mount_gone(fs)) ? 0 : 1;
 	}
 	workers_stop(fs);

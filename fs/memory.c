@@ -17,7 +17,7 @@
 #define MIB	     ((size_t)1 << 20)
 #define MESSAGES_MAX (64 * MIB) /* bytes of the pool that are left for messages */
 #define CACHE_FROM   (16 * MIB) /* bytes of the pool: with fewer there is no cache */
-#define POOL_LEAST   (8 * MIB)	/* whatever the limits: with less nothing goes */
+#define POOL_LEAST   (8 * MIB)	/* also above the limits: with less nothing works */
 #define CACHE_LEAST  MIB	/* however short memory is, as the next */
 #define DATA_LEAST   (4 * MIB)	/* beside the blocks that workers read requests into */
 
@@ -71,8 +71,8 @@ void memory_split(size_t bytes, size_t *data, size_t *cached)
 {
 	size_t messages = bytes / 4;
 
-	/* Messages live in the same pool as data. Half of the rest is for what waits to be read: no
-	 * more, so that it need not go when a request wants memory. */
+	/* Messages live in the same pool as data. Half of the rest is for data that waits to be
+	 * read: no more, so that it need not be dropped when a request needs memory. */
 	if (messages > MESSAGES_MAX)
 		messages = MESSAGES_MAX;
 	*cached = bytes < CACHE_FROM ? 0 : (bytes - messages) / 2;

@@ -261,7 +261,7 @@ bool names_of(struct names *n, const struct inode *ino, struct inode **dir, char
 	return fits;
 }
 
-/* What a listing says of the name is not good any more. */
+/* The entry of the name in a listing does not count any more. */
 static void changed_locked(struct names *n, struct inode *dir, const char *name)
 {
 	if (dir->complete)

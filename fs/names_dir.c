@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * names_dir: what is known of all names in a directory together (complete.h), under the lock of the
+ * names_dir: notes about all names in a directory together (complete.h), under the lock of the
  * names.
  */
 #include <stdlib.h>

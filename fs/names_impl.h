@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * names_impl: what names.c and names_dir.c share, and nobody else.
+ * names_impl: definitions that only names.c and names_dir.c share.
  */
 #ifndef RNFS_FS_NAMES_IMPL_H
 #define RNFS_FS_NAMES_IMPL_H

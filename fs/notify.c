@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * notify: telling the kernel that it must not believe names any more.
+ * notify: telling the kernel not to believe names any more.
  */
 #include "fs/notify.h"
 
@@ -23,11 +23,12 @@
 
 struct job {
 	STAILQ_ENTRY(job) next;
-	struct inode *dir; /* the names are in it; a reference. NULL: step(r) is to be called */
-	char *names;	   /* each with a NUL behind it */
+	/* the directory of the names; a reference. NULL: step(r) is to be called */
+	struct inode *dir;
+	char *names;	   /* each with its NUL */
 	size_t len, fresh; /* fresh: so many bytes in front are to be told again, AGAIN_NS later */
-	bool again;	   /* they are being told again */
-	uint64_t due;	   /* when that is to be, on clock_ns() */
+	bool again;	   /* the names are being told a second time */
+	uint64_t due;	   /* when the job is due, on clock_ns() */
 	struct request *r;
 	request_step_fn *step;
 };
@@ -35,11 +36,11 @@ struct job {
 struct notifier {
 	struct fs *fs;
 	pthread_t thread;
-	pthread_mutex_t lock; /* what follows */
+	pthread_mutex_t lock; /* guards the members below */
 	pthread_cond_t some;
 	STAILQ_HEAD(job_queue, job) jobs;
 	struct job_queue later;	 /* by job.due */
-	const struct inode *now; /* whose names are being told; NULL: none */
+	const struct inode *now; /* the directory whose names are being told; NULL: none */
 	bool stop;
 	bool ended; /* the thread has been joined; known to the one thread that calls
 		       notifier_stop() */
@@ -58,7 +59,7 @@ static void tell(struct fs *fs, struct inode *dir, const char *name)
 		log_ctrl("the kernel did not take back %s: %s", name, strerror(-r));
 }
 
-/* Ends a job, its names told or not. */
+/* Ends a job, with its names told or not. */
 static void drop_job(struct job *j)
 {
 	if (j->dir) {
@@ -102,8 +103,8 @@ static void run_job(struct notifier *n, struct job *j)
 		drop_job(j);
 }
 
-/* What is due goes to the end: a step that waits there may be what frees the directory. Returns
- * when the next one will be; 0: there is none. */
+/* Moves due jobs to the end of the list: a step that waits there may free the directory. Returns
+ * when the next job is due; 0: there is none. */
 static uint64_t take_due_locked(struct notifier *n)
 {
 	struct job *j;
@@ -256,7 +257,8 @@ static void take_back(struct fs *fs, struct inode *dir)
 
 void notify_take_back(struct fs *fs, struct inode *dir)
 {
-	/* at no moment is a name neither believed nor being taken back that the kernel believes */
+	/* so at no moment is a name that the kernel believes neither noted as believed nor being
+	 * taken back */
 	atomic_fetch_add(&dir->taking_back, 1);
 	take_back(fs, dir);
 	atomic_fetch_sub(&dir->taking_back, 1);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * opening: files that are opened while their names are being removed, or that are not quite made
- * yet.
+ * opening: opens of files whose names are being removed, or that are not quite made yet.
  */
 #include "fs/opening.h"
 
@@ -13,10 +12,11 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 
-#define PARK_NS 20000000u /* that times may wait for somebody who sets them too */
+/* for so long the times may wait for another request that sets times too */
+#define PARK_NS 20000000u
 
 struct openings {
-	pthread_mutex_t lock;	     /* what follows */
+	pthread_mutex_t lock;	     /* guards the members below */
 	struct request_list waiting; /* opens, by request.free; next goes on */
 	struct request_list parked;  /* each the settler of its inode; next sets its times */
 	bool ticks;		     /* the main thread looks again soon */
@@ -77,7 +77,7 @@ static bool wait_for(struct request *r, bool settles, request_step_fn *next)
 	return waits;
 }
 
-/* Takes the settler of ino off, if it is cred's or cred is NULL. */
+/* Takes the settler of ino off if it belongs to cred, or if cred is NULL. */
 static struct request *unpark(struct openings *o, struct inode *ino, const struct rpc_cred *cred)
 {
 	struct request *settler;
@@ -139,7 +139,7 @@ bool opening_claim(struct request *r, struct inode *ino, bool hold)
 	return !open;
 }
 
-/* Something that is waited for has ended: the count goes down, and all look again. */
+/* The end of an unlink or a settling: the count goes down, and all waiting requests look again. */
 static void ended(struct fs *fs, struct inode *ino, unsigned *count)
 {
 	struct request_list list;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * ops: the operations that the kernel asks for, spread over ops_*.c by what they work on. Each
- * begins on a worker, as libfuse calls it, and ends where its last answer from the server is seen.
+ * ops: the operations that the kernel asks for, spread over ops_*.c by their objects. Each begins
+ * on a worker, called by libfuse, and ends on the thread that sees the last answer from the server.
  */
 #ifndef RNFS_FS_OPS_H
 #define RNFS_FS_OPS_H
@@ -80,11 +80,11 @@ void ops_readdirplus(
 void ops_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
 void ops_fsyncdir(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi);
 
-/* The table of them; userdata is a struct fs. Those of locks are left out where the kernel is to
- * keep them itself. */
+/* The table of the operations; userdata is a struct fs. Lock operations are left out where the
+ * kernel is to keep the locks itself. */
 struct fuse_lowlevel_ops ops_table(const struct fs *fs);
-/* Goes on with requests that are GONE (request.h) and wait for something else than the server. From
- * the main thread, with no lock held. */
+/* Goes on with requests that are GONE (request.h) and wait for another event than the server's
+ * answer. Called by the main thread, with no lock held. */
 void ops_end_gone(struct fs *fs);
 
 #endif

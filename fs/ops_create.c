@@ -28,7 +28,7 @@ static void settled(struct request *r)
 		written_dirty(&ino->written) || atomic_load(&ino->touched) != r->u.settle.touched;
 
 	inode_touch(ino);
-	if (!op->error && !written) { /* else what was written may be missing in them */
+	if (!op->error && !written) { /* else these attributes may lack written data */
 		entry_note_attr(r->fs, ino, &op->u.setattr.attr, clock_ns());
 		change_told(ino, &op->u.setattr.attr, clock_ns());
 	} else if (op->error && op->error != -ESTALE) /* gone already */
@@ -38,7 +38,7 @@ static void settled(struct request *r)
 	request_free(r);
 }
 
-/* r has made r->inode and sets the times to what the kernel was told, about. */
+/* r has made r->inode and sets the times to those that the kernel was told, about. */
 static void settle(struct request *r)
 {
 	struct nfs_op *op = request_op(r, NFS_SETATTR, setattr);
@@ -50,8 +50,9 @@ static void settle(struct request *r)
 	request_submit(r, settled);
 }
 
-/* The kernel believed that there was no such name, and now there is something that cannot be opened
- * like this: a symbolic link, say, which it must follow. ESTALE has it look the path up again. */
+/* The kernel believed that the name was absent, and now it stands for a file that cannot be opened
+ * like this: a symbolic link, for example, which the kernel must follow. ESTALE makes the kernel
+ * look the path up again. */
 static void create_failed(struct request *r, int error)
 {
 	bool excl = r->batch.first.op.u.open.flags & O_EXCL;
@@ -86,12 +87,12 @@ static void create_reply(struct request *r)
 	fi = file_info(fs, f, &op->u.open.attr, clock_ns());
 	if (late) {
 		opening_settle_begin(ino);
-		if (e.attr_timeout > fs->opt->acregmin) /* they are only about right */
+		if (e.attr_timeout > fs->opt->acregmin) /* the times are only about right */
 			e.attr_timeout = fs->opt->acregmin;
 	}
 	fuse = request_take_fuse(r);
 	inode_ref(ino);
-	if (late) { /* before the answer: what it brings is to find it */
+	if (late) { /* before the answer: requests that follow the answer must find r parked */
 		request_keep_going(r);
 		opening_park(r, settle);
 	} else {
@@ -104,7 +105,7 @@ static void create_reply(struct request *r)
 	inode_unref(ino);
 }
 
-/* r, which has opened a file, ends without it. */
+/* r, which has opened a file, ends without the file. */
 static void create_dropped(struct request *r, int error)
 {
 	inode_forget(r->fs->inodes, r->inode, 1);
@@ -156,9 +157,10 @@ static void create_wait(struct request *r)
 		create_cut(r);
 }
 
-/* r truncates what it has opened: a file that was there after all, under a name that the kernel did
- * not know. CREATE itself does not truncate: it could come late, when its process is killed, to
- * whatever file has the name by then, and this file may have data that is still to be written. */
+/* r truncates the opened file, which existed under a name that the kernel did not know. CREATE
+ * itself does not truncate. The CREATE of a killed process may come late, and would truncate
+ * another file that has the name by then. Also, the opened file may have data that is still to be
+ * written. */
 static void create_truncates(struct request *r)
 {
 	struct inode *ino = r->inode;
@@ -187,7 +189,7 @@ static void create_done(struct request *r)
 	request_naming_end(r);
 	ino = inode_lookup(fs->inodes, &op->u.open.fh, &op->u.open.attr);
 	if (!ino) {
-		/* it must be closed again, by the same request */
+		/* the same request must close the file again */
 		f->open = op->u.open.open;
 		close_file(fs, f, r, -ENOMEM);
 		return;
@@ -203,8 +205,8 @@ static void create_done(struct request *r)
 		create_reply(r);
 }
 
-/* Need whoever makes a file not wait until its times are right? Not if the kernel is not to ask for
- * attributes for a while, and its close can wait for that (ops_flush()). */
+/* May the answer to a create come before its times are right? Only if the kernel then asks for no
+ * attributes for a while, and a close can wait for the times (ops_flush()). */
 static bool late_times(const struct fs *fs, int flags)
 {
 	return flags & O_EXCL && (flags & O_ACCMODE) != O_RDONLY && fs->opt->acregmin > 0;

@@ -3,14 +3,15 @@
  *
  * ops_data: READ and WRITE.
  *
- * The data of a request is a list of segments, batch.data, which is cut into parts of at most rsize
- * or wsize that run in parallel (cache/batch.h). READ data lands in pool memory, in one block or,
- * if there is no block so large, in several, and the kernel is answered from there; WRITE data is
- * sent from the block that the worker read the request into. Neither is copied here, but for a
- * small WRITE: a block that holds the largest request is too much to be kept for it until the
- * server has answered, so that goes to a block of its own size. A part that comes back short (and
- * not at the end of the file) goes out again for the rest; a part is settled when there is no rest.
- * What is to be appended goes another way (append.c).
+ * The data of a request is a list of segments, batch.data. The list is cut into parts of at most
+ * rsize or wsize that run in parallel (cache/batch.h). READ data lands in pool memory, in one block
+ * or, if there is no block so large, in several, and the kernel is answered from there. WRITE data
+ * is sent from the block that the worker read the request into. The data is not copied here, except
+ * for a small WRITE: a block that holds the largest request is too large to be kept until the
+ * server has answered. So a small WRITE goes to a block of its own size.
+ *
+ * A part that comes back short (and not at the end of the file) goes out again for the rest. A part
+ * is settled when there is no rest. Appends go another way (append.c).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,11 +33,11 @@
 #include "transport/log.h"
 
 #define AGAIN_NS    (2 * NSEC_PER_SEC) /* for so long at most a READ is asked again */
-#define AGAIN_OWN   3u		       /* times, because of what this mount writes */
+#define AGAIN_OWN   3u		       /* times, because of writes by this mount */
 #define SMALL_WRITE (16u << 10)	       /* bytes that are copied rather than keep a worker's block */
 
-/* A READ or WRITE in the name of the opener. data goes with it; or back, if there is no memory:
- * then NULL, and req has been answered. */
+/* A READ or WRITE in the name of the opener, which takes data over. NULL: there was no memory, data
+ * stays the caller's, and req has been answered. */
 static struct request *io_request(
 	fuse_req_t req, const struct fuse_file_info *fi, off_t off, struct seg_list *data)
 {
@@ -68,7 +69,7 @@ static void read_fill(struct request *r, struct part *p)
 	op->u.read.moves = op->u.read.to.len == r->batch.data.len;
 }
 
-/* Takes in what a part brought. 0 or a negative errno. */
+/* Handles the answer to a part. 0 or a negative errno. */
 static int read_part(struct request *r, struct part *p)
 {
 	struct nfs_op *op = &p->op;
@@ -97,17 +98,17 @@ static int read_part(struct request *r, struct part *p)
 }
 
 /* The server says that the file ends behind the n bytes of r that are there. The kernel takes a
- * short answer for the end of the file, unless it has learned the size otherwise since it sent the
+ * short answer as the end of the file, unless it has learned the size otherwise since it sent the
  * READ. Is the server to be asked again?
  *
- * It is if this mount has written behind that end since the server was asked, or is about to: then
- * the answer is from before. And if the file ends before where r begins: the kernel takes it then
- * that the file ends right there, and throws away the attributes that it has asked for meanwhile. A
- * process that has just got a lock, or opened the file, would not learn where the file ends, and
- * find zeros up to where r begins. When those attributes have come, the kernel does not take the
- * answer to r for the end any more.
+ * Yes if this mount has written behind that end since the server was asked, or is about to: then
+ * the answer is out of date. Also if the file ends before r begins. The kernel then believes that
+ * the file ends where r begins, and throws away attributes that it has asked for meanwhile. A
+ * process that has just got a lock, or opened the file, would not learn the end of the file, and
+ * would find zeros up to the beginning of r. When those attributes have come, the kernel does not
+ * take the answer to r as the end any more.
  *
- * What is answered is always what the server has said last. So there is an end to asking. */
+ * The answer is always the server's last one. So the asking ends. */
 static bool must_ask_again(struct request *r, uint32_t n)
 {
 	struct inode *ino = r->file->inode;
@@ -138,7 +139,7 @@ static void read_reply(struct request *r, uint32_t n)
 static void read_begin(struct request *r);
 static void ask(struct request *r);
 
-/* Asks the server again for all of r, when it has what was written. */
+/* Asks the server again for all of r, when the server has all written data. */
 static void ask_again(struct request *r)
 {
 	nfs_read_let_go(&r->batch.first.op);
@@ -175,7 +176,7 @@ static void read_step(struct request *r)
 	}
 }
 
-/* The parts of r, of which no byte is there. */
+/* The parts of r, before any byte has come. */
 static bool read_cut(struct request *r)
 {
 	struct part *p;
@@ -209,7 +210,7 @@ static void ask(struct request *r)
 	request_submit(r, read_step);
 }
 
-/* What was written is on the server. */
+/* Written data is on the server. */
 static void read_flushed(struct request *r)
 {
 	if (r->u.io.flags & O_DIRECT)
@@ -218,7 +219,7 @@ static void read_flushed(struct request *r)
 		cached_wait(r, ask);
 }
 
-/* r has brought nothing so far, or what does not count. */
+/* r has brought nothing so far, or data that does not count. */
 static void read_begin(struct request *r)
 {
 	struct inode *ino = r->file->inode;
@@ -283,7 +284,7 @@ static void write_fill(struct request *r, struct part *p)
 	change_begin(r->file->inode);
 }
 
-/* Takes in how far a part came. An error settles it. */
+/* Notes how far a part came. An error settles the part. */
 static void write_part(struct request *r, struct part *p)
 {
 	struct nfs_op *op = &p->op;
@@ -315,8 +316,8 @@ static void write_step(struct request *r)
 		write_reply(r);
 }
 
-/* The worker has read the data to where it cannot stay: copies it to data memory. 0 or the errno of
- * worker_data_wait(). */
+/* The worker has read the data to a place where it cannot stay: copies the data to data memory. 0
+ * or the errno of worker_data_wait(). */
 static int write_copy_data(
 	struct fs *fs, pid_t tid, const struct fuse_buf *from, struct seg_list *data)
 {
@@ -328,8 +329,7 @@ static int write_copy_data(
 	return error;
 }
 
-/* The data in memory that is the request's own, as from data_get(). 0 or the errno with which the
- * request is to be answered. */
+/* The request's own data memory, as from data_get(). 0 or the errno to answer the request with. */
 static int write_take_data(
 	struct fs *fs, pid_t tid, const struct fuse_bufvec *in, struct seg_list *data)
 {
@@ -353,7 +353,7 @@ static int write_take_data(
 	return 0;
 }
 
-/* r sends its data itself, when what was gathered before is on the server. */
+/* r sends its data itself, when data gathered before is on the server. */
 static void write_send(struct request *r)
 {
 	struct part *p;
@@ -370,8 +370,8 @@ static void write_send(struct request *r)
 	request_submit(r, write_step);
 }
 
-/* As the descriptor is now, whatever it was opened with; pages that are written back know where
- * they belong. */
+/* As the descriptor is now, not as it was opened. Pages that are written back have their
+ * offsets. */
 static bool appends(int flags, bool writepage)
 {
 	return flags & O_APPEND && !writepage;
@@ -386,7 +386,7 @@ static void write_alone(struct request *r)
 		send(r);
 }
 
-/* False: not all of it, and the request is not answered. */
+/* False: not all data was gathered, and the request is not answered. */
 static bool gathered_at_once(fuse_req_t req, struct file *f, bool writepage, uint64_t off,
 	const struct fuse_bufvec *in, uint32_t *took)
 {

@@ -3,14 +3,12 @@
  *
  * ops_dir: listing directories.
  *
- * What the server has said is kept as a listing (listing.h), of which a handle has one at a time,
- * and the next part is fetched while this one is read. Offsets are the server's cookies: 0, 1 and 2
- * are never those of an entry (RFC 8881 section 18.23.3) and stand for the start, the place after
- * "." and the place after "..".
- *
- * rewinddir(3) asks the server again, as opendir(3) does: for the entries, or, if that took several
- * answers, whether the directory has changed since. Where opendir(3) has to ask the server if that
- * is allowed, what is going to be read is asked for beside it.
+ * The server's answers are kept as a listing (listing.h). A handle has one listing at a time, and
+ * the next part is fetched while this one is read. Offsets are the server's cookies. The cookies 0,
+ * 1 and 2 never belong to an entry (RFC 8881 section 18.23.3), and stand for the start, the place
+ * after "." and the place after "..". rewinddir(3) asks the server again, as opendir(3) does: for
+ * the entries or, if those took several answers, whether the directory has changed since. If
+ * opendir(3) has to ask the server for the right, it also asks for the first entries at once.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,7 +19,8 @@
 #include "fs/ops.h"
 #include "transport/clock.h"
 
-#define FRESH_NS      1000000000u /* for so long what was listed at the open is what is read first */
+/* for so long a listing begun at the open serves the first read */
+#define FRESH_NS      1000000000u
 #define COOKIE_DOT    1u
 #define COOKIE_DOTDOT 2u
 
@@ -30,12 +29,12 @@ struct dir {
 	struct fs *fs;
 	struct inode *inode; /* a reference */
 	struct rpc_cred cred;
-	bool may_search;	 /* whoever opened it may look names up in it */
-	pthread_mutex_t lock;	 /* what follows */
+	bool may_search;	 /* the opener may look names up in the directory */
+	pthread_mutex_t lock;	 /* guards the members below */
 	struct listing *listing; /* NULL: nothing has been read */
-	uint64_t fresh; /* it was begun then, when the directory was opened, and not read yet; or 0
-			 */
-	/* while listing->change is `change`: the place that follows cookie pos_after, pos in page;
+	/* when the listing was begun, if that was at the open and it is not read yet; else 0 */
+	uint64_t fresh;
+	/* valid while listing->change is `change`: the place after cookie pos_after is pos in page;
 	 * page NULL: not known */
 	const struct page *page;
 	size_t pos;
@@ -112,7 +111,7 @@ static void opendir_checked(struct request *r)
 		opendir_allowed(r, op->u.access.allowed);
 }
 
-/* A listing that is to be begun beside the question; NULL: what is known may do. */
+/* A listing to begin beside the question; NULL: a known listing may do. */
 static struct listing *opendir_lists(struct request *r)
 {
 	struct listing *l;
@@ -163,7 +162,7 @@ void ops_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 
 void ops_fsyncdir(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi)
 {
-	fuse_reply_err(req, 0); /* the server answers a change of names when it is durable */
+	fuse_reply_err(req, 0); /* names are durable when the server has answered */
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -178,7 +177,7 @@ static bool put_dots(struct request *r, struct dirents *out)
 	return r->u.list.offset >= COOKIE_DOTDOT || dirents_put(out, "..", COOKIE_DOTDOT, &e);
 }
 
-/* Fills out with what follows d->pos in d->page, and in the pages behind it. */
+/* Fills out with the entries at d->pos in d->page and in the pages after it. */
 static void put_pages_locked(struct dirents *out, struct dir *d)
 {
 	uint64_t now = clock_ns();
@@ -197,14 +196,14 @@ static void put_pages_locked(struct dirents *out, struct dir *d)
 	}
 }
 
-/* Answers with what follows the place in d->listing that is known. */
+/* Answers with the entries at the known place in d->listing. */
 static void serve_locked(struct request *r, struct dirents *out)
 {
 	if (put_dots(r, out))
 		put_pages_locked(out, r->u.list.dir);
 }
 
-/* The place that follows cookie; false: it is not in l. Without a page it has no page yet. */
+/* Finds the place after cookie; false: l does not have the cookie. d->page NULL: no page yet. */
 static bool seek_locked(struct dir *d, const struct listing *l, uint64_t cookie)
 {
 	const struct page *p;
@@ -233,7 +232,8 @@ static bool seek_locked(struct dir *d, const struct listing *l, uint64_t cookie)
 	return false;
 }
 
-enum place { THERE, BEHIND, ELSEWHERE }; /* what follows a cookie is, or is not yet, or not here */
+/* of the entries after a cookie: in the listing, not yet, or never */
+enum place { THERE, BEHIND, ELSEWHERE };
 
 static enum place place_locked(struct dir *d, const struct listing *l, uint64_t cookie)
 {
@@ -244,7 +244,7 @@ static enum place place_locked(struct dir *d, const struct listing *l, uint64_t 
 	return d->pos < d->page->len || TAILQ_NEXT(d->page, link) || l->eof ? THERE : BEHIND;
 }
 
-/* The listing that is kept of the directory, with a reference, if it is of use to r; else NULL. */
+/* The kept listing of the directory, with a reference, if r can use it; else NULL. */
 static struct listing *kept(struct request *r)
 {
 	struct dir *d = r->u.list.dir;
@@ -255,9 +255,9 @@ static struct listing *kept(struct request *r)
 	return l;
 }
 
-/* A listing to be read from the start: the one that is kept, or a new one. Whoever opens a
- * directory is to see what others have made in it before: so the server must have said that it has
- * not changed, unless the user has said that names may be believed. */
+/* A listing to be read from the start: the kept one, or a new one. The opener of a directory must
+ * see names that other clients made before. So the server must have said that the directory has not
+ * changed, unless the user lets names be believed (lookupcache=complete). */
 static struct listing *begin(struct request *r)
 {
 	struct listing *l = NULL;
@@ -280,7 +280,7 @@ static void checked(struct request *r)
 }
 
 /* True: the server is asked whether the directory has changed, since a listing is kept that would
- * take more than one answer to get again. */
+ * need more than one answer to fetch again. */
 static bool check(struct request *r)
 {
 	struct listing *l = kept(r);
@@ -301,8 +301,8 @@ static void use_locked(struct dir *d, struct listing *l)
 	d->page = NULL;
 }
 
-/* The listing of the handle, locked, in which it is known where the cookie is: one that has it, or
- * one that begins there. NULL when out of memory. */
+/* The handle's listing, locked, that knows the place of cookie: one that has cookie, or one that
+ * begins there. NULL when out of memory. */
 static struct listing *listing_for_locked(struct request *r, uint64_t cookie, enum place *place)
 {
 	struct dir *d = r->u.list.dir;
@@ -341,7 +341,7 @@ static void fetched(struct request *r)
 		list_on(r);
 }
 
-/* The next page has been fetched by somebody else, or could not be: then r asks for it. */
+/* Another request has fetched the next page, or could not: if it is missing, r asks for it. */
 static void waited(struct request *r)
 {
 	listing_unref(r->fs, r->dir, r->u.list.listing);
@@ -357,8 +357,8 @@ static void answer(struct request *r, struct dirents *out)
 	request_free(r);
 }
 
-/* What is wanted follows the end of l, of which the caller gives a reference away, and which was
- * `end`: waits for who fetches that, or does. */
+/* The wanted entries follow the end of l, which was `end`. Waits for a request that fetches them,
+ * or fetches them. Takes over the caller's reference to l. */
 static void fetch_more(struct request *r, struct listing *l, uint64_t end)
 {
 	bool moved;
@@ -379,8 +379,8 @@ static void fetch_more(struct request *r, struct listing *l, uint64_t end)
 		listing_fetch(r, l, fetched);
 }
 
-/* Answers with what the handle's listing has behind the cookie that is wanted, or sees to it that
- * it gets there. */
+/* Answers with the entries of the handle's listing after the wanted cookie, or makes the listing
+ * get them. */
 static void list_on(struct request *r)
 {
 	struct dir *d = r->u.list.dir;
@@ -425,7 +425,8 @@ static void list_on(struct request *r)
 	answer(r, &out);
 }
 
-/* Is what was listed at the open to be read now? Not if this mount has changed it since. */
+/* Is a listing begun at the open to be read now? Not if this mount has changed the directory
+ * since. */
 static bool take_fresh(struct dir *d)
 {
 	uint64_t begun;

@@ -41,7 +41,7 @@ static void open_tell(struct request *r)
 		close_file(fs, f, NULL, 0);
 }
 
-/* Who opens a file to write may do so next. */
+/* A process that opens a file to write may write next. */
 static void open_reply(struct request *r)
 {
 	if ((r->file->flags & O_ACCMODE) == O_RDONLY) {
@@ -58,9 +58,9 @@ static bool open_only_reads(const struct file *f)
 	return (f->flags & (O_ACCMODE | O_TRUNC)) == O_RDONLY;
 }
 
-/* The right that must be asked for because a successful OPEN for reading does not prove it: a
- * server also opens a file for those who may only execute it, and for execve(2) by those who may
- * only read. 0: nothing need be asked. */
+/* The right that a successful OPEN for reading does not prove, and that must be asked for. A server
+ * also opens a file for users that may only execute it, and for execve(2) by users that may only
+ * read. 0: none. */
 static uint32_t open_doubt(const struct file *f, const struct nfs_attr *attr)
 {
 	if (f->flags & OPEN_EXEC)
@@ -70,7 +70,7 @@ static uint32_t open_doubt(const struct file *f, const struct nfs_attr *attr)
 	return (attr->mode & 0444) != 0444 && attr->mode & 0111 ? NFS_ACCESS_READ : 0;
 }
 
-/* What a caller must be known to be allowed to, to open a file like this without the server. */
+/* The rights that a caller must be known to have, to open a file like this without the server. */
 static uint32_t open_rights(int flags)
 {
 	const uint32_t write = NFS_ACCESS_MODIFY | NFS_ACCESS_EXTEND;
@@ -85,8 +85,8 @@ static uint32_t open_rights(int flags)
 	}
 }
 
-/* The rights that OPEN is to bring with it, since it will probably not prove what it must: 0 where
- * they are known. */
+/* The rights that OPEN is to ask for too, since a successful OPEN will probably not prove them; 0:
+ * the rights are known. */
 static uint32_t open_wants(struct request *r)
 {
 	const struct nfs_attr seen = {.mode = inode_mode(r->inode, &(uint64_t){0})};
@@ -144,14 +144,14 @@ static void open_ask(struct request *r)
 	request_submit(r, open_asked);
 }
 
-/* Does the kernel believe more names of the file of r than `links`? A thread that is not known
- * (fs/stale.h) cannot be seen to come again, so what it finds then must be good enough. */
+/* Does the kernel believe more names of r's file than `links`? If the thread is not known
+ * (fs/stale.h), its second try cannot be seen, so a file that it finds must be good enough. */
 static bool open_has_many_names(const struct request *r, uint32_t links)
 {
 	return !r->u.open.again && names_too_many(r->fs->names, r->inode, links, r->pid != 0);
 }
 
-/* By no name of it is the file of r opened before that is looked up again. */
+/* The kernel must look up each name of r's file again before it opens the file by that name. */
 static void open_forget_names(struct request *r)
 {
 	names_unsure(r->fs->names, r->inode);
@@ -173,7 +173,7 @@ static bool open_by_old_name(struct request *r)
 	return true;
 }
 
-/* What OPEN has told of the file, asked when r came. */
+/* Notes the answer to OPEN about the file, asked when r came. */
 static void open_note(struct request *r, const struct nfs_op *op)
 {
 	bool reads = open_only_reads(r->file);
@@ -223,7 +223,7 @@ static void open_done(struct request *r)
 		return;
 	}
 	if (!(f->flags & O_TRUNC) && open_by_old_name(r)) {
-		/* the kernel looks the path up again, and opens what it finds */
+		/* the kernel looks the path up again, and opens the file that it finds */
 		close_file(r->fs, f, r, -ESTALE);
 		return;
 	}
@@ -249,11 +249,11 @@ static void open_by_handle(struct request *r)
 	request_submit(r, open_done);
 }
 
-/* The name by which r->inode was to be opened stands for another file by now, or for none. ESTALE
- * has the kernel look the path up again and open what it finds, but only once. If it has just done
- * so, the file is opened by its handle: names that change all the time must not become an error. So
- * it is the next time too if the program has no name for the file (/proc/self/fd): names_unsure().
- */
+/* The name by which r->inode was to be opened is another file's by now, or absent. ESTALE makes the
+ * kernel look the path up again and open the file that it finds, but only once. After that second
+ * try the file is opened by its handle: names that change all the time must not become an error.
+ * The next open uses the handle too, if the program has no name for the file (/proc/self/fd):
+ * names_unsure(). */
 static void open_stale(struct request *r)
 {
 	if (!r->fuse) { /* it was LATE */
@@ -310,19 +310,19 @@ static void open_named_done(struct request *r)
 	}
 }
 
-/* Nobody knows by which name of its file r opens, and which of them stand for it still. Somebody
- * else may have given away one that the kernel believes, and it may open that: the file would be
- * the same by the other name. Before a file is truncated that must not be a question of how many
- * links it had a while ago. */
+/* It is not known by which name r opens its file, and which of the names are still the file's.
+ * Another client may have given away a name that the kernel believes and now opens: by the other
+ * name the file would look the same. Before a file is truncated, an old link count must not
+ * decide. */
 static bool open_is_unclear(struct request *r)
 {
 	return open_has_many_names(r, r->file->flags & O_TRUNC ? 1 : inode_links(r->inode));
 }
 
-/* Opens a file that is delegated without asking the server, for those who are known to be allowed
- * to. The names of a file do not change either without a recall. If it is delegated to write, its
- * attributes need not be known: the kernel knows that it has changed the file itself. But whoever
- * only reads will ask for them, and for the data: an OPEN brings both at once. */
+/* Opens a delegated file without asking the server, for callers that are known to have the right.
+ * The names of a file do not change without a recall either. If the file is delegated to write, its
+ * attributes need not be known: the kernel knows its own changes. But a process that only reads
+ * will ask for attributes and data: an OPEN brings both at once. */
 static bool open_locally(struct request *r)
 {
 	struct fs *fs = r->fs;
@@ -387,7 +387,7 @@ static void open_gone(struct request *r)
 	open_failed(r, -EINTR);
 }
 
-/* What was written before is part of what is opened, or is truncated. */
+/* Data written before is part of the opened file, or is truncated. */
 static void open_begin(struct request *r)
 {
 	if (deleg_alone_since(r->fs, r->inode) && open_locally(r))
@@ -399,9 +399,9 @@ static void open_begin(struct request *r)
 		open_flushed(r);
 }
 
-/* The kernel says what to open by its inode, and may have believed a name for a while. Over NFSv4
- * the name can be opened just as well as the handle, and then it is the server that says what it
- * stands for. */
+/* The kernel opens a file by its inode, and may have believed a name for a while. Over NFSv4 the
+ * daemon can open the name instead of the handle: then the server decides which file has the
+ * name. */
 void ops_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct fs *fs = fs_of(req);

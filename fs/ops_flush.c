@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * ops_flush: making safe what was written, and closing: FLUSH at each close(2), FSYNC, and RELEASE
- * when nobody has the file open any more.
+ * ops_flush: making written data safe, and closing: FLUSH at each close(2), FSYNC, and RELEASE when
+ * no process has the file open any more.
  */
 #include <fcntl.h>
 
@@ -17,10 +17,10 @@
 #include "fs/ops.h"
 #include "fs/turn.h"
 
-/* As flush_waits(). If the times of the file are still to be set they are set behind the WRITE, if
- * it is one, or else beside. Who has written and syncs or closes often looks at the file next, or
- * another program does, and the kernel, which has seen writes, asks: that is answered from what
- * comes with the last WRITE, as long as attributes are believed (ops_getattr()). */
+/* As flush_waits(). If the times of the file are still to be set, they are set behind the WRITE if
+ * there is one WRITE, else beside. After a write and a sync or close, a program often looks at the
+ * file next. The kernel, which has seen writes, then asks for attributes. It is answered from those
+ * that came with the last WRITE, as long as they are believed (ops_getattr()). */
 static bool waits_safe(struct request *r, enum written_level level, request_step_fn *next)
 {
 	static const struct nfs_sattr now = {.mask = NFS_SET_ATIME_NOW | NFS_SET_MTIME_NOW};
@@ -44,7 +44,7 @@ static void note_safe(struct request *r)
 	opening_settled(r);
 }
 
-/* All that was written has been made safe, or was lost: whoever closes the file is told. */
+/* All written data is safe or lost: close(2) reports a loss. */
 static void flush_done(struct request *r)
 {
 	int error = filedata_flush(&r->file->inode->data, &r->file->told);
@@ -78,7 +78,7 @@ static void flush_unlock(struct request *r)
 		flush_clear(r);
 }
 
-/* All is safe. Who looks at the times next is to find them set. */
+/* All data is safe. The next look at the times must find them set. */
 static void flush_settle(struct request *r)
 {
 	note_safe(r);
@@ -86,10 +86,10 @@ static void flush_settle(struct request *r)
 		flush_unlock(r);
 }
 
-/* Nobody else sees the file as long as it is delegated to write: then it is enough that the server
- * has taken what was written, and so has said what there is no room for. The release of the file
- * goes on to have it committed. But an unlock that the server hears tells others that all is there,
- * and what is not kept here cannot be written again: whoever closes the file is to be told. */
+/* No other client sees a file that is delegated to write. So it is enough that the server has taken
+ * the written data, and so has reported a lack of space. The release of the file then commits the
+ * data. But an unlock sent to the server tells other clients that all data is there. And data that
+ * is not kept here cannot be written again: close(2) must report a loss. */
 static enum written_level flush_level(const struct fs *fs, struct inode *ino)
 {
 	uint64_t since = deleg_alone_since(fs, ino);

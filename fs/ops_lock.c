@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * ops_lock: byte-range locks (fcntl, OFD) and flock, which is a lock of the whole file, as the
- * kernel's NFS client has it.
+ * ops_lock: byte-range locks (fcntl, OFD) and flock, which is a lock of the whole file, as in the
+ * kernel's NFS client.
  *
- * Locking is where caches agree. What was written is on the server, and safe there, before an
- * unlock is sent, and on the server before a lock is asked for: that may be less than what was held
- * (F_RDLCK for F_WRLCK). After a lock is granted the kernel drops the file's pages and attributes
- * before it is told so. That may wait for pages that are being read, so it is done neither on a
- * worker, which may have to fetch that READ, nor on a progress thread, which has to answer it, but
- * on a thread of its own (inval.h). Pages that are mapped and dirty are written back by it too, but
- * not before an unlock: as on a local file system, msync(2) does that.
+ * Caches agree at locks. Before an unlock is sent, written data is on the server, and safe there.
+ * Before a lock is asked for, written data is on the server: the new lock may be weaker than the
+ * old one (F_RDLCK for F_WRLCK). After a lock is granted, the kernel drops the file's pages and
+ * attributes before it is told of the lock. That may wait for pages that are being read. So it is
+ * not done on a worker, which may have to fetch that READ, nor on a progress thread, which has to
+ * answer it, but on a separate thread (inval.h). That thread also makes the kernel write back
+ * mapped dirty pages. Before an unlock the kernel does not: as on a local file system, msync(2)
+ * does that.
  *
- * Of a file that is delegated to this mount to write nobody else sees anything before it goes back,
- * and before that it is flushed, and its locks are made known (nfs4_lock_local.c). So an unlock
- * waits for nothing, nor does a lock; and what is cached was dropped if it was at one lock since.
+ * While a file is delegated to this mount to write, no other client sees the file. Before the
+ * delegation goes back, the file is flushed, and its locks are told to the server
+ * (nfs4_lock_local.c). So neither a lock nor an unlock waits. Cached data is true if it was dropped
+ * at one lock since the delegation.
  *
- * A wait for a lock ends with EINTR at any signal, as fcntl(2) says; all else only at a fatal one.
+ * A wait for a lock ends with EINTR at any signal, as fcntl(2) says; other waits only at a fatal
+ * signal.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -56,14 +59,14 @@ static void lock_end(struct request *r)
 	request_end(r, 0);
 }
 
-/* op has been granted, and the kernel does not believe what it was told before. */
+/* op has been granted, and the kernel does not believe older attributes and pages. */
 static void lock_granted(struct request *r)
 {
 	if (r->batch.first.op.u.lock.type != F_WRLCK || !turn_settles(r, lock_end))
 		lock_end(r);
 }
 
-/* All that is cached now was read since. */
+/* All cached data was read since the lock. */
 static void lock_dropped(struct request *r)
 {
 	struct inode *ino = r->file->inode;
@@ -74,7 +77,7 @@ static void lock_dropped(struct request *r)
 	lock_granted(r);
 }
 
-/* op was granted: is what is cached true? */
+/* op was granted: is cached data true? */
 static bool lock_finds_all(struct request *r, const struct nfs_op *op)
 {
 	struct inode *ino = r->file->inode;
@@ -103,11 +106,11 @@ static void lock_done(struct request *r)
 		request_end(r, op->error);
 		return;
 	}
-	/* Again, since a FLUSH of the same owner may have taken it off in between. */
+	/* Again, since a FLUSH of the same owner may have taken the owner off in between. */
 	if (!locker_add(r->file, r->u.lock.owner, r->u.lock.pid))
 		log_warn("a lock may outlast its owner: out of memory");
 	finds = lock_finds_all(r, op);
-	if (op->u.lock.type == F_WRLCK) /* before attributes go that were asked for before */
+	if (op->u.lock.type == F_WRLCK) /* before older attributes are dropped */
 		turn_begin(r->file->inode, r->pid);
 	locker_granted(r->file, r->u.lock.owner, r->u.lock.since);
 	if (finds) {
@@ -128,13 +131,13 @@ static void lock(struct request *r)
 	lock_submit(r, r->u.lock.type, r->u.lock.wait, lock_done);
 }
 
-/* Who calls fsync or close is told if anything was lost. */
+/* fsync and close report losses. */
 static void unlock(struct request *r)
 {
 	lock_submit(r, F_UNLCK, false, unlock_done);
 }
 
-/* As flush_waits(), if anybody else may see the file. */
+/* As flush_waits(), if another client may see the file. */
 static bool waits(struct request *r, enum written_level level, request_step_fn *next)
 {
 	return !deleg_alone_since(r->fs, r->file->inode) &&
@@ -153,8 +156,8 @@ static void lock_begin(struct request *r)
 		lock(r);
 }
 
-/* As late_waits(), if less may be held of the file then: what a process that was killed has left
- * under way is not to come over what others do under their locks. */
+/* As late_waits(), if this mount may hold less of the file then: a call that a killed process has
+ * left under way must not overwrite data of another client that holds a lock. */
 static bool waits_late(struct request *r, request_step_fn *next)
 {
 	return r->u.lock.type != F_WRLCK && late_waits(r, r->file->inode, 0, UINT64_MAX, next);
@@ -186,7 +189,7 @@ static void set_lock(fuse_req_t req, struct file *f, uint64_t owner, pid_t pid, 
 			unlock_begin(r);
 		return;
 	}
-	/* before LOCK is sent: whatever becomes of this request, RELEASE then clears the lock */
+	/* before LOCK is sent: RELEASE then clears the lock however this request ends */
 	if (!locker_add(f, owner, pid)) {
 		request_end(r, -ENOMEM);
 		return;
@@ -229,7 +232,7 @@ static void getlk_done(struct request *r)
 	if (op->u.lockt.type != F_UNLCK) {
 		lock.l_type = (short)op->u.lockt.type;
 		lock.l_start = (off_t)op->u.lockt.start;
-		/* else it stays 0: who holds it on another machine is not known */
+		/* else pid stays 0: a process on another machine is not known */
 		if (op->u.lockt.here)
 			locker_known(r->file->inode, op->u.lockt.holder, &lock.l_pid);
 		if (op->u.lockt.end < INT64_MAX)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * ops_lookup: what a name stands for, and inodes that the kernel forgets.
+ * ops_lookup: the files that names stand for, and inodes that the kernel forgets.
  */
 #include <errno.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static void lookup_again(struct request *r)
 	lookup_send(r);
 }
 
-/* Has the file that was found a process on turn, for which the answer waits? */
+/* Does the answer wait for a process on turn, because of the file that was found? */
 static bool lookup_waits(struct request *r, const struct nfs_op *op)
 {
 	if (op->error || op->u.lookup.attr.type != NFS_REG || r->turn_since)
@@ -55,7 +55,7 @@ static void lookup_done(struct request *r)
 
 	entry_note_dir(r->fs, r->dir, &op->u.lookup.dir_attr, r->born);
 	seen = entry_name_seen(r->dir, &op->u.lookup.dir_attr, r->born);
-	/* The server says what a name stands for, or ENOENT, only to those who may search. */
+	/* The server tells the file of a name, or ENOENT, only to users that may search. */
 	if (!op->error || op->error == -ENOENT)
 		inode_note_access(
 			r->dir, &r->batch.cred, NFS_ACCESS_LOOKUP, NFS_ACCESS_LOOKUP, r->born);
@@ -83,7 +83,7 @@ static bool may_search(struct request *r)
 	       may;
 }
 
-/* What r->name stands for is known; its attributes must be as well, and not be too old. */
+/* The file of r->name is known. Its attributes must be known too, and not be too old. */
 static bool lookup_known_inode(struct request *r, struct inode *ino, uint64_t name_seen)
 {
 	struct nfs_op *op = &r->batch.first.op;
@@ -101,16 +101,15 @@ static bool lookup_known_inode(struct request *r, struct inode *ino, uint64_t na
 	return true;
 }
 
-/* Answers from what is known, if that is believed: the kernel must ask at each walk where not
- * everybody may search, and it asks again when it has believed a name for as long as it was told to
- * while somebody else who asked has heard that the directory has not changed. The caller must be
- * known to be allowed to search it.
+/* Answers from known names, if they are believed. The kernel must ask at each walk where some users
+ * may not search. The kernel also asks when its time-out for a name is over, while another process
+ * has meanwhile heard that the directory has not changed. The caller must be known to have the
+ * right to search.
  *
  * If the kernel asks for a file by a name that it may still believe, it has a reason: the server is
- * asked. The reason to ask for a name that it believes to be none is that it is about to be made,
- * or given to a file: the server, which is then asked to do that, will say if it is there after
- * all.
- */
+ * asked. The kernel asks for a name that it believes absent if a program is about to make the name,
+ * or to give the name to a file. The server is then asked to do that, and will tell if the name
+ * exists after all. */
 static bool lookup_known(struct request *r, const struct name_info *info)
 {
 	struct fs *fs = r->fs;
@@ -125,9 +124,9 @@ static bool lookup_known(struct request *r, const struct name_info *info)
 
 /* Likewise, with lookupcache=complete, if all names of the directory are known, and this name is
  * none of them. The kernel's client asks the server for a name that no program here has asked for
- * yet: another client may have made the name and have told of it. So only the user can allow this
- * answer. A caller that is likely to make the name is no reason for it: another client may have
- * made that one, too. */
+ * yet: another client may have made the name, and told a program here. So only the user can allow
+ * this answer. That the caller is likely to make the name is no reason for the answer: another
+ * client may have made that name too. */
 static bool lookup_none(struct request *r)
 {
 	uint64_t until;
@@ -136,7 +135,7 @@ static bool lookup_none(struct request *r)
 	       may_search(r) && entry_end_none(r, until);
 }
 
-/* Likewise, if a listing has told what the name stands for, since the server last said it. */
+/* Likewise, if a listing has told the file of the name since the server was last asked. */
 static bool lookup_listed(struct request *r, const struct name_info *info)
 {
 	if (info->ino && (!info->seen || info->until >= clock_ns()))

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * ops_meta: the start of the conversation with the kernel, and operations that look at or change
- * attributes.
+ * ops_meta: the INIT of the kernel's session, and operations that look at or change attributes.
  */
 #include <errno.h>
 #include <string.h>
@@ -29,18 +28,17 @@ void ops_init(void *userdata, struct fuse_conn_info *conn)
 {
 	struct fs *fs = userdata;
 
-	/* Memory goes to and comes from the device as it stands; splicing through pipes is slower.
-	 */
+	/* Data goes to and from the device directly; splicing through pipes is slower. */
 	conn->want &= ~(FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE);
 	if (conn->max_write > MAX_REQUEST)
 		conn->max_write = MAX_REQUEST;
 	conn->max_background = REQUEST_BACKGROUND;
 	conn->congestion_threshold = REQUEST_BACKGROUND * 3 / 4;
 	conn->time_gran = 1;
-	/* What a symbolic link says never changes: another target is another file. */
+	/* The target of a symbolic link never changes: another target is another file. */
 	conn->want |= conn->capable & FUSE_CAP_CACHE_SYMLINKS;
-	/* Set-ID bits go when a file is written or changes hands: the server sees to that, and the
-	 * kernel must not try to in the name of whoever writes. */
+	/* The server clears set-ID bits when a file is written or changes its owner. The kernel
+	 * must not try to do that with the writer's rights. */
 	fs->kills_priv = conn->capable & FUSE_CAP_HANDLE_KILLPRIV;
 	fs->sends_umask = conn->capable & FUSE_CAP_DONT_MASK && fs->info.features & NFS_HAS_UMASK;
 	if (fs->sends_umask)
@@ -52,8 +50,8 @@ void ops_init(void *userdata, struct fuse_conn_info *conn)
 
 /* --- attributes ------------------------------------------------------------------------------- */
 
-/* The server was asked for a at `asked`: from then on the kernel may believe it. born: as of
- * entry_stat(). */
+/* Answers with a, which the server was asked for at `asked`, and which the kernel may believe from
+ * then on. born: as for entry_stat(). */
 static void end_attr(struct request *r, const struct nfs_attr *a, uint64_t asked, uint64_t born)
 {
 	fuse_req_t fuse = request_take_fuse(r);
@@ -84,11 +82,12 @@ static void getattr_end(struct request *r)
 		end_attr(r, a, asked, r->u.getattr.born);
 }
 
-/* Answers from what an open or a close has just brought, if the kernel asks only because of that,
- * or of what was written before; from what is known of a file that is delegated, or that others
- * change, for reads, each of which asks then; or for a directory, which it asks for when it has
- * read entries, since that may have moved the time of access: the attributes that came with the
- * entries say where to. */
+/* Answers from known attributes, if the kernel asks
+ *
+ *   - because of an open, a close or a write, and the open or close has just brought attributes;
+ *   - about a delegated file, or for one of many reads of a file that other clients change;
+ *   - about a directory. The kernel asks after reading entries, which may have moved the access
+ *     time, and the attributes that came with the entries tell the new one. */
 static bool getattr_known(struct request *r)
 {
 	struct nfs_op *op = &r->batch.first.op;
@@ -110,9 +109,9 @@ static bool getattr_known(struct request *r)
 	return true;
 }
 
-/* What was appended may stand in the kernel's pages where it is not (append.c): must it drop them
- * before it is told this size? It does so by itself when that is another one than it believes in;
- * when it has been told the same twice it has done so. */
+/* Appended data may stand at a wrong place in the kernel's pages (append.c): must the kernel drop
+ * the pages before the answer tells this size? The kernel itself drops the pages if the size is not
+ * the believed one. After the same size twice, the kernel has dropped them. */
 static bool getattr_drops(struct inode *ino, uint64_t size)
 {
 	if (!atomic_load(&ino->displaced))
@@ -124,7 +123,7 @@ static bool getattr_drops(struct inode *ino, uint64_t size)
 	return false;
 }
 
-/* The server has told, asked at r->u.getattr.asked. */
+/* The server has answered the GETATTR sent at r->u.getattr.asked. */
 static void getattr_took(struct request *r)
 {
 	const struct nfs_attr *a = &r->batch.first.op.u.getattr.attr;
@@ -151,7 +150,7 @@ static void getattr_done(struct request *r)
 	getattr_took(r);
 }
 
-/* What was written is on the server. */
+/* Written data is on the server. */
 static void getattr_flushed(struct request *r)
 {
 	struct nfs_op *op = request_op(r, NFS_GETATTR, getattr);
@@ -249,8 +248,8 @@ static void truncate_asked(struct request *r)
 		setattr_submit(r);
 }
 
-/* truncate(2) needs the right to write, but a server lets the owner set the size whatever the mode
- * is, for those who have the file open: so it is asked first. */
+/* truncate(2) needs the right to write. But a server lets the owner of a file set the size whatever
+ * the mode is, for processes that have the file open. So the right is asked for first. */
 static void truncate_ask(struct request *r)
 {
 	uint32_t may;
@@ -265,7 +264,7 @@ static void truncate_ask(struct request *r)
 	request_submit(r, truncate_asked);
 }
 
-/* ftruncate(2): what the file was opened for decides, with the opener's rights. */
+/* ftruncate(2): the mode of the open decides, with the opener's rights. */
 static void ftruncate_submit(struct request *r)
 {
 	const struct file *f = r->file;
@@ -295,10 +294,10 @@ static void setattr_flushed(struct request *r)
 		truncate_ask(r);
 }
 
-/* What was written before must not change the times afterwards. Who sets anything but the size has
- * probably written all, and closes next: if it is one WRITE that is left, it is a stable one then,
- * and no COMMIT follows; and SETATTR goes with it. (Not to a new owner, for whom there may be more
- * to be asked than the server: nfsproto/v4/nfs4_names.c.) */
+/* Data written before must not change the times afterwards. A program that sets anything but the
+ * size has probably written all data, and closes next. So if one WRITE is left, it is a stable one,
+ * and no COMMIT follows; and SETATTR goes with it. (Not for a new owner: its name may have to be
+ * asked for elsewhere than on the server, nfsproto/v4/nfs4_names.c.) */
 static void setattr_begin(struct request *r)
 {
 	const struct nfs_sattr *set = &r->u.setattr.set;
@@ -318,7 +317,7 @@ static void setattr_begin(struct request *r)
 		setattr_flushed(r);
 }
 
-/* Both times are set, as far as they are not already. */
+/* Sets both times, unless they are set already. */
 static void settle_too(struct nfs_sattr *set)
 {
 	if (!(set->mask & (NFS_SET_ATIME | NFS_SET_ATIME_NOW)))
@@ -347,8 +346,9 @@ static void setattr_dropped(struct request *r)
 }
 
 /* A program sets times. May there be pages that a store through a mapping has made dirty? The
- * kernel would write them later, and the server would set the times to now. It tells this daemon of
- * no mapping, but one that may be stored to keeps a file open that was opened to read and write. */
+ * kernel would write them later, and the server would set the times to now. The kernel does not
+ * tell this daemon of a mapping. But a mapping that allows stores keeps a file open that was opened
+ * to read and write. */
 static bool setattr_writes_pages(const struct request *r)
 {
 	uint32_t mask = r->u.setattr.set.mask;
@@ -373,8 +373,8 @@ void ops_setattr(
 		r->u.getattr.born = UINT64_MAX;
 		getattr_begin(r);
 	} else if (setattr_writes_pages(r)) {
-		/* to drop a dirty page the kernel writes it first, and waits until it is answered
-		 */
+		/* to drop a dirty page the kernel writes the page first, and waits for the
+		 * answer */
 		inval_then(fs->inval, r, setattr_dropped);
 	} else {
 		setattr_start(r);

@@ -132,7 +132,7 @@ void ops_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode)
 
 	if (!r)
 		return;
-	/* who looks names up in it must be known to be allowed to */
+	/* a caller that looks names up in it must be known to have the right */
 	r->batch.first.op.u.create.want = entry_keeps_names(r->fs, r->dir) ? ENTRY_DIR_RIGHTS : 0;
 	request_submit(r, create_done);
 }
@@ -299,7 +299,7 @@ void ops_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
 		rmdir_submit(r);
 }
 
-/* Keeps what is known of names in step with the server. */
+/* Keeps the notes about names in step with the server. */
 static void rename_note(struct request *r, int error)
 {
 	struct names *names = r->fs->names;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * ops_space: holes, reserved space and copies made by the server.
- *
- * What the mount cannot do the kernel does in its own way, if it is told so with the right error:
+ * ops_space: holes, reserved space and copies made by the server. If the mount cannot do an
+ * operation, the kernel does it in its own way after the right error:
  *
  *     lseek            ENOSYS, which it remembers: all of a file is data
  *     copy_file_range  ENOSYS, remembered, or EOPNOTSUPP for this one: by reading and writing
@@ -48,7 +47,7 @@ static void lseek_reply(struct request *r)
 
 static void lseek_begin(struct request *r);
 
-/* What the kernel has written there is data. */
+/* Bytes that the kernel has written there are data. */
 static void lseek_dropped(struct request *r)
 {
 	if (request_is_gone(r))
@@ -237,7 +236,7 @@ static void copy_send(struct request *r)
 	request_submit(r, copy_done);
 }
 
-/* The source is on the server; what the copy may write over must be, too. */
+/* The source is on the server; data that the copy may overwrite must be, too. */
 static void copy_to(struct request *r)
 {
 	struct inode *to = r->file->inode;

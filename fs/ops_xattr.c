@@ -248,7 +248,7 @@ static void setacl_noted(struct request *r)
 	request_end(r, 0);
 }
 
-/* An ACL changes the mode too, which the kernel does not know, and who may do what. */
+/* An ACL also changes the mode, which the kernel does not know, and the rights of users. */
 static void setacl_done(struct request *r)
 {
 	inode_touch(r->inode);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * option: what can be asked for when mounting. One table lists every -o name with the function that
- * takes its value.
+ * option: the options of a mount. One table lists every -o name with the function that takes its
+ * value.
  */
 #include "fs/option.h"
 
@@ -40,7 +40,7 @@ struct opt {
 	uint64_t min, max; /* of numbers; a flag's value is min */
 	uint64_t scale;	   /* member = number * scale; 0: 1 */
 	const struct word *words;
-	const char *want; /* what a good value looks like */
+	const char *want; /* the form of a good value */
 	unsigned only;	  /* OPTION_FOR_*: of no use in other mounts; 0: of use in all */
 	bool refused;	  /* known in order to be refused by a sentence of its own */
 };
@@ -284,8 +284,7 @@ static int set_nconnect(struct options *o, const struct opt *d, const char *valu
 		o, e, "option nconnect=%s is not supported yet: one connection is used", value);
 }
 
-/* What someone at a desktop wants: no program waits for a server that is away, and nothing is lost.
- */
+/* The options for a desktop: no program waits for a server that is away, and nothing is lost. */
 static int set_desktop(struct options *o, const struct opt *d, const char *value, struct err *e)
 {
 	o->timeo_ms = DESKTOP_TIMEO_MS;
@@ -453,7 +452,8 @@ static int set_rdirplus(struct options *o, const struct opt *d, const char *valu
 #define PASS(n)			{.name = n, .fn = pass}
 #define PASS_VALUE(n)		{.name = n, .arg = NEED_ARG, .fn = pass}
 #define IGNORE(n)		{.name = n, .arg = MAYBE_ARG, .fn = ignore} /* for others to read */
-#define SUITS(n)		{.name = n, .fn = ignore} /* asks for what rnfs does in any case */
+/* asks for the normal behaviour of rnfs */
+#define SUITS(n)		{.name = n, .fn = ignore}
 #define UNUSED(n, a)		{.name = n, .arg = a, .fn = unused} /* of nfs(5), without a use here */
 
 #define PORT "a port number, 0 for the usual one"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * option: what can be asked for when mounting, and what each name in a list of -o options means.
+ * option: the options of a mount, and the meaning of each name in a list of -o options.
  */
 #ifndef RNFS_FS_OPTION_H
 #define RNFS_FS_OPTION_H
@@ -77,9 +77,9 @@ struct options {
 	bool mpa_crc;
 	unsigned acregmin, acregmax; /* seconds that a file's attributes are believed */
 	unsigned acdirmin, acdirmax; /* and a directory's */
-	bool cache_names;	     /* what names stand for may be believed, */
-	bool cache_absent;	     /* and that there is no such name, */
-	bool cache_complete;	     /* also of names that nobody has asked for (complete.h) */
+	bool cache_names;	     /* names may be believed, */
+	bool cache_absent;	     /* and absent names, */
+	bool cache_complete;	     /* also names that no program has asked for (complete.h) */
 
 	bool noac;		       /* as given; taken into those and gather */
 	bool nolock;		       /* as given; taken into local_posix and local_flock */
@@ -111,7 +111,7 @@ struct options {
  * or no memory. */
 int option_set(struct options *o, char *item, struct err *e);
 
-/* Was it among the items? name must be an option's. */
+/* Was the option among the items? name must be an option's. */
 bool option_given(const struct options *o, const char *name);
 /* The next that was given, beginning with number *at, and is of use in some mounts only: in those
  * of *only (OPTION_FOR_*). NULL: there is none left. */
@@ -119,7 +119,7 @@ const char *option_next_limited(const struct options *o, size_t *at, unsigned *o
 /* The option whose name is most like this, or NULL. */
 const char *option_nearest(const char *name);
 
-/* Adds name, or name=value, to what libfuse and mount(2) are given. 0, or -1 with *e set when out
+/* Adds name, or name=value, to the options for libfuse and mount(2). 0, or -1 with *e set when out
  * of memory; so for the next two. */
 int option_pass(struct options *o, const char *name, const char *value, struct err *e);
 /* Adds a sentence for the user about an option that does less than its name says. */
@@ -129,7 +129,7 @@ __attribute__((format(printf, 3, 4))) int option_note(
 int option_unused(struct options *o, const char *name, struct err *e);
 
 /* Prints a line for each option, for shells that complete a command line: "name", "name=" if any
- * value may follow, or a line "name=value" for each value that there is. */
+ * value may follow, or a line "name=value" for each possible value. */
 void option_words(FILE *out);
 
 /* A number with an optional suffix K, M or G (powers of 1024). 0, or -1 when s is no such number or

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * options: the command line of rnfs.
+ * options: the command line of rnfs. option.c has the meaning of each -o name.
  *
- * What each -o name means is in option.c. Repeated options: the last one counts, as with mount(8).
+ * Repeated options: the last one counts, as with mount(8).
  */
 #include "fs/options.h"
 
@@ -49,7 +49,7 @@ static int take_scheme(struct options *o, const struct source *s, struct err *e)
 	return 0;
 }
 
-/* list: the -o options, which count for more than what a URL says. */
+/* list: the -o options, which count for more than options in a URL. */
 static int take_source(struct options *o, const char *text, const char *list, struct err *e)
 {
 	struct source s;
@@ -220,7 +220,8 @@ static void settle_locks(struct options *o)
 		o->local_posix = o->local_flock = o->nolock;
 }
 
-/* The shortest and the longest time, as given; what was not gives way to what was. */
+/* The shortest and the longest time, as given; a time that was not given gives way to one that
+ * was. */
 static void settle_times(unsigned *min, unsigned *max, unsigned usual_min, unsigned usual_max)
 {
 	if (*min == OPTION_UNSET)

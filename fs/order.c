@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * order: READs that must show what a WRITE under way writes.
+ * order: READs that must show the data of a WRITE under way.
  *
- * An inode lists the WRITEs and READs of it that are under way (inode.under_way), and the WRITEs
- * that are being gathered (inode.gathering), under the mount's lock, a leaf; READs only where a
+ * An inode lists the WRITEs and READs under way on it (inode.under_way), and the WRITEs that are
+ * being gathered (inode.gathering), under the mount's lock, a leaf. READs are listed only where a
  * process may write. A READ that waits is in the mount's list, too.
  */
 #include "fs/order.h"
@@ -17,7 +17,7 @@
 #define PAGE UINT64_C(4096)
 
 struct orders {
-	pthread_mutex_t lock;	   /* what follows, inode.under_way, and request.order */
+	pthread_mutex_t lock;	   /* guards waiting, inode.under_way, and request.order */
 	struct order_list waiting; /* by request.order.wait */
 };
 
@@ -145,7 +145,7 @@ bool order_read_waits(struct request *r, request_step_fn *next)
 	struct orders *o = r->fs->orders;
 	bool waits, gone = false;
 
-	/* who writes now had opened the file before the READ was asked */
+	/* a process that writes now had opened the file before the READ was sent */
 	if ((!r->order.of && !atomic_load(&r->file->inode->writers)) || !begin_read(r))
 		return false;
 	request_watch(r);
@@ -175,7 +175,7 @@ static void stop_waiting_locked(struct orders *o, struct request *r, struct orde
 	TAILQ_INSERT_TAIL(to, r, order.wait);
 }
 
-/* A WRITE of ino has left: the READs that need not wait any more. */
+/* A WRITE of ino has left: moves the READs that need not wait any more to ready. */
 static void write_left_locked(struct orders *o, struct inode *ino, struct order_list *ready)
 {
 	struct request *r;

@@ -15,7 +15,7 @@
 
 static const char dots[] = "...";
 
-/* Text that grows to the front: it is buf[at] and what follows. */
+/* Text that grows to the front: it begins at buf[at]. */
 struct front {
 	char *buf;
 	size_t at;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * process: what /proc says about a thread that waits for an answer of ours.
+ * process: facts from /proc about a thread that waits for an answer of the daemon.
  */
 #include "fs/process.h"
 
@@ -53,7 +53,7 @@ static bool has_deadly_signal(const char *status)
 	uint64_t heeded = signals(status, "\nSigBlk:") | signals(status, "\nSigIgn:") |
 			  signals(status, "\nSigCgt:");
 
-	if (signals(status, "\nTracerPid:")) /* who traces it may take the others away */
+	if (signals(status, "\nTracerPid:")) /* the tracer may take the other signals away */
 		heeded = UINT64_MAX;
 	return pending & ((deadly_signals() & ~heeded) | bit(SIGKILL));
 }
@@ -140,7 +140,7 @@ enum process_fate process_fate(pid_t tid)
 /* A file of /proc stands for a thread and not for its number: once that has ended it says ESRCH. */
 static _Thread_local struct {
 	struct {
-		pid_t tid; /* 0: nobody's */
+		pid_t tid; /* 0: no thread's */
 		int fd;
 	} of[KEPT];
 	unsigned next; /* is replaced next */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * recall: what the server wants of a file that it has delegated to this mount to write.
+ * recall: the server's requests for a file that is delegated to this mount to write.
  *
- * What is written after the recall is not waited for: whoever goes on to write does not put it off.
- * Nor is any harm done: nobody may count on the delegation from the recall on, so what they write
- * is made safe at their fsync or close, as without.
+ * A recall does not wait for data written after its beginning: a process that goes on writing does
+ * not delay the recall. No harm is done. From the recall on no process relies on the delegation, so
+ * later data is made safe at fsync or close, as without a delegation.
  */
 #include "fs/recall.h"
 
@@ -13,7 +13,7 @@
 
 #include "transport/log.h"
 
-/* One that is being given back. */
+/* A delegation that is being given back. */
 struct recall {
 	struct writeback_wait wait;
 	struct fs *fs;
@@ -40,7 +40,7 @@ static void flushed(struct writeback_wait *w)
 	end((struct recall *)((char *)w - offsetof(struct recall, wait)));
 }
 
-/* What was written to fh, held. A file that the kernel has forgotten may still have some of it. */
+/* The written data of fh, held. A file that the kernel has forgotten may still have some. */
 static struct written *find(struct fs *fs, const struct nfs_fh *fh)
 {
 	struct inode *ino = inode_find(fs->inodes, fh);
@@ -76,7 +76,7 @@ bool recall_inquired(
 
 	if (!ino)
 		return false;
-	/* in this order: what is written is in one of them at any time */
+	/* in this order: written data is in one of them at any time */
 	*modified = written_dirty(&ino->written);
 	end = *modified ? written_end(&ino->written) : 0;
 	known = filechange_newest(&ino->data.change, *modified, &v);

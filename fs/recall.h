@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * recall: what the server wants of a file that it has delegated to this mount to write: to know
- * what it looks like by now, and to have it back (deleg.h).
+ * recall: the server's requests for a file that is delegated to this mount to write: for its
+ * present size and change attribute, and for the delegation (deleg.h).
  */
 #ifndef RNFS_FS_RECALL_H
 #define RNFS_FS_RECALL_H

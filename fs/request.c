@@ -21,19 +21,19 @@
 
 #define SHORT_WAIT_NS 10000000ull
 #define LONG_WAIT_NS  1000000000ull
-#define END_WAIT_NS   5000000000ull /* of a process that ends of its own accord */
-#define HURRY_NS      2000000000ull /* after one has been killed that waited long */
+#define END_WAIT_NS   5000000000ull /* of a process that ends by itself */
+#define HURRY_NS      2000000000ull /* after a killed process that waited long was found */
 #define BEHIND_NS     1000000000ull /* for which requests come that have waited in the kernel */
 
 struct request_pool {
-	pthread_mutex_t lock; /* what follows but for parts */
+	pthread_mutex_t lock; /* guards all but parts */
 	struct request_list free;
 	struct batch_pool parts;
-	TAILQ_HEAD(, request) live; /* oldest first, but for what request_came_at() says */
+	TAILQ_HEAD(, request) live; /* oldest first, except for request_came_at() */
 	uint64_t killed_ns;	    /* when request_check_killed() last found one; 0: never */
 	uint64_t patience_ns;	    /* request_pool_limit()'s; 0: none */
-	uint64_t behind_until;	    /* what comes before that times out at once; 0: nothing */
-	bool ending;		    /* what the kernel still asks for is cancelled at once */
+	uint64_t behind_until;	    /* requests that come before time out at once; 0: none */
+	bool ending;		    /* requests that the kernel still sends are cancelled at once */
 };
 
 struct request_pool *request_pool_new(void)
@@ -90,8 +90,8 @@ static void batch_done(struct batch *b)
 	r->step(r);
 }
 
-/* The file has gone from the server. The kernel looks its name up again, once: that must not be
- * answered from what was known. */
+/* The file has gone from the server. The kernel looks its name up again, once: that answer must not
+ * come from notes. */
 static void found_stale(struct fs *fs, struct inode *ino)
 {
 	if (!ino)
@@ -122,7 +122,7 @@ static void op_ended(struct batch *b, const struct nfs_op *op)
 	if (op->error)
 		stats_add(&s->errors[op->type], 1);
 	count_calls(r, op->calls.n);
-	if (op->error == -ESTALE) { /* which of them is not known */
+	if (op->error == -ESTALE) { /* the error does not tell which of them */
 		found_stale(r->fs, r->inode);
 		found_stale(r->fs, r->dir);
 		found_stale(r->fs, r->to_dir);
@@ -154,7 +154,7 @@ static void kill_request(struct request *r)
 		stats_add(&r->fs->stats.interrupts, 1);
 }
 
-/* r goes on, but the kernel is not to wait for it. */
+/* r goes on, but the kernel must not wait longer. */
 static void answer_timed_out_locked(struct request *r)
 {
 	struct fuse_req *fuse = r->fuse;
@@ -240,7 +240,7 @@ struct request *request_new_cred(struct fs *fs, struct fuse_req *fuse, const str
 	if (fuse && fs->requests->ending)
 		batch_cancel(&r->batch);
 	if (fuse && !came && r->born < fs->requests->behind_until)
-		time_out_locked(r); /* the kernel may have had it for as long */
+		time_out_locked(r); /* it may have waited in the kernel as long */
 	TAILQ_INSERT_TAIL(&fs->requests->live, r, live);
 	pthread_mutex_unlock(&fs->requests->lock);
 	return r;
@@ -251,9 +251,9 @@ struct request *request_new(struct fs *fs, struct fuse_req *fuse)
 	const struct fuse_ctx *ctx = fuse_req_ctx(fuse);
 	struct rpc_cred cred = {.flavor = RPC_AUTH_SYS, .uid = ctx->uid, .gid = ctx->gid};
 
-	/* A look at /proc. It is not remembered: a process may give up groups at any moment, and
-	 * what it may not do any more must not be done in its name.
-	 * A process of another PID namespace has no number here: then its group must do. */
+	/* A look at /proc. The groups are not remembered: a process may give up groups at any
+	 * moment, and then the daemon must not use their rights for the process. A process of
+	 * another PID namespace has no number here: only its group counts. */
 	cred.ngids = process_groups(ctx->pid, cred.gids, RPC_MAX_GIDS);
 	return request_new_cred(fs, fuse, &cred);
 }
@@ -334,8 +334,8 @@ static bool is_fatal(const struct request *r)
 	return fate == PROCESS_KILLED || fate == PROCESS_UNKNOWN;
 }
 
-/* libfuse holds the request's lock: request_take_fuse() waits for the end of this. So it cannot be
- * answered here. */
+/* libfuse holds the request's lock, so request_take_fuse() waits for the end of this function. So
+ * the request cannot be answered here. */
 static void on_interrupt(fuse_req_t fuse, void *data)
 {
 	struct request *r = data;
@@ -366,7 +366,7 @@ void request_watch(struct request *r)
 	fuse_req_interrupt_func(r->fuse, on_interrupt, r); /* which may have come */
 }
 
-/* Has r waited for so long that a process of that fate need not wait on? */
+/* Has r waited so long that a process with that fate need not wait longer? */
 static bool is_overdue(const struct request *r, enum process_fate fate, uint64_t now, bool hurry)
 {
 	switch (fate) {
@@ -379,7 +379,7 @@ static bool is_overdue(const struct request *r, enum process_fate fate, uint64_t
 	}
 }
 
-/* A thread that has waited long, and what /proc says about it. */
+/* A thread that has waited long, and its state in /proc. */
 struct waiter {
 	pid_t tid;
 	enum process_fate fate;
@@ -395,8 +395,8 @@ static bool in_hurry_locked(const struct request_pool *p, uint64_t now)
 	return p->killed_ns && clock_age(now, p->killed_ns) < HURRY_NS;
 }
 
-/* The threads of requests that have been waiting long, oldest first, at most max, into w unless it
- * is NULL. A thread with several requests in a row comes once. Returns how many there are. */
+/* Lists the threads of requests that have waited long in w, unless w is NULL: oldest first, at most
+ * max. A thread with several requests in a row comes once. Returns how many there are. */
 static unsigned list_waiters_locked(
 	const struct request_pool *p, uint64_t now, struct waiter *w, unsigned max)
 {
@@ -444,7 +444,7 @@ static void kill_overdue_locked(
 	}
 }
 
-/* The kernel would end the mount for one of these. */
+/* Else the kernel would end the mount because of one of these requests. */
 static void end_timed_out_locked(struct request_pool *p, uint64_t now)
 {
 	unsigned awaited = 0;
@@ -589,7 +589,7 @@ struct fuse_req *request_take_fuse(struct request *r)
 	return take_fuse(r);
 }
 
-/* What a request that ends early is answered: a negative errno. */
+/* The answer to a request that ends early: a negative errno. */
 static int interrupt_error(const struct request *r)
 {
 	struct request_pool *p = r->fs->requests;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * service: what systemd is told.
+ * service: messages to systemd.
  */
 #include "fs/service.h"
 

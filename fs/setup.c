@@ -35,7 +35,8 @@ bool setup_begin(struct fs *fs, const struct options *o)
 	/* every server has them, unless none are asked for */
 	fs->posix_locks = !o->local_posix;
 	fs->flock_locks = !o->local_flock;
-	/* Whoever gave us a device in place of a mount point may have let others in. */
+	/* The process that passed a device in place of a mount point may have let other users
+	 * in. */
 	fs->shared = !o->default_permissions &&
 		     (o->allow_other || o->allow_root || fuse_fd_meant(o->mountpoint));
 	fs->memory = memory_new("", o->cache_size);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * silly: names under which unlinked files live on until their last close.
+ * silly: names that keep unlinked files alive until their last close.
  */
 #include "fs/silly.h"
 
@@ -24,7 +24,7 @@ struct silly_names {
 	uint32_t tag;	      /* constant */
 	atomic_uint next;     /* number of the next name */
 	atomic_uint removing; /* REMOVEs under way */
-	pthread_mutex_t lock; /* what follows */
+	pthread_mutex_t lock; /* guards the members below */
 	unsigned ending;      /* last closes of files with a silly name, and REMOVEs, under way */
 	uint64_t ended;	      /* how many of those have ended so far */
 	struct request_list waiting; /* rmdirs, by request.free; next goes on */
@@ -65,7 +65,7 @@ static struct nfs_name name_of(const struct silly *s)
 	return (struct nfs_name){s->name, (uint32_t)strlen(s->name)};
 }
 
-/* --- who waits for them to go ----------------------------------------------------------------- */
+/* --- waiting for the removal of silly names --------------------------------------------------- */
 
 static void ending(struct fs *fs)
 {

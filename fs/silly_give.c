@@ -295,8 +295,8 @@ static bool none_open(struct request *r, const char *name)
 	return false;
 }
 
-/* True: name stood for a file that is not open when it was last asked for. If it still does so it
- * needs no silly one, and over NFSv4 REMOVE itself can see to that. Opens wait as above. */
+/* True: the file that name was last known to stand for is not open. If name still has that file, no
+ * silly name is needed, and over NFSv4 REMOVE itself can check. Opens wait as above. */
 static bool known_closed(struct request *r, const char *name)
 {
 	struct name_info info;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * stats: what a mount has done so far, as one line.
+ * stats: counters of a mount, as one line.
  */
 #include "fs/stats.h"
 

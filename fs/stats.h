@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * stats: what a mount has done so far, as one line.
+ * stats: counters of a mount, as one line.
  */
 #ifndef RNFS_FS_STATS_H
 #define RNFS_FS_STATS_H
@@ -21,12 +21,12 @@ struct stats {
 	stats_counter errors[NFS_OP_TYPES]; /* of ops, ended with an error (LOOKUP's ENOENT too) */
 	stats_counter requests;		    /* from the kernel, and the daemon's own */
 	stats_counter read_bytes, write_bytes;
-	stats_counter small_bytes; /* of write_bytes, data that was copied, to where it is gathered
-				      or to a smaller block */
+	/* of write_bytes, data that was copied, into gathered data or to a smaller block */
+	stats_counter small_bytes;
 	stats_counter interrupts;  /* requests given up because their process was being killed */
 	stats_counter starved;	   /* times that a worker waited for memory */
-	stats_counter local_opens; /* of files that were delegated, without asking */
-	stats_counter foreign;	   /* changes by others that answers about data have told of */
+	stats_counter local_opens; /* opens of delegated files without asking the server */
+	stats_counter foreign;	   /* changes by other clients, seen in answers about data */
 };
 
 static inline void stats_add(stats_counter *counter, uint64_t n)
@@ -39,7 +39,8 @@ static inline uint64_t stats_get(const stats_counter *counter)
 	return atomic_load_explicit(counter, memory_order_relaxed);
 }
 
-/* What client and server have agreed upon, as a part of a sentence (terminated) in buf. */
+/* Writes the terms that client and server have agreed on to buf, as a part of a sentence
+ * (terminated). */
 void stats_negotiated(const struct nfs_client_info *i, char *buf, size_t size);
 
 /* Writes the line (terminated, no newline) to buf. The pointers behind open_files may

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * tell: what this daemon tells of itself and its mount, as a report.
+ * tell: reports of the daemon about itself and its mount.
  */
 #include "fs/tell.h"
 

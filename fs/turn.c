@@ -35,7 +35,7 @@ struct hearer {
 };
 
 struct turns {
-	pthread_mutex_t lock;		   /* what follows */
+	pthread_mutex_t lock;		   /* guards the members below */
 	struct turn_list waiting;	   /* in turn_waits(), by request.wait */
 	struct turn_list settling;	   /* in turn_settles(), likewise */
 	struct hearer hearer[HEARERS_MAX]; /* oldest first */

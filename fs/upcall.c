@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * upcall: what the client of NFS tells unasked.
+ * upcall: events that the NFS client reports unasked.
  */
 #include "fs/upcall.h"
 
@@ -62,7 +62,7 @@ static void connection(void *ctx, enum nfs_connection what)
 	case NFS_CONNECTION_ANSWERS:
 		announce_silence(ctx, false);
 		break;
-	case NFS_CONNECTION_LOST: /* the transport has said why, to who wants to know */
+	case NFS_CONNECTION_LOST: /* the transport has logged the reason */
 		atomic_store(&fs->lost_since, clock_ns());
 		break;
 	case NFS_CONNECTION_BACK:

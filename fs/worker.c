@@ -26,20 +26,22 @@
 #include "transport/rpc/cork.h"
 
 #define MEMORY_POLL_MS 5
-#define WANT_POLLS     100 /* between looks at who waits, and at what could be given up */
+#define WANT_POLLS     100 /* between looks at waiters, and at memory that could be freed */
 #define STOP_POLL_NS   2000000
 #define ROW_MAX	       8 /* requests whose messages leave together */
 
 struct worker {
 	struct workers *all;
 	pthread_t thread;
-	/* what requests are read into; NULL once a WRITE has taken it. Of this thread */
+	/* requests are read into this block; NULL once a WRITE has taken it. Used by this thread */
 	struct mem_buf *buf;
-	/* what they are read into while no such block can be had: requests that free memory may be
-	 * among them. A WRITE is copied out of it. From malloc(); NULL: it was never needed */
+	/* requests are read into this memory while there is no such block: some may free memory. A
+	 * WRITE is copied out of it. From malloc(); NULL: it was never needed */
 	uint8_t *spare;
-	unsigned row; /* requests read since something of this thread's began to wait; of it */
-	atomic_uintptr_t at; /* where that begins, for others to pass over; 0: nowhere */
+	/* requests read since a message of this thread began to wait; used by this thread */
+	unsigned row;
+	/* where that memory begins, for other threads to pass over; 0: nowhere */
+	atomic_uintptr_t at;
 	atomic_bool ended;
 	struct pulse pulse;
 };
@@ -71,7 +73,7 @@ static void set_buf(struct worker *w, struct mem_buf *buf)
 	atomic_store_explicit(&w->at, buf ? (uintptr_t)buf->data : 0, memory_order_relaxed);
 }
 
-/* The worker that has read p. Its thread is the caller: no other has seen p yet. */
+/* The worker that has read p. Its thread is the caller: no other thread has seen p yet. */
 static struct worker *worker_of(const struct fs *fs, uintptr_t p)
 {
 	struct workers *all = fs->workers;
@@ -106,16 +108,16 @@ static bool session_ended(struct fs *fs)
 	return poll(&p, 1, MEMORY_POLL_MS) == 1 && p.revents & (POLLERR | POLLNVAL);
 }
 
-/* What is kept until it is committed may be what there is no room beside: nobody else might have
- * that done as long as this waits. */
+/* Data that is kept until its COMMIT may take all the memory: perhaps nothing else commits the data
+ * while this thread waits. */
 static void want_room(struct fs *fs)
 {
 	writeback_sync(fs->writeback);
 	cork_pull();
 }
 
-/* A pause of one who waits for memory. 0, or why not to wait on: as worker_data_wait(). Who waits,
- * and what could be given up, is looked at once in WANT_POLLS. */
+/* A pause in a wait for memory. 0, or the reason to end the wait: as worker_data_wait(). Waiters,
+ * and memory that could be freed, are looked at once in WANT_POLLS. */
 static int pause_for_memory(struct fs *fs, unsigned polls, pid_t tid)
 {
 	if (session_ended(fs))
@@ -138,7 +140,7 @@ int worker_data_wait(struct fs *fs, uint32_t size, pid_t tid, struct seg_list *l
 
 	if (data_get_list(fs, size, l))
 		return 0;
-	cork_pull(); /* what waits may be what brings memory back */
+	cork_pull(); /* the kept-back message may be the one that brings memory back */
 	stats_add(&fs->stats.starved, 1);
 	began = clock_ns();
 	do {
@@ -165,14 +167,15 @@ static struct mem_buf *wait_for_block(struct fs *fs)
 	return block;
 }
 
-/* What requests of a row have sent leaves now. */
+/* Messages that requests of a row have sent leave now. */
 static void end_row(struct worker *w)
 {
 	w->row = 0;
 	cork_pull();
 }
 
-/* One request, from the device to where its operation leaves it. False: the session has ended. */
+/* One request, from the device to the point where its operation leaves it. False: the session has
+ * ended. */
 static bool serve_one(struct worker *w)
 {
 	struct fs *fs = w->all->fs;
@@ -289,7 +292,7 @@ void workers_stop(struct fs *fs)
 	for (unsigned i = 0; i < all->made; i++) {
 		struct worker *w = &all->w[i];
 
-		/* A signal that comes just before the read() does not end it: say it again. */
+		/* A signal just before the read() does not end it: it is sent again. */
 		while (!atomic_load(&w->ended)) {
 			pthread_kill(w->thread, SIGUSR2);
 			nanosleep(&(struct timespec){.tv_nsec = STOP_POLL_NS}, NULL);

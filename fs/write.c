@@ -34,7 +34,8 @@ bool write_is_gathered(const struct fs *fs, const struct file *f, int flags, boo
 	       (writepage || !(flags & (O_APPEND | O_DIRECT | O_DSYNC))) && !relies_on_doubt(fs, f);
 }
 
-/* Size bytes at off are in the daemon's memory: what the kernel is told, and will think. */
+/* size bytes at off are in the daemon's memory: tells the kernel, and notes the size that it will
+ * believe. */
 static void gathered(struct file *f, fuse_req_t req, uint64_t off, uint32_t size)
 {
 	struct fs *fs = f->fs;
@@ -62,7 +63,7 @@ bool write_gather(struct fuse_req *req, struct file *f, uint64_t off, const stru
 	return true;
 }
 
-/* Gathers what is left of r's data. */
+/* Gathers the rest of r's data. */
 static enum dirty_put gather(struct request *r)
 {
 	struct seg *at = &r->batch.data.one;
@@ -126,9 +127,9 @@ void write_gather_wait(struct request *r, request_step_fn *direct)
 
 /* --- sent by the request itself --------------------------------------------------------------- */
 
-/* Is this probably all that is appended before the file is closed? Then no COMMIT need follow it
- * at close, if it goes to stable storage by itself: a round trip, for what the server does anyway.
- * If more is written after all the server has had one sync more to do. */
+/* Is this probably the only append before the file is closed? If so, a stable WRITE saves the
+ * COMMIT at the close: a round trip, for a sync that the server does anyway. If more is written
+ * after all, the server has done one sync more. */
 static bool is_all(struct request *r)
 {
 	uint64_t gen;
@@ -189,8 +190,8 @@ void write_reply(struct request *r)
 	stats_add(&r->fs->stats.write_bytes, n);
 	if (n)
 		entry_doubt_set_id(r->fs, r->file->inode);
-	/* The kernel knows no short count when it writes mapped pages back: that must be an error,
-	 * which nobody sees, so it is noted for close. */
+	/* The kernel knows no short count when it writes mapped pages back: the answer must be an
+	 * error. No program sees that error, so it is noted for close. */
 	if (r->u.io.error && (!n || r->u.io.writepage)) {
 		if (r->u.io.writepage)
 			filedata_unwritten(&r->file->inode->data, r->u.io.error);

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * write: WRITEs of the kernel's.
+ * write: WRITEs by the kernel.
  *
  * Most are gathered: answered when their data is in the daemon's memory, and sent to the server
- * later, together with what follows (cache/writeback.h). Whoever writes waits for the server's
- * answer if he has asked for that (O_DIRECT, O_SYNC, O_DSYNC), if it decides where the data goes
- * (O_APPEND: append.c), if the last WRITE to the file has failed, so that he is told at once, or if
- * a lock on the file may be lost (nfs_locks_doubtful()): if it is, the write that relies on it must
- * fail.
+ * later, together with the data that follows (cache/writeback.h). A WRITE waits for the server's
+ * answer in these cases:
+ *
+ *   - the program asked for that (O_DIRECT, O_SYNC, O_DSYNC);
+ *   - the server decides where the data goes (O_APPEND: append.c);
+ *   - the last WRITE to the file has failed, so that the program is told at once;
+ *   - a lock on the file may be lost (nfs_locks_doubtful()): then a write that relies on the lock
+ *     must fail.
  */
 #ifndef RNFS_FS_WRITE_H
 #define RNFS_FS_WRITE_H
@@ -16,29 +19,29 @@
 #include "fs/fs.h"
 #include "fs/request.h"
 
-/* Gathers a small write and answers req. False: it is not small, or that cannot be done at once.
- * *took: how many bytes were gathered. */
+/* Gathers a small write and answers req. False: the write is not small, or cannot be gathered at
+ * once. *took: how many bytes were gathered. */
 bool write_gather(struct fuse_req *req, struct file *f, uint64_t off, const struct fuse_bufvec *in,
 	uint32_t *took);
-/* The same with the data of r, of which r->u.io.took bytes have been gathered: waits where it must,
- * and answers r; or goes on with direct, if r is to send the data itself, also where
+/* The same with the data of r, of which r->u.io.took bytes have been gathered. Waits where it must,
+ * and answers r. Or goes on with direct, if r is to send the data itself, also where
  * write_is_gathered() says no. */
 void write_gather_wait(struct request *r, request_step_fn *direct);
 /* May a write through a descriptor with these flags be gathered? */
 bool write_is_gathered(const struct fs *fs, const struct file *f, int flags, bool writepage);
 
-/* How durable the data must be when r is answered. O_SYNC, O_DSYNC and their like of pwritev2(2):
- * durable once answered, so that the FSYNC that the kernel sends behind each has nothing to commit.
- */
+/* How durable the data must be when r is answered. With O_SYNC, O_DSYNC and the like of pwritev2(2)
+ * data is durable once answered, so the FSYNC that the kernel sends behind each write has nothing
+ * to commit. */
 enum nfs_stable write_stable(struct request *r);
-/* Takes in the results of a WRITE to r->file that was sent for `sent` bytes; 0 or a negative errno.
- */
+/* Handles the result of a WRITE to r->file that was sent for `sent` bytes; 0 or a negative
+ * errno. */
 int write_took(struct request *r, struct nfs_op *op, uint32_t sent);
-/* The server has changed ino by an operation of `by` whose data is not kept, and says how safe that
- * is. What was gathered and changed by it has been cut (written_cut_part()). */
+/* The server has changed ino by an operation of `by` whose data is not kept here, and tells how
+ * safe the change is. The caller has cut the gathered data that it changed (written_cut_part()). */
 void write_unkept(struct inode *ino, const struct rpc_cred *by, enum nfs_stable committed,
 	const uint8_t *verf);
-/* Answers with what the parts have got, or with r->u.io.error, and frees r. */
+/* Answers with the bytes that the parts got, or with r->u.io.error, and frees r. */
 void write_reply(struct request *r);
 
 #endif
