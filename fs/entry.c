@@ -59,7 +59,7 @@ void entry_stat(struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint
 {
 	struct nfs_attr now = *a;
 
-	if (!tell(fs, ino, &now, asked, born, *timeout > 0))
+	if (!tell(fs, ino, &now, asked, born, *timeout > 0) || atomic_load(&ino->silly_going))
 		*timeout = 0;
 	if (opening_settling(ino)) /* they are not set yet */
 		now.atime = now.mtime = now.ctime;

@@ -104,6 +104,7 @@ struct inode {
 	/* a symbolic link has changed, and the kernel may have read the old target */
 	atomic_bool relinked;
 	atomic_bool is_silly;	 /* the last name is a silly name: stat(2) shows one link less */
+	atomic_uint silly_going; /* removals of silly names under way: st_nlink lasts for no time */
 	atomic_bool removed;	 /* a directory whose name this mount has removed or replaced */
 	atomic_uint taking_back; /* jobs of the notifier for names in this directory */
 

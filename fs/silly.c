@@ -171,6 +171,13 @@ static void put_off(struct fs *fs, struct silly *s, int error)
 		free(s);
 }
 
+/* The file of the silly name has one name less, which other answers do not tell yet. */
+static void gone(struct inode *ino)
+{
+	inode_touch(ino);
+	atomic_fetch_sub(&ino->silly_going, 1);
+}
+
 static void removed(struct request *r)
 {
 	int error = r->batch.first.op.error;
@@ -181,6 +188,8 @@ static void removed(struct request *r)
 		put_off(fs, s, error);
 	else
 		free(s);
+	if (r->inode)
+		gone(r->inode);
 	ended(fs);
 	atomic_fetch_sub(&fs->silly->removing, 1);
 	request_free(r);
@@ -207,6 +216,11 @@ void silly_remove(struct fs *fs, struct silly *s, struct inode *ino)
 	op->u.remove.name = name_of(s);
 	op->u.remove.deleg = ino ? deleg_leaves(fs, ino) : 0;
 	op->u.remove.deleg_fh = ino ? &ino->fh : NULL;
+	if (ino) {
+		r->inode = inode_ref(ino);
+		atomic_fetch_add(&ino->silly_going, 1);
+		atomic_store(&ino->is_silly, false);
+	}
 	request_submit(r, removed);
 }
 
