@@ -104,8 +104,7 @@ struct writeback_wait {
 	bool refused;	 /* the server refused a COMMIT with cred, or cred is NULL */
 	uint64_t target; /* WRITEs with a smaller id must have ended; UINT64_MAX: not known yet */
 	uint64_t need;	 /* commits: a COMMIT with this gen or a later one must have ended */
-	unsigned
-		rounds; /* answers with another verifier: a WRITE counts 1, a COMMIT COMMIT_ROUND */
+	unsigned rounds; /* other verifiers seen, in the units of COMMIT_ROUND */
 	TAILQ_ENTRY(writeback_wait) link;
 };
 
