@@ -12,9 +12,9 @@
  * once, while the request goes on until any lock that the server has granted is given back.
  *
  *     submitted --> READY --> BUSY --granted--> user there: ranges set, answered
- *        |           ^ | \-> user gone: the granted lock is given back
- *        |           | |--denied-----> no wait: -EAGAIN
- *        \--behind   | v
+ *        |           ^         |            \-> user gone: the granted lock is given back
+ *        |           |         |--denied-----> no wait: -EAGAIN
+ *        \--behind   |         v
  *           a waiter-|----> PARKED: until its time, an unlock here, or CB_NOTIFY_LOCK
  *                    \---------/
  *
@@ -199,7 +199,7 @@ void nfs4_lockreq_end(struct nfs4_client *c, struct nfs4_lockreq *req, int error
 
 /* nfs4_lock_local.c */
 enum nfs4_lock_way {
-	NFS4_LW_ASK,   /* ask the server; or no one holds a lock */
+	NFS4_LW_ASK,   /* ask the server, if it must be asked at all */
 	NFS4_LW_LOCAL, /* nfs4_lock_take_locked() */
 	NFS4_LW_WAIT,  /* nfs4_lock_stall_locked() */
 };
