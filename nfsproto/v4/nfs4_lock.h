@@ -220,15 +220,15 @@ void nfs4_lockctx_set_local_locked(struct nfs4_client *c, struct nfs4_lockctx *c
 bool nfs4_lock_any_local(struct nfs4_client *c, const struct nfs_fh *fh);
 /* NFS_LOCKT; false: ask the server. */
 bool nfs4_lock_test_local(struct nfs4_client *c, struct nfs_op *op);
-/* A delegation of fh is going back: the next range that the server is to know, and its context,
- * referenced; NULL: it knows all. */
+/* A delegation of fh is going back: the next range to send to the server, and its context,
+ * referenced; NULL: the server knows all. */
 struct nfs4_lockctx *nfs4_lock_push_next(
 	struct nfs4_client *c, const struct nfs_fh *fh, struct lock_range *g);
-/* What became of that, by the delegation `by`; takes the reference. */
+/* The result of sending that range, by the delegation `by`; takes the reference. */
 void nfs4_lock_pushed(
 	struct nfs4_client *c, struct nfs4_lockctx *ctx, uint64_t by, enum nfs4_push push);
-/* fh is not delegated any more, and may not have been for a while: what is local is suspect, and
- * what went to the server from the delegation `by`, unless that is 0. */
+/* fh is not delegated any more, and may not have been for a while: local locks become suspect, and
+ * so do locks that went to the server from the delegation `by` (0: none). */
 void nfs4_lock_undelegated(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t by);
 
 #endif
