@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * batch: operations on the server that are carried out together, in steps.
+ * batch: operations on the server that are executed together, in steps.
  */
 #include "cache/batch.h"
 
@@ -63,7 +63,7 @@ void batch_end(struct batch *b)
 {
 	if (!STAILQ_NEXT(&b->first, next) && STAILQ_EMPTY(&b->spare))
 		return;
-	pthread_mutex_lock(&b->lock); /* batch_cancel() may be looking */
+	pthread_mutex_lock(&b->lock); /* batch_cancel() may be reading the list */
 	STAILQ_REMOVE_HEAD(&b->parts, next);
 	STAILQ_CONCAT(&b->spare, &b->parts);
 	STAILQ_INSERT_HEAD(&b->parts, &b->first, next);
@@ -181,8 +181,8 @@ static void op_done(struct nfs_op *op)
 		b->done(b);
 }
 
-/* What the server has got it may execute at any time: a change that is not wanted any more it is
- * not to get. */
+/* The server may execute an operation at any time once it has the request. So a cancelled batch
+ * must not send a change. */
 static bool is_unwanted(struct batch *b, const struct part *p)
 {
 	bool unwanted;
@@ -209,10 +209,10 @@ static void submit_part(struct batch *b, struct part *p)
 	nfs_submit(b->client, &p->op);
 }
 
-/* p has been submitted: from here on it can be cancelled. */
+/* p has been submitted: from now on p can be cancelled. */
 static void submitted_locked(struct batch *b, struct part *p)
 {
-	if (p->state != PART_SUBMITTING) /* it has ended */
+	if (p->state != PART_SUBMITTING) /* p has ended */
 		return;
 	p->state = PART_PENDING;
 	if (b->cancelled && !b->keep_going)

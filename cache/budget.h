@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * budget: how many bytes a user of memory (the cache, data under way) may have, as the memory of
- * the machine grows short and comes back.
+ * budget: how many bytes a user of memory (the cache, data under way) may have, as the machine's
+ * memory grows short and comes back.
  *
- * It begins with all that it may ever have, full. Each time that memory is short it becomes half of
- * what is in use, but never less than the budget's least. When memory has not been short for
- * BUDGET_CALM_NS it grows again, a little with each look, so that it takes another while to be
- * full: what made memory short may come back.
+ * A budget begins at its most, full. Each time that memory is short it becomes half of the bytes in
+ * use, but no less than its least. When memory has not been short for BUDGET_CALM_NS it grows
+ * again, by a step with each call of budget_grow(). It takes BUDGET_STEPS calls to be full: memory
+ * may soon be short again.
  *
- * Pure: no clock, no memory, no lock. The caller sees to it that one thread at a time calls.
+ * Pure: no clock, no memory, no lock. The caller makes sure that one thread at a time calls.
  */
 #ifndef RNFS_CACHE_BUDGET_H
 #define RNFS_CACHE_BUDGET_H
@@ -19,22 +19,21 @@
 #include <stdint.h>
 
 #define BUDGET_CALM_NS 10000000000ull
-#define BUDGET_STEPS   16 /* looks that it takes to grow from nothing to full */
+#define BUDGET_STEPS   16 /* steps from nothing to full */
 
 struct budget {
-	size_t full;	   /* the most that it may be */
-	size_t least;	   /* no cut goes below that; means nothing where full is less */
-	size_t now;	   /* what may be had */
-	uint64_t short_ns; /* when memory was short last; means nothing while now is full */
+	size_t full;	   /* the most bytes */
+	size_t least;	   /* no cut goes below; no meaning if full is less */
+	size_t now;	   /* the bytes allowed now */
+	uint64_t short_ns; /* when memory was last short; no meaning while now is full */
 };
 
 void budget_init(struct budget *b, size_t full, size_t least);
-/* Memory is short at now_ns, when used bytes of the budget are in use. */
+/* Memory is short at now_ns, with used bytes of the budget in use. */
 void budget_cut(struct budget *b, size_t used, uint64_t now_ns);
-/* It is not. To be called about once a second. True if the budget has grown. */
+/* Memory is not short at now_ns. Call about once a second. True if the budget has grown. */
 bool budget_grow(struct budget *b, uint64_t now_ns);
-/* There is to be another most than before. A budget that was full is full again; one that was cut
- * becomes no larger. */
+/* Sets another most. A budget that was full is full again; one that was cut becomes no larger. */
 void budget_resize(struct budget *b, size_t full);
 
 #endif

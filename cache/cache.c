@@ -79,7 +79,7 @@ void cache_file_init(struct cache_file *f)
 void cache_file_finish(struct cache_file *f)
 {
 	cache_drop_all(f);
-	pthread_mutex_lock(&f->lock); /* the hand may be letting go of its last block */
+	pthread_mutex_lock(&f->lock); /* the hand may still hold the lock for its last block */
 	assert(!atomic_load(&f->count));
 	pthread_mutex_unlock(&f->lock);
 	free(f->chains);
@@ -105,7 +105,7 @@ static struct cache_block *lookup_locked(struct cache_file *f, uint64_t index)
 	return NULL;
 }
 
-/* Room for one block more. */
+/* Makes room for one more block. */
 static bool grow_locked(struct cache_file *f)
 {
 	unsigned n = f->nchains ? f->nchains * 2 : CHAINS_MIN, old = f->nchains;
@@ -136,7 +136,7 @@ static void block_free(struct cache *c, struct cache_block *b)
 	free(b);
 }
 
-/* The file ends in b, or did when it was asked for. */
+/* The file ends in b, or did when the READ was made. */
 static void set_at_end_locked(struct cache_block *b)
 {
 	if (!b->at_end)
@@ -144,7 +144,7 @@ static void set_at_end_locked(struct cache_block *b)
 	b->at_end = true;
 }
 
-/* b is not the file's any more. */
+/* Takes b out of its file. */
 static void unlink_locked(struct cache_block *b)
 {
 	LIST_REMOVE(b, chain);
@@ -163,7 +163,7 @@ static void leave_ring(struct cache *c, struct cache_block *b)
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-/* Takes the block at the hand, if it is to go and its file can be locked. */
+/* Takes the block at the hand, if it has no chances left and its file can be locked. */
 static struct cache_block *evict_at_hand_locked(struct cache *c, const struct cache_file *held)
 {
 	struct cache_block *b = TAILQ_FIRST(&c->ring);
@@ -186,7 +186,7 @@ static struct cache_block *evict_at_hand_locked(struct cache *c, const struct ca
 	return b;
 }
 
-/* Gives up one block. The caller has the lock of held. False: there is none that may go. */
+/* Evicts one block. The caller has the lock of held. False: no block may go. */
 static bool evict(struct cache *c, const struct cache_file *held)
 {
 	struct cache_block *b = NULL;
@@ -292,9 +292,9 @@ bool cache_unwait(struct cache_file *f, struct cache_wait *w)
 
 /* --- looking ---------------------------------------------------------------------------------- */
 
-/* How many of the n bytes at `in` of b's buffer there are: n, or fewer if the file ends there. A
- * page may reach beyond the end of the file, but nobody asks for a page behind it, unless the file
- * has grown: that is asked of the server. -1: they are not there. */
+/* How many of the n bytes at `in` of b's buffer there are: n, or fewer at the end of the file; -1:
+ * none of them. A request may reach to the end of the page in which the file ends. The kernel asks
+ * for later pages only if the file has grown; then the server must be asked. */
 static int64_t have(const struct cache_block *b, uint32_t in, uint32_t n)
 {
 	if (in + n <= b->len)
@@ -304,7 +304,7 @@ static int64_t have(const struct cache_block *b, uint32_t in, uint32_t n)
 	return in < b->len ? b->len - in : 0;
 }
 
-/* Makes the list of what is there from off on, up to end. */
+/* Collects the segments of [off, end). */
 static enum cache_found collect_locked(struct cache_file *f, uint64_t off, uint64_t end,
 	struct cache_hit *hit, struct cache_block **reading)
 {
@@ -334,7 +334,7 @@ static enum cache_found collect_locked(struct cache_file *f, uint64_t off, uint6
 	return CACHE_HIT;
 }
 
-/* The kernel gets what was found. */
+/* Counts the hit's bytes as read by the kernel, and takes the references. */
 static void give_locked(struct cache_file *f, uint64_t off, struct cache_hit *hit)
 {
 	for (unsigned i = 0; i < hit->n; i++) {
@@ -381,7 +381,7 @@ void cache_hit_end(struct cache_hit *hit)
 
 /* --- filling ---------------------------------------------------------------------------------- */
 
-/* How many bytes of the block that begins at `at` are worth reading. */
+/* How many bytes of the block at `at` are worth reading. */
 static uint32_t cap_of(uint64_t at, uint64_t size)
 {
 	uint64_t left = size > at ? size - at : PAGE;
@@ -389,8 +389,8 @@ static uint32_t cap_of(uint64_t at, uint64_t size)
 	return left < CACHE_BLOCK ? ((uint32_t)left + PAGE - 1) / PAGE * PAGE : CACHE_BLOCK;
 }
 
-/* Is there no block i of f? With `whole` a piece is as good as none, and goes; without, one that
- * the kernel has got and that has not all of [off, end). */
+/* Is block i of f absent? With `whole`, a piece is freed and counts as absent. Without, so does a
+ * piece that the kernel has fully read and that does not cover [off, end). */
 static bool absent_locked(
 	struct cache *c, struct cache_file *f, uint64_t i, uint64_t off, uint64_t end, bool whole)
 {
@@ -409,7 +409,7 @@ static bool absent_locked(
 	return true;
 }
 
-/* With `whole`, whole blocks; otherwise no more than [off, end), which are whole pages. */
+/* With `whole`, whole blocks; otherwise only [off, end), in whole pages. */
 static unsigned reserve(struct cache *c, struct cache_file *f, uint64_t off, uint64_t end,
 	uint64_t size, bool whole, struct cache_block **b, unsigned max, uint64_t *at)
 {
@@ -456,9 +456,8 @@ unsigned cache_reserve_piece(struct cache *c, struct cache_file *f, uint64_t off
 		c, f, off / PAGE * PAGE, (end + PAGE - 1) / PAGE * PAGE, size, false, b, max, at);
 }
 
-/* b has got n bytes. True if it goes: it was dropped, or there are none. Of a file that was changed
- * meanwhile nobody knows where it ends: the answer may be from before the change and come after it.
- */
+/* b has got n bytes. True if b is dropped or empty, and the caller frees b. The end of the file is
+ * unknown if the file was changed meanwhile: the answer may be from before the change. */
 static bool fill_locked(struct cache *c, struct cache_block *b, uint32_t n, bool eof)
 {
 	if (b->dropped)
@@ -493,7 +492,7 @@ void cache_filled(struct cache_file *f, struct cache_block **b, unsigned n, uint
 
 		got -= share;
 		take_waits_locked(b[i], &ready);
-		if (share < b[i]->cap && !eof) /* the rest is not known: nobody could go on */
+		if (share < b[i]->cap && !eof) /* the rest is unknown: no reader could go on */
 			share = 0;
 		if (fill_locked(c, b[i], share, eof && !got))
 			block_free(c, b[i]);
@@ -509,7 +508,7 @@ bool cache_move(struct cache_block *b, const struct seg_list *to)
 
 	if (to->len < buf->size / 4 * 3)
 		return false;
-	/* as in cache_give(), nobody else looks at the memory of a block that is READING */
+	/* as in cache_give(), no other thread looks at the memory of a READING block */
 	atomic_fetch_add_explicit(
 		&c->bytes, (size_t)buf->size - b->buf->size, memory_order_relaxed);
 	mem_buf_unref(b->buf);
@@ -518,7 +517,7 @@ bool cache_move(struct cache_block *b, const struct seg_list *to)
 	return true;
 }
 
-/* b goes; a READ that is under way finds that later. */
+/* Drops b; a READ under way finds that out later. */
 static void drop_locked(struct cache_block *b, struct cache_wait_list *ready)
 {
 	struct cache *c = b->file->cache;
@@ -547,7 +546,7 @@ void cache_give(struct cache *c, struct cache_file *f, struct mem_buf *buf, uint
 
 	if (!cache_reserve(c, f, 0, 1, size, &b, 1, &at))
 		return;
-	/* nobody looks at the memory of a block that is READING but who has reserved it */
+	/* only the thread that reserved a READING block looks at its memory */
 	if (atomic_load(&f->drops) != drops || b->buf->size != buf->size) {
 		cache_filled(f, &b, 1, 0, false);
 		return;
@@ -557,7 +556,7 @@ void cache_give(struct cache *c, struct cache_file *f, struct mem_buf *buf, uint
 	cache_filled(f, &b, 1, got, eof);
 }
 
-/* Goes through all blocks of f. */
+/* Drops the blocks first to last, by a walk through all blocks of f. */
 static void drop_walk_locked(
 	struct cache_file *f, uint64_t first, uint64_t last, struct cache_wait_list *ready)
 {
@@ -578,14 +577,15 @@ void cache_drop(struct cache_file *f, uint64_t off, uint64_t len)
 	uint64_t last = len > UINT64_MAX - off ? UINT64_MAX : (off + len - 1) / CACHE_BLOCK;
 	struct cache_block *b;
 
-	/* before the look at count: who has just made a block sees one of the two (cache_give()) */
+	/* before the look at count: a thread that has just made a block sees the drop, or this one
+	 * sees the block (cache_give()) */
 	atomic_fetch_add(&f->drops, 1);
 	if (!len || !atomic_load(&f->count))
 		return;
 	pthread_mutex_lock(&f->lock);
 	while ((b = LIST_FIRST(&f->ends)))
 		drop_locked(b, &ready);
-	/* whichever is less: the blocks that there may be, or the chains that there are */
+	/* look up each block, or walk through all chains: whichever is shorter */
 	if (last - first < f->nchains)
 		for (uint64_t i = first; i <= last; i++) {
 			b = lookup_locked(f, i);

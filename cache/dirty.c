@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * dirty: what was written to a file and may not be safe on the server yet.
+ * dirty: data that was written to a file and may not be safe on the server yet.
  */
 #include "cache/dirty.h"
 
@@ -70,7 +70,7 @@ static void set_state(struct dirty_file *d, struct dirty_extent *x, enum dirty_s
 		reaches(d, end_of(x));
 }
 
-/* An extent that is not in the tree yet. NULL when out of memory. */
+/* A copy that is not in the tree yet. NULL when out of memory. */
 static struct dirty_extent *copy_of(const struct dirty_extent *like)
 {
 	struct dirty_extent *x = malloc(sizeof(*x));
@@ -80,7 +80,7 @@ static struct dirty_extent *copy_of(const struct dirty_extent *like)
 	return x;
 }
 
-/* Puts x, which lies in mem, into the tree, where no extent is in its way. */
+/* Puts x, which lies in a block, into the tree. No extent may be in its place. */
 static void insert(struct dirty_file *d, struct dirty_extent *x)
 {
 	RB_INSERT(dirty_tree, &d->tree, x);
@@ -114,7 +114,7 @@ static struct dirty_mem *mem_of(struct mem_buf *buf)
 	return mem;
 }
 
-/* Bytes go from the head of x, which keeps some. The tree's order stays. */
+/* Removes n bytes from the head of x, fewer than all. The order of the tree stays. */
 static void shorten_head(struct dirty_file *d, struct dirty_extent *x, uint32_t n)
 {
 	x->off += n;
@@ -127,11 +127,11 @@ static void shorten_head(struct dirty_file *d, struct dirty_extent *x, uint32_t 
 static void shorten_tail(struct dirty_file *d, struct dirty_extent *x, uint32_t n)
 {
 	x->len -= n;
-	x->room = x->len; /* another may lie behind it */
+	x->room = x->len; /* another extent may lie behind x */
 	count(d, x->state, -(uint64_t)n);
 }
 
-/* Takes the bytes [off, end) out of x. False when out of memory: then it is as it was. */
+/* Removes the bytes [off, end) from x. False when out of memory: x is unchanged. */
 static bool cut(struct dirty_file *d, struct dirty_extent *x, uint64_t off, uint64_t end)
 {
 	struct dirty_extent *tail;
@@ -157,7 +157,7 @@ static bool cut(struct dirty_file *d, struct dirty_extent *x, uint64_t off, uint
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* The extent that ends at off, if `by` has written it. */
+/* The extent of `by` that ends at off, or NULL. */
 static struct dirty_extent *stream_to(
 	struct dirty_file *d, const struct dirty_owner *by, uint64_t off)
 {
@@ -167,8 +167,8 @@ static struct dirty_extent *stream_to(
 	return x && end_of(x) == off && x->by == by ? x : NULL;
 }
 
-/* An extent at off for len bytes, and up to most if it continues a stream; it is not in the tree
- * yet. NULL: there is no memory. */
+/* Makes an extent at off with room for len bytes, or up to most if it continues a stream. It is not
+ * in the tree yet. NULL: no memory. */
 static struct dirty_extent *begin(struct dirty_file *d, struct dirty_owner *by, uint64_t off,
 	const struct dirty_extent *stream, uint32_t len, uint32_t most)
 {
@@ -195,7 +195,7 @@ static struct dirty_extent *begin(struct dirty_file *d, struct dirty_owner *by, 
 	return x;
 }
 
-/* begin() was in vain. */
+/* Undoes begin(). */
 static void unbegin(struct dirty_file *d, struct dirty_extent *x)
 {
 	d->memory->put(d->memory->ctx, x->mem->buf);
@@ -203,9 +203,9 @@ static void unbegin(struct dirty_file *d, struct dirty_extent *x)
 	free(x);
 }
 
-/* Puts what it can of [off, end) behind the extent that it continues, or into one of its own. There
- * is no extent but `over`, UNSTABLE, if that is not NULL: it gives way once there is memory for
- * what replaces it. Returns how many bytes, 0: there is no memory. */
+/* Appends as much as possible of [off, end) to the extent that ends at off, or begins another one.
+ * If `over` is not NULL, it is the UNSTABLE extent there. Its bytes are removed once there is
+ * memory for the new ones. Returns the number of bytes; 0: no memory. */
 static uint32_t fill(struct dirty_file *d, struct dirty_owner *by, uint64_t off, uint64_t end,
 	const uint8_t *data, struct dirty_extent *over)
 {
@@ -357,7 +357,7 @@ void dirty_committed(struct dirty_file *d, uint64_t gen)
 		drop(d, x);
 }
 
-/* May a cut that is under way have been carried out after the server had x? */
+/* May a cut under way have been executed after the server had x? */
 static bool may_be_cut(const struct dirty_file *d, const struct dirty_extent *x)
 {
 	const struct dirty_cut *cut;
@@ -405,7 +405,7 @@ void dirty_cut(struct dirty_file *d, uint64_t off, uint64_t len, uint64_t until)
 		return;
 	for (x = at_or_behind(d, off); x && x->off < end; x = next) {
 		next = RB_NEXT(dirty_tree, &d->tree, x);
-		/* without memory for its tail all of it goes: the server has it, and is trusted */
+		/* without memory for the tail, drop all of x: the server has it, and is trusted */
 		if (x->state == DIRTY_UNSTABLE && x->got <= until && !cut(d, x, off, end))
 			drop(d, x);
 	}

@@ -1,37 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * dirty: what was written to a file and may not be safe on the server yet, as extents of bytes.
+ * dirty: data that was written to a file and may not be safe on the server yet, as extents of
+ * bytes.
  *
  * No two extents overlap. Each has one of these states:
  *
- *     NEW       write(2) was answered; no WRITE was sent. More may be added, or written over it.
- *     WRITING   a WRITE is under way that reads the extent's memory: nobody may change it
- *     UNSTABLE  the server has it, and may lose it if it restarts before a COMMIT: kept to be
+ *     NEW       write(2) was answered; no WRITE was sent. Bytes may be added or overwritten.
+ *     WRITING   a WRITE that reads the extent's memory is under way: no thread may change the bytes
+ *     UNSTABLE  the server has the data, and may lose it in a restart before a COMMIT: kept, to be
  *               written again
  *
- * What brings it from one to the next:
+ * Transitions:
  *
- *     dirty_put(), dirty_take()   -> NEW. UNSTABLE bytes that are written over go.
+ *     dirty_put(), dirty_take()   -> NEW. UNSTABLE bytes in the same place are dropped.
  *     dirty_writing()             NEW -> WRITING
- *     dirty_wrote()               WRITING -> UNSTABLE; -> gone, if the server has it on stable
- *                                 storage already, or the WRITE has failed
+ *     dirty_wrote()               WRITING -> UNSTABLE; -> gone, if the server has put the data on
+ *                                 stable storage, or the WRITE has failed
  *     dirty_committed()           UNSTABLE -> gone
  *     dirty_redo()                UNSTABLE -> NEW: the server has restarted; -> gone, if another
- *                                 client may have replaced it
+ *                                 client may have replaced the data
  *     dirty_cut(), dirty_forget() -> gone
  *
- * What was UNSTABLE when a change of another kind was sent (a truncation, a direct write) may have
- * been changed by it, and must not be written again over it; what came to be UNSTABLE meanwhile may
- * have been written after it, and is kept. Until its answer is there (dirty_cut_begin(),
- * dirty_cut_end()) nobody knows what has become of the former: if the server restarts meanwhile it
- * stays UNSTABLE, and is *lost*.
+ * Cuts. A truncation or a direct write changes bytes by other means. Data that was UNSTABLE when
+ * such an operation was sent may have been changed by it, and must not be written over it again.
+ * Data that became UNSTABLE later may have been written after it, and is kept. The effect on the
+ * earlier data is unknown until the answer comes (dirty_cut_begin(), dirty_cut_end()). If the
+ * server restarts before that, the earlier data stays UNSTABLE and is marked *lost*.
  *
- * Small writes are gathered: an extent has room behind its bytes for those that follow, the more
- * the longer the stream of writes that it is part of. Extents end at multiples of DIRTY_RUN, where
- * a stream's WRITEs end, too.
+ * Small writes are gathered. An extent has room behind its bytes for the following writes. The
+ * longer the stream of writes, the larger the room. Extents end at multiples of DIRTY_RUN, as do
+ * the WRITEs of a stream.
  *
- * Everything here is under the lock of whoever has the dirty_file (cache/writeback.h), but for
+ * The lock of the dirty_file's owner (cache/writeback.h) guards everything here, except
  * dirty_bytes().
  */
 #ifndef RNFS_CACHE_DIRTY_H
@@ -45,18 +46,18 @@
 
 #include "transport/mem.h"
 
-#define DIRTY_RUN (1u << 20) /* bytes that are written by one WRITE at most */
-/* Extents of a run at most. */
+#define DIRTY_RUN (1u << 20) /* most bytes of one WRITE */
+/* Most extents of a run. */
 #define DIRTY_RUN_EXTENTS 64u
 
 enum dirty_state { DIRTY_NEW, DIRTY_WRITING, DIRTY_UNSTABLE, DIRTY_STATES };
 
-/* Who wrote: an open file description. Extents of two are not mixed. */
+/* A writer: an open file description. No extent has bytes of two writers. */
 struct dirty_owner {
-	unsigned extents; /* that there are of it */
+	unsigned extents; /* its extents */
 };
 
-/* A block that one or more extents lie in. */
+/* A block of memory that holds one or more extents. */
 struct dirty_mem {
 	struct mem_buf *buf;
 	unsigned extents;
@@ -68,15 +69,15 @@ struct dirty_extent {
 	struct dirty_mem *mem;
 	uint32_t at; /* in mem->buf */
 	uint64_t off;
-	uint32_t len, room; /* room: len and what may be added */
-	uint32_t before;    /* bytes of the stream that it continues */
+	uint32_t len, room; /* room: len and the bytes that may be added */
+	uint32_t before;    /* bytes of the same stream in front of it */
 	enum dirty_state state;
-	bool lost;	   /* UNSTABLE: by a restart while a cut is under way */
+	bool lost;	   /* UNSTABLE: the server restarted while a cut was under way */
 	uint64_t sent;	   /* WRITING, UNSTABLE: when the WRITE was sent */
-	uint64_t gen, got; /* UNSTABLE: of the WRITE (filedata.h), and when that was answered */
+	uint64_t gen, got; /* UNSTABLE: gen of the WRITE (filedata.h), and when its answer came */
 };
 
-/* Something that is to change bytes otherwise, and is under way. */
+/* An operation under way that changes bytes by other means. */
 struct dirty_cut {
 	uint64_t since;
 	LIST_ENTRY(dirty_cut) link;
@@ -84,7 +85,7 @@ struct dirty_cut {
 
 RB_HEAD(dirty_tree, dirty_extent);
 
-/* Where memory comes from. get: size bytes or more, NULL: there is none now. */
+/* Memory for blocks. get: size bytes or more; NULL: none now. */
 struct dirty_memory {
 	struct mem_buf *(*get)(void *ctx, size_t size);
 	void (*put)(void *ctx, struct mem_buf *buf);
@@ -95,17 +96,17 @@ struct dirty_file {
 	const struct dirty_memory *memory;
 	struct dirty_tree tree;
 	LIST_HEAD(, dirty_cut) cuts;
-	unsigned lost;			      /* extents */
-	uint64_t replaced;		      /* as of the last dirty_redo() */
-	uint64_t given_up;		      /* bytes that dirty_redo() or dirty_cut_end() dropped
-						 for that reason; the caller sets it back */
+	unsigned lost;	   /* number of extents that are lost */
+	uint64_t replaced; /* as of the last dirty_redo() */
+	uint64_t given_up; /* bytes that dirty_redo() or dirty_cut_end() dropped because another
+			      client may have replaced them; the caller resets it */
 	_Atomic uint64_t bytes[DIRTY_STATES]; /* of extents in that state */
-	_Atomic uint64_t end; /* where the last byte that is NEW or WRITING is in the file, about:
-				 not before it */
+	_Atomic uint64_t end; /* the end in the file of the last NEW or WRITING byte, or an offset
+				 behind that end */
 };
 
 void dirty_init(struct dirty_file *d, const struct dirty_memory *memory);
-/* There may be no extent. */
+/* d may have no extents. */
 void dirty_finish(struct dirty_file *d);
 
 /* Any thread, without the lock. */
@@ -116,43 +117,45 @@ static inline uint64_t dirty_bytes(const struct dirty_file *d, enum dirty_state 
 
 enum dirty_put {
 	DIRTY_DONE,
-	DIRTY_BUSY, /* what is there must be written first */
-	DIRTY_FULL, /* there is no memory */
+	DIRTY_BUSY, /* an extent in the way must be written first */
+	DIRTY_FULL, /* no memory */
 };
 
-/* Copies len bytes that `by` writes at off. *took: how many were, from the beginning, which is all
- * only if DONE. */
+/* Copies len bytes that `by` writes at off. *took: how many were copied, from the first on; all of
+ * them only if DONE. */
 enum dirty_put dirty_put(struct dirty_file *d, struct dirty_owner *by, uint64_t off,
 	const uint8_t *data, uint32_t len, uint32_t *took);
-/* The same without copying: they lie at `at` of buf, as memory->get() gave it. DONE: buf has been
- * taken over. Else nothing has been done. */
+/* Takes over len bytes without copying. They lie at `at` of buf, which is a buffer as memory->get()
+ * returns. DONE: buf belongs to d. Otherwise nothing was done. */
 enum dirty_put dirty_take(struct dirty_file *d, struct dirty_owner *by, uint64_t off,
 	struct mem_buf *buf, uint32_t at, uint32_t len);
 
-/* The first run of NEW extents at or behind *from that one WRITE can carry: of one owner, without a
- * gap, at most DIRTY_RUN bytes. Moves *from behind it. Returns how many, 0: none. */
+/* Finds the first run of NEW extents at or behind *from that one WRITE can carry: one writer, no
+ * gap, at most DIRTY_RUN bytes. Sets *from to its end. Returns the number of extents; 0: no run. */
 unsigned dirty_run(struct dirty_file *d, uint64_t *from, struct dirty_extent *run[]);
-/* The one that ends at `end`, as much of it as goes into one WRITE. */
+/* Finds the run that ends at `end`, or as much of its end as one WRITE can carry. */
 unsigned dirty_run_to(struct dirty_file *d, uint64_t end, struct dirty_extent *run[]);
 
 void dirty_writing(struct dirty_file *d, struct dirty_extent *run[], unsigned n, uint64_t now);
-/* got: when that was answered. unstable: they are to be kept, with that gen; else they go. */
+/* got: when the WRITE was answered. unstable: the extents are kept, with that gen; otherwise they
+ * are dropped. */
 void dirty_wrote(struct dirty_file *d, struct dirty_extent *run[], unsigned n, bool unstable,
 	uint64_t gen, uint64_t got);
-/* A COMMIT has made safe what was UNSTABLE with this gen or an earlier one. */
+/* A COMMIT has made the data safe that was UNSTABLE with this gen or an earlier one. */
 void dirty_committed(struct dirty_file *d, uint64_t gen);
-/* The server may have lost what is UNSTABLE: it is NEW again. Another client was last seen to have
- * changed the file at `replaced` (0: never): extents whose WRITE was sent before that are given up,
- * for the server may have the other client's bytes in their place. */
+/* The server may have lost the UNSTABLE data, which becomes NEW. replaced: when another client was
+ * last seen to have changed the file (0: never). Extents whose WRITE was sent before that time are
+ * dropped, for the server may have the other client's bytes in their place. */
 void dirty_redo(struct dirty_file *d, uint64_t replaced);
-/* Bytes in [off, off + len) (len UINT64_MAX: all behind off) that are UNSTABLE since `until` or
- * earlier are not the file's any more. */
+/* Drops bytes in [off, off + len) (len UINT64_MAX: all behind off) that became UNSTABLE at `until`
+ * or earlier. */
 void dirty_cut(struct dirty_file *d, uint64_t off, uint64_t len, uint64_t until);
-/* The same of something that is about to be sent, now; and has been answered, and has changed these
- * bytes, of len 0 none. What was lost is to be written again where it has not. */
+/* dirty_cut_begin(): an operation that changes bytes by other means is about to be sent, at `now`.
+ * dirty_cut_end(): it was answered and has changed [off, off + len); len 0: no bytes. The rest of
+ * the lost extents go on as in dirty_redo(). */
 void dirty_cut_begin(struct dirty_file *d, struct dirty_cut *cut, uint64_t now);
 void dirty_cut_end(struct dirty_file *d, struct dirty_cut *cut, uint64_t off, uint64_t len);
-/* What `by` has written goes, but for what is WRITING. */
+/* Drops the extents of `by` that are not WRITING. */
 void dirty_forget(struct dirty_file *d, struct dirty_owner *by);
 
 /* Is any byte of [off, off + len) NEW or WRITING? */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * fetch: READs that bring a file's data into cache blocks.
+ * fetch: READs that bring file data into cache blocks.
  */
 #include "cache/fetch.h"
 
@@ -13,7 +13,7 @@
 
 #define FETCH_BLOCKS (MEM_MAX_SIZE / CACHE_BLOCK)
 
-/* One READ, or several if the server's largest is less than a block. */
+/* One READ, or several if the server's largest READ is smaller than a block. */
 struct fetch {
 	struct batch batch;
 	struct fetcher *by;
@@ -199,7 +199,8 @@ static void fill(struct fetch *x, struct part *p)
 	op->u.read.moves = x->n == 1 && op->u.read.to.len == x->block[0]->cap;
 }
 
-/* What op has brought in another place stays there, if it may, or goes to its block. */
+/* op may have brought its data in another place. The block takes over that place, if it may;
+ * otherwise the data is copied. */
 static void stay(struct fetch *x, struct nfs_op *op, bool may)
 {
 	const struct seg_list *moved = &op->u.read.moved;
@@ -229,7 +230,7 @@ static void took(struct fetch *x, struct part *p)
 	}
 }
 
-/* Did the file end where the bytes that have come end? */
+/* Did the file end behind the bytes that have come? */
 static bool ended_there(const struct fetch *x)
 {
 	const struct part *p, *last = NULL;
@@ -312,7 +313,7 @@ bool fetch(struct fetcher *f, uint64_t off, uint64_t end, uint64_t size)
 	return fetch_range(f, off, end, size, cache_reserve);
 }
 
-/* What is wanted first is asked for first. */
+/* READs backwards: the last bytes are wanted first. */
 static void fetch_back(struct fetcher *f, uint64_t off, uint64_t end, uint64_t size)
 {
 	uint64_t step = f->all->rsize > CACHE_BLOCK ? f->all->rsize / CACHE_BLOCK * CACHE_BLOCK

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * filechange: whose change it was.
+ * filechange: tells changes of a file by this mount from changes by another client.
  */
 #include "cache/filechange.h"
 
@@ -9,7 +9,7 @@
 
 #include "transport/clock.h"
 
-#define LINKS_MAX 64u /* WRITEs whose answers overtake one of an earlier one */
+#define LINKS_MAX 64u /* WRITEs whose answers may overtake the answer to an earlier WRITE */
 
 struct filechange_links {
 	unsigned n;
@@ -38,8 +38,8 @@ static bool same(const struct fileversion *a, const struct fileversion *b)
 	return a->change == b->change && a->size == b->size;
 }
 
-/* Change attributes grow, as far as servers say what they are; those made of coarse times may stay
- * while the file grows. */
+/* Servers let change attributes grow, as far as they say. An attribute made from a coarse time may
+ * stay while the file grows. */
 static bool newer(const struct fileversion *a, const struct fileversion *b)
 {
 	return a->change > b->change || (a->change == b->change && a->size > b->size);
@@ -53,8 +53,8 @@ static void set_locked(struct filechange *f, const struct fileversion *v, uint64
 	f->known = true;
 }
 
-/* Another client has changed the file, and v shows that; a server that has lost changes since
- * `known` would tell an older version. */
+/* Another client has changed the file. With a v that is no older than `known` the change is not
+ * just a server's loss of changes. */
 static void foreign_locked(
 	struct filechange *f, const struct fileversion *known, const struct fileversion *v)
 {
@@ -65,7 +65,7 @@ static void foreign_locked(
 		atomic_store(&f->replaced, now);
 }
 
-/* What is cached is not of the version that is known, or may not be. */
+/* The cached data is not, or may not be, of the known version. */
 static void stale_locked(struct filechange *f)
 {
 	f->whole = false;
@@ -90,7 +90,7 @@ void filechange_begin(struct filechange *f)
 	pthread_mutex_unlock(&f->lock);
 }
 
-/* Takes in the links that begin where the chain ends, as long as there are any. */
+/* Appends links to the end of the chain, as long as one fits. */
 static void extend_locked(struct filechange *f)
 {
 	struct filechange_links *l = f->links;
@@ -106,8 +106,8 @@ static void extend_locked(struct filechange *f)
 	}
 }
 
-/* A WRITE made version `after` of `before`. One that changed neither says nothing: within a tick of
- * the server's clock there may be many. */
+/* A WRITE turned version `before` into `after`. If the two are equal they tell nothing: many WRITEs
+ * may fall into one tick of the server's clock. */
 static void join_locked(
 	struct filechange *f, const struct fileversion *before, const struct fileversion *after)
 {
@@ -148,7 +148,8 @@ static void take_locked(struct filechange *f, const struct nfs_data_attr *a)
 		f->unproved = true;
 }
 
-/* No WRITE is under way any more, and links remain: the newest version they lead to. */
+/* No WRITE is under way any more, and links remain. Takes the newest version at the end of a
+ * link. */
 static void gap_locked(struct filechange *f)
 {
 	for (unsigned i = 0; i < f->links->n; i++)
@@ -156,8 +157,9 @@ static void gap_locked(struct filechange *f)
 			f->version = f->links->link[i].after;
 }
 
-/* The version that another client left where the chain has a gap: one that no WRITE of this mount
- * made, and no older than where the chain ends. NULL: each gap may be what the server lost. */
+/* The version that another client left where the chain has a gap. No WRITE of this mount made that
+ * version, and it is no older than the end of the chain. NULL: each gap may come from a server's
+ * loss of changes. */
 static const struct fileversion *gap_from_locked(const struct filechange *f)
 {
 	const struct filechange_links *l = f->links;
@@ -174,7 +176,8 @@ static const struct fileversion *gap_from_locked(const struct filechange *f)
 	return NULL;
 }
 
-/* What it all came to, version and links seen to. */
+/* The verdict on all WRITEs since the last moment without any. Sets the version and frees the
+ * links. */
 static enum filechange_by judge_locked(struct filechange *f, uint64_t alone)
 {
 	const struct fileversion *from = gap_from_locked(f);
@@ -190,7 +193,7 @@ static enum filechange_by judge_locked(struct filechange *f, uint64_t alone)
 	if (!chain && (same(&f->version, &f->first) || newer(&f->newest, &f->version)))
 		f->version = f->newest;
 	if (f->blind) {
-		atomic_store(&f->touched, f->wrote); /* the next look says what it is now */
+		atomic_store(&f->touched, f->wrote); /* the next look tells the present version */
 		return FILECHANGE_ASSUMED;
 	}
 	if ((chain && !gap) || (alone && alone <= f->began && !touched))
@@ -201,7 +204,7 @@ static enum filechange_by judge_locked(struct filechange *f, uint64_t alone)
 		foreign_locked(f, &known, gap && !from ? NULL : &left);
 		return FILECHANGE_FOREIGN;
 	}
-	/* less: a server that says that it counts, and does not */
+	/* less: the server says that it counts changes, but does not */
 	return grown == f->begun ? FILECHANGE_OURS : FILECHANGE_ASSUMED;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * filedata: whether what was written to a file is safe on the server, and who has been told.
+ * filedata: whether data written to a file is safe on the server, and which openers were told of a
+ * loss.
  */
 #include "cache/filedata.h"
 
@@ -27,7 +28,7 @@ static void lose_locked(struct filedata *d, int error)
 	d->error = error;
 }
 
-/* Notes verf as that of the unstable data. */
+/* Notes verf as the verifier of the unstable data. */
 static enum filedata_verf note_verf_locked(struct filedata *d, const uint8_t *verf)
 {
 	enum filedata_verf is = FILEDATA_SAME;

@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #define TEXT_MAX 8192
-#define NO_LIMIT ((uint64_t)1 << 60) /* version 1 says that there is none by a number near 2^63 */
+#define NO_LIMIT ((uint64_t)1 << 60) /* version 1 shows "no limit" as a number near 2^63 */
 
-/* The beginning of a file as text. False: there is no such file, or it is empty. */
+/* Reads the beginning of a file as text. False: the file is missing or empty. */
 static bool read_text(const char *path, char text[TEXT_MAX])
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -32,7 +32,7 @@ static bool read_text(const char *path, char text[TEXT_MAX])
 	return len > 0;
 }
 
-/* A file's number; UINT64_MAX: "max", or there is no such file. */
+/* Reads a number from a file; UINT64_MAX: "max", or no such file. */
 static uint64_t read_number(const char *dir, size_t len, const char *name)
 {
 	char path[PATH_MAX], text[TEXT_MAX], *end;
@@ -45,7 +45,7 @@ static uint64_t read_number(const char *dir, size_t len, const char *name)
 	return end == text || n >= NO_LIMIT ? UINT64_MAX : n;
 }
 
-/* The number behind key in memory.stat; 0 without one. */
+/* The number behind key in memory.stat or meminfo; 0: no such key. */
 static uint64_t stat_of(const char *text, const char *key)
 {
 	size_t len = strlen(key);
@@ -60,7 +60,7 @@ static uint64_t stat_of(const char *text, const char *key)
 
 /* --- groups ----------------------------------------------------------------------------------- */
 
-/* Is `name` one of the controllers, with commas between them, of n bytes? */
+/* Is `name` in the list of n bytes of controllers with commas between? */
 static bool lists(const char *s, size_t n, const char *name)
 {
 	size_t len = strlen(name);
@@ -75,8 +75,8 @@ static bool lists(const char *s, size_t n, const char *name)
 	return false;
 }
 
-/* The group of a hierarchy in /proc/self/cgroup: that of version 2, or that of version 1 with the
- * controller. Cut out of text. NULL: there is none. */
+/* Cuts this process's group out of the text of /proc/self/cgroup: the group of version 2, or the
+ * version 1 group with the controller. NULL: no such group. */
 static char *group_in(char *text, const char *controller)
 {
 	for (char *s = text, *next; s && *s; s = next) {
@@ -98,8 +98,8 @@ static char *group_in(char *text, const char *controller)
 	return NULL;
 }
 
-/* The groups begin at root and where; ours is `path` in there. Without a name space of its own a
- * container sees its path as the machine has it, but its group as the beginning. */
+/* Sets our group: `path` below root and where. A container without a cgroup namespace sees the
+ * machine's path in /proc/self/cgroup, but its own group at the top. */
 static bool set_group(
 	struct pressure *p, const char *root, const char *where, const char *path, bool v1)
 {
@@ -134,7 +134,7 @@ static void find_group(struct pressure *p, const char *root)
 		set_group(p, root, "/sys/fs/cgroup", group, false);
 }
 
-/* len bytes of p->group are a group: now those that are the one above it. False: there is none. */
+/* Shortens *len, a group's length in p->group, to that of the group above. False: there is none. */
 static bool above(const struct pressure *p, size_t *len)
 {
 	if (*len <= p->top)
@@ -157,13 +157,13 @@ static uint64_t limit_of(const struct pressure *p, size_t len)
 	return high < max ? high : max;
 }
 
-/* The bytes that a group uses, with pages of files; UINT64_MAX: not known. */
+/* The bytes that a group uses, pages of files included; UINT64_MAX: unknown. */
 static uint64_t used_of(const struct pressure *p, size_t len)
 {
 	return read_number(p->group, len, p->v1 ? "memory.usage_in_bytes" : "memory.current");
 }
 
-/* What is in use of a group and cannot be taken away. */
+/* The bytes that a group uses and the kernel cannot take away. */
 static uint64_t held_of(const struct pressure *p, size_t len)
 {
 	uint64_t used = used_of(p, len);
@@ -210,7 +210,7 @@ bool pressure_is_short(const struct pressure *p)
 	return false;
 }
 
-/* Has the machine plenty of memory for new programs? Not if it does not say so. */
+/* Has the machine plenty of memory for new programs? False also if it does not tell. */
 static bool machine_has_plenty(const struct pressure *p)
 {
 	uint64_t all, left;
@@ -236,8 +236,8 @@ bool pressure_stall_counts(const struct pressure *p)
 
 		if (limit == UINT64_MAX)
 			continue;
-		/* Pages of files fill every group in time. Only stalls in the group itself tell
-		 * that its processes wait for those pages to be taken. */
+		/* Pages of files fill every group in time. Only stalls in the group itself show
+		 * that its processes wait until the kernel takes those pages. */
 		used = p->of_group ? used_of(p, len) : held_of(p, len);
 		if (used != UINT64_MAX &&
 			used >= limit - limit / (p->of_group ? PRESSURE_ROOM : PRESSURE_PLENTY))
@@ -248,7 +248,7 @@ bool pressure_stall_counts(const struct pressure *p)
 
 /* --- stalls ----------------------------------------------------------------------------------- */
 
-/* The descriptor is what keeps the kernel watching. */
+/* The kernel watches as long as the descriptor is open. */
 static int watch(const char *path)
 {
 	int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);

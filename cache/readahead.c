@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * readahead: what the readers of an open file will want next.
+ * readahead: which data the readers of an open file will want next.
  */
 #include "cache/readahead.h"
 
 #include <string.h>
 
-#define NEAR  (1u << 20)   /* bytes that requests of one reader may overtake each other by */
-#define GAP   (128u << 10) /* what is so close together is as well read as left out */
-#define LARGE (64u << 10)  /* a first request of so many bytes is the kernel's own read-ahead */
+#define NEAR  (1u << 20)   /* bytes by which requests of one reader may overtake each other */
+#define GAP   (128u << 10) /* a gap so small is read as well */
+#define LARGE (64u << 10)  /* a first request so large is the kernel's own read-ahead */
 
 void readahead_init(struct readahead *r, uint32_t max)
 {
@@ -24,9 +24,9 @@ static uint32_t at_most(uint64_t n, uint32_t max)
 
 /* --- what pattern the requests make ----------------------------------------------------------- */
 
-/* The way that they have been found to go, if any. */
+/* The direction that the requests show, if any. */
 struct turn {
-	bool in_row; /* the request begins where another one ended */
+	bool in_row; /* the request begins where another ended */
 	bool any;
 	enum readahead_way way;
 	int64_t stride;
@@ -54,8 +54,8 @@ static struct turn turn_of(int64_t stride, uint64_t piece)
 	return t;
 }
 
-/* A run begins at off: are there two before it that are as far from each other and as long, right
- * before; or three, with others in between? */
+/* A run begins at off. Do two runs before it have the same distance and length, immediately before?
+ * Or three, with others between? */
 static struct turn find_steps(const struct readahead *r, uint64_t off)
 {
 	const struct readahead_run *last = &r->run[r->newest], *before;
@@ -75,7 +75,7 @@ static struct turn find_steps(const struct readahead *r, uint64_t off)
 	return (struct turn){.any = false};
 }
 
-/* Notes a request. */
+/* Adds a request to the runs. */
 static struct turn trace(struct readahead *r, uint64_t off, uint32_t len)
 {
 	struct turn t = {.any = false};
@@ -103,14 +103,14 @@ static struct turn trace(struct readahead *r, uint64_t off, uint32_t len)
 
 /* --- whose request it is ---------------------------------------------------------------------- */
 
-/* How many pieces off is further than the one that is being read; 0 also if it is behind that but
- * one that was asked for. False: it is in none. */
+/* Finds the piece in which off lies. *steps: its distance from the present piece, in pieces; 0 also
+ * for an earlier piece. False: off is in no expected piece. */
 static bool in_steps(const struct readahead_stream *s, uint64_t off, uint32_t *steps)
 {
 	int64_t d = (int64_t)(off - s->place), n;
 
 	n = d / s->stride;
-	if (d - n * s->stride < 0) /* where a piece before it ends */
+	if (d - n * s->stride < 0) /* off is behind the end of an earlier piece */
 		n += s->stride < 0 ? 1 : -1;
 	if (n < -(int64_t)READAHEAD_MOST_PIECES || n > (int64_t)s->asked + 1 ||
 		d - n * s->stride >= s->piece)
@@ -119,7 +119,7 @@ static bool in_steps(const struct readahead_stream *s, uint64_t off, uint32_t *s
 	return true;
 }
 
-/* Where a stream expects a request for len bytes at off exactly, or nearly. */
+/* Is this the request that the stream expects? For steps, any part of an expected piece. */
 static bool is_next(const struct readahead_stream *s, uint64_t off, uint32_t len)
 {
 	uint32_t steps;
@@ -164,7 +164,7 @@ static struct readahead_stream *oldest(struct readahead *r)
 	return old;
 }
 
-/* s goes another way from off on. */
+/* Has s go another way from off on. */
 static void turn_stream(
 	struct readahead *r, struct readahead_stream *s, uint64_t off, uint32_t len, struct turn t)
 {
@@ -185,7 +185,7 @@ static void grow_window(struct readahead *r, struct readahead_stream *s)
 		s->window = at_most(2ull * s->window, r->most);
 }
 
-/* What is not asked for yet of the window. A little is left for the next time. */
+/* Plans the part of the window that was not asked for yet. A small part waits for the next time. */
 static void plan_forward(
 	struct readahead *r, struct readahead_stream *s, uint64_t size, struct readahead_plan *plan)
 {
@@ -217,7 +217,7 @@ static void plan_back(struct readahead *r, struct readahead_stream *s, struct re
 	grow_window(r, s);
 }
 
-/* How many pieces a stream may have asked for. */
+/* The most pieces that a stream may have asked for. */
 static uint32_t most_pieces(const struct readahead *r, const struct readahead_stream *s)
 {
 	uint32_t most = r->most / s->piece;
@@ -234,7 +234,7 @@ static void plan_steps(
 	plan->from = at;
 	plan->to = at + s->piece;
 	plan->stride = s->stride;
-	/* off the end of the file, either one */
+	/* stops at either end of the file: below 0, `at` wraps around */
 	for (; s->asked < s->count && at < size; at += (uint64_t)s->stride) {
 		s->asked++;
 		plan->pieces++;
@@ -255,7 +255,7 @@ static void went_steps(struct readahead *r, struct readahead_stream *s, uint64_t
 	s->asked = s->asked > steps ? s->asked - steps : 0;
 }
 
-/* A request of s: its place moves, and what its window wants is planned. */
+/* Moves the place of s to its request, and plans the data of its window. */
 static void go(struct readahead *r, struct readahead_stream *s, uint64_t off, uint32_t len,
 	uint64_t size, struct readahead_plan *plan)
 {
@@ -301,7 +301,7 @@ struct readahead_plan readahead_note(struct readahead *r, uint64_t off, uint32_t
 			s->window = at_most(READAHEAD_MIN, r->most);
 	}
 	s->used = ++r->now;
-	/* between pieces there is nothing that anybody comes back for */
+	/* no reader comes back for the data between pieces */
 	plan.cache = s->way != READAHEAD_STEPS && (s->window || off == 0);
 	go(r, s, off, len, size, &plan);
 	return plan;
@@ -319,7 +319,7 @@ void readahead_wasted(struct readahead *r)
 	}
 }
 
-/* Has what lies at off been asked for ahead? */
+/* Was the data at off asked for ahead? */
 static bool was_ahead(const struct readahead_stream *s, uint64_t off)
 {
 	uint32_t steps;

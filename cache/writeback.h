@@ -1,44 +1,48 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * writeback: what was written to files (cache/dirty.h), on its way to the server.
+ * writeback: sends to the server the data that programs wrote to files (cache/dirty.h).
  *
- * write(2) is answered when its data is in an extent. WRITEs are sent, several at a time and each
- * as large as one can be, when
+ * A write(2) is answered when its data is in an extent. Several WRITEs are sent at a time, each as
+ * large as possible, when
  *
  *     a stream of writes has filled one
- *     much is NEW, or there is no room for more
- *     it has been NEW for a second or two (writeback_tick())
- *     somebody waits for it (writeback_wait()): fsync, close, what must come after it
+ *     much data is NEW, or there is no room for more
+ *     data has been NEW for a second or two (writeback_tick())
+ *     a caller waits for the data (writeback_wait()): fsync, close, an operation that must follow
  *
- * They are UNSTABLE, and what they carried is kept until a COMMIT has come back with the verifier
- * that they came back with (filedata.h). A COMMIT is sent when a program waits for it, when much is
- * kept, and else by writeback_tick(): some seconds after the last WRITE of the file, or ten after
- * the first. One is sent at once when another client is seen to have changed the file
+ * WRITEs are UNSTABLE. Their data is kept until a COMMIT returns the same verifier as the WRITEs
+ * (filedata.h). A COMMIT is sent when a program waits for it or when much data is kept. Otherwise
+ * writeback_tick() sends one some seconds after the file's last WRITE, or ten seconds after the
+ * first. If another client is seen to have changed the file, a COMMIT is sent at once
  * (writeback_commit()).
  *
- * With another verifier the server has restarted, and may have lost what is UNSTABLE. That is
- * written again, and no program notices, if no other client was seen to have changed the file since
- * the WRITE was sent (filechange_replaced()): the answer to the COMMIT that tells of the restart
- * brings the file's version, so a change that was not seen before is seen then. Else the server may
- * have another client's bytes there, or have cut the file short for it. Then nothing is written
- * again, and filedata tells of a loss. If somebody waits for the data to be safe, and one
- * WRITE carries all that is not, that WRITE makes it so, and there is no COMMIT. What somebody
- * wants to be done when it is (struct nfs_then) goes with that WRITE: the file's times are set
- * behind it, and as there is nothing left to be written again they stay as they are set.
+ * Another verifier means that the server has restarted and may have lost the UNSTABLE data. That
+ * data is written again, and no program notices, if no other client was seen to have changed the
+ * file since the WRITE was sent (filechange_replaced()). The answer to the COMMIT that tells of the
+ * restart brings the file's version, so any change shows by then. After such a change the server
+ * may have another client's bytes in the same place, or a file that the other client has cut short.
+ * Then no data is written again, and filedata tells of a loss.
  *
- * A COMMIT goes in the name of who has written (filedata.h). If he may not write the file any more
- * it is tried once more as each of those who wait for it, and if nobody does, when somebody will.
+ * If a caller waits until the data is safe, and one WRITE can carry all data that is not safe, then
+ * that WRITE is stable and needs no COMMIT. The same WRITE carries the operation that the caller
+ * wants done behind the data (struct nfs_then). So the file's times are set behind the last WRITE,
+ * and they stay because nothing is left to be written again.
  *
- * A WRITE that fails is a loss: its data goes, filedata tells of it, and until a write has
- * succeeded the file's `failing` is set: then whoever writes should wait for the server's answer.
+ * A COMMIT is sent with the credential of the last writer (filedata.h). If the server refuses that
+ * credential, the COMMIT is tried once with the credential of each waiting caller. If no caller
+ * waits, the next caller's wait sends another COMMIT.
  *
- * A writer is an open file, in whose name the WRITEs are sent. It must stay until no extent of it
- * is left: wait for STABLE, then writeback_close().
+ * A WRITE that fails is a loss: its data is dropped, filedata tells of it, and the file's `failing`
+ * is set until a write has succeeded. While `failing` is set, a writer should wait for the server's
+ * answer.
  *
- * Locks. written.lock guards a file's extents, operations and waits; writeback.lock, which is taken
- * after it, what is of the mount. No callback runs with one of them held, but for the two of
- * memory, which only count and free.
+ * A writer is an open file, with whose open state and credential the WRITEs are sent. It must stay
+ * until none of its extents is left: wait for STABLE, then call writeback_close().
+ *
+ * Locks. written.lock guards a file's extents, operations and waits. writeback.lock, which is taken
+ * after it, guards the fields of the mount. No callback runs with either lock held, except the two
+ * for memory, which only count and free.
  */
 #ifndef RNFS_CACHE_WRITEBACK_H
 #define RNFS_CACHE_WRITEBACK_H
@@ -62,10 +66,11 @@ struct writeback_ops {
 	/* A file must stay while an operation of it is under way. */
 	void (*hold)(struct written *f);
 	void (*release)(struct written *f);
-	/* A WRITE is about to be sent, and has ended with or without success. */
+	/* Before a WRITE is sent; after it has ended, with or without success. */
 	void (*write_begin)(struct writer *by);
 	void (*write_end)(struct writer *by, const struct nfs_op *op);
-	/* A COMMIT that was sent at asked has ended; again: it failed, and is no loss yet. */
+	/* A COMMIT that was sent at `asked` has ended. again: it failed, but that is not a loss
+	 * yet. */
 	void (*commit_end)(
 		void *ctx, struct written *f, const struct nfs_op *op, uint64_t asked, bool again);
 	void *ctx;
@@ -81,31 +86,31 @@ struct writer {
 
 enum written_level {
 	WRITTEN, /* the server has it */
-	SENT,	 /* the same; what one WRITE can carry it will not lose either */
-	STABLE,	 /* ... and will not lose any of it */
+	SENT,	 /* the server has it, and keeps it in a restart if one WRITE could carry all */
+	STABLE,	 /* the server has it, and keeps it in a restart */
 };
 
-/* Somebody who waits until what was written before is WRITTEN or STABLE, or has been lost, which
- * filedata tells. ready() is called once, on the thread that saw the end. */
+/* Waits until all data written before has reached a level, or has been lost (filedata tells).
+ * ready() is called once, on the thread that saw the end. */
 struct writeback_wait {
 	void (*ready)(struct writeback_wait *w);
-	/* Is to be done behind what was written, which is tried if that goes in one WRITE, in the
-	 * name of the same user, cred; see done. NULL: nothing. Both stay. */
+	/* An operation to be done behind the data, or NULL. It is tried if the data goes in one
+	 * WRITE of the same user, cred; then->done tells whether it was done. Both must stay. */
 	struct nfs_then *then;
 	const struct rpc_cred *cred;
 	/* the file's lock */
 	enum written_level level;
 	bool waits, commits;
-	bool refused;	 /* COMMIT in the name of cred; or there is none */
+	bool refused;	 /* the server refused a COMMIT with cred, or cred is NULL */
 	uint64_t target; /* WRITEs with a smaller id must have ended; UINT64_MAX: not known yet */
 	uint64_t need;	 /* commits: a COMMIT with this gen or a later one must have ended */
-	unsigned rounds; /* times that a COMMIT came back with another verifier */
+	unsigned rounds; /* other verifiers seen, in the units of COMMIT_ROUND */
 	TAILQ_ENTRY(writeback_wait) link;
 };
 
 TAILQ_HEAD(writeback_waits, writeback_wait);
 
-/* What was written to one file. */
+/* The data that was written to one file. */
 struct written {
 	/* constant */
 	const struct nfs_fh *fh;
@@ -118,16 +123,16 @@ struct written {
 	uint64_t next_id;
 	struct writeback_waits waits;
 	uint64_t since;	     /* when the oldest NEW extent was made, on clock_ns() */
-	uint64_t kept_since; /* when the oldest UNSTABLE extent, about, became that */
-	uint64_t kept_last;  /* and the newest */
+	uint64_t kept_since; /* when the oldest UNSTABLE extent became UNSTABLE, roughly */
+	uint64_t kept_last;  /* when the newest did */
 	bool committing;
-	bool stuck;   /* the last COMMIT failed: no other follows until somebody waits */
-	bool starved; /* there was no memory to send all that somebody waits for */
+	bool stuck;   /* the last COMMIT failed: no other is sent until a caller waits */
+	bool starved; /* memory was too short to send all data that a caller waits for */
 	bool listed;  /* writeback.lock */
 	LIST_ENTRY(written) link;
 };
 
-/* Somebody who waits for room. ready() as above. */
+/* Waits for room. ready() as in struct writeback_wait. */
 struct writeback_room {
 	void (*ready)(struct writeback_room *w);
 	/* writeback.lock */
@@ -147,50 +152,52 @@ struct writeback_stats {
 	_Atomic uint64_t taken;	    /* bytes that were not copied */
 	_Atomic uint64_t writes;    /* WRITEs sent */
 	_Atomic uint64_t commits;   /* COMMITs sent */
-	_Atomic uint64_t rewritten; /* times that a server's restart had a file written again */
+	_Atomic uint64_t rewritten; /* times that a file was written again after a server restart */
 	_Atomic uint64_t full;	    /* times that a writer waited for room */
 };
 
-/* Blocks of limit bytes at most; 0: nothing is ever taken. NULL when out of memory. *ops must stay.
- */
+/* A limit on the bytes of blocks; 0: no data is ever taken. NULL when out of memory. *ops must
+ * stay. */
 struct writeback *writeback_new(const struct writeback_ops *ops, size_t limit);
 /* No file may have an extent. Accepts NULL, returns NULL. */
 struct writeback *writeback_free(struct writeback *all);
-/* Another most, unless that was 0. Where more is in use, writers wait until COMMITs have brought it
- * below. Any thread. */
+/* Sets another limit, unless the limit was 0. Above it, writers wait until COMMITs have freed
+ * enough. Any thread. */
 void writeback_set_limit(struct writeback *all, size_t limit);
 /* WRITEs of at most wsize bytes are sent to client from now on. */
 void writeback_start(struct writeback *all, struct nfs_client *client, uint32_t wsize);
 struct writeback_stats *writeback_stats(struct writeback *all);
-/* Bytes of blocks that are in use. */
+/* Bytes of blocks in use. */
 size_t writeback_bytes(const struct writeback *all);
 
 void written_init(struct written *f, const struct nfs_fh *fh, struct filedata *data);
-/* Nothing may be left of it. */
+/* f may have no extents and no waits. */
 void written_finish(struct written *f);
-/* Is there anything that the server does not have? Any thread. */
+/* Is there data that the server does not have? Any thread. */
 static inline bool written_dirty(const struct written *f)
 {
 	return dirty_bytes(&f->dirty, DIRTY_NEW) || dirty_bytes(&f->dirty, DIRTY_WRITING);
 }
-/* Where the last byte of that is in the file, or a byte behind that; 0: there is none. */
+/* The end in the file of the data that the server does not have, or an offset behind that end; 0:
+ * no such data. */
 static inline uint64_t written_end(const struct written *f)
 {
 	return atomic_load_explicit(&f->dirty.end, memory_order_relaxed);
 }
-/* Does all that the server does not have, or might lose, go in one WRITE, as far as can be seen?
- * whole: and is that probably all that there will be? */
+/* Can one WRITE carry all data that the server does not have or might lose, as far as can be seen?
+ * whole: is that also probably the whole file? */
 bool written_is_one(struct written *f, bool whole);
-/* The file of all with that handle that has extents, held, or NULL. */
+/* Finds the file with the handle fh among those with extents. Returns it held, or NULL. */
 struct written *writeback_find(struct writeback *all, const struct nfs_fh *fh);
-/* Is any of it in [off, off + len)? */
+/* Does any NEW or WRITING data lie in [off, off + len)? */
 bool written_overlaps(struct written *f, uint64_t off, uint64_t len);
-/* What was written to [off, off + len) (UINT64_MAX: all behind off) and the server had at `since`
- * has been changed otherwise, and is not to be written again. */
+/* Another operation has changed [off, off + len) (len UINT64_MAX: all behind off). Data there that
+ * the server had at `since` must not be written again. */
 void written_cut(struct written *f, uint64_t off, uint64_t len, uint64_t since);
-/* Something that will change it otherwise is about to be sent; and has been answered in
- * part, or at all: has changed that, of len 0 nothing, as far as is known. Only what was on the
- * server before begin is cut, and until end none of it is written again. */
+/* written_cut_begin(): an operation that changes the file by other means is about to be sent.
+ * written_cut_part(), written_cut_end(): a part of it, or all of it, was answered and has changed
+ * [off, off + len), as far as is known; len 0: no bytes. Only data that the server had before
+ * written_cut_begin() is cut. Until written_cut_end() none of that data is written again. */
 void written_cut_begin(struct written *f, struct written_cut *cut);
 void written_cut_part(struct written *f, struct written_cut *cut, uint64_t off, uint64_t len);
 void written_cut_end(struct written *f, struct written_cut *cut, uint64_t off, uint64_t len);
@@ -205,35 +212,36 @@ enum dirty_put writeback_put(struct writeback *all, struct writer *by, uint64_t 
 enum dirty_put writeback_take(struct writeback *all, struct writer *by, uint64_t off,
 	struct mem_buf *buf, uint32_t at, uint32_t len);
 
-/* What was written before is to be on the server: w, whose ready and then are set, waits for that.
- * False: it is; w does not wait, and then was not done. */
+/* Has all data that was written before brought to `level`. w, whose ready and then are set, waits
+ * for that. False: the data is there already, w does not wait, and w->then was not done. */
 bool writeback_wait(struct writeback *all, struct written *f, struct writeback_wait *w,
 	enum written_level level);
-/* w is not to wait any more. False: it does not, ready() has been called or is about to be. */
+/* Ends the wait of w. False: w does not wait; ready() has been called or is about to be. */
 bool writeback_unwait(struct written *f, struct writeback_wait *w);
 /* Waits for room after FULL. False: there may be some already, or none will come. */
 bool writeback_wait_room(struct writeback *all, struct writeback_room *w);
 bool writeback_unwait_room(struct writeback *all, struct writeback_room *w);
 
-/* `by` ends: what is left of it is given up, for it could not be made safe, and that was noted.
- * False: a WRITE of it is still under way; to be called again after another wait. */
+/* `by` ends. Drops its extents: they could not be made safe, and that loss was noted. False: a
+ * WRITE of `by` is still under way; call again after another wait. */
 bool writeback_close(struct writer *by);
 
-/* An answer that did not come to a WRITE or COMMIT from here has told that the server has restarted
- * (FILEDATA_OTHER): what it had of f is written again. */
+/* An answer to an operation other than a WRITE or COMMIT of this module has told of a server
+ * restart (FILEDATA_OTHER). Writes again the UNSTABLE data of f. */
 void writeback_redo(struct written *f);
 
-/* Another client may have changed f: has what is UNSTABLE committed, before there is any reason to
- * write it again. No program waits. Any thread; does not wait. */
+/* Another client may have changed f. Has the UNSTABLE data committed before a restart can require
+ * that it be written again. No program waits. Any thread; does not wait. */
 void writeback_commit(struct written *f);
 
-/* To be called about once a second. */
+/* Call about once a second. */
 void writeback_tick(struct writeback *all);
-/* Has all be written and committed. True: there is something left. */
+/* Starts WRITEs and COMMITs for all data. True: some is left. */
 bool writeback_sync(struct writeback *all);
 /* Is a WRITE or COMMIT under way? */
 bool writeback_busy(struct writeback *all);
-/* Up to max files that have extents, held, from the n-th on; returns how many. */
+/* Returns up to max of the files that have extents, from the n-th on, and holds them. Returns their
+ * number. */
 unsigned writeback_files(struct writeback *all, unsigned n, struct written *file[], unsigned max);
 
 #endif

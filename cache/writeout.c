@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * writeout: WRITEs and COMMITs of what was written (writeback.h).
+ * writeout: WRITEs and COMMITs of written data (writeback.h).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ void writeout_destroy(struct writeout *x)
 	free(x);
 }
 
-/* x has ended, or was not needed: who waits for room tries again. */
+/* x has ended, or was not needed. All waits for room try again. */
 static void writeout_free(struct writeback *all, struct writeout *x)
 {
 	struct room_list rooms = TAILQ_HEAD_INITIALIZER(rooms);
@@ -72,16 +72,16 @@ static void write_finish(struct writeout *x)
 		filedata_lost(f->data, x->error);
 	pthread_mutex_lock(&f->lock);
 	TAILQ_REMOVE(&f->under_way, x, link);
-	/* A COMMIT that ended since the first part was answered has seen these bytes WRITING. If it
-	 * told of a restart, that part may be lost; if it did not and nothing is unstable any more,
-	 * it was sent behind all parts. */
+	/* A COMMIT that ended since the first part was answered has seen these bytes WRITING. If
+	 * that COMMIT told of a restart, the first part may be lost. If it did not, and no data is
+	 * unstable any more, the COMMIT was sent behind all parts. */
 	keeps = filedata_dirty(f->data, &gen);
 	redo |= x->unstable && !x->error && filedata_restarts(f->data) != x->restarts;
 	keeps = x->unstable && !x->error && (keeps || redo);
 	if (keeps)
 		written_keeps_locked(f);
 	dirty_wrote(&f->dirty, x->run, x->n, keeps, gen, clock_ns());
-	/* another WRITE may have been answered before it, and done later */
+	/* the server may have executed a later WRITE after x, and answered it before */
 	if (x->waiter && !x->error && !redo && f->next_id == x->id + 1)
 		*x->waiter->then = x->then;
 	if (redo)
@@ -141,7 +141,7 @@ static void write_took(struct writeout *x, struct part *p)
 		x->f->data, x->by->cred, op->u.write.committed, op->u.write.verf, true));
 	p->got += op->u.write.count;
 	if (p->got < p->want && !x->error) {
-		x->then.done = false; /* it was, too early */
+		x->then.done = false; /* it was done, but too early */
 		p->settled = false;
 		write_fill(x, p);
 	}
@@ -161,7 +161,7 @@ static void write_step(struct batch *b)
 		write_finish(x);
 }
 
-/* The run of x is WRITING: sends it. Without the lock. */
+/* Sends the run of x, which is WRITING. Without the lock. */
 static void write_submit(struct writeout *x)
 {
 	struct writeback *all = x->f->all;
@@ -175,7 +175,7 @@ static void write_submit(struct writeout *x)
 	}
 	x->batch.cred = *x->by->cred;
 	seg_list_init(&x->batch.data, x->seg, x->n);
-	batch_cut(&x->batch, all->wsize); /* reserved */
+	batch_cut(&x->batch, all->wsize); /* cannot fail: parts are reserved */
 	STAILQ_FOREACH (p, &x->batch.parts, next)
 		write_fill(x, p);
 	batch_submit(&x->batch, write_step);
@@ -186,7 +186,7 @@ static uint64_t run_len(struct dirty_extent *const run[], unsigned n)
 	return run[n - 1]->off + run[n - 1]->len - run[0]->off;
 }
 
-/* The n extents of x->run, which are NEW, become one WRITE. */
+/* Makes one WRITE of the n NEW extents of x->run. */
 static void write_begin_locked(struct written *f, struct writeout *x, unsigned n, bool stable)
 {
 	f->all->ops->hold(f);
@@ -204,14 +204,14 @@ static void write_begin_locked(struct written *f, struct writeout *x, unsigned n
 	TAILQ_INSERT_TAIL(&f->under_way, x, link);
 }
 
-/* Is that run all that the server does not have? */
+/* Is that run all data that the server does not have? */
 static bool is_last_locked(struct written *f, struct dirty_extent *run[], unsigned n)
 {
 	return dirty_bytes(&f->dirty, DIRTY_NEW) == run_len(run, n) &&
 	       !dirty_bytes(&f->dirty, DIRTY_WRITING);
 }
 
-/* Is it all that is not safe? */
+/* Is that run all data that is not safe? */
 static bool is_all_locked(struct written *f, struct dirty_extent *run[], unsigned n)
 {
 	uint64_t gen;
@@ -219,14 +219,14 @@ static bool is_all_locked(struct written *f, struct dirty_extent *run[], unsigne
 	return is_last_locked(f, run, n) && !filedata_dirty(f->data, &gen);
 }
 
-/* Is it probably all that there will be? It is a small file, of which nothing was sent before. */
+/* Is that run probably the whole file? It is, if it is small and the file's first WRITE. */
 static bool is_whole_locked(struct written *f, struct dirty_extent *run[], unsigned n)
 {
 	return !f->next_id && !run[0]->off && run_len(run, n) <= WHOLE_FILE_MAX;
 }
 
-/* x, which is about to be sent, does what w wants: attributes are set behind what will not be
- * written again. */
+/* Has x, which is about to be sent, carry the operation of w. Attributes may only be set behind
+ * data that will not be written again. */
 static void carry_locked(struct written *f, struct writeout *x, struct writeback_wait *w)
 {
 	if (x->n && run_len(x->run, x->n) <= f->all->wsize && rpc_same_cred(w->cred, x->by->cred) &&
@@ -247,8 +247,8 @@ void writeout_forget_locked(struct written *f, const struct writeback_wait *w)
 				x->waiter = NULL;
 }
 
-/* Sends the run that ends at `end`, or with end 0 the first one at or behind *from. False: there is
- * none, or no memory. */
+/* Sends the run that ends at `end`, or with end 0 the first run at or behind *from. False: there is
+ * no run, or no memory. */
 static bool send_run(
 	struct written *f, uint64_t end, uint64_t *from, bool stable, struct writeback_wait *w)
 {
@@ -299,7 +299,7 @@ void writeout_send_all(struct written *f, bool stable, struct writeback_wait *w)
 
 static void commit_submit(struct writeout *x);
 
-/* Whoever wrote may not write the file any more: somebody else may. */
+/* If the server refuses the credential of the COMMIT, a waiting caller may be allowed to commit. */
 static enum commit_refused commit_refused(struct writeout *x)
 {
 	const struct nfs_op *op = &x->batch.first.op;
@@ -347,7 +347,6 @@ static void commit_submit(struct writeout *x)
 	batch_submit(&x->batch, commit_done);
 }
 
-/* f->committing has been set. */
 void writeout_commit(struct written *f)
 {
 	struct writeback *all = f->all;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * written: what was written to one file, and who waits for it (writeback.h).
+ * written: the data that was written to one file, and the waits for that data (writeback.h).
  */
 #include <assert.h>
 #include <errno.h>
@@ -10,17 +10,17 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 
-/* A server whose verifier always changes: seen by that many COMMITs, or that many times more
- * WRITEs, of which those of several connections may tell of one restart several times. */
+/* The verifier of this server changes all the time: the limit in COMMITs, or in WRITEs, which count
+ * 1 / COMMIT_ROUND. WRITEs of several connections may tell of one restart several times. */
 #define ROUNDS_MAX   8u
 #define COMMIT_ROUND 8u
-/* What is UNSTABLE is committed when no WRITE has been answered for that long, and when the oldest
- * of it is that old. */
+/* UNSTABLE data is committed when no WRITE of it was answered for COMMIT_IDLE_NS, or when the
+ * oldest of it is COMMIT_AGE_NS old. */
 #define COMMIT_IDLE_NS (5 * NSEC_PER_SEC)
 #define COMMIT_AGE_NS  (10 * NSEC_PER_SEC)
 
-/* What was safe, or nearly, is to be written again: who waits for it does so from the start. A
- * COMMIT that is under way says nothing of that, whatever it brings. */
+/* UNSTABLE data is to be written again, so every wait starts anew. A COMMIT under way has no
+ * meaning for those waits any more. */
 static void begin_again_locked(struct written *f, unsigned round)
 {
 	struct writeback_wait *w;
@@ -72,7 +72,6 @@ bool written_is_one(struct written *f, bool whole)
 	return one;
 }
 
-/* f is one of all's from now on. */
 void written_join_locked(struct written *f, struct writeback *all)
 {
 	if (f->all)
@@ -81,7 +80,6 @@ void written_join_locked(struct written *f, struct writeback *all)
 	f->dirty.memory = &all->memory;
 }
 
-/* f is among the files with extents, or not, as it has some now or not. */
 void written_list_locked(struct written *f)
 {
 	struct writeback *all = f->all;
@@ -98,7 +96,8 @@ void written_list_locked(struct written *f)
 	pthread_mutex_unlock(&all->lock);
 }
 
-/* The server may have lost bytes of f that may be another client's by now: that is a loss. */
+/* The server may have lost bytes of f, and another client may have written in their place: a
+ * loss. */
 static void give_up_locked(struct written *f)
 {
 	if (!f->dirty.given_up)
@@ -180,8 +179,6 @@ bool writeback_close(struct writer *by)
 
 /* --- a server that has restarted -------------------------------------------------------------- */
 
-/* All that is NEW has been sent, or there was no memory for that: who waits for it waits for those
- * WRITEs. */
 void written_all_sent_locked(struct written *f)
 {
 	struct writeback_wait *w;
@@ -193,7 +190,6 @@ void written_all_sent_locked(struct written *f)
 			w->target = f->next_id;
 }
 
-/* The server has answered with another verifier: what it had is written again. */
 void written_redo_locked(struct written *f)
 {
 	begin_again_locked(f, 1);
@@ -207,7 +203,6 @@ void written_redo_locked(struct written *f)
 	writeback_count(&f->all->stats.rewritten, 1);
 }
 
-/* After written_redo_locked(), without the lock. */
 void written_redone(struct written *f)
 {
 	writeout_send_all(f, false, NULL);
@@ -284,7 +279,7 @@ static void wait_ends_locked(
 	TAILQ_INSERT_TAIL(done, w, link);
 }
 
-/* Those of f that a COMMIT with that gen concerns go on: it has failed, or made all safe. */
+/* A COMMIT with that gen has failed, or has made all data safe. Ends the waits that need it. */
 static void committed_locked(struct written *f, uint64_t gen, struct writeback_waits *done)
 {
 	struct writeback_wait *w, *next;
@@ -330,7 +325,6 @@ enum commit_refused written_refused(struct written *f, struct rpc_cred *by)
 	return next ? COMMIT_AGAIN : any ? COMMIT_NEVER : COMMIT_LATER;
 }
 
-/* A COMMIT of f with that gen has ended, and filedata knows how. */
 void written_committed(struct written *f, uint64_t gen, bool failed, bool redo)
 {
 	struct writeback_waits done = TAILQ_HEAD_INITIALIZER(done);
@@ -344,7 +338,7 @@ void written_committed(struct written *f, uint64_t gen, bool failed, bool redo)
 	} else {
 		if (!failed) {
 			dirty_committed(&f->dirty, gen);
-			f->kept_since = clock_ns(); /* what is left came meanwhile */
+			f->kept_since = clock_ns(); /* the rest became UNSTABLE meanwhile */
 		}
 		committed_locked(f, gen, &done);
 	}
@@ -353,7 +347,7 @@ void written_committed(struct written *f, uint64_t gen, bool failed, bool redo)
 	tell(&done);
 }
 
-/* w has what it waits for (true), or needs a COMMIT, or waits on. */
+/* True: the wait of w is over. Sets w->commits if a COMMIT is needed. */
 static bool is_done_locked(struct written *f, struct writeback_wait *w)
 {
 	const struct writeout *first = TAILQ_FIRST(&f->under_way);
@@ -374,7 +368,6 @@ static bool is_done_locked(struct written *f, struct writeback_wait *w)
 	return false;
 }
 
-/* Something of f has ended: who waits for that goes on, and a COMMIT is sent if it is time. */
 void written_look(struct written *f)
 {
 	struct writeback_waits done = TAILQ_HEAD_INITIALIZER(done);
@@ -391,7 +384,7 @@ void written_look(struct written *f)
 			commit = true;
 		}
 	}
-	/* what is kept takes room that others may need soon */
+	/* kept data takes room that other files may need soon */
 	if (!f->committing && !commit && !f->stuck && writeback_bytes(all) > all->limit / 2 &&
 		dirty_bytes(&f->dirty, DIRTY_UNSTABLE) >= all->limit / 8)
 		commit = true;
@@ -413,7 +406,7 @@ bool writeback_wait(struct writeback *all, struct written *f, struct writeback_w
 	w->commits = w->refused = false;
 	w->target = UINT64_MAX;
 	w->rounds = 0;
-	all->ops->hold(f); /* whoever answers w may let it go */
+	all->ops->hold(f); /* the callback of w may release f */
 	pthread_mutex_lock(&f->lock);
 	written_join_locked(f, all);
 	pthread_mutex_unlock(&f->lock);

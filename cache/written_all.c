@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * written_all: what was written to all files of a mount (writeback.h).
+ * written_all: the data that was written to all files of a mount (writeback.h).
  */
 #include "cache/writeback.h"
 
@@ -11,7 +11,7 @@
 #include "cache/writeback_impl.h"
 #include "transport/clock.h"
 
-#define MUCH	   (8ull << 20) /* NEW bytes of a file that are not kept back any longer */
+#define MUCH	   (8ull << 20) /* so many NEW bytes of a file are sent without waiting for more */
 #define AGE_NS	   NSEC_PER_SEC
 #define TICK_FILES 64
 
@@ -106,7 +106,7 @@ size_t writeback_bytes(const struct writeback *all)
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* After [off, end) has been put: sends what need not wait for more. */
+/* After [off, end) was put: sends a run that need not wait for more. */
 static void put_end(struct written *f, uint64_t end, bool whole)
 {
 	if (dirty_bytes(&f->dirty, DIRTY_NEW) >= MUCH)
@@ -115,7 +115,7 @@ static void put_end(struct written *f, uint64_t end, bool whole)
 		writeout_send_to(f, end);
 }
 
-/* Before that: f has something NEW from now on. */
+/* Before a put: from now on f has NEW data. */
 static void put_begin_locked(struct written *f, struct writeback *all)
 {
 	written_join_locked(f, all);
@@ -199,7 +199,7 @@ struct written *writeback_find(struct writeback *all, const struct nfs_fh *fh)
 	return f;
 }
 
-/* Sends what there is of f, and has what is kept committed. */
+/* Sends the NEW data of f, and a COMMIT for its UNSTABLE data. */
 static void push(struct written *f)
 {
 	bool commit;
@@ -299,7 +299,7 @@ bool writeback_wait_room(struct writeback *all, struct writeback_room *w)
 	pthread_mutex_unlock(&all->lock);
 	writeback_count(&all->stats.full, 1);
 	for_all(all, push);
-	/* from here on w may be gone */
+	/* w may have ended and be freed from here on */
 	pthread_mutex_lock(&all->lock);
 	TAILQ_FOREACH (one, &all->rooms, link)
 		if (one->id == id)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs_address: the addresses that a server's name stands for.
+ * nfs_address: the addresses of a server's name.
  */
 #include "nfsproto/nfs_address.h"
 
@@ -28,7 +28,7 @@ static void explain(const char *host, int family, int error, struct err *e)
 			error == EAI_SYSTEM ? strerror(errno) : gai_strerror(error));
 }
 
-/* A local address is one of each link: connect(2) only says EINVAL without the link. */
+/* A link-local address needs its link: without one connect(2) only says EINVAL. */
 static bool lacks_scope(const struct addrinfo *a)
 {
 	const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)a->ai_addr;
@@ -50,8 +50,8 @@ static bool usable(const struct addrinfo *a)
 	return (a->ai_family == AF_INET || a->ai_family == AF_INET6) && !lacks_scope(a);
 }
 
-/* Takes the list by turns: the next usable address of the family that it is the turn of, or of the
- * other one if there is none left. Moves *at behind an address that is taken. */
+/* Goes through the list by turns. Returns the next usable address of the family whose turn it is,
+ * or of the other family if none is left. Moves *at behind the returned address. */
 static struct addrinfo *next_of(struct addrinfo *at, bool of_first, int first)
 {
 	while (at && !(usable(at) && (at->ai_family == first) == of_first))
@@ -61,7 +61,7 @@ static struct addrinfo *next_of(struct addrinfo *at, bool of_first, int first)
 
 static unsigned by_turns(struct addrinfo *list, struct dial_addr *out)
 {
-	struct addrinfo *at[2]; /* of the first address's family, of the other */
+	struct addrinfo *at[2]; /* [0]: of the first address's family; [1]: of the other */
 	unsigned n = 0, turn = 0;
 	int first;
 

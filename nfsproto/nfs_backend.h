@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs_backend: what an NFS version brings to nfs_client.c, inside the nfsproto layer.
+ * nfs_backend: the interface of an NFS version to nfs_client.c, inside the nfsproto layer.
  *
  * A back end's client begins with a `struct nfs_client`. The front checks parameters and operations
- * (lengths, names, sizes) before it hands them on, so that a back end sees only sane input.
+ * (lengths, names, sizes) before it hands them to the back end. So a back end sees only sane input.
  */
 #ifndef RNFS_NFSPROTO_NFS_BACKEND_H
 #define RNFS_NFSPROTO_NFS_BACKEND_H
@@ -15,14 +15,14 @@
 
 #define container_of(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
 
-/* What has become of a call of an op, and so how the op goes on. */
+/* The outcome of an op's call, and how the op goes on. */
 enum nfs_outcome {
-	NFS_DONE,    /* it has succeeded */
-	NFS_AGAIN,   /* it goes on at once, as the kind that is set by now */
+	NFS_DONE,    /* the op has succeeded */
+	NFS_AGAIN,   /* call at once, of the kind set meanwhile */
 	NFS_LATER,   /* the same after a pause */
-	NFS_RECOVER, /* once more when what it relies on has been seen to */
+	NFS_RECOVER, /* call again after recovery of the state that the op relies on */
 	NFS_STATUS,  /* the server answered with an error, which is kept with the answer */
-	NFS_FAILED,  /* it ends with the negative errno in op->error */
+	NFS_FAILED,  /* the op ends with the negative errno in op->error */
 };
 
 /* error: negative, or 0. */
@@ -37,11 +37,11 @@ struct nfs_backend {
 	struct nfs_client *(*mount)(const struct nfs_mount_params *p, struct err *e);
 	/* nfs_client_free(), never NULL. */
 	void (*unmount)(struct nfs_client *c);
-	/* nfs_submit() of an op that passed the checks; op->client, error and the back end's
-	 * members are set to their initial values. */
+	/* nfs_submit() of an op that passed the checks. op->client, error and the back end's
+	 * members have their initial values. */
 	void (*submit)(struct nfs_client *c, struct nfs_op *op);
 	void (*cancel)(struct nfs_client *c, struct nfs_op *op);
-	/* nfs_deleg_holds() etc.; NULL: there are no delegations. id is not 0. */
+	/* nfs_deleg_holds() etc.; NULL: the version has no delegations. id is not 0. */
 	bool (*deleg_holds)(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id);
 	struct nfs_open *(*deleg_open)(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id,
 		int flags, const struct rpc_cred *cred);
@@ -57,7 +57,7 @@ struct nfs_client {
 	/* constant */
 	const struct nfs_client_upcalls *up; /* NULL: none */
 	void *up_ctx;
-	/* constant after mount; info.rpc is filled in when asked */
+	/* constant after mount; info.rpc is filled in at each query */
 	struct nfs_client_info info;
 	struct nfs_fh root;
 	struct nfs_attr root_attr;
@@ -65,15 +65,15 @@ struct nfs_client {
 	uint64_t leave_by; /* nfs_client_leave_by() */
 };
 
-/* The beginning of every back end's client: who is told what (nfs_client_upcalls). */
+/* Sets up the common part of a back end's client, with the upcalls. */
 void nfs_client_init(
 	struct nfs_client *c, const struct nfs_backend *backend, const struct nfs_mount_params *p);
-/* Until when, on clock_ns(), a step of leaving the server may wait that usually lasts ms at most.
- */
+/* The latest time, on clock_ns(), for the end of a step of leaving the server. ms: how long the
+ * step may usually last. */
 uint64_t nfs_leave_until(const struct nfs_client *c, unsigned ms);
-/* The upcalls, if the user has them. No lock held. */
+/* Calls the upcall, if there is one. No lock may be held. */
 void nfs_tell_recalled(struct nfs_client *c, const struct nfs_fh *fh);
-/* Without the upcall there is nothing to flush. */
+/* Without the upcall there is no data to flush. */
 bool nfs_tell_flush(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id);
 bool nfs_tell_inquired(struct nfs_client *c, const struct nfs_fh *fh, uint64_t *size,
 	uint64_t *change, bool *modified);
@@ -82,17 +82,18 @@ void nfs_tell_attributes(struct nfs_client *c, const struct nfs_fh *fh,
 	const struct nfs_data_attr *attr, uint64_t asked);
 void nfs_tell_connection(struct nfs_client *c, enum nfs_connection what);
 
-/* Sets *e for a server that ends every connection before it has answered: its name, and the step
- * of mounting. */
+/* Sets *e for a server that ends every connection before it has answered: its name, and the step of
+ * mounting. */
 void nfs_shut_out(struct err *e, struct rpc_client *rpc, const char *server, const char *step);
 
 extern const struct nfs_backend nfs3_backend;
 extern const struct nfs_backend nfs4_backend;
 
-/* Resolves p->host and connects to the first of its addresses that answers: side by side, or, with
- * an RDMA device, one after the other. rp names program, version, callback service and callbacks;
- * the rest is filled in here from p, and peer is the address that answered. NULL with *e set: what
- * the first of the attempts said. Blocks for p->connect_ms, the hand-shake and the name look-up. */
+/* Resolves p->host and connects to the first of its addresses that answers: in parallel, or, with
+ * an RDMA device, one after the other. The caller has set program, version, callback service and
+ * callbacks in rp. This function fills in the rest from p, with the address that answered as peer.
+ * NULL with *e set: the error of the first attempt. Blocks for p->connect_ms, the hand-shake and
+ * the name look-up. */
 struct rpc_client *nfs_connect(
 	const struct nfs_mount_params *p, struct rpc_client_params *rp, struct err *e);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs_client: the version-neutral front. Checks what comes from above, once, for all back ends;
- * resolves the server's name; hands on.
+ * nfs_client: the version-neutral front. Checks the operations from above, once, for all back ends;
+ * resolves the server's name; hands operations to the back end.
  */
 #include "nfsproto/nfs_client.h"
 
@@ -82,7 +82,7 @@ static unsigned default_port(const struct nfs_mount_params *p)
 	return p->proto == RPC_TCP ? NFS_PORT_TCP : NFS_PORT_RDMA;
 }
 
-/* Leaves those that have not been tried. Returns their number. */
+/* Keeps the addresses that were not tried. Returns their number. */
 static unsigned drop_tried(struct dial_addr *a, unsigned n)
 {
 	unsigned left = 0;
@@ -93,7 +93,8 @@ static unsigned drop_tried(struct dial_addr *a, unsigned n)
 	return left;
 }
 
-/* All addresses side by side, and without the one that had connected, if that led to nothing. */
+/* Tries all addresses in parallel. If the one that connected fails later, in the hand-shake, tries
+ * the addresses that are left. */
 static struct rpc_client *connect_any(
 	struct rpc_client_params *rp, struct dial_addr *a, unsigned n, struct err *e)
 {
@@ -117,7 +118,8 @@ static struct rpc_client *connect_any(
 	return c;
 }
 
-/* One after the other, each for its share of the time: RDMA devices connect in several steps. */
+/* Tries one after the other, each for its share of the time: RDMA devices connect in several
+ * steps. */
 static struct rpc_client *connect_each(
 	struct rpc_client_params *rp, const struct dial_addr *a, unsigned n, struct err *e)
 {
@@ -164,7 +166,7 @@ struct rpc_client *nfs_connect(
 
 /* --- life of a client ---------------------------------------------------------------------- */
 
-/* A size option of 0 stands for the largest; sizes are kept multiples of 1024 as mount.nfs does. */
+/* A size of 0 stands for the largest. Sizes are multiples of 1024, as in mount.nfs. */
 static uint32_t clamp_io(uint32_t want)
 {
 	if (want == 0 || want > NFS_IO_MAX)
@@ -174,7 +176,7 @@ static uint32_t clamp_io(uint32_t want)
 	return want & ~1023u;
 }
 
-/* size, or the largest power of two that is no more than most. */
+/* size, or the largest power of two up to most. */
 static uint32_t at_most(uint32_t size, size_t most)
 {
 	uint32_t n = NFS_IO_MIN;
@@ -186,8 +188,8 @@ static uint32_t at_most(uint32_t size, size_t most)
 	return n;
 }
 
-/* No READ, WRITE or READDIR carries more than one RPC may have registered. Beside a directory's
- * entries there is the rest of the reply. */
+/* Limits READ, WRITE and READDIR to the memory that one RPC may register. A READDIR reply has other
+ * parts beside the entries. */
 static struct nfs_client *bounded(struct nfs_client *c, struct mem_pool *pool)
 {
 	size_t most = mem_pool_rpc_most(pool);
@@ -212,8 +214,8 @@ static struct nfs_client *mount_version(const struct nfs_mount_params *p, struct
 	return NULL;
 }
 
-/* The newest version that the server speaks. As mount.nfs does, NFSv3 is also tried where the
- * server has NFSv4 but no such path in it: some servers have exports that only MOUNT leads to. */
+/* Mounts by the newest version that the server speaks. As mount.nfs does, also tries NFSv3 if the
+ * server has NFSv4 but no such path there: some servers have exports that only MOUNT leads to. */
 static struct nfs_client *mount_any(struct nfs_mount_params *p, struct err *e)
 {
 	struct err four = {.kind = ERR_NONE}, three = {.kind = ERR_NONE};
@@ -226,7 +228,7 @@ static struct nfs_client *mount_any(struct nfs_mount_params *p, struct err *e)
 		log_ctrl("%s: trying NFSv3", four.msg);
 		p->vers_major = 3;
 		c = mount_version(p, &three);
-		if (!c) /* the kind is that of the version people expect */
+		if (!c) /* report the error of the version that users expect */
 			err_set(e, four.kind, "%.190s; and NFSv3 does not help: %.180s", four.msg,
 				three.msg);
 	} else if (!c) {
@@ -395,8 +397,8 @@ static int check_name(const struct nfs_name *n)
 	return 0;
 }
 
-/* A name that is to be made or removed: the two names of the directory itself are refused here as
- * the system calls do, since a server may only answer NFS4ERR_BADNAME. */
+/* Checks a name that is to be made or removed. "." and ".." are refused here with the error of the
+ * system calls: a server may only answer NFS4ERR_BADNAME. */
 static int check_new_name(const struct nfs_name *n, int dot_error)
 {
 	int rc = check_name(n);
@@ -415,7 +417,8 @@ static int check_dir_name(const struct nfs_fh *dir, const struct nfs_name *n, in
 	return rc ? rc : check_new_name(n, dot_error);
 }
 
-/* An open outlives its op: the blocks of its sink must be there to be held. */
+/* The blocks of an open's sink must be ones that can be held, for they may be needed after its
+ * op. */
 static bool can_be_held(const struct seg_list *l)
 {
 	for (uint32_t i = 0; i < l->n; i++)
@@ -467,7 +470,7 @@ static int check_io(const struct nfs_client *c, const struct nfs_op *op)
 	return check_fh(&op->u.write.fh);
 }
 
-/* The bytes at..at+len of a file. */
+/* Checks the range at..at+len of a file. */
 static int check_range(uint64_t at, uint64_t len)
 {
 	if (len == 0 || at > INT64_MAX)
@@ -500,7 +503,7 @@ static int check_copy(const struct nfs_op *op)
 	return rc ? rc : check_fh(&op->u.copy.to_fh);
 }
 
-/* Names of extended attributes may have any byte but NUL. */
+/* Checks the name of an extended attribute, which may have any byte but NUL. */
 static int check_xattr(const struct nfs_fh *fh, const struct nfs_name *n)
 {
 	if (n->len == 0 || !n->s)
@@ -517,7 +520,7 @@ static int check_rename(const struct nfs_op *op)
 	return rc ? rc : check_dir_name(&op->u.rename.to_dir, &op->u.rename.to, -EBUSY);
 }
 
-/* What a system call with these arguments would be refused for without asking anyone. */
+/* The error that a system call with these arguments gets without asking the server. */
 static int check_op(const struct nfs_client *c, const struct nfs_op *op)
 {
 	int rc;
@@ -587,7 +590,7 @@ static int check_op(const struct nfs_client *c, const struct nfs_op *op)
 	return -EINVAL;
 }
 
-/* What an op brings only if the server tells it. */
+/* Clears results that a server need not send. */
 static void clear_results(struct nfs_op *op)
 {
 	static const struct nfs_data_attr none = {.have = false};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs_count: how many operations a mount has had the server do, and how long they took.
+ * nfs_count: how many operations a mount has sent to the server, and how long they took.
  */
 #include "nfsproto/nfs_count.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs_count: how many operations a mount has had the server do, and how long they took.
+ * nfs_count: how many operations a mount has sent to the server, and how long they took.
  *
- * An operation counts when it ends, if a call of it was made. Its queue time is from when the
- * caller wanted it (nfs_op.since_ns) until its first call was handed to a connection; its answer
- * time from there to its end, repetitions included. That costs a clock reading and some additions
- * to memory that a thread mostly has for itself.
+ * An operation counts when it ends, if a call was made for it. Its queue time goes from the
+ * caller's request (nfs_op.since_ns) until its first call was handed to a connection. Its answer
+ * time goes from there to its end, repetitions included. The cost is a clock reading and some
+ * additions to memory that one thread mostly has for itself.
  */
 #ifndef RNFS_NFSPROTO_NFS_COUNT_H
 #define RNFS_NFSPROTO_NFS_COUNT_H
@@ -25,9 +25,9 @@ struct nfs_counts { /* all zeros at first */
 
 /* Operations of one type so far. */
 struct nfs_count {
-	uint64_t errors; /* ended with one: LOOKUP's ENOENT, too */
+	uint64_t errors; /* ended with an error, such as ENOENT of a LOOKUP */
 	uint64_t bytes;	 /* of file data, read or written */
-	uint64_t calls;	 /* RPCs: more than operations where some had to be repeated */
+	uint64_t calls;	 /* RPCs: more than operations if some were repeated */
 	struct histogram queue, answer;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs_file: a file of any type, as every version of NFS knows it: its handle, its name, its
+ * nfs_file: a file of any type, in the terms of every NFS version: its handle, its name, its
  * attributes, its entry in a directory.
  */
 #ifndef RNFS_NFSPROTO_NFS_FILE_H
@@ -55,10 +55,10 @@ struct nfs_attr {
 	struct timespec atime, mtime, ctime;
 };
 
-/* What comes back of a file's attributes with an operation on its data, for whoever has to tell his
- * own changes from those of others. A server need not tell. */
+/* A file's attributes that come with an operation on its data. They let the caller tell changes by
+ * this mount from changes by another client. A server need not send them. */
 struct nfs_data_attr {
-	bool have;	  /* the rest is set, but for what has a flag of its own */
+	bool have;	  /* the other fields are set, except those with a flag of their own */
 	bool have_before; /* before_*: just before the operation (NFSv3; NFSv4 at an append) */
 	bool counted; /* NFSv4.2: each change adds exactly one to change (RFC 7862 section 12.2.3)
 		       */
@@ -68,11 +68,11 @@ struct nfs_data_attr {
 	uint64_t before_change, before_size;
 };
 
-/* What comes back of a directory's attributes with an operation on the names in it. */
+/* A directory's attributes that come with an operation on the names in it. */
 struct nfs_dir_attr {
-	bool have; /* the rest is set: a server need not tell */
-	/* attr is as before the operation (NFSv4's LOOKUP), else as after it: a name may have been
-	 * made or removed in between */
+	bool have; /* the other fields are set: a server need not send them */
+	/* attr is from before the operation (NFSv4's LOOKUP), otherwise from after it: a name may
+	 * have been made or removed in between */
 	bool before;
 	struct nfs_attr attr;
 };
@@ -85,8 +85,8 @@ struct nfs_dir_attr {
 #define NFS_SET_MTIME	  (1u << 5)
 #define NFS_SET_ATIME_NOW (1u << 6) /* the server's clock */
 #define NFS_SET_MTIME_NOW (1u << 7)
-/* With NFS_SET_MODE, of what is made, in NFSv4.2 (RFC 8275): mode is as the program gave it, and
- * the server takes the bits of umask from it unless the directory's default ACL says otherwise. */
+/* With NFS_SET_MODE, for a new object, in NFSv4.2 (RFC 8275). mode is as the program gave it. The
+ * server removes the bits of umask unless the directory's default ACL says otherwise. */
 #define NFS_SET_UMASK (1u << 8)
 
 struct nfs_sattr {
@@ -102,7 +102,7 @@ struct nfs_fsstat {
 	uint32_t name_max;
 };
 
-/* How safe data is that was written. */
+/* How safe written data is. */
 enum nfs_stable { NFS_UNSTABLE = 0, NFS_DATA_SYNC = 1, NFS_FILE_SYNC = 2 };
 
 #define NFS_VERF_SIZE 8

@@ -26,7 +26,7 @@ enum nfs_verdict nfs_unsure_failed(const struct nfs_op *op, int error)
 		return error == -ENOENT ? NFS_V_DONE : NFS_V_FAILED;
 	case NFS_REMOVEXATTR:
 		return error == -ENODATA ? NFS_V_DONE : NFS_V_FAILED;
-	case NFS_RENAME: /* -ESTALE: to stands for another file than `only` */
+	case NFS_RENAME: /* -ESTALE: `to` stands for another file than `only` */
 		return op->u.rename.moved && (error == -ENOENT || error == -ESTALE) ? NFS_V_LOOK
 										    : NFS_V_FAILED;
 	case NFS_LINK:
@@ -58,7 +58,7 @@ void nfs_unsure_place(
 	}
 }
 
-/* Is the object that op found under its name the one that op made? */
+/* Did op make the object that it found under its name? */
 static bool has_mark(const struct nfs_op *op, const struct nfs_attr *attr)
 {
 	const struct timespec *mark = &op->u.create.set.atime;

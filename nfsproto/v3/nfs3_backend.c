@@ -25,12 +25,12 @@
 
 #define DTSIZE_MAX    (128u << 10)
 #define DTSIZE_MIN    4096u
-#define IO_SERVER_MIN 1024u /* a server that claims to take less is not believed */
+#define IO_SERVER_MIN 1024u /* a smaller limit from a server is ignored */
 #define GOODBYE_MS    1000u
 
 /* --- mounting ------------------------------------------------------------------------------ */
 
-/* Why a step of the mount failed. status: what the server answered, or 0 and error. */
+/* Reports why a step of the mount failed. status: the server's answer, or 0 and error. */
 static int step_error(struct nfs3_client *c, const struct nfs3_sync *s, const char *step, int error,
 	uint32_t status, struct err *e)
 {
@@ -93,8 +93,8 @@ static int sync_proc(struct nfs3_client *c, struct nfs3_sync *s, const struct nf
 		(uint32_t)ulb_nfs3_res_max(args->proc, NFS_PATH_MAX), ms);
 }
 
-/* One procedure on the root, asked until it is answered with something else than "later", at most
- * connect_ms. 0, or -1 with *e set. */
+/* Calls one procedure on the root, again until the answer is not "later", for connect_ms at most.
+ * 0, or -1 with *e set. */
 static int step(struct nfs3_client *c, uint32_t proc, struct nfs3_res *res, struct err *e)
 {
 	uint64_t until = clock_ns() + c->connect_ms * NFS3_MSEC;
@@ -223,7 +223,7 @@ static int establish(struct nfs3_client *c, const struct nfs_mount_params *p, st
 	if (!c->base.rpc)
 		return -1;
 	c->rp.peer_name = c->server;
-	c->rp.lost = NULL; /* others like it are not the mount's own */
+	c->rp.lost = NULL; /* later connections made with rp are not the mount's own */
 	c->rp.answers = NULL;
 	if (step(c, NFS3PROC_NULL, &res, e) || nfs3_mount_ask(c, p, &c->base.root, e) ||
 		limits(c, p, e))
@@ -234,7 +234,7 @@ static int establish(struct nfs3_client *c, const struct nfs_mount_params *p, st
 	return 0;
 }
 
-/* What was sent before goes on when the locks that it relies on are known to be held. */
+/* Earlier requests go on once the locks that they rely on are known to be held. */
 static void nfs3_reconnected(void *ctx)
 {
 	struct nfs3_client *c = ctx;
@@ -305,7 +305,7 @@ static void nfs3_submit(struct nfs_client *base, struct nfs_op *op)
 	case NFS_OPEN:
 		rc = nfs3_open_begin(c, op);
 		break;
-	case NFS_CLOSE: /* the server does not know that it was open */
+	case NFS_CLOSE: /* the server never knew of the open */
 		nfs3_open_close(c, op->u.close.open);
 		op->done(op);
 		return;

@@ -35,16 +35,16 @@ struct nfs3_client;
 
 enum nfs3_kind_id {
 	/* 0 .. NFS_OP_TYPES - 1: an op's first call, where every op of the type begins alike */
-	NFS3_K_LOOKUP_AFTER = NFS_OP_TYPES, /* the handle that CREATE did not tell */
+	NFS3_K_LOOKUP_AFTER = NFS_OP_TYPES, /* for a handle that CREATE's reply left out */
 	NFS3_K_LOOK,			    /* at the name of an unsure op (nfs_unsure.h) */
-	NFS3_K_GETATTR_AFTER,		    /* the attributes that a reply did not tell */
+	NFS3_K_GETATTR_AFTER,		    /* for attributes that a reply left out */
 	NFS3_K_OPEN_CREATE,
 	NFS3_K_OPEN_LOOKUP,
 	NFS3_K_OPEN_ACCESS,
-	NFS3_K_OPEN_SETATTR,  /* what an exclusive create could not set */
-	NFS3_K_OPEN_TRUNCATE, /* O_TRUNC of a file that was there */
-	NFS3_K_APPEND_SIZE,   /* where an NFS_WRITE that appends has to go, */
-	NFS3_K_APPEND,	      /* and that one */
+	NFS3_K_OPEN_SETATTR,  /* for attributes that an exclusive create could not set */
+	NFS3_K_OPEN_TRUNCATE, /* O_TRUNC of an existing file */
+	NFS3_K_APPEND_SIZE,   /* the offset for an NFS_WRITE that appends, */
+	NFS3_K_APPEND,	      /* and that WRITE */
 	NFS3_KINDS
 };
 
@@ -52,13 +52,14 @@ struct nfs3_kind {
 	const char *name;
 	/* Fills in a, whose proc is NULL, for the call, and call's sinks. */
 	void (*put)(struct nfs3_client *c, struct nfs_op *op, struct nfs3_args *a);
-	/* Looks at results with status NFS3_OK; x stands where nfs3_get_res() ends. NFS_DONE,
-	 * NFS_AGAIN (with op->be.v3.kind) or NFS_FAILED. */
+	/* Looks at results with status NFS3_OK; x stands where nfs3_get_res() ends. Returns
+	 * NFS_DONE, NFS_AGAIN (with op->be.v3.kind) or NFS_FAILED. */
 	enum nfs_outcome (*get)(struct nfs3_client *c, struct nfs_op *op, const struct nfs3_res *r,
 		struct xdr_in *x);
-	/* The call failed with status: as get, or NFS_STATUS: that it is. May be NULL. */
+	/* The call failed with status. Returns as get does, or NFS_STATUS: op fails with status.
+	 * May be NULL. */
 	enum nfs_outcome (*fail)(struct nfs3_client *c, struct nfs_op *op, uint32_t status);
-	/* Takes what a call brings that has failed. May be NULL. */
+	/* Takes the results that come with a failure. May be NULL. */
 	void (*failed)(struct nfs_op *op, const struct nfs3_res *r);
 };
 
@@ -106,18 +107,18 @@ enum nfs_outcome nfs3_fail_op_open_lookup(
 	struct nfs3_client *c, struct nfs_op *op, uint32_t status);
 #undef NFS3_FUNCS
 
-/* The op's attributes, if p has them; else the op goes on to ask for them. */
+/* Takes the op's attributes if p has them; otherwise the op goes on to ask for them. */
 enum nfs_outcome nfs3_take_attr(
 	struct nfs_op *op, const struct nfs3_post_op *p, struct nfs_attr *attr);
 
 /* --- opens ------------------------------------------------------------------------------------ */
 
-/* Those of an owner's locks that were asked for through it make its I/O rely on them (nfs3_nlm.h).
- */
+/* An open file. Its I/O relies on the locks that an owner last requested through it
+ * (nfs3_nlm.h). */
 struct nfs_open {
 	uint8_t verf[NFS3_CREATEVERFSIZE]; /* of an exclusive create */
-	atomic_uint refs;		   /* the user's until CLOSE, lock contexts' */
-	atomic_uint locks;		   /* lock contexts that hold something */
+	atomic_uint refs;		   /* held by the user until CLOSE, and by lock contexts */
+	atomic_uint locks;		   /* lock contexts that hold locks */
 	atomic_uint locks_lost;		   /* lock contexts that have lost a lock: no I/O */
 	LIST_ENTRY(nfs_open) link;	   /* the client's lock: of its opens, until CLOSE */
 };
@@ -132,9 +133,9 @@ struct nfs_open *nfs3_open_unref(struct nfs_open *o);
 
 /* Starts an OPEN: its open state and its first kind. 0 or -ENOMEM. */
 int nfs3_open_begin(struct nfs3_client *c, struct nfs_op *op);
-/* Gives an ending OPEN's state to the user, or frees it if the op failed. */
+/* Gives an ending OPEN's state to the user, or frees the state if the op failed. */
 void nfs3_open_end(struct nfs3_client *c, struct nfs_op *op);
-/* The user is done with o; and with all, at the end of the mount. */
+/* The user closes o. The second closes all open files at the end of the mount. */
 void nfs3_open_close(struct nfs3_client *c, struct nfs_open *o);
 void nfs3_open_close_all(struct nfs3_client *c);
 
@@ -142,10 +143,10 @@ void nfs3_open_close_all(struct nfs3_client *c);
 
 enum nfs3_task_state { NFS3_T_NEW, NFS3_T_SENT, NFS3_T_DELAYED, NFS3_T_ENDING };
 
-/* The server may have lost the locks that I/O relies on: such I/O is not sent, and, with pull, what
- * was sent over a connection that is lost is taken back. c->lock held. */
+/* The server may have lost the locks that I/O relies on. Such I/O is not sent any more. With pull,
+ * such I/O that was sent over a lost connection is taken back. c->lock held. */
 void nfs3_task_doubt_locked(struct nfs3_client *c, bool pull);
-/* What is held for that goes on. c->lock held. */
+/* I/O that was held back for that goes on. c->lock held. */
 void nfs3_task_trust_locked(struct nfs3_client *c);
 /* Starts op with the kind in op->be.v3.kind. No lock held. */
 void nfs3_task_start(struct nfs3_client *c, struct nfs_op *op);
@@ -153,9 +154,9 @@ void nfs3_task_start(struct nfs3_client *c, struct nfs_op *op);
 void nfs3_task_end(struct nfs3_client *c, struct nfs_op *op, int error);
 void nfs3_task_cancel(struct nfs3_client *c, struct nfs_op *op);
 
-/* The thread that starts ops again that were told to come later. 0 or -errno. */
+/* Starts the thread that starts delayed ops again. 0 or -errno. */
 int nfs3_timer_start(struct nfs3_client *c);
-/* Ends what waits with -ENOTCONN; nothing will wait any more. */
+/* Ends delayed ops with -ENOTCONN; no op will be delayed any more. */
 void nfs3_timer_stop(struct nfs3_client *c);
 
 /* --- the whole -------------------------------------------------------------------------------- */
@@ -168,14 +169,14 @@ struct nfs3_client {
 	/* constant after mount */
 	struct rpc_cred cred;
 	char server[256];
-	struct rpc_client_params rp; /* of the connection, for others like it; peer_name: server */
+	struct rpc_client_params rp; /* of the connection, for further ones; peer_name: server */
 	struct nfs3_mount *mount;    /* how MOUNT was reached; NULL: not mounted */
 	struct nfs3_nlm *nlm;	     /* locks; NULL: mounted with nolock */
 	unsigned connect_ms;
 	bool soft;
-	unsigned soft_ms;  /* soft: most time an op is retried */
+	unsigned soft_ms;  /* soft: longest time of retries of an op */
 	uint32_t name_max; /* longest name, bytes */
-	uint64_t verf;	   /* random: where verifiers of exclusive creates begin */
+	uint64_t verf;	   /* random: first verifier of exclusive creates */
 
 	atomic_uint_least64_t next_verf;
 	atomic_bool no_plus;	  /* the server has no READDIRPLUS */
@@ -185,9 +186,9 @@ struct nfs3_client {
 	pthread_mutex_t lock;
 	/* lock: these, and be.v3.state and be.v3.cancelled of every op */
 	bool stopping;		      /* no new ops */
-	LIST_HEAD(, nfs_open) opens;  /* what the user has not closed, which ends with the mount */
-	atomic_bool doubt;	      /* locks are not known to be held; changed under it */
-	TAILQ_HEAD(, nfs_op) relying; /* sent, and relying on locks */
+	LIST_HEAD(, nfs_open) opens;  /* open files of the user, which end with the mount */
+	atomic_bool doubt;	      /* locks may be lost; changed under lock */
+	TAILQ_HEAD(, nfs_op) relying; /* sent, and rely on locks */
 	TAILQ_HEAD(nfs3_delayed, nfs_op) delayed; /* by due_ns */
 	pthread_cond_t wake;			  /* of the timer's thread */
 	bool timer_up, timer_stop;

@@ -14,15 +14,15 @@
 
 #define NFS3_EXPORT_GROUPS 32 /* of an export; further ones are left out */
 
-/* One export: an absolute path without NUL, and n clients that may mount it; none: all may. Names
- * are the server's, with any bytes, and gone after the call. */
+/* One export: an absolute path without NUL, and the n clients that may mount it; none: all may. The
+ * names come from the server, with any bytes, and are gone after the call. */
 typedef void nfs3_export_fn(
 	void *ctx, const struct nfs_name *path, const struct nfs_name *clients, unsigned n);
 
-/* Asks the portmapper at the address for MOUNT, and MOUNT for its exports; TCP. each is called for
- * one after the other, on another thread, before this returns. 0, or -1 with *e set (UNREACHABLE,
- * VERSION: MOUNT is not served; PROTOCOL): then exports that each has got are not all. Blocks for
- * 2 * ms at most. Costs two connections and two round trips. */
+/* Asks the portmapper at the address for MOUNT, and MOUNT for its exports; TCP. Calls `each` for
+ * one after the other, on another thread, before this function returns. 0, or -1 with *e set
+ * (UNREACHABLE, VERSION: MOUNT is not served; PROTOCOL). After an error `each` may have got only
+ * some exports. Blocks for 2 * ms at most. Costs two connections and two round trips. */
 int nfs3_exports(const struct sockaddr *server, socklen_t len, struct mem_pool *pool, unsigned ms,
 	nfs3_export_fn *each, void *ctx, struct err *e);
 

@@ -90,7 +90,7 @@ static void warn_once(struct nfs3_held *h, const char *why)
 	h->warned = true;
 }
 
-/* One more slot, of no list. Its number, or 0. */
+/* Makes one more slot, on no list. Its number, or 0. */
 static uint32_t grow(struct nfs3_held *h)
 {
 	uint32_t room = h->room ? 2 * h->room : ROOM_MIN;
@@ -115,7 +115,7 @@ static void set_free(struct nfs3_held *h, uint32_t number)
 	h->free = number;
 }
 
-/* What a former daemon left; a slot that cannot be had in memory is as an empty one. */
+/* Reads a former daemon's slots; a slot without memory for it counts as empty. */
 static void load(struct nfs3_held *h)
 {
 	struct record r;
@@ -157,7 +157,7 @@ uint32_t nfs3_held_note(struct nfs3_held *h, const struct nfs3_held_owner *o)
 	ssize_t n;
 
 	if (o->fh.len == 0 || o->fh.len > NFS3_FHSIZE || o->cred.ngids > RPC_MAX_GIDS)
-		return 0; /* not one that was ever sent */
+		return 0; /* no such handle was ever sent */
 	if (number)
 		h->free = h->slot[number - 1].next;
 	else
@@ -184,7 +184,7 @@ void nfs3_held_strike(struct nfs3_held *h, uint32_t number)
 		return;
 	if (h->slot[number - 1].state == LEFT)
 		h->left--;
-	/* one that stays in the file is unlocked in vain by who comes next */
+	/* a successor would unlock in vain for a slot that stays in the file */
 	if (h->fd >= 0 && pwrite(h->fd, &empty, sizeof(empty), offset_of(number)) < 0)
 		log_ctrl("the file of this mount's locks: %s", strerror(errno));
 	set_free(h, number);

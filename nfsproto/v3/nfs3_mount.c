@@ -69,7 +69,7 @@ static int refused(const struct nfs3_client *c, const char *path, uint32_t statu
 	}
 }
 
-/* Is AUTH_SYS, or AUTH_NONE, which stands for any, on the server's list? */
+/* Does the server's list have AUTH_SYS, or AUTH_NONE, which stands for any? */
 static bool flavor_ok(const struct mount3_mnt_res *res)
 {
 	for (uint32_t i = 0; i < res->nflavors; i++)
@@ -80,7 +80,7 @@ static bool flavor_ok(const struct mount3_mnt_res *res)
 
 /* --- the ways ------------------------------------------------------------------------------ */
 
-/* Is there something to be heard from another way? */
+/* Is another way to MOUNT worth trying? */
 static bool not_there(int rc)
 {
 	return rc == -EPROTONOSUPPORT || rc == -ENOTCONN || rc == -ETIMEDOUT || rc == -EREMOTEIO ||

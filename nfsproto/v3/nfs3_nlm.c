@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs3_nlm: the thread that works off the queue of lock requests, its beginning and its end.
+ * nfs3_nlm: the thread that executes lock requests, its beginning and its end.
  */
 #include "nfsproto/v3/nfs3_nlm.h"
 
@@ -24,8 +24,8 @@
 #include "transport/log.h"
 
 #define SEC	 UINT64_C(1000000000)
-#define CLAIM_NS SEC	   /* until what could not be decided is tried again */
-#define PROBE_NS (5 * SEC) /* of silence while something is held */
+#define CLAIM_NS SEC	   /* wait before undecided claims are tried again */
+#define PROBE_NS (5 * SEC) /* silence before a probe while locks are held */
 
 static void wait_until_locked(struct nfs3_nlm *n, uint64_t ns)
 {
@@ -50,7 +50,7 @@ static bool holds_any(const struct nfs3_nlm *n)
 	return false;
 }
 
-/* Finds out what is still held, and lets I/O go on if that was possible. */
+/* Finds out which locks are still held, and lets I/O go on if that was possible. */
 static void claim(struct nfs3_client *c)
 {
 	struct nfs3_nlm *n = c->nlm;
@@ -79,8 +79,8 @@ void nfs3_nlm_start(struct nfs3_client *c)
 	pthread_mutex_unlock(&n->lock);
 }
 
-/* A connection over which an answer comes is one of a server that has not restarted; one that was
- * lost is made anew by this. */
+/* An answer over the same connection shows that the server has not restarted. A lost connection is
+ * made anew by this call. */
 static void probe(struct nfs3_client *c)
 {
 	if (nfs3_nlm_connect(c) != NFS3_NLM_DONE || nfs3_nlm_ping(c) != NFS3_NLM_DONE)
@@ -112,8 +112,8 @@ static void *nlm_main(void *arg)
 			pthread_mutex_lock(&n->lock);
 			continue;
 		}
-		nfs3_nlm_look_locked(
-			n); /* nobody would stop the call of one that is cancelled already */
+		nfs3_nlm_look_locked(n); /* a cancelled op must not begin a call: no cancellation
+					    would stop that call */
 		op = nfs3_nlm_next_locked(n, &until);
 		if (nfs3_nlm_has_left(n) && n->left_ns < until)
 			until = n->left_ns;
@@ -203,7 +203,7 @@ int nfs3_nlm_init(struct nfs3_nlm *n, const char *dir, const char *who)
 	n->abort_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	if (n->abort_fd < 0)
 		return -errno;
-	/* Two mounts of one host share nothing, and a server may know hosts by this name alone. */
+	/* Two mounts of one host share no state, and a server may know hosts by this name alone. */
 	if (nfs3_nsm_open(&n->nsm, dir, who)) {
 		close(n->abort_fd);
 		return -EIO;
@@ -218,8 +218,8 @@ int nfs3_nlm_init(struct nfs3_nlm *n, const char *dir, const char *who)
 	return 0;
 }
 
-/* Clears ctx's locks at the server if there is time, and forgets it. False: they are still there.
- */
+/* Clears ctx's locks at the server if there is time, and forgets ctx. False: the server still has
+ * the locks. */
 static bool leave(struct nfs3_client *c, struct nfs3_lock_ctx *ctx, uint64_t until)
 {
 	struct nfs3_nlm *n = c->nlm;

@@ -10,10 +10,10 @@
 
 /* dir, who: nfs3_nsm_open()'s. 0 or -errno. */
 int nfs3_nlm_init(struct nfs3_nlm *n, const char *dir, const char *who);
-/* It is mounted: begins to have freed what a former daemon left, if there was one. */
+/* Call once mounted. Begins to free locks that a former daemon left, if any. */
 void nfs3_nlm_start(struct nfs3_client *c);
-/* Ends what waits with -ENOTCONN, clears what is held (waiting until then, on clock_ns(), at
- * most), disconnects. */
+/* Ends waiting ops with -ENOTCONN, clears held locks until `until`, on clock_ns(), at most, and
+ * disconnects. */
 void nfs3_nlm_finish(struct nfs3_client *c, uint64_t until);
 /* An NFS_LOCK or NFS_LOCKT. */
 void nfs3_nlm_submit(struct nfs3_client *c, struct nfs_op *op);

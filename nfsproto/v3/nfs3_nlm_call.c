@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs3_nlm_call: finding a server's lock manager, and calls to it.
+ * nfs3_nlm_call: finds a server's lock manager, and calls it.
  */
 #include "nfsproto/v3/nfs3_nlm_call.h"
 
@@ -18,11 +18,11 @@
 #include "transport/log.h"
 
 #define RETRY_NS      (5 * UINT64_C(1000000000))
-#define CALL_MS	      0x7fffffffu /* the connection's own time-outs end a call, or somebody stops it */
+#define CALL_MS	      0x7fffffffu /* the connection's own time-outs end a call, or a stop does */
 #define REPLY_MAX     (2 * (4 + NLM4_NETOBJ_MAX) + 4 + 8 + 16)
 #define SECOND_TRY_MS 3000u
 #define PING_MS	      10000u
-#define TRY_MS	      20000u /* a call to a port that the portmapper told */
+#define TRY_MS	      20000u /* for a call to a port from the portmapper */
 
 struct nlm_call {
 	struct nfs3_sync s;
@@ -79,7 +79,7 @@ static int get_call(struct nfs3_sync *s, struct xdr_in *x)
 		k->holder.h = test.holder;
 		if (test.holder.oh.len > sizeof(k->holder.oh))
 			k->holder.h.oh.len = 0;
-		if (k->holder.h.oh.len) /* else there may be no data */
+		if (k->holder.h.oh.len) /* without a handle there may be no data */
 			memcpy(k->holder.oh, test.holder.oh.data, k->holder.h.oh.len);
 		return 0;
 	default:
@@ -96,7 +96,7 @@ static void look(struct nfs3_sync *s)
 	nfs3_nlm_look(k->nlm);
 }
 
-/* What of k->s every call has. */
+/* Sets the members of k->s that every call has. */
 static void ready(struct nfs3_client *c, struct nlm_call *k)
 {
 	k->nlm = c->nlm;
@@ -106,7 +106,7 @@ static void ready(struct nfs3_client *c, struct nlm_call *k)
 	k->s.look = look;
 }
 
-/* Its port may be another one after a restart: it is to be asked for anew. */
+/* After a restart the port may be another one: ask for it again. */
 static void heard(struct nfs3_nlm *n, int rc)
 {
 	if (rc == -ETIMEDOUT && !n->goodbye_ns)
@@ -124,7 +124,7 @@ uint32_t nfs3_nlm_oh(
 		buf, NFS3_NLM_OH_SIZE, "%u@%.8s", ctx->svid, caller + strlen(caller) - 8);
 }
 
-/* What a call that has ended with rc, and without results if that is not 0, came to. */
+/* The outcome of a call that has ended with rc; rc not 0: without results. */
 static enum nfs3_nlm_what what_of_error(int rc)
 {
 	switch (rc) {
@@ -231,7 +231,8 @@ static struct nfs3_nlm_answer call(struct nfs3_client *c, const struct nfs3_lock
 	log_ctrl("%s: NLM %s: %s", c->server, nlm4_proc_name(k->proc),
 		rc ? strerror(-rc) : nlm4_status_name(k->status));
 	heard(n, rc);
-	return answer(rc, k->status); /* ABSENT: it went away while others stayed */
+	return answer(
+		rc, k->status); /* ABSENT: the lock manager went away, but other programs stayed */
 }
 
 /* Is there a lock manager at the other end of rpc? 0 or -errno. */
@@ -319,13 +320,13 @@ static bool is_readable(int fd)
 	return poll(&p, 1, 0) == 1;
 }
 
-/* It could not be found, because of rc. */
+/* The lock manager could not be found, because of rc. */
 static enum nfs3_nlm_what not_found(struct nfs3_client *c, int rc)
 {
 	struct nfs3_nlm *n = c->nlm;
 
 	if (nfs3_nlm_gave_up(n) || is_readable(n->abort_fd))
-		return NFS3_NLM_STOPPED; /* who knows whether it would have answered */
+		return NFS3_NLM_STOPPED; /* stopped: it might still have answered */
 	n->retry_ns = clock_ns() + RETRY_NS;
 	if (n->warned)
 		return NFS3_NLM_ABSENT;
@@ -368,7 +369,7 @@ enum nfs3_nlm_what nfs3_nlm_connect(struct nfs3_client *c)
 	}
 	if (!n->rpc)
 		return not_found(c, rc);
-	if (n->known) /* it may be another run of it */
+	if (n->known) /* it may be a restarted one */
 		nfs3_nlm_doubt(c, false);
 	n->known = true;
 	n->warned = false;

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs3_nlm_claim: are the locks still held after a connection was lost? For the thread of
+ * nfs3_nlm_claim: finds out whether locks are still held after a lost connection. For the thread of
  * nfs3_nlm.h.
  *
  *     LOCK with reclaim --granted--> held: the server has restarted, this is its grace period
  *          |       \--denied--> lost
  *          | denied, no grace period
  *          v
- *     TEST for another owner --nobody has it--> lost
+ *     TEST for another owner --no owner has it--> lost
  *          |       \--we have it, by the answer--> held: the server has not restarted
  *          |       \--another has it alone, by the answer--> lost
- *          | somebody has it
+ *          | an owner has it
  *          v
- *     LOCK --granted--> held: nobody else keeps us from it, so that it was ours (or, of a shared
+ *     LOCK --granted--> held: no lock conflicts, so it was ours (or, of a shared
  *                  \--denied--> lost                              lock, that of another reader)
  *
- * A lock that nobody has is not taken again: somebody may have had it, and changed what it was to
- * protect.
+ * A lock without an owner is not taken again: another client may have had it meanwhile, and changed
+ * the protected data.
  */
 #include "nfsproto/v3/nfs3_nlm_claim.h"
 
@@ -29,14 +29,14 @@
 
 enum claim { CLAIM_HELD, CLAIM_LOST, CLAIM_LATER };
 
-/* Somebody else would be denied the range by h. Is that our lock? CLAIM_LATER: not known. */
+/* Another owner would be denied the range because of h. Is h our lock? CLAIM_LATER: unknown. */
 static enum claim whose(const struct nfs3_client *c, const struct nfs3_lock_ctx *ctx, bool write,
 	const struct nlm4_holder *h)
 {
 	char oh[NFS3_NLM_OH_SIZE];
 	uint32_t len = nfs3_nlm_oh(c, ctx, oh);
 
-	if (h->oh.len == 0) /* servers that do not tell have their own number as svid, too */
+	if (h->oh.len == 0) /* servers that hide the handle have their own number as svid, too */
 		return CLAIM_LATER;
 	if (h->svid == ctx->svid && h->oh.len == len && memcmp(h->oh.data, oh, len) == 0)
 		return CLAIM_HELD;
@@ -46,7 +46,7 @@ static enum claim whose(const struct nfs3_client *c, const struct nfs3_lock_ctx 
 static enum claim claim_range(struct nfs3_client *c, struct nfs3_lock_ctx *ctx,
 	const struct lock_range *r, const char **why)
 {
-	struct nfs3_lock_ctx other = *ctx; /* an owner that holds nothing */
+	struct nfs3_lock_ctx other = *ctx; /* an owner without locks */
 	enum claim verdict = CLAIM_LOST;
 	struct nfs3_nlm_answer a;
 	struct nfs3_nlm_holder h;
@@ -76,7 +76,7 @@ static enum claim claim_range(struct nfs3_client *c, struct nfs3_lock_ctx *ctx,
 	return a.what == NFS3_NLM_DONE ? CLAIM_HELD : CLAIM_LOST;
 }
 
-/* All of ctx's. False: not all could be decided now. */
+/* Claims ctx's locks. False: some could not be decided now. */
 static bool claim_ctx(struct nfs3_client *c, struct nfs3_lock_ctx *ctx)
 {
 	uint32_t i = 0;

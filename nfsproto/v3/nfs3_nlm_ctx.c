@@ -37,7 +37,6 @@ uint32_t nfs3_nlm_next_svid(struct nfs3_nlm *n)
 	return svid;
 }
 
-/* Counts ctx in its open file as one that holds something, or no longer. */
 void nfs3_nlm_ctx_count(struct nfs3_lock_ctx *ctx)
 {
 	bool holds = ctx->open && ctx->ranges.n;
@@ -63,14 +62,13 @@ void nfs3_nlm_range_lost(struct nfs3_client *c, struct nfs3_lock_ctx *ctx,
 		"%s: a lock of bytes %llu to %llu of an open file is lost: %s; reads and writes "
 		"through it fail until it is unlocked or closed",
 		c->server, (unsigned long long)r->first, (unsigned long long)r->last, why);
-	if (!ctx->lost && ctx->open) /* before it is seen that nothing is held */
+	if (!ctx->lost && ctx->open) /* before another thread sees that no lock is held */
 		atomic_fetch_add(&ctx->open->locks_lost, 1);
 	ctx->lost = true;
 	nfs3_nlm_ctx_count(ctx);
 	nfs_tell_lost(&c->base, &ctx->fh, NFS_LOST_LOCK);
 }
 
-/* From now on I/O through o relies on what ctx holds. */
 void nfs3_nlm_ctx_bind(struct nfs3_lock_ctx *ctx, struct nfs_open *o)
 {
 	struct nfs_open *old = ctx->open;
@@ -90,7 +88,6 @@ void nfs3_nlm_ctx_bind(struct nfs3_lock_ctx *ctx, struct nfs_open *o)
 	nfs3_open_unref(old);
 }
 
-/* The owner's context, made if there is none; NULL: out of memory. */
 struct nfs3_lock_ctx *nfs3_nlm_ctx_get(
 	struct nfs3_nlm *n, uint64_t owner, const struct nfs_fh *fh, const struct rpc_cred *cred)
 {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs3_nlm_left: what is locked at the server and known to nobody here any more: a former daemon of
- * this mount was killed, or a call was never answered. For the thread of nfs3_nlm.h.
+ * nfs3_nlm_left: locks at the server that no process here knows any more. A former daemon of this
+ * mount was killed, or a call was never answered. For the thread of nfs3_nlm.h.
  *
- * A server that has a status monitor on the NFS port is told by SM_NOTIFY, and frees all of that
- * host. Whatever the server, each owner in nfs3_held's slots has all of the file unlocked, under
- * its own number, name and opaque handle. Nobody alive has these: the lock of the file says that
- * the former daemon has ended, numbers begin at random and are not given again while they are
- * here, and no other mount has the name. A server that knows hosts by their address (Linux's) goes
- * by address, number and file, so that other mounts of this machine keep theirs.
+ * A server with a status monitor on the NFS port is told by SM_NOTIFY, and frees all locks of that
+ * host. For any server, each owner in nfs3_held's slots has its whole file unlocked, under the
+ * owner's number, name and opaque handle. No living process has the same. The lock on the mount's
+ * file shows that the former daemon has ended. Numbers begin at random and are not used again while
+ * they are LEFT. No other mount has the name. A server that knows hosts by address (Linux) goes by
+ * address, number and file, so other mounts of this machine keep their locks.
  *
- * A LOCK that the former daemon sent last may come to the server after its UNLOCK, on another
- * connection, if it was under way when the daemon was killed: then it stays.
+ * A LOCK may still be under way when the former daemon is killed. It may reach the server after the
+ * UNLOCK, on another connection: then that lock stays.
  */
 #include "nfsproto/v3/nfs3_nlm_left.h"
 
@@ -21,7 +21,7 @@
 #include "transport/log.h"
 
 #define AGAIN_NS  UINT64_C(1000000000) /* doubled each time */
-#define TRIES_MAX 4u		       /* so often */
+#define TRIES_MAX 4u		       /* attempts */
 
 enum verdict { FREED, REFUSED, LATER, NO_ANSWER };
 
@@ -46,7 +46,7 @@ static enum verdict unlock_all(struct nfs3_client *c, const struct nfs3_held_own
 	case NFS3_NLM_REFUSED:
 		if (a.status == NLM4_DENIED_NOLOCKS)
 			return LATER;
-		if (a.status == NLM4_STALE_FH) /* nobody can lock what is not there */
+		if (a.status == NLM4_STALE_FH) /* no client can hold a lock on a deleted file */
 			return FREED;
 		break;
 	case NFS3_NLM_ABSENT:
@@ -64,7 +64,7 @@ static enum verdict unlock_all(struct nfs3_client *c, const struct nfs3_held_own
 	return REFUSED;
 }
 
-/* False: not all was decided. */
+/* False: some were not decided. */
 static bool unlock_left(struct nfs3_client *c)
 {
 	struct nfs3_nlm *n = c->nlm;

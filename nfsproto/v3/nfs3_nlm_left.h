@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs3_nlm_left: what is locked at the server and known to nobody here any more. For the thread of
+ * nfs3_nlm_left: locks at the server that no process here knows any more. For the thread of
  * nfs3_nlm.h.
  */
 #ifndef RNFS_NFSPROTO_V3_NFS3_NLM_LEFT_H
@@ -9,9 +9,9 @@
 
 #include "nfsproto/v3/nfs3_nlm_state.h"
 
-/* Is there anything? */
+/* Are there any? */
 bool nfs3_nlm_has_left(const struct nfs3_nlm *n);
-/* Has the server free it. What is not decided is tried again from n->left_ns on. */
+/* Has the server free them. Undecided ones are tried again from n->left_ns on. */
 void nfs3_nlm_free_left(struct nfs3_client *c);
 
 #endif

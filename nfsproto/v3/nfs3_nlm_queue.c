@@ -3,11 +3,11 @@
  *
  * nfs3_nlm_queue: lock requests that wait for their turn.
  *
- *     QUEUED --due, nobody before it--> CURRENT --answered--> done
+ *     QUEUED --due, none before it--> CURRENT --answered--> done
  *        ^-------- denied and waiting, grace period -----'
  *
- * Cancelling only sets flags: the thread ends the op, also while it waits for the answer to
- * another. An unlock goes on without its caller.
+ * Cancelling only sets flags: the thread ends the op, also while it waits for the answer to another
+ * op. An unlock goes on without its caller.
  */
 #include "nfsproto/v3/nfs3_nlm_queue.h"
 
@@ -17,7 +17,7 @@
 #include "nfsproto/v3/nfs3_nlm_ctx.h"
 #include "transport/clock.h"
 
-#define BEHIND_NS (5 * NSEC_PER_SEC) /* before who is behind others asks all the same */
+#define BEHIND_NS (5 * NSEC_PER_SEC) /* after so long, a waiter behind others asks all the same */
 
 /* n->lock held. */
 static void queue_locked(struct nfs3_nlm *n, struct nfs_op *op)
@@ -34,7 +34,7 @@ static void queue_locked(struct nfs3_nlm *n, struct nfs_op *op)
 		TAILQ_INSERT_TAIL(&n->queue, op, link);
 }
 
-/* Does an op that came earlier wait for a lock that op would take away from it? */
+/* Does an earlier op wait for a lock that op would take away from it? */
 static bool is_behind_locked(const struct nfs3_nlm *n, const struct nfs_op *op)
 {
 	const struct nfs_op *o;
@@ -55,7 +55,7 @@ static bool is_behind_locked(const struct nfs3_nlm *n, const struct nfs_op *op)
 	return false;
 }
 
-/* Does the owner of op hold anything in the file? Those who are before it may wait for that. */
+/* Does the owner of op hold any lock in the file? Earlier waiters may wait for that lock. */
 static bool holds(struct nfs3_nlm *n, const struct nfs_op *op)
 {
 	const struct nfs3_lock_ctx *ctx = nfs3_nlm_ctx_find(n, op->u.lock.owner, &op->u.lock.fh);
@@ -71,7 +71,8 @@ struct nfs_op *nfs3_nlm_next_locked(struct nfs3_nlm *n, uint64_t *until)
 	TAILQ_FOREACH (op, &n->queue, link) {
 		uint64_t due = op->due_ns;
 
-		/* those who do not wait are told that it is taken, whoever is before them */
+		/* an op that does not wait may ask before waiters: it is only told that the lock is
+		 * taken */
 		if (!op->be.v3.cancelled && op->type == NFS_LOCK && op->u.lock.wait &&
 			is_behind_locked(n, op) && !holds(n, op))
 			due += BEHIND_NS;
@@ -91,7 +92,7 @@ void nfs3_nlm_end(struct nfs3_nlm *n, struct nfs_op *op, int error)
 	pthread_mutex_lock(&n->lock);
 	n->current = NULL;
 	if (error == -EINTR && !op->be.v3.cancelled)
-		error = -ENOTCONN; /* stopped by the end of the mount, not by its caller */
+		error = -ENOTCONN; /* the end of the mount stopped it, not its caller */
 	pthread_mutex_unlock(&n->lock);
 	op->error = error;
 	op->done(op);
@@ -102,8 +103,7 @@ static void own_done(struct nfs_op *own)
 	free(own);
 }
 
-/* Puts an op of our own into the queue before op, an unlock that its caller does not wait for any
- * more. */
+/* Puts our own copy of op into the queue: op is an unlock without a waiting caller any more. */
 static bool replace_locked(struct nfs_op *op)
 {
 	struct nfs_op *own = malloc(sizeof(*own));
@@ -173,7 +173,7 @@ void nfs3_nlm_doubt(struct nfs3_client *c, bool pull)
 		return;
 	pthread_mutex_lock(&c->lock);
 	pthread_mutex_lock(&n->lock);
-	if (n->up) { /* else nothing was ever locked */
+	if (n->up) { /* otherwise no lock was ever taken */
 		n->claim = true;
 		n->claim_ns = 0;
 		pthread_cond_signal(&n->wake);

@@ -8,22 +8,22 @@
 
 #include "nfsproto/v3/nfs3_nlm_state.h"
 
-/* The op to run now, out of the queue; or NULL and *until. It goes by when each was due, so that
- * those who ask again and again leave a turn to an unlock, which they may wait for. n->lock held.
- */
+/* Takes the op to run now out of the queue; or returns NULL and sets *until. Ops run in the order
+ * in which they were due. So repeated requests leave a turn to an unlock, which they may wait for.
+ * n->lock held. */
 struct nfs_op *nfs3_nlm_next_locked(struct nfs3_nlm *n, uint64_t *until);
-/* Ends those in the queue that were cancelled, but for unlocks, which go on without their callers.
- * Called now and then while a call is waited for. look_locked: n->lock is dropped meanwhile. */
+/* Ends cancelled ops in the queue, except unlocks, which go on without their callers. Called now
+ * and then during a call. look_locked: drops n->lock meanwhile. */
 void nfs3_nlm_look(struct nfs3_nlm *n);
 void nfs3_nlm_look_locked(struct nfs3_nlm *n);
 /* Ends n's current op. */
 void nfs3_nlm_end(struct nfs3_nlm *n, struct nfs_op *op, int error);
-/* Has it run again after ms. */
+/* Has op run again after ms. */
 void nfs3_nlm_again(struct nfs3_nlm *n, struct nfs_op *op, unsigned ms);
-/* Has all that wait for a lock of fh ask now: one was cleared through this mount. */
+/* Has all waiters for a lock of fh ask now: one was cleared through this mount. */
 void nfs3_nlm_hurry(struct nfs3_nlm *n, const struct nfs_fh *fh);
-/* A connection to the server was lost and is back, but nothing was sent over it yet. pull: it is
- * that of NFS itself. */
+/* A connection to the server was lost and is back, but no call was sent over it yet. pull: it is
+ * the NFS connection. */
 void nfs3_nlm_doubt(struct nfs3_client *c, bool pull);
 
 #endif

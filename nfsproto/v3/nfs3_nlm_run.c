@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs3_nlm_run: carrying out one lock request whose turn it is (nfs3_nlm.c): what is asked of the
- * lock manager, and what its answer means for the owner's locks. The thread of nfs3_nlm.h only.
+ * nfs3_nlm_run: executes one lock request from the queue (nfs3_nlm.c). It calls the lock manager
+ * and applies the answer to the owner's locks. The thread of nfs3_nlm.h only.
  *
- * A lock whose answer is not known is given back, by restoring what was held before.
+ * A lock without a known answer is given back: the locks from before are restored.
  */
 #include "nfsproto/v3/nfs3_nlm_run.h"
 
@@ -27,7 +27,8 @@ static void clear_stop(struct nfs3_nlm *n)
 	pthread_mutex_unlock(&n->lock);
 }
 
-/* Gives back what the server may hold in start..end. False: the lock manager cannot be reached. */
+/* Gives back locks that the server may hold in start..end. False: the lock manager cannot be
+ * reached. */
 static bool give_back(
 	struct nfs3_client *c, struct nfs3_lock_ctx *ctx, uint64_t start, uint64_t end_)
 {
@@ -38,8 +39,8 @@ static bool give_back(
 	return a.what != NFS3_NLM_UNREACHABLE;
 }
 
-/* Makes the server hold in start..end what ctx holds there. What is held is locked over whatever
- * the server has, not unlocked before: nobody else can get it in between. */
+/* Makes the server hold in start..end the same locks as ctx. Held ranges are locked over the
+ * server's state, not unlocked before: no other client can get them in between. */
 static void restore(struct nfs3_client *c, struct nfs3_lock_ctx *ctx, uint64_t start, uint64_t end_)
 {
 	struct nfs3_nlm_answer a;
@@ -67,8 +68,8 @@ static void restore(struct nfs3_client *c, struct nfs3_lock_ctx *ctx, uint64_t s
 	give_back(c, ctx, start, end_);
 }
 
-/* What a call about op came to. NFS_RECOVER: the lock manager is to be looked for anew, and asked
- * again; NFS_LATER: it takes nothing but reclaims now; NFS_STATUS: it refuses. */
+/* The outcome of a call for op. NFS_RECOVER: find the lock manager again, and repeat; NFS_LATER: it
+ * accepts only reclaims now; NFS_STATUS: it refuses. */
 static enum nfs_outcome came_to(
 	const struct nfs3_client *c, struct nfs_op *op, const struct nfs3_nlm_answer *a)
 {
@@ -93,7 +94,7 @@ static enum nfs_outcome came_to(
 	return nfs_failed(op, a->error);
 }
 
-/* Has op, which waits for a lock that was denied, asked again after a while. */
+/* Has op, which waits for a denied lock, ask again after a while. */
 static void ask_later(struct nfs3_nlm *n, struct nfs_op *op, bool grace)
 {
 	unsigned ms = POLL_MIN_MS << (op->tries < 5 ? op->tries : 5);
@@ -145,9 +146,10 @@ static void run_lock(struct nfs3_client *c, struct nfs_op *op)
 		nfs3_nlm_end(n, op, a.error);
 		break;
 	}
-	if (nfs3_nlm_unknown(&a)) { /* it may have been granted */
+	if (nfs3_nlm_unknown(&a)) { /* the lock may have been granted */
 		clear_stop(n);
-		if (nfs3_nlm_gave_up(n)) /* the mount ends: cleared with all the others */
+		if (nfs3_nlm_gave_up(
+			    n)) /* the mount ends: this lock is cleared with all the others */
 			lock_ranges_set(&ctx->ranges, start, last, write);
 		else
 			restore(c, ctx, start, last);
@@ -185,8 +187,8 @@ static void run_unlock(struct nfs3_client *c, struct nfs_op *op)
 		return;
 	}
 	nfs3_nlm_end(n, op, a.error);
-	clear_stop(n); /* its caller may have given up when the answer was there already */
-	if (!nfs3_nlm_gave_up(n)) { /* else cleared at the end of the mount */
+	clear_stop(n);		    /* the caller may have cancelled after the answer had come */
+	if (!nfs3_nlm_gave_up(n)) { /* otherwise cleared at the end of the mount */
 		lock_ranges_clear(&ctx->ranges, start, last);
 		if (nfs3_nlm_unknown(&a))
 			restore(c, ctx, start, last);
@@ -197,7 +199,7 @@ static void run_unlock(struct nfs3_client *c, struct nfs_op *op)
 	nfs3_nlm_hurry(n, &fh);
 }
 
-/* Is the lock that op was denied for held through this mount, and by whom? */
+/* Is the conflicting lock held through this mount, and by which owner? */
 static bool is_held_here(const struct nfs3_nlm *n, const struct nfs_op *op, uint64_t *holder)
 {
 	bool write = op->u.lockt.type == F_WRLCK;
@@ -217,7 +219,7 @@ static bool is_held_here(const struct nfs3_nlm *n, const struct nfs_op *op, uint
 	return false;
 }
 
-/* op asked for a lock that h has. */
+/* op asked for a range that h has locked. */
 static void denied_by(struct nfs3_nlm *n, struct nfs_op *op, const struct nlm4_holder *h)
 {
 	op->u.lockt.type = h->exclusive ? F_WRLCK : F_RDLCK;
@@ -269,9 +271,10 @@ void nfs3_nlm_run(struct nfs3_client *c, struct nfs_op *op)
 	enum nfs3_nlm_what found = nfs3_nlm_connect(c);
 
 	if (found == NFS3_NLM_STOPPED && !nfs3_nlm_gave_up(c->nlm))
-		nfs3_nlm_again(c->nlm, op, 0); /* it is another that was cancelled */
+		nfs3_nlm_again(c->nlm, op, 0); /* another op was cancelled */
 	else if (found == NFS3_NLM_ABSENT && c->nlm->known && !c->soft)
-		nfs3_nlm_again(c->nlm, op, GRACE_MS); /* it comes back, as the server does */
+		nfs3_nlm_again(
+			c->nlm, op, GRACE_MS); /* the lock manager comes back with the server */
 	else if (found != NFS3_NLM_DONE)
 		nfs3_nlm_end(c->nlm, op, found == NFS3_NLM_STOPPED ? -EINTR : -ENOLCK);
 	else if (nfs3_nlm_is_unlock(op))

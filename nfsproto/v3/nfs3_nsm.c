@@ -28,7 +28,8 @@ static uint64_t hash(const char *s, uint64_t h)
 	return h;
 }
 
-/* The descriptor of a file that nobody else has locked; -EWOULDBLOCK, or another -errno. */
+/* Opens and locks a file that is not locked. Returns its descriptor; -EWOULDBLOCK, or another
+ * -errno. */
 static int open_locked(const char *path)
 {
 	struct stat st;
@@ -46,7 +47,7 @@ static int open_locked(const char *path)
 		close(fd);
 		if (rc)
 			return rc;
-		/* its owner has just taken it away */
+		/* its owner has just removed it */
 	}
 }
 
@@ -58,7 +59,7 @@ static int write_line(struct nfs3_nsm *s, uint64_t digits)
 	return pwrite(s->fd, line, (size_t)n, 0) == n && fsync(s->fd) == 0 ? 0 : -EIO;
 }
 
-/* The file of this mount, or of another of its kind if that lives. 0 or -errno. */
+/* Takes the file of this mount, or, if its mount lives, of another of its kind. 0 or -errno. */
 static int take_file(struct nfs3_nsm *s, const char *dir, const char *who)
 {
 	uint64_t h = hash(who, UINT64_C(0xcbf29ce484222325));
@@ -100,7 +101,7 @@ int nfs3_nsm_open(struct nfs3_nsm *s, const char *dir, const char *who)
 			 "remember them (%s)",
 			strerror(-rc));
 		nfs3_nsm_close(s, false);
-		/* without its file the former name may be another's next */
+		/* without its file, another mount may take the former name next */
 		*s = (struct nfs3_nsm){.fd = -1, .state = 1, .digits = own};
 	}
 	gethostname(host, sizeof(host) - 1);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs3_ops: what each kind of call says to the server and what it makes of the answer: the table,
- * and the kinds about one object's attributes and data. Names and directories: nfs3_ops_dir.c,
- * opens: nfs3_ops_open.c.
+ * nfs3_ops: the arguments and results of each kind of call. This file has the table, and the kinds
+ * about one object's attributes and data. Names and directories: nfs3_ops_dir.c, opens:
+ * nfs3_ops_open.c.
  *
- * Attributes are optional in nearly every reply (RFC 1813 section 2.6). Where the op owes them to
- * its user and the server left them out, GETATTR asks for them.
+ * Attributes are optional in nearly every reply (RFC 1813 section 2.6). If the op owes them to its
+ * user and the server left them out, GETATTR asks for them.
  *
- * The reply is gone after get returns: nothing may point into it.
+ * The reply is gone after get returns: no pointer may point into it.
  */
 #include <errno.h>
 #include <string.h>
@@ -79,7 +79,7 @@ enum nfs_outcome nfs3_get_op_getattr(
 	return NFS_DONE;
 }
 
-/* The object whose attributes are still owed, and where they go. */
+/* The object whose attributes are still owed, and where to put them. */
 static const struct nfs_fh *after_target(struct nfs_op *op, struct nfs_attr **attr)
 {
 	switch (op->type) {
@@ -299,8 +299,8 @@ void nfs3_put_op_append(struct nfs3_client *c, struct nfs_op *op, struct nfs3_ar
 	nfs3_put_op_write(c, op, a);
 }
 
-/* NFSv3 cannot make a WRITE depend on the size. If another client came in between, that cannot be
- * undone, but it need not go unsaid. */
+/* NFSv3 cannot make a WRITE depend on the size. If another client appended in between, that cannot
+ * be undone, but it can be reported. */
 enum nfs_outcome nfs3_get_op_append(
 	struct nfs3_client *c, struct nfs_op *op, const struct nfs3_res *r, struct xdr_in *x)
 {

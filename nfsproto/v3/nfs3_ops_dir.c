@@ -3,9 +3,8 @@
  *
  * nfs3_ops_dir: the kinds of call about names and directories. Conventions: nfs3_ops.c.
  *
- * Names from a server go to programs that trust them to be names: one with a slash, a NUL or no
- * byte at all is refused here with the whole reply. "." and "..", which READDIR tells, are left
- * out.
+ * Programs trust names from a server. So a name with a slash, a NUL or no byte at all is refused
+ * here with the whole reply. "." and "..", which READDIR sends, are left out.
  */
 #include <errno.h>
 #include <string.h>
@@ -137,7 +136,7 @@ void nfs3_put_op_look(struct nfs3_client *c, struct nfs_op *op, struct nfs3_args
 	a->u.dirop = (struct nfs3_dirop){*dir, *name};
 }
 
-/* Without attributes there is no mark to be seen: then the error stands. */
+/* Without attributes no mark can be seen, and the error stands. */
 enum nfs_outcome nfs3_get_op_look(
 	struct nfs3_client *c, struct nfs_op *op, const struct nfs3_res *r, struct xdr_in *x)
 {
@@ -209,8 +208,8 @@ enum nfs_outcome nfs3_get_op_link(
 #define READDIR_MIN 4096u
 
 /* The users of nfs_client.h keep cookies 1 and 2 for "." and "..", as NFSv4 does; NFSv3 lets a
- * server use them for any entry. Such a one goes by a number that no file system is known to use.
- */
+ * server use them for any entry. Such a cookie is replaced by a number that no file system is known
+ * to use. */
 #define COOKIE_ALIAS UINT64_C(0x7ffffffffff3a5f0)
 
 static uint64_t cookie_to_user(uint64_t cookie)
@@ -229,7 +228,7 @@ static bool readdir_plus(const struct nfs3_client *c, const struct nfs_op *op)
 	return op->u.readdir.plus && !atomic_load_explicit(&c->no_plus, memory_order_relaxed);
 }
 
-/* Where this call begins: behind what earlier calls of the op have brought. */
+/* The cookie for this call: behind the entries from earlier calls of the op. */
 static uint64_t readdir_from(const struct nfs_op *op)
 {
 	return op->be.v3.cookie ? op->be.v3.cookie : cookie_to_server(op->u.readdir.cookie);
@@ -274,7 +273,7 @@ static bool name_is_sane(const struct nfs_name *n)
 	       !memchr(n->s, '\0', n->len);
 }
 
-/* A wire entry in the terms of nfs_client.h. */
+/* Converts a wire entry to the terms of nfs_client.h. */
 static void readdir_entry(const struct nfs3_entry *ent, struct nfs_dirent *out)
 {
 	*out = (struct nfs_dirent){

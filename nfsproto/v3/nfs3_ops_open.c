@@ -190,14 +190,14 @@ enum nfs_outcome nfs3_fail_op_open_lookup(struct nfs3_client *c, struct nfs_op *
 {
 	bool create = (op->u.open.flags & O_CREAT) && !(op->be.v3.flags & NFS3_F_CREATED);
 
-	/* it was there a moment ago */
+	/* it existed a moment ago */
 	if (status == NFS3ERR_NOENT && create && op->be.v3.races++ < RACES_MAX)
 		return go_on(op, NFS3_K_OPEN_CREATE);
 	return NFS_STATUS;
 }
 
-/* Either half of the rights to change a file is asked for, as servers understand them differently:
- * both must be granted. */
+/* Asks for either of two permissions to change a file, as servers understand them differently: both
+ * must be granted. */
 static uint32_t wanted(const struct nfs_op *op)
 {
 	int mode = op->u.open.flags & O_ACCMODE;
@@ -216,7 +216,7 @@ void nfs3_put_op_open_access(struct nfs3_client *c, struct nfs_op *op, struct nf
 	a->u.access = (struct nfs3_access_args){.fh = op->u.open.fh, .access = wanted(op)};
 }
 
-/* May an object of this type be opened like that? */
+/* May an object of this type be opened in this way? */
 static int check_type(enum nfs_type type)
 {
 	switch (type) {

@@ -8,18 +8,18 @@
  *                                 \--> DELAYED --due--> SENT ... (NFS3ERR_JUKEBOX, or it relies
  *                                                                  on a lock that is in doubt)
  *
- * An op that changes the data of a file and has been sent is not forgotten when it is cancelled:
- * the server may have the call, and would execute it over what others write after that. It is LEFT:
- * it ends with the answer, which no other call follows. If it was PULLED, since it relies on a lock
- * in doubt, it is sent once more when the lock is known to be held, and ends if the lock is lost:
- * then the server has restarted, and the call is gone with what it was.
+ * An op that changes the data of a file and was sent is not forgotten when it is cancelled: the
+ * server may have the call, and could execute it over later writes of other clients. The op is
+ * LEFT: it ends with the answer, and no other call follows. A LEFT op may be PULLED, because it
+ * relies on a lock in doubt. Such an op is sent once more when the lock is known to be held. If the
+ * lock is lost, the op ends: then the server has restarted, and the call is gone.
  *
- * An op that was sent again after a connection was lost has the XID it had: a server's duplicate
- * request cache answers it as it did the first time. A server that was restarted has none: an op
- * that failed the second time is unsure, and nfs_unsure.h says what its failure is worth.
+ * An op that is sent again after a lost connection keeps its XID: a server's duplicate request
+ * cache repeats the first answer. A restarted server has lost that cache. So an op that failed the
+ * second time is unsure, and nfs_unsure.h judges its failure.
  *
- * Invariant: in ENDING nobody but the thread that ends the op touches it, so cancelling only sets a
- * flag there; rpc_call_cancel() is called under c->lock in state SENT only, and a reply leaves SENT
+ * Invariant: in ENDING only the thread that ends the op touches it, so cancelling only sets a flag
+ * there; rpc_call_cancel() is called under c->lock in state SENT only, and a reply leaves SENT
  * under that lock before anything else, so that no finished call is ever named.
  */
 #include <errno.h>
@@ -53,7 +53,7 @@ void nfs3_task_end(struct nfs3_client *c, struct nfs_op *op, int error)
 
 /* --- sending ------------------------------------------------------------------------------- */
 
-/* What the bound of the reply depends on (ulb.h). */
+/* The variable part of the reply's size bound (ulb.h). */
 static size_t reply_var(const struct nfs3_args *a)
 {
 	switch (a->proc) {
@@ -89,7 +89,7 @@ static struct nfs_open *task_open(const struct nfs_op *op)
 	}
 }
 
-/* May op be sent, as far as locks go that it relies on? 0; -EAGAIN: not before they are known to be
+/* May op be sent, given the locks that it relies on? 0; -EAGAIN: not before they are known to be
  * held; or -errno. c->lock held. */
 static int task_check_locks_locked(struct nfs3_client *c, struct nfs_op *op)
 {
@@ -98,7 +98,7 @@ static int task_check_locks_locked(struct nfs3_client *c, struct nfs_op *op)
 	op->be.v3.relies = false;
 	if (!o)
 		return 0;
-	/* others may have changed what was to be protected */
+	/* other clients may have changed the protected data */
 	if (atomic_load_explicit(&o->locks_lost, memory_order_acquire))
 		return -EIO;
 	if (!atomic_load_explicit(&o->locks, memory_order_acquire))
@@ -208,7 +208,7 @@ void nfs3_task_cancel(struct nfs3_client *c, struct nfs_op *op)
 
 /* --- later --------------------------------------------------------------------------------- */
 
-/* held: until locks are known to be held, and ms at most. */
+/* held: until the locks are known to be held, and ms at most. */
 static void task_put_off(struct nfs3_client *c, struct nfs_op *op, unsigned ms, bool held)
 {
 	struct nfs_op *o;
@@ -343,7 +343,7 @@ static unsigned backoff_ms(unsigned tries)
 	return tries >= 8 ? 3000 : 12u << tries;
 }
 
-/* The server wants to be asked again, unless a soft mount has waited long enough. */
+/* The server asks for a later call. Puts op off, unless a soft mount has waited long enough. */
 static void task_jukebox(struct nfs3_client *c, struct nfs_op *op)
 {
 	unsigned ms = backoff_ms(op->tries);
@@ -354,7 +354,7 @@ static void task_jukebox(struct nfs3_client *c, struct nfs_op *op)
 	}
 	if (op->be.v3.kind == NFS3_K_APPEND && op->call.repeated) {
 		op->u.write.ours = true;
-		nfs3_task_end(c, op, -EALREADY); /* the first copy may have been carried out */
+		nfs3_task_end(c, op, -EALREADY); /* the first copy may have been executed */
 		return;
 	}
 	if (op->be.v3.kind == NFS3_K_APPEND) /* the file may end elsewhere by then */
@@ -370,7 +370,7 @@ static void task_jukebox(struct nfs3_client *c, struct nfs_op *op)
 	task_delay(c, op, ms);
 }
 
-/* The status with which a call has failed, and op with it. */
+/* The errno of op, whose call has failed with status. */
 static int task_status_errno(const struct nfs3_client *c, const struct nfs_op *op, uint32_t status)
 {
 	int error = nfs3_status_errno(status);
@@ -381,7 +381,7 @@ static int task_status_errno(const struct nfs3_client *c, const struct nfs_op *o
 	return error;
 }
 
-/* op, which is unsure, failed with status. What comes of it. */
+/* Judges an unsure op that failed with status. */
 static enum nfs_outcome task_judge(struct nfs_op *op, uint32_t status)
 {
 	int error = nfs3_status_errno(status);
@@ -399,7 +399,7 @@ static enum nfs_outcome task_judge(struct nfs_op *op, uint32_t status)
 	return NFS_STATUS;
 }
 
-/* What the call came to; status: of an NFS_STATUS. The call is finished. */
+/* Applies the outcome of the call; status: of an NFS_STATUS. The call is finished. */
 static void task_conclude(
 	struct nfs3_client *c, struct nfs_op *op, enum nfs_outcome out, uint32_t status)
 {
@@ -452,8 +452,8 @@ static enum nfs_outcome task_get(
 	return out;
 }
 
-/* The call ended with error, and there is nothing to look at; pulled: because op relies on a lock
- * that is in doubt. */
+/* The call ended with error, without a reply; pulled: because op relies on a lock that is in
+ * doubt. */
 static enum nfs_outcome task_no_reply(struct nfs_op *op, int error, bool pulled, uint32_t *status)
 {
 	int rc = nfs3_rpc_error(&op->call, error);
@@ -462,7 +462,7 @@ static enum nfs_outcome task_no_reply(struct nfs_op *op, int error, bool pulled,
 		return NFS_RECOVER;
 	if (rc != -EOPNOTSUPP)
 		return nfs_failed(op, rc);
-	*status = NFS3ERR_NOTSUPP; /* it has no such procedure */
+	*status = NFS3ERR_NOTSUPP; /* the server has no such procedure */
 	return NFS_STATUS;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_cb: the callback service, what a server may ask of its client (RFC 8881 section 20). Slots:
- * nfs4_cb.c; what is executed on them, for a server: nfs4_cb_run.c.
+ * nfs4_cb: the callback service for a server's requests to its client (RFC 8881 section 20). Slots:
+ * nfs4_cb.c; execution of the requests of a server: nfs4_cb_run.c.
  */
 #ifndef RNFS_NFSPROTO_V4_NFS4_CB_H
 #define RNFS_NFSPROTO_V4_NFS4_CB_H

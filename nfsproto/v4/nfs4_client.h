@@ -83,15 +83,15 @@ NFS4_CODERS(op_fsinfo);
 NFS4_CODERS(op_reopen);
 NFS4_CODERS(op_relock);
 
-/* CLAIM_FH, CLAIM_PREVIOUS or, with the stateid of a delegation, CLAIM_DELEG_CUR_FH for o's owner,
- * with more access than it has; the new stateid. (nfs4_ops_open.c) */
+/* CLAIM_FH, CLAIM_PREVIOUS or, with a delegation's stateid, CLAIM_DELEG_CUR_FH for o's owner, with
+ * more access than it has; the new stateid. (nfs4_ops_open.c) */
 void nfs4_put_open_again(struct nfs4_client *c, struct nfs_open *o, struct nfs4_comp *k,
 	uint32_t more, enum open_claim_type4 claim, const struct nfs4_stateid *deleg);
 int nfs4_get_open_again(struct nfs4_client *c, const struct nfs_op *op, struct nfs_open *o,
 	struct nfs4_reply *r, struct nfs4_stateid *id);
 
-/* nfs4_ops_open.c: op is an OPEN whose attributes have come. If the times are left to the caller,
- * they are of the change: what the server has kept in them means nothing. */
+/* nfs4_ops_open.c: op is an OPEN whose attributes have come. If the caller must set the times, they
+ * become those of the change: the server's values there are a verifier. */
 void nfs4_open_times(struct nfs_op *op);
 
 /* nfs4_ops.c: steps to the attributes after a change that has succeeded. A failure must not repeat
@@ -99,8 +99,8 @@ void nfs4_open_times(struct nfs_op *op);
 enum nfs_outcome nfs4_getattr_or_ask_again(
 	struct nfs_op *op, struct nfs4_reply *r, struct nfs_attr *attr);
 
-/* nfs4_ops.c: the attributes that come with a READ or READ_PLUS, if they are wanted. get: 0; else
- * *out is what becomes of op. */
+/* nfs4_ops.c: the attributes that come with a READ or READ_PLUS, if they are wanted. get: 0;
+ * otherwise *out is the outcome of op. */
 void nfs4_put_read_attr(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k);
 int nfs4_get_read_attr(struct nfs_op *op, struct nfs4_reply *r, enum nfs_outcome *out);
 
@@ -108,7 +108,7 @@ int nfs4_get_read_attr(struct nfs_op *op, struct nfs4_reply *r, enum nfs_outcome
 
 #define NFS4_OFFLOADS 16u
 
-/* The end of an asynchronous copy that came with CB_OFFLOAD before anybody waited for it. */
+/* The end of an asynchronous copy whose CB_OFFLOAD came before any op waited for it. */
 struct nfs4_offload {
 	bool set;
 	uint8_t other[NFS4_STATEID_OTHER];
@@ -116,25 +116,26 @@ struct nfs4_offload {
 	struct nfs4_write_response response; /* NFS4_OK */
 };
 
-/* The kind that op begins as; -EOPNOTSUPP: the minor version or the server lacks what it needs. */
+/* The kind that op begins as; -EOPNOTSUPP: the minor version or the server lacks a needed
+ * feature. */
 int nfs4_space_kind(struct nfs4_client *c, const struct nfs_op *op);
-/* 0, or why an op about extended attributes or ACLs need not be sent. */
+/* 0, or the error of an op about extended attributes or ACLs that need not be sent. */
 int nfs4_xattr_check(const struct nfs4_client *c, const struct nfs_op *op);
 /* How long an op that waits for CB_OFFLOAD sleeps before it asks. */
 unsigned nfs4_offload_ms(struct nfs_op *op);
 /* CB_OFFLOAD has come. No lock held but cb.lock. */
 void nfs4_offload_called(struct nfs4_client *c, const struct nfs4_cb_offload_args *a);
-/* Tells the server that nobody waits for op's asynchronous copy any more. No lock held. */
+/* Tells the server that op's asynchronous copy is not wanted any more. No lock held. */
 void nfs4_offload_abandon(struct nfs4_client *c, const struct nfs_op *op);
 
 /* --- calls that are waited for -------------------------------------------------------------- */
 
-/* nfs4_sync_run_as() for the mount, about o, as who opened that: its state belongs to him, also
- * when it is made anew, and the mount's own user may not even be allowed to look at the file. NULL:
- * as the mount's own user. */
+/* nfs4_sync_run_as() for the mount, about o, with the credential of its opener. The open state
+ * belongs to that user, also when it is made anew; the mount's own user may not even be allowed to
+ * look at the file. NULL: with the mount's own credential. */
 int nfs4_mount_run(struct nfs4_client *c, struct nfs_open *o, struct nfs4_sync *s, unsigned kind,
 	unsigned timeout_ms);
-/* nfs4_task_bind() for one of the mount's ops, on the connection that is its turn. */
+/* nfs4_task_bind() for one of the mount's ops, on the connection whose turn it is. */
 void nfs4_mount_bind(struct nfs4_client *c, struct nfs_op *op, unsigned kind);
 
 /* The COMPOUND ends here unless the current object is that of fh. */
@@ -154,24 +155,24 @@ int nfs4_mount_walk(struct nfs4_client *c, const struct nfs_mount_params *p, str
 
 /* --- what is elsewhere (nfs4_locations.c) -------------------------------------------------- */
 
-/* op, which is not under way, was answered NFS4ERR_MOVED. True: it is to be started again, now as
- * the question where that is; it then ends with -EREMOTE. False: the log has been told. */
+/* op, which is not under way, was answered NFS4ERR_MOVED. True: start op again; it now asks for the
+ * new place, and then ends with -EREMOTE. False: the log has been told. */
 bool nfs4_moved_ask(struct nfs4_client *c, struct nfs_op *op);
 
 /* --- owners by name (nfs4_names.c) --------------------------------------------------------- */
 
 /* Makes c->idmap as p wants it. 0 or -ENOMEM. */
 int nfs4_names_init(struct nfs4_client *c, const struct nfs_mount_params *p);
-/* For the coders of c's attributes. not_yet: an owner reads nobody because its name is not known
- * yet. */
+/* For the coders of c's attributes. not_yet: an owner was decoded as nobody because its name is not
+ * known yet. */
 struct nfs4_owners nfs4_names_owners(struct nfs4_client *c);
-/* op, which is not under way, has succeeded but for such names: true if it is to wait and then to
- * have another look at the attributes. */
+/* op, which is not under way, has succeeded except for such names. True: it must wait and then get
+ * the attributes again. */
 bool nfs4_names_wait(struct nfs_op *op);
-/* op, which is to be started, may be a SETATTR with owners whose names must be known first: true if
+/* op, which is about to start, may be a SETATTR with owners whose names must be known first. True:
  * it must wait for that. */
 bool nfs4_names_wanted(struct nfs4_client *c, struct nfs_op *op);
-/* Starts op, of which one of these said that it waits, in time. */
+/* Starts op in time, after one of these functions has said that it waits. */
 void nfs4_names_later(struct nfs4_client *c, struct nfs_op *op);
 /* op was answered NFS4ERR_BADOWNER. True: it goes on, with names. False: the log has been told. */
 bool nfs4_names_refused(struct nfs4_client *c, struct nfs_op *op);
@@ -184,65 +185,64 @@ struct nfs_open {
 	struct nfs4_deleg *local;   /* c->lock: the delegation that it stands on; NULL: none */
 	bool close_wanted;	    /* c->lock: NFS_CLOSE has begun */
 	struct nfs_op *user;	    /* c->lock: the NFS_OPEN or NFS_CLOSE to answer; NULL: none */
-	atomic_uint refs;     /* one by the user until CLOSE has ended, one per op under way */
+	atomic_uint refs;     /* one by the user until CLOSE has ended, one for each op under way */
 	uint64_t owner;	      /* constant: our open-owner's number */
-	uint32_t access;      /* constant: OPEN4_SHARE_ACCESS_* that was asked for */
+	uint32_t access;      /* constant: OPEN4_SHARE_ACCESS_*, as requested */
 	atomic_uint nlockctx; /* changes under locks.lock: lock contexts bound to it */
-	bool close_deferred;  /* locks.lock: until they hold nothing */
+	bool close_deferred;  /* locks.lock: until they hold no lock */
 	struct nfs_fh fh;     /* constant after OPEN */
 	uint64_t asked_ns;    /* constant: when OPEN began */
-	/* the delegation that OPEN has asked for */
+	/* the delegation that OPEN asked for */
 	enum open_delegation_type4 deleg_wanted;
 	bool answered;	   /* OPEN has ended, the first time */
 	uint64_t close_ns; /* when the last CLOSE began */
-	bool patient;	   /* nobody waits for CLOSE */
-	/* c->lock. gone: the user of OPEN was cancelled, and no truncation is sent any more.
-	 * truncating: the server may have a call that truncates the file; a user who is gone is
-	 * answered when that has ended */
+	bool patient;	   /* no user waits for CLOSE */
+	/* c->lock. gone: OPEN was cancelled, and no truncation is sent any more. truncating: the
+	 * server may have a call that truncates the file; a cancelled OPEN is answered when that
+	 * call has ended */
 	bool gone, truncating;
-	/* until OPEN has ended: where first data goes, with references on its blocks, and the copy
-	 * of its array, or NULL */
+	/* until OPEN has ended: the place for the first data, with references on its blocks, and
+	 * the copy of its array, or NULL */
 	struct seg_list to;
 	struct seg *to_seg;
 	pthread_mutex_t lock; /* of the following */
 	struct nfs4_stateid stateid;
 	uint32_t gen; /* counts changes of stateid */
-	/* what the server has given it: access, and more for locks; a local one: nothing */
+	/* access granted by the server, with more for locks; a local open: none */
 	uint32_t wire_access;
-	bool suspect; /* the server has disowned stateid: the state manager opens anew */
-	bool lost;    /* it could not: operations fail with -EIO */
-	struct nfs_op
-		own; /* its cred, the opener's, is constant and goes with all that is about o */
+	bool suspect;	   /* the server has disowned stateid: the state manager opens anew */
+	bool lost;	   /* that failed: operations fail with -EIO */
+	struct nfs_op own; /* its cred, the opener's, is constant and goes with all calls about o */
 	char name[NFS_NAME_MAX];
 };
 
 struct nfs_open *nfs4_open_ref(struct nfs_open *o);
 void nfs4_open_unref(struct nfs_open *o);
-/* One with an open-owner of its own. NULL: no memory. */
+/* Makes an open with an open-owner of its own. NULL: no memory. */
 struct nfs_open *nfs4_open_new(struct nfs4_client *c, uint32_t access, const struct rpc_cred *cred);
-/* What an open with these flags (O_RDONLY, O_TRUNC...) is to be allowed: OPEN4_SHARE_ACCESS_*. */
+/* The access for an open with these flags (O_RDONLY, O_TRUNC...): OPEN4_SHARE_ACCESS_*. */
 uint32_t nfs4_share_access(int flags);
-/* The server has opened it (again), with so much more access. */
+/* The server has opened o (again), with this additional access. */
 void nfs4_open_got(struct nfs_open *o, const struct nfs4_stateid *id, uint32_t more);
 /* NFS_OPEN and NFS_CLOSE of a user. */
 void nfs4_open_submit(struct nfs4_client *c, struct nfs_op *op);
 void nfs4_close_submit(struct nfs4_client *c, struct nfs_op *op);
-/* OPEN, or SETATTR after it, is about to be encoded such that the file of o is truncated. False: it
- * is not to be any more. */
+/* OPEN, or SETATTR after it, is about to be encoded so that it truncates the file of o. False: it
+ * must not truncate any more. */
 bool nfs4_open_truncates(struct nfs4_client *c, struct nfs_open *o);
-/* The server has answered that. */
+/* The server has answered that call. */
 void nfs4_open_answered(struct nfs4_client *c, struct nfs_open *o);
 /* NFS_OPEN or NFS_CLOSE of a user is cancelled. */
 void nfs4_open_cancel(struct nfs4_client *c, struct nfs_op *op);
-/* CLOSE of o, which nobody waits for. */
+/* Sends a CLOSE of o without a waiting user. */
 void nfs4_close_start(struct nfs4_client *c, struct nfs_open *o);
-/* The locks are gone that o's CLOSE was waiting for. */
+/* The locks that o's CLOSE was waiting for are gone. */
 void nfs4_close_deferred(struct nfs4_client *c, struct nfs_open *o);
-/* Own ops, of opens and of locks, are counted from before they start until they have taken their
- * last look at anything. */
+/* Own ops, of opens and of locks, are counted. The count goes up before the op starts and down
+ * after its last access to any memory. */
 void nfs4_own_begins(struct nfs4_client *c);
 void nfs4_own_ended(struct nfs4_client *c);
-/* At unmount, when no own op is under way: begins to close all that is open. Returns how many. */
+/* At unmount, when no own op is under way: begins to close all open files. Returns their number. */
 unsigned nfs4_close_all(struct nfs4_client *c);
 /* The stateid to send in op now; the anonymous one without o. */
 struct nfs4_stateid nfs4_open_stateid(struct nfs_op *op, struct nfs_open *o);
@@ -257,39 +257,41 @@ enum nfs_outcome nfs4_open_disowned(
 void nfs4_open_reclaim(struct nfs4_client *c);
 void nfs4_open_revoked(struct nfs4_client *c);
 bool nfs4_open_check(struct nfs4_client *c);
-/* A reclaim was answered status. True: it was put off, and a pause is over: it is to be sent again,
- * since the server takes reclaims only now. */
+/* A reclaim was answered with status. True: the server puts reclaims off, and the pause is over:
+ * send it again. */
 bool nfs4_reclaim_put_off(struct nfs4_client *c, uint32_t status);
 
 /* --- the whole ----------------------------------------------------------------------------- */
 
 struct nfs4_client {
 	struct nfs_client base; /* first */
-	struct nfs4_user user;	/* what the server sees of the mount */
+	struct nfs4_user user;	/* the mount as the server's user */
 	/* constant after mount */
 	struct nfs4_server *srv;
-	struct rpc_cred cred; /* who mounts */
+	struct rpc_cred cred; /* of the mount itself */
 	unsigned connect_ms;
 	struct idmap *idmap; /* NULL: numbers only */
 	enum nfs_idmap idmap_mode;
 	atomic_bool send_names;	      /* instead of numbers */
-	struct nfs4_bitmap supported; /* in the root's file system; others may have more or less */
-	struct nfs4_bitmap stat_want; /* nfs4_bits_stat(): what a file system lacks is left out */
+	struct nfs4_bitmap supported; /* in the root's file system; other file systems may differ */
+	struct nfs4_bitmap
+		stat_want; /* nfs4_bits_stat(): without the bits that a file system lacks */
 	struct nfs4_bitmap data_want; /* nfs4_bits_data(), and CHANGE_ATTR_TYPE if that counts */
-	struct nfs4_bitmap exclcreat; /* what may go with an exclusive create */
-	bool read_plus;		      /* READ_PLUS is to be used where the server has it */
-	uint32_t clone_blksize;	      /* a power of two, or 0: any alignment may be tried */
+	struct nfs4_bitmap exclcreat; /* attributes that may go with an exclusive create */
+	bool read_plus;		      /* use READ_PLUS if the server has it */
+	uint32_t clone_blksize;	      /* a power of two, or 0: try any alignment */
 
-	uint64_t reclaim_until_ns; /* the state manager's: reclaims that are put off are repeated */
+	uint64_t reclaim_until_ns; /* the state manager's: time limit for repeating delayed reclaims
+				    */
 
 	pthread_mutex_t lock; /* of the following */
 	TAILQ_HEAD(, nfs_open) opens;
 	unsigned nown;	     /* own ops under way */
-	pthread_cond_t idle; /* it has become 0 */
+	pthread_cond_t idle; /* nown has become 0 */
 	struct nfs4_delegs delegs;
 	struct nfs4_offload offload[NFS4_OFFLOADS];
 	unsigned next_offload;
-	char moved[NFS4_WHERE_MAX]; /* where something is that is not here, as last told */
+	char moved[NFS4_WHERE_MAX]; /* the last place told for a moved file system */
 	uint64_t moved_ns;	    /* when; 0: never */
 
 	struct nfs4_locks locks;
@@ -305,7 +307,7 @@ static inline struct nfs4_client *nfs4_client_of(struct nfs4_user *u)
 	return container_of(u, struct nfs4_client, user);
 }
 
-/* What a mount does for its server. */
+/* A mount's upcalls for its server. */
 extern const struct nfs4_upcalls nfs4_client_upcalls;
 
 #endif

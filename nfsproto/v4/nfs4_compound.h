@@ -23,7 +23,7 @@ struct nfs4_comp {
 	size_t count_at;
 	uint32_t nops;
 	size_t bound;		    /* of the results, for rpc_call.reply_max */
-	struct nfs4_owners *owners; /* who knows names, or NULL */
+	struct nfs4_owners *owners; /* the owner names, or NULL */
 };
 
 void nfs4_comp_begin(struct nfs4_comp *k, struct xdr_out *x, unsigned minor);
@@ -48,7 +48,7 @@ struct nfs4_reply {
 	uint32_t walked;	    /* results that succeeded */
 	uint32_t op;		    /* the last one looked at */
 	bool failed;		    /* the walk has come to the operation that failed */
-	struct nfs4_owners *owners; /* who knows names, or NULL */
+	struct nfs4_owners *owners; /* the owner names, or NULL */
 };
 
 /* 0, -EBADMSG, or positive: the COMPOUND failed before its first operation. */
@@ -64,12 +64,12 @@ int nfs4_reply_getattr(struct nfs4_reply *r, struct nfs4_attrs *a);
 int nfs4_reply_stat(struct nfs4_reply *r, struct nfs_attr *attr);
 /* *allowed: none but what was wanted. */
 int nfs4_reply_access(struct nfs4_reply *r, uint32_t want, uint32_t *allowed);
-/* What of a is about the data; without change and size there is nothing. */
+/* The attributes in a that are about the data; without change and size, none. */
 void nfs4_data_attr(const struct nfs4_attrs *a, struct nfs_data_attr *attr);
 /* GETATTR of nfs4_bits_data(). attr->have is false if not even change and size came. */
 int nfs4_reply_data_attr(struct nfs4_reply *r, struct nfs_data_attr *attr);
-/* The same where it is the last operation, behind one that has succeeded: that it has failed is no
- * failure of the COMPOUND's, and only means that there are no attributes. 0 or -EBADMSG. */
+/* The same if it is the last operation, behind one that has succeeded. If it failed, the COMPOUND
+ * did not fail; there are just no attributes. 0 or -EBADMSG. */
 int nfs4_reply_data_attr_behind(struct nfs4_reply *r, struct nfs_data_attr *attr);
 
 #endif

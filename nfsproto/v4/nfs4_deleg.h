@@ -8,39 +8,39 @@
  *             HELD, DUE, FLUSHING --revoked, not reclaimed--> gone        v|           \--> REVOKED
  *             HELD --its name goes--> LEAVING --> gone, REVOKED, DUE  FLUSHING
  *
- *     HELD       the server tells before anybody else changes the file (to write: looks at it):
- *                what is known of it is true (nfs4_deleg_holds()), and it may be opened to read,
- *                or to write, without asking (a local open)
- *     DUE        not any more; it waits for the state manager, which returns a few at a time
- *     FLUSHING   to write: the user has been told to make safe what was written (the upcall
+ *     HELD       the server recalls it before another client changes the file (a write
+ *                delegation: looks at it). The client's data is right (nfs4_deleg_holds()). The
+ *                file may be opened to read, or to write, without asking (a local open)
+ *     DUE        not held any more; waits for the state manager, which returns a few at a time
+ *     FLUSHING   a write delegation: the user was told to make written data safe (the upcall
  *                `flush`), and has not done so yet; then it is DUE again, and `flushed`
  *     RETURNING  its op is under way: OPEN with CLAIM_DELEG_CUR_FH for each local open, one after
  *                the other, LOCK for each local lock (nfs4_lock_local.c), and then DELEGRETURN
- *     LEAVING    nobody has the file open, and it goes back with the op that removes a name of the
- *                file or replaces it (nfs4_deleg_along.c)
+ *     LEAVING    the file is not open here, and the delegation goes back with the op that removes
+ *                a name of the file or replaces it (nfs4_deleg_along.c)
  *     REVOKED    the server has said so: FREE_STATEID is due
  *
- * What is written goes to the server with the stateid of the delegation or of an open like anything
- * else that is written, so nothing is lost with a delegation but the knowledge. If the server does
- * not take that stateid any more, it is not flushed, since that could wait for its own end.
+ * Written data goes to the server with the stateid of the delegation or of an open, like any other.
+ * So the loss of a delegation loses no data, only knowledge. If the server refuses the delegation's
+ * stateid, the delegation is not flushed: the flush could wait for its own end.
  *
- * A local open acts with the stateid of the delegation until it is made a real one; it is in the
- * list of that, not among the mount's opens. If the delegation is lost, it becomes one of those as
- * a suspect, and is opened anew (nfs4_open_recover.c).
+ * A local open acts with the stateid of the delegation until it becomes a real one. It is in the
+ * delegation's list, not among the mount's opens. If the delegation is lost, the local open becomes
+ * a suspect open of the mount, and is opened anew (nfs4_open_recover.c).
  *
- * Whoever looks at what is known of the file must also know that the lease has not run out, and
- * that the server has revoked nothing that is not yet found out.
+ * A caller that relies on the delegation must also know two things: the lease has not run out, and
+ * there is no revocation by the server that is still unknown here.
  *
- * Locks. The mount's lock guards the table and all that is in it. One that is HELD, DUE or FLUSHING
- * is freed by the state manager's thread only, or by who unmounts; one that is RETURNING or LEAVING
- * by the end of its op, or before. None becomes LEAVING while the state manager goes through a
- * list.
+ * Locks. The mount's lock guards the table and all that is in it. A delegation that is HELD, DUE or
+ * FLUSHING is freed only by the state manager's thread, or by the thread that unmounts. One that is
+ * RETURNING or LEAVING is freed by the end of its op, or before. None becomes LEAVING while the
+ * state manager goes through a list.
  *
  *     nfs4_deleg_table.c   the table, local opens
- *     nfs4_deleg_return.c  how they go
+ *     nfs4_deleg_return.c  how delegations go back
  *     nfs4_deleg_along.c   ... with an op of the user's
  *     nfs4_deleg_recover.c after a restart of the server, or a revocation
- *     nfs4_ops_deleg.c     what is said to the server
+ *     nfs4_ops_deleg.c     calls to the server
  */
 #ifndef RNFS_NFSPROTO_V4_NFS4_DELEG_H
 #define RNFS_NFSPROTO_V4_NFS4_DELEG_H
@@ -51,10 +51,10 @@
 #define NFS4_DELEG_BUCKETS   1024u
 #define NFS4_DELEG_RETURNS   8u			  /* under way at a time */
 #define NFS4_DELEG_FLUSHES   64u		  /* likewise */
-#define NFS4_DELEG_IDLE_NS   (15 * 60 * NFS4_SEC) /* unused for so long: it goes back */
-#define NFS4_DELEG_FRESH_NS  (30 * NFS4_SEC)	  /* used so lately: it does not give way */
+#define NFS4_DELEG_IDLE_NS   (15 * 60 * NFS4_SEC) /* unused for so long, it goes back */
+#define NFS4_DELEG_FRESH_NS  (30 * NFS4_SEC)	  /* used within this time, it does not give way */
 #define NFS4_DELEG_LOOK_NS   (60 * NFS4_SEC)	  /* between two looks for idle ones */
-#define NFS4_DELEG_RECLAIMED 512u /* most that are reclaimed when the server has restarted */
+#define NFS4_DELEG_RECLAIMED 512u /* most that are reclaimed after a restart of the server */
 
 enum nfs4_deleg_state {
 	NFS4_D_HELD,
@@ -75,38 +75,38 @@ struct nfs4_deleg {
 	uint64_t id; /* never 0 */
 	struct nfs_fh fh;
 	enum open_delegation_type4 type; /* OPEN_DELEGATE_READ or OPEN_DELEGATE_WRITE */
-	struct rpc_cred cred;		 /* who opened the file */
+	struct rpc_cred cred;		 /* credential of the opener */
 	uint64_t since_ns;		 /* when it came */
 
 	struct nfs4_stateid stateid;
-	bool flushed;	   /* DUE: there is nothing to be flushed, or no more */
+	bool flushed;	   /* DUE: no data to be flushed, or no more */
 	bool change_known; /* what follows is set */
 	uint64_t change;   /* the change attribute that came with it (section 10.4.3) */
 	_Atomic uint64_t used_ns;
-	TAILQ_HEAD(, nfs_open) opens; /* local ones */
-	struct nfs_open *claiming;    /* RETURNING: which is being made a real one */
-	/* RETURNING: whose range is being told the server, referenced; NULL: no one's */
+	TAILQ_HEAD(, nfs_open) opens; /* local opens */
+	struct nfs_open *claiming;    /* RETURNING: the local open that is becoming a real one */
+	/* RETURNING: the context whose range is being sent to the server, referenced; or NULL */
 	struct nfs4_lockctx *pushing;
 	struct lock_range range;
 	struct nfs_op *op; /* RETURNING */
-	/* RETURNING: the server has restarted and does not give it back: what stood on it is
-	 * reclaimed like any other */
+	/* RETURNING: the restarted server does not give it back: its opens and locks are reclaimed
+	 * like any others */
 	bool forgotten;
 };
 
 TAILQ_HEAD(nfs4_deleg_list, nfs4_deleg);
 
-/* Those of a mount. */
+/* The delegations of a mount. */
 struct nfs4_delegs {
-	enum nfs_delegations wanted; /* constant: which are asked for */
+	enum nfs_delegations wanted; /* constant: the kind to ask for */
 	struct nfs4_deleg_list list[NFS4_D_STATES];
 	unsigned n[NFS4_D_STATES];
 	LIST_HEAD(, nfs4_deleg) bucket[NFS4_DELEG_BUCKETS]; /* all */
 	uint64_t last_id;
 	bool visited;	   /* the state manager goes through a list of them */
 	unsigned opening;  /* OPENs under way, which may bring one */
-	uint64_t look_ns;  /* when idle ones are looked for next; 0: never yet */
-	uint64_t again_ns; /* no memory or no connection for a return: not before */
+	uint64_t look_ns;  /* when to look for idle ones next; 0: never yet */
+	uint64_t again_ns; /* no memory or no connection for a return: try again at this time */
 };
 
 struct nfs4_client;
@@ -114,27 +114,27 @@ struct nfs4_client;
 /* --- the table (nfs4_deleg_table.c); no lock held ------------------------------------------- */
 
 void nfs4_deleg_init(struct nfs4_delegs *t, enum nfs_delegations wanted);
-/* Frees them; nothing is under way. */
+/* Frees all; no op may be under way. */
 void nfs4_deleg_finish(struct nfs4_client *c);
-/* Is an OPEN with that access, which is being encoded, to ask for one? OPEN_DELEGATE_NONE: no. One
- * that is not used makes room. */
+/* The delegation that an OPEN with that access, about to be encoded, should ask for.
+ * OPEN_DELEGATE_NONE: none. An unused one makes room. */
 enum open_delegation_type4 nfs4_deleg_wanted(struct nfs4_client *c, uint32_t access);
-/* OPEN of fh as cred, begun at asked_ns, has brought g where `wanted` was asked for. The number of
- * the delegation under which the file was when that was answered, or 0, and whether it is one to
- * write; what is not wanted goes back. */
+/* OPEN of fh as cred, begun at asked_ns, has brought g after asking for `wanted`. Returns the
+ * number of the file's delegation at the time of the answer, or 0, and whether it is a write
+ * delegation. An unwanted one goes back. */
 uint64_t nfs4_deleg_came(struct nfs4_client *c, const struct rpc_cred *cred,
 	const struct nfs_fh *fh, const struct nfs4_delegation *g, uint64_t asked_ns,
 	enum open_delegation_type4 wanted, bool *writes);
 /* The change attribute that came with that one, or a later one if none did. */
 void nfs4_deleg_note_change(
 	struct nfs4_client *c, const struct nfs_fh *fh, uint64_t id, uint64_t change);
-/* An OPEN begins that may bring one, and has ended. */
+/* An OPEN that may bring one begins, or has ended. */
 void nfs4_deleg_opening(struct nfs4_client *c, int by);
 bool nfs4_deleg_holds(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t id);
-/* The number of the delegation of fh to write, if it is certainly held; else 0. locks.lock may be
+/* The number of the write delegation of fh, if it is certainly held; otherwise 0. locks.lock may be
  * held. */
 uint64_t nfs4_deleg_is_alone(struct nfs4_client *c, const struct nfs_fh *fh);
-/* A local open as cred with flags; NULL: none is held that lets do that, or no memory. */
+/* Makes a local open as cred with flags. NULL: no held delegation allows that, or no memory. */
 struct nfs_open *nfs4_deleg_open(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t id,
 	int flags, const struct rpc_cred *cred);
 /* The user closes o. True: it was a local one, and that was all. */

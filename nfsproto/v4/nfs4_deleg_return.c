@@ -148,7 +148,7 @@ static void returned(struct nfs4_client *c, struct nfs4_deleg *d, int error, boo
 	if (error && error != -ENOTCONN)
 		log_warn("%s: DELEGRETURN failed: %s", c->srv->name, strerror(-error));
 	revoked = d->op->be.v4.gen && !last;
-	if (revoked) /* somebody else may have had the file before the locks were pushed */
+	if (revoked) /* another client may have had the file before the locks were pushed */
 		nfs4_lock_undelegated(c, &d->fh, d->id);
 	pthread_mutex_lock(&c->lock);
 	if (revoked) {
@@ -287,7 +287,7 @@ bool nfs4_deleg_disowned(struct nfs4_client *c, struct nfs_open *o, uint32_t gen
 	return d;
 }
 
-/* Those that nobody has used for long are DUE. */
+/* Makes delegations DUE that were not used for long. */
 static void look_for_idle_locked(struct nfs4_client *c, uint64_t now)
 {
 	struct nfs4_delegs *t = &c->delegs;

@@ -76,7 +76,7 @@ void nfs4_deleg_free_locked(struct nfs4_client *c, struct nfs4_deleg *d)
 {
 	struct nfs_open *o;
 
-	while ((o = TAILQ_FIRST(&d->opens))) { /* the mount ends: nobody closes them */
+	while ((o = TAILQ_FIRST(&d->opens))) { /* the mount ends: no user closes them */
 		TAILQ_REMOVE(&d->opens, o, link);
 		o->local = NULL;
 		nfs4_open_unref(o);

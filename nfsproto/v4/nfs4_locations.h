@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_locations: where else a file system is to be found (fs_locations, RFC 8881 section 11.10.1),
- * for people to read. Referrals and migration are not followed.
+ * nfs4_locations: the other places of a file system (fs_locations, RFC 8881 section 11.10.1), for
+ * people to read. Referrals and migration are not followed.
  */
 #ifndef RNFS_NFSPROTO_V4_NFS4_LOCATIONS_H
 #define RNFS_NFSPROTO_V4_NFS4_LOCATIONS_H

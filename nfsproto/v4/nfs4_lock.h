@@ -3,45 +3,47 @@
  *
  * nfs4_lock: byte-range locks of NFSv4.1 (RFC 8881 sections 9 and 18.10 to 18.12).
  *
- * A lock context is one lock owner of the kernel's on one file. To the server it is a lock-owner
- * with a number of its own, bound to the open through which its first lock was asked for; later
- * locks of the same owner on that file go the same way, through whichever open they are asked. A
- * context that holds nothing stays for the next time, until its open is closed.
+ * A lock context is one of the kernel's lock owners on one file. The server sees a lock-owner with
+ * a number of its own, bound to the open of its first lock request. Later locks of the same owner
+ * on that file go the same way, through any open. A context without locks stays for the next time,
+ * until its open is closed.
  *
- * A request is one NFS_LOCK. As with opens it runs as an own op, so that a user who is cancelled is
- * answered at once, while what the server may have granted is waited for and given back.
+ * A request is one NFS_LOCK. As with opens it runs as an own op. So a cancelled user is answered at
+ * once, while the request goes on until any lock that the server has granted is given back.
  *
  *     submitted --> READY --> BUSY --granted--> user there: ranges set, answered
- *        |           ^         |            \-> user gone: what was granted is given back
+ *        |           ^         |            \-> user gone: the granted lock is given back
  *        |           |         |--denied-----> no wait: -EAGAIN
  *        \--behind   |         v
  *           a waiter-|----> PARKED: until its time, an unlock here, or CB_NOTIFY_LOCK
  *                    \---------/
  *
- * One request of a context is BUSY at a time, the READY wait for it, first in, first out; PARKED
- * ones are in nobody's way. Whoever waits stays in one list of all waiters, oldest first: it
- * decides who is woken first, and a newcomer that holds nothing in the file queues up behind
- * conflicting waiters. That is an order, not a reservation: after a second who is behind others
- * asks as well, because those may be waiting for what its own process holds elsewhere.
+ * One request of a context is BUSY at a time. READY ones wait for it, first in, first out. PARKED
+ * ones block no other. A waiting request stays in one list of all waiters, oldest first. The list
+ * decides which is woken first. A newcomer without locks in the file queues up behind conflicting
+ * waiters. That is an order, not a reservation. After a second a request behind others asks as
+ * well, because those may wait for locks of its own process elsewhere.
  *
- * A context is SUSPECT when the server has disowned its locks: its requests stay READY until the
- * state manager has established them again, which it does only where the server has restarted and
- * takes reclaims. When the lease has expired others may have had the lock in between, even if it is
- * free again: it is LOST. So is one that the server revoked, or whose open it has forgotten.
+ * A context is SUSPECT when the server has disowned its locks. Its requests stay READY until the
+ * state manager has established the locks again. That is possible only if the server has restarted
+ * and takes reclaims. When the lease has expired, other clients may have had the lock in between,
+ * even if it is free again: the lock is LOST. A lock is also LOST if the server revoked it or has
+ * forgotten its open.
  *
- * I/O that relies on a SUSPECT lock waits, and so does all that relies on any lock while a lease
- * has passed by our own clock since the server last renewed it, or while it is being found out what
- * the server has revoked. Where a lock is LOST it fails with -EIO until that range is unlocked or
- * the file closed: the data may have been changed by others, and their lock may be held now.
+ * I/O that relies on a SUSPECT lock waits. I/O that relies on any lock waits in two more cases: a
+ * lease time has passed by our own clock since the server last renewed the lease; or the client
+ * does not know yet what the server has revoked. I/O that relies on a LOST lock fails with -EIO
+ * until that range is unlocked or the file closed: other clients may have changed the data, and may
+ * hold a lock now.
  *
- * Who relies on a lock? The kernel does not say who reads or writes. Whatever goes through the open
- * file to which the lock-owner is bound does; and so do changes of the file through any open file
- * of the same user: the process that has lost a lock may have opened it twice.
+ * The kernel does not say which process reads or writes. So all I/O through the open file of a
+ * lock-owner relies on its locks. Changes of the file through any open file of the same user do so,
+ * too: the process that has lost a lock may have opened the file twice.
  *
- * While the file is delegated to write, its locks are local (nfs4_lock_local.c).
+ * While the file has a write delegation, its locks are local (nfs4_lock_local.c).
  *
- * I/O through an open file goes with the lock's stateid while just one lock-owner holds locks by
- * it, so that the server refuses it when the lock is gone; else with the open's.
+ * I/O through an open file has the lock's stateid while just one lock-owner holds locks by it, so
+ * that the server refuses the I/O when the lock is gone. Otherwise it has the open's.
  */
 #ifndef RNFS_NFSPROTO_V4_NFS4_LOCK_H
 #define RNFS_NFSPROTO_V4_NFS4_LOCK_H
@@ -66,26 +68,27 @@ TAILQ_HEAD(nfs4_lockreqs, nfs4_lockreq);
 struct nfs4_lockctx {
 	LIST_ENTRY(nfs4_lockctx) link;
 	bool linked;
-	unsigned refs;	 /* one while linked, one per request, the state manager's */
+	unsigned refs;	 /* one while linked, one for each request, the state manager's */
 	uint64_t owner;	 /* constant: the kernel's number */
 	uint64_t number; /* constant: of the lock-owner at the server */
 	struct nfs_fh fh;
 	struct nfs_open *open; /* referenced; changes only while there is no stateid */
 	bool have_stateid;
 	struct nfs4_stateid stateid;
-	struct lock_ranges ranges; /* what its users have been told that they hold */
+	struct lock_ranges ranges; /* held, as told to its users */
 	struct nfs4_lockreq *busy;
 	struct nfs4_lockreqs ready;
 	unsigned nparked;
 	bool suspect;
-	struct lock_ranges lost; /* what its users have not unlocked since they have lost it */
+	struct lock_ranges lost; /* lost, and not unlocked by its users yet */
 	bool trouble;		 /* suspect or lost: counted in ntrouble */
 	/* nfs4_lock_local.c */
-	bool local;	    /* what it holds, the server does not know; then it is not suspect, but
-			     * while the server restarts; counted in nlocal */
-	bool pushed;	    /* local: but may know some of it; the ranges do not change then */
-	uint32_t npushed;   /* pushed: so many of the ranges it does know */
-	uint64_t pushed_by; /* the last delegation from which all of it went to the server */
+	bool local; /* the server does not know the held locks; not suspect, except while the server
+		       restarts; counted in nlocal */
+	bool pushed; /* local: but the server may know some of the locks; the ranges do not change
+			then */
+	uint32_t npushed;   /* pushed: the number of ranges that the server knows */
+	uint64_t pushed_by; /* the last delegation at whose return all ranges went to the server */
 };
 
 enum nfs4_lockreq_state { NFS4_LR_READY, NFS4_LR_BUSY, NFS4_LR_PARKED };
@@ -94,65 +97,64 @@ struct nfs4_lockreq {
 	TAILQ_ENTRY(nfs4_lockreq) link;	     /* in ctx->ready */
 	TAILQ_ENTRY(nfs4_lockreq) wait_link; /* in waiters, if waiting */
 	struct nfs4_lockctx *ctx;	     /* referenced */
-	struct nfs_open *open;		     /* referenced: through which it is asked */
+	struct nfs_open *open;		     /* referenced: the open of the request */
 	struct nfs_op *user;		     /* to be answered; NULL: gone, or none */
-	struct nfs_op own;		     /* u.lock: what is asked of the server now */
+	struct nfs_op own;		     /* u.lock: the present request to the server */
 	enum nfs4_lockreq_state state;
 	int type; /* F_RDLCK, F_WRLCK, F_UNLCK */
 	uint64_t start, end;
 	bool waiting;	  /* in waiters */
 	bool again;	  /* woken while it was not PARKED */
 	bool asks;	  /* BUSY: the server may be granting it */
-	bool giving_back; /* own undoes what was granted to nobody, piece by piece from pos on */
-	bool doubtful;	  /* nobody knows whether the server has granted it */
+	bool giving_back; /* own undoes a grant without a user, piece by piece from pos on */
+	bool doubtful;	  /* the server may have granted it, or not */
 	uint64_t pos;
 	uint64_t due_ns;   /* PARKED: when it asks again */
-	unsigned polls;	   /* answers of "denied" so far */
-	unsigned disowned; /* times that the server did not know its state */
+	unsigned polls;	   /* number of "denied" answers */
+	unsigned disowned; /* times that the server did not know the state */
 	uint32_t status;   /* own ended with this nfsstat4 that nfs4_lockreq.c must judge; or 0 */
 };
 
 struct nfs4_locks {
-	pthread_mutex_t lock; /* of all here, contexts and requests; inside cb.lock, outside the
-				 mount's and slots.lock */
+	pthread_mutex_t lock; /* of all locks here, contexts and requests; inside cb.lock, outside
+				 the mount's and slots.lock */
 	LIST_HEAD(, nfs4_lockctx) bucket[NFS4_LOCK_BUCKETS]; /* by owner */
 	struct nfs4_lockreqs waiters;			     /* oldest first */
-	unsigned nidle;					     /* contexts that hold nothing */
+	unsigned nidle;					     /* contexts without locks */
 	atomic_uint ntrouble;				     /* contexts that are suspect or lost */
 	unsigned nlocal;				     /* contexts that are local */
 	bool stalled;					     /* a request waits for a delegation, */
-	uint64_t stalled_ns;				     /* and asks again then */
+	uint64_t stalled_ns;				     /* and asks again at this time */
 };
 
 void nfs4_lock_init(struct nfs4_locks *l);
 /* No request may be left. */
 void nfs4_lock_finish(struct nfs4_locks *l);
 
-/* NFS_LOCK of a user, and its cancellation: of a lock that is waited for; an unlock goes on without
- * its user. */
+/* Takes a user's NFS_LOCK, and cancels one that waits. An unlock goes on without its user. */
 void nfs4_lock_submit(struct nfs4_client *c, struct nfs_op *op);
 void nfs4_lock_cancel(struct nfs4_client *c, struct nfs_op *op);
-/* The number of the lock-owner for owner on fh, for LOCKT: its own locks are not in its way. */
+/* The number of the lock-owner for owner on fh, for LOCKT: its own locks do not conflict. */
 uint64_t nfs4_lock_number(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t owner);
-/* op is an NFS_LOCKT that has been denied: is that lock held through this mount, and by whom? */
+/* op is a denied NFS_LOCKT: is the conflicting lock held through this mount, and by which owner? */
 bool nfs4_lock_held_here(struct nfs4_client *c, const struct nfs_op *op, uint64_t *holder);
-/* CB_NOTIFY_LOCK: somebody may now get what he was denied. Any thread. */
+/* CB_NOTIFY_LOCK: a denied lock may be free now. Any thread. */
 void nfs4_lock_notify(
 	struct nfs4_client *c, const struct nfs_fh *fh, const struct nfs4_opaque *owner);
-/* The state manager: runs who is due. True if there was one; else *next is lowered to when somebody
- * will be. */
+/* The state manager runs requests that are due. True if there was one; otherwise lowers *next to
+ * the time when one will be. */
 bool nfs4_lock_poll(struct nfs4_client *c, uint64_t now, uint64_t *next);
 
 /* o is about to be closed. True: not now, locks depend on it; it is closed when they are gone.
- * was_deferred: that is the case now, perhaps. */
+ * was_deferred: that may be the case now. */
 bool nfs4_lock_defers_close(struct nfs4_client *c, struct nfs_open *o, bool was_deferred);
 
-/* nfs4_lock_io.c. op, which is about to be sent at `now`: 0; -EAGAIN: not yet, it is not known
- * whether a lock that it relies on is held; -EIO: it is lost. */
+/* nfs4_lock_io.c. op is about to be sent at `now`: 0; -EAGAIN: not yet, a lock that it relies on is
+ * in doubt; -EIO: the lock is lost. */
 int nfs4_lock_io(struct nfs4_client *c, const struct nfs_op *op, uint64_t now);
 /* Is all of first..last certainly locked exclusively, at `now`, by an owner on whose locks changes
- * of the file through o rely? A number that stays the same while that owner's locks stay as they
- * are; 0: no. */
+ * of the file through o rely? Returns a number that stays the same while that owner's locks do; 0:
+ * no. */
 uint64_t nfs4_lock_covers(struct nfs4_client *c, const struct nfs_open *o, uint64_t first,
 	uint64_t last, uint64_t now);
 /* nfs_locks_doubtful(): may any lock of the mount be lost, at `now`? */
@@ -163,13 +165,14 @@ struct nfs4_stateid nfs4_io_stateid(struct nfs4_client *c, struct nfs_op *op, st
 /* nfs4_lock_recover.c, for the state manager's thread. */
 /* o is about to get a new stateid: locks under the old one are gone. */
 void nfs4_lock_reopened(struct nfs4_client *c, struct nfs_open *o);
-/* reclaim: establishes all locks again, within the server's grace period. Else: what is suspect is
- * lost. True: not all could be tried now. */
+/* reclaim: establishes all locks again, within the server's grace period. Otherwise suspect locks
+ * become lost. True: some could not be tried now. */
 bool nfs4_lock_recover(struct nfs4_client *c, bool reclaim);
 /* Finds out which lock states the server has revoked; they become suspect. */
 void nfs4_lock_test(struct nfs4_client *c);
 
-/* While the client stops: ends what waits; then clears all that is held. True if there is any. */
+/* While the client stops: ends waiting requests, then clears all held locks. True if there is
+ * any. */
 void nfs4_lock_abort(struct nfs4_client *c);
 bool nfs4_lock_clear_all(struct nfs4_client *c);
 
@@ -191,12 +194,12 @@ void nfs4_lock_wake_locked(
 bool nfs4_lock_behind_locked(struct nfs4_client *c, const struct nfs4_lockreq *req);
 void nfs4_lock_park_locked(struct nfs4_client *c, struct nfs4_lockreq *req, unsigned ms);
 void nfs4_lock_unwait_locked(struct nfs4_client *c, struct nfs4_lockreq *req);
-/* Ends a request of which nothing is under way. */
+/* Ends a request without a call under way. */
 void nfs4_lockreq_end(struct nfs4_client *c, struct nfs4_lockreq *req, int error);
 
 /* nfs4_lock_local.c */
 enum nfs4_lock_way {
-	NFS4_LW_ASK,   /* the server; or nobody */
+	NFS4_LW_ASK,   /* ask the server, if it must be asked at all */
 	NFS4_LW_LOCAL, /* nfs4_lock_take_locked() */
 	NFS4_LW_WAIT,  /* nfs4_lock_stall_locked() */
 };
@@ -206,26 +209,26 @@ enum nfs4_push {
 	NFS4_PUSH_LEFT, /* not answered: later again */
 };
 enum nfs4_lock_way nfs4_lock_way_locked(struct nfs4_client *c, const struct nfs4_lockreq *req);
-/* Grants req, for which its context has room; false: another one's lock is in the way. */
+/* Grants req, for which its context has room; false: another owner's lock conflicts. */
 bool nfs4_lock_take_locked(struct nfs4_client *c, struct nfs4_lockreq *req);
-/* Somebody waits: contexts are run again soon. */
+/* A request waits: contexts are run again soon. */
 void nfs4_lock_stall_locked(struct nfs4_client *c);
 bool nfs4_lock_poll_stalled(struct nfs4_client *c, uint64_t now, uint64_t *next);
 /* Also with pushed cleared. */
 void nfs4_lockctx_set_local_locked(struct nfs4_client *c, struct nfs4_lockctx *ctx, bool local);
-/* Are there any of fh? */
+/* Are there any local locks of fh? */
 bool nfs4_lock_any_local(struct nfs4_client *c, const struct nfs_fh *fh);
-/* NFS_LOCKT; false: the server is to be asked. */
+/* NFS_LOCKT; false: ask the server. */
 bool nfs4_lock_test_local(struct nfs4_client *c, struct nfs_op *op);
-/* A delegation of fh is going back: the next range that the server is to know, and its context,
- * referenced; NULL: it knows all. */
+/* A delegation of fh is going back: the next range to send to the server, and its context,
+ * referenced; NULL: the server knows all. */
 struct nfs4_lockctx *nfs4_lock_push_next(
 	struct nfs4_client *c, const struct nfs_fh *fh, struct lock_range *g);
-/* What became of that, by the delegation `by`; takes the reference. */
+/* The result of sending that range, by the delegation `by`; takes the reference. */
 void nfs4_lock_pushed(
 	struct nfs4_client *c, struct nfs4_lockctx *ctx, uint64_t by, enum nfs4_push push);
-/* fh is not delegated any more, and may not have been for a while: what is local is suspect, and
- * what went to the server from the delegation `by`, unless that is 0. */
+/* fh is not delegated any more, and may not have been for a while: local locks become suspect, and
+ * so do locks that went to the server from the delegation `by` (0: none). */
 void nfs4_lock_undelegated(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t by);
 
 #endif

@@ -22,7 +22,7 @@ static bool changes_data(const struct nfs_op *op)
 	return op->type != NFS_READ && op->type != NFS_SEEK;
 }
 
-/* Does whoever acts through o rely on ctx, as far as can be known? */
+/* Does I/O through o rely on ctx, as far as can be known? */
 static bool relies_on(const struct nfs_open *o, bool change, const struct nfs4_lockctx *ctx)
 {
 	if (ctx->open == o)

@@ -55,7 +55,7 @@ void nfs4_lockctx_set_local_locked(struct nfs4_client *c, struct nfs4_lockctx *c
 	ctx->pushed = false;
 }
 
-/* Has somebody got locks of fh at the server, or may be getting them? */
+/* Has any owner locks of fh at the server, or may it be getting them? */
 static bool any_remote_locked(struct nfs4_client *c, const struct nfs_fh *fh, bool *local)
 {
 	const struct nfs4_lockctx *ctx;

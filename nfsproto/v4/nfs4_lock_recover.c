@@ -102,7 +102,7 @@ static bool copy_ranges(
 	return *copy || !*n;
 }
 
-/* Nobody knows what an open that is still suspect will be. */
+/* The outcome of an open that is still suspect is not known. */
 static bool open_usable(struct nfs_open *o)
 {
 	bool usable;

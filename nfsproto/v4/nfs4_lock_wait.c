@@ -100,7 +100,7 @@ void nfs4_lock_notify(
 	pthread_mutex_unlock(&c->locks.lock);
 }
 
-/* The first that is due, or whose user has gone. *next: as for nfs4_lock_poll(). */
+/* The first request that is due, or has lost its user. *next: as for nfs4_lock_poll(). */
 static struct nfs4_lockreq *find_due_locked(struct nfs4_client *c, uint64_t now, uint64_t *next)
 {
 	struct nfs4_lockreq *w;

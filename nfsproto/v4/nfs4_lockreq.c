@@ -80,7 +80,7 @@ static void answer(struct nfs_op *user, int error)
 	user->done(user);
 }
 
-/* A context that holds nothing any more: returns the open whose CLOSE waited for that, or NULL. */
+/* ctx has no locks any more. Returns the open whose CLOSE waited for that, or NULL. */
 static struct nfs_open *ctx_settled_locked(struct nfs4_client *c, struct nfs4_lockctx *ctx)
 {
 	struct nfs_open *o = ctx->open;
@@ -103,8 +103,8 @@ static struct nfs_open *ctx_settled_locked(struct nfs4_client *c, struct nfs4_lo
 	return NULL;
 }
 
-/* taken: the user, if it has been taken already. It is answered when all is settled: whoever then
- * closes the file finds no lock under way. */
+/* taken: the user, if it was taken already. The user is answered when all is settled, so that a
+ * later CLOSE finds no lock under way. */
 static void end_for(
 	struct nfs4_client *c, struct nfs4_lockreq *req, struct nfs_op *taken, int error)
 {
@@ -159,8 +159,8 @@ static void send_as(struct nfs4_client *c, struct nfs4_lockreq *req, unsigned ki
 	nfs4_task_start(&req->own);
 }
 
-/* Finds the next piece of what was granted to nobody that must be undone, and sets own.u.lock.
- * False: there is none. */
+/* Finds the next piece of a grant without a user that must be undone, and sets own.u.lock. False:
+ * there is none. */
 static bool give_back_piece_locked(struct nfs4_lockreq *req)
 {
 	struct lock_ranges *held = &req->ctx->ranges;
@@ -494,7 +494,7 @@ static int check_mode(const struct nfs_open *o, int type)
 	return !need || (o->access & need) ? 0 : -EBADF;
 }
 
-/* A newcomer that waits queues up behind others, unless they may be waiting for him. */
+/* A waiting newcomer queues up behind others, unless they may be waiting for the newcomer. */
 static void enqueue_locked(struct nfs4_client *c, struct nfs4_lockreq *req)
 {
 	struct nfs4_lockctx *ctx = req->ctx;
@@ -576,7 +576,7 @@ void nfs4_lock_cancel(struct nfs4_client *c, struct nfs_op *op)
 	req = op->be.v4.lock;
 	if (req) {
 		take_user_locked(req);
-		/* behind it nobody waits any more */
+		/* no request waits behind it any more */
 		nfs4_lock_wake_locked(c, &req->ctx->fh, req->start, req->end);
 		pthread_mutex_lock(&c->srv->slots.lock);
 		c->srv->poll_wanted = true;

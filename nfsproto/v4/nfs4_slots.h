@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_slots: the fore channel's slot table as the requester keeps it (RFC 8881 section 2.10.6.1).
+ * nfs4_slots: the fore channel's slot table on the requester's side (RFC 8881 section 2.10.6.1).
  *
  *     FREE --take--> BUSY --put(USED|UNUSED)--> FREE
  *                      \---put(DOUBTFUL)------> DOUBTFUL --settle--> FREE
  *
- * A slot is DOUBTFUL when its request ended without an answer (cancelled, timed out): nobody here
- * knows whether the server has counted it. It stays away from ordinary requests until a SEQUENCE of
+ * A slot is DOUBTFUL when its request ended without an answer (cancelled, timed out): the server
+ * may have counted the request or not. Ordinary requests do not get the slot until a SEQUENCE of
  * its own has found out.
  *
  * The gate holds ordinary requests back while a session is made anew; only a `priv` taker passes.
- * Requests that find no slot, or a closed gate, wait in `waiting`, first in, first out, and hold no
- * thread: whoever gives a slot back starts them.
+ * Requests without a slot, or before a closed gate, wait in `waiting`, first in, first out. They
+ * hold no thread: the thread that gives a slot back starts them.
  *
  * Invariants (lock held): slot i is in `free` or `busy` or is DOUBTFUL, never two of them; nbusy
  * and ndoubtful count; only slots below `limit` are given out; an open gate with a free slot below
@@ -34,15 +34,15 @@ struct nfs_op;
 enum nfs4_slot_end {
 	NFS4_SLOT_USED,	    /* the server counted the request */
 	NFS4_SLOT_UNUSED,   /* it did not, for sure */
-	NFS4_SLOT_DOUBTFUL, /* who knows */
+	NFS4_SLOT_DOUBTFUL, /* the server may have counted it */
 };
 
 struct nfs4_slot {
 	uint32_t id;
 	uint32_t seq; /* sequence id of the request under way, or of the next one */
 	bool doubtful;
-	struct nfs_op *op; /* that has it; NULL: nobody */
-	uint64_t sent_ns;  /* when the request under way was sent; of who has the slot */
+	struct nfs_op *op; /* that has the slot; NULL: none */
+	uint64_t sent_ns;  /* when the request under way was sent; for the op that has the slot */
 };
 
 struct nfs4_slots {
@@ -70,13 +70,13 @@ void nfs4_slots_reset_locked(struct nfs4_slots *s, uint32_t n);
 /* The lowest free slot, as RFC 8881 section 2.10.6.1 recommends; NULL if there is none or the gate
  * is closed (priv passes it). O(1). */
 struct nfs4_slot *nfs4_slots_take_locked(struct nfs4_slots *s, bool priv);
-/* Gives it back; it is nobody's then. */
+/* Gives the slot back; no op has it then. */
 void nfs4_slots_put_locked(struct nfs4_slots *s, struct nfs4_slot *slot, enum nfs4_slot_end end);
 
 /* The highest slot with a request outstanding (sa_highest_slotid); 0 if there is none. */
 uint32_t nfs4_slots_highest_locked(const struct nfs4_slots *s);
 /* Obeys sr_highest_slotid and sr_target_highest_slotid. True: there are more slots than before, and
- * the caller is to start who waits for one. */
+ * the caller must start requests that wait. */
 bool nfs4_slots_target_locked(struct nfs4_slots *s, uint32_t highest, uint32_t target);
 
 /* Makes slot BUSY for finding out, if it is doubtful; false if it is not. */

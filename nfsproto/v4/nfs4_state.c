@@ -26,7 +26,7 @@
 
 #define PROBE_NS       (100 * NFS4_MSEC)
 #define CHECK_NS       (1 * NFS4_SEC) /* before what could not be seen to is tried again */
-#define VISIT_NS       (2 * NFS4_SEC) /* for which a visit may go on to whoever wants to leave */
+#define VISIT_NS       (2 * NFS4_SEC) /* time that a visit may go on when its user wants to leave */
 #define FLAGS_AGAIN_NS (5 * NFS4_SEC) /* a status flag that stays set is acted upon so often */
 
 const char *nfs4_state_name(enum nfs4_state s)

@@ -104,7 +104,7 @@ void nfs4_task_again(struct nfs_op *op, uint32_t status, unsigned ms)
 		nfs4_state_delay(op, ms);
 }
 
-/* status is nothing that every op may be answered: whose op it is knows what that means. */
+/* status is not one that every op may get: the op's user knows what to do. */
 static void task_failed_otherwise(struct nfs_op *op, uint32_t status)
 {
 	struct nfs4_user *u = op->be.v4.user;

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * answers: the server's answers to what must not be done twice, kept for the next run of the
- * server.
+ * answers: the server's answers to operations that must not be done twice, kept for the server's
+ * next run.
  *
- * The reply caches of a run (state/session.h, v3/drc.h) end with it. A client whose connection the
- * end of the server has cut sends its calls again, and a second REMOVE or RENAME would fail, and a
- * second append not find the file as it was. So the answers to operations that change names, and to
- * appends of NFSv4, are also stored in a record (record.h), before they wait for stable storage,
- * and the next run gives them again: over NFSv4 to a request of a session that it does not know, by
- * session, slot and sequence ID; over NFSv3 by what drc.h compares. Other requests of such a
- * session are answered NFS4ERR_BADSESSION as ever.
+ * The reply caches of a run (state/session.h, v3/drc.h) end with it. When the server's end has cut
+ * a connection, the client sends its calls again. A second REMOVE or RENAME would fail, and a
+ * second append would not find the file as before. So answers to operations that change names, and
+ * to NFSv4 appends, are also stored in a record (record.h), before they wait for stable storage.
+ * The next run gives them again. Over NFSv4: to a request of an unknown session, by session, slot
+ * and sequence ID. Over NFSv3: by the values that drc.h compares. Other requests of such a session
+ * get NFS4ERR_BADSESSION as usual.
  *
  * The latest ANSWERS_MAX answers are kept, short ones only, and given for ANSWERS_AGE_S. A run
- * finds what earlier runs have left, never its own: that the caches know better. A server that is
- * killed between a change and the store of its answer has neither: the client finds out by the name
+ * finds only answers of earlier runs; its own are in its caches. A server that is killed between a
+ * change and the store of its answer has neither. Then the client finds out by the name
  * (nfsproto/nfs_unsure.h), or cannot know (fs/append.h).
  *
- * One lock guards everything. Functions accept a NULL record: then nothing is kept.
+ * One lock guards everything. Functions accept a NULL record: then no answer is kept.
  */
 #ifndef RNFS_SERVE_STATE_ANSWERS_H
 #define RNFS_SERVE_STATE_ANSWERS_H
@@ -49,17 +49,18 @@ struct answer {
 	uint8_t reply[ANSWERS_LEN];
 };
 
-/* The record at path, which need not exist. NULL, with a warning in the log: it cannot be kept. */
+/* Opens the record at path, which need not exist. NULL, with a warning in the log: no record can be
+ * kept. */
 struct answers *answers_new(const char *path);
-/* What is kept stays for the next run. Accepts NULL, returns NULL. */
+/* The answers stay on disk for the next run. Accepts NULL, returns NULL. */
 struct answers *answers_free(struct answers *a);
 /* Random bytes that are the same in all runs that share the record. a is not NULL. */
 void answers_secret(const struct answers *a, uint8_t secret[ANSWERS_SECRET]);
-/* Keeps reply under key; it takes the place of what this run has kept there. One that is too long
- * is not kept. */
+/* Keeps reply under key, in place of this run's earlier one. A reply that is too long is not
+ * kept. */
 void answers_keep(struct answers *a, const void *key, size_t key_len, uint64_t sum, uint32_t summed,
 	const void *reply, size_t len);
-/* What an earlier run has answered under key. */
+/* Finds an earlier run's answer under key. */
 bool answers_find(struct answers *a, const void *key, size_t key_len, struct answer *out);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * client: the record of one client (RFC 8881 section 2.4), and what it may do.
+ * client: the record of one client (RFC 8881 section 2.4), and its permissions.
  */
 #ifndef RNFS_SERVE_STATE_CLIENT_H
 #define RNFS_SERVE_STATE_CLIENT_H
@@ -20,12 +20,12 @@ struct client {
 	uint8_t *owner;
 	struct rpc_cred cred;	     /* of EXCHANGE_ID: the principal */
 	struct share *share;	     /* the state's */
-	struct share_holder *holder; /* referenced: whose share of it this is */
+	struct share_holder *holder; /* referenced: the holder with this client in its share */
 	bool confirmed;		     /* state->lock */
 	atomic_bool reclaim_done;    /* RECLAIM_COMPLETE has come */
-	bool nlm;		     /* not of EXCHANGE_ID, but a host that locks by NLM (nlm.h) */
-	uint32_t nlm_state;	     /* state->lock: of its status monitor; 0: not known */
-	atomic_bool limit_said;	     /* the log has said that it has too many opens */
+	bool nlm;		     /* a host that locks by NLM (nlm.h), without EXCHANGE_ID */
+	uint32_t nlm_state;	     /* state->lock: of its status monitor; 0: unknown */
+	atomic_bool limit_said;	     /* the log has told that it has too many opens */
 	atomic_bool recorded;	     /* it is in the record of clients (grace.h) */
 	bool gone;		     /* state->lock: out of the table */
 	unsigned refs;		     /* state->lock */
@@ -37,7 +37,7 @@ struct client {
 	_Atomic uint32_t nopens;      /* opens, each with its descriptors */
 	_Atomic uint32_t nranges;     /* of all its lock owners */
 	_Atomic uint32_t ndelegs;     /* not revoked */
-	atomic_bool no_delegs;	      /* it let one be revoked: it gets no more */
+	atomic_bool no_delegs;	      /* it let a delegation be revoked: it gets no more */
 	char who[40 + 3 + QUOTE_MAX]; /* for the log */
 	TAILQ_ENTRY(client) link;
 	TAILQ_HEAD(, session) sessions; /* state->lock */
@@ -47,7 +47,7 @@ struct client {
 	uint32_t ntab, nused, next_free;
 	_Atomic uint32_t nrevoked; /* of nused: delegations that were revoked; lock to change */
 	uint32_t stamp;		   /* makes stateids of a re-used place differ */
-	bool ended; /* lock: out of the table of clients, nothing is put into tab any more */
+	bool ended; /* lock: out of the table of clients, no state is put into tab any more */
 };
 
 /* Are both of one flavor and, with AUTH_SYS, of one user? */
@@ -55,12 +55,12 @@ bool client_same_principal(const struct rpc_cred *a, const struct rpc_cred *b);
 /* A reference to a client record, or NULL. Called with state->lock held. */
 struct client *client_find_locked(struct state *s, uint64_t clientid);
 void client_unref(struct state *s, struct client *c);
-/* May c open or lock something: again what it held before a restart of the server (reclaim), or
- * anew? NFS4_OK, or NFS4ERR_GRACE, _NO_GRACE, _DELAY. */
+/* May c open or lock? reclaim: again, what it held before a restart of the server; otherwise anew.
+ * NFS4_OK, or NFS4ERR_GRACE, _NO_GRACE, _DELAY. */
 uint32_t client_may_claim(struct state *s, struct client *c, bool reclaim);
 /* c has sent RECLAIM_COMPLETE. False: it had done so before. */
 bool client_reclaimed(struct state *s, struct client *c);
-/* c is about to get its first state: it goes into the record of clients. No lock held. */
+/* c is about to get its first state. Adds c to the record of clients. No lock held. */
 void client_note(struct state *s, struct client *c);
 bool client_expired(struct state *s, struct client *c);
 

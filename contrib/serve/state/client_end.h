@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * client_end: how a client's record comes to its end: destroyed by it, replaced, or in the way of
- * others. What it held ends with it.
+ * client_end: ends a client's record: at the client's request, when it is replaced, or when other
+ * clients need room. The client's state ends with it.
  */
 #ifndef RNFS_SERVE_STATE_CLIENT_END_H
 #define RNFS_SERVE_STATE_CLIENT_END_H
@@ -17,18 +17,19 @@ void client_dispose(struct state *s, struct client *c);
 void client_drop_states(struct state *s, struct client *c);
 uint32_t client_destroy(struct state *s, const struct rpc_cred *cred, uint64_t clientid);
 
-/* Both look at the records of h, or at all if it is NULL, but not at spare; state->lock is held.
- * The one that can best be spared, if any: expired, oldest first. */
+/* Both look at the records of h (NULL: at all) except spare; state->lock is held.
+ * client_victim_locked(): the expired one that can best be spared, oldest first, or NULL. */
 struct client *client_victim_locked(struct state *s, const struct share_holder *h, uint64_t spare);
-/* The confirmed one without state that has been silent for longest, if any. */
+/* The confirmed one without state that has been silent for longest, or NULL. */
 struct client *client_idle_locked(struct state *s, const struct share_holder *h, uint64_t spare);
 
-/* An expired client that is in the way of another loses everything. True if it was one. */
+/* Takes everything from an expired client that conflicts with another. True if the client had
+ * expired. */
 bool client_evict_expired(struct state *s, uint64_t clientid);
-/* A client of the same holder as clientid's, other than that and without any state, is forgotten.
- * True if there was one. */
+/* Forgets a client of the same holder as clientid's, other than that and without any state. True if
+ * there was one. */
 bool client_evict_own(struct state *s, uint64_t clientid);
-/* The longest expired client other than clientid loses everything. True if there was one. */
+/* Takes everything from the longest expired client other than clientid. True if there was one. */
 bool client_evict_one(struct state *s, uint64_t clientid);
 
 #endif

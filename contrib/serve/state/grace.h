@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * grace: who may get back, after a restart of the server, what was open and locked before it, and
- * the record of clients that says so (RFC 8881 sections 8.4.2 and 8.4.3).
+ * grace: decides which clients may reclaim opens and locks after a restart of the server, and keeps
+ * the record of clients for that (RFC 8881 sections 8.4.2 and 8.4.3).
  *
- * The record is a file that names the clients which hold state: the owner string and the principal
- * of each; hosts that lock by NLM, which have none, stand there as of flavor GRACE_NLM. A client is
- * written down before it gets its first open, and struck out, before anybody else can get what it
- * held, when it has lost everything. So whoever stands in it after a restart held state until then,
- * and nobody else can have been given anything in its place.
+ * The record is a file that names the clients with state: the owner string and the principal of
+ * each. Hosts that lock by NLM have neither, and are listed with flavor GRACE_NLM. The server adds
+ * a client to the record before the client's first open. It removes a client that has lost all
+ * state, before it grants any of that state to another. So a client in the record after a restart
+ * held state until then, and no other client can have been granted any of that state.
  *
- * A run that finds clients in its record begins with a grace period: they may reclaim, and nobody
- * may open or lock anything new. It ends when all of them have sent RECLAIM_COMPLETE, or after one
- * lease time (two, while somebody is still reclaiming). Those who have not come are struck out. A
- * host that locks by NLM cannot say that it has reclaimed everything: while there is one, it lasts
- * a whole lease time.
+ * A run that finds clients in its record begins with a grace period. These clients may reclaim, and
+ * no client may open or lock anew. The period ends when all of them have sent RECLAIM_COMPLETE, or
+ * after one lease time (two, if a client is still reclaiming). Then clients that have not come are
+ * removed. An NLM host cannot say that it has reclaimed everything: with such a host the period
+ * lasts a whole lease time.
  */
 #ifndef RNFS_SERVE_STATE_GRACE_H
 #define RNFS_SERVE_STATE_GRACE_H
@@ -27,7 +27,7 @@
 
 #define GRACE_NLM ((enum rpc_flavor)INT_MAX) /* of a host that locks by NLM */
 
-/* Who a client is, whatever ID it has. */
+/* The identity of a client, under any client ID. */
 struct grace_who {
 	const uint8_t *owner; /* of EXCHANGE_ID */
 	uint32_t owner_len;   /* at most NFS4_OPAQUE_LIMIT */
@@ -35,39 +35,39 @@ struct grace_who {
 };
 
 enum grace_phase {
-	GRACE_STARTING, /* the record has not been read yet: neither reclaims nor anything new */
+	GRACE_STARTING, /* the record was not read yet: no reclaims, no new state */
 	GRACE_ON,
 	GRACE_OVER,
 };
 
 struct grace;
 
-/* A record that is not read yet. NULL without memory. */
+/* Makes a record that is not read yet. NULL without memory. */
 struct grace *grace_new(uint32_t lease_s);
 /* Keeps the file as it is. Accepts NULL, returns NULL. */
 struct grace *grace_free(struct grace *g);
-/* Reads the record at path, which need not exist, and begins. path NULL: nothing is kept, and there
- * is no grace period. What is wrong with the file is logged, its clients are then as good as
- * unknown; and so is that it cannot be written. Call once, with the server's own identity (the
- * others may be called with a caller's: ident.h). */
+/* Reads the record at path, which need not exist, and begins. path NULL: no record and no grace
+ * period. Errors in the file are logged, and its clients are then unknown. A file that cannot be
+ * written is logged, too. Call once, with the server's own identity (the other functions may be
+ * called with a caller's: ident.h). */
 void grace_begin(struct grace *g, const char *path);
 
 /* g NULL: GRACE_OVER. Any thread. */
 enum grace_phase grace_phase(const struct grace *g);
-/* The same, but waits while the record has not been read: for who cannot be told to come later. */
+/* Like grace_phase(), but waits until the record was read: for callers that cannot be told to come
+ * later. */
 enum grace_phase grace_begun(struct grace *g);
-/* Calls fn for each host of GRACE_NLM that may reclaim; g must not be used by it. False: out of
- * memory. */
+/* Calls fn for each host of GRACE_NLM that may reclaim; fn must not use g. False: out of memory. */
 bool grace_each_host(
 	struct grace *g, void (*fn)(void *ctx, const uint8_t *owner, uint32_t len), void *ctx);
-/* Is it a client that may reclaim: one of the record that has not sent RECLAIM_COMPLETE? */
+/* May the client reclaim? Yes, if it is in the record and has not sent RECLAIM_COMPLETE. */
 bool grace_may_reclaim(struct grace *g, const struct grace_who *who);
-/* It has sent RECLAIM_COMPLETE. */
+/* The client has sent RECLAIM_COMPLETE. */
 void grace_reclaimed(struct grace *g, const struct grace_who *who);
-/* The client, of this ID in this run, is about to get state. On stable storage when this returns,
- * or a warning is logged. */
+/* The client, with this ID in this run, is about to get state. On stable storage when this function
+ * returns, or a warning is logged. */
 void grace_note(struct grace *g, const struct grace_who *who, uint64_t clientid);
-/* The client of this ID holds nothing any more. On stable storage when this returns. */
+/* The client with this ID has no state any more. On stable storage when this function returns. */
 void grace_forget(struct grace *g, uint64_t clientid);
 /* Ends the grace period if its time has come; call once a second or so. now_ns: monotonic. */
 void grace_tick(struct grace *g, uint64_t now_ns);

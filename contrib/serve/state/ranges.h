@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * ranges: the byte ranges that are locked of a file, by lock owners: which are in the way of
- * others, and how many there may be. obj->lock is held over each of these calls.
+ * ranges: the locked byte ranges of a file, by lock owner: which of them conflict, and how many
+ * there may be. obj->lock is held over each of these calls.
  */
 #ifndef RNFS_SERVE_STATE_RANGES_H
 #define RNFS_SERVE_STATE_RANGES_H
@@ -16,13 +16,13 @@ struct lock_want {
 };
 bool lock_type_writes(uint32_t type);
 
-/* Ends all ranges of a lock state (nothing for an open); has it any? */
+/* The first ends all ranges of a lock state (an open has none). The second: has it any? */
 void ranges_drop_locked(struct st *st);
 bool ranges_any_locked(const struct st *st);
-/* The lock state of somebody other than owner that is in the way of w, and its *range; or NULL. */
+/* The lock state of another owner that conflicts with w, and its *range; or NULL. */
 struct st *ranges_conflict_locked(struct obj *o, uint64_t clientid, const struct nfs4_opaque *owner,
 	const struct lock_want *w, const struct lock_range **range);
-/* Would the owner get it, as far as what others hold goes? */
+/* Would the owner get w, given the locks of other owners? */
 bool ranges_free_locked(struct obj *o, uint64_t clientid, const struct nfs4_opaque *owner,
 	const struct lock_want *w);
 /* Has owner any range of o? */
@@ -31,8 +31,8 @@ bool ranges_held_locked(struct obj *o, const struct client *c, const struct nfs4
  */
 uint32_t ranges_add_locked(struct st *st, const struct lock_want *w);
 uint32_t ranges_clear_locked(struct st *st, uint64_t first, uint64_t last);
-/* Clears w's range of mine's owner where he has it through another open: his ranges never overlap.
- * As ranges_clear_locked(). */
+/* Clears w's range in other lock states of mine's owner, through other opens: ranges of one owner
+ * never overlap. Returns as ranges_clear_locked() does. */
 uint32_t ranges_clear_others_locked(
 	struct obj *o, const struct st *mine, const struct lock_want *w);
 

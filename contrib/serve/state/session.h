@@ -12,14 +12,14 @@ struct slot {
 	uint32_t seq;
 	bool busy;
 	bool used;	 /* a request ran here */
-	bool have_reply; /* reply[0..len) is its whole COMPOUND result */
+	bool have_reply; /* reply[0..len) is the whole COMPOUND result */
 	uint32_t len;
 	uint8_t *reply;	 /* room for session.cached_max bytes, from the slot's first request on */
 	uint64_t sum;	 /* a checksum of the request: compound.h */
 	uint32_t summed; /* how many operations sum covers */
 };
 
-/* What is known of a request that a slot has answered. */
+/* The answer of a slot to a repeated request. */
 struct slot_replay {
 	uint8_t *reply; /* malloc'ed */
 	uint32_t len;
@@ -69,35 +69,35 @@ struct session {
 	struct notices notices; /* to be sent when the slot is free */
 	unsigned nnotices;
 	bool cb_busy;
-	bool cb_wanted; /* the client asked for one */
+	bool cb_wanted; /* the client asked for a backchannel */
 	bool cb_down;	/* and the last probe failed, or the connection is gone */
 	bool cb_proved; /* the client has answered over this connection */
 };
 
-/* A new session of c goes into the tables, which have its first reference; state->lock is held. */
+/* Puts a new session of c into the tables, which have its first reference; state->lock is held. */
 void session_link_locked(struct state *s, struct client *c, struct session *ses);
-/* Another reference; the caller has one, or state->lock. */
+/* Takes another reference; the caller has one, or state->lock. */
 void session_ref(struct session *ses);
 struct session *session_get(struct state *s, const struct nfs4_sessionid *id);
 void session_put(struct state *s, struct session *ses);
 /* A session of the client that can call back, or NULL. */
 struct session *session_with_back(struct state *s, uint64_t clientid);
-/* Takes ses out of the table; state->lock is held. The table's reference is the caller's. */
+/* Takes ses out of the table; state->lock is held. The caller gets the table's reference. */
 void session_unlink_locked(struct state *s, struct session *ses);
 uint32_t session_destroy(
 	struct state *s, const struct rpc_cred *cred, const struct nfs4_sessionid *id);
 /* Makes x (may be NULL: none) the connection for callbacks. */
 void session_set_back(struct session *ses, struct rpc_xprt *x);
-/* x is gone: nobody calls back over it any more. */
+/* x is gone: no callback goes over it any more. */
 void session_conn_down(struct state *s, struct rpc_xprt *x);
 
 enum slot_verdict { SLOT_RUN, SLOT_REPLAY, SLOT_ERROR };
-/* What is to be done with a request. SLOT_RUN: the slot is the caller's until slot_done(); *flags:
- * what SEQUENCE says of the session. SLOT_REPLAY: *rep (its reply is the caller's) is the answer.
- * SLOT_ERROR: *status. */
+/* The verdict on a request. SLOT_RUN: the slot is the caller's until slot_done(); *flags: the flags
+ * for SEQUENCE. SLOT_REPLAY: *rep is the answer (the caller owns its reply). SLOT_ERROR:
+ * *status. */
 enum slot_verdict slot_begin(struct session *ses, const struct nfs4_sequence_args *a,
 	uint32_t *status, uint32_t *flags, struct slot_replay *rep);
-/* The request has been carried out. reply NULL: the answer is not kept. */
+/* The request has been executed. reply NULL: the answer is not kept. */
 void slot_done(struct session *ses, uint32_t slotid, const void *reply, uint32_t len, uint64_t sum,
 	uint32_t summed);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * state: what the server remembers about its clients, as a whole. tables.h has the model.
+ * state: the server's memory of its clients, as a whole. tables.h has the model.
  */
 #ifndef RNFS_SERVE_STATE_STATE_H
 #define RNFS_SERVE_STATE_STATE_H
@@ -11,10 +11,9 @@
 int state_init(struct state *s, struct obj_table *objs, uint32_t lease_s);
 /* No request may be running. */
 void state_finish(struct state *s);
-/* Forgets unconfirmed records that are old, and expired ones that hold nothing. Once a second or
- * so. */
+/* Forgets old unconfirmed records, and expired ones without state. Call once a second or so. */
 void state_tick(struct state *s);
-/* Writes into the log how many clients there are and what each of them holds. */
+/* Writes into the log how many clients there are and how much state each has. */
 void state_report(struct state *s);
 
 #endif

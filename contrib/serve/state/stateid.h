@@ -12,47 +12,48 @@
 
 enum st_kind { ST_OPEN, ST_LOCK, ST_DELEG };
 
-/* Somebody wants to know what a file looks like that is delegated to write (inquiry.h). */
+/* A request for the attributes of a file with a write delegation (inquiry.h). */
 struct inquiry {
-	/* Set by who makes it. Called by inquiry_end_all(), on whatever thread. */
+	/* Set by the maker. inquiry_end_all() calls it, on any thread. */
 	void (*done)(struct inquiry *q);
 	/* The answer: NFS4_OK, or NFS4ERR_DELAY while the delegation is being recalled. */
 	uint32_t status;
-	bool said;	       /* by the holder: */
-	uint64_t change, size; /* ... these; else the file looks as on disk */
-	uint64_t base;	       /* the change attribute when it was delegated */
+	bool said;	       /* the holder has sent: */
+	uint64_t change, size; /* ... these; otherwise the attributes on disk are right */
+	uint64_t base;	       /* the change attribute when the delegation was given */
 	/* inquiry.c's */
 	uint64_t made_ns;
 	TAILQ_ENTRY(inquiry) link;
 };
 TAILQ_HEAD(inquiries, inquiry);
 
-/* What there is of a delegation only (deleg.h); obj->lock. */
+/* Members for a delegation only (deleg.h); obj->lock. */
 struct st_deleg {
-	struct nfs4_referring_call given; /* the request that it was given by */
-	uint64_t given_ns, again_ns;	  /* when it was given; when it is to be recalled again */
-	uint64_t recalled_ns;		  /* 0: it is not; delegs.lock, too, to change */
+	struct nfs4_referring_call given; /* the request that got the delegation */
+	uint64_t given_ns, again_ns;	  /* when it was given; when to recall it again */
+	uint64_t recalled_ns;		  /* 0: not recalled; delegs.lock, too, to change */
 	uint64_t ticked_ns;		  /* delegs.lock */
 	uint64_t change;		  /* the file's change attribute when it was given */
-	struct inquiries asked, made;	  /* the holder was asked, is to be asked; delegs.lock */
-	int wd;				  /* deleg_watch.h; -1: none */
-	TAILQ_ENTRY(st) link;		  /* delegs.lock */
+	struct inquiries asked, made; /* inquiries with the holder, and to be sent; delegs.lock */
+	int wd;			      /* deleg_watch.h; -1: none */
+	TAILQ_ENTRY(st) link;	      /* delegs.lock */
 };
 
 struct st {
 	enum st_kind kind;
 	struct nfs4_stateid sid; /* seqid: obj->lock and client->lock to change */
 	struct client *client;
-	struct share_part *part; /* referenced: of the principal that made it */
+	struct share_part *part; /* referenced: share of the principal that made it */
 	struct obj *obj;	 /* referenced */
 	uint32_t owner_len;
 	uint8_t *owner;
-	_Atomic unsigned refs; /* 0 at last: then nobody can find it */
+	_Atomic unsigned refs; /* at 0 no thread can find it any more */
 	bool closed;	       /* obj->lock and client->lock to change */
-	bool revoked;	       /* ST_DELEG: likewise; it is off its file */
-	uint8_t counted;       /* times in nopens; obj->lock to change */
-	/* ST_OPEN, and ST_DELEG: what it lets its holder do, and a lease is on fd_r; obj->lock, to
-	 * change (descriptors: set once and before access, closed at the last reference) */
+	bool revoked;	       /* ST_DELEG: likewise; its file does not list it any more */
+	uint8_t counted;       /* weight in nopens; obj->lock to change */
+	/* ST_OPEN and ST_DELEG: the access that it gives its holder; also, a lease is on fd_r.
+	 * obj->lock, to change (descriptors: set once and before access, closed at the last
+	 * reference) */
 	_Atomic uint32_t access;
 	uint32_t deny;
 	_Atomic int fd_r, fd_w;
@@ -63,38 +64,38 @@ struct st {
 	LIST_ENTRY(st) obj_link;   /* obj->lock */
 };
 
-/* Of by's part. NULL: out of memory. */
+/* Makes a state in the share of `by`. NULL: out of memory. */
 struct st *st_alloc(struct client *c, const struct rpc_cred *by, struct obj *o, enum st_kind kind,
 	const void *owner, uint32_t owner_len);
-/* Gives st a place and a stateid. client->lock is taken. NFS4_OK; NFS4ERR_DELAY: there is no room;
- * NFS4ERR_DEADSESSION: the client was disposed of while its request ran. */
+/* Gives st a place and a stateid. client->lock is taken. NFS4_OK; NFS4ERR_DELAY: no room;
+ * NFS4ERR_DEADSESSION: the client was removed while its request ran. */
 uint32_t st_insert(struct client *c, struct st *st);
-/* Takes st out of the client's table; the table's reference becomes the caller's. False: somebody
- * else was faster. */
+/* Takes st out of the client's table; the caller gets the table's reference. False: another thread
+ * was faster. */
 bool st_remove(struct client *c, struct st *st);
 /* Looks sid up for file o (NULL: any); client->lock is held. A status. */
 uint32_t st_find_locked(
 	struct client *c, const struct obj *o, const struct nfs4_stateid *sid, struct st **out);
-/* The same, and a delegation that was revoked is found, too (else NFS4ERR_DELEG_REVOKED). */
+/* The same, but also finds a revoked delegation (otherwise NFS4ERR_DELEG_REVOKED). */
 uint32_t st_find_any_locked(
 	struct client *c, const struct obj *o, const struct nfs4_stateid *sid, struct st **out);
-/* The same as st_find_locked(), of that kind: with NFS4_OK *out is a reference, else NULL. No
- * client's lock held. */
+/* st_find_locked() for that kind: with NFS4_OK *out is a reference, otherwise NULL. No client's
+ * lock held. */
 uint32_t st_get(struct client *c, struct obj *o, const struct nfs4_stateid *sid, enum st_kind kind,
 	struct st **out);
-/* Another reference. */
+/* Takes another reference. */
 void st_ref(struct st *st);
 void st_put(struct state *s, struct st *st);
-/* Counts st as one open more, until its last reference is gone. False: there are too many. */
+/* Counts st as one more open, until its last reference is gone. False: there are too many. */
 bool st_count_open(struct state *s, struct st *st);
-/* st has changed: its stateid gets the next seqid, *out is what it is then. obj->lock is held. */
+/* st has changed: its stateid gets the next seqid, and *out is that stateid. obj->lock is held. */
 void st_bump_locked(struct st *st, struct nfs4_stateid *out);
-/* Is it that owner's? */
+/* Does st belong to that owner? */
 bool st_is_of(const struct st *st, uint64_t clientid, const struct nfs4_opaque *owner);
 uint32_t st_test(struct client *c, const struct nfs4_stateid *sid);
-/* Has c anything that it could still use? */
+/* Has c any state that it could still use? */
 bool st_holds_any(struct client *c);
-/* Has it any delegation that was revoked, and has not acknowledged it? */
+/* Has c any revoked delegation that it has not acknowledged? */
 bool st_any_revoked(struct client *c);
 
 #endif
