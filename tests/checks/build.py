@@ -24,6 +24,7 @@ OPTIONS = {
              "-Dc_args=-fsanitize=fuzzer-no-link"],
 }
 CLANG = ("clang", "fuzz")
+SANITIZED = ("asan", "tsan")
 
 # What the end-to-end tests need of a build and of the sources.
 PROGRAMS = ["fs/rnfs", "contrib/serve/rnfs-serve", "contrib/rnfs-wire/rnfs-wire",

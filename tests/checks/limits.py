@@ -12,6 +12,7 @@ import time
 
 USER = 65534  # nobody
 GROUP = 128 << 20
+SANITIZED = 8  # times that: a sanitizer keeps several bytes for each of the program's
 
 
 def write(text, *path):
@@ -50,7 +51,8 @@ def own_group(top, controller=None):
 class Limits:
     """Those of one job."""
 
-    def __init__(self, number):
+    def __init__(self, number, sanitized=False):
+        self.most = GROUP * (SANITIZED if sanitized else 1)
         self.name = f"rnfs-check.{os.getpid()}.{number}"
         self.made = []  # folders, the first made first
         self.daemon = self.others = None  # groups: that of daemons, that in which the job begins
@@ -73,7 +75,7 @@ class Limits:
 
     def _version_1(self):
         daemon = self._mkdir(own_group(mounted("cgroup", "memory"), "memory"), self.name)
-        write(str(GROUP), daemon, "memory.limit_in_bytes")
+        write(str(self.most), daemon, "memory.limit_in_bytes")
         os.chown(os.path.join(daemon, "cgroup.procs"), USER, -1)
         self.daemon = daemon
 
@@ -89,7 +91,7 @@ class Limits:
         top = self._mkdir(base, self.name)
         write("+memory", top, "cgroup.subtree_control")
         daemon, others = self._mkdir(top, "daemon"), self._mkdir(top, "others")
-        write(str(GROUP), daemon, "memory.max")
+        write(str(self.most), daemon, "memory.max")
         for folder in self.made:
             os.chown(os.path.join(folder, "cgroup.procs"), USER, -1)
         self.daemon, self.others = daemon, others

@@ -72,7 +72,7 @@ class Pool:
             self.events.put(("build", result))
 
     def _run(self, job):
-        limits = Limits(next(self.numbers)) if job.user else None
+        limits = Limits(next(self.numbers), job.build in build.SANITIZED) if job.user else None
         if limits:
             job.command = limits.command(in_copy(job, self.public[job.build]), job.env)
         try:

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 #include <cmocka.h>
+#include <stdatomic.h>
 
 #include "fs/change.h"
 #include "fs/ops.h"
@@ -149,12 +150,16 @@ static void what_is_sent_beside_a_new_name_does_not_come_back(void **state)
 #define PIECE 4096u
 
 static uint64_t wrote_at[16]; /* where WRITEs were sent to */
-static unsigned nwrote;
+static atomic_uint nwrote;
 
 static bool notes_writes(struct nfs_op *op)
 {
-	if (op->type == NFS_WRITE && nwrote < 16)
-		wrote_at[nwrote++] = op->u.write.offset;
+	unsigned n = atomic_load(&nwrote);
+
+	if (op->type == NFS_WRITE && n < 16) {
+		wrote_at[n] = op->u.write.offset;
+		atomic_store(&nwrote, n + 1);
+	}
 	return false;
 }
 
