@@ -21,10 +21,10 @@ leave_others_mounts() {
 }
 
 # For the same reason each test has a mount namespace of its own, if root runs it (tests/tools/limited makes that of others): a
-# container that this machine starts meanwhile has no copy of the test's mounts.
+# container that this machine starts meanwhile has no copy of the test's mounts. E2E_HERE=1: the caller has made one.
 if [ "${E2E_IN:-}" = "$$" ]; then
 	leave_others_mounts
-elif unshare --mount true 2> /dev/null; then
+elif [ -z "${E2E_HERE:-}" ] && unshare --mount true 2> /dev/null; then
 	E2E_IN=$$ exec unshare --mount --propagation private "$0" "$@"
 fi
 
