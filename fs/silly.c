@@ -171,7 +171,7 @@ static void put_off(struct fs *fs, struct silly *s, int error)
 		free(s);
 }
 
-/* The file of the silly name has one name less, which other answers do not tell yet. */
+/* The removal of a silly name of ino, which silly_drop() began, has ended. */
 static void gone(struct inode *ino)
 {
 	inode_touch(ino);
@@ -203,6 +203,8 @@ void silly_remove(struct fs *fs, struct silly *s, struct inode *ino)
 	if (!r) {
 		log_warn("%s of an unlinked file stays: out of memory", s->name);
 		free(s);
+		if (ino)
+			gone(ino);
 		return;
 	}
 	atomic_fetch_add(&fs->silly->removing, 1);
@@ -216,11 +218,8 @@ void silly_remove(struct fs *fs, struct silly *s, struct inode *ino)
 	op->u.remove.name = name_of(s);
 	op->u.remove.deleg = ino ? deleg_leaves(fs, ino) : 0;
 	op->u.remove.deleg_fh = ino ? &ino->fh : NULL;
-	if (ino) {
+	if (ino)
 		r->inode = inode_ref(ino);
-		atomic_fetch_add(&ino->silly_going, 1);
-		atomic_store(&ino->is_silly, false);
-	}
 	request_submit(r, removed);
 }
 
@@ -232,6 +231,10 @@ void silly_drop(struct fs *fs, struct inode *ino)
 	if (!ino->nopen) {
 		s = ino->silly;
 		ino->silly = NULL;
+	}
+	if (s) {
+		atomic_store(&ino->is_silly, false);
+		atomic_fetch_add(&ino->silly_going, 1);
 	}
 	pthread_mutex_unlock(&ino->lock);
 	if (s)

@@ -48,9 +48,9 @@ static void keep_name(struct request *r, struct silly *s, bool sure)
 	pthread_mutex_lock(&ino->lock);
 	old = ino->silly;
 	ino->silly = s;
-	pthread_mutex_unlock(&ino->lock);
 	if (sure)
 		atomic_store(&ino->is_silly, true);
+	pthread_mutex_unlock(&ino->lock);
 	inode_touch(ino);
 	if (old)
 		silly_remove(r->fs, old, NULL);
