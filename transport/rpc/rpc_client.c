@@ -71,6 +71,7 @@ int rpc_call_submit(struct rpc_call *call)
 {
 	struct rpc_client *c = call->client;
 	struct rpc_xprt *x;
+	uint32_t xid;
 	unsigned ms;
 	int rc = 0;
 
@@ -105,8 +106,9 @@ int rpc_call_submit(struct rpc_call *call)
 		client_wake_locked(c);
 	rpc_count(&c->stats.calls, 1);
 	atomic_fetch_add_explicit(&c->table.senders, 1, memory_order_relaxed);
-	log_data("%s: call %08x%s", c->peer_name, call->xid, x ? "" : " waits for a connection");
+	xid = call->xid;
 	pthread_mutex_unlock(&c->table.lock);
+	log_data("%s: call %08x%s", c->peer_name, xid, x ? "" : " waits for a connection");
 
 	if (x)
 		client_transmit(c, x, call);
