@@ -111,6 +111,12 @@ static int end(void **state)
 	return teardown(state);
 }
 
+static void waits(uint64_t number)
+{
+	looked_at();
+	assert_false(kernel_answered(number));
+}
+
 static void a_smaller_size_waits_for_the_unlock(void **state)
 {
 	uint64_t number;
@@ -118,8 +124,7 @@ static void a_smaller_size_waits_for_the_unlock(void **state)
 	lock_to_write();
 	asks(OTHER);
 	number = send_getattr();
-	looked_at();
-	assert_false(kernel_answered(number));
+	waits(number);
 	asks(getpid());
 	size = 50; /* the server is asked again */
 	assert_int_equal(lock(F_UNLCK), 0);
@@ -160,8 +165,7 @@ static void a_smaller_size_waits_again(void **state)
 	lock_to_write();
 	asks(OTHER);
 	number = send_getattr();
-	looked_at();
-	assert_false(kernel_answered(number));
+	waits(number);
 	turns_tick(fs, true);
 	assert_int_equal(told(number), 40);
 }
@@ -186,8 +190,7 @@ static void an_open_to_write_is_a_turn_until_the_close(void **state)
 	turn_lasts();
 	asks(OTHER);
 	number = send_getattr();
-	looked_at();
-	assert_false(kernel_answered(number));
+	waits(number);
 	asks(getpid());
 	assert_int_equal(kernel_flush(node, again), 0);
 	assert_int_equal(told(number), 40);
@@ -204,8 +207,7 @@ static void a_write_is_a_turn(void **state)
 	turn_lasts();
 	asks(OTHER);
 	number = send_getattr();
-	looked_at();
-	assert_false(kernel_answered(number));
+	waits(number);
 	turns_tick(fs, true);
 	assert_int_equal(told(number), 40);
 }
@@ -239,8 +241,7 @@ static void a_request_that_waits_long_is_told(void **state)
 	lock_to_write();
 	asks(OTHER);
 	number = send_getattr();
-	looked_at();
-	assert_false(kernel_answered(number));
+	waits(number);
 	while (turns_tick(fs, false))
 		;
 	assert_int_equal(told(number), 40);
@@ -265,8 +266,7 @@ static void a_lock_is_granted_when_others_have_handled_a_smaller_size(void **sta
 	asks(getpid());
 	assert_int_equal(lock(F_RDLCK), 0);
 	number = send_lock(F_WRLCK);
-	looked_at();
-	assert_false(kernel_answered(number));
+	waits(number);
 	asks(OTHER);
 	looked_at();
 	assert_int_equal(kernel_wait(number).error, 0);
@@ -281,8 +281,7 @@ static void an_open_to_write_is_answered_likewise(void **state)
 	assert_int_equal(kernel_lookup(KERNEL_ROOT, "f", NULL), 0);
 	asks(getpid());
 	number = kernel_send(FUSE_OPEN, node, &in, sizeof(in), NULL, 0);
-	looked_at();
-	assert_false(kernel_answered(number));
+	waits(number);
 	while (turns_tick(fs, false)) /* the other one has had the time */
 		;
 	assert_int_equal(kernel_wait(number).error, 0);
