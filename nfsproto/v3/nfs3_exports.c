@@ -3,8 +3,8 @@
  *
  * nfs3_exports: the exports that a server's MOUNT service lists.
  *
- * libnfs has mount_getexports(), which waits for a dead server for as long as TCP does, and
- * recurses once for each export that the server sends.
+ * libnfs 4.0 (Debian 12) lists exports without a time-out; later versions have one.
+ * This file has the calls of nfs3_mount, with their time-outs.
  */
 #include "nfsproto/v3/nfs3_exports.h"
 
