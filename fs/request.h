@@ -216,16 +216,14 @@ struct request {
 			int error;	 /* the first error of its parts */
 			uint32_t took;	 /* bytes of a WRITE that were gathered */
 			bool writepage;	 /* the kernel writes back mapped pages */
-			/* of an append whose answer was lost: where in the file its data may stand,
-			 * how many bytes of it have been found there so far, and whether the found
-			 * bytes are its own */
-			uint64_t append_at;
-			uint32_t compared;
-			bool ours;
-			bool astray;	/* counted in inode.astray */
-			bool asked;	/* a READ: its parts are cut */
-			unsigned again; /* how often the server was asked again (ops_data.c) */
-			uint64_t sent;	/* when the server was last asked */
+			/* an append whose answer was lost */
+			uint64_t append_at; /* offset at which its data may stand */
+			uint32_t compared;  /* bytes of the data found there so far */
+			bool ours;	    /* this append has written the found bytes */
+			bool astray;	    /* counted in inode.astray */
+			bool asked;	    /* a READ: its parts are cut */
+			unsigned again;	    /* how often the server was asked again (ops_data.c) */
+			uint64_t sent;	    /* when the server was last asked */
 			/* a READ that waits for a cache block (cached.c) */
 			struct cache_wait wait;
 			TAILQ_ENTRY(request) waiting;

@@ -399,7 +399,7 @@ struct nfs_op {
 		struct {
 			struct nfs4_conn *conn; /* the connection of the call */
 			struct nfs4_user *user; /* the mount; NULL: the server's own */
-			struct nfs_open *open;	/* the open whose own op this is, or NULL */
+			struct nfs_open *open;	/* the open that made this op for itself, or NULL */
 			struct nfs4_lockreq *lock;
 			struct nfs4_deleg
 				*deleg; /* the delegation that goes back with it, or NULL */
