@@ -50,16 +50,19 @@ static uint64_t bound(const struct fs *fs)
 bool ending_over(struct fs *fs)
 {
 	uint64_t end = bound(fs), now = clock_ns();
+	size_t left;
 
 	if (now < end)
 		return false;
 	if (!end || clock_age(now, atomic_load(&fs->took_at)) >= QUIET_NS)
 		return true;
-	if (!fs->said_ending)
-		log_always_warn("the time for the end is over, but the server still takes what was "
-				"written, so this goes on: %zu KiB are left, which a SIGKILL loses",
-			writeback_bytes(fs->writeback) / 1024);
-	fs->said_ending = true;
+	left = writeback_bytes(fs->writeback);
+	if (left && !fs->said_ending) {
+		log_always_warn("the time for the end is over, but the server still takes data, so "
+				"this goes on: %zu KiB are left, which a SIGKILL loses",
+			(left + 1023) / 1024);
+		fs->said_ending = true;
+	}
 	return false;
 }
 

@@ -110,7 +110,7 @@ class Growth(Plant, Steady):
         self.held = []
 
     def cycle(self, name):
-        for i in range(10):
+        for i in range(50):
             s = peers.connect(self.rig.server.port, "127.0.0.1")
             s.sendall(peers.call(i, peers.NFS, 3, 0))
             peers.receive(s)
