@@ -29,6 +29,7 @@ struct find {
 	struct json json;
 	bool as_json;
 	const char *host;
+	uint16_t port;	/* 0: the usual ones */
 	unsigned shown; /* exports of the host */
 	/* the host's exports, as text, until all of them are known */
 	struct found {
@@ -89,11 +90,15 @@ static void drop_all(struct find *f)
 static void show(struct find *f, const char *path, char *clients)
 {
 	const char *open = strchr(f->host, ':') ? "[" : "", *close = *open ? "]" : "";
-	static char source[NI_MAXHOST + 3 * 1024 + 8], line[sizeof(source)];
+	static char source[NI_MAXHOST + 3 * 1024 + 32], line[sizeof(source)];
 	char *client;
 
 	f->shown++;
-	snprintf(source, sizeof(source), "%s%s%s:%s", open, f->host, close, path);
+	if (f->port)
+		snprintf(source, sizeof(source), "nfs://%s%s%s:%u%s", open, f->host, close, f->port,
+			path);
+	else
+		snprintf(source, sizeof(source), "%s%s%s:%s", open, f->host, close, path);
 	if (!f->as_json) {
 		quote_line(line, sizeof(line), source);
 		puts(line);
@@ -140,6 +145,7 @@ static bool has_root(struct find *f)
 	for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		struct nfs_mount_params p = {
 			.host = f->host,
+			.port = f->port,
 			.export = "/",
 			.proto = all[i],
 			.vers_major = 4,
@@ -178,7 +184,9 @@ static int look_at(struct find *f, struct err *e)
 			QUOTE(f->host, strlen(f->host)), gai_strerror(error));
 	f->shown = 0;
 	log_hold();
-	if (ask_mount(f, list, &why))
+	if (f->port)
+		err_set(&why, ERR_NO_EXPORT, "MOUNT is not asked where a port is given");
+	if (f->port || ask_mount(f, list, &why))
 		root = has_root(f);
 	else
 		for (unsigned i = 0; i < f->n; i++)
@@ -188,6 +196,10 @@ static int look_at(struct find *f, struct err *e)
 	drop_all(f);
 	if (f->shown)
 		return 0;
+	if (!root && f->port)
+		return err_set(e, ERR_UNREACHABLE,
+			"no NFSv4 answers at port %u of %s: rnfs doctor says more", f->port,
+			QUOTE(f->host, strlen(f->host)));
 	if (!root)
 		return err_set(e, ERR_UNREACHABLE,
 			"%s tells nothing: %s, and no NFSv4 answers at its usual ports: rnfs "
@@ -239,6 +251,7 @@ static int run(const char *server, bool as_json, struct err *e)
 	} else {
 		res = source_parse(&source, server, SOURCE_MAY_BE_SERVER, e);
 		f.host = source.host;
+		f.port = source_port(&source);
 		if (!res)
 			res = look_at(&f, e);
 		source_finish(&source);

@@ -335,3 +335,13 @@ void source_finish(struct source *s)
 	free(s->ignored);
 	*s = (struct source){0};
 }
+
+uint16_t source_port(const struct source *s)
+{
+	for (const char *at = s->options; at; at = strchr(at, ',')) {
+		at += *at == ',';
+		if (!strncmp(at, "port=", 5))
+			return (uint16_t)strtoul(at + 5, NULL, 10);
+	}
+	return 0;
+}

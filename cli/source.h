@@ -15,6 +15,7 @@
 #define RNFS_CLI_SOURCE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "transport/err.h"
 
@@ -32,5 +33,7 @@ enum source_form { SOURCE_EXPORT, SOURCE_MAY_BE_SERVER };
  * case source_finish() is due. */
 int source_parse(struct source *s, const char *text, enum source_form form, struct err *e);
 void source_finish(struct source *s);
+/* The port of the NFS service among s->options, or 0: none was given. */
+uint16_t source_port(const struct source *s);
 
 #endif

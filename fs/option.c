@@ -238,7 +238,7 @@ static int set_sec(struct options *o, const struct opt *d, const char *value, st
 		len = strcspn(at, ":");
 		if (len == 3 && !strncmp(at, "sys", 3))
 			sys = true;
-		else if (!strncmp(at, "krb5", 4))
+		else if (!strncmp(at, "krb5", 4) && (len == 4 || (len == 5 && strchr("ip", at[4]))))
 			krb5 = true;
 		else
 			return bad_value(d, value, e);
@@ -440,7 +440,10 @@ static int unused(struct options *o, const struct opt *d, const char *value, str
 
 static int set_rdirplus(struct options *o, const struct opt *d, const char *value, struct err *e)
 {
-	return value && !strcmp(value, "none") ? option_unused(o, "rdirplus=none", e) : 0;
+	if (!value || !strcmp(value, "force"))
+		return 0;
+	return strcmp(value, "none") ? bad_value(d, value, e)
+				     : option_unused(o, "rdirplus=none", e);
 }
 
 #define AT(m) .off = offsetof(struct options, m), .size = sizeof(((struct options *)0)->m)
@@ -533,7 +536,7 @@ static const struct opt opts[] = {
 	FLAG("sloppy", sloppy, true),
 	SUITS("nosoftreval"), SUITS("intr"), SUITS("cto"), SUITS("resvport"), SUITS("nosharecache"), SUITS("nofsc"),
 	SUITS("acl"), SUITS("notrunkdiscovery"), SUITS("nomigration"), SUITS("noposix"), SUITS("noalignwrite"), IGNORE("addr"),
-	{.name = "rdirplus", .arg = MAYBE_ARG, .fn = set_rdirplus},
+	{.name = "rdirplus", .arg = MAYBE_ARG, .fn = set_rdirplus, .want = "none or force"},
 	UNUSED("softreval", NO_ARG), UNUSED("nointr", NO_ARG),
 	UNUSED("nocto", NO_ARG), UNUSED("noresvport", NO_ARG), UNUSED("sharecache", NO_ARG), UNUSED("fsc", MAYBE_ARG),
 	UNUSED("noacl", NO_ARG), UNUSED("nordirplus", NO_ARG), UNUSED("trunkdiscovery", NO_ARG), UNUSED("max_connect", NEED_ARG),

@@ -260,6 +260,8 @@ static void wrong_options_are_named(void **state)
 		{"sec=krb5p", "not supported yet"},
 		{"sec=krb5:krb5i", "not supported yet"},
 		{"sec=none", "sec=none"},
+		{"sec=krb5xyz", "sec=krb5xyz is not valid"},
+		{"rdirplus=some", "none or force"},
 		{"sec=", "sec="},
 		{"xprtsec=tls", "cannot be encrypted"},
 		{"xprtsec=mtls", "cannot be encrypted"},
@@ -298,6 +300,7 @@ static void unknown_options_may_be_ignored(void **state)
 static void options_of_nfs_carry_over(void **state)
 {
 	assert_int_equal(WITH("ac,cto,intr,resvport,nosharecache,nofsc,acl,nosoftreval,rdirplus,"
+			      "rdirplus=force,"
 			      "notrunkdiscovery,nomigration,addr=1.2.3.4,softerr,xprtsec=none,"
 			      "port=0,mountport=0,write=lazy,sec=sys,nconnect=1"),
 		0);
