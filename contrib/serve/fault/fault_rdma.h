@@ -12,9 +12,10 @@ struct fault_rdma;
 
 /* Is x a connection of RPC-over-RDMA? Before it is wrapped. */
 bool fault_rdma_is(const struct rpc_xprt *x);
-/* Wraps the provider of x, which is one and is not established yet. NULL: no memory. */
+/* Wraps the provider of x, an RPC-over-RDMA connection that is not established yet. NULL: no
+ * memory. */
 struct fault_rdma *fault_rdma_new(struct rpc_xprt *x);
-/* After x has gone. Accepts NULL. */
+/* Call after the end of x. Accepts NULL. */
 struct fault_rdma *fault_rdma_free(struct fault_rdma *f);
 
 /* Refuses req with a fault of kind ERR_VERS or behind it, in place of its reply. Ends req. */

@@ -24,7 +24,7 @@ struct entry_name {
 /* Checks a name for openat(): NFS4_OK, or NFS4ERR_INVAL, _NAMETOOLONG, _BADNAME, _BADCHAR. out may
  * be NULL. */
 uint32_t entry_name(const struct nfs_name *n, struct entry_name *out);
-/* Is o of that kind? NFS4_OK, or the status that tells its kind. */
+/* Is o of that kind? NFS4_OK, or the status that names o's kind. */
 uint32_t need_dir(const struct obj *o);
 uint32_t need_file(const struct obj *o);
 /* The status for a result of obj_lookup(), obj_parent() or obj_by_handle(). */
