@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * attr: what the server says about objects, and how it changes them (RFC 8881 section 5).
+ * attr: the attributes that the server reports, and how it changes them (RFC 8881 section 5).
  *
  * The change attribute is the change time in nanoseconds plus the number of changes that went
- * through this server while it knew the object: file systems whose clock ticks coarsely give two
- * changes in one tick the same time, and a client that sees no difference would keep stale data.
+ * through this server while the object was known. The reason for the number: a file system with a
+ * coarse clock gives two changes in one tick the same time. A client that sees no difference would
+ * keep stale data.
  */
 #include "contrib/serve/ops/attr.h"
 
@@ -57,7 +58,7 @@ void cinfo_after(struct obj *dir, struct nfs4_change_info *ci)
 	ci->after = obj_stat(dir, &st) == 0 ? attr_change(dir, &st) : ci->before + 1;
 }
 
-/* Attributes that a minor version has here, and those of them that an exclusive create may set. */
+/* The attributes that a minor version has here, and the subset that an exclusive create may set. */
 struct offer {
 	struct nfs4_bitmap supported, exclcreat;
 };
@@ -208,7 +209,8 @@ static void fill_server(struct serve *sv, const struct offer *f, struct nfs4_att
 	a->case_preserving = a->chown_restricted = a->homogeneous = a->no_trunc = true;
 }
 
-/* It is a property of the file system: what has none of its own answers for the root. */
+/* Support is a property of the file system: an object that cannot have user attributes reports that
+ * of the root. */
 static bool has_xattrs(struct serve *sv, struct obj *o)
 {
 	struct obj *root;
@@ -222,7 +224,7 @@ static bool has_xattrs(struct serve *sv, struct obj *o)
 	return yes;
 }
 
-/* The ACL if it is wanted, and whether there can be one. */
+/* Fills in the ACL if wanted, and whether the object can have one. */
 static void fill_acl(const struct obj *o, struct nfs4_attrs *a)
 {
 	bool wanted = nfs4_bit(&a->mask, FATTR4_ACL);
