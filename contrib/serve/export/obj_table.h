@@ -64,7 +64,7 @@ void obj_shards_finish(struct obj_table *t);
 struct obj *obj_find(struct obj_table *t, uint64_t dev, uint64_t ino);
 /* The same, for the object with identity id, if its descriptor is open. */
 struct obj *obj_find_open(struct obj_table *t, const struct handle_id *id);
-/* The same, for the object whose handle obj_keep_handle() was told to be these bytes. */
+/* The same, for the object with this handle, set by obj_keep_handle(). */
 struct obj *obj_find_sealed(
 	struct obj_table *t, uint64_t dev, uint64_t ino, const uint8_t *handle, size_t len);
 /* Keeps the bytes of o's handle. The first call sets them for good. */

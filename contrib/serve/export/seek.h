@@ -38,8 +38,8 @@ struct seek *seek_new(struct obj_table *t);
 /* Ends the thread. Accepts NULL, returns NULL. */
 struct seek *seek_free(struct seek *s);
 
-/* Finds the object id, whose handle was issued with trail. 0 with a reference; -EAGAIN: the server
- * is looking for the object; -ESTALE: the object was not found. Call with the server's own identity
+/* Finds the object id by its trail and by a walk. 0 with a reference; -EAGAIN: the server is
+ * looking for the object; -ESTALE: the object was not found. Call with the server's own identity
  * (ident.h); any thread. */
 int seek_find(struct seek *s, const struct handle_id *id, const struct handle_trail *trail,
 	struct obj **out);

@@ -56,7 +56,7 @@ static struct fault_xprt *fault_of(struct rpc_xprt *x)
 	return (struct fault_xprt *)x->ops;
 }
 
-/* --- requests and what is noted of them ------------------------------------------------------- */
+/* --- requests and their notes ----------------------------------------------------------------- */
 
 /* Removes the entry of req; NULL if there is none. */
 static struct seen *take(struct fault_xprt *f, const struct rpc_req *req)
@@ -87,7 +87,7 @@ static bool enter(struct fault_xprt *f, struct seen *s, unsigned delay_ms)
 	return !closed;
 }
 
-/* --- what is done to a reply ------------------------------------------------------------------ */
+/* --- faults of replies ------------------------------------------------------------------------ */
 
 /* Flips the last byte and two more after the message type, at places that depend on the XID. */
 static void corrupt(struct rpc_req *req, uint32_t off)

@@ -84,8 +84,8 @@ static void record_path(
 		handle_siphash(m->key, handle, sizeof(handle)));
 }
 
-/* A killed run has left changes without a sync. It may have answered them, or clients may send the
- * same calls again and get the old answers. */
+/* A killed run may leave changes without a sync, while this run repeats their answers. So syncs the
+ * file system. */
 static void sync_after_kill(const struct options *o)
 {
 	int fd = open(o->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -346,7 +346,7 @@ static int serve(const struct options *o, const sigset_t *signals)
 	nsm_notifier_stop(notifier);
 	while (n > 0)
 		rpc_server_free(servers[--n]);
-	if (sv.state.delegs) { /* nobody answers any more */
+	if (sv.state.delegs) { /* no thread answers requests any more */
 		inquiry_tick(&sv.state, true);
 		inquiry_end_all(&sv.state);
 	}

@@ -248,8 +248,8 @@ struct entry {
 	bool here, inherited; /* applies to the object; to new objects in it */
 };
 
-/* A POSIX right is allowed if all NFSv4 rights that it consists of are allowed, and denied if any
- * of them is denied. */
+/* A POSIX right stands for one or more NFSv4 rights. It is allowed if all of these are allowed, and
+ * denied if any is denied. */
 static unsigned perm_of_rights(uint32_t m, bool deny, bool dir)
 {
 	const uint32_t w = ACE4_WRITE_DATA | ACE4_APPEND_DATA | (dir ? ACE4_DELETE_CHILD : 0);

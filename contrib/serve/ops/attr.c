@@ -253,9 +253,9 @@ void attr_fill(struct serve *sv, uint32_t minor, struct obj *o, const struct sta
 	a->time_create = time_of(&st->stx_btime);
 	a->mounted_on_fileid = st->stx_ino;
 	fill_server(sv, f, a);
-	/* what can neither be found by the kernel nor looked for may be lost, though not while it
-	 * is open. It is then NFS4ERR_STALE: clients look names up again for that, and few know
-	 * FHEXPIRED */
+	/* An object that neither the kernel nor a search can find may be lost, but not while it is
+	 * open. Its handle then gets NFS4ERR_STALE: clients then look names up again, and few know
+	 * FHEXPIRED. */
 	a->fh_expire_type = obj_handle_lasts(sv->objs, o)
 				    ? FH4_PERSISTENT
 				    : FH4_NOEXPIRE_WITH_OPEN | FH4_VOLATILE_ANY;
@@ -288,7 +288,7 @@ uint32_t attr_decode(struct idmap *names, uint32_t minor, const struct obj *o,
 	return names_sattr_decode(names, f, set, acl);
 }
 
-/* The kernel knows what a umask is for, but threads share theirs unless they ask not to. */
+/* The kernel applies a umask, but threads share theirs unless they call unshare(). */
 static bool has_own_umask(void)
 {
 	static _Thread_local enum { ASK, OWN, SHARED } mine;
@@ -332,7 +332,7 @@ static int apply_size(struct obj *o, int fd, uint64_t size)
 		return -EINVAL;
 	if (size > INT64_MAX)
 		return -EFBIG;
-	if (fd < 0) /* not by truncate(2), which would wait for who has a lease on it */
+	if (fd < 0) /* not by truncate(2), which would wait for the holder of a lease */
 		fd = own = obj_open(o, O_WRONLY);
 	if (fd < 0)
 		return fd;
@@ -413,8 +413,8 @@ uint32_t attr_after_create(
 	struct nfs_sattr rest = *set;
 	uint32_t status;
 
-	/* The mode was given when it was made, and the file system may have added to it (setgid
-	 * directories, default ACLs): only bits that creation leaves out are asked for again. */
+	/* The object was made with the mode, and the file system may have added to it (setgid
+	 * directories, default ACLs). So only bits that creation leaves out are set again. */
 	rest.mask &= ~NFS_SET_MODE;
 	if (set->mask & NFS_SET_MODE && !S_ISLNK(o->type) &&
 		(set->mode & special & ~st->stx_mode)) {
@@ -428,7 +428,7 @@ uint32_t attr_after_create(
 	return status;
 }
 
-/* Attributes follow the permission for data (RFC 8276 section 8.5), as the kernel has it. */
+/* User attributes need the permission for data (RFC 8276 section 8.5), as in the kernel. */
 static uint32_t xattr_access(
 	const struct obj *o, bool read_only, uint32_t want, uint32_t *supported)
 {

@@ -16,11 +16,12 @@ struct serve;
 struct idmap;
 
 uint64_t attr_change(const struct obj *o, const struct statx *st);
-/* Gets the attributes want of o, of those that minor version 1 or 2 has. *st describes o. */
+/* Gets the attributes want of o, of those that minor version 1 or 2 has. *st: o's attributes on
+ * disk. */
 void attr_fill(struct serve *sv, uint32_t minor, struct obj *o, const struct statx *st,
 	const struct nfs4_bitmap *want, struct nfs4_attrs *a);
 struct nfs4_bitmap attr_supported(uint32_t minor);
-/* Frees what attr_fill() has allocated. */
+/* Frees the memory of a from attr_fill(). */
 void attr_fill_done(struct nfs4_attrs *a);
 /* Decodes the attributes that a client of that minor version wants to set on o, or (acl NULL) on a
  * new object in o. names: of owners (names.h). *acl: the XDR of an ACL, or NULL. */

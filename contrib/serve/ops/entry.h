@@ -50,8 +50,8 @@ struct entry_new {
 uint32_t entry_make(
 	struct serve *sv, struct obj *dir, const struct nfs_name *name, struct entry_new *n);
 
-/* by: the client whose delegations do not conflict (deleg_use.h); NULL: all conflict. Conflicting
- * ones are recalled: NFS4ERR_DELAY. */
+/* by: this client's delegations do not conflict (deleg_use.h); NULL: all conflict. Conflicting ones
+ * are recalled: NFS4ERR_DELAY. */
 enum entry_kind { ENTRY_ANY, ENTRY_DIR, ENTRY_OTHER };
 /* only: ENTRY_DIR refuses an object that is no directory (NFS4ERR_NOTDIR), ENTRY_OTHER refuses a
  * directory (NFS4ERR_ISDIR). */

@@ -35,7 +35,8 @@ static struct st *find_owner_locked(
 	return NULL;
 }
 
-/* An open other than self that denies access, or whose access conflicts with deny. */
+/* Finds an open, other than self, with a deny that forbids access, or with an access that deny
+ * forbids. */
 static struct st *conflict_locked(
 	struct obj *o, const struct st *self, uint32_t access, uint32_t deny)
 {

@@ -43,9 +43,8 @@ void drc_share(struct drc *d, struct answers *a);
 enum drc_verdict {
 	DRC_RUN,    /* carry out the call, then drc_done(*e) */
 	DRC_REPLAY, /* the answer is in out */
-	DRC_LATER, /* no memory for an entry: do not carry out the call; the client sends it anew */
-	DRC_DROP,  /* the first call takes too long: do not answer; the client sends the call again
-		    */
+	DRC_LATER,  /* no memory for an entry: not carried out, the client sends the call anew */
+	DRC_DROP,   /* the first call takes too long: no answer, the client sends the call again */
 };
 /* May wait for a call on another connection, not for one on the same connection. */
 enum drc_verdict drc_begin(

@@ -237,8 +237,8 @@ static bool note_state(struct serve *sv, struct client *host, uint32_t number, b
 	return true;
 }
 
-/* May the host lock? reclaim: again, what it held before a restart of this server; otherwise anew.
- * NLM4_GRANTED: the host is then in the record of clients. */
+/* May the host lock? reclaim: again, the same lock as before a restart of this server; otherwise
+ * anew. NLM4_GRANTED: the host is then in the record of clients. */
 static uint32_t check_grace(struct nlm_call *c, struct client *host, bool reclaim)
 {
 	struct state *s = &c->sv->state;

@@ -32,8 +32,9 @@ enum serve_result nlm_run(struct serve *sv, struct rpc_req *req);
 /* Writes the origin of req as a string: the same for all requests of a host, and different from
  * that of any host that could harm it. */
 void nlm_address(const struct serve *sv, const struct rpc_req *req, char buf[NLM_ADDRESS_MAX]);
-/* The host of this name at this address (nlm_address()) has restarted, or says that it holds no
- * locks any more. Frees its locks, unless number is already known as that of its status monitor. */
+/* The host `name` at this address (nlm_address()) has restarted, or says that it holds no locks any
+ * more. Frees the host's locks, unless number is already known as that of the host's status
+ * monitor. */
 void nlm_host_restarted(
 	struct serve *sv, const char *address, const struct nfs_name *name, uint32_t number);
 /* rpc_service_fn's part for program 100021 version 4. */

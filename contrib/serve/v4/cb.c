@@ -237,7 +237,7 @@ static int send_sequence(struct callback *cb)
 	return submit(cb);
 }
 
-/* Has the client used this sequence ID already, for a call whose answer was lost or late? */
+/* Has the client used this sequence ID already, for a call with a lost or late answer? */
 static bool is_taken(uint32_t status)
 {
 	return status == NFS4ERR_SEQ_MISORDERED || status == NFS4ERR_RETRY_UNCACHED_REP ||
@@ -251,9 +251,9 @@ static void sequence_done(struct rpc_call *call, int error, struct xdr_in *res)
 	uint32_t status = NFS4_OK;
 	const char *why = error ? strerror(-error) : check_sequence(cb, res, &status);
 
-	/* The sequence ID is used up if the client took it now, or says that it took it before.
-	 * With any other status the ID stays unused, but the answer shows that the path works. For
-	 * example, a client that is still setting up its session answers NFS4ERR_DELAY. */
+	/* The sequence ID is used up if the client took it now, or says that it did so before. With
+	 * any other status the ID stays unused, but the answer shows that the path works. For
+	 * example, a client answers NFS4ERR_DELAY while it is setting up its session. */
 	if (!why && (status == NFS4_OK || is_taken(status))) {
 		pthread_mutex_lock(&cb->ses->lock);
 		cb->ses->cb_seq = cb->seq;
