@@ -6,17 +6,17 @@
  *
  * A host is an address and the name that the host gives itself. On this machine, an untrusted user
  * (admit.h) could use another host's name, so the user is also part of the host. The owner of a
- * lock is a host's svid and opaque handle. Locks have no lease. A lock lasts until it is cleared,
- * until the host frees all of its locks, or until the host says that it has restarted. The host
- * says so by SM_NOTIFY (nsm.h), or by a call with another number of its status monitor. A host that
- * never comes back keeps its locks until this server restarts, or needs the host's place for
- * another (client_id.c).
+ * lock is a host's svid and opaque handle. Locks have no lease. A lock lasts until its owner clears
+ * the lock, until the host frees all of its locks, or until the host says that it has restarted: by
+ * SM_NOTIFY (nsm.h), or by a call with another number of its status monitor. A host that never
+ * comes back keeps its locks until this server restarts, or needs the host's place for another
+ * (client_id.c).
  *
  * Hosts are in the record of clients and share the grace period of NFSv4's clients (grace.h).
- * During that period, hosts that held locks before may reclaim them, and no host gets other locks.
+ * During the grace period, hosts that held locks before may reclaim them, and no host gets other
+ * locks.
  *
- * A host that has to wait is told so (NLM4_BLOCKED) and asks again: the server makes no calls to
- * clients.
+ * A host that has to wait gets NLM4_BLOCKED and asks again: the server makes no calls to clients.
  */
 #ifndef RNFS_SERVE_V3_NLM_H
 #define RNFS_SERVE_V3_NLM_H

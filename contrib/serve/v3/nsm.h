@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nsm: the Network Status Monitor protocol version 1, as far as a lock manager needs it. Hosts tell
- * the server that they have restarted, and the server tells hosts that it has restarted.
+ * nsm: the Network Status Monitor protocol version 1, as far as a lock manager needs it: notices of
+ * restarts from hosts to the server, and from the server to hosts.
  *
  * SM_NOTIFY of a restarted host frees the locks of the host of that name at the sender's address
  * (nlm_address()), and no other locks. The procedures between a host and its own status monitor
  * (SM_MON and its like) are not served.
  *
- * A restarted server tells the hosts that held locks until then, so that they reclaim them. It asks
- * their portmappers for their status monitors, over UDP, and sends each an SM_NOTIFY. A separate
- * thread does so, and ends with the grace period at the latest.
+ * After a restart, the server tells the hosts that held locks until then to reclaim the locks. The
+ * server asks each host's portmapper for the status monitor, over UDP, and sends an SM_NOTIFY
+ * there. A separate thread does so, and ends with the grace period at the latest.
  */
 #ifndef RNFS_SERVE_V3_NSM_H
 #define RNFS_SERVE_V3_NSM_H

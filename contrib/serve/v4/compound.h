@@ -32,19 +32,19 @@ struct compound {
 	uint32_t minor;				/* 1 or 2 */
 	uint32_t nops, index;
 	const struct obj *seen; /* the object of seen_st; not referenced. NULL: seen_st is unset */
-	struct statx seen_st;	/* the attributes that the operation before this one found */
-	bool put;		/* the operation put its result although it failed */
+	struct statx seen_st;	/* its attributes, found by the operation before */
+	bool put;		/* the failed operation has put its result */
 	size_t res_max;		/* most bytes of c->out */
 	bool sink_passed;	/* a READ left its Write chunk empty */
 	uint32_t inline_max;	/* most bytes of results with payload that goes inline */
-	/* the objects that this operation uses (use_begin()), referenced */
+	/* the objects in use by this operation (use_begin()), referenced */
 	struct {
 		struct obj *o;
 		enum deleg_use use;
 	} uses[COMPOUND_USES];
 	unsigned nuses;
 	/* An operation needs the attributes of the current object, which has a write delegation:
-	 * the operation runs again when the inquiry (inquiry.h) has ended. */
+	 * the operation runs again after the inquiry (inquiry.h). */
 	bool asks, asked;
 	struct inquiry inquiry;
 	/* after SEQUENCE */
@@ -56,7 +56,7 @@ struct compound {
 	uint64_t sum;
 	uint32_t summed;
 	bool once;     /* an operation has run that must not run twice */
-	bool verified; /* the operation before this one was a VERIFY that held */
+	bool verified; /* the operation before was a successful VERIFY */
 	/* where in out the WRITE behind VERIFY tells how stable its data is; 0: no such WRITE */
 	size_t committed_at;
 	bool replayed; /* out holds the answer of an earlier run */
@@ -67,7 +67,7 @@ struct compound {
 	size_t res_at;		/* offset of the results */
 	struct stable_job last; /* objects that must be stable before the answer */
 	struct place changed;	/* the first operation that added something to last.set */
-	struct obj *opened;	/* referenced: the file that an OPEN has newly opened, or NULL */
+	struct obj *opened;	/* referenced: the file newly opened by an OPEN, or NULL */
 	uint32_t opened_index;	/* the index of that OPEN */
 	struct nfs4_stateid opened_sid;
 	bool delegated; /* the OPEN also got a delegation, with this stateid */
@@ -75,9 +75,8 @@ struct compound {
 	void (*done)(struct compound *c);
 };
 
-/* Adds an operation to c->sum. It has just been decoded; its bytes are those of in from `from` to
- * in->pos. Left out are the bytes that a requester may send inline the first time and by a chunk
- * the next. */
+/* Adds an operation, just decoded, to c->sum. Its bytes are those of in from `from` to in->pos.
+ * Left out are bytes that a requester may send inline the first time and by a chunk the next. */
 void sum_op(struct compound *c, const struct xdr_in *in, size_t from, const struct nfs4_args *a);
 void set_current(struct compound *c, struct obj *o); /* takes over the reference */
 /* Remembers *st as the attributes of o, the current object, for a GETATTR that follows. */
