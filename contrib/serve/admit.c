@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * admit: who may connect, and for whom a connection may speak.
+ * admit: decides which peers may connect, and which users' calls a connection may carry.
  *
- * The groups of local users come from the name service and are remembered for a minute; groups_lock
- * guards what is remembered and is not held while it is asked.
+ * The groups of local users come from the name service, and are kept for a minute. groups_lock
+ * guards the kept groups. It is not held over a call to the name service.
  */
 #include "contrib/serve/admit.h"
 
@@ -212,19 +212,19 @@ bool admit_xprt(const struct admit *a, const struct rpc_xprt *x)
 	return false;
 }
 
-/* --- whom calls are from ---------------------------------------------------------------------- */
+/* --- credentials of calls --------------------------------------------------------------------- */
 
 struct groups {
 	uint32_t uid;
 	uint64_t until;
 	int n;
-	gid_t gids[GROUPS_USER]; /* the first one first */
+	gid_t gids[GROUPS_USER]; /* the user's first group comes first */
 };
 
 static pthread_mutex_t groups_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct groups *kept[GROUPS_KEPT]; /* groups_lock */
 
-/* Asks the name service. A user whom it does not know has no groups. */
+/* Asks the name service. An unknown user has no groups. */
 static void look_up(uint32_t uid, struct groups *g)
 {
 	struct passwd pw, *found = NULL;
@@ -249,7 +249,7 @@ static bool has_group(const struct groups *g, uint32_t gid)
 	return false;
 }
 
-/* Takes from cred what its user has no part in. */
+/* Removes from cred the groups of which its user is no member. */
 static void confine(struct rpc_cred *cred, const struct groups *g)
 {
 	uint32_t n = 0;
@@ -262,7 +262,7 @@ static void confine(struct rpc_cred *cred, const struct groups *g)
 	cred->ngids = n;
 }
 
-/* Does so if the user's groups are known. */
+/* The same if the user's groups are kept. False: they are not. */
 static bool confine_by_kept(struct rpc_cred *cred)
 {
 	uint64_t now = clock_ns();
@@ -278,7 +278,7 @@ static bool confine_by_kept(struct rpc_cred *cred)
 	return found;
 }
 
-/* In the place of the oldest. */
+/* Keeps g, in place of the oldest entry if there is no room. */
 static void keep(const struct groups *g)
 {
 	unsigned at = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * serve: the server as its parts see it: what they share, and how a program's request is carried
- * out.
+ * serve: the server as its parts see it: the members that they share, and the way in which a
+ * program carries out a request.
  */
 #ifndef RNFS_SERVE_SERVE_H
 #define RNFS_SERVE_SERVE_H
@@ -31,10 +31,10 @@ struct serve {
 	struct dir_cache *dirs;
 	struct fdcache *fds;	 /* NFSv3's */
 	struct drc *drc;	 /* NFSv3's */
-	struct answers *answers; /* NULL: none are kept for the next run */
+	struct answers *answers; /* NULL: no answers are kept for the next run */
 	struct mount_list *mounts;
 	struct fault *fault;	   /* NULL: none */
-	const struct admit *admit; /* NULL: everybody, for whomever they say */
+	const struct admit *admit; /* NULL: all peers, all users */
 	struct mem_pool *pool;
 	struct idmap *idmap; /* names.h */
 	bool read_only;
@@ -49,18 +49,18 @@ struct serve_port {
 	bool keep_ident; /* the connection's thread must not change its identity (ident_call()) */
 };
 
-/* What has become of a call. */
+/* How a call has ended. */
 enum serve_result {
-	SERVE_DONE,    /* its results are in req->res */
-	SERVE_GARBAGE, /* its arguments do not parse */
-	SERVE_DROP,    /* it must not be answered */
+	SERVE_DONE,    /* results are in req->res */
+	SERVE_GARBAGE, /* the arguments do not parse */
+	SERVE_DROP,    /* the call must not be answered */
 };
 typedef enum serve_result serve_fn(struct serve *sv, struct rpc_req *req);
-/* Has run carry out req, with room for res_cap bytes of results, as its caller (ident_call()), and
- * answers it. */
+/* Calls run to carry out req, with room for res_cap bytes of results, as its caller (ident_call()).
+ * Then answers req. */
 void serve_call(const struct serve_port *port, struct rpc_req *req, size_t res_cap, serve_fn *run);
 
-/* Whose share req counts for. */
+/* The holder (share.h) in whose share req counts. */
 struct share_key serve_key(const struct rpc_req *req);
 
 #endif

@@ -3,8 +3,8 @@
  *
  * by_handle: descriptors of objects by a client's handle.
  *
- * A descriptor that was found again (by kernel handle, or by parent and name) counts only if it
- * leads to the inode it is wanted for: same device, inode and generation.
+ * A descriptor that was opened again (by kernel handle, or by parent and name) must lead to the
+ * right inode: same device, inode and generation.
  */
 #include "contrib/serve/export/by_handle.h"
 
@@ -19,7 +19,7 @@
 
 #define REOPEN_DEPTH 64 /* parents re-opened to re-open an object */
 
-/* The kernel finds it again by its handle. */
+/* Can the kernel find o by its handle? */
 static bool kernel_finds(const struct obj_table *t, const struct obj *o)
 {
 	return t->by_handle && o->id.kh_len;
@@ -67,7 +67,7 @@ static int open_kh(struct obj_table *t, const struct handle_id *id)
 
 static int reopen(struct obj_table *t, struct obj *o, int depth);
 
-/* A descriptor by the parent and name that o was last seen under, or -1. */
+/* Opens o by the parent and name under which it was last seen: a descriptor, or -1. */
 static int open_hint(struct obj_table *t, struct obj *o, int depth)
 {
 	struct obj_hint h;
@@ -138,7 +138,7 @@ int obj_by_handle(struct obj_table *t, const uint8_t *buf, size_t len, struct ob
 	uint64_t dev, ino;
 	int r;
 
-	/* to compare all of it takes a tenth of what the seal takes */
+	/* a comparison of all bytes takes a tenth of the time for the seal */
 	*out = handle_names(buf, len, &dev, &ino) ? obj_find_sealed(t, dev, ino, buf, len) : NULL;
 	if (*out)
 		return 0;
@@ -147,10 +147,10 @@ int obj_by_handle(struct obj_table *t, const uint8_t *buf, size_t len, struct ob
 		return r;
 	*out = obj_find_open(t, &id);
 	if (*out) {
-		obj_handle(t, *out, sealed); /* for the next time */
+		obj_handle(t, *out, sealed); /* keeps the bytes for the next call */
 		return 0;
 	}
-	/* the handle was earned before; what may be done with it is checked later */
+	/* The client got the handle before with permission. Its operations are checked later. */
 	ident_suspend();
 	r = by_id(t, &id, &trail, out);
 	ident_resume();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * by_name: descriptors of objects by a name in a directory, by "..", or handed over; the walls of
- * object.h around the former two.
+ * by_name: descriptors of objects by a name in a directory, by "..", or from the caller. The walls
+ * of object.h stand around the first two ways.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -60,7 +60,7 @@ int obj_lookup(struct obj_table *t, struct obj *dir, const void *name, size_t le
 	fd = openat(dir->fd, h.name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	r = obj_stat_fd(fd, st); /* of what was opened: it may be another by now */
+	r = obj_stat_fd(fd, st); /* of the opened object: the name may lead to another one by now */
 	if (r < 0) {
 		close(fd);
 		return r;
@@ -74,7 +74,7 @@ int obj_lookup(struct obj_table *t, struct obj *dir, const void *name, size_t le
  * is that of the directory. */
 static int below_root(struct obj_table *t, int fd, struct handle_trail *trail)
 {
-	uint64_t above[HANDLE_TRAIL]; /* the last ones passed on the way up */
+	uint64_t above[HANDLE_TRAIL]; /* the last directories on the way up */
 	unsigned passed = 0;
 	struct statx st, up;
 	int r, dir = fd;
@@ -120,7 +120,7 @@ int obj_parent(struct obj_table *t, struct obj *o, struct obj **out)
 	fd = openat(o->fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	ident_suspend(); /* ancestors need not be searchable for the caller */
+	ident_suspend(); /* the caller need not have permission to search the ancestors */
 	r = below_root(t, fd, &h.trail);
 	ident_resume();
 	if (r == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * export: the table of objects of an exported directory is made, and ends.
+ * export: makes and frees the table of objects of an exported directory.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,8 +32,8 @@ static size_t fd_limit(void)
 	return rl.rlim_cur;
 }
 
-/* A quarter for unused objects, the rest without the reserve in pairs: an open takes the object's
- * descriptor and one of its own. */
+/* Shares out the descriptors: a quarter for unused objects, and the rest without the reserve in
+ * pairs. An open takes the object's descriptor and a second one. */
 static void share_fds(struct obj_table *t, size_t max_fds)
 {
 	size_t limit = fd_limit(), reserve = FD_RESERVE < limit / 4 ? FD_RESERVE : limit / 4;

@@ -3,9 +3,9 @@
  *
  * fdcache: descriptors for the READs and WRITEs of NFSv3.
  *
- * An entry holds a reference to its object, so that the object, as the key of the table, stays what
- * it is. In use: users > 0. Idle: on the idle list, least recently used first. Dropped: out of the
- * table, freed by its last user. One lock guards all of it; nothing is closed under it.
+ * An entry holds a reference to its object, which is the key of the table. In use: users > 0. Idle:
+ * on the idle list, least recently used first. Dropped: out of the table, freed by its last user.
+ * One lock guards everything; no descriptor is closed with the lock held.
  */
 #include "contrib/serve/export/fdcache.h"
 
@@ -63,7 +63,7 @@ static void destroy(struct fdcache *fc, struct fdcache_use *u)
 	free(u);
 }
 
-/* Takes an idle entry out of everything. */
+/* Takes an idle entry off the list and out of the table. */
 static void take_locked(struct fdcache *fc, struct fdcache_use *u)
 {
 	TAILQ_REMOVE(&fc->idle, u, link);
@@ -71,7 +71,7 @@ static void take_locked(struct fdcache *fc, struct fdcache_use *u)
 	LIST_REMOVE(u, hash);
 }
 
-/* Ends what is too much, and what has been idle since before. */
+/* Closes idle entries that are too many, or idle since before. */
 static void trim(struct fdcache *fc, uint64_t before)
 {
 	struct fdcache_use *u;

@@ -3,12 +3,11 @@
  *
  * fdcache: descriptors for the READs and WRITEs of NFSv3, which knows no open files.
  *
- * A descriptor is kept for those that follow, until it has been idle or its file is removed. That
- * is more than a matter of speed: whoever has made a file with mode 0444 goes on writing it
- * (RFC 1813 section 4.4), and a server that is not root could not open it a second time.
+ * A descriptor is kept for later calls, until it has been idle or its file is removed. The reason
+ * is not only speed. A client that has made a file with mode 0444 goes on writing the file (RFC
+ * 1813 section 4.4). A server that is not root could not open such a file a second time.
  *
- * Whether the caller may use what is in here is the caller's question: a descriptor says nothing
- * about permission.
+ * A descriptor says nothing about permission: the caller of this module checks permission first.
  */
 #ifndef RNFS_SERVE_EXPORT_FDCACHE_H
 #define RNFS_SERVE_EXPORT_FDCACHE_H
@@ -21,20 +20,20 @@
 struct fdcache;
 struct fdcache_use; /* a descriptor in use */
 
-/* Keeps at most max descriptors that nobody uses. */
+/* Keeps at most max unused descriptors. */
 struct fdcache *fdcache_new(struct obj_table *t, unsigned max);
-/* Nothing may be in use. Accepts NULL, returns NULL. */
+/* No descriptor may be in use. Accepts NULL, returns NULL. */
 struct fdcache *fdcache_free(struct fdcache *fc);
-/* A kept descriptor of o that can be read, or written: *fd, valid until fdcache_put(). NULL: none.
- */
+/* Finds a kept descriptor of o for reading, or for writing. *fd is valid until fdcache_put(). NULL:
+ * none. */
 struct fdcache_use *fdcache_get(struct fdcache *fc, struct obj *o, bool write, int *fd);
 /* Hands over fd, opened for reading and/or writing o. In use until fdcache_put(). NULL without
  * memory; fd is then closed. */
 struct fdcache_use *fdcache_add(struct fdcache *fc, struct obj *o, int fd, bool read, bool write);
 void fdcache_put(struct fdcache *fc, struct fdcache_use *u);
-/* o was removed: its descriptors are closed once nobody uses them. fc may be NULL. */
+/* o was removed: closes each descriptor of o as soon as no call uses it. fc may be NULL. */
 void fdcache_drop(struct fdcache *fc, const struct obj *o);
-/* Closes what has been idle for longer than idle_ns. */
+/* Closes descriptors that have been idle for longer than idle_ns. */
 void fdcache_age(struct fdcache *fc, uint64_t idle_ns);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * gone: identities of objects that are nowhere any more: they were removed, or a sweep of the whole
- * directory (seek.h) has not met them. Each has one place, by a checksum, which a later one may
- * take: what is not in here may be gone too. Any thread; no lock.
+ * gone: identities of objects that do not exist any more. An object was removed, or a sweep of the
+ * whole directory (seek.h) has not found it. Each identity has one place, by a checksum, and a
+ * later identity may take the place. So an object without an entry may be gone too. Any thread; no
+ * lock.
  */
 #ifndef RNFS_SERVE_EXPORT_GONE_H
 #define RNFS_SERVE_EXPORT_GONE_H

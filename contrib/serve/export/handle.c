@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * handle: what a file handle of this server says, and its seal.
+ * handle: the contents of this server's file handles, and their seal.
  */
 #include "contrib/serve/export/handle.h"
 

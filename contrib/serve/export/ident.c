@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * ident: in whose name a thread touches the file system.
+ * ident: the user as which a thread uses the file system.
  *
  * setfsuid() and setfsgid() act on the calling thread. So does the raw setgroups system call; the C
- * library's function of that name would change every thread. Leaving fsuid 0 takes the file-system
- * capabilities out of the thread's effective set; the others (CAP_SYS_RESOURCE goes beyond quotas
- * and into reserved blocks, CAP_LEASE, CAP_SYS_ADMIN, ...) are taken out by capset(). They stay
- * permitted, which is all that coming back needs.
+ * library's function of that name would change every thread. When a thread leaves fsuid 0, the
+ * kernel takes the file-system capabilities out of its effective set. capset() takes out the others
+ * (CAP_SYS_RESOURCE goes beyond quotas and into reserved blocks, CAP_LEASE, CAP_SYS_ADMIN, ...).
+ * All stay permitted, so that the thread can come back.
  */
 #include "contrib/serve/export/ident.h"
 
@@ -27,10 +27,10 @@
 static bool switches;
 static bool squash = true;
 static struct __user_cap_data_struct
-	own_caps[CAP_WORDS]; /* at the start, with all that are permitted in effect */
+	own_caps[CAP_WORDS]; /* at the start, with all permitted ones in effect */
 
 static _Thread_local struct {
-	bool assumed; /* the thread acts as who */
+	bool assumed; /* the thread acts as `who` */
 	bool suspended;
 	struct rpc_cred who;
 } me;
@@ -47,8 +47,8 @@ void ident_init(bool squash_root)
 		own_caps[i].effective = own_caps[i].permitted;
 }
 
-/* Makes all the server's capabilities effective for this thread, or none. Memory is locked for the
- * transport whoever the caller is. 0 or -errno. */
+/* Makes all the server's capabilities effective for this thread, or none but CAP_IPC_LOCK: the
+ * transport locks memory for every caller. 0 or -errno. */
 static int use_caps(bool all)
 {
 	struct __user_cap_header_struct h = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -95,7 +95,7 @@ static int become(const struct rpc_cred *c)
 	return 0;
 }
 
-/* What the caller's credential counts for here. */
+/* Maps the caller's credential to the identity for the file system. */
 static void admit(struct rpc_cred *out, const struct rpc_cred *in)
 {
 	memset(out, 0, sizeof(*out)); /* compared with memcmp() */
@@ -116,7 +116,7 @@ static void admit(struct rpc_cred *out, const struct rpc_cred *in)
 	}
 }
 
-/* Is c root, as whom the server runs anyway? */
+/* Is c root, the server's own identity? */
 static bool is_self(const struct rpc_cred *c)
 {
 	return c->uid == 0 && c->gid == 0;
@@ -164,15 +164,16 @@ void ident_resume(void)
 	me.suspended = false;
 	if ((me.who.uid != 0 && use_caps(false) < 0) || (gid_t)setfsgid((gid_t)-1) != me.who.gid ||
 		(uid_t)setfsuid((uid_t)-1) != me.who.uid)
-		me.assumed = false; /* the next request tries again, and is refused if it must */
+		me.assumed = false; /* the next request tries again, and is refused if that fails */
 }
 
-/* A thread that does what its owner must not do itself. One job at a time. */
+/* A thread that runs jobs in place of its owner, which must keep its own identity. One job at a
+ * time. */
 struct helper {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t cond;
-	void (*fn)(void *arg); /* NULL: none; lock */
+	void (*fn)(void *arg); /* NULL: no job; lock */
 	void *arg;
 	bool stop; /* lock */
 };
@@ -200,7 +201,7 @@ static void *helper_main(void *arg)
 	return NULL;
 }
 
-/* At the end of the owner's thread. */
+/* Called at the end of the owner's thread. */
 static void helper_free(void *arg)
 {
 	struct helper *h = arg;

@@ -3,8 +3,8 @@
  *
  * key: the secret that seals file handles.
  *
- * A new key is written to a temporary file and linked into place, so that of two servers started at
- * once both end with the same key.
+ * A new key is written to a temporary file and linked into place. So two servers that start at once
+ * end with the same key.
  */
 #include "contrib/serve/export/key.h"
 
@@ -22,7 +22,7 @@
 #include "transport/log.h"
 #include "transport/state_dir.h"
 
-/* 0, -ENOENT, or another -errno. A file that others may read is no secret: -EPERM. */
+/* 0, -ENOENT, or another -errno. -EPERM: other users may read the file, so the key is no secret. */
 static int read_key(const char *path, uint8_t key[HANDLE_KEY])
 {
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);

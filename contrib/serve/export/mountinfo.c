@@ -14,7 +14,7 @@
 
 #include "contrib/serve/export/submount.h"
 
-/* Spaces and the like are octal in the list. */
+/* Spaces and other special characters are octal in the list. */
 static void unescape(char *s)
 {
 	char *to = s;
@@ -30,7 +30,7 @@ static void unescape(char *s)
 	*to = '\0';
 }
 
-/* Goes down to path, relative to the root; what is mounted there is noted if it is dev. */
+/* Goes down to path, relative to the root, and notes the directory there if it is on dev. */
 static void go_to(struct obj_table *t, char *path, uint64_t dev)
 {
 	struct obj *o = obj_root(t), *next;

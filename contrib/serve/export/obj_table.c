@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * obj_table: the table of objects. How descriptors are come by is said in by_name.c and
- * by_handle.c.
+ * obj_table: the table of objects. by_name.c and by_handle.c open the descriptors.
  *
  * Invariants, all under the shard's lock:
- *   refs > 0 and not being re-opened  =>  fd >= 0
- *   refs == 0 and fd >= 0             <=> on the warm list, least recently used first
- *   refs == 0 and fd < 0              <=> on the cold list
- *   refs == 0 and doomed              =>  gone
+ *     refs > 0 and not being re-opened  =>  fd >= 0
+ *     refs == 0 and fd >= 0             <=> on the warm list, least recently used first
+ *     refs == 0 and fd < 0              <=> on the cold list
+ *     refs == 0 and doomed              =>  gone
  */
 #include "contrib/serve/export/obj_table.h"
 
@@ -72,7 +71,7 @@ static void unhash_locked(struct obj_shard *s, struct obj *o)
 	}
 }
 
-/* Frees o; the caller has taken it out of everything and holds no lock. */
+/* Frees o. The caller has taken o out of all lists, and holds no lock. */
 static void destroy(struct obj *o)
 {
 	if (o->fd >= 0)
@@ -90,8 +89,9 @@ static void drop_idle_locked(struct obj_shard *s, struct obj *o)
 	unhash_locked(s, o);
 }
 
-/* Closes the descriptor of idle o, or forgets o altogether when it can be found by its handle. Puts
- * what the caller must free or close after unlocking on gone / returns the descriptor. */
+/* Evicts idle o. If the kernel can find o by its handle, o goes to the list `gone`, which the
+ * caller frees after unlocking. Otherwise o stays known without a descriptor; the caller closes the
+ * returned one. */
 static int evict_locked(
 	struct obj_table *t, struct obj_shard *s, struct obj *o, struct obj_bucket *gone)
 {
@@ -144,11 +144,11 @@ static void trim_and_unlock(struct obj_table *t, struct obj_shard *s, uint64_t b
 
 struct obj *obj_ref(struct obj_table *t, struct obj *o)
 {
-	atomic_fetch_add_explicit(&o->refs, 1, memory_order_relaxed); /* the caller has one */
+	atomic_fetch_add_explicit(&o->refs, 1, memory_order_relaxed); /* never from 0 */
 	return o;
 }
 
-/* False: it is the last reference. */
+/* False: the caller has the last reference. */
 static bool unref_quickly(struct obj *o)
 {
 	unsigned n = atomic_load_explicit(&o->refs, memory_order_relaxed);
@@ -289,13 +289,13 @@ static void set_hint_locked(struct obj *o, const struct obj_hint *h)
 			strcmp(o->hint_name, h->name) == 0))
 		return;
 	free(o->hint_name);
-	o->hint_name = strdup(h->name); /* without memory for it: no hint */
+	o->hint_name = strdup(h->name); /* without memory there is no hint */
 	o->hint_dev = h->dev;
 	o->hint_ino = h->ino;
 }
 
-/* The known object with this identity, given fd if it has none; NULL if there is none. A known one
- * with the same inode number but another generation is pushed out. */
+/* Finds the known object with this identity, and gives it fd if it has no descriptor. NULL: none. A
+ * known object with the same inode number but another generation is pushed out. */
 static struct obj *reuse_locked(struct obj_shard *s, const struct handle_id *id, bool full, int *fd)
 {
 	struct obj *o = find_locked(s, id->dev, id->ino);
@@ -304,7 +304,7 @@ static struct obj *reuse_locked(struct obj_shard *s, const struct handle_id *id,
 		return NULL;
 	if (o->fd < 0) {
 		if (!full)
-			return NULL; /* the caller finds out more and comes again */
+			return NULL; /* the caller gets the full identity and comes again */
 		if (!handle_id_equal(&o->id, id)) {
 			if (o->refs == 0) {
 				TAILQ_REMOVE(&s->cold, o, lru);
@@ -448,8 +448,7 @@ void obj_full_id(struct obj_table *t, int fd, const struct statx *st, struct han
 	id->kh_type = (uint16_t)u.h.handle_type;
 	id->kh_len = (uint8_t)u.h.handle_bytes;
 	memcpy(id->kh, u.h.f_handle, u.h.handle_bytes);
-	if (!t->by_handle &&
-		id->kh_len > HANDLE_KH_FIT) { /* only compared: leave room for the trail */
+	if (!t->by_handle && id->kh_len > HANDLE_KH_FIT) { /* a sum leaves room for the trail */
 		uint64_t sum = handle_siphash(t->key, u.h.f_handle, u.h.handle_bytes);
 
 		memset(id->kh, 0, sizeof(id->kh));
@@ -515,7 +514,7 @@ void obj_removed(struct obj_table *t, struct obj *o, const struct statx *before)
 	struct obj_shard *s = shard_of(t, o->id.dev, o->id.ino);
 	struct statx st;
 
-	/* with its only name gone there is nothing to look up */
+	/* the only name is gone: no need to look */
 	if (!(before && before->stx_nlink == 1) && !S_ISDIR(o->type) && obj_stat(o, &st) == 0 &&
 		st.stx_nlink > 0)
 		return;

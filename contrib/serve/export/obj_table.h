@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * obj_table: the table of objects as the other files of this folder see it. Nobody outside of it
- * includes this.
+ * obj_table: the table of objects as the other files of this folder see it. No file outside this
+ * folder includes this header.
  */
 #ifndef RNFS_SERVE_EXPORT_OBJ_TABLE_H
 #define RNFS_SERVE_EXPORT_OBJ_TABLE_H
@@ -45,8 +45,8 @@ struct obj_table {
 	struct obj_shard shard[OBJ_SHARDS];
 };
 
-/* Where an object was seen: name in the directory dev/ino (as in handle_id), and what its handle is
- * to say about it. No name: it is not known. */
+/* Where an object was seen: as name in the directory dev/ino (as in handle_id), and the trail for
+ * its handle. An empty name: unknown. */
 struct obj_hint {
 	uint64_t dev, ino;
 	struct handle_trail trail;
@@ -62,21 +62,21 @@ void obj_shards_init(struct obj_table *t);
 void obj_shards_finish(struct obj_table *t);
 /* A reference to a known object (its fd may be -1), or NULL. */
 struct obj *obj_find(struct obj_table *t, uint64_t dev, uint64_t ino);
-/* The same of that identity, if its descriptor is open. */
+/* The same, for the object with identity id, if its descriptor is open. */
 struct obj *obj_find_open(struct obj_table *t, const struct handle_id *id);
-/* The same of the object that has these bytes for its handle, as obj_keep_handle() was told. */
+/* The same, for the object with this handle, set by obj_keep_handle(). */
 struct obj *obj_find_sealed(
 	struct obj_table *t, uint64_t dev, uint64_t ino, const uint8_t *handle, size_t len);
-/* The bytes of o's handle; not changed any more. */
+/* Keeps the bytes of o's handle. The first call sets them for good. */
 void obj_keep_handle(struct obj_table *t, struct obj *o, const uint8_t *handle, size_t len);
-/* o->fd, read under the lock: for references got by obj_find(). */
+/* o->fd, read under the lock. For references from obj_find(). */
 int obj_fd(struct obj_table *t, struct obj *o);
-/* fd leads to o: it becomes o's, or is closed if o has one by now. */
+/* Gives o the descriptor fd, which leads to o. Closes fd if o has a descriptor by now. */
 void obj_give_fd(struct obj_table *t, struct obj *o, int fd);
 /* Copies o's hint. False if it has none. */
 bool obj_get_hint(struct obj_table *t, struct obj *o, struct obj_hint *h);
-/* Does *st, seen where hint says, describe an object that has its descriptor? Then *out is a
- * reference to it: while an inode is held open its number is nobody else's. */
+/* Does *st, seen at the place of hint, describe an object that has its descriptor? Then *out is a
+ * reference to the object. While an inode is held open, no other object gets its number. */
 bool obj_find_held(
 	struct obj_table *t, const struct statx *st, const struct obj_hint *hint, struct obj **out);
 /* A reference to the object that the O_PATH descriptor fd (consumed) and *st describe. */
@@ -85,9 +85,9 @@ int obj_intern(struct obj_table *t, int fd, const struct statx *st, const struct
 
 void obj_make_hint(struct obj_table *t, struct obj_hint *h, const struct obj *dir, const void *name,
 	size_t len);
-/* Does fd lead to the object want? *st: what it looks like. */
+/* Does fd lead to the object want? *st receives its attributes. */
 bool obj_is(struct obj_table *t, int fd, const struct handle_id *want, struct statx *st);
-/* dev and ino only / everything; fd is only read. */
+/* The first sets dev and ino only, the second everything. fd is only read. */
 void obj_short_id(struct obj_table *t, const struct statx *st, struct handle_id *id);
 void obj_full_id(struct obj_table *t, int fd, const struct statx *st, struct handle_id *id);
 

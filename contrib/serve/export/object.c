@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * object: what can be asked of one object, by its descriptor alone.
+ * object: the functions on one object that need only its descriptor.
  */
 #include "contrib/serve/export/object.h"
 
@@ -36,8 +36,8 @@ const char *obj_path(const struct obj *o, char *buf)
 	return obj_fd_path(o->fd, buf);
 }
 
-/* To look a number up in it costs a third less than its whole path. */
-static int fd_folder = -1; /* set once, but in the child of a fork, which has another */
+/* A look-up of a number in this folder costs a third less than one of the whole path. */
+static int fd_folder = -1; /* set once; again in the child of a fork */
 static pthread_once_t fd_folder_once = PTHREAD_ONCE_INIT;
 
 static void open_fd_folder(void)
@@ -84,7 +84,7 @@ int obj_stat(const struct obj *o, struct statx *st)
 
 int obj_open(const struct obj *o, int flags)
 {
-	/* a FIFO would block and a device would act: only what holds data is opened */
+	/* a FIFO would block, and a device would act: neither is opened */
 	if (!S_ISREG(o->type) && !S_ISDIR(o->type))
 		return -EINVAL;
 	return obj_open_fd(o->fd, flags | O_NOCTTY | O_NONBLOCK);

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * object: the files of the exported directory that clients know, and the walls around it.
+ * object: the files of the exported directory that clients know, and the walls around them.
  *
- * Confinement. An object is an O_PATH file descriptor, got in one of two ways only: by one name in
- * a directory that is itself an object (openat with O_NOFOLLOW, the name checked by obj_name_ok()),
- * or by a handle that carries our seal. No path with a '/' and no symbolic link is ever given to
- * the kernel on a client's behalf; ".." is only asked for by obj_parent(), which proves that the
- * answer still lies below the root.
+ * Confinement. An object is an O_PATH file descriptor. The server gets one in two ways only. The
+ * first way is one name in a directory that is itself an object (openat() with O_NOFOLLOW, the name
+ * checked by obj_name_ok()). The second way is a handle that carries the server's seal. The server
+ * never gives the kernel a path with a '/', nor follows a symbolic link, on a client's behalf. Only
+ * obj_parent() asks for "..", and proves that the answer still lies below the root.
  *
- * Life. obj_lookup(), obj_by_handle() and obj_parent() return a counted reference; while a
- * reference exists, obj->fd stays open and stays the same. Unreferenced objects are kept for later,
- * the least recently used descriptors are closed when there are too many or when they have been
- * idle, and come back by kernel handle (with the privilege for it) or by the parent and name they
- * were last seen under, which must then still lead to the same inode. What cannot be found so,
- * after a restart for example, is looked for in the exported directory (seek.h). An object that was
- * removed is forgotten with its last reference, so that it gives its disk space back.
+ * Life. obj_lookup(), obj_by_handle() and obj_parent() return a counted reference. While a
+ * reference exists, obj->fd stays open and stays the same. Unreferenced objects are kept for later.
+ * Descriptors of unreferenced objects are closed when there are too many, least recently used
+ * first, or when they have been idle. Such a descriptor is opened again by kernel handle (with the
+ * privilege for it), or by the parent and name under which the object was last seen. That name must
+ * then still lead to the same inode. If both ways fail, after a restart for example, the object is
+ * looked for in the exported directory (seek.h). A removed object is forgotten with its last
+ * reference, so that its disk space becomes free.
  *
- * The table is cut into shards, each with its own lock, held only for look-ups.
+ * The table is cut into shards. Each shard has its own lock, held only for look-ups.
  */
 #ifndef RNFS_SERVE_EXPORT_OBJECT_H
 #define RNFS_SERVE_EXPORT_OBJECT_H
@@ -45,10 +46,10 @@ struct obj {
 	mode_t type; /* S_IFREG, ... */
 	struct handle_id id;
 	struct handle_trail trail; /* for its handle; never changes */
-	bool id_full;		   /* kernel handle was asked for; shard lock */
-	/* its handle, once it is known: written with the shard's lock, then the length, once */
+	bool id_full;		   /* the kernel was asked for a handle; shard lock */
+	/* the handle, once known: under the shard's lock first the bytes, then the length, once */
 	uint8_t sealed[HANDLE_MAX];
-	_Atomic uint8_t sealed_len; /* 0: it is not */
+	_Atomic uint8_t sealed_len; /* 0: not known */
 	uint64_t st_dev;	    /* as stat reports it */
 
 	pthread_mutex_t lock;
@@ -56,21 +57,21 @@ struct obj {
 	_Atomic uint64_t bumps; /* changes made through this server */
 
 	/* of delegations (state/deleg.h); lock */
-	unsigned changing;	 /* changes under way that no delegation may be given beside */
-	uint64_t undelegated_ns; /* until then none is given */
+	unsigned changing;	 /* changes under way: meanwhile no delegation is given */
+	uint64_t undelegated_ns; /* until then no delegation is given */
 
 	/* stable.c's, guarded by its lock */
-	struct unstable *unstable; /* NULL: nothing to be committed. It holds a reference */
-	bool syncing;		   /* a sync of it runs */
-	bool synced;		   /* the last one of this run has succeeded */
-	uint32_t failed;	   /* syncs of its data; stable.c keeps it if there are any */
+	struct unstable *unstable; /* NULL: no data to be committed. Holds a reference */
+	bool syncing;		   /* a sync of this object runs */
+	bool synced;		   /* the last sync of this run has succeeded */
+	uint32_t failed; /* failed syncs of the data; if not 0, stable.c keeps the object */
 
 	_Atomic unsigned refs; /* from and to 0 under the shard's lock */
 	/* object.c's, guarded by the shard's lock */
 	bool hashed;
 	bool doomed;		     /* removed: forget at the last unref */
 	uint64_t idle_ns;	     /* when refs fell to 0 */
-	uint64_t hint_dev, hint_ino; /* the directory it was last seen in */
+	uint64_t hint_dev, hint_ino; /* the directory in which the object was last seen */
 	char *hint_name;
 	LIST_ENTRY(obj) hash;
 	TAILQ_ENTRY(obj) lru;
@@ -85,15 +86,15 @@ struct obj_stats {
 bool obj_name_ok(const void *name, size_t len);
 
 /* Makes dir the root of a new table. secret: HANDLE_KEY bytes that seal handles. max_fds bounds the
- * descriptors kept for objects that nobody uses (0: from RLIMIT_NOFILE). NULL with *e set. */
+ * descriptors kept for unreferenced objects (0: from RLIMIT_NOFILE). NULL with *e set. */
 struct obj_table *obj_table_new(
 	const char *dir, const uint8_t *secret, size_t max_fds, struct err *e);
 /* All references must be back. Accepts NULL, returns NULL. */
 struct obj_table *obj_table_free(struct obj_table *t);
-/* How many files may be held open, each with a descriptor, beside what the table keeps. */
+/* How many files may be held open, each with a descriptor, beside the table's own descriptors. */
 size_t obj_table_opens(const struct obj_table *t);
 void obj_table_stats(struct obj_table *t, struct obj_stats *out);
-/* Closes what has been idle for longer than idle_ns; call now and then. */
+/* Closes descriptors that have been idle for longer than idle_ns. Call now and then. */
 void obj_table_age(struct obj_table *t, uint64_t idle_ns);
 
 /* A new reference to the root. */
@@ -103,11 +104,12 @@ struct obj *obj_ref(struct obj_table *t, struct obj *o);
 /* Accepts NULL, returns NULL. */
 struct obj *obj_unref(struct obj_table *t, struct obj *o);
 
-/* name (not terminated, checked by obj_name_ok(): -EINVAL) in dir. 0 with a reference, or -ENOENT,
- * -ENOTDIR, -EACCES, ... *st (may be NULL) receives what the object looked like. */
+/* Looks up name (not terminated, checked by obj_name_ok(): -EINVAL) in dir. 0 with a reference, or
+ * -ENOENT, -ENOTDIR, -EACCES, ... *st (may be NULL) receives the object's attributes. */
 int obj_lookup(struct obj_table *t, struct obj *dir, const void *name, size_t len, struct obj **out,
 	struct statx *st);
-/* Takes an open O_PATH or other descriptor of name in dir; the descriptor stays the caller's. */
+/* The same, with an open descriptor (O_PATH or other) of name in dir. The descriptor stays the
+ * caller's. */
 int obj_adopt(struct obj_table *t, struct obj *dir, const void *name, size_t len, int fd,
 	struct obj **out, struct statx *st);
 /* -ENOENT for the root, -ESTALE when o has left the exported directory. */
@@ -115,32 +117,33 @@ int obj_parent(struct obj_table *t, struct obj *o, struct obj **out);
 
 /* Writes o's handle (HANDLE_MAX bytes of room) and returns its length. */
 uint32_t obj_handle(struct obj_table *t, struct obj *o, uint8_t *buf);
-/* Will o's handle lead to it as long as it exists, also in later runs? It needs a file system that
- * tells a re-used inode number from the former: by handles of its own or the time of birth. */
+/* Will o's handle lead to o as long as o exists, also in later runs? Only on a file system that
+ * tells a re-used inode number from the former one, by its own handles or the time of birth. */
 bool obj_handle_lasts(const struct obj_table *t, const struct obj *o);
-/* Do all handles of an object have the same bytes, wherever it is moved? It needs the privilege to
+/* Do all handles of an object have the same bytes, also after a move? Only with the privilege to
  * open by handle. */
 bool obj_handles_unique(const struct obj_table *t);
-/* The object of a handle: -EBADMSG (not ours), -ESTALE (gone, or cannot be found again), -EAGAIN
- * (it is being looked for). */
+/* Finds the object of a handle. -EBADMSG: not this server's handle. -ESTALE: the object is gone, or
+ * cannot be found again. -EAGAIN: the server is looking for the object. */
 int obj_by_handle(struct obj_table *t, const uint8_t *buf, size_t len, struct obj **out);
 
-/* A name of o was removed: it is forgotten at its last unref if it has no other. *before (may be
- * NULL) is what o looked like shortly before. */
+/* A name of o was removed. If o has no other name, its last obj_unref() forgets o. *before (may be
+ * NULL): o's attributes shortly before. */
 void obj_removed(struct obj_table *t, struct obj *o, const struct statx *before);
 /* o now is name in dir. */
 void obj_moved(struct obj_table *t, struct obj *o, struct obj *dir, const void *name, size_t len);
 
-/* What stat says about o (statx() with OBJ_STATX); all that the server reports. 0 or -errno. */
+/* All attributes of o that the server reports: statx() with OBJ_STATX. 0 or -errno. */
 int obj_stat(const struct obj *o, struct statx *st);
-/* Opens o itself for I/O (flags as for open(2), O_CLOEXEC is added): a descriptor, or -errno.
- * Only regular files and directories: others are -EINVAL. */
+/* Opens o itself for I/O (flags as for open(2), O_CLOEXEC is added). A descriptor, or -errno.
+ * -EINVAL: o is neither a regular file nor a directory. */
 int obj_open(const struct obj *o, int flags);
-/* The same of what the descriptor fd leads to. */
+/* obj_stat() of the file that fd leads to. */
 int obj_stat_fd(int fd, struct statx *st);
-/* Opens anew what the descriptor fd leads to (O_CLOEXEC is added): a descriptor, or -errno. */
+/* Opens the file that fd leads to anew (O_CLOEXEC is added): a descriptor, or -errno. */
 int obj_open_fd(int fd, int flags);
-/* "/proc/self/fd/N" of o, or of the descriptor fd, into buf, for calls that take only a path. */
+/* Writes "/proc/self/fd/N" of the descriptor fd, or of o, into buf, for calls that take only a
+ * path. */
 #define OBJ_PATH_SIZE 32
 const char *obj_fd_path(int fd, char *buf);
 const char *obj_path(const struct obj *o, char *buf);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * seek: finds an object of which there is only a handle.
+ * seek: finds an object by its handle alone.
  *
- * A walk goes down from the root and holds one descriptor for each level. A wanted object's names
- * on the way are looked up through the table once it is seen, so that it, and what leads to it, is
- * known there as if a client had come by name.
+ * A walk goes down from the root and holds one descriptor for each level. When a wanted object is
+ * seen, its path is looked up in the table, name by name. So the object, and each directory on the
+ * path, is known in the table as if a client had come by name.
  */
 #include "contrib/serve/export/seek.h"
 
@@ -27,7 +27,7 @@
 #define DEPTH_MAX   64	  /* directories entered below each other */
 #define TRAIL_READS 65536 /* directory entries read in a request */
 #define SWEEP_NS    (60 * NSEC_PER_SEC)
-#define WANTED_MAX  1024 /* looked for at the same time */
+#define WANTED_MAX  1024 /* wanted at the same time */
 
 struct wanted {
 	struct handle_id id;
@@ -43,20 +43,20 @@ struct seek {
 	bool started;			  /* lock */
 	_Atomic bool stop;		  /* lock to set */
 	unsigned nwanted;		  /* lock */
-	struct wanted wanted[WANTED_MAX]; /* lock; those of the sweep under way are first */
+	struct wanted wanted[WANTED_MAX]; /* lock; the running sweep's come first */
 	struct wanted batch[WANTED_MAX];  /* the thread's */
 };
 
 struct walk {
 	struct seek *s;
 	const struct handle_trail *trail; /* NULL: everywhere */
-	struct wanted *want;		  /* by number */
+	struct wanted *want;		  /* sorted by inode number */
 	unsigned nwant, missing;
 	uint64_t reads;	 /* directory entries that may still be read */
 	uint64_t end_ns; /* when to give up; 0: never */
-	bool mounts;	 /* is anything wanted that is on another file system? */
+	bool mounts;	 /* is any wanted object on another file system? */
 	unsigned depth;
-	const char *name[DEPTH_MAX + 1]; /* the way down to where it is */
+	const char *name[DEPTH_MAX + 1]; /* the path from the root to the present place */
 };
 
 /* --- walks ---------------------------------------------------------------------------------- */
@@ -68,7 +68,7 @@ static bool over(const struct walk *w)
 	       (w->end_ns && clock_ns() > w->end_ns);
 }
 
-/* The directory that the walk is in; a reference or NULL. */
+/* Looks up the directory in which the walk is: a reference or NULL. */
 static struct obj *known_dir(struct walk *w)
 {
 	struct obj_table *t = w->s->t;
@@ -85,7 +85,7 @@ static struct obj *known_dir(struct walk *w)
 	return dir;
 }
 
-/* Takes what has the last name if it is the wanted object. */
+/* Takes the object with the last name if it is the wanted one. */
 static void take(struct walk *w, struct wanted *want)
 {
 	const char *name = w->name[w->depth];
@@ -102,7 +102,7 @@ static void take(struct walk *w, struct wanted *want)
 	}
 	if (fd >= 0) {
 		obj_make_hint(w->s->t, &h, dir, name, strlen(name));
-		h.trail = want->trail; /* its handle keeps the bytes that clients have */
+		h.trail = want->trail; /* the object's handle keeps the bytes that clients have */
 		if (obj_intern(w->s->t, fd, &st, &h, &want->found) == 0)
 			w->missing--;
 	}
@@ -116,7 +116,7 @@ static int by_number(const void *a, const void *b)
 	return x->id.ino < y->id.ino ? -1 : x->id.ino > y->id.ino;
 }
 
-/* The last name has this inode number: is it one of those wanted? */
+/* The last name has this inode number: is it the number of a wanted object? */
 static void look(struct walk *w, uint64_t ino)
 {
 	unsigned low = 0, high = w->nwant;
@@ -136,7 +136,7 @@ static void look(struct walk *w, uint64_t ino)
 
 static void walk_dir(struct walk *w, int fd);
 
-/* Enters the directory of the last name, which is said to have the number ino. */
+/* Enters the directory of the last name, which has the number ino according to readdir(). */
 static void enter(struct walk *w, int at, uint64_t ino)
 {
 	int fd = openat(at, w->name[w->depth], O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -147,7 +147,7 @@ static void enter(struct walk *w, int at, uint64_t ino)
 		return;
 	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_SYNC_AS_STAT, STATX_BASIC_STATS, &st) == 0 &&
 		(w->mounts || obj_makedev(&st) == w->s->t->root_dev)) {
-		if (st.stx_ino != ino && !w->trail) /* mounted upon */
+		if (st.stx_ino != ino && !w->trail) /* a mount point */
 			look(w, st.stx_ino);
 		dir = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	}
@@ -159,11 +159,11 @@ static void enter(struct walk *w, int at, uint64_t ino)
 	w->depth--;
 }
 
-/* Looks through the directory fd (consumed), which the names lead to. */
+/* Looks through the directory fd (consumed), at the end of the path. */
 static void walk_dir(struct walk *w, int fd)
 {
 	const struct handle_trail *trail = w->trail;
-	bool here = !trail || w->depth >= trail->n; /* and else on the way */
+	bool here = !trail || w->depth >= trail->n; /* otherwise on the way */
 	bool deeper = w->depth < DEPTH_MAX && (!here || !trail || trail->n == HANDLE_TRAIL);
 	DIR *dir = fdopendir(fd);
 	struct dirent *de;
@@ -212,14 +212,14 @@ static void follow_trail(struct seek *s, struct wanted *want, uint64_t reads, ui
 
 /* --- the thread ----------------------------------------------------------------------------- */
 
-/* Looks for the first n of s->batch. */
+/* Looks for the first n objects of s->batch. */
 static void sweep(struct seek *s, unsigned n)
 {
 	struct walk w = {.s = s, .want = s->batch, .nwant = n, .reads = UINT64_MAX};
 	unsigned missing = 0;
 
 	w.end_ns = clock_ns() + SWEEP_NS;
-	for (unsigned i = 0; i < n; i++) /* where a request had to give up */
+	for (unsigned i = 0; i < n; i++) /* on the trails where a request had to give up */
 		follow_trail(s, &s->batch[i], UINT64_MAX, w.end_ns);
 	qsort(s->batch, n, sizeof(s->batch[0]), by_number);
 	walk(&w);
@@ -238,7 +238,7 @@ static void sweep(struct seek *s, unsigned n)
 			missing);
 }
 
-/* Waits with the lock held; for ns at most, 0: for a signal. */
+/* Waits with the lock held, at most ns; 0: until a signal. */
 static void wait_locked(struct seek *s, uint64_t ns)
 {
 	struct timespec end = clock_timespec(clock_ns() + ns);
@@ -314,12 +314,12 @@ static bool is_wanted_locked(const struct seek *s, const struct handle_id *id)
 	return false;
 }
 
-/* Has the thread look for it, if there is room. */
+/* Gives the object to the thread, if there is room. */
 static void want_locked(struct seek *s, const struct wanted *want)
 {
 	if (s->nwanted == WANTED_MAX || is_wanted_locked(s, &want->id))
 		return;
-	if (!s->started) /* it inherits the caller's identity, the server's own */
+	if (!s->started) /* the thread inherits the caller's identity, here the server's own */
 		s->started = pthread_create(&s->thread, NULL, seek_main, s) == 0;
 	if (!s->started)
 		return; /* the next call tries again */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * fault: which mistakes the server makes on purpose.
+ * fault: decides which mistakes the server makes on purpose.
  *
- * Rules do not change after parsing but for their counters, which have one lock: this is for
- * tests, not for speed.
+ * Rules do not change after parsing, except for their counters. One lock guards the counters: this
+ * code is for tests, not for speed.
  */
 #include "contrib/serve/fault/fault.h"
 
@@ -73,7 +73,7 @@ static const struct {
 
 #define EXTRA_OPS 112 /* numbers behind those of NFSv4's operations */
 
-/* Procedures that no operation of NFSv4 has the name of. */
+/* Names of procedures that no operation of NFSv4 has. */
 static const char *const extra[] = {"MKDIR", "SYMLINK", "MKNOD", "RMDIR", "READDIRPLUS", "FSSTAT",
 	"FSINFO", "PATHCONF",			    /* NFSv3 */
 	"MNT", "DUMP", "UMNT", "UMNTALL", "EXPORT", /* MOUNT */
@@ -96,7 +96,7 @@ static uint32_t op_by_name(const char *name)
 	return op < EXTRA_OPS ? op : 128;
 }
 
-/* What a procedure other than NFSv4's is called in rules; "?" if it has no name there. */
+/* The name of a procedure other than NFSv4's in rules; "?" if there is none. */
 static const char *proc_name(uint32_t prog, uint32_t proc)
 {
 	static const char *const mount[] = {"NULL", "MNT", "DUMP", "UMNT", "UMNTALL", "EXPORT"};
@@ -106,7 +106,7 @@ static const char *proc_name(uint32_t prog, uint32_t proc)
 		return nfs3_proc_name(proc);
 	case MOUNT3_PROGRAM:
 		return proc < N_OF(mount) ? mount[proc] : "?";
-	case NLM4_PROGRAM: /* LOCK and its like as NFSv4 calls them */
+	case NLM4_PROGRAM: /* NLM procedures have the names of NFSv4's operations */
 		return proc == NLM4PROC_TEST	  ? "LOCKT"
 		       : proc == NLM4PROC_UNLOCK  ? "LOCKU"
 		       : proc == NLM4PROC_NM_LOCK ? "LOCK"
@@ -324,7 +324,7 @@ static uint32_t next_random(struct rule *r)
 	return (uint32_t)(r->random >> 33);
 }
 
-/* The rule's operations are there: does it hit this time? */
+/* The message has the rule's operations: does the rule hit this time? */
 static bool hits_locked(struct rule *r)
 {
 	uint64_t n = ++r->seen;

@@ -3,10 +3,10 @@
  *
  * fault_rdma: the faults that only a connection of RPC-over-RDMA can have.
  *
- * The transport header is made below the seam of rpc_xprt, so the provider is wrapped: each message
- * passes fault_post() as bytes. While a reply is sent whose header is to be spoiled, its kind and
- * its XID stand in `armed`; the Send with that XID is the one. The sender of the reply posts it
- * before send_reply() returns.
+ * The transport header is made below the interface of rpc_xprt, so the provider is wrapped: each
+ * message passes fault_post() as bytes. While a reply with a faulty header is being sent, `armed`
+ * holds the kind and the XID. fault_post() changes the Send with that XID. The sender of the reply
+ * posts it before send_reply() returns.
  *
  * `lock` is held over the sending of such a reply: only one is under way on a connection.
  */
@@ -21,20 +21,20 @@
 
 #include "transport/rpcrdma/responder.h"
 
-#define MORE_ROOM 4096 /* bytes that an error asks for beside what there is */
+#define MORE_ROOM 4096 /* bytes that an error asks for, beside the present room */
 
 struct fault_rdma {
-	struct prov_ops prov; /* first: the provider's connection points here */
+	struct prov_ops prov; /* must be first: the provider's connection points here */
 	const struct prov_ops *inner;
 	struct rpcrdma_conn *c;
 	pthread_mutex_t lock;
-	_Atomic uint64_t armed; /* enum fault_kind << 32 | XID; 0: nothing is to be spoiled */
+	_Atomic uint64_t armed; /* enum fault_kind << 32 | XID; 0: no faulty reply is being sent */
 };
 
-/* Each segment that was used says 4 bytes more. */
+/* Adds 4 bytes to the length of each used segment. */
 static void lengthen(const struct rpcrdma_dialect *d, uint8_t *msg, uint32_t len)
 {
-	/* what a header has in front of its lists */
+	/* bytes of a header before its lists */
 	size_t before = d->bound(0, 0, false, 0) - rpcrdma_lists_size(0, 0, false, 0);
 	struct rpcrdma_hdr h;
 	struct xdr_out out;
@@ -109,7 +109,7 @@ struct fault_rdma *fault_rdma_free(struct fault_rdma *f)
 	return NULL;
 }
 
-/* What such an error brings with it. */
+/* The values that go with an error of this kind. */
 static struct rpcrdma_fault fault_of(const struct rpcrdma_taken *t, enum fault_kind kind)
 {
 	struct rpcrdma_fault f = {.err = RDMA_ERR_VERS + (kind - FAULT_ERR_VERS)};
@@ -128,7 +128,7 @@ static struct rpcrdma_fault fault_of(const struct rpcrdma_taken *t, enum fault_k
 	return f;
 }
 
-/* The request ends first: the peer may use its credit as soon as it is told. */
+/* The request ends first: the peer may use the credit as soon as the error arrives. */
 static void answer_error(const struct rpc_xprt_ops *inner, struct rpc_xprt *x, struct rpc_req *req,
 	enum fault_kind kind)
 {
@@ -143,7 +143,7 @@ static void answer_error(const struct rpc_xprt_ops *inner, struct rpc_xprt *x, s
 void fault_rdma_refuse(const struct rpc_xprt_ops *inner, struct rpc_xprt *x, struct rpc_req *req,
 	enum fault_kind kind)
 {
-	rpc_xprt_ref(x); /* req's own reference goes with it */
+	rpc_xprt_ref(x); /* the end of req drops req's own reference */
 	answer_error(inner, x, req, kind);
 	rpc_xprt_unref(x);
 }
@@ -151,7 +151,7 @@ void fault_rdma_refuse(const struct rpc_xprt_ops *inner, struct rpc_xprt *x, str
 void fault_rdma_reply(struct fault_rdma *f, const struct rpc_xprt_ops *inner, struct rpc_xprt *x,
 	struct rpc_req *req, uint32_t off, enum fault_kind kind)
 {
-	rpc_xprt_ref(x); /* req's own reference goes with it */
+	rpc_xprt_ref(x); /* the end of req drops req's own reference */
 	if (kind >= FAULT_ERR_VERS) {
 		answer_error(inner, x, req, kind);
 	} else {

@@ -3,9 +3,9 @@
  *
  * fault_tcp: the fault that needs the socket of a connection over TCP.
  *
- * Half of a record goes to the socket past the queue of tcp_tx. Its lock is held from before the
- * first byte until the connection is down, so that nobody's bytes come behind: a peer must not take
- * them for the other half.
+ * Half of a record goes directly to the socket, past the queue of tcp_tx. The lock of tcp_tx is
+ * held from before the first byte until the connection is down. So no other bytes follow, which a
+ * peer could take for the other half.
  */
 #include "contrib/serve/fault/fault_tcp.h"
 
@@ -23,7 +23,7 @@ bool fault_tcp_is(const struct rpc_xprt *x)
 	return x->ops == &tcp_ops;
 }
 
-/* The whole record in one piece, *n bytes (RFC 5531 section 11); NULL: no memory. */
+/* Copies the whole record into one piece of *n bytes (RFC 5531 section 11); NULL: no memory. */
 static uint8_t *flatten(const struct rpc_req *req, uint32_t off, size_t *n)
 {
 	const struct xdr_out *res = &req->res;
@@ -60,8 +60,8 @@ void fault_tcp_cut(struct rpc_xprt *x, const struct rpc_req *req, uint32_t off)
 	pthread_mutex_lock(&tx->lock);
 	while (tx->sending)
 		pthread_cond_wait(&tx->idle, &tx->lock);
-	/* If the socket is full of other answers, the connection ends in the middle of one of them.
-	 */
+	/* If the socket is full of other answers, the connection ends in the middle of another
+	 * answer. */
 	if (record && !tx->down && TAILQ_EMPTY(&tx->queue) &&
 		send(tx->fd, record, n / 2, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 		tcp_tx_shut_locked(tx, "half of a reply could not be sent");

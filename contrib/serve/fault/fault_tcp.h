@@ -10,8 +10,8 @@
 
 /* Is x a connection over TCP? Before it is wrapped. */
 bool fault_tcp_is(const struct rpc_xprt *x);
-/* Sends what was answered before, then half of the record of the reply whose XID is at off of
- * req->msg, and closes the connection. req stays the caller's. Any thread. */
+/* Sends the earlier answers, then half of the reply's record. The reply's XID is at off of
+ * req->msg. Then closes the connection. req stays the caller's. Any thread. */
 void fault_tcp_cut(struct rpc_xprt *x, const struct rpc_req *req, uint32_t off);
 
 #endif

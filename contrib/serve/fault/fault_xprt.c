@@ -3,14 +3,14 @@
  *
  * fault_xprt: a transport that wraps another and makes mistakes on purpose.
  *
- * The wrapped connection stays the object that everybody knows. x->ops becomes a copy of its table
- * in which some operations are ours, and the upcalls of its owner pass through us. What is not ours
- * is not in the way: callbacks, credits, what comes and goes as bytes.
+ * All users of the wrapped connection keep the same object. x->ops becomes a copy of its table in
+ * which some operations are replaced, and the upcalls of its owner pass through this file. The
+ * other operations stay: callbacks, credits, and the transfer of bytes.
  *
- * A request that was delivered is an entry of `seen` until it ends: with what was noted of it, and,
- * if it is held back, when it is due and how it goes on. What is held back belongs to us, the rest
- * to the service. progress() lets go on what is due; when the connection is down it drops what is
- * held, and nothing is held any more.
+ * A delivered request is an entry of `seen` until it ends. The entry has the request's note and,
+ * while the message is delayed, its due time and its fault. This file owns a delayed request, the
+ * service any other. progress() passes on messages that are due. When the connection is down,
+ * progress() drops the delayed messages, and from then on no message is delayed.
  *
  * `lock` guards `seen` and `closed`. It is held over no call into another file.
  */
@@ -31,17 +31,17 @@ struct seen {
 	TAILQ_ENTRY(seen) link;
 	struct rpc_req *req;
 	struct fault_note note;
-	uint64_t due_ns; /* CLOCK_MONOTONIC; 0: it is not held back */
-	/* held back: a request, or (off is not 0) a reply */
+	uint64_t due_ns; /* CLOCK_MONOTONIC; 0: not delayed */
+	/* delayed: a request, or (off is not 0) a reply */
 	uint32_t off;
 	enum fault_kind kind;
 };
 
 struct fault_xprt {
-	struct rpc_xprt_ops ops; /* first: x->ops points here */
+	struct rpc_xprt_ops ops; /* must be first: x->ops points here */
 	const struct rpc_xprt_ops *inner;
 	struct rpc_xprt *x;
-	struct rpc_xprt_up up; /* its owner's */
+	struct rpc_xprt_up up; /* the upcalls of the connection's owner */
 	fault_ask_fn *ask;
 	void *ctx;
 	bool tcp;
@@ -56,9 +56,9 @@ static struct fault_xprt *fault_of(struct rpc_xprt *x)
 	return (struct fault_xprt *)x->ops;
 }
 
-/* --- requests and what is noted of them ------------------------------------------------------- */
+/* --- requests and their notes ----------------------------------------------------------------- */
 
-/* Takes the entry of req out; NULL if there is none. */
+/* Removes the entry of req; NULL if there is none. */
 static struct seen *take(struct fault_xprt *f, const struct rpc_req *req)
 {
 	struct seen *s;
@@ -73,7 +73,7 @@ static struct seen *take(struct fault_xprt *f, const struct rpc_req *req)
 	return s;
 }
 
-/* Enters s, which is held back for delay_ms. False: the connection is down, s is not taken. */
+/* Adds s, delayed by delay_ms (0: not). False: the connection is down; s stays the caller's. */
 static bool enter(struct fault_xprt *f, struct seen *s, unsigned delay_ms)
 {
 	bool closed;
@@ -87,7 +87,7 @@ static bool enter(struct fault_xprt *f, struct seen *s, unsigned delay_ms)
 	return !closed;
 }
 
-/* --- what is done to a reply ------------------------------------------------------------------ */
+/* --- faults of replies ------------------------------------------------------------------------ */
 
 /* Flips the last byte and two more after the message type, at places that depend on the XID. */
 static void corrupt(struct rpc_req *req, uint32_t off)
@@ -103,8 +103,8 @@ static void corrupt(struct rpc_req *req, uint32_t off)
 	}
 }
 
-/* Half of the results, or, without any, the header less its last word. Returns where the message
- * begins. */
+/* Keeps half of the results, or, without results, the header less its last word. Returns the offset
+ * of the message. */
 static uint32_t truncate_reply(struct rpc_req *req, uint32_t off)
 {
 	uint8_t *msg = req->msg->data;
@@ -184,9 +184,9 @@ static void fault_send_reply(struct rpc_xprt *x, struct rpc_req *req, uint32_t o
 	}
 	s->off = off;
 	s->kind = kind;
-	rpc_xprt_ref(x); /* who lets req go on may end it meanwhile */
+	rpc_xprt_ref(x); /* the thread that sends req may end x meanwhile */
 	if (enter(f, s, delay_ms)) {
-		rpc_xprt_kick(x); /* its thread sleeps without looking at what is due */
+		rpc_xprt_kick(x); /* the thread of x sleeps until a time that was set before */
 	} else {
 		free(s);
 		f->inner->drop(x, req);
@@ -266,7 +266,7 @@ static int fault_establish(struct rpc_xprt *x, const struct rpc_xprt_up *up, str
 	return f->inner->establish(x, &ours, e);
 }
 
-/* What is held back and due first, or NULL. */
+/* The delayed message that is due first, or NULL. */
 static struct seen *first_held_locked(struct fault_xprt *f)
 {
 	struct seen *s, *first = NULL;
@@ -277,8 +277,8 @@ static struct seen *first_held_locked(struct fault_xprt *f)
 	return first;
 }
 
-/* Lets the message go on that is due. Returns ms until the next is, at most max; 0: there was one.
- */
+/* Passes on one message that is due. Returns 0 if there was one; otherwise the ms until the next is
+ * due, at most max. */
 static int release_one(struct fault_xprt *f, int max)
 {
 	uint64_t now = clock_ns();
@@ -296,7 +296,7 @@ static int release_one(struct fault_xprt *f, int max)
 	}
 	request = s && !s->off;
 	if (request)
-		s->due_ns = 0; /* it is the service's */
+		s->due_ns = 0; /* now the service's */
 	else if (s)
 		TAILQ_REMOVE(&f->seen, s, link);
 	pthread_mutex_unlock(&f->lock);

@@ -4,9 +4,9 @@
  * fault_xprt: a transport that wraps another and makes mistakes on purpose, so that requesters can
  * be tested. It wraps one connection that a server has accepted, of any kind.
  *
- * Which mistake a message meets is the business of whoever wraps: a function that is asked once for
- * each request that comes and once for each reply that goes. A server that wraps nothing knows
- * nothing of faults.
+ * The caller of fault_xprt_wrap() decides which fault a message gets. Its function is asked once
+ * for each request that arrives and once for each reply that leaves. A server without wrapped
+ * connections knows nothing of faults.
  */
 #ifndef RNFS_SERVE_FAULT_FAULT_XPRT_H
 #define RNFS_SERVE_FAULT_FAULT_XPRT_H
@@ -16,7 +16,7 @@
 
 #include "transport/rpc/xprt.h"
 
-/* What is done to a message. Of a request: NONE, DROP, CLOSE, or ERR_VERS and those behind it. */
+/* The fault of a message. Of a request: NONE, DROP, CLOSE, or ERR_VERS and those behind it. */
 enum fault_kind {
 	FAULT_NONE,
 	FAULT_DROP,	  /* request: never seen; reply: never sent */
@@ -41,21 +41,21 @@ enum fault_kind {
 	FAULT_ERR_SYSTEM,
 };
 
-/* Two words that the function keeps about a request until its reply goes. */
+/* Two words that the function keeps about a request until its reply. */
 struct fault_note {
 	uint64_t word[2];
 };
 
 /* Asked on the connection's thread for each request (reply false; note is all zeros and may be
- * written), and from the thread that replies for each reply (true; note as it was left). note is
- * NULL for the reply to a request that was not asked for: one that RPC itself refuses. *delay_ms, 0
- * on entry, holds the message back for so many ms; it may be set beside any kind. Must not block,
- * nor end req. */
+ * written). Asked on the replying thread for each reply (true; note as it was left). note is NULL
+ * for the reply to a request that was not asked for: one that RPC itself refuses. *delay_ms, 0 on
+ * entry, delays the message by so many ms, beside any kind. Must not block, nor end req. */
 typedef enum fault_kind fault_ask_fn(void *ctx, const struct rpc_req *req, struct fault_note *note,
 	bool reply, unsigned *delay_ms);
 
 /* Puts this transport around x, which was accepted and is not established yet (the wrap function of
- * struct rpc_server_params). ctx must outlive x. It ends with x. 0 or -ENOMEM: x is as it was. */
+ * struct rpc_server_params). ctx must outlive x. The wrapper ends with x. 0 or -ENOMEM: x is
+ * unchanged. */
 int fault_xprt_wrap(struct rpc_xprt *x, fault_ask_fn *ask, void *ctx);
 
 #endif

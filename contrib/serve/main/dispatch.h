@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * dispatch: which program a request is for, and what else the transport asks: the functions that
- * are given to rpc_server_new() for every port. ctx is a struct serve_port.
+ * dispatch: passes each request to its program, and answers the transport's other questions. These
+ * functions are given to rpc_server_new() for every port. ctx is a struct serve_port.
  */
 #ifndef RNFS_SERVE_MAIN_DISPATCH_H
 #define RNFS_SERVE_MAIN_DISPATCH_H

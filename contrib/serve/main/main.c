@@ -3,8 +3,8 @@
  *
  * rnfs-serve: a server of NFSv4.1, NFSv4.2 and NFSv3 for one directory.
  *
- * The main thread starts everything, then waits for a signal and, once a second, lets what is idle
- * go: clients, descriptors, directory streams. Requests run on their connections' threads.
+ * The main thread starts everything, then waits for signals. Once a second it also releases idle
+ * clients, descriptors and directory streams. Requests run on their connections' threads.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -46,7 +46,7 @@
 #define DRC_ENTRIES  4096
 #define FDS_MAX	     1024 /* descriptors kept for NFSv3 */
 #define SYNC_THREADS 8
-#define MOUNTS_MAX   1024 /* told by MOUNT's DUMP */
+#define MOUNTS_MAX   1024 /* reported by MOUNT's DUMP */
 #define EXIT_USAGE   2
 
 static int fail(const struct err *e)
@@ -57,7 +57,7 @@ static int fail(const struct err *e)
 	return e->kind == ERR_USAGE ? EXIT_USAGE : EXIT_FAILURE;
 }
 
-/* How many descriptors NFSv3 may keep of those that files can be held open with. */
+/* How many of the descriptors for open files NFSv3 may keep. */
 static unsigned fd_share(const struct obj_table *t)
 {
 	size_t share = obj_table_opens(t) / 4;
@@ -65,13 +65,13 @@ static unsigned fd_share(const struct obj_table *t)
 	return share < FDS_MAX ? (unsigned)share : FDS_MAX;
 }
 
-/* What outlives the run, and where. */
+/* The key and directory of the data that outlives the run. */
 struct memory {
 	uint8_t key[HANDLE_KEY];
 	char dir[PATH_MAX]; /* "": nowhere */
 };
 
-/* The path of a record of what this server's directory has seen. */
+/* Makes the path of the record `what` for the served directory. */
 static void record_path(
 	struct serve *sv, const struct memory *m, const char *what, char *path, size_t size)
 {
@@ -84,7 +84,8 @@ static void record_path(
 		handle_siphash(m->key, handle, sizeof(handle)));
 }
 
-/* What a killed run has answered, or is asked for again after it, was synced by nobody. */
+/* A killed run may leave changes without a sync, while this run repeats their answers. So syncs the
+ * file system. */
 static void sync_after_kill(const struct options *o)
 {
 	int fd = open(o->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -98,7 +99,7 @@ static void sync_after_kill(const struct options *o)
 		close(fd);
 }
 
-/* What an earlier run knew, and did not get to say. */
+/* Takes over the notes and answers of an earlier run. */
 static void take_over(struct serve *sv, const struct options *o, const struct memory *m)
 {
 	char path[PATH_MAX + 32];
@@ -114,7 +115,7 @@ static void take_over(struct serve *sv, const struct options *o, const struct me
 		sync_after_kill(o);
 }
 
-/* Clients come again by themselves. */
+/* Nothing to do: clients send their requests again. */
 static void names_changed(void *ctx)
 {
 }
@@ -159,7 +160,7 @@ static int open_serve(struct serve *sv, const struct options *o, struct memory *
 
 static void close_serve(struct serve *sv)
 {
-	sv->stable = stable_free(sv->stable); /* answers that wait use all the rest */
+	sv->stable = stable_free(sv->stable); /* first: waiting answers use all other members */
 	/* the record of clients stays as it is */
 	sv->state.grace = grace_free(sv->state.grace);
 	if (sv->state.objs)
@@ -198,7 +199,7 @@ static struct rpc_server *start(
 	return rpc_server_new(&p, e);
 }
 
-/* Who may reach the port is served, unless --clients says who may. */
+/* Every host that reaches the port is served, unless --clients restricts that. */
 static void warn_open(const struct options *o)
 {
 	for (unsigned i = 0; i < o->nlisten && !o->admit.nnets; i++) {
@@ -212,7 +213,7 @@ static void warn_open(const struct options *o)
 	}
 }
 
-/* Tells whoever waits that the server can be connected to. */
+/* Tells waiting programs that the server accepts connections. */
 static void announce(const struct options *o, struct rpc_server *const *servers)
 {
 	for (unsigned i = 0; i < o->nlisten; i++) {
@@ -229,7 +230,7 @@ static void announce(const struct options *o, struct rpc_server *const *servers)
 		close(o->ready_fd);
 }
 
-/* The record of clients is that of a directory served at certain ports. */
+/* Begins the grace period. A record of clients belongs to a directory served at certain ports. */
 static void begin(struct serve *sv, const struct options *o, const struct memory *m,
 	struct rpc_server *const *servers)
 {
@@ -264,8 +265,8 @@ static void report(struct serve *sv)
 		mount_list_count(sv->mounts), s.entries, s.hits);
 }
 
-/* The end of each delegation is told by SIGIO, of which nothing follows: then there is a moment
- * without. */
+/* The kernel also sends SIGIO at the end of each delegation, without any news. After such a signal
+ * this thread leaves SIGIO pending for MOMENT_NS. */
 static void run(struct serve *sv, const sigset_t *signals)
 {
 	const struct timespec second = {.tv_sec = 1}, moment = {.tv_nsec = MOMENT_NS};
@@ -299,7 +300,7 @@ static void run(struct serve *sv, const sigset_t *signals)
 	log_ctrl("ended by %s", strsignal(sig));
 }
 
-/* rpcbind is told where the server is (on false: is no longer). */
+/* Registers the server with rpcbind, or (on false) takes the registration back. */
 static int tell_rpcbind(
 	const struct options *o, struct rpc_server *const *servers, bool on, struct err *e)
 {
@@ -345,7 +346,7 @@ static int serve(const struct options *o, const sigset_t *signals)
 	nsm_notifier_stop(notifier);
 	while (n > 0)
 		rpc_server_free(servers[--n]);
-	if (sv.state.delegs) { /* nobody answers any more */
+	if (sv.state.delegs) { /* no thread answers requests any more */
 		inquiry_tick(&sv.state, true);
 		inquiry_end_all(&sv.state);
 	}

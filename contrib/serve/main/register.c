@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * register: tells this machine's rpcbind at which port the server's programs are.
+ * register: tells this machine's rpcbind the port of the server's programs.
  *
- * rpcbind takes registrations over its socket in the file system alone; libtirpc speaks to it
- * there.
+ * rpcbind takes registrations only over its socket in the file system. libtirpc uses that socket.
  */
 #include "contrib/serve/main/register.h"
 
@@ -16,12 +15,12 @@
 #include <rpc/rpc.h>
 #include <rpc/rpcb_clnt.h>
 
-/* NFS, MOUNT, NLM and the status monitor: what dispatch.c serves. Where the machine has a status
- * monitor of its own, that one stays. */
+/* NFS, MOUNT, NLM and the status monitor: the programs of dispatch.c. If the machine already has a
+ * status monitor, that one stays. */
 static const struct {
 	rpcprog_t prog;
 	rpcvers_t vers;
-	const char *name; /* NULL: it may be somebody else's */
+	const char *name; /* NULL: another program may have registered it */
 } services[] = {
 	{100003, 3, "NFS version 3"},
 	{100003, 4, "NFS version 4"},

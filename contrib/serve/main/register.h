@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * register: tells this machine's rpcbind at which port the server's programs are, for clients of
- * NFSv3 that ask it (RFC 1833). Only the TCP port: rpcbind does not know RDMA.
+ * register: tells this machine's rpcbind the port of the server's programs, for clients of NFSv3
+ * that ask rpcbind (RFC 1833). Only the TCP port is registered: rpcbind does not know RDMA.
  */
 #ifndef RNFS_SERVE_MAIN_REGISTER_H
 #define RNFS_SERVE_MAIN_REGISTER_H
@@ -13,13 +13,13 @@
 
 #include "transport/err.h"
 
-/* Was the program built with what this needs? */
+/* Was the program built with the library that registering needs? */
 bool register_can(void);
-/* Registers NFS, MOUNT, NLM and, unless there is another one, the status monitor at addr, with this
- * port in place of its own. 0; or -1 with *e set and nothing registered: nobody answers, or another
- * server is registered. Blocks. */
+/* Registers NFS, MOUNT and NLM at addr, with port in place of addr's own. Registers the status
+ * monitor too, unless another one is registered. 0; or -1 with *e set and nothing registered:
+ * rpcbind does not answer, or another server is registered. Blocks. */
 int register_set(const struct sockaddr *addr, socklen_t addr_len, uint16_t port, struct err *e);
-/* Takes back what register_set() has registered. */
+/* Takes back the registrations of register_set(). */
 void register_unset(const struct sockaddr *addr);
 
 #endif

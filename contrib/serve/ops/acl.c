@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * acl: the ACLs of NFSv4 for file systems that have those of POSIX.
+ * acl: the ACLs of NFSv4 for file systems that have POSIX ACLs.
  *
- * Who is who. A POSIX ACL looks at one class of entries only: the owner's, else the user's own,
- * else those of the user's groups, else the rest. An NFSv4 ACL goes through its entries in order,
- * and the first that names a right decides about it. So to the client go: OWNER@, the users, all
- * groups, EVERYONE@, each behind a denial of what later entries would wrongly add.
+ * A POSIX check looks at one class of entries only: the owner's entry, or else the user's own, or
+ * else those of the user's groups, or else the entry for all others. An NFSv4 check goes through
+ * the entries in order, and the first entry that names a right decides about that right. So the
+ * client gets entries for OWNER@, the users, all groups and EVERYONE@. Entries that deny rights
+ * come before any later entry that would wrongly grant them.
  *
- * From a client each of these subjects is given what the entries that surely mean it allow, as far
- * as no entry before that might mean it denies it. The owner may be among the users and groups
- * named, a user in any of the groups.
+ * From a client's entries, each of these subjects gets the rights of the entries that surely mean
+ * the subject. A right is left out if an earlier entry denies it and might mean the subject. The
+ * owner may be one of the named users or a member of named groups, and a user may be in any group.
  */
 #include "contrib/serve/ops/acl.h"
 
@@ -25,7 +26,7 @@
 #include "contrib/serve/ops/names.h"
 
 #define ENTRIES_MAX 1024 /* named users and groups; more than file systems take */
-#define ACE_MAX	    28	 /* bytes of one that we send */
+#define ACE_MAX	    28	 /* bytes of one encoded entry */
 #define R	    4
 #define W	    2
 #define X	    1
@@ -144,7 +145,7 @@ static void put(struct writer *w, uint32_t type, enum subject s, uint32_t id, un
 
 	if (type == ACE4_ACCESS_DENIED && !perm)
 		return;
-	if (type == ACE4_ACCESS_ALLOWED) { /* what everybody may, and the owner */
+	if (type == ACE4_ACCESS_ALLOWED) { /* rights that every user has, and the owner's */
 		ace.access_mask |= ACE4_READ_ATTRIBUTES | ACE4_READ_ACL | ACE4_SYNCHRONIZE;
 		if (s == OWNER)
 			ace.access_mask |= ACE4_WRITE_ATTRIBUTES | ACE4_WRITE_ACL;
@@ -210,7 +211,7 @@ static uint32_t put_kind(struct writer *w, const struct obj *o, acl_type_t type)
 
 uint32_t acl_get(const struct obj *o, struct nfs4_opaque *out)
 {
-	/* each entry twice, allowed and denied, in both of a directory's ACLs */
+	/* each entry twice, to allow and to deny, in both of a directory's ACLs */
 	const size_t cap = 4 + 4 * (ENTRIES_MAX + 4) * ACE_MAX;
 	struct writer w = {.dir = S_ISDIR(o->type)};
 	uint8_t *buf = malloc(cap), *fit;
@@ -244,10 +245,11 @@ struct entry {
 	enum subject subject;
 	uint32_t id;
 	unsigned perm;
-	bool here, inherited; /* counts for the object, for what is made in it */
+	bool here, inherited; /* applies to the object; to new objects in it */
 };
 
-/* All of what makes up a right must be allowed, any of it may be denied. */
+/* A POSIX right stands for one or more NFSv4 rights. It is allowed if all of these are allowed, and
+ * denied if any is denied. */
 static unsigned perm_of_rights(uint32_t m, bool deny, bool dir)
 {
 	const uint32_t w = ACE4_WRITE_DATA | ACE4_APPEND_DATA | (dir ? ACE4_DELETE_CHILD : 0);
@@ -350,7 +352,7 @@ static int add(acl_t *acl, acl_tag_t tag, uint32_t id, unsigned perm)
 	return 0;
 }
 
-/* Is list[i] the first that names its user or group? */
+/* Is list[i] the first entry for its user or group? */
 static bool is_first(const struct entry *list, uint32_t i, bool inherited)
 {
 	for (uint32_t k = 0; k < i; k++)
@@ -360,7 +362,7 @@ static bool is_first(const struct entry *list, uint32_t i, bool inherited)
 	return true;
 }
 
-/* *acl (to be freed even on failure) becomes what list says. 0 or -errno. */
+/* Fills *acl (to be freed even on failure) with the entries of list. 0 or -errno. */
 static int make_posix(const struct entry *list, uint32_t n, bool inherited, acl_t *acl)
 {
 	bool named = false;

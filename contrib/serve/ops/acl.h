@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * acl: the ACLs of NFSv4 (RFC 8881 section 6) for file systems that have those of POSIX.
+ * acl: the ACLs of NFSv4 (RFC 8881 section 6) for file systems that have POSIX ACLs.
  *
- * What a POSIX ACL allows and forbids is said in entries for OWNER@, GROUP@, EVERYONE@, users and
- * groups; a directory's default ACL in further ones that are only inherited. The other way, as much
- * is granted as a POSIX ACL can say: never more than the entries do.
+ * To a client, a POSIX ACL is described by entries for OWNER@, GROUP@, EVERYONE@, users and groups.
+ * A directory's default ACL is described by further entries that are only inherited. In the other
+ * direction, the POSIX ACL grants as much of the client's entries as it can express: never more.
  *
- * Without libacl there are none.
+ * Without libacl, no file has an ACL.
  */
 #ifndef RNFS_SERVE_OPS_ACL_H
 #define RNFS_SERVE_OPS_ACL_H
@@ -25,9 +25,9 @@ struct idmap;
 bool acl_supported(const struct obj *o);
 /* o's ACL as the XDR of nfsace4<>. *out is malloc'ed. A status. */
 uint32_t acl_get(const struct obj *o, struct nfs4_opaque *out);
-/* Makes the XDR of an nfsace4<> o's ACL and, of a directory, its default ACL. NFS4ERR_ATTRNOTSUPP:
- * it says what a POSIX ACL cannot; NFS4ERR_BADOWNER: a user or group that is not known
- * to names (names.h). */
+/* Sets o's ACL and, of a directory, its default ACL from the XDR of an nfsace4<>.
+ * NFS4ERR_ATTRNOTSUPP: a POSIX ACL cannot express the entries. NFS4ERR_BADOWNER: names (names.h)
+ * does not know a user or group. */
 uint32_t acl_set(struct idmap *names, const struct obj *o, const struct nfs4_opaque *acl);
 #else
 static inline bool acl_supported(const struct obj *o)

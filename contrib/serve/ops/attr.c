@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * attr: what the server says about objects, and how it changes them (RFC 8881 section 5).
+ * attr: the attributes that the server reports, and how it changes them (RFC 8881 section 5).
  *
  * The change attribute is the change time in nanoseconds plus the number of changes that went
- * through this server while it knew the object: file systems whose clock ticks coarsely give two
- * changes in one tick the same time, and a client that sees no difference would keep stale data.
+ * through this server while the object was known. The reason for the number: a file system with a
+ * coarse clock gives two changes in one tick the same time. A client that sees no difference would
+ * keep stale data.
  */
 #include "contrib/serve/ops/attr.h"
 
@@ -57,7 +58,7 @@ void cinfo_after(struct obj *dir, struct nfs4_change_info *ci)
 	ci->after = obj_stat(dir, &st) == 0 ? attr_change(dir, &st) : ci->before + 1;
 }
 
-/* Attributes that a minor version has here, and those of them that an exclusive create may set. */
+/* The attributes that a minor version has here, and the subset that an exclusive create may set. */
 struct offer {
 	struct nfs4_bitmap supported, exclcreat;
 };
@@ -208,7 +209,8 @@ static void fill_server(struct serve *sv, const struct offer *f, struct nfs4_att
 	a->case_preserving = a->chown_restricted = a->homogeneous = a->no_trunc = true;
 }
 
-/* It is a property of the file system: what has none of its own answers for the root. */
+/* Support is a property of the file system: an object that cannot have user attributes reports that
+ * of the root. */
 static bool has_xattrs(struct serve *sv, struct obj *o)
 {
 	struct obj *root;
@@ -222,7 +224,7 @@ static bool has_xattrs(struct serve *sv, struct obj *o)
 	return yes;
 }
 
-/* The ACL if it is wanted, and whether there can be one. */
+/* Fills in the ACL if wanted, and whether the object can have one. */
 static void fill_acl(const struct obj *o, struct nfs4_attrs *a)
 {
 	bool wanted = nfs4_bit(&a->mask, FATTR4_ACL);
@@ -251,9 +253,9 @@ void attr_fill(struct serve *sv, uint32_t minor, struct obj *o, const struct sta
 	a->time_create = time_of(&st->stx_btime);
 	a->mounted_on_fileid = st->stx_ino;
 	fill_server(sv, f, a);
-	/* what can neither be found by the kernel nor looked for may be lost, though not while it
-	 * is open. It is then NFS4ERR_STALE: clients look names up again for that, and few know
-	 * FHEXPIRED */
+	/* An object that neither the kernel nor a search can find may be lost, but not while it is
+	 * open. Its handle then gets NFS4ERR_STALE: clients then look names up again, and few know
+	 * FHEXPIRED. */
 	a->fh_expire_type = obj_handle_lasts(sv->objs, o)
 				    ? FH4_PERSISTENT
 				    : FH4_NOEXPIRE_WITH_OPEN | FH4_VOLATILE_ANY;
@@ -286,7 +288,7 @@ uint32_t attr_decode(struct idmap *names, uint32_t minor, const struct obj *o,
 	return names_sattr_decode(names, f, set, acl);
 }
 
-/* The kernel knows what a umask is for, but threads share theirs unless they ask not to. */
+/* The kernel applies a umask, but threads share theirs unless they call unshare(). */
 static bool has_own_umask(void)
 {
 	static _Thread_local enum { ASK, OWN, SHARED } mine;
@@ -330,7 +332,7 @@ static int apply_size(struct obj *o, int fd, uint64_t size)
 		return -EINVAL;
 	if (size > INT64_MAX)
 		return -EFBIG;
-	if (fd < 0) /* not by truncate(2), which would wait for who has a lease on it */
+	if (fd < 0) /* not by truncate(2), which would wait for the holder of a lease */
 		fd = own = obj_open(o, O_WRONLY);
 	if (fd < 0)
 		return fd;
@@ -411,8 +413,8 @@ uint32_t attr_after_create(
 	struct nfs_sattr rest = *set;
 	uint32_t status;
 
-	/* The mode was given when it was made, and the file system may have added to it (setgid
-	 * directories, default ACLs): only bits that creation leaves out are asked for again. */
+	/* The object was made with the mode, and the file system may have added to it (setgid
+	 * directories, default ACLs). So only bits that creation leaves out are set again. */
 	rest.mask &= ~NFS_SET_MODE;
 	if (set->mask & NFS_SET_MODE && !S_ISLNK(o->type) &&
 		(set->mode & special & ~st->stx_mode)) {
@@ -426,7 +428,7 @@ uint32_t attr_after_create(
 	return status;
 }
 
-/* Attributes follow the permission for data (RFC 8276 section 8.5), as the kernel has it. */
+/* User attributes need the permission for data (RFC 8276 section 8.5), as in the kernel. */
 static uint32_t xattr_access(
 	const struct obj *o, bool read_only, uint32_t want, uint32_t *supported)
 {

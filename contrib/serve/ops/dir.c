@@ -3,8 +3,8 @@
  *
  * dir: directories read in pieces.
  *
- * The cache is a list, most recently kept first, of streams that nobody uses. Taking a stream
- * removes it, so that two readers with the same cookie get two streams.
+ * The cache is a list of unused streams, most recently kept first. A call takes its stream out of
+ * the list, so two readers with the same cookie get two streams.
  */
 #include "contrib/serve/ops/dir.h"
 
@@ -24,7 +24,7 @@
 /* Cookies that stand for the positions 0, 1 and 2. */
 #define LOW_BASE 0x7ffffffffffffff0ull
 
-/* What getdents64() writes; no C library header has it. */
+/* The format of getdents64(); no C library header has it. */
 struct linux_dirent64 {
 	uint64_t d_ino;
 	int64_t d_off;

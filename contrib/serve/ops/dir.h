@@ -3,14 +3,14 @@
  *
  * dir: directories read in pieces.
  *
- * NFS reads a directory with many independent calls, each from a cookie. A cookie here is the
- * position that the file system gave for the next entry (d_off), which it can seek to. Because some
- * file systems only promise that for a directory that stays open, and because it is faster, streams
- * that stopped in the middle are kept: a reader who comes back with the cookie where one stopped
- * gets that very stream. A stream has one user at a time.
+ * NFS reads a directory with many independent calls, each from a cookie. Here a cookie is the file
+ * system's position of the next entry (d_off), to which the server can seek. Some file systems
+ * promise positions only for a directory that stays open, and an open stream is faster. So streams
+ * that stopped in the middle are kept: a call with the cookie where a stream stopped gets that
+ * stream. A stream has one user at a time.
  *
- * Cookies 0, 1 and 2 are reserved (RFC 8881 section 18.23.3); positions with these values are
- * carried as values that no file system uses.
+ * Cookies 0, 1 and 2 are reserved (RFC 8881 section 18.23.3). Positions with these values are sent
+ * as values that no file system uses.
  */
 #ifndef RNFS_SERVE_OPS_DIR_H
 #define RNFS_SERVE_OPS_DIR_H
@@ -39,9 +39,9 @@ void dir_cache_age(struct dir_cache *dc, uint64_t idle_ns);
 int dir_open(struct dir_cache *dc, const struct obj *dir, uint64_t cookie, struct dir_stream **out);
 /* 1 and the next entry ("." and ".." are skipped), 0 at the end, or -errno. */
 int dir_next(struct dir_stream *ds, struct dir_entry *ent);
-/* The last entry is not wanted yet: the next dir_next() returns it again. */
+/* Puts the last entry back: the next dir_next() returns it again. */
 void dir_back(struct dir_stream *ds);
-/* Gives the stream back, to be kept for whoever comes with its cookie; keep false: closes it. */
+/* Gives the stream back, for a later call with its cookie; keep false: closes it. */
 void dir_close(struct dir_cache *dc, struct dir_stream *ds, bool keep);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * entry: names in directories, and the changes of them that every version of NFS knows.
+ * entry: names in directories, and the changes of names that every version of NFS has.
  */
 #include "contrib/serve/ops/entry.h"
 
@@ -131,7 +131,7 @@ static uint32_t make(struct obj *dir, const struct entry_new *n, const char *nam
 	case NFS_CHR:
 		r = make_node(dir, n, name, mode);
 		break;
-	default: /* NFS_REG too: files are file_open_name()'s */
+	default: /* NFS_REG, too: file_open_name() makes files */
 		return NFS4ERR_BADTYPE;
 	}
 	return r < 0 ? nfs4_errno_status(r) : (uint32_t)NFS4_OK;
@@ -142,7 +142,7 @@ static struct making_what making_of(const struct obj *dir, const struct nfs_name
 	return (struct making_what){.dev = dir->st_dev, .ino = dir->id.ino, .name = *name};
 }
 
-/* name in dir stands for something that no operation has made that is noted for it. */
+/* The name in dir is now taken by another object: strikes out the notes for the name. */
 static void name_taken(struct serve *sv, const struct obj *dir, const struct nfs_name *name)
 {
 	struct making_what w = making_of(dir, name);
@@ -168,8 +168,8 @@ static mode_t format_of(uint32_t type)
 	}
 }
 
-/* The name is taken. True: by what an earlier run of the server made for w, before it was killed.
- */
+/* The name is taken. True: an earlier run of the server made the object for w, before the run was
+ * killed. */
 static bool made_before(struct serve *sv, struct obj *dir, const struct making_what *w)
 {
 	struct statx st;
@@ -183,7 +183,7 @@ static bool made_before(struct serve *sv, struct obj *dir, const struct making_w
 	return same;
 }
 
-/* Were attributes set that have to be on stable storage? The mark of a client need not be. */
+/* Were attributes set that must be on stable storage? A client's mark need not be. */
 static bool needs_sync(const struct entry_new *n)
 {
 	const uint32_t with_name = NFS_SET_MODE | NFS_SET_UMASK | NFS_SET_ATIME;
@@ -192,7 +192,7 @@ static bool needs_sync(const struct entry_new *n)
 	       (n->set.mask & ~with_name || n->set.mode & (S_ISUID | S_ISGID | S_ISVTX));
 }
 
-/* What has been made as s in dir gets its attributes, or is removed again. */
+/* Gives the new object s in dir its attributes. On an error the object is removed again. */
 static uint32_t finish(struct serve *sv, struct obj *dir, const struct nfs_name *name,
 	const struct entry_name *s, struct entry_new *n)
 {
@@ -252,7 +252,8 @@ static int remove_kind(struct obj *dir, const char *name, const struct obj *o, e
 	return errno == EEXIST ? -ENOTEMPTY : -errno;
 }
 
-/* The last name of o is gone: what its remover has delegated need not keep its space. */
+/* The last name of o is gone. The remover's own delegation is recalled, too: it would keep the
+ * space of o. */
 static void gone(struct serve *sv, struct obj *o)
 {
 	stable_forget(sv->stable, o);
@@ -291,7 +292,7 @@ uint32_t entry_remove(struct serve *sv, const struct client *by, struct obj *dir
 	return r < 0 ? nfs4_errno_status(r) : status;
 }
 
-/* Both objects of a rename, whose second may be NULL, or the first again. */
+/* Both objects of a rename. The second may be NULL, or the same as the first. */
 static uint32_t begin_rename(
 	struct serve *sv, const struct client *by, struct obj *moved, struct obj *old)
 {
@@ -369,7 +370,7 @@ static int link_to(struct obj *o, struct obj *dir, const char *name)
 		return 0;
 	if (errno != ENOENT && errno != EPERM)
 		return -errno;
-	/* without the privilege for that: by way of /proc */
+	/* without the privilege: by way of /proc */
 	return linkat(AT_FDCWD, obj_path(o, path), dir->fd, name, AT_SYMLINK_FOLLOW) == 0 ? 0
 											  : -errno;
 }

@@ -24,7 +24,7 @@ struct entry_name {
 /* Checks a name for openat(): NFS4_OK, or NFS4ERR_INVAL, _NAMETOOLONG, _BADNAME, _BADCHAR. out may
  * be NULL. */
 uint32_t entry_name(const struct nfs_name *n, struct entry_name *out);
-/* Is o of that kind? NFS4_OK, or the status that tells its kind. */
+/* Is o of that kind? NFS4_OK, or the status that names o's kind. */
 uint32_t need_dir(const struct obj *o);
 uint32_t need_file(const struct obj *o);
 /* The status for a result of obj_lookup(), obj_parent() or obj_by_handle(). */
@@ -50,8 +50,8 @@ struct entry_new {
 uint32_t entry_make(
 	struct serve *sv, struct obj *dir, const struct nfs_name *name, struct entry_new *n);
 
-/* by: the client whose delegations do not conflict (deleg_use.h); NULL: all conflict. Conflicting
- * ones are recalled: NFS4ERR_DELAY. */
+/* by: this client's delegations do not conflict (deleg_use.h); NULL: all conflict. Conflicting ones
+ * are recalled: NFS4ERR_DELAY. */
 enum entry_kind { ENTRY_ANY, ENTRY_DIR, ENTRY_OTHER };
 /* only: ENTRY_DIR refuses an object that is no directory (NFS4ERR_NOTDIR), ENTRY_OTHER refuses a
  * directory (NFS4ERR_ISDIR). */

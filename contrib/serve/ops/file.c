@@ -20,7 +20,7 @@
 #include "contrib/serve/ops/stable.h"
 #include "contrib/serve/serve.h"
 
-#define CREATE_TRIES 8 /* a name that appears and disappears under us */
+#define CREATE_TRIES 8 /* a name may appear and disappear meanwhile */
 
 /* 31 bits each: every file system stores such times. */
 static void verf_times(const uint8_t verf[NFS_VERF_SIZE], struct timespec ts[2])
@@ -41,7 +41,7 @@ static bool verf_matches(const struct statx *st, const uint8_t verf[NFS_VERF_SIZ
 	       st->stx_mtime.tv_sec == ts[1].tv_sec;
 }
 
-/* The file is new and fd open: gives it its attributes. */
+/* Gives the new file its attributes. Its descriptor is open. */
 static uint32_t set_attrs(struct file_open *f)
 {
 	bool cut = f->set.mask & NFS_SET_SIZE && f->set.size == 0;
@@ -50,7 +50,7 @@ static uint32_t set_attrs(struct file_open *f)
 	uint32_t status;
 
 	if (cut)
-		set.mask &= ~NFS_SET_SIZE; /* it is empty; cutting it would take its set-ID bits */
+		set.mask &= ~NFS_SET_SIZE; /* a truncation would clear the set-ID bits */
 	status = attr_after_create(f->o, f->fd, &f->st, &set, &f->done);
 	f->done |= cut ? NFS_SET_SIZE : 0;
 	f->changed = !f->st.stx_mask || f->how == FILE_EXCLUSIVE;
@@ -65,8 +65,8 @@ static uint32_t set_attrs(struct file_open *f)
 
 #define TMP_NAME_SIZE 24
 
-/* A new file in dir without a name (tmp is then empty) or, if there are none, with one of its own.
- * A descriptor or -errno. */
+/* Makes a file in dir without a name (tmp is then empty) or, if the file system has no such files,
+ * with the name tmp. A descriptor or -errno. */
 static int open_unnamed(const struct obj *dir, mode_t mode, char tmp[TMP_NAME_SIZE])
 {
 	uint64_t random;
@@ -83,8 +83,8 @@ static int open_unnamed(const struct obj *dir, mode_t mode, char tmp[TMP_NAME_SI
 	return fd >= 0 ? fd : -errno;
 }
 
-/* Gives the new file fd, which has no name, the name s. Linux 6.10 lets who has opened it do that
- * directly. */
+/* Gives the new file fd, which has no name, the name s. From Linux 6.10 on, the process that has
+ * opened the file can do so directly. */
 static int give_first_name(const struct obj *dir, int fd, const char *s)
 {
 	char path[OBJ_PATH_SIZE];
@@ -97,8 +97,8 @@ static int give_first_name(const struct obj *dir, int fd, const char *s)
 	return linkat(AT_FDCWD, path, dir->fd, s, AT_SYMLINK_FOLLOW) == 0 ? 0 : -errno;
 }
 
-/* Gives the new file fd (its own name is tmp, if it has one) the name s, unless there is a file s.
- * 0 or -errno. */
+/* Gives the new file fd (its present name is tmp, unless empty) the name s, unless there is a file
+ * s. 0 or -errno. */
 static int give_name(const struct obj *dir, int fd, const char *tmp, const char *s)
 {
 	if (!tmp[0])
@@ -182,13 +182,13 @@ static uint32_t open_existing(
 	if (f->how == FILE_EXCLUSIVE) {
 		if (!verf_matches(&f->st, f->verf))
 			return NFS4ERR_EXIST;
-		/* the call that made it has come again: it had set all attributes */
+		/* this call has made the file before, and had set all attributes */
 		f->done = f->set.mask;
 		f->set.mask = 0;
 		f->dir_changed = f->changed = true;
 		return NFS4_OK;
 	}
-	/* an earlier run may have made it and ended before it synced dir and answered */
+	/* an earlier run may have made the file, and ended before it synced dir and answered */
 	f->dir_changed = f->how == FILE_UNCHECKED && !stable_synced(sv->stable, dir);
 	f->set.mask &= f->set.size == 0 ? NFS_SET_SIZE : 0;
 	f->st_good = !f->set.mask;
@@ -229,9 +229,9 @@ bool file_ends(const struct obj *o, uint64_t end, struct statx *st)
 	return st->stx_mask && end >= st->stx_size;
 }
 
-/* One byte more than wanted is asked for: it tells without another system call that the file goes
- * on (not *eof). But nothing behind the last byte that a file can have: the kernel would refuse.
- * Where the file seems to end, its attributes tell, which are often wanted anyhow. */
+/* The read asks for one byte more than wanted: if that byte arrives, the file goes on (not *eof),
+ * without another system call. The read never goes past the largest file offset: the kernel would
+ * refuse. Where the file seems to end, its attributes decide; callers often want them anyhow. */
 ssize_t file_read(const struct obj *o, int fd, uint8_t *p, size_t n, uint64_t offset, bool *eof,
 	struct statx *st)
 {
@@ -266,7 +266,7 @@ ssize_t file_read(const struct obj *o, int fd, uint8_t *p, size_t n, uint64_t of
 			return (ssize_t)done;
 		}
 	}
-	*eof = file_ends(o, offset + done, st); /* or the byte could not be read */
+	*eof = file_ends(o, offset + done, st); /* or the extra byte could not be read */
 	return (ssize_t)done;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * making: what CREATE, MKDIR, SYMLINK and MKNOD are about to make, noted where the note outlives
- * the server's process.
+ * making: notes of objects that CREATE, MKDIR, SYMLINK and MKNOD are about to make. The notes
+ * outlive the server's process.
  */
 #include "contrib/serve/ops/making.h"
 
@@ -16,13 +16,13 @@
 #include "contrib/serve/state/record.h"
 #include "transport/log.h"
 
-#define NOTES 128 /* more are not under way at a time, or go unnoted */
+#define NOTES 128 /* further operations at the same time are not noted */
 #define MAGIC "rnfs-serve making 2"
 
 enum note_state { NOTE_FREE, NOTE_UNDER_WAY, NOTE_LEFT };
 
 struct note {
-	_Atomic uint32_t state; /* enum note_state; stored last, struck out first */
+	_Atomic uint32_t state; /* enum note_state; stored last, cleared first */
 	uint32_t type, name_len;
 	uint64_t dev, ino;
 	struct timespec mark, since;
@@ -40,7 +40,7 @@ struct making {
 	struct notes *r;
 };
 
-/* What the run before has left. */
+/* Takes over the notes of the run before. */
 static void take_over(struct making *m)
 {
 	m->r = m->record.map;
@@ -87,7 +87,7 @@ bool making_was_killed(const struct making *m)
 	return m && m->record.was_killed;
 }
 
-/* A free note, or one that no client has come back for. */
+/* A free note, or one of an earlier run that no client has claimed. */
 static struct note *find_room_locked(struct making *m)
 {
 	struct note *left = NULL;
@@ -119,7 +119,7 @@ int making_begin(struct making *m, const struct making_what *w)
 		n->mark = w->mark;
 		n->name_len = w->name.len;
 		memcpy(n->name, w->name.s, w->name.len);
-		/* the clock that the kernel takes times of birth from */
+		/* the clock of the kernel's times of birth */
 		clock_gettime(CLOCK_REALTIME_COARSE, &n->since);
 		atomic_store_explicit(&n->state, NOTE_UNDER_WAY, memory_order_release);
 	}
@@ -133,7 +133,7 @@ static bool same_name(const struct note *n, const struct making_what *w)
 	       memcmp(n->name, w->name.s, w->name.len) == 0;
 }
 
-/* The name is taken for good: no other operation has made it. */
+/* The name is taken for good: strikes out all notes for the name. */
 static void strike_out_locked(struct making *m, const struct making_what *w)
 {
 	for (unsigned i = 0; i < NOTES; i++) {
@@ -154,7 +154,7 @@ void making_end(struct making *m, int note, const struct making_what *w, bool ma
 	if (made)
 		strike_out_locked(m, w);
 	n = note < 0 ? NULL : &m->r->note[note];
-	/* another operation may have struck it out, and a third may have it by now */
+	/* another operation may have struck the note out, and a third may have the place by now */
 	if (n && n->state == NOTE_UNDER_WAY && same_name(n, w) && n->type == w->type &&
 		memcmp(&n->mark, &w->mark, sizeof(n->mark)) == 0)
 		n->state = NOTE_FREE;
@@ -166,7 +166,7 @@ static bool equal(const struct statx_timestamp *a, const struct statx_timestamp 
 	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
 }
 
-/* Was what looks like st made after the note, and has nothing but the operation touched it? */
+/* Was the object with attributes st made after the note, and not touched by another operation? */
 static bool made_for(const struct note *n, const struct statx *st)
 {
 	const struct statx_timestamp mark = {

@@ -3,8 +3,8 @@
  *
  * space: holes, reserved space and copies of files.
  *
- * lseek() moves the position of a descriptor that others use at the same time; nobody minds, as all
- * data goes by pread() and pwrite().
+ * lseek() moves the position of a descriptor that other threads use at the same time. That does no
+ * harm, as all data goes by pread() and pwrite().
  */
 #include "contrib/serve/ops/space.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * stable: what the server has said will last, brought to stable storage.
+ * stable: brings data and changes that the server has promised to keep to stable storage.
  */
 #include "contrib/serve/ops/stable.h"
 
@@ -24,9 +24,9 @@
 struct unstable {
 	struct obj *o;		  /* referenced */
 	int fd;			  /* open since before the data was written */
-	_Atomic unsigned writers; /* WRITEs under way: it stays. More only under the lock */
-	uint64_t writes;	  /* begun so far: a sync covers those before it */
-	uint64_t wrote_ns;	  /* when the last one began */
+	_Atomic unsigned writers; /* WRITEs under way keep it. Raised under the lock */
+	uint64_t writes;	  /* WRITEs begun so far: a sync covers the earlier ones */
+	uint64_t wrote_ns;	  /* when the last WRITE began */
 	bool due;		  /* stable_age() has asked for a sync */
 	TAILQ_ENTRY(unstable) link;
 };
@@ -40,18 +40,18 @@ struct stable {
 	bool async;
 	uint64_t memory_dev; /* a file system without storage: 0 if there is none */
 	uint64_t root_dev;
-	int root_fd; /* can be synced, with its file system; -1: none */
+	int root_fd; /* a descriptor for syncfs(); -1: none */
 
 	pthread_mutex_t lock;
-	pthread_cond_t work;   /* a job came, or stop */
-	pthread_cond_t synced; /* a sync has ended */
-	struct job_list queue; /* lock: the oldest first */
-	struct job_list ended; /* lock: their done() is still to be called, by a thread of ours */
+	pthread_cond_t work;		 /* a job came, or stop */
+	pthread_cond_t synced;		 /* a sync has ended */
+	struct job_list queue;		 /* lock: the oldest first */
+	struct job_list ended;		 /* lock: a worker is to call done() of each */
 	TAILQ_HEAD(, unstable) unstable; /* lock */
 	unsigned nunstable;		 /* lock */
 	unsigned max_unstable;
-	uint64_t verf;			   /* lock: of the run; a file's is that and its count */
-	struct obj *failed[STABLE_FAILED]; /* lock: referenced; those with a count */
+	uint64_t verf;			   /* lock: of the run; with its count added: a file's */
+	struct obj *failed[STABLE_FAILED]; /* lock: referenced: the files with a count */
 	unsigned nfailed;		   /* lock */
 	bool stop;			   /* lock */
 	unsigned nthreads;
@@ -147,7 +147,7 @@ struct stable *stable_free(struct stable *s)
 /* --- data ----------------------------------------------------------------------------------------
  */
 
-/* o becomes a file with unstable data. Called with the lock held, which it drops for a moment. */
+/* Makes o a file with unstable data. The lock is held; it is dropped for a moment. */
 static void watch_locked(struct stable *s, struct obj *o, int fd)
 {
 	struct unstable *u;
@@ -169,7 +169,7 @@ static void watch_locked(struct stable *s, struct obj *o, int fd)
 		return;
 	if (u->fd >= 0)
 		close(u->fd);
-	obj_unref(s->objs, o); /* not the last: the caller has one */
+	obj_unref(s->objs, o); /* not the last reference: the caller has one */
 	free(u);
 }
 
@@ -180,9 +180,9 @@ static void get_verf_locked(struct stable *s, const struct obj *o, uint8_t verf[
 	memcpy(verf, &now, STABLE_VERF);
 }
 
-/* A sync of o's data has failed: nothing is owed to those with its old verifier any more. Objects
- * that need not be kept any longer are added to drop, which has room for STABLE_FAILED; the caller
- * lets them go without the lock. Returns how many. */
+/* A sync of o's data has failed: changes o's verifier. Objects that need not be kept any longer are
+ * added to drop, which has room for STABLE_FAILED. The caller drops their references without the
+ * lock. Returns their number. */
 static unsigned failed_locked(struct stable *s, struct obj *o, struct obj *drop[])
 {
 	unsigned n = 0;
@@ -202,7 +202,7 @@ static unsigned failed_locked(struct stable *s, struct obj *o, struct obj *drop[
 	return 0;
 }
 
-/* o is not kept any longer for its count. */
+/* Forgets o's count: o is not kept any longer. */
 static void unfail_locked(struct stable *s, struct obj *o)
 {
 	unsigned i = 0;
@@ -220,8 +220,7 @@ bool stable_write_begin(struct stable *s, struct obj *o, int fd, uint8_t verf[ST
 	pthread_mutex_lock(&s->lock);
 	if (!o->unstable)
 		watch_locked(s, o, fd);
-	get_verf_locked(
-		s, o, verf); /* before the data is written: a sync may lose it from then on */
+	get_verf_locked(s, o, verf); /* before the write: a later failed sync may lose its data */
 	u = o->unstable;
 	if (u) {
 		u->writers++;
@@ -245,7 +244,7 @@ bool stable_write_alone(struct stable *s, struct obj *o, uint8_t verf[STABLE_VER
 
 void stable_write_end(struct stable *s, struct obj *o)
 {
-	o->unstable->writers--; /* the last that is done with it */
+	o->unstable->writers--; /* last: *o->unstable may be freed from then on */
 }
 
 void stable_forget(struct stable *s, struct obj *o)
@@ -262,7 +261,7 @@ void stable_forget(struct stable *s, struct obj *o)
 	pthread_mutex_unlock(&s->lock);
 	unstable_free(s, u);
 	if (kept)
-		obj_unref(s->objs, o); /* not the last: the caller has one */
+		obj_unref(s->objs, o); /* not the last reference: the caller has one */
 }
 
 bool stable_synced(struct stable *s, const struct obj *o)
@@ -285,7 +284,7 @@ void stable_verf(struct stable *s, const struct obj *o, uint8_t verf[STABLE_VERF
 /* --- syncs ---------------------------------------------------------------------------------------
  */
 
-/* For objects that cannot be opened: all of their file system. */
+/* Syncs the whole file system, for objects that cannot be opened. */
 static int sync_all(const struct stable *s, const struct obj *o)
 {
 	if (s->root_fd >= 0 && o->st_dev == s->root_dev)
@@ -301,7 +300,7 @@ static int open_to_sync(struct obj *o)
 
 	if (fd >= 0)
 		return fd;
-	ident_suspend(); /* what the caller may read does not matter */
+	ident_suspend(); /* the caller's permissions do not matter */
 	fd = obj_open(o, O_RDONLY);
 	if (fd < 0 && S_ISREG(o->type))
 		fd = obj_open(o, O_WRONLY);
@@ -309,7 +308,7 @@ static int open_to_sync(struct obj *o)
 	return fd;
 }
 
-/* fd: the descriptor of o to be used, or -1: any. */
+/* fd: the descriptor of o to sync; -1: any. */
 static int sync_now(const struct stable *s, struct obj *o, int fd)
 {
 	int own = fd < 0 ? open_to_sync(o) : -1, r;
@@ -321,7 +320,7 @@ static int sync_now(const struct stable *s, struct obj *o, int fd)
 	r = fsync(fd) == 0 ? 0 : -errno;
 	if (own >= 0)
 		close(own);
-	return r == -EINVAL ? sync_all(s, o) : r; /* there are file systems that cannot sync it */
+	return r == -EINVAL ? sync_all(s, o) : r; /* some file systems cannot sync such an object */
 }
 
 static struct obj *job_obj(const struct stable_job *job)
@@ -329,7 +328,7 @@ static struct obj *job_obj(const struct stable_job *job)
 	return job->set.o[job->at];
 }
 
-/* Takes all jobs that wait for o off the queue. */
+/* Moves all jobs that wait for o from the queue to jobs. */
 static void collect_locked(struct stable *s, struct obj *o, struct job_list *jobs)
 {
 	struct stable_job *job, *next;
@@ -343,8 +342,8 @@ static void collect_locked(struct stable *s, struct obj *o, struct job_list *job
 	}
 }
 
-/* The sync that jobs waited for has ended with r: each goes back to the queue for its next object,
- * or, with an error or no further object, stays in jobs. */
+/* The sync that jobs waited for has ended with r. A job with a further object goes back to the
+ * queue. With an error, or without a further object, the job stays in jobs. */
 static void advance_locked(struct stable *s, int r, struct job_list *jobs)
 {
 	struct stable_job *job, *next;
@@ -371,7 +370,7 @@ static void job_end(struct stable *s, struct stable_job *job)
 	job->done(job, job->err);
 }
 
-/* Answers. The lock is held; it is dropped meanwhile. */
+/* Calls done() of ended jobs. The lock is held; it is dropped meanwhile. */
 static void end_locked(struct stable *s)
 {
 	struct stable_job *job;
@@ -384,8 +383,8 @@ static void end_locked(struct stable *s)
 	}
 }
 
-/* Syncs o, which nobody else does, for all who wait for it; jobs may be left in s->ended. fd: a
- * descriptor of o, if there is none that is kept for that, or -1. The lock is held; it is dropped
+/* Syncs o for all jobs that wait for o. No other sync of o runs. Ended jobs may be left in
+ * s->ended. fd: a descriptor of o to use if none is kept, or -1. The lock is held; it is dropped
  * meanwhile. */
 static void sync_locked(struct stable *s, struct obj *o, int fd)
 {
@@ -416,7 +415,8 @@ static void sync_locked(struct stable *s, struct obj *o, int fd)
 	TAILQ_CONCAT(&s->ended, &jobs, link);
 	pthread_cond_broadcast(&s->synced);
 	if (!TAILQ_EMPTY(&s->queue) || !TAILQ_EMPTY(&s->ended))
-		pthread_cond_signal(&s->work); /* what waited for o, or for its next object */
+		pthread_cond_signal(&s->work); /* wakes a worker for jobs that still wait for o, or
+						  go on with the next object */
 	pthread_mutex_unlock(&s->lock);
 	if (r < 0)
 		log_always_error(
@@ -479,7 +479,7 @@ static void *worker(void *arg)
 		else
 			pthread_cond_wait(&s->work, &s->lock);
 	}
-	pthread_cond_broadcast(&s->work); /* others may wait for the queue to become empty */
+	pthread_cond_broadcast(&s->work); /* other workers may wait for the queue to become empty */
 	pthread_mutex_unlock(&s->lock);
 	return NULL;
 }

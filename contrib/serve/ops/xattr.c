@@ -19,7 +19,7 @@
 #define PREFIX_LEN (sizeof(PREFIX) - 1)
 #define NAME_MAX_  255 /* XATTR_NAME_MAX, the prefix included */
 
-/* A name as the kernel wants it. */
+/* A name with the prefix, for the kernel. */
 struct full_name {
 	char s[NAME_MAX_ + 1];
 };
@@ -36,7 +36,7 @@ bool xattr_supported(const struct obj *o)
 
 	if (!can_have(o))
 		return false;
-	ident_suspend(); /* who may not read it may still ask */
+	ident_suspend(); /* the caller needs no permission to read */
 	yes = getxattr(obj_path(o, path), PREFIX "rnfs", NULL, 0) >= 0 || errno != EOPNOTSUPP;
 	ident_resume();
 	return yes;
@@ -87,7 +87,7 @@ int xattr_set(
 		return -E2BIG;
 	if (setxattr(obj_path(o, path), f.s, value, len, flags) == 0)
 		return 0;
-	/* a file system with room for small ones only says ENOSPC or ERANGE of a big one */
+	/* a file system with room only for small values reports ENOSPC or ERANGE for a big one */
 	if (errno == ERANGE || (errno == ENOSPC && len > 1024))
 		return -E2BIG;
 	return -errno;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * answers: the server's answers to what must not be done twice, kept for the next run of the
- * server.
+ * answers: the server's answers to operations that must not be done twice, kept for the server's
+ * next run.
  *
- * The record is a ring of entries. An entry is of use if its checksum is right: one that was being
- * written when the server was killed is not. What earlier runs have left is indexed once, at the
- * start; an entry that this run has overwritten is then of this run, and is passed over.
+ * The record is a ring of entries. An entry is valid if its checksum is right; an entry that was
+ * being written when the server was killed is not. The entries of earlier runs are indexed once, at
+ * the start. An indexed entry that this run has overwritten belongs to this run, and is passed
+ * over.
  */
 #include "contrib/serve/state/answers.h"
 
@@ -25,7 +26,7 @@
 #define MAGIC	"rnfs-serve answers 1"
 
 struct entry {
-	uint32_t crc; /* of all that follows, up to the end of the reply; 0: nothing is here */
+	uint32_t crc; /* of the rest, up to the end of the reply; 0: no entry */
 	uint32_t run, key_len, len, summed;
 	uint64_t sum, number; /* number: of the answer, counted through all runs */
 	uint64_t at_ns;	      /* on the machine's monotonic clock */
@@ -65,7 +66,7 @@ static unsigned bucket_of(const void *key, size_t len)
 	return crc32c(0, key, len) % BUCKETS;
 }
 
-/* Indexes what is there, and begins a run. False: no random numbers. */
+/* Indexes the entries of earlier runs, and begins a run. False: no random numbers. */
 static bool begin(struct answers *a)
 {
 	struct ring *r = a->ring;

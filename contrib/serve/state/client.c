@@ -38,7 +38,7 @@ uint32_t client_may_claim(struct state *s, struct client *c, bool reclaim)
 		return phase == GRACE_OVER && done ? NFS4_OK : NFS4ERR_GRACE;
 	if (phase == GRACE_STARTING)
 		return NFS4ERR_DELAY;
-	/* a host that locks by NLM never says that it is done */
+	/* an NLM host never sends RECLAIM_COMPLETE */
 	return (!done || c->nlm) && grace_may_reclaim(s->grace, &who) ? NFS4_OK : NFS4ERR_NO_GRACE;
 }
 
@@ -59,7 +59,7 @@ void client_note(struct state *s, struct client *c)
 
 	if (atomic_load_explicit(&c->recorded, memory_order_acquire))
 		return;
-	/* two at once: both wait until it is written, the second entry does no harm */
+	/* of two threads at once both wait for the file; a second entry does no harm */
 	grace_note(s->grace, &who, c->id);
 	atomic_store_explicit(&c->recorded, true, memory_order_release);
 	pthread_mutex_lock(&s->lock);

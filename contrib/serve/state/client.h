@@ -25,7 +25,7 @@ struct client {
 	atomic_bool reclaim_done;    /* RECLAIM_COMPLETE has come */
 	bool nlm;		     /* a host that locks by NLM (nlm.h), without EXCHANGE_ID */
 	uint32_t nlm_state;	     /* state->lock: of its status monitor; 0: unknown */
-	atomic_bool limit_said;	     /* the log has told that it has too many opens */
+	atomic_bool limit_said;	     /* the log has said that the client has too many opens */
 	atomic_bool recorded;	     /* it is in the record of clients (grace.h) */
 	bool gone;		     /* state->lock: out of the table */
 	unsigned refs;		     /* state->lock */
@@ -37,7 +37,7 @@ struct client {
 	_Atomic uint32_t nopens;      /* opens, each with its descriptors */
 	_Atomic uint32_t nranges;     /* of all its lock owners */
 	_Atomic uint32_t ndelegs;     /* not revoked */
-	atomic_bool no_delegs;	      /* it let a delegation be revoked: it gets no more */
+	atomic_bool no_delegs;	      /* the client let a delegation be revoked: it gets no more */
 	char who[40 + 3 + QUOTE_MAX]; /* for the log */
 	TAILQ_ENTRY(client) link;
 	TAILQ_HEAD(, session) sessions; /* state->lock */
@@ -55,7 +55,7 @@ bool client_same_principal(const struct rpc_cred *a, const struct rpc_cred *b);
 /* A reference to a client record, or NULL. Called with state->lock held. */
 struct client *client_find_locked(struct state *s, uint64_t clientid);
 void client_unref(struct state *s, struct client *c);
-/* May c open or lock? reclaim: again, what it held before a restart of the server; otherwise anew.
+/* May c open or lock? reclaim: again, the same as before a restart of the server; otherwise anew.
  * NFS4_OK, or NFS4ERR_GRACE, _NO_GRACE, _DELAY. */
 uint32_t client_may_claim(struct state *s, struct client *c, bool reclaim);
 /* c has sent RECLAIM_COMPLETE. False: it had done so before. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * client_end: how a client's record comes to its end.
+ * client_end: ends a client's record.
  */
 #include "contrib/serve/state/client_end.h"
 
@@ -60,7 +60,7 @@ void client_drop_states(struct state *s, struct client *c)
 			pthread_mutex_unlock(&o->lock);
 			if (st->kind == ST_LOCK)
 				waiter_released(s, o);
-			st_put(s, st); /* the table's */
+			st_put(s, st); /* the table's reference */
 		} else {
 			pthread_mutex_unlock(&o->lock);
 		}

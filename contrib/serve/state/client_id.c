@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * client_id: who becomes a client.
+ * client_id: makes the records of clients.
  *
- * One owner string has at most two records: a confirmed one, and an unconfirmed one that replaces
- * it when its first session is made (the client restarted, or came back as another principal).
+ * One owner string has at most two records: a confirmed one, and an unconfirmed one. The
+ * unconfirmed one replaces the other when its first session is made (the client has restarted, or
+ * came back as another principal).
  */
 #include "contrib/serve/state/client_id.h"
 
@@ -81,7 +82,7 @@ static struct client *client_new_locked(struct state *s, const struct rpc_cred *
 	return c;
 }
 
-/* The oldest record that is not confirmed, and how many there are. */
+/* The oldest unconfirmed record, and the number of unconfirmed records (of h, if not NULL). */
 static struct client *unconfirmed_locked(struct state *s, const struct share_holder *h, unsigned *n)
 {
 	struct client *c, *oldest = NULL;
@@ -91,14 +92,15 @@ static struct client *unconfirmed_locked(struct state *s, const struct share_hol
 		if (c->confirmed || (h && c->holder != h))
 			continue;
 		if ((*n)++ == 0)
-			oldest = c; /* the list is in the order in which they were made */
+			oldest = c; /* the oldest is first in the list */
 	}
 	return oldest;
 }
 
-/* An NLM host that has been silent for longest, and for a lease, at an address without a client of
- * NFSv4: nothing tells that it is still there. It is one of h's own or, unless h has its share, of
- * somebody who has no fewer: nobody takes the locks of others by making up hosts. */
+/* The NLM host that has been silent for longest, and at least for a lease, at an address without an
+ * NFSv4 client: no sign shows that the host still exists. The host is one of h's own or, if h has
+ * not its full share, one of a holder with at least as many hosts. So a peer cannot take other
+ * hosts' locks by making up hosts. */
 static struct client *vanished_locked(struct state *s, const struct share_holder *h)
 {
 	bool own = share_is_full(&s->share, h, SHARE_NLM, 1);
@@ -118,7 +120,7 @@ static struct client *vanished_locked(struct state *s, const struct share_holder
 	return best;
 }
 
-/* Must a record go before h can have one more? *who is the one that is to go; NULL: none may, and h
+/* Must a record go before h can have one more? *who: the record to go; NULL: none may go, and h
  * gets no record. */
 static bool full_locked(struct state *s, const struct share_holder *h, struct client **who)
 {
@@ -140,7 +142,7 @@ static bool full_locked(struct state *s, const struct share_holder *h, struct cl
 		*who = all_oldest;
 		return true;
 	}
-	/* first of one's own, if one has much; else of all */
+	/* first h's own, if h has its share; otherwise any */
 	*who = client_victim_locked(s, own ? h : NULL, 0);
 	if (!*who)
 		*who = own ? own_oldest : all_oldest;
@@ -166,7 +168,7 @@ static uint32_t check_flags(const struct nfs4_exchange_id_args *a)
 	return NFS4_OK;
 }
 
-/* Records that make way for a new one: a confirmed and an unconfirmed one. */
+/* Records that a new one replaces: a confirmed and an unconfirmed one. */
 struct replaced {
 	struct client *c[2];
 	unsigned n;
@@ -231,7 +233,7 @@ struct client *client_nlm(struct state *s, const char *peer, const struct share_
 	const struct nfs4_opaque *owner, bool make)
 {
 	const struct nfs4_exchange_id_args a = {.ownerid = *owner};
-	/* nobody's: it cannot be managed as a client of NFSv4 */
+	/* no principal: the record cannot be managed as a client of NFSv4 */
 	const struct rpc_cred cred = {.flavor = GRACE_NLM};
 	struct client *c, *gone = NULL;
 	struct share_holder *h = share_get(&s->share, who);

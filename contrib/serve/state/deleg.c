@@ -19,9 +19,9 @@
 #include "transport/log.h"
 
 #define AGAIN_NS    (5 * NSEC_PER_SEC)	/* between two CB_RECALL of one delegation */
-#define REFUSED_NS  (NSEC_PER_SEC / 2)	/* and after one that the client could not take */
+#define REFUSED_NS  (NSEC_PER_SEC / 2)	/* and after one that the client refused */
 #define PEACE_NS    (30 * NSEC_PER_SEC) /* after a recall the file is not delegated for so long */
-#define REFERRED_NS (60 * NSEC_PER_SEC) /* so long its OPEN may still be unanswered */
+#define REFERRED_NS (60 * NSEC_PER_SEC) /* the answer to its OPEN may be late for so long */
 #define AT_ONCE	    64u
 
 struct delegs *delegs_new(uint32_t max_opens)
@@ -35,7 +35,7 @@ struct delegs *delegs_new(uint32_t max_opens)
 	TAILQ_INIT(&d->list);
 	STAILQ_INIT(&d->recalls);
 	TAILQ_INIT(&d->ready);
-	/* each keeps a file open: what is open for good comes first */
+	/* each delegation keeps a file open; real opens come first */
 	d->max = max_opens / 4;
 	d->max_client = max_opens / 8;
 	return d;
@@ -79,7 +79,7 @@ int deleg_lease(const struct state *s, struct st *st, int type)
 
 	if (!s->delegs->signal)
 		return 0;
-	ident_suspend(); /* it takes the owner of the file, or the privilege */
+	ident_suspend(); /* needs the owner of the file, or the privilege */
 	if (fcntl(fd, F_SETSIG, s->delegs->signal) != 0 || fcntl(fd, F_SETOWN, getpid()) != 0 ||
 		fcntl(fd, F_SETLEASE, type) != 0)
 		r = -errno;
@@ -111,7 +111,7 @@ void deleg_own_change_locked(struct state *s, struct obj *o, bool begins)
 		if (st->kind != ST_DELEG || !deleg_writes(st) || st->deleg.wd < 0)
 			continue;
 		blind = false;
-		ident_suspend(); /* it takes the right to read the file */
+		ident_suspend(); /* needs the right to read the file */
 		if (begins)
 			deleg_watch_pause(watches, st->fd_r);
 		else
@@ -131,7 +131,7 @@ void deleg_unlease(const struct state *s, const struct st *st)
 	ident_resume();
 }
 
-/* Is somebody waiting for st's lease to end? */
+/* Does a program wait for st's lease to end? */
 static bool lease_is_broken(const struct st *st)
 {
 	return fcntl(st->fd_r, F_GETLEASE) != (deleg_writes(st) ? F_WRLCK : F_RDLCK);
@@ -260,7 +260,7 @@ void deleg_end_locked(struct state *s, struct st *st)
 	pthread_mutex_unlock(&d->lock);
 }
 
-/* st has not come back in time: who was told to come later goes on without it. */
+/* The holder has not returned st in time: revokes st, so that waiting clients can go on. */
 static void take_away(struct state *s, struct st *st)
 {
 	struct client *c = st->client;
@@ -285,7 +285,8 @@ static void take_away(struct state *s, struct st *st)
 		c->who);
 }
 
-/* A reference, by a stateid that may be that of a revoked one. */
+/* Finds a delegation by its stateid. revoked: a revoked one. A status, and with NFS4_OK a
+ * reference. */
 static uint32_t find(struct client *c, const struct obj *o, const struct nfs4_stateid *sid,
 	bool revoked, struct st **out)
 {
@@ -432,7 +433,7 @@ void deleg_take_recalls(struct state *s, struct notices *out)
 	pthread_mutex_unlock(&d->lock);
 }
 
-/* Up to AT_ONCE recalled ones that the caller has not looked at since `tick`. */
+/* Returns up to AT_ONCE recalled delegations that were not returned for this `tick` before. */
 static unsigned recalled(struct delegs *d, uint64_t tick, struct st *out[AT_ONCE])
 {
 	struct st *st;

@@ -61,11 +61,10 @@ struct delegs {
 struct delegs *delegs_new(uint32_t max_opens);
 struct delegs *delegs_free(struct delegs *d); /* accepts NULL, returns NULL */
 
-/* Adds st, which is in its client's table and on its file, to the delegations. obj->lock is
- * held. */
+/* Adds st, which the tables of its client and file list, to the delegations. obj->lock is held. */
 void deleg_add_locked(struct state *s, struct st *st);
-/* Ends the delegation st, which is on its file: takes it off the list and off the file, and drops
- * its lease. The caller has taken it out of its client's table. obj->lock is held. */
+/* Ends the delegation st, which its file lists: takes st off the list and off the file, and drops
+ * the lease. The caller has taken st out of the client's table. obj->lock is held. */
 void deleg_end_locked(struct state *s, struct st *st);
 /* Another client or program wants a conflicting use. Recalls st. obj->lock is held. */
 void deleg_recall_locked(struct state *s, struct st *st);

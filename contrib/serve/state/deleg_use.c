@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * deleg_use: who may use a file while it is delegated, and to whom it is delegated.
+ * deleg_use: decides whether a client may use a delegated file, and grants delegations.
  */
 #include "contrib/serve/state/deleg_use.h"
 
@@ -14,7 +14,8 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 
-/* Recalls what by is not to find delegated. looks: only delegations to write are in its way. */
+/* Recalls the delegations that conflict with a use by the client `by`. looks: only write
+ * delegations conflict. */
 static uint32_t conflicts_locked(struct state *s, struct obj *o, const struct client *by,
 	bool looks, bool modifies, uint64_t *holder)
 {
@@ -33,8 +34,9 @@ static uint32_t conflicts_locked(struct state *s, struct obj *o, const struct cl
 			deleg_recall_locked(s, st);
 			status = NFS4ERR_DELAY;
 		} else if (modifies && !deleg_writes(st)) {
-			/* our own change would wait for our own lease; without that nobody sees
-			 * the changes of local programs, so the delegation is to come back */
+			/* The server's own change would wait for its own lease. Without the lease
+			 * the server does not see the changes of local programs, so the delegation
+			 * is recalled. */
 			deleg_unlease(s, st);
 			deleg_recall_locked(s, st);
 		}
@@ -101,7 +103,7 @@ uint32_t deleg_open_locked(struct state *s, struct obj *o, const struct client *
 
 /* --- granting --------------------------------------------------------------------------------- */
 
-/* Could it be recalled, and is it no time of reclaims? */
+/* Could a delegation be recalled now, and is the grace period over? */
 static bool may_recall(const struct state *s, struct session *ses)
 {
 	bool works;
@@ -112,7 +114,7 @@ static bool may_recall(const struct state *s, struct session *ses)
 	return works && grace_phase(s->grace) == GRACE_OVER;
 }
 
-/* The type that ask could get, as far as it alone tells. */
+/* The type of delegation that ask allows, as far as ask alone decides. */
 static enum open_delegation_type4 asked_for(const struct state *s, const struct deleg_ask *ask)
 {
 	uint32_t want = ask->want & OPEN4_SHARE_ACCESS_WANT_DELEG_MASK;
@@ -130,7 +132,7 @@ static enum open_delegation_type4 asked_for(const struct state *s, const struct 
 	return write ? OPEN_DELEGATE_WRITE : OPEN_DELEGATE_READ;
 }
 
-/* Is none wanted? *why says so. */
+/* Does the client want no delegation? *why: the reason to report. */
 static bool wants_none(const struct deleg_ask *ask, uint32_t *why)
 {
 	uint32_t want = ask->want & OPEN4_SHARE_ACCESS_WANT_DELEG_MASK;
@@ -160,12 +162,12 @@ static bool may_stay(const struct st *st, const struct client *c, bool write)
 		return !write && !deleg_writes(st) && st->fd_w < 0 && !st->deny;
 	case ST_DELEG:
 		return !write && !deleg_writes(st);
-	default: /* the holder of a delegation locks without asking: one of NLM has no open */
+	default: /* the holder of a delegation locks without asking; an NLM lock has no open */
 		return !write && st->open;
 	}
 }
 
-/* Is nobody in the way of a delegation of o to c? Else *why (why_no_delegation4). */
+/* Does no state of o conflict with a delegation to c? Otherwise *why (why_no_delegation4). */
 static bool free_locked(
 	struct obj *o, const struct client *c, bool write, bool reclaim, uint32_t *why)
 {
@@ -185,8 +187,8 @@ static bool free_locked(
 	return true;
 }
 
-/* Gives deleg a descriptor of its own: of what open uses, since another would be in the way of the
- * lease. -1: there is none of the kind. */
+/* Returns a descriptor for deleg. It is a duplicate of the descriptor of open, since another open
+ * file would be in the way of the lease. -1: there is none of the kind. */
 static int fd_for(const struct st *deleg, const struct st *open, bool reclaim)
 {
 	if (!deleg_writes(deleg))
@@ -196,8 +198,8 @@ static int fd_for(const struct st *deleg, const struct st *open, bool reclaim)
 	return reclaim ? obj_open(deleg->obj, O_RDWR) : -1;
 }
 
-/* And a lease on it. What is reclaimed to write is given without, if need be (*recall): its holder
- * has data to write, and then gives it back. */
+/* Gives deleg a descriptor with a lease. A reclaimed write delegation is given without a lease if
+ * necessary (*recall): its holder has data to write, and then returns the delegation. */
 static bool take_fd(
 	struct state *s, struct st *deleg, const struct st *open, bool reclaim, bool *recall)
 {
@@ -229,7 +231,7 @@ static bool grant_locked(struct state *s, struct st *deleg, const struct nfs4_st
 	d->why = WND4_RESOURCE;
 	pthread_mutex_lock(&c->lock);
 	if (st_find_any_locked(c, o, sid, &open) != NFS4_OK || open->kind != ST_OPEN)
-		open = NULL; /* closed meanwhile */
+		open = NULL; /* the open was closed meanwhile */
 	pthread_mutex_unlock(&c->lock);
 	if (!open || !st_count_open(s, deleg))
 		return false;
@@ -257,7 +259,7 @@ static bool grant(struct state *s, struct client *c, const struct rpc_cred *by, 
 	bool given;
 
 	if (!st) {
-		obj_unref(s->objs, o); /* not the last: the caller has one */
+		obj_unref(s->objs, o); /* not the last reference: the caller has one */
 		d->why = WND4_RESOURCE;
 		return false;
 	}
@@ -282,13 +284,14 @@ void deleg_grant(struct state *s, struct session *ses, const struct rpc_cred *by
 		if (type != OPEN_DELEGATE_NONE && has_room(s, c) &&
 			(ask->reclaim || may_recall(s, ses)) &&
 			grant(s, c, by, o, open, ask, type == OPEN_DELEGATE_WRITE, d)) {
-			/* who may open it is found out by ACCESS: no right is given here */
+			/* No user gets a right by this entry: the client finds out by ACCESS which
+			 * users may open o. */
 			d->permissions.type = ACE4_ACCESS_ALLOWED;
 			d->type = type;
 			return;
 		}
 	}
-	/* a client without an opinion is not told why */
+	/* a client that did not ask for or against a delegation gets no reason */
 	if (ask->want & OPEN4_SHARE_ACCESS_WANT_DELEG_MASK)
 		d->type = OPEN_DELEGATE_NONE_EXT;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * deleg_watch: being told of changes that break no lease.
+ * deleg_watch: learns of changes that break no lease.
  */
 #include "contrib/serve/state/deleg_watch.h"
 
@@ -39,18 +39,18 @@ int deleg_watch_add(int watches, int file)
 
 void deleg_watch_pause(int watches, int file)
 {
-	watch(watches, file, IN_CREATE); /* which there is only of a directory */
+	watch(watches, file, IN_CREATE); /* an event of directories only */
 }
 
 void deleg_watch_end(int watches, int wd)
 {
 	if (watches >= 0 && wd >= 0)
-		inotify_rm_watch(watches, wd); /* it may have gone with its file */
+		inotify_rm_watch(watches, wd); /* the watch may have ended with the file */
 }
 
 bool deleg_watch_take(int watches, struct deleg_seen *seen)
 {
-	struct inotify_event events[DELEG_WATCH_SEEN]; /* without names: none is a directory's */
+	struct inotify_event events[DELEG_WATCH_SEEN]; /* without names: no directories */
 	ssize_t len = watches < 0 ? -1 : read(watches, events, sizeof(events));
 
 	seen->all = false;

@@ -3,16 +3,16 @@
  *
  * grace: the record of clients that hold state, and the grace period.
  *
- * The file is text: a line that says what it is, then a line for each client: flavor, uid, and the
- * owner string in hexadecimal. It is written anew at each change, beside the old one, and put in
- * its place by rename(2): it is always whole. Changes are rare, at most two in the life of a
- * client. A record without clients is no file at all. It is the server's own file whoever the
- * caller is whose request changes it: it is written with the server's identity.
+ * The file is text: a line that names the format, then a line for each client: flavor, uid, and the
+ * owner string in hexadecimal. Each change writes a new file beside the old one, and puts it in
+ * place by rename(2), so the file is always whole. Changes are rare, at most two in the life of a
+ * client. A record without clients has no file. The file belongs to the server, so it is written
+ * with the server's identity, on every caller's thread.
  *
- * An entry of the record that was read has no client ID until its client has reclaimed something.
+ * An entry from the file has no client ID until its client has reclaimed some state.
  *
- * lock guards everything but phase, which is read without it; it is held over the writing of the
- * file, and no other lock is taken under it.
+ * lock guards everything but phase, which is read without it. lock is held over the writing of the
+ * file, and no other lock is taken inside it.
  */
 #include "contrib/serve/state/grace.h"
 
@@ -41,7 +41,7 @@
 
 struct entry {
 	uint32_t flavor, uid;
-	uint64_t id;  /* 0: of an earlier run */
+	uint64_t id;  /* 0: from an earlier run, and not reclaimed */
 	bool waiting; /* may reclaim */
 	LIST_ENTRY(entry) link;
 	uint32_t owner_len;
@@ -52,9 +52,9 @@ struct grace {
 	atomic_int phase; /* enum grace_phase */
 	uint32_t lease_s;
 	pthread_mutex_t lock;
-	pthread_cond_t begun; /* the phase is another than GRACE_STARTING */
-	char path[PATH_MAX];  /* empty: nothing is kept */
-	bool failing;	      /* the last write failed, and that was said */
+	pthread_cond_t begun; /* the phase is not GRACE_STARTING any more */
+	char path[PATH_MAX];  /* empty: no record is kept */
+	bool failing;	      /* the last write failed, and the log has told so */
 	uint64_t start_ns;
 	LIST_HEAD(, entry) entries;
 };
@@ -133,7 +133,7 @@ static int print_entries_locked(struct grace *g, FILE *f)
 	return fflush(f) == 0 && fsync(fileno(f)) == 0 ? 0 : -errno;
 }
 
-/* Makes the file that is to take the record's place, with its content on stable storage. */
+/* Makes the file that replaces the record, with its content on stable storage. */
 static int write_new_locked(struct grace *g, const char *tmp)
 {
 	FILE *f;
@@ -178,13 +178,14 @@ static int replace_locked(struct grace *g)
 	return state_sync_name(g->path);
 }
 
-/* Writes the record. What fails is said once; clients then cannot reclaim after a restart. */
+/* Writes the record. The first of several failures in a row is logged: clients then cannot reclaim
+ * after a restart. */
 static void save_locked(struct grace *g)
 {
 	int r = 0;
 
 	if (g->path[0]) {
-		ident_suspend(); /* the caller may not write here */
+		ident_suspend(); /* the caller may have no right to write here */
 		r = replace_locked(g);
 		ident_resume();
 	}
@@ -196,7 +197,7 @@ static void save_locked(struct grace *g)
 	g->failing = r < 0;
 }
 
-/* Can the record be written? Says so now if it cannot, not when the first client has come. */
+/* Can the record be written? Logs a failure now, before the first client comes. */
 static void try_locked(struct grace *g)
 {
 	char tmp[PATH_MAX + 8];
@@ -253,7 +254,7 @@ static struct entry *find_locked(struct grace *g, uint32_t flavor, uint32_t uid,
 	return NULL;
 }
 
-/* Reads the lines. False: it is not a record, or is damaged. */
+/* Reads the lines. False: the file is no record, or is damaged. */
 static bool read_entries_locked(struct grace *g, FILE *f)
 {
 	char line[LINE_SIZE];
@@ -332,7 +333,7 @@ static void end_locked(struct grace *g)
 		lost++;
 	}
 	if (lost)
-		save_locked(g); /* before anybody is given what they held */
+		save_locked(g); /* before another client gets any of their state */
 	log_ctrl("the grace period is over; %u clients did not come back", lost);
 	set_phase(g, GRACE_OVER);
 }
@@ -457,7 +458,7 @@ void grace_reclaimed(struct grace *g, const struct grace_who *who)
 	pthread_mutex_lock(&g->lock);
 	e = find_locked(g, who->cred->flavor, uid_of(who->cred), who->owner, who->owner_len, true);
 	if (e) {
-		e->waiting = false; /* end_locked() strikes it out if it took nothing */
+		e->waiting = false; /* end_locked() removes the entry if it has no ID */
 		end_if_done_locked(g);
 	}
 	pthread_mutex_unlock(&g->lock);
@@ -475,7 +476,7 @@ void grace_note(struct grace *g, const struct grace_who *who, uint64_t clientid)
 	pthread_mutex_lock(&g->lock);
 	e = find_locked(g, flavor, uid, who->owner, who->owner_len, true);
 	if (e && !e->id) {
-		e->id = clientid; /* it stands in the file already */
+		e->id = clientid; /* the file has the entry already */
 	} else {
 		e = entry_new(flavor, uid, who->owner, who->owner_len);
 		if (e) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * inquiry: what a file that is delegated to write looks like.
+ * inquiry: asks the holder of a write delegation for the file's attributes.
  */
 #include "contrib/serve/state/inquiry.h"
 
@@ -12,7 +12,7 @@
 
 #define WAIT_NS (2 * NSEC_PER_SEC)
 
-/* All of list are ready. delegs.lock is held. */
+/* Makes all inquiries of list ready. delegs.lock is held. */
 static void ready_locked(struct delegs *d, struct inquiries *list, uint32_t status)
 {
 	struct inquiry *q;
@@ -24,7 +24,7 @@ static void ready_locked(struct delegs *d, struct inquiries *list, uint32_t stat
 	TAILQ_CONCAT(&d->ready, list, link);
 }
 
-/* The holder of st is asked for all who have come since it was last. obj->lock is held. */
+/* Asks the holder of st on behalf of all inquiries made since the last call. obj->lock is held. */
 static void ask_locked(struct state *s, struct st *st)
 {
 	struct delegs *d = s->delegs;
@@ -40,7 +40,8 @@ static void ask_locked(struct state *s, struct st *st)
 		deleg_recall_locked(s, st);
 }
 
-/* The holder does not say: whoever wants to know comes again when it has given the file back. */
+/* The holder has not answered: recalls the delegation. The inquirers come again when the holder has
+ * returned it. obj->lock is held. */
 static void give_up_locked(struct state *s, struct st *st)
 {
 	struct delegs *d = s->delegs;
@@ -68,7 +69,7 @@ void inquiry_make(struct state *s, struct obj *o, const struct client *by, struc
 		if (st->kind == ST_DELEG && deleg_writes(st) && st->client != by)
 			break;
 	if (st && st->deleg.recalled_ns)
-		deleg_recall_locked(s, st); /* or soon again */
+		deleg_recall_locked(s, st); /* sends another recall, now or soon */
 	pthread_mutex_lock(&d->lock);
 	if (!st || st->deleg.recalled_ns) {
 		ready_locked(d, &one, st ? (uint32_t)NFS4ERR_DELAY : NFS4_OK);
@@ -108,7 +109,7 @@ void inquiry_answered(struct state *s, uint64_t clientid, const struct nfs4_stat
 {
 	struct st *st = deleg_get(s, clientid, sid);
 
-	if (!st) /* it has ended, and who waited knows */
+	if (!st) /* the delegation has ended, and its inquiries are ready */
 		return;
 	pthread_mutex_lock(&st->obj->lock);
 	if (!change || size > INT64_MAX)
@@ -119,7 +120,7 @@ void inquiry_answered(struct state *s, uint64_t clientid, const struct nfs4_stat
 	st_put(s, st);
 }
 
-/* Has anybody waited too long for st's holder? delegs.lock is held. */
+/* Has an inquiry waited too long for st's holder? delegs.lock is held. */
 static bool overdue_locked(const struct st *st, uint64_t now)
 {
 	const struct inquiry *q = TAILQ_FIRST(&st->deleg.asked);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * lock: byte-range locks (RFC 8881 sections 9.1 to 9.3, 18.10 to 18.12), with POSIX behaviour:
- * one owner's ranges do not overlap, a new lock replaces what the owner had there, and unlocking
+ * lock: byte-range locks (RFC 8881 sections 9.1 to 9.3, 18.10 to 18.12), with POSIX behaviour: one
+ * owner's ranges do not overlap, a new lock replaces the owner's locks in that range, and unlocking
  * may split a range.
  *
- * Locks bind the clients of this server among each other; programs that use the directory locally
- * do not see them. No call waits here: a refused client asks again, when it is told to (waiter.h)
+ * Locks bind the clients of this server among each other. Programs that use the directory locally
+ * do not see the locks. No call waits here: a refused client asks again, after a notice (waiter.h)
  * or by itself.
  */
 #include "contrib/serve/state/lock.h"
@@ -48,8 +48,8 @@ static void describe(
 	d->owner.owner.len = st->owner_len;
 }
 
-/* The lock state of owner under open op (NULL: one that needs none), made if need be. *undo: to be
- * put after unlocking. */
+/* Finds or makes the lock state of owner under the open op (NULL: without an open). The caller
+ * passes *undo to st_put() after unlocking. */
 static uint32_t owner_state_locked(struct state *s, struct client *c, const struct rpc_cred *by,
 	struct obj *o, struct st *op, const struct nfs4_opaque *owner, struct st **out,
 	struct st **undo)
@@ -67,7 +67,7 @@ static uint32_t owner_state_locked(struct state *s, struct client *c, const stru
 		return NFS4ERR_BAD_STATEID;
 	st = st_alloc(c, by, obj_ref(s->objs, o), ST_LOCK, owner->data, owner->len);
 	if (!st) {
-		obj_unref(s->objs, o); /* not the last: the caller has one */
+		obj_unref(s->objs, o); /* not the last reference: the caller has one */
 		return NFS4ERR_DELAY;
 	}
 	status = st_insert(c, st);
@@ -86,8 +86,8 @@ static uint32_t owner_state_locked(struct state *s, struct client *c, const stru
 	return NFS4_OK;
 }
 
-/* Gives owner the range, unless somebody else's is in the way (*blocker, *d). *st: its lock state,
- * NULL: to be found or made under op. */
+/* Gives owner the range, unless another owner's lock conflicts (*blocker, *d). *st: its lock state;
+ * NULL: found or made under op. */
 static uint32_t grant_locked(struct state *s, struct client *c, const struct rpc_cred *by,
 	struct obj *o, struct st *op, const struct nfs4_opaque *owner, const struct lock_want *w,
 	struct st **st, struct nfs4_lock_denied *d, uint8_t *denied_owner, uint64_t *blocker,
@@ -106,7 +106,7 @@ static uint32_t grant_locked(struct state *s, struct client *c, const struct rpc
 	if (waits(w->type) && !ranges_held_locked(o, c, owner) && waiter_first(s, c, o, owner, w)) {
 		*d = (struct nfs4_lock_denied){.offset = w->first,
 			.length = w->last == UINT64_MAX ? NFS4_LENGTH_EOF : w->last - w->first + 1,
-			.type = WRITE_LT}; /* who will get it is not known yet */
+			.type = WRITE_LT}; /* the next holder is not known yet */
 		return NFS4ERR_DENIED;
 	}
 	if (!*st)
@@ -129,7 +129,7 @@ static uint32_t set_locked(struct state *s, struct client *c, const struct rpc_c
 	uint32_t status;
 
 	*blocker = 0;
-	if (named->closed) /* since it was looked up */
+	if (named->closed) /* closed since the look-up */
 		return NFS4ERR_BAD_STATEID;
 	if (!(op->access & (lock_type_writes(a->type) ? OPEN4_SHARE_ACCESS_WRITE
 						      : OPEN4_SHARE_ACCESS_READ)))
@@ -168,10 +168,10 @@ uint32_t lock_set(struct state *s, struct session *ses, const struct rpc_cred *b
 		struct nfs4_opaque owner = {named->owner, named->owner_len};
 
 		waiter_add(s, ses, o, a->new_owner ? &a->owner.owner : &owner, &w);
-		/* it may have come free since */
+		/* the range may have become free since */
 		waiter_released(s, o);
 	} else if (status == NFS4_OK && !lock_type_writes(a->type)) {
-		waiter_released(s, o); /* perhaps it was exclusive before */
+		waiter_released(s, o); /* the lock may have been exclusive before */
 	}
 	st_put(s, named);
 	return status;
@@ -233,8 +233,8 @@ static struct st *find_plain_locked(
 	return NULL;
 }
 
-/* Takes the state of an owner that has no range left and no open out of the tables: nothing else
- * would. The caller's to put; NULL: it stays. */
+/* Removes the state of an owner without a range and without an open from the tables: no other call
+ * would. The caller passes the result to st_put(); NULL: the state stays. */
 static struct st *retire_locked(struct client *c, struct st *st)
 {
 	if (!st || ranges_any_locked(st) || !st_remove(c, st))
@@ -263,7 +263,7 @@ uint32_t lock_set_plain(struct state *s, struct client *c, const struct rpc_cred
 		undo = NULL;
 	} while (blocker && blocker != c->id && client_evict_expired(s, blocker));
 	if (status == NFS4_OK && !lock_type_writes(w->type))
-		waiter_released(s, o); /* perhaps it was exclusive before */
+		waiter_released(s, o); /* the lock may have been exclusive before */
 	return status;
 }
 

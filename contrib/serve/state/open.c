@@ -3,9 +3,9 @@
  *
  * open: opens of files, their share reservations and descriptors (RFC 8881 sections 9.7 to 9.11).
  *
- * A file's opens hang on its object. One owner has at most one open of a file; opening again widens
- * it. A descriptor, once in an open, stays until the open's last reference is gone, so that a READ
- * never finds its descriptor closed under it.
+ * A file's opens hang on its object. One owner has at most one open of a file, and a further OPEN
+ * widens that open. A descriptor stays in an open until the open's last reference is gone, so no
+ * READ finds its descriptor closed.
  */
 #include "contrib/serve/state/open.h"
 
@@ -35,7 +35,8 @@ static struct st *find_owner_locked(
 	return NULL;
 }
 
-/* An open that forbids access or is in the way of deny, other than self. */
+/* Finds an open, other than self, with a deny that forbids access, or with an access that deny
+ * forbids. */
 static struct st *conflict_locked(
 	struct obj *o, const struct st *self, uint32_t access, uint32_t deny)
 {
@@ -48,8 +49,8 @@ static struct st *conflict_locked(
 	return NULL;
 }
 
-/* Opens o. A client that has it delegated to write gets a duplicate: a descriptor more would break
- * the lease. */
+/* Opens o. A client with a write delegation gets a duplicate: a further open file would break the
+ * lease. */
 static int open_as_locked(struct obj *o, const struct client *c, int flags)
 {
 	int mode = flags == O_RDWR ? R_OK | W_OK : flags == O_WRONLY ? W_OK : R_OK;
@@ -58,8 +59,8 @@ static int open_as_locked(struct obj *o, const struct client *c, int flags)
 	return fd >= 0 ? fd : obj_open(o, flags);
 }
 
-/* A caller who may only execute o gets it opened all the same: the client has to read it to execute
- * it, and sees to it that nothing else is done. */
+/* Opens o for reading, also for a caller that may only execute o: the client has to read the file
+ * to execute it. The client itself must refuse other reads. */
 static int open_to_read(struct obj *o, const struct client *c)
 {
 	int fd = open_as_locked(o, c, O_RDONLY);
@@ -72,8 +73,8 @@ static int open_to_read(struct obj *o, const struct client *c)
 	return fd;
 }
 
-/* Sees to it that st has the descriptors for access. *given (-1: none) is one that is open already,
- * for both if rdwr, else for reading; it is -1 afterwards if st took it. 0 or -errno. */
+/* Gives st the descriptors for access. *given (-1: none): an open descriptor, for reading and
+ * writing if rdwr, otherwise for reading. *given is -1 afterwards if st took it. 0 or -errno. */
 static int need_fds_locked(struct st *st, uint32_t access, int *given, bool rdwr)
 {
 	int fd;
@@ -84,7 +85,7 @@ static int need_fds_locked(struct st *st, uint32_t access, int *given, bool rdwr
 		*given = -1;
 	}
 	if ((access & OPEN4_SHARE_ACCESS_WRITE) && st->fd_w < 0) {
-		/* most writers read too, to fill up pages: one descriptor for both, if allowed */
+		/* most writers also read, to fill up pages: one descriptor for both, if allowed */
 		fd = st->fd_r < 0 ? open_as_locked(st->obj, st->client, O_RDWR) : -EACCES;
 		if (fd >= 0) {
 			st->fd_r = st->fd_w = fd;
@@ -104,7 +105,7 @@ static int need_fds_locked(struct st *st, uint32_t access, int *given, bool rdwr
 	return 0;
 }
 
-/* Into the log, once for each client: its users are only told that there is no space. */
+/* Logs a warning, once for each client: the client's users only see ENOSPC. */
 static void tell_of_limit(const struct state *s, struct client *c, const struct rpc_cred *by)
 {
 	if (!atomic_exchange_explicit(&c->limit_said, true, memory_order_relaxed))
@@ -135,7 +136,7 @@ uint32_t st_open_room(struct state *s, struct client *c, const struct rpc_cred *
 	return NFS4_OK;
 }
 
-/* Would access take a second descriptor of its own? */
+/* Does access need a second descriptor? */
 static bool needs_second(const struct st *st, uint32_t access)
 {
 	return st->counted < 2 && (((access & OPEN4_SHARE_ACCESS_WRITE) && st->fd_w < 0) ||
@@ -206,7 +207,7 @@ uint32_t st_open(struct state *s, struct client *c, const struct rpc_cred *by, s
 			status = NFS4ERR_SHARE_DENIED;
 		} else if ((status = deleg_open_locked(s, o, c, access, deny, &blocker)) !=
 			   NFS4_OK) {
-			; /* it is being recalled */
+			; /* a delegation is being recalled */
 		} else if (st) {
 			status = widen_locked(s, st, access, deny, &fd, fd_rdwr, out);
 		} else if (room != NFS4_OK) {
@@ -237,7 +238,7 @@ uint32_t st_close(struct state *s, struct client *c, struct obj *o, const struct
 	mine = st_remove(c, st);
 	if (mine) {
 		LIST_REMOVE(st, obj_link);
-		/* its locks end with it (section 18.2.3 lets the server choose this) */
+		/* the open's locks end too (section 18.2.3 lets the server choose so) */
 		for (l = LIST_FIRST(&o->states); l; l = next) {
 			next = LIST_NEXT(l, obj_link);
 			if (l->kind == ST_LOCK && l->open == st && st_remove(c, l)) {
@@ -255,7 +256,7 @@ uint32_t st_close(struct state *s, struct client *c, struct obj *o, const struct
 		st_put(s, l);
 	}
 	if (mine)
-		st_put(s, st); /* the table's */
+		st_put(s, st); /* the table's reference */
 	st_put(s, st);
 	*out = nfs4_stateid_invalid;
 	return mine ? NFS4_OK : NFS4ERR_BAD_STATEID;
@@ -291,7 +292,7 @@ uint32_t st_io(struct client *c, struct obj *o, const struct nfs4_stateid *sid, 
 	*fd = -1;
 	pthread_mutex_lock(&c->lock);
 	status = st_find_locked(c, o, sid, &st);
-	if (status == NFS4_OK) /* a LOCK under way may not have set it yet */
+	if (status == NFS4_OK) /* a LOCK under way may not have set st->open yet */
 		op = st->kind == ST_LOCK ? st->open : st;
 	if (op)
 		st->refs++;

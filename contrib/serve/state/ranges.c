@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * ranges: the byte ranges that are locked of a file.
+ * ranges: the locked byte ranges of a file.
  */
 #include "contrib/serve/state/ranges.h"
 
@@ -10,7 +10,7 @@
 
 #define RANGES_MAX 4096 /* of one lock owner on one file */
 
-/* The ranges of st have changed; before: how many there were. */
+/* The ranges of st have changed. before: their former number. */
 static void recount(struct st *st, uint32_t before)
 {
 	atomic_fetch_add_explicit(
@@ -90,7 +90,7 @@ uint32_t ranges_add_locked(struct st *st, const struct lock_want *w)
 {
 	uint32_t before = st->ranges.n;
 
-	if (!may_grow(st)) /* waiting does not help who holds too many himself */
+	if (!may_grow(st)) /* waiting does not help an owner that has too many itself */
 		return NFS4ERR_SERVERFAULT;
 	if (lock_ranges_set(&st->ranges, w->first, w->last, lock_type_writes(w->type)))
 		return NFS4ERR_DELAY;

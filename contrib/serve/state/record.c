@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * record: a file that the server has mapped, for what outlives its process.
+ * record: a file that the server has mapped, for data that must outlive the process.
  */
 #include "contrib/serve/state/record.h"
 
@@ -24,7 +24,7 @@ static bool read_boot(char *boot, size_t size)
 	return n > 0;
 }
 
-/* The file, of its full size, locked. A descriptor, or -errno. */
+/* Opens the file, in full size and locked. A descriptor, or -errno. */
 static int open_file(const char *path, size_t size)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600), r = 0;
@@ -38,7 +38,7 @@ static int open_file(const char *path, size_t size)
 		r = -EPERM;
 	else if (flock(fd, LOCK_EX | LOCK_NB) != 0)
 		r = -errno;
-	else /* a store into a hole would fail with a signal where the disk is full */
+	else /* with a full disk, a store into a hole would fail with a signal */
 		r = -posix_fallocate(fd, 0, (off_t)size);
 	if (r == 0)
 		return fd;

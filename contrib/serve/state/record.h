@@ -14,11 +14,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The beginning of every such file. Only processes under one boot of one machine share it, so it
- * has no byte order. */
+/* The beginning of every such file. No byte order is needed: only processes under one boot of one
+ * machine share the file. */
 struct record_head {
 	char magic[32], boot[40];
-	uint32_t running; /* the process that has the file did not close it yet */
+	uint32_t running; /* the process with the file has not closed it yet */
 };
 
 struct record {
@@ -26,7 +26,7 @@ struct record {
 	size_t size;
 	int fd;		 /* has the lock on the file */
 	bool fresh;	 /* the rest of the map is zeros: the file had no usable data */
-	bool was_killed; /* the last process that had the file did not close it */
+	bool was_killed; /* the last process with the file did not close it */
 };
 
 /* Maps the file at path, which need not exist, with size bytes and its head. magic: names the

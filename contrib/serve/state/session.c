@@ -3,10 +3,10 @@
  *
  * session: sessions and their slots (RFC 8881 sections 2.10, 18.37, 18.46).
  *
- * A slot holds the sequence number of its last request and, unless that was large or carried
- * payload, the whole answer: a request that arrives again (after a reconnect) is answered from
- * there and not carried out again. The slot also holds a checksum of the request, which tells
- * another request under the same number (NFS4ERR_SEQ_FALSE_RETRY, section 2.10.6.1.3.1).
+ * A slot holds the sequence ID of its last request and, unless that was large or had payload, the
+ * whole answer. A request that arrives again (after a reconnect) gets the answer from the slot, and
+ * is not carried out again. The slot also holds a checksum of the request. So the server recognizes
+ * a different request with the same sequence ID (NFS4ERR_SEQ_FALSE_RETRY, section 2.10.6.1.3.1).
  */
 #include "contrib/serve/state/session.h"
 
@@ -59,7 +59,7 @@ static void session_free(struct session *ses)
 	}
 	for (uint32_t i = 0; i < ses->fore.maxrequests; i++)
 		free(ses->slots[i].reply);
-	rpc_xprt_unref(ses->cb_xprt); /* bound while the session was being destroyed */
+	rpc_xprt_unref(ses->cb_xprt); /* bound during session_destroy() */
 	free(ses->slots);
 	pthread_mutex_destroy(&ses->lock);
 	free(ses);
@@ -74,7 +74,7 @@ struct session *session_get(struct state *s, const struct nfs4_sessionid *id)
 		if (memcmp(&ses->id, id, sizeof(*id)) == 0)
 			break;
 	if (ses)
-		session_ref(ses); /* the table has one: it is not 0 */
+		session_ref(ses); /* the table has one: the count is not 0 */
 	pthread_rwlock_unlock(&s->index_lock);
 	return ses;
 }
@@ -204,7 +204,7 @@ enum slot_verdict slot_begin(struct session *ses, const struct nfs4_sequence_arg
 	pthread_mutex_lock(&ses->lock);
 	sl = &ses->slots[a->slotid];
 	if (a->sequenceid == sl->seq + 1) {
-		/* got before anything is carried out: then the reply can be kept */
+		/* allocated before the request runs, so that the reply can be kept */
 		if (!sl->reply)
 			sl->reply = malloc(ses->cached_max);
 		if (sl->busy || !sl->reply) {
@@ -219,7 +219,7 @@ enum slot_verdict slot_begin(struct session *ses, const struct nfs4_sequence_arg
 	} else if (a->sequenceid != sl->seq || !sl->used) {
 		*status = NFS4ERR_SEQ_MISORDERED;
 	} else if (sl->busy) {
-		*status = NFS4ERR_DELAY; /* the first one is still being carried out */
+		*status = NFS4ERR_DELAY; /* the first request is still running */
 	} else if (!sl->have_reply) {
 		*status = NFS4ERR_RETRY_UNCACHED_REP;
 	} else {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * session_create: CREATE_SESSION: what a session may have, and whose place it takes.
+ * session_create: CREATE_SESSION: limits the new session, and makes room for it.
  */
 #include "contrib/serve/state/session_create.h"
 
@@ -14,8 +14,8 @@
 #include "contrib/serve/state/client_id.h"
 #include "transport/clock.h"
 
-#define RES_MIN	 256u /* bytes of a reply that we insist on being allowed */
-#define BACK_MIN 512u /* bytes of a callback, and of its reply */
+#define RES_MIN	 256u /* least maxrequestsize and maxresponsesize, in bytes */
+#define BACK_MIN 512u /* least bytes of a callback, and of its reply */
 
 static uint32_t min32(uint32_t a, uint32_t b)
 {
@@ -33,8 +33,8 @@ static uint32_t slot_bytes(const struct nfs4_channel_attrs *f)
 	return cached_max(f) + (uint32_t)sizeof(struct slot);
 }
 
-/* A session gets at most an eighth of what is left for replies to its holder, but a slot as long as
- * there is room for one. state->lock. */
+/* Limits the slots of a new session to an eighth of the memory for replies that is left for its
+ * holder. One slot is always given as long as there is room. state->lock is held. */
 static void limit_cache(struct state *s, struct client *c, struct nfs4_channel_attrs *f)
 {
 	uint32_t used = atomic_load_explicit(&s->cache_used, memory_order_relaxed);
@@ -47,7 +47,7 @@ static void limit_cache(struct state *s, struct client *c, struct nfs4_channel_a
 	f->maxrequests = min32(f->maxrequests, most);
 }
 
-/* What is asked for may be too little to be of use. */
+/* Are the requested limits large enough to be useful? */
 static uint32_t check_channels(const struct nfs4_create_session_args *a)
 {
 	const struct nfs4_channel_attrs *f = &a->fore, *b = &a->back;
@@ -56,7 +56,7 @@ static uint32_t check_channels(const struct nfs4_create_session_args *a)
 		return NFS4ERR_INVAL;
 	if (f->maxrequestsize < RES_MIN || f->maxresponsesize < RES_MIN)
 		return NFS4ERR_TOOSMALL;
-	/* CB_SEQUENCE and one operation must fit, or it is no backchannel */
+	/* a backchannel needs room for CB_SEQUENCE and one operation */
 	if (b->maxrequests && (b->maxrequestsize < BACK_MIN || b->maxresponsesize < BACK_MIN ||
 				      b->maxoperations < 2))
 		return NFS4ERR_TOOSMALL;
@@ -122,13 +122,14 @@ static struct session *session_new(struct client *c, const struct nfs4_create_se
 	return ses;
 }
 
-/* Whoever knows a session's ID can use it (SP4_NONE): all of it is beyond guessing. */
+/* A peer that knows a session's ID can use the session (SP4_NONE), so the whole ID is random. */
 static bool make_id(struct nfs4_sessionid *id)
 {
 	return getrandom(id->id, sizeof(id->id), 0) == (ssize_t)sizeof(id->id);
 }
 
-/* Section 18.36.4: the sequence ID decides whether this is new, a replay, or wrong. state->lock. */
+/* Section 18.36.4: is the sequence ID of a new request, of a replay, or wrong? state->lock is held.
+ */
 static uint32_t check_seq(struct client *c, const struct nfs4_create_session_args *a,
 	struct nfs4_create_session_res *r, bool *replay)
 {
@@ -163,7 +164,8 @@ static uint32_t create_locked(struct state *s, struct client *c,
 	return NFS4_OK;
 }
 
-/* Has the client's holder so little left of its share that a session would get a slot or two? */
+/* Is less than 1/64 of the memory for replies left in the share of the client's holder? Then a
+ * session would get few slots. */
 static bool own_cache_is_short(struct state *s, uint64_t clientid)
 {
 	struct client *c;
@@ -173,7 +175,7 @@ static bool own_cache_is_short(struct state *s, uint64_t clientid)
 	c = client_find_locked(s, clientid);
 	if (c) {
 		is_short = share_room(&s->share, c->holder, SHARE_CACHE) < STATE_MAX_CACHE / 64;
-		c->refs--; /* the table has another */
+		c->refs--; /* not the last reference: the table has one */
 	}
 	pthread_mutex_unlock(&s->lock);
 	return is_short;
@@ -192,21 +194,22 @@ uint32_t session_create(struct state *s, struct rpc_xprt *x, const struct rpc_cr
 	if (a->flags & ~(CREATE_SESSION4_FLAG_PERSIST | CREATE_SESSION4_FLAG_CONN_BACK_CHAN |
 			       CREATE_SESSION4_FLAG_CONN_RDMA))
 		return NFS4ERR_INVAL;
-	status = check_channels(a); /* before the sequence ID: it can be asked for again, better */
+	status = check_channels(a); /* before the sequence ID: the client may send a better request
+				       with the same one */
 	if (status != NFS4_OK)
 		return status;
 	while (atomic_load_explicit(&s->cache_used, memory_order_relaxed) > STATE_MAX_CACHE / 2 &&
 		client_evict_one(s, a->clientid))
-		; /* those that have gone make room */
+		; /* expired clients make room */
 	while (own_cache_is_short(s, a->clientid) && client_evict_own(s, a->clientid))
-		; /* so do those of its holder that hold nothing */
+		; /* so do clients of the same holder without state */
 	pthread_mutex_lock(&s->lock);
 	c = client_find_locked(s, a->clientid);
 	if (!c) {
 		pthread_mutex_unlock(&s->lock);
 		return NFS4ERR_STALE_CLIENTID;
 	}
-	/* before the sequence ID, so that a replay too is only told to whom it was told before */
+	/* before the sequence ID, so that only the same principal gets a replay */
 	status = client_same_principal(&c->cred, cred) ? check_seq(c, a, r, &replay)
 						       : NFS4ERR_CLID_INUSE;
 	if (status == NFS4_OK && !replay) {

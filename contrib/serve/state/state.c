@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * state: what the server remembers about its clients, as a whole.
+ * state: the server's memory of its clients, as a whole.
  */
 #include "contrib/serve/state/state.h"
 
@@ -67,8 +67,8 @@ void state_finish(struct state *s)
 	pthread_mutex_destroy(&s->lock);
 }
 
-/* How long a silent record that holds nothing is kept. That of a host of NLM serves for nothing but
- * a useless grace period after the next start. */
+/* How long a silent record without state is kept. A record of an NLM host would only cause a
+ * useless grace period after the next start. */
 static uint64_t keep_ns(const struct state *s, const struct client *c)
 {
 	return c->nlm ? NLM_IDLE_NS : (c->confirmed ? 2ull : 1) * s->lease_s * NSEC_PER_SEC;

@@ -4,8 +4,8 @@
  * stateid: a client's table of states (RFC 8881 section 8.2).
  *
  * The 12 bytes of a stateid: this run, the place in the table plus one, and a stamp that changes
- * with each use of a place. A stateid is only ever looked up in the table of the client whose
- * session brought it, so that one client cannot touch another's.
+ * with each use of a place. A stateid is looked up only in the table of the client of its session,
+ * so no client can use another client's state.
  */
 #include "contrib/serve/state/stateid.h"
 
@@ -63,7 +63,7 @@ uint32_t st_insert(struct client *c, struct st *st)
 	uint32_t place, word[3];
 
 	pthread_mutex_lock(&c->lock);
-	if (c->ended) { /* nobody would end it, and it would outlive c */
+	if (c->ended) { /* no thread would end st, and st would outlive c */
 		pthread_mutex_unlock(&c->lock);
 		return NFS4ERR_DEADSESSION;
 	}
@@ -74,7 +74,7 @@ uint32_t st_insert(struct client *c, struct st *st)
 	if (c->nused == c->ntab && !grow_locked(c)) {
 		share_give(c->share, c->holder, SHARE_STATES, 1);
 		pthread_mutex_unlock(&c->lock);
-		return NFS4ERR_DELAY; /* until the client closes something */
+		return NFS4ERR_DELAY; /* until the client closes a file */
 	}
 	for (place = c->next_free; c->tab[place]; place = (place + 1) % c->ntab)
 		;
@@ -130,7 +130,7 @@ uint32_t st_find_any_locked(
 		return NFS4ERR_BAD_STATEID;
 	if (o && st->obj != o)
 		return NFS4ERR_BAD_STATEID;
-	/* section 8.2.2: 0 is whatever is current; the distance tells old from never issued */
+	/* section 8.2.2: 0 means the present seqid; the distance tells old from never issued */
 	if (sid->seqid && sid->seqid != st->sid.seqid)
 		return (int32_t)(sid->seqid - st->sid.seqid) < 0 ? NFS4ERR_OLD_STATEID
 								 : NFS4ERR_BAD_STATEID;
@@ -196,7 +196,7 @@ void st_put(struct state *s, struct st *st)
 		close(st->fd_w);
 	st_put(s, st->open);
 	obj_unref(s->objs, st->obj);
-	lock_ranges_finish(&st->ranges); /* it holds none; the list's memory is left */
+	lock_ranges_finish(&st->ranges); /* it has no ranges; frees the memory of the list */
 	share_part_put(&s->share, st->part);
 	free(st->owner);
 	free(st);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * waiter: who waits for a byte-range lock.
+ * waiter: a list of lock owners that wait for a byte-range lock.
  */
 #include "contrib/serve/state/waiter.h"
 
@@ -17,7 +17,7 @@
 
 struct waiter {
 	TAILQ_ENTRY(waiter) link;
-	const struct obj *obj; /* only compared: whoever asks about one holds it */
+	const struct obj *obj; /* only compared with an object that the caller holds */
 	struct nfs4_sessionid session;
 	uint64_t clientid;
 	struct lock_want want;
@@ -172,7 +172,7 @@ bool waiter_first(struct state *s, const struct client *c, const struct obj *o,
 		if (w->obj != o)
 			continue;
 		if (is_of(w, c, owner))
-			break; /* those behind have none over him */
+			break; /* waiters behind this one have no precedence over it */
 		first = w->told_ns && clock_age(now, w->told_ns) < FIRST_NS &&
 			excludes(&w->want, want);
 		if (first)
@@ -200,7 +200,7 @@ static void prepare_notice_locked(struct state *s, struct obj *o, const struct w
 	atomic_fetch_add_explicit(&s->waits->nnotices, 1, memory_order_relaxed);
 }
 
-/* Was w told and has not asked again in time? */
+/* Did w get a notice, and not ask again in time? */
 static bool missed_its_turn(const struct waiter *w, uint64_t now)
 {
 	return w->told_ns && clock_age(now, w->told_ns) >= FIRST_NS;
@@ -233,7 +233,7 @@ void waiter_released(struct state *s, struct obj *o)
 			continue;
 		told[n++] = w->want;
 		if (w->told_ns)
-			continue; /* it is still its turn */
+			continue; /* w still has its turn */
 		w->told_ns = now;
 		prepare_notice_locked(s, o, w);
 	}

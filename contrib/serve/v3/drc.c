@@ -3,8 +3,8 @@
  *
  * drc: the duplicate request cache of NFSv3.
  *
- * One lock guards everything. An entry under way belongs to the thread that got DRC_RUN for it and
- * is not reclaimed; it becomes one of the kept, newest last, when it is done.
+ * One lock guards everything. An entry under way belongs to the thread that got DRC_RUN, and is not
+ * reclaimed. When done, the entry becomes the last of the kept ones.
  */
 #include "contrib/serve/v3/drc.h"
 
@@ -23,10 +23,10 @@
 #include "transport/crc32c.h"
 
 #define BUCKETS	 1024
-#define SUM_ALL	 8192 /* so many bytes of the arguments are summed up */
-#define SUM_STEP 1024 /* and behind them the first SUM_PART of each SUM_STEP */
+#define SUM_ALL	 8192 /* the checksum takes so many first bytes of the arguments */
+#define SUM_STEP 1024 /* and then the first SUM_PART of each SUM_STEP */
 #define SUM_PART 64
-#define WAIT_S	 10 /* for a call that is being carried out */
+#define WAIT_S	 10 /* longest wait for a call under way */
 #define HOST_MAX 80
 
 struct drc_key {
@@ -39,11 +39,11 @@ struct drc_key {
 struct drc_entry {
 	struct drc_key key;
 	bool done;
-	bool undone;	  /* with done: nothing was carried out; the next to come does */
-	unsigned waiters; /* threads that wait for it to be done: it stays */
+	bool undone; /* with done: the call was not carried out; the next thread carries it out */
+	unsigned waiters; /* threads that wait for this entry, and keep it */
 	uint64_t at_ns;
-	uint32_t len;	/* 0: no answer is kept */
-	uint8_t *reply; /* got before the call is carried out: then its answer can be kept */
+	uint32_t len;	/* 0: no answer */
+	uint8_t *reply; /* allocated before the call, so that its answer can be kept */
 	TAILQ_ENTRY(drc_entry) link;
 	LIST_ENTRY(drc_entry) hash;
 };
@@ -55,7 +55,7 @@ struct drc {
 	unsigned n, max;
 	uint64_t hits, waits;
 	struct answers *answers;      /* of earlier runs too, or NULL */
-	TAILQ_HEAD(, drc_entry) kept; /* done, the oldest first */
+	TAILQ_HEAD(, drc_entry) kept; /* done entries, oldest first */
 	LIST_HEAD(, drc_entry) bucket[BUCKETS];
 };
 
@@ -119,7 +119,7 @@ void drc_host(const struct rpc_req *req, char *buf, size_t size)
 	snprintf(buf, size, "%.*s", colon ? (int)(colon - peer) : (int)strlen(peer), peer);
 }
 
-/* The length and the checksum of what has been fed. */
+/* Length and checksum of the bytes fed so far. */
 struct sum {
 	uint32_t len, crc;
 };
@@ -169,7 +169,7 @@ static void make_key(const struct drc *d, const struct rpc_req *req, struct drc_
 	k->vers = req->vers;
 	k->proc = req->proc;
 	k->cred = sum_cred(d, &req->cred);
-	/* what comes inline one time and by a chunk another is one and the same */
+	/* data inline and the same data by a chunk give the same key */
 	if (a->npayloads == 0) {
 		feed(&s, a->base + a->pos, a->len - a->pos);
 	} else {
@@ -195,7 +195,7 @@ static struct drc_entry *find_locked(struct drc *d, const struct drc_key *k)
 	return NULL;
 }
 
-/* Lets go what is old or too much. */
+/* Frees entries that are too old or too many. */
 static void trim_locked(struct drc *d)
 {
 	uint64_t now = clock_coarse_ns();
@@ -210,7 +210,7 @@ static void trim_locked(struct drc *d)
 	}
 }
 
-/* Waits until e is done. False: it took too long. */
+/* Waits until e is done. False: timed out. */
 static bool wait_locked(struct drc *d, struct drc_entry *e)
 {
 	struct timespec until = clock_timespec(clock_ns() + WAIT_S * NSEC_PER_SEC);
@@ -301,7 +301,7 @@ void drc_done(struct drc *d, struct drc_entry *e, const struct xdr_out *reply)
 	e->undone = !reply;
 	e->at_ns = clock_coarse_ns();
 	TAILQ_INSERT_TAIL(&d->kept, e, link);
-	if (e->waiters) /* if there is no answer, one of them takes the call over */
+	if (e->waiters) /* without an answer, one waiter takes the call over */
 		pthread_cond_broadcast(&d->cond);
 	else if (!reply)
 		forget_locked(d, e);

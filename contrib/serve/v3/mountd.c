@@ -75,7 +75,7 @@ unsigned mount_list_count(struct mount_list *l)
 	return n;
 }
 
-/* host has unmounted path; NULL: everything. */
+/* host has unmounted path; NULL: all paths. */
 static void forget(struct mount_list *l, const char *host, const struct nfs_name *path)
 {
 	struct mounted *m, *next;
@@ -113,7 +113,7 @@ static uint32_t mount_status(uint32_t status)
 	switch (status) {
 	case NFS4ERR_SYMLINK:
 		return MOUNT3ERR_NOTDIR;
-	case NFS4ERR_BADNAME: /* "..": not through here */
+	case NFS4ERR_BADNAME: /* "..": not allowed in a path */
 	case NFS4ERR_PERM:
 		return MOUNT3ERR_ACCES;
 	case NFS4ERR_BADCHAR:
@@ -179,7 +179,7 @@ static void mnt(
 	mount3_put_mnt_res(&req->res, &r);
 }
 
-/* As many as fit. */
+/* Puts as many mounts as fit. */
 static void dump(struct mount_list *l, struct rpc_req *req)
 {
 	size_t cap = req->res.cap < req->res_max ? req->res.cap : req->res_max;
@@ -203,7 +203,7 @@ static void put_exports(struct xdr_out *x)
 	struct nfs_name root = {"/", 1};
 
 	mount3_put_export(x, &root);
-	mount3_put_end(x); /* no groups: everybody */
+	mount3_put_end(x); /* no groups: every client */
 	mount3_put_end(x);
 }
 

@@ -24,7 +24,7 @@
 #include "transport/log.h"
 
 #define RES_CAP	  4096u
-#define SVID_SIZE 4u /* bytes of it before the handle in an owner */
+#define SVID_SIZE 4u /* bytes of the svid before the handle in an owner */
 
 /* A call under way. */
 struct nlm_call {
@@ -34,10 +34,10 @@ struct nlm_call {
 	char host[NLM_ADDRESS_MAX];
 };
 
-/* Whose lock it is and where. */
+/* The owner and place of a lock. */
 struct nlm_lock {
 	struct obj *o;		  /* referenced */
-	struct client *c;	  /* referenced; NULL: the host has none, and none was made */
+	struct client *c;	  /* referenced; NULL: the host has no record, and none was made */
 	struct nfs4_opaque owner; /* in bytes */
 	struct lock_want want;
 	bool used; /* with check_delegs() */
@@ -57,7 +57,7 @@ void nlm_address(const struct serve *sv, const struct rpc_req *req, char buf[NLM
 		snprintf(buf, NLM_ADDRESS_MAX, "%s user %u", host, who->uid);
 }
 
-/* "ADDRESS NAME": the record of a host goes by it. */
+/* Makes "ADDRESS NAME", the owner string of a host's record. */
 static struct nfs4_opaque host_id(
 	const char *address, const struct nfs_name *caller, char *buf, size_t size)
 {
@@ -85,8 +85,8 @@ static void lock_end(struct nlm_call *c, struct nlm_lock *l)
 	client_unref(&c->sv->state, l->c);
 }
 
-/* Whoever may use a file may lock it. Unlocking needs no permission: nobody is refused the release
- * of what is his, also when the file's mode has changed since. */
+/* A caller that may use a file may lock it. Unlocking needs no permission: a host may always
+ * release its own lock, also after a change of the file's mode. */
 static bool permitted(const struct obj *o)
 {
 	struct statx st;
@@ -103,15 +103,16 @@ static uint32_t find_file(
 	if (ident_assume(&c->req->cred) < 0)
 		return NLM4_FAILED;
 	r = obj_by_handle(c->sv->objs, fh->data, fh->len, o);
-	if (r < 0) { /* -EAGAIN: it is being looked for; for that, too, clients come again */
+	if (r < 0) { /* -EAGAIN: the server is looking for the object, and clients come again after
+			this status */
 		*o = NULL;
 		return r == -EAGAIN ? NLM4_DENIED_GRACE_PERIOD : NLM4_STALE_FH;
 	}
 	return need_file(*o) == NFS4_OK && (unlock || permitted(*o)) ? NLM4_GRANTED : NLM4_FAILED;
 }
 
-/* NLM4_GRANTED, or why nothing can be done; in any case to be ended. make: the record of the host,
- * if there is none; false for an unlock. */
+/* NLM4_GRANTED, or the status of a failure; lock_end() must follow in any case. make: makes a
+ * record of the host if there is none; false for an unlock. */
 static uint32_t lock_begin(struct nlm_call *c, const struct nlm4_lock *a, bool exclusive, bool make,
 	struct nlm_lock *l)
 {
@@ -137,8 +138,8 @@ static uint32_t lock_begin(struct nlm_call *c, const struct nlm4_lock *a, bool e
 	return l->c || !make ? NLM4_GRANTED : NLM4_DENIED_NOLOCKS;
 }
 
-/* Whoever has the file delegated may have locked it without telling. A host comes again for a grace
- * period. */
+/* The holder of a delegation may have locked the file without telling the server. A host that gets
+ * the status of a grace period comes again. */
 static uint32_t check_delegs(struct nlm_call *c, struct nlm_lock *l)
 {
 	l->use = lock_type_writes(l->want.type) ? DELEG_CHANGE : DELEG_LOOK;
@@ -162,7 +163,7 @@ static uint32_t nlm_status(uint32_t status)
 	}
 }
 
-/* The lock in the way, d, as NLM tells of it. Its owner lies in owner. */
+/* Converts d, the conflicting lock, for NLM. h points into the owner of d. */
 static void describe(struct nlm_call *c, const struct nfs4_lock_denied *d, struct nlm4_holder *h)
 {
 	const struct nfs4_opaque *owner = &d->owner.owner;
@@ -215,14 +216,15 @@ static bool do_test(struct nlm_call *c)
 	return true;
 }
 
-/* The host has another number than before: it has restarted, and whoever held its locks is gone.
- * told: it says so itself; else a first number means nothing. True if they are free now. */
+/* Notes the number of the host's status monitor. Another number than before: the host has
+ * restarted, and the holders of its locks are gone. told: the host itself says so; otherwise a
+ * first number means nothing. True: the locks are free now. */
 static bool note_state(struct serve *sv, struct client *host, uint32_t number, bool told)
 {
 	struct state *s = &sv->state;
 	uint32_t before;
 
-	if (number == 0 && !told) /* it has no status monitor */
+	if (number == 0 && !told) /* the host has no status monitor */
 		return false;
 	pthread_mutex_lock(&s->lock);
 	before = host->nlm_state;
@@ -235,13 +237,13 @@ static bool note_state(struct serve *sv, struct client *host, uint32_t number, b
 	return true;
 }
 
-/* May the host lock something: again what it held before a restart of this server (reclaim), or
- * anew? Then it is in the record of clients. */
+/* May the host lock? reclaim: again, the same lock as before a restart of this server; otherwise
+ * anew. NLM4_GRANTED: the host is then in the record of clients. */
 static uint32_t check_grace(struct nlm_call *c, struct client *host, bool reclaim)
 {
 	struct state *s = &c->sv->state;
 
-	/* a reclaim that is refused is taken for lost: it has to wait until the record is read */
+	/* a host takes a refused reclaim for lost: so the reclaim waits until the record is read */
 	if ((grace_begun(s->grace) != GRACE_OVER) != reclaim)
 		return NLM4_DENIED_GRACE_PERIOD;
 	if (client_may_claim(s, host, reclaim) != NFS4_OK) /* or the period has ended just now */
@@ -258,16 +260,16 @@ void nlm_host_restarted(
 	struct nfs4_opaque id = host_id(address, name, buf, sizeof(buf));
 	struct rpc_cred cred = {.flavor = GRACE_NLM};
 	struct grace_who who = {id.data, id.len, &cred};
-	const struct share_key nobody = {0}; /* none is made */
+	const struct share_key nobody = {0}; /* no record is made */
 	struct client *host = client_nlm(&sv->state, address, &nobody, &id, false);
 
-	/* then it will reclaim nothing of what it held before a restart of this server */
+	/* then the host reclaims no lock from before a restart of this server */
 	if (!host || note_state(sv, host, number, true))
 		grace_reclaimed(sv->state.grace, &who);
 	client_unref(&sv->state, host);
 }
 
-/* A record that was taken out of the table in the meantime must not hold anything. */
+/* A record that was removed from the table in the meantime must not hold any lock. */
 static uint32_t check_gone(struct nlm_call *c, struct client *host)
 {
 	struct state *s = &c->sv->state;
@@ -330,7 +332,7 @@ static bool do_unlock(struct nlm_call *c)
 	return true;
 }
 
-/* Nobody is queued: there is nothing to take back. */
+/* No lock request is ever queued, so there is none to cancel. */
 static bool do_cancel(struct nlm_call *c)
 {
 	struct nlm4_cancel_args a;

@@ -27,7 +27,7 @@
 #define PAUSE_MIN_MS 1000u /* between rounds, doubled each time */
 #define PAUSE_MAX_MS 30000u
 
-/* --- being told ------------------------------------------------------------------------------- */
+/* --- notices from hosts ----------------------------------------------------------------------- */
 
 bool nsm_has(uint32_t proc)
 {
@@ -58,7 +58,7 @@ void nsm_request(const struct serve_port *port, struct rpc_req *req)
 		rpc_req_reply(req, RPC_ACCEPT_PROC_UNAVAIL);
 }
 
-/* --- telling ---------------------------------------------------------------------------------- */
+/* --- notices to hosts ------------------------------------------------------------------------- */
 
 struct told {
 	struct sockaddr_storage addr;
@@ -71,7 +71,7 @@ struct nsm_notifier {
 	struct grace *grace;
 	pthread_t thread;
 	char name[256]; /* this host's */
-	uint32_t state; /* odd, another one in each run */
+	uint32_t state; /* odd, different in each run */
 	LIST_HEAD(, told) list;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
@@ -123,7 +123,7 @@ static int get_nothing(struct nfs3_sync *s, struct xdr_in *x)
 	return 0;
 }
 
-/* True: it knows now, or has no status monitor to be told. */
+/* True: the host knows now, or has no status monitor. */
 static bool tell(struct nsm_notifier *n, const struct told *t)
 {
 	struct nfs3_sync s = {.put = n, .get = get_nothing};
@@ -147,7 +147,7 @@ static bool tell(struct nsm_notifier *n, const struct told *t)
 	return rc != -ETIMEDOUT;
 }
 
-/* Waits; false: it is to stop. */
+/* Waits; false: the notifier is to stop. */
 static bool pause_ms(struct nsm_notifier *n, unsigned ms)
 {
 	struct timespec until = clock_timespec(clock_ns() + ms * NSEC_PER_MSEC);

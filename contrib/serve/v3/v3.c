@@ -3,7 +3,7 @@
  *
  * v3: NFS version 3, from an RPC request to its answer.
  *
- * The table below is the only place that knows which procedures there are and what each needs.
+ * Only the table below knows which procedures there are, and the conditions for each.
  */
 #include "contrib/serve/v3/v3.h"
 
@@ -24,9 +24,9 @@
 
 enum {
 	V3_WRITE = 1, /* refused on a read-only export */
-	V3_ONCE = 2,  /* the answer is kept for when the call comes again */
+	V3_ONCE = 2,  /* the answer is kept for a repeated call */
 	V3_DIR = 4,   /* the first handle must be a directory's */
-	V3_LONG = 8,  /* results fill whatever room they have */
+	V3_LONG = 8,  /* results fill all room */
 };
 
 static const struct proc {
@@ -81,7 +81,7 @@ uint32_t v3_status(uint32_t status)
 		return NFS3ERR_NOTSUPP;
 	case NFS3ERR_TOOSMALL:
 		return status;
-	default: /* most have one number in both */
+	default: /* most statuses have the same number in both versions */
 		return nfs3_status_errno(status) == -EREMOTEIO ? NFS3ERR_SERVERFAULT : status;
 	}
 }
@@ -89,7 +89,7 @@ uint32_t v3_status(uint32_t status)
 void v3_attr(const struct obj *o, const struct statx *st, struct nfs_attr *a)
 {
 	attr_stat(o, st, a);
-	if (o->id.dev) /* there is one word for both parts */
+	if (o->id.dev) /* NFSv3 has one word for both parts */
 		a->fsid_major = a->fsid_major << 32 | a->fsid_minor;
 }
 
@@ -199,7 +199,7 @@ static void run(struct v3_call *c, const struct nfs3_args *a)
 		nfs3_proc_name(a->proc), nfs3_status_name(c->status));
 }
 
-/* Has it been carried out before? */
+/* Was the call carried out before? */
 static enum drc_verdict ask_cache(struct v3_call *c)
 {
 	struct rpc_req *req = c->req;
@@ -246,7 +246,7 @@ enum serve_result v3_run(struct v3_call *c)
 	return SERVE_DONE;
 }
 
-/* Before the change is stable: a server that is killed brings what it finds to stable storage. */
+/* Keeps the answer before the change is stable: after a kill the next run syncs the file system. */
 static void keep_for_next_run(struct v3_call *c)
 {
 	if (!c->once || c->status == NFS3ERR_JUKEBOX)

@@ -14,12 +14,13 @@
 #include "contrib/serve/v3/v3.h"
 
 #define LINK_MAX_SAID 32000
-#define DIR_SIZE      (32u << 10) /* bytes of a READDIR's results that are liked best */
+#define DIR_SIZE      (32u << 10) /* preferred bytes of a READDIR's results */
 #define IO_MULT	      4096u
 
 uint32_t v3_getattr(struct v3_call *c, const struct nfs3_args *a)
 {
-	/* what is delegated to write may look otherwise: clients ask this way when they open */
+	/* the holder of a write delegation may have changed the file; clients send GETATTR when
+	 * they open */
 	uint32_t status = v3_use(c, c->o, DELEG_LOOK);
 	struct statx st;
 	int r;
@@ -79,7 +80,7 @@ uint32_t v3_access(struct v3_call *c, const struct nfs3_args *a)
 	return NFS4_OK;
 }
 
-/* The path of the link goes where the requester wants it: into a Write chunk if there is one. */
+/* Puts the path of the link into the requester's Write chunk if there is one. */
 static uint32_t put_path(struct v3_call *c, const char *path, uint32_t len)
 {
 	struct nfs3_readlink_res *r = &c->res.u.readlink;
@@ -113,7 +114,7 @@ uint32_t v3_readlink(struct v3_call *c, const struct nfs3_args *a)
 	n = readlinkat(c->o->fd, "", path, sizeof(path));
 	status = n < 0 ? nfs4_errno_status(errno) : put_path(c, path, (uint32_t)n);
 	c->res.u.status = v3_status(status);
-	nfs3_put_res(&c->req->res, &c->res); /* as long as there is path */
+	nfs3_put_res(&c->req->res, &c->res); /* while path is valid */
 	c->put = true;
 	return status;
 }

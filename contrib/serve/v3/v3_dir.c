@@ -45,13 +45,13 @@ uint32_t v3_lookup(struct v3_call *c, const struct nfs3_args *a)
 	if (status != NFS4_OK)
 		return status;
 	r->fh.len = obj_handle(c->sv->objs, o, r->fh.data);
-	if (!deleg_hides(&c->sv->state, o, NULL)) /* else they have to be asked for by GETATTR */
+	if (!deleg_hides(&c->sv->state, o, NULL)) /* otherwise the client has to ask by GETATTR */
 		v3_post_op(o, &r->obj);
 	obj_unref(c->sv->objs, o);
 	return NFS4_OK;
 }
 
-/* The results about o, which was made or found; lets go of it. */
+/* Puts the results about o, which was made or found. Drops the reference to o. */
 static void made(struct v3_call *c, struct obj *o)
 {
 	struct nfs3_create_res *r = &c->res.u.create;
@@ -62,13 +62,13 @@ static void made(struct v3_call *c, struct obj *o)
 	obj_unref(c->sv->objs, o);
 }
 
-/* "." and ".." are there already. */
+/* The status for a new name: "." and ".." always exist. */
 static uint32_t new_status(uint32_t status)
 {
 	return status == NFS4ERR_BADNAME ? (uint32_t)NFS4ERR_EXIST : status;
 }
 
-/* CREATE of a file that was there: it may have to become empty. */
+/* CREATE of an existing file: truncates the file if the client asks for that. */
 static uint32_t truncate_found(struct v3_call *c, const struct file_open *f)
 {
 	struct fdcache_use *use = NULL;
@@ -98,7 +98,7 @@ static uint32_t create(struct v3_call *c, const struct nfs3_create_args *a)
 	status = new_status(file_open_name(c->sv, c->o, &a->where.name, &f));
 	if (status == NFS4_OK)
 		status = truncate_found(c, &f);
-	/* its mode may keep us from opening it again for the WRITEs that will come */
+	/* the mode may forbid the server to open the file again for the WRITEs that follow */
 	if (f.fd >= 0 && status == NFS4_OK)
 		fdcache_put(c->sv->fds, fdcache_add(c->sv->fds, f.o, f.fd, true, true));
 	else if (f.fd >= 0)
@@ -169,7 +169,7 @@ uint32_t v3_mknod(struct v3_call *c, const struct nfs3_args *args)
 		.rdev_minor = a->rdev_minor};
 
 	if (a->type == NFS_DIR || a->type == NFS_LNK)
-		return NFS4ERR_BADTYPE; /* they have procedures of their own */
+		return NFS4ERR_BADTYPE; /* these types have procedures of their own */
 	return make(c, &a->where.name, &n);
 }
 

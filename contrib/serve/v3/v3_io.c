@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * v3_io: READ, WRITE, COMMIT (file.h has what they do to the file).
+ * v3_io: READ, WRITE, COMMIT (file.h reads and writes the data).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 
 #define READ_RES_HEAD 104u /* status, attributes, count, eof, length */
 
-/* Opens o, for both directions if it can be. *both tells. A descriptor or -errno. */
+/* Opens o, for reading and writing if possible (*both). A descriptor or -errno. */
 static int open_file(const struct obj *o, bool write, bool *both)
 {
 	int fd = write ? obj_open(o, O_RDWR) : -EACCES;
@@ -48,7 +48,7 @@ uint32_t v3_open(struct v3_call *c, struct obj *o, bool write, struct fdcache_us
 		return NFS4_OK;
 	*fd = open_file(o, write, &both);
 	if (*fd == -EACCES) {
-		ident_suspend(); /* it is permitted all the same */
+		ident_suspend(); /* file_may_use() permits it */
 		*fd = open_file(o, write, &both);
 		ident_resume();
 	}
@@ -58,7 +58,7 @@ uint32_t v3_open(struct v3_call *c, struct obj *o, bool write, struct fdcache_us
 	return *use ? NFS4_OK : NFS4ERR_DELAY;
 }
 
-/* How much of a READ's data can be carried: in its Write chunk, or inline. */
+/* How many bytes of a READ's data fit: into its Write chunk, or inline. */
 static uint32_t read_room(const struct rpc_req *req, uint32_t count)
 {
 	uint32_t room = req->nsinks ? req->sink[0] : 0;
@@ -70,7 +70,8 @@ static uint32_t read_room(const struct rpc_req *req, uint32_t count)
 	return count < room ? count : room;
 }
 
-/* *st: the file's attributes since then, if they had to be looked at; else its stx_mask is 0. */
+/* *st: the file's attributes after the READ, if this function had to get them; otherwise stx_mask
+ * is 0. */
 static uint32_t do_read(struct v3_call *c, const struct nfs3_read_args *a, int fd, struct statx *st)
 {
 	struct nfs3_read_res *r = &c->res.u.read;

@@ -3,8 +3,8 @@
  *
  * v3_readdir: READDIR and READDIRPLUS.
  *
- * Here the server sends "." and ".." too. They have the cookies 1 and 2, which dir.h leaves free;
- * its own begin behind them.
+ * NFSv3 clients also get "." and "..". These have the cookies 1 and 2, which dir.h leaves free;
+ * dir.h's cookies begin behind them.
  */
 #include <errno.h>
 #include <string.h>
@@ -23,11 +23,11 @@ static const uint8_t cookie_verf[NFS3_COOKIEVERFSIZE] = {'r', 'n', 'f', 's', 'd'
 struct list {
 	struct v3_call *c;
 	struct nfs3_entries e;
-	uint32_t dircount, names; /* bytes of names, numbers and cookies: the bound, so far */
+	uint32_t dircount,
+		names; /* bytes of names, numbers and cookies: the limit, and the sum so far */
 };
 
-/* Puts an entry; o (may be NULL: not known, else it looks like *st) is what it leads to. False: it
- * does not fit. */
+/* Puts an entry for the object o with attributes *st (o NULL: unknown). False: it does not fit. */
 static bool put(struct list *l, struct nfs3_entry *ent, struct obj *o, const struct statx *st)
 {
 	uint32_t size = 8 + 4 + ent->name.len + xdr_pad(ent->name.len) + 8;
@@ -67,7 +67,8 @@ static bool put_dots(struct list *l, uint64_t cookie)
 		return false;
 	if (cookie >= COOKIE_DOTDOT)
 		return true;
-	/* above the root, or where the caller may not look, is what it can see itself */
+	/* the directory's own parent is not visible above the root, or without permission: then the
+	 * directory itself */
 	if (obj_parent(objs, dir, &up) < 0)
 		up = obj_ref(objs, dir);
 	ok = put_dot(l, "..", COOKIE_DOTDOT, up);
@@ -83,7 +84,7 @@ static bool put_entry(struct list *l, const struct dir_entry *d)
 	struct obj *o = NULL;
 	bool ok;
 
-	/* what cannot be looked at, or has just gone, is listed without attributes */
+	/* an entry that cannot be looked up, or has just gone, is listed without attributes */
 	if (l->e.plus && obj_lookup(l->c->sv->objs, l->c->o, d->name, d->namelen, &o, &st) < 0)
 		o = NULL;
 	ok = put(l, &ent, o, &st);

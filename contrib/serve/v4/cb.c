@@ -3,14 +3,15 @@
  *
  * cb: the backchannel (RFC 8881 sections 2.10.3.1, 20.2, 20.9, 20.11).
  *
- * After a session with a backchannel was made, or a connection was bound to one, the server tries
- * it: CB_NULL, then a CB_COMPOUND of only CB_SEQUENCE. Until both have answered, SEQUENCE tells the
- * client nothing; if one fails, SEQUENCE says SEQ4_STATUS_CB_PATH_DOWN. After that it carries
- * CB_NOTIFY_LOCK, CB_RECALL and CB_GETATTR. A session's backchannel has one slot: one call runs at
- * a time, and notices wait for it in the session, not too many. A notice that cannot be sent is
- * forgotten: who waits for a lock asks again anyhow, who waits for CB_GETATTR does not for long
- * (inquiry.h), and a recall is repeated (deleg.h), also over a backchannel that has failed: it may
- * work again.
+ * The server probes the backchannel after a session with one was made, or a connection was bound to
+ * it: CB_NULL, then a CB_COMPOUND of only CB_SEQUENCE. Until both are answered, SEQUENCE reports
+ * nothing about the backchannel. If a call fails, SEQUENCE reports SEQ4_STATUS_CB_PATH_DOWN.
+ * Afterwards the backchannel carries CB_NOTIFY_LOCK, CB_RECALL and CB_GETATTR.
+ *
+ * A session's backchannel has one slot. One call runs at a time, and a bounded number of notices
+ * waits in the session. A notice that cannot be sent is dropped. A client that waits for a lock
+ * asks again anyhow. A request that waits for CB_GETATTR waits only for a short time (inquiry.h). A
+ * recall is repeated (deleg.h), also over a failed backchannel, because that may work again.
  */
 #include "contrib/serve/v4/cb.h"
 
@@ -36,15 +37,15 @@ struct callback {
 	struct session *ses; /* referenced */
 	struct rpc_call call;
 	uint32_t seq;
-	bool again;	       /* a second sequence number has been tried */
-	struct notice *notice; /* what is sent; NULL: only CB_SEQUENCE */
+	bool again;	       /* a second sequence number was tried */
+	struct notice *notice; /* the notice in this call; NULL: only CB_SEQUENCE */
 };
 
 static int send_sequence(struct callback *cb);
 static void check_notice(const struct callback *cb, struct xdr_in *res);
 
-/* The next notice, if there is any and the path works or, for a recall, may work; else the slot is
- * free. */
+/* Takes the next notice, if there is one and the path works or, for a recall, may work. False:
+ * there is none, and the slot is free. */
 static bool take_notice(struct callback *cb, bool may_work)
 {
 	struct session *ses = cb->ses;
@@ -83,7 +84,7 @@ static void callback_end(struct callback *cb, const char *why)
 				why);
 		else if (!cb->notice)
 			log_ctrl("client %s: the backchannel works", ses->client->who);
-		if (!take_notice(cb, getattr)) { /* which is followed by a recall, if it fails */
+		if (!take_notice(cb, getattr)) { /* a failed CB_GETATTR is followed by a recall */
 			session_put(&cb->sv->state, ses);
 			free(cb);
 			return;
@@ -165,8 +166,8 @@ static bool get_attrs(struct xdr_in *res, uint64_t *change, uint64_t *size)
 	return true;
 }
 
-/* Behind CB_SEQUENCE: what has the client said? res NULL: nothing. A recall that it has not taken
- * is repeated. */
+/* Reads the client's answer behind CB_SEQUENCE. res NULL: there is none. A recall that the client
+ * has refused is repeated. */
 static void check_notice(const struct callback *cb, struct xdr_in *res)
 {
 	const struct notice *n = cb->notice;
@@ -236,7 +237,7 @@ static int send_sequence(struct callback *cb)
 	return submit(cb);
 }
 
-/* Has the client taken the number already: for a call whose answer was lost, or came too late? */
+/* Has the client used this sequence ID already, for a call with a lost or late answer? */
 static bool is_taken(uint32_t status)
 {
 	return status == NFS4ERR_SEQ_MISORDERED || status == NFS4ERR_RETRY_UNCACHED_REP ||
@@ -250,9 +251,9 @@ static void sequence_done(struct rpc_call *call, int error, struct xdr_in *res)
 	uint32_t status = NFS4_OK;
 	const char *why = error ? strerror(-error) : check_sequence(cb, res, &status);
 
-	/* The number is used up when the client took it, or says that it has been before. Any
-	 * other answer (a client that is just setting its session up says NFS4ERR_DELAY) leaves it,
-	 * and shows all the same that the path works. */
+	/* The sequence ID is used up if the client took it now, or says that it did so before. With
+	 * any other status the ID stays unused, but the answer shows that the path works. For
+	 * example, a client answers NFS4ERR_DELAY while it is setting up its session. */
 	if (!why && (status == NFS4_OK || is_taken(status))) {
 		pthread_mutex_lock(&cb->ses->lock);
 		cb->ses->cb_seq = cb->seq;
@@ -269,7 +270,7 @@ static void sequence_done(struct rpc_call *call, int error, struct xdr_in *res)
 		why = strerror(-error);
 	}
 	callback_end(cb, why);
-	cb_notify_all(sv); /* those whom the answer lets go on */
+	cb_notify_all(sv); /* goes on with requests that waited for this answer */
 }
 
 static void null_done(struct rpc_call *call, int error, struct xdr_in *res)
@@ -308,7 +309,7 @@ void cb_probe(struct serve *sv, struct session *ses)
 		callback_end(cb, strerror(-r));
 }
 
-/* The session to send n in, referenced, or NULL. */
+/* The session in which to send n, referenced, or NULL. */
 static struct session *session_for(struct serve *sv, const struct notice *n)
 {
 	struct session *ses = session_get(&sv->state, &n->session);
@@ -327,7 +328,7 @@ static struct session *session_for(struct serve *sv, const struct notice *n)
 	return session_with_back(&sv->state, n->clientid);
 }
 
-/* Puts n into its session, and sends it if nothing else is being sent. */
+/* Puts n into its session, and sends it if the slot is free. */
 static void notify(struct serve *sv, struct notice *n)
 {
 	struct session *ses = session_for(sv, n);
@@ -368,7 +369,7 @@ static void notify(struct serve *sv, struct notice *n)
 		callback_end(cb, strerror(-r));
 }
 
-/* All calls that are to be sent are. */
+/* Sends all calls that are due. */
 static void send_notices(struct serve *sv)
 {
 	struct notices list, recalls;
@@ -387,5 +388,5 @@ void cb_notify_all(struct serve *sv)
 {
 	send_notices(sv);
 	if (inquiry_end_all(&sv->state))
-		send_notices(sv); /* what those have set free */
+		send_notices(sv); /* notices that became due by the ended inquiries */
 }

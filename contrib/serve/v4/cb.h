@@ -9,10 +9,10 @@
 struct serve;
 struct session;
 
-/* Tries ses's backchannel. Consumes the reference to ses; no lock held. */
+/* Probes ses's backchannel. Consumes the reference to ses; no lock held. */
 void cb_probe(struct serve *sv, struct session *ses);
-/* Sends CB_NOTIFY_LOCK to all who are owed one (waiter.h), CB_RECALL (deleg.h) and CB_GETATTR, and
- * goes on with those who have waited for that (inquiry.h). Not on a thread of ident_call(). */
+/* Sends all due calls: CB_NOTIFY_LOCK (waiter.h), CB_RECALL (deleg.h) and CB_GETATTR. Ends the
+ * inquiries that are ready (inquiry.h). Not on a thread of ident_call(). */
 void cb_notify_all(struct serve *sv);
 
 #endif

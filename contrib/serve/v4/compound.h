@@ -31,20 +31,20 @@ struct compound {
 	struct nfs4_stateid cur_sid, saved_sid; /* seqid 0, zeros: none */
 	uint32_t minor;				/* 1 or 2 */
 	uint32_t nops, index;
-	const struct obj *seen; /* whose attributes seen_st are; not referenced. NULL: nobody's */
-	struct statx seen_st;	/* as the operation before this one has found them */
-	bool put;		/* the operation put its result although it failed */
+	const struct obj *seen; /* the object of seen_st; not referenced. NULL: seen_st is unset */
+	struct statx seen_st;	/* its attributes, found by the operation before */
+	bool put;		/* the failed operation has put its result */
 	size_t res_max;		/* most bytes of c->out */
 	bool sink_passed;	/* a READ left its Write chunk empty */
 	uint32_t inline_max;	/* most bytes of results with payload that goes inline */
-	/* what this operation uses (use_begin()), referenced */
+	/* the objects in use by this operation (use_begin()), referenced */
 	struct {
 		struct obj *o;
 		enum deleg_use use;
 	} uses[COMPOUND_USES];
 	unsigned nuses;
-	/* An operation wants to know what the current object, which is delegated to write, looks
-	 * like: it is run again when the inquiry (inquiry.h) has ended. */
+	/* An operation needs the attributes of the current object, which has a write delegation:
+	 * the operation runs again after the inquiry (inquiry.h). */
 	bool asks, asked;
 	struct inquiry inquiry;
 	/* after SEQUENCE */
@@ -56,35 +56,35 @@ struct compound {
 	uint64_t sum;
 	uint32_t summed;
 	bool once;     /* an operation has run that must not run twice */
-	bool verified; /* the operation before this one was a VERIFY that held */
-	/* where in out the WRITE behind VERIFY says how stable its data is; 0: there was none */
+	bool verified; /* the operation before was a successful VERIFY */
+	/* where in out the WRITE behind VERIFY tells how stable its data is; 0: no such WRITE */
 	size_t committed_at;
 	bool replayed; /* out holds the answer of an earlier run */
-	/* referenced: its backchannel is to be tried once the reply is out */
+	/* referenced: probe its backchannel after the reply */
 	struct session *probe;
 	/* the end */
 	uint32_t status;	/* of the last operation */
-	size_t res_at;		/* where the results begin */
-	struct stable_job last; /* what must be stable before the answer */
+	size_t res_at;		/* offset of the results */
+	struct stable_job last; /* objects that must be stable before the answer */
 	struct place changed;	/* the first operation that added something to last.set */
-	struct obj *opened;	/* referenced: what an OPEN has newly opened, or NULL */
-	uint32_t opened_index;	/* by this operation */
+	struct obj *opened;	/* referenced: the file newly opened by an OPEN, or NULL */
+	uint32_t opened_index;	/* the index of that OPEN */
 	struct nfs4_stateid opened_sid;
-	bool delegated; /* and given, with this stateid */
+	bool delegated; /* the OPEN also got a delegation, with this stateid */
 	struct nfs4_stateid deleg_sid;
 	void (*done)(struct compound *c);
 };
 
-/* Adds an operation to c->sum. It has just been decoded; its bytes are those of in from `from` to
- * in->pos. Left out is what a requester may send inline the first time and by a chunk the next. */
+/* Adds an operation, just decoded, to c->sum. Its bytes are those of in from `from` to in->pos.
+ * Left out are bytes that a requester may send inline the first time and by a chunk the next. */
 void sum_op(struct compound *c, const struct xdr_in *in, size_t from, const struct nfs4_args *a);
 void set_current(struct compound *c, struct obj *o); /* takes over the reference */
-/* *st are the attributes of o, the current object: a GETATTR that follows need not ask again. */
+/* Remembers *st as the attributes of o, the current object, for a GETATTR that follows. */
 void remember_stat(struct compound *c, const struct obj *o, const struct statx *st);
-/* The operation is about to use o, until it ends: NFS4_OK, or NFS4ERR_DELAY while it is delegated
- * to somebody else (deleg_use.h). */
+/* The operation is about to use o, until it ends: NFS4_OK, or NFS4ERR_DELAY while another client's
+ * delegation conflicts (deleg_use.h). */
 uint32_t use_begin(struct compound *c, struct obj *o, enum deleg_use use);
-void use_end(struct compound *c); /* all that it uses */
+void use_end(struct compound *c); /* all objects of the operation */
 void current_stateid(struct compound *c, struct nfs4_stateid *sid);
 
 #endif

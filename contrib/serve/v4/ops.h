@@ -2,9 +2,9 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * ops: the operations of a COMPOUND, one function each: from arguments to a status. On NFS4_OK the
- * operation has put its whole result into c->out; on an error the dispatcher (v4.c) takes back what
- * it put and answers the bare status, unless the operation set c->put (results that carry more).
- * The table there says what must be so before an operation is called.
+ * operation has put its whole result into c->out. On an error the dispatcher (v4.c) discards the
+ * operation's output and answers the bare status, unless the operation has set c->put (results that
+ * carry more). The table in v4.c lists the conditions for the call of each operation.
  */
 #ifndef RNFS_SERVE_V4_OPS_H
 #define RNFS_SERVE_V4_OPS_H

@@ -15,7 +15,7 @@
 #include "contrib/serve/v4/ops.h"
 #include "contrib/serve/v4/ops_io.h"
 
-/* Does the answer to want depend on what a holder of a delegation to write has done? */
+/* Does any attribute of want depend on changes by the holder of a write delegation? */
 static bool wants_changing(const struct nfs4_bitmap *want)
 {
 	return nfs4_bit(want, FATTR4_SIZE) || nfs4_bit(want, FATTR4_CHANGE) ||
@@ -23,7 +23,7 @@ static bool wants_changing(const struct nfs4_bitmap *want)
 	       nfs4_bit(want, FATTR4_SPACE_USED);
 }
 
-/* c->seen_st becomes what the current object looks like, as far as want matters. A status. */
+/* Sets c->seen_st to the current object's attributes, as far as want needs them. A status. */
 static uint32_t see(struct compound *c, const struct nfs4_bitmap *want)
 {
 	struct statx st;
@@ -51,9 +51,9 @@ static bool only_set(const struct compound *c, const struct nfs4_bitmap *want)
 	       (c->minor >= 2 && nfs4_bit(want, FATTR4_MODE_UMASK));
 }
 
-/* What has been said of the file that this operation has asked for: section 10.4.3. The holder
- * tells by another change attribute than the one it got with the file, or by another size than
- * there is, that it has changed it. */
+/* Adds the holder's answer to the inquiry of this operation: section 10.4.3. The holder has changed
+ * the file in two cases. Its change attribute differs from the one that came with the delegation,
+ * or its size differs from the one on disk. */
 static void add_said(struct compound *c, struct nfs4_attrs *attrs)
 {
 	const struct inquiry *q = &c->inquiry;
@@ -62,7 +62,7 @@ static void add_said(struct compound *c, struct nfs4_attrs *attrs)
 		(q->size == attrs->attr.size &&
 			(q->change == q->base || q->change == attrs->attr.change)))
 		return;
-	attr_touch(c->cur); /* each time: it may have changed again */
+	attr_touch(c->cur); /* each time: the holder may have changed the file again */
 	attrs->attr.change = attr_change(c->cur, &c->seen_st);
 	attrs->attr.size = q->size;
 	clock_gettime(CLOCK_REALTIME, &attrs->attr.mtime);
@@ -94,8 +94,8 @@ static bool is_special(const struct nfs4_stateid *sid)
 	       nfs4_stateid_same(sid, &nfs4_stateid_bypass);
 }
 
-/* A change of size goes through the open that the stateid names, if it names one, or through the
- * caller's delegation. */
+/* A change of size uses the open of the stateid, or the caller's delegation if the stateid is
+ * special. */
 static uint32_t size_fd(struct compound *c, const struct nfs4_stateid *given, struct io *io)
 {
 	struct nfs4_stateid sid = *given;
@@ -159,7 +159,7 @@ uint32_t op_access(struct compound *c, const struct nfs4_args *a)
 	return NFS4_OK;
 }
 
-/* NFS4ERR_SAME or NFS4ERR_NOT_SAME, or why that cannot be said. Both sides are compared encoded. */
+/* NFS4ERR_SAME or NFS4ERR_NOT_SAME, or another status on a failure. Compares the encoded values. */
 static uint32_t compare(struct compound *c, const struct nfs4_fattr *given)
 {
 	struct nfs4_bitmap supported = attr_supported(c->minor), known;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * ops_dir: CREATE, REMOVE, RENAME, LINK: changes of directories (entry.h), and what of them NFSv4
- * wants to know.
+ * ops_dir: CREATE, REMOVE, RENAME, LINK: changes of directories (entry.h), with the change_info
+ * that NFSv4 adds.
  */
 #include "contrib/serve/ops/attr.h"
 #include "contrib/serve/ops/entry.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * ops_fh: the current and the saved file handle, and how names lead from one to the next.
+ * ops_fh: operations on the current and the saved file handle, and on names.
  */
 #include <errno.h>
 #include <limits.h>
@@ -115,7 +115,7 @@ uint32_t op_secinfo(struct compound *c, const struct nfs4_args *a)
 	obj_unref(c->sv->objs, o);
 	fill_flavors(&r);
 	nfs4_put_secinfo_res(c->out, NFS4_OK, &r);
-	set_current(c, NULL); /* section 2.6.3.1.1.8: it is consumed */
+	set_current(c, NULL); /* section 2.6.3.1.1.8: SECINFO consumes the file handle */
 	return NFS4_OK;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * ops_io: READ, READ_PLUS, WRITE, COMMIT (file.h has what they do to the file).
+ * ops_io: READ, READ_PLUS, WRITE, COMMIT (file.h reads and writes the data).
  */
 #include "contrib/serve/v4/ops_io.h"
 
@@ -45,7 +45,7 @@ uint32_t io_begin(struct compound *c, struct obj *o, const struct nfs4_stateid *
 	return NFS4_OK;
 }
 
-/* The same for the current file, whatever stateid was given. */
+/* The same for the current file and any stateid. */
 static uint32_t io_begin_current(
 	struct compound *c, const struct nfs4_stateid *given, bool write, struct io *io)
 {
@@ -69,7 +69,7 @@ bool io_payload_ok(const struct compound *c)
 
 uint32_t io_inline_room(const struct compound *c, size_t head)
 {
-	/* res_max bounds c->out, but what follows from payload is only bounded by the peer */
+	/* res_max bounds c->out, but only the peer's limit bounds the bytes behind payload */
 	size_t used = c->out->len + head;
 
 	return c->inline_max > used ? (uint32_t)((c->inline_max - used) & ~(size_t)3) : 0;
@@ -80,7 +80,7 @@ static uint32_t min_u32(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* How much of a READ's data can be carried: in its Write chunk, or inline. */
+/* How many bytes of a READ's data fit: into its Write chunk, or inline. */
 static uint32_t read_room(const struct compound *c, uint32_t count)
 {
 	uint32_t sink = rpc_req_room(c->req);
@@ -117,13 +117,13 @@ static uint32_t put_data_inline(
 	return NFS4_OK;
 }
 
-/* A READ has no data. That uses up a place, but not a Write chunk. */
+/* A READ has no data: it uses up a place, but not a Write chunk. */
 static void pass_sink(struct compound *c)
 {
 	c->sink_passed |= !c->req->places && rpc_req_room(c->req);
 }
 
-/* Data that no more payload can be named for is read into the reply itself, as much as fits. */
+/* Reads data into the reply itself, as much as fits, because no more payload can be named. */
 static uint32_t read_into_reply(
 	struct compound *c, const struct nfs4_read_args *a, int fd, uint32_t room)
 {
@@ -167,8 +167,8 @@ static uint32_t do_read(struct compound *c, const struct nfs4_read_args *a, int 
 	struct statx st;
 
 	if (a->count && !r.eof) {
-		/* payload i goes into Write chunk i, and a READ without data is no payload: after
-		 * one that left its chunk empty, the chunks can no longer be told apart */
+		/* Payload i goes into Write chunk i, and a READ without data is no payload. After a
+		 * READ that left its chunk empty, the chunks can no longer be told apart. */
 		if (!room || c->sink_passed)
 			return NFS4ERR_REP_TOO_BIG;
 		if (io_payload_ok(c))
@@ -193,9 +193,9 @@ uint32_t op_read(struct compound *c, const struct nfs4_args *args)
 	return status;
 }
 
-/* A piece of data of the file. Not to be placed in a Write chunk (RFC 8267 section 6: READ_PLUS has
- * no eligible item), so where there is one, or no more payload can be named, it goes into the
- * reply, and that only as the first of its kind. *got 0: no more fits. */
+/* Puts a piece of the file's data. READ_PLUS has no item that may be placed in a Write chunk (RFC
+ * 8267 section 6). So if the request has one, or no more payload can be named, the data goes into
+ * the reply itself. Only the first piece of data may do so. *got 0: no more fits. */
 static uint32_t put_data_piece(struct compound *c, int fd, uint64_t pos, uint32_t len, bool first,
 	uint32_t *got, bool *eof)
 {
@@ -223,7 +223,7 @@ static uint32_t put_data_piece(struct compound *c, int fd, uint64_t pos, uint32_
 	return put_data_inline(c, fd, pos, len, got, eof);
 }
 
-/* Puts the pieces of [pos, end). *n of them; *done: how far. */
+/* Puts the pieces of [pos, end). *n: their number; *done: the end of the last one. */
 static uint32_t put_pieces(
 	struct compound *c, int fd, uint64_t pos, uint64_t end, uint32_t *n, uint64_t *done)
 {
@@ -233,7 +233,7 @@ static uint32_t put_pieces(
 	bool behind, eof = false;
 
 	for (*n = 0; pos < end && status == NFS4_OK && !eof; pos += got) {
-		/* a file system that cannot tell has no holes */
+		/* without support for SEEK_DATA the file has no holes */
 		if (space_seek(fd, pos, false, &next, &behind) < 0)
 			next = pos;
 		if (next > end)
@@ -292,8 +292,9 @@ uint32_t op_read_plus(struct compound *c, const struct nfs4_args *args)
 	return status;
 }
 
-/* Behind a VERIFY that held: the client would not find the file so a second time, as it verifies
- * where the file ends before it appends. The answer is kept for the next run before a sync. */
+/* A WRITE behind a successful VERIFY appends: the client verifies the end of the file first. If
+ * sent a second time, its VERIFY would fail. So the answer is kept for the next run, before any
+ * sync. */
 uint32_t op_write(struct compound *c, const struct nfs4_args *args)
 {
 	const struct nfs4_write_args *a = &args->u.write;
@@ -325,8 +326,8 @@ uint32_t op_commit(struct compound *c, const struct nfs4_args *a)
 	uint32_t status = need_file(c->cur);
 	int r;
 
-	/* COMMIT names no open: whoever could write through one of this client's may, or by himself
-	 */
+	/* COMMIT names no open. It is allowed if the client has an open for writing, or the caller
+	 * may write the file. */
 	if (status == NFS4_OK && !st_writes(c->client, c->cur))
 		status = file_may_use(c->cur, true);
 	if (status != NFS4_OK)

@@ -39,7 +39,7 @@ uint32_t op_lockt(struct compound *c, const struct nfs4_args *args)
 	struct nfs4_lockt_res res = {0};
 	uint32_t status = need_file(c->cur);
 
-	/* whoever has it delegated may have locked without telling */
+	/* the holder of a delegation may have locked the file without telling the server */
 	if (status == NFS4_OK)
 		status = use_begin(c, c->cur,
 			lock_type_writes(args->u.lockt.type) ? DELEG_CHANGE : DELEG_LOOK);

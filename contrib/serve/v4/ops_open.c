@@ -3,7 +3,7 @@
  *
  * ops_open: OPEN, CLOSE, OPEN_DOWNGRADE (RFC 8881 sections 18.16, 18.2, 18.18).
  *
- * How files are found and made is file.h's; here they become opens of their clients.
+ * file.h finds and makes files; this file turns them into opens of their clients.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -19,12 +19,12 @@
 #include "contrib/serve/v4/ops.h"
 #include "contrib/serve/v4/ops_io.h"
 
-#define SPACE_SHARE 16 /* of the free space, what one delegation to write may take is 1/16 */
+#define SPACE_SHARE 16 /* a write delegation may take 1/16 of the free space */
 
-/* What an OPEN has come to. */
+/* The state of an OPEN under way. */
 struct opened {
 	struct file_open f;
-	bool reads_only; /* f.fd can only read */
+	bool reads_only; /* f.fd can only be read */
 	struct nfs4_change_info cinfo;
 };
 
@@ -42,13 +42,13 @@ static enum file_how how(const struct nfs4_open_args *a)
 	return a->mode == GUARDED4 ? FILE_GUARDED : FILE_UNCHECKED;
 }
 
-/* Who has made a file to read it gets a descriptor that cannot write: one that can would be in the
- * way of a delegation to read. */
+/* A client that has made a file and opens it only to read gets a descriptor that cannot write. A
+ * writable descriptor would be in the way of a read delegation. */
 static void keep_reader(struct opened *op)
 {
 	int fd;
 
-	ident_suspend(); /* the mode may keep its maker out */
+	ident_suspend(); /* the mode may forbid the maker to read */
 	fd = obj_open(op->f.o, O_RDONLY);
 	ident_resume();
 	if (fd < 0)
@@ -85,7 +85,7 @@ static uint32_t open_by_name(struct compound *c, const struct nfs4_open_args *a,
 	return status;
 }
 
-/* A file that the client has by its handle. */
+/* Opens a file by its handle. */
 static uint32_t open_by_fh(struct compound *c, const struct nfs4_open_args *a, struct opened *op)
 {
 	uint32_t status = need_file(c->cur);
@@ -102,7 +102,8 @@ static uint32_t open_by_fh(struct compound *c, const struct nfs4_open_args *a, s
 	return status;
 }
 
-/* A file that the client holds a delegation of, for an open that it has made under that. */
+/* Opens a file of which the client holds a delegation, for an open that the client has already made
+ * under that delegation. */
 static uint32_t open_delegated(
 	struct compound *c, const struct nfs4_open_args *a, struct opened *op)
 {
@@ -133,7 +134,7 @@ static uint32_t check_args(const struct compound *c, const struct nfs4_open_args
 	return NFS4_OK;
 }
 
-/* O_TRUNC of a file that was there already. */
+/* Truncates a file that existed before the OPEN. */
 static uint32_t truncate_opened(
 	struct compound *c, struct opened *op, const struct nfs4_stateid *sid)
 {
@@ -143,10 +144,11 @@ static uint32_t truncate_opened(
 
 	if (op->f.created || !(op->f.set.mask & NFS_SET_SIZE) || op->f.done)
 		return NFS4_OK;
-	status = use_begin(c, op->f.o, DELEG_MODIFY); /* it may have been opened for reading only */
+	status = use_begin(
+		c, op->f.o, DELEG_MODIFY); /* the file may have been opened for reading only */
 	if (status == NFS4_OK)
 		status = st_io(c->client, op->f.o, sid, true, &io.st, &io.fd);
-	if (status == NFS4ERR_OPENMODE) { /* opened to read: truncated with the caller's rights */
+	if (status == NFS4ERR_OPENMODE) { /* opened to read: the caller's rights decide */
 		io.fd = deleg_dup(&c->sv->state, op->f.o, c->client, W_OK);
 		io.own = io.fd >= 0;
 	}
@@ -158,8 +160,8 @@ static uint32_t truncate_opened(
 	return status;
 }
 
-/* How far the holder of a delegation to write may let o grow without asking: there is no room
- * reserved for that, so it is little of what is free. */
+/* Limits the size to which the holder of a write delegation may let o grow without asking. No space
+ * is reserved, so the limit is a small part of the free space. */
 static void limit_space(const struct obj *o, struct nfs4_delegation *d)
 {
 	struct nfs_fsstat fs;
@@ -189,7 +191,7 @@ static void delegate(struct compound *c, const struct nfs4_open_args *a, struct 
 		a->share_access & OPEN4_SHARE_ACCESS_WRITE &&
 		want != OPEN4_SHARE_ACCESS_WANT_NO_DELEG && obj_stat(o, &st) == 0)
 		ask.change = attr_change(o, &st);
-	use_end(c); /* what this OPEN has changed is seen by its own client */
+	use_end(c); /* ends the use: the client knows of the changes of its own OPEN */
 	deleg_grant(&c->sv->state, c->session, &c->req->cred, o, sid, &ask, d);
 	if (d->type == OPEN_DELEGATE_WRITE)
 		limit_space(o, d);
@@ -206,7 +208,7 @@ static void put_open(struct compound *c, const struct nfs4_open_args *a, const s
 
 	res.rflags = OPEN4_RESULT_LOCKTYPE_POSIX | OPEN4_RESULT_MAY_NOTIFY_LOCK;
 	res.attrset = nfs4_sattr_bits(op->f.done);
-	if (exclusive(a)) { /* section 18.16.3: where the verifier lies */
+	if (exclusive(a)) { /* section 18.16.3: the attributes that hold the verifier */
 		nfs4_bit_set(&res.attrset, FATTR4_TIME_ACCESS);
 		nfs4_bit_set(&res.attrset, FATTR4_TIME_MODIFY);
 	}
@@ -225,7 +227,7 @@ uint32_t op_open(struct compound *c, const struct nfs4_args *args)
 		status = client_may_claim(&c->sv->state, c->client, a->claim == CLAIM_PREVIOUS);
 	if (status != NFS4_OK)
 		return status;
-	if (a->create) /* before there is a file that nobody could be given */
+	if (a->create) /* before a file is made that the client could not open */
 		status = st_open_room(&c->sv->state, c->client, &c->req->cred);
 	if (status != NFS4_OK)
 		return status;

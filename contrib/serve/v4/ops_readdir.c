@@ -3,8 +3,8 @@
  *
  * ops_readdir: READDIR (RFC 8881 section 18.23).
  *
- * Cookies are the file system's own positions (dir.h), valid as long as the directory exists, so
- * that the cookie verifier is a constant.
+ * Cookies are the file system's own positions (dir.h), and are valid as long as the directory
+ * exists. So the cookie verifier is a constant.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -19,7 +19,7 @@
 
 static const uint8_t cookie_verf[NFS4_VERIFIER_SIZE] = {'r', 'n', 'f', 's', 'd', 'i', 'r', '1'};
 
-/* Can an entry's attributes be told from the directory alone? */
+/* Does the directory itself have all wanted attributes of its entries? */
 static bool is_cheap(const struct compound *c, const struct nfs4_bitmap *want)
 {
 	struct nfs4_bitmap cheap =
@@ -32,7 +32,7 @@ static bool is_cheap(const struct compound *c, const struct nfs4_bitmap *want)
 	return true;
 }
 
-/* It cannot be told what the entry looks like: status says why. */
+/* The entry's attributes are unknown: status is the reason. */
 static void no_attrs(const struct dir_entry *ent, uint32_t status, struct nfs4_attrs *attrs)
 {
 	memset(attrs, 0, sizeof(*attrs));
@@ -41,7 +41,8 @@ static void no_attrs(const struct dir_entry *ent, uint32_t status, struct nfs4_a
 	attrs->mounted_on_fileid = ent->ino;
 }
 
-/* The facts about an entry. NFS4_OK; NFS4ERR_NOENT: it has gone, skip it; or why not. */
+/* Gets an entry's attributes. NFS4_OK; NFS4ERR_NOENT: the entry has gone, and is skipped; or
+ * another status on a failure. */
 static uint32_t entry_attrs(struct compound *c, const struct dir_entry *ent,
 	const struct nfs4_bitmap *want, bool cheap, struct nfs4_attrs *attrs)
 {

@@ -73,7 +73,7 @@ uint32_t op_destroy_session(struct compound *c, const struct nfs4_args *a)
 	const struct nfs4_sessionid *id = &a->u.destroy_session.session;
 	uint32_t status;
 
-	/* section 18.37.3: the session it runs in only as the last operation */
+	/* section 18.37.3: the request's own session only as the last operation */
 	if (c->session && memcmp(id, &c->session->id, sizeof(*id)) == 0 && c->index + 1 != c->nops)
 		return NFS4ERR_NOT_ONLY_OP;
 	status = session_destroy(&c->sv->state, &c->req->cred, id);
@@ -123,7 +123,7 @@ static void begin_sum(struct compound *c, const struct nfs4_sequence_args *a)
 	c->summed = 0;
 }
 
-/* Is this the request that rep answers? Looks at as much of it as was carried out. */
+/* Is this the request of the answer rep? Compares the operations that were carried out. */
 static bool same_request(
 	struct compound *c, const struct nfs4_sequence_args *a, const struct slot_replay *rep)
 {
@@ -141,7 +141,7 @@ static bool same_request(
 	return c->sum == rep->sum && c->summed == rep->summed;
 }
 
-/* The kept answer takes the place of what has been put so far. */
+/* Replaces the results so far by the kept answer. */
 static void put_replay(struct compound *c, const uint8_t *reply, uint32_t len)
 {
 	c->out->len = 0;
@@ -150,8 +150,8 @@ static void put_replay(struct compound *c, const uint8_t *reply, uint32_t len)
 	c->replayed = true;
 }
 
-/* An earlier run has carried out nops operations of the request. If one of them is a WRITE, its
- * file is synced: the answer says so. A status. */
+/* An earlier run has carried out nops operations of the request. Syncs the file of a WRITE among
+ * them, because the answer says that the data is stable. A status. */
 static uint32_t sync_written(struct compound *c, uint32_t nops)
 {
 	struct xdr_in in = c->req->args;
@@ -178,7 +178,7 @@ static uint32_t sync_written(struct compound *c, uint32_t nops)
 	return nfs4_errno_status(r);
 }
 
-/* A request of a session that is not known: an earlier run may have answered it. A status. */
+/* A request of an unknown session: gives an earlier run's answer, if there is one. A status. */
 static uint32_t answered_before(struct compound *c, const struct nfs4_sequence_args *a)
 {
 	const struct answers_v4 key = {a->session, a->slotid, a->sequenceid};

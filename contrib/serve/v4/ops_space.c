@@ -2,10 +2,10 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * ops_space: SEEK, ALLOCATE, DEALLOCATE, COPY, CLONE, IO_ADVISE, OFFLOAD_CANCEL, OFFLOAD_STATUS
- * (RFC 7862 section 15; space.h has what they do to the files).
+ * (RFC 7862 section 15; space.h changes the files).
  *
- * Copies are made at once and within this server. Long ones end early: the client comes again with
- * what is left, and others get their turn meanwhile.
+ * Copies are made at once and within this server. A long COPY ends early: the client asks again for
+ * the rest, and other requests get their turn meanwhile.
  */
 #include <errno.h>
 #include <string.h>
@@ -51,7 +51,7 @@ static uint32_t change_space(struct compound *c, const struct nfs4_args *args,
 	status = io_begin(c, c->cur, &sid, true, &io);
 	if (status == NFS4_OK) {
 		status = nfs4_errno_status(change(io.fd, a->offset, a->length));
-		attr_touch(c->cur); /* also a failure may have changed part of it */
+		attr_touch(c->cur); /* a failed change may have changed a part of the range */
 		stable_want(c->sv->stable, &c->last.set, c->cur);
 	}
 	io_end(c, &io);
@@ -190,5 +190,5 @@ uint32_t op_io_advise(struct compound *c, const struct nfs4_args *args)
 
 uint32_t op_offload(struct compound *c, const struct nfs4_args *a)
 {
-	return NFS4ERR_BAD_STATEID; /* no copy goes on behind its COPY */
+	return NFS4ERR_BAD_STATEID; /* no copy goes on after the answer to its COPY */
 }

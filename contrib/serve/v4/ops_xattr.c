@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * ops_xattr: GETXATTR, SETXATTR, LISTXATTRS, REMOVEXATTR (RFC 8276; xattr.h has what they do).
+ * ops_xattr: GETXATTR, SETXATTR, LISTXATTRS, REMOVEXATTR (RFC 8276; xattr.h gets and sets the
+ * attributes).
  *
- * The cookie of LISTXATTRS counts the names that have been given out.
+ * The cookie of LISTXATTRS counts the names that were sent before.
  */
 #include <string.h>
 #include <sys/xattr.h>
@@ -16,7 +17,8 @@
 
 #define VALUE_HEAD 12u /* operation, status, length */
 
-/* A value that fits is read to where the transport sends it from; none may go to a Write chunk. */
+/* Puts a value, if it fits. A long value is sent from the buffer that it was read into. No value
+ * goes into a Write chunk. */
 static uint32_t put_value(struct compound *c, struct mem_buf *buf, uint32_t len)
 {
 	struct nfs4_getxattr_res res = {.value = {buf->data, len}};
@@ -25,7 +27,7 @@ static uint32_t put_value(struct compound *c, struct mem_buf *buf, uint32_t len)
 
 	if (len > io_inline_room(c, VALUE_HEAD))
 		return c->cachethis ? NFS4ERR_REP_TOO_BIG_TO_CACHE : NFS4ERR_REP_TOO_BIG;
-	/* a reply with payload is not kept: what is to be kept must not have any */
+	/* a slot keeps no reply with payload, so a reply to be kept must not have any */
 	if (len < 4096 || c->cachethis || rpc_req_room(c->req) || !io_payload_ok(c)) {
 		nfs4_put_getxattr_res(c->out, NFS4_OK, &res);
 		return NFS4_OK;

@@ -3,8 +3,8 @@
  *
  * v4: from an RPC request to its answer (RFC 8881 sections 2.6, 2.10.6, 15.2, 16.2).
  *
- * Operations are decoded and run one after the other. The table below is the only place that knows
- * which operation there is and what it needs before it may run.
+ * Operations are decoded and run one after the other. Only the table below knows which operations
+ * there are, and the conditions for each.
  */
 #include "contrib/serve/v4/v4.h"
 
@@ -30,9 +30,9 @@ enum {
 	F_SOLO = 2,    /* may come without SEQUENCE, then alone */
 	F_WRITE = 4,   /* refused on a read-only export */
 	F_CHANGES = 8, /* must not run if its result would not fit */
-	F_IDENT = 16,  /* touches the file system as the caller */
-	F_ONCE = 64,   /* a second time it would fail: its answer is kept for the next run */
-	F_LOOKS = 32,  /* leaves the current object's attributes as they are: c->seen stays */
+	F_IDENT = 16,  /* uses the file system as the caller */
+	F_ONCE = 64,   /* would fail a second time: the answer is kept for the next run */
+	F_LOOKS = 32,  /* does not change the current object's attributes: c->seen stays */
 };
 
 struct op {
@@ -151,13 +151,13 @@ static uint32_t check_op(struct compound *c, uint32_t op)
 	return fault_status(c->sv->fault, op);
 }
 
-/* Is op one of the minor version's? */
+/* Does the minor version have op? */
 static bool known(const struct compound *c, uint32_t op)
 {
 	return op <= (c->minor == 2 ? OP_LAST_42 : OP_LAST_41) && ops[op].fn;
 }
 
-/* Takes back what a failed operation has put. */
+/* Removes the output of a failed operation. */
 static void rewind_to(struct compound *c, size_t len, unsigned npayloads)
 {
 	c->out->len = len;
@@ -173,8 +173,8 @@ static void put_failure(struct compound *c, uint32_t op, uint32_t status)
 		nfs4_put_op_res(c->out, op, status);
 }
 
-/* Does the result of op have an item that the requester may want placed? The path of READLINK goes
- * into the reply all the same. */
+/* Does the result of op have an item that the requester may want placed? The server puts the path
+ * of READLINK into the reply all the same. */
 static bool may_be_placed(uint32_t op)
 {
 	return op == OP_READLINK || (ulb_nfs4_op(op) & ULB_DDP_RES);
@@ -218,7 +218,7 @@ static uint32_t run_one(struct compound *c, struct xdr_in *in)
 		use_end(c);
 		c->asked = false;
 	}
-	if (c->asks) { /* as if it had not begun */
+	if (c->asks) { /* undo: the operation runs again */
 		in->pos = from;
 		c->sum = sum;
 		c->summed = summed;
@@ -258,8 +258,7 @@ static bool is_whole(const struct xdr_out *x)
 	return !x->overflow && xdr_out_total(x) == x->len;
 }
 
-/* The slot keeps the reply if that is short and carries no payload, whether the client asked for it
- * or not. */
+/* The slot keeps a short reply without payload, even if the client did not ask for that. */
 static void keep_reply(struct compound *c)
 {
 	bool keep = is_whole(c->out) && c->out->len <= STATE_MAX_CACHED;
@@ -268,9 +267,9 @@ static void keep_reply(struct compound *c)
 		c->summed);
 }
 
-/* The next run of the server is to know the answer, as it is now. An answer about opens is not true
- * any more by then. Data that was appended is: the next run syncs it before it gives the answer,
- * which says so, since a COMMIT of that run cannot tell. */
+/* Keeps the answer, as it is now, for the server's next run. Not an answer about opens, which that
+ * run does not know. An answer about appended data is kept as if the data were stable. The next run
+ * syncs before it gives the answer, and a COMMIT sent to that run could not tell. */
 static void keep_for_next_run(struct compound *c)
 {
 	bool appended = c->committed_at && c->committed_at < c->out->len;
@@ -292,7 +291,7 @@ static void keep_for_next_run(struct compound *c)
 
 struct compound *compound_new(struct serve *sv, struct rpc_req *req)
 {
-	/* calloc() would pass over the thread's cache of blocks */
+	/* calloc() would bypass the thread's cache of blocks */
 	struct compound *c = malloc(sizeof(*c));
 
 	if (c)
@@ -319,8 +318,8 @@ bool compound_run(struct compound *c)
 	return true;
 }
 
-/* What c has changed could not be made stable: the answer ends with the first operation that
- * changed any of it, which fails with err. */
+/* A change of c could not be made stable: the answer ends with the first operation that added to
+ * the set of changed objects, and that operation fails with err. */
 static void take_back(struct compound *c, int err)
 {
 	struct nfs4_stateid closed;
@@ -329,7 +328,8 @@ static void take_back(struct compound *c, int err)
 	c->index = c->changed.index + 1;
 	rewind_to(c, c->changed.len, c->changed.npayloads);
 	put_failure(c, c->changed.op, c->status);
-	if (c->opened && c->opened_index >= c->changed.index) { /* nobody gets to know of it */
+	if (c->opened &&
+		c->opened_index >= c->changed.index) { /* the client never learns of this open */
 		st_close(&c->sv->state, c->client, c->opened, &c->opened_sid, &closed);
 		if (c->delegated)
 			deleg_return(&c->sv->state, c->client, c->opened, &c->deleg_sid);
