@@ -188,7 +188,7 @@ struct iwarp_rx {
 	enum iwarp_rx_state state;
 	uint8_t *buf;	 /* look-ahead, IWARP_RX_BUF bytes */
 	unsigned rd, wr; /* unread: buf[rd..wr) */
-	bool dry;	 /* the last recvmsg() emptied the socket */
+	bool dry;	 /* Sends since the last tagged message */
 	bool large;	 /* the last message was large: do not look far ahead */
 	unsigned sends;	 /* Sends since the last tagged message */
 	uint32_t msg;	 /* bytes of the current tagged message so far */
