@@ -23,8 +23,8 @@
 uint64_t clock_ns(void);
 uint64_t clock_coarse_ns(void);
 
-/* How long before now the time then was, in ns; 0 if then is later, as a time is that another
- * thread has noted since this thread read the clock. */
+/* How long before now the time then was, in ns; 0 if then is later, since another thread may have
+ * noted then after this thread read the clock. */
 static inline uint64_t clock_age(uint64_t now, uint64_t then)
 {
 	return now > then ? now - then : 0;
