@@ -37,7 +37,7 @@ struct timespec clock_timespec(uint64_t ns);
 /* Joins the thread if the thread ends before `until`. False: the thread still runs. */
 bool clock_join(pthread_t thread, uint64_t until);
 
-/* A condition whose timed waits end by this clock. pthread_cond_destroy() ends it. */
+/* Makes a condition with timed waits by this clock. pthread_cond_destroy() ends the condition. */
 void clock_cond_init(pthread_cond_t *cond);
 
 #endif

@@ -126,7 +126,7 @@ static void write_line(enum log_level level, const char *text)
 	log_target_write(&e, log_json);
 }
 
-/* --- what is left out ------------------------------------------------------------------------- */
+/* --- left-out lines --------------------------------------------------------------------------- */
 
 static pthread_mutex_t site_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct log_limit all_sites;  /* site_lock */

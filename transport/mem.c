@@ -277,8 +277,8 @@ void mem_pool_save(struct mem_pool *pool, bool on)
 	pthread_mutex_unlock(&pool->lock);
 }
 
-/* Blocks for a new slab. A class grows by its present size, but at least by a minimum, which is
- * less in a small pool, and at most by SLAB_MAX. */
+/* Blocks for a new slab. A class grows by its present size, but by SLAB_MAX at most. The least is
+ * SLAB_MIN, and less in a small pool. */
 static unsigned slab_blocks(const struct mem_pool *pool, size_t have, uint32_t size)
 {
 	size_t least = !pool->limit || pool->limit / 32 > SLAB_MIN ? SLAB_MIN : pool->limit / 32;

@@ -24,8 +24,8 @@
  * principals (flavor and user of the calls). The third rule holds among principals too: the last
  * eighth of a peer's share is for principals that have no more than a sixty-fourth of the share.
  *
- * A holder, or part, lives as long as it is referenced or holds anything. Threads: any; the table's
- * lock is a leaf.
+ * A holder, or part, lives as long as it is referenced; it must hold nothing when the last
+ * reference goes. Threads: any; the table's lock is a leaf.
  */
 #ifndef RNFS_TRANSPORT_SHARE_H
 #define RNFS_TRANSPORT_SHARE_H

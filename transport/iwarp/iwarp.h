@@ -229,7 +229,7 @@ struct iwarp_conn {
 	unsigned mulpdu; /* its largest ULPDU; tx_lock after the start */
 	bool aligned;	 /* each sendmsg() begins a segment, and FPDUs do not cross segments */
 	bool long_fpdus; /* the peer takes FPDUs longer than segments; set before traffic */
-	bool growing;	 /* tx_lock: loopback, whose segments grow with the peer's window */
+	bool growing;	 /* tx_lock: loopback; its segments grow with the peer's window */
 
 	atomic_bool up;	      /* establish() has succeeded */
 	atomic_bool over;     /* and the connection has failed since */

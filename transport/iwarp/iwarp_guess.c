@@ -6,9 +6,9 @@
  * An FPDU should fit a segment of TCP, on an Ethernet 1448 bytes. A recvmsg() for each FPDU would
  * cost more than copying all FPDUs out of the look-ahead buffer. But inside a large message the
  * next segments can be foreseen, from the STag, size and end of the last one. So one recvmsg() gets
- * a row of pieces: the missing rest of this segment, a gap for its trailer and the next header, the
- * place of the next payload, a gap, and so on, and the look-ahead buffer behind all. Then the
- * received headers are compared with the foreseen ones.
+ * a row of pieces. First come the missing rest of this segment, a gap for its trailer and the next
+ * header, and the place of the next payload. A gap and a place follow for each further segment, and
+ * the look-ahead buffer behind all. Then the received headers are compared with the foreseen ones.
  *
  * Payload is thereby written to memory before its own header has been read. Four rules keep this
  * harmless:
@@ -145,7 +145,7 @@ unsigned iwarp_guess_make(struct iwarp_conn *c, struct iovec *iov)
 	return n;
 }
 
-/* --- what came -------------------------------------------------------------------------------- */
+/* --- the outcome ------------------------------------------------------------------------------ */
 
 static size_t least(size_t a, size_t b)
 {

@@ -5,11 +5,12 @@
  *
  * The look-ahead buffer holds read but unused bytes, buf[rd..wr). In state PAYLOAD these bytes are
  * moved to the target first. If more are missing, the next recvmsg() reads the rest of the payload
- * into the target and the following bytes into the (then empty) look-ahead buffer.
+ * into the target. The bytes behind the payload go into the (then empty) look-ahead buffer.
  *
- * The room for following bytes is a guess, which only costs or saves copying. Inside a large
- * segment it is just the trailer and the next header, behind a large message room for a small one,
- * otherwise the whole buffer. Between the two, iwarp_guess.c puts the foreseen segments.
+ * The room for the bytes behind is a guess, which only costs or saves copying. Inside a large
+ * segment there is room just for the trailer and the next header. Behind a large message there is
+ * room for a small one, otherwise the whole buffer. Between the two, iwarp_guess.c puts the
+ * foreseen segments.
  */
 #include "transport/iwarp/iwarp.h"
 

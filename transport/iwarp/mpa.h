@@ -53,7 +53,7 @@ static inline unsigned mpa_pad(unsigned n)
 
 #define MPA_MAX_MULPDU 64768 /* RFC 5044 section 3 */
 
-/* The longest ULPDU whose FPDU fits the TCP segment size emss (RFC 5044 section 4.5). */
+/* The longest ULPDU with an FPDU that fits the TCP segment size emss (RFC 5044 section 4.5). */
 static inline unsigned mpa_mulpdu(unsigned emss)
 {
 	unsigned n = emss < 128 ? 128 : emss & ~3u;

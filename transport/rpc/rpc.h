@@ -138,7 +138,7 @@ struct rpc_call {
 	/* the transport's; no other code touches these */
 	struct rpc_client *client;
 	struct mem_buf *msg;	     /* RPC_HEADROOM, then the arguments */
-	void *auth_priv;	     /* what auth keeps for the call */
+	void *auth_priv;	     /* auth's data of the call */
 	struct rpc_wrapped *wrapped; /* the call before auth wrapped it, or NULL */
 	unsigned rejected;	     /* times that the server rejected the call's credential */
 	int unsent; /* why marshalling failed, or 0; the sender's while the call has one */
@@ -331,7 +331,7 @@ struct rpc_req {
 	unsigned denied;	  /* why dispatching must refuse it (enum rpc_deny) */
 	unsigned verdict;	  /* the flavor's verdict (enum rpc_verdict) */
 	struct rpc_auth *auth;	  /* its flavor, or NULL */
-	void *auth_priv;	  /* what the flavor keeps for the request */
+	void *auth_priv;	  /* the flavor's data of the request */
 	uint32_t auth_stat;	  /* why the credential was rejected */
 	uint32_t args_at;	  /* where the arguments begin in the call */
 	uint32_t off;		  /* where the RPC header of the reply begins in msg->data */

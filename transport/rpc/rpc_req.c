@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * rpc_req: a request from the wire to the service and its answer back, the same in both roles (a
- * server's requests, a client's callbacks) and on every kind of connection.
+ * rpc_req: a request from the wire to the service and its answer back. Both roles (a server's
+ * requests, a client's callbacks) and every kind of connection use the same code.
  *
  * Life: rpc_req_new() by the connection, rpc_req_parse(), rpc_req_deliver() -> up.request(); then,
  * from any thread, rpc_req_begin(), results, rpc_req_reply() -> send_reply(), or rpc_req_drop().

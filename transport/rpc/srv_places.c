@@ -25,7 +25,7 @@ void srv_places_finish(struct srv_places *p)
 	pthread_mutex_destroy(&p->lock);
 }
 
-/* --- who gives way -----------------------------------------------------------------------------
+/* --- giving way --------------------------------------------------------------------------------
  */
 
 /* The connection idle longest, and long enough; NULL if there is none. */

@@ -14,7 +14,7 @@
  * that lies in several pieces goes as a list (seg.h): xdr_put_payload_list(),
  * xdr_get_payload_list().
  *
- * What moves a cursor by a word is inline: a READ has more than a hundred of them.
+ * Functions that move a cursor by a word are inline: a READ has more than a hundred words.
  *
  * A cursor is owned by one thread at a time.
  */
@@ -64,9 +64,10 @@ struct xdr_out {
 	struct xdr_payload payload[XDR_MAX_PAYLOADS];
 };
 
-/* Padding before counted opaque data of `thresh` bytes or more. It aligns the data in the received
- * message to a multiple of align, counted from `before` bytes before the cursor's buffer (RDMA_MSGP
- * of RPC-over-RDMA's draft of 2005). align: a multiple of 4, or 1 or 2; 0: there is none. */
+/* Padding before counted opaque data of `thresh` bytes or more, to align the data in the received
+ * message (RDMA_MSGP of RPC-over-RDMA's draft of 2005). The data begins at a multiple of align,
+ * counted from `before` bytes before the cursor's buffer. align: a multiple of 4, or 1 or 2; 0:
+ * there is none. */
 struct xdr_padding {
 	uint32_t align, thresh, before;
 };
