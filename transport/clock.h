@@ -23,8 +23,8 @@
 uint64_t clock_ns(void);
 uint64_t clock_coarse_ns(void);
 
-/* How long before now the time then was, in ns; 0 if then is later, as a time is that another
- * thread has noted since this thread read the clock. */
+/* How long before now the time then was, in ns; 0 if then is later, since another thread may have
+ * noted then after this thread read the clock. */
 static inline uint64_t clock_age(uint64_t now, uint64_t then)
 {
 	return now > then ? now - then : 0;
@@ -37,7 +37,7 @@ struct timespec clock_timespec(uint64_t ns);
 /* Joins the thread if the thread ends before `until`. False: the thread still runs. */
 bool clock_join(pthread_t thread, uint64_t until);
 
-/* A condition whose timed waits end by this clock. pthread_cond_destroy() ends it. */
+/* Makes a condition with timed waits by this clock. pthread_cond_destroy() ends the condition. */
 void clock_cond_init(pthread_cond_t *cond);
 
 #endif

@@ -3,11 +3,13 @@
  *
  * crc32c: the Castagnoli CRC.
  *
- * The processor's instruction takes three cycles but a new one can start in each, so one chain of
- * them uses a third of what there is. Large buffers are cut into three lanes of equal length whose
- * CRCs run side by side. Joining them is linear algebra: the CRC of A followed by n bytes is
- * shift(crc(A), n) xor crc(those bytes), where shift() multiplies by x^(8n) modulo the polynomial.
- * For the three lane lengths used here that product comes from four tables of 256 words.
+ * The processor's instruction takes three cycles but a new one can start in each cycle. So one
+ * chain of instructions uses a third of the processor's capacity. Large buffers are cut into three
+ * lanes of equal length with CRCs computed side by side.
+ *
+ * Joining lanes is linear algebra. The CRC of A followed by n bytes B is shift(crc(A), n) xor
+ * crc(B), where shift() multiplies by x^(8n) modulo the polynomial. For the three lane lengths here
+ * the product comes from four tables of 256 words.
  *
  * All tables are computed once, at the first use; afterwards they are only read.
  */
@@ -28,7 +30,7 @@
 
 #define POLY	   0x82f63b78u /* reflected */
 #define LANE_LONG  4096
-#define LANE_MID   448 /* three of them are the payload of a segment on an Ethernet, nearly */
+#define LANE_MID   448 /* three lanes are nearly the payload of a segment on an Ethernet */
 #define LANE_SHORT 64
 
 typedef uint32_t crc_fn(uint32_t crc, const uint8_t *p, size_t len);

@@ -13,10 +13,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The CRC of len bytes that follow those whose CRC is crc (0 at the start). Any thread. */
+/* The CRC of len more bytes; crc is the CRC of the bytes before them (0 at the start). Any
+ * thread. */
 uint32_t crc32c(uint32_t crc, const void *data, size_t len);
 
-/* The same by table, whatever the processor can do: for tests and for comparison. */
+/* The same by table, on any processor: for tests and for comparison. */
 uint32_t crc32c_table(uint32_t crc, const void *data, size_t len);
 
 /* Which one crc32c() uses: "sse4.2", "armv8" or "table". */

@@ -40,8 +40,8 @@ struct dial {
  * Any thread. */
 int dial_any(const struct dial *d);
 
-/* After dial_any(): the address that is connected, or else the one that failed in the most telling
- * way: an answer, then silence, then no way there. NULL: n is 0. Pure. */
+/* After dial_any(): the connected address, or else the one with the most telling failure: an
+ * answer, then silence, then no way there. NULL: n is 0. Pure. */
 const struct dial_addr *dial_chosen(const struct dial_addr *addr, unsigned n);
 
 #endif

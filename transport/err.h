@@ -9,7 +9,7 @@
 #ifndef RNFS_TRANSPORT_ERR_H
 #define RNFS_TRANSPORT_ERR_H
 
-/* What kind of thing went wrong at mount time; the caller chooses the remedy by it. */
+/* The kind of a failure at mount time; the caller chooses the remedy by the kind. */
 enum err_kind {
 	ERR_NONE = 0,
 	ERR_INTERNAL,	 /* out of memory, a local system call failed */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * hash: of names and handles, for tables. FNV-1a from a seed, so that who chooses the bytes cannot
- * aim at one chain; folded at the end, since handles of one server differ in few bytes.
+ * hash: of names and handles, for tables. FNV-1a from a seed, so that a peer that chooses the bytes
+ * cannot aim at one chain. Folded at the end, since handles of one server differ in few bytes.
  */
 #ifndef RNFS_TRANSPORT_HASH_H
 #define RNFS_TRANSPORT_HASH_H

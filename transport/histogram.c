@@ -77,7 +77,7 @@ uint64_t histogram_count(const struct histogram *h)
 
 uint64_t histogram_percentile(const struct histogram *h, unsigned thousandths)
 {
-	/* of the times in order, the one of that number, from 1 on */
+	/* the number, from 1 on, of the wanted time among the times in order */
 	double rank = (double)histogram_count(h) * thousandths / 1000, before = 0;
 
 	for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * histogram: how long things took, in buckets that double: below 1.024 us, below 2.048 us, ...
+ * histogram: how long events took, in buckets that double: below 1.024 us, below 2.048 us, ...
  *
- * A live histogram is counted up by any thread without a lock. Threads that count at the same time
- * had better have cells of their own, which are added up by the reader: histogram_shard() spreads
- * them. The reader's sum need not be of one moment.
+ * Any thread counts in a live histogram, without a lock. Threads that count at the same time had
+ * better use cells of their own: histogram_shard() spreads threads over cells, and the reader adds
+ * the cells up. The reader's sum need not be of one moment.
  */
 #ifndef RNFS_TRANSPORT_HISTOGRAM_H
 #define RNFS_TRANSPORT_HISTOGRAM_H
@@ -13,8 +13,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define HISTOGRAM_BUCKETS 32u /* the last one has what took 18 minutes or longer */
-#define HISTOGRAM_FIRST	  10u /* the first one has what took less than 2^10 ns */
+#define HISTOGRAM_BUCKETS 32u /* the last one counts times of 18 minutes or longer */
+#define HISTOGRAM_FIRST	  10u /* the first one counts times below 2^10 ns */
 #define HISTOGRAM_SHARDS  4u
 
 struct histogram_live {
@@ -30,19 +30,19 @@ struct histogram {
 /* Below HISTOGRAM_SHARDS, and the calling thread's for good. */
 unsigned histogram_shard(void);
 
-/* Something took ns. */
+/* Counts a time of ns. */
 void histogram_note(struct histogram_live *h, uint64_t ns);
-/* Adds what was counted so far to sum. */
+/* Adds the counts so far to sum. */
 void histogram_add(struct histogram *sum, const struct histogram_live *h);
 
-/* Takes away what was counted before. The longest time of the rest is not known. */
+/* Takes the counts of `before` away. The longest time of the rest is not known. */
 void histogram_subtract(struct histogram *h, const struct histogram *before);
 
-/* All in a bucket took less than that; of the last one UINT64_MAX. */
+/* All times in a bucket are below this bound; of the last bucket UINT64_MAX. */
 uint64_t histogram_end(unsigned bucket);
 uint64_t histogram_count(const struct histogram *h);
-/* So many thousandths took that long at most, as far as the buckets tell: between two of their
- * bounds the times are taken to lie evenly. 0 for an empty one. */
+/* A time not exceeded by so many thousandths of all, as far as the buckets tell: between the bounds
+ * of a bucket the times are taken to lie evenly. 0 for an empty one. */
 uint64_t histogram_percentile(const struct histogram *h, unsigned thousandths);
 /* The mean, or 0 for an empty one. */
 uint64_t histogram_mean(const struct histogram *h);

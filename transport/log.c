@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * log: lines for the one in charge of the program.
+ * log: lines for the operator of the program.
  *
- * hold_lock guards held and holding; site_lock what was said of each site, of all, and the list.
- * Neither is held while a line is written.
+ * hold_lock guards held and holding. site_lock guards the counts of each site and of all, and the
+ * list. Neither is held while a line is written.
  */
 #include "transport/log.h"
 
@@ -126,12 +126,12 @@ static void write_line(enum log_level level, const char *text)
 	log_target_write(&e, log_json);
 }
 
-/* --- what is left out ------------------------------------------------------------------------- */
+/* --- left-out lines --------------------------------------------------------------------------- */
 
 static pthread_mutex_t site_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct log_limit all_sites;  /* site_lock */
 static struct log_site *silent;	    /* site_lock: those with lines left out */
-static _Atomic unsigned any_silent; /* how many these are; written with site_lock */
+static _Atomic unsigned any_silent; /* the length of `silent`; written with site_lock */
 
 static void at_exit(void)
 {
@@ -164,8 +164,8 @@ static bool may_say(struct log_site *site, enum log_level level, const char *tex
 	return may;
 }
 
-/* Takes a site from the list whose span, and that of all, are over; copies what is to be said of
- * it. */
+/* Takes a site from the list after the end of its own span and of the span of all; copies the data
+ * for its report. */
 static bool take_silent(bool at_end, struct log_site *out)
 {
 	uint64_t now = clock_ns();
@@ -191,7 +191,7 @@ void log_tell(bool at_end)
 	struct log_site site;
 	char line[240];
 
-	/* relaxed: a line too late is said with the next */
+	/* relaxed: a late line is said with the next */
 	if (!atomic_load_explicit(&any_silent, memory_order_relaxed))
 		return;
 	while (take_silent(at_end, &site)) {

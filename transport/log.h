@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * log: lines for the one in charge of the program: where they go says log_target.h, as what
- * log_entry.h.
+ * log: lines for the operator of the program. log_target.h tells the place of the lines,
+ * log_entry.h their form.
  *
  * Control path (connections, sessions, mounts) and data path (each message) are switched
  * separately: LOG_L_CTRL is `-d`, LOG_L_DATA is `-o debug=data`.
  *
- * A peer that could make a process log without end would fill a disk, or hide one line among many:
- * log_error(), log_warn() and log_info() leave lines out when there are too many of one place, and
- * say how many. What must always be seen has functions of its own.
+ * A peer that could make a process log without end would fill a disk, or hide one line among many.
+ * So log_error(), log_warn() and log_info() leave lines out when one place has too many, and say
+ * how many. Lines that must always be seen have functions of their own.
  */
 #ifndef RNFS_TRANSPORT_LOG_H
 #define RNFS_TRANSPORT_LOG_H
@@ -26,26 +26,26 @@
  * when only the level changes. */
 void log_init(const char *program, enum log_level max);
 
-/* What a JSON object and an entry of the journal name beside the program; NULL: nothing. The
- * strings stay the caller's, and stay. Before other threads log. */
+/* The further names in a JSON object and an entry of the journal, beside the program; NULL: none.
+ * The strings stay the caller's, and stay. Before other threads log. */
 void log_of(const char *source, const char *mount);
 
-/* From now on lines go where c says, for a process in the foreground or in the background, and not
- * to standard error as until now. log_target_open() has taken c. said, of LOG_TARGET_SAID bytes:
+/* From now on lines go to the target of c, no longer to standard error, for a process in the
+ * foreground or in the background. log_target_open() has taken c. said, of LOG_TARGET_SAID bytes:
  * as for log_target_use(). Other threads may be logging. */
 void log_begin(const struct log_choice *c, bool background, char *said);
 
-/* SIGHUP has come: if the log is a file that the user chose, opens it anew by its name, as
+/* After SIGHUP: if the log is a file that the user chose, opens the file anew by its name, as
  * logrotate(8) wants. */
 void log_reopen(void);
 
-/* Keeps lines back from now on, so that a failing step can be told in one sentence; only the last
+/* Keeps lines back from now on, so that one sentence can tell of a failing step; only the last line
  * is remembered. No effect while debugging lines are printed. Not nested. */
 void log_hold(void);
-/* Ends that. last gets the line that was remembered, cut to size, or "". */
+/* Ends log_hold(). last gets the remembered line, cut to size, or "". */
 void log_release(char *last, size_t size);
 
-/* "error", "warn", "info", "ctrl" or "data"; and the level of that name, -1: there is none. */
+/* "error", "warn", "info", "ctrl" or "data"; and the level of a name, -1: there is none. */
 const char *log_level_name(enum log_level level);
 int log_level_of(const char *name);
 /* Sets the highest level that is printed, from now on. Any thread. */
@@ -53,28 +53,29 @@ void log_set_level(enum log_level max);
 
 extern _Atomic int log_max_level; /* an enum log_level */
 
-/* A place in the source whose line can be said over and over. Of one struct for each; log.c's. */
+/* A place in the source with a line that may be said over and over. Each place has one struct; the
+ * struct is log.c's. */
 struct log_site {
 	struct log_limit limit;
 	unsigned left_out; /* lines since the last one that was said */
 	enum log_level level;
-	char like[120];	       /* the beginning of one that was left out */
+	char like[120];	       /* the beginning of a left-out line */
 	struct log_site *next; /* in the list of those with lines left out */
 };
 
-/* Any thread. One line, no trailing newline in fmt; what a peer chose goes through quote.h, and
+/* Any thread. One line, no trailing newline in fmt. Bytes chosen by a peer go through quote.h, and
  * control characters never get into the log. Preserves errno. */
 __attribute__((format(printf, 2, 3))) void log_line(enum log_level level, const char *fmt, ...);
 /* The same, also while lines are held (log_hold()). */
 __attribute__((format(printf, 2, 3))) void log_line_now(enum log_level level, const char *fmt, ...);
-/* As log_line(), unless as much as log_limit.h allows was said: then the line is counted, and how
- * many were left out is said in their place: with the first line of any kind after the span, by
- * log_tell(), or at the end. */
+/* As log_line(), but within the limits of log_limit.h: further lines are counted instead. The
+ * number of left-out lines is said in their place: with the first line of any kind after the span,
+ * by log_tell(), or at the end. */
 __attribute__((format(printf, 3, 4))) void log_site_line(
 	struct log_site *site, enum log_level level, const char *fmt, ...);
 
-/* Says what was left out in spans that are over; at_end: in any. Any thread; to be called now and
- * then. At the normal end of the process it is done. */
+/* Says how many lines were left out in finished spans; at_end: in all spans. Any thread; to be
+ * called now and then. The normal end of the process calls it. */
 void log_tell(bool at_end);
 
 #define log_is_on(level)                                                                           \
@@ -93,18 +94,18 @@ void log_tell(bool at_end);
 			log_site_line(&log_site_, (level), __VA_ARGS__);                           \
 	} while (0)
 
-/* What happens again and again, and may be for a peer to cause. */
+/* Events that happen again and again, and that a peer may cause. */
 #define log_error(...) log_limited(LOG_L_ERROR, __VA_ARGS__)
 #define log_warn(...)  log_limited(LOG_L_WARN, __VA_ARGS__)
 #define log_info(...)  log_limited(LOG_L_INFO, __VA_ARGS__)
 
-/* What must be seen each time: the start, the end, what the operator asked for, servers that do not
- * respond and respond again, and everything that is lost. */
+/* Events to be seen each time: the start, the end, the operator's requests, servers that do not
+ * respond and respond again, and every loss. */
 #define log_always_error(...) log_at(LOG_L_ERROR, __VA_ARGS__)
 #define log_always_warn(...)  log_at(LOG_L_WARN, __VA_ARGS__)
 #define log_always_info(...)  log_at(LOG_L_INFO, __VA_ARGS__)
 
-/* Only when asked for, and then all. */
+/* Only when asked for, and then all lines. */
 #define log_ctrl(...) log_at(LOG_L_CTRL, __VA_ARGS__)
 #define log_data(...) log_at(LOG_L_DATA, __VA_ARGS__)
 

@@ -79,7 +79,7 @@ static size_t put_field(const char *key, const char *value, char *dst, size_t si
 
 size_t log_entry_journal(const struct log_entry *e, char *dst, size_t size)
 {
-	/* the message last: what has been put before leaves room for it */
+	/* the message last: the earlier parts leave room for it */
 	size_t field = size < 4 * FIELD_SIZE ? size / 4 : FIELD_SIZE, n;
 
 	n = (size_t)snprintf(dst, size, "PRIORITY=%d\nSYSLOG_IDENTIFIER=%.60s\nSYSLOG_PID=%d\n",
@@ -92,7 +92,7 @@ size_t log_entry_journal(const struct log_entry *e, char *dst, size_t size)
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-/* How many bytes the UTF-8 character at p has (RFC 3629 section 4); 0: none begins there. */
+/* Bytes of the UTF-8 character at p (RFC 3629 section 4); 0: no character begins there. */
 static size_t utf8_length(const uint8_t *p)
 {
 	uint8_t low = 0x80, high = 0xbf;
@@ -119,8 +119,8 @@ static size_t utf8_length(const uint8_t *p)
 	return 1 + more;
 }
 
-/* One character of a string, or one byte that is none, as JSON has it. Returns how many bytes of p
- * these were; *n is how many there are in text. */
+/* One character of a string, or one invalid byte, as JSON has it. Returns its bytes in p; *n is its
+ * bytes in text. */
 static size_t put_char(const uint8_t *p, char text[4], size_t *n)
 {
 	static const char hex[] = "0123456789ABCDEF";
@@ -143,7 +143,7 @@ static size_t put_char(const uint8_t *p, char text[4], size_t *n)
 	return len;
 }
 
-/* ,"key":"value". Takes at most size bytes, of which the closing quotation mark is one. */
+/* ,"key":"value". Takes at most size bytes, with the closing quotation mark. */
 static size_t put_string(const char *key, const char *value, char *dst, size_t size)
 {
 	char plain[LOG_ENTRY_MESSAGE], text[4];

@@ -20,7 +20,7 @@ struct log_limit { /* all zeros at first */
 	unsigned said; /* in this span */
 };
 
-/* Has the span ended, in which lines were said? */
+/* Has a span with lines ended? */
 bool log_limit_over(const struct log_limit *l, uint64_t now_ns);
 /* May one more line be said, of `most` in a span? Counts nothing. */
 bool log_limit_may(const struct log_limit *l, unsigned most, uint64_t now_ns);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * log_target: where the lines of the log go.
+ * log_target: the place of the lines of the log.
  *
- * `fd` is what a file's or the journal's lines are written to. Once it is open it stays the same
- * number: dup3() puts another file in its place.
+ * Lines of a file or the journal are written to `fd`. Once open, `fd` stays the same number: dup3()
+ * puts another file in its place.
  */
 #include "transport/log_target.h"
 
@@ -31,7 +31,7 @@
 
 static _Atomic int now = LOG_TO_STDERR; /* an enum log_to, not LOG_TO_AUTO */
 static int fd = -1;
-static char path[PATH_MAX]; /* of fd, if that is a file */
+static char path[PATH_MAX]; /* of fd, if fd is a file */
 static _Atomic unsigned unwritten;
 
 bool log_choice_target(struct log_choice *c, const char *word)
@@ -81,13 +81,13 @@ static int try_socket(const char *root, const char *name)
 	return r;
 }
 
-/* A stream socket will do, too: syslog(3) takes it. */
+/* A stream socket is also possible: syslog(3) takes it. */
 static bool syslog_listens(const char *root)
 {
 	return !try_socket(root, SYSLOG_SOCKET) || errno == EPROTOTYPE;
 }
 
-/* Not blocking: nothing reads a FIFO, perhaps, or a pipe of which another has the other end. */
+/* Not blocking: a FIFO or a pipe may have no reader, or a reader that does not read. */
 static int open_file(const char *name)
 {
 	return open(name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
@@ -162,7 +162,7 @@ bool log_target_is_in(const struct log_choice *c, const char *dir)
 
 /* --- the choice ------------------------------------------------------------------------------- */
 
-/* The state directory's file, made if need be. One that has grown is put aside first. */
+/* The state directory's file, made if need be. A large file is first put aside. */
 static bool own_file(const char *root, char *name)
 {
 	char dir[PATH_MAX / 2], aside[PATH_MAX];
@@ -297,7 +297,7 @@ static bool write_one(const struct log_entry *e, enum log_to to, bool json)
 	return put(to, text, form(e, to, json, text, sizeof(text)));
 }
 
-/* A line in the place of those that could not be written. */
+/* A line in place of the lost ones. */
 static void tell_unwritten(const struct log_entry *next, enum log_to to, bool json)
 {
 	unsigned n = atomic_exchange(&unwritten, 0);

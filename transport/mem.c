@@ -3,19 +3,19 @@
  *
  * mem: the pool of registered memory.
  *
- * Each size class has a list of its slabs that have a free block. A slab is on that list exactly
- * while it has one. The hot path (get and last unref) takes the class's lock only; growing, which
- * maps and registers memory, takes the pool's. When the limit is reached, slabs of which no block
- * is in use are given back first, whatever their class.
+ * Each size class has a list of its slabs with a free block. A slab is on the list exactly while it
+ * has one. The hot path (get and last unref) takes the class's lock only. Growing, which maps and
+ * registers memory, takes the pool's lock. At the limit, slabs without a used block are given back
+ * first, of any class.
  *
- * Slabs that need to be registered while the registrar is sparing are a group of classes of their
- * own. They grow in small steps, so that little of the limit is taken for nothing.
+ * Slabs that need registration while the registrar is sparing are a group of classes of their own.
+ * They grow in small steps, to waste little of the limit.
  *
- * A slab of 2 MiB or more is of huge pages where the system gives them: fewer faults while it is
- * filled for the first time, and fewer entries in the tables of processor and device.
+ * A slab of 2 MiB or more is of huge pages where the system gives huge pages. Then the first
+ * filling takes fewer faults, and the tables of processor and device have fewer entries.
  *
  * Lock order: pool->lock, then one class->lock. pool->lock guards the list of all slabs, their
- * registration and slab_bytes; class->lock guards the class's lists and counters and the free lists
+ * registration and slab_bytes. class->lock guards the class's lists and counters and the free lists
  * of its slabs. Reference counts are atomic.
  */
 #include "transport/mem.h"
@@ -192,7 +192,7 @@ void mem_pool_detach(struct mem_pool *pool)
 	pthread_mutex_unlock(&pool->lock);
 }
 
-/* Gives s back if no block of it is used. pool->lock held. */
+/* Gives s back if it has no used block. pool->lock held. */
 static bool slab_release_locked(struct mem_pool *pool, struct slab *s)
 {
 	struct class *c = &pool->class[s->class];
@@ -211,7 +211,7 @@ static bool slab_release_locked(struct mem_pool *pool, struct slab *s)
 	return idle;
 }
 
-/* Bytes of slabs that the limit still allows. pool->lock held. */
+/* Bytes of slabs still allowed by the limit. pool->lock held. */
 static size_t below_limit_locked(const struct mem_pool *pool)
 {
 	size_t bytes = pool->slab_bytes - pool->needs_reg;
@@ -240,7 +240,7 @@ static void slab_dry_locked(struct mem_pool *pool, struct slab *s)
 
 	if (s->pub.reg)
 		return;
-	/* with the lock held: nobody may take a block meanwhile */
+	/* with the lock held, so that no thread takes a block meanwhile */
 	pthread_mutex_lock(&c->lock);
 	for (struct mem_buf *b = s->free; b; b = b->next) {
 		if (!b->dry)
@@ -277,8 +277,8 @@ void mem_pool_save(struct mem_pool *pool, bool on)
 	pthread_mutex_unlock(&pool->lock);
 }
 
-/* Blocks for a new slab: a class grows by as much as it has, between a least, which is less in a
- * small pool, and SLAB_MAX. */
+/* Blocks for a new slab. A class grows by its present size, but by SLAB_MAX at most. The least is
+ * SLAB_MIN, and less in a small pool. */
 static unsigned slab_blocks(const struct mem_pool *pool, size_t have, uint32_t size)
 {
 	size_t least = !pool->limit || pool->limit / 32 > SLAB_MIN ? SLAB_MIN : pool->limit / 32;
@@ -290,7 +290,7 @@ static unsigned slab_blocks(const struct mem_pool *pool, size_t have, uint32_t s
 	return bytes < size ? 1 : bytes / size;
 }
 
-/* The same for one that needs to be registered; 0: that would be too much. pool->lock held. */
+/* The same for a slab that needs registration; 0: too much for the limit. pool->lock held. */
 static unsigned slab_blocks_registered(const struct mem_pool *pool, uint32_t size)
 {
 	size_t bytes = SLAB_REG, room = SIZE_MAX;
@@ -304,7 +304,8 @@ static unsigned slab_blocks_registered(const struct mem_pool *pool, uint32_t siz
 	return bytes < size ? 1 : bytes / size;
 }
 
-/* Memory for a slab; one that holds a huge page begins where such a page may, and asks for them. */
+/* Memory for a slab. A slab with room for a huge page begins at a huge page's boundary, and asks
+ * for huge pages. */
 static void *slab_map(size_t len, bool saves)
 {
 	size_t room = len < HUGE_PAGE ? len : len + HUGE_PAGE, before;
@@ -318,7 +319,7 @@ static void *slab_map(size_t len, bool saves)
 	len = (len + PAGE - 1) & ~(size_t)(PAGE - 1);
 	if (room - before > len)
 		munmap(p + len, room - before - len);
-	/* or small ones, if the system has none */
+	/* or small ones, if the system has no huge pages */
 	madvise(p, len, saves ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
 	return p;
 }
@@ -383,8 +384,8 @@ static struct mem_buf *class_take_locked(struct class *c)
 	return b;
 }
 
-/* Blocks that a new slab of the class may have, 0: none. Slabs in vain go first. pool->lock held.
- */
+/* Blocks that a new slab of the class may have, 0: none. Unused slabs are first given back.
+ * pool->lock held. */
 static unsigned may_grow_locked(struct mem_pool *pool, unsigned class, size_t have)
 {
 	uint32_t size = class_size[class % N_SIZES];
@@ -417,7 +418,7 @@ static struct mem_buf *class_grow_and_take(struct mem_pool *pool, unsigned class
 	if (!n)
 		goto out;
 	s = slab_new_locked(pool, class, n);
-	/* what cannot be had in one large piece may still be had block by block */
+	/* memory not available in one large piece may still be available block by block */
 	if (!s && n > 1)
 		s = slab_new_locked(pool, class, 1);
 	if (!s)
@@ -475,7 +476,7 @@ static bool is_attached(struct mem_pool *pool)
 	return attached;
 }
 
-/* Where registration is not scarce any slab will do, but for one that could not be registered. */
+/* Without scarce registration any slab will do, except one that could not be registered. */
 struct mem_buf *mem_buf_get_registered(struct mem_pool *pool, size_t size)
 {
 	bool attached = is_attached(pool);
@@ -506,7 +507,7 @@ struct mem_buf *mem_buf_unref(struct mem_buf *buf)
 	struct class *c;
 	struct slab *s;
 
-	/* acq_rel: what other holders did to the block happens before its reuse */
+	/* acq_rel: the acts of other holders on the block happen before its reuse */
 	if (!buf || atomic_fetch_sub_explicit(&buf->refs, 1, memory_order_acq_rel) != 1)
 		return NULL;
 	ASAN_POISON_MEMORY_REGION(buf->data, buf->size);
@@ -539,7 +540,7 @@ size_t mem_pool_set_aside(struct mem_pool *pool, bool of_many)
 		return SIZE_MAX;
 	pthread_mutex_lock(&pool->lock);
 	room = pool->needs_reg < sparing ? sparing - pool->needs_reg : 0;
-	/* and what is free in the slabs that there are */
+	/* and the free blocks of the existing slabs */
 	for (unsigned i = N_SIZES; i < N_CLASSES; i++) {
 		struct class *c = &pool->class[i];
 

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * mem: the pool of registered memory. Everything that a message or its payload is made of lives
- * here, so that nothing is copied or registered on the way to the wire.
+ * mem: the pool of registered memory. All bytes of messages and payload live here, so that no byte
+ * is copied or registered on the way to the wire.
  *
  * Memory comes in slabs. A slab is mapped once, given once to the attached registrar (a provider
  * that needs local registration: verbs), and cut into blocks of one size class. A block is a
- * `struct mem_buf`, counted by reference, 4096-byte aligned, and returns to its slab's free list at
- * the last unref. Slabs are kept for reuse; the pool's limit bounds their sum. mem_pool_trim()
- * gives back to the system the slabs that are not in use.
+ * `struct mem_buf`, counted by reference, 4096-byte aligned. The last unref returns a block to its
+ * slab's free list. Slabs are kept for reuse; the pool's limit bounds their sum. mem_pool_trim()
+ * gives unused slabs back to the system.
  *
- * Registering a slab only makes it known to the local device. It never gives a peer access: that is
+ * Registration of a slab only makes it known to the local device. A peer gets access only by
  * expose() of a provider, per RPC.
  *
  * Registered memory may be scarce (RLIMIT_MEMLOCK). Then the registrar is sparing: it registers
- * only the slabs of mem_buf_get_registered(), in which receives are posted and from which Sends
- * leave, up to a limit of their own. All other memory is registered by the provider for one RPC.
+ * only the slabs of mem_buf_get_registered(), up to a limit of their own. Receives are posted in
+ * these slabs, and Sends leave from them. The provider registers all other memory for one RPC.
  */
 #ifndef RNFS_TRANSPORT_MEM_H
 #define RNFS_TRANSPORT_MEM_H
@@ -32,7 +32,7 @@ struct mem_slab {
 	size_t len;
 	uint32_t block; /* bytes of each of its blocks */
 	void *reg;	/* the registrar's handle (struct ibv_mr *), NULL without one */
-	bool needs_reg; /* constant: it is of no use unregistered */
+	bool needs_reg; /* constant: useless without registration */
 };
 
 /* A piece of memory to send from or receive into. slab may be NULL for memory from outside the pool
@@ -45,7 +45,7 @@ struct mem_sge {
 
 struct mem_buf {
 	uint8_t *data;
-	uint32_t size; /* usable bytes: at least what was asked for */
+	uint32_t size; /* usable bytes: at least the requested size */
 	struct mem_slab *slab;
 	/* the rest is mem.c's */
 	bool dry; /* free, and its memory has been given back to the system */
@@ -63,7 +63,8 @@ struct mem_registrar {
 	int (*reg)(void *ctx, struct mem_slab *slab);
 	void (*unreg)(void *ctx, struct mem_slab *slab);
 	void *ctx;
-	/* Not 0: it is sparing, and this is the most bytes of slabs that need to be registered. */
+	/* Not 0: the registrar is sparing, and the value is the most bytes of slabs that need
+	 * registration. */
 	size_t sparing;
 	/* Sparing: the most bytes that all RPCs under way may have registered together. */
 	size_t per_rpcs;
@@ -84,21 +85,21 @@ int mem_pool_attach(struct mem_pool *pool, const struct mem_registrar *r);
 /* Unregisters all slabs. The registrar's device must not be using them any more. */
 void mem_pool_detach(struct mem_pool *pool);
 
-/* Most bytes of slabs: what mem_pool_new() was given. 0: no limit. */
+/* Most bytes of slabs: the limit of mem_pool_new(). 0: no limit. */
 size_t mem_pool_limit(struct mem_pool *pool);
 /* How many bytes of registered memory a connection may set aside now: half of all, so that the next
- * one can be made while it ends; or, as one of many, a quarter of the rest. SIZE_MAX: the registrar
- * is not sparing. Any thread. */
+ * connection can be made while this one ends; or, as one of many, a quarter of the rest. SIZE_MAX:
+ * the registrar is not sparing. Any thread. */
 size_t mem_pool_set_aside(struct mem_pool *pool, bool of_many);
 /* The most bytes that one RPC may have registered, if several are to be under way. SIZE_MAX: there
  * is no such limit. Any thread. */
 size_t mem_pool_rpc_most(struct mem_pool *pool);
-/* While on, no more memory is taken from the system than is written to: no huge pages, also in the
- * slabs that there are. Any thread. */
+/* While on, the system gives no more memory than is written to: no huge pages, also in the existing
+ * slabs. Any thread. */
 void mem_pool_save(struct mem_pool *pool, bool on);
-/* Gives back to the system what is not in use: slabs of which no block is, and the free blocks of
- * others, unless these are registered: their memory is the device's until the slab is unregistered.
- * Any thread. */
+/* Gives unused memory back to the system: slabs without a used block, and the free blocks of other
+ * slabs. The free blocks of a registered slab stay: the memory is the device's until the slab is
+ * unregistered. Any thread. */
 void mem_pool_trim(struct mem_pool *pool);
 
 /* A block of at least size bytes (1..MEM_MAX_SIZE) with one reference, contents undefined; NULL
@@ -109,7 +110,7 @@ struct mem_buf *mem_buf_get_registered(struct mem_pool *pool, size_t size);
 struct mem_buf *mem_buf_ref(struct mem_buf *buf);
 /* Any thread. Accepts NULL, returns NULL. */
 struct mem_buf *mem_buf_unref(struct mem_buf *buf);
-/* Has anybody but the caller a reference on it? If not, nobody will. */
+/* Is there a reference besides the caller's? If not, no other can appear. */
 bool mem_buf_is_shared(const struct mem_buf *buf);
 
 static inline struct mem_sge mem_buf_sge(const struct mem_buf *buf, size_t off, uint32_t len)
@@ -117,14 +118,14 @@ static inline struct mem_sge mem_buf_sge(const struct mem_buf *buf, size_t off, 
 	return (struct mem_sge){.addr = buf->data + off, .len = len, .slab = buf->slab};
 }
 
-/* Bytes that are not handed out, of the limit; SIZE_MAX if there is none. Cheap, any thread. */
+/* The free bytes of the limit; SIZE_MAX if there is no limit. Cheap, any thread. */
 size_t mem_pool_room(struct mem_pool *pool);
-/* The most of all that one user may keep for a peer who is slow to take it, and no more than most:
- * a sixteenth of the room, so that, however many such peers there are, something is left. At least
+/* The most memory that one user may keep for a peer slow to take it, and no more than most: a
+ * sixteenth of the room. So some room is left for any number of such peers. At least
  * MEM_SHARE_MIN. */
 #define MEM_SHARE_MIN (256u << 10)
 size_t mem_pool_share(struct mem_pool *pool, size_t most);
-/* Is memory so short that what stands still should be given up for others? */
+/* Is memory so short that still connections should be given up for others? */
 bool mem_pool_is_short(struct mem_pool *pool);
 
 struct mem_stats {

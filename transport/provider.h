@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * provider: what moves bytes. One small interface over reliable-connected RDMA with two
- * implementations: `verbs` (librdmacm, libibverbs) and `iwarp` (software iWARP over a TCP socket).
+ * provider: moves bytes. One small interface over reliable-connected RDMA with two implementations:
+ * `verbs` (librdmacm, libibverbs) and `iwarp` (software iWARP over a TCP socket).
  *
  * Life of a connection:
  *
@@ -10,26 +10,26 @@
  *     post_recv() ...      receives are posted before the peer may send
  *     establish()          hand-shake with private data; blocks, bounded by a time-out
  *     post(), poll() ...   traffic
- *     disconnect()         any thread; poll() then delivers PROV_WC_DOWN, once, as the last
- * completion free()               after the last use by any thread
+ *     disconnect()         any thread; poll() then delivers PROV_WC_DOWN, once and last
+ *     free()               after the last use by any thread
  *
- * Threads. post(), expose() and disconnect() may be called from any thread. poll(), wait() and
- * withdraw() belong to one thread, the connection's progress thread (until there is one, whoever
- * made the connection); because placement of incoming
- * data happens inside its poll(), a door that withdraw() has closed can receive no late write.
+ * Threads. Any thread may call post(), expose() and disconnect(). poll(), wait() and withdraw()
+ * belong to one thread, the connection's progress thread (until there is one, the thread that made
+ * the connection). Incoming data is placed inside the progress thread's poll(). So a door that
+ * withdraw() has closed can receive no late write.
  *
  * Ownership. Memory named by a work request must stay until the request has ended. For Send and
- * RDMA Write that is what `hold` is for: the provider takes a reference on each buffer in it and
- * drops it when the device or socket needs the memory no more; there is no completion to handle.
- * RDMA Read and posted receives end with a completion carrying the caller's cookie.
+ * RDMA Write the provider takes a reference on each buffer in `hold`, and drops the reference when
+ * the device or socket needs the memory no more; there is no completion to handle. RDMA Read and
+ * posted receives end with a completion that carries the caller's cookie.
  *
  * Order. Requests are carried out in the order posted (RDMA Write, then Send: the peer sees the
  * data before the message). One exception: an RDMA Read that must wait for ORD may be overtaken by
  * later Sends and Writes.
  *
- * Errors. Any failure of a posted request or of the connection ends it: PROV_WC_DOWN. Posted
- * receives and reads do not complete after that; their memory is the caller's again once DOWN was
- * delivered.
+ * Errors. Any failure of a posted request or of the connection ends the connection: PROV_WC_DOWN.
+ * Posted receives and reads do not complete afterwards; their memory is the caller's again once
+ * DOWN was delivered.
  */
 #ifndef RNFS_TRANSPORT_PROVIDER_H
 #define RNFS_TRANSPORT_PROVIDER_H
@@ -64,7 +64,7 @@ struct prov_params {
 	unsigned nchoice;
 };
 
-/* The part of a connection that its user may read. */
+/* The part of a connection for its user to read. */
 struct prov_conn {
 	const struct prov_ops *ops;
 	/* valid after establish() */
@@ -75,7 +75,7 @@ struct prov_conn {
 	/* valid after open() or accept() */
 	struct sockaddr_storage peer;
 	/* Registered memory is scarce: payload is reached through doors alone. Receives have no
-	 * targets for payload, for their memory is set aside. */
+	 * targets for payload: the registered memory of receives is set aside. */
 	bool bulk_by_doors;
 	/* valid after accept() */
 	struct sock_user user;
@@ -83,7 +83,7 @@ struct prov_conn {
 
 struct prov_listener {
 	const struct prov_ops *ops;
-	int fd;	       /* readable when accept() has something to do */
+	int fd;	       /* readable when there is work for accept() */
 	uint16_t port; /* the bound port (for port 0 at listen) */
 };
 
@@ -166,34 +166,36 @@ struct prov_ops {
 	 * the caller's lock. 0, -ENOTCONN, -ENOBUFS, -EINVAL. iwarp honours ORD by queueing. */
 	int (*post)(struct prov_conn *c, const struct prov_wr *wr);
 
-	/* Starts what posts under PROV_MORE have left waiting; any thread. A user may then hold
-	 * back requests of its own accord, in no chain, and call this before it polls or sleeps,
-	 * or soon after if nobody waits for them. May be NULL: then PROV_MORE is for chains only.
-	 */
+	/* Starts the posts left waiting under PROV_MORE; any thread. With this function a user may
+	 * hold back requests of its own accord, in no chain. It then calls flush() before it polls
+	 * or sleeps, or soon after if no caller waits for the requests. May be NULL: then PROV_MORE
+	 * is for chains only. */
 	void (*flush)(struct prov_conn *c);
 
-	/* Bytes that are kept by Sends and RDMA Writes that the device or socket has not taken yet;
-	 * *sent: those of requests that it has taken, since the beginning; any thread. NULL for a
-	 * provider that fails a connection whose peer takes nothing. */
+	/* Bytes of Sends and RDMA Writes that the device or socket has not taken yet. *sent: bytes
+	 * of the requests it has taken, since the beginning. Any thread. NULL for a provider that
+	 * fails a connection when its peer takes no bytes. */
 	size_t (*unsent)(struct prov_conn *c, uint64_t *sent);
 
-	/* Opens a door to sge for access (PROV_REMOTE_*). Any thread. To be followed by the post()
-	 * of the message that tells the peer. Reads of the peer need PROV_REMOTE_READ, its writes
-	 * PROV_REMOTE_WRITE. While it may be written, what the peer has not written in it may
+	/* Opens a door to sge for access (PROV_REMOTE_*). Any thread. The post() of the message
+	 * that tells the peer must follow. Reads by the peer need PROV_REMOTE_READ, writes by the
+	 * peer PROV_REMOTE_WRITE. While a door may be written, bytes not written by the peer may
 	 * change all the same. 0; -ENOMEM: not now; -EMSGSIZE: more than may ever be registered;
 	 * -ENOTCONN. */
 	int (*expose)(struct prov_conn *c, const struct mem_sge *sge, unsigned access,
 		struct prov_door *door);
 	/* Closes n doors, n >= 1, each once (progress thread). 0: closed now; nothing reads or
-	 * writes the memory any more, answers to the peer's RDMA Reads that were queued included.
+	 * writes the memory any more, not even queued answers to the peer's RDMA Reads.
 	 * -EINPROGRESS: PROV_WC_WITHDRAWN with cookie follows, or PROV_WC_DOWN, which closes every
-	 * door. Doors that are still open when the connection goes down are withdrawn all the same,
-	 * to give back `impl`: then always 0. An abandoned door belongs to a call that was
-	 * cancelled while the peer works on it, which is no fault of the peer's. Closed it is all
-	 * the same, but a provider that can tells such doors, as long as it remembers them, from
-	 * numbers that never were: RDMA Writes to them lead nowhere, and a Send that invalidates
-	 * one is delivered with `invalidated` false. Otherwise a process that is killed would cost
-	 * all others the connection. A provider that cannot ends the connection. */
+	 * door. Doors still open when the connection goes down are withdrawn all the same, to give
+	 * back `impl`: then always 0.
+	 *
+	 * An abandoned door belongs to a call cancelled while the peer works on the call, which is
+	 * no fault of the peer's. withdraw() closes such a door all the same. But a provider with a
+	 * memory for abandoned doors tells them, while remembered, from numbers that never were.
+	 * RDMA Writes to such doors lead nowhere, and a Send that invalidates one is delivered with
+	 * `invalidated` false. Otherwise the kill of one process would cost all others the
+	 * connection. A provider without this memory ends the connection. */
 	int (*withdraw)(struct prov_conn *c, struct prov_door *doors, unsigned n, uint64_t cookie);
 
 	/* Moves data; fills up to n completions and returns how many. Never blocks. Progress

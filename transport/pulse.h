@@ -3,11 +3,11 @@
  *
  * pulse: shows that a thread goes on.
  *
- * A thread that serves others has a pulse. The thread counts in it whenever it begins a piece of
+ * A thread that serves others has a pulse. The thread counts in its pulse when it begins a piece of
  * work, which is bounded, and when it sleeps until there is more to do. One other thread looks at
- * all pulses at a steady pace: a pulse that shows the same piece of work at many looks in a row is
- * of a thread that is stuck. Looks count, and not seconds: they stop with the process when the
- * machine sleeps or a debugger stops it.
+ * all pulses at a steady pace. A pulse at the same piece of work at many looks in a row belongs to
+ * a stuck thread. Looks count, and not seconds: looks stop with the process when the machine sleeps
+ * or a debugger stops the process.
  */
 #ifndef RNFS_TRANSPORT_PULSE_H
 #define RNFS_TRANSPORT_PULSE_H

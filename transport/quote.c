@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * quote: bytes of a peer's as a line of text may show them.
+ * quote: a peer's bytes, made safe for a line of text.
  */
 #include "transport/quote.h"
 
@@ -33,7 +33,7 @@ static bool shows(uint8_t c)
 const char *quote(struct quote *q, const void *bytes, size_t len)
 {
 	const uint8_t *p = bytes;
-	size_t n = 0, whole = 0; /* so much fits in front of the dots */
+	size_t n = 0, whole = 0; /* bytes that fit in front of the dots */
 
 	for (size_t i = 0; i < len; i++) {
 		if (n + (shows(p[i]) ? 1 : 3) >= sizeof(q->text)) {
@@ -48,7 +48,8 @@ const char *quote(struct quote *q, const void *bytes, size_t len)
 	return q->text;
 }
 
-/* Does a control character begin at p? U+0080 to U+009F are some, in UTF-8 of two bytes. */
+/* Does a control character begin at p? U+0080 to U+009F are control characters too, in UTF-8 of two
+ * bytes. */
 static bool controls(const uint8_t *p)
 {
 	return *p < ' ' || *p == 0x7f || (*p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * quote: bytes of a peer's as a line of text may show them.
+ * quote: a peer's bytes, made safe for a line of text.
  *
- * Names and paths come from peers and may be any bytes: a line feed would begin a line of the
- * peer's own in a log, an escape character is a command to the terminal that shows the log.
- * Pure functions.
+ * Names and paths come from peers and may be any bytes. A line feed would begin a line of the
+ * peer's own in a log; an escape character is a command to the terminal that shows the log. Pure
+ * functions.
  */
 #ifndef RNFS_TRANSPORT_QUOTE_H
 #define RNFS_TRANSPORT_QUOTE_H

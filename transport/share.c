@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * share: how much of what a server has may be one peer's.
+ * share: how much of a server's resources one peer may have.
  */
 #include "transport/share.h"
 
@@ -15,7 +15,7 @@
 #define SITE6	 6   /* and sites */
 #define RESERVE	 8   /* the last 1/RESERVE of a kind is for newcomers */
 #define OWNERS	 256 /* and of that the last 1/OWNERS of the kind for owners of the server */
-#define NEWCOMER 64  /* who has no more than 1/NEWCOMER of all */
+#define NEWCOMER 64  /* a newcomer has no more than 1/NEWCOMER of all */
 
 /* Does an IPv6 address lie behind a prefix that was given out? */
 static bool is_net6(const struct in6_addr *a)
@@ -158,7 +158,7 @@ static uint64_t less(uint64_t most, uint64_t held)
 	return held < most ? most - held : 0;
 }
 
-/* What is left of h's own share, and of its site's. */
+/* The rest of h's own share, and of its site's. */
 static uint64_t own_locked(const struct share *s, const struct share_holder *h, unsigned kind)
 {
 	uint64_t most = s->kind[kind].most, own = less(most, h->held[kind]), site;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * sock_user: whose the other end of a connection is, if it is on this machine.
+ * sock_user: the owner of the other end of a connection, if on this machine.
  *
- * The peer's socket is asked for by its addresses and ports. Four things could name a wrong owner,
- * and each makes it unknown instead:
+ * The peer's socket is looked up by its addresses and ports. Four things could name a wrong owner,
+ * and each makes the owner unknown instead:
  *   - the kernel may answer with a listening socket at the peer's port: the state must be that of a
  *     connection;
- *   - a socket that its process has closed may be said to be root's: it must have an inode, which
- * is read after the owner and goes first;
- *   - the peer's end may be gone and its port another's: our end, which would have been told, must
+ *   - a socket that its process has closed may be reported as root's: it must have an inode, which
+ *     is read after the owner and goes first;
+ *   - the peer's end may be gone and its port another's: our end would have been told, so it must
  *     still be connected after the look-up;
- *   - in a user namespace every user who has no number there is shown as the overflow user.
+ *   - in a user namespace every user without a number there is shown as the overflow user.
  */
 #include "transport/sock_user.h"
 
@@ -27,7 +27,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* An address in the form that is asked for: of IPv4 if it is mapped into IPv6. */
+/* An address in the form of the request: of IPv4 if it is mapped into IPv6. */
 struct end {
 	int family;
 	size_t len;
@@ -76,8 +76,8 @@ bool sock_user_loopback(const struct sockaddr *sa)
 	return end_of(sa, &e) && is_loopback(&e);
 }
 
-/* Sends a request of len bytes and reads the first message of the answer. Its payload is in buf
- * then. Bytes of it, or -errno. */
+/* Sends a request of len bytes and reads the first message of the answer into buf, its payload.
+ * Returns the payload's bytes, or -errno. */
 static ssize_t ask(int family, struct nlmsghdr *req, void *buf, size_t size)
 {
 	struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
@@ -137,7 +137,7 @@ static int is_own(const struct end *e)
 		return 1;
 	memcpy(req.addr, e->addr, e->len);
 	req.h.nlmsg_len = (uint32_t)(offsetof(__typeof__(req), addr) + e->len);
-	if (e->scope) { /* an address of IPv6 then: oif stands right behind it */
+	if (e->scope) { /* then an address of IPv6: oif stands right behind it */
 		req.oif = (struct rtattr){.rta_type = RTA_OIF, .rta_len = RTA_LENGTH(4)};
 		req.scope = e->scope;
 		req.h.nlmsg_len = sizeof(req);
@@ -150,7 +150,7 @@ static int is_own(const struct end *e)
 	return answer.rtm_type == RTN_LOCAL;
 }
 
-/* The socket at peer that is connected to own. 0 or -errno. */
+/* The socket at peer with a connection to own. 0 or -errno. */
 static int find_socket(const struct end *peer, const struct end *own, uint32_t *uid)
 {
 	struct {

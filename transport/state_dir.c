@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * state_dir: the directory for what outlives a process.
+ * state_dir: the directory for data that outlives a process.
  */
 #include "transport/state_dir.h"
 
@@ -77,7 +77,7 @@ int state_sync_name(const char *path)
 	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	r = fsync(fd) == 0 || errno == EINVAL ? 0 : -errno; /* there are file systems that cannot */
+	r = fsync(fd) == 0 || errno == EINVAL ? 0 : -errno; /* some file systems cannot */
 	close(fd);
 	return r;
 }

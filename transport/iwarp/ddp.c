@@ -54,7 +54,7 @@ size_t ddp_put_tagged(uint8_t *p, enum ddp_op op, bool last, uint32_t stag, uint
 	return DDP_TAGGED_LEN;
 }
 
-/* The queue that messages of an opcode go to, -1 for none. */
+/* The queue for messages of an opcode, -1 for none. */
 static int queue_of(unsigned op)
 {
 	switch (op) {

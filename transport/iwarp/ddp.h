@@ -4,7 +4,7 @@
  * ddp: the headers of DDP segments and RDMAP messages (RFC 5041, RFC 5040). Pure functions: no I/O,
  * no allocation, no state.
  *
- * A header lies behind the 16-bit length of its FPDU, so nothing in it is aligned.
+ * A header lies behind the 16-bit length of its FPDU, so no field is aligned.
  */
 #ifndef RNFS_TRANSPORT_IWARP_DDP_H
 #define RNFS_TRANSPORT_IWARP_DDP_H
@@ -44,13 +44,13 @@ struct ddp_hdr {
 	uint32_t qn, msn, mo; /* untagged */
 };
 
-/* Each writes its header to p and returns its length. */
+/* Each function writes its header to p and returns the header's length. */
 size_t ddp_put_tagged(uint8_t *p, enum ddp_op op, bool last, uint32_t stag, uint64_t to);
 size_t ddp_put_untagged(
 	uint8_t *p, enum ddp_op op, bool last, uint32_t inv_stag, uint32_t msn, uint32_t mo);
 
-/* The header that begins at p, of which len bytes are there. Its length, or 0: more are needed.
- * Any bytes decode; ddp_check() judges. */
+/* Decodes the header at p, if it ends within len bytes. Returns the header's length, or 0: more
+ * bytes are needed. Any bytes decode; ddp_check() judges. */
 size_t ddp_get(const uint8_t *p, size_t len, struct ddp_hdr *h);
 
 struct ddp_read_req { /* RFC 5040 section 4.4 */
@@ -64,8 +64,8 @@ struct ddp_read_req { /* RFC 5040 section 4.4 */
 void ddp_put_read_req(uint8_t p[DDP_READ_REQ_LEN], const struct ddp_read_req *r);
 void ddp_get_read_req(const uint8_t p[DDP_READ_REQ_LEN], struct ddp_read_req *r);
 
-/* Why a stream is terminated: layer, error type and code in one number, 0xLTCC. RFC 5040 figure 9,
- * RFC 5041 section 7.2, RFC 5044 section 8. */
+/* The reason to terminate a stream: layer, error type and code in one number, 0xLTCC. RFC 5040
+ * figure 9, RFC 5041 section 7.2, RFC 5044 section 8. */
 enum ddp_err {
 	RDMAP_ERR_LOCAL = 0x0000,
 	RDMAP_ERR_STAG = 0x0100, /* protection errors: Read Requests, Send with Invalidate */
@@ -100,7 +100,7 @@ enum ddp_err {
 
 #define DDP_OK (-1)
 
-/* The first rule of RFC 5041 section 7.1 and RFC 5040 section 7.2 that the header breaks by itself
+/* The first rule of RFC 5041 section 7.1 and RFC 5040 section 7.2 that the header alone breaks
  * (versions, opcode, queue number), or DDP_OK. */
 int ddp_check(const struct ddp_hdr *h);
 
@@ -110,7 +110,7 @@ const char *ddp_err_text(unsigned err);
 struct ddp_term {     /* RFC 5040 section 4.8 */
 	uint16_t err; /* enum ddp_err */
 	bool has_len, has_ddp, has_rdma;
-	uint16_t seg_len;		/* of the segment that was wrong */
+	uint16_t seg_len;		/* of the wrong segment */
 	uint8_t ddp[DDP_UNTAGGED_LEN];	/* its header as received */
 	uint8_t ddp_len;		/* encode: DDP_TAGGED_LEN or DDP_UNTAGGED_LEN */
 	uint8_t rdma[DDP_READ_REQ_LEN]; /* its RDMA Read Request header */

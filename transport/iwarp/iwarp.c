@@ -4,9 +4,9 @@
  * iwarp: software iWARP over a TCP socket, as a provider. The model is in iwarp.h; here are the
  * life of a connection, its doors and receives, and the progress thread's poll() and wait().
  *
- * How it ends. iwarp_fail() notes the reason, whoever notices first. poll() still hands out the
- * completions it has, then drops all requests under both locks, and only then delivers DOWN: from
- * there on no thread touches memory of the user.
+ * How a connection ends. The first thread that notices calls iwarp_fail(), which notes the reason.
+ * poll() still hands out the ready completions, then drops all requests under both locks, and only
+ * then delivers DOWN. From there on no thread touches memory of the user.
  */
 #include "transport/iwarp/iwarp.h"
 
@@ -126,14 +126,15 @@ int iwarp_conn_start(struct iwarp_conn *c, unsigned ird, unsigned ord, bool crc)
 	c->emss = iwarp_tx_segment(c);
 	c->mulpdu = mpa_mulpdu(c->emss);
 	c->growing = c->emss >= IWARP_LOOPBACK_MSS;
-	/* Where it would cost the kernel's segmentation off-load, FPDUs may cross segments. */
+	/* Unless alignment would cost the kernel's segmentation off-load, FPDUs do not cross
+	 * segments. */
 	c->aligned = c->growing || c->emss % 4 == 0;
 	if (c->long_fpdus && !c->growing) {
 		c->mulpdu = MPA_MAX_MULPDU;
 		c->aligned = false;
 	}
-	/* What waits in the socket should fit the processor's cache: with the kernel's own limit of
-	 * 4 MiB each byte costs two to three times as much. */
+	/* Bytes that wait in the socket should fit the processor's cache: with the kernel's own
+	 * limit of 4 MiB each byte costs two to three times as much. */
 	if (c->growing)
 		setsockopt(c->fd, SOL_SOCKET, SO_SNDBUF, &sndbuf, sizeof(sndbuf));
 	c->held = !c->active;
@@ -223,7 +224,7 @@ static size_t iwarp_unsent(struct prov_conn *pc, uint64_t *sent)
 	return atomic_load_explicit(&to_conn(pc)->unsent, memory_order_relaxed);
 }
 
-/* Half a segment may have been placed in the door that closes; the other half is still to come. */
+/* Half a segment may have been placed in the closing door; the other half is still to come. */
 static void stop_placing(struct iwarp_conn *c, uint32_t stag)
 {
 	const struct iwarp_rx *rx = &c->rx;
@@ -233,8 +234,8 @@ static void stop_placing(struct iwarp_conn *c, uint32_t stag)
 		iwarp_rx_waste(c);
 }
 
-/* Placement happens in poll(), on this same thread: once no half segment is left, a closed door has
- * no write under way. An answer to a read may be: it goes on from a copy. */
+/* Placement happens in poll(), on this same thread. So once no half segment is left, a closed door
+ * has no write under way. An answer to a read may be under way: it goes on from a copy. */
 static int iwarp_withdraw(
 	struct prov_conn *pc, struct prov_door *doors, unsigned n, uint64_t cookie)
 {
@@ -243,7 +244,7 @@ static int iwarp_withdraw(
 	for (unsigned i = 0; i < n; i++) {
 		uint64_t seq = (uintptr_t)doors[i].impl;
 
-		if (doors[i].invalidated) /* the peer's Send has closed it */
+		if (doors[i].invalidated) /* closed by the peer's Send */
 			continue;
 		if (!(doors[i].abandoned ? iwarp_stags_abandon(&c->stags, doors[i].stag, seq)
 					 : iwarp_stags_close(&c->stags, doors[i].stag, seq)))
@@ -271,9 +272,9 @@ static void check_sender(struct iwarp_conn *c)
 	iwarp_fail(c, "sending to %s failed: %s", c->peer, strerror(error));
 }
 
-/* Whether to leave out recvmsg() because nothing will be there: wait() has just seen it, or this is
- * one of the two right after one that took all there was, and they have been in vain lately.
- * Being wrong costs one more wait(). */
+/* Should receive() leave out recvmsg() because there is probably no input? Yes if wait() has just
+ * seen none. Also yes in the two polls after one that took all input, if such tries have been in
+ * vain lately. A wrong guess costs one more wait(). */
 static bool likely_dry(struct iwarp_conn *c)
 {
 	bool none = c->rx_none, after_dry = c->rx_dry > 0;
@@ -286,7 +287,7 @@ static bool likely_dry(struct iwarp_conn *c)
 	return none;
 }
 
-/* Takes what has arrived; what the peer said last is heard even if sending has failed. */
+/* Takes arrived bytes; the peer's last words are heard even if sending has failed. */
 static int receive(struct iwarp_conn *c, struct prov_wc *wc, int n)
 {
 	unsigned budget = RX_BUDGET;
@@ -352,10 +353,10 @@ static int iwarp_poll(struct prov_conn *pc, struct prov_wc *wc, int n)
 	return got;
 }
 
-/* A peer can miss that our first message has come, when it comes while the connection is still
- * being handed over (siw sends the MPA Reply before it looks at the socket): it lies there until
- * more follows. So while there is no answer, a Write of no bytes goes after it now and then, which
- * means nothing and is checked against nothing (RFC 5041 section 7.1). Returns how long to wait at
+/* A peer can miss our first message if the connection is still being handed over (siw sends the MPA
+ * Reply before it looks at the socket). The message then lies there until more bytes follow. So
+ * while there is no answer, a Write of no bytes goes after the message now and then. Such a Write
+ * has no effect and is checked against nothing (RFC 5041 section 7.1). Returns how long to wait at
  * most. */
 static int nudge(struct iwarp_conn *c, int timeout_ms)
 {
@@ -392,8 +393,8 @@ static void iwarp_wait(struct prov_conn *pc, int kick_fd, int timeout_ms)
 	if (c->rx_more || c->flush_due || c->failed)
 		return;
 	timeout_ms = nudge(c, timeout_ms);
-	/* pairs with wake_sleeper(): who sets blocked or tx_dead later sees sleeping and wakes us
-	 */
+	/* pairs with wake_sleeper(): a thread that sets blocked or tx_dead later sees sleeping and
+	 * wakes us */
 	atomic_store(&c->sleeping, true);
 	if (atomic_load(&c->blocked))
 		pfd[0].events |= POLLOUT;

@@ -6,23 +6,24 @@
  *
  * Model. A connection is one non-blocking TCP socket.
  *
- * Receiving belongs to the progress thread and needs no lock. Bytes come from the socket either
- * into the look-ahead buffer (headers, trailers, small payload) or, once a segment's header has
- * been checked, straight to where it belongs with the look-ahead buffer as the second piece of the
- * same recvmsg(). iwarp_rx.c cuts FPDUs out of that, iwarp_msg.c judges segments and ends messages.
- * Inside a large message iwarp_guess.c foresees the segments that follow, so that one recvmsg()
- * brings many of them to their places.
+ * Receiving belongs to the progress thread and needs no lock. Headers, trailers and small payload
+ * come from the socket into the look-ahead buffer. Once a segment's header has been checked,
+ * recvmsg() reads its payload straight to its place, with the look-ahead buffer as the second
+ * piece. iwarp_rx.c cuts FPDUs out of the bytes, iwarp_msg.c judges segments and ends messages.
+ * Inside a large message iwarp_guess.c foresees the following segments, so that one recvmsg()
+ * brings many segments to their places.
  *
- * Sending is done by whoever posts. Requests wait in `queue` (under q_lock, held for a moment
- * only); the thread that gets tx_lock turns them into a batch of FPDUs and writes it; a thread that
- * does not get it leaves its request to the one that has it, which looks at the queue again after
- * letting go. When the socket is full, `blocked` is set and the progress thread goes on when it can
- * be written again. Nothing ever waits for the peer, so two peers that both only write cannot stop
- * each other.
+ * The thread that posts a request also sends it. Requests wait in `queue` (under q_lock, held for a
+ * moment only). The thread that gets tx_lock turns the requests into a batch of FPDUs and writes
+ * the batch. Another thread leaves its request to the holder of tx_lock, which looks at the queue
+ * again after unlocking. When the socket is full, `blocked` is set, and the progress thread goes on
+ * when the socket is writable again. No thread ever waits for the peer, so two peers that both only
+ * write cannot stop each other.
  *
  * RDMA Reads of ours: at most `ord` are on the wire; the others wait in `reads_waiting`, where
  * later Sends and Writes overtake them. Reads of the peer become read responses in the same queue
- * as everything else; when the door they read from closes first, what is left is copied out of it.
+ * as all other requests. When the door of a read response closes first, the unsent rest is copied
+ * out of the door.
  *
  * Lock order: tx_lock, q_lock. stags.lock and rq_lock are innermost and never held together.
  */
@@ -46,15 +47,14 @@ struct iwarp_door {
 	uint8_t *addr;
 	uint32_t len;
 	uint32_t top; /* the peer has written nothing from here on */
-	uint64_t
-		seq; /* tells two doors apart that were given the same number one after the other */
+	uint64_t seq; /* tells two doors with the same number, one after the other, apart */
 };
 
-/* What was a door when its call was cancelled. The peer may still answer that call: an RDMA Write
- * to a ghost is taken off the wire and thrown away, and a Send may invalidate it, instead of the
- * Terminate that RFC 5040 and 5041 ask for when an STag is not valid. Bounded: the last
- * IWARP_GHOSTS of a connection, and as many bytes to each as the door had. A Read Request of a
- * ghost is an error still: there are no bytes to answer it with. */
+/* The former door of a cancelled call. The peer may still answer the call. An RDMA Write to a ghost
+ * is taken off the wire and thrown away, and a Send may invalidate a ghost. RFC 5040 and 5041 would
+ * ask for a Terminate, as for any invalid STag. Bounded: the last IWARP_GHOSTS of a connection, and
+ * as many bytes to each as the door had. A Read Request of a ghost is still an error: there are no
+ * bytes for an answer. */
 struct iwarp_ghost {
 	uint32_t stag; /* 0: none */
 	unsigned access;
@@ -62,8 +62,8 @@ struct iwarp_ghost {
 };
 #define IWARP_GHOSTS 256
 
-/* Open addressing: the numbers are random, so they are their own hash. Tagged offsets start at 0.
- */
+/* Open addressing: the numbers are random, so a number is its own hash. Tagged offsets start at
+ * 0. */
 struct iwarp_stags {
 	pthread_mutex_t lock;			/* everything below */
 	struct iwarp_ghost ghost[IWARP_GHOSTS]; /* a ring */
@@ -85,16 +85,18 @@ uint32_t iwarp_stags_random(struct iwarp_stags *t);
 int iwarp_stags_open(struct iwarp_stags *t, struct iwarp_door *d);
 /* Copies the door to *d. False: there is none. */
 bool iwarp_stags_find(struct iwarp_stags *t, uint32_t stag, struct iwarp_door *d);
-/* Likewise, and notes that the peer writes n bytes from `to` on, as far as they lie in the door. */
+/* Likewise, and notes a write by the peer of n bytes from `to` on, as far as the bytes lie in the
+ * door. */
 bool iwarp_stags_write(
 	struct iwarp_stags *t, uint32_t stag, uint64_t to, uint32_t n, struct iwarp_door *d);
-/* Closes it if its seq is that one (0: whatever it is). False: it was closed already. */
+/* Closes the door if its seq is `seq` (0: any). False: the door was closed already. */
 bool iwarp_stags_close(struct iwarp_stags *t, uint32_t stag, uint64_t seq);
-/* Closes it likewise, and leaves a ghost. */
+/* Closes the door likewise, and leaves a ghost. */
 bool iwarp_stags_abandon(struct iwarp_stags *t, uint32_t stag, uint64_t seq);
 /* Copies access and length of the ghost to *d, without an address. False: there is none. */
 bool iwarp_stags_find_ghost(struct iwarp_stags *t, uint32_t stag, struct iwarp_door *d);
-/* n bytes for the ghost are thrown away. False: there is none, or it has had all that it may. */
+/* Counts n bytes for the ghost, to be thrown away. False: there is no such ghost, or its bytes are
+ * used up. */
 bool iwarp_stags_discard(struct iwarp_stags *t, uint32_t stag, uint32_t n);
 /* The ghost goes. False: there is none. */
 bool iwarp_stags_bury(struct iwarp_stags *t, uint32_t stag);
@@ -113,11 +115,11 @@ struct iwarp_req {
 	unsigned sge_at; /* where byte `built` is */
 	uint32_t sge_off;
 	uint32_t src_stag;	     /* READ_RESP: our door */
-	void *copy;		     /* READ_RESP: what was copied out of it */
+	void *copy;		     /* READ_RESP: bytes copied out of the door */
 	struct iwarp_door sink;	     /* READ_REQ while it waits */
 	uint64_t cookie;	     /* READ_REQ while it waits */
 	uint8_t small[DDP_TERM_MAX]; /* READ_REQ, TERMINATE: the payload */
-	unsigned end_iov;	     /* in batch.done: where its last byte is */
+	unsigned end_iov;	     /* in batch.done: the place of its last byte */
 	const uint8_t *end_ptr;
 	unsigned nsge, nhold;
 	struct mem_sge sge[PROV_MAX_SGE];
@@ -127,8 +129,8 @@ TAILQ_HEAD(iwarp_reqs, iwarp_req);
 
 #define IWARP_BATCH_IOV 256
 #define IWARP_BATCH_HDR 8192
-/* No message is begun in a batch of more than this, so that memory comes back while the processor's
- * cache still has it. */
+/* No message is begun in a batch of more bytes, so that memory is freed while still in the
+ * processor's cache. */
 #define IWARP_BATCH_BYTES (128u << 10)
 #define IWARP_BATCH_MAX	  (1u << 20)
 
@@ -138,7 +140,7 @@ struct iwarp_batch {
 	unsigned at, n;		      /* pieces not written yet: iov[at..n) */
 	uint8_t hdr[IWARP_BATCH_HDR]; /* headers, trailers, small payload */
 	unsigned hdr_n;
-	struct iwarp_reqs done; /* those whose last byte is in here */
+	struct iwarp_reqs done; /* requests with their last byte in this batch */
 };
 
 struct iwarp_read { /* a read of ours on the wire */
@@ -157,22 +159,22 @@ struct iwarp_read { /* a read of ours on the wire */
 #define IWARP_GUESS_SEGS  96
 #define IWARP_GUESS_BYTES (256u << 10)
 #define IWARP_GUESS_IOV	  (1 + 2 * IWARP_GUESS_SEGS + 1)
-/* Behind the room for all that a wrong guess may have misplaced. */
+/* Behind the room for all bytes that a wrong guess may have misplaced. */
 #define IWARP_RX_BEHIND (IWARP_GUESS_BYTES + (IWARP_GUESS_SEGS + 1) * IWARP_GAP)
 #define IWARP_RX_BUF	(IWARP_RX_BEHIND + IWARP_LOOKAHEAD)
 
-/* Segments that are expected behind the one whose header came last, see iwarp_guess.c. */
+/* Segments expected behind the last header, see iwarp_guess.c. */
 struct iwarp_guess {
 	unsigned n;	/* how many; 0: no guess was made for this recvmsg() */
-	unsigned had;	/* bytes of gap[0] that had come before */
+	unsigned had;	/* bytes of gap[0] from earlier recvmsg() calls */
 	unsigned tail;	/* bytes of gap[0] that belong to a trailer */
 	uint32_t size;	/* payload of each but the last ... */
 	uint32_t total; /* ... and of all */
 	uint8_t *place; /* of the first */
-	bool ends;	/* the last one ends what it is written to */
+	bool ends;	/* the last one ends the door or the read */
 	unsigned reach; /* how many to foresee next time */
 	unsigned misses, skip;
-	uint64_t hits; /* segments that were the ones foreseen, for tests */
+	uint64_t hits;				  /* foreseen segments that came, for tests */
 	uint8_t gap[IWARP_GUESS_SEGS][IWARP_GAP]; /* a trailer and the next header */
 };
 
@@ -186,7 +188,7 @@ struct iwarp_rx {
 	enum iwarp_rx_state state;
 	uint8_t *buf;	 /* look-ahead, IWARP_RX_BUF bytes */
 	unsigned rd, wr; /* unread: buf[rd..wr) */
-	bool dry;	 /* the last recvmsg() emptied the socket */
+	bool dry;	 /* Sends since the last tagged message */
 	bool large;	 /* the last message was large: do not look far ahead */
 	unsigned sends;	 /* Sends since the last tagged message */
 	uint32_t msg;	 /* bytes of the current tagged message so far */
@@ -194,11 +196,11 @@ struct iwarp_rx {
 	struct ddp_hdr h;
 	uint8_t raw[DDP_UNTAGGED_LEN + DDP_READ_REQ_LEN]; /* header and read request as received */
 	uint8_t *dst;
-	uint8_t *waste;	    /* where payload goes that nobody wants: IWARP_SEG_MAX bytes, or NULL */
+	uint8_t *waste;	    /* for unwanted payload: IWARP_SEG_MAX bytes, or NULL */
 	uint32_t left, pay; /* payload of this segment: missing, in all */
 	uint32_t crc;
 	uint32_t msn[3];	     /* expected next, per queue */
-	uint32_t mo;		     /* bytes of the current Send that are in */
+	uint32_t mo;		     /* received bytes of the current Send */
 	uint8_t send_op;	     /* of the current Send */
 	uint8_t small[DDP_TERM_MAX]; /* read requests and Terminates */
 	struct iwarp_guess guess;
@@ -226,8 +228,8 @@ struct iwarp_conn {
 	unsigned emss;	 /* bytes of a TCP segment; tx_lock after the start */
 	unsigned mulpdu; /* its largest ULPDU; tx_lock after the start */
 	bool aligned;	 /* each sendmsg() begins a segment, and FPDUs do not cross segments */
-	bool long_fpdus; /* the peer takes them longer than segments; set before traffic */
-	bool growing;	 /* tx_lock: loopback, whose segments grow with the peer's window */
+	bool long_fpdus; /* the peer takes FPDUs longer than segments; set before traffic */
+	bool growing;	 /* tx_lock: loopback; its segments grow with the peer's window */
 
 	atomic_bool up;	      /* establish() has succeeded */
 	atomic_bool over;     /* and the connection has failed since */
@@ -252,9 +254,9 @@ struct iwarp_conn {
 	bool held;   /* q_lock: passive side, nothing may be sent before the first FPDU came */
 	bool closed; /* q_lock: no request is taken any more */
 	struct iwarp_req *req_mem;
-	_Atomic uint64_t sent; /* those that are, since the beginning */
-	atomic_size_t unsent;  /* memory of the user's Sends and Writes that are not spare yet */
-	atomic_uint nresp;     /* read responses whose request is not spare yet */
+	_Atomic uint64_t sent; /* sent bytes of the user's requests, since the beginning */
+	atomic_size_t unsent;  /* memory of the user's Sends and Writes not spare yet */
+	atomic_uint nresp;     /* read responses not spare yet */
 
 	pthread_mutex_t tx_lock;
 	struct iwarp_reqs ready;  /* tx_lock: taken from queue, in order */
@@ -266,22 +268,23 @@ struct iwarp_conn {
 	atomic_bool tx_dead;	  /* tx_error is set */
 
 	struct iwarp_rx rx; /* progress thread */
-	bool heard;	    /* progress thread: the peer has sent something */
+	bool heard;	    /* progress thread: the peer has sent bytes */
 	unsigned nudges;    /* progress thread: see nudge() */
-	uint64_t nudge_ns;  /* progress thread: when the next is due; 0: not decided */
+	uint64_t nudge_ns;  /* progress thread: when the next nudge is due; 0: not decided */
 	bool rx_more;	    /* progress thread: poll() stopped before the input ended */
 	bool rx_none;	    /* progress thread: wait() has seen that there is no input */
-	unsigned rx_dry;    /* progress thread: polls to come, after one that took all input */
-	bool rx_tried;	    /* progress thread: this recvmsg() is such a try */
-	unsigned rx_misses; /* progress thread: times in a row that there was nothing right after */
-	bool flush_due;	    /* progress thread: queued something itself */
+	unsigned rx_dry;    /* progress thread: polls to come after one that took all input */
+	bool rx_tried;	    /* progress thread: this recvmsg() is a try by rx_dry */
+	unsigned rx_misses; /* progress thread: fruitless tries in a row */
+	bool flush_due;	    /* progress thread: has queued a request */
 	bool failed;	    /* progress thread: down_reason is set */
 	bool down;	    /* progress thread: DOWN was delivered */
 };
 
-/* A connection on a connected stream socket, which it then owns. NULL when out of memory. */
+/* A connection on a connected stream socket, which the connection then owns. NULL when out of
+ * memory. */
 struct iwarp_conn *iwarp_conn_new(int fd, bool active, const struct prov_params *p);
-/* Goes straight to traffic with what would have been negotiated. 0 or -ENOMEM. */
+/* Goes straight to traffic with the given results of a negotiation. 0 or -ENOMEM. */
 int iwarp_conn_start(struct iwarp_conn *c, unsigned ird, unsigned ord, bool crc);
 
 /* iwarp_setup.c: the operations of prov_iwarp up to traffic. */
@@ -300,21 +303,22 @@ __attribute__((format(printf, 2, 3))) void iwarp_fail(struct iwarp_conn *c, cons
 int iwarp_tx_post(struct iwarp_conn *c, const struct prov_wr *wr);
 /* Bytes of a TCP segment as the kernel would send one now. */
 unsigned iwarp_tx_segment(const struct iwarp_conn *c);
-/* Any thread. Writes what is queued as far as the socket takes it. */
+/* Any thread. Writes queued requests as far as the socket takes them. */
 void iwarp_tx_flush(struct iwarp_conn *c);
-/* Progress thread: answers a checked Read Request from memory at addr. False: the peer has more of
- * them under way than ird allows. */
+/* Progress thread: answers a checked Read Request from memory at addr. False: the peer has more
+ * reads under way than ird allows. */
 bool iwarp_tx_read_resp(struct iwarp_conn *c, const struct ddp_read_req *r, uint8_t *addr);
-/* Progress thread: copies what is still to be sent from the door out of it. 0 or -ENOMEM. */
+/* Progress thread: copies the unsent bytes of the door out of it. 0 or -ENOMEM. */
 int iwarp_tx_detach(struct iwarp_conn *c, uint32_t stag);
-/* Progress thread: sends a Terminate instead of what waits, if the socket takes it at once. */
+/* Progress thread: sends a Terminate instead of the waiting requests, if the socket takes it at
+ * once. */
 void iwarp_tx_terminate(struct iwarp_conn *c, const struct ddp_term *t);
-/* Progress thread: drops everything; no memory of the user is touched afterwards. */
+/* Progress thread: drops all requests; no memory of the user is touched afterwards. */
 void iwarp_tx_purge(struct iwarp_conn *c);
 /* Progress thread, the oldest read of ours. */
 bool iwarp_tx_oldest_read(struct iwarp_conn *c, struct iwarp_read *r);
 void iwarp_tx_read_got(struct iwarp_conn *c, uint32_t n);
-/* Takes it off and lets a waiting one go. */
+/* Takes the oldest read off and lets a waiting one go. */
 void iwarp_tx_read_done(struct iwarp_conn *c);
 
 enum iwarp_step {
@@ -326,20 +330,21 @@ enum iwarp_step {
 
 /* Progress thread. */
 int iwarp_rx_init(struct iwarp_rx *rx);
-/* What is missing of this segment goes nowhere. False after iwarp_fail(): out of memory. */
+/* Directs the rest of this segment's payload to rx->waste. False after iwarp_fail(): out of
+ * memory. */
 bool iwarp_rx_waste(struct iwarp_conn *c);
 enum iwarp_step iwarp_rx_step(struct iwarp_conn *c, struct prov_wc *wc);
 /* Reads from the socket. 0, -EAGAIN, or -EIO after iwarp_fail(). */
 int iwarp_rx_fill(struct iwarp_conn *c);
-/* Up to n bytes at rx->dst have come from the socket; returns how many of them are payload. */
+/* Up to n bytes at rx->dst have come from the socket; returns how many are payload. */
 size_t iwarp_rx_placed(struct iwarp_conn *c, size_t n);
 /* Pad and CRC of the segment are at p. False after the stream was terminated. */
 bool iwarp_rx_trailer(struct iwarp_conn *c, const uint8_t *p);
-/* How far to look beyond a segment or message; last: it ends its message, of msg bytes. */
+/* How far to look beyond a segment or message. last: the segment ends its message, of msg bytes. */
 unsigned iwarp_rx_look_ahead(const struct iwarp_rx *rx, bool last, uint32_t msg);
 
-/* iwarp_guess.c, for iwarp_rx_fill(): the pieces of a recvmsg() that places segments foreseen
- * (IWARP_GUESS_IOV at most). 0: nothing can be foreseen. */
+/* iwarp_guess.c, for iwarp_rx_fill(): the pieces of a recvmsg() that places foreseen segments (at
+ * most IWARP_GUESS_IOV). 0: no segment can be foreseen. */
 unsigned iwarp_guess_make(struct iwarp_conn *c, struct iovec *iov);
 /* n bytes came into those pieces, n > 0. 0, or -EIO after the stream was terminated. */
 int iwarp_guess_settle(struct iwarp_conn *c, size_t n);

@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * iwarp: segments that are placed before their headers have been read. Progress thread only.
+ * iwarp: segments placed before their headers have been read. Progress thread only.
  *
- * An FPDU should fit a segment of TCP, on an Ethernet 1448 bytes. A recvmsg() for each would cost
- * more than to copy them all out of the look-ahead buffer. But inside a large message the next ones
- * can be foreseen: the STag and size of the last, where it ended. So one recvmsg() gets a row of
- * pieces: what is missing of this segment, a gap for its trailer and the next header, the place of
- * the next payload, a gap, and so on, and the look-ahead buffer behind all. Then the headers that
- * came are compared with those foreseen.
+ * An FPDU should fit a segment of TCP, on an Ethernet 1448 bytes. A recvmsg() for each FPDU would
+ * cost more than copying all FPDUs out of the look-ahead buffer. But inside a large message the
+ * next segments can be foreseen, from the STag, size and end of the last one. So one recvmsg() gets
+ * a row of pieces. First come the missing rest of this segment, a gap for its trailer and the next
+ * header, and the place of the next payload. A gap and a place follow for each further segment, and
+ * the look-ahead buffer behind all. Then the received headers are compared with the foreseen ones.
  *
- * Payload is thereby written to memory that its own header has not named. What keeps that harmless:
+ * Payload is thereby written to memory before its own header has been read. Four rules keep this
+ * harmless:
  *
- *  I1 The places lie inside the open door (or the sink of our oldest read) that the last header,
- *     which was checked, has named: the peer may write there, and what is foreseen is what it would
- *     be allowed to send next.
- *  I2 They begin where the peer has written nothing yet (top of the door, got of the read): a wrong
- *     guess destroys nothing that was received.
- *  I3 iwarp_guess_settle() runs right after the recvmsg(). From the first header that is not the
- *     one foreseen, it takes all bytes out again into the look-ahead buffer, in the order of the
- *     stream, where they are judged as ever. Only then do completions come, doors close, reads end.
- *     What is left behind lies in bytes of a door which the peer has not written, where nobody may
- *     expect anything (provider.h).
- *  I4 A header that is the one foreseen, bit by bit, breaks no rule of iwarp_msg_begin(): the door
+ *  I1 The places lie inside the open door (or the sink of our oldest read) named by the last
+ *     header, which was checked. The peer may write there, and the foreseen segments are those that
+ *     it may send next.
+ *  I2 The places begin where the peer has written nothing yet (top of the door, got of the read). A
+ *     wrong guess destroys no received byte.
+ *  I3 iwarp_guess_settle() runs right after the recvmsg(). From the first unforeseen header on, it
+ *     takes all bytes out again into the look-ahead buffer, in the order of the stream. There the
+ *     bytes are judged as ever. Only then do completions come, doors close, reads end. Leftovers
+ *     lie in bytes of a door that the peer has not written; their contents are undefined
+ *     (provider.h).
+ *  I4 A header equal to the foreseen one, bit by bit, breaks no rule of iwarp_msg_begin(): the door
  *     is open, allows writing, and is large enough. The same goes for a read's answer.
  */
 #include "transport/iwarp/iwarp.h"
@@ -34,9 +35,9 @@
 #include "transport/log.h"
 
 enum {
-	GUESS_MIN = 512,     /* payload of a segment from which it pays */
-	GUESS_MORE = 8,	     /* segments beyond what came last time */
-	GUESS_MISSES = 6,    /* first guesses wrong in a row: then 64 times without */
+	GUESS_MIN = 512,     /* smallest payload of a segment worth a guess */
+	GUESS_MORE = 8,	     /* segments beyond those that came last time */
+	GUESS_MISSES = 6,    /* first guesses wrong in a row: then 63 times without */
 	HDR_LAST = 0x40,     /* of the third byte of an FPDU: the last segment of its message */
 	TRAILER_MAX = 3 + 4, /* pad and CRC */
 };
@@ -44,7 +45,8 @@ enum {
 _Static_assert(IWARP_GUESS_BYTES >= IWARP_SEG_MAX, "one segment of any size must have room");
 _Static_assert(IWARP_GAP == TRAILER_MAX + IWARP_FPDU_HDR, "a gap is a trailer and a header");
 
-/* Where the byte behind the current segment belongs, and how many may follow. NULL: unknown. */
+/* The place of the byte behind the current segment, and how many bytes may follow. NULL:
+ * unknown. */
 static uint8_t *place_behind(struct iwarp_conn *c, uint32_t *room)
 {
 	const struct iwarp_rx *rx = &c->rx;
@@ -76,7 +78,7 @@ static unsigned trailer_of(const struct iwarp_guess *g, unsigned i)
 	return i ? mpa_pad(DDP_TAGGED_LEN + g->size) + 4 : g->tail;
 }
 
-/* Whether the n bytes at p begin the header of segment i, of which the one before is current. */
+/* Do the n bytes at p begin the header of segment i? The segment before i is current. */
 static bool is_foreseen(const struct iwarp_rx *rx, unsigned i, const uint8_t *p, unsigned n)
 {
 	const struct iwarp_guess *g = &rx->guess;
@@ -88,7 +90,7 @@ static bool is_foreseen(const struct iwarp_rx *rx, unsigned i, const uint8_t *p,
 	memcpy(want + 2, rx->raw, 2 + 4); /* versions, opcode, STag */
 	for (int k = 0; k < 8; k++)
 		want[8 + k] = (uint8_t)(to >> (56 - 8 * k));
-	/* A Write may end anywhere, the answer to a read only where the read does. */
+	/* A Write may end anywhere, the answer to a read only at the end of the read. */
 	if (rx->h.op == DDP_OP_WRITE ? n > 2 && (p[2] & HDR_LAST) : last)
 		want[2] |= HDR_LAST;
 	else
@@ -143,14 +145,14 @@ unsigned iwarp_guess_make(struct iwarp_conn *c, struct iovec *iov)
 	return n;
 }
 
-/* --- what came -------------------------------------------------------------------------------- */
+/* --- the outcome ------------------------------------------------------------------------------ */
 
 static size_t least(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
 
-/* The n bytes at p are all that is unread. */
+/* The n bytes at p are all unread bytes. */
 static void unread(struct iwarp_rx *rx, const uint8_t *p, unsigned n)
 {
 	memcpy(rx->buf, p, n);
@@ -158,8 +160,8 @@ static void unread(struct iwarp_rx *rx, const uint8_t *p, unsigned n)
 	rx->wr = n;
 }
 
-/* Takes n bytes out of the places of segment i and all pieces behind it, and puts them behind what
- * is unread. */
+/* Takes n bytes out of the places of segment i and all pieces behind it, and appends them to the
+ * unread bytes. */
 static void take_back(struct iwarp_rx *rx, unsigned i, size_t n)
 {
 	struct iwarp_guess *g = &rx->guess;
@@ -182,7 +184,7 @@ static void take_back(struct iwarp_rx *rx, unsigned i, size_t n)
 	}
 }
 
-/* The header of segment i, at p, is the one foreseen. */
+/* The header of segment i, at p, is the foreseen one. */
 static void begin(struct iwarp_conn *c, unsigned i, const uint8_t *p)
 {
 	struct iwarp_rx *rx = &c->rx;
@@ -199,7 +201,7 @@ static void begin(struct iwarp_conn *c, unsigned i, const uint8_t *p)
 		rx->crc = crc32c(0, p, IWARP_FPDU_HDR);
 }
 
-/* How well the guess was: i segments were the ones foreseen. */
+/* Rates the guess: i segments came as foreseen. */
 static void judge(struct iwarp_guess *g, unsigned i, bool wrong)
 {
 	g->hits += i;
@@ -217,7 +219,7 @@ static void judge(struct iwarp_guess *g, unsigned i, bool wrong)
 		g->reach = IWARP_GUESS_SEGS;
 }
 
-/* What the segments mean that have ended, `ended` bytes of them, and those that have begun. */
+/* Records the ended segments, of `ended` bytes in all, and the begun ones. */
 static void account(struct iwarp_conn *c, unsigned begun, uint32_t ended)
 {
 	struct iwarp_rx *rx = &c->rx;

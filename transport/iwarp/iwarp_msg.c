@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * iwarp: what a segment may do, and what happens when a message is complete. Progress thread only.
+ * iwarp: the rules for a segment, and the end of a message. Progress thread only.
  *
- * iwarp_msg_begin() runs after a header has come in and before a byte of payload is placed; every
- * rule that a peer can break about memory is checked there, so payload only ever goes where it may:
- * into an open door (RDMA Write; nowhere, if its call was cancelled), into the sink of our oldest
- * read (Read Response), into the oldest posted receive (Send), or into rx->small (control
- * messages). iwarp_msg_end() runs when the segment is in and its CRC was right.
+ * iwarp_msg_begin() runs after a header has come in and before a byte of payload is placed. It
+ * checks every rule about memory that a peer can break, so payload only goes to a permitted place.
+ * That is an open door (RDMA Write; nowhere, if its call was cancelled), the sink of our oldest
+ * read (Read Response), the oldest posted receive (Send), or rx->small (control messages).
+ * iwarp_msg_end() runs when the segment is in and its CRC was right.
  */
 #include "transport/iwarp/iwarp.h"
 
@@ -27,8 +27,8 @@ void iwarp_msg_terminate(struct iwarp_conn *c, unsigned ddp_err, const char *why
 	va_start(ap, why);
 	vsnprintf(text, sizeof(text), why, ap);
 	va_end(ap);
-	/* RFC 5040 figure 10: errors of MPA carry no header; a read request comes back whole when
-	 * it broke a rule of protection. */
+	/* RFC 5040 figure 10: errors of MPA carry no header; a read request comes back whole after
+	 * an error of protection. */
 	t.ddp_len = rx->h.tagged ? DDP_TAGGED_LEN : DDP_UNTAGGED_LEN;
 	if (ddp_err >> 12 != 2 && rx->ulpdu >= t.ddp_len) {
 		t.has_len = t.has_ddp = true;
@@ -50,7 +50,7 @@ static bool begin_write(struct iwarp_conn *c)
 	bool found, ghost;
 
 	if (!rx->pay)
-		return true; /* RFC 5041 section 7.1: nothing is checked for nothing */
+		return true; /* RFC 5041 section 7.1: no checks for a segment without payload */
 	found = iwarp_stags_write(&c->stags, rx->h.stag, rx->h.to, rx->pay, &d);
 	ghost = !found && iwarp_stags_find_ghost(&c->stags, rx->h.stag, &d);
 	if (!found && !ghost) {

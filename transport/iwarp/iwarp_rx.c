@@ -3,12 +3,14 @@
  *
  * iwarp: from the byte stream to FPDUs. Progress thread only.
  *
- * The look-ahead buffer holds what was read and not used yet, buf[rd..wr). In state PAYLOAD what it
- * holds is moved to the target first; when that was not all, the next recvmsg() reads the rest of
- * the payload into the target and what follows into the (then empty) look-ahead buffer. How much
- * may follow is a guess that only costs or saves copying: inside a large segment just the trailer
- * and the next header, behind a large message room for a small one, otherwise all that is there.
- * Between the two, iwarp_guess.c puts the segments that it foresees.
+ * The look-ahead buffer holds read but unused bytes, buf[rd..wr). In state PAYLOAD these bytes are
+ * moved to the target first. If more are missing, the next recvmsg() reads the rest of the payload
+ * into the target. The bytes behind the payload go into the (then empty) look-ahead buffer.
+ *
+ * The room for the bytes behind is a guess, which only costs or saves copying. Inside a large
+ * segment there is room just for the trailer and the next header. Behind a large message there is
+ * room for a small one, otherwise the whole buffer. Between the two, iwarp_guess.c puts the
+ * foreseen segments.
  */
 #include "transport/iwarp/iwarp.h"
 
@@ -18,7 +20,7 @@
 
 #include "transport/crc32c.h"
 
-#define LARGE_FPDU  8192u /* payload from which copying costs more than another recvmsg() */
+#define LARGE_FPDU  8192u /* payload at which copying costs more than another recvmsg() */
 #define LARGE_MSG   32768u
 #define SENDS_ALONE 3 /* more Sends in a row than this: large messages are over */
 
@@ -56,7 +58,7 @@ unsigned iwarp_rx_look_ahead(const struct iwarp_rx *rx, bool last, uint32_t msg)
 	return rx->large || msg >= LARGE_MSG ? (unsigned)AHEAD_BEHIND : IWARP_LOOKAHEAD;
 }
 
-/* The pieces of the next recvmsg() if nothing is foreseen. */
+/* The pieces of the next recvmsg() if no segment is foreseen. */
 static unsigned usual_pieces(struct iwarp_rx *rx, struct iovec iov[2])
 {
 	unsigned n = 0, want;
@@ -183,7 +185,7 @@ static enum iwarp_step step_payload(struct iwarp_conn *c)
 	return IWARP_STEP_ON;
 }
 
-/* What the segment tells about those to come. */
+/* Learns from the segment about the next ones. */
 static void learn(struct iwarp_rx *rx)
 {
 	if (rx->h.tagged) {

@@ -5,7 +5,7 @@
  *
  * The active side sends an MPA Request, the passive side answers with a Reply. We ask for revision
  * 2 with IRD and ORD words: Linux refuses revision 1, which cannot convey them. As the passive side
- * we take either. Exactly the bytes of the frame are read, so that nothing of the first FPDU is
+ * we take either. Exactly the bytes of the frame are read, so that no byte of the first FPDU is
  * lost.
  */
 #include "transport/iwarp/iwarp.h"
@@ -68,8 +68,8 @@ static void tune_socket(int fd)
 		{IPPROTO_TCP, TCP_USER_TIMEOUT, LOST_AFTER_MS},
 	};
 
-	/* A connection without one of these still works. Buffer sizes are left to the kernel, whose
-	 * automatic limits are above what an unprivileged setsockopt() may ask for. */
+	/* A connection without one of these options still works. Buffer sizes are left to the
+	 * kernel: its automatic limits exceed those of an unprivileged setsockopt(). */
 	for (size_t i = 0; i < sizeof(opts) / sizeof(opts[0]); i++)
 		setsockopt(fd, opts[i].level, opts[i].name, &opts[i].value, sizeof(opts[i].value));
 }
@@ -418,7 +418,8 @@ static int establish_active(struct iwarp_conn *c, int64_t deadline, struct err *
 	} else {
 		if (f.ird != MPA_DEPTH_ANY)
 			ord = least(ord, f.ird);
-		/* It may read more at a time than offered: grant it (RFC 6581 section 9.1). */
+		/* The peer may read more at a time than offered: grant it (RFC 6581 section
+		 * 9.1). */
 		if (f.ord != MPA_DEPTH_ANY && f.ord > ird)
 			ird = least(f.ord, UINT8_MAX);
 	}

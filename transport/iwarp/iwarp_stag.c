@@ -3,9 +3,9 @@
  *
  * iwarp: the table of doors, from STag to memory.
  *
- * A door's number is drawn anew each time from the kernel's random numbers: a peer can neither
- * guess one nor use one again. Linear probing with deletion by shifting back, at most half full, so
- * that a look-up is a couple of comparisons.
+ * A door's number is drawn anew each time from the kernel's random numbers, so a peer can neither
+ * guess a number nor use one again. The table uses linear probing, with deletion by shifting back.
+ * It is at most half full, so a look-up is a couple of comparisons.
  */
 #include "transport/iwarp/iwarp.h"
 
@@ -57,7 +57,7 @@ uint32_t iwarp_stags_random(struct iwarp_stags *t)
 	return v;
 }
 
-/* The slot of stag, or the free one where it would be. */
+/* The slot of stag, or the free slot for it. */
 static uint32_t probe(const struct iwarp_stags *t, uint32_t stag)
 {
 	uint32_t i = stag & (t->cap - 1);
@@ -143,7 +143,7 @@ bool iwarp_stags_write(
 	return found;
 }
 
-/* Frees slot i and moves back those behind it that would not be found any more. */
+/* Frees slot i and moves later entries back that a look-up would not find any more. */
 static void remove_at(struct iwarp_stags *t, uint32_t i)
 {
 	uint32_t mask = t->cap - 1, j = i;

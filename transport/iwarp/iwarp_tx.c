@@ -3,12 +3,12 @@
  *
  * iwarp: requests in, bytes out.
  *
- * A request is in exactly one place: spare, reads_waiting, queue, ready or batch.done. Who moves it
- * holds the lock of both ends. It leaves batch.done when all of the batch is in the socket, which
- * is also when its references are dropped.
+ * A request is in exactly one place: spare, reads_waiting, queue, ready or batch.done. A thread
+ * that moves a request holds the lock of both places. A request leaves batch.done when all of the
+ * batch is in the socket; its references are dropped at the same time.
  *
  * A batch is a list of pieces for sendmsg(): FPDU headers and trailers lie in batch.hdr (neighbours
- * are joined into one piece), payload stays where it is.
+ * are joined into one piece), payload stays in place.
  */
 #include "transport/iwarp/iwarp.h"
 
@@ -81,7 +81,7 @@ static unsigned queue_number(enum ddp_op op)
 					: DDP_QN_SEND;
 }
 
-/* Builds the next FPDU of r. True: it was the last. */
+/* Builds the next FPDU of r. True: the last one. */
 static bool put_fpdu(struct iwarp_conn *c, struct iwarp_req *r)
 {
 	struct iwarp_batch *b = &c->batch;
@@ -181,11 +181,12 @@ static uint32_t fpdu_size(const struct iwarp_conn *c, const struct iwarp_req *r)
 	return 2 + hlen + n + mpa_pad(hlen + n) + 4;
 }
 
-/* Gives back what was in the batch, which is through, and fills it. False: there is nothing to
- * send.
+/* Gives back the requests of the old batch, which is through, and fills the batch anew. False:
+ * there is nothing to send.
  *
- * FPDUs are kept within TCP segments (RFC 5044 section 5.1): a batch begins a segment, since the
- * one before was sent with MSG_EOR, and ends before an FPDU that would cross into another one. */
+ * FPDUs are kept within TCP segments (RFC 5044 section 5.1). A batch begins a segment, since the
+ * last batch was sent with MSG_EOR. A batch ends before an FPDU that would cross into another
+ * segment. */
 static bool fill_batch(struct iwarp_conn *c)
 {
 	struct iwarp_batch *b = &c->batch;
@@ -214,7 +215,7 @@ static bool fill_batch(struct iwarp_conn *c)
 
 		if (c->aligned && segment + size > c->emss)
 			break;
-		/* Short segments are cut from a long one by the kernel, at multiples of emss. */
+		/* The kernel cuts short segments from a long one, at multiples of emss. */
 		segment += size;
 		if (segment == c->emss && c->emss < IWARP_LOOPBACK_MSS)
 			segment = 0;
@@ -244,7 +245,7 @@ static void advance(struct iwarp_batch *b, size_t n)
 
 static void wake_sleeper(struct iwarp_conn *c)
 {
-	/* pairs with wait(): it sets sleeping, then looks at blocked and tx_dead */
+	/* pairs with wait(), which sets sleeping, then looks at blocked and tx_dead */
 	if (atomic_load(&c->sleeping))
 		eventfd_write(c->wake_fd, 1);
 }
@@ -286,8 +287,8 @@ void iwarp_tx_flush(struct iwarp_conn *c)
 		flush_locked(c);
 		left = c->batch.at != c->batch.n || !TAILQ_EMPTY(&c->ready);
 		pthread_mutex_unlock(&c->tx_lock);
-		/* Someone who found the lock taken has left a request here, or has seen that the
-		 * socket is free again: both rely on us. */
+		/* A thread that found the lock taken has left a request here, or has seen that the
+		 * socket is free again. Both cases rely on us. */
 		pthread_mutex_lock(&c->q_lock);
 		again = (!TAILQ_EMPTY(&c->queue) && !c->held && !c->closed) ||
 			(left && !atomic_load(&c->blocked));
@@ -295,8 +296,8 @@ void iwarp_tx_flush(struct iwarp_conn *c)
 	} while (again && !atomic_load(&c->tx_yield) && !atomic_load(&c->tx_dead));
 }
 
-/* tx_lock for the progress thread, without standing in line behind a long flush: that one gives up,
- * and the next poll() goes on with it. */
+/* Takes tx_lock for the progress thread, without a wait for a long flush: the flush gives up, and
+ * the next poll() goes on with it. */
 static void lock_tx(struct iwarp_conn *c)
 {
 	c->flush_due = true;
@@ -364,7 +365,7 @@ static void fill_payload(struct iwarp_req *r, const struct prov_wr *wr, uint32_t
 	for (unsigned i = 0; i < wr->nhold; i++)
 		r->hold[i] = mem_buf_ref(wr->hold[i]);
 	r->nhold = wr->nhold;
-	/* a Send's buffer is its own and may be larger; that of RDMA Writes is shared by several */
+	/* a Send's buffer is its own and may be larger than len; several RDMA Writes share one */
 	r->cost = len;
 	for (unsigned i = 0; wr->op != PROV_WRITE && i < wr->nhold; i++)
 		r->cost += wr->hold[i]->size;
@@ -454,15 +455,14 @@ void iwarp_tx_read_done(struct iwarp_conn *c)
 
 /* --- the peer's reads ------------------------------------------------------------------------- */
 
-/* Whether the last byte of r, which is in batch.done, is in the socket. */
+/* Is the last byte of r, which is in batch.done, in the socket? */
 static bool is_written(const struct iwarp_batch *b, const struct iwarp_req *r)
 {
 	return b->at > r->end_iov ||
 	       (b->at == r->end_iov && (const uint8_t *)b->iov[b->at].iov_base >= r->end_ptr);
 }
 
-/* nresp counts answers until their batch is through; the peer may have seen some of them already.
- */
+/* nresp counts answers until their batch is through; the peer may have seen some of the answers. */
 static unsigned unwritten_responses(struct iwarp_conn *c)
 {
 	const struct iwarp_req *r;
@@ -501,7 +501,7 @@ bool iwarp_tx_read_resp(struct iwarp_conn *c, const struct ddp_read_req *q, uint
 	return r != NULL;
 }
 
-/* Moves r's source, and the pieces of the batch that lie in it, to a copy. tx_lock. */
+/* Moves r's source, and its pieces in the batch, to a copy. tx_lock. */
 static int copy_out(struct iwarp_conn *c, struct iwarp_req *r)
 {
 	uint8_t *old = r->sge[0].addr, *copy = malloc(r->len);
@@ -535,7 +535,7 @@ int iwarp_tx_detach(struct iwarp_conn *c, uint32_t stag)
 {
 	int rc;
 
-	/* Only the progress thread, which is the caller, adds to these. */
+	/* Only the progress thread, the caller, adds answers. */
 	if (!atomic_load(&c->nresp))
 		return 0;
 	lock_tx(c);
@@ -553,7 +553,7 @@ int iwarp_tx_detach(struct iwarp_conn *c, uint32_t stag)
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-/* Everything that is not in the batch. tx_lock and q_lock. */
+/* All requests outside the batch. tx_lock and q_lock. */
 static void drop_unbuilt_locked(struct iwarp_conn *c, struct iwarp_reqs *dropped)
 {
 	TAILQ_CONCAT(dropped, &c->ready, link);

@@ -14,11 +14,11 @@ enum {
 	F_CRC = 0x40,
 	F_REJECT = 0x20,
 	F_ENHANCED = 0x10,
-	/* Reserved in RFC 5044. A software receiver can take FPDUs that are longer than a segment
-	 * of TCP, and a sender whose kernel does the segmentation gains by them; but a receiver
-	 * need not (section 3), so it has to say so. Linux's siw has defined F_LONG for that, in
-	 * Requests and Replies, and does not use it. siw also repeats the bits of a Request in its
-	 * Reply, whatever they mean, so a Reply of ours has F_CONSENT beside it. */
+	/* F_LONG, reserved in RFC 5044. A software receiver can take FPDUs longer than a segment of
+	 * TCP, and a sender whose kernel does the segmentation gains by long FPDUs. But a receiver
+	 * need not take them (section 3), so a willing receiver has to say so. Linux's siw has
+	 * defined F_LONG for this, in Requests and Replies, and does not use it. siw also repeats
+	 * the bits of a Request in its Reply, so a Reply of ours has F_CONSENT beside F_LONG. */
 	F_LONG = 0x08,
 	F_CONSENT = 0x04,
 };

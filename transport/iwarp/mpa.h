@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * mpa: the frames that start an iWARP connection and the framing of what follows (RFC 5044, RFC
+ * mpa: the frames that start an iWARP connection and the framing of the later stream (RFC 5044, RFC
  * 6581). Pure functions: no I/O, no allocation.
  *
- * An FPDU is a 16-bit length, the ULPDU of that length, 0..3 bytes of pad and a CRC field that is
- * there whether used or not. Markers are not supported: a peer that insists on them is refused.
+ * An FPDU is a 16-bit length, the ULPDU of that length, 0..3 bytes of pad and a CRC field, present
+ * whether used or not. Markers are not supported: a peer that insists on markers is refused.
  */
 #ifndef RNFS_TRANSPORT_IWARP_MPA_H
 #define RNFS_TRANSPORT_IWARP_MPA_H
@@ -25,7 +25,7 @@ struct mpa_frame {
 	bool markers, crc, reject;
 	bool enhanced; /* ird, ord and the flags below are on the wire */
 	bool peer_to_peer, rtr_send, rtr_write, rtr_read;
-	bool long_fpdus; /* who sends this takes FPDUs of any length, see mpa.c */
+	bool long_fpdus; /* the sender of f takes FPDUs of any length, see mpa.c */
 	uint8_t rev;	 /* 1 or 2 */
 	uint16_t ird;	 /* 14 bits each */
 	uint16_t ord;
@@ -38,12 +38,11 @@ struct mpa_frame {
  * less MPA_WORDS_LEN if f is enhanced. */
 size_t mpa_encode(const struct mpa_frame *f, uint8_t *buf);
 
-/* Decodes the first MPA_HDR_LEN bytes. 0; -EPROTO: the key is not that of a Request (reply false)
- * or Reply (true); -EPROTONOSUPPORT: revision other than 1 and 2; -EMSGSIZE: pd_len over
- * MPA_MAX_PD. */
+/* Decodes the first MPA_HDR_LEN bytes. 0; -EPROTO: not the key of a Request (reply false) or Reply
+ * (true); -EPROTONOSUPPORT: revision other than 1 and 2; -EMSGSIZE: pd_len over MPA_MAX_PD. */
 int mpa_decode(const uint8_t hdr[MPA_HDR_LEN], bool reply, struct mpa_frame *f);
 /* Decodes the f->pd_len bytes behind the header; f->priv points into pd. 0, or -EMSGSIZE: too short
- * for the words that the header announces. */
+ * for the words announced by the header. */
 int mpa_decode_pd(struct mpa_frame *f, const uint8_t *pd);
 
 /* Bytes of pad behind a ULPDU of n bytes. */
@@ -54,7 +53,7 @@ static inline unsigned mpa_pad(unsigned n)
 
 #define MPA_MAX_MULPDU 64768 /* RFC 5044 section 3 */
 
-/* The longest ULPDU whose FPDU fits the TCP segment size emss (RFC 5044 section 4.5). */
+/* The longest ULPDU with an FPDU that fits the TCP segment size emss (RFC 5044 section 4.5). */
 static inline unsigned mpa_mulpdu(unsigned emss)
 {
 	unsigned n = emss < 128 ? 128 : emss & ~3u;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * cork: what one thread sends in a row leaves together.
+ * cork: sends several messages of one thread together.
  *
- * State of a thread, so without lock. Each connection with something that waits is in xprt[] once
- * and referenced: it may be lost meanwhile, and have been replaced. What its end or another
- * thread's message has sent earlier makes the flush() one for nothing.
+ * The state is a thread's own, so without lock. Each connection with a waiting message is in xprt[]
+ * once and referenced, since the connection may meanwhile be lost and replaced. flush() may find
+ * nothing left: the connection's end or another thread's message may have sent all earlier.
  */
 #include "transport/rpc/cork.h"
 
 #include "transport/rpc/xprt.h"
 
-#define XPRTS_MAX 8  /* what goes to more connections is sent at once */
-#define HELD_MAX  16 /* and so is what comes after so many messages */
+#define XPRTS_MAX 8  /* messages for further connections are sent at once */
+#define HELD_MAX  16 /* and so are messages after so many */
 
 struct cork {
 	bool in;

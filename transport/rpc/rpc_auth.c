@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * rpc_auth: who calls, and how the peer knows: what all flavors share.
+ * rpc_auth: the common part of all flavors.
  */
 #include "transport/rpc/rpc_auth.h"
 
@@ -15,7 +15,7 @@
 _Static_assert(RPC_MSG_MAX_CALL <= HEADER_MAX, "headroom is left for the transport");
 _Static_assert(RPC_MSG_MIN_REPLY + RPC_MSG_MAX_AUTH <= HEADER_MAX, "and before a reply");
 
-/* A call that is wrapped, as its caller made it. */
+/* A wrapped call, as its caller made it. */
 struct rpc_wrapped {
 	struct mem_buf *msg;
 	struct xdr_out args;
@@ -68,7 +68,7 @@ static struct mem_buf *wrapped_buf(
 	return buf;
 }
 
-/* Keeps what the caller made, and lets the transport see a call in one piece, without sinks. */
+/* Keeps the caller's version, and shows the transport a call in one piece, without sinks. */
 static int wrap_begin(struct rpc_call *call, uint32_t more)
 {
 	struct rpc_wrapped *w = call->wrapped;
@@ -90,7 +90,7 @@ static int wrap_begin(struct rpc_call *call, uint32_t more)
 		return -ENOMEM;
 	}
 	if (call->wrapped) {
-		mem_buf_unref(call->msg); /* of the transmission before */
+		mem_buf_unref(call->msg); /* of the last transmission */
 	} else {
 		for (unsigned i = 0; i < call->nsinks; i++)
 			reply += 4 + (uint64_t)call->sink[i].len;
@@ -144,7 +144,7 @@ int rpc_auth_unwrap(struct rpc_call *call, struct xdr_in *res, struct mem_buf **
 	*plain = NULL;
 	if (!a->ops->unwrap)
 		return 0;
-	/* nothing was offered that could have been placed */
+	/* no memory for payloads was offered */
 	if (res->npayloads == 0 && a->ops->unwrap(a, call, res, plain) == 0)
 		return 0;
 	*plain = mem_buf_unref(*plain);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * rpc_auth_sys: AUTH_SYS (RFC 5531 appendix A), a caller that says who it is. It proves nothing, so
- * that neither side looks at a verifier.
+ * rpc_auth_sys: AUTH_SYS (RFC 5531 appendix A): the caller names itself, without proof. So neither
+ * side looks at a verifier.
  */
 #include <pthread.h>
 #include <string.h>
@@ -53,7 +53,7 @@ void rpc_auth_sys_put_parms(
 {
 	uint32_t n = groups_of(cred);
 
-	xdr_put_u32(x, 0); /* stamp: means nothing to anyone */
+	xdr_put_u32(x, 0); /* stamp: without meaning */
 	xdr_put_opaque(x, machine, len);
 	xdr_put_u32(x, cred->uid);
 	xdr_put_u32(x, cred->gid);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * rpc_call: what a call needs whichever side makes it.
+ * rpc_call: the common part of calls by either side.
  */
 #include "transport/rpc/rpc_call.h"
 
@@ -54,8 +54,8 @@ void rpc_call_unhold(struct rpc_call *call)
 		seg_list_unref(&call->sink[i]);
 }
 
-/* Calls done with the blocks of the sinks in hold, which has room for them: done may free the call
- * and its lists, and what the sinks lie in must outlive done. */
+/* Calls done, then drops the references on the blocks of the sinks. hold has room for the blocks:
+ * done may free the call and its lists, and the memory of the sinks must outlive done. */
 static void end(struct rpc_call *call, int error, struct xdr_in *res, struct mem_buf **hold)
 {
 	struct xdr_in none;

@@ -4,8 +4,8 @@
  * rpc_cb: a server's calls to its client, on a connection that the client has made (RFC 8167; on
  * TCP the other direction of the stream).
  *
- * Who owns a call: its submitter until it is in the table, then the connection's thread, which
- * alone takes calls out and calls done.
+ * The owner of a call is its submitter until the call is in the table, then the connection's
+ * thread. The connection's thread alone takes calls out and calls done.
  */
 #include <errno.h>
 
@@ -13,7 +13,7 @@
 #include "transport/rpc/rpc_call.h"
 #include "transport/rpc/srv_conn.h"
 
-#define TIMEOUT_MS 10000 /* of calls that have none of their own */
+#define TIMEOUT_MS 10000 /* of calls without one of their own */
 #define TICK_MS	   100	 /* how often deadlines are looked at */
 
 int rpc_cb_init(
@@ -52,19 +52,19 @@ int rpc_cb_submit(struct rpc_call *call)
 	first = c->table.count == 1;
 	atomic_fetch_add_explicit(&c->table.senders, 1, memory_order_relaxed);
 	pthread_mutex_unlock(&c->table.lock);
-	rpc_xprt_ref(x); /* call may end, and with it its submitter's reference */
+	rpc_xprt_ref(x); /* call may end, and with it the submitter's reference */
 	rc = rpc_auth_marshal(call, call->cb_prog, call->cb_vers);
 	call->unsent = rc;
 	if (rc == 0)
 		x->ops->send_call(x, call, call->off);
 	atomic_fetch_sub_explicit(&c->table.senders, 1, memory_order_release);
 	if (first || rc < 0)
-		rpc_xprt_kick(x); /* its thread sleeps without looking at deadlines */
+		rpc_xprt_kick(x); /* the connection's thread sleeps without looking at deadlines */
 	rpc_xprt_unref(x);
 	return 0;
 }
 
-/* Ends those calls that are overdue or could not be marshalled, or all of them with error. */
+/* Ends the overdue calls and those that could not be marshalled, or all calls with error. */
 static void end_calls(struct srv_conn *c, bool all, int error)
 {
 	uint64_t now = clock_coarse_ns();

@@ -8,12 +8,12 @@
  *   up     c->xprt is set; the thread sleeps in its progress(). A call goes from the submitting
  *          thread straight to the connection.
  *   down   c->xprt is NULL; the thread sleeps on c->kick_fd. Calls queue in the table (WAIT). A
- *          short-lived connector thread makes the next attempt, so that cancelling, time-outs and
- *          the end are never held up by a server that is silent.
+ *          short-lived connector thread makes the next attempt. So a silent server never delays
+ *          cancelling, time-outs and the end.
  *
- * up -> down: progress() said -ENOTCONN. That is also how a time-out ends: an RPC is never sent
- * again on a live connection (RFC 8166 section 4.2.1, RFC 8881 section 2.9.2), so the connection is
- * shut down first. All calls are taken back from the connection and wait. down -> up: the connector
+ * up -> down: progress() said -ENOTCONN. A time-out ends the same way: an RPC is never sent again
+ * on a live connection (RFC 8166 section 4.2.1, RFC 8881 section 2.9.2), so the connection is shut
+ * down first. All calls are taken back from the connection and wait. down -> up: the connector
  * delivered a connection; every waiting call is sent, with its old XID.
  */
 #include <errno.h>
@@ -46,8 +46,9 @@ void client_transmit(struct rpc_client *c, struct rpc_xprt *x, struct rpc_call *
 	int rc = rpc_auth_marshal(call, c->p.prog, c->p.vers);
 
 	call->unsent = rc;
-	/* Not taken means that the connection is gone: the progress thread is about to find that
-	 * out and finds the call in the table. call must not be touched after this. */
+	/* A call that was not taken is still in the table. The connection is gone, and the progress
+	 * thread is about to find out and take the call back. call must not be touched after
+	 * this. */
 	if (rc == 0) {
 		x->ops->send_call(x, call, call->off);
 		return;
@@ -102,7 +103,7 @@ int rpc_call_submit(struct rpc_call *call)
 		c->min_timeout_ms = ms;
 		client_wake_locked(c);
 	}
-	if (call->cancelled) /* before it was submitted */
+	if (call->cancelled) /* before its submission */
 		client_wake_locked(c);
 	rpc_count(&c->stats.calls, 1);
 	atomic_fetch_add_explicit(&c->table.senders, 1, memory_order_relaxed);
@@ -332,7 +333,7 @@ static void client_went_down(struct rpc_client *c)
 			client_fail(c, call, -ETIMEDOUT);
 }
 
-/* down -> up: sends every call that waits, with its old XID. */
+/* down -> up: sends every waiting call, with its old XID. */
 static void client_came_up(struct rpc_client *c, struct rpc_xprt *x)
 {
 	uint64_t now = clock_coarse_ns();
@@ -376,7 +377,7 @@ static void client_progress_down(struct rpc_client *c)
 
 	poll(&pfd, 1, ms);
 	if ((pfd.revents & POLLIN) && read(c->kick_fd, &n, sizeof(n)) < 0)
-		return; /* someone else's read: none */
+		return; /* another reader was faster */
 	if (!rpc_connector_collect(&c->connector, &x))
 		return;
 	if (x) {
@@ -407,7 +408,7 @@ static void *client_main(void *arg)
 	rpc_connector_finish(&c->connector);
 	if (c->xprt) {
 		c->xprt->ops->shutdown(c->xprt);
-		/* what has arrived is still delivered */
+		/* arrived replies are still delivered */
 		for (int i = 0; i < 200 && c->xprt->ops->progress(c->xprt, 10) == 0; i++)
 			;
 		client_went_down(c);
@@ -429,7 +430,7 @@ static void client_release(struct rpc_client *c)
 	free(c);
 }
 
-/* The address of the first connection is the one of all further ones. */
+/* The address of the first connection is also the address of all further ones. */
 static void take_choice(struct rpc_client *c)
 {
 	const struct dial_addr *a = dial_chosen(c->p.choice, c->p.nchoice);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * rpc_client: the requester's end, inside: what its files share. Its users see rpc.h.
+ * rpc_client: the requester's end, shared by its own files. Users include rpc.h.
  *
- * Who owns a call: its submitter until it is in the table, then the progress thread, which alone
- * removes calls and calls done. c->table.lock guards c->xprt, closing and the fields of struct
- * rpc_table; the rest of the client belongs to the progress thread. No callback under the lock.
+ * The owner of a call is its submitter until the call is in the table, then the progress thread.
+ * The progress thread alone removes calls and calls done. c->table.lock guards c->xprt, closing and
+ * the fields of struct rpc_table; the rest of the client belongs to the progress thread. No
+ * callback under the lock.
  */
 #ifndef RNFS_TRANSPORT_RPC_RPC_CLIENT_H
 #define RNFS_TRANSPORT_RPC_RPC_CLIENT_H
@@ -38,37 +39,40 @@ struct rpc_client {
 	bool replied; /* on this connection */
 	uint64_t up_since;
 	uint64_t again_at; /* when the first of the calls to be asked again is due; 0: none is */
-	bool silent; /* it was told that the server does not answer, and not that it does again */
+	bool silent; /* answers() or the log was told that the server is silent, and not yet the
+		      * contrary */
 };
 
-/* Marshals call and gives it to x; it is the progress thread's business if that fails (unsent). By
- * the call's sender, or the progress thread; no lock is held. */
+/* Marshals call and gives it to x. After a failure (call->unsent) the progress thread takes over.
+ * Called by the call's sender or the progress thread; no lock is held. */
 void client_transmit(struct rpc_client *c, struct rpc_xprt *x, struct rpc_call *call);
 
 /* --- rpc_client.c, for the progress thread ---------------------------------------------------- */
 
-/* Takes the next call out that want() picks; NULL when none is left. */
+/* The next call from slot *at on that want() picks, still in the table; NULL when none is left. */
 struct rpc_call *client_pick(struct rpc_client *c, uint32_t *at,
 	bool (*want)(struct rpc_client *c, struct rpc_call *call, uint64_t now), uint64_t now);
-/* Ends a call that has no reply. Its sender must be through (quiesce). */
+/* Ends a call without a reply. Its sender must be through (quiesce). */
 void client_fail(struct rpc_client *c, struct rpc_call *call, int error);
 
 /* --- rpc_client_timer.c, likewise ------------------------------------------------------------- */
 
-/* Tells once, until there is an answer, that the server says nothing. */
+/* Tells once, until there is an answer, that the server is silent. */
 void client_not_responding(struct rpc_client *c);
 /* How long the thread may sleep, in ms, without missing a deadline by much. */
 int client_tick_ms(struct rpc_client *c);
 /* Looks at all deadlines, now and then. */
 void client_check_timers(struct rpc_client *c);
-/* The answer whose header is h refuses the call. SYSTEM_ERR is what a server says that is short of
- * memory, among other things: a hard client asks again, with the same XID, as nothing was carried
- * out. A rejected credential is refreshed, and the same. True: call stays in the table. */
+/* The reply with header h refuses the call. A server says SYSTEM_ERR when short of memory, among
+ * other things. A hard client then asks again with the same XID, as nothing was carried out. After
+ * a rejected credential the client asks again with a refreshed one. True: call stays in the
+ * table. */
 bool client_ask_again(struct rpc_client *c, struct rpc_call *call, const struct rpc_reply_hdr *h);
-/* call->unsent says why it was not sent: ends it, or has it marshalled again later. */
+/* Ends a call that was not sent, or has it marshalled again later. call->unsent holds the
+ * reason. */
 void client_unsent(struct rpc_client *c, struct rpc_call *call);
-/* Sends those again that were to be asked again and have waited for long enough. Only while there
- * is a connection. Returns ms until the next is due, or max. */
+/* Sends the calls to be asked again whose pause is over. Only while there is a connection. Returns
+ * ms until the next is due, or max. */
 int client_send_again(struct rpc_client *c, int max);
 
 #endif

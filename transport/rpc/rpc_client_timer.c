@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * rpc_client_timer: what a client does when time has passed: calls that are overdue, and calls that
- * the server asked to be sent again later.
+ * rpc_client_timer: a client's actions after a time: overdue calls, and calls to be sent again
+ * after a pause.
  *
- * An overdue call counts a time-out; the connection is shut down, so that everything under way is
- * sent again over another. A soft client gives the call up after so many of them. A call answered
- * SYSTEM_ERR goes back to WAIT with a pause that doubles, and is sent again on the same connection.
- * So does one whose credential is to be refreshed, or that there was no memory to wrap.
+ * An overdue call counts a time-out. The connection is shut down, and all calls under way are sent
+ * again over another. A soft client gives a call up after `retrans` time-outs of the call. A call
+ * answered SYSTEM_ERR goes back to WAIT with a pause that doubles, and is sent again on the same
+ * connection. So does a call that waits for another credential, or for memory to wrap.
  */
 #include <errno.h>
 #include <string.h>
@@ -25,7 +25,7 @@
 	2 /* credentials of one call that a server may reject, and another is tried                \
 	   */
 
-/* Counts a time-out; picks the call if it was its last. */
+/* Counts a time-out; picks a call after its last time-out. */
 static bool want_given_up(struct rpc_client *c, struct rpc_call *call, uint64_t now)
 {
 	if (call->deadline_ns > now)
@@ -91,7 +91,7 @@ static uint64_t again_ns(const struct rpc_client *c, const struct rpc_call *call
 	return ms * (c->p.retrans ? c->p.retrans : 1) * NSEC_PER_MSEC;
 }
 
-/* Has call sent again after a pause, unless that has been tried for long enough. */
+/* Has call sent again after a pause, unless the client has tried for long enough. */
 static bool put_off(struct rpc_client *c, struct rpc_call *call)
 {
 	uint64_t now = clock_coarse_ns();

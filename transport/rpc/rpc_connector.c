@@ -16,7 +16,7 @@
 #define SHORT_LIVED_MS 20 /* before replacing a connection that lived less than a second */
 #define BACKOFF_MIN_MS 100
 #define BACKOFF_MAX_MS 5000
-#define REMEMBER_MS    600000 /* after a longer life a server may have been replaced by a newer */
+#define REMEMBER_MS    600000 /* after a longer life a newer server may be there */
 
 int rpc_connector_init(struct rpc_connector *n, const struct rpc_client_params *p,
 	const struct rpc_xprt_up *up, struct rpc_counts *stats, int kick_fd)
@@ -35,7 +35,7 @@ void rpc_connector_abort(struct rpc_connector *n)
 	uint64_t one = 1;
 
 	if (write(n->abort_fd, &one, sizeof(one)) < 0)
-		log_ctrl("eventfd: %s", strerror(errno)); /* it still ends in connect_ms */
+		log_ctrl("eventfd: %s", strerror(errno)); /* the attempt still ends in connect_ms */
 }
 
 static struct rpc_xprt *connector_join(struct rpc_connector *n)
@@ -66,7 +66,7 @@ struct rpc_xprt *rpc_connector_connect(struct rpc_connector *n, int abort_fd, st
 	struct rpc_xprt *x;
 
 	up.abort_fd = abort_fd;
-	/* now and then from another: somebody on the way may not let the old one through */
+	/* now and then from another port: a firewall may block the old one */
 	up.from_port = n->attempts++ % 4 == 3 ? 0 : n->from_port;
 	up.rdma_version = n->rdma_version;
 	x = n->p->proto == RPC_TCP ? tcp_connect(n->p, &up, e) : rpcrdma_connect(n->p, &up, e);

@@ -6,9 +6,9 @@
  *   idle --rpc_connector_start(), once retry_at has come--> running --thread ends--> done
  *     ^----------------------rpc_connector_collect()--------------------------------'
  *
- * An attempt may block for connect_ms; a thread of its own makes it, writes kick_fd when it has an
- * outcome, and ends. The pause between attempts doubles until one has led to a connection that
- * worked.
+ * An attempt may block for connect_ms. A thread of its own makes the attempt, writes kick_fd at the
+ * outcome, and ends. The pause between attempts doubles until an attempt has led to a connection
+ * that worked.
  *
  * Threads: one, the owner's, calls these functions; the attempt's thread touches only attempts,
  * xprt, err and done. No lock.
@@ -23,7 +23,7 @@
 
 struct rpc_connector {
 	const struct rpc_client_params *p;
-	struct rpc_xprt_up up;	  /* what every connection is given */
+	struct rpc_xprt_up up;	  /* for every connection */
 	struct rpc_counts *stats; /* likewise */
 	int kick_fd;		  /* an attempt has ended: written */
 	int abort_fd;		  /* readable: attempts give up */
@@ -46,23 +46,27 @@ int rpc_connector_init(struct rpc_connector *n, const struct rpc_client_params *
 	const struct rpc_xprt_up *up, struct rpc_counts *stats, int kick_fd);
 /* Any thread: the attempt under way, and any later one, gives up. */
 void rpc_connector_abort(struct rpc_connector *n);
-/* Ends the attempt under way, and the connection that it may have made. */
+/* Ends the attempt under way, and a connection that the attempt has made. */
 void rpc_connector_finish(struct rpc_connector *n);
 
-/* Makes a connection here and now; a readable abort_fd ends it (0 or -1: none). NULL with *e set.
- */
+/* Makes a connection in the calling thread; a readable abort_fd ends the attempt (0 or -1: none).
+ * NULL with *e set. */
 struct rpc_xprt *rpc_connector_connect(struct rpc_connector *n, int abort_fd, struct err *e);
 
-/* Starts an attempt if none runs and the pause is over. Returns ms until it is, at most max. */
+/* Starts an attempt if none runs and the pause is over. Returns the ms of pause left, at most
+ * max. */
 int rpc_connector_start(struct rpc_connector *n, int max);
 /* Has the attempt ended? Then *x is its connection, or NULL: n->err says why, and the next attempt
  * waits. */
 bool rpc_connector_collect(struct rpc_connector *n, struct rpc_xprt **x);
-/* The connection x was lost, which lived for lived_ns. worked: it has carried an answer. One that
- * worked is replaced at once, one that did not after a pause that grows each time. The next begins
- * with the version of RPC-over-RDMA that x spoke last: what the server has just refused it is not
- * asked again. But after a connection that lived for ten minutes or more it begins with the best,
- * since the server may be a newer one by then: at the cost of one refused message. */
+/* The connection x was lost after lived_ns. worked: x has carried an answer. Such a connection is
+ * replaced at once, or after 20 ms if it lived for less than a second. The pause after a connection
+ * that did not work grows each time.
+ *
+ * The next attempt begins with the last version of RPC-over-RDMA on x, so the server is not asked
+ * again for a version that it has just refused. After a life of ten minutes or more the next
+ * attempt begins with the best version, at the cost of one refused message: the server may be a
+ * newer one by then. */
 void rpc_connector_lost(
 	struct rpc_connector *n, const struct rpc_xprt *x, bool worked, uint64_t lived_ns);
 

@@ -24,7 +24,7 @@ void rpc_msg_put_call(struct xdr_out *x, uint32_t xid, uint32_t prog, uint32_t v
 	xdr_put_u32(x, proc);
 }
 
-/* False if it is longer than it may be; x then stands behind its length word. */
+/* False if the body is too long; x then stands behind the length word. */
 static bool get_auth(struct xdr_in *x, struct rpc_opaque_auth *a)
 {
 	a->flavor = xdr_get_u32(x);

@@ -4,9 +4,9 @@
  * rpc_msg: the header of an ONC RPC message, both kinds, both ways (RFC 5531 sections 8, 9 and
  * appendix A). Pure coders: bytes in, struct out, and the reverse.
  *
- * Credentials and verifiers are bytes here; rpc_auth.h gives them a meaning. Headers of replies are
- * written backwards: they end where the results begin, so that a message is one contiguous piece of
- * memory whatever its verifier's size.
+ * Credentials and verifiers are bytes here; rpc_auth.h gives the bytes a meaning. Headers of
+ * replies are written backwards: a header ends where the results begin. So a message is one
+ * contiguous piece of memory for any size of verifier.
  */
 #ifndef RNFS_TRANSPORT_RPC_RPC_MSG_H
 #define RNFS_TRANSPORT_RPC_RPC_MSG_H
@@ -25,7 +25,7 @@ enum rpc_msg_type {
 #define RPC_MSG_MAX_CALL  232 /* bytes of a call's header with AUTH_NONE or AUTH_SYS, at most */
 #define RPC_MSG_MIN_REPLY 24  /* bytes of an accepted reply's header with an empty verifier */
 
-/* auth_stat, those that this program says. */
+/* The values of auth_stat that this program sends or sets. */
 enum rpc_auth_stat {
 	RPC_AUTH_OK = 0,
 	RPC_AUTH_BADCRED = 1,
@@ -46,10 +46,10 @@ void rpc_msg_put_auth(struct xdr_out *x, const struct rpc_opaque_auth *a);
 
 struct rpc_call_hdr {
 	uint32_t xid, prog, vers, proc;
-	struct rpc_opaque_auth cred, verf; /* they lie in the message */
+	struct rpc_opaque_auth cred, verf; /* both lie in the message */
 };
 
-/* What is wrong with a call that can be answered. */
+/* The defect of a call that can be answered. */
 enum rpc_deny {
 	RPC_DENY_NOT,	  /* nothing */
 	RPC_DENY_VERSION, /* RPC_MISMATCH: no version 2 message */
@@ -61,17 +61,16 @@ enum rpc_deny {
 /* Puts the RPC_MSG_CALL_HEAD bytes of a call from its XID on; credential and verifier follow. */
 void rpc_msg_put_call(struct xdr_out *x, uint32_t xid, uint32_t prog, uint32_t vers, uint32_t proc);
 
-/* Reads the header of a call; x stands at the arguments afterwards. 0, or -EBADMSG if this is no
- * call that can be answered. *deny: what to refuse it for; then only xid is certain. */
+/* Reads the header of a call; x stands at the arguments afterwards. 0, or -EBADMSG if no answer is
+ * possible. *deny: the reason to refuse the call, if any; then only xid is certain. */
 int rpc_msg_get_call(struct xdr_in *x, struct rpc_call_hdr *h, enum rpc_deny *deny);
 
-/* Writes the header of an accepted reply so that it ends at msg + end; returns the offset of its
- * XID word. verf: NULL for an empty one. For PROG_MISMATCH the two version numbers are to follow,
- * as results. */
+/* Writes the header of an accepted reply up to msg + end; returns the offset of the XID word. verf:
+ * NULL for an empty one. For PROG_MISMATCH the two version numbers are to follow, as results. */
 uint32_t rpc_msg_put_accepted(uint8_t *msg, uint32_t end, uint32_t xid,
 	const struct rpc_opaque_auth *verf, enum rpc_accept stat);
 
-/* The same for a denied reply, complete in itself: RPC_MISMATCH, or AUTH_ERROR for that reason. */
+/* The same for a denied reply, complete in itself: RPC_MISMATCH, or AUTH_ERROR with auth_stat. */
 uint32_t rpc_msg_put_mismatch(uint8_t *msg, uint32_t end, uint32_t xid);
 uint32_t rpc_msg_put_auth_error(uint8_t *msg, uint32_t end, uint32_t xid, uint32_t auth_stat);
 

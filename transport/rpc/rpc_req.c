@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * rpc_req: a request from the wire to the service and its answer back, the same in both roles (a
- * server's requests, a client's callbacks) and on every kind of connection.
+ * rpc_req: a request from the wire to the service and its answer back. Both roles (a server's
+ * requests, a client's callbacks) and every kind of connection use the same code.
  *
  * Life: rpc_req_new() by the connection, rpc_req_parse(), rpc_req_deliver() -> up.request(); then,
  * from any thread, rpc_req_begin(), results, rpc_req_reply() -> send_reply(), or rpc_req_drop().
- * The request holds a reference on its connection, so answering after the connection has gone is
- * safe. One thread at a time owns a request.
+ * The request holds a reference on its connection, so an answer is safe even after the connection
+ * is gone. One thread at a time owns a request.
  */
 #include <assert.h>
 #include <errno.h>
@@ -25,7 +25,7 @@ static void note_activity(struct rpc_xprt *x)
 
 struct rpc_req *rpc_req_new(struct rpc_xprt *x)
 {
-	/* acquire, release: between the thread that freed it and this one */
+	/* acquire, release: between the thread that freed req and this thread */
 	struct rpc_req *req = atomic_exchange_explicit(&x->spare, NULL, memory_order_acquire);
 
 	if (!req)
@@ -51,7 +51,7 @@ void rpc_req_free(struct rpc_req *req)
 	free(atomic_exchange_explicit(&x->spare, req, memory_order_acq_rel));
 	note_activity(x);
 	atomic_fetch_sub_explicit(
-		&x->reqs, 1, memory_order_release); /* after the time: see find_idle_locked() */
+		&x->reqs, 1, memory_order_release); /* after active_ns: see find_idle_locked() */
 	rpc_xprt_unref(x);
 }
 
@@ -108,7 +108,7 @@ int rpc_req_begin(struct rpc_req *req, size_t res_cap)
 	return 0;
 }
 
-/* The first sink that is not in `used` and is for an operation that begins at from, or -1. */
+/* The first sink outside `used` for an operation that begins at from, or -1. */
 static int find_sink(const struct rpc_req *req, unsigned used, uint32_t from)
 {
 	for (unsigned i = 0; i < req->nsinks; i++)
@@ -233,6 +233,6 @@ void rpc_req_reply(struct rpc_req *req, enum rpc_accept stat)
 	x->ops->send_reply(x, req, req->off);
 	return;
 no_memory:
-	x->ops->shutdown(x); /* who waits for an answer would do so until it times out */
+	x->ops->shutdown(x); /* else the peer would wait for an answer until it times out */
 	rpc_req_drop(req);
 }

@@ -54,7 +54,7 @@ static void server_add(struct rpc_server *s, struct rpc_xprt *x)
 	}
 }
 
-/* Asks the owner whether x may come in, and lets him wrap it. */
+/* Asks the owner whether x may come in, and lets the owner wrap x. */
 static bool server_takes(struct rpc_server *s, struct rpc_xprt *x)
 {
 	if (s->p.admit && !s->p.admit(s->p.ctx, x))
@@ -84,7 +84,7 @@ static void *server_main(void *arg)
 			server_add(s, x);
 		else if (rc != -EAGAIN) {
 			log_warn("%s", e.msg);
-			/* out of descriptors or memory: the connection stays readable */
+			/* out of descriptors or memory: the listener stays readable */
 			poll(&pfd[1], 1, 100);
 		}
 	}

@@ -22,8 +22,7 @@ int rpc_table_init(struct rpc_table *t)
 	t->cap = CAP_START;
 	t->count = 0;
 	t->senders = 0;
-	/* A restarted client must not meet its former self in a server's duplicate request cache.
-	 */
+	/* So a restarted client does not reuse XIDs of a server's duplicate request cache. */
 	if (getrandom(&t->next_xid, sizeof(t->next_xid), GRND_NONBLOCK) < 0)
 		t->next_xid = (uint32_t)clock_coarse_ns() * 2654435761u;
 	pthread_mutex_init(&t->lock, NULL);

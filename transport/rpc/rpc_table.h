@@ -4,13 +4,13 @@
  * rpc_table: the calls under way on one side, found by XID in constant time.
  *
  * The table is direct-mapped: a call lives at slot[xid & (cap - 1)]. XIDs are handed out in order
- * from a random start and skip those whose slot is taken, so nothing ever collides; when the table
- * is half full it doubles, and what was apart stays apart.
+ * from a random start. An XID with a taken slot is skipped, so calls never collide. When the table
+ * is half full it doubles, and calls in different slots stay in different slots.
  *
- * Handing a call to a connection happens outside the lock. `senders` counts threads that are
- * between adding a call and the return of send_call(); rpc_table_quiesce_locked() waits for them,
- * so that the progress thread can take calls back from a connection knowing that nobody is giving
- * it one at the same moment. A sender never takes the lock before it is done.
+ * A call is handed to a connection outside the lock. `senders` counts threads between adding a call
+ * and the return of send_call(). rpc_table_quiesce_locked() waits for these threads. The progress
+ * thread can then take calls back from a connection without a sender at work. A sender never takes
+ * the lock before it is done.
  */
 #ifndef RNFS_TRANSPORT_RPC_RPC_TABLE_H
 #define RNFS_TRANSPORT_RPC_RPC_TABLE_H
@@ -35,22 +35,22 @@ struct rpc_table {
 	_Atomic int senders;	/* incremented under lock only */
 };
 
-/* An empty table, whose XIDs begin anywhere. 0 or -ENOMEM. */
+/* An empty table. XIDs begin at a random number. 0 or -ENOMEM. */
 int rpc_table_init(struct rpc_table *t);
 /* No call is in it. */
 void rpc_table_fini(struct rpc_table *t);
 
 /* Gives call an XID and a place. 0, or -ENOMEM: it is not in the table. */
 int rpc_table_add_locked(struct rpc_table *t, struct rpc_call *call);
-/* Takes it out, if it is there; its state is IDLE then. */
+/* Takes call out, if it is there; then its state is IDLE. */
 void rpc_table_remove_locked(struct rpc_table *t, struct rpc_call *call);
-/* The call with that XID that is SENT, or NULL. Takes the lock; what it returns stays only where
- * the caller alone removes calls: on the progress thread. */
+/* The call with that XID in state SENT, or NULL. Takes the lock. The result stays valid only on a
+ * thread that alone removes calls: the progress thread. */
 struct rpc_call *rpc_table_find(struct rpc_table *t, uint32_t xid);
 
-/* The first call at slot *at or later, *at then stands behind it; NULL at the end. When the table
- * grows during a walk, calls may be seen twice but none is missed: what a walk does must bear that.
- */
+/* The first call at slot *at or later; *at then stands behind it. NULL at the end. When the table
+ * grows during a walk, the walk may see calls twice, but misses none; a caller must allow for
+ * repeats. */
 struct rpc_call *rpc_table_next_locked(struct rpc_table *t, uint32_t *at);
 
 /* Waits until no sender is under way (they never block). */

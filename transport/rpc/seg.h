@@ -2,16 +2,16 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * seg: payload as a list of segments: the data of one item (of a READ, of a WRITE) in the order of
- * its bytes, wherever they lie.
+ * its bytes, wherever the bytes lie.
  *
- * A segment is a piece of memory of any address and length, and the pool's block that keeps it
- * alive. A list of one segment carries it in itself; one of several points to an array that stays
- * the caller's and must stay as it is until the message is done. So a list is a value: it may be
- * copied, and cut without touching the array. XDR's rule of four bytes holds for the item as a
- * whole only, at its end; segments know nothing of it.
+ * A segment is a piece of memory of any address and length, with the pool's block that keeps the
+ * memory alive. A list of one segment carries the segment inside. A list of several points to an
+ * array of the caller's. The array must stay unchanged until the message is done. So a list is a
+ * value: a user may copy it, and cut it without touching the array. XDR's rule of four bytes holds
+ * for the item as a whole only, at its end; segments know nothing of the rule.
  *
- * Who has a list does not have a reference. seg_list_ref() takes one on each block, for as long as
- * somebody else may let go of it; seg_list_unref() drops them, of the same list.
+ * A list holds no references. seg_list_ref() takes one on each block, for as long as another owner
+ * may let go of the block; seg_list_unref() of the same list drops the references.
  *
  * Pure but for the references. A list is owned by one thread at a time; several lists may share an
  * array.
@@ -25,12 +25,13 @@
 
 #include "transport/mem.h"
 
-/* Segments of a list at most: pages of 4 KiB that hold the largest message, wherever it begins. */
+/* Most segments of a list: pages of 4 KiB for the largest message, wherever it begins. */
 #define SEG_LIST_MAX (MEM_MAX_SIZE / 4096 + 1)
 
 struct seg {
 	struct mem_sge at;
-	struct mem_buf *hold; /* the block it lies in; NULL: its owner sees to it that it stays */
+	struct mem_buf *hold; /* the block that keeps `at` alive; NULL: the owner of the memory
+			       * keeps it */
 };
 
 struct seg_list {
@@ -41,7 +42,7 @@ struct seg_list {
 	struct seg one;	       /* n == 1: the segment */
 };
 
-/* The same as an initialiser, of len bytes at addr that no pool knows. */
+/* The same as an initialiser, of len bytes at addr outside all pools. */
 #define SEG_LIST_MEM(addr_, len_)                                                                  \
 	{                                                                                          \
 		.len = (len_), .n = 1, .one = {.at = {.addr = (addr_), .len = (len_)} }            \
@@ -69,15 +70,15 @@ struct seg_list seg_list_cut(const struct seg_list *l, uint32_t off, uint32_t le
 /* Do both begin at the same byte of memory? */
 bool seg_list_same(const struct seg_list *a, const struct seg_list *b);
 
-/* One reference on each block, where several segments in a row lie in it one for all of them; and
- * their end. Any thread. */
+/* Takes one reference on each block, one for several segments in a row in the same block; and drops
+ * them. Any thread. */
 void seg_list_ref(const struct seg_list *l);
 void seg_list_unref(const struct seg_list *l);
-/* The blocks of l, each but once in a row of segments that lie in it: as seg_list_unref() would
- * drop them. At most SEG_LIST_MAX. Returns how many. */
+/* The blocks of l, once for each row of segments in the same block: as seg_list_unref() would drop
+ * them. At most SEG_LIST_MAX. Returns how many. */
 unsigned seg_list_holds(const struct seg_list *l, struct mem_buf **hold);
 
-/* Bytes of those blocks, which are as many at least as those of l. */
+/* Bytes of those blocks: at least the bytes of l, if each segment has a block. */
 size_t seg_list_kept(const struct seg_list *l);
 
 /* --- walking ---------------------------------------------------------------------------------- */
@@ -85,8 +86,8 @@ size_t seg_list_kept(const struct seg_list *l);
 struct seg_iter {
 	const struct seg_list *l;
 	uint32_t i;    /* the segment that comes next ... */
-	uint32_t off;  /* ... and the bytes of it that were taken */
-	uint32_t left; /* bytes of the list that were not */
+	uint32_t off;  /* ... and the bytes already taken of the segment */
+	uint32_t left; /* bytes of the list not taken yet */
 };
 
 static inline struct seg_iter seg_iter_of(const struct seg_list *l)
@@ -102,7 +103,8 @@ bool seg_next(struct seg_iter *it, uint32_t max, struct mem_sge *at, struct mem_
 bool seg_next_joined(struct seg_iter *it, uint32_t max, struct mem_sge *at);
 /* How many times seg_next_joined() returns true. */
 unsigned seg_list_count_joined(const struct seg_list *l, uint32_t max);
-/* The rest of the list as iovecs, at most max of them. Returns how many; it stays where it is. */
+/* The rest of the list as iovecs, at most max of them. Returns how many. The iterator does not
+ * move. */
 unsigned seg_iter_iov(struct seg_iter it, struct iovec *iov, unsigned max);
 /* Passes over the next n bytes. */
 void seg_iter_skip(struct seg_iter *it, uint32_t n);

@@ -3,10 +3,10 @@
  *
  * srv_conn: a connection of a server, and its thread.
  *
- * A connection has first_ms to make its first call. Memory is short: what one connection can keep
- * of it is bounded by what the others have left (mem_pool_share()); and while it is short, a
- * connection on which nothing has moved for SRV_STILL_MS, although the peer has answers to read or
- * a message to finish, is closed.
+ * A connection has first_ms to make its first call. Memory is short: the memory that one connection
+ * can keep is bounded by the free rest (mem_pool_share()). While memory is short, a still
+ * connection is closed: one without any moved byte for SRV_STILL_MS, although the peer has answers
+ * to read or a message to finish.
  */
 #include "transport/rpc/srv_conn.h"
 
@@ -54,7 +54,7 @@ static int conn_establish(struct srv_conn *c)
 	return rc;
 }
 
-/* How long it may sleep, at most max ms, until it is clear whether it calls at all. */
+/* How long the thread may sleep, at most max ms, before it must check for a first call. */
 static int watch_first(struct srv_conn *c, int max)
 {
 	uint64_t left = c->p->first_ms * NSEC_PER_MSEC, age;
@@ -71,7 +71,8 @@ static int watch_first(struct srv_conn *c, int max)
 	return left < (unsigned)max ? (int)left : max;
 }
 
-/* While memory is kept for the peer: how long it may sleep until it is clear whether it gets on. */
+/* While memory is kept for the peer: how long the thread may sleep before it must check for
+ * progress. */
 static int watch_still(struct srv_conn *c, int max)
 {
 	uint64_t moved, now;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * srv_places: which connections a server has, and who gives his place to a newcomer.
+ * srv_places: the places for connections of a server, and the choice of a connection that gives its
+ * place to a newcomer.
  */
 #include "transport/rpc/srv_places.h"
 
@@ -24,7 +25,7 @@ void srv_places_finish(struct srv_places *p)
 	pthread_mutex_destroy(&p->lock);
 }
 
-/* --- who gives way -----------------------------------------------------------------------------
+/* --- giving way --------------------------------------------------------------------------------
  */
 
 /* The connection idle longest, and long enough; NULL if there is none. */
@@ -36,7 +37,7 @@ static struct srv_conn *find_idle_locked(struct srv_places *p)
 	TAILQ_FOREACH (c, &p->conns, link) {
 		uint64_t last;
 
-		/* acquire: a request that has ended has left its time */
+		/* acquire: the end of a request has left its time in active_ns */
 		if (c->evicted || atomic_load_explicit(&c->x->reqs, memory_order_acquire))
 			continue;
 		last = atomic_load_explicit(&c->x->active_ns, memory_order_relaxed);
@@ -50,7 +51,7 @@ static struct srv_conn *find_idle_locked(struct srv_places *p)
 	return best;
 }
 
-/* A set of connections: those of one holder or, if that is a site's key, of one site. */
+/* Is c of the set: the connections of one holder or, for a site's key, of one site? */
 static bool is_of(const struct srv_conn *c, const struct share_key *set)
 {
 	struct share_key site;
@@ -68,7 +69,7 @@ static struct share_key widest(const struct share_key *key)
 	return share_key_site(key, &site) ? site : *key;
 }
 
-/* What a set can best spare of its connections, of those quiet for so long; or NULL. any: also one
+/* The connection that a set can best spare, quiet for at least quiet_ns; or NULL. any: also one
  * whose requests are carried out at this moment. */
 static struct srv_conn *find_spare_locked(
 	struct srv_places *p, const struct share_key *set, uint64_t quiet_ns, bool any)
@@ -108,8 +109,8 @@ static unsigned count_locked(struct srv_places *p, const struct share_key *set)
 	return n;
 }
 
-/* The set with the most connections, of all or, within a site, of its holders; of equals the one
- * that is `own`. *n: so many. */
+/* The set with the most connections, of all sets or, within a site, of its holders; `own` wins a
+ * tie. *n: its number of connections. */
 static struct share_key find_largest_locked(struct srv_places *p, const struct share_key *site,
 	const struct share_key *own, unsigned *n)
 {
@@ -132,7 +133,7 @@ static struct share_key find_largest_locked(struct srv_places *p, const struct s
 	return largest;
 }
 
-/* A connection that those with the most of them are to give up for one of key's, or NULL. */
+/* A connection that the set with the most of them is to give up for one of key's, or NULL. */
 static struct srv_conn *find_fair_locked(struct srv_places *p, const struct share_key *key)
 {
 	const struct share_key none = {.site = UINT32_MAX};
@@ -153,7 +154,7 @@ static struct srv_conn *find_fair_locked(struct srv_places *p, const struct shar
 	return c ? c : find_spare_locked(p, key, QUIET_MS * NSEC_PER_MSEC, false);
 }
 
-/* Whether there is a place for a connection of key's, or one could be made. */
+/* Is there a place for a connection of key's? If not, makes one if possible. */
 static bool make_place_locked(struct srv_places *p, const struct share_key *key)
 {
 	unsigned kept = share_key_owns(key) ? 0 : p->max / SRV_OWN;

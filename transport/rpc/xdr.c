@@ -174,7 +174,7 @@ uint32_t xdr_get_count(struct xdr_in *x, uint32_t max, size_t elem_min)
 	return x->bad ? 0 : n;
 }
 
-/* The payload that stands at the cursor, or NULL if the data is in the stream. */
+/* The payload at the cursor, or NULL if the data is in the stream. */
 static struct xdr_payload *payload_here(struct xdr_in *x, uint32_t n)
 {
 	struct xdr_payload *next = NULL;
@@ -186,7 +186,7 @@ static struct xdr_payload *payload_here(struct xdr_in *x, uint32_t n)
 			continue;
 		if (p->pos == x->pos)
 			return p;
-		/* a chunk that the peer did not use stands for nothing */
+		/* a chunk that the peer did not use counts as no payload */
 		if (p->pos == XDR_POS_NEXT && p->data.len != 0 && !next)
 			next = p;
 	}

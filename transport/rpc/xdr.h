@@ -14,7 +14,7 @@
  * that lies in several pieces goes as a list (seg.h): xdr_put_payload_list(),
  * xdr_get_payload_list().
  *
- * What moves a cursor by a word is inline: a READ has more than a hundred of them.
+ * Functions that move a cursor by a word are inline: a READ has more than a hundred words.
  *
  * A cursor is owned by one thread at a time.
  */
@@ -32,8 +32,8 @@
 #include "transport/rpc/seg.h"
 
 #define XDR_MAX_PAYLOADS 4
-#define XDR_POS_NEXT	 UINT32_MAX /* "wherever the next payload is decoded" */
-#define XDR_FROM_NONE	 UINT32_MAX /* "of an operation whose result may not be placed" */
+#define XDR_POS_NEXT	 UINT32_MAX /* "the place where the next payload is decoded" */
+#define XDR_FROM_NONE	 UINT32_MAX /* "the operation's result may not be placed" */
 
 /* Bytes of zero that follow n bytes of opaque. */
 static inline uint32_t xdr_pad(uint32_t n)
@@ -41,7 +41,7 @@ static inline uint32_t xdr_pad(uint32_t n)
 	return -n & 3;
 }
 
-/* Data that belongs into the stream at pos but is not in the cursor's buffer. */
+/* Data of the stream at pos, outside the cursor's buffer. */
 struct xdr_payload {
 	uint32_t pos; /* byte offset in the cursor's buffer where the data would begin (after its
 			 length word), payloads not counted; XDR_POS_NEXT in replies */
@@ -55,8 +55,8 @@ struct xdr_out {
 	size_t len; /* bytes written */
 	size_t cap;
 	bool overflow;
-	/* Of results: where in the call the operation begins whose result is being put, as
-	 * xdr_in_disp() counts, or XDR_FROM_NONE; and whether an item without data, or with data in
+	/* Of results: the position in the call, as xdr_in_disp() counts, of the operation with the
+	 * result being put, or XDR_FROM_NONE. notes_items: an item without data, or with data in
 	 * the stream, is noted like a payload (xdr_note_item()). */
 	uint32_t from;
 	bool notes_items;
@@ -64,10 +64,10 @@ struct xdr_out {
 	struct xdr_payload payload[XDR_MAX_PAYLOADS];
 };
 
-/* Padding before counted opaque data of `thresh` bytes or more, which aligns it in the message that
- * was received: to a multiple of align, counted from `before` bytes before the cursor's buffer
- * (RDMA_MSGP of RPC-over-RDMA's draft of 2005). align: a multiple of 4, or 1 or 2; 0: there is
- * none. */
+/* Padding before counted opaque data of `thresh` bytes or more, to align the data in the received
+ * message (RDMA_MSGP of RPC-over-RDMA's draft of 2005). The data begins at a multiple of align,
+ * counted from `before` bytes before the cursor's buffer. align: a multiple of 4, or 1 or 2; 0:
+ * there is none. */
 struct xdr_padding {
 	uint32_t align, thresh, before;
 };
@@ -144,10 +144,10 @@ void xdr_put_opaque(struct xdr_out *x, const void *data, uint32_t n);
 void xdr_put_payload(struct xdr_out *x, const struct mem_sge *data);
 /* Likewise, in pieces: the list is copied, its array stays the caller's. */
 void xdr_put_payload_list(struct xdr_out *x, const struct seg_list *data);
-/* An item that could have been a payload is in the stream before the cursor. Where the cursor notes
- * items, a payload of length 0 stands for it, as far as there is room for one. */
+/* An item in the stream before the cursor could have been a payload. A cursor that notes items
+ * records a payload of length 0 for it, if there is room for one. */
 void xdr_note_item(struct xdr_out *x);
-/* Remembers a place for a word that is known later: returns its offset for xdr_patch_u32(). */
+/* Leaves room for a word that is known later: returns the word's offset for xdr_patch_u32(). */
 size_t xdr_skip_u32(struct xdr_out *x);
 void xdr_patch_u32(struct xdr_out *x, size_t at, uint32_t v);
 
@@ -184,14 +184,14 @@ static inline size_t xdr_in_left(const struct xdr_in *x)
 	return x->bad ? 0 : x->len - x->pos;
 }
 
-/* Where the cursor is in the stream as it would be with all payloads in it, which it has taken. */
+/* The cursor's position in the full stream: the bytes read here and the taken payloads. */
 size_t xdr_in_disp(const struct xdr_in *x);
 
 /* Nothing was wrong, no byte is left over, and every payload has been taken. */
 bool xdr_in_done(const struct xdr_in *x);
 
-/* Passes over what x->padding has before data of n bytes; the cursor is behind its length word.
- * xdr_get_opaque() and xdr_get_payload() do that by themselves. */
+/* Passes over the padding before data of n bytes (x->padding); the cursor is behind the length
+ * word. xdr_get_opaque() and xdr_get_payload() call this. */
 void xdr_skip_padding(struct xdr_in *x, uint32_t n);
 
 /* Marks the stream as malformed (a coder found an impossible value). Returns -EBADMSG. */
@@ -243,9 +243,9 @@ const uint8_t *xdr_get_opaque(struct xdr_in *x, uint32_t max, uint32_t *n);
 uint32_t xdr_get_count(struct xdr_in *x, uint32_t max, size_t elem_min);
 /* A payload: *n its length (at most max). Returns the data: placed by the transport, or in the
  * stream. *placed tells which (may be NULL). NULL only if bad. A length word that disagrees with
- * what was placed is an error, and so is data that was placed in several pieces. */
+ * the placed data is an error, and so is data placed in several pieces. */
 const uint8_t *xdr_get_payload(struct xdr_in *x, uint32_t max, uint32_t *n, bool *placed);
-/* Likewise, in as many pieces as it was placed in; data->len is its length. False only if bad. */
+/* Likewise, in as many pieces as were placed; data->len is the length. False only if bad. */
 bool xdr_get_payload_list(struct xdr_in *x, uint32_t max, struct seg_list *data, bool *placed);
 
 #endif

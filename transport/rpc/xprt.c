@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * xprt: what all kinds of connection share: references, kicks, names.
+ * xprt: the common part of all kinds of connection: references, kicks, names.
  */
 #include "transport/rpc/xprt.h"
 
@@ -16,7 +16,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* Where connections count that nobody asks for their numbers. */
+/* Counters of connections without a reader of their numbers. */
 static struct rpc_counts no_stats;
 
 int rpc_xprt_init(struct rpc_xprt *x, const struct rpc_xprt_ops *ops, const struct rpc_xprt_up *up)
@@ -52,7 +52,7 @@ struct rpc_xprt *rpc_xprt_unref(struct rpc_xprt *x)
 	void (*owner_free)(void *);
 	void *owner;
 
-	/* acq_rel: what other holders did happens before destroy() */
+	/* acq_rel: the acts of other holders happen before destroy() */
 	if (!x || atomic_fetch_sub_explicit(&x->refs, 1, memory_order_acq_rel) != 1)
 		return NULL;
 	owner = x->owner;

@@ -3,19 +3,20 @@
  *
  * xprt: one live connection that carries RPC messages in both directions, inside the transport
  * layer. Two implementations: rpcrdma_conn.c (RPC-over-RDMA on a provider) and tcp.c (record
- * marking). rpc_client and rpc_server sit on top: they own XIDs, tables of calls, time-outs and
+ * marking). rpc_client and rpc_server sit on top. The two own XIDs, tables of calls, time-outs and
  * reconnection; an xprt knows bytes, chunks and credits.
  *
- * Threads. send_call() and send_reply() may be called from any thread. progress() and forget()
- * belong to the progress thread. Upcalls come from inside progress(), no lock held.
+ * Threads. Any thread may call send_call() and send_reply(). progress() and forget() belong to the
+ * progress thread. Upcalls come from inside progress(), no lock held.
  *
- * A transport may wrap another. The object stays the same; whoever has an accepted xprt that is not
- * yet established puts a table of his own into x->ops, whose functions do more than those they
- * replace and call them, and hands upcalls of his own to the establish() below. He lets all others
- * through, and frees his table in destroy().
+ * A transport may wrap another; the object stays the same. The wrapping transport starts from an
+ * accepted xprt before establish(). It puts a table of its own into x->ops, with functions that
+ * extend the replaced ones and call them. It hands upcalls of its own to the establish() below and
+ * passes all other upcalls on. It frees its table in destroy().
  *
- * A call that was given to send_call() is the xprt's until it hands it back with the reply upcall,
- * or the owner takes it back with forget(); after that no byte of its memory is touched.
+ * A call given to send_call() is the xprt's until the xprt hands the call back with the reply
+ * upcall, or the owner takes the call back with forget(). Afterwards no byte of the call's memory
+ * is touched.
  */
 #ifndef RNFS_TRANSPORT_RPC_XPRT_H
 #define RNFS_TRANSPORT_RPC_XPRT_H
@@ -23,14 +24,14 @@
 #include "transport/rpc/rpc.h"
 #include "transport/sock_user.h"
 
-/* What an xprt asks of and tells its owner. */
+/* An xprt's questions and messages to its owner. */
 struct rpc_xprt_up {
-	/* The call under way with this XID in the given direction, or NULL (a late or forged reply:
-	 * it is counted and dropped, the connection stays). reverse: a call that this side made as
-	 * a responder (rpc_cb_submit). */
+	/* The call under way with the given XID and direction, or NULL (a late or forged reply,
+	 * counted and dropped; the connection stays). reverse: a call by this side as a responder
+	 * (rpc_cb_submit). */
 	struct rpc_call *(*find)(void *ctx, uint32_t xid, bool reverse);
-	/* call's reply is here and all its doors are closed: msg is the RPC message from the XID
-	 * on, with placed payloads in it. error: 0, or -EIO when the transport reports failure
+	/* call's reply is here and all its doors are closed. msg is the RPC message from the XID
+	 * on, with its placed payloads. error: 0, or -EIO when the transport reports failure
 	 * (RDMA_ERROR etc.: msg is NULL, sentence in the log). The cursor is valid during the
 	 * upcall only. */
 	void (*reply)(void *ctx, struct rpc_call *call, int error, struct xdr_in *msg);
@@ -46,42 +47,42 @@ struct rpc_xprt_up {
 };
 
 struct rpc_xprt_ops {
-	/* Ends the hand-shake of an accepted xprt and takes up; blocks for a bounded time. Once, on
-	 * the thread that will make progress. 0 or -errno with *e set. NULL for those that connect.
-	 */
+	/* Ends the hand-shake of an accepted xprt and stores up; blocks for a bounded time. Once,
+	 * on the thread that will make progress. 0 or -errno with *e set. NULL for an xprt that
+	 * connects. */
 	int (*establish)(struct rpc_xprt *x, const struct rpc_xprt_up *up, struct err *e);
-	/* call->msg holds the RPC message: `off` is where its XID word is in msg->data (the RPC
-	 * header was written backwards from RPC_HEADROOM), args payload positions count from
-	 * RPC_HEADROOM. Queues when out of credits. 0 or -ENOTCONN (not taken; progress() will say
-	 * the same). The same call may come again on another connection: nothing from off on may be
-	 * changed. */
+	/* call->msg holds the RPC message. `off` is the position of the XID word in msg->data (the
+	 * RPC header was written backwards from RPC_HEADROOM); positions of payloads in args count
+	 * from RPC_HEADROOM. Queues when out of credits. 0 or -ENOTCONN (not taken; progress() will
+	 * say the same). The same call may come again on another connection: nothing from off on
+	 * may be changed. */
 	int (*send_call)(struct rpc_xprt *x, struct rpc_call *call, uint32_t off);
-	/* Sends what send_call() has left waiting because of the cork (cork.h). Any thread, any
-	 * number of times. NULL: nothing ever waits. */
+	/* Sends the messages that send_call() has kept back because of the cork (cork.h). Any
+	 * thread, any number of times. NULL: send_call() never keeps one back. */
 	void (*flush)(struct rpc_xprt *x);
-	/* As send_call for the reply in req->msg. Ends req (rpc_req_free) once the connection needs
-	 * it no more. */
+	/* As send_call for the reply in req->msg. Ends req (rpc_req_free) when the connection is
+	 * through with req. */
 	void (*send_reply)(struct rpc_xprt *x, struct rpc_req *req, uint32_t off);
 	/* Ends req without an answer (rpc_req_drop). Any thread. */
 	void (*drop)(struct rpc_xprt *x, struct rpc_req *req);
-	/* Handles what has arrived; sleeps at most timeout_ms (-1: for ever) if nothing has, or
+	/* Handles arrived bytes. If there are none, sleeps at most timeout_ms (-1: for ever), or
 	 * until rpc_xprt_kick(). Returns after a bounded amount of work. 0, or -ENOTCONN once the
 	 * connection is gone for good (x->down_reason). */
 	int (*progress)(struct rpc_xprt *x, int timeout_ms);
-	/* Takes call back: removed from queues, doors closed before it returns. Harmless for a call
-	 * that it does not have. No upcall from inside. Also called after progress() said
+	/* Takes call back: removed from queues, doors closed before the return. Harmless for a call
+	 * that the xprt does not have. No upcall from inside. Also called after progress() said
 	 * -ENOTCONN. */
 	void (*forget)(struct rpc_xprt *x, struct rpc_call *call);
 	/* Any thread: makes progress() return -ENOTCONN soon. */
 	void (*shutdown)(struct rpc_xprt *x);
-	/* Is memory kept here until the peer reads answers or sends the rest of a message? *moved
-	 * is another number whenever bytes have moved. Progress thread. May be NULL. */
+	/* Does this xprt keep memory until the peer reads answers or sends the rest of a message?
+	 * *moved is another number whenever bytes have moved. Progress thread. May be NULL. */
 	bool (*keeps)(struct rpc_xprt *x, uint64_t *moved);
 	void (*destroy)(struct rpc_xprt *x); /* at the last unref */
 	bool keeps_port;		     /* rpc_xprt_keeps_port() */
 };
 
-/* What struct rpc_client_stats tells, while it is counted. */
+/* The counters behind struct rpc_client_stats. */
 struct rpc_counts {
 	_Atomic uint64_t calls, replies, timeouts, reconnects, callbacks;
 	_Atomic uint64_t bytes_placed, bytes_copied, bytes_exposed, bytes_pulled_up;
@@ -90,7 +91,7 @@ struct rpc_counts {
 
 static inline void rpc_count(_Atomic uint64_t *counter, uint64_t n)
 {
-	/* relaxed: nothing else is told by it */
+	/* relaxed: the counter orders no other data */
 	atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
 }
 
@@ -103,12 +104,13 @@ struct rpc_xprt {
 	void (*owner_free)(void *owner); /* called after ops->destroy(); may be NULL */
 	struct rpc_auth *const *auth;	 /* a server's further flavors, or NULL */
 	_Atomic unsigned reqs;		 /* requests not yet ended */
-	struct rpc_req *_Atomic spare;	 /* one that has ended, for the next; or NULL */
+	struct rpc_req *_Atomic spare;	 /* an ended request, for the next one; or NULL */
 	_Atomic uint64_t active_ns;	 /* when a request last began or ended, 0: there was none */
-	uint16_t local_port;		 /* a client's, of TCP: what it calls from; else 0 */
-	bool give_port;		      /* at the end that port is to be free at once, for the next */
-	struct sockaddr_storage addr; /* the peer's, of an accepted connection */
-	struct sock_user user;	      /* and who it is */
+	uint16_t local_port;		 /* a TCP client's own port; else 0 */
+	bool give_port;			 /* at the end, free local_port at once, for the next
+					  * connection */
+	struct sockaddr_storage addr;	 /* the peer's, of an accepted connection */
+	struct sock_user user;		 /* and its owner */
 	char peer[80];
 	char down_reason[200];
 	struct rpc_counts *stats; /* never NULL */
@@ -124,33 +126,34 @@ void rpc_xprt_kick(struct rpc_xprt *x); /* any thread */
 /* Reads the kicks off kick_fd; progress() calls it when kick_fd was readable. */
 void rpc_xprt_unkick(struct rpc_xprt *x);
 
-/* For implementations. init: one reference, an eventfd, stats that lead nowhere. 0 or -errno. fini
- * closes the eventfd: the last thing destroy() does before it frees x. */
+/* For implementations. init: one reference, an eventfd, and counters that no caller reads. 0 or
+ * -errno. fini closes the eventfd: the last thing that destroy() does before it frees x. */
 int rpc_xprt_init(struct rpc_xprt *x, const struct rpc_xprt_ops *ops, const struct rpc_xprt_up *up);
 void rpc_xprt_fini(struct rpc_xprt *x);
-/* "10.0.0.1:2049" or "[::1]:2049" into x->peer. Before x is anybody else's. */
+/* Writes "10.0.0.1:2049" or "[::1]:2049" into x->peer. Before another thread has x. */
 void rpc_xprt_set_peer(struct rpc_xprt *x, const struct sockaddr *sa);
 
 /* --- requests, from the wire to the service and back (rpc_req.c) ------------------------------ */
 
-/* Requests are made by an xprt before its request upcall: zeroed, req->xprt set and referenced.
- * NULL when out of memory. And unmade by its send_reply() and drop(): releases msg, call_msg,
- * what it holds and the reference on the xprt (which may destroy it). xprt_priv must be gone by
- * then. */
+/* An xprt makes a request with rpc_req_new() before its request upcall: zeroed, req->xprt set and
+ * referenced. NULL when out of memory. The xprt's send_reply() or drop() ends the request with
+ * rpc_req_free(): it releases msg, call_msg, the held payloads and the reference on the xprt (which
+ * may destroy the xprt). xprt_priv must be gone by then. */
 struct rpc_req *rpc_req_new(struct rpc_xprt *x);
 void rpc_req_free(struct rpc_req *req);
-/* The sink that payload i of the results goes into, or -1: none. Without places sink i. i may be
+/* The sink for payload i of the results, or -1: none. Without places sink i. i may be
  * res.npayloads: a payload that is put next. */
 int rpc_req_sink(const struct rpc_req *req, unsigned i);
-/* Lets go of the memory of its payloads, which may be named no more. */
+/* Lets go of the memory of the request's payloads. No payload may be named afterwards. */
 void rpc_req_unhold(struct rpc_req *req);
-/* Reads the RPC header of a received message. msg: a cursor that begins at the XID word, placed
- * payloads in it, not yet moved. buf: what msg points into, to be referenced. 0, or -EBADMSG if it
- * is no RPC call (too short, another message type): count it and rpc_req_free(). A call with a bad
- * header, version or credential is a request all the same. Then set res_max, sink_max, xprt_priv,
- * and deliver. */
+/* Reads the RPC header of a received message. msg: a cursor at the XID word, with its placed
+ * payloads, not yet moved. buf: the block of msg's bytes, to be referenced. 0, or -EBADMSG if the
+ * message is no RPC call (too short, another message type): count the message and rpc_req_free(). A
+ * call with a bad header, version or credential is a request all the same. Then set res_max,
+ * sink_max, xprt_priv, and deliver. */
 int rpc_req_parse(struct rpc_req *req, struct mem_buf *buf, const struct xdr_in *msg);
-/* Hands it to up.request(), or answers by itself what must be denied (RFC 5531 section 9). */
+/* Hands req to up.request(), or answers alone a request that must be denied (RFC 5531 section
+ * 9). */
 void rpc_req_deliver(struct rpc_req *req);
 
 /* Connect; block at most p->connect_ms. One reference, the caller's. NULL with *e set. */
@@ -159,9 +162,9 @@ struct rpc_xprt *tcp_connect(
 struct rpc_xprt *rpcrdma_connect(
 	const struct rpc_client_params *p, const struct rpc_xprt_up *up, struct err *e);
 
-/* Passive side: a listener hands out connections on which establish() is still to be called, from
- * the connection's own thread, so that a silent peer holds up nobody. fd is readable when accept()
- * has something to do; one thread calls accept(), free() comes after its last call. */
+/* Passive side. A listener hands out connections before establish(); the connection's own thread
+ * calls establish(), so a silent peer delays no other. fd is readable when accept() has work. One
+ * thread calls accept(); free() comes after the last accept(). */
 struct rpc_acceptor;
 struct rpc_acceptor_ops {
 	int (*accept)(
