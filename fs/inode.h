@@ -299,6 +299,8 @@ bool inode_newer_attr(struct inode *ino, struct nfs_attr *a, uint64_t *asked);
 /* Was the server asked after `asked` for attributes that are known now, or are the attributes of
  * that time known to be wrong? */
 bool inode_attr_is_past(struct inode *ino, uint64_t asked);
+/* Has the server ever told attributes of ino? Any thread. */
+bool inode_has_attr(struct inode *ino);
 /* The attributes that the server was asked for after `since`, if this mount has not changed the
  * file meanwhile. *seen: when the server was asked. */
 bool inode_known_attr(struct inode *ino, uint64_t since, struct nfs_attr *attr, uint64_t *seen);

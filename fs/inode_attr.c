@@ -110,6 +110,16 @@ bool inode_newer_attr(struct inode *ino, struct nfs_attr *a, uint64_t *asked)
 	return other;
 }
 
+bool inode_has_attr(struct inode *ino)
+{
+	bool has;
+
+	pthread_mutex_lock(&ino->lock);
+	has = ino->attr_seen || ino->attr_from;
+	pthread_mutex_unlock(&ino->lock);
+	return has;
+}
+
 bool inode_attr_is_past(struct inode *ino, uint64_t asked)
 {
 	bool past;

@@ -466,6 +466,40 @@ static void times_are_set_before_the_answer_where_nobody_believes_them(void **st
 	assert_int_equal(count(NFS_SETATTR), 0); /* by the back end */
 }
 
+/* The server has answered a CREATE of a file that was there; the answer comes after those to later
+ * requests. */
+static int answers_late(const struct nfs_op *op)
+{
+	struct nfs_attr *attr = &((struct nfs_op *)op)->u.open.attr;
+
+	if (op->type == NFS_OPEN) {
+		attr->size = 0;
+		attr->change = 1;
+	}
+	return 0;
+}
+
+static void a_create_that_is_answered_late_does_not_tell_the_past(void **state)
+{
+	struct fuse_setattr_in cut = {.valid = FATTR_SIZE, .size = 5000};
+	struct fuse_create_in in = {.flags = O_RDWR | O_CREAT, .mode = 0644};
+	struct fuse_entry_out e;
+	struct answer answer;
+	uint64_t number;
+
+	fake_knobs.hang[NFS_OPEN] = true;
+	number = kernel_send(FUSE_CREATE, KERNEL_ROOT, &in, sizeof(in), "f", 2);
+	assert_int_equal(kernel_ask(FUSE_SETATTR, node, &cut, sizeof(cut), NULL, 0, NULL, 0), 0);
+	fake_knobs.lose = answers_late;
+	fake_knobs.hang[NFS_OPEN] = false;
+	fake_release(fs->client);
+	answer = kernel_wait(number);
+	assert_int_equal(answer.error, 0);
+	memcpy(&e, answer.data, sizeof(e));
+	assert_int_equal(e.nodeid, node);
+	assert_int_equal(e.attr.size, 5000);
+}
+
 /* --- flush and fsync -------------------------------------------------------------------------- */
 
 static void what_is_not_dirty_needs_no_commit(void **state)
@@ -662,6 +696,7 @@ int main(void)
 		TEST(a_file_of_two_names_is_looked_up_again_before_it_is_truncated),
 		TEST(an_open_whose_process_is_killed_ends),
 		TEST(what_is_not_dirty_needs_no_commit),
+		TEST(a_create_that_is_answered_late_does_not_tell_the_past),
 		TEST(times_that_are_still_to_be_set_are_waited_for),
 		TEST(times_are_set_before_the_answer_where_nobody_believes_them),
 		TEST(what_was_written_is_committed_by_a_writer),
