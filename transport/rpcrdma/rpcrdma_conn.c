@@ -193,7 +193,8 @@ static void destroy(struct rpc_xprt *x)
 }
 
 /* May receive buffers have targets? Yes, if such buffers take at most an eighth of the free memory,
- * if at least half of all memory is free, and if the provider does not prefer doors for bulk data.
+ * if at least half of all memory is free, and if the provider does not reach payload through doors
+ * alone (prov_conn.bulk_by_doors).
  */
 static bool may_have_targets(const struct setup *s, const struct prov_conn *pc)
 {
