@@ -69,8 +69,8 @@ static void setup_init(struct setup *s, const struct prov_ops *prov, struct mem_
 	s->credits = clamp(credits, RPCRDMA_CREDITS_DEFAULT, 1, RPCRDMA_CREDITS_MAX);
 	priv.send_size = priv.recv_size = s->inline_size;
 	rpcrdma_priv_encode(&priv, s->priv);
-	/* A Send of the peer's for each credit that it has of us; as many of an answer for each
-	 * that we have of it. */
+	/* A receive for each Send of each call that we grant, and for each Send of the answer to
+	 * each call that the peer grants. */
 	s->reverse = RPCRDMA_REVERSE_CREDITS;
 	s->batch = RPCRDMA_BATCH;
 	nrecvs = (s->credits + s->reverse) * sends + 2 * RPCRDMA_ROOM_MAX + s->batch;

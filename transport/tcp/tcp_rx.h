@@ -63,7 +63,7 @@ struct tcp_rx {
 	enum tcp_rx_state state;
 	const char *error; /* set once: the stream makes no sense any more */
 	bool held;	   /* a record waits in the window because of up.hold() */
-	uint64_t dropped;  /* records that belong to no call */
+	uint64_t dropped;  /* records that were dropped: late replies, or no message that we take */
 
 	uint8_t *win; /* TCP_RX_WINDOW bytes: [pos, len) is not parsed yet */
 	uint32_t pos, len;
