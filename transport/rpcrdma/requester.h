@@ -9,7 +9,7 @@
 
 #include "transport/rpcrdma/rpcrdma_continue.h"
 
-/* What leaves for a call. */
+/* The Sends of a call. */
 struct rpcrdma_sends {
 	struct rpcrdma_lead lead;
 	struct prov_wr last;
@@ -18,11 +18,11 @@ struct rpcrdma_sends {
 
 /* requester_call.c: calls of ours, on their way out. */
 int rpcrdma_send_call(struct rpc_xprt *x, struct rpc_call *call, uint32_t off);
-/* Sends from the backlog what credits allow. Progress thread. */
+/* Sends as many calls from the backlog as credits allow. Progress thread. */
 void rpcrdma_send_backlog(struct rpcrdma_conn *c);
-/* Makes wr the Send of s under header h: in place, if s is a whole message that lies in buf, in one
- * piece with headroom for h before it, else (buf may be NULL) as a copy. *out is the buffer that
- * wr's memory lies in, referenced for the caller. 0, -EMSGSIZE (more than the peer receives),
+/* Makes wr the Send of s under header h. The Send uses buf in place if s is a whole message in one
+ * piece there, with headroom for h before it; else (buf may be NULL) a copy. *out is the buffer of
+ * wr's memory, with a reference for the caller. 0, -EMSGSIZE (more than the peer receives),
  * -ENOMEM. */
 int rpcrdma_make_send(struct rpcrdma_conn *c, struct prov_wr *wr, const struct rpcrdma_hdr *h,
 	const struct rpcrdma_stream *s, struct mem_buf *buf, struct mem_buf **out);
@@ -36,28 +36,28 @@ int rpcrdma_expose_sink(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct
 /* requester_place.c: the same as Transmit Requests. */
 /* May p go as one, with its payload or its result in Sends? */
 bool rpcrdma_may_place(const struct rpcrdma_conn *c, const struct rpcrdma_posted *p);
-/* Makes its Sends, as many as p has credits for. 0, -ENOMEM, prov->expose()'s; -EMSGSIZE: it does
- * not fit them, and no door is open. */
+/* Makes the Sends of p, as many as p has credits for. 0, -ENOMEM, prov->expose()'s; -EMSGSIZE: p
+ * does not fit into so many, and no door is open. */
 int rpcrdma_marshal_placed(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h,
 	struct rpcrdma_sends *out);
-/* Credits for the Sends that bring its payload: 1, too, if there are not enough. Then RDMA Reads
- * fetch it (section 4.3 of the extension). */
+/* Credits for the Sends that bring the payload of p. 1, too, if there are not enough credits: then
+ * RDMA Reads fetch the payload (section 4.3 of the extension). */
 unsigned rpcrdma_place_sends_locked(const struct rpcrdma_conn *c, const struct rpcrdma_posted *p);
 
 /* requester_reply.c: calls of ours, on their way back. */
-/* Message m has come; h was decoded with result rc. Takes what m lies in. */
+/* Message m has come; h was decoded with result rc. Takes the buffers of m. */
 void rpcrdma_handle_reply(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, int rc,
 	struct rpcrdma_msg *m, const struct prov_wc *wc);
 void rpcrdma_reply_closed(struct rpcrdma_conn *c, struct rpcrdma_posted *p);
-/* Closes the doors of p, which is in no list; tells the owner now or when the provider says that
- * they are closed. */
+/* Closes the doors of p, which is in no list. The owner gets the reply now, or when the provider
+ * says that the doors are closed. */
 void rpcrdma_close_doors(struct rpcrdma_conn *c, struct rpcrdma_posted *p);
 /* Tells the owner of calls that could not be sent. */
 void rpcrdma_reply_failed(struct rpcrdma_conn *c);
 void rpcrdma_forget(struct rpc_xprt *x, struct rpc_call *call);
-/* Drops the memory that was made for it; its doors are closed. No lock is needed. */
+/* Drops the memory of p, whose doors are closed. No lock is needed. */
 void rpcrdma_posted_let_go(struct rpcrdma_posted *p);
-/* After that. lock held. */
+/* Frees p after rpcrdma_posted_let_go(). lock held. */
 void rpcrdma_posted_free_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p);
 
 #endif

@@ -6,22 +6,22 @@
  * How a call travels (RFC 8166 section 3.5), the first that fits what the peer receives:
  *
  * - inline: header and whole message in the Send; payload is copied into it ("pulled up").
- * - Read chunk: the largest payload is taken out, without its round-up, and read by the peer from
- *   where it lies; what follows it in the message stays in the Send. A segment for each of its
- *   pieces; neighbours in one slab that continue each other are one piece.
+ * - Read chunk: the largest payload is taken out, without its round-up, and the peer reads it from
+ *   where it lies. The rest of the message stays in the Send. The chunk has a segment for each
+ * piece of the payload; neighbours in one slab that continue each other are one piece.
  * - continued: in several Sends, where the dialect and the credits allow it (rpcrdma_continue.c).
  * - long: RDMA_NOMSG; all pieces of the message are segments of a position-zero Read chunk.
  *
- * A call that was refused may have to be of another form than that (RPCRDMA_WHOLE_CALL ...).
+ * After a refusal the call may have to take another form (RPCRDMA_WHOLE_CALL ...).
  *
- * If the header would not fit with so many segments, they are gathered into one piece of memory
- * first.
+ * If the header would not fit with so many segments, the pieces are gathered into one piece of
+ * memory first.
  *
- * How its reply may travel: each sink is a Write chunk, of a segment for each of its pieces. If the
- * rest of the largest possible reply is longer than what we receive in Sends, or the segments do
- * not fit into a header, there is a Reply chunk, and then, since some servers do not cope with
- * both, the sinks are not offered: their data comes in the Reply chunk and is copied. Callers avoid
- * that by keeping reply_max small for calls with sinks.
+ * How the reply may travel: each sink is a Write chunk, with a segment for each of its pieces.
+ * There is a Reply chunk if the rest of the largest possible reply is longer than our receives, or
+ * if the segments do not fit into a header. Since some servers do not cope with both, the sinks are
+ * then not offered: their data comes in the Reply chunk and is copied. Callers avoid the copy by a
+ * small reply_max for calls with sinks.
  */
 #include "transport/rpcrdma/requester.h"
 #include "transport/rpcrdma/rpcrdma_continue.h"
@@ -124,8 +124,8 @@ int rpcrdma_expose_sink(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct
 	return rc;
 }
 
-/* How many of the call's sinks are offered, if any: those before the first without room, since
- * there is nothing to open a door to. *nsegs: in how many segments. */
+/* How many of the call's sinks are offered, if any: all before the first without room, since no
+ * door can open to an empty sink. *nsegs: in how many segments. */
 static unsigned count_sinks(const struct rpc_call *call, uint32_t seg_size, unsigned *nsegs)
 {
 	unsigned n;
@@ -174,9 +174,9 @@ static bool call_holds(const struct rpcrdma_conn *c, const struct rpcrdma_posted
 }
 
 /* In the dialect of 2005 a reply that is too long comes as a Read chunk, at the cost of a round
- * trip and an RDMA_DONE. That pays where it hardly ever is: memory for a Reply chunk is spared each
- * time. What may be long by far, such as READDIR's, usually is; for that the draft, too, has Reply
- * chunks. */
+ * trip and an RDMA_DONE. That pays for replies that are hardly ever too long: each call spares the
+ * memory of a Reply chunk. A reply that may be much too long, such as READDIR's, usually is. For
+ * such replies the draft, too, has Reply chunks. */
 static bool is_rarely_long(const struct rpcrdma_conn *c, uint64_t body)
 {
 	return c->dialect->legacy && c->configured && c->reads_max && body <= RPCRDMA_RARELY_LONG;
@@ -197,7 +197,7 @@ static int provide_reply(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struc
 	if ((rpcrdma_continue_room(p->dialect, c->x.inline_recv, hlen, most->sends) >= body ||
 		    is_rarely_long(c, body)) &&
 		!p->reply_min && nsinks <= most->writes && nsegs <= most->segs &&
-		nsegs < most->total && /* one may be needed for what the peer reads */
+		nsegs < most->total && /* the data that the peer reads may need one */
 		(nsegs == nsinks || call_holds(c, p, nsinks, nsegs))) {
 		rc = rpcrdma_reserve_doors(p, nsegs);
 		for (unsigned i = 0; !rc && i < nsinks; i++)
@@ -213,7 +213,7 @@ static int provide_reply(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struc
 
 /* --- how it travels --------------------------------------------------------------------------- */
 
-/* With so many Read segments more than h has. */
+/* Does the message s fit into a Send under h, with `more` further Read segments? */
 static bool fits(const struct rpcrdma_conn *c, const struct rpcrdma_hdr *h,
 	const struct rpcrdma_stream *s, unsigned more)
 {
@@ -337,7 +337,7 @@ static unsigned largest_payload(const struct xdr_out *x)
 	return best;
 }
 
-/* A call that is too long to be inline. s: all of it; then what remains for the Send. */
+/* A call that is too long to be inline. s: the whole call; then the rest for the Send. */
 static int take_out(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h,
 	struct rpcrdma_stream *s)
 {
@@ -361,7 +361,7 @@ static int take_out(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpc
 	return rc;
 }
 
-/* In another dialect than the last time nothing is known of what the peer makes of it. */
+/* In another dialect than the last time the limits and demands of the peer do not hold. */
 static void begin_dialect(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 {
 	if (p->dialect == c->dialect)
@@ -372,7 +372,7 @@ static void begin_dialect(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 	p->whole = false;
 }
 
-/* Takes of the message s what does not go into the last Send. */
+/* Takes out of the message s all that does not go into the last Send. */
 static int reduce(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h,
 	struct rpcrdma_stream *s, struct rpcrdma_lead *lead)
 {
@@ -432,7 +432,7 @@ static int marshal(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcr
 }
 
 /* chained: in this dialect nothing may come between the Sends of a message. alone: no other call is
- * under way that somebody waits for. patient: nobody waits for this one. */
+ * under way that a thread waits for. patient: no thread waits for this call. */
 static int post_sends(
 	struct rpcrdma_conn *c, struct rpcrdma_sends *s, bool chained, bool alone, bool patient)
 {
@@ -464,7 +464,7 @@ static void post_call(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 	bool chained = p->dialect->limits.sends > 1, down = rc == -ENOTCONN, alone = false,
 	     patient = p->patient;
 
-	if (down) /* the owner will learn it from progress(), and take the call back */
+	if (down) /* progress() will tell the owner, which takes the call back */
 		rc = 0;
 	if (rc && rc != -ENOMEM)
 		log_warn("%s: call %08x could not be sent: %s", c->x.peer, p->call->xid,
@@ -501,7 +501,7 @@ static void post_call(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 
 /* --- credits and the backlog ------------------------------------------------------------------ */
 
-/* Credits that p needs: one, unless it is best continued and there will be enough for that. */
+/* Credits that p needs: one, unless p is best continued and the grant is large enough for that. */
 static unsigned sends_for_locked(const struct rpcrdma_conn *c, const struct rpcrdma_posted *p)
 {
 	const struct rpcrdma_dialect *d = c->dialect;
@@ -517,17 +517,17 @@ static unsigned sends_for_locked(const struct rpcrdma_conn *c, const struct rpcr
 	hlen = d->bound(0, nsinks, true, nsegs + 1);
 	n = rpcrdma_continue_sends(d, d->limits.sends, c->x.inline_send, hlen,
 		RPC_HEADROOM - p->off + xdr_out_total(args));
-	/* one of them may be with our properties until the peer says something */
+	/* our properties may hold one credit until the next message of the peer */
 	return n && n + d->talks <= c->credit_out.granted ? n : 1;
 }
 
-/* p may go as far as credits are concerned: true, and it has them. */
+/* Takes the credits that p needs. False: there are not enough. */
 static bool take_credits_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 {
 	p->sends = sends_for_locked(c, p);
 	if (rpcrdma_credit_take(&c->credit_out, p->sends))
 		return true;
-	/* RDMA_DONEs alone under way: nothing will be answered that could bring their credits */
+	/* only RDMA_DONEs are under way: no answer will come that brings their credits back */
 	if (c->dones_sent == c->dones_back || c->credit_out.used != c->dones_sent - c->dones_back)
 		return false;
 	rpcrdma_dones_back_locked(c, c->dones_sent);

@@ -3,9 +3,9 @@
  *
  * requester_place: calls of ours as Transmit Requests (rpcrdma_rtr.h).
  *
- * A call with one payload, or one sink, goes so. Its payload is in Sends, as many as the peer takes
- * and there are credits for; its result comes in one Send if it fits, for beyond that RDMA Writes
- * need no round trip either and put it where it belongs.
+ * A call with one payload, or one sink, goes so. Sends bring the payload, as many as the peer takes
+ * and as we have credits for. The result comes in one Send if it fits. A longer result comes by
+ * RDMA Writes, which need no round trip either and put the data where it belongs.
  */
 #include "transport/rpcrdma/requester.h"
 #include "transport/rpcrdma/rpcrdma_place.h"

@@ -3,10 +3,10 @@
  *
  * requester_reply: calls of ours, on their way back.
  *
- * A reply is matched by its header's XID, checked against what the call offered, all doors of the
- * call are closed, and only then its owner is told. What lies in a Reply chunk is not looked at
- * before its door is closed. A reply that breaks the protocol fails its call and nothing else; one
- * that belongs to no call is counted and dropped.
+ * The XID in a reply's header finds the call. The reply is checked against the chunks that the call
+ * offered, and all doors of the call are closed. Only then the owner is told. The bytes of a Reply
+ * chunk are not read before its door is closed. A reply that breaks the protocol fails its call and
+ * nothing else. A reply that belongs to no call is counted and dropped.
  */
 #include "transport/rpcrdma/requester.h"
 #include "transport/rpcrdma/responder.h"
@@ -32,7 +32,7 @@ static int bad_reply(struct rpcrdma_conn *c, uint32_t xid, const char *what)
 	return -EIO;
 }
 
-/* ERR_VERS, and rpcrdma_refused() has found nothing else to speak. */
+/* ERR_VERS, and rpcrdma_refused() has found no other dialect. */
 static int refused_reply(
 	struct rpcrdma_conn *c, struct rpcrdma_posted *p, const struct rpcrdma_hdr *h)
 {
@@ -41,7 +41,7 @@ static int refused_reply(
 	return -EIO;
 }
 
-/* Lowers *most to n. False: it is no more already. */
+/* Lowers *most to n. False: *most is n or less already. */
 static bool lower(unsigned *most, uint32_t n)
 {
 	if (n >= *most)
@@ -50,8 +50,8 @@ static bool lower(unsigned *most, uint32_t n)
 	return true;
 }
 
-/* No more than n segments. False: p has offered no more, has been asked that before, or none are
- * left. */
+/* Limits p to n segments. False: n is 0, p has offered no more than n, or the limits of p are as
+ * low already. */
 static bool fewer_segments(struct rpcrdma_posted *p, uint32_t n)
 {
 	unsigned write = p->reply_buf ? p->reply_doors : 0;
@@ -66,8 +66,8 @@ static bool fewer_segments(struct rpcrdma_posted *p, uint32_t n)
 	return reads || segs;
 }
 
-/* No more than n Write chunks; none, if p has offered no more than n: they are refused all the
- * same. False: there were none. */
+/* Limits p to n Write chunks. To none, if p has offered no more than n: the peer refuses even
+ * those. False: p has offered none. */
 static bool fewer_chunks(struct rpcrdma_posted *p, uint32_t n)
 {
 	if (!p->nsinks)
@@ -86,7 +86,8 @@ static uint64_t reply_offered(const struct rpcrdma_posted *p)
 	return n;
 }
 
-/* Has p offer a Reply chunk of n bytes. False: that cannot be, or it has done so before. */
+/* Makes p offer a Reply chunk of n bytes. False: n is too large, or p has offered as much before.
+ */
 static bool larger_reply(struct rpcrdma_posted *p, uint64_t n)
 {
 	if (n > MEM_MAX_SIZE || n <= p->reply_min || n <= reply_offered(p))
@@ -95,7 +96,7 @@ static bool larger_reply(struct rpcrdma_posted *p, uint64_t n)
 	return true;
 }
 
-/* Has p made another message as the error h asks. False: that cannot be, or it has been before. */
+/* Changes the form of p as the error h asks. False: impossible, or p had that form before. */
 static bool change_form(
 	struct rpcrdma_posted *p, const struct rpcrdma_hdr *h, enum rpcrdma_action action)
 {
@@ -122,7 +123,7 @@ static bool change_form(
 	return false;
 }
 
-/* Does the peer not know Transmit Requests after all? Then they are sent no more. */
+/* Does the peer not know Transmit Requests after all? Then we send no more of them. */
 static bool without_placement(
 	struct rpcrdma_conn *c, struct rpcrdma_posted *p, const struct rpcrdma_hdr *h)
 {
@@ -177,7 +178,7 @@ static int64_t returned_len(const struct rpcrdma_hdr *h, const struct rpcrdma_ch
 	return sum;
 }
 
-/* Notes in p->in what was placed in the sinks. */
+/* Adds to p->in the payloads that the peer has written to the sinks. */
 static int read_writes(
 	struct rpcrdma_conn *c, struct rpcrdma_posted *p, const struct rpcrdma_hdr *h)
 {
@@ -205,7 +206,8 @@ static int read_writes(
 	return 0;
 }
 
-/* The result that a Transmit Response brings, or where it was put (table 2 of the draft). */
+/* Adds to p->in the result that a Transmit Response brings or has put in the sink (table 2 of the
+ * draft). */
 static int read_item(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h)
 {
 	const struct rpcrdma_rtr_item *it = &h->rtr.item[0];
@@ -255,7 +257,8 @@ static int read_placed(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct 
 	return read_item(c, p, h);
 }
 
-/* Sets p->in, but for what must wait until the doors are closed. 0 or the error for the owner. */
+/* Sets p->in, but reads no bytes that must wait until the doors are closed. 0 or the error for the
+ * owner. */
 static int read_reply(struct rpcrdma_conn *c, struct rpcrdma_posted *p, struct rpcrdma_hdr *h)
 {
 	const struct rpcrdma_msg *m = &p->reply;
@@ -308,14 +311,14 @@ static void check_xid(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 		p->error = bad_reply(c, p->call->xid, "has another XID in its RPC message");
 }
 
-/* p is not about to go back into the backlog, or is there now: others may go on. lock held. */
+/* p is in the backlog again, or does not go back there: other calls may go on. lock held. */
 static void fed_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 {
 	c->hungry -= p->hungry;
 	p->hungry = false;
 }
 
-/* Puts p back into the backlog, at its place there, as it was before it was made ready. lock held.
+/* Puts p back at its place in the backlog, as p was before it was made ready. lock held.
  */
 static void requeue_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 {
@@ -341,11 +344,11 @@ static void try_memory(struct rpcrdma_conn *c)
 	c->alone_ns = 0;
 }
 
-/* Sends p again, when its turn comes. If the connection is down, its owner takes it back from
- * there. */
+/* Sends p again, when its turn comes. If the connection is down, the owner takes p back from the
+ * backlog. */
 static void repeat(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 {
-	try_memory(c); /* it lets go of its own, too */
+	try_memory(c); /* p drops its own memory, too */
 	rpcrdma_msg_done(c, &p->reply);
 	pthread_mutex_lock(&c->lock);
 	requeue_locked(c, p);
@@ -353,9 +356,8 @@ static void repeat(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 }
 
 /* Memory, or the right to register more of it, ran out while p was made ready. p goes back to its
- * place in the backlog, and no call behind it overtakes it. The next call that ends gives some
- * back. If others of the machine have it all, a look from time to time finds out when they have
- * not. */
+ * place in the backlog, and no later call overtakes p. The next call that ends gives memory back.
+ * If other processes of the machine have all of it, we try from time to time. */
 static void wait_for_memory(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 {
 	uint64_t now = clock_ns();
@@ -401,7 +403,7 @@ void rpcrdma_reply_closed(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 		check_xid(c, p);
 	error = p->error;
 	in = p->in;
-	p->reply_buf = NULL; /* what in may point to, and so may pull */
+	p->reply_buf = NULL; /* `in` may point into reply_buf and pull */
 	p->pull = NULL;
 	rpcrdma_posted_let_go(p);
 	atomic_store_explicit(&call->xprt_priv, NULL, memory_order_relaxed);
@@ -502,7 +504,7 @@ void rpcrdma_handle_reply(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, int rc,
 	bool late = false, done = false;
 	struct rpcrdma_posted *p;
 
-	/* first: whoever has the credit next sends in the new dialect */
+	/* first: the next thread with the credit sends in the new dialect */
 	if (!rc && rpcrdma_hdr_is_err_vers(h))
 		rpcrdma_refused(c, h);
 	else if (h->proc == RDMA_ERROR &&
@@ -510,8 +512,8 @@ void rpcrdma_handle_reply(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, int rc,
 		rpcrdma_misunderstood(c);
 	p = take_posted(c, h, rc, &late, &done);
 
-	/* A late reply may have closed a door of its call before that was taken back, or the
-	 * provider was told to bear it (abandoned). */
+	/* A late reply may have closed a door of its call before the owner took the call back, or
+	 * the provider was told to tolerate the invalidation (abandoned). */
 	if (wc->invalidated && !late && !note_invalidated(p, wc->inv_stag))
 		rpcrdma_break(c, "reply %08x invalidates %08x, which its call did not offer",
 			h->xid, wc->inv_stag);
@@ -525,7 +527,7 @@ void rpcrdma_handle_reply(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, int rc,
 	}
 	p->reply = *m;
 	p->repeat = h->proc == RDMA_ERROR && p->dialect != c->dialect;
-	/* refused in the dialect that was spoken: again in another, so not without end */
+	/* a call refused in the old dialect is repeated in the new one, so not without end */
 	if (!p->repeat)
 		p->error =
 			rc ? bad_reply(c, h->xid, "has a malformed header") : read_reply(c, p, h);
@@ -555,7 +557,7 @@ void rpcrdma_reply_failed(struct rpcrdma_conn *c)
 
 /* --- taking back ------------------------------------------------------------------------------ */
 
-/* Takes p off whatever list it is on. true: its doors may be open. */
+/* Takes p off its list. True: the doors of p may be open. */
 static bool unlist_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 {
 	switch (p->state) {
@@ -570,7 +572,7 @@ static bool unlist_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 	case RPCRDMA_FAILED:
 		TAILQ_REMOVE(&c->failed, p, link);
 		return true;
-	case RPCRDMA_PULLED: /* it goes on without p */
+	case RPCRDMA_PULLED: /* the RDMA Reads go on without p */
 		if (p->pull)
 			p->pull->posted = NULL;
 		p->pull = NULL;
@@ -582,8 +584,8 @@ static bool unlist_locked(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 	return true;
 }
 
-/* The peer may be about to write to the doors of p, or to invalidate one: that is no fault of its.
- */
+/* Closes the doors of p. The peer may be about to write to them, or to invalidate one: no fault of
+ * the peer. */
 static int abandon(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 {
 	for (unsigned i = 0; i < p->ndoors; i++)
@@ -624,7 +626,7 @@ void rpcrdma_forget(struct rpc_xprt *x, struct rpc_call *call)
 	pthread_mutex_lock(&c->lock);
 	atomic_store_explicit(&call->xprt_priv, NULL, memory_order_relaxed);
 	p->xid = call->xid;
-	if (orphan) /* so that its answer is known */
+	if (orphan) /* so that we know its answer */
 		TAILQ_INSERT_TAIL(&c->orphans, p, link);
 	else
 		rpcrdma_posted_free_locked(c, p);

@@ -9,26 +9,26 @@
 #include "transport/rpcrdma/rpcrdma_conn.h"
 
 /* responder_call.c: calls of the peer's, on their way in. */
-/* Message m has come; h was decoded with result rc. Takes what m lies in. */
+/* Message m has come; h was decoded with result rc. Takes the buffers of m. */
 void rpcrdma_handle_call(
 	struct rpcrdma_conn *c, struct rpcrdma_hdr *h, int rc, struct rpcrdma_msg *m);
 void rpcrdma_read_done(struct rpcrdma_conn *c, struct rpcrdma_taken *t);
-/* The message under header h, without what it has in Sends, as nothing has been done for it. NULL:
+/* A new call for the message under header h, without data from Sends, before any work on it. NULL:
  * no memory. */
 struct rpcrdma_taken *rpcrdma_taken_new(const struct rpcrdma_hdr *h);
-/* Finds out what goes where; what m lies in is t's afterwards, if the message is in there. 0,
- * -EBADMSG, -E2BIG: more Read chunks than are taken, -EFBIG: longer ones, or -EPROTO: the peer was
- * told. */
+/* Plans where the message and each payload go. If the message lies in the buffers of m, t owns them
+ * afterwards. 0; -EBADMSG; -E2BIG: more Read chunks than we take; -EFBIG: longer chunks than we
+ * take; -EPROTO: the peer has been told. */
 int rpcrdma_taken_plan(struct rpcrdma_conn *c, struct rpcrdma_taken *t, const struct rpcrdma_hdr *h,
 	struct rpcrdma_msg *m);
-/* Gets on with t, now, or when there is memory for it. Takes t. */
+/* Goes on with t, now, or when there is memory for t. Takes t. */
 void rpcrdma_taken_go(struct rpcrdma_conn *c, struct rpcrdma_taken *t);
-/* Everything of t is here: its message, with the payloads that were read. */
+/* All of t has come: makes *in the message, with the payloads that were read. */
 void rpcrdma_taken_stream(const struct rpcrdma_taken *t, struct xdr_in *in);
 /* Goes on with calls that waited for memory. */
 void rpcrdma_start_waiting(struct rpcrdma_conn *c);
 struct rpcrdma_taken *rpcrdma_taken_free(struct rpcrdma_conn *c, struct rpcrdma_taken *t);
-/* Frees those that have not been delivered. */
+/* Frees all calls that have not been delivered. */
 void rpcrdma_taken_drop_all(struct rpcrdma_conn *c);
 
 /* responder_reply.c: calls of the peer's, on their way out. */

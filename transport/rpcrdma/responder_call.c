@@ -3,21 +3,21 @@
  *
  * responder_call: calls of the peer's, on their way in.
  *
- * A call's message comes in the Send, and then its receive buffer is given away with it; in several
+ * A call's message comes in the Send, and then the request takes the receive buffer; in several
  * Sends (rpcrdma_continue.c); or by RDMA Read of the position-zero chunk. Other Read chunks become
- * payloads of the arguments. Positions on the wire count in the stream as it would be with all
- * payloads in it, ours count what is in the buffer. RDMA Reads are asked for in the order of the
- * calls, RPCRDMA_READS_MAX at a time; the provider keeps to what the peer can take (ORD).
+ * payloads of the arguments. Positions on the wire count in the stream with all payloads in it,
+ * ours count in the buffer. RDMA Reads are asked for in the order of the calls, RPCRDMA_READS_MAX
+ * at a time; the provider keeps to what the peer can take (ORD).
  *
  * Memory. A call whose message or payload must be pulled needs buffers first. If there are none, or
  * the connection has rpcrdma_pulled_max bytes of them, it waits, in order, until others end. The
  * same goes for any call while RPCRDMA_UNSENT_MAX bytes of answers have not gone out, since a
  * credit ends when the answer is handed to the provider. Both bounds are lower while the pool has
  * little room (mem_pool_share()). A call that offers many segments waits, too, until the RDMA
- * Writes of its reply can be posted (RPCRDMA_SEGS_MAX). What waits counts against the credits. A
- * peer whose RDMA Reads stand still for rpcrdma_pull_ms loses the connection.
+ * Writes of its reply can be posted (RPCRDMA_SEGS_MAX). Calls that wait count against the credits.
+ * A peer that answers no RDMA Read for rpcrdma_pull_ms loses the connection.
  *
- * What cannot be parsed, or is more than we take, is answered with RDMA_ERROR (RFC 8166
+ * A call that cannot be parsed, or is more than we take, is answered with RDMA_ERROR (RFC 8166
  * section 4.5). A peer that sends more calls than it has credits for loses its connection.
  */
 #include "transport/rpcrdma/responder.h"
@@ -46,7 +46,7 @@ struct rpcrdma_taken *rpcrdma_taken_free(struct rpcrdma_conn *c, struct rpcrdma_
 		mem_buf_unref(t->pbuf[i]);
 	if (t->held)
 		atomic_fetch_sub_explicit(&c->pulled, t->held, memory_order_relaxed);
-	if (t->segs) { /* first out, then in: no sum is too small */
+	if (t->segs) { /* add first, then subtract: no thread sees too small a sum */
 		atomic_fetch_add_explicit(&c->segs_out, t->segs, memory_order_relaxed);
 		atomic_fetch_sub_explicit(&c->segs, t->segs, memory_order_release);
 	}
@@ -84,7 +84,8 @@ static bool serve_begin(struct rpcrdma_conn *c, unsigned sends)
 	return ok;
 }
 
-/* --- the plan: what goes where ---------------------------------------------------------------- */
+/* --- the plan ----------------------------------------------------------------------------------
+ */
 
 /* Sizes the message and the payloads from the Read list. Positions must not go down; a message is
  * either in the Send or, nomsg, in a position-zero chunk. 0, -EBADMSG, -E2BIG or -EFBIG. */
@@ -129,7 +130,7 @@ static int plan_positions(struct rpcrdma_taken *t)
 	for (unsigned i = 0; i < t->npayloads; i++) {
 		struct xdr_payload *p = &t->payload[i];
 
-		/* it begins behind the end of the one before */
+		/* a payload begins behind the end of the one before */
 		if (p->pos < last + before || p->pos - before > t->msg_len)
 			return -EBADMSG;
 		p->pos -= (uint32_t)before;
@@ -139,7 +140,7 @@ static int plan_positions(struct rpcrdma_taken *t)
 	return t->msg_len < 8 ? -EBADMSG : 0;
 }
 
-/* Bytes that are still to be found room for. */
+/* Bytes that still need buffers. */
 static uint32_t bytes_to_pull(const struct rpcrdma_taken *t)
 {
 	uint32_t n = t->msg ? 0 : t->msg_len;
@@ -230,8 +231,8 @@ static void find_handle(struct rpcrdma_taken *t)
 	t->has_inv = n > 0;
 }
 
-/* In a dialect that names it, the handle that the header says, if it is one of its own (version 2,
- * section 6.3.3). */
+/* In a dialect that names the handle: the handle that the header names, if the header's chunks have
+ * it (version 2, section 6.3.3). */
 static void find_named(struct rpcrdma_taken *t, uint32_t handle)
 {
 	for (unsigned i = 0; handle && !t->has_inv && i < t->nreads; i++)
@@ -256,8 +257,8 @@ static void plan_inval(
 
 /* --- delivery --------------------------------------------------------------------------------- */
 
-/* A chunk may or may not include the round-up of its item (RFC 8166 section 3.4.5.2): the length
- * word in the stream before it tells. */
+/* A chunk may or may not include the round-up of its item (RFC 8166 section 3.4.5.2). The length
+ * word in the stream before the payload tells. */
 static uint32_t true_len(const struct xdr_in *in, const struct xdr_payload *p)
 {
 	uint32_t word;
@@ -317,7 +318,7 @@ void rpcrdma_taken_stream(const struct rpcrdma_taken *t, struct xdr_in *in)
 	}
 }
 
-/* Everything of t is here. Takes t. */
+/* All of t has come. Takes t. */
 static void deliver(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 {
 	struct rpc_req *req;
@@ -396,9 +397,9 @@ static void read_next(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 		rpcrdma_break(c, "an RDMA Read could not be posted: %s", strerror(-rc));
 }
 
-/* Asks for what is next; one at a time in any case, for a peer that takes no RDMA Reads any more
- * may have sent calls while it did. A call whose segments were all of no length is complete with
- * that. */
+/* Posts the next RDMA Reads, as many as the peer takes, and one in any case: a peer that takes none
+ * any more may have sent calls while it took them. A call with empty segments only is complete at
+ * once. */
 static void pump_reads(struct rpcrdma_conn *c)
 {
 	struct rpcrdma_taken *t, *next;
@@ -425,7 +426,7 @@ void rpcrdma_read_done(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 	pump_reads(c);
 }
 
-/* Gets on with t as far as that goes now. 0: it is taken; -EAGAIN: it must wait for memory. */
+/* Goes on with t as far as possible now. 0: t is taken; -EAGAIN: t must wait for memory. */
 static int start(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 {
 	int rc = get_buffers(c, t);
@@ -517,7 +518,7 @@ struct rpcrdma_taken *rpcrdma_taken_new(const struct rpcrdma_hdr *h)
 	return t;
 }
 
-/* t keeps what the data of m lies in, besides the message. */
+/* t takes the buffers with data of m, but not the buffer with the message. */
 static void keep(struct rpcrdma_taken *t, struct rpcrdma_msg *m)
 {
 	for (unsigned i = 0; i < m->nmore; i++) {
@@ -555,7 +556,7 @@ int rpcrdma_taken_plan(struct rpcrdma_conn *c, struct rpcrdma_taken *t, const st
 
 void rpcrdma_taken_go(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 {
-	/* what needs nothing is not held up by what waits */
+	/* a call without RDMA Reads does not queue behind calls that wait */
 	if ((!TAILQ_EMPTY(&c->waiting) && t->nreads) || start(c, t)) {
 		TAILQ_INSERT_TAIL(&c->waiting, t, link);
 		atomic_store_explicit(&c->starved, true, memory_order_relaxed);
@@ -574,7 +575,7 @@ static void take(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 	rpcrdma_taken_go(c, t);
 }
 
-/* What is neither a call nor worth an error (RFC 8166 section 4.5). */
+/* A message that is no call and deserves no error (RFC 8166 section 4.5). */
 static void not_a_call(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc)
 {
 	if (!rc && h->proc == RDMA_DONE && c->dialect->legacy && !c->requester)
@@ -603,7 +604,7 @@ void rpcrdma_handle_call(
 	if (t) {
 		plan_inval(c, t, h);
 		rc = rpcrdma_taken_plan(c, t, h, m);
-		if (!rc && h->nreads && !c->reads_max) /* the peer has said so itself */
+		if (!rc && h->nreads && !c->reads_max) /* against its own word: no RDMA Reads */
 			rc = -EBADMSG;
 	}
 	rpcrdma_msg_done(c, m);

@@ -5,10 +5,10 @@
  *
  * The reply's header returns the chunks of the call with the lengths that were used (RFC 8166
  * sections 3.4.6, 4.3.3). Payload i of the results goes to Write chunk i, or, of a Transmit
- * Request, to the place of its operation; into the stream when that is empty or there is none. The
+ * Request, to the place of its operation. Without such a chunk or place it stays in the stream. The
  * rest is inline if it fits, else it goes into the Reply chunk, else into several Sends where the
- * dialect has that. What fits nowhere is answered ERR_CHUNK. RDMA Writes and the Send behind them
- * are one chain: nobody else's work comes between.
+ * dialect has that. A reply that fits nowhere becomes an RDMA_ERROR. RDMA Writes and the Send
+ * behind them are one chain: no other thread's work comes between.
  */
 #include "transport/rpcrdma/requester.h"
 #include "transport/rpcrdma/responder.h"
@@ -32,7 +32,7 @@ struct answer {
 	int by_send;		      /* the payload that the Send brings, -1: none */
 	struct rpcrdma_stream stream; /* the rest */
 	bool in_reply_chunk;
-	/* What the peer is to read of it: all, or payloads, each at its position. */
+	/* The parts that the peer reads: all, or payloads, each at its position. */
 	unsigned nlent;
 	struct rpcrdma_stream lent[XDR_MAX_PAYLOADS];
 	uint32_t position[XDR_MAX_PAYLOADS];
@@ -56,7 +56,8 @@ static void answer_init(struct answer *a, struct rpcrdma_conn *c, const struct r
 	a->in_reply_chunk = false;
 	a->nlent = 0;
 	a->sends = 1;
-	/* unless place() knows better: the peer may say that it takes less while this is made */
+	/* unless place() sets a better one: the peer may lower its sizes while we make the answer
+	 */
 	a->fault = (struct rpcrdma_fault){.err = RDMA_ERR_SYSTEM};
 	a->written = 0;
 	rpcrdma_begin_hdr(c, &a->h, xid, RPCRDMA_DIR_REPLY, RDMA_MSG);
@@ -86,8 +87,8 @@ static int fill_chunk(struct answer *a, const struct rpcrdma_chunk *chunk, uint6
 }
 
 /* The rest becomes Read chunks (draft-ietf-nfsv4-rpcrdma-01 sections 3.4 and 5.1): its payloads, if
- * what is left then fits into the Send; else all of it. Payloads only if none went to a Write
- * chunk: whether positions count those the draft does not say. */
+ * the remainder then fits into the Send; else all of it. Payloads only if none went to a Write
+ * chunk: the draft does not say whether positions count those. */
 static int place_lent(struct answer *a, uint32_t off)
 {
 	const struct xdr_out *res = &a->req->res;
@@ -147,7 +148,7 @@ static bool asks_for_send(const struct answer *a, unsigned i)
 	       (at->type == RPCRDMA_RTR_BYSIZE && a->req->res.payload[i].data.len <= at->most);
 }
 
-/* Has the Send bring payload i. False: it cannot. */
+/* Puts payload i into the Send. False: there is no room. */
 static bool send_item(struct answer *a, unsigned i, uint32_t off)
 {
 	const struct xdr_out *res = &a->req->res;
@@ -167,7 +168,7 @@ static bool send_item(struct answer *a, unsigned i, uint32_t off)
 	return false;
 }
 
-/* Has an RDMA Write bring payload i. False: its place has no memory for that. */
+/* Plans an RDMA Write of payload i. False: its place has too little memory. */
 static bool write_item(struct answer *a, unsigned i, uint32_t off)
 {
 	const struct xdr_payload *p = &a->req->res.payload[i];
@@ -183,7 +184,7 @@ static bool write_item(struct answer *a, unsigned i, uint32_t off)
 	return true;
 }
 
-/* The payload that the Send is to bring: the first whose place asks for that. -1: none. */
+/* The payload for the Send: the first with a place that asks for the Send. -1: none. */
 static int find_for_send(const struct answer *a)
 {
 	for (unsigned i = 0; a->c->rtr_ops && i < a->req->res.npayloads; i++)
@@ -193,8 +194,8 @@ static int find_for_send(const struct answer *a)
 }
 
 /* An item for each place of a Transmit Request: table 2 of the draft. A payload goes to the place
- * that is for the operation it results from. If it can go nowhere else, it is in the message, as if
- * it were too short. The payload that the Send brings comes last: all other items are in the header
+ * for its operation. If the payload can go nowhere else, it is in the message, as if it were too
+ * short. The payload that the Send brings comes last: all other items are in the header
  * then. */
 static int place_items(struct answer *a, uint32_t off)
 {

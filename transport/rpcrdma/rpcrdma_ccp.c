@@ -5,10 +5,11 @@
  *
  * The client asks before anything else is sent over a connection, on the thread that connects.
  * Until then, and with a server that does not know the program, a Send has 1024 bytes at most, and
- * nothing is padded. The server answers below its services: it is about the connection.
+ * nothing is padded. The server answers below its services, because the call is about the
+ * connection.
  *
- * Whether sizes count the transport's header the draft does not say. What is sent keeps to them
- * with it; receive buffers have room for it besides.
+ * The draft does not say whether sizes count the transport's header. Our Sends keep to the sizes
+ * with the header; our receive buffers have room for the header besides.
  */
 #include <errno.h>
 #include <poll.h>
@@ -95,8 +96,8 @@ static int send_request(struct rpcrdma_conn *c, uint32_t xid)
 	return rc;
 }
 
-/* What the server says to it. 0: its limits are set, or it has none; -EPROTO: its version of
- * RPC-over-RDMA is another. */
+/* Takes the server's answer. 0: the server's limits are set, or the server does not know the
+ * program; -EPROTO: the server speaks other versions of RPC-over-RDMA. */
 static int hear(
 	struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc, const uint8_t *msg, size_t len)
 {
@@ -124,7 +125,7 @@ static int hear(
 	return 0;
 }
 
-/* One completion. 0: the answer was not in it; 1: it was; or -errno. */
+/* Handles one completion. 0: without the answer; 1: with the answer; or -errno. */
 static int handle(struct rpcrdma_conn *c, uint32_t xid, const struct prov_wc *wc, struct err *e)
 {
 	struct rpcrdma_recv *r = (struct rpcrdma_recv *)(uintptr_t)wc->cookie;

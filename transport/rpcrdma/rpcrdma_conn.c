@@ -3,11 +3,11 @@
  *
  * rpcrdma_conn: the life of an RPC-over-RDMA connection, and its receive buffers.
  *
- * Sizes. Each side tells the other in private data (RFC 8797) what it sends and receives inline;
- * for one that does not the dialect has a size. What we send is the smaller of ours and what the
- * peer receives. What a peer sends is bounded by
- * the smaller of its own and ours, but receive buffers are never below 4096 bytes: a server may
- * send up to its own limit whatever we said.
+ * Sizes. Each side tells the other in private data (RFC 8797) how much it sends and receives
+ * inline. For a peer that does not, the dialect has a size. Our Sends are no longer than our size
+ * and than the peer's receives. The peer's Sends are no longer than the smaller of both sizes. But
+ * our receive buffers never have less than 4096 bytes: a server may send up to its own limit
+ * against our word.
  */
 #include "transport/rpcrdma/requester.h"
 #include "transport/rpcrdma/responder.h"
@@ -41,7 +41,7 @@ static uint32_t clamp(uint32_t v, uint32_t dflt, uint32_t lo, uint32_t hi)
 	return v < lo ? lo : v > hi ? hi : v;
 }
 
-/* What both sides of a connection are made from. */
+/* The parameters of a new connection, on either side. */
 struct setup {
 	const struct prov_ops *prov;
 	struct mem_pool *pool;
@@ -69,8 +69,8 @@ static void setup_init(struct setup *s, const struct prov_ops *prov, struct mem_
 	s->credits = clamp(credits, RPCRDMA_CREDITS_DEFAULT, 1, RPCRDMA_CREDITS_MAX);
 	priv.send_size = priv.recv_size = s->inline_size;
 	rpcrdma_priv_encode(&priv, s->priv);
-	/* A Send of the peer's for each credit that it has of us; as many of an answer for each
-	 * that we have of it. */
+	/* A receive for each Send of each call that we grant, and for each Send of the answer to
+	 * each call that the peer grants. */
 	s->reverse = RPCRDMA_REVERSE_CREDITS;
 	s->batch = RPCRDMA_BATCH;
 	nrecvs = (s->credits + s->reverse) * sends + 2 * RPCRDMA_ROOM_MAX + s->batch;
@@ -162,7 +162,7 @@ static void free_posted_list(struct rpcrdma_posted_list *list)
 	}
 }
 
-/* The last reference is gone: no call is ours any more, no request of ours is with a service. */
+/* The last reference is gone: the connection has no call, and no service has a request of it. */
 static void destroy(struct rpc_xprt *x)
 {
 	struct rpcrdma_conn *c = rpcrdma_conn_of(x);
@@ -192,8 +192,10 @@ static void destroy(struct rpc_xprt *x)
 	free(c);
 }
 
-/* May receive buffers have targets? They take no more than an eighth of the memory that is left,
- * which is half of all, and the provider can receive into blocks as large, and send from such. */
+/* May receive buffers have targets? Yes, if such buffers take at most an eighth of the free memory,
+ * if at least half of all memory is free, and if the provider does not reach payload through doors
+ * alone (prov_conn.bulk_by_doors).
+ */
 static bool may_have_targets(const struct setup *s, const struct prov_conn *pc)
 {
 	size_t room = mem_pool_room(s->pool);
@@ -213,7 +215,8 @@ static uint32_t receive_size(const struct setup *s)
 }
 
 /* Where little memory can be registered, a connection has fewer receives, and so fewer credits.
- * With very few it speaks version 1, if it may: that needs no receives but for calls and replies.
+ * With very few the connection speaks version 1, if allowed: version 1 needs receives only for
+ * calls and replies.
  */
 static void setup_shrink(struct setup *s)
 {
@@ -310,7 +313,7 @@ static int conn_establish(struct rpcrdma_conn *c, int timeout_ms, struct err *e)
 		return rc;
 	rpcrdma_recv_replenish(c);
 	rc = c->prov->establish(c->pc, timeout_ms, e);
-	if (rc && c->why[0]) /* that is why it was given up */
+	if (rc && c->why[0]) /* the reason why we closed the connection */
 		err_set(e, ERR_INTERNAL, "%s", c->why);
 	if (rc)
 		return rc;
@@ -364,7 +367,7 @@ void rpcrdma_break(struct rpcrdma_conn *c, const char *fmt, ...)
 	c->prov->disconnect(c->pc);
 }
 
-/* What has come whole is told all the same. */
+/* The owners still get replies that have come whole. */
 static void shutdown_conn(struct rpc_xprt *x)
 {
 	struct rpcrdma_conn *c = rpcrdma_conn_of(x);
@@ -376,7 +379,7 @@ static void shutdown_conn(struct rpc_xprt *x)
 	c->prov->disconnect(c->pc);
 }
 
-/* Only with a provider that can do it is anything kept back. */
+/* Nothing is kept back with a provider that has no flush(). */
 static void flush(struct rpc_xprt *x)
 {
 	struct rpcrdma_conn *c = rpcrdma_conn_of(x);

@@ -4,16 +4,17 @@
  * rpcrdma_connprop: the properties that the two ends of a connection tell each other
  * (draft-ietf-nfsv4-rpcrdma-version-two, November 2019, section 6.4.4).
  *
- * When. The first message of a connection is a call: it finds out what the peer speaks, and waiting
- * for properties would cost a round trip. The requester tells its properties as soon as it has
- * been answered; the responder when it has been told the peer's, or with the second message that
- * comes. Either needs a grant of two, so that no call and no reply waits for it. Ends that tell
- * nothing have the defaults.
+ * When. The first message of a connection is a call: it finds out the peer's dialect, and waiting
+ * for properties would cost a round trip. The requester tells its properties as soon as the first
+ * answer has come. The responder tells its own when the peer's have come, or with the second
+ * message that comes. Either end needs a grant of two, so that no call and no reply waits for the
+ * properties. An end that tells nothing has the defaults.
  *
  * Host authentication (section 5.2.6) is a hook, rpcrdma_host_auth, whose material must fit one
- * message. The mechanism that is there tells nothing and takes every peer.
+ * message. The built-in mechanism tells nothing and takes every peer.
  *
- * A peer may tell them again: those that it told the first time may change (section 6.4.4).
+ * A peer may tell properties again. Only properties that it told the first time may change
+ * (section 6.4.4).
  */
 #include "transport/rpcrdma/requester.h"
 #include "transport/rpcrdma/responder.h"

@@ -3,20 +3,21 @@
  *
  * rpcrdma_continue: a message in several Sends.
  *
- * In a dialect that lets it (limits.sends) an RPC message that is too long for one Send goes on in
- * the next. All Sends of it have its XID and its direction, nobody else's come between, and its
- * chunks are in the header of the last. Those before the last are its lead. Each costs a receive,
- * and each of a call's a credit.
+ * In a dialect that allows it (limits.sends) an RPC message that is too long for one Send goes on
+ * in the next. All Sends of the message have its XID and its direction, and no Sends of other
+ * messages come between. The chunks are in the header of the last Send. The Sends before the last
+ * are the lead. Each Send costs a receive, and each Send of a call a credit.
  *
  * Out, the whole lead is made before any of it is posted: no message stops in the middle for want
  * of memory. In a dialect that talks it may stop for want of credits (rpcrdma_flow.c). A reply may
  * take more Sends there than the peer has granted.
  *
  * In, the Sends of one message are put together in one buffer, and their receives are given back at
- * once; before the peer can have run out of credits, it is told of more, in a message of its own. A
- * connection puts one message together at a time, of either direction, of RPCRDMA_JOIN_MAX bytes at
- * most. A call that is broken off is answered with an error where the dialect has one, and what
- * is left of it dropped; a reply that did so is heard; else the peer loses the connection.
+ * once. Before the peer can have run out of credits, a message of ours grants more. A connection
+ * puts one message together at a time, of either direction, of RPCRDMA_JOIN_MAX bytes at most. A
+ * call that is broken off gets an error where the dialect has one, and the rest of the call is
+ * dropped. A reply that breaks off a call is handled. In all other cases the peer loses the
+ * connection.
  */
 #include "transport/rpcrdma/requester.h"
 #include "transport/rpcrdma/responder.h"
@@ -69,7 +70,7 @@ int rpcrdma_lead_make(struct rpcrdma_conn *c, struct rpcrdma_lead *lead,
 	if (!lead->wr)
 		return -ENOMEM;
 	for (lead->n = 0; lead->n < n - 1; lead->n++) {
-		/* those that follow have a word at least: there is no message without */
+		/* each Send that follows has a word at least: a message cannot have none */
 		uint64_t rest = s->len - off - (n - 1 - lead->n) * 4;
 		int rc;
 
@@ -95,8 +96,8 @@ static void join_end(struct rpcrdma_conn *c)
 	c->join = (struct rpcrdma_join){0};
 }
 
-/* Why the Send with header h, which is continued or continues what came before, may not come now;
- * NULL: it may. */
+/* Why the Send with header h, which goes on or continues the message before, may not come now;
+ * NULL: the Send may come. */
 static const char *why_not(
 	const struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc, const struct prov_wc *wc)
 {
@@ -134,7 +135,7 @@ static int reserve(struct rpcrdma_conn *c, uint32_t n)
 	return 0;
 }
 
-/* Copies n bytes behind what has come. */
+/* Appends n bytes to the message so far. */
 static int append(struct rpcrdma_conn *c, const void *data, uint32_t n)
 {
 	struct rpcrdma_join *j = &c->join;
@@ -147,14 +148,14 @@ static int append(struct rpcrdma_conn *c, const void *data, uint32_t n)
 	return 0;
 }
 
-/* The message that h belongs to is wrong: answers it if that is possible, and then the rest of it
- * is dropped; else the connection ends. */
+/* The message of h is wrong. Answers with an error if possible, and then drops the rest of the
+ * message; else the connection ends. */
 static void refuse(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, enum rpcrdma_errcode err,
 	const char *why)
 {
 	struct rpcrdma_join *j = &c->join;
 	enum rpcrdma_dir dir = j->sends ? j->dir : h->dir;
-	/* what is not the answer's own: its XID is one of ours */
+	/* not the XID of a reply: that is an XID of ours */
 	uint32_t xid = h->dir == RPCRDMA_DIR_REPLY ? j->xid : h->xid;
 	bool more = h->more;
 
@@ -186,9 +187,8 @@ static void join_done(struct rpcrdma_conn *c, struct rpcrdma_msg *m)
 	*j = (struct rpcrdma_join){0};
 }
 
-/* Is h, which breaks off a call or properties, not lost by that, even if it is malformed? A reply
- * is not, whose call would wait for it in vain, nor what comes behind a message that has been
- * refused.
+/* Is h, which breaks off a call or properties, handled all the same, even if malformed? A reply is:
+ * its call would wait in vain. So is any message behind a message that has been refused.
  */
 static bool stands_alone(const struct rpcrdma_conn *c, const struct rpcrdma_hdr *h)
 {

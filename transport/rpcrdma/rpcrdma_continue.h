@@ -24,12 +24,12 @@ static inline unsigned rpcrdma_reply_sends(const struct rpcrdma_dialect *d)
  * the last. 0, or -ENOMEM: *lead is empty, and s as it was. */
 int rpcrdma_lead_make(struct rpcrdma_conn *c, struct rpcrdma_lead *lead,
 	const struct rpcrdma_hdr *h, struct rpcrdma_stream *s, unsigned n);
-/* Takes the Send in r, of wc->len bytes, whose header h was decoded with result rc. True: *m is its
- * message (with an undecodable header: what came in r). False: more is to come, or the connection
- * is being closed; r was given back. */
+/* Takes the Send in r, of wc->len bytes, whose header h was decoded with result rc. True: *m is the
+ * whole message (with an undecodable header: all bytes in r). False: more is to come, or the
+ * connection is being closed; r was given back. */
 bool rpcrdma_join(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc,
 	struct rpcrdma_recv *r, const struct prov_wc *wc, struct rpcrdma_msg *m);
-/* Gives back what a message lies in. */
+/* Gives back the buffers of a message. */
 void rpcrdma_msg_done(struct rpcrdma_conn *c, struct rpcrdma_msg *m);
 
 #endif

@@ -4,15 +4,16 @@
  * rpcrdma_credit: how many messages may be under way in one direction of a connection (RFC 8166
  * section 3.3.1).
  *
- * A credit is a receive buffer that waits at the receiver. A connection has two of these: one for
- * what we send, whose grant comes from the peer, and one for what the peer sends, whose grant is
- * ours and whose use is counted to find a peer that exceeds it. The same functions serve both.
+ * A credit is a receive buffer that waits at the receiver. A connection has two of these counters.
+ * One is for messages that we send; the peer grants. The other is for messages that the peer sends;
+ * we grant, and count to find a peer that exceeds the grant. The same functions serve both.
  *
  * A credit is taken with each message and comes back when the receive buffer behind it is known to
  * wait again. The messages that count are the Sends of calls, and their credits come back with the
- * reply: one, or, of a call that is continued (rpcrdma_continue.c), several together. A call that
- * its owner takes back while it is under way (an orphan) keeps its credits: the peer still works on
- * it, and its answer, which belongs to nobody by then, frees them.
+ * reply: one, or, of a call that is continued (rpcrdma_continue.c), several together. An orphan is
+ * a call that its owner takes back while the call is under way. An orphan keeps its credits,
+ * because the peer still works on the call. The peer's answer, which no owner waits for, frees the
+ * credits.
  *
  * Invariants: used <= max, orphans <= used, 1 <= granted <= max. used may exceed granted after the
  * grant was lowered. No lock of its own: the connection's.
@@ -24,13 +25,14 @@
 #include <stdint.h>
 
 struct rpcrdma_credit {
-	uint32_t max; /* most that are of use: what we ask for, or have receives for; constant */
+	uint32_t max; /* most that are of use: as many as we ask for, or have receives for; constant
+		       */
 	uint32_t granted;
 	uint32_t used;
 	uint32_t orphans; /* of used */
 };
 
-/* What the receiver grants, clamped: 0 would stop the connection for good and counts as 1; more
+/* Sets the receiver's grant, clamped: 0 would stop the connection for good and counts as 1; more
  * than max is of no use. */
 static inline void rpcrdma_credit_grant(struct rpcrdma_credit *c, uint32_t n)
 {
@@ -44,7 +46,7 @@ static inline void rpcrdma_credit_init(struct rpcrdma_credit *c, uint32_t max, u
 	rpcrdma_credit_grant(c, granted);
 }
 
-/* n more messages may go, all or none: true, and they are counted. */
+/* Takes credits for n more messages, all or none. False: there are not enough. */
 static inline bool rpcrdma_credit_take(struct rpcrdma_credit *c, uint32_t n)
 {
 	if (c->used >= c->granted || n > c->granted - c->used)
@@ -69,8 +71,8 @@ static inline void rpcrdma_credit_orphan(struct rpcrdma_credit *c, uint32_t n)
 	c->orphans += n < most ? n : most;
 }
 
-/* A reply that belongs to nobody: that of an orphan of n messages, if there is one. A forged one
- * can do no harm: the peer only lets us send more to itself. */
+/* A reply without an owner has come: the answer to an orphan of n messages, if there is one. A
+ * forged reply does no harm: the peer only lets us send more to itself. */
 static inline void rpcrdma_credit_late(struct rpcrdma_credit *c, uint32_t n)
 {
 	if (n > c->orphans)

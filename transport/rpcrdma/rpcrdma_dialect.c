@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * rpcrdma_dialect: tables of dialects, and what all dialects have in common.
+ * rpcrdma_dialect: tables of dialects, and the parts that all dialects share.
  */
 #include "transport/rpcrdma/rpcrdma_dialect.h"
 

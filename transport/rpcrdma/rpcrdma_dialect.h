@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * rpcrdma_dialect: what one version of RPC-over-RDMA is, as the requester and the responder see it.
+ * rpcrdma_dialect: one version of RPC-over-RDMA, as the requester and the responder see it.
  *
  * A dialect is a constant table of functions and limits, one file each (rpcrdma_v1.c). A connection
- * has one at a time; nothing but that table knows what its version writes. Its codec is pure: no
- * I/O, no allocation, no state between messages. What must be remembered from one message to the
- * next is the connection's.
+ * has one at a time; only that table knows the bytes of its version. Its codec is pure: no I/O, no
+ * allocation, no state between messages. The connection keeps all state from one message to the
+ * next.
  *
  * The four fixed words and RDMA_ERROR with ERR_VERS have one form in all versions (RFC 8166
- * sections 4.1.2 and 7): the functions below add that to what a dialect does.
+ * sections 4.1.2 and 7): the functions below add that form to each dialect.
  */
 #ifndef RNFS_TRANSPORT_RPCRDMA_RPCRDMA_DIALECT_H
 #define RNFS_TRANSPORT_RPCRDMA_RPCRDMA_DIALECT_H
 
 #include "transport/rpcrdma/rpcrdma_hdr.h"
 
-/* What a requester does about a call that an RDMA_ERROR came back for. It is sent again only if it
- * will be another message than the one that was refused, so not without end; else FAIL. */
+/* The action of a requester on a call that an RDMA_ERROR came back for. The requester sends the
+ * call again only as a message that differs from the refused one, so not without end; else FAIL. */
 enum rpcrdma_action {
-	RPCRDMA_FAIL,		/* tells its owner -EIO */
-	RPCRDMA_RENEGOTIATE,	/* sends it again in another dialect, if there is one */
+	RPCRDMA_FAIL,		/* tells the owner -EIO */
+	RPCRDMA_RENEGOTIATE,	/* sends the call again in another dialect, if there is one */
 	RPCRDMA_LARGER_REPLY,	/* ... with a Reply chunk of err_arg bytes or more */
 	RPCRDMA_NO_WRITES,	/* ... with a Reply chunk, for err_arg bytes of data and the rest */
 	RPCRDMA_WHOLE_CALL,	/* ... in a position-zero Read chunk */
@@ -28,9 +28,9 @@ enum rpcrdma_action {
 	RPCRDMA_FEWER_SEGMENTS, /* ... with at most err_arg segments to a list */
 };
 
-/* What a message may have at most. */
+/* The limits of a message. */
 struct rpcrdma_limits {
-	unsigned sends;	   /* that it takes: 1..RPCRDMA_MAX_SENDS; 1: it is never continued */
+	unsigned sends;	   /* 1..RPCRDMA_MAX_SENDS; 1: a message is never continued */
 	unsigned reads;	   /* segments of its Read list: 1..RPCRDMA_MAX_READS */
 	unsigned writes;   /* Write chunks, up to RPCRDMA_MAX_WRITES */
 	unsigned segs;	   /* segments in all Write chunks and the Reply chunk, up to
@@ -39,7 +39,7 @@ struct rpcrdma_limits {
 	uint32_t seg_size; /* bytes of a segment */
 };
 
-/* Where the text has no bounds: what a header in memory has room for. */
+/* Where the text has no bounds: the room of a header in memory. */
 #define RPCRDMA_LIMITS_OF_HDR                                                                      \
 	{                                                                                          \
 		.sends = 1, .reads = RPCRDMA_MAX_READS, .writes = RPCRDMA_MAX_WRITES,              \
@@ -50,35 +50,35 @@ struct rpcrdma_limits {
 #define RPCRDMA_MAX_SENDS 8 /* of a call of ours */
 
 struct rpcrdma_dialect {
-	const char *name;	 /* as options and logs have it */
+	const char *name;	 /* in options and logs */
 	uint32_t vers;		 /* the version word */
-	uint32_t min_call;	 /* bytes of the shortest call; what is shorter gets no answer */
-	uint32_t inline_default; /* bytes of a Send that a peer takes which says nothing */
-	uint32_t inline_first;	 /* ... of the first, before it is known what the peer speaks */
+	uint32_t min_call;	 /* bytes of the shortest call; a shorter message gets no answer */
+	uint32_t inline_default; /* bytes of a Send that a peer takes which names no size */
+	uint32_t inline_first;	 /* ... of the first Send, before the peer's dialect is known */
 	/* The two ends tell each other properties (rpcrdma_props.h), each message grants credits,
 	 * and a message without chunks grants nothing but them. */
 	bool talks;
 	/* It has RDMA_DONE, RDMA_MSGP and the Connection Configuration Protocol (rpcrdma_legacy.h).
 	 */
 	bool legacy;
-	bool places;		      /* data by Sends (rpcrdma_rtr.h), if the peer does, too */
-	struct rpcrdma_limits limits; /* until the peer has said what it takes */
+	bool places; /* places data by Sends (rpcrdma_rtr.h), if the peer does, too */
+	struct rpcrdma_limits limits; /* until the peer has told its own */
 	/* Bytes of a header with so many Read segments, Write chunks, and segments in all Write
 	 * chunks and the Reply chunk. */
 	size_t (*bound)(unsigned nreads, unsigned nwrites, bool has_reply, unsigned nsegs);
 	/* Bytes that encode() will write for h. */
 	size_t (*size)(const struct rpcrdma_hdr *h);
 	/* Writes h at buf (4-byte aligned), with its credits as the dialect has them. Its size, or
-	 * -EMSGSIZE (cap is too small), -EINVAL (the dialect cannot say that: a message type that
-	 * it has not, counts over the caps). */
+	 * -EMSGSIZE (cap is too small), -EINVAL (not in this dialect: an unknown message type, or
+	 * counts over the caps). */
 	int (*encode)(const struct rpcrdma_hdr *h, void *buf, size_t cap);
 	/* Reads a header of this version, of len >= RPCRDMA_FIXED_LEN bytes; any bytes are safe.
 	 * The RPC message, if any, follows at msg + h->len. 0, or -EBADMSG: malformed, over the
-	 * caps, or of a type that the dialect has not; xid, vers and proc are set, dir as far as it
-	 * is said, and err is what a responder answers. */
+	 * caps, or of a type that the dialect has not. Then xid, vers and proc are set, dir if the
+	 * message says it, and err is the error that a responder answers. */
 	int (*decode)(struct rpcrdma_hdr *h, const void *msg, size_t len);
-	/* What the RDMA_ERROR that decode() has read asks for. *meaning: what has become of the
-	 * call, to go on a sentence for the log. */
+	/* The action that the RDMA_ERROR asks for which decode() has read. *meaning: the fate of
+	 * the call, as the end of a sentence for the log. */
 	enum rpcrdma_action (*on_error)(const struct rpcrdma_hdr *h, const char **meaning);
 };
 

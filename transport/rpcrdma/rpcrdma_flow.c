@@ -9,10 +9,11 @@
  * grant takes none. The draft calls a grant both "newly granted" and a "limit". We keep to the
  * narrower of both readings:
  *
- *   room      Sends that may leave by the peer's last message. The next message replaces the
- * number, also by a lower one. banked    Sends that may leave by all messages of the peer together,
- * but no more than the last message lets be outstanding. Where `room` is used up and no message has
- * come for RPCRDMA_STALL_MS, `banked` becomes the room.
+ *   room      Sends that the peer's last message lets us post. The next message replaces the
+ *             number, also by a lower one.
+ *   banked    Sends that all messages of the peer together let us post, but no more than the last
+ *             message lets be outstanding. Where `room` is used up and no message has come for
+ *             RPCRDMA_STALL_MS, `banked` becomes the room.
  *
  * An error grants nothing (section 6.4.3), and neither does a message that cannot be read. Both
  * show that the peer has received a message of ours, so the grant before them holds again. A grant

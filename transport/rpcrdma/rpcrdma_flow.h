@@ -27,7 +27,7 @@ int rpcrdma_post_now(struct rpcrdma_conn *c, const struct prov_wr *wr);
 
 /* A message has come, with header h, decoded with result rc. Progress thread. */
 void rpcrdma_heard(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc);
-/* A Send has come whose message goes on: grants more before the peer can have run out. Progress
+/* A Send of a message that goes on has come: grants more before the peer can have run out. Progress
  * thread. */
 void rpcrdma_heard_part(struct rpcrdma_conn *c);
 /* Grants more if the peer may have run out, and no answer of ours is about to do so. Progress

@@ -4,15 +4,15 @@
  * rpcrdma_group: messages of several transmissions (rpcrdma_rtr.h; sections 4.2 and 9.4 of the
  * draft).
  *
- * A Transmit Request or Response says of how many transmissions its message is, itself the first;
- * Transmit Continues with its XID follow, which bring more of the message, or more targets with
- * data. Nothing of the data moves: the receives stay with the message, RPCRDMA_RTR_SENDS at most. A
+ * A Transmit Request or Response says how many transmissions its message has, itself the first.
+ * Transmit Continues with the same XID follow, which bring more of the message, or more targets
+ * with data. No data is copied: the receives stay with the message, RPCRDMA_RTR_SENDS at most. A
  * connection has one group under way, of either direction.
  *
- * Nothing may come between. What does is reported, with the group's first transmission as what led
- * to it, and is then handled as if there had been no group; messages that are about the connection,
- * or about others, may. A call that was reported is sent again plain, by its sender; a reply that
- * was fails its call. What is left of such a group is dropped.
+ * No message may come between, except messages about the connection and reports of errors. Any
+ * other message is reported, with the group's first transmission as the lead, and is then handled
+ * as if there had been no group. The sender of a call that was reported sends the call again plain.
+ * A reply that was reported fails its call. The rest of such a group is dropped.
  */
 #include "transport/rpcrdma/requester.h"
 #include "transport/rpcrdma/rpcrdma_continue.h"
@@ -29,7 +29,7 @@ unsigned rpcrdma_group_max(const struct rpcrdma_conn *c)
 	return !c->requester && c->credit_in.granted < most ? c->credit_in.granted : most;
 }
 
-/* Is it one transmission of a group, which may be the only one? */
+/* Is h one transmission of a group, perhaps the only one? */
 static bool transmits(const struct rpcrdma_hdr *h, int rc)
 {
 	return !rc && (h->proc == RPCRDMA_XMT_REQ || h->proc == RPCRDMA_XMT_RESP ||
@@ -43,7 +43,7 @@ static bool is_begun_by(uint32_t said, uint32_t proc)
 	       said == proc - RPCRDMA_XMT_REQ + 1;
 }
 
-/* True: something is wrong. */
+/* Notes a fault in f. Always true. */
 static bool found(struct rpcrdma_rtr_fault *f, uint32_t err, uint32_t want, uint32_t has)
 {
 	f->err = err;
@@ -52,7 +52,7 @@ static bool found(struct rpcrdma_rtr_fault *f, uint32_t err, uint32_t want, uint
 	return true;
 }
 
-/* What is wrong with h while a group is under way. */
+/* Does h not continue the group under way? Then f has the fault. */
 static bool breaks(const struct rpcrdma_group *g, const struct rpcrdma_hdr *h, int rc,
 	struct rpcrdma_rtr_fault *f)
 {
@@ -71,7 +71,7 @@ static bool breaks(const struct rpcrdma_group *g, const struct rpcrdma_hdr *h, i
 	return h->rtr.number != next && found(f, RPCRDMA_RTR_BADSEQ, next, h->rtr.number);
 }
 
-/* What is wrong with h, of m, by itself. */
+/* Is h, of m, wrong by itself? Then f has the fault. */
 static bool is_wrong(const struct rpcrdma_conn *c, const struct rpcrdma_hdr *h,
 	const struct rpcrdma_msg *m, struct rpcrdma_rtr_fault *f)
 {
@@ -84,7 +84,7 @@ static bool is_wrong(const struct rpcrdma_conn *c, const struct rpcrdma_hdr *h,
 	return h->rtr.len > m->len && found(f, RPCRDMA_RTR_BADPL, h->rtr.len, 0);
 }
 
-/* m, under header h, is not handled: a call of ours whose reply it is fails. */
+/* Drops m, under header h. If m is a reply to a call of ours, the call fails. */
 static void give_up(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, struct rpcrdma_msg *m)
 {
 	static const struct prov_wc nothing;
@@ -95,7 +95,7 @@ static void give_up(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, struct rpcrdm
 		rpcrdma_msg_done(c, m);
 }
 
-/* Of the transmissions with this XID those that are still to come are dropped. */
+/* Drops all later transmissions with this XID. */
 static void refuse(struct rpcrdma_group *g, uint32_t xid)
 {
 	g->count = 0;
@@ -112,7 +112,7 @@ static void break_off(struct rpcrdma_conn *c)
 	give_up(c, g->h, &g->m);
 }
 
-/* As the first of a group of several, m goes to it. 0 or -ENOMEM. */
+/* Begins a group with m, the first of several transmissions. 0 or -ENOMEM. */
 static int begin(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, const struct rpcrdma_msg *m)
 {
 	struct rpcrdma_group *g = &c->group;
@@ -128,8 +128,7 @@ static int begin(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, const stru
 	return 0;
 }
 
-/* Puts the parts of the message together, if there is more than that of the first transmission. 0
- * or -ENOMEM. */
+/* Puts the parts of the message together, if later transmissions have any. 0 or -ENOMEM. */
 static int gather(struct rpcrdma_conn *c, struct rpcrdma_msg *m)
 {
 	uint32_t len = m->len;
@@ -155,7 +154,7 @@ static int gather(struct rpcrdma_conn *c, struct rpcrdma_msg *m)
 	return 0;
 }
 
-/* h, of m, continues the group. True: and ends it, *m is all of it. */
+/* h, of m, continues the group. True: h also ends the group, and *m is all of it. */
 static bool add(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, struct rpcrdma_msg *m)
 {
 	struct rpcrdma_group *g = &c->group;
@@ -176,7 +175,7 @@ static bool add(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, struct rpcr
 	return false;
 }
 
-/* h, of m, is a transmission that fits what came before it. As rpcrdma_group_join(). */
+/* h, of m, is a transmission that fits the ones before. As rpcrdma_group_join(). */
 static bool take(struct rpcrdma_conn *c, struct rpcrdma_hdr **hp, struct rpcrdma_msg *m)
 {
 	struct rpcrdma_hdr *h = *hp;
@@ -198,13 +197,13 @@ static bool take(struct rpcrdma_conn *c, struct rpcrdma_hdr **hp, struct rpcrdma
 	return false;
 }
 
-/* h, of m, is not what a group needs next. True: it is to be handled by itself. */
+/* h, of m, is not the next transmission of the group. True: the caller handles h by itself. */
 static bool interrupt(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc,
 	const struct rpcrdma_rtr_fault *f, struct rpcrdma_msg *m)
 {
 	struct rpcrdma_group *g = &c->group;
 
-	/* the sender of what cannot be read is told by RDMA_ERROR */
+	/* the sender of an unreadable message gets an RDMA_ERROR */
 	if (!rc || h->xid != g->h->xid)
 		rpcrdma_report(c, h, g->h, f);
 	break_off(c);

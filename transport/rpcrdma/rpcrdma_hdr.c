@@ -228,10 +228,10 @@ void rpcrdma_get_lists(struct xdr_in *x, struct rpcrdma_hdr *h)
 	}
 }
 
-/* An RDMA_ERROR of version 2 has flags where others have their code, and the flag of a response is
- * ERR_VERS there. A responder that does not speak version 2 answers a call of version 2 in the form
- * of its own; then a range of versions follows. Of that length version 2 has errors with one number
- * only, and their codes are no version that anybody has for its lowest. */
+/* An RDMA_ERROR of version 2 has flags where other versions have the code, and the flag of a
+ * response is ERR_VERS there. A responder that does not speak version 2 answers a call of version 2
+ * in its own form; then a range of versions follows. An error of version 2 with that length has one
+ * number, and no peer has the code of such an error for its lowest version. */
 static bool has_flags(const struct rpcrdma_hdr *h, const void *msg, size_t len)
 {
 	uint32_t code;

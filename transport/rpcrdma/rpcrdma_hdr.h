@@ -4,11 +4,11 @@
  * rpcrdma_hdr: the transport header of an RPC-over-RDMA message, and the parts of it that have one
  * form in every version.
  *
- * One structure in memory for every dialect; each dialect has a codec that turns it into bytes and
- * back (rpcrdma_dialect.h). What all versions write alike is coded here: the four fixed words, the
- * chunk lists, and RDMA_ERROR with ERR_VERS. What the chunks point at is not looked at, only their
- * number and their form; whether a header makes sense as a call or a reply is its reader's
- * business.
+ * All dialects share one structure in memory. Each dialect has a codec that turns the structure
+ * into bytes and back (rpcrdma_dialect.h). The parts that all versions write alike are coded here:
+ * the four fixed words, the chunk lists, and RDMA_ERROR with ERR_VERS. The coders check the number
+ * and the form of chunks, but not the memory that chunks point at. The reader of a header checks
+ * whether the header makes sense as a call or a reply.
  *
  * A header is held by value. The segments of all Write chunks and of the Reply chunk share one
  * array; a chunk is a run in it.
@@ -25,7 +25,7 @@
 
 /* Caps on what is decoded or encoded: the pages of 4 KiB of the largest payload one by one, and
  * some more. Linux sends at most 16 segments in a header. A header with everything in it
- * is below 12 KiB; what a peer sends is as long as a receive buffer at most. */
+ * is below 12 KiB; a peer's message is as long as a receive buffer at most. */
 #define RPCRDMA_MAX_READS  288 /* segments of the Read list */
 #define RPCRDMA_MAX_WRITES 16  /* Write chunks */
 #define RPCRDMA_MAX_SEGS   288 /* segments in all Write chunks and the Reply chunk */
@@ -33,14 +33,14 @@
 #define RPCRDMA_FIXED_LEN    16 /* xid, vers, credit, proc: the same in all versions */
 #define RPCRDMA_ERR_VERS_LEN 28 /* RDMA_ERROR with ERR_VERS: the same in all versions */
 
-/* Which way the RPC goes that a message belongs to. */
+/* Does a message belong to a call or to a reply? */
 enum rpcrdma_dir {
-	RPCRDMA_DIR_UNSAID, /* decoded: the message does not say it; the receiver's side decides */
+	RPCRDMA_DIR_UNSAID, /* decoded: the message does not say; the receiver's side decides */
 	RPCRDMA_DIR_CALL,
 	RPCRDMA_DIR_REPLY, /* errors too */
 };
 
-/* The four fixed words' last (RFC 8166 section 4.2.4). */
+/* The last of the four fixed words (RFC 8166 section 4.2.4). */
 enum rpcrdma_proc {
 	RDMA_MSG = 0,	/* the RPC message follows the header */
 	RDMA_NOMSG = 1, /* the RPC message is in the position-zero Read chunk or the Reply chunk */
@@ -52,7 +52,7 @@ enum rpcrdma_proc {
 	RDMA_OPTIONAL = 0x10005,
 };
 
-/* What an RDMA_ERROR says. Version 1 has the first two, and says the second for all others. */
+/* The codes of an RDMA_ERROR. Version 1 has the first two, and writes the second for all others. */
 enum rpcrdma_errcode {
 	RDMA_ERR_VERS = 1,
 	RDMA_ERR_CHUNK = 2, /* version 2: BAD_XDR */
@@ -89,13 +89,13 @@ struct rpcrdma_hdr {
 	uint32_t xid;
 	uint32_t vers; /* decoded; encoded only in RDMA_ERROR with ERR_VERS: that of the call */
 	enum rpcrdma_dir dir;
-	/* Credits, in messages. Where a dialect has one word that means the one or the other, both
-	 * are set to it when it is decoded. */
+	/* Credits, in messages. Where a dialect has one word that means either grant or want,
+	 * decoding sets both to that word. */
 	uint32_t grant; /* how many the sender can receive */
 	uint32_t want;	/* how many the sender would like to send */
-	uint32_t proc;	/* enum rpcrdma_proc, or what the peer sent */
-	bool more;	/* what follows the header goes on in the next Send, and h has no chunks */
-	/* The handle that the reply may invalidate, 0: none. Version 1 does not say it. */
+	uint32_t proc;	/* enum rpcrdma_proc, or an unknown number from the peer */
+	bool more;	/* the message goes on in the next Send, and h has no chunks */
+	/* The handle that the reply may invalidate, 0: none. Not in version 1. */
 	uint32_t inv_handle;
 
 	uint32_t align, thresh; /* RDMA_MSGP, as in struct xdr_padding */
@@ -112,7 +112,8 @@ struct rpcrdma_hdr {
 
 	struct rpcrdma_rtr rtr; /* enum rpcrdma_rtr_proc */
 
-	/* RDMA_ERROR. In a header that could not be decoded err is what a responder answers. */
+	/* RDMA_ERROR. In a header that could not be decoded err is the error that a responder
+	 * answers. */
 	uint32_t err; /* enum rpcrdma_errcode, or one that the dialect has besides */
 	uint32_t err_arg, err_index;
 	uint32_t vers_low, vers_high;
@@ -136,8 +137,8 @@ static inline bool rpcrdma_hdr_chunkless(const struct rpcrdma_hdr *h)
 {
 	return !h->nreads && !h->nwrites && !h->has_reply;
 }
-/* It conveys no RPC message, only credits (version 2, section 6.4.2). With the XID of a call it is
- * the reply to that, and lacks its message. */
+/* The message conveys no RPC message, only credits (version 2, section 6.4.2). A reply with the XID
+ * of a call is no grant, but an answer that lacks its message. */
 static inline bool rpcrdma_hdr_is_grant(const struct rpcrdma_hdr *h)
 {
 	return h->proc == RDMA_NOMSG && rpcrdma_hdr_chunkless(h) &&
@@ -151,9 +152,9 @@ static inline bool rpcrdma_hdr_is_err_vers(const struct rpcrdma_hdr *h)
 
 /* --- the coders that all dialects share, for their codecs ------------------------------------- */
 
-/* Reads xid, vers and proc, and what follows them in RDMA_ERROR with ERR_VERS of the form that all
- * versions have; version 2 has one of its own besides, which is left to its codec. h is complete
- * only in that case, and has no credits. Any bytes are safe. 0; -EMSGSIZE if msg is shorter than
+/* Reads xid, vers and proc, and the rest of an RDMA_ERROR with ERR_VERS of the form that all
+ * versions have. (Version 2 has another form besides, which its codec reads.) h is complete only
+ * for such an error, and has no credits. Any bytes are safe. 0; -EMSGSIZE if msg is shorter than
  * the fixed words: h is undefined, and nothing in msg can be trusted (RFC 8166 section 4.5);
  * -EBADMSG: an ERR_VERS that is cut off. */
 int rpcrdma_hdr_peek(struct rpcrdma_hdr *h, const void *msg, size_t len);
@@ -170,8 +171,8 @@ void rpcrdma_get_seg(struct xdr_in *x, struct rpcrdma_seg *s);
  * nsegs segments in all Write chunks and the Reply chunk. */
 size_t rpcrdma_lists_size(unsigned nreads, unsigned nwrites, bool has_reply, unsigned nsegs);
 void rpcrdma_put_lists(struct xdr_out *x, const struct rpcrdma_hdr *h);
-/* Into h, which has no chunks. What is malformed or over the caps fails the cursor; in the latter
- * case h->err and err_arg say which. */
+/* Reads into h, which has no chunks. A list that is malformed or over the caps fails the cursor. If
+ * a list is over the caps h->err and err_arg say which. */
 void rpcrdma_get_lists(struct xdr_in *x, struct rpcrdma_hdr *h);
 
 #endif

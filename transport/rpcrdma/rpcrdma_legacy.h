@@ -2,25 +2,25 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * rpcrdma_legacy: RPC-over-RDMA version 1 as it was in 2005 (draft-ietf-nfsv4-rpcrdma-01), before
- * RFC 8166 took things out of it. What it has besides:
+ * RFC 8166 took things out. It has these besides version 1:
  *
  * - RDMA_MSGP, a message with padding before long opaque data (rpcrdma_padded.c);
- * - Read chunks in replies, which the client reads and then says so by RDMA_DONE
+ * - Read chunks in replies, which the client reads; then it sends RDMA_DONE
  *   (rpcrdma_lent.c at the server, rpcrdma_pull.c at the client);
  * - the Connection Configuration Protocol (ccp.h, rpcrdma_ccp.c).
  *
- * Its version word is 1, too, so a table has one of the two.
+ * The version word is 1, too, so a table has one of both dialects.
  */
 #ifndef RNFS_TRANSPORT_RPCRDMA_RPCRDMA_LEGACY_H
 #define RNFS_TRANSPORT_RPCRDMA_RPCRDMA_LEGACY_H
 
 #include "transport/rpcrdma/rpcrdma_dialect.h"
 
-#define RPCRDMA_ALIGN_MAX 65536 /* of RDMA_MSGP; nobody's receive buffers are longer */
+#define RPCRDMA_ALIGN_MAX 65536 /* of RDMA_MSGP; no receive buffer is longer */
 
 extern const struct rpcrdma_dialect rpcrdma_legacy;
 
-/* May that be said in RDMA_MSGP? */
+/* May RDMA_MSGP name that alignment? */
 bool rpcrdma_align_ok(uint32_t align);
 
 #endif

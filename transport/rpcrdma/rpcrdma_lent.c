@@ -7,10 +7,10 @@
  *   lent       the peer may read; from before the Send of the reply to its RDMA_DONE
  *   returned   RDMA_DONE has come and the doors are being closed
  *
- * What is lent is a copy: the buffers of the reply are needed for others, and the peer may take its
- * time. It is bounded three ways. While there are RPCRDMA_LENT_MAX replies or RPCRDMA_LENT_BYTES of
- * them no call is begun, so there are no more than those and the calls that were served then. And
- * a peer that keeps one for rpcrdma_lent_ms has broken the protocol, and loses its connection.
+ * The responder lends a copy: other replies need the buffers, and the peer may take its time. There
+ * are three bounds. While RPCRDMA_LENT_MAX replies or RPCRDMA_LENT_BYTES are lent no call begins,
+ * so only the calls served at that time can add to them. And a peer that keeps a reply for
+ * rpcrdma_lent_ms has broken the protocol, and loses its connection.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -94,7 +94,7 @@ int rpcrdma_lend(struct rpcrdma_conn *c, struct rpcrdma_hdr *h, const struct rpc
 	pthread_mutex_unlock(&c->lock);
 	log_data("%s: reply %08x of %u bytes is to be read by the peer", c->x.peer, l->xid, l->len);
 	if (!rpcrdma_is_handling(c))
-		rpc_xprt_kick(&c->x); /* it may sleep without looking at the time */
+		rpc_xprt_kick(&c->x); /* the progress thread may sleep without a timeout */
 	return rc;
 }
 

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * rpcrdma_linger: calls that nobody waits for (rpc_call.patient).
+ * rpcrdma_linger: patient calls, which no thread waits for (rpc_call.patient).
  *
- * A message costs its sender a system call and the peer a wake-up, and so does the answer. A call
- * that nobody waits for is left with the provider under PROV_MORE: the next message takes it along.
- * If none follows it leaves after RPCRDMA_LINGER_MS, which the progress thread sees to.
+ * A message costs its sender a system call and the peer a wake-up, and so does the answer. A
+ * patient call stays with the provider under PROV_MORE, and the next message takes the call along.
+ * If no message follows within RPCRDMA_LINGER_MS, the progress thread sends the call.
  *
- * To wake that thread would cost what is saved. So whoever leaves a call there must find it awake,
- * or asleep for no longer than that. It sleeps so briefly for BRIEF_SLEEPS sleeps after the last
- * such call, and longer when no such call lingers; who finds it sound asleep sends at once.
+ * Waking the progress thread would cost as much as is saved. So a call may stay only if that thread
+ * is awake, or sleeps no longer than RPCRDMA_LINGER_MS. It sleeps so briefly for BRIEF_SLEEPS
+ * sleeps after the last patient call, and longer when no call stays. A caller that finds the
+ * progress thread sound asleep sends at once.
  *
- * linger_ns is when the oldest call was left, 0: none is. It and sound_asleep are written by one
- * side and read by the other in opposite order, so one of the two sees the other. A message that
- * leaves without PROV_MORE takes all along that was posted before, so linger_ns is cleared before
- * it is posted; a call that is left meanwhile may be flushed for nothing, but never forgotten.
+ * linger_ns is when the oldest call that stays was posted, 0: no call stays. A caller writes
+ * linger_ns, then reads sound_asleep; the progress thread writes sound_asleep, then reads
+ * linger_ns. So one of the two threads sees the other. A message that leaves without PROV_MORE
+ * takes along all calls posted before. So its sender clears linger_ns before the post: a call
+ * posted meanwhile may be flushed for nothing, but is never forgotten.
  */
 #include "transport/clock.h"
 #include "transport/rpcrdma/rpcrdma_conn.h"

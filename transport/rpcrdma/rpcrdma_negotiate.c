@@ -6,19 +6,21 @@
  *   trying    The requester sends in the best dialect of its table that has not been refused. It
  *             has one credit, so one call is under way. ERR_VERS names the versions that the peer
  *             speaks: the requester goes over to the best among them that it has not tried, and
- *             repeats the call. Without one the call fails, and the next one tries the same.
- *             An error that says that the header made no sense, or makes none itself, as from a
- *             peer with another draft of the same version, leads to the next in the table.
- *             The responder goes by the version of what comes, as long as it is in its table; what
- *             is not gets ERR_VERS.
- *             A client remembers what its last connection to the server spoke, and begins the next
- *             with that, unless long ago (rpc_connector.h).
- *   settled   A message has come that is in the dialect, and no error. It stays for good, on both
- *             sides: RFC 8166 gives no way to change it.
+ *             repeats the call. If none is left the call fails, and the next call tries the same
+ *             again. The requester goes over to the next dialect of its table if an error says
+ *             that the header made no sense, or if the error makes none itself. A peer with
+ *             another draft of the same version sends such errors.
+ *             The responder follows the version of each message, if its table has that version.
+ *             Any other version gets ERR_VERS.
+ *             A client remembers the dialect of its last connection to the server, and begins the
+ *             next connection with that dialect, unless long ago (rpc_connector.h).
+ *   settled   A message in the dialect has come that is no error. The dialect stays for good, on
+ *             both sides: RFC 8166 gives no way to change it.
  *
- * The requester's senders read `dialect` in any thread. While that can change there is one credit,
- * and the thread that has it, having got it later, sees the change. (If a peer grants more in an
- * error, calls may go out in what it has just refused; it refuses them again, and they follow.)
+ * The requester's senders read `dialect` in any thread. While the dialect can change there is one
+ * credit, and the thread that gets the credit after a change sees the change. (If a peer grants
+ * more in an error, calls may go out in the dialect that the peer has just refused. The peer
+ * refuses the calls again, and they are repeated in the new dialect.)
  */
 #include "transport/rpcrdma/rpcrdma_conn.h"
 
@@ -61,7 +63,7 @@ const struct rpcrdma_dialect *const *rpcrdma_table(unsigned versions)
 	return versions ? tables[versions] : rpcrdma_dialects;
 }
 
-#define SEG_SIZE_MIN 512 /* of a peer that says less */
+#define SEG_SIZE_MIN 512 /* for a peer that names less */
 
 static uint32_t smaller(uint32_t a, uint32_t b)
 {
@@ -73,8 +75,9 @@ static uint32_t at_least(uint32_t a, uint32_t least)
 	return a < least ? least : a;
 }
 
-/* Sizes of Sends: what both sides have offered, or what the dialect has of a peer that offers none.
- * Where the ends tell each other properties, private data is not what counts. */
+/* Sets the sizes of Sends from the offers of both sides. For a peer that offers none the dialect
+ * has a size. Where the ends tell each other properties, the properties count and not private data.
+ */
 static void set_inline(struct rpcrdma_conn *c)
 {
 	const struct rpcrdma_dialect *d = c->dialect;
@@ -105,7 +108,7 @@ static void speak(struct rpcrdma_conn *c, const struct rpcrdma_dialect *d)
 	c->dialect = d;
 	c->x.rdma_version = d->vers;
 	c->x.rdma_dialect = d->name;
-	/* without properties it is tried (section 5.1 of the extension) */
+	/* without properties we try the operations (section 5.1 of the extension) */
 	c->rtr_ops = d->places && !d->talks ? RPCRDMA_RTR_XREQ | RPCRDMA_RTR_XRESP : 0;
 	c->rtr_req_sends = c->rtr_resp_sends = 1;
 	set_inline(c);
@@ -131,14 +134,14 @@ struct rpcrdma_limits rpcrdma_limits(const struct rpcrdma_conn *c)
 void rpcrdma_set_props(struct rpcrdma_conn *c, const struct rpcrdma_props *p)
 {
 	c->props = *p;
-	c->props.auth = NULL; /* in a message that goes */
+	c->props.auth = NULL; /* lies in a message that is about to go */
 	c->props.recv_size = at_least(p->recv_size, RPCRDMA_INLINE_MIN);
 	c->props.send_size = at_least(p->send_size, RPCRDMA_INLINE_MIN);
 	c->seg_size = at_least(p->seg_size, SEG_SIZE_MIN);
 	c->seg_count = at_least(p->seg_count, 1);
 	c->no_reverse = !c->requester && p->reverse == RPCRDMA_REVERSE_NONE;
 	if (c->dialect->places && c->targets && p->rtr_ops && !c->layout_known) {
-		c->layout_known = true; /* it is read in any thread, and does not change */
+		c->layout_known = true; /* any thread reads the layout, so it must not change */
 		c->layout = p->layout;
 		if (p->rtr_ops & RPCRDMA_RTR_XCONT) {
 			c->rtr_req_sends =
@@ -204,10 +207,11 @@ void rpcrdma_refused(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h)
 
 	if (!c->requester || c->settled || h->vers != now->vers)
 		return;
-	while (*rest++ != now) /* those before it have been refused */
+	while (*rest++ != now) /* the peer has refused all before `now` */
 		;
 	next = rpcrdma_dialect_find(rest, h->vers_low, h->vers_high);
-	/* unless it began with what the last connection spoke: the server may be another by now */
+	/* not so if we began with the dialect of the last connection: the server may have changed
+	 */
 	if (!next && !c->refused)
 		next = rpcrdma_dialect_find(c->dialects, h->vers_low, h->vers_high);
 	c->refused = true;
@@ -235,7 +239,7 @@ void rpcrdma_misunderstood(struct rpcrdma_conn *c)
 
 void rpcrdma_unanswered(struct rpcrdma_conn *c)
 {
-	/* what it went over to, after ERR_VERS or because of a connection before, stays */
+	/* a dialect chosen after ERR_VERS, or because of a connection before, stays */
 	if (c->requester && !c->settled && c->dialect == c->dialects[0] && c->dialects[1])
 		c->x.rdma_version = c->dialects[1]->vers;
 }

@@ -2,13 +2,13 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * rpcrdma_padded: calls with padding, RDMA_MSGP (draft-ietf-nfsv4-rpcrdma-01 sections 3.5 and 4.1).
- * What comes with padding is unpadded while it is decoded (struct xdr_padding).
+ * Decoding skips the padding of a message that comes (struct xdr_padding).
  *
  * Padding pays for data that the peer takes out of its receive buffer in place, so it is used for
- * one payload of RPCRDMA_PAD_MIN bytes or more. The threshold is that payload's length, and all
- * the rest of the message is shorter, so that no receiver can take another field for one that is
- * padded. Alignment counts from the beginning of the Send, transport header included: nothing else
- * lies aligned in a receive buffer.
+ * one payload of RPCRDMA_PAD_MIN bytes or more. The threshold is the payload's length, and the rest
+ * of the message is shorter. So no receiver can mistake another field for a padded one. Alignment
+ * counts from the beginning of the Send, transport header included: only that is aligned in a
+ * receive buffer.
  */
 #include "transport/rpcrdma/rpcrdma_conn.h"
 #include "transport/rpcrdma/rpcrdma_legacy.h"
@@ -28,7 +28,7 @@ void rpcrdma_pad(struct rpcrdma_conn *c, const struct xdr_out *args, struct rpcr
 	if (args->npayloads != 1 || args->payload[0].data.len < RPCRDMA_PAD_MIN)
 		return;
 	thresh = args->payload[0].data.len;
-	/* from its beginning to the data, which is followed by round-up and what else there is */
+	/* from the beginning of s to the data; round-up and the rest of the arguments follow */
 	at = s->len - xdr_pad(thresh) - thresh - (args->len - args->payload[0].pos);
 	h->proc = RDMA_MSGP;
 	hlen = rpcrdma_dialect_size(c->dialect, h);

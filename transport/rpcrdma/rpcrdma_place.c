@@ -4,13 +4,14 @@
  * rpcrdma_place: data that Sends place (rpcrdma_rtr.h).
  *
  * Our receive buffers have the shape of a page-aligned run of pages with a short head before it:
- * header and message come in the head, which is all that is sent in vain before the data, and the
- * data in pages. A message that is longer goes on in the first page. They are large: where
- * memory is short a connection has plain ones, tells nothing of targets, and places nothing.
+ * header and message come in the head, and the data in pages. So at most the head is sent in vain
+ * before the data. A longer message goes on in the first page. Such buffers are large: where memory
+ * is short a connection has plain buffers, tells nothing of targets, and places nothing.
  *
- * Out, one item of data leaves behind its message, from where it lies; what the Send has no targets
- * for, in further ones, a group of transmissions. The bytes between are zero (section 11). In, it
- * stays where it is until whoever reads the message has done so.
+ * Out, one item of data leaves behind its message, from where it lies. If the Send has too few
+ * targets, further Sends bring the rest: a group of transmissions. The bytes between message and
+ * data are zero (section 11). In, the data stays in the receive buffer until the reader of the
+ * message is done.
  */
 #include "transport/rpcrdma/rpcrdma_continue.h"
 #include "transport/rpcrdma/rpcrdma_place.h"
@@ -50,7 +51,7 @@ static int in_one(const struct rpcrdma_conn *c, struct rpcrdma_hdr *h, struct rp
 	uint32_t off, size;
 	int first = rpcrdma_rtr_fit(l, 0, data->len, &most);
 
-	/* targets may be of different sizes, so that behind the header it takes others */
+	/* targets may differ in size, so behind the header the data may take other ones */
 	for (unsigned tries = 0; first >= 0 && n != most && tries < 4; tries++) {
 		if (most > RPCRDMA_RTR_BSNS)
 			return -EMSGSIZE;
@@ -66,8 +67,8 @@ static int in_one(const struct rpcrdma_conn *c, struct rpcrdma_hdr *h, struct rp
 	return 0;
 }
 
-/* Bytes of left that lie in targets in a row of one Send, the first such row behind so many bytes.
- * r: their numbers, from base on, are added to its; or NULL. */
+/* How many of `left` bytes lie in targets without a gap, in one Send, from the first target behind
+ * `behind` bytes. Adds the numbers of those targets, from base on, to r, if r is not NULL. */
 static uint32_t fill(const struct rpcrdma_conn *c, struct rpcrdma_rtr *r, unsigned base,
 	uint32_t behind, uint32_t left)
 {
@@ -147,7 +148,7 @@ uint64_t rpcrdma_place_room(const struct rpcrdma_conn *c, uint32_t len, unsigned
 	       (sends - 1) * (uint64_t)fill(c, NULL, 0, continue_size(c), UINT32_MAX);
 }
 
-/* The pieces of data into wr, behind what is there. False: too many, or memory that nobody holds.
+/* Appends the pieces of data to wr. False: too many pieces, or memory without a buffer to hold.
  */
 static bool add_pieces(struct prov_wr *wr, const struct seg_list *data)
 {

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #define RPCRDMA_PRIV_LEN   8
-#define RPCRDMA_INLINE_MIN 1024	 /* also what a peer without private data has */
+#define RPCRDMA_INLINE_MIN 1024	 /* also the size of a peer without private data */
 #define RPCRDMA_INLINE_MAX 65536 /* most we offer; the form can say 262144 */
 
 struct rpcrdma_priv {

@@ -31,18 +31,18 @@
 
 /* --- holding back -----------------------------------------------------------------------------
  *
- * What the progress thread sends while it handles the completions of one poll() leaves with one
- * system call, where the provider can do that: at depth 16 the messages cost more than all else.
- * Nothing is held back across a poll, for longer than HOLD_NS if more is to be done, or behind
- * large RDMA Writes. Other threads hold back while they have the cork in.
+ * The progress thread sends messages while it handles the completions of one poll(). They leave
+ * with one system call, where the provider can do that: at depth 16 the messages cost more than all
+ * else. Nothing is held back across a poll, for longer than HOLD_NS if more is to be done, or
+ * behind large RDMA Writes. Other threads hold back while they have the cork in.
  */
 
 #define HOLD_NS 50000
 
-/* Only the thread itself can find that it is the one. */
+/* Only the handling thread itself gets true: no other thread can match the handler. */
 bool rpcrdma_is_handling(const struct rpcrdma_conn *c)
 {
-	/* acquire: with the thread that is it, not one that was */
+	/* acquire: then `handler` is the present handler, not a former one */
 	return atomic_load_explicit(&c->handling, memory_order_acquire) &&
 	       pthread_equal(
 		       atomic_load_explicit(&c->handler, memory_order_relaxed), pthread_self());
@@ -110,7 +110,8 @@ static int later_add(struct rpcrdma_conn *c, const struct prov_wc *wc)
 	return 0;
 }
 
-/* What a message says besides what it conveys, in a dialect that talks. True: that is all. */
+/* Takes the grant of a message in a dialect that talks, and tells our properties if it is time.
+ * True: the message only grants credits. */
 static bool hear(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc)
 {
 	rpcrdma_heard(c, h, rc);
@@ -120,7 +121,7 @@ static bool hear(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h, int rc)
 	return rpcrdma_hdr_is_grant(h);
 }
 
-/* Whichever way it goes: no call of ours hangs on it (version 2 of 2016, section 3.1). */
+/* In either direction: no call of ours waits for it (version 2 of 2016, section 3.1). */
 static void refuse_option(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h)
 {
 	log_data("%s: optional operation %08x is not known", c->x.peer, h->xid);
@@ -128,8 +129,8 @@ static void refuse_option(struct rpcrdma_conn *c, const struct rpcrdma_hdr *h)
 		c, h->xid, h->vers, &(struct rpcrdma_fault){.err = RDMA_ERR_INVAL_OPTION});
 }
 
-/* RFC 8167: a message that says that it has the other direction belongs to the other table of XIDs.
- * An RDMA_ERROR that comes to a responder can only be about a reverse call. */
+/* RFC 8167: a message that names the other direction belongs to the other table of XIDs. An
+ * RDMA_ERROR that comes to a responder can only be about a reverse call. */
 static void handle_recv(struct rpcrdma_conn *c, const struct prov_wc *wc)
 {
 	struct rpcrdma_recv *r = (struct rpcrdma_recv *)(uintptr_t)wc->cookie;
@@ -194,7 +195,7 @@ static void handle_withdrawn(struct rpcrdma_conn *c, const struct prov_wc *wc)
 	rpcrdma_reply_closed(c, p);
 }
 
-/* The end of the connection closes every door: replies that were complete are still told. */
+/* The end of the connection closes every door. The owners still get replies that were complete. */
 static void handle_down(struct rpcrdma_conn *c)
 {
 	struct rpcrdma_posted *p;
@@ -232,8 +233,8 @@ static void handle(struct rpcrdma_conn *c, const struct prov_wc *wc)
 	}
 }
 
-/* Whether one of n completions, polled and not handled yet, closes the doors of p. One that names p
- * is made to name nobody: p is about to go. */
+/* Whether one of n completions, polled and not handled yet, closes the doors of p. The cookie of a
+ * completion that names p becomes 0, because p is about to go. */
 static bool take_closed(struct prov_wc *wc, size_t n, const struct rpcrdma_posted *p)
 {
 	bool closed = false;
@@ -254,8 +255,8 @@ void rpcrdma_await_closed(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 
 	flush(c);
 	rpcrdma_linger_end(c);
-	p->closed |= c->down; /* its last completion has been handled, and says no more */
-	/* in any case both: nothing may name p afterwards */
+	p->closed |= c->down; /* no completion follows the last */
+	/* search both arrays in any case: no completion may name p afterwards */
 	if (!p->closed) {
 		p->closed = take_closed(c->wc + c->iwc, (size_t)(c->nwc - c->iwc), p);
 		if (c->nlater)
@@ -299,8 +300,8 @@ static int handle_some(struct rpcrdma_conn *c)
 	return n;
 }
 
-/* Polls for a while; true if something came. Where that was in vain several times in a row it is
- * left out for a number of sleeps that doubles: peers on the same CPU cannot answer while we look.
+/* Polls for a while; true if something came. After several polls in vain in a row, the next sleeps
+ * go without polling. Their number doubles: a peer on the same CPU cannot answer while we poll.
  */
 static bool spin(struct rpcrdma_conn *c)
 {
@@ -325,7 +326,7 @@ static bool spin(struct rpcrdma_conn *c)
 	return false;
 }
 
-/* Tries again what had no memory. */
+/* Tries receives and calls again that had no memory. */
 static void feed(struct rpcrdma_conn *c)
 {
 	bool starved;
@@ -340,7 +341,7 @@ static void feed(struct rpcrdma_conn *c)
 	atomic_store_explicit(&c->starved, starved, memory_order_relaxed);
 }
 
-/* A peer that does not answer RDMA Reads would keep what was made for them for ever. */
+/* A peer that does not answer RDMA Reads would tie up their buffers for ever. */
 static void watch_reads(struct rpcrdma_conn *c)
 {
 	if (c->reads && clock_age(clock_ns(), c->read_ns) > rpcrdma_pull_ms * UINT64_C(1000000))

@@ -5,8 +5,8 @@
  * other in RDMA2_CONNPROP (draft-ietf-nfsv4-rpcrdma-version-two, November 2019, sections 5 and
  * 6.4.4).
  *
- * Pure functions. A property that is not told, or told with no data, has its default value; one
- * that is not known is passed over.
+ * Pure functions. A property that is not told, or told with no data, has its default value. An
+ * unknown property is passed over.
  */
 #ifndef RNFS_TRANSPORT_RPCRDMA_RPCRDMA_PROPS_H
 #define RNFS_TRANSPORT_RPCRDMA_RPCRDMA_PROPS_H
@@ -23,7 +23,7 @@ enum rpcrdma_propid {
 	RPCRDMA_PROP_SEG_COUNT = 4,
 	RPCRDMA_PROP_REVERSE = 5,
 	RPCRDMA_PROP_HOST_AUTH = 6,
-	/* of draft-dnoveck-nfsv4-rpcrdma-rtrext-02, section 8, in a range that is ours */
+	/* of draft-dnoveck-nfsv4-rpcrdma-rtrext-02, section 8, in our private range */
 	RPCRDMA_PROP_RTR_OPS = RPCRDMA_RTR_PRIVATE + 3,
 	RPCRDMA_PROP_RTR_LAYOUT = RPCRDMA_RTR_PRIVATE + 4,
 	RPCRDMA_PROP_RTR_REQ_SENDS = RPCRDMA_RTR_PRIVATE + 5,
@@ -41,31 +41,31 @@ enum rpcrdma_reverse {
 };
 
 struct rpcrdma_props {
-	uint32_t send_size;  /* bytes of the longest Send that comes from there */
-	uint32_t recv_size;  /* bytes of the receive buffers that wait there */
+	uint32_t send_size;  /* bytes of the longest Send from that end */
+	uint32_t recv_size;  /* bytes of the receive buffers at that end */
 	uint32_t seg_size;   /* bytes of the longest segment */
 	uint32_t seg_count;  /* segments in a requester's header */
-	uint32_t reverse;    /* enum rpcrdma_reverse, or what the peer sent */
+	uint32_t reverse;    /* enum rpcrdma_reverse, or an unknown number */
 	const uint8_t *auth; /* host authentication, in the message; NULL: not told */
 	uint32_t auth_len;
 	uint32_t told; /* 1 << enum rpcrdma_propid, of those below 32: what the message had; of
 			  none: all */
-	/* What of the extension is there; all of it is told if rtr_ops is not 0. */
+	/* The properties of the extension; all of them are told if rtr_ops is not 0. */
 	uint32_t rtr_ops;		  /* RPCRDMA_RTR_XREQ, ... */
-	uint32_t rtr_req_sends;		  /* that a request may take which comes there */
-	uint32_t rtr_resp_sends;	  /* that a reply takes at most which comes from there */
+	uint32_t rtr_req_sends;		  /* most Sends of a request to that end */
+	uint32_t rtr_resp_sends;	  /* most Sends of a reply from that end */
 	struct rpcrdma_rtr_layout layout; /* of its receive buffers; no groups: not told */
 };
 
 /* The defaults of section 5.2. */
 void rpcrdma_props_init(struct rpcrdma_props *p);
-/* Writes the property set that says all of p, host authentication only if it is there. */
+/* Writes the property set with all of p, host authentication only if p has it. */
 void rpcrdma_props_put(struct xdr_out *x, const struct rpcrdma_props *p);
 /* Reads a property set, from where x is to its end; any bytes are safe. 0, or -EBADMSG: malformed,
  * which a receiver answers with RDMA2_ERR_BAD_XDR. */
 int rpcrdma_props_get(struct xdr_in *x, struct rpcrdma_props *p);
-/* p has come behind `before`, from the same peer. What was not told then has its default and is not
- * to change (section 6.4.4): it is not raised; less does no harm. */
+/* p has come behind `before`, from the same peer. A property that was not told then has its default
+ * and must not change (section 6.4.4). So p cannot raise it; a lower value does no harm. */
 void rpcrdma_props_follow(struct rpcrdma_props *p, const struct rpcrdma_props *before);
 
 #endif

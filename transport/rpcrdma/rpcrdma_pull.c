@@ -4,13 +4,13 @@
  * rpcrdma_pull: replies with Read chunks, at the requester (draft-ietf-nfsv4-rpcrdma-01
  * section 3.8).
  *
- * They are read like the chunks of a call (responder_call.c), into memory of their own, so that the
- * call can be taken back meanwhile: the RDMA Reads then go on for nobody. What has been read goes
- * to the owner as if it had come inline.
+ * The requester reads such chunks like the chunks of a call (responder_call.c), into new memory. So
+ * the owner can take the call back meanwhile: the RDMA Reads then go on without an owner. The reply
+ * goes to the owner as if it had come inline.
  *
- * RDMA_DONE takes a credit: that of the call, which does not come back with such a reply. It comes
- * back with the answer to any call that was sent after the RDMA_DONE, since the peer takes its
- * messages in order; and if nothing but RDMA_DONEs is under way, at once.
+ * RDMA_DONE takes the credit of the call, which does not come back with such a reply. The credit
+ * comes back with the answer to any call that was sent after the RDMA_DONE, since the peer takes
+ * messages in order. If only RDMA_DONEs are under way, their credits come back at once.
  */
 #include <errno.h>
 #include <string.h>
@@ -25,7 +25,7 @@
 void rpcrdma_dones_back_locked(struct rpcrdma_conn *c, uint32_t n)
 {
 	if ((int32_t)(n - c->dones_back) <= 0)
-		return; /* a call sent later was answered before */
+		return; /* the answer to a later call came before */
 	rpcrdma_credit_put(&c->credit_out, n - c->dones_back);
 	c->dones_back = n;
 }
@@ -40,11 +40,11 @@ void rpcrdma_send_done(struct rpcrdma_conn *c, uint32_t xid)
 	if (rc && rc != -ENOTCONN)
 		rpcrdma_break(c, "RDMA_DONE could not be sent: %s", strerror(-rc));
 	pthread_mutex_lock(&c->lock);
-	c->dones_sent++; /* after that: what is posted from now on comes behind it */
+	c->dones_sent++; /* after the post: all later posts come behind this RDMA_DONE */
 	pthread_mutex_unlock(&c->lock);
 }
 
-/* Bytes that the reply to call has at most. */
+/* Most bytes of the reply to call. */
 static uint64_t reply_bound(const struct rpc_call *call)
 {
 	uint64_t n =
@@ -55,7 +55,7 @@ static uint64_t reply_bound(const struct rpc_call *call)
 	return n + 3;
 }
 
-/* Why it cannot be read, or NULL. */
+/* Why the reply under header h cannot be read, or NULL. */
 static const char *why_not(
 	const struct rpcrdma_conn *c, const struct rpcrdma_posted *p, const struct rpcrdma_hdr *h)
 {
@@ -72,7 +72,7 @@ static const char *why_not(
 	return NULL;
 }
 
-/* Makes p->pull. 0, -EIO, -ENOMEM. */
+/* Makes p->pull. 0, or -EIO, also for want of memory. */
 static int plan(struct rpcrdma_conn *c, struct rpcrdma_posted *p, const struct rpcrdma_hdr *h)
 {
 	const char *why = why_not(c, p, h);
@@ -110,7 +110,7 @@ void rpcrdma_pull_reply(
 		rpcrdma_close_doors(c, p);
 		return;
 	}
-	rpcrdma_msg_done(c, &p->reply); /* what is still to be had of it is in p->pull */
+	rpcrdma_msg_done(c, &p->reply); /* p->pull has the rest */
 	pthread_mutex_lock(&c->lock);
 	p->state = RPCRDMA_PULLED;
 	pthread_mutex_unlock(&c->lock);
@@ -129,7 +129,7 @@ void rpcrdma_reply_pulled(struct rpcrdma_conn *c, struct rpcrdma_taken *t)
 		return;
 	}
 	rpcrdma_taken_stream(t, &in);
-	for (unsigned i = 0; i < p->in.npayloads; i++) /* then it has none of its own */
+	for (unsigned i = 0; i < p->in.npayloads; i++) /* payloads in sinks */
 		in.payload[in.npayloads++] = p->in.payload[i];
 	p->in = in;
 	pthread_mutex_lock(&c->lock);

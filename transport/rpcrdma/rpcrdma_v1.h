@@ -3,9 +3,10 @@
  *
  * rpcrdma_v1: RPC-over-RDMA version 1 (RFC 8166).
  *
- * Its credit word means calls: in a call how many the sender would like to have under way, in a
- * reply how many it grants (section 3.3.1). It says the direction of a message only by the RPC
- * header behind it, where that is in the Send and there are no chunks (RFC 8167 section 5).
+ * The credit word counts calls: in a call how many the sender would like to have under way, in a
+ * reply how many the sender grants (section 3.3.1). Only the RPC header behind the transport header
+ * says the direction of a message, if that header is in the Send and there are no chunks (RFC 8167
+ * section 5).
  */
 #ifndef RNFS_TRANSPORT_RPCRDMA_RPCRDMA_V1_H
 #define RNFS_TRANSPORT_RPCRDMA_RPCRDMA_V1_H

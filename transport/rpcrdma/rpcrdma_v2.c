@@ -3,12 +3,13 @@
  *
  * rpcrdma_v2: the headers of draft-ietf-nfsv4-rpcrdma-version-two (November 2019), section 6.
  *
- * The credit word has two halves: below, what the sender grants; above, what it can make use of
- * itself. The text calls that the most credits that can be outstanding at the sender, which can be
- * read as the most that it ever grants, too. So it is the larger of the two.
+ * The credit word has two halves. The lower half is the sender's grant. The upper half is the
+ * number of credits that the sender itself can use. The text calls the upper half the most credits
+ * that can be outstanding at the sender. That may also mean the most that the sender ever grants,
+ * so we send the larger of the two.
  *
- * A CONNPROP is its prefix here: the properties behind it are what follows the header, since they
- * may go on in the next Send (rpcrdma_props.h).
+ * The header of a CONNPROP is the prefix only. The properties count as the message behind the
+ * header, since they may go on in the next Send (rpcrdma_props.h).
  */
 #include "transport/rpcrdma/rpcrdma_v2.h"
 
@@ -153,7 +154,7 @@ static int get_prefix(struct xdr_in *x, struct rpcrdma_hdr *h, bool rtr)
 	if (h->proc != RDMA_MSG && h->proc != RDMA_NOMSG && h->proc != RDMA_ERROR &&
 		h->proc != RDMA_CONNPROP && !(rtr && rpcrdma_rtr_is_proc(h->proc)))
 		return refuse(h, RDMA_ERR_INVAL_HTYPE);
-	/* of flags that are not known the text says this, and not INVAL_FLAG (section 6.4.3) */
+	/* for unknown flags the text demands this, and not INVAL_FLAG (section 6.4.3) */
 	if (flags & ~(RPCRDMA_V2_RESPONSE | RPCRDMA_V2_MORE))
 		return refuse(h, RDMA_ERR_INVAL_HTYPE);
 	if (h->more && h->proc != RDMA_MSG && h->proc != RDMA_CONNPROP)
@@ -205,7 +206,7 @@ static int decode(struct rpcrdma_hdr *h, const void *msg, size_t len, bool rtr)
 		rpcrdma_rtr_get(&x, h);
 	}
 	h->len = x.pos;
-	if (!xdr_in_ok(&x)) /* err may be set already: more chunks or segments than are taken */
+	if (!xdr_in_ok(&x)) /* err may be set already: more chunks or segments than we take */
 		return refuse(h, h->err && h->proc != RDMA_ERROR ? h->err : RDMA_ERR_CHUNK);
 	if (h->more && !rpcrdma_hdr_chunkless(h))
 		return refuse(h, RDMA_ERR_INVAL_FLAG);

@@ -2,12 +2,12 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * rpcrdma_v2_2016: version 2 of RPC-over-RDMA as it was first drafted
- * (draft-cel-nfsv4-rpcrdma-version-two-01, 2016). It has the version number of the one of 2019
- * (rpcrdma_v2.h) and other headers: who speaks the one cannot speak the other.
+ * (draft-cel-nfsv4-rpcrdma-version-two-01, 2016). This draft has the version number of the draft of
+ * 2019 (rpcrdma_v2.h) but other headers: an end of one draft cannot speak the other.
  *
- * It is version 1 with a direction in each header, an inline threshold of 4096 bytes, and
- * RDMA2_OPTIONAL for what extends it; an operation that is not known is answered with
- * RDMA2_ERR_INVAL_OPTION (section 3.1). The credit word is that of version 1.
+ * The draft is version 1 with a direction in each header, an inline threshold of 4096 bytes, and
+ * RDMA2_OPTIONAL for extensions. The answer to an unknown operation is RDMA2_ERR_INVAL_OPTION
+ * (section 3.1). The credit word is that of version 1.
  */
 #ifndef RNFS_TRANSPORT_RPCRDMA_RPCRDMA_V2_2016_H
 #define RNFS_TRANSPORT_RPCRDMA_RPCRDMA_V2_2016_H

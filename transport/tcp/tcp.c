@@ -33,15 +33,15 @@
 
 /* --- sending, any thread ---------------------------------------------------------------------- */
 
-/* Is this the thread whose batch is being handed over? */
+/* Is the calling thread the one that hands over a batch? */
 static bool is_corked(struct tcp_conn *t)
 {
-	/* relaxed: only what this thread has stored itself can make it true */
+	/* relaxed: only a store of the calling thread itself can make it true */
 	return pthread_equal(
 		atomic_load_explicit(&t->corker, memory_order_relaxed), pthread_self());
 }
 
-/* Sends what is queued, now or at the end of this thread's batch. */
+/* Sends the queue, now or at the end of this thread's batch. */
 static void tcp_push(struct tcp_conn *t)
 {
 	bool corked = is_corked(t);
@@ -175,8 +175,8 @@ static void rx_request(void *ctx, struct mem_buf *buf, uint32_t len)
 		t->slow = SLOW_REQS;
 }
 
-/* The peer has so many calls here, or so many answers not read, that no more are taken now. What
- * ends that kicks. */
+/* Has the peer so many calls here, or so many unread answers, that we take no more calls now? The
+ * end of that state kicks the progress thread. */
 static bool rx_hold(void *ctx)
 {
 	struct tcp_conn *t = ctx;

@@ -23,10 +23,10 @@ struct tcp_conn {
 	bool server;
 	struct tcp_tx tx;
 	struct tcp_rx rx;
-	_Atomic int big_sinks; /* calls under way whose replies are worth reading narrowly */
+	_Atomic int big_sinks; /* calls under way with replies worth reading narrowly */
 	_Atomic int nreqs;     /* requests with the service */
-	/* The thread whose upcalls of this connection run, 0: none is in them. Only that thread
-	 * finds itself here. */
+	/* The thread that runs upcalls of this connection, 0: no thread does. Only that thread can
+	 * find its own id here. */
 	_Atomic pthread_t corker;
 	/* the progress thread's */
 	uint64_t received;   /* bytes */

@@ -99,7 +99,7 @@ void tcp_rx_forget(struct tcp_rx *rx, struct rpc_call *call)
 	}
 }
 
-/* Room for n bytes in body; what is in it stays. */
+/* Makes room for n bytes in body, and keeps its bytes. */
 static int body_reserve(struct tcp_rx *rx, uint32_t n)
 {
 	uint32_t cap = rx->body_cap ? rx->body_cap : 4096;
@@ -211,7 +211,7 @@ static int rx_mark(struct tcp_rx *rx)
 	return body_reserve(rx, rx->body_len + len);
 }
 
-/* Moves what the window has of the next left bytes to where they belong. */
+/* Moves the next bytes, `left` at most, from the window to their destination. */
 static void rx_drain(struct tcp_rx *rx)
 {
 	uint32_t n = rx_avail(rx) < rx->left ? rx_avail(rx) : rx->left;

@@ -2,22 +2,22 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * tcp_rx: the receiving half of an RPC connection over TCP: records out of a stream (RFC 5531
- * section 11). It does no I/O: tcp_rx_space() says where the next bytes are to go, tcp_rx_filled()
- * that so many have come.
+ * section 11). It does no I/O. tcp_rx_space() says where the next bytes go; the
+ * caller reads them and calls tcp_rx_filled() with their number.
  *
  *   MARK   at a record mark
  *   WHOLE  in a record of one fragment, all of it still in the window
  *   FRAGS  in a record of several fragments, which are put together in `body`
- *   BODY   the rest of a record goes to where it belongs: a pool buffer (a call), `body` (a reply)
+ *   BODY   the rest of a record goes to a pool buffer (a call) or to `body` (a reply)
  *   SINK   payload of a reply goes into its caller's memory, segment by segment
- *   TAIL   what follows that payload goes into `body`, behind what preceded it
- *   SKIP   the rest of a record is of no use to anyone
+ *   TAIL   the bytes behind that payload go into `body`, behind the bytes before the payload
+ *   SKIP   the rest of a record is dropped
  *
  * Small records are handed over where they lie in the window, many per read. While BODY, SINK or
  * TAIL is under way the window is empty and bytes go to `dst` or the segments directly.
  *
- * Between records the owner is asked whether it wants more (up.hold): while it does not, the window
- * keeps what it has, `held` is set, and tcp_rx_resume() goes on.
+ * Between records tcp_rx asks its owner whether to wait (up.hold). While the owner holds, the
+ * window keeps its bytes and `held` is set. tcp_rx_resume() goes on.
  *
  * One thread, the connection's progress thread, uses it.
  */
@@ -61,9 +61,9 @@ struct tcp_rx {
 	struct tcp_rx_up up;
 	struct mem_pool *pool;
 	enum tcp_rx_state state;
-	const char *error; /* set once: the stream cannot be understood any more */
+	const char *error; /* set once: the stream makes no sense any more */
 	bool held;	   /* a record waits in the window because of up.hold() */
-	uint64_t dropped;  /* records that nobody wanted */
+	uint64_t dropped;  /* records that were dropped: late replies, or no message that we take */
 
 	uint8_t *win; /* TCP_RX_WINDOW bytes: [pos, len) is not parsed yet */
 	uint32_t pos, len;
@@ -79,7 +79,7 @@ struct tcp_rx {
 	unsigned nfrags; /* FRAGS */
 	bool last_frag;
 
-	struct rpc_call *call;	    /* SINK, TAIL: whose reply it is, NULL if it was taken back */
+	struct rpc_call *call;	    /* SINK, TAIL: the call of the reply, NULL if taken back */
 	uint32_t sink_at, sink_len; /* payload: offset in the record, true length */
 	struct seg_list sink;	    /* SINK: the caller's memory for it ... */
 	struct seg_iter sink_it;    /* ... and where the next bytes go */
@@ -91,10 +91,10 @@ void tcp_rx_fini(struct tcp_rx *rx);
 /* Where the next bytes belong: fills iov[0..TCP_RX_IOV), returns how many of them, at least one.
  * narrow: large payloads are expected, so read little ahead of them. */
 unsigned tcp_rx_space(struct tcp_rx *rx, bool narrow, struct iovec *iov);
-/* n bytes have been put there: hands over what is complete. 0, or -EPROTO with rx->error set. */
+/* n bytes have been put there: hands over complete records. 0, or -EPROTO with rx->error set. */
 int tcp_rx_filled(struct tcp_rx *rx, size_t n);
-/* Goes on after up.hold() if it does not hold any more. 1: something was handed over, 0: nothing,
- * negative as above. */
+/* Goes on if up.hold() does not hold any more. 1: a record was handed over, 0: none, negative as
+ * above. */
 int tcp_rx_resume(struct tcp_rx *rx);
 /* Whether complete records may still lie in the window during an upcall: more to come at once. */
 bool tcp_rx_more(const struct tcp_rx *rx);

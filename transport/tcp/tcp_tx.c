@@ -109,7 +109,7 @@ static struct tcp_out *out_get_locked(struct tcp_tx *tx, const struct xdr_out *b
 	return NULL;
 }
 
-/* What req keeps in memory until it is sent. */
+/* Bytes of memory that req keeps until the reply is sent. */
 static size_t req_size(const struct rpc_req *req)
 {
 	size_t n = sizeof(*req) + sizeof(struct tcp_out) + req->msg->size + req->call_msg->size;
@@ -142,7 +142,7 @@ static int out_append(struct tcp_tx *tx, struct rpc_call *call, struct rpc_req *
 		o->call = call;
 		out_build(o, call->msg->data, off, &call->args);
 		atomic_store_explicit(&call->xprt_priv, o, memory_order_relaxed);
-		/* release: who sees it posted sees xprt_priv */
+		/* release: a thread that sees `posted` sees xprt_priv */
 		atomic_store_explicit(&call->posted, true, memory_order_release);
 	} else {
 		o->req = req;

@@ -317,8 +317,8 @@ static int take_request(
 	int ret = -ENOMEM;
 
 	if (v) {
-		/* in a request, both are already turned round: responder_resources is what the peer
-		 * wants to have under way, initiator_depth what it can serve */
+		/* in a request both are already turned round: responder_resources is how many RDMA
+		 * Reads the peer wants under way, initiator_depth how many it can serve */
 		v->want_ird = at_most(v->want_ird, ev->param.conn.responder_resources);
 		v->want_ord = at_most(v->want_ord, ev->param.conn.initiator_depth);
 		take_priv(v, &ev->param.conn);
@@ -379,7 +379,7 @@ static int verbs_establish(struct prov_conn *pc, int timeout_ms, struct err *e)
 	ret = await(v, RDMA_CM_EVENT_ESTABLISHED, timeout_ms, e);
 	if (ret)
 		return ret;
-	/* The passive side's event need not repeat what was agreed. */
+	/* The passive side's event need not repeat the agreed values. */
 	if (!v->active) {
 		v->c.ird = v->want_ird;
 		v->c.ord = v->want_ord;
@@ -415,8 +415,8 @@ void verbs_down(struct verbs_conn *v, const char *fmt, ...)
 	v->down = true;
 	v->nchain = 0;
 	pthread_mutex_unlock(&v->lock);
-	/* Whoever posts looks at `down` under the lock first: the queue pair is this thread's alone
-	 * now. Both calls go to the kernel and may take long. */
+	/* Each thread that posts checks `down` under the lock first, so only this thread uses the
+	 * queue pair now. Both calls go to the kernel and may take long. */
 	rdma_disconnect(v->id);
 	rdma_destroy_qp(v->id);
 	pthread_mutex_lock(&v->lock);

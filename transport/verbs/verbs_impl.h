@@ -41,7 +41,7 @@
 #define VERBS_BOUNCE	  4096	       /* bytes of a bounce buffer */
 #define VERBS_BOUNCES	  16	       /* of a connection, at most, */
 #define VERBS_BOUNCES_MIN 2	       /* and at least */
-#define VERBS_STARVED_MS  10	       /* how often poll() tries again what was not registered */
+#define VERBS_STARVED_MS  10	       /* how often poll() retries a failed registration */
 #define VERBS_CHAIN	  32	       /* work requests handed to the device in one post */
 #define VERBS_STASH	  16	       /* completions taken at once */
 #define VERBS_SIGNAL_WRS  16	       /* at the latest every so many requests, */
@@ -85,9 +85,9 @@ struct verbs_wr {
 	STAILQ_ENTRY(verbs_wr) link;
 };
 
-/* What stands behind a door: a memory window, kept for reuse, or a registration of its own. */
+/* The object behind a door: a memory window, kept for reuse, or a registration of its own. */
 struct verbs_window {
-	struct ibv_mw *mw; /* mw->rkey: as last posted, which is what the next bind starts from */
+	struct ibv_mw *mw; /* mw->rkey: as last posted; the next bind starts from it */
 	uint32_t rkey;	   /* as last handed out */
 	struct ibv_mr *mr;
 	SLIST_ENTRY(verbs_window) free_link;

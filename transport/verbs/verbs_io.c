@@ -139,7 +139,7 @@ static int post_chain_locked(struct verbs_conn *v)
 			v->chain[i].wr.bind_mw.mw->rkey = v->chain[i].wr.bind_mw.rkey;
 	if (!ret)
 		return 0;
-	/* What was refused sits in the ring and is released with it when the connection ends. */
+	/* A refused request stays in the ring, and the end of the connection releases both. */
 	log_warn("%s: ibv_post_send: %s: closing the connection", v->name, strerror(ret));
 	atomic_store_explicit(&v->disconnect, true, memory_order_relaxed);
 	return -ENOTCONN;
@@ -426,7 +426,7 @@ void verbs_wait(struct prov_conn *pc, int kick_fd, int timeout_ms)
 
 	if (v->down || ibv_req_notify_cq(v->cq, 0))
 		return;
-	/* What completed before the request to notify raises no event. */
+	/* A completion before the request to notify raises no event. */
 	if (stash_fill(v))
 		return;
 	if (atomic_load_explicit(&v->starved, memory_order_relaxed) &&

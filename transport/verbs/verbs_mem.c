@@ -353,8 +353,8 @@ int verbs_expose(
 						 : expose_registered(v, sge, access, door);
 }
 
-/* Closes those of n doors that are registrations of their own, by a synchronous call each, and
- * moves the others to the front. Returns how many these are. */
+/* Closes all of n doors that are registrations of their own, by a synchronous call each, and moves
+ * the other doors to the front. Returns how many other doors there are. */
 static unsigned withdraw_registered(struct verbs_conn *v, struct prov_door *doors, unsigned n)
 {
 	unsigned left = 0;
