@@ -178,6 +178,40 @@ static void who_lies_about_lengths_is_told_done(void **state)
 	get_with(5000, 0, 0, -EIO, false);	 /* the message is in the Send */
 }
 
+/* More payloads in all than a reply can have. */
+static void data_is_read_or_written(void **state)
+{
+	struct prov_door d;
+	struct mem_buf *b;
+	struct pair_call c;
+	struct pair p;
+	struct raw r;
+
+	start(&p, &r, 8);
+	pair_call_init(&p, &c, PAIR_GET, 64);
+	c.rpc.reply_max = 6000;
+	c.check = check_get;
+	b = mem_buf_get(p.cpool, 1000);
+	c.rpc.nsinks = 1;
+	c.rpc.sink[0] = seg_list_of_buf(b, 0, 1000);
+	mem_buf_unref(b);
+	xdr_put_u32(&c.rpc.args, 1000);
+	pair_submit(&p, &c);
+	raw_expect(&r, &p, &c, 1, RDMA_MSG);
+	assert_int_equal(raw_word(&r, 5), 1); /* a Write chunk, of one segment */
+	assert_int_equal(raw_word(&r, 6), 1);
+	memset(r.zone->data, 0, 100);
+	PUT(&r, 0, RPC_REPLY(c.rpc.xid), 1, 4);
+	d = raw_expose(&r, 0, 100);
+	RAW_SEND(&r, c.rpc.xid, 1, 8, RDMA_NOMSG, 1, 0, SEG(d, 48), 1, 32, SEG(d, 4), 1, 36,
+		SEG(d, 4), 1, 40, SEG(d, 4), 1, 44, SEG(d, 4), 0, 1, 1, raw_word(&r, 7),
+		raw_word(&r, 8), raw_word(&r, 9), raw_word(&r, 10), 0, 0);
+	expect_done(&r, &p, c.rpc.xid);
+	pair_end(&p, &c, -EIO);
+	raw_hide(&r, &d);
+	raw_stop(&r, &p);
+}
+
 static void positions_go_up(void **state)
 {
 	struct prov_door d;
@@ -337,6 +371,7 @@ int main(void)
 		cmocka_unit_test(a_long_reply_is_read),
 		cmocka_unit_test(data_is_read_at_its_position),
 		cmocka_unit_test(who_lies_about_lengths_is_told_done),
+		cmocka_unit_test(data_is_read_or_written),
 		cmocka_unit_test(positions_go_up),
 		cmocka_unit_test(nothing_is_read_of_who_forbids_it),
 		cmocka_unit_test(done_takes_a_credit),

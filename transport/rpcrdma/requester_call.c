@@ -42,10 +42,11 @@ int rpcrdma_make_send(struct rpcrdma_conn *c, struct prov_wr *wr, const struct r
 {
 	const struct rpcrdma_dialect *d = c->dialect;
 	size_t hlen = rpcrdma_dialect_size(d, h), off = 0;
+	size_t room = c->x.inline_send; /* the peer may lower this at any moment */
 	struct mem_buf *b;
 	int rc;
 
-	if (hlen > c->x.inline_send || s->len > c->x.inline_send - hlen)
+	if (hlen > room || s->len > room - hlen)
 		return -EMSGSIZE;
 	if (s->n == 1 && buf)
 		off = (size_t)((uint8_t *)s->part[0].one.at.addr - buf->data);

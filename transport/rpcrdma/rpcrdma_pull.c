@@ -55,6 +55,15 @@ static uint64_t reply_bound(const struct rpc_call *call)
 	return n + 3;
 }
 
+/* Does the Read list of h have the message, and no data at positions behind? */
+static bool is_message_alone(const struct rpcrdma_hdr *h)
+{
+	for (unsigned i = 0; i < h->nreads; i++)
+		if (h->read[i].position)
+			return false;
+	return h->proc == RDMA_NOMSG;
+}
+
 /* Why the reply under header h cannot be read, or NULL. */
 static const char *why_not(
 	const struct rpcrdma_conn *c, const struct rpcrdma_posted *p, const struct rpcrdma_hdr *h)
@@ -65,7 +74,7 @@ static const char *why_not(
 		len += h->read[i].seg.length;
 	if (!c->reads_max)
 		return "has a Read list, though the peer takes no RDMA Reads";
-	if (h->proc != RDMA_NOMSG && p->in.npayloads)
+	if (p->in.npayloads && !is_message_alone(h))
 		return "has a Read list and data in a Write chunk";
 	if (len > reply_bound(p->call))
 		return "has a Read list of more bytes than its results can have";
