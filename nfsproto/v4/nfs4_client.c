@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_client: the life of a mount with NFSv4.1 and later, its ops, and what it does for its server
- * (the upcalls of nfs4_server.h).
+ * nfs4_client: the life of a mount with NFSv4.1 and later, its ops, and its upcalls for the server
+ * (nfs4_server.h).
  *
  *     a server that is up (nfs4_session.c), the walk to the export, its limits (nfs4_mount.c)
  *     ... ops ...
- *     no new ops, what is under way ends, CLOSE what is open, DELEGRETURN, leave the server
+ *     no new ops, ops under way end, CLOSE of all opens, DELEGRETURN, leave the server
  */
 #include "nfsproto/v4/nfs4_client.h"
 
@@ -93,8 +93,8 @@ static bool drain_all(struct nfs4_client *c, uint64_t until)
 	}
 }
 
-/* Closes what is open, as many at a time as there are slots; again what was answered "later". False
- * if the server did not answer in time. */
+/* Closes all opens, as many at a time as there are slots. Tries again those that were answered
+ * "later". False if the server did not answer in time. */
 static bool close_all(struct nfs4_client *c, uint64_t until)
 {
 	if (nfs4_lock_clear_all(c) && !drain_all(c, until))
@@ -125,7 +125,7 @@ static void nfs4_unmount(struct nfs_client *base)
 		if (close_all(c, until) && (!nfs4_deleg_return_all(c) || drain_all(c, until)))
 			error = 0;
 	}
-	if (error) { /* the server is silent: what is under way ends without it */
+	if (error) { /* the server is silent: the ops under way end without it */
 		nfs4_server_fail_queued(c->srv, &c->user);
 		nfs4_task_abandon(c->srv, &c->user);
 		drain_all(c, UINT64_MAX);

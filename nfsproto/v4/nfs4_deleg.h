@@ -125,7 +125,7 @@ enum open_delegation_type4 nfs4_deleg_wanted(struct nfs4_client *c, uint32_t acc
 uint64_t nfs4_deleg_came(struct nfs4_client *c, const struct rpc_cred *cred,
 	const struct nfs_fh *fh, const struct nfs4_delegation *g, uint64_t asked_ns,
 	enum open_delegation_type4 wanted, bool *writes);
-/* The change attribute that came with that one, or a later one if none did. */
+/* Notes the change attribute that came with delegation id, or a later one if none came. */
 void nfs4_deleg_note_change(
 	struct nfs4_client *c, const struct nfs_fh *fh, uint64_t id, uint64_t change);
 /* An OPEN that may bring one begins, or has ended. */
@@ -137,12 +137,13 @@ uint64_t nfs4_deleg_is_alone(struct nfs4_client *c, const struct nfs_fh *fh);
 /* Makes a local open as cred with flags. NULL: no held delegation allows that, or no memory. */
 struct nfs_open *nfs4_deleg_open(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t id,
 	int flags, const struct rpc_cred *cred);
-/* The user closes o. True: it was a local one, and that was all. */
+/* The user closes o. True: o was a local open, and is closed. */
 bool nfs4_deleg_close(struct nfs4_client *c, struct nfs_open *o);
-/* o has a stateid of its own: it is one of the mount's opens, if it was none. */
+/* o has a stateid of its own. If o was a local open, o becomes one of the mount's opens. */
 void nfs4_deleg_leave(struct nfs4_client *c, struct nfs_open *o);
 void nfs4_deleg_leave_locked(struct nfs4_client *c, struct nfs_open *o); /* it is a local one */
-/* The one with fh, HELD, or any with stateid too; NULL. The mount's lock held. */
+/* The HELD delegation of fh; with stateid, one of fh and stateid in any state; or NULL. The mount's
+ * lock held. */
 struct nfs4_deleg *nfs4_deleg_find_locked(
 	struct nfs4_client *c, const struct nfs_fh *fh, const struct nfs4_stateid *stateid);
 void nfs4_deleg_move_locked(
@@ -152,13 +153,13 @@ void nfs4_deleg_free_locked(struct nfs4_client *c, struct nfs4_deleg *d);
 
 /* --- how they go (nfs4_deleg_return.c); no lock held but cb.lock ----------------------------- */
 
-/* CB_RECALL: is it one of ours? It goes back then. */
+/* CB_RECALL. If the delegation is one of ours, starts its return: true. */
 bool nfs4_deleg_recall(
 	struct nfs4_client *c, const struct nfs_fh *fh, const struct nfs4_stateid *stateid);
 /* CB_GETATTR: as the callback of nfs4_server.h. */
 uint32_t nfs4_deleg_getattr(
 	struct nfs4_client *c, const struct nfs_fh *fh, uint64_t *size, uint64_t *change);
-/* CB_RECALL_ANY: only so many are to be kept. */
+/* CB_RECALL_ANY: returns HELD delegations until at most `keep` are left. */
 void nfs4_deleg_recall_any(struct nfs4_client *c, uint32_t keep);
 void nfs4_deleg_give_back(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t id);
 /* nfs4_deleg_along.c: op, a REMOVE or RENAME that is about to start, is to take a delegation along.
@@ -169,9 +170,9 @@ void nfs4_deleg_take_along(struct nfs4_client *c, struct nfs_op *op);
 void nfs4_deleg_put_along(const struct nfs_op *op, struct nfs4_comp *k);
 bool nfs4_deleg_get_along(
 	struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply *r, enum nfs_outcome *out);
-/* op ends: what it still has goes back by itself. */
+/* op ends: a delegation that op still has goes back by itself. */
 void nfs4_deleg_stays(struct nfs4_client *c, struct nfs_op *op);
-/* What was written under it is safe, or has been told as lost. */
+/* Data written under the delegation is safe, or has been reported as lost. */
 void nfs4_deleg_flushed(struct nfs4_client *c, const struct nfs_fh *fh, uint64_t id);
 /* The server does not take the stateid of generation gen that o has. True: it is that of a
  * delegation, which goes back. */
@@ -187,8 +188,8 @@ unsigned nfs4_deleg_return_all(struct nfs4_client *c);
 
 /* PUTFH and DELEGRETURN. */
 void nfs4_put_delegreturn(const struct nfs4_deleg *d, struct nfs4_comp *k);
-/* Was one of them answered status because the server has no such delegation? *revoked: any more,
- * and wants to hear that we know. */
+/* Does status, the answer to PUTFH or DELEGRETURN, say that the server has no such delegation?
+ * *revoked: the server has revoked the delegation, and waits for FREE_STATEID. */
 bool nfs4_delegreturn_gone(uint32_t status, bool *revoked);
 
 #endif

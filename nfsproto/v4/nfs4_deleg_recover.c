@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_deleg_recover: what the state manager does about delegations (nfs4_deleg.h) when the server
- * has restarted, or has revoked some. Its thread only.
+ * nfs4_deleg_recover: the state manager's work on delegations (nfs4_deleg.h) after the server has
+ * restarted or has revoked some. State manager's thread only.
  *
- * Those that are HELD, DUE or FLUSHING are asked for again, or lost. One that is RETURNING is its
- * op's, which waits at the gate, and goes on with what the server has given back for it; if that
- * is nothing, what stood on it is reclaimed like any other open and lock.
+ * Delegations that are HELD, DUE or FLUSHING are reclaimed, or lost. A RETURNING one belongs to its
+ * op, which waits at the gate. The op goes on with the delegation that the server has given again.
+ * If the server gave none, the opens and locks that relied on the delegation are reclaimed like any
+ * others.
  */
 #include <stdlib.h>
 
@@ -15,7 +16,8 @@
 
 #define STEP_MS 60000u /* most time for one step */
 
-/* The server does not know d any more, or will not: its opens are opened anew, as suspects. */
+/* The server does not know d any more, or refuses d. The local opens become suspect opens of the
+ * mount. */
 static void lose(struct nfs4_client *c, struct nfs4_deleg *d)
 {
 	struct nfs_fh fh = d->fh;
@@ -37,7 +39,7 @@ static void lose(struct nfs4_client *c, struct nfs4_deleg *d)
 	nfs_tell_recalled(&c->base, &fh);
 }
 
-/* None in a list that is gone through is to be freed meanwhile. */
+/* While the state manager visits a list, no delegation in the list is freed by another thread. */
 static void visit(struct nfs4_client *c, bool on)
 {
 	pthread_mutex_lock(&c->lock);
@@ -45,8 +47,8 @@ static void visit(struct nfs4_client *c, bool on)
 	pthread_mutex_unlock(&c->lock);
 }
 
-/* All of one state, the most recently used first; nobody else frees them meanwhile. NULL and *n ==
- * 0: none, or no memory. */
+/* All of one state, the most recently used first. No other thread frees them meanwhile. NULL and *n
+ * == 0: none, or no memory. */
 static struct nfs4_deleg **all_of(struct nfs4_client *c, enum nfs4_deleg_state state, unsigned *n)
 {
 	struct nfs4_delegs *t = &c->delegs;
@@ -62,7 +64,7 @@ static struct nfs4_deleg **all_of(struct nfs4_client *c, enum nfs4_deleg_state s
 	return list;
 }
 
-/* Asks for d as it was. */
+/* Asks the server for d with the same type. */
 static bool ask_again(struct nfs4_client *c, struct nfs4_deleg *d, struct nfs4_sync *s)
 {
 	int rc;
@@ -104,8 +106,9 @@ static bool reclaimed(struct nfs4_client *c, struct nfs4_deleg *d)
 	return true;
 }
 
-/* Those in `state`: first those to write, before somebody else may open the files; they may have
- * something to be flushed even if they are to go back. How many are lost; *had: of how many. */
+/* Reclaims the delegations in `state`. Write delegations come first, before other clients may open
+ * the files; data may have to be flushed even under those that are to go back. Returns the number
+ * of lost ones; *had: the number there was. */
 static unsigned reclaim_list(struct nfs4_client *c, enum nfs4_deleg_state state, unsigned *had)
 {
 	unsigned lost = 0, reclaims = 0;
@@ -128,8 +131,8 @@ static unsigned reclaim_list(struct nfs4_client *c, enum nfs4_deleg_state state,
 	return lost;
 }
 
-/* The first one to write that is RETURNING, behind the one of number `after`: a copy, since it is
- * its op's, which may end. */
+/* The RETURNING write delegation with the lowest number above `after`. Returns a copy, because the
+ * delegation belongs to its op, which may end. */
 static bool next_returning(struct nfs4_client *c, uint64_t after, struct nfs4_deleg *copy)
 {
 	struct nfs4_deleg *d, *found = NULL;
@@ -145,7 +148,7 @@ static bool next_returning(struct nfs4_client *c, uint64_t after, struct nfs4_de
 	return found;
 }
 
-/* s: the server has given it back; NULL: it has not. */
+/* s: the reply with which the server gave the delegation again; NULL: the server did not. */
 static void resume(struct nfs4_client *c, uint64_t id, const struct nfs4_sync *s)
 {
 	struct nfs4_deleg *d;
@@ -167,9 +170,8 @@ static void resume(struct nfs4_client *c, uint64_t id, const struct nfs4_sync *s
 	pthread_mutex_unlock(&c->lock);
 }
 
-/* What is RETURNING, and waits at the gate: what still stands on it nobody else may have in
- * between.
- */
+/* Reclaims the RETURNING delegations, whose ops wait at the gate. No other client may get in
+ * between the locks and opens that still rely on one. */
 static void reclaim_returning(struct nfs4_client *c)
 {
 	struct nfs4_deleg copy = {.id = 0};
@@ -188,8 +190,8 @@ static void reclaim_returning(struct nfs4_client *c)
 
 void nfs4_deleg_reclaim(struct nfs4_client *c)
 {
-	/* HELD last, since it may become DUE by that, and FLUSHING behind what that becomes: each
-	 * is asked for once */
+	/* HELD last, because a reclaim may make it DUE, and FLUSHING after DUE: each is asked for
+	 * once */
 	static const enum nfs4_deleg_state order[] = {NFS4_D_DUE, NFS4_D_FLUSHING, NFS4_D_HELD};
 	unsigned lost = 0, all = 0, had;
 

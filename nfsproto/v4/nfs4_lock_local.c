@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_lock_local: locks of a file that is delegated to this mount to write (RFC 8881 section
- * 10.4.2): nobody else can have it open, so who holds what is known here, and nobody is asked.
+ * nfs4_lock_local: locks of a file with a write delegation to this mount (RFC 8881 section 10.4.2).
+ * No other client can have the file open, so all its locks are known here, and the server is not
+ * asked.
  *
- *     granted while the delegation is HELD --> local --> unlocked: that was all
- *                                                |---> it goes back: pushed, range by range
+ *     granted while the delegation is HELD --> local --> unlocked: the end
+ *                                                |---> returned: pushed, range by range
  *                                                |        |---> the server has all: as any other
  *                                                |        \---> not granted: suspect
- *                                                \---> it is lost: suspect
+ *                                                \---> delegation lost: suspect
  *
- * What is suspect then is lost, unless the server has restarted and takes reclaims: nobody else can
- * have had it before that, so it is reclaimed like any other.
+ * A suspect lock is lost, unless the server has restarted and takes reclaims. Until the restart no
+ * other client can have had the lock, so the lock is reclaimed like any other.
  *
- * The locks of a file are either all local or all the server's, but for those that are being
- * pushed. A request that would be neither waits in its context until the delegation has gone, or is
- * certain again. What is unlocked before it is pushed need not wait.
+ * The locks of a file are either all local or all the server's, except for those that are being
+ * pushed. A request that would break this rule waits in its context until the delegation has gone,
+ * or is certain again. An unlock of ranges that are not pushed yet need not wait.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +27,7 @@
 #include "transport/clock.h"
 #include "transport/log.h"
 
-#define STALLED_MS 100u /* before who waits is looked at again */
+#define STALLED_MS 100u /* between two looks at requests that wait */
 
 /* The first context of fh from bucket *i, behind after; NULL at the end. */
 static struct nfs4_lockctx *next_of_locked(struct nfs4_client *c, const struct nfs_fh *fh,
@@ -197,7 +198,8 @@ struct nfs4_lockctx *nfs4_lock_push_next(
 		if (ctx->local)
 			break;
 	if (ctx) {
-		/* while the mount is being left what is pushed may be unlocked, too */
+		/* while the mount is being left, ranges that are being pushed may be unlocked, too
+		 */
 		if (!ctx->pushed || ctx->npushed >= ctx->ranges.n)
 			ctx->npushed = 0;
 		ctx->pushed = true;

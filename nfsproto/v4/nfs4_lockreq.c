@@ -4,9 +4,10 @@
  * nfs4_lockreq: the life of a request for a lock (nfs4_lock.h); contexts are in nfs4_lockctx.c.
  *
  * Invariant: `user` is taken (read and set to NULL) under locks.lock by exactly one of: the end of
- * the request, nfs4_lock_cancel(). A request whose user has gone sends no LOCK that would ask for
- * anything; when its last LOCK was granted, or nobody knows, it goes on as GIVING BACK until the
- * server holds again what the context's ranges say, or DOUBT_MAX attempts have failed.
+ * the request, nfs4_lock_cancel(). A request whose user has gone sends no LOCK that asks for a new
+ * lock. If its last LOCK was granted, or the answer is unknown, the request goes on as GIVING BACK.
+ * It ends when the server's locks agree again with the context's ranges, or after DOUBT_MAX
+ * attempts.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,8 +19,8 @@
 
 #define POLL_MIN_MS   100u
 #define POLL_MAX_MS   2000u
-#define BEHIND_MS     5000u /* before who is behind others asks all the same */
-#define IDLE_MAX      256u  /* contexts that hold nothing and yet are kept */
+#define BEHIND_MS     5000u /* after this time a request behind others asks all the same */
+#define IDLE_MAX      256u  /* contexts without locks that are kept */
 #define DISOWNED_MAX  8u
 #define DOUBT_MAX     10u
 #define DOUBT_STEP_MS 3000u
@@ -47,7 +48,7 @@ static void req_init(struct nfs4_client *c, struct nfs4_lockreq *req, struct nfs
 	nfs4_own_begins(c);
 }
 
-/* FREE_STATEID for a context that holds nothing. */
+/* Starts FREE_STATEID for a context without locks. False: suspect, or no memory. */
 static bool free_begin_locked(struct nfs4_client *c, struct nfs4_lockctx *ctx)
 {
 	struct nfs4_lockreq *req = ctx->suspect ? NULL : calloc(1, sizeof(*req));
@@ -123,7 +124,7 @@ static void end_for(
 		lock_ranges_clear(&ctx->lost, req->start, req->end);
 		nfs4_lockctx_judge_locked(c, ctx);
 	}
-	/* what is free now, or those who were behind this one */
+	/* wakes requests for a range that is free now, and those that waited behind this request */
 	if (req->type == F_UNLCK || req->giving_back || (waited && error) || req->type == F_RDLCK)
 		nfs4_lock_wake_locked(c, &ctx->fh, req->start, req->end);
 	due = ctx_settled_locked(c, ctx);
@@ -176,7 +177,8 @@ static bool give_back_piece_locked(struct nfs4_lockreq *req)
 			last = g->last < req->end ? g->last : req->end;
 			type = F_RDLCK;
 			skip = g->write || !granted_write;
-			/* A granted weaker lock is what was asked for and does no harm. */
+			/* The granted lock is the weaker one that was asked for, and does no harm.
+			 */
 			if (g->write && !granted_write)
 				lock_ranges_set(held, start, last, false);
 		}
@@ -219,7 +221,7 @@ static void unlocked_locked(struct nfs4_client *c, struct nfs4_lockreq *req)
 		nfs4_lock_stall_locked(c);
 }
 
-/* LOCK or LOCKU has been carried out. */
+/* The server has executed LOCK or LOCKU. */
 static void succeeded(struct nfs4_client *c, struct nfs4_lockreq *req)
 {
 	struct nfs4_lockctx *ctx = req->ctx;
@@ -255,7 +257,7 @@ static void denied(struct nfs4_client *c, struct nfs4_lockreq *req)
 	struct nfs4_lockctx *ctx = req->ctx;
 	bool parked = false, stopping;
 
-	if (req->giving_back) { /* a lock that was ours before: it is not any more */
+	if (req->giving_back) { /* the context held this lock before, and has lost it */
 		pthread_mutex_lock(&c->locks.lock);
 		lock_ranges_clear(&ctx->ranges, req->own.u.lock.start, req->own.u.lock.end);
 		pthread_mutex_unlock(&c->locks.lock);
@@ -294,7 +296,8 @@ static void disowned(struct nfs4_client *c, struct nfs4_lockreq *req)
 
 	log_ctrl("%s: the server disowns a lock: %s", c->srv->name, nfs4_status_name(req->status));
 	pthread_mutex_lock(&c->locks.lock);
-	if (nfs4_server_quitting(c->srv, &c->user)) /* nobody establishes locks again */
+	if (nfs4_server_quitting(c->srv, &c->user)) /* no state manager establishes the locks again
+						     */
 		again = false;
 	else
 		ctx->suspect = true;
@@ -307,14 +310,14 @@ static void disowned(struct nfs4_client *c, struct nfs4_lockreq *req)
 	}
 	pthread_mutex_unlock(&c->locks.lock);
 	nfs4_state_want(c->srv, NFS4_TODO_CHECK);
-	if (unlock) /* what is to be unlocked is not locked: well */
+	if (unlock) /* the range is not locked, as the user wanted */
 		succeeded(c, req);
 	else if (!again)
 		nfs4_lockreq_end(c, req, -EIO);
 }
 
-/* LOCK or LOCKU ended without the server's verdict: the user is told, and the server is asked until
- * it has given back what it may have granted, or a while has passed. */
+/* LOCK or LOCKU ended without the server's verdict. The user is told. The server is asked until it
+ * has given back all that it may have granted, or DOUBT_MAX attempts have failed. */
 static void in_doubt(struct nfs4_client *c, struct nfs4_lockreq *req, int error)
 {
 	struct nfs_op *user;
@@ -351,7 +354,7 @@ static void lock_done(struct nfs_op *own)
 
 	if (own->be.v4.kind == NFS4_K_LOCK_FREE) {
 		pthread_mutex_lock(&c->locks.lock);
-		req->ctx->have_stateid = false; /* whatever the server says to that */
+		req->ctx->have_stateid = false; /* after any answer of the server */
 		pthread_mutex_unlock(&c->locks.lock);
 		nfs4_lockreq_end(c, req, 0);
 	} else if (!upgrade && own->error == -ETIMEDOUT) {

@@ -206,7 +206,7 @@ static void try_again(struct nfs4_client *c, struct nfs_op *own, struct nfs_op *
 	}
 }
 
-/* What CLOSE has brought, for the user who closes. */
+/* Gives the results of CLOSE to the user that closes. */
 static void close_told(struct nfs_op *user, const struct nfs_op *own)
 {
 	user->error = own->error;
@@ -282,7 +282,7 @@ unsigned nfs4_close_all(struct nfs4_client *c)
 	return n;
 }
 
-/* What OPEN has brought, for the user who opens. */
+/* Gives the results of OPEN to the user that opens. */
 static void open_told(struct nfs_op *user, const struct nfs_op *own)
 {
 	user->u.open.open = own->be.v4.open;
@@ -447,7 +447,7 @@ void nfs4_close_deferred(struct nfs4_client *c, struct nfs_open *o)
 
 /* --- cancelling ---------------------------------------------------------------------------- */
 
-/* The user of o is answered that it was cancelled. The own op goes on alone and cleans up. c->lock
+/* Answers the user of o that its op was cancelled. The own op goes on alone and cleans up. c->lock
  * held. */
 static void let_go_locked(struct nfs4_client *c, struct nfs_open *o)
 {

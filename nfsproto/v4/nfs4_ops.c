@@ -280,9 +280,9 @@ enum nfs_outcome nfs4_get_op_statfs(struct nfs4_client *c, struct nfs_op *op, st
 
 /* --- data ---------------------------------------------------------------------------------- */
 
-/* GETATTR stands before READ, not behind it: data that is newer than the attributes is found out by
- * the next who looks, data that is older would be taken for what they say. And servers that give
- * data out without copying it do so only for a READ that comes last. */
+/* GETATTR stands before READ. Data newer than the attributes is found out by the next look at the
+ * attributes. In the other order, old data would be taken for that of the attributes. Besides,
+ * servers that send data without copying do so only for a READ that comes last. */
 void nfs4_put_read_attr(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
 	op->u.read.attr.have = false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_ops_deleg: what is said of delegations on the wire (nfs4_deleg.h).
+ * nfs4_ops_deleg: the calls to the server about delegations (nfs4_deleg.h).
  */
 #include <string.h>
 
@@ -51,7 +51,7 @@ enum nfs_outcome nfs4_get_op_delegreturn(
 		rc = nfs4_reply_op(r, OP_DELEGRETURN);
 	if (rc <= 0 || !nfs4_delegreturn_gone((uint32_t)rc, &revoked))
 		return nfs4_outcome(op, rc);
-	/* that is what was wanted */
+	/* the delegation is gone, as wanted */
 	op->be.v4.gen = revoked;
 	r->left = 0;
 	r->status = NFS4_OK;
@@ -79,7 +79,7 @@ enum nfs_outcome nfs4_get_op_deleg_open(
 	if (rc > 0 && d->forgotten && nfs4_delegreturn_gone((uint32_t)rc, &revoked)) {
 		r->left = 0;
 		r->status = NFS4_OK;
-		return NFS_DONE; /* it was reclaimed instead */
+		return NFS_DONE; /* o was reclaimed instead */
 	}
 	if (rc)
 		return nfs4_outcome(op, rc);
@@ -91,8 +91,8 @@ enum nfs_outcome nfs4_get_op_deleg_open(
 
 /* --- one is asked for again, after a restart of the server ----------------------------------- */
 
-/* An open comes with it, which nobody needs; that of one to write writes too, since it may be by
- * its descriptor that the server keeps the delegation. */
+/* Asks with an OPEN, whose open is closed at once. For a write delegation the OPEN has write
+ * access, because the server may keep the delegation by the open's descriptor. */
 void nfs4_put_op_redeleg(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)
 {
 	struct nfs4_sync *s = container_of(op, struct nfs4_sync, op);

@@ -20,10 +20,10 @@ static bool is_dots(const struct nfs_name *n)
 	return n->s[0] == '.' && (n->len == 1 || (n->len == 2 && n->s[1] == '.'));
 }
 
-/* GETATTR of the directory stands before LOOKUP, not behind it: LOOKUP may fail, and what changes
- * in between is found out by the next who looks, while a name that is older than the attributes
- * would be taken for what they say. Where the attributes are refused, *out says to ask again
- * without. */
+/* GETATTR of the directory stands before LOOKUP, because LOOKUP may fail. If the directory changes
+ * in between, the next look at the attributes finds out. In the other order a name older than the
+ * attributes would seem to be as new as they are. If the attributes are refused, *out says to ask
+ * again without them. */
 static int get_lookup_dir(struct nfs_op *op, struct nfs4_reply *r, enum nfs_outcome *out)
 {
 	struct nfs_dir_attr *dir = &op->u.lookup.dir_attr;
@@ -146,7 +146,7 @@ enum nfs_outcome nfs4_get_op_create(struct nfs4_client *c, struct nfs_op *op, st
 		rc = nfs4_reply_stat(r, &op->u.create.attr);
 	if (rc <= 0)
 		return nfs4_outcome(op, rc);
-	/* It exists now; only what it is like remains to be asked. */
+	/* The object exists now; only its handle and attributes remain to be asked for. */
 	op->be.v4.kind = NFS4_K_LOOKUP_AFTER;
 	return NFS_AGAIN;
 }
@@ -295,8 +295,8 @@ void nfs4_put_op_rename(struct nfs4_client *c, struct nfs_op *op, struct nfs4_co
 	nfs4_comp_count(k, OP_RENAME, 0);
 }
 
-/* Does the walk go on behind what verifies the file that is to be replaced? Else *out is what has
- * come of the op. */
+/* Does the walk go on behind the operations that verify the file to be replaced? If not, *out is
+ * the outcome of the op. */
 static bool get_rename_only(struct nfs_op *op, struct nfs4_reply *r, enum nfs_outcome *out)
 {
 	int rc = nfs4_reply_op(r, OP_LOOKUP);

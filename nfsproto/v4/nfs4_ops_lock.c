@@ -55,7 +55,7 @@ static bool about_stateid(uint32_t status)
 
 /* --- LOCK ----------------------------------------------------------------------------------- */
 
-/* Puts LOCK for ctx; op is the one whose be.v4.gen is to say which state of the open was meant. */
+/* Puts LOCK for ctx. The generation of the open's stateid that was sent goes to op's be.v4.gen. */
 static void put_lock(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k,
 	struct nfs4_lockctx *ctx, struct nfs4_lock_args *a)
 {
@@ -71,8 +71,7 @@ static void put_lock(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp 
 	nfs4_comp_count(k, OP_LOCK, 0);
 }
 
-/* The answer to that: with what status LOCK has ended, and what came with it. False: *out is what
- * becomes of op. */
+/* Steps to LOCK's result: its status and its contents. False: *out is the outcome of op. */
 static bool get_lock(struct nfs_op *op, struct nfs4_reply *r, uint32_t *status,
 	struct nfs4_lock_res *res, enum nfs_outcome *out)
 {

@@ -132,9 +132,9 @@ enum nfs_outcome nfs4_get_op_seek(struct nfs4_client *c, struct nfs_op *op, stru
 
 /* --- what becomes durable -------------------------------------------------------------------- */
 
-/* ALLOCATE, DEALLOCATE and CLONE bring no verifier, and RFC 7862 does not say that what they did is
- * on stable storage. A COMMIT in the same COMPOUND sees to that; one that came later could not tell
- * whether the server had restarted in between. */
+/* ALLOCATE, DEALLOCATE and CLONE bring no verifier. RFC 7862 does not say that their changes are on
+ * stable storage. So a COMMIT follows in the same COMPOUND. A later COMMIT could not tell whether
+ * the server had restarted in between. */
 static void put_commit(struct nfs4_comp *k, uint64_t offset, uint64_t length)
 {
 	struct nfs4_commit_args a = {
@@ -146,7 +146,7 @@ static void put_commit(struct nfs4_comp *k, uint64_t offset, uint64_t length)
 	nfs4_comp_count(k, OP_COMMIT, 0);
 }
 
-/* *unsafe: what the COMMIT failed with, or 0. What was done before it has been done. */
+/* *unsafe: the error of the COMMIT, or 0. The operations before COMMIT have succeeded. */
 static int get_commit(struct nfs4_reply *r, int *unsafe)
 {
 	struct nfs4_commit_res res;
@@ -281,7 +281,7 @@ void nfs4_put_op_copy(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp
 	nfs4_comp_count(k, OP_COPY, 0);
 }
 
-/* What a copy that has ended, now or with CB_OFFLOAD, means for op. */
+/* Gives op the result of a copy that has ended, now or with CB_OFFLOAD. */
 static int copy_ended(
 	const struct nfs4_client *c, struct nfs_op *op, const struct nfs4_write_response *w)
 {
@@ -298,7 +298,7 @@ static int copy_ended(
 	return 0;
 }
 
-/* The server cannot copy in the way it was asked to: another way, if there is one. */
+/* The server cannot copy in the requested way. Tries another way, if there is one. */
 static enum nfs_outcome copy_otherwise(
 	struct nfs4_client *c, struct nfs_op *op, const struct nfs4_copy_res *res)
 {
@@ -333,8 +333,7 @@ enum nfs_outcome nfs4_get_op_copy(struct nfs4_client *c, struct nfs_op *op, stru
 		op->tries = 0;
 		return offload_wait(c, op);
 	}
-	/* what is not consecutive may be anywhere: only if it is all of it, it is known what it is
-	 */
+	/* the copied bytes may be anywhere in the range, unless all were copied */
 	if (!res.consecutive && res.response.count < op->u.copy.count)
 		return nfs_failed(op, -EOPNOTSUPP);
 	return nfs4_outcome(op, copy_ended(c, op, &res.response));
@@ -351,7 +350,7 @@ static struct nfs4_stateid offload_stateid(const struct nfs_op *op)
 	return id;
 }
 
-/* How a copy ended as CB_OFFLOAD has it. */
+/* The end of a copy as CB_OFFLOAD tells it. */
 static int offload_ended(
 	const struct nfs4_client *c, struct nfs_op *op, const struct nfs4_offload *o)
 {
@@ -360,7 +359,7 @@ static int offload_ended(
 	return error ? error : copy_ended(c, op, &o->response);
 }
 
-/* Has CB_OFFLOAD come? Then that is how op ends; else NFS_LATER. */
+/* Has CB_OFFLOAD come? Then op ends with its result. Otherwise NFS_LATER. */
 static enum nfs_outcome offload_wait(struct nfs4_client *c, struct nfs_op *op)
 {
 	struct nfs4_stateid id = offload_stateid(op);
@@ -377,7 +376,7 @@ static enum nfs_outcome offload_wait(struct nfs4_client *c, struct nfs_op *op)
 	}
 	pthread_mutex_unlock(&c->lock);
 	if (out != NFS_LATER)
-		op->be.v4.kind = NFS_COPY; /* nothing is left to be cancelled */
+		op->be.v4.kind = NFS_COPY; /* no copy is left to be cancelled */
 	return out;
 }
 
@@ -411,7 +410,8 @@ void nfs4_offload_called(struct nfs4_client *c, const struct nfs4_cb_offload_arg
 	pthread_mutex_unlock(&c->srv->slots.lock);
 	if (op)
 		return;
-	pthread_mutex_lock(&c->lock); /* who is not delayed yet finds it here when it next asks */
+	pthread_mutex_lock(&c->lock); /* an op that is not delayed yet finds it here when it next
+				       * asks */
 	c->offload[c->next_offload++ % NFS4_OFFLOADS] = o;
 	pthread_mutex_unlock(&c->lock);
 }
@@ -528,8 +528,8 @@ void nfs4_put_op_read_plus(struct nfs4_client *c, struct nfs_op *op, struct nfs4
 	nfs4_comp_count(k, OP_READ_PLUS, a.count);
 }
 
-/* Puts what a piece has of the bytes wanted next behind those that are there. False: there is a gap
- * before it, or more in it than there is room for. */
+/* Appends the bytes of piece p that continue those in op's memory. False: there is a gap before p,
+ * or more in p than there is room for. */
 static bool read_plus_take(struct nfs_op *op, const struct nfs4_content *p, uint32_t *have)
 {
 	uint64_t next = op->u.read.offset + *have;

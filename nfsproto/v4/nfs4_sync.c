@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_sync: calls that a thread waits for: who establishes a server or ends it, the state manager,
- * a mount that asks a server which is up.
+ * nfs4_sync: calls that a thread waits for. The callers are the thread that establishes or ends a
+ * server, the state manager, and a mount that asks a running server.
  *
- * A sync op is never retried behind its caller's back: every failure comes back, with the nfsstat4
- * beside the errno. The state manager's pass the gate and never queue for a slot, and so do all
- * while it does not run; those of others wait like any op.
+ * A sync op is never retried without its caller: each failure is returned, with the nfsstat4 beside
+ * the errno. Sync ops of the state manager pass the gate and never queue for a slot. While no state
+ * manager runs, all sync ops do so. Those of other threads wait like any op.
  */
 #include <errno.h>
 #include <string.h>
@@ -27,7 +27,8 @@ static void sync_done(struct nfs_op *op)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* Waits for the end; true if it came within ms. The state manager keeps ending cancelled ops. */
+/* Waits for the end. True if the end came within ms. Keeps ending the cancelled ops that wait for
+ * the state manager's thread. */
 static bool sync_wait(struct nfs4_server *srv, struct nfs4_sync *s, unsigned ms)
 {
 	uint64_t until = clock_ns() + ms * NFS4_MSEC;

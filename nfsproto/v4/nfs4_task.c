@@ -8,27 +8,29 @@
  *                                                   \--> DELAYED --> DUE --> start (DELAY, GRACE)
  *                                                   \--> start        (next step, new session)
  *
- * From its start until done has returned an op is counted by its user, who can wait for all of them
- * when he wants to leave.
+ * The user of an op counts the op from its start until done has returned. A user that wants to
+ * leave waits until none is left.
  *
- * An op is encoded when it has its slot, never before, so that a retry is a new encoding with a new
- * sequence id and nothing else. But when SEQUENCE itself was answered DELAY, the server may be
- * carrying out the same request, which it got over a connection that is lost by now, and will keep
- * that one's answer under the sequence id: the op then keeps its slot and asks again with the same
- * sequence id (RFC 8881 15.1.1.3). If it cannot (it ends, a new session is made), the slot is
- * DOUBTFUL.
+ * An op is encoded when it has its slot, never before. So a retry is a new encoding with a new
+ * sequence id.
  *
- * An op that changes the data of a file is not forgotten when it is cancelled after it was sent:
- * the server may execute calls of different slots in any order, so this one over what was written
- * after it. It ends with its answer, and if SEQUENCE was answered DELAY it asks on. The thread that
- * submits sends; the progress thread that sees the reply gives the slot to the first that waits and
- * sends that before it looks at the results.
+ * The exception is a SEQUENCE that was answered DELAY. The server may still be executing the same
+ * request, received over a connection that is lost by now. It will keep that request's answer under
+ * the sequence id. So the op keeps its slot and asks again with the same sequence id (RFC 8881
+ * 15.1.1.3). If the op cannot do so (it ends, or a new session is made), the slot is DOUBTFUL.
  *
- * Invariant: in ENDING nobody but the thread that ends the op touches it, so cancelling only sets a
- * flag there; rpc_call_cancel() is called under slots.lock in state SENT only, and a reply leaves
- * SENT under that lock before anything else, so that no finished call is ever named. The step from
- * SENDING to SENT is the one that is made without the lock, by compare-and-swap, for speed: the
- * canceller makes SENDING to ABORTED by the same means, and one of the two wins.
+ * An op that changes the data of a file is not forgotten when it is cancelled after it was sent.
+ * The server may execute calls of different slots in any order, and so execute this call over later
+ * WRITEs. The op ends with its answer; if SEQUENCE was answered DELAY, the op asks on.
+ *
+ * The thread that submits an op sends it. The progress thread that gets a reply gives the slot to
+ * the first op that waits. The thread sends that op before it looks at the results.
+ *
+ * Invariants. In ENDING only the thread that ends the op touches the op; a canceller sets a flag
+ * and does no more. rpc_call_cancel() is called in state SENT only, with slots.lock held. A reply
+ * first leaves SENT under slots.lock, so no finished call is ever cancelled. Only the step from
+ * SENDING to SENT is made without the lock, by compare-and-swap, for speed. A canceller changes
+ * SENDING to ABORTED in the same way, and one of the two wins.
  */
 #include <assert.h>
 #include <errno.h>
@@ -71,7 +73,7 @@ void nfs4_task_end(struct nfs_op *op, int error)
 	struct nfs4_server *srv = nfs4_task_server(op);
 	struct nfs4_user *u = op->be.v4.user;
 
-	if (op->slot) { /* kept for another try, or set, and now nobody will ask with it */
+	if (op->slot) { /* kept for another try, or set: no other op will settle the slot */
 		pthread_mutex_lock(&srv->slots.lock);
 		nfs4_task_give_up_slot_locked(op);
 		pthread_mutex_unlock(&srv->slots.lock);
@@ -82,7 +84,7 @@ void nfs4_task_end(struct nfs_op *op, int error)
 	assert(atomic_load_explicit(&op->be.v4.state, memory_order_relaxed) != NFS4_T_NEW);
 	atomic_store_explicit(&op->be.v4.state, NFS4_T_NEW, memory_order_release);
 	op->done(op);
-	if (u) /* release: who sees that none is left may free what done has used, and u */
+	if (u) /* release: a thread that reads 0 may free u and all that done has used */
 		atomic_fetch_sub_explicit(&u->nops, 1, memory_order_release);
 }
 
@@ -154,8 +156,8 @@ static void task_put(struct nfs_op *op, struct nfs4_comp *k)
 		op->be.v4.user->up->put(op->be.v4.user, op, k);
 }
 
-/* The op is SENDING and has its slot. NFS_DONE; NFS_LATER, NFS_FAILED: it was not sent, and the
- * slot is still its own. */
+/* Sends op, which is SENDING and has its slot. NFS_DONE: sent. NFS_LATER, NFS_FAILED: not sent, and
+ * op still has its slot. */
 static enum nfs_outcome task_try_send(struct nfs_op *op, uint32_t highest)
 {
 	struct nfs4_server *srv = nfs4_task_server(op);
@@ -225,8 +227,8 @@ struct nfs_op *nfs4_task_release_locked(
 	return next;
 }
 
-/* If it cannot be sent it ends, and its slot goes to the next, which is sent, and so on. What must
- * not be sent before more is known about a lock waits without a slot. */
+/* Sends op. An op that cannot be sent ends, and its slot goes to the next op, and so on. An op that
+ * relies on a lock in doubt gives back its slot and waits. */
 void nfs4_task_send(struct nfs4_server *srv, struct nfs_op *op, uint32_t highest)
 {
 	while (op) {

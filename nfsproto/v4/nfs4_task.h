@@ -2,10 +2,10 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * nfs4_task: one op on its way to a server: its kind, its state, and the ops that a thread waits
- * for. Model: nfs4_task.c; what is made of a reply: nfs4_task_reply.c.
+ * for. Model: nfs4_task.c. Handling of replies: nfs4_task_reply.c.
  *
- * Every op knows the connection it travels on (be.v4.conn), by that its server, and whose it is
- * (be.v4.user; NULL: the server's own). nfs4_task_bind() says so before anything else.
+ * Every op knows its connection (be.v4.conn), by that its server, and its user (be.v4.user; NULL:
+ * the op is the server's own). nfs4_task_bind() sets both before any other step.
  */
 #ifndef RNFS_NFSPROTO_V4_NFS4_TASK_H
 #define RNFS_NFSPROTO_V4_NFS4_TASK_H
@@ -100,10 +100,10 @@ enum nfs4_task_state {	/* nfs_op.be.v4.state, under slots.lock but for one step,
 	NFS4_T_QUEUED,	/* in slots.waiting: for a slot or the gate */
 	NFS4_T_DELAYED, /* in srv->delayed: until due_ns */
 	NFS4_T_DUE,	/* that is now: it starts again */
-	NFS4_T_SENDING, /* has what it needs; its call is being made */
+	NFS4_T_SENDING, /* has all that its call needs; the call is being made */
 	NFS4_T_ABORTED, /* cancelled while it was SENDING */
-	NFS4_T_SENT,	/* there is a call, which the transport has or is about to get */
-	NFS4_T_ENDING,	/* its reply is being looked at; perhaps it starts again */
+	NFS4_T_SENT,	/* has a call, which the transport has or is about to get */
+	NFS4_T_ENDING,	/* its reply is being read; op may start again */
 };
 
 /* nfs_op.be.v4.flags: written by the thread that starts the op or looks at its reply;
@@ -122,37 +122,37 @@ static inline struct nfs4_server *nfs4_task_server(const struct nfs_op *op)
 	return op->be.v4.conn->srv;
 }
 
-/* What a walk (nfs4_compound.h) that ended with rc, or with a negative errno, is to its op. */
+/* The outcome of an op whose walk (nfs4_compound.h) ended with rc, or with a negative errno. */
 static inline enum nfs_outcome nfs4_outcome(struct nfs_op *op, int rc)
 {
 	return rc > 0 ? NFS_STATUS : nfs_failed(op, rc);
 }
 
-/* Makes op, which is not under way, one of kind for conn, of u's or (NULL) the server's own. Clears
- * what else a back end keeps in it. */
+/* Makes op, which is not under way, an op of kind for conn, of u or (NULL) of the server itself.
+ * Clears all other back-end members of op. */
 void nfs4_task_bind(struct nfs_op *op, struct nfs4_conn *conn, struct nfs4_user *u, unsigned kind);
 /* Starts (or starts again) an op whose kind is set. Any thread, no lock held. */
 void nfs4_task_start(struct nfs_op *op);
-/* Ends it: done is called. No lock held. */
+/* Ends op: calls done. No lock held. */
 void nfs4_task_end(struct nfs_op *op, int error);
-/* op, which is not under way, may have a slot whose request the server may have counted: it goes
- * back as DOUBTFUL. slots.lock held. */
+/* op, which is not under way, may have a slot whose request the server may have counted. That slot
+ * is given back as DOUBTFUL. slots.lock held. */
 void nfs4_task_give_up_slot_locked(struct nfs_op *op);
-/* Asks it to end early (nfs_cancel()); slots.lock held. Its done is called later and from another
+/* Asks op to end early (nfs_cancel()); slots.lock held. Its done is called later, from another
  * thread. */
 void nfs4_task_cancel_locked(struct nfs_op *op);
-/* Has op, perhaps cancelled, kept its slot, and is its call one that the server may execute late?
- * Then it asks until it has the answer. slots.lock held. */
+/* Has op, perhaps cancelled, kept its slot, and may the server execute its call late? Then op asks
+ * until the answer comes. slots.lock held. */
 bool nfs4_task_asks_on_locked(const struct nfs_op *op);
-/* As nfs4_task_cancel_locked(), but without patience, for all that u has under way, whose end is
- * then -ENOTCONN: u quits. No lock held. */
+/* u quits: cancels all ops of u that have a slot. Their end is -ENOTCONN. Unlike
+ * nfs4_task_cancel_locked(), cancels calls that the server may execute late. No lock held. */
 void nfs4_task_abandon(struct nfs4_server *srv, const struct nfs4_user *u);
-/* Are no new ops to come of whoever op belongs to? slots.lock held. */
+/* Has op's user, or the server for its own op, stopped new ops? slots.lock held. */
 bool nfs4_task_stopping_locked(const struct nfs_op *op);
-/* Sets op's state; one that was NFS4_T_NEW is counted by its user until its done has returned.
+/* Sets op's state. The user counts an op that was NFS4_T_NEW until its done has returned.
  * slots.lock held. */
 void nfs4_task_state_locked(struct nfs_op *op, enum nfs4_task_state state);
-/* Starts what can be started now that the gate is open. No lock held. */
+/* Starts the waiting ops for which there are slots, now that the gate is open. No lock held. */
 void nfs4_task_kick(struct nfs4_server *srv);
 
 /* Between nfs4_task.c and nfs4_task_reply.c. */
@@ -160,13 +160,13 @@ static inline const struct nfs4_kind *nfs4_task_kind(const struct nfs_op *op)
 {
 	return &nfs4_kinds[op->be.v4.kind];
 }
-/* The call's done. */
+/* The done of the call. */
 void nfs4_task_replied(struct rpc_call *call, int error, struct xdr_in *res);
 /* Starts op, which was answered status, again after ms, unless a soft mount has waited long enough.
  * No lock held. */
 void nfs4_task_again(struct nfs_op *op, uint32_t status, unsigned ms);
-/* Gives op's slot back and takes it away for the first that waits, which is then SENDING and to be
- * sent with *highest: that one, or NULL. */
+/* Gives op's slot back, and op has none then. Takes a slot for the first waiting op, if there is
+ * one. Returns that op, now SENDING, to be sent with *highest; or NULL. */
 struct nfs_op *nfs4_task_release_locked(
 	struct nfs4_server *srv, struct nfs_op *op, enum nfs4_slot_end end, uint32_t *highest);
 /* Sends op, which is SENDING and has its slot. */
@@ -196,7 +196,8 @@ struct nfs4_sync {
 			struct nfs_attr attr;
 			char where[NFS4_WHERE_MAX]; /* NFS4_K_LOCATIONS: out */
 		} walk;
-		struct nfs4_attrs fsinfo; /* mask, in: what to ask for; out: what came */
+		struct nfs4_attrs fsinfo; /* mask, in: attributes to ask for; out: those that came
+					   */
 		struct {
 			struct nfs_open *open;
 			bool reclaim; /* CLAIM_PREVIOUS, else CLAIM_FH */
@@ -222,11 +223,11 @@ struct nfs4_sync {
 	} u;
 };
 
-/* Runs one op of a kind that is about the server, and waits for it at most timeout_ms. Not on a
- * progress thread. Returns op.error: 0, -EAGAIN (no slot, to who passes the gate), -ETIMEDOUT
- * (silence), -EINTR (the server stops, or the user who is visited quits), ... */
+/* Runs one op of a kind that is about the server, and waits at most timeout_ms for its end. Not on
+ * a progress thread. Returns op.error: 0; -EAGAIN (no slot, for an op that passes the gate);
+ * -ETIMEDOUT (silence); -EINTR (the server stops, or the visited user quits); ... */
 int nfs4_sync_run(struct nfs4_server *srv, struct nfs4_sync *s, unsigned kind, unsigned timeout_ms);
-/* The same on a certain connection, for u (NULL: nobody) as cred, about o (or NULL). */
+/* The same on a certain connection, for u (NULL: no user) as cred, about o (or NULL). */
 int nfs4_sync_run_as(struct nfs4_conn *conn, struct nfs4_user *u, const struct rpc_cred *cred,
 	struct nfs_open *o, struct nfs4_sync *s, unsigned kind, unsigned timeout_ms);
 

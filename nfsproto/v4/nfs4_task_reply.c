@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * nfs4_task_reply: what becomes of an op when its call has ended: its slot, its results, what a
- * status means that every op may be answered. The rest is the business of whose op it is.
+ * nfs4_task_reply: the end of an op's call. This file settles the slot, has the results read, and
+ * handles each status that any op may get. The op's user (nfs4_server.h) handles all other
+ * statuses.
  */
 #include <errno.h>
 #include <string.h>
@@ -13,7 +14,8 @@
 
 #define MISORDERED_MAX 8 /* retries of an op whose slot turned out to be out of step */
 
-/* As struct nfs4_kind's get; when that is done, no more results have come than were asked for. */
+/* As struct nfs4_kind's get. After NFS_DONE, the reply must have no more results than were asked
+ * for. */
 static enum nfs_outcome task_get(struct nfs_op *op, struct nfs4_reply *r)
 {
 	const struct nfs4_kind *kind = nfs4_task_kind(op);
@@ -25,7 +27,7 @@ static enum nfs_outcome task_get(struct nfs_op *op, struct nfs4_reply *r)
 	return out == NFS_DONE ? nfs_failed(op, nfs4_reply_end(r)) : out;
 }
 
-/* What an ended call without a usable SEQUENCE result means for its slot. */
+/* The state of the slot after a call that ended without a usable SEQUENCE result. */
 static enum nfs4_slot_end slot_after_error(const struct nfs_op *op, int error)
 {
 	switch (error) {
@@ -40,7 +42,8 @@ static enum nfs4_slot_end slot_after_error(const struct nfs_op *op, int error)
 	}
 }
 
-/* What SEQUENCE's own failure means (RFC 8881 18.46.3: an error leaves the slot as it was). */
+/* The state of the slot after SEQUENCE itself failed. An error leaves the slot as it was (RFC 8881
+ * 18.46.3). */
 static enum nfs4_slot_end slot_after_status(uint32_t status)
 {
 	switch (status) {
@@ -56,7 +59,7 @@ static enum nfs4_slot_end slot_after_status(uint32_t status)
 	}
 }
 
-/* Steps over SEQUENCE's result, which must be the answer to what op's slot sent. */
+/* Steps over SEQUENCE's result, which must name the slot and the sequence id of op's request. */
 static int task_get_sequence(struct nfs4_server *srv, struct nfs_op *op, struct nfs4_reply *r,
 	struct nfs4_sequence_res *res)
 {
@@ -104,7 +107,7 @@ void nfs4_task_again(struct nfs_op *op, uint32_t status, unsigned ms)
 		nfs4_state_delay(op, ms);
 }
 
-/* status is not one that every op may get: the op's user knows what to do. */
+/* status is not one that every op may get: the op's user decides. */
 static void task_failed_otherwise(struct nfs_op *op, uint32_t status)
 {
 	struct nfs4_user *u = op->be.v4.user;
@@ -165,15 +168,15 @@ static void task_failed(struct nfs4_server *srv, struct nfs_op *op, uint32_t sta
 		nfs4_task_again(op, status, 0);
 		return;
 	case NFS4ERR_RETRY_UNCACHED_REP:
-		/* Executed, the answer lost with a connection. Kinds that must not be executed
-		 * twice are cached, so this one may be. */
+		/* The server executed the op, and the answer was lost with a connection. Kinds that
+		 * must not be executed twice are cached, so this op may be sent again. */
 		if (op->tries >= MISORDERED_MAX || (nfs4_task_kind(op)->flags & NFS4_KF_CACHE))
 			break;
 		nfs4_task_again(op, status, 0);
 		return;
 	case NFS4ERR_REP_TOO_BIG_TO_CACHE:
-		/* The change was not made (RFC 8881 2.10.6.4); or it was OPEN, which may be sent
-		 * again. Better without the cache than not at all. */
+		/* The server did not make the change (RFC 8881 2.10.6.4), or the op is an OPEN,
+		 * which may be sent again. So the op goes on without the cache. */
 		if (op->be.v4.flags & NFS4_F_UNCACHED)
 			break;
 		op->be.v4.flags |= NFS4_F_UNCACHED;
@@ -185,7 +188,7 @@ static void task_failed(struct nfs4_server *srv, struct nfs_op *op, uint32_t sta
 	task_failed_otherwise(op, status);
 }
 
-/* How a call ended that has no results to look at. */
+/* The error of an op whose call has no results to look at. */
 static int task_rpc_error(const struct nfs_op *op, int error)
 {
 	switch (error) {
@@ -203,8 +206,8 @@ static int task_rpc_error(const struct nfs_op *op, int error)
 	}
 }
 
-/* The whole reply has been looked at; status: of an NFS_STATUS. The slot has been given back, the
- * call is finished. */
+/* Goes on with an op whose reply has been read. status belongs to NFS_STATUS. The slot has been
+ * given back, and the call is finished. */
 static void task_conclude(
 	struct nfs4_server *srv, struct nfs_op *op, enum nfs_outcome out, uint32_t status)
 {
@@ -236,12 +239,12 @@ static void task_conclude(
 	}
 }
 
-/* op, which is unsure, failed at the server: out, with status. What comes of it. */
+/* op, which is unsure, failed at the server: out, with status. Returns op's outcome. */
 static enum nfs_outcome task_judge(struct nfs_op *op, enum nfs_outcome out, uint32_t status)
 {
 	int error = out == NFS_STATUS ? nfs4_status_errno(status) : op->error;
 
-	if (op->be.v4.kind == NFS4_K_LOOK) /* it has looked, and up_failed() has the rest */
+	if (op->be.v4.kind == NFS4_K_LOOK) /* op has looked; up_failed() handles the rest */
 		return out;
 	switch (nfs_unsure_failed(op, error)) {
 	case NFS_V_DONE:
@@ -256,7 +259,7 @@ static enum nfs_outcome task_judge(struct nfs_op *op, enum nfs_outcome out, uint
 	return out;
 }
 
-/* SEQUENCE was answered DELAY: may op keep its slot for asking again? If not, *end is set. */
+/* SEQUENCE was answered DELAY. May op keep its slot and ask again? If not, *end is set. */
 static bool task_keep_slot_locked(
 	struct nfs4_server *srv, struct nfs_op *op, enum nfs4_slot_end *end)
 {
@@ -267,8 +270,8 @@ static bool task_keep_slot_locked(
 		op->be.v4.flags |= NFS4_F_SLOT_KEPT;
 		return true;
 	}
-	/* A sync op is repeated by its caller, and while it mounts there is nobody else to take the
-	 * slot. Slots are not to run out by that. */
+	/* The caller of a sync op repeats the op. While that caller mounts, no state manager runs
+	 * that could settle a doubtful slot. The slots must not run out. */
 	if (priv && (srv->state == NFS4_S_NEW || srv->slots.ndoubtful >= srv->slots.max / 2))
 		*end = NFS4_SLOT_UNUSED;
 	else
@@ -300,7 +303,7 @@ void nfs4_task_replied(struct rpc_call *call, int error, struct xdr_in *res)
 	}
 	if (rc < 0)
 		end = slot_after_error(op, rc);
-	if (rc && call->repeated) /* it may have been carried out */
+	if (rc && call->repeated) /* the server may have executed the call */
 		op->be.v4.unsure = true;
 	if (op->be.v4.flags & NFS4_F_SLOT_SET) /* doubtful until SEQUENCE says otherwise */
 		end = end == NFS4_SLOT_USED ? end : NFS4_SLOT_DOUBTFUL;
@@ -308,7 +311,7 @@ void nfs4_task_replied(struct rpc_call *call, int error, struct xdr_in *res)
 	pthread_mutex_lock(&srv->slots.lock);
 	nfs4_task_state_locked(op, NFS4_T_ENDING);
 	if (rc == -ECANCELED && nfs4_task_stopping_locked(op))
-		rc = -ENOTCONN; /* it was not asked for by op's owner */
+		rc = -ENOTCONN; /* the op's owner did not ask for this */
 	if (rc == 0 && has_slot)
 		more_slots = nfs4_slots_target_locked(
 			&srv->slots, seq.highest_slotid, seq.target_highest_slotid);
@@ -327,7 +330,7 @@ void nfs4_task_replied(struct rpc_call *call, int error, struct xdr_in *res)
 	if (rc == 0 && has_slot) {
 		if (seq.status_flags)
 			nfs4_state_flags(srv, seq.status_flags);
-		/* release: who sees this sees what the flags have brought about */
+		/* release: a reader of renewed_ns also sees the effects of the flags */
 		if (sent_ns > atomic_load_explicit(&srv->renewed_ns, memory_order_relaxed))
 			atomic_store_explicit(&srv->renewed_ns, sent_ns, memory_order_release);
 	}
