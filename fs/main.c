@@ -28,29 +28,21 @@
 #include "fs/announce.h"
 #include "fs/control.h"
 #include "fs/daemon.h"
-#include "fs/device.h"
-#include "fs/ending.h"
-#include "fs/flush.h"
 #include "fs/first.h"
 #include "fs/fs.h"
-#include "fs/inval.h"
-#include "fs/late.h"
+#include "fs/leave.h"
 #include "fs/loop.h"
 #include "fs/memory.h"
 #include "fs/metrics_file.h"
 #include "fs/mount.h"
 #include "fs/nested.h"
 #include "fs/notify.h"
-#include "fs/opening.h"
-#include "fs/ops.h"
 #include "fs/options.h"
 #include "fs/patience.h"
 #include "fs/process.h"
 #include "fs/service.h"
 #include "fs/setup.h"
 #include "fs/signals.h"
-#include "fs/silly.h"
-#include "fs/turn.h"
 #include "fs/worker.h"
 #include "transport/clock.h"
 #include "transport/log.h"
@@ -85,44 +77,6 @@ static int make_root(struct fs *fs, const char *skipped, struct err *e)
 		return err_set(e, ERR_INTERNAL, "out of memory or threads");
 	nfs_client_root(fs->client, &root, &attr);
 	return nested_check(fs->mountpoint, fs->opt->source, &attr, e);
-}
-
-/* False: something that was written may be lost. */
-static bool unmake_fs(struct fs *fs, bool mounted)
-{
-	bool safe = true;
-
-	ending_begin(fs);
-	if (fs->client && fs->inodes) {
-		openings_tick(fs, true);
-		turns_tick(fs, true);
-		late_drain(fs);
-		safe = flush_end(fs);
-		silly_drop_all(fs);
-	}
-	fs->control = control_free(fs->control);
-	fs->metrics_file = metrics_file_free(fs->metrics_file);
-	if (fs->client)
-		nfs_client_leave_by(fs->client, ending_leave_by(fs));
-	setup_end(fs);
-	if (fs->se && mounted) {
-		fs->device = device_free(fs->device); /* its clone would hold the connection */
-		fuse_session_unmount(fs->se);
-		fuse_session_destroy(fs->se);
-	}
-	return safe;
-}
-
-/* The threads that wait while the kernel drops pages or names. The kernel may itself wait for
- * requests that the workers have to read and answer: with errors, if they take long. */
-static void stop_notices(struct fs *fs)
-{
-	if (inval_stop(fs->inval) && notifier_stop(fs->notifier))
-		return;
-	request_pool_end(fs->requests);
-	ops_end_gone(fs);
-	inval_stop(fs->inval);
-	notifier_stop(fs->notifier);
 }
 
 /* Until the verdict only problems go to the caller's terminal. */
@@ -251,7 +205,7 @@ static int give_up(struct fs *fs, struct daemon *d, const char *why)
 		daemon_failed(d, why);
 	if (mounted && !mount_gone(fs))
 		mount_detach(fs->mountpoint);
-	unmake_fs(fs, mounted);
+	leave_mount(fs, mounted);
 	return why[0] ? 1 : 0;
 }
 
@@ -298,16 +252,16 @@ static int run(struct fs *fs, const struct options *o, const char *mountpoint, s
 		service_ready(&service, fs);
 		ended = loop_run(fs, &service);
 		service_end(&service);
-		stop_notices(fs);
+		leave_notices(fs);
 		workers_stop(fs);
 		fs_log_stats(fs);
 		/* If open files hold the session, the end of the process ends it; an unmount now
 		 * could hit another mount there. */
-		return unmake_fs(fs, ended || mount_gone(fs)) ? 0 : 1;
+		return leave_mount(fs, ended || mount_gone(fs)) ? 0 : 1;
 	}
 	workers_stop(fs);
 	mount_detach(mountpoint);
-	unmake_fs(fs, true);
+	leave_mount(fs, true);
 	daemon_failed(d, e.msg);
 	return 1;
 }

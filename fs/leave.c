@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * leave: the end of a mount.
+ */
+#include "fs/leave.h"
+
+#include "fs/control.h"
+#include "fs/device.h"
+#include "fs/ending.h"
+#include "fs/flush.h"
+#include "fs/inval.h"
+#include "fs/late.h"
+#include "fs/metrics_file.h"
+#include "fs/notify.h"
+#include "fs/opening.h"
+#include "fs/ops.h"
+#include "fs/request.h"
+#include "fs/setup.h"
+#include "fs/silly.h"
+#include "fs/turn.h"
+
+/* The kernel may itself wait for requests that the workers have to read and answer: with errors, if
+ * the answers take long. */
+void leave_notices(struct fs *fs)
+{
+	if (inval_stop(fs->inval) && notifier_stop(fs->notifier))
+		return;
+	request_pool_end(fs->requests);
+	ops_end_gone(fs);
+	inval_stop(fs->inval);
+	notifier_stop(fs->notifier);
+}
+
+bool leave_mount(struct fs *fs, bool mounted)
+{
+	bool safe = true;
+
+	ending_begin(fs);
+	if (fs->client && fs->inodes) {
+		openings_tick(fs, true);
+		turns_tick(fs, true);
+		late_drain(fs);
+		safe = flush_end(fs);
+		silly_drop_all(fs);
+	}
+	fs->control = control_free(fs->control);
+	fs->metrics_file = metrics_file_free(fs->metrics_file);
+	if (fs->client)
+		nfs_client_leave_by(fs->client, ending_leave_by(fs));
+	setup_end(fs);
+	if (fs->se && mounted) {
+		fs->device = device_free(fs->device); /* its clone would hold the connection */
+		fuse_session_unmount(fs->se);
+		fuse_session_destroy(fs->se);
+	}
+	return safe;
+}
