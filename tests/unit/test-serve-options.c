@@ -27,7 +27,7 @@ static int parse(struct options *o, const char *line, struct err *e)
 	snprintf(copy, sizeof(copy), "%s", line);
 	for (char *w = strtok_r(copy, " ", &save); w; w = strtok_r(NULL, " ", &save))
 		argv[argc++] = w;
-	return options_parse(o, argc, argv, e);
+	return serve_options_parse(o, argc, argv, e);
 }
 
 static void must(struct options *o, const char *line)

@@ -66,7 +66,7 @@ static const struct option longopts[] = {
 	{NULL, 0, NULL, 0},
 };
 
-void options_usage(void)
+void serve_options_usage(void)
 {
 	printf("Usage: rnfs-serve [options] DIRECTORY\n"
 	       "Serves DIRECTORY over NFSv4.1, NFSv4.2 and NFSv3.\n"
@@ -309,7 +309,7 @@ static int take(struct options *o, int opt, char *arg, const char **at, enum rpc
 	}
 }
 
-int options_parse(struct options *o, int argc, char **argv, struct err *e)
+int serve_options_parse(struct options *o, int argc, char **argv, struct err *e)
 {
 	const char *at[OPTIONS_MAX_LISTEN];
 	enum rpc_proto protos[OPTIONS_MAX_LISTEN];

@@ -46,7 +46,7 @@ struct options {
 };
 
 /* 0; or -1 with *e set (ERR_USAGE, ERR_RESOLVE). Pointers in *o point into argv. */
-int options_parse(struct options *o, int argc, char **argv, struct err *e);
-void options_usage(void);
+int serve_options_parse(struct options *o, int argc, char **argv, struct err *e);
+void serve_options_usage(void);
 
 #endif
