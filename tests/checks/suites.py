@@ -265,6 +265,13 @@ def soak(everything):
               limit=600 + 60 * int(minutes), weight=2, also=("asan",))
 
 
+def sim(everything):
+    minutes = os.environ.get("RNFS_SIM_MINUTES", "10" if everything else "1")
+    yield Job("plain sim parts", ["tests/simulation/parts", "40" if everything else "4"], "plain", {"BUILD": path("plain")})
+    yield Job(f"plain sim, {minutes} minutes", ["tests/sim", "--minutes", minutes], "plain", {"BUILD": path("plain")},
+              limit=900 + 60 * int(minutes), weight=2)
+
+
 def bench(everything):
     yield Job("plain bench smoke as an ordinary user", ["tests/bench/smoke"], "plain", limit=900, user=True)
     if everything:
@@ -278,5 +285,5 @@ def vm(everything):
 
 
 # In the order in which they are best started: the longest first.
-SUITES = {"vm": vm, "e2e": e2e, "source": source, "unit": unit, "young": young, "wire": wire, "asan": asan, "soak": soak, "fuzz": fuzz,
+SUITES = {"vm": vm, "e2e": e2e, "source": source, "unit": unit, "young": young, "wire": wire, "asan": asan, "soak": soak, "sim": sim, "fuzz": fuzz,
           "bench": bench, "tsan": tsan, "variants": variants}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * mount: a mount of rnfs in the simulator, on a device of the kernel's model: the steps of
+ * fs/main.c without the process, its command line, signals and control socket.
+ */
+#ifndef RNFS_SIMULATION_MOUNT_H
+#define RNFS_SIMULATION_MOUNT_H
+
+struct mount;
+
+/* Mounts source with the options of the list; the kernel's device is the simulated descriptor fd,
+ * which the mount closes at its end. Blocks until the kernel has its answer to INIT. A mount that
+ * fails ends the run. */
+struct mount *mount_new(const char *source, const char *list, int fd);
+/* Waits for the end of the mount, which begins when the kernel has unmounted. */
+struct mount *mount_free(struct mount *m);
+
+#endif

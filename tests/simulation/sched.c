@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * sched: hands the turn from thread to thread. A thread without the turn sleeps in a futex of its
+ * own.
+ */
+#include "tests/simulation/sched.h"
+
+#include <errno.h>
+#include <execinfo.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "tests/simulation/sched_impl.h"
+
+#define THREADS_MAX   512
+#define PROCESSES_MAX 256
+#define FRAMES	      24
+#define STEP_NS	      1000  /* the clock at each point, at most */
+#define STALL_ONE_IN  20000 /* points: the machine stops for a moment */
+#define STALL_MS      20    /* at most */
+#define WALK_ONE_IN   4	    /* points at which another thread may be chosen */
+#define LAST_POINTS   1000
+#define DEPTH_MAX     32
+
+static struct {
+	bool on;
+	struct sched_params p;
+	uint64_t random[2], now, steps, digest;
+	struct sched_thread *thread[THREADS_MAX];
+	unsigned n;
+	uint64_t change_at[DEPTH_MAX];
+	uint64_t lowest; /* PCT: the priority that the next change gives */
+	bool failing;
+	unsigned processes;
+	bool killed[PROCESSES_MAX];
+} run;
+
+static __thread struct sched_thread *self;
+
+/* --- the seed --------------------------------------------------------------------------------- */
+
+/* xorshift128+ (Vigna) */
+static uint64_t next_random(void)
+{
+	uint64_t a = run.random[0], b = run.random[1];
+
+	run.random[0] = b;
+	a ^= a << 23;
+	run.random[1] = a ^ b ^ (a >> 18) ^ (b >> 5);
+	return run.random[1] + b;
+}
+
+static void plant(uint64_t seed)
+{
+	for (int i = 0; i < 2; i++) { /* splitmix64 */
+		uint64_t z = seed += 0x9e3779b97f4a7c15;
+
+		z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+		z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+		run.random[i] = z ^ (z >> 31);
+	}
+}
+
+uint32_t sched_choose(uint32_t n)
+{
+	return (uint32_t)((next_random() >> 32) * n >> 32);
+}
+
+bool sched_once_in(uint32_t n)
+{
+	return !sched_choose(n);
+}
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+static void digest(const char *text)
+{
+	for (; *text; text++)
+		run.digest = (run.digest ^ (uint8_t)*text) * 0x100000001b3;
+}
+
+void sched_event(const char *fmt, ...)
+{
+	char line[1000];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	digest(line);
+	if (run.p.trace)
+		fprintf(run.p.out, "%10llu.%06llu %-16s %s\n",
+			(unsigned long long)run.now / 1000000,
+			(unsigned long long)run.now % 1000000, self ? self->name : "-", line);
+}
+
+uint64_t sched_digest(void)
+{
+	return run.digest ^ run.steps * 0x9e3779b97f4a7c15 ^ run.now;
+}
+
+static void print_stack(const struct sched_thread *t)
+{
+	void *frame[FRAMES];
+	int n = backtrace(frame, FRAMES);
+
+	fprintf(run.p.out, "\n%u %s: %s\n", t->number, t->name, t->what ? t->what : "runs");
+	fflush(run.p.out);
+	backtrace_symbols_fd(frame + 2, n - 2, fileno(run.p.out));
+}
+
+/* --- the turn --------------------------------------------------------------------------------- */
+
+static void sleep_until_turn(struct sched_thread *t)
+{
+	while (!atomic_exchange(&t->turn, 0)) {
+		syscall(SYS_futex, &t->turn, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+		if (atomic_load(&t->shows)) {
+			print_stack(t);
+			atomic_store(&t->shows, false);
+		}
+	}
+}
+
+static void give_turn(struct sched_thread *t)
+{
+	atomic_store(&t->turn, 1);
+	syscall(SYS_futex, &t->turn, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+void sched_fail(const char *fmt, ...)
+{
+	va_list ap;
+
+	if (run.failing)
+		_exit(1);
+	run.failing = true;
+	fflush(stdout);
+	fprintf(run.p.out, "seed %llu, step %llu, %llu ms: ", (unsigned long long)run.p.seed,
+		(unsigned long long)run.steps, (unsigned long long)run.now / 1000000);
+	va_start(ap, fmt);
+	vfprintf(run.p.out, fmt, ap);
+	va_end(ap);
+	fprintf(run.p.out, "\n");
+	if (self)
+		print_stack(self);
+	for (unsigned i = 0; i < run.n; i++) {
+		struct sched_thread *t = run.thread[i];
+
+		if (t == self)
+			continue;
+		atomic_store(&t->shows, true);
+		while (atomic_load(&t->shows)) {
+			syscall(SYS_futex, &t->turn, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+			usleep_really(1000);
+		}
+	}
+	_exit(1);
+}
+
+static bool is_ready(const struct sched_thread *t)
+{
+	return !run.killed[t->process] && (!t->on || t->deadline <= run.now);
+}
+
+static unsigned count_ready(void)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < run.n; i++)
+		n += is_ready(run.thread[i]);
+	return n;
+}
+
+/* While no thread is ready the clock goes on. */
+static void wait_for_clock(void)
+{
+	uint64_t next = SCHED_NEVER;
+
+	for (unsigned i = 0; i < run.n; i++)
+		if (!run.killed[run.thread[i]->process] && run.thread[i]->deadline < next)
+			next = run.thread[i]->deadline;
+	if (next == SCHED_NEVER)
+		sched_fail("deadlock: all threads wait, and nothing can happen");
+	if (next > run.now)
+		run.now = next;
+}
+
+static struct sched_thread *ready_at(unsigned k)
+{
+	for (unsigned i = 0;; i++)
+		if (is_ready(run.thread[i]) && !k--)
+			return run.thread[i];
+}
+
+static struct sched_thread *most_urgent(void)
+{
+	struct sched_thread *best = NULL;
+
+	for (unsigned i = 0; i < run.n; i++)
+		if (is_ready(run.thread[i]) && (!best || run.thread[i]->urgency > best->urgency))
+			best = run.thread[i];
+	return best;
+}
+
+static struct sched_thread *choose(bool stays)
+{
+	unsigned n = count_ready();
+
+	if (!n) {
+		wait_for_clock();
+		n = count_ready();
+	}
+	if (run.p.policy == SCHED_PCT)
+		return most_urgent();
+	if (stays && !sched_once_in(WALK_ONE_IN))
+		return self;
+	return ready_at(n > 1 ? sched_choose(n) : 0);
+}
+
+static void change_urgency(void)
+{
+	for (unsigned i = 0; i < run.p.depth && i < DEPTH_MAX; i++)
+		if (run.change_at[i] == run.steps)
+			self->urgency = --run.lowest;
+}
+
+static void count_step(void)
+{
+	if (++run.steps > run.p.most_steps)
+		sched_fail("livelock: the run has not ended after so many steps");
+	run.now += sched_choose(STEP_NS);
+	if (sched_once_in(STALL_ONE_IN))
+		run.now += sched_choose(STALL_MS * 1000000);
+	if (run.p.policy == SCHED_PCT)
+		change_urgency();
+}
+
+/* The turn of the calling thread ends; stays: it could go on. Returns when its next turn begins. */
+static void end_turn(bool stays)
+{
+	struct sched_thread *me = self, *next = choose(stays);
+
+	if (next != me) {
+		give_turn(next);
+		sleep_until_turn(me);
+	}
+	me->on = NULL;
+	me->deadline = SCHED_NEVER;
+}
+
+void sched_point(void)
+{
+	if (!self)
+		return;
+	count_step();
+	end_turn(true);
+}
+
+void sched_give_way(void)
+{
+	if (!self)
+		return;
+	count_step();
+	self->urgency = --run.lowest;
+	end_turn(false);
+}
+
+bool sched_wait(const void *on, uint64_t deadline, const char *what)
+{
+	struct sched_thread *t = self;
+
+	count_step();
+	t->on = on;
+	t->deadline = deadline;
+	t->what = what;
+	t->woken = false;
+	end_turn(false);
+	t->what = NULL;
+	return t->woken;
+}
+
+static void make_ready(struct sched_thread *t)
+{
+	t->on = NULL;
+	t->woken = true;
+}
+
+void sched_wake_all(const void *on)
+{
+	for (unsigned i = 0; i < run.n; i++)
+		if (run.thread[i]->on == on)
+			make_ready(run.thread[i]);
+}
+
+void sched_wake_one(const void *on)
+{
+	unsigned n = 0, k;
+
+	for (unsigned i = 0; i < run.n; i++)
+		n += run.thread[i]->on == on;
+	if (!n)
+		return;
+	k = sched_choose(n);
+	for (unsigned i = 0; i < run.n; i++)
+		if (run.thread[i]->on == on && !k--) {
+			make_ready(run.thread[i]);
+			return;
+		}
+}
+
+/* --- processes -------------------------------------------------------------------------------- */
+
+extern char __data_start, _end; /* of the linker: initialized data to the end of the rest */
+
+void sched_holds(const void *p, int change)
+{
+	if (self && (const char *)p >= &__data_start && (const char *)p < &_end)
+		self->statics += (unsigned)change;
+}
+
+unsigned sched_process_new(const char *name)
+{
+	if (++run.processes == PROCESSES_MAX)
+		sched_fail("more than %d processes", PROCESSES_MAX);
+	sched_event("process %u is %s", run.processes, name);
+	return self->process = run.processes;
+}
+
+unsigned sched_process(void)
+{
+	return self ? self->process : 0;
+}
+
+void sched_process_enter(unsigned number)
+{
+	self->process = number;
+}
+
+static bool holds_statics(unsigned process)
+{
+	for (unsigned i = 0; i < run.n; i++)
+		if (run.thread[i]->process == process && run.thread[i]->statics)
+			return true;
+	return false;
+}
+
+void sched_process_kill(unsigned number)
+{
+	while (holds_statics(number))
+		sched_give_way();
+	run.killed[number] = true;
+	sched_event("process %u is killed", number);
+}
+
+/* Threads that could run again. */
+static unsigned count_alive(void)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < run.n; i++)
+		n += !run.killed[run.thread[i]->process];
+	return n;
+}
+
+/* --- threads ---------------------------------------------------------------------------------- */
+
+struct sched_thread *sched_thread_new(void)
+{
+	static unsigned last;
+	struct sched_thread *t = calloc(1, sizeof(*t));
+
+	if (run.n == THREADS_MAX)
+		sched_fail("more than %d threads", THREADS_MAX);
+	if (!t)
+		abort();
+	t->number = ++last;
+	t->deadline = SCHED_NEVER;
+	t->process = self ? self->process : 0;
+	t->urgency = (uint64_t)1 << 62 | next_random() >> 4;
+	snprintf(t->name, sizeof(t->name), "%u", t->number);
+	run.thread[run.n++] = t;
+	return t;
+}
+
+void sched_thread_begin(struct sched_thread *t)
+{
+	self = t;
+	sleep_until_turn(t);
+}
+
+void sched_thread_end(void)
+{
+	struct sched_thread *me = self;
+
+	for (unsigned i = 0; i < run.n; i++)
+		if (run.thread[i] == me) {
+			run.thread[i] = run.thread[--run.n];
+			run.thread[run.n] = NULL;
+			break;
+		}
+	me->ended = true;
+	sched_wake_all(me);
+	if (count_alive())
+		give_turn(choose(false));
+	self = NULL;
+}
+
+struct sched_thread *sched_thread_self(void)
+{
+	return self;
+}
+
+bool sched_on(void)
+{
+	return self;
+}
+
+uint64_t sched_now(void)
+{
+	return run.now;
+}
+
+void sched_pass(uint64_t ns)
+{
+	run.now += ns;
+}
+
+uint64_t sched_steps(void)
+{
+	return run.steps;
+}
+
+unsigned sched_self(void)
+{
+	return self ? self->number : 0;
+}
+
+void sched_name(const char *name)
+{
+	if (self)
+		snprintf(self->name, sizeof(self->name), "%u-%.20s", self->number, name);
+}
+
+void sched_run(const struct sched_params *p, void (*first)(void *), void *ctx)
+{
+	cpu_set_t one;
+
+	/* a turn handed to a thread on the same processor takes half the time */
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	sched_setaffinity(0, sizeof(one), &one);
+	run.p = *p;
+	run.now = 1000000000;
+	run.digest = 0xcbf29ce484222325;
+	run.lowest = (uint64_t)1 << 40;
+	plant(p->seed);
+	for (unsigned i = 0; i < DEPTH_MAX; i++)
+		run.change_at[i] = p->span ? sched_choose((uint32_t)p->span) : 0;
+	self = sched_thread_new();
+	sched_name("main");
+	run.on = true;
+	first(ctx);
+	/* detached threads that have done all but end */
+	for (int i = 0; i < LAST_POINTS && count_alive() > 1; i++)
+		sched_give_way();
+	if (count_alive() > 1)
+		sched_fail("%u threads are left", count_alive() - 1);
+	run.on = false;
+	run.n = 0;
+	free(self);
+	self = NULL;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * server: rnfs-serve in the simulator.
+ */
+#include "tests/simulation/server.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "contrib/serve/export/ident.h"
+#include "contrib/serve/main/life.h"
+#include "tests/simulation/sched.h"
+
+#define ARGS_MAX 32
+#define TICK_NS	 1000000000ull
+
+struct server {
+	struct options options;
+	struct life life;
+	pthread_t ticks;
+	bool ends;
+};
+
+static void *tick(void *ctx)
+{
+	struct server *s = ctx;
+
+	while (!s->ends)
+		if (!sched_wait(s, sched_now() + TICK_NS, "for a second"))
+			life_tick(&s->life);
+	return NULL;
+}
+
+struct server *server_new(char **args)
+{
+	struct server *s = calloc(1, sizeof(*s));
+	char *argv[ARGS_MAX] = {"rnfs-serve"};
+	struct err e = {0};
+	int argc = 1;
+
+	if (!s)
+		abort();
+	while (*args && argc < ARGS_MAX - 1)
+		argv[argc++] = *args++;
+	ident_init(true);
+	umask(0); /* modes are the clients' */
+	if (serve_options_parse(&s->options, argc, argv, &e) < 0 ||
+		life_begin(&s->life, &s->options, &e) < 0)
+		sched_fail("a server does not begin: %s", e.msg);
+	pthread_create(&s->ticks, NULL, tick, s);
+	return s;
+}
+
+struct server *server_free(struct server *s)
+{
+	if (!s)
+		return NULL;
+	s->ends = true;
+	sched_wake_all(s);
+	pthread_join(s->ticks, NULL);
+	life_end(&s->life);
+	free(s);
+	return NULL;
+}

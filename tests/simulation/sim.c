@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * sim: one run of the simulator: sim [--trace] [--pct] [--log] SEED. Prints one line at the end.
+ */
+#include <getopt.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <unistd.h>
+
+#include "tests/simulation/descriptors.h"
+#include "tests/simulation/disk.h"
+#include "tests/simulation/kernel.h"
+#include "tests/simulation/mount.h"
+#include "tests/simulation/network.h"
+#include "tests/simulation/programs.h"
+#include "tests/simulation/sched.h"
+#include "tests/simulation/server.h"
+#include "transport/log.h"
+
+#define MOUNTS	   2
+#define ROUNDS	   12
+#define SERVER	   "192.0.2.1"
+#define STEPS_MOST 20000000
+
+struct station {
+	unsigned process;
+	struct kernel *k;
+	struct mount *m;
+};
+
+/* What befalls the server while programs run. */
+struct weather {
+	pthread_t thread;
+	char **args;
+	unsigned process;
+	struct server *server;
+	bool ends;
+};
+
+static const char *one_of(const char *const *words, unsigned n)
+{
+	return words[sched_choose(n)];
+}
+
+#define ONE_OF(...)                                                                                \
+	one_of((const char *const[]){__VA_ARGS__},                                                 \
+		sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
+
+/* calm: the server is never killed, so also mounts that keep no copy of what they have sent lose
+ * nothing. */
+static void station_begin(struct station *s, const char *proto, bool calm)
+{
+	char list[300];
+
+	s->process = sched_process_new("mount");
+	snprintf(list, sizeof(list), "proto=%s,port=2049,cache_size=64M%s%s", proto,
+		ONE_OF(",vers=4.2", ",vers=4.2", ",vers=4.1", ",vers=4.2,delegations=write"),
+		calm ? ONE_OF("", ",actimeo=600", ",noac", ",nowriteback")
+		     : ONE_OF("", ",actimeo=600"));
+	sched_event("mount with %s", list);
+	s->k = kernel_new();
+	s->m = mount_new(SERVER ":/", list, kernel_device(s->k));
+}
+
+static void station_end(struct station *s)
+{
+	uint64_t left;
+
+	kernel_unmount(s->k);
+	mount_free(s->m);
+	left = kernel_free(s->k);
+	if (left)
+		sched_fail("%llu lookups are not given back", (unsigned long long)left);
+}
+
+static void serve(struct weather *w)
+{
+	w->process = sched_process_new("server");
+	network_place(w->process, SERVER, NULL);
+	w->server = server_new(w->args);
+	sched_process_enter(0);
+}
+
+/* kill -9, or the power: then what the disk has not synced is lost. */
+static void kill_server(struct weather *w, bool power)
+{
+	if (power)
+		network_down(SERVER);
+	sched_process_kill(w->process);
+	descriptors_close_of(w->process);
+	if (power)
+		disk_power_cut();
+	usleep(sched_choose(3000000));
+	if (power)
+		network_up(SERVER);
+	serve(w);
+}
+
+static void *be_weather(void *ctx)
+{
+	struct weather *w = ctx;
+
+	sched_name("weather");
+	while (!w->ends) {
+		usleep(100000 + sched_choose(3000000));
+		switch (sched_choose(5)) {
+		case 0:
+			sched_event("weather: all connections are cut");
+			network_cut_all(SERVER);
+			break;
+		case 1:
+			sched_event("weather: silence");
+			network_quiet_all(SERVER, sched_choose(3000) * 1000000ull);
+			break;
+		case 2:
+			kill_server(w, false);
+			break;
+		case 3:
+			kill_server(w, true);
+			break;
+		}
+	}
+	return NULL;
+}
+
+static void first(void *ctx)
+{
+	const char *proto = ONE_OF("tcp", "iwarp");
+	char *args[] = {"--proto", (char *)proto, "--listen", SERVER ":2049", "--no-root-squash",
+		"/sim/export", NULL};
+	struct station station[MOUNTS];
+	struct kernel *kernels[MOUNTS];
+	struct weather w = {.args = args};
+	bool calm = sched_once_in(2);
+
+	log_init("sim", LOG_L_DATA);
+	disk_new();
+	disk_mkdir("/sim/export", 0777);
+	serve(&w);
+	for (unsigned i = 0; i < MOUNTS; i++) {
+		station_begin(&station[i], proto, calm);
+		kernels[i] = station[i].k;
+	}
+	sched_process_enter(0);
+	if (!calm)
+		pthread_create(&w.thread, NULL, be_weather, &w);
+	programs_run(kernels, MOUNTS, ROUNDS);
+	w.ends = true;
+	if (!calm)
+		pthread_join(w.thread, NULL);
+	for (unsigned i = 0; i < MOUNTS; i++)
+		station_end(&station[i]);
+	server_free(w.server);
+	if (descriptors_open() || network_connections())
+		sched_fail("%u descriptors and %u connections are left", descriptors_open(),
+			network_connections());
+	disk_reset();
+}
+
+/* The product always logs all, since its log takes locks, which are points; the log is seen where
+ * it is asked for. */
+static FILE *part_from_log(bool logs)
+{
+	FILE *out = fdopen(dup(STDERR_FILENO), "w");
+
+	if (!out || (!logs && !freopen("/dev/null", "w", stderr)))
+		abort();
+	return out;
+}
+
+/* Addresses must be the same in each run: the product sorts and hashes some. */
+static void fix_addresses(char **argv)
+{
+	int now = personality(0xffffffff);
+
+	if (now & ADDR_NO_RANDOMIZE || personality((unsigned long)now | ADDR_NO_RANDOMIZE) < 0)
+		return;
+	execv("/proc/self/exe", argv);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {{"trace", no_argument, NULL, 't'},
+		{"pct", no_argument, NULL, 'p'}, {"log", no_argument, NULL, 'l'}, {0}};
+	struct sched_params p = {.most_steps = STEPS_MOST, .depth = 3, .span = 300000};
+	bool logs = false;
+	int c;
+
+	fix_addresses(argv);
+	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (c == '?')
+			return 2;
+		p.trace |= c == 't';
+		logs |= c == 'l';
+		if (c == 'p')
+			p.policy = SCHED_PCT;
+	}
+	if (optind != argc - 1) {
+		fprintf(stderr, "usage: sim [--trace] [--pct] [--log] SEED\n");
+		return 2;
+	}
+	p.out = part_from_log(logs);
+	p.seed = strtoull(argv[optind], NULL, 0);
+	sched_run(&p, first, NULL);
+	printf("seed %llu: %llu steps, %llu ms, digest %016llx\n", (unsigned long long)p.seed,
+		(unsigned long long)sched_steps(), (unsigned long long)sched_now() / 1000000,
+		(unsigned long long)sched_digest());
+	return 0;
+}
