@@ -333,10 +333,10 @@ int file_write(struct serve *sv, struct obj *o, int fd, const struct seg_list *d
 	if (r < 0 || (stable == NFS_UNSTABLE && watched))
 		return r;
 	if (later && watched) {
-		stable_want_data(sv->stable, later, o);
+		stable_want_data(sv->stable, later, o, verf);
 		return 0;
 	}
-	return stable_sync_by(sv->stable, o, fd);
+	return stable_sync_by(sv->stable, o, fd, verf);
 }
 
 uint32_t file_may_use(const struct obj *o, bool write)
