@@ -299,7 +299,7 @@ static void what_was_removed_is_stale(void **state)
 	dir = walk_to(e, "dir");
 	o = walk_to(e, "dir/file2");
 	assert_int_equal(unlinkat(dir->fd, "file2", 0), 0);
-	obj_removed(e->t, o, NULL);
+	obj_removed(e->t, o);
 	obj_unref(e->t, o);
 	obj_unref(e->t, dir);
 	assert_int_equal(obj_by_handle(e->t, file2.bytes, file2.len, &o), -ESTALE);

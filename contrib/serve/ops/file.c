@@ -136,7 +136,7 @@ static uint32_t create_exclusive(struct serve *sv, struct obj *dir, const struct
 	if (tmp[0])
 		unlinkat(dir->fd, tmp, 0);
 	if (f->o)
-		obj_removed(sv->objs, f->o, NULL);
+		obj_removed(sv->objs, f->o);
 	f->o = obj_unref(sv->objs, f->o);
 	close(f->fd);
 	f->fd = -1;
@@ -165,7 +165,7 @@ static uint32_t try_create(struct serve *sv, struct obj *dir, const struct nfs_n
 	if (status != NFS4_OK) {
 		unlinkat(dir->fd, s, 0);
 		if (f->o)
-			obj_removed(sv->objs, f->o, NULL);
+			obj_removed(sv->objs, f->o);
 	}
 	return status;
 }
