@@ -304,8 +304,8 @@ static int write_fully(int fd, const struct seg_list *data, uint64_t offset, siz
 
 			if (r < 0 && errno == EINTR)
 				continue;
-			if (r < 0)
-				return *done ? 0 : -errno;
+			if (r <= 0) /* 0: some file systems do so when they can write no more */
+				return *done ? 0 : r < 0 ? -errno : -EIO;
 			p += r;
 			*done += (size_t)r;
 		}
