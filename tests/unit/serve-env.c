@@ -102,6 +102,7 @@ static void answered(struct compound *c)
 {
 	struct serve_env *e = (void *)((char *)c->req - offsetof(struct serve_env, req));
 
+	e->probes = c->probe;
 	session_put(&c->sv->state, c->probe);
 	e->waits = false;
 }

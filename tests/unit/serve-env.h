@@ -33,7 +33,8 @@ struct serve_env {
 	size_t count_at;
 	uint32_t nops;
 	struct rpc_req req;
-	bool waits; /* the answer is not there yet */
+	bool waits;  /* the answer is not there yet */
+	bool probes; /* the server would have probed the backchannel behind it */
 	struct xdr_in res;
 	struct nfs4_compound_res head;
 };

@@ -319,6 +319,35 @@ static void a_misordered_number_is_left_out_once(void **state)
 	assert_int_equal(answer(NFS4_OK), 5);
 }
 
+/* An answer is not enough for a delegation: a client that refuses each CB_SEQUENCE would refuse
+ * each recall, too. It is asked again when it opens a file. */
+static void only_an_accepted_sequence_proves_the_backchannel(void **state)
+{
+	static const uint32_t refusal[] = {
+		NFS4ERR_SEQ_MISORDERED, NFS4ERR_SEQ_MISORDERED, NFS4ERR_DELAY, NFS4ERR_BADSESSION};
+	struct fix *f = *state;
+
+	for (unsigned i = 0; i < sizeof(refusal) / sizeof(refusal[0]); i++) {
+		if (!out) {
+			probe(f);
+			answer_null();
+		}
+		answer(refusal[i]);
+		assert_false(f->ses->cb_proved);
+	}
+	assert_null(out);
+	assert_int_equal(status_flags(f), 0);
+	assert_false(f->e.probes);
+	assert_int_equal(env_open(&f->e, "f", false, RW, 0, "p", &f->open, &f->fh), NFS4_OK);
+	assert_true(f->e.probes);
+	probe(f);
+	answer_null();
+	answer(NFS4_OK);
+	assert_true(f->ses->cb_proved);
+	assert_int_equal(env_open(&f->e, "f", false, RW, 0, "q", &f->open, &f->fh), NFS4_OK);
+	assert_false(f->e.probes);
+}
+
 /* n owners, of one letter each, wait for a range that is free again. */
 static void owe(struct fix *f, unsigned n)
 {
@@ -441,6 +470,7 @@ int main(void)
 		TEST(a_wrong_answer_is_a_failure),
 		TEST(a_number_that_was_used_is_left_out),
 		TEST(a_misordered_number_is_left_out_once),
+		TEST(only_an_accepted_sequence_proves_the_backchannel),
 		TEST(notices_go_one_after_the_other),
 		TEST(each_notice_may_be_misordered),
 		TEST(notices_wait_for_the_probe),

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "contrib/serve/export/ident.h"
 #include "serve-env.h"
 
 static void make_files(struct serve_env *e, unsigned n)
@@ -97,12 +98,53 @@ static void a_reply_and_a_cookie_are_checked(void **state)
 	assert_int_equal(env_run(e, 3), NFS4ERR_BAD_COOKIE);
 }
 
+/* Puts READDIR of the root, and returns its status. */
+static uint32_t readdir_root(
+	struct serve_env *e, const struct nfs4_readdir_args *a, struct nfs4_readdir_res *r)
+{
+	env_begin(e, true);
+	nfs4_put_op(&e->args, OP_PUTROOTFH);
+	nfs4_put_readdir_args(&e->args, a);
+	if (env_run(e, 3) != NFS4_OK)
+		return e->head.status;
+	env_expect(e, OP_PUTROOTFH, NFS4_OK);
+	env_expect(e, OP_READDIR, NFS4_OK);
+	assert_int_equal(nfs4_get_readdir_res(&e->res, NFS4_OK, r), 0);
+	return NFS4_OK;
+}
+
+/* The names behind a cookie are as secret as the first ones, also while the server keeps the stream
+ * of a user that may read them. */
+static void each_piece_asks_for_permission(void **state)
+{
+	struct serve_env *e = *state;
+	struct nfs4_readdir_args a = {.maxcount = 1024, .want = nfs4_bits(FATTR4_FILEID, -1)};
+	struct nfs4_readdir_res r;
+	struct nfs4_entry ent;
+	bool eof;
+
+	if (geteuid() != 0)
+		skip();
+	ident_init(false);
+	make_files(e, 300);
+	assert_int_equal(readdir_root(e, &a, &r), NFS4_OK);
+	memcpy(a.verf, r.verf, sizeof(a.verf));
+	while (nfs4_get_entry(&e->res, &ent, &eof) > 0)
+		a.cookie = ent.cookie;
+	assert_false(eof);
+	e->uid = 1000; /* the root's mode is 0700 */
+	assert_int_equal(readdir_root(e, &a, &r), NFS4ERR_ACCESS);
+	e->uid = 0;
+	assert_int_equal(readdir_root(e, &a, &r), NFS4_OK);
+	assert_int_equal(nfs4_get_entry(&e->res, &ent, &eof), 1);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, env_setup, env_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(directories_are_read_in_pieces),
-		TEST(a_reply_and_a_cookie_are_checked),
+		TEST(directories_are_read_in_pieces), TEST(a_reply_and_a_cookie_are_checked),
+		TEST(each_piece_asks_for_permission), /* last: identities are switched */
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

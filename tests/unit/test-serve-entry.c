@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,6 +18,34 @@
 
 #define RD OPEN4_SHARE_ACCESS_READ
 #define RW OPEN4_SHARE_ACCESS_BOTH
+
+/* Before a name is removed, the file `from` gets the name `to`. */
+static char from[128], to[128];
+
+static void link_now(void)
+{
+	if (from[0])
+		assert_int_equal(link(from, to), 0);
+	from[0] = '\0';
+}
+
+int __real_unlinkat(int dir, const char *name, int flags);
+int __wrap_unlinkat(int dir, const char *name, int flags);
+
+int __wrap_unlinkat(int dir, const char *name, int flags)
+{
+	link_now();
+	return __real_unlinkat(dir, name, flags);
+}
+
+int __real_renameat(int from_dir, const char *old, int to_dir, const char *new);
+int __wrap_renameat(int from_dir, const char *old, int to_dir, const char *new);
+
+int __wrap_renameat(int from_dir, const char *old, int to_dir, const char *new)
+{
+	link_now();
+	return __real_renameat(from_dir, old, to_dir, new);
+}
 
 static uint32_t lookup(struct serve_env *e, const char *name, uint32_t len)
 {
@@ -141,6 +170,51 @@ static void a_read_only_export_changes_nothing(void **state)
 	assert_int_equal(env_open(e, "f", false, RD, 0, "p", &sid, &fh), NFS4_OK);
 }
 
+/* Removes the name "f", by REMOVE or by RENAME of "a". */
+static uint32_t remove_f(struct serve_env *e, bool by_rename)
+{
+	struct nfs4_rename_args rn = {.from = {"a", 1}, .to = {"f", 1}};
+	struct nfs4_remove_args rm = {.name = {"f", 1}};
+
+	env_begin(e, true);
+	nfs4_put_op(&e->args, OP_PUTROOTFH);
+	if (!by_rename) {
+		nfs4_put_remove_args(&e->args, &rm);
+		return env_run(e, 3);
+	}
+	nfs4_put_op(&e->args, OP_SAVEFH);
+	nfs4_put_rename_args(&e->args, &rn);
+	return env_run(e, 4);
+}
+
+/* Another client links the file between the server's look at it and the removal. */
+static void a_file_that_is_linked_meanwhile_lives_on(void **state)
+{
+	struct serve_env *e = *state;
+	struct obj *root = obj_root(e->sv.objs), *o;
+	struct nfs4_stateid sid;
+	struct nfs_fh fh;
+	char name[2] = "g";
+
+	for (int i = 0; i < 4; i++) {
+		bool by_rename = i & 1, linked = i < 2;
+
+		assert_int_equal(env_open(e, "a", true, RW, 0, "o", &sid, &fh), NFS4_OK);
+		assert_int_equal(env_open(e, "f", true, RW, 0, "o", &sid, &fh), NFS4_OK);
+		assert_int_equal(obj_lookup(e->sv.objs, root, "f", 1, &o, NULL), 0);
+		if (linked) {
+			env_path(e, "f", from, sizeof(from));
+			env_path(e, name, to, sizeof(to));
+		}
+		assert_int_equal(remove_f(e, by_rename), NFS4_OK);
+		assert_int_equal(from[0], '\0');
+		assert_int_equal(o->doomed, !linked);
+		obj_unref(e->sv.objs, o);
+		name[0]++;
+	}
+	obj_unref(e->sv.objs, root);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, env_setup, env_teardown)
@@ -149,6 +223,7 @@ int main(void)
 		TEST(removing_and_renaming_reach_the_disk),
 		TEST(renaming_a_file_to_itself_changes_nothing),
 		TEST(a_read_only_export_changes_nothing),
+		TEST(a_file_that_is_linked_meanwhile_lives_on),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,9 +7,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,6 +26,20 @@
 
 static struct rpc_cred alice = {.flavor = RPC_AUTH_SYS, .uid = 1000};
 static struct rpc_cred bob = {.flavor = RPC_AUTH_SYS, .uid = 1001};
+
+/* Files may grow again from the next fflush() on. */
+static const struct rlimit *freed;
+
+int __real_fflush(FILE *f);
+int __wrap_fflush(FILE *f);
+
+int __wrap_fflush(FILE *f)
+{
+	if (freed)
+		assert_int_equal(setrlimit(RLIMIT_FSIZE, freed), 0);
+	freed = NULL;
+	return __real_fflush(f);
+}
 
 struct fix {
 	struct serve_env e;
@@ -521,6 +537,35 @@ static void idle_clients_make_room(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
+/* The disk is full while most of the record is written, and has room again at the end. */
+static void a_record_with_a_hole_is_not_taken(void **state)
+{
+	struct fix *f = *state;
+	struct grace *g = started(f);
+	struct rlimit all, none;
+	struct grace_who w;
+	char owner[400];
+
+	memset(owner, 'o', sizeof(owner));
+	owner[sizeof(owner) - 1] = '\0';
+	w = who(owner, &alice);
+	for (owner[0] = 'a'; owner[0] <= 'y'; owner[0]++)
+		grace_note(g, &w, (uint64_t)owner[0]);
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &all), 0);
+	none = all;
+	none.rlim_cur = 0;
+	freed = &all;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+	grace_note(g, &w, 'z'); /* is not written: the file stays as it was before */
+	assert_null(freed);
+	grace_free(g);
+	g = started(f);
+	for (owner[0] = 'a'; owner[0] <= 'y'; owner[0]++)
+		assert_true(grace_may_reclaim(g, &w));
+	grace_free(g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -532,6 +577,7 @@ int main(void)
 		TEST(who_holds_nothing_is_struck_out),
 		TEST(any_owner_can_be_written_down),
 		TEST(a_damaged_record_does_no_harm),
+		TEST(a_record_with_a_hole_is_not_taken),
 		TEST(clients_without_a_user_may_reclaim),
 		TEST(it_is_written_as_the_server),
 		TEST(a_place_that_cannot_be_written_is_told_at_once),

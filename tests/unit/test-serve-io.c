@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -19,6 +20,19 @@
 
 #define RD OPEN4_SHARE_ACCESS_READ
 #define RW OPEN4_SHARE_ACCESS_BOTH
+
+static unsigned stuck; /* writes that write nothing; the last one fails */
+
+ssize_t __real_pwrite64(int fd, const void *p, size_t n, off64_t offset);
+ssize_t __wrap_pwrite64(int fd, const void *p, size_t n, off64_t offset);
+
+ssize_t __wrap_pwrite64(int fd, const void *p, size_t n, off64_t offset)
+{
+	if (stuck == 0)
+		return __real_pwrite64(fd, p, n, offset);
+	errno = ENOSPC; /* for a server that tries for ever */
+	return --stuck ? 0 : -1;
+}
 
 /* A file may be as long as offsets go there, if that is a tmpfs. */
 static int setup_shm(void **state)
@@ -293,6 +307,21 @@ static void data_goes_to_its_own_place(void **state)
 	e->places = false;
 }
 
+/* The file system takes no more, and does not say why. */
+static void a_write_of_nothing_is_an_error(void **state)
+{
+	struct serve_env *e = *state;
+	struct nfs4_stateid sid;
+	struct nfs_fh fh;
+
+	assert_int_equal(env_open(e, "f", true, RW, 0, "o", &sid, &fh), NFS4_OK);
+	assert_int_equal(env_write(e, &fh, &sid, 0, (char[]){"data"}, 4), NFS4_OK);
+	stuck = 1000;
+	assert_int_equal(env_write(e, &fh, &sid, 0, (char[]){"data"}, 4), NFS4ERR_IO);
+	stuck = 0;
+	assert_int_equal(env_write(e, &fh, &sid, 0, (char[]){"data"}, 4), NFS4_OK);
+}
+
 /* Who may not write a file, by an open or by himself, may not have it synced either. */
 static void commit_asks_for_permission(void **state)
 {
@@ -328,7 +357,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			the_last_byte_of_all_is_read, setup_shm, env_teardown),
 		TEST(many_reads_fit_into_one_compound), TEST(data_fits_into_its_own_write_chunk),
-		TEST(data_goes_to_its_own_place),
+		TEST(data_goes_to_its_own_place), TEST(a_write_of_nothing_is_an_error),
 		TEST(commit_asks_for_permission), /* last: identities are switched from then on */
 	};
 

@@ -82,6 +82,18 @@ static void a_key_is_made_once_and_for_nobody_else(void **state)
 	assert_memory_not_equal(other, f->key, HANDLE_KEY);
 }
 
+/* A container gives each run the same process ID, and a run may be killed before it has linked the
+ * new key into place. */
+static void a_file_of_a_killed_run_is_not_in_the_way(void **state)
+{
+	struct fix *f = *state;
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s.%d", f->path, (int)getpid());
+	assert_int_equal(close(open(path, O_CREAT | O_WRONLY, 0600)), 0);
+	assert_int_equal(key_load(f->path, f->key, f->place, &f->err), 0);
+}
+
 static void a_key_that_others_may_read_is_refused(void **state)
 {
 	struct fix *f = *state;
@@ -135,6 +147,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(a_key_is_made_once_and_for_nobody_else),
+		TEST(a_file_of_a_killed_run_is_not_in_the_way),
 		TEST(a_key_that_others_may_read_is_refused),
 		TEST(a_file_that_is_no_key_is_refused_and_kept),
 		TEST(a_link_is_not_followed),

@@ -100,6 +100,32 @@ static void locked_ranges_are_bounded(void **state)
 	assert_int_equal(c->nranges, 0);
 }
 
+/* An owner that has locked a range through one open locks the range through another one. */
+static void a_refused_lock_leaves_what_the_owner_has(void **state)
+{
+	struct serve_env *e = *state;
+	struct client *c = TAILQ_FIRST(&e->sv.state.clients);
+	struct nfs4_stateid one, two;
+	struct nfs4_lock_res r;
+	struct nfs_fh fh;
+
+	assert_int_equal(env_open(e, "f", true, RW, 0, "o", &one, &fh), NFS4_OK);
+	assert_int_equal(env_open(e, "f", false, RW, 0, "p", &two, &fh), NFS4_OK);
+	assert_int_equal(env_lock(e, &fh, &one, "A", WRITE_LT, 0, 100, &r), NFS4_OK);
+	c->nranges += STATE_MAX_RANGES; /* as if it held them elsewhere */
+	assert_int_equal(env_lock(e, &fh, &two, "A", WRITE_LT, 0, 100, &r), NFS4ERR_SERVERFAULT);
+	assert_int_equal(env_lock(e, &fh, &two, "A", WRITE_LT, 9, 1, &r), NFS4ERR_SERVERFAULT);
+	c->nranges -= STATE_MAX_RANGES;
+	assert_int_equal(env_lock(e, &fh, &two, "B", READ_LT, 0, 100, &r), NFS4ERR_DENIED);
+	assert_int_equal(r.denied.length, 100);
+	/* in its middle: the first open keeps both ends */
+	assert_int_equal(env_lock(e, &fh, &two, "A", READ_LT, 40, 20, &r), NFS4_OK);
+	assert_int_equal(c->nranges, 3);
+	assert_int_equal(env_lock(e, &fh, &two, "B", READ_LT, 40, 20, &r), NFS4_OK);
+	assert_int_equal(env_lock(e, &fh, &two, "B", READ_LT, 39, 1, &r), NFS4ERR_DENIED);
+	assert_int_equal(env_lock(e, &fh, &two, "B", READ_LT, 60, 1, &r), NFS4ERR_DENIED);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, env_setup, env_teardown)
@@ -107,6 +133,7 @@ int main(void)
 		TEST(byte_ranges_are_locked_like_posix),
 		TEST(locked_ranges_are_bounded),
 		TEST(one_user_cannot_lock_everything),
+		TEST(a_refused_lock_leaves_what_the_owner_has),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -210,6 +210,81 @@ static void a_host_can_free_what_it_has(void **state)
 	assert_int_equal(result(e, NLM4PROC_LOCK), NLM4_DENIED_GRACE_PERIOD);
 }
 
+/* A second call of a host that has restarted, on a thread of its own. */
+struct second {
+	struct serve_env *e;
+	pthread_t thread;
+	struct nlm4_lock lock;
+	bool started;
+	uint8_t call[1024], reply[4096];
+};
+
+static struct second *second; /* starts when the server ends the states of the host */
+
+static void *second_main(void *arg)
+{
+	struct second *t = arg;
+	struct nlm4_lock_args a = {
+		.cookie = cookie, .lock = t->lock, .exclusive = true, .state = 5};
+	struct rpc_req req = {.prog = NLM4_PROGRAM,
+		.vers = NLM4_VERSION,
+		.proc = NLM4PROC_LOCK,
+		.cred.flavor = RPC_AUTH_SYS,
+		.res_max = sizeof(t->reply)};
+	struct nlm4_res r = {.status = NLM4_FAILED};
+	struct xdr_out args;
+	struct xdr_in res;
+
+	xdr_out_init(&args, t->call, sizeof(t->call));
+	nlm4_put_lock_args(&args, &a);
+	xdr_in_init(&req.args, t->call, args.len);
+	xdr_out_init(&req.res, t->reply, sizeof(t->reply));
+	nlm_run(&t->e->sv, &req);
+	xdr_in_init(&res, t->reply, req.res.len);
+	nlm4_get_res(&res, &r);
+	return (void *)(intptr_t)r.status;
+}
+
+void __real_client_drop_states(struct state *s, struct client *c);
+void __wrap_client_drop_states(struct state *s, struct client *c);
+
+void __wrap_client_drop_states(struct state *s, struct client *c)
+{
+	struct second *t = second;
+
+	second = NULL;
+	if (t) {
+		t->started = pthread_create(&t->thread, NULL, second_main, t) == 0;
+		usleep(100000); /* time for a server that does not wait here to give the lock */
+	}
+	__real_client_drop_states(s, c);
+}
+
+static void a_restart_drops_no_lock_of_the_next_call(void **state)
+{
+	static struct second t;
+	struct serve_env *e = *state;
+	struct nfs_fh fh = file(e);
+	struct nlm4_lock one = range(&fh, "host", 1, 0, 10), other = range(&fh, "other", 1, 0, 1);
+	struct nlm4_lock_args a = {.cookie = cookie, .exclusive = true, .state = 5};
+	void *status;
+
+	assert_int_equal(lock(e, &one, true, false), NLM4_GRANTED);
+	t = (struct second){.e = e, .lock = range(&fh, "host", 2, 20, 10)};
+	second = &t;
+	a.lock = range(&fh, "host", 1, 10, 10);
+	nlm4_put_lock_args(begin(e), &a);
+	assert_int_equal(result(e, NLM4PROC_LOCK), NLM4_GRANTED);
+	assert_true(t.started);
+	pthread_join(t.thread, &status);
+	assert_int_equal((intptr_t)status, NLM4_GRANTED);
+	assert_int_equal(lock(e, &other, true, false), NLM4_GRANTED);
+	other.offset = 10;
+	assert_int_equal(lock(e, &other, true, false), NLM4_DENIED);
+	other.offset = 20;
+	assert_int_equal(lock(e, &other, true, false), NLM4_DENIED);
+}
+
 /* The server ends and begins anew; its record is not read yet. */
 static void restart(struct serve_env *e)
 {
@@ -460,6 +535,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 		T(owners_exclude_each_other),
 		T(a_host_can_free_what_it_has),
+		T(a_restart_drops_no_lock_of_the_next_call),
 		T(who_held_locks_may_reclaim_them_first),
 		T(both_versions_wait_for_each_others_reclaims),
 		T(a_reclaim_waits_for_the_record),

@@ -263,7 +263,7 @@ static void a_removed_file_is_stale(void **state)
 	uint32_t len = obj_handle(e->t, file, fh);
 
 	assert_int_equal(unlinkat(root->fd, "file", 0), 0);
-	obj_removed(e->t, file, NULL);
+	obj_removed(e->t, file);
 	/* as long as somebody uses it, it is there */
 	assert_int_equal(obj_by_handle(e->t, fh, len, &o), 0);
 	obj_unref(e->t, o);

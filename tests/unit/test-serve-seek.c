@@ -17,13 +17,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "contrib/serve/export/object.h"
+#include "transport/clock.h"
 
 #define DEEP 12 /* more directories than a trail has steps */
 #define MANY 300
+
+static uint64_t later_ns; /* that much later than it is */
+
+uint64_t __real_clock_coarse_ns(void);
+uint64_t __wrap_clock_coarse_ns(void);
+
+uint64_t __wrap_clock_coarse_ns(void)
+{
+	return __real_clock_coarse_ns() + later_ns;
+}
 
 static const uint8_t secret[HANDLE_KEY] = "a test's secret";
 
@@ -287,7 +299,7 @@ static void what_was_removed_is_stale(void **state)
 	dir = walk_to(e, "dir");
 	o = walk_to(e, "dir/file2");
 	assert_int_equal(unlinkat(dir->fd, "file2", 0), 0);
-	obj_removed(e->t, o, NULL);
+	obj_removed(e->t, o);
 	obj_unref(e->t, o);
 	obj_unref(e->t, dir);
 	assert_int_equal(obj_by_handle(e->t, file2.bytes, file2.len, &o), -ESTALE);
@@ -308,6 +320,50 @@ static void what_has_left_is_stale(void **state)
 	path_of(e, "in/dir", path, sizeof(path));
 	assert_int_equal(symlink("../out/dir", path), 0);
 	is_stale(e, &file2);
+}
+
+/* The sweep did not find a file that exists: as if a program had renamed it meanwhile. */
+static void what_a_sweep_has_missed_is_looked_for_later(void **state)
+{
+	struct env *e = *state;
+	struct fh file = handle_of(e, "dir/file");
+
+	restart(e);
+	move(e, "in/dir/file", "out/file");
+	is_stale(e, &file);
+	move(e, "out/file", "in/other/file");
+	is_stale(e, &file);
+	later_ns += 601 * NSEC_PER_SEC;
+	leads_to(e, &file, "in/other/file");
+}
+
+static void what_cannot_be_looked_for_is_not_stale(void **state)
+{
+	struct env *e = *state;
+	struct fh file = handle_of(e, "dir/file");
+	struct rlimit all, few;
+	struct obj *o;
+	int fd;
+
+	restart(e);
+	move(e, "in/dir/file", "in/other/file");
+	fd = open("/dev/null", O_RDONLY);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &all), 0);
+	few = all;
+	few.rlim_cur = (rlim_t)fd + 1; /* for the exported directory alone */
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	for (int i = 0; i < 100; i++) {
+		int r = obj_by_handle(e->t, file.bytes, file.len, &o);
+
+		if (r != -EAGAIN)
+			setrlimit(RLIMIT_NOFILE, &all);
+		assert_int_equal(r, -EAGAIN);
+		usleep(1000);
+	}
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &all), 0);
+	leads_to(e, &file, "in/other/file");
 }
 
 static void deep_ones_are_found(void **state)
@@ -395,6 +451,8 @@ int main(void)
 		TEST(another_name_of_it_does),
 		TEST(what_was_removed_is_stale),
 		TEST(what_has_left_is_stale),
+		TEST(what_a_sweep_has_missed_is_looked_for_later),
+		TEST(what_cannot_be_looked_for_is_not_stale),
 		TEST(deep_ones_are_found),
 		TEST(many_are_looked_for_at_once),
 		TEST(the_end_does_not_wait_for_what_is_looked_for),

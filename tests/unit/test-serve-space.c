@@ -20,6 +20,21 @@
 #include "contrib/serve/ops/space.h"
 #include "serve-env.h"
 
+/* Once a hole is sought in it, this file is cut. */
+static const char *cut_path;
+
+off64_t __real_lseek64(int fd, off64_t offset, int whence);
+off64_t __wrap_lseek64(int fd, off64_t offset, int whence)
+{
+	off64_t r = __real_lseek64(fd, offset, whence);
+
+	if (whence == SEEK_HOLE && cut_path) {
+		assert_int_equal(truncate(cut_path, 0), 0);
+		cut_path = NULL;
+	}
+	return r;
+}
+
 #define RW  OPEN4_SHARE_ACCESS_BOTH
 #define MIB (1u << 20)
 
@@ -410,6 +425,35 @@ static void a_fragmented_file_is_read_in_turns(void **state)
 	assert_int_equal(pos, size);
 }
 
+/* Another client cuts the file after the server has found data, and before it reads the data. */
+static void a_file_is_cut_while_it_is_read(void **state)
+{
+	struct serve_env *e = *state;
+	struct nfs4_read_plus_res r;
+	uint64_t len = MIB / 2;
+	struct file f;
+
+	for (e->nsinks = 0; e->nsinks < 2; e->nsinks++) { /* by reference; in the reply itself */
+		e->sink[0] = SERVE_IO_MAX;
+		make_sparse(e, &f);
+		cut_path = f.path;
+		assert_int_equal(read_plus(e, &f, MIB / 2, MIB, &r), NFS4_OK);
+		assert_null(cut_path);
+		assert_true(r.eof);
+		assert_int_equal(r.n, 1);
+		expect_piece(e, NFS4_CONTENT_HOLE, MIB / 2, &len);
+		assert_int_equal(xdr_in_left(&e->res), 0);
+
+		make_sparse(e, &f);
+		cut_path = f.path;
+		assert_int_equal(read_plus(e, &f, MIB, MIB, &r), NFS4_OK);
+		assert_null(cut_path);
+		assert_true(r.eof);
+		assert_int_equal(r.n, 0);
+		assert_int_equal(xdr_in_left(&e->res), 0);
+	}
+}
+
 /* A Write chunk is for READ's data, not for this. */
 static void data_stays_out_of_write_chunks(void **state)
 {
@@ -525,6 +569,7 @@ int main(void)
 		TEST(clone_shares_or_says_no),
 		TEST(reading_tells_holes_from_data),
 		TEST(a_fragmented_file_is_read_in_turns),
+		TEST(a_file_is_cut_while_it_is_read),
 		TEST(data_stays_out_of_write_chunks),
 		TEST(hints_are_heard_and_not_taken),
 		TEST(minor_version_1_has_none_of_it),

@@ -2,7 +2,8 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * Unit tests of contrib/serve/ops/stable: what a sync that fails does to others, which
- * descriptors are kept for it, and who shares one. fsync() is the tests' own here.
+ * descriptors are kept for it, and who shares one. fsync() is the tests' own here, and pwrite()
+ * calls the test.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,6 +52,22 @@ int __wrap_fsync(int fd)
 	pthread_mutex_unlock(&lock);
 	errno = r;
 	return r ? -1 : 0;
+}
+
+static void (*at_write)(void); /* called once, behind the next write, unless NULL */
+
+ssize_t __real_pwrite64(int fd, const void *p, size_t n, off64_t offset);
+ssize_t __wrap_pwrite64(int fd, const void *p, size_t n, off64_t offset);
+
+ssize_t __wrap_pwrite64(int fd, const void *p, size_t n, off64_t offset)
+{
+	ssize_t r = __real_pwrite64(fd, p, n, offset);
+	void (*fn)(void) = at_write;
+
+	at_write = NULL;
+	if (fn)
+		fn();
+	return r;
 }
 
 static void hold(bool yes)
@@ -255,6 +272,30 @@ static void a_failed_stable_write_is_told_to_all(void **state)
 	assert_int_equal(env_run(&env, 3), NFS4ERR_IO);
 	assert_int_equal(commit(&fh, verf), NFS4_OK);
 	assert_memory_not_equal(verf, wrote, sizeof(verf));
+}
+
+static void fail_a_sync(void)
+{
+	struct obj *o = object_of("f");
+
+	fails = ENOSPC;
+	assert_int_equal(stable_sync(env.sv.stable, o), -ENOSPC);
+	obj_unref(env.sv.objs, o);
+}
+
+/* Another sync fails between the data of a stable WRITE and the sync for that data, which succeeds:
+ * the kernel reports a lost page once. */
+static void a_sync_that_fails_meanwhile_fails_a_stable_write(void **state)
+{
+	open_file("f");
+	assert_int_equal(env_write(&env, &fh, &sid, 0, (char[]){"data"}, 4), NFS4_OK);
+	at_write = fail_a_sync;
+	assert_int_equal(env_write(&env, &fh, &sid, 0, (char[]){"data"}, 4), NFS4ERR_IO);
+	assert_int_equal(env_write(&env, &fh, &sid, 0, (char[]){"data"}, 4), NFS4_OK);
+	at_write = fail_a_sync;
+	assert_int_equal(append_to(&sid, &fh, 4), NFS4ERR_IO);
+	assert_int_equal(append_to(&sid, &fh, 8), NFS4_OK);
+	assert_null(at_write);
 }
 
 /* How many descriptors, that can be written or synced, are there of the file? */
@@ -491,6 +532,30 @@ static void many_share_a_sync(void **state)
 	obj_unref(env.sv.objs, root);
 }
 
+/* A failure is also that of the waiters for the next sync. */
+static void a_failure_is_that_of_the_next_in_the_queue(void **state)
+{
+	struct stable_job job[2] = {{.done = job_done}, {.done = job_done}};
+	struct stable *s = stable_new(env.sv.objs, 2, false);
+	struct obj *root = obj_root(env.sv.objs);
+
+	ended = 0;
+	hold(true);
+	fails = EIO;
+	for (int i = 0; i < 2; i++) {
+		stable_want(s, &job[i].set, root);
+		stable_finish(s, &job[i]);
+		wait_held(1);
+	}
+	hold(false);
+	wait_ended(2);
+	stable_free(s);
+	assert_int_equal(job[0].err, -EIO);
+	assert_int_equal(job[1].err, -EIO);
+	assert_int_equal(syncs, 1);
+	obj_unref(env.sv.objs, root);
+}
+
 static void answered(struct compound *c)
 {
 	assert_null(c->probe);
@@ -643,6 +708,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			a_failed_stable_write_is_told_to_all, setup, teardown),
 		cmocka_unit_test_setup_teardown(
+			a_sync_that_fails_meanwhile_fails_a_stable_write, setup, teardown),
+		cmocka_unit_test_setup_teardown(
 			uncommitted_data_keeps_the_file_open, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_write_during_a_sync_is_not_covered, setup, teardown),
@@ -655,6 +722,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			what_failed_to_be_synced_is_synced_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(many_share_a_sync, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_failure_is_that_of_the_next_in_the_queue, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			an_answer_does_not_hold_up_the_next_call, setup, teardown),
 		cmocka_unit_test_setup_teardown(

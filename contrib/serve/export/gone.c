@@ -22,6 +22,12 @@ void gone_add(struct gone *g, const uint8_t key[HANDLE_KEY], const struct handle
 	atomic_store_explicit(&g->sum[sum % GONE_MAX], sum, memory_order_relaxed);
 }
 
+void gone_clear(struct gone *g)
+{
+	for (unsigned i = 0; i < GONE_MAX; i++)
+		atomic_store_explicit(&g->sum[i], 0, memory_order_relaxed);
+}
+
 bool gone_has(const struct gone *g, const uint8_t key[HANDLE_KEY], const struct handle_id *id)
 {
 	uint64_t sum = sum_of(key, id);

@@ -46,9 +46,9 @@ static int write_key(const char *path, const uint8_t key[HANDLE_KEY])
 	char tmp[PATH_MAX];
 	int fd, r = 0;
 
-	if (snprintf(tmp, sizeof(tmp), "%s.%d", path, (int)getpid()) >= (int)sizeof(tmp))
+	if (snprintf(tmp, sizeof(tmp), "%s.XXXXXX", path) >= (int)sizeof(tmp))
 		return -ENAMETOOLONG;
-	fd = open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = mkostemp(tmp, O_CLOEXEC); /* mode 0600 */
 	if (fd < 0)
 		return -errno;
 	if (write(fd, key, HANDLE_KEY) != HANDLE_KEY || fsync(fd) != 0)

@@ -509,18 +509,17 @@ void obj_moved(struct obj_table *t, struct obj *o, struct obj *dir, const void *
 	pthread_mutex_unlock(&s->lock);
 }
 
-void obj_removed(struct obj_table *t, struct obj *o, const struct statx *before)
+bool obj_removed(struct obj_table *t, struct obj *o)
 {
 	struct obj_shard *s = shard_of(t, o->id.dev, o->id.ino);
 	struct statx st;
 
-	/* the only name is gone: no need to look */
-	if (!(before && before->stx_nlink == 1) && !S_ISDIR(o->type) && obj_stat(o, &st) == 0 &&
-		st.stx_nlink > 0)
-		return;
+	if (!S_ISDIR(o->type) && obj_stat(o, &st) == 0 && st.stx_nlink > 0)
+		return false;
 	pthread_mutex_lock(&s->lock);
 	o->doomed = true;
 	pthread_mutex_unlock(&s->lock);
+	return true;
 }
 
 struct obj *obj_root(struct obj_table *t)

@@ -127,9 +127,8 @@ bool obj_handles_unique(const struct obj_table *t);
  * cannot be found again. -EAGAIN: the server is looking for the object. */
 int obj_by_handle(struct obj_table *t, const uint8_t *buf, size_t len, struct obj **out);
 
-/* A name of o was removed. If o has no other name, its last obj_unref() forgets o. *before (may be
- * NULL): o's attributes shortly before. */
-void obj_removed(struct obj_table *t, struct obj *o, const struct statx *before);
+/* A name of o was removed. True: o has no other name; its last obj_unref() forgets o. */
+bool obj_removed(struct obj_table *t, struct obj *o);
 /* o now is name in dir. */
 void obj_moved(struct obj_table *t, struct obj *o, struct obj *dir, const void *name, size_t len);
 

@@ -27,7 +27,8 @@
 #define DEPTH_MAX   64	  /* directories entered below each other */
 #define TRAIL_READS 65536 /* directory entries read in a request */
 #define SWEEP_NS    (60 * NSEC_PER_SEC)
-#define WANTED_MAX  1024 /* wanted at the same time */
+#define WANTED_MAX  1024		 /* wanted at the same time */
+#define MISSED_NS   (600 * NSEC_PER_SEC) /* so long, at most, a sweep's result counts */
 
 struct wanted {
 	struct handle_id id;
@@ -45,6 +46,8 @@ struct seek {
 	unsigned nwanted;		  /* lock */
 	struct wanted wanted[WANTED_MAX]; /* lock; the running sweep's come first */
 	struct wanted batch[WANTED_MAX];  /* the thread's */
+	struct gone missed;		  /* objects that no sweep has found since missed_ns */
+	uint64_t missed_ns;		  /* lock */
 };
 
 struct walk {
@@ -55,6 +58,7 @@ struct walk {
 	uint64_t reads;	 /* directory entries that may still be read */
 	uint64_t end_ns; /* when to give up; 0: never */
 	bool mounts;	 /* is any wanted object on another file system? */
+	bool starved;	 /* a part of the walk was left out for want of descriptors or memory */
 	unsigned depth;
 	const char *name[DEPTH_MAX + 1]; /* the path from the root to the present place */
 };
@@ -68,6 +72,13 @@ static bool over(const struct walk *w)
 	       (w->end_ns && clock_ns() > w->end_ns);
 }
 
+/* A step of the walk has failed with err, an errno. Other failures than these will come again, or
+ * the entry has just been changed. */
+static void failed(struct walk *w, int err)
+{
+	w->starved |= err == EMFILE || err == ENFILE || err == ENOMEM;
+}
+
 /* Looks up the directory in which the walk is: a reference or NULL. */
 static struct obj *known_dir(struct walk *w)
 {
@@ -76,9 +87,12 @@ static struct obj *known_dir(struct walk *w)
 
 	for (unsigned i = 0; dir && i < w->depth; i++) {
 		struct obj *next = NULL;
+		int r = obj_lookup(t, dir, w->name[i], strlen(w->name[i]), &next, NULL);
 
-		if (obj_lookup(t, dir, w->name[i], strlen(w->name[i]), &next, NULL) < 0)
+		if (r < 0) {
+			failed(w, -r);
 			next = NULL;
+		}
 		obj_unref(t, dir);
 		dir = next;
 	}
@@ -92,10 +106,13 @@ static void take(struct walk *w, struct wanted *want)
 	struct obj *dir = known_dir(w);
 	struct obj_hint h;
 	struct statx st;
-	int fd = -1;
+	int fd = -1, r;
 
-	if (dir)
+	if (dir) {
 		fd = openat(dir->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+		if (fd < 0)
+			failed(w, errno);
+	}
 	if (fd >= 0 && !obj_is(w->s->t, fd, &want->id, &st)) {
 		close(fd);
 		fd = -1;
@@ -103,8 +120,11 @@ static void take(struct walk *w, struct wanted *want)
 	if (fd >= 0) {
 		obj_make_hint(w->s->t, &h, dir, name, strlen(name));
 		h.trail = want->trail; /* the object's handle keeps the bytes that clients have */
-		if (obj_intern(w->s->t, fd, &st, &h, &want->found) == 0)
+		r = obj_intern(w->s->t, fd, &st, &h, &want->found);
+		if (r == 0)
 			w->missing--;
+		else
+			failed(w, -r);
 	}
 	obj_unref(w->s->t, dir);
 }
@@ -143,13 +163,17 @@ static void enter(struct walk *w, int at, uint64_t ino)
 	struct statx st;
 	int dir = -1;
 
-	if (fd < 0)
+	if (fd < 0) {
+		failed(w, errno);
 		return;
+	}
 	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_SYNC_AS_STAT, STATX_BASIC_STATS, &st) == 0 &&
 		(w->mounts || obj_makedev(&st) == w->s->t->root_dev)) {
 		if (st.stx_ino != ino && !w->trail) /* a mount point */
 			look(w, st.stx_ino);
 		dir = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (dir < 0)
+			failed(w, errno);
 	}
 	close(fd);
 	if (dir < 0)
@@ -169,6 +193,7 @@ static void walk_dir(struct walk *w, int fd)
 	struct dirent *de;
 
 	if (!dir) {
+		failed(w, errno);
 		close(fd);
 		return;
 	}
@@ -198,6 +223,8 @@ static void walk(struct walk *w)
 	}
 	if (fd >= 0)
 		walk_dir(w, fd);
+	else
+		failed(w, errno);
 	obj_unref(w->s->t, root);
 }
 
@@ -212,7 +239,8 @@ static void follow_trail(struct seek *s, struct wanted *want, uint64_t reads, ui
 
 /* --- the thread ----------------------------------------------------------------------------- */
 
-/* Looks for the first n objects of s->batch. */
+/* Looks for the first n objects of s->batch. Objects that are not found count as missed, unless the
+ * walk was starved: then the next request for such an object asks for another sweep. */
 static void sweep(struct seek *s, unsigned n)
 {
 	struct walk w = {.s = s, .want = s->batch, .nwant = n, .reads = UINT64_MAX};
@@ -227,7 +255,8 @@ static void sweep(struct seek *s, unsigned n)
 		if (s->batch[i].found) {
 			s->batch[i].found = obj_unref(s->t, s->batch[i].found);
 		} else {
-			gone_add(&s->t->gone, s->t->key, &s->batch[i].id);
+			if (!w.starved)
+				gone_add(&s->missed, s->t->key, &s->batch[i].id);
 			missing++;
 		}
 	}
@@ -306,6 +335,18 @@ struct seek *seek_free(struct seek *s)
 	return NULL;
 }
 
+/* An object that was missed may exist all the same: it was renamed during the sweep, or is in a
+ * directory that could not be read at that time. */
+static void forget_missed_locked(struct seek *s)
+{
+	uint64_t now = clock_coarse_ns();
+
+	if (clock_age(now, s->missed_ns) <= MISSED_NS)
+		return;
+	gone_clear(&s->missed);
+	s->missed_ns = now;
+}
+
 static bool is_wanted_locked(const struct seek *s, const struct handle_id *id)
 {
 	for (unsigned i = 0; i < s->nwanted; i++)
@@ -336,10 +377,13 @@ int seek_find(struct seek *s, const struct handle_id *id, const struct handle_tr
 	if (!handle_id_lasts(id) || gone_has(&s->t->gone, s->t->key, id))
 		return -ESTALE;
 	pthread_mutex_lock(&s->lock);
+	forget_missed_locked(s);
 	asked = is_wanted_locked(s, id);
 	pthread_mutex_unlock(&s->lock);
 	if (asked)
 		return -EAGAIN;
+	if (gone_has(&s->missed, s->t->key, id))
+		return -ESTALE;
 	follow_trail(s, &want, TRAIL_READS, 0);
 	if (want.found) {
 		*out = want.found;

@@ -10,8 +10,12 @@
  * not found there was moved, or lies deeper than the trail. Then a thread goes through the whole
  * exported directory, once for all objects that are wanted at that time. Callers are told to come
  * again. The thread reads directories only, and keeps only wanted objects. It ends after a minute,
- * and rests for as long as it has worked. An object that a complete walk does not find is gone
- * (gone.h).
+ * and rests for as long as it has worked.
+ *
+ * An object that the thread does not find may exist all the same: a program renamed it meanwhile,
+ * the directory is too large for a minute, or the server's user may not read a part of it. So the
+ * result counts for ten minutes at most, and then the server looks again. If descriptors or memory
+ * were short, the result does not count at all, and callers are told to come again.
  *
  * An object is found when its number and time of birth are right, and its kernel handle as far as
  * known. If a handle has neither a birth nor a kernel handle, the server does not look: the number

@@ -35,9 +35,9 @@ struct linux_dirent64 {
 
 struct dir_stream {
 	TAILQ_ENTRY(dir_stream) link;
-	uint64_t dev, ino; /* of the directory, as handle_id */
-	uint64_t cookie;   /* position of the next entry */
-	uint64_t prev;	   /* position of the last one, for dir_back() */
+	struct handle_id id; /* of the directory */
+	uint64_t cookie;     /* position of the next entry */
+	uint64_t prev;	     /* position of the last one, for dir_back() */
 	uint64_t idle_ns;
 	int fd;
 	size_t len, pos, last; /* in buf: filled, next, last returned */
@@ -122,7 +122,7 @@ static struct dir_stream *take(struct dir_cache *dc, const struct obj *dir, uint
 
 	pthread_mutex_lock(&dc->lock);
 	TAILQ_FOREACH (ds, &dc->streams, link)
-		if (ds->ino == dir->id.ino && ds->dev == dir->id.dev && ds->cookie == cookie)
+		if (ds->cookie == cookie && handle_id_equal(&ds->id, &dir->id))
 			break;
 	if (ds) {
 		TAILQ_REMOVE(&dc->streams, ds, link);
@@ -134,9 +134,14 @@ static struct dir_stream *take(struct dir_cache *dc, const struct obj *dir, uint
 
 int dir_open(struct dir_cache *dc, const struct obj *dir, uint64_t cookie, struct dir_stream **out)
 {
-	struct dir_stream *ds = cookie ? take(dc, dir, cookie) : NULL;
+	struct dir_stream *ds = NULL;
 	int fd;
 
+	if (cookie) {
+		if (!obj_allowed(dir, R_OK)) /* the stream may be another caller's */
+			return -EACCES;
+		ds = take(dc, dir, cookie);
+	}
 	if (ds) {
 		*out = ds;
 		return 0;
@@ -155,8 +160,7 @@ int dir_open(struct dir_cache *dc, const struct obj *dir, uint64_t cookie, struc
 		close(fd);
 		return -ENOMEM;
 	}
-	ds->dev = dir->id.dev;
-	ds->ino = dir->id.ino;
+	ds->id = dir->id;
 	ds->cookie = ds->prev = cookie;
 	ds->fd = fd;
 	ds->len = ds->pos = ds->last = 0;

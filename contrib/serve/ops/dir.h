@@ -7,7 +7,7 @@
  * system's position of the next entry (d_off), to which the server can seek. Some file systems
  * promise positions only for a directory that stays open, and an open stream is faster. So streams
  * that stopped in the middle are kept: a call with the cookie where a stream stopped gets that
- * stream. A stream has one user at a time.
+ * stream. A stream has one user at a time, and serves every caller that may read the directory.
  *
  * Cookies 0, 1 and 2 are reserved (RFC 8881 section 18.23.3). Positions with these values are sent
  * as values that no file system uses.
@@ -35,7 +35,8 @@ struct dir_cache *dir_cache_free(struct dir_cache *dc);
 /* Closes streams that have been idle for longer than idle_ns. */
 void dir_cache_age(struct dir_cache *dc, uint64_t idle_ns);
 
-/* A stream of dir that stands at cookie (0: the beginning). 0 or -errno. */
+/* A stream of dir that stands at cookie (0: the beginning). 0 or -errno; -EACCES: the caller may
+ * not read dir. */
 int dir_open(struct dir_cache *dc, const struct obj *dir, uint64_t cookie, struct dir_stream **out);
 /* 1 and the next entry ("." and ".." are skipped), 0 at the end, or -errno. */
 int dir_next(struct dir_stream *ds, struct dir_entry *ent);

@@ -206,7 +206,7 @@ static uint32_t finish(struct serve *sv, struct obj *dir, const struct nfs_name 
 	if (status == NFS4_OK)
 		return NFS4_OK;
 	unlinkat(dir->fd, s->s, n->type == NFS_DIR ? AT_REMOVEDIR : 0);
-	obj_removed(sv->objs, n->o, NULL);
+	obj_removed(sv->objs, n->o);
 	n->o = obj_unref(sv->objs, n->o);
 	return status;
 }
@@ -264,7 +264,6 @@ uint32_t entry_remove(struct serve *sv, const struct client *by, struct obj *dir
 	const struct nfs_name *name, enum entry_kind only)
 {
 	struct entry_name s;
-	struct statx st;
 	struct obj *o;
 	uint32_t status = need_dir(dir);
 	int r;
@@ -273,7 +272,7 @@ uint32_t entry_remove(struct serve *sv, const struct client *by, struct obj *dir
 		status = entry_name(name, &s);
 	if (status != NFS4_OK)
 		return status;
-	r = obj_lookup(sv->objs, dir, name->s, name->len, &o, &st);
+	r = obj_lookup(sv->objs, dir, name->s, name->len, &o, NULL);
 	if (r < 0)
 		return nfs4_errno_status(r);
 	status = deleg_begin_use(&sv->state, o, by, DELEG_CHANGE);
@@ -282,9 +281,8 @@ uint32_t entry_remove(struct serve *sv, const struct client *by, struct obj *dir
 		if (r == 0) {
 			attr_touch(o);
 			fdcache_drop(sv->fds, o);
-			if (st.stx_nlink == 1)
+			if (obj_removed(sv->objs, o))
 				gone(sv, o);
-			obj_removed(sv->objs, o, &st);
 		}
 		deleg_end_use(&sv->state, o, DELEG_CHANGE);
 	}
@@ -318,7 +316,6 @@ uint32_t entry_rename(struct serve *sv, const struct client *by, struct obj *fro
 {
 	struct obj *moved, *old = NULL;
 	struct entry_name f, t;
-	struct statx st;
 	uint32_t status = need_dir(from_dir);
 	int r;
 
@@ -333,7 +330,7 @@ uint32_t entry_rename(struct serve *sv, const struct client *by, struct obj *fro
 	r = obj_lookup(sv->objs, from_dir, from->s, from->len, &moved, NULL);
 	if (r < 0)
 		return nfs4_errno_status(r);
-	if (obj_lookup(sv->objs, to_dir, to->s, to->len, &old, &st) < 0)
+	if (obj_lookup(sv->objs, to_dir, to->s, to->len, &old, NULL) < 0)
 		old = NULL;
 	*changed = old != moved;
 	status = begin_rename(sv, by, moved, old);
@@ -351,9 +348,8 @@ uint32_t entry_rename(struct serve *sv, const struct client *by, struct obj *fro
 		if (old) {
 			attr_touch(old);
 			fdcache_drop(sv->fds, old);
-			if (st.stx_nlink == 1)
+			if (obj_removed(sv->objs, old))
 				gone(sv, old);
-			obj_removed(sv->objs, old, NULL);
 		}
 	}
 	end_rename(sv, moved, old);

@@ -136,7 +136,7 @@ static uint32_t create_exclusive(struct serve *sv, struct obj *dir, const struct
 	if (tmp[0])
 		unlinkat(dir->fd, tmp, 0);
 	if (f->o)
-		obj_removed(sv->objs, f->o, NULL);
+		obj_removed(sv->objs, f->o);
 	f->o = obj_unref(sv->objs, f->o);
 	close(f->fd);
 	f->fd = -1;
@@ -165,7 +165,7 @@ static uint32_t try_create(struct serve *sv, struct obj *dir, const struct nfs_n
 	if (status != NFS4_OK) {
 		unlinkat(dir->fd, s, 0);
 		if (f->o)
-			obj_removed(sv->objs, f->o, NULL);
+			obj_removed(sv->objs, f->o);
 	}
 	return status;
 }
@@ -304,8 +304,8 @@ static int write_fully(int fd, const struct seg_list *data, uint64_t offset, siz
 
 			if (r < 0 && errno == EINTR)
 				continue;
-			if (r < 0)
-				return *done ? 0 : -errno;
+			if (r <= 0) /* 0: some file systems do so when they can write no more */
+				return *done ? 0 : r < 0 ? -errno : -EIO;
 			p += r;
 			*done += (size_t)r;
 		}
@@ -333,10 +333,10 @@ int file_write(struct serve *sv, struct obj *o, int fd, const struct seg_list *d
 	if (r < 0 || (stable == NFS_UNSTABLE && watched))
 		return r;
 	if (later && watched) {
-		stable_want_data(sv->stable, later, o);
+		stable_want_data(sv->stable, later, o, verf);
 		return 0;
 	}
-	return stable_sync_by(sv->stable, o, fd);
+	return stable_sync_by(sv->stable, o, fd, verf);
 }
 
 uint32_t file_may_use(const struct obj *o, bool write)

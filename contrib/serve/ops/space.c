@@ -105,8 +105,8 @@ static ssize_t write_some(int fd, const char *p, size_t n, off_t offset)
 
 		if (r < 0 && errno == EINTR)
 			continue;
-		if (r < 0)
-			return done ? (ssize_t)done : -errno;
+		if (r <= 0)
+			return done ? (ssize_t)done : r < 0 ? -errno : -EIO;
 		done += (size_t)r;
 	}
 	return (ssize_t)done;

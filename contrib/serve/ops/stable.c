@@ -342,6 +342,17 @@ static void collect_locked(struct stable *s, struct obj *o, struct job_list *job
 	}
 }
 
+/* Has a sync of the job's object failed since the job's data was written? The kernel reports a
+ * failed write-back once, so that sync may have had the only report about the data. */
+static bool is_lost_locked(struct stable *s, const struct stable_job *job)
+{
+	const struct stable_set *set = &job->set;
+	uint8_t verf[STABLE_VERF];
+
+	get_verf_locked(s, set->o[job->at], verf);
+	return set->data[job->at] && memcmp(verf, set->verf[job->at], STABLE_VERF) != 0;
+}
+
 /* The sync that jobs waited for has ended with r. A job with a further object goes back to the
  * queue. With an error, or without a further object, the job stays in jobs. */
 static void advance_locked(struct stable *s, int r, struct job_list *jobs)
@@ -352,6 +363,8 @@ static void advance_locked(struct stable *s, int r, struct job_list *jobs)
 		next = TAILQ_NEXT(job, link);
 		if (r < 0)
 			job->err = r;
+		else if (is_lost_locked(s, job))
+			job->err = -EIO;
 		job->at++;
 		if (job->done && (job->err || job->at == job->set.n))
 			continue; /* for end_locked() */
@@ -403,8 +416,10 @@ static void sync_locked(struct stable *s, struct obj *o, int fd)
 	pthread_mutex_lock(&s->lock);
 	o->syncing = false;
 	o->synced = r == 0;
-	if (r < 0)
+	if (r < 0) {
 		ndrop = failed_locked(s, o, drop);
+		collect_locked(s, o, &jobs); /* the next sync may succeed without their changes */
+	}
 	if (u)
 		u->due = false;
 	if (u && !u->writers && u->writes == writes)
@@ -431,13 +446,32 @@ static void sync_locked(struct stable *s, struct obj *o, int fd)
 
 int stable_sync(struct stable *s, struct obj *o)
 {
-	return stable_sync_by(s, o, -1);
+	return stable_sync_by(s, o, -1, NULL);
 }
 
-int stable_sync_by(struct stable *s, struct obj *o, int fd)
+/* Adds o to set, which has room. */
+static void set_add(struct stable_set *set, struct obj *o)
 {
-	struct stable_job job = {.set = {.n = 1, .o = {o}}};
+	set->data[set->n] = false;
+	set->o[set->n++] = o;
+}
 
+/* The i-th object of set has data that was written when its verifier was verf. */
+static void set_data(struct stable_set *set, unsigned i, const uint8_t verf[STABLE_VERF])
+{
+	if (set->data[i])
+		return; /* the verifier of the earliest data counts */
+	set->data[i] = true;
+	memcpy(set->verf[i], verf, STABLE_VERF);
+}
+
+int stable_sync_by(struct stable *s, struct obj *o, int fd, const uint8_t *verf)
+{
+	struct stable_job job = {0};
+
+	set_add(&job.set, o);
+	if (verf)
+		set_data(&job.set, 0, verf);
 	pthread_mutex_lock(&s->lock);
 	TAILQ_INSERT_TAIL(&s->queue, &job, link);
 	while (!job.ended) {
@@ -487,23 +521,27 @@ static void *worker(void *arg)
 void stable_want(struct stable *s, struct stable_set *set, struct obj *o)
 {
 	if (!s->async)
-		stable_want_data(s, set, o);
+		stable_want_data(s, set, o, NULL);
 }
 
-void stable_want_data(struct stable *s, struct stable_set *set, struct obj *o)
+void stable_want_data(struct stable *s, struct stable_set *set, struct obj *o, const uint8_t *verf)
 {
+	unsigned i = 0;
+
 	if (s->memory_dev && o->st_dev == s->memory_dev)
 		return;
-	for (unsigned i = 0; i < set->n; i++)
-		if (set->o[i] == o)
-			return;
-	if (set->n == STABLE_OBJS) {
-		int r = stable_sync(s, o);
+	while (i < set->n && set->o[i] != o)
+		i++;
+	if (i == STABLE_OBJS) {
+		int r = stable_sync_by(s, o, -1, verf);
 
 		set->err = r < 0 ? r : set->err;
 		return;
 	}
-	set->o[set->n++] = obj_ref(s->objs, o);
+	if (i == set->n)
+		set_add(set, obj_ref(s->objs, o));
+	if (verf)
+		set_data(set, i, verf);
 }
 
 void stable_finish(struct stable *s, struct stable_job *job)
@@ -518,7 +556,8 @@ void stable_finish(struct stable *s, struct stable_job *job)
 		return;
 	}
 	for (; job->at < job->set.n && !job->err; job->at++)
-		job->err = stable_sync(s, job_obj(job));
+		job->err = stable_sync_by(s, job_obj(job), -1,
+			job->set.data[job->at] ? job->set.verf[job->at] : NULL);
 	job_end(s, job);
 }
 

@@ -31,9 +31,11 @@
  * Answers leave from these threads, or from the thread of stable_finish(). They never leave from
  * the thread of stable_sync(), which may have a caller's identity.
  *
- * At most one sync of an object runs at a time, and all its waiters get its error. The change to
- * the file system remains. It is answered with the error all the same, because the server cannot
- * know whether the change will last.
+ * At most one sync of an object runs at a time. All its waiters get its error, and so do the
+ * waiters for the next sync: the kernel reports an error once, so the next sync may succeed
+ * although their changes are lost. For the same reason, data counts as stable only if no sync of
+ * the file has failed since its WRITE began. The change to the file system remains. It is answered
+ * with the error all the same, because the server cannot know whether the change will last.
  *
  * One lock guards everything here, and each object's `unstable`, `syncing` and `synced`. It is not
  * held over a sync, nor over done(). Inside it only the lock of the table of objects is taken.
@@ -60,7 +62,9 @@ struct stable;
 struct stable_set {
 	unsigned n;
 	struct obj *o[STABLE_OBJS]; /* referenced; synced in this order */
-	int err;		    /* error of an object that was synced at once */
+	bool data[STABLE_OBJS];	    /* with data, from when the object's verifier was verf */
+	uint8_t verf[STABLE_OBJS][STABLE_VERF];
+	int err; /* error of an object that was synced at once */
 };
 
 struct stable_job {
@@ -92,8 +96,10 @@ bool stable_write_alone(struct stable *s, struct obj *o, uint8_t verf[STABLE_VER
 void stable_forget(struct stable *s, struct obj *o);
 /* Syncs o, with its data, and waits for it. 0 or -errno; any thread. */
 int stable_sync(struct stable *s, struct obj *o);
-/* The same, through the caller's descriptor of o if none is kept. */
-int stable_sync_by(struct stable *s, struct obj *o, int fd);
+/* The same, through the caller's descriptor of o (-1: any) if none is kept. verf: of the WRITE
+ * whose data is to become stable, or NULL. -EIO, too, if another sync has failed since the WRITE
+ * began: that sync may have had the kernel's only report about the data. */
+int stable_sync_by(struct stable *s, struct obj *o, int fd, const uint8_t *verf);
 /* Was o, as known here, synced in this run, and did the last sync succeed? Changes of an earlier
  * run, or before a failed sync, may not be stable. */
 bool stable_synced(struct stable *s, const struct obj *o);
@@ -104,8 +110,9 @@ void stable_age(struct stable *s, uint64_t idle_ns);
 
 /* Adds o to set, unless it is there. */
 void stable_want(struct stable *s, struct stable_set *set, struct obj *o);
-/* The same for data of o, between stable_write_begin() and a sync; also if s is async. */
-void stable_want_data(struct stable *s, struct stable_set *set, struct obj *o);
+/* The same for data of o, between stable_write_begin() and a sync; also if s is async. verf as in
+ * stable_sync_by(). */
+void stable_want_data(struct stable *s, struct stable_set *set, struct obj *o, const uint8_t *verf);
 /* Syncs the objects of job->set, and calls job->done once, here or on another thread, with 0 or
  * -errno. The set is then empty. */
 void stable_finish(struct stable *s, struct stable_job *job);

@@ -94,6 +94,7 @@ void client_unref(struct state *s, struct client *c)
 	if (!last)
 		return;
 	share_put(&s->share, c->holder);
+	pthread_mutex_destroy(&c->nlm_lock);
 	pthread_mutex_destroy(&c->lock);
 	free(c->tab);
 	free(c->owner);

@@ -63,6 +63,7 @@ static struct client *client_new_locked(struct state *s, const struct rpc_cred *
 		return NULL;
 	}
 	pthread_mutex_init(&c->lock, NULL);
+	pthread_mutex_init(&c->nlm_lock, NULL);
 	memcpy(c->owner, a->ownerid.data, a->ownerid.len);
 	c->owner_len = a->ownerid.len;
 	memcpy(c->verf, a->verf, sizeof(c->verf));

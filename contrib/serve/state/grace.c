@@ -130,7 +130,9 @@ static int print_entries_locked(struct grace *g, FILE *f)
 			fprintf(f, "%02x", e->owner[i]);
 		fputc('\n', f);
 	}
-	return fflush(f) == 0 && fsync(fileno(f)) == 0 ? 0 : -errno;
+	if (fflush(f) != 0 || fsync(fileno(f)) != 0)
+		return -errno;
+	return ferror(f) ? -EIO : 0; /* a write of an earlier buffer, whose errno is lost */
 }
 
 /* Makes the file that replaces the record, with its content on stable storage. */
@@ -149,7 +151,8 @@ static int write_new_locked(struct grace *g, const char *tmp)
 		r = -ENOMEM;
 	} else {
 		r = print_entries_locked(g, f);
-		fclose(f);
+		if (fclose(f) != 0 && r == 0)
+			r = -errno;
 	}
 	if (r < 0)
 		unlink(tmp);

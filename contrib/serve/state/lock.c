@@ -112,9 +112,7 @@ static uint32_t grant_locked(struct state *s, struct client *c, const struct rpc
 	if (!*st)
 		status = owner_state_locked(s, c, by, o, op, owner, st, undo);
 	if (status == NFS4_OK)
-		status = ranges_clear_others_locked(o, *st, w);
-	if (status == NFS4_OK)
-		status = ranges_add_locked(*st, w);
+		status = ranges_add_locked(o, *st, w);
 	if (status == NFS4_OK)
 		waiter_remove(s, c, o, owner, w);
 	return status;

@@ -74,41 +74,59 @@ bool ranges_free_locked(struct obj *o, uint64_t clientid, const struct nfs4_opaq
 	return !ranges_conflict_locked(o, clientid, owner, w, &range);
 }
 
-uint32_t ranges_clear_locked(struct st *st, uint64_t first, uint64_t last)
+/* Allows st's next change to add ranges, and makes room for them. */
+static uint32_t make_room(struct st *st)
 {
-	uint32_t before = st->ranges.n;
-
-	if (!may_grow(st) && lock_ranges_splits(&st->ranges, first, last))
-		return NFS4ERR_SERVERFAULT;
-	if (lock_ranges_clear(&st->ranges, first, last))
-		return NFS4ERR_DELAY;
-	recount(st, before);
-	return NFS4_OK;
-}
-
-uint32_t ranges_add_locked(struct st *st, const struct lock_want *w)
-{
-	uint32_t before = st->ranges.n;
-
 	if (!may_grow(st)) /* waiting does not help an owner that has too many itself */
 		return NFS4ERR_SERVERFAULT;
-	if (lock_ranges_set(&st->ranges, w->first, w->last, lock_type_writes(w->type)))
-		return NFS4ERR_DELAY;
-	recount(st, before);
-	return NFS4_OK;
+	return lock_ranges_reserve(&st->ranges) ? NFS4ERR_DELAY : NFS4_OK;
 }
 
-uint32_t ranges_clear_others_locked(struct obj *o, const struct st *mine, const struct lock_want *w)
+/* There is room. */
+static void clear(struct st *st, uint64_t first, uint64_t last)
+{
+	uint32_t before = st->ranges.n;
+
+	lock_ranges_clear(&st->ranges, first, last);
+	recount(st, before);
+}
+
+uint32_t ranges_clear_locked(struct st *st, uint64_t first, uint64_t last)
+{
+	uint32_t status = NFS4_OK;
+
+	if (lock_ranges_splits(&st->ranges, first, last))
+		status = make_room(st);
+	if (status == NFS4_OK)
+		clear(st, first, last);
+	return status;
+}
+
+/* Is st another lock state of mine's owner, through another open? */
+static bool is_other(const struct st *st, const struct st *mine)
 {
 	const struct nfs4_opaque owner = {mine->owner, mine->owner_len};
-	uint32_t status = NFS4_OK;
+
+	return st != mine && st->kind == ST_LOCK && st_is_of(st, mine->client->id, &owner);
+}
+
+uint32_t ranges_add_locked(struct obj *o, struct st *mine, const struct lock_want *w)
+{
+	uint32_t status = make_room(mine), before = mine->ranges.n;
 	struct st *st;
 
 	LIST_FOREACH (st, &o->states, obj_link)
-		if (st != mine && st->kind == ST_LOCK && status == NFS4_OK &&
-			st_is_of(st, mine->client->id, &owner))
-			status = ranges_clear_locked(st, w->first, w->last);
-	return status;
+		if (status == NFS4_OK && is_other(st, mine) &&
+			lock_ranges_splits(&st->ranges, w->first, w->last))
+			status = make_room(st);
+	if (status != NFS4_OK)
+		return status;
+	LIST_FOREACH (st, &o->states, obj_link)
+		if (is_other(st, mine))
+			clear(st, w->first, w->last);
+	lock_ranges_set(&mine->ranges, w->first, w->last, lock_type_writes(w->type));
+	recount(mine, before);
+	return NFS4_OK;
 }
 
 bool ranges_held_locked(struct obj *o, const struct client *c, const struct nfs4_opaque *owner)

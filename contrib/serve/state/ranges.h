@@ -27,13 +27,11 @@ bool ranges_free_locked(struct obj *o, uint64_t clientid, const struct nfs4_opaq
 	const struct lock_want *w);
 /* Has owner any range of o? */
 bool ranges_held_locked(struct obj *o, const struct client *c, const struct nfs4_opaque *owner);
-/* Both: NFS4_OK; NFS4ERR_SERVERFAULT: st has as many as it may have; NFS4ERR_DELAY: out of memory.
- */
-uint32_t ranges_add_locked(struct st *st, const struct lock_want *w);
+/* The first gives mine the range w, and clears the range in other lock states of mine's owner,
+ * through other opens of o: ranges of one owner never overlap. Both: NFS4_OK; NFS4ERR_SERVERFAULT:
+ * a state has as many ranges as it may have; NFS4ERR_DELAY: out of memory. After a failure the
+ * owner has the same ranges as before. */
+uint32_t ranges_add_locked(struct obj *o, struct st *mine, const struct lock_want *w);
 uint32_t ranges_clear_locked(struct st *st, uint64_t first, uint64_t last);
-/* Clears w's range in other lock states of mine's owner, through other opens: ranges of one owner
- * never overlap. Returns as ranges_clear_locked() does. */
-uint32_t ranges_clear_others_locked(
-	struct obj *o, const struct st *mine, const struct lock_want *w);
 
 #endif

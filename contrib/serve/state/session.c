@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "transport/clock.h"
+
 static unsigned bucket(const struct nfs4_sessionid *id)
 {
 	uint32_t n;
@@ -152,6 +154,20 @@ void session_set_back(struct session *ses, struct rpc_xprt *x)
 	pthread_mutex_unlock(&ses->lock);
 	if (old)
 		rpc_xprt_unref(old);
+}
+
+bool session_try_back(struct session *ses)
+{
+	uint64_t now = clock_coarse_ns();
+	bool again;
+
+	pthread_mutex_lock(&ses->lock);
+	again = ses->cb_wanted && ses->cb_xprt && !ses->cb_down && !ses->cb_proved &&
+		!ses->cb_busy && clock_age(now, ses->cb_again_ns) > NSEC_PER_SEC;
+	if (again)
+		ses->cb_again_ns = now;
+	pthread_mutex_unlock(&ses->lock);
+	return again;
 }
 
 void session_conn_down(struct state *s, struct rpc_xprt *x)

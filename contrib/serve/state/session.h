@@ -69,9 +69,10 @@ struct session {
 	struct notices notices; /* to be sent when the slot is free */
 	unsigned nnotices;
 	bool cb_busy;
-	bool cb_wanted; /* the client asked for a backchannel */
-	bool cb_down;	/* and the last probe failed, or the connection is gone */
-	bool cb_proved; /* the client has answered over this connection */
+	bool cb_wanted;	      /* the client asked for a backchannel */
+	bool cb_down;	      /* and the last probe failed, or the connection is gone */
+	bool cb_proved;	      /* the client has accepted a CB_SEQUENCE over this connection */
+	uint64_t cb_again_ns; /* when session_try_back() said so; 0: never */
 };
 
 /* Puts a new session of c into the tables, which have its first reference; state->lock is held. */
@@ -88,6 +89,9 @@ uint32_t session_destroy(
 	struct state *s, const struct rpc_cred *cred, const struct nfs4_sessionid *id);
 /* Makes x (may be NULL: none) the connection for callbacks. */
 void session_set_back(struct session *ses, struct rpc_xprt *x);
+/* Is the backchannel to be probed again, because the client has answered, but not accepted a
+ * CB_SEQUENCE? At most once a second. */
+bool session_try_back(struct session *ses);
 /* x is gone: no callback goes over it any more. */
 void session_conn_down(struct state *s, struct rpc_xprt *x);
 

@@ -218,23 +218,25 @@ static bool do_test(struct nlm_call *c)
 
 /* Notes the number of the host's status monitor. Another number than before: the host has
  * restarted, and the holders of its locks are gone. told: the host itself says so; otherwise a
- * first number means nothing. True: the locks are free now. */
+ * first number means nothing. True: the locks are free now. Other calls with that number wait until
+ * the locks are free, so that no lock of theirs is dropped with the old ones. */
 static bool note_state(struct serve *sv, struct client *host, uint32_t number, bool told)
 {
-	struct state *s = &sv->state;
+	bool restarted;
 	uint32_t before;
 
 	if (number == 0 && !told) /* the host has no status monitor */
 		return false;
-	pthread_mutex_lock(&s->lock);
+	pthread_mutex_lock(&host->nlm_lock);
 	before = host->nlm_state;
 	host->nlm_state = number;
-	pthread_mutex_unlock(&s->lock);
-	if ((before == 0 && !told) || (before && before == number))
-		return false;
-	log_ctrl("%s has restarted: its locks are free", host->who);
-	client_drop_states(s, host);
-	return true;
+	restarted = before ? before != number : told;
+	if (restarted) {
+		log_ctrl("%s has restarted: its locks are free", host->who);
+		client_drop_states(&sv->state, host);
+	}
+	pthread_mutex_unlock(&host->nlm_lock);
+	return restarted;
 }
 
 /* May the host lock? reclaim: again, the same lock as before a restart of this server; otherwise

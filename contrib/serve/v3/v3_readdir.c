@@ -138,7 +138,7 @@ uint32_t v3_readdir(struct v3_call *c, const struct nfs3_args *args)
 
 	v3_post_op(c->o, &dir);
 	c->res.u.readdir.dir = dir;
-	if (!obj_allowed(c->o, R_OK))
+	if (a->cookie < COOKIE_DOTDOT && !obj_allowed(c->o, R_OK)) /* dir_open() comes later */
 		return NFS4ERR_ACCESS;
 	if (a->cookie && memcmp(a->verf, cookie_verf, sizeof(cookie_verf)) != 0)
 		return NFS4ERR_BAD_COOKIE;

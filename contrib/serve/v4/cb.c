@@ -6,7 +6,8 @@
  * The server probes the backchannel after a session with one was made, or a connection was bound to
  * it: CB_NULL, then a CB_COMPOUND of only CB_SEQUENCE. Until both are answered, SEQUENCE reports
  * nothing about the backchannel. If a call fails, SEQUENCE reports SEQ4_STATUS_CB_PATH_DOWN.
- * Afterwards the backchannel carries CB_NOTIFY_LOCK, CB_RECALL and CB_GETATTR.
+ * Afterwards the backchannel carries CB_NOTIFY_LOCK, CB_RECALL and CB_GETATTR. A client that has
+ * never answered CB_SEQUENCE with NFS4_OK gets no delegation, and its OPENs probe again.
  *
  * A session's backchannel has one slot. One call runs at a time, and a bounded number of notices
  * waits in the session. A notice that cannot be sent is dropped. A client that waits for a lock
@@ -77,7 +78,6 @@ static void callback_end(struct callback *cb, const char *why)
 			check_notice(cb, NULL);
 		pthread_mutex_lock(&ses->lock);
 		ses->cb_down = why != NULL;
-		ses->cb_proved |= !why;
 		pthread_mutex_unlock(&ses->lock);
 		if (why)
 			log_info("client %s: the backchannel does not work: %s", ses->client->who,
@@ -253,10 +253,12 @@ static void sequence_done(struct rpc_call *call, int error, struct xdr_in *res)
 
 	/* The sequence ID is used up if the client took it now, or says that it did so before. With
 	 * any other status the ID stays unused, but the answer shows that the path works. For
-	 * example, a client answers NFS4ERR_DELAY while it is setting up its session. */
+	 * example, a client answers NFS4ERR_DELAY while it is setting up its session. Only NFS4_OK
+	 * shows that the client would obey a recall. */
 	if (!why && (status == NFS4_OK || is_taken(status))) {
 		pthread_mutex_lock(&cb->ses->lock);
 		cb->ses->cb_seq = cb->seq;
+		cb->ses->cb_proved |= status == NFS4_OK;
 		pthread_mutex_unlock(&cb->ses->lock);
 	}
 	if (!why && !is_taken(status))

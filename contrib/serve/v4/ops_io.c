@@ -195,12 +195,15 @@ uint32_t op_read(struct compound *c, const struct nfs4_args *args)
 
 /* Puts a piece of the file's data. READ_PLUS has no item that may be placed in a Write chunk (RFC
  * 8267 section 6). So if the request has one, or no more payload can be named, the data goes into
- * the reply itself. Only the first piece of data may do so. *got 0: no more fits. */
+ * the reply itself. Only the first piece of data may do so. *got 0: no piece was put, because no
+ * more fits, or because another client has cut the file at pos or before (*eof). */
 static uint32_t put_data_piece(struct compound *c, int fd, uint64_t pos, uint32_t len, bool first,
 	uint32_t *got, bool *eof)
 {
 	struct nfs4_content piece = {.what = NFS4_CONTENT_DATA, .offset = pos};
+	size_t mark = c->out->len;
 	struct statx st;
+	uint32_t status;
 	int r;
 
 	*got = 0;
@@ -213,26 +216,32 @@ static uint32_t put_data_piece(struct compound *c, int fd, uint64_t pos, uint32_
 			return nfs4_errno_status(r);
 		*got = piece.data.len;
 		c->inline_max -= *got;
-		nfs4_put_content(c->out, &piece);
+		if (*got)
+			nfs4_put_content(c->out, &piece);
 		return NFS4_OK;
 	}
 	if (!first)
 		return NFS4_OK;
 	xdr_put_u32(c->out, NFS4_CONTENT_DATA);
 	xdr_put_u64(c->out, pos);
-	return put_data_inline(c, fd, pos, len, got, eof);
+	status = put_data_inline(c, fd, pos, len, got, eof);
+	if (status == NFS4_OK && !*got)
+		c->out->len = mark;
+	return status;
 }
 
-/* Puts the pieces of [pos, end). *n: their number; *done: the end of the last one. */
-static uint32_t put_pieces(
-	struct compound *c, int fd, uint64_t pos, uint64_t end, uint32_t *n, uint64_t *done)
+/* Puts the pieces of [pos, end). *n: their number; *done: the end of the last one; *eof: the file
+ * was found to end there. */
+static uint32_t put_pieces(struct compound *c, int fd, uint64_t pos, uint64_t end, uint32_t *n,
+	uint64_t *done, bool *eof)
 {
 	struct nfs4_content hole = {.what = NFS4_CONTENT_HOLE};
 	uint32_t status = NFS4_OK, got, ndata = 0;
 	uint64_t next;
-	bool behind, eof = false;
+	bool behind;
 
-	for (*n = 0; pos < end && status == NFS4_OK && !eof; pos += got) {
+	*eof = false;
+	for (*n = 0; pos < end && status == NFS4_OK && !*eof; pos += got) {
 		/* without support for SEEK_DATA the file has no holes */
 		if (space_seek(fd, pos, false, &next, &behind) < 0)
 			next = pos;
@@ -251,8 +260,8 @@ static uint32_t put_pieces(
 		}
 		if (space_seek(fd, pos, true, &next, &behind) < 0 || next > end || next <= pos)
 			next = end;
-		status = put_data_piece(
-			c, fd, pos, (uint32_t)(next - pos), ndata++ == 0, &got, &eof);
+		status =
+			put_data_piece(c, fd, pos, (uint32_t)(next - pos), ndata++ == 0, &got, eof);
 		*n += got > 0;
 		if (!got)
 			break;
@@ -270,6 +279,7 @@ uint32_t op_read_plus(struct compound *c, const struct nfs4_args *args)
 	struct statx st;
 	struct io io;
 	size_t head;
+	bool eof;
 	int r = 0;
 
 	status = io_begin_current(c, &a->stateid, false, &io);
@@ -282,10 +292,10 @@ uint32_t op_read_plus(struct compound *c, const struct nfs4_args *args)
 			end = st.stx_size - a->offset < count ? st.stx_size : a->offset + count;
 		nfs4_put_read_plus_res(c->out, NFS4_OK, &res);
 		head = c->out->len;
-		status = put_pieces(c, io.fd, a->offset, end, &n, &done);
-		if (status == NFS4_OK && n == 0 && done < end)
+		status = put_pieces(c, io.fd, a->offset, end, &n, &done, &eof);
+		if (status == NFS4_OK && n == 0 && done < end && !eof)
 			status = NFS4ERR_REP_TOO_BIG;
-		xdr_patch_u32(c->out, head - 8, done >= st.stx_size);
+		xdr_patch_u32(c->out, head - 8, eof || done >= st.stx_size);
 		xdr_patch_u32(c->out, head - 4, n);
 	}
 	io_end(c, &io);

@@ -16,6 +16,7 @@
 #include "contrib/serve/ops/stable.h"
 #include "contrib/serve/state/client.h"
 #include "contrib/serve/state/open.h"
+#include "contrib/serve/state/session.h"
 #include "contrib/serve/v4/ops.h"
 #include "contrib/serve/v4/ops_io.h"
 
@@ -270,6 +271,10 @@ uint32_t op_open(struct compound *c, const struct nfs4_args *args)
 		c->opened_sid = sid;
 	}
 	put_open(c, a, &op, &sid);
+	if (!c->probe && session_try_back(c->session)) {
+		session_ref(c->session);
+		c->probe = c->session;
+	}
 	set_current(c, op.f.o);
 	if (op.f.st_good)
 		remember_stat(c, op.f.o, &op.f.st);
