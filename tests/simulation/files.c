@@ -184,6 +184,27 @@ int open(const char *path, int flags, ...)
 	return open64(path, flags, mode);
 }
 
+/* A file with a name that is free, in place of the last six letters of path. */
+int mkostemp64(char *path, int flags)
+{
+	char *letters = path + strlen(path) - 6;
+	int fd;
+
+	if (!paths_ours(AT_FDCWD, path))
+		return REAL(mkostemp64)(path, flags);
+	do {
+		for (int i = 0; i < 6; i++)
+			letters[i] = (char)('a' + sched_choose(26));
+		fd = open64(path, O_RDWR | O_CREAT | O_EXCL | flags, 0600);
+	} while (fd < 0 && errno == EEXIST);
+	return fd;
+}
+
+int mkostemp(char *path, int flags)
+{
+	return mkostemp64(path, flags);
+}
+
 /* --- reading and writing ---------------------------------------------------------------------- */
 
 static bool reads(const struct description *d)
