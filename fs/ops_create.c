@@ -71,19 +71,19 @@ static void create_reply(struct request *r)
 	struct nfs_op *op = &r->batch.first.op;
 	bool late = op->u.open.times_left;
 	struct inode *ino = r->inode;
-	uint64_t asked = r->u.open.asked ? r->u.open.asked : clock_ns();
+	uint64_t alone = deleg_note(r->fs, ino, op, r->born);
+	uint64_t asked = r->u.open.found ? alone : clock_ns();
 	struct fs *fs = r->fs;
 	struct file *f = r->file;
 	struct fuse_entry_param e;
 	struct fuse_file_info fi;
 	fuse_req_t fuse;
 
-	deleg_note(fs, ino, op, r->born);
 	entry_note_attr(fs, ino, &op->u.open.attr, asked);
 	if (op->u.open.have_access)
 		inode_note_access(ino, &r->batch.cred, op->u.open.want, op->u.open.allowed, asked);
 	entry_fill(fs, r->dir, r->name, ino, &op->u.open.attr, asked, clock_ns(),
-		r->u.open.asked ? r->born : asked, &e);
+		r->u.open.found ? r->born : asked, &e);
 	fi = file_info(fs, f, &op->u.open.attr, asked);
 	if (late) {
 		opening_settle_begin(ino);
@@ -131,6 +131,7 @@ static void create_cut_done(struct request *r)
 		return;
 	}
 	inode_told_cut(ino, 0);
+	r->u.open.found = false; /* these are the attributes that this request has made */
 	r->batch.first.op.u.open.attr = op->u.setattr.attr;
 	create_reply(r);
 }
@@ -146,7 +147,6 @@ static void create_cut(struct request *r)
 	op->u.setattr.open = r->file->open;
 	written_cut_begin(&r->inode->written, &r->cut);
 	inode_touch(r->inode);
-	r->u.open.asked = clock_ns();
 	late_begin(r, r->inode, 0, UINT64_MAX);
 	request_submit(r, create_cut_done);
 }
@@ -195,10 +195,11 @@ static void create_done(struct request *r)
 		close_file(fs, f, r, -ENOMEM);
 		return;
 	}
-	/* the file may have been there: then other requests may have changed the file since the
-	 * server answered, and the attributes are those of the time of the question */
-	r->u.open.asked = inode_has_attr(ino) ? r->born : 0;
-	inode_touch(ino);
+	/* Of a file that is known here this request has made nothing. Other requests may have
+	 * changed the file since the server answered. */
+	r->u.open.found = inode_has_attr(ino);
+	if (!r->u.open.found)
+		inode_touch(ino);
 	r->inode = inode_ref(ino);
 	opening_begin(fs, ino);
 	file_opened(fs, f, ino, op->u.open.open);

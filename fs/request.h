@@ -196,10 +196,9 @@ struct request {
 		struct {
 			struct part *access; /* asks for the right that OPEN does not tell */
 			struct part *cut;    /* truncates again the file that CREATE opened */
-			uint64_t asked;	     /* of CREATE: when the server was asked for the
-					      * attributes; 0: they count from the answer on */
 			unsigned drops;	     /* of the file's cache, before OPEN */
 			bool again; /* the kernel has looked the path up again after ESTALE */
+			bool found; /* CREATE: the file was known here already */
 			bool alone; /* opened without the server, and without attributes */
 		} open;
 		struct {
