@@ -454,3 +454,16 @@ bool dirty_overlaps(struct dirty_file *d, uint64_t off, uint64_t len)
 			return true;
 	return false;
 }
+
+bool dirty_unstable_since(struct dirty_file *d, uint64_t off, uint64_t len, uint64_t until)
+{
+	uint64_t end = len > UINT64_MAX - off ? UINT64_MAX : off + len;
+	struct dirty_extent *x;
+
+	if (!dirty_bytes(d, DIRTY_UNSTABLE))
+		return false;
+	for (x = at_or_behind(d, off); x && x->off < end; x = RB_NEXT(dirty_tree, &d->tree, x))
+		if (x->state == DIRTY_UNSTABLE && x->sent <= until)
+			return true;
+	return false;
+}

@@ -191,6 +191,9 @@ bool written_is_one(struct written *f, bool whole);
 struct written *writeback_find(struct writeback *all, const struct nfs_fh *fh);
 /* Does any NEW or WRITING data lie in [off, off + len)? */
 bool written_overlaps(struct written *f, uint64_t off, uint64_t len);
+/* May the server have lost data in [off, off + len) that it has taken? The connection was lost
+ * since, so another run of the server may answer, and no COMMIT has told whether that is so. */
+bool written_may_be_lost(struct written *f, uint64_t off, uint64_t len);
 /* Another operation has changed [off, off + len) (len UINT64_MAX: all behind off). Data there that
  * the server had at `since` must not be written again. */
 void written_cut(struct written *f, uint64_t off, uint64_t len, uint64_t since);
@@ -234,6 +237,8 @@ void writeback_redo(struct written *f);
  * that it be written again. No program waits. Any thread; does not wait. */
 void writeback_commit(struct written *f);
 
+/* The connection to the server is lost, at this moment. Any thread; takes no lock. */
+void writeback_connection_lost(struct writeback *all);
 /* Call about once a second. */
 void writeback_tick(struct writeback *all);
 /* Starts WRITEs and COMMITs for all data. True: some is left. */

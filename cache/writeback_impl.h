@@ -41,6 +41,7 @@ struct writeback {
 	atomic_size_t limit; /* if 0, constant */
 	atomic_size_t used;
 	struct nfs_client *client;
+	_Atomic uint64_t lost_at; /* when the connection was lost last, on clock_ns(); 0: never */
 	uint32_t wsize;
 	struct batch_pool parts;
 	struct writeback_stats stats;

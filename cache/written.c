@@ -58,6 +58,24 @@ bool written_overlaps(struct written *f, uint64_t off, uint64_t len)
 	return overlaps;
 }
 
+bool written_may_be_lost(struct written *f, uint64_t off, uint64_t len)
+{
+	uint64_t lost_at = f->all ? atomic_load(&f->all->lost_at) : 0;
+	bool may;
+
+	if (!lost_at || !dirty_bytes(&f->dirty, DIRTY_UNSTABLE))
+		return false;
+	pthread_mutex_lock(&f->lock);
+	may = dirty_unstable_since(&f->dirty, off, len, lost_at);
+	pthread_mutex_unlock(&f->lock);
+	return may;
+}
+
+void writeback_connection_lost(struct writeback *all)
+{
+	atomic_store(&all->lost_at, clock_ns());
+}
+
 bool written_is_one(struct written *f, bool whole)
 {
 	uint64_t fresh = dirty_bytes(&f->dirty, DIRTY_NEW), gen;

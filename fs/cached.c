@@ -191,8 +191,11 @@ static void look(struct request *r)
 		request_end(r, -EINTR);
 	} else if (found == CACHE_PENDING) {
 		stats_add(&stats->joined, 1);
-	} else if (found == CACHE_HIT && (order_overtaken(r) || ends_too_early(f, r->u.io.offset,
-									r->batch.data.len, &hit))) {
+	} else if (found == CACHE_HIT &&
+		   (order_overtaken(r) ||
+			   written_may_be_lost(
+				   &f->inode->written, r->u.io.offset, r->batch.data.len) ||
+			   ends_too_early(f, r->u.io.offset, r->batch.data.len, &hit))) {
 		cache_hit_end(&hit);
 		r->next(r);
 	} else if (found == CACHE_HIT) {

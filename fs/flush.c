@@ -317,10 +317,17 @@ bool flush_before_read(struct inode *ino, uint64_t off, uint32_t len)
 {
 	struct written *w = &ino->written;
 
+	if (written_may_be_lost(w, off, len))
+		return true;
 	if (!written_dirty(w))
 		return false;
 	return written_overlaps(w, off, len) ||
 	       (written_end(w) > off + len && filechange_size(&ino->data.change) < off + len);
+}
+
+enum written_level flush_kept_level(struct inode *ino, uint64_t off, uint64_t len)
+{
+	return written_may_be_lost(&ino->written, off, len) ? STABLE : WRITTEN;
 }
 
 uint64_t flush_size(struct inode *ino, uint64_t size, uint64_t asked)

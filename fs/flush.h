@@ -42,10 +42,13 @@ bool flush_waits_then(struct request *r, struct inode *ino, enum written_level l
  * False: there may be room already, or there will be none. */
 bool flush_waits_room(struct request *r, request_step_fn *next);
 
-/* Must a READ of [off, off + len) wait? True if bytes of the range are not on the server. True if
- * the file may end within the range on the server, but not in the kernel: the READ would cut the
- * file short. */
+/* Must a READ of [off, off + len) wait? True if bytes of the range are not on the server, or may be
+ * no more, since the server may have restarted. True if the file may end within the range on the
+ * server, but not in the kernel: the READ would cut the file short. */
 bool flush_before_read(struct inode *ino, uint64_t off, uint32_t len);
+/* The level for flush_waits() at which the server has the data in [off, off + len), also if it has
+ * restarted since it took the data. */
+enum written_level flush_kept_level(struct inode *ino, uint64_t off, uint64_t len);
 /* The server, asked at `asked`, has told `size`. Returns the size to tell the kernel, which knows
  * the writes that are not on the server now, or were not then. */
 uint64_t flush_size(struct inode *ino, uint64_t size, uint64_t asked);

@@ -147,6 +147,14 @@ static void ask_again(struct request *r)
 		ask(r);
 }
 
+/* Has the server perhaps restarted, so that r has brought bytes from before a write of this mount?
+ */
+static bool may_be_lost(struct request *r)
+{
+	return written_may_be_lost(&r->file->inode->written, r->u.io.offset, r->batch.data.len) &&
+	       r->u.io.again++ < AGAIN_OWN;
+}
+
 static void read_step(struct request *r)
 {
 	struct part *p;
@@ -166,7 +174,7 @@ static void read_step(struct request *r)
 	}
 	/* up to the first gap: a file that grew meanwhile may have data behind its former end */
 	n = batch_done_bytes(&r->batch);
-	if (order_overtaken(r)) {
+	if (order_overtaken(r) || may_be_lost(r)) {
 		nfs_read_let_go(&r->batch.first.op);
 		read_begin(r);
 	} else if (must_ask_again(r, n)) {
@@ -227,7 +235,8 @@ static void read_begin(struct request *r)
 	if (!(r->u.io.flags & O_DIRECT) && order_read_waits(r, read_begin))
 		return;
 	if (!flush_before_read(ino, r->u.io.offset, r->batch.data.len) ||
-		!flush_waits(r, ino, WRITTEN, read_flushed))
+		!flush_waits(r, ino, flush_kept_level(ino, r->u.io.offset, r->batch.data.len),
+			read_flushed))
 		read_flushed(r);
 }
 

@@ -178,7 +178,8 @@ static void getattr_begin(struct request *r)
 
 	if (settles)
 		inode_touch(r->inode);
-	if (!flush_waits_then(r, r->inode, WRITTEN, settles ? &now : NULL, getattr_flushed))
+	if (!flush_waits_then(r, r->inode, flush_kept_level(r->inode, 0, UINT64_MAX),
+		    settles ? &now : NULL, getattr_flushed))
 		getattr_flushed(r);
 }
 

@@ -63,6 +63,7 @@ static void connection(void *ctx, enum nfs_connection what)
 		announce_silence(ctx, false);
 		break;
 	case NFS_CONNECTION_LOST: /* the transport has logged the reason */
+		writeback_connection_lost(fs->writeback);
 		atomic_store(&fs->lost_since, clock_ns());
 		break;
 	case NFS_CONNECTION_BACK:

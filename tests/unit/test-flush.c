@@ -13,6 +13,7 @@
 
 #include "fs/opening.h"
 #include "fs/ops.h"
+#include "fs/upcall.h"
 #include "tests/unit/fs-fixture.h"
 #include "tests/unit/kernel-file.h"
 
@@ -518,11 +519,30 @@ static void what_is_written_meanwhile_counts(void **state)
 	assert_int_equal(attr.size, 200);
 }
 
+/* The server may have lost data that no COMMIT has made safe: it is asked before a read. */
+static void a_read_after_a_lost_connection_commits_first(void **state)
+{
+	assert_int_equal(kernel_write(node, fh, 0, data, 5000, O_RDWR), 5000);
+	assert_int_equal(kernel_read(node, fh, 0, back, 5000), 5000);
+	assert_int_equal(count(NFS_WRITE), 1);
+	assert_int_equal(count(NFS_COMMIT), 0);
+	upcalls.connection(fs, NFS_CONNECTION_LOST);
+	upcalls.connection(fs, NFS_CONNECTION_BACK);
+	fake_knobs.verf = 7;
+	assert_int_equal(kernel_read(node, fh, 6000, back, 100), 0); /* no such data */
+	assert_int_equal(count(NFS_COMMIT), 0);
+	assert_int_equal(kernel_read(node, fh, 0, back, 5000), 5000);
+	assert_memory_equal(back, data, 5000);
+	assert_int_equal(count(NFS_WRITE), 2);
+	assert_true(count(NFS_COMMIT) > 0);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup_gather, teardown_gather)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(a_read_after_a_lost_connection_commits_first),
 		TEST(times_are_set_behind_the_write),
 		TEST(times_are_set_when_nothing_is_written_again),
 		TEST(what_fails_is_told_to_whom_it_concerns),
