@@ -200,6 +200,49 @@ static void references_go_when_the_bytes_are_out(void **state)
 	pair_finish(&p);
 }
 
+/* The socket is full, and the batch holds pieces of a Send that is only partly built. */
+static void a_terminate_keeps_what_the_batch_sends(void **state)
+{
+	enum { TIMES = 40 };
+	struct prov_wr wr = {.op = PROV_WRITE, .nsge = 1, .nhold = 1};
+	struct ddp_term term = {.err = RDMAP_ERR_UNSPECIFIED};
+	static uint8_t dst[MEM_MAX_SIZE];
+	struct iwarp_conn *c;
+	struct mem_buf *m;
+	struct prov_door d;
+	unsigned kept = 0;
+	struct pair p;
+
+	pair_start(&p, false);
+	greet(&p);
+	c = (struct iwarp_conn *)p.active.c;
+	d = open_door(&p.passive, dst, sizeof(dst), PROV_REMOTE_WRITE);
+	wr.remote_stag = d.stag;
+	wr.remote_offset = d.offset;
+	for (int i = 0; i < TIMES; i++) {
+		m = mem_buf_get(p.pool, MEM_MAX_SIZE);
+		assert_non_null(m);
+		wr.sge[0] = mem_buf_sge(m, 0, MEM_MAX_SIZE);
+		wr.hold[0] = m;
+		assert_int_equal(prov_iwarp.post(p.active.c, &wr), 0);
+		mem_buf_unref(m);
+	}
+	assert_true(atomic_load(&c->blocked));
+	assert_true(TAILQ_FIRST(&c->ready)->built > 0);
+	m = TAILQ_FIRST(&c->ready)->hold[0];
+	iwarp_tx_terminate(c, &term);
+	for (unsigned i = c->batch.at; i < c->batch.n; i++) {
+		const uint8_t *at = c->batch.iov[i].iov_base;
+
+		kept += at >= m->data && at < m->data + m->size;
+	}
+	assert_true(kept > 0);
+	assert_int_equal(m->refs, 1);
+	iwarp_tx_purge(c);
+	assert_int_equal(m->refs, 0);
+	pair_finish(&p);
+}
+
 /* The answer to a read is stuck in a full socket when its door closes and its memory is freed. */
 static void a_door_closes_under_an_answer(void **state)
 {
@@ -349,6 +392,7 @@ int main(void)
 		cmocka_unit_test(depth_is_bounded),
 		cmocka_unit_test(two_writers_do_not_stop_each_other),
 		cmocka_unit_test(references_go_when_the_bytes_are_out),
+		cmocka_unit_test(a_terminate_keeps_what_the_batch_sends),
 		cmocka_unit_test(a_door_closes_under_an_answer),
 		cmocka_unit_test(invalidation_closes_the_door),
 		cmocka_unit_test(threads_post_at_once),

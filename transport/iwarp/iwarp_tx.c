@@ -553,6 +553,20 @@ int iwarp_tx_detach(struct iwarp_conn *c, uint32_t stag)
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
+/* Leaves a partly built request to the batch, which still sends from that memory. tx_lock. */
+static void keep_partly_built(struct iwarp_conn *c)
+{
+	struct iwarp_batch *b = &c->batch;
+	struct iwarp_req *r = TAILQ_FIRST(&c->ready);
+
+	if (!r || !r->built || b->at == b->n)
+		return;
+	TAILQ_REMOVE(&c->ready, r, link);
+	TAILQ_INSERT_TAIL(&b->done, r, link);
+	r->end_iov = b->n - 1;
+	r->end_ptr = (uint8_t *)b->iov[b->n - 1].iov_base + b->iov[b->n - 1].iov_len;
+}
+
 /* All requests outside the batch. tx_lock and q_lock. */
 static void drop_unbuilt_locked(struct iwarp_conn *c, struct iwarp_reqs *dropped)
 {
@@ -581,6 +595,7 @@ void iwarp_tx_terminate(struct iwarp_conn *c, const struct ddp_term *t)
 	pthread_mutex_lock(&c->q_lock);
 	c->closed = true;
 	c->held = false;
+	keep_partly_built(c);
 	drop_unbuilt_locked(c, &dropped);
 	pthread_mutex_unlock(&c->q_lock);
 	release_dropped(c, &dropped);
