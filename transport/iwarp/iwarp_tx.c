@@ -501,7 +501,9 @@ bool iwarp_tx_read_resp(struct iwarp_conn *c, const struct ddp_read_req *q, uint
 	return r != NULL;
 }
 
-/* Moves r's source, and its pieces in the batch, to a copy. tx_lock. */
+/* Moves r's source, and its pieces in the batch, to a copy. A piece of another request may overlap
+ * the source: the batch may keep a piece of the copy only if the copy lives as long as the batch,
+ * and only as far as the copy goes. tx_lock. */
 static int copy_out(struct iwarp_conn *c, struct iwarp_req *r)
 {
 	uint8_t *old = r->sge[0].addr, *copy = malloc(r->len);
@@ -510,10 +512,10 @@ static int copy_out(struct iwarp_conn *c, struct iwarp_req *r)
 	if (!copy)
 		return -ENOMEM;
 	memcpy(copy, old, r->len);
-	for (unsigned i = b->at; i < b->n; i++) {
+	for (unsigned i = b->at; r->built && i < b->n; i++) {
 		uint8_t *p = b->iov[i].iov_base;
 
-		if (p >= old && p < old + r->len)
+		if (p >= old && p + b->iov[i].iov_len <= old + r->len)
 			b->iov[i].iov_base = copy + (p - old);
 	}
 	r->sge[0].addr = r->copy = copy;
