@@ -83,8 +83,9 @@ unsigned tcp_tx_queued(struct tcp_tx *tx);
 bool tcp_tx_owes(struct tcp_tx *tx);
 
 /* Takes a call back, if it is here; what of it is half sent goes on out of private memory. Waits
- * for a sendmsg() under way, which does not block. Progress thread. */
-void tcp_tx_forget(struct tcp_tx *tx, struct rpc_call *call);
+ * for a sendmsg() under way, which does not block. False: it was here, and nothing of it was sent.
+ * Progress thread. */
+bool tcp_tx_forget(struct tcp_tx *tx, struct rpc_call *call);
 /* From now on nothing is taken; reason: a sentence, the first one stays. Any thread. */
 void tcp_tx_shut(struct tcp_tx *tx, const char *reason);
 /* The same with tx->lock held. */
