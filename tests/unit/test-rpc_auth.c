@@ -80,6 +80,27 @@ static uint32_t verdict(size_t at, uint32_t word)
 	return req.auth_stat;
 }
 
+int __wrap_gethostname(char *name, size_t size);
+
+/* As long as Linux has names: 64 bytes. */
+int __wrap_gethostname(char *name, size_t size)
+{
+	if (size <= 64) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	memset(name, 'm', 64);
+	name[64] = 0;
+	return 0;
+}
+
+static void a_long_name_of_the_machine_is_cut(void **state)
+{
+	static const struct rpc_cred none;
+
+	assert_int_equal(rpc_auth_sys_size(&none, NULL), 4 + 4 + 64 + 4 + 4 + 4);
+}
+
 int __wrap_getgroups(int size, gid_t *list);
 
 /* Of a process in 300 groups. */
@@ -530,6 +551,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(auth_sys_is_as_it_should_be),
+		cmocka_unit_test(a_long_name_of_the_machine_is_cut),
 		cmocka_unit_test(the_first_of_many_groups_are_sent),
 		cmocka_unit_test(bad_credentials_are_rejected),
 		cmocka_unit_test(the_largest_header_fits),
