@@ -33,6 +33,7 @@ static _Atomic int now = LOG_TO_STDERR; /* an enum log_to, not LOG_TO_AUTO */
 static int fd = -1;
 static char path[PATH_MAX]; /* of fd, if fd is a file */
 static _Atomic unsigned unwritten;
+static _Atomic bool torn; /* the last line was written in part: it lacks its line feed */
 
 bool log_choice_target(struct log_choice *c, const char *word)
 {
@@ -266,13 +267,20 @@ static bool put(enum log_to to, const char *text, size_t n)
 {
 	static const struct sockaddr_un journal = {
 		.sun_family = AF_UNIX, .sun_path = JOURNAL_SOCKET};
+	int file = to == LOG_TO_FILE ? fd : STDERR_FILENO;
 	ssize_t done;
 
 	if (to == LOG_TO_JOURNAL)
-		done = sendto(fd, text, n, MSG_NOSIGNAL, (const struct sockaddr *)&journal,
-			sizeof(journal));
-	else
-		done = write(to == LOG_TO_FILE ? fd : STDERR_FILENO, text, n);
+		return sendto(fd, text, n, MSG_NOSIGNAL, (const struct sockaddr *)&journal,
+			       sizeof(journal)) == (ssize_t)n;
+	if (atomic_load_explicit(&torn, memory_order_relaxed) && atomic_exchange(&torn, false) &&
+		write(file, "\n", 1) != 1) {
+		atomic_store(&torn, true);
+		return false;
+	}
+	done = write(file, text, n);
+	if (done > 0 && done < (ssize_t)n)
+		atomic_store(&torn, true);
 	return done == (ssize_t)n;
 }
 

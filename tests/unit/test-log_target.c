@@ -262,6 +262,29 @@ static void what_could_not_be_written_is_counted(void **state)
 	log_to("stderr", false);
 }
 
+static void a_line_begins_after_a_torn_one(void **state)
+{
+	struct rlimit was, little;
+	char file[sizeof(want)];
+	struct stat st;
+
+	strcpy(file, in_root("c.log"));
+	log_to(file, true);
+	log_always_info("one");
+	assert_int_equal(stat(file, &st), 0);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
+	little = (struct rlimit){(rlim_t)st.st_size + 5, was.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
+	log_always_info("two");
+	log_always_info("three");
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
+	log_always_info("four");
+	assert_int_equal(lines(file, ""), 4);
+	assert_int_equal(lines(file, "}\n"), 3);
+	assert_int_equal(lines(file, "\"message\":\"2 lines of the log could not be written"), 1);
+	log_to("stderr", false);
+}
+
 static void what_cannot_be_opened_is_told(void **state)
 {
 	struct log_choice c = {0};
@@ -310,6 +333,7 @@ int main(void)
 		TEST(words_are_understood),
 		TEST(a_moved_file_is_left_when_told),
 		TEST(what_could_not_be_written_is_counted),
+		TEST(a_line_begins_after_a_torn_one),
 		TEST(what_cannot_be_opened_is_told),
 		TEST(a_log_in_the_mount_is_found),
 	};
