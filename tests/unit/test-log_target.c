@@ -34,6 +34,18 @@ uid_t __wrap_geteuid(void)
 	return 1000;
 }
 
+static bool dup3_fails;
+int __real_dup3(int from, int to, int flags);
+int __wrap_dup3(int from, int to, int flags);
+
+int __wrap_dup3(int from, int to, int flags)
+{
+	if (!dup3_fails)
+		return __real_dup3(from, to, flags);
+	errno = EMFILE;
+	return -1;
+}
+
 static const char *in_root(const char *name)
 {
 	snprintf(want, sizeof(want), "%s/%s", root, name);
@@ -232,6 +244,10 @@ static void a_moved_file_is_left_when_told(void **state)
 	assert_int_equal(lines(moved, "] info: two\n"), 1);
 	assert_int_equal(lines(file, "] info: three\n"), 1);
 	assert_int_equal(lines(file, ""), 1);
+	dup3_fails = true;
+	assert_false(log_target_reopen());
+	assert_int_equal(errno, EMFILE);
+	dup3_fails = false;
 	/* it cannot be opened any more: what is open does */
 	assert_int_equal(unlink(file), 0);
 	assert_int_equal(mkdir(file, 0700), 0);
