@@ -33,6 +33,7 @@ static _Atomic int now = LOG_TO_STDERR; /* an enum log_to, not LOG_TO_AUTO */
 static int fd = -1;
 static char path[PATH_MAX]; /* of fd, if fd is a file */
 static _Atomic unsigned unwritten;
+static _Atomic bool torn; /* the last line was written in part: it lacks its line feed */
 
 bool log_choice_target(struct log_choice *c, const char *word)
 {
@@ -93,15 +94,23 @@ static int open_file(const char *name)
 	return open(name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
 }
 
-/* Puts other in the place of fd, for threads that may be writing. */
-static void put_fd(int other)
+/* Puts other in the place of fd, for threads that may be writing. False, with errno: fd is as it
+ * was. other is the callee's in either case. */
+static bool put_fd(int other)
 {
+	int rc, error;
+
 	if (fd < 0) {
 		fd = other;
-		return;
+		return true;
 	}
-	dup3(other, fd, O_CLOEXEC);
+	do
+		rc = dup3(other, fd, O_CLOEXEC);
+	while (rc < 0 && (errno == EINTR || errno == EBUSY));
+	error = errno;
 	close(other);
+	errno = error;
+	return rc >= 0;
 }
 
 static int open_journal(const struct log_choice *c, struct err *e)
@@ -113,12 +122,11 @@ static int open_journal(const struct log_choice *c, struct err *e)
 			"entries of the journal have fields of their own: leave out the format "
 			"json");
 	if (try_socket("", JOURNAL_SOCKET) ||
-		(s = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) < 0)
+		(s = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) < 0 || !put_fd(s))
 		return err_set(e, ERR_INTERNAL,
 			JOURNAL_SOCKET " cannot be reached (%s): log to stderr or to a file where "
 				       "systemd-journald does not run",
 			strerror(errno));
-	put_fd(s);
 	return 0;
 }
 
@@ -126,12 +134,11 @@ static int open_path(const char *file, struct err *e)
 {
 	int f = open_file(file);
 
-	if (f < 0)
+	if (f < 0 || !put_fd(f))
 		return err_set(e, ERR_INTERNAL,
 			"the log %.200s cannot be opened (%s): give a file that you can write to",
 			file, strerror(errno));
 	snprintf(path, sizeof(path), "%s", file);
-	put_fd(f);
 	return 0;
 }
 
@@ -244,10 +251,7 @@ bool log_target_reopen(void)
 {
 	int file = open_file(path);
 
-	if (file < 0)
-		return false;
-	put_fd(file);
-	return true;
+	return file >= 0 && put_fd(file);
 }
 
 /* --- lines ------------------------------------------------------------------------------------ */
@@ -266,13 +270,20 @@ static bool put(enum log_to to, const char *text, size_t n)
 {
 	static const struct sockaddr_un journal = {
 		.sun_family = AF_UNIX, .sun_path = JOURNAL_SOCKET};
+	int file = to == LOG_TO_FILE ? fd : STDERR_FILENO;
 	ssize_t done;
 
 	if (to == LOG_TO_JOURNAL)
-		done = sendto(fd, text, n, MSG_NOSIGNAL, (const struct sockaddr *)&journal,
-			sizeof(journal));
-	else
-		done = write(to == LOG_TO_FILE ? fd : STDERR_FILENO, text, n);
+		return sendto(fd, text, n, MSG_NOSIGNAL, (const struct sockaddr *)&journal,
+			       sizeof(journal)) == (ssize_t)n;
+	if (atomic_load_explicit(&torn, memory_order_relaxed) && atomic_exchange(&torn, false) &&
+		write(file, "\n", 1) != 1) {
+		atomic_store(&torn, true);
+		return false;
+	}
+	done = write(file, text, n);
+	if (done > 0 && done < (ssize_t)n)
+		atomic_store(&torn, true);
 	return done == (ssize_t)n;
 }
 

@@ -82,9 +82,11 @@ struct mem_pool {
 	size_t needs_reg;	   /* lock: of slab_bytes, of slabs that need to be registered */
 	size_t limit;		   /* constant */
 	_Atomic size_t failures;
-	_Atomic size_t used; /* bytes in blocks that are handed out */
-	bool attached;	     /* lock */
-	bool saves;	     /* lock: mem_pool_save() */
+	/* bytes in blocks that are handed out: what the limit counts, and blocks that need to be
+	 * registered */
+	_Atomic size_t used, used_reg;
+	bool attached; /* lock */
+	bool saves;    /* lock: mem_pool_save() */
 	struct mem_registrar reg;
 	_Atomic size_t sparing, per_rpcs; /* reg's, 0 without one; changed under lock */
 	struct class class[N_CLASSES];
@@ -434,6 +436,12 @@ out:
 	return b;
 }
 
+/* The counter of the pool that counts b while it is handed out. */
+static _Atomic size_t *used_of(struct mem_pool *pool, const struct mem_buf *b)
+{
+	return b->class < N_SIZES ? &pool->used : &pool->used_reg;
+}
+
 static struct mem_buf *get(struct mem_pool *pool, size_t size, bool registered)
 {
 	struct mem_buf *b = NULL;
@@ -453,7 +461,7 @@ static struct mem_buf *get(struct mem_pool *pool, size_t size, bool registered)
 		atomic_fetch_add_explicit(&pool->failures, 1, memory_order_relaxed);
 		return NULL;
 	}
-	atomic_fetch_add_explicit(&pool->used, b->size, memory_order_relaxed);
+	atomic_fetch_add_explicit(used_of(pool, b), b->size, memory_order_relaxed);
 	ASAN_UNPOISON_MEMORY_REGION(b->data, b->size);
 	b->next = NULL;
 	b->dry = false;
@@ -511,7 +519,7 @@ struct mem_buf *mem_buf_unref(struct mem_buf *buf)
 	if (!buf || atomic_fetch_sub_explicit(&buf->refs, 1, memory_order_acq_rel) != 1)
 		return NULL;
 	ASAN_POISON_MEMORY_REGION(buf->data, buf->size);
-	atomic_fetch_sub_explicit(&buf->pool->used, buf->size, memory_order_relaxed);
+	atomic_fetch_sub_explicit(used_of(buf->pool, buf), buf->size, memory_order_relaxed);
 	c = &buf->pool->class[buf->class];
 	s = (struct slab *)buf->slab;
 	pthread_mutex_lock(&c->lock);
@@ -592,7 +600,8 @@ void mem_pool_stats(struct mem_pool *pool, struct mem_stats *out)
 	*out = (struct mem_stats){
 		.limit = mem_pool_limit(pool),
 		.slab_bytes = atomic_load_explicit(&pool->slab_bytes, memory_order_relaxed),
-		.used_bytes = atomic_load_explicit(&pool->used, memory_order_relaxed),
+		.used_bytes = atomic_load_explicit(&pool->used, memory_order_relaxed) +
+			      atomic_load_explicit(&pool->used_reg, memory_order_relaxed),
 		.failures = atomic_load_explicit(&pool->failures, memory_order_relaxed),
 	};
 }

@@ -252,11 +252,13 @@ void pair_progress(struct pair *p, int ms)
 		progress(p, 5);
 }
 
-void pair_forget(struct pair *p, struct pair_call *c)
+bool pair_forget(struct pair *p, struct pair_call *c)
 {
-	p->client->ops->forget(p->client, &c->rpc);
+	bool left = p->client->ops->forget(p->client, &c->rpc);
+
 	assert_null(c->rpc.xprt_priv);
 	p->table[c->rpc.xid % PAIR_MAX_CALL] = NULL;
+	return left;
 }
 
 void pair_call_finish(struct pair_call *c)

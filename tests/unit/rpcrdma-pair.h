@@ -182,8 +182,8 @@ void pair_call_finish(struct pair_call *c);
 void pair_do(struct pair *p, struct pair_call *c);
 /* Makes progress for about ms milliseconds. */
 void pair_progress(struct pair *p, int ms);
-/* Takes a call back. */
-void pair_forget(struct pair *p, struct pair_call *c);
+/* Takes a call back. False: nothing of it has left. */
+bool pair_forget(struct pair *p, struct pair_call *c);
 /* Answers what PAIR_LATER left. Returns how many. */
 unsigned pair_release(struct pair *p);
 

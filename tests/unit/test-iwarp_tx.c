@@ -200,6 +200,62 @@ static void references_go_when_the_bytes_are_out(void **state)
 	pair_finish(&p);
 }
 
+/* The socket is full, and the batch holds pieces of a Send that is only partly built. */
+static void a_terminate_keeps_what_the_batch_sends(void **state)
+{
+	enum { TIMES = 40 };
+	struct prov_wr wr = {.op = PROV_WRITE, .nsge = 1, .nhold = 1};
+	struct ddp_term term = {.err = RDMAP_ERR_UNSPECIFIED};
+	static uint8_t dst[MEM_MAX_SIZE];
+	struct iwarp_conn *c;
+	struct mem_buf *m;
+	struct prov_door d;
+	unsigned kept = 0;
+	struct pair p;
+
+	pair_start(&p, false);
+	greet(&p);
+	c = (struct iwarp_conn *)p.active.c;
+	d = open_door(&p.passive, dst, sizeof(dst), PROV_REMOTE_WRITE);
+	wr.remote_stag = d.stag;
+	wr.remote_offset = d.offset;
+	for (int i = 0; i < TIMES; i++) {
+		m = mem_buf_get(p.pool, MEM_MAX_SIZE);
+		assert_non_null(m);
+		wr.sge[0] = mem_buf_sge(m, 0, MEM_MAX_SIZE);
+		wr.hold[0] = m;
+		assert_int_equal(prov_iwarp.post(p.active.c, &wr), 0);
+		mem_buf_unref(m);
+	}
+	assert_true(atomic_load(&c->blocked));
+	assert_true(TAILQ_FIRST(&c->ready)->built > 0);
+	m = TAILQ_FIRST(&c->ready)->hold[0];
+	iwarp_tx_terminate(c, &term);
+	for (unsigned i = c->batch.at; i < c->batch.n; i++) {
+		const uint8_t *at = c->batch.iov[i].iov_base;
+
+		kept += at >= m->data && at < m->data + m->size;
+	}
+	assert_true(kept > 0);
+	assert_int_equal(m->refs, 1);
+	iwarp_tx_purge(c);
+	assert_int_equal(m->refs, 0);
+	pair_finish(&p);
+}
+
+static void await_blocked(struct end *e, unsigned nresp)
+{
+	struct iwarp_conn *c = (struct iwarp_conn *)e->c;
+
+	for (int i = 0; i < 6000 && atomic_load(&c->nresp) < nresp; i++) {
+		prov_iwarp.wait(e->c, -1, 10);
+		end_poll(e);
+	}
+	for (int i = 0; i < 50; i++)
+		end_poll(e);
+	assert_true(atomic_load(&c->blocked));
+}
+
 /* The answer to a read is stuck in a full socket when its door closes and its memory is freed. */
 static void a_door_closes_under_an_answer(void **state)
 {
@@ -207,12 +263,10 @@ static void a_door_closes_under_an_answer(void **state)
 
 	for (int crc = 0; crc < 2; crc++) {
 		uint8_t *src = malloc(LEN), *want = malloc(LEN), *dst = calloc(1, LEN);
-		struct iwarp_conn *c;
 		struct prov_door d;
 		struct pair p;
 
 		pair_start(&p, crc);
-		c = (struct iwarp_conn *)p.active.c;
 		greet(&p);
 		pair_fill(src, LEN, 4);
 		memcpy(want, src, LEN);
@@ -221,13 +275,7 @@ static void a_door_closes_under_an_answer(void **state)
 		assert_int_equal(post_read(&p.passive, 5, dst, LEN / 2, d.stag, 0), 0);
 		assert_int_equal(
 			post_read(&p.passive, 6, dst + LEN / 2, LEN / 2, d.stag, LEN / 2), 0);
-		for (int i = 0; i < 6000 && atomic_load(&c->nresp) < 2; i++) {
-			prov_iwarp.wait(p.active.c, -1, 10);
-			end_poll(&p.active);
-		}
-		for (int i = 0; i < 50; i++)
-			end_poll(&p.active);
-		assert_true(atomic_load(&c->blocked));
+		await_blocked(&p.active, 2);
 		assert_int_equal(prov_iwarp.withdraw(p.active.c, &d, 1, 0), 0);
 		memset(src, 0xee, LEN);
 		free(src);
@@ -238,6 +286,42 @@ static void a_door_closes_under_an_answer(void **state)
 		free(dst);
 		pair_finish(&p);
 	}
+}
+
+/* A Terminate drops the second answer, but the batch goes on with the first. */
+static void overlapping_answers_have_their_own_copies(void **state)
+{
+	enum { LEN = 12 << 20 };
+	uint8_t *src = calloc(1, LEN), *dst = calloc(2, LEN);
+	const uint8_t *copy;
+	struct iwarp_req *second;
+	struct iwarp_conn *c;
+	struct prov_door d;
+	struct pair p;
+
+	pair_start(&p, false);
+	c = (struct iwarp_conn *)p.active.c;
+	greet(&p);
+	d = open_door(&p.active, src, LEN, PROV_REMOTE_READ);
+	assert_int_equal(post_read(&p.passive, 5, dst, LEN, d.stag, 0), 0);
+	await_blocked(&p.active, 1);
+	assert_int_equal(post_read(&p.passive, 6, dst + LEN, LEN, d.stag, 0), 0);
+	await_blocked(&p.active, 2);
+	second = TAILQ_FIRST(&c->queue);
+	assert_non_null(second);
+	assert_int_equal(prov_iwarp.withdraw(p.active.c, &d, 1, 0), 0);
+	free(src);
+	copy = second->copy;
+	assert_non_null(copy);
+	assert_true(c->batch.at < c->batch.n);
+	for (unsigned i = c->batch.at; i < c->batch.n; i++) {
+		const uint8_t *at = c->batch.iov[i].iov_base;
+
+		assert_false(at >= copy && at < copy + LEN);
+	}
+	assert_true(pump(&p.passive, 3, &p.active, 0));
+	pair_finish(&p);
+	free(dst);
 }
 
 static void invalidation_closes_the_door(void **state)
@@ -349,7 +433,9 @@ int main(void)
 		cmocka_unit_test(depth_is_bounded),
 		cmocka_unit_test(two_writers_do_not_stop_each_other),
 		cmocka_unit_test(references_go_when_the_bytes_are_out),
+		cmocka_unit_test(a_terminate_keeps_what_the_batch_sends),
 		cmocka_unit_test(a_door_closes_under_an_answer),
+		cmocka_unit_test(overlapping_answers_have_their_own_copies),
 		cmocka_unit_test(invalidation_closes_the_door),
 		cmocka_unit_test(threads_post_at_once),
 	};

@@ -34,6 +34,18 @@ uid_t __wrap_geteuid(void)
 	return 1000;
 }
 
+static bool dup3_fails;
+int __real_dup3(int from, int to, int flags);
+int __wrap_dup3(int from, int to, int flags);
+
+int __wrap_dup3(int from, int to, int flags)
+{
+	if (!dup3_fails)
+		return __real_dup3(from, to, flags);
+	errno = EMFILE;
+	return -1;
+}
+
 static const char *in_root(const char *name)
 {
 	snprintf(want, sizeof(want), "%s/%s", root, name);
@@ -232,6 +244,10 @@ static void a_moved_file_is_left_when_told(void **state)
 	assert_int_equal(lines(moved, "] info: two\n"), 1);
 	assert_int_equal(lines(file, "] info: three\n"), 1);
 	assert_int_equal(lines(file, ""), 1);
+	dup3_fails = true;
+	assert_false(log_target_reopen());
+	assert_int_equal(errno, EMFILE);
+	dup3_fails = false;
 	/* it cannot be opened any more: what is open does */
 	assert_int_equal(unlink(file), 0);
 	assert_int_equal(mkdir(file, 0700), 0);
@@ -259,6 +275,29 @@ static void what_could_not_be_written_is_counted(void **state)
 	assert_int_equal(lines(file, "\"level\":\"warning\""), 1);
 	assert_int_equal(lines(file, "\"message\":\"2 lines of the log could not be written"), 1);
 	assert_int_equal(lines(file, "\"message\":\"four\""), 1);
+	log_to("stderr", false);
+}
+
+static void a_line_begins_after_a_torn_one(void **state)
+{
+	struct rlimit was, little;
+	char file[sizeof(want)];
+	struct stat st;
+
+	strcpy(file, in_root("c.log"));
+	log_to(file, true);
+	log_always_info("one");
+	assert_int_equal(stat(file, &st), 0);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
+	little = (struct rlimit){(rlim_t)st.st_size + 5, was.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
+	log_always_info("two");
+	log_always_info("three");
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
+	log_always_info("four");
+	assert_int_equal(lines(file, ""), 4);
+	assert_int_equal(lines(file, "}\n"), 3);
+	assert_int_equal(lines(file, "\"message\":\"2 lines of the log could not be written"), 1);
 	log_to("stderr", false);
 }
 
@@ -310,6 +349,7 @@ int main(void)
 		TEST(words_are_understood),
 		TEST(a_moved_file_is_left_when_told),
 		TEST(what_could_not_be_written_is_counted),
+		TEST(a_line_begins_after_a_torn_one),
 		TEST(what_cannot_be_opened_is_told),
 		TEST(a_log_in_the_mount_is_found),
 	};

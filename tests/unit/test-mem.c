@@ -240,12 +240,14 @@ static void a_sparing_registrar_has_two_kinds(void **state)
 	assert_int_equal(mem_pool_set_aside(pool, false), 0);
 	mem_pool_stats(pool, &st);
 	assert_int_equal(st.slab_bytes, 2 * MIB + 256 * 1024);
+	assert_int_equal(st.used_bytes, 2 * MIB + 256 * 1024);
 	for (int i = 0; i < 32; i++)
 		mem_buf_unref(b[i]);
 	assert_int_equal(mem_pool_set_aside(pool, false), 128 * 1024);
 	/* nor is it taken for what need not be registered */
 	assert_null(mem_buf_get(pool, 4096));
 	mem_buf_unref(big[0]);
+	assert_int_equal(mem_pool_room(pool), MIB);
 	b[64] = mem_buf_get(pool, 4096);
 	assert_non_null(b[64]);
 	assert_null(b[64]->slab->reg);

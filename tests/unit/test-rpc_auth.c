@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "contrib/serve/fault/fault_xprt.h"
@@ -77,6 +78,52 @@ static uint32_t verdict(size_t at, uint32_t word)
 		return RPC_AUTH_OK;
 	}
 	return req.auth_stat;
+}
+
+int __wrap_gethostname(char *name, size_t size);
+
+/* As long as Linux has names: 64 bytes. */
+int __wrap_gethostname(char *name, size_t size)
+{
+	if (size <= 64) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	memset(name, 'm', 64);
+	name[64] = 0;
+	return 0;
+}
+
+static void a_long_name_of_the_machine_is_cut(void **state)
+{
+	static const struct rpc_cred none;
+
+	assert_int_equal(rpc_auth_sys_size(&none, NULL), 4 + 4 + 64 + 4 + 4 + 4);
+}
+
+int __wrap_getgroups(int size, gid_t *list);
+
+/* Of a process in 300 groups. */
+int __wrap_getgroups(int size, gid_t *list)
+{
+	if (size && size < 300) {
+		errno = EINVAL;
+		return -1;
+	}
+	for (int i = 0; size && i < 300; i++)
+		list[i] = 5000 + (gid_t)i;
+	return 300;
+}
+
+static void the_first_of_many_groups_are_sent(void **state)
+{
+	struct rpc_cred cred;
+
+	rpc_cred_own(&cred);
+	assert_int_equal(cred.flavor, RPC_AUTH_SYS);
+	assert_int_equal(cred.ngids, RPC_MAX_GIDS);
+	for (unsigned i = 0; i < RPC_MAX_GIDS; i++)
+		assert_int_equal(cred.gids[i], 5000 + i);
 }
 
 static void bad_credentials_are_rejected(void **state)
@@ -504,6 +551,8 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(auth_sys_is_as_it_should_be),
+		cmocka_unit_test(a_long_name_of_the_machine_is_cut),
+		cmocka_unit_test(the_first_of_many_groups_are_sent),
 		cmocka_unit_test(bad_credentials_are_rejected),
 		cmocka_unit_test(the_largest_header_fits),
 		cmocka_unit_test(payload_stays_in_place_without_wrapping),

@@ -351,8 +351,8 @@ static void a_call_can_be_taken_back(void **state)
 	assert_int_equal(tcp_tx_call(&tx, &call[1], OFF), 0);
 	assert_int_equal(tcp_tx_call(&tx, &call[2], OFF), 0);
 	want = record_of(call[0].msg->data, &call[0].args, &n);
-	tcp_tx_forget(&tx, &call[1]);
-	tcp_tx_forget(&tx, &call[0]);
+	assert_false(tcp_tx_forget(&tx, &call[1]));
+	assert_true(tcp_tx_forget(&tx, &call[0]));
 	tcp_tx_forget(&tx, &call[0]); /* not here any more */
 	assert_int_equal(tcp_tx_queued(&tx), 2);
 	memset(data->data, 0xee, big);

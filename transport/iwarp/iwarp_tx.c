@@ -501,7 +501,9 @@ bool iwarp_tx_read_resp(struct iwarp_conn *c, const struct ddp_read_req *q, uint
 	return r != NULL;
 }
 
-/* Moves r's source, and its pieces in the batch, to a copy. tx_lock. */
+/* Moves r's source, and its pieces in the batch, to a copy. A piece of another request may overlap
+ * the source: the batch may keep a piece of the copy only if the copy lives as long as the batch,
+ * and only as far as the copy goes. tx_lock. */
 static int copy_out(struct iwarp_conn *c, struct iwarp_req *r)
 {
 	uint8_t *old = r->sge[0].addr, *copy = malloc(r->len);
@@ -510,10 +512,10 @@ static int copy_out(struct iwarp_conn *c, struct iwarp_req *r)
 	if (!copy)
 		return -ENOMEM;
 	memcpy(copy, old, r->len);
-	for (unsigned i = b->at; i < b->n; i++) {
+	for (unsigned i = b->at; r->built && i < b->n; i++) {
 		uint8_t *p = b->iov[i].iov_base;
 
-		if (p >= old && p < old + r->len)
+		if (p >= old && p + b->iov[i].iov_len <= old + r->len)
 			b->iov[i].iov_base = copy + (p - old);
 	}
 	r->sge[0].addr = r->copy = copy;
@@ -553,6 +555,20 @@ int iwarp_tx_detach(struct iwarp_conn *c, uint32_t stag)
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
+/* Leaves a partly built request to the batch, which still sends from that memory. tx_lock. */
+static void keep_partly_built(struct iwarp_conn *c)
+{
+	struct iwarp_batch *b = &c->batch;
+	struct iwarp_req *r = TAILQ_FIRST(&c->ready);
+
+	if (!r || !r->built || b->at == b->n)
+		return;
+	TAILQ_REMOVE(&c->ready, r, link);
+	TAILQ_INSERT_TAIL(&b->done, r, link);
+	r->end_iov = b->n - 1;
+	r->end_ptr = (uint8_t *)b->iov[b->n - 1].iov_base + b->iov[b->n - 1].iov_len;
+}
+
 /* All requests outside the batch. tx_lock and q_lock. */
 static void drop_unbuilt_locked(struct iwarp_conn *c, struct iwarp_reqs *dropped)
 {
@@ -581,6 +597,7 @@ void iwarp_tx_terminate(struct iwarp_conn *c, const struct ddp_term *t)
 	pthread_mutex_lock(&c->q_lock);
 	c->closed = true;
 	c->held = false;
+	keep_partly_built(c);
 	drop_unbuilt_locked(c, &dropped);
 	pthread_mutex_unlock(&c->q_lock);
 	release_dropped(c, &dropped);

@@ -4,6 +4,7 @@
  * rpc_auth_sys: AUTH_SYS (RFC 5531 appendix A): the caller names itself, without proof. So neither
  * side looks at a verifier.
  */
+#include <limits.h>
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,12 +17,12 @@ _Static_assert(RPC_MSG_CALL_HEAD + 8 + 4 + 4 + MACHINE_MAX + 1 + 8 + 4 + 4 * RPC
 		       RPC_MSG_MAX_CALL,
 	"the largest call header fits its bound");
 
-static char own_name[MACHINE_MAX + 1];
+static char own_name[HOST_NAME_MAX + 1]; /* of which MACHINE_MAX bytes are sent */
 static pthread_once_t own_name_once = PTHREAD_ONCE_INIT;
 
 static void find_own_name(void)
 {
-	if (gethostname(own_name, sizeof(own_name) - 1) < 0 || !own_name[0])
+	if (gethostname(own_name, sizeof(own_name)) < 0 || !own_name[0])
 		strcpy(own_name, "localhost");
 }
 

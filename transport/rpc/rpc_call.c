@@ -6,6 +6,7 @@
 #include "transport/rpc/rpc_call.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -28,12 +29,14 @@ void rpc_call_finish(struct rpc_call *call)
 
 void rpc_cred_own(struct rpc_cred *cred)
 {
-	gid_t gids[256];
-	int n = getgroups(256, gids);
+	int n = getgroups(0, NULL); /* with less room than this the kernel gives none */
+	gid_t *gids = n > 0 ? malloc((size_t)n * sizeof(*gids)) : NULL;
 
+	n = gids ? getgroups(n, gids) : 0;
 	*cred = (struct rpc_cred){.flavor = RPC_AUTH_SYS, .uid = geteuid(), .gid = getegid()};
 	for (int i = 0; i < n && i < RPC_MAX_GIDS; i++)
 		cred->gids[cred->ngids++] = gids[i];
+	free(gids);
 }
 
 bool rpc_same_cred(const struct rpc_cred *a, const struct rpc_cred *b)

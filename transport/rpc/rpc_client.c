@@ -304,7 +304,7 @@ static void client_went_down(struct rpc_client *c)
 	struct rpc_xprt *x = c->xprt;
 	struct rpc_call *call;
 	uint32_t at = 0;
-	bool closing;
+	bool closing, left;
 
 	pthread_mutex_lock(&c->table.lock);
 	c->xprt = NULL;
@@ -315,11 +315,12 @@ static void client_went_down(struct rpc_client *c)
 		if (call->state != RPC_CALL_SENT)
 			continue;
 		pthread_mutex_unlock(&c->table.lock);
-		x->ops->forget(x, call);
+		left = x->ops->forget(x, call);
 		pthread_mutex_lock(&c->table.lock);
 		call->state = RPC_CALL_WAIT;
 		atomic_store_explicit(&call->posted, false, memory_order_relaxed);
-		call->repeated = true;
+		if (left && !call->unsent) /* unsent: the xprt has never had it */
+			call->repeated = true;
 	}
 	pthread_mutex_unlock(&c->table.lock);
 	log_ctrl("server %s: connection lost: %s", c->peer_name, x->down_reason);

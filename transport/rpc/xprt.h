@@ -71,8 +71,8 @@ struct rpc_xprt_ops {
 	int (*progress)(struct rpc_xprt *x, int timeout_ms);
 	/* Takes call back: removed from queues, doors closed before the return. Harmless for a call
 	 * that the xprt does not have. No upcall from inside. Also called after progress() said
-	 * -ENOTCONN. */
-	void (*forget)(struct rpc_xprt *x, struct rpc_call *call);
+	 * -ENOTCONN. False: nothing of the call has left, or the xprt has never had it. */
+	bool (*forget)(struct rpc_xprt *x, struct rpc_call *call);
 	/* Any thread: makes progress() return -ENOTCONN soon. */
 	void (*shutdown)(struct rpc_xprt *x);
 	/* Does this xprt keep memory until the peer reads answers or sends the rest of a message?

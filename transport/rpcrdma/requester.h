@@ -54,7 +54,7 @@ void rpcrdma_reply_closed(struct rpcrdma_conn *c, struct rpcrdma_posted *p);
 void rpcrdma_close_doors(struct rpcrdma_conn *c, struct rpcrdma_posted *p);
 /* Tells the owner of calls that could not be sent. */
 void rpcrdma_reply_failed(struct rpcrdma_conn *c);
-void rpcrdma_forget(struct rpc_xprt *x, struct rpc_call *call);
+bool rpcrdma_forget(struct rpc_xprt *x, struct rpc_call *call);
 /* Drops the memory of p, whose doors are closed. No lock is needed. */
 void rpcrdma_posted_let_go(struct rpcrdma_posted *p);
 /* Frees p after rpcrdma_posted_let_go(). lock held. */

@@ -593,20 +593,21 @@ static int abandon(struct rpcrdma_conn *c, struct rpcrdma_posted *p)
 	return c->prov->withdraw(c->pc, p->door, p->ndoors, (uintptr_t)p);
 }
 
-void rpcrdma_forget(struct rpc_xprt *x, struct rpc_call *call)
+bool rpcrdma_forget(struct rpc_xprt *x, struct rpc_call *call)
 {
 	struct rpcrdma_conn *c = rpcrdma_conn_of(x);
 	struct rpcrdma_posted *p;
-	bool closing, open, orphan;
+	bool closing, open, orphan, left;
 
 	pthread_mutex_lock(&c->lock);
 	p = call->xprt_priv;
 	if (!p) {
 		pthread_mutex_unlock(&c->lock);
-		return;
+		return false;
 	}
 	while (p->state == RPCRDMA_MARSHAL)
 		pthread_cond_wait(&c->marshalled, &c->lock);
+	left = p->state != RPCRDMA_BACKLOG || p->dialect;
 	closing = p->state == RPCRDMA_CLOSING;
 	orphan = p->state == RPCRDMA_SENT && p->sends > 1;
 	fed_locked(c, p);
@@ -631,4 +632,5 @@ void rpcrdma_forget(struct rpc_xprt *x, struct rpc_call *call)
 	else
 		rpcrdma_posted_free_locked(c, p);
 	pthread_mutex_unlock(&c->lock);
+	return left;
 }

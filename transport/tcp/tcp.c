@@ -286,14 +286,16 @@ static int tcp_progress(struct rpc_xprt *x, int timeout_ms)
 	return 0;
 }
 
-static void tcp_forget(struct rpc_xprt *x, struct rpc_call *call)
+static bool tcp_forget(struct rpc_xprt *x, struct rpc_call *call)
 {
 	struct tcp_conn *t = tcp_conn_of(x);
+	bool posted = atomic_load_explicit(&call->posted, memory_order_relaxed);
+	bool left = tcp_tx_forget(&t->tx, call) && posted;
 
-	tcp_tx_forget(&t->tx, call);
 	tcp_rx_forget(&t->rx, call);
-	if (call_is_big(call) && atomic_load_explicit(&call->posted, memory_order_relaxed))
+	if (call_is_big(call) && posted)
 		atomic_fetch_sub_explicit(&t->big_sinks, 1, memory_order_relaxed);
+	return left;
 }
 
 static void tcp_shutdown(struct rpc_xprt *x)

@@ -354,7 +354,7 @@ static int out_detach(struct tcp_out *o)
 	return 0;
 }
 
-void tcp_tx_forget(struct tcp_tx *tx, struct rpc_call *call)
+bool tcp_tx_forget(struct tcp_tx *tx, struct rpc_call *call)
 {
 	struct tcp_out *o, *unstarted = NULL;
 
@@ -378,6 +378,7 @@ void tcp_tx_forget(struct tcp_tx *tx, struct rpc_call *call)
 	pthread_mutex_unlock(&tx->lock);
 	if (unstarted)
 		out_free(unstarted);
+	return !unstarted;
 }
 
 void tcp_tx_shut(struct tcp_tx *tx, const char *reason)

@@ -83,8 +83,9 @@ unsigned tcp_tx_queued(struct tcp_tx *tx);
 bool tcp_tx_owes(struct tcp_tx *tx);
 
 /* Takes a call back, if it is queued. The rest of a half sent call goes out from private memory.
- * Waits for a sendmsg() under way, which does not block. Progress thread. */
-void tcp_tx_forget(struct tcp_tx *tx, struct rpc_call *call);
+ * Waits for a sendmsg() under way, which does not block. False: the call was queued, and no byte of
+ * the call was sent. Progress thread. */
+bool tcp_tx_forget(struct tcp_tx *tx, struct rpc_call *call);
 /* From now on tx takes no message; reason: a sentence, the first one stays. Any thread. */
 void tcp_tx_shut(struct tcp_tx *tx, const char *reason);
 /* The same with tx->lock held. */
