@@ -286,7 +286,7 @@ void nfs4_task_replied(struct rpc_call *call, int error, struct xdr_in *res)
 	struct nfs4_sequence_res seq = {.status_flags = 0};
 	uint64_t sent_ns = op->slot ? ((struct nfs4_slot *)op->slot)->sent_ns : 0;
 	enum nfs4_slot_end end = NFS4_SLOT_USED;
-	bool has_slot = op->slot != NULL, busy = false, more_slots = false;
+	bool has_slot = op->slot != NULL, busy = false, more_slots = false, flagged;
 	struct nfs_op *next = NULL;
 	struct nfs4_reply r = {.status = NFS4_OK};
 	enum nfs_outcome out;
@@ -315,6 +315,7 @@ void nfs4_task_replied(struct rpc_call *call, int error, struct xdr_in *res)
 	if (rc == 0 && has_slot)
 		more_slots = nfs4_slots_target_locked(
 			&srv->slots, seq.highest_slotid, seq.target_highest_slotid);
+	flagged = seq.status_flags || srv->flags_seen;
 	if (!busy || !task_keep_slot_locked(srv, op, &end)) {
 		if (has_slot && end == NFS4_SLOT_DOUBTFUL && !srv->stopping &&
 			!(op->be.v4.flags & NFS4_F_SLOT_SET))
@@ -328,8 +329,8 @@ void nfs4_task_replied(struct rpc_call *call, int error, struct xdr_in *res)
 		nfs4_task_kick(srv);
 
 	if (rc == 0 && has_slot) {
-		if (seq.status_flags)
-			nfs4_state_flags(srv, seq.status_flags);
+		if (flagged)
+			nfs4_state_flags(srv, seq.status_flags, sent_ns);
 		/* release: a reader of renewed_ns also sees the effects of the flags */
 		if (sent_ns > atomic_load_explicit(&srv->renewed_ns, memory_order_relaxed))
 			atomic_store_explicit(&srv->renewed_ns, sent_ns, memory_order_release);

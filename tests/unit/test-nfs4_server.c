@@ -17,6 +17,7 @@
 
 #include "nfs4-fixture.h"
 #include "nfsproto/v4/nfs4_client.h"
+#include "transport/clock.h"
 #include "transport/log.h"
 
 #define WAIT_MS 60000u
@@ -168,7 +169,7 @@ static void tells_all_users_of_revoked_state(void **state)
 	static struct user users[2];
 	struct nfs4_server *srv = start(f, 1, users, 2);
 
-	nfs4_state_flags(srv, SEQ4_STATUS_ADMIN_STATE_REVOKED);
+	nfs4_state_flags(srv, SEQ4_STATUS_ADMIN_STATE_REVOKED, clock_ns());
 	while (atomic_load(&users[1].checks) == 0)
 		sched_yield();
 	give_up(f, srv, users, 2);
@@ -177,6 +178,27 @@ static void tells_all_users_of_revoked_state(void **state)
 		assert_int_equal(users[i].checks, 1);
 		assert_int_equal(users[i].reclaims, 0);
 	}
+}
+
+/* While users reclaim, news of revoked state counts. Other flags count on the next session. */
+static void keeps_flags_that_come_while_users_reclaim(void **state)
+{
+	struct fix *f = *state;
+	static struct user user;
+	struct nfs4_server *srv = start(f, 1, &user, 1);
+
+	nfs4_state_set(srv, NFS4_S_RECLAIM);
+	nfs4_state_flags(
+		srv, SEQ4_STATUS_ADMIN_STATE_REVOKED | SEQ4_STATUS_CB_PATH_DOWN, clock_ns());
+	while (atomic_load(&user.checks) == 0)
+		sched_yield();
+	assert_int_equal(user.revoked, 1);
+	nfs4_state_set(srv, NFS4_S_RUNNING);
+	settle(srv);
+	assert_int_equal(f->srv.count[OP_BIND_CONN_TO_SESSION], 0);
+	nfs4_state_flags(srv, SEQ4_STATUS_CB_PATH_DOWN, clock_ns());
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_BIND_CONN_TO_SESSION], 1));
+	give_up(f, srv, &user, 1);
 }
 
 /* --- two mounts ------------------------------------------------------------------------------- */
@@ -356,7 +378,8 @@ static void a_connection_that_is_back_is_bound_anew(void **state)
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_BIND_CONN_TO_SESSION], binds + 1));
 	settle(srv);
 	assert_int_equal(f->srv.bind_dir, CDFC4_FORE);
-	nfs4_state_flags(srv, SEQ4_STATUS_CB_PATH_DOWN); /* the backchannel is the first one's */
+	/* the backchannel is the first one's */
+	nfs4_state_flags(srv, SEQ4_STATUS_CB_PATH_DOWN, clock_ns());
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_BIND_CONN_TO_SESSION], binds + 2));
 	settle(srv);
 	assert_int_equal(f->srv.bind_dir, CDFC4_FORE_OR_BOTH);
@@ -392,6 +415,7 @@ int main(void)
 		TEST(has_all_users_reclaim),
 		TEST(binds_the_connection_that_is_unbound),
 		TEST(tells_all_users_of_revoked_state),
+		TEST(keeps_flags_that_come_while_users_reclaim),
 		TEST(two_mounts_share_a_session),
 		TEST(a_restart_has_both_mounts_reclaim),
 		TEST(one_leaves_a_server_that_is_silent),
