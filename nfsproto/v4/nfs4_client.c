@@ -269,10 +269,11 @@ static void up_reclaim(struct nfs4_user *u)
 	nfs4_open_reclaim(c);
 }
 
-static void up_revoked(struct nfs4_user *u)
+static bool up_revoked(struct nfs4_user *u)
 {
-	nfs4_deleg_revoked(nfs4_client_of(u));
-	nfs4_open_revoked(nfs4_client_of(u));
+	bool unknown = nfs4_deleg_revoked(nfs4_client_of(u));
+
+	return nfs4_open_revoked(nfs4_client_of(u)) || unknown;
 }
 
 static bool up_check(struct nfs4_user *u)

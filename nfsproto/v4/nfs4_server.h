@@ -84,8 +84,9 @@ struct nfs4_upcalls {
 	/* The server has forgotten all state: establishes again as much as possible. The gate is
 	 * closed. */
 	void (*reclaim)(struct nfs4_user *u);
-	/* The server has revoked state: finds out which. A check follows. */
-	void (*revoked)(struct nfs4_user *u);
+	/* The server has revoked state: finds out which. A check follows. True: of some state that
+	 * is not known yet, again in a second. */
+	bool (*revoked)(struct nfs4_user *u);
 	/* Handles all suspect state. True: some is left, again in a second. */
 	bool (*check)(struct nfs4_user *u);
 

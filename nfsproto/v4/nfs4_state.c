@@ -311,20 +311,20 @@ void nfs4_server_quit(struct nfs4_server *srv, struct nfs4_user *u)
 }
 
 /* What users have that the server may have taken from them. */
-static void see_to_users(struct nfs4_server *srv, bool revoked)
+static void see_to_users(struct nfs4_server *srv)
 {
+	bool revoked = atomic_load(&srv->revoking), unknown = false, later = false;
 	struct nfs4_user *u = NULL;
-	bool later = false;
 
 	while ((u = nfs4_state_visit(srv, u))) {
 		if (revoked)
-			u->up->revoked(u);
+			unknown |= u->up->revoked(u);
 		later |= u->up->check(u);
 	}
 	pthread_mutex_lock(&srv->slots.lock);
-	srv->check_ns = later ? clock_ns() + CHECK_NS : 0;
+	srv->check_ns = later || unknown ? clock_ns() + CHECK_NS : 0;
 	if (revoked)
-		atomic_store(&srv->revoking, srv->todo & NFS4_TODO_REVOKED);
+		atomic_store(&srv->revoking, unknown || (srv->todo & NFS4_TODO_REVOKED));
 	pthread_mutex_unlock(&srv->slots.lock);
 }
 
@@ -394,7 +394,7 @@ static bool work_once(struct nfs4_server *srv, uint64_t *next)
 	if (todo & NFS4_TODO_PROBE)
 		nfs4_recover_probe(srv);
 	if (todo & (NFS4_TODO_REVOKED | NFS4_TODO_CHECK))
-		see_to_users(srv, todo & NFS4_TODO_REVOKED);
+		see_to_users(srv);
 	return todo != 0;
 }
 

@@ -488,6 +488,29 @@ static void what_is_revoked_next_is_found_out_at_once(void **state)
 	fix_unmount_clean(f);
 }
 
+/* An answer that does not say which are revoked is not the end of the question. */
+static void what_is_revoked_is_asked_again(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+	uint64_t id = delegated(f, 1, &fh);
+
+	fix_fails(f, OP_TEST_STATEID, NFS4ERR_DELAY, 1);
+	pthread_mutex_lock(&f->srv.lock);
+	mean_deleg_revoke(&f->srv.delegs);
+	f->srv.status_flags = SEQ4_STATUS_RECALLABLE_STATE_REVOKED;
+	pthread_mutex_unlock(&f->srv.lock);
+	assert_int_equal(fix_getattr(f), 0);
+	assert_false(nfs_deleg_holds(f->nfs, &fh, id));
+	pthread_mutex_lock(&f->srv.lock);
+	f->srv.status_flags = 0;
+	pthread_mutex_unlock(&f->srv.lock);
+	nothing_is_revoking(f);
+	assert_int_equal(f->srv.delegs.freed, 1);
+	assert_false(nfs_deleg_holds(f->nfs, &fh, id));
+	fix_unmount_clean(f);
+}
+
 /* The server does not say so, but to who reads, and to DELEGRETURN. */
 static void what_is_disowned_goes_back(void **state)
 {
@@ -647,6 +670,7 @@ int main(void)
 		TEST(a_storm_of_recalls_does_no_harm),
 		TEST(a_lock_makes_a_local_open_a_real_one),
 		TEST(what_is_revoked_is_found_out),
+		TEST(what_is_revoked_is_asked_again),
 		TEST(what_is_revoked_next_is_found_out_at_once),
 		TEST(what_is_disowned_goes_back),
 		TEST(one_is_reclaimed_when_the_server_restarts),

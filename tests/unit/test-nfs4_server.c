@@ -25,6 +25,7 @@
 struct user {
 	struct nfs4_user base;
 	atomic_uint polls, reclaims, checks, revoked;
+	unsigned unknown; /* times that it cannot find out what is revoked */
 };
 
 static struct user *user_of(struct nfs4_user *u)
@@ -43,9 +44,9 @@ static void reclaim(struct nfs4_user *u)
 	atomic_fetch_add(&user_of(u)->reclaims, 1);
 }
 
-static void revoked(struct nfs4_user *u)
+static bool revoked(struct nfs4_user *u)
 {
-	atomic_fetch_add(&user_of(u)->revoked, 1);
+	return atomic_fetch_add(&user_of(u)->revoked, 1) < user_of(u)->unknown;
 }
 
 static bool check(struct nfs4_user *u)
@@ -178,6 +179,24 @@ static void tells_all_users_of_revoked_state(void **state)
 		assert_int_equal(users[i].checks, 1);
 		assert_int_equal(users[i].reclaims, 0);
 	}
+}
+
+/* A user that could not find out what is revoked is asked again, and no state counts until then. */
+static void asks_again_what_is_revoked(void **state)
+{
+	struct fix *f = *state;
+	static struct user user = {.unknown = 1};
+	struct nfs4_server *srv = start(f, 1, &user, 1);
+
+	nfs4_state_flags(srv, SEQ4_STATUS_ADMIN_STATE_REVOKED, clock_ns());
+	while (atomic_load(&user.revoked) < 2) {
+		assert_true(atomic_load(&srv->revoking) || atomic_load(&user.revoked) == 2);
+		sched_yield();
+	}
+	while (atomic_load(&srv->revoking))
+		sched_yield();
+	give_up(f, srv, &user, 1);
+	assert_int_equal(user.revoked, 2);
 }
 
 /* While users reclaim, news of revoked state counts. Other flags count on the next session. */
@@ -415,6 +434,7 @@ int main(void)
 		TEST(has_all_users_reclaim),
 		TEST(binds_the_connection_that_is_unbound),
 		TEST(tells_all_users_of_revoked_state),
+		TEST(asks_again_what_is_revoked),
 		TEST(keeps_flags_that_come_while_users_reclaim),
 		TEST(two_mounts_share_a_session),
 		TEST(a_restart_has_both_mounts_reclaim),
