@@ -79,6 +79,7 @@ void nfs4_task_end(struct nfs_op *op, int error)
 		pthread_mutex_unlock(&srv->slots.lock);
 	}
 	op->error = error;
+	op->be.v4.since_ns = 0; /* its owner may start it again */
 	if (u)
 		u->up->ended(u, op);
 	assert(atomic_load_explicit(&op->be.v4.state, memory_order_relaxed) != NFS4_T_NEW);
@@ -248,10 +249,8 @@ void nfs4_task_send(struct nfs4_server *srv, struct nfs_op *op, uint32_t highest
 		pthread_mutex_unlock(&srv->slots.lock);
 		if (out == NFS_FAILED)
 			nfs4_task_end(op, op->error);
-		else if (op->be.v4.user && op->be.v4.user->soft)
-			nfs4_task_again(op, NFS4ERR_DELAY, LOCK_WAIT_MS); /* not for ever */
 		else
-			nfs4_state_delay(op, LOCK_WAIT_MS);
+			nfs4_task_wait(op, "a lock is in doubt", LOCK_WAIT_MS);
 		op = next;
 	}
 }

@@ -10,6 +10,7 @@
 
 #include "nfsproto/nfs_unsure.h"
 #include "nfsproto/v4/nfs4_task.h"
+#include "transport/clock.h"
 #include "transport/log.h"
 
 #define MISORDERED_MAX 8 /* retries of an op whose slot turned out to be out of step */
@@ -85,19 +86,17 @@ static unsigned backoff_ms(unsigned tries)
 	return tries >= 8 ? 3000 : 12u << tries;
 }
 
-void nfs4_task_again(struct nfs_op *op, uint32_t status, unsigned ms)
+void nfs4_task_wait(struct nfs_op *op, const char *why, unsigned ms)
 {
 	const struct nfs4_user *u = op->be.v4.user;
+	uint64_t now = clock_ns();
 
-	if (op->be.v4.flags & NFS4_F_LAST) {
-		nfs4_task_end(op, -ENOTCONN);
-		return;
-	}
-	if (op->tries < UINT32_MAX)
-		op->tries++;
-	if (u && u->soft && (uint64_t)op->tries * ms > u->soft_ms) {
-		log_warn("%s: %s was answered %s for too long", nfs4_task_server(op)->name,
-			nfs4_task_kind(op)->name, nfs4_status_name(status));
+	if (!op->be.v4.since_ns)
+		op->be.v4.since_ns = now;
+	if (u && u->soft &&
+		clock_age(now, op->be.v4.since_ns) + ms * NFS4_MSEC > u->soft_ms * NFS4_MSEC) {
+		log_warn("%s: %s has waited for too long: %s", nfs4_task_server(op)->name,
+			nfs4_task_kind(op)->name, why);
 		nfs4_task_end(op, -ETIMEDOUT);
 		return;
 	}
@@ -105,6 +104,17 @@ void nfs4_task_again(struct nfs_op *op, uint32_t status, unsigned ms)
 		nfs4_task_start(op);
 	else
 		nfs4_state_delay(op, ms);
+}
+
+void nfs4_task_again(struct nfs_op *op, uint32_t status, unsigned ms)
+{
+	if (op->be.v4.flags & NFS4_F_LAST) {
+		nfs4_task_end(op, -ENOTCONN);
+		return;
+	}
+	if (op->tries < UINT32_MAX)
+		op->tries++;
+	nfs4_task_wait(op, nfs4_status_name(status), ms);
 }
 
 /* status is not one that every op may get: the op's user decides. */
@@ -221,6 +231,8 @@ static void task_conclude(
 		nfs4_task_end(op, error);
 		return;
 	}
+	if (out == NFS_AGAIN || out == NFS_LATER) /* a step is done */
+		op->be.v4.since_ns = 0;
 	switch (out) {
 	case NFS_AGAIN:
 		nfs4_task_start(op);

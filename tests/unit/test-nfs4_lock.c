@@ -415,6 +415,36 @@ static void test_soft(void **state)
 	fix_unmount_clean(f);
 }
 
+/* Neither many looks at a lock in doubt nor a status after them count for more time than they
+ * took. */
+static void test_soft_doubt(void **state)
+{
+	struct fix *f = *state;
+	struct nfs4_server *srv;
+	struct nfs_open *o;
+	struct nfs_fh fh;
+	struct want w = {.op = {.type = NFS_SETATTR}};
+
+	fix_mount_soft(f, 10000, 30000);
+	srv = nfs4_client(f->nfs)->srv;
+	o = fix_open(f, O_RDWR, &fh);
+	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, 9), 0);
+	w.op.u.setattr.fh = fh;
+	w.op.u.setattr.open = o;
+	w.op.u.setattr.set.mask = NFS_SET_SIZE;
+	sem_init(&w.sem, 0, 0);
+	atomic_store(&srv->revoking, true);
+	fix_start(f, &w.op, &w.sem);
+	assert_false(fix_ends_within(&w.sem, 1000)); /* 50 looks */
+	fix_fails(f, OP_SETATTR, NFS4ERR_GRACE, 1);
+	atomic_store(&srv->revoking, false);
+	assert_true(fix_ends_within(&w.sem, 60000));
+	assert_int_equal(w.op.error, 0);
+	assert_int_equal(f->srv.fail_times, 0);
+	assert_int_equal(fix_close(f, o), 0);
+	fix_unmount_clean(f);
+}
+
 /* --- recovery ------------------------------------------------------------------------------- */
 
 static void test_reclaim(void **state)
@@ -725,6 +755,7 @@ int main(void)
 		ON_MOUNT(test_close_rebound),
 		ON_MOUNT(test_many_owners),
 		cmocka_unit_test_setup_teardown(test_soft, fix_setup_unmounted, fix_teardown),
+		cmocka_unit_test_setup_teardown(test_soft_doubt, fix_setup_unmounted, fix_teardown),
 		ON_MOUNT(test_append_under_a_lock),
 		ON_MOUNT(test_reclaim),
 		ON_MOUNT(test_reclaim_delayed),
