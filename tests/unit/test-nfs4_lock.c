@@ -445,6 +445,39 @@ static void test_soft_doubt(void **state)
 	fix_unmount_clean(f);
 }
 
+/* SEQUENCE was answered DELAY: the server may be executing the request. A lock in doubt does not
+ * make the client forget that. */
+static void test_cancel_busy_doubt(void **state)
+{
+	struct fix *f = *state;
+	struct nfs4_server *srv = nfs4_client(f->nfs)->srv;
+	struct nfs_fh fh;
+	struct nfs_open *o = fix_open(f, O_RDWR, &fh);
+	struct want w = {.op = {.type = NFS_SETATTR}};
+	unsigned before;
+
+	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, 9), 0);
+	w.op.u.setattr.fh = fh;
+	w.op.u.setattr.open = o;
+	w.op.u.setattr.set.mask = NFS_SET_SIZE;
+	sem_init(&w.sem, 0, 0);
+	before = f->srv.count[OP_SEQUENCE];
+	fix_fails(f, OP_SEQUENCE, NFS4ERR_DELAY, 1000000);
+	fix_start(f, &w.op, &w.sem);
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_SEQUENCE], before + 2));
+	atomic_store(&srv->revoking, true);
+	fix_fails(f, OP_SEQUENCE, NFS4ERR_DELAY, 0);
+	assert_false(fix_ends_within(&w.sem, 500)); /* some looks at the lock */
+	nfs_cancel(&w.op);
+	assert_false(fix_ends_within(&w.sem, 500));
+	atomic_store(&srv->revoking, false);
+	assert_true(fix_ends_within(&w.sem, 60000));
+	assert_int_equal(w.op.error, 0);
+	assert_int_equal(f->srv.count[OP_SETATTR], 1);
+	assert_int_equal(fix_close(f, o), 0);
+	fix_unmount_clean(f);
+}
+
 /* --- recovery ------------------------------------------------------------------------------- */
 
 static void test_reclaim(void **state)
@@ -755,6 +788,7 @@ int main(void)
 		ON_MOUNT(test_close_rebound),
 		ON_MOUNT(test_many_owners),
 		cmocka_unit_test_setup_teardown(test_soft, fix_setup_unmounted, fix_teardown),
+		ON_MOUNT(test_cancel_busy_doubt),
 		cmocka_unit_test_setup_teardown(test_soft_doubt, fix_setup_unmounted, fix_teardown),
 		ON_MOUNT(test_append_under_a_lock),
 		ON_MOUNT(test_reclaim),
