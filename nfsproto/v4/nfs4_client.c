@@ -233,6 +233,9 @@ static enum nfs_outcome up_failed(
 	case NFS4ERR_DELEG_REVOKED:
 		return nfs4_open_disowned(c, op, status, ms);
 	default:
+		/* executed: for nfs4_lockreq.c the same as an answer that cannot be read */
+		if (status == NFS4ERR_RETRY_UNCACHED_REP && op->type == NFS_LOCK)
+			return nfs_failed(op, -EREMOTEIO);
 		if (op->be.v4.kind == NFS4_K_LOOK)
 			return nfs_failed(op, op->be.v4.first_error);
 		return NFS_STATUS;

@@ -316,8 +316,9 @@ static void disowned(struct nfs4_client *c, struct nfs4_lockreq *req)
 		nfs4_lockreq_end(c, req, -EIO);
 }
 
-/* LOCK or LOCKU ended without the server's verdict. The user is told. The server is asked until it
- * has given back all that it may have granted, or DOUBT_MAX attempts have failed. */
+/* LOCK or LOCKU ended without the server's verdict: no answer, none that can be read, or none that
+ * the server has kept. The user is told. The server is asked until it has given back all that it
+ * may have granted, or DOUBT_MAX attempts have failed. */
 static void in_doubt(struct nfs4_client *c, struct nfs4_lockreq *req, int error)
 {
 	struct nfs_op *user;
@@ -357,7 +358,7 @@ static void lock_done(struct nfs_op *own)
 		req->ctx->have_stateid = false; /* after any answer of the server */
 		pthread_mutex_unlock(&c->locks.lock);
 		nfs4_lockreq_end(c, req, 0);
-	} else if (!upgrade && own->error == -ETIMEDOUT) {
+	} else if (!upgrade && (own->error == -ETIMEDOUT || own->error == -EREMOTEIO)) {
 		in_doubt(c, req, own->error);
 	} else if (own->error) {
 		nfs4_lockreq_end(c, req, own->error);

@@ -415,6 +415,30 @@ static void test_soft(void **state)
 	fix_unmount_clean(f);
 }
 
+/* The server has granted the lock, but the answer says nothing: the lock is given back. */
+static void test_unreadable(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+	struct nfs_open *o = fix_open(f, O_RDWR, &fh);
+
+	fix_quirk(f, Q_TRAILING);
+	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, 9), -EREMOTEIO);
+	assert_int_equal(held(f), 1);
+	fix_fails(f, OP_LOCK, NFS4ERR_RETRY_UNCACHED_REP, 1);
+	assert_int_equal(lock(f, o, &fh, 8, F_WRLCK, 20, 29), -EREMOTEIO);
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_LOCKU], 2));
+	assert_int_equal(held(f), 0);
+	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, 9), 0);
+	/* the same with an unlock */
+	fix_quirk(f, Q_TRAILING);
+	assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 0, 9), -EREMOTEIO);
+	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 20, 29), 0); /* behind that */
+	assert_int_equal(f->srv.count[OP_LOCKU], 4);
+	assert_int_equal(held(f), 1);
+	fix_unmount_clean(f);
+}
+
 /* Neither many looks at a lock in doubt nor a status after them count for more time than they
  * took. */
 static void test_soft_doubt(void **state)
@@ -789,6 +813,7 @@ int main(void)
 		ON_MOUNT(test_many_owners),
 		cmocka_unit_test_setup_teardown(test_soft, fix_setup_unmounted, fix_teardown),
 		ON_MOUNT(test_cancel_busy_doubt),
+		ON_MOUNT(test_unreadable),
 		cmocka_unit_test_setup_teardown(test_soft_doubt, fix_setup_unmounted, fix_teardown),
 		ON_MOUNT(test_append_under_a_lock),
 		ON_MOUNT(test_reclaim),
