@@ -277,6 +277,59 @@ static void test_given_back(void **state)
 	fix_unmount_clean(f);
 }
 
+/* Owner 7 holds 0..9 exclusively. A request for a shared lock of 5..14 is granted after its user
+ * has gone. */
+static void downgrade_cancelled(struct fix *f, struct nfs_open *o, const struct nfs_fh *fh)
+{
+	struct want w;
+
+	assert_int_equal(lock(f, o, fh, 7, F_WRLCK, 0, 9), 0);
+	f->srv.hold_op = OP_LOCK;
+	lock_wait(f, &w, o, fh, 7, F_RDLCK, 5, 14);
+	assert_true(mean_wait(&f->srv, &f->srv.nheld, 1));
+	nfs_cancel(&w.op);
+	assert_true(fix_ends_within(&w.sem, 60000));
+	assert_int_equal(w.op.error, -EINTR);
+}
+
+/* An exclusive lock that a granted shared one has replaced comes back. */
+static void test_downgrade_undone(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+	struct nfs_open *o = fix_open(f, O_RDWR, &fh);
+
+	downgrade_cancelled(f, o, &fh);
+	mean_release(&f->srv);
+	/* the next request of the owner comes after all that */
+	assert_int_equal(lock(f, o, &fh, 7, F_RDLCK, 20, 29), 0);
+	assert_true(has(f, 0, 9, true));
+	assert_int_equal(held(f), 2);
+	fix_unmount_clean(f);
+}
+
+/* Or else the program is not left to believe that it has the exclusive lock. */
+static void test_downgrade_left(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+	struct nfs_open *o = fix_open(f, O_RDWR, &fh);
+	uint32_t n;
+
+	downgrade_cancelled(f, o, &fh);
+	others_hold(f, 5, 5, false);
+	mean_release(&f->srv);
+	assert_int_equal(lock(f, o, &fh, 7, F_RDLCK, 20, 29), 0);
+	assert_int_equal(f->srv.locks.denied, 1);
+	assert_int_equal(fix_read(f, o, &fh, 1000, &n), -EIO);
+	assert_true(has(f, 0, 4, true));
+	assert_true(has(f, 5, 9, false));
+	assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 5, 9), 0);
+	assert_int_equal(fix_read(f, o, &fh, 1000, &n), 0);
+	assert_int_equal(held(f), 2);
+	fix_unmount_clean(f);
+}
+
 static void test_cancelled_unlock(void **state)
 {
 	struct fix *f = *state;
@@ -806,6 +859,8 @@ int main(void)
 		ON_MOUNT(test_wait),
 		ON_MOUNT(test_order),
 		ON_MOUNT(test_given_back),
+		ON_MOUNT(test_downgrade_undone),
+		ON_MOUNT(test_downgrade_left),
 		ON_MOUNT(test_cancelled_unlock),
 		ON_MOUNT(test_unmount_while_waiting),
 		ON_MOUNT(test_unmount_disowned),
