@@ -409,6 +409,7 @@ struct nfs_op {
 			_Atomic uint8_t state;
 			bool unsure;	   /* an earlier call may have been executed */
 			int first_error;   /* error of the unsure op, during the look */
+			uint64_t since_ns; /* since when the op makes no progress; 0: it does */
 			uint32_t from_gen; /* COPY: generation of the source's state */
 			uint64_t more[2];  /* COPY: the stateid of an asynchronous one; LISTXATTR:
 					      cookie, number of pages; APPEND: how often the end was

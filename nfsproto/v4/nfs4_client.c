@@ -233,6 +233,9 @@ static enum nfs_outcome up_failed(
 	case NFS4ERR_DELEG_REVOKED:
 		return nfs4_open_disowned(c, op, status, ms);
 	default:
+		/* executed: for nfs4_lockreq.c the same as an answer that cannot be read */
+		if (status == NFS4ERR_RETRY_UNCACHED_REP && op->type == NFS_LOCK)
+			return nfs_failed(op, -EREMOTEIO);
 		if (op->be.v4.kind == NFS4_K_LOOK)
 			return nfs_failed(op, op->be.v4.first_error);
 		return NFS_STATUS;
@@ -265,14 +268,19 @@ static void up_reclaim(struct nfs4_user *u)
 	struct nfs4_client *c = nfs4_client_of(u);
 
 	c->reclaim_until_ns = clock_ns() + atomic_load(&c->srv->lease_s) * NFS4_SEC;
+	pthread_mutex_lock(&c->lock);
+	/* the restarted server may give the stateid of an old copy to a new one */
+	memset(c->offload, 0, sizeof(c->offload));
+	pthread_mutex_unlock(&c->lock);
 	nfs4_deleg_reclaim(c); /* before the opens, which may bring others */
 	nfs4_open_reclaim(c);
 }
 
-static void up_revoked(struct nfs4_user *u)
+static bool up_revoked(struct nfs4_user *u)
 {
-	nfs4_deleg_revoked(nfs4_client_of(u));
-	nfs4_open_revoked(nfs4_client_of(u));
+	bool unknown = nfs4_deleg_revoked(nfs4_client_of(u));
+
+	return nfs4_open_revoked(nfs4_client_of(u)) || unknown;
 }
 
 static bool up_check(struct nfs4_user *u)

@@ -255,7 +255,7 @@ enum nfs_outcome nfs4_open_disowned(
 	struct nfs4_client *c, struct nfs_op *op, uint32_t status, unsigned *ms);
 /* nfs4_open_recover.c: the upcalls of the same names, with the locks. */
 void nfs4_open_reclaim(struct nfs4_client *c);
-void nfs4_open_revoked(struct nfs4_client *c);
+bool nfs4_open_revoked(struct nfs4_client *c);
 bool nfs4_open_check(struct nfs4_client *c);
 /* A reclaim was answered with status. True: the server puts reclaims off, and the pause is over:
  * send it again. */

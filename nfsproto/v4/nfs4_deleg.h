@@ -180,7 +180,7 @@ bool nfs4_deleg_disowned(struct nfs4_client *c, struct nfs_open *o, uint32_t gen
 /* The upcalls of the same names; the state manager's thread. */
 bool nfs4_deleg_poll(struct nfs4_client *c, uint64_t now, uint64_t *next);
 void nfs4_deleg_reclaim(struct nfs4_client *c);
-void nfs4_deleg_revoked(struct nfs4_client *c);
+bool nfs4_deleg_revoked(struct nfs4_client *c);
 /* At unmount: begins to return all. How many. */
 unsigned nfs4_deleg_return_all(struct nfs4_client *c);
 

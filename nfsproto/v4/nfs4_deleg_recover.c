@@ -48,7 +48,7 @@ static void visit(struct nfs4_client *c, bool on)
 }
 
 /* All of one state, the most recently used first. No other thread frees them meanwhile. NULL and *n
- * == 0: none, or no memory. */
+ * == 0: no memory. */
 static struct nfs4_deleg **all_of(struct nfs4_client *c, enum nfs4_deleg_state state, unsigned *n)
 {
 	struct nfs4_delegs *t = &c->delegs;
@@ -56,7 +56,7 @@ static struct nfs4_deleg **all_of(struct nfs4_client *c, enum nfs4_deleg_state s
 
 	*n = 0;
 	pthread_mutex_lock(&c->lock);
-	list = t->n[state] ? calloc(t->n[state], sizeof(struct nfs4_deleg *)) : NULL;
+	list = calloc(t->n[state] + 1, sizeof(struct nfs4_deleg *));
 	TAILQ_FOREACH_REVERSE(d, &t->list[state], nfs4_deleg_list, link)
 	if (list)
 		list[(*n)++] = d;
@@ -106,6 +106,21 @@ static bool reclaimed(struct nfs4_client *c, struct nfs4_deleg *d)
 	return true;
 }
 
+/* Loses all delegations in `state`. Returns their number. */
+static unsigned lose_list(struct nfs4_client *c, enum nfs4_deleg_state state)
+{
+	struct nfs4_deleg *d;
+
+	for (unsigned n = 0;; n++) {
+		pthread_mutex_lock(&c->lock);
+		d = TAILQ_FIRST(&c->delegs.list[state]);
+		pthread_mutex_unlock(&c->lock);
+		if (!d)
+			return n;
+		lose(c, d);
+	}
+}
+
 /* Reclaims the delegations in `state`. Write delegations come first, before other clients may open
  * the files; data may have to be flushed even under those that are to go back. Returns the number
  * of lost ones; *had: the number there was. */
@@ -114,6 +129,8 @@ static unsigned reclaim_list(struct nfs4_client *c, enum nfs4_deleg_state state,
 	unsigned lost = 0, reclaims = 0;
 	struct nfs4_deleg **list = all_of(c, state, had);
 
+	if (!list)
+		return *had = lose_list(c, state);
 	for (unsigned i = 0; i < 2 * *had; i++) {
 		struct nfs4_deleg *d = list[i % *had];
 		bool write = d && d->type == OPEN_DELEGATE_WRITE;
@@ -209,33 +226,39 @@ void nfs4_deleg_reclaim(struct nfs4_client *c)
 	}
 }
 
-/* Asks which of up to 32 the server has revoked. */
-static void test_batch(struct nfs4_client *c, struct nfs4_deleg **list, uint32_t n)
+/* Asks which of up to 32 the server has revoked. False: no answer yet. If the server refuses to
+ * say, all are lost. */
+static bool test_batch(struct nfs4_client *c, struct nfs4_deleg **list, uint32_t n)
 {
 	struct nfs4_sync s, f;
+	int rc;
 
 	s.u.test.n = n;
 	pthread_mutex_lock(&c->lock);
 	for (uint32_t i = 0; i < n; i++)
 		s.u.test.ids[i] = list[i]->stateid;
 	pthread_mutex_unlock(&c->lock);
-	if (nfs4_sync_run(c->srv, &s, NFS4_K_TEST_STATEID, STEP_MS))
-		return;
+	rc = nfs4_sync_run(c->srv, &s, NFS4_K_TEST_STATEID, STEP_MS);
+	if (rc && nfs4_recover_undecided(s.status))
+		return false;
 	for (uint32_t i = 0; i < n; i++) {
-		if (s.u.test.code[i] == NFS4_OK)
+		uint32_t code = rc ? s.status : s.u.test.code[i];
+
+		if (code == NFS4_OK)
 			continue;
-		log_ctrl(
-			"%s: a delegation is %s", c->srv->name, nfs4_status_name(s.u.test.code[i]));
+		log_ctrl("%s: a delegation is %s", c->srv->name, nfs4_status_name(code));
 		lose(c, list[i]);
 		f.u.free_id = s.u.test.ids[i];
 		nfs4_sync_run(c->srv, &f, NFS4_K_FREE_STATEID, STEP_MS);
 	}
+	return true;
 }
 
-void nfs4_deleg_revoked(struct nfs4_client *c)
+bool nfs4_deleg_revoked(struct nfs4_client *c)
 {
 	unsigned n;
 	struct nfs4_deleg **list = all_of(c, NFS4_D_REVOKED, &n);
+	bool unknown = !list;
 
 	visit(c, true);
 	for (unsigned i = 0; i < n; i++) {
@@ -248,9 +271,11 @@ void nfs4_deleg_revoked(struct nfs4_client *c)
 	free(list);
 	for (enum nfs4_deleg_state state = NFS4_D_HELD; state <= NFS4_D_FLUSHING; state++) {
 		list = all_of(c, state, &n);
+		unknown |= !list;
 		for (unsigned i = 0; i < n && !nfs4_server_quitting(c->srv, &c->user); i += 32)
-			test_batch(c, list + i, n - i < 32 ? n - i : 32);
+			unknown |= !test_batch(c, list + i, n - i < 32 ? n - i : 32);
 		free(list);
 	}
 	visit(c, false);
+	return unknown;
 }

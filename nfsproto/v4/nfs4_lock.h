@@ -168,8 +168,9 @@ void nfs4_lock_reopened(struct nfs4_client *c, struct nfs_open *o);
 /* reclaim: establishes all locks again, within the server's grace period. Otherwise suspect locks
  * become lost. True: some could not be tried now. */
 bool nfs4_lock_recover(struct nfs4_client *c, bool reclaim);
-/* Finds out which lock states the server has revoked; they become suspect. */
-void nfs4_lock_test(struct nfs4_client *c);
+/* Finds out which lock states the server has revoked; they become suspect. True: of some that is
+ * not known yet. */
+bool nfs4_lock_test(struct nfs4_client *c);
 
 /* While the client stops: ends waiting requests, then clears all held locks. True if there is
  * any. */
@@ -186,7 +187,8 @@ struct nfs4_lockctx *nfs4_lockctx_find_locked(
 	struct nfs4_locks *l, const struct nfs_fh *fh, uint64_t owner, const struct nfs_open *o);
 struct nfs4_lockctx *nfs4_lockctx_new_locked(
 	struct nfs4_client *c, const struct nfs_fh *fh, uint64_t owner, struct nfs_open *o);
-struct nfs4_lockctx **nfs4_lockctx_list(struct nfs4_client *c, size_t *n); /* all, referenced */
+/* All, referenced. NULL: no memory. */
+struct nfs4_lockctx **nfs4_lockctx_list(struct nfs4_client *c, size_t *n);
 void nfs4_lockctx_unref(struct nfs4_client *c, struct nfs4_lockctx *ctx);
 void nfs4_lockctx_run(struct nfs4_client *c, struct nfs4_lockctx *ctx);
 void nfs4_lock_wake_locked(

@@ -139,7 +139,7 @@ bool nfs4_lock_recover(struct nfs4_client *c, bool reclaim)
 {
 	size_t n;
 	struct nfs4_lockctx **list = nfs4_lockctx_list(c, &n);
-	bool later = false;
+	bool later = !list;
 
 	for (size_t i = 0; i < n; i++) {
 		struct nfs4_lockctx *ctx = list[i];
@@ -168,7 +168,9 @@ bool nfs4_lock_recover(struct nfs4_client *c, bool reclaim)
 	return later;
 }
 
-static void test_batch(struct nfs4_client *c, struct nfs4_lockctx **list, uint32_t n)
+/* Asks which of up to TEST_BATCH the server has revoked. False: no answer yet. If the server
+ * refuses to say, the answer to each call with such a stateid does. */
+static bool test_batch(struct nfs4_client *c, struct nfs4_lockctx **list, uint32_t n)
 {
 	struct nfs4_lockctx *ctx[TEST_BATCH];
 	struct nfs4_sync s, f;
@@ -182,8 +184,10 @@ static void test_batch(struct nfs4_client *c, struct nfs4_lockctx **list, uint32
 		s.u.test.ids[s.u.test.n++] = list[i]->stateid;
 	}
 	pthread_mutex_unlock(&c->locks.lock);
-	if (!s.u.test.n || nfs4_sync_run(c->srv, &s, NFS4_K_TEST_STATEID, STEP_MS))
-		return;
+	if (!s.u.test.n)
+		return true;
+	if (nfs4_sync_run(c->srv, &s, NFS4_K_TEST_STATEID, STEP_MS))
+		return !nfs4_recover_undecided(s.status);
 	for (uint32_t i = 0; i < s.u.test.n; i++) {
 		/* an old seqid only says that a request has come in between */
 		if (s.u.test.code[i] == NFS4_OK || s.u.test.code[i] == NFS4ERR_OLD_STATEID)
@@ -197,16 +201,20 @@ static void test_batch(struct nfs4_client *c, struct nfs4_lockctx **list, uint32
 		nfs4_lockctx_judge_locked(c, ctx[i]);
 		pthread_mutex_unlock(&c->locks.lock);
 	}
+	return true;
 }
 
-void nfs4_lock_test(struct nfs4_client *c)
+bool nfs4_lock_test(struct nfs4_client *c)
 {
 	size_t n;
 	struct nfs4_lockctx **list = nfs4_lockctx_list(c, &n);
+	bool unknown = !list;
 
 	for (size_t i = 0; i < n && !nfs4_server_quitting(c->srv, &c->user); i += TEST_BATCH)
-		test_batch(c, list + i, n - i < TEST_BATCH ? (uint32_t)(n - i) : TEST_BATCH);
+		unknown |= !test_batch(
+			c, list + i, n - i < TEST_BATCH ? (uint32_t)(n - i) : TEST_BATCH);
 	for (size_t i = 0; i < n; i++)
 		nfs4_lockctx_unref(c, list[i]);
 	free(list);
+	return unknown;
 }

@@ -110,7 +110,7 @@ struct nfs4_lockctx **nfs4_lockctx_list(struct nfs4_client *c, size_t *n)
 	for (unsigned i = 0; i < NFS4_LOCK_BUCKETS; i++)
 		LIST_FOREACH (ctx, &c->locks.bucket[i], link)
 			count++;
-	list = count ? calloc(count, sizeof(*list)) : NULL;
+	list = calloc(count + 1, sizeof(*list));
 	for (unsigned i = 0; list && i < NFS4_LOCK_BUCKETS; i++) {
 		LIST_FOREACH (ctx, &c->locks.bucket[i], link) {
 			ctx->refs++;

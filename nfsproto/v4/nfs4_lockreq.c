@@ -164,7 +164,7 @@ static void send_as(struct nfs4_client *c, struct nfs4_lockreq *req, unsigned ki
  * there is none. */
 static bool give_back_piece_locked(struct nfs4_lockreq *req)
 {
-	struct lock_ranges *held = &req->ctx->ranges;
+	const struct lock_ranges *held = &req->ctx->ranges;
 	bool granted_write = req->type == F_WRLCK;
 
 	while (req->pos <= req->end) {
@@ -175,12 +175,8 @@ static bool give_back_piece_locked(struct nfs4_lockreq *req)
 
 		if (g && g->first <= req->pos) {
 			last = g->last < req->end ? g->last : req->end;
-			type = F_RDLCK;
-			skip = g->write || !granted_write;
-			/* The granted lock is the weaker one that was asked for, and does no harm.
-			 */
-			if (g->write && !granted_write)
-				lock_ranges_set(held, start, last, false);
+			type = g->write ? F_WRLCK : F_RDLCK; /* the program still relies on it */
+			skip = g->write == granted_write;
 		}
 		req->pos = last + 1;
 		if (!skip) {
@@ -194,6 +190,36 @@ static bool give_back_piece_locked(struct nfs4_lockreq *req)
 			break;
 	}
 	return false;
+}
+
+/* Does own ask once more for a lock that the context has? */
+static bool restores(const struct nfs4_lockreq *req)
+{
+	return req->giving_back && req->own.u.lock.type != F_UNLCK;
+}
+
+/* The server does not give back a lock that an undone grant has replaced: it is lost. An unlock
+ * still goes to the server, which may have the weaker lock. */
+static void piece_lost(struct nfs4_client *c, struct nfs4_lockreq *req)
+{
+	struct nfs4_lockctx *ctx = req->ctx;
+	uint64_t start = req->own.u.lock.start, end = req->own.u.lock.end;
+	bool all;
+
+	pthread_mutex_lock(&c->locks.lock);
+	all = lock_ranges_set(&ctx->lost, start, end, true) ||
+	      lock_ranges_set(&ctx->ranges, start, end, false);
+	if (all) /* no memory: the state manager sees to the whole context */
+		ctx->suspect = true;
+	nfs4_lockctx_judge_locked(c, ctx);
+	pthread_mutex_unlock(&c->locks.lock);
+	log_always_error(
+		"%s: a lock of an open file is lost: the server did not give it back after an "
+		"interrupted request; reads and writes fail until it is unlocked or closed",
+		c->srv->name);
+	nfs_tell_lost(&c->base, &ctx->fh, NFS_LOST_LOCK);
+	if (all)
+		nfs4_state_want(c->srv, NFS4_TODO_CHECK);
 }
 
 static void give_back_next(struct nfs4_client *c, struct nfs4_lockreq *req)
@@ -257,13 +283,6 @@ static void denied(struct nfs4_client *c, struct nfs4_lockreq *req)
 	struct nfs4_lockctx *ctx = req->ctx;
 	bool parked = false, stopping;
 
-	if (req->giving_back) { /* the context held this lock before, and has lost it */
-		pthread_mutex_lock(&c->locks.lock);
-		lock_ranges_clear(&ctx->ranges, req->own.u.lock.start, req->own.u.lock.end);
-		pthread_mutex_unlock(&c->locks.lock);
-		give_back_next(c, req);
-		return;
-	}
 	pthread_mutex_lock(&c->locks.lock);
 	stopping = nfs4_server_quitting(
 		c->srv, &c->user); /* if not, nfs4_lock_abort() is still to come */
@@ -316,8 +335,9 @@ static void disowned(struct nfs4_client *c, struct nfs4_lockreq *req)
 		nfs4_lockreq_end(c, req, -EIO);
 }
 
-/* LOCK or LOCKU ended without the server's verdict. The user is told. The server is asked until it
- * has given back all that it may have granted, or DOUBT_MAX attempts have failed. */
+/* LOCK or LOCKU ended without the server's verdict: no answer, none that can be read, or none that
+ * the server has kept. The user is told. The server is asked until it has given back all that it
+ * may have granted, or DOUBT_MAX attempts have failed. */
 static void in_doubt(struct nfs4_client *c, struct nfs4_lockreq *req, int error)
 {
 	struct nfs_op *user;
@@ -337,6 +357,8 @@ static void in_doubt(struct nfs4_client *c, struct nfs4_lockreq *req, int error)
 	if (!again) {
 		log_warn(
 			"%s: a lock may be left at the server: %s", c->srv->name, strerror(-error));
+		if (restores(req))
+			piece_lost(c, req);
 		nfs4_lockreq_end(c, req, error);
 		return;
 	}
@@ -357,8 +379,12 @@ static void lock_done(struct nfs_op *own)
 		req->ctx->have_stateid = false; /* after any answer of the server */
 		pthread_mutex_unlock(&c->locks.lock);
 		nfs4_lockreq_end(c, req, 0);
-	} else if (!upgrade && own->error == -ETIMEDOUT) {
+	} else if (!upgrade && (own->error == -ETIMEDOUT || own->error == -EREMOTEIO)) {
 		in_doubt(c, req, own->error);
+	} else if (restores(req) && (status == NFS4ERR_DENIED || status == NFS4ERR_OPENMODE ||
+					    (own->error && own->error != -ENOTCONN))) {
+		piece_lost(c, req);
+		give_back_next(c, req);
 	} else if (own->error) {
 		nfs4_lockreq_end(c, req, own->error);
 	} else if (status == NFS4_OK) {

@@ -23,7 +23,7 @@
 #define STEP_MS	   60000u	     /* most time for one step before it is tried anew */
 #define PUT_OFF_NS (100 * NFS4_MSEC) /* between attempts at a reclaim, at a CLOSE */
 
-/* References to all opens, for walking without the lock. NULL and *n == 0 when there are none. */
+/* References to all opens, for walking without the lock. NULL: no memory. */
 static struct nfs_open **all_opens(struct nfs4_client *c, size_t *n)
 {
 	struct nfs_open **list, *o;
@@ -33,7 +33,7 @@ static struct nfs_open **all_opens(struct nfs4_client *c, size_t *n)
 	pthread_mutex_lock(&c->lock);
 	TAILQ_FOREACH (o, &c->opens, link)
 		count++;
-	list = count ? calloc(count, sizeof(*list)) : NULL;
+	list = calloc(count + 1, sizeof(*list));
 	if (list)
 		TAILQ_FOREACH (o, &c->opens, link)
 			if (!o->close_wanted)
@@ -146,7 +146,7 @@ bool nfs4_open_check(struct nfs4_client *c)
 {
 	size_t n;
 	struct nfs_open **list = all_opens(c, &n);
-	bool later = false;
+	bool later = !list;
 
 	for (size_t i = 0; i < n && !nfs4_server_quitting(c->srv, &c->user); i++)
 		if (is_suspect(list[i]) && reopen(c, list[i], false) == NFS_LATER)
@@ -157,8 +157,9 @@ bool nfs4_open_check(struct nfs4_client *c)
 	return later;
 }
 
-/* Asks which of up to 32 opens the server has revoked, frees those and marks them suspect. */
-static void test_batch(struct nfs4_client *c, struct nfs_open **list, uint32_t n)
+/* Asks which of up to 32 opens the server has revoked, frees those and marks them suspect. False:
+ * no answer yet. If the server refuses to say, the answer to each call with such a stateid does. */
+static bool test_batch(struct nfs4_client *c, struct nfs_open **list, uint32_t n)
 {
 	struct nfs4_sync s, f;
 
@@ -169,7 +170,7 @@ static void test_batch(struct nfs4_client *c, struct nfs_open **list, uint32_t n
 		pthread_mutex_unlock(&list[i]->lock);
 	}
 	if (nfs4_sync_run(c->srv, &s, NFS4_K_TEST_STATEID, STEP_MS))
-		return;
+		return !nfs4_recover_undecided(s.status);
 	for (uint32_t i = 0; i < n; i++) {
 		if (s.u.test.code[i] == NFS4_OK)
 			continue;
@@ -181,15 +182,17 @@ static void test_batch(struct nfs4_client *c, struct nfs_open **list, uint32_t n
 		list[i]->suspect = true;
 		pthread_mutex_unlock(&list[i]->lock);
 	}
+	return true;
 }
 
-void nfs4_open_revoked(struct nfs4_client *c)
+bool nfs4_open_revoked(struct nfs4_client *c)
 {
 	size_t n;
 	struct nfs_open **list = all_opens(c, &n);
+	bool unknown = !list;
 
 	for (size_t i = 0; i < n && !nfs4_server_quitting(c->srv, &c->user); i += 32)
-		test_batch(c, list + i, n - i < 32 ? (uint32_t)(n - i) : 32);
+		unknown |= !test_batch(c, list + i, n - i < 32 ? (uint32_t)(n - i) : 32);
 	drop_opens(list, n);
-	nfs4_lock_test(c);
+	return nfs4_lock_test(c) || unknown;
 }

@@ -84,8 +84,9 @@ struct nfs4_upcalls {
 	/* The server has forgotten all state: establishes again as much as possible. The gate is
 	 * closed. */
 	void (*reclaim)(struct nfs4_user *u);
-	/* The server has revoked state: finds out which. A check follows. */
-	void (*revoked)(struct nfs4_user *u);
+	/* The server has revoked state: finds out which. A check follows. True: of some state that
+	 * is not known yet, again in a second. */
+	bool (*revoked)(struct nfs4_user *u);
 	/* Handles all suspect state. True: some is left, again in a second. */
 	bool (*check)(struct nfs4_user *u);
 
@@ -208,7 +209,8 @@ struct nfs4_server {
 	uint32_t todo;
 	uint32_t flags_seen; /* sr_status_flags that have been acted upon since flags_ns */
 	uint64_t flags_ns;
-	uint64_t check_ns; /* when users must check their state again; 0: not */
+	uint64_t revoked_ns; /* when a flag about revoked state was last acted upon */
+	uint64_t check_ns;   /* when users must check their state again; 0: not */
 	uint64_t probe_ns;
 	bool renewing;	     /* renew is under way */
 	bool poll_wanted;    /* a user may have work that is due */
@@ -299,8 +301,9 @@ void nfs4_state_poll(struct nfs4_server *srv);
 /* Judges the session by the status of an op on conn, and asks for the remedy. False: the session is
  * not in doubt, or a new one would not help. */
 bool nfs4_state_doubt(struct nfs4_conn *conn, uint32_t status);
-/* Handles a SEQUENCE's sr_status_flags that are not 0. */
-void nfs4_state_flags(struct nfs4_server *srv, uint32_t flags);
+/* Handles the sr_status_flags of a SEQUENCE that was sent at sent_ns. Need not be called with 0
+ * while no flags have been seen. No lock held. */
+void nfs4_state_flags(struct nfs4_server *srv, uint32_t flags, uint64_t sent_ns);
 /* Starts op, which was bound to a server, again after ms. No lock held. */
 void nfs4_state_delay(struct nfs_op *op, unsigned ms);
 /* Ends the ops listed by nfs4_state_end_later_locked(). No lock held. */

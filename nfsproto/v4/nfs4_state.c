@@ -29,6 +29,11 @@
 #define VISIT_NS       (2 * NFS4_SEC) /* time that a visit may go on when its user wants to leave */
 #define FLAGS_AGAIN_NS (5 * NFS4_SEC) /* a status flag that stays set is acted upon so often */
 
+#define REVOKED_FLAGS                                                                              \
+	((uint32_t)SEQ4_STATUS_EXPIRED_ALL_STATE_REVOKED |                                         \
+		SEQ4_STATUS_EXPIRED_SOME_STATE_REVOKED | SEQ4_STATUS_ADMIN_STATE_REVOKED |         \
+		SEQ4_STATUS_RECALLABLE_STATE_REVOKED)
+
 const char *nfs4_state_name(enum nfs4_state s)
 {
 	static const char *const names[] = {
@@ -113,7 +118,7 @@ bool nfs4_state_doubt(struct nfs4_conn *conn, uint32_t status)
 	}
 }
 
-void nfs4_state_flags(struct nfs4_server *srv, uint32_t flags)
+void nfs4_state_flags(struct nfs4_server *srv, uint32_t flags, uint64_t sent_ns)
 {
 	uint32_t todo = 0, fresh;
 	uint64_t now = clock_ns();
@@ -123,6 +128,10 @@ void nfs4_state_flags(struct nfs4_server *srv, uint32_t flags)
 		srv->flags_seen = 0;
 		srv->flags_ns = now;
 	}
+	if (srv->state != NFS4_S_RUNNING) /* the server repeats the others on the new session */
+		flags &= REVOKED_FLAGS;
+	if (sent_ns > srv->revoked_ns) /* a flag that the server has dropped may come again */
+		srv->flags_seen &= flags | ~REVOKED_FLAGS;
 	fresh = flags & ~srv->flags_seen;
 	srv->flags_seen |= flags;
 	if (fresh & (SEQ4_STATUS_CB_PATH_DOWN | SEQ4_STATUS_CB_PATH_DOWN_SESSION)) {
@@ -136,11 +145,11 @@ void nfs4_state_flags(struct nfs4_server *srv, uint32_t flags)
 		todo |= NFS4_TODO_SESSION | NFS4_TODO_DESTROY;
 	if (fresh & SEQ4_STATUS_RESTART_RECLAIM_NEEDED)
 		todo |= NFS4_TODO_SESSION | NFS4_TODO_CLIENT | NFS4_TODO_DESTROY;
-	if (fresh &
-		(SEQ4_STATUS_EXPIRED_ALL_STATE_REVOKED | SEQ4_STATUS_EXPIRED_SOME_STATE_REVOKED |
-			SEQ4_STATUS_ADMIN_STATE_REVOKED | SEQ4_STATUS_RECALLABLE_STATE_REVOKED))
+	if (fresh & REVOKED_FLAGS) {
 		todo |= NFS4_TODO_REVOKED;
-	if (todo && srv->state == NFS4_S_RUNNING)
+		srv->revoked_ns = now;
+	}
+	if (todo)
 		nfs4_state_want_locked(srv, todo);
 	pthread_mutex_unlock(&srv->slots.lock);
 	if (fresh)
@@ -302,20 +311,20 @@ void nfs4_server_quit(struct nfs4_server *srv, struct nfs4_user *u)
 }
 
 /* What users have that the server may have taken from them. */
-static void see_to_users(struct nfs4_server *srv, bool revoked)
+static void see_to_users(struct nfs4_server *srv)
 {
+	bool revoked = atomic_load(&srv->revoking), unknown = false, later = false;
 	struct nfs4_user *u = NULL;
-	bool later = false;
 
 	while ((u = nfs4_state_visit(srv, u))) {
 		if (revoked)
-			u->up->revoked(u);
+			unknown |= u->up->revoked(u);
 		later |= u->up->check(u);
 	}
 	pthread_mutex_lock(&srv->slots.lock);
-	srv->check_ns = later ? clock_ns() + CHECK_NS : 0;
+	srv->check_ns = later || unknown ? clock_ns() + CHECK_NS : 0;
 	if (revoked)
-		atomic_store(&srv->revoking, srv->todo & NFS4_TODO_REVOKED);
+		atomic_store(&srv->revoking, unknown || (srv->todo & NFS4_TODO_REVOKED));
 	pthread_mutex_unlock(&srv->slots.lock);
 }
 
@@ -385,7 +394,7 @@ static bool work_once(struct nfs4_server *srv, uint64_t *next)
 	if (todo & NFS4_TODO_PROBE)
 		nfs4_recover_probe(srv);
 	if (todo & (NFS4_TODO_REVOKED | NFS4_TODO_CHECK))
-		see_to_users(srv, todo & NFS4_TODO_REVOKED);
+		see_to_users(srv);
 	return todo != 0;
 }
 

@@ -17,7 +17,8 @@
  * The exception is a SEQUENCE that was answered DELAY. The server may still be executing the same
  * request, received over a connection that is lost by now. It will keep that request's answer under
  * the sequence id. So the op keeps its slot and asks again with the same sequence id (RFC 8881
- * 15.1.1.3). If the op cannot do so (it ends, or a new session is made), the slot is DOUBTFUL.
+ * 15.1.1.3). If the op cannot do so (it ends, a new session is made, or the op must wait for a lock
+ * and no other slot is free), the slot is DOUBTFUL.
  *
  * An op that changes the data of a file is not forgotten when it is cancelled after it was sent.
  * The server may execute calls of different slots in any order, and so execute this call over later
@@ -79,6 +80,7 @@ void nfs4_task_end(struct nfs_op *op, int error)
 		pthread_mutex_unlock(&srv->slots.lock);
 	}
 	op->error = error;
+	op->be.v4.since_ns = 0; /* its owner may start it again */
 	if (u)
 		u->up->ended(u, op);
 	assert(atomic_load_explicit(&op->be.v4.state, memory_order_relaxed) != NFS4_T_NEW);
@@ -227,8 +229,18 @@ struct nfs_op *nfs4_task_release_locked(
 	return next;
 }
 
+/* op waits for a lock in doubt. May it wait with the slot that it has kept? The calls that settle
+ * the lock need another one. */
+static bool task_waits_with_slot_locked(const struct nfs4_server *srv, const struct nfs_op *op)
+{
+	const struct nfs4_slots *s = &srv->slots;
+
+	return (op->be.v4.flags & NFS4_F_SLOT_KEPT) && s->gate_open && !srv->stopping &&
+	       s->nbusy + s->ndoubtful < s->limit;
+}
+
 /* Sends op. An op that cannot be sent ends, and its slot goes to the next op, and so on. An op that
- * relies on a lock in doubt gives back its slot and waits. */
+ * relies on a lock in doubt waits, and gives back its slot unless it has kept the slot. */
 void nfs4_task_send(struct nfs4_server *srv, struct nfs_op *op, uint32_t highest)
 {
 	while (op) {
@@ -244,14 +256,15 @@ void nfs4_task_send(struct nfs4_server *srv, struct nfs_op *op, uint32_t highest
 		nfs4_task_state_locked(op, NFS4_T_ENDING);
 		if (out == NFS_FAILED && op->error == -EINTR && nfs4_task_stopping_locked(op))
 			op->error = -ENOTCONN;
-		next = nfs4_task_release_locked(srv, op, end, &highest);
+		if (out == NFS_LATER && task_waits_with_slot_locked(srv, op))
+			next = NULL;
+		else
+			next = nfs4_task_release_locked(srv, op, end, &highest);
 		pthread_mutex_unlock(&srv->slots.lock);
 		if (out == NFS_FAILED)
 			nfs4_task_end(op, op->error);
-		else if (op->be.v4.user && op->be.v4.user->soft)
-			nfs4_task_again(op, NFS4ERR_DELAY, LOCK_WAIT_MS); /* not for ever */
 		else
-			nfs4_state_delay(op, LOCK_WAIT_MS);
+			nfs4_task_wait(op, "a lock is in doubt", LOCK_WAIT_MS);
 		op = next;
 	}
 }

@@ -162,8 +162,10 @@ static inline const struct nfs4_kind *nfs4_task_kind(const struct nfs_op *op)
 }
 /* The done of the call. */
 void nfs4_task_replied(struct rpc_call *call, int error, struct xdr_in *res);
-/* Starts op, which was answered status, again after ms, unless a soft mount has waited long enough.
- * No lock held. */
+/* Starts op, which makes no progress because of `why`, again after ms (0: at once), unless a soft
+ * mount has waited long enough. No lock held. */
+void nfs4_task_wait(struct nfs_op *op, const char *why, unsigned ms);
+/* The same because the server answered status. The attempt counts in op->tries. */
 void nfs4_task_again(struct nfs_op *op, uint32_t status, unsigned ms);
 /* Gives op's slot back, and op has none then. Takes a slot for the first waiting op, if there is
  * one. Returns that op, now SENDING, to be sent with *highest; or NULL. */

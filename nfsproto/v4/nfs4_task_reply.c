@@ -10,6 +10,7 @@
 
 #include "nfsproto/nfs_unsure.h"
 #include "nfsproto/v4/nfs4_task.h"
+#include "transport/clock.h"
 #include "transport/log.h"
 
 #define MISORDERED_MAX 8 /* retries of an op whose slot turned out to be out of step */
@@ -85,19 +86,17 @@ static unsigned backoff_ms(unsigned tries)
 	return tries >= 8 ? 3000 : 12u << tries;
 }
 
-void nfs4_task_again(struct nfs_op *op, uint32_t status, unsigned ms)
+void nfs4_task_wait(struct nfs_op *op, const char *why, unsigned ms)
 {
 	const struct nfs4_user *u = op->be.v4.user;
+	uint64_t now = clock_ns();
 
-	if (op->be.v4.flags & NFS4_F_LAST) {
-		nfs4_task_end(op, -ENOTCONN);
-		return;
-	}
-	if (op->tries < UINT32_MAX)
-		op->tries++;
-	if (u && u->soft && (uint64_t)op->tries * ms > u->soft_ms) {
-		log_warn("%s: %s was answered %s for too long", nfs4_task_server(op)->name,
-			nfs4_task_kind(op)->name, nfs4_status_name(status));
+	if (!op->be.v4.since_ns)
+		op->be.v4.since_ns = now;
+	if (u && u->soft &&
+		clock_age(now, op->be.v4.since_ns) + ms * NFS4_MSEC > u->soft_ms * NFS4_MSEC) {
+		log_warn("%s: %s has waited for too long: %s", nfs4_task_server(op)->name,
+			nfs4_task_kind(op)->name, why);
 		nfs4_task_end(op, -ETIMEDOUT);
 		return;
 	}
@@ -105,6 +104,17 @@ void nfs4_task_again(struct nfs_op *op, uint32_t status, unsigned ms)
 		nfs4_task_start(op);
 	else
 		nfs4_state_delay(op, ms);
+}
+
+void nfs4_task_again(struct nfs_op *op, uint32_t status, unsigned ms)
+{
+	if (op->be.v4.flags & NFS4_F_LAST) {
+		nfs4_task_end(op, -ENOTCONN);
+		return;
+	}
+	if (op->tries < UINT32_MAX)
+		op->tries++;
+	nfs4_task_wait(op, nfs4_status_name(status), ms);
 }
 
 /* status is not one that every op may get: the op's user decides. */
@@ -221,6 +231,8 @@ static void task_conclude(
 		nfs4_task_end(op, error);
 		return;
 	}
+	if (out == NFS_AGAIN || out == NFS_LATER) /* a step is done */
+		op->be.v4.since_ns = 0;
 	switch (out) {
 	case NFS_AGAIN:
 		nfs4_task_start(op);
@@ -286,7 +298,7 @@ void nfs4_task_replied(struct rpc_call *call, int error, struct xdr_in *res)
 	struct nfs4_sequence_res seq = {.status_flags = 0};
 	uint64_t sent_ns = op->slot ? ((struct nfs4_slot *)op->slot)->sent_ns : 0;
 	enum nfs4_slot_end end = NFS4_SLOT_USED;
-	bool has_slot = op->slot != NULL, busy = false, more_slots = false;
+	bool has_slot = op->slot != NULL, busy = false, more_slots = false, flagged;
 	struct nfs_op *next = NULL;
 	struct nfs4_reply r = {.status = NFS4_OK};
 	enum nfs_outcome out;
@@ -315,6 +327,7 @@ void nfs4_task_replied(struct rpc_call *call, int error, struct xdr_in *res)
 	if (rc == 0 && has_slot)
 		more_slots = nfs4_slots_target_locked(
 			&srv->slots, seq.highest_slotid, seq.target_highest_slotid);
+	flagged = seq.status_flags || srv->flags_seen;
 	if (!busy || !task_keep_slot_locked(srv, op, &end)) {
 		if (has_slot && end == NFS4_SLOT_DOUBTFUL && !srv->stopping &&
 			!(op->be.v4.flags & NFS4_F_SLOT_SET))
@@ -328,8 +341,8 @@ void nfs4_task_replied(struct rpc_call *call, int error, struct xdr_in *res)
 		nfs4_task_kick(srv);
 
 	if (rc == 0 && has_slot) {
-		if (seq.status_flags)
-			nfs4_state_flags(srv, seq.status_flags);
+		if (flagged)
+			nfs4_state_flags(srv, seq.status_flags, sent_ns);
 		/* release: a reader of renewed_ns also sees the effects of the flags */
 		if (sent_ns > atomic_load_explicit(&srv->renewed_ns, memory_order_relaxed))
 			atomic_store_explicit(&srv->renewed_ns, sent_ns, memory_order_release);

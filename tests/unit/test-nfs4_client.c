@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "nfs4-fixture.h"
+#include "nfsproto/v4/nfs4_client.h"
 #include "transport/log.h"
 
 static unsigned entries;
@@ -309,6 +310,24 @@ static void test_tiny_io(void **state)
 	assert_int_equal(info.wsize, 1024);
 }
 
+/* The end of a copy is not taken for that of another one after the server has restarted. */
+static void test_offload_reboot(void **state)
+{
+	struct fix *f = *state;
+	struct nfs4_client *c = nfs4_client(f->nfs);
+	const struct nfs4_cb_offload_args end = {.fh = {.len = 1}, .stateid = {.other = "copy"}};
+
+	nfs4_offload_called(c, &end);
+	assert_true(c->offload[0].set);
+	mean_lose_session(&f->srv);
+	assert_int_equal(fix_getattr(f), 0);
+	assert_true(c->offload[0].set); /* the server still knows the copy */
+	mean_reboot(&f->srv);
+	assert_int_equal(fix_getattr(f), 0);
+	assert_false(c->offload[0].set);
+	fix_unmount_clean(f);
+}
+
 /* On a soft mount a server that answers too late leaves no open file behind. */
 static void test_soft_open_and_close(void **state)
 {
@@ -344,6 +363,7 @@ static void test_soft_open_and_close(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		ON_MOUNT(test_offload_reboot),
 		ON_MOUNT(test_all_ops),
 		ON_MOUNT(test_unmount_closes),
 		ON_MOUNT(test_bad_arguments),

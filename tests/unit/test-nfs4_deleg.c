@@ -120,6 +120,15 @@ static void is_held_no_more(struct fix *f, const struct nfs_fh *fh, uint64_t id)
 	assert_false(nfs_deleg_holds(f->nfs, fh, id));
 }
 
+/* The state manager has found out all that is revoked. */
+static void nothing_is_revoking(struct fix *f)
+{
+	for (unsigned i = 0; i < PATIENCE_MS && atomic_load(&nfs4_client(f->nfs)->srv->revoking);
+		i++)
+		pause_ms(1);
+	assert_false(atomic_load(&nfs4_client(f->nfs)->srv->revoking));
+}
+
 /* --- asking and having ----------------------------------------------------------------------- */
 
 static void only_who_reads_asks_for_one(void **state)
@@ -453,6 +462,55 @@ static void what_is_revoked_is_found_out(void **state)
 	fix_unmount_clean(f);
 }
 
+/* The server drops its flag and soon sets the flag again, for another delegation. */
+static void what_is_revoked_next_is_found_out_at_once(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+	uint64_t id;
+
+	for (unsigned i = 1; i <= 3; i++) {
+		id = delegated(f, i, &fh);
+		assert_true(nfs_deleg_holds(f->nfs, &fh, id));
+		pthread_mutex_lock(&f->srv.lock);
+		mean_deleg_revoke(&f->srv.delegs);
+		f->srv.status_flags = SEQ4_STATUS_RECALLABLE_STATE_REVOKED;
+		pthread_mutex_unlock(&f->srv.lock);
+		assert_int_equal(fix_getattr(f), 0);
+		assert_false(nfs_deleg_holds(f->nfs, &fh, id));
+		assert_true(mean_wait(&f->srv, &f->srv.delegs.freed, i));
+		pthread_mutex_lock(&f->srv.lock);
+		f->srv.status_flags = 0;
+		pthread_mutex_unlock(&f->srv.lock);
+		assert_int_equal(fix_getattr(f), 0);
+		nothing_is_revoking(f);
+	}
+	fix_unmount_clean(f);
+}
+
+/* An answer that does not say which are revoked is not the end of the question. */
+static void what_is_revoked_is_asked_again(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+	uint64_t id = delegated(f, 1, &fh);
+
+	fix_fails(f, OP_TEST_STATEID, NFS4ERR_DELAY, 1);
+	pthread_mutex_lock(&f->srv.lock);
+	mean_deleg_revoke(&f->srv.delegs);
+	f->srv.status_flags = SEQ4_STATUS_RECALLABLE_STATE_REVOKED;
+	pthread_mutex_unlock(&f->srv.lock);
+	assert_int_equal(fix_getattr(f), 0);
+	assert_false(nfs_deleg_holds(f->nfs, &fh, id));
+	pthread_mutex_lock(&f->srv.lock);
+	f->srv.status_flags = 0;
+	pthread_mutex_unlock(&f->srv.lock);
+	nothing_is_revoking(f);
+	assert_int_equal(f->srv.delegs.freed, 1);
+	assert_false(nfs_deleg_holds(f->nfs, &fh, id));
+	fix_unmount_clean(f);
+}
+
 /* The server does not say so, but to who reads, and to DELEGRETURN. */
 static void what_is_disowned_goes_back(void **state)
 {
@@ -612,6 +670,8 @@ int main(void)
 		TEST(a_storm_of_recalls_does_no_harm),
 		TEST(a_lock_makes_a_local_open_a_real_one),
 		TEST(what_is_revoked_is_found_out),
+		TEST(what_is_revoked_is_asked_again),
+		TEST(what_is_revoked_next_is_found_out_at_once),
 		TEST(what_is_disowned_goes_back),
 		TEST(one_is_reclaimed_when_the_server_restarts),
 		TEST(what_is_not_reclaimed_is_opened_anew),

@@ -277,6 +277,59 @@ static void test_given_back(void **state)
 	fix_unmount_clean(f);
 }
 
+/* Owner 7 holds 0..9 exclusively. A request for a shared lock of 5..14 is granted after its user
+ * has gone. */
+static void downgrade_cancelled(struct fix *f, struct nfs_open *o, const struct nfs_fh *fh)
+{
+	struct want w;
+
+	assert_int_equal(lock(f, o, fh, 7, F_WRLCK, 0, 9), 0);
+	f->srv.hold_op = OP_LOCK;
+	lock_wait(f, &w, o, fh, 7, F_RDLCK, 5, 14);
+	assert_true(mean_wait(&f->srv, &f->srv.nheld, 1));
+	nfs_cancel(&w.op);
+	assert_true(fix_ends_within(&w.sem, 60000));
+	assert_int_equal(w.op.error, -EINTR);
+}
+
+/* An exclusive lock that a granted shared one has replaced comes back. */
+static void test_downgrade_undone(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+	struct nfs_open *o = fix_open(f, O_RDWR, &fh);
+
+	downgrade_cancelled(f, o, &fh);
+	mean_release(&f->srv);
+	/* the next request of the owner comes after all that */
+	assert_int_equal(lock(f, o, &fh, 7, F_RDLCK, 20, 29), 0);
+	assert_true(has(f, 0, 9, true));
+	assert_int_equal(held(f), 2);
+	fix_unmount_clean(f);
+}
+
+/* Or else the program is not left to believe that it has the exclusive lock. */
+static void test_downgrade_left(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+	struct nfs_open *o = fix_open(f, O_RDWR, &fh);
+	uint32_t n;
+
+	downgrade_cancelled(f, o, &fh);
+	others_hold(f, 5, 5, false);
+	mean_release(&f->srv);
+	assert_int_equal(lock(f, o, &fh, 7, F_RDLCK, 20, 29), 0);
+	assert_int_equal(f->srv.locks.denied, 1);
+	assert_int_equal(fix_read(f, o, &fh, 1000, &n), -EIO);
+	assert_true(has(f, 0, 4, true));
+	assert_true(has(f, 5, 9, false));
+	assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 5, 9), 0);
+	assert_int_equal(fix_read(f, o, &fh, 1000, &n), 0);
+	assert_int_equal(held(f), 2);
+	fix_unmount_clean(f);
+}
+
 static void test_cancelled_unlock(void **state)
 {
 	struct fix *f = *state;
@@ -412,6 +465,93 @@ static void test_soft(void **state)
 	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 20, 29), 0);
 	assert_int_equal(fix_close(f, o), 0); /* deferred: the lock is still held */
 	assert_int_equal(f->srv.nopens, 1);
+	fix_unmount_clean(f);
+}
+
+/* The server has granted the lock, but the answer says nothing: the lock is given back. */
+static void test_unreadable(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+	struct nfs_open *o = fix_open(f, O_RDWR, &fh);
+
+	fix_quirk(f, Q_TRAILING);
+	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, 9), -EREMOTEIO);
+	assert_int_equal(held(f), 1);
+	fix_fails(f, OP_LOCK, NFS4ERR_RETRY_UNCACHED_REP, 1);
+	assert_int_equal(lock(f, o, &fh, 8, F_WRLCK, 20, 29), -EREMOTEIO);
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_LOCKU], 2));
+	assert_int_equal(held(f), 0);
+	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, 9), 0);
+	/* the same with an unlock */
+	fix_quirk(f, Q_TRAILING);
+	assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 0, 9), -EREMOTEIO);
+	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 20, 29), 0); /* behind that */
+	assert_int_equal(f->srv.count[OP_LOCKU], 4);
+	assert_int_equal(held(f), 1);
+	fix_unmount_clean(f);
+}
+
+/* Neither many looks at a lock in doubt nor a status after them count for more time than they
+ * took. */
+static void test_soft_doubt(void **state)
+{
+	struct fix *f = *state;
+	struct nfs4_server *srv;
+	struct nfs_open *o;
+	struct nfs_fh fh;
+	struct want w = {.op = {.type = NFS_SETATTR}};
+
+	fix_mount_soft(f, 10000, 30000);
+	srv = nfs4_client(f->nfs)->srv;
+	o = fix_open(f, O_RDWR, &fh);
+	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, 9), 0);
+	w.op.u.setattr.fh = fh;
+	w.op.u.setattr.open = o;
+	w.op.u.setattr.set.mask = NFS_SET_SIZE;
+	sem_init(&w.sem, 0, 0);
+	atomic_store(&srv->revoking, true);
+	fix_start(f, &w.op, &w.sem);
+	assert_false(fix_ends_within(&w.sem, 1000)); /* 50 looks */
+	fix_fails(f, OP_SETATTR, NFS4ERR_GRACE, 1);
+	atomic_store(&srv->revoking, false);
+	assert_true(fix_ends_within(&w.sem, 60000));
+	assert_int_equal(w.op.error, 0);
+	assert_int_equal(f->srv.fail_times, 0);
+	assert_int_equal(fix_close(f, o), 0);
+	fix_unmount_clean(f);
+}
+
+/* SEQUENCE was answered DELAY: the server may be executing the request. A lock in doubt does not
+ * make the client forget that. */
+static void test_cancel_busy_doubt(void **state)
+{
+	struct fix *f = *state;
+	struct nfs4_server *srv = nfs4_client(f->nfs)->srv;
+	struct nfs_fh fh;
+	struct nfs_open *o = fix_open(f, O_RDWR, &fh);
+	struct want w = {.op = {.type = NFS_SETATTR}};
+	unsigned before;
+
+	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, 9), 0);
+	w.op.u.setattr.fh = fh;
+	w.op.u.setattr.open = o;
+	w.op.u.setattr.set.mask = NFS_SET_SIZE;
+	sem_init(&w.sem, 0, 0);
+	before = f->srv.count[OP_SEQUENCE];
+	fix_fails(f, OP_SEQUENCE, NFS4ERR_DELAY, 1000000);
+	fix_start(f, &w.op, &w.sem);
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_SEQUENCE], before + 2));
+	atomic_store(&srv->revoking, true);
+	fix_fails(f, OP_SEQUENCE, NFS4ERR_DELAY, 0);
+	assert_false(fix_ends_within(&w.sem, 500)); /* some looks at the lock */
+	nfs_cancel(&w.op);
+	assert_false(fix_ends_within(&w.sem, 500));
+	atomic_store(&srv->revoking, false);
+	assert_true(fix_ends_within(&w.sem, 60000));
+	assert_int_equal(w.op.error, 0);
+	assert_int_equal(f->srv.count[OP_SETATTR], 1);
+	assert_int_equal(fix_close(f, o), 0);
 	fix_unmount_clean(f);
 }
 
@@ -719,12 +859,17 @@ int main(void)
 		ON_MOUNT(test_wait),
 		ON_MOUNT(test_order),
 		ON_MOUNT(test_given_back),
+		ON_MOUNT(test_downgrade_undone),
+		ON_MOUNT(test_downgrade_left),
 		ON_MOUNT(test_cancelled_unlock),
 		ON_MOUNT(test_unmount_while_waiting),
 		ON_MOUNT(test_unmount_disowned),
 		ON_MOUNT(test_close_rebound),
 		ON_MOUNT(test_many_owners),
 		cmocka_unit_test_setup_teardown(test_soft, fix_setup_unmounted, fix_teardown),
+		ON_MOUNT(test_cancel_busy_doubt),
+		ON_MOUNT(test_unreadable),
+		cmocka_unit_test_setup_teardown(test_soft_doubt, fix_setup_unmounted, fix_teardown),
 		ON_MOUNT(test_append_under_a_lock),
 		ON_MOUNT(test_reclaim),
 		ON_MOUNT(test_reclaim_delayed),

@@ -17,6 +17,7 @@
 
 #include "nfs4-fixture.h"
 #include "nfsproto/v4/nfs4_client.h"
+#include "transport/clock.h"
 #include "transport/log.h"
 
 #define WAIT_MS 60000u
@@ -24,6 +25,7 @@
 struct user {
 	struct nfs4_user base;
 	atomic_uint polls, reclaims, checks, revoked;
+	unsigned unknown; /* times that it cannot find out what is revoked */
 };
 
 static struct user *user_of(struct nfs4_user *u)
@@ -42,9 +44,9 @@ static void reclaim(struct nfs4_user *u)
 	atomic_fetch_add(&user_of(u)->reclaims, 1);
 }
 
-static void revoked(struct nfs4_user *u)
+static bool revoked(struct nfs4_user *u)
 {
-	atomic_fetch_add(&user_of(u)->revoked, 1);
+	return atomic_fetch_add(&user_of(u)->revoked, 1) < user_of(u)->unknown;
 }
 
 static bool check(struct nfs4_user *u)
@@ -168,7 +170,7 @@ static void tells_all_users_of_revoked_state(void **state)
 	static struct user users[2];
 	struct nfs4_server *srv = start(f, 1, users, 2);
 
-	nfs4_state_flags(srv, SEQ4_STATUS_ADMIN_STATE_REVOKED);
+	nfs4_state_flags(srv, SEQ4_STATUS_ADMIN_STATE_REVOKED, clock_ns());
 	while (atomic_load(&users[1].checks) == 0)
 		sched_yield();
 	give_up(f, srv, users, 2);
@@ -177,6 +179,45 @@ static void tells_all_users_of_revoked_state(void **state)
 		assert_int_equal(users[i].checks, 1);
 		assert_int_equal(users[i].reclaims, 0);
 	}
+}
+
+/* A user that could not find out what is revoked is asked again, and no state counts until then. */
+static void asks_again_what_is_revoked(void **state)
+{
+	struct fix *f = *state;
+	static struct user user = {.unknown = 1};
+	struct nfs4_server *srv = start(f, 1, &user, 1);
+
+	nfs4_state_flags(srv, SEQ4_STATUS_ADMIN_STATE_REVOKED, clock_ns());
+	while (atomic_load(&user.revoked) < 2) {
+		assert_true(atomic_load(&srv->revoking) || atomic_load(&user.revoked) == 2);
+		sched_yield();
+	}
+	while (atomic_load(&srv->revoking))
+		sched_yield();
+	give_up(f, srv, &user, 1);
+	assert_int_equal(user.revoked, 2);
+}
+
+/* While users reclaim, news of revoked state counts. Other flags count on the next session. */
+static void keeps_flags_that_come_while_users_reclaim(void **state)
+{
+	struct fix *f = *state;
+	static struct user user;
+	struct nfs4_server *srv = start(f, 1, &user, 1);
+
+	nfs4_state_set(srv, NFS4_S_RECLAIM);
+	nfs4_state_flags(
+		srv, SEQ4_STATUS_ADMIN_STATE_REVOKED | SEQ4_STATUS_CB_PATH_DOWN, clock_ns());
+	while (atomic_load(&user.checks) == 0)
+		sched_yield();
+	assert_int_equal(user.revoked, 1);
+	nfs4_state_set(srv, NFS4_S_RUNNING);
+	settle(srv);
+	assert_int_equal(f->srv.count[OP_BIND_CONN_TO_SESSION], 0);
+	nfs4_state_flags(srv, SEQ4_STATUS_CB_PATH_DOWN, clock_ns());
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_BIND_CONN_TO_SESSION], 1));
+	give_up(f, srv, &user, 1);
 }
 
 /* --- two mounts ------------------------------------------------------------------------------- */
@@ -356,7 +397,8 @@ static void a_connection_that_is_back_is_bound_anew(void **state)
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_BIND_CONN_TO_SESSION], binds + 1));
 	settle(srv);
 	assert_int_equal(f->srv.bind_dir, CDFC4_FORE);
-	nfs4_state_flags(srv, SEQ4_STATUS_CB_PATH_DOWN); /* the backchannel is the first one's */
+	/* the backchannel is the first one's */
+	nfs4_state_flags(srv, SEQ4_STATUS_CB_PATH_DOWN, clock_ns());
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_BIND_CONN_TO_SESSION], binds + 2));
 	settle(srv);
 	assert_int_equal(f->srv.bind_dir, CDFC4_FORE_OR_BOTH);
@@ -392,6 +434,8 @@ int main(void)
 		TEST(has_all_users_reclaim),
 		TEST(binds_the_connection_that_is_unbound),
 		TEST(tells_all_users_of_revoked_state),
+		TEST(asks_again_what_is_revoked),
+		TEST(keeps_flags_that_come_while_users_reclaim),
 		TEST(two_mounts_share_a_session),
 		TEST(a_restart_has_both_mounts_reclaim),
 		TEST(one_leaves_a_server_that_is_silent),

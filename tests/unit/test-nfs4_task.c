@@ -36,6 +36,19 @@ static void test_delay(void **state)
 	fix_unmount_clean(f);
 }
 
+/* An op of a soft mount ends although no try of it has waited. */
+static void test_soft_without_pauses(void **state)
+{
+	struct fix *f = *state;
+
+	fix_mount_soft(f, 10000, 500);
+	fix_fails(f, OP_GETATTR, NFS4ERR_BADSESSION, 1000000);
+	assert_int_equal(fix_getattr(f), -ETIMEDOUT);
+	fix_fails(f, OP_GETATTR, NFS4ERR_BADSESSION, 0);
+	assert_int_equal(fix_getattr(f), 0);
+	fix_unmount_clean(f);
+}
+
 /* What was made must not be made twice when only the question after it was answered DELAY. */
 static void test_delay_after_change(void **state)
 {
@@ -458,6 +471,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		ON_MOUNT(test_delay),
+		cmocka_unit_test_setup_teardown(
+			test_soft_without_pauses, fix_setup_unmounted, fix_teardown),
 		ON_MOUNT(test_delay_after_change),
 		ON_MOUNT(test_busy_slot),
 		ON_MOUNT(test_busy_slot_left),
