@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * vfs_read: reading, through pages and without.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/simulation/sched.h"
+#include "tests/simulation/vfs_impl.h"
+
+/* A READ of pages, which are locked. */
+struct reading {
+	struct vfs_inode *inode;
+	struct vfs_handle *handle;
+	struct vfs_page *pages[256];
+	unsigned n;
+	uint64_t version;
+	struct fuse_read_in in;
+	uint8_t *bytes;
+};
+
+/* The file ends where a READ was short, unless its size has changed since. */
+void vfs_short_read(struct vfs_inode *i, uint64_t version, uint64_t end)
+{
+	if (version < i->attr_version || end >= i->size || i->size_unstable)
+		return;
+	vfs_new_version(i);
+	i->size = end;
+	i->v->counts.short_reads++;
+	sched_event("kernel: node %llu: a short read, size %llu", (unsigned long long)i->node,
+		(unsigned long long)end);
+}
+
+static struct reading *reading_new(struct vfs_file *f)
+{
+	struct reading *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		abort();
+	r->inode = vfs_iref(f->inode);
+	r->handle = vfs_href(f->handle);
+	return r;
+}
+
+static void reading_call(struct reading *r, struct vfs_file *f, struct vfs_call *c)
+{
+	size_t len = (size_t)r->n * VFS_PAGE;
+
+	r->version = vfs_version(r->inode->v);
+	r->bytes = malloc(len);
+	if (!r->bytes)
+		abort();
+	r->in = (struct fuse_read_in){.fh = f->handle->fh,
+		.offset = r->pages[0]->index * VFS_PAGE,
+		.size = (uint32_t)len,
+		.flags = (uint32_t)f->flags};
+	*c = (struct vfs_call){.opcode = FUSE_READ,
+		.node = f->inode->node,
+		.out = r->bytes,
+		.room = len,
+		.var = true};
+	vfs_add_in(c, &r->in, sizeof(r->in));
+	sched_event("kernel: node %llu: read pages %llu+%u", (unsigned long long)f->inode->node,
+		(unsigned long long)r->pages[0]->index, r->n);
+}
+
+/* Pages behind a short answer are zero, and up to date, too. */
+static void reading_end(struct vfs *v, struct reading *r, ssize_t got)
+{
+	size_t len = (size_t)r->n * VFS_PAGE;
+
+	if (got >= 0) {
+		memset(r->bytes + got, 0, len - (size_t)got);
+		for (unsigned i = 0; i < r->n; i++) {
+			memcpy(r->pages[i]->bytes, r->bytes + (size_t)i * VFS_PAGE, VFS_PAGE);
+			r->pages[i]->uptodate = true;
+		}
+		if ((size_t)got < len)
+			vfs_short_read(r->inode, r->version, r->in.offset + (uint64_t)got);
+		vfs_doubt(r->inode, VFS_ATIME);
+	}
+	for (unsigned i = 0; i < r->n; i++) {
+		vfs_punlock(r->pages[i]);
+		vfs_punref(r->pages[i]);
+	}
+	vfs_hunref(v, r->handle);
+	vfs_iunref(r->inode);
+	free(r->bytes);
+	free(r);
+}
+
+static void reading_answered(struct vfs *v, struct vfs_request *q)
+{
+	reading_end(v, q->ctx, q->error ? q->error : (ssize_t)q->got);
+}
+
+/* One page, locked by the caller, by a READ that is waited for. Unlocks. */
+static int read_one(struct vfs_file *f, struct vfs_page *p)
+{
+	struct reading *r;
+	struct vfs_call c;
+	ssize_t got;
+
+	vfs_wait_back(f->inode, p->index, p->index);
+	r = reading_new(f);
+	r->pages[r->n++] = p;
+	p->refs++;
+	reading_call(r, f, &c);
+	got = vfs_ask(f->v, &c);
+	reading_end(f->v, r, got);
+	return got < 0 ? (int)got : 0;
+}
+
+/* --- read-ahead ------------------------------------------------------------------------------- */
+
+static void send_reading(struct vfs_file *f, struct reading *r)
+{
+	struct vfs_call c;
+	ssize_t got;
+
+	for (unsigned i = 0; i < r->n; i++)
+		vfs_wait_back(f->inode, r->pages[i]->index, r->pages[i]->index);
+	reading_call(r, f, &c);
+	if (vfs_has(f->v, FUSE_ASYNC_READ)) {
+		got = vfs_ask_later(f->v, &c, reading_answered, r, NULL);
+		if (!got)
+			return;
+	} else {
+		got = vfs_ask(f->v, &c);
+	}
+	reading_end(f->v, r, got);
+}
+
+/* Reads n pages from first on, those that are not in the cache: a READ for each row of such pages,
+ * at most as large as the daemon takes. ahead: the page whose use begins the next read-ahead. */
+static void read_pages(struct vfs_file *f, uint64_t first, uint64_t n, uint64_t ahead)
+{
+	struct vfs_inode *i = f->inode;
+	uint64_t end = i->size ? (i->size - 1) / VFS_PAGE + 1 : 0;
+	struct reading *r = NULL;
+	struct vfs_page *p;
+
+	if (first + n < end)
+		end = first + n;
+	for (uint64_t at = first; at < end; at++) {
+		p = vfs_padd(i, at);
+		if (r && (!p || r->n == f->v->max_pages)) {
+			send_reading(f, r);
+			r = NULL;
+		}
+		if (!p)
+			continue;
+		p->ahead = at == ahead;
+		if (!r)
+			r = reading_new(f);
+		r->pages[r->n++] = p;
+	}
+	if (r)
+		send_reading(f, r);
+}
+
+static uint64_t first_size(uint64_t want, uint64_t most)
+{
+	uint64_t n = 1;
+
+	while (n < want)
+		n *= 2;
+	if (n <= most / 32)
+		return n * 4;
+	if (n <= most / 4)
+		return n * 2;
+	return most;
+}
+
+static uint64_t next_size(uint64_t size, uint64_t most)
+{
+	if (size < most / 16)
+		return 4 * size;
+	return size <= most / 2 ? 2 * size : most;
+}
+
+static void submit(struct vfs_file *f)
+{
+	/* with many requests in the background Linux leaves out pages that no process waits for */
+	if (f->v->background >= f->v->congestion && f->ra_async >= f->ra_size)
+		return;
+	read_pages(f, f->ra_start, f->ra_size,
+		f->ra_async ? f->ra_start + f->ra_size - f->ra_async : UINT64_MAX);
+}
+
+/* A page is not in the cache: the first read, and one that follows the last, read ahead. */
+static void read_ahead_missed(struct vfs_file *f, uint64_t index, uint64_t want)
+{
+	uint64_t most = f->v->p.readahead;
+
+	if (!most) {
+		read_pages(f, index, 1, UINT64_MAX);
+		return;
+	}
+	if (!index || index - f->ra_prev <= 1) {
+		f->ra_start = index;
+		f->ra_size = first_size(want, most);
+		f->ra_async = f->ra_size > want ? f->ra_size - want : f->ra_size;
+		submit(f);
+	} else if (f->ra_size && index == f->ra_start + f->ra_size) {
+		f->ra_start = index;
+		f->ra_size = f->ra_async = next_size(f->ra_size, most);
+		submit(f);
+	} else {
+		read_pages(f, index, want < most ? want : most, UINT64_MAX);
+	}
+}
+
+/* The marked page is used. */
+static void read_ahead_more(struct vfs_file *f, uint64_t index)
+{
+	uint64_t most = f->v->p.readahead;
+
+	if (!most || f->v->background >= f->v->congestion)
+		return;
+	f->ra_start = index == f->ra_start + f->ra_size - f->ra_async ? f->ra_start + f->ra_size
+								      : index + 1;
+	f->ra_size = f->ra_async = next_size(f->ra_size ? f->ra_size : 4, most);
+	submit(f);
+}
+
+/* --- through the cache ------------------------------------------------------------------------ */
+
+/* The page is made up to date. 1: it has left the cache, look again. */
+static int update(struct vfs_file *f, struct vfs_page *p)
+{
+	if (p->uptodate)
+		return 0;
+	if (!vfs_plock(p, true))
+		return -EINTR;
+	if (!p->inode) {
+		vfs_punlock(p);
+		return 1;
+	}
+	if (p->uptodate) {
+		vfs_punlock(p);
+		return 0;
+	}
+	return read_one(f, p);
+}
+
+/* The page, in the cache and up to date at some moment. want: pages of the whole call from here */
+static int get_page(struct vfs_file *f, uint64_t index, uint64_t want, struct vfs_page **out)
+{
+	struct vfs_page *p;
+	int res;
+
+	for (;;) {
+		if (proc_must_end())
+			return -EINTR;
+		p = vfs_pfind(f->inode, index);
+		if (!p) {
+			read_ahead_missed(f, index, want);
+			p = vfs_pfind(f->inode, index);
+		}
+		if (!p) {
+			p = vfs_padd(f->inode, index);
+			res = read_one(f, p);
+		} else {
+			if (p->ahead) {
+				p->ahead = false;
+				read_ahead_more(f, index);
+			}
+			res = update(f, p);
+		}
+		if (!res && p->uptodate) {
+			*out = p;
+			return 0;
+		}
+		vfs_punref(p);
+		if (res < 0)
+			return res;
+		f->v->counts.retries++;
+	}
+}
+
+int vfs_read_page(struct vfs_file *f, uint64_t index, struct vfs_page **out)
+{
+	return get_page(f, index, 1, out);
+}
+
+/* Several pages are got before the size is looked at, as Linux has done since 5.12: those that are
+ * up to date already, at most. */
+static int get_batch(
+	struct vfs_file *f, uint64_t index, uint64_t want, struct vfs_page **batch, unsigned *n)
+{
+	struct vfs_page *p;
+	int res = get_page(f, index, want, &batch[0]);
+
+	if (res)
+		return res;
+	*n = 1;
+	while (*n < VFS_BATCH && *n < want) {
+		p = vfs_pfind(f->inode, index + *n);
+		if (!p)
+			break;
+		if (!p->uptodate || p->ahead) {
+			vfs_punref(p);
+			break;
+		}
+		batch[(*n)++] = p;
+	}
+	return 0;
+}
+
+static ssize_t copy_batch(struct vfs_inode *i, struct vfs_page **batch, unsigned n, uint8_t *buf,
+	size_t len, uint64_t off)
+{
+	uint64_t size = i->size;
+	size_t done = 0;
+
+	for (unsigned at = 0; at < n && done < len && off + done < size; at++) {
+		size_t in = (off + done) % VFS_PAGE, part = VFS_PAGE - in;
+
+		if (part > len - done)
+			part = len - done;
+		if (part > size - off - done)
+			part = size - off - done;
+		sched_point();
+		memcpy(buf + done, batch[at]->bytes + in, part);
+		done += part;
+	}
+	for (unsigned at = 0; at < n; at++)
+		vfs_punref(batch[at]);
+	return (ssize_t)done;
+}
+
+static ssize_t read_through(struct vfs_file *f, uint8_t *buf, size_t len, uint64_t off)
+{
+	struct vfs_page *batch[VFS_BATCH];
+	size_t done = 0;
+	ssize_t part;
+	unsigned n;
+	int error;
+
+	while (done < len && off + done < f->inode->size) {
+		uint64_t index = (off + done) / VFS_PAGE;
+
+		error = get_batch(f, index, (off + len - 1) / VFS_PAGE - index + 1, batch, &n);
+		if (error)
+			return done ? (ssize_t)done : error;
+		f->ra_prev = index + n - 1;
+		part = copy_batch(f->inode, batch, n, buf + done, len - done, off + done);
+		if (!part)
+			break;
+		done += (size_t)part;
+	}
+	return (ssize_t)done;
+}
+
+ssize_t vfs_read_cached(struct vfs_file *f, void *buf, size_t len, off_t off)
+{
+	struct vfs_inode *i = f->inode;
+	ssize_t got = 0, more;
+	int error;
+
+	if (i->bad)
+		return -EIO;
+	/* attributes come first, always with auto_inval_data, else behind the end only */
+	if (vfs_has(i->v, FUSE_AUTO_INVAL_DATA) || (uint64_t)off + len > i->size) {
+		error = vfs_getattr(i, f, VFS_SIZE, NULL);
+		if (error)
+			return error;
+	}
+	if (!len)
+		return 0;
+	if (f->flags & O_DIRECT) {
+		vfs_write_back(i, (uint64_t)off / VFS_PAGE, ((uint64_t)off + len - 1) / VFS_PAGE);
+		vfs_wait_back(i, (uint64_t)off / VFS_PAGE, ((uint64_t)off + len - 1) / VFS_PAGE);
+		got = vfs_read_direct(f, buf, len, off, true);
+		if (got < 0 || (size_t)got == len)
+			return got;
+		/* the rest is read through the cache */
+	}
+	more = read_through(f, (uint8_t *)buf + got, len - (size_t)got, (uint64_t)(off + got));
+	return more < 0 && !got ? more : got + (more > 0 ? more : 0);
+}
+
+/* --- without pages ---------------------------------------------------------------------------- */
+
+struct part {
+	struct parts *all;
+	struct fuse_read_in in;
+	uint8_t *to;
+	size_t want;
+};
+
+/* READs of one call that are under way at once. */
+struct parts {
+	unsigned left;
+	int error;
+	uint64_t off;
+	size_t got; /* up to the first short answer */
+};
+
+static void part_answered(struct vfs *v, struct vfs_request *q)
+{
+	struct part *p = q->ctx;
+	struct parts *all = p->all;
+
+	if (q->error)
+		all->error = q->error;
+	else if (q->got < p->want && p->in.offset - all->off + q->got < all->got)
+		all->got = p->in.offset - all->off + q->got;
+	if (!--all->left)
+		sched_wake_all(all);
+}
+
+static void part_call(struct vfs_file *f, struct part *p, struct vfs_call *c)
+{
+	p->in = (struct fuse_read_in){.fh = f->handle->fh,
+		.offset = p->in.offset,
+		.size = (uint32_t)p->want,
+		.read_flags = FUSE_READ_LOCKOWNER,
+		.lock_owner = vfs_owner(proc_self()->number),
+		.flags = (uint32_t)f->flags};
+	*c = (struct vfs_call){.opcode = FUSE_READ,
+		.node = f->inode->node,
+		.out = p->to,
+		.room = p->want,
+		.var = true};
+	vfs_add_in(c, &p->in, sizeof(p->in));
+}
+
+static ssize_t read_at_once(struct vfs_file *f, uint8_t *buf, size_t len, uint64_t off, size_t most)
+{
+	struct parts all = {.left = 1, .off = off, .got = len};
+	struct vfs_call c;
+
+	for (size_t at = 0; at < len; at += most) {
+		struct part *p = calloc(1, sizeof(*p));
+		int error;
+
+		if (!p)
+			abort();
+		p->all = &all;
+		p->to = buf + at;
+		p->want = len - at < most ? len - at : most;
+		p->in.offset = off + at;
+		part_call(f, p, &c);
+		all.left++;
+		error = vfs_ask_later(f->v, &c, part_answered, p, p);
+		if (error) {
+			all.left--;
+			all.error = error;
+			free(p);
+			break;
+		}
+	}
+	all.left--;
+	while (all.left)
+		sched_wait(&all, SCHED_NEVER, "for reads");
+	return all.error ? all.error : (ssize_t)all.got;
+}
+
+ssize_t vfs_read_direct(struct vfs_file *f, void *buf, size_t len, off_t off, bool at_once)
+{
+	size_t most = (size_t)f->v->max_pages * VFS_PAGE, done = 0;
+	struct vfs_inode *i = f->inode;
+	struct vfs_call c;
+	struct part p;
+	ssize_t got;
+
+	if (at_once) { /* O_DIRECT: up to the size that is known */
+		if ((uint64_t)off >= i->size)
+			return 0;
+		if (len > i->size - (uint64_t)off)
+			len = i->size - (uint64_t)off;
+		if (vfs_has(f->v, FUSE_ASYNC_DIO))
+			return read_at_once(f, buf, len, (uint64_t)off, most);
+	}
+	while (done < len) {
+		p = (struct part){.to = (uint8_t *)buf + done,
+			.want = len - done < most ? len - done : most,
+			.in.offset = (uint64_t)off + done};
+		part_call(f, &p, &c);
+		got = vfs_ask(f->v, &c);
+		if (got < 0)
+			return done ? (ssize_t)done : got;
+		done += (size_t)got;
+		if ((size_t)got < p.want)
+			break;
+	}
+	vfs_doubt(i, VFS_ATIME);
+	return (ssize_t)done;
+}
