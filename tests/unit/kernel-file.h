@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -39,6 +40,15 @@ __attribute__((unused)) static size_t used(void)
 {
 	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
 	return atomic_load(&fs->data_used) - MEM_MAX_SIZE;
+}
+
+/* Requests have no data memory any more. The server's thread gives memory back a moment after the
+ * answer. */
+__attribute__((unused)) static void all_is_back(void)
+{
+	for (unsigned i = 0; i < 100000 && used(); i++)
+		sched_yield();
+	assert_int_equal(used(), 0);
 }
 
 /* What was sent before has been looked at. */

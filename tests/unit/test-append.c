@@ -26,7 +26,7 @@ static void what_is_appended_goes_to_the_end_on_the_server(void **state)
 	assert_int_equal(kernel_read(node, fh, 0, back, SIZE), 11000);
 	assert_memory_equal(back, data, 1000);
 	assert_memory_equal(back + 1000, data, 10000);
-	assert_int_equal(used(), 0);
+	all_is_back();
 }
 
 /* Of what a killed process appends in several WRITEs no further one is sent. */
@@ -43,7 +43,7 @@ static void an_append_of_a_killed_process_does_not_go_on(void **state)
 	go_on();
 	assert_int_equal(kernel_write(node, fh, 0, data, 100, O_RDWR | O_APPEND), 100);
 	assert_int_equal(kernel_read(node, fh, 0, back, SIZE), 4196);
-	assert_int_equal(used(), 0);
+	all_is_back();
 }
 
 static void appends_come_one_after_the_other(void **state)
@@ -99,7 +99,7 @@ static void an_append_that_was_carried_out_is_not_repeated(void **state)
 	assert_int_equal(count(NFS_COMMIT), 1);
 	fs->info.rsize = 4096;
 	assert_int_equal(kernel_read(node, fh, 0, back, 4096), 1050);
-	assert_int_equal(used(), 0);
+	all_is_back();
 }
 
 /* Of what was carried out in part the rest follows. */
@@ -111,7 +111,7 @@ static void an_append_that_was_carried_out_in_part_goes_on(void **state)
 	assert_int_equal(kernel_write(node, fh, 1000, data, 50, O_RDWR | O_APPEND), 50);
 	assert_int_equal(kernel_read(node, fh, 0, back, 4096), 1050);
 	assert_memory_equal(back + 1000, data, 50);
-	assert_int_equal(used(), 0);
+	all_is_back();
 }
 
 static void found_without_proof(uint32_t n)
@@ -122,7 +122,7 @@ static void found_without_proof(uint32_t n)
 	assert_int_equal(kernel_write(node, fh, 1000, data, 50, O_RDWR | O_APPEND), -EIO);
 	assert_int_equal(count(NFS_COMMIT), 0);
 	assert_int_equal(kernel_read(node, fh, 0, back, 4096), 1000 + n);
-	assert_int_equal(used(), 0);
+	all_is_back();
 }
 
 /* Another client may have appended them. */
@@ -163,7 +163,7 @@ static void an_append_of_unknown_length_fails_whole(void **state)
 		assert_int_equal(kernel_write(node, fh, 0, data, 10000, O_RDWR | O_APPEND),
 			i ? fails[i] : -EIO);
 		assert_int_equal(calls, 2);
-		assert_int_equal(used(), 0);
+		all_is_back();
 	}
 	second_fails = -ENOSPC; /* the server says that it is not */
 	calls = 0;
@@ -178,7 +178,7 @@ static void an_append_that_was_not_carried_out_is_repeated(void **state)
 	assert_int_equal(kernel_write(node, fh, 1000, data, 50, O_RDWR | O_APPEND), 50);
 	assert_int_equal(kernel_read(node, fh, 0, back, 4096), 1100);
 	assert_memory_equal(back + 1050, data, 50);
-	assert_int_equal(used(), 0);
+	all_is_back();
 }
 
 static void an_append_of_which_nobody_knows_is_an_error(void **state)
@@ -187,7 +187,7 @@ static void an_append_of_which_nobody_knows_is_an_error(void **state)
 	fake_knobs.script = answer_lost;
 	fake_knobs.fail[NFS_READ] = -EACCES;
 	assert_int_equal(kernel_write(node, fh, 1000, data, 50, O_RDWR | O_APPEND), -EIO);
-	assert_int_equal(used(), 0);
+	all_is_back();
 }
 
 /* The kernel is not to take the size for the end of what is being appended elsewhere. */

@@ -64,14 +64,14 @@ static void a_file_is_read_ahead_of_the_kernel(void **state)
 	assert_true(count(NFS_READ) < FILE_MB * 8 / 2);
 	assert_true(stats_get(&cached()->hits) + stats_get(&cached()->joined) >= FILE_MB * 8);
 	assert_int_equal(stats_get(&fs->stats.read_bytes), FILE_MB << 20);
-	assert_int_equal(used(), 0);
+	all_is_back();
 }
 
 /* Most of what is read is there already. */
 static void hits_most(unsigned n, uint64_t hits)
 {
 	assert_true(stats_get(&cached()->hits) + stats_get(&cached()->joined) - hits >= n - 4);
-	assert_int_equal(used(), 0);
+	all_is_back();
 }
 
 static void a_file_is_read_ahead_of_who_goes_back(void **state)
@@ -97,7 +97,7 @@ static void pieces_are_read_ahead_of_who_goes_by_steps(void **state)
 		reads_right(20480 + 130000 / 4096 * 4096 + i * (256 << 10), 12288);
 	reads_right(0, 1 << 20); /* and what is between them, all of it */
 	reads_right(1 << 20, 1 << 20);
-	assert_int_equal(used(), 0);
+	all_is_back();
 }
 
 static void reads_all_over_the_file_go_to_the_server(void **state)
@@ -183,7 +183,7 @@ static void a_read_into_the_cache_that_fails_harms_nobody(void **state)
 {
 	fake_knobs.script = first_read_fails;
 	reads_right(0, REQUEST);
-	assert_int_equal(used(), 0);
+	all_is_back();
 }
 
 static void an_error_is_told_to_the_reader(void **state)
@@ -192,7 +192,7 @@ static void an_error_is_told_to_the_reader(void **state)
 	assert_int_equal(kernel_read(node, fh, 0, back, REQUEST), -EACCES);
 	fake_knobs.fail[NFS_READ] = 0;
 	reads_right(0, REQUEST);
-	assert_int_equal(used(), 0);
+	all_is_back();
 }
 
 static void what_was_written_is_read(void **state)
@@ -349,7 +349,7 @@ static void a_small_file_comes_with_its_open(void **state)
 	assert_int_equal(kernel_open(small, O_RDWR, &handle), 0);
 	assert_int_equal(kernel_open(node, O_RDONLY, &fh), 0); /* a large one */
 	assert_int_equal(brought, 0);
-	assert_int_equal(used(), 0);
+	all_is_back();
 }
 
 static void what_was_changed_meanwhile_is_read_again(void **state)
@@ -357,7 +357,7 @@ static void what_was_changed_meanwhile_is_read_again(void **state)
 	make_small();
 	drops = true;
 	small_costs(1, 1);
-	assert_int_equal(used(), 0);
+	all_is_back();
 }
 
 static void what_does_not_come_is_read(void **state)
@@ -365,7 +365,7 @@ static void what_does_not_come_is_read(void **state)
 	make_small();
 	fake_knobs.bare_open = true;
 	small_costs(1, 1);
-	assert_int_equal(used(), 0);
+	all_is_back();
 }
 
 int main(void)

@@ -30,7 +30,7 @@ static void a_read_is_cut_into_parts(void **state)
 	assert_int_equal(count(NFS_READ), (SIZE + 4095) / 4096);
 	assert_int_equal(kernel_read(node, fh, 5000, back, 100), 100);
 	assert_memory_equal(back, data + 5000, 100);
-	assert_int_equal(used(), 0);
+	all_is_back();
 	assert_int_equal(stats_get(&fs->stats.read_bytes), SIZE + 100);
 }
 
@@ -129,7 +129,7 @@ static void one_part_that_fails_fails_the_read(void **state)
 	fs->info.rsize = 4096;
 	fake_knobs.script = third_fails;
 	assert_int_equal(kernel_read(node, fh, 0, back, SIZE), -EIO);
-	assert_int_equal(used(), 0);
+	all_is_back();
 	assert_int_equal(kernel_read(node, fh, 0, back, SIZE), SIZE);
 }
 
@@ -148,7 +148,7 @@ static void a_read_that_does_not_advance_is_an_error(void **state)
 	fill(SIZE);
 	fake_knobs.script = brings_nothing;
 	assert_int_equal(kernel_read(node, fh, 0, back, SIZE), -EREMOTEIO);
-	assert_int_equal(used(), 0);
+	all_is_back();
 }
 
 /* The pool has only blocks that are smaller than the request. */
@@ -161,7 +161,7 @@ static void a_read_may_lie_in_several_blocks(void **state)
 	fill(SIZE);
 	for (unsigned i = 1; i < 10; i++)
 		assert_int_equal(kernel_write(node, fh, i * SIZE, data, SIZE, O_RDWR), SIZE);
-	assert_int_equal(used(), 0); /* and the worker has a block again */
+	all_is_back(); /* and the worker has a block again */
 	while (n < 32 && (small[n] = mem_buf_get(fs->pool, DATA_PIECE_MIN)))
 		n++;
 	while (m < 16 && (large[m] = mem_buf_get(fs->pool, 1 << 20)))
@@ -176,7 +176,7 @@ static void a_read_may_lie_in_several_blocks(void **state)
 	assert_true(a.pieces > 1);
 	for (unsigned i = 0; i < 10; i++)
 		assert_memory_equal(a.data + (size_t)i * SIZE, data, SIZE);
-	assert_int_equal(used(), 0);
+	all_is_back();
 	for (unsigned i = 0; i < n; i += 2)
 		mem_buf_unref(small[i]);
 	while (m)
@@ -195,7 +195,7 @@ static void a_read_whose_process_is_killed_ends(void **state)
 	assert_false(kernel_answered(number));
 	kernel_interrupt(number);
 	assert_int_equal(kernel_wait(number).error, -EINTR);
-	assert_int_equal(used(), 0);
+	all_is_back();
 	assert_int_equal(stats_get(&fs->stats.interrupts), 1);
 }
 
@@ -215,7 +215,7 @@ static void a_write_is_cut_into_parts(void **state)
 	assert_int_equal(kernel_read(node, fh, 0, back, 100), 100);
 	assert_memory_equal(back + 50, data, 10);
 	assert_memory_equal(back + 60, data + 60, 40);
-	assert_int_equal(used(), 0);
+	all_is_back();
 	assert_int_equal(stats_get(&fs->stats.write_bytes), SIZE + 10);
 }
 
@@ -227,7 +227,7 @@ static void a_write_that_fails_on_its_way_is_short(void **state)
 	fake_knobs.script = NULL;
 	fake_knobs.fail[NFS_WRITE] = -ENOSPC;
 	assert_int_equal(kernel_write(node, fh, 0, data, SIZE, O_RDWR), -ENOSPC);
-	assert_int_equal(used(), 0);
+	all_is_back();
 	/* write(2) was told: close need not say it again */
 	assert_int_equal(kernel_flush(node, fh), 0);
 }
@@ -268,7 +268,7 @@ static void impossible_counts_are_errors(void **state)
 	assert_int_equal(kernel_write(node, fh, 0, data, SIZE, O_RDWR), -EREMOTEIO);
 	fake_knobs.script = wrote_nothing;
 	assert_int_equal(kernel_write(node, fh, 0, data, SIZE, O_RDWR), -EREMOTEIO);
-	assert_int_equal(used(), 0);
+	all_is_back();
 }
 
 static enum nfs_stable last_stable;
