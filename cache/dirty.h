@@ -160,7 +160,7 @@ void dirty_forget(struct dirty_file *d, struct dirty_owner *by);
 
 /* Is any byte of [off, off + len) NEW or WRITING? */
 bool dirty_overlaps(struct dirty_file *d, uint64_t off, uint64_t len);
-/* Is any byte of it UNSTABLE by a WRITE that was sent at `until` or earlier? */
+/* Is any byte of [off, off + len) UNSTABLE by a WRITE that was sent at `until` or earlier? */
 bool dirty_unstable_since(struct dirty_file *d, uint64_t off, uint64_t len, uint64_t until);
 
 #endif

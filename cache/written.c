@@ -60,13 +60,14 @@ bool written_overlaps(struct written *f, uint64_t off, uint64_t len)
 
 bool written_may_be_lost(struct written *f, uint64_t off, uint64_t len)
 {
-	uint64_t lost_at = f->all ? atomic_load(&f->all->lost_at) : 0;
+	uint64_t lost_at;
 	bool may;
 
-	if (!lost_at || !dirty_bytes(&f->dirty, DIRTY_UNSTABLE))
+	if (!dirty_bytes(&f->dirty, DIRTY_UNSTABLE))
 		return false;
 	pthread_mutex_lock(&f->lock);
-	may = dirty_unstable_since(&f->dirty, off, len, lost_at);
+	lost_at = f->all ? atomic_load(&f->all->lost_at) : 0;
+	may = lost_at && dirty_unstable_since(&f->dirty, off, len, lost_at);
 	pthread_mutex_unlock(&f->lock);
 	return may;
 }
