@@ -3,9 +3,9 @@
  *
  * inode: the inodes of the simulated disk, with the data of files and the entries of directories.
  *
- * What is here is what the kernel has in memory. A block that has been changed since the last sync
- * also keeps what the disk itself has of the block. The journal (journal.h) keeps what changes of
- * names and attributes have replaced.
+ * These are the server's kernel's: the state in memory. A block that has been changed since the
+ * last sync also keeps what the disk itself has of the block. The journal (journal.h) keeps what
+ * changes of names and attributes have replaced.
  */
 #ifndef RNFS_SIMULATION_INODE_H
 #define RNFS_SIMULATION_INODE_H
@@ -49,7 +49,7 @@ struct xattr {
 	size_t len;
 };
 
-/* What stat(2) tells, and what the journal restores. */
+/* The attributes that stat(2) tells and the journal restores. */
 struct attrs {
 	mode_t mode;
 	uid_t uid;

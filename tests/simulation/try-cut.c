@@ -206,7 +206,7 @@ static void change_name(void)
 	}
 }
 
-/* What is there is what was there at some moment since the last sync. */
+/* The names are those of some moment since the last sync. */
 static void cut_names(void)
 {
 	static struct names was[STEPS + 1];
