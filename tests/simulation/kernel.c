@@ -1,223 +1,191 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * kernel: the device, requests and their answers, in the form of Linux's fuse.h.
+ * kernel: the calls of kernel.h on the model of Linux (vfs.h). Each open file belongs to a process
+ * of its own, as do calls on paths.
  */
-#include "tests/simulation/kernel.h"
-
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "tests/simulation/descriptors.h"
-#include "tests/simulation/kernel_impl.h"
+#include "tests/simulation/kernel.h"
 #include "tests/simulation/sched.h"
+#include "tests/simulation/vfs.h"
 
-/* --- the device ------------------------------------------------------------------------------- */
+#define FILES 256
 
-static size_t gather(void *to, size_t room, const struct iovec *iov, int n)
-{
-	size_t len = 0;
-
-	for (int i = 0; i < n; i++) {
-		if (iov[i].iov_len > room - len)
-			sched_fail("a message to the kernel is larger than %zu bytes", room);
-		memcpy((char *)to + len, iov[i].iov_base, iov[i].iov_len);
-		len += iov[i].iov_len;
-	}
-	return len;
-}
-
-static ssize_t read_request(struct description *d, const struct iovec *iov, int n)
-{
-	struct kernel *k = d->of;
-	struct question *q = STAILQ_FIRST(&k->asked);
-	size_t len;
-
-	if (!q)
-		return k->gone ? -ENODEV : -EAGAIN;
-	STAILQ_REMOVE_HEAD(&k->asked, next);
-	len = q->len;
-	if (n != 1 || iov[0].iov_len < len)
-		sched_fail("a worker reads with too little room");
-	memcpy(iov[0].iov_base, q->bytes, len);
-	if (q->answered) /* FORGET has no answer */
-		free(q);
-	else
-		LIST_INSERT_HEAD(&k->open, q, in_open);
-	return (ssize_t)len;
-}
-
-static ssize_t answer(struct kernel *k, const struct fuse_out_header *h, const char *body)
-{
-	struct question *q;
-
-	LIST_FOREACH (q, &k->open, in_open)
-		if (q->unique == h->unique)
-			break;
-	if (!q)
-		return -ENOENT;
-	LIST_REMOVE(q, in_open);
-	q->error = h->error;
-	q->got = h->len - sizeof(*h);
-	if (q->got > q->room)
-		sched_fail(
-			"an answer to request %u has %zu bytes of %zu", q->opcode, q->got, q->room);
-	memcpy(q->out, body, q->got);
-	q->answered = true;
-	sched_wake_all(q);
-	return (ssize_t)h->len;
-}
-
-static ssize_t write_answer(struct description *d, const struct iovec *iov, int n)
-{
-	struct kernel *k = d->of;
-	const struct fuse_out_header *h = (void *)k->message;
-	size_t len = gather(k->message, sizeof(k->message), iov, n);
-
-	if (len < sizeof(*h) || len != h->len)
-		return -EINVAL;
-	if (k->gone)
-		return -ENOENT;
-	if (!h->unique)
-		return kernel_notified(k, h->error, k->message + sizeof(*h), len - sizeof(*h));
-	return answer(k, h, k->message + sizeof(*h));
-}
-
-static short events(struct description *d, uint64_t *at)
-{
-	const struct kernel *k = d->of;
-
-	return (short)((STAILQ_EMPTY(&k->asked) ? 0 : POLLIN) | POLLOUT | (k->gone ? POLLERR : 0));
-}
-
-static const struct description_ops ops = {
-	.name = "/dev/fuse", .read = read_request, .write = write_answer, .events = events};
-
-/* --- requests --------------------------------------------------------------------------------- */
-
-static struct question *make(
-	struct kernel *k, uint32_t opcode, uint64_t node, const struct iovec *in, int n)
-{
-	struct fuse_in_header h = {.len = sizeof(h), .opcode = opcode, .nodeid = node};
-	struct question *q;
-	size_t at = sizeof(h);
-
-	for (int i = 0; i < n; i++)
-		h.len += (uint32_t)in[i].iov_len;
-	q = calloc(1, sizeof(*q) + h.len);
-	if (!q)
-		abort();
-	h.unique = q->unique = k->unique += 2;
-	q->opcode = opcode;
-	q->len = h.len;
-	memcpy(q->bytes, &h, sizeof(h));
-	for (int i = 0; i < n; at += in[i++].iov_len)
-		memcpy(q->bytes + at, in[i].iov_base, in[i].iov_len);
-	return q;
-}
-
-static void send(struct kernel *k, struct question *q)
-{
-	STAILQ_INSERT_TAIL(&k->asked, q, next);
-	descriptors_changed();
-}
-
-int kernel_ask(struct kernel *k, uint32_t opcode, uint64_t node, const struct iovec *in, int n,
-	void *out, size_t room, size_t *got)
-{
-	struct question *q = make(k, opcode, node, in, n);
-	int error;
-
-	q->out = out;
-	q->room = room;
-	sched_point();
-	send(k, q);
-	while (!q->answered)
-		sched_wait(q, SCHED_NEVER, "for the daemon");
-	error = q->error;
-	if (got)
-		*got = q->got;
-	else if (!error && q->got != room)
-		sched_fail("an answer to request %u has %zu bytes in place of %zu", opcode, q->got,
-			room);
-	free(q);
-	sched_point();
-	return error;
-}
-
-void kernel_forget(struct kernel *k, uint64_t node, uint64_t count)
-{
-	struct fuse_forget_in in = {.nlookup = count};
-	struct iovec iov = {&in, sizeof(in)};
-	struct question *q = make(k, FUSE_FORGET, node, &iov, 1);
-
-	q->answered = true;
-	send(k, q);
-}
-
-/* --- the connection --------------------------------------------------------------------------- */
-
-#define INIT_FLAGS                                                                                 \
-	(FUSE_ASYNC_READ | FUSE_POSIX_LOCKS | FUSE_FILE_OPS | FUSE_ATOMIC_O_TRUNC |                \
-		FUSE_EXPORT_SUPPORT | FUSE_BIG_WRITES | FUSE_DONT_MASK | FUSE_FLOCK_LOCKS |        \
-		FUSE_HAS_IOCTL_DIR | FUSE_AUTO_INVAL_DATA | FUSE_DO_READDIRPLUS |                  \
-		FUSE_READDIRPLUS_AUTO | FUSE_ASYNC_DIO | FUSE_WRITEBACK_CACHE |                    \
-		FUSE_NO_OPEN_SUPPORT | FUSE_PARALLEL_DIROPS | FUSE_HANDLE_KILLPRIV |               \
-		FUSE_POSIX_ACL | FUSE_ABORT_ERROR | FUSE_MAX_PAGES | FUSE_CACHE_SYMLINKS |         \
-		FUSE_NO_OPENDIR_SUPPORT | FUSE_EXPLICIT_INVAL_DATA | FUSE_HANDLE_KILLPRIV_V2)
-
-static void begin(struct kernel *k)
-{
-	struct fuse_init_in in = {.major = FUSE_KERNEL_VERSION,
-		.minor = 37, /* of Linux 6.1 */
-		.max_readahead = 128 << 10,
-		.flags = INIT_FLAGS | FUSE_INIT_EXT};
-	struct iovec iov = {&in, sizeof(in)};
-	struct question *q = make(k, FUSE_INIT, 0, &iov, 1);
-
-	q->out = &k->init;
-	q->room = sizeof(k->init);
-	k->first = q;
-	send(k, q);
-}
+struct kernel {
+	struct vfs *v;
+	struct {
+		struct process *p; /* NULL: free */
+		int fd;
+	} file[FILES];
+};
 
 struct kernel *kernel_new(void)
 {
 	struct kernel *k = calloc(1, sizeof(*k));
+	struct vfs_params p = {.version = sched_once_in(2) ? 601 : 612,
+		.allow_other = true,
+		.readahead = sched_once_in(2) ? 0 : 1 + sched_choose(64)};
 
 	if (!k)
 		abort();
-	STAILQ_INIT(&k->asked);
-	LIST_INIT(&k->open);
-	LIST_INIT(&k->dentries);
-	LIST_INIT(&k->nodes);
-	begin(k);
+	k->v = vfs_new(&p);
 	return k;
 }
 
 int kernel_device(struct kernel *k)
 {
-	return descriptor_add(&ops, k, O_RDWR);
+	return vfs_descriptor(k->v);
 }
 
 void kernel_unmount(struct kernel *k)
 {
-	kernel_drop_names(k);
-	k->gone = true;
-	descriptors_changed();
+	/* RELEASE may be under way: then Linux does not wait for its answer */
+	if (sched_once_in(2)) {
+		while (vfs_counts(k->v).waiting)
+			usleep(100000);
+		vfs_check(k->v);
+	}
+	if (vfs_unmount(k->v))
+		sched_fail("files are open at the end");
 }
 
+/* Linux gives no lookups back at umount. */
 uint64_t kernel_free(struct kernel *k)
 {
-	uint64_t left = kernel_lookups(k);
-
-	if (!LIST_EMPTY(&k->open))
-		sched_fail("a request was not answered at the end");
-	free(k->first);
-	kernel_free_names(k);
+	vfs_free(k->v);
 	free(k);
-	return left;
+	return 0;
+}
+
+/* Memory gets short now and then, and pages are written back. */
+static struct process *begin(struct kernel *k)
+{
+	if (sched_once_in(40))
+		vfs_shrink(k->v, 1 + sched_choose(3));
+	if (sched_once_in(40))
+		vfs_flush(k->v);
+	return proc_new(k->v, 0, 0);
+}
+
+static int end(struct process *p, int res)
+{
+	proc_exit(p);
+	return res;
+}
+
+int kernel_open(struct kernel *k, const char *path, int flags, mode_t mode)
+{
+	struct process *p = begin(k);
+	int fd = sys_open(p, path, flags, mode);
+
+	if (fd < 0)
+		return end(p, fd);
+	for (int i = 0; i < FILES; i++)
+		if (!k->file[i].p) {
+			k->file[i].p = p;
+			k->file[i].fd = fd;
+			return i;
+		}
+	sched_fail("too many files are open");
+}
+
+int kernel_close(struct kernel *k, int fd)
+{
+	struct process *p = k->file[fd].p;
+	int res = sys_close(p, k->file[fd].fd);
+
+	k->file[fd].p = NULL;
+	return end(p, res);
+}
+
+ssize_t kernel_read(struct kernel *k, int fd, void *buf, size_t size, off_t off)
+{
+	return sys_pread(k->file[fd].p, k->file[fd].fd, buf, size, off);
+}
+
+ssize_t kernel_write(struct kernel *k, int fd, const void *buf, size_t size, off_t off)
+{
+	return sys_pwrite(k->file[fd].p, k->file[fd].fd, buf, size, off);
+}
+
+int kernel_fsync(struct kernel *k, int fd)
+{
+	return sys_fsync(k->file[fd].p, k->file[fd].fd);
+}
+
+int kernel_fstat(struct kernel *k, int fd, struct stat *st)
+{
+	return sys_fstat(k->file[fd].p, k->file[fd].fd, st);
+}
+
+int kernel_ftruncate(struct kernel *k, int fd, off_t size)
+{
+	return sys_ftruncate(k->file[fd].p, k->file[fd].fd, size);
+}
+
+int kernel_lock(struct kernel *k, int fd, int type)
+{
+	struct flock l = {.l_type = (short)type};
+
+	return sys_fcntl_lock(k->file[fd].p, k->file[fd].fd, F_SETLKW, &l);
+}
+
+int kernel_stat(struct kernel *k, const char *path, struct stat *st)
+{
+	struct process *p = begin(k);
+
+	return end(p, sys_stat(p, path, st));
+}
+
+int kernel_mkdir(struct kernel *k, const char *path, mode_t mode)
+{
+	struct process *p = begin(k);
+
+	return end(p, sys_mkdir(p, path, mode));
+}
+
+int kernel_unlink(struct kernel *k, const char *path)
+{
+	struct process *p = begin(k);
+
+	return end(p, sys_unlink(p, path));
+}
+
+int kernel_rmdir(struct kernel *k, const char *path)
+{
+	struct process *p = begin(k);
+
+	return end(p, sys_rmdir(p, path));
+}
+
+int kernel_rename(struct kernel *k, const char *from, const char *to)
+{
+	struct process *p = begin(k);
+
+	return end(p, sys_rename(p, from, to, 0));
+}
+
+int kernel_link(struct kernel *k, const char *from, const char *to)
+{
+	struct process *p = begin(k);
+
+	return end(p, sys_link(p, from, to));
+}
+
+int kernel_list(struct kernel *k, const char *path, void (*fn)(const char *, void *), void *ctx)
+{
+	struct process *p = begin(k);
+	struct sys_dirent *all;
+	int n = sys_readdir(p, path, &all);
+
+	for (int i = 0; i < n; i++)
+		fn(all[i].name, ctx);
+	if (n >= 0)
+		free(all);
+	return end(p, n < 0 ? n : 0);
 }

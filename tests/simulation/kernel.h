@@ -3,8 +3,7 @@
  *
  * kernel: the kernel's side of one mount, and the system calls of the processes that use the mount.
  *
- * The model keeps no pages: each read and write asks the daemon, as with O_DIRECT. Names and
- * attributes are kept for as long as the daemon allows, and until a notification takes them back.
+ * The model (vfs.h) keeps names, attributes and pages as Linux 6.1 or 6.12 does, by the seed.
  * System calls return a count, a number or 0, or a negative errno. Paths begin at the mount's root,
  * without a slash in front; "" is the root. Any thread of the run.
  */
