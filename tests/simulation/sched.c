@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * sched: hands the turn from thread to thread. A thread without the turn sleeps in a futex of its
- * own.
+ * sched: hands the turn from thread to thread (baton.h).
  */
 #include "tests/simulation/sched.h"
 
-#include <errno.h>
 #include <execinfo.h>
-#include <linux/futex.h>
 #include <sched.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "tests/simulation/sched_impl.h"
@@ -38,7 +33,7 @@ static struct {
 	unsigned n;
 	uint64_t change_at[DEPTH_MAX];
 	uint64_t lowest; /* PCT: the priority that the next change gives */
-	bool failing;
+	struct sched_thread *failing;
 	unsigned processes;
 	bool killed[PROCESSES_MAX];
 } run;
@@ -119,21 +114,13 @@ static void print_stack(const struct sched_thread *t)
 
 /* --- the turn --------------------------------------------------------------------------------- */
 
-static void sleep_until_turn(struct sched_thread *t)
+/* The turn of the calling thread begins. After a failure each thread only shows its stack. */
+static void begin_turn(struct sched_thread *t)
 {
-	while (!atomic_exchange(&t->turn, 0)) {
-		syscall(SYS_futex, &t->turn, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
-		if (atomic_load(&t->shows)) {
-			print_stack(t);
-			atomic_store(&t->shows, false);
-		}
-	}
-}
-
-static void give_turn(struct sched_thread *t)
-{
-	atomic_store(&t->turn, 1);
-	syscall(SYS_futex, &t->turn, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	if (!run.failing)
+		return;
+	print_stack(t);
+	baton_pass(&t->baton, &run.failing->baton);
 }
 
 void sched_fail(const char *fmt, ...)
@@ -142,7 +129,7 @@ void sched_fail(const char *fmt, ...)
 
 	if (run.failing)
 		_exit(1);
-	run.failing = true;
+	run.failing = self;
 	fflush(stdout);
 	fprintf(run.p.out, "seed %llu, step %llu, %llu ms: ", (unsigned long long)run.p.seed,
 		(unsigned long long)run.steps, (unsigned long long)run.now / 1000000);
@@ -150,18 +137,12 @@ void sched_fail(const char *fmt, ...)
 	vfprintf(run.p.out, fmt, ap);
 	va_end(ap);
 	fprintf(run.p.out, "\n");
-	if (self)
-		print_stack(self);
+	if (!self)
+		_exit(1);
+	print_stack(self);
 	for (unsigned i = 0; i < run.n; i++) {
-		struct sched_thread *t = run.thread[i];
-
-		if (t == self)
-			continue;
-		atomic_store(&t->shows, true);
-		while (atomic_load(&t->shows)) {
-			syscall(SYS_futex, &t->turn, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-			usleep_really(1000);
-		}
+		if (run.thread[i] != self)
+			baton_pass(&self->baton, &run.thread[i]->baton);
 	}
 	_exit(1);
 }
@@ -171,12 +152,14 @@ static bool is_ready(const struct sched_thread *t)
 	return !run.killed[t->process] && (!t->on || t->deadline <= run.now);
 }
 
-static unsigned count_ready(void)
+/* Those that are ready, in order of run.thread[]. Returns their number. */
+static unsigned list_ready(struct sched_thread **ready)
 {
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < run.n; i++)
-		n += is_ready(run.thread[i]);
+		if (is_ready(run.thread[i]))
+			ready[n++] = run.thread[i];
 	return n;
 }
 
@@ -194,36 +177,31 @@ static void wait_for_clock(void)
 		run.now = next;
 }
 
-static struct sched_thread *ready_at(unsigned k)
+static struct sched_thread *most_urgent(struct sched_thread *const *ready, unsigned n)
 {
-	for (unsigned i = 0;; i++)
-		if (is_ready(run.thread[i]) && !k--)
-			return run.thread[i];
-}
+	struct sched_thread *best = ready[0];
 
-static struct sched_thread *most_urgent(void)
-{
-	struct sched_thread *best = NULL;
-
-	for (unsigned i = 0; i < run.n; i++)
-		if (is_ready(run.thread[i]) && (!best || run.thread[i]->urgency > best->urgency))
-			best = run.thread[i];
+	for (unsigned i = 1; i < n; i++)
+		if (ready[i]->urgency > best->urgency)
+			best = ready[i];
 	return best;
 }
 
 static struct sched_thread *choose(bool stays)
 {
-	unsigned n = count_ready();
+	struct sched_thread *ready[THREADS_MAX];
+	unsigned n;
 
+	if (run.p.policy == SCHED_WALK && stays && !sched_once_in(WALK_ONE_IN))
+		return self;
+	n = list_ready(ready);
 	if (!n) {
 		wait_for_clock();
-		n = count_ready();
+		n = list_ready(ready);
 	}
 	if (run.p.policy == SCHED_PCT)
-		return most_urgent();
-	if (stays && !sched_once_in(WALK_ONE_IN))
-		return self;
-	return ready_at(n > 1 ? sched_choose(n) : 0);
+		return most_urgent(ready, n);
+	return ready[n > 1 ? sched_choose(n) : 0];
 }
 
 static void change_urgency(void)
@@ -250,8 +228,8 @@ static void end_turn(bool stays)
 	struct sched_thread *me = self, *next = choose(stays);
 
 	if (next != me) {
-		give_turn(next);
-		sleep_until_turn(me);
+		baton_pass(&me->baton, &next->baton);
+		begin_turn(me);
 	}
 	me->on = NULL;
 	me->deadline = SCHED_NEVER;
@@ -391,10 +369,19 @@ struct sched_thread *sched_thread_new(void)
 	return t;
 }
 
-void sched_thread_begin(struct sched_thread *t)
+static void live(void *ctx)
+{
+	struct sched_thread *t = ctx;
+
+	begin_turn(t);
+	t->lives(t);
+}
+
+void sched_thread_begin(struct sched_thread *t, void (*fn)(struct sched_thread *t))
 {
 	self = t;
-	sleep_until_turn(t);
+	t->lives = fn;
+	baton_begin(&t->baton, live, t);
 }
 
 void sched_thread_end(void)
@@ -409,8 +396,7 @@ void sched_thread_end(void)
 		}
 	me->ended = true;
 	sched_wake_all(me);
-	if (count_alive())
-		give_turn(choose(false));
+	baton_leave(&me->baton, &choose(false)->baton);
 	self = NULL;
 }
 
@@ -466,6 +452,7 @@ void sched_run(const struct sched_params *p, void (*first)(void *), void *ctx)
 	for (unsigned i = 0; i < DEPTH_MAX; i++)
 		run.change_at[i] = p->span ? sched_choose((uint32_t)p->span) : 0;
 	self = sched_thread_new();
+	baton_take(&self->baton);
 	sched_name("main");
 	run.on = true;
 	first(ctx);

@@ -114,11 +114,6 @@ int usleep(useconds_t us)
 	return 0;
 }
 
-void usleep_really(unsigned us)
-{
-	REAL(usleep)(us);
-}
-
 unsigned sleep(unsigned s)
 {
 	if (!sched_on())
