@@ -21,7 +21,7 @@
 #define COUNT(a)      (sizeof(a) / sizeof(*(a)))
 
 static const struct crowd *const crowds[] = {
-	&crowd_resized, &crowd_append, &crowd_closed, &crowd_locked};
+	&crowd_names, &crowd_resized, &crowd_append, &crowd_closed, &crowd_locked};
 
 void wrong(const struct program *p, const char *fmt, ...)
 {
