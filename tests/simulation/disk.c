@@ -150,12 +150,20 @@ static void collect(struct inode *i)
 	inode_drop(inode_use(i)); /* goes if the cut has taken its last name */
 }
 
+static unsigned cuts;
+
+unsigned disk_power_cuts(void)
+{
+	return cuts;
+}
+
 void disk_power_cut(void)
 {
 	unsigned calls = journal_calls(), lost = calls ? sched_choose(calls + 1) : 0;
 
 	if (calls && sched_once_in(4))
 		lost = sched_once_in(2) ? calls : 0;
+	cuts++;
 	sched_event("the power is cut: %u of %u changes are lost", lost, calls);
 	journal_undo(lost);
 	journal_commit(NULL);

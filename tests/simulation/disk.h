@@ -63,6 +63,8 @@ mode_t disk_mode(const char *path);
 /* Calls fn for each name in the directory but "." and "..", in a fixed order. 0 or a negative
  * errno. fn must not change the directory. */
 int disk_list(const char *path, void (*fn)(const char *name, mode_t mode, void *ctx), void *ctx);
+/* How many times the power has been cut. */
+unsigned disk_power_cuts(void);
 /* Inodes, and those without a name (some descriptor or the journal still has each). */
 unsigned disk_inodes(unsigned *unnamed);
 

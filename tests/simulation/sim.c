@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * sim: one run of the simulator: sim [--trace] [--pct] [--log] SEED. Prints one line at the end.
+ * sim: one run of the simulator: sim [--trace] [--pct] [--log] [--crowd NAME[,NAME...]]
+ * SEED. Prints one line at the end.
  */
 #include <getopt.h>
 #include <pthread.h>
@@ -22,7 +23,6 @@
 #include "transport/log.h"
 
 #define MOUNTS	   2
-#define ROUNDS	   12
 #define SERVER	   "192.0.2.1"
 #define STEPS_MOST 20000000
 
@@ -30,6 +30,7 @@ struct station {
 	unsigned process;
 	struct kernel *k;
 	struct mount *m;
+	char options[300];
 };
 
 /* What befalls the server while programs run. */
@@ -54,10 +55,10 @@ static const char *one_of(const char *const *words, unsigned n)
  * nothing. */
 static void station_begin(struct station *s, const char *proto, bool calm)
 {
-	char list[300];
+	char *list = s->options;
 
 	s->process = sched_process_new("mount");
-	snprintf(list, sizeof(list), "proto=%s,port=2049,cache_size=64M%s%s", proto,
+	snprintf(list, sizeof(s->options), "proto=%s,port=2049,cache_size=64M%s%s", proto,
 		ONE_OF(",vers=4.2", ",vers=4.2", ",vers=4.1", ",vers=4.2,delegations=write"),
 		calm ? ONE_OF("", ",actimeo=600", ",noac", ",nowriteback")
 		     : ONE_OF("", ",actimeo=600"));
@@ -133,9 +134,9 @@ static void first(void *ctx)
 	char *args[] = {"--proto", (char *)proto, "--listen", SERVER ":2049", "--no-root-squash",
 		"/sim/export", NULL};
 	struct station station[MOUNTS];
-	struct kernel *kernels[MOUNTS];
+	struct stage stage = {.mounts = MOUNTS, .calm = sched_once_in(2)};
 	struct weather w = {.args = args};
-	bool calm = sched_once_in(2);
+	bool calm = stage.calm;
 
 	log_init("sim", LOG_L_DATA);
 	disk_new();
@@ -143,12 +144,13 @@ static void first(void *ctx)
 	serve(&w);
 	for (unsigned i = 0; i < MOUNTS; i++) {
 		station_begin(&station[i], proto, calm);
-		kernels[i] = station[i].k;
+		stage.k[i] = station[i].k;
+		stage.options[i] = station[i].options;
 	}
 	sched_process_enter(0);
 	if (!calm)
 		pthread_create(&w.thread, NULL, be_weather, &w);
-	programs_run(kernels, MOUNTS, ROUNDS);
+	programs_run(&stage, ctx);
 	w.ends = true;
 	if (!calm)
 		pthread_join(w.thread, NULL);
@@ -185,27 +187,34 @@ static void fix_addresses(char **argv)
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {{"trace", no_argument, NULL, 't'},
-		{"pct", no_argument, NULL, 'p'}, {"log", no_argument, NULL, 'l'}, {0}};
+		{"pct", no_argument, NULL, 'p'}, {"log", no_argument, NULL, 'l'},
+		{"crowd", required_argument, NULL, 'c'}, {0}};
 	struct sched_params p = {.most_steps = STEPS_MOST, .depth = 3, .span = 300000};
+	const char *crowds = NULL;
 	bool logs = false;
 	int c;
 
 	fix_addresses(argv);
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		if (c == '?')
+		if (c == 'c')
+			crowds = optarg;
+		if (c == '?' || (crowds && !programs_may_play(crowds))) {
+			fprintf(stderr, "the crowds are %s\n", programs_crowds());
 			return 2;
+		}
 		p.trace |= c == 't';
 		logs |= c == 'l';
 		if (c == 'p')
 			p.policy = SCHED_PCT;
 	}
 	if (optind != argc - 1) {
-		fprintf(stderr, "usage: sim [--trace] [--pct] [--log] SEED\n");
+		fprintf(stderr,
+			"usage: sim [--trace] [--pct] [--log] [--crowd NAME[,NAME...]] SEED\n");
 		return 2;
 	}
 	p.out = part_from_log(logs);
 	p.seed = strtoull(argv[optind], NULL, 0);
-	sched_run(&p, first, NULL);
+	sched_run(&p, first, (void *)crowds);
 	printf("seed %llu: %llu steps, %llu ms, digest %016llx\n", (unsigned long long)p.seed,
 		(unsigned long long)sched_steps(), (unsigned long long)sched_now() / 1000000,
 		(unsigned long long)sched_digest());
