@@ -431,6 +431,7 @@ void inode_cut_power(struct inode *i)
 {
 	struct blocks behind = {0};
 
+	inode_changing(i);
 	pull(i);
 	i->map = NULL; /* the machine's memory has gone */
 	i->maps = 0;

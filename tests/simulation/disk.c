@@ -204,6 +204,13 @@ ssize_t disk_read(const char *path, void *buf, size_t size, off_t off)
 	return S_ISREG(i->a.mode) ? (ssize_t)inode_read(i, buf, size, off) : -EINVAL;
 }
 
+const struct inode *disk_inode(const char *path)
+{
+	struct inode *i;
+
+	return find(path, &i) < 0 ? NULL : i;
+}
+
 off_t disk_size(const char *path)
 {
 	struct inode *i;

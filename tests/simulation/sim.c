@@ -20,26 +20,20 @@
 #include "tests/simulation/programs.h"
 #include "tests/simulation/sched.h"
 #include "tests/simulation/server.h"
+#include "tests/simulation/ways.h"
+#include "tests/simulation/weather.h"
 #include "transport/log.h"
 
-#define MOUNTS	   2
-#define SERVER	   "192.0.2.1"
-#define STEPS_MOST 20000000
+#define MOUNTS	    2
+#define SERVER_ARGS (8 + WAYS_ARGS)
+#define SERVER	    "192.0.2.1"
+#define STEPS_MOST  20000000
 
 struct station {
 	unsigned process;
 	struct kernel *k;
 	struct mount *m;
 	char options[300];
-};
-
-/* What befalls the server while programs run. */
-struct weather {
-	pthread_t thread;
-	char **args;
-	unsigned process;
-	struct server *server;
-	bool ends;
 };
 
 static const char *one_of(const char *const *words, unsigned n)
@@ -59,7 +53,9 @@ static void station_begin(struct station *s, const char *proto, bool calm)
 
 	s->process = sched_process_new("mount");
 	snprintf(list, sizeof(s->options), "proto=%s,port=2049,cache_size=64M%s%s", proto,
-		ONE_OF(",vers=4.2", ",vers=4.2", ",vers=4.1", ",vers=4.2,delegations=write"),
+		ways.v3 && sched_once_in(2) ? ",vers=3"
+					    : ONE_OF(",vers=4.2", ",vers=4.2", ",vers=4.1",
+						      ",vers=4.2,delegations=write"),
 		calm ? ONE_OF("", ",actimeo=600", ",noac", ",nowriteback")
 		     : ONE_OF("", ",actimeo=600"));
 	sched_event("mount with %s", list);
@@ -78,82 +74,44 @@ static void station_end(struct station *s)
 		sched_fail("%llu lookups are not given back", (unsigned long long)left);
 }
 
-static void serve(struct weather *w)
+static void server_args(char **args, const char *proto)
 {
-	w->process = sched_process_new("server");
-	network_place(w->process, SERVER, NULL);
-	w->server = server_new(w->args);
-	sched_process_enter(0);
-}
+	char *first[] = {"--proto", (char *)proto, "--listen", SERVER ":2049", "--no-root-squash"};
+	unsigned n = sizeof(first) / sizeof(*first);
 
-/* kill -9, or the power: then what the disk has not synced is lost. */
-static void kill_server(struct weather *w, bool power)
-{
-	if (power)
-		network_down(SERVER);
-	sched_process_kill(w->process);
-	descriptors_close_of(w->process);
-	if (power)
-		disk_power_cut();
-	usleep(sched_choose(3000000));
-	if (power)
-		network_up(SERVER);
-	serve(w);
-}
-
-static void *be_weather(void *ctx)
-{
-	struct weather *w = ctx;
-
-	sched_name("weather");
-	while (!w->ends) {
-		usleep(100000 + sched_choose(3000000));
-		switch (sched_choose(5)) {
-		case 0:
-			sched_event("weather: all connections are cut");
-			network_cut_all(SERVER);
-			break;
-		case 1:
-			sched_event("weather: silence");
-			network_quiet_all(SERVER, sched_choose(3000) * 1000000ull);
-			break;
-		case 2:
-			kill_server(w, false);
-			break;
-		case 3:
-			kill_server(w, true);
-			break;
-		}
-	}
-	return NULL;
+	memcpy(args, first, sizeof(first));
+	n += ways_args(args + n);
+	args[n++] = "/sim/export";
+	args[n] = NULL;
 }
 
 static void first(void *ctx)
 {
 	const char *proto = ONE_OF("tcp", "iwarp");
-	char *args[] = {"--proto", (char *)proto, "--listen", SERVER ":2049", "--no-root-squash",
-		"/sim/export", NULL};
+	char *args[SERVER_ARGS];
 	struct station station[MOUNTS];
 	struct stage stage = {.mounts = MOUNTS, .calm = sched_once_in(2)};
-	struct weather w = {.args = args};
+	struct weather w = {.host = SERVER, .args = args};
 	bool calm = stage.calm;
 
 	log_init("sim", LOG_L_DATA);
 	disk_new();
 	disk_mkdir("/sim/export", 0777);
-	serve(&w);
+	ways_choose(calm);
+	server_args(args, proto);
+	weather_serve(&w);
 	for (unsigned i = 0; i < MOUNTS; i++) {
 		station_begin(&station[i], proto, calm);
 		stage.k[i] = station[i].k;
 		stage.options[i] = station[i].options;
+		stage.process[i] = station[i].process;
 	}
 	sched_process_enter(0);
 	if (!calm)
-		pthread_create(&w.thread, NULL, be_weather, &w);
+		weather_begin(&w);
 	programs_run(&stage, ctx);
-	w.ends = true;
 	if (!calm)
-		pthread_join(w.thread, NULL);
+		weather_end(&w);
 	for (unsigned i = 0; i < MOUNTS; i++)
 		station_end(&station[i]);
 	server_free(w.server);
