@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/simulation/choices.h"
+#include "tests/simulation/pieces.h"
 #include "tests/simulation/sched_impl.h"
 
 #define THREADS_MAX   512
@@ -28,7 +30,7 @@
 static struct {
 	bool on;
 	struct sched_params p;
-	uint64_t random[2], now, steps, digest;
+	uint64_t now, steps, digest;
 	struct sched_thread *thread[THREADS_MAX];
 	unsigned n;
 	uint64_t change_at[DEPTH_MAX];
@@ -39,40 +41,6 @@ static struct {
 } run;
 
 static __thread struct sched_thread *self;
-
-/* --- the seed --------------------------------------------------------------------------------- */
-
-/* xorshift128+ (Vigna) */
-static uint64_t next_random(void)
-{
-	uint64_t a = run.random[0], b = run.random[1];
-
-	run.random[0] = b;
-	a ^= a << 23;
-	run.random[1] = a ^ b ^ (a >> 18) ^ (b >> 5);
-	return run.random[1] + b;
-}
-
-static void plant(uint64_t seed)
-{
-	for (int i = 0; i < 2; i++) { /* splitmix64 */
-		uint64_t z = seed += 0x9e3779b97f4a7c15;
-
-		z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-		z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-		run.random[i] = z ^ (z >> 31);
-	}
-}
-
-uint32_t sched_choose(uint32_t n)
-{
-	return (uint32_t)((next_random() >> 32) * n >> 32);
-}
-
-bool sched_once_in(uint32_t n)
-{
-	return !sched_choose(n);
-}
 
 /* --- events ----------------------------------------------------------------------------------- */
 
@@ -123,6 +91,13 @@ static void begin_turn(struct sched_thread *t)
 	baton_pass(&t->baton, &run.failing->baton);
 }
 
+static void tell_pieces(void)
+{
+	if (run.p.pieces)
+		pieces_print(run.p.out);
+	fflush(run.p.out);
+}
+
 void sched_fail(const char *fmt, ...)
 {
 	va_list ap;
@@ -144,6 +119,7 @@ void sched_fail(const char *fmt, ...)
 		if (run.thread[i] != self)
 			baton_pass(&self->baton, &run.thread[i]->baton);
 	}
+	tell_pieces();
 	_exit(1);
 }
 
@@ -192,7 +168,9 @@ static struct sched_thread *choose(bool stays)
 	struct sched_thread *ready[THREADS_MAX];
 	unsigned n;
 
-	if (run.p.policy == SCHED_WALK && stays && !sched_once_in(WALK_ONE_IN))
+	if (run.p.policy == SCHED_WALK && stays && !choices_once_in(CHOICES_SCHEDULE, WALK_ONE_IN))
+		return self;
+	if (stays && pieces_switch_left_out(run.steps))
 		return self;
 	n = list_ready(ready);
 	if (!n) {
@@ -201,7 +179,7 @@ static struct sched_thread *choose(bool stays)
 	}
 	if (run.p.policy == SCHED_PCT)
 		return most_urgent(ready, n);
-	return ready[n > 1 ? sched_choose(n) : 0];
+	return ready[n > 1 ? choices_below(CHOICES_SCHEDULE, n) : 0];
 }
 
 static void change_urgency(void)
@@ -215,9 +193,9 @@ static void count_step(void)
 {
 	if (++run.steps > run.p.most_steps)
 		sched_fail("livelock: the run has not ended after so many steps");
-	run.now += sched_choose(STEP_NS);
-	if (sched_once_in(STALL_ONE_IN))
-		run.now += sched_choose(STALL_MS * 1000000);
+	run.now += choices_below(CHOICES_SCHEDULE, STEP_NS);
+	if (choices_once_in(CHOICES_SCHEDULE, STALL_ONE_IN))
+		run.now += choices_below(CHOICES_SCHEDULE, STALL_MS * 1000000);
 	if (run.p.policy == SCHED_PCT)
 		change_urgency();
 }
@@ -287,7 +265,7 @@ void sched_wake_one(const void *on)
 		n += run.thread[i]->on == on;
 	if (!n)
 		return;
-	k = sched_choose(n);
+	k = choices_below(CHOICES_SCHEDULE, n);
 	for (unsigned i = 0; i < run.n; i++)
 		if (run.thread[i]->on == on && !k--) {
 			make_ready(run.thread[i]);
@@ -363,7 +341,7 @@ struct sched_thread *sched_thread_new(void)
 	t->number = ++last;
 	t->deadline = SCHED_NEVER;
 	t->process = self ? self->process : 0;
-	t->urgency = (uint64_t)1 << 62 | next_random() >> 4;
+	t->urgency = (uint64_t)1 << 62 | choices_wide() >> 4;
 	snprintf(t->name, sizeof(t->name), "%u", t->number);
 	run.thread[run.n++] = t;
 	return t;
@@ -448,9 +426,9 @@ void sched_run(const struct sched_params *p, void (*first)(void *), void *ctx)
 	run.now = 1000000000;
 	run.digest = 0xcbf29ce484222325;
 	run.lowest = (uint64_t)1 << 40;
-	plant(p->seed);
+	choices_begin(p->seed, p->schedule ? p->schedule : p->seed);
 	for (unsigned i = 0; i < DEPTH_MAX; i++)
-		run.change_at[i] = p->span ? sched_choose((uint32_t)p->span) : 0;
+		run.change_at[i] = p->span ? choices_below(CHOICES_SCHEDULE, (uint32_t)p->span) : 0;
 	self = sched_thread_new();
 	baton_take(&self->baton);
 	sched_name("main");
@@ -461,6 +439,7 @@ void sched_run(const struct sched_params *p, void (*first)(void *), void *ctx)
 		sched_give_way();
 	if (count_alive() > 1)
 		sched_fail("%u threads are left", count_alive() - 1);
+	tell_pieces();
 	run.on = false;
 	run.n = 0;
 	free(self);

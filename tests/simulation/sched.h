@@ -30,11 +30,13 @@ enum sched_policy {
 
 struct sched_params {
 	uint64_t seed;
+	uint64_t schedule; /* the seed of the schedule alone; 0: as seed */
 	enum sched_policy policy;
 	unsigned depth;	     /* PCT: how many times a priority changes in a run */
 	uint64_t span;	     /* PCT: the points within which the changes fall */
 	uint64_t most_steps; /* a run with more points ends as a livelock */
 	bool trace;	     /* events are told in words */
+	bool pieces;	     /* the pieces that were begun are told at the end (pieces.h) */
 	FILE *out;	     /* where those and failures go */
 };
 

@@ -9,12 +9,14 @@
 #include <pthread.h>
 
 #include "tests/simulation/baton.h"
+#include "tests/simulation/pieces.h"
 #include "tests/simulation/sched.h"
 
 struct sched_thread {
 	unsigned number;
 	char name[32];
 	struct baton baton;
+	struct piece piece;
 	void (*lives)(struct sched_thread *); /* the whole life of the thread */
 	/* of one that waits */
 	const void *on; /* NULL: ready */
@@ -40,6 +42,5 @@ void sched_thread_begin(struct sched_thread *t, void (*fn)(struct sched_thread *
 /* Wakes all that wait for the thread, and gives the turn away for good. Frees nothing. */
 void sched_thread_end(void);
 struct sched_thread *sched_thread_self(void);
-
 
 #endif
