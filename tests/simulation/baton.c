@@ -59,11 +59,12 @@ static struct baton *left; /* the thread that ends: the carrier lets its kernel 
  * given back at the same moment in each run. */
 static void let_end(struct baton *b)
 {
+	long pid = system_call(SYS_getpid, 0, 0, 0);
 	int tid = b->tid;
 
 	atomic_store(&b->has, 1);
 	system_call(SYS_futex, (long)&b->has, FUTEX_WAKE_PRIVATE, 1);
-	while (system_call(SYS_tgkill, getpid(), tid, 0) != -ESRCH)
+	while (system_call(SYS_tgkill, pid, tid, 0) != -ESRCH)
 		system_call(SYS_sched_yield, 0, 0, 0);
 }
 
