@@ -410,7 +410,7 @@ ssize_t connection_recv(struct end *e, const struct iovec *iov, size_t n, bool p
 	}
 	want = want < e->unread ? want : e->unread;
 	got = take(e, iov, peek ? want : maybe_less(want), peek);
-	sched_event("connection %u end %u reads %zu", e->c->number, end_index(e), got);
+	sched_detail("connection %u end %u reads %zu", e->c->number, end_index(e), got);
 	connection_settle(e->c);
 	descriptors_changed();
 	return (ssize_t)got;
@@ -456,7 +456,7 @@ ssize_t connection_send(struct end *e, const struct iovec *iov, size_t n)
 	if (!free_room)
 		return -EAGAIN;
 	len = maybe_less(len < free_room ? len : free_room);
-	sched_event("connection %u end %u sends %zu", e->c->number, end_index(e), len);
+	sched_detail("connection %u end %u sends %zu", e->c->number, end_index(e), len);
 	for (left = len; left;) {
 		size_t k = network.split_one_in &&
 					   choices_once_in(CHOICES_NETWORK, network.split_one_in)
@@ -525,7 +525,7 @@ int connection_shutdown(struct end *e, int how)
 		e->no_send = e->sent_fin = true;
 		put(e, RUN_FIN, 0, sched_now());
 	}
-	sched_event("connection %u end %u: shutdown %d", e->c->number, end_index(e), how);
+	sched_detail("connection %u end %u: shutdown %d", e->c->number, end_index(e), how);
 	descriptors_changed();
 	return 0;
 }

@@ -134,7 +134,7 @@ bool piece_begin(enum piece_kind kind, unsigned a, unsigned b)
 	if (is_left_out(kind, a, b))
 		return false;
 	note(kind, a, b);
-	sched_event("%s%u:%u begins", names[kind], a, b);
+	sched_event(kind == PIECE_WEATHER ? "%s%u begins" : "%s%u:%u begins", names[kind], a, b);
 	return true;
 }
 

@@ -50,19 +50,34 @@ static void digest(const char *text)
 		run.digest = (run.digest ^ (uint8_t)*text) * 0x100000001b3;
 }
 
-void sched_event(const char *fmt, ...)
+static __attribute__((format(printf, 2, 0))) void tell(unsigned level, const char *fmt, va_list ap)
 {
 	char line[1000];
-	va_list ap;
 
-	va_start(ap, fmt);
 	vsnprintf(line, sizeof(line), fmt, ap);
-	va_end(ap);
 	digest(line);
-	if (run.p.trace)
+	if (run.p.trace >= level)
 		fprintf(run.p.out, "%10llu.%06llu %-16s %s\n",
 			(unsigned long long)run.now / 1000000,
 			(unsigned long long)run.now % 1000000, self ? self->name : "-", line);
+}
+
+void sched_event(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	tell(1, fmt, ap);
+	va_end(ap);
+}
+
+void sched_detail(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	tell(2, fmt, ap);
+	va_end(ap);
 }
 
 uint64_t sched_digest(void)

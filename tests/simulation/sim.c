@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * sim: one run of the simulator: sim [--trace] [--pct] [--log] [--crowd NAME[,NAME...]]
+ * sim: one run of the simulator: sim [--trace[=all]] [--pct] [--log] [--crowd NAME[,NAME...]]
  * [--schedule SEED] [--without PIECE[,PIECE...]] [--pieces] SEED. Prints one line at the end.
  */
 #include <getopt.h>
@@ -160,7 +160,8 @@ static bool understand(struct wish *w, int c, const char *arg)
 {
 	switch (c) {
 	case 't':
-		return w->p.trace = true;
+		w->p.trace = arg ? 2 : 1;
+		return !arg || !strcmp(arg, "all");
 	case 'p':
 		w->p.policy = SCHED_PCT;
 		return true;
@@ -184,7 +185,7 @@ static bool understand(struct wish *w, int c, const char *arg)
 
 static bool parse(struct wish *w, int argc, char **argv)
 {
-	static const struct option options[] = {{"trace", no_argument, NULL, 't'},
+	static const struct option options[] = {{"trace", optional_argument, NULL, 't'},
 		{"pct", no_argument, NULL, 'p'}, {"log", no_argument, NULL, 'l'},
 		{"crowd", required_argument, NULL, 'c'}, {"pieces", no_argument, NULL, 'i'},
 		{"schedule", required_argument, NULL, 's'},
@@ -213,9 +214,10 @@ int main(int argc, char **argv)
 
 	fix_addresses(argv);
 	if (!parse(&w, argc, argv)) {
-		fprintf(stderr, "usage: sim [--trace] [--pct] [--log] [--crowd NAME[,NAME...]]\n"
-				"           [--schedule SEED] [--without PIECE[,PIECE...]] "
-				"[--pieces] SEED\n");
+		fprintf(stderr,
+			"usage: sim [--trace[=all]] [--pct] [--log] [--crowd NAME[,NAME...]]\n"
+			"           [--schedule SEED] [--without PIECE[,PIECE...]] "
+			"[--pieces] SEED\n");
 		return 2;
 	}
 	w.p.out = part_from_log(w.logs);
