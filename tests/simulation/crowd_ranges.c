@@ -29,7 +29,7 @@ static struct slot slots[SLOTS];
 
 /* A lock that a program has. */
 struct held {
-	unsigned from, end; /* slots */
+	unsigned from, end;	  /* slots */
 	bool ofd, writes, to_end; /* to_end: of the file, wherever that will be */
 };
 
