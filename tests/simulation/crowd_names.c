@@ -29,7 +29,8 @@
 #define WAIT_MOST 300 /* tenths of seconds */
 
 static struct history names[STAGE_MOUNTS + 1][NAMES];
-static unsigned files; /* numbers given, from 1 */
+static unsigned files;		      /* numbers given, from 1 */
+static unsigned maker[HISTORY_FILES]; /* mounts */
 
 static void begin(const struct stage *s)
 {
@@ -110,6 +111,19 @@ static unsigned number_of(const struct program *p, const struct history *h, off_
 	return (unsigned)size - SIZE;
 }
 
+/* The file was made by another mount, and this mount still believes the attributes of the time
+ * before the first write. */
+static bool is_old_size(
+	const struct program *p, const struct history *h, struct moment b, off_t size)
+{
+	struct history_set s = allowed(p, h, b);
+
+	for (unsigned i = 1; !size && i <= files; i++)
+		if (set_has(&s, i) && maker[i] != p->mount)
+			return true;
+	return false;
+}
+
 static void look(struct program *p)
 {
 	struct history *h = &names[sched_choose(STAGE_MOUNTS + 1)][sched_choose(NAMES)];
@@ -117,7 +131,7 @@ static void look(struct program *p)
 	struct stat st;
 	int res = sys_stat(p->proc, h->name, &st);
 
-	if (!is_missing(p, h, b, res, "stat"))
+	if (!is_missing(p, h, b, res, "stat") && !is_old_size(p, h, b, st.st_size))
 		check(p, h, b, number_of(p, h, st.st_size), "stat");
 }
 
@@ -216,6 +230,7 @@ static unsigned make(struct program *p, char name[24])
 	if (files + 1 == HISTORY_FILES)
 		return 0;
 	number = ++files;
+	maker[number] = p->mount;
 	snprintf(name, 24, DIR "/new%u", number);
 	memset(buf, (int)number, sizeof(buf));
 	fd = (int)must(
@@ -303,28 +318,32 @@ static void take_away(struct program *p)
 		is_missing(p, h, b, res, "unlink");
 }
 
-/* Between two shared names, or two of the mount. */
+/* Between two shared names, or two of the mount. Nothing happens if both stand for one file, also
+ * if only the mount believes that. */
 static void move(struct program *p)
 {
 	struct history *from = any(p);
 	struct history *to = &names[is_shared(from) ? STAGE_MOUNTS : p->mount][sched_choose(NAMES)];
 	unsigned cuts = disk_power_cuts();
-	struct history_set before = {0}, after;
+	struct history_set none = {0}, before, after;
 	struct change *gone, *come;
 	struct moment b = moment_now();
+	enum history_end end;
 	int res;
 
 	if (from == to)
 		return;
-	come = history_begin(to, p->mount, before, from);
+	after = allowed(p, to, b);
+	come = history_begin(to, p->mount, none, from);
 	gone = history_begin(from, p->mount, only(0), NULL);
 	res = sys_rename(p->proc, from->name, to->name, 0);
-	before = history_allows(from, b, moment_now(), p->mount, 0);
-	after = history_allows(to, b, b, p->mount, 0);
-	history_end(come, how(res, cuts));
-	/* nothing happens if both names stand for one file */
-	history_end(gone, !res && set_meet(&before, &after) ? HISTORY_MAYBE : how(res, cuts));
+	before = allowed(p, from, b);
+	end = !res && set_meet(&before, &after) ? HISTORY_MAYBE : how(res, cuts);
+	history_end(come, end);
+	history_end(gone, end);
 	sched_event("rename of %s to %s: %d", from->name, to->name, res);
+	if (end == HISTORY_DONE && !set_has_any(&come->files))
+		wrong(p, "%s was renamed to %s, and there is no such name", from->name, to->name);
 	if (cuts == disk_power_cuts())
 		is_missing(p, from, b, res, "rename");
 }

@@ -53,11 +53,16 @@ uint64_t kernel_free(struct kernel *k)
 	return 0;
 }
 
-struct process *kernel_process(struct kernel *k)
+struct process *kernel_process_of(struct kernel *k, uid_t user)
 {
 	if (choices_once_in(CHOICES_KERNEL, 40))
 		vfs_shrink(k->v, 1 + choices_below(CHOICES_KERNEL, 3));
 	if (choices_once_in(CHOICES_KERNEL, 40))
 		vfs_flush(k->v);
-	return proc_new(k->v, 0, 0);
+	return proc_new(k->v, user, user);
+}
+
+struct process *kernel_process(struct kernel *k)
+{
+	return kernel_process_of(k, 0);
 }
