@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * programs: the programs that use the mounts of a run, and the judge of the bytes that they see.
- *
- * Two crowds, each on files of its own. The programs of "locked" hold a lock of the whole file
- * around all that they do: each read shows exactly the bytes that the holders before have left. In
- * "closed" one program writes a file in versions, and closes the file after each; others open, read
- * and close: each byte is of a version that was closed before the open began, or of a later one.
- * A byte that no program wrote is never right.
+ * programs: the threads of a run's programs, and the choice of crowds (crowd.h).
  */
 #ifndef RNFS_SIMULATION_PROGRAMS_H
 #define RNFS_SIMULATION_PROGRAMS_H
 
-#include "tests/simulation/kernel.h"
+#include "tests/simulation/crowd.h"
 
-/* Runs programs on the n mounts until all have ended. Some call of a program may fail (faults that
- * are told to programs)? Then programs go on after EIO. A violation ends the run. */
-void programs_run(struct kernel **mounts, unsigned n, unsigned rounds);
+/* False: `list`, names with commas between them, names no crowd. */
+bool programs_may_play(const char *list);
+/* The names of all crowds, with commas between them. */
+const char *programs_crowds(void);
+/* Plays the crowds of the list, until all programs have ended. NULL: two to four crowds of the
+ * seed's choice. A violation ends the run. */
+void programs_run(const struct stage *s, const char *list);
 
 #endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * crowd_locked: programs lock whole files, read, write and truncate them. The holder of a lock sees
+ * all that former holders did.
+ */
+#include <fcntl.h>
+
+#include "tests/simulation/crowds.h"
+#include "tests/simulation/sched.h"
+#include "tests/simulation/truth.h"
+
+#define FILES 2
+
+static struct truth file[FILES];
+
+static void begin(const struct stage *s)
+{
+	for (unsigned i = 0; i < FILES; i++)
+		truth_new(&file[i], "locked", i);
+}
+
+static void cut(struct program *p, struct truth *t, int fd)
+{
+	size_t size = sched_choose(TRUTH_MOST);
+
+	sched_event("truncate %s to %zu", t->name, size);
+	truth_cut(t, size);
+	must(p, sys_ftruncate(p->proc, fd, (off_t)size), "ftruncate", t->name);
+}
+
+static void act(struct program *p)
+{
+	struct truth *t = &file[sched_choose(FILES)];
+	struct flock l = {.l_type = F_WRLCK};
+	int fd = (int)must(p, sys_open(p->proc, t->name, O_RDWR | O_CREAT, 0644), "open", t->name);
+	unsigned n = 1 + sched_choose(4);
+
+	must(p, sys_fcntl_lock(p->proc, fd, F_SETLKW, &l), "lock", t->name);
+	while (n--) {
+		truth_read(p, t, fd);
+		if (sched_once_in(2))
+			truth_write(p, t, fd, 0);
+		else if (sched_once_in(4))
+			cut(p, t, fd);
+		else if (sched_once_in(4))
+			must(p, sys_fsync(p->proc, fd), "fsync", t->name);
+	}
+	l.l_type = F_UNLCK;
+	if (sched_once_in(2))
+		must(p, sys_fcntl_lock(p->proc, fd, F_SETLK, &l), "unlock", t->name);
+	must(p, sys_close(p->proc, fd), "close", t->name);
+}
+
+static void end(const struct stage *s)
+{
+	for (unsigned i = 0; i < FILES; i++)
+		truth_check_disk(&file[i]);
+}
+
+const struct crowd crowd_locked = {
+	.name = "locked", .each = 2, .begin = begin, .act = act, .end = end};

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * crowds: all crowds; crowd_NAME.c says what each does and judges.
+ */
+#ifndef RNFS_SIMULATION_CROWDS_H
+#define RNFS_SIMULATION_CROWDS_H
+
+#include "tests/simulation/crowd.h"
+
+extern const struct crowd crowd_modes, crowd_direct, crowd_mapped, crowd_ranges, crowd_exclusive,
+	crowd_names, crowd_resized, crowd_append, crowd_closed, crowd_locked;
+
+#endif
