@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "tests/simulation/choices.h"
 #include "tests/simulation/journal.h"
 #include "tests/simulation/sched.h"
 
@@ -429,7 +430,7 @@ static void choose(struct inode *i)
 
 		if (!k->dirty)
 			continue;
-		if (k->lost || sched_once_in(2)) {
+		if (k->lost || choices_once_in(CHOICES_DISK, 2)) {
 			inode_free += k->now != NULL;
 			if (k->was)
 				take_room();
@@ -448,6 +449,7 @@ void inode_cut_power(struct inode *i)
 {
 	struct blocks behind = {0};
 
+	inode_changing(i);
 	pull(i);
 	i->map = NULL; /* the machine's memory has gone */
 	i->maps = 0;

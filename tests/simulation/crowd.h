@@ -25,6 +25,7 @@ struct stage {
 	unsigned mounts;
 	struct kernel *k[STAGE_MOUNTS];
 	const char *options[STAGE_MOUNTS]; /* of each mount, as rnfs -o takes them */
+	unsigned process[STAGE_MOUNTS];	   /* of each mount (sched_process()) */
 	bool calm;			   /* the server neither ends nor is silent */
 };
 

@@ -55,6 +55,9 @@ ssize_t disk_read(const char *path, void *buf, size_t size, off_t off);
 ssize_t disk_read_safe(const char *path, void *buf, size_t size, off_t off);
 /* The file's length, or a negative errno. A symbolic link's, not what it names. */
 off_t disk_size(const char *path);
+struct inode;
+/* NULL: there is no such file. */
+const struct inode *disk_inode(const char *path);
 /* A change by a process of root on the server: the file (made if there is none) has these bytes at
  * off. 0 or a negative errno. */
 int disk_write(const char *path, const void *buf, size_t size, off_t off);

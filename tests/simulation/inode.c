@@ -17,6 +17,13 @@ static struct inode *table[INODE_MOST];
 static uint32_t generation[INODE_MOST]; /* of the last inode of that number */
 static unsigned top = FIRST;		/* no number from here on has been used */
 
+uint64_t inode_changes;
+
+void inode_changing(struct inode *i)
+{
+	i->changes = ++inode_changes;
+}
+
 static void *need(void *p)
 {
 	if (!p)

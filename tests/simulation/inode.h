@@ -73,9 +73,10 @@ struct inode {
 	bool linkable; /* made without a name, to be given one */
 	struct xattr *xattr;
 	size_t nxattrs;
-	unsigned opens; /* descriptors */
-	unsigned uses;	/* descriptors, calls under way, the journal's records */
-	uint8_t *map;	/* memory that a process shares with the file */
+	unsigned opens;	  /* descriptors */
+	uint64_t changes; /* inode_changes at the last change of the inode or of its data */
+	unsigned uses;	  /* descriptors, calls under way, the journal's records */
+	uint8_t *map;	  /* memory that a process shares with the file */
 	size_t map_len;
 	unsigned maps;
 	const void *locked; /* the description that has flock(2)ed it */
@@ -135,6 +136,11 @@ void *inode_map(struct inode *i, size_t len);
 /* The inode of the memory; NULL: it is none of ours. */
 struct inode *inode_of_map(const void *p);
 void inode_unmap(struct inode *i);
+
+/* Changes of all inodes so far, those of a power cut too. */
+extern uint64_t inode_changes;
+/* The inode is about to change. */
+void inode_changing(struct inode *i);
 
 /* Blocks that can still be allocated on the disk. */
 extern uint64_t inode_free;

@@ -88,6 +88,7 @@ static char *copy_name(const char *name)
 
 void journal_attrs(struct inode *i)
 {
+	inode_changing(i);
 	add(ATTRS, i, i->a.parent)->attrs = i->a;
 }
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "tests/simulation/crowds.h"
+#include "tests/simulation/pieces.h"
 #include "tests/simulation/sched.h"
 
 #define ROUNDS	      96u /* of all programs together */
@@ -110,6 +111,8 @@ static void *run(void *ctx)
 	snprintf(name, sizeof(name), "%s%u", p->crowd->name, p->number);
 	sched_name(name);
 	for (unsigned i = 0; i < p->rounds; i++) {
+		if (!piece_begin(PIECE_PROGRAM, p->number, i))
+			continue;
 		p->proc = kernel_process(p->k);
 		p->crowd->act(p);
 		proc_exit(p->proc);

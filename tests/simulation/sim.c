@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * sim: one run of the simulator: sim [--trace] [--pct] [--log] [--crowd NAME[,NAME...]]
- * SEED. Prints one line at the end.
+ * sim: one run of the simulator: sim [--trace[=all]] [--pct] [--log] [--crowd NAME[,NAME...]]
+ * [--schedule SEED] [--without PIECE[,PIECE...]] [--pieces] SEED. Prints one line at the end.
  */
 #include <getopt.h>
 #include <pthread.h>
@@ -17,29 +17,24 @@
 #include "tests/simulation/kernel.h"
 #include "tests/simulation/mount.h"
 #include "tests/simulation/network.h"
+#include "tests/simulation/pieces.h"
 #include "tests/simulation/programs.h"
 #include "tests/simulation/sched.h"
 #include "tests/simulation/server.h"
+#include "tests/simulation/ways.h"
+#include "tests/simulation/weather.h"
 #include "transport/log.h"
 
-#define MOUNTS	   2
-#define SERVER	   "192.0.2.1"
-#define STEPS_MOST 20000000
+#define MOUNTS	    2
+#define SERVER_ARGS (8 + WAYS_ARGS)
+#define SERVER	    "192.0.2.1"
+#define STEPS_MOST  20000000
 
 struct station {
 	unsigned process;
 	struct kernel *k;
 	struct mount *m;
 	char options[300];
-};
-
-/* What befalls the server while programs run. */
-struct weather {
-	pthread_t thread;
-	char **args;
-	unsigned process;
-	struct server *server;
-	bool ends;
 };
 
 static const char *one_of(const char *const *words, unsigned n)
@@ -59,7 +54,9 @@ static void station_begin(struct station *s, const char *proto, bool calm)
 
 	s->process = sched_process_new("mount");
 	snprintf(list, sizeof(s->options), "proto=%s,port=2049,cache_size=64M%s%s", proto,
-		ONE_OF(",vers=4.2", ",vers=4.2", ",vers=4.1", ",vers=4.2,delegations=write"),
+		ways.v3 && sched_once_in(2) ? ",vers=3"
+					    : ONE_OF(",vers=4.2", ",vers=4.2", ",vers=4.1",
+						      ",vers=4.2,delegations=write"),
 		calm ? ONE_OF("", ",actimeo=600", ",noac", ",nowriteback")
 		     : ONE_OF("", ",actimeo=600"));
 	sched_event("mount with %s", list);
@@ -78,82 +75,44 @@ static void station_end(struct station *s)
 		sched_fail("%llu lookups are not given back", (unsigned long long)left);
 }
 
-static void serve(struct weather *w)
+static void server_args(char **args, const char *proto)
 {
-	w->process = sched_process_new("server");
-	network_place(w->process, SERVER, NULL);
-	w->server = server_new(w->args);
-	sched_process_enter(0);
+	char *first[] = {"--proto", (char *)proto, "--listen", SERVER ":2049", "--no-root-squash"};
+	unsigned n = sizeof(first) / sizeof(*first);
+
+	memcpy(args, first, sizeof(first));
+	n += ways_args(args + n);
+	args[n++] = "/sim/export";
+	args[n] = NULL;
 }
 
-/* kill -9, or the power: then what the disk has not synced is lost. */
-static void kill_server(struct weather *w, bool power)
-{
-	if (power)
-		network_down(SERVER);
-	sched_process_kill(w->process);
-	descriptors_close_of(w->process);
-	if (power)
-		disk_power_cut();
-	usleep(sched_choose(3000000));
-	if (power)
-		network_up(SERVER);
-	serve(w);
-}
-
-static void *be_weather(void *ctx)
-{
-	struct weather *w = ctx;
-
-	sched_name("weather");
-	while (!w->ends) {
-		usleep(100000 + sched_choose(3000000));
-		switch (sched_choose(5)) {
-		case 0:
-			sched_event("weather: all connections are cut");
-			network_cut_all(SERVER);
-			break;
-		case 1:
-			sched_event("weather: silence");
-			network_quiet_all(SERVER, sched_choose(3000) * 1000000ull);
-			break;
-		case 2:
-			kill_server(w, false);
-			break;
-		case 3:
-			kill_server(w, true);
-			break;
-		}
-	}
-	return NULL;
-}
-
-static void first(void *ctx)
+static void play(const char *crowds)
 {
 	const char *proto = ONE_OF("tcp", "iwarp");
-	char *args[] = {"--proto", (char *)proto, "--listen", SERVER ":2049", "--no-root-squash",
-		"/sim/export", NULL};
+	char *args[SERVER_ARGS];
 	struct station station[MOUNTS];
 	struct stage stage = {.mounts = MOUNTS, .calm = sched_once_in(2)};
-	struct weather w = {.args = args};
+	struct weather w = {.host = SERVER, .args = args};
 	bool calm = stage.calm;
 
 	log_init("sim", LOG_L_DATA);
 	disk_new();
 	disk_mkdir("/sim/export", 0777);
-	serve(&w);
+	ways_choose(calm);
+	server_args(args, proto);
+	weather_serve(&w);
 	for (unsigned i = 0; i < MOUNTS; i++) {
 		station_begin(&station[i], proto, calm);
 		stage.k[i] = station[i].k;
 		stage.options[i] = station[i].options;
+		stage.process[i] = station[i].process;
 	}
 	sched_process_enter(0);
 	if (!calm)
-		pthread_create(&w.thread, NULL, be_weather, &w);
-	programs_run(&stage, ctx);
-	w.ends = true;
+		weather_begin(&w);
+	programs_run(&stage, crowds);
 	if (!calm)
-		pthread_join(w.thread, NULL);
+		weather_end(&w);
 	for (unsigned i = 0; i < MOUNTS; i++)
 		station_end(&station[i]);
 	server_free(w.server);
@@ -161,6 +120,12 @@ static void first(void *ctx)
 		sched_fail("%u descriptors and %u connections are left", descriptors_open(),
 			network_connections());
 	disk_reset();
+}
+
+static void first(void *ctx)
+{
+	piece_begin(PIECE_OPTION, 0, 0);
+	play(ctx);
 }
 
 /* The product always logs all, since its log takes locks, which are points; the log is seen where
@@ -184,38 +149,82 @@ static void fix_addresses(char **argv)
 	execv("/proc/self/exe", argv);
 }
 
-int main(int argc, char **argv)
+/* The command line. */
+struct wish {
+	struct sched_params p;
+	const char *crowds;
+	bool logs;
+};
+
+static bool understand(struct wish *w, int c, const char *arg)
 {
-	static const struct option options[] = {{"trace", no_argument, NULL, 't'},
+	switch (c) {
+	case 't':
+		w->p.trace = arg ? 2 : 1;
+		return !arg || !strcmp(arg, "all");
+	case 'p':
+		w->p.policy = SCHED_PCT;
+		return true;
+	case 'l':
+		return w->logs = true;
+	case 'i':
+		return w->p.pieces = true;
+	case 's':
+		w->p.schedule = strtoull(arg, NULL, 0);
+		return true;
+	case 'w':
+		return pieces_leave_out(arg);
+	case 'c':
+		w->crowds = arg;
+		if (!programs_may_play(arg))
+			fprintf(stderr, "the crowds are %s\n", programs_crowds());
+		return programs_may_play(arg);
+	}
+	return false;
+}
+
+static bool parse(struct wish *w, int argc, char **argv)
+{
+	static const struct option options[] = {{"trace", optional_argument, NULL, 't'},
 		{"pct", no_argument, NULL, 'p'}, {"log", no_argument, NULL, 'l'},
-		{"crowd", required_argument, NULL, 'c'}, {0}};
-	struct sched_params p = {.most_steps = STEPS_MOST, .depth = 3, .span = 300000};
-	const char *crowds = NULL;
-	bool logs = false;
+		{"crowd", required_argument, NULL, 'c'}, {"pieces", no_argument, NULL, 'i'},
+		{"schedule", required_argument, NULL, 's'},
+		{"without", required_argument, NULL, 'w'}, {0}};
 	int c;
 
+	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1)
+		if (!understand(w, c, optarg))
+			return false;
+	return optind == argc - 1;
+}
+
+/* On a stack of its own: addresses on the first thread's depend on the command line. */
+static void *run(void *ctx)
+{
+	struct wish *w = ctx;
+
+	sched_run(&w->p, first, (void *)w->crowds);
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	struct wish w = {.p = {.most_steps = STEPS_MOST, .depth = 3, .span = 300000}};
+	pthread_t runner;
+
 	fix_addresses(argv);
-	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		if (c == 'c')
-			crowds = optarg;
-		if (c == '?' || (crowds && !programs_may_play(crowds))) {
-			fprintf(stderr, "the crowds are %s\n", programs_crowds());
-			return 2;
-		}
-		p.trace |= c == 't';
-		logs |= c == 'l';
-		if (c == 'p')
-			p.policy = SCHED_PCT;
-	}
-	if (optind != argc - 1) {
+	if (!parse(&w, argc, argv)) {
 		fprintf(stderr,
-			"usage: sim [--trace] [--pct] [--log] [--crowd NAME[,NAME...]] SEED\n");
+			"usage: sim [--trace[=all]] [--pct] [--log] [--crowd NAME[,NAME...]]\n"
+			"           [--schedule SEED] [--without PIECE[,PIECE...]] "
+			"[--pieces] SEED\n");
 		return 2;
 	}
-	p.out = part_from_log(logs);
-	p.seed = strtoull(argv[optind], NULL, 0);
-	sched_run(&p, first, (void *)crowds);
-	printf("seed %llu: %llu steps, %llu ms, digest %016llx\n", (unsigned long long)p.seed,
+	w.p.out = part_from_log(w.logs);
+	w.p.seed = strtoull(argv[optind], NULL, 0);
+	pthread_create(&runner, NULL, run, &w);
+	pthread_join(runner, NULL);
+	printf("seed %llu: %llu steps, %llu ms, digest %016llx\n", (unsigned long long)w.p.seed,
 		(unsigned long long)sched_steps(), (unsigned long long)sched_now() / 1000000,
 		(unsigned long long)sched_digest());
 	return 0;

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * ways: the ways in which other servers than rnfs-serve behave: Linux (knfsd), Ganesha, filers. A
+ * run's server is rnfs-serve with some of these ways, by the seed. All of them are allowed by the
+ * RFCs.
+ *
+ * The linker puts functions of the simulator around some of the server's (way_*.c, and meson.build
+ * for the list): the server's own code knows nothing of the ways. Other ways are options of
+ * rnfs-serve.
+ */
+#ifndef RNFS_SIMULATION_WAYS_H
+#define RNFS_SIMULATION_WAYS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct rpc_req;
+
+struct ways {
+	/* The change attribute is the change time, in ticks of 4 ms: two changes in a tick look
+	 * like one. So do Linux before 6.13 on a file system without a counter, and Ganesha. */
+	bool coarse;
+	bool file_sync;		/* each WRITE is stable at once, asked for or not */
+	bool no_eof;		/* a READ with data never tells the end of the file */
+	unsigned short_one_in;	/* READs and WRITEs take a part only, once in so many; 0: never */
+	unsigned verf_one_in;	/* the verifier of WRITEs changes once in so many; 0: never */
+	unsigned resize_one_in; /* the server asks for more or fewer slots; 0: never */
+	uint32_t io_max;	/* bytes of a READ or WRITE */
+	uint32_t slots, ops;	/* most of a session, and of a COMPOUND */
+	bool v3;		/* some mounts use NFSv3 */
+	unsigned lease_s;
+};
+
+extern struct ways ways;
+
+/* Chooses the ways of the run. calm: nothing befalls the server. */
+void ways_choose(bool calm);
+
+#define WAYS_ARGS 8
+/* The options of rnfs-serve that belong to the ways: how many. The texts are static. */
+unsigned ways_args(char *args[WAYS_ARGS]);
+
+/* --- the judge's ------------------------------------------------------------------------------ */
+
+/* Can the mount with that process (sched_process()) not know of the last change of the file, by
+ * the attributes that the server has told? Then the mount was told the present time of change, and
+ * the file has changed again in the same tick. The kernel's client cannot know, either. */
+bool ways_blind(unsigned process, const char *path);
+
+/* --- for way_*.c ------------------------------------------------------------------------------ */
+
+/* The calling thread begins to carry out a request, or has ended. */
+void way_request_begin(const struct rpc_req *req);
+void way_request_end(void);
+/* The request has changed a file itself: its client knows of changes so far. */
+void way_request_changed(void);
+
+#endif
