@@ -85,11 +85,13 @@ static const char *a_file(void)
 	return names[below(4)];
 }
 
-static const char *a_directory(void)
+/* The root is the threads' working directory: only calls that have the same errors for "." and for
+ * a root may name it. */
+static const char *a_directory(bool root)
 {
-	static const char *const names[] = {"", "d0", "d1", "d0/d2"};
+	static const char *const names[] = {"d0", "d1", "d0/d2", ""};
 
-	return names[below(4)];
+	return names[below(root ? 4 : 3)];
 }
 
 static size_t an_offset(void)
@@ -382,10 +384,10 @@ static void act_name(void)
 	struct deed d = {.call = acts[n].call, .process = below(DEED_PROCESSES)};
 
 	d.path = d.call == DEED_LIST || d.call == DEED_MKDIR || d.call == DEED_RMDIR || once_in(5)
-			 ? a_directory()
+			 ? a_directory(d.call == DEED_LIST || d.call == DEED_STAT)
 			 : a_name();
 	if (d.call == DEED_RENAME || d.call == DEED_LINK || d.call == DEED_SYMLINK)
-		d.other = once_in(5) ? a_directory() : a_name();
+		d.other = once_in(5) ? a_directory(false) : a_name();
 	if (d.call == DEED_RENAME)
 		d.flags = flags[below(4)];
 	if (d.call == DEED_ACCESS)

@@ -168,7 +168,10 @@ static int do_truncate(struct vfs_inode *i, struct deed *d)
 	if (!vfs_is_reg(i))
 		return -EINVAL;
 	res = vfs_permission(i, W_OK);
-	return res ? res : set_locked(i, d, NULL);
+	if (res)
+		return res;
+	vfs_ask_rights(i);
+	return set_locked(i, d, NULL);
 }
 
 int sys_truncate(struct process *p, const char *path, off_t size)

@@ -262,6 +262,7 @@ static int open_inode(struct vfs_dentry *d, int flags, struct vfs_file **out)
 	opened(f, flags);
 	if (flags & O_TRUNC && vfs_is_reg(i)) {
 		/* open(2) itself cuts the file once more, in the inode alone with atomic_o_trunc */
+		vfs_ask_rights(i);
 		vfs_lock(&i->lock);
 		error = vfs_setattr(i, &cut, f, true);
 		vfs_unlock(&i->lock);
