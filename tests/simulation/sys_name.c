@@ -81,9 +81,11 @@ static int make_locked(struct making *m, struct vfs_dentry *d)
 	res = vfs_permission(d->parent->inode, W_OK | X_OK);
 	if (res)
 		return (int)res;
+	if (m->from && vfs_is_dir(m->from->inode))
+		return -EPERM;
 	if (m->from)
 		vfs_lock(&m->from->inode->lock);
-	res = ask_make(m, d, &e);
+	res = m->from && !m->from->inode->a.nlink ? -ENOENT : ask_make(m, d, &e);
 	if (res == -EEXIST) {
 		vfs_dinvalidate(d);
 		d->until = 0;
@@ -160,7 +162,7 @@ int sys_link(struct process *p, const char *from, const char *to)
 	if (res)
 		return (int)proc_leave(p, res);
 	m.type = m.from->inode->a.mode & S_IFMT;
-	res = vfs_is_dir(m.from->inode) ? -EPERM : make(&m, to, "link");
+	res = make(&m, to, "link");
 	vfs_dunref(m.from);
 	return (int)proc_leave(p, res);
 }
@@ -223,12 +225,12 @@ static int remove_locked(struct vfs_dentry *d, bool dir)
 	vfs_iref(i);
 	vfs_lock(&i->lock);
 	vfs_add_name(&c, d->name);
-	if (dir)
-		vfs_dshrink(d->v, d, 1);
 	res = vfs_ask(d->v, &c);
 	if (res >= 0) {
 		vfs_doubt(parent, VFS_ALL);
 		unlinked(d);
+		if (dir)
+			vfs_dshrink(d->v, d, 1);
 		i->dead |= dir;
 	} else {
 		in_doubt(d, res);
@@ -333,8 +335,6 @@ static int may_move(const struct moving *m)
 {
 	const struct vfs_inode *i = m->d->inode, *o = m->over->inode;
 
-	if (!i)
-		return -ENOENT;
 	if (m->flags & RENAME_NOREPLACE && o)
 		return -EEXIST;
 	if (m->flags & RENAME_EXCHANGE && !o)
@@ -402,6 +402,8 @@ static void moved(struct moving *m)
 	vfs_doubt(m->to.dir->inode, VFS_ALL);
 	if (!swaps && m->over->inode) {
 		unlinked(m->over);
+		if (vfs_is_dir(m->over->inode))
+			vfs_dshrink(m->from.v, m->over, 1);
 		m->over->inode->dead |= vfs_is_dir(m->over->inode);
 	}
 	if (swaps)
@@ -425,8 +427,6 @@ static int move_found(struct moving *m)
 	if (res)
 		return (int)res;
 	lock_moved(m, locked);
-	if (m->over->inode && vfs_is_dir(m->over->inode) && !(m->flags & RENAME_EXCHANGE))
-		vfs_dshrink(m->from.v, m->over, 1);
 	res = ask_rename(m);
 	if (res == -ENOSYS && m->flags) {
 		m->from.v->no_rename2 = true;
@@ -447,7 +447,8 @@ static int move_found(struct moving *m)
 	return res < 0 ? (int)res : 0;
 }
 
-/* The name that is moved to is asked for, also if it is known. */
+/* The name that is moved to is asked for, also if it is known; but only for a source that is there
+ * (do_renameat2()). */
 static int move_locked(struct moving *m, unsigned flags)
 {
 	unsigned to = m->flags & RENAME_EXCHANGE ? flags : flags | VFS_EXCL;
@@ -455,7 +456,10 @@ static int move_locked(struct moving *m, unsigned flags)
 
 	if (res)
 		return res;
-	res = vfs_lookup_locked(m->to.dir, m->to.last, to, &m->over);
+	if (!m->d->inode)
+		res = -ENOENT;
+	else
+		res = vfs_lookup_locked(m->to.dir, m->to.last, to, &m->over);
 	if (!res) {
 		res = move_found(m);
 		vfs_dunref(m->over);
@@ -478,7 +482,7 @@ static int move_once(
 		return res;
 	}
 	if (!m.from.last[0] || !m.to.last[0]) {
-		res = -EBUSY;
+		res = m.from.last[0] && how & RENAME_NOREPLACE ? -EEXIST : -EBUSY;
 	} else {
 		lock_dirs(&m);
 		res = move_locked(&m, flags);

@@ -468,13 +468,14 @@ ssize_t vfs_read_direct(struct vfs_file *f, void *buf, size_t len, off_t off, bo
 	struct part p;
 	ssize_t got;
 
-	if (at_once) { /* O_DIRECT: up to the size that is known */
-		if ((uint64_t)off >= i->size)
-			return 0;
-		if (len > i->size - (uint64_t)off)
-			len = i->size - (uint64_t)off;
-		if (vfs_has(f->v, FUSE_ASYNC_DIO))
-			return read_at_once(f, buf, len, (uint64_t)off, most);
+	if (at_once && (uint64_t)off >= i->size) /* O_DIRECT */
+		return 0;
+	if (at_once && vfs_has(f->v, FUSE_ASYNC_DIO)) {
+		/* up to the known size, in whole requests (fuse_direct_IO()) */
+		uint64_t room = (i->size - (uint64_t)off + most - 1) / most * most;
+
+		vfs_doubt(i, VFS_ATIME);
+		return read_at_once(f, buf, len < room ? len : room, (uint64_t)off, most);
 	}
 	while (done < len) {
 		p = (struct part){.to = (uint8_t *)buf + done,
