@@ -205,8 +205,7 @@ static long play_file(struct deed *d)
 
 static long play_here(struct deed *d)
 {
-	const char *path = d->path && !*d->path ? "." : d->path;
-	const char *other = d->other && !*d->other ? "." : d->other;
+	const char *path = d->path, *other = d->other;
 
 	switch (d->call) {
 	case DEED_OPEN:

@@ -44,20 +44,20 @@ __attribute__((format(printf, 1, 2))) static void say(const char *fmt, ...)
 	told_len += (size_t)n;
 }
 
-/* Owners of locks are told by their order. */
-static unsigned owner_of(uint64_t owner)
+/* Owners are told by their order: processes, which read, write or close. */
+static unsigned owner_of(uint64_t owner, bool is_process)
 {
 	static uint64_t owners[OWNERS];
 
 	if (!owner)
 		return 0;
 	for (unsigned i = 1; i < OWNERS; i++) {
-		if (!owners[i])
+		if (!owners[i] && is_process)
 			owners[i] = owner;
 		if (owners[i] == owner)
 			return i;
 	}
-	sched_fail("loopback: too many owners of locks");
+	return OWNERS; /* an open file, or a process that has locked alone */
 }
 
 /* Flags of an open file that differ between machines are left out. */
@@ -70,7 +70,8 @@ static void say_setattr(const struct fuse_setattr_in *in)
 {
 	say("SETATTR valid %x", in->valid);
 	if (in->valid & FATTR_SIZE)
-		say(" size %llu owner %u", (unsigned long long)in->size, owner_of(in->lock_owner));
+		say(" size %llu owner %u", (unsigned long long)in->size,
+			owner_of(in->lock_owner, true));
 	if (in->valid & FATTR_MODE)
 		say(" mode %o", in->mode);
 }
@@ -85,14 +86,14 @@ static void say_data(const struct fuse_in_header *h)
 	if (h->opcode == FUSE_READ) {
 		say("READ %llu+%u flags %x owner %u", (unsigned long long)r->offset, r->size,
 			r->read_flags,
-			owner_of(r->read_flags & FUSE_READ_LOCKOWNER ? r->lock_owner : 0));
+			owner_of(r->read_flags & FUSE_READ_LOCKOWNER ? r->lock_owner : 0, true));
 		return;
 	}
 	for (uint32_t i = 0; i < w->size; i++)
 		sum = sum * 31 + bytes[i];
 	say("WRITE %llu+%u flags %x owner %u sum %x", (unsigned long long)w->offset, w->size,
-		w->write_flags, owner_of(w->write_flags & FUSE_WRITE_LOCKOWNER ? w->lock_owner : 0),
-		sum);
+		w->write_flags,
+		owner_of(w->write_flags & FUSE_WRITE_LOCKOWNER ? w->lock_owner : 0, true), sum);
 }
 
 static void say_lock(const struct fuse_in_header *h)
@@ -104,7 +105,7 @@ static void say_lock(const struct fuse_in_header *h)
 		: h->opcode == FUSE_SETLKW ? "SETLKW"
 					   : "SETLK",
 		in->lk.type, (unsigned long long)in->lk.start, (unsigned long long)in->lk.end,
-		in->lk_flags, owner_of(in->owner));
+		in->lk_flags, owner_of(in->owner, false));
 }
 
 static void say_open(const struct fuse_in_header *h)
@@ -122,7 +123,7 @@ static void say_open(const struct fuse_in_header *h)
 	else
 		say("%s flags %o %x owner %u", h->opcode == FUSE_RELEASE ? "RELEASE" : "RELEASEDIR",
 			open_flags(release->flags), release->release_flags,
-			owner_of(release->lock_owner));
+			owner_of(release->lock_owner, false));
 }
 
 static void say_name(const struct fuse_in_header *h)
@@ -177,7 +178,8 @@ static void say_other(const struct fuse_in_header *h)
 		say("FSYNC %x", ((const struct fuse_fsync_in *)in)->fsync_flags);
 		break;
 	case FUSE_FLUSH:
-		say("FLUSH owner %u", owner_of(((const struct fuse_flush_in *)in)->lock_owner));
+		say("FLUSH owner %u",
+			owner_of(((const struct fuse_flush_in *)in)->lock_owner, true));
 		break;
 	case FUSE_READDIR:
 	case FUSE_READDIRPLUS:

@@ -85,11 +85,10 @@ static const char *a_file(void)
 	return names[below(4)];
 }
 
-/* The root is the threads' working directory: only calls that have the same errors for "." and for
- * a root may name it. */
+/* "." is the root. The model has no errors of its own for calls that change a name ".". */
 static const char *a_directory(bool root)
 {
-	static const char *const names[] = {"d0", "d1", "d0/d2", ""};
+	static const char *const names[] = {"d0", "d1", "d0/d2", "."};
 
 	return names[below(root ? 4 : 3)];
 }
@@ -474,7 +473,7 @@ static void act_fail(void)
 /* Linux knows the root by now, from the mount: this is the same for both, and not told. */
 static void begin(void)
 {
-	struct deed root = {.path = ""}, d = {.call = DEED_MKDIR, .path = "d0", .flags = 0777};
+	struct deed root = {.path = "."}, d = {.call = DEED_MKDIR, .path = "d0", .flags = 0777};
 
 	out = fopen("/dev/null", "w");
 	if (!out)

@@ -351,7 +351,9 @@ static int fallocate_locked(struct vfs_file *f, int mode, off_t off, off_t len)
 		vfs_write_back(i, (uint64_t)off / VFS_PAGE, (end - 1) / VFS_PAGE);
 		vfs_wait_back(i, 0, UINT64_MAX);
 	}
-	vfs_drop_rights(i);
+	error = vfs_drop_rights(i);
+	if (error)
+		return error;
 	i->size_unstable = !keeps;
 	error = ask_fallocate(f, mode, off, len);
 	if (!error && !keeps)

@@ -108,7 +108,7 @@ int sys_msync(struct process *p, int m)
 		return (int)proc_leave(p, -ENOMEM);
 	f = vfs_fref(map->file);
 	if (map->shared)
-		res = vfs_fsync(f, false);
+		res = vfs_fsync(f, true); /* msync(2) asks for the data alone */
 	vfs_funref(f);
 	return (int)proc_leave(p, res);
 }

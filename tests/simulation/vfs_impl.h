@@ -322,7 +322,7 @@ void vfs_short_read(struct vfs_inode *i, uint64_t version, uint64_t end);
 /* *off: of O_APPEND, set by the call, and moved on. */
 ssize_t vfs_write_file(struct vfs_file *f, const void *buf, size_t len, off_t *off);
 void vfs_ask_rights(struct vfs_inode *i);
-void vfs_drop_rights(struct vfs_inode *i);
+int vfs_drop_rights(struct vfs_inode *i);
 void vfs_write_update(struct vfs_inode *i, uint64_t end, ssize_t written);
 
 /* Sends dirty pages of a range. */

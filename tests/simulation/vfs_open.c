@@ -114,6 +114,7 @@ void vfs_funref(struct vfs_file *f)
 		return;
 	if (f->in_inode)
 		LIST_REMOVE(f, of_inode);
+	f->handle->flags = (uint32_t)f->flags; /* as F_SETFL has left them */
 	vfs_hunref(v, f->handle);
 	vfs_dunref(f->dentry);
 	vfs_iunref(f->inode);
@@ -210,7 +211,7 @@ static int ask_open(struct vfs_inode *i, int flags, struct fuse_open_out *o, boo
 
 	if (!vfs_has(v, FUSE_ATOMIC_O_TRUNC))
 		in.flags &= (uint32_t)~O_TRUNC;
-	in.open_flags = kill_flag(v, flags);
+	in.open_flags = kill_flag(v, (int)in.flags);
 	if (!*is_none) {
 		vfs_add_in(&c, &in, sizeof(in));
 		res = vfs_ask(v, &c);

@@ -55,10 +55,20 @@ void vfs_ask_rights(struct vfs_inode *i)
 
 /* The file is known to have none since the attributes were last taken, with handle_killpriv_v2
  * (file_remove_privs()). */
-void vfs_drop_rights(struct vfs_inode *i)
+int vfs_drop_rights(struct vfs_inode *i)
 {
+	bool set = i->a.mode & S_ISUID || (i->a.mode & S_ISGID && i->a.mode & S_IXGRP);
+	struct fuse_setattr_in none = {0};
+	int error = 0;
+
 	vfs_ask_rights(i);
+	/* such a SETATTR has nothing to set: the daemon drops the bits (fuse_setattr()) */
+	if (!i->nosec && set && proc_self()->uid)
+		error = vfs_setattr(i, &none, NULL, false);
+	if (error)
+		return error;
 	i->nosec = vfs_has(i->v, FUSE_HANDLE_KILLPRIV_V2) && !(i->a.mode & (S_ISUID | S_ISGID));
+	return 0;
 }
 
 /* --- through pages ---------------------------------------------------------------------------- */
@@ -353,6 +363,7 @@ static ssize_t write_around(struct vfs_file *f, const uint8_t *buf, size_t len, 
 static ssize_t write_locked(struct vfs_file *f, const uint8_t *buf, size_t len, off_t *off)
 {
 	struct vfs_inode *i = f->inode;
+	int error;
 
 	if (f->flags & O_APPEND)
 		*off = (off_t)i->size; /* as the kernel knows it */
@@ -360,7 +371,9 @@ static ssize_t write_locked(struct vfs_file *f, const uint8_t *buf, size_t len, 
 		return 0;
 	if (f->handle->open_flags & FOPEN_DIRECT_IO)
 		return write_direct(f, buf, len, (uint64_t)*off);
-	vfs_drop_rights(i);
+	error = vfs_drop_rights(i);
+	if (error)
+		return error;
 	if (f->flags & O_DIRECT)
 		return write_around(f, buf, len, (uint64_t)*off);
 	return write_through(f, buf, len, (uint64_t)*off);
