@@ -227,12 +227,20 @@ static void say_request(const struct fuse_in_header *h)
 
 /* --- the thread ------------------------------------------------------------------------------- */
 
+/* A WRITE of pages that a mapping has changed. */
+static bool is_back(const struct fuse_in_header *h)
+{
+	const struct fuse_write_in *in = (const void *)(h + 1);
+
+	return h->opcode == FUSE_WRITE && in->write_flags & FUSE_WRITE_CACHE;
+}
+
 static bool fails(const struct fuse_in_header *h)
 {
 	struct fuse_out_header out = {
 		.len = sizeof(out), .error = -fault.error, .unique = h->unique};
 
-	if (!fault.n || fault.opcode != h->opcode)
+	if (!fault.n || fault.opcode != h->opcode || is_back(h))
 		return false;
 	fault.n--;
 	say("    which ends with %d\n", fault.error);

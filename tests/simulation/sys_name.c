@@ -71,6 +71,18 @@ static int take_made(struct making *m, struct vfs_dentry *d, const struct fuse_e
 	return 0;
 }
 
+/* fs.protected_hardlinks is 1, as Debian has it: links to regular files that the process may read
+ * and write, or to its own (may_linkat()). */
+static int may_link(struct vfs_inode *i)
+{
+	unsigned mode = i->a.mode, group = S_ISGID | S_IXGRP;
+
+	if (S_ISREG(mode) && !(mode & S_ISUID) && (mode & group) != group &&
+		!vfs_permission(i, R_OK | W_OK))
+		return 0;
+	return !proc_self()->uid || proc_self()->uid == i->a.uid ? 0 : -EPERM;
+}
+
 static int make_locked(struct making *m, struct vfs_dentry *d)
 {
 	struct fuse_entry_out e;
@@ -78,6 +90,9 @@ static int make_locked(struct making *m, struct vfs_dentry *d)
 
 	if (d->inode)
 		return -EEXIST;
+	res = m->from ? may_link(m->from->inode) : 0;
+	if (res)
+		return (int)res;
 	res = vfs_permission(d->parent->inode, W_OK | X_OK);
 	if (res)
 		return (int)res;
@@ -345,9 +360,27 @@ static int may_move(const struct moving *m)
 		return -EINVAL;
 	if (o && vfs_is_below(m->from.dir, m->over))
 		return m->flags & RENAME_EXCHANGE ? -EINVAL : -ENOTEMPTY;
-	if (o && !(m->flags & RENAME_EXCHANGE) && vfs_is_dir(i) != vfs_is_dir(o))
-		return vfs_is_dir(i) ? -ENOTDIR : -EISDIR;
 	return 0;
+}
+
+/* vfs_rename(): rights come before types. */
+static int may_rename(const struct moving *m)
+{
+	struct vfs_inode *i = m->d->inode, *o = m->over->inode;
+	bool swaps = m->flags & RENAME_EXCHANGE, other = m->from.dir->inode != m->to.dir->inode;
+	int res = vfs_permission(m->from.dir->inode, W_OK | X_OK);
+
+	if (!res && !o && m->to.dir->inode->dead)
+		res = -ENOENT;
+	if (!res)
+		res = vfs_permission(m->to.dir->inode, W_OK | X_OK);
+	if (!res && o && !swaps && vfs_is_dir(i) != vfs_is_dir(o))
+		res = vfs_is_dir(i) ? -ENOTDIR : -EISDIR;
+	if (!res && other && vfs_is_dir(i))
+		res = vfs_permission(i, W_OK);
+	if (!res && other && swaps && vfs_is_dir(o))
+		res = vfs_permission(o, W_OK);
+	return res;
 }
 
 /* Files are locked, and the directory that is moved over; 6.12 locks also a directory that gets
@@ -421,9 +454,7 @@ static int move_found(struct moving *m)
 		return (int)res;
 	if (m->d->inode == m->over->inode)
 		return 0;
-	res = vfs_permission(m->from.dir->inode, W_OK | X_OK);
-	if (!res)
-		res = vfs_permission(m->to.dir->inode, W_OK | X_OK);
+	res = may_rename(m);
 	if (res)
 		return (int)res;
 	lock_moved(m, locked);
