@@ -23,6 +23,7 @@ struct slot {
 	unsigned process;
 	int fd, map;
 	size_t len; /* of the mapping */
+	bool private;
 	bool writable;
 };
 
@@ -324,6 +325,7 @@ static void map_slot(struct slot *s)
 	s->mapped = true;
 	s->map = (int)res;
 	s->len = d.len;
+	s->private = !d.shared;
 	s->writable = d.writable;
 }
 
@@ -468,6 +470,15 @@ static void act_fail(void)
 	loopback_fail(opcodes[n], errors[below(6)], 1 + below(2));
 }
 
+/* Linux drops no page of a private mapping. */
+static bool is_private(void)
+{
+	for (unsigned i = 0; i < SLOTS; i++)
+		if (slots[i].mapped && slots[i].private)
+			return true;
+	return false;
+}
+
 /* --- the schedule ----------------------------------------------------------------------------- */
 
 /* Linux knows the root by now, from the mount: this is the same for both, and not told. */
@@ -512,7 +523,7 @@ void play(uint64_t seed, unsigned steps, const struct deeds *how, FILE *to)
 		unsigned n = below(40);
 
 		fprintf(out, "%u ", i);
-		if (n == 0) {
+		if (n == 0 && !is_private()) {
 			fprintf(out, "shrink\n");
 			deeds->flush();
 			loopback_settle();

@@ -128,15 +128,22 @@ static bool is_behind(const struct vfs_inode *i, uint64_t index)
 	return index >= (i->size + VFS_PAGE - 1) / VFS_PAGE;
 }
 
-/* The page of a fault, with a reference. Behind the file's last page: SIGBUS. */
+/* The page of a fault, with a reference. Behind the file's last page: SIGBUS. Linux makes the fault
+ * once more after it has waited for a READ, also for one that ended with an error
+ * (filemap_fault()). */
 static int fault(struct vfs_file *f, uint64_t index, struct vfs_page **page)
 {
+	bool again = true;
 	int error;
 
 	for (;;) {
 		if (is_behind(f->inode, index))
 			return -EFAULT;
 		error = vfs_read_page(f, index, page);
+		if (error && error != -EINTR && again) {
+			again = false;
+			continue;
+		}
 		if (error)
 			return error == -EINTR ? -EINTR : -EFAULT;
 		if (!is_behind(f->inode, index) && (*page)->inode)

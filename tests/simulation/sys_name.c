@@ -167,18 +167,28 @@ int sys_symlink(struct process *p, const char *target, const char *path)
 	return (int)proc_leave(p, make(&m, path, "symlink"));
 }
 
+static int link_once(struct making *m, const char *from, const char *to, unsigned flags)
+{
+	int res = vfs_walk(m->p->v, from, flags, &m->from);
+
+	if (res)
+		return res;
+	m->type = m->from->inode->a.mode & S_IFMT;
+	res = make_once(m, to, flags);
+	vfs_dunref(m->from);
+	return res;
+}
+
 int sys_link(struct process *p, const char *from, const char *to)
 {
 	struct making m = {.p = p, .opcode = FUSE_LINK};
 	int res;
 
 	proc_enter(p);
-	res = vfs_walk(p->v, from, 0, &m.from);
-	if (res)
-		return (int)proc_leave(p, res);
-	m.type = m.from->inode->a.mode & S_IFMT;
-	res = make(&m, to, "link");
-	vfs_dunref(m.from);
+	res = link_once(&m, from, to, 0);
+	if (res == -ESTALE)
+		res = link_once(&m, from, to, VFS_REVAL);
+	sched_event("%d: link %s %s: %d", (int)p->pid, from, to, res);
 	return (int)proc_leave(p, res);
 }
 

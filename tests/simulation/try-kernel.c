@@ -6,13 +6,14 @@
  * the daemon's requests must be the same, line by line.
  *
  *     try-kernel SEED [STEPS]                 both, and compares; status 77: not possible here
- *     try-kernel --model[=601|612] SEED [STEPS]    one side alone, which writes a transcript
+ *     try-kernel --model[=VERSION] SEED [STEPS]    one side alone, which writes a transcript
  *     try-kernel --real=DIRECTORY SEED [STEPS]
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,7 +27,7 @@
 #define LIFE	60 /* s */
 
 static uint64_t seed;
-static unsigned steps = 150, version = 612;
+static unsigned steps = 150, version;
 
 /* --- one side --------------------------------------------------------------------------------- */
 
@@ -153,11 +154,23 @@ static int play_both(void)
 	return compare(model, real) || res;
 }
 
+/* This machine's. */
+static unsigned running(void)
+{
+	unsigned major = 0, minor = 0;
+	struct utsname u;
+
+	if (uname(&u) || sscanf(u.release, "%u.%u", &major, &minor) != 2)
+		abort();
+	return major * 100 + minor;
+}
+
 int main(int argc, char **argv)
 {
 	const char *directory = NULL;
 	bool model = false;
 
+	version = running();
 	if (argc > 1 && !strncmp(argv[1], "--model", 7)) {
 		model = true;
 		if (argv[1][7] == '=')

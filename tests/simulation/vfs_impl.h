@@ -286,6 +286,7 @@ struct vfs_walk {
 
 /* Walks to the directory of path's last name. */
 int vfs_walk_begin(struct vfs_walk *w, struct vfs *v, const char *path, unsigned flags);
+int vfs_walk_begin_once(struct vfs_walk *w, struct vfs *v, const char *path, unsigned flags);
 /* d, which is w's last name, is a symlink: walks on. */
 int vfs_walk_link(struct vfs_walk *w, struct vfs_dentry *d);
 void vfs_walk_end(struct vfs_walk *w);

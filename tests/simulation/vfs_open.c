@@ -470,7 +470,7 @@ static int open_once(struct process *p, const char *path, int flags, mode_t mode
 	struct vfs_file **out)
 {
 	struct opening o = {.p = p, .flags = flags, .mode = mode, .v612 = p->v->p.version >= 612};
-	int error = vfs_walk_begin(&o.w, p->v, path, walk);
+	int error = vfs_walk_begin_once(&o.w, p->v, path, walk);
 
 	if (error)
 		return error;

@@ -109,6 +109,7 @@ static int read_one(struct vfs_file *f, struct vfs_page *p)
 	p->refs++;
 	reading_call(r, f, &c);
 	got = vfs_ask(f->v, &c);
+	vfs_doubt(f->inode, VFS_ATIME); /* also after an error (fuse_read_folio()) */
 	reading_end(f->v, r, got);
 	return got < 0 ? (int)got : 0;
 }
@@ -254,6 +255,16 @@ static void read_ahead_missed(struct vfs_file *f, uint64_t index, uint64_t want)
 	submit(f);
 }
 
+/* From 6.16 on a window that follows another ends at a multiple of 4 pages (page_cache_async_ra()).
+ */
+static void align(struct vfs_file *f)
+{
+	uint64_t end = f->ra_start + f->ra_size, at = end / 4 * 4;
+
+	if (f->v->p.version >= 616 && at > f->ra_start)
+		f->ra_size = at - f->ra_start;
+}
+
 /* The marked page is used. */
 static void read_ahead_more(struct vfs_file *f, uint64_t index, uint64_t want)
 {
@@ -269,14 +280,18 @@ static void read_ahead_more(struct vfs_file *f, uint64_t index, uint64_t want)
 	} else if (index == f->ra_start + f->ra_size - f->ra_async ||
 		   (old && index == f->ra_start + f->ra_size)) {
 		f->ra_start += f->ra_size;
-		f->ra_size = f->ra_async = next_size(f->ra_size, most);
+		f->ra_size = next_size(f->ra_size, most);
+		align(f);
+		f->ra_async = f->ra_size;
 	} else {
 		while (start - index <= most && is_cached(f->inode, start))
 			start++;
 		if (start - index > most)
 			return;
 		f->ra_start = start;
-		f->ra_size = f->ra_async = next_size(start - index + want, most);
+		f->ra_size = next_size(start - index + want, most);
+		align(f);
+		f->ra_async = f->ra_size;
 	}
 	merge(f, index, most);
 	submit(f);
