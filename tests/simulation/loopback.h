@@ -32,6 +32,7 @@ void loopback_stop(void);
 void loopback_settle(void);
 /* Writes the requests since the last call, a line each, and sums of FORGETs at their end. */
 void loopback_tell(FILE *out);
+void loopback_tell_sorted(FILE *out);
 /* The next n requests of the opcode end with the (positive) errno; but no WRITE of pages that a
  * mapping has changed. */
 void loopback_fail(uint32_t opcode, int error, unsigned n);

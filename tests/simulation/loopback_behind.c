@@ -310,6 +310,27 @@ void loopback_tell(FILE *out)
 	pthread_mutex_unlock(&lock);
 }
 
+static int order(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+void loopback_tell_sorted(FILE *out)
+{
+	char *lines[1000], *rest = told, *line;
+	size_t n = 0;
+
+	pthread_mutex_lock(&lock);
+	told[told_len] = 0;
+	while ((line = strsep(&rest, "\n")) && *line && n < 1000)
+		lines[n++] = line;
+	qsort(lines, n, sizeof(*lines), order);
+	for (size_t i = 0; i < n; i++)
+		fprintf(out, "%s\n", lines[i]);
+	told_len = 0;
+	pthread_mutex_unlock(&lock);
+}
+
 void loopback_fail(uint32_t opcode, int error, unsigned n)
 {
 	fault.opcode = opcode;

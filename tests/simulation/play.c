@@ -23,7 +23,7 @@ struct slot {
 	unsigned process;
 	int fd, map;
 	size_t len; /* of the mapping */
-	bool private;
+	bool private, readonly;
 	bool writable;
 };
 
@@ -188,6 +188,7 @@ static void open_slot(struct slot *s)
 		return;
 	*s = (struct slot){.open = true, .process = d.process, .fd = (int)res};
 	s->writable = (flags & O_ACCMODE) == O_RDWR;
+	s->readonly = (flags & O_ACCMODE) == O_RDONLY;
 }
 
 static struct deed on(const struct slot *s, enum deed_call c)
@@ -287,6 +288,9 @@ static void lock_slot(struct slot *s)
 	static const int ops[] = {LOCK_SH, LOCK_EX, LOCK_UN, LOCK_SH | LOCK_NB, LOCK_EX | LOCK_NB};
 	struct deed d = on(s, once_in(2) ? DEED_LOCK : DEED_FLOCK);
 
+	/* Linux keeps locks of directories for itself; the model has no such locks */
+	if (s->readonly)
+		return;
 	if (d.call == DEED_FLOCK) {
 		d.flags = ops[below(5)];
 		call(&d, "flock");
@@ -527,12 +531,14 @@ void play(uint64_t seed, unsigned steps, const struct deeds *how, FILE *to)
 			fprintf(out, "shrink\n");
 			deeds->flush();
 			loopback_settle();
+			loopback_tell_sorted(out);
 			deeds->shrink();
 			step_end();
 		} else if (n == 1) {
 			fprintf(out, "flush\n");
 			deeds->flush();
-			step_end();
+			loopback_settle();
+			loopback_tell_sorted(out); /* files have no order here */
 		} else if (n < 5) {
 			act_behind();
 		} else if (n < 8) {

@@ -84,6 +84,10 @@ int sys_setfl(struct process *p, int fd, int flags)
 
 	if (!f)
 		return -EBADF;
+	if (f->handle->dir && flags & O_DIRECT) {
+		vfs_funref(f);
+		return -EINVAL;
+	}
 	f->flags = (f->flags & ~(O_APPEND | O_DIRECT)) | (flags & (O_APPEND | O_DIRECT));
 	vfs_funref(f);
 	return 0;

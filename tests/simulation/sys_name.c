@@ -21,6 +21,7 @@ struct making {
 	uint32_t opcode, type;
 	mode_t mode;
 	const char *target;	 /* of a symlink */
+	bool asked;		 /* the name was looked at */
 	struct vfs_dentry *from; /* of a link */
 };
 
@@ -134,6 +135,7 @@ static int make_once(struct making *m, const char *path, unsigned flags)
 			res = -ENOENT;
 		else
 			res = make_locked(m, d);
+		m->asked = true;
 		vfs_dunref(d);
 	}
 	vfs_unlock(&w.dir->inode->lock);
@@ -145,7 +147,8 @@ static int make(struct making *m, const char *path, const char *what)
 {
 	int res = make_once(m, path, 0);
 
-	if (res == -ESTALE)
+	/* not after the look at the name itself (do_mkdirat()) */
+	if (res == -ESTALE && m->asked)
 		res = make_once(m, path, VFS_REVAL);
 	sched_event("%d: %s %s: %d", (int)m->p->pid, what, path, res);
 	return res;
@@ -186,7 +189,7 @@ int sys_link(struct process *p, const char *from, const char *to)
 
 	proc_enter(p);
 	res = link_once(&m, from, to, 0);
-	if (res == -ESTALE)
+	if (res == -ESTALE && m.asked)
 		res = link_once(&m, from, to, VFS_REVAL);
 	sched_event("%d: link %s %s: %d", (int)p->pid, from, to, res);
 	return (int)proc_leave(p, res);

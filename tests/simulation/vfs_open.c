@@ -263,6 +263,10 @@ static int open_inode(struct vfs_dentry *d, int flags, struct vfs_file **out)
 		return error;
 	f = file_new(d, handle_new(i, &o, flags), flags);
 	f->handle->none = none;
+	if (vfs_is_dir(i) && flags & O_DIRECT) { /* do_dentry_open() */
+		vfs_funref(f);
+		return -EINVAL;
+	}
 	opened(f, flags, false);
 	if (flags & O_TRUNC && vfs_is_reg(i)) {
 		/* open(2) itself cuts the file once more, in the inode alone with atomic_o_trunc */

@@ -565,6 +565,7 @@ ssize_t vfs_read_direct(struct vfs_file *f, void *buf, size_t len, off_t off, bo
 		vfs_doubt(i, VFS_ATIME);
 		return read_at_once(f, buf, len < room ? len : room, (uint64_t)off, most);
 	}
+	vfs_doubt(i, VFS_ATIME);
 	while (done < len) {
 		p = (struct part){.to = (uint8_t *)buf + done,
 			.want = len - done < most ? len - done : most,
@@ -577,6 +578,5 @@ ssize_t vfs_read_direct(struct vfs_file *f, void *buf, size_t len, off_t off, bo
 		if ((size_t)got < p.want)
 			break;
 	}
-	vfs_doubt(i, VFS_ATIME);
 	return (ssize_t)done;
 }
