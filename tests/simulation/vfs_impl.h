@@ -187,6 +187,9 @@ struct vfs_inode *vfs_ifind(struct vfs *v, uint64_t node);
 /* The inode of an answer; NULL: the answer makes no sense. Counts a lookup. version: 0, or the
  * attributes' version when the request began. */
 struct vfs_inode *vfs_iget(struct vfs *v, const struct fuse_entry_out *e, uint64_t version);
+/* evicted: v->evicted when the request began */
+struct vfs_inode *vfs_iget_since(
+	struct vfs *v, const struct fuse_entry_out *e, uint64_t version, uint64_t evicted);
 uint64_t vfs_version(const struct vfs *v);
 void vfs_new_version(struct vfs_inode *i);
 /* Takes attributes of an answer, unless those of the inode are newer. May wait. */
@@ -418,6 +421,7 @@ struct vfs {
 	bool no_interrupt, no_flush, no_fsync, no_fsyncdir, no_lseek, no_fallocate, no_open,
 		no_opendir, no_access, no_getxattr, no_setxattr, no_create, no_rename2;
 	uint64_t version; /* attr_version */
+	uint64_t evicted; /* inodes with names that have gone */
 	LIST_HEAD(, vfs_inode) inodes;
 	struct vfs_dentry *root;
 	struct vfs_sem renames;

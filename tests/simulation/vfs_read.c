@@ -423,24 +423,29 @@ static ssize_t copy_batch(struct vfs_inode *i, struct vfs_page **batch, unsigned
 static ssize_t read_through(struct vfs_file *f, uint8_t *buf, size_t len, uint64_t off)
 {
 	struct vfs_page *batch[VFS_BATCH];
+	bool late = f->v->p.version >= 611;
 	size_t done = 0;
 	ssize_t part;
 	unsigned n;
-	int error;
+	int error = 0;
 
 	while (done < len && off + done < f->inode->size) {
 		uint64_t index = (off + done) / VFS_PAGE;
 
 		error = get_batch(f, index, (off + len - 1) / VFS_PAGE - index + 1, batch, &n);
 		if (error)
-			return done ? (ssize_t)done : error;
+			break;
 		part = copy_batch(f->inode, batch, n, buf + done, len - done, off + done);
 		if (!part)
 			break;
 		done += (size_t)part;
-		f->ra_prev = (off + done) / VFS_PAGE;
+		if (!late)
+			f->ra_prev = (off + done) / VFS_PAGE;
 	}
-	return (ssize_t)done;
+	/* from 6.11 on at the end alone (filemap_read()) */
+	if (late && done)
+		f->ra_prev = (off + done) / VFS_PAGE;
+	return done ? (ssize_t)done : error;
 }
 
 ssize_t vfs_read_cached(struct vfs_file *f, void *buf, size_t len, off_t off)

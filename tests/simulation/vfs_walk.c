@@ -91,7 +91,7 @@ int vfs_revalidate(struct vfs_dentry *d, unsigned flags)
 int vfs_lookup_ask(struct vfs_dentry *dir, struct vfs_dentry *d, struct vfs_dentry **out)
 {
 	struct vfs *v = d->v;
-	uint64_t version = vfs_version(v);
+	uint64_t version = vfs_version(v), evicted = v->evicted;
 	struct vfs_inode *i = NULL;
 	struct vfs_dentry *other;
 	struct fuse_entry_out e = {0};
@@ -106,7 +106,7 @@ int vfs_lookup_ask(struct vfs_dentry *dir, struct vfs_dentry *d, struct vfs_dent
 	if (!error && e.nodeid) {
 		if (!vfs_is_sane(&e.attr) || e.nodeid == FUSE_ROOT_ID)
 			return -EIO;
-		i = vfs_iget(v, &e, version);
+		i = vfs_iget_since(v, &e, version, evicted);
 	}
 	other = vfs_dsplice(d, i, &error);
 	if (error == -ELOOP || error == -ESTALE)
