@@ -24,6 +24,7 @@ struct deed {
 	size_t size;
 	int flags;
 	struct sys_statfs *fs;
+	bool found; /* the path leads to an inode */
 };
 
 static int once(struct process *p, const char *path, unsigned flags, struct deed *d)
@@ -34,12 +35,13 @@ static int once(struct process *p, const char *path, unsigned flags, struct deed
 	if (res)
 		return res;
 	sched_point();
+	d->found = true;
 	res = d->act(at->inode, d);
 	vfs_dunref(at);
 	return res;
 }
 
-/* ESTALE: once more, with each name asked for. */
+/* ESTALE of the deed, not of the walk: once more, with each name asked for (retry_estale()). */
 static int on_path(
 	struct process *p, const char *path, unsigned flags, struct deed *d, const char *what)
 {
@@ -47,7 +49,7 @@ static int on_path(
 
 	proc_enter(p);
 	res = once(p, path, flags, d);
-	if (res == -ESTALE)
+	if (res == -ESTALE && d->found)
 		res = once(p, path, flags | VFS_REVAL, d);
 	sched_event("%d: %s %s: %d", (int)p->pid, what, path, res);
 	return (int)proc_leave(p, res);

@@ -352,7 +352,8 @@ static int fallocate_locked(struct vfs_file *f, int mode, off_t off, off_t len)
 	int error;
 
 	if (zeroes) {
-		vfs_write_back(i, (uint64_t)off / VFS_PAGE, (end - 1) / VFS_PAGE);
+		vfs_write_back(
+			i, (uint64_t)off / VFS_PAGE, UINT64_MAX); /* fuse_writeback_range() */
 		vfs_wait_back(i, 0, UINT64_MAX);
 	}
 	error = vfs_drop_rights(i);

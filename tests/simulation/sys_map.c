@@ -16,12 +16,12 @@ static int may_map(const struct vfs_file *f, off_t off, size_t len, bool shared,
 {
 	if (!len || off < 0 || off % VFS_PAGE)
 		return -EINVAL;
-	if (f->handle->dir)
-		return -ENODEV;
 	if ((f->flags & O_ACCMODE) == O_WRONLY)
 		return -EACCES;
 	if (shared && writable && (f->flags & O_ACCMODE) != O_RDWR)
 		return -EACCES;
+	if (f->handle->dir)
+		return -ENODEV;
 	/* 6.12 allows that if the daemon says so in INIT; rnfs does not */
 	if (shared && f->handle->open_flags & FOPEN_DIRECT_IO)
 		return -ENODEV;

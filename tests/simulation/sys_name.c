@@ -270,7 +270,7 @@ static int remove_locked(struct vfs_dentry *d, bool dir)
 	return res < 0 ? (int)res : 0;
 }
 
-static int remove_once(struct process *p, const char *path, bool dir, unsigned flags)
+static int remove_once(struct process *p, const char *path, bool dir, unsigned flags, bool *found)
 {
 	struct vfs_dentry *d;
 	struct vfs_walk w;
@@ -278,6 +278,7 @@ static int remove_once(struct process *p, const char *path, bool dir, unsigned f
 
 	if (res)
 		return res;
+	*found = true;
 	if (!w.last[0]) {
 		vfs_walk_end(&w);
 		return dir ? -EBUSY : -EISDIR;
@@ -300,12 +301,14 @@ static int remove_once(struct process *p, const char *path, bool dir, unsigned f
 
 static int remove_name(struct process *p, const char *path, bool dir)
 {
+	bool found = false;
 	int res;
 
 	proc_enter(p);
-	res = remove_once(p, path, dir, 0);
-	if (res == -ESTALE)
-		res = remove_once(p, path, dir, VFS_REVAL);
+	res = remove_once(p, path, dir, 0, &found);
+	/* not if the directory is not found */
+	if (res == -ESTALE && found)
+		res = remove_once(p, path, dir, VFS_REVAL, &found);
 	sched_event("%d: %s %s: %d", (int)p->pid, dir ? "rmdir" : "unlink", path, res);
 	return (int)proc_leave(p, res);
 }
@@ -512,8 +515,8 @@ static int move_locked(struct moving *m, unsigned flags)
 	return res;
 }
 
-static int move_once(
-	struct process *p, const char *from, const char *to, unsigned how, unsigned flags)
+static int move_once(struct process *p, const char *from, const char *to, unsigned how,
+	unsigned flags, bool *found)
 {
 	struct moving m = {.flags = how};
 	int res = vfs_walk_begin(&m.from, p->v, from, flags);
@@ -525,6 +528,7 @@ static int move_once(
 		vfs_walk_end(&m.from);
 		return res;
 	}
+	*found = true;
 	if (!m.from.last[0] || !m.to.last[0]) {
 		res = m.from.last[0] && how & RENAME_NOREPLACE ? -EEXIST : -EBUSY;
 	} else {
@@ -539,15 +543,16 @@ static int move_once(
 
 int sys_rename(struct process *p, const char *from, const char *to, unsigned flags)
 {
+	bool found = false;
 	int res;
 
 	if (flags & ~(unsigned)(RENAME_NOREPLACE | RENAME_EXCHANGE) ||
 		flags == (RENAME_NOREPLACE | RENAME_EXCHANGE))
 		return -EINVAL;
 	proc_enter(p);
-	res = move_once(p, from, to, flags, 0);
-	if (res == -ESTALE)
-		res = move_once(p, from, to, flags, VFS_REVAL);
+	res = move_once(p, from, to, flags, 0, &found);
+	if (res == -ESTALE && found)
+		res = move_once(p, from, to, flags, VFS_REVAL, &found);
 	sched_event("%d: rename %s %s: %d", (int)p->pid, from, to, res);
 	return (int)proc_leave(p, res);
 }
