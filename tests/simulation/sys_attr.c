@@ -137,6 +137,9 @@ static int set_locked(struct vfs_inode *i, struct deed *d, struct vfs_file *f)
 	int res;
 
 	vfs_lock(&i->lock);
+	/* even if that is refused (notify_change()) */
+	if (d->in.valid & FATTR_MODE && d->in.mode & (S_ISUID | S_ISGID))
+		i->nosec = false;
 	if (d->in.valid & FATTR_MODE)
 		d->in.mode = (i->a.mode & S_IFMT) | (d->in.mode & 07777);
 	res = !(d->in.valid & FATTR_SIZE) && !may_change(i) ? -EPERM
@@ -185,7 +188,10 @@ static int do_truncate(struct vfs_inode *i, struct deed *d)
 
 int sys_truncate(struct process *p, const char *path, off_t size)
 {
-	struct deed d = {.act = do_truncate, .in = {.valid = FATTR_SIZE, .size = (uint64_t)size}};
+	/* truncate(2) begins anew also after the walk (do_sys_truncate()) */
+	struct deed d = {.act = do_truncate,
+		.in = {.valid = FATTR_SIZE, .size = (uint64_t)size},
+		.found = true};
 
 	return size < 0 ? -EINVAL : on_path(p, path, VFS_FOLLOW, &d, "truncate");
 }

@@ -234,8 +234,13 @@ static off_t seek_data(struct vfs_file *f, off_t off, int whence)
 
 static off_t seek_locked(struct vfs_file *f, off_t off, int whence)
 {
+	off_t size = (off_t)f->inode->size;
 	int error;
 
+	if (f->handle->dir && (whence == SEEK_DATA || whence == SEEK_HOLE))
+		return off < 0 || off >= size ? -ENXIO : whence == SEEK_DATA ? off : size;
+	if (f->handle->dir)
+		return size + off; /* generic_file_llseek() */
 	if (whence == SEEK_DATA || whence == SEEK_HOLE)
 		return off < 0 ? -ENXIO : seek_data(f, off, whence);
 	error = vfs_getattr(f->inode, f, VFS_SIZE, NULL);

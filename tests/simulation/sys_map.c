@@ -128,22 +128,31 @@ static bool is_behind(const struct vfs_inode *i, uint64_t index)
 	return index >= (i->size + VFS_PAGE - 1) / VFS_PAGE;
 }
 
-/* The page of a fault, with a reference. Behind the file's last page: SIGBUS. Linux makes the fault
- * once more after it has waited for a READ, also for one that ended with an error
- * (filemap_fault()). */
+/* Linux makes a fault again after it has waited for a READ, also for one that ended with an error
+ * (filemap_fault()): once, and from 6.4 on twice if the page was in the cache to begin with
+ * (FAULT_FLAG_VMA_LOCK). */
+static unsigned tries(struct vfs_file *f, uint64_t index)
+{
+	struct vfs_page *p = f->v->p.version >= 604 ? vfs_pfind(f->inode, index) : NULL;
+
+	if (!p)
+		return 2;
+	vfs_punref(p);
+	return 3;
+}
+
+/* The page of a fault, with a reference. Behind the file's last page: SIGBUS. */
 static int fault(struct vfs_file *f, uint64_t index, struct vfs_page **page)
 {
-	bool again = true;
+	unsigned left = tries(f, index);
 	int error;
 
 	for (;;) {
 		if (is_behind(f->inode, index))
 			return -EFAULT;
 		error = vfs_read_page(f, index, page);
-		if (error && error != -EINTR && again) {
-			again = false;
+		if (error && error != -EINTR && --left)
 			continue;
-		}
 		if (error)
 			return error == -EINTR ? -EINTR : -EFAULT;
 		if (!is_behind(f->inode, index) && (*page)->inode)

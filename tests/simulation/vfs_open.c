@@ -247,7 +247,10 @@ static void opened(struct vfs_file *f, int flags, bool is_new)
 	}
 }
 
-static int open_inode(struct vfs_dentry *d, int flags, struct vfs_file **out)
+/* *dropped: an open file of a call that fails. Linux closes such a file once the call has ended,
+ * and so after a second try (fput()). */
+static int open_inode(
+	struct vfs_dentry *d, int flags, struct vfs_file **out, struct vfs_file **dropped)
 {
 	struct vfs_inode *i = d->inode;
 	struct fuse_setattr_in cut = {.valid = FATTR_SIZE};
@@ -264,7 +267,7 @@ static int open_inode(struct vfs_dentry *d, int flags, struct vfs_file **out)
 	f = file_new(d, handle_new(i, &o, flags), flags);
 	f->handle->none = none;
 	if (vfs_is_dir(i) && flags & O_DIRECT) { /* do_dentry_open() */
-		vfs_funref(f);
+		*dropped = f;
 		return -EINVAL;
 	}
 	opened(f, flags, false);
@@ -275,10 +278,7 @@ static int open_inode(struct vfs_dentry *d, int flags, struct vfs_file **out)
 		error = vfs_setattr(i, &cut, f, true);
 		vfs_unlock(&i->lock);
 	}
-	if (error)
-		vfs_funref(f);
-	else
-		*out = f;
+	*(error ? dropped : out) = f;
 	return error;
 }
 
@@ -350,6 +350,7 @@ struct opening {
 	mode_t mode;
 	bool v612;
 	struct vfs_file *file; /* was created */
+	struct vfs_file *dropped;
 };
 
 /* How the last name is looked up. */
@@ -458,20 +459,20 @@ static int open_found(struct opening *o)
 		/* may_open() looks at the attributes of what was created, too */
 		error = vfs_permission(d->inode, 0);
 		if (error) {
-			vfs_funref(o->file);
+			o->dropped = o->file;
 			o->file = NULL;
 		}
 	} else {
 		error = may_open(o, d);
 		if (!error)
-			error = open_inode(d, o->flags, &o->file);
+			error = open_inode(d, o->flags, &o->file, &o->dropped);
 	}
 	vfs_dunref(d);
 	return error;
 }
 
 static int open_once(struct process *p, const char *path, int flags, mode_t mode, unsigned walk,
-	struct vfs_file **out)
+	struct vfs_file **out, struct vfs_file **dropped)
 {
 	struct opening o = {.p = p, .flags = flags, .mode = mode, .v612 = p->v->p.version >= 612};
 	int error = vfs_walk_begin_once(&o.w, p->v, path, walk);
@@ -480,17 +481,20 @@ static int open_once(struct process *p, const char *path, int flags, mode_t mode
 		return error;
 	error = open_found(&o);
 	vfs_walk_end(&o.w);
-	if (!error)
-		*out = o.file;
+	*(error ? dropped : out) = error ? o.dropped : o.file;
 	return error;
 }
 
 int vfs_open(struct process *p, const char *path, int flags, mode_t mode, struct vfs_file **out)
 {
-	int error = open_once(p, path, flags, mode, VFS_FOLLOW, out);
+	struct vfs_file *dropped[2] = {NULL, NULL};
+	int error = open_once(p, path, flags, mode, VFS_FOLLOW, out, &dropped[0]);
 
 	/* ESTALE: once more, each name asked for */
 	if (error == -ESTALE)
-		error = open_once(p, path, flags, mode, VFS_FOLLOW | VFS_REVAL, out);
+		error = open_once(p, path, flags, mode, VFS_FOLLOW | VFS_REVAL, out, &dropped[1]);
+	for (int i = 0; i < 2; i++)
+		if (dropped[i])
+			vfs_funref(dropped[i]);
 	return error;
 }
