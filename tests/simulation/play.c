@@ -3,6 +3,16 @@
  *
  * play: see play.h. The schedule follows from the seed and from the results of the calls, and from
  * nothing else.
+ *
+ * The schedule leaves out:
+ * - errors of WRITEs of pages that a mapping has changed: before 6.16 Linux waits for such a WRITE
+ *   later than 6.16 does, and another call has the error;
+ * - locks of directories: Linux keeps these for itself, and the model has none;
+ * - a shrink beside a private mapping: Linux drops no page that is mapped, and a private mapping
+ *   cannot be unmapped here without the loss of its own pages;
+ * - calls that change the name ".": the model has no errors of its own for these;
+ * - the order of files in a flush, which Linux does not promise: lines are sorted then;
+ * - O_LARGEFILE and the like in OPEN, and numbers of open files: these differ between machines.
  */
 #include "tests/simulation/play.h"
 

@@ -41,7 +41,7 @@ static int once(struct process *p, const char *path, unsigned flags, struct deed
 	return res;
 }
 
-/* ESTALE of the deed, not of the walk: once more, with each name asked for (retry_estale()). */
+/* ESTALE of the deed, not of the walk: once more, with each name asked for (retry_estale). */
 static int on_path(
 	struct process *p, const char *path, unsigned flags, struct deed *d, const char *what)
 {
@@ -99,7 +99,7 @@ static int do_access(struct vfs_inode *i, struct deed *d)
 	struct vfs_call c = {.opcode = FUSE_ACCESS, .node = i->node};
 	ssize_t res;
 
-	/* execution of a file hangs on its mode, which is asked for first (fuse_permission()) */
+	/* execution of a file hangs on its mode, which is asked for first (fuse_permission) */
 	if (!i->v->p.default_permissions && d->mask & X_OK && vfs_is_reg(i) &&
 		!vfs_is_fresh(i, VFS_MODE | VFS_UID | VFS_GID)) {
 		res = vfs_getattr_anyway(i, NULL, NULL);
@@ -137,7 +137,7 @@ static int set_locked(struct vfs_inode *i, struct deed *d, struct vfs_file *f)
 	int res;
 
 	vfs_lock(&i->lock);
-	/* even if that is refused (notify_change()) */
+	/* even if that is refused (notify_change) */
 	if (d->in.valid & FATTR_MODE && d->in.mode & (S_ISUID | S_ISGID))
 		i->nosec = false;
 	if (d->in.valid & FATTR_MODE)
@@ -188,7 +188,7 @@ static int do_truncate(struct vfs_inode *i, struct deed *d)
 
 int sys_truncate(struct process *p, const char *path, off_t size)
 {
-	/* truncate(2) begins anew also after the walk (do_sys_truncate()) */
+	/* truncate(2) begins anew also after the walk (do_sys_truncate) */
 	struct deed d = {.act = do_truncate,
 		.in = {.valid = FATTR_SIZE, .size = (uint64_t)size},
 		.found = true};

@@ -29,7 +29,7 @@ static int may_map(const struct vfs_file *f, off_t off, size_t len, bool shared,
 }
 
 /* May the mapping's pages go to the daemon? Linux takes a shared mapping of a file that is open for
- * reading for a private one (do_mmap()). */
+ * reading for a private one (do_mmap). */
 static bool is_written(const struct vfs_map *m)
 {
 	return m->shared && (m->file->flags & O_ACCMODE) == O_RDWR;
@@ -96,7 +96,7 @@ int sys_munmap(struct process *p, int m)
 		for (size_t n = 0; n < (old.len + VFS_PAGE - 1) / VFS_PAGE; n++)
 			free(old.own[n]);
 	free(old.own);
-	/* also of a private mapping, but of an FOPEN_DIRECT_IO file (fuse_vma_close()) */
+	/* also of a private mapping, but of an FOPEN_DIRECT_IO file (fuse_vma_close) */
 	if (!(old.file->handle->open_flags & FOPEN_DIRECT_IO))
 		vfs_sync_pages(old.file->inode, false);
 	vfs_funref(old.file);
@@ -129,7 +129,7 @@ static bool is_behind(const struct vfs_inode *i, uint64_t index)
 }
 
 /* Linux makes a fault again after it has waited for a READ, also for one that ended with an error
- * (filemap_fault()): once, and from 6.4 on twice if the page was in the cache to begin with
+ * (filemap_fault): once, and from 6.4 on twice if the page was in the cache to begin with
  * (FAULT_FLAG_VMA_LOCK). */
 static unsigned tries(struct vfs_file *f, uint64_t index)
 {

@@ -73,7 +73,7 @@ static int take_made(struct making *m, struct vfs_dentry *d, const struct fuse_e
 }
 
 /* fs.protected_hardlinks is 1, as Debian has it: links to regular files that the process may read
- * and write, or to its own (may_linkat()). */
+ * and write, or to its own (may_linkat). */
 static int may_link(struct vfs_inode *i)
 {
 	unsigned mode = i->a.mode, group = S_ISGID | S_IXGRP;
@@ -147,7 +147,7 @@ static int make(struct making *m, const char *path, const char *what)
 {
 	int res = make_once(m, path, 0);
 
-	/* not after the look at the name itself (do_mkdirat()) */
+	/* not after the look at the name itself (do_mkdirat) */
 	if (res == -ESTALE && m->asked)
 		res = make_once(m, path, VFS_REVAL);
 	sched_event("%d: %s %s: %d", (int)m->p->pid, what, path, res);
@@ -379,7 +379,7 @@ static int may_move(const struct moving *m)
 	return 0;
 }
 
-/* vfs_rename(): rights come before types. */
+/* vfs_rename: rights come before types. */
 static int may_rename(const struct moving *m)
 {
 	struct vfs_inode *i = m->d->inode, *o = m->over->inode;
@@ -495,7 +495,7 @@ static int move_found(struct moving *m)
 }
 
 /* The name that is moved to is asked for, also if it is known; but only for a source that is there
- * (do_renameat2()). */
+ * (do_renameat2). */
 static int move_locked(struct moving *m, unsigned flags)
 {
 	unsigned to = m->flags & RENAME_EXCHANGE ? flags : flags | VFS_EXCL;

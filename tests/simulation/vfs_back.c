@@ -125,7 +125,7 @@ static struct vfs_back *take(struct vfs_back *b, struct vfs_inode *i, struct vfs
 		b = back_new(i, p->index);
 	p->dirty = false;
 	/* from 6.17 on bytes that a mapping has stored behind the end go
-	 * (iomap_writeback_handle_eof()) */
+	 * (iomap_writeback_handle_eof) */
 	if (i->v->p.version >= 617 && i->size / VFS_PAGE == p->index)
 		memset(p->bytes + i->size % VFS_PAGE, 0, VFS_PAGE - i->size % VFS_PAGE);
 	memcpy(b->bytes + (size_t)b->n++ * VFS_PAGE, p->bytes, VFS_PAGE);

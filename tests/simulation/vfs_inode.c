@@ -119,7 +119,7 @@ struct vfs_inode *vfs_iget_since(
 {
 	struct vfs_inode *i = vfs_iget(v, e, version);
 
-	/* another inode has gone meanwhile: maybe this one, with newer attributes (fuse_iget()) */
+	/* another inode has gone meanwhile: maybe this one, with newer attributes (fuse_iget) */
 	if (i && v->p.version >= 613 && v->evicted != evicted)
 		vfs_doubt(i, VFS_ALL);
 	return i;

@@ -227,7 +227,7 @@ static int ask_open(struct vfs_inode *i, int flags, struct fuse_open_out *o, boo
 }
 
 /* Pages after OPEN or CREATE: none if the file was cut, nor without FOPEN_KEEP_CACHE. From 6.9 on
- * CREATE does not change the size that the answer tells (fuse_truncate_update_attr()). */
+ * CREATE does not change the size that the answer tells (fuse_truncate_update_attr). */
 static void opened(struct vfs_file *f, int flags, bool is_new)
 {
 	struct vfs_inode *i = f->inode;
@@ -248,7 +248,7 @@ static void opened(struct vfs_file *f, int flags, bool is_new)
 }
 
 /* *dropped: an open file of a call that fails. Linux closes such a file once the call has ended,
- * and so after a second try (fput()). */
+ * and so after a second try (fput). */
 static int open_inode(
 	struct vfs_dentry *d, int flags, struct vfs_file **out, struct vfs_file **dropped)
 {
@@ -266,7 +266,7 @@ static int open_inode(
 		return error;
 	f = file_new(d, handle_new(i, &o, flags), flags);
 	f->handle->none = none;
-	if (vfs_is_dir(i) && flags & O_DIRECT) { /* do_dentry_open() */
+	if (vfs_is_dir(i) && flags & O_DIRECT) { /* do_dentry_open */
 		*dropped = f;
 		return -EINVAL;
 	}
@@ -362,7 +362,7 @@ static unsigned last_flags(const struct opening *o)
 }
 
 /* Under the directory's lock: looks the name up, and creates the file. The right to create is
- * looked at before the daemon is asked for the name, and counts if there is none (lookup_open()).
+ * looked at before the daemon is asked for the name, and counts if there is none (lookup_open).
  */
 static int look_or_create(struct opening *o, struct vfs_dentry **d)
 {

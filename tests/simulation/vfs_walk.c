@@ -366,7 +366,7 @@ int vfs_walk_begin_once(struct vfs_walk *w, struct vfs *v, const char *path, uns
 	return error;
 }
 
-/* ESTALE: once more, with each name asked for (filename_parentat()). */
+/* ESTALE: once more, with each name asked for (filename_parentat). */
 int vfs_walk_begin(struct vfs_walk *w, struct vfs *v, const char *path, unsigned flags)
 {
 	int error = vfs_walk_begin_once(w, v, path, flags);
@@ -426,7 +426,7 @@ static int walk_once(struct vfs *v, const char *path, unsigned flags, struct vfs
 	return error;
 }
 
-/* ESTALE: as above (filename_lookup()). Calls may then begin anew once more (retry_estale()). */
+/* ESTALE: as above (filename_lookup). Calls may then begin anew once more (retry_estale). */
 int vfs_walk(struct vfs *v, const char *path, unsigned flags, struct vfs_dentry **out)
 {
 	int error = walk_once(v, path, flags, out);
