@@ -6,6 +6,7 @@
 #include "tests/simulation/ways.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "tests/simulation/sched.h"
 
@@ -62,7 +63,7 @@ void ways_choose(bool calm)
 {
 	static const uint32_t io[] = {IO_MOST, IO_MOST, 65536, 16384, 4096};
 	static const uint32_t slots[] = {SLOTS_MOST, 64, 16, 3, 1};
-	static const uint32_t ops[] = {OPS_MOST, 50, 16, 8};
+	static const uint32_t ops[] = {OPS_MOST, 50, 16};
 	static const char *const modes[] = {"none", "read", "write", "write"};
 
 	ways.v3 = sched_once_in(4);
@@ -84,6 +85,7 @@ void ways_choose(bool calm)
 	if (sched_once_in(3))
 		ways.ops = choose_of(ops, COUNT(ops));
 	choose_faults(calm);
+	ways.splits = ways.short_one_in || ways.io_max < IO_MOST || strstr(fault, "WRITE");
 	sched_event("ways:%s%s%s, short 1/%u, verifier 1/%u, resize 1/%u, I/O %u, slots %u, ops %u",
 		ways.coarse ? " coarse" : "", ways.file_sync ? " file_sync" : "",
 		ways.no_eof ? " no_eof" : "", ways.short_one_in, ways.verf_one_in,
