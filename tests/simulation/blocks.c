@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "tests/simulation/choices.h"
 #include "tests/simulation/journal.h"
 #include "tests/simulation/sched.h"
 
@@ -188,6 +189,23 @@ size_t inode_read(struct inode *i, uint8_t *buf, size_t n, off_t off)
 		n = (size_t)(i->a.size - off);
 	copy_out(i, buf, n, off);
 	return n;
+}
+
+size_t inode_read_safe(struct inode *i, uint8_t *buf, size_t n, off_t off)
+{
+	size_t got = inode_read(i, buf, n, off);
+
+	for (size_t k = 0; k < i->data.n; k++) {
+		const struct block *b = &i->data.block[k];
+
+		for (size_t at = 0; b->dirty && at < INODE_BLOCK; at++) {
+			off_t place = (off_t)(b->at * INODE_BLOCK + at) - off;
+
+			if (place >= 0 && (size_t)place < got)
+				buf[place] = b->was ? b->was[at] : 0;
+		}
+	}
+	return got;
 }
 
 /* The block, about to be changed; NULL: the disk is full. */
@@ -412,7 +430,7 @@ static void choose(struct inode *i)
 
 		if (!k->dirty)
 			continue;
-		if (k->lost || sched_once_in(2)) {
+		if (k->lost || choices_once_in(CHOICES_DISK, 2)) {
 			inode_free += k->now != NULL;
 			if (k->was)
 				take_room();

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "tests/simulation/choices.h"
 #include "tests/simulation/descriptors.h"
 #include "tests/simulation/network_impl.h"
 #include "tests/simulation/sched.h"
@@ -55,7 +56,7 @@ static void forget_way(struct flow *f)
 uint64_t connection_delay(const struct host *a, const struct host *b)
 {
 	return network.delay_ns + a->delay_ns + b->delay_ns +
-	       (network.jitter_ns ? sched_choose(network.jitter_ns) : 0);
+	       (network.jitter_ns ? choices_below(CHOICES_NETWORK, network.jitter_ns) : 0);
 }
 
 /* A new run, sent at the time `when`, which may be past. */
@@ -329,8 +330,8 @@ static int take_error(struct end *e)
 
 static size_t maybe_less(size_t n)
 {
-	if (n > 1 && network.short_one_in && sched_once_in(network.short_one_in))
-		return 1 + sched_choose((uint32_t)n - 1);
+	if (n > 1 && network.short_one_in && choices_once_in(CHOICES_NETWORK, network.short_one_in))
+		return 1 + choices_below(CHOICES_NETWORK, (uint32_t)n - 1);
 	return n;
 }
 
@@ -409,7 +410,7 @@ ssize_t connection_recv(struct end *e, const struct iovec *iov, size_t n, bool p
 	}
 	want = want < e->unread ? want : e->unread;
 	got = take(e, iov, peek ? want : maybe_less(want), peek);
-	sched_event("connection %u end %u reads %zu", e->c->number, end_index(e), got);
+	sched_detail("connection %u end %u reads %zu", e->c->number, end_index(e), got);
 	connection_settle(e->c);
 	descriptors_changed();
 	return (ssize_t)got;
@@ -428,13 +429,14 @@ static size_t room(struct end *e, size_t *all_room)
 /* True: the connection has had a fault, by the seed, which the write may feel. */
 static void have_fault(struct end *e)
 {
-	if (network.cut_one_in && sched_once_in(network.cut_one_in))
+	if (network.cut_one_in && choices_once_in(CHOICES_NETWORK, network.cut_one_in))
 		connection_cut(e->c);
-	else if (network.lose_one_in && sched_once_in(network.lose_one_in))
-		connection_lose(end_other(e), sched_once_in(2));
-	else if (network.quiet_one_in && network.quiet_ns && sched_once_in(network.quiet_one_in))
+	else if (network.lose_one_in && choices_once_in(CHOICES_NETWORK, network.lose_one_in))
+		connection_lose(end_other(e), choices_once_in(CHOICES_NETWORK, 2));
+	else if (network.quiet_one_in && network.quiet_ns &&
+		 choices_once_in(CHOICES_NETWORK, network.quiet_one_in))
 		network_quiet(e->c->number, end_index(e),
-			network.quiet_ns / 1000 * (1 + sched_choose(1000)));
+			network.quiet_ns / 1000 * (1 + choices_below(CHOICES_NETWORK, 1000)));
 }
 
 ssize_t connection_send(struct end *e, const struct iovec *iov, size_t n)
@@ -454,10 +456,11 @@ ssize_t connection_send(struct end *e, const struct iovec *iov, size_t n)
 	if (!free_room)
 		return -EAGAIN;
 	len = maybe_less(len < free_room ? len : free_room);
-	sched_event("connection %u end %u sends %zu", e->c->number, end_index(e), len);
+	sched_detail("connection %u end %u sends %zu", e->c->number, end_index(e), len);
 	for (left = len; left;) {
-		size_t k = network.split_one_in && sched_once_in(network.split_one_in)
-				   ? 1 + sched_choose((uint32_t)left)
+		size_t k = network.split_one_in &&
+					   choices_once_in(CHOICES_NETWORK, network.split_one_in)
+				   ? 1 + choices_below(CHOICES_NETWORK, (uint32_t)left)
 				   : left;
 
 		copy(&from, put(e, RUN_BYTES, k, sched_now())->bytes, k, false);
@@ -522,7 +525,7 @@ int connection_shutdown(struct end *e, int how)
 		e->no_send = e->sent_fin = true;
 		put(e, RUN_FIN, 0, sched_now());
 	}
-	sched_event("connection %u end %u: shutdown %d", e->c->number, end_index(e), how);
+	sched_detail("connection %u end %u: shutdown %d", e->c->number, end_index(e), how);
 	descriptors_changed();
 	return 0;
 }
@@ -537,7 +540,7 @@ void connection_close(struct end *e)
 	e->open = false;
 	sched_event("connection %u end %u: close", e->c->number, end_index(e));
 	if (!e->closed && abrupt) {
-		if (sched_once_in(2)) /* what had not left yet is lost */
+		if (choices_once_in(CHOICES_NETWORK, 2)) /* what had not left yet is lost */
 			forget_way(end_flow(e));
 		put(e, RUN_RESET, 0, sched_now());
 		e->closed = true;

@@ -3,6 +3,7 @@
  *
  * disk: faults, power cuts, and the view of the simulated disk from outside.
  */
+#include "tests/simulation/choices.h"
 #include "tests/simulation/disk.h"
 
 #include <errno.h>
@@ -43,7 +44,8 @@ struct timespec disk_now(void)
 
 static void delay(uint32_t most_ms, const char *what)
 {
-	uint64_t end = sched_now() + (uint64_t)(1 + sched_choose(most_ms)) * MS * fault.slow;
+	uint64_t end = sched_now() +
+		       (uint64_t)(1 + choices_below(CHOICES_DISK, most_ms)) * MS * fault.slow;
 
 	while (sched_now() < end)
 		sched_wait(&fault, end, what);
@@ -51,14 +53,15 @@ static void delay(uint32_t most_ms, const char *what)
 
 void disk_delay_read(void)
 {
-	if (sched_on() && fault.slow && sched_once_in(READ_ONE_IN))
+	if (sched_on() && fault.slow && choices_once_in(CHOICES_DISK, READ_ONE_IN))
 		delay(READ_MS, "for a read of the disk");
 }
 
 void disk_delay_sync(void)
 {
-	if (sched_on() && fault.slow && sched_once_in(SYNC_ONE_IN))
-		delay(sched_once_in(16) ? SYNC_LONG_MS : SYNC_MS, "for a sync of the disk");
+	if (sched_on() && fault.slow && choices_once_in(CHOICES_DISK, SYNC_ONE_IN))
+		delay(choices_once_in(CHOICES_DISK, 16) ? SYNC_LONG_MS : SYNC_MS,
+			"for a sync of the disk");
 }
 
 /* --- faults ----------------------------------------------------------------------------------- */
@@ -150,12 +153,20 @@ static void collect(struct inode *i)
 	inode_drop(inode_use(i)); /* goes if the cut has taken its last name */
 }
 
+static unsigned cuts;
+
+unsigned disk_power_cuts(void)
+{
+	return cuts;
+}
+
 void disk_power_cut(void)
 {
-	unsigned calls = journal_calls(), lost = calls ? sched_choose(calls + 1) : 0;
+	unsigned calls = journal_calls(), lost = calls ? choices_below(CHOICES_DISK, calls + 1) : 0;
 
-	if (calls && sched_once_in(4))
-		lost = sched_once_in(2) ? calls : 0;
+	if (calls && choices_once_in(CHOICES_DISK, 4))
+		lost = choices_once_in(CHOICES_DISK, 2) ? calls : 0;
+	cuts++;
 	sched_event("the power is cut: %u of %u changes are lost", lost, calls);
 	journal_undo(lost);
 	journal_commit(NULL);
@@ -194,6 +205,16 @@ ssize_t disk_read(const char *path, void *buf, size_t size, off_t off)
 		return (ssize_t)(n < size ? n : size);
 	}
 	return S_ISREG(i->a.mode) ? (ssize_t)inode_read(i, buf, size, off) : -EINVAL;
+}
+
+ssize_t disk_read_safe(const char *path, void *buf, size_t size, off_t off)
+{
+	struct inode *i;
+	int r = find(path, &i);
+
+	if (r < 0)
+		return r;
+	return S_ISREG(i->a.mode) ? (ssize_t)inode_read_safe(i, buf, size, off) : -EINVAL;
 }
 
 const struct inode *disk_inode(const char *path)

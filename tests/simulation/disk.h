@@ -51,6 +51,8 @@ void disk_slow(unsigned factor);
 
 /* Bytes read into buf, or a negative errno. */
 ssize_t disk_read(const char *path, void *buf, size_t size, off_t off);
+/* The same of a file, without the data that no sync has covered. */
+ssize_t disk_read_safe(const char *path, void *buf, size_t size, off_t off);
 /* The file's length, or a negative errno. A symbolic link's, not what it names. */
 off_t disk_size(const char *path);
 struct inode;
@@ -66,6 +68,8 @@ mode_t disk_mode(const char *path);
 /* Calls fn for each name in the directory but "." and "..", in a fixed order. 0 or a negative
  * errno. fn must not change the directory. */
 int disk_list(const char *path, void (*fn)(const char *name, mode_t mode, void *ctx), void *ctx);
+/* How many times the power has been cut. */
+unsigned disk_power_cuts(void);
 /* Inodes, and those without a name (some descriptor or the journal still has each). */
 unsigned disk_inodes(unsigned *unnamed);
 

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/simulation/choices.h"
 #include "tests/simulation/disk.h"
 #include "tests/simulation/journal.h"
 #include "tests/simulation/names.h"
@@ -194,7 +195,7 @@ int mkostemp64(char *path, int flags)
 		return REAL(mkostemp64)(path, flags);
 	do {
 		for (int i = 0; i < 6; i++)
-			letters[i] = (char)('a' + sched_choose(26));
+			letters[i] = (char)('a' + choices_below(CHOICES_DISK, 26));
 		fd = open64(path, O_RDWR | O_CREAT | O_EXCL | flags, 0600);
 	} while (fd < 0 && errno == EEXIST);
 	return fd;
@@ -538,7 +539,7 @@ static ssize_t copy(struct inode *from, off_t in, struct inode *to, off_t out, s
 		done += (size_t)r;
 		end = out + (off_t)done;
 		changed(to, end > to->a.size ? end : to->a.size);
-		if (sched_on() && sched_once_in(8))
+		if (sched_on() && choices_once_in(CHOICES_DISK, 8))
 			break;
 	}
 	return done ? (ssize_t)done : r < 0 ? r : 0;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "tests/simulation/choices.h"
 #include "tests/simulation/kernel.h"
 #include "tests/simulation/sched.h"
 #include "tests/simulation/vfs.h"
@@ -35,7 +36,7 @@ int kernel_device(struct kernel *k)
 void kernel_unmount(struct kernel *k)
 {
 	/* RELEASE may be under way: then Linux does not wait for its answer */
-	if (sched_once_in(2)) {
+	if (choices_once_in(CHOICES_KERNEL, 2)) {
 		while (vfs_counts(k->v).waiting)
 			usleep(100000);
 		vfs_check(k->v);
@@ -52,11 +53,16 @@ uint64_t kernel_free(struct kernel *k)
 	return 0;
 }
 
+struct process *kernel_process_of(struct kernel *k, uid_t user)
+{
+	if (choices_once_in(CHOICES_KERNEL, 40))
+		vfs_shrink(k->v, 1 + choices_below(CHOICES_KERNEL, 3));
+	if (choices_once_in(CHOICES_KERNEL, 40))
+		vfs_flush(k->v);
+	return proc_new(k->v, user, user);
+}
+
 struct process *kernel_process(struct kernel *k)
 {
-	if (sched_once_in(40))
-		vfs_shrink(k->v, 1 + sched_choose(3));
-	if (sched_once_in(40))
-		vfs_flush(k->v);
-	return proc_new(k->v, 0, 0);
+	return kernel_process_of(k, 0);
 }

@@ -8,6 +8,7 @@
 #define RNFS_SIMULATION_KERNEL_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 struct kernel;
 struct process;
@@ -24,5 +25,7 @@ uint64_t kernel_free(struct kernel *k);
 /* A new process of root on the mount. Sometimes the kernel's memory gets short before, or pages are
  * written back. */
 struct process *kernel_process(struct kernel *k);
+/* The same, of a user, whose group has the same number. */
+struct process *kernel_process_of(struct kernel *k, uid_t user);
 
 #endif

@@ -3,6 +3,7 @@
  *
  * network: hosts, the ports of their sockets, calls from one to another, and faults.
  */
+#include "tests/simulation/choices.h"
 #include "tests/simulation/network.h"
 
 #include <arpa/inet.h>
@@ -493,7 +494,7 @@ unsigned network_any(void)
 
 	if (!n)
 		return 0;
-	for (n = 1 + sched_choose(n); n; n--)
+	for (n = 1 + choices_below(CHOICES_NETWORK, n); n; n--)
 		c = connection_next(c);
 	return c->number;
 }

@@ -33,10 +33,17 @@ static const char *behind(const char *path, const char *prefix)
 	return strncmp(path, prefix, n) == 0 && (!path[n] || path[n] == '/') ? path + n : NULL;
 }
 
-/* Paths of the machine that are the disk's below /sim, in a run. */
+/* Paths of the machine that are the disk's below /sim, in a run. The disk has none of those that
+ * tell of memory: else the memory of the real machine would have a part in runs. */
 static bool is_taken(const char *path)
 {
-	return sched_on() && (behind(path, "/var/lib/rnfs") || behind(path, DISK_BOOT_ID));
+	static const char *const all[] = {"/var/lib/rnfs", DISK_BOOT_ID, "/proc/self/cgroup",
+		"/proc/pressure", "/proc/meminfo", "/sys/fs/cgroup"};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (behind(path, all[i]))
+			return sched_on();
+	return false;
 }
 
 /* A number of a simulated descriptor at s; *rest: behind it. -1: there is none. */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "tests/simulation/crowds.h"
+#include "tests/simulation/pieces.h"
 #include "tests/simulation/sched.h"
 
 #define ROUNDS	      96u /* of all programs together */
@@ -20,7 +21,9 @@
 #define CROWDS_MORE   3 /* up to so many more, but one */
 #define COUNT(a)      (sizeof(a) / sizeof(*(a)))
 
-static const struct crowd *const crowds[] = {&crowd_closed, &crowd_locked};
+static const struct crowd *const crowds[] = {&crowd_failing, &crowd_promised, &crowd_killed,
+	&crowd_modes, &crowd_direct, &crowd_mapped, &crowd_ranges, &crowd_exclusive, &crowd_names,
+	&crowd_resized, &crowd_append, &crowd_closed, &crowd_locked};
 
 void wrong(const struct program *p, const char *fmt, ...)
 {
@@ -108,6 +111,8 @@ static void *run(void *ctx)
 	snprintf(name, sizeof(name), "%s%u", p->crowd->name, p->number);
 	sched_name(name);
 	for (unsigned i = 0; i < p->rounds; i++) {
+		if (!piece_begin(PIECE_PROGRAM, p->number, i))
+			continue;
 		p->proc = kernel_process(p->k);
 		p->crowd->act(p);
 		proc_exit(p->proc);

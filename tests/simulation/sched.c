@@ -1,23 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * sched: hands the turn from thread to thread. A thread without the turn sleeps in a futex of its
- * own.
+ * sched: hands the turn from thread to thread (baton.h).
  */
 #include "tests/simulation/sched.h"
 
-#include <errno.h>
 #include <execinfo.h>
-#include <linux/futex.h>
 #include <sched.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "tests/simulation/choices.h"
+#include "tests/simulation/pieces.h"
 #include "tests/simulation/sched_impl.h"
 
 #define THREADS_MAX   512
@@ -33,51 +30,17 @@
 static struct {
 	bool on;
 	struct sched_params p;
-	uint64_t random[2], now, steps, digest;
+	uint64_t now, steps, digest;
 	struct sched_thread *thread[THREADS_MAX];
 	unsigned n;
 	uint64_t change_at[DEPTH_MAX];
 	uint64_t lowest; /* PCT: the priority that the next change gives */
-	bool failing;
+	struct sched_thread *failing;
 	unsigned processes;
 	bool killed[PROCESSES_MAX];
 } run;
 
 static __thread struct sched_thread *self;
-
-/* --- the seed --------------------------------------------------------------------------------- */
-
-/* xorshift128+ (Vigna) */
-static uint64_t next_random(void)
-{
-	uint64_t a = run.random[0], b = run.random[1];
-
-	run.random[0] = b;
-	a ^= a << 23;
-	run.random[1] = a ^ b ^ (a >> 18) ^ (b >> 5);
-	return run.random[1] + b;
-}
-
-static void plant(uint64_t seed)
-{
-	for (int i = 0; i < 2; i++) { /* splitmix64 */
-		uint64_t z = seed += 0x9e3779b97f4a7c15;
-
-		z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-		z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-		run.random[i] = z ^ (z >> 31);
-	}
-}
-
-uint32_t sched_choose(uint32_t n)
-{
-	return (uint32_t)((next_random() >> 32) * n >> 32);
-}
-
-bool sched_once_in(uint32_t n)
-{
-	return !sched_choose(n);
-}
 
 /* --- events ----------------------------------------------------------------------------------- */
 
@@ -87,19 +50,34 @@ static void digest(const char *text)
 		run.digest = (run.digest ^ (uint8_t)*text) * 0x100000001b3;
 }
 
-void sched_event(const char *fmt, ...)
+static __attribute__((format(printf, 2, 0))) void tell(unsigned level, const char *fmt, va_list ap)
 {
 	char line[1000];
-	va_list ap;
 
-	va_start(ap, fmt);
 	vsnprintf(line, sizeof(line), fmt, ap);
-	va_end(ap);
 	digest(line);
-	if (run.p.trace)
+	if (run.p.trace >= level)
 		fprintf(run.p.out, "%10llu.%06llu %-16s %s\n",
 			(unsigned long long)run.now / 1000000,
 			(unsigned long long)run.now % 1000000, self ? self->name : "-", line);
+}
+
+void sched_event(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	tell(1, fmt, ap);
+	va_end(ap);
+}
+
+void sched_detail(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	tell(2, fmt, ap);
+	va_end(ap);
 }
 
 uint64_t sched_digest(void)
@@ -119,21 +97,20 @@ static void print_stack(const struct sched_thread *t)
 
 /* --- the turn --------------------------------------------------------------------------------- */
 
-static void sleep_until_turn(struct sched_thread *t)
+/* The turn of the calling thread begins. After a failure each thread only shows its stack. */
+static void begin_turn(struct sched_thread *t)
 {
-	while (!atomic_exchange(&t->turn, 0)) {
-		syscall(SYS_futex, &t->turn, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
-		if (atomic_load(&t->shows)) {
-			print_stack(t);
-			atomic_store(&t->shows, false);
-		}
-	}
+	if (!run.failing)
+		return;
+	print_stack(t);
+	baton_pass(&t->baton, &run.failing->baton);
 }
 
-static void give_turn(struct sched_thread *t)
+static void tell_pieces(void)
 {
-	atomic_store(&t->turn, 1);
-	syscall(SYS_futex, &t->turn, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	if (run.p.pieces)
+		pieces_print(run.p.out);
+	fflush(run.p.out);
 }
 
 void sched_fail(const char *fmt, ...)
@@ -142,7 +119,7 @@ void sched_fail(const char *fmt, ...)
 
 	if (run.failing)
 		_exit(1);
-	run.failing = true;
+	run.failing = self;
 	fflush(stdout);
 	fprintf(run.p.out, "seed %llu, step %llu, %llu ms: ", (unsigned long long)run.p.seed,
 		(unsigned long long)run.steps, (unsigned long long)run.now / 1000000);
@@ -150,19 +127,14 @@ void sched_fail(const char *fmt, ...)
 	vfprintf(run.p.out, fmt, ap);
 	va_end(ap);
 	fprintf(run.p.out, "\n");
-	if (self)
-		print_stack(self);
+	if (!self)
+		_exit(1);
+	print_stack(self);
 	for (unsigned i = 0; i < run.n; i++) {
-		struct sched_thread *t = run.thread[i];
-
-		if (t == self)
-			continue;
-		atomic_store(&t->shows, true);
-		while (atomic_load(&t->shows)) {
-			syscall(SYS_futex, &t->turn, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-			usleep_really(1000);
-		}
+		if (run.thread[i] != self)
+			baton_pass(&self->baton, &run.thread[i]->baton);
 	}
+	tell_pieces();
 	_exit(1);
 }
 
@@ -171,12 +143,14 @@ static bool is_ready(const struct sched_thread *t)
 	return !run.killed[t->process] && (!t->on || t->deadline <= run.now);
 }
 
-static unsigned count_ready(void)
+/* Those that are ready, in order of run.thread[]. Returns their number. */
+static unsigned list_ready(struct sched_thread **ready)
 {
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < run.n; i++)
-		n += is_ready(run.thread[i]);
+		if (is_ready(run.thread[i]))
+			ready[n++] = run.thread[i];
 	return n;
 }
 
@@ -194,36 +168,33 @@ static void wait_for_clock(void)
 		run.now = next;
 }
 
-static struct sched_thread *ready_at(unsigned k)
+static struct sched_thread *most_urgent(struct sched_thread *const *ready, unsigned n)
 {
-	for (unsigned i = 0;; i++)
-		if (is_ready(run.thread[i]) && !k--)
-			return run.thread[i];
-}
+	struct sched_thread *best = ready[0];
 
-static struct sched_thread *most_urgent(void)
-{
-	struct sched_thread *best = NULL;
-
-	for (unsigned i = 0; i < run.n; i++)
-		if (is_ready(run.thread[i]) && (!best || run.thread[i]->urgency > best->urgency))
-			best = run.thread[i];
+	for (unsigned i = 1; i < n; i++)
+		if (ready[i]->urgency > best->urgency)
+			best = ready[i];
 	return best;
 }
 
 static struct sched_thread *choose(bool stays)
 {
-	unsigned n = count_ready();
+	struct sched_thread *ready[THREADS_MAX];
+	unsigned n;
 
+	if (run.p.policy == SCHED_WALK && stays && !choices_once_in(CHOICES_SCHEDULE, WALK_ONE_IN))
+		return self;
+	if (stays && pieces_switch_left_out(run.steps))
+		return self;
+	n = list_ready(ready);
 	if (!n) {
 		wait_for_clock();
-		n = count_ready();
+		n = list_ready(ready);
 	}
 	if (run.p.policy == SCHED_PCT)
-		return most_urgent();
-	if (stays && !sched_once_in(WALK_ONE_IN))
-		return self;
-	return ready_at(n > 1 ? sched_choose(n) : 0);
+		return most_urgent(ready, n);
+	return ready[n > 1 ? choices_below(CHOICES_SCHEDULE, n) : 0];
 }
 
 static void change_urgency(void)
@@ -237,9 +208,9 @@ static void count_step(void)
 {
 	if (++run.steps > run.p.most_steps)
 		sched_fail("livelock: the run has not ended after so many steps");
-	run.now += sched_choose(STEP_NS);
-	if (sched_once_in(STALL_ONE_IN))
-		run.now += sched_choose(STALL_MS * 1000000);
+	run.now += choices_below(CHOICES_SCHEDULE, STEP_NS);
+	if (choices_once_in(CHOICES_SCHEDULE, STALL_ONE_IN))
+		run.now += choices_below(CHOICES_SCHEDULE, STALL_MS * 1000000);
 	if (run.p.policy == SCHED_PCT)
 		change_urgency();
 }
@@ -250,8 +221,8 @@ static void end_turn(bool stays)
 	struct sched_thread *me = self, *next = choose(stays);
 
 	if (next != me) {
-		give_turn(next);
-		sleep_until_turn(me);
+		baton_pass(&me->baton, &next->baton);
+		begin_turn(me);
 	}
 	me->on = NULL;
 	me->deadline = SCHED_NEVER;
@@ -309,7 +280,7 @@ void sched_wake_one(const void *on)
 		n += run.thread[i]->on == on;
 	if (!n)
 		return;
-	k = sched_choose(n);
+	k = choices_below(CHOICES_SCHEDULE, n);
 	for (unsigned i = 0; i < run.n; i++)
 		if (run.thread[i]->on == on && !k--) {
 			make_ready(run.thread[i]);
@@ -385,16 +356,25 @@ struct sched_thread *sched_thread_new(void)
 	t->number = ++last;
 	t->deadline = SCHED_NEVER;
 	t->process = self ? self->process : 0;
-	t->urgency = (uint64_t)1 << 62 | next_random() >> 4;
+	t->urgency = (uint64_t)1 << 62 | choices_wide() >> 4;
 	snprintf(t->name, sizeof(t->name), "%u", t->number);
 	run.thread[run.n++] = t;
 	return t;
 }
 
-void sched_thread_begin(struct sched_thread *t)
+static void live(void *ctx)
+{
+	struct sched_thread *t = ctx;
+
+	begin_turn(t);
+	t->lives(t);
+}
+
+void sched_thread_begin(struct sched_thread *t, void (*fn)(struct sched_thread *t))
 {
 	self = t;
-	sleep_until_turn(t);
+	t->lives = fn;
+	baton_begin(&t->baton, live, t);
 }
 
 void sched_thread_end(void)
@@ -409,8 +389,7 @@ void sched_thread_end(void)
 		}
 	me->ended = true;
 	sched_wake_all(me);
-	if (count_alive())
-		give_turn(choose(false));
+	baton_leave(&me->baton, &choose(false)->baton);
 	self = NULL;
 }
 
@@ -462,10 +441,11 @@ void sched_run(const struct sched_params *p, void (*first)(void *), void *ctx)
 	run.now = 1000000000;
 	run.digest = 0xcbf29ce484222325;
 	run.lowest = (uint64_t)1 << 40;
-	plant(p->seed);
+	choices_begin(p->seed, p->schedule ? p->schedule : p->seed);
 	for (unsigned i = 0; i < DEPTH_MAX; i++)
-		run.change_at[i] = p->span ? sched_choose((uint32_t)p->span) : 0;
+		run.change_at[i] = p->span ? choices_below(CHOICES_SCHEDULE, (uint32_t)p->span) : 0;
 	self = sched_thread_new();
+	baton_take(&self->baton);
 	sched_name("main");
 	run.on = true;
 	first(ctx);
@@ -474,6 +454,7 @@ void sched_run(const struct sched_params *p, void (*first)(void *), void *ctx)
 		sched_give_way();
 	if (count_alive() > 1)
 		sched_fail("%u threads are left", count_alive() - 1);
+	tell_pieces();
 	run.on = false;
 	run.n = 0;
 	free(self);

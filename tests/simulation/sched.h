@@ -30,11 +30,13 @@ enum sched_policy {
 
 struct sched_params {
 	uint64_t seed;
+	uint64_t schedule; /* the seed of the schedule alone; 0: as seed */
 	enum sched_policy policy;
 	unsigned depth;	     /* PCT: how many times a priority changes in a run */
 	uint64_t span;	     /* PCT: the points within which the changes fall */
 	uint64_t most_steps; /* a run with more points ends as a livelock */
-	bool trace;	     /* events are told in words */
+	unsigned trace;	     /* 1: events are told in words; 2: details, too */
+	bool pieces;	     /* the pieces that were begun are told at the end (pieces.h) */
 	FILE *out;	     /* where those and failures go */
 };
 
@@ -92,6 +94,8 @@ void sched_process_kill(unsigned number);
 /* One event, for --trace: no line feed. Nothing happens without a trace. Part of the run's digest
  * in any case: two runs of one seed must have the same digest. */
 __attribute__((format(printf, 1, 2))) void sched_event(const char *fmt, ...);
+/* The same of a detail: one of many. */
+__attribute__((format(printf, 1, 2))) void sched_detail(const char *fmt, ...);
 uint64_t sched_digest(void);
 
 /* Ends the process with status 1 and the sentence, after the seed and the stacks of all threads. */

@@ -46,10 +46,11 @@ struct server *server_new(char **args)
 		abort();
 	while (*args && argc < ARGS_MAX - 1)
 		argv[argc++] = *args++;
-	ident_init(true);
 	umask(0); /* modes are the clients' */
-	if (serve_options_parse(&s->options, argc, argv, &e) < 0 ||
-		life_begin(&s->life, &s->options, &e) < 0)
+	if (serve_options_parse(&s->options, argc, argv, &e) < 0)
+		sched_fail("a server does not begin: %s", e.msg);
+	ident_init(!s->options.no_root_squash);
+	if (life_begin(&s->life, &s->options, &e) < 0)
 		sched_fail("a server does not begin: %s", e.msg);
 	pthread_create(&s->ticks, NULL, tick, s);
 	return s;

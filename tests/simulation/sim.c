@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * sim: one run of the simulator: sim [--trace] [--pct] [--log] [--crowd NAME[,NAME...]]
- * SEED. Prints one line at the end.
+ * sim: one run of the simulator: sim [--trace[=all]] [--pct] [--log] [--crowd NAME[,NAME...]]
+ * [--schedule SEED] [--without PIECE[,PIECE...]] [--pieces] SEED. Prints one line at the end.
  */
 #include <getopt.h>
 #include <pthread.h>
@@ -17,6 +17,7 @@
 #include "tests/simulation/kernel.h"
 #include "tests/simulation/mount.h"
 #include "tests/simulation/network.h"
+#include "tests/simulation/pieces.h"
 #include "tests/simulation/programs.h"
 #include "tests/simulation/sched.h"
 #include "tests/simulation/server.h"
@@ -85,7 +86,7 @@ static void server_args(char **args, const char *proto)
 	args[n] = NULL;
 }
 
-static void first(void *ctx)
+static void play(const char *crowds)
 {
 	const char *proto = ONE_OF("tcp", "iwarp");
 	char *args[SERVER_ARGS];
@@ -109,7 +110,7 @@ static void first(void *ctx)
 	sched_process_enter(0);
 	if (!calm)
 		weather_begin(&w);
-	programs_run(&stage, ctx);
+	programs_run(&stage, crowds);
 	if (!calm)
 		weather_end(&w);
 	for (unsigned i = 0; i < MOUNTS; i++)
@@ -119,6 +120,12 @@ static void first(void *ctx)
 		sched_fail("%u descriptors and %u connections are left", descriptors_open(),
 			network_connections());
 	disk_reset();
+}
+
+static void first(void *ctx)
+{
+	piece_begin(PIECE_OPTION, 0, 0);
+	play(ctx);
 }
 
 /* The product always logs all, since its log takes locks, which are points; the log is seen where
@@ -142,38 +149,82 @@ static void fix_addresses(char **argv)
 	execv("/proc/self/exe", argv);
 }
 
-int main(int argc, char **argv)
+/* The command line. */
+struct wish {
+	struct sched_params p;
+	const char *crowds;
+	bool logs;
+};
+
+static bool understand(struct wish *w, int c, const char *arg)
 {
-	static const struct option options[] = {{"trace", no_argument, NULL, 't'},
+	switch (c) {
+	case 't':
+		w->p.trace = arg ? 2 : 1;
+		return !arg || !strcmp(arg, "all");
+	case 'p':
+		w->p.policy = SCHED_PCT;
+		return true;
+	case 'l':
+		return w->logs = true;
+	case 'i':
+		return w->p.pieces = true;
+	case 's':
+		w->p.schedule = strtoull(arg, NULL, 0);
+		return true;
+	case 'w':
+		return pieces_leave_out(arg);
+	case 'c':
+		w->crowds = arg;
+		if (!programs_may_play(arg))
+			fprintf(stderr, "the crowds are %s\n", programs_crowds());
+		return programs_may_play(arg);
+	}
+	return false;
+}
+
+static bool parse(struct wish *w, int argc, char **argv)
+{
+	static const struct option options[] = {{"trace", optional_argument, NULL, 't'},
 		{"pct", no_argument, NULL, 'p'}, {"log", no_argument, NULL, 'l'},
-		{"crowd", required_argument, NULL, 'c'}, {0}};
-	struct sched_params p = {.most_steps = STEPS_MOST, .depth = 3, .span = 300000};
-	const char *crowds = NULL;
-	bool logs = false;
+		{"crowd", required_argument, NULL, 'c'}, {"pieces", no_argument, NULL, 'i'},
+		{"schedule", required_argument, NULL, 's'},
+		{"without", required_argument, NULL, 'w'}, {0}};
 	int c;
 
+	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1)
+		if (!understand(w, c, optarg))
+			return false;
+	return optind == argc - 1;
+}
+
+/* On a stack of its own: addresses on the first thread's depend on the command line. */
+static void *run(void *ctx)
+{
+	struct wish *w = ctx;
+
+	sched_run(&w->p, first, (void *)w->crowds);
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	struct wish w = {.p = {.most_steps = STEPS_MOST, .depth = 3, .span = 300000}};
+	pthread_t runner;
+
 	fix_addresses(argv);
-	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		if (c == 'c')
-			crowds = optarg;
-		if (c == '?' || (crowds && !programs_may_play(crowds))) {
-			fprintf(stderr, "the crowds are %s\n", programs_crowds());
-			return 2;
-		}
-		p.trace |= c == 't';
-		logs |= c == 'l';
-		if (c == 'p')
-			p.policy = SCHED_PCT;
-	}
-	if (optind != argc - 1) {
+	if (!parse(&w, argc, argv)) {
 		fprintf(stderr,
-			"usage: sim [--trace] [--pct] [--log] [--crowd NAME[,NAME...]] SEED\n");
+			"usage: sim [--trace[=all]] [--pct] [--log] [--crowd NAME[,NAME...]]\n"
+			"           [--schedule SEED] [--without PIECE[,PIECE...]] "
+			"[--pieces] SEED\n");
 		return 2;
 	}
-	p.out = part_from_log(logs);
-	p.seed = strtoull(argv[optind], NULL, 0);
-	sched_run(&p, first, (void *)crowds);
-	printf("seed %llu: %llu steps, %llu ms, digest %016llx\n", (unsigned long long)p.seed,
+	w.p.out = part_from_log(w.logs);
+	w.p.seed = strtoull(argv[optind], NULL, 0);
+	pthread_create(&runner, NULL, run, &w);
+	pthread_join(runner, NULL);
+	printf("seed %llu: %llu steps, %llu ms, digest %016llx\n", (unsigned long long)w.p.seed,
 		(unsigned long long)sched_steps(), (unsigned long long)sched_now() / 1000000,
 		(unsigned long long)sched_digest());
 	return 0;

@@ -4,6 +4,7 @@
  * streams: see streams.h. libc's own DIR and FILE would read the descriptor inside libc.
  */
 #undef _FILE_OFFSET_BITS
+#include "tests/simulation/choices.h"
 #include "tests/simulation/streams.h"
 
 #include <dirent.h>
@@ -85,7 +86,7 @@ static long read_entries(struct description *d, void *buf, size_t size)
 		strcpy(e->d_name, name);
 		used += len;
 		d->offset = place;
-		if (sched_on() && sched_once_in(64))
+		if (sched_on() && choices_once_in(CHOICES_DISK, 64))
 			break; /* the end of a block of the directory */
 	}
 	return (long)used;

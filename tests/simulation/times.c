@@ -114,11 +114,6 @@ int usleep(useconds_t us)
 	return 0;
 }
 
-void usleep_really(unsigned us)
-{
-	REAL(usleep)(us);
-}
-
 unsigned sleep(unsigned s)
 {
 	if (!sched_on())
@@ -142,7 +137,7 @@ ssize_t getrandom(void *buf, size_t n, unsigned flags)
 	if (!sched_on())
 		return REAL(getrandom)(buf, n, flags);
 	for (size_t i = 0; i < n; i++)
-		at[i] = (uint8_t)sched_choose(256);
+		at[i] = (uint8_t)choices_below(CHOICES_DAEMONS, 256);
 	return (ssize_t)n;
 }
 

@@ -197,7 +197,7 @@ int main(int argc, char **argv)
 		proto = RPC_IWARP;
 	faults = argc > 3 && !strcmp(argv[3], "faults");
 	p.policy = !strcmp(argv[argc - 1], "pct") ? SCHED_PCT : SCHED_WALK;
-	p.trace = getenv("TRACE");
+	p.trace = getenv("TRACE") ? 2 : 0;
 	sched_run(&p, first, NULL);
 	printf("%016llx %u\n", (unsigned long long)sched_digest(), answered);
 	return 0;

@@ -143,7 +143,7 @@ int main(int argc, char **argv)
 
 	what = argv[2];
 	p.policy = argc > 3 ? SCHED_PCT : SCHED_WALK;
-	p.trace = getenv("TRACE");
+	p.trace = getenv("TRACE") ? 2 : 0;
 	sched_run(&p, first, NULL);
 	printf("%016llx\n", (unsigned long long)sched_digest());
 	return 0;

@@ -485,7 +485,7 @@ int main(int argc, char **argv)
 	if (processes < 1 || processes > PROCESSES)
 		return 2;
 	p.policy = p.seed % 3 ? SCHED_WALK : SCHED_PCT;
-	p.trace = getenv("TRACE");
+	p.trace = getenv("TRACE") ? 2 : 0;
 	sched_run(&p, first, NULL);
 	printf("%016llx %llu steps, %llu requests, %llu interrupts, %llu forgets, %llu stale\n",
 		(unsigned long long)sched_digest(), (unsigned long long)sched_steps(),

@@ -146,10 +146,12 @@ static void make_root(struct vfs *v)
 
 struct vfs *vfs_new(const struct vfs_params *p)
 {
+	static unsigned last;
 	struct vfs *v = calloc(1, sizeof(*v));
 
 	if (!v)
 		abort();
+	v->number = ++last;
 	v->p = *p;
 	if (!v->p.readahead)
 		v->p.readahead = READAHEAD;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/simulation/choices.h"
 #include "tests/simulation/sched.h"
 #include "tests/simulation/vfs_impl.h"
 
@@ -77,7 +78,8 @@ static bool drop_unused(struct vfs_dentry *d, unsigned once_in)
 	LIST_FOREACH (c, &d->children, sibling) {
 		if (!LIST_EMPTY(&c->children) && drop_unused(c, once_in))
 			return true;
-		if (c->refs || !c->hashed || (once_in > 1 && !sched_once_in(once_in)))
+		if (c->refs || !c->hashed ||
+			(once_in > 1 && !choices_once_in(CHOICES_KERNEL, once_in)))
 			continue;
 		c->hashed = false;
 		c->refs = 1;
@@ -89,7 +91,7 @@ static bool drop_unused(struct vfs_dentry *d, unsigned once_in)
 
 void vfs_dshrink(struct vfs *v, struct vfs_dentry *d, unsigned once_in)
 {
-	unsigned most = once_in > 1 ? sched_choose(20) : UINT32_MAX;
+	unsigned most = once_in > 1 ? choices_below(CHOICES_KERNEL, 20) : UINT32_MAX;
 
 	vfs_dref(d);
 	while (most-- > 0 && drop_unused(d, once_in))

@@ -250,8 +250,7 @@ static ssize_t answer(struct vfs_device *dev, const struct fuse_out_header *h, s
 	if (body)
 		memcpy(r->c.out, h + 1, body);
 	r->got = body;
-	sched_event("kernel: answer to %llu: %d, %zu bytes", (unsigned long long)h->unique,
-		h->error, body);
+	vfs_tell_answer(v, r, h->error, body);
 	vfs_end_request(v, r, h->error);
 	return (ssize_t)len;
 }

@@ -102,6 +102,14 @@ void vfs_forget(struct vfs *v, uint64_t node, uint64_t n);
 /* Signals of p have come. */
 void vfs_signalled(struct vfs *v, struct process *p);
 
+/* --- words for the trace (vfs_words.c) -------------------------------------------------------- */
+
+/* Valid until the fourth call from now. */
+const char *vfs_name(const struct vfs_inode *i);
+const char *vfs_node_name(struct vfs *v, uint64_t node);
+void vfs_tell(struct vfs *v, const struct vfs_request *r);
+void vfs_tell_answer(struct vfs *v, const struct vfs_request *r, int error, size_t bytes);
+
 /* --- inodes and attributes (vfs_inode.c) ------------------------------------------------------ */
 
 struct vfs_page {
@@ -155,6 +163,7 @@ struct vfs_inode {
 	LIST_ENTRY(vfs_inode) all;
 	struct vfs *v;
 	uint64_t node, generation, nlookup;
+	unsigned number;    /* for the trace: numbers of nodes are addresses in the daemon */
 	unsigned refs;	    /* dentries, and calls under way */
 	struct fuse_attr a; /* but the size */
 	uint64_t size;
@@ -388,6 +397,7 @@ struct vfs_device {
 
 struct vfs {
 	struct vfs_params p;
+	unsigned number;	   /* for the trace */
 	struct description *first; /* of the device that mounted */
 	LIST_HEAD(, vfs_device) devices;
 	struct vfs_queue pending, interrupts, waiting; /* waiting: in the background's queue */

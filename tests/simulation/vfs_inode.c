@@ -62,7 +62,7 @@ void vfs_make_bad(struct vfs_inode *i)
 {
 	i->bad = true;
 	i->hashed = i->node == FUSE_ROOT_ID;
-	sched_event("kernel: node %llu is bad", (unsigned long long)i->node);
+	sched_event("kernel: %s is bad", vfs_name(i));
 }
 
 bool vfs_is_sane(const struct fuse_attr *a)
@@ -89,12 +89,14 @@ bool vfs_is_stale_inode(const struct vfs_inode *i, uint64_t generation, const st
 
 static struct vfs_inode *make(struct vfs *v, const struct fuse_entry_out *e)
 {
+	static unsigned last;
 	struct vfs_inode *i = calloc(1, sizeof(*i));
 
 	if (!i)
 		abort();
 	i->v = v;
 	i->node = e->nodeid;
+	i->number = ++last;
 	i->generation = e->generation;
 	i->refs = 1;
 	i->hashed = true;
@@ -184,14 +186,13 @@ void vfs_take_attr(struct vfs_inode *i, const struct fuse_attr *a, uint64_t vali
 
 	if ((version && i->attr_version > version) || i->size_unstable) {
 		v->counts.stale_attr++;
-		sched_event("kernel: node %llu: attributes are too old, size %llu",
-			(unsigned long long)i->node, (unsigned long long)a->size);
+		sched_event("kernel: %s: attributes are too old, size %llu", vfs_name(i),
+			(unsigned long long)a->size);
 		return;
 	}
 	vfs_take_attr_anyway(i, a, valid, valid_ns);
 	i->size = a->size;
-	sched_event("kernel: node %llu: size %llu", (unsigned long long)i->node,
-		(unsigned long long)a->size);
+	sched_detail("kernel: %s: size %llu", vfs_name(i), (unsigned long long)a->size);
 	if (!vfs_is_reg(i))
 		return;
 	if (old_size != a->size) {
@@ -299,8 +300,7 @@ static void take_set(struct vfs_inode *i, const struct fuse_attr_out *out, bool 
 
 	vfs_take_attr_anyway(i, &out->attr, out->attr_valid, out->attr_valid_nsec);
 	i->size = out->attr.size;
-	sched_event("kernel: node %llu: set, size %llu", (unsigned long long)i->node,
-		(unsigned long long)i->size);
+	sched_event("kernel: %s: set, size %llu", vfs_name(i), (unsigned long long)i->size);
 	if (cuts)
 		vfs_writes(i);
 	if (vfs_is_reg(i) && old != out->attr.size) {

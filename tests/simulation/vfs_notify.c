@@ -16,7 +16,7 @@ static int drop_data(struct vfs *v, const struct fuse_notify_inval_inode_out *o)
 	struct vfs_inode *i = vfs_ifind(v, o->ino);
 	uint64_t last = UINT64_MAX;
 
-	sched_event("kernel: node %llu is not believed, from %lld", (unsigned long long)o->ino,
+	sched_event("kernel %u: %s is not believed, from %lld", v->number, vfs_node_name(v, o->ino),
 		(long long)o->off);
 	if (!i)
 		return -ENOENT;
@@ -66,8 +66,8 @@ static int drop_name(struct vfs *v, uint64_t parent, uint64_t child, const char 
 	struct vfs_dentry *at, *d = NULL;
 	int error = -ENOENT;
 
-	sched_event(
-		"kernel: name %s of node %llu is not believed", name, (unsigned long long)parent);
+	sched_event("kernel %u: name %s of %s is not believed", v->number, name,
+		vfs_node_name(v, parent));
 	if (!dir)
 		return -ENOENT;
 	vfs_iref(dir);
@@ -113,7 +113,7 @@ int vfs_notified(struct vfs *v, int code, const void *body, size_t len)
 	const char *name;
 	int error;
 
-	sched_event("kernel: notification %d", code);
+	sched_detail("kernel %u: notification %d", v->number, code);
 	sched_point();
 	switch (code) {
 	case FUSE_NOTIFY_INVAL_INODE:

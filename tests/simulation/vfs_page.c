@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/simulation/choices.h"
 #include "tests/simulation/sched.h"
 #include "tests/simulation/vfs_impl.h"
 
@@ -121,7 +122,8 @@ void vfs_pshrink(struct vfs_inode *i, unsigned once_in)
 	for (unsigned at = i->npages; at-- > 0;) {
 		struct vfs_page *p = i->pages[at];
 
-		if (p->refs == 1 && !p->locked && !p->dirty && sched_once_in(once_in))
+		if (p->refs == 1 && !p->locked && !p->dirty &&
+			choices_once_in(CHOICES_KERNEL, once_in))
 			vfs_pdrop(p);
 	}
 }

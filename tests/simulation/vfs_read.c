@@ -30,8 +30,7 @@ void vfs_short_read(struct vfs_inode *i, uint64_t version, uint64_t end)
 	vfs_new_version(i);
 	i->size = end;
 	i->v->counts.short_reads++;
-	sched_event("kernel: node %llu: a short read, size %llu", (unsigned long long)i->node,
-		(unsigned long long)end);
+	sched_event("kernel: %s: a short read, size %llu", vfs_name(i), (unsigned long long)end);
 }
 
 static struct reading *reading_new(struct vfs_file *f)
@@ -63,7 +62,7 @@ static void reading_call(struct reading *r, struct vfs_file *f, struct vfs_call 
 		.room = len,
 		.var = true};
 	vfs_add_in(c, &r->in, sizeof(r->in));
-	sched_event("kernel: node %llu: read pages %llu+%u", (unsigned long long)f->inode->node,
+	sched_detail("kernel: %s: read pages %llu+%u", vfs_name(f->inode),
 		(unsigned long long)r->pages[0]->index, r->n);
 }
 

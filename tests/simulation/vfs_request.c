@@ -57,8 +57,7 @@ static void queue(struct vfs *v, struct vfs_request *r)
 	v->counts.requests++;
 	v->counts.by_opcode[r->c.opcode % 64]++;
 	STAILQ_INSERT_TAIL(&v->pending, r, next);
-	sched_event("kernel: %llu opcode %u node %llu", (unsigned long long)r->head.unique,
-		r->c.opcode, (unsigned long long)r->c.node);
+	vfs_tell(v, r);
 	descriptors_changed();
 }
 
@@ -255,8 +254,7 @@ void vfs_forget(struct vfs *v, uint64_t node, uint64_t n)
 	f->node = node;
 	f->n = n;
 	v->counts.forgets++;
-	sched_event(
-		"kernel: forget node %llu, %llu", (unsigned long long)node, (unsigned long long)n);
+	sched_event("kernel %u: forget an inode, %llu", v->number, (unsigned long long)n);
 	STAILQ_INSERT_TAIL(&v->forgets, f, next);
 	descriptors_changed();
 }

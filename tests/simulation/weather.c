@@ -10,6 +10,7 @@
 #include "tests/simulation/descriptors.h"
 #include "tests/simulation/disk.h"
 #include "tests/simulation/network.h"
+#include "tests/simulation/pieces.h"
 #include "tests/simulation/sched.h"
 #include "tests/simulation/server.h"
 #include "tests/simulation/ways.h"
@@ -48,14 +49,18 @@ static void kill_server(struct weather *w, bool power)
 		wait_for_grace(w);
 }
 
+enum { CALM = 4 };
+
 static void *be_weather(void *ctx)
 {
 	struct weather *w = ctx;
 
 	sched_name("weather");
-	while (!w->ends) {
+	for (unsigned i = 0; !w->ends; i++) {
+		bool is = piece_begin(PIECE_WEATHER, i, 0);
+
 		usleep(100000 + sched_choose(3000000));
-		switch (sched_choose(5)) {
+		switch (is ? sched_choose(5) : CALM) {
 		case 0:
 			sched_event("weather: all connections are cut");
 			network_cut_all(w->host);
@@ -69,6 +74,8 @@ static void *be_weather(void *ctx)
 			break;
 		case 3:
 			kill_server(w, true);
+			break;
+		case CALM:
 			break;
 		}
 	}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * choices: the numbers that a run takes from its seed, in streams of their own. A change of the run
+ * that takes more or fewer numbers from one stream leaves the numbers of the others as they are.
+ *
+ * Threads of programs and of the weather have a stream for each piece (pieces.h): sched_choose()
+ * takes from that. sched_choose() of all other threads takes from CHOICES_DAEMONS.
+ */
+#ifndef RNFS_SIMULATION_CHOICES_H
+#define RNFS_SIMULATION_CHOICES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum choices_stream {
+	CHOICES_SCHEDULE, /* which thread is next, and how long a step takes */
+	CHOICES_NETWORK,
+	CHOICES_DISK,
+	CHOICES_KERNEL, /* the kernel's side of mounts */
+	CHOICES_DAEMONS,
+	CHOICES_STREAMS
+};
+
+/* One stream. */
+struct choices {
+	uint64_t random[2];
+};
+
+void choices_plant(struct choices *c, uint64_t seed);
+uint32_t choices_next(struct choices *c, uint32_t n);
+
+/* Plants all streams; the schedule's has a seed of its own. */
+void choices_begin(uint64_t seed, uint64_t schedule);
+/* A number below n (n > 0). */
+uint32_t choices_below(enum choices_stream s, uint32_t n);
+/* 64 bits of the schedule's. */
+uint64_t choices_wide(void);
+/* True once in n times. Never, if the stream's rare events are left out. */
+bool choices_once_in(enum choices_stream s, uint32_t n);
+
+#endif
