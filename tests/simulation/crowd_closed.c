@@ -64,7 +64,7 @@ static bool is_blind(const struct program *p, const struct closed *f)
 	char path[40];
 
 	snprintf(path, sizeof(path), "/sim/export/%s", f->name);
-	return ways_blind(p->stage->process[p->mount], path);
+	return ways_blind(p->stage->process[p->mount], path, false);
 }
 
 /* May a reader see the byte? The file was at version `done` when the reader opened. If WRITEs of a

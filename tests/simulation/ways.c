@@ -74,6 +74,7 @@ void ways_choose(bool calm)
 	 * to reclaim: Linux allows that, too. */
 	if (ways.v3 && !calm)
 		delegations = "none";
+	ways.delegates = strcmp(delegations, "none") != 0;
 	if (sched_once_in(4)) /* rnfs-serve as it is */
 		return;
 	ways.coarse = sched_once_in(2);

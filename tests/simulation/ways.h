@@ -30,6 +30,7 @@ struct ways {
 	uint32_t slots, ops;	/* most of a session, and of a COMPOUND */
 	bool splits;		/* WRITEs of adjoining data may take effect in any order */
 	bool v3;		/* some mounts use NFSv3 */
+	bool delegates;
 	unsigned lease_s;
 };
 
@@ -46,8 +47,9 @@ unsigned ways_args(char *args[WAYS_ARGS]);
 
 /* Can the mount with that process (sched_process()) not know of the last change of the file, by
  * the attributes that the server has told? Then the mount was told the present time of change, and
- * the file has changed again in the same tick. The kernel's client cannot know, either. */
-bool ways_blind(unsigned process, const char *path);
+ * the file has changed again in the same tick. The kernel's client cannot know, either. outside: a
+ * program on the server has made the change, which rnfs-serve does not count. */
+bool ways_blind(unsigned process, const char *path, bool outside);
 
 /* --- for way_*.c ------------------------------------------------------------------------------ */
 
