@@ -245,7 +245,8 @@ static void append_one(struct program *p, struct log *l, int fd)
 		wrong(p, "%s: a short write", l->name);
 	if ((size_t)n != size)
 		return;
-	l->record[id].state = WRITTEN;
+	/* the server may have taken the record in parts, and lost one */
+	l->record[id].state = cuts == disk_power_cuts() ? WRITTEN : DOUBTFUL;
 }
 
 static struct view *view_of(const struct program *p)
