@@ -3,7 +3,7 @@
  *
  * pieces: what a run is made of, of which pieces can be left out to make a failure smaller.
  *
- * A list of pieces has commas between pieces. A number may be a range, A-B, or missing: all.
+ * A list of pieces has commas between pieces. A number may be a range, A-B or A-, or missing: all.
  *	program3:5	round 5 of program 3
  *	weather2	what befalls the server as the third
  *	option4		the fifth choice of how the run is set up: the plain one, as far as a choice

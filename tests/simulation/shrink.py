@@ -11,24 +11,22 @@ from concurrent.futures import ThreadPoolExecutor
 from runs import LIMIT, play
 
 SCHEDULES = 12  # that an attempt plays at most
-MOST = 999999999
 FAULTS = ("network", "disk", "kernel")
 PARTS = 16  # into which the steps of a run are cut
 
 
-def gaps(kept, most=MOST):
-    """The numbers that are not kept, as ranges."""
+def leave_out(name, kept):
+    """All pieces of the name, but those whose numbers are in the ranges, from A up to but not B."""
     begin = 0
-    for n in sorted(kept):
-        if n > begin:
-            yield begin, n - 1
-        begin = n + 1
-    if begin <= most:
-        yield begin, most
+    for a, b in sorted(kept):
+        if a > begin:
+            yield f"{name}{begin}" if a == begin + 1 else f"{name}{begin}-{a - 1}"
+        begin = max(b, begin)
+    yield f"{name}{begin}-" if begin else name.rstrip(":")
 
 
-def text_of(name, ranges):
-    return [f"{name}{a}" if a == b else f"{name}{a}-{b}" for a, b in ranges]
+def single(numbers):
+    return [(n, n + 1) for n in numbers]
 
 
 class Kept:
@@ -50,18 +48,13 @@ class Kept:
 
     def without(self):
         programs = sorted({p for p, _ in self.rounds})
-        out = text_of("program", gaps(programs))
+        out = [*leave_out("program", single(programs))]
         for p in programs:
-            out += text_of(f"program{p}:", gaps({r for q, r in self.rounds if q == p}))
-        out += text_of("weather", gaps(self.weather)) + text_of("option", gaps(self.options, 99))
+            out += leave_out(f"program{p}:", single(r for q, r in self.rounds if q == p))
+        out += leave_out("weather", single(self.weather))
+        out += leave_out("option", single(self.options))
         out += [fault for fault in FAULTS if fault not in self.faults]
-        if self.steps is not None:
-            begin = 0
-            for a, b in self.steps:
-                out += text_of("switch", [(begin, a - 1)] if a > begin else [])
-                begin = b
-            out += text_of("switch", [(begin, MOST)])
-        return out
+        return out + [*leave_out("switch", self.steps)] if self.steps is not None else out
 
     def size(self):
         programs = len({p for p, _ in self.rounds})
