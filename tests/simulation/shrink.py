@@ -7,6 +7,7 @@ A run without a piece is another run, in which threads meet at other moments. So
 is a success if one of these fails."""
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 from runs import LIMIT, play
 
@@ -84,13 +85,15 @@ class Shrinker:
         return (run, end) if end.kind == self.kind else None
 
     def first_failure(self, run, schedules=SCHEDULES):
-        """Of the run in several schedules: (run, its end), or None."""
+        """Of the run in several schedules: (run, its end), or None. Priorities of --pct change at few points of a long
+        run, none of which may be in a small one: the others choose threads in both ways."""
         own = self.run.schedule or self.run.seed
-        order = [own] + [1 + (own * 31 + 7919 * i) % 99991 for i in range(1, schedules)]
-        for i in range(0, len(order), self.jobs):
+        runs = [run] + [replace(run, schedule=1 + (own * 31 + 7919 * i) % 99991, pct=run.pct and i % 2 == 0)
+                        for i in range(1, schedules)]
+        for i in range(0, len(runs), self.jobs):
             if self.is_late():
                 return None
-            for found in self.pool.map(self.fails, [run.scheduled(s) for s in order[i:i + self.jobs]]):
+            for found in self.pool.map(self.fails, runs[i:i + self.jobs]):
                 if found:
                     return found
         return None
@@ -150,7 +153,7 @@ class Shrinker:
         for i in range(3 * SCHEDULES):
             if self.is_late():
                 return
-            found = self.fails(self.run.scheduled(1 + i))
+            found = self.fails(replace(self.run, schedule=1 + i))
             if found and found[1].steps() < best:
                 self.run, self.end = found
                 best = self.end.steps()
