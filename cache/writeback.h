@@ -116,6 +116,8 @@ struct written {
 	const struct nfs_fh *fh;
 	struct filedata *data;
 	atomic_bool failing;
+	_Atomic uint64_t
+		redone_at;     /* when data that the server had lost last became NEW; 0: never */
 	pthread_mutex_t lock;  /* what follows */
 	struct writeback *all; /* NULL until there was an extent */
 	struct dirty_file dirty;
@@ -194,6 +196,12 @@ bool written_overlaps(struct written *f, uint64_t off, uint64_t len);
 /* May the server have lost data in [off, off + len) that it has taken? The connection was lost
  * since, so another run of the server may answer, and no COMMIT has told whether that is so. */
 bool written_may_be_lost(struct written *f, uint64_t off, uint64_t len);
+/* Has the server lost data, and did it become NEW after the time `sent`? A READ that was sent
+ * before may have brought bytes of before the lost data. */
+static inline bool written_redone_since(const struct written *f, uint64_t sent)
+{
+	return atomic_load_explicit(&f->redone_at, memory_order_relaxed) >= sent;
+}
 /* Another operation has changed [off, off + len) (len UINT64_MAX: all behind off). Data there that
  * the server had at `since` must not be written again. */
 void written_cut(struct written *f, uint64_t off, uint64_t len, uint64_t since);

@@ -218,6 +218,7 @@ void written_redo_locked(struct written *f)
 	give_up_locked(f);
 	if (!dirty_bytes(&f->dirty, DIRTY_NEW))
 		return;
+	atomic_store(&f->redone_at, clock_ns());
 	log_warn("the server restarted before data of a file was committed: it is written again");
 	writeback_count(&f->all->stats.rewritten, 1);
 }

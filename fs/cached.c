@@ -12,7 +12,9 @@
 #include "fs/change.h"
 #include "fs/data.h"
 #include "fs/order.h"
+#include "fs/repeat.h"
 #include "fs/reply.h"
+#include "transport/clock.h"
 
 #define FIRST_MAX (64u << 10) /* bytes of a file whose data may come with its open */
 
@@ -143,6 +145,14 @@ static bool ends_too_early(
 	return hit->data.len < len && written_end(&f->inode->written) > off + hit->data.len;
 }
 
+/* May the kernel take zeros for data behind a short hit? Then the READ goes to the server, and may
+ * have to be repeated. */
+static bool must_repeat(struct file *f, uint64_t off, uint32_t len, const struct cache_hit *hit,
+	uint64_t born, pid_t tid)
+{
+	return hit->data.len < len && repeat_must(f, off + hit->data.len, born, tid);
+}
+
 static void look(struct request *r);
 
 /* Takes r off the list in which look() put it. */
@@ -195,10 +205,13 @@ static void look(struct request *r)
 		   (order_overtaken(r) ||
 			   written_may_be_lost(
 				   &f->inode->written, r->u.io.offset, r->batch.data.len) ||
-			   ends_too_early(f, r->u.io.offset, r->batch.data.len, &hit))) {
+			   ends_too_early(f, r->u.io.offset, r->batch.data.len, &hit) ||
+			   must_repeat(
+				   f, r->u.io.offset, r->batch.data.len, &hit, r->born, r->pid))) {
 		cache_hit_end(&hit);
 		r->next(r);
 	} else if (found == CACHE_HIT) {
+		repeat_answers(r->fs, f->inode, r->pid);
 		answer(r->fs, request_take_fuse(r), &hit);
 		request_free(r);
 	} else {
@@ -232,12 +245,15 @@ enum cache_found cached_read(fuse_req_t req, struct file *f, uint64_t off, uint3
 		found = cache_find(blocks, off, size, &hit, NULL);
 	else if (found == CACHE_PENDING)
 		fetcher_waited(&f->fetcher, off);
-	if (found == CACHE_HIT && ends_too_early(f, off, size, &hit)) {
+	if (found == CACHE_HIT &&
+		(ends_too_early(f, off, size, &hit) ||
+			must_repeat(f, off, size, &hit, clock_ns(), fuse_req_ctx(req)->pid))) {
 		cache_hit_end(&hit);
 		found = CACHE_MISS;
 	}
 	if (found == CACHE_HIT) {
 		stats_add(&stats->hits, 1);
+		repeat_answers(f->fs, f->inode, fuse_req_ctx(req)->pid);
 		answer(f->fs, req, &hit);
 	}
 	fetch_ahead(&f->fetcher, &plan, known);

@@ -34,12 +34,10 @@ bool change_is_shared(struct inode *ino)
 
 void change_forget(const struct fs *fs, struct inode *ino)
 {
-	unsigned times;
-
 	/* one after the other: the second caller finds the work done, and must not make the kernel
 	 * throw away attributes that it asked for since */
 	pthread_mutex_lock(&ino->forgetting);
-	if (inode_must_forget(ino, &times))
+	if (inode_must_forget(ino))
 		change_notify(fs, ino, -1);
 	pthread_mutex_unlock(&ino->forgetting);
 }
@@ -48,7 +46,6 @@ void change_renew(const struct fs *fs, struct inode *ino, const struct nfs_attr 
 {
 	struct nfs_attr now = *a;
 	bool passed, believed;
-	unsigned times;
 
 	inode_newer_attr(ino, &now, &asked); /* an answer that was overtaken changes nothing */
 	pthread_mutex_lock(&ino->forgetting);
@@ -58,7 +55,7 @@ void change_renew(const struct fs *fs, struct inode *ino, const struct nfs_attr 
 	} while (inode_newer_attr(ino, &now, &asked));
 	if (!believed || !passed) {
 		atomic_store(&ino->renewed, true);
-		if (!passed || inode_must_forget(ino, &times))
+		if (!passed || inode_must_forget(ino))
 			change_notify(fs, ino, -1);
 	}
 	pthread_mutex_unlock(&ino->forgetting);
@@ -72,10 +69,9 @@ int change_notify(const struct fs *fs, struct inode *ino, off_t from)
 int change_notify_range(const struct fs *fs, struct inode *ino, off_t from, off_t len)
 {
 	uint64_t began = clock_ns();
-	unsigned times;
+	unsigned times = inode_forgets(ino);
 	int rc;
 
-	inode_must_forget(ino, &times);
 	rc = fuse_lowlevel_notify_inval_inode(fs->se, inode_id(fs->inodes, ino), from, len);
 	inode_forgot(ino, times, rc ? 0 : began);
 	return rc;

@@ -102,7 +102,8 @@ static struct inode *fill(struct dirents *out, const struct page *p, const struc
 	if (ino) {
 		entry_note_attr(fs, ino, &rec->attr, p->asked);
 		if (entry_may_tell(ino)) {
-			entry_fill(fs, dir, name, ino, &rec->attr, p->asked, p->asked, now, e);
+			entry_fill(fs, dir, name, ino, &rec->attr, p->asked, p->asked, now,
+				tid_of(out), e);
 			return ino;
 		}
 		inode_forget(fs->inodes, ino, 1);
@@ -114,7 +115,7 @@ static struct inode *fill(struct dirents *out, const struct page *p, const struc
 		inode_unref(ino);
 		return NULL;
 	}
-	entry_fill_known(fs, dir, name, ino, &attr, seen, p->asked, now, e);
+	entry_fill_known(fs, dir, name, ino, &attr, seen, p->asked, now, tid_of(out), e);
 	inode_unref(ino); /* the kernel has it */
 	return ino;
 }

@@ -32,7 +32,7 @@ void entry_set_mode(fuse_req_t req, struct nfs_sattr *set, mode_t mode, bool is_
 
 /* False: the kernel must not believe now, which was asked for at `asked`, for any time. */
 static bool tell(struct fs *fs, struct inode *ino, struct nfs_attr *now, uint64_t asked,
-	uint64_t born, bool may_last)
+	uint64_t born, pid_t tid, bool may_last)
 {
 	uint64_t as_of = asked; /* when the server was asked for now */
 	uint64_t size = now->size;
@@ -50,16 +50,16 @@ static bool tell(struct fs *fs, struct inode *ino, struct nfs_attr *now, uint64_
 		if (change_goes_astray(fs, ino, asked, born))
 			return false;
 		lasts = may_last;
-	} while (!inode_told(ino, now, as_of, born, writes, &lasts));
+	} while (!inode_told(ino, now, as_of, born, tid, writes, &lasts));
 	return lasts;
 }
 
 void entry_stat(struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t asked,
-	uint64_t born, double *timeout, struct stat *st)
+	uint64_t born, pid_t tid, double *timeout, struct stat *st)
 {
 	struct nfs_attr now = *a;
 
-	if (!tell(fs, ino, &now, asked, born, *timeout > 0) || atomic_load(&ino->silly_going))
+	if (!tell(fs, ino, &now, asked, born, tid, *timeout > 0) || atomic_load(&ino->silly_going))
 		*timeout = 0;
 	if (opening_settling(ino)) /* they are not set yet */
 		now.atime = now.mtime = now.ctime;
@@ -202,15 +202,15 @@ static bool is_passing(struct inode *ino, uint64_t seen)
 /* Fills the attributes of e. The kernel follows a believed symbolic link without asking. So it may
  * believe the name no longer than the attributes, which show a change of the link. */
 static void fill_stat(struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t seen,
-	uint64_t born, struct fuse_entry_param *e)
+	uint64_t born, pid_t tid, struct fuse_entry_param *e)
 {
-	entry_stat(fs, ino, a, seen, born, &e->attr_timeout, &e->attr);
+	entry_stat(fs, ino, a, seen, born, tid, &e->attr_timeout, &e->attr);
 	if (ino->type == NFS_LNK && e->entry_timeout > e->attr_timeout)
 		e->entry_timeout = e->attr_timeout;
 }
 
 void entry_fill(struct fs *fs, struct inode *dir, const char *name, struct inode *ino,
-	const struct nfs_attr *a, uint64_t seen, uint64_t name_seen, uint64_t born,
+	const struct nfs_attr *a, uint64_t seen, uint64_t name_seen, uint64_t born, pid_t tid,
 	struct fuse_entry_param *e)
 {
 	uint64_t time = entry_time(fs, dir, name_seen);
@@ -224,11 +224,11 @@ void entry_fill(struct fs *fs, struct inode *dir, const char *name, struct inode
 	if (names_put(fs->names, dir, name, ino, name_seen, time) &&
 		!taken_back(dir, seen, name_seen))
 		e->entry_timeout = seconds(time);
-	fill_stat(fs, ino, a, seen, born, e);
+	fill_stat(fs, ino, a, seen, born, tid, e);
 }
 
 void entry_fill_known(struct fs *fs, struct inode *dir, const char *name, struct inode *ino,
-	const struct nfs_attr *a, uint64_t seen, uint64_t name_seen, uint64_t born,
+	const struct nfs_attr *a, uint64_t seen, uint64_t name_seen, uint64_t born, pid_t tid,
 	struct fuse_entry_param *e)
 {
 	uint64_t time = entry_time(fs, dir, name_seen), since = entry_attr_since(fs, ino);
@@ -245,7 +245,7 @@ void entry_fill_known(struct fs *fs, struct inode *dir, const char *name, struct
 	if (names_put(fs->names, dir, name, ino, name_seen, time) &&
 		!taken_back(dir, born, name_seen))
 		e->entry_timeout = seconds(time);
-	fill_stat(fs, ino, a, seen, born, e);
+	fill_stat(fs, ino, a, seen, born, tid, e);
 }
 
 void entry_reply(struct request *r, struct inode *ino, const struct fuse_entry_param *e)
@@ -267,7 +267,7 @@ static void reply(struct request *r)
 	struct fuse_entry_param e;
 
 	entry_fill(r->fs, r->dir, r->name, ino, r->u.entry.attr, r->u.entry.asked,
-		r->u.entry.name_seen, born, &e);
+		r->u.entry.name_seen, born, r->pid, &e);
 	entry_reply(r, ino, &e);
 }
 

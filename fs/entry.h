@@ -21,12 +21,12 @@ double entry_attr_timeout(const struct fs *fs, struct inode *ino, const struct n
 double entry_attr_left(
 	const struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t seen);
 /* Converts a, attributes of ino that the server was asked for at `asked`, for stat(2). Notes that
- * the kernel, which has asked at `born`, is told a, and may believe a for *timeout seconds.
- * *timeout becomes 0 if the attributes have been doubted meanwhile. change_told() is to be called
- * before the caller works out *timeout. The kernel takes attributes after its own changes at any
- * time: born is then now. */
+ * thread tid (0: not known), which has asked at `born`, is told a, and that the kernel may believe
+ * a for *timeout seconds. *timeout becomes 0 if the attributes have been doubted meanwhile.
+ * change_told() is to be called before the caller works out *timeout. The kernel takes attributes
+ * after its own changes at any time: born is then now. */
 void entry_stat(struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t asked,
-	uint64_t born, double *timeout, struct stat *st);
+	uint64_t born, pid_t tid, double *timeout, struct stat *st);
 /* The server, asked at `seen`, has told a: notes these attributes of ino. If a user may have lost
  * the right to search ino, tells the kernel to doubt the names in ino. */
 void entry_note_attr(struct fs *fs, struct inode *ino, const struct nfs_attr *a, uint64_t seen);
@@ -55,11 +55,11 @@ bool entry_believed(const struct fs *fs, struct inode *dir, uint64_t seen);
  * was asked at `seen`, and has let the caller search dir. The name counts from name_seen on. born:
  * as for entry_stat(). */
 void entry_fill(struct fs *fs, struct inode *dir, const char *name, struct inode *ino,
-	const struct nfs_attr *a, uint64_t seen, uint64_t name_seen, uint64_t born,
+	const struct nfs_attr *a, uint64_t seen, uint64_t name_seen, uint64_t born, pid_t tid,
 	struct fuse_entry_param *e);
 /* The same from known attributes. */
 void entry_fill_known(struct fs *fs, struct inode *dir, const char *name, struct inode *ino,
-	const struct nfs_attr *a, uint64_t seen, uint64_t name_seen, uint64_t born,
+	const struct nfs_attr *a, uint64_t seen, uint64_t name_seen, uint64_t born, pid_t tid,
 	struct fuse_entry_param *e);
 /* Answers r with e for ino, which has a lookup for the kernel, and frees r. */
 void entry_reply(struct request *r, struct inode *ino, const struct fuse_entry_param *e);

@@ -35,6 +35,7 @@ struct openings;
 struct orders;
 struct request_pool;
 struct silly_names;
+struct repeats;
 struct turns;
 struct workers;
 struct writeback;
@@ -62,6 +63,7 @@ struct fs {
 	struct orders *orders;
 	struct lates *lates;
 	struct turns *turns;
+	struct repeats *repeats;
 	struct cache *cache;
 	struct fetches *fetches; /* into the cache */
 	struct cached *cached;

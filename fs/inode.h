@@ -28,6 +28,7 @@
 #include "cache/cache.h"
 #include "cache/filedata.h"
 #include "cache/writeback.h"
+#include "fs/believed.h"
 #include "fs/grant.h"
 #include "nfsproto/nfs_client.h"
 
@@ -145,11 +146,8 @@ struct inode {
 	 * time, and told_times when another size was last told */
 	uint64_t passing_size;
 	unsigned passing_at, passing_other_at;
-	uint64_t notified_at; /* when the kernel was last to be made to forget attributes */
-	/* size_most: the largest size that the kernel may believe. size_less: the largest of the
-	 * smaller sizes that the kernel was told since size_less_at; size_less_at is 0 if there was
-	 * none. size_thrown_at: when the kernel last threw away answers that were on their way. */
-	uint64_t size_most, size_less, size_less_at, size_thrown_at;
+	uint64_t notified_at;	  /* when the kernel was last to be made to forget attributes */
+	struct believed believed; /* the size */
 	/* asking: the kernel's GETATTRs that are not answered. answered_at: when a GETATTR that the
 	 * kernel sent after notified_at was last answered. */
 	unsigned asking;
@@ -349,9 +347,9 @@ bool inode_renew_name(struct inode *ino, const struct nfs_attr *attr, int pid);
 /* Process pid is told to look the name up again for another reason; counts as a true result of
  * inode_renew_name(). */
 void inode_renewing_name(struct inode *ino, int pid);
-/* The kernel, which has asked at `born`, is about to be told attr, which the server was asked for
- * at `asked`. *lasts: the kernel may believe attr for a while; becomes false if attr has been
- * doubted since.
+/* Thread tid (0: not known), which has asked at `born`, is about to be told attr, which the server
+ * was asked for at `asked`. *lasts: the kernel may believe attr for a while; becomes false if attr
+ * has been doubted since.
  *
  * False: the kernel must not be told attr. Either a newer version is known by now
  * (inode_newer_attr()), or the kernel has written since told_writes was `writes`: the size in attr
@@ -362,23 +360,38 @@ void inode_renewing_name(struct inode *ino, int pid);
  *
  * inode_told_end(): the kernel has written up to end itself, and knows the size from that write. */
 bool inode_told(struct inode *ino, const struct nfs_attr *attr, uint64_t asked, uint64_t born,
-	unsigned writes, bool *lasts);
-void inode_told_end(struct inode *ino, uint64_t end);
+	pid_t tid, unsigned writes, bool *lasts);
+void inode_told_end(struct inode *ino, uint64_t end, pid_t tid);
 /* The kernel has cut or extended the file to `size` bytes itself, and knows that size. */
-void inode_told_cut(struct inode *ino, uint64_t size);
+void inode_told_cut(struct inode *ino, uint64_t size, pid_t tid);
 /* May the kernel believe a larger size? The kernel takes a smaller size when the process that asked
  * handles the answer. The kernel discards the answer if a write has ended meanwhile, or if the
  * kernel was made to forget attributes. So the kernel may still believe the larger size until a
  * smaller one was told a while ago. Any thread. */
 bool inode_shrinks(struct inode *ino, uint64_t size);
+/* The daemon has read a request of thread tid for ino at `born`. */
+void inode_heard(struct inode *ino, pid_t tid, uint64_t born);
+/* A SETATTR that sets the size of ino begins, and is about to be answered to thread tid. */
+void inode_cut_begin(struct inode *ino);
+void inode_cut_end(struct inode *ino, pid_t tid);
+/* A READ of thread tid, which the daemon read at `born` and the kernel made at `since` or later. */
+struct inode_read {
+	pid_t tid;
+	uint64_t born, since;
+};
+/* The answer to the READ ends at `end`, where the file ends: believed_ignores(). Any thread. */
+bool inode_ignores_end(
+	struct inode *ino, uint64_t end, const struct inode_read *read, uint64_t *until);
 /* Was the kernel told nothing older than this change attribute and size since it last forgot
  * attributes? */
 bool inode_told_from(struct inode *ino, uint64_t change, uint64_t size);
-/* May the kernel believe attributes? Then a notification can make the kernel forget them.
- * inode_forgot(): the kernel has been notified, after `began`; times is from inode_must_forget(). A
+/* May the kernel believe attributes? Then a notification can make the kernel forget them. A
  * notification also makes the kernel throw away answers on their way, and a reader that waits for
  * such an answer goes on with the old attributes. So no needless notification is sent. */
-bool inode_must_forget(struct inode *ino, unsigned *times);
+bool inode_must_forget(struct inode *ino);
+/* The kernel is about to be notified. Returns `times` for inode_forgot(). */
+unsigned inode_forgets(struct inode *ino);
+/* The kernel has been notified, after `began`; 0: the kernel has no such inode. */
 void inode_forgot(struct inode *ino, unsigned times, uint64_t began);
 /* The kernel asks for attributes; and is about to get an error, or the answer to the GETATTR that
  * it sent at `born`. */

@@ -8,8 +8,6 @@
 
 #include "transport/clock.h"
 
-#define TAKEN_NS 100000000u /* after which the kernel has handled an answer */
-
 /* --- known ------------------------------------------------------------------------------------ */
 
 static bool same_time(struct timespec a, struct timespec b)
@@ -321,53 +319,51 @@ static void count_told_locked(struct inode *ino, uint64_t size, bool lasts)
 	ino->passing_at = ino->told_times;
 }
 
-/* The kernel has handled an answer from a while ago. */
-static void settle_size_locked(struct inode *ino, uint64_t now)
-{
-	if (!ino->size_less_at || clock_age(now, ino->size_less_at) < TAKEN_NS)
-		return;
-	ino->size_most = ino->size_less;
-	ino->size_less_at = 0;
-}
-
-/* The kernel, which has asked at born, is told a size. */
-static void note_size_locked(struct inode *ino, uint64_t size, uint64_t born)
-{
-	uint64_t now = clock_ns();
-
-	settle_size_locked(ino, now);
-	if (size >= ino->size_most) {
-		ino->size_most = size;
-		ino->size_less_at = 0;
-	} else if (born > ino->size_thrown_at) {
-		ino->size_less = ino->size_less_at && ino->size_less > size ? ino->size_less : size;
-		ino->size_less_at = ino->size_less_at ? ino->size_less_at : now;
-	}
-}
-
-/* The kernel throws away answers that it has not handled by now. */
-static void throw_away_locked(struct inode *ino)
-{
-	uint64_t now = clock_ns();
-
-	settle_size_locked(ino, now);
-	ino->size_less_at = 0;
-	ino->size_thrown_at = now;
-}
-
 bool inode_shrinks(struct inode *ino, uint64_t size)
 {
 	bool less;
 
 	pthread_mutex_lock(&ino->lock);
-	settle_size_locked(ino, clock_ns());
-	less = size < ino->size_most;
+	less = believed_more(&ino->believed, size, clock_ns());
 	pthread_mutex_unlock(&ino->lock);
 	return less;
 }
 
+void inode_heard(struct inode *ino, pid_t tid, uint64_t born)
+{
+	pthread_mutex_lock(&ino->lock);
+	believed_heard(&ino->believed, tid, born);
+	pthread_mutex_unlock(&ino->lock);
+}
+
+void inode_cut_begin(struct inode *ino)
+{
+	pthread_mutex_lock(&ino->lock);
+	believed_cut_begin(&ino->believed, clock_ns());
+	pthread_mutex_unlock(&ino->lock);
+}
+
+void inode_cut_end(struct inode *ino, pid_t tid)
+{
+	pthread_mutex_lock(&ino->lock);
+	believed_cut_end(&ino->believed, tid, clock_ns());
+	pthread_mutex_unlock(&ino->lock);
+}
+
+bool inode_ignores_end(
+	struct inode *ino, uint64_t end, const struct inode_read *read, uint64_t *until)
+{
+	bool ignores;
+
+	pthread_mutex_lock(&ino->lock);
+	believed_heard(&ino->believed, read->tid, read->born);
+	ignores = believed_ignores(&ino->believed, end, read->since, clock_ns(), until);
+	pthread_mutex_unlock(&ino->lock);
+	return ignores;
+}
+
 bool inode_told(struct inode *ino, const struct nfs_attr *attr, uint64_t asked, uint64_t born,
-	unsigned writes, bool *lasts)
+	pid_t tid, unsigned writes, bool *lasts)
 {
 	bool old, in_vain;
 
@@ -390,7 +386,7 @@ bool inode_told(struct inode *ino, const struct nfs_attr *attr, uint64_t asked, 
 			ino->told_oldest = attr->change;
 	}
 	count_told_locked(ino, attr->size, *lasts);
-	note_size_locked(ino, attr->size, born);
+	believed_told(&ino->believed, attr->size, born, tid, clock_ns());
 	atomic_store(&ino->told, attr->change);
 	atomic_store(&ino->told_size, attr->size);
 	pthread_mutex_unlock(&ino->lock);
@@ -399,12 +395,22 @@ bool inode_told(struct inode *ino, const struct nfs_attr *attr, uint64_t asked, 
 	return true;
 }
 
-bool inode_must_forget(struct inode *ino, unsigned *times)
+unsigned inode_forgets(struct inode *ino)
+{
+	unsigned times;
+
+	pthread_mutex_lock(&ino->lock);
+	times = ino->told_times;
+	believed_notifies(&ino->believed, clock_ns());
+	pthread_mutex_unlock(&ino->lock);
+	return times;
+}
+
+bool inode_must_forget(struct inode *ino)
 {
 	bool must;
 
 	pthread_mutex_lock(&ino->lock);
-	*times = ino->told_times;
 	must = believes_locked(ino);
 	pthread_mutex_unlock(&ino->lock);
 	return must;
@@ -415,7 +421,7 @@ void inode_forgot(struct inode *ino, unsigned times, uint64_t began)
 	pthread_mutex_lock(&ino->lock);
 	if (began > ino->notified_at)
 		ino->notified_at = began;
-	throw_away_locked(ino);
+	believed_notified(&ino->believed, clock_ns());
 	if ((int)(times - ino->told_forgot) > 0)
 		ino->told_forgot = times;
 	ino->told_more = believes_locked(ino);
@@ -492,23 +498,21 @@ bool inode_told_size(struct inode *ino, uint64_t size)
 	return same;
 }
 
-void inode_told_end(struct inode *ino, uint64_t end)
+void inode_told_end(struct inode *ino, uint64_t end, pid_t tid)
 {
 	pthread_mutex_lock(&ino->lock);
 	if (atomic_load(&ino->told_size) < end)
 		atomic_store(&ino->told_size, end);
 	atomic_fetch_add(&ino->told_writes, 1);
-	throw_away_locked(ino);
-	ino->size_most = ino->size_most > end ? ino->size_most : end;
+	believed_wrote(&ino->believed, end, tid, clock_ns());
 	pthread_mutex_unlock(&ino->lock);
 }
 
-void inode_told_cut(struct inode *ino, uint64_t size)
+void inode_told_cut(struct inode *ino, uint64_t size, pid_t tid)
 {
 	pthread_mutex_lock(&ino->lock);
 	atomic_store(&ino->told_size, size);
-	throw_away_locked(ino);
-	ino->size_most = size;
+	believed_cut(&ino->believed, size, tid, clock_ns());
 	pthread_mutex_unlock(&ino->lock);
 }
 

@@ -205,7 +205,7 @@ bool listed_lookup(struct request *r, uint64_t seen)
 		return false;
 	}
 	listings_earn(fs, LISTED_EARNS);
-	entry_fill_known(fs, r->dir, r->name, ino, &attr, as_of, e.asked, r->born, &entry);
+	entry_fill_known(fs, r->dir, r->name, ino, &attr, as_of, e.asked, r->born, r->pid, &entry);
 	entry_reply(r, ino, &entry);
 	return true;
 }

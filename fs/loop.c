@@ -18,6 +18,7 @@
 #include "fs/request.h"
 #include "fs/signals.h"
 #include "fs/silly.h"
+#include "fs/repeat.h"
 #include "fs/turn.h"
 #include "fs/worker.h"
 #include "transport/clock.h"
@@ -107,6 +108,7 @@ bool loop_run(struct fs *fs, struct service *service)
 								 : tick);
 		parked = openings_tick(fs, false);
 		parked |= turns_tick(fs, false);
+		parked |= repeats_tick(fs, false);
 		service_tell(service, fs);
 		service_tick(service);
 		if (atomic_exchange(&fs->some_gone, false))

@@ -15,6 +15,7 @@
 #include "fs/opening.h"
 #include "fs/order.h"
 #include "fs/silly.h"
+#include "fs/repeat.h"
 #include "fs/turn.h"
 
 static const struct fuse_lowlevel_ops fs_ops = {
@@ -88,6 +89,7 @@ void ops_end_gone(struct fs *fs)
 	order_end_gone(fs);
 	late_end_gone(fs);
 	turn_end_gone(fs);
+	repeat_end_gone(fs);
 	flush_end_gone(fs);
 	inval_end_gone(fs->inval);
 	notifier_end_gone(fs->notifier);

@@ -83,7 +83,7 @@ static void create_reply(struct request *r)
 	if (op->u.open.have_access)
 		inode_note_access(ino, &r->batch.cred, op->u.open.want, op->u.open.allowed, asked);
 	entry_fill(fs, r->dir, r->name, ino, &op->u.open.attr, asked, clock_ns(),
-		r->u.open.found ? r->born : asked, &e);
+		r->u.open.found ? r->born : asked, r->pid, &e);
 	fi = file_info(fs, f, &op->u.open.attr, asked);
 	if (late) {
 		opening_settle_begin(ino);
@@ -125,12 +125,13 @@ static void create_cut_done(struct request *r)
 
 	late_end(r);
 	inode_touch(ino);
+	inode_cut_end(ino, r->pid);
 	written_cut_end(&ino->written, &r->cut, 0, op->error ? 0 : UINT64_MAX);
 	if (op->error || !r->fuse) { /* it was LATE */
 		create_dropped(r, op->error);
 		return;
 	}
-	inode_told_cut(ino, 0);
+	inode_told_cut(ino, 0, r->pid);
 	r->u.open.found = false; /* these are the attributes that this request has made */
 	r->batch.first.op.u.open.attr = op->u.setattr.attr;
 	create_reply(r);
@@ -145,6 +146,7 @@ static void create_cut(struct request *r)
 	op->u.setattr.fh = r->inode->fh;
 	op->u.setattr.set.mask = NFS_SET_SIZE;
 	op->u.setattr.open = r->file->open;
+	inode_cut_begin(r->inode);
 	written_cut_begin(&r->inode->written, &r->cut);
 	inode_touch(r->inode);
 	late_begin(r, r->inode, 0, UINT64_MAX);

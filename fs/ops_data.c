@@ -25,6 +25,7 @@
 #include "fs/late.h"
 #include "fs/ops.h"
 #include "fs/order.h"
+#include "fs/repeat.h"
 #include "fs/reply.h"
 #include "fs/turn.h"
 #include "fs/worker.h"
@@ -131,6 +132,7 @@ static void read_reply(struct request *r, uint32_t n)
 	struct seg_list data = seg_list_cut(&r->batch.data, 0, n);
 
 	stats_add(&r->fs->stats.read_bytes, n);
+	repeat_answers(r->fs, r->file->inode, r->pid);
 	reply_data(request_take_fuse(r), first->u.read.moved.len ? &first->u.read.moved : &data);
 	nfs_read_let_go(first);
 	request_free(r);
@@ -147,11 +149,22 @@ static void ask_again(struct request *r)
 		ask(r);
 }
 
+/* May the kernel take zeros for data behind the n bytes of r? Then r waits, and is asked again or
+ * answered with an error. */
+static bool must_repeat(struct request *r, uint32_t n)
+{
+	return n != r->batch.data.len && !((r->u.io.flags | r->file->flags) & O_DIRECT) &&
+	       repeat_waits(r, n, ask_again);
+}
+
 /* Has the server perhaps restarted, so that r has brought bytes from before a write of this mount?
  */
 static bool may_be_lost(struct request *r)
 {
-	return written_may_be_lost(&r->file->inode->written, r->u.io.offset, r->batch.data.len) &&
+	struct written *w = &r->file->inode->written;
+
+	return (written_may_be_lost(w, r->u.io.offset, r->batch.data.len) ||
+		       written_redone_since(w, r->u.io.sent)) &&
 	       r->u.io.again++ < AGAIN_OWN;
 }
 
@@ -177,11 +190,12 @@ static void read_step(struct request *r)
 	if (order_overtaken(r) || may_be_lost(r)) {
 		nfs_read_let_go(&r->batch.first.op);
 		read_begin(r);
-	} else if (must_ask_again(r, n)) {
-		ask_again(r);
-	} else {
-		read_reply(r, n);
+		return;
 	}
+	if (must_ask_again(r, n))
+		ask_again(r);
+	else if (!must_repeat(r, n))
+		read_reply(r, n);
 }
 
 /* The parts of r, before any byte has come. */

@@ -188,11 +188,27 @@ static void open_note(struct request *r, const struct nfs_op *op)
 		inode_note_access(r->inode, &r->batch.cred, NFS_ACCESS_READ, NFS_ACCESS_READ, seen);
 }
 
+/* An open that truncates is about to be sent, and has ended: the server has cut `len` bytes. */
+static void open_cut_begin(struct request *r)
+{
+	r->u.open.cuts = true;
+	inode_cut_begin(r->inode);
+	written_cut_begin(&r->inode->written, &r->cut);
+}
+
+static void open_cut_end(struct request *r, uint64_t len)
+{
+	if (r->u.open.cuts)
+		inode_cut_end(r->inode, r->pid);
+	r->u.open.cuts = false;
+	written_cut_end(&r->inode->written, &r->cut, 0, len);
+}
+
 static void open_failed(struct request *r, int error)
 {
 	free(r->file);
 	r->file = NULL;
-	written_cut_end(&r->inode->written, &r->cut, 0, 0);
+	open_cut_end(r, 0);
 	opening_end(r->fs, r->inode);
 	silly_drop(r->fs, r->inode);
 	if (error == -ESTALE && !r->u.open.again)
@@ -212,8 +228,8 @@ static void open_done(struct request *r)
 	}
 	if (f->flags & O_TRUNC) {
 		inode_touch(r->inode);
-		written_cut_end(&r->inode->written, &r->cut, 0, UINT64_MAX);
-		inode_told_cut(r->inode, 0);
+		open_cut_end(r, UINT64_MAX);
+		inode_told_cut(r->inode, 0, r->pid);
 	}
 	file_opened(r->fs, f, r->inode, op->u.open.open);
 	open_note(r, op);
@@ -365,7 +381,7 @@ static void open_flushed(struct request *r)
 		return;
 	}
 	if (r->file->flags & O_TRUNC)
-		written_cut_begin(&r->inode->written, &r->cut);
+		open_cut_begin(r);
 	if (fs->info.vers_major < 4 ||
 		!names_of(fs->names, r->inode, &r->dir, r->name, sizeof(r->name))) {
 		open_by_handle(r);

@@ -96,7 +96,7 @@ static bool lookup_known_inode(struct request *r, struct inode *ino, uint64_t na
 		!inode_hold(fs->inodes, ino))
 		return false;
 	entry_fill_known(
-		fs, r->dir, r->name, ino, &op->u.lookup.attr, seen, name_seen, r->born, &e);
+		fs, r->dir, r->name, ino, &op->u.lookup.attr, seen, name_seen, r->born, r->pid, &e);
 	entry_reply(r, ino, &e);
 	return true;
 }

@@ -65,7 +65,7 @@ static void end_attr(struct request *r, const struct nfs_attr *a, uint64_t asked
 	change_told(r->inode, a, asked);
 	timeout = entry_attr_left(r->fs, r->inode, a, asked);
 
-	entry_stat(r->fs, r->inode, a, asked, born, &timeout, &st);
+	entry_stat(r->fs, r->inode, a, asked, born, r->pid, &timeout, &st);
 	turn_told(r->fs, r->inode, r->pid, (uint64_t)st.st_size);
 	request_free(r);
 	fuse_reply_attr(fuse, &st, timeout);
@@ -205,7 +205,7 @@ static void setattr_took(struct request *r, const struct nfs_attr *a)
 	opening_settled(r);
 	entry_note_attr(r->fs, r->inode, a, clock_ns());
 	if (r->u.setattr.set.mask & NFS_SET_SIZE)
-		inode_told_cut(r->inode, a->size);
+		inode_told_cut(r->inode, a->size, r->pid);
 	end_attr(r, a, clock_ns(), clock_ns());
 }
 
@@ -214,6 +214,8 @@ static void setattr_done(struct request *r)
 	struct nfs_op *op = &r->batch.first.op;
 
 	inode_touch(r->inode);
+	if (op->u.setattr.set.mask & NFS_SET_SIZE)
+		inode_cut_end(r->inode, r->pid);
 	written_cut_end(
 		&r->inode->written, &r->cut, op->u.setattr.set.size, op->error ? 0 : UINT64_MAX);
 	if (op->error) {
@@ -221,6 +223,14 @@ static void setattr_done(struct request *r)
 		return;
 	}
 	setattr_took(r, &op->u.setattr.attr);
+}
+
+/* r is about to set the size; setattr_done() ends this. */
+static void cut_begin(struct request *r)
+{
+	inode_cut_begin(r->inode);
+	written_cut_begin(&r->inode->written, &r->cut);
+	late_begin(r, r->inode, r->u.setattr.set.size, UINT64_MAX);
 }
 
 static void setattr_submit(struct request *r)
@@ -231,8 +241,7 @@ static void setattr_submit(struct request *r)
 	op->u.setattr.set = r->u.setattr.set;
 	if (r->u.setattr.set.mask & NFS_SET_SIZE) {
 		deleg_changing(r->fs, r->inode);
-		written_cut_begin(&r->inode->written, &r->cut);
-		late_begin(r, r->inode, r->u.setattr.set.size, UINT64_MAX);
+		cut_begin(r);
 	}
 	inode_touch(r->inode);
 	request_submit(r, setattr_done);
@@ -275,9 +284,8 @@ static void ftruncate_submit(struct request *r)
 	op->u.setattr.fh = r->inode->fh;
 	op->u.setattr.set = r->u.setattr.set;
 	op->u.setattr.open = f->open;
-	written_cut_begin(&r->inode->written, &r->cut);
+	cut_begin(r);
 	inode_touch(r->inode);
-	late_begin(r, r->inode, r->u.setattr.set.size, UINT64_MAX);
 	request_submit(r, setattr_done);
 }
 

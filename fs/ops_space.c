@@ -138,7 +138,7 @@ static void fallocate_done(struct request *r)
 	written_cut_end(&r->file->inode->written, &r->cut, op->u.allocate.offset,
 		op->error ? 0 : op->u.allocate.length);
 	if (!op->error && !op->u.allocate.dealloc)
-		inode_told_end(r->file->inode, fallocate_last(r) + 1);
+		inode_told_end(r->file->inode, fallocate_last(r) + 1, r->pid);
 	if (!op->error && op->u.allocate.unsafe)
 		filedata_unsafe(&r->file->inode->data, &op->cred, op->u.allocate.unsafe);
 	request_end(r, r->batch.first.op.error);
@@ -214,7 +214,7 @@ static void copy_done(struct request *r)
 		write_unkept(to, &op->cred, op->u.copy.committed, op->u.copy.verf);
 	entry_doubt_set_id(r->fs, to);
 	n = op->u.copy.copied;
-	inode_told_end(to, op->u.copy.to + n);
+	inode_told_end(to, op->u.copy.to + n, r->pid);
 	fuse = request_take_fuse(r);
 	request_free(r);
 	if (fuse) /* else it was LATE */

@@ -99,7 +99,7 @@ struct request {
 	atomic_uint rpcs, waits, step_rpcs;
 	TAILQ_ENTRY(request) live;
 	SLIST_ENTRY(request) free;  /* or in the list of silly.c or opening.c while it waits */
-	STAILQ_ENTRY(request) wait; /* in the queue of inval.c, append.c or turn.c */
+	STAILQ_ENTRY(request) wait; /* in the queue of inval.c, append.c, turn.c or repeat.c */
 	uint64_t turn_since;	    /* when the wait in turn.c began; 0: there was none */
 
 	request_step_fn *step;
@@ -198,6 +198,7 @@ struct request {
 			struct part *cut;    /* truncates again the file that CREATE opened */
 			unsigned drops;	     /* of the file's cache, before OPEN */
 			bool again; /* the kernel has looked the path up again after ESTALE */
+			bool cuts;  /* inode_cut_begin() has been called */
 			bool found; /* CREATE: the file was known here already */
 			bool alone; /* opened without the server, and without attributes */
 		} open;
@@ -225,6 +226,10 @@ struct request {
 			bool asked;	    /* a READ: its parts are cut */
 			unsigned again;	    /* how often the server was asked again (ops_data.c) */
 			uint64_t sent;	    /* when the server was last asked */
+			/* a READ that may have to be repeated (repeat.c): since when the wait lasts
+			 * (0: there was none), when the kernel made the READ at the earliest, and
+			 * where the file ends */
+			uint64_t held, since, end;
 			/* a READ that waits for a cache block (cached.c) */
 			struct cache_wait wait;
 			TAILQ_ENTRY(request) waiting;

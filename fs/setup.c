@@ -22,6 +22,7 @@
 #include "fs/notify.h"
 #include "fs/opening.h"
 #include "fs/order.h"
+#include "fs/repeat.h"
 #include "fs/request.h"
 #include "fs/silly.h"
 #include "fs/turn.h"
@@ -56,6 +57,7 @@ bool setup_begin(struct fs *fs, const struct options *o)
 	fs->orders = orders_new();
 	fs->lates = lates_new();
 	fs->turns = turns_new();
+	fs->repeats = repeats_new();
 	fs->cache = fs->pool ? cache_new(fs->pool, o->readahead_kb ? cached : 0) : NULL;
 	fs->fetches = fs->cache ? fetches_new(fs->cache) : NULL;
 	fs->cached = cached_new();
@@ -64,7 +66,8 @@ bool setup_begin(struct fs *fs, const struct options *o)
 	fs->flushes = flushes_new();
 	return fs->wake_fd >= 0 && fs->memory && fs->pool && fs->requests && fs->accounts &&
 	       fs->openings && fs->silly && fs->listings && fs->appends && fs->orders &&
-	       fs->lates && fs->turns && fs->fetches && fs->cached && fs->writeback && fs->flushes;
+	       fs->lates && fs->turns && fs->repeats && fs->fetches && fs->cached &&
+	       fs->writeback && fs->flushes;
 }
 
 bool setup_root(struct fs *fs)
@@ -101,6 +104,7 @@ void setup_end(struct fs *fs)
 	fs->orders = orders_free(fs->orders);
 	fs->lates = lates_free(fs->lates);
 	fs->turns = turns_free(fs->turns);
+	fs->repeats = repeats_free(fs->repeats);
 	fs->cached = cached_free(fs->cached);
 	fs->writeback = writeback_free(fs->writeback);
 	fs->flushes = flushes_free(fs->flushes);

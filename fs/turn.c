@@ -173,6 +173,7 @@ void turn_end(struct fs *fs, struct inode *ino, pid_t pid)
 	struct turn_list taken = STAILQ_HEAD_INITIALIZER(taken);
 	pid_t turn = atomic_load(&ino->turn);
 
+	inode_heard(ino, pid, clock_ns());
 	if (!turn || !is_same(turn, pid) || !atomic_compare_exchange_strong(&ino->turn, &turn, 0) ||
 		!atomic_load(&ino->turn_waits))
 		return;

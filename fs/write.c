@@ -43,7 +43,7 @@ static void gathered(struct file *f, fuse_req_t req, uint64_t off, uint32_t size
 	stats_add(&fs->stats.write_bytes, size);
 	entry_doubt_set_id(fs, f->inode);
 	inode_touch_data(f->inode);
-	inode_told_end(f->inode, off + size);
+	inode_told_end(f->inode, off + size, fuse_req_ctx(req)->pid);
 	fuse_reply_write(req, size);
 }
 
@@ -198,7 +198,7 @@ void write_reply(struct request *r)
 		request_end(r, r->u.io.error);
 		return;
 	}
-	inode_told_end(r->file->inode, r->u.io.offset + n);
+	inode_told_end(r->file->inode, r->u.io.offset + n, r->pid);
 	fuse = request_take_fuse(r);
 	request_free(r);
 	if (fuse) /* else it was LATE */

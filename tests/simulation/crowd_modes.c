@@ -53,7 +53,7 @@ static void set_xattr(struct program *p, struct file *f)
 	int n = snprintf(text, sizeof(text), "%u", f->version + 1);
 	int res = sys_setxattr(p->proc, f->name, XATTR, text, (size_t)n, 0);
 
-	if (res == -EOPNOTSUPP && program_has(p, "vers=4.1"))
+	if (res == -EOPNOTSUPP && !program_has(p, "vers=4.2"))
 		return;
 	must(p, res, "setxattr", f->name);
 	f->version++;
@@ -109,7 +109,7 @@ static void compare_xattr(struct program *p, const struct file *f)
 	char text[16] = "", want[16];
 	ssize_t n = sys_getxattr(p->proc, f->name, XATTR, text, sizeof(text) - 1);
 
-	if (n == -EOPNOTSUPP && program_has(p, "vers=4.1"))
+	if (n == -EOPNOTSUPP && !program_has(p, "vers=4.2"))
 		return;
 	snprintf(want, sizeof(want), "%u", f->version);
 	if (n == -ENODATA && !f->version)

@@ -58,7 +58,7 @@ static void allocate(struct program *p, struct truth *t, int fd, bool punches)
 		return;
 	res = sys_fallocate(p->proc, fd, mode, (off_t)off, (off_t)len);
 	sched_event("%s %s %zu+%zu: %d", punches ? "punch" : "allocate", t->name, off, len, res);
-	if (res == -EOPNOTSUPP && program_has(p, "vers=4.1"))
+	if (res == -EOPNOTSUPP && !program_has(p, "vers=4.2"))
 		return;
 	must(p, res, "fallocate", t->name);
 	if (punches)

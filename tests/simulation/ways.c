@@ -18,7 +18,7 @@
 
 struct ways ways = {.io_max = IO_MOST, .slots = SLOTS_MOST, .ops = OPS_MOST, .lease_s = LEASE};
 
-static char fault[400];
+static char fault[800];
 static const char *delegations;
 
 static uint32_t choose_of(const uint32_t *of, unsigned n)
@@ -62,7 +62,7 @@ void ways_choose(bool calm)
 {
 	static const uint32_t io[] = {IO_MOST, IO_MOST, 65536, 16384, 4096};
 	static const uint32_t slots[] = {SLOTS_MOST, 64, 16, 3, 1};
-	static const uint32_t ops[] = {OPS_MOST, 50, 16, 8};
+	static const uint32_t ops[] = {OPS_MOST, 50, 16};
 	static const char *const modes[] = {"none", "read", "write", "write"};
 
 	ways.v3 = sched_once_in(4);
@@ -75,7 +75,7 @@ void ways_choose(bool calm)
 	ways.file_sync = sched_once_in(4);
 	ways.no_eof = sched_once_in(4);
 	ways.short_one_in = sched_once_in(3) ? 2 + sched_choose(10) : 0;
-	ways.verf_one_in = sched_once_in(4) ? 10 + sched_choose(40) : 0;
+	ways.verf_one_in = !calm && sched_once_in(4) ? 10 + sched_choose(40) : 0;
 	ways.resize_one_in = sched_once_in(4) ? 4 + sched_choose(40) : 0;
 	if (sched_once_in(3))
 		ways.io_max = choose_of(io, COUNT(io));

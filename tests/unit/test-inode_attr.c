@@ -143,7 +143,7 @@ static bool told(struct inode *ino, const struct nfs_attr *attr)
 {
 	bool lasts = true;
 
-	return inode_told(ino, attr, clock_ns(), clock_ns(), ino->told_writes, &lasts);
+	return inode_told(ino, attr, clock_ns(), clock_ns(), 0, ino->told_writes, &lasts);
 }
 
 /* The name is asked for anew once, when the file may be another's by now. */
@@ -193,12 +193,12 @@ static void the_kernels_size_is_known(void **state)
 	at.size = 20;
 	assert_false(inode_told_this(a, &at));
 	assert_int_equal(atomic_load(&a->end), 20);
-	inode_told_end(a, 20);
+	inode_told_end(a, 20, 0);
 	assert_true(inode_told_this(a, &at));
-	inode_told_end(a, 15);
+	inode_told_end(a, 15, 0);
 	assert_true(inode_told_this(a, &at));
 	/* appended behind what the kernel believed: the end on the server is no guess */
-	inode_told_end(a, 30);
+	inode_told_end(a, 30, 0);
 	assert_int_equal(atomic_load(&a->end), 20);
 	inode_table_free(t);
 }
@@ -221,9 +221,10 @@ static void which_of_several_answers_the_kernel_believes_is_not_known(void **sta
 	assert_false(inode_told_this(a, &at));
 	told(a, &at);
 	assert_false(inode_told_this(a, &at));
-	assert_true(inode_must_forget(a, &times));
+	assert_true(inode_must_forget(a));
+	times = inode_forgets(a);
 	inode_forgot(a, times, 0);
-	assert_false(inode_must_forget(a, &times));
+	assert_false(inode_must_forget(a));
 	assert_false(inode_told_this(a, &at));
 	told(a, &at);
 	assert_true(inode_told_this(a, &at));
@@ -257,11 +258,13 @@ static void it_is_known_from_which_version_on_the_kernel_was_told(void **state)
 	told(a, &at);
 	assert_false(inode_told_from(a, 7, 10)); /* it may have taken the first only */
 	assert_true(inode_told_from(a, 4, 10));
-	assert_true(inode_must_forget(a, &times));
+	assert_true(inode_must_forget(a));
+	times = inode_forgets(a);
 	told(a, &at);
 	inode_forgot(a, times, 0);
 	assert_false(inode_told_from(a, 7, 10)); /* nobody knows when it forgot */
-	assert_true(inode_must_forget(a, &times));
+	assert_true(inode_must_forget(a));
+	times = inode_forgets(a);
 	inode_forgot(a, times, 0);
 	told(a, &at);
 	assert_true(inode_told_from(a, 7, 10));
@@ -299,12 +302,12 @@ static void of_one_change_what_was_asked_for_last_is_told(void **state)
 
 	inode_note_attr(a, &late, second, 0);
 	inode_note_attr(a, &early, first, 0);
-	assert_false(inode_told(a, &early, first, clock_ns(), a->told_writes, &lasts));
+	assert_false(inode_told(a, &early, first, clock_ns(), 0, a->told_writes, &lasts));
 	assert_true(inode_newer_attr(a, &at, &asked));
 	assert_int_equal(at.size, 20);
 	assert_int_equal(asked, second);
 	at.size = 30; /* what was written and is not yet on the server included */
-	assert_true(inode_told(a, &at, asked, clock_ns(), a->told_writes, &lasts));
+	assert_true(inode_told(a, &at, asked, clock_ns(), 0, a->told_writes, &lasts));
 	/* also where nothing that was said so far is believed any more */
 	inode_doubt(a);
 	at = early;
@@ -317,7 +320,7 @@ static void of_one_change_what_was_asked_for_last_is_told(void **state)
 	asked = second + 1;
 	assert_false(inode_newer_attr(a, &at, &asked));
 	assert_int_equal(at.size, 10);
-	assert_true(inode_told(a, &at, asked, clock_ns(), a->told_writes, &lasts));
+	assert_true(inode_told(a, &at, asked, clock_ns(), 0, a->told_writes, &lasts));
 	inode_table_free(t);
 }
 
@@ -331,24 +334,25 @@ static void sizes_told_in_passing_are_known_until_it_forgets(void **state)
 	unsigned times;
 
 	assert_true(inode_told_size(a, 20));
-	assert_true(inode_told(a, &at, clock_ns(), clock_ns(), a->told_writes, &lasts));
+	assert_true(inode_told(a, &at, clock_ns(), clock_ns(), 0, a->told_writes, &lasts));
 	assert_true(inode_told_size(a, 10));
 	assert_false(inode_told_size(a, 20));
-	assert_false(inode_must_forget(a, &times)); /* it believes nothing */
+	assert_false(inode_must_forget(a)); /* it believes nothing */
 	/* in front of what it is to believe it is not seen in that */
 	at.size = 20;
 	told(a, &at);
 	assert_true(inode_told_this(a, &at));
 	assert_false(inode_told_size(a, 20));
-	assert_true(inode_told(a, &at, clock_ns(), clock_ns(), a->told_writes, &lasts));
+	assert_true(inode_told(a, &at, clock_ns(), clock_ns(), 0, a->told_writes, &lasts));
 	assert_false(inode_told_size(a, 20));
-	assert_true(inode_must_forget(a, &times));
+	assert_true(inode_must_forget(a));
+	times = inode_forgets(a);
 	inode_forgot(a, times, 0);
 	assert_true(inode_told_size(a, 20));
 	/* what is told while it forgets may come before that or after it */
 	at.size = 30;
-	inode_must_forget(a, &times);
-	assert_true(inode_told(a, &at, clock_ns(), clock_ns(), a->told_writes, &lasts));
+	times = inode_forgets(a);
+	assert_true(inode_told(a, &at, clock_ns(), clock_ns(), 0, a->told_writes, &lasts));
 	inode_forgot(a, times, 0);
 	assert_false(inode_told_size(a, 20));
 	assert_true(inode_told_size(a, 30));
@@ -364,8 +368,8 @@ static void a_write_beside_what_is_told(void **state)
 	unsigned writes = a->told_writes;
 	bool lasts = true;
 
-	inode_told_end(a, 20);
-	assert_false(inode_told(a, &at, clock_ns(), clock_ns(), writes, &lasts));
+	inode_told_end(a, 20, 0);
+	assert_false(inode_told(a, &at, clock_ns(), clock_ns(), 0, writes, &lasts));
 	assert_int_equal(a->told_size, 20);
 	assert_true(told(a, &at));
 	assert_int_equal(a->told_size, 10);
@@ -383,22 +387,22 @@ static void answers_thrown_away_do_not_count(void **state)
 	unsigned times;
 
 	told(a, &at);
-	inode_must_forget(a, &times);
+	times = inode_forgets(a);
 	inode_forgot(a, times, born + 1);
 	at.size = 20;
 	a->nopen = 1;
-	assert_true(inode_told(a, &at, clock_ns(), born, a->told_writes, &lasts));
+	assert_true(inode_told(a, &at, clock_ns(), born, 0, a->told_writes, &lasts));
 	assert_false(lasts);
 	assert_true(inode_told_size(a, 30));
-	assert_false(inode_must_forget(a, &times));
+	assert_false(inode_must_forget(a));
 	lasts = true;
-	assert_true(inode_told(a, &at, clock_ns(), born + 1, a->told_writes, &lasts));
-	assert_true(inode_must_forget(a, &times));
+	assert_true(inode_told(a, &at, clock_ns(), born + 1, 0, a->told_writes, &lasts));
+	assert_true(inode_must_forget(a));
 	/* one that it does not hold it may have made anew since */
 	inode_forgot(a, times, born + 1);
 	a->nopen = 0;
-	assert_true(inode_told(a, &at, clock_ns(), born, a->told_writes, &lasts));
-	assert_true(inode_must_forget(a, &times));
+	assert_true(inode_told(a, &at, clock_ns(), born, 0, a->told_writes, &lasts));
+	assert_true(inode_must_forget(a));
 	inode_table_free(t);
 }
 
@@ -412,17 +416,17 @@ static void what_was_doubted_meanwhile_does_not_last(void **state)
 	bool lasts = true;
 
 	inode_doubt(a);
-	assert_true(inode_told(a, &at, asked, clock_ns(), a->told_writes, &lasts));
+	assert_true(inode_told(a, &at, asked, clock_ns(), 0, a->told_writes, &lasts));
 	assert_false(lasts);
 	assert_false(inode_told_this(a, &at));
 	lasts = true;
-	assert_true(inode_told(a, &at, clock_ns(), clock_ns(), a->told_writes, &lasts));
+	assert_true(inode_told(a, &at, clock_ns(), clock_ns(), 0, a->told_writes, &lasts));
 	assert_true(lasts);
 	assert_true(inode_told_this(a, &at));
 	/* the kernel may take either of two, also if it is not to believe the second */
 	at.change = 6;
 	lasts = false;
-	assert_true(inode_told(a, &at, clock_ns(), clock_ns(), a->told_writes, &lasts));
+	assert_true(inode_told(a, &at, clock_ns(), clock_ns(), 0, a->told_writes, &lasts));
 	assert_false(inode_told_this(a, &at));
 	inode_table_free(t);
 }
@@ -529,49 +533,6 @@ static void what_is_forgotten_is_not_taken_for_older_than_it_was(void **state)
 	inode_table_free(t);
 }
 
-static void told_size(struct inode *ino, uint64_t size, uint64_t born)
-{
-	struct nfs_attr at = {.type = NFS_REG, .change = ++ino->attr.change, .size = size};
-	bool lasts = true;
-
-	assert_true(inode_told(ino, &at, clock_ns(), born, ino->told_writes, &lasts));
-}
-
-static void the_kernel_may_believe_in_a_larger_size(void **state)
-{
-	struct inode_table *t = table();
-	struct inode *a = get(t, 1);
-	uint64_t born;
-
-	told_size(a, 100, clock_ns());
-	assert_false(inode_shrinks(a, 100));
-	assert_true(inode_shrinks(a, 99));
-	told_size(a, 40, clock_ns());
-	told_size(a, 50, clock_ns());
-	told_size(a, 30, clock_ns());
-	assert_true(inode_shrinks(a, 50)); /* perhaps it has not taken that yet */
-	a->size_less_at -= NSEC_PER_SEC;
-	assert_false(inode_shrinks(a, 50));
-	assert_true(inode_shrinks(a, 40));
-	told_size(a, 20, clock_ns());
-	inode_told_end(a, 10); /* with which it throws that away */
-	assert_int_equal(a->size_less_at, 0);
-	assert_true(inode_shrinks(a, 20));
-	born = clock_ns();
-	inode_told_end(a, 70);
-	assert_true(inode_shrinks(a, 60));
-	told_size(a, 20, born); /* this too */
-	assert_int_equal(a->size_less_at, 0);
-	told_size(a, 20, clock_ns());
-	assert_int_not_equal(a->size_less_at, 0);
-	inode_forgot(a, a->told_times, clock_ns());
-	assert_int_equal(a->size_less_at, 0);
-	inode_told_cut(a, 20);
-	assert_false(inode_shrinks(a, 20));
-	assert_int_equal(a->told_size, 20);
-	inode_table_free(t);
-}
-
 static void looks_count_together_for_a_while(void **state)
 {
 	struct inode_table *t = table();
@@ -616,7 +577,6 @@ int main(void)
 		cmocka_unit_test(of_answers_that_overtake_each_other_the_newest_is_known),
 		cmocka_unit_test(a_name_is_as_of_the_change_that_came_with_it),
 		cmocka_unit_test(what_is_forgotten_is_not_taken_for_older_than_it_was),
-		cmocka_unit_test(the_kernel_may_believe_in_a_larger_size),
 		cmocka_unit_test(looks_count_together_for_a_while),
 	};
 

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * believed: the size that the kernel believes a file to have.
+ */
+#include "fs/believed.h"
+
+#include "transport/clock.h"
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static struct believed_move answer(pid_t tid, uint64_t now)
+{
+	return (struct believed_move){tid, now, now + BELIEVED_TAKEN_NS};
+}
+
+static void move_ends(struct believed_move *m, pid_t tid, uint64_t born)
+{
+	if (m->tid == tid && born > m->at && born < m->until)
+		m->until = born;
+}
+
+/* The kernel is told something by an answer to tid. */
+static void move(struct believed *b, pid_t tid, uint64_t now)
+{
+	if (!tid || b->last.tid != tid)
+		b->moves_until = larger(b->moves_until, b->last.until);
+	b->last = answer(tid, now);
+}
+
+static uint64_t notified_until(const struct believed *b)
+{
+	return b->notifying ? b->notify_at + BELIEVED_TAKEN_NS : 0;
+}
+
+/* Until when the kernel may learn something that was told to another thread than tid. */
+static uint64_t others_until(const struct believed *b, pid_t tid)
+{
+	uint64_t others = larger(b->moves_until, notified_until(b));
+
+	return tid && b->last.tid == tid ? others : larger(others, b->last.until);
+}
+
+/* The smaller size counts. */
+static void settle(struct believed *b)
+{
+	b->most = b->less;
+	b->less_at = 0;
+}
+
+static void settle_by_time(struct believed *b, uint64_t now)
+{
+	if (b->less_at && clock_age(now, b->less_at) >= BELIEVED_TAKEN_NS)
+		settle(b);
+}
+
+void believed_heard(struct believed *b, pid_t tid, uint64_t born)
+{
+	if (!tid)
+		return;
+	move_ends(&b->last, tid, born);
+	move_ends(&b->cut, tid, born);
+	if (b->less_at && b->less_by == tid && born > b->less_at)
+		settle(b);
+}
+
+void believed_told(struct believed *b, uint64_t size, uint64_t born, pid_t tid, uint64_t now)
+{
+	settle_by_time(b, now);
+	if (size >= b->most) {
+		b->most = size;
+		b->less_at = 0;
+		move(b, tid, now);
+	} else if (born > b->thrown_at && born > others_until(b, tid)) {
+		b->less = b->less_at ? larger(b->less, size) : size;
+		b->less_by = b->less_at && b->less_by != tid ? 0 : tid;
+		b->less_at = b->less_at ? b->less_at : now;
+	}
+}
+
+/* The kernel throws away answers that it has not handled by now. */
+static void throw_away(struct believed *b, uint64_t now)
+{
+	settle_by_time(b, now);
+	b->less_at = 0;
+	b->thrown_at = now;
+}
+
+void believed_wrote(struct believed *b, uint64_t end, pid_t tid, uint64_t now)
+{
+	throw_away(b, now);
+	b->most = larger(b->most, end);
+	move(b, tid, now);
+}
+
+void believed_notifies(struct believed *b, uint64_t now)
+{
+	b->notifying++;
+	b->notify_at = now;
+}
+
+void believed_notified(struct believed *b, uint64_t now)
+{
+	throw_away(b, now);
+	b->notifying--;
+	b->moves_until = larger(b->moves_until, now);
+}
+
+/* Another cut begins or is answered. */
+static void cut_counts(struct believed *b, uint64_t now)
+{
+	bool others = b->cuts || b->cut.until > now;
+
+	b->cut_from = others ? larger(b->cut_from, b->most) : b->most;
+}
+
+/* An answer to a cut goes to tid. */
+static void cut_answered(struct believed *b, pid_t tid, uint64_t now)
+{
+	bool others = b->cut.until > now && b->cut.tid != tid;
+
+	b->cut = answer(others ? 0 : tid, now);
+}
+
+void believed_cut_begin(struct believed *b, uint64_t now)
+{
+	cut_counts(b, now);
+	b->cuts++;
+}
+
+void believed_cut_end(struct believed *b, pid_t tid, uint64_t now)
+{
+	b->cuts--;
+	cut_answered(b, tid, now);
+}
+
+void believed_cut(struct believed *b, uint64_t size, pid_t tid, uint64_t now)
+{
+	throw_away(b, now);
+	cut_counts(b, now);
+	cut_answered(b, tid, now);
+	b->most = size;
+}
+
+bool believed_more(struct believed *b, uint64_t size, uint64_t now)
+{
+	settle_by_time(b, now);
+	return size < b->most;
+}
+
+bool believed_ignores(
+	struct believed *b, uint64_t end, uint64_t since, uint64_t now, uint64_t *until)
+{
+	uint64_t moves = larger(others_until(b, 0), b->cut.until), most;
+
+	settle_by_time(b, now);
+	most = b->cuts || b->cut.until > now ? larger(b->most, b->cut_from) : b->most;
+	*until = b->cuts ? UINT64_MAX : moves;
+	return most > end && (b->cuts || moves >= since);
+}
