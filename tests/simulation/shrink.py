@@ -12,6 +12,8 @@ from dataclasses import replace
 from runs import LIMIT, play
 
 SCHEDULES = 12  # that an attempt plays at most
+FEW = 4  # the same, for pieces of which most can stay
+LONGER = 2  # times as many steps as the failure took so far: then an attempt's run ends
 FAULTS = ("network", "disk", "kernel")
 PARTS = 16  # into which the steps of a run are cut
 
@@ -76,20 +78,22 @@ class Shrinker:
         self.limit = min(LIMIT, 5 + 20 * (time.monotonic() - began))
         self.kind = self.end.kind
         self.attempts = 0
+        self.schedules = SCHEDULES
 
     def is_late(self):
         return time.monotonic() > self.end_at
 
     def fails(self, run):
-        end = play(run, ["--pieces"], self.limit)
+        most = LONGER * self.end.steps() + 5000
+        end = play(run, ["--pieces", "--steps", str(most)], self.limit)
         return (run, end) if end.kind == self.kind else None
 
-    def first_failure(self, run, schedules=SCHEDULES):
+    def first_failure(self, run):
         """Of the run in several schedules: (run, its end), or None. Priorities of --pct change at few points of a long
         run, none of which may be in a small one: the others choose threads in both ways."""
         own = self.run.schedule or self.run.seed
         runs = [run] + [replace(run, schedule=1 + (own * 31 + 7919 * i) % 99991, pct=run.pct and i % 2 == 0)
-                        for i in range(1, schedules)]
+                        for i in range(1, self.schedules)]
         for i in range(0, len(runs), self.jobs):
             if self.is_late():
                 return None
@@ -170,7 +174,9 @@ class Shrinker:
             self.reduce_programs()
             self.reduce_attribute("faults")
             self.reduce_attribute("rounds")
+            self.schedules = FEW
             self.reduce_attribute("options")
+            self.schedules = SCHEDULES
             if self.kept.size() == before:
                 break
         self.shorten()

@@ -73,7 +73,7 @@ int main(int argc, char **argv)
 {
 	static const struct option options[] = {{"pct", no_argument, NULL, 'p'},
 		{"trace", no_argument, NULL, 't'}, {"pieces", no_argument, NULL, 'i'},
-		{"schedule", required_argument, NULL, 's'},
+		{"schedule", required_argument, NULL, 's'}, {"steps", required_argument, NULL, 'm'},
 		{"without", required_argument, NULL, 'w'}, {0}};
 	struct sched_params p = {.most_steps = 1000000, .depth = 3, .span = 1000, .out = stderr};
 	int c;
@@ -84,6 +84,7 @@ int main(int argc, char **argv)
 		p.policy = c == 'p' ? SCHED_PCT : p.policy;
 		p.trace |= c == 't';
 		p.pieces |= c == 'i';
+		p.most_steps = c == 'm' ? strtoull(optarg, NULL, 0) : p.most_steps;
 		p.schedule = c == 's' ? strtoull(optarg, NULL, 0) : p.schedule;
 	}
 	p.seed = strtoull(argv[optind], NULL, 0);
