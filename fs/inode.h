@@ -148,6 +148,7 @@ struct inode {
 	unsigned passing_at, passing_other_at;
 	uint64_t notified_at;	  /* when the kernel was last to be made to forget attributes */
 	struct believed believed; /* the size */
+	atomic_int listener;	  /* the thread that was last told something, until it is heard */
 	/* asking: the kernel's GETATTRs that are not answered. answered_at: when a GETATTR that the
 	 * kernel sent after notified_at was last answered. */
 	unsigned asking;
@@ -369,6 +370,8 @@ void inode_told_cut(struct inode *ino, uint64_t size, pid_t tid);
  * kernel was made to forget attributes. So the kernel may still believe the larger size until a
  * smaller one was told a while ago. Any thread. */
 bool inode_shrinks(struct inode *ino, uint64_t size);
+/* Is no attribute of ino on its way to a thread: neither asked for nor told but not handled yet? */
+bool inode_attr_quiet(struct inode *ino);
 /* The daemon has read a request of thread tid for ino at `born`. */
 void inode_heard(struct inode *ino, pid_t tid, uint64_t born);
 /* A SETATTR that sets the size of ino begins, and is about to be answered to thread tid. */

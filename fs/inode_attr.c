@@ -329,8 +329,21 @@ bool inode_shrinks(struct inode *ino, uint64_t size)
 	return less;
 }
 
+bool inode_attr_quiet(struct inode *ino)
+{
+	bool quiet;
+
+	pthread_mutex_lock(&ino->lock);
+	quiet = !ino->asking && believed_handled(&ino->believed, clock_ns());
+	pthread_mutex_unlock(&ino->lock);
+	return quiet;
+}
+
 void inode_heard(struct inode *ino, pid_t tid, uint64_t born)
 {
+	int listener = tid;
+
+	atomic_compare_exchange_strong(&ino->listener, &listener, 0);
 	pthread_mutex_lock(&ino->lock);
 	believed_heard(&ino->believed, tid, born);
 	pthread_mutex_unlock(&ino->lock);
@@ -387,6 +400,7 @@ bool inode_told(struct inode *ino, const struct nfs_attr *attr, uint64_t asked, 
 	}
 	count_told_locked(ino, attr->size, *lasts);
 	believed_told(&ino->believed, attr->size, born, tid, clock_ns());
+	atomic_store(&ino->listener, tid);
 	atomic_store(&ino->told, attr->change);
 	atomic_store(&ino->told_size, attr->size);
 	pthread_mutex_unlock(&ino->lock);

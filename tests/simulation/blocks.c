@@ -191,6 +191,23 @@ size_t inode_read(struct inode *i, uint8_t *buf, size_t n, off_t off)
 	return n;
 }
 
+size_t inode_read_safe(struct inode *i, uint8_t *buf, size_t n, off_t off)
+{
+	size_t got = inode_read(i, buf, n, off);
+
+	for (size_t k = 0; k < i->data.n; k++) {
+		const struct block *b = &i->data.block[k];
+
+		for (size_t at = 0; b->dirty && at < INODE_BLOCK; at++) {
+			off_t place = (off_t)(b->at * INODE_BLOCK + at) - off;
+
+			if (place >= 0 && (size_t)place < got)
+				buf[place] = b->was ? b->was[at] : 0;
+		}
+	}
+	return got;
+}
+
 /* The block, about to be changed; NULL: the disk is full. */
 static struct block *dirty(struct inode *i, uint64_t at, bool hole)
 {

@@ -8,7 +8,8 @@
 
 #include "tests/simulation/crowd.h"
 
-extern const struct crowd crowd_modes, crowd_direct, crowd_mapped, crowd_ranges, crowd_exclusive,
-	crowd_names, crowd_resized, crowd_append, crowd_closed, crowd_locked;
+extern const struct crowd crowd_failing, crowd_promised, crowd_killed, crowd_modes, crowd_direct,
+	crowd_mapped, crowd_ranges, crowd_exclusive, crowd_names, crowd_resized, crowd_append,
+	crowd_closed, crowd_locked;
 
 #endif

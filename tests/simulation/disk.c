@@ -207,6 +207,16 @@ ssize_t disk_read(const char *path, void *buf, size_t size, off_t off)
 	return S_ISREG(i->a.mode) ? (ssize_t)inode_read(i, buf, size, off) : -EINVAL;
 }
 
+ssize_t disk_read_safe(const char *path, void *buf, size_t size, off_t off)
+{
+	struct inode *i;
+	int r = find(path, &i);
+
+	if (r < 0)
+		return r;
+	return S_ISREG(i->a.mode) ? (ssize_t)inode_read_safe(i, buf, size, off) : -EINVAL;
+}
+
 const struct inode *disk_inode(const char *path)
 {
 	struct inode *i;

@@ -51,6 +51,8 @@ void disk_slow(unsigned factor);
 
 /* Bytes read into buf, or a negative errno. */
 ssize_t disk_read(const char *path, void *buf, size_t size, off_t off);
+/* The same of a file, without the data that no sync has covered. */
+ssize_t disk_read_safe(const char *path, void *buf, size_t size, off_t off);
 /* The file's length, or a negative errno. A symbolic link's, not what it names. */
 off_t disk_size(const char *path);
 struct inode;

@@ -107,6 +107,8 @@ void inode_set_name(struct inode *dir, const char *name, struct inode *to);
 /* --- data ------------------------------------------------------------------------------------- */
 
 size_t inode_read(struct inode *i, uint8_t *buf, size_t n, off_t off);
+/* The same, as a cut of the power leaves the data if no block happens to be written. */
+size_t inode_read_safe(struct inode *i, uint8_t *buf, size_t n, off_t off);
 /* Bytes written, or -ENOSPC if there is no room for any. The size is the caller's. */
 ssize_t inode_write(struct inode *i, const uint8_t *buf, size_t n, off_t off);
 /* Takes what is behind size out, into *cut, with a copy of the block that size lies in. */

@@ -21,9 +21,9 @@
 #define CROWDS_MORE   3 /* up to so many more, but one */
 #define COUNT(a)      (sizeof(a) / sizeof(*(a)))
 
-static const struct crowd *const crowds[] = {&crowd_modes, &crowd_direct, &crowd_mapped,
-	&crowd_ranges, &crowd_exclusive, &crowd_names, &crowd_resized, &crowd_append, &crowd_closed,
-	&crowd_locked};
+static const struct crowd *const crowds[] = {&crowd_failing, &crowd_promised, &crowd_killed,
+	&crowd_modes, &crowd_direct, &crowd_mapped, &crowd_ranges, &crowd_exclusive, &crowd_names,
+	&crowd_resized, &crowd_append, &crowd_closed, &crowd_locked};
 
 void wrong(const struct program *p, const char *fmt, ...)
 {

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * SPDX-FileCopyrightText: The rnfs authors
+ *
+ * crowd_killed: programs are killed (SIGKILL) while they lock, read, write and sync files. The
+ * locks of a killed program are free then, and its files closed. What its calls had written is in
+ * the file. The write in which it was killed is in the file, or not, or up to some byte; no later
+ * holder of the lock sees that change any more.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/simulation/crowds.h"
+#include "tests/simulation/sched.h"
+#include "tests/simulation/truth.h"
+
+#define FILES	 2
+#define PROGRAMS 16
+
+/* A file with the write that may or may not have been carried out. */
+struct file {
+	struct truth t;
+	struct truth before; /* the doubtful write */
+	bool doubtful;
+};
+
+struct killer {
+	pthread_t thread;
+	struct process *victim;
+	useconds_t delay;
+	bool ends;
+};
+
+static struct file file[FILES];
+
+static void begin(const struct stage *s)
+{
+	for (unsigned i = 0; i < FILES; i++)
+		truth_new(&file[i].t, "killed", i);
+}
+
+static void *kill_later(void *ctx)
+{
+	struct killer *k = ctx;
+
+	sched_name("killer");
+	sched_wait(k, sched_now() + k->delay * 1000ull, "to kill");
+	if (!k->ends)
+		proc_kill(k->victim);
+	return NULL;
+}
+
+/* False: the program is killed, and the call's result counts for nothing. */
+static bool lives(struct program *p, long res, const char *call, const struct file *f)
+{
+	if (proc_is_killed(p->proc))
+		return false;
+	must(p, res, call, f->t.name);
+	return true;
+}
+
+/* Finds out what the doubtful write has done. */
+static bool settle(struct program *p, struct file *f, int fd)
+{
+	static uint8_t buf[PROGRAMS][TRUTH_MOST];
+	uint8_t *own = buf[p->nth % PROGRAMS];
+	ssize_t n = sys_pread(p->proc, fd, own, TRUTH_MOST, 0);
+
+	if (!lives(p, n, "read", f))
+		return false;
+	if ((size_t)n < f->before.size || (size_t)n > f->t.size)
+		wrong(p, "%s had %zu bytes, a killed program wrote up to %zu, and a read tells %zd",
+			f->t.name, f->before.size, f->t.size, n);
+	for (size_t i = 0; i < (size_t)n; i++)
+		if (own[i] != f->t.bytes[i] &&
+			(i >= f->before.size || own[i] != f->before.bytes[i]))
+			wrong(p, "%s: byte %zu is %02x, was %02x, and a killed program wrote %02x",
+				f->t.name, i, own[i], f->before.bytes[i], f->t.bytes[i]);
+	sched_event("%s has %zd bytes, the killed program's write is settled", f->t.name, n);
+	memcpy(f->t.bytes, own, (size_t)n);
+	f->t.size = (size_t)n;
+	f->doubtful = false;
+	return true;
+}
+
+static bool read_all(struct program *p, struct file *f, int fd)
+{
+	static uint8_t buf[PROGRAMS][TRUTH_MOST];
+	uint8_t *own = buf[p->nth % PROGRAMS];
+	ssize_t n = sys_pread(p->proc, fd, own, TRUTH_MOST, 0);
+
+	if (!lives(p, n, "read", f))
+		return false;
+	truth_check_size(p, &f->t, n, "read");
+	truth_compare(p, &f->t, own, 0, (size_t)n);
+	return true;
+}
+
+static bool write_some(struct program *p, struct file *f, int fd)
+{
+	size_t off = sched_choose((uint32_t)f->t.size + 1), n = 1 + sched_choose(12000);
+	uint8_t byte = (uint8_t)(1 + sched_choose(255)), buf[12000];
+	ssize_t res;
+
+	if (off + n > TRUTH_MOST)
+		return true;
+	f->before = f->t;
+	f->doubtful = true;
+	truth_wrote(&f->t, off, n, byte);
+	memset(buf, byte, n);
+	sched_event("write %s %zu+%zu: %02x", f->t.name, off, n, byte);
+	res = sys_pwrite(p->proc, fd, buf, n, (off_t)off);
+	if (res == (ssize_t)n) { /* killed behind that or not */
+		f->doubtful = false;
+		return !proc_is_killed(p->proc);
+	}
+	if (lives(p, res, "write", f))
+		wrong(p, "a short write");
+	return false;
+}
+
+static void use(struct program *p, struct file *f)
+{
+	struct flock l = {.l_type = F_WRLCK};
+	int fd = sys_open(p->proc, f->t.name, O_RDWR | O_CREAT, 0644);
+
+	if (!lives(p, fd, "open", f) ||
+		!lives(p, sys_fcntl_lock(p->proc, fd, F_SETLKW, &l), "lock", f))
+		return;
+	sched_event("%s is locked", f->t.name);
+	if (f->doubtful && !settle(p, f, fd))
+		return;
+	for (unsigned n = 1 + sched_choose(4); n; n--)
+		if (!read_all(p, f, fd) || !write_some(p, f, fd) ||
+			(sched_once_in(3) && !lives(p, sys_fsync(p->proc, fd), "fsync", f)))
+			return;
+	l.l_type = F_UNLCK;
+	if (sched_once_in(2) && !lives(p, sys_fcntl_lock(p->proc, fd, F_SETLK, &l), "unlock", f))
+		return;
+	lives(p, sys_close(p->proc, fd), "close", f);
+}
+
+static void act(struct program *p)
+{
+	struct killer k = {.victim = p->proc, .delay = sched_choose(10000)};
+	bool kills = !sched_once_in(3);
+
+	if (kills)
+		pthread_create(&k.thread, NULL, kill_later, &k);
+	use(p, &file[sched_choose(FILES)]);
+	if (!kills)
+		return;
+	k.ends = true;
+	sched_wake_all(&k);
+	pthread_join(k.thread, NULL);
+}
+
+static void end(const struct stage *s)
+{
+	for (unsigned i = 0; i < FILES; i++)
+		if (!file[i].doubtful)
+			truth_check_disk(&file[i].t);
+}
+
+const struct crowd crowd_killed = {
+	.name = "killed", .each = 2, .begin = begin, .act = act, .end = end};
