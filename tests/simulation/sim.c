@@ -2,7 +2,8 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * sim: one run of the simulator: sim [--trace[=all]] [--pct] [--log] [--crowd NAME[,NAME...]]
- * [--schedule SEED] [--without PIECE[,PIECE...]] [--pieces] SEED. Prints one line at the end.
+ * [--schedule SEED] [--without PIECE[,PIECE...]] [--pieces] [--steps MOST] SEED. Prints one line at
+ * the end.
  */
 #include <getopt.h>
 #include <pthread.h>
@@ -172,6 +173,9 @@ static bool understand(struct wish *w, int c, const char *arg)
 	case 's':
 		w->p.schedule = strtoull(arg, NULL, 0);
 		return true;
+	case 'm':
+		w->p.most_steps = strtoull(arg, NULL, 0);
+		return true;
 	case 'w':
 		return pieces_leave_out(arg);
 	case 'c':
@@ -188,7 +192,7 @@ static bool parse(struct wish *w, int argc, char **argv)
 	static const struct option options[] = {{"trace", optional_argument, NULL, 't'},
 		{"pct", no_argument, NULL, 'p'}, {"log", no_argument, NULL, 'l'},
 		{"crowd", required_argument, NULL, 'c'}, {"pieces", no_argument, NULL, 'i'},
-		{"schedule", required_argument, NULL, 's'},
+		{"schedule", required_argument, NULL, 's'}, {"steps", required_argument, NULL, 'm'},
 		{"without", required_argument, NULL, 'w'}, {0}};
 	int c;
 
@@ -217,7 +221,7 @@ int main(int argc, char **argv)
 		fprintf(stderr,
 			"usage: sim [--trace[=all]] [--pct] [--log] [--crowd NAME[,NAME...]]\n"
 			"           [--schedule SEED] [--without PIECE[,PIECE...]] "
-			"[--pieces] SEED\n");
+			"[--pieces] [--steps MOST] SEED\n");
 		return 2;
 	}
 	w.p.out = part_from_log(w.logs);
