@@ -25,8 +25,10 @@ struct ways {
 	bool no_eof;		/* a READ with data never tells the end of the file */
 	unsigned short_one_in;	/* READs and WRITEs take a part only, once in so many; 0: never */
 	unsigned verf_one_in;	/* the verifier of WRITEs changes once in so many; 0: never */
+	unsigned recall_one_in; /* the server recalls delegations once in so many; 0: never */
 	unsigned resize_one_in; /* the server asks for more or fewer slots; 0: never */
 	uint32_t io_max;	/* bytes of a READ or WRITE */
+	uint32_t message;	/* bytes of a request or an answer of a session */
 	uint32_t slots, ops;	/* most of a session, and of a COMPOUND */
 	bool splits;		/* WRITEs of adjoining data may take effect in any order */
 	bool v3;		/* some mounts use NFSv3 */
