@@ -63,13 +63,18 @@ void believed_heard(struct believed *b, pid_t tid, uint64_t born)
 		return;
 	move_ends(&b->last, tid, born);
 	move_ends(&b->cut, tid, born);
+	move_ends(&b->told, tid, born);
 	if (b->less_at && b->less_by == tid && born > b->less_at)
 		settle(b);
 }
 
 void believed_told(struct believed *b, uint64_t size, uint64_t born, pid_t tid, uint64_t now)
 {
+	believed_heard(b, tid, now);
 	settle_by_time(b, now);
+	if (!tid || b->told.tid != tid)
+		b->told_until = larger(b->told_until, b->told.until);
+	b->told = answer(tid, now);
 	if (size >= b->most) {
 		b->most = size;
 		b->less_at = 0;
@@ -91,6 +96,7 @@ static void throw_away(struct believed *b, uint64_t now)
 
 void believed_wrote(struct believed *b, uint64_t end, pid_t tid, uint64_t now)
 {
+	believed_heard(b, tid, now);
 	throw_away(b, now);
 	b->most = larger(b->most, end);
 	move(b, tid, now);
@@ -139,10 +145,16 @@ void believed_cut_end(struct believed *b, pid_t tid, uint64_t now)
 
 void believed_cut(struct believed *b, uint64_t size, pid_t tid, uint64_t now)
 {
+	believed_heard(b, tid, now);
 	throw_away(b, now);
 	cut_counts(b, now);
 	cut_answered(b, tid, now);
 	b->most = size;
+}
+
+bool believed_handled(const struct believed *b, uint64_t now)
+{
+	return larger(b->told_until, b->told.until) < now;
 }
 
 bool believed_more(struct believed *b, uint64_t size, uint64_t now)

@@ -52,12 +52,16 @@ struct believed {
 	uint64_t moves_until;	   /* the moves before the last one, and notifications */
 	unsigned notifying;	   /* notifications under way; notify_at: when the last one began */
 	uint64_t notify_at;
-	unsigned cuts;		  /* SETATTRs of the size under way */
-	struct believed_move cut; /* the last answer to a cut */
-	uint64_t cut_from;	  /* the largest size before the cuts that count */
+	unsigned cuts;		   /* SETATTRs of the size under way */
+	struct believed_move cut;  /* the last answer to a cut */
+	uint64_t cut_from;	   /* the largest size before the cuts that count */
+	struct believed_move told; /* the last answer with attributes, also with a smaller size */
+	uint64_t told_until;	   /* the answers before */
 };
 
-/* Thread tid, which has asked at `born`, is told a size. */
+/* An answer to thread tid also shows that the thread has handled the answers before.
+ *
+ * Thread tid, which has asked at `born`, is told a size. */
 void believed_told(struct believed *b, uint64_t size, uint64_t born, pid_t tid, uint64_t now);
 /* A write of this mount up to `end` is about to be answered to thread tid. */
 void believed_wrote(struct believed *b, uint64_t end, pid_t tid, uint64_t now);
@@ -72,6 +76,8 @@ void believed_cut(struct believed *b, uint64_t size, pid_t tid, uint64_t now);
 /* The daemon has read another request of thread tid at `born`. */
 void believed_heard(struct believed *b, pid_t tid, uint64_t born);
 
+/* Has every thread handled the attributes that it was told? */
+bool believed_handled(const struct believed *b, uint64_t now);
 /* May the kernel believe a larger size? */
 bool believed_more(struct believed *b, uint64_t size, uint64_t now);
 /* The kernel made a READ at `since` or later. The answer ends at `end`, where the file ends. May

@@ -142,12 +142,14 @@ struct inode {
 	unsigned told_times, told_lasting, told_forgot;
 	bool told_more;
 	uint64_t told_oldest;
+	uint64_t told_rest; /* of told_other(), at the last answer */
 	/* Of attributes that the kernel was told with time-out 0: the last size, told_times at that
 	 * time, and told_times when another size was last told */
 	uint64_t passing_size;
 	unsigned passing_at, passing_other_at;
 	uint64_t notified_at;	  /* when the kernel was last to be made to forget attributes */
 	struct believed believed; /* the size */
+	atomic_int listener;	  /* the thread that was last told something, until it is heard */
 	/* asking: the kernel's GETATTRs that are not answered. answered_at: when a GETATTR that the
 	 * kernel sent after notified_at was last answered. */
 	unsigned asking;
@@ -369,6 +371,8 @@ void inode_told_cut(struct inode *ino, uint64_t size, pid_t tid);
  * kernel was made to forget attributes. So the kernel may still believe the larger size until a
  * smaller one was told a while ago. Any thread. */
 bool inode_shrinks(struct inode *ino, uint64_t size);
+/* Is no attribute of ino on its way to a thread: neither asked for nor told but not handled yet? */
+bool inode_attr_quiet(struct inode *ino);
 /* The daemon has read a request of thread tid for ino at `born`. */
 void inode_heard(struct inode *ino, pid_t tid, uint64_t born);
 /* A SETATTR that sets the size of ino begins, and is about to be answered to thread tid. */
@@ -407,7 +411,8 @@ void inode_attr_answered(struct inode *ino, uint64_t born);
  * attributes if it was answered before `sent`: the process that asked has had a round trip's time
  * to handle the answer. */
 bool inode_end_spoils(struct inode *ino, uint64_t born, uint64_t sent);
-/* The server has told attr at an open: does the kernel believe that change attribute and size? Of
+/* The server has told attr at an open: does the kernel believe that change attribute, size, mode,
+ * owner and time of change? Of
  * several answers on their way the kernel takes the first one, not the last. So the result is true
  * only if all answers since the kernel last forgot attributes were the same. */
 bool inode_told_this(struct inode *ino, const struct nfs_attr *attr);

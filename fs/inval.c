@@ -16,6 +16,8 @@
 #include "transport/log.h"
 
 #define INVAL_STOP_NS (2 * NSEC_PER_SEC)
+#define WAIT_NS	      200000000u /* at most for attributes on their way */
+#define POLL_NS	      1000000u
 
 struct inval {
 	struct fs *fs;
@@ -29,11 +31,16 @@ struct inval {
 		     */
 };
 
+static struct inode *inode_of_job(const struct request *r)
+{
+	return r->inode ? r->inode : r->file->inode;
+}
+
 /* Drops the pages for v->now, which may be ended meanwhile. Called and returns with the lock held.
  */
 static void inval_one_locked(struct inval *v)
 {
-	struct inode *ino = inode_ref(v->now->inode ? v->now->inode : v->now->file->inode);
+	struct inode *ino = inode_ref(inode_of_job(v->now));
 	off_t from = v->now->inval.from, len = v->now->inval.len;
 	bool alone = v->now->inval.alone;
 	struct request *r;
@@ -59,17 +66,41 @@ static void inval_one_locked(struct inval *v)
 	pthread_mutex_lock(&v->lock);
 }
 
+/* Takes the first request that waits no more off the queue. NULL: there is none. */
+static struct request *take_locked(struct inval *v)
+{
+	uint64_t now = clock_ns();
+	struct request *r;
+
+	STAILQ_FOREACH (r, &v->queue, wait)
+		if (r->inval.waits <= now || v->stop || inode_attr_quiet(inode_of_job(r))) {
+			STAILQ_REMOVE(&v->queue, r, request, wait);
+			return r;
+		}
+	return NULL;
+}
+
+/* Waits for the next request, or until one may wait no more. */
+static void wait_locked(struct inval *v)
+{
+	struct timespec until = clock_timespec(clock_ns() + POLL_NS);
+
+	if (STAILQ_EMPTY(&v->queue))
+		pthread_cond_wait(&v->wake, &v->lock);
+	else
+		pthread_cond_timedwait(&v->wake, &v->lock, &until);
+}
+
 static void *inval_main(void *arg)
 {
 	struct inval *v = arg;
 
 	pthread_mutex_lock(&v->lock);
 	for (;;) {
-		while (!(v->now = STAILQ_FIRST(&v->queue)) && !v->stop)
-			pthread_cond_wait(&v->wake, &v->lock);
+		while (!(v->now = take_locked(v)) && !v->stop)
+			wait_locked(v);
 		if (!v->now)
 			break;
-		STAILQ_REMOVE_HEAD(&v->queue, wait);
 		inval_one_locked(v);
 	}
 	pthread_mutex_unlock(&v->lock);
@@ -84,7 +115,7 @@ struct inval *inval_start(struct fs *fs)
 		return NULL;
 	v->fs = fs;
 	pthread_mutex_init(&v->lock, NULL);
-	pthread_cond_init(&v->wake, NULL);
+	clock_cond_init(&v->wake);
 	STAILQ_INIT(&v->queue);
 	if (!pthread_create(&v->thread, NULL, inval_main, v))
 		return v;
@@ -140,6 +171,15 @@ void inval_then(struct inval *v, struct request *r, request_step_fn *next)
 {
 	r->inval.alone = false;
 	r->inval.from = r->inval.len = 0;
+	r->inval.waits = 0;
+	drop(v, r, next);
+}
+
+void inval_lock_then(struct inval *v, struct request *r, request_step_fn *next)
+{
+	r->inval.alone = false;
+	r->inval.from = r->inval.len = 0;
+	r->inval.waits = clock_ns() + WAIT_NS;
 	drop(v, r, next);
 }
 
@@ -149,6 +189,7 @@ void inval_pages_then(
 	r->inval.alone = true;
 	r->inval.from = from;
 	r->inval.len = len;
+	r->inval.waits = 0;
 	drop(v, r, next);
 }
 

@@ -28,6 +28,11 @@ struct inval *inval_free(struct inval *v);
  * pending. Any thread; does not wait. After inval_stop() calls next(r) at once, and the pages
  * stay. */
 void inval_then(struct inval *v, struct request *r, request_step_fn *next);
+/* The same for r, a lock that has been granted. The kernel ignores attributes that come after a
+ * notification and that a thread has asked for before. That thread goes on with the old size, and
+ * may itself hold a lock. So the thread waits until no attributes are on their way, 200 ms at
+ * most. */
+void inval_lock_then(struct inval *v, struct request *r, request_step_fn *next);
 /* The same with only the pages of [from, from + len) (len 0: to the end). The kernel writes the
  * dirty ones first. */
 void inval_pages_then(

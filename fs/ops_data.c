@@ -269,6 +269,8 @@ void ops_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fus
 		return;
 	}
 	change_file_used(f);
+	if (atomic_load(&f->inode->listener) == fuse_req_ctx(req)->pid)
+		inode_heard(f->inode, fuse_req_ctx(req)->pid, clock_ns());
 	waits = flush_before_read(f->inode, (uint64_t)off, (uint32_t)size) ||
 		order_meets(fs, f->inode, (uint64_t)off, (uint32_t)size);
 	if (!(fi->flags & O_DIRECT) && !waits)

@@ -116,6 +116,7 @@ void ops_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	if (!r)
 		return;
 	change_file_used(f);
+	inode_heard(f->inode, r->pid, r->born);
 	if ((f->flags & O_ACCMODE) != O_RDONLY)
 		turn_end(r->fs, f->inode, r->pid);
 	r->file = f;

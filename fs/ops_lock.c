@@ -118,7 +118,7 @@ static void lock_done(struct request *r)
 		return;
 	}
 	writeback_commit(&r->file->inode->written);
-	inval_then(r->fs->inval, r, lock_dropped);
+	inval_lock_then(r->fs->inval, r, lock_dropped);
 }
 
 static void unlock_done(struct request *r)
@@ -177,6 +177,7 @@ static void set_lock(fuse_req_t req, struct file *f, uint64_t owner, pid_t pid, 
 	r = request_new_cred(fs_of(req), req, &f->cred);
 	if (!r)
 		return;
+	inode_heard(f->inode, r->pid, r->born);
 	r->file = f;
 	r->u.lock.owner = owner;
 	r->u.lock.pid = pid;

@@ -167,6 +167,7 @@ struct request {
 	struct {
 		bool alone;
 		off_t from, len; /* len 0: to the end */
+		uint64_t waits;	 /* so long at most for inode_attr_quiet(); 0: not at all */
 	} inval;
 
 	/* of written data, for a change of the file by another way than gathered WRITEs */

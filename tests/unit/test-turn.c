@@ -264,7 +264,6 @@ static void a_lock_is_granted_when_others_have_handled_a_smaller_size(void **sta
 	asks(OTHER);
 	assert_int_equal(told(send_getattr()), 40);
 	asks(getpid());
-	assert_int_equal(lock(F_RDLCK), 0);
 	number = send_lock(F_WRLCK);
 	waits(number);
 	asks(OTHER);
