@@ -168,9 +168,12 @@ static void act(struct program *p)
 
 static void end(const struct stage *s)
 {
+	/* rnfs sends the data of a killed program when the program has gone */
 	for (unsigned i = 0; i < FILES; i++)
-		if (!file[i].doubtful)
+		if (!file[i].doubtful) {
+			truth_wait_disk(&file[i].t);
 			truth_check_disk(&file[i].t);
+		}
 }
 
 const struct crowd crowd_killed = {
