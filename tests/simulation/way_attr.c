@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * way_attr: change attributes by time, the limits that the server tells, and what clients were told
- * of each file.
+ * way_attr: change attributes by time, the limits that the server tells, and the times of change
+ * that each client was told.
  */
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -120,7 +120,7 @@ void __real_compound_request(const struct serve_port *port, struct rpc_req *req)
 void __real_v3_request(const struct serve_port *port, struct rpc_req *req);
 uint32_t __real_v3_fsinfo(struct v3_call *c, const struct nfs3_args *a);
 
-/* As Linux makes one of a time (time_to_chattr()). */
+/* The change attribute that Linux makes of a time. */
 static uint64_t by_time(const struct statx *st)
 {
 	return ((uint64_t)st->stx_ctime.tv_sec << 30) + st->stx_ctime.tv_nsec;

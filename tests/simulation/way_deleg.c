@@ -27,7 +27,7 @@ uint32_t __wrap_op_getattr(struct compound *c, const struct nfs4_args *a)
 	return status;
 }
 
-/* It may cut the file, too. */
+/* An OPEN may cut the file, too. */
 uint32_t __wrap_op_open(struct compound *c, const struct nfs4_args *a)
 {
 	uint32_t status = __real_op_open(c, a);
