@@ -84,6 +84,7 @@ void ways_choose(bool calm)
 		return;
 	ways.coarse = sched_once_in(2);
 	ways.file_sync = sched_once_in(4);
+	ways.forgets = !calm && sched_once_in(2);
 	ways.no_eof = sched_once_in(4);
 	ways.short_one_in = sched_once_in(3) ? 2 + sched_choose(10) : 0;
 	ways.verf_one_in = !calm && sched_once_in(4) ? 10 + sched_choose(40) : 0;
@@ -99,12 +100,12 @@ void ways_choose(bool calm)
 		ways.ops = choose_of(ops, COUNT(ops));
 	choose_faults(calm);
 	ways.splits = ways.short_one_in || ways.io_max < IO_MOST || strstr(fault, "WRITE");
-	sched_event("ways:%s%s%s, short 1/%u, verifier 1/%u, recall 1/%u, resize 1/%u, I/O %u, "
+	sched_event("ways:%s%s%s%s, short 1/%u, verifier 1/%u, recall 1/%u, resize 1/%u, I/O %u, "
 		    "message %u, slots %u, ops %u",
 		ways.coarse ? " coarse" : "", ways.file_sync ? " file_sync" : "",
-		ways.no_eof ? " no_eof" : "", ways.short_one_in, ways.verf_one_in,
-		ways.recall_one_in, ways.resize_one_in, ways.io_max, ways.message, ways.slots,
-		ways.ops);
+		ways.forgets ? " forgets" : "", ways.no_eof ? " no_eof" : "", ways.short_one_in,
+		ways.verf_one_in, ways.recall_one_in, ways.resize_one_in, ways.io_max, ways.message,
+		ways.slots, ways.ops);
 }
 
 unsigned ways_args(char *args[WAYS_ARGS])

@@ -22,6 +22,7 @@ struct ways {
 	 * like one. So do Linux before 6.13 on a file system without a counter, and Ganesha. */
 	bool coarse;
 	bool file_sync;		/* each WRITE is stable at once, asked for or not */
+	bool forgets;		/* answers of a killed server are not given again */
 	bool no_eof;		/* a READ with data never tells the end of the file */
 	unsigned short_one_in;	/* READs and WRITEs take a part only, once in so many; 0: never */
 	unsigned verf_one_in;	/* the verifier of WRITEs changes once in so many; 0: never */
