@@ -5,8 +5,9 @@
  * mkdir(2), has the lock until it removes the name; no two programs have one lock at a time. The
  * holder changes a file, and sees all that former holders did.
  *
- * If the power is cut while a program removes the name, the client may send the removal again, and
- * remove the name of the next holder: then the lock is not judged any more.
+ * If the power is cut, or a server ends that forgets its answers, while a program removes the name,
+ * the client may send the removal again, and remove the name of the next holder: then the lock is
+ * not judged any more.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +18,8 @@
 #include "tests/simulation/disk.h"
 #include "tests/simulation/sched.h"
 #include "tests/simulation/truth.h"
+#include "tests/simulation/ways.h"
+#include "tests/simulation/weather.h"
 
 enum kind { OPENED, LINKED, MADE, KINDS };
 
@@ -81,13 +84,14 @@ static bool take(struct program *p, enum kind kind, struct lock *l)
 
 static void leave(struct program *p, enum kind kind, struct lock *l)
 {
-	unsigned cuts = disk_power_cuts();
+	unsigned cuts = disk_power_cuts(), kills = weather_kills();
 	int res;
 
 	sched_event("unlock %s", l->name);
 	l->holder = NULL;
 	res = kind == MADE ? sys_rmdir(p->proc, l->name) : sys_unlink(p->proc, l->name);
 	l->unsure |= cuts != disk_power_cuts();
+	l->unsure |= ways.forgets && kills != weather_kills();
 	if (!l->unsure)
 		must(p, res, "unlock", l->name);
 }

@@ -15,6 +15,13 @@
 #include "tests/simulation/server.h"
 #include "tests/simulation/ways.h"
 
+static unsigned kills;
+
+unsigned weather_kills(void)
+{
+	return kills;
+}
+
 void weather_serve(struct weather *w)
 {
 	w->process = sched_process_new("server");
@@ -37,6 +44,7 @@ static void kill_server(struct weather *w, bool power)
 {
 	if (power)
 		network_down(w->host);
+	kills++;
 	sched_process_kill(w->process);
 	descriptors_close_of(w->process);
 	if (power)

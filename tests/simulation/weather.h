@@ -22,6 +22,8 @@ struct weather {
 /* Begins the server, in a process of its own. */
 void weather_serve(struct weather *w);
 void weather_begin(struct weather *w);
+/* How often the server has ended so far. */
+unsigned weather_kills(void);
 /* The server runs then. */
 void weather_end(struct weather *w);
 
