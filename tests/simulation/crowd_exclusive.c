@@ -69,7 +69,8 @@ static bool take(struct program *p, enum kind kind, struct lock *l)
 	int res = make_name(p, kind, l->name);
 
 	sched_event("lock %s: %d", l->name, res);
-	if (res == -EEXIST)
+	/* ESTALE: the name stood for files that were gone, also at the second look */
+	if (res == -EEXIST || res == -ESTALE)
 		return false;
 	must(p, res, "lock", l->name);
 	if (l->holder && !l->unsure)

@@ -31,6 +31,7 @@ struct ways {
 	bool splits;		/* WRITEs of adjoining data may take effect in any order */
 	bool v3;		/* some mounts use NFSv3 */
 	unsigned lease_s;
+	bool refuses; /* some requests, with an error that asks for another try */
 };
 
 extern struct ways ways;
