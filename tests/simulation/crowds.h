@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * crowds: all crowds. The file of each says what the crowd does and judges.
+ * crowds: all crowds. Each has a file, which says how the crowd uses files and judges.
  */
 #ifndef RNFS_SIMULATION_CROWDS_H
 #define RNFS_SIMULATION_CROWDS_H
