@@ -265,6 +265,7 @@ static void replace(struct program *p)
 		return;
 	cuts = disk_power_cuts();
 	c = history_begin(h, p->mount, only(number), NULL);
+	c->gap = true;
 	res = sys_rename(p->proc, name, h->name, 0);
 	history_end(c, how(res, cuts));
 	sched_event("rename of file %u to %s: %d", number, h->name, res);
@@ -335,6 +336,7 @@ static void move(struct program *p)
 		return;
 	after = allowed(p, to, b);
 	come = history_begin(to, p->mount, none, from);
+	come->gap = true;
 	gone = history_begin(from, p->mount, only(0), NULL);
 	res = sys_rename(p->proc, from->name, to->name, 0);
 	before = allowed(p, from, b);
@@ -344,6 +346,10 @@ static void move(struct program *p)
 	sched_event("rename of %s to %s: %d", from->name, to->name, res);
 	if (end == HISTORY_DONE && !set_has_any(&come->files))
 		wrong(p, "%s was renamed to %s, and there is no such name", from->name, to->name);
+	/* The kernel moves the file that it takes the name for, and the mount believes that. */
+	before.word[0] &= ~1ull;
+	if (!res)
+		set_add_all(&come->files, before);
 	if (cuts == disk_power_cuts())
 		is_missing(p, from, b, res, "rename");
 }

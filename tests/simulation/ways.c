@@ -70,6 +70,10 @@ void ways_choose(bool calm)
 	delegations = modes[sched_choose(COUNT(modes))];
 	if (ways.v3)
 		ways.lease_s = LEASE_V3;
+	/* After a restart an NFSv3 client may change a file before the holder of a delegation comes
+	 * to reclaim: Linux allows that, too. */
+	if (ways.v3 && !calm)
+		delegations = "none";
 	if (sched_once_in(4)) /* rnfs-serve as it is */
 		return;
 	ways.coarse = sched_once_in(2);
