@@ -352,7 +352,7 @@ static void task_jukebox(struct nfs3_client *c, struct nfs_op *op)
 		nfs3_task_end(c, op, -EINTR);
 		return;
 	}
-	if (op->be.v3.kind == NFS3_K_APPEND && op->call.repeated) {
+	if (op->be.v3.kind == NFS3_K_APPEND && op->be.v3.unsure) {
 		op->u.write.ours = true;
 		nfs3_task_end(c, op, -EALREADY); /* the first copy may have been executed */
 		return;

@@ -269,8 +269,9 @@ static void replace(struct program *p)
 	res = sys_rename(p->proc, name, h->name, 0);
 	history_end(c, how(res, cuts));
 	sched_event("rename of file %u to %s: %d", number, h->name, res);
-	if (res != -ENOENT || cuts == disk_power_cuts())
-		must(p, res, "rename", name);
+	if (res == -ENOENT && cuts != disk_power_cuts())
+		return; /* maybe of the name that an open file was to have instead */
+	must(p, res, "rename", name);
 	check_gone(p, name);
 }
 
