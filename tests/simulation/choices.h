@@ -4,8 +4,8 @@
  * choices: the numbers that a run takes from its seed, in streams of their own. A change of the run
  * that takes more or fewer numbers from one stream leaves the numbers of the others as they are.
  *
- * Threads of programs and of the weather have a stream for each piece (pieces.h): sched_choose()
- * takes from that. sched_choose() of all other threads takes from CHOICES_DAEMONS.
+ * Programs and the weather have a stream for each piece (pieces.h), from which sched_choose() takes
+ * in their threads. In all other threads sched_choose() takes from CHOICES_DAEMONS.
  */
 #ifndef RNFS_SIMULATION_CHOICES_H
 #define RNFS_SIMULATION_CHOICES_H

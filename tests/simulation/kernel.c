@@ -33,24 +33,31 @@ int kernel_device(struct kernel *k)
 	return vfs_descriptor(k->v);
 }
 
-void kernel_unmount(struct kernel *k)
+bool kernel_settle(struct kernel *k)
 {
 	/* RELEASE may be under way: then Linux does not wait for its answer */
-	if (choices_once_in(CHOICES_KERNEL, 2)) {
-		while (vfs_counts(k->v).waiting)
-			usleep(100000);
-		vfs_check(k->v);
-	}
+	if (!choices_once_in(CHOICES_KERNEL, 2))
+		return false;
+	while (vfs_counts(k->v).waiting)
+		usleep(100000);
+	vfs_check(k->v);
+	vfs_shrink(k->v, 1);
+	return true;
+}
+
+void kernel_unmount(struct kernel *k)
+{
 	if (vfs_unmount(k->v))
 		sched_fail("files are open at the end");
 }
 
-/* Linux gives no lookups back at umount. */
-uint64_t kernel_free(struct kernel *k)
+struct kernel *kernel_free(struct kernel *k)
 {
+	if (!k)
+		return NULL;
 	vfs_free(k->v);
 	free(k);
-	return 0;
+	return NULL;
 }
 
 struct process *kernel_process_of(struct kernel *k, uid_t user)

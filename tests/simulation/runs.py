@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.environ.get("BUILD", os.path.join(os.path.dirname(TESTS), "build"))
-SIM = os.path.join(BUILD, "tests/simulation/sim")
+SIM = os.environ.get("SIM", os.path.join(BUILD, "tests/simulation/sim"))
 LIMIT = 300  # seconds for one run, on any machine
 
 
@@ -29,9 +29,6 @@ class Run:
 
     def again(self):
         return " ".join(["tests/sim", "--seed", str(self.seed)] + self.words())
-
-    def scheduled(self, schedule):
-        return replace(self, schedule=schedule)
 
     def leaving_out(self, pieces):
         return replace(self, without=",".join(pieces))

@@ -2,7 +2,8 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * sim: one run of the simulator: sim [--trace[=all]] [--pct] [--log] [--crowd NAME[,NAME...]]
- * [--schedule SEED] [--without PIECE[,PIECE...]] [--pieces] SEED. Prints one line at the end.
+ * [--schedule SEED] [--without PIECE[,PIECE...]] [--pieces] [--steps MOST] SEED. Prints one line at
+ * the end.
  */
 #include <getopt.h>
 #include <pthread.h>
@@ -46,8 +47,8 @@ static const char *one_of(const char *const *words, unsigned n)
 	one_of((const char *const[]){__VA_ARGS__},                                                 \
 		sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
 
-/* calm: the server is never killed, so also mounts that keep no copy of what they have sent lose
- * nothing. */
+/* Mounts that keep no copy of sent data lose data if the server changes its write verifier. So such
+ * mounts are for calm runs, in which the server is never killed. */
 static void station_begin(struct station *s, const char *proto, bool calm)
 {
 	char *list = s->options;
@@ -57,8 +58,8 @@ static void station_begin(struct station *s, const char *proto, bool calm)
 		ways.v3 && sched_once_in(2) ? ",vers=3"
 					    : ONE_OF(",vers=4.2", ",vers=4.2", ",vers=4.1",
 						      ",vers=4.2,delegations=write"),
-		calm ? ONE_OF("", ",actimeo=600", ",noac", ",nowriteback")
-		     : ONE_OF("", ",actimeo=600"));
+		calm && !ways.verf_one_in ? ONE_OF("", ",actimeo=600", ",noac", ",nowriteback")
+					  : ONE_OF("", ",actimeo=600"));
 	sched_event("mount with %s", list);
 	s->k = kernel_new();
 	s->m = mount_new(SERVER ":/", list, kernel_device(s->k));
@@ -66,13 +67,11 @@ static void station_begin(struct station *s, const char *proto, bool calm)
 
 static void station_end(struct station *s)
 {
-	uint64_t left;
-
+	if (kernel_settle(s->k))
+		mount_check_lookups(s->m);
 	kernel_unmount(s->k);
 	mount_free(s->m);
-	left = kernel_free(s->k);
-	if (left)
-		sched_fail("%llu lookups are not given back", (unsigned long long)left);
+	kernel_free(s->k);
 }
 
 static void server_args(char **args, const char *proto)
@@ -172,6 +171,9 @@ static bool understand(struct wish *w, int c, const char *arg)
 	case 's':
 		w->p.schedule = strtoull(arg, NULL, 0);
 		return true;
+	case 'm':
+		w->p.most_steps = strtoull(arg, NULL, 0);
+		return true;
 	case 'w':
 		return pieces_leave_out(arg);
 	case 'c':
@@ -188,7 +190,7 @@ static bool parse(struct wish *w, int argc, char **argv)
 	static const struct option options[] = {{"trace", optional_argument, NULL, 't'},
 		{"pct", no_argument, NULL, 'p'}, {"log", no_argument, NULL, 'l'},
 		{"crowd", required_argument, NULL, 'c'}, {"pieces", no_argument, NULL, 'i'},
-		{"schedule", required_argument, NULL, 's'},
+		{"schedule", required_argument, NULL, 's'}, {"steps", required_argument, NULL, 'm'},
 		{"without", required_argument, NULL, 'w'}, {0}};
 	int c;
 
@@ -217,7 +219,7 @@ int main(int argc, char **argv)
 		fprintf(stderr,
 			"usage: sim [--trace[=all]] [--pct] [--log] [--crowd NAME[,NAME...]]\n"
 			"           [--schedule SEED] [--without PIECE[,PIECE...]] "
-			"[--pieces] SEED\n");
+			"[--pieces] [--steps MOST] SEED\n");
 		return 2;
 	}
 	w.p.out = part_from_log(w.logs);

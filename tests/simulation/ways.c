@@ -6,6 +6,7 @@
 #include "tests/simulation/ways.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "tests/simulation/sched.h"
 
@@ -84,6 +85,7 @@ void ways_choose(bool calm)
 	if (sched_once_in(3))
 		ways.ops = choose_of(ops, COUNT(ops));
 	choose_faults(calm);
+	ways.splits = ways.short_one_in || ways.io_max < IO_MOST || strstr(fault, "WRITE");
 	sched_event("ways:%s%s%s, short 1/%u, verifier 1/%u, resize 1/%u, I/O %u, slots %u, ops %u",
 		ways.coarse ? " coarse" : "", ways.file_sync ? " file_sync" : "",
 		ways.no_eof ? " no_eof" : "", ways.short_one_in, ways.verf_one_in,

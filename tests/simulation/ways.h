@@ -28,6 +28,7 @@ struct ways {
 	unsigned resize_one_in; /* the server asks for more or fewer slots; 0: never */
 	uint32_t io_max;	/* bytes of a READ or WRITE */
 	uint32_t slots, ops;	/* most of a session, and of a COMPOUND */
+	bool splits;		/* WRITEs of adjoining data may take effect in any order */
 	bool v3;		/* some mounts use NFSv3 */
 	unsigned lease_s;
 };
