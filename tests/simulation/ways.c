@@ -99,6 +99,7 @@ void ways_choose(bool calm)
 	if (sched_once_in(3))
 		ways.ops = choose_of(ops, COUNT(ops));
 	choose_faults(calm);
+	ways.refuses = *fault;
 	ways.splits = ways.short_one_in || ways.io_max < IO_MOST || strstr(fault, "WRITE");
 	sched_event("ways:%s%s%s%s, short 1/%u, verifier 1/%u, recall 1/%u, resize 1/%u, I/O %u, "
 		    "message %u, slots %u, ops %u",

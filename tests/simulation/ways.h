@@ -35,6 +35,7 @@ struct ways {
 	bool v3;		/* some mounts use NFSv3 */
 	bool delegates;
 	unsigned lease_s;
+	bool refuses; /* some requests, with an error that asks for another try */
 };
 
 extern struct ways ways;
