@@ -364,6 +364,9 @@ void inode_renewing_name(struct inode *ino, int pid);
 bool inode_told(struct inode *ino, const struct nfs_attr *attr, uint64_t asked, uint64_t born,
 	pid_t tid, unsigned writes, bool *lasts);
 void inode_told_end(struct inode *ino, uint64_t end, pid_t tid);
+/* The same for mapped pages that the kernel has written back: neither the size that the kernel
+ * believes changes, nor does the kernel ignore attributes that it has asked for before. */
+void inode_told_back(struct inode *ino);
 /* The kernel has cut or extended the file to `size` bytes itself, and knows that size. */
 void inode_told_cut(struct inode *ino, uint64_t size, pid_t tid);
 /* May the kernel believe a larger size? The kernel takes a smaller size when the process that asked
@@ -378,14 +381,9 @@ void inode_heard(struct inode *ino, pid_t tid, uint64_t born);
 /* A SETATTR that sets the size of ino begins, and is about to be answered to thread tid. */
 void inode_cut_begin(struct inode *ino);
 void inode_cut_end(struct inode *ino, pid_t tid);
-/* A READ of thread tid, which the daemon read at `born` and the kernel made at `since` or later. */
-struct inode_read {
-	pid_t tid;
-	uint64_t born, since;
-};
 /* The answer to the READ ends at `end`, where the file ends: believed_ignores(). Any thread. */
 bool inode_ignores_end(
-	struct inode *ino, uint64_t end, const struct inode_read *read, uint64_t *until);
+	struct inode *ino, uint64_t end, const struct believed_read *read, uint64_t *until);
 /* Was the kernel told nothing older than this change attribute and size since it last forgot
  * attributes? */
 bool inode_told_from(struct inode *ino, uint64_t change, uint64_t size);

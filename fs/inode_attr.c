@@ -374,13 +374,12 @@ void inode_cut_end(struct inode *ino, pid_t tid)
 }
 
 bool inode_ignores_end(
-	struct inode *ino, uint64_t end, const struct inode_read *read, uint64_t *until)
+	struct inode *ino, uint64_t end, const struct believed_read *read, uint64_t *until)
 {
 	bool ignores;
 
 	pthread_mutex_lock(&ino->lock);
-	believed_heard(&ino->believed, read->tid, read->born);
-	ignores = believed_ignores(&ino->believed, end, read->since, clock_ns(), until);
+	ignores = believed_ignores(&ino->believed, end, read, clock_ns(), until);
 	pthread_mutex_unlock(&ino->lock);
 	return ignores;
 }
@@ -532,6 +531,11 @@ void inode_told_end(struct inode *ino, uint64_t end, pid_t tid)
 	atomic_fetch_add(&ino->told_writes, 1);
 	believed_wrote(&ino->believed, end, tid, clock_ns());
 	pthread_mutex_unlock(&ino->lock);
+}
+
+void inode_told_back(struct inode *ino)
+{
+	atomic_fetch_add(&ino->told_writes, 1);
 }
 
 void inode_told_cut(struct inode *ino, uint64_t size, pid_t tid)
