@@ -24,9 +24,9 @@ static void begin(const struct stage *s)
 		truth_new(&file[i], "direct", i);
 }
 
-/* What goes past the cache of rnfs is lost with the server's power, and the next fsync or close
- * tells (EIO). In a run with such weather a direct write is synced at once; if that fails the file
- * begins anew. */
+/* Data that goes past the cache of rnfs is lost with the server's power, and the next fsync or
+ * close tells (EIO). In a run with such weather a direct write is synced at once; if that fails the
+ * file begins anew. */
 static bool sync_direct(struct program *p, struct truth *t, int fd)
 {
 	int res = sys_fsync(p->proc, fd);

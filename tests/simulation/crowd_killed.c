@@ -2,9 +2,9 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * crowd_killed: programs are killed (SIGKILL) while they lock, read, write and sync files. The
- * locks of a killed program are free then, and its files closed. What its calls had written is in
- * the file. The write in which it was killed is in the file, or not, or up to some byte; no later
- * holder of the lock sees that change any more.
+ * locks of a killed program are free then, and its files closed. The data of its earlier calls is
+ * in the file. The write in which the program was killed is in the file, or not, or up to some
+ * byte; all later holders of the lock see the same.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 #define FILES	 2
 #define PROGRAMS 16
 
-/* A file with the write that may or may not have been carried out. */
+/* A file, and the state before a write that a kill has made doubtful. */
 struct file {
 	struct truth t;
 	struct truth before; /* the doubtful write */
@@ -71,7 +71,7 @@ static bool was_there(const struct file *f, size_t i, uint8_t byte)
 	return ways.splits && !byte;
 }
 
-/* Finds out what the doubtful write has done. */
+/* Finds out how far the doubtful write has come. */
 static bool settle(struct program *p, struct file *f, int fd)
 {
 	static uint8_t buf[PROGRAMS][TRUTH_MOST];

@@ -123,7 +123,7 @@ static void use(struct program *p, struct truth *t, bool writes)
 	}
 	if (writes && t->size < PIECE)
 		truth_write(p, t, fd, 0);
-	/* The kernel takes a page behind the end that it knows of for none, and asks for the end at
+	/* The kernel refuses a page behind the end of file that is known, and asks for the end at
 	 * fstat(2) or read(2) only. */
 	must(p, sys_fstat(p->proc, fd, &st), "fstat", t->name);
 	truth_check_size(p, t, st.st_size, "fstat");

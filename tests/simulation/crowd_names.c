@@ -3,7 +3,7 @@
  *
  * crowd_names: programs give files names, replace names by rename(2), add links, remove names, and
  * list the directory. The size and the bytes of a file tell its number. A program must find a file
- * that the name stood for (history.h), and must keep a file that it has open.
+ * of the name's history (history.h), and must keep an open file.
  *
  * Shared names are changed by all mounts, others by one mount only: there each call sees all that
  * ended before. After a cut of its power the server has no answers of before, so a call that the
@@ -270,7 +270,7 @@ static void replace(struct program *p)
 	history_end(c, how(res, cuts));
 	sched_event("rename of file %u to %s: %d", number, h->name, res);
 	if (res == -ENOENT && cuts != disk_power_cuts())
-		return; /* maybe of the name that an open file was to have instead */
+		return; /* maybe the rename of the open file failed */
 	must(p, res, "rename", name);
 	check_gone(p, name);
 }
@@ -347,7 +347,7 @@ static void move(struct program *p)
 	sched_event("rename of %s to %s: %d", from->name, to->name, res);
 	if (end == HISTORY_DONE && !set_has_any(&come->files))
 		wrong(p, "%s was renamed to %s, and there is no such name", from->name, to->name);
-	/* The kernel moves the file that it takes the name for, and the mount believes that. */
+	/* The kernel moves the file of its own dentry, and goes on with this belief. */
 	before.word[0] &= ~1ull;
 	if (!res)
 		set_add_all(&come->files, before);

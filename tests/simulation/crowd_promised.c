@@ -149,6 +149,8 @@ static void write_file(struct program *p, struct file *f)
 		!program_has(p, "delegations=write"))
 		check_safe(p, f, "close");
 	sched_event("%s is closed%s", f->t.name, f->unknown ? ", with an error" : "");
+	/* a sync that fails later has no program to tell */
+	f->unknown |= fails && program_has(p, "delegations=write");
 }
 
 static void read_file(struct program *p, struct file *f)

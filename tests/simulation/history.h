@@ -62,8 +62,8 @@ bool set_has_any(const struct history_set *s);
 struct change *history_begin(
 	struct history *h, unsigned mount, struct history_set files, const struct history *from);
 void history_end(struct change *c, enum history_end how);
-/* The files that the name may stand for, to a call of the mount between the moments. believes: the
- * time that the mount believes names for. */
+/* The files that the name may stand for, to a call of the mount between the moments. believes: how
+ * long the mount believes a name. */
 struct history_set history_allows(const struct history *h, struct moment begin, struct moment end,
 	unsigned mount, uint64_t believes);
 

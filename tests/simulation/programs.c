@@ -24,7 +24,7 @@
 
 static const struct crowd *const crowds[] = {&crowd_failing, &crowd_promised, &crowd_killed,
 	&crowd_modes, &crowd_direct, &crowd_mapped, &crowd_ranges, &crowd_exclusive, &crowd_names,
-	&crowd_resized, &crowd_append, &crowd_closed, &crowd_locked};
+	&crowd_resized, &crowd_append, &crowd_closed, &crowd_locked, &crowd_outside};
 
 void wrong(const struct program *p, const char *fmt, ...)
 {
@@ -65,7 +65,7 @@ bool program_is_blind(const struct program *p, const char *name)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/sim/export/%s", name);
-	return ways_blind(p->stage->process[p->mount], path);
+	return ways_blind(p->stage->process[p->mount], path, false);
 }
 
 const char *programs_crowds(void)

@@ -66,8 +66,8 @@ def kind_of(text, status):
     return re.sub(r"\d+", "N", re.sub(r"\b(0x)?[0-9a-f]{2,}\b", "N", m[1]))
 
 
-def play(run, flags=(), limit=LIMIT):
-    command = [SIM] + run.words() + list(flags) + [str(run.seed)]
+def play(run, flags=(), limit=LIMIT, sim=SIM):
+    command = [sim] + run.words() + list(flags) + [str(run.seed)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=limit)
     except subprocess.TimeoutExpired:

@@ -120,6 +120,8 @@ void sched_fail(const char *fmt, ...)
 	if (run.failing)
 		_exit(1);
 	run.failing = self;
+	if (!run.p.out)
+		run.p.out = stderr;
 	fflush(stdout);
 	fprintf(run.p.out, "seed %llu, step %llu, %llu ms: ", (unsigned long long)run.p.seed,
 		(unsigned long long)run.steps, (unsigned long long)run.now / 1000000);
