@@ -128,24 +128,25 @@ static bool is_behind(const struct vfs_inode *i, uint64_t index)
 	return index >= (i->size + VFS_PAGE - 1) / VFS_PAGE;
 }
 
-/* The page of a fault, with a reference. Behind the file's last page: SIGBUS. Linux makes the fault
- * once more after it has waited for a READ, also for one that ended with an error
- * (filemap_fault()). */
+/* The page of a fault, with a reference. Behind the file's last page: SIGBUS. Linux drops the lock
+ * of the address space for the first READ of a page that is not up to date, and then begins the
+ * fault anew, whatever the READ's end. The second error is SIGBUS (filemap_fault). */
 static int fault(struct vfs_file *f, uint64_t index, struct vfs_page **page)
 {
-	bool again = true;
+	bool tried = false;
 	int error;
 
 	for (;;) {
 		if (is_behind(f->inode, index))
 			return -EFAULT;
 		error = vfs_read_page(f, index, page);
-		if (error && error != -EINTR && again) {
-			again = false;
-			continue;
-		}
+		if (error && proc_must_end())
+			return -EINTR;
+		if (error && tried)
+			return -EFAULT;
+		tried = error;
 		if (error)
-			return error == -EINTR ? -EINTR : -EFAULT;
+			continue;
 		if (!is_behind(f->inode, index) && (*page)->inode)
 			return 0;
 		vfs_punref(*page);
