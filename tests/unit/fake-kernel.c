@@ -350,8 +350,11 @@ uint64_t kernel_send_read(uint64_t node, uint64_t fh, uint64_t off, uint32_t siz
 
 int kernel_read(uint64_t node, uint64_t fh, uint64_t off, void *buf, uint32_t size)
 {
-	struct answer a = kernel_wait(kernel_send_read(node, fh, off, size));
+	struct answer a;
 
+	do /* as the kernel does after a failed read-ahead: fs/repeat.h */
+		a = kernel_wait(kernel_send_read(node, fh, off, size));
+	while (a.error == -EINTR);
 	if (a.error)
 		return a.error;
 	assert_true(a.len <= size);
