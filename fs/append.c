@@ -45,10 +45,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "fs/change.h"
 #include "fs/data.h"
 #include "fs/file.h"
+#include "fs/inval.h"
 #include "fs/late.h"
 #include "fs/lost.h"
 #include "fs/write.h"
@@ -115,6 +117,20 @@ static void leave_astray(struct request *r)
 		change_astray_end(r->fs, r->file->inode);
 }
 
+/* Must the kernel drop pages before it is answered? Before Linux 6.7 a write through a descriptor
+ * that is direct_io (file_info.c) moves the size, but leaves the pages: readers would find zeros in
+ * the rest of the page in which the file ended. */
+static bool drops_pages(const struct request *r)
+{
+	return r->fuse && r->batch.first.got &&
+	       (r->file->flags & (O_APPEND | O_DIRECT)) == (O_APPEND | O_DIRECT);
+}
+
+static off_t page_of(uint64_t off)
+{
+	return (off_t)(off - off % (uint64_t)sysconf(_SC_PAGESIZE));
+}
+
 static void append_end(struct request *r, int error)
 {
 	struct inode *ino = r->file->inode;
@@ -126,7 +142,10 @@ static void append_end(struct request *r, int error)
 		atomic_store(&ino->told_size, r->u.io.offset + r->batch.first.got);
 	}
 	leave_astray(r);
-	write_reply(r);
+	if (drops_pages(r))
+		inval_pages_then(r->fs->inval, r, page_of(r->u.io.offset), 0, write_reply);
+	else
+		write_reply(r);
 	if (next)
 		append_send(next);
 }

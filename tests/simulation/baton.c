@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * baton: see baton.h. A kernel thread that sleeps shares its thread-local memory with the thread
- * that the carrier runs: such code makes system calls by itself, since those of the C library set
- * errno.
+ * baton: see baton.h. A kernel thread that sleeps and the carrier share thread-local memory. The
+ * sleeper makes system calls by itself, because the C library's functions set errno.
  */
 #include "tests/simulation/baton.h"
 
@@ -32,13 +31,13 @@ static long system_call(long number, long a, long b, long c)
 	return res;
 }
 
-/* Saves the registers that a function must keep, then the stack pointer to *save; goes on with
- * those of `stack`. Control words of floating point are the same in all threads. `by_call`: the
- * processor lets only the kernel change FS. */
+/* Saves the registers that a function must keep, then the stack pointer to *save; loads the
+ * registers that are saved on `stack`. Control words of floating point are the same in all threads.
+ * `by_call`: only the kernel may change FS. */
 void baton_switch(void **save, void *stack, uintptr_t tls, long by_call);
-/* The same way of saving; then calls fn(arg), which does not return, on `stack`. */
+/* Saves registers in the same way; then calls fn(arg) on `stack`. fn does not return. */
 void baton_sleep(void **save, void *stack, void (*fn)(void *), void *arg);
-/* Goes on with the registers that are saved on `stack`. */
+/* Loads the registers that are saved on `stack`. */
 void baton_resume(void *stack) __attribute__((noreturn));
 
 #define SAVE "push %rbp\n push %rbx\n push %r12\n push %r13\n push %r14\n push %r15\n"
@@ -55,8 +54,8 @@ __asm__(".text\n"
 static long by_call;
 static struct baton *left; /* the thread that ends: the carrier lets its kernel thread go on */
 
-/* The thread's kernel thread has ended when this returns: memory that it gives back at its end is
- * given back at the same moment in each run. */
+/* Returns after the end of the thread's kernel thread, which gives back memory: in each run at the
+ * same moment. */
 static void let_end(struct baton *b)
 {
 	long pid = system_call(SYS_getpid, 0, 0, 0);

@@ -33,6 +33,11 @@ int kernel_device(struct kernel *k)
 	return vfs_descriptor(k->v);
 }
 
+void kernel_forget(struct kernel *k)
+{
+	vfs_shrink(k->v, 1);
+}
+
 void kernel_unmount(struct kernel *k)
 {
 	/* RELEASE may be under way: then Linux does not wait for its answer */

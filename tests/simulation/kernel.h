@@ -17,6 +17,8 @@ struct process;
 struct kernel *kernel_new(void);
 /* The device as a new simulated descriptor, for the daemon. Once. */
 int kernel_device(struct kernel *k);
+/* The kernel forgets all names and pages that are not in use, and tells the daemon. */
+void kernel_forget(struct kernel *k);
 /* umount(8): nothing may be open. Names are forgotten, then the daemon reads ENODEV. */
 void kernel_unmount(struct kernel *k);
 /* The daemon has gone. How many lookups the kernel had not given back: must be 0. */

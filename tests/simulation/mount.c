@@ -97,3 +97,8 @@ struct mount *mount_free(struct mount *m)
 	free(m);
 	return NULL;
 }
+
+unsigned mount_inodes(const struct mount *m)
+{
+	return inode_table_count(m->fs.inodes);
+}

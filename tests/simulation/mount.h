@@ -16,4 +16,7 @@ struct mount *mount_new(const char *source, const char *list, int fd);
 /* Waits for the end of the mount, which begins when the kernel has unmounted. */
 struct mount *mount_free(struct mount *m);
 
+/* The inodes that the mount knows, with the root. */
+unsigned mount_inodes(const struct mount *m);
+
 #endif

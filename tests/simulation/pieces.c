@@ -39,7 +39,7 @@ static uint64_t seed_of_all;
 
 /* --- the list --------------------------------------------------------------------------------- */
 
-/* "A", "A-B" or nothing at *s, which moves behind. */
+/* "A", "A-B", "A-" or nothing at *s, which moves behind. */
 static struct range range_at(const char **s)
 {
 	struct range r = {0, UINT32_MAX};
@@ -48,8 +48,11 @@ static struct range range_at(const char **s)
 	if (**s < '0' || **s > '9')
 		return r;
 	r.from = r.to = (unsigned)strtoul(*s, &end, 10);
-	if (*end == '-')
-		r.to = (unsigned)strtoul(end + 1, &end, 10);
+	if (*end == '-') {
+		r.to = UINT32_MAX;
+		if (*++end >= '0' && *end <= '9')
+			r.to = (unsigned)strtoul(end, &end, 10);
+	}
 	*s = end;
 	return r;
 }

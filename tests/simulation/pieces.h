@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * pieces: what a run is made of, of which pieces can be left out to make a failure smaller.
+ * pieces: the parts of a run that can be left out, to make a failure smaller.
  *
- * A list of pieces has commas between pieces. A number may be a range, A-B, or missing: all.
+ * A list of pieces has commas between pieces. A number may be a range, A-B or A-, or missing: all.
  *	program3:5	round 5 of program 3
- *	weather2	what befalls the server as the third
- *	option4		the fifth choice of how the run is set up: the plain one, as far as a choice
- *			has such: the first of some, the usual instead of the rare
- *	switch7-90	at these points the thread goes on if it can
+ *	weather2	the third event of the weather
+ *	option4		the fifth choice of the set-up: the first of several is taken, and the usual
+ *			instead of the rare
+ *	switch7-90	at these points the thread goes on, unless the thread waits
  *	network, disk, kernel	rare events there, such as short reads, slow syncs, little memory
  */
 #ifndef RNFS_SIMULATION_PIECES_H
@@ -52,7 +52,7 @@ bool pieces_rare_left_out(enum choices_stream s);
 uint32_t pieces_choose(struct piece *p, uint32_t n);
 bool pieces_once_in(struct piece *p, uint32_t n);
 
-/* Those that the run has begun, a line each. */
+/* Prints the pieces that the run has begun, a line each. */
 void pieces_print(FILE *out);
 
 #endif

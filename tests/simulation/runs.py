@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.environ.get("BUILD", os.path.join(os.path.dirname(TESTS), "build"))
-SIM = os.path.join(BUILD, "tests/simulation/sim")
+SIM = os.environ.get("SIM", os.path.join(BUILD, "tests/simulation/sim"))
 LIMIT = 300  # seconds for one run, on any machine
 
 
@@ -29,9 +29,6 @@ class Run:
 
     def again(self):
         return " ".join(["tests/sim", "--seed", str(self.seed)] + self.words())
-
-    def scheduled(self, schedule):
-        return replace(self, schedule=schedule)
 
     def leaving_out(self, pieces):
         return replace(self, without=",".join(pieces))
@@ -69,8 +66,8 @@ def kind_of(text, status):
     return re.sub(r"\d+", "N", re.sub(r"\b(0x)?[0-9a-f]{2,}\b", "N", m[1]))
 
 
-def play(run, flags=(), limit=LIMIT):
-    command = [SIM] + run.words() + list(flags) + [str(run.seed)]
+def play(run, flags=(), limit=LIMIT, sim=SIM):
+    command = [sim] + run.words() + list(flags) + [str(run.seed)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=limit)
     except subprocess.TimeoutExpired:

@@ -7,28 +7,29 @@ A run without a piece is another run, in which threads meet at other moments. So
 is a success if one of these fails."""
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 from runs import LIMIT, play
 
 SCHEDULES = 12  # that an attempt plays at most
-MOST = 999999999
+FEW = 4  # the same, for pieces of which most can stay
+LONGER = 2  # times as many steps as the failure took so far: then an attempt's run ends
 FAULTS = ("network", "disk", "kernel")
 PARTS = 16  # into which the steps of a run are cut
 
 
-def gaps(kept, most=MOST):
-    """The numbers that are not kept, as ranges."""
+def leave_out(name, kept):
+    """All pieces of the name, but those whose numbers are in the ranges, from A up to but not B."""
     begin = 0
-    for n in sorted(kept):
-        if n > begin:
-            yield begin, n - 1
-        begin = n + 1
-    if begin <= most:
-        yield begin, most
+    for a, b in sorted(kept):
+        if a > begin:
+            yield f"{name}{begin}" if a == begin + 1 else f"{name}{begin}-{a - 1}"
+        begin = max(b, begin)
+    yield f"{name}{begin}-" if begin else name.rstrip(":")
 
 
-def text_of(name, ranges):
-    return [f"{name}{a}" if a == b else f"{name}{a}-{b}" for a, b in ranges]
+def single(numbers):
+    return [(n, n + 1) for n in numbers]
 
 
 class Kept:
@@ -50,18 +51,13 @@ class Kept:
 
     def without(self):
         programs = sorted({p for p, _ in self.rounds})
-        out = text_of("program", gaps(programs))
+        out = [*leave_out("program", single(programs))]
         for p in programs:
-            out += text_of(f"program{p}:", gaps({r for q, r in self.rounds if q == p}))
-        out += text_of("weather", gaps(self.weather)) + text_of("option", gaps(self.options, 99))
+            out += leave_out(f"program{p}:", single(r for q, r in self.rounds if q == p))
+        out += leave_out("weather", single(self.weather))
+        out += leave_out("option", single(self.options))
         out += [fault for fault in FAULTS if fault not in self.faults]
-        if self.steps is not None:
-            begin = 0
-            for a, b in self.steps:
-                out += text_of("switch", [(begin, a - 1)] if a > begin else [])
-                begin = b
-            out += text_of("switch", [(begin, MOST)])
-        return out
+        return out + [*leave_out("switch", self.steps)] if self.steps is not None else out
 
     def size(self):
         programs = len({p for p, _ in self.rounds})
@@ -82,22 +78,26 @@ class Shrinker:
         self.limit = min(LIMIT, 5 + 20 * (time.monotonic() - began))
         self.kind = self.end.kind
         self.attempts = 0
+        self.schedules = SCHEDULES
 
     def is_late(self):
         return time.monotonic() > self.end_at
 
     def fails(self, run):
-        end = play(run, ["--pieces"], self.limit)
+        most = LONGER * self.end.steps() + 5000
+        end = play(run, ["--pieces", "--steps", str(most)], self.limit)
         return (run, end) if end.kind == self.kind else None
 
-    def first_failure(self, run, schedules=SCHEDULES):
-        """Of the run in several schedules: (run, its end), or None."""
+    def first_failure(self, run):
+        """Of the run in several schedules: (run, its end), or None. Priorities of --pct change at few points of a long
+        run, none of which may be in a small one: the others choose threads in both ways."""
         own = self.run.schedule or self.run.seed
-        order = [own] + [1 + (own * 31 + 7919 * i) % 99991 for i in range(1, schedules)]
-        for i in range(0, len(order), self.jobs):
+        runs = [run] + [replace(run, schedule=1 + (own * 31 + 7919 * i) % 99991, pct=run.pct and i % 2 == 0)
+                        for i in range(1, self.schedules)]
+        for i in range(0, len(runs), self.jobs):
             if self.is_late():
                 return None
-            for found in self.pool.map(self.fails, [run.scheduled(s) for s in order[i:i + self.jobs]]):
+            for found in self.pool.map(self.fails, runs[i:i + self.jobs]):
                 if found:
                     return found
         return None
@@ -157,7 +157,7 @@ class Shrinker:
         for i in range(3 * SCHEDULES):
             if self.is_late():
                 return
-            found = self.fails(self.run.scheduled(1 + i))
+            found = self.fails(replace(self.run, schedule=1 + i))
             if found and found[1].steps() < best:
                 self.run, self.end = found
                 best = self.end.steps()
@@ -174,7 +174,9 @@ class Shrinker:
             self.reduce_programs()
             self.reduce_attribute("faults")
             self.reduce_attribute("rounds")
+            self.schedules = FEW
             self.reduce_attribute("options")
+            self.schedules = SCHEDULES
             if self.kept.size() == before:
                 break
         self.shorten()

@@ -98,7 +98,7 @@ int sys_munmap(struct process *p, int m)
 	free(old.own);
 	/* also of a private mapping, but of an FOPEN_DIRECT_IO file (fuse_vma_close) */
 	if (!(old.file->handle->open_flags & FOPEN_DIRECT_IO))
-		vfs_sync_pages(old.file->inode, false);
+		vfs_sync_pages(old.file->inode);
 	vfs_funref(old.file);
 	sched_event("%d: munmap %d", (int)p->pid, m);
 	return (int)proc_leave(p, 0);
@@ -116,7 +116,9 @@ int sys_msync(struct process *p, int m)
 		return (int)proc_leave(p, -ENOMEM);
 	f = vfs_fref(map->file);
 	if (is_written(map))
-		res = vfs_fsync(f, true); /* msync(2) asks for the data alone */
+		res = vfs_fsync_range(f, (uint64_t)map->off / VFS_PAGE,
+			((uint64_t)map->off + map->len - 1) / VFS_PAGE,
+			true); /* of the data alone */
 	vfs_funref(f);
 	return (int)proc_leave(p, res);
 }
@@ -151,10 +153,12 @@ static int fault(struct vfs_file *f, uint64_t index, struct vfs_page **page)
 		if (is_behind(f->inode, index))
 			return -EFAULT;
 		error = vfs_read_page(f, index, page);
-		if (error && error != -EINTR && --left)
-			continue;
+		if (error && proc_must_end())
+			return -EINTR;
+		if (error && !--left)
+			return -EFAULT;
 		if (error)
-			return error == -EINTR ? -EINTR : -EFAULT;
+			continue;
 		if (!is_behind(f->inode, index) && (*page)->inode)
 			return 0;
 		vfs_punref(*page);

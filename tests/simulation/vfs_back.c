@@ -214,14 +214,10 @@ void vfs_writes(struct vfs_inode *i)
 	}
 }
 
-int vfs_sync_pages(struct vfs_inode *i, bool take_error)
+int vfs_sync_pages(struct vfs_inode *i)
 {
 	int error = vfs_write_back(i, 0, UINT64_MAX);
 
 	vfs_wait_back(i, 0, UINT64_MAX);
-	if (take_error && i->back_error) {
-		error = i->back_error;
-		i->back_error = 0;
-	}
 	return error;
 }

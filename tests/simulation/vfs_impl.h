@@ -332,8 +332,8 @@ void vfs_write_update(struct vfs_inode *i, uint64_t end, ssize_t written);
 /* Sends dirty pages of a range. */
 int vfs_write_back(struct vfs_inode *i, uint64_t first, uint64_t last);
 void vfs_wait_back(struct vfs_inode *i, uint64_t first, uint64_t last);
-/* Both, for the whole file, and no more is under way afterwards; takes the error. */
-int vfs_sync_pages(struct vfs_inode *i, bool take_error);
+/* Both, for the whole file, and no more is under way afterwards. */
+int vfs_sync_pages(struct vfs_inode *i);
 void vfs_nowrite(struct vfs_inode *i);
 void vfs_writes(struct vfs_inode *i);
 int vfs_launder(struct vfs_page *p); /* locked */
@@ -347,6 +347,8 @@ int vfs_flush_file(struct vfs_file *f, struct process *p);
 struct vfs_handle *vfs_href(struct vfs_handle *h);
 void vfs_hunref(struct vfs *v, struct vfs_handle *h);
 int vfs_fsync(struct vfs_file *f, bool data);
+/* msync(2): of pages first to last. */
+int vfs_fsync_range(struct vfs_file *f, uint64_t first, uint64_t last, bool data);
 uint64_t vfs_owner(uint64_t number);
 
 /* --- notifications (vfs_notify.c) ------------------------------------------------------------- */

@@ -138,7 +138,7 @@ int vfs_flush_file(struct vfs_file *f, struct process *p)
 		return -EIO;
 	if (f->handle->open_flags & FOPEN_NOFLUSH)
 		return 0;
-	vfs_sync_pages(i, false);
+	vfs_sync_pages(i);
 	vfs_lock(&i->lock);
 	vfs_nowrite(i);
 	vfs_writes(i);
@@ -155,8 +155,13 @@ int vfs_flush_file(struct vfs_file *f, struct process *p)
 	return 0;
 }
 
-/* The inode's lock is held all the time. */
 int vfs_fsync(struct vfs_file *f, bool data)
+{
+	return vfs_fsync_range(f, 0, UINT64_MAX, data);
+}
+
+/* The inode's lock is held all the time. */
+int vfs_fsync_range(struct vfs_file *f, uint64_t first, uint64_t last, bool data)
 {
 	struct vfs_inode *i = f->inode;
 	bool dir = f->handle->dir, *none = dir ? &f->v->no_fsyncdir : &f->v->no_fsync;
@@ -169,7 +174,8 @@ int vfs_fsync(struct vfs_file *f, bool data)
 		return -EIO;
 	vfs_lock(&i->lock);
 	if (!dir) {
-		res = vfs_sync_pages(i, true);
+		res = vfs_write_back(i, first, last);
+		vfs_wait_back(i, first, last);
 		vfs_nowrite(i);
 		vfs_writes(i);
 		if (!res && i->back_error) {
