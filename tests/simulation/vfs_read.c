@@ -334,6 +334,7 @@ static int update(struct vfs_file *f, struct vfs_page *p)
  * a mapping's fault */
 static int get_page(struct vfs_file *f, uint64_t index, uint64_t want, struct vfs_page **out)
 {
+	bool tried = false; /* a fault has read around: its second try leaves the mark alone */
 	struct vfs_page *p;
 	int res;
 
@@ -346,13 +347,14 @@ static int get_page(struct vfs_file *f, uint64_t index, uint64_t want, struct vf
 				read_ahead_missed(f, index, want);
 			else
 				read_around(f, index);
+			tried = !want;
 			p = vfs_pfind(f->inode, index);
 		}
 		if (!p) {
 			p = vfs_padd(f->inode, index);
 			res = read_one(f, p);
 		} else {
-			if (p->ahead) {
+			if (p->ahead && !tried) {
 				p->ahead = false;
 				read_ahead_more(f, index, want ? want : f->v->p.readahead);
 			}
