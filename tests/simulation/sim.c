@@ -58,8 +58,9 @@ static void station_begin(struct station *s, const char *proto, bool calm)
 		ways.v3 && sched_once_in(2) ? ",vers=3"
 					    : ONE_OF(",vers=4.2", ",vers=4.2", ",vers=4.1",
 						      ",vers=4.2,delegations=write"),
-		calm && !ways.verf_one_in ? ONE_OF("", ",actimeo=600", ",noac", ",nowriteback")
-					  : ONE_OF("", ",actimeo=600"));
+		calm && !ways.verf_one_in
+			? ONE_OF("", ",actimeo=600", ",actimeo=1", ",noac", ",nowriteback")
+			: ONE_OF("", ",actimeo=600", ",actimeo=1"));
 	sched_event("mount with %s", list);
 	s->k = kernel_new();
 	s->m = mount_new(SERVER ":/", list, kernel_device(s->k));
