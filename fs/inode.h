@@ -142,6 +142,7 @@ struct inode {
 	unsigned told_times, told_lasting, told_forgot;
 	bool told_more;
 	uint64_t told_oldest;
+	uint64_t told_rest; /* of told_other(), at the last answer */
 	/* Of attributes that the kernel was told with time-out 0: the last size, told_times at that
 	 * time, and told_times when another size was last told */
 	uint64_t passing_size;
@@ -410,7 +411,8 @@ void inode_attr_answered(struct inode *ino, uint64_t born);
  * attributes if it was answered before `sent`: the process that asked has had a round trip's time
  * to handle the answer. */
 bool inode_end_spoils(struct inode *ino, uint64_t born, uint64_t sent);
-/* The server has told attr at an open: does the kernel believe that change attribute and size? Of
+/* The server has told attr at an open: does the kernel believe that change attribute, size, mode,
+ * owner and time of change? Of
  * several answers on their way the kernel takes the first one, not the last. So the result is true
  * only if all answers since the kernel last forgot attributes were the same. */
 bool inode_told_this(struct inode *ino, const struct nfs_attr *attr);

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * crowd_exclusive: names serve as locks. A program that makes the name, by O_EXCL, link(2) or
- * mkdir(2), has the lock until it removes the name; no two programs have one lock at a time. The
- * holder changes a file, and sees all that former holders did.
+ * mkdir(2), has the lock until the program removes the name; no two programs have one lock at a
+ * time. The holder changes a file, and sees all that former holders did.
  *
  * If the power is cut while a program removes the name, the client may send the removal again, and
  * remove the name of the next holder: then the lock is not judged any more.
@@ -69,7 +69,8 @@ static bool take(struct program *p, enum kind kind, struct lock *l)
 	int res = make_name(p, kind, l->name);
 
 	sched_event("lock %s: %d", l->name, res);
-	if (res == -EEXIST)
+	/* ESTALE: the name stood for files that were gone, also at the second look */
+	if (res == -EEXIST || res == -ESTALE)
 		return false;
 	must(p, res, "lock", l->name);
 	if (l->holder && !l->unsure)

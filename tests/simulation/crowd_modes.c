@@ -106,6 +106,8 @@ static bool may_be_now(const struct program *p, time_t mtime)
 
 static void compare(struct program *p, const struct file *f, const struct stat *st)
 {
+	if (program_is_blind(p, f->name))
+		return;
 	if ((st->st_mode & 07777) != f->mode)
 		wrong(p, "%s has mode %o, not %o", f->name, st->st_mode & 07777, f->mode);
 	if (st->st_uid != f->uid || st->st_gid != f->gid)
@@ -128,7 +130,7 @@ static void compare_xattr(struct program *p, const struct file *f)
 		return;
 	must(p, n, "getxattr", f->name);
 	text[n] = 0;
-	if (strcmp(text, want))
+	if (strcmp(text, want) && !program_is_blind(p, f->name))
 		wrong(p, "%s has version %s, not %u", f->name, text, f->version);
 }
 

@@ -14,5 +14,9 @@ struct server;
 struct server *server_new(char **args);
 /* SIGTERM, and the end of the process. */
 struct server *server_free(struct server *s);
+/* All mounts have ended: no client of NFSv4, no session and no open file may be left. NFSv3 tells
+ * no end of a client, and a mount that ends does not try for ever to give all back. Ends the run if
+ * something is left. */
+void server_check_idle(const struct server *s);
 
 #endif

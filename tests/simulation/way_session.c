@@ -27,6 +27,8 @@ uint32_t __wrap_session_create(struct state *s, struct rpc_xprt *x, const struct
 
 	a.fore.maxrequests = least(a.fore.maxrequests, ways.slots);
 	a.fore.maxoperations = least(a.fore.maxoperations, ways.ops);
+	a.fore.maxrequestsize = least(a.fore.maxrequestsize, ways.message);
+	a.fore.maxresponsesize = least(a.fore.maxresponsesize, ways.message);
 	return __real_session_create(s, x, cred, &a, r, out);
 }
 

@@ -32,7 +32,7 @@ static void wait_for_grace(const struct weather *w)
 		usleep(100000);
 }
 
-/* kill -9, or the power: then what the disk has not synced is lost. */
+/* kill -9, or the power: then the disk loses the changes that no sync has covered. */
 static void kill_server(struct weather *w, bool power)
 {
 	if (power)

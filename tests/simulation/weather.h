@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * weather: what befalls the server while programs run: cuts, silence, kills, power cuts.
+ * weather: harm to the server while programs run: cuts, silence, kills, power cuts.
  */
 #ifndef RNFS_SIMULATION_WEATHER_H
 #define RNFS_SIMULATION_WEATHER_H
