@@ -296,16 +296,15 @@ static void read_only(struct program *p, struct log *l, bool locked)
 		lock(p, l, fd, F_RDLCK);
 		view_begin(view_of(p), l, p, true);
 	}
-	read_log(p, l, fd);
+	if (locked || !program_is_blind(p, l->name))
+		read_log(p, l, fd);
 	/* also tells a loss that no earlier call has told */
 	told(p, l, sys_close(p->proc, fd), "close");
 }
 
-/* O_DIRECT only under the lock, which has the kernel drop its pages: Linux before 6.7 keeps pages
- * without the record, and other programs of the mount would read such pages. */
 static void append(struct program *p, struct log *l, bool locked)
 {
-	int flags = O_RDWR | O_CREAT | O_APPEND | (locked && sched_once_in(8) ? O_DIRECT : 0) |
+	int flags = O_RDWR | O_CREAT | O_APPEND | (sched_once_in(8) ? O_DIRECT : 0) |
 		    (sched_once_in(8) ? O_SYNC : 0);
 	unsigned n = 1 + sched_choose(4);
 	int fd = (int)must(p, sys_open(p->proc, l->name, flags, 0644), "open", l->name);

@@ -50,12 +50,13 @@ void kernel_unmount(struct kernel *k)
 		sched_fail("files are open at the end");
 }
 
-/* Linux gives no lookups back at umount. */
-uint64_t kernel_free(struct kernel *k)
+struct kernel *kernel_free(struct kernel *k)
 {
+	if (!k)
+		return NULL;
 	vfs_free(k->v);
 	free(k);
-	return 0;
+	return NULL;
 }
 
 struct process *kernel_process_of(struct kernel *k, uid_t user)

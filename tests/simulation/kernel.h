@@ -21,8 +21,8 @@ int kernel_device(struct kernel *k);
 void kernel_forget(struct kernel *k);
 /* umount(8): nothing may be open. Names are forgotten, then the daemon reads ENODEV. */
 void kernel_unmount(struct kernel *k);
-/* The daemon has gone. How many lookups the kernel had not given back: must be 0. */
-uint64_t kernel_free(struct kernel *k);
+/* The daemon has gone. Accepts NULL, returns NULL. */
+struct kernel *kernel_free(struct kernel *k);
 
 /* A new process of root on the mount. Sometimes the kernel's memory gets short before, or pages are
  * written back. */

@@ -36,6 +36,13 @@ static void *tick(void *ctx)
 	return NULL;
 }
 
+static unsigned starts;
+
+unsigned server_starts(void)
+{
+	return starts;
+}
+
 struct server *server_new(char **args)
 {
 	struct server *s = calloc(1, sizeof(*s));
@@ -45,6 +52,7 @@ struct server *server_new(char **args)
 
 	if (!s)
 		abort();
+	starts++;
 	while (*args && argc < ARGS_MAX - 1)
 		argv[argc++] = *args++;
 	umask(0); /* modes are the clients' */

@@ -183,6 +183,7 @@ static int store_shared(struct vfs_file *f, uint64_t index, size_t in, const voi
 	vfs_wait_back(f->inode, index, index);
 	memcpy(page->bytes + in, buf, len);
 	page->dirty = true;
+	page->ahead = false; /* folio_mark_dirty */
 	vfs_punlock(page);
 	vfs_punref(page);
 	return 0;
