@@ -240,13 +240,22 @@ static bool fails(const struct fuse_in_header *h)
 	struct fuse_out_header out = {
 		.len = sizeof(out), .error = -fault.error, .unique = h->unique};
 
-	if (!fault.n || fault.opcode != h->opcode || is_back(h))
+	if (!fault.n || !fault.error || fault.opcode != h->opcode || is_back(h))
 		return false;
 	fault.n--;
 	say("    which ends with %d\n", fault.error);
 	if (write(params.fd, &out, sizeof(out)) < 0)
 		return false;
 	return true;
+}
+
+uint32_t loopback_part(uint32_t opcode, uint32_t size)
+{
+	if (!fault.n || fault.error || fault.opcode != opcode)
+		return size;
+	fault.n--;
+	say("    which has %u bytes\n", size / 2);
+	return size / 2;
 }
 
 /* 1: a request was answered; 0: there is none; -1: the device has ended. */

@@ -40,7 +40,8 @@ struct slot {
 static const struct deeds *deeds;
 static FILE *out;
 static struct slot slots[SLOTS];
-static uint8_t bytes[DEED_BYTES];
+/* Linux counts the pages that a buffer touches; the model takes a buffer for aligned. */
+static _Alignas(4096) uint8_t bytes[DEED_BYTES];
 static uint64_t state;
 
 /* --- choices (xorshift64*) -------------------------------------------------------------------- */
@@ -77,7 +78,12 @@ struct play_mount play_mount(uint64_t seed)
 		.truncates = !once_in(3),
 		.ordered = true,
 		.none_valid = once_in(2),
-		.readahead = once_in(2) ? 0 : 32};
+		.readahead = once_in(2) ? 0 : 32,
+		.pages = once_in(2) ? 256 : 1 + below(8),
+		.noflush = once_in(3),
+		.kills = once_in(2),
+		.waits_read = once_in(4),
+		.waits_direct = once_in(3)};
 	m.default_permissions = once_in(3);
 	return m;
 }
@@ -480,8 +486,9 @@ static void act_fail(void)
 		FUSE_CREATE, FUSE_FLUSH, FUSE_FSYNC};
 	static const int errors[] = {EIO, ENOENT, EAGAIN, EACCES, ESTALE, EEXIST};
 	unsigned n = below(sizeof(opcodes) / sizeof(*opcodes));
+	bool part = (opcodes[n] == FUSE_READ || opcodes[n] == FUSE_WRITE) && once_in(2);
 
-	loopback_fail(opcodes[n], errors[below(6)], 1 + below(2));
+	loopback_fail(opcodes[n], part ? 0 : errors[below(6)], 1 + below(2));
 }
 
 /* Linux drops no page of a private mapping. */
