@@ -18,6 +18,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #define MAPS  32
@@ -190,6 +191,10 @@ static long play_file(struct deed *d)
 		return result(fallocate(d->fd, d->flags, d->off, (off_t)d->len));
 	case DEED_FSTAT:
 		return result(fstat(d->fd, &d->st));
+	case DEED_FCHMOD:
+		return result(fchmod(d->fd, (mode_t)d->flags));
+	case DEED_DUP:
+		return result(close(dup(d->fd)));
 	case DEED_FLOCK:
 		return result(flock(d->fd, d->flags));
 	case DEED_LOCK:
@@ -220,6 +225,12 @@ static long play_here(struct deed *d)
 		return result(access(path, d->flags));
 	case DEED_CHMOD:
 		return result(chmod(path, (mode_t)d->flags));
+	case DEED_CHOWN:
+		return result(chown(path, (uid_t)d->flags, (gid_t)d->len));
+	case DEED_TIMES:
+		return result(utimensat(AT_FDCWD, path, d->times, 0));
+	case DEED_GETXATTR:
+		return result(getxattr(path, "user.some", d->bytes, d->len));
 	case DEED_MKDIR:
 		return result(mkdir(path, (mode_t)d->flags));
 	case DEED_RMDIR:
