@@ -14,7 +14,7 @@
 #include "tests/simulation/disk.h"
 #include "tests/simulation/sched.h"
 
-#define PROGRAMS 3 /* on each mount */
+#define PROGRAMS 4 /* on each mount */
 #define RANGE	 6000
 
 /* The range of a program, which takes up the last bytes of a page and the first of another. */
@@ -83,9 +83,9 @@ static void act(struct program *p)
 
 	name_of(name, p->mount);
 	fd = (int)must(p, sys_open(p->proc, name, O_RDWR, 0), "open", name);
-	for (unsigned n = 1 + sched_choose(4); n; n--) {
+	for (unsigned n = 1 + sched_choose(8); n; n--) {
 		write_some(p, name, fd);
-		if (sched_once_in(3))
+		if (sched_once_in(8))
 			usleep(sched_choose(20000));
 		if (sched_once_in(3))
 			continue;
@@ -96,5 +96,4 @@ static void act(struct program *p)
 	must(p, sys_close(p->proc, fd), "close", name);
 }
 
-const struct crowd crowd_synced = {
-	.name = "synced", .each = PROGRAMS, .begin = begin, .act = act};
+const struct crowd crowd_synced = {.name = "synced", .each = PROGRAMS, .begin = begin, .act = act};
