@@ -86,7 +86,9 @@ static void init(const struct fuse_in_header *h)
 		.max_readahead = params.ordered ? params.readahead * 4096 : in->max_readahead,
 		.max_write = pages * 4096,
 		.max_pages = (uint16_t)pages,
-		.max_background = 12,
+		/* fewer would let the READs of a read-ahead hang on the daemon's speed */
+		.max_background = params.ordered ? 200 : 12,
+		.congestion_threshold = params.ordered ? 200 : 9,
 		.flags = (params.waits_read ? 0 : FUSE_ASYNC_READ) | FUSE_POSIX_LOCKS |
 			 FUSE_FLOCK_LOCKS | FUSE_BIG_WRITES | FUSE_DO_READDIRPLUS |
 			 FUSE_READDIRPLUS_AUTO | (params.waits_direct ? 0 : FUSE_ASYNC_DIO) |

@@ -12,6 +12,7 @@
  *   cannot be unmapped here without the loss of its own pages;
  * - calls that change the name ".": the model has no errors of its own for these;
  * - the order of files in a flush, which Linux does not promise: lines are sorted then;
+ * - congestion of the background, which leaves out a part of a read-ahead;
  * - O_LARGEFILE and the like in OPEN, and numbers of open files: these differ between machines.
  */
 #include "tests/simulation/play.h"

@@ -117,10 +117,11 @@ static struct vfs_inode *make(struct vfs *v, const struct fuse_entry_out *e)
 struct vfs_inode *vfs_iget_since(
 	struct vfs *v, const struct fuse_entry_out *e, uint64_t version, uint64_t evicted)
 {
+	bool is_new = !vfs_ifind(v, e->nodeid);
 	struct vfs_inode *i = vfs_iget(v, e, version);
 
 	/* another inode has gone meanwhile: maybe this one, with newer attributes (fuse_iget) */
-	if (i && v->p.version >= 613 && v->evicted != evicted)
+	if (i && is_new && v->p.version >= 613 && v->evicted != evicted)
 		vfs_doubt(i, VFS_ALL);
 	return i;
 }

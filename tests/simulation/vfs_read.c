@@ -566,8 +566,9 @@ ssize_t vfs_read_direct(struct vfs_file *f, void *buf, size_t len, off_t off, bo
 	if (at_once && (uint64_t)off >= i->size) /* O_DIRECT */
 		return 0;
 	if (at_once && vfs_has(f->v, FUSE_ASYNC_DIO)) {
-		/* up to the known size, in whole requests (fuse_direct_IO) */
-		uint64_t room = (i->size - (uint64_t)off + most - 1) / most * most;
+		/* up to the known size, in whole requests. Linux rounds as if the size of a request
+		 * were a power of two (fuse_direct_IO). */
+		uint64_t room = ((i->size - (uint64_t)off - 1) | (most - 1)) + 1;
 
 		vfs_doubt(i, VFS_ATIME);
 		return read_at_once(f, buf, len < room ? len : room, (uint64_t)off, most);

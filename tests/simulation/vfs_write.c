@@ -286,7 +286,10 @@ static ssize_t write_parts(struct vfs_file *f, const uint8_t *buf, size_t len, u
 	all.left--;
 	while (all.left)
 		sched_wait(&all, SCHED_NEVER, "for writes");
-	return all.error ? all.error : (ssize_t)all.done;
+	/* a short answer is an error here (fuse_get_res_by_io) */
+	if (!all.error && all.done < len)
+		all.error = -EIO;
+	return all.error ? all.error : (ssize_t)len;
 }
 
 /* One after the other. */
