@@ -455,6 +455,18 @@ bool dirty_overlaps(struct dirty_file *d, uint64_t off, uint64_t len)
 	return false;
 }
 
+uint64_t dirty_unstable_end(struct dirty_file *d, uint64_t until)
+{
+	struct dirty_extent *x;
+
+	if (!dirty_bytes(d, DIRTY_UNSTABLE))
+		return 0;
+	RB_FOREACH_REVERSE(x, dirty_tree, &d->tree)
+	if (x->state == DIRTY_UNSTABLE && x->sent <= until)
+		return x->off + x->len;
+	return 0;
+}
+
 bool dirty_unstable_since(struct dirty_file *d, uint64_t off, uint64_t len, uint64_t until)
 {
 	uint64_t end = len > UINT64_MAX - off ? UINT64_MAX : off + len;

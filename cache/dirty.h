@@ -162,5 +162,7 @@ void dirty_forget(struct dirty_file *d, struct dirty_owner *by);
 bool dirty_overlaps(struct dirty_file *d, uint64_t off, uint64_t len);
 /* Is any byte of [off, off + len) UNSTABLE by a WRITE that was sent at `until` or earlier? */
 bool dirty_unstable_since(struct dirty_file *d, uint64_t off, uint64_t len, uint64_t until);
+/* The end of the last of such extents in the whole file; 0: there is none. */
+uint64_t dirty_unstable_end(struct dirty_file *d, uint64_t until);
 
 #endif

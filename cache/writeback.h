@@ -196,6 +196,8 @@ bool written_overlaps(struct written *f, uint64_t off, uint64_t len);
 /* May the server have lost data in [off, off + len) that it has taken? The connection was lost
  * since, so another run of the server may answer, and no COMMIT has told whether that is so. */
 bool written_may_be_lost(struct written *f, uint64_t off, uint64_t len);
+/* The end in the file of such data; 0: there is none. */
+uint64_t written_lost_end(struct written *f);
 /* Has the server lost data, and did it become NEW after the time `sent`? A READ that was sent
  * before may have brought bytes of before the lost data. */
 static inline bool written_redone_since(const struct written *f, uint64_t sent)

@@ -72,6 +72,19 @@ bool written_may_be_lost(struct written *f, uint64_t off, uint64_t len)
 	return may;
 }
 
+uint64_t written_lost_end(struct written *f)
+{
+	uint64_t lost_at, end;
+
+	if (!dirty_bytes(&f->dirty, DIRTY_UNSTABLE))
+		return 0;
+	pthread_mutex_lock(&f->lock);
+	lost_at = f->all ? atomic_load(&f->all->lost_at) : 0;
+	end = lost_at ? dirty_unstable_end(&f->dirty, lost_at) : 0;
+	pthread_mutex_unlock(&f->lock);
+	return end;
+}
+
 void writeback_connection_lost(struct writeback *all)
 {
 	atomic_store(&all->lost_at, clock_ns());

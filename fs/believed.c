@@ -163,13 +163,23 @@ bool believed_more(struct believed *b, uint64_t size, uint64_t now)
 	return size < b->most;
 }
 
-bool believed_ignores(
-	struct believed *b, uint64_t end, uint64_t since, uint64_t now, uint64_t *until)
+/* Until when the kernel may learn of m after it has made the READ; 0: it has made the READ later.
+ */
+static uint64_t moves_for(const struct believed_move *m, const struct believed_read *read)
 {
-	uint64_t moves = larger(others_until(b, 0), b->cut.until), most;
+	return read->tid && m->tid == read->tid && read->born > m->at ? 0 : m->until;
+}
 
+bool believed_ignores(struct believed *b, uint64_t end, const struct believed_read *read,
+	uint64_t now, uint64_t *until)
+{
+	uint64_t moves = larger(b->moves_until, notified_until(b)), most;
+
+	believed_heard(b, read->tid, read->born);
 	settle_by_time(b, now);
+	moves = larger(moves, moves_for(&b->last, read));
+	moves = larger(moves, moves_for(&b->cut, read));
 	most = b->cuts || b->cut.until > now ? larger(b->most, b->cut_from) : b->most;
 	*until = b->cuts ? UINT64_MAX : moves;
-	return most > end && (b->cuts || moves >= since);
+	return most > end && (b->cuts || moves >= read->since);
 }

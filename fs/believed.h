@@ -80,10 +80,15 @@ void believed_heard(struct believed *b, pid_t tid, uint64_t born);
 bool believed_handled(const struct believed *b, uint64_t now);
 /* May the kernel believe a larger size? */
 bool believed_more(struct believed *b, uint64_t size, uint64_t now);
-/* The kernel made a READ at `since` or later. The answer ends at `end`, where the file ends. May
- * the kernel believe a larger size, and ignore that end? *until: the time from which on a new READ
- * may make the kernel believe, UINT64_MAX: not yet known. */
-bool believed_ignores(
-	struct believed *b, uint64_t end, uint64_t since, uint64_t now, uint64_t *until);
+/* A READ of thread tid, which the daemon read at `born` and the kernel made at `since` or later. */
+struct believed_read {
+	pid_t tid;
+	uint64_t born, since;
+};
+/* The answer to the READ ends at `end`, where the file ends. May the kernel believe a larger size,
+ * and ignore that end? *until: the time from which on a new READ may make the kernel believe,
+ * UINT64_MAX: not yet known. */
+bool believed_ignores(struct believed *b, uint64_t end, const struct believed_read *read,
+	uint64_t now, uint64_t *until);
 
 #endif

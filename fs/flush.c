@@ -332,12 +332,13 @@ enum written_level flush_kept_level(struct inode *ino, uint64_t off, uint64_t le
 
 uint64_t flush_size(struct inode *ino, uint64_t size, uint64_t asked)
 {
-	uint64_t end = written_end(&ino->written);
+	uint64_t end = written_end(&ino->written), lost = written_lost_end(&ino->written);
 
 	/* 0: all data is on the server, and the time of the last write_end() was noted before that
 	 * became visible */
 	if (!end && asked && asked <= atomic_load(&ino->written_at))
 		end = atomic_load(&ino->told_size);
+	end = end > lost ? end : lost;
 	return end > size ? end : size;
 }
 

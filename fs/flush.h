@@ -50,7 +50,8 @@ bool flush_before_read(struct inode *ino, uint64_t off, uint32_t len);
  * restarted since it took the data. */
 enum written_level flush_kept_level(struct inode *ino, uint64_t off, uint64_t len);
 /* The server, asked at `asked`, has told `size`. Returns the size to tell the kernel, which knows
- * the writes that are not on the server now, or were not then. */
+ * the writes that are not on the server now, were not then, or may be lost with the server's
+ * memory. */
 uint64_t flush_size(struct inode *ino, uint64_t size, uint64_t asked);
 
 /* r, a FLUSH that is GONE and waits elsewhere, is answered and goes on, as a FLUSH that waits here.

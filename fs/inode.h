@@ -142,6 +142,7 @@ struct inode {
 	unsigned told_times, told_lasting, told_forgot;
 	bool told_more;
 	uint64_t told_oldest;
+	uint64_t told_rest; /* of told_other(), at the last answer */
 	/* Of attributes that the kernel was told with time-out 0: the last size, told_times at that
 	 * time, and told_times when another size was last told */
 	uint64_t passing_size;
@@ -363,6 +364,9 @@ void inode_renewing_name(struct inode *ino, int pid);
 bool inode_told(struct inode *ino, const struct nfs_attr *attr, uint64_t asked, uint64_t born,
 	pid_t tid, unsigned writes, bool *lasts);
 void inode_told_end(struct inode *ino, uint64_t end, pid_t tid);
+/* The same for mapped pages that the kernel has written back: neither the size that the kernel
+ * believes changes, nor does the kernel ignore attributes that it has asked for before. */
+void inode_told_back(struct inode *ino);
 /* The kernel has cut or extended the file to `size` bytes itself, and knows that size. */
 void inode_told_cut(struct inode *ino, uint64_t size, pid_t tid);
 /* May the kernel believe a larger size? The kernel takes a smaller size when the process that asked
@@ -377,14 +381,9 @@ void inode_heard(struct inode *ino, pid_t tid, uint64_t born);
 /* A SETATTR that sets the size of ino begins, and is about to be answered to thread tid. */
 void inode_cut_begin(struct inode *ino);
 void inode_cut_end(struct inode *ino, pid_t tid);
-/* A READ of thread tid, which the daemon read at `born` and the kernel made at `since` or later. */
-struct inode_read {
-	pid_t tid;
-	uint64_t born, since;
-};
 /* The answer to the READ ends at `end`, where the file ends: believed_ignores(). Any thread. */
 bool inode_ignores_end(
-	struct inode *ino, uint64_t end, const struct inode_read *read, uint64_t *until);
+	struct inode *ino, uint64_t end, const struct believed_read *read, uint64_t *until);
 /* Was the kernel told nothing older than this change attribute and size since it last forgot
  * attributes? */
 bool inode_told_from(struct inode *ino, uint64_t change, uint64_t size);
@@ -410,7 +409,8 @@ void inode_attr_answered(struct inode *ino, uint64_t born);
  * attributes if it was answered before `sent`: the process that asked has had a round trip's time
  * to handle the answer. */
 bool inode_end_spoils(struct inode *ino, uint64_t born, uint64_t sent);
-/* The server has told attr at an open: does the kernel believe that change attribute and size? Of
+/* The server has told attr at an open: does the kernel believe that change attribute, size, mode,
+ * owner and time of change? Of
  * several answers on their way the kernel takes the first one, not the last. So the result is true
  * only if all answers since the kernel last forgot attributes were the same. */
 bool inode_told_this(struct inode *ino, const struct nfs_attr *attr);

@@ -7,6 +7,7 @@
 #include "fs/inode.h"
 
 #include "transport/clock.h"
+#include "transport/hash.h"
 
 /* --- known ------------------------------------------------------------------------------------ */
 
@@ -319,6 +320,15 @@ static void count_told_locked(struct inode *ino, uint64_t size, bool lasts)
 	ino->passing_at = ino->told_times;
 }
 
+/* A sum of attributes that a change attribute made of coarse times (NFSv3) may hide. */
+static uint64_t told_other(const struct nfs_attr *a)
+{
+	const uint64_t rest[] = {
+		a->mode, a->uid, a->gid, (uint64_t)a->mtime.tv_sec, (uint64_t)a->mtime.tv_nsec};
+
+	return hash_bytes(0, rest, sizeof(rest));
+}
+
 bool inode_shrinks(struct inode *ino, uint64_t size)
 {
 	bool less;
@@ -364,13 +374,12 @@ void inode_cut_end(struct inode *ino, pid_t tid)
 }
 
 bool inode_ignores_end(
-	struct inode *ino, uint64_t end, const struct inode_read *read, uint64_t *until)
+	struct inode *ino, uint64_t end, const struct believed_read *read, uint64_t *until)
 {
 	bool ignores;
 
 	pthread_mutex_lock(&ino->lock);
-	believed_heard(&ino->believed, read->tid, read->born);
-	ignores = believed_ignores(&ino->believed, end, read->since, clock_ns(), until);
+	ignores = believed_ignores(&ino->believed, end, read, clock_ns(), until);
 	pthread_mutex_unlock(&ino->lock);
 	return ignores;
 }
@@ -393,7 +402,8 @@ bool inode_told(struct inode *ino, const struct nfs_attr *attr, uint64_t asked, 
 		ino->told_more = false;
 		ino->told_oldest = attr->change;
 	} else if (atomic_load(&ino->told) != attr->change ||
-		   atomic_load(&ino->told_size) != attr->size) {
+		   atomic_load(&ino->told_size) != attr->size ||
+		   ino->told_rest != told_other(attr)) {
 		ino->told_more = true;
 		if (attr->change < ino->told_oldest)
 			ino->told_oldest = attr->change;
@@ -403,6 +413,7 @@ bool inode_told(struct inode *ino, const struct nfs_attr *attr, uint64_t asked, 
 	atomic_store(&ino->listener, tid);
 	atomic_store(&ino->told, attr->change);
 	atomic_store(&ino->told_size, attr->size);
+	ino->told_rest = told_other(attr);
 	pthread_mutex_unlock(&ino->lock);
 	atomic_store_explicit(&ino->end, attr->size, memory_order_relaxed);
 	atomic_fetch_add_explicit(&ino->told_count, 1, memory_order_relaxed);
@@ -476,7 +487,7 @@ bool inode_end_spoils(struct inode *ino, uint64_t born, uint64_t sent)
 	return changes && any;
 }
 
-/* A change attribute made of coarse times (NFSv3) does not show each change of the size. */
+/* A change attribute made of coarse times (NFSv3) does not show each change of size or mode. */
 bool inode_told_this(struct inode *ino, const struct nfs_attr *attr)
 {
 	bool same;
@@ -484,7 +495,7 @@ bool inode_told_this(struct inode *ino, const struct nfs_attr *attr)
 	atomic_store_explicit(&ino->end, attr->size, memory_order_relaxed);
 	pthread_mutex_lock(&ino->lock);
 	same = believes_locked(ino) && !ino->told_more && atomic_load(&ino->told) == attr->change &&
-	       atomic_load(&ino->told_size) == attr->size;
+	       atomic_load(&ino->told_size) == attr->size && ino->told_rest == told_other(attr);
 	pthread_mutex_unlock(&ino->lock);
 	return same;
 }
@@ -520,6 +531,11 @@ void inode_told_end(struct inode *ino, uint64_t end, pid_t tid)
 	atomic_fetch_add(&ino->told_writes, 1);
 	believed_wrote(&ino->believed, end, tid, clock_ns());
 	pthread_mutex_unlock(&ino->lock);
+}
+
+void inode_told_back(struct inode *ino)
+{
+	atomic_fetch_add(&ino->told_writes, 1);
 }
 
 void inode_told_cut(struct inode *ino, uint64_t size, pid_t tid)

@@ -421,7 +421,7 @@ static bool gathered_at_once(fuse_req_t req, struct file *f, bool writepage, uin
 
 	if (!writepage)
 		order_gather_begin(fs, f->inode, off, (uint32_t)fuse_buf_size(in), &g);
-	done = write_gather(req, f, off, in, took);
+	done = write_gather(req, f, writepage, off, in, took);
 	if (!writepage)
 		order_gather_end(fs, &g);
 	return done;

@@ -132,7 +132,7 @@ void repeat_answers(struct fs *fs, const struct inode *ino, pid_t tid)
 
 bool repeat_must(const struct file *f, uint64_t end, uint64_t born, pid_t tid)
 {
-	struct inode_read read = {.tid = tid, .born = born, .since = born - QUEUED_NS};
+	struct believed_read read = {.tid = tid, .born = born, .since = born - QUEUED_NS};
 	uint64_t until;
 
 	return inode_ignores_end(f->inode, end, &read, &until);
@@ -151,7 +151,7 @@ enum verdict { BELIEVES, IGNORES, NOT_YET };
  * the next READ after all that it may learn. NOT_YET: it may learn more. */
 static enum verdict judge(const struct request *r)
 {
-	struct inode_read read = {.tid = r->pid, .born = r->born, .since = r->u.io.since};
+	struct believed_read read = {.tid = r->pid, .born = r->born, .since = r->u.io.since};
 	uint64_t until;
 
 	if (!inode_ignores_end(r->file->inode, r->u.io.end, &read, &until))

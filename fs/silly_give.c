@@ -151,12 +151,26 @@ static void gave_back(struct request *r)
 	not_renamed(r, false);
 }
 
+/* Another client has removed the name that the rename r replaces. The name may stand for another
+ * open file since then. */
+static void check_again(struct request *r)
+{
+	struct nfs_name name = to_name_of(r);
+
+	free(r->u.unlink.silly);
+	r->u.unlink.silly = NULL;
+	let_go(r);
+	silly_check(r, &r->to_dir->fh, &name, r->next);
+}
+
 static void searched(struct request *r)
 {
 	struct nfs_op *op = &r->batch.first.op;
 
 	if (found(op, r->inode))
 		renamed(r);
+	else if (r->to_dir && op->error == -ENOENT && r->u.unlink.error == -ENOENT)
+		check_again(r);
 	else if (r->to_dir && op->error && op->error != -ENOENT)
 		give_back(r, op->error, gave_back);
 	else

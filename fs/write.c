@@ -36,19 +36,22 @@ bool write_is_gathered(const struct fs *fs, const struct file *f, int flags, boo
 
 /* size bytes at off are in the daemon's memory: tells the kernel, and notes the size that it will
  * believe. */
-static void gathered(struct file *f, fuse_req_t req, uint64_t off, uint32_t size)
+static void gathered(struct file *f, fuse_req_t req, bool writepage, uint64_t off, uint32_t size)
 {
 	struct fs *fs = f->fs;
 
 	stats_add(&fs->stats.write_bytes, size);
 	entry_doubt_set_id(fs, f->inode);
 	inode_touch_data(f->inode);
-	inode_told_end(f->inode, off + size, fuse_req_ctx(req)->pid);
+	if (writepage)
+		inode_told_back(f->inode);
+	else
+		inode_told_end(f->inode, off + size, fuse_req_ctx(req)->pid);
 	fuse_reply_write(req, size);
 }
 
-bool write_gather(struct fuse_req *req, struct file *f, uint64_t off, const struct fuse_bufvec *in,
-	uint32_t *took)
+bool write_gather(struct fuse_req *req, struct file *f, bool writepage, uint64_t off,
+	const struct fuse_bufvec *in, uint32_t *took)
 {
 	const struct fuse_buf *from = &in->buf[0];
 	uint32_t size = (uint32_t)from->size;
@@ -59,7 +62,7 @@ bool write_gather(struct fuse_req *req, struct file *f, uint64_t off, const stru
 			DIRTY_DONE)
 		return false;
 	stats_add(&f->fs->stats.small_bytes, size);
-	gathered(f, req, off, size);
+	gathered(f, req, writepage, off, size);
 	return true;
 }
 
@@ -99,7 +102,7 @@ static void gather_again(struct request *r)
 		switch (gather(r)) {
 		case DIRTY_DONE:
 			fuse = request_take_fuse(r);
-			gathered(f, fuse, r->u.io.offset, len);
+			gathered(f, fuse, r->u.io.writepage, r->u.io.offset, len);
 			request_free(r);
 			return;
 		case DIRTY_BUSY:
@@ -198,7 +201,10 @@ void write_reply(struct request *r)
 		request_end(r, r->u.io.error);
 		return;
 	}
-	inode_told_end(r->file->inode, r->u.io.offset + n, r->pid);
+	if (r->u.io.writepage)
+		inode_told_back(r->file->inode);
+	else
+		inode_told_end(r->file->inode, r->u.io.offset + n, r->pid);
 	fuse = request_take_fuse(r);
 	request_free(r);
 	if (fuse) /* else it was LATE */

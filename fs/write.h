@@ -20,9 +20,9 @@
 #include "fs/request.h"
 
 /* Gathers a small write and answers req. False: the write is not small, or cannot be gathered at
- * once. *took: how many bytes were gathered. */
-bool write_gather(struct fuse_req *req, struct file *f, uint64_t off, const struct fuse_bufvec *in,
-	uint32_t *took);
+ * once. writepage: the kernel writes back mapped pages. *took: how many bytes were gathered. */
+bool write_gather(struct fuse_req *req, struct file *f, bool writepage, uint64_t off,
+	const struct fuse_bufvec *in, uint32_t *took);
 /* The same with the data of r, of which r->u.io.took bytes have been gathered. Waits where it must,
  * and answers r. Or goes on with direct, if r is to send the data itself, also where
  * write_is_gathered() says no. */

@@ -290,6 +290,7 @@ enum nfs_outcome nfs3_get_op_append_size(
 	if (size > (uint64_t)INT64_MAX - op->u.write.from.len)
 		return nfs_failed(op, -EFBIG);
 	op->u.write.offset = size;
+	op->be.v3.unsure = false; /* no WRITE has been sent */
 	op->be.v3.kind = NFS3_K_APPEND;
 	return NFS_AGAIN;
 }

@@ -352,7 +352,7 @@ static void task_jukebox(struct nfs3_client *c, struct nfs_op *op)
 		nfs3_task_end(c, op, -EINTR);
 		return;
 	}
-	if (op->be.v3.kind == NFS3_K_APPEND && op->call.repeated) {
+	if (op->be.v3.kind == NFS3_K_APPEND && op->be.v3.unsure) {
 		op->u.write.ours = true;
 		nfs3_task_end(c, op, -EALREADY); /* the first copy may have been executed */
 		return;
@@ -403,7 +403,10 @@ static enum nfs_outcome task_judge(struct nfs_op *op, uint32_t status)
 static void task_conclude(
 	struct nfs3_client *c, struct nfs_op *op, enum nfs_outcome out, uint32_t status)
 {
-	op->be.v3.unsure |= op->call.repeated;
+	/* a call that was pulled may have been executed, and goes again as a new one; a GETATTR
+	 * executes nothing */
+	if (op->be.v3.proc != NFS3PROC_GETATTR)
+		op->be.v3.unsure |= op->call.repeated || out == NFS_RECOVER;
 	if (out == NFS_STATUS && op->be.v3.unsure && op->be.v3.kind != NFS3_K_LOOK)
 		out = task_judge(op, status);
 	if (out == NFS_STATUS && status == NFS3ERR_JUKEBOX)

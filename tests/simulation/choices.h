@@ -3,6 +3,8 @@
  *
  * choices: the numbers that a run takes from its seed, in streams of their own. A change of the run
  * that takes more or fewer numbers from one stream leaves the numbers of the others as they are.
+ * Each thread has streams of its own. A thread has the same ones in each run of the seed in which
+ * the thread that makes it has made as many threads before.
  *
  * Programs and the weather have a stream for each piece (pieces.h), from which sched_choose() takes
  * in their threads. In all other threads sched_choose() takes from CHOICES_DAEMONS.
@@ -30,12 +32,15 @@ struct choices {
 void choices_plant(struct choices *c, uint64_t seed);
 uint32_t choices_next(struct choices *c, uint32_t n);
 
-/* Plants all streams; the schedule's has a seed of its own. */
+/* The seeds of the run; the schedule's streams have one of their own. */
 void choices_begin(uint64_t seed, uint64_t schedule);
-/* A number below n (n > 0). */
+/* Plants the streams of a new thread. key: the thread's in all runs. */
+void choices_plant_all(struct choices *streams, uint64_t key);
+/* A number below n (n > 0), of the calling thread's. */
 uint32_t choices_below(enum choices_stream s, uint32_t n);
-/* 64 bits of the schedule's. */
-uint64_t choices_wide(void);
+uint64_t choices_wide(struct choices *c);
+/* Some number for a and b. */
+uint64_t choices_mix(uint64_t a, uint64_t b);
 /* True once in n times. Never, if the stream's rare events are left out. */
 bool choices_once_in(enum choices_stream s, uint32_t n);
 

@@ -3,15 +3,15 @@
  *
  * crowd_append: programs append records to logs through descriptors with O_APPEND.
  *
- * The programs of one mount append to a log of that mount without a lock, and those of all mounts
- * to a shared log under a lock of the file. Each record is in the log once, whole, behind the
- * records that its writer appended before. A reader sees each record that was closed before the
- * open; the holder of the lock, and programs of the writer's mount, each record that was written.
+ * The programs of one mount append to a log of the mount without a lock, and the programs of all
+ * mounts to a shared log under a lock. Each record is in the log once, whole, behind the earlier
+ * records of its writer. A reader sees each record that was closed before the open. The holder of
+ * the lock, and programs of the writer's mount, see each record whose write had returned.
  *
- * A server that loses its power may lose records that were not synced, and rnfs does not append
- * these again. Then write, fsync or close fails with EIO, and the records are in doubt: each is in
- * the log, or not, or in part. A record whose first WRITE was lost with the power, and its answer,
- * is appended again: the room of the first one may stay, and reads as zeros.
+ * A server without power may lose records that were not synced, and rnfs does not append such
+ * records again. Then write, fsync or close fails with EIO, and the records are in doubt: each is
+ * in the log, or not, or in part. A record whose first WRITE was lost with the power, and its
+ * answer, is appended again: the room of the first one may stay, and reads as zeros.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -45,7 +45,7 @@ struct log {
 	size_t lost; /* bytes that a power cut may have left unwritten, below the end of the file */
 };
 
-/* What a reader may miss: the state when the reader opened. */
+/* The records that a reader must see, by their state when the reader opened. */
 struct view {
 	const struct log *log;
 	const struct program *p; /* NULL: the judge, at the end */
@@ -106,7 +106,7 @@ static void view_begin(struct view *w, const struct log *l, const struct program
 	}
 }
 
-/* What the reader has seen is judged by the state behind the last read. */
+/* The reader may see each record that had begun before the last read. */
 static void view_end(struct view *w)
 {
 	const struct log *l = w->log;
@@ -119,7 +119,7 @@ static void view_end(struct view *w)
 	}
 }
 
-/* The number of the record whose head is at got; -1: there is none. *size: its size. */
+/* The number of the record whose head is at got, with its size; -1: there is no such record. */
 static int head(const struct view *w, const uint8_t *got, size_t n, size_t *size)
 {
 	unsigned id;
@@ -156,7 +156,7 @@ static void take(struct view *w, unsigned id, size_t at)
 	w->seen[id] = true;
 }
 
-/* Is the rest from at on the beginning of a record that is being written? */
+/* Is the rest from at on the beginning of a record under way? */
 static bool is_begun(const struct view *w, const uint8_t *got, size_t n, size_t at)
 {
 	for (unsigned id = 0; id < w->log->n; id++) {
@@ -200,7 +200,7 @@ static void judge(struct view *w, const uint8_t *got, size_t n)
 
 /* --- programs --------------------------------------------------------------------------------- */
 
-/* A failure that is told puts the records of this writer that are not safe in doubt. */
+/* A failure puts the unsafe records of the writer in doubt. */
 static bool told(struct program *p, struct log *l, long res, const char *call)
 {
 	if (res >= 0)
@@ -296,16 +296,15 @@ static void read_only(struct program *p, struct log *l, bool locked)
 		lock(p, l, fd, F_RDLCK);
 		view_begin(view_of(p), l, p, true);
 	}
-	read_log(p, l, fd);
-	/* a loss that no call has told yet is told here, too */
+	if (locked || !program_is_blind(p, l->name))
+		read_log(p, l, fd);
+	/* also tells a loss that no earlier call has told */
 	told(p, l, sys_close(p->proc, fd), "close");
 }
 
-/* O_DIRECT only under the lock, which has the kernel drop its pages: Linux before 6.7 keeps pages
- * that do not have the record, and other programs of the mount would read these. */
 static void append(struct program *p, struct log *l, bool locked)
 {
-	int flags = O_RDWR | O_CREAT | O_APPEND | (locked && sched_once_in(8) ? O_DIRECT : 0) |
+	int flags = O_RDWR | O_CREAT | O_APPEND | (sched_once_in(8) ? O_DIRECT : 0) |
 		    (sched_once_in(8) ? O_SYNC : 0);
 	unsigned n = 1 + sched_choose(4);
 	int fd = (int)must(p, sys_open(p->proc, l->name, flags, 0644), "open", l->name);

@@ -58,15 +58,6 @@ static void write_version(struct program *p, struct closed *f)
 	sched_event("%s: version %u is closed", f->name, f->done);
 }
 
-/* May the mount miss the newest version, because the server tells times in ticks? */
-static bool is_blind(const struct program *p, const struct closed *f)
-{
-	char path[40];
-
-	snprintf(path, sizeof(path), "/sim/export/%s", f->name);
-	return ways_blind(p->stage->process[p->mount], path);
-}
-
 /* May a reader see the byte? The file was at version `done` when the reader opened. If WRITEs of a
  * version take effect out of order in a file that was empty, then a hole is seen between them. */
 static bool may_be(const struct closed *f, uint8_t byte, uint8_t done, uint8_t least)
@@ -80,14 +71,14 @@ static void read_version(struct program *p, struct closed *f)
 {
 	static uint8_t buf[PROGRAMS][SIZE];
 	uint8_t *own = buf[p->nth % PROGRAMS], done = f->done, least = done;
-	bool blind = is_blind(p, f);
+	bool blind = program_is_blind(p, f->name);
 	int fd = sys_open(p->proc, f->name, O_RDONLY, 0);
 	ssize_t n;
 
 	if (fd == -ENOENT) /* a name may be missed for as long as its directory's attributes last */
 		return;
 	must(p, fd, "open", f->name);
-	blind |= is_blind(p, f);
+	blind |= program_is_blind(p, f->name);
 	if (blind)
 		least = 1;
 	for (size_t at = 0; at < SIZE; at += (size_t)n) {

@@ -2,11 +2,12 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * crowd_exclusive: names serve as locks. A program that makes the name, by O_EXCL, link(2) or
- * mkdir(2), has the lock until it removes the name; no two programs have one lock at a time. The
- * holder changes a file, and sees all that former holders did.
+ * mkdir(2), has the lock until the program removes the name; no two programs have one lock at a
+ * time. The holder changes a file, and sees all that former holders did.
  *
- * If the power is cut while a program removes the name, the client may send the removal again, and
- * remove the name of the next holder: then the lock is not judged any more.
+ * If the power is cut, or a server ends that forgets its answers, while a program removes the name,
+ * the client may send the removal again, and remove the name of the next holder: then the lock is
+ * not judged any more.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +18,8 @@
 #include "tests/simulation/disk.h"
 #include "tests/simulation/sched.h"
 #include "tests/simulation/truth.h"
+#include "tests/simulation/ways.h"
+#include "tests/simulation/weather.h"
 
 enum kind { OPENED, LINKED, MADE, KINDS };
 
@@ -69,7 +72,8 @@ static bool take(struct program *p, enum kind kind, struct lock *l)
 	int res = make_name(p, kind, l->name);
 
 	sched_event("lock %s: %d", l->name, res);
-	if (res == -EEXIST)
+	/* ESTALE: the name stood for files that were gone, also at the second look */
+	if (res == -EEXIST || res == -ESTALE)
 		return false;
 	must(p, res, "lock", l->name);
 	if (l->holder && !l->unsure)
@@ -81,13 +85,14 @@ static bool take(struct program *p, enum kind kind, struct lock *l)
 
 static void leave(struct program *p, enum kind kind, struct lock *l)
 {
-	unsigned cuts = disk_power_cuts();
+	unsigned cuts = disk_power_cuts(), kills = weather_kills();
 	int res;
 
 	sched_event("unlock %s", l->name);
 	l->holder = NULL;
 	res = kind == MADE ? sys_rmdir(p->proc, l->name) : sys_unlink(p->proc, l->name);
 	l->unsure |= cuts != disk_power_cuts();
+	l->unsure |= ways.forgets && kills != weather_kills();
 	if (!l->unsure)
 		must(p, res, "unlock", l->name);
 }

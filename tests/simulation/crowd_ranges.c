@@ -5,7 +5,7 @@
  * (OFD), shared or exclusive, with and without waiting. Ranges meet within pages. The holder sees
  * the bytes that former holders of the range left; no holder of an exclusive lock has company.
  *
- * If the server loses bytes that were not safe yet, rnfs does not write these again to a file that
+ * If the server loses unsafe bytes, rnfs does not write the bytes again to a file that
  * another client has changed, and the calls tell (EIO). Then the bytes of the range are unknown
  * until the next holder has written all of them.
  */
@@ -152,7 +152,7 @@ static bool weaken(struct program *p, int fd, struct held *h)
 	return lost;
 }
 
-/* A lock that the call finds is one that some program may have: not where the caller is alone. */
+/* F_GETLK finds no lock where the caller has the range alone. */
 static void ask(struct program *p, int fd, const struct held *h)
 {
 	struct flock l = range(h, F_WRLCK);

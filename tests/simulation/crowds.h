@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * crowds: all crowds; crowd_NAME.c says what each does and judges.
+ * crowds: all crowds. The file of each crowd says how its programs act, and how the judge decides.
  */
 #ifndef RNFS_SIMULATION_CROWDS_H
 #define RNFS_SIMULATION_CROWDS_H
@@ -10,6 +10,6 @@
 
 extern const struct crowd crowd_failing, crowd_promised, crowd_killed, crowd_modes, crowd_direct,
 	crowd_mapped, crowd_ranges, crowd_exclusive, crowd_names, crowd_resized, crowd_append,
-	crowd_closed, crowd_locked, crowd_synced;
+	crowd_closed, crowd_locked, crowd_outside, crowd_synced;
 
 #endif

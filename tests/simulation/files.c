@@ -249,6 +249,7 @@ static void changed(struct inode *i, off_t size)
 	struct timespec now = disk_now();
 	mode_t mode = i->a.mode;
 
+	inode_changing(i);
 	if (!caller_is_root())
 		mode &= ~caller_takes(i);
 	if (size == i->a.size && mode == i->a.mode && i->a.mtime.tv_sec == now.tv_sec &&

@@ -36,6 +36,12 @@ bool set_meet(const struct history_set *a, const struct history_set *b)
 	return false;
 }
 
+void set_add_all(struct history_set *to, struct history_set files)
+{
+	for (unsigned i = 0; i < HISTORY_FILES / 64; i++)
+		to->word[i] |= files.word[i];
+}
+
 bool set_has_any(const struct history_set *s)
 {
 	return set_meet(s, s);
@@ -66,10 +72,14 @@ static bool is_replaced(const struct history *h, const struct change *c, struct 
 	return false;
 }
 
-static void add_all(struct history_set *to, struct history_set files)
+/* May the call have found the gap of c? */
+static bool saw_gap(const struct change *c, struct moment begin, struct moment end, unsigned mount,
+	uint64_t believes)
 {
-	for (unsigned i = 0; i < HISTORY_FILES / 64; i++)
-		to->word[i] |= files.word[i];
+	bool ended = c->end.order != UINT64_MAX;
+
+	return c->gap && c->mount != mount && c->begin.order <= end.order &&
+	       !(ended && c->end.order < begin.order && c->end.time + believes < begin.time);
 }
 
 static struct history_set allows(const struct history *h, struct moment begin, struct moment end,
@@ -80,11 +90,13 @@ static struct history_set allows(const struct history *h, struct moment begin, s
 	for (unsigned i = 0; i < h->n; i++) {
 		const struct change *c = &h->change[i];
 
+		if (saw_gap(c, begin, end, mount, believes))
+			set_add(&all, 0);
 		if (c->begin.order > end.order || is_replaced(h, c, begin, mount, believes))
 			continue;
-		add_all(&all, c->files);
+		set_add_all(&all, c->files);
 		if (c->from && depth)
-			add_all(&all, allows(c->from, c->begin, end, c->mount, 0, depth - 1));
+			set_add_all(&all, allows(c->from, c->begin, end, c->mount, 0, depth - 1));
 	}
 	return all;
 }
@@ -114,7 +126,7 @@ void history_end(struct change *c, enum history_end how)
 {
 	c->end = moment_now();
 	if (c->from) {
-		add_all(&c->files, history_allows(c->from, c->begin, c->end, c->mount, 0));
+		set_add_all(&c->files, history_allows(c->from, c->begin, c->end, c->mount, 0));
 		c->files.word[0] &= ~1ull;
 	}
 	c->from = NULL;

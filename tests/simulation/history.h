@@ -34,6 +34,9 @@ struct change {
 	const struct history *from; /* and the files of this name, while a rename is under way */
 	unsigned mount;
 	bool maybe; /* the server may not have carried the call out */
+	/* A rename over a file that the mount has open gives that file another name first: to other
+	 * mounts the name may stand for no file during the call. */
+	bool gap;
 };
 
 enum history_end { HISTORY_DONE, HISTORY_MAYBE, HISTORY_FAILED };
@@ -50,6 +53,7 @@ struct moment moment_now(void);
 void set_add(struct history_set *s, unsigned file);
 bool set_has(const struct history_set *s, unsigned file);
 bool set_meet(const struct history_set *a, const struct history_set *b); /* a file in common */
+void set_add_all(struct history_set *s, struct history_set files);
 /* A file other than 0? */
 bool set_has_any(const struct history_set *s);
 
@@ -58,8 +62,8 @@ bool set_has_any(const struct history_set *s);
 struct change *history_begin(
 	struct history *h, unsigned mount, struct history_set files, const struct history *from);
 void history_end(struct change *c, enum history_end how);
-/* The files that the name may stand for, to a call of the mount between the moments. believes: the
- * time that the mount believes names for. */
+/* The files that the name may stand for, to a call of the mount between the moments. believes: how
+ * long the mount believes a name. */
 struct history_set history_allows(const struct history *h, struct moment begin, struct moment end,
 	unsigned mount, uint64_t believes);
 

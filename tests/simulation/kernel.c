@@ -33,20 +33,19 @@ int kernel_device(struct kernel *k)
 	return vfs_descriptor(k->v);
 }
 
-bool kernel_settle(struct kernel *k)
+void kernel_forget(struct kernel *k)
 {
-	/* RELEASE may be under way: then Linux does not wait for its answer */
-	if (!choices_once_in(CHOICES_KERNEL, 2))
-		return false;
-	while (vfs_counts(k->v).waiting)
-		usleep(100000);
-	vfs_check(k->v);
 	vfs_shrink(k->v, 1);
-	return true;
 }
 
 void kernel_unmount(struct kernel *k)
 {
+	/* RELEASE may be under way: then Linux does not wait for its answer */
+	if (choices_once_in(CHOICES_KERNEL, 2)) {
+		while (vfs_counts(k->v).waiting)
+			usleep(100000);
+		vfs_check(k->v);
+	}
 	if (vfs_unmount(k->v))
 		sched_fail("files are open at the end");
 }

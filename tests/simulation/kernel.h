@@ -7,7 +7,7 @@
 #ifndef RNFS_SIMULATION_KERNEL_H
 #define RNFS_SIMULATION_KERNEL_H
 
-#include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct kernel;
@@ -17,10 +17,9 @@ struct process;
 struct kernel *kernel_new(void);
 /* The device as a new simulated descriptor, for the daemon. Once. */
 int kernel_device(struct kernel *k);
-/* Nothing is open. In half of the runs: waits until all requests are answered, and has the kernel
- * drop all names and give back all lookups; true. */
-bool kernel_settle(struct kernel *k);
-/* umount(8): nothing may be open. The daemon reads ENODEV. Linux gives no lookups back. */
+/* The kernel forgets all names and pages that are not in use, and tells the daemon. */
+void kernel_forget(struct kernel *k);
+/* umount(8): nothing may be open. Names are forgotten, then the daemon reads ENODEV. */
 void kernel_unmount(struct kernel *k);
 /* The daemon has gone. Accepts NULL, returns NULL. */
 struct kernel *kernel_free(struct kernel *k);

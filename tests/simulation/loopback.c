@@ -3,8 +3,6 @@
  *
  * loopback: see loopback.h.
  */
-#include "tests/simulation/loopback.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,105 +17,14 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "tests/simulation/loopback_impl.h"
 #include "tests/simulation/sched.h"
 
-#define NODES	 400
-#define NAMES	 64
-#define THREADS	 4
-#define BUFFER	 ((1u << 20) + 8192)
-#define ROOT	 1
-#define FILE_MAX (1u << 18)
+#define THREADS 4
 
-struct entry {
-	char name[64];
-	unsigned node;
-};
-
-struct node {
-	bool used;
-	uint64_t generation, lookups, mtime;
-	unsigned nlink, opens;
-	mode_t mode;
-	uint8_t *bytes; /* of FILE_MAX */
-	size_t size;
-	struct entry names[NAMES];
-};
-
-static struct node nodes[NODES];
-static struct loopback_params params;
+struct loopback_params params;
 static pthread_t threads[THREADS], notifier;
-static uint64_t clock_ticks;
-static bool ends;
-
-/* --- nodes ------------------------------------------------------------------------------------ */
-
-static unsigned node_new(mode_t mode)
-{
-	for (unsigned i = ROOT + 1; i < NODES; i++) {
-		struct node *n = &nodes[i];
-
-		if (n->used)
-			continue;
-		n->used = true;
-		n->generation++;
-		n->mode = mode;
-		n->nlink = S_ISDIR(mode) ? 2 : 1;
-		n->size = 0;
-		n->mtime = ++clock_ticks;
-		if (!n->bytes)
-			n->bytes = malloc(FILE_MAX);
-		memset(n->names, 0, sizeof(n->names));
-		return i;
-	}
-	sched_fail("loopback: too many nodes");
-}
-
-static void maybe_free(unsigned i)
-{
-	struct node *n = &nodes[i];
-
-	if (i != ROOT && !n->nlink && !n->lookups && !n->opens)
-		n->used = false;
-}
-
-static struct entry *find(unsigned dir, const char *name)
-{
-	for (unsigned i = 0; i < NAMES; i++)
-		if (nodes[dir].names[i].node && !strcmp(nodes[dir].names[i].name, name))
-			return &nodes[dir].names[i];
-	return NULL;
-}
-
-static void add(unsigned dir, const char *name, unsigned node)
-{
-	for (unsigned i = 0; i < NAMES; i++)
-		if (!nodes[dir].names[i].node) {
-			strncpy(nodes[dir].names[i].name, name, 63);
-			nodes[dir].names[i].node = node;
-			nodes[dir].mtime = ++clock_ticks;
-			return;
-		}
-	sched_fail("loopback: too many names");
-}
-
-static bool is_empty(unsigned dir)
-{
-	for (unsigned i = 0; i < NAMES; i++)
-		if (nodes[dir].names[i].node)
-			return false;
-	return true;
-}
-
-static void drop(unsigned dir, struct entry *e)
-{
-	struct node *n = &nodes[e->node];
-	unsigned i = e->node;
-
-	e->node = 0;
-	nodes[dir].mtime = ++clock_ticks;
-	n->nlink = S_ISDIR(n->mode) ? 0 : n->nlink - 1;
-	maybe_free(i);
-}
+bool loopback_ends;
 
 /* --- answers ---------------------------------------------------------------------------------- */
 
@@ -127,7 +34,7 @@ static void answer(uint64_t unique, int error, const void *out, size_t len)
 		.len = (uint32_t)(sizeof(h) + (error ? 0 : len)), .error = error, .unique = unique};
 	struct iovec iov[2] = {{&h, sizeof(h)}, {(void *)out, len}};
 
-	if (sched_once_in(3))
+	if (!params.ordered && sched_once_in(3))
 		usleep(sched_choose(2000));
 	writev(params.fd, iov, error ? 1 : 2);
 }
@@ -140,6 +47,8 @@ static struct fuse_attr attr_of(unsigned i)
 		.size = n->size,
 		.mode = n->mode,
 		.nlink = n->nlink,
+		.uid = n->uid,
+		.gid = n->gid,
 		.mtime = n->mtime,
 		.blksize = 4096};
 }
@@ -173,7 +82,7 @@ static void init(const struct fuse_in_header *h)
 	const struct fuse_init_in *in = (const void *)(h + 1);
 	struct fuse_init_out out = {.major = 7,
 		.minor = 37,
-		.max_readahead = in->max_readahead,
+		.max_readahead = params.ordered ? params.readahead * 4096 : in->max_readahead,
 		.max_write = 1 << 20,
 		.max_pages = 256,
 		.max_background = 12,
@@ -190,12 +99,12 @@ static void init(const struct fuse_in_header *h)
 
 static void lookup(const struct fuse_in_header *h, const char *name)
 {
-	struct entry *e = find((unsigned)h->nodeid, name);
+	struct entry *e = entry_find((unsigned)h->nodeid, name);
 	struct fuse_entry_out none = {.entry_valid = params.valid_s};
 
 	if (e)
 		answer_entry(h->unique, e->node);
-	else if (sched_once_in(2))
+	else if (params.ordered ? params.none_valid : sched_once_in(2))
 		answer(h->unique, 0, &none, sizeof(none));
 	else
 		answer(h->unique, -ENOENT, NULL, 0);
@@ -204,14 +113,26 @@ static void lookup(const struct fuse_in_header *h, const char *name)
 static struct fuse_open_out open_node(unsigned i)
 {
 	nodes[i].opens++;
-	return (struct fuse_open_out){.fh = i, .open_flags = params.keeps ? FOPEN_KEEP_CACHE : 0};
+	return (struct fuse_open_out){.fh = i,
+		.open_flags = (params.keeps ? FOPEN_KEEP_CACHE : 0) |
+			      (nodes[i].direct ? FOPEN_DIRECT_IO : 0)};
+}
+
+static unsigned made(const struct fuse_in_header *h, mode_t mode, const char *name)
+{
+	unsigned i = node_new(mode);
+
+	nodes[i].uid = h->uid;
+	nodes[i].gid = h->gid;
+	nodes[i].direct = S_ISREG(mode) && name[0] == 'x';
+	return i;
 }
 
 static void create(const struct fuse_in_header *h, const struct fuse_create_in *in)
 {
 	const char *name = (const char *)(in + 1);
-	struct entry *e = find((unsigned)h->nodeid, name);
-	unsigned i = e ? e->node : node_new(in->mode);
+	struct entry *e = entry_find((unsigned)h->nodeid, name);
+	unsigned i = e ? e->node : made(h, in->mode, name);
 	struct {
 		struct fuse_entry_out e;
 		struct fuse_open_out o;
@@ -222,7 +143,7 @@ static void create(const struct fuse_in_header *h, const struct fuse_create_in *
 		return;
 	}
 	if (!e)
-		add((unsigned)h->nodeid, name, i);
+		entry_add((unsigned)h->nodeid, name, i);
 	else if (in->flags & O_TRUNC)
 		nodes[i].size = 0;
 	out.e = entry_of(i);
@@ -230,16 +151,18 @@ static void create(const struct fuse_in_header *h, const struct fuse_create_in *
 	answer(h->unique, 0, &out, sizeof(out));
 }
 
-static void make(const struct fuse_in_header *h, mode_t mode, const char *name)
+static void make(const struct fuse_in_header *h, mode_t mode, const char *name, const char *target)
 {
 	unsigned i;
 
-	if (find((unsigned)h->nodeid, name)) {
+	if (entry_find((unsigned)h->nodeid, name)) {
 		answer(h->unique, -EEXIST, NULL, 0);
 		return;
 	}
-	i = node_new(mode);
-	add((unsigned)h->nodeid, name, i);
+	i = made(h, mode, name);
+	if (target)
+		nodes[i].size = strlen(strcpy((char *)nodes[i].bytes, target));
+	entry_add((unsigned)h->nodeid, name, i);
 	answer_entry(h->unique, i);
 }
 
@@ -247,43 +170,51 @@ static void link_node(const struct fuse_in_header *h, const struct fuse_link_in 
 {
 	const char *name = (const char *)(in + 1);
 
-	if (find((unsigned)h->nodeid, name) || !nodes[in->oldnodeid].nlink) {
+	if (entry_find((unsigned)h->nodeid, name) || !nodes[in->oldnodeid].nlink) {
 		answer(h->unique, nodes[in->oldnodeid].nlink ? -EEXIST : -ENOENT, NULL, 0);
 		return;
 	}
 	nodes[in->oldnodeid].nlink++;
-	add((unsigned)h->nodeid, name, (unsigned)in->oldnodeid);
+	entry_add((unsigned)h->nodeid, name, (unsigned)in->oldnodeid);
 	answer_entry(h->unique, (unsigned)in->oldnodeid);
 }
 
 static void remove_node(const struct fuse_in_header *h, const char *name)
 {
-	struct entry *e = find((unsigned)h->nodeid, name);
+	struct entry *e = entry_find((unsigned)h->nodeid, name);
 	int error = !e ? -ENOENT : 0;
 
-	if (e && S_ISDIR(nodes[e->node].mode) && !is_empty(e->node))
+	if (e && S_ISDIR(nodes[e->node].mode) && !node_is_empty(e->node))
 		error = -ENOTEMPTY;
 	if (!error)
-		drop((unsigned)h->nodeid, e);
+		entry_drop((unsigned)h->nodeid, e);
 	answer(h->unique, error, NULL, 0);
 }
 
-static void rename_node(const struct fuse_in_header *h, unsigned to, const char *names)
+static void rename_node(
+	const struct fuse_in_header *h, unsigned to, const char *names, uint32_t flags)
 {
 	const char *name = names + strlen(names) + 1;
-	struct entry *e = find((unsigned)h->nodeid, names), *over = find(to, name);
+	struct entry *e = entry_find((unsigned)h->nodeid, names), *over = entry_find(to, name);
+	bool swaps = flags & RENAME_EXCHANGE;
 	unsigned i;
-	int error = !e ? -ENOENT : 0;
+	int error = !e || (swaps && !over) ? -ENOENT : 0;
 
-	if (over && S_ISDIR(nodes[over->node].mode) && !is_empty(over->node))
+	if (!error && over && flags & RENAME_NOREPLACE)
+		error = -EEXIST;
+	if (!swaps && over && S_ISDIR(nodes[over->node].mode) && !node_is_empty(over->node))
 		error = -ENOTEMPTY;
-	if (!error) {
+	if (!error && swaps) {
+		i = e->node;
+		e->node = over->node;
+		over->node = i;
+	} else if (!error) {
 		i = e->node;
 		e->node = 0;
 		if (over)
-			drop(to, over);
-		add(to, name, i);
-		nodes[h->nodeid].mtime = ++clock_ticks;
+			entry_drop(to, over);
+		entry_add(to, name, i);
+		node_touch(&nodes[h->nodeid]);
 	}
 	answer(h->unique, error, NULL, 0);
 }
@@ -321,16 +252,6 @@ static void list(const struct fuse_in_header *h, const struct fuse_read_in *in, 
 
 /* --- data ------------------------------------------------------------------------------------- */
 
-static void set_size(struct node *n, size_t size)
-{
-	if (size > FILE_MAX)
-		sched_fail("loopback: a file of %zu bytes", size);
-	if (size > n->size)
-		memset(n->bytes + n->size, 0, size - n->size);
-	n->size = size;
-	n->mtime = ++clock_ticks;
-}
-
 static void write_node(const struct fuse_in_header *h, const struct fuse_write_in *in)
 {
 	struct node *n = &nodes[h->nodeid];
@@ -338,9 +259,9 @@ static void write_node(const struct fuse_in_header *h, const struct fuse_write_i
 	struct fuse_write_out out = {.size = in->size};
 
 	if (off + in->size > n->size)
-		set_size(n, off + in->size);
+		node_set_size(n, off + in->size);
 	memcpy(n->bytes + off, in + 1, in->size);
-	n->mtime = ++clock_ticks;
+	node_touch(n);
 	answer(h->unique, 0, &out, sizeof(out));
 }
 
@@ -363,12 +284,12 @@ static void allocate(const struct fuse_in_header *h, const struct fuse_fallocate
 	uint64_t end = in->offset + in->length;
 
 	if (end > n->size && !(in->mode & FALLOC_FL_KEEP_SIZE))
-		set_size(n, end);
+		node_set_size(n, end);
 	if (end > n->size)
 		end = n->size;
 	if (in->mode & FALLOC_FL_PUNCH_HOLE && end > in->offset)
 		memset(n->bytes + in->offset, 0, end - in->offset);
-	n->mtime = ++clock_ticks;
+	node_touch(n);
 	answer(h->unique, 0, NULL, 0);
 }
 
@@ -377,9 +298,15 @@ static void setattr(const struct fuse_in_header *h, const struct fuse_setattr_in
 	struct node *n = &nodes[h->nodeid];
 
 	if (in->valid & FATTR_SIZE)
-		set_size(n, in->size);
+		node_set_size(n, in->size);
 	if (in->valid & FATTR_MODE)
 		n->mode = in->mode;
+	if (in->valid & FATTR_UID)
+		n->uid = in->uid;
+	if (in->valid & FATTR_GID)
+		n->gid = in->gid;
+	if (in->valid & FATTR_MTIME)
+		n->mtime = in->mtime;
 	answer_attr(h->unique, (unsigned)h->nodeid);
 }
 
@@ -390,7 +317,8 @@ static void forget(uint64_t node, uint64_t n)
 	if (nodes[node].lookups < n)
 		sched_fail("loopback: node %llu is forgotten too often", (unsigned long long)node);
 	nodes[node].lookups -= n;
-	maybe_free((unsigned)node);
+	nodes[node].forgotten += n;
+	node_maybe_free((unsigned)node);
 }
 
 static void forget_batch(const struct fuse_batch_forget_in *in)
@@ -406,11 +334,11 @@ static void open_any(const struct fuse_in_header *h, const struct fuse_open_in *
 	struct fuse_open_out out = open_node((unsigned)h->nodeid);
 
 	if (in->flags & O_TRUNC)
-		set_size(&nodes[h->nodeid], 0);
+		node_set_size(&nodes[h->nodeid], 0);
 	answer(h->unique, 0, &out, sizeof(out));
 }
 
-static void serve(const struct fuse_in_header *h)
+void loopback_serve(const struct fuse_in_header *h)
 {
 	const void *in = h + 1;
 
@@ -438,7 +366,13 @@ static void serve(const struct fuse_in_header *h)
 		break;
 	case FUSE_MKDIR:
 		make(h, S_IFDIR | ((const struct fuse_mkdir_in *)in)->mode,
-			(const char *)in + sizeof(struct fuse_mkdir_in));
+			(const char *)in + sizeof(struct fuse_mkdir_in), NULL);
+		break;
+	case FUSE_SYMLINK:
+		make(h, S_IFLNK | 0777, in, (const char *)in + strlen(in) + 1);
+		break;
+	case FUSE_READLINK:
+		answer(h->unique, 0, nodes[h->nodeid].bytes, nodes[h->nodeid].size);
 		break;
 	case FUSE_CREATE:
 		create(h, in);
@@ -452,7 +386,12 @@ static void serve(const struct fuse_in_header *h)
 		break;
 	case FUSE_RENAME:
 		rename_node(h, (unsigned)((const struct fuse_rename_in *)in)->newdir,
-			(const char *)in + sizeof(struct fuse_rename_in));
+			(const char *)in + sizeof(struct fuse_rename_in), 0);
+		break;
+	case FUSE_RENAME2:
+		rename_node(h, (unsigned)((const struct fuse_rename2_in *)in)->newdir,
+			(const char *)in + sizeof(struct fuse_rename2_in),
+			((const struct fuse_rename2_in *)in)->flags);
 		break;
 	case FUSE_OPEN:
 	case FUSE_OPENDIR:
@@ -462,7 +401,7 @@ static void serve(const struct fuse_in_header *h)
 	case FUSE_RELEASEDIR:
 		nodes[h->nodeid].opens--;
 		answer(h->unique, 0, NULL, 0);
-		maybe_free((unsigned)h->nodeid);
+		node_maybe_free((unsigned)h->nodeid);
 		break;
 	case FUSE_READ:
 		read_node(h, in);
@@ -484,6 +423,14 @@ static void serve(const struct fuse_in_header *h)
 	case FUSE_GETXATTR:
 		answer(h->unique, -ENODATA, NULL, 0);
 		break;
+	case FUSE_GETLK:
+		answer(h->unique, params.ordered ? 0 : -ENOSYS,
+			&(struct fuse_lk_out){.lk.type = F_UNLCK}, sizeof(struct fuse_lk_out));
+		break;
+	case FUSE_SETLK:
+	case FUSE_SETLKW:
+		answer(h->unique, params.ordered ? 0 : -ENOSYS, NULL, 0);
+		break;
 	case FUSE_INTERRUPT:
 		break;
 	default:
@@ -496,54 +443,20 @@ static void *run(void *ctx)
 	uint8_t *buf = malloc(BUFFER);
 
 	while (read(params.fd, buf, BUFFER) > 0)
-		serve((const void *)buf);
+		loopback_serve((const void *)buf);
 	free(buf);
-	return NULL;
-}
-
-/* --- notifications ---------------------------------------------------------------------------- */
-
-static void tell(int code, const void *a, size_t alen, const void *b, size_t blen)
-{
-	struct fuse_out_header h = {.len = (uint32_t)(sizeof(h) + alen + blen), .error = code};
-	struct iovec iov[3] = {{&h, sizeof(h)}, {(void *)a, alen}, {(void *)b, blen}};
-
-	writev(params.fd, iov, 3);
-}
-
-static void *notify(void *ctx)
-{
-	while (!ends) {
-		unsigned i = 1 + sched_choose(30);
-		struct fuse_notify_inval_inode_out inode = {
-			.ino = i, .off = sched_once_in(3) ? -1 : 0};
-		struct entry *e = &nodes[ROOT].names[sched_choose(NAMES)];
-		struct fuse_notify_inval_entry_out entry = {.parent = ROOT};
-		char name[64];
-
-		usleep(sched_choose(4000));
-		if (sched_once_in(2)) {
-			tell(FUSE_NOTIFY_INVAL_INODE, &inode, sizeof(inode), NULL, 0);
-		} else if (e->node) {
-			strcpy(name, e->name);
-			entry.namelen = (uint32_t)strlen(name);
-			entry.flags = sched_choose(2);
-			tell(FUSE_NOTIFY_INVAL_ENTRY, &entry, sizeof(entry), name,
-				entry.namelen + 1);
-		}
-	}
 	return NULL;
 }
 
 void loopback_start(const struct loopback_params *p)
 {
 	params = *p;
-	ends = false;
+	loopback_ends = false;
 	nodes[ROOT] = (struct node){.used = true, .nlink = 2, .mode = S_IFDIR | 0777};
 	for (unsigned i = 0; i < p->threads; i++)
-		pthread_create(&threads[i], NULL, run, NULL);
+		pthread_create(&threads[i], NULL, p->ordered ? loopback_run_ordered : run, NULL);
 	if (p->notifies)
-		pthread_create(&notifier, NULL, notify, NULL);
+		pthread_create(&notifier, NULL, loopback_notify, NULL);
 }
 
 unsigned long loopback_lookups(void)
@@ -557,7 +470,7 @@ unsigned long loopback_lookups(void)
 
 void loopback_stop(void)
 {
-	ends = true;
+	loopback_ends = true;
 	if (params.notifies)
 		pthread_join(notifier, NULL);
 	for (unsigned i = 0; i < params.threads; i++)

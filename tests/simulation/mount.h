@@ -13,9 +13,10 @@ struct mount;
  * which the mount closes at its end. Blocks until the kernel has its answer to INIT. A mount that
  * fails ends the run. */
 struct mount *mount_new(const char *source, const char *list, int fd);
-/* The kernel has given back all lookups: so must the daemon count none. */
-void mount_check_lookups(struct mount *m);
 /* Waits for the end of the mount, which begins when the kernel has unmounted. */
 struct mount *mount_free(struct mount *m);
+
+/* The inodes that the mount knows, with the root. */
+unsigned mount_inodes(const struct mount *m);
 
 #endif

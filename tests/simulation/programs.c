@@ -14,6 +14,7 @@
 #include "tests/simulation/crowds.h"
 #include "tests/simulation/pieces.h"
 #include "tests/simulation/sched.h"
+#include "tests/simulation/ways.h"
 
 #define ROUNDS	      96u /* of all programs together */
 #define PROGRAMS_MOST 64
@@ -23,7 +24,8 @@
 
 static const struct crowd *const crowds[] = {&crowd_failing, &crowd_promised, &crowd_killed,
 	&crowd_modes, &crowd_direct, &crowd_mapped, &crowd_ranges, &crowd_exclusive, &crowd_names,
-	&crowd_resized, &crowd_append, &crowd_closed, &crowd_locked, &crowd_synced};
+	&crowd_resized, &crowd_append, &crowd_closed, &crowd_locked, &crowd_outside,
+	&crowd_synced};
 
 void wrong(const struct program *p, const char *fmt, ...)
 {
@@ -57,6 +59,14 @@ static bool has_word(const char *list, const char *word)
 bool program_has(const struct program *p, const char *option)
 {
 	return has_word(p->stage->options[p->mount], option);
+}
+
+bool program_is_blind(const struct program *p, const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sim/export/%s", name);
+	return ways_blind(p->stage->process[p->mount], path, false);
 }
 
 const char *programs_crowds(void)

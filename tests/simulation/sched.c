@@ -120,6 +120,8 @@ void sched_fail(const char *fmt, ...)
 	if (run.failing)
 		_exit(1);
 	run.failing = self;
+	if (!run.p.out)
+		run.p.out = stderr;
 	fflush(stdout);
 	fprintf(run.p.out, "seed %llu, step %llu, %llu ms: ", (unsigned long long)run.p.seed,
 		(unsigned long long)run.steps, (unsigned long long)run.now / 1000000);
@@ -178,6 +180,24 @@ static struct sched_thread *most_urgent(struct sched_thread *const *ready, unsig
 	return best;
 }
 
+/* Each has the same chance. A run in which other threads are ready beside these often chooses the
+ * same one. */
+static struct sched_thread *any_of(struct sched_thread *const *threads, unsigned n)
+{
+	uint64_t number = choices_wide(&self->stream[CHOICES_SCHEDULE]), most = 0;
+	struct sched_thread *best = threads[0];
+
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t weight = choices_mix(number, threads[i]->key);
+
+		if (weight > most) {
+			most = weight;
+			best = threads[i];
+		}
+	}
+	return best;
+}
+
 static struct sched_thread *choose(bool stays)
 {
 	struct sched_thread *ready[THREADS_MAX];
@@ -194,7 +214,7 @@ static struct sched_thread *choose(bool stays)
 	}
 	if (run.p.policy == SCHED_PCT)
 		return most_urgent(ready, n);
-	return ready[n > 1 ? choices_below(CHOICES_SCHEDULE, n) : 0];
+	return any_of(ready, n);
 }
 
 static void change_urgency(void)
@@ -274,18 +294,14 @@ void sched_wake_all(const void *on)
 
 void sched_wake_one(const void *on)
 {
-	unsigned n = 0, k;
+	struct sched_thread *waits[THREADS_MAX];
+	unsigned n = 0;
 
 	for (unsigned i = 0; i < run.n; i++)
-		n += run.thread[i]->on == on;
-	if (!n)
-		return;
-	k = choices_below(CHOICES_SCHEDULE, n);
-	for (unsigned i = 0; i < run.n; i++)
-		if (run.thread[i]->on == on && !k--) {
-			make_ready(run.thread[i]);
-			return;
-		}
+		if (run.thread[i]->on == on)
+			waits[n++] = run.thread[i];
+	if (n)
+		make_ready(any_of(waits, n));
 }
 
 /* --- processes -------------------------------------------------------------------------------- */
@@ -356,7 +372,9 @@ struct sched_thread *sched_thread_new(void)
 	t->number = ++last;
 	t->deadline = SCHED_NEVER;
 	t->process = self ? self->process : 0;
-	t->urgency = (uint64_t)1 << 62 | choices_wide() >> 4;
+	t->key = self ? choices_mix(self->key, ++self->children) : 1;
+	choices_plant_all(t->stream, t->key);
+	t->urgency = (uint64_t)1 << 62 | choices_wide(&t->stream[CHOICES_SCHEDULE]) >> 4;
 	snprintf(t->name, sizeof(t->name), "%u", t->number);
 	run.thread[run.n++] = t;
 	return t;

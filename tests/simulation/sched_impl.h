@@ -17,6 +17,9 @@ struct sched_thread {
 	char name[32];
 	struct baton baton;
 	struct piece piece;
+	uint64_t key; /* by the thread that has made this one, and its number among those */
+	unsigned children;
+	struct choices stream[CHOICES_STREAMS];
 	void (*lives)(struct sched_thread *); /* the whole life of the thread */
 	/* of one that waits */
 	const void *on; /* NULL: ready */

@@ -14,6 +14,7 @@
 #include "contrib/serve/export/ident.h"
 #include "contrib/serve/main/life.h"
 #include "tests/simulation/sched.h"
+#include "tests/simulation/ways.h"
 
 #define ARGS_MAX 32
 #define TICK_NS	 1000000000ull
@@ -35,6 +36,13 @@ static void *tick(void *ctx)
 	return NULL;
 }
 
+static unsigned starts;
+
+unsigned server_starts(void)
+{
+	return starts;
+}
+
 struct server *server_new(char **args)
 {
 	struct server *s = calloc(1, sizeof(*s));
@@ -44,6 +52,7 @@ struct server *server_new(char **args)
 
 	if (!s)
 		abort();
+	starts++;
 	while (*args && argc < ARGS_MAX - 1)
 		argv[argc++] = *args++;
 	umask(0); /* modes are the clients' */
@@ -66,4 +75,16 @@ struct server *server_free(struct server *s)
 	life_end(&s->life);
 	free(s);
 	return NULL;
+}
+
+void server_check_idle(const struct server *s)
+{
+	const struct state *st = &s->life.sv.state;
+	unsigned opens = atomic_load(&st->nopens);
+
+	if (ways.refuses)
+		return;
+	if (opens || st->nsessions || (st->nclients && !ways.v3))
+		sched_fail("the server has %u open files, %u sessions and %u clients left", opens,
+			st->nsessions, st->nclients);
 }

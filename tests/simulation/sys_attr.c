@@ -97,6 +97,13 @@ static int do_access(struct vfs_inode *i, struct deed *d)
 	struct vfs_call c = {.opcode = FUSE_ACCESS, .node = i->node};
 	ssize_t res;
 
+	/* execution of a file hangs on its mode, which is asked for first (fuse_permission()) */
+	if (!i->v->p.default_permissions && d->mask & X_OK && vfs_is_reg(i) &&
+		!vfs_is_fresh(i, VFS_MODE | VFS_UID | VFS_GID)) {
+		res = vfs_getattr_anyway(i, NULL, NULL);
+		if (res)
+			return (int)res;
+	}
 	if (i->v->p.default_permissions || i->v->no_access)
 		return vfs_permission(i, d->mask);
 	if (!vfs_may_use(i->v))
@@ -168,7 +175,10 @@ static int do_truncate(struct vfs_inode *i, struct deed *d)
 	if (!vfs_is_reg(i))
 		return -EINVAL;
 	res = vfs_permission(i, W_OK);
-	return res ? res : set_locked(i, d, NULL);
+	if (res)
+		return res;
+	vfs_ask_rights(i);
+	return set_locked(i, d, NULL);
 }
 
 int sys_truncate(struct process *p, const char *path, off_t size)

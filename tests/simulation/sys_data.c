@@ -311,6 +311,7 @@ int sys_ftruncate(struct process *p, int fd, off_t size)
 	if (f && ((f->flags & O_ACCMODE) == O_RDONLY || f->handle->dir || size < 0)) {
 		res = -EINVAL;
 	} else if (f) {
+		vfs_ask_rights(f->inode);
 		vfs_lock(&f->inode->lock);
 		res = vfs_setattr(f->inode, &in, f, false);
 		vfs_unlock(&f->inode->lock);
@@ -350,6 +351,9 @@ static int fallocate_locked(struct vfs_file *f, int mode, off_t off, off_t len)
 		vfs_write_back(i, (uint64_t)off / VFS_PAGE, (end - 1) / VFS_PAGE);
 		vfs_wait_back(i, 0, UINT64_MAX);
 	}
+	error = vfs_drop_rights(i);
+	if (error)
+		return error;
 	i->size_unstable = !keeps;
 	error = ask_fallocate(f, mode, off, len);
 	if (!error && !keeps)

@@ -54,8 +54,8 @@ static int flock_file(struct vfs_file *f, struct process *p, int op)
 	if (!vfs_has(f->v, FUSE_FLOCK_LOCKS))
 		sched_fail("flock(2), which the kernel keeps here, is not in the model");
 	f->handle->flock_owner = vfs_owner(f->number);
-	res = ask_lock(f, p, op & LOCK_NB || lk.type == F_UNLCK ? FUSE_SETLK : FUSE_SETLKW,
-		vfs_owner(f->number), lk, FUSE_LK_FLOCK, NULL);
+	res = ask_lock(f, p, op & LOCK_NB ? FUSE_SETLK : FUSE_SETLKW, vfs_owner(f->number), lk,
+		FUSE_LK_FLOCK, NULL);
 	return res;
 }
 
@@ -122,6 +122,9 @@ static int lock_file(struct vfs_file *f, struct process *p, int cmd, struct floc
 	if (!vfs_has(f->v, FUSE_POSIX_LOCKS))
 		sched_fail("record locks, which the kernel keeps here, are not in the model");
 	if (cmd == F_GETLK || cmd == F_OFD_GETLK) {
+		/* 6.6 and later let F_OFD_GETLK ask for any lock (fcntl_getlk()) */
+		if (lk.type == F_UNLCK && (cmd == F_GETLK || f->v->p.version < 606))
+			return -EINVAL;
 		res = ask_lock(f, p, FUSE_GETLK, owner, lk, 0, &out);
 		if (!res)
 			found(l, &out.lk);

@@ -28,6 +28,13 @@ static int may_map(const struct vfs_file *f, off_t off, size_t len, bool shared,
 	return 0;
 }
 
+/* May the mapping's pages go to the daemon? Linux takes a shared mapping of a file that is open for
+ * reading for a private one (do_mmap()). */
+static bool is_written(const struct vfs_map *m)
+{
+	return m->shared && (m->file->flags & O_ACCMODE) == O_RDWR;
+}
+
 static int map(
 	struct process *p, struct vfs_file *f, off_t off, size_t len, bool shared, bool writable)
 {
@@ -43,7 +50,7 @@ static int map(
 			p->map[m].own =
 				calloc((len + VFS_PAGE - 1) / VFS_PAGE, sizeof(*p->map[m].own));
 		/* any file that may write is good for write-back */
-		if (shared && writable && !f->in_inode) {
+		if (is_written(&p->map[m]) && !f->in_inode) {
 			LIST_INSERT_HEAD(&f->inode->writers, f, of_inode);
 			f->in_inode = true;
 		}
@@ -74,7 +81,7 @@ static struct vfs_map *map_of(struct process *p, int m)
 	return m >= 0 && m < VFS_MAPS && p->map[m].file ? &p->map[m] : NULL;
 }
 
-/* What was stored goes to the daemon before the mapping ends. */
+/* All that was stored in the file goes to the daemon before the mapping ends. */
 int sys_munmap(struct process *p, int m)
 {
 	struct vfs_map *map, old;
@@ -89,7 +96,8 @@ int sys_munmap(struct process *p, int m)
 		for (size_t n = 0; n < (old.len + VFS_PAGE - 1) / VFS_PAGE; n++)
 			free(old.own[n]);
 	free(old.own);
-	if (old.shared)
+	/* also of a private mapping, but of an FOPEN_DIRECT_IO file (fuse_vma_close()) */
+	if (!(old.file->handle->open_flags & FOPEN_DIRECT_IO))
 		vfs_sync_pages(old.file->inode, false);
 	vfs_funref(old.file);
 	sched_event("%d: munmap %d", (int)p->pid, m);
@@ -107,8 +115,8 @@ int sys_msync(struct process *p, int m)
 	if (!map)
 		return (int)proc_leave(p, -ENOMEM);
 	f = vfs_fref(map->file);
-	if (map->shared)
-		res = vfs_fsync(f, false);
+	if (is_written(map))
+		res = vfs_fsync(f, true); /* msync(2) asks for the data alone */
 	vfs_funref(f);
 	return (int)proc_leave(p, res);
 }
@@ -120,17 +128,25 @@ static bool is_behind(const struct vfs_inode *i, uint64_t index)
 	return index >= (i->size + VFS_PAGE - 1) / VFS_PAGE;
 }
 
-/* The page of a fault, with a reference. Behind the file's last page: SIGBUS. */
+/* The page of a fault, with a reference. Behind the file's last page: SIGBUS. Linux drops the lock
+ * of the address space for the first READ of a page that is not up to date, and then begins the
+ * fault anew, whatever the READ's end. The second error is SIGBUS (filemap_fault). */
 static int fault(struct vfs_file *f, uint64_t index, struct vfs_page **page)
 {
+	bool tried = false;
 	int error;
 
 	for (;;) {
 		if (is_behind(f->inode, index))
 			return -EFAULT;
 		error = vfs_read_page(f, index, page);
+		if (error && proc_must_end())
+			return -EINTR;
+		if (error && tried)
+			return -EFAULT;
+		tried = error;
 		if (error)
-			return error == -EINTR ? -EINTR : -EFAULT;
+			continue;
 		if (!is_behind(f->inode, index) && (*page)->inode)
 			return 0;
 		vfs_punref(*page);

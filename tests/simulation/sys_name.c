@@ -71,6 +71,18 @@ static int take_made(struct making *m, struct vfs_dentry *d, const struct fuse_e
 	return 0;
 }
 
+/* fs.protected_hardlinks is 1, as Debian has it: links to regular files that the process may read
+ * and write, or to its own (may_linkat()). */
+static int may_link(struct vfs_inode *i)
+{
+	unsigned mode = i->a.mode, group = S_ISGID | S_IXGRP;
+
+	if (S_ISREG(mode) && !(mode & S_ISUID) && (mode & group) != group &&
+		!vfs_permission(i, R_OK | W_OK))
+		return 0;
+	return !proc_self()->uid || proc_self()->uid == i->a.uid ? 0 : -EPERM;
+}
+
 static int make_locked(struct making *m, struct vfs_dentry *d)
 {
 	struct fuse_entry_out e;
@@ -78,12 +90,17 @@ static int make_locked(struct making *m, struct vfs_dentry *d)
 
 	if (d->inode)
 		return -EEXIST;
+	res = m->from ? may_link(m->from->inode) : 0;
+	if (res)
+		return (int)res;
 	res = vfs_permission(d->parent->inode, W_OK | X_OK);
 	if (res)
 		return (int)res;
+	if (m->from && vfs_is_dir(m->from->inode))
+		return -EPERM;
 	if (m->from)
 		vfs_lock(&m->from->inode->lock);
-	res = ask_make(m, d, &e);
+	res = m->from && !m->from->inode->a.nlink ? -ENOENT : ask_make(m, d, &e);
 	if (res == -EEXIST) {
 		vfs_dinvalidate(d);
 		d->until = 0;
@@ -150,18 +167,28 @@ int sys_symlink(struct process *p, const char *target, const char *path)
 	return (int)proc_leave(p, make(&m, path, "symlink"));
 }
 
+static int link_once(struct making *m, const char *from, const char *to, unsigned flags)
+{
+	int res = vfs_walk(m->p->v, from, flags, &m->from);
+
+	if (res)
+		return res;
+	m->type = m->from->inode->a.mode & S_IFMT;
+	res = make_once(m, to, flags);
+	vfs_dunref(m->from);
+	return res;
+}
+
 int sys_link(struct process *p, const char *from, const char *to)
 {
 	struct making m = {.p = p, .opcode = FUSE_LINK};
 	int res;
 
 	proc_enter(p);
-	res = vfs_walk(p->v, from, 0, &m.from);
-	if (res)
-		return (int)proc_leave(p, res);
-	m.type = m.from->inode->a.mode & S_IFMT;
-	res = vfs_is_dir(m.from->inode) ? -EPERM : make(&m, to, "link");
-	vfs_dunref(m.from);
+	res = link_once(&m, from, to, 0);
+	if (res == -ESTALE)
+		res = link_once(&m, from, to, VFS_REVAL);
+	sched_event("%d: link %s %s: %d", (int)p->pid, from, to, res);
 	return (int)proc_leave(p, res);
 }
 
@@ -223,12 +250,12 @@ static int remove_locked(struct vfs_dentry *d, bool dir)
 	vfs_iref(i);
 	vfs_lock(&i->lock);
 	vfs_add_name(&c, d->name);
-	if (dir)
-		vfs_dshrink(d->v, d, 1);
 	res = vfs_ask(d->v, &c);
 	if (res >= 0) {
 		vfs_doubt(parent, VFS_ALL);
 		unlinked(d);
+		if (dir)
+			vfs_dshrink(d->v, d, 1);
 		i->dead |= dir;
 	} else {
 		in_doubt(d, res);
@@ -333,8 +360,6 @@ static int may_move(const struct moving *m)
 {
 	const struct vfs_inode *i = m->d->inode, *o = m->over->inode;
 
-	if (!i)
-		return -ENOENT;
 	if (m->flags & RENAME_NOREPLACE && o)
 		return -EEXIST;
 	if (m->flags & RENAME_EXCHANGE && !o)
@@ -345,9 +370,27 @@ static int may_move(const struct moving *m)
 		return -EINVAL;
 	if (o && vfs_is_below(m->from.dir, m->over))
 		return m->flags & RENAME_EXCHANGE ? -EINVAL : -ENOTEMPTY;
-	if (o && !(m->flags & RENAME_EXCHANGE) && vfs_is_dir(i) != vfs_is_dir(o))
-		return vfs_is_dir(i) ? -ENOTDIR : -EISDIR;
 	return 0;
+}
+
+/* vfs_rename(): rights come before types. */
+static int may_rename(const struct moving *m)
+{
+	struct vfs_inode *i = m->d->inode, *o = m->over->inode;
+	bool swaps = m->flags & RENAME_EXCHANGE, other = m->from.dir->inode != m->to.dir->inode;
+	int res = vfs_permission(m->from.dir->inode, W_OK | X_OK);
+
+	if (!res && !o && m->to.dir->inode->dead)
+		res = -ENOENT;
+	if (!res)
+		res = vfs_permission(m->to.dir->inode, W_OK | X_OK);
+	if (!res && o && !swaps && vfs_is_dir(i) != vfs_is_dir(o))
+		res = vfs_is_dir(i) ? -ENOTDIR : -EISDIR;
+	if (!res && other && vfs_is_dir(i))
+		res = vfs_permission(i, W_OK);
+	if (!res && other && swaps && vfs_is_dir(o))
+		res = vfs_permission(o, W_OK);
+	return res;
 }
 
 /* Files are locked, and the directory that is moved over; 6.12 locks also a directory that gets
@@ -402,6 +445,8 @@ static void moved(struct moving *m)
 	vfs_doubt(m->to.dir->inode, VFS_ALL);
 	if (!swaps && m->over->inode) {
 		unlinked(m->over);
+		if (vfs_is_dir(m->over->inode))
+			vfs_dshrink(m->from.v, m->over, 1);
 		m->over->inode->dead |= vfs_is_dir(m->over->inode);
 	}
 	if (swaps)
@@ -419,14 +464,10 @@ static int move_found(struct moving *m)
 		return (int)res;
 	if (m->d->inode == m->over->inode)
 		return 0;
-	res = vfs_permission(m->from.dir->inode, W_OK | X_OK);
-	if (!res)
-		res = vfs_permission(m->to.dir->inode, W_OK | X_OK);
+	res = may_rename(m);
 	if (res)
 		return (int)res;
 	lock_moved(m, locked);
-	if (m->over->inode && vfs_is_dir(m->over->inode) && !(m->flags & RENAME_EXCHANGE))
-		vfs_dshrink(m->from.v, m->over, 1);
 	res = ask_rename(m);
 	if (res == -ENOSYS && m->flags) {
 		m->from.v->no_rename2 = true;
@@ -447,7 +488,8 @@ static int move_found(struct moving *m)
 	return res < 0 ? (int)res : 0;
 }
 
-/* The name that is moved to is asked for, also if it is known. */
+/* The name that is moved to is asked for, also if it is known; but only for a source that is there
+ * (do_renameat2()). */
 static int move_locked(struct moving *m, unsigned flags)
 {
 	unsigned to = m->flags & RENAME_EXCHANGE ? flags : flags | VFS_EXCL;
@@ -455,7 +497,10 @@ static int move_locked(struct moving *m, unsigned flags)
 
 	if (res)
 		return res;
-	res = vfs_lookup_locked(m->to.dir, m->to.last, to, &m->over);
+	if (!m->d->inode)
+		res = -ENOENT;
+	else
+		res = vfs_lookup_locked(m->to.dir, m->to.last, to, &m->over);
 	if (!res) {
 		res = move_found(m);
 		vfs_dunref(m->over);
@@ -478,7 +523,7 @@ static int move_once(
 		return res;
 	}
 	if (!m.from.last[0] || !m.to.last[0]) {
-		res = -EBUSY;
+		res = m.from.last[0] && how & RENAME_NOREPLACE ? -EEXIST : -EBUSY;
 	} else {
 		lock_dirs(&m);
 		res = move_locked(&m, flags);

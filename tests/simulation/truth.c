@@ -8,11 +8,14 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/simulation/disk.h"
 #include "tests/simulation/sched.h"
 
-#define PROGRAMS 64
+#define PROGRAMS  64
+#define WAIT_MOST 600
+#define WAIT_US	  100000
 
 /* A buffer of the program's own, for reads and writes. */
 static uint8_t *buffer(const struct program *p)
@@ -121,21 +124,38 @@ void truth_zero(struct truth *t, size_t off, size_t end)
 		memset(t->bytes + off, 0, end - off);
 }
 
+/* The server's bytes; -ENOENT: there is no file. */
+static ssize_t read_disk(const struct truth *t, uint8_t buf[TRUTH_MOST + 1])
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sim/export/%s", t->name);
+	return disk_read(path, buf, TRUTH_MOST + 1, 0);
+}
+
+void truth_wait_disk(const struct truth *t)
+{
+	static uint8_t buf[TRUTH_MOST + 1];
+
+	for (unsigned i = 0; i < WAIT_MOST; i++) {
+		if (read_disk(t, buf) == (ssize_t)t->size && !memcmp(buf, t->bytes, t->size))
+			return;
+		usleep(WAIT_US);
+	}
+}
+
 void truth_check_disk(const struct truth *t)
 {
 	static uint8_t buf[TRUTH_MOST + 1];
-	char path[64];
-	ssize_t n;
+	ssize_t n = read_disk(t, buf);
 
-	snprintf(path, sizeof(path), "/sim/export/%s", t->name);
-	n = disk_read(path, buf, sizeof(buf), 0);
 	if (n == -ENOENT && !t->size)
 		return;
 	if (n != (ssize_t)t->size)
-		sched_fail("at the end %s has %zd bytes, not the %zu that programs wrote", path, n,
-			t->size);
+		sched_fail("at the end %s has %zd bytes, not the %zu that programs wrote", t->name,
+			n, t->size);
 	for (size_t i = 0; i < t->size; i++)
 		if (buf[i] != t->bytes[i])
-			sched_fail("at the end byte %zu of %s is %02x, not %02x", i, path, buf[i],
-				t->bytes[i]);
+			sched_fail("at the end byte %zu of %s is %02x, not %02x", i, t->name,
+				buf[i], t->bytes[i]);
 }

@@ -286,6 +286,7 @@ struct vfs_walk {
 
 /* Walks to the directory of path's last name. */
 int vfs_walk_begin(struct vfs_walk *w, struct vfs *v, const char *path, unsigned flags);
+int vfs_walk_begin_once(struct vfs_walk *w, struct vfs *v, const char *path, unsigned flags);
 /* d, which is w's last name, is a symlink: walks on. */
 int vfs_walk_link(struct vfs_walk *w, struct vfs_dentry *d);
 void vfs_walk_end(struct vfs_walk *w);
@@ -321,6 +322,8 @@ void vfs_short_read(struct vfs_inode *i, uint64_t version, uint64_t end);
 
 /* *off: of O_APPEND, set by the call, and moved on. */
 ssize_t vfs_write_file(struct vfs_file *f, const void *buf, size_t len, off_t *off);
+void vfs_ask_rights(struct vfs_inode *i);
+int vfs_drop_rights(struct vfs_inode *i);
 void vfs_write_update(struct vfs_inode *i, uint64_t end, ssize_t written);
 
 /* Sends dirty pages of a range. */

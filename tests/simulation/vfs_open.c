@@ -114,6 +114,7 @@ void vfs_funref(struct vfs_file *f)
 		return;
 	if (f->in_inode)
 		LIST_REMOVE(f, of_inode);
+	f->handle->flags = (uint32_t)f->flags; /* as F_SETFL has left them */
 	vfs_hunref(v, f->handle);
 	vfs_dunref(f->dentry);
 	vfs_iunref(f->inode);
@@ -210,7 +211,7 @@ static int ask_open(struct vfs_inode *i, int flags, struct fuse_open_out *o, boo
 
 	if (!vfs_has(v, FUSE_ATOMIC_O_TRUNC))
 		in.flags &= (uint32_t)~O_TRUNC;
-	in.open_flags = kill_flag(v, flags);
+	in.open_flags = kill_flag(v, (int)in.flags);
 	if (!*is_none) {
 		vfs_add_in(&c, &in, sizeof(in));
 		res = vfs_ask(v, &c);
@@ -225,8 +226,9 @@ static int ask_open(struct vfs_inode *i, int flags, struct fuse_open_out *o, boo
 	return res < 0 ? (int)res : 0;
 }
 
-/* Pages after OPEN or CREATE: none if the file was cut, nor without FOPEN_KEEP_CACHE. */
-static void opened(struct vfs_file *f, int flags)
+/* Pages after OPEN or CREATE: none if the file was cut, nor without FOPEN_KEEP_CACHE. From 6.9 on
+ * CREATE does not change the size that the answer tells (fuse_truncate_update_attr()). */
+static void opened(struct vfs_file *f, int flags, bool is_new)
 {
 	struct vfs_inode *i = f->inode;
 	bool cut = flags & O_TRUNC && vfs_has(f->v, FUSE_ATOMIC_O_TRUNC) && vfs_is_reg(i);
@@ -234,9 +236,11 @@ static void opened(struct vfs_file *f, int flags)
 	if (!vfs_is_reg(i))
 		return;
 	if (cut) {
-		vfs_new_version(i);
-		i->size = 0;
-		vfs_doubt(i, VFS_MODSIZE);
+		if (!is_new || f->v->p.version < 609) {
+			vfs_new_version(i);
+			i->size = 0;
+			vfs_doubt(i, VFS_MODSIZE);
+		}
 		vfs_ptruncate(i, 0);
 	} else if (!(f->handle->open_flags & FOPEN_KEEP_CACHE)) {
 		vfs_pinvalidate(i, 0, UINT64_MAX);
@@ -259,9 +263,10 @@ static int open_inode(struct vfs_dentry *d, int flags, struct vfs_file **out)
 		return error;
 	f = file_new(d, handle_new(i, &o, flags), flags);
 	f->handle->none = none;
-	opened(f, flags);
+	opened(f, flags, false);
 	if (flags & O_TRUNC && vfs_is_reg(i)) {
 		/* open(2) itself cuts the file once more, in the inode alone with atomic_o_trunc */
+		vfs_ask_rights(i);
 		vfs_lock(&i->lock);
 		error = vfs_setattr(i, &cut, f, true);
 		vfs_unlock(&i->lock);
@@ -328,7 +333,7 @@ static int create(
 	vfs_dtimeout(d, &made.e);
 	vfs_doubt(dir, VFS_ALL);
 	*out = file_new(d, handle_new(i, &made.o, flags), flags);
-	opened(*out, flags);
+	opened(*out, flags, true);
 	return 0;
 }
 
@@ -343,19 +348,31 @@ struct opening {
 	struct vfs_file *file; /* was created */
 };
 
-/* Under the directory's lock: looks the name up, and creates the file. */
+/* How the last name is looked up. */
+static unsigned last_flags(const struct opening *o)
+{
+	bool makes = o->flags & O_CREAT && o->flags & O_EXCL;
+
+	return (o->w.flags & VFS_REVAL) | (makes ? VFS_EXCL : 0);
+}
+
+/* Under the directory's lock: looks the name up, and creates the file. The right to create is
+ * looked at before the daemon is asked for the name, and counts if there is none (lookup_open()).
+ */
 static int look_or_create(struct opening *o, struct vfs_dentry **d)
 {
 	struct vfs_dentry *dir = o->w.dir;
-	int error;
+	int error, refused = 0;
 
 	vfs_lock(&dir->inode->lock);
-	error = vfs_lookup_locked(
-		dir, o->w.last, (o->w.flags & VFS_REVAL) | (o->flags & O_EXCL ? VFS_EXCL : 0), d);
+	error = dir->inode->dead ? -ENOENT : vfs_lookup_fast(dir, o->w.last, last_flags(o), d);
+	if (!error && !(*d && (*d)->inode)) {
+		refused = vfs_permission(dir->inode, W_OK | X_OK);
+		if (!*d)
+			error = vfs_lookup_slow(dir, o->w.last, last_flags(o), d);
+	}
 	if (!error && !(*d)->inode) {
-		error = vfs_permission(dir->inode, W_OK | X_OK);
-		if (!error)
-			error = create(*d, o->p, o->flags, o->mode, &o->file);
+		error = refused ? refused : create(*d, o->p, o->flags, o->mode, &o->file);
 		if (error) {
 			vfs_dunref(*d);
 			*d = NULL;
@@ -380,7 +397,7 @@ static int look(struct opening *o, struct vfs_dentry **d)
 		return -EISDIR;
 	/* 6.12 looks without the lock first also with O_CREAT; 6.1 does not */
 	if (!creates || o->v612)
-		error = vfs_lookup_fast(dir, o->w.last, o->w.flags & VFS_REVAL, d);
+		error = vfs_lookup_fast(dir, o->w.last, last_flags(o), d);
 	if (!error && *d && creates && !(*d)->inode) {
 		vfs_dunref(*d);
 		*d = NULL;
@@ -433,7 +450,14 @@ static int open_found(struct opening *o)
 		if (error)
 			return error;
 	}
-	if (!o->file) {
+	if (o->file) {
+		/* may_open() looks at the attributes of what was created, too */
+		error = vfs_permission(d->inode, 0);
+		if (error) {
+			vfs_funref(o->file);
+			o->file = NULL;
+		}
+	} else {
 		error = may_open(o, d);
 		if (!error)
 			error = open_inode(d, o->flags, &o->file);
@@ -446,7 +470,7 @@ static int open_once(struct process *p, const char *path, int flags, mode_t mode
 	struct vfs_file **out)
 {
 	struct opening o = {.p = p, .flags = flags, .mode = mode, .v612 = p->v->p.version >= 612};
-	int error = vfs_walk_begin(&o.w, p->v, path, walk);
+	int error = vfs_walk_begin_once(&o.w, p->v, path, walk);
 
 	if (error)
 		return error;

@@ -109,6 +109,7 @@ static int read_one(struct vfs_file *f, struct vfs_page *p)
 	p->refs++;
 	reading_call(r, f, &c);
 	got = vfs_ask(f->v, &c);
+	vfs_doubt(f->inode, VFS_ATIME); /* also after an error (fuse_read_folio()) */
 	reading_end(f->v, r, got);
 	return got < 0 ? (int)got : 0;
 }
@@ -134,8 +135,10 @@ static void send_reading(struct vfs_file *f, struct reading *r)
 }
 
 /* Reads n pages from first on, those that are not in the cache: a READ for each row of such pages,
- * at most as large as the daemon takes. ahead: the page whose use begins the next read-ahead. */
-static void read_pages(struct vfs_file *f, uint64_t first, uint64_t n, uint64_t ahead)
+ * at most as large as the daemon takes. The use of the page that is `marked` pages from the end
+ * begins the next read-ahead; the end is that of the file, if the file ends first
+ * (page_cache_ra_unbounded()). */
+static void read_pages(struct vfs_file *f, uint64_t first, uint64_t n, uint64_t marked)
 {
 	struct vfs_inode *i = f->inode;
 	uint64_t end = i->size ? (i->size - 1) / VFS_PAGE + 1 : 0;
@@ -152,7 +155,7 @@ static void read_pages(struct vfs_file *f, uint64_t first, uint64_t n, uint64_t 
 		}
 		if (!p)
 			continue;
-		p->ahead = at == ahead;
+		p->ahead = at + marked == end;
 		if (!r)
 			r = reading_new(f);
 		r->pages[r->n++] = p;
@@ -186,43 +189,124 @@ static void submit(struct vfs_file *f)
 	/* with many requests in the background Linux leaves out pages that no process waits for */
 	if (f->v->background >= f->v->congestion && f->ra_async >= f->ra_size)
 		return;
-	read_pages(f, f->ra_start, f->ra_size,
-		f->ra_async ? f->ra_start + f->ra_size - f->ra_async : UINT64_MAX);
+	read_pages(f, f->ra_start, f->ra_size, f->ra_async);
 }
 
-/* A page is not in the cache: the first read, and one that follows the last, read ahead. */
+static bool is_cached(struct vfs_inode *i, uint64_t index)
+{
+	struct vfs_page *p = vfs_pfind(i, index);
+
+	if (p)
+		vfs_punref(p);
+	return p;
+}
+
+/* Up to 6.10: a window whose first page would begin the next one is merged with that
+ * (ondemand_readahead()). */
+static void merge(struct vfs_file *f, uint64_t index, uint64_t most)
+{
+	uint64_t more = next_size(f->ra_size, most);
+
+	if (f->v->p.version >= 611 || index != f->ra_start || f->ra_size != f->ra_async)
+		return;
+	if (f->ra_size + more <= most) {
+		f->ra_async = more;
+		f->ra_size += more;
+	} else {
+		f->ra_size = most;
+		f->ra_async = most / 2;
+	}
+}
+
+/* A page is not in the cache: the first read, and one that follows the last, read ahead, and so
+ * does one behind pages that are in the cache. want: pages of the call from index on */
 static void read_ahead_missed(struct vfs_file *f, uint64_t index, uint64_t want)
 {
-	uint64_t most = f->v->p.readahead;
+	uint64_t most = f->v->p.readahead, row = 0;
+	bool old = f->v->p.version < 611;
 
 	if (!most) {
-		read_pages(f, index, 1, UINT64_MAX);
+		read_pages(f, index, 1, 0);
 		return;
 	}
-	if (!index || index - f->ra_prev <= 1) {
-		f->ra_start = index;
-		f->ra_size = first_size(want, most);
-		f->ra_async = f->ra_size > want ? f->ra_size - want : f->ra_size;
-		submit(f);
-	} else if (f->ra_size && index == f->ra_start + f->ra_size) {
+	if (old && index && index == f->ra_start + f->ra_size) {
 		f->ra_start = index;
 		f->ra_size = f->ra_async = next_size(f->ra_size, most);
-		submit(f);
+	} else if (!index || want > most || index - f->ra_prev <= 1) {
+		f->ra_start = index;
+		f->ra_size = first_size(want, most);
+		f->ra_async = f->ra_size > want ? f->ra_size - want
+			      : old		? f->ra_size
+						: f->ra_size / 2;
 	} else {
-		read_pages(f, index, want < most ? want : most, UINT64_MAX);
+		while (row < most && row < index && is_cached(f->inode, index - 1 - row))
+			row++;
+		if (row <= want) {
+			read_pages(f, index, want, 0);
+			return;
+		}
+		if (row == index)
+			row *= 2;
+		f->ra_start = index;
+		f->ra_size = row + want < most ? row + want : most;
+		f->ra_async = 1;
 	}
+	merge(f, index, most);
+	submit(f);
+}
+
+/* From 6.16 on a window that follows another ends at a multiple of 4 pages (page_cache_async_ra()).
+ */
+static void align(struct vfs_file *f)
+{
+	uint64_t end = f->ra_start + f->ra_size, at = end / 4 * 4;
+
+	if (f->v->p.version >= 616 && at > f->ra_start)
+		f->ra_size = at - f->ra_start;
 }
 
 /* The marked page is used. */
-static void read_ahead_more(struct vfs_file *f, uint64_t index)
+static void read_ahead_more(struct vfs_file *f, uint64_t index, uint64_t want)
+{
+	uint64_t most = f->v->p.readahead, start = index + 1;
+	bool old = f->v->p.version < 611;
+
+	if (!most)
+		return;
+	if (old && !index) {
+		f->ra_start = index;
+		f->ra_size = first_size(want, most);
+		f->ra_async = f->ra_size > want ? f->ra_size - want : f->ra_size;
+	} else if (index == f->ra_start + f->ra_size - f->ra_async ||
+		   (old && index == f->ra_start + f->ra_size)) {
+		f->ra_start += f->ra_size;
+		f->ra_size = next_size(f->ra_size, most);
+		align(f);
+		f->ra_async = f->ra_size;
+	} else {
+		while (start - index <= most && is_cached(f->inode, start))
+			start++;
+		if (start - index > most)
+			return;
+		f->ra_start = start;
+		f->ra_size = next_size(start - index + want, most);
+		align(f);
+		f->ra_async = f->ra_size;
+	}
+	merge(f, index, most);
+	submit(f);
+}
+
+/* A mapping's page is not in the cache: pages around are read, too (do_sync_mmap_readahead()). */
+static void read_around(struct vfs_file *f, uint64_t index)
 {
 	uint64_t most = f->v->p.readahead;
 
-	if (!most || f->v->background >= f->v->congestion)
+	if (!most)
 		return;
-	f->ra_start = index == f->ra_start + f->ra_size - f->ra_async ? f->ra_start + f->ra_size
-								      : index + 1;
-	f->ra_size = f->ra_async = next_size(f->ra_size ? f->ra_size : 4, most);
+	f->ra_start = index > most / 2 ? index - most / 2 : 0;
+	f->ra_size = most;
+	f->ra_async = most / 4;
 	submit(f);
 }
 
@@ -246,7 +330,8 @@ static int update(struct vfs_file *f, struct vfs_page *p)
 	return read_one(f, p);
 }
 
-/* The page, in the cache and up to date at some moment. want: pages of the whole call from here */
+/* The page, in the cache and up to date at some moment. want: pages of the whole call from here; 0:
+ * a mapping's fault */
 static int get_page(struct vfs_file *f, uint64_t index, uint64_t want, struct vfs_page **out)
 {
 	struct vfs_page *p;
@@ -257,7 +342,10 @@ static int get_page(struct vfs_file *f, uint64_t index, uint64_t want, struct vf
 			return -EINTR;
 		p = vfs_pfind(f->inode, index);
 		if (!p) {
-			read_ahead_missed(f, index, want);
+			if (want)
+				read_ahead_missed(f, index, want);
+			else
+				read_around(f, index);
 			p = vfs_pfind(f->inode, index);
 		}
 		if (!p) {
@@ -266,7 +354,7 @@ static int get_page(struct vfs_file *f, uint64_t index, uint64_t want, struct vf
 		} else {
 			if (p->ahead) {
 				p->ahead = false;
-				read_ahead_more(f, index);
+				read_ahead_more(f, index, want ? want : f->v->p.readahead);
 			}
 			res = update(f, p);
 		}
@@ -283,7 +371,7 @@ static int get_page(struct vfs_file *f, uint64_t index, uint64_t want, struct vf
 
 int vfs_read_page(struct vfs_file *f, uint64_t index, struct vfs_page **out)
 {
-	return get_page(f, index, 1, out);
+	return get_page(f, index, 0, out);
 }
 
 /* Several pages are got before the size is looked at, as Linux has done since 5.12: those that are
@@ -346,11 +434,11 @@ static ssize_t read_through(struct vfs_file *f, uint8_t *buf, size_t len, uint64
 		error = get_batch(f, index, (off + len - 1) / VFS_PAGE - index + 1, batch, &n);
 		if (error)
 			return done ? (ssize_t)done : error;
-		f->ra_prev = index + n - 1;
 		part = copy_batch(f->inode, batch, n, buf + done, len - done, off + done);
 		if (!part)
 			break;
 		done += (size_t)part;
+		f->ra_prev = (off + done) / VFS_PAGE;
 	}
 	return (ssize_t)done;
 }
@@ -468,13 +556,14 @@ ssize_t vfs_read_direct(struct vfs_file *f, void *buf, size_t len, off_t off, bo
 	struct part p;
 	ssize_t got;
 
-	if (at_once) { /* O_DIRECT: up to the size that is known */
-		if ((uint64_t)off >= i->size)
-			return 0;
-		if (len > i->size - (uint64_t)off)
-			len = i->size - (uint64_t)off;
-		if (vfs_has(f->v, FUSE_ASYNC_DIO))
-			return read_at_once(f, buf, len, (uint64_t)off, most);
+	if (at_once && (uint64_t)off >= i->size) /* O_DIRECT */
+		return 0;
+	if (at_once && vfs_has(f->v, FUSE_ASYNC_DIO)) {
+		/* up to the known size, in whole requests (fuse_direct_IO()) */
+		uint64_t room = (i->size - (uint64_t)off + most - 1) / most * most;
+
+		vfs_doubt(i, VFS_ATIME);
+		return read_at_once(f, buf, len < room ? len : room, (uint64_t)off, most);
 	}
 	while (done < len) {
 		p = (struct part){.to = (uint8_t *)buf + done,

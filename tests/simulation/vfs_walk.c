@@ -353,7 +353,7 @@ int vfs_walk_link(struct vfs_walk *w, struct vfs_dentry *d)
 	return error ? error : walk_on(w);
 }
 
-int vfs_walk_begin(struct vfs_walk *w, struct vfs *v, const char *path, unsigned flags)
+int vfs_walk_begin_once(struct vfs_walk *w, struct vfs *v, const char *path, unsigned flags)
 {
 	int error;
 
@@ -364,6 +364,14 @@ int vfs_walk_begin(struct vfs_walk *w, struct vfs *v, const char *path, unsigned
 	if (error)
 		vfs_walk_end(w);
 	return error;
+}
+
+/* ESTALE: once more, with each name asked for (filename_parentat()). */
+int vfs_walk_begin(struct vfs_walk *w, struct vfs *v, const char *path, unsigned flags)
+{
+	int error = vfs_walk_begin_once(w, v, path, flags);
+
+	return error == -ESTALE ? vfs_walk_begin_once(w, v, path, flags | VFS_REVAL) : error;
 }
 
 void vfs_walk_end(struct vfs_walk *w)
@@ -406,14 +414,22 @@ static int last(struct vfs_walk *w, struct vfs_dentry **out)
 	return error;
 }
 
-int vfs_walk(struct vfs *v, const char *path, unsigned flags, struct vfs_dentry **out)
+static int walk_once(struct vfs *v, const char *path, unsigned flags, struct vfs_dentry **out)
 {
 	struct vfs_walk w;
-	int error = vfs_walk_begin(&w, v, path, flags);
+	int error = vfs_walk_begin_once(&w, v, path, flags);
 
 	if (error)
 		return error;
 	error = last(&w, out);
 	vfs_walk_end(&w);
 	return error;
+}
+
+/* ESTALE: as above (filename_lookup()). Calls may then begin anew once more (retry_estale()). */
+int vfs_walk(struct vfs *v, const char *path, unsigned flags, struct vfs_dentry **out)
+{
+	int error = walk_once(v, path, flags, out);
+
+	return error == -ESTALE ? walk_once(v, path, flags | VFS_REVAL, out) : error;
 }

@@ -35,25 +35,38 @@ static uint32_t kill_flag(const struct vfs *v)
 								       : 0;
 }
 
-/* Linux asks for security.capability before a write, unless the file is known to have none: since
- * the attributes were last taken, with handle_killpriv_v2. */
-static int drop_rights(struct vfs_inode *i)
+/* Linux asks for security.capability before the bytes or the size of a file change (fs/inode.c,
+ * dentry_needs_remove_privs()), unless the file is known to have none. The answer does not matter
+ * here: no file has any. */
+void vfs_ask_rights(struct vfs_inode *i)
 {
 	struct fuse_getxattr_in in = {.size = 0};
 	struct fuse_getxattr_out out;
 	struct vfs_call c = {
 		.opcode = FUSE_GETXATTR, .node = i->node, .out = &out, .room = sizeof(out)};
-	ssize_t res;
 
 	if (i->nosec || i->v->no_getxattr)
-		return 0;
+		return;
 	vfs_add_in(&c, &in, sizeof(in));
 	vfs_add_name(&c, "security.capability");
-	res = vfs_ask(i->v, &c);
-	if (res == -ENOSYS)
+	if (vfs_ask(i->v, &c) == -ENOSYS)
 		i->v->no_getxattr = true;
-	if (res == -EINTR)
-		return (int)res;
+}
+
+/* The file is known to have none since the attributes were last taken, with handle_killpriv_v2
+ * (file_remove_privs()). */
+int vfs_drop_rights(struct vfs_inode *i)
+{
+	bool set = i->a.mode & S_ISUID || (i->a.mode & S_ISGID && i->a.mode & S_IXGRP);
+	struct fuse_setattr_in none = {0};
+	int error = 0;
+
+	vfs_ask_rights(i);
+	/* such a SETATTR has nothing to set: the daemon drops the bits (fuse_setattr()) */
+	if (!i->nosec && set && proc_self()->uid)
+		error = vfs_setattr(i, &none, NULL, false);
+	if (error)
+		return error;
 	i->nosec = vfs_has(i->v, FUSE_HANDLE_KILLPRIV_V2) && !(i->a.mode & (S_ISUID | S_ISGID));
 	return 0;
 }
@@ -358,7 +371,7 @@ static ssize_t write_locked(struct vfs_file *f, const uint8_t *buf, size_t len, 
 		return 0;
 	if (f->handle->open_flags & FOPEN_DIRECT_IO)
 		return write_direct(f, buf, len, (uint64_t)*off);
-	error = drop_rights(i);
+	error = vfs_drop_rights(i);
 	if (error)
 		return error;
 	if (f->flags & O_DIRECT)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * way_attr: change attributes by time, the limits that the server tells, and what clients were told
- * of each file.
+ * way_attr: change attributes by time, the limits that the server tells, and the times of change
+ * that each client was told.
  */
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -29,6 +29,7 @@ struct told {
 	uint64_t ino;
 	struct timespec at;
 	uint64_t changes;
+	bool counts; /* the change attribute also counted changes by clients */
 };
 
 static SLIST_HEAD(, told) tellings = SLIST_HEAD_INITIALIZER(tellings);
@@ -68,7 +69,7 @@ void way_request_changed(void)
 	seen = inode_changes;
 }
 
-static void tell(uint64_t ino, const struct statx_timestamp *ctime)
+static void tell(uint64_t ino, const struct statx_timestamp *ctime, bool counts)
 {
 	struct timespec at = {ctime->tv_sec, ctime->tv_nsec};
 	struct told *t;
@@ -90,9 +91,10 @@ static void tell(uint64_t ino, const struct statx_timestamp *ctime)
 		return; /* the client saw no difference to the state of then */
 	t->at = at;
 	t->changes = seen;
+	t->counts = counts;
 }
 
-bool ways_blind(unsigned process, const char *path)
+bool ways_blind(unsigned process, const char *path, bool outside)
 {
 	const struct inode *i = disk_inode(path);
 	struct told *t;
@@ -101,7 +103,8 @@ bool ways_blind(unsigned process, const char *path)
 		return false;
 	SLIST_FOREACH(t, &tellings, link)
 	if (t->process == process && t->ino == i->ino)
-		return same_time(&t->at, &i->a.ctime) && i->changes > t->changes;
+		return (outside || !t->counts) && same_time(&t->at, &i->a.ctime) &&
+		       i->changes > t->changes;
 	return false;
 }
 
@@ -117,7 +120,7 @@ void __real_compound_request(const struct serve_port *port, struct rpc_req *req)
 void __real_v3_request(const struct serve_port *port, struct rpc_req *req);
 uint32_t __real_v3_fsinfo(struct v3_call *c, const struct nfs3_args *a);
 
-/* As Linux makes one of a time (time_to_chattr()). */
+/* The change attribute that Linux makes of a time. */
 static uint64_t by_time(const struct statx *st)
 {
 	return ((uint64_t)st->stx_ctime.tv_sec << 30) + st->stx_ctime.tv_nsec;
@@ -131,7 +134,7 @@ uint64_t __wrap_attr_change(const struct obj *o, const struct statx *st)
 void __wrap_attr_stat(const struct obj *o, const struct statx *st, struct nfs_attr *n)
 {
 	__real_attr_stat(o, st, n);
-	tell(st->stx_ino, &st->stx_ctime); /* NFSv3 has no change attribute */
+	tell(st->stx_ino, &st->stx_ctime, false); /* NFSv3 has no change attribute */
 }
 
 void __wrap_attr_fill(struct serve *sv, uint32_t minor, struct obj *o, const struct statx *st,
@@ -140,11 +143,11 @@ void __wrap_attr_fill(struct serve *sv, uint32_t minor, struct obj *o, const str
 	__real_attr_fill(sv, minor, o, st, want, a);
 	if (a->maxread > ways.io_max)
 		a->maxread = a->maxwrite = ways.io_max;
+	tell(st->stx_ino, &st->stx_ctime, !ways.coarse);
 	if (!ways.coarse)
 		return;
 	a->attr.change = by_time(st);
 	a->time_delta = (struct timespec){.tv_nsec = TICK_NS};
-	tell(st->stx_ino, &st->stx_ctime);
 }
 
 static uint64_t of_dir(struct obj *dir, uint64_t change)

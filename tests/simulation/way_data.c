@@ -16,7 +16,7 @@
 static uint8_t turn; /* added to all verifiers */
 
 v3_fn __real_v3_read, __real_v3_write, __real_v3_commit, __real_v3_setattr;
-op_fn __real_op_read, __real_op_write, __real_op_setattr, __real_op_open;
+op_fn __real_op_read, __real_op_write, __real_op_setattr;
 void __real_nfs4_put_read_res(struct xdr_out *x, uint32_t status, const struct nfs4_read_res *r);
 void __real_nfs4_put_write_res(struct xdr_out *x, uint32_t status, const struct nfs4_write_res *r);
 void __real_nfs4_put_commit_res(
@@ -83,15 +83,6 @@ uint32_t __wrap_op_write(struct compound *c, const struct nfs4_args *args)
 uint32_t __wrap_op_setattr(struct compound *c, const struct nfs4_args *a)
 {
 	uint32_t status = __real_op_setattr(c, a);
-
-	way_request_changed();
-	return status;
-}
-
-/* It may cut the file. */
-uint32_t __wrap_op_open(struct compound *c, const struct nfs4_args *a)
-{
-	uint32_t status = __real_op_open(c, a);
 
 	way_request_changed();
 	return status;

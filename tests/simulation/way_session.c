@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * way_session: small limits of sessions, and servers that ask for more or fewer slots.
+ * way_session: small limits of sessions, servers that forget answers, and servers that ask for more
+ * or fewer slots.
  */
+#include "contrib/serve/state/answers.h"
 #include "contrib/serve/state/session_create.h"
 #include "nfsproto/wire/nfs4_xdr.h"
 #include "tests/simulation/sched.h"
@@ -14,9 +16,17 @@ uint32_t __real_session_create(struct state *s, struct rpc_xprt *x, const struct
 void __real_nfs4_put_sequence_res(
 	struct xdr_out *x, uint32_t status, const struct nfs4_sequence_res *r);
 
+struct answers *__real_answers_new(const char *path);
+
 static uint32_t least(uint32_t a, uint32_t b)
 {
 	return a < b ? a : b;
+}
+
+/* Other servers keep no answers over a restart. */
+struct answers *__wrap_answers_new(const char *path)
+{
+	return ways.forgets ? NULL : __real_answers_new(path);
 }
 
 uint32_t __wrap_session_create(struct state *s, struct rpc_xprt *x, const struct rpc_cred *cred,
@@ -27,6 +37,8 @@ uint32_t __wrap_session_create(struct state *s, struct rpc_xprt *x, const struct
 
 	a.fore.maxrequests = least(a.fore.maxrequests, ways.slots);
 	a.fore.maxoperations = least(a.fore.maxoperations, ways.ops);
+	a.fore.maxrequestsize = least(a.fore.maxrequestsize, ways.message);
+	a.fore.maxresponsesize = least(a.fore.maxresponsesize, ways.message);
 	return __real_session_create(s, x, cred, &a, r, out);
 }
 

@@ -11,13 +11,18 @@
 #include "tests/simulation/sched.h"
 
 #define IO_MOST	   (1u << 20)
+#define MESSAGE	   8192u /* room around the data of a READ or WRITE */
 #define SLOTS_MOST 128
 #define OPS_MOST   64
 #define LEASE	   90
 #define LEASE_V3   10 /* an NLM host's grace period lasts a whole lease time */
 #define COUNT(a)   (sizeof(a) / sizeof(*(a)))
 
-struct ways ways = {.io_max = IO_MOST, .slots = SLOTS_MOST, .ops = OPS_MOST, .lease_s = LEASE};
+struct ways ways = {.io_max = IO_MOST,
+	.message = UINT32_MAX,
+	.slots = SLOTS_MOST,
+	.ops = OPS_MOST,
+	.lease_s = LEASE};
 
 static char fault[800];
 static const char *delegations;
@@ -70,26 +75,38 @@ void ways_choose(bool calm)
 	delegations = modes[sched_choose(COUNT(modes))];
 	if (ways.v3)
 		ways.lease_s = LEASE_V3;
+	/* After a restart an NFSv3 client may change a file before the holder of a delegation comes
+	 * to reclaim: Linux allows that, too. */
+	if (ways.v3 && !calm)
+		delegations = "none";
+	ways.delegates = strcmp(delegations, "none") != 0;
 	if (sched_once_in(4)) /* rnfs-serve as it is */
 		return;
 	ways.coarse = sched_once_in(2);
 	ways.file_sync = sched_once_in(4);
+	ways.forgets = !calm && sched_once_in(2);
 	ways.no_eof = sched_once_in(4);
 	ways.short_one_in = sched_once_in(3) ? 2 + sched_choose(10) : 0;
 	ways.verf_one_in = !calm && sched_once_in(4) ? 10 + sched_choose(40) : 0;
+	ways.recall_one_in = ways.delegates && sched_once_in(4) ? 4 + sched_choose(40) : 0;
 	ways.resize_one_in = sched_once_in(4) ? 4 + sched_choose(40) : 0;
 	if (sched_once_in(3))
 		ways.io_max = choose_of(io, COUNT(io));
+	if (sched_once_in(3))
+		ways.message = ways.io_max + MESSAGE;
 	if (sched_once_in(3))
 		ways.slots = choose_of(slots, COUNT(slots));
 	if (sched_once_in(3))
 		ways.ops = choose_of(ops, COUNT(ops));
 	choose_faults(calm);
+	ways.refuses = *fault;
 	ways.splits = ways.short_one_in || ways.io_max < IO_MOST || strstr(fault, "WRITE");
-	sched_event("ways:%s%s%s, short 1/%u, verifier 1/%u, resize 1/%u, I/O %u, slots %u, ops %u",
+	sched_event("ways:%s%s%s%s, short 1/%u, verifier 1/%u, recall 1/%u, resize 1/%u, I/O %u, "
+		    "message %u, slots %u, ops %u",
 		ways.coarse ? " coarse" : "", ways.file_sync ? " file_sync" : "",
-		ways.no_eof ? " no_eof" : "", ways.short_one_in, ways.verf_one_in,
-		ways.resize_one_in, ways.io_max, ways.slots, ways.ops);
+		ways.forgets ? " forgets" : "", ways.no_eof ? " no_eof" : "", ways.short_one_in,
+		ways.verf_one_in, ways.recall_one_in, ways.resize_one_in, ways.io_max, ways.message,
+		ways.slots, ways.ops);
 }
 
 unsigned ways_args(char *args[WAYS_ARGS])

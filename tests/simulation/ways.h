@@ -22,15 +22,20 @@ struct ways {
 	 * like one. So do Linux before 6.13 on a file system without a counter, and Ganesha. */
 	bool coarse;
 	bool file_sync;		/* each WRITE is stable at once, asked for or not */
+	bool forgets;		/* answers of a killed server are not given again */
 	bool no_eof;		/* a READ with data never tells the end of the file */
 	unsigned short_one_in;	/* READs and WRITEs take a part only, once in so many; 0: never */
 	unsigned verf_one_in;	/* the verifier of WRITEs changes once in so many; 0: never */
+	unsigned recall_one_in; /* the server recalls delegations once in so many; 0: never */
 	unsigned resize_one_in; /* the server asks for more or fewer slots; 0: never */
 	uint32_t io_max;	/* bytes of a READ or WRITE */
+	uint32_t message;	/* bytes of a request or an answer of a session */
 	uint32_t slots, ops;	/* most of a session, and of a COMPOUND */
 	bool splits;		/* WRITEs of adjoining data may take effect in any order */
 	bool v3;		/* some mounts use NFSv3 */
+	bool delegates;
 	unsigned lease_s;
+	bool refuses; /* some requests, with an error that asks for another try */
 };
 
 extern struct ways ways;
@@ -46,8 +51,9 @@ unsigned ways_args(char *args[WAYS_ARGS]);
 
 /* Can the mount with that process (sched_process()) not know of the last change of the file, by
  * the attributes that the server has told? Then the mount was told the present time of change, and
- * the file has changed again in the same tick. The kernel's client cannot know, either. */
-bool ways_blind(unsigned process, const char *path);
+ * the file has changed again in the same tick. The kernel's client cannot know, either. outside: a
+ * program on the server has made the change, which rnfs-serve does not count. */
+bool ways_blind(unsigned process, const char *path, bool outside);
 
 /* --- for way_*.c ------------------------------------------------------------------------------ */
 

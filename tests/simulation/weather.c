@@ -15,6 +15,13 @@
 #include "tests/simulation/server.h"
 #include "tests/simulation/ways.h"
 
+static unsigned kills;
+
+unsigned weather_kills(void)
+{
+	return kills;
+}
+
 void weather_serve(struct weather *w)
 {
 	w->process = sched_process_new("server");
@@ -32,11 +39,12 @@ static void wait_for_grace(const struct weather *w)
 		usleep(100000);
 }
 
-/* kill -9, or the power: then what the disk has not synced is lost. */
+/* kill -9, or the power: then the disk loses the changes that no sync has covered. */
 static void kill_server(struct weather *w, bool power)
 {
 	if (power)
 		network_down(w->host);
+	kills++;
 	sched_process_kill(w->process);
 	descriptors_close_of(w->process);
 	if (power)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * weather: what befalls the server while programs run: cuts, silence, kills, power cuts.
+ * weather: harm to the server while programs run: cuts, silence, kills, power cuts.
  */
 #ifndef RNFS_SIMULATION_WEATHER_H
 #define RNFS_SIMULATION_WEATHER_H
@@ -22,6 +22,8 @@ struct weather {
 /* Begins the server, in a process of its own. */
 void weather_serve(struct weather *w);
 void weather_begin(struct weather *w);
+/* How often the server has ended so far. */
+unsigned weather_kills(void);
 /* The server runs then. */
 void weather_end(struct weather *w);
 

@@ -22,11 +22,13 @@
 #include "fs/notify.h"
 #include "fs/opening.h"
 #include "fs/ops.h"
+#include "fs/repeat.h"
 #include "fs/worker.h"
 #include "tests/unit/fs-fixture.h"
 
-#define WAIT_S 60
-#define CODES  16
+#define TICK_MS 20
+#define WAIT_S	60
+#define CODES	16
 
 struct message {
 	STAILQ_ENTRY(message) next;
@@ -158,18 +160,30 @@ bool kernel_answered(uint64_t number)
 	return there;
 }
 
+/* Waits for an answer for a while, and does a part of the main thread's work. */
+static void wait_and_tick_locked(void)
+{
+	struct timespec end;
+
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_nsec += TICK_MS * 1000000;
+	end.tv_sec += end.tv_nsec / 1000000000;
+	end.tv_nsec %= 1000000000;
+	if (!pthread_cond_timedwait(&kernel.some, &kernel.lock, &end))
+		return;
+	pthread_mutex_unlock(&kernel.lock);
+	repeats_tick(kernel.fs, false);
+	pthread_mutex_lock(&kernel.lock);
+}
+
 struct answer kernel_wait(uint64_t number)
 {
 	const struct fuse_out_header *h;
-	struct timespec end;
 	struct message *m;
 
-	clock_gettime(CLOCK_REALTIME, &end);
-	end.tv_sec += WAIT_S;
 	pthread_mutex_lock(&kernel.lock);
-	while (!(m = find_locked(number)))
-		if (pthread_cond_timedwait(&kernel.some, &kernel.lock, &end))
-			break;
+	for (unsigned i = 0; !(m = find_locked(number)) && i < WAIT_S * 1000 / TICK_MS; i++)
+		wait_and_tick_locked();
 	if (m)
 		STAILQ_REMOVE(&kernel.answered, m, message, next);
 	pthread_mutex_unlock(&kernel.lock);
@@ -270,6 +284,7 @@ void kernel_unmount(void)
 	assert_int_equal(eventfd_write(kernel.device, 1), 0);
 	workers_stop(kernel.fs);
 	openings_tick(kernel.fs, true);
+	repeats_tick(kernel.fs, true);
 	kernel.fs = fs_fixture_free(kernel.fs);
 	fuse_session_destroy(se);
 	drop_all(&kernel.asked);
@@ -335,8 +350,11 @@ uint64_t kernel_send_read(uint64_t node, uint64_t fh, uint64_t off, uint32_t siz
 
 int kernel_read(uint64_t node, uint64_t fh, uint64_t off, void *buf, uint32_t size)
 {
-	struct answer a = kernel_wait(kernel_send_read(node, fh, off, size));
+	struct answer a;
 
+	do /* as the kernel does after a failed read-ahead: fs/repeat.h */
+		a = kernel_wait(kernel_send_read(node, fh, off, size));
+	while (a.error == -EINTR);
 	if (a.error)
 		return a.error;
 	assert_true(a.len <= size);

@@ -15,6 +15,7 @@
 #define BEGIN (1000 * MS) /* of each test, on the clock */
 #define P     11	  /* threads */
 #define Q     12
+#define R     13 /* the reader */
 
 static uint64_t at(unsigned ms)
 {
@@ -25,14 +26,16 @@ static bool ignores(struct believed *b, uint64_t end, unsigned made, unsigned no
 {
 	uint64_t until;
 
-	return believed_ignores(b, end, at(made), at(now), &until);
+	return believed_ignores(
+		b, end, &(struct believed_read){R, at(made), at(made)}, at(now), &until);
 }
 
 static uint64_t ignores_until(struct believed *b, uint64_t end, unsigned made, unsigned now)
 {
 	uint64_t until;
 
-	assert_true(believed_ignores(b, end, at(made), at(now), &until));
+	assert_true(believed_ignores(
+		b, end, &(struct believed_read){R, at(made), at(made)}, at(now), &until));
 	return until;
 }
 
@@ -122,6 +125,18 @@ static void the_end_of_a_read_counts_unless_the_kernel_learns_more(void **state)
 	assert_false(ignores(&b, 40, 501, 502));
 }
 
+static void a_threads_own_answers_hide_no_end_from_its_later_reads(void **state)
+{
+	struct believed b = {0};
+	struct believed_read own = {P, at(310), at(290)}, before = {P, at(299), at(290)};
+	uint64_t until;
+
+	believed_wrote(&b, 100, P, at(300));
+	assert_true(believed_ignores(&b, 40, &before, at(301), &until));
+	assert_false(believed_ignores(&b, 40, &own, at(311), &until));
+	assert_true(ignores(&b, 40, 305, 312)); /* the kernel made the other's READ before */
+}
+
 static void a_notification_hides_the_end(void **state)
 {
 	struct believed b = {0};
@@ -163,6 +178,7 @@ int main(void)
 		cmocka_unit_test(a_smaller_size_that_was_asked_for_too_early_counts_never),
 		cmocka_unit_test(a_write_and_a_cut_count_at_once),
 		cmocka_unit_test(the_end_of_a_read_counts_unless_the_kernel_learns_more),
+		cmocka_unit_test(a_threads_own_answers_hide_no_end_from_its_later_reads),
 		cmocka_unit_test(a_notification_hides_the_end),
 		cmocka_unit_test(a_cut_hides_the_end_until_its_thread_has_handled_it),
 	};

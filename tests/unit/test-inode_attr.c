@@ -190,6 +190,13 @@ static void the_kernels_size_is_known(void **state)
 	at.change = 6;
 	assert_false(inode_told_this(a, &at));
 	at.change = 5;
+	at.mode = 0600;
+	assert_false(inode_told_this(a, &at));
+	at.mode = 0;
+	at.mtime.tv_sec = 1;
+	assert_false(inode_told_this(a, &at));
+	at.mtime.tv_sec = 0;
+	assert_true(inode_told_this(a, &at));
 	at.size = 20;
 	assert_false(inode_told_this(a, &at));
 	assert_int_equal(atomic_load(&a->end), 20);

@@ -243,6 +243,38 @@ static void a_failed_rename_gives_the_name_back(void **state)
 	assert_int_equal(atomic_load(&fs->open_files), 0);
 }
 
+static bool remove_before_rename(struct nfs_op *op)
+{
+	if (op->type != NFS_RENAME)
+		return false;
+	fake_knobs.script = NULL;
+	remove_elsewhere("a");
+	return false;
+}
+
+/* Another client removes the name between LOOKUP and RENAME. */
+static void a_rename_that_has_nothing_to_replace_any_more_goes_on(void **state)
+{
+	struct request *r = own_request();
+	struct nfs_name n = name_of("a");
+	struct inode *ino = make("a");
+
+	opening_begin(fs, ino);
+	r->dir = inode_ref(root);
+	r->to_dir = inode_ref(root);
+	strcpy(r->to_name, "a");
+	fake_knobs.script = remove_before_rename;
+	silly_check(r, &root->fh, &n, checked);
+	assert_int_equal(steps, 1);
+	assert_int_equal(error, 0);
+	assert_false(renamed);
+	assert_null(r->inode);
+	assert_null(ino->silly);
+	assert_int_equal(ino->nopen, 1);
+	request_end(r, 0);
+	opening_end(fs, ino);
+}
+
 static void a_rename_that_has_replaced_a_closed_file_removes_it(void **state)
 {
 	struct request *r = own_request();
@@ -355,6 +387,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_error_leaves_the_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_failed_rename_gives_the_name_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_rename_that_has_nothing_to_replace_any_more_goes_on, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_rename_that_has_replaced_a_closed_file_removes_it, setup, teardown),
 		cmocka_unit_test_setup_teardown(
