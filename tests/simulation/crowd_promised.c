@@ -52,8 +52,8 @@ static void begin_failing(const struct stage *s)
 	fails = true;
 }
 
-/* Has the call succeeded? Otherwise an error may only be told where the disk has faults. ESTALE: the
- * sync of the directory failed, and the file went with the power. */
+/* Has the call succeeded? Otherwise an error may only be told where the disk has faults. ESTALE:
+ * the sync of the directory failed, and the file went with the power. */
 static bool is_well(struct program *p, struct file *f, long res, const char *call)
 {
 	if (res >= 0)
