@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * crowd_locked: programs lock whole files, read, write and truncate them. The holder of a lock sees
- * all that former holders did.
+ * crowd_locked: programs lock whole files, shared or alone, read, write and truncate them. The
+ * holder of a lock sees all that former holders did.
  */
 #include <fcntl.h>
+#include <unistd.h>
 
 #include "tests/simulation/crowds.h"
 #include "tests/simulation/sched.h"
@@ -29,16 +30,13 @@ static void cut(struct program *p, struct truth *t, int fd)
 	must(p, sys_ftruncate(p->proc, fd, (off_t)size), "ftruncate", t->name);
 }
 
-static void act(struct program *p)
+/* Under the lock. */
+static void use(struct program *p, struct truth *t, int fd, bool writes)
 {
-	struct truth *t = &file[sched_choose(FILES)];
-	struct flock l = {.l_type = F_WRLCK};
-	int fd = (int)must(p, sys_open(p->proc, t->name, O_RDWR | O_CREAT, 0644), "open", t->name);
-	unsigned n = 1 + sched_choose(4);
-
-	must(p, sys_fcntl_lock(p->proc, fd, F_SETLKW, &l), "lock", t->name);
-	while (n--) {
+	for (unsigned n = 1 + sched_choose(4); n; n--) {
 		truth_read(p, t, fd);
+		if (!writes)
+			continue;
 		if (sched_once_in(2))
 			truth_write(p, t, fd, 0);
 		else if (sched_once_in(4))
@@ -46,9 +44,43 @@ static void act(struct program *p)
 		else if (sched_once_in(4))
 			must(p, sys_fsync(p->proc, fd), "fsync", t->name);
 	}
+}
+
+/* Reads without a lock: any bytes will do. But the next holder must not see what came so. */
+static void peep(struct program *p, struct truth *t, int fd)
+{
+	uint8_t buf[9000];
+
+	must(p, sys_pread(p->proc, fd, buf, sizeof(buf), (off_t)sched_choose(TRUTH_MOST)), "read",
+		t->name);
+}
+
+static void lock_and_use(struct program *p, struct truth *t, int fd, bool last)
+{
+	bool writes = !sched_once_in(3);
+	struct flock l = {.l_type = writes ? F_WRLCK : F_RDLCK};
+
+	must(p, sys_fcntl_lock(p->proc, fd, F_SETLKW, &l), "lock", t->name);
+	use(p, t, fd, writes);
+	if (last && sched_once_in(2))
+		return; /* close(2) unlocks */
 	l.l_type = F_UNLCK;
-	if (sched_once_in(2))
-		must(p, sys_fcntl_lock(p->proc, fd, F_SETLK, &l), "unlock", t->name);
+	must(p, sys_fcntl_lock(p->proc, fd, F_SETLK, &l), "unlock", t->name);
+}
+
+static void act(struct program *p)
+{
+	struct truth *t = &file[sched_choose(FILES)];
+	int fd = (int)must(p, sys_open(p->proc, t->name, O_RDWR | O_CREAT, 0644), "open", t->name);
+
+	for (unsigned n = 1 + sched_choose(3); n; n--) {
+		if (sched_once_in(6))
+			peep(p, t, fd);
+		lock_and_use(p, t, fd, n == 1);
+		/* the file stays open: nothing but the unlock shows others what was written */
+		if (n > 1 && sched_once_in(2))
+			usleep(sched_choose(500000));
+	}
 	must(p, sys_close(p->proc, fd), "close", t->name);
 }
 

@@ -57,9 +57,10 @@ static void station_begin(struct station *s, const char *proto, bool calm)
 
 	s->process = sched_process_new("mount");
 	snprintf(list, sizeof(s->options), "proto=%s,port=2049,cache_size=64M%s%s", proto,
-		ways.v3 && sched_once_in(2) ? ",vers=3"
-					    : ONE_OF(",vers=4.2", ",vers=4.2", ",vers=4.1",
-						      ",vers=4.2,delegations=write"),
+		ways.v3 && sched_once_in(2)
+			? ",vers=3"
+			: ONE_OF(",vers=4.2", ",vers=4.1", ",vers=4.2,delegations=write",
+				  ",vers=4.2,delegations=write"),
 		calm && !ways.verf_one_in
 			? ONE_OF("", ",actimeo=600", ",actimeo=1", ",noac", ",nowriteback")
 			: ONE_OF("", ",actimeo=600", ",actimeo=1"));
