@@ -121,21 +121,22 @@ static long unmap(struct map *m)
 	return res;
 }
 
-/* Byte by byte: the pages are touched in their order. The model looks for a page at each use; so a
- * shared page is unmapped here first. */
+/* Byte by byte: the pages are touched in their order. The model looks for a page at each use; so
+ * the pages of a shared mapping are unmapped here before each. */
 static long touch(struct deed *d, struct map *m)
 {
 	volatile uint8_t *at = m->at + d->off;
 
-	if (m->shared)
-		madvise(m->at, m->len, MADV_DONTNEED);
 	if (sigsetjmp(fault, 1))
 		return -EFAULT;
-	for (size_t i = 0; i < d->len; i++)
+	for (size_t i = 0; i < d->len; i++) {
+		if (m->shared && (!i || !((uintptr_t)(at + i) % 4096)))
+			madvise(m->at, m->len, MADV_DONTNEED);
 		if (d->call == DEED_STORE)
 			at[i] = d->bytes[i];
 		else
 			d->bytes[i] = at[i];
+	}
 	return 0;
 }
 
