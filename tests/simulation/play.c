@@ -10,8 +10,8 @@
  * - a short WRITE of O_DIRECT without async_dio: the rest goes through a page, which Linux drops
  *   again unless the page is still in a list of the processor's;
  * - locks of directories: Linux keeps these for itself, and the model has none;
- * - a shrink beside a private mapping: Linux drops no page that is mapped, and a private mapping
- *   cannot be unmapped here without the loss of its own pages;
+ * - a shrink and a short READ beside a private mapping: Linux drops no page that is mapped, and a
+ *   private mapping cannot be unmapped here without the loss of its own pages;
  * - calls that change the name ".": the model has no errors of its own for these;
  * - the order of files in a flush, which Linux does not promise: lines are sorted then;
  * - congestion of the background, which leaves out a part of a read-ahead;
@@ -514,6 +514,16 @@ static void act_notify(void)
 	}
 }
 
+/* Linux keeps pages of a private mapping mapped: a shrink drops none, and a short READ leaves those
+ * behind the end. */
+static bool is_private(void)
+{
+	for (unsigned i = 0; i < SLOTS; i++)
+		if (slots[i].mapped && slots[i].private)
+			return true;
+	return false;
+}
+
 static void act_fail(void)
 {
 	static const uint32_t opcodes[] = {FUSE_READ, FUSE_READ, FUSE_READ, FUSE_WRITE,
@@ -521,19 +531,11 @@ static void act_fail(void)
 		FUSE_CREATE, FUSE_FLUSH, FUSE_FSYNC};
 	static const int errors[] = {EIO, ENOENT, EAGAIN, EACCES, ESTALE, EEXIST};
 	unsigned n = below(sizeof(opcodes) / sizeof(*opcodes));
-	bool part = opcodes[n] == FUSE_READ || (opcodes[n] == FUSE_WRITE && !mounted.waits_direct);
+	bool part = (opcodes[n] == FUSE_READ && !is_private()) ||
+		    (opcodes[n] == FUSE_WRITE && !mounted.waits_direct);
 
 	part &= once_in(2);
 	loopback_fail(opcodes[n], part ? 0 : errors[below(6)], 1 + below(2));
-}
-
-/* Linux drops no page of a private mapping. */
-static bool is_private(void)
-{
-	for (unsigned i = 0; i < SLOTS; i++)
-		if (slots[i].mapped && slots[i].private)
-			return true;
-	return false;
 }
 
 /* --- the schedule ----------------------------------------------------------------------------- */
