@@ -27,6 +27,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "tests/simulation/dice.h"
+
 #define SLOTS	  6
 #define SIZE_MOST 60000
 
@@ -45,30 +47,9 @@ static FILE *out;
 static struct slot slots[SLOTS];
 /* Linux counts the pages that a buffer touches; the model takes a buffer for aligned. */
 static _Alignas(4096) uint8_t bytes[DEED_BYTES];
-static uint64_t state;
 static struct loopback_params mounted;
 
-/* --- choices (xorshift64*) -------------------------------------------------------------------- */
-
-static unsigned below(unsigned n)
-{
-	state ^= state >> 12;
-	state ^= state << 25;
-	state ^= state >> 27;
-	return (unsigned)((state * 0x2545f4914f6cdd1dull) >> 33) % n;
-}
-
-static bool once_in(unsigned n)
-{
-	return !below(n);
-}
-
-static void choose_from(uint64_t seed)
-{
-	state = (seed + 1) * 0x9e3779b97f4a7c15ull;
-	for (unsigned i = 0; i < 8; i++)
-		below(2);
-}
+/* --- choices ---------------------------------------------------------------------------------- */
 
 struct play_mount play_mount(uint64_t seed)
 {
