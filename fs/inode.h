@@ -95,6 +95,9 @@ struct inode {
 	/* the kernel has read from the file, and may have pages, since an open last made the kernel
 	 * drop them */
 	atomic_bool given;
+	/* a lock made the kernel forget the attributes and the pages, and since then the daemon has
+	 * read no READ or WRITE, and has told no attributes */
+	atomic_bool blank;
 	/* the kernel was made to ask for the attributes that an open, or the last WRITE before a
 	 * close, has brought */
 	atomic_bool renewed;

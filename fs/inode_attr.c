@@ -411,6 +411,7 @@ bool inode_told(struct inode *ino, const struct nfs_attr *attr, uint64_t asked, 
 	count_told_locked(ino, attr->size, *lasts);
 	believed_told(&ino->believed, attr->size, born, tid, clock_ns());
 	atomic_store(&ino->listener, tid);
+	atomic_store(&ino->blank, false);
 	atomic_store(&ino->told, attr->change);
 	atomic_store(&ino->told_size, attr->size);
 	ino->told_rest = told_other(attr);

@@ -36,13 +36,21 @@ static struct inode *inode_of_job(const struct request *r)
 	return r->inode ? r->inode : r->file->inode;
 }
 
+/* Does the kernel have nothing to forget? It has forgotten all if it is notified now. A second
+ * notification would only make a thread go on without the attributes that it is about to ask for.
+ */
+static bool is_blank(struct inode *ino)
+{
+	return atomic_exchange(&ino->blank, true) && inode_attr_quiet(ino);
+}
+
 /* Drops the pages for v->now, which may be ended meanwhile. Called and returns with the lock held.
  */
 static void inval_one_locked(struct inval *v)
 {
 	struct inode *ino = inode_ref(inode_of_job(v->now));
 	off_t from = v->now->inval.from, len = v->now->inval.len;
-	bool alone = v->now->inval.alone;
+	bool alone = v->now->inval.alone, lock = v->now->inval.waits;
 	struct request *r;
 	int rc;
 
@@ -52,7 +60,10 @@ static void inval_one_locked(struct inval *v)
 		inode_doubt_attr(ino);
 		cache_drop_all(&ino->cache);
 	}
-	rc = change_notify_range(v->fs, ino, from, len);
+	if (lock && is_blank(ino))
+		rc = 0;
+	else
+		rc = change_notify_range(v->fs, ino, from, len);
 	if (rc && rc != -ENOENT) /* the kernel has no such inode in its cache */
 		log_ctrl("dropping the pages of file %llu: %s", (unsigned long long)ino->fileid,
 			strerror(-rc));

@@ -56,6 +56,13 @@ static struct request *io_request(
 	return r;
 }
 
+/* The kernel may have pages from now on. */
+static void data_moves(struct inode *ino)
+{
+	if (atomic_load(&ino->blank))
+		atomic_store(&ino->blank, false);
+}
+
 /* --- read ------------------------------------------------------------------------------------- */
 
 static void read_fill(struct request *r, struct part *p)
@@ -269,6 +276,7 @@ void ops_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fus
 		return;
 	}
 	change_file_used(f);
+	data_moves(f->inode);
 	if (atomic_load(&f->inode->listener) == fuse_req_ctx(req)->pid)
 		inode_heard(f->inode, fuse_req_ctx(req)->pid, clock_ns());
 	waits = flush_before_read(f->inode, (uint64_t)off, (uint32_t)size) ||
@@ -453,6 +461,7 @@ void ops_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in, off_t
 		return;
 	}
 	change_file_used(f);
+	data_moves(f->inode);
 	inode_touch_data(f->inode);
 	if (!fi->writepage)
 		turn_begin(f->inode, fuse_req_ctx(req)->pid);

@@ -167,7 +167,9 @@ struct request {
 	struct {
 		bool alone;
 		off_t from, len; /* len 0: to the end */
-		uint64_t waits;	 /* so long at most for inode_attr_quiet(); 0: not at all */
+		/* of a lock that has been granted: until then at most the request waits for
+		 * inode_attr_quiet(); 0: another request, which does not wait */
+		uint64_t waits;
 	} inval;
 
 	/* of written data, for a change of the file by another way than gathered WRITEs */

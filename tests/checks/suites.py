@@ -19,13 +19,13 @@ TRANSPORTS = ("iwarp", "tcp")
 # End-to-end scripts that an ordinary user runs over both transports, each time.
 E2E_SHORT = ("files", "programs", "errors", "mounts", "duplicates", "restart", "silence", "replaced",
              "locks", "appends", "space", "acls", "roundtrips")
-# The others, over iwarp only. Not "coherence", whose crowds have few new things to find in half a minute.
-E2E_SHORT_IWARP = ("options", "ending", "kills", "late", "leases", "floods", "races", "durable", "two-mounts", "changes", "cache", "writeback", "unstable", "scenarios",
+# The others, over iwarp only. Not "coherence" and "races": the simulator plays their crowds (tests/simulation/crowd_*.c), and more of them in a minute.
+E2E_SHORT_IWARP = ("options", "ending", "kills", "late", "leases", "floods", "durable", "two-mounts", "changes", "cache", "writeback", "unstable", "scenarios",
                    "nlm", "delegations", "delegated", "holding", "believing", "refusals", "replays", "unlinked", "dead-mounts", "service", "control")
 # What takes root to be set up.
 E2E_SHORT_ROOT = ("memory", "users", "local-users", "filesystems", "attributes", "mounts", "losses", "doctor", "desktop", "fstab", "dead-mounts", "control")
 E2E = ("files", "programs", "errors", "mounts", "options", "control", "users", "local-users", "floods", "duplicates", "restart", "losses", "silence",
-       "ending", "kills", "late", "leases", "delegations", "delegated", "holding", "replaced", "unlinked", "races", "coherence", "durable", "attributes", "filesystems", "scenarios", "two-mounts",
+       "ending", "kills", "late", "leases", "delegations", "delegated", "holding", "replaced", "unlinked", "races", "durable", "attributes", "filesystems", "scenarios", "two-mounts",
        "changes", "cache", "writeback", "unstable", "memory", "locks", "nlm", "appends", "space", "acls", "roundtrips", "believing",
        "replays", "doctor", "desktop", "fstab", "dead-mounts", "service")
 GANESHA = ("files", "programs", "filesystems", "replaced", "locks", "space", "roundtrips")
@@ -169,6 +169,8 @@ def e2e_all():
     yield from e2e_legacy(E2E_LEGACY)
     yield from e2e_over("plain", "refusals", ("iwarp",))
     yield from e2e_v2_rtr(E2E_V2_RTR)
+    # The simulator's crowds once more, on Linux itself.
+    yield e2e_job("plain", "coherence", " over iwarp", True, PROTO="iwarp")
     for script in E2E_CONTAINERS:
         yield e2e_job("plain", script, " over iwarp", PROTO="iwarp")
     yield e2e_job("plain", "ganesha", "")
@@ -193,7 +195,7 @@ def e2e_all():
     yield e2e_job("plain", "patience", " over tcp", limit=300, PROTO="tcp")
     yield e2e_job("plain", "patience", " over iwarp", limit=300, PROTO="iwarp")
     for version in ("3", "4.1"):
-        for script in ("scenarios", "races", "coherence"):
+        for script in ("scenarios", "races"):
             yield e2e_job("plain", script, f", NFS {version},", PROTO="iwarp", VERS=version)
 
 

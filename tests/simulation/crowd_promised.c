@@ -52,12 +52,13 @@ static void begin_failing(const struct stage *s)
 	fails = true;
 }
 
-/* Has the call succeeded? Otherwise an error may only be told where the disk has faults. */
+/* Has the call succeeded? Otherwise an error may only be told where the disk has faults. ESTALE:
+ * the sync of the directory failed, and the file went with the power. */
 static bool is_well(struct program *p, struct file *f, long res, const char *call)
 {
 	if (res >= 0)
 		return true;
-	if (!fails || (res != -EIO && res != -ENOSPC))
+	if (!fails || (res != -EIO && res != -ENOSPC && res != -ESTALE))
 		must(p, res, call, f->t.name);
 	sched_event("%s: %s tells %ld", f->t.name, call, res);
 	f->unknown = true;

@@ -80,15 +80,20 @@ static void answer_attr(uint64_t unique, unsigned i)
 static void init(const struct fuse_in_header *h)
 {
 	const struct fuse_init_in *in = (const void *)(h + 1);
+	unsigned pages = params.pages ? params.pages : 256;
 	struct fuse_init_out out = {.major = 7,
 		.minor = 37,
 		.max_readahead = params.ordered ? params.readahead * 4096 : in->max_readahead,
-		.max_write = 1 << 20,
-		.max_pages = 256,
-		.max_background = 12,
-		.flags = FUSE_ASYNC_READ | FUSE_POSIX_LOCKS | FUSE_FLOCK_LOCKS | FUSE_BIG_WRITES |
-			 FUSE_DO_READDIRPLUS | FUSE_READDIRPLUS_AUTO | FUSE_ASYNC_DIO |
-			 FUSE_PARALLEL_DIROPS | FUSE_MAX_PAGES | FUSE_HANDLE_KILLPRIV_V2 |
+		.max_write = pages * 4096,
+		.max_pages = (uint16_t)pages,
+		/* fewer would let the READs of a read-ahead hang on the daemon's speed */
+		.max_background = params.ordered ? 200 : 12,
+		.congestion_threshold = params.ordered ? 200 : 9,
+		.flags = (params.waits_read ? 0 : FUSE_ASYNC_READ) | FUSE_POSIX_LOCKS |
+			 FUSE_FLOCK_LOCKS | FUSE_BIG_WRITES | FUSE_DO_READDIRPLUS |
+			 FUSE_READDIRPLUS_AUTO | (params.waits_direct ? 0 : FUSE_ASYNC_DIO) |
+			 FUSE_PARALLEL_DIROPS | FUSE_MAX_PAGES |
+			 (params.kills ? FUSE_HANDLE_KILLPRIV : FUSE_HANDLE_KILLPRIV_V2) |
 			 (params.auto_inval ? FUSE_AUTO_INVAL_DATA : 0) |
 			 (params.truncates ? FUSE_ATOMIC_O_TRUNC : 0)};
 
@@ -110,12 +115,14 @@ static void lookup(const struct fuse_in_header *h, const char *name)
 		answer(h->unique, -ENOENT, NULL, 0);
 }
 
-static struct fuse_open_out open_node(unsigned i)
+static struct fuse_open_out open_node(unsigned i, uint32_t flags)
 {
 	nodes[i].opens++;
 	return (struct fuse_open_out){.fh = i,
-		.open_flags = (params.keeps ? FOPEN_KEEP_CACHE : 0) |
-			      (nodes[i].direct ? FOPEN_DIRECT_IO : 0)};
+		.open_flags =
+			(params.keeps ? FOPEN_KEEP_CACHE : 0) |
+			(nodes[i].direct ? FOPEN_DIRECT_IO : 0) |
+			(params.noflush && (flags & O_ACCMODE) == O_RDONLY ? FOPEN_NOFLUSH : 0)};
 }
 
 static unsigned made(const struct fuse_in_header *h, mode_t mode, const char *name)
@@ -147,7 +154,7 @@ static void create(const struct fuse_in_header *h, const struct fuse_create_in *
 	else if (in->flags & O_TRUNC)
 		nodes[i].size = 0;
 	out.e = entry_of(i);
-	out.o = open_node(i);
+	out.o = open_node(i, in->flags);
 	answer(h->unique, 0, &out, sizeof(out));
 }
 
@@ -256,11 +263,13 @@ static void write_node(const struct fuse_in_header *h, const struct fuse_write_i
 {
 	struct node *n = &nodes[h->nodeid];
 	uint64_t off = in->flags & O_APPEND ? n->size : in->offset;
-	struct fuse_write_out out = {.size = in->size};
+	uint32_t size =
+		in->write_flags & FUSE_WRITE_CACHE ? in->size : loopback_part(h->opcode, in->size);
+	struct fuse_write_out out = {.size = size};
 
-	if (off + in->size > n->size)
-		node_set_size(n, off + in->size);
-	memcpy(n->bytes + off, in + 1, in->size);
+	if (off + size > n->size)
+		node_set_size(n, off + size);
+	memcpy(n->bytes + off, in + 1, size);
 	node_touch(n);
 	answer(h->unique, 0, &out, sizeof(out));
 }
@@ -273,6 +282,7 @@ static void read_node(const struct fuse_in_header *h, const struct fuse_read_in 
 
 	if (len > in->size)
 		len = in->size;
+	len = loopback_part(h->opcode, (uint32_t)len);
 	memcpy(copy, n->bytes + in->offset, len);
 	answer(h->unique, 0, copy, len);
 	free(copy);
@@ -331,7 +341,7 @@ static void forget_batch(const struct fuse_batch_forget_in *in)
 
 static void open_any(const struct fuse_in_header *h, const struct fuse_open_in *in)
 {
-	struct fuse_open_out out = open_node((unsigned)h->nodeid);
+	struct fuse_open_out out = open_node((unsigned)h->nodeid, in->flags);
 
 	if (in->flags & O_TRUNC)
 		node_set_size(&nodes[h->nodeid], 0);

@@ -20,6 +20,11 @@ struct loopback_params {
 	bool ordered;
 	bool none_valid;    /* ordered: a name that is not there is told with a time */
 	unsigned readahead; /* ordered: pages at most */
+	unsigned pages;	    /* ordered: pages of a request at most */
+	bool noflush;	    /* ordered: FOPEN_NOFLUSH of files that are open for reading */
+	bool kills;	    /* ordered: handle_killpriv, not handle_killpriv_v2 */
+	/* ordered: without async_read, async_dio */
+	bool waits_read, waits_direct;
 };
 
 void loopback_start(const struct loopback_params *p);
@@ -32,7 +37,9 @@ void loopback_stop(void);
 void loopback_settle(void);
 /* Writes the requests since the last call, a line each, and sums of FORGETs at their end. */
 void loopback_tell(FILE *out);
-/* The next n requests of the opcode end with the (positive) errno; but no WRITE of pages that a
+void loopback_tell_sorted(FILE *out);
+/* The next n requests of the opcode end with the (positive) errno, READs and WRITEs with 0 after a
+ * part of their bytes; but no WRITE of pages that a
  * mapping has changed. */
 void loopback_fail(uint32_t opcode, int error, unsigned n);
 

@@ -240,13 +240,22 @@ static bool fails(const struct fuse_in_header *h)
 	struct fuse_out_header out = {
 		.len = sizeof(out), .error = -fault.error, .unique = h->unique};
 
-	if (!fault.n || fault.opcode != h->opcode || is_back(h))
+	if (!fault.n || !fault.error || fault.opcode != h->opcode || is_back(h))
 		return false;
 	fault.n--;
 	say("    which ends with %d\n", fault.error);
 	if (write(params.fd, &out, sizeof(out)) < 0)
 		return false;
 	return true;
+}
+
+uint32_t loopback_part(uint32_t opcode, uint32_t size)
+{
+	if (!fault.n || fault.error || fault.opcode != opcode)
+		return size;
+	fault.n--;
+	say("    which has %u bytes\n", size / 2);
+	return size / 2;
 }
 
 /* 1: a request was answered; 0: there is none; -1: the device has ended. */
@@ -306,6 +315,27 @@ void loopback_tell(FILE *out)
 		nodes[i].forgotten = 0;
 	}
 	fwrite(told, told_len, 1, out);
+	told_len = 0;
+	pthread_mutex_unlock(&lock);
+}
+
+static int order(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+void loopback_tell_sorted(FILE *out)
+{
+	char *lines[1000], *rest = told, *line;
+	size_t n = 0;
+
+	pthread_mutex_lock(&lock);
+	told[told_len] = 0;
+	while ((line = strsep(&rest, "\n")) && *line && n < 1000)
+		lines[n++] = line;
+	qsort(lines, n, sizeof(*lines), order);
+	for (size_t i = 0; i < n; i++)
+		fprintf(out, "%s\n", lines[i]);
 	told_len = 0;
 	pthread_mutex_unlock(&lock);
 }

@@ -55,6 +55,8 @@ bool node_is_empty(unsigned dir);
 
 /* --- requests, and events that do not begin with a program ------------------------------------ */
 
+/* Of a READ or WRITE that is to be answered in part: fewer bytes. */
+uint32_t loopback_part(uint32_t opcode, uint32_t size);
 void loopback_serve(const struct fuse_in_header *h);
 /* Of a daemon that is not ordered: notifications at random until loopback_ends. */
 void *loopback_notify(void *ctx);

@@ -12,6 +12,13 @@
 struct node nodes[NODES];
 static uint64_t clock_ticks;
 
+/* Of an ordered daemon a file's mtime does not hang on other files: these may be written in any
+ * order. */
+void node_touch(struct node *n)
+{
+	n->mtime = params.ordered ? n->mtime + 1 : ++clock_ticks;
+}
+
 unsigned node_new(mode_t mode)
 {
 	static unsigned last = ROOT;
@@ -60,7 +67,7 @@ void entry_add(unsigned dir, const char *name, unsigned node)
 		if (!nodes[dir].names[i].node) {
 			strncpy(nodes[dir].names[i].name, name, 63);
 			nodes[dir].names[i].node = node;
-			nodes[dir].mtime = ++clock_ticks;
+			node_touch(&nodes[dir]);
 			return;
 		}
 	sched_fail("loopback: too many names");
@@ -80,14 +87,9 @@ void entry_drop(unsigned dir, struct entry *e)
 	unsigned i = e->node;
 
 	e->node = 0;
-	nodes[dir].mtime = ++clock_ticks;
+	node_touch(&nodes[dir]);
 	n->nlink = S_ISDIR(n->mode) ? 0 : n->nlink - 1;
 	node_maybe_free(i);
-}
-
-void node_touch(struct node *n)
-{
-	n->mtime = ++clock_ticks;
 }
 
 void node_set_size(struct node *n, size_t size)
@@ -97,5 +99,5 @@ void node_set_size(struct node *n, size_t size)
 	if (size > n->size)
 		memset(n->bytes + n->size, 0, size - n->size);
 	n->size = size;
-	n->mtime = ++clock_ticks;
+	node_touch(n);
 }

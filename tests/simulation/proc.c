@@ -156,6 +156,27 @@ void proc_set_groups(struct process *p, const gid_t *groups, unsigned n)
 	memcpy(p->groups, groups, p->ngroups * sizeof(*groups));
 }
 
+static void cut_map(struct vfs_map *m, uint64_t first)
+{
+	uint64_t begin = (uint64_t)m->off / VFS_PAGE;
+
+	for (size_t n = 0; n < (m->len + VFS_PAGE - 1) / VFS_PAGE; n++)
+		if (begin + n >= first) {
+			free(m->own[n]);
+			m->own[n] = NULL;
+		}
+}
+
+void proc_cut_maps(const struct vfs_inode *i, uint64_t first)
+{
+	struct process *p;
+
+	LIST_FOREACH (p, &processes, all)
+		for (int m = 0; m < VFS_MAPS; m++)
+			if (p->map[m].file && p->map[m].own && p->map[m].file->inode == i)
+				cut_map(&p->map[m], first);
+}
+
 struct vfs_file *proc_file(struct process *p, int fd)
 {
 	if (fd < 0 || fd >= VFS_FILES || !p->file[fd])

@@ -24,6 +24,7 @@ struct deed {
 	size_t size;
 	int flags;
 	struct sys_statfs *fs;
+	bool found; /* the path leads to an inode */
 };
 
 static int once(struct process *p, const char *path, unsigned flags, struct deed *d)
@@ -34,12 +35,13 @@ static int once(struct process *p, const char *path, unsigned flags, struct deed
 	if (res)
 		return res;
 	sched_point();
+	d->found = true;
 	res = d->act(at->inode, d);
 	vfs_dunref(at);
 	return res;
 }
 
-/* ESTALE: once more, with each name asked for. */
+/* ESTALE of the deed, not of the walk: once more, with each name asked for (retry_estale). */
 static int on_path(
 	struct process *p, const char *path, unsigned flags, struct deed *d, const char *what)
 {
@@ -47,7 +49,7 @@ static int on_path(
 
 	proc_enter(p);
 	res = once(p, path, flags, d);
-	if (res == -ESTALE)
+	if (res == -ESTALE && d->found)
 		res = once(p, path, flags | VFS_REVAL, d);
 	sched_event("%d: %s %s: %d", (int)p->pid, what, path, res);
 	return (int)proc_leave(p, res);
@@ -97,7 +99,7 @@ static int do_access(struct vfs_inode *i, struct deed *d)
 	struct vfs_call c = {.opcode = FUSE_ACCESS, .node = i->node};
 	ssize_t res;
 
-	/* execution of a file hangs on its mode, which is asked for first (fuse_permission()) */
+	/* execution of a file hangs on its mode, which is asked for first (fuse_permission) */
 	if (!i->v->p.default_permissions && d->mask & X_OK && vfs_is_reg(i) &&
 		!vfs_is_fresh(i, VFS_MODE | VFS_UID | VFS_GID)) {
 		res = vfs_getattr_anyway(i, NULL, NULL);
@@ -135,6 +137,9 @@ static int set_locked(struct vfs_inode *i, struct deed *d, struct vfs_file *f)
 	int res;
 
 	vfs_lock(&i->lock);
+	/* even if that is refused (notify_change) */
+	if (d->in.valid & FATTR_MODE && d->in.mode & (S_ISUID | S_ISGID))
+		i->nosec = false;
 	if (d->in.valid & FATTR_MODE)
 		d->in.mode = (i->a.mode & S_IFMT) | (d->in.mode & 07777);
 	res = !(d->in.valid & FATTR_SIZE) && !may_change(i) ? -EPERM
@@ -183,7 +188,10 @@ static int do_truncate(struct vfs_inode *i, struct deed *d)
 
 int sys_truncate(struct process *p, const char *path, off_t size)
 {
-	struct deed d = {.act = do_truncate, .in = {.valid = FATTR_SIZE, .size = (uint64_t)size}};
+	/* truncate(2) begins anew also after the walk (do_sys_truncate) */
+	struct deed d = {.act = do_truncate,
+		.in = {.valid = FATTR_SIZE, .size = (uint64_t)size},
+		.found = true};
 
 	return size < 0 ? -EINVAL : on_path(p, path, VFS_FOLLOW, &d, "truncate");
 }

@@ -84,6 +84,10 @@ int sys_setfl(struct process *p, int fd, int flags)
 
 	if (!f)
 		return -EBADF;
+	if (f->handle->dir && flags & O_DIRECT) {
+		vfs_funref(f);
+		return -EINVAL;
+	}
 	f->flags = (f->flags & ~(O_APPEND | O_DIRECT)) | (flags & (O_APPEND | O_DIRECT));
 	vfs_funref(f);
 	return 0;
@@ -230,8 +234,13 @@ static off_t seek_data(struct vfs_file *f, off_t off, int whence)
 
 static off_t seek_locked(struct vfs_file *f, off_t off, int whence)
 {
+	off_t size = (off_t)f->inode->size;
 	int error;
 
+	if (f->handle->dir && (whence == SEEK_DATA || whence == SEEK_HOLE))
+		return off < 0 || off >= size ? -ENXIO : whence == SEEK_DATA ? off : size;
+	if (f->handle->dir)
+		return size + off; /* generic_file_llseek */
 	if (whence == SEEK_DATA || whence == SEEK_HOLE)
 		return off < 0 ? -ENXIO : seek_data(f, off, whence);
 	error = vfs_getattr(f->inode, f, VFS_SIZE, NULL);
@@ -348,7 +357,7 @@ static int fallocate_locked(struct vfs_file *f, int mode, off_t off, off_t len)
 	int error;
 
 	if (zeroes) {
-		vfs_write_back(i, (uint64_t)off / VFS_PAGE, (end - 1) / VFS_PAGE);
+		vfs_write_back(i, (uint64_t)off / VFS_PAGE, UINT64_MAX); /* fuse_writeback_range */
 		vfs_wait_back(i, 0, UINT64_MAX);
 	}
 	error = vfs_drop_rights(i);

@@ -26,6 +26,14 @@ static bool wants_plus(struct vfs_inode *dir, uint64_t off)
 	return !off;
 }
 
+struct listing {
+	struct vfs_file *f;
+	struct sys_dirent *out;
+	unsigned n, max;
+	uint64_t version, evicted; /* when the request began */
+	bool over;
+};
+
 /* --- names of a READDIRPLUS ------------------------------------------------------------------- */
 
 /* The name has a dentry already. 1: that one is of another file, and is not any more. */
@@ -53,15 +61,15 @@ static int link_known(struct vfs_dentry *d, const struct fuse_entry_out *e, uint
 	return 0;
 }
 
-static int link_new(
-	struct vfs_dentry *dir, const char *name, const struct fuse_entry_out *e, uint64_t version)
+static int link_new(struct vfs_dentry *dir, const char *name, const struct fuse_entry_out *e,
+	const struct listing *l)
 {
 	struct vfs_dentry *d = vfs_dnew(dir->v, dir, name), *other;
 	struct vfs_inode *i;
 	int error;
 
 	d->looked_up = true;
-	i = vfs_iget(dir->v, e, version);
+	i = vfs_iget_since(dir->v, e, l->version, l->evicted);
 	if (i && vfs_has(dir->v, FUSE_READDIRPLUS_AUTO))
 		i->init_rdplus = true;
 	other = i ? vfs_dsplice(d, i, &error) : NULL;
@@ -89,8 +97,8 @@ static struct vfs_dentry *looked_up(struct vfs_dentry *dir, const char *name)
 }
 
 /* Not 0: the lookup is to be given back. */
-static int link_entry(
-	struct vfs_dentry *dir, const char *name, const struct fuse_entry_out *e, uint64_t version)
+static int link_entry(struct vfs_dentry *dir, const char *name, const struct fuse_entry_out *e,
+	const struct listing *l)
 {
 	struct vfs_dentry *d;
 	int res;
@@ -102,7 +110,7 @@ static int link_entry(
 	for (;;) {
 		d = vfs_dfind(dir, name);
 		if (d) {
-			res = link_known(d, e, version);
+			res = link_known(d, e, l->version);
 			vfs_dunref(d);
 			if (res <= 0)
 				return res;
@@ -110,7 +118,7 @@ static int link_entry(
 		}
 		d = looked_up(dir, name);
 		if (!d)
-			return link_new(dir, name, e, version);
+			return link_new(dir, name, e, l);
 		while (d->looked_up)
 			sched_wait(d, SCHED_NEVER, "for another lookup of the name");
 		vfs_dunref(d);
@@ -118,14 +126,6 @@ static int link_entry(
 }
 
 /* --- getdents64(2) ---------------------------------------------------------------------------- */
-
-struct listing {
-	struct vfs_file *f;
-	struct sys_dirent *out;
-	unsigned n, max;
-	uint64_t version;
-	bool over;
-};
 
 static bool emit(struct listing *l, const struct fuse_dirent *d)
 {
@@ -179,7 +179,7 @@ static int take_plus(struct listing *l, const uint8_t *buf, size_t len)
 			l->over = !emit(l, &d->dirent);
 		memcpy(name, d->dirent.name, d->dirent.namelen);
 		name[d->dirent.namelen] = 0;
-		if (link_entry(dir, name, &d->entry_out, l->version))
+		if (link_entry(dir, name, &d->entry_out, l))
 			vfs_forget(dir->v, d->entry_out.nodeid, 1);
 		buf += size;
 		len -= size;
@@ -204,6 +204,7 @@ static int list(struct listing *l)
 	ssize_t res;
 
 	l->version = vfs_version(f->v);
+	l->evicted = f->v->evicted;
 	vfs_add_in(&c, &in, sizeof(in));
 	res = vfs_ask(f->v, &c);
 	vfs_doubt(f->inode, VFS_ATIME);

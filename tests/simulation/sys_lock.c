@@ -122,7 +122,7 @@ static int lock_file(struct vfs_file *f, struct process *p, int cmd, struct floc
 	if (!vfs_has(f->v, FUSE_POSIX_LOCKS))
 		sched_fail("record locks, which the kernel keeps here, are not in the model");
 	if (cmd == F_GETLK || cmd == F_OFD_GETLK) {
-		/* 6.6 and later let F_OFD_GETLK ask for any lock (fcntl_getlk()) */
+		/* 6.6 and later let F_OFD_GETLK ask for any lock (fcntl_getlk) */
 		if (lk.type == F_UNLCK && (cmd == F_GETLK || f->v->p.version < 606))
 			return -EINVAL;
 		res = ask_lock(f, p, FUSE_GETLK, owner, lk, 0, &out);

@@ -16,12 +16,12 @@ static int may_map(const struct vfs_file *f, off_t off, size_t len, bool shared,
 {
 	if (!len || off < 0 || off % VFS_PAGE)
 		return -EINVAL;
-	if (f->handle->dir)
-		return -ENODEV;
 	if ((f->flags & O_ACCMODE) == O_WRONLY)
 		return -EACCES;
 	if (shared && writable && (f->flags & O_ACCMODE) != O_RDWR)
 		return -EACCES;
+	if (f->handle->dir)
+		return -ENODEV;
 	/* 6.12 allows that if the daemon says so in INIT; rnfs does not */
 	if (shared && f->handle->open_flags & FOPEN_DIRECT_IO)
 		return -ENODEV;
@@ -29,7 +29,7 @@ static int may_map(const struct vfs_file *f, off_t off, size_t len, bool shared,
 }
 
 /* May the mapping's pages go to the daemon? Linux takes a shared mapping of a file that is open for
- * reading for a private one (do_mmap()). */
+ * reading for a private one (do_mmap). */
 static bool is_written(const struct vfs_map *m)
 {
 	return m->shared && (m->file->flags & O_ACCMODE) == O_RDWR;
@@ -96,9 +96,9 @@ int sys_munmap(struct process *p, int m)
 		for (size_t n = 0; n < (old.len + VFS_PAGE - 1) / VFS_PAGE; n++)
 			free(old.own[n]);
 	free(old.own);
-	/* also of a private mapping, but of an FOPEN_DIRECT_IO file (fuse_vma_close()) */
+	/* also of a private mapping, but of an FOPEN_DIRECT_IO file (fuse_vma_close) */
 	if (!(old.file->handle->open_flags & FOPEN_DIRECT_IO))
-		vfs_sync_pages(old.file->inode, false);
+		vfs_sync_pages(old.file->inode);
 	vfs_funref(old.file);
 	sched_event("%d: munmap %d", (int)p->pid, m);
 	return (int)proc_leave(p, 0);
@@ -116,7 +116,9 @@ int sys_msync(struct process *p, int m)
 		return (int)proc_leave(p, -ENOMEM);
 	f = vfs_fref(map->file);
 	if (is_written(map))
-		res = vfs_fsync(f, true); /* msync(2) asks for the data alone */
+		res = vfs_fsync_range(f, (uint64_t)map->off / VFS_PAGE,
+			((uint64_t)map->off + map->len - 1) / VFS_PAGE,
+			true); /* of the data alone */
 	vfs_funref(f);
 	return (int)proc_leave(p, res);
 }
@@ -128,12 +130,23 @@ static bool is_behind(const struct vfs_inode *i, uint64_t index)
 	return index >= (i->size + VFS_PAGE - 1) / VFS_PAGE;
 }
 
-/* The page of a fault, with a reference. Behind the file's last page: SIGBUS. Linux drops the lock
- * of the address space for the first READ of a page that is not up to date, and then begins the
- * fault anew, whatever the READ's end. The second error is SIGBUS (filemap_fault). */
+/* Linux makes a fault again after it has waited for a READ, also for one that ended with an error
+ * (filemap_fault): once, and from 6.4 on twice if the page was in the cache to begin with
+ * (FAULT_FLAG_VMA_LOCK). */
+static unsigned tries(struct vfs_file *f, uint64_t index)
+{
+	struct vfs_page *p = f->v->p.version >= 604 ? vfs_pfind(f->inode, index) : NULL;
+
+	if (!p)
+		return 2;
+	vfs_punref(p);
+	return 3;
+}
+
+/* The page of a fault, with a reference. Behind the file's last page: SIGBUS. */
 static int fault(struct vfs_file *f, uint64_t index, struct vfs_page **page)
 {
-	bool tried = false;
+	unsigned left = tries(f, index);
 	int error;
 
 	for (;;) {
@@ -142,9 +155,8 @@ static int fault(struct vfs_file *f, uint64_t index, struct vfs_page **page)
 		error = vfs_read_page(f, index, page);
 		if (error && proc_must_end())
 			return -EINTR;
-		if (error && tried)
+		if (error && !--left)
 			return -EFAULT;
-		tried = error;
 		if (error)
 			continue;
 		if (!is_behind(f->inode, index) && (*page)->inode)
@@ -171,6 +183,7 @@ static int store_shared(struct vfs_file *f, uint64_t index, size_t in, const voi
 	vfs_wait_back(f->inode, index, index);
 	memcpy(page->bytes + in, buf, len);
 	page->dirty = true;
+	page->ahead = false; /* folio_mark_dirty */
 	vfs_punlock(page);
 	vfs_punref(page);
 	return 0;

@@ -21,6 +21,7 @@ struct making {
 	uint32_t opcode, type;
 	mode_t mode;
 	const char *target;	 /* of a symlink */
+	bool asked;		 /* the name was looked at */
 	struct vfs_dentry *from; /* of a link */
 };
 
@@ -72,7 +73,7 @@ static int take_made(struct making *m, struct vfs_dentry *d, const struct fuse_e
 }
 
 /* fs.protected_hardlinks is 1, as Debian has it: links to regular files that the process may read
- * and write, or to its own (may_linkat()). */
+ * and write, or to its own (may_linkat). */
 static int may_link(struct vfs_inode *i)
 {
 	unsigned mode = i->a.mode, group = S_ISGID | S_IXGRP;
@@ -134,6 +135,7 @@ static int make_once(struct making *m, const char *path, unsigned flags)
 			res = -ENOENT;
 		else
 			res = make_locked(m, d);
+		m->asked = true;
 		vfs_dunref(d);
 	}
 	vfs_unlock(&w.dir->inode->lock);
@@ -145,7 +147,8 @@ static int make(struct making *m, const char *path, const char *what)
 {
 	int res = make_once(m, path, 0);
 
-	if (res == -ESTALE)
+	/* not after the look at the name itself (do_mkdirat) */
+	if (res == -ESTALE && m->asked)
 		res = make_once(m, path, VFS_REVAL);
 	sched_event("%d: %s %s: %d", (int)m->p->pid, what, path, res);
 	return res;
@@ -186,7 +189,7 @@ int sys_link(struct process *p, const char *from, const char *to)
 
 	proc_enter(p);
 	res = link_once(&m, from, to, 0);
-	if (res == -ESTALE)
+	if (res == -ESTALE && m.asked)
 		res = link_once(&m, from, to, VFS_REVAL);
 	sched_event("%d: link %s %s: %d", (int)p->pid, from, to, res);
 	return (int)proc_leave(p, res);
@@ -267,7 +270,7 @@ static int remove_locked(struct vfs_dentry *d, bool dir)
 	return res < 0 ? (int)res : 0;
 }
 
-static int remove_once(struct process *p, const char *path, bool dir, unsigned flags)
+static int remove_once(struct process *p, const char *path, bool dir, unsigned flags, bool *found)
 {
 	struct vfs_dentry *d;
 	struct vfs_walk w;
@@ -275,6 +278,7 @@ static int remove_once(struct process *p, const char *path, bool dir, unsigned f
 
 	if (res)
 		return res;
+	*found = true;
 	if (!w.last[0]) {
 		vfs_walk_end(&w);
 		return dir ? -EBUSY : -EISDIR;
@@ -297,12 +301,14 @@ static int remove_once(struct process *p, const char *path, bool dir, unsigned f
 
 static int remove_name(struct process *p, const char *path, bool dir)
 {
+	bool found = false;
 	int res;
 
 	proc_enter(p);
-	res = remove_once(p, path, dir, 0);
-	if (res == -ESTALE)
-		res = remove_once(p, path, dir, VFS_REVAL);
+	res = remove_once(p, path, dir, 0, &found);
+	/* not if the directory is not found */
+	if (res == -ESTALE && found)
+		res = remove_once(p, path, dir, VFS_REVAL, &found);
 	sched_event("%d: %s %s: %d", (int)p->pid, dir ? "rmdir" : "unlink", path, res);
 	return (int)proc_leave(p, res);
 }
@@ -373,7 +379,7 @@ static int may_move(const struct moving *m)
 	return 0;
 }
 
-/* vfs_rename(): rights come before types. */
+/* vfs_rename: rights come before types. */
 static int may_rename(const struct moving *m)
 {
 	struct vfs_inode *i = m->d->inode, *o = m->over->inode;
@@ -489,7 +495,7 @@ static int move_found(struct moving *m)
 }
 
 /* The name that is moved to is asked for, also if it is known; but only for a source that is there
- * (do_renameat2()). */
+ * (do_renameat2). */
 static int move_locked(struct moving *m, unsigned flags)
 {
 	unsigned to = m->flags & RENAME_EXCHANGE ? flags : flags | VFS_EXCL;
@@ -509,8 +515,8 @@ static int move_locked(struct moving *m, unsigned flags)
 	return res;
 }
 
-static int move_once(
-	struct process *p, const char *from, const char *to, unsigned how, unsigned flags)
+static int move_once(struct process *p, const char *from, const char *to, unsigned how,
+	unsigned flags, bool *found)
 {
 	struct moving m = {.flags = how};
 	int res = vfs_walk_begin(&m.from, p->v, from, flags);
@@ -522,6 +528,7 @@ static int move_once(
 		vfs_walk_end(&m.from);
 		return res;
 	}
+	*found = true;
 	if (!m.from.last[0] || !m.to.last[0]) {
 		res = m.from.last[0] && how & RENAME_NOREPLACE ? -EEXIST : -EBUSY;
 	} else {
@@ -536,15 +543,16 @@ static int move_once(
 
 int sys_rename(struct process *p, const char *from, const char *to, unsigned flags)
 {
+	bool found = false;
 	int res;
 
 	if (flags & ~(unsigned)(RENAME_NOREPLACE | RENAME_EXCHANGE) ||
 		flags == (RENAME_NOREPLACE | RENAME_EXCHANGE))
 		return -EINVAL;
 	proc_enter(p);
-	res = move_once(p, from, to, flags, 0);
-	if (res == -ESTALE)
-		res = move_once(p, from, to, flags, VFS_REVAL);
+	res = move_once(p, from, to, flags, 0, &found);
+	if (res == -ESTALE && found)
+		res = move_once(p, from, to, flags, VFS_REVAL, &found);
 	sched_event("%d: rename %s %s: %d", (int)p->pid, from, to, res);
 	return (int)proc_leave(p, res);
 }

@@ -106,7 +106,6 @@ void vfs_init_answered(struct vfs *v, int error)
 		v->max_read = UINT32_MAX;
 		if (o->max_background)
 			v->max_background = o->max_background;
-		v->congestion = v->max_background * 3 / 4;
 		if (o->congestion_threshold)
 			v->congestion = o->congestion_threshold;
 		if (o->max_readahead / VFS_PAGE < v->p.readahead)
@@ -163,6 +162,7 @@ struct vfs *vfs_new(const struct vfs_params *p)
 	STAILQ_INIT(&v->forgets);
 	v->forget_batch = 16;
 	v->max_background = BACKGROUND;
+	v->congestion = BACKGROUND * 3 / 4; /* max_background alone does not change this */
 	v->version = 1;
 	make_root(v);
 	send_init(v);

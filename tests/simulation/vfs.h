@@ -29,7 +29,7 @@
 struct vfs;
 
 struct vfs_params {
-	unsigned version; /* 601 or 612: Linux 6.1 or 6.12 */
+	unsigned version; /* 601 to 618: Linux 6.1 to 6.18; sim has 601 and 612 */
 	/* mount options, which the mounter gives to mount(2) */
 	bool default_permissions;
 	bool allow_other; /* false: only processes of `owner` */

@@ -124,6 +124,10 @@ static struct vfs_back *take(struct vfs_back *b, struct vfs_inode *i, struct vfs
 	if (!b)
 		b = back_new(i, p->index);
 	p->dirty = false;
+	/* from 6.17 on bytes that a mapping has stored behind the end go
+	 * (iomap_writeback_handle_eof) */
+	if (i->v->p.version >= 617 && i->size / VFS_PAGE == p->index)
+		memset(p->bytes + i->size % VFS_PAGE, 0, VFS_PAGE - i->size % VFS_PAGE);
 	memcpy(b->bytes + (size_t)b->n++ * VFS_PAGE, p->bytes, VFS_PAGE);
 	return b;
 }
@@ -210,14 +214,10 @@ void vfs_writes(struct vfs_inode *i)
 	}
 }
 
-int vfs_sync_pages(struct vfs_inode *i, bool take_error)
+int vfs_sync_pages(struct vfs_inode *i)
 {
 	int error = vfs_write_back(i, 0, UINT64_MAX);
 
 	vfs_wait_back(i, 0, UINT64_MAX);
-	if (take_error && i->back_error) {
-		error = i->back_error;
-		i->back_error = 0;
-	}
 	return error;
 }

@@ -187,6 +187,9 @@ struct vfs_inode *vfs_ifind(struct vfs *v, uint64_t node);
 /* The inode of an answer; NULL: the answer makes no sense. Counts a lookup. version: 0, or the
  * attributes' version when the request began. */
 struct vfs_inode *vfs_iget(struct vfs *v, const struct fuse_entry_out *e, uint64_t version);
+/* evicted: v->evicted when the request began */
+struct vfs_inode *vfs_iget_since(
+	struct vfs *v, const struct fuse_entry_out *e, uint64_t version, uint64_t evicted);
 uint64_t vfs_version(const struct vfs *v);
 void vfs_new_version(struct vfs_inode *i);
 /* Takes attributes of an answer, unless those of the inode are newer. May wait. */
@@ -329,8 +332,8 @@ void vfs_write_update(struct vfs_inode *i, uint64_t end, ssize_t written);
 /* Sends dirty pages of a range. */
 int vfs_write_back(struct vfs_inode *i, uint64_t first, uint64_t last);
 void vfs_wait_back(struct vfs_inode *i, uint64_t first, uint64_t last);
-/* Both, for the whole file, and no more is under way afterwards; takes the error. */
-int vfs_sync_pages(struct vfs_inode *i, bool take_error);
+/* Both, for the whole file, and no more is under way afterwards. */
+int vfs_sync_pages(struct vfs_inode *i);
 void vfs_nowrite(struct vfs_inode *i);
 void vfs_writes(struct vfs_inode *i);
 int vfs_launder(struct vfs_page *p); /* locked */
@@ -344,6 +347,8 @@ int vfs_flush_file(struct vfs_file *f, struct process *p);
 struct vfs_handle *vfs_href(struct vfs_handle *h);
 void vfs_hunref(struct vfs *v, struct vfs_handle *h);
 int vfs_fsync(struct vfs_file *f, bool data);
+/* msync(2): of pages first to last. */
+int vfs_fsync_range(struct vfs_file *f, uint64_t first, uint64_t last, bool data);
 uint64_t vfs_owner(uint64_t number);
 
 /* --- notifications (vfs_notify.c) ------------------------------------------------------------- */
@@ -383,6 +388,9 @@ struct vfs *proc_enter(struct process *p);
 ssize_t proc_leave(struct process *p, ssize_t res);
 bool proc_must_end(void);
 /* With a reference; NULL: EBADF. */
+/* A truncation drops pages from `first` on also of private mappings that have their own
+ * (truncate_pagecache). */
+void proc_cut_maps(const struct vfs_inode *i, uint64_t first);
 struct vfs_file *proc_file(struct process *p, int fd);
 
 /* --- the mount (vfs.c), the device (vfs_device.c) --------------------------------------------- */
@@ -415,6 +423,7 @@ struct vfs {
 	bool no_interrupt, no_flush, no_fsync, no_fsyncdir, no_lseek, no_fallocate, no_open,
 		no_opendir, no_access, no_getxattr, no_setxattr, no_create, no_rename2;
 	uint64_t version; /* attr_version */
+	uint64_t evicted; /* inodes with names that have gone */
 	LIST_HEAD(, vfs_inode) inodes;
 	struct vfs_dentry *root;
 	struct vfs_sem renames;

@@ -40,6 +40,8 @@ void vfs_iunref(struct vfs_inode *i)
 	if (!LIST_EMPTY(&i->backs))
 		sched_fail("an inode with pages under way goes");
 	vfs_pdrop_all(i);
+	if (i->a.nlink)
+		i->v->evicted++;
 	if (i->nlookup && i->node != FUSE_ROOT_ID)
 		vfs_forget(i->v, i->node, i->nlookup);
 	LIST_REMOVE(i, all);
@@ -109,6 +111,18 @@ static struct vfs_inode *make(struct vfs *v, const struct fuse_entry_out *e)
 	LIST_INIT(&i->writers);
 	LIST_INIT(&i->aliases);
 	LIST_INSERT_HEAD(&v->inodes, i, all);
+	return i;
+}
+
+struct vfs_inode *vfs_iget_since(
+	struct vfs *v, const struct fuse_entry_out *e, uint64_t version, uint64_t evicted)
+{
+	bool is_new = !vfs_ifind(v, e->nodeid);
+	struct vfs_inode *i = vfs_iget(v, e, version);
+
+	/* another inode has gone meanwhile: maybe this one, with newer attributes (fuse_iget) */
+	if (i && is_new && v->p.version >= 613 && v->evicted != evicted)
+		vfs_doubt(i, VFS_ALL);
 	return i;
 }
 

@@ -138,7 +138,7 @@ int vfs_flush_file(struct vfs_file *f, struct process *p)
 		return -EIO;
 	if (f->handle->open_flags & FOPEN_NOFLUSH)
 		return 0;
-	vfs_sync_pages(i, false);
+	vfs_sync_pages(i);
 	vfs_lock(&i->lock);
 	vfs_nowrite(i);
 	vfs_writes(i);
@@ -155,8 +155,13 @@ int vfs_flush_file(struct vfs_file *f, struct process *p)
 	return 0;
 }
 
-/* The inode's lock is held all the time. */
 int vfs_fsync(struct vfs_file *f, bool data)
+{
+	return vfs_fsync_range(f, 0, UINT64_MAX, data);
+}
+
+/* The inode's lock is held all the time. */
+int vfs_fsync_range(struct vfs_file *f, uint64_t first, uint64_t last, bool data)
 {
 	struct vfs_inode *i = f->inode;
 	bool dir = f->handle->dir, *none = dir ? &f->v->no_fsyncdir : &f->v->no_fsync;
@@ -169,7 +174,8 @@ int vfs_fsync(struct vfs_file *f, bool data)
 		return -EIO;
 	vfs_lock(&i->lock);
 	if (!dir) {
-		res = vfs_sync_pages(i, true);
+		res = vfs_write_back(i, first, last);
+		vfs_wait_back(i, first, last);
 		vfs_nowrite(i);
 		vfs_writes(i);
 		if (!res && i->back_error) {
@@ -227,7 +233,7 @@ static int ask_open(struct vfs_inode *i, int flags, struct fuse_open_out *o, boo
 }
 
 /* Pages after OPEN or CREATE: none if the file was cut, nor without FOPEN_KEEP_CACHE. From 6.9 on
- * CREATE does not change the size that the answer tells (fuse_truncate_update_attr()). */
+ * CREATE does not change the size that the answer tells (fuse_truncate_update_attr). */
 static void opened(struct vfs_file *f, int flags, bool is_new)
 {
 	struct vfs_inode *i = f->inode;
@@ -247,7 +253,10 @@ static void opened(struct vfs_file *f, int flags, bool is_new)
 	}
 }
 
-static int open_inode(struct vfs_dentry *d, int flags, struct vfs_file **out)
+/* *dropped: an open file of a call that fails. Linux closes such a file once the call has ended,
+ * and so after a second try (fput). */
+static int open_inode(
+	struct vfs_dentry *d, int flags, struct vfs_file **out, struct vfs_file **dropped)
 {
 	struct vfs_inode *i = d->inode;
 	struct fuse_setattr_in cut = {.valid = FATTR_SIZE};
@@ -263,6 +272,10 @@ static int open_inode(struct vfs_dentry *d, int flags, struct vfs_file **out)
 		return error;
 	f = file_new(d, handle_new(i, &o, flags), flags);
 	f->handle->none = none;
+	if (vfs_is_dir(i) && flags & O_DIRECT) { /* do_dentry_open */
+		*dropped = f;
+		return -EINVAL;
+	}
 	opened(f, flags, false);
 	if (flags & O_TRUNC && vfs_is_reg(i)) {
 		/* open(2) itself cuts the file once more, in the inode alone with atomic_o_trunc */
@@ -271,10 +284,7 @@ static int open_inode(struct vfs_dentry *d, int flags, struct vfs_file **out)
 		error = vfs_setattr(i, &cut, f, true);
 		vfs_unlock(&i->lock);
 	}
-	if (error)
-		vfs_funref(f);
-	else
-		*out = f;
+	*(error ? dropped : out) = f;
 	return error;
 }
 
@@ -346,6 +356,7 @@ struct opening {
 	mode_t mode;
 	bool v612;
 	struct vfs_file *file; /* was created */
+	struct vfs_file *dropped;
 };
 
 /* How the last name is looked up. */
@@ -357,7 +368,7 @@ static unsigned last_flags(const struct opening *o)
 }
 
 /* Under the directory's lock: looks the name up, and creates the file. The right to create is
- * looked at before the daemon is asked for the name, and counts if there is none (lookup_open()).
+ * looked at before the daemon is asked for the name, and counts if there is none (lookup_open).
  */
 static int look_or_create(struct opening *o, struct vfs_dentry **d)
 {
@@ -454,20 +465,20 @@ static int open_found(struct opening *o)
 		/* may_open() looks at the attributes of what was created, too */
 		error = vfs_permission(d->inode, 0);
 		if (error) {
-			vfs_funref(o->file);
+			o->dropped = o->file;
 			o->file = NULL;
 		}
 	} else {
 		error = may_open(o, d);
 		if (!error)
-			error = open_inode(d, o->flags, &o->file);
+			error = open_inode(d, o->flags, &o->file, &o->dropped);
 	}
 	vfs_dunref(d);
 	return error;
 }
 
 static int open_once(struct process *p, const char *path, int flags, mode_t mode, unsigned walk,
-	struct vfs_file **out)
+	struct vfs_file **out, struct vfs_file **dropped)
 {
 	struct opening o = {.p = p, .flags = flags, .mode = mode, .v612 = p->v->p.version >= 612};
 	int error = vfs_walk_begin_once(&o.w, p->v, path, walk);
@@ -476,17 +487,20 @@ static int open_once(struct process *p, const char *path, int flags, mode_t mode
 		return error;
 	error = open_found(&o);
 	vfs_walk_end(&o.w);
-	if (!error)
-		*out = o.file;
+	*(error ? dropped : out) = error ? o.dropped : o.file;
 	return error;
 }
 
 int vfs_open(struct process *p, const char *path, int flags, mode_t mode, struct vfs_file **out)
 {
-	int error = open_once(p, path, flags, mode, VFS_FOLLOW, out);
+	struct vfs_file *dropped[2] = {NULL, NULL};
+	int error = open_once(p, path, flags, mode, VFS_FOLLOW, out, &dropped[0]);
 
 	/* ESTALE: once more, each name asked for */
 	if (error == -ESTALE)
-		error = open_once(p, path, flags, mode, VFS_FOLLOW | VFS_REVAL, out);
+		error = open_once(p, path, flags, mode, VFS_FOLLOW | VFS_REVAL, out, &dropped[1]);
+	for (int i = 0; i < 2; i++)
+		if (dropped[i])
+			vfs_funref(dropped[i]);
 	return error;
 }

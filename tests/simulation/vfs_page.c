@@ -165,6 +165,7 @@ void vfs_ptruncate(struct vfs_inode *i, uint64_t size)
 {
 	uint64_t end = (size + VFS_PAGE - 1) / VFS_PAGE;
 
+	proc_cut_maps(i, end);
 	if (size % VFS_PAGE)
 		zero(i, size, end * VFS_PAGE);
 	drop_range(i, end, UINT64_MAX);

@@ -109,7 +109,7 @@ static int read_one(struct vfs_file *f, struct vfs_page *p)
 	p->refs++;
 	reading_call(r, f, &c);
 	got = vfs_ask(f->v, &c);
-	vfs_doubt(f->inode, VFS_ATIME); /* also after an error (fuse_read_folio()) */
+	vfs_doubt(f->inode, VFS_ATIME); /* also after an error (fuse_read_folio) */
 	reading_end(f->v, r, got);
 	return got < 0 ? (int)got : 0;
 }
@@ -137,7 +137,7 @@ static void send_reading(struct vfs_file *f, struct reading *r)
 /* Reads n pages from first on, those that are not in the cache: a READ for each row of such pages,
  * at most as large as the daemon takes. The use of the page that is `marked` pages from the end
  * begins the next read-ahead; the end is that of the file, if the file ends first
- * (page_cache_ra_unbounded()). */
+ * (page_cache_ra_unbounded). */
 static void read_pages(struct vfs_file *f, uint64_t first, uint64_t n, uint64_t marked)
 {
 	struct vfs_inode *i = f->inode;
@@ -202,7 +202,7 @@ static bool is_cached(struct vfs_inode *i, uint64_t index)
 }
 
 /* Up to 6.10: a window whose first page would begin the next one is merged with that
- * (ondemand_readahead()). */
+ * (ondemand_readahead). */
 static void merge(struct vfs_file *f, uint64_t index, uint64_t most)
 {
 	uint64_t more = next_size(f->ra_size, most);
@@ -255,7 +255,7 @@ static void read_ahead_missed(struct vfs_file *f, uint64_t index, uint64_t want)
 	submit(f);
 }
 
-/* From 6.16 on a window that follows another ends at a multiple of 4 pages (page_cache_async_ra()).
+/* From 6.16 on a window that follows another ends at a multiple of 4 pages (page_cache_async_ra).
  */
 static void align(struct vfs_file *f)
 {
@@ -297,7 +297,7 @@ static void read_ahead_more(struct vfs_file *f, uint64_t index, uint64_t want)
 	submit(f);
 }
 
-/* A mapping's page is not in the cache: pages around are read, too (do_sync_mmap_readahead()). */
+/* A mapping's page is not in the cache: pages around are read, too (do_sync_mmap_readahead). */
 static void read_around(struct vfs_file *f, uint64_t index)
 {
 	uint64_t most = f->v->p.readahead;
@@ -334,6 +334,7 @@ static int update(struct vfs_file *f, struct vfs_page *p)
  * a mapping's fault */
 static int get_page(struct vfs_file *f, uint64_t index, uint64_t want, struct vfs_page **out)
 {
+	bool tried = false; /* a fault has read around: its second try leaves the mark alone */
 	struct vfs_page *p;
 	int res;
 
@@ -346,13 +347,14 @@ static int get_page(struct vfs_file *f, uint64_t index, uint64_t want, struct vf
 				read_ahead_missed(f, index, want);
 			else
 				read_around(f, index);
+			tried = !want;
 			p = vfs_pfind(f->inode, index);
 		}
 		if (!p) {
 			p = vfs_padd(f->inode, index);
 			res = read_one(f, p);
 		} else {
-			if (p->ahead) {
+			if (p->ahead && !tried) {
 				p->ahead = false;
 				read_ahead_more(f, index, want ? want : f->v->p.readahead);
 			}
@@ -423,24 +425,29 @@ static ssize_t copy_batch(struct vfs_inode *i, struct vfs_page **batch, unsigned
 static ssize_t read_through(struct vfs_file *f, uint8_t *buf, size_t len, uint64_t off)
 {
 	struct vfs_page *batch[VFS_BATCH];
+	bool late = f->v->p.version >= 611;
 	size_t done = 0;
 	ssize_t part;
 	unsigned n;
-	int error;
+	int error = 0;
 
 	while (done < len && off + done < f->inode->size) {
 		uint64_t index = (off + done) / VFS_PAGE;
 
 		error = get_batch(f, index, (off + len - 1) / VFS_PAGE - index + 1, batch, &n);
 		if (error)
-			return done ? (ssize_t)done : error;
+			break;
 		part = copy_batch(f->inode, batch, n, buf + done, len - done, off + done);
 		if (!part)
 			break;
 		done += (size_t)part;
-		f->ra_prev = (off + done) / VFS_PAGE;
+		if (!late)
+			f->ra_prev = (off + done) / VFS_PAGE;
 	}
-	return (ssize_t)done;
+	/* from 6.11 on at the end alone (filemap_read) */
+	if (late && done)
+		f->ra_prev = (off + done) / VFS_PAGE;
+	return done ? (ssize_t)done : error;
 }
 
 ssize_t vfs_read_cached(struct vfs_file *f, void *buf, size_t len, off_t off)
@@ -559,12 +566,14 @@ ssize_t vfs_read_direct(struct vfs_file *f, void *buf, size_t len, off_t off, bo
 	if (at_once && (uint64_t)off >= i->size) /* O_DIRECT */
 		return 0;
 	if (at_once && vfs_has(f->v, FUSE_ASYNC_DIO)) {
-		/* up to the known size, in whole requests (fuse_direct_IO()) */
-		uint64_t room = (i->size - (uint64_t)off + most - 1) / most * most;
+		/* up to the known size, in whole requests. Linux rounds as if the size of a request
+		 * were a power of two (fuse_direct_IO). */
+		uint64_t room = ((i->size - (uint64_t)off - 1) | (most - 1)) + 1;
 
 		vfs_doubt(i, VFS_ATIME);
 		return read_at_once(f, buf, len < room ? len : room, (uint64_t)off, most);
 	}
+	vfs_doubt(i, VFS_ATIME);
 	while (done < len) {
 		p = (struct part){.to = (uint8_t *)buf + done,
 			.want = len - done < most ? len - done : most,
@@ -577,6 +586,5 @@ ssize_t vfs_read_direct(struct vfs_file *f, void *buf, size_t len, off_t off, bo
 		if ((size_t)got < p.want)
 			break;
 	}
-	vfs_doubt(i, VFS_ATIME);
 	return (ssize_t)done;
 }

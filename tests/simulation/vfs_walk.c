@@ -91,7 +91,7 @@ int vfs_revalidate(struct vfs_dentry *d, unsigned flags)
 int vfs_lookup_ask(struct vfs_dentry *dir, struct vfs_dentry *d, struct vfs_dentry **out)
 {
 	struct vfs *v = d->v;
-	uint64_t version = vfs_version(v);
+	uint64_t version = vfs_version(v), evicted = v->evicted;
 	struct vfs_inode *i = NULL;
 	struct vfs_dentry *other;
 	struct fuse_entry_out e = {0};
@@ -106,7 +106,7 @@ int vfs_lookup_ask(struct vfs_dentry *dir, struct vfs_dentry *d, struct vfs_dent
 	if (!error && e.nodeid) {
 		if (!vfs_is_sane(&e.attr) || e.nodeid == FUSE_ROOT_ID)
 			return -EIO;
-		i = vfs_iget(v, &e, version);
+		i = vfs_iget_since(v, &e, version, evicted);
 	}
 	other = vfs_dsplice(d, i, &error);
 	if (error == -ELOOP || error == -ESTALE)
@@ -366,7 +366,7 @@ int vfs_walk_begin_once(struct vfs_walk *w, struct vfs *v, const char *path, uns
 	return error;
 }
 
-/* ESTALE: once more, with each name asked for (filename_parentat()). */
+/* ESTALE: once more, with each name asked for (filename_parentat). */
 int vfs_walk_begin(struct vfs_walk *w, struct vfs *v, const char *path, unsigned flags)
 {
 	int error = vfs_walk_begin_once(w, v, path, flags);
@@ -426,7 +426,7 @@ static int walk_once(struct vfs *v, const char *path, unsigned flags, struct vfs
 	return error;
 }
 
-/* ESTALE: as above (filename_lookup()). Calls may then begin anew once more (retry_estale()). */
+/* ESTALE: as above (filename_lookup). Calls may then begin anew once more (retry_estale). */
 int vfs_walk(struct vfs *v, const char *path, unsigned flags, struct vfs_dentry **out)
 {
 	int error = walk_once(v, path, flags, out);

@@ -36,7 +36,7 @@ static uint32_t kill_flag(const struct vfs *v)
 }
 
 /* Linux asks for security.capability before the bytes or the size of a file change (fs/inode.c,
- * dentry_needs_remove_privs()), unless the file is known to have none. The answer does not matter
+ * dentry_needs_remove_privs), unless the file is known to have none. The answer does not matter
  * here: no file has any. */
 void vfs_ask_rights(struct vfs_inode *i)
 {
@@ -54,7 +54,7 @@ void vfs_ask_rights(struct vfs_inode *i)
 }
 
 /* The file is known to have none since the attributes were last taken, with handle_killpriv_v2
- * (file_remove_privs()). */
+ * (file_remove_privs). */
 int vfs_drop_rights(struct vfs_inode *i)
 {
 	bool set = i->a.mode & S_ISUID || (i->a.mode & S_ISGID && i->a.mode & S_IXGRP);
@@ -62,7 +62,7 @@ int vfs_drop_rights(struct vfs_inode *i)
 	int error = 0;
 
 	vfs_ask_rights(i);
-	/* such a SETATTR has nothing to set: the daemon drops the bits (fuse_setattr()) */
+	/* such a SETATTR has nothing to set: the daemon drops the bits (fuse_setattr) */
 	if (!i->nosec && set && proc_self()->uid)
 		error = vfs_setattr(i, &none, NULL, false);
 	if (error)
@@ -238,7 +238,9 @@ static void part_call(
 	p->in = (struct fuse_write_in){.fh = f->handle->fh,
 		.offset = off,
 		.size = (uint32_t)size,
-		.write_flags = kill_flag(f->v) | FUSE_WRITE_LOCKOWNER,
+		/* whatever the daemon wants (fuse_direct_io) */
+		.write_flags =
+			(proc_self()->uid ? FUSE_WRITE_KILL_SUIDGID : 0) | FUSE_WRITE_LOCKOWNER,
 		.lock_owner = vfs_owner(proc_self()->number),
 		.flags = (uint32_t)f->flags};
 	*c = (struct vfs_call){.opcode = FUSE_WRITE,
@@ -284,7 +286,10 @@ static ssize_t write_parts(struct vfs_file *f, const uint8_t *buf, size_t len, u
 	all.left--;
 	while (all.left)
 		sched_wait(&all, SCHED_NEVER, "for writes");
-	return all.error ? all.error : (ssize_t)all.done;
+	/* a short answer is an error here (fuse_get_res_by_io) */
+	if (!all.error && all.done < len)
+		all.error = -EIO;
+	return all.error ? all.error : (ssize_t)len;
 }
 
 /* One after the other. */
