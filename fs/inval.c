@@ -36,12 +36,12 @@ static struct inode *inode_of_job(const struct request *r)
 	return r->inode ? r->inode : r->file->inode;
 }
 
-/* Does the kernel have nothing to forget? It has forgotten all if it is notified now. A second
- * notification would only make a thread go on without the attributes that it is about to ask for.
- */
-static bool is_blank(struct inode *ino)
+/* Does the kernel have nothing to forget? Attributes that are asked for since the wait ended are
+ * newer than the lock. The kernel has forgotten all if it is notified now. A second notification
+ * would only make a thread go on without the attributes that it is about to ask for. */
+static bool is_blank(const struct request *r, struct inode *ino)
 {
-	return atomic_exchange(&ino->blank, true) && inode_attr_quiet(ino);
+	return r->inval.waits && atomic_exchange(&ino->blank, true) && r->inval.quiet;
 }
 
 /* Drops the pages for v->now, which may be ended meanwhile. Called and returns with the lock held.
@@ -50,7 +50,7 @@ static void inval_one_locked(struct inval *v)
 {
 	struct inode *ino = inode_ref(inode_of_job(v->now));
 	off_t from = v->now->inval.from, len = v->now->inval.len;
-	bool alone = v->now->inval.alone, lock = v->now->inval.waits;
+	bool alone = v->now->inval.alone, blank = is_blank(v->now, ino);
 	struct request *r;
 	int rc;
 
@@ -60,7 +60,7 @@ static void inval_one_locked(struct inval *v)
 		inode_doubt_attr(ino);
 		cache_drop_all(&ino->cache);
 	}
-	if (lock && is_blank(ino))
+	if (blank)
 		rc = 0;
 	else
 		rc = change_notify_range(v->fs, ino, from, len);
@@ -77,6 +77,14 @@ static void inval_one_locked(struct inval *v)
 	pthread_mutex_lock(&v->lock);
 }
 
+static bool may_go(struct inval *v, struct request *r, uint64_t now)
+{
+	if (!r->inval.waits)
+		return true;
+	r->inval.quiet = inode_attr_quiet(inode_of_job(r));
+	return r->inval.quiet || r->inval.waits <= now || v->stop;
+}
+
 /* Takes the first request that waits no more off the queue. NULL: there is none. */
 static struct request *take_locked(struct inval *v)
 {
@@ -84,7 +92,7 @@ static struct request *take_locked(struct inval *v)
 	struct request *r;
 
 	STAILQ_FOREACH (r, &v->queue, wait)
-		if (r->inval.waits <= now || v->stop || inode_attr_quiet(inode_of_job(r))) {
+		if (may_go(v, r, now)) {
 			STAILQ_REMOVE(&v->queue, r, request, wait);
 			return r;
 		}

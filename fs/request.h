@@ -170,6 +170,7 @@ struct request {
 		/* of a lock that has been granted: until then at most the request waits for
 		 * inode_attr_quiet(); 0: another request, which does not wait */
 		uint64_t waits;
+		bool quiet; /* inode_attr_quiet() when the wait ended */
 	} inval;
 
 	/* of written data, for a change of the file by another way than gathered WRITEs */
