@@ -73,7 +73,7 @@ struct deed {
 	FILE *names; /* of DEED_LIST: a line for each name */
 };
 
-/* What plays deeds. */
+/* A player of deeds. */
 struct deeds {
 	/* A count or 0, or a negative errno. Of DEED_MMAP: the mapping. */
 	long (*play)(struct deed *d);

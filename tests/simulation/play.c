@@ -140,7 +140,7 @@ static void step_end(void)
 	loopback_tell(out);
 }
 
-/* The call, with `what` and the result on the line; numbers of descriptors are not told. */
+/* The call, with its words and the result on the line; numbers of descriptors are not told. */
 static long call(struct deed *d, const char *what)
 {
 	bool number = d->call == DEED_OPEN || d->call == DEED_MMAP;

@@ -168,7 +168,7 @@ static int set_locked(struct vfs_inode *i, struct deed *d, struct vfs_file *f)
 	if (d->in.valid & FATTR_MODE && i->v->p.default_permissions && proc_self()->uid &&
 		!in_group(proc_self(), i->a.gid))
 		d->in.mode &= ~(uint32_t)S_ISGID; /* setattr_prepare */
-	/* asked for whatever is known (ATTR_KILL_PRIV in notify_change) */
+	/* asked for also if the file is known to have none (ATTR_KILL_PRIV in notify_change) */
 	if (d->chowns && !vfs_is_dir(i)) {
 		i->nosec = false;
 		vfs_ask_rights(i);

@@ -238,7 +238,7 @@ static void part_call(
 	p->in = (struct fuse_write_in){.fh = f->handle->fh,
 		.offset = off,
 		.size = (uint32_t)size,
-		/* whatever the daemon wants (fuse_direct_io) */
+		/* also if the daemon does not want that (fuse_direct_io) */
 		.write_flags =
 			(proc_self()->uid ? FUSE_WRITE_KILL_SUIDGID : 0) | FUSE_WRITE_LOCKOWNER,
 		.lock_owner = vfs_owner(proc_self()->number),
