@@ -123,12 +123,10 @@ static long unmap(struct map *m)
 
 /* Byte by byte: the pages are touched in their order. The model looks for a page at each use; so
  * the pages of a shared mapping are unmapped here before each. */
-static long touch(struct deed *d, struct map *m)
+static void touch_bytes(const struct deed *d, const struct map *m)
 {
 	volatile uint8_t *at = m->at + d->off;
 
-	if (sigsetjmp(fault, 1))
-		return -EFAULT;
 	for (size_t i = 0; i < d->len; i++) {
 		if (m->shared && (!i || !((uintptr_t)(at + i) % 4096)))
 			madvise(m->at, m->len, MADV_DONTNEED);
@@ -137,6 +135,13 @@ static long touch(struct deed *d, struct map *m)
 		else
 			d->bytes[i] = at[i];
 	}
+}
+
+static long touch(const struct deed *d, const struct map *m)
+{
+	if (sigsetjmp(fault, 1))
+		return -EFAULT;
+	touch_bytes(d, m);
 	return 0;
 }
 
