@@ -125,7 +125,7 @@ static long unmap(struct map *m)
  * the pages of a shared mapping are unmapped here before each. */
 static void touch_bytes(const struct deed *d, const struct map *m)
 {
-	volatile uint8_t *at = m->at + d->off;
+	volatile uint8_t *volatile at = m->at + d->off;
 
 	for (size_t i = 0; i < d->len; i++) {
 		if (m->shared && (!i || !((uintptr_t)(at + i) % 4096)))
