@@ -68,7 +68,7 @@ static struct item *find(struct acl *acl, enum tag tag)
 	return NULL;
 }
 
-/* What the bits of a mode for the group stand for. */
+/* The entry that the mode's bits for the group show: the mask, or the group's own entry. */
 static struct item *group_of(struct acl *acl)
 {
 	struct item *mask = find(acl, MASK);

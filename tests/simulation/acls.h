@@ -12,7 +12,7 @@
 #define ACLS_ACCESS  "system.posix_acl_access"
 #define ACLS_DEFAULT "system.posix_acl_default"
 
-/* May the caller, who is neither root nor the owner, by the access ACL that i has? */
+/* Does the access ACL of i allow the caller so much? The caller is neither root nor the owner. */
 bool acls_allow(const struct inode *i, unsigned mask);
 /* Sets either ACL of i: the journal has been told. An access ACL that a mode can say becomes the
  * mode. 0 or a negative errno. */

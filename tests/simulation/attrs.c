@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * attrs: the calls of libc on attributes and handles of the simulated disk. Times of access are
- * only what utimensat(2) makes them, as on a file system mounted with noatime.
+ * attrs: the calls of libc on attributes and handles of the simulated disk. Only utimensat(2)
+ * changes times of access, as on a file system mounted with noatime.
  */
 #undef _FILE_OFFSET_BITS
 #include <dlfcn.h>
@@ -39,7 +39,7 @@ static int ends(ssize_t res)
 	return -1;
 }
 
-/* What is there at the path. flags as for fstatat(2). */
+/* The inode that the path leads to. flags as for fstatat(2). */
 static int find(int dirfd, const char *path, int flags, struct inode **i)
 {
 	struct place p;
@@ -68,7 +68,7 @@ static int find_open(int fd, struct inode **i)
 	return 0;
 }
 
-/* --- what stat tells -------------------------------------------------------------------------- */
+/* --- stat ------------------------------------------------------------------------------------- */
 
 static uint64_t sectors(const struct inode *i)
 {
@@ -266,7 +266,7 @@ static int set_owner(struct inode *i, uid_t uid, gid_t gid)
 	bool new_uid = uid != (uid_t)-1 && uid != i->a.uid;
 	bool new_gid = gid != (gid_t)-1 && gid != i->a.gid;
 
-	/* what goes with a change of the owner takes the owner's right, even without a change */
+	/* bits that a change of the owner clears need the owner's right, even without a change */
 	mode_t bits = caller_takes(i);
 
 	if (!caller_is_root() && (uid != (uid_t)-1 || gid != (gid_t)-1 || bits) &&

@@ -94,7 +94,7 @@ void inode_free_blocks(struct blocks *b)
 
 static void copy_in(struct inode *i, const uint8_t *buf, size_t n, off_t off);
 
-/* What a process has stored in the memory is the file's. */
+/* Copies the bytes that processes have stored in the mapped memory to the file's blocks. */
 static void pull(struct inode *i)
 {
 	uint8_t old[INODE_BLOCK];
@@ -455,8 +455,8 @@ void inode_cut_power(struct inode *i)
 	i->maps = 0;
 	i->locked = NULL;
 	choose(i);
-	/* a size that has not reached the disk: what is behind must not come back with a later one
-	 */
+	/* The size may be smaller than before the cut: bytes behind the size must not come back
+	 * when the file grows. */
 	inode_cut(i, i->a.size, &behind);
 	inode_free_blocks(&behind);
 	inode_sync(i);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * callers: in whose name a thread uses the simulated disk. All processes of a run are root's; a
- * thread takes another identity by setfsuid(2) and the like, which act on the thread alone.
+ * callers: the identity by which a thread uses the simulated disk. All processes of a run are
+ * root's; a thread takes another identity by setfsuid(2) and the like, which act on the thread
+ * alone.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -72,7 +73,7 @@ bool caller_may(const struct inode *i, int mask)
 
 	if (caller_is_root())
 		return !(mask & X_OK) || S_ISDIR(mode) || mode & 0111;
-	/* the kernel takes an ACL whose mask has no bit for one that only repeats the mode */
+	/* the kernel treats an ACL with an empty mask as one that only repeats the mode */
 	if (me.uid != i->a.uid && mode & 070 && inode_xattr(i, ACLS_ACCESS))
 		return acls_allow(i, (unsigned)mask);
 	if (me.uid == i->a.uid)
@@ -180,7 +181,7 @@ static long set_groups(size_t n, const gid_t *groups)
 	return 0;
 }
 
-/* Capabilities are not kept: all are permitted, and what counts is the user. */
+/* The simulator keeps no capabilities: all are permitted, and only the user counts. */
 static long get_caps(struct __user_cap_data_struct *data)
 {
 	for (int n = 0; n < 2; n++)

@@ -3,8 +3,8 @@
  *
  * connection: two ends and the bytes between them.
  *
- * Nothing happens by itself: each call lets happen first what should have by now
- * (connection_settle), and connection_events() says when the next change is due.
+ * Nothing happens by itself: each call first lets all events that are due happen
+ * (connection_settle), and connection_events() says when the next event is due.
  */
 #include <errno.h>
 #include <netinet/tcp.h>
@@ -173,7 +173,7 @@ void connection_lose(struct end *e, bool silent)
 	e->silent = silent;
 }
 
-/* --- what happens by now ---------------------------------------------------------------------- */
+/* --- events that are due ---------------------------------------------------------------------- */
 
 static bool is_silent(const struct end *e)
 {
@@ -241,7 +241,7 @@ static bool arrive(struct end *e, struct run *r)
 	return true;
 }
 
-/* The time after which e gives up what does not get through; 0: e does not. */
+/* The time at which e gives up bytes that do not get through; 0: e does not. */
 static uint64_t give_up_at(struct end *e)
 {
 	const struct flow *f = end_flow(e);
@@ -540,7 +540,7 @@ void connection_close(struct end *e)
 	e->open = false;
 	sched_event("connection %u end %u: close", e->c->number, end_index(e));
 	if (!e->closed && abrupt) {
-		if (choices_once_in(CHOICES_NETWORK, 2)) /* what had not left yet is lost */
+		if (choices_once_in(CHOICES_NETWORK, 2)) /* bytes that had not left are lost */
 			forget_way(end_flow(e));
 		put(e, RUN_RESET, 0, sched_now());
 		e->closed = true;

@@ -6,12 +6,12 @@
  * The programs of one mount append to a log of the mount without a lock, and the programs of all
  * mounts to a shared log under a lock. Each record is in the log once, whole, behind the earlier
  * records of its writer. A reader sees each record that was closed before the open. The holder of
- * the lock, and programs of the writer's mount, see each record whose write had returned.
+ * the lock, and programs of the writer's mount, see each record after its write has returned.
  *
  * A server without power may lose records that were not synced, and rnfs does not append such
  * records again. Then write, fsync or close fails with EIO, and the records are in doubt: each is
- * in the log, or not, or in part. A record whose first WRITE was lost with the power, and its
- * answer, is appended again: the room of the first one may stay, and reads as zeros.
+ * in the log, or not, or in part. If the power takes the first WRITE of a record and the answer,
+ * rnfs appends the record again: the room of the first WRITE may stay, and reads as zeros.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -119,7 +119,7 @@ static void view_end(struct view *w)
 	}
 }
 
-/* The number of the record whose head is at got, with its size; -1: there is no such record. */
+/* The number of the record that begins at got, with its size; -1: there is no such record. */
 static int head(const struct view *w, const uint8_t *got, size_t n, size_t *size)
 {
 	unsigned id;

@@ -2,7 +2,8 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * crowd_direct: programs read and write with O_DIRECT, and without, by descriptors of one process.
- * Each sees what the other has written, and the next opener on any mount sees all.
+ * Each descriptor reads the bytes that the other has written, and the next opener on any mount
+ * reads all of them.
  */
 #include <errno.h>
 #include <fcntl.h>

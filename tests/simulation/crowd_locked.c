@@ -46,7 +46,8 @@ static void use(struct program *p, struct truth *t, int fd, bool writes)
 	}
 }
 
-/* Reads without a lock: any bytes will do. But the next holder must not see what came so. */
+/* Reads without a lock: any bytes will do. But the mount must not show these bytes to the next
+ * holder of the lock. */
 static void peep(struct program *p, struct truth *t, int fd)
 {
 	uint8_t buf[9000];
@@ -77,7 +78,7 @@ static void act(struct program *p)
 		if (sched_once_in(6))
 			peep(p, t, fd);
 		lock_and_use(p, t, fd, n == 1);
-		/* the file stays open: nothing but the unlock shows others what was written */
+		/* the file stays open: only the unlock shows the new bytes to other mounts */
 		if (n > 1 && sched_once_in(2))
 			usleep(sched_choose(500000));
 	}

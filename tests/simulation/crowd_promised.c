@@ -5,8 +5,8 @@
  * data is on the server's disk itself, where a cut of the power would find it, and programs of all
  * mounts read it. (With delegations for writing a close promises less, as rnfs.8 says.)
  *
- * crowd_failing: the same while the server's disk fails and fills up. Each program whose data is
- * not safe must hear of that, by close at the latest. Then nothing is known of its file.
+ * crowd_failing: the same while the server's disk fails and fills up. If a program's data is not
+ * safe, a call must tell the program, close at the latest. Then nothing is known of the file.
  */
 #include <errno.h>
 #include <fcntl.h>

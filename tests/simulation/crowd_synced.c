@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * crowd_synced: the programs of a mount write to one file at the same time, each to a range of its
- * own. After its fsync(2) or close a program's range is on the server's disk itself, whatever else
- * is under way: the COMMIT that another program waits for may be older than the data.
+ * own. After fsync(2) or close the program's range is on the server's disk itself. Other calls may
+ * be under way: a COMMIT that another program waits for may be older than the data.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * disk: the simulated disk. Paths of /sim belong to it; in a run also those of /var/lib/rnfs and
- * the file of the machine's boot id (they are below /sim, too: /sim/var/lib/rnfs); and paths
- * relative to a descriptor of its directories, and those of /proc/self/fd of its descriptors. The
- * calls of libc on these are files.c, names.c, attrs.c, xattrs.c, streams.c and watches.c; all
+ * disk: the simulated disk. The disk has the paths below /sim, and in a run also /var/lib/rnfs and
+ * the file of the machine's boot id, which are below /sim, too (/sim/var/lib/rnfs). The disk also
+ * has paths relative to descriptors of its directories, and its descriptors in /proc/self/fd. The
+ * calls of libc on such paths are files.c, names.c, attrs.c, xattrs.c, streams.c and watches.c. All
  * other paths go to the system.
  *
- * What a sync has not covered may be lost at a power cut: changes of names and attributes (the size
+ * A power cut may undo changes that no sync has covered: changes of names and attributes (the size
  * of a file is one) from some moment on, all together, and each block of data by itself. fsync(2)
- * covers the file's data, its attributes and names, and all such changes before the last of those.
+ * covers the file's data, its attributes and names, and all earlier changes of names and attributes
+ * on the disk.
  */
 #ifndef RNFS_SIMULATION_DISK_H
 #define RNFS_SIMULATION_DISK_H
@@ -30,13 +31,13 @@ void disk_new(void);
 /* All is freed. No descriptor of the disk may be open. */
 void disk_reset(void);
 
-/* The power of the server's machine is cut: what no sync has covered is lost by the seed's choice.
- * The processes that use the disk must have been killed (sched_process_kill()); their descriptors
- * may be closed before or after. */
+/* Cuts the power of the server's machine: the seed chooses which unsynced changes are lost. The
+ * processes that use the disk must have been killed (sched_process_kill()). Their descriptors may
+ * be closed before or after. */
 void disk_power_cut(void);
 
-/* The next n syncs fail with EIO. The data that they were to write stays readable until a power
- * cut, and later syncs succeed without it, as in Linux. */
+/* The next n syncs fail with EIO. Data of a failed sync stays readable until a power cut, and later
+ * syncs succeed without that data, as in Linux. */
 void disk_fail_sync(unsigned n);
 /* The next n writes fail with EIO, before they change anything. */
 void disk_fail_writes(unsigned n);
@@ -47,13 +48,13 @@ void disk_slow(unsigned factor);
 
 /* --- the judge's ------------------------------------------------------------------------------ */
 
-/* As a process of root on the server would see the file, without points: what is in memory. */
+/* The file as a process of root on the server sees the file: the state in memory. Not points. */
 
 /* Bytes read into buf, or a negative errno. */
 ssize_t disk_read(const char *path, void *buf, size_t size, off_t off);
 /* The same of a file, without the data that no sync has covered. */
 ssize_t disk_read_safe(const char *path, void *buf, size_t size, off_t off);
-/* The file's length, or a negative errno. A symbolic link's, not what it names. */
+/* The length of the file, or of the symbolic link itself; or a negative errno. */
 off_t disk_size(const char *path);
 struct inode;
 /* NULL: there is no such file. */

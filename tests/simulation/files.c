@@ -243,7 +243,7 @@ static ssize_t read_at(struct description *d, const struct iovec *iov, int n, of
 	return done;
 }
 
-/* What a change of the data changes of the attributes. */
+/* Sets the attributes that change with the data: size, times and mode. */
 static void changed(struct inode *i, off_t size)
 {
 	struct timespec now = disk_now();

@@ -3,9 +3,9 @@
  *
  * inode: the inodes of the simulated disk, with the data of files and the entries of directories.
  *
- * These are the server's kernel's: the state in memory. A block that has been changed since the
- * last sync also keeps what the disk itself has of the block. The journal (journal.h) keeps what
- * changes of names and attributes have replaced.
+ * The inodes are the state in the memory of the server's kernel. A block that was changed since the
+ * last sync also keeps the bytes that the disk itself has. The journal (journal.h) keeps the names
+ * and attributes from before each change.
  */
 #ifndef RNFS_SIMULATION_INODE_H
 #define RNFS_SIMULATION_INODE_H
@@ -101,7 +101,7 @@ void inode_reset(void);
 /* The place of name in dir's order, or of the next that is not before hash. */
 struct entry *inode_entry(const struct inode *dir, const char *name);
 struct entry *inode_after(const struct inode *dir, uint64_t hash); /* the first above hash */
-/* Sets what name stands for (NULL: nothing). Link counts are the caller's. */
+/* Makes name stand for `to` (NULL: removes the name). The caller changes the link counts. */
 void inode_set_name(struct inode *dir, const char *name, struct inode *to);
 
 /* --- data ------------------------------------------------------------------------------------- */
@@ -111,7 +111,7 @@ size_t inode_read(struct inode *i, uint8_t *buf, size_t n, off_t off);
 size_t inode_read_safe(struct inode *i, uint8_t *buf, size_t n, off_t off);
 /* Bytes written, or -ENOSPC if there is no room for any. The size is the caller's. */
 ssize_t inode_write(struct inode *i, const uint8_t *buf, size_t n, off_t off);
-/* Takes what is behind size out, into *cut, with a copy of the block that size lies in. */
+/* Moves the blocks behind size to *cut, with a copy of the block that size lies in. */
 void inode_cut(struct inode *i, off_t size, struct blocks *cut);
 /* Undoes that. */
 void inode_uncut(struct inode *i, off_t size, struct blocks *cut);

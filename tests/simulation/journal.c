@@ -17,7 +17,7 @@ struct record {
 	uint64_t call;
 	enum { ATTRS, NAME, XATTR, CUT } kind;
 	struct inode *i;     /* used; of a name: the directory */
-	struct inode *other; /* used; what the name stood for, or the parent */
+	struct inode *other; /* used; the inode that the name stood for, or the parent */
 	struct attrs attrs;
 	char *name;
 	bool present; /* of an xattr: there was one */

@@ -3,9 +3,9 @@
  *
  * journal: changes of names and attributes that are not on the simulated disk yet.
  *
- * They reach the disk in their order, as in a file system with a journal. A record holds what a
- * change has replaced; a power cut undoes the last ones. The records of one system call belong
- * together.
+ * Changes reach the disk in their order, as in a file system with a journal. A record holds the
+ * state from before a change; a power cut undoes the last records. The records of one system call
+ * belong together.
  */
 #ifndef RNFS_SIMULATION_JOURNAL_H
 #define RNFS_SIMULATION_JOURNAL_H
@@ -18,13 +18,13 @@ void journal_begin(void);
 void journal_attrs(struct inode *i);
 void journal_name(struct inode *dir, const char *name);
 void journal_xattr(struct inode *i, const char *name);
-/* Of what a cut to size is about to take out of i: for inode_cut(). */
+/* A record for the blocks that a cut of i to size is about to remove: for inode_cut(). */
 struct blocks *journal_cut(struct inode *i, off_t size);
 
-/* What concerns i, and all before that, reaches the disk. i NULL: all. */
+/* The changes of i, and all earlier changes, reach the disk. i NULL: all. */
 void journal_commit(const struct inode *i);
-/* The disk is full: what has been removed gives its room back when all has reached the disk. Is
- * there some then? */
+/* The disk is full: removed blocks are free once all changes have reached the disk. Lets the
+ * changes reach the disk. Is there room then? */
 bool journal_makes_room(void);
 /* So many of the last calls have not reached the disk. */
 void journal_undo(unsigned calls);

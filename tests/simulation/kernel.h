@@ -27,7 +27,7 @@ struct kernel *kernel_free(struct kernel *k);
 /* A new process of root on the mount. Sometimes the kernel's memory gets short before, or pages are
  * written back. */
 struct process *kernel_process(struct kernel *k);
-/* The same, of a user, whose group has the same number. */
+/* The same, of a user. The user's group has the same number. */
 struct process *kernel_process_of(struct kernel *k, uid_t user);
 
 #endif

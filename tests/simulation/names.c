@@ -225,7 +225,7 @@ static int may_remove(const struct inode *dir, const struct inode *i)
 	return 0;
 }
 
-/* i, whose name has been taken or is about to be, has one link fewer. */
+/* i has one link fewer: a name of i was removed, or is about to be. */
 static void lose_link(struct inode *i, struct timespec now)
 {
 	journal_attrs(i);

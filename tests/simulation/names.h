@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * names: names that are made and removed on the simulated disk; what files.c and names.c have for
- * the others.
+ * names: names that programs make and remove on the simulated disk; and the functions of files.c
+ * and names.c for the other parts of the disk.
  */
 #ifndef RNFS_SIMULATION_NAMES_H
 #define RNFS_SIMULATION_NAMES_H

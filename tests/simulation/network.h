@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * network: the simulated one, of TCP over IPv4 and IPv6, and the faults that a run gives it.
+ * network: a simulated network, with TCP over IPv4 and IPv6, and the faults of a run.
  *
  * socket(2) of AF_INET and AF_INET6 in a run makes a simulated socket (sockets.c). Each process of
  * the run has a host, and each host an address of either family; loopback addresses are one and the
@@ -11,9 +11,9 @@
  * address is local, and its user stays unknown: rnfs-serve refuses that peer without --allow-users
  * all.
  *
- * Bytes of one direction arrive in order, each run of them after a delay of its own. The sender may
- * hand over what its send buffer holds; a run waits there until it has arrived and the receiver's
- * window has room. Errors, readiness and states are those of Linux.
+ * Bytes of one direction arrive in order, each run of bytes after a delay of its own. A sender can
+ * hand over as many bytes as its send buffer has room for. A run stays in the send buffer until the
+ * run has arrived and the receiver's window has room. Errors, readiness and states are Linux's.
  */
 #ifndef RNFS_SIMULATION_NETWORK_H
 #define RNFS_SIMULATION_NETWORK_H
@@ -62,7 +62,7 @@ unsigned network_cut_all(const char *host);
 /* The host is off: its ends are gone without a word, its listeners hear nothing, packets to the
  * host vanish. Kill its processes then, not before: their kernel would still say good-bye. */
 void network_down(const char *host);
-/* The host is there again; what comes for a connection of before is answered by a reset. */
+/* The host is there again. The host answers packets of earlier connections with a reset. */
 void network_up(const char *host);
 /* Nothing goes to the host or comes from it for ns; then all is sent again. */
 void network_quiet_all(const char *host, uint64_t ns);

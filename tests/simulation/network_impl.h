@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * network_impl: what network.c, connection.c and sockets.c share.
+ * network_impl: structs and functions that network.c, connection.c and sockets.c share.
  */
 #ifndef RNFS_SIMULATION_NETWORK_IMPL_H
 #define RNFS_SIMULATION_NETWORK_IMPL_H
@@ -59,7 +59,7 @@ struct flow {
 	uint64_t quiet_since;
 	uint64_t stalled_until;
 	uint64_t stuck_since;  /* the first run should have arrived; 0: all is well */
-	uint64_t unsure_since; /* a run was sent whose acknowledgement does not come; 0: none */
+	uint64_t unsure_since; /* the acknowledgement of a sent run does not come; 0: none */
 };
 
 struct end {
@@ -108,7 +108,7 @@ struct connection *connection_next(struct connection *c);
 /* The delay of one packet between the two. */
 uint64_t connection_delay(const struct host *a, const struct host *b);
 
-/* Lets happen what should have by now. */
+/* Lets all events that are due happen. */
 void connection_settle(struct connection *c);
 /* Bytes, 0: the end, or -errno; -EAGAIN: none there. */
 ssize_t connection_recv(struct end *e, const struct iovec *iov, size_t n, bool peek);

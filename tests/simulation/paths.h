@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * paths: what a path of the simulated disk leads to.
+ * paths: the inode that a path of the simulated disk leads to.
  */
 #ifndef RNFS_SIMULATION_PATHS_H
 #define RNFS_SIMULATION_PATHS_H
@@ -44,7 +44,7 @@ extern const struct description_ops paths_file_ops;
 /* The file of a descriptor; NULL: it is none of the disk's. */
 struct file *paths_file(int fd);
 
-/* --- in whose name (callers.c) ---------------------------------------------------------------- */
+/* --- the caller's identity (callers.c) -------------------------------------------------------- */
 
 uid_t caller_uid(void);
 gid_t caller_gid(void);

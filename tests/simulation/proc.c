@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * proc: the processes of programs, their descriptors, and what /proc says of them.
+ * proc: the processes of programs, their descriptors, and their files in /proc.
  */
 #include <errno.h>
 #include <stdio.h>

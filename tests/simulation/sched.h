@@ -64,9 +64,9 @@ void sched_point(void);
 /* The same, for a thread that cannot go on before others do (sched_yield). */
 void sched_give_way(void);
 
-/* Waits for sched_wake(on), until the simulated time `deadline` (SCHED_NEVER: for ever). `what`, a
- * literal, names the wait in a report. False: the deadline came first. The thread may be woken
- * without a reason that it waited for: callers look again. */
+/* Waits for sched_wake(on), until the simulated time `deadline` (SCHED_NEVER: for ever). The last
+ * argument, a literal, names the wait in a report. False: the deadline came first. A thread may be
+ * woken without a reason: callers check their condition again. */
 bool sched_wait(const void *on, uint64_t deadline, const char *what);
 /* Makes threads ready that wait for `on`: one, of the seed's choice, or all. Not a point. */
 void sched_wake_one(const void *on);

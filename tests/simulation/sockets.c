@@ -208,7 +208,7 @@ static short events_of(struct description *d, uint64_t *at)
 	}
 }
 
-/* Callers that nobody has accepted get a reset. */
+/* Callers in the queue that the server has not accepted get a reset. */
 static void turn_away(struct socket *s)
 {
 	static const struct tuning abrupt = {.linger = true};
@@ -346,7 +346,7 @@ int listen(int fd, int backlog)
 
 /* --- connections ------------------------------------------------------------------------------ */
 
-/* 0, or -errno of what the call has come to; -EINPROGRESS: nothing yet. */
+/* The result of connect(2): 0 or -errno; -EINPROGRESS: none yet. */
 static int outcome(struct socket *s)
 {
 	int error = s->error;

@@ -327,7 +327,7 @@ int sys_unlink(struct process *p, const char *path)
 
 struct moving {
 	struct vfs_walk from, to;
-	struct vfs_dentry *d, *over; /* what moves, and what it moves over */
+	struct vfs_dentry *d, *over; /* the dentry that moves, and the target */
 	unsigned flags;
 };
 

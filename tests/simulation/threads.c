@@ -417,7 +417,7 @@ int pthread_kill(pthread_t id, int sig)
 	return 0;
 }
 
-/* Two processors in a run, whatever the machine has. */
+/* A run has two processors, on each machine. */
 long sysconf(int name)
 {
 	if (!sched_on() || name != _SC_NPROCESSORS_ONLN)

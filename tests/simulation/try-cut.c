@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * try-cut: power cuts of the simulated disk, against what has been synced; and a full disk.
+ * try-cut: the simulated disk keeps synced data over power cuts; and a full disk.
  *
  * try-cut [SEED [CALLS]]
  */
@@ -23,12 +23,12 @@ static unsigned calls = 20000;
 
 #define FILES 12
 
-/* What was surely on the disk: of each file, its number if the name was, and a byte for each block.
- */
+/* The state that is surely on the disk: for each file, is the name there, and the byte that each
+ * block is filled with. */
 static struct {
 	bool there;
 	unsigned char block[8];		 /* synced */
-	unsigned char maybe[8][256 / 8]; /* what has been written since */
+	unsigned char maybe[8][256 / 8]; /* bytes that were written since */
 } sure[FILES];
 
 static void note(unsigned f, unsigned b, unsigned char v)

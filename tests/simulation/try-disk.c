@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * try-disk: the same random calls on the simulated disk and on a directory of the system, whose
- * results, errors and contents must be the same.
+ * try-disk: the same random calls on the simulated disk and on a directory of the system. Results,
+ * errors and contents must be the same.
  *
  * try-disk [SEED [CALLS [DIRECTORY]]]
  */
@@ -35,7 +35,7 @@ static unsigned calls = 20000;
 static char real_dir[64];
 static int root[SIDES], held[SIDES][HELD];
 static char text[1024]; /* the call under way */
-static uid_t user;	/* who makes it */
+static uid_t user;	/* the caller */
 
 static void check(long a, int ea, long b, int eb)
 {
@@ -273,7 +273,7 @@ static int random_flags(void)
 static void names_call(void)
 {
 	char a[300], b[300];
-	mode_t mode = sched_choose(010000) & ~01000u; /* no t: sysctls change what that means */
+	mode_t mode = sched_choose(010000) & ~01000u; /* no t: its effect depends on sysctls */
 	unsigned flags;
 
 	random_path(a, sizeof(a));
@@ -434,7 +434,7 @@ static bool is_plain(int fd)
 	return fstat(fd, &st) == 0 && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode));
 }
 
-/* File systems differ in what counts as a hole; but there is nothing in one. */
+/* File systems report different holes, but each hole must read as zeros. */
 static void seek_data(int fd, off_t off)
 {
 	static char buf[OFFSETS + DATA];

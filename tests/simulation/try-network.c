@@ -221,7 +221,7 @@ static void sleep_ns(uint64_t ns)
 		sched_wait(&sleep_ns, until, "to pass");
 }
 
-/* What a fault in the middle does to the two. */
+/* A fault in the middle of the transfer, and its effect on both ends. */
 static void spoil(void)
 {
 	while (sides[1].sent < TOTAL / 4)
@@ -309,7 +309,7 @@ static void try_answers(void)
 	close(fd);
 }
 
-/* An idle client learns by probes that the server is off, and what comes later is reset. */
+/* An idle client learns by probes that the server is off. Later packets get a reset. */
 static void try_down(void)
 {
 	struct pollfd p = {.events = POLLIN};

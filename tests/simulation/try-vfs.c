@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * try-vfs: the model of the kernel's caches beside a plain model. try-vfs SEED [PROCESSES]. Each
- * process has a directory and its files, whose bytes and names must be what the process has made of
- * them; all of them also work in one directory, where only the model's own rules are checked.
+ * process has a directory with files. Their bytes and names must be as the process has made them.
+ * All processes also work in one directory, where only the model's own rules are checked.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -55,7 +55,7 @@ void vfs_unlock_shared(struct vfs_sem *s)
 
 /* --- INIT ------------------------------------------------------------------------------------- */
 
-/* What Linux offers. SPLICE is not offered: the simulated device has no pipes. */
+/* The flags that Linux offers, except SPLICE: the simulated device has no pipes. */
 #define OFFERS                                                                                     \
 	(FUSE_ASYNC_READ | FUSE_POSIX_LOCKS | FUSE_ATOMIC_O_TRUNC | FUSE_EXPORT_SUPPORT |          \
 		FUSE_BIG_WRITES | FUSE_DONT_MASK | FUSE_FLOCK_LOCKS | FUSE_HAS_IOCTL_DIR |         \

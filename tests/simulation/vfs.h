@@ -39,7 +39,7 @@ struct vfs_params {
 
 /* --- a mount ---------------------------------------------------------------------------------- */
 
-/* A mount, whose INIT waits to be read. Any thread of the run. */
+/* A new mount: INIT waits for the daemon to read. Any thread of the run. */
 struct vfs *vfs_new(const struct vfs_params *p);
 /* The descriptor that plays /dev/fuse; for rnfs: its mount point "/dev/fd/N". A new one at each
  * call, of the same open description. */
@@ -73,8 +73,8 @@ void vfs_shrink(struct vfs *v, unsigned once_in);
 /* Background write-back of all dirty mapped pages, as the flusher thread does (each 5 to 30 s).
  * Does not wait for the answers. */
 void vfs_flush(struct vfs *v);
-/* Checks what must hold while no system call is under way: locks, pages, requests. Calls
- * sched_fail() if something does not. */
+/* Checks the invariants of locks, pages and requests while no system call is under way. Calls
+ * sched_fail() if one does not hold. */
 void vfs_check(struct vfs *v);
 
 /* Numbers of a run, for its report. */

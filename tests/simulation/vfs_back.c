@@ -50,7 +50,7 @@ static void answered(struct vfs *v, struct vfs_request *q)
 	done(q->ctx, q->error);
 }
 
-/* What lies behind the end of the file at this moment is not sent. */
+/* Sends the pages, without bytes behind the present end of the file. */
 static void issue(struct vfs_back *b)
 {
 	struct vfs_inode *i = b->inode;

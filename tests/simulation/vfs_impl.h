@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * vfs_impl: the parts of the model of Linux's FUSE client. A thread that waits holds a reference of
- * what it looks at afterwards. Rules without a version hold for Linux 6.1 and 6.12.
+ * each object that the thread uses afterwards. Rules without a version hold for Linux 6.1 and 6.12.
  */
 #ifndef RNFS_SIMULATION_VFS_IMPL_H
 #define RNFS_SIMULATION_VFS_IMPL_H
@@ -248,9 +248,9 @@ void vfs_dunhash(struct vfs_dentry *d);
 void vfs_dinvalidate(struct vfs_dentry *d);
 /* The name of d has no inode any more. */
 void vfs_ddelete(struct vfs_dentry *d);
-/* Gives d its inode (whose reference is d's from now on; NULL: negative) and hashes d. A directory
- * that has a name already takes d's place with that dentry: the result, with a reference, or NULL:
- * d itself; *error: -ELOOP or -ESTALE. */
+/* Gives d an inode (NULL: negative) and hashes d. The caller's reference of the inode becomes d's.
+ * If the inode is a directory that already has a dentry, that dentry takes d's place: the result,
+ * with a reference. NULL: d itself, or *error is -ELOOP or -ESTALE. */
 struct vfs_dentry *vfs_dsplice(struct vfs_dentry *d, struct vfs_inode *i, int *error);
 void vfs_dset(struct vfs_dentry *d, struct vfs_inode *i);
 void vfs_dmove(struct vfs_dentry *d, struct vfs_dentry *to);
@@ -264,17 +264,17 @@ void vfs_dshrink(struct vfs *v, struct vfs_dentry *d, unsigned once_in);
 #define VFS_REVAL  2u /* ask for each name */
 #define VFS_EXCL   4u /* ask for the last name */
 
-/* The dentry of a name, which is looked up in the daemon if need be: maybe a negative one. fast: by
- * what is known, without the directory's lock; then *out may be NULL. The directory's lock is held
- * by the caller unless fast; exclusive: alone. */
+/* The dentry of a name, maybe a negative one; the daemon is asked if need be. fast: the caller does
+ * not hold the directory's lock, only cached dentries are found, and *out may be NULL. slow: the
+ * caller holds the lock, shared or alone. locked: the caller holds the lock alone. */
 int vfs_lookup_fast(
 	struct vfs_dentry *dir, const char *name, unsigned flags, struct vfs_dentry **out);
 int vfs_lookup_slow(
 	struct vfs_dentry *dir, const char *name, unsigned flags, struct vfs_dentry **out);
 int vfs_lookup_locked(
 	struct vfs_dentry *dir, const char *name, unsigned flags, struct vfs_dentry **out);
-/* LOOKUP for d, whose lookup is under way or which is new. *out: d or what takes its place, with a
- * reference. */
+/* Sends LOOKUP for d: a new dentry, or one with its lookup under way. *out: d, or the dentry that
+ * takes d's place, with a reference. */
 int vfs_lookup_ask(struct vfs_dentry *dir, struct vfs_dentry *d, struct vfs_dentry **out);
 int vfs_revalidate(struct vfs_dentry *d, unsigned flags);
 
@@ -381,7 +381,7 @@ struct process {
 	struct vfs_map map[VFS_MAPS];
 };
 
-/* The process in whose system call the calling thread is; NULL: none. */
+/* The process that has the calling thread in a system call; NULL: none. */
 struct process *proc_self(void);
 /* Begins and ends a system call. The mount. */
 struct vfs *proc_enter(struct process *p);

@@ -241,7 +241,8 @@ static void show(const struct fuse_attr *a, uint64_t size, struct stat *st)
 		.st_ctim = {(time_t)a->ctime, a->ctimensec}};
 }
 
-/* The result is what the answer says, also when that is too old for the inode. */
+/* Asks the daemon. The caller gets the attributes of the answer, also if these are too old for the
+ * inode. */
 int vfs_getattr_anyway(struct vfs_inode *i, struct vfs_file *f, struct stat *st)
 {
 	struct vfs *v = i->v;
@@ -311,7 +312,7 @@ static ssize_t ask_setattr(struct vfs_inode *i, const struct fuse_setattr_in *in
 	return vfs_ask(i->v, &c);
 }
 
-/* The answer's attributes count whatever has changed meanwhile. */
+/* The kernel takes the attributes of a SETATTR's answer, also after changes in the meantime. */
 static void take_set(struct vfs_inode *i, const struct fuse_attr_out *out, bool cuts)
 {
 	uint64_t old = i->size;

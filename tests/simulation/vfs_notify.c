@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * vfs_notify: notifications of the daemon, whose thread waits for the kernel's locks here.
+ * vfs_notify: notifications of the daemon. The daemon's thread waits for the kernel's locks here.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -201,7 +201,7 @@ static bool is_cached(struct vfs_inode *i, uint64_t index)
 	return p;
 }
 
-/* Up to 6.10: a window whose first page would begin the next one is merged with that
+/* Up to 6.10: if the first page of a window would begin the next window, Linux merges both
  * (ondemand_readahead). */
 static void merge(struct vfs_file *f, uint64_t index, uint64_t most)
 {

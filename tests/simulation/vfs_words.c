@@ -9,7 +9,7 @@
 #include "tests/simulation/sched.h"
 #include "tests/simulation/vfs_impl.h"
 
-#define NAMES 4 /* whose texts are valid at a time */
+#define NAMES 4 /* the texts of so many names are valid at a time */
 
 static const char *const opcodes[] = {
 	[FUSE_LOOKUP] = "LOOKUP",

@@ -90,8 +90,8 @@ static struct vfs_page *grab(struct vfs_inode *i, uint64_t index)
 	}
 }
 
-/* Copies bytes into pages, as many as one WRITE takes. A page all of whose bytes are known is free
- * for others at once; one that is not stays locked until the answer, and is the last. */
+/* Copies bytes into pages, as many as one WRITE takes. A page that is up to date is unlocked at
+ * once. A page that is not stays locked until the answer, and is the last of the WRITE. */
 static void fill(
 	struct vfs_inode *i, struct writing *w, const uint8_t *buf, size_t len, uint64_t off)
 {
