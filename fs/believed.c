@@ -23,7 +23,7 @@ static void move_ends(struct believed_move *m, pid_t tid, uint64_t born)
 		m->until = born;
 }
 
-/* The kernel is told something by an answer to tid. */
+/* An answer to tid is about to change the kernel's attributes. */
 static void move(struct believed *b, pid_t tid, uint64_t now)
 {
 	if (!tid || b->last.tid != tid)
@@ -36,7 +36,8 @@ static uint64_t notified_until(const struct believed *b)
 	return b->notifying ? b->notify_at + BELIEVED_TAKEN_NS : 0;
 }
 
-/* Until when the kernel may learn something that was told to another thread than tid. */
+/* The time until which the kernel may learn attributes from an answer to a thread other than tid,
+ * or from a notification. */
 static uint64_t others_until(const struct believed *b, pid_t tid)
 {
 	uint64_t others = larger(b->moves_until, notified_until(b));
@@ -44,7 +45,7 @@ static uint64_t others_until(const struct believed *b, pid_t tid)
 	return tid && b->last.tid == tid ? others : larger(others, b->last.until);
 }
 
-/* The smaller size counts. */
+/* The thread has handled the answer: the smaller size counts. */
 static void settle(struct believed *b)
 {
 	b->most = b->less;
@@ -69,7 +70,7 @@ void believed_heard(struct believed *b, pid_t tid, uint64_t born)
 		settle(b);
 }
 
-/* Where an answer to tid is noted: over the thread's last one, or over the oldest. */
+/* The slot for an answer to tid: the thread's own slot, or the one with the oldest answer. */
 static struct believed_move *told_slot(struct believed *b, pid_t tid)
 {
 	struct believed_move *slot = b->told;
@@ -99,7 +100,7 @@ void believed_told(struct believed *b, uint64_t size, uint64_t born, pid_t tid, 
 	}
 }
 
-/* The kernel throws away answers that it has not handled by now. */
+/* The kernel ignores all answers that its threads have not handled by now. */
 static void throw_away(struct believed *b, uint64_t now)
 {
 	settle_by_time(b, now);
@@ -128,7 +129,7 @@ void believed_notified(struct believed *b, uint64_t now)
 	b->moves_until = larger(b->moves_until, now);
 }
 
-/* Another cut begins or is answered. */
+/* Another cut begins, or the daemon answers a cut. */
 static void cut_counts(struct believed *b, uint64_t now)
 {
 	bool others = b->cuts || b->cut.until > now;
@@ -136,7 +137,7 @@ static void cut_counts(struct believed *b, uint64_t now)
 	b->cut_from = others ? larger(b->cut_from, b->most) : b->most;
 }
 
-/* An answer to a cut goes to tid. */
+/* The daemon answers tid's cut. */
 static void cut_answered(struct believed *b, pid_t tid, uint64_t now)
 {
 	bool others = b->cut.until > now && b->cut.tid != tid;
@@ -179,8 +180,8 @@ bool believed_more(struct believed *b, uint64_t size, uint64_t now)
 	return size < b->most;
 }
 
-/* Until when the kernel may learn of m after it has made the READ; 0: it has made the READ later.
- */
+/* The time until which the kernel may learn of m after making the READ; 0: the kernel learned of m
+ * before making the READ. */
 static uint64_t moves_for(const struct believed_move *m, const struct believed_read *read)
 {
 	return read->tid && m->tid == read->tid && read->born > m->at ? 0 : m->until;

@@ -4,26 +4,28 @@
  * believed: the size that the kernel believes a file to have.
  *
  * The daemon cannot ask the kernel. A thread handles an answer some time after the daemon has sent
- * the answer, and the kernel ignores the attributes in the answer if it has learned others since
- * the thread asked. So a file may have several sizes that the kernel may believe, and this struct
- * keeps the largest.
+ * the answer. The kernel ignores the attributes in the answer if the kernel has learned other
+ * attributes since the thread asked. So the kernel may believe one of several sizes, and this
+ * struct keeps the largest.
  *
- *     told more     counts at once
- *     told less     counts when the thread has handled the answer; never if the kernel may have
- *                   learned something else since the thread asked
- *     a write       moves the size up to its end, and makes the kernel ignore older answers
- *     a cut         (SETATTR of the size, OPEN with O_TRUNC) counts at once as told; but until its
- *                   thread has handled the answer the kernel may believe the size of before
- *     notified      makes the kernel ignore older answers
+ *     larger size      an answer with a larger size counts at once
+ *     smaller size     an answer with a smaller size counts when the thread has handled the answer;
+ *                      never if the kernel may have learned other attributes since the thread asked
+ *     write            the size becomes at least the end of the write; the kernel ignores older
+ *                      answers
+ *     cut              (SETATTR of the size, OPEN with O_TRUNC) the size in the answer counts at
+ *                      once; but until the thread has handled the answer, the kernel may believe
+ *                      the size from before the cut
+ *     notification     the kernel ignores older answers
  *
  * A thread has handled an answer when it sends its next request, and after BELIEVED_TAKEN_NS at the
  * latest.
  *
- * The kernel also takes a short answer to a READ as the end of the file, but ignores that end if it
- * has learned anything else since it made the READ: believed_ignores().
+ * The kernel also takes a short answer to a READ as the end of the file, but ignores that end after
+ * any change of the inode's attributes since the kernel made the READ: believed_ignores().
  *
  * No function takes a lock: the owner of the struct serialises the calls (inode.lock). All times
- * are of clock_ns(). A thread 0 is one that is not known.
+ * are of clock_ns(). Thread 0 is an unknown thread.
  */
 #ifndef RNFS_FS_BELIEVED_H
 #define RNFS_FS_BELIEVED_H
@@ -36,7 +38,8 @@
 #define BELIEVED_HANDLED_NS 20000000u /* for believed_handled() */
 #define BELIEVED_TOLD	    4u
 
-/* An answer that makes the kernel learn something: sent to tid at `at`, handled by `until`. */
+/* An answer that changes the kernel's attributes: the daemon sent the answer to tid at `at`, and
+ * tid has handled the answer by `until`. */
 struct believed_move {
 	pid_t tid;
 	uint64_t at, until;
@@ -45,12 +48,12 @@ struct believed_move {
 /* All zero: the kernel knows nothing. */
 struct believed {
 	uint64_t most; /* the largest size that the kernel may believe */
-	/* the largest of the smaller sizes that the kernel was told since less_at, and the thread
-	 * that was told last. less_at 0: none. */
+	/* The largest of the smaller sizes in answers since less_at, and the thread that got them.
+	 * less_by 0: several threads. less_at 0: no such answer. */
 	uint64_t less, less_at;
 	pid_t less_by;
-	uint64_t thrown_at;	   /* answers to requests made before do not count */
-	struct believed_move last; /* a larger size that was told, or a write */
+	uint64_t thrown_at;	   /* answers to earlier requests do not count */
+	struct believed_move last; /* the last answer with a larger size, or to a write */
 	uint64_t moves_until;	   /* the moves before the last one, and notifications */
 	unsigned notifying;	   /* notifications under way; notify_at: when the last one began */
 	uint64_t notify_at;
@@ -61,25 +64,25 @@ struct believed {
 	struct believed_move told[BELIEVED_TOLD];
 };
 
-/* An answer to thread tid also shows that the thread has handled the answers before.
+/* An answer to thread tid also shows that the thread has handled all earlier answers.
  *
- * Thread tid, which has asked at `born`, is told a size. */
+ * The daemon is about to tell thread tid a size. The daemon has read tid's request at `born`. */
 void believed_told(struct believed *b, uint64_t size, uint64_t born, pid_t tid, uint64_t now);
-/* A write of this mount up to `end` is about to be answered to thread tid. */
+/* The daemon is about to answer thread tid's write up to `end`. */
 void believed_wrote(struct believed *b, uint64_t end, pid_t tid, uint64_t now);
-/* The kernel is about to be notified, and has been. */
+/* The daemon is about to notify the kernel, and has notified the kernel. */
 void believed_notifies(struct believed *b, uint64_t now);
 void believed_notified(struct believed *b, uint64_t now);
-/* A SETATTR of the size begins, and is about to be answered to thread tid. */
+/* A SETATTR of the size begins, and the daemon is about to answer thread tid's SETATTR. */
 void believed_cut_begin(struct believed *b, uint64_t now);
 void believed_cut_end(struct believed *b, pid_t tid, uint64_t now);
-/* Thread tid is told that its SETATTR or its OPEN has made the size this. */
+/* The daemon is about to tell thread tid the size after the thread's SETATTR or OPEN. */
 void believed_cut(struct believed *b, uint64_t size, pid_t tid, uint64_t now);
 /* The daemon has read another request of thread tid at `born`. */
 void believed_heard(struct believed *b, pid_t tid, uint64_t born);
 
-/* Has every thread handled the attributes that it was told? Threads that were told more than
- * BELIEVED_HANDLED_NS ago have, and so have those before the last BELIEVED_TOLD ones. */
+/* Has every thread handled the attributes in its last answer? Answers older than
+ * BELIEVED_HANDLED_NS count as handled. So do answers to any but the last BELIEVED_TOLD threads. */
 bool believed_handled(const struct believed *b, uint64_t now);
 /* May the kernel believe a larger size? */
 bool believed_more(struct believed *b, uint64_t size, uint64_t now);
@@ -88,9 +91,9 @@ struct believed_read {
 	pid_t tid;
 	uint64_t born, since;
 };
-/* The answer to the READ ends at `end`, where the file ends. May the kernel believe a larger size,
- * and ignore that end? *until: the time from which on a new READ may make the kernel believe,
- * UINT64_MAX: not yet known. */
+/* The answer to the READ ends at `end`, the end of the file. May the kernel believe a larger size,
+ * and ignore `end`? *until: after this time a new READ can teach the kernel the end; UINT64_MAX:
+ * not yet known. */
 bool believed_ignores(struct believed *b, uint64_t end, const struct believed_read *read,
 	uint64_t now, uint64_t *until);
 

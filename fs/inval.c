@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * inval: the thread that has the kernel drop a file's cached pages.
+ * inval: the thread that makes the kernel drop a file's cached pages.
  */
 #include "fs/inval.h"
 
@@ -16,19 +16,18 @@
 #include "transport/log.h"
 
 #define INVAL_STOP_NS (2 * NSEC_PER_SEC)
-#define WAIT_NS	      200000000u /* at most for attributes on their way */
+#define WAIT_NS	      200000000u /* the longest wait for attributes on their way */
 #define POLL_NS	      1000000u
 
 struct inval {
 	struct fs *fs;
 	pthread_t thread;
-	pthread_mutex_t lock; /* of the following; a leaf */
+	pthread_mutex_t lock; /* a leaf; guards the members below */
 	pthread_cond_t wake;
 	STAILQ_HEAD(inval_queue, request) queue; /* by request.wait */
-	struct request *now; /* for which pages are being dropped; NULL: none, or it was GONE */
+	struct request *now; /* the kernel drops pages for this one; NULL: none, or GONE */
 	bool stop;
-	bool ended; /* the thread has been joined; known to the one thread that calls inval_stop()
-		     */
+	bool ended; /* inval_stop() has joined the thread; only its caller's thread uses this */
 };
 
 static struct inode *inode_of_job(const struct request *r)
@@ -36,16 +35,16 @@ static struct inode *inode_of_job(const struct request *r)
 	return r->inode ? r->inode : r->file->inode;
 }
 
-/* Does the kernel have nothing to forget? Attributes that are asked for since the wait ended are
- * newer than the lock. The kernel has forgotten all if it is notified now. A second notification
- * would only make a thread go on without the attributes that it is about to ask for. */
+/* Has the kernel nothing to forget? Attributes that a thread asks for after the wait are newer than
+ * the lock, and a first notification makes the kernel forget all older ones. A second notification
+ * would only make the kernel ignore newer attributes, and the thread go on without them. */
 static bool is_blank(const struct request *r, struct inode *ino)
 {
 	return r->inval.waits && atomic_exchange(&ino->blank, true) && r->inval.quiet;
 }
 
-/* Drops the pages for v->now, which may be ended meanwhile. Called and returns with the lock held.
- */
+/* Makes the kernel drop the pages for v->now. inval_end_gone() may end v->now meanwhile. The caller
+ * holds the lock, which is released meanwhile. */
 static void inval_one_locked(struct inval *v)
 {
 	struct inode *ino = inode_ref(inode_of_job(v->now));
@@ -56,7 +55,7 @@ static void inval_one_locked(struct inval *v)
 
 	pthread_mutex_unlock(&v->lock);
 	if (!alone) {
-		atomic_store(&ino->renewed, false); /* the server is to be asked */
+		atomic_store(&ino->renewed, false); /* the next GETATTR asks the server */
 		inode_doubt_attr(ino);
 		cache_drop_all(&ino->cache);
 	}
@@ -99,7 +98,7 @@ static struct request *take_locked(struct inval *v)
 	return NULL;
 }
 
-/* Waits for the next request, or until one may wait no more. */
+/* Waits for the next request or, with requests in the queue, for POLL_NS at most. */
 static void wait_locked(struct inval *v)
 {
 	struct timespec until = clock_timespec(clock_ns() + POLL_NS);

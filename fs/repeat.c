@@ -3,11 +3,11 @@
  *
  * repeat: READs that the kernel must send again.
  *
- * When did the kernel make a READ? Not earlier than QUEUED_NS before a worker has read it. But the
- * error comes first, and then READs of single pages, one after the other. So the mount remembers
- * the last RECORDS errors. The kernel has made the next READ of the same bytes after the error, and
- * the next READ of the same thread after the last answer to that thread. A record ends RECORD_NS
- * after that answer: the reader may have been killed, and then sends no READ.
+ * When did the kernel make a READ? Not earlier than QUEUED_NS before a worker has read the READ.
+ * After an error the kernel sends READs of single pages, one after the other. So the mount
+ * remembers the last RECORDS errors. The kernel has made the next READ of the same bytes after the
+ * error, and the next READ of the same thread after the last answer to that thread. A record ends
+ * RECORD_NS after that answer: the reader may have been killed, and then sends no READ.
  */
 #include "fs/repeat.h"
 
@@ -22,22 +22,22 @@
 
 #define RECORDS	  32u
 #define RECORD_NS (2 * NSEC_PER_SEC)
-#define WAIT_NS	  (2 * NSEC_PER_SEC) /* for so long at most a READ waits */
-#define QUEUED_NS 20000000u	     /* for so long a READ may wait before a worker reads it */
+#define WAIT_NS	  (2 * NSEC_PER_SEC) /* a READ waits for so long at most */
+#define QUEUED_NS 20000000u	     /* a READ may wait for a worker for so long */
 #define ERROR	  EINTR
 
 struct record {
 	const struct inode *of; /* only compared: the inode may be gone. NULL: free */
 	uint64_t first, end;	/* bytes */
-	uint64_t at;		/* when the error was sent */
-	pid_t tid;		/* to this thread; 0: not known */
-	uint64_t answered;	/* when the thread was last answered */
+	uint64_t at;		/* of the error */
+	pid_t tid;		/* the thread that got the error; 0: not known */
+	uint64_t answered;	/* time of the last answer to the thread */
 };
 
 struct repeats {
 	pthread_mutex_t lock; /* a leaf; guards the members below */
 	struct record record[RECORDS];
-	_Atomic uint64_t last;		/* when a record was made or used; 0: there is none */
+	_Atomic uint64_t last;		/* time of the last new or used record; 0: none */
 	STAILQ_HEAD(, request) waiting; /* by request.wait */
 	bool ticks;			/* the main thread looks again soon */
 	bool ended;			/* no request waits any more */
@@ -75,7 +75,7 @@ static bool is_recent(const struct record *e, uint64_t now)
 	return e->of && clock_age(now, e->answered) < RECORD_NS;
 }
 
-/* When did the kernel make r at the earliest? */
+/* The earliest time at which the kernel may have made r. */
 static uint64_t made(struct repeats *t, const struct request *r)
 {
 	uint64_t at = r->born - QUEUED_NS, off = r->u.io.offset;
@@ -138,7 +138,7 @@ bool repeat_must(const struct file *f, uint64_t end, uint64_t born, pid_t tid)
 	return inode_ignores_end(f->inode, end, &read, &until);
 }
 
-/* The kernel is to send r again. */
+/* Ends r with an error, so that the kernel sends the READ again. */
 static void refuse(struct request *r)
 {
 	record(r->fs->repeats, r);
@@ -147,8 +147,9 @@ static void refuse(struct request *r)
 
 enum verdict { BELIEVES, IGNORES, NOT_YET };
 
-/* BELIEVES: the kernel takes the answer as the end of the file. IGNORES: it does not, and makes
- * the next READ after all that it may learn. NOT_YET: it may learn more. */
+/* BELIEVES: the kernel takes the answer as the end of the file. IGNORES: the kernel ignores the
+ * end. By the next READ the kernel has handled all earlier answers, or r has waited for WAIT_NS.
+ * NOT_YET: the kernel may still handle an earlier answer. */
 static enum verdict judge(const struct request *r)
 {
 	struct believed_read read = {.tid = r->pid, .born = r->born, .since = r->u.io.since};
@@ -160,7 +161,7 @@ static enum verdict judge(const struct request *r)
 										   : NOT_YET;
 }
 
-/* r goes on. */
+/* Ends the wait of r. */
 static void go_on(struct request *r, enum verdict v)
 {
 	if (request_is_gone(r))
@@ -202,7 +203,7 @@ bool repeat_waits(struct request *r, uint32_t got, request_step_fn *next)
 	return true;
 }
 
-/* --- those that wait -------------------------------------------------------------------------- */
+/* --- READs that wait -------------------------------------------------------------------------- */
 
 bool repeats_tick(struct fs *fs, bool all)
 {
