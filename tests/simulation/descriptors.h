@@ -23,9 +23,9 @@ struct description {
 	int flags;    /* O_NONBLOCK, O_APPEND and the access mode; F_SETFL changes them */
 	off_t offset; /* of a file */
 	unsigned refs;
-	unsigned process; /* that has made it: sched_process() */
-	bool ended;	  /* closed, though a call goes on with it */
-	int lease;	  /* as F_SETLEASE has set it; no process breaks one */
+	unsigned process; /* the maker: sched_process() */
+	bool ended;	  /* closed, though a call still uses the description */
+	int lease;	  /* set by F_SETLEASE; no process breaks a lease */
 };
 
 /* Functions return a count or 0, or a negative errno. NULL: EINVAL. None waits: -EAGAIN where the
@@ -37,8 +37,8 @@ struct description_ops {
 	/* of files: at an offset */
 	ssize_t (*pread)(struct description *d, const struct iovec *iov, int n, off_t off);
 	ssize_t (*pwrite)(struct description *d, const struct iovec *iov, int n, off_t off);
-	/* POLLIN and so on, of the present. *at: lowered to the time when that may change by itself
-	 * (bytes that are under way arrive then). NULL: always readable and writable. */
+	/* The present POLLIN and so on. *at: lowered to the time of the next change without a call
+	 * (bytes under way arrive then). NULL: always readable and writable. */
 	short (*events)(struct description *d, uint64_t *at);
 	void (*close)(struct description *d); /* the last descriptor has gone */
 };
@@ -46,7 +46,7 @@ struct description_ops {
 /* A new descriptor, with the lowest free number. of is d's from now on. Returns the number, or
  * -EMFILE, and then of is still the caller's. */
 int descriptor_add(const struct description_ops *ops, void *of, int flags);
-/* The description of fd, if it is a simulated one; NULL: it is not. Valid while fd is open. */
+/* The description of fd; NULL: fd is not a simulated descriptor. Valid while fd is open. */
 struct description *descriptor_get(int fd);
 /* Is the number in the simulated range? */
 static inline bool descriptor_is_ours(int fd)

@@ -86,10 +86,10 @@ struct inode {
 
 /* A new one without a name, of the calling thread's time. NULL: there are too many. */
 struct inode *inode_new(mode_t mode, uid_t uid, gid_t gid);
-/* NULL: there is none of that number. */
+/* NULL: there is no inode with the number. */
 struct inode *inode_get(uint64_t ino);
 struct inode *inode_use(struct inode *i);
-/* It goes with its last use if it has no name. Accepts NULL. */
+/* Frees an inode without a name at the end of its last use. Accepts NULL. */
 void inode_drop(struct inode *i);
 /* Calls fn for each, in the order of their numbers. */
 void inode_each(void (*fn)(struct inode *i));
@@ -113,7 +113,7 @@ size_t inode_read_safe(struct inode *i, uint8_t *buf, size_t n, off_t off);
 ssize_t inode_write(struct inode *i, const uint8_t *buf, size_t n, off_t off);
 /* Moves the blocks behind size to *cut, with a copy of the block that size lies in. */
 void inode_cut(struct inode *i, off_t size, struct blocks *cut);
-/* Undoes that. */
+/* Undoes inode_cut(). */
 void inode_uncut(struct inode *i, off_t size, struct blocks *cut);
 void inode_free_blocks(struct blocks *b);
 /* Zeros from off to end: whole blocks become holes. */
@@ -124,16 +124,18 @@ int inode_reserve(struct inode *i, off_t off, off_t end);
 off_t inode_seek(const struct inode *i, off_t off, bool hole);
 uint64_t inode_blocks(const struct inode *i);
 
-/* The data is on the disk now, but of blocks that a failed sync has lost. */
+/* The data is on the disk now, except blocks that a failed sync has lost. */
 void inode_sync(struct inode *i);
 /* A sync of the data has failed. */
 void inode_lose(struct inode *i);
-/* The power is cut: each block that is not on the disk is so by chance, or as the disk has it. */
+/* A power cut: chance decides for each unsynced block if its new or its old bytes are on the disk.
+ */
 void inode_cut_power(struct inode *i);
 
-/* Memory that is the file's data, as mmap(2) with MAP_SHARED. NULL: it is not to be had. */
+/* Memory that is the file's data, as mmap(2) with MAP_SHARED. NULL: no memory, or the
+ * file is mapped with another length. */
 void *inode_map(struct inode *i, size_t len);
-/* The inode of the memory; NULL: it is none of ours. */
+/* The inode that the memory belongs to; NULL: none of this disk. */
 struct inode *inode_of_map(const void *p);
 void inode_unmap(struct inode *i);
 

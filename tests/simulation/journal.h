@@ -12,7 +12,7 @@
 
 #include "tests/simulation/inode.h"
 
-/* A call that changes something begins: records belong to it from now on. */
+/* A call that changes inodes begins: later records belong to the call. */
 void journal_begin(void);
 /* Each before the change. */
 void journal_attrs(struct inode *i);

@@ -38,9 +38,8 @@ void loopback_settle(void);
 /* Writes the requests since the last call, a line each, and sums of FORGETs at their end. */
 void loopback_tell(FILE *out);
 void loopback_tell_sorted(FILE *out);
-/* The next n requests of the opcode end with the (positive) errno, READs and WRITEs with 0 after a
- * part of their bytes; but no WRITE of pages that a
- * mapping has changed. */
+/* Lets the next n requests of the opcode end with the (positive) errno; with 0, READs and WRITEs
+ * end after a part of the bytes. WRITEs of pages that a mapping has changed are left alone. */
 void loopback_fail(uint32_t opcode, int error, unsigned n);
 
 /* Another client of the file system: the kernel is not told. name: of the root's. False: there is

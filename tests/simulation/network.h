@@ -30,7 +30,7 @@ struct network_params {
 	unsigned split_one_in; /* a write arrives in two runs once in so many; 0: never */
 	/* faults at random, once in so many writes; 0: never */
 	unsigned cut_one_in;   /* the connection is cut */
-	unsigned quiet_one_in; /* nothing of its direction arrives for up to quiet_ns */
+	unsigned quiet_one_in; /* no bytes of the direction arrive for up to quiet_ns */
 	unsigned lose_one_in;  /* the other end is gone without a word */
 	uint64_t quiet_ns;
 };
@@ -38,9 +38,9 @@ struct network_params {
 /* Usual values: 50 us, 200 us of jitter, 128 KiB each, once in 8 and 4; no faults. */
 extern struct network_params network;
 
-/* Puts the process of that number (sched_process()) on the host with that address of IPv4, and of
- * IPv6 if six is not NULL: a host is made of a new address. Sockets that the process has already
- * stay where they are. */
+/* Puts the process with the number (sched_process()) on the host with the IPv4 address, and the
+ * IPv6 address if six is not NULL. A new address makes a new host. The process's present sockets
+ * stay on their host. */
 void network_place(unsigned process, const char *four, const char *six);
 
 /* --- faults of a host, named by its address of IPv4; "127.0.0.1" is the loopback's -------------
@@ -59,12 +59,13 @@ void network_answer(const char *host, enum network_answer a);
 /* All connections of the host are cut: both ends get ECONNRESET at once, and bytes under way are
  * lost. Returns how many. */
 unsigned network_cut_all(const char *host);
-/* The host is off: its ends are gone without a word, its listeners hear nothing, packets to the
- * host vanish. Kill its processes then, not before: their kernel would still say good-bye. */
+/* Turns the host off: its ends are gone without a packet, its listeners get nothing, packets to the
+ * host vanish. Kill the host's processes afterwards, not before: a kernel that is still on sends a
+ * FIN or a reset for each killed process. */
 void network_down(const char *host);
 /* The host is there again. The host answers packets of earlier connections with a reset. */
 void network_up(const char *host);
-/* Nothing goes to the host or comes from it for ns; then all is sent again. */
+/* No packet reaches or leaves the host for ns; then TCP sends all again. */
 void network_quiet_all(const char *host, uint64_t ns);
 
 /* --- faults of one connection ----------------------------------------------------------------- */
@@ -78,13 +79,13 @@ unsigned network_any(void);
 /* Ends of a connection: the one that called connect(2), and the other. */
 enum network_end { NETWORK_CALLER, NETWORK_CALLED };
 
-/* Of the connection of that number; a number of none that is there does nothing. */
+/* A fault of the connection with the number; does nothing if there is no such connection. */
 /* Both ends get ECONNRESET at once, and bytes under way are lost. */
 void network_cut(unsigned number);
-/* That end is gone: its own process gets ECONNRESET, and the other end hears nothing, until that
- * one sends: a reset comes then, or nothing at all (silent). */
+/* The end is gone: its own process gets ECONNRESET. The other end learns nothing until it sends:
+ * then a reset comes, or nothing at all (silent). */
 void network_lose(unsigned number, enum network_end gone, bool silent);
-/* Nothing that end `from` sends arrives for ns; nor do its acknowledgements. */
+/* No bytes and no acknowledgements of end `from` arrive for ns. */
 void network_quiet(unsigned number, enum network_end from, uint64_t ns);
 /* End `of` keeps its window closed for ns, though its process reads. */
 void network_stall(unsigned number, enum network_end of, uint64_t ns);

@@ -101,7 +101,7 @@ static inline struct flow *end_flow(struct end *e)
 
 struct connection *connection_new(struct host *caller, const struct address *from,
 	struct host *called, const struct address *to);
-/* The connection of that number, NULL: there is none. */
+/* The connection with the number; NULL: there is none. */
 struct connection *connection_of(unsigned number);
 /* The next after c in order of age; c NULL: the oldest. */
 struct connection *connection_next(struct connection *c);
@@ -120,10 +120,10 @@ short connection_events(struct end *e, uint64_t *at);
 int connection_shutdown(struct end *e, int how);
 /* The descriptor of e is closed. The connection goes with its last end. */
 void connection_close(struct end *e);
-/* The end gets that error, and is closed. */
+/* Gives the end the error, and closes the end. */
 void connection_fail(struct end *e, int error);
 void connection_cut(struct connection *c);
-/* The end is gone; its packets on the way arrive. */
+/* The end is gone; packets on the way still arrive. */
 void connection_lose(struct end *e, bool silent);
 /* TCP_ESTABLISHED and so on. */
 int connection_state(const struct end *e);
@@ -152,7 +152,7 @@ struct socket {
 	uint64_t syn_at; /* the next SYN arrives */
 	uint64_t until;	 /* ETIMEDOUT */
 	unsigned tries;
-	uint64_t answer_at; /* the answer arrives; 0: none is on its way */
+	uint64_t answer_at; /* when the answer arrives; 0: no answer is on the way */
 	int answer;	    /* errno of the answer, 0: connected */
 	/* SOCKET_CONNECTED, or an answer 0 is on its way */
 	struct end *end;
@@ -173,15 +173,15 @@ void network_add(struct socket *s);
 void network_remove(struct socket *s);
 /* 0 or -errno. Port 0: the lowest free one of those from first on. */
 int network_bind(struct socket *s, const struct address *a, uint16_t first);
-/* May s listen at its address, or does another socket already? */
+/* May s listen at its address? False: another socket listens there. */
 bool network_may_listen(const struct socket *s);
-/* Is a host there that packets reach? */
+/* Do packets reach a host at the address? */
 bool network_hears(const struct in6_addr *ip);
-/* The delay of one packet from the host to that address. */
+/* The delay of one packet from the host to the address. */
 uint64_t network_delay_to(const struct host *from, const struct in6_addr *to);
 /* Begins to call s->to. 0 or -errno. */
 int network_call(struct socket *s);
-/* Lets all calls have got as far as they should by now. */
+/* Lets all events of calls that are due happen. */
 void network_settle(void);
 /* The time at which the call of s, or to the listener s, goes on. */
 uint64_t network_next(const struct socket *s);

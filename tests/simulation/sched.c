@@ -145,7 +145,7 @@ static bool is_ready(const struct sched_thread *t)
 	return !run.killed[t->process] && (!t->on || t->deadline <= run.now);
 }
 
-/* Those that are ready, in order of run.thread[]. Returns their number. */
+/* Lists the ready threads, in order of run.thread[]. Returns the number. */
 static unsigned list_ready(struct sched_thread **ready)
 {
 	unsigned n = 0;
@@ -235,7 +235,7 @@ static void count_step(void)
 		change_urgency();
 }
 
-/* The turn of the calling thread ends; stays: it could go on. Returns when its next turn begins. */
+/* Ends the turn of the calling thread; stays: the thread could go on. Returns at its next turn. */
 static void end_turn(bool stays)
 {
 	struct sched_thread *me = self, *next = choose(stays);

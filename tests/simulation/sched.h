@@ -80,15 +80,15 @@ void sched_name(const char *name);
 /* --- processes that are killed ---------------------------------------------------------------- */
 
 /* From now on the calling thread, and the threads that the calling thread makes, belong to a new
- * process of that name. Returns the number of the process, from 1; the run begins in 0. */
+ * process with the name. Returns the number of the process, from 1; the run begins in process 0. */
 unsigned sched_process_new(const char *name);
 /* The number of the caller's. */
 unsigned sched_process(void);
-/* Goes back to the process of that number, for a thread that has begun another. */
+/* Goes back to the process with the number, for a thread that has begun another process. */
 void sched_process_enter(unsigned number);
-/* SIGKILL: no thread of the process runs again. Waits for a moment in which none of them holds an
- * object in static memory, which the processes of a run share. Memory of the process is lost. The
- * caller is no thread of it. */
+/* SIGKILL: no thread of the process runs again. Waits for a moment in which no thread of the
+ * process holds an object in static memory, because the processes of a run share that memory.
+ * Memory of the process is lost. The caller belongs to another process. */
 void sched_process_kill(unsigned number);
 
 /* One event, for --trace: no line feed. Nothing happens without a trace. Part of the run's digest

@@ -161,7 +161,7 @@ static int take(struct listing *l, const uint8_t *buf, size_t len)
 	return 0;
 }
 
-/* All names are linked, also those that the program's buffer has no room for. */
+/* Links all names, also names without room in the program's buffer. */
 static int take_plus(struct listing *l, const uint8_t *buf, size_t len)
 {
 	struct vfs_dentry *dir = l->f->dentry;

@@ -130,9 +130,8 @@ static bool is_behind(const struct vfs_inode *i, uint64_t index)
 	return index >= (i->size + VFS_PAGE - 1) / VFS_PAGE;
 }
 
-/* Linux makes a fault again after it has waited for a READ, also for one that ended with an error
- * (filemap_fault): once, and from 6.4 on twice if the page was in the cache to begin with
- * (FAULT_FLAG_VMA_LOCK). */
+/* Linux repeats a fault after the wait for a READ, also after a READ with an error (filemap_fault):
+ * once, and from 6.4 on twice if the page was in the cache to begin with (FAULT_FLAG_VMA_LOCK). */
 static unsigned tries(struct vfs_file *f, uint64_t index)
 {
 	struct vfs_page *p = f->v->p.version >= 604 ? vfs_pfind(f->inode, index) : NULL;

@@ -399,7 +399,7 @@ static int may_rename(const struct moving *m)
 	return res;
 }
 
-/* Files are locked, and the directory that is moved over; 6.12 locks also a directory that gets
+/* Locks files, and a directory that the rename replaces; 6.12 also locks a directory that gets
  * another parent. The lower number comes first. */
 static void lock_moved(struct moving *m, struct vfs_inode *locked[2])
 {
@@ -494,8 +494,8 @@ static int move_found(struct moving *m)
 	return res < 0 ? (int)res : 0;
 }
 
-/* The name that is moved to is asked for, also if it is known; but only for a source that is there
- * (do_renameat2). */
+/* The kernel asks the daemon about the target, also if the kernel knows the target; but only for an
+ * existing source (do_renameat2). */
 static int move_locked(struct moving *m, unsigned flags)
 {
 	unsigned to = m->flags & RENAME_EXCHANGE ? flags : flags | VFS_EXCL;

@@ -97,12 +97,12 @@ struct process;
 struct process *proc_new(struct vfs *v, uid_t uid, gid_t gid);
 /* fork(2): shares the descriptions; record locks and the lock owner are not inherited. */
 struct process *proc_fork(struct process *p);
-/* A fatal signal (kill -9) for all threads of p that are in system calls: Linux sends INTERRUPT; a
- * request that the daemon has not read yet is dropped and the call returns -EINTR, any other waits
- * for its answer. Further calls that would wait return -EINTR at once, but those of proc_exit(). */
+/* A fatal signal (kill -9) for all threads of p in system calls. Linux sends INTERRUPT. Linux drops
+ * a request that the daemon has not read yet, and the call returns -EINTR; other requests wait for
+ * their answers. Later calls that would wait return -EINTR at once, except calls of proc_exit(). */
 void proc_kill(struct process *p);
-/* A signal with a handler: INTERRUPT is sent, and waits that a signal ends (F_SETLKW) end by the
- * daemon's answer. Counts for the calls that are waiting now. */
+/* A signal with a handler. Linux sends INTERRUPT, and an interruptible wait (F_SETLKW) ends with
+ * the daemon's answer. Only calls that wait now get the signal. */
 void proc_signal(struct process *p);
 /* Is p killed? Is a thread of p in a system call? */
 bool proc_is_killed(const struct process *p);

@@ -99,7 +99,7 @@ void vfs_dshrink(struct vfs *v, struct vfs_dentry *d, unsigned once_in)
 	vfs_dunref(d);
 }
 
-/* Linux: names below that are in use stay as they are, below a name that is not found any more. */
+/* As Linux: used names below stay, though the kernel does not find d's name any more. */
 void vfs_dinvalidate(struct vfs_dentry *d)
 {
 	if (!d->hashed)

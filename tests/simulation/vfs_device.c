@@ -299,7 +299,7 @@ static short device_events(struct description *d, uint64_t *at)
 	return POLLIN | POLLOUT;
 }
 
-/* Requests that came by a device end with it; with the last one all do. */
+/* Requests that came by a device end with the device; all requests end with the last device. */
 static void device_close(struct description *d)
 {
 	struct vfs_device *dev = d->of;

@@ -134,10 +134,9 @@ static void send_reading(struct vfs_file *f, struct reading *r)
 	reading_end(f->v, r, got);
 }
 
-/* Reads n pages from first on, those that are not in the cache: a READ for each row of such pages,
- * at most as large as the daemon takes. The use of the page that is `marked` pages from the end
- * begins the next read-ahead; the end is that of the file, if the file ends first
- * (page_cache_ra_unbounded). */
+/* Reads the missing ones of n pages from first on: a READ for each row of missing pages, at most as
+ * large as the daemon takes. The use of the page that is `marked` pages from the end begins the
+ * next read-ahead. If the file ends first, the end is the file's (page_cache_ra_unbounded). */
 static void read_pages(struct vfs_file *f, uint64_t first, uint64_t n, uint64_t marked)
 {
 	struct vfs_inode *i = f->inode;
@@ -218,8 +217,8 @@ static void merge(struct vfs_file *f, uint64_t index, uint64_t most)
 	}
 }
 
-/* A page is not in the cache: the first read, and one that follows the last, read ahead, and so
- * does one behind pages that are in the cache. want: pages of the call from index on */
+/* A page is not in the cache. Linux reads ahead for the first read, for a read that follows the
+ * last one, and for a read behind cached pages. want: pages of the call from index on */
 static void read_ahead_missed(struct vfs_file *f, uint64_t index, uint64_t want)
 {
 	uint64_t most = f->v->p.readahead, row = 0;
@@ -376,8 +375,8 @@ int vfs_read_page(struct vfs_file *f, uint64_t index, struct vfs_page **out)
 	return get_page(f, index, 0, out);
 }
 
-/* Several pages are got before the size is looked at, as Linux has done since 5.12: those that are
- * up to date already, at most. */
+/* Gets several pages before the check of the size, as Linux has done since 5.12, but only pages
+ * that are up to date already. */
 static int get_batch(
 	struct vfs_file *f, uint64_t index, uint64_t want, struct vfs_page **batch, unsigned *n)
 {

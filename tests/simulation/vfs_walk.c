@@ -36,8 +36,9 @@ static void advise(struct vfs_inode *dir)
 	dir->advise_rdplus = true;
 }
 
-/* 1: the name is still good; 0: it is not; or a negative errno. A positive one is asked for when
- * its time is over; a negative one is not asked for, but looked up anew. */
+/* 1: the name is still good; 0: the name is stale; or a negative errno. The kernel asks the daemon
+ * about a positive dentry that has timed out. A negative dentry that has timed out is stale at
+ * once, and the kernel looks the name up anew. */
 static int ask_again(struct vfs_dentry *d)
 {
 	struct vfs_inode *i = d->inode;

@@ -315,8 +315,8 @@ static ssize_t write_in_order(struct vfs_file *f, const uint8_t *buf, size_t len
 	return (ssize_t)done;
 }
 
-/* A file that has FOPEN_DIRECT_IO. Linux from 6.7 on sends and drops the pages of the range first;
- * 6.1 leaves them as they are. */
+/* A file with FOPEN_DIRECT_IO. Linux from 6.7 on sends and drops the pages of the range first; 6.1
+ * keeps the pages. */
 static ssize_t write_direct(struct vfs_file *f, const uint8_t *buf, size_t len, uint64_t off)
 {
 	struct vfs_inode *i = f->inode;
