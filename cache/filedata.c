@@ -152,8 +152,18 @@ void filedata_failed(struct filedata *d, uint64_t gen, int error)
 	pthread_mutex_lock(&d->lock);
 	if (d->failed_gen != gen || d->error != error)
 		lose_locked(d, error);
-	d->failed_gen = gen;
+	d->failed_gen = d->lost_gen = gen;
 	pthread_mutex_unlock(&d->lock);
+}
+
+uint64_t filedata_told(struct filedata *d)
+{
+	uint64_t gen;
+
+	pthread_mutex_lock(&d->lock);
+	gen = d->told_gen;
+	pthread_mutex_unlock(&d->lock);
+	return gen;
 }
 
 void filedata_open(struct filedata *d, struct filedata_view *v)
@@ -175,6 +185,7 @@ int filedata_flush(struct filedata *d, const struct filedata_view *v)
 	} else if (v->unwritten != d->unwritten) {
 		error = d->unwritten_error;
 	}
+	d->told_gen = d->lost_gen;
 	pthread_mutex_unlock(&d->lock);
 	return error;
 }
@@ -190,6 +201,7 @@ int filedata_fsync(struct filedata *d, struct filedata_view *v)
 	}
 	v->synced = v->flushed = d->losses;
 	v->unwritten = d->unwritten;
+	d->told_gen = d->lost_gen;
 	pthread_mutex_unlock(&d->lock);
 	return error;
 }

@@ -196,6 +196,19 @@ void writer_init(
 	*by = (struct writer){.to = to, .open = open, .cred = cred};
 }
 
+void writeback_give_up(struct writer *by)
+{
+	struct written *f = by->to;
+	uint64_t gen = filedata_told(f->data);
+
+	if (!gen || !dirty_bytes(&f->dirty, DIRTY_UNSTABLE))
+		return;
+	pthread_mutex_lock(&f->lock);
+	dirty_give_up(&f->dirty, &by->owner, gen);
+	written_list_locked(f);
+	pthread_mutex_unlock(&f->lock);
+}
+
 bool writeback_close(struct writer *by)
 {
 	struct written *f = by->to;

@@ -30,6 +30,7 @@ struct file {
 };
 
 static struct file file[FILES];
+static unsigned files; /* of file[], in the run */
 static bool fails;
 
 static void begin_file(struct file *f, unsigned number)
@@ -43,6 +44,7 @@ static void begin(const struct stage *s)
 {
 	for (unsigned i = 0; i < FILES; i++)
 		begin_file(&file[i], i);
+	files = sched_once_in(2) ? 1 : FILES;
 	fails = false;
 }
 
@@ -129,14 +131,18 @@ static bool write_some(struct program *p, struct file *f, int fd)
 
 static void write_file(struct program *p, struct file *f)
 {
-	bool syncs = sched_once_in(4);
+	bool syncs = sched_once_in(4), anew = f->unknown;
 	int fd;
 
-	if (f->unknown)
+	if (f->unknown && sched_once_in(4))
 		begin_file(f, f->number + FILES);
-	fd = sys_open(p->proc, f->t.name, O_RDWR | O_CREAT | (syncs ? O_SYNC : 0), 0644);
+	fd = sys_open(p->proc, f->t.name,
+		O_RDWR | O_CREAT | (syncs ? O_SYNC : 0) | (anew ? O_TRUNC : 0), 0644);
 	if (!is_well(p, f, fd, "open"))
 		return;
+	if (anew)
+		truth_cut(&f->t, 0);
+	f->unknown = false;
 	for (unsigned n = 1 + sched_choose(6); n && !f->unknown; n--) {
 		if (fails)
 			break_disk();
@@ -170,7 +176,7 @@ static void read_file(struct program *p, struct file *f)
 
 static void act(struct program *p)
 {
-	struct file *f = &file[sched_choose(FILES)];
+	struct file *f = &file[sched_choose(files)];
 	bool writes = !sched_once_in(3);
 
 	turn_take(&f->turn, writes);
