@@ -132,6 +132,12 @@ uint64_t filedata_commit(struct filedata *d, struct rpc_cred *by)
 	return gen;
 }
 
+static void clean_locked(struct filedata *d)
+{
+	d->dirty = d->unkept = d->unsafe = false;
+	d->have_verf = false;
+}
+
 enum filedata_verf filedata_committed(struct filedata *d, uint64_t gen, const uint8_t *verf)
 {
 	enum filedata_verf is = FILEDATA_SAME;
@@ -139,10 +145,8 @@ enum filedata_verf filedata_committed(struct filedata *d, uint64_t gen, const ui
 	pthread_mutex_lock(&d->lock);
 	if (d->dirty)
 		is = note_verf_locked(d, verf);
-	if (d->gen == gen) {
-		d->dirty = d->unkept = d->unsafe = false;
-		d->have_verf = false;
-	}
+	if (d->gen == gen)
+		clean_locked(d);
 	pthread_mutex_unlock(&d->lock);
 	return is;
 }
@@ -164,6 +168,14 @@ uint64_t filedata_told(struct filedata *d)
 	gen = d->told_gen;
 	pthread_mutex_unlock(&d->lock);
 	return gen;
+}
+
+void filedata_given_up(struct filedata *d)
+{
+	pthread_mutex_lock(&d->lock);
+	if (d->told_gen && d->gen == d->told_gen)
+		clean_locked(d);
+	pthread_mutex_unlock(&d->lock);
 }
 
 void filedata_open(struct filedata *d, struct filedata_view *v)

@@ -118,6 +118,9 @@ void filedata_failed(struct filedata *d, uint64_t gen, int error);
 /* Unstable data with this gen or an earlier one could not be committed, and flush or fsync has
  * reported that; 0: none. */
 uint64_t filedata_told(struct filedata *d);
+/* No copy is kept of such data any more. If there is no later unstable data, no COMMIT is needed:
+ * its failure would be told as a new loss. */
+void filedata_given_up(struct filedata *d);
 
 /* An open file description begins. */
 void filedata_open(struct filedata *d, struct filedata_view *v);

@@ -201,11 +201,15 @@ void writeback_give_up(struct writer *by)
 	struct written *f = by->to;
 	uint64_t gen = filedata_told(f->data);
 
-	if (!gen || !dirty_bytes(&f->dirty, DIRTY_UNSTABLE))
+	if (!gen)
 		return;
 	pthread_mutex_lock(&f->lock);
 	dirty_give_up(&f->dirty, &by->owner, gen);
 	written_list_locked(f);
+	if (!dirty_bytes(&f->dirty, DIRTY_UNSTABLE) && !dirty_bytes(&f->dirty, DIRTY_WRITING)) {
+		filedata_given_up(f->data);
+		f->stuck = false;
+	}
 	pthread_mutex_unlock(&f->lock);
 }
 

@@ -399,6 +399,23 @@ static void what_was_told_as_lost_is_dropped_at_the_last_close(void **state)
 	fake_knobs.script = NULL;
 }
 
+/* A COMMIT fails, close tells, and the next COMMIT would fail in another way. */
+static void what_was_told_as_lost_is_told_once(void **state)
+{
+	uint64_t other;
+
+	assert_int_equal(kernel_open(node, O_RDWR, &other), 0);
+	assert_int_equal(kernel_write(node, other, 0, large, LARGE, O_RDWR), LARGE);
+	fake_knobs.fail[NFS_COMMIT] = -EIO;
+	assert_int_equal(kernel_flush(node, other), -EIO);
+	fake_knobs.fail[NFS_COMMIT] = -ENOSPC;
+	assert_int_equal(kernel_release(node, other), 0);
+	assert_int_equal(kernel_open(node, O_RDWR, &other), 0);
+	assert_int_equal(kernel_flush(node, other), 0);
+	fake_knobs.fail[NFS_COMMIT] = 0;
+	assert_int_equal(kernel_release(node, other), 0);
+}
+
 /* While the file is open, another fsync may save the data yet. */
 static void what_was_told_as_lost_is_kept_while_the_file_is_open(void **state)
 {
@@ -464,6 +481,7 @@ int main(void)
 		GATHER_TEST(what_another_client_changes_has_ours_committed),
 		GATHER_TEST(what_another_client_may_have_replaced_is_not_written_again),
 		GATHER_TEST(what_was_told_as_lost_is_dropped_at_the_last_close),
+		GATHER_TEST(what_was_told_as_lost_is_told_once),
 		GATHER_TEST(what_was_told_as_lost_is_kept_while_the_file_is_open),
 		GATHER_TEST(what_no_program_was_told_of_is_told_to_the_next_opener),
 		GATHER_TEST(what_is_unstable_is_committed_by_itself),
