@@ -63,18 +63,31 @@ void believed_heard(struct believed *b, pid_t tid, uint64_t born)
 		return;
 	move_ends(&b->last, tid, born);
 	move_ends(&b->cut, tid, born);
-	move_ends(&b->told, tid, born);
+	for (unsigned i = 0; i < BELIEVED_TOLD; i++)
+		move_ends(&b->told[i], tid, born);
 	if (b->less_at && b->less_by == tid && born > b->less_at)
 		settle(b);
+}
+
+/* Where an answer to tid is noted: over the thread's last one, or over the oldest. */
+static struct believed_move *told_slot(struct believed *b, pid_t tid)
+{
+	struct believed_move *slot = b->told;
+
+	for (struct believed_move *m = b->told; m < b->told + BELIEVED_TOLD; m++) {
+		if (tid && m->tid == tid)
+			return m;
+		if (m->at < slot->at)
+			slot = m;
+	}
+	return slot;
 }
 
 void believed_told(struct believed *b, uint64_t size, uint64_t born, pid_t tid, uint64_t now)
 {
 	believed_heard(b, tid, now);
 	settle_by_time(b, now);
-	if (!tid || b->told.tid != tid)
-		b->told_until = larger(b->told_until, b->told.until);
-	b->told = answer(tid, now);
+	*told_slot(b, tid) = answer(tid, now);
 	if (size >= b->most) {
 		b->most = size;
 		b->less_at = 0;
@@ -154,7 +167,10 @@ void believed_cut(struct believed *b, uint64_t size, pid_t tid, uint64_t now)
 
 bool believed_handled(const struct believed *b, uint64_t now)
 {
-	return larger(b->told_until, b->told.until) < now;
+	for (const struct believed_move *m = b->told; m < b->told + BELIEVED_TOLD; m++)
+		if (m->until >= now && clock_age(now, m->at) < BELIEVED_HANDLED_NS)
+			return false;
+	return true;
 }
 
 bool believed_more(struct believed *b, uint64_t size, uint64_t now)

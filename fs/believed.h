@@ -32,7 +32,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define BELIEVED_TAKEN_NS 100000000u
+#define BELIEVED_TAKEN_NS   100000000u
+#define BELIEVED_HANDLED_NS 20000000u /* for believed_handled() */
+#define BELIEVED_TOLD	    4u
 
 /* An answer that makes the kernel learn something: sent to tid at `at`, handled by `until`. */
 struct believed_move {
@@ -52,11 +54,11 @@ struct believed {
 	uint64_t moves_until;	   /* the moves before the last one, and notifications */
 	unsigned notifying;	   /* notifications under way; notify_at: when the last one began */
 	uint64_t notify_at;
-	unsigned cuts;		   /* SETATTRs of the size under way */
-	struct believed_move cut;  /* the last answer to a cut */
-	uint64_t cut_from;	   /* the largest size before the cuts that count */
-	struct believed_move told; /* the last answer with attributes, also with a smaller size */
-	uint64_t told_until;	   /* the answers before */
+	unsigned cuts;		  /* SETATTRs of the size under way */
+	struct believed_move cut; /* the last answer to a cut */
+	uint64_t cut_from;	  /* the largest size before the cuts that count */
+	/* the last answers with attributes, also with a smaller size, each to another thread */
+	struct believed_move told[BELIEVED_TOLD];
 };
 
 /* An answer to thread tid also shows that the thread has handled the answers before.
@@ -76,7 +78,8 @@ void believed_cut(struct believed *b, uint64_t size, pid_t tid, uint64_t now);
 /* The daemon has read another request of thread tid at `born`. */
 void believed_heard(struct believed *b, pid_t tid, uint64_t born);
 
-/* Has every thread handled the attributes that it was told? */
+/* Has every thread handled the attributes that it was told? Threads that were told more than
+ * BELIEVED_HANDLED_NS ago have, and so have those before the last BELIEVED_TOLD ones. */
 bool believed_handled(const struct believed *b, uint64_t now);
 /* May the kernel believe a larger size? */
 bool believed_more(struct believed *b, uint64_t size, uint64_t now);

@@ -89,7 +89,7 @@ void ops_end_gone(struct fs *fs)
 	order_end_gone(fs);
 	late_end_gone(fs);
 	turn_end_gone(fs);
-	repeat_end_gone(fs);
+	repeats_tick(fs, false);
 	flush_end_gone(fs);
 	inval_end_gone(fs->inval);
 	notifier_end_gone(fs->notifier);

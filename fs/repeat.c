@@ -204,8 +204,7 @@ bool repeat_waits(struct request *r, uint32_t got, request_step_fn *next)
 
 /* --- those that wait -------------------------------------------------------------------------- */
 
-/* READs go on that are judged, or GONE; all: each READ. True: others wait. */
-static bool let_go(struct fs *fs, bool all)
+bool repeats_tick(struct fs *fs, bool all)
 {
 	STAILQ_HEAD(, request) looked = STAILQ_HEAD_INITIALIZER(looked);
 	struct repeats *t = fs->repeats;
@@ -234,14 +233,4 @@ static bool let_go(struct fs *fs, bool all)
 	t->ticks |= more;
 	pthread_mutex_unlock(&t->lock);
 	return more;
-}
-
-bool repeats_tick(struct fs *fs, bool all)
-{
-	return let_go(fs, all);
-}
-
-void repeat_end_gone(struct fs *fs)
-{
-	let_go(fs, false);
 }

@@ -45,10 +45,8 @@ bool repeat_waits(struct request *r, uint32_t got, request_step_fn *next);
 /* Thread tid is about to be answered a READ of ino. The thread's next READ is made after that. */
 void repeat_answers(struct fs *fs, const struct inode *ino, pid_t tid);
 
-/* READs that have waited long enough go on. True: others wait. all: the mount ends, and no READ
- * waits from now on. Called by the main thread. */
+/* READs that have waited long enough, or are GONE, go on. True: others wait. all: the mount ends,
+ * and no READ waits from now on. Called by the main thread. */
 bool repeats_tick(struct fs *fs, bool all);
-/* Ends the requests that are GONE. */
-void repeat_end_gone(struct fs *fs);
 
 #endif

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <time.h>
 
 #define DEED_PROCESSES 3 /* the first is root's, the others belong to one user */
 #define DEED_BYTES     (1u << 18)
@@ -34,6 +35,11 @@ enum deed_call {
 	DEED_FSTAT,
 	DEED_ACCESS,
 	DEED_CHMOD,
+	DEED_CHOWN,
+	DEED_TIMES,
+	DEED_FCHMOD,
+	DEED_GETXATTR,
+	DEED_DUP,
 	DEED_MKDIR,
 	DEED_RMDIR,
 	DEED_UNLINK,
@@ -63,10 +69,11 @@ struct deed {
 	bool shared, writable;
 	uint8_t *bytes; /* DEED_BYTES */
 	struct stat st;
+	struct timespec times[2];
 	FILE *names; /* of DEED_LIST: a line for each name */
 };
 
-/* What plays deeds. */
+/* A player of deeds. */
 struct deeds {
 	/* A count or 0, or a negative errno. Of DEED_MMAP: the mapping. */
 	long (*play)(struct deed *d);

@@ -31,6 +31,13 @@ static long lock(struct process *p, struct deed *d)
 	return sys_fcntl_lock(p, d->fd, d->flags, &l);
 }
 
+static long close_again(struct process *p, int fd)
+{
+	int other = sys_dup(p, fd);
+
+	return other < 0 ? other : sys_close(p, other);
+}
+
 static long play_file(struct process *p, struct deed *d)
 {
 	switch (d->call) {
@@ -54,6 +61,10 @@ static long play_file(struct process *p, struct deed *d)
 		return sys_fallocate(p, d->fd, d->flags, d->off, (off_t)d->len);
 	case DEED_FSTAT:
 		return sys_fstat(p, d->fd, &d->st);
+	case DEED_FCHMOD:
+		return sys_fchmod(p, d->fd, (mode_t)d->flags);
+	case DEED_DUP:
+		return close_again(p, d->fd);
 	case DEED_FLOCK:
 		return sys_flock(p, d->fd, d->flags);
 	case DEED_LOCK:
@@ -92,6 +103,12 @@ static long play(struct deed *d)
 		return sys_access(p, d->path, d->flags);
 	case DEED_CHMOD:
 		return sys_chmod(p, d->path, (mode_t)d->flags);
+	case DEED_CHOWN:
+		return sys_chown(p, d->path, (uid_t)d->flags, (gid_t)d->len);
+	case DEED_TIMES:
+		return sys_utimens(p, d->path, d->times);
+	case DEED_GETXATTR:
+		return sys_getxattr(p, d->path, "user.some", d->bytes, d->len);
 	case DEED_MKDIR:
 		return sys_mkdir(p, d->path, (mode_t)d->flags);
 	case DEED_RMDIR:

@@ -18,6 +18,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #define MAPS  32
@@ -120,21 +121,27 @@ static long unmap(struct map *m)
 	return res;
 }
 
-/* Byte by byte: the pages are touched in their order. The model looks for a page at each use; so a
- * shared page is unmapped here first. */
-static long touch(struct deed *d, struct map *m)
+/* Byte by byte: the pages are touched in their order. The model looks for a page at each use; so
+ * the pages of a shared mapping are unmapped here before each. */
+static void touch_bytes(const struct deed *d, const struct map *m)
 {
-	volatile uint8_t *at = m->at + d->off;
+	volatile uint8_t *volatile at = m->at + d->off;
 
-	if (m->shared)
-		madvise(m->at, m->len, MADV_DONTNEED);
-	if (sigsetjmp(fault, 1))
-		return -EFAULT;
-	for (size_t i = 0; i < d->len; i++)
+	for (size_t i = 0; i < d->len; i++) {
+		if (m->shared && (!i || !((uintptr_t)(at + i) % 4096)))
+			madvise(m->at, m->len, MADV_DONTNEED);
 		if (d->call == DEED_STORE)
 			at[i] = d->bytes[i];
 		else
 			d->bytes[i] = at[i];
+	}
+}
+
+static long touch(const struct deed *d, const struct map *m)
+{
+	if (sigsetjmp(fault, 1))
+		return -EFAULT;
+	touch_bytes(d, m);
 	return 0;
 }
 
@@ -190,6 +197,10 @@ static long play_file(struct deed *d)
 		return result(fallocate(d->fd, d->flags, d->off, (off_t)d->len));
 	case DEED_FSTAT:
 		return result(fstat(d->fd, &d->st));
+	case DEED_FCHMOD:
+		return result(fchmod(d->fd, (mode_t)d->flags));
+	case DEED_DUP:
+		return result(close(dup(d->fd)));
 	case DEED_FLOCK:
 		return result(flock(d->fd, d->flags));
 	case DEED_LOCK:
@@ -220,6 +231,12 @@ static long play_here(struct deed *d)
 		return result(access(path, d->flags));
 	case DEED_CHMOD:
 		return result(chmod(path, (mode_t)d->flags));
+	case DEED_CHOWN:
+		return result(chown(path, (uid_t)d->flags, (gid_t)d->len));
+	case DEED_TIMES:
+		return result(utimensat(AT_FDCWD, path, d->times, 0));
+	case DEED_GETXATTR:
+		return result(getxattr(path, "user.some", d->bytes, d->len));
 	case DEED_MKDIR:
 		return result(mkdir(path, (mode_t)d->flags));
 	case DEED_RMDIR:

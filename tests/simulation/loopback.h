@@ -48,7 +48,7 @@ void loopback_fail(uint32_t opcode, int error, unsigned n);
 bool loopback_write(const char *name, size_t off, size_t len, uint8_t value);
 bool loopback_cut(const char *name, size_t size);
 bool loopback_remove(const char *name);
-/* A new file in place of what is there, or none. */
+/* A new file, in place of an old one. */
 void loopback_make(const char *name, size_t size, uint8_t value);
 
 /* Notifications; 0, or a negative errno of write(2). */

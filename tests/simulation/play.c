@@ -7,9 +7,11 @@
  * The schedule leaves out:
  * - errors of WRITEs of pages that a mapping has changed: before 6.16 Linux waits for such a WRITE
  *   later than 6.16 does, and another call has the error;
+ * - a short WRITE of O_DIRECT without async_dio: the rest goes through a page, which Linux drops
+ *   again unless the page is still in a list of the processor's;
  * - locks of directories: Linux keeps these for itself, and the model has none;
- * - a shrink beside a private mapping: Linux drops no page that is mapped, and a private mapping
- *   cannot be unmapped here without the loss of its own pages;
+ * - a shrink and a short READ beside a private mapping: Linux drops no page that is mapped, and a
+ *   private mapping cannot be unmapped here without the loss of its own pages;
  * - calls that change the name ".": the model has no errors of its own for these;
  * - the order of files in a flush, which Linux does not promise: lines are sorted then;
  * - congestion of the background, which leaves out a part of a read-ahead;
@@ -24,6 +26,8 @@
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
+
+#include "tests/simulation/dice.h"
 
 #define SLOTS	  6
 #define SIZE_MOST 60000
@@ -43,29 +47,9 @@ static FILE *out;
 static struct slot slots[SLOTS];
 /* Linux counts the pages that a buffer touches; the model takes a buffer for aligned. */
 static _Alignas(4096) uint8_t bytes[DEED_BYTES];
-static uint64_t state;
+static struct loopback_params mounted;
 
-/* --- choices (xorshift64*) -------------------------------------------------------------------- */
-
-static unsigned below(unsigned n)
-{
-	state ^= state >> 12;
-	state ^= state << 25;
-	state ^= state >> 27;
-	return (unsigned)((state * 0x2545f4914f6cdd1dull) >> 33) % n;
-}
-
-static bool once_in(unsigned n)
-{
-	return !below(n);
-}
-
-static void choose_from(uint64_t seed)
-{
-	state = (seed + 1) * 0x9e3779b97f4a7c15ull;
-	for (unsigned i = 0; i < 8; i++)
-		below(2);
-}
+/* --- choices ---------------------------------------------------------------------------------- */
 
 struct play_mount play_mount(uint64_t seed)
 {
@@ -156,7 +140,7 @@ static void step_end(void)
 	loopback_tell(out);
 }
 
-/* The call, with `what` and the result on the line; numbers of descriptors are not told. */
+/* The call, with its words and the result on the line; numbers of descriptors are not told. */
 static long call(struct deed *d, const char *what)
 {
 	bool number = d->call == DEED_OPEN || d->call == DEED_MMAP;
@@ -198,6 +182,10 @@ static void open_slot(struct slot *s)
 		flags |= O_TRUNC;
 	if (once_in(10))
 		flags |= O_CREAT | O_EXCL;
+	if (once_in(8))
+		flags |= once_in(2) ? O_SYNC : O_DSYNC;
+	if (once_in(12))
+		flags |= once_in(2) || flags & O_CREAT ? O_NOFOLLOW : O_DIRECTORY;
 	d.flags = flags;
 	d.len = 0666;
 	res = call(&d, "open");
@@ -298,6 +286,21 @@ static void sync_slot(struct slot *s)
 	call(&d, d.call == DEED_FSYNC ? "fsync" : "fdatasync");
 }
 
+static void mode_slot(struct slot *s)
+{
+	struct deed d = on(s, DEED_FCHMOD);
+
+	d.flags = once_in(2) ? 0666 : once_in(2) ? 0600 : 06755;
+	call(&d, "fchmod");
+}
+
+static void dup_slot(struct slot *s)
+{
+	struct deed d = on(s, DEED_DUP);
+
+	call(&d, "dup and close");
+}
+
 static void lock_slot(struct slot *s)
 {
 	static const int types[] = {F_RDLCK, F_WRLCK, F_UNLCK},
@@ -378,8 +381,8 @@ static void act_slot(void)
 {
 	static void (*const acts[])(struct slot *) = {read_slot, read_slot, read_slot, read_slot,
 		write_slot, write_slot, write_slot, size_slot, allocate_slot, look_slot, look_slot,
-		seek_slot, sync_slot, lock_slot, flag_slot, touch_slot, touch_slot, touch_slot,
-		touch_slot, close_slot, close_slot};
+		seek_slot, sync_slot, lock_slot, flag_slot, mode_slot, dup_slot, touch_slot,
+		touch_slot, touch_slot, touch_slot, close_slot, close_slot};
 	struct slot *s = &slots[below(SLOTS)];
 
 	if (!s->open)
@@ -396,7 +399,8 @@ static void act_name(void)
 		enum deed_call call;
 		const char *what;
 	} acts[] = {{DEED_STAT, "stat"}, {DEED_STAT, "stat"}, {DEED_LSTAT, "lstat"},
-		{DEED_ACCESS, "access"}, {DEED_CHMOD, "chmod"}, {DEED_TRUNCATE, "truncate"},
+		{DEED_ACCESS, "access"}, {DEED_CHMOD, "chmod"}, {DEED_CHOWN, "chown"},
+		{DEED_TIMES, "utimens"}, {DEED_GETXATTR, "getxattr"}, {DEED_TRUNCATE, "truncate"},
 		{DEED_UNLINK, "unlink"}, {DEED_RENAME, "rename"}, {DEED_RENAME, "rename"},
 		{DEED_LINK, "link"}, {DEED_SYMLINK, "symlink"}, {DEED_READLINK, "readlink"},
 		{DEED_MKDIR, "mkdir"}, {DEED_MKDIR, "mkdir"}, {DEED_RMDIR, "rmdir"},
@@ -416,6 +420,17 @@ static void act_name(void)
 		d.flags = (int)below(8);
 	if (d.call == DEED_CHMOD)
 		d.flags = once_in(2) ? 0644 : once_in(2) ? 0777 : 04755;
+	if (d.call == DEED_CHOWN) {
+		d.flags = once_in(3) ? -1 : once_in(2) ? 0 : 1000;
+		d.len = once_in(3) ? (size_t)-1 : once_in(2) ? 0 : 1000;
+	}
+	if (d.call == DEED_TIMES) {
+		d.times[0].tv_nsec = once_in(2) ? UTIME_OMIT : 0;
+		d.times[1] =
+			(struct timespec){.tv_sec = 1000, .tv_nsec = once_in(3) ? UTIME_OMIT : 0};
+	}
+	if (d.call == DEED_GETXATTR)
+		d.len = once_in(2) ? 0 : 100;
 	if (d.call == DEED_MKDIR)
 		d.flags = 0777;
 	if (d.call == DEED_TRUNCATE)
@@ -480,6 +495,16 @@ static void act_notify(void)
 	}
 }
 
+/* Linux keeps pages of a private mapping mapped: a shrink drops none, and a short READ leaves those
+ * behind the end. */
+static bool is_private(void)
+{
+	for (unsigned i = 0; i < SLOTS; i++)
+		if (slots[i].mapped && slots[i].private)
+			return true;
+	return false;
+}
+
 static void act_fail(void)
 {
 	static const uint32_t opcodes[] = {FUSE_READ, FUSE_READ, FUSE_READ, FUSE_WRITE,
@@ -487,18 +512,11 @@ static void act_fail(void)
 		FUSE_CREATE, FUSE_FLUSH, FUSE_FSYNC};
 	static const int errors[] = {EIO, ENOENT, EAGAIN, EACCES, ESTALE, EEXIST};
 	unsigned n = below(sizeof(opcodes) / sizeof(*opcodes));
-	bool part = (opcodes[n] == FUSE_READ || opcodes[n] == FUSE_WRITE) && once_in(2);
+	bool part = (opcodes[n] == FUSE_READ && !is_private()) ||
+		    (opcodes[n] == FUSE_WRITE && !mounted.waits_direct);
 
+	part &= once_in(2);
 	loopback_fail(opcodes[n], part ? 0 : errors[below(6)], 1 + below(2));
-}
-
-/* Linux drops no page of a private mapping. */
-static bool is_private(void)
-{
-	for (unsigned i = 0; i < SLOTS; i++)
-		if (slots[i].mapped && slots[i].private)
-			return true;
-	return false;
 }
 
 /* --- the schedule ----------------------------------------------------------------------------- */
@@ -540,7 +558,7 @@ void play(uint64_t seed, unsigned steps, const struct deeds *how, FILE *to)
 	deeds = how;
 	begin();
 	out = to;
-	play_mount(seed);
+	mounted = play_mount(seed).daemon;
 	for (unsigned i = 0; i < steps; i++) {
 		unsigned n = below(40);
 

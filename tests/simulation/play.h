@@ -16,7 +16,7 @@ struct play_mount {
 };
 struct play_mount play_mount(uint64_t seed);
 
-/* Plays `steps` steps, and writes what programs and daemon have seen. */
+/* Plays `steps` steps, and writes the results of calls, and the requests. */
 void play(uint64_t seed, unsigned steps, const struct deeds *deeds, FILE *out);
 
 #endif

@@ -16,6 +16,7 @@
 struct deed {
 	int (*act)(struct vfs_inode *i, struct deed *d);
 	struct fuse_setattr_in in;
+	bool chowns;
 	struct stat *st;
 	int mask;
 	const char *name;
@@ -132,8 +133,30 @@ static bool may_change(const struct vfs_inode *i)
 	return !i->v->p.default_permissions || !proc_self()->uid || proc_self()->uid == i->a.uid;
 }
 
+static bool in_group(const struct process *p, gid_t gid)
+{
+	for (unsigned n = 0; n < p->ngroups; n++)
+		if (p->groups[n] == gid)
+			return true;
+	return p->gid == gid;
+}
+
+/* chown_ok, chgrp_ok */
+static bool may_chown(const struct vfs_inode *i, const struct fuse_setattr_in *in)
+{
+	const struct process *p = proc_self();
+
+	if (!i->v->p.default_permissions || !p->uid)
+		return true;
+	if (in->valid & FATTR_UID && (p->uid != i->a.uid || in->uid != i->a.uid))
+		return false;
+	return !(in->valid & FATTR_GID) ||
+	       (p->uid == i->a.uid && (in->gid == i->a.gid || in_group(p, in->gid)));
+}
+
 static int set_locked(struct vfs_inode *i, struct deed *d, struct vfs_file *f)
 {
+	bool may;
 	int res;
 
 	vfs_lock(&i->lock);
@@ -142,8 +165,16 @@ static int set_locked(struct vfs_inode *i, struct deed *d, struct vfs_file *f)
 		i->nosec = false;
 	if (d->in.valid & FATTR_MODE)
 		d->in.mode = (i->a.mode & S_IFMT) | (d->in.mode & 07777);
-	res = !(d->in.valid & FATTR_SIZE) && !may_change(i) ? -EPERM
-							    : vfs_setattr(i, &d->in, f, false);
+	if (d->in.valid & FATTR_MODE && i->v->p.default_permissions && proc_self()->uid &&
+		!in_group(proc_self(), i->a.gid))
+		d->in.mode &= ~(uint32_t)S_ISGID; /* setattr_prepare */
+	/* asked for also if the file is known to have none (ATTR_KILL_PRIV in notify_change) */
+	if (d->chowns && !vfs_is_dir(i)) {
+		i->nosec = false;
+		vfs_ask_rights(i);
+	}
+	may = d->chowns ? may_chown(i, &d->in) : d->in.valid & FATTR_SIZE || may_change(i);
+	res = may ? vfs_setattr(i, &d->in, f, false) : -EPERM;
 	/* walks through the directory must ask for its mode again */
 	if (!res && vfs_is_dir(i) && d->in.valid & FATTR_MODE && LIST_FIRST(&i->aliases))
 		LIST_FIRST(&i->aliases)->until = 0;
@@ -212,13 +243,13 @@ int sys_fchmod(struct process *p, int fd, mode_t mode)
 
 int sys_chown(struct process *p, const char *path, uid_t uid, gid_t gid)
 {
-	struct deed d = {.act = do_set, .in = {.uid = uid, .gid = gid}};
+	struct deed d = {.act = do_set, .in = {.uid = uid, .gid = gid}, .chowns = true};
 
 	if (uid != (uid_t)-1)
 		d.in.valid |= FATTR_UID;
 	if (gid != (gid_t)-1)
 		d.in.valid |= FATTR_GID;
-	return d.in.valid ? on_path(p, path, VFS_FOLLOW, &d, "chown") : 0;
+	return on_path(p, path, VFS_FOLLOW, &d, "chown");
 }
 
 static void put_time(const struct timespec *t, uint64_t *s, uint32_t *ns, uint32_t *valid,
@@ -273,6 +304,12 @@ static int do_getxattr(struct vfs_inode *i, struct deed *d)
 		.var = d->size};
 	ssize_t res;
 
+	/* xattr_permission */
+	if (!strncmp(d->name, "user.", 5)) {
+		res = vfs_is_reg(i) || vfs_is_dir(i) ? vfs_permission(i, R_OK) : -ENODATA;
+		if (res)
+			return (int)res;
+	}
 	if (i->v->no_getxattr)
 		return -EOPNOTSUPP;
 	vfs_add_in(&c, &in, sizeof(in));

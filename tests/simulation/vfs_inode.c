@@ -303,6 +303,10 @@ static ssize_t ask_setattr(struct vfs_inode *i, const struct fuse_setattr_in *in
 		if (vfs_has(i->v, FUSE_HANDLE_KILLPRIV_V2) && p->uid)
 			full.valid |= FATTR_KILL_SUIDGID;
 	}
+	/* chown(2) drops these bits for root, too (fuse_do_setattr) */
+	if (full.valid & (FATTR_UID | FATTR_GID) && !vfs_is_dir(i) &&
+		vfs_has(i->v, FUSE_HANDLE_KILLPRIV_V2))
+		full.valid |= FATTR_KILL_SUIDGID;
 	vfs_add_in(&c, &full, sizeof(full));
 	return vfs_ask(i->v, &c);
 }

@@ -33,6 +33,16 @@ static int drop_data(struct vfs *v, const struct fuse_notify_inval_inode_out *o)
 	return 0;
 }
 
+static bool has_names(const struct vfs_dentry *d)
+{
+	const struct vfs_dentry *c;
+
+	LIST_FOREACH (c, &d->children, sibling)
+		if (c->hashed && c->inode)
+			return true;
+	return false;
+}
+
 /* NOTIFY_DELETE: the child is known to be gone. */
 static int delete (struct vfs_dentry *d, uint64_t child)
 {
@@ -44,7 +54,7 @@ static int delete (struct vfs_dentry *d, uint64_t child)
 		error = -ENOENT;
 	else if (vfs_is_dir(i)) {
 		vfs_dshrink(i->v, d, 1);
-		if (!LIST_EMPTY(&d->children))
+		if (has_names(d)) /* simple_empty */
 			error = -ENOTEMPTY;
 		else
 			i->dead = true;

@@ -462,7 +462,7 @@ static int open_found(struct opening *o)
 			return error;
 	}
 	if (o->file) {
-		/* may_open() looks at the attributes of what was created, too */
+		/* may_open looks at the attributes of a created file, too */
 		error = vfs_permission(d->inode, 0);
 		if (error) {
 			o->dropped = o->file;

@@ -238,7 +238,7 @@ static void part_call(
 	p->in = (struct fuse_write_in){.fh = f->handle->fh,
 		.offset = off,
 		.size = (uint32_t)size,
-		/* whatever the daemon wants (fuse_direct_io) */
+		/* also if the daemon does not want that (fuse_direct_io) */
 		.write_flags =
 			(proc_self()->uid ? FUSE_WRITE_KILL_SUIDGID : 0) | FUSE_WRITE_LOCKOWNER,
 		.lock_owner = vfs_owner(proc_self()->number),
@@ -399,7 +399,9 @@ ssize_t vfs_write_file(struct vfs_file *f, const void *buf, size_t len, off_t *o
 		return res;
 	*off += res;
 	if (f->flags & O_DSYNC && !(f->handle->open_flags & FOPEN_DIRECT_IO)) {
-		error = vfs_fsync(f, (f->flags & O_SYNC) != O_SYNC);
+		/* of the bytes that are written here alone (generic_write_sync) */
+		error = vfs_fsync_range(f, (uint64_t)(*off - res) / VFS_PAGE,
+			(uint64_t)(*off - 1) / VFS_PAGE, (f->flags & O_SYNC) != O_SYNC);
 		if (error)
 			return error;
 	}

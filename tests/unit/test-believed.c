@@ -92,6 +92,23 @@ static void a_smaller_size_that_was_asked_for_too_early_counts_never(void **stat
 	assert_false(believed_more(&b, 40, at(1603)));
 }
 
+static void attributes_are_handled_when_each_thread_has_gone_on(void **state)
+{
+	struct believed b = {0};
+
+	assert_true(believed_handled(&b, at(0)));
+	believed_told(&b, 100, at(0), P, at(0));
+	believed_told(&b, 100, at(0), Q, at(1));
+	assert_false(believed_handled(&b, at(2)));
+	believed_heard(&b, P, at(2));
+	assert_false(believed_handled(&b, at(3)));
+	believed_heard(&b, Q, at(3));
+	assert_true(believed_handled(&b, at(4)));
+	believed_told(&b, 100, at(4), P, at(5)); /* a thread that asks no more */
+	assert_false(believed_handled(&b, at(24)));
+	assert_true(believed_handled(&b, at(25)));
+}
+
 static void a_write_and_a_cut_count_at_once(void **state)
 {
 	struct believed b = {0};
@@ -176,6 +193,7 @@ int main(void)
 		cmocka_unit_test(a_smaller_size_counts_when_its_thread_has_handled_it),
 		cmocka_unit_test(the_largest_of_the_smaller_sizes_counts_after_a_while),
 		cmocka_unit_test(a_smaller_size_that_was_asked_for_too_early_counts_never),
+		cmocka_unit_test(attributes_are_handled_when_each_thread_has_gone_on),
 		cmocka_unit_test(a_write_and_a_cut_count_at_once),
 		cmocka_unit_test(the_end_of_a_read_counts_unless_the_kernel_learns_more),
 		cmocka_unit_test(a_threads_own_answers_hide_no_end_from_its_later_reads),
