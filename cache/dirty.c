@@ -442,6 +442,17 @@ void dirty_forget(struct dirty_file *d, struct dirty_owner *by)
 		drop(d, x);
 }
 
+void dirty_give_up(struct dirty_file *d, struct dirty_owner *by, uint64_t gen)
+{
+	struct dirty_extent *x, *next;
+
+	if (!by->extents || !gen)
+		return;
+	RB_FOREACH_SAFE(x, dirty_tree, &d->tree, next)
+	if (x->by == by && x->state == DIRTY_UNSTABLE && x->gen <= gen)
+		drop(d, x);
+}
+
 bool dirty_overlaps(struct dirty_file *d, uint64_t off, uint64_t len)
 {
 	uint64_t end = len > UINT64_MAX - off ? UINT64_MAX : off + len;

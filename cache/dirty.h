@@ -20,7 +20,7 @@
  *     dirty_committed()           UNSTABLE -> gone
  *     dirty_redo()                UNSTABLE -> NEW: the server has restarted; -> gone, if another
  *                                 client may have replaced the data
- *     dirty_cut(), dirty_forget() -> gone
+ *     dirty_cut(), dirty_forget(), dirty_give_up() -> gone
  *
  * Cuts. A truncation or a direct write changes bytes by other means. Data that was UNSTABLE when
  * such an operation was sent may have been changed by it, and must not be written over it again.
@@ -157,6 +157,9 @@ void dirty_cut_begin(struct dirty_file *d, struct dirty_cut *cut, uint64_t now);
 void dirty_cut_end(struct dirty_file *d, struct dirty_cut *cut, uint64_t off, uint64_t len);
 /* Drops the extents of `by` that are not WRITING. */
 void dirty_forget(struct dirty_file *d, struct dirty_owner *by);
+
+/* Drops the UNSTABLE extents of `by` with this gen or an earlier one. */
+void dirty_give_up(struct dirty_file *d, struct dirty_owner *by, uint64_t gen);
 
 /* Is any byte of [off, off + len) NEW or WRITING? */
 bool dirty_overlaps(struct dirty_file *d, uint64_t off, uint64_t len);

@@ -18,9 +18,12 @@ struct filechange_links {
 	} link[LINKS_MAX];
 };
 
+static const struct filesizes no_sizes = {.least = UINT64_MAX};
+
 void filechange_init(struct filechange *f)
 {
-	*f = (struct filechange){.dropping = 1, .dropped = 1};
+	*f = (struct filechange){
+		.dropping = 1, .dropped = 1, .sizes = no_sizes, .answered = no_sizes};
 	atomic_init(&f->touched, 0);
 	atomic_init(&f->foreign, 0);
 	atomic_init(&f->replaced, 0);
@@ -45,24 +48,49 @@ static bool newer(const struct fileversion *a, const struct fileversion *b)
 	return a->change > b->change || (a->change == b->change && a->size > b->size);
 }
 
-static void set_locked(struct filechange *f, const struct fileversion *v, uint64_t asked)
+static void sizes_add(struct filesizes *s, const struct fileversion *v)
+{
+	if (v->change != s->change)
+		*s = (struct filesizes){v->change, v->size, v->size};
+	s->least = v->size < s->least ? v->size : s->least;
+	s->most = v->size > s->most ? v->size : s->most;
+}
+
+static bool sizes_have(const struct filesizes *s, const struct fileversion *v)
+{
+	return v->change == s->change && v->size >= s->least && v->size <= s->most;
+}
+
+static void move_locked(struct filechange *f, const struct fileversion *v)
 {
 	f->version = *v;
+	sizes_add(&f->sizes, v);
+}
+
+static void set_locked(struct filechange *f, const struct fileversion *v, uint64_t asked)
+{
+	move_locked(f, v);
+	if (f->answered.change == v->change && f->answered.least <= f->answered.most) {
+		sizes_add(&f->sizes, &(struct fileversion){v->change, f->answered.least});
+		sizes_add(&f->sizes, &(struct fileversion){v->change, f->answered.most});
+	}
 	f->asked = asked;
 	f->came = clock_ns();
 	f->known = true;
 }
 
-/* Another client has changed the file. With a v that is no older than `known` the change is not
- * just a server's loss of changes. */
+/* Another client has changed the file. With a v that is no older than `known`, and no earlier state
+ * of the same tick, the change is not just a server's loss of changes. */
 static void foreign_locked(
 	struct filechange *f, const struct fileversion *known, const struct fileversion *v)
 {
 	uint64_t now = clock_ns();
 
 	atomic_store(&f->foreign, now);
-	if (v && v->change >= known->change)
-		atomic_store(&f->replaced, now);
+	if (!v || v->change < known->change || sizes_have(&f->sizes, v))
+		return;
+	atomic_store(&f->replaced, now);
+	f->sizes = f->answered = no_sizes;
 }
 
 /* The cached data is not, or may not be, of the known version. */
@@ -100,7 +128,7 @@ static void extend_locked(struct filechange *f)
 			i++;
 			continue;
 		}
-		f->version = l->link[i].after;
+		move_locked(f, &l->link[i].after);
 		l->link[i] = l->link[--l->n];
 		i = 0;
 	}
@@ -114,7 +142,7 @@ static void join_locked(
 	if (same(before, after))
 		return;
 	if (same(before, &f->version)) {
-		f->version = *after;
+		move_locked(f, after);
 		extend_locked(f);
 		return;
 	}
@@ -128,7 +156,11 @@ static void join_locked(
 
 static void newest_locked(struct filechange *f, const struct fileversion *v)
 {
-	if (!(f->unproved || f->counted) || newer(v, &f->newest))
+	bool first = !(f->unproved || f->counted);
+
+	if (first || v->change >= f->newest.change)
+		sizes_add(&f->answered, v);
+	if (first || newer(v, &f->newest))
 		f->newest = *v;
 }
 
@@ -166,7 +198,7 @@ static const struct fileversion *gap_from_locked(const struct filechange *f)
 
 	for (unsigned i = 0; l && i < l->n; i++) {
 		const struct fileversion *before = &l->link[i].before;
-		bool made = before->change < f->version.change;
+		bool made = before->change < f->version.change || sizes_have(&f->sizes, before);
 
 		for (unsigned k = 0; k < l->n && !made; k++)
 			made = same(before, &l->link[k].after);

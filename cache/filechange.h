@@ -49,7 +49,12 @@
  * A restarted server may have lost changes. Then the server tells an older version. For the cache
  * that is a difference like any other. Only a version no older than the known one shows that
  * another client has changed the file (filechange.replaced). This mount must not write again any
- * data from before such a change (writeback.h).
+ * data from before such a change (writeback.h). Where the change attribute is a coarse time, the
+ * older version may have the change attribute of the known one, and another size. Such a version is
+ * a loss, too, if the file had that size at an earlier moment of the same tick: the size lies among
+ * those that the server has told with this change attribute. If another client has cut the file to
+ * such a size within the tick, data may be written again over the cut. The kernel's client always
+ * writes its data again.
  *
  * Lock. filechange.lock guards all fields that are not atomic. It is a leaf. Any thread may call
  * any function. Times are clock_ns().
@@ -76,6 +81,11 @@ struct fileversion {
 	uint64_t change, size;
 };
 
+/* Sizes that the server has told with one change attribute. None: least > most. */
+struct filesizes {
+	uint64_t change, least, most;
+};
+
 struct filechange {
 	_Atomic uint64_t touched; /* when this mount last changed it other than by WRITE */
 	_Atomic uint64_t foreign; /* when a change by another client was last found; 0: never */
@@ -90,6 +100,9 @@ struct filechange {
 	bool known;	      /* there is a version */
 	bool whole;	      /* all cached data is of that version */
 	struct fileversion version;
+	/* Sizes with version.change since another client was last found to have changed the file.
+	 */
+	struct filesizes sizes;
 	uint64_t asked; /* when the request for the known version was sent */
 	uint64_t came;	/* when the answer to that request came */
 	uint64_t told;	/* when the newest request that brought attributes was sent */
@@ -102,6 +115,7 @@ struct filechange {
 	bool counted;	/* an answer brought a change attribute that counts changes */
 	struct fileversion first, newest; /* first: the version when those WRITEs began; newest: in
 					     answers that are unproved or counted */
+	struct filesizes answered;	  /* with newest.change */
 	struct filechange_links *links; /* wcc_data that is not part of the chain yet; NULL: none */
 };
 

@@ -132,6 +132,12 @@ uint64_t filedata_commit(struct filedata *d, struct rpc_cred *by)
 	return gen;
 }
 
+static void clean_locked(struct filedata *d)
+{
+	d->dirty = d->unkept = d->unsafe = false;
+	d->have_verf = false;
+}
+
 enum filedata_verf filedata_committed(struct filedata *d, uint64_t gen, const uint8_t *verf)
 {
 	enum filedata_verf is = FILEDATA_SAME;
@@ -139,10 +145,8 @@ enum filedata_verf filedata_committed(struct filedata *d, uint64_t gen, const ui
 	pthread_mutex_lock(&d->lock);
 	if (d->dirty)
 		is = note_verf_locked(d, verf);
-	if (d->gen == gen) {
-		d->dirty = d->unkept = d->unsafe = false;
-		d->have_verf = false;
-	}
+	if (d->gen == gen)
+		clean_locked(d);
 	pthread_mutex_unlock(&d->lock);
 	return is;
 }
@@ -152,7 +156,25 @@ void filedata_failed(struct filedata *d, uint64_t gen, int error)
 	pthread_mutex_lock(&d->lock);
 	if (d->failed_gen != gen || d->error != error)
 		lose_locked(d, error);
-	d->failed_gen = gen;
+	d->failed_gen = d->lost_gen = gen;
+	pthread_mutex_unlock(&d->lock);
+}
+
+uint64_t filedata_told(struct filedata *d)
+{
+	uint64_t gen;
+
+	pthread_mutex_lock(&d->lock);
+	gen = d->told_gen;
+	pthread_mutex_unlock(&d->lock);
+	return gen;
+}
+
+void filedata_given_up(struct filedata *d)
+{
+	pthread_mutex_lock(&d->lock);
+	if (d->told_gen && d->gen == d->told_gen)
+		clean_locked(d);
 	pthread_mutex_unlock(&d->lock);
 }
 
@@ -175,6 +197,7 @@ int filedata_flush(struct filedata *d, const struct filedata_view *v)
 	} else if (v->unwritten != d->unwritten) {
 		error = d->unwritten_error;
 	}
+	d->told_gen = d->lost_gen;
 	pthread_mutex_unlock(&d->lock);
 	return error;
 }
@@ -190,6 +213,7 @@ int filedata_fsync(struct filedata *d, struct filedata_view *v)
 	}
 	v->synced = v->flushed = d->losses;
 	v->unwritten = d->unwritten;
+	d->told_gen = d->lost_gen;
 	pthread_mutex_unlock(&d->lock);
 	return error;
 }

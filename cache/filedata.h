@@ -17,7 +17,8 @@
  * There are three kinds of losses: another verifier for unstable data without a copy (EIO); a
  * COMMIT that fails (with its own error, such as ENOSPC or EDQUOT); a WRITE that fails long after
  * write(2) has returned. After a failed COMMIT the data still counts as unstable. The next fsync
- * sends another COMMIT, which is not a new loss if it fails in the same way.
+ * sends another COMMIT, which is not a new loss if it fails in the same way. Once a program has
+ * been told and has closed the file, the kept data is dropped (filedata_told(), writeback.h).
  *
  * Reports follow Linux (errseq_t): losses are numbered. Each open file description keeps the number
  * of the last loss that it was told, in a struct filedata_view.
@@ -62,11 +63,14 @@ struct filedata {
 	struct rpc_cred by;	     /* last writer */
 	uint64_t gen;		     /* number of unstable changes so far */
 	uint64_t restarts;	     /* times that an answer brought another verifier */
-	uint64_t failed_gen;	     /* gen of the last COMMIT that failed, 0: none */
-	uint32_t losses;	     /* number of losses so far */
-	int error;		     /* of the last loss: a negative errno */
-	uint32_t synced, flushed;    /* the last loss reported by fsync, and by flush or fsync */
-	uint32_t unwritten;	     /* WRITEs of mapped pages that failed */
+	uint64_t failed_gen;	     /* gen of the last failure that counts as a loss, 0: none */
+	/* Gen of the last COMMIT that failed, and of the last one whose failure was reported by
+	 * flush or fsync; 0: none. */
+	uint64_t lost_gen, told_gen;
+	uint32_t losses;	  /* number of losses so far */
+	int error;		  /* of the last loss: a negative errno */
+	uint32_t synced, flushed; /* the last loss reported by fsync, and by flush or fsync */
+	uint32_t unwritten;	  /* WRITEs of mapped pages that failed */
 	int unwritten_error;
 };
 
@@ -110,6 +114,13 @@ uint64_t filedata_commit(struct filedata *d, struct rpc_cred *by);
 enum filedata_verf filedata_committed(struct filedata *d, uint64_t gen, const uint8_t *verf);
 /* A COMMIT failed with error, a negative errno. */
 void filedata_failed(struct filedata *d, uint64_t gen, int error);
+
+/* Unstable data with this gen or an earlier one could not be committed, and flush or fsync has
+ * reported that; 0: none. */
+uint64_t filedata_told(struct filedata *d);
+/* No copy is kept of such data any more. If there is no later unstable data, no COMMIT is needed:
+ * its failure would be told as a new loss. */
+void filedata_given_up(struct filedata *d);
 
 /* An open file description begins. */
 void filedata_open(struct filedata *d, struct filedata_view *v);

@@ -33,6 +33,11 @@
  * credential, the COMMIT is tried once with the credential of each waiting caller. If no caller
  * waits, the next caller's wait sends another COMMIT.
  *
+ * A COMMIT that fails is a loss, too, but its data is kept while the file is open: another fsync
+ * sends another COMMIT, which may show that the data is to be written again. Once a program was
+ * told of the loss and the file is closed, the data is dropped (writeback_give_up()). The program
+ * takes the data as lost, so another client may have written the file since, unknown to this mount.
+ *
  * A WRITE that fails is a loss: its data is dropped, filedata tells of it, and the file's `failing`
  * is set until a write has succeeded. While `failing` is set, a writer should wait for the server's
  * answer.
@@ -235,6 +240,9 @@ bool writeback_unwait(struct written *f, struct writeback_wait *w);
 bool writeback_wait_room(struct writeback *all, struct writeback_room *w);
 bool writeback_unwait_room(struct writeback *all, struct writeback_room *w);
 
+/* No program has the file of `by` open any more. Drops its data that could not be committed, if a
+ * program was told of that: it must not be written over another client's data later. */
+void writeback_give_up(struct writer *by);
 /* `by` ends. Drops its extents: they could not be made safe, and that loss was noted. False: a
  * WRITE of `by` is still under way; call again after another wait. */
 bool writeback_close(struct writer *by);

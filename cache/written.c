@@ -196,6 +196,23 @@ void writer_init(
 	*by = (struct writer){.to = to, .open = open, .cred = cred};
 }
 
+void writeback_give_up(struct writer *by)
+{
+	struct written *f = by->to;
+	uint64_t gen = filedata_told(f->data);
+
+	if (!gen)
+		return;
+	pthread_mutex_lock(&f->lock);
+	dirty_give_up(&f->dirty, &by->owner, gen);
+	written_list_locked(f);
+	if (!dirty_bytes(&f->dirty, DIRTY_UNSTABLE) && !dirty_bytes(&f->dirty, DIRTY_WRITING)) {
+		filedata_given_up(f->data);
+		f->stuck = false;
+	}
+	pthread_mutex_unlock(&f->lock);
+}
+
 bool writeback_close(struct writer *by)
 {
 	struct written *f = by->to;

@@ -94,6 +94,7 @@ void close_file(struct fs *fs, struct file *f, struct request *r, int error)
 	r->file = f;
 	r->u.close.error = error;
 	if (f->inode) {
+		writeback_give_up(&f->writer);
 		locker_close_begin(f);
 		f->drops_silly = silly_close_begin(fs, f->inode);
 	}

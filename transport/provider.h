@@ -205,6 +205,10 @@ struct prov_ops {
 	 * timeout_ms (-1: for ever) has passed. Progress thread. Does not read kick_fd. */
 	void (*wait)(struct prov_conn *c, int kick_fd, int timeout_ms);
 
+	/* As rpc_xprt_ops.lease (rpc/xprt.h). After establish(). NULL: verbs, whose connections
+	 * notice a peer's end at the next request only. */
+	void (*lease)(struct prov_conn *c, unsigned s);
+
 	/* Any thread, any number of times. Wakes wait(). */
 	void (*disconnect)(struct prov_conn *c);
 	void (*free)(struct prov_conn *c); /* accepts NULL */

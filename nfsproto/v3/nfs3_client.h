@@ -65,6 +65,8 @@ struct nfs3_kind {
 
 extern const struct nfs3_kind nfs3_kinds[NFS3_KINDS];
 
+#define NFS3_RACES_MAX 8 /* how often a name may come and go while an op looks it up */
+
 #define NFS3_FUNCS(fn)                                                                             \
 	void nfs3_put_op_##fn(struct nfs3_client *c, struct nfs_op *op, struct nfs3_args *a);      \
 	enum nfs_outcome nfs3_get_op_##fn(struct nfs3_client *c, struct nfs_op *op,                \
@@ -91,6 +93,8 @@ NFS3_FUNCS(remove)
 NFS3_FUNCS(rename)
 NFS3_FUNCS(link)
 NFS3_FUNCS(readdir)
+enum nfs_outcome nfs3_fail_op_getattr_after(
+	struct nfs3_client *c, struct nfs_op *op, uint32_t status);
 void nfs3_failed_op_lookup(struct nfs_op *op, const struct nfs3_res *r);
 enum nfs_outcome nfs3_fail_op_look(struct nfs3_client *c, struct nfs_op *op, uint32_t status);
 enum nfs_outcome nfs3_fail_op_remove(struct nfs3_client *c, struct nfs_op *op, uint32_t status);

@@ -43,7 +43,7 @@ const struct nfs3_kind nfs3_kinds[NFS3_KINDS] = {
 	KIND(NFS_STATFS, "FSSTAT", statfs),
 	KIND(NFS3_K_LOOKUP_AFTER, "LOOKUP of what was made", lookup_after),
 	KIND_F(NFS3_K_LOOK, "LOOKUP after a lost answer", look),
-	KIND(NFS3_K_GETATTR_AFTER, "GETATTR after another call", getattr_after),
+	KIND_F(NFS3_K_GETATTR_AFTER, "GETATTR after another call", getattr_after),
 	KIND_F(NFS3_K_OPEN_CREATE, "CREATE", open_create),
 	KIND_F(NFS3_K_OPEN_LOOKUP, "LOOKUP for opening", open_lookup),
 	KIND(NFS3_K_OPEN_ACCESS, "ACCESS for opening", open_access),
@@ -120,6 +120,19 @@ enum nfs_outcome nfs3_get_op_getattr_after(
 	after_target(op, &attr);
 	*attr = r->u.getattr.attr;
 	return NFS_DONE;
+}
+
+/* The object that LOOKUP found is gone: another client has removed its name, and perhaps given the
+ * name to another object. With attributes in the answer to LOOKUP the op would not have seen that
+ * object's end. */
+enum nfs_outcome nfs3_fail_op_getattr_after(
+	struct nfs3_client *c, struct nfs_op *op, uint32_t status)
+{
+	if (op->type != NFS_LOOKUP || status != NFS3ERR_STALE || op->be.v3.races >= NFS3_RACES_MAX)
+		return NFS_STATUS;
+	op->be.v3.races++;
+	op->be.v3.kind = NFS_LOOKUP;
+	return NFS_AGAIN;
 }
 
 void nfs3_put_op_setattr(struct nfs3_client *c, struct nfs_op *op, struct nfs3_args *a)

@@ -21,8 +21,6 @@
 
 #include "nfsproto/v3/nfs3_client.h"
 
-#define RACES_MAX 8 /* how often the name may come and go while it is being opened */
-
 struct nfs_open *nfs3_open_ref(struct nfs_open *o)
 {
 	if (o)
@@ -191,7 +189,7 @@ enum nfs_outcome nfs3_fail_op_open_lookup(struct nfs3_client *c, struct nfs_op *
 	bool create = (op->u.open.flags & O_CREAT) && !(op->be.v3.flags & NFS3_F_CREATED);
 
 	/* it existed a moment ago */
-	if (status == NFS3ERR_NOENT && create && op->be.v3.races++ < RACES_MAX)
+	if (status == NFS3ERR_NOENT && create && op->be.v3.races++ < NFS3_RACES_MAX)
 		return go_on(op, NFS3_K_OPEN_CREATE);
 	return NFS_STATUS;
 }

@@ -21,7 +21,6 @@
 #define GOODBYE_MS    3000u
 #define DRAIN_MS      2000u
 #define DRAIN_STEP_NS (20 * NFS4_MSEC)
-#define CLOSE_ROUNDS  3u
 
 /* --- making and freeing --------------------------------------------------------------------- */
 
@@ -93,22 +92,37 @@ static bool drain_all(struct nfs4_client *c, uint64_t until)
 	}
 }
 
-/* Closes all opens, as many at a time as there are slots. Tries again those that were answered
- * "later". False if the server did not answer in time. */
-static bool close_all(struct nfs4_client *c, uint64_t until)
+static bool opens_left(struct nfs4_client *c)
 {
-	if (nfs4_lock_clear_all(c) && !drain_all(c, until))
-		return false;
-	for (unsigned i = 0; i < CLOSE_ROUNDS && nfs4_close_all(c); i++) {
-		struct timespec pause = {.tv_nsec = 50 * 1000 * 1000};
+	return !TAILQ_EMPTY(&c->opens);
+}
 
+/* Begins to give state back, in rounds: the server answers "later" for some of it. The last round
+ * begins while half of the time is left, for DESTROY_SESSION and DESTROY_CLIENTID. False if the
+ * server did not answer in time. */
+static bool give_back(struct nfs4_client *c, unsigned (*begin)(struct nfs4_client *c),
+	bool (*left)(struct nfs4_client *c), uint64_t until)
+{
+	struct timespec pause = {.tv_nsec = 50 * 1000 * 1000};
+	uint64_t now = clock_ns(), last = now + (until > now ? (until - now) / 2 : 0);
+
+	while (begin(c)) {
 		if (!drain_all(c, until))
 			return false;
-		if (TAILQ_EMPTY(&c->opens))
+		if (!left(c) || clock_ns() >= last)
 			break;
 		nanosleep(&pause, NULL);
 	}
 	return true;
+}
+
+/* Unlocks, closes all opens, returns all delegations. As give_back(). */
+static bool give_back_all(struct nfs4_client *c, uint64_t until)
+{
+	if (nfs4_lock_clear_all(c) && !drain_all(c, until))
+		return false;
+	return give_back(c, nfs4_close_all, opens_left, until) &&
+	       give_back(c, nfs4_deleg_return_all, nfs4_deleg_left, until);
 }
 
 static void nfs4_unmount(struct nfs_client *base)
@@ -122,7 +136,7 @@ static void nfs4_unmount(struct nfs_client *base)
 	nfs4_server_fail_queued(c->srv, &c->user);
 	if (drain_all(c, nfs_leave_until(base, DRAIN_MS))) {
 		until = nfs_leave_until(base, GOODBYE_MS);
-		if (close_all(c, until) && (!nfs4_deleg_return_all(c) || drain_all(c, until)))
+		if (give_back_all(c, until))
 			error = 0;
 	}
 	if (error) { /* the server is silent: the ops under way end without it */

@@ -181,8 +181,10 @@ bool nfs4_deleg_disowned(struct nfs4_client *c, struct nfs_open *o, uint32_t gen
 bool nfs4_deleg_poll(struct nfs4_client *c, uint64_t now, uint64_t *next);
 void nfs4_deleg_reclaim(struct nfs4_client *c);
 bool nfs4_deleg_revoked(struct nfs4_client *c);
-/* At unmount: begins to return all. How many. */
+/* At unmount: begins to return all. How many. Those for which the server says "later" are left. */
 unsigned nfs4_deleg_return_all(struct nfs4_client *c);
+/* Are any left that nfs4_deleg_return_all() would begin to return? */
+bool nfs4_deleg_left(struct nfs4_client *c);
 
 /* --- what is said to the server (nfs4_ops_deleg.c) ------------------------------------------- */
 

@@ -8,7 +8,7 @@
  * write goes back, the user makes safe what was written; what is written from the recall on does
  * not put that off. The op of a return is put off, repeated and sent over another session like any
  * other; if the mount is left in the middle of it, the delegation is DUE again, and goes back as
- * the last thing but the session.
+ * the last thing but the session. One for which the server then says "later" is DUE once more.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -141,11 +141,11 @@ static void returned(struct nfs4_client *c, struct nfs4_deleg *d, int error, boo
 {
 	bool due, revoked;
 
-	if (error == -ENOTCONN && !last) {
+	if (error == -ENOTCONN) { /* or, at the end: the server has said "later" */
 		put_off(c, d);
 		return;
 	}
-	if (error && error != -ENOTCONN)
+	if (error)
 		log_warn("%s: DELEGRETURN failed: %s", c->srv->name, strerror(-error));
 	revoked = d->op->be.v4.gen && !last;
 	if (revoked) /* another client may have had the file before the locks were pushed */
@@ -365,14 +365,30 @@ bool nfs4_deleg_poll(struct nfs4_client *c, uint64_t now, uint64_t *next)
 	return d && return_begin(c, d, 0);
 }
 
+static unsigned to_return(struct nfs4_client *c)
+{
+	unsigned n = 0;
+
+	pthread_mutex_lock(&c->lock);
+	for (enum nfs4_deleg_state s = NFS4_D_HELD; s <= NFS4_D_FLUSHING; s++)
+		n += c->delegs.n[s];
+	pthread_mutex_unlock(&c->lock);
+	return n;
+}
+
+bool nfs4_deleg_left(struct nfs4_client *c)
+{
+	return to_return(c) > 0;
+}
+
 unsigned nfs4_deleg_return_all(struct nfs4_client *c)
 {
 	struct nfs4_delegs *t = &c->delegs;
+	unsigned n = 0, most = to_return(c);
 	struct nfs4_deleg *d;
-	unsigned n = 0;
 	bool begun;
 
-	do {
+	do { /* one that is put off meanwhile waits for the next round */
 		d = NULL;
 		pthread_mutex_lock(&c->lock);
 		for (enum nfs4_deleg_state s = NFS4_D_HELD; s <= NFS4_D_FLUSHING && !d; s++)
@@ -382,6 +398,6 @@ unsigned nfs4_deleg_return_all(struct nfs4_client *c)
 		pthread_mutex_unlock(&c->lock);
 		begun = d && return_begin(c, d, NFS4_F_LAST);
 		n += begun;
-	} while (begun);
+	} while (begun && n < most);
 	return n;
 }

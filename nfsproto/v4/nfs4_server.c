@@ -214,6 +214,8 @@ bool nfs4_server_quitting(struct nfs4_server *srv, const struct nfs4_user *u)
 void nfs4_server_lease(struct nfs4_server *srv, uint32_t s)
 {
 	atomic_store_explicit(&srv->lease_s, s, memory_order_relaxed);
+	for (unsigned i = 0; i < srv->nconns; i++)
+		rpc_client_lease(srv->conn[i].rpc, s);
 }
 
 /* --- the gate and the queues ---------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 struct weather {
 	const char *host; /* of the server */
@@ -17,6 +18,7 @@ struct weather {
 	pthread_t thread;
 	unsigned process;
 	bool ends;
+	uint64_t quiet_until;
 };
 
 /* Begins the server, in a process of its own. */
@@ -26,5 +28,7 @@ void weather_begin(struct weather *w);
 unsigned weather_kills(void);
 /* The server runs then. */
 void weather_end(struct weather *w);
+/* Is the server silent at the moment? */
+bool weather_is_silent(const struct weather *w);
 
 #endif

@@ -116,6 +116,35 @@ static void a_server_that_has_lost_changes_shows_no_other_client(void **state)
 	assert_int_not_equal(filechange_replaced(&f), 0);
 }
 
+/* The server's times are coarse: WRITEs within one tick, and the server loses some of them. */
+static void a_loss_within_a_tick_shows_no_other_client(void **state)
+{
+	begin(2); /* NFSv3 */
+	assert_int_equal(wcc(10, 100, 10, 150), FILECHANGE_PENDING);
+	assert_int_equal(wcc(10, 150, 10, 200), FILECHANGE_OURS);
+	assert_int_equal(look(10, 100), FILECHANGE_FOREIGN);
+	assert_int_equal(filechange_replaced(&f), 0);
+	begin(2); /* NFSv4, in a later tick */
+	assert_int_equal(after(11, 150, false), FILECHANGE_PENDING);
+	assert_int_equal(after(11, 200, false), FILECHANGE_ASSUMED);
+	assert_int_equal(look(11, 160), FILECHANGE_FOREIGN); /* its answer was lost, too */
+	assert_int_equal(filechange_replaced(&f), 0);
+	begin(1); /* NFSv3: the first WRITE after the restart shows the loss */
+	assert_int_equal(wcc(11, 150, 12, 170), FILECHANGE_FOREIGN);
+	assert_int_equal(filechange_replaced(&f), 0);
+	assert_int_equal(look(12, 150), FILECHANGE_FOREIGN); /* no size of that tick */
+	assert_int_not_equal(filechange_replaced(&f), 0);
+}
+
+/* What was a size of an earlier tick says nothing of a later one. */
+static void a_size_of_another_tick_may_be_another_client_s(void **state)
+{
+	begin(1);
+	assert_int_equal(wcc(10, 100, 11, 200), FILECHANGE_OURS);
+	assert_int_equal(look(11, 100), FILECHANGE_FOREIGN);
+	assert_int_not_equal(filechange_replaced(&f), 0);
+}
+
 static void a_gap_in_the_chain_may_be_what_was_lost(void **state)
 {
 	uint64_t at;
@@ -413,6 +442,8 @@ int main(void)
 		T(who_only_looks_sees_a_foreign_change_at_once),
 		T(the_first_answer_is_no_news),
 		T(a_server_that_has_lost_changes_shows_no_other_client),
+		T(a_loss_within_a_tick_shows_no_other_client),
+		T(a_size_of_another_tick_may_be_another_client_s),
 		T(a_gap_in_the_chain_may_be_what_was_lost),
 		T(an_old_answer_is_no_news),
 		T(a_new_answer_to_an_older_question_is_news),

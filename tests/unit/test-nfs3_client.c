@@ -251,6 +251,38 @@ static void what_a_reply_leaves_out_is_asked_for(void **state)
 	assert_int_equal(f->attr.size, MEAN3_SIZE);
 }
 
+/* The server's LOOKUP tells no attributes, and another client removes the object that it has found
+ * before GETATTR asks for them. */
+static void a_name_whose_object_has_gone_is_looked_up_again(void **state)
+{
+	struct fix3 *f = *state;
+	struct nfs_op op = {.type = NFS_LOOKUP};
+	unsigned first = f->m.count[NFS3PROC_LOOKUP];
+
+	f->m.bare = true;
+	op.u.lookup.dir = f->root;
+	op.u.lookup.name = file;
+	f->m.fails[NFS3PROC_GETATTR].status = NFS3ERR_STALE;
+	f->m.fails[NFS3PROC_GETATTR].times = 3;
+	assert_int_equal(fix3_run(f, &op), 0);
+	assert_int_equal(op.u.lookup.attr.size, MEAN3_SIZE);
+	assert_int_equal(f->m.count[NFS3PROC_LOOKUP], first + 4);
+	/* not for ever */
+	f->m.fails[NFS3PROC_GETATTR].times = 1000;
+	op = (struct nfs_op){.type = NFS_LOOKUP};
+	op.u.lookup.dir = f->root;
+	op.u.lookup.name = file;
+	assert_int_equal(fix3_run(f, &op), -ESTALE);
+	/* no name leads to what SETATTR changes */
+	f->m.fails[NFS3PROC_GETATTR].times = 1;
+	first = f->m.count[NFS3PROC_LOOKUP];
+	op = (struct nfs_op){.type = NFS_SETATTR};
+	op.u.setattr.fh = f->file;
+	op.u.setattr.set = (struct nfs_sattr){.mask = NFS_SET_MODE, .mode = 0600};
+	assert_int_equal(fix3_run(f, &op), -ESTALE);
+	assert_int_equal(f->m.count[NFS3PROC_LOOKUP], first);
+}
+
 static void later_means_later(void **state)
 {
 	struct fix3 *f = *state;
@@ -630,6 +662,7 @@ int main(void)
 		ON_MOUNT3(an_append_sent_twice_and_put_off_may_have_been_made),
 		ON_MOUNT3(a_directorys_attributes_come_with_names),
 		ON_MOUNT3(what_a_reply_leaves_out_is_asked_for),
+		ON_MOUNT3(a_name_whose_object_has_gone_is_looked_up_again),
 		ON_MOUNT3(later_means_later),
 		ON_MOUNT3(errors_are_those_of_system_calls),
 		ON_MOUNT3(an_exclusive_open_sets_what_create_could_not),

@@ -635,6 +635,32 @@ static void unmounting_returns_them_all(void **state)
 	assert_int_equal(f->srv.delegs.claims, 0);
 }
 
+static void unmounting_returns_again_after_a_delay(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+
+	for (unsigned i = 0; i < 10; i++)
+		delegated(f, i, &fh);
+	fix_fails(f, OP_DELEGRETURN, NFS4ERR_DELAY, 15);
+	fix_unmount_clean(f);
+	assert_int_equal(f->srv.count[OP_DELEGRETURN], 25);
+	assert_int_equal(f->srv.delegs.held, 0);
+}
+
+/* A server that says "later" for ever. */
+static void unmounting_does_not_wait_for_ever(void **state)
+{
+	struct fix *f = *state;
+	struct nfs_fh fh;
+
+	delegated(f, 1, &fh);
+	fix_fails(f, OP_DELEGRETURN, NFS4ERR_DELAY, UINT32_MAX);
+	fix_unmount_clean(f);
+	assert_true(f->srv.count[OP_DELEGRETURN] > 1);
+	assert_int_equal(f->srv.delegs.held, 1);
+}
+
 /* In the middle of a recall. */
 static void unmounting_ends_a_return(void **state)
 {
@@ -679,6 +705,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(nothing_is_believed_when_the_lease_may_have_run_out,
 			setup_unmounted, fix_teardown),
 		TEST(unmounting_returns_them_all),
+		TEST(unmounting_returns_again_after_a_delay),
+		TEST(unmounting_does_not_wait_for_ever),
 		TEST(unmounting_ends_a_return),
 	};
 

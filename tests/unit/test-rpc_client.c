@@ -5,6 +5,8 @@
  * gone or short of memory. Over TCP, or, with the argument "iwarp", over RPC-over-RDMA.
  */
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -211,6 +213,52 @@ static void calls_that_were_not_sent_can_be_withdrawn(void **state)
 	pair_stop(&p);
 }
 
+/* The client's socket, or -1. */
+static int socket_to(uint16_t port)
+{
+	struct sockaddr_in sin;
+
+	for (int fd = 3; fd < 256; fd++) {
+		socklen_t len = sizeof(sin);
+
+		if (getpeername(fd, (struct sockaddr *)&sin, &len) == 0 &&
+			sin.sin_family == AF_INET && ntohs(sin.sin_port) == port)
+			return fd;
+	}
+	return -1;
+}
+
+static int keep_idle(uint16_t port)
+{
+	socklen_t len = sizeof(int);
+	int s = -1;
+
+	if (getsockopt(socket_to(port), IPPROTO_TCP, TCP_KEEPIDLE, &s, &len))
+		return -1;
+	return s;
+}
+
+static void probes_follow_the_lease(void **state)
+{
+	struct pair p;
+	int usual;
+
+	pair_start(&p, 10000, 0);
+	usual = keep_idle(p.port);
+	assert_true(usual > 4);
+	rpc_client_lease(p.c.c, 12);
+	assert_int_equal(keep_idle(p.port), 4);
+	srv_stop(&p.s);
+	while (is_connected(&p.c))
+		usleep(1000);
+	srv_start(&p.s, p.port);
+	assert_int_equal(simple(&p.c, P_NULL), 0);
+	assert_int_equal(keep_idle(p.port), 4); /* of the next connection, too */
+	rpc_client_lease(p.c.c, 3600);
+	assert_int_equal(keep_idle(p.port), usual);
+	pair_stop(&p);
+}
+
 static void the_end_fails_what_is_under_way(void **state)
 {
 	struct pair p;
@@ -285,6 +333,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_shortage_is_waited_out),
 		cmocka_unit_test(calls_can_be_cancelled),
 		cmocka_unit_test(calls_that_were_not_sent_can_be_withdrawn),
+		cmocka_unit_test(probes_follow_the_lease),
 		cmocka_unit_test(the_end_fails_what_is_under_way),
 		cmocka_unit_test(connecting_fails_with_a_reason),
 		cmocka_unit_test(connecting_can_be_given_up),

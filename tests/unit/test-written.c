@@ -376,6 +376,76 @@ static void what_another_client_may_have_replaced_is_not_written_again(void **st
 	fake_knobs.script = NULL;
 }
 
+/* A COMMIT fails, and close tells. The server then takes COMMITs again, with another verifier. The
+ * program takes the data as lost, so another client may have written the file since. */
+static void what_was_told_as_lost_is_dropped_at_the_last_close(void **state)
+{
+	uint64_t other;
+
+	nwrote = 0;
+	assert_int_equal(kernel_open(node, O_RDWR, &other), 0);
+	assert_int_equal(kernel_write(node, other, 0, large, LARGE, O_RDWR), LARGE);
+	fake_knobs.fail[NFS_COMMIT] = -EIO;
+	assert_int_equal(kernel_flush(node, other), -EIO);
+	put(LARGE, PIECE); /* no program has been told of these bytes */
+	fake_knobs.fail[NFS_COMMIT] = 0;
+	fake_knobs.verf++;
+	fake_knobs.script = notes_writes;
+	assert_int_equal(kernel_release(node, other), 0);
+	assert_int_equal(kernel_fsync(node, fh), -EIO);
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	assert_true(has_written(LARGE));
+	assert_false(has_written(0));
+	fake_knobs.script = NULL;
+}
+
+/* A COMMIT fails, close tells, and the next COMMIT would fail in another way. */
+static void what_was_told_as_lost_is_told_once(void **state)
+{
+	uint64_t other;
+
+	assert_int_equal(kernel_open(node, O_RDWR, &other), 0);
+	assert_int_equal(kernel_write(node, other, 0, large, LARGE, O_RDWR), LARGE);
+	fake_knobs.fail[NFS_COMMIT] = -EIO;
+	assert_int_equal(kernel_flush(node, other), -EIO);
+	fake_knobs.fail[NFS_COMMIT] = -ENOSPC;
+	assert_int_equal(kernel_release(node, other), 0);
+	assert_int_equal(kernel_open(node, O_RDWR, &other), 0);
+	assert_int_equal(kernel_flush(node, other), 0);
+	fake_knobs.fail[NFS_COMMIT] = 0;
+	assert_int_equal(kernel_release(node, other), 0);
+}
+
+/* While the file is open, another fsync may save the data yet. */
+static void what_was_told_as_lost_is_kept_while_the_file_is_open(void **state)
+{
+	nwrote = 0;
+	put(0, LARGE);
+	fake_knobs.fail[NFS_COMMIT] = -EIO;
+	assert_int_equal(kernel_fsync(node, fh), -EIO);
+	fake_knobs.fail[NFS_COMMIT] = 0;
+	fake_knobs.verf++;
+	fake_knobs.script = notes_writes;
+	assert_int_equal(kernel_fsync(node, fh), 0);
+	assert_true(has_written(0));
+	fake_knobs.script = NULL;
+}
+
+/* The last COMMIT fails after close, and no program has been told: a later opener is. */
+static void what_no_program_was_told_of_is_told_to_the_next_opener(void **state)
+{
+	uint64_t other;
+
+	assert_int_equal(kernel_open(node, O_RDWR, &other), 0);
+	assert_int_equal(kernel_write(node, other, 0, large, LARGE, O_RDWR), LARGE);
+	fake_knobs.fail[NFS_COMMIT] = -EIO;
+	assert_int_equal(kernel_release(node, other), 0);
+	fake_knobs.fail[NFS_COMMIT] = 0;
+	assert_int_equal(kernel_open(node, O_RDWR, &other), 0);
+	assert_int_equal(kernel_flush(node, other), -EIO);
+	assert_int_equal(kernel_release(node, other), 0);
+}
+
 static void what_is_unstable_is_committed_by_itself(void **state)
 {
 	struct written *w = &inode_of(fs->inodes, node)->written;
@@ -410,6 +480,10 @@ int main(void)
 		GATHER_TEST(a_restart_between_the_parts_of_a_write),
 		GATHER_TEST(what_another_client_changes_has_ours_committed),
 		GATHER_TEST(what_another_client_may_have_replaced_is_not_written_again),
+		GATHER_TEST(what_was_told_as_lost_is_dropped_at_the_last_close),
+		GATHER_TEST(what_was_told_as_lost_is_told_once),
+		GATHER_TEST(what_was_told_as_lost_is_kept_while_the_file_is_open),
+		GATHER_TEST(what_no_program_was_told_of_is_told_to_the_next_opener),
 		GATHER_TEST(what_is_unstable_is_committed_by_itself),
 	};
 

@@ -421,6 +421,7 @@ const struct prov_ops prov_iwarp = {
 	.withdraw = iwarp_withdraw,
 	.poll = iwarp_poll,
 	.wait = iwarp_wait,
+	.lease = iwarp_lease,
 	.disconnect = iwarp_disconnect,
 	.free = iwarp_free,
 };

@@ -295,6 +295,7 @@ int iwarp_listen(const struct sockaddr *addr, socklen_t len, const struct prov_p
 int iwarp_accept(struct prov_listener *l, struct prov_conn **out, struct err *e);
 void iwarp_unlisten(struct prov_listener *l);
 int iwarp_establish(struct prov_conn *pc, int timeout_ms, struct err *e);
+void iwarp_lease(struct prov_conn *pc, unsigned s);
 
 /* Progress thread: the connection is over; the first sentence stays. */
 __attribute__((format(printf, 2, 3))) void iwarp_fail(struct iwarp_conn *c, const char *fmt, ...);

@@ -23,6 +23,7 @@
 
 #include "transport/clock.h"
 #include "transport/dial.h"
+#include "transport/keepalive.h"
 
 enum {
 	LOST_AFTER_MS = 60000, /* unacknowledged data */
@@ -55,23 +56,28 @@ static void name_addr(const struct sockaddr_storage *ss, char *out, size_t n)
 		snprintf(out, n, "%s port %s", ip, port);
 }
 
+static const struct keepalive usual = {
+	.idle_s = KEEP_IDLE_S,
+	.interval_s = KEEP_INTERVAL_S,
+	.probes = KEEP_PROBES,
+	.lost_ms = LOST_AFTER_MS,
+};
+
+/* A connection without one of these options still works. Buffer sizes are left to the kernel: its
+ * automatic limits exceed those of an unprivileged setsockopt(). */
 static void tune_socket(int fd)
 {
-	static const struct {
-		int level, name, value;
-	} opts[] = {
-		{IPPROTO_TCP, TCP_NODELAY, 1},
-		{SOL_SOCKET, SO_KEEPALIVE, 1},
-		{IPPROTO_TCP, TCP_KEEPIDLE, KEEP_IDLE_S},
-		{IPPROTO_TCP, TCP_KEEPINTVL, KEEP_INTERVAL_S},
-		{IPPROTO_TCP, TCP_KEEPCNT, KEEP_PROBES},
-		{IPPROTO_TCP, TCP_USER_TIMEOUT, LOST_AFTER_MS},
-	};
+	int one = 1;
 
-	/* A connection without one of these options still works. Buffer sizes are left to the
-	 * kernel: its automatic limits exceed those of an unprivileged setsockopt(). */
-	for (size_t i = 0; i < sizeof(opts) / sizeof(opts[0]); i++)
-		setsockopt(fd, opts[i].level, opts[i].name, &opts[i].value, sizeof(opts[i].value));
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	keepalive_set(fd, &usual);
+}
+
+void iwarp_lease(struct prov_conn *pc, unsigned s)
+{
+	struct keepalive k = keepalive_within(&usual, s);
+
+	keepalive_set(((struct iwarp_conn *)pc)->fd, &k);
 }
 
 /* Waits for events on fd. 0, -ETIMEDOUT, -ECANCELED (abort_fd, if not 0) or -errno. */

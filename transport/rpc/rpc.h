@@ -246,6 +246,10 @@ struct rpc_client_info {
 	uint32_t under_way;		   /* calls without an answer so far */
 	bool connected;
 };
+/* The server keeps the client's state for s seconds after a restart. On this connection and later
+ * ones the client notices such a restart in time, as far as the transport has the means. Any
+ * thread, any number of times. */
+void rpc_client_lease(struct rpc_client *c, unsigned s);
 /* How c is connected at the moment. Any thread. */
 void rpc_client_info(struct rpc_client *c, struct rpc_client_info *out);
 

@@ -334,6 +334,12 @@ static void client_went_down(struct rpc_client *c)
 			client_fail(c, call, -ETIMEDOUT);
 }
 
+static void client_tell_lease_locked(struct rpc_client *c)
+{
+	if (c->lease_s && c->xprt && c->xprt->ops->lease)
+		c->xprt->ops->lease(c->xprt, c->lease_s);
+}
+
 /* down -> up: sends every waiting call, with its old XID. */
 static void client_came_up(struct rpc_client *c, struct rpc_xprt *x)
 {
@@ -351,6 +357,7 @@ static void client_came_up(struct rpc_client *c, struct rpc_xprt *x)
 	pthread_mutex_lock(&c->table.lock);
 	rpc_table_quiesce_locked(&c->table);
 	c->xprt = x;
+	client_tell_lease_locked(c);
 	pthread_mutex_unlock(&c->table.lock);
 	rpc_count(&c->stats.reconnects, 1);
 	log_ctrl("server %s: connected again", c->peer_name);
@@ -512,6 +519,16 @@ struct rpc_client *rpc_client_free(struct rpc_client *c)
 	pthread_join(c->thread, NULL);
 	client_release(c);
 	return NULL;
+}
+
+void rpc_client_lease(struct rpc_client *c, unsigned s)
+{
+	pthread_mutex_lock(&c->table.lock);
+	if (c->lease_s != s) {
+		c->lease_s = s;
+		client_tell_lease_locked(c);
+	}
+	pthread_mutex_unlock(&c->table.lock);
 }
 
 void rpc_client_info(struct rpc_client *c, struct rpc_client_info *out)

@@ -26,6 +26,7 @@ struct rpc_client {
 	struct rpc_table table;
 	struct rpc_xprt *xprt;	 /* table.lock; written by the progress thread only */
 	bool closing;		 /* table.lock */
+	unsigned lease_s;	 /* table.lock: rpc_client_lease(); 0: not told */
 	unsigned min_timeout_ms; /* table.lock: the shortest of any call so far */
 	_Atomic bool attention;	 /* a call was cancelled, or closing, or a shorter time-out */
 	int kick_fd;		 /* wakes the thread while down */

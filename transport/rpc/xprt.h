@@ -78,6 +78,9 @@ struct rpc_xprt_ops {
 	/* Does this xprt keep memory until the peer reads answers or sends the rest of a message?
 	 * *moved is another number whenever bytes have moved. Progress thread. May be NULL. */
 	bool (*keeps)(struct rpc_xprt *x, uint64_t *moved);
+	/* The peer keeps this side's state for s seconds after a restart: the connection's end is
+	 * to be noticed in time. Any thread. NULL: there is no such means. */
+	void (*lease)(struct rpc_xprt *x, unsigned s);
 	void (*destroy)(struct rpc_xprt *x); /* at the last unref */
 	bool keeps_port;		     /* rpc_xprt_keeps_port() */
 };

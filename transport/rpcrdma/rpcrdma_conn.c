@@ -400,6 +400,14 @@ static int establish(struct rpc_xprt *x, const struct rpc_xprt_up *up, struct er
 	return conn_establish(rpcrdma_conn_of(x), ESTABLISH_MS, e);
 }
 
+static void lease(struct rpc_xprt *x, unsigned s)
+{
+	struct rpcrdma_conn *c = rpcrdma_conn_of(x);
+
+	if (c->prov->lease)
+		c->prov->lease(c->pc, s);
+}
+
 const struct rpc_xprt_ops rpcrdma_ops = {
 	.establish = establish,
 	.send_call = rpcrdma_send_call,
@@ -410,6 +418,7 @@ const struct rpc_xprt_ops rpcrdma_ops = {
 	.forget = rpcrdma_forget,
 	.shutdown = shutdown_conn,
 	.keeps = keeps,
+	.lease = lease,
 	.destroy = destroy,
 };
 

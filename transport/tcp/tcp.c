@@ -333,6 +333,14 @@ static int tcp_establish(struct rpc_xprt *x, const struct rpc_xprt_up *up, struc
 	return 0;
 }
 
+static void tcp_lease(struct rpc_xprt *x, unsigned s)
+{
+	const struct tcp_conn *t = tcp_conn_of(x);
+	struct keepalive k = keepalive_within(&t->keepalive, s);
+
+	keepalive_set(t->fd, &k);
+}
+
 const struct rpc_xprt_ops tcp_ops = {
 	.establish = tcp_establish,
 	.send_call = tcp_send_call,
@@ -342,6 +350,7 @@ const struct rpc_xprt_ops tcp_ops = {
 	.forget = tcp_forget,
 	.shutdown = tcp_shutdown,
 	.keeps = tcp_keeps,
+	.lease = tcp_lease,
 	.destroy = tcp_destroy,
 	.keeps_port = true,
 };
@@ -349,18 +358,13 @@ const struct rpc_xprt_ops tcp_ops = {
 /* --- the beginning -----------------------------------------------------------------------------
  */
 
-static void set_int(int fd, int level, int name, int value)
-{
-	setsockopt(fd, level, name, &value, sizeof(value));
-}
-
 struct tcp_conn *tcp_conn_new(int fd, bool server, struct mem_pool *pool,
 	const struct rpc_xprt_up *up, const struct sockaddr *peer, unsigned dead_ms, struct err *e)
 {
 	struct tcp_rx_up rx_up = {
 		.find = rx_find, .reply = rx_reply, .request = rx_request, .hold = rx_hold};
 	struct tcp_conn *t = calloc(1, sizeof(*t));
-	int rc = -ENOMEM;
+	int one = 1, rc = -ENOMEM;
 
 	if (t)
 		rc = rpc_xprt_init(&t->x, &tcp_ops, up);
@@ -381,11 +385,9 @@ struct tcp_conn *tcp_conn_new(int fd, bool server, struct mem_pool *pool,
 	t->x.provider = "tcp";
 	tcp_tx_init(&t->tx, fd, server ? pool : NULL, t->x.down_reason, sizeof(t->x.down_reason));
 	rpc_xprt_set_peer(&t->x, peer);
-	set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-	set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-	set_int(fd, IPPROTO_TCP, TCP_KEEPIDLE, 60);
-	set_int(fd, IPPROTO_TCP, TCP_KEEPINTVL, 20);
-	set_int(fd, IPPROTO_TCP, TCP_KEEPCNT, 3);
-	set_int(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, dead_ms);
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	t->keepalive =
+		(struct keepalive){.idle_s = 60, .interval_s = 20, .probes = 3, .lost_ms = dead_ms};
+	keepalive_set(fd, &t->keepalive);
 	return t;
 }

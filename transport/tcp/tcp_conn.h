@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "transport/keepalive.h"
 #include "transport/rpc/xprt.h"
 #include "transport/tcp/tcp_rx.h"
 #include "transport/tcp/tcp_tx.h"
@@ -21,6 +22,7 @@ struct tcp_conn {
 	struct rpc_xprt x; /* first */
 	int fd;
 	bool server;
+	struct keepalive keepalive; /* without a lease; constant */
 	struct tcp_tx tx;
 	struct tcp_rx rx;
 	_Atomic int big_sinks; /* calls under way with replies worth reading narrowly */
