@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 struct baton {
-	void *stack; /* its top, while another thread has the baton; the registers are on it */
+	void *stack; /* its top, with the registers, while another thread has the baton */
 	uintptr_t tls;
 	atomic_int has;	  /* of the kernel thread that sleeps: it may go on */
 	atomic_int waits; /* the new kernel thread sleeps for the first time */

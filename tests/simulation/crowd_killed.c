@@ -2,9 +2,9 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * crowd_killed: programs are killed (SIGKILL) while they lock, read, write and sync files. The
- * locks of a killed program are free then, and its files closed. The data of its earlier calls is
- * in the file. The write in which the program was killed is in the file, or not, or up to some
- * byte; all later holders of the lock see the same.
+ * mount then frees the locks of a killed program, and closes its files. The data of its earlier
+ * calls is in the file. The write that the kill interrupted is in the file, or not, or up to some
+ * byte. All later holders of the lock see the same bytes.
  */
 #include <errno.h>
 #include <fcntl.h>

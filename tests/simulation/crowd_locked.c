@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * crowd_locked: programs lock whole files, shared or alone, read, write and truncate them. The
- * holder of a lock sees all that former holders did.
+ * crowd_locked: programs lock whole files, shared or alone, and read, write and truncate the files.
+ * The holder of a lock sees all changes of former holders.
  */
 #include <fcntl.h>
 #include <unistd.h>

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * crowd_modes: programs change modes, owners, times and extended attributes. A program that opens
- * the file afterwards, on any mount, sees all of them, and an open is allowed or refused as the
- * mode says at the time.
+ * the file afterwards, on any mount, sees all changes. The present mode decides if an open
+ * succeeds.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -50,9 +50,8 @@ static void begin(const struct stage *s)
 	proc_exit(p.proc);
 }
 
-/* May the mount not know the last change? A server that has just restarted lets other clients
- * change a delegated file, and the holder of the delegation does not know of the restart before its
- * next call. */
+/* May the mount not know the last change? A restarted server lets other clients change a delegated
+ * file. The holder of the delegation learns of the restart by its next call. */
 static bool may_be_old(const struct program *p, const struct file *f)
 {
 	return f->restarted || program_is_blind(p, f->name);

@@ -212,7 +212,7 @@ static void list(struct program *p)
 
 /* --- changing --------------------------------------------------------------------------------- */
 
-/* A call that the cut of the power may have let be carried out, though it fails. */
+/* The server may have carried a call out before a power cut, though the call fails. */
 static enum history_end how(int res, unsigned cuts)
 {
 	if (res >= 0)

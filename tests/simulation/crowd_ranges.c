@@ -22,8 +22,8 @@
 #define SLOT  1500u /* bytes */
 #define SIZE  (SLOTS * SLOT)
 
-/* Counts of the programs that have a lock, and of those that give the lock up: their call may tell
- * the loss of a write. unknown: a loss was told. */
+/* Counts of the programs that hold a lock, and of the programs that unlock now: the unlock may tell
+ * the loss of a write. unknown: a call has told a loss. */
 struct slot {
 	unsigned readers, writers, leaving;
 	bool unknown;

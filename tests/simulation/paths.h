@@ -54,7 +54,7 @@ mode_t caller_umask(void);
 /* mask: R_OK and so on. By the mode and the access ACL. */
 bool caller_may(const struct inode *i, int mask);
 bool caller_owns(const struct inode *i);
-/* The bits of i's mode that a change of its owner takes away, and one of its data by a user. */
+/* The bits of i's mode that a change of the owner clears, and a user's change of the data. */
 mode_t caller_takes(const struct inode *i);
 
 #endif

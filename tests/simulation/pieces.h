@@ -37,7 +37,7 @@ struct piece {
 	struct choices own;
 };
 
-/* Leaves out those of the list, in the run that begins next. False: the list is wrong. */
+/* Leaves out the pieces of the list in the next run. False: the list is wrong. */
 bool pieces_leave_out(const char *list);
 void pieces_plant(uint64_t seed);
 

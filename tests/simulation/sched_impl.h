@@ -17,7 +17,7 @@ struct sched_thread {
 	char name[32];
 	struct baton baton;
 	struct piece piece;
-	uint64_t key; /* by the thread that has made this one, and its number among those */
+	uint64_t key; /* from the maker's key and the thread's number among the maker's threads */
 	unsigned children;
 	struct choices stream[CHOICES_STREAMS];
 	void (*lives)(struct sched_thread *); /* the whole life of the thread */

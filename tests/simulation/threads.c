@@ -3,9 +3,9 @@
  *
  * threads: the functions of pthreads that the product calls, by the simulator's scheduler.
  *
- * The state of an object is in the object's own memory, of which zeros are an object at rest as
- * PTHREAD_MUTEX_INITIALIZER and its like want it. Outside a run the system's functions are called:
- * an object must not be used both inside and outside while it is held.
+ * The state of an object is in the object's own memory. Zeros are an object at rest, because
+ * PTHREAD_MUTEX_INITIALIZER and the other initializers are zeros. Outside a run the calls go to the
+ * system's functions: no object may be held from inside a run to outside, or the other way round.
  */
 #include <dlfcn.h>
 #include <errno.h>

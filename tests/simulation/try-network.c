@@ -395,7 +395,7 @@ static void try_ports(void)
 	close(a);
 }
 
-/* The descriptors of a process that is killed are closed: the other end hears of that. */
+/* Closes the descriptors of a killed process: the other end learns of the close. */
 static void try_kill(void)
 {
 	pthread_t t;

@@ -388,8 +388,7 @@ struct vfs *proc_enter(struct process *p);
 ssize_t proc_leave(struct process *p, ssize_t res);
 bool proc_must_end(void);
 /* With a reference; NULL: EBADF. */
-/* A truncation drops pages from `first` on also of private mappings that have their own
- * (truncate_pagecache). */
+/* A truncation also drops the private mappings' own pages from `first` on (truncate_pagecache). */
 void proc_cut_maps(const struct vfs_inode *i, uint64_t first);
 struct vfs_file *proc_file(struct process *p, int fd);
 

@@ -122,8 +122,8 @@ void vfs_funref(struct vfs_file *f)
 	free(f);
 }
 
-/* The file's part in close(2): pages that mappings have changed, then FLUSH, also of a process that
- * is killed. */
+/* The file's part in close(2), also for a killed process: the kernel sends pages that mappings have
+ * changed, then FLUSH. */
 int vfs_flush_file(struct vfs_file *f, struct process *p)
 {
 	struct vfs_inode *i = f->inode;

@@ -130,7 +130,7 @@ void vfs_pshrink(struct vfs_inode *i, unsigned once_in)
 
 /* --- truncation ------------------------------------------------------------------------------- */
 
-/* Bytes from..to of the file are zeroed in the page, which is cut: also those that a WRITE still
+/* Zeros the bytes from..to of the file in a page that a cut ends in, also bytes that a WRITE still
  * has to bring to the daemon. */
 static void zero(struct vfs_inode *i, uint64_t from, uint64_t to)
 {
