@@ -109,7 +109,7 @@ static void play(const char *crowds)
 	struct station station[MOUNTS];
 	struct stage stage = {.mounts = MOUNTS, .calm = sched_once_in(2)};
 	struct weather w = {.host = SERVER, .args = args};
-	bool calm = stage.calm, quietly, silent;
+	bool calm = stage.calm, quietly;
 
 	log_init("sim", LOG_L_DATA);
 	disk_new();
@@ -130,10 +130,10 @@ static void play(const char *crowds)
 	if (!calm)
 		weather_end(&w);
 	quietly = sched_once_in(2);
-	silent = weather_is_silent(&w); /* a mount takes no leave of a silent server */
 	for (unsigned i = 0; i < MOUNTS; i++)
 		station_end(&station[i], quietly);
-	if (!silent)
+	/* a server that restarts while a mount takes leave may keep a session */
+	if (calm)
 		server_check_idle(w.server);
 	server_free(w.server);
 	if (descriptors_open() || network_connections())

@@ -59,12 +59,6 @@ static void kill_server(struct weather *w, bool power)
 
 enum { CALM = 4 };
 
-static void be_silent(struct weather *w, uint64_t ns)
-{
-	network_quiet_all(w->host, ns);
-	w->quiet_until = sched_now() + ns;
-}
-
 static void *be_weather(void *ctx)
 {
 	struct weather *w = ctx;
@@ -81,7 +75,7 @@ static void *be_weather(void *ctx)
 			break;
 		case 1:
 			sched_event("weather: silence");
-			be_silent(w, sched_choose(3000) * 1000000ull);
+			network_quiet_all(w->host, sched_choose(3000) * 1000000ull);
 			break;
 		case 2:
 			kill_server(w, false);
@@ -105,9 +99,4 @@ void weather_end(struct weather *w)
 {
 	w->ends = true;
 	pthread_join(w->thread, NULL);
-}
-
-bool weather_is_silent(const struct weather *w)
-{
-	return sched_now() < w->quiet_until;
 }

@@ -18,7 +18,6 @@ struct weather {
 	pthread_t thread;
 	unsigned process;
 	bool ends;
-	uint64_t quiet_until;
 };
 
 /* Begins the server, in a process of its own. */
@@ -28,7 +27,5 @@ void weather_begin(struct weather *w);
 unsigned weather_kills(void);
 /* The server runs then. */
 void weather_end(struct weather *w);
-/* Is the server silent at the moment? */
-bool weather_is_silent(const struct weather *w);
 
 #endif
