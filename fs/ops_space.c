@@ -236,7 +236,7 @@ static void copy_send(struct request *r)
 	request_submit(r, copy_done);
 }
 
-/* The source is on the server; data that the copy may overwrite must be, too. */
+/* The source is safe on the server; data that the copy may overwrite must be there, too. */
 static void copy_to(struct request *r)
 {
 	struct inode *to = r->file->inode;
@@ -277,6 +277,7 @@ void ops_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
 	op->u.copy.to = (uint64_t)off_out;
 	op->u.copy.count = len < COPY_MAX ? len : COPY_MAX;
 	r->inode = inode_ref(in->inode);
-	if (!flush_waits(r, in->inode, WRITTEN, copy_to))
+	/* A server that restarts before the copy must not copy bytes from before a write. */
+	if (!flush_waits(r, in->inode, STABLE, copy_to))
 		copy_to(r);
 }
