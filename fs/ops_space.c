@@ -132,7 +132,7 @@ static void fallocate_done(struct request *r)
 {
 	const struct nfs_op *op = &r->batch.first.op;
 
-	inode_touch(r->file->inode);
+	inode_touch_end(r->file->inode);
 	if (!op->error)
 		entry_doubt_set_id(r->fs, r->file->inode);
 	written_cut_end(&r->file->inode->written, &r->cut, op->u.allocate.offset,
@@ -148,7 +148,7 @@ static void fallocate_send(struct request *r)
 {
 	const struct nfs_op *op = &r->batch.first.op;
 
-	inode_touch(r->file->inode);
+	inode_touch_begin(r->file->inode);
 	if (op->u.allocate.dealloc)
 		written_cut_begin(&r->file->inode->written, &r->cut);
 	late_begin(r, r->file->inode, op->u.allocate.offset, fallocate_last(r));
@@ -201,7 +201,7 @@ static void copy_done(struct request *r)
 	fuse_req_t fuse;
 	size_t n;
 
-	inode_touch(to);
+	inode_touch_end(to);
 	written_cut_end(&to->written, &r->cut, op->u.copy.to, op->error ? 0 : op->u.copy.copied);
 	/* Nothing copied, and no error: the source may have become shorter. Reading will tell. */
 	if (op->error || !op->u.copy.copied) {
@@ -230,7 +230,7 @@ static uint64_t copy_last(const struct request *r)
 
 static void copy_send(struct request *r)
 {
-	inode_touch(r->file->inode);
+	inode_touch_begin(r->file->inode);
 	written_cut_begin(&r->file->inode->written, &r->cut);
 	late_begin(r, r->file->inode, r->batch.first.op.u.copy.to, copy_last(r));
 	request_submit(r, copy_done);
