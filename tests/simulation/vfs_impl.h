@@ -128,7 +128,8 @@ struct vfs_back {
 	struct vfs *v;
 	uint64_t index;
 	unsigned n;
-	bool held; /* waits for the end of a truncation */
+	bool gathers; /* is not sent yet, and may take more pages */
+	bool held;    /* waits for the end of a truncation */
 	struct fuse_write_in in;
 	struct fuse_write_out out;
 	uint8_t *bytes;
