@@ -376,7 +376,11 @@ struct process {
 	mode_t umask;
 	uint64_t number; /* owner of its record locks */
 	bool killed, exiting;
+	bool awaits_lock; /* is in a call that waits for a lock */
+	bool locked;	  /* has ever got a lock */
 	unsigned signals, busy;
+	uint64_t since; /* when busy was 0, for the last time */
+	void (*rest)(void);
 	LIST_HEAD(, vfs_request) waits;
 	struct vfs_file *file[VFS_FILES];
 	struct vfs_map map[VFS_MAPS];

@@ -9,6 +9,7 @@
 
 #include "tests/simulation/descriptors.h"
 #include "tests/simulation/disk.h"
+#include "tests/simulation/lulls.h"
 #include "tests/simulation/network.h"
 #include "tests/simulation/pieces.h"
 #include "tests/simulation/sched.h"
@@ -59,6 +60,8 @@ static void kill_server(struct weather *w, bool power)
 
 enum { CALM = 4 };
 
+#define RESTS 10 /* while a program rests the weather harms more seldom by so much */
+
 static void *be_weather(void *ctx)
 {
 	struct weather *w = ctx;
@@ -68,6 +71,8 @@ static void *be_weather(void *ctx)
 		bool is = piece_begin(PIECE_WEATHER, i, 0);
 
 		usleep(100000 + sched_choose(3000000));
+		if (lull_now() && !sched_once_in(RESTS))
+			continue;
 		switch (is ? sched_choose(5) : CALM) {
 		case 0:
 			sched_event("weather: all connections are cut");
