@@ -100,7 +100,9 @@ void ways_choose(bool calm)
 		ways.ops = choose_of(ops, COUNT(ops));
 	choose_faults(calm);
 	ways.refuses = *fault;
-	ways.splits = ways.short_one_in || ways.io_max < IO_MOST || strstr(fault, "WRITE");
+	/* a delayed SEQUENCE delays the WRITE behind it */
+	ways.splits = ways.short_one_in || ways.io_max < IO_MOST || strstr(fault, "WRITE") ||
+		      strstr(fault, "SEQUENCE");
 	sched_event("ways:%s%s%s%s, short 1/%u, verifier 1/%u, recall 1/%u, resize 1/%u, I/O %u, "
 		    "message %u, slots %u, ops %u",
 		ways.coarse ? " coarse" : "", ways.file_sync ? " file_sync" : "",
