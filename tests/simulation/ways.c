@@ -71,6 +71,7 @@ void ways_choose(bool calm)
 	static const uint32_t ops[] = {OPS_MOST, 50, 16};
 	static const char *const modes[] = {"none", "read", "write", "write"};
 
+	ways.calm = calm;
 	ways.v3 = sched_once_in(4);
 	delegations = modes[sched_choose(COUNT(modes))];
 	if (ways.v3)

@@ -32,6 +32,7 @@ struct ways {
 	uint32_t message;	/* bytes of a request or an answer of a session */
 	uint32_t slots, ops;	/* most of a session, and of a COMPOUND */
 	bool splits;		/* WRITEs of adjoining data may take effect in any order */
+	bool calm;		/* nothing befalls the server */
 	bool v3;		/* some mounts use NFSv3 */
 	bool delegates;
 	unsigned lease_s;
