@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * crowd_listed: each mount has a directory whose names the programs of this mount alone change.
- * Programs of the other mounts list the directory and look at its names. A version of a name is a
- * file of so many bytes, or no file. Opening a directory asks the server. So each change that ended
+ * crowd_listed: each mount has directories whose names the programs of this mount alone change.
+ * Programs of the other mounts list these directories and look at their names. A version of a name
+ * is a file of its own, or no file. Opening a directory asks the server. So each change that ended
  * before the open is seen by the list, and by each later look of the reader's mount. rnfs tells the
  * kernel soon, not at once: looks count some seconds after the list. A look without a list sees
  * each change that is older than the time for which the mount believes names.
@@ -20,6 +20,7 @@
 #include "tests/simulation/turn.h"
 #include "tests/simulation/ways.h"
 
+#define DIRS	 3u /* of each mount */
 #define NAMES	 3u
 #define VERSIONS 200u
 #define SECOND	 1000000000ull
@@ -36,28 +37,36 @@ struct learned {
 struct name {
 	char path[24];
 	unsigned begun, done;	  /* versions; 0: there was no file */
+	ino_t ino[VERSIONS];	  /* 0: no file */
 	uint64_t ended[VERSIONS]; /* when the change to the version had ended */
 	struct learned by[STAGE_MOUNTS];
 };
 
 struct dir {
+	unsigned mount;
 	char path[16];
 	struct name name[NAMES];
 	struct turn turn; /* of the programs that change names */
 };
 
-static struct dir dirs[STAGE_MOUNTS];
+static struct dir dirs[STAGE_MOUNTS][DIRS];
+
+static void begin_dir(const struct program *p, struct dir *d, unsigned number)
+{
+	snprintf(d->path, sizeof(d->path), "listed%u", number);
+	d->mount = p->mount;
+	must(p, sys_mkdir(p->proc, d->path, 0777), "mkdir", d->path);
+	for (unsigned i = 0; i < NAMES; i++)
+		snprintf(d->name[i].path, sizeof(d->name[i].path), "%.12s/n%u", d->path, i);
+}
 
 static void begin(const struct stage *s)
 {
 	for (unsigned m = 0; m < s->mounts; m++) {
 		struct program p = {.stage = s, .mount = m, .proc = kernel_process(s->k[m])};
-		struct dir *d = &dirs[m];
 
-		snprintf(d->path, sizeof(d->path), "listed%u", m);
-		must(&p, sys_mkdir(p.proc, d->path, 0777), "mkdir", d->path);
-		for (unsigned i = 0; i < NAMES; i++)
-			snprintf(d->name[i].path, sizeof(d->name[i].path), "%.12s/n%u", d->path, i);
+		for (unsigned i = 0; i < DIRS; i++)
+			begin_dir(&p, &dirs[m][i], m * DIRS + i);
 		proc_exit(p.proc);
 	}
 }
@@ -76,16 +85,16 @@ static void must_name(const struct program *p, long res, const char *call, const
 		must(p, res, call, name);
 }
 
-static void put_file(struct program *p, const struct dir *d, const struct name *n)
+static void put_file(struct program *p, const struct dir *d, struct name *n)
 {
-	uint8_t bytes[VERSIONS] = {0};
+	struct stat st;
 	char other[24];
 	int fd;
 
 	snprintf(other, sizeof(other), "%.12s/new", d->path);
-	fd = (int)must(
-		p, sys_open(p->proc, other, O_WRONLY | O_CREAT | O_TRUNC, 0644), "create", other);
-	must(p, sys_pwrite(p->proc, fd, bytes, n->begun, 0), "write", other);
+	fd = (int)must(p, sys_open(p->proc, other, O_WRONLY | O_CREAT, 0644), "create", other);
+	must(p, sys_fstat(p->proc, fd, &st), "fstat", other);
+	n->ino[n->begun] = st.st_ino;
 	must(p, sys_close(p->proc, fd), "close", other);
 	must_name(p, sys_rename(p->proc, other, n->path, 0), "rename to", n->path);
 }
@@ -126,7 +135,7 @@ static unsigned oldest(const struct program *p, const struct dir *d, struct name
 	uint64_t age = believes(p) + LONG, now = sched_now();
 	unsigned least;
 
-	if (d == &dirs[p->mount])
+	if (d->mount == p->mount)
 		return n->done;
 	if (l->coming > l->version && l->from <= now)
 		l->version = l->coming;
@@ -152,8 +161,8 @@ static void look(struct program *p, struct dir *d)
 	struct stat st;
 	int res = sys_stat(p->proc, n->path, &st);
 
-	sched_event("%s, of version %u to %u: %d, %lld bytes", n->path, least, n->begun, res,
-		res ? 0ll : (long long)st.st_size);
+	sched_event("%s, of version %u to %u: %d, file %lu", n->path, least, n->begun, res,
+		res ? 0ul : (unsigned long)st.st_ino);
 	if (res == -ENOENT && may_find(n, least, false))
 		return;
 	if (res == -ENOENT)
@@ -162,9 +171,11 @@ static void look(struct program *p, struct dir *d)
 	if (res == -ESTALE && n->begun > least) /* was replaced meanwhile */
 		return;
 	must(p, res, "stat", n->path);
-	if (st.st_size < least || st.st_size > n->begun || !is_file((unsigned)st.st_size))
-		wrong(p, "%s has version %u to %u, and stat finds version %lld", n->path, least,
-			n->begun, (long long)st.st_size);
+	for (unsigned v = least; v <= n->begun; v++)
+		if (n->ino[v] == st.st_ino)
+			return;
+	wrong(p, "%s has version %u to %u, and stat finds another file, %lu", n->path, least,
+		n->begun, (unsigned long)st.st_ino);
 }
 
 /* The mount has asked the server for the directory: later looks know. */
@@ -210,10 +221,10 @@ static void list(struct program *p, struct dir *d)
 
 static void act(struct program *p)
 {
-	struct dir *own = &dirs[p->mount], *d = &dirs[sched_choose(p->stage->mounts)];
+	struct dir *d = &dirs[sched_choose(p->stage->mounts)][sched_choose(DIRS)];
 
 	for (unsigned n = 1 + sched_choose(5); n; n--)
-		if (d == own && sched_once_in(2))
+		if (d->mount == p->mount && sched_once_in(2))
 			change(p, d);
 		else if (sched_once_in(3))
 			list(p, d);

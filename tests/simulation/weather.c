@@ -16,6 +16,9 @@
 #include "tests/simulation/server.h"
 #include "tests/simulation/ways.h"
 
+#define KILLS_MOST 30 /* the threads of a killed server stay until the end of the run */
+#define RESTS	   40 /* while a program rests the weather harms more seldom by so much */
+
 static unsigned kills;
 
 unsigned weather_kills(void)
@@ -43,6 +46,8 @@ static void wait_for_grace(const struct weather *w)
 /* kill -9, or the power: then the disk loses the changes that no sync has covered. */
 static void kill_server(struct weather *w, bool power)
 {
+	if (kills == KILLS_MOST)
+		return;
 	if (power)
 		network_down(w->host);
 	kills++;
@@ -59,8 +64,6 @@ static void kill_server(struct weather *w, bool power)
 }
 
 enum { CALM = 4 };
-
-#define RESTS 10 /* while a program rests the weather harms more seldom by so much */
 
 static void *be_weather(void *ctx)
 {
