@@ -12,11 +12,11 @@
 #include "tests/simulation/vfs.h"
 
 #define SECOND	  1000000000ull
-#define RESTS	  3    /* of a run, at most */
+#define RESTS	  12   /* of a run, at most */
 #define SHORT_S	  100  /* most rests are shorter */
 #define LONG_S	  700  /* longer than actimeo=600 */
 #define PATIENT_S 45   /* longer than any call of a calm run but for a lock */
-#define EVER_S	  3600 /* longer than all rests of a run together */
+#define EVER_S	  7200 /* longer than all rests of a run together */
 #define LOOK_S	  60   /* between two looks at calls */
 
 static struct {
@@ -49,7 +49,7 @@ static void *watch(void *ctx)
 
 void lulls_begin(bool calm)
 {
-	static const unsigned often[] = {0, 2000, 500};
+	static const unsigned often[] = {0, 400, 80};
 
 	lulls.one_in = often[sched_choose(3)];
 	lulls.left = RESTS;

@@ -161,7 +161,7 @@ static bool may_wait_for_lock(const struct process *p)
 	if (!p->awaits_lock)
 		return false;
 	LIST_FOREACH (q, &processes, all)
-		if (q != p && q->locked)
+		if (q != p && q->locked == p->awaits_lock)
 			return true;
 	return false;
 }

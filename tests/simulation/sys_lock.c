@@ -36,10 +36,12 @@ static int take_lock(struct vfs_file *f, struct process *p, uint32_t opcode, uin
 {
 	int res;
 
-	p->awaits_lock = opcode == FUSE_SETLKW && lk.type != F_UNLCK;
+	if (opcode == FUSE_SETLKW && lk.type != F_UNLCK)
+		p->awaits_lock = f->inode->a.ino;
 	res = ask_lock(f, p, opcode, owner, lk, flags, NULL);
-	p->awaits_lock = false;
-	p->locked |= !res && lk.type != F_UNLCK;
+	p->awaits_lock = 0;
+	if (!res && lk.type != F_UNLCK)
+		p->locked = f->inode->a.ino;
 	return res;
 }
 

@@ -114,7 +114,7 @@ pid_t proc_pid(const struct process *p);
 /* rest is called in front of each system call of p, by the thread of the call. */
 void proc_set_rest(struct process *p, void (*rest)(void));
 /* A process that has been in system calls since before `before`; NULL: none. locks: also one that
- * waits for a lock while another process may have locks. */
+ * waits for a lock of a file of which another process may have a lock. */
 const struct process *proc_waits_since(uint64_t before, bool locks);
 void proc_set_umask(struct process *p, mode_t mask);
 void proc_set_groups(struct process *p, const gid_t *groups, unsigned n); /* at most 16 */

@@ -376,8 +376,8 @@ struct process {
 	mode_t umask;
 	uint64_t number; /* owner of its record locks */
 	bool killed, exiting;
-	bool awaits_lock; /* is in a call that waits for a lock */
-	bool locked;	  /* has ever got a lock */
+	uint64_t awaits_lock; /* of this inode of the server, in a call; 0: of none */
+	uint64_t locked;      /* the last inode of which the process got a lock; 0: none */
 	unsigned signals, busy;
 	uint64_t since; /* when busy was 0, for the last time */
 	void (*rest)(void);
