@@ -489,6 +489,8 @@ void sched_run(const struct sched_params *p, void (*first)(void *), void *ctx)
 	sched_name("main");
 	run.on = true;
 	first(ctx);
+	run.lag_one_in = 0;
+	sched_wake_all(&run.lag_one_in);
 	/* detached threads that have done all but end */
 	for (int i = 0; i < LAST_POINTS && count_alive() > 1; i++)
 		sched_give_way();
