@@ -87,11 +87,14 @@ static void begin(const struct stage *s)
 	proc_exit(p.proc);
 }
 
-static void choose_name(char name[32])
+/* ahead: maybe of the next set, so that the mount believes the name to be absent. */
+static void choose_name(char name[32], bool ahead)
 {
 	unsigned set = rounds / ROUNDS;
 
-	if (set && sched_once_in(3))
+	if (ahead && sched_once_in(2))
+		set++;
+	else if (set && sched_once_in(3))
 		set--;
 	snprintf(name, 32, DIR "/%u%c", set, 'a' + (int)sched_choose(NAMES));
 }
@@ -203,7 +206,7 @@ static void add_name(const struct program *p, const char *name)
 	char other[32];
 	int res;
 
-	choose_name(other);
+	choose_name(other, false);
 	res = sys_link(p->proc, name, other);
 	sched_event("link of %s to %s: %d", name, other, res);
 	if (res != -EEXIST && res != -ENOENT)
@@ -222,13 +225,15 @@ static void use(const struct program *p, const char *name, int fd, struct made *
 {
 	struct mine m = {.n = 0};
 
+	if (sched_once_in(2))
+		add_name(p, name);
 	for (unsigned n = 1 + sched_choose(4); n; n--) {
 		if (sched_once_in(2))
 			write_behind(p, name, fd, f, &m);
 		look_at_open(p, name, fd, f);
 		if (sched_once_in(4))
 			look(p, name);
-		if (sched_once_in(6))
+		if (sched_once_in(3))
 			keeps(p, f, sys_fsync(p->proc, fd), "fsync", name);
 		if (m.n && sched_once_in(3))
 			read_mine(p, name, fd, f, &m);
@@ -250,7 +255,7 @@ static void open_and_use(const struct program *p)
 	bool blind;
 	int fd;
 
-	choose_name(name);
+	choose_name(name, false);
 	for (unsigned i = 0; i < FILES; i++)
 		closed[i] = files[i].closed > files[i].written[p->mount]
 				    ? files[i].closed
@@ -273,8 +278,8 @@ static void act(struct program *p)
 	for (unsigned n = 1 + sched_choose(3); n; n--) {
 		char name[32];
 
-		if (sched_once_in(3)) {
-			choose_name(name);
+		if (sched_once_in(2)) {
+			choose_name(name, true);
 			look(p, name);
 		}
 		open_and_use(p);
