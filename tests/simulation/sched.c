@@ -254,8 +254,8 @@ static void end_turn(bool stays)
  * events that come between two of its steps. */
 static bool lags(void)
 {
-	if (!run.lag_one_in || pieces_switch_left_out(run.steps) ||
-		!choices_once_in(CHOICES_SCHEDULE, run.lag_one_in))
+	if (!run.lag_one_in || !choices_once_in(CHOICES_SCHEDULE, run.lag_one_in) ||
+		pieces_switch_left_out(run.steps))
 		return false;
 	self->on = &run.lag_one_in;
 	self->deadline = run.now + choices_below(CHOICES_SCHEDULE, LAG_MS * 1000000);
