@@ -241,6 +241,7 @@ void written_all_sent_locked(struct written *f)
 
 void written_redo_locked(struct written *f)
 {
+	filedata_redone(f->data);
 	begin_again_locked(f, 1);
 	if (!dirty_bytes(&f->dirty, DIRTY_UNSTABLE))
 		return;
@@ -263,8 +264,10 @@ void written_redone(struct written *f)
 
 void writeback_redo(struct written *f)
 {
-	if (!dirty_bytes(&f->dirty, DIRTY_UNSTABLE))
+	if (!dirty_bytes(&f->dirty, DIRTY_UNSTABLE)) {
+		filedata_redone(f->data);
 		return;
+	}
 	pthread_mutex_lock(&f->lock);
 	written_redo_locked(f);
 	pthread_mutex_unlock(&f->lock);
