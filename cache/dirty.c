@@ -324,10 +324,12 @@ unsigned dirty_run_to(struct dirty_file *d, uint64_t end, struct dirty_extent *r
 	return dirty_run(d, &from, run);
 }
 
-void dirty_writing(struct dirty_file *d, struct dirty_extent *run[], unsigned n, uint64_t now)
+void dirty_writing(
+	struct dirty_file *d, struct dirty_extent *run[], unsigned n, uint64_t now, uint64_t guard)
 {
 	for (unsigned i = 0; i < n; i++) {
 		run[i]->sent = now;
+		run[i]->guard = guard;
 		set_state(d, run[i], DIRTY_WRITING);
 	}
 }
@@ -375,7 +377,7 @@ static void redo(struct dirty_file *d, struct dirty_extent *x)
 	d->lost += x->lost;
 	if (x->lost)
 		return;
-	if (x->sent <= d->replaced) {
+	if (x->sent <= d->replaced && !x->guard) {
 		d->given_up += x->len;
 		drop(d, x);
 		return;
@@ -384,7 +386,8 @@ static void redo(struct dirty_file *d, struct dirty_extent *x)
 	set_state(d, x, DIRTY_NEW);
 }
 
-void dirty_redo(struct dirty_file *d, uint64_t replaced)
+void dirty_redo(struct dirty_file *d, uint64_t replaced,
+	uint64_t (*guard)(const struct dirty_owner *by, uint64_t off, uint64_t len))
 {
 	struct dirty_extent *x, *next;
 
@@ -392,8 +395,11 @@ void dirty_redo(struct dirty_file *d, uint64_t replaced)
 		return;
 	d->replaced = replaced;
 	RB_FOREACH_SAFE(x, dirty_tree, &d->tree, next)
-	if (x->state == DIRTY_UNSTABLE)
+	if (x->state == DIRTY_UNSTABLE) {
+		if (x->guard && x->guard != guard(x->by, x->off, x->len))
+			x->guard = 0;
 		redo(d, x);
+	}
 }
 
 void dirty_cut(struct dirty_file *d, uint64_t off, uint64_t len, uint64_t until)

@@ -72,8 +72,11 @@ struct dirty_extent {
 	uint32_t len, room; /* room: len and the bytes that may be added */
 	uint32_t before;    /* bytes of the same stream in front of it */
 	enum dirty_state state;
-	bool lost;	   /* UNSTABLE: the server restarted while a cut was under way */
-	uint64_t sent;	   /* WRITING, UNSTABLE: when the WRITE was sent */
+	bool lost;     /* UNSTABLE: the server restarted while a cut was under way */
+	uint64_t sent; /* WRITING, UNSTABLE: when the WRITE was sent */
+	/* WRITING, UNSTABLE: the number of the lock that the extent was written under
+	 * (nfs_lock_guard()); 0: of none, or the lock was not held any more at dirty_redo() */
+	uint64_t guard;
 	uint64_t gen, got; /* UNSTABLE: gen of the WRITE (filedata.h), and when its answer came */
 };
 
@@ -136,7 +139,9 @@ unsigned dirty_run(struct dirty_file *d, uint64_t *from, struct dirty_extent *ru
 /* Finds the run that ends at `end`, or as much of its end as one WRITE can carry. */
 unsigned dirty_run_to(struct dirty_file *d, uint64_t end, struct dirty_extent *run[]);
 
-void dirty_writing(struct dirty_file *d, struct dirty_extent *run[], unsigned n, uint64_t now);
+/* guard: as in struct dirty_extent. */
+void dirty_writing(
+	struct dirty_file *d, struct dirty_extent *run[], unsigned n, uint64_t now, uint64_t guard);
 /* got: when the WRITE was answered. unstable: the extents are kept, with that gen; otherwise they
  * are dropped. */
 void dirty_wrote(struct dirty_file *d, struct dirty_extent *run[], unsigned n, bool unstable,
@@ -145,8 +150,11 @@ void dirty_wrote(struct dirty_file *d, struct dirty_extent *run[], unsigned n, b
 void dirty_committed(struct dirty_file *d, uint64_t gen);
 /* The server may have lost the UNSTABLE data, which becomes NEW. replaced: when another client was
  * last seen to have changed the file (0: never). Extents whose WRITE was sent before that time are
- * dropped, for the server may have the other client's bytes in their place. */
-void dirty_redo(struct dirty_file *d, uint64_t replaced);
+ * dropped, for the server may have the other client's bytes in their place. But an extent stays if
+ * guard(), nfs_lock_guard() of its bytes, still returns the number of the lock that the extent was
+ * written under. */
+void dirty_redo(struct dirty_file *d, uint64_t replaced,
+	uint64_t (*guard)(const struct dirty_owner *by, uint64_t off, uint64_t len));
 /* Drops bytes in [off, off + len) (len UINT64_MAX: all behind off) that became UNSTABLE at `until`
  * or earlier. */
 void dirty_cut(struct dirty_file *d, uint64_t off, uint64_t len, uint64_t until);

@@ -25,6 +25,7 @@ void filechange_init(struct filechange *f)
 	*f = (struct filechange){
 		.dropping = 1, .dropped = 1, .sizes = no_sizes, .answered = no_sizes};
 	atomic_init(&f->touched, 0);
+	atomic_init(&f->touching, 0);
 	atomic_init(&f->foreign, 0);
 	atomic_init(&f->replaced, 0);
 	pthread_mutex_init(&f->lock, NULL);
@@ -98,6 +99,12 @@ static void stale_locked(struct filechange *f)
 {
 	f->whole = false;
 	atomic_fetch_add(&f->dropping, 1);
+}
+
+/* Has this mount changed the file other than by WRITE after `since`, or is it about to? */
+static bool touched_since(const struct filechange *f, uint64_t since)
+{
+	return atomic_load(&f->touching) || atomic_load(&f->touched) > since;
 }
 
 /* --- WRITEs of this mount's --------------------------------------------------------------------
@@ -215,7 +222,7 @@ static enum filechange_by judge_locked(struct filechange *f, uint64_t alone)
 	const struct fileversion *from = gap_from_locked(f);
 	struct fileversion known = f->version, left = from ? *from : f->newest;
 	bool gap = f->links && f->links->n, chain = !f->unproved && !f->counted;
-	bool touched = atomic_load(&f->touched) > f->asked;
+	bool touched = touched_since(f, f->asked);
 	uint64_t grown = f->newest.change - f->first.change;
 
 	if (gap)
@@ -269,13 +276,26 @@ void filechange_touch(struct filechange *f)
 	atomic_store(&f->touched, clock_ns());
 }
 
+void filechange_touch_begin(struct filechange *f)
+{
+	atomic_fetch_add(&f->touching, 1);
+	filechange_touch(f);
+}
+
+void filechange_touch_end(struct filechange *f)
+{
+	filechange_touch(f);
+	atomic_fetch_sub(&f->touching, 1);
+}
+
 /* --- what only looks ---------------------------------------------------------------------------
  */
 
 static enum filechange_by look_locked(
 	struct filechange *f, const struct fileversion *v, uint64_t asked)
 {
-	uint64_t touched = atomic_load(&f->touched);
+	bool touching = atomic_load(&f->touching) || atomic_load(&f->touched) >= asked;
+	bool touched = touched_since(f, f->asked);
 	enum filechange_by by;
 
 	if (asked > f->told)
@@ -287,11 +307,11 @@ static enum filechange_by look_locked(
 	}
 	if (same(v, &f->version))
 		return FILECHANGE_NONE;
-	if (f->pending || f->wrote >= asked || touched >= asked)
+	if (f->pending || f->wrote >= asked || touching)
 		return FILECHANGE_PENDING;
 	if (asked <= f->came && !newer(v, &f->version))
 		return FILECHANGE_NONE;
-	by = touched <= f->asked ? FILECHANGE_FOREIGN : FILECHANGE_ASSUMED;
+	by = touched ? FILECHANGE_ASSUMED : FILECHANGE_FOREIGN;
 	stale_locked(f);
 	if (by == FILECHANGE_FOREIGN)
 		foreign_locked(f, &f->version, v);
@@ -353,7 +373,7 @@ bool filechange_newest(struct filechange *f, bool writes, struct fileversion *v)
 
 	pthread_mutex_lock(&f->lock);
 	*v = f->version;
-	known = f->known && atomic_load(&f->touched) <= f->asked && (writes || !f->pending);
+	known = f->known && !touched_since(f, f->asked) && (writes || !f->pending);
 	if (f->pending && (f->unproved || f->counted) && f->newest.size > v->size)
 		v->size = f->newest.size;
 	pthread_mutex_unlock(&f->lock);

@@ -23,9 +23,9 @@
  *                         behind the WRITE in the COMPOUND is not atomic with the WRITE
  *
  *     look   to an operation without effect on the data (READ, COMMIT, CLOSE, OPEN, GETATTR). Any
- *            difference is FOREIGN, with two exceptions. PENDING: a WRITE of this mount overlaps,
- *            and its end gives the verdict. ASSUMED: this mount has changed the file otherwise
- *            (SETATTR, COPY, a name made or removed, a WRITE without an answer).
+ *            difference is FOREIGN, with two exceptions. PENDING: a WRITE or another change of this
+ *            mount overlaps, and a later answer gives the verdict. ASSUMED: this mount has changed
+ * the file otherwise (SETATTR, COPY, a name made or removed, a WRITE without an answer).
  *
  * Limits of the proof. ASSUMED may hide a change by another client. So the next open must
  * not keep any data that was cached before. Even with wcc_data a server need not read the version
@@ -87,7 +87,10 @@ struct filesizes {
 };
 
 struct filechange {
-	_Atomic uint64_t touched; /* when this mount last changed it other than by WRITE */
+	/* When this mount last changed it other than by WRITE, and how many such changes are under
+	 * way. */
+	_Atomic uint64_t touched;
+	_Atomic unsigned touching;
 	_Atomic uint64_t foreign; /* when a change by another client was last found; 0: never */
 	/* when such a change was last found that is not just a server's loss of changes; 0:
 	 * never */
@@ -128,8 +131,12 @@ void filechange_finish(struct filechange *f);
 void filechange_begin(struct filechange *f);
 enum filechange_by filechange_end(
 	struct filechange *f, const struct nfs_data_attr *a, uint64_t alone);
-/* This mount changes the file by another operation than WRITE, now or until now. */
+/* This mount has changed the file by another operation than WRITE. */
 void filechange_touch(struct filechange *f);
+/* The same: such an operation is about to be sent, or has ended. Until the end each other version
+ * may be its work. */
+void filechange_touch_begin(struct filechange *f);
+void filechange_touch_end(struct filechange *f);
 /* The server has told a version in an answer to an operation that changes no data. asked: when that
  * operation was sent. */
 enum filechange_by filechange_look(

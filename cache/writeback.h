@@ -22,7 +22,9 @@
  * file since the WRITE was sent (filechange_replaced()). The answer to the COMMIT that tells of the
  * restart brings the file's version, so any change shows by then. After such a change the server
  * may have another client's bytes in the same place, or a file that the other client has cut short.
- * Then no data is written again, and filedata tells of a loss.
+ * Then no data is written again, and filedata tells of a loss. Data of a range that was locked when
+ * the WRITE was sent, and is still, is written again even then: no other client has changed that
+ * range (nfs_lock_guard()).
  *
  * If a caller waits until the data is safe, and one WRITE can carry all data that is not safe, then
  * that WRITE is stable and needs no COMMIT. The same WRITE carries the operation that the caller

@@ -74,6 +74,8 @@ void written_all_sent_locked(struct written *f);
  * NEW. written_redone(): then, without the lock, sends that data. */
 void written_redo_locked(struct written *f);
 void written_redone(struct written *f);
+/* nfs_lock_guard() for len bytes at off that `by`, a writer, has written. */
+uint64_t written_guard(const struct dirty_owner *by, uint64_t off, uint64_t len);
 /* More of f is about to be UNSTABLE. */
 void written_keeps_locked(struct written *f);
 /* Is the UNSTABLE data of f old enough for a COMMIT without a waiting program? */

@@ -200,7 +200,8 @@ static void write_begin_locked(struct written *f, struct writeout *x, unsigned n
 	x->error = 0;
 	x->carries = false;
 	x->waiter = NULL;
-	dirty_writing(&f->dirty, x->run, n, clock_ns());
+	dirty_writing(&f->dirty, x->run, n, clock_ns(),
+		written_guard(x->run[0]->by, x->off, run_len(x->run, n)));
 	TAILQ_INSERT_TAIL(&f->under_way, x, link);
 }
 

@@ -239,13 +239,20 @@ void written_all_sent_locked(struct written *f)
 			w->target = f->next_id;
 }
 
+uint64_t written_guard(const struct dirty_owner *by, uint64_t off, uint64_t len)
+{
+	const struct writer *w = (const struct writer *)by;
+
+	return nfs_lock_guard(w->to->all->client, w->open, off, off + len - 1);
+}
+
 void written_redo_locked(struct written *f)
 {
 	filedata_redone(f->data);
 	begin_again_locked(f, 1);
 	if (!dirty_bytes(&f->dirty, DIRTY_UNSTABLE))
 		return;
-	dirty_redo(&f->dirty, filechange_replaced(&f->data->change));
+	dirty_redo(&f->dirty, filechange_replaced(&f->data->change), written_guard);
 	give_up_locked(f);
 	if (!dirty_bytes(&f->dirty, DIRTY_NEW))
 		return;

@@ -6,11 +6,11 @@
  *
  * A request waits until gathered data is WRITTEN if it asks the server about the file, or changes
  * the file otherwise than by gathered writes: GETATTR, SETATTR, OPEN, LINK, appends, direct writes,
- * locks, copies, holes, and READs of bytes that the server does not have. FSYNC, FLUSH, RELEASE, an
- * unlock, and a SETATTR of anything but the size wait until the data is STABLE. If GETATTR, SETATTR
- * or FLUSH waits for a WRITE, its operations go in the same COMPOUND as the WRITE (struct
- * nfs_then). filedata reports lost data (cache/filedata.h). LOOKUP and READDIR do not wait:
- * flush_size() corrects the sizes that they tell.
+ * locks, the target of a copy, holes, and READs of bytes that the server does not have. FSYNC,
+ * FLUSH, RELEASE, an unlock, the source of a copy, and a SETATTR of anything but the size wait
+ * until the data is STABLE. If GETATTR, SETATTR or FLUSH waits for a WRITE, its operations go in
+ * the same COMPOUND as the WRITE (struct nfs_then). filedata reports lost data (cache/filedata.h).
+ * LOOKUP and READDIR do not wait: flush_size() corrects the sizes that they tell.
  */
 #ifndef RNFS_FS_FLUSH_H
 #define RNFS_FS_FLUSH_H

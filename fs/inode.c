@@ -394,3 +394,15 @@ void inode_touch(struct inode *ino)
 	filechange_touch(&ino->data.change);
 	cache_drop_all(&ino->cache);
 }
+
+void inode_touch_begin(struct inode *ino)
+{
+	filechange_touch_begin(&ino->data.change);
+	inode_touch(ino);
+}
+
+void inode_touch_end(struct inode *ino)
+{
+	inode_touch(ino);
+	filechange_touch_end(&ino->data.change);
+}

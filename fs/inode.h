@@ -241,9 +241,12 @@ struct inode *inode_of(struct inode_table *t, uint64_t nodeid);
 uint64_t inode_id(struct inode_table *t, const struct inode *ino);
 
 /* This mount changes ino. inode_touch_data(): by a WRITE, whose answer tells of the change
- * (change.h). inode_touch(): in another way. */
+ * (change.h). inode_touch(): in another way, by an operation that has ended. inode_touch_begin(),
+ * inode_touch_end(): by one that is about to be sent, or has ended. */
 void inode_touch_data(struct inode *ino);
 void inode_touch(struct inode *ino);
+void inode_touch_begin(struct inode *ino);
+void inode_touch_end(struct inode *ino);
 
 /* Notes attr, which the server was asked for at `seen`. True if names in a directory must not be
  * believed any more, because

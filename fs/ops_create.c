@@ -27,7 +27,7 @@ static void settled(struct request *r)
 	bool written =
 		written_dirty(&ino->written) || atomic_load(&ino->touched) != r->u.settle.touched;
 
-	inode_touch(ino);
+	inode_touch_end(ino);
 	if (!op->error && !written) { /* else these attributes may lack written data */
 		entry_note_attr(r->fs, ino, &op->u.setattr.attr, clock_ns());
 		change_told(ino, &op->u.setattr.attr, clock_ns());
@@ -45,7 +45,7 @@ static void settle(struct request *r)
 
 	op->u.setattr.fh = r->inode->fh;
 	op->u.setattr.set.mask = NFS_SET_ATIME_NOW | NFS_SET_MTIME_NOW;
-	inode_touch(r->inode);
+	inode_touch_begin(r->inode);
 	r->u.settle.touched = atomic_load(&r->inode->touched);
 	request_submit(r, settled);
 }
@@ -124,7 +124,7 @@ static void create_cut_done(struct request *r)
 	struct inode *ino = r->inode;
 
 	late_end(r);
-	inode_touch(ino);
+	inode_touch_end(ino);
 	inode_cut_end(ino, r->pid);
 	written_cut_end(&ino->written, &r->cut, 0, op->error ? 0 : UINT64_MAX);
 	if (op->error || !r->fuse) { /* it was LATE */
@@ -148,7 +148,7 @@ static void create_cut(struct request *r)
 	op->u.setattr.open = r->file->open;
 	inode_cut_begin(r->inode);
 	written_cut_begin(&r->inode->written, &r->cut);
-	inode_touch(r->inode);
+	inode_touch_begin(r->inode);
 	late_begin(r, r->inode, 0, UINT64_MAX);
 	request_submit(r, create_cut_done);
 }

@@ -192,14 +192,17 @@ static void open_note(struct request *r, const struct nfs_op *op)
 static void open_cut_begin(struct request *r)
 {
 	r->u.open.cuts = true;
+	inode_touch_begin(r->inode);
 	inode_cut_begin(r->inode);
 	written_cut_begin(&r->inode->written, &r->cut);
 }
 
 static void open_cut_end(struct request *r, uint64_t len)
 {
-	if (r->u.open.cuts)
+	if (r->u.open.cuts) {
+		inode_touch_end(r->inode);
 		inode_cut_end(r->inode, r->pid);
+	}
 	r->u.open.cuts = false;
 	written_cut_end(&r->inode->written, &r->cut, 0, len);
 }
@@ -227,7 +230,6 @@ static void open_done(struct request *r)
 		return;
 	}
 	if (f->flags & O_TRUNC) {
-		inode_touch(r->inode);
 		open_cut_end(r, UINT64_MAX);
 		inode_told_cut(r->inode, 0, r->pid);
 	}

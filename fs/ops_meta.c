@@ -213,7 +213,7 @@ static void setattr_done(struct request *r)
 {
 	struct nfs_op *op = &r->batch.first.op;
 
-	inode_touch(r->inode);
+	inode_touch_end(r->inode);
 	if (op->u.setattr.set.mask & NFS_SET_SIZE)
 		inode_cut_end(r->inode, r->pid);
 	written_cut_end(
@@ -243,7 +243,7 @@ static void setattr_submit(struct request *r)
 		deleg_changing(r->fs, r->inode);
 		cut_begin(r);
 	}
-	inode_touch(r->inode);
+	inode_touch_begin(r->inode);
 	request_submit(r, setattr_done);
 }
 
@@ -285,7 +285,7 @@ static void ftruncate_submit(struct request *r)
 	op->u.setattr.set = r->u.setattr.set;
 	op->u.setattr.open = f->open;
 	cut_begin(r);
-	inode_touch(r->inode);
+	inode_touch_begin(r->inode);
 	request_submit(r, setattr_done);
 }
 

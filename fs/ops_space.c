@@ -132,7 +132,7 @@ static void fallocate_done(struct request *r)
 {
 	const struct nfs_op *op = &r->batch.first.op;
 
-	inode_touch(r->file->inode);
+	inode_touch_end(r->file->inode);
 	if (!op->error)
 		entry_doubt_set_id(r->fs, r->file->inode);
 	written_cut_end(&r->file->inode->written, &r->cut, op->u.allocate.offset,
@@ -148,7 +148,7 @@ static void fallocate_send(struct request *r)
 {
 	const struct nfs_op *op = &r->batch.first.op;
 
-	inode_touch(r->file->inode);
+	inode_touch_begin(r->file->inode);
 	if (op->u.allocate.dealloc)
 		written_cut_begin(&r->file->inode->written, &r->cut);
 	late_begin(r, r->file->inode, op->u.allocate.offset, fallocate_last(r));
@@ -201,7 +201,7 @@ static void copy_done(struct request *r)
 	fuse_req_t fuse;
 	size_t n;
 
-	inode_touch(to);
+	inode_touch_end(to);
 	written_cut_end(&to->written, &r->cut, op->u.copy.to, op->error ? 0 : op->u.copy.copied);
 	/* Nothing copied, and no error: the source may have become shorter. Reading will tell. */
 	if (op->error || !op->u.copy.copied) {
@@ -230,13 +230,13 @@ static uint64_t copy_last(const struct request *r)
 
 static void copy_send(struct request *r)
 {
-	inode_touch(r->file->inode);
+	inode_touch_begin(r->file->inode);
 	written_cut_begin(&r->file->inode->written, &r->cut);
 	late_begin(r, r->file->inode, r->batch.first.op.u.copy.to, copy_last(r));
 	request_submit(r, copy_done);
 }
 
-/* The source is on the server; data that the copy may overwrite must be, too. */
+/* The source is safe on the server; data that the copy may overwrite must be there, too. */
 static void copy_to(struct request *r)
 {
 	struct inode *to = r->file->inode;
@@ -277,6 +277,7 @@ void ops_copy_file_range(fuse_req_t req, fuse_ino_t ino_in, off_t off_in,
 	op->u.copy.to = (uint64_t)off_out;
 	op->u.copy.count = len < COPY_MAX ? len : COPY_MAX;
 	r->inode = inode_ref(in->inode);
-	if (!flush_waits(r, in->inode, WRITTEN, copy_to))
+	/* A server that restarts before the copy must not copy bytes from before a write. */
+	if (!flush_waits(r, in->inode, STABLE, copy_to))
 		copy_to(r);
 }

@@ -232,8 +232,19 @@ void ops_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 
 static void change_done(struct request *r)
 {
-	inode_touch(r->inode);
+	inode_touch_end(r->inode);
 	request_end(r, r->batch.first.op.error);
+}
+
+/* Sends r, which changes the attribute `name`. of: the operation's name. */
+static void change_submit(struct request *r, struct nfs_name *of, const char *name)
+{
+	if (!set_name(r, of, name)) {
+		request_end(r, -ERANGE);
+		return;
+	}
+	inode_touch_begin(r->inode);
+	request_submit(r, change_done);
 }
 
 static void setacl_noted(struct request *r)
@@ -251,7 +262,7 @@ static void setacl_noted(struct request *r)
 /* An ACL also changes the mode, which the kernel does not know, and the rights of users. */
 static void setacl_done(struct request *r)
 {
-	inode_touch(r->inode);
+	inode_touch_end(r->inode);
 	if (r->batch.first.op.error) {
 		request_end(r, r->batch.first.op.error);
 		return;
@@ -278,12 +289,12 @@ void ops_setxattr(
 		return;
 	if (size)
 		memcpy(r->text, value, size);
-	inode_touch(r->inode);
 	if (kind == XATTR_ACL) {
 		op = request_op(r, NFS_SETACL, setacl);
 		op->u.setacl.fh = r->inode->fh;
 		op->u.setacl.value = r->text;
 		op->u.setacl.len = r->u.xattr.size;
+		inode_touch_begin(r->inode);
 		request_submit(r, setacl_done);
 		return;
 	}
@@ -292,10 +303,7 @@ void ops_setxattr(
 	op->u.setxattr.value = r->text;
 	op->u.setxattr.len = r->u.xattr.size;
 	op->u.setxattr.flags = flags;
-	if (set_name(r, &op->u.setxattr.name, name))
-		request_submit(r, change_done);
-	else
-		request_end(r, -ERANGE);
+	change_submit(r, &op->u.setxattr.name, name);
 }
 
 void ops_removexattr(fuse_req_t req, fuse_ino_t ino, const char *name)
@@ -314,9 +322,5 @@ void ops_removexattr(fuse_req_t req, fuse_ino_t ino, const char *name)
 		return;
 	op = request_op(r, NFS_REMOVEXATTR, removexattr);
 	op->u.removexattr.fh = r->inode->fh;
-	inode_touch(r->inode);
-	if (set_name(r, &op->u.removexattr.name, name))
-		request_submit(r, change_done);
-	else
-		request_end(r, -ERANGE);
+	change_submit(r, &op->u.removexattr.name, name);
 }

@@ -48,6 +48,9 @@ struct nfs_backend {
 	void (*deleg_give_back)(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id);
 	/* nfs_locks_doubtful(); NULL: never. */
 	bool (*locks_doubtful)(struct nfs_client *c, const struct nfs_open *o);
+	/* nfs_lock_guard(); NULL: always 0. */
+	uint64_t (*lock_guard)(
+		struct nfs_client *c, const struct nfs_open *o, uint64_t first, uint64_t last);
 	void (*deleg_flushed)(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id);
 };
 

@@ -373,6 +373,12 @@ bool nfs_locks_doubtful(struct nfs_client *c, const struct nfs_open *o)
 	return c->backend->locks_doubtful && c->backend->locks_doubtful(c, o);
 }
 
+uint64_t nfs_lock_guard(
+	struct nfs_client *c, const struct nfs_open *o, uint64_t first, uint64_t last)
+{
+	return c->backend->lock_guard ? c->backend->lock_guard(c, o, first, last) : 0;
+}
+
 void nfs_deleg_flushed(struct nfs_client *c, const struct nfs_fh *fh, uint64_t id)
 {
 	if (id && c->backend->deleg_flushed)

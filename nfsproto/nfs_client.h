@@ -164,6 +164,15 @@ void nfs_deleg_flushed(struct nfs_client *c, const struct nfs_fh *fh, uint64_t i
  * wait. */
 bool nfs_locks_doubtful(struct nfs_client *c, const struct nfs_open *o);
 
+/* The number of one exclusive lock of bytes first..last, on which changes of the file through o
+ * rely; 0: there is none, or the NFS version cannot tell. Two calls return the same number only if
+ * the lock was held from the first call to the second, or the server has disowned the lock in
+ * between, and the client still claims or tests it. So no other client may have changed those
+ * bytes, except one that ignores locks. If the lock turns out to be lost, I/O through o fails. Any
+ * thread; does not wait. */
+uint64_t nfs_lock_guard(
+	struct nfs_client *c, const struct nfs_open *o, uint64_t first, uint64_t last);
+
 /* Starts op. done is called exactly once in any case. Any thread. */
 void nfs_submit(struct nfs_client *c, struct nfs_op *op);
 /* Drops the reference on u.read.moved of a READ that has ended, with or without an error, and was

@@ -405,6 +405,7 @@ struct nfs_op {
 				*deleg; /* the delegation that goes back with it, or NULL */
 			uint32_t gen;	/* generation of the open state that was sent */
 			uint8_t kind, flags, cancelled;
+			uint8_t strays; /* nfs4_task_may_stray() */
 			bool asks_on; /* the op has kept its slot; slots.lock */
 			_Atomic uint8_t state;
 			bool unsure;	   /* an earlier call may have been executed */

@@ -475,6 +475,12 @@ static bool locks_doubtful(struct nfs_client *base, const struct nfs_open *o)
 	return nfs4_locks_doubtful(nfs4_client(base), clock_ns());
 }
 
+static uint64_t lock_guard(
+	struct nfs_client *base, const struct nfs_open *o, uint64_t first, uint64_t last)
+{
+	return nfs4_lock_guard(nfs4_client(base), o, first, last);
+}
+
 static void deleg_flushed(struct nfs_client *base, const struct nfs_fh *fh, uint64_t id)
 {
 	nfs4_deleg_flushed(nfs4_client(base), fh, id);
@@ -489,5 +495,6 @@ const struct nfs_backend nfs4_backend = {
 	.deleg_open = deleg_open,
 	.deleg_give_back = deleg_give_back,
 	.locks_doubtful = locks_doubtful,
+	.lock_guard = lock_guard,
 	.deleg_flushed = deleg_flushed,
 };

@@ -157,6 +157,9 @@ int nfs4_lock_io(struct nfs4_client *c, const struct nfs_op *op, uint64_t now);
  * no. */
 uint64_t nfs4_lock_covers(struct nfs4_client *c, const struct nfs_open *o, uint64_t first,
 	uint64_t last, uint64_t now);
+/* nfs_lock_guard(). */
+uint64_t nfs4_lock_guard(
+	struct nfs4_client *c, const struct nfs_open *o, uint64_t first, uint64_t last);
 /* nfs_locks_doubtful(): may any lock of the mount be lost, at `now`? */
 bool nfs4_locks_doubtful(struct nfs4_client *c, uint64_t now);
 /* As nfs4_open_stateid(), for reads and changes of data. */

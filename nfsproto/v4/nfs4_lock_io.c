@@ -84,23 +84,38 @@ int nfs4_lock_io(struct nfs4_client *c, const struct nfs_op *op, uint64_t now)
 	return rc;
 }
 
+/* The number of the lock, as nfs4_lock_guard() returns it. sure: of none that is SUSPECT. */
+static uint64_t guard(
+	struct nfs4_client *c, const struct nfs_open *o, uint64_t first, uint64_t last, bool sure)
+{
+	const struct nfs4_lockctx *ctx;
+	const struct lock_range *g;
+	uint64_t number = 0;
+
+	pthread_mutex_lock(&c->locks.lock);
+	for (unsigned i = 0; i < NFS4_LOCK_BUCKETS; i++) {
+		LIST_FOREACH (ctx, &c->locks.bucket[i], link) {
+			if (!relies_on(o, true, ctx) || (sure && ctx->suspect))
+				continue;
+			g = lock_ranges_covering(&ctx->ranges, first, last, true);
+			if (g)
+				number = ctx->number << 32 | g->number;
+		}
+	}
+	pthread_mutex_unlock(&c->locks.lock);
+	return number;
+}
+
 uint64_t nfs4_lock_covers(struct nfs4_client *c, const struct nfs_open *o, uint64_t first,
 	uint64_t last, uint64_t now)
 {
-	const struct nfs4_lockctx *ctx;
-	uint64_t held = 0;
+	return o && !is_unsure(c, now) ? guard(c, o, first, last, true) : 0;
+}
 
-	if (!o || is_unsure(c, now))
-		return 0;
-	pthread_mutex_lock(&c->locks.lock);
-	for (unsigned i = 0; i < NFS4_LOCK_BUCKETS; i++) {
-		LIST_FOREACH (ctx, &c->locks.bucket[i], link)
-			if (relies_on(o, true, ctx) && !ctx->suspect &&
-				lock_ranges_covers(&ctx->ranges, first, last, true))
-				held = ctx->number << 32 | ctx->ranges.changes;
-	}
-	pthread_mutex_unlock(&c->locks.lock);
-	return held;
+uint64_t nfs4_lock_guard(
+	struct nfs4_client *c, const struct nfs_open *o, uint64_t first, uint64_t last)
+{
+	return atomic_load(&o->nlockctx) ? guard(c, o, first, last, false) : 0;
 }
 
 struct nfs4_stateid nfs4_io_stateid(struct nfs4_client *c, struct nfs_op *op, struct nfs_open *o)

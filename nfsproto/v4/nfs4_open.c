@@ -521,7 +521,7 @@ static bool open_suspect(struct nfs_open *o, uint32_t gen, bool *changed)
 
 static unsigned disowned_ms(const struct nfs_op *op)
 {
-	return op->tries < 5 ? 20u << op->tries : 3000;
+	return op->be.v4.strays <= 5 ? 10u << op->be.v4.strays : 3000;
 }
 
 enum nfs_outcome nfs4_open_disowned(
@@ -530,7 +530,7 @@ enum nfs_outcome nfs4_open_disowned(
 	struct nfs_open *o = nfs4_op_open(op), *source = nfs4_op_source(op);
 	bool changed = false;
 
-	if (op->tries > DISOWNED_MAX)
+	if (!nfs4_task_may_stray(op, DISOWNED_MAX))
 		return nfs_failed(op, -EIO);
 	if (op->type == NFS_OPEN) { /* of a moment ago, which is not in c->opens: from the start */
 		op->be.v4.kind = NFS_OPEN;

@@ -165,6 +165,11 @@ void nfs4_task_replied(struct rpc_call *call, int error, struct xdr_in *res);
 /* Starts op, which makes no progress because of `why`, again after ms (0: at once), unless a soft
  * mount has waited long enough. No lock held. */
 void nfs4_task_wait(struct nfs_op *op, const char *why, unsigned ms);
+/* op was answered by an error that no server gives for long: a slot out of step, an unknown
+ * stateid. Counts such answers, apart from tries: a server may ask for any number of tries before
+ * (NFS4ERR_DELAY, NFS4ERR_GRACE). False: op has had `most` of them, and must end. most: below 255.
+ */
+bool nfs4_task_may_stray(struct nfs_op *op, unsigned most);
 /* The same because the server answered status. The attempt counts in op->tries. */
 void nfs4_task_again(struct nfs_op *op, uint32_t status, unsigned ms);
 /* Gives op's slot back, and op has none then. Takes a slot for the first waiting op, if there is

@@ -117,6 +117,14 @@ void nfs4_task_again(struct nfs_op *op, uint32_t status, unsigned ms)
 	nfs4_task_wait(op, nfs4_status_name(status), ms);
 }
 
+bool nfs4_task_may_stray(struct nfs_op *op, unsigned most)
+{
+	if (op->be.v4.strays >= most)
+		return false;
+	op->be.v4.strays++;
+	return true;
+}
+
 /* status is not one that every op may get: the op's user decides. */
 static void task_failed_otherwise(struct nfs_op *op, uint32_t status)
 {
@@ -172,7 +180,7 @@ static void task_failed(struct nfs4_server *srv, struct nfs_op *op, uint32_t sta
 	case NFS4ERR_BAD_HIGH_SLOT:
 	case NFS4ERR_SEQ_MISORDERED:
 	case NFS4ERR_SEQ_FALSE_RETRY:
-		if (op->tries >= MISORDERED_MAX)
+		if (!nfs4_task_may_stray(op, MISORDERED_MAX))
 			break;
 		nfs4_state_doubt(op->be.v4.conn, status);
 		nfs4_task_again(op, status, 0);
@@ -180,7 +188,8 @@ static void task_failed(struct nfs4_server *srv, struct nfs_op *op, uint32_t sta
 	case NFS4ERR_RETRY_UNCACHED_REP:
 		/* The server executed the op, and the answer was lost with a connection. Kinds that
 		 * must not be executed twice are cached, so this op may be sent again. */
-		if (op->tries >= MISORDERED_MAX || (nfs4_task_kind(op)->flags & NFS4_KF_CACHE))
+		if ((nfs4_task_kind(op)->flags & NFS4_KF_CACHE) ||
+			!nfs4_task_may_stray(op, MISORDERED_MAX))
 			break;
 		nfs4_task_again(op, status, 0);
 		return;

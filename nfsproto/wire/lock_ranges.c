@@ -83,7 +83,9 @@ static void replace(struct lock_ranges *l, uint32_t from, uint32_t to,
 
 int lock_ranges_set(struct lock_ranges *l, uint64_t first, uint64_t last, bool write)
 {
-	struct lock_range new = {.first = first, .last = last, .write = write}, piece[3];
+	struct lock_range new = {
+		.first = first, .last = last, .write = write, .number = l->changes};
+	struct lock_range piece[3];
 	uint32_t from, to, np = 0;
 	struct lock_range right = {.first = 1, .last = 0};
 	int rc = lock_ranges_reserve(l);
@@ -158,11 +160,17 @@ const struct lock_range *lock_ranges_conflict(
 	return NULL;
 }
 
-bool lock_ranges_covers(const struct lock_ranges *l, uint64_t first, uint64_t last, bool write)
+const struct lock_range *lock_ranges_covering(
+	const struct lock_ranges *l, uint64_t first, uint64_t last, bool write)
 {
 	const struct lock_range *g = lock_ranges_conflict(l, first, last, true);
 
-	return g && g->write == write && g->first <= first && g->last >= last;
+	return g && g->write == write && g->first <= first && g->last >= last ? g : NULL;
+}
+
+bool lock_ranges_covers(const struct lock_ranges *l, uint64_t first, uint64_t last, bool write)
+{
+	return lock_ranges_covering(l, first, last, write) != NULL;
 }
 
 bool lock_ranges_any(const struct lock_ranges *l, uint64_t first, uint64_t last)

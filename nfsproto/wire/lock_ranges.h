@@ -19,6 +19,8 @@
 struct lock_range {
 	uint64_t first, last;
 	bool write; /* exclusive; else shared */
+	/* Set by lock_ranges_set(): no two calls for a list give the same number (modulo 2^32). */
+	uint32_t number;
 };
 
 struct lock_ranges {
@@ -44,7 +46,10 @@ void lock_ranges_drop(struct lock_ranges *l);
  * list changes. */
 const struct lock_range *lock_ranges_conflict(
 	const struct lock_ranges *l, uint64_t first, uint64_t last, bool write);
-/* Is all of first..last locked so, by one range? */
+/* The range by which all of first..last is locked so, or NULL. */
+const struct lock_range *lock_ranges_covering(
+	const struct lock_ranges *l, uint64_t first, uint64_t last, bool write);
+/* Is there such a range? */
 bool lock_ranges_covers(const struct lock_ranges *l, uint64_t first, uint64_t last, bool write);
 /* Is there any lock in first..last? */
 bool lock_ranges_any(const struct lock_ranges *l, uint64_t first, uint64_t last);

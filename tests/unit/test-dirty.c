@@ -72,6 +72,14 @@ static enum dirty_put write_at(struct dirty_owner *by, uint64_t off, uint32_t le
 	return dirty_put(&d, by, off, data, len, &took);
 }
 
+/* The lock of the bytes from 100000 on. */
+static uint64_t guard_is;
+
+static uint64_t guard_now(const struct dirty_owner *by, uint64_t off, uint64_t len)
+{
+	return off >= 100000 ? guard_is : 0;
+}
+
 /* Writes all that is NEW, safely. Returns how many runs that took. */
 static unsigned drain(void)
 {
@@ -80,7 +88,7 @@ static unsigned drain(void)
 	uint64_t from = 0;
 
 	while ((n = dirty_run(&d, &from, run))) {
-		dirty_writing(&d, run, n, 1);
+		dirty_writing(&d, run, n, 1, 0);
 		dirty_wrote(&d, run, n, false, 0, 0);
 		runs++;
 	}
@@ -121,7 +129,7 @@ static void what_is_being_written_is_not_changed(void **state)
 
 	write_at(&one, 1000, 1000);
 	n = dirty_run(&d, &from, run);
-	dirty_writing(&d, run, n, 1);
+	dirty_writing(&d, run, n, 1, 0);
 	assert_int_equal(write_at(&one, 1500, 100), DIRTY_BUSY);
 	assert_int_equal(write_at(&one, 2000, 100), DIRTY_DONE);
 	assert_true(dirty_overlaps(&d, 0, 1001));
@@ -162,16 +170,21 @@ static void without_memory_nothing_is_half_done(void **state)
 }
 
 /* The server has what is NEW and may lose it, by WRITEs sent at `sent`. */
-static void make_unstable(uint64_t sent)
+static void make_unstable_under(uint64_t sent, uint64_t guard)
 {
 	struct dirty_extent *run[DIRTY_RUN_EXTENTS];
 	uint64_t from = 0;
 	unsigned n;
 
 	while ((n = dirty_run(&d, &from, run))) {
-		dirty_writing(&d, run, n, sent);
+		dirty_writing(&d, run, n, sent, guard);
 		dirty_wrote(&d, run, n, true, 1, sent + 1);
 	}
+}
+
+static void make_unstable(uint64_t sent)
+{
+	make_unstable_under(sent, 0);
 }
 
 static void without_memory_what_was_to_be_replaced_stays(void **state)
@@ -188,7 +201,7 @@ static void without_memory_what_was_to_be_replaced_stays(void **state)
 	assert_int_equal(write_at(&one, 1000, 10), DIRTY_DONE);
 	assert_int_equal(dirty_bytes(&d, DIRTY_UNSTABLE), 40000 - 10);
 	assert_int_equal(dirty_bytes(&d, DIRTY_NEW), 10);
-	dirty_redo(&d, 0);
+	dirty_redo(&d, 0, guard_now);
 	assert_int_equal(drain(), 1);
 	put(NULL, buf);
 }
@@ -199,11 +212,33 @@ static void what_another_client_may_have_replaced_is_given_up(void **state)
 	make_unstable(10);
 	assert_int_equal(write_at(&one, 5000, 500), DIRTY_DONE);
 	make_unstable(20);
-	dirty_redo(&d, 15);
+	dirty_redo(&d, 15, guard_now);
 	assert_int_equal(d.given_up, 1000);
 	assert_int_equal(dirty_bytes(&d, DIRTY_NEW), 500);
 	assert_int_equal(dirty_bytes(&d, DIRTY_UNSTABLE), 0);
 	assert_int_equal(drain(), 1);
+}
+
+static void what_a_lock_still_guards_is_kept(void **state)
+{
+	guard_is = 5;
+	assert_int_equal(write_at(&one, 0, 1000), DIRTY_DONE);
+	make_unstable(10);
+	assert_int_equal(write_at(&one, 100000, 200), DIRTY_DONE);
+	make_unstable_under(11, 5);
+	assert_int_equal(write_at(&one, 200000, 30), DIRTY_DONE);
+	make_unstable_under(12, 4); /* that lock was released */
+	assert_int_equal(write_at(&one, 300000, 4), DIRTY_DONE);
+	make_unstable(13); /* that lock was taken later */
+	dirty_redo(&d, 15, guard_now);
+	assert_int_equal(d.given_up, 1034);
+	assert_int_equal(dirty_bytes(&d, DIRTY_NEW), 200);
+	make_unstable_under(16, 5);
+	guard_is = 6;
+	d.given_up = 0;
+	dirty_redo(&d, 17, guard_now);
+	assert_int_equal(d.given_up, 200);
+	assert_int_equal(drain(), 0);
 }
 
 /* --- as it may come --------------------------------------------------------------------------- */
@@ -245,7 +280,7 @@ static void take_off(void)
 	f->n = dirty_run(&d, &from, f->run);
 	if (!f->n)
 		return;
-	dirty_writing(&d, f->run, f->n, now());
+	dirty_writing(&d, f->run, f->n, now(), 0);
 	nflights++;
 }
 
@@ -314,7 +349,7 @@ static void restart(void)
 {
 	land_all();
 	memcpy(server, safe, SPAN);
-	dirty_redo(&d, 0);
+	dirty_redo(&d, 0, guard_now);
 }
 
 /* Somebody writes otherwise, after what was written before. */
@@ -427,6 +462,7 @@ int main(void)
 		TEST(without_memory_nothing_is_half_done),
 		TEST(without_memory_what_was_to_be_replaced_stays),
 		TEST(what_another_client_may_have_replaced_is_given_up),
+		TEST(what_a_lock_still_guards_is_kept),
 		TEST(nothing_is_lost_in_any_order),
 	};
 

@@ -337,6 +337,24 @@ static void what_we_do_otherwise_is_not_foreign(void **state)
 	assert_int_equal(look(12, 100), FILECHANGE_FOREIGN);
 }
 
+/* A chmod of this mount is under way, and the server has carried it out. */
+static void what_is_under_way_is_not_foreign(void **state)
+{
+	struct fileversion v;
+
+	filechange_touch_begin(&f);
+	begin(1);
+	assert_int_equal(after(11, 100, true), FILECHANGE_ASSUMED);
+	assert_int_equal(look(12, 100), FILECHANGE_PENDING);
+	assert_false(filechange_newest(&f, false, &v));
+	begin(1);
+	assert_int_equal(after(13, 100, true), FILECHANGE_ASSUMED);
+	filechange_touch_end(&f);
+	assert_int_equal(look(14, 100), FILECHANGE_ASSUMED);
+	assert_int_equal(filechange_replaced(&f), 0);
+	assert_int_equal(look(15, 100), FILECHANGE_FOREIGN);
+}
+
 static void nobody_keeps_what_is_only_about_to_be_dropped(void **state)
 {
 	uint64_t first, second;
@@ -457,6 +475,7 @@ int main(void)
 		T(a_counter_proves_it),
 		T(a_write_without_an_answer_is_nobodys),
 		T(what_we_do_otherwise_is_not_foreign),
+		T(what_is_under_way_is_not_foreign),
 		T(nobody_keeps_what_is_only_about_to_be_dropped),
 		T(what_changes_before_the_drop_must_be_dropped_again),
 		T(whoever_is_told_a_version_drops_what_is_older),

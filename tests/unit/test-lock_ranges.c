@@ -80,6 +80,29 @@ static void test_edges(void **state)
 	lock_ranges_finish(&l);
 }
 
+/* A part of a lock keeps the lock's number, as long as the part stays locked. */
+static void test_number(void **state)
+{
+	struct lock_ranges l;
+	uint32_t first, second;
+
+	lock_ranges_init(&l);
+	lock_ranges_set(&l, 10, 99, true);
+	first = l.range[0].number;
+	lock_ranges_set(&l, 200, 299, true);
+	second = l.range[1].number;
+	assert_true(first != second);
+	lock_ranges_clear(&l, 40, 59);
+	assert_int_equal(lock_ranges_covering(&l, 10, 39, true)->number, first);
+	assert_int_equal(lock_ranges_covering(&l, 60, 99, true)->number, first);
+	lock_ranges_clear(&l, 200, 299);
+	lock_ranges_set(&l, 200, 299, true);
+	assert_true(lock_ranges_covering(&l, 200, 299, true)->number != second);
+	lock_ranges_set(&l, 40, 59, true);
+	assert_true(lock_ranges_covering(&l, 10, 99, true)->number != first);
+	lock_ranges_finish(&l);
+}
+
 static void test_conflict(void **state)
 {
 	struct lock_ranges l;
@@ -98,6 +121,8 @@ static void test_conflict(void **state)
 	assert_false(lock_ranges_covers(&l, 12, 20, false));
 	assert_false(lock_ranges_covers(&l, 9, 12, false));
 	assert_false(lock_ranges_covers(&l, 0, 9, false));
+	assert_ptr_equal(lock_ranges_covering(&l, 22, 29, true), &l.range[1]);
+	assert_null(lock_ranges_covering(&l, 22, 30, true));
 	assert_true(lock_ranges_any(&l, 29, 50));
 	assert_false(lock_ranges_any(&l, 30, 50));
 	lock_ranges_finish(&l);
@@ -188,6 +213,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_split_and_merge),
 		cmocka_unit_test(test_edges),
+		cmocka_unit_test(test_number),
 		cmocka_unit_test(test_conflict),
 		cmocka_unit_test(test_random),
 	};

@@ -272,6 +272,31 @@ static void an_exclusive_lock_covers_its_range(void **state)
 	assert_false(covers(l, o, 0, 9));
 }
 
+/* The number of the lock stays while the server has forgotten the lock and the client claims it
+ * again, and while the owner locks and unlocks other ranges. */
+static void a_lock_guards_its_range_until_it_is_released_or_lost(void **state)
+{
+	struct locks *l = *state;
+	struct nfs_open *o = locks_open(l, "f", 1);
+	struct nfs4_lockctx *ctx = holds(l, o, 7);
+	uint64_t first = nfs4_lock_guard(&l->c, o, 0, 9);
+
+	assert_true(first);
+	assert_false(nfs4_lock_guard(&l->c, o, 0, 10));
+	assert_false(nfs4_lock_guard(&l->c, locks_open(l, "f", 1), 0, 9));
+	assert_int_equal(lock_ranges_set(&ctx->ranges, 100, 109, true), 0);
+	assert_int_equal(lock_ranges_clear(&ctx->ranges, 100, 109), 0);
+	assert_true(nfs4_lock_guard(&l->c, o, 2, 9) == first);
+	make_suspect(l, ctx);
+	assert_true(nfs4_lock_guard(&l->c, o, 0, 9) == first);
+	ctx->suspect = false;
+	judge(l, ctx);
+	assert_int_equal(lock_ranges_set(&ctx->ranges, 0, 9, false), 0);
+	assert_false(nfs4_lock_guard(&l->c, o, 0, 9));
+	assert_int_equal(lock_ranges_set(&ctx->ranges, 0, 9, true), 0);
+	assert_true(nfs4_lock_guard(&l->c, o, 0, 9) && nfs4_lock_guard(&l->c, o, 0, 9) != first);
+}
+
 /* Another client may have had the lock in between. */
 static void a_lock_that_is_had_again_is_another_one(void **state)
 {
@@ -306,6 +331,7 @@ int main(void)
 		TEST(a_lost_lock_outweighs_a_suspect_one),
 		TEST(the_only_holder_lends_its_stateid),
 		TEST(an_exclusive_lock_covers_its_range),
+		TEST(a_lock_guards_its_range_until_it_is_released_or_lost),
 		TEST(a_lock_that_is_had_again_is_another_one),
 	};
 

@@ -20,6 +20,7 @@
 #include <cmocka.h>
 
 #include "nfs4-fixture.h"
+#include "nfsproto/v4/nfs4_task.h"
 #include "transport/log.h"
 
 static void test_delay(void **state)
@@ -34,6 +35,17 @@ static void test_delay(void **state)
 	assert_int_equal(fix_getattr(f), 0);
 	assert_int_equal(f->srv.misordered, 0);
 	fix_unmount_clean(f);
+}
+
+/* A wait for a server, however long, does not count against an op whose slot is out of step. */
+static void test_strays(void **state)
+{
+	struct nfs_op op = {.tries = 1000};
+
+	for (unsigned i = 0; i < 8; i++)
+		assert_true(nfs4_task_may_stray(&op, 8));
+	assert_false(nfs4_task_may_stray(&op, 8));
+	assert_true(nfs4_task_may_stray(&op, 9));
 }
 
 /* An op of a soft mount ends although no try of it has waited. */
@@ -471,6 +483,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		ON_MOUNT(test_delay),
+		cmocka_unit_test(test_strays),
 		cmocka_unit_test_setup_teardown(
 			test_soft_without_pauses, fix_setup_unmounted, fix_teardown),
 		ON_MOUNT(test_delay_after_change),

@@ -231,6 +231,19 @@ static void a_copy_of_nothing_is_left_to_the_kernel(void **state)
 	assert_int_equal(count(NFS_COPY), 1);
 }
 
+/* A restart of the server before the copy would bring back the bytes from before the write. */
+static void the_source_is_safe_before_it_is_copied(void **state)
+{
+	struct fuse_attr attr;
+
+	assert_int_equal(kernel_write(node, fh, 0, "new", 3, O_RDWR), 3);
+	assert_int_equal(kernel_getattr(node, &attr), 0); /* sends the data */
+	assert_int_equal(count(NFS_COMMIT), 0);
+	assert_int_equal(copy(0, 0, 3, node2, fh2), 3);
+	assert_int_equal(count(NFS_WRITE), 1);
+	assert_int_equal(count(NFS_COMMIT), 1);
+}
+
 static void a_copy_that_is_not_safe_is_committed_by_fsync(void **state)
 {
 	unsafe = -EAGAIN;
@@ -255,6 +268,7 @@ int main(void)
 		T(the_server_copies),
 		T(a_copy_may_be_short_and_is_bounded),
 		T(a_copy_of_nothing_is_left_to_the_kernel),
+		T(the_source_is_safe_before_it_is_copied),
 		T(a_copy_that_is_not_safe_is_committed_by_fsync),
 	};
 
