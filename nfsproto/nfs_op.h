@@ -406,7 +406,7 @@ struct nfs_op {
 			uint32_t gen;	/* generation of the open state that was sent */
 			uint8_t kind, flags, cancelled;
 			uint8_t strays; /* nfs4_task_may_stray() */
-			bool asks_on; /* the op has kept its slot; slots.lock */
+			bool asks_on;	/* the op has kept its slot; slots.lock */
 			_Atomic uint8_t state;
 			bool unsure;	   /* an earlier call may have been executed */
 			int first_error;   /* error of the unsure op, during the look */
