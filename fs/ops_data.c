@@ -34,7 +34,6 @@
 #include "transport/log.h"
 
 #define AGAIN_NS    (2 * NSEC_PER_SEC) /* for so long at most a READ is asked again */
-#define AGAIN_OWN   3u		       /* times, because of writes by this mount */
 #define SMALL_WRITE (16u << 10)	       /* bytes that are copied rather than keep a worker's block */
 
 /* A READ or WRITE in the name of the opener, which takes data over. NULL: there was no memory, data
@@ -125,10 +124,7 @@ static bool must_ask_again(struct request *r, uint32_t n)
 	if (n == r->batch.data.len || (r->u.io.flags | r->file->flags) & O_DIRECT ||
 		clock_ns() - r->born > AGAIN_NS)
 		return false;
-	if ((written_end(&ino->written) > end ||
-		    (atomic_load(&ino->told_size) > end &&
-			    !filechange_is_quiet(&ino->data.change, r->u.io.sent))) &&
-		r->u.io.again++ < AGAIN_OWN)
+	if (repeat_is_outgrown(r, end))
 		return true;
 	return !n && r->u.io.offset && inode_end_spoils(ino, r->born, r->u.io.sent);
 }
@@ -172,7 +168,7 @@ static bool may_be_lost(struct request *r)
 
 	return (written_may_be_lost(w, r->u.io.offset, r->batch.data.len) ||
 		       written_redone_since(w, r->u.io.sent)) &&
-	       r->u.io.again++ < AGAIN_OWN;
+	       r->u.io.again++ < REPEAT_ASKS;
 }
 
 static void read_step(struct request *r)

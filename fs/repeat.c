@@ -138,9 +138,24 @@ bool repeat_must(const struct file *f, uint64_t end, uint64_t born, pid_t tid)
 	return inode_ignores_end(f->inode, end, &read, &until);
 }
 
-/* Ends r with an error, so that the kernel sends the READ again. */
+bool repeat_is_outgrown(struct request *r, uint64_t end)
+{
+	struct inode *ino = r->file->inode;
+
+	return (written_end(&ino->written) > end ||
+		       (atomic_load(&ino->told_size) > end &&
+			       !filechange_is_quiet(&ino->data.change, r->u.io.sent))) &&
+	       r->u.io.again++ < REPEAT_ASKS;
+}
+
+/* The kernel ignores the end that the server has told to r. Asks the server again if there is more
+ * to read. Otherwise ends r with an error, so that the kernel sends the READ again. */
 static void refuse(struct request *r)
 {
+	if (repeat_is_outgrown(r, r->u.io.end)) {
+		r->next(r);
+		return;
+	}
 	record(r->fs->repeats, r);
 	request_end(r, -ERROR);
 }

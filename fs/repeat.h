@@ -15,6 +15,9 @@
  * after the error, and so believes a short answer. The daemon delays the error until the kernel has
  * handled all earlier answers, BELIEVED_TAKEN_NS after the last one at most.
  *
+ * If this mount has written behind the end meanwhile, the daemon asks the server again instead, and
+ * has a longer answer.
+ *
  * The inode may change once more meanwhile, and the kernel may still believe a larger size. Then
  * the second READ gets an error, too. The program gets EINTR, or a short read, and for its next
  * read(2) the kernel asks for the attributes first.
@@ -41,6 +44,12 @@ bool repeat_must(const struct file *f, uint64_t end, uint64_t born, pid_t tid);
 /* The same for r, a READ that has `got` bytes. True: r waits, and then calls next, which asks the
  * server again; or r ends with an error. False: the caller answers r. */
 bool repeat_waits(struct request *r, uint32_t got, request_step_fn *next);
+
+#define REPEAT_ASKS                                                                                \
+	3u /* so often the daemon asks the server again, because of writes of this mount */
+/* The server says to r, a READ, that the file ends at `end`. Has this mount written behind that end
+ * since the daemon asked? True: the caller asks the server again; at most REPEAT_ASKS times. */
+bool repeat_is_outgrown(struct request *r, uint64_t end);
 
 /* The daemon is about to answer thread tid's READ of ino. The kernel makes the thread's next READ
  * after the answer. */

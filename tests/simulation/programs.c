@@ -24,7 +24,8 @@
 
 static const struct crowd *const crowds[] = {&crowd_failing, &crowd_promised, &crowd_killed,
 	&crowd_modes, &crowd_direct, &crowd_mapped, &crowd_ranges, &crowd_exclusive, &crowd_names,
-	&crowd_resized, &crowd_append, &crowd_closed, &crowd_locked, &crowd_outside, &crowd_synced};
+	&crowd_resized, &crowd_append, &crowd_closed, &crowd_locked, &crowd_outside, &crowd_synced,
+	&crowd_copied, &crowd_beside};
 
 void wrong(const struct program *p, const char *fmt, ...)
 {

@@ -139,6 +139,7 @@ int sys_ftruncate(struct process *p, int fd, off_t size);
 int sys_truncate(struct process *p, const char *path, off_t size);
 /* mode: FALLOC_FL_KEEP_SIZE, FALLOC_FL_PUNCH_HOLE, FALLOC_FL_ZERO_RANGE */
 int sys_fallocate(struct process *p, int fd, int mode, off_t off, off_t len);
+ssize_t sys_copy_file_range(struct process *p, int from, off_t in, int to, off_t out, size_t len);
 
 int sys_stat(struct process *p, const char *path, struct stat *st);
 int sys_lstat(struct process *p, const char *path, struct stat *st);

@@ -83,7 +83,7 @@ static void send(struct vfs_back *b)
 {
 	struct vfs_inode *i = b->inode;
 
-	LIST_INSERT_HEAD(&i->backs, b, next);
+	b->gathers = false;
 	b->held = i->nowrite;
 	if (!b->held)
 		issue(b);
@@ -102,6 +102,9 @@ static struct vfs_back *back_new(struct vfs_inode *i, uint64_t index)
 	b->inode = vfs_iref(i);
 	b->handle = vfs_href(LIST_FIRST(&i->writers)->handle);
 	b->index = index;
+	b->gathers = true;
+	/* a write(2) to the page waits from now on (fuse_writepage_add) */
+	LIST_INSERT_HEAD(&i->backs, b, next);
 	return b;
 }
 
@@ -192,7 +195,7 @@ void vfs_nowrite(struct vfs_inode *i)
 	i->nowrite = true;
 again:
 	LIST_FOREACH (b, &i->backs, next)
-		if (!b->held) {
+		if (!b->held && !b->gathers) {
 			sched_wait(&i->backs, SCHED_NEVER, "for write-back to end");
 			goto again;
 		}

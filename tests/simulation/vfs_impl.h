@@ -128,7 +128,8 @@ struct vfs_back {
 	struct vfs *v;
 	uint64_t index;
 	unsigned n;
-	bool held; /* waits for the end of a truncation */
+	bool gathers; /* is not sent yet, and may take more pages */
+	bool held;    /* waits for the end of a truncation */
 	struct fuse_write_in in;
 	struct fuse_write_out out;
 	uint8_t *bytes;
@@ -419,8 +420,8 @@ struct vfs {
 	struct fuse_init_out init;
 	struct vfs_request *first_request;
 	uint32_t max_write, max_pages, max_read;
-	bool no_interrupt, no_flush, no_fsync, no_fsyncdir, no_lseek, no_fallocate, no_open,
-		no_opendir, no_access, no_getxattr, no_setxattr, no_create, no_rename2;
+	bool no_interrupt, no_flush, no_fsync, no_fsyncdir, no_lseek, no_fallocate, no_copy,
+		no_open, no_opendir, no_access, no_getxattr, no_setxattr, no_create, no_rename2;
 	uint64_t version; /* attr_version */
 	uint64_t evicted; /* inodes with names that have gone */
 	LIST_HEAD(, vfs_inode) inodes;

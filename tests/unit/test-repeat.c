@@ -141,6 +141,25 @@ static void no_read_waits_once_the_mount_ends(void **state)
 	inode_cut_end(the_inode(), 0);
 }
 
+/* While the READ waits, a program of this mount makes the file longer again. */
+static void a_read_that_a_write_has_outgrown_is_asked_again(void **state)
+{
+	struct answer a;
+	uint64_t read;
+
+	inode_cut_begin(the_inode());
+	read = kernel_send_read(node, fh, 0, 4096);
+	looked_at();
+	fake_knobs.script = NULL; /* the file is whole */
+	assert_int_equal(kernel_write(node, fh, FULL, "more", 4, O_RDWR), 4);
+	repeats_tick(fs, true);
+	a = kernel_wait(read);
+	assert_int_equal(a.error, 0);
+	assert_int_equal(a.len, 4096);
+	inode_cut_end(the_inode(), 0);
+	all_is_back();
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, teardown)
 
 int main(void)
@@ -152,6 +171,7 @@ int main(void)
 		TEST(a_full_answer_is_given_at_once),
 		TEST(a_read_waits_for_a_new_size),
 		TEST(a_read_that_waits_can_be_killed),
+		TEST(a_read_that_a_write_has_outgrown_is_asked_again),
 		TEST(no_read_waits_once_the_mount_ends),
 	};
 
