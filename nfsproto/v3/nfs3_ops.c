@@ -327,6 +327,12 @@ enum nfs_outcome nfs3_get_op_append(
 			"this one appended: NFSv3 needs a lock around that, or data is lost",
 			c->server, (unsigned long long)op->u.write.offset,
 			(unsigned long long)wcc->before.size);
+	/* The server took a part. If an earlier copy of the call was executed, the rest stands
+	 * there already, and must not go behind that. */
+	if ((op->be.v3.unsure || op->call.repeated) && r->u.write.count < op->u.write.from.len) {
+		op->u.write.ours = true;
+		return nfs_failed(op, -EALREADY);
+	}
 	return nfs3_get_op_write(c, op, r, x);
 }
 
