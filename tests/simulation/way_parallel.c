@@ -6,7 +6,8 @@
  *
  * The thread of the connection only puts a request into a queue. A thread of the crew takes any
  * request of the queue, and may sleep before the request is carried out and before the answer
- * leaves. A session still keeps the requests of a slot in order.
+ * leaves. A session still keeps the requests of a slot in order. Requests of NLM are carried out in
+ * order, since Linux's lock manager has one thread.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "contrib/serve/main/dispatch.h"
+#include "nfsproto/wire/nlm4_xdr.h"
 #include "transport/rpc/rpc.h"
 #include "tests/simulation/sched.h"
 #include "tests/simulation/ways.h"
@@ -28,6 +30,7 @@ struct job {
 	struct rpc_req *req;
 	const struct rpc_xprt *x;
 	bool taken;
+	bool locks; /* for the lock manager */
 };
 
 /* The threads of one server. A killed server leaves the crew in the memory that is lost. */
@@ -51,14 +54,32 @@ static void put_off(void)
 		usleep(sched_choose(sched_once_in(4) ? LONG_US : SHORT_US));
 }
 
-/* Any of the queue. */
+/* Is the request not behind another one of the lock manager, which has one thread in Linux? */
+static bool is_ready(const struct crew *c, const struct job *j)
+{
+	const struct job *k;
+
+	if (j->taken || !j->locks)
+		return !j->taken;
+	TAILQ_FOREACH (k, &c->jobs, link)
+		if (k == j || k->locks)
+			break;
+	return k == j;
+}
+
+/* Any request of the queue that is ready, or NULL. */
 static struct job *take(struct crew *c)
 {
-	unsigned n = sched_choose(c->queued);
+	unsigned n = 0;
 	struct job *j;
 
 	TAILQ_FOREACH (j, &c->jobs, link)
-		if (!j->taken && !n--)
+		n += is_ready(c, j);
+	if (!n)
+		return NULL;
+	n = sched_choose(n);
+	TAILQ_FOREACH (j, &c->jobs, link)
+		if (is_ready(c, j) && !n--)
 			break;
 	j->taken = true;
 	c->queued--;
@@ -72,13 +93,12 @@ static void *work(void *ctx)
 	sched_name("crew");
 	in_crew = true;
 	while (!c->ends || c->queued) {
-		struct job *j;
+		struct job *j = take(c);
 
-		if (!c->queued) {
+		if (!j) {
 			sched_wait(c, SCHED_NEVER, "for a request");
 			continue;
 		}
-		j = take(c);
 		put_off();
 		__real_serve_request(j->ctx, j->req);
 		TAILQ_REMOVE(&c->jobs, j, link);
@@ -124,7 +144,8 @@ void __wrap_serve_request(void *ctx, struct rpc_req *req)
 	j = malloc(sizeof(*j));
 	if (!j)
 		abort();
-	*j = (struct job){.ctx = ctx, .req = req, .x = req->xprt};
+	*j = (struct job){
+		.ctx = ctx, .req = req, .x = req->xprt, .locks = req->prog == NLM4_PROGRAM};
 	TAILQ_INSERT_TAIL(&crew->jobs, j, link);
 	crew->queued++;
 	sched_wake_all(crew);
