@@ -81,6 +81,7 @@ struct server *server_new(char **args)
 	umask(0); /* modes are the clients' */
 	if (serve_options_parse(&s->options, argc, argv, &e) < 0)
 		sched_fail("a server does not begin: %s", e.msg);
+	way_crew_begin();
 	ident_init(!s->options.no_root_squash);
 	if (life_begin(&s->life, &s->options, &e) < 0)
 		sched_fail("a server does not begin: %s", e.msg);
@@ -96,6 +97,7 @@ struct server *server_free(struct server *s)
 	sched_wake_all(s);
 	pthread_join(s->ticks, NULL);
 	life_end(&s->life);
+	way_crew_end();
 	free(s);
 	return NULL;
 }
