@@ -7,7 +7,9 @@
  *
  * Shared names are changed by all mounts, others by one mount only: there each call sees all that
  * ended before. After a cut of its power the server has no answers of before, so a call that the
- * client sends again may be carried out twice, as with every NFS client.
+ * client sends again may be carried out twice, as with every NFS client. The same holds for a
+ * killed server that forgets its answers (ways.h). But then the mount finds the effect of its own
+ * first call by the name (nfsproto/nfs_unsure.h), unless another mount has changed a shared name.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +22,8 @@
 #include "tests/simulation/disk.h"
 #include "tests/simulation/history.h"
 #include "tests/simulation/sched.h"
+#include "tests/simulation/ways.h"
+#include "tests/simulation/weather.h"
 
 #define DIR	  "names"
 #define NAMES	  4 /* shared ones, and of each mount */
@@ -212,12 +216,19 @@ static void list(struct program *p)
 
 /* --- changing --------------------------------------------------------------------------------- */
 
-/* The server may have carried a call out before a power cut, though the call fails. */
-static enum history_end how(int res, unsigned cuts)
+/* How often the server has lost answers that a change of h needs, if the server has carried out the
+ * change and did not answer. */
+static unsigned losses(const struct history *h)
+{
+	return disk_power_cuts() + (ways.forgets && is_shared(h) ? weather_kills() : 0);
+}
+
+/* The server may have carried a call out before it lost its answers, though the call fails. */
+static enum history_end how(int res, const struct history *h, unsigned lost)
 {
 	if (res >= 0)
 		return HISTORY_DONE;
-	return cuts == disk_power_cuts() ? HISTORY_FAILED : HISTORY_MAYBE;
+	return lost == losses(h) ? HISTORY_FAILED : HISTORY_MAYBE;
 }
 
 /* A new file, under a name of its own. 0: there have been enough. */
@@ -255,7 +266,7 @@ static void check_gone(struct program *p, const char *name)
 static void replace(struct program *p)
 {
 	struct history *h = any(p);
-	unsigned cuts, number;
+	unsigned lost, number;
 	struct change *c;
 	char name[24];
 	int res;
@@ -263,13 +274,13 @@ static void replace(struct program *p)
 	number = make(p, name);
 	if (!number)
 		return;
-	cuts = disk_power_cuts();
+	lost = losses(h);
 	c = history_begin(h, p->mount, only(number), NULL);
 	c->gap = true;
 	res = sys_rename(p->proc, name, h->name, 0);
-	history_end(c, how(res, cuts));
+	history_end(c, how(res, h, lost));
 	sched_event("rename of file %u to %s: %d", number, h->name, res);
-	if (res == -ENOENT && cuts != disk_power_cuts())
+	if (res == -ENOENT && lost != losses(h))
 		return; /* maybe the rename of the open file failed */
 	must(p, res, "rename", name);
 	check_gone(p, name);
@@ -278,7 +289,7 @@ static void replace(struct program *p)
 static void add_link(struct program *p)
 {
 	struct history *h = any(p);
-	unsigned cuts = disk_power_cuts(), number;
+	unsigned cuts = disk_power_cuts(), lost = losses(h), number;
 	struct change *c;
 	struct moment b;
 	char name[24];
@@ -290,12 +301,12 @@ static void add_link(struct program *p)
 	b = moment_now();
 	c = history_begin(h, p->mount, only(number), NULL);
 	res = sys_link(p->proc, name, h->name);
-	history_end(c, how(res, cuts));
+	history_end(c, how(res, h, lost));
 	sched_event("link of file %u to %s: %d", number, h->name, res);
 	if (res == -EEXIST) {
 		struct history_set s = allowed(p, h, b);
 
-		if (!set_has_any(&s) && cuts == disk_power_cuts())
+		if (!set_has_any(&s) && lost == losses(h))
 			wrong(p, "link to %s: the name exists, and it does not", h->name);
 	} else {
 		must(p, res, "link", h->name);
@@ -309,14 +320,14 @@ static void add_link(struct program *p)
 static void take_away(struct program *p)
 {
 	struct history *h = any(p);
-	unsigned cuts = disk_power_cuts();
+	unsigned lost = losses(h);
 	struct moment b = moment_now();
 	struct change *c = history_begin(h, p->mount, only(0), NULL);
 	int res = sys_unlink(p->proc, h->name);
 
-	history_end(c, how(res, cuts));
+	history_end(c, how(res, h, lost));
 	sched_event("unlink of %s: %d", h->name, res);
-	if (cuts == disk_power_cuts())
+	if (lost == losses(h))
 		is_missing(p, h, b, res, "unlink");
 }
 
@@ -326,7 +337,7 @@ static void move(struct program *p)
 {
 	struct history *from = any(p);
 	struct history *to = &names[is_shared(from) ? STAGE_MOUNTS : p->mount][sched_choose(NAMES)];
-	unsigned cuts = disk_power_cuts();
+	unsigned lost = losses(from);
 	struct history_set none = {0}, before, after;
 	struct change *gone, *come;
 	struct moment b = moment_now();
@@ -341,7 +352,7 @@ static void move(struct program *p)
 	gone = history_begin(from, p->mount, only(0), NULL);
 	res = sys_rename(p->proc, from->name, to->name, 0);
 	before = allowed(p, from, b);
-	end = !res && set_meet(&before, &after) ? HISTORY_MAYBE : how(res, cuts);
+	end = !res && set_meet(&before, &after) ? HISTORY_MAYBE : how(res, from, lost);
 	history_end(come, end);
 	history_end(gone, end);
 	sched_event("rename of %s to %s: %d", from->name, to->name, res);
@@ -351,7 +362,7 @@ static void move(struct program *p)
 	before.word[0] &= ~1ull;
 	if (!res)
 		set_add_all(&come->files, before);
-	if (cuts == disk_power_cuts())
+	if (lost == losses(from))
 		is_missing(p, from, b, res, "rename");
 }
 
