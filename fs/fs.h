@@ -36,6 +36,7 @@ struct orders;
 struct request_pool;
 struct silly_names;
 struct repeats;
+struct retries;
 struct turns;
 struct workers;
 struct writeback;
@@ -91,6 +92,7 @@ struct fs {
 	 * to the server; 0: not so */
 	_Atomic uint64_t silent_since, lost_since;
 	struct stale_threads stale;
+	struct retries *retries;
 	atomic_bool init_done;
 	atomic_bool not_first; /* a request has come before INIT: another daemon has had the INIT */
 	/* ending.h */

@@ -16,6 +16,7 @@
 #include "fs/opening.h"
 #include "fs/ops.h"
 #include "fs/repeat.h"
+#include "fs/retry.h"
 #include "fs/request.h"
 #include "fs/setup.h"
 #include "fs/silly.h"
@@ -40,6 +41,7 @@ bool leave_mount(struct fs *fs, bool mounted)
 	ending_begin(fs);
 	if (fs->client && fs->inodes) {
 		openings_tick(fs, true);
+		retries_tick(fs, true);
 		turns_tick(fs, true);
 		repeats_tick(fs, true);
 		late_drain(fs);

@@ -19,6 +19,7 @@
 #include "fs/signals.h"
 #include "fs/silly.h"
 #include "fs/repeat.h"
+#include "fs/retry.h"
 #include "fs/turn.h"
 #include "fs/worker.h"
 #include "transport/clock.h"
@@ -120,6 +121,7 @@ bool loop_run(struct fs *fs, struct service *service)
 								  : TICK_MS;
 			ops_end_gone(fs);
 			signals_reap();
+			retries_tick(fs, false);
 			silly_tick(fs);
 			if (tick != KILLING_TICK_MS)
 				memory_tick(fs);

@@ -17,6 +17,7 @@
 #include "fs/late.h"
 #include "fs/opening.h"
 #include "fs/ops.h"
+#include "fs/retry.h"
 #include "transport/clock.h"
 #include "transport/log.h"
 
@@ -241,6 +242,7 @@ void ops_create(
 	}
 	r->dir = inode_ref(inode_of(fs->inodes, parent));
 	r->u.open.again = stale_opens_again(&fs->stale, r->pid);
+	retry_let_go(fs, r->pid);
 	entry_making(r);
 	op->u.open.dir = r->dir->fh;
 	op->u.open.flags = (fi->flags & (O_ACCMODE | O_TRUNC | O_EXCL)) | O_CREAT;

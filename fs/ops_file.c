@@ -18,6 +18,7 @@
 #include "fs/notify.h"
 #include "fs/opening.h"
 #include "fs/ops.h"
+#include "fs/retry.h"
 #include "fs/silly.h"
 #include "fs/turn.h"
 #include "transport/clock.h"
@@ -170,6 +171,7 @@ static bool open_by_old_name(struct request *r)
 	names_doubt_all(r->fs->names, ino);
 	inode_doubt(ino);
 	stale_answered(&r->fs->stale, r->pid);
+	retry_hold(r->fs, r->pid, ino);
 	return true;
 }
 
@@ -212,10 +214,12 @@ static void open_failed(struct request *r, int error)
 	free(r->file);
 	r->file = NULL;
 	open_cut_end(r, 0);
+	if (error == -ESTALE && !r->u.open.again) {
+		stale_answered(&r->fs->stale, r->pid);
+		retry_hold(r->fs, r->pid, r->inode);
+	}
 	opening_end(r->fs, r->inode);
 	silly_drop(r->fs, r->inode);
-	if (error == -ESTALE && !r->u.open.again)
-		stale_answered(&r->fs->stale, r->pid);
 	request_end(r, error);
 }
 
@@ -436,6 +440,7 @@ void ops_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	}
 	r->u.open.again = stale_opens_again(&fs->stale, r->pid);
 	opening_begin(fs, r->inode);
+	retry_let_go(fs, r->pid);
 	if (!opening_waits(r, open_begin))
 		open_begin(r);
 }

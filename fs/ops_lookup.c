@@ -13,6 +13,7 @@
 #include "fs/listing.h"
 #include "fs/names.h"
 #include "fs/ops.h"
+#include "fs/retry.h"
 #include "fs/turn.h"
 #include "transport/clock.h"
 
@@ -59,8 +60,8 @@ static void lookup_done(struct request *r)
 	if (!op->error || op->error == -ENOENT)
 		inode_note_access(
 			r->dir, &r->batch.cred, NFS_ACCESS_LOOKUP, NFS_ACCESS_LOOKUP, r->born);
-	if (op->error)
-		stale_not_found(&r->fs->stale, r->pid);
+	if (op->error && stale_not_found(&r->fs->stale, r->pid))
+		retry_let_go(r->fs, r->pid);
 	if (op->error == -ENOENT) {
 		lister_missed(r->fs, r->dir, &r->batch.cred);
 		entry_end_absent(r, seen);

@@ -24,6 +24,7 @@
 #include "fs/order.h"
 #include "fs/repeat.h"
 #include "fs/request.h"
+#include "fs/retry.h"
 #include "fs/silly.h"
 #include "fs/turn.h"
 #include "transport/clock.h"
@@ -56,6 +57,7 @@ bool setup_begin(struct fs *fs, const struct options *o)
 	fs->appends = appends_new();
 	fs->orders = orders_new();
 	fs->lates = lates_new();
+	fs->retries = retries_new();
 	fs->turns = turns_new();
 	fs->repeats = repeats_new();
 	fs->cache = fs->pool ? cache_new(fs->pool, o->readahead_kb ? cached : 0) : NULL;
@@ -66,7 +68,7 @@ bool setup_begin(struct fs *fs, const struct options *o)
 	fs->flushes = flushes_new();
 	return fs->wake_fd >= 0 && fs->memory && fs->pool && fs->requests && fs->accounts &&
 	       fs->openings && fs->silly && fs->listings && fs->appends && fs->orders &&
-	       fs->lates && fs->turns && fs->repeats && fs->fetches && fs->cached &&
+	       fs->lates && fs->retries && fs->turns && fs->repeats && fs->fetches && fs->cached &&
 	       fs->writeback && fs->flushes;
 }
 
@@ -95,6 +97,7 @@ void setup_end(struct fs *fs)
 	fs->notifier = notifier_free(fs->notifier);
 	fs_free_handles(fs);
 	fs->listings = listings_free(fs->listings);
+	fs->retries = retries_free(fs->retries);
 	fs->inodes = inode_table_free(fs->inodes);
 	fs->names = names_free(fs->names);
 	fs->requests = request_pool_free(fs->requests);

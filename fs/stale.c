@@ -29,10 +29,9 @@ bool stale_walks_again(const struct stale_threads *s, pid_t tid)
 	return tid && (there == tid || there == -tid);
 }
 
-void stale_not_found(struct stale_threads *s, pid_t tid)
+bool stale_not_found(struct stale_threads *s, pid_t tid)
 {
-	if (tid && !change(s, tid, tid, -tid))
-		change(s, tid, -tid, 0);
+	return tid && !change(s, tid, tid, -tid) && change(s, tid, -tid, 0);
 }
 
 bool stale_opens_again(struct stale_threads *s, pid_t tid)

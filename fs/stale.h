@@ -33,8 +33,8 @@ struct stale_threads {
 void stale_answered(struct stale_threads *s, pid_t tid);
 /* Is tid, which looks a name up, walking the path again? */
 bool stale_walks_again(const struct stale_threads *s, pid_t tid);
-/* A look-up of tid has failed. */
-void stale_not_found(struct stale_threads *s, pid_t tid);
+/* A look-up of tid has failed. True: the second one, and tid will not open. */
+bool stale_not_found(struct stale_threads *s, pid_t tid);
 /* tid opens: is this the second try? The thread is forgotten. */
 bool stale_opens_again(struct stale_threads *s, pid_t tid);
 

@@ -282,11 +282,13 @@ static void a_stale_file_is_looked_up_again(void **state)
 	kernel_tid = getpid();
 	fake_knobs.fail[NFS_OPEN] = -ESTALE;
 	assert_int_equal(kernel_open(node, O_RDONLY, &third), -ESTALE);
+	assert_int_equal(fs->open_files, 3); /* so that no rename removes the file now */
 	fake_knobs.fail[NFS_OPEN] = 0;
 	looked_up = count(NFS_LOOKUP);
 	assert_int_equal(kernel_lookup(KERNEL_ROOT, "f", &e), 0);
 	assert_int_equal(count(NFS_LOOKUP), looked_up + 1);
 	assert_int_equal(kernel_open(node, O_RDONLY, &third), 0);
+	assert_int_equal(fs->open_files, 3);
 }
 
 /* Somebody else has given the name to another file meanwhile. */

@@ -30,12 +30,12 @@ static void two_failed_look_ups_end_it(void **state)
 	struct stale_threads s = {0};
 
 	stale_answered(&s, 7);
-	stale_not_found(&s, 7);
+	assert_false(stale_not_found(&s, 7));
 	assert_true(stale_walks_again(&s, 7));
-	stale_not_found(&s, 7);
+	assert_true(stale_not_found(&s, 7));
 	assert_false(stale_walks_again(&s, 7));
 	assert_false(stale_opens_again(&s, 7));
-	stale_not_found(&s, 7); /* of a thread that is not remembered */
+	assert_false(stale_not_found(&s, 7)); /* of a thread that is not remembered */
 	assert_false(stale_walks_again(&s, 7));
 	stale_answered(&s, 7);
 	stale_not_found(&s, 7);
