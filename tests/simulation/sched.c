@@ -17,7 +17,7 @@
 #include "tests/simulation/pieces.h"
 #include "tests/simulation/sched_impl.h"
 
-#define THREADS_MAX   512
+#define THREADS_MAX   1024
 #define PROCESSES_MAX 256
 #define FRAMES	      24
 #define STEP_NS	      1000  /* the clock at each point, at most */
