@@ -18,6 +18,10 @@
  *
  * A lock without an owner is not taken again: another client may have had it meanwhile, and changed
  * the protected data.
+ *
+ * The server may restart between the two calls. Then the answer to TEST comes from a grace period
+ * in which no client has the lock yet. So a lock does not count as lost if the connection has been
+ * made anew meanwhile, and is claimed again.
  */
 #include "nfsproto/v3/nfs3_nlm_claim.h"
 
@@ -76,6 +80,17 @@ static enum claim claim_range(struct nfs3_client *c, struct nfs3_lock_ctx *ctx,
 	return a.what == NFS3_NLM_DONE ? CLAIM_HELD : CLAIM_LOST;
 }
 
+/* Has the connection been made anew since the claims began? */
+static bool is_doubted(struct nfs3_nlm *n)
+{
+	bool doubted;
+
+	pthread_mutex_lock(&n->lock);
+	doubted = n->claim;
+	pthread_mutex_unlock(&n->lock);
+	return doubted;
+}
+
 /* Claims ctx's locks. False: some could not be decided now. */
 static bool claim_ctx(struct nfs3_client *c, struct nfs3_lock_ctx *ctx)
 {
@@ -86,6 +101,8 @@ static bool claim_ctx(struct nfs3_client *c, struct nfs3_lock_ctx *ctx)
 		const char *why = "";
 		enum claim verdict = claim_range(c, ctx, &r, &why);
 
+		if (verdict == CLAIM_LOST && is_doubted(c->nlm))
+			verdict = CLAIM_LATER;
 		if (verdict == CLAIM_LATER || nfs3_nlm_gave_up(c->nlm))
 			return false;
 		if (verdict == CLAIM_HELD) {
