@@ -320,6 +320,10 @@ static enum fault_kind cut(void *ctx, const struct rpc_req *req, struct fault_no
 
 	if (reply && req->prog == NLM4_PROGRAM)
 		*delay_ms = m->nlm_delay_ms;
+	if (reply && m->nlm_restarts && req->prog == NLM4_PROGRAM && req->proc == NLM4PROC_TEST) {
+		m->nlm_restarts = m->nlm_held = false;
+		return FAULT_CLOSE;
+	}
 	/* the lock is held by the service, whose reply this is */
 	if (!reply || !m->cut || req->prog != NFS3_PROGRAM || req->proc != m->cut)
 		return FAULT_NONE;

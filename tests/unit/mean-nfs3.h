@@ -50,6 +50,7 @@ struct mean3 {
 	unsigned nlm_graces;   /* so often, an UNLOCK comes too early */
 	unsigned nlm_delay_ms; /* of the other answers */
 	bool nlm_anonymous;    /* TEST does not tell the owner */
+	bool nlm_restarts;     /* in place of the answer to the next TEST */
 	/* lock: what it was asked */
 	unsigned count[NFS3_PROCS], nlm_count[NLM4PROC_FREE_ALL + 1], umounts, reclaims;
 	struct nfs3_args last[NFS3_PROCS]; /* names in it are gone */

@@ -464,6 +464,22 @@ static void what_is_held_is_claimed_after_a_lost_connection(void **state)
 	close_file(f, o);
 }
 
+/* TEST is sent again, and says that no owner has the lock: the server's grace period has begun. */
+static void a_lock_is_claimed_again_after_a_restart_between_two_calls(void **state)
+{
+	struct fix3 *f = *state;
+	struct nfs_open *o = open_file(f);
+	struct seen s;
+
+	assert_int_equal(lock_through(f, o, F_WRLCK), 0);
+	f->m.nlm_restarts = true;
+	lose_connection(f, NLM4_DENIED_GRACE_PERIOD, true);
+	assert_int_equal(write_through(f, o), 0);
+	s = seen(f);
+	assert_true(s.locks == 3 && s.reclaims == 2 && s.tests == 2 && s.writes == 1);
+	close_file(f, o);
+}
+
 static void nothing_is_written_under_a_lost_lock(void **state)
 {
 	static const uint32_t status[] = {
@@ -608,6 +624,7 @@ int main(void)
 		ON_MOUNT3(what_is_held_stays_held_when_a_change_is_given_up),
 		ON_MOUNT3(an_unlock_has_its_turn),
 		ON_MOUNT3(what_is_held_is_claimed_after_a_lost_connection),
+		ON_MOUNT3(a_lock_is_claimed_again_after_a_restart_between_two_calls),
 		ON_MOUNT3(nothing_is_written_under_a_lost_lock),
 		ON_MOUNT3(what_relies_on_a_lock_waits),
 		ON_MOUNT3(a_cancelled_write_waits_for_its_lock),
