@@ -17,7 +17,7 @@
 #include "tests/simulation/pieces.h"
 #include "tests/simulation/sched_impl.h"
 
-#define THREADS_MAX   512
+#define THREADS_MAX   1024
 #define PROCESSES_MAX 256
 #define FRAMES	      24
 #define STEP_NS	      1000  /* the clock at each point, at most */
@@ -254,8 +254,10 @@ static void end_turn(bool stays)
  * events that come between two of its steps. */
 static bool lags(void)
 {
+	bool hurries = self->hurries && self->hurries--;
+
 	if (!run.lag_one_in || !choices_once_in(CHOICES_SCHEDULE, run.lag_one_in) ||
-		pieces_switch_left_out(run.steps))
+		pieces_switch_left_out(run.steps) || hurries)
 		return false;
 	self->on = &run.lag_one_in;
 	self->deadline = run.now + choices_below(CHOICES_SCHEDULE, LAG_MS * 1000000);
@@ -274,6 +276,11 @@ void sched_point(void)
 	end_turn(!lagging);
 	if (lagging)
 		self->what = NULL;
+}
+
+void sched_hurry(unsigned points)
+{
+	self->hurries = points;
 }
 
 void sched_give_way(void)
