@@ -206,11 +206,14 @@ static void copy(struct view *v)
 static void look(struct view *v)
 {
 	struct stat st;
+	bool by_name = sched_once_in(2);
+	const char *call = by_name ? "stat" : "fstat";
 
-	must(v->p, sys_fstat(v->p->proc, v->fd, &st), "fstat", v->name);
+	must(v->p, by_name ? sys_stat(v->p->proc, v->name, &st) : sys_fstat(v->p->proc, v->fd, &st),
+		call, v->name);
 	if ((size_t)st.st_size < v->own->end)
-		wrong(v->p, "%s: fstat tells %zu bytes, and the program has written to %zu",
-			v->name, (size_t)st.st_size, v->own->end);
+		wrong(v->p, "%s: %s tells %zu bytes, and the program has written to %zu", v->name,
+			call, (size_t)st.st_size, v->own->end);
 }
 
 static int open_one(const struct view *v, int flags)
