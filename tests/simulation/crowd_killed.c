@@ -6,8 +6,8 @@
  * calls is in the file. The write that the kill interrupted is in the file, or not, or up to some
  * byte. All later holders of the lock see the same bytes.
  *
- * Each program also has a file of its own, changed without a lock. After a kill the
- * program's next process writes other bytes in the same place, and these bytes stay.
+ * Each program also has a file of its own, changed without a lock. After a kill the program's next
+ * process writes other bytes in the same place, and these bytes stay.
  */
 #include <errno.h>
 #include <fcntl.h>
