@@ -293,6 +293,8 @@ void ops_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fus
 		read_begin(r);
 	else if (!(fi->flags & O_DIRECT) && order_read_waits(r, read_begin))
 		return;
+	else if (r->order.of && flush_before_read(f->inode, (uint64_t)off, (uint32_t)size))
+		read_begin(r); /* a WRITE was gathered before order.c knew r */
 	else if (found == CACHE_PENDING)
 		cached_wait(r, ask);
 	else

@@ -6,8 +6,12 @@
  * programs. Each program always sees its own bytes as the program has left them, and a size that is
  * no smaller than the end of its writes.
  *
+ * The bytes of a program are stripes. In some runs all stripes are in two pages, so that nearly
+ * every READ meets a WRITE. In others a stripe has whole pages.
+ *
  * Each mount has a file of its own. In a run without weather the mounts also share a file, without
- * mappings: a mapping writes whole pages back, with the old bytes of other clients.
+ * mappings: a mapping writes whole pages back, with the old bytes of other clients. The changes of
+ * other mounts make the kernel drop pages between a program's write(2) and its WRITE.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,10 +24,9 @@
 
 #define EACH	 3
 #define PROGRAMS (EACH * STAGE_MOUNTS)
-#define STRIPE	 2500 /* bytes of a program in a row */
+#define STRIPE	 8000 /* bytes of a program in a row, at most */
 #define ROUNDS	 3    /* so often the stripes of all programs follow each other */
 #define OWN	 (STRIPE * ROUNDS)
-#define MAP	 ((size_t)PROGRAMS * OWN / VFS_PAGE * VFS_PAGE)
 #define SHARED	 STAGE_MOUNTS /* the number of the file that all mounts share */
 
 /* A program's part of a file. */
@@ -33,7 +36,9 @@ struct part {
 };
 
 static struct part part[STAGE_MOUNTS + 1][PROGRAMS];
-static bool maps; /* the run has mappings instead of O_DIRECT */
+static bool maps;     /* the run has mappings instead of O_DIRECT */
+static size_t stripe; /* bytes of a program in a row */
+static bool shares;   /* most rounds of a run without weather use the file of all mounts */
 
 /* The open file of a program in a round. */
 struct view {
@@ -53,18 +58,32 @@ static void begin(const struct stage *s)
 {
 	memset(part, 0, sizeof(part));
 	maps = sched_once_in(2);
+	stripe = (size_t[]){300, 2500, STRIPE}[sched_choose(3)];
+	shares = sched_once_in(2);
+}
+
+/* The bytes that a program has. */
+static size_t own_size(void)
+{
+	return stripe * ROUNDS;
+}
+
+/* The bytes of a mapping. */
+static size_t map_size(void)
+{
+	return PROGRAMS * own_size() / VFS_PAGE * VFS_PAGE;
 }
 
 static struct range range_at(const struct program *p, size_t own, size_t n)
 {
-	size_t off = (own / STRIPE * PROGRAMS + p->nth) * STRIPE + own % STRIPE;
+	size_t off = (own / stripe * PROGRAMS + p->nth) * stripe + own % stripe;
 
 	return (struct range){.own = own, .off = off, .n = n};
 }
 
 static struct range any_range(const struct program *p)
 {
-	size_t own = sched_choose(OWN), left = STRIPE - own % STRIPE;
+	size_t own = sched_choose((uint32_t)own_size()), left = stripe - own % stripe;
 
 	return range_at(p, own, 1 + sched_choose((uint32_t)left));
 }
@@ -120,7 +139,7 @@ static void read_some(struct view *v)
 /* The page must lie before the end of the file. */
 static bool is_mapped(const struct view *v, const struct range *r)
 {
-	return v->map >= 0 && r->off + r->n <= v->own->end && r->off + r->n <= MAP;
+	return v->map >= 0 && r->off + r->n <= v->own->end && r->off + r->n <= map_size();
 }
 
 static void load(struct view *v)
@@ -170,7 +189,7 @@ static void copy(struct view *v)
 	struct range from = any_range(v->p), to;
 	long n;
 
-	to = range_at(v->p, (from.own + STRIPE) % OWN, from.n);
+	to = range_at(v->p, (from.own + stripe) % own_size(), from.n);
 	if (from.off + from.n > v->own->end)
 		return;
 	n = sys_copy_file_range(v->p->proc, v->fd, (off_t)from.off, v->fd, (off_t)to.off, from.n);
@@ -187,16 +206,37 @@ static void copy(struct view *v)
 static void look(struct view *v)
 {
 	struct stat st;
+	bool by_name = sched_once_in(2);
+	const char *call = by_name ? "stat" : "fstat";
 
-	must(v->p, sys_fstat(v->p->proc, v->fd, &st), "fstat", v->name);
+	must(v->p, by_name ? sys_stat(v->p->proc, v->name, &st) : sys_fstat(v->p->proc, v->fd, &st),
+		call, v->name);
 	if ((size_t)st.st_size < v->own->end)
-		wrong(v->p, "%s: fstat tells %zu bytes, and the program has written to %zu",
-			v->name, (size_t)st.st_size, v->own->end);
+		wrong(v->p, "%s: %s tells %zu bytes, and the program has written to %zu", v->name,
+			call, (size_t)st.st_size, v->own->end);
+}
+
+static int open_one(const struct view *v, int flags)
+{
+	return (int)must(v->p, sys_open(v->p->proc, v->name, O_RDWR | O_CREAT | flags, 0644),
+		"open", v->name);
+}
+
+static void close_one(const struct view *v, int fd)
+{
+	must(v->p, sys_close(v->p->proc, fd), "close", v->name);
+}
+
+/* The kernel drops the pages if another client has changed the file. */
+static void open_again(struct view *v)
+{
+	close_one(v, v->fd);
+	v->fd = open_one(v, 0);
 }
 
 static void step(struct view *v)
 {
-	switch (sched_choose(12)) {
+	switch (sched_choose(13)) {
 	case 0:
 		look(v);
 		break;
@@ -221,33 +261,27 @@ static void step(struct view *v)
 	case 9:
 		write_some(v);
 		break;
+	case 10:
+		open_again(v);
+		break;
 	default:
 		read_some(v);
 	}
 }
 
-static int open_one(const struct view *v, int flags)
-{
-	return (int)must(v->p, sys_open(v->p->proc, v->name, O_RDWR | O_CREAT | flags, 0644),
-		"open", v->name);
-}
-
-static void close_one(const struct view *v, int fd)
-{
-	must(v->p, sys_close(v->p->proc, fd), "close", v->name);
-}
-
 static void act(struct program *p)
 {
 	bool calm = p->stage->calm;
-	unsigned file = calm && sched_once_in(3) ? SHARED : p->mount;
+	bool shared = calm && (shares ? !sched_once_in(4) : sched_once_in(3));
+	unsigned file = shared ? SHARED : p->mount;
 	struct view v = {.p = p, .own = &part[file][p->nth], .direct = -1, .map = -1};
 
 	snprintf(v.name, sizeof(v.name), "beside%u", file);
 	v.fd = open_one(&v, 0);
 	look(&v);
 	if (maps && file != SHARED)
-		v.map = (int)must(p, sys_mmap(p->proc, v.fd, 0, MAP, true, true), "mmap", v.name);
+		v.map = (int)must(
+			p, sys_mmap(p->proc, v.fd, 0, map_size(), true, true), "mmap", v.name);
 	else if (!maps && calm && sched_once_in(2))
 		v.direct = open_one(&v, O_DIRECT);
 	for (unsigned n = 2 + sched_choose(8); n; n--)
@@ -275,7 +309,7 @@ static void end(const struct stage *s)
 				continue;
 			memset(buf, 0, sizeof(buf));
 			disk_read(path, buf, sizeof(buf), 0);
-			for (size_t i = 0; i < OWN; i++) {
+			for (size_t i = 0; i < own_size(); i++) {
 				struct range r = range_at(&p, i, 1);
 
 				if (buf[r.off] != own->bytes[i])
