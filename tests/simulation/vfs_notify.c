@@ -136,7 +136,7 @@ int vfs_notified(struct vfs *v, int code, const void *body, size_t len)
 		if (error)
 			return error;
 		return drop_name(
-			v, e->parent, 0, name, v->p.version >= 602 && e->flags & FUSE_EXPIRE_ONLY);
+			v, e->parent, 0, name, e->flags & FUSE_EXPIRE_ONLY);
 	case FUSE_NOTIFY_DELETE:
 		if (len < sizeof(*d))
 			return -EINVAL;

@@ -228,8 +228,11 @@ static void read_ahead_missed(struct vfs_file *f, uint64_t index, uint64_t want)
 		read_pages(f, index, 1, 0);
 		return;
 	}
-	if (old && index && index == f->ra_start + f->ra_size) {
-		f->ra_start = index;
+	if (old && index &&
+		(index == f->ra_start + f->ra_size ||
+			index == f->ra_start + f->ra_size - f->ra_async)) {
+		/* the page may be in the last window, and the next begins behind (before 6.11) */
+		f->ra_start += f->ra_size;
 		f->ra_size = f->ra_async = next_size(f->ra_size, most);
 	} else if (!index || want > most || index - f->ra_prev <= 1) {
 		f->ra_start = index;
