@@ -328,7 +328,7 @@ static int create(
 	if (flags & O_EXCL)
 		flags &= ~O_TRUNC;
 	res = ask_create(d, p, flags, mode, &made);
-	if (res == -EEXIST) {
+	if (res == -EEXIST && d->v->p.version >= 602) {
 		vfs_dinvalidate(d);
 		d->until = 0;
 	}

@@ -378,13 +378,27 @@ int vfs_read_page(struct vfs_file *f, uint64_t index, struct vfs_page **out)
 	return get_page(f, index, 0, out);
 }
 
-/* Gets several pages before the check of the size, as Linux has done since 5.12, but only pages
- * that are up to date already. */
+/* Before 6.16 the last page of a batch is made up to date, even one behind the end, and may wait
+ * for its lock. False: the page is not of the batch (filemap_get_pages). */
+static bool update_last(struct vfs_file *f, struct vfs_page *p)
+{
+	if (f->v->p.version >= 616 || p->ahead)
+		return false;
+	if (p->locked) {
+		if (vfs_plock(p, true))
+			vfs_punlock(p);
+		return false;
+	}
+	return !update(f, p) && p->uptodate;
+}
+
+/* Gets several pages before the check of the size, as Linux has done since 5.12. */
 static int get_batch(
 	struct vfs_file *f, uint64_t index, uint64_t want, struct vfs_page **batch, unsigned *n)
 {
 	struct vfs_page *p;
 	int res = get_page(f, index, want, &batch[0]);
+	bool last;
 
 	if (res)
 		return res;
@@ -393,11 +407,14 @@ static int get_batch(
 		p = vfs_pfind(f->inode, index + *n);
 		if (!p)
 			break;
-		if (!p->uptodate || p->ahead) {
+		last = !p->uptodate || p->ahead;
+		if (last && (p->uptodate || !update_last(f, p))) {
 			vfs_punref(p);
 			break;
 		}
 		batch[(*n)++] = p;
+		if (last)
+			break;
 	}
 	return 0;
 }
