@@ -135,8 +135,7 @@ int vfs_notified(struct vfs *v, int code, const void *body, size_t len)
 		name = name_of(body, len, sizeof(*e), e->namelen, &error);
 		if (error)
 			return error;
-		return drop_name(
-			v, e->parent, 0, name, e->flags & FUSE_EXPIRE_ONLY);
+		return drop_name(v, e->parent, 0, name, e->flags & FUSE_EXPIRE_ONLY);
 	case FUSE_NOTIFY_DELETE:
 		if (len < sizeof(*d))
 			return -EINVAL;
