@@ -111,6 +111,13 @@ uint64_t filedata_restarts(struct filedata *d)
 	return restarts;
 }
 
+void filedata_redone(struct filedata *d)
+{
+	pthread_mutex_lock(&d->lock);
+	d->redone = d->restarts;
+	pthread_mutex_unlock(&d->lock);
+}
+
 bool filedata_at_risk(struct filedata *d)
 {
 	bool risk;
@@ -145,7 +152,9 @@ enum filedata_verf filedata_committed(struct filedata *d, uint64_t gen, const ui
 	pthread_mutex_lock(&d->lock);
 	if (d->dirty)
 		is = note_verf_locked(d, verf);
-	if (d->gen == gen)
+	if (is == FILEDATA_SAME && d->redone != d->restarts)
+		is = FILEDATA_OTHER;
+	if (is == FILEDATA_SAME && d->gen == gen)
 		clean_locked(d);
 	pthread_mutex_unlock(&d->lock);
 	return is;

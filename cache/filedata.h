@@ -63,6 +63,7 @@ struct filedata {
 	struct rpc_cred by;	     /* last writer */
 	uint64_t gen;		     /* number of unstable changes so far */
 	uint64_t restarts;	     /* times that an answer brought another verifier */
+	uint64_t redone;	     /* `restarts` when unstable data was last written again */
 	uint64_t failed_gen;	     /* gen of the last failure that counts as a loss, 0: none */
 	/* Gen of the last COMMIT that failed, and of the last one whose failure was reported by
 	 * flush or fsync; 0: none. */
@@ -106,6 +107,9 @@ void filedata_unwritten(struct filedata *d, int error);
 bool filedata_dirty(struct filedata *d, uint64_t *gen);
 /* The number of answers so far that brought another verifier. */
 uint64_t filedata_restarts(struct filedata *d);
+/* The caller, which keeps the copies, begins to write all unstable data again. Up to then no COMMIT
+ * makes data safe: another answer may have told of the restart first. */
+void filedata_redone(struct filedata *d);
 /* Could a restart of the server lose data for good? */
 bool filedata_at_risk(struct filedata *d);
 /* Before a COMMIT. *by: the credential for it. Returns gen for the next two functions. */

@@ -248,6 +248,7 @@ uint64_t written_guard(const struct dirty_owner *by, uint64_t off, uint64_t len)
 
 void written_redo_locked(struct written *f)
 {
+	filedata_redone(f->data);
 	begin_again_locked(f, 1);
 	if (!dirty_bytes(&f->dirty, DIRTY_UNSTABLE))
 		return;
@@ -270,8 +271,10 @@ void written_redone(struct written *f)
 
 void writeback_redo(struct written *f)
 {
-	if (!dirty_bytes(&f->dirty, DIRTY_UNSTABLE))
+	if (!dirty_bytes(&f->dirty, DIRTY_UNSTABLE)) {
+		filedata_redone(f->data);
 		return;
+	}
 	pthread_mutex_lock(&f->lock);
 	written_redo_locked(f);
 	pthread_mutex_unlock(&f->lock);

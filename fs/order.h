@@ -23,9 +23,10 @@
  * them: with several writers one of them may be under way at all times. Pages under write-back are
  * not dropped before the write-back has ended.
  *
- * One case cannot be seen outside the kernel: a page was filled, but its WRITE is not sent yet. If
- * the page is dropped at that moment, and a READ of the page is answered, the page keeps the old
- * data until the kernel sees another time of change, at its next look.
+ * One case cannot be seen outside the kernel: a page was filled, but its WRITE is not sent yet, or
+ * a worker has read the WRITE and has no processor. If the page is dropped at that moment, and a
+ * READ of the page is answered, the page keeps the old data until the kernel sees another time of
+ * change, at its next look.
  */
 #ifndef RNFS_FS_ORDER_H
 #define RNFS_FS_ORDER_H

@@ -195,9 +195,9 @@ struct nfs_op {
 		 * one, that one is tried next. NFSv3: GETATTR, then WRITE; bytes that another
 		 * client appends in between are overwritten unless both lock. -EALREADY: the answer
 		 * was lost with a session (NFSv4), or with a connection before the server put the
-		 * call off (NFSv3), and the file may not end at offset any more. If the data was
-		 * written, it stands at offset. But equal bytes there may be another client's,
-		 * unless `ours`. */
+		 * call off or took a part (NFSv3), and the file may not end at offset any more. If
+		 * the data was written, it stands at offset. But equal bytes there may be another
+		 * client's, unless `ours`. */
 		struct {
 			struct nfs_open *open;
 			struct nfs_fh fh;
@@ -406,7 +406,7 @@ struct nfs_op {
 			uint32_t gen;	/* generation of the open state that was sent */
 			uint8_t kind, flags, cancelled;
 			uint8_t strays; /* nfs4_task_may_stray() */
-			bool asks_on; /* the op has kept its slot; slots.lock */
+			bool asks_on;	/* the op has kept its slot; slots.lock */
 			_Atomic uint8_t state;
 			bool unsure;	   /* an earlier call may have been executed */
 			int first_error;   /* error of the unsure op, during the look */

@@ -23,6 +23,7 @@
 #define SECOND_TRY_MS 3000u
 #define PING_MS	      10000u
 #define TRY_MS	      20000u /* for a call to a port from the portmapper */
+#define GRACE_S	      10u    /* a restarted server takes claims for so long, at least */
 
 struct nlm_call {
 	struct nfs3_sync s;
@@ -369,6 +370,8 @@ enum nfs3_nlm_what nfs3_nlm_connect(struct nfs3_client *c)
 	}
 	if (!n->rpc)
 		return not_found(c, rc);
+	/* a call under way to a server without power must not outlast the grace period */
+	rpc_client_lease(n->rpc, GRACE_S);
 	if (n->known) /* it may be a restarted one */
 		nfs3_nlm_doubt(c, false);
 	n->known = true;

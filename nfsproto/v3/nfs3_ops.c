@@ -282,6 +282,8 @@ enum nfs_outcome nfs3_get_op_write(
 	op->u.write.committed = (enum nfs_stable)w->committed;
 	memcpy(op->u.write.verf, w->verf, NFS_VERF_SIZE);
 	take_wcc(&op->u.write.attr, &w->wcc);
+	if (op->be.v3.unsure || op->call.repeated) /* an earlier call may have been executed, too */
+		op->u.write.attr.have_before = false;
 	if (op->u.write.then) {
 		op->u.write.then->done = w->wcc.after.have && !op->u.write.then->set.mask;
 		op->u.write.then->attr = w->wcc.after.attr;
@@ -327,6 +329,12 @@ enum nfs_outcome nfs3_get_op_append(
 			"this one appended: NFSv3 needs a lock around that, or data is lost",
 			c->server, (unsigned long long)op->u.write.offset,
 			(unsigned long long)wcc->before.size);
+	/* The server took a part. If an earlier copy of the call was executed, the rest stands
+	 * there already, and must not go behind that. */
+	if ((op->be.v3.unsure || op->call.repeated) && r->u.write.count < op->u.write.from.len) {
+		op->u.write.ours = true;
+		return nfs_failed(op, -EALREADY);
+	}
 	return nfs3_get_op_write(c, op, r, x);
 }
 

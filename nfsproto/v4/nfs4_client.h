@@ -184,6 +184,8 @@ struct nfs_open {
 	bool linked;		    /* c->lock: in c->opens */
 	struct nfs4_deleg *local;   /* c->lock: the delegation that it stands on; NULL: none */
 	bool close_wanted;	    /* c->lock: NFS_CLOSE has begun */
+	bool close_put_off;	    /* c->lock: the close begins when the claim has ended
+				       (nfs4_deleg_return.c) */
 	struct nfs_op *user;	    /* c->lock: the NFS_OPEN or NFS_CLOSE to answer; NULL: none */
 	atomic_uint refs;     /* one by the user until CLOSE has ended, one for each op under way */
 	uint64_t owner;	      /* constant: our open-owner's number */

@@ -99,7 +99,7 @@ static void claimed(struct nfs4_client *c, struct nfs4_deleg *d, struct nfs_op *
 	d->claiming = NULL;
 	if (o->local && (!left || o->close_wanted))
 		nfs4_deleg_leave_locked(c, o);
-	closed = o->close_wanted;
+	closed = o->close_put_off; /* else a CLOSE may be under way already */
 	if (failed) {
 		pthread_mutex_lock(&o->lock);
 		o->suspect = true;

@@ -301,7 +301,7 @@ bool nfs4_deleg_close(struct nfs4_client *c, struct nfs_open *o)
 	local = o->local;
 	claiming = local && o->local->claiming == o;
 	if (claiming) {
-		o->close_wanted = true; /* when that has ended (nfs4_deleg_return.c) */
+		o->close_wanted = o->close_put_off = true;
 	} else if (local) {
 		TAILQ_REMOVE(&o->local->opens, o, link);
 		o->local = NULL;

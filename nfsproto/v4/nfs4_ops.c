@@ -423,9 +423,11 @@ static int get_write(struct nfs4_client *c, struct nfs_op *op, struct nfs4_reply
 	op->u.write.count = res.count;
 	op->u.write.committed = (enum nfs_stable)res.committed;
 	memcpy(op->u.write.verf, res.verf, NFS_VERF_SIZE);
-	if (op->u.write.then)
-		return get_then(op->u.write.then, r, &op->u.write.attr);
-	return nfs4_reply_data_attr_behind(r, &op->u.write.attr);
+	rc = op->u.write.then ? get_then(op->u.write.then, r, &op->u.write.attr)
+			      : nfs4_reply_data_attr_behind(r, &op->u.write.attr);
+	if (op->be.v4.unsure) /* an earlier call may have been counted, too */
+		op->u.write.attr.counted = false;
+	return rc;
 }
 
 void nfs4_put_op_write(struct nfs4_client *c, struct nfs_op *op, struct nfs4_comp *k)

@@ -10,6 +10,7 @@
 
 extern const struct crowd crowd_failing, crowd_promised, crowd_killed, crowd_modes, crowd_direct,
 	crowd_mapped, crowd_ranges, crowd_exclusive, crowd_names, crowd_resized, crowd_append,
-	crowd_closed, crowd_locked, crowd_outside, crowd_synced, crowd_copied, crowd_beside;
+	crowd_closed, crowd_created, crowd_listed, crowd_locked, crowd_outside, crowd_synced,
+	crowd_copied, crowd_beside;
 
 #endif

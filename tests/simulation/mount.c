@@ -57,7 +57,7 @@ static void parse(struct mount *m, const char *source, const char *list)
 		sched_fail("%s", e.msg);
 }
 
-struct mount *mount_new(const char *source, const char *list, int fd)
+struct mount *mount_new(const char *source, const char *list, size_t cache, int fd)
 {
 	struct daemon d = {.verdict_fd = -1, .auto_unmount_fd = -1};
 	struct mount *m = calloc(1, sizeof(*m));
@@ -79,6 +79,10 @@ struct mount *mount_new(const char *source, const char *list, int fd)
 		sched_fail("a mount has no server: %s", why);
 	if (!setup_root(fs) || mount_session(fs, m->device, &e))
 		sched_fail("a mount has no session: %s", e.msg);
+	if (cache) {
+		cache_set_limit(fs->cache, cache);
+		writeback_set_limit(fs->writeback, cache);
+	}
 	fs->notifier = notifier_start(fs);
 	if (!fs->notifier || !workers_start(fs, m->options.workers))
 		sched_fail("a mount has no threads");

@@ -34,6 +34,10 @@ struct vfs *proc_enter(struct process *p)
 {
 	if (self.p && self.p != p)
 		sched_fail("a thread is in system calls of two processes");
+	if (!self.p && p->rest && !p->exiting)
+		p->rest();
+	if (!p->busy)
+		p->since = sched_now();
 	self.p = p;
 	self.depth++;
 	p->busy++;
@@ -143,6 +147,33 @@ void proc_exit(struct process *p)
 pid_t proc_pid(const struct process *p)
 {
 	return p->pid;
+}
+
+void proc_set_rest(struct process *p, void (*rest)(void))
+{
+	p->rest = rest;
+}
+
+static bool may_wait_for_lock(const struct process *p)
+{
+	const struct process *q;
+
+	if (!p->awaits_lock)
+		return false;
+	LIST_FOREACH (q, &processes, all)
+		if (q != p && q->locked == p->awaits_lock)
+			return true;
+	return false;
+}
+
+const struct process *proc_waits_since(uint64_t before, bool locks)
+{
+	const struct process *p;
+
+	LIST_FOREACH (p, &processes, all)
+		if (p->busy && p->since < before && (locks || !may_wait_for_lock(p)))
+			return p;
+	return NULL;
 }
 
 void proc_set_umask(struct process *p, mode_t mask)

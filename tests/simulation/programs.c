@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "tests/simulation/crowds.h"
+#include "tests/simulation/lulls.h"
 #include "tests/simulation/pieces.h"
 #include "tests/simulation/sched.h"
 #include "tests/simulation/ways.h"
@@ -25,7 +26,7 @@
 static const struct crowd *const crowds[] = {&crowd_failing, &crowd_promised, &crowd_killed,
 	&crowd_modes, &crowd_direct, &crowd_mapped, &crowd_ranges, &crowd_exclusive, &crowd_names,
 	&crowd_resized, &crowd_append, &crowd_closed, &crowd_locked, &crowd_outside, &crowd_synced,
-	&crowd_copied, &crowd_beside};
+	&crowd_created, &crowd_listed, &crowd_copied, &crowd_beside};
 
 void wrong(const struct program *p, const char *fmt, ...)
 {
@@ -121,9 +122,11 @@ static void *run(void *ctx)
 	snprintf(name, sizeof(name), "%s%u", p->crowd->name, p->number);
 	sched_name(name);
 	for (unsigned i = 0; i < p->rounds; i++) {
+		lull_wait();
 		if (!piece_begin(PIECE_PROGRAM, p->number, i))
 			continue;
 		p->proc = kernel_process(p->k);
+		proc_set_rest(p->proc, lull_rest);
 		p->crowd->act(p);
 		proc_exit(p->proc);
 		if (sched_once_in(4))
@@ -160,12 +163,14 @@ void programs_run(const struct stage *s, const char *list)
 	for (unsigned c = 0; c < n; c++)
 		if (chosen[c]->begin)
 			chosen[c]->begin(s);
+	lulls_begin(s->calm);
 	for (unsigned i = 0; i < programs; i++) {
 		program[i].rounds = (ROUNDS + programs - 1) / programs;
 		pthread_create(&program[i].thread, NULL, run, &program[i]);
 	}
 	for (unsigned i = 0; i < programs; i++)
 		pthread_join(program[i].thread, NULL);
+	lulls_end();
 	for (unsigned c = 0; c < n; c++)
 		if (chosen[c]->end)
 			chosen[c]->end(s);

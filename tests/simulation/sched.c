@@ -17,13 +17,14 @@
 #include "tests/simulation/pieces.h"
 #include "tests/simulation/sched_impl.h"
 
-#define THREADS_MAX   512
+#define THREADS_MAX   1024
 #define PROCESSES_MAX 256
 #define FRAMES	      24
 #define STEP_NS	      1000  /* the clock at each point, at most */
 #define STALL_ONE_IN  20000 /* points: the machine stops for a moment */
 #define STALL_MS      20    /* at most */
 #define WALK_ONE_IN   4	    /* points at which another thread may be chosen */
+#define LAG_MS	      20    /* at most; see lag_one_in */
 #define LAST_POINTS   1000
 #define DEPTH_MAX     32
 
@@ -34,7 +35,8 @@ static struct {
 	struct sched_thread *thread[THREADS_MAX];
 	unsigned n;
 	uint64_t change_at[DEPTH_MAX];
-	uint64_t lowest; /* PCT: the priority that the next change gives */
+	uint64_t lowest;     /* PCT: the priority that the next change gives */
+	unsigned lag_one_in; /* points at which the machine has no time for the thread; 0: never */
 	struct sched_thread *failing;
 	unsigned processes;
 	bool killed[PROCESSES_MAX];
@@ -248,12 +250,37 @@ static void end_turn(bool stays)
 	me->deadline = SCHED_NEVER;
 }
 
+/* The calling thread does not run for a while, and all others may go on. Such a thread misses
+ * events that come between two of its steps. */
+static bool lags(void)
+{
+	bool hurries = self->hurries && self->hurries--;
+
+	if (!run.lag_one_in || !choices_once_in(CHOICES_SCHEDULE, run.lag_one_in) ||
+		pieces_switch_left_out(run.steps) || hurries)
+		return false;
+	self->on = &run.lag_one_in;
+	self->deadline = run.now + choices_below(CHOICES_SCHEDULE, LAG_MS * 1000000);
+	self->what = "for a processor";
+	return true;
+}
+
 void sched_point(void)
 {
+	bool lagging;
+
 	if (!self)
 		return;
 	count_step();
-	end_turn(true);
+	lagging = lags();
+	end_turn(!lagging);
+	if (lagging)
+		self->what = NULL;
+}
+
+void sched_hurry(unsigned points)
+{
+	self->hurries = points;
 }
 
 void sched_give_way(void)
@@ -449,6 +476,7 @@ void sched_name(const char *name)
 
 void sched_run(const struct sched_params *p, void (*first)(void *), void *ctx)
 {
+	static const unsigned lag[] = {0, 0, 3000, 300};
 	cpu_set_t one;
 
 	/* a turn handed to a thread on the same processor takes half the time */
@@ -463,10 +491,13 @@ void sched_run(const struct sched_params *p, void (*first)(void *), void *ctx)
 	for (unsigned i = 0; i < DEPTH_MAX; i++)
 		run.change_at[i] = p->span ? choices_below(CHOICES_SCHEDULE, (uint32_t)p->span) : 0;
 	self = sched_thread_new();
+	run.lag_one_in = lag[choices_below(CHOICES_SCHEDULE, sizeof(lag) / sizeof(*lag))];
 	baton_take(&self->baton);
 	sched_name("main");
 	run.on = true;
 	first(ctx);
+	run.lag_one_in = 0;
+	sched_wake_all(&run.lag_one_in);
 	/* detached threads that have done all but end */
 	for (int i = 0; i < LAST_POINTS && count_alive() > 1; i++)
 		sched_give_way();

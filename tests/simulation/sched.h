@@ -61,7 +61,9 @@ bool sched_once_in(uint32_t n);
 
 /* Another thread may run before this one goes on. */
 void sched_point(void);
-/* The same, for a thread that cannot go on before others do (sched_yield). */
+/* The calling thread does not lose the processor for longer at its next points. */
+void sched_hurry(unsigned points);
+/* The same as sched_point(), for a thread that cannot go on before others do (sched_yield). */
 void sched_give_way(void);
 
 /* Waits for sched_wake(on), until the simulated time `deadline` (SCHED_NEVER: for ever). The last

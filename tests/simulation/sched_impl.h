@@ -29,6 +29,7 @@ struct sched_thread {
 	unsigned process;
 	unsigned statics; /* objects in static memory that the thread holds */
 	uint64_t urgency; /* PCT */
+	unsigned hurries; /* points at which the machine has time for the thread */
 	/* for threads.c */
 	pthread_t id;
 	bool ended, detached;

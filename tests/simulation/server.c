@@ -13,11 +13,14 @@
 
 #include "contrib/serve/export/ident.h"
 #include "contrib/serve/main/life.h"
+#include "contrib/serve/state/deleg.h"
 #include "tests/simulation/sched.h"
 #include "tests/simulation/ways.h"
+#include "transport/clock.h"
 
 #define ARGS_MAX 32
 #define TICK_NS	 1000000000ull
+#define RECALL_S 20 /* in which a mount returns a recalled delegation */
 
 struct server {
 	struct options options;
@@ -26,13 +29,33 @@ struct server {
 	bool ends;
 };
 
+/* A mount returns a recalled delegation before the server would revoke the delegation. */
+static void check_recalls(const struct server *s)
+{
+	unsigned patience = ways.lease_s / 2 < RECALL_S ? ways.lease_s / 2 : RECALL_S;
+	uint64_t now = clock_ns();
+	const struct st *st;
+
+	if (!ways.calm)
+		return;
+	TAILQ_FOREACH (st, &s->life.sv.state.delegs->list, deleg.link)
+		if (st->deleg.recalled_ns && st->deleg.recalled_ns + patience * TICK_NS < now)
+			sched_fail("a mount has not returned a delegation for %u s", patience);
+}
+
+static void tick_once(struct server *s)
+{
+	life_tick(&s->life);
+	check_recalls(s);
+}
+
 static void *tick(void *ctx)
 {
 	struct server *s = ctx;
 
 	while (!s->ends)
 		if (!sched_wait(s, sched_now() + TICK_NS, "for a second"))
-			life_tick(&s->life);
+			tick_once(s);
 	return NULL;
 }
 
@@ -58,6 +81,7 @@ struct server *server_new(char **args)
 	umask(0); /* modes are the clients' */
 	if (serve_options_parse(&s->options, argc, argv, &e) < 0)
 		sched_fail("a server does not begin: %s", e.msg);
+	way_crew_begin();
 	ident_init(!s->options.no_root_squash);
 	if (life_begin(&s->life, &s->options, &e) < 0)
 		sched_fail("a server does not begin: %s", e.msg);
@@ -73,6 +97,7 @@ struct server *server_free(struct server *s)
 	sched_wake_all(s);
 	pthread_join(s->ticks, NULL);
 	life_end(&s->life);
+	way_crew_end();
 	free(s);
 	return NULL;
 }

@@ -28,6 +28,9 @@
 
 #define MOUNTS	    2
 #define SERVER_ARGS (8 + WAYS_ARGS)
+#define CACHE	    (64ul << 20)
+#define CACHE_LEAST 100000u
+#define CACHE_MORE  200000u
 #define FORGET_MOST 300
 #define FORGET_US   100000
 #define SERVER	    "192.0.2.1"
@@ -49,11 +52,18 @@ static const char *one_of(const char *const *words, unsigned n)
 	one_of((const char *const[]){__VA_ARGS__},                                                 \
 		sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
 
+/* Bytes of a cache that is too small for the files of a run; 0: the cache is large. */
+static size_t choose_cache(void)
+{
+	return sched_once_in(4) ? CACHE_LEAST + sched_choose(CACHE_MORE) : 0;
+}
+
 /* Mounts that keep no copy of sent data lose data if the server changes its write verifier. So such
  * mounts are for calm runs, in which the server is never killed. */
 static void station_begin(struct station *s, const char *proto, bool calm)
 {
 	char *list = s->options;
+	size_t cache;
 
 	s->process = sched_process_new("mount");
 	snprintf(list, sizeof(s->options), "proto=%s,port=2049,cache_size=64M%s%s", proto,
@@ -64,9 +74,10 @@ static void station_begin(struct station *s, const char *proto, bool calm)
 		calm && !ways.verf_one_in
 			? ONE_OF("", ",actimeo=600", ",actimeo=1", ",noac", ",nowriteback")
 			: ONE_OF("", ",actimeo=600", ",actimeo=1"));
-	sched_event("mount with %s", list);
+	cache = choose_cache();
+	sched_event("mount with %s, %zu bytes of cache", list, cache ? cache : CACHE);
 	s->k = kernel_new();
-	s->m = mount_new(SERVER ":/", list, kernel_device(s->k));
+	s->m = mount_new(SERVER ":/", list, cache, kernel_device(s->k));
 }
 
 /* The daemon knows the root only, when the kernel has forgotten all else. */

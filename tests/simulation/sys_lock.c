@@ -30,6 +30,21 @@ static int ask_lock(struct vfs_file *f, struct process *p, uint32_t opcode, uint
 	return res < 0 ? (int)res : 0;
 }
 
+/* opcode: FUSE_SETLK or FUSE_SETLKW. */
+static int take_lock(struct vfs_file *f, struct process *p, uint32_t opcode, uint64_t owner,
+	struct fuse_file_lock lk, uint32_t flags)
+{
+	int res;
+
+	if (opcode == FUSE_SETLKW && lk.type != F_UNLCK)
+		p->awaits_lock = f->inode->a.ino;
+	res = ask_lock(f, p, opcode, owner, lk, flags, NULL);
+	p->awaits_lock = 0;
+	if (!res && lk.type != F_UNLCK)
+		p->locked = f->inode->a.ino;
+	return res;
+}
+
 /* --- flock(2) --------------------------------------------------------------------------------- */
 
 /* RELEASE gives the lock up. */
@@ -54,8 +69,8 @@ static int flock_file(struct vfs_file *f, struct process *p, int op)
 	if (!vfs_has(f->v, FUSE_FLOCK_LOCKS))
 		sched_fail("flock(2), which the kernel keeps here, is not in the model");
 	f->handle->flock_owner = vfs_owner(f->number);
-	res = ask_lock(f, p, op & LOCK_NB ? FUSE_SETLK : FUSE_SETLKW, vfs_owner(f->number), lk,
-		FUSE_LK_FLOCK, NULL);
+	res = take_lock(f, p, op & LOCK_NB ? FUSE_SETLK : FUSE_SETLKW, vfs_owner(f->number), lk,
+		FUSE_LK_FLOCK);
 	return res;
 }
 
@@ -133,7 +148,7 @@ static int lock_file(struct vfs_file *f, struct process *p, int cmd, struct floc
 	if ((lk.type == F_RDLCK && access == O_WRONLY) ||
 		(lk.type == F_WRLCK && access == O_RDONLY))
 		return -EBADF;
-	return ask_lock(f, p, waits ? FUSE_SETLKW : FUSE_SETLK, owner, lk, 0, NULL);
+	return take_lock(f, p, waits ? FUSE_SETLKW : FUSE_SETLK, owner, lk, 0);
 }
 
 int sys_fcntl_lock(struct process *p, int fd, int cmd, struct flock *l)

@@ -111,6 +111,11 @@ bool proc_is_busy(const struct process *p);
  * their system calls. Frees p. */
 void proc_exit(struct process *p);
 pid_t proc_pid(const struct process *p);
+/* rest is called in front of each system call of p, by the thread of the call. */
+void proc_set_rest(struct process *p, void (*rest)(void));
+/* A process that has been in system calls since before `before`; NULL: none. locks: also one that
+ * waits for a lock of a file of which another process may have a lock. */
+const struct process *proc_waits_since(uint64_t before, bool locks);
 void proc_set_umask(struct process *p, mode_t mask);
 void proc_set_groups(struct process *p, const gid_t *groups, unsigned n); /* at most 16 */
 /* The text of /proc/PID/status, /proc/PID/stat, and of /proc/PID/task/PID/... of a simulated

@@ -376,7 +376,11 @@ struct process {
 	mode_t umask;
 	uint64_t number; /* owner of its record locks */
 	bool killed, exiting;
+	uint64_t awaits_lock; /* of this inode of the server, in a call; 0: of none */
+	uint64_t locked;      /* the last inode of which the process got a lock; 0: none */
 	unsigned signals, busy;
+	uint64_t since; /* when busy was 0, for the last time */
+	void (*rest)(void);
 	LIST_HEAD(, vfs_request) waits;
 	struct vfs_file *file[VFS_FILES];
 	struct vfs_map map[VFS_MAPS];

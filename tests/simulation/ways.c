@@ -64,6 +64,16 @@ static void choose_faults(bool calm)
 			at ? "," : "", 1 + sched_choose(5), seed);
 }
 
+static void choose_crew(void)
+{
+	static const uint32_t crew[] = {0, 0, 2, 4, WAYS_CREW};
+	static const uint32_t late[] = {1000, 30, 8, 3, 1};
+
+	ways.parallel = choose_of(crew, COUNT(crew));
+	if (ways.parallel)
+		ways.late_one_in = choose_of(late, COUNT(late));
+}
+
 void ways_choose(bool calm)
 {
 	static const uint32_t io[] = {IO_MOST, IO_MOST, 65536, 16384, 4096};
@@ -71,6 +81,7 @@ void ways_choose(bool calm)
 	static const uint32_t ops[] = {OPS_MOST, 50, 16};
 	static const char *const modes[] = {"none", "read", "write", "write"};
 
+	ways.calm = calm;
 	ways.v3 = sched_once_in(4);
 	delegations = modes[sched_choose(COUNT(modes))];
 	if (ways.v3)
@@ -99,14 +110,17 @@ void ways_choose(bool calm)
 	if (sched_once_in(3))
 		ways.ops = choose_of(ops, COUNT(ops));
 	choose_faults(calm);
+	choose_crew();
 	ways.refuses = *fault;
-	ways.splits = ways.short_one_in || ways.io_max < IO_MOST || strstr(fault, "WRITE");
+	/* a delayed SEQUENCE delays the WRITE behind it */
+	ways.splits = ways.short_one_in || ways.io_max < IO_MOST || strstr(fault, "WRITE") ||
+		      strstr(fault, "SEQUENCE") || ways.parallel;
 	sched_event("ways:%s%s%s%s, short 1/%u, verifier 1/%u, recall 1/%u, resize 1/%u, I/O %u, "
-		    "message %u, slots %u, ops %u",
+		    "message %u, slots %u, ops %u, parallel %u, late 1/%u",
 		ways.coarse ? " coarse" : "", ways.file_sync ? " file_sync" : "",
 		ways.forgets ? " forgets" : "", ways.no_eof ? " no_eof" : "", ways.short_one_in,
 		ways.verf_one_in, ways.recall_one_in, ways.resize_one_in, ways.io_max, ways.message,
-		ways.slots, ways.ops);
+		ways.slots, ways.ops, ways.parallel, ways.late_one_in);
 }
 
 unsigned ways_args(char *args[WAYS_ARGS])

@@ -27,11 +27,16 @@ struct ways {
 	unsigned short_one_in;	/* READs and WRITEs take a part only, once in so many; 0: never */
 	unsigned verf_one_in;	/* the verifier of WRITEs changes once in so many; 0: never */
 	unsigned recall_one_in; /* the server recalls delegations once in so many; 0: never */
+	/* So many threads carry out the requests of all connections, in any order; 0: the thread
+	 * of a connection carries out its requests, one after the other. */
+	unsigned parallel;
+	unsigned late_one_in;	/* such a thread sleeps once in so many */
 	unsigned resize_one_in; /* the server asks for more or fewer slots; 0: never */
 	uint32_t io_max;	/* bytes of a READ or WRITE */
 	uint32_t message;	/* bytes of a request or an answer of a session */
 	uint32_t slots, ops;	/* most of a session, and of a COMPOUND */
 	bool splits;		/* WRITEs of adjoining data may take effect in any order */
+	bool calm;		/* nothing befalls the server */
 	bool v3;		/* some mounts use NFSv3 */
 	bool delegates;
 	unsigned lease_s;
@@ -43,9 +48,14 @@ extern struct ways ways;
 /* Chooses the ways of the run. calm: nothing befalls the server. */
 void ways_choose(bool calm);
 
+#define WAYS_CREW 8 /* most of ways.parallel */
 #define WAYS_ARGS 8
 /* The options of rnfs-serve that belong to the ways: how many. The texts are static. */
 unsigned ways_args(char *args[WAYS_ARGS]);
+
+/* The server begins, with threads for requests if ways.parallel; no request comes any more. */
+void way_crew_begin(void);
+void way_crew_end(void);
 
 /* --- the judge's ------------------------------------------------------------------------------ */
 

@@ -9,11 +9,15 @@
 
 #include "tests/simulation/descriptors.h"
 #include "tests/simulation/disk.h"
+#include "tests/simulation/lulls.h"
 #include "tests/simulation/network.h"
 #include "tests/simulation/pieces.h"
 #include "tests/simulation/sched.h"
 #include "tests/simulation/server.h"
 #include "tests/simulation/ways.h"
+
+#define KILLS_MOST 30 /* the threads of a killed server stay until the end of the run */
+#define RESTS	   40 /* while a program rests the weather harms more seldom by so much */
 
 static unsigned kills;
 
@@ -42,6 +46,8 @@ static void wait_for_grace(const struct weather *w)
 /* kill -9, or the power: then the disk loses the changes that no sync has covered. */
 static void kill_server(struct weather *w, bool power)
 {
+	if (kills == KILLS_MOST)
+		return;
 	if (power)
 		network_down(w->host);
 	kills++;
@@ -68,6 +74,8 @@ static void *be_weather(void *ctx)
 		bool is = piece_begin(PIECE_WEATHER, i, 0);
 
 		usleep(100000 + sched_choose(3000000));
+		if (lull_now() && !sched_once_in(RESTS))
+			continue;
 		switch (is ? sched_choose(5) : CALM) {
 		case 0:
 			sched_event("weather: all connections are cut");

@@ -134,6 +134,10 @@ static void answer(struct mean3 *m, const struct nfs3_args *a, struct nfs3_res *
 			m->size = a->u.write.offset + a->u.write.data.len;
 		r->u.write.wcc.after = post_op(m, &a->u.write.fh);
 		r->u.write.count = a->u.write.data.len;
+		if (m->write_parts) {
+			m->write_parts--;
+			r->u.write.count -= 7;
+		}
 		r->u.write.committed = a->u.write.stable;
 		break;
 	case NFS3PROC_FSINFO:

@@ -35,6 +35,7 @@ struct mean3 {
 	enum nfs_type made;  /* not 0: what LOOKUP finds is of this type, last read at made_atime */
 	struct timespec made_atime;
 	bool read_lies;	       /* READ's count is not that of its data */
+	unsigned write_parts;  /* so many WRITEs take 7 bytes less */
 	uint64_t size;	       /* of everything; MEAN3_SIZE at first */
 	long writes;	       /* so many: the nanoseconds of the ctime */
 	unsigned others_times; /* so often, somebody appends a byte before a WRITE */

@@ -51,6 +51,8 @@ static void lose(void)
 	assert_true(wrote(NFS_UNSTABLE, boot1));
 	assert_true(filedata_dirty(&d, &gen));
 	assert_false(committed(gen, boot2));
+	filedata_redone(&d);
+	assert_true(committed(gen, boot2));
 }
 
 static void committed_data_is_safe(void **state)
@@ -80,6 +82,7 @@ static void a_restart_before_commit_is_seen(void **state)
 
 	assert_true(wrote(NFS_UNSTABLE, boot2));
 	assert_false(wrote(NFS_UNSTABLE, boot1));
+	filedata_redone(&d);
 	assert_true(filedata_dirty(&d, &gen));
 	assert_true(committed(gen, boot1));
 	assert_int_equal(filedata_fsync(&d, &a), -EIO);
@@ -115,6 +118,7 @@ static void what_came_with_no_verifier_needs_a_commit(void **state)
 	filedata_unsafe(&d, &writer, -EAGAIN);
 	filedata_dirty(&d, &gen);
 	assert_false(committed(gen, boot2));
+	filedata_redone(&d);
 	assert_int_equal(filedata_fsync(&d, &a), -EIO);
 	/* the server has said what is wrong, perhaps for the only time */
 	filedata_unsafe(&d, &writer, -ENOSPC);
@@ -219,6 +223,12 @@ static void what_is_kept_is_not_lost(void **state)
 	assert_int_equal(filedata_wrote(&d, &writer, NFS_UNSTABLE, boot2, true), FILEDATA_OTHER);
 	filedata_dirty(&d, &gen);
 	assert_int_equal(filedata_committed(&d, gen, boot1), FILEDATA_OTHER);
+	/* a COMMIT that was answered before the data is written again makes nothing safe */
+	assert_true(filedata_dirty(&d, &gen));
+	assert_int_equal(filedata_committed(&d, gen, boot1), FILEDATA_OTHER);
+	assert_true(filedata_dirty(&d, &gen));
+	filedata_redone(&d);
+	assert_int_equal(filedata_committed(&d, gen, boot1), FILEDATA_SAME);
 	assert_false(filedata_dirty(&d, &gen));
 	assert_int_equal(filedata_fsync(&d, &a), 0);
 	/* but what lies beside it is */
@@ -228,6 +238,7 @@ static void what_is_kept_is_not_lost(void **state)
 	assert_int_equal(filedata_fsync(&d, &a), -EIO);
 	/* once */
 	assert_int_equal(filedata_wrote(&d, &writer, NFS_UNSTABLE, boot1, true), FILEDATA_OTHER);
+	filedata_redone(&d);
 	filedata_dirty(&d, &gen);
 	assert_int_equal(filedata_committed(&d, gen, boot1), FILEDATA_SAME);
 	assert_int_equal(filedata_fsync(&d, &a), 0);

@@ -146,6 +146,11 @@ static void attributes_come_with_data(void **state)
 	assert_true(!op.u.write.attr.have && !op.u.write.attr.have_before);
 	f->m.bare = false;
 
+	/* the first call may have been executed: the version before the second proves nothing */
+	f->m.cut = NFS3PROC_WRITE;
+	assert_int_equal(fix3_run(f, &op), 0);
+	assert_true(op.u.write.attr.have && !op.u.write.attr.have_before);
+
 	op = (struct nfs_op){.type = NFS_COMMIT};
 	op.u.commit.fh = f->file;
 	assert_int_equal(fix3_run(f, &op), 0);
@@ -200,6 +205,28 @@ static void an_append_sent_twice_and_put_off_may_have_been_made(void **state)
 	assert_true(op.u.write.ours); /* it goes to the same place each time */
 	assert_int_equal(op.u.write.offset, MEAN3_SIZE);
 	assert_int_equal(f->m.count[NFS3PROC_WRITE], 2);
+	mem_buf_unref(buf);
+}
+
+static void an_append_sent_twice_and_made_in_part_may_have_been_made(void **state)
+{
+	struct fix3 *f = *state;
+	struct mem_buf *buf = mem_buf_get(f->pool, 77);
+	struct nfs_op op = {.type = NFS_WRITE};
+
+	op.u.write.fh = f->file;
+	op.u.write.from = seg_list_of_buf(buf, 0, 77);
+	op.u.write.append = true;
+	f->m.cut = NFS3PROC_WRITE;
+	f->m.write_parts = 2;
+	assert_int_equal(fix3_run(f, &op), -EALREADY);
+	assert_true(op.u.write.ours);
+	assert_int_equal(op.u.write.offset, MEAN3_SIZE);
+	assert_int_equal(f->m.count[NFS3PROC_WRITE], 2);
+	/* sent once, and a part of it */
+	f->m.write_parts = 1;
+	assert_int_equal(fix3_run(f, &op), 0);
+	assert_int_equal(op.u.write.count, 70);
 	mem_buf_unref(buf);
 }
 
@@ -660,6 +687,7 @@ int main(void)
 		ON_MOUNT3(attributes_come_with_data),
 		ON_MOUNT3(an_append_asks_for_the_end_first),
 		ON_MOUNT3(an_append_sent_twice_and_put_off_may_have_been_made),
+		ON_MOUNT3(an_append_sent_twice_and_made_in_part_may_have_been_made),
 		ON_MOUNT3(a_directorys_attributes_come_with_names),
 		ON_MOUNT3(what_a_reply_leaves_out_is_asked_for),
 		ON_MOUNT3(a_name_whose_object_has_gone_is_looked_up_again),

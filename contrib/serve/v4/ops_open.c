@@ -202,7 +202,8 @@ static void delegate(struct compound *c, const struct nfs4_open_args *a, struct 
 	}
 }
 
-static void put_open(struct compound *c, const struct nfs4_open_args *a, const struct opened *op,
+/* True: the client has a delegation from now on. */
+static bool put_open(struct compound *c, const struct nfs4_open_args *a, const struct opened *op,
 	const struct nfs4_stateid *sid)
 {
 	struct nfs4_open_res res = {.stateid = *sid, .cinfo = op->cinfo};
@@ -215,6 +216,7 @@ static void put_open(struct compound *c, const struct nfs4_open_args *a, const s
 	}
 	delegate(c, a, op->f.o, sid, &res.deleg);
 	nfs4_put_open_res(c->out, NFS4_OK, &res);
+	return res.deleg.type == OPEN_DELEGATE_READ || res.deleg.type == OPEN_DELEGATE_WRITE;
 }
 
 uint32_t op_open(struct compound *c, const struct nfs4_args *args)
@@ -222,6 +224,7 @@ uint32_t op_open(struct compound *c, const struct nfs4_args *args)
 	const struct nfs4_open_args *a = &args->u.open;
 	struct opened op = {.f.fd = -1};
 	struct nfs4_stateid sid;
+	bool delegated;
 	uint32_t status = check_args(c, a);
 
 	if (status == NFS4_OK)
@@ -270,13 +273,17 @@ uint32_t op_open(struct compound *c, const struct nfs4_args *args)
 		c->opened_index = c->index;
 		c->opened_sid = sid;
 	}
-	put_open(c, a, &op, &sid);
+	delegated = put_open(c, a, &op, &sid);
 	if (!c->probe && session_try_back(c->session)) {
 		session_ref(c->session);
 		c->probe = c->session;
 	}
 	set_current(c, op.f.o);
-	if (op.f.st_good)
+	/* Another client may have changed the file after the stat, and closed the file before the
+	 * delegation. */
+	if (delegated)
+		c->seen = NULL;
+	else if (op.f.st_good)
 		remember_stat(c, op.f.o, &op.f.st);
 	c->cur_sid = sid;
 	return NFS4_OK;
