@@ -68,8 +68,8 @@ static int delete (struct vfs_dentry *d, uint64_t child)
 	return error;
 }
 
-/* Waits for the directory's lock, which creating and removing of names hold. With expire_only (6.2)
- * the name merely gets no more time. */
+/* Waits for the directory's lock, which creating and removing of names hold. With expire_only (6.2,
+ * and the 6.1 of Debian) the name merely gets no more time. */
 static int drop_name(struct vfs *v, uint64_t parent, uint64_t child, const char *name, bool expire)
 {
 	struct vfs_inode *dir = vfs_ifind(v, parent);
