@@ -388,12 +388,16 @@ int vfs_read_page(struct vfs_file *f, uint64_t index, struct vfs_page **out)
 
 /* Before 6.16 the last page of a batch is made up to date, even one behind the end, and may wait
  * for its lock. False: the page is not of the batch (filemap_get_pages). */
-static bool update_last(struct vfs_file *f, struct vfs_page *p)
+static bool update_last(struct vfs_file *f, struct vfs_page *p, uint64_t want)
 {
 	bool reads;
 
-	if (f->v->p.version >= 616 || p->ahead)
+	if (f->v->p.version >= 616)
 		return false;
+	if (p->ahead) {
+		p->ahead = false;
+		read_ahead_more(f, p->index, want);
+	}
 	if (p->locked) {
 		if (vfs_plock(p, true))
 			vfs_punlock(p);
@@ -419,7 +423,7 @@ static int get_batch(
 		if (!p)
 			break;
 		last = !p->uptodate || p->ahead;
-		if (last && (p->uptodate || !update_last(f, p))) {
+		if (last && (p->uptodate || !update_last(f, p, want - *n))) {
 			vfs_punref(p);
 			break;
 		}
