@@ -156,7 +156,7 @@ static bool may_chown(const struct vfs_inode *i, const struct fuse_setattr_in *i
 
 static int set_locked(struct vfs_inode *i, struct deed *d, struct vfs_file *f)
 {
-	bool may;
+	bool may, nosec;
 	int res;
 
 	vfs_lock(&i->lock);
@@ -170,8 +170,10 @@ static int set_locked(struct vfs_inode *i, struct deed *d, struct vfs_file *f)
 		d->in.mode &= ~(uint32_t)S_ISGID; /* setattr_prepare */
 	/* asked for also if the file is known to have none (ATTR_KILL_PRIV in notify_change) */
 	if (d->chowns && !vfs_is_dir(i)) {
+		nosec = i->nosec;
 		i->nosec = false;
 		vfs_ask_rights(i);
+		i->nosec = nosec;
 	}
 	may = d->chowns ? may_chown(i, &d->in) : d->in.valid & FATTR_SIZE || may_change(i);
 	res = may ? vfs_setattr(i, &d->in, f, false) : -EPERM;

@@ -102,7 +102,7 @@ static int make_locked(struct making *m, struct vfs_dentry *d)
 	if (m->from)
 		vfs_lock(&m->from->inode->lock);
 	res = m->from && !m->from->inode->a.nlink ? -ENOENT : ask_make(m, d, &e);
-	if (res == -EEXIST) {
+	if (res == -EEXIST && d->v->p.version >= 602) {
 		vfs_dinvalidate(d);
 		d->until = 0;
 	}
@@ -229,10 +229,10 @@ static void unlinked(struct vfs_dentry *d)
 	vfs_doubt(i, VFS_CTIME);
 }
 
-/* After ENOENT, and after an interrupted request, the name is looked up anew. */
+/* After an interrupted request, and from 6.2 on also after ENOENT, the name is looked up anew. */
 static void in_doubt(struct vfs_dentry *d, ssize_t res)
 {
-	if (res != -EINTR && res != -ENOENT)
+	if (res != -EINTR && (res != -ENOENT || d->v->p.version < 602))
 		return;
 	vfs_dinvalidate(d);
 	d->until = 0;

@@ -68,8 +68,8 @@ static int delete (struct vfs_dentry *d, uint64_t child)
 	return error;
 }
 
-/* Waits for the directory's lock, which creating and removing of names hold. With expire_only (6.2)
- * the name merely gets no more time. */
+/* Waits for the directory's lock, which creating and removing of names hold. With expire_only (6.2,
+ * and the 6.1 of Debian) the name merely gets no more time. */
 static int drop_name(struct vfs *v, uint64_t parent, uint64_t child, const char *name, bool expire)
 {
 	struct vfs_inode *dir = vfs_ifind(v, parent);
@@ -135,8 +135,7 @@ int vfs_notified(struct vfs *v, int code, const void *body, size_t len)
 		name = name_of(body, len, sizeof(*e), e->namelen, &error);
 		if (error)
 			return error;
-		return drop_name(
-			v, e->parent, 0, name, v->p.version >= 602 && e->flags & FUSE_EXPIRE_ONLY);
+		return drop_name(v, e->parent, 0, name, e->flags & FUSE_EXPIRE_ONLY);
 	case FUSE_NOTIFY_DELETE:
 		if (len < sizeof(*d))
 			return -EINVAL;

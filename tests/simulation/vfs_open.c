@@ -232,8 +232,9 @@ static int ask_open(struct vfs_inode *i, int flags, struct fuse_open_out *o, boo
 	return res < 0 ? (int)res : 0;
 }
 
-/* Pages after OPEN or CREATE: none if the file was cut, nor without FOPEN_KEEP_CACHE. From 6.9 on
- * CREATE does not change the size that the answer tells (fuse_truncate_update_attr). */
+/* Pages after OPEN or CREATE: none if the file was cut, nor without FOPEN_KEEP_CACHE. CREATE does
+ * not change the size that the answer tells: do_dentry_open has removed O_TRUNC from the file's
+ * flags before fuse_finish_open looks. */
 static void opened(struct vfs_file *f, int flags, bool is_new)
 {
 	struct vfs_inode *i = f->inode;
@@ -242,7 +243,7 @@ static void opened(struct vfs_file *f, int flags, bool is_new)
 	if (!vfs_is_reg(i))
 		return;
 	if (cut) {
-		if (!is_new || f->v->p.version < 609) {
+		if (!is_new) {
 			vfs_new_version(i);
 			i->size = 0;
 			vfs_doubt(i, VFS_MODSIZE);
@@ -327,7 +328,7 @@ static int create(
 	if (flags & O_EXCL)
 		flags &= ~O_TRUNC;
 	res = ask_create(d, p, flags, mode, &made);
-	if (res == -EEXIST) {
+	if (res == -EEXIST && d->v->p.version >= 602) {
 		vfs_dinvalidate(d);
 		d->until = 0;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * vfs_read: reading, through pages and without.
+ * vfs_read: reading through pages.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -228,8 +228,11 @@ static void read_ahead_missed(struct vfs_file *f, uint64_t index, uint64_t want)
 		read_pages(f, index, 1, 0);
 		return;
 	}
-	if (old && index && index == f->ra_start + f->ra_size) {
-		f->ra_start = index;
+	if (old && index &&
+		(index == f->ra_start + f->ra_size ||
+			index == f->ra_start + f->ra_size - f->ra_async)) {
+		/* the page may be in the last window, and the next begins behind (before 6.11) */
+		f->ra_start += f->ra_size;
 		f->ra_size = f->ra_async = next_size(f->ra_size, most);
 	} else if (!index || want > most || index - f->ra_prev <= 1) {
 		f->ra_start = index;
@@ -311,8 +314,10 @@ static void read_around(struct vfs_file *f, uint64_t index)
 
 /* --- through the cache ------------------------------------------------------------------------ */
 
-/* The page is made up to date. 1: it has left the cache, look again. */
-static int update(struct vfs_file *f, struct vfs_page *p)
+/* The page is made up to date. 1: it has left the cache, look again. *reads: by a READ of the
+ * caller
+ */
+static int update(struct vfs_file *f, struct vfs_page *p, bool *reads)
 {
 	if (p->uptodate)
 		return 0;
@@ -326,18 +331,21 @@ static int update(struct vfs_file *f, struct vfs_page *p)
 		vfs_punlock(p);
 		return 0;
 	}
+	*reads = true;
 	return read_one(f, p);
 }
 
 /* The page, in the cache and up to date at some moment. want: pages of the whole call from here; 0:
- * a mapping's fault */
-static int get_page(struct vfs_file *f, uint64_t index, uint64_t want, struct vfs_page **out)
+ * a mapping's fault. *reads: the caller itself has read the page */
+static int get_page(
+	struct vfs_file *f, uint64_t index, uint64_t want, struct vfs_page **out, bool *reads)
 {
 	bool tried = false; /* a fault has read around: its second try leaves the mark alone */
 	struct vfs_page *p;
 	int res;
 
 	for (;;) {
+		*reads = false;
 		if (proc_must_end())
 			return -EINTR;
 		p = vfs_pfind(f->inode, index);
@@ -351,13 +359,14 @@ static int get_page(struct vfs_file *f, uint64_t index, uint64_t want, struct vf
 		}
 		if (!p) {
 			p = vfs_padd(f->inode, index);
+			*reads = true;
 			res = read_one(f, p);
 		} else {
 			if (p->ahead && !tried) {
 				p->ahead = false;
 				read_ahead_more(f, index, want ? want : f->v->p.readahead);
 			}
-			res = update(f, p);
+			res = update(f, p, reads);
 		}
 		if (!res && p->uptodate) {
 			*out = p;
@@ -372,25 +381,49 @@ static int get_page(struct vfs_file *f, uint64_t index, uint64_t want, struct vf
 
 int vfs_read_page(struct vfs_file *f, uint64_t index, struct vfs_page **out)
 {
-	return get_page(f, index, 0, out);
+	bool reads;
+
+	return get_page(f, index, 0, out, &reads);
 }
 
-/* Gets several pages before the check of the size, as Linux has done since 5.12, but only pages
- * that are up to date already. */
+/* Before 6.16 the last page of a batch is made up to date, even one behind the end, and may wait
+ * for its lock. False: the page is not of the batch (filemap_get_pages). */
+static bool update_last(struct vfs_file *f, struct vfs_page *p, uint64_t want)
+{
+	bool reads;
+
+	if (f->v->p.version >= 616)
+		return false;
+	if (p->ahead) {
+		p->ahead = false;
+		read_ahead_more(f, p->index, want);
+	}
+	if (p->locked) {
+		if (vfs_plock(p, true))
+			vfs_punlock(p);
+		return false;
+	}
+	return !update(f, p, &reads) && p->uptodate;
+}
+
+/* Gets several pages before the check of the size, as Linux has done since 5.12. A page that the
+ * caller reads is the last one. */
 static int get_batch(
 	struct vfs_file *f, uint64_t index, uint64_t want, struct vfs_page **batch, unsigned *n)
 {
 	struct vfs_page *p;
-	int res = get_page(f, index, want, &batch[0]);
+	bool last = false;
+	int res = get_page(f, index, want, &batch[0], &last);
 
 	if (res)
 		return res;
 	*n = 1;
-	while (*n < VFS_BATCH && *n < want) {
+	while (!last && *n < VFS_BATCH && *n < want) {
 		p = vfs_pfind(f->inode, index + *n);
 		if (!p)
 			break;
-		if (!p->uptodate || p->ahead) {
+		last = !p->uptodate || p->ahead;
+		if (last && (p->uptodate || !update_last(f, p, want - *n))) {
 			vfs_punref(p);
 			break;
 		}
@@ -475,115 +508,4 @@ ssize_t vfs_read_cached(struct vfs_file *f, void *buf, size_t len, off_t off)
 	}
 	more = read_through(f, (uint8_t *)buf + got, len - (size_t)got, (uint64_t)(off + got));
 	return more < 0 && !got ? more : got + (more > 0 ? more : 0);
-}
-
-/* --- without pages ---------------------------------------------------------------------------- */
-
-struct part {
-	struct parts *all;
-	struct fuse_read_in in;
-	uint8_t *to;
-	size_t want;
-};
-
-/* READs of one call that are under way at once. */
-struct parts {
-	unsigned left;
-	int error;
-	uint64_t off;
-	size_t got; /* up to the first short answer */
-};
-
-static void part_answered(struct vfs *v, struct vfs_request *q)
-{
-	struct part *p = q->ctx;
-	struct parts *all = p->all;
-
-	if (q->error)
-		all->error = q->error;
-	else if (q->got < p->want && p->in.offset - all->off + q->got < all->got)
-		all->got = p->in.offset - all->off + q->got;
-	if (!--all->left)
-		sched_wake_all(all);
-}
-
-static void part_call(struct vfs_file *f, struct part *p, struct vfs_call *c)
-{
-	p->in = (struct fuse_read_in){.fh = f->handle->fh,
-		.offset = p->in.offset,
-		.size = (uint32_t)p->want,
-		.read_flags = FUSE_READ_LOCKOWNER,
-		.lock_owner = vfs_owner(proc_self()->number),
-		.flags = (uint32_t)f->flags};
-	*c = (struct vfs_call){.opcode = FUSE_READ,
-		.node = f->inode->node,
-		.out = p->to,
-		.room = p->want,
-		.var = true};
-	vfs_add_in(c, &p->in, sizeof(p->in));
-}
-
-static ssize_t read_at_once(struct vfs_file *f, uint8_t *buf, size_t len, uint64_t off, size_t most)
-{
-	struct parts all = {.left = 1, .off = off, .got = len};
-	struct vfs_call c;
-
-	for (size_t at = 0; at < len; at += most) {
-		struct part *p = calloc(1, sizeof(*p));
-		int error;
-
-		if (!p)
-			abort();
-		p->all = &all;
-		p->to = buf + at;
-		p->want = len - at < most ? len - at : most;
-		p->in.offset = off + at;
-		part_call(f, p, &c);
-		all.left++;
-		error = vfs_ask_later(f->v, &c, part_answered, p, p);
-		if (error) {
-			all.left--;
-			all.error = error;
-			free(p);
-			break;
-		}
-	}
-	all.left--;
-	while (all.left)
-		sched_wait(&all, SCHED_NEVER, "for reads");
-	return all.error ? all.error : (ssize_t)all.got;
-}
-
-ssize_t vfs_read_direct(struct vfs_file *f, void *buf, size_t len, off_t off, bool at_once)
-{
-	size_t most = (size_t)f->v->max_pages * VFS_PAGE, done = 0;
-	struct vfs_inode *i = f->inode;
-	struct vfs_call c;
-	struct part p;
-	ssize_t got;
-
-	if (at_once && (uint64_t)off >= i->size) /* O_DIRECT */
-		return 0;
-	if (at_once && vfs_has(f->v, FUSE_ASYNC_DIO)) {
-		/* up to the known size, in whole requests. Linux rounds as if the size of a request
-		 * were a power of two (fuse_direct_IO). */
-		uint64_t room = ((i->size - (uint64_t)off - 1) | (most - 1)) + 1;
-
-		vfs_doubt(i, VFS_ATIME);
-		return read_at_once(f, buf, len < room ? len : room, (uint64_t)off, most);
-	}
-	vfs_doubt(i, VFS_ATIME);
-	while (done < len) {
-		p = (struct part){.to = (uint8_t *)buf + done,
-			.want = len - done < most ? len - done : most,
-			.in.offset = (uint64_t)off + done};
-		part_call(f, &p, &c);
-		got = vfs_ask(f->v, &c);
-		if (got < 0)
-			return done ? (ssize_t)done : got;
-		done += (size_t)got;
-		if ((size_t)got < p.want)
-			break;
-	}
-	return (ssize_t)done;
 }
