@@ -15,7 +15,7 @@
 
 enum { DOOR = 4096, RECV = 512 };
 
-/* The connection under test, its memory, and the raw end of the wire. */
+/* The connection under test, the memory of the connection, and the raw end of the wire. */
 struct raw {
 	struct mem_pool *pool;
 	struct end e;
@@ -26,7 +26,7 @@ struct raw {
 	uint32_t msn[3];
 	size_t cut; /* not 0: of the next FPDU only so much is sent ... */
 	uint8_t rest[70000];
-	size_t nrest; /* ... and this is what was left out */
+	size_t nrest; /* ... and this is the part that was left out */
 };
 
 static inline void raw_start(struct raw *t, bool crc)
@@ -133,7 +133,7 @@ static inline void raw_read_req(struct raw *t, uint32_t msn, const struct ddp_re
 	raw_fpdu(t, &h, p, sizeof(p));
 }
 
-/* The next FPDU that the connection has sent; its payload's length or -1 for none. */
+/* Receives the next FPDU of the connection. Returns the length of the payload, or -1 for none. */
 static inline int raw_receive(struct raw *t, struct ddp_hdr *h, uint8_t *payload)
 {
 	uint8_t b[70000];
@@ -150,7 +150,7 @@ static inline int raw_receive(struct raw *t, struct ddp_hdr *h, uint8_t *payload
 	return (int)n;
 }
 
-/* After something wrong: exactly one DOWN, last, and a Terminate with this error on the wire. */
+/* After an error: exactly one DOWN, last, and a Terminate with this error on the wire. */
 static inline void expect_terminate(struct raw *t, unsigned err, const char *sentence)
 {
 	uint8_t payload[70000];

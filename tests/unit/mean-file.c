@@ -66,7 +66,7 @@ static int find_open(struct mean_srv *s, const struct nfs4_stateid *id)
 	return -1;
 }
 
-/* The one that owner has already (there is but one file to open), or a new one. */
+/* The existing open of owner (there is but one file to open), or a new one. */
 static int open_of_owner(struct mean_srv *s, const struct nfs4_opaque *owner)
 {
 	int i, unused = -1;
@@ -275,7 +275,7 @@ static uint32_t do_readdir(struct run *r, const struct nfs4_readdir_args *a)
 
 	nfs4_entries_begin(&e, r->x, verf, a->maxcount, 64);
 	if (mean_quirky(s, Q_DIR_NOTHING)) {
-		e.n = 1; /* so that it is not NFS4ERR_TOOSMALL */
+		e.n = 1; /* so that the status is not NFS4ERR_TOOSMALL */
 		nfs4_entries_end(&e, false);
 		return NFS4_OK;
 	}
@@ -316,7 +316,7 @@ static void put_elsewhere(struct run *r)
 	xdr_patch_u32(r->x, len_at, (uint32_t)(r->x->len - start));
 }
 
-/* fattr4 with what a file must have, and s->owner. */
+/* fattr4 with the attributes that a file must have, and s->owner. */
 static void put_owned(struct run *r, const struct nfs4_attrs *a)
 {
 	const struct nfs4_bitmap mask = nfs4_bits(FATTR4_TYPE, FATTR4_CHANGE, FATTR4_SIZE,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * mean-nfs4: an NFSv4.1 server for tests of the client, over TCP in the same process. It keeps just
- * enough state (client IDs, sessions with exact slots, opens) to hold a client to the rules, serves
- * one directory with a few files, and misbehaves as told.
+ * mean-nfs4: an NFSv4.1 server for tests of the client, over TCP in the same process. The server
+ * keeps just enough state (client IDs, sessions with exact slots, opens) to hold a client to the
+ * rules, serves one directory with a few files, and misbehaves as told.
  */
 #ifndef RNFS_TESTS_MEAN_NFS4_H
 #define RNFS_TESTS_MEAN_NFS4_H
@@ -39,11 +39,11 @@ enum quirk {
 	Q_DIR_LOOP,	   /* a cookie that does not advance */
 	Q_DIR_NOTHING,	   /* no entries, not the end */
 	Q_DIR_NAME,	   /* an entry with the name mean_srv.bad_name */
-	Q_DELEGATION,	   /* OPEN gives a delegation nobody asked for */
+	Q_DELEGATION,	   /* OPEN gives a delegation without a request for one */
 	Q_DROP,		   /* no reply at all */
 	Q_CUT,		   /* a WRITE is carried out, then the connection is closed */
 	Q_NEVER_SAME,	   /* VERIFY finds the size another than GETATTR says */
-	Q_BUSY,		   /* an OPEN is carried out, but answered as if it still were: DELAY */
+	Q_BUSY,		   /* an OPEN is carried out, but the answer is DELAY */
 	Q_CUT_OPEN,	   /* an OPEN is carried out, then the connection is closed */
 	Q_CUT_REBOOT,	   /* as Q_CUT, and the server restarts */
 };
@@ -51,10 +51,10 @@ enum quirk {
 struct mean_srv {
 	struct mem_pool *pool;
 	struct rpc_server *server;
-	pthread_mutex_t lock; /* of all that follows */
+	pthread_mutex_t lock; /* guards all that follows */
 	pthread_cond_t cond;  /* something was counted or held */
 
-	/* what to do: */
+	/* orders of the test: */
 	uint32_t fail_op;     /* this operation fails ... */
 	uint32_t fail_status; /* ... with this status ... */
 	unsigned fail_times;  /* ... so often */
@@ -66,9 +66,9 @@ struct mean_srv {
 	uint32_t status_flags;
 	atomic_uint reply_ms; /* each reply is held back for so long */
 	unsigned slots;
-	unsigned target;     /* of them SEQUENCE says may be used; 0: all */
-	uint32_t cached_max; /* ca_maxresponsesize_cached granted; 0: what is asked for */
-	/* other limits that CREATE_SESSION grants; 0: what is asked for */
+	unsigned target;     /* slots that SEQUENCE says may be used; 0: all */
+	uint32_t cached_max; /* ca_maxresponsesize_cached granted; 0: as the client asks */
+	/* other limits that CREATE_SESSION grants; 0: as the client asks */
 	uint32_t ops_max, request_max, response_max;
 	uint32_t protect;	/* spr_how of EXCHANGE_ID */
 	bool no_back;		/* CREATE_SESSION takes no backchannel */
@@ -81,37 +81,38 @@ struct mean_srv {
 	uint64_t io_max;	/* maxread and maxwrite */
 	unsigned minor;		/* the only one served; default 1 */
 	unsigned lease_s;
-	const char *
-		elsewhere; /* a server that fs_locations names; NULL: that attribute is not there */
-	const char *owner; /* of everything, a name; NULL: number 0 */
-	/* so often, somebody appends so many bytes just before VERIFY looks at the size */
+	const char *elsewhere; /* a server that fs_locations names; NULL: the attribute does not
+				  exist */
+	const char *owner;     /* of everything, a name; NULL: number 0 */
+	/* how often, and by how many bytes, another client appends just before VERIFY looks at the
+	 * size */
 	unsigned others_times, others_append;
-	uint32_t write_max;   /* bytes that a WRITE takes; 0: all */
-	uint32_t open_seqid;  /* that a new open's stateid begins with; 0: 1 */
-	bool exclusive;	      /* what is made exclusively must not be there: no file is at first */
-	bool verf_in_times;   /* of what is made exclusively */
+	uint32_t write_max;  /* bytes that a WRITE takes; 0: all */
+	uint32_t open_seqid; /* the seqid of a new open's stateid; 0: 1 */
+	bool exclusive; /* an exclusive create must not find the file: no file exists at first */
+	bool verf_in_times;   /* of an exclusive create */
 	uint32_t change_type; /* change_attr_type4; of NFSv4.2 */
 
-	/* what happened: */
+	/* record of the calls: */
 	unsigned count[80]; /* operations executed */
-	uint32_t uid[80];   /* by whom, the last time */
+	uint32_t uid[80];   /* user of the last such operation */
 	unsigned nclients, nsessions, nopens, ndelegs;
 	unsigned reclaims, reopens, replays, misordered;
-	unsigned early; /* OPENs that are no reclaims, before RECLAIM_COMPLETE */
+	unsigned early; /* OPENs other than reclaims, before RECLAIM_COMPLETE */
 	struct {
 		uint32_t claim, access, mode;
 		bool create;
 		uint8_t owner[16], verf[NFS4_VERIFIER_SIZE];
-	} opened;	   /* what the last OPEN asked for */
-	uint64_t write_at; /* the last WRITE's offset */
-	unsigned mixups;   /* what Q_BUSY has kept was asked for with another COMPOUND */
-	unsigned nbound;   /* connections bound to the session */
-	unsigned sequences[MEAN_BOUND]; /* on each of them */
+	} opened;			/* arguments of the last OPEN */
+	uint64_t write_at;		/* the last WRITE's offset */
+	unsigned mixups;		/* the result kept by Q_BUSY was for another COMPOUND */
+	unsigned nbound;		/* connections bound to the session */
+	unsigned sequences[MEAN_BOUND]; /* on each session */
 	uint32_t bind_dir;		/* of the last BIND_CONN_TO_SESSION */
 	unsigned nheld;
 	struct rpc_req *held[MEAN_HELD];
 
-	/* its state */
+	/* state of the server */
 	uint64_t size;	 /* of the files */
 	uint64_t change; /* of everything; each WRITE adds one */
 	atomic_bool cut; /* the connection of the next reply */
@@ -131,7 +132,7 @@ struct mean_srv {
 		uint32_t id, seqid, access;
 		uint8_t owner[16];
 	} opens[MEAN_OPENS];
-	bool made; /* exclusively, with that verifier */
+	bool made; /* exclusively, with this verifier */
 	uint8_t made_verf[NFS4_VERIFIER_SIZE];
 	struct mean_locks locks;
 	struct mean_delegs delegs;
@@ -141,7 +142,7 @@ struct mean_srv {
 
 void mean_start(struct mean_srv *s);
 void mean_stop(struct mean_srv *s);
-/* Answers what is held, in the order of arrival, and holds no more. */
+/* Answers the held COMPOUNDs, in the order of arrival, and holds no more. */
 void mean_release(struct mean_srv *s);
 /* The same, but holds op from then on. */
 void mean_release_hold(struct mean_srv *s, uint32_t op);

@@ -52,7 +52,7 @@ static inline int locks_teardown(void **state)
 	return 0;
 }
 
-/* An open file with that name for a handle, of the user uid. */
+/* An open file with this name for a handle, of the user uid. */
 static inline struct nfs_open *locks_open(struct locks *l, const char *name, uint32_t uid)
 {
 	struct nfs_open *o = calloc(1, sizeof(*o));

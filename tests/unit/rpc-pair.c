@@ -192,7 +192,7 @@ static enum fault_kind fault(void *ctx, const struct rpc_req *req, struct fault_
 {
 	struct srv *s = ctx;
 
-	/* what was noted of a request is there for its reply */
+	/* the note of a request must be there for the reply */
 	if (!reply)
 		note->word[0] = note->word[1] = req->xid + 1;
 	else if (note)

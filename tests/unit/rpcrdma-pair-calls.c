@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * rpcrdma-pair: the calls of the service, whole: they run and check what comes back.
+ * rpcrdma-pair: the calls of the service, whole: each runs and checks the result.
  */
 #include <setjmp.h>
 #include <stdarg.h>
