@@ -50,7 +50,7 @@ static void what_was_made_here_has_what_was_made_in_it(void **state)
 	assert_int_equal(since, 100);
 	complete_add(&all, c, 1);
 	complete_add(&all, c, 1);
-	complete_add(&all, c, 0); /* a hash like any other, but that it is as 1 */
+	complete_add(&all, c, 0); /* a valid hash: 0 counts as 1 */
 	assert_false(lacks(1));
 	assert_true(lacks(2));
 	complete_remove(&all, c, 2);
@@ -91,7 +91,7 @@ static void a_listing_makes_complete_for_who_listed(void **state)
 
 	assert_true(complete_listed(&all, c, token, 7));
 	assert_false(lacks(8));
-	complete_add(&all, c, 8); /* made beside it */
+	complete_add(&all, c, 8); /* made during the listing */
 	complete_list_end(&all, c, token, true);
 	assert_true(lacks(9));
 	assert_int_equal(since, 50);
@@ -128,7 +128,7 @@ static void a_listing_that_is_not_whole_counts_nothing(void **state)
 	assert_false(complete_listed(&all, c, token, 7));
 	complete_list_end(&all, c, token, true);
 	assert_false(lacks(8));
-	complete_end(&all, c); /* somebody else has changed it */
+	complete_end(&all, c); /* another client has changed the directory */
 	complete_list_end(&all, c, other, true);
 	assert_false(lacks(8));
 	token = complete_list(&all, c, 70, 1, 2); /* too many */
@@ -177,7 +177,7 @@ static void what_changes_is_noted_while_it_is_watched(void **state)
 	assert_true(complete_unchanged(c, 1, 150));
 	assert_false(complete_unchanged(c, 1, 149));
 	complete_changed(&all, c, 1);
-	complete_end(&all, c); /* somebody else has changed it */
+	complete_end(&all, c); /* another client has changed the directory */
 	assert_false(complete_unchanged(c, 3, 200));
 	assert_int_equal(all.slots, 0);
 	/* more than can be noted: then nothing is known */
