@@ -118,7 +118,7 @@ static void a_busy_mounter_is_no_error(void **state)
 
 #define PACKET(s) (s), sizeof(s)
 
-/* Nothing of what is refused stays open. */
+/* No descriptor of a refused message stays open. */
 static void what_is_not_understood_is_refused(void **state)
 {
 	static char long_field[PATH_MAX + 200], huge[4 * PATH_MAX];

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * Unit tests of transport/iwarp/iwarp_guess: rows of segments that are as foreseen, and rows that
- * break the guess in each way there is, split at every byte.
+ * break the guess in every possible way, split at every byte.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -146,7 +146,7 @@ static void rows_in_large_pieces(void **state)
 
 static void what_is_regular_is_foreseen(void **state)
 {
-	/* a first piece that ends inside the first segment: what follows comes in one recvmsg() */
+	/* a first piece that ends inside the first segment: the rest comes in one recvmsg() */
 	assert_int_equal(checked(&rows[0], 100, SCRIPT_STREAM, false), 5);
 	assert_int_equal(checked(&rows[1], 100, SCRIPT_STREAM, true), 3);
 	assert_string_equal(rows[28].name, "answers");

@@ -99,7 +99,7 @@ static void abandon_w(struct raw *t)
 	assert_int_equal(prov_iwarp.withdraw(t->e.c, &t->w, 1, 0), 0);
 }
 
-/* What a peer may still do with the door of a cancelled call: write it once, and invalidate it. */
+/* A peer may still use the door of a cancelled call: one write, and one invalidation. */
 static void late_answers(void **state)
 {
 	struct ddp_hdr h;
@@ -123,7 +123,7 @@ static void late_answers(void **state)
 		assert_false(t.e.log[0].invalidated);
 		for (int i = 0; i < DOOR + 64; i++)
 			assert_int_equal(t.writable[i], 0);
-		/* that was all there was to say */
+		/* the peer may say no more */
 		h = h_send(2, 0);
 		h.op = DDP_OP_SEND_INV;
 		h.stag = t.w.stag;
@@ -148,7 +148,8 @@ static void late_answers(void **state)
 	expect_terminate(&t, RDMAP_ERR_STAG, "RDMA Read of 10 bytes");
 }
 
-/* A door closes when half a segment for it has come in: the other half must not be placed. */
+/* A door closes after half of a segment for the door has come: the other half must not be
+ * placed. */
 static void a_door_closes_inside_a_segment(void **state)
 {
 	struct ddp_hdr h;
@@ -360,7 +361,7 @@ static void more_reads_than_ird(void **state)
 	raw_finish(&t);
 }
 
-/* Reads of ours: answers that do not fit the question. */
+/* Reads of this end: answers that do not fit the request. */
 static void wrong_read_responses(void **state)
 {
 	static const struct {
