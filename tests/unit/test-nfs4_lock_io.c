@@ -235,7 +235,7 @@ static void the_only_holder_lends_its_stateid(void **state)
 	b = locks_ctx(l, o, 8);
 	assert_true(goes_with(l, o, "lock", true)); /* the second holds nothing */
 	assert_int_equal(lock_ranges_set(&b->ranges, 20, 29, false), 0);
-	assert_true(goes_with(l, o, "lock", true)); /* nor does the server know the open */
+	assert_true(goes_with(l, o, "lock", true)); /* the server does not know the second */
 	b->have_stateid = true;
 	assert_true(goes_with(l, o, "open", false)); /* the owner of the data is unknown */
 	lock_ranges_drop(&b->ranges);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of nfsproto/v4/nfs4_session_ops: what is said about client ID, session and stateids,
- * and what is made of the answers.
+ * Unit tests of nfsproto/v4/nfs4_session_ops: the requests about client ID, session and stateids,
+ * and the use of the answers.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -22,7 +22,7 @@ struct session {
 	struct nfs4_server srv;
 	struct nfs4_sync s;
 	struct answer a;
-	struct nfs4_args said; /* its pointers lead into a */
+	struct nfs4_args said; /* with pointers into a */
 };
 
 static int setup(void **state)
@@ -53,7 +53,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The one operation that kind says goes to t->said. */
+/* Puts the one operation of this kind into t->said. */
 static void say(struct session *t, unsigned kind)
 {
 	struct nfs4_compound_args head;
@@ -74,7 +74,7 @@ static void say(struct session *t, unsigned kind)
 	assert_true(xdr_in_done(&in));
 }
 
-/* What kind makes of the answer that has been put together: 0, the status, or the errno. */
+/* The verdict of kind on the answer that has been put together: 0, the status, or the errno. */
 static int hear(struct session *t, unsigned kind, uint32_t status)
 {
 	struct nfs4_reply r;
@@ -146,7 +146,7 @@ static void a_client_id_is_kept_as_it_comes(void **state)
 		hear_failure(t, NFS4_K_EXCHANGE_ID, OP_CREATE_SESSION, NFS4ERR_DELAY), -EBADMSG);
 }
 
-/* Nobody asked for it, and nobody here could do what it demands. */
+/* The client has not asked for state protection, and cannot do the required steps. */
 static void state_protection_is_refused(void **state)
 {
 	struct nfs4_exchange_id_res res = {.protect = SP4_MACH_CRED};
@@ -155,7 +155,7 @@ static void state_protection_is_refused(void **state)
 	assert_int_equal(hear_exchange_id(t, &res), -EBADMSG);
 }
 
-/* It is shown to people, and the first answer counts. */
+/* The name is shown to users, and the first answer counts. */
 static void a_server_s_name_is_made_printable(void **state)
 {
 	static const char ugly[] = "a\0b\n\x1b[2J\xff~";
@@ -352,7 +352,7 @@ static void there_are_as_many_verdicts_as_stateids(void **state)
 	assert_memory_equal(t->s.u.test.code, codes, 3 * sizeof(codes[0]));
 }
 
-/* Asking after a slot may bring the answer to what was sent with it before. */
+/* A test of a slot may bring the answer to the slot's earlier request. */
 static void whatever_a_doubtful_slot_answers_is_an_answer(void **state)
 {
 	struct session *t = *state;

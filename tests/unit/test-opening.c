@@ -60,7 +60,7 @@ static void an_open_waits_while_the_name_goes(void **state)
 	assert_int_equal(opened, 0); /* the other still removes one */
 	opening_claim_end(two);
 	assert_int_equal(opened, 1);
-	opening_claim_end(two); /* without a claim it does nothing */
+	opening_claim_end(two); /* without a claim the call does nothing */
 	request_end(one, 0);
 	request_end(two, 0);
 	open = about_ino();
