@@ -147,7 +147,7 @@ static void groups_are_those_of_now(void **state)
 	if (pid == 0) {
 		const gid_t other[] = {7, 4000000000u};
 
-		/* as root it changes them when it is told to */
+		/* as root the child changes its groups when told */
 		if (read(down[0], &c, 1) == 1)
 			setgroups(2, other);
 		if (write(up[1], &c, 1) == 1)

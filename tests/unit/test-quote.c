@@ -60,7 +60,7 @@ static void lines(void **state)
 	quote_line(line, sizeof(line), "a\nb\tc\x7f");
 	assert_string_equal(line, "a%0Ab%09c%7F");
 	quote_line(
-		line, sizeof(line), "\xc3\xbc \xc2\x9b!"); /* a letter, and one that is a control */
+		line, sizeof(line), "\xc3\xbc \xc2\x9b!"); /* a letter, and a control character */
 	assert_memory_equal(line, "\xc3\xbc %C2", 6);
 	quote_line(line, 8, "abcdefghijkl");
 	assert_int_equal(strlen(line), 5);

@@ -26,7 +26,7 @@ static struct fuse_session *se;
 static int device, writes, pieces, refuse;
 static const struct seg_list *to_reply;
 static int replied;
-static uint8_t *memory; /* of the pages, each filled with its number */
+static uint8_t *memory; /* of the pages; the bytes of each page are the page's number */
 static struct seg seg[PAGES];
 static uint8_t got[HEAD + (PAGES + 1) * PAGE];
 
@@ -121,7 +121,7 @@ static size_t reply(const struct seg_list *l)
 	return (size_t)n - HEAD;
 }
 
-/* Is each byte of the answer that of the page it was in? */
+/* Does each byte of the answer come from the right page? */
 static void check(size_t n)
 {
 	for (size_t i = 0; i < n; i++)

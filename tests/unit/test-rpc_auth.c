@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/rpc/rpc_auth: AUTH_SYS byte for byte, and a flavor with all the parts
- * that RPCSEC_GSS has (toy-auth) between a client and a server, over TCP or, with the argument
+ * Unit tests of transport/rpc/rpc_auth: AUTH_SYS byte for byte, and a flavor with all parts of
+ * RPCSEC_GSS (toy-auth) between a client and a server, over TCP or, with the argument
  * "iwarp", over RPC-over-RDMA on software iWARP.
  */
 #include <arpa/inet.h>
@@ -172,9 +172,9 @@ struct env {
 	struct mem_pool *spool, *cpool;
 	struct rpc_server *server;
 	struct rpc_client *client;
-	atomic_uint closes; /* so many requests end their connection instead of being answered */
+	atomic_uint closes; /* this many requests end their connection instead of being answered */
 	atomic_uint served;
-	uint32_t xid[CALLS]; /* of each request, also of those */
+	uint32_t xid[CALLS]; /* of each request, also of unanswered ones */
 	atomic_uint nxid;
 };
 
@@ -455,7 +455,7 @@ static void what_is_wrapped_arrives(void **state)
 	env_stop(&v);
 }
 
-/* A responder that saw a number twice would drop the request, and nothing would be answered. */
+/* A responder that saw a number twice would drop the request, and send no answer. */
 static void each_transmission_has_its_own_number(void **state)
 {
 	for (int wrapping = 0; wrapping < 2; wrapping++) {
