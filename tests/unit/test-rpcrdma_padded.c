@@ -17,7 +17,7 @@
 
 static const struct pair_params plain;
 
-static uint32_t align; /* what greet() says */
+static uint32_t align; /* for greet() */
 
 static void greet(struct raw *r)
 {
