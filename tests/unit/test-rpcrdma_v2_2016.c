@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * Unit tests of transport/rpcrdma/rpcrdma_v2_2016: every header type and union arm of
- * draft-cel-nfsv4-rpcrdma-version-two-01 as bytes written down from its XDR, and both ends against
- * a peer that says them.
+ * draft-cel-nfsv4-rpcrdma-version-two-01 as bytes written down from the draft's XDR, and both ends
+ * against a peer that sends such headers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -184,7 +184,8 @@ static void all_kinds_of_calls(void **state)
 	pair_finish(&p);
 }
 
-/* As peers know it by version number only, one of 2019 is an error that can be told. */
+/* Peers know the dialect only by the version number. A peer of 2019 answers with an error that the
+ * requester can tell apart. */
 static void the_first_message_is_short(void **state)
 {
 	struct pair_call c;
@@ -199,7 +200,7 @@ static void the_first_message_is_short(void **state)
 	assert_int_equal(raw_word(&r, 8), c.rpc.xid);
 	RAW_SEND(&r, c.rpc.xid, 2, 8, 0, 1, 0, 0, 0, RPC_REPLY(c.rpc.xid));
 	pair_end(&p, &c, 0);
-	assert_int_equal(p.client->inline_send, 4096); /* and the connection is as it was */
+	assert_int_equal(p.client->inline_send, 4096); /* and the connection still works */
 	assert_int_equal(p.client->credits, 8);
 	raw_stop(&r, &p);
 }
@@ -234,7 +235,7 @@ static void a_responder_knows_no_operation(void **state)
 	raw_stop(&r, &p);
 }
 
-/* An operation that has the XID of a call is not its reply, nor the end of it. */
+/* An operation with the XID of a call is not the reply, nor the end of the call. */
 static void nor_does_a_requester(void **state)
 {
 	struct pair_call c;
@@ -324,7 +325,7 @@ static void its_operations(void **state)
 			fail_msg("%s is written otherwise", v->name);
 		for (size_t n = RPCRDMA_FIXED_LEN; n < h.len; n++)
 			assert_int_equal(rpcrdma_v2_2016_rtr.decode(&h, in, n), -EBADMSG);
-		in[6] = htonl(v->w[6] - 4); /* its information is cut off */
+		in[6] = htonl(v->w[6] - 4); /* the information is cut off */
 		assert_int_equal(rpcrdma_v2_2016_rtr.decode(&h, in, len), -EBADMSG);
 		assert_int_equal(h.err, RDMA_ERR_CHUNK);
 		assert_int_equal(rpcrdma_v2_2016.decode(&h, in, len), -EBADMSG);
@@ -350,7 +351,7 @@ static void all_kinds_of_calls_with_it(void **state)
 	pair_versions = RPC_RDMA_V2_2016;
 }
 
-/* It is tried; a peer that does not know it says so, once. */
+/* The requester tries the operation; a peer that does not know the operation says so, once. */
 static void a_peer_without_it(void **state)
 {
 	struct mem_buf *b;

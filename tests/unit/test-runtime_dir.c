@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of cli/runtime_dir: the user is the one that runs the tests, if that is not root, and
- * else one whose number is made up, as far as no directory of that user is needed.
+ * Unit tests of cli/runtime_dir. The user is the one that runs the tests, if that is not root;
+ * else the user's number is made up, as far as no directory of that user is needed.
  */
 #include <setjmp.h>
 #include <stdarg.h>

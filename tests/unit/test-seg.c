@@ -45,7 +45,7 @@ static void one_piece(void **state)
 	struct seg_iter it;
 	struct mem_sge at;
 
-	s = piece(NULL, 0); /* the list carries it itself */
+	s = piece(NULL, 0); /* the list holds the segment itself */
 	copy = l;
 	expect(&copy, "hello");
 	cut = seg_list_cut(&copy, 1, 3);

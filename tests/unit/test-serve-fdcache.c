@@ -141,7 +141,7 @@ static void a_removed_file_gives_its_descriptor_up(void **state)
 	fdcache_drop(f->fc, f->o[0]);
 	assert_false(is_open(idle));
 	assert_true(is_open(used));
-	assert_false(has(f, 0, true)); /* nobody gets it any more */
+	assert_false(has(f, 0, true)); /* no caller gets the descriptor any more */
 	fdcache_put(f->fc, u);
 	assert_false(is_open(used));
 	fdcache_drop(NULL, f->o[0]);

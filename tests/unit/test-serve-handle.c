@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of contrib/serve/export/handle: what a handle says, and that only ours are taken.
+ * Unit tests of contrib/serve/export/handle: the contents of a handle, and that the server takes
+ * only
+ * its own handles.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -85,7 +87,7 @@ static void any_other_length_is_refused(void **state)
 		assert_int_equal(handle_open(&got, &steps, buf, n, key), n == len ? 0 : -EBADMSG);
 }
 
-/* Counts that say more than there may be are refused also under a good seal. */
+/* Counts above the maximum are refused also under a good seal. */
 static void counts_are_checked_under_a_good_seal(void **state)
 {
 	struct handle_id id = id_of(HANDLE_KH_FIT), got;
