@@ -41,7 +41,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Puts what has been encoded to the server. */
+/* Puts the encoded call to the server. */
 static bool run(struct serve_env *e, uint32_t proc)
 {
 	bool ok;

@@ -57,7 +57,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* SETATTR of one owner of the root, until the server has made up its mind. */
+/* SETATTR of one owner of the root, until the server has decided. */
 static uint32_t set_owner(struct serve_env *e, unsigned bit, const char *name)
 {
 	struct nfs4_setattr_args a = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of contrib/serve/v3/v3_dir and v3_readdir: names, and what they stand for.
+ * Unit tests of contrib/serve/v3/v3_dir and v3_readdir: names, and the objects of the names.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,7 +46,7 @@ static void names_lead_to_objects(void **state)
 	a.u.dirop.dir = fh;
 	a.u.dirop.name = name_of("x");
 	assert_int_equal(call(e, &a, &r), NFS3ERR_NOTDIR);
-	/* handles that are none, and one whose file has gone */
+	/* an invalid handle, and one whose file has gone */
 	fh.data[fh.len - 1] ^= 1;
 	assert_int_equal(on_fh(e, NFS3PROC_GETATTR, &fh, &r), NFS3ERR_BADHANDLE);
 	fh.data[fh.len - 1] ^= 1;

@@ -32,7 +32,7 @@ static void scramble(uint8_t *p, size_t n, uint32_t seq)
 		p[i] ^= (uint8_t)(seq * 31 + i + 1);
 }
 
-/* Sequence number and the whole of plain as one opaque that nobody else can read. */
+/* Puts the sequence number and the whole of plain as one opaque that only the peer can read. */
 static int put_wrapped(struct xdr_out *out, uint32_t seq, const struct xdr_out *plain)
 {
 	uint32_t total = (uint32_t)xdr_out_total(plain), at = 0;
