@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * What a server may send to the NFSv3 client: results of any kind of call (the first byte says
- * which), and a portmapper's addresses.
+ * Messages that a server may send to the NFSv3 client: results of any kind of call (the first byte
+ * says which), and a portmapper's addresses.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  */
 #include "scripted-peer.h"
 
-/* Messages of the peer's that the end has taken up. */
+/* Messages of the peer that the end has taken up. */
 static unsigned taken_up(void)
 {
 	const struct rpcrdma_conn *c = scripted_rdma();
