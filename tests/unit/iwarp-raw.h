@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * An iWARP connection whose peer is a raw socket, for tests: each byte of the stream is scripted.
+ * An iWARP connection with a raw socket as its peer, for tests: each byte of the stream is
+ * scripted.
  */
 #ifndef RNFS_TESTS_IWARP_RAW_H
 #define RNFS_TESTS_IWARP_RAW_H

@@ -220,7 +220,7 @@ static inline bool script_same(uint8_t (*zeros)[SCRIPT_MEM + SCRIPT_GUARD],
 	return true;
 }
 
-/* Returns what went wrong, or NULL. Adds to *foreseen. */
+/* Returns the first error found, or NULL. Adds to *foreseen. */
 static inline const char *script_check(const struct script_step *s, unsigned n, size_t cut,
 	size_t cut2, bool crc, uint64_t *foreseen)
 {

@@ -243,7 +243,7 @@ static inline int any_get_res(struct xdr_in *x, struct any_res *r)
 #undef GET_STATEID
 }
 
-/* All but READDIR, whose entries any_get_res() does not keep. */
+/* All but READDIR: any_get_res() does not keep the entries of READDIR. */
 static inline void any_put_res(struct xdr_out *x, const struct any_res *r)
 {
 	struct nfs4_test_stateid_res ts;

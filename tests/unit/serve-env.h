@@ -42,7 +42,7 @@ struct serve_env {
 void env_init(struct serve_env *e);
 void env_init_in(struct serve_env *e, const char *where); /* else in /tmp */
 void env_finish(struct serve_env *e);
-/* The write verifier of a file whose sync has never failed. */
+/* The write verifier of a file without a failed sync. */
 void env_verf(const struct serve_env *e, uint8_t verf[STABLE_VERF]);
 /* Everything below the directory's path. */
 void env_path(const struct serve_env *e, const char *name, char *buf, size_t size);

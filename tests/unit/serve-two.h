@@ -41,8 +41,8 @@ struct two {
 	struct nfs4_delegation d; /* of the last OPEN */
 };
 
-/* Fixture: *state is a struct two whose holder calls, with a file "f" of 4 bytes. The server gives
- * read delegations of files. */
+/* Fixture: *state is a struct two in which the holder calls, with a file "f" of 4 bytes. The server
+ * gives read delegations of files. */
 int two_setup(void **state);
 int two_teardown(void **state);
 /* From now on the holder calls, or the other. */

@@ -40,7 +40,8 @@ static void a_timespec_keeps_every_nanosecond(void **state)
 	assert_int_equal(t.tv_sec, 6);
 	assert_int_equal(t.tv_nsec, 999999999);
 	t = clock_timespec(
-		CLOCK_BEGIN + (NSEC_PER_SEC << 32 | 5)); /* past what 32 bits of nanoseconds hold */
+		CLOCK_BEGIN +
+		(NSEC_PER_SEC << 32 | 5)); /* more than 32 bits of nanoseconds can hold */
 	assert_int_equal(
 		(uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec, NSEC_PER_SEC << 32 | 5);
 	assert_in_range(t.tv_nsec, 0, 999999999);
@@ -67,7 +68,7 @@ static void an_age_is_never_negative(void **state)
 	assert_int_equal(clock_age(0, UINT64_MAX), 0);
 }
 
-/* By the realtime clock, whose nanoseconds are decades ahead, the wait would end at once. */
+/* By the realtime clock, which is decades ahead, the wait would end at once. */
 static void a_condition_waits_by_this_clock(void **state)
 {
 	pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

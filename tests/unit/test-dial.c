@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/dial. A silent address is a listener whose queue is full: the kernel
+ * Unit tests of transport/dial. A silent address is a listener with a full queue: the kernel
  * drops further connections without an answer.
  */
 #include <arpa/inet.h>

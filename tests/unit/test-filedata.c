@@ -32,7 +32,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* A WRITE whose data is not kept was answered. True: with the verifier of the earlier WRITEs. */
+/* A WRITE without kept data was answered. True: with the verifier of the earlier WRITEs. */
 static bool wrote(enum nfs_stable committed, const uint8_t *verf)
 {
 	return filedata_wrote(&d, &writer, committed, verf, false) == FILEDATA_SAME;

@@ -205,7 +205,7 @@ static void lengths_and_numbers_are_bounded(void **state)
 	assert_int_equal(decode_args(NFS3PROC_GETATTR, "00000000", 4), 0);
 	assert_int_equal(decode_res(NFS3PROC_LOOKUP, "00000000 00000000"), -EBADMSG);
 	assert_int_equal(decode_res(NFS3PROC_LOOKUP, "00000000 00000001 00000000"), 0);
-	/* a name of 4096 bytes, of 4097, and one whose end wraps around */
+	/* a name of 4096 bytes, of 4097, and a length that wraps around */
 	assert_int_equal(decode_args(NFS3PROC_LOOKUP, FH_HEX "00001000", 12 + 4 + 4096), 0);
 	assert_int_equal(decode_args(NFS3PROC_LOOKUP, FH_HEX "00001001", 12 + 4 + 4100), -EBADMSG);
 	assert_int_equal(decode_args(NFS3PROC_LOOKUP, FH_HEX "fffffffd", 4096), -EBADMSG);

@@ -227,7 +227,7 @@ static void one_that_is_used_goes_by_itself(void **state)
 	fix_unmount_clean(f);
 }
 
-/* The same with locks whose open the server knows. */
+/* The same with locks through an open that the server knows. */
 static void so_does_one_with_locks(void **state)
 {
 	struct fix *f = *state;

@@ -77,7 +77,7 @@ static void what_is_cut_off_or_too_long_is_refused(void **state)
 	assert_string_equal(text, "");
 }
 
-/* A look-up into a referral, and a file whose file system has moved away: EREMOTE, after one
+/* A look-up into a referral, and a file of a file system that has moved away: EREMOTE, after one
  * question. */
 static void what_is_elsewhere_is_remote(void **state)
 {

@@ -167,7 +167,8 @@ static void test_modes(void **state)
 	assert_int_equal(lock(f, w, &fh, 7, F_RDLCK, 0, 9), -EBADF);
 	assert_int_equal(f->srv.count[OP_LOCK], 0);
 	assert_int_equal(lock(f, r, &fh, 7, F_RDLCK, 0, 9), 0);
-	/* the same owner through the other open: one lock-owner, whose open gets more access */
+	/* the same owner through the other open: one lock-owner, and the open of that lock-owner
+	 * gets more access */
 	assert_int_equal(lock(f, w, &fh, 7, F_WRLCK, 5, 9), 0);
 	assert_int_equal(f->srv.reopens, reopens + 1);
 	assert_int_equal(f->srv.locks.new_owners, 1);

@@ -218,7 +218,7 @@ static void copies_end_as_the_server_says(void **state)
 static const struct nfs4_copy_res async = {
 	{.async = true, .callback = {1, {7, 7, 7}}}, true, false};
 
-/* An op whose copy the server carries out asynchronously. */
+/* A copy that the server carries out asynchronously. */
 static struct nfs_op copy_async(void)
 {
 	static const struct nfs4_copy_res only_async = {.consecutive = true};

@@ -37,7 +37,7 @@ static void test_delay(void **state)
 	fix_unmount_clean(f);
 }
 
-/* A wait for a server, however long, does not count against an op whose slot is out of step. */
+/* A wait for a server, however long, does not count against an op with a slot out of step. */
 static void test_strays(void **state)
 {
 	struct nfs_op op = {.tries = 1000};

@@ -133,7 +133,7 @@ static void impossible_counts_and_enumerations_fail(void **state)
 		"00000009 ffffffff 00000000",		  /* bitmap of 2^32-1 words */
 		"00000016 00000081 00000000",		  /* handle of 129 bytes */
 		"0000000f 00001001",			  /* name of 4097 bytes */
-		"0000000f fffffffd 00000000",		  /* name whose end wraps around */
+		"0000000f fffffffd 00000000",		  /* name with a length that wraps around */
 		"00000034 00000002",			  /* secinfo style 2 */
 		"00000037 10000001 " SID_HEX,		  /* count * 16 wraps in 32 bits */
 		"00000028 40000000 00000009",		  /* nine security flavours */

@@ -66,7 +66,7 @@ static void connection(void *ctx, enum nfs_connection what)
 static const struct nfs_client_upcalls upcalls = {
 	.recalled = recalled, .lost = lost, .attributes = attributes, .connection = connection};
 
-/* Waits until *what has been told n times. */
+/* Waits until the counter has reached n. */
 static void wait_told(const unsigned *what, unsigned n)
 {
 	struct timespec t;

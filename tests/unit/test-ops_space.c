@@ -140,8 +140,8 @@ static void a_seek_behind_the_end_is_told_as_such(void **state)
 	assert_int_equal(seek(10, SEEK_DATA, &pos), -ENXIO);
 }
 
-/* --- what the mount or the server does not have
- * ------------------------------------------------ */
+/* --- features that the mount or the server does not have
+ * --------------------------------------- */
 
 static void before_nfs_4_2_the_kernel_need_not_ask_again(void **state)
 {

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * Unit tests of transport/rpcrdma/requester_call and requester_reply: a requester against a
- * responder whose every byte is scripted, well-behaved or not.
+ * responder that scripts every byte, well-behaved or not.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -518,8 +518,8 @@ static void take_victim_back(struct pair_call *c, struct xdr_in *res)
 	pair_forget(taker.p, taker.victim);
 }
 
-/* While one call ends, its owner takes back another call whose end has been polled and not been
- * handled. */
+/* While one call ends, its owner takes back another call. The end of the other call has been polled
+ * and not been handled. */
 static void a_call_is_taken_back_at_its_end(void **state)
 {
 	for (int down = 0; down < 2; down++) {

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * Unit tests of transport/rpcrdma/responder_call and responder_reply: a responder against a
- * requester whose every byte is scripted, well-behaved or not.
+ * requester that scripts every byte, well-behaved or not.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -157,7 +157,7 @@ static void withdraw(struct raw *r, struct prov_door *d)
 #define SEG(d, skip, n)                                                                            \
 	(d).stag, n, (uint32_t)(((d).offset + (skip)) >> 32), (uint32_t)((d).offset + (skip))
 
-/* A PUT whose data of n bytes comes in Read chunks of various forms. */
+/* A PUT with data of n bytes in Read chunks of various forms. */
 static void read_chunks(void **state)
 {
 	const uint32_t n = 1001;
@@ -297,7 +297,7 @@ static void write_chunks(void **state)
 	raw_stop(&r, &p);
 }
 
-/* A call of proc whose Write chunk has n segments of len bytes, each third one empty. */
+/* A call of proc with a Write chunk of n segments of len bytes, each third one empty. */
 static void send_segments(struct raw *r, const struct prov_door *d, uint32_t xid, uint32_t proc,
 	unsigned n, uint32_t len)
 {

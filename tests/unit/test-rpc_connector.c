@@ -133,7 +133,7 @@ static struct rpc_xprt *replace(struct env *v, struct rpc_xprt *x, uint64_t live
 	return x;
 }
 
-/* The next attempt uses what the last connection has learned about the server. */
+/* The next attempt uses the last connection's knowledge of the server. */
 static void the_next_begins_where_the_last_ended(void **state)
 {
 	struct rpc_xprt *x;

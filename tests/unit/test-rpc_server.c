@@ -25,7 +25,7 @@
 #define PROG	 100
 #define VERS	 2
 #define MAX_REQS 1024 /* of a connection over TCP, see tcp.c */
-#define PUT_OFF	 9    /* procedure whose calls are kept until the test answers them */
+#define PUT_OFF	 9    /* procedure that leaves its calls to the test to answer */
 #define KEPT	 2048
 
 /* --- a server ----------------------------------------------------------------------------------

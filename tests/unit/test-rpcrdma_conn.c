@@ -281,7 +281,7 @@ static void calls_back(void **state)
 	pair_finish(&p);
 }
 
-/* Calls taken back: queued ones, and ones whose reply is late. The memory of such a call is free at
+/* Calls taken back: queued ones, and ones with a late reply. The memory of such a call is free at
  * once. (Without doors; a late reply that would write or invalidate ends the connection, see
  * test-requester_reply.) */
 static void taken_back(void **state)

@@ -59,7 +59,7 @@ static void the_table(void **state)
 	assert_null(rpcrdma_dialects[2]);
 }
 
-/* A Linux server answers a version 2 probe in a header whose version word is 2. */
+/* A Linux server answers a version 2 probe in a header with the version word 2. */
 static void version_error_is_read_at_any_version(void **state)
 {
 	struct rpcrdma_hdr h;

@@ -272,7 +272,7 @@ static void tell_responder(struct raw *r, uint32_t ops)
 		0, 1, PAGE, PAGE, 1);
 }
 
-/* Sends a GET of len bytes, whose reply may take this many transmissions. */
+/* Sends a GET of len bytes. The reply may take this many transmissions. */
 static void send_get(struct raw *r, uint32_t xid, uint32_t len, uint32_t reserved)
 {
 	RAW_SEND(r, xid, 2, CREDIT, RPCRDMA_XMT_REQ, 0, 0, 1, 0, 44, 1, 0, RPCRDMA_RTR_TBSN, 1,

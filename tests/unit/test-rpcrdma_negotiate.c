@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The rnfs authors
  *
  * Unit tests of transport/rpcrdma/rpcrdma_negotiate: a requester and a responder that speak
- * versions 9, 7 and 1, against a peer whose every byte is scripted. 9 and 7 are version 1 under
+ * versions 9, 7 and 1, against a peer that scripts every byte. 9 and 7 are version 1 under
  * another number.
  */
 #include <setjmp.h>

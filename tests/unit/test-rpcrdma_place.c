@@ -181,7 +181,7 @@ static void a_result_may_stay_where_it_came(void **state)
 	pair_finish(&p);
 }
 
-/* The Send of a PUT, for a peer whose receive buffers differ from ours. */
+/* The Send of a PUT, for a peer with other receive buffers than ours. */
 static void what_a_requester_sends(void **state)
 {
 	uint8_t want[5000];

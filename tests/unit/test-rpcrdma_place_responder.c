@@ -29,7 +29,7 @@ struct request {
 	uint32_t pages; /* number of pages sent */
 };
 
-/* Sends a PUT whose data is in pages of the pattern of this many bytes. */
+/* Sends a PUT. The data is in pages of the pattern of this many bytes. */
 static void send_put(struct raw *r, uint32_t xid, const struct request *q)
 {
 	uint32_t w[HEAD / 4] = {
@@ -136,7 +136,7 @@ static void what_a_request_does_wrong(void **state)
 	expect_report(&r, 51, RPCRDMA_RTR_BADCONT, 0);
 	send_put(&r, 54, &t[0].q);
 	expect_report(&r, 54, RPCRDMA_RTR_BADTBSN, 3);
-	/* nor does a request whose ranges do not go up */
+	/* nor does a request with ranges that do not go up */
 	RAW_SEND(&r, 55, 2, 16 << 16 | 16, RPCRDMA_XMT_REQ, 0, 0, 2, 0, 0, 0, 0, 0, 0, 1, 1, 40,
 		RPC_CALL(55, PAIR_NULL));
 	raw_recv_next(&r);
@@ -282,7 +282,7 @@ struct set {
 
 enum { NONE = RPCRDMA_RTR_NOITEM, SHORT = RPCRDMA_RTR_TOOSHORT, WRITE = RPCRDMA_RTR_EXRW };
 
-/* Sends a GET2 whose operations begin at 40 and at 44. Place i has 2048 bytes of the zone, from
+/* Sends a GET2 with operations that begin at 40 and at 44. Place i has 2048 bytes of the zone, from
  * 2048 * i on. */
 static void send_get2(struct raw *r, uint32_t xid, const uint32_t len[2], const struct set *s,
 	const struct prov_door *d)

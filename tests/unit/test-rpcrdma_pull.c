@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/rpcrdma/rpcrdma_pull: a requester whose replies have Read chunks.
+ * Unit tests of transport/rpcrdma/rpcrdma_pull: a requester that gets Read chunks in its replies.
  */
 #include <setjmp.h>
 #include <stdarg.h>

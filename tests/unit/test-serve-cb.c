@@ -279,7 +279,7 @@ static void a_wrong_answer_is_a_failure(void **state)
 	assert_int_equal(status_flags(f), 0);
 }
 
-/* A lost callback, or one whose answer came too late, has used its number up. */
+/* A callback that was lost, or answered too late, has used its number up. */
 static void a_number_that_was_used_is_left_out(void **state)
 {
 	struct fix *f = *state;

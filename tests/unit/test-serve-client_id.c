@@ -164,7 +164,7 @@ static void a_restarted_client_loses_its_old_sessions(void **state)
 	assert_int_equal(env_run(e, 1), NFS4ERR_BADSESSION);
 }
 
-/* A COMPOUND replaces the client in whose session it runs, and goes on. */
+/* A COMPOUND replaces the client of its own session, and goes on. */
 static void a_client_that_was_replaced_gets_no_state(void **state)
 {
 	struct serve_env *e = *state;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of contrib/serve/state/deleg_use: which opens get a delegation, and what conflicts
- * with one.
+ * Unit tests of contrib/serve/state/deleg_use: which opens get a delegation, and the conflicts with
+ * a
+ * delegation.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -303,8 +303,8 @@ static void clients_without_a_user_may_reclaim(void **state)
 	grace_free(g);
 }
 
-/* The record belongs to the server, not to the user in whose name the server acts. Not run by root,
- * the server never acts as another user. */
+/* The record belongs to the server, not to the user that the server acts as. Not run by root, the
+ * server never acts as another user. */
 static void it_is_written_as_the_server(void **state)
 {
 	struct fix *f = *state;

@@ -290,7 +290,7 @@ static void data_goes_to_its_own_place(void **state)
 	assert_int_equal(e->req.res.npayloads, 3);
 	assert_int_equal(rpc_req_sink(&e->req, 1), 0);
 	assert_int_equal(rpc_req_sink(&e->req, 2), 1);
-	/* and so does a READLINK, whose path is in the reply */
+	/* and so does a READLINK, with its path in the reply */
 	assert_int_equal(symlink("anywhere", env_name(e, "l")), 0);
 	env_begin(e, true);
 	xdr_put_u32(&e->args, OP_PUTROOTFH);

@@ -489,7 +489,7 @@ static void who_lost_permission_still_unlocks(void **state)
 }
 
 /* When a peer has as many hosts as allowed, its next host takes the place of the one that has been
- * silent for longest, whose locks are free then. */
+ * silent for longest. The locks of the silent host are free then. */
 static void what_a_vanished_host_left_is_given_up(void **state)
 {
 	const struct share_key nobody = {0};

@@ -103,7 +103,7 @@ static void over_ipv6_it_is_said_so(void **state)
 	assert_string_equal(registered, "");
 }
 
-/* All or nothing, and the error names the program whose place is taken. */
+/* All or nothing, and the error names the program that another server has registered. */
 static void another_server_is_left_alone(void **state)
 {
 	static const struct {

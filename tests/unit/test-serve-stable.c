@@ -254,7 +254,7 @@ static void many_files_that_cannot_be_synced_change_the_verifier_of_all(void **s
 	obj_unref(env.sv.objs, o);
 }
 
-/* A WRITE whose own sync fails loses data of other writers, too. */
+/* A WRITE with a failed sync loses data of other writers, too. */
 static void a_failed_stable_write_is_told_to_all(void **state)
 {
 	struct nfs4_putfh_args p;

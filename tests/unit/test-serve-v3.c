@@ -85,7 +85,7 @@ static void changes_tell_what_was_before(void **state)
 	a.u.setattr.fh = root_of(e);
 	a.u.setattr.guard = false;
 	assert_int_equal(call(e, &a, &r), NFS3ERR_ISDIR);
-	/* a WRITE whose count and data differ */
+	/* a WRITE with different lengths in count and data */
 	a.proc = NFS3PROC_WRITE;
 	a.u.write = (struct nfs3_write_args){
 		.fh = fh, .count = 4, .data = SEG_LIST_MEM((char[]){"123"}, 3)};

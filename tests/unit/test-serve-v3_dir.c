@@ -46,7 +46,7 @@ static void names_lead_to_objects(void **state)
 	a.u.dirop.dir = fh;
 	a.u.dirop.name = name_of("x");
 	assert_int_equal(call(e, &a, &r), NFS3ERR_NOTDIR);
-	/* an invalid handle, and one whose file has gone */
+	/* an invalid handle, and the handle of a file that has gone */
 	fh.data[fh.len - 1] ^= 1;
 	assert_int_equal(on_fh(e, NFS3PROC_GETATTR, &fh, &r), NFS3ERR_BADHANDLE);
 	fh.data[fh.len - 1] ^= 1;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * SPDX-FileCopyrightText: The rnfs authors
  *
- * Unit tests of transport/tcp/tcp_tx: records out of messages, through a socket whose room the test
- * sets. Over SOCK_SEQPACKET each sendmsg() is a packet, so that the test can count the calls.
+ * Unit tests of transport/tcp/tcp_tx: records out of messages, through a socket with the room that
+ * the test sets. Over SOCK_SEQPACKET each sendmsg() is a packet, so that the test can count the
+ * calls.
  */
 #include <arpa/inet.h>
 #include <errno.h>

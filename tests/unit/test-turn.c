@@ -59,7 +59,7 @@ static void asks(pid_t tid)
 	kernel_tid = tid;
 }
 
-/* Holds for any speed of the machine. */
+/* Makes the turn last, for any speed of this machine. */
 static void turn_lasts(void)
 {
 	struct inode *ino = inode_of(fs->inodes, node);
