@@ -234,7 +234,7 @@ static int do_create(struct fake_files *f, struct nfs_op *op)
 	return 0;
 }
 
-/* The delegation goes back with an operation, if there is one. */
+/* The delegation goes back with the operation, if the operation returns one. */
 static void returned(struct fake_files *f, const struct nfs_fh *fh, uint64_t id)
 {
 	if (id && f->nodes[fake_file_id(fh)]->deleg == id)

@@ -42,7 +42,7 @@ struct fake_files {
 	LIST_HEAD(, nfs_open) opens;
 };
 
-/* With a root, which is the caller's. */
+/* Makes the root, which belongs to the caller. */
 void fake_files_init(struct fake_files *f);
 void fake_files_finish(struct fake_files *f);
 

@@ -20,14 +20,14 @@ struct fake_knobs {
 	atomic_uint features;		/* NFS_HAS_*; ops of theirs need a script */
 	atomic_uint short_read;		/* most bytes a READ returns, 0: all */
 	atomic_uint short_write;	/* most bytes a WRITE takes, 0: all */
-	atomic_uint verf;		/* changes: the server has restarted */
+	atomic_uint verf;		/* a new value: the server has restarted */
 	atomic_int fail[NFS_OP_TYPES];	/* negative errno for each op of the type, 0: works */
-	atomic_uint denied;		/* NFS_ACCESS_* that no user has */
+	atomic_uint denied;		/* NFS_HAS_*; ops of the features need a script */
 	atomic_bool uses_times;		/* an exclusive create has other values in its times */
 	atomic_bool delegates;		/* OPEN to read brings a delegation */
 	atomic_bool doubtful;		/* locks may be lost */
-	atomic_bool delegates_write;	/* OPEN to write does */
-	atomic_bool no_compound;	/* as NFSv3: nothing is set behind a WRITE */
+	atomic_bool delegates_write;	/* OPEN to write brings a delegation */
+	atomic_bool no_compound;	/* as NFSv3: no attribute is set behind a WRITE */
 	atomic_bool bare_open;		/* OPEN and CREATE bring neither rights nor data */
 	atomic_bool hang[NFS_OP_TYPES]; /* ops of the type end only when cancelled or at the end */
 	atomic_bool sync;		/* done is called before nfs_submit() returns */

@@ -20,8 +20,9 @@
 #include "transport/provider.h"
 
 extern const struct prov_ops
-	prov_fake; /* withdraw() closes at once and knows abandoned doors, as iwarp */
-extern const struct prov_ops prov_fake_async; /* ... some polls later and does not, as verbs */
+	prov_fake; /* withdraw() closes at once, and the provider knows abandoned doors, as iwarp */
+extern const struct prov_ops prov_fake_async; /* ... some polls later, and the provider does not
+						 know abandoned doors, as verbs */
 
 /* Set: requests may be held back over a poll(), since a later request takes them along. */
 extern bool fake_lingers;
@@ -33,10 +34,10 @@ extern _Atomic size_t fake_memory;
 /* Violations since the last call. Prints a sentence about the first violation on stderr. */
 unsigned fake_violations(void);
 
-/* Doors open at the moment, of both ends of all connections. */
+/* Open doors of both ends of all connections. */
 unsigned fake_doors_open(void);
 
-/* Another thread is to call poll(), wait() and withdraw() of pc from now on. */
+/* Another thread calls poll(), wait() and withdraw() of pc from now on. */
 void fake_hand_over(struct prov_conn *pc);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "fs/fs.h"
 
-/* With 16 MiB of pool memory; fs->opt may be changed by fs_fixture_options. */
+/* With 16 MiB of pool memory; fs_fixture_options may change fs->opt. */
 /* How much the next mount reads ahead; 0, as at first: nothing, and the mount has no cache. */
 extern unsigned fs_fixture_readahead_kb;
 /* Does the next mount gather writes? Not at first. */

@@ -25,7 +25,7 @@ struct raw {
 	struct prov_door w, r;
 	bool crc;
 	uint32_t msn[3];
-	size_t cut; /* not 0: of the next FPDU only so much is sent ... */
+	size_t cut; /* not 0: only this many bytes of the next FPDU are sent ... */
 	uint8_t rest[70000];
 	size_t nrest; /* ... and this is the part that was left out */
 };

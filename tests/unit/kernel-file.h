@@ -42,8 +42,8 @@ __attribute__((unused)) static size_t used(void)
 	return atomic_load(&fs->data_used) - MEM_MAX_SIZE;
 }
 
-/* Requests have no data memory any more. The server's thread gives memory back a moment after the
- * answer. */
+/* Waits until requests have no data memory. The server's thread gives memory back a moment after
+ * the answer. */
 __attribute__((unused)) static void all_is_back(void)
 {
 	for (unsigned i = 0; i < 100000 && used(); i++)

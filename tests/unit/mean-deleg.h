@@ -20,7 +20,7 @@ struct mean_delegs {
 		type; /* the type for an OPEN that wants a read delegation; 0: a read delegation */
 	/* record of the calls: */
 	unsigned held, claims, reclaims, revoked, freed, refused;
-	uint32_t last; /* the number of the last one given */
+	uint32_t last; /* the number of the last delegation given */
 	struct {
 		bool used, revoked;
 		uint32_t no;

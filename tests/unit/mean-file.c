@@ -82,7 +82,7 @@ static int open_of_owner(struct mean_srv *s, const struct nfs4_opaque *owner)
 	return unused;
 }
 
-/* Why an OPEN is refused, or NFS4_OK. */
+/* NFS4_OK, or the reason to refuse an OPEN. */
 static uint32_t judge_open(struct mean_srv *s, const struct nfs4_open_args *a)
 {
 	if (a->claim == CLAIM_PREVIOUS && !s->reclaiming)
@@ -164,7 +164,7 @@ static uint32_t do_close(struct run *r, const struct nfs4_close_args *a)
 	int i = find_open(r->s, current ? &r->current : &a->stateid);
 
 	if (r->cur.data[0] != 'F')
-		i = -1; /* not the file's handle */
+		i = -1; /* the handle of another file */
 	if (i < 0) {
 		nfs4_put_op_res(r->x, OP_CLOSE, NFS4ERR_BAD_STATEID);
 		return NFS4ERR_BAD_STATEID;
@@ -234,7 +234,7 @@ static uint32_t do_write(struct run *r, const struct nfs4_write_args *a)
 	return NFS4_OK;
 }
 
-/* Of the type, which is never a directory here, of the handle or of the size. */
+/* Of the type (never a directory here), of the handle, or of the size. */
 static uint32_t do_verify(struct run *r, const struct nfs4_verify_args *a)
 {
 	struct mean_srv *s = r->s;

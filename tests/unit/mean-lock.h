@@ -13,8 +13,8 @@
 #define MEAN_LOCKS 320
 
 struct mean_locks {
-	struct lock_ranges others; /* in the way of all clients */
-	bool reclaiming;	   /* reclaims are taken */
+	struct lock_ranges others; /* conflict with all clients */
+	bool reclaiming;	   /* the server takes reclaims */
 	struct {
 		bool used;
 		uint32_t id, open;
@@ -36,9 +36,9 @@ uint32_t mean_locku(struct mean_locks *l, struct xdr_out *x, const struct nfs4_l
 uint32_t mean_lockt(struct mean_locks *l, struct xdr_out *x, const struct nfs4_lockt_args *a);
 uint32_t mean_lock_free(struct mean_locks *l, struct xdr_out *x, const struct nfs4_stateid *id);
 bool mean_lock_known(const struct mean_locks *l, const struct nfs4_stateid *id);
-/* The open is closed; with 0: the server restarts. */
+/* The open is closed; open 0: the server restarts. */
 void mean_lock_drop(struct mean_locks *l, uint32_t open);
-/* How many ranges clients hold, of how many lock-owners. */
+/* How many ranges clients hold, and of how many lock-owners. */
 unsigned mean_lock_held(const struct mean_locks *l);
 unsigned mean_lock_owners(const struct mean_locks *l);
 /* Does a client hold exactly this range? */

@@ -35,19 +35,19 @@ struct mean3 {
 	enum nfs_type made;  /* not 0: LOOKUP finds a file of this type, last read at made_atime */
 	struct timespec made_atime;
 	bool read_lies;	       /* READ's count differs from the length of the data */
-	unsigned write_parts;  /* so many WRITEs take 7 bytes less */
+	unsigned write_parts;  /* this many WRITEs take 7 bytes less */
 	uint64_t size;	       /* of everything; MEAN3_SIZE at first */
-	long writes;	       /* so many: the nanoseconds of the ctime */
+	long writes;	       /* number of WRITEs: the nanoseconds of the ctime */
 	unsigned others_times; /* how often another client appends a byte before a WRITE */
 	uint32_t mnt_status, flavor;
 	uint32_t access; /* rights that ACCESS grants */
 	struct nfs3_entry entries[4];
 	unsigned nentries, per_reply; /* of READDIR */
-	uint32_t nlm_status;	      /* so often, before GRANTED */
+	uint32_t nlm_status;	      /* how often, before GRANTED */
 	unsigned nlm_times;
-	unsigned nlm_mute;     /* so many LOCKs are never answered */
-	unsigned nlm_mute_un;  /* and so many UNLOCKs */
-	unsigned nlm_graces;   /* so often, an UNLOCK comes too early */
+	unsigned nlm_mute;     /* this many LOCKs are never answered */
+	unsigned nlm_mute_un;  /* and this many UNLOCKs */
+	unsigned nlm_graces;   /* how often an UNLOCK comes too early */
 	unsigned nlm_delay_ms; /* of the other answers */
 	bool nlm_anonymous;    /* TEST does not tell the owner */
 	/* lock: the calls of the client */

@@ -71,7 +71,7 @@ static uint32_t do_op(struct run *r, const struct nfs4_args *a)
 	}
 }
 
-/* The operation fails because the test says so. */
+/* The status with which the test has the operation fail, or NFS4_OK. */
 static uint32_t told_to_fail(struct run *r, uint32_t op)
 {
 	struct mean_srv *s = r->s;

@@ -33,7 +33,7 @@ enum quirk {
 	Q_WRONG_SLOT,	   /* SEQUENCE's result names another slot */
 	Q_READ_LONG,	   /* more data than asked for */
 	Q_READ_NOTHING,	   /* no data, not the end */
-	Q_WRITE_LONG,	   /* more written than there was */
+	Q_WRITE_LONG,	   /* more bytes written than sent */
 	Q_WRITE_UNSTABLE,  /* less stable than asked for */
 	Q_NO_ATTRS,	   /* GETATTR gives an empty fattr4 */
 	Q_DIR_LOOP,	   /* a cookie that does not advance */
@@ -52,7 +52,7 @@ struct mean_srv {
 	struct mem_pool *pool;
 	struct rpc_server *server;
 	pthread_mutex_t lock; /* guards all that follows */
-	pthread_cond_t cond;  /* something was counted or held */
+	pthread_cond_t cond;  /* an event was counted, or a COMPOUND held */
 
 	/* orders of the test: */
 	uint32_t fail_op;     /* this operation fails ... */
@@ -64,7 +64,7 @@ struct mean_srv {
 	uint32_t bad_name_len;
 	uint32_t hold_op; /* a COMPOUND with this operation is answered at mean_release() */
 	uint32_t status_flags;
-	atomic_uint reply_ms; /* each reply is held back for so long */
+	atomic_uint reply_ms; /* each reply is held back for this long */
 	unsigned slots;
 	unsigned target;     /* slots that SEQUENCE says may be used; 0: all */
 	uint32_t cached_max; /* ca_maxresponsesize_cached granted; 0: as the client asks */
@@ -75,11 +75,12 @@ struct mean_srv {
 	uint32_t wrong_session; /* this operation names another session in its result */
 	bool strict;		/* SEQUENCE only where the connection is bound to the session */
 	uint32_t cut_op;	/* a COMPOUND with this operation is carried out, then the ... */
-	unsigned cut_times;	/* ... connection is closed, so often */
-	uint32_t cut_status;	/* not 0: then the session is lost, and the next cut_op fails so */
-	unsigned uncached;	/* COMPOUNDs with fail_op came with sa_cachethis false */
-	uint64_t io_max;	/* maxread and maxwrite */
-	unsigned minor;		/* the only one served; default 1 */
+	unsigned cut_times;	/* ... connection is closed, this often */
+	uint32_t cut_status; /* not 0: then the session is lost, and the next cut_op fails with this
+				status */
+	unsigned uncached;   /* COMPOUNDs with fail_op came with sa_cachethis false */
+	uint64_t io_max;     /* maxread and maxwrite */
+	unsigned minor;	     /* the only one served; default 1 */
 	unsigned lease_s;
 	const char *elsewhere; /* a server that fs_locations names; NULL: the attribute does not
 				  exist */
@@ -123,7 +124,7 @@ struct mean_srv {
 	uint32_t seq[MEAN_SLOTS];
 	struct {
 		uint32_t slot, seq, nops;
-		size_t len; /* 0: nothing is kept */
+		size_t len; /* 0: no answer is kept */
 		uint8_t reply[4096];
 	} kept; /* by Q_BUSY and cut_op */
 	uint32_t open_no;
@@ -144,18 +145,18 @@ void mean_start(struct mean_srv *s);
 void mean_stop(struct mean_srv *s);
 /* Answers the held COMPOUNDs, in the order of arrival, and holds no more. */
 void mean_release(struct mean_srv *s);
-/* The same, but holds op from then on. */
+/* The same, but the server holds op from then on. */
 void mean_release_hold(struct mean_srv *s, uint32_t op);
 /* Waits until *counter is at least n; false after 60 s. */
 bool mean_wait(struct mean_srv *s, const unsigned *counter, unsigned n);
-/* As after a restart: clients, sessions and opens are forgotten; opens may be reclaimed. */
+/* As after a restart: the server forgets clients, sessions and opens; opens may be reclaimed. */
 void mean_reboot(struct mean_srv *s);
 void mean_reboot_locked(struct mean_srv *s); /* lock held */
 /* Forgets the session only. */
 void mean_lose_session(struct mean_srv *s);
-/* Of the session there is; lock held. */
+/* The ID of the present session; lock held. */
 void mean_session_id(const struct mean_srv *s, struct nfs4_sessionid *id);
-/* Sends CB_SEQUENCE and CB_RECALL on slot 0 with sequence id seq; the COMPOUND's status. */
+/* Sends CB_SEQUENCE and CB_RECALL on slot 0 with sequence ID seq. Returns the COMPOUND's status. */
 uint32_t mean_recall(
 	struct mean_srv *s, uint32_t seq, const struct nfs_fh *fh, const struct nfs4_stateid *id);
 

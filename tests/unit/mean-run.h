@@ -21,7 +21,7 @@ struct run {
 	uint32_t n; /* operations done */
 	bool last;
 	struct nfs4_stateid current; /* the stateid that OPEN has left */
-	bool failing;		     /* has the operation fail_op */
+	bool failing;		     /* the COMPOUND has the operation fail_op */
 };
 
 /* Is q to be done now? Counts q off. */

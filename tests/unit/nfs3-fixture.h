@@ -16,7 +16,7 @@ struct fix3 {
 	struct mem_pool *pool;
 	struct nfs_client *nfs; /* NULL: not mounted */
 	struct nfs_fh root, file;
-	/* of mounts from now on: */
+	/* for later mounts: */
 	const char *state_dir; /* or NULL */
 	const struct nfs_client_upcalls *upcalls;
 	void *upcalls_ctx;
@@ -32,7 +32,7 @@ int fix3_teardown(void **state);
 /* Without a version: any version that the server has. */
 struct nfs_client *fix3_mount_any(struct fix3 *f, struct err *e);
 struct nfs_client *fix3_mount(struct fix3 *f, const char *export, bool nolock, struct err *e);
-/* Submits op and waits; op->error. */
+/* Submits op and waits. Returns op->error. */
 int fix3_run(struct fix3 *f, struct nfs_op *op);
 /* Submits op; fix3_wait() waits for the end of op. */
 void fix3_start(struct fix3 *f, struct nfs_op *op, sem_t *sem);

@@ -29,7 +29,7 @@ static inline void answer_begin(struct answer *a)
 	a->nops = 0;
 }
 
-/* The next result has been put. */
+/* A result has been put. */
 static inline void answer_add(struct answer *a)
 {
 	a->nops++;

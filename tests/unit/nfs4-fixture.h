@@ -15,7 +15,7 @@ struct fix {
 	struct mem_pool *pool;
 	struct nfs_client *nfs; /* NULL: not mounted */
 	struct nfs_fh root;
-	/* of mounts to come: */
+	/* for later mounts: */
 	unsigned connect_ms;
 	enum nfs_delegations delegations;
 	const struct nfs_client_upcalls *upcalls;
@@ -37,13 +37,13 @@ void fix_mount_soft(struct fix *f, unsigned connect_ms, unsigned timeo_ms);
 void fix_unmount_clean(struct fix *f);
 uint64_t fix_now_ms(void);
 
-/* The server fails the next `times` of op; shows q once. */
+/* fix_fails(): the server fails the next `times` of op. fix_quirk(): the server shows q once. */
 void fix_fails(struct fix *f, uint32_t op, uint32_t status, unsigned times);
 void fix_quirk(struct fix *f, enum quirk q);
 /* The server knows no open file any more. */
 void fix_forget_opens(struct fix *f);
 
-/* Submits op and waits; op->error. */
+/* Submits op and waits. Returns op->error. */
 int fix_run(struct fix *f, struct nfs_op *op);
 /* Submits op; sem is posted at the end of op. */
 void fix_start(struct fix *f, struct nfs_op *op, sem_t *sem);

@@ -68,7 +68,7 @@ static inline struct nfs_open *locks_open(struct locks *l, const char *name, uin
 	return o;
 }
 
-/* The context of owner on o's file, bound to o, which holds nothing. */
+/* The context of owner on o's file, bound to o, without locks. */
 static inline struct nfs4_lockctx *locks_ctx(struct locks *l, struct nfs_open *o, uint64_t owner)
 {
 	struct nfs4_lockctx *ctx;

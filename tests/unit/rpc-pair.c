@@ -76,7 +76,7 @@ static void *answer_later(void *arg)
 	return NULL;
 }
 
-/* n bytes as payload, in srv.pieces blocks or so. */
+/* Puts n bytes as payload, in about srv.pieces blocks. */
 static void put_data(struct srv *s, struct rpc_req *req, uint32_t n, uint32_t seed)
 {
 	struct seg *seg = calloc(SEG_LIST_MAX, sizeof(*seg));

@@ -24,7 +24,7 @@ enum {
 	P_ECHO,	    /* opaque -> opaque */
 	P_WRITE,    /* payload, u32 -> sum of the payload, the caller's uid */
 	P_READ,	    /* length, seed -> u32, payload, u32 */
-	P_NEVER,    /* the first one is not answered */
+	P_NEVER,    /* the first call gets no answer */
 	P_CALLBACK, /* program -> the result of a call to that program, and the answer */
 	P_LATER,    /* never answered */
 	P_ASYNC, /* answered by another thread: posts `arrived`, awaits `allowed`, posts `answered`
@@ -32,7 +32,7 @@ enum {
 	P_SHORT, /* SYSTEM_ERR, as often as srv.shortages says */
 };
 
-extern enum rpc_proto proto; /* of pairs made from now on */
+extern enum rpc_proto proto; /* of later pairs */
 extern sem_t arrived, allowed, answered;
 
 /* --- the server --------------------------------------------------------------------------------

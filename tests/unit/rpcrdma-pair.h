@@ -20,9 +20,11 @@
 #define PAIR_MAX_CALL 256
 
 enum pair_proc {
-	PAIR_NULL, /* () -> () */
-	PAIR_PUT, /* u32, payload, u32 -> length, sum, both words: as WRITE with something behind */
-	PAIR_GET, /* length -> u32 1, payload of pattern, u32 77: as READ with something behind */
+	PAIR_NULL,  /* () -> () */
+	PAIR_PUT,   /* u32, payload, u32 -> length, sum, both words: as WRITE with more arguments
+		       behind */
+	PAIR_GET,   /* length -> u32 1, payload of pattern, u32 77: as READ with more results behind
+		     */
 	PAIR_LIST,  /* length -> opaque of pattern: as READDIR */
 	PAIR_ECHO,  /* opaque -> sum: a long call without payload */
 	PAIR_NONE,  /* length -> u32 0, no payload: a READ that fails */
@@ -150,7 +152,7 @@ void raw_wait_down(struct raw *r, struct pair *p);
 #define RPC_REPLY(xid)	    xid, 1, 0, 0, 0, 0
 #define RPC_CALL(xid, proc) xid, 0, 2, PAIR_PROG, 1, proc, 0, 0, 0, 0
 
-/* The end of both. */
+/* Ends the raw end and the pair. */
 void raw_stop(struct raw *r, struct pair *p);
 void pair_submit_null(struct pair *p, struct pair_call *c);
 /* The next message is the call c under a header of this version and procedure. */
@@ -163,7 +165,7 @@ void raw_null(struct raw *r, struct pair *p, uint32_t vers, uint32_t grant);
 /* Answers c in this version with a grant, without results, and waits for the end of c. */
 void raw_answer(struct raw *r, struct pair *p, struct pair_call *c, uint32_t vers, uint32_t grant);
 
-/* Runs the tests on each provider; pair_prov is the one at the moment. */
+/* Runs the tests on each provider; pair_prov is the present one. */
 extern const struct prov_ops *pair_prov;
 struct CMUnitTest;
 int pair_run(const struct CMUnitTest *tests, size_t n);

@@ -36,7 +36,7 @@ void env_init_in(struct serve_env *e, const char *where)
 
 	memset(e, 0, sizeof(*e));
 	snprintf(e->dir, sizeof(e->dir), "%s/rnfs-serve-XXXXXX", where);
-	umask(0); /* as the server's */
+	umask(0); /* as the server sets */
 	assert_non_null(mkdtemp(e->dir));
 	e->sv.objs = obj_table_new(e->dir, secret, 0, &err);
 	assert_non_null(e->sv.objs);

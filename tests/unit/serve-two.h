@@ -22,7 +22,7 @@
 
 extern struct rpc_call *two_out; /* the callback that is out */
 extern unsigned two_ncalls;	 /* so far */
-extern uint64_t two_later_ns;	 /* so much time has passed: nothing else makes the clock go */
+extern uint64_t two_later_ns;	 /* time that has passed: the clock moves by this alone */
 
 /* A client of the server. */
 struct who {
@@ -45,7 +45,7 @@ struct two {
  * gives read delegations of files. */
 int two_setup(void **state);
 int two_teardown(void **state);
-/* From now on the holder calls, or the other. */
+/* From now on the holder calls, or the other client. */
 void two_be(struct two *f, bool other);
 /* The calling client can be called back, and has answered the probe. */
 void two_call_back(struct two *f);

@@ -149,7 +149,7 @@ static bool second_answer_lost(struct nfs_op *op)
 	return true;
 }
 
-/* Of a short write the program would write the rest again. */
+/* After a short write the program would write the rest again. */
 static void an_append_of_unknown_length_fails_whole(void **state)
 {
 	static const int fails[] = {-EALREADY, -ETIMEDOUT, -EREMOTEIO};
@@ -202,7 +202,8 @@ static void attributes_beside_an_append_that_goes_astray_are_thrown_away(void **
 	before = kernel_notified(FUSE_NOTIFY_INVAL_INODE);
 	fake_knobs.hang[NFS_WRITE] = true;
 	one = kernel_send_write(node, fh, 1000, data, 100, O_RDWR | O_APPEND, 0);
-	assert_int_equal(kernel_getattr(node, &attr), 0); /* not astray, as far as is known */
+	assert_int_equal(
+		kernel_getattr(node, &attr), 0); /* not astray, as far as the mount knows */
 	assert_int_equal(kernel_notified(FUSE_NOTIFY_INVAL_INODE), before);
 	fake_knobs.fail[NFS_WRITE] = -ENOSPC;
 	fake_release(fs->client);

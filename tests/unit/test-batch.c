@@ -138,7 +138,7 @@ static void only_what_is_ready_is_submitted(void **state)
 	wait_rounds(1);
 	assert_false(batch_ready(&batch));
 	batch_submit(&batch, round_done);
-	assert_int_equal(rounds, 2); /* at once: there is nothing to wait for */
+	assert_int_equal(rounds, 2); /* at once, without a wait */
 	getattr_ready(STAILQ_NEXT(&batch.first, next));
 	batch_submit(&batch, round_done);
 	wait_rounds(3);

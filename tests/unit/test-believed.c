@@ -65,7 +65,7 @@ static void the_largest_of_the_smaller_sizes_counts_after_a_while(void **state)
 	believed_told(&b, 40, at(200), P, at(201));
 	believed_told(&b, 50, at(200), Q, at(202));
 	believed_told(&b, 30, at(200), P, at(203));
-	believed_heard(&b, P, at(204)); /* Q may not have */
+	believed_heard(&b, P, at(204)); /* Q may not have handled the answer */
 	assert_true(believed_more(&b, 50, at(204)));
 	assert_false(believed_more(&b, 50, at(301)));
 	assert_true(believed_more(&b, 40, at(301)));
@@ -138,7 +138,7 @@ static void the_end_of_a_read_counts_unless_the_kernel_learns_more(void **state)
 	believed_wrote(&b, 10, P, at(400));
 	believed_wrote(&b, 10, Q, at(401));
 	believed_heard(&b, Q, at(402));
-	assert_true(ignores(&b, 40, 403, 404)); /* P may not have */
+	assert_true(ignores(&b, 40, 403, 404)); /* P may not have handled the answer */
 	assert_false(ignores(&b, 40, 501, 502));
 }
 
@@ -151,7 +151,8 @@ static void a_threads_own_answers_hide_no_end_from_its_later_reads(void **state)
 	believed_wrote(&b, 100, P, at(300));
 	assert_true(believed_ignores(&b, 40, &before, at(301), &until));
 	assert_false(believed_ignores(&b, 40, &own, at(311), &until));
-	assert_true(ignores(&b, 40, 305, 312)); /* the kernel made the other's READ before */
+	assert_true(
+		ignores(&b, 40, 305, 312)); /* the kernel had sent the other thread's READ before */
 }
 
 static void a_notification_hides_the_end(void **state)

@@ -25,7 +25,7 @@ static void memory_that_is_short_halves_it(void **state)
 	/* of the memory in use: the unused part would give nothing back */
 	budget_cut(&b, 10 * MIB, SECOND);
 	assert_int_equal(b.now, 5 * MIB);
-	/* and not of more than there may be, which is READING still */
+	/* and not of more than the maximum, which is still READING */
 	budget_cut(&b, 40 * MIB, 2 * SECOND);
 	assert_int_equal(b.now, 5 * MIB / 2);
 	budget_cut(&b, 0, 3 * SECOND);

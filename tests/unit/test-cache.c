@@ -185,7 +185,7 @@ static void what_is_being_read_when_the_file_changes_is_not_believed(void **stat
 	assert_int_equal(cache_reserve(cache, &file, 0, 2 * CACHE_BLOCK, LARGE, run, 2, &at), 2);
 	assert_int_equal(cache_find(&file, 0, 10, &hit, &waits), CACHE_PENDING);
 	cache_drop(&file, 100, 10);
-	assert_int_equal(readies, 1); /* and looks again */
+	assert_int_equal(readies, 1); /* and the waiter looks again */
 	assert_int_equal(look(&file, 0, 10), CACHE_MISS);
 	cache_filled(&file, run, 2, 2 * CACHE_BLOCK, false);
 	assert_int_equal(look(&file, 0, 10), CACHE_MISS);
@@ -260,7 +260,7 @@ static void what_it_comes_back_for_stays_longer(void **state)
 	fill(&file, 0, 2);
 	assert_int_equal(look(&file, 0, 2 * CACHE_BLOCK), CACHE_HIT);
 	assert_int_equal(look(&file, CACHE_BLOCK, CACHE_BLOCK), CACHE_HIT);
-	fill(&other, 0, BLOCKS - 1); /* one must go */
+	fill(&other, 0, BLOCKS - 1); /* one block must go */
 	assert_int_equal(look(&file, 0, 1), CACHE_MISS);
 	assert_int_equal(look(&file, CACHE_BLOCK, 1), CACHE_HIT);
 }

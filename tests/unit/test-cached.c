@@ -90,7 +90,7 @@ static void pieces_are_read_ahead_of_who_goes_by_steps(void **state)
 	for (unsigned i = 0; i < 16; i++)
 		reads_right(8192 + i * (256 << 10), 4096);
 	hits_most(16, 0);
-	assert_int_equal(count(NFS_READ) - before, 16); /* no more than there were */
+	assert_int_equal(count(NFS_READ) - before, 16); /* no more READs than pieces */
 	assert_true(cache_bytes(fs->cache) <= 16 * 4096);
 	for (unsigned i = 16; i--;)
 		reads_right(20480 + 130000 / 4096 * 4096 + i * (256 << 10), 12288);
@@ -170,7 +170,8 @@ static void who_waits_and_is_killed_is_found_at_once(void **state)
 		;
 }
 
-/* The READ into the cache fails; the one in the reader's own name works, or tells the error. */
+/* The READ into the cache fails; the READ with the reader's credential works, or tells the
+ * error. */
 static bool first_read_fails(struct nfs_op *op)
 {
 	if (op->type != NFS_READ || calls++ > 1)
@@ -300,7 +301,7 @@ static void an_open_file_may_be_left_at_the_end(void **state)
 
 static uint64_t small;	 /* a file of 5000 bytes, closed, which the kernel has not read */
 static unsigned brought; /* OPENs that asked for data */
-static bool drops;	 /* while OPEN is under way the cache is told of a change */
+static bool drops;	 /* the cache is told of a change while OPEN is under way */
 
 static bool opens(struct nfs_op *op)
 {

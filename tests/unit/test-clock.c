@@ -21,7 +21,8 @@ static void it_never_goes_back(void **state)
 
 		assert_true(now >= last);
 		assert_true(coarse >= last_coarse);
-		assert_true(coarse <= now); /* one beginning, the coarse one behind */
+		assert_true(coarse <=
+			    now); /* both clocks have one beginning, and the coarse one is behind */
 		last = now;
 		last_coarse = coarse;
 	}

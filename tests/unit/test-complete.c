@@ -124,7 +124,7 @@ static void a_listing_that_is_not_whole_counts_nothing(void **state)
 	complete_list_end(&all, c, token, false);
 	assert_false(lacks(8));
 	token = complete_list(&all, c, 50, 1, 100);
-	other = complete_list(&all, c, 60, 1, 100); /* the later one counts */
+	other = complete_list(&all, c, 60, 1, 100); /* the later listing counts */
 	assert_false(complete_listed(&all, c, token, 7));
 	complete_list_end(&all, c, token, true);
 	assert_false(lacks(8));
@@ -156,7 +156,7 @@ static void the_least_used_makes_room(void **state)
 	assert_false(lacks(5));
 	c = &dirs[1];
 	assert_true(lacks(5));
-	complete_add(&all, c, 5); /* one more than there may be */
+	complete_add(&all, c, 5); /* one more than the limit */
 	assert_false(lacks(6));
 	c = &dirs[0];
 }
@@ -180,7 +180,7 @@ static void what_changes_is_noted_while_it_is_watched(void **state)
 	complete_end(&all, c); /* another client has changed the directory */
 	assert_false(complete_unchanged(c, 3, 200));
 	assert_int_equal(all.slots, 0);
-	/* more than can be noted: then nothing is known */
+	/* more changes than can be noted: then nothing is known */
 	complete_watch(&all, c, 100);
 	for (uint64_t i = 0; i < COMPLETE_NAMES_MAX; i++)
 		complete_changed(&all, c, i << 32 | i);
@@ -194,7 +194,7 @@ static void some_misses_are_worth_a_listing(void **state)
 {
 	assert_false(complete_missed(c, 1000, 100));
 	assert_false(complete_missed(c, 1001, 100));
-	assert_false(complete_missed(c, 1200, 100)); /* the others are too old */
+	assert_false(complete_missed(c, 1200, 100)); /* the other misses are too old */
 	assert_false(complete_missed(c, 1201, 100));
 	assert_true(complete_missed(c, 1202, 100));
 	for (uint64_t now = 1203; now < 1302; now++)

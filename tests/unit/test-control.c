@@ -424,7 +424,7 @@ static void ask_trace(struct contact *c, unsigned errors)
 	reach(c);
 	contact_ask(c, &a);
 	wait_until_on(true);
-	usleep(50000); /* both, if there are two */
+	usleep(50000); /* both events, if there are two */
 }
 
 static void each_request_is_told(void **state)

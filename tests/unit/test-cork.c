@@ -63,7 +63,7 @@ static void connections_are_flushed_once(void **state)
 	assert_int_equal(destroyed, 2);
 }
 
-/* Neither messages nor connections without end. */
+/* Messages and connections are bounded. */
 static void what_waits_is_bounded(void **state)
 {
 	struct rpc_xprt x[64] = {0};

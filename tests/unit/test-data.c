@@ -53,7 +53,7 @@ static void a_list_is_one_block_where_there_is_one(void **state)
 	assert_int_equal(fs.data_used, 0);
 }
 
-/* Blocks of size bytes until there are no more, at most max. */
+/* Takes blocks of size bytes until the pool has no more, at most max. */
 static unsigned take_all(struct mem_buf **b, unsigned max, size_t size)
 {
 	unsigned n = 0;

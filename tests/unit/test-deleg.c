@@ -70,7 +70,7 @@ static void it_is_opened_again_without_asking(void **state)
 	assert_int_equal(kernel_release(node, fh), 0);
 }
 
-/* Without one, each open is the server's to decide. */
+/* Without a delegation, the server decides on each open. */
 static void nothing_is_believed_without(void **state)
 {
 	fake_knobs.delegates = false;

@@ -90,7 +90,7 @@ static void an_answer_goes_where_the_request_came_from(void **state)
 	assert_int_equal(answered_by(&w, 0), 's'); /* a notification */
 	assert_int_equal(answered_by(&w, 2), 's');
 	assert_int_equal(answered_by(&w, 6), 'r');
-	assert_true(comes(&w, false, FUSE_READ, 4) > 0); /* the number is used again */
+	assert_true(comes(&w, false, FUSE_READ, 4) > 0); /* the kernel uses the number again */
 	assert_int_equal(answered_by(&w, 4), 's');
 	end(&w);
 }

@@ -255,7 +255,7 @@ static unsigned nflights;
 
 /* A change of another kind that turns these bytes into 0xdd. */
 static struct dirty_cut cut;
-static uint32_t cut_off, cut_len; /* 0: none is under way */
+static uint32_t cut_off, cut_len; /* 0: no cut is under way */
 static bool cut_works;
 
 static uint64_t now(void)

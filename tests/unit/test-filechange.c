@@ -248,7 +248,7 @@ static void answers_may_come_in_any_order(void **state)
 static void a_foreign_write_among_ours_is_a_gap(void **state)
 {
 	begin(3);
-	assert_int_equal(wcc(13, 102, 14, 103), FILECHANGE_PENDING); /* behind the foreign one */
+	assert_int_equal(wcc(13, 102, 14, 103), FILECHANGE_PENDING); /* behind the foreign WRITE */
 	assert_int_equal(wcc(11, 101, 12, 102), FILECHANGE_PENDING);
 	assert_int_equal(wcc(10, 100, 11, 101), FILECHANGE_FOREIGN);
 	assert_int_equal(look(14, 103), FILECHANGE_NONE);
@@ -312,7 +312,7 @@ static void a_counter_proves_it(void **state)
 	assert_int_equal(after(17, 103, true), FILECHANGE_PENDING);
 	assert_int_equal(after(17, 103, true), FILECHANGE_ASSUMED);
 	assert_false(kept(17, 103));
-	/* a chmod of ours counts, too */
+	/* a chmod by this mount counts, too */
 	begin(1);
 	filechange_touch(&f);
 	assert_int_equal(after(19, 103, true), FILECHANGE_ASSUMED);
@@ -429,7 +429,7 @@ static void nobody_else_may_have_changed_it(void **state)
 	kept(10, 100);
 	assert_int_equal(filechange_open_alone(&f), 0);
 	begin(1);
-	alone = clock_ns(); /* too late for the first */
+	alone = clock_ns(); /* too late for the first WRITE */
 	begin(1);
 	assert_int_equal(after_alone(12, 100, alone), FILECHANGE_PENDING);
 	assert_int_equal(after_alone(13, 100, alone), FILECHANGE_ASSUMED);

@@ -210,7 +210,7 @@ static void a_failed_commit_is_told_as_what_it_was(void **state)
 	filedata_dirty(&d, &gen);
 	filedata_failed(&d, gen, -EDQUOT);
 	assert_int_equal(filedata_fsync(&d, &a), -EDQUOT);
-	/* there is room at last */
+	/* the server has room at last */
 	assert_true(committed(gen, boot1));
 	assert_int_equal(filedata_fsync(&d, &a), 0);
 }

@@ -85,7 +85,7 @@ static void times_are_set_behind_the_write(void **state)
 	assert_int_equal(kernel_flush(node, fh), 0);
 	expect_counts(1, 0, 0);
 	expect_on_server(200);
-	/* nothing is left to be written */
+	/* no data is left to write */
 	assert_int_equal(set_times(), 0);
 	expect_counts(1, 0, 1);
 }
@@ -150,7 +150,7 @@ static void without_compounds_they_come_after_it(void **state)
 	expect_on_server(100);
 }
 
-/* One COMPOUND is one user's. */
+/* One COMPOUND has one user. */
 static void another_user_sets_them_himself(void **state)
 {
 	put(0, 100);
@@ -161,7 +161,7 @@ static void another_user_sets_them_himself(void **state)
 	expect_on_server(100);
 }
 
-/* An owner may have to be asked for by name first. */
+/* A name for the owner may have to be looked up first. */
 static void an_owner_is_set_by_itself(void **state)
 {
 	struct fuse_setattr_in in = {.valid = FATTR_GID, .gid = kernel_uid};
@@ -266,7 +266,7 @@ static void else_they_are_set_by_themselves(void **state)
 	openings_tick(fs, true);
 	assert_int_equal(count(NFS_SETATTR), 1);
 	expect_own_times();
-	/* nothing is written */
+	/* no data is written */
 	assert_int_equal(kernel_release(node, fh), 0);
 	assert_int_equal(kernel_create(KERNEL_ROOT, "y", O_RDWR | O_EXCL, &node, &fh), 0);
 	assert_int_equal(kernel_flush(node, fh), 0);
@@ -475,7 +475,7 @@ static void they_come_with_the_last_one_before_close(void **state)
 	expect_asked(200, 0);
 	expect_asked(200, 1); /* a second question must be answered by the server */
 	expect_counts(2, 0, 0);
-	/* something is changed otherwise */
+	/* another change of the file */
 	put(200, 100);
 	assert_int_equal(kernel_flush(node, fh), 0);
 	fake_knobs.fail[NFS_SETATTR] = -EPERM;
@@ -490,7 +490,7 @@ static void they_come_with_the_last_one_before_close(void **state)
 	assert_int_equal(kernel_flush(node, fh), 0);
 	assert_int_equal(kernel_getattr(node, &attr), 0);
 	assert_int_equal(attr.size, LARGE + 100);
-	/* nothing is believed */
+	/* no attributes are believed */
 	fs_fixture_options.acregmin = fs_fixture_options.acregmax = 0;
 	put(0, 100);
 	assert_int_equal(kernel_flush(node, fh), 0);

@@ -39,7 +39,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* n bytes and the descriptors. */
+/* Sends n bytes and the descriptors. */
 static void send_raw(const char *bytes, size_t n, const int *fds, unsigned nfds)
 {
 	union {
@@ -139,7 +139,8 @@ static void what_is_not_understood_is_refused(void **state)
 		{"rnfs-mountfd 1\0s:/\0\0/d\0001", sizeof("rnfs-mountfd 1\0s:/\0\0/d\0001") - 1, 1},
 		{PACKET("busy"), 1}, {PACKET(""), 1}, {long_field, sizeof(long_field), 1},
 		{huge, sizeof(huge), 1},
-		{PACKET("rnfs-mountfd 1\0s:/\0\0/d\0001"), 5}, /* more than there is room for */
+		{PACKET("rnfs-mountfd 1\0s:/\0\0/d\0001"),
+			5}, /* more descriptors than there is room for */
 	};
 	unsigned before = open_files();
 

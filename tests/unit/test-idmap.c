@@ -159,7 +159,7 @@ static void a_silent_name_service_is_left_alone(void **state)
 	sem_post(&gate);
 }
 
-/* More names than are kept. */
+/* More names than the map keeps. */
 static void many_names(void **state)
 {
 	struct idmap *m = *state;

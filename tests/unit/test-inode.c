@@ -85,7 +85,7 @@ static void forgetting_the_last_lookup_removes_it(void **state)
 	inode_forget(t, a, 2);
 	assert_ptr_equal(inode_find(t, &fh), a);
 	inode_unref(a);
-	inode_ref(a); /* an open file's */
+	inode_ref(a); /* reference of an open file */
 	inode_forget(t, a, 1);
 	assert_null(inode_find(t, &fh));
 	assert_int_equal(a->fileid, 1);

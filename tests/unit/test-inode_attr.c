@@ -36,7 +36,7 @@ static void attributes_that_stay_are_believed_longer(void **state)
 	inode_table_free(t);
 }
 
-/* Whichever answer tells of the change. */
+/* In the answer of any operation. */
 static void attributes_that_change_are_believed_for_the_shortest(void **state)
 {
 	struct nfs_attr attr = {.type = NFS_REG, .change = 5};
@@ -124,13 +124,13 @@ static void our_own_names_are_nobody_elses_change(void **state)
 
 	assert_false(note(dir, 5, asked));
 	inode_naming_begin(dir);
-	assert_false(note(dir, 6, clock_ns())); /* perhaps ours already */
+	assert_false(note(dir, 6, clock_ns())); /* the change may be by this mount already */
 	inode_naming_begin(dir);
 	inode_naming_end(dir);
 	asked = clock_ns();
 	inode_naming_end(dir);
 	assert_true(inode_name_until(dir, asked, 3, 10) == 0);
-	assert_false(note(dir, 7, asked)); /* asked for before the end */
+	assert_false(note(dir, 7, asked)); /* asked for before the end of the naming */
 	assert_false(note(dir, 7, clock_ns()));
 	assert_true(inode_version(dir) == 7);
 	assert_true(inode_name_until(dir, clock_ns(), 3, 10) > 0);
@@ -146,7 +146,7 @@ static bool told(struct inode *ino, const struct nfs_attr *attr)
 	return inode_told(ino, attr, clock_ns(), clock_ns(), 0, ino->told_writes, &lasts);
 }
 
-/* The name is asked for anew once, when the file may be another's by now. */
+/* The name is asked for anew once, when the name may stand for another file by now. */
 static void names_are_renewed_at_open(void **state)
 {
 	struct inode_table *t = table();
@@ -259,7 +259,7 @@ static void it_is_known_from_which_version_on_the_kernel_was_told(void **state)
 	told(a, &at);
 	assert_true(inode_told_from(a, 5, 10));
 	assert_true(inode_told_from(a, 4, 3));
-	assert_false(inode_told_from(a, 5, 11)); /* two in one tick of a clock */
+	assert_false(inode_told_from(a, 5, 11)); /* two changes in one tick of a clock */
 	assert_false(inode_told_from(a, 6, 10));
 	at.change = 7;
 	told(a, &at);

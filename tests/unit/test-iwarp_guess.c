@@ -136,7 +136,7 @@ static void rows_in_small_pieces(void **state)
 			checked(&rows[i], piece, 0, piece & 1);
 }
 
-/* Again and again the beginning of a segment, and then as much as a guess may take. */
+/* The beginning of a segment, again and again, and then as much as a guess may take. */
 static void rows_in_large_pieces(void **state)
 {
 	for (unsigned i = 0; i < LEN(rows); i++)
@@ -163,7 +163,7 @@ static uint32_t next(uint32_t *x)
 	return *x;
 }
 
-/* Mostly regular rows of both doors, Sends and answers, with something else now and then. */
+/* Mostly regular rows of both doors, Sends and answers, with other segments now and then. */
 static void rows_of_all_kinds(void **state)
 {
 	uint32_t x = 2463534242u;

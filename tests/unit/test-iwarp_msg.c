@@ -24,7 +24,7 @@ static void good_segments_are_taken(void **state)
 		raw_fpdu(&t, &h, NULL, 200);
 		h = h_write(t.w.stag, 0);
 		raw_fpdu(&t, &h, NULL, 0);
-		h = h_write(12345, UINT64_MAX); /* of nothing: not checked */
+		h = h_write(12345, UINT64_MAX); /* a Write of no bytes: not checked */
 		raw_fpdu(&t, &h, NULL, 0);
 		h = h_send(1, 0);
 		h.last = false;
@@ -141,7 +141,7 @@ static void late_answers(void **state)
 	h = h_write(t.w.stag, 1);
 	raw_fpdu(&t, &h, NULL, DOOR);
 	expect_terminate(&t, DDP_ERR_BOUNDS, "RDMA Write of");
-	raw_start(&t, false); /* there is nothing to read where nothing may be read */
+	raw_start(&t, false); /* a door that allows no reads */
 	t.r.abandoned = true;
 	assert_int_equal(prov_iwarp.withdraw(t.e.c, &t.r, 1, 0), 0);
 	raw_read_req(&t, 1, &(struct ddp_read_req){.size = 10, .src_stag = t.r.stag});
@@ -322,7 +322,7 @@ static void wrong_reads(void **state)
 		raw_fpdu(&t, &h, NULL, n);
 		expect_terminate(&t, DDP_ERR_TOO_LONG, "Read Request of");
 	}
-	/* a read of nothing names no memory */
+	/* a read of no bytes names no memory */
 	raw_start(&t, false);
 	raw_read_req(&t, 1, &(struct ddp_read_req){.sink_stag = 77, .sink_to = 5});
 	end_poll(&t.e);

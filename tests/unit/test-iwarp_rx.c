@@ -73,7 +73,7 @@ static void wrong_crc(void **state)
 	struct raw t;
 
 	raw_start(&t, true);
-	t.crc = false; /* the peer sends 0 although CRCs were negotiated */
+	t.crc = false; /* the peer sends a CRC of 0 although CRCs were negotiated */
 	h = h_send(1, 0);
 	raw_fpdu(&t, &h, NULL, 8);
 	end_poll(&t.e);

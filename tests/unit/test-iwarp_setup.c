@@ -58,7 +58,7 @@ static void server_start(struct server *s)
 	pthread_create(&s->thread, NULL, serve, s);
 }
 
-/* Connects to port and hands back establish()'s verdict. */
+/* Connects to port and returns establish()'s verdict. */
 static int connect_to(uint16_t port, int timeout_ms, struct err *e)
 {
 	struct prov_params p = pair_params(NULL);

@@ -290,7 +290,7 @@ static void a_huge_directory_is_listed_as_far_as_it_is_asked_for(void **state)
 	assert_false(asked_for(first - 1));
 	for (unsigned i = 1; i < 1000; i++)
 		assert_true(asked_for(90000 + i));
-	/* a page each at most, and no more than was earned, but for a page */
+	/* at most one page each, and no more than was earned, plus one page */
 	assert_in_range(listed, first + 300, LISTED_CREDIT_MAX + 1000 + 400);
 	assert_true(count(NFS_READDIR) <= 2 * (LISTED_CREDIT_MAX + 1000) / 300);
 }
@@ -332,7 +332,7 @@ static void a_name_that_is_being_made_beside_may_be_missing(void **state)
 	assert_int_equal(count(NFS_READDIR), 1);
 	inode_naming_end(root());
 	assert_false(names_lacks(fs->names, root(), "other", getuid(), &since));
-	/* when nothing is under way all are known */
+	/* when no listing is under way, all names are known */
 	usleep(1000);
 	inode_doubt(root());
 	entry_named(fs, root(), -EINTR);

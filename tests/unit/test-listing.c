@@ -19,7 +19,7 @@
 #include "tests/unit/kernel-mount.h"
 
 #define FILES 100u
-#define PAGES 5u /* of 4000 bytes, 24 or so entries each */
+#define PAGES 5u /* of 4000 bytes, about 24 entries each */
 #define MANY  20000u
 
 static uint64_t fh;
@@ -64,7 +64,7 @@ static int setup(void **state)
 		snprintf(name, sizeof(name), "%u", i);
 		make(name);
 	}
-	fs_fixture_options.cache_names = false; /* nothing is listed at the open */
+	fs_fixture_options.cache_names = false; /* no listing begins at the open */
 	fh = open_root();
 	fs_fixture_options.cache_names = true;
 	return 0;
@@ -93,7 +93,7 @@ static unsigned last_of(const struct answer *a, uint64_t *off)
 	return n;
 }
 
-/* Reads all from off on; returns how many entries there are. */
+/* Reads the directory from off to the end. Returns the number of entries. */
 static unsigned read_all(uint64_t off)
 {
 	struct answer a;

@@ -55,7 +55,7 @@ static void an_owner_is_known_until_it_closes(void **state)
 
 	assert_false(locker_known(one.inode, 5, &pid));
 	assert_true(locker_add(&one, 5, 77));
-	assert_true(locker_add(&one, 5, 78)); /* once is enough */
+	assert_true(locker_add(&one, 5, 78)); /* one call is enough */
 	assert_true(locker_known(one.inode, 5, &pid));
 	assert_int_equal(pid, 77);
 	/* through any descriptor */
@@ -143,9 +143,9 @@ static void a_flush_is_noted_of_what_may_be_released_next(void **state)
 	locker_add(&one, 5, 77);
 	l = LIST_FIRST(&one.inode->lockers);
 	assert_true(l->flushed == 0);
-	locker_flushing(&two); /* of another open file */
+	locker_flushing(&two); /* a flush of another open file */
 	assert_true(l->flushed == 0);
-	locker_flushing(&one); /* of another owner */
+	locker_flushing(&one); /* a flush of another owner */
 	assert_true(l->flushed != 0);
 	assert_false(locker_moved(&one, &ended, clock_ns())); /* its own flush does not count */
 	l->flushed = clock_ns() - NSEC_PER_SEC / 2;	      /* before the request came */

@@ -51,7 +51,7 @@ static unsigned count(const char *like)
 	return n;
 }
 
-/* One place may say so much; the rest is counted, and told. */
+/* One place may log a bounded number of lines; the rest is counted, and the count is told. */
 static void one_place_is_limited(void **state)
 {
 	for (int i = 0; i < 1000; i++)

@@ -93,7 +93,7 @@ static void descriptors_are_counted(void **state)
 	enough = machine_has_descriptors(32);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
 	assert_false(enough);
-	assert_true(machine_has_descriptors(32)); /* none was kept */
+	assert_true(machine_has_descriptors(32)); /* no descriptor was kept */
 }
 
 int main(void)

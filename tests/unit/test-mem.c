@@ -185,7 +185,7 @@ static void slabs_are_registered(void **state)
 	assert_null(mem_buf_get(pool, 512 * 1024)); /* the slab cannot be registered */
 	d.full = false;
 	d.fail_at = d.calls + 1;
-	e = mem_buf_get(pool, 512 * 1024); /* but one with a single block can */
+	e = mem_buf_get(pool, 512 * 1024); /* but a slab of a single block can */
 	assert_non_null(e);
 	assert_int_equal(e->slab->len, 512 * 1024);
 	assert_int_equal(e->slab->block, 512 * 1024);
@@ -262,7 +262,7 @@ static void a_sparing_registrar_has_two_kinds(void **state)
 	mem_pool_free(pool);
 }
 
-/* Is a slab not to be registered after all, another is found for receives. */
+/* If a slab cannot be registered, receives get a block of another slab. */
 static void what_must_be_registered_is(void **state)
 {
 	struct fake_device d = {0};

@@ -106,7 +106,7 @@ static void a_group_bounds_the_pool(void **state)
 	m = memory_new(fake_root, 20 * MIB);
 	assert_int_equal(memory_bytes(m), 20 * MIB);
 	memory_free(m);
-	fake_file(GROUP "/memory.max", "1000000\n"); /* less than anything can do with */
+	fake_file(GROUP "/memory.max", "1000000\n"); /* less than any mount needs */
 	m = memory_new(fake_root, 256 * MIB);
 	assert_int_equal(memory_bytes(m), 8 * MIB);
 	memory_free(m);

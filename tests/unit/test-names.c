@@ -64,7 +64,7 @@ static void a_name_may_be_known_not_to_be_there(void **state)
 	assert_true(names_put(n, root, "x", file, 50, 0));
 	assert_ptr_equal(stands_for(root, "x"), file);
 	assert_int_equal(names_absent(n), 0);
-	/* and not any more */
+	/* and then absent again */
 	assert_true(names_put_absent(n, root, "x", 200, 0));
 	assert_null(stands_for(root, "x"));
 	assert_int_equal(names_count(n), 1);

@@ -361,7 +361,8 @@ static void an_exclusive_open_sets_what_create_could_not(void **state)
 	assert_int_equal(f->m.count[NFS3PROC_ACCESS], 0);
 	memcpy(verf, c->verf, sizeof(verf));
 	assert_int_equal(fix3_open(f, &file, O_WRONLY | O_CREAT | O_EXCL), 0);
-	assert_memory_not_equal(verf, c->verf, sizeof(verf)); /* another open, another verifier */
+	assert_memory_not_equal(
+		verf, c->verf, sizeof(verf)); /* another open has another verifier */
 
 	f->m.fails[NFS3PROC_CREATE].status = NFS3ERR_EXIST;
 	f->m.fails[NFS3PROC_CREATE].times = 1;
@@ -475,7 +476,7 @@ static void a_list_has_no_dots_and_no_reserved_cookies(void **state)
 	assert_true(eof && cookies[0] > 2);
 	assert_int_equal(list(f, cookies[0], &eof), 0); /* from there */
 	assert_string_equal(names, "b");
-	/* a reply with nothing but dots is not the end, and not all */
+	/* a reply with only dots is neither the end nor the whole */
 	f->m.per_reply = 2;
 	assert_int_equal(list(f, 0, &eof), 0);
 	assert_string_equal(names, "ab");

@@ -198,7 +198,7 @@ static bool ends_before(struct fix3 *f, sem_t *sem, unsigned locks)
 	return true;
 }
 
-/* More locks are waited for than can be asked for until the first is asked for again. */
+/* More locks wait than the client asks for before it asks for the first one again. */
 static void an_unlock_has_its_turn(void **state)
 {
 	enum { WAITERS = 50 };
@@ -356,7 +356,7 @@ static void what_is_held_stays_held_when_a_change_is_given_up(void **state)
 
 	assert_int_equal(lock(f, 1, F_WRLCK, 10, 19, false), 0);
 	give_up_a_lock(f, &down, F_RDLCK, 10, 19);
-	while (locks_seen(f) < 3) /* the first once more */
+	while (locks_seen(f) < 3) /* the first LOCK once more */
 		nanosleep(&pause, NULL);
 	assert_int_equal(lock(f, 2, F_WRLCK, 100, 100, false), 0); /* behind all earlier requests */
 	assert_int_equal(unlocks_seen(f), 0);
@@ -520,7 +520,7 @@ static void what_relies_on_a_lock_waits(void **state)
 	while (seen(f).writes < 1)
 		nanosleep(&pause, NULL);
 	lose_connection(f, NLM4_GRANTED, false);
-	while (seen(f).locks < 2) /* the claim, which is not answered */
+	while (seen(f).locks < 2) /* the claim, without an answer */
 		nanosleep(&pause, NULL);
 	after = write_op(f, o);
 	fix3_start(f, &after, &sem2);
@@ -532,7 +532,7 @@ static void what_relies_on_a_lock_waits(void **state)
 	fix3_wait(&sem2);
 	assert_int_equal(after.error, -EINTR);
 	assert_int_equal(seen(f).writes, 1);
-	/* the other waits on, up to the end of the mount */
+	/* the other WRITE waits on, up to the end of the mount */
 	assert_int_equal(sem_trywait(&sem1), -1);
 	f->nfs = nfs_client_free(f->nfs);
 	fix3_wait(&sem1);

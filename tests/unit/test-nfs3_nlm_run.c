@@ -95,7 +95,7 @@ static void op_done(struct nfs_op *o)
 	ended = true;
 }
 
-/* nfs_client's, which knows all back ends, and so the true lock manager */
+/* in place of nfs_client's, which knows all back ends, and so the true lock manager */
 void nfs_tell_lost(struct nfs_client *c, const struct nfs_fh *fh, enum nfs_lost what)
 {
 	assert_ptr_equal(c, &client.base);
@@ -262,7 +262,7 @@ static void without_a_lock_manager_there_is_no_call(void **state)
 	nlm.known = true;
 	run(NFS_LOCK, F_WRLCK, 0, 9, false);
 	waits(1000);
-	connected = NFS3_NLM_STOPPED; /* another was cancelled, */
+	connected = NFS3_NLM_STOPPED; /* another op was cancelled, */
 	run(NFS_LOCK, F_WRLCK, 0, 9, false);
 	waits(0);
 	atomic_store(&nlm.stop, true); /* or the end of the mount */

@@ -201,7 +201,7 @@ static void lengths_and_numbers_are_bounded(void **state)
 	/* a handle of 64 bytes, of 65 */
 	assert_int_equal(decode_args(NFS3PROC_GETATTR, "00000040", 68), 0);
 	assert_int_equal(decode_args(NFS3PROC_GETATTR, "00000041", 72), -EBADMSG);
-	/* a server is told of an empty handle; a client does not take one */
+	/* a server accepts an empty handle; a client does not */
 	assert_int_equal(decode_args(NFS3PROC_GETATTR, "00000000", 4), 0);
 	assert_int_equal(decode_res(NFS3PROC_LOOKUP, "00000000 00000000"), -EBADMSG);
 	assert_int_equal(decode_res(NFS3PROC_LOOKUP, "00000000 00000001 00000000"), 0);
@@ -221,7 +221,7 @@ static void lengths_and_numbers_are_bounded(void **state)
 	assert_int_equal(
 		decode_args(NFS3PROC_WRITE, FH_HEX "00000000 00000000 00000000 00000003", 32),
 		-EBADMSG);
-	/* createmode 3; something behind the arguments; no such procedure */
+	/* createmode 3; bytes behind the arguments; an unknown procedure */
 	assert_int_equal(decode_args(NFS3PROC_CREATE, WHERE_HEX "00000003", 64), -EBADMSG);
 	assert_int_equal(decode_args(NFS3PROC_GETATTR, FH_HEX, 16), -EBADMSG);
 	assert_int_equal(decode_args(NFS3_PROCS, "", 0), -EOPNOTSUPP);

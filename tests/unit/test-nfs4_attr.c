@@ -165,7 +165,7 @@ static void lists_are_kept_as_bytes(void **state)
 		-1);
 }
 
-/* Facts of random values about everything, out and in again. */
+/* Random values of all attributes, encoded and decoded again. */
 static void all_that_is_encodable_comes_back(void **state)
 {
 	static const uint8_t acl[] = {0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 6,

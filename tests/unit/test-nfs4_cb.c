@@ -233,7 +233,7 @@ static void session_and_slot_are_checked(void **state)
 	a.highest_slotid = NFS4_CB_SLOTS - 1;
 	begin(p);
 	nfs4_put_cb_sequence_args(&p->args, &a);
-	assert_int_equal(run_as(p, 1), NFS4_OK); /* nothing was counted before */
+	assert_int_equal(run_as(p, 1), NFS4_OK); /* the earlier calls were not counted */
 }
 
 static void before_a_session_there_is_nothing_to_call(void **state)
@@ -266,7 +266,8 @@ static void a_request_is_carried_out_once(void **state)
 	assert_memory_equal(p->out_buf, first, len);
 	assert_int_equal(p->user[0].recalls, 1);
 	assert_int_equal(recall_with(p, 0, 2), NFS4ERR_BAD_STATEID);
-	assert_int_equal(recall_with(p, 0, 2), NFS4ERR_BAD_STATEID); /* a failure just so */
+	assert_int_equal(
+		recall_with(p, 0, 2), NFS4ERR_BAD_STATEID); /* an answer with a failure, too */
 	assert_int_equal(p->user[0].recalls, 2);
 }
 
@@ -281,7 +282,7 @@ static void what_is_out_of_order_changes_nothing(void **state)
 	assert_int_equal(sequence_alone(p, 0, 1), NFS4_OK);
 	assert_int_equal(recall_with(p, 0, 3), NFS4ERR_SEQ_MISORDERED);
 	assert_int_equal(recall_with(p, 0, 0), NFS4ERR_SEQ_MISORDERED);
-	assert_int_equal(recall_with(p, 1, 2), NFS4ERR_SEQ_MISORDERED); /* each slot by itself */
+	assert_int_equal(recall_with(p, 1, 2), NFS4ERR_SEQ_MISORDERED); /* each slot alone */
 	assert_int_equal(p->user[0].recalls, 0);
 	assert_int_equal(sequence_alone(p, 0, 2), NFS4_OK);
 	assert_int_equal(sequence_alone(p, 1, 1), NFS4_OK);
@@ -386,7 +387,7 @@ static void what_may_be_on_its_way_is_put_off(void **state)
 		slot[i] = nfs4_slots_take_locked(s, false);
 	pthread_mutex_unlock(&s->lock);
 	assert_int_equal(recall_after(p, seq++, refs, 2), NFS4ERR_DELAY);
-	pthread_mutex_lock(&s->lock); /* the first is answered */
+	pthread_mutex_lock(&s->lock); /* the first call is answered */
 	nfs4_slots_put_locked(s, slot[0], NFS4_SLOT_USED);
 	pthread_mutex_unlock(&s->lock);
 	assert_int_equal(recall_after(p, seq++, refs, 2), NFS4ERR_DELAY);
@@ -471,7 +472,7 @@ static void what_is_not_supported_is_told_apart_from_nonsense(void **state)
 		begin(p);
 		sequence(p, 0, seq++);
 		bare(p, cases[i].op);
-		recall_any(p); /* not reached, and cannot be found */
+		recall_any(p); /* not reached, and unknown */
 		assert_int_equal(run(p), cases[i].status);
 		ends_with(p, cases[i].answer, cases[i].status);
 	}
@@ -485,7 +486,7 @@ static void what_is_not_supported_is_told_apart_from_nonsense(void **state)
 	nfs4_put_cb_getattr_args(&p->args, &getattr);
 	assert_int_equal(run_as(p, 2), NFS4ERR_BADHANDLE);
 	ends_with(p, OP_CB_GETATTR, NFS4ERR_BADHANDLE);
-	begin(p); /* without CB_SEQUENCE there is no session to be asked in */
+	begin(p); /* without CB_SEQUENCE there is no session */
 	bare(p, OP_CB_NOTIFY);
 	assert_int_equal(run(p), NFS4ERR_OP_NOT_IN_SESSION);
 }
@@ -529,12 +530,12 @@ static void operations_are_counted(void **state)
 		recall_any(p);
 	assert_int_equal(run(p), NFS4ERR_TOO_MANY_OPS);
 	assert_int_equal(p->head.nops, NFS4_CB_OPS + 1);
-	begin(p); /* more than there are */
+	begin(p); /* more operations than there are */
 	sequence(p, 0, 3);
 	recall_any(p);
 	assert_int_equal(run_as(p, 3), NFS4ERR_BADXDR);
 	assert_int_equal(p->head.nops, 3);
-	/* more than there could be */
+	/* more operations than possible */
 	xdr_patch_u32(&p->args, p->nops_at, UINT32_MAX);
 	xdr_in_init(&args, p->args_buf, p->args.len);
 	assert_int_equal(nfs4_cb_execute(&p->srv, &args, &p->out), -EBADMSG);

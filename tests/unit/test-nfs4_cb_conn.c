@@ -122,7 +122,7 @@ static void other_programs_and_procedures_are_refused(void **state)
 		assert_int_equal(r.error, cases[i].error);
 		assert_int_equal(r.call.rpc_stat, cases[i].stat);
 	}
-	assert_int_equal(fix_getattr(f), 0); /* the connection is none the worse */
+	assert_int_equal(fix_getattr(f), 0); /* the connection still works */
 	fix_unmount_clean(f);
 }
 

@@ -282,7 +282,7 @@ static void test_threads(void **state)
 	fix_unmount_clean(f);
 }
 
-/* The same with a single slot, all but one waiting all the time. */
+/* The same with a single slot: all ops but one wait all the time. */
 static void test_one_slot(void **state)
 {
 	struct fix *f = *state;

@@ -195,7 +195,7 @@ static void who_opens_later_finds_it(void **state)
 	fix_unmount_clean(f);
 }
 
-/* The newer of two counts, and the other goes back. */
+/* The newer of two delegations counts, and the other goes back. */
 static void a_second_one_takes_the_place_of_the_first(void **state)
 {
 	struct fix *f = *state;
@@ -612,7 +612,7 @@ static void nothing_is_believed_when_the_lease_may_have_run_out(void **state)
 	assert_null(open_locally(f, &fh, id));
 	mean_release(&f->srv);
 	assert_int_equal(fix_getattr(f), 0);
-	assert_true(nfs_deleg_holds(f->nfs, &fh, id)); /* the server has said nothing else */
+	assert_true(nfs_deleg_holds(f->nfs, &fh, id)); /* the server has told nothing else */
 	fix_unmount_clean(f);
 }
 

@@ -100,10 +100,10 @@ static void test_owners(void **state)
 	struct nfs_open *o = fix_open(f, O_RDWR, &fh);
 
 	assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 0, TOP), 0);
-	assert_int_equal(f->srv.count[OP_LOCKU], 0); /* nothing was held */
+	assert_int_equal(f->srv.count[OP_LOCKU], 0); /* no lock was held */
 	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, 9), 0);
 	assert_int_equal(lock(f, o, &fh, 7, F_RDLCK, 20, TOP), 0);
-	assert_int_equal(f->srv.locks.new_owners, 1); /* the second with the lock stateid */
+	assert_int_equal(f->srv.locks.new_owners, 1); /* the second LOCK uses the lock stateid */
 	assert_int_equal(lock(f, o, &fh, 8, F_RDLCK, 5, 5), -EAGAIN);
 	assert_int_equal(lock(f, o, &fh, 8, F_RDLCK, 10, TOP), 0);
 	assert_int_equal(f->srv.locks.new_owners, 2);
@@ -174,7 +174,7 @@ static void test_modes(void **state)
 	assert_int_equal(f->srv.locks.new_owners, 1);
 	assert_int_equal(lock(f, w, &fh, 7, F_WRLCK, 20, 29), 0);
 	assert_int_equal(f->srv.reopens, reopens + 1);
-	/* refused: the lock fails, all else stays */
+	/* refused: the lock fails, and all else stays */
 	assert_int_equal(lock(f, w, &fh, 8, F_WRLCK, 40, 49), 0);
 	fix_fails(f, OP_OPEN, NFS4ERR_ACCESS, 1);
 	assert_int_equal(lock(f, r, &fh, 8, F_RDLCK, 60, 69), -EACCES);
@@ -361,7 +361,7 @@ static void test_unmount_while_waiting(void **state)
 
 	others_hold(f, 0, 9, true);
 	lock_wait(f, &w[0], o, &fh, 7, F_WRLCK, 0, 0);
-	lock_wait(f, &w[1], o, &fh, 8, F_WRLCK, 0, 0); /* behind the other */
+	lock_wait(f, &w[1], o, &fh, 8, F_WRLCK, 0, 0); /* behind the other request */
 	assert_true(mean_wait(&f->srv, &f->srv.locks.denied, 1));
 	fix_unmount_clean(f);
 	for (unsigned i = 0; i < 2; i++) {
@@ -471,7 +471,7 @@ static void test_soft(void **state)
 	fix_unmount_clean(f);
 }
 
-/* The server has granted the lock, but the answer says nothing: the lock is given back. */
+/* The server has granted the lock, but the answer is unreadable: the lock is given back. */
 static void test_unreadable(void **state)
 {
 	struct fix *f = *state;
@@ -571,7 +571,7 @@ static void test_reclaim(void **state)
 	assert_int_equal(lock(f, o, &fh, 7, F_RDLCK, 20, 29), 0);
 	assert_int_equal(lock(f, o, &fh, 8, F_RDLCK, 20, 24), 0);
 	mean_reboot(&f->srv);
-	others_hold(f, 0, TOP, true); /* not in the way of a reclaim */
+	others_hold(f, 0, TOP, true); /* no conflict with a reclaim */
 	assert_int_equal(fix_read(f, o, &fh, 1000, &n), 0);
 	assert_int_equal(f->srv.locks.reclaims, 3);
 	others_go(f);
@@ -682,7 +682,7 @@ static void test_lost(void **state)
 	/* a new lock does not give back the lost one */
 	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, 9), 0);
 	lock_is_lost(f, o, &fh);
-	/* nor is one unlock all */
+	/* nor does one unlock clear all losses */
 	assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 0, 9), 0);
 	lock_is_lost(f, o, &fh);
 	assert_int_equal(lock(f, o, &fh, 7, F_UNLCK, 0, 24), 0);

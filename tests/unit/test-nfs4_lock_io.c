@@ -187,7 +187,7 @@ static void a_lease_that_may_be_over_is_waited_for(void **state)
 	assert_int_equal(nfs4_lock_io(&l->c, &op, renewed + 30 * NFS4_SEC), 0); /* to the end */
 	atomic_store(&l->srv.renewed_ns, renewed + 1);
 	assert_int_equal(nfs4_lock_io(&l->c, &op, renewed + 30 * NFS4_SEC + 1), 0);
-	lock_ranges_drop(&ctx->ranges); /* unlocked: there is nothing to be lost */
+	lock_ranges_drop(&ctx->ranges); /* unlocked: no lock can be lost */
 	assert_int_equal(late_io(l, op), 0);
 	make_suspect(l, ctx);
 	assert_int_equal(late_io(l, op), 0);
@@ -233,7 +233,7 @@ static void the_only_holder_lends_its_stateid(void **state)
 	assert_true(goes_with(l, o, "lock", true));
 	assert_true(goes_with(l, same, "open", false)); /* the other open has no locks */
 	b = locks_ctx(l, o, 8);
-	assert_true(goes_with(l, o, "lock", true)); /* the second holds nothing */
+	assert_true(goes_with(l, o, "lock", true)); /* the second owner holds nothing */
 	assert_int_equal(lock_ranges_set(&b->ranges, 20, 29, false), 0);
 	assert_true(goes_with(l, o, "lock", true)); /* the server does not know the second */
 	b->have_stateid = true;

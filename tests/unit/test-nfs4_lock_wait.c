@@ -105,7 +105,8 @@ static void whoever_comes_later_is_behind(void **state)
 	assert_false(
 		is_parked(ask(l, &w[2], f, 3, F_WRLCK, 15, 19))); /* a neighbour of that range */
 	assert_false(is_parked(ask(l, &w[3], f, 4, F_RDLCK, 20, 29)));
-	assert_false(is_parked(ask(l, &w[4], f, 5, F_RDLCK, 25, UINT64_MAX))); /* both may read */
+	assert_false(
+		is_parked(ask(l, &w[4], f, 5, F_RDLCK, 25, UINT64_MAX))); /* both are readers */
 	assert_true(is_parked(ask(l, &w[5], f, 6, F_WRLCK, 29, 29)));
 	assert_true(is_parked(ask(l, &w[6], f, 7, F_RDLCK, 0, 0)));  /* the writer is in the way */
 	assert_false(is_parked(ask(l, &w[7], g, 8, F_WRLCK, 0, 9))); /* another file */
@@ -154,7 +155,7 @@ static void an_unlock_wakes_who_is_first(void **state)
 	assert_true(is_due(third));
 	first->due_ns = second->due_ns = third->due_ns = clock_ns() + 3600 * NFS4_SEC;
 	wake(l, &g->fh, 0, UINT64_MAX); /* another file */
-	wake(l, &f->fh, 10, 19);	/* only the second wants something there */
+	wake(l, &f->fh, 10, 19);	/* only the second request wants a lock in this range */
 	assert_false(is_due(first) || is_due(second) || is_due(third));
 	wake(l, &f->fh, 29, 30);
 	assert_false(is_due(first) || is_due(second));
@@ -187,7 +188,7 @@ static void who_is_woken_while_he_asks_asks_again(void **state)
 	nfs4_lock_park_locked(&l->c, req, 3600 * 1000);
 	pthread_mutex_unlock(&l->c.locks.lock);
 	assert_true(is_due(req));
-	assert_false(req->again); /* once is enough */
+	assert_false(req->again); /* the wake-up counts once */
 	assert_int_equal(req->ctx->nparked, 1);
 	assert_ptr_equal(TAILQ_FIRST(&l->c.locks.waiters), req);
 	assert_null(TAILQ_NEXT(req, wait_link)); /* the request has kept its place */
@@ -267,7 +268,7 @@ static void who_is_cancelled_leaves(void **state)
 	ask(l, &w[1], f, 2, F_WRLCK, 0, 9);
 	last = ask(l, &w[2], f, 3, F_RDLCK, 0, 0);
 	nfs4_lock_cancel(&l->c, &w[1].op);
-	nfs4_lock_cancel(&l->c, &w[1].op); /* twice is once */
+	nfs4_lock_cancel(&l->c, &w[1].op); /* a second cancel changes nothing */
 	nfs4_state_pump(&l->srv);
 	assert_int_equal(w[1].ended, 1);
 	assert_int_equal(w[1].op.error, -EINTR);

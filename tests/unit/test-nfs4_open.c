@@ -41,7 +41,7 @@ static struct nfs_op lock_op(
 			.end = end}};
 }
 
-/* An NFS_READ of nothing to be compared, which a test starts and does not wait for. */
+/* An NFS_READ without a check of the data. A test starts the READ and does not wait. */
 struct reader {
 	struct nfs_op op;
 	struct mem_buf *buf;
@@ -136,7 +136,7 @@ static void asks_for_the_access_that_is_needed(void **state)
 	fix_unmount_clean(f);
 }
 
-/* Opens of one file have nothing to do with each other, also when one comes while another goes. */
+/* Opens of one file are independent, also when one comes while another goes. */
 static void each_open_stands_alone(void **state)
 {
 	struct fix *f = *state;
@@ -373,9 +373,9 @@ static void whatever_is_said_of_the_stateid_it_is_opened_again(void **state)
 		assert_int_equal(truncate_by(f, o, &fh), 0);
 		assert_int_equal(f->srv.reopens, ++reopens);
 	}
-	assert_int_equal(f->srv.nopens, 1); /* the same owner has but one */
+	assert_int_equal(f->srv.nopens, 1); /* the same owner has only one open */
 	fix_forget_opens(f);
-	assert_int_equal(fix_close(f, o), 0); /* gone is gone */
+	assert_int_equal(fix_close(f, o), 0); /* a lost file stays lost */
 	assert_int_equal(f->srv.reopens, reopens);
 	fix_unmount_clean(f);
 }
@@ -603,7 +603,7 @@ static void delegations_are_given_back(void **state)
 	assert_int_equal(f->srv.ndelegs, 0);
 	assert_int_equal(f->srv.uid[OP_DELEGRETURN], 4711);
 	fix_forget_opens(f);
-	fix_quirk(f, Q_DELEGATION); /* with an open anew */
+	fix_quirk(f, Q_DELEGATION); /* also with a new open */
 	assert_int_equal(fix_read(f, op.u.open.open, &op.u.open.fh, 1000, &n), 0);
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_DELEGRETURN], 4));
 	assert_int_equal(f->srv.reopens, 1);
@@ -625,7 +625,8 @@ static void a_delegation_that_cannot_be_given_back_keeps_nobody(void **state)
 	fix_quirk(f, Q_DELEGATION);
 	fix_fails(f, OP_DELEGRETURN, NFS4ERR_DELAY, UINT32_MAX);
 	assert_int_equal(fix_close(f, fix_open(f, O_RDONLY, &fh)), 0);
-	assert_true(mean_wait(&f->srv, &f->srv.count[OP_DELEGRETURN], 3)); /* the first: once */
+	assert_true(mean_wait(
+		&f->srv, &f->srv.count[OP_DELEGRETURN], 3)); /* the first DELEGRETURN: once */
 	fix_unmount_clean(f);
 }
 

@@ -361,7 +361,7 @@ static void test_an_append_at_the_end_is_one_compound(void **state)
 	appender_finish(&a);
 }
 
-/* Longer or shorter than believed. */
+/* The file is longer or shorter than the client believed. */
 static void test_an_append_finds_the_end(void **state)
 {
 	static const int64_t wrong[] = {-1234, 1234, INT64_MAX / 2};

@@ -49,7 +49,7 @@ static void opener_init(struct opener *o, struct fix *f, int flags)
 /* Nothing is open any more, and only the test holds the block. */
 static void opener_finish(struct opener *o, struct fix *f)
 {
-	for (uint32_t i = 0; i < 64; i++) /* nothing behind the sink is ever touched */
+	for (uint32_t i = 0; i < 64; i++) /* no byte behind the sink is ever touched */
 		assert_int_equal(o->buf->data[WANT + i], 0xee);
 	if (o->op.u.open.open)
 		assert_int_equal(fix_close(f, o->op.u.open.open), 0);
@@ -236,7 +236,7 @@ static void the_block_is_held_until_the_answer(void **state)
 	assert_true(fix_ends_within(&o.sem, PATIENCE_MS));
 	assert_int_equal(o.op.error, -EINTR);
 	assert_true(atomic_load(&o.buf->refs) > 1);
-	memset(o.piece, 0, sizeof(o.piece)); /* the array was the caller's */
+	memset(o.piece, 0, sizeof(o.piece)); /* the array belongs to the caller */
 	mean_release(&f->srv);
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_CLOSE], 1));
 	o.op.u.open.open = NULL;

@@ -208,7 +208,7 @@ static void copies_end_as_the_server_says(void **state)
 	res.response.count = 101;
 	op = copy_op(1, 0, 100);
 	assert_int_equal(copy_answer(&op, NFS4_OK, &res), -EREMOTEIO);
-	res.response.count = 60; /* somewhere in the hundred */
+	res.response.count = 60; /* any 60 bytes of the 100 */
 	res.consecutive = false;
 	op = copy_op(1, 0, 100);
 	assert_int_equal(copy_answer(&op, NFS4_OK, &res), -EOPNOTSUPP);
@@ -258,7 +258,7 @@ static void an_asynchronous_copy_ends_with_its_callback(void **state)
 	op.be.v4.state = NFS4_T_DELAYED;
 	op.be.v4.user = &c.user;
 	TAILQ_INSERT_TAIL(&srv.delayed, &op, link);
-	end.stateid.other[0] = 8; /* of another one */
+	end.stateid.other[0] = 8; /* of another copy */
 	nfs4_offload_called(&c, &end);
 	assert_ptr_equal(TAILQ_FIRST(&srv.delayed), &op);
 	end.stateid.other[0] = 7;
@@ -268,7 +268,7 @@ static void an_asynchronous_copy_ends_with_its_callback(void **state)
 	assert_int_equal(op.error, 0);
 	assert_int_equal(op.u.copy.copied, 100);
 	assert_int_equal(op.u.copy.committed, NFS_FILE_SYNC);
-	assert_int_equal(op.be.v4.kind, NFS_COPY); /* nothing to be cancelled */
+	assert_int_equal(op.be.v4.kind, NFS_COPY); /* no copy to cancel */
 }
 
 static void a_callback_may_come_first(void **state)
@@ -304,7 +304,8 @@ static void callbacks_of_nobody_take_no_room(void **state)
 		end.stateid.other[5] = (uint8_t)(i + 1);
 		nfs4_offload_called(&c, &end);
 	}
-	assert_int_equal(copy_answer(&op, NFS4_OK, &async), ANSWER_LATER); /* the oldest has gone */
+	assert_int_equal(
+		copy_answer(&op, NFS4_OK, &async), ANSWER_LATER); /* the oldest record has gone */
 }
 
 static void a_callback_that_never_comes_is_noticed(void **state)

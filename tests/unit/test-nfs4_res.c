@@ -231,7 +231,7 @@ static void entries_obey_every_budget(void **state)
 
 		if (budget < 8)
 			continue;
-		xdr_out_init(&o, buf, budget); /* the buffer is */
+		xdr_out_init(&o, buf, budget); /* the buffer is the limit */
 		fill(&o, 100000, 0, &status);
 		assert_true(xdr_out_ok(&o));
 		assert_int_equal(status, budget >= 8 + FRAME + ENTRY ? NFS4_OK : NFS4ERR_TOOSMALL);
@@ -283,7 +283,7 @@ static void names_of_attributes_obey_every_budget(void **state)
 
 		if (budget < 8)
 			continue;
-		xdr_out_init(&o, buf, budget); /* the buffer is */
+		xdr_out_init(&o, buf, budget); /* the buffer is the limit */
 		nfs4_xattrs_begin(&l, &o, UINT32_MAX, 0);
 		while (nfs4_xattrs_add(&l, &a))
 			;
@@ -322,7 +322,7 @@ static void names_of_attributes_come_back(void **state)
 	assert_true(got.len == 2 && memcmp(got.s, "bb", 2) == 0);
 	assert_false(nfs4_xattr_names_next(&r, &pos, &got));
 
-	xdr_out_init(&o, buf, sizeof(buf)); /* none at all */
+	xdr_out_init(&o, buf, sizeof(buf)); /* no ACE at all */
 	nfs4_xattrs_begin(&l, &o, 4096, 0);
 	assert_int_equal(nfs4_xattrs_end(&l, 0, true), NFS4_OK);
 	xdr_in_init(&x, buf, o.len);

@@ -158,7 +158,7 @@ static void binds_the_connection_that_is_unbound(void **state)
 	nfs4_conn_unbound(nfs4_server_conn(srv));
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_BIND_CONN_TO_SESSION], 1));
 	settle(srv);
-	nfs4_state_want(srv, NFS4_TODO_BIND); /* none is unbound */
+	nfs4_state_want(srv, NFS4_TODO_BIND); /* no connection is unbound */
 	settle(srv);
 	give_up(f, srv, NULL, 0);
 	assert_int_equal(f->srv.count[OP_BIND_CONN_TO_SESSION], 1);
@@ -244,7 +244,7 @@ static void reads(struct fix *f, const struct pair *two, unsigned i)
 	assert_int_equal(n, 1000);
 }
 
-/* Both with an open file. */
+/* Two mounts, both with an open file. */
 static void mount_two(struct fix *f, struct pair *two)
 {
 	struct nfs_mount_params p = params(f);
@@ -397,7 +397,7 @@ static void a_connection_that_is_back_is_bound_anew(void **state)
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_BIND_CONN_TO_SESSION], binds + 1));
 	settle(srv);
 	assert_int_equal(f->srv.bind_dir, CDFC4_FORE);
-	/* the backchannel is the first one's */
+	/* the backchannel uses the first connection */
 	nfs4_state_flags(srv, SEQ4_STATUS_CB_PATH_DOWN, clock_ns());
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_BIND_CONN_TO_SESSION], binds + 2));
 	settle(srv);

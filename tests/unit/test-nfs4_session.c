@@ -311,7 +311,7 @@ static void giving_back_is_put_off_or_refused(void **state)
 	fix_fails(f, OP_DESTROY_SESSION, NFS4ERR_BADSESSION, 1);
 	srv = start(f, 1, &e);
 	assert_non_null(srv);
-	nfs4_server_unref(srv); /* the client ID is asked to be given back all the same */
+	nfs4_server_unref(srv); /* the client asks the server to drop the client ID all the same */
 	assert_int_equal(f->srv.count[OP_DESTROY_SESSION], 2);
 	assert_true(f->srv.count[OP_DESTROY_CLIENTID] > 3);
 }

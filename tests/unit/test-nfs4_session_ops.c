@@ -96,7 +96,7 @@ static int hear(struct session *t, unsigned kind, uint32_t status)
 	}
 }
 
-/* op alone has failed with status. */
+/* op, the only operation, has failed with status. */
 static int hear_failure(struct session *t, unsigned kind, uint32_t op, uint32_t status)
 {
 	answer_begin(&t->a);
@@ -230,7 +230,7 @@ static void a_session_is_kept_and_counted(void **state)
 	assert_int_equal(t->srv.fore.maxrequests, 8);
 }
 
-/* Each limit by itself; the session is there all the same, and must be destroyed. */
+/* Each limit alone; the session exists all the same, and must be destroyed. */
 static void a_session_of_no_use_is_refused_with_a_sentence(void **state)
 {
 	static const struct {
@@ -267,7 +267,7 @@ static void a_connection_is_bound_to_this_session_only(void **state)
 	struct nfs4_bind_conn_to_session_res res = {.session = session, .dir = CDFS4_BOTH};
 	struct session *t = *state;
 
-	for (int i = 0; i < 2; i++) { /* only the first is to have the backchannel */
+	for (int i = 0; i < 2; i++) { /* only the first connection shall have the backchannel */
 		t->s.op.be.v4.conn = &t->srv.conn[i];
 		say(t, NFS4_K_BIND);
 		assert_int_equal(t->said.op, OP_BIND_CONN_TO_SESSION);
@@ -277,7 +277,7 @@ static void a_connection_is_bound_to_this_session_only(void **state)
 			t->said.u.bind_conn_to_session.dir, i ? CDFC4_FORE : CDFC4_FORE_OR_BOTH);
 	}
 	for (int i = 0; i < 3; i++) {
-		res.dir = i ? CDFS4_FORE : CDFS4_BOTH; /* without the backchannel is well, too */
+		res.dir = i ? CDFS4_FORE : CDFS4_BOTH; /* no backchannel is fine, too */
 		res.session.id[0] = i == 2 ? '?' : session.id[0];
 		answer_begin(&t->a);
 		nfs4_put_bind_conn_to_session_res(&t->a.x, NFS4_OK, &res);

@@ -204,7 +204,7 @@ static void test_misordered(void **state)
 	assert_int_equal(fix_getattr(f), 0);
 	assert_int_equal(fix_getattr(f), 0);
 	pthread_mutex_lock(&f->srv.lock);
-	f->srv.seq[0] += 7; /* hopelessly apart: only a new session helps */
+	f->srv.seq[0] += 7; /* too far apart: only a new session helps */
 	f->srv.seq[1] += 7;
 	pthread_mutex_unlock(&f->srv.lock);
 	for (int i = 0; i < 10; i++)

@@ -445,7 +445,7 @@ static void test_unmount_open(void **state)
 	fix_unmount_clean(f);
 }
 
-/* Cancelling at any moment: each op ends once, nothing stays open, no slot is lost. */
+/* Cancelling at any moment: each op ends once, no file stays open, no slot is lost. */
 static void test_cancel_any_time(void **state)
 {
 	enum { ROUND = 24, ROUNDS = 60 };

@@ -236,7 +236,7 @@ static void a_lost_connection_is_told_and_that_it_is_back(void **state)
 		wait_told(&told.connection[NFS_CONNECTION_BACK], i);
 		assert_int_equal(told.connection[NFS_CONNECTION_LOST], i);
 	}
-	fix_unmount_clean(f); /* which is no loss */
+	fix_unmount_clean(f); /* the end of the mount is no loss */
 	assert_int_equal(told.connection[NFS_CONNECTION_LOST], 3);
 	assert_int_equal(told.connection[NFS_CONNECTION_SILENT], 0);
 }

@@ -141,7 +141,7 @@ static void a_directory_over_nfsv3(void **state)
 	op.u.create.set.atime = f->m.made_atime = (struct timespec){1000, 77};
 	assert_int_equal(lost3(f, NFS3PROC_MKDIR, NFS3ERR_EXIST, &op), 0);
 	assert_true(nfs_fh_equal(&op.u.create.fh, &f->file));
-	f->m.fails[NFS3PROC_LOOKUP].status = NFS3ERR_ACCES; /* nothing can be seen */
+	f->m.fails[NFS3PROC_LOOKUP].status = NFS3ERR_ACCES; /* the mark cannot be seen */
 	f->m.fails[NFS3PROC_LOOKUP].times = 1;
 	assert_int_equal(lost3(f, NFS3PROC_MKDIR, NFS3ERR_EXIST, &op), -EEXIST);
 	f->m.bare = true;

@@ -54,7 +54,7 @@ static void the_end_of_the_file_ends_a_read(void **state)
 	assert_int_equal(kernel_read(node, fh, 1 << 20, back, 4096), 0);
 }
 
-/* The first part sees the end at 1000, though the others have found data. */
+/* The first part sees the end at 1000, though the other parts have found data. */
 static bool grows(struct nfs_op *op)
 {
 	if (op->type != NFS_READ || op->u.read.offset)
@@ -73,7 +73,7 @@ static void nothing_is_told_behind_a_gap(void **state)
 	assert_int_equal(kernel_read(node, fh, 0, back, SIZE), 1000);
 }
 
-/* Behind the end of the file there is nothing, and no zeros either. */
+/* Behind the end of the file there is no data, and there are no zeros either. */
 static void behind_the_end_is_nothing(void **state)
 {
 	struct inode *ino = inode_of(fs->inodes, node);
@@ -210,7 +210,7 @@ static void a_write_is_cut_into_parts(void **state)
 	assert_true(count(NFS_WRITE) >= 2 * SIZE / 4096);
 	assert_int_equal(kernel_read(node, fh, 0, back, SIZE), SIZE);
 	assert_memory_equal(back, data, SIZE);
-	/* a small one goes another way */
+	/* a small write goes another way */
 	assert_int_equal(kernel_write(node, fh, 50, data, 10, O_RDWR), 10);
 	assert_int_equal(stats_get(&fs->stats.small_bytes), 10);
 	assert_int_equal(kernel_read(node, fh, 0, back, 100), 100);

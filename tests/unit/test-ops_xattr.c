@@ -196,7 +196,7 @@ static void without_any_the_kernel_need_not_ask_again(void **state)
 	assert_int_equal(get("user.colour", 64), -ENOSYS);
 	assert_int_equal(set("user.colour", "red", 3, 0), -ENOSYS);
 	assert_int_equal(drop("user.colour"), -ENOSYS);
-	/* no names is no error */
+	/* an empty list is no error */
 	assert_int_equal(list(0), 0);
 	assert_int_equal(list(64), 0);
 }

@@ -363,7 +363,7 @@ static void unknown_options_are_told_or_passed_over(void **state)
 	assert_int_equal(WITH("frob=1,sloppy,soft,nicate"), 0);
 	assert_true(o.soft);
 	assert_string_equal(o.notes, "unknown options are ignored: frob,nicate");
-	assert_int_equal(WITH("sloppy,rsize=x"), -1); /* a wrong value is no unknown option */
+	assert_int_equal(WITH("sloppy,rsize=x"), -1); /* a wrong value is not an unknown option */
 }
 
 static void contradictions_are_refused(void **state)
@@ -391,7 +391,7 @@ static void contradictions_are_refused(void **state)
 static void options_without_effect_are_named(void **state)
 {
 	static const struct {
-		const char *list, *say; /* NULL: nothing is said */
+		const char *list, *say; /* NULL: no message */
 	} some[] = {
 		{"proto=tcp,rdma_version=2", "option rdma_version has no effect with proto=tcp"},
 		{"tcp,credits=8", "option credits has no effect with proto=tcp"},

@@ -20,7 +20,7 @@
 
 #define AT 40960u /* a READ at this offset follows no other: it does not go into the cache */
 
-/* len bytes of `data` are on the server, and nothing is gathered. */
+/* len bytes of `data` are on the server, and no write is gathered. */
 static void filled(uint32_t len)
 {
 	fill(len);

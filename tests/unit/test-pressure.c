@@ -92,7 +92,7 @@ static void version_1_is_known(void **state)
 	assert_true(pressure_is_short(&p));
 }
 
-/* Files' pages are as good as free. */
+/* Pages of files are as good as free. */
 static void room_is_what_nobody_holds(void **state)
 {
 	fake_file("proc/self/cgroup", "0::/pods/one\n");

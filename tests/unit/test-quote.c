@@ -31,7 +31,7 @@ static void names(void **state)
 	expect("\xc3\xbc\x7f", 3, "%C3%BC%7F");
 }
 
-/* As much as fits, never half a byte. */
+/* As much as fits, in whole bytes. */
 static void long_names_are_cut(void **state)
 {
 	char bytes[1000];

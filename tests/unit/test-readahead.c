@@ -25,7 +25,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* How many bytes are asked for ahead. */
+/* The number of bytes asked for ahead. */
 static uint64_t ahead(struct readahead_plan p)
 {
 	return p.to > p.from ? p.to - p.from : 0;
@@ -256,7 +256,7 @@ static unsigned steps(uint64_t at, int64_t stride, uint32_t piece, unsigned n, u
 				asked[i + further] = true;
 			}
 		}
-		if (i == 2) /* the third one, of which the plan is not looked at */
+		if (i == 2) /* the plan of the third read is ignored */
 			for (unsigned j = 1; j <= READAHEAD_FIRST_PIECES; j++)
 				asked[i + j] = true;
 	}
@@ -319,7 +319,7 @@ static void several_go_by_steps(void **state)
 	assert_in_range(pieces, 90, 100 + 2 * READAHEAD_EASY_PIECES);
 }
 
-/* Small gaps are as well read. */
+/* The small gaps are read, too. */
 static void close_steps_are_a_stream(void **state)
 {
 	struct readahead_plan p;

@@ -253,7 +253,7 @@ static void it_is_known_what_it_looks_like(void **state)
 	assert_true(modified);
 	assert_int_equal(size, 14);
 	fake_knobs.hang[NFS_WRITE] = true;
-	put(FAR); /* not in order */
+	put(FAR); /* out of order */
 	put(0);
 	assert_true(upcalls.inquired(fs, &ino->fh, &size, &change, &modified));
 	assert_true(modified);
@@ -278,7 +278,7 @@ static void what_was_written_is_made_safe(void **state)
 {
 	uint64_t id = atomic_load(&ino->deleg);
 
-	assert_true(upcalls.flush(fs, &ino->fh, 4711)); /* nothing was written */
+	assert_true(upcalls.flush(fs, &ino->fh, 4711)); /* no data was written */
 	assert_int_equal(fake_flushed(fs->client), 4711);
 	put(0);
 	put(FAR);
@@ -296,7 +296,7 @@ static void what_was_written_is_made_safe(void **state)
 	fake_knobs.hang[NFS_COMMIT] = false;
 	assert_int_equal(count(NFS_WRITE), 2);
 	assert_true(written_dirty(&ino->written));
-	assert_true(upcalls.flush(fs, &(struct nfs_fh){.len = 4}, 7)); /* is not known */
+	assert_true(upcalls.flush(fs, &(struct nfs_fh){.len = 4}, 7)); /* an unknown file */
 	assert_int_equal(fake_flushed(fs->client), 7);
 }
 

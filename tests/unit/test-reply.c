@@ -151,7 +151,7 @@ static void as_many_pages_as_a_request_has_are_sent_at_once(void **state)
 {
 	struct seg_list l;
 
-	seg[PAGES - 1].at.len = 100; /* the last one is short */
+	seg[PAGES - 1].at.len = 100; /* the last page is short */
 	assert_int_equal(seg_list_init(&l, seg, PAGES), 0);
 	assert_int_equal(reply(&l), (PAGES - 1) * PAGE + 100);
 	assert_int_equal(pieces, PAGES);

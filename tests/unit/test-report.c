@@ -71,7 +71,7 @@ static void a_report_travels(void **state)
 	travels();
 }
 
-/* As many as there can be, of as many buckets. */
+/* The most entries possible, with the most buckets. */
 static void the_longest_answer_fits(void **state)
 {
 	struct words w = {.buf = text, .size = ANSWER_MAX};

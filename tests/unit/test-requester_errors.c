@@ -132,7 +132,7 @@ static void fewer_chunks_and_segments(void **state)
 	assert_int_equal(raw_word(&r, 6), 1);
 	refuse(&r, &c, TOY_ERR_CHUNKS, 0);
 	pair_end(&p, &c, -EIO);
-	/* five segments are too many, and so are four; one of the Reply chunk is enough */
+	/* five segments are too many, and so are four; one segment in a Reply chunk is enough */
 	submit_get(&p, &c, 5);
 	raw_expect(&r, &p, &c, TOY_VERS, RDMA_MSG);
 	assert_int_equal(raw_word(&r, 6), 5);

@@ -48,7 +48,7 @@ static void note_end(struct pair_call *c, struct xdr_in *res)
 	((struct sinking *)c)->ended = ++ends;
 }
 
-/* GET of n bytes into a sink of so many. */
+/* GET of n bytes into a sink of this size. */
 static void submit(struct pair *p, struct sinking *s, uint32_t n)
 {
 	struct xdr_out *x;
@@ -98,8 +98,8 @@ static void the_large_are_not_overtaken(void **state)
 	pair_finish(&p);
 }
 
-/* Others of the machine have all the memory for a while: the call waits, alone, and is sent then.
- */
+/* Other processes of the machine have all the memory for a while: the call waits, alone, and is
+ * sent then. */
 static void a_call_waits_with_none_under_way(void **state)
 {
 	struct sinking s;

@@ -84,7 +84,8 @@ static void a_call_as_the_rfc_has_it(void **state)
 	raw_stop(&r, &p);
 }
 
-/* One call until the first grant; 0 counts as 1; more than asked for is not used; in order. */
+/* One call until the first grant; 0 counts as 1; the requester uses no more than it asked for; in
+ * order. */
 static void credits(void **state)
 {
 	static const struct {
@@ -409,7 +410,7 @@ static void forgotten_calls_keep_the_credits_right(void **state)
 	assert_true(raw_recv(&r, &p));
 	assert_int_equal(raw_word(&r, 0), a.rpc.xid);
 	assert_true(pair_forget(&p, &a));
-	assert_false(pair_forget(&p, &b)); /* was never sent */
+	assert_false(pair_forget(&p, &b)); /* b was never sent */
 	pair_progress(&p, 5);
 	reply(&r, a.rpc.xid, 1); /* only now is there room for c */
 	assert_true(raw_recv(&r, &p));
@@ -454,7 +455,7 @@ static void remote_invalidation(void **state)
 	send_invalidate(&r, sink_stag(&r), c.rpc.xid);
 	pair_end(&p, &c, 0);
 
-	/* another call's door: neither call may be believed any more */
+	/* another call's door: the replies of neither call can be believed any more */
 	submit_get(&p, &r, &c, 1000);
 	stag = sink_stag(&r);
 	submit_get(&p, &r, &d, 1000);
@@ -536,7 +537,7 @@ static void a_call_is_taken_back_at_its_end(void **state)
 		a.check = take_victim_back;
 		reply(&r, a.rpc.xid, 8);
 		reply(&r, b.rpc.xid, 8);
-		if (down) { /* which closes the doors of both */
+		if (down) { /* the end of the connection closes the doors of both */
 			p.client->ops->progress(p.client, 100);
 			r.prov->disconnect(r.pc);
 		}

@@ -347,7 +347,7 @@ static void many_segments(void **state)
 	/* more than the responder keeps for a call */
 	send_segments(&r, &d, 2, PAIR_GET, RPCRDMA_MAX_SEGS + 1, 7);
 	expect_error(&r, 2, 1, RDMA_ERR_CHUNK);
-	/* as many as may be served at a time, and the next waits; others do not */
+	/* as many as may be served at a time, and the next waits; other calls do not */
 	for (uint32_t x = 3; x < 6; x++)
 		send_segments(&r, &d, x, PAIR_LATER, 240, 7);
 	null(&r);
@@ -472,7 +472,7 @@ static void more_calls_than_credits(void **state)
 	raw_stop(&r, &p);
 }
 
-/* A bad handle ends the connection, and nothing else happens. */
+/* A bad handle ends the connection, without other effects. */
 static void chunks_that_lead_nowhere(void **state)
 {
 	for (int i = 0; i < 2; i++) {
@@ -525,7 +525,7 @@ static void calls_wait_for_memory(void **state)
 	pair_pattern(r.zone->data, 1001, 3);
 	for (uint32_t x = 1; x <= 3; x++)
 		send_put(&r, &d, x, 1001);
-	assert_false(raw_recv_within(&r, NULL, 1000)); /* a second of silence, nothing worse */
+	assert_false(raw_recv_within(&r, NULL, 1000)); /* a second of silence, and no worse */
 	assert_false(r.down);
 	while (nhoard)
 		mem_buf_unref(hoard[--nhoard]);

@@ -91,7 +91,7 @@ static void a_failure_has_a_reason_and_a_growing_pause(void **state)
 	struct env v;
 
 	env_start(&v, RPC_TCP, false);
-	assert_false(rpc_connector_collect(&v.n, &x)); /* none was started */
+	assert_false(rpc_connector_collect(&v.n, &x)); /* no attempt was started */
 	for (unsigned i = 0; i < sizeof(next) / sizeof(next[0]); i++) {
 		assert_null(attempt(&v));
 		assert_true(strlen(v.n.err.msg) > 0);
@@ -123,7 +123,7 @@ static void a_connection_is_handed_over_once(void **state)
 	env_stop(&v);
 }
 
-/* The next connection, after x, which lived for so long. */
+/* The next connection, after x, which lived for this long. */
 static struct rpc_xprt *replace(struct env *v, struct rpc_xprt *x, uint64_t lived_s)
 {
 	rpc_connector_lost(&v->n, x, true, lived_s * 1000000000);

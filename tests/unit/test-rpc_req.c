@@ -77,7 +77,7 @@ static void payloads_are_held_until_the_end(void **state)
 	assert_int_equal(rpc_xprt_init(&x, &ops, NULL), 0);
 	req = rpc_req_new(&x);
 	assert_non_null(req);
-	/* nothing: the block goes at once */
+	/* no payload: the block goes at once */
 	seg[0].hold = mem_buf_get(pool, 100);
 	seg[0].at = mem_buf_sge(seg[0].hold, 7, 0);
 	assert_int_equal(rpc_req_hold(req, seg, 1, &l), 0);

@@ -35,7 +35,7 @@ static struct mem_pool *pool;
 static struct rpc_server *server;
 static struct sockaddr_in addr;
 static _Atomic int calls, ups, downs;
-static _Atomic bool strangers; /* admit says no */
+static _Atomic bool strangers; /* admit() refuses */
 static _Atomic int wrap_error;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -147,7 +147,7 @@ static struct rpc_req *pop_locked(void)
 	return req;
 }
 
-/* Until so many calls are kept. */
+/* Waits until this many calls are kept. */
 static void wait_kept(unsigned n)
 {
 	pthread_mutex_lock(&lock);
@@ -247,7 +247,7 @@ static void a_service_refuses_programs(void **state)
 	close(fd);
 }
 
-/* MSG_DENIED (RFC 5531 section 9), and the service is not asked. */
+/* MSG_DENIED (RFC 5531 section 9), and the service does not see the call. */
 static void expect_denied(int fd, uint32_t xid, const uint32_t *why, size_t n)
 {
 	uint32_t w[32];
@@ -359,7 +359,8 @@ static void answers_may_be_put_off(void **state)
 	close(other);
 }
 
-/* One connection can have so many calls with the service; more wait, and go on one by one. */
+/* The service has at most this many calls of one connection; more calls wait, and go on one by
+ * one. */
 static void calls_of_a_connection_are_bounded(void **state)
 {
 	const unsigned more = 50;

@@ -154,7 +154,7 @@ static void other_inline_sizes(void **state)
 	}
 }
 
-/* However few credits there are, every call is answered. */
+/* Every call is answered, for any number of credits. */
 static void few_credits(void **state)
 {
 	for (int i = 0; i < 3; i++) {
@@ -441,7 +441,7 @@ static void check_put(struct pair_call *c, struct xdr_in *res)
 	assert_true(xdr_in_ok(res));
 }
 
-/* n pages, in an order in which none continues the one before, out and in. */
+/* n pages, out and in; in this order, no page continues the one before. */
 static void go_in_pieces(struct pair *p, unsigned n, bool direct)
 {
 	const uint32_t len = n * 4096 - 5;
@@ -508,7 +508,7 @@ static void payload_in_pieces(void **state)
 	pair_finish(&p);
 }
 
-/* The connection goes while calls are in all states: none is lost, no door stays. */
+/* The connection goes while calls are in all states: no call is lost, no door stays. */
 static void shutdown_under_load(void **state)
 {
 	const struct pair_params params = {.credits_server = 4};

@@ -165,7 +165,7 @@ static void properties_hold_up_nobody(void **state)
 
 	start(&p, &r);
 	pair_call_init(&p, &c, PAIR_ECHO, 8 * SIZE);
-	xdr_put_opaque(&c.rpc.args, zeros, 8 * ROOM - 44); /* for all of the eight */
+	xdr_put_opaque(&c.rpc.args, zeros, 8 * ROOM - 44); /* for all eight Sends */
 	pair_submit(&p, &c);
 	expect_call(&p, &r, &c);
 	assert_int_equal(raw_word(&r, 3), RDMA_NOMSG);
@@ -276,7 +276,7 @@ static void a_reply_in_many_sends(void **state)
 		raw_send(&r, head, 9, at, ROOM);
 		at += ROOM;
 		left -= ROOM;
-		/* never more than was granted without another grant */
+		/* never more than the grant allows, before another grant */
 		while (raw_recv_within(&r, &p, 5)) {
 			assert_int_equal(raw_word(&r, 0), 0);
 			assert_int_equal(raw_word(&r, 3), RDMA_NOMSG);

@@ -43,7 +43,8 @@ static void calls_and_replies_of_all_lengths(void **state)
 	pair_finish(&p);
 }
 
-/* The second; when the first goes there is one credit, which is not enough for two Sends. */
+/* The second call in reverse. When the first call goes there is one credit, not enough for two
+ * Sends. */
 static void a_continued_call_in_reverse(void **state)
 {
 	struct pair_call c;
@@ -145,7 +146,7 @@ static void each_send_takes_a_credit(void **state)
 	submit(&p, &c, 8);
 	expect(&p, &r, &a, true);
 	expect(&p, &r, &a, false);
-	assert_false(raw_recv_within(&r, &p, 20)); /* one credit is left, and not enough for b */
+	assert_false(raw_recv_within(&r, &p, 20)); /* one credit is left, not enough for b */
 	reply(&r, a.rpc.xid, 3);
 	pair_end(&p, &a, 0);
 	expect(&p, &r, &b, true);
@@ -224,7 +225,7 @@ static void a_reply_goes_on(void **state)
 	raw_stop(&r, &p);
 }
 
-/* As many as there are credits, each answered in three Sends, all at once. */
+/* As many calls as there are credits, each answered in three Sends, all at once. */
 static void there_is_a_receive_for_each_send(void **state)
 {
 	enum { N = 64 };
@@ -301,7 +302,8 @@ static void *send_all(void *arg)
 	return NULL;
 }
 
-/* Calls of one, two and three Sends from two threads: none comes between the Sends of another. */
+/* Calls of one, two and three Sends from two threads: no Send comes between the Sends of another
+ * call. */
 static void threads_do_not_come_between(void **state)
 {
 	static uint8_t data[3 * SIZE];

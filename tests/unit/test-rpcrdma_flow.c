@@ -335,7 +335,7 @@ static void a_continued_call_waits(void **state)
 	RAW_SEND(&r, GRANT(4));
 	while (p.client->credits != 4)
 		pair_progress(&p, 5);
-	/* two replies to calls in reverse leave a room of 2, though no call is under way */
+	/* two replies to calls in reverse leave a room of 2, although no call is under way */
 	for (uint32_t xid = 1; xid < 3; xid++)
 		RAW_SEND(&r, MSG(xid, 4, 0), xid, 0, 2, PAIR_CB_PROG, 1, 0, 0, 0, 0, 0);
 	for (uint32_t xid = 1; xid < 3; xid++) {
@@ -389,7 +389,7 @@ static void an_error_gives_back_what_it_answers(void **state)
 
 /* --- both ends -------------------------------------------------------------------------------- */
 
-/* With next to no credits everything still arrives, calls in reverse included. */
+/* With almost no credits all messages still arrive, including calls in reverse. */
 static void two_ends_with_the_least(void **state)
 {
 	static const uint32_t len[] = {8, 3000, 2 * ROOM, 40000, 300000};

@@ -113,7 +113,7 @@ static void a_request_in_groups(void **state)
 	send_next(&r, 2, 5, 1, 0, 0, 0, 2, 2);
 	send_next(&r, 2, 5, 2, 0, 0, 0, 4, 1);
 	expect_put(&r, 2, 5 * PAGE - 1);
-	/* the message goes on in each, too */
+	/* each transmission has a part of the message, too */
 	send_first(&r, 3, 3, 3 * PAGE, 3, (uint32_t[]){0, 17, 34}, 20, 1);
 	send_next(&r, 3, 1, 1, 3 * PAGE, 20, 24, 1, 1);
 	send_next(&r, 3, RPCRDMA_XMT_REQ, 2, 3 * PAGE, 44, 8, 2, 1);
@@ -173,7 +173,7 @@ static void what_a_group_does_wrong(void **state)
 	send_first(&r, 10, 17, 3 * PAGE, 3, bsn, PUT_LEN, 1);
 	expect_report(&r, 10, 0, 0, RPCRDMA_RTR_BADSEQ, 16, 17);
 	send_next(&r, 10, 5, 1, 0, 0, 0, 1, 1);
-	/* one is left out, one repeated */
+	/* one transmission is left out, one repeated */
 	send_first(&r, 11, 3, 3 * PAGE, 3, bsn, PUT_LEN, 1);
 	send_next(&r, 11, 5, 2, 0, 0, 0, 2, 1);
 	expect_report(&r, 11, 2, 11, RPCRDMA_RTR_BADSEQ, 1, 2);
@@ -222,12 +222,12 @@ static void what_comes_between(void **state)
 	raw_recv_next(&r);
 	assert_int_equal(raw_word(&r, 0), 21);
 	assert_int_equal(raw_word(&r, 3), RDMA_MSG);
-	send_next(&r, 20, 5, 1, 0, 0, 0, 1, 1); /* comes to nothing */
+	send_next(&r, 20, 5, 1, 0, 0, 0, 1, 1); /* the group comes to nothing */
 	send_first(&r, 22, 2, 2 * PAGE, 2, bsn, PUT_LEN, 1);
 	send_first(&r, 23, 1, PAGE, 1, bsn, PUT_LEN, 1);
 	expect_report(&r, 23, 0, 22, RPCRDMA_RTR_BADOMT, RPCRDMA_XMT_CONT, RPCRDMA_XMT_REQ);
 	expect_put(&r, 23, PAGE);
-	/* credits, properties and errors may */
+	/* credits, properties and errors may come between */
 	send_first(&r, 24, 2, 2 * PAGE, 2, bsn, PUT_LEN, 1);
 	RAW_SEND(&r, 0, 2, CREDIT, RDMA_NOMSG, 0, 0, 0, 0, 0);
 	RAW_SEND(&r, 0, 2, CREDIT, RDMA_CONNPROP, 0, 0);
@@ -249,7 +249,7 @@ static void what_comes_between(void **state)
 	raw_stop(&r, &p);
 }
 
-/* The connection ends in the middle: nothing is left behind (pair_finish() looks). */
+/* The connection ends in the middle of a group: no memory is left (pair_finish() looks). */
 static void a_group_is_cut_off(void **state)
 {
 	struct pair p;
@@ -323,7 +323,7 @@ static void a_reply_in_groups(void **state)
 	expect_get(&r, 2, 3 * PAGE - 5, 3);
 	send_get(&r, 3, PAGE + 1, 1000);
 	expect_get(&r, 3, PAGE + 1, 2);
-	/* more than was reserved goes elsewhere: here into the message */
+	/* a reply beyond the reserved size goes elsewhere: here into the message */
 	send_get(&r, 4, PAGE + 1, 1);
 	raw_recv_next(&r);
 	assert_int_equal(raw_word(&r, 3), RPCRDMA_XMT_RESP);
@@ -476,7 +476,7 @@ static void a_requester_sends_groups(void **state)
 	assert_int_equal(raw_word(&r, 6), 1);
 	answer_plain(&r, &p, &c);
 	mem_buf_unref(b);
-	/* more than three take */
+	/* data for more than three */
 	b = submit_put(&p, &c, 3 * PAGE + 1);
 	raw_recv_of(&r, &p, c.rpc.xid);
 	assert_int_equal(raw_word(&r, 3), RDMA_MSG);

@@ -67,7 +67,7 @@ static void the_next_message_takes_it_along(void **state)
 	pair_call_init(&p, &next, PAIR_NULL, 64);
 	pair_submit(&p, &next);
 	assert_false(lingers(&p));
-	wait_served(&p, 3); /* without any progress here */
+	wait_served(&p, 3); /* without any progress on this side */
 	pair_end(&p, &patient, 0);
 	pair_end(&p, &next, 0);
 	pair_call_finish(&patient);

@@ -141,7 +141,7 @@ static void what_a_lost_connection_leaves(void **state)
 	}
 }
 
-/* A refused call is sent again, alone, and so on as long as something is left to try. */
+/* A refused call is sent again, alone, as long as an untried version is left. */
 static void what_is_refused_is_repeated(void **state)
 {
 	struct pair_call a, b;
@@ -216,7 +216,7 @@ static void other_errors(void **state)
 	raw_expect(&r, &p, &c, 9, RDMA_MSG);
 	RAW_SEND(&r, c.rpc.xid, 9, 1, RDMA_ERROR, RDMA_ERR_CHUNK);
 	raw_expect(&r, &p, &c, 7, RDMA_MSG);
-	RAW_SEND(&r, c.rpc.xid, 7, 1, RDMA_ERROR, 77); /* not to be read */
+	RAW_SEND(&r, c.rpc.xid, 7, 1, RDMA_ERROR, 77); /* an error that cannot be read */
 	raw_expect(&r, &p, &c, 1, RDMA_MSG);
 	RAW_SEND(&r, c.rpc.xid, 1, 1, RDMA_ERROR, RDMA_ERR_CHUNK);
 	pair_end(&p, &c, -EIO);
@@ -356,7 +356,7 @@ static void the_responder_follows(void **state)
 		expect_error(&r, 3, vers == 7 ? 1 : 7, RDMA_ERR_CHUNK);
 		RAW_SEND(&r, 4, vers, 16, 0, 0, 0, 0, RPC_CALL(4, PAIR_NULL));
 		expect_reply(&r, 4, vers);
-		/* from here on nothing else */
+		/* from here on no other version */
 		for (uint32_t other = 0; other < 11; other++) {
 			if (other == vers)
 				continue;

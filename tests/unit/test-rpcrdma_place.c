@@ -18,7 +18,7 @@
 
 static const struct pair_params plain;
 
-/* Both ends know of each other after the first calls. */
+/* Makes a pair, with calls until both ends know each other's properties. */
 static void start(struct pair *p)
 {
 	pair_init(p, &plain);
@@ -78,7 +78,7 @@ static void nothing_is_exposed(void **state)
 	pair_finish(&p);
 }
 
-/* With little memory a responder has plain receive buffers, and all goes without placement. */
+/* With little memory a responder has plain receive buffers, and no data is placed. */
 static void without_memory_nothing_is_placed(void **state)
 {
 	const struct pair_params params = {.server_memory = 64u << 20};
@@ -270,7 +270,7 @@ static void a_place_is_for_an_operation(void **state)
 			RPCRDMA_RTR_NOITEM, 1, 24, RPC_REPLY(c.rpc.xid));
 		pair_wait(&p, &c);
 		assert_int_equal(c.error, 0);
-		c.rpc.nsinks = 0; /* b is of all */
+		c.rpc.nsinks = 0; /* b is for all operations */
 		pair_call_finish(&c);
 	}
 	mem_buf_unref(b);
@@ -326,7 +326,7 @@ static void what_a_reply_does_wrong(void **state)
 		uint32_t w[8]; /* items, from the count on */
 		bool ok;
 	} t[] = {
-		{1, {0}, false}, /* none for the place */
+		{1, {0}, false}, /* no item for the place */
 		{4, {1, 0, 0, RPCRDMA_RTR_NOITEM}, true},
 		{4, {1, 0, 0, RPCRDMA_RTR_TOOSHORT}, true},
 		{5, {1, 28, 100, RPCRDMA_RTR_EXRW, 0}, false},

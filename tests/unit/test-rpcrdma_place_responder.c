@@ -382,7 +382,7 @@ static void a_place_finds_its_result(void **state)
 			{-1, 1}},
 		{{{0, 40, 1, {WRITE}}, {40, 48, 1, {WRITE}}}, {100, 200}, {NONE, WRITE}, 2,
 			{1, -1}},
-		/* two of one range */
+		/* two places of one range */
 		{{{0, 48, 2, {WRITE, WRITE}}}, {100, 200}, {WRITE, WRITE}, 2, {0, 1}},
 		{{{0, 48, 2, {WRITE, WRITE}}}, {0, 200}, {SHORT, WRITE}, 2, {-1, 1}},
 		{{{44, 48, 2, {WRITE, WRITE}}}, {100, 200}, {WRITE, NONE}, 2, {-1, 0}},

@@ -47,7 +47,7 @@ static void flag_and_extreme_sizes(void **state)
 	rpcrdma_priv_encode(&p, out);
 	assert_int_equal(out[6], 0);
 	assert_int_equal(out[7], 255);
-	p.send_size = 2047; /* rounded down: never promise more than there is */
+	p.send_size = 2047; /* rounded down: the end never promises more than it has */
 	rpcrdma_priv_encode(&p, out);
 	assert_int_equal(out[6], 0);
 }

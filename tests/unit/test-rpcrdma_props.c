@@ -119,7 +119,7 @@ static void what_may_change_later(void **state)
 {
 	struct rpcrdma_props first, p, none;
 
-	rpcrdma_props_init(&none); /* nothing was said before: everything may */
+	rpcrdma_props_init(&none); /* no properties were told before: all may change */
 	assert_int_equal(GET(&first, 2, 2, 4, 8192, 4, 0), 0);
 	rpcrdma_props_follow(&first, &none);
 	assert_int_equal(first.recv_size, 8192);

@@ -254,7 +254,7 @@ static void nothing_is_read_of_who_forbids_it(void **state)
 	raw_stop(&r, &p);
 }
 
-/* The only credit goes to RDMA_DONE, and is back as nothing else is under way. */
+/* RDMA_DONE takes the only credit, and gives it back as no other message is under way. */
 static void done_takes_a_credit(void **state)
 {
 	struct pair_call a, b, c;
@@ -333,7 +333,7 @@ static void reading_goes_on_for_nobody(void **state)
 	submit_list(&p, &c, 8000);
 	d = prepare(&r, &p, &c, 8000);
 	RAW_SEND(&r, c.rpc.xid, 1, 1, 1, 1, 0, SEG(d, 8028), 0, 0, 0);
-	/* the peer does not move: the RDMA Read is under way at most */
+	/* the peer does not move: at most the RDMA Read is under way */
 	while (!c.done && c.rpc.xprt_priv &&
 		((struct rpcrdma_posted *)c.rpc.xprt_priv)->state != RPCRDMA_PULLED)
 		p.client->ops->progress(p.client, 5);

@@ -165,7 +165,7 @@ static void the_credit_word(void **state)
 	assert_int_equal(h.want, 16);
 }
 
-/* RFC 8167: said by the RPC header of a message without chunks, and by nothing else. */
+/* RFC 8167: only the RPC header of a message without chunks tells the direction. */
 static void the_direction(void **state)
 {
 	struct rpcrdma_hdr h;

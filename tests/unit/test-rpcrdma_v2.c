@@ -173,7 +173,7 @@ static void what_a_responder_says_of_the_rest(void **state)
 	}
 }
 
-/* More than a header has room for is not malformed: the peer is told how many are taken. */
+/* More chunks than a header has room for are not malformed: the peer is told the limit. */
 static void how_many_are_taken(void **state)
 {
 	static uint32_t w[16 + 5 * 400];
@@ -201,7 +201,7 @@ static void how_many_are_taken(void **state)
 	w[9] = htonl(RPCRDMA_MAX_SEGS + 1);
 	assert_int_equal(rpcrdma_v2.decode(&h, w, sizeof(w)), -EBADMSG);
 	assert_int_equal(h.err, RDMA_ERR_SEGMENTS);
-	w[9] = htonl(100000); /* more than there can be in so many bytes */
+	w[9] = htonl(100000); /* more than so many bytes can hold */
 	assert_int_equal(rpcrdma_v2.decode(&h, w, sizeof(w)), -EBADMSG);
 	assert_int_equal(h.err, RDMA_ERR_CHUNK);
 }

@@ -133,7 +133,7 @@ static void what_a_responder_says_of_the_rest(void **state)
 	}
 }
 
-/* In a call how many are wanted, in a reply how many there are, as in version 1. */
+/* In a call the wanted credits, in a reply the granted ones, as in version 1. */
 static void the_credit_word(void **state)
 {
 	struct rpcrdma_hdr h;
@@ -271,7 +271,7 @@ static void errors_end_the_call_only(void **state)
 	}
 	pair_submit_null(&p, &c);
 	raw_expect(&r, &p, &c, 2, RDMA_MSG);
-	RAW_SEND(&r, c.rpc.xid, 2, 8, 4, 1, 1, 1); /* ERR_VERS: nothing else may be spoken */
+	RAW_SEND(&r, c.rpc.xid, 2, 8, 4, 1, 1, 1); /* ERR_VERS: no other version is allowed */
 	pair_end(&p, &c, -EIO);
 	raw_stop(&r, &p);
 }
@@ -369,7 +369,7 @@ static void a_peer_without_it(void **state)
 		c.rpc.sink[0] = seg_list_of_buf(b, 0, 100);
 		xdr_put_u32(&c.rpc.args, 100);
 		pair_submit(&p, &c);
-		if (i == 1) { /* the first is of the version alone */
+		if (i == 1) { /* the first call uses the version alone */
 			raw_expect(&r, &p, &c, 2, 5);
 			assert_int_equal(raw_word(&r, 4), 0);
 			assert_int_equal(raw_word(&r, 5), 5);

@@ -81,7 +81,7 @@ static void errors_that_are_final(void **state)
 		expect_call(&p, &r, &b, RDMA_MSG);
 		RAW_SEND(&r, ERROR(a.rpc.xid, code[i]));
 		pair_end(&p, &a, -EIO);
-		assert_int_equal(p.client->credits, 8); /* and not the 1 of the error */
+		assert_int_equal(p.client->credits, 8); /* and not the error's 1 */
 		answer(&p, &r, &b);
 	}
 	/* once the version is settled, it is not asked again, in either form of the error */
@@ -97,7 +97,8 @@ static void errors_that_are_final(void **state)
 	raw_stop(&r, &p);
 }
 
-/* The first message, refused in the form of version 2: on in version 1 with the same XID. */
+/* The first message, refused in the form of version 2: the requester goes on in version 1 with the
+ * same XID. */
 static void a_version_is_refused(void **state)
 {
 	unsigned before = pair_versions;
@@ -117,7 +118,7 @@ static void a_version_is_refused(void **state)
 	raw_stop(&r, &p);
 }
 
-/* A call of 20000 bytes to be read. */
+/* A call with 20000 bytes for the responder to read. */
 static void submit_put(struct pair *p, struct pair_call *c, struct mem_buf *b)
 {
 	struct mem_sge sge = mem_buf_sge(b, 0, 20000);
@@ -404,7 +405,7 @@ static void a_sequence_is_broken_off(void **state)
 	RAW_SEND(&r, MSG(8, 8, MORE), 8, 0);
 	RAW_SEND(&r, 8, 2, 8, 0);
 	expect_error(&r, 8, RDMA_ERR_CHUNK);
-	/* by a message with chunks and more to come, which is not gone on with */
+	/* by a message with chunks and more to come: the responder drops the rest */
 	RAW_SEND(&r, 9, 2, 8, 0, MORE, 0, 0, 0, 1, 0, 9, 0);
 	expect_error(&r, 9, RDMA_ERR_INVAL_FLAG);
 	/* by a continued message: the rest of it is dropped, and the next message counts as new */
@@ -592,7 +593,7 @@ static void properties_may_change(void **state)
 	expect(&r, 2, RDMA_MSG, REPLY | MORE);
 	assert_true(r.len <= 2048);
 	expect(&r, 2, RDMA_MSG, REPLY);
-	/* a malformed one changes nothing */
+	/* malformed properties change nothing */
 	RAW_SEND(&r, CONNPROP(8, 1, 2, 2, 0));
 	expect_error(&r, 0, RDMA_ERR_CHUNK);
 	RAW_SEND(&r, CONNPROP(8, 2, 2, 4, 4096));
@@ -619,7 +620,7 @@ static void no_calls_in_reverse(void **state)
 	raw_stop(&r, &p);
 }
 
-/* A grant of none counts as one. */
+/* A grant of 0 counts as 1. */
 static void a_grant_of_none(void **state)
 {
 	struct pair p;

@@ -103,7 +103,7 @@ static void it_is_made_and_closed_to_others(void **state)
 	assert_true(runtime_dir_is_ours(path));
 }
 
-/* The place in /tmp is left alone: the name must be the user's real one there. */
+/* The place in /tmp is not tested: there the name must be the user's real one. */
 static void a_link_is_none(void **state)
 {
 	char path[RUNTIME_DIR_MAX], wrong[RUNTIME_DIR_MAX];

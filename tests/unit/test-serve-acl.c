@@ -177,7 +177,7 @@ static void a_mode_is_an_acl(void **state)
 {
 	static const struct want mode_640[] = {{0, 0, R_ | W_ | OWNER_, "OWNER@"},
 		{0, 0, R_ | ALL_, "GROUP@"}, {0, 0, ALL_, "EVERYONE@"}};
-	/* the owner may less than the rest, the group more than the others */
+	/* the owner has fewer rights than the rest, the group more than the others */
 	static const struct want mode_057[] = {{1, 0, R_ | W_ | X_, "OWNER@"},
 		{0, 0, OWNER_, "OWNER@"}, {0, 0, R_ | X_ | ALL_, "GROUP@"}, {1, 0, W_, "GROUP@"},
 		{0, 0, R_ | W_ | X_ | ALL_, "EVERYONE@"}};

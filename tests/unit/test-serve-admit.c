@@ -57,7 +57,7 @@ static void test_default(void **state)
 	assert_int_equal(check_at(&a, 1000, "127.0.0.1", 5000, user(1001)), ADMIT_NOT_USER);
 	assert_int_equal(check_at(&a, 1000, "127.0.0.1", 5000, unknown), ADMIT_NOT_KNOWN);
 	assert_int_equal(check_at(&a, 1000, "192.0.2.1", 5000, elsewhere), ADMIT_YES);
-	/* run by root, others speak for themselves */
+	/* run by root: other users speak for themselves */
 	assert_int_equal(check_at(&a, 0, "::1", 5000, user(1001)), ADMIT_YES);
 	assert_int_equal(check_at(&a, 0, "::1", 5000, unknown), ADMIT_NOT_KNOWN);
 }
@@ -186,7 +186,7 @@ static void test_cred(void **state)
 	}
 }
 
-/* More users than are remembered. */
+/* More users than the server remembers. */
 static void test_many_users(void **state)
 {
 	struct admit a = {0};

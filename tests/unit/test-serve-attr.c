@@ -73,7 +73,7 @@ static void the_umask_counts_unless_a_default_acl_does(void **state)
 	assert_int_equal(create_masked(e, "one", false), NFS4ERR_EXIST);
 	assert_int_equal(create_masked(e, "dir", true), NFS4_OK);
 	assert_int_equal(mode_of(e, "dir"), 0750);
-	/* nothing is made: no umask */
+	/* no file is made: no umask */
 	nfs4_sattr_encode(&set, vals, &sa.attrs, NULL);
 	env_begin(e, true);
 	nfs4_put_op(&e->args, OP_PUTROOTFH);
@@ -181,7 +181,7 @@ static void attributes_behind_a_change_are_new(void **state)
 	put_getattr(e, FATTR4_SIZE);
 	assert_int_equal(env_run(e, 4), NFS4_OK);
 	assert_int_equal(last_attr(e, true), 0);
-	/* found, looked at, changed and looked at again in one COMPOUND */
+	/* found, read, changed and read again in one COMPOUND */
 	what = (struct nfs_sattr){.mask = NFS_SET_SIZE, .size = 4711};
 	nfs4_sattr_encode(&what, size, &set.attrs, NULL);
 	set.stateid = sid;

@@ -75,7 +75,7 @@ static void newcomers_push_out_who_was_never_confirmed(void **state)
 	TAILQ_FOREACH (c, &e->sv.state.clients, link)
 		n += c->confirmed;
 	assert_int_equal(n, 1);
-	/* the confirmed one is untouched */
+	/* the confirmed client is untouched */
 	env_begin(e, true);
 	assert_int_equal(env_run(e, 1), NFS4_OK);
 	env_mount(e, "newcomer");

@@ -33,7 +33,7 @@ static void who_wants_one_gets_one(void **state)
 	assert_int_equal(env_write(&f->e, &f->fh, &sid, 0, (char[]){"x"}, 1), NFS4ERR_OPENMODE);
 	assert_int_equal(two_test_sid(f, &sid), NFS4_OK);
 	assert_int_equal(two_free_sid(f, &sid), NFS4ERR_LOCKS_HELD);
-	/* one is enough */
+	/* one delegation is enough */
 	assert_int_equal(two_open(f, RD | OPEN4_SHARE_ACCESS_WANT_ANY_DELEG, 0), NFS4_OK);
 	assert_int_equal(f->d.type, OPEN_DELEGATE_NONE_EXT);
 	assert_int_equal(two_give(f, &sid), NFS4_OK);

@@ -42,7 +42,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Something was seen, and of the file. */
+/* Was an event of the watched file seen? */
 static bool saw(void)
 {
 	bool any = deleg_watch_take(watches, &seen);
@@ -115,7 +115,7 @@ static void one_may_look_away(void **state)
 	assert_true(saw());
 }
 
-/* More than are kept at a time: the rest comes the next time. */
+/* More events than are kept at a time: the rest comes the next time. */
 static void much_is_seen_bit_by_bit(void **state)
 {
 	unsigned n = 0;

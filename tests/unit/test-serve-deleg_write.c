@@ -410,7 +410,7 @@ static void a_reclaimed_one_is_given_at_any_rate(void **state)
 	two_answer_recall(f, &d.stateid, NFS4_OK);
 	assert_int_equal(two_give(f, &d.stateid), NFS4_OK);
 	assert_int_equal(env_close(&f->e, &f->fh, &f->open), NFS4_OK);
-	/* by one to write there is */
+	/* an open to write has one */
 	assert_int_equal(two_open(f, RW | OPEN4_SHARE_ACCESS_WANT_NO_DELEG, 0), NFS4_OK);
 	deleg_grant(s, ses, &cred, o, &f->open, &ask, &d);
 	assert_int_equal(d.type, OPEN_DELEGATE_WRITE);

@@ -28,7 +28,7 @@ static void make_files(struct serve_env *e, unsigned n)
 	}
 }
 
-/* Reads the root in pieces of maxcount; returns how many entries there were. */
+/* Reads the root in pieces of maxcount. Returns the number of entries. */
 static unsigned list(struct serve_env *e, uint32_t maxcount, unsigned *pieces)
 {
 	struct nfs4_readdir_args a = {.maxcount = maxcount,

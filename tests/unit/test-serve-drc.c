@@ -233,7 +233,7 @@ static void the_port_counts_where_clients_keep_it(void **state)
 	req.xid = 2;
 	first.ops = second.ops = &rdma;
 	assert_true(is_new(d, &req));
-	req.xprt = &first; /* the same one, come back */
+	req.xprt = &first; /* the same client again */
 	assert_false(is_new(d, &req));
 	drc_free(d);
 }

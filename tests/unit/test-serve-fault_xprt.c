@@ -31,7 +31,7 @@ static void faults_are_borne(void **state)
 	inject(&p, FAULT_DROP, true, 0);
 	assert_int_equal(echo(&p.c, 10), 0);
 	pair_stop(&p);
-	/* no call is to time out from here on, however slow the machine is */
+	/* no call may time out from here on, however slow the machine is */
 	pair_start(&p, 10000, 0);
 	inject(&p, FAULT_CLOSE_MID, false, 0);
 	assert_int_equal(read_n(&p.c, BIG, BIG, true), 0);
@@ -146,7 +146,7 @@ static void damage_is_what_was_asked_for(void **state)
 	call_bare(fd, 8);
 	expect_bare(fd, 8);
 	assert_int_equal(p.s.requests, 3);
-	/* faults of RPC-over-RDMA are none here */
+	/* faults of RPC-over-RDMA have no effect here */
 	inject(&p, FAULT_LONG_CHUNK, false, 0);
 	call_bare(fd, 9);
 	expect_bare(fd, 9);

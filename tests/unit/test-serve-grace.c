@@ -256,7 +256,7 @@ static void a_damaged_record_does_no_harm(void **state)
 		grace_reclaimed(g, &a);
 		grace_free(g);
 	}
-	/* the good lines before a bad one count */
+	/* the good lines before a bad line count */
 	put_file(f->path, "rnfs-serve clients 1\n1 1000 61\n1 1000 61\n1 1000 6\n");
 	g = started(f);
 	assert_true(grace_may_reclaim(g, &a));

@@ -52,7 +52,7 @@ static void what_was_sealed_is_read_back(void **state)
 			assert_int_equal(handle_open(&got, &steps, buf, len, key), 0);
 			assert_true(handle_id_equal(&id, &got));
 			assert_int_equal(got.birth, id.birth);
-			/* a short kernel handle leaves room for all */
+			/* a short kernel handle leaves room for the whole trail */
 			if (kh <= HANDLE_KH_FIT)
 				assert_int_equal(steps.n, n);
 			assert_true(steps.n <= n);
@@ -127,12 +127,12 @@ static void the_same_number_is_not_the_same_object(void **state)
 	struct handle_id a = id_of(8), b = a;
 
 	assert_true(handle_id_equal(&a, &b));
-	b.birth++; /* the kernel's handle says enough */
+	b.birth++; /* the kernel's handle decides */
 	assert_true(handle_id_equal(&a, &b));
 	b.kh[7]++;
 	assert_false(handle_id_equal(&a, &b));
 	b = a;
-	b.kh_len = 0; /* known of one of the two only */
+	b.kh_len = 0; /* present in one of the two only */
 	assert_false(handle_id_equal(&a, &b));
 	a.kh_len = 0;
 	assert_true(handle_id_equal(&a, &b));

@@ -62,7 +62,7 @@ static void a_user_has_no_capabilities(void **state)
 	ident_init(true);
 	assert_int_equal(ident_assume(&alice), 0);
 	assert_powerless(before);
-	assert_int_equal(ident_assume(&bob), 0); /* from one to the next */
+	assert_int_equal(ident_assume(&bob), 0); /* from one user to the next */
 	assert_powerless(before);
 	assert_int_equal(ident_assume(&root), 0); /* squashed */
 	assert_powerless(before);

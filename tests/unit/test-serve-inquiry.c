@@ -53,7 +53,7 @@ static struct nfs_attr late_result(struct two *f)
 	return result(f);
 }
 
-/* The holder has a delegation to write; the other calls. */
+/* The holder has a write delegation; the other client calls. */
 static int setup(void **state)
 {
 	int r = two_setup(state);

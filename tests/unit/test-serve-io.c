@@ -308,7 +308,7 @@ static void data_goes_to_its_own_place(void **state)
 	e->places = false;
 }
 
-/* The file system takes no more, and does not say why. */
+/* The file system takes no more bytes, and gives no error. */
 static void a_write_of_nothing_is_an_error(void **state)
 {
 	struct serve_env *e = *state;
@@ -346,7 +346,7 @@ static void commit_asks_for_permission(void **state)
 	e->uid = 0;
 	assert_int_equal(env_commit(e, &fh), NFS4_OK);
 	assert_int_equal(env_open(e, "f", false, RD, 0, "o", &sid, &fh), NFS4_OK);
-	e->uid = 1000; /* to read is not enough */
+	e->uid = 1000; /* the right to read is not enough */
 	assert_int_equal(env_commit(e, &fh), NFS4ERR_ACCESS);
 	e->uid = 0;
 }

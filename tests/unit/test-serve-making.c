@@ -55,7 +55,7 @@ static struct statx look(const struct fix *f)
 
 	assert_int_equal(statx(AT_FDCWD, f->name, 0, STATX_BASIC_STATS | STATX_BTIME, &st), 0);
 	if (!(st.stx_mask & STATX_BTIME))
-		skip(); /* nothing can be told of a file system without times of birth */
+		skip(); /* on a file system without times of birth the server cannot tell */
 	return st;
 }
 

@@ -71,7 +71,7 @@ static int setup(void **state)
 		close(e->t->mount[i].fd);
 	e->t->nmounts = 0;
 	e->t->by_handle = true;
-	/* and as if the root were on another one */
+	/* and as if the root were on another file system */
 	assert_int_equal(stat(e->in, &st), 0);
 	e->dev = (uint64_t)major(st.st_dev) << 32 | minor(st.st_dev);
 	e->t->root_dev = e->dev + 1;
@@ -126,7 +126,7 @@ static void the_place_is_found_by_name(void **state)
 	mounted(e, e->dev + 2, "in");
 	mounted(e, e->dev, "in/a\\040b");
 	assert_true(leads_to(e, "in/a b"));
-	list[0] = '\0'; /* and need not be looked for again */
+	list[0] = '\0'; /* and the table need not search again */
 	assert_true(leads_to(e, "in/a b"));
 }
 

@@ -60,7 +60,7 @@ static struct nfs_fh file(struct serve_env *e)
 	return fh;
 }
 
-/* A range of the file (fh stays the caller's) for owner svid of host. */
+/* A range of the file (fh belongs to the caller) for owner svid of host. */
 static struct nlm4_lock range(
 	const struct nfs_fh *fh, const char *host, uint32_t svid, uint64_t offset, uint64_t len)
 {
@@ -157,7 +157,7 @@ static void owners_exclude_each_other(void **state)
 	assert_int_equal(r.holder.offset, 10);
 	assert_int_equal(r.holder.len, 10);
 	assert_int_equal(r.holder.oh.len, 2);
-	/* down to a shared one, which may be held by many */
+	/* down to a shared lock, which many owners may hold */
 	assert_int_equal(lock(e, &one, false, false), NLM4_GRANTED);
 	assert_int_equal(lock(e, &two, false, false), NLM4_GRANTED);
 	assert_int_equal(test(e, &one, false, &r), NLM4_GRANTED);
@@ -382,7 +382,7 @@ static void *begin_grace(void *arg)
 	return NULL;
 }
 
-/* A refusal would be taken for "no grace period here", and the lock for lost. */
+/* The host would take a refusal for "no grace period here", and the lock for lost. */
 static void a_reclaim_waits_for_the_record(void **state)
 {
 	struct serve_env *e = *state;

@@ -86,7 +86,7 @@ static void all_are_registered_and_taken_back(void **state)
 	assert_int_equal(((struct sockaddr_in *)&at)->sin_port, htons(12345));
 	register_unset(here4());
 	assert_string_equal(registered, "");
-	register_unset(here4()); /* nothing is taken back twice */
+	register_unset(here4()); /* no second unset */
 }
 
 static void over_ipv6_it_is_said_so(void **state)

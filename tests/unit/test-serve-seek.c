@@ -225,7 +225,7 @@ static void a_handle_is_good_in_the_next_run(void **state)
 	assert_int_equal(leads_to(e, &dir, "in/dir"), 0);
 	assert_int_equal(leads_to(e, &root, "in"), 0);
 	restart(e);
-	move(e, "in/dir", "in/dir2"); /* the way has other names */
+	move(e, "in/dir", "in/dir2"); /* the directories on the way have other names */
 	move(e, "in/dir2/file", "in/dir2/renamed");
 	assert_int_equal(leads_to(e, &file, "in/dir2/renamed"), 0);
 }
@@ -294,7 +294,7 @@ static void what_was_removed_is_stale(void **state)
 	restart(e);
 	path_of(e, "in/dir/file", path, sizeof(path));
 	assert_int_equal(unlink(path), 0);
-	make_file(e, "in/dir/file"); /* with the same number, as like as not */
+	make_file(e, "in/dir/file"); /* probably with the same number */
 	is_stale(e, &file);
 	/* a removal through the server is known without a search */
 	dir = walk_to(e, "dir");

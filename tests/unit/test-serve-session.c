@@ -111,7 +111,8 @@ static uint32_t committed(struct serve_env *e)
 	return r.committed;
 }
 
-/* A second time the file would end elsewhere. The next run has synced the data, and says so. */
+/* A second execution would append at another place. The next run has synced the data, and tells
+ * so. */
 static void the_next_run_answers_an_append(void **state)
 {
 	struct serve_env *e = *state;
@@ -225,7 +226,7 @@ static void sequence_numbers_must_follow(void **state)
 {
 	struct serve_env *e = *state;
 
-	e->slot_seq += 1; /* leaves one out */
+	e->slot_seq += 1; /* leaves one number out */
 	env_begin(e, true);
 	assert_int_equal(env_run(e, 1), NFS4ERR_SEQ_MISORDERED);
 	assert_int_equal(e->head.nops, 1);
@@ -309,7 +310,7 @@ static void create_session_is_replayed(void **state)
 	env_begin(e, false);
 	nfs4_put_create_session_args(&e->args, &cs);
 	assert_int_equal(env_run(e, 1), NFS4ERR_TOOSMALL);
-	cs.back = cs.fore; /* which did not use up the number */
+	cs.back = cs.fore; /* the refused call did not use up the number */
 	env_begin(e, false);
 	nfs4_put_create_session_args(&e->args, &cs);
 	assert_int_equal(env_run(e, 1), NFS4_OK);

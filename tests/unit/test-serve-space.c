@@ -229,7 +229,7 @@ static void data_is_copied_here(void **state)
 	assert_int_equal(stat(to.path, &st), 0);
 	assert_int_equal(st.st_size, 300);
 	expect_bytes(to.path, 100, 'x', 200);
-	/* 0, or more than there is: to the end */
+	/* 0, or more than the file has: to the end */
 	assert_int_equal(copy(e, &from, &to, 0, 0, 0, &r), NFS4_OK);
 	assert_int_equal(r.response.count, 4 * MIB);
 	assert_int_equal(copy(e, &from, &to, 3 * MIB, 0, 9 * MIB, &r), NFS4_OK);
@@ -291,7 +291,7 @@ static void both_stateids_of_a_copy_count(void **state)
 	assert_int_equal(env_run(e, 3), NFS4ERR_NOTSUPP);
 }
 
-/* Where the file system shares blocks the target has the data; elsewhere the client is told. */
+/* On a file system that shares blocks the target has the data; elsewhere the client is told. */
 static void clone_shares_or_says_no(void **state)
 {
 	struct serve_env *e = *state;

@@ -29,9 +29,9 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static unsigned syncs, held;  /* lock */
-static int fails;	      /* lock: the next one */
+static int fails;	      /* lock: the next sync */
 static bool holding;	      /* lock */
-static void (*at_sync)(void); /* called by each, unless NULL */
+static void (*at_sync)(void); /* each sync calls it, unless NULL */
 
 int __wrap_fsync(int fd);
 
@@ -215,7 +215,7 @@ static void a_failed_sync_is_told_of_its_file_alone(void **state)
 	assert_memory_equal(other, wrote, sizeof(other));
 	assert_int_equal(commit(&fh, verf), NFS4_OK);
 	assert_memory_equal(verf, wrote, sizeof(verf));
-	/* nor does a directory's say anything of data */
+	/* nor does a failed sync of a directory affect data */
 	root = obj_root(env.sv.objs);
 	fails = EIO;
 	assert_int_equal(stable_sync(env.sv.stable, root), -EIO);

@@ -103,7 +103,7 @@ static void what_cannot_be_used_is_not_kept(void **state)
 	unsigned before = e->t->nmounts;
 	int null = open("/dev/null", O_PATH | O_CLOEXEC);
 
-	submount_note(e->t, 0, e->fd); /* the root's own, which is kept already */
+	submount_note(e->t, 0, e->fd); /* the root's own descriptor, which is kept already */
 	submount_note(e->t, 7, null);  /* is no directory */
 	assert_int_equal(submount_fd(e->t, 7), -1);
 	close(null);

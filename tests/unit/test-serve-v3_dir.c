@@ -120,7 +120,7 @@ static void every_kind_is_made_and_removed(void **state)
 	assert_int_equal(on_dirop(e, NFS3PROC_REMOVE, "l3", &r), NFS3ERR_NOENT);
 }
 
-/* Reads the root piece by piece into names, separated by commas. Returns how many pieces. */
+/* Reads the root piece by piece into names, separated by commas. Returns the number of pieces. */
 static int list(struct serve_env *e, bool plus, uint32_t maxcount, char *names)
 {
 	struct nfs3_args a = {.proc = plus ? NFS3PROC_READDIRPLUS : NFS3PROC_READDIR};

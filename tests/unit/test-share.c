@@ -136,7 +136,7 @@ static void test_site_share(void **state)
 	share_finish(&s);
 }
 
-/* When newcomers have taken everything, root and the server's own user still get something. */
+/* When newcomers have taken all, root and the server's own user still get a part. */
 static void test_owners(void **state)
 {
 	struct share_holder *h[200], *own, *root;

@@ -303,7 +303,7 @@ static void whoever_finds_a_directory_not_empty_waits(void **state)
 	uint64_t before = silly_count_ended(fs);
 	struct request *r = own_request();
 
-	/* nothing goes: there is nothing to wait for */
+	/* no file is going: no wait */
 	assert_false(silly_wait(r, before, ended));
 	opening_begin(fs, ino);
 	unlink_check("a");

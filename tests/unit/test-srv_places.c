@@ -196,7 +196,7 @@ static void who_has_most_gives_a_place(void **state)
 	assert_ptr_equal(was_shut, &xprts[0]);
 	for (unsigned i = 1; i < OTHERS / 2; i++)
 		assert_true(enters(of_user(b, 0x7f000001), false));
-	assert_false(enters(of_user(b, 0x7f000001), false)); /* both have as many now */
+	assert_false(enters(of_user(b, 0x7f000001), false)); /* both have the same number now */
 	assert_true(enters(of_user(c, 0x7f000001), false));
 }
 

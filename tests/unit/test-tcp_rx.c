@@ -106,7 +106,7 @@ static uint8_t *put_call(uint8_t *p, uint32_t mark, uint32_t n)
 	return p + n - 8;
 }
 
-/* Feeds the stream in steps of the given size; returns the reader's error. */
+/* Feeds the stream in steps of the given size. Returns the reader's error. */
 static const char *feed(const uint8_t *s, size_t size, size_t step, bool narrow)
 {
 	struct tcp_rx rx;
@@ -147,7 +147,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* The sink in pieces of n bytes at most, none of which continues the one before. */
+/* The sink is in pieces of n bytes at most, and no piece continues the one before. */
 static int setup_pieces(void **state)
 {
 	static const uint32_t odd[] = {1, 4095, 4096, 0, 7, 3, 4097, 60, 0, 5000, 2641};

@@ -357,7 +357,7 @@ static void a_call_can_be_taken_back(void **state)
 	want = record_of(call[0].msg->data, &call[0].args, &n);
 	assert_false(tcp_tx_forget(&tx, &call[1]));
 	assert_true(tcp_tx_forget(&tx, &call[0]));
-	tcp_tx_forget(&tx, &call[0]); /* not here any more */
+	tcp_tx_forget(&tx, &call[0]); /* no longer in this connection */
 	assert_int_equal(tcp_tx_queued(&tx), 2);
 	memset(data->data, 0xee, big);
 	for (size_t at = 0; at < n;) {
@@ -470,7 +470,7 @@ static void replies_are_owed(void **state)
 	assert_true(destroyed);
 }
 
-/* Where the pool has little room, less may be owed. */
+/* With little room in the pool, fewer bytes may be owed. */
 static void a_small_pool_bounds_what_is_owed(void **state)
 {
 	static const struct rpc_xprt_ops ops = {.destroy = destroy};

@@ -281,7 +281,7 @@ static void an_open_to_write_is_answered_likewise(void **state)
 	asks(getpid());
 	number = kernel_send(FUSE_OPEN, node, &in, sizeof(in), NULL, 0);
 	waits(number);
-	while (turns_tick(fs, false)) /* the other one has had the time */
+	while (turns_tick(fs, false)) /* the other turn has had the time */
 		;
 	assert_int_equal(kernel_wait(number).error, 0);
 }

@@ -30,7 +30,7 @@ enum link {
 	LINK_SLL2 = 276,
 };
 
-/* How a capture is made. */
+/* The form of a capture. */
 struct form {
 	bool ng, swapped, ns;
 	enum link link;
@@ -494,7 +494,7 @@ static void what_is_missing_is_told(void **state)
 	size_t at;
 
 	make(&f, &form);
-	/* without the sixth packet, which is one of a call */
+	/* without the sixth packet, which belongs to a call */
 	g.len = 0;
 	put(&g, f.buf, 24);
 	at = 24;

@@ -126,7 +126,7 @@ static void a_write_that_fails_is_told_once_to_each(void **state)
 	fake_knobs.fail[NFS_WRITE] = 0;
 	put(0, 100);
 	assert_int_equal(kernel_fsync(node, fh), 0);
-	/* and need not wait any more */
+	/* and the process need not wait any more */
 	fake_knobs.hang[NFS_WRITE] = true;
 	put(100, 100);
 	fake_knobs.hang[NFS_WRITE] = false;
@@ -199,7 +199,7 @@ static void who_may_commits_of_those_who_wait(void **state)
 	asked[0] = send_fsync(fh);
 	asked[1] = send_fsync(reader);
 	asked[2] = send_fsync(stranger);
-	used(); /* all have been read */
+	used(); /* the worker has read all requests */
 	fake_knobs.hang[NFS_COMMIT] = false;
 	fake_release(fs->client);
 	for (int i = 0; i < 3; i++)
@@ -228,7 +228,7 @@ static void what_was_written_is_what_is_seen(void **state)
 	struct fuse_attr a;
 
 	put(0, 5000);
-	/* a name is looked up while the server knows of nothing */
+	/* a name is looked up before the server has any data */
 	assert_int_equal(kernel_lookup(KERNEL_ROOT, "f", &e), 0);
 	assert_int_equal(e.attr.size, 5000);
 	assert_int_equal(e.attr_valid + e.attr_valid_nsec, 0);
@@ -352,7 +352,7 @@ static void who_opens_and_is_killed_leaves_nothing(void **state)
 	number[0] = kernel_send(FUSE_OPEN, node, &open, sizeof(open), NULL, 0);
 	number[1] = kernel_send(FUSE_CREATE, KERNEL_ROOT, &create, sizeof(create), "f", 2);
 	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
-	while (ino->nopen < 3) /* CREATE has been answered by the server */
+	while (ino->nopen < 3) /* the server has answered CREATE */
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 	for (unsigned i = 0; i < 2; i++) {
 		assert_false(kernel_answered(number[i]));
@@ -368,7 +368,7 @@ static void who_opens_and_is_killed_leaves_nothing(void **state)
 	while (opens_of(ino) > 1)
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 	assert_int_equal(kernel_getattr(node, &a), 0);
-	assert_int_equal(a.size, 1000); /* nor has the CREATE truncated anything */
+	assert_int_equal(a.size, 1000); /* nor has the CREATE truncated the file */
 }
 
 /* Pages that are written back after the last close(2). */

@@ -459,7 +459,7 @@ static void what_is_unstable_is_committed_by_itself(void **state)
 	writeback_tick(fs->writeback);
 	assert_int_equal(count(NFS_COMMIT), 1);
 	assert_int_equal(writeback_bytes(fs->writeback), 0);
-	/* while more and more is written */
+	/* while more and more data is written */
 	put(0, LARGE);
 	w->kept_since -= 11 * NSEC_PER_SEC;
 	writeback_tick(fs->writeback);

@@ -229,7 +229,7 @@ static void a_payload_in_pieces(void **state)
 		xdr_in_init(&x, placed_stream, sizeof(placed_stream));
 		x.payload[x.npayloads++] = (struct xdr_payload){.pos = 8, .data = l};
 		xdr_get_u32(&x);
-		if (whole) { /* there is no one place to point to */
+		if (whole) { /* there is no single place to point to */
 			assert_null(xdr_get_payload(&x, 5, &n, &placed));
 			assert_false(xdr_in_ok(&x));
 			continue;

@@ -17,7 +17,7 @@
 
 #define TOY_FLAVOR  0x70700000u
 #define TOY_UID	    4711
-#define TOY_PROBLEM 14 /* auth_stat: the context is not known (RFC 2203 section 5.3.3.3) */
+#define TOY_PROBLEM 14 /* auth_stat: the context is unknown (RFC 2203 section 5.3.3.3) */
 #define TOY_SEEN    256
 
 struct toy_auth {

@@ -16,7 +16,7 @@ struct wire_vec {
 	unsigned n;
 	const char *says;
 	size_t whole_at;   /* length of a beginning that is a whole message itself */
-	const char *found; /* without being told the dialect, another name; NULL: the same */
+	const char *found; /* the name if the dialect is not given; NULL: the same */
 	bool guessed;	   /* ... and the dialect cannot be known */
 };
 
@@ -281,7 +281,7 @@ static const struct wire_vec wire_vecs[] = {
 			"    Host Authentication Message: 6 bytes\n"
 			"    property 0x00000007 (unknown): 0 bytes\n"
 			"    Reverse Request Support: the default\n"},
-	{HEADER_V2, HEADER_WRONG, /* one of the wrong length */
+	{HEADER_V2, HEADER_WRONG, /* a property of the wrong length */
 		WORDS(XID, 2, 0x400020, 5, 0, 1, 1, 8, 0, 0),
 		.says = "version 2, RDMA2_CONNPROP, xid 0x11223344, 40 bytes\n"
 			"    flags: none\n"

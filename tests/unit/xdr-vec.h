@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Bytes of hex (white space ignored) to out; returns how many. */
+/* Decodes hex (white space ignored) to out. Returns the number of bytes. */
 static inline size_t vec_bytes(const char *hex, uint8_t *out, size_t cap)
 {
 	size_t n = 0;
