@@ -40,7 +40,7 @@ static const char *path, *stale;
 static bool direct;
 static bool one_pass;
 static double until;
-static bool over;		  /* job 0 says so, at the end of a pass */
+static bool over;		  /* set by job 0, at the end of a pass */
 static pthread_barrier_t in_step; /* all jobs, at both ends of a pass */
 static _Atomic uint64_t ops, bytes;
 

@@ -42,7 +42,7 @@ struct chunk {
 struct way {
 	int from, to;
 	uint32_t seq; /* of the next byte, in the capture */
-	bool ended;   /* nothing more comes */
+	bool ended;   /* no more bytes come */
 	STAILQ_HEAD(, chunk) chunks;
 };
 

@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	nfs3_aux_uaddr_port((const char *)data, (uint32_t)size);
 	kind = data[0] % NFS3_KINDS;
-	/* a READ's data is the transport's */
+	/* the transport places the data of a READ */
 	if (nfs3_kinds[kind].get && kind != NFS_READ)
 		results(kind, data[1], data + 2, size - 2);
 	return 0;

@@ -43,7 +43,7 @@ static void answer(const struct xdr_out *out)
 		struct nfs4_cb_sequence_res res;
 		uint32_t op = xdr_get_u32(&x);
 
-		if (status != NFS4_OK) /* nothing comes behind a failure */
+		if (status != NFS4_OK) /* no operation follows a failure */
 			abort();
 		status = xdr_get_u32(&x);
 		if (op == OP_CB_SEQUENCE && status == NFS4_OK &&
@@ -66,7 +66,7 @@ static size_t operation(struct xdr_out *args, const uint8_t *data, size_t size)
 
 static void call(const uint8_t *data, size_t size)
 {
-	static uint8_t buf[2048]; /* as much as a callback gets */
+	static uint8_t buf[2048]; /* the largest answer of a callback */
 	static uint8_t args_buf[1024];
 	uint32_t slot = data[0] % (NFS4_CB_SLOTS + 1);
 	struct nfs4_cb_sequence_args seq = {.session = srv.session,

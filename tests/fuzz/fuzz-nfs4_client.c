@@ -35,7 +35,7 @@ static void start(void)
 	nfs4_lock_init(&c.locks);
 	c.srv = &srv;
 	c.user.up = &nfs4_client_upcalls;
-	c.user.stopping = srv.stopping = true; /* nothing is sent */
+	c.user.stopping = srv.stopping = true; /* no request is sent */
 	nfs4_server_join(&srv, &c.user);
 	nfs4_cb_session(&srv.cb, &srv.session);
 }

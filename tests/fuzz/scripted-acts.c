@@ -49,7 +49,7 @@ static void lie_about_chunks(struct script *s)
 	}
 }
 
-/* Answers call i of the end's. */
+/* Answers call i of the end. */
 static void answer(struct script *s, unsigned i, const struct how *how, bool again)
 {
 	const struct rpcrdma_hdr *call = &peer.seen[i].h;

@@ -21,7 +21,7 @@ static unsigned taken_up(void)
 	return n;
 }
 
-/* One more is. */
+/* The end has taken up one more message. */
 static void hear(const struct rpcrdma_dialect *d, const uint8_t *msg, uint32_t len)
 {
 	struct flow *f = &peer.flow;

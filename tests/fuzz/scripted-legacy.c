@@ -28,7 +28,7 @@ static void note_size(uint32_t n)
 
 /* --- limits ----------------------------------------------------------------------------------- */
 
-/* The answer: of the wrong sort, for a lie. */
+/* The answer; a lie is an answer of the wrong kind. */
 static void tell_limits(struct script *s, uint8_t what)
 {
 	uint32_t size = ONE_OF(sizes, s), align = ONE_OF(aligns, s), reads = script_u8(s) % 20u;

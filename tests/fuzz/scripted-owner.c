@@ -14,7 +14,7 @@
 #include "transport/rpc/rpc_msg.h"
 
 #define MAX_ACTS  300
-#define MAX_QUIET 3 /* rounds without anything to do, at the end */
+#define MAX_QUIET 3 /* rounds without any work, at the end */
 
 struct scripted_end scripted_end;
 
@@ -67,7 +67,7 @@ static bool pieces(struct mem_buf **b, struct seg *seg, uint32_t len, unsigned n
 	return true;
 }
 
-/* Most data lies in few. */
+/* Most data lies in few pieces. */
 static unsigned how_many_pieces(struct script *s)
 {
 	uint8_t b = script_u8(s);
@@ -369,7 +369,7 @@ static void settle(void)
 	if (scripted_end.down)
 		return;
 	if (mem_pool_limit(scripted_end.pool) && (!TAILQ_EMPTY(&c->waiting) || c->alone_ns))
-		return; /* for more memory than there can be */
+		return; /* a call waits for more memory than the pool can have */
 	SCRIPTED_CHECK(quiet == MAX_QUIET);
 	SCRIPTED_CHECK(!calls_live());
 	SCRIPTED_CHECK(!scripted_end.nreqs && !peer_unanswered() && !scripted.waiting);
@@ -380,7 +380,7 @@ static void settle(void)
 	SCRIPTED_CHECK(!c->nlent);
 }
 
-/* Nothing of the pool is in use. */
+/* Checks that no memory of the pool is in use. */
 static void pool_end(void)
 {
 	struct mem_stats st;

@@ -516,7 +516,7 @@ static bool is_call(const struct rpcrdma_hdr *h, const uint8_t *body, uint32_t l
 	return h->proc == RDMA_NOMSG ? scripted_end.requester : len >= 8 && !body[7];
 }
 
-/* The end may send so many bytes at once. */
+/* The most bytes of one Send of the end. */
 static uint32_t takes(const struct rpcrdma_dialect *d)
 {
 	const struct prov_conn *pc = &scripted.prov;
@@ -610,7 +610,7 @@ void peer_got(const struct prov_wr *wr)
 	}
 }
 
-/* The oldest RDMA Read of the end's. */
+/* Carries out the end's oldest RDMA Read. */
 void peer_answer_read(void)
 {
 	const struct prov_wr *wr = &scripted.reads[0];

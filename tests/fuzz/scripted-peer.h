@@ -76,7 +76,7 @@ struct transmissions {
 struct peer {
 	bool honest;			 /* for the present message */
 	const struct rpcrdma_dialect *d; /* the first dialect of the peer, or NULL ... */
-	bool mixed;			 /* ... and there was another since */
+	bool mixed;			 /* ... and the peer has used another since */
 	struct rpcrdma_hdr hdr;		 /* of the message under construction ... */
 	uint8_t body[1u << 20];		 /* ... and the RPC message behind the header */
 	/* all messages of the peer */
@@ -132,7 +132,7 @@ extern struct peer peer;
 
 /* --- scripted-peer.c -------------------------------------------------------------------------- */
 
-/* One Send, in dialect d, or in none (NULL). False: nothing can be said any more. */
+/* One Send, in dialect d, or in none (NULL). False: the peer cannot send any more. */
 bool peer_send(
 	const struct rpcrdma_dialect *d, const uint8_t *msg, uint32_t len, bool inv, uint32_t stag);
 void peer_answer_read(void);
@@ -150,7 +150,7 @@ bool peer_from_chunk(const struct rpcrdma_hdr *h, const struct rpcrdma_chunk *c,
 /* A call of the end, under header h, is whole: f, or (NULL) the peer cannot read it any more. */
 void peer_got_call(
 	const struct rpcrdma_dialect *d, const struct rpcrdma_hdr *h, const struct flat *f);
-/* A reply, whole, or an error. */
+/* The end has sent a reply, whole, or an error. */
 void peer_got_reply(const struct rpcrdma_hdr *h, const uint8_t *body, uint32_t len);
 
 /* --- scripted-say.c --------------------------------------------------------------------------- */
@@ -191,11 +191,11 @@ bool peer_made(uint32_t xid, uint32_t len, uint32_t opaque);
 
 /* --- scripted-place.c ------------------------------------------------------------------------- */
 
-/* A transmission of the end's. */
+/* The end has sent a transmission. */
 void peer_got_transmission(const struct rpcrdma_dialect *d, const struct rpcrdma_hdr *h,
 	const uint8_t *msg, uint32_t len);
-/* Payload i of the answer e, which came under header h. 0: in the message; 1: *f, to be freed; -1:
- * unknown. */
+/* Payload i of the answer e, which came under header h. Returns 0: in the message; 1: *f, which the
+ * caller frees; -1: unknown. */
 int peer_placed_payload(
 	const struct expected *e, const struct rpcrdma_hdr *h, unsigned i, struct flat *f);
 void peer_drop_transmissions(void);
@@ -215,11 +215,11 @@ void peer_flow_sent(const struct rpcrdma_dialect *d, const struct rpcrdma_hdr *h
 
 /* --- scripted-legacy.c ------------------------------------------------------------------------ */
 
-/* A call with padding, of which f is made without. */
+/* Makes f from a padded call, without the padding. */
 void peer_unpad(const struct rpcrdma_hdr *h, const uint8_t *body, uint32_t len, struct flat *f);
 /* Are the arguments of that padded call equal to those of m? */
 bool peer_is_padded(const struct xdr_in *args, const struct made *m);
-/* An answer of the end's is to be read, under header h. */
+/* The peer is to read an answer of the end, under header h. */
 void peer_note_lent(const struct rpcrdma_hdr *h);
 /* The end says RDMA_DONE. */
 void peer_got_done(const struct rpcrdma_hdr *h);

@@ -319,7 +319,7 @@ static void say_placed(struct script *s, const struct rpcrdma_dialect *d, struct
 		}
 		hlen = (uint32_t)rpcrdma_dialect_size(d, &peer.hdr);
 		n = p->msg[k];
-		if (n > sizeof(send)) /* than any end takes */
+		if (n > sizeof(send)) /* more than any end takes */
 			return;
 		memcpy(send, peer.body + at, n);
 		at += n;
@@ -377,8 +377,8 @@ static void ask_places(struct script *s, uint32_t len)
 	m->nplaces = n;
 }
 
-/* The data of item 0, the opaque at `at`, leave the message of len bytes in peer.body, for data.
- * Bytes of data. */
+/* Takes the data of item 0, the opaque at `at`, out of the message of len bytes in peer.body, into
+ * data. Returns the number of bytes of data. */
 static uint32_t take_opaque(uint32_t at, uint32_t len, uint8_t *data)
 {
 	uint32_t word, n;
@@ -393,7 +393,7 @@ static uint32_t take_opaque(uint32_t at, uint32_t len, uint8_t *data)
 	return n;
 }
 
-/* n bytes of data are to be read for item i. */
+/* The end is to read n bytes of data for item i. */
 static void to_be_read(unsigned i, const uint8_t *data, uint32_t n, unsigned k)
 {
 	struct rpcrdma_rtr_item *it = &peer.hdr.rtr.item[i];

@@ -43,7 +43,7 @@ void scripted_pattern(void *to, uint32_t n, uint32_t seed)
 	memcpy(to, all + seed % 251, n);
 }
 
-/* The script has something refused. */
+/* Does the script have this request refused? */
 static bool refused(void)
 {
 	return scripted.failing && !--scripted.failing;

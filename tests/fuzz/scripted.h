@@ -73,7 +73,7 @@ enum scripted_door { DOOR_NONE, DOOR_OPEN, DOOR_CLOSING, DOOR_GHOST };
 struct scripted_conn {
 	struct prov_conn prov; /* first */
 	struct prov_params params;
-	bool async;	  /* doors close some polls later, and abandoned ones are not known */
+	bool async;	  /* doors close some polls later, and abandoned doors are not known */
 	bool lazy;	  /* Sends are held until scripted_sent_all() */
 	unsigned batch;	  /* completions of a poll() at most */
 	unsigned failing; /* of this many things that can be refused, the last one is; 0: none */
@@ -105,8 +105,8 @@ struct scripted_conn {
 		unsigned heard;
 	} * held;
 	unsigned nheld;
-	unsigned heard; /* messages of the peer's */
-	/* RDMA Reads of the end's */
+	unsigned heard; /* messages of the peer */
+	/* RDMA Reads of the end */
 	struct prov_wr reads[64];
 	unsigned nreads;
 };
@@ -127,7 +127,7 @@ bool scripted_write(uint32_t stag, uint64_t offset, const void *data, uint32_t l
 const uint8_t *scripted_readable(uint32_t stag, uint64_t offset, uint32_t len);
 /* The memory behind an STag, or NULL. */
 const uint8_t *scripted_memory(uint32_t stag);
-/* The oldest RDMA Read of the end's ends. */
+/* Ends the end's oldest RDMA Read. */
 void scripted_read_done(void);
 void scripted_sent_all(void);
 void scripted_close(void);

@@ -32,7 +32,7 @@
 #elif defined(__aarch64__)
 #define ARCH AUDIT_ARCH_AARCH64
 #else
-#define ARCH 0 /* not known here: no filter */
+#define ARCH 0 /* unknown here: no filter */
 #endif
 
 /* The last call that the profile knows: any newer call is denied. */

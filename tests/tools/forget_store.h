@@ -82,32 +82,32 @@ extern struct store {
 	int fail; /* the next sync of a file, with this errno; 0: none */
 } store;
 
-/* How much of size bytes from off on lies in the block of off. */
+/* Returns how many of size bytes from off on lie in the block of off. */
 size_t piece_at(off_t off, size_t size);
 /* Block i of the live content, for writing; NULL: the disk is full. */
 struct block *content_own(struct content *c, uint32_t i);
-/* 0 or an errno. */
+/* Returns 0 or an errno. */
 int resize(struct node *n, off_t size);
 /* NULL: there is no such node, or a cut has taken it. */
 struct node *node_find(uint64_t ino);
 /* The kernel lets go of count references. Takes the lock. */
 void node_forget(uint64_t ino, uint64_t count);
-/* ctime, and of data mtime, become now. */
+/* Sets ctime, and with data mtime, to now. */
 void touch(struct node *n, bool data);
-/* Without a name, in parent (NULL: the root). */
+/* Makes a node without a name, in parent (NULL: the root). */
 struct node *node_new(struct node *parent, mode_t mode, uid_t uid, gid_t gid);
 /* v becomes a copy of data. */
 void xattr_value(struct value *v, bool there, const void *data, size_t len);
-/* A live one, or NULL. */
+/* Returns a live entry, or NULL. */
 struct entry *entry_find(struct node *dir, const char *name);
-/* The name is new, and valid. */
+/* name is new, and valid. */
 void entry_add(struct node *dir, const char *name, struct node *n);
 /* e is no longer live. */
 void entry_drop(struct node *dir, struct entry *e);
 bool is_empty(const struct node *dir);
 /* Makes the attributes of n lasting, and n itself. */
 void keep_attributes(struct node *n);
-/* 0 or an errno. */
+/* Returns 0 or an errno. */
 int sync_file(struct node *n, bool datasync);
 int sync_dir(struct node *dir);
 /* The lasting state becomes the live one. */

@@ -44,7 +44,7 @@
 #define CONTROL "user.forgetfs" /* of the root: how commands come in */
 
 static pthread_cond_t released = PTHREAD_COND_INITIALIZER;
-static unsigned waiting; /* with the store's lock, as holding */
+static unsigned waiting; /* under the store's lock, as holding */
 static bool holding;
 
 static int command(const char *word)

@@ -89,7 +89,7 @@ static void it_is_opened_without_asking(void **state)
 	put(0);
 	assert_false(asks(O_WRONLY));
 	assert_false(asks(O_RDWR));
-	assert_true(asks(O_RDONLY)); /* the OPEN brings the access rights of the new user */
+	assert_true(asks(O_RDONLY)); /* the OPEN brings the rights that later opens need */
 	assert_false(asks(O_RDONLY));
 	assert_int_equal(kernel_flush(node, fh), 0);
 	assert_false(asks(O_WRONLY | O_APPEND));
