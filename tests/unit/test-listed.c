@@ -273,7 +273,7 @@ static void what_is_known_better_counts_more(void **state)
 	assert_true(asked_for(2));
 	size = 7;
 	forget(known);
-	assert_false(asked_for(1)); /* the change has had no effect */
+	assert_false(asked_for(1)); /* nothing is known to have changed it */
 	inode_touch(inode_of(fs->inodes, e.nodeid));
 	assert_true(asked_for(1));
 }
