@@ -403,8 +403,8 @@ void peer_got_reply(const struct rpcrdma_hdr *h, const uint8_t *body, uint32_t l
 {
 	struct flat f = {NULL, 0};
 	bool valid = true, error = h->proc == RDMA_ERROR;
-	bool found =
-		peer_tainted(h->xid) || (error && !h->xid); /* 0: about the peer's properties */
+	/* 0: about the peer's properties */
+	bool found = peer_tainted(h->xid) || (error && !h->xid);
 
 	if (h->nreads) {
 		peer_note_lent(h);

@@ -126,8 +126,8 @@ static void got_request(const struct rpcrdma_dialect *d, const uint8_t *msg, uin
 	struct flat f, data = {NULL, 0};
 	uint32_t at = h->rtr.nitems ? it->disp : len;
 
-	if (d->talks &&
-		peer.takes != UINT32_MAX) { /* the peer has told its size itself, and once only */
+	/* the peer has told its size itself, and once only */
+	if (d->talks && peer.takes != UINT32_MAX) {
 		SCRIPTED_CHECK(peer.told.rtr_ops & RPCRDMA_RTR_XREQ);
 		SCRIPTED_CHECK(h->rtr.count == 1 || peer.told.rtr_ops & RPCRDMA_RTR_XCONT);
 		SCRIPTED_CHECK(h->rtr.count == 1 || h->rtr.count <= peer.told.rtr_req_sends);

@@ -16,8 +16,8 @@ struct mean_delegs {
 	/* how to answer an OPEN that asks for a delegation, or reclaims one */
 	bool gives, gives_back;
 	bool recalled; /* each delegation is recalled at once */
-	enum open_delegation_type4
-		type; /* the type for an OPEN that wants a read delegation; 0: a read delegation */
+	/* the type for an OPEN that wants a read delegation; 0: a read delegation */
+	enum open_delegation_type4 type;
 	/* record of the calls: */
 	unsigned held, claims, reclaims, revoked, freed, refused;
 	uint32_t last; /* the number of the last delegation given */

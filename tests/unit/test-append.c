@@ -202,8 +202,8 @@ static void attributes_beside_an_append_that_goes_astray_are_thrown_away(void **
 	before = kernel_notified(FUSE_NOTIFY_INVAL_INODE);
 	fake_knobs.hang[NFS_WRITE] = true;
 	one = kernel_send_write(node, fh, 1000, data, 100, O_RDWR | O_APPEND, 0);
-	assert_int_equal(
-		kernel_getattr(node, &attr), 0); /* not astray, as far as the mount knows */
+	/* not astray, as far as the mount knows */
+	assert_int_equal(kernel_getattr(node, &attr), 0);
 	assert_int_equal(kernel_notified(FUSE_NOTIFY_INVAL_INODE), before);
 	fake_knobs.fail[NFS_WRITE] = -ENOSPC;
 	fake_release(fs->client);

@@ -151,8 +151,8 @@ static void a_threads_own_answers_hide_no_end_from_its_later_reads(void **state)
 	believed_wrote(&b, 100, P, at(300));
 	assert_true(believed_ignores(&b, 40, &before, at(301), &until));
 	assert_false(believed_ignores(&b, 40, &own, at(311), &until));
-	assert_true(
-		ignores(&b, 40, 305, 312)); /* the kernel had sent the other thread's READ before */
+	/* the kernel had sent the other thread's READ before */
+	assert_true(ignores(&b, 40, 305, 312));
 }
 
 static void a_notification_hides_the_end(void **state)

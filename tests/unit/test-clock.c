@@ -21,8 +21,8 @@ static void it_never_goes_back(void **state)
 
 		assert_true(now >= last);
 		assert_true(coarse >= last_coarse);
-		assert_true(coarse <=
-			    now); /* both clocks have one beginning, and the coarse one is behind */
+		/* both clocks have one beginning, and the coarse one is behind */
+		assert_true(coarse <= now);
 		last = now;
 		last_coarse = coarse;
 	}
@@ -41,8 +41,8 @@ static void a_timespec_keeps_every_nanosecond(void **state)
 	assert_int_equal(t.tv_sec, 6);
 	assert_int_equal(t.tv_nsec, 999999999);
 	t = clock_timespec(
-		CLOCK_BEGIN +
-		(NSEC_PER_SEC << 32 | 5)); /* more than 32 bits of nanoseconds can hold */
+		/* more than 32 bits of nanoseconds can hold */
+		CLOCK_BEGIN + (NSEC_PER_SEC << 32 | 5));
 	assert_int_equal(
 		(uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec, NSEC_PER_SEC << 32 | 5);
 	assert_in_range(t.tv_nsec, 0, 999999999);

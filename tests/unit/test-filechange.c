@@ -127,8 +127,8 @@ static void a_loss_within_a_tick_shows_no_other_client(void **state)
 	begin(2); /* NFSv4, in a later tick */
 	assert_int_equal(after(11, 150, false), FILECHANGE_PENDING);
 	assert_int_equal(after(11, 200, false), FILECHANGE_ASSUMED);
-	assert_int_equal(
-		look(11, 160), FILECHANGE_FOREIGN); /* the answer to the WRITE was lost, too */
+	/* the answer to the WRITE was lost, too */
+	assert_int_equal(look(11, 160), FILECHANGE_FOREIGN);
 	assert_int_equal(filechange_replaced(&f), 0);
 	begin(1); /* NFSv3: the first WRITE after the restart shows the loss */
 	assert_int_equal(wcc(11, 150, 12, 170), FILECHANGE_FOREIGN);

@@ -137,10 +137,12 @@ static void what_is_not_understood_is_refused(void **state)
 		{PACKET("rnfs-mountfd 1\0s:/\0\0/d\00099999999999999999999"), 1},
 		{PACKET("rnfs-mountfd 1\0s:/\0\0/d\0001\0more"), 1},
 		{"rnfs-mountfd 1\0s:/\0\0/d\0001", sizeof("rnfs-mountfd 1\0s:/\0\0/d\0001") - 1, 1},
-		{PACKET("busy"), 1}, {PACKET(""), 1}, {long_field, sizeof(long_field), 1},
+		{PACKET("busy"), 1},
+		{PACKET(""), 1},
+		{long_field, sizeof(long_field), 1},
 		{huge, sizeof(huge), 1},
-		{PACKET("rnfs-mountfd 1\0s:/\0\0/d\0001"),
-			5}, /* more descriptors than there is room for */
+		/* more descriptors than there is room for */
+		{PACKET("rnfs-mountfd 1\0s:/\0\0/d\0001"), 5},
 	};
 	unsigned before = open_files();
 

@@ -37,8 +37,8 @@ static void numbers_of_other_file_systems_are_mixed_with_their_fsid(void **state
 	struct nfs_fh fh = fh_of(77);
 	struct inode *ino;
 
-	assert_true(inode_number(t, &attr) ==
-		    1); /* the numbers of the root's file system stay as they are */
+	/* the numbers of the root's file system stay as they are */
+	assert_true(inode_number(t, &attr) == 1);
 	for (unsigned fs = 0; fs < 64; fs++) {
 		attr.fsid_major = fs / 8;
 		attr.fsid_minor = fs % 8;

@@ -128,8 +128,8 @@ static void what_is_going_to_be_read_comes_with_the_open(void **state)
 	inode_doubt(inode_table_root(fs->inodes)); /* the right to read is asked for again */
 	fh = open_root();
 	memset(name, 'x', sizeof(name) - 1);
-	assert_int_equal(
-		kernel_lookup(KERNEL_ROOT, name, NULL), -ENAMETOOLONG); /* the READDIR is sent */
+	/* the READDIR is sent */
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, name, NULL), -ENAMETOOLONG);
 	assert_int_equal(count(NFS_ACCESS), 2);
 	assert_int_equal(count(NFS_READDIR), 1);
 	a = kernel_wait(ask(0, 400));

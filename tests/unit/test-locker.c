@@ -76,8 +76,8 @@ static void it_is_known_which_are_local(void **state)
 	locker_granted(&two, 6, 1000); /* unlocked meanwhile */
 	locker_add(&one, 5, 77);
 	assert_true(locker_all_local(one.inode, 1000));
-	assert_false(locker_all_local(
-		one.inode, 2000)); /* the server was told of the lock at the recall */
+	/* the server was told of the lock at the recall */
+	assert_false(locker_all_local(one.inode, 2000));
 	locker_add(&two, 6, 78);
 	locker_granted(&two, 6, 2000);
 	assert_false(locker_all_local(one.inode, 2000));
@@ -120,8 +120,8 @@ static void who_is_refused_meanwhile_is_to_ask_again(void **state)
 
 	assert_false(locker_moved(&two, &ended, clock_ns()));
 	locker_add(&one, 5, 77);
-	assert_false(locker_moved(
-		&two, &ended, clock_ns())); /* the owner holds the locks, and goes on */
+	/* the owner holds the locks, and goes on */
+	assert_false(locker_moved(&two, &ended, clock_ns()));
 	locker_close_begin(&one);
 	assert_true(locker_moved(&two, &ended, clock_ns())); /* the locks are about to go */
 	assert_true(locker_moved(&two, &ended, clock_ns()));
@@ -150,9 +150,9 @@ static void a_flush_is_noted_of_what_may_be_released_next(void **state)
 	assert_false(locker_moved(&one, &ended, clock_ns())); /* its own flush does not count */
 	l->flushed = clock_ns() - NSEC_PER_SEC / 2;	      /* before the request came */
 	assert_true(locker_moved(&two, &ended, clock_ns()));
-	assert_false(locker_moved(
-		&two, &ended, clock_ns() - NSEC_PER_SEC)); /* such a lock would be here */
-	l->flushed -= NSEC_PER_SEC;			   /* long ago */
+	/* such a lock would be here */
+	assert_false(locker_moved(&two, &ended, clock_ns() - NSEC_PER_SEC));
+	l->flushed -= NSEC_PER_SEC; /* long ago */
 	assert_false(locker_moved(&two, &ended, clock_ns()));
 }
 

@@ -361,8 +361,8 @@ static void an_exclusive_open_sets_what_create_could_not(void **state)
 	assert_int_equal(f->m.count[NFS3PROC_ACCESS], 0);
 	memcpy(verf, c->verf, sizeof(verf));
 	assert_int_equal(fix3_open(f, &file, O_WRONLY | O_CREAT | O_EXCL), 0);
-	assert_memory_not_equal(
-		verf, c->verf, sizeof(verf)); /* another open has another verifier */
+	/* another open has another verifier */
+	assert_memory_not_equal(verf, c->verf, sizeof(verf));
 
 	f->m.fails[NFS3PROC_CREATE].status = NFS3ERR_EXIST;
 	f->m.fails[NFS3PROC_CREATE].times = 1;

@@ -212,8 +212,8 @@ static void what_was_never_written_is_not_believed(void **state)
 	int fd = *(int *)*state;
 
 	assert_int_equal(left_of_forged(fd, &o, UID, 5), 1);
-	assert_int_equal(left_of_forged(fd, &o, SVID, 17),
-		0); /* as the numbers of the kernel's own owners */
+	/* as the numbers of the kernel's own owners */
+	assert_int_equal(left_of_forged(fd, &o, SVID, 17), 0);
 	assert_int_equal(left_of_forged(fd, &o, SVID, 0x80000000u), 0);
 	assert_int_equal(left_of_forged(fd, &o, FLAVOR, 6), 0);
 	assert_int_equal(left_of_forged(fd, &o, NGIDS, RPC_MAX_GIDS + 1), 0);

@@ -303,8 +303,8 @@ static void an_unlock_is_cancelled_while_it_ends(void **state)
 			;
 		nfs_cancel(&unlock);
 		fix3_wait(&sem);
-		assert_int_equal(
-			lock(f, 4, F_WRLCK, 0, 1, false), 0); /* behind all earlier requests */
+		/* behind all earlier requests */
+		assert_int_equal(lock(f, 4, F_WRLCK, 0, 1, false), 0);
 		pthread_mutex_lock(&f->m.lock);
 		f->m.nlm_status = NLM4_DENIED;
 		f->m.nlm_times = 1;

@@ -96,8 +96,8 @@ static void who_cannot_write_the_file_takes_no_former_name(void **state)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
 	assert_true(b.fd == -1 && !b.former && b.state == 1);
 	assert_string_not_equal(a.name, b.name);
-	assert_int_equal(
-		nfs3_nsm_open(&b, *state, "mount"), 0); /* the file is free for another mount */
+	/* the file is free for another mount */
+	assert_int_equal(nfs3_nsm_open(&b, *state, "mount"), 0);
 	assert_true(b.former);
 	assert_string_equal(a.name, b.name);
 	nfs3_nsm_close(&b, true);

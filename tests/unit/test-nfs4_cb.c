@@ -266,8 +266,8 @@ static void a_request_is_carried_out_once(void **state)
 	assert_memory_equal(p->out_buf, first, len);
 	assert_int_equal(p->user[0].recalls, 1);
 	assert_int_equal(recall_with(p, 0, 2), NFS4ERR_BAD_STATEID);
-	assert_int_equal(
-		recall_with(p, 0, 2), NFS4ERR_BAD_STATEID); /* an answer with a failure, too */
+	/* an answer with a failure, too */
+	assert_int_equal(recall_with(p, 0, 2), NFS4ERR_BAD_STATEID);
 	assert_int_equal(p->user[0].recalls, 2);
 }
 
@@ -275,8 +275,8 @@ static void what_is_out_of_order_changes_nothing(void **state)
 {
 	struct peer *p = *state;
 
-	assert_int_equal(
-		recall_with(p, 0, 2), NFS4ERR_SEQ_MISORDERED); /* the first sequence ID is 1 */
+	/* the first sequence ID is 1 */
+	assert_int_equal(recall_with(p, 0, 2), NFS4ERR_SEQ_MISORDERED);
 	assert_int_equal(p->head.nops, 1);
 	assert_int_equal(recall_with(p, 0, 0), NFS4ERR_SEQ_MISORDERED); /* RFC 8881 18.36.4 */
 	assert_int_equal(sequence_alone(p, 0, 1), NFS4_OK);
@@ -392,8 +392,8 @@ static void what_may_be_on_its_way_is_put_off(void **state)
 	pthread_mutex_unlock(&s->lock);
 	assert_int_equal(recall_after(p, seq++, refs, 2), NFS4ERR_DELAY);
 	assert_int_equal(recall_after(p, seq++, refs, 1), NFS4ERR_BAD_STATEID);
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]);
-		i++) /* the client has made no such calls */
+	/* the client has made no such calls */
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_int_equal(recall_after(p, seq++, &bad[i], 1), NFS4ERR_BAD_STATEID);
 	p->user[0].holds = true; /* the delegation is here: no need to wait */
 	assert_int_equal(recall_after(p, seq++, refs, 2), NFS4_OK);

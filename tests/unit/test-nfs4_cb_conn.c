@@ -104,8 +104,8 @@ static void other_programs_and_procedures_are_refused(void **state)
 		enum rpc_stat stat;
 	} cases[] = {
 		{NFS4_CB_PROGRAM, 1, NFS4_CB_NULL, 0, RPC_OK},
-		{NFS4_CB_PROGRAM, 4, NFS4_CB_NULL, 0,
-			RPC_OK}, /* the version that some servers use */
+		/* the version that some servers use */
+		{NFS4_CB_PROGRAM, 4, NFS4_CB_NULL, 0, RPC_OK},
 		{NFS4_CB_PROGRAM, 2, NFS4_CB_NULL, -EPROTO, RPC_PROG_MISMATCH},
 		{NFS4_CB_PROGRAM + 1, 1, NFS4_CB_NULL, -EPROTO, RPC_PROG_UNAVAIL},
 		{NFS4_CB_PROGRAM, 1, 2, -EPROTO, RPC_PROC_UNAVAIL},

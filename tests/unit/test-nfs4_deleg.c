@@ -569,8 +569,8 @@ static void what_is_not_reclaimed_is_opened_anew(void **state)
 	mean_reboot(&f->srv);
 	assert_int_equal(fix_read(f, o, &fh, 1000, &n), 0);
 	assert_false(nfs_deleg_holds(f->nfs, &fh, id));
-	assert_int_equal(
-		f->srv.reclaims, 2); /* the open, since an open without a delegation is possible */
+	/* the open, since an open without a delegation is possible */
+	assert_int_equal(f->srv.reclaims, 2);
 	assert_int_equal(f->srv.nopens, 1);
 	id = delegated(f, 2, &fh);
 	fix_fails(f, OP_OPEN, NFS4ERR_NO_GRACE, 1);

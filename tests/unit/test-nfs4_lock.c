@@ -208,8 +208,8 @@ static void test_wait(void **state)
 	/* a callback wakes the waiting request; callbacks for other locks do nothing */
 	others_hold(f, 0, 9, true);
 	lock_wait(f, &w, o, &fh, 7, F_RDLCK, 0, 0);
-	assert_true(
-		mean_wait(&f->srv, &f->srv.locks.denied, 7)); /* now the request pauses for 2 s */
+	/* now the request pauses for 2 s */
+	assert_true(mean_wait(&f->srv, &f->srv.locks.denied, 7));
 	owner.data = (const uint8_t *)"somebody";
 	assert_int_equal(mean_notify_lock(&f->srv, 1, &fh, &owner), NFS4_OK);
 	owner.data = f->srv.locks.last_owner;
@@ -347,8 +347,8 @@ static void test_cancelled_unlock(void **state)
 	assert_true(fix_ends_within(&w.sem, 60000));
 	assert_int_equal(w.op.error, -EINTR);
 	mean_release(&f->srv);
-	assert_int_equal(
-		lock(f, o, &fh, 8, F_RDLCK, 0, 9), 0); /* the unlock went on without a caller */
+	/* the unlock went on without a caller */
+	assert_int_equal(lock(f, o, &fh, 8, F_RDLCK, 0, 9), 0);
 	fix_unmount_clean(f);
 }
 
@@ -635,8 +635,8 @@ static void test_append_under_a_lock(void **state)
 
 	assert_int_equal(append(f, o, &fh, Q_CUT, &ours), -EALREADY);
 	assert_false(ours);
-	assert_int_equal(
-		lock(f, o, &fh, 7, F_WRLCK, 0, f->srv.size + 10), 0); /* not the whole range */
+	/* not the whole range */
+	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, f->srv.size + 10), 0);
 	assert_int_equal(append(f, o, &fh, Q_CUT, &ours), -EALREADY);
 	assert_false(ours);
 	assert_int_equal(lock(f, o, &fh, 7, F_WRLCK, 0, TOP), 0);

@@ -240,8 +240,8 @@ static void the_only_holder_lends_its_stateid(void **state)
 	assert_true(goes_with(l, o, "open", false)); /* the owner of the data is unknown */
 	lock_ranges_drop(&b->ranges);
 	make_suspect(l, a);
-	assert_true(
-		goes_with(l, o, "open", false)); /* the server does not know the lock any more */
+	/* the server does not know the lock any more */
+	assert_true(goes_with(l, o, "open", false));
 }
 
 static uint64_t covers(struct locks *l, struct nfs_open *o, uint64_t first, uint64_t last)

@@ -102,11 +102,11 @@ static void whoever_comes_later_is_behind(void **state)
 
 	assert_false(is_parked(ask(l, &w[0], f, 1, F_WRLCK, 0, 9)));
 	assert_true(is_parked(ask(l, &w[1], f, 2, F_WRLCK, 9, 14)));
-	assert_false(
-		is_parked(ask(l, &w[2], f, 3, F_WRLCK, 15, 19))); /* a neighbour of that range */
+	/* a neighbour of that range */
+	assert_false(is_parked(ask(l, &w[2], f, 3, F_WRLCK, 15, 19)));
 	assert_false(is_parked(ask(l, &w[3], f, 4, F_RDLCK, 20, 29)));
-	assert_false(
-		is_parked(ask(l, &w[4], f, 5, F_RDLCK, 25, UINT64_MAX))); /* both are readers */
+	/* both are readers */
+	assert_false(is_parked(ask(l, &w[4], f, 5, F_RDLCK, 25, UINT64_MAX)));
 	assert_true(is_parked(ask(l, &w[5], f, 6, F_WRLCK, 29, 29)));
 	assert_true(is_parked(ask(l, &w[6], f, 7, F_RDLCK, 0, 0)));  /* the writer is in the way */
 	assert_false(is_parked(ask(l, &w[7], g, 8, F_WRLCK, 0, 9))); /* another file */
@@ -217,8 +217,8 @@ static void a_callback_wakes_whom_it_names(void **state)
 	assert_false(is_due(req));
 	owner.len = sizeof(number);
 	nfs4_lock_notify(&l->c, &f->fh, &owner);
-	assert_true(
-		is_due(req)); /* though the request is behind another: the server knows better */
+	/* though the request is behind another: the server knows better */
+	assert_true(is_due(req));
 	assert_false(req_of(&w[0])->again);
 }
 

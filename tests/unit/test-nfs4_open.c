@@ -399,8 +399,8 @@ static void what_is_reclaimed_needs_no_new_open(void **state)
 	assert_int_equal(fix_read(f, r, &fh, 1000, &n), 0);
 	assert_int_equal(f->srv.reclaims, 2);
 	assert_int_equal(f->srv.reopens, 0);
-	assert_int_equal(with_access(f, OPEN4_SHARE_ACCESS_BOTH),
-		1); /* and has the access again after the reclaim */
+	/* and has the access again after the reclaim */
+	assert_int_equal(with_access(f, OPEN4_SHARE_ACCESS_BOTH), 1);
 	assert_int_equal(with_access(f, OPEN4_SHARE_ACCESS_WRITE), 1);
 	assert_int_equal(f->srv.locks.reclaims, 2);
 	fix_unmount_clean(f);
@@ -476,8 +476,8 @@ static void what_cannot_be_had_again_is_lost(void **state)
 static void only_what_was_revoked_is_opened_again(void **state)
 {
 	enum { OPENS = 70 };
-	static const unsigned revoked[] = {
-		0, 31, 32, 63, 64, 69}; /* the client tests stateids in groups of 32 */
+	/* the client tests stateids in groups of 32 */
+	static const unsigned revoked[] = {0, 31, 32, 63, 64, 69};
 	const unsigned nrevoked = sizeof(revoked) / sizeof(revoked[0]);
 	struct nfs_open *open[OPENS];
 	struct fix *f = *state;
@@ -625,8 +625,8 @@ static void a_delegation_that_cannot_be_given_back_keeps_nobody(void **state)
 	fix_quirk(f, Q_DELEGATION);
 	fix_fails(f, OP_DELEGRETURN, NFS4ERR_DELAY, UINT32_MAX);
 	assert_int_equal(fix_close(f, fix_open(f, O_RDONLY, &fh)), 0);
-	assert_true(mean_wait(
-		&f->srv, &f->srv.count[OP_DELEGRETURN], 3)); /* the first DELEGRETURN: once */
+	/* the first DELEGRETURN: once */
+	assert_true(mean_wait(&f->srv, &f->srv.count[OP_DELEGRETURN], 3));
 	fix_unmount_clean(f);
 }
 

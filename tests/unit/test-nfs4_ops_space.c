@@ -304,8 +304,8 @@ static void callbacks_of_nobody_take_no_room(void **state)
 		end.stateid.other[5] = (uint8_t)(i + 1);
 		nfs4_offload_called(&c, &end);
 	}
-	assert_int_equal(
-		copy_answer(&op, NFS4_OK, &async), ANSWER_LATER); /* the oldest record has gone */
+	/* the oldest record has gone */
+	assert_int_equal(copy_answer(&op, NFS4_OK, &async), ANSWER_LATER);
 }
 
 static void a_callback_that_never_comes_is_noticed(void **state)

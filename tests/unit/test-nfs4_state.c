@@ -238,8 +238,8 @@ static void test_recall(void **state)
 	fix_quirk(f, Q_DELEGATION);
 	open = fix_open(f, O_RDONLY, &fh);
 	assert_true(mean_wait(&f->srv, &f->srv.nheld, 1));
-	assert_int_equal(
-		mean_recall(&f->srv, 2, &fh, &id), NFS4_OK); /* the delegation is on its way back */
+	/* the delegation is on its way back */
+	assert_int_equal(mean_recall(&f->srv, 2, &fh, &id), NFS4_OK);
 	mean_release(&f->srv);
 	assert_true(mean_wait(&f->srv, &f->srv.count[OP_DELEGRETURN], 1));
 	assert_int_equal(f->srv.ndelegs, 0);

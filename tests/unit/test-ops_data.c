@@ -191,8 +191,8 @@ static void a_read_whose_process_is_killed_ends(void **state)
 	fs->info.rsize = 4096;
 	fake_knobs.hang[NFS_READ] = true;
 	number = kernel_send_read(node, fh, 0, SIZE);
-	assert_int_equal(
-		kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT); /* the READ is under way */
+	/* the READ is under way */
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
 	assert_false(kernel_answered(number));
 	kernel_interrupt(number);
 	assert_int_equal(kernel_wait(number).error, -EINTR);

@@ -434,8 +434,8 @@ static void times_that_are_still_to_be_set_are_waited_for(void **state)
 	assert_int_equal(kernel_create(KERNEL_ROOT, "x", O_WRONLY | O_EXCL, &made, &handle), 0);
 	assert_int_equal(kernel_write(made, handle, 0, "data", 4, O_WRONLY), 4);
 	assert_int_equal(kernel_lookup(KERNEL_ROOT, "x", &e), 0);
-	assert_int_equal(
-		e.attr_valid + e.attr_valid_nsec, 0); /* the times must not be believed yet */
+	/* the times must not be believed yet */
+	assert_int_equal(e.attr_valid + e.attr_valid_nsec, 0);
 	flush.fh = handle;
 	asked[0] = kernel_send(FUSE_SETATTR, made, &times, sizeof(times), NULL, 0);
 	asked[1] = kernel_send(FUSE_GETATTR, made, &look, sizeof(look), NULL, 0);

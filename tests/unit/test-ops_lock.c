@@ -253,8 +253,8 @@ static void a_lock_is_asked_for_again_while_a_release_clears(void **state)
 	uint64_t released;
 
 	assert_int_equal(flock_it(fh, F_WRLCK), 0);
-	fake_knobs.sync =
-		false; /* in order: the unlock in the background comes before the next try */
+	/* in order: the unlock in the background comes before the next try */
+	fake_knobs.sync = false;
 	fake_knobs.hang[NFS_LOCK] = true;
 	released = kernel_send(FUSE_RELEASE, node, &in, sizeof(in), NULL, 0);
 	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);

@@ -69,12 +69,12 @@ static void attributes_are_believed_from_when_they_were_asked_for(void **state)
 	uint64_t number;
 
 	fs_fixture_options.acregmin = fs_fixture_options.acregmax = 1000;
-	assert_int_equal(
-		kernel_getattr(node, &attr), 0); /* the open has brought these attributes */
+	/* the open has brought these attributes */
+	assert_int_equal(kernel_getattr(node, &attr), 0);
 	fake_knobs.hang[NFS_GETATTR] = true;
 	number = kernel_send(FUSE_GETATTR, node, &in, sizeof(in), NULL, 0);
-	assert_int_equal(
-		kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT); /* the GETATTR was sent */
+	/* the GETATTR was sent */
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
 	nanosleep(&(struct timespec){.tv_nsec = (long)late}, NULL);
 	fake_knobs.hang[NFS_GETATTR] = false;
 	fake_release(fs->client);

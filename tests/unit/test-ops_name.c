@@ -534,8 +534,8 @@ static void rmdir_waits_for_silly_names_to_go(void **state)
 	dir = e.nodeid;
 	assert_int_equal(kernel_create(dir, "a", O_RDWR, &node, &in.fh), 0);
 	assert_int_equal(kernel_unlink(dir, "a"), 0);
-	assert_int_equal(
-		kernel_rmdir(KERNEL_ROOT, "d"), -ENOTEMPTY); /* the open file is not being closed */
+	/* the open file is not being closed */
+	assert_int_equal(kernel_rmdir(KERNEL_ROOT, "d"), -ENOTEMPTY);
 	fake_knobs.hang[NFS_CLOSE] = true;
 	released = kernel_send(FUSE_RELEASE, node, &in, sizeof(in), NULL, 0);
 	removed = kernel_send(FUSE_RMDIR, KERNEL_ROOT, NULL, 0, "d", 2);

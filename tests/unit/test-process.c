@@ -110,8 +110,8 @@ static void groups_are_a_line_of_numbers(void **state)
 	uint32_t g[3] = {0};
 
 	assert_int_equal(process_groups_of("", g, 3), 0);
-	assert_int_equal(
-		process_groups_of("Groups:\t1 \n", g, 3), 0); /* from the name of a process */
+	/* from the name of a process */
+	assert_int_equal(process_groups_of("Groups:\t1 \n", g, 3), 0);
 	assert_int_equal(process_groups_of("Name:\tx\nGroups:\t \nNStgid:\t7\n", g, 3), 0);
 	assert_int_equal(process_groups_of("Name:\tx\nGroups:\t4 24 1000 \nN:\t7\n", g, 3), 3);
 	assert_int_equal(g[0], 4);

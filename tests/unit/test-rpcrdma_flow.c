@@ -193,8 +193,8 @@ static void both_directions_count(void **state)
 		usleep(1000);
 	p.cb_done = false;
 	mem_buf_unref(p.cb.msg);
-	call(&r, 4, 1, PAIR_CALL_BACK,
-		0); /* two calls wait behind the one that leaves by its grant */
+	/* two calls wait behind the one that leaves by its grant */
+	call(&r, 4, 1, PAIR_CALL_BACK, 0);
 	expect(&r, 2, RDMA_MSG, REPLY);
 	expect_silence(&r, NULL);
 	RAW_SEND(&r, GRANT(1));

@@ -51,8 +51,8 @@ static void chunks(void **state)
 
 static int peek(struct rpcrdma_hdr *h, const uint32_t *w, size_t len)
 {
-	uint8_t *exact =
-		calloc(1, len ? len : 1); /* so that a sanitizer sees a read beyond the end */
+	/* so that a sanitizer sees a read beyond the end */
+	uint8_t *exact = calloc(1, len ? len : 1);
 	int rc;
 
 	for (size_t i = 0; i < len; i++)

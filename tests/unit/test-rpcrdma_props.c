@@ -102,8 +102,8 @@ static void malformed(void **state)
 	assert_int_equal(GET(&p, 1, 1, 8, 8192, 8192), -EBADMSG); /* of eight */
 	assert_int_equal(GET(&p, 1, 1, 4000, 8192), -EBADMSG);	  /* beyond the message */
 	assert_int_equal(GET(&p, 1, 99, 4000, 8192), -EBADMSG);	  /* also for an unknown property */
-	assert_int_equal(
-		GET(&p, 1, 6, 4, 100), -EBADMSG); /* an opaque that is longer than its property */
+	/* an opaque that is longer than its property */
+	assert_int_equal(GET(&p, 1, 6, 4, 100), -EBADMSG);
 	assert_int_equal(GET(&p, 1, 6, 12, 4, 1, 2), -EBADMSG); /* with more bytes behind */
 	assert_int_equal(GET(&p, 1, 1, 4, 8192, 7), -EBADMSG);	/* more than was counted */
 	assert_int_equal(GET(&p, 0xffffffff, 1, 4, 8192), -EBADMSG);

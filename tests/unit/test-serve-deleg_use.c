@@ -230,8 +230,8 @@ static void what_conflicts_waits_until_it_is_back(void **state)
 		assert_null(two_out);
 		cb_notify_all(&f->e.sv);
 		two_answer_recall(f, &sid, NFS4_OK);
-		assert_int_equal(
-			conflicts[i](f), NFS4ERR_DELAY); /* the delegation is not back yet */
+		/* the delegation is not back yet */
+		assert_int_equal(conflicts[i](f), NFS4ERR_DELAY);
 		cb_notify_all(&f->e.sv);
 		assert_null(two_out); /* and not recalled twice in a row */
 		two_be(f, false);

@@ -240,8 +240,8 @@ static void all_others_wait(void **state)
 		assert_int_equal(conflicts[i](f), NFS4ERR_DELAY);
 		cb_notify_all(&f->e.sv);
 		two_answer_recall(f, &sid, NFS4_OK);
-		assert_int_equal(
-			conflicts[i](f), NFS4ERR_DELAY); /* the delegation is not back yet */
+		/* the delegation is not back yet */
+		assert_int_equal(conflicts[i](f), NFS4ERR_DELAY);
 		/* the holder writes its changed data */
 		two_be(f, false);
 		assert_int_equal(write_by(f, &sid), NFS4_OK);

@@ -191,8 +191,8 @@ static void recalled(struct two *f)
 	assert_false(f->e.waits);
 	assert_int_equal(env_result(&f->e), NFS4ERR_DELAY);
 	two_answer_recall(f, &sid, NFS4_OK);
-	assert_int_equal(
-		ask(f), ENV_WAITS); /* for no callback: that is decided behind the request */
+	/* for no callback: that is decided behind the request */
+	assert_int_equal(ask(f), ENV_WAITS);
 	cb_notify_all(&f->e.sv);
 	assert_int_equal(env_result(&f->e), NFS4ERR_DELAY);
 	two_be(f, false);

@@ -337,8 +337,8 @@ static void commit_asks_for_permission(void **state)
 	assert_int_equal(env_open(e, "f", true, RW, 0, "o", &sid, &fh), NFS4_OK);
 	assert_int_equal(env_commit(e, &fh), NFS4_OK);
 	e->uid = 1000;
-	assert_int_equal(env_commit(e, &fh),
-		NFS4_OK); /* another user of the client that has the file open */
+	/* another user of the client that has the file open */
+	assert_int_equal(env_commit(e, &fh), NFS4_OK);
 	e->uid = 0;
 	assert_int_equal(env_close(e, &fh, &sid), NFS4_OK);
 	e->uid = 1000;

@@ -177,8 +177,8 @@ static void what_has_been_touched_is_not_claimed(void **state)
 	st = look(f);
 	m = making_new(f->path);
 	assert_false(making_claim(m, &f->w, &st));
-	assert_int_equal(
-		utimensat(AT_FDCWD, f->name, mark, 0), 0); /* the last step of the operation */
+	/* the last step of the operation */
+	assert_int_equal(utimensat(AT_FDCWD, f->name, mark, 0), 0);
 	st = look(f);
 	assert_true(making_claim(m, &f->w, &st));
 	making_free(m);

@@ -311,8 +311,8 @@ static void whoever_finds_a_directory_not_empty_waits(void **state)
 	assert_true(silly_wait(r, before, ended));
 	assert_int_equal(steps, 1);
 	opening_end(fs, ino);
-	silly_drop(fs,
-		ino); /* the REMOVE of the silly name has ended as well: perhaps the last name */
+	/* the REMOVE of the silly name has ended as well: perhaps the last name */
+	silly_drop(fs, ino);
 	assert_int_equal(steps, 2);
 	silly_close_end(fs);
 	/* a request from before the end of the removals tries again at once */

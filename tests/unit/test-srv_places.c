@@ -190,8 +190,8 @@ static void who_has_most_gives_a_place(void **state)
 
 	for (unsigned i = 0; i < OTHERS; i++)
 		assert_true(enters(of_user(a, 0x7f000001 + i), false));
-	assert_false(
-		enters(of_user(a, 0x7f000101), false)); /* another of the same holder: too soon */
+	/* another of the same holder: too soon */
+	assert_false(enters(of_user(a, 0x7f000101), false));
 	assert_true(enters(of_user(b, 0x7f000001), false));
 	assert_ptr_equal(was_shut, &xprts[0]);
 	for (unsigned i = 1; i < OTHERS / 2; i++)

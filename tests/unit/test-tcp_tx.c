@@ -267,8 +267,8 @@ static void what_is_left_goes_later(void **state)
 	assert_int_equal(tcp_tx_flush(&tx, false), 1);
 	assert_true(tx.full);
 	assert_int_equal(tcp_tx_call(&tx, &call[1], OFF), 0);
-	assert_int_equal(tcp_tx_flush(&tx, false),
-		0); /* the socket is not tried again: it is known to be full */
+	/* the socket is not tried again: it is known to be full */
+	assert_int_equal(tcp_tx_flush(&tx, false), 0);
 	want = record_of(call[0].msg->data, &call[0].args, &n);
 	got = malloc(n);
 	while (at < n) {
@@ -321,8 +321,8 @@ static void a_peer_may_go_in_the_middle(void **state)
 	assert_string_equal(reason, "sending: Broken pipe");
 	assert_int_equal(tcp_tx_call(&tx, &call[1], OFF), -ENOTCONN);
 	assert_non_null(call[0].xprt_priv);
-	tcp_tx_forget(
-		&tx, &call[0]); /* as the call's owner does, which sends the call again elsewhere */
+	/* as the call's owner does, which sends the call again elsewhere */
+	tcp_tx_forget(&tx, &call[0]);
 	assert_null(call[0].xprt_priv);
 	tcp_tx_purge(&tx);
 	call_finish(&call[0]);

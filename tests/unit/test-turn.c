@@ -221,8 +221,8 @@ static void a_name_that_is_looked_up_waits_as_well(void **state)
 	lock_to_write();
 	asks(OTHER);
 	number = kernel_send(FUSE_LOOKUP, KERNEL_ROOT, "f", 2, NULL, 0);
-	assert_int_equal(kernel_getattr(KERNEL_ROOT, &(struct fuse_attr){0}),
-		0); /* read behind the lookup */
+	/* read behind the lookup */
+	assert_int_equal(kernel_getattr(KERNEL_ROOT, &(struct fuse_attr){0}), 0);
 	assert_false(kernel_answered(number));
 	asks(getpid());
 	size = 50;

@@ -158,8 +158,8 @@ static void the_codec_is_not_contradicted(void **state)
 				h.proc <= (v2 ? RDMA_CONNPROP : RDMA_ERROR))
 				assert_non_null(strstr(text_str(&t), "rnfs refuses this"));
 			if (!rc && h.verdict == HEADER_WRONG)
-				assert_int_equal(
-					h.proc, RDMA_CONNPROP); /* properties are separate */
+				/* properties are separate */
+				assert_int_equal(h.proc, RDMA_CONNPROP);
 		}
 	}
 	text_finish(&t);

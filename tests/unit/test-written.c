@@ -275,8 +275,8 @@ static void a_commit_says_nothing_of_what_is_written_again(void **state)
 	assert_int_equal(nwrote, 1);
 	fake_knobs.hang[NFS_COMMIT] = true;
 	fsync = kernel_send(FUSE_FSYNC, node, &in, sizeof(in), NULL, 0);
-	assert_int_equal(
-		kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT); /* the COMMIT is sent */
+	/* the COMMIT is sent */
+	assert_int_equal(kernel_lookup(KERNEL_ROOT, "none", NULL), -ENOENT);
 	fake_knobs.verf++;
 	put(LARGE, PIECE);
 	getattr = kernel_send(FUSE_GETATTR, node, &get, sizeof(get), NULL, 0);

@@ -21,8 +21,8 @@
 #define TOY_SEEN    256
 
 struct toy_auth {
-	struct rpc_auth plain, wrapping,
-		init; /* the requester's choice; init: for the flavor's own calls */
+	/* the requester's choice; init: for the flavor's own calls */
+	struct rpc_auth plain, wrapping, init;
 	struct rpc_auth *responder[2]; /* for rpc_server_params.auth */
 
 	/* requester */
