@@ -279,7 +279,7 @@ static struct mem_pool *pool_of(struct script *s)
 	return unlimited;
 }
 
-/* The versions of the end: version 1, or that of 2005, or both, and one of those that are called
+/* The versions of the end: 1, or the one of 2005, or both, and one of the dialects that are called
  * 2. */
 static unsigned versions(uint8_t b)
 {

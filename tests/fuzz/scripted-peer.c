@@ -189,7 +189,7 @@ static bool in_sink(const struct scripted_call *c, const struct xdr_payload *p, 
 	return *sink < c->rpc.nsinks && p->data.len <= c->rpc.sink[(*sink)++].len;
 }
 
-/* Or is it data that the peer has sent with the message? */
+/* Or does the payload equal data that the peer has sent with the message? */
 static bool was_beside(const struct scripted_call *c, const struct xdr_payload *p)
 {
 	uint8_t *data;
@@ -224,7 +224,7 @@ void peer_check_reply(const struct scripted_call *c, const struct xdr_in *msg)
 
 /* --- requests --------------------------------------------------------------------------------- */
 
-/* A call that comes to the service must equal one that was made under the same XID. */
+/* A call at the service must equal a call with the same XID that the peer has made. */
 void peer_check_request(const struct rpc_req *req)
 {
 	struct flat f = scripted_flatten(NULL, 0, req->args.base, (uint32_t)req->args.len,
@@ -348,7 +348,7 @@ static int payload(
 	return peer_from_chunk(h, &h->write[i], f) ? 1 : -1;
 }
 
-/* Are these words the expected answer? */
+/* Are the words the expected answer? */
 static bool answers(
 	const struct expected *e, const struct rpcrdma_hdr *h, const uint8_t *body, uint32_t len)
 {

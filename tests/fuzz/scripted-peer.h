@@ -50,7 +50,7 @@ struct made {
 	uint32_t begin[XDR_MAX_PAYLOADS], end[XDR_MAX_PAYLOADS];
 };
 
-/* An answer of the end that the peer may read until it says RDMA_DONE. */
+/* An answer of the end, open for reading until the peer says RDMA_DONE. */
 struct lent {
 	uint32_t xid, sum;
 	unsigned nreads;
@@ -217,7 +217,7 @@ void peer_flow_sent(const struct rpcrdma_dialect *d, const struct rpcrdma_hdr *h
 
 /* Makes f from a padded call, without the padding. */
 void peer_unpad(const struct rpcrdma_hdr *h, const uint8_t *body, uint32_t len, struct flat *f);
-/* Are the arguments of that padded call equal to those of m? */
+/* Are the arguments of the padded call equal to those of m? */
 bool peer_is_padded(const struct xdr_in *args, const struct made *m);
 /* The peer is to read an answer of the end, under header h. */
 void peer_note_lent(const struct rpcrdma_hdr *h);

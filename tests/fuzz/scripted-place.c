@@ -206,7 +206,7 @@ struct plan {
 };
 
 /* Measures out the one item of peer.hdr, and the n bytes of the message, half of them in a second
- * transmission if split. `per`: most targets of each transmission. Cuts bytes that do not fit. */
+ * transmission if split. `per`: most targets of each transmission. Surplus bytes are cut. */
 static void measure(
 	const struct rpcrdma_dialect *d, struct plan *p, uint32_t n, unsigned per, bool split)
 {

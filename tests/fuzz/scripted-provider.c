@@ -89,7 +89,7 @@ void scripted_sent_all(void)
 	c->nheld = 0;
 }
 
-/* Does the end have messages that it has not looked at? */
+/* Does the end have messages still to be looked at? */
 static bool is_behind(void)
 {
 	const struct rpcrdma_conn *r = scripted_end.x ? scripted_rdma() : NULL;

@@ -22,8 +22,8 @@ struct fs *kernel_mount(void);
 /* All requests must have been answered, or end with the client. */
 void kernel_unmount(void);
 
-/* The thread that asks, as the kernel names the thread; 0, as at first: a thread that /proc does
- * not know, so that an interrupt counts as the thread's end. */
+/* The asking thread, as the kernel names the thread; 0, as at first: a thread unknown to /proc, so
+ * an interrupt counts as the thread's end. */
 extern pid_t kernel_tid;
 
 struct answer {

@@ -210,8 +210,8 @@ static void the_kernels_size_is_known(void **state)
 	inode_table_free(t);
 }
 
-/* Two answers are on their way to the kernel: the kernel takes the first that it handles, and drops
- * the other. */
+/* Two answers are on their way to the kernel: the kernel takes one, and drops the one handled
+ * later. */
 static void which_of_several_answers_the_kernel_believes_is_not_known(void **state)
 {
 	unsigned times;
@@ -509,7 +509,7 @@ static void a_name_is_as_of_the_change_that_came_with_it(void **state)
 	assert_true(inode_note_attr(dir, &at, seen, 0)); /* another client */
 	assert_int_equal(inode_name_until(dir, seen, 60, 60), 0);
 	assert_true(inode_name_until(dir, inode_name_seen(dir, 6, seen), 60, 60) > clock_ns());
-	/* neither a name from before that version, nor a name that this mount may have changed
+	/* neither a name from before the version, nor a name that this mount may have changed
 	 * meanwhile */
 	assert_int_equal(inode_name_seen(dir, 5, seen), seen);
 	inode_naming_begin(dir);

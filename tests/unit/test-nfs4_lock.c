@@ -245,7 +245,7 @@ static void test_order(void **state)
 	fix_unmount_clean(f);
 }
 
-/* A lock that is granted after its caller has gone is given back, and nothing more than that. */
+/* A lock that is granted after its caller has gone is given back, and nothing more. */
 static void test_given_back(void **state)
 {
 	struct fix *f = *state;

@@ -234,7 +234,6 @@ static void attributes_that_others_change_are_not_believed_for_a_while(void **st
 	assert_int_equal(count(NFS_GETATTR), asked + 1);
 }
 
-/* The kernel walks the path again, once: then the file that the walk finds is opened. */
 /* Another client's change is told to the kernel while a WRITE of this mount is under way. Only the
  * end of the WRITE shows that the change was foreign. A request that uses the new version just then
  * must not be thrown away. */
@@ -275,6 +274,7 @@ static void who_was_told_of_a_change_need_not_forget_it(void **state)
 	assert_int_equal(forgot(), before + 1);
 }
 
+/* The kernel walks the path again, once: then the file of the second walk is opened. */
 static void a_stale_file_is_looked_up_again(void **state)
 {
 	struct fuse_entry_out e;

@@ -447,7 +447,8 @@ static void a_reply_waits_for_credits(void **state)
 	raw_stop(&r, &p);
 }
 
-/* A peer that adds grants up has granted enough before; this end tries that after a while. */
+/* A peer that adds grants up has granted enough before; after a while this end uses the earlier
+ * grants. */
 static void grants_that_add_up(void **state)
 {
 	struct pair p;

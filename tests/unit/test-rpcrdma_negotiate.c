@@ -118,8 +118,8 @@ static void what_is_remembered_is_tried_first(void **state)
 	raw_stop(&r, &p);
 }
 
-/* The next connection begins with the version that this one has gone over to, and not with a
- * version that no peer has answered: there must be no loop. */
+/* The next connection begins with the version that this one has gone over to, and not with an
+ * unanswered version: there must be no loop. */
 static void what_a_lost_connection_leaves(void **state)
 {
 	struct pair_call c;

@@ -254,8 +254,8 @@ static void directories_hand_theirs_down(void **state)
 		3);
 }
 
-/* A denial counts for each user that it may mean; an allowance only for users that it surely
- * means. */
+/* A denial counts for each user that the entry may mean; an allowance only for users that the entry
+ * surely means. */
 static void no_more_is_granted_than_was_said(void **state)
 {
 	static const struct want list[] = {{1, ACE4_IDENTIFIER_GROUP, W_, "2000"},

@@ -77,7 +77,7 @@ static void one_owner_is_not_in_his_own_way(void **state)
 	assert_int_equal(env_open(e, "f", false, RD, 0, "o", &b, &fh), NFS4ERR_SHARE_DENIED);
 }
 
-/* A client that does not renew its lease keeps its opens until they conflict with a request. */
+/* A client without a renewed lease keeps its opens until an open conflicts with a request. */
 static void who_is_gone_is_in_nobodys_way(void **state)
 {
 	struct serve_env *e = *state;

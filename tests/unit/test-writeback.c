@@ -236,7 +236,7 @@ static void what_was_written_is_what_is_seen(void **state)
 	assert_int_equal(kernel_getattr(node, &a), 0);
 	assert_int_equal(a.size, 5000);
 	assert_int_equal(count(NFS_WRITE), 1);
-	/* bytes that are not on the server, and a hole that ends where those bytes begin */
+	/* bytes that are not on the server, and a hole up to the first of the bytes */
 	put(4000, 2000);
 	expect(4500, 1500);
 	put(50000, 10);
